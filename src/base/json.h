@@ -1,0 +1,82 @@
+/*
+ * The reader: the only door to cJSON.  A document knows where each of its
+ * values stands, so that an error can name file, line, column and path.
+ *
+ * Stricter than cJSON: duplicate keys, leading zeros, raw control characters,
+ * invalid UTF-8, \u0000, numbers beyond double's range, trailing text and
+ * nesting deeper than 16 are errors; keys are compared with their case.
+ */
+
+#ifndef BASE_JSON_H
+#define BASE_JSON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct buf;
+struct err;
+struct json;		/* one value, borrowed from its document */
+struct json_doc;
+
+enum json_type {
+	JSON_NULL,
+	JSON_BOOL,
+	JSON_NUMBER,
+	JSON_STRING,
+	JSON_ARRAY,
+	JSON_OBJECT
+};
+
+/*
+ * Parse len bytes of text.  file names the text in errors and may be NULL.
+ * With comments, // and C comments count as white space.
+ */
+int json_parse(struct json_doc **, const char *text, size_t len,
+    const char *file, bool comments, struct err *);
+/* Read and parse a file of at most 16 MiB, comments allowed. */
+int json_load(struct json_doc **, const char *path, struct err *);
+void json_free(struct json_doc *);
+const struct json *json_root(const struct json_doc *);
+
+enum json_type json_type(const struct json *);
+/* "a number", "an object": for errors. */
+const char *json_type_name(enum json_type);
+/* Elements of an array or members of an object; 0 for anything else. */
+size_t json_count(const struct json *);
+/* Iterate: first child or NULL, then the next one or NULL. */
+const struct json *json_first(const struct json *);
+const struct json *json_next(const struct json *);
+/* The key of a member, NULL for anything else. */
+const char *json_key(const struct json *);
+/* The member with this key, or NULL. */
+const struct json *json_get(const struct json *, const char *key);
+/* The value, or false when it is of another type (or no whole number). */
+bool json_number(const struct json *, double *);
+bool json_integer(const struct json *, int64_t *);
+bool json_bool(const struct json *, bool *);
+/* The string, or NULL when it is of another type. */
+const char *json_string(const struct json *);
+/* The value as it stands, written without white space. */
+void json_write(struct buf *, const struct json *);
+
+/*
+ * An ERR_USAGE at this value: "FILE:LINE:COLUMN: PATH: text", where PATH is
+ * for example parameters.lr.min or stopping[1].rule.
+ */
+int json_err(const struct json *, struct err *, const char *, ...)
+    __attribute__((format(printf, 3, 4)));
+/*
+ * Fail when an object has a key that is not in known (ends with NULL): the
+ * error stands at the key and offers the nearest known one.
+ */
+int json_only(const struct json *, const char *const *known, struct err *);
+/* The nearest of words (ends with NULL) by edit distance, or NULL if none is near. */
+const char *json_nearest(const char *word, const char *const *words);
+
+/* Append one JSON string, number (shortest text that reads back the same;
+ * null when not finite) to text being written. */
+void json_put_string(struct buf *, const char *);
+void json_put_number(struct buf *, double);
+
+#endif /* BASE_JSON_H */

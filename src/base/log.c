@@ -1,0 +1,83 @@
+/*
+ * Lines for the person who watches a server.  The one place in the program
+ * with state of its own: where lines go is a property of the process.
+ */
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "src/base/log.h"
+
+static struct {
+	enum log_level level;
+	log_sink *sink;
+	void *arg;
+} log_state = { .level = LOG_LEVEL_INFO };
+
+void
+log_set_level(enum log_level level)
+{
+	log_state.level = level;
+}
+
+void
+log_set_sink(log_sink *sink, void *arg)
+{
+	log_state.sink = sink;
+	log_state.arg = arg;
+}
+
+const char *
+log_level_name(enum log_level level)
+{
+	switch (level) {
+	case LOG_LEVEL_ERROR:
+		return "error";
+	case LOG_LEVEL_WARN:
+		return "warning";
+	case LOG_LEVEL_INFO:
+		return "info";
+	case LOG_LEVEL_DEBUG:
+		return "debug";
+	}
+	return "";
+}
+
+static void
+log_line(enum log_level level, const char *area, const char *fmt, va_list ap)
+{
+	char text[1024], clock[16];
+	struct tm tm;
+	time_t now;
+
+	if (level > log_state.level)
+		return;
+	(void)vsnprintf(text, sizeof text, fmt, ap);
+	if (log_state.sink != NULL) {
+		log_state.sink(log_state.arg, level, area, text);
+		return;
+	}
+	now = time(NULL);
+	(void)localtime_r(&now, &tm);
+	(void)strftime(clock, sizeof clock, "%H:%M:%S", &tm);
+	if (level <= LOG_LEVEL_WARN)
+		fprintf(stderr, "%s %s: %s: %s\n", clock, log_level_name(level),
+		    area, text);
+	else
+		fprintf(stderr, "%s %s: %s\n", clock, area, text);
+}
+
+#define LOG_AT(name, level)                       \
+	void name(const char *area, const char *fmt, ...) \
+	{                                         \
+		va_list ap;                       \
+		va_start(ap, fmt);                \
+		log_line(level, area, fmt, ap);   \
+		va_end(ap);                       \
+	}
+
+LOG_AT(log_error, LOG_LEVEL_ERROR)
+LOG_AT(log_warn, LOG_LEVEL_WARN)
+LOG_AT(log_info, LOG_LEVEL_INFO)
+LOG_AT(log_debug, LOG_LEVEL_DEBUG)

@@ -1,0 +1,36 @@
+/*
+ * Lines for the person who watches a server: level, area, text.  Plain text
+ * on stderr, or handed to a sink (the progress display, a log file).
+ */
+
+#ifndef BASE_LOG_H
+#define BASE_LOG_H
+
+enum log_level {
+	LOG_LEVEL_ERROR,
+	LOG_LEVEL_WARN,
+	LOG_LEVEL_INFO,
+	LOG_LEVEL_DEBUG
+};
+
+typedef void log_sink(void *arg, enum log_level, const char *area,
+    const char *text);
+
+/* Show lines up to this level; the start is LOG_LEVEL_INFO. */
+void log_set_level(enum log_level);
+/* Hand lines to sink instead of stderr; NULL goes back to stderr. */
+void log_set_sink(log_sink *, void *arg);
+
+void log_error(const char *area, const char *, ...)
+    __attribute__((format(printf, 2, 3)));
+void log_warn(const char *area, const char *, ...)
+    __attribute__((format(printf, 2, 3)));
+void log_info(const char *area, const char *, ...)
+    __attribute__((format(printf, 2, 3)));
+void log_debug(const char *area, const char *, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* "error", "warning", "info" or "debug". */
+const char *log_level_name(enum log_level);
+
+#endif /* BASE_LOG_H */

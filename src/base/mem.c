@@ -1,0 +1,166 @@
+/* Memory that is there or the program ends, and strings that grow. */
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/mem.h"
+
+static void
+mem_check(const void *p, size_t n)
+{
+	if (p != NULL || n == 0)
+		return;
+	fprintf(stderr, "hpotune: out of memory for %zu bytes\n", n);
+	abort();
+}
+
+void *
+xmalloc(size_t n)
+{
+	void *p = malloc(n);
+
+	mem_check(p, n);
+	return p;
+}
+
+void *
+xcalloc(size_t n, size_t size)
+{
+	void *p = calloc(n, size);
+
+	mem_check(p, n > 0 ? size : 0);
+	return p;
+}
+
+void *
+xrealloc(void *old, size_t n)
+{
+	void *p = realloc(old, n);
+
+	mem_check(p, n);
+	return p;
+}
+
+void *
+xreallocarray(void *old, size_t n, size_t size)
+{
+	if (size != 0 && n > SIZE_MAX / size)
+		mem_check(NULL, SIZE_MAX);
+	return xrealloc(old, n * size);
+}
+
+char *
+xstrdup(const char *s)
+{
+	return xstrndup(s, strlen(s));
+}
+
+char *
+xstrndup(const char *s, size_t n)
+{
+	size_t len = strnlen(s, n);
+	char *p = xmalloc(len + 1);
+
+	memcpy(p, s, len);
+	p[len] = '\0';
+	return p;
+}
+
+char *
+xasprintf(const char *fmt, ...)
+{
+	va_list ap;
+	char *p = NULL;
+
+	va_start(ap, fmt);
+	if (vasprintf(&p, fmt, ap) < 0)
+		mem_check(NULL, strlen(fmt));
+	va_end(ap);
+	return p;
+}
+
+static void
+buf_reserve(struct buf *b, size_t more)
+{
+	size_t want = b->len + more + 1;
+
+	if (want <= b->cap)
+		return;
+	b->cap = b->cap < 64 ? 64 : b->cap;
+	while (b->cap < want)
+		b->cap += b->cap / 2;
+	b->data = xrealloc(b->data, b->cap);
+}
+
+void
+buf_add(struct buf *b, const void *p, size_t n)
+{
+	buf_reserve(b, n);
+	if (n > 0)
+		memcpy(b->data + b->len, p, n);
+	b->len += n;
+	b->data[b->len] = '\0';
+}
+
+void
+buf_puts(struct buf *b, const char *s)
+{
+	buf_add(b, s, strlen(s));
+}
+
+void
+buf_putc(struct buf *b, char c)
+{
+	buf_add(b, &c, 1);
+}
+
+void
+buf_printf(struct buf *b, const char *fmt, ...)
+{
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vsnprintf(NULL, 0, fmt, ap);
+	va_end(ap);
+	if (n < 0)
+		return;
+	buf_reserve(b, (size_t)n);
+	va_start(ap, fmt);
+	(void)vsnprintf(b->data + b->len, (size_t)n + 1, fmt, ap);
+	va_end(ap);
+	b->len += (size_t)n;
+}
+
+void
+buf_clear(struct buf *b)
+{
+	b->len = 0;
+	if (b->data != NULL)
+		b->data[0] = '\0';
+}
+
+void
+buf_free(struct buf *b)
+{
+	free(b->data);
+	*b = (struct buf){ 0 };
+}
+
+const char *
+buf_str(const struct buf *b)
+{
+	return b->data != NULL ? b->data : "";
+}
+
+char *
+buf_take(struct buf *b)
+{
+	char *p = b->data != NULL ? b->data : xstrdup("");
+
+	*b = (struct buf){ 0 };
+	return p;
+}

@@ -1,0 +1,42 @@
+/* Memory that is there or the program ends, and strings that grow. */
+
+#ifndef BASE_MEM_H
+#define BASE_MEM_H
+
+#include <stdarg.h>
+#include <stddef.h>
+
+/* As the C library's, but abort with a message when memory runs out. */
+void *xmalloc(size_t);
+void *xcalloc(size_t n, size_t size);
+void *xrealloc(void *, size_t);
+/* Resize to n elements of size bytes, checked for overflow. */
+void *xreallocarray(void *, size_t n, size_t size);
+char *xstrdup(const char *);
+char *xstrndup(const char *, size_t);
+/* A new string, formatted; the caller frees it. */
+char *xasprintf(const char *, ...) __attribute__((format(printf, 1, 2)));
+
+/*
+ * A growing byte string, always NUL-terminated once anything was added.
+ * Start with { 0 }; the owner calls buf_free.
+ */
+struct buf {
+	char *data;	/* NULL while empty */
+	size_t len;	/* bytes, without the final NUL */
+	size_t cap;
+};
+
+void buf_add(struct buf *, const void *, size_t);
+void buf_puts(struct buf *, const char *);
+void buf_putc(struct buf *, char);
+void buf_printf(struct buf *, const char *, ...)
+    __attribute__((format(printf, 2, 3)));
+void buf_clear(struct buf *);
+void buf_free(struct buf *);
+/* The text so far ("" when empty), borrowed. */
+const char *buf_str(const struct buf *);
+/* Hand the text over to the caller, who frees it; the buffer is empty after. */
+char *buf_take(struct buf *);
+
+#endif /* BASE_MEM_H */

@@ -1,0 +1,71 @@
+/*
+ * Options of a plug-in (a strategy, a stopping rule, a launcher) as a table:
+ * one row per option serves the reading of study.json, the error messages and
+ * "hpotune strategies" or "hpotune rules".
+ */
+
+#ifndef MODEL_OPTIONS_H
+#define MODEL_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct buf;
+struct err;
+struct json;
+
+enum option_type {
+	OPTION_END,	/* closes a table */
+	OPTION_BOOL,
+	OPTION_INT,
+	OPTION_REAL,
+	OPTION_TEXT,	/* one of choices when those are given; "window:P%"
+			 * matches a choice written "window:" */
+	OPTION_STEPS,	/* a count, or a share of max_steps: "20%" or 0 < x < 1 */
+	OPTION_DURATION	/* seconds, or "90s" "10m" "2h" "1d" */
+};
+
+struct option {
+	const char *name;
+	enum option_type type;
+	double min, max;		/* of numbers, inclusive */
+	const char *def;		/* the default as it would be written; NULL = none */
+	const char *const *choices;	/* OPTION_TEXT: ends with NULL; or NULL */
+	const char *help;		/* one line */
+};
+
+/* What an option is set to, by the study or by its default. */
+struct option_value {
+	bool given;		/* written in study.json */
+	bool is_set;		/* given or has a default */
+	bool is_share;		/* OPTION_STEPS: number is a share in (0, 1] */
+	double number;		/* also for OPTION_BOOL (0 or 1) and durations (s) */
+	char *text;		/* OPTION_TEXT: owned by the values */
+};
+
+/* Number of rows of a table (which may be NULL). */
+size_t options_count(const struct option *);
+/*
+ * Read block (an object, or NULL for defaults only) into a new array with one
+ * value per row.  Keys in except (ends with NULL, may be NULL) belong to
+ * somebody else; any other unknown key is an error.
+ */
+int options_read(struct option_value **, const struct option *,
+    const struct json *block, const char *const *except, struct err *);
+void options_free(struct option_value *, const struct option *);
+/* The value of this name; asserts that the table has it. */
+const struct option_value *option_get(const struct option *,
+    const struct option_value *, const char *name);
+/* steps of an OPTION_STEPS value: a share needs max_steps > 0, else fallback. */
+int64_t option_steps(const struct option_value *, int64_t max_steps,
+    int64_t fallback);
+
+/* "90s" "10m" "2h" "1d" or a JSON number of seconds -> milliseconds. */
+int duration_read(int64_t *ms, const struct json *, struct err *);
+/* "512MiB" "4GiB" (also KiB, kB, MB, GB, TB) or a JSON number -> bytes. */
+int size_read(int64_t *bytes, const struct json *, struct err *);
+/* 5400000 -> "1h 30m"; for people. */
+void duration_put(struct buf *, int64_t ms);
+
+#endif /* MODEL_OPTIONS_H */

@@ -1,0 +1,110 @@
+/*
+ * The space: parameters and the unit cube.  A point is one number per
+ * parameter, in the order of study.json; NaN stands for an inactive parameter.
+ * Nothing here knows files, stores or how points are chosen.
+ */
+
+#ifndef MODEL_SPACE_H
+#define MODEL_SPACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct buf;
+struct err;
+struct json;
+
+enum value_kind {
+	VALUE_NONE,	/* inactive */
+	VALUE_NULL,
+	VALUE_BOOL,
+	VALUE_INT,
+	VALUE_REAL,
+	VALUE_TEXT
+};
+
+/* What a parameter is set to, in the user's terms. */
+struct value {
+	enum value_kind kind;
+	int64_t integer;	/* VALUE_INT, VALUE_BOOL */
+	double real;		/* VALUE_REAL; for VALUE_INT the same number */
+	const char *text;	/* VALUE_TEXT, borrowed from the space */
+};
+
+enum param_type {
+	PARAM_FLOAT,
+	PARAM_INT,
+	PARAM_CHOICE,
+	PARAM_FIXED
+};
+
+enum param_scale {
+	SCALE_LINEAR,
+	SCALE_LOG,
+	SCALE_REVERSE_LOG	/* for values near 1: 1 - x is logarithmic */
+};
+
+struct param {
+	char *name;
+	enum param_type type;
+	enum param_scale scale;
+	double min, max;	/* inclusive */
+	double step;		/* 0 = none; 1 for an int without step */
+	struct value *values;	/* choice: n_values of them; fixed: one */
+	size_t n_values;
+	bool ordered;		/* the choices have an order */
+	bool has_default;
+	struct value def;
+	int parent;		/* index of the parameter it depends on, or -1 */
+	struct value *when;	/* active when the parent has one of these */
+	size_t n_when;
+};
+
+struct space {
+	struct param *params;
+	size_t n;
+	int *order;		/* n indices, parents before children */
+};
+
+/* Read the "parameters" object of study.json. */
+int space_read(struct space **, const struct json *, struct err *);
+void space_free(struct space *);
+/* Index of a parameter by name, or -1. */
+int space_find(const struct space *, const char *name);
+
+/*
+ * u (n numbers) -> values (n of them).  u is clamped to [0, 1]; a NaN of an
+ * active parameter counts as 0.5.  Int and stepped parameters divide the cube
+ * evenly: the lowest value covers [0, 1/k).
+ */
+void space_decode(const struct space *, const double *u, struct value *values);
+/* values -> u, each at the middle of what decodes to it; inactive: NaN. */
+void space_encode(const struct space *, const struct value *values, double *u);
+/* u -> the u that space_encode gives for the values it decodes to. */
+void space_snap(const struct space *, double *u);
+/* How many different values parameter i has; 0 = a continuum. */
+uint64_t param_levels(const struct param *);
+/* Whether parameter i is active under these values of the others. */
+bool space_active(const struct space *, size_t i, const struct value *values);
+
+/*
+ * Check and complete a partial setting {name: value} (enqueue, defaults):
+ * missing parameters stay VALUE_NONE in out for the caller to fill.
+ */
+int space_read_values(const struct space *, const struct json *,
+    struct value *out, struct err *);
+/* One parameter from the text of NAME=VALUE on a command line. */
+int param_parse(const struct param *, const char *text, struct value *out,
+    struct err *);
+
+bool value_equal(const struct value *, const struct value *);
+/* As in an argument: numbers in the shortest form that reads back the same,
+ * true/false, null, text as it is. */
+void value_put(struct buf *, const struct value *);
+/* As JSON. */
+void value_put_json(struct buf *, const struct value *);
+/* {"lr":0.1,…} of the active parameters, in the order of study.json. */
+void space_put_json(struct buf *, const struct space *, const struct value *);
+
+#endif /* MODEL_SPACE_H */

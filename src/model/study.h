@@ -1,0 +1,122 @@
+/*
+ * A study as study.json states it.  Blocks of plug-ins (strategy, stopping,
+ * backend) stay JSON: the server hands each to its plug.
+ */
+
+#ifndef MODEL_STUDY_H
+#define MODEL_STUDY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct buf;
+struct err;
+struct json;
+struct json_doc;
+struct space;
+struct value;
+
+/* A plug-in as named in study.json. */
+struct study_plug {
+	char *name;
+	const struct json *block;	/* its object, or NULL for a bare name */
+	const struct json *where;	/* for errors; NULL when it is the default */
+};
+
+/* trial.metrics: a PCRE2 pattern whose first group is the value. */
+struct study_metric {
+	char *name;
+	char *regex;
+	const struct json *where;
+};
+
+enum study_launcher {
+	STUDY_LAUNCHER_NONE,
+	STUDY_LAUNCHER_RANKS,
+	STUDY_LAUNCHER_TORCHRUN,
+	STUDY_LAUNCHER_MPIRUN
+};
+
+struct study_trial {
+	char **command;		/* ends with NULL; templates not yet filled */
+	char *workdir;		/* absolute */
+	char **env;		/* "NAME=VALUE", ends with NULL */
+	bool clean_env;
+	char **pass_env;	/* names, ends with NULL */
+	struct study_metric *metrics;
+	size_t n_metrics;
+	char *step_regex;	/* or NULL */
+	int64_t max_steps;	/* 0 = unknown */
+	int64_t max_run_ms;	/* 0 = no limit */
+	int64_t grace_ms;
+	int64_t retries;
+	int64_t gpus;		/* -1 = not given */
+	int64_t cpus;		/* 0 = not given */
+	int64_t memory;		/* bytes, 0 = not given */
+	enum study_launcher launcher;
+	int64_t processes;	/* of launcher, 0 = not given */
+};
+
+struct study_limits {
+	int64_t trials;		/* each 0 = not given */
+	int64_t parallel;
+	int64_t wall_time_ms;
+	double cost;
+	int64_t failed_trials;
+	int64_t no_improvement;
+};
+
+struct study {
+	char *name;
+	char *path;		/* of study.json, absolute */
+	char *dir;		/* its folder, absolute */
+	struct json_doc *doc;
+	char *metric;
+	bool maximize;
+	bool value_last;	/* the last report counts, not the best */
+	bool has_target;
+	double target;
+	struct space *space;
+	struct study_plug strategy;
+	bool has_seed;
+	uint64_t seed;
+	struct study_plug *stopping;	/* none: one rule named "none" */
+	size_t n_stopping;
+	struct study_trial trial;
+	struct study_plug *backends;
+	size_t n_backends;
+	struct study_limits limits;
+	struct value **enqueue;	/* each n values, VALUE_NONE where left open */
+	size_t n_enqueue;
+};
+
+/* Read and check study.json.  Strict; every error says where. */
+int study_load(struct study **, const char *path, struct err *);
+/* The same from text, as the store kept it; path as it was. */
+int study_parse(struct study **, const char *text, size_t len,
+    const char *path, struct err *);
+void study_free(struct study *);
+/*
+ * What may not change between runs (study, objective, parameters, seed,
+ * strategy name), written so that equal studies give equal text.
+ */
+void study_put_fixed(struct buf *, const struct study *);
+/* The whole study.json without comments and white space, for the store. */
+void study_put_json(struct buf *, const struct study *);
+
+/*
+ * Fill trial.command for one attempt: a new argv that ends with NULL.
+ * values has one per parameter.  study_check_command did the checking.
+ */
+struct study_command_vars {
+	int64_t trial;
+	int attempt;
+	const char *checkpoint_dir;
+	const char *output_dir;
+};
+char **study_command(const struct study *, const struct value *values,
+    const struct study_command_vars *);
+void study_command_free(char **);
+
+#endif /* MODEL_STUDY_H */

@@ -1,0 +1,178 @@
+/*
+ * The life of a trial as a list of moves.  Knows states and their names;
+ * refuses to know processes, rows or time.
+ */
+
+#include <string.h>
+
+#include "src/model/trial.h"
+
+/* Every move a trial can make.  A pair that is not here is a bug. */
+static const struct move {
+	enum trial_state from;
+	enum trial_event on;
+	enum trial_state to;
+} moves[] = {
+	{ TRIAL_WAITING, TRIAL_EV_PLACE, TRIAL_STARTING },
+	{ TRIAL_WAITING, TRIAL_EV_CANCELLED, TRIAL_CANCELLED },
+	{ TRIAL_STARTING, TRIAL_EV_UP, TRIAL_RUNNING },
+	{ TRIAL_STARTING, TRIAL_EV_STOP, TRIAL_STOPPING },
+	{ TRIAL_STARTING, TRIAL_EV_COMPLETE, TRIAL_COMPLETED },
+	{ TRIAL_STARTING, TRIAL_EV_FAIL, TRIAL_FAILED },
+	{ TRIAL_STARTING, TRIAL_EV_RETRY, TRIAL_WAITING },
+	{ TRIAL_RUNNING, TRIAL_EV_STOP, TRIAL_STOPPING },
+	{ TRIAL_RUNNING, TRIAL_EV_COMPLETE, TRIAL_COMPLETED },
+	{ TRIAL_RUNNING, TRIAL_EV_FAIL, TRIAL_FAILED },
+	{ TRIAL_RUNNING, TRIAL_EV_RETRY, TRIAL_WAITING },
+	{ TRIAL_STOPPING, TRIAL_EV_STOPPED, TRIAL_STOPPED },
+	{ TRIAL_STOPPING, TRIAL_EV_CANCELLED, TRIAL_CANCELLED },
+	{ TRIAL_STOPPING, TRIAL_EV_COMPLETE, TRIAL_COMPLETED },
+	{ TRIAL_STOPPING, TRIAL_EV_FAIL, TRIAL_FAILED },
+	{ TRIAL_STOPPING, TRIAL_EV_RETRY, TRIAL_WAITING },
+};
+
+static const char *const state_names[TRIAL_STATES] = {
+	[TRIAL_WAITING] = "waiting",
+	[TRIAL_STARTING] = "starting",
+	[TRIAL_RUNNING] = "running",
+	[TRIAL_STOPPING] = "stopping",
+	[TRIAL_COMPLETED] = "completed",
+	[TRIAL_STOPPED] = "stopped",
+	[TRIAL_FAILED] = "failed",
+	[TRIAL_CANCELLED] = "cancelled",
+};
+
+static const char *const event_names[TRIAL_EVENTS] = {
+	[TRIAL_EV_PLACE] = "place",
+	[TRIAL_EV_UP] = "up",
+	[TRIAL_EV_STOP] = "stop",
+	[TRIAL_EV_COMPLETE] = "complete",
+	[TRIAL_EV_FAIL] = "fail",
+	[TRIAL_EV_RETRY] = "retry",
+	[TRIAL_EV_STOPPED] = "stopped",
+	[TRIAL_EV_CANCELLED] = "cancelled",
+};
+
+static const struct end_row {
+	const char *name;
+	enum retry_policy retry;
+} ends[END_CLASSES] = {
+	[END_NONE] = { "none", RETRY_NEVER },
+	[END_OK] = { "ok", RETRY_NEVER },
+	[END_STOPPED] = { "stopped", RETRY_NEVER },
+	[END_ERROR] = { "error", RETRY_COUNTED },
+	[END_TIMEOUT] = { "timeout", RETRY_NEVER },
+	[END_OOM] = { "oom", RETRY_ALONE },
+	[END_DIVERGED] = { "diverged", RETRY_NEVER },
+	[END_NO_REPORT] = { "no-report", RETRY_NEVER },
+	[END_LOST] = { "lost", RETRY_FREE },
+	[END_SPOT] = { "spot", RETRY_FREE },
+	[END_CAPACITY] = { "capacity", RETRY_FREE },
+	[END_QUOTA] = { "quota", RETRY_FREE },
+	[END_USER] = { "user", RETRY_NEVER },
+};
+
+static const char *const cause_names[STOP_CAUSES] = {
+	[STOP_NONE] = "none",
+	[STOP_RULE] = "rule",
+	[STOP_DIVERGED] = "diverged",
+	[STOP_USER] = "user",
+	[STOP_LIMIT] = "limit",
+	[STOP_SHUTDOWN] = "shutdown",
+};
+
+#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+
+const char *
+trial_state_name(enum trial_state s)
+{
+	return s < TRIAL_STATES ? state_names[s] : "?";
+}
+
+const char *
+trial_event_name(enum trial_event ev)
+{
+	return ev < TRIAL_EVENTS ? event_names[ev] : "?";
+}
+
+const char *
+end_class_name(enum end_class c)
+{
+	return c < END_CLASSES ? ends[c].name : "?";
+}
+
+const char *
+stop_cause_name(enum stop_cause c)
+{
+	return c < STOP_CAUSES ? cause_names[c] : "?";
+}
+
+bool
+trial_state_parse(const char *name, enum trial_state *out)
+{
+	size_t i;
+
+	for (i = 0; i < TRIAL_STATES; i++)
+		if (strcmp(name, state_names[i]) == 0) {
+			*out = (enum trial_state)i;
+			return true;
+		}
+	return false;
+}
+
+bool
+end_class_parse(const char *name, enum end_class *out)
+{
+	size_t i;
+
+	for (i = 0; i < END_CLASSES; i++)
+		if (strcmp(name, ends[i].name) == 0) {
+			*out = (enum end_class)i;
+			return true;
+		}
+	return false;
+}
+
+bool
+stop_cause_parse(const char *name, enum stop_cause *out)
+{
+	size_t i;
+
+	for (i = 0; i < STOP_CAUSES; i++)
+		if (strcmp(name, cause_names[i]) == 0) {
+			*out = (enum stop_cause)i;
+			return true;
+		}
+	return false;
+}
+
+bool
+trial_move(enum trial_state from, enum trial_event ev, enum trial_state *to)
+{
+	size_t i;
+
+	for (i = 0; i < COUNT(moves); i++)
+		if (moves[i].from == from && moves[i].on == ev) {
+			*to = moves[i].to;
+			return true;
+		}
+	return false;
+}
+
+bool
+trial_state_final(enum trial_state s)
+{
+	return s >= TRIAL_COMPLETED;
+}
+
+bool
+trial_state_placed(enum trial_state s)
+{
+	return s == TRIAL_STARTING || s == TRIAL_RUNNING || s == TRIAL_STOPPING;
+}
+
+enum retry_policy
+end_class_retry(enum end_class c)
+{
+	return c < END_CLASSES ? ends[c].retry : RETRY_NEVER;
+}

@@ -1,0 +1,222 @@
+/*
+ * The memory: one SQLite file.  The only user of sqlite3.h.
+ *
+ * One connection writes (the server, or a command while no server runs); all
+ * others open read-only.  Writes happen between store_begin and store_commit;
+ * a failed commit leaves the file as it was before store_begin, and the caller
+ * throws away what it remembers and reads it again.
+ */
+
+#ifndef STORE_H
+#define STORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/model/trial.h"
+
+struct err;
+struct space;
+struct store;
+
+enum store_mode {
+	STORE_READ,
+	STORE_WRITE
+};
+
+enum study_state {
+	STUDY_RUNNING,		/* a server has it, or had it when it died */
+	STUDY_PAUSED,
+	STUDY_INTERRUPTED,	/* the server was told to leave */
+	STUDY_FINISHED,
+	STUDY_FAILED
+};
+const char *study_state_name(enum study_state);
+
+/* Row of t_study.  Texts are owned by the struct's user after store_study_get. */
+struct store_study {
+	char *name;
+	enum study_state state;
+	char *metric;
+	bool maximize;
+	char *strategy;		/* name */
+	uint64_t seed;
+	char *rule;		/* names, joined by ", " */
+	char *json;		/* the study.json of the last run, white space out */
+	char *fixed;		/* study_put_fixed */
+	char *dir;		/* folder of study.json, absolute */
+	int64_t created_us;
+	int64_t started_us;	/* last start of a server */
+	int64_t ended_us;	/* 0 = not ended */
+	int64_t elapsed_ms;	/* wall time used by earlier runs: limits.wall_time */
+	char *why;		/* why it ended, or NULL */
+};
+void store_study_fini(struct store_study *);
+
+/* Row of t_trial. */
+struct store_trial {
+	int64_t number;
+	enum trial_state state;
+	enum stop_cause cause;	/* of the stop that is on its way */
+	char *params;		/* JSON of active parameters */
+	const char *source;	/* "strategy", "enqueue", "default" (static text) */
+	double objective;	/* NaN = none */
+	int64_t last_step;	/* -1 = none */
+	int64_t reports;	/* of the objective */
+	int attempts;
+	int failures;		/* attempts that counted against retries */
+	int free_retries;	/* in a row, without a new report between */
+	bool alone;		/* the next attempt runs with nothing beside it */
+	int64_t not_before_us;	/* wall time of the next attempt; 0 = now */
+	char *backend;		/* of its attempts, or NULL */
+	char *why;		/* or NULL */
+};
+void store_trial_fini(struct store_trial *);
+
+/* Row of t_attempt. */
+struct store_attempt {
+	int64_t trial;
+	int attempt;
+	char *uuid;
+	char *backend;
+	char *place;		/* or NULL */
+	int slot;
+	enum trial_state state;	/* starting, running, stopping; else ended */
+	int64_t started_us;	/* 0 = not yet */
+	int64_t ended_us;	/* 0 = not ended */
+	int exit_code;		/* -1 = none */
+	int signal;		/* 0 = none */
+	enum end_class end_class;
+	int64_t resumed_step;	/* first step it reported, when > 1st attempt; -1 */
+	int64_t log_offset, metrics_offset;
+	bool log_skip, metrics_skip;
+	int64_t max_rss, cpu_us;
+	char *log;		/* path of its log */
+	char *why;		/* or NULL */
+};
+void store_attempt_fini(struct store_attempt *);
+
+/* Make path with its tables and the results view of space; fails if it exists. */
+int store_create(struct store **, const char *path, const struct store_study *,
+    const struct space *, bool network_fs, struct err *);
+/*
+ * Open and, for writing, bring the schema up to date and re-make the views.
+ * ERR_STORE with a clear text for a file that is not ours or is newer.
+ */
+int store_open(struct store **, const char *path, enum store_mode,
+    struct err *);
+void store_close(struct store *);
+
+/*
+ * Begin, commit or undo one transaction.  ERR_BUSY: somebody holds the write
+ * lock; store_blocker names it.  ERR_FULL: the disk is full.  durable: sync
+ * before returning (intents and ends); else only the order is kept.
+ */
+int store_begin(struct store *, struct err *);
+int store_commit(struct store *, bool durable, struct err *);
+void store_rollback(struct store *);
+bool store_in_transaction(const struct store *);
+/* "sqlite3 (pid 1234)", or "another process"; buf of n bytes. */
+void store_blocker(struct store *, char *buf, size_t n);
+/* Let the log shrink; called when the loop is idle.  Never waits. */
+void store_checkpoint(struct store *);
+/* Bytes of the write-ahead log now. */
+int64_t store_wal_bytes(struct store *);
+
+/* The study. */
+int store_study_get(struct store *, struct store_study *, struct err *);
+int store_study_put(struct store *, const struct store_study *, struct err *);
+
+/* Trials: add one (its number must be the next), read one, write one back. */
+int store_trial_add(struct store *, const struct store_trial *,
+    struct err *);
+int store_trial_get(struct store *, int64_t number, struct store_trial *,
+    struct err *);
+/*
+ * Write everything but number and params.  The schema refuses a state move
+ * that trial_move refuses.
+ */
+int store_trial_put(struct store *, const struct store_trial *, struct err *);
+int store_attempt_add(struct store *, const struct store_attempt *,
+    struct err *);
+int store_attempt_get(struct store *, int64_t trial, int attempt,
+    struct store_attempt *, struct err *);
+int store_attempt_put(struct store *, const struct store_attempt *,
+    struct err *);
+
+/* One report.  Later reports of a (trial, name, step) win in the views. */
+int store_metric_add(struct store *, int64_t trial, int attempt,
+    const char *name, int64_t step, double value, int64_t time_us,
+    struct err *);
+
+struct store_stop {
+	int64_t trial;
+	int64_t step;
+	const char *rule;
+	double value, threshold;	/* NaN = none */
+	int64_t pool;
+	const char *verdict;	/* "stop", "suspended" */
+	const char *why;
+	int64_t time_us;
+};
+int store_stop_add(struct store *, const struct store_stop *, struct err *);
+/* level is "error", "warning" or "info"; trial and attempt 0 = none. */
+int store_event_add(struct store *, int64_t time_us, const char *level,
+    const char *area, int64_t trial, int attempt, const char *text,
+    struct err *);
+int store_median_put(struct store *, int64_t step, int64_t trials,
+    double median, struct err *);
+
+/* Settings waiting to be tried, in order: JSON of a partial setting. */
+int store_enqueue(struct store *, const char *params, const char *source,
+    struct err *);
+/* The oldest one not taken, or 1 when there is none.  *params: caller frees. */
+int store_queue_next(struct store *, int64_t *id, char **params,
+    const char **source, struct err *);
+int store_queue_take(struct store *, int64_t id, int64_t trial, struct err *);
+
+/* Reading back at a start.  Callbacks return 0 to go on, else the walk ends
+ * with that value.  Arguments live until the callback returns. */
+int store_each_trial(struct store *, int (*)(void *, const struct store_trial *),
+    void *, struct err *);
+/* Attempts that have not ended. */
+int store_each_open_attempt(struct store *,
+    int (*)(void *, const struct store_attempt *), void *, struct err *);
+/* Newest report of every step of the objective, by trial and step. */
+int store_each_curve_row(struct store *,
+    int (*)(void *, int64_t trial, int64_t step, double value), void *,
+    struct err *);
+/*
+ * All reports of the objective and all ends of trials in the order they were
+ * recorded: what replay feeds to a rule.  state is TRIAL_RUNNING for a report.
+ */
+int store_each_record(struct store *,
+    int (*)(void *, int64_t trial, int64_t step, double value,
+    enum trial_state), void *, struct err *);
+/* Greatest step each metric of an attempt has reported. */
+int store_each_last_step(struct store *, int64_t trial, int attempt,
+    int (*)(void *, const char *name, int64_t step), void *, struct err *);
+
+/*
+ * Rows for people and programs: a SELECT over the views.  params are bound
+ * as text, NULL ends the list.  SQL comes from our commands, never from users.
+ */
+struct store_rows;
+int store_rows_open(struct store_rows **, struct store *, const char *sql,
+    const char *const *params, struct err *);
+/* 1 a row, 0 the end, -1 an error. */
+int store_rows_next(struct store_rows *, struct err *);
+int store_rows_columns(const struct store_rows *);
+const char *store_rows_name(const struct store_rows *, int col);
+bool store_rows_null(const struct store_rows *, int col);
+bool store_rows_is_number(const struct store_rows *, int col);
+const char *store_rows_text(const struct store_rows *, int col);
+double store_rows_real(const struct store_rows *, int col);
+int64_t store_rows_int(const struct store_rows *, int col);
+void store_rows_close(struct store_rows *);
+
+/* The linked SQLite, "3.40.1"; for doctor. */
+const char *store_sqlite_version(void);
+
+#endif /* STORE_H */

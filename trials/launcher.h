@@ -1,0 +1,161 @@
+/*
+ * A launcher runs attempts of trials somewhere: processes here, training jobs
+ * there, or nowhere at all (pretend).  It never sees the store: what it must
+ * remember over a restart of the server it is told again by look.
+ *
+ * Everything it hears is handed over by collect, in the turn of the loop that
+ * will record it.  Between turns a launcher only notes that there is something
+ * (and calls loop_wake); so a store that is locked for an hour costs nothing
+ * but time: output waits in files, exits wait in records.
+ */
+
+#ifndef LAUNCHER_H
+#define LAUNCHER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct err;
+struct json;
+struct loop;
+struct option;
+struct option_value;
+struct study_trial;
+
+/* How far the output of an attempt has been read and recorded. */
+struct launch_cursor {
+	int64_t log;		/* bytes of the log */
+	int64_t metrics;	/* bytes of the metrics file */
+	bool log_skip;		/* inside a line too long to keep */
+	bool metrics_skip;
+};
+
+/* One attempt.  Everything is borrowed until the call returns. */
+struct launch_spec {
+	int64_t trial;
+	int attempt;
+	int slot;		/* 0 … slots - 1 of this launcher */
+	const char *study;	/* its name */
+	const char *uuid;	/* 36 characters, never used twice */
+	const char *trial_dir;	/* absolute: NAME.d/trials/NUMBER */
+	char *const *argv;	/* ends with NULL */
+	char *const *env;	/* HPOTUNE_ and SM_ names: "NAME=VALUE", NULL */
+	const char *params_json;
+	const struct study_trial *settings;	/* workdir, env, limits, … */
+	struct launch_cursor cursor;	/* look only */
+};
+
+struct launch_exit {
+	bool ran;		/* false: the command could not be executed */
+	int exit_code;		/* -1 when ended by a signal */
+	int signal;		/* 0 when it exited */
+	bool timeout;		/* max_run was reached */
+	bool oom;		/* the kernel said so */
+	int64_t started_us;	/* wall time, microseconds since 1970 */
+	int64_t ended_us;
+	int64_t max_rss;	/* bytes */
+	int64_t cpu_us;
+	char why[160];		/* one clause, "" when the code says all */
+};
+
+enum launch_event_kind {
+	LAUNCH_UP,	/* the trial's process is there */
+	LAUNCH_REPORT,	/* one value of one metric */
+	LAUNCH_READ,	/* output was read up to cursor: commit it with the reports */
+	LAUNCH_NOTE,	/* something for view events */
+	LAUNCH_EXIT,	/* over; all its output was delivered before */
+	LAUNCH_LOST	/* over, and nobody knows how */
+};
+
+struct launch_event {
+	enum launch_event_kind kind;
+	int64_t trial;
+	int attempt;
+	union {
+		struct {
+			int64_t pid;	/* 0 when there is none */
+			int64_t started_us;
+			const char *place;	/* "host", "host gpu 0" */
+		} up;
+		struct {
+			const char *name;
+			bool has_step;
+			int64_t step;
+			double value;	/* may be NaN or infinite */
+		} report;
+		struct launch_cursor cursor;
+		struct {
+			bool warn;
+			const char *text;
+		} note;
+		struct launch_exit exit;
+		struct {
+			const char *why;
+		} lost;
+	} u;
+};
+
+typedef void launch_cb(void *arg, const struct launch_event *);
+
+/* What the launcher finds of an attempt that the store says was begun. */
+enum launch_look {
+	LOOK_NEVER,	/* it never started and, without start, never will */
+	LOOK_ALIVE,	/* starting, running or ending: events will follow */
+	LOOK_ENDED,	/* over: its last reports and its end will follow */
+	LOOK_LOST,	/* over, nothing remains of it; LAUNCH_LOST follows after its last reports */
+	LOOK_UNKNOWN	/* cannot tell: no action, ask again */
+};
+
+struct launch_env {
+	struct loop *loop;
+	const char *study;
+	const char *state_dir;		/* NAME.d, absolute */
+	const struct study_trial *settings;
+	const struct option_value *options;	/* of the backend block */
+	int64_t parallel;		/* limits.parallel, 0 = the launcher decides */
+	launch_cb *event;		/* called from inside collect only */
+	void *arg;
+};
+
+struct launcher {
+	const char *name;	/* as written in study.json */
+	const char *about;
+	const struct option *options;
+
+	int (*open)(void **ctx, const struct launch_env *, struct err *);
+	/* Let go of everything; what runs goes on running. */
+	void (*close)(void *ctx);
+	/* How many attempts it can hold at once. */
+	int (*slots)(void *ctx);
+	/* "cpu", "gpu 0": where slot i is; buf of n bytes. */
+	void (*slot_name)(void *ctx, int slot, char *buf, size_t n);
+	/*
+	 * Begin an attempt whose row is committed.  May be called again for an
+	 * attempt that look answered LOOK_NEVER for: it never runs twice.
+	 * -1: it did not start and will not (ERR_LAUNCH: the attempt failed;
+	 * ERR_BUSY: try again later).
+	 */
+	int (*start)(void *ctx, const struct launch_spec *, struct err *);
+	/*
+	 * Ask a running attempt to end: SIGTERM, the grace, SIGKILL; with now,
+	 * SIGKILL at once.  Harmless when repeated.
+	 */
+	void (*stop)(void *ctx, int64_t trial, int attempt, bool now);
+	/* After a restart: find it again, and adopt it when it is there. */
+	enum launch_look (*look)(void *ctx, const struct launch_spec *,
+	    struct err *);
+	/*
+	 * Make sure that an attempt that look answered LOOK_NEVER for can never
+	 * start any more (a late supervisor may still be on its way).
+	 */
+	int (*abandon)(void *ctx, const struct launch_spec *, struct err *);
+	/* Deliver everything heard since the last time. */
+	void (*collect)(void *ctx);
+};
+
+/* All of them, in the order of the manual.  Ends with NULL. */
+extern const struct launcher *const launchers[];
+const struct launcher *launcher_find(const char *name);
+
+#endif /* LAUNCHER_H */

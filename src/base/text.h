@@ -1,0 +1,41 @@
+/*
+ * Text that people see: made harmless for a terminal, measured in columns;
+ * and words that were nearly right.  Trusts no byte.
+ */
+
+#ifndef BASE_TEXT_H
+#define BASE_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct buf;
+
+enum text_keep {
+	TEXT_LINE, /* newline and tab are escaped too: for table cells */
+	TEXT_LINES /* newline and tab pass: for logs */
+};
+
+/*
+ * Decode one character of UTF-8 from len > 0 bytes into *code and return its
+ * length; 0 when the bytes are not UTF-8 (overlong forms and surrogates are
+ * not), -1 when they are the beginning of a character that goes on after len.
+ */
+int text_decode(const char *s, size_t len, uint32_t *code);
+/* Whether a terminal obeys the character instead of showing it: C0, C1, DEL,
+ * line separators, and those that turn the direction of writing. */
+bool text_is_control(uint32_t code);
+/* Append with controls and bytes that are not UTF-8 as \xNN. */
+void text_put_harmless(struct buf *, const char *s, size_t len, enum text_keep);
+/* Columns of a NUL-terminated text on a terminal. */
+size_t text_width(const char *);
+/* Bytes of the longest beginning that fits in width columns. */
+size_t text_fit(const char *, size_t width);
+/* Whether the locale can show UTF-8. */
+bool text_is_utf8(void);
+/* The nearest of words (ends with NULL) by edit distance, or NULL if none is
+ * near: at most a third of the letters differ. */
+const char *text_nearest(const char *word, const char *const *words);
+
+#endif /* BASE_TEXT_H */

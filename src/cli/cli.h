@@ -1,0 +1,118 @@
+/*
+ * What every command gets: its operands and options, already checked against
+ * its row of the command table, and the ways to find a study, to print and to
+ * fail.  The table itself is main.c; one file per command is cmd-NAME.c.
+ */
+
+#ifndef CLI_H
+#define CLI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct err;
+struct store;
+struct study;
+
+/* Exit statuses: interface.md section 4. */
+enum cli_status {
+	CLI_DONE = 0,
+	CLI_FAILED = 1,
+	CLI_USAGE = 2,
+	CLI_INTERRUPTED = 3
+};
+
+struct cli_option {
+	const char *name; /* long name; NULL closes a list */
+	char letter; /* the short one, or 0 */
+	const char *value; /* what the usage calls it; NULL = a switch */
+	const char *about;
+};
+
+struct cli;
+
+struct cli_command {
+	const char *name;
+	const char *args; /* operands as the usage shows them; NULL = none */
+	const char *about; /* one line */
+	const struct cli_option *options; /* or NULL */
+	int min_operands;
+	int max_operands; /* -1 = any number */
+	bool study; /* the first operand may be a STUDY: adds --state */
+	bool json; /* it prints data: adds --json */
+	int (*run)(struct cli *); /* enum cli_status */
+};
+
+struct cli_given {
+	const struct cli_option *option;
+	const char *value; /* NULL for a switch */
+};
+
+struct cli {
+	const struct cli_command *command;
+	char **operands; /* ends with NULL; borrowed from argv */
+	int n_operands; /* without the STUDY once cli_find_study took it */
+	struct cli_given *given;
+	size_t n_given;
+	bool json; /* --json */
+	bool terminal; /* stdout is one */
+	bool colour; /* a terminal, and nobody said NO_COLOR */
+	int width; /* columns of stdout, 0 = no limit */
+};
+
+/* All commands, in the order of the manual; ends with a NULL name. */
+extern const struct cli_command cli_commands[];
+/* --json, --state, --help: on every command that has them. */
+extern const struct cli_option cli_option_json;
+extern const struct cli_option cli_option_state;
+extern const struct cli_option cli_option_help;
+const struct cli_command *cli_command_find(const char *name);
+/* Row i of everything this command accepts, NULL after the last. */
+const struct cli_option *cli_option_row(const struct cli_command *, size_t i);
+
+/* Sort argv (without the command's name) into operands and options. */
+int cli_parse(struct cli *, int argc, char **argv, struct err *);
+void cli_fini(struct cli *);
+/* Print the general usage, or the one of a command. */
+void cli_usage(FILE *);
+void cli_usage_command(FILE *, const struct cli_command *);
+
+/* Whether a switch or option was given. */
+bool cli_has(const struct cli *, const char *option);
+/* The (last) value of an option, or NULL. */
+const char *cli_value(const struct cli *, const char *option);
+/* Value i of an option that may be repeated, or NULL. */
+const char *cli_value_nth(const struct cli *, const char *option, size_t i);
+/* A whole number in min … max, or def when not given. */
+int cli_integer(const struct cli *, const char *option, int64_t min,
+    int64_t max, int64_t def, int64_t *out, struct err *);
+/* The same of any text; what names it in the error ("trial"). */
+int cli_read_integer(const char *text, const char *what, int64_t min,
+    int64_t max, int64_t *out, struct err *);
+
+/* Print "hpotune: text" and give the exit status that belongs to it. */
+int cli_fail(const struct err *);
+
+/*
+ * The study that the command was pointed at: study.json, NAME.db, or what the
+ * folder has exactly one of.  Takes the operand away when it was one.
+ */
+struct cli_study {
+	char *json; /* study.json, absolute; NULL when a .db was named */
+	char *db; /* NAME.db, absolute; need not exist */
+	char *state_dir; /* its folder, absolute */
+	struct study *study; /* study.json as read; NULL when a .db was named */
+};
+int cli_find_study(struct cli *, struct cli_study *, struct err *);
+void cli_study_fini(struct cli_study *);
+/* Find the study and open its database for reading. */
+int
+cli_open_store(struct cli *, struct cli_study *, struct store **, struct err *);
+
+int cmd_check(struct cli *);
+int cmd_help(struct cli *);
+int cmd_version(struct cli *);
+
+#endif /* CLI_H */

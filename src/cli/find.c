@@ -1,0 +1,190 @@
+/*
+ * Which study a command means: study.json, NAME.db, or the only one there is.
+ * Knows names of files; refuses to know what is in a database.
+ */
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "src/base/err.h"
+#include "src/base/mem.h"
+#include "src/cli/cli.h"
+#include "src/model/study.h"
+#include "src/store/store.h"
+
+static bool
+ends_with(const char *s, const char *end)
+{
+	size_t n = strlen(s), m = strlen(end);
+
+	return n > m && strcmp(s + n - m, end) == 0;
+}
+
+/* The first operand when it names a study, taken away; else NULL. */
+static const char *
+operand_take(struct cli *cli)
+{
+	const char *name;
+	int i;
+
+	if (cli->n_operands == 0)
+		return NULL;
+	name = cli->operands[0];
+	if (!ends_with(name, ".json") && !ends_with(name, ".db"))
+		return NULL;
+	for (i = 0; i < cli->n_operands; i++)
+		cli->operands[i] = cli->operands[i + 1];
+	cli->n_operands--;
+	return name;
+}
+
+/* The only NAME.db in dir; the error says why there is none. */
+static int
+folder_search(const char *dir, char **path, struct err *e)
+{
+	struct dirent *entry;
+	char *found = NULL, *second = NULL;
+	DIR *d;
+
+	if ((d = opendir(dir)) == NULL)
+		return err_set(e, ERR_USAGE, "%s: %s", dir, strerror(errno));
+	while ((entry = readdir(d)) != NULL && second == NULL) {
+		if (entry->d_name[0] == '.' || !ends_with(entry->d_name, ".db"))
+			continue;
+		if (found == NULL)
+			found = xstrdup(entry->d_name);
+		else
+			second = xstrdup(entry->d_name);
+	}
+	(void)closedir(d);
+	if (found == NULL)
+		(void)err_set(e, ERR_USAGE,
+		    "no study named: %s has neither study.json nor NAME.db",
+		    strcmp(dir, ".") == 0 ? "this folder" : dir);
+	else if (second != NULL)
+		(void)err_set(e, ERR_USAGE,
+		    "no study named: there are "
+		    "several, %s and %s among them",
+		    found, second);
+	else
+		*path = xasprintf("%s/%s", dir, found);
+	free(second);
+	free(found);
+	return *path != NULL ? 0 : -1;
+}
+
+/* path, absolute; its folder must exist, the file need not. */
+static int
+path_absolute(const char *path, char **out, struct err *e)
+{
+	const char *base = strrchr(path, '/');
+	char *folder, *real;
+
+	folder = base == NULL	? xstrdup(".")
+		 : base == path ? xstrdup("/")
+				: xstrndup(path, (size_t)(base - path));
+	base = base == NULL ? path : base + 1;
+	real = realpath(folder, NULL);
+	if (real == NULL) {
+		(void)err_set(e, ERR_USAGE, "%s: %s", folder, strerror(errno));
+		free(folder);
+		return -1;
+	}
+	*out = xasprintf("%s/%s", strcmp(real, "/") == 0 ? "" : real, base);
+	free(folder);
+	free(real);
+	return 0;
+}
+
+/* study.json was named: read it, and say where its database would be. */
+static int
+find_by_json(
+    struct cli_study *found, const char *path, const char *state, struct err *e)
+{
+	char *dir;
+
+	if (study_load(&found->study, path, e) == -1)
+		return -1;
+	found->json = xstrdup(found->study->path);
+	dir =
+	    state != NULL ? realpath(state, NULL) : xstrdup(found->study->dir);
+	if (dir == NULL)
+		return err_set(
+		    e, ERR_USAGE, "--state %s: %s", state, strerror(errno));
+	found->state_dir = dir;
+	found->db = xasprintf("%s/%s.db", dir, found->study->name);
+	return 0;
+}
+
+static int
+find_by_db(struct cli_study *found, const char *path, struct err *e)
+{
+	if (access(path, F_OK) == -1)
+		return err_set(e, ERR_USAGE, "%s: %s", path, strerror(errno));
+	if (path_absolute(path, &found->db, e) == -1)
+		return -1;
+	found->state_dir =
+	    xstrndup(found->db, (size_t)(strrchr(found->db, '/') - found->db));
+	return 0;
+}
+
+int
+cli_find_study(struct cli *cli, struct cli_study *found, struct err *e)
+{
+	const char *state = cli_value(cli, "state");
+	const char *name = operand_take(cli);
+	char *only = NULL;
+	int rc;
+
+	memset(found, 0, sizeof *found);
+	if (name == NULL && access("study.json", F_OK) == 0)
+		name = "study.json";
+	if (name == NULL) {
+		if (folder_search(state != NULL ? state : ".", &only, e) == -1)
+			return -1;
+		name = only;
+	}
+	if (ends_with(name, ".json"))
+		rc = find_by_json(found, name, state, e);
+	else
+		rc = find_by_db(found, name, e);
+	free(only);
+	if (rc == -1)
+		cli_study_fini(found);
+	return rc;
+}
+
+void
+cli_study_fini(struct cli_study *found)
+{
+	free(found->json);
+	free(found->db);
+	free(found->state_dir);
+	study_free(found->study);
+	memset(found, 0, sizeof *found);
+}
+
+int
+cli_open_store(struct cli *cli, struct cli_study *found, struct store **store,
+    struct err *e)
+{
+	if (cli_find_study(cli, found, e) == -1)
+		return -1;
+	if (access(found->db, F_OK) == -1) {
+		(void)err_set(e, ERR_USAGE, "%s: %s", found->db,
+		    errno == ENOENT
+			? "there is none yet: hpotune start makes it"
+			: strerror(errno));
+		cli_study_fini(found);
+		return -1;
+	}
+	if (store_open(store, found->db, STORE_READ, e) == -1) {
+		cli_study_fini(found);
+		return -1;
+	}
+	return 0;
+}

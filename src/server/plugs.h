@@ -1,0 +1,50 @@
+/*
+ * The plug-ins a study names, found in the three lists, with their options
+ * read and checked.  The tuner opens them; "hpotune check" only looks.
+ */
+
+#ifndef SERVER_PLUGS_H
+#define SERVER_PLUGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct err;
+struct launcher;
+struct option_value;
+struct stopper;
+struct stopper_set;
+struct strategy;
+struct study;
+
+struct plug_rule {
+	const struct stopper *stopper;
+	struct option_value *options;
+	bool veto; /* it only prevents stops */
+};
+
+struct plug_backend {
+	const struct launcher *launcher;
+	struct option_value *options;
+};
+
+struct plugs {
+	const struct strategy *strategy;
+	struct option_value *strategy_options;
+	struct plug_rule *rules; /* in the order of study.json */
+	size_t n_rules;
+	struct plug_backend *backends; /* in order of preference */
+	size_t n_backends;
+};
+
+/*
+ * Resolve every name and read every option block; errors stand at their place
+ * in study.json.  On -1 nothing is left to free.
+ */
+int plugs_read(struct plugs *, const struct study *, struct err *);
+void plugs_free(struct plugs *);
+/* Open the rules as one; study gives them max_steps, the goal and its name. */
+int plugs_open_rules(struct stopper_set **, const struct plugs *,
+    const struct study *, struct err *);
+
+#endif /* SERVER_PLUGS_H */

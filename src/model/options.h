@@ -23,7 +23,10 @@ enum option_type {
 	OPTION_TEXT,	/* one of choices when those are given; "window:P%"
 			 * matches a choice written "window:" */
 	OPTION_STEPS,	/* a count, or a share of max_steps: "20%" or 0 < x < 1 */
-	OPTION_DURATION	/* seconds, or "90s" "10m" "2h" "1d" */
+	OPTION_DURATION, /* seconds, or "90s" "10m" "2h" "1d" */
+	OPTION_SIZE,	/* bytes, or "512MiB" "4GiB" */
+	OPTION_WORDS	/* a text, a whole number or a list of texts without
+			 * commas: text has them joined by commas */
 };
 
 struct option {
@@ -41,7 +44,7 @@ struct option_value {
 	bool is_set;		/* given or has a default */
 	bool is_share;		/* OPTION_STEPS: number is a share in (0, 1] */
 	double number;		/* also for OPTION_BOOL (0 or 1) and durations (s) */
-	char *text;		/* OPTION_TEXT: owned by the values */
+	char *text;		/* OPTION_TEXT and _WORDS: owned by the values */
 };
 
 /* Number of rows of a table (which may be NULL). */

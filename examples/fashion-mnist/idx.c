@@ -1,0 +1,119 @@
+/*
+ * Reads IDX files through zlib and believes nothing they say: a file that is
+ * cut, damaged, too long or of another kind is refused. Knows nothing of what
+ * the bytes show.
+ */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "idx.h"
+
+/* Far above any file of this kind; below what a wrong header could ask for. */
+enum { IDX_BYTES_MAX = 1 << 30 };
+
+/* Reads n bytes; a file that ends before them is a failure. */
+static int
+idx_take(gzFile file, const char *path, void *to, size_t n, struct fail *f)
+{
+	const char *why;
+	int got, code;
+
+	got = gzread(file, to, (unsigned)n);
+	if (got >= 0 && (size_t)got == n)
+		return 0;
+	why = gzerror(file, &code);
+	if (code == Z_OK || code == Z_STREAM_END || code == Z_BUF_ERROR)
+		why = "the file ends too early";
+	else if (code == Z_ERRNO)
+		why = strerror(errno);
+	return fail_set(f, "%s: %s", path, why);
+}
+
+static uint32_t
+idx_big_endian(const uint8_t *b)
+{
+	return (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 |
+	       (uint32_t)b[2] << 8 | (uint32_t)b[3];
+}
+
+/* Reads magic and dimensions and gives the number of bytes that follow. */
+static int
+idx_head(
+    struct idx *x, gzFile file, const char *path, size_t *n, struct fail *f)
+{
+	uint8_t word[4];
+	size_t i;
+
+	if (idx_take(file, path, word, sizeof word, f) == -1)
+		return -1;
+	/* 0x08 is the type: unsigned bytes. */
+	if (idx_big_endian(word) != (0x0800 | (uint32_t)x->dims))
+		return fail_set(f,
+		    "%s: not an IDX file of bytes in %zu dimensions", path,
+		    x->dims);
+	for (i = 0, *n = 1; i < x->dims; i++) {
+		if (idx_take(file, path, word, sizeof word, f) == -1)
+			return -1;
+		x->size[i] = idx_big_endian(word);
+		if (x->size[i] == 0 || x->size[i] > IDX_BYTES_MAX / *n)
+			return fail_set(f,
+			    "%s: dimension %zu is %zu, out of range", path,
+			    i + 1, x->size[i]);
+		*n *= x->size[i];
+	}
+	return 0;
+}
+
+/* Nothing may follow the bytes; asking also makes zlib check its checksum. */
+static int
+idx_end(gzFile file, const char *path, struct fail *f)
+{
+	uint8_t more;
+	const char *why;
+	int code, got;
+
+	if ((got = gzread(file, &more, 1)) == 0 &&
+	    (why = gzerror(file, &code), code == Z_OK || code == Z_STREAM_END))
+		return 0;
+	if (got > 0)
+		why = "the file is longer than its header says";
+	else if (why = gzerror(file, &code), code == Z_BUF_ERROR)
+		why = "the file ends too early";
+	return fail_set(f, "%s: %s", path, why);
+}
+
+int
+idx_read(struct idx *x, const char *path, size_t dims, struct fail *f)
+{
+	gzFile file;
+	size_t n = 0;
+
+	memset(x, 0, sizeof *x);
+	x->dims = dims;
+	if ((file = gzopen(path, "rbe")) == NULL)
+		return fail_set(f, "%s: %s", path, strerror(errno));
+	gzbuffer(file, 1 << 17);
+	if (idx_head(x, file, path, &n, f) == -1)
+		goto failed;
+	x->bytes = mem_zero(n, 1);
+	if (idx_take(file, path, x->bytes, n, f) == -1 ||
+	    idx_end(file, path, f) == -1)
+		goto failed;
+	gzclose(file);
+	return 0;
+
+failed:
+	gzclose(file);
+	idx_free(x);
+	return -1;
+}
+
+void
+idx_free(struct idx *x)
+{
+	free(x->bytes);
+	memset(x, 0, sizeof *x);
+}

@@ -14,22 +14,35 @@
 /* Far above any file of this kind; below what a wrong header could ask for. */
 enum { IDX_BYTES_MAX = 1 << 30 };
 
+/* Says why zlib gave fewer bytes than it was asked for. Its own sentence may
+ * begin with the path. */
+static int
+idx_short(gzFile file, const char *path, struct fail *f)
+{
+	const char *why;
+	size_t n = strlen(path);
+	int code;
+
+	why = gzerror(file, &code);
+	if (code == Z_OK || code == Z_BUF_ERROR)
+		why = "the file ends too early";
+	else if (code == Z_ERRNO)
+		why = strerror(errno);
+	else if (strncmp(why, path, n) == 0 && strncmp(why + n, ": ", 2) == 0)
+		why += n + 2;
+	return fail_set(f, "%s: %s", path, why);
+}
+
 /* Reads n bytes; a file that ends before them is a failure. */
 static int
 idx_take(gzFile file, const char *path, void *to, size_t n, struct fail *f)
 {
-	const char *why;
-	int got, code;
+	int got;
 
 	got = gzread(file, to, (unsigned)n);
 	if (got >= 0 && (size_t)got == n)
 		return 0;
-	why = gzerror(file, &code);
-	if (code == Z_OK || code == Z_STREAM_END || code == Z_BUF_ERROR)
-		why = "the file ends too early";
-	else if (code == Z_ERRNO)
-		why = strerror(errno);
-	return fail_set(f, "%s: %s", path, why);
+	return idx_short(file, path, f);
 }
 
 static uint32_t
@@ -72,17 +85,13 @@ static int
 idx_end(gzFile file, const char *path, struct fail *f)
 {
 	uint8_t more;
-	const char *why;
 	int code, got;
 
-	if ((got = gzread(file, &more, 1)) == 0 &&
-	    (why = gzerror(file, &code), code == Z_OK || code == Z_STREAM_END))
-		return 0;
-	if (got > 0)
-		why = "the file is longer than its header says";
-	else if (why = gzerror(file, &code), code == Z_BUF_ERROR)
-		why = "the file ends too early";
-	return fail_set(f, "%s: %s", path, why);
+	if ((got = gzread(file, &more, 1)) > 0)
+		return fail_set(
+		    f, "%s: the file is longer than its header says", path);
+	gzerror(file, &code);
+	return got == 0 && code == Z_OK ? 0 : idx_short(file, path, f);
 }
 
 int

@@ -1,0 +1,164 @@
+#!/bin/sh
+# The example trainer as a process: it is interrupted in the middle and goes on
+# to the same numbers, bit for bit, and says clearly what it cannot use.
+
+train=$TOP_BUILDDIR/examples/fashion-mnist/train
+set=/usr/share/datasets/fashion-mnist
+unset HPOTUNE_CHECKPOINT_DIR SM_CHANNEL_TRAIN
+
+if ! [ -r $set/train-images-idx3-ubyte.gz ]; then
+	echo "1..0 # SKIP $set is missing: install dataset-fashion-mnist"
+	exit 0
+fi
+
+tests=0
+ok() { # what, after a test whose status is judged
+	status=$?
+	tests=$((tests + 1))
+	[ $status -eq 0 ] || printf 'not '
+	echo "ok $tests - $1"
+}
+same() { # got want what
+	[ "$1" = "$2" ]
+	ok "$3"
+	[ "$1" = "$2" ] || printf 'got: %s\nwant: %s\n' "$1" "$2" | sed 's/^/# /'
+}
+# Waits until a command succeeds, for at most a minute.
+await() {
+	tries=0
+	until "$@"; do
+		tries=$((tries + 1))
+		[ $tries -lt 3000 ] || return 1
+		sleep 0.02
+	done
+}
+
+dir=$(mktemp -d) || exit 1
+child=
+trap '[ -z "$child" ] || kill -9 $child 2>/dev/null; rm -rf "$dir"' EXIT
+cd "$dir" || exit 1
+
+# The first 3,000 pictures, unpacked: they load in no time.
+mkdir data
+{
+	printf '\0\0\010\003\0\0\013\270\0\0\0\034\0\0\0\034'
+	zcat $set/train-images-idx3-ubyte.gz | tail -c +17 | head -c 2352000
+} >data/train-images-idx3-ubyte
+{
+	printf '\0\0\010\001\0\0\013\270'
+	zcat $set/train-labels-idx1-ubyte.gz | tail -c +9 | head -c 3000
+} >data/train-labels-idx1-ubyte
+small='--data=data --train-size=2500 --validation-size=500 --epochs=4'
+
+# The later report of a step is the one that counts.
+reports() {
+	awk '/^hpotune: / { line[$2] = $0; if (!seen[$2]++) order[++n] = $2 }
+	    END { for (i = 1; i <= n; i++) print line[order[i]] }' "$@"
+}
+reported() {
+	grep -q "step=$1 " out 2>/dev/null
+}
+# Runs `train` with the options given, sends a signal as soon as a command
+# succeeds, and leaves the exit status.
+interrupt() { # signal command --options…
+	signal=$1 until=$2
+	shift 2
+	: >out
+	"$train" $small "$@" >out 2>err &
+	child=$!
+	await $until
+	kill -$signal $child
+	wait $child 2>/dev/null
+	status=$?
+	child=
+	cat out >>all
+	return $status
+}
+
+scenario() { # name, options of the run
+	name=$1
+	shift
+	mkdir whole parts
+	rm -f all
+	"$train" $small --checkpoint-dir=whole "$@" >whole.out
+	ok "$name: a whole run"
+	same "$(grep -c '^hpotune: step=[1-4] val_accuracy=0\.[0-9]* ' \
+	    whole.out)" 4 "$name: one report per epoch"
+
+	interrupt TERM 'reported 1' --checkpoint-dir=parts "$@"
+	same $? 143 "$name: SIGTERM ends it"
+	grep -q 'train: stopped in epoch [2-4] after [1-9]' err
+	ok "$name: in the middle of an epoch"
+	interrupt INT 'reported 2' --checkpoint-dir=parts "$@"
+	same $? 130 "$name: SIGINT as well"
+	"$train" $small --checkpoint-dir=parts "$@" >>all 2>err
+	ok "$name: it goes on to the end"
+	grep -q 'train: continuing in epoch [2-4] after' err
+	ok "$name: from where it was"
+	same "$(reports all)" "$(cat whole.out)" "$name: the same reports"
+	cmp -s whole/fashion.checkpoint parts/fashion.checkpoint
+	ok "$name: the same state, bit for bit"
+	same "$(ls parts)" fashion.checkpoint "$name: one file"
+	rm -rf whole parts
+}
+
+scenario sgd --optimizer=sgd --momentum=0.9 --lr=0.003 --batch=2 \
+    --dropout=0.2 --hidden=48 --weight_decay=0.01
+scenario adam --optimizer=adam --layers=2 --batch=3 --dropout=0.3 --hidden=32
+
+# Killed without warning, it goes on from the checkpoint of its timer.
+run='--batch=2 --dropout=0.1 --hidden=48'
+mkdir parts
+rm -f all
+interrupt KILL 'test -s parts/fashion.checkpoint' --checkpoint-dir=parts \
+    --checkpoint-every=0.01 $run
+same $? 137 'SIGKILL ends it'
+HPOTUNE_CHECKPOINT_DIR=parts "$train" $small $run >>all 2>err
+ok 'it goes on, with the folder from the environment'
+grep -q 'train: continuing in epoch 1 after [1-9]' err
+ok 'from the first epoch'
+"$train" $small $run >whole.out
+same "$(reports all)" "$(cat whole.out)" 'to the same reports'
+
+# A run that is done says its last report again, and can be made longer.
+same "$("$train" $small --checkpoint-dir=parts $run 2>/dev/null)" \
+    "$(tail -n 1 whole.out)" 'a finished run repeats its last report'
+same "$("$train" $small --checkpoint-dir=parts $run --epochs=5 2>/dev/null |
+    cut -c -16)" 'hpotune: step=4 
+hpotune: step=5 ' 'or goes on to more epochs'
+
+# What it cannot use.
+"$train" $small --checkpoint-dir=parts $run --seed=2 >out 2>err
+same $? 1 'a checkpoint of another run is refused'
+same "$(cat err)" "train: parts/fashion.checkpoint is of a run with seed=1, \
+this one has seed=2" 'the difference is named'
+printf 'x' | dd of=parts/fashion.checkpoint bs=1 seek=500 conv=notrunc \
+    2>/dev/null
+"$train" $small --checkpoint-dir=parts $run >out 2>err
+ok 'a damaged one is passed over'
+same "$(cat err)" \
+    'train: parts/fashion.checkpoint is damaged; starting anew' 'with a note'
+same "$(cat out)" "$(cat whole.out)" 'from the beginning'
+"$train" $small --epochs=1 --checkpoint-dir=nowhere >out 2>err
+ok 'without its folder it trains all the same'
+same "$(cat err)" 'train: cannot write nowhere/fashion.checkpoint: No such file or directory' 'and says so'
+"$train" --data=nowhere >out 2>err
+same $? 1 'no data'
+same "$(cat err)" 'train: no readable nowhere/train-images-idx3-ubyte.gz (No such file or directory): install the package dataset-fashion-mnist or name its folder with --data' 'says what to do'
+SM_CHANNEL_TRAIN=data "$train" --train-size=2990 --validation-size=11 >out 2>err
+same $? 1 'more pictures than there are'
+same "$(cat err)" 'train: --train-size=2990 and --validation-size=11 are more than the 3000 pictures there are' 'said so'
+"$train" --epoch=3 >out 2>err
+same $? 2 'a wrong option'
+same "$(cat err)" 'train: --epoch=3: no such option (--help)' 'said so'
+"$train" --data=data --train-size=100 --validation-size=100 >/dev/full 2>err
+same $? 1 'a report that cannot be written'
+"$train" --help | grep -q -- '--checkpoint-every='
+ok 'help'
+
+# The real data, as Debian packs it.
+"$train" --train-size=500 --validation-size=200 --epochs=1 --test >out
+ok 'the whole data set'
+grep -q '^test: accuracy=0\.[3-9]' out
+ok 'a test on the pictures kept for it'
+echo "1..$tests"

@@ -1,0 +1,33 @@
+/*
+ * Random points: each parameter uniform in the cube, independent of all that
+ * was learnt.  Bergstra and Bengio, "Random search for hyper-parameter
+ * optimization", JMLR 13 (2012).
+ */
+
+#include <stddef.h>
+
+#include "src/base/rng.h"
+#include "src/model/space.h"
+#include "strategies/strategy.h"
+
+static int
+random_suggest(double *x, const struct strategy_ask *ask,
+    const struct option_value *values, struct err *e)
+{
+	struct rng rng;
+	size_t i;
+
+	(void)values;
+	(void)e;
+	rng_init(&rng, ask->seed, (uint64_t)ask->trial);
+	for (i = 0; i < ask->space->n; i++)
+		x[i] = rng_uniform(&rng);
+	return 0;
+}
+
+const struct strategy strategy_random = {
+	.name = "random",
+	.about = "independent random points",
+	.source = "Bergstra and Bengio 2012",
+	.suggest = random_suggest,
+};

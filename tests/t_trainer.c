@@ -12,6 +12,7 @@
 #include "examples/fashion-mnist/net.h"
 #include "examples/fashion-mnist/optim.h"
 #include "examples/fashion-mnist/options.h"
+#include "examples/fashion-mnist/run.h"
 #include "tests/tap.h"
 
 enum { ROWS = 5 };
@@ -376,6 +377,33 @@ test_data(void)
 	ok(y[0] == 2 && y[1] == 9, "gathered in the order given");
 	is_near(x[DATA_PIXELS] - x[0], 1 / 0.353, 1e-4, "white above black");
 	data_free(&d);
+}
+
+/* The validation pictures are the last ones, and not among those trained on.
+ * Uses the set that test_data() has left. */
+static void
+test_split(void)
+{
+	const volatile sig_atomic_t quiet = 0;
+	struct options o = { .data = ".",
+		.hidden = 4,
+		.layers = 2,
+		.batch = 2,
+		.train_size = 2,
+		.validation_size = 1 };
+	struct fail f = { "" };
+	struct run r;
+
+	is_int(run_init(&r, &o, &quiet, &f), 0, "a run on three pictures");
+	ok(r.train.count == 2 && r.train.labels[0] == 9 &&
+		r.train.labels[1] == 1,
+	    "trained on the first two");
+	ok(r.valid.count == 1 && r.valid.labels[0] == 2, "judged by the last");
+	is_int(r.net.layers, 3, "two hidden layers");
+	run_free(&r);
+	o.train_size = 3;
+	is_int(run_init(&r, &o, &quiet, &f), -1, "the two may not overlap");
+	run_free(&r);
 	unlink("train-images-idx3-ubyte");
 	unlink("train-labels-idx1-ubyte");
 }
@@ -446,6 +474,7 @@ main(void)
 	test_idx_plain();
 	test_idx_zipped();
 	test_data();
+	test_split();
 	test_options();
 	if (chdir("/") == -1 || rmdir(dir) == -1)
 		ok(false, "the folder of the tests is empty at the end");

@@ -1,6 +1,8 @@
 /*
  * One line of a trial's output -> step, names and values.  Trusts nothing:
  * any bytes may come.  The only door to PCRE2.
+ *
+ * Only whole lines may be handed over: half a line may end within a number.
  */
 
 #ifndef REPORT_H
@@ -14,36 +16,52 @@ struct err;
 struct study_trial;
 
 enum {
-	REPORT_LINE_MAX = 65536,	/* bytes; longer lines are skipped */
-	REPORT_VALUES_MAX = 256,	/* metrics in one line */
-	REPORT_NAME_MAX = 64		/* bytes of a metric's name */
+	REPORT_LINE_MAX = 65536, /* bytes; longer lines are skipped */
+	REPORT_VALUES_MAX = 256, /* metrics in one line */
+	REPORT_NAME_MAX = 64 /* bytes of a metric's name */
 };
 
 struct report_value {
 	char name[REPORT_NAME_MAX + 1];
-	double value;			/* may be NaN or infinite */
+	double value; /* may be NaN or infinite */
 };
 
 struct report {
 	bool has_step;
 	int64_t step;
+	/*
+	 * NULL, or why something that was meant as a report was left out; one
+	 * clause in static memory, so that equal pointers are equal reasons.
+	 */
+	const char *why;
 	size_t n;
 	struct report_value values[REPORT_VALUES_MAX];
 };
 
-/* Patterns of one study, compiled. */
+/* Patterns of one study, compiled.  An error names the key of study.json. */
 struct report_rules;
-int report_rules_new(struct report_rules **, const struct study_trial *,
-    struct err *);
+int report_rules_new(
+    struct report_rules **, const struct study_trial *, struct err *);
 void report_rules_free(struct report_rules *);
 
 /*
- * A line of the log, without its newline: tagged "hpotune: …" or matched by
- * the patterns.  True when it reports something.
+ * A line of the log, without its newline: tagged or matched by the patterns
+ * (NULL = none).  True when it reports something.
+ *
+ * The tag stands at the start of the line or after a bare CR (a progress bar),
+ * after blanks at most: behind a time stamp or a rank it is no tag.  Pairs
+ * NAME=NUMBER follow, parted by blanks, a comma before the blank is allowed;
+ * one word that is no such pair and the whole line is refused.
+ *
+ * Patterns see what a terminal would show: the text after the last bare CR,
+ * up to 4 KiB.  The step is looked for in the same line.
  */
-bool report_parse_line(struct report *, const struct report_rules *,
-    const char *line, size_t len);
-/* A line of $HPOTUNE_METRICS: one JSON object. */
+bool report_parse_line(
+    struct report *, const struct report_rules *, const char *line, size_t len);
+/*
+ * A line of $HPOTUNE_METRICS: one JSON object, NaN and Infinity allowed as
+ * Python writes them.  Members that are no numbers are passed over.
+ */
 bool report_parse_json(struct report *, const char *line, size_t len);
 
 #endif /* REPORT_H */

@@ -1,0 +1,135 @@
+/*
+ * Any bytes as a line of output.  The first byte chooses the reader; what is
+ * read must be well formed, and printed again must be read the same.
+ */
+
+#include <locale.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/err.h"
+#include "src/base/mem.h"
+#include "src/model/study.h"
+#include "trials/report.h"
+#include "trials/report-number.h"
+#include "trials/report-parts.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *, size_t);
+
+static void
+need(bool good)
+{
+	if (!good)
+		abort();
+}
+
+static bool
+same(double a, double b)
+{
+	return a == b || (isnan(a) && isnan(b));
+}
+
+static void
+check_report(const struct report *r)
+{
+	size_t i, len;
+
+	need(r->n > 0 && r->n <= REPORT_VALUES_MAX);
+	need(!r->has_step || (r->step >= 0 && r->step <= INT64_C(1) << 53));
+	for (i = 0; i < r->n; i++) {
+		len = strlen(r->values[i].name);
+		need(len > 0 && report_name_len(r->values[i].name,
+				    r->values[i].name + len) == len);
+	}
+}
+
+static void
+check_again(const struct report *r)
+{
+	static struct report again;
+	struct buf b = { 0 };
+	size_t i;
+
+	buf_puts(&b, "hpotune:");
+	if (r->has_step)
+		buf_printf(&b, " step=%lld", (long long)r->step);
+	for (i = 0; i < r->n; i++)
+		buf_printf(
+		    &b, " %s=%.17g", r->values[i].name, r->values[i].value);
+	if (b.len <= REPORT_LINE_MAX) {
+		need(report_parse_line(&again, NULL, b.data, b.len));
+		need(again.n == r->n && again.step == r->step);
+		for (i = 0; i < r->n; i++)
+			need(same(again.values[i].value, r->values[i].value));
+	}
+	buf_free(&b);
+}
+
+static void
+check_number(const char *text, size_t len)
+{
+	struct number n;
+	char *copy = xstrndup(text, len), *end;
+	const char *after = number_scan(&n, copy, copy + strlen(copy));
+
+	if (after != NULL && n.kind == NUMBER_FINITE && copy[0] != '+' &&
+	    strpbrk(copy, "xX") == NULL) {
+		need(same(number_value(&n), strtod(copy, &end)));
+		need(end == after);
+	}
+	free(copy);
+}
+
+static void
+check_rules(struct report *r, const char *text, size_t len)
+{
+	static struct study_metric metrics[] = {
+		{ .name = "loss", .regex = "loss[=: ]+(\\S+)" },
+		{ .name = "acc", .regex = "acc(?:uracy)?=(.*?)%?$" },
+		{ .name = "deep", .regex = "(a+)+[bd]" },
+	};
+	struct study_trial t = { .metrics = metrics,
+		.n_metrics = 3,
+		.step_regex = "(?i)epoch (\\d+)" };
+	struct report_rules *rules;
+
+	need(report_rules_new(&rules, &t, NULL) == 0);
+	if (report_parse_line(r, rules, text, len))
+		check_report(r);
+	report_rules_free(rules);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static struct report r;
+	const char *text = (const char *)data + 1;
+	bool good = false;
+
+	if (size == 0)
+		return 0;
+	size--;
+	switch (data[0]) {
+	case '#':
+		check_number(text, size);
+		return 0;
+	case '~':
+		check_rules(&r, text, size);
+		return 0;
+	case '{':
+		good = report_parse_json(&r, text - 1, size + 1);
+		break;
+	default:
+		good = report_parse_line(&r, NULL, text, size);
+		break;
+	}
+	if (good) {
+		check_report(&r);
+		check_again(&r);
+	}
+	need(good || r.n == 0);
+	return 0;
+}

@@ -1,0 +1,471 @@
+/* Lines of output and what they report: a table, then random lines. */
+
+#include <locale.h>
+#include <stdlib.h>
+
+#include "src/base/err.h"
+#include "src/base/mem.h"
+#include "src/base/rng.h"
+#include "src/model/study.h"
+#include "tests/tap.h"
+#include "trials/report.h"
+#include "trials/report-number.h"
+
+/* What was read, as text: "3 a=1 b=2", "- a=1", "no", "no: why". */
+static const char *
+show(struct buf *b, const struct report *r, bool good)
+{
+	size_t i;
+
+	buf_clear(b);
+	if (!good) {
+		buf_printf(b, "no%s%s", r->why != NULL ? ": " : "",
+		    r->why != NULL ? r->why : "");
+		return buf_str(b);
+	}
+	if (r->has_step)
+		buf_printf(b, "%lld", (long long)r->step);
+	else
+		buf_puts(b, "-");
+	for (i = 0; i < r->n; i++)
+		buf_printf(
+		    b, " %s=%.17g", r->values[i].name, r->values[i].value);
+	return buf_str(b);
+}
+
+#define STEP "step is not an integer from 0 to 2^53"
+#define WORD "a word is not NAME=NUMBER"
+#define VALUE "a value is not a number"
+#define TWICE "a metric is given twice"
+#define NONE "no metric in the line"
+#define JSON "the line is not one JSON object"
+#define NAME "a metric has a name that is none"
+#define N64 "abcdefghijklmnopqrstuvwxyz_ABCDEFGHIJKLMNOPQRSTUVWXYZ/0123456789"
+
+#define ROW(line, want)                      \
+	{                                    \
+		line, want, sizeof(line) - 1 \
+	}
+
+static const struct row {
+	const char *line, *want;
+	size_t len;
+} tagged[] = {
+	ROW("hpotune: step=3 val_accuracy=0.5 loss=0.25",
+	    "3 val_accuracy=0.5 loss=0.25"),
+	ROW("hpotune: loss=0.25 step=3", "3 loss=0.25"),
+	ROW("hpotune:loss=2", "- loss=2"),
+	ROW(" \t hpotune: \t loss=2 \t ", "- loss=2"),
+	ROW("hpotune: loss=2\r", "- loss=2"),
+	ROW("hpotune: loss=2\r\r", "- loss=2"),
+	ROW(" 50%|##\rhpotune: loss=2", "- loss=2"),
+	ROW("hpotune: loss=2\r 51%|##", "- loss=2"),
+	ROW("hpotune: a=1, b=2,", "- a=1 b=2"),
+	ROW("hpotune: a=1,5", "no: " VALUE),
+	ROW("hpotune: a=1,,", "no: " VALUE),
+	ROW("hpotune: a=nan b=NaN c=-nan", "- a=nan b=nan c=nan"),
+	ROW("hpotune: a=inf b=-Infinity c=+INF d=infinity",
+	    "- a=inf b=-inf c=inf d=inf"),
+	ROW("hpotune: a=1e999 b=-1e999 c=1e-999", "- a=inf b=-inf c=0"),
+	ROW("hpotune: a=1e99999999999999999999", "- a=inf"),
+	ROW("hpotune: a=0e99999999999999999999 b=-0", "- a=0 b=-0"),
+	ROW("hpotune: a=+1.5 b=.5 c=5. d=1E+2", "- a=1.5 b=0.5 c=5 d=100"),
+	ROW("hpotune: a=.", "no: " VALUE),
+	ROW("hpotune: a=", "no: " VALUE),
+	ROW("hpotune: a=-", "no: " VALUE),
+	ROW("hpotune: a=+-1", "no: " VALUE),
+	ROW("hpotune: a=1e", "no: " VALUE),
+	ROW("hpotune: a=0x10", "no: " VALUE),
+	ROW("hpotune: a=1_000", "no: " VALUE),
+	ROW("hpotune: a=12%", "no: " VALUE),
+	ROW("hpotune: a=nanx", "no: " VALUE),
+	ROW("hpotune: a=1 a=2", "no: " TWICE),
+	ROW("hpotune: a=1 ab=2 A=3", "- a=1 ab=2 A=3"),
+	ROW("hpotune: step=1 step=1 a=1", "no: step is given twice"),
+	ROW("hpotune: step=0 a=1", "0 a=1"),
+	ROW("hpotune: step=3.0 a=1", "3 a=1"),
+	ROW("hpotune: step=1e3 a=1", "1000 a=1"),
+	ROW("hpotune: step=30e-1 a=1", "3 a=1"),
+	ROW("hpotune: step=-0 a=1", "0 a=1"),
+	ROW("hpotune: step=9007199254740992 a=1", "9007199254740992 a=1"),
+	ROW("hpotune: step=9007199254740993 a=1", "no: " STEP),
+	ROW("hpotune: step=9007199254740991.5 a=1", "no: " STEP),
+	ROW("hpotune: step=1.00000000000000000000000000000001 a=1",
+	    "no: " STEP),
+	ROW("hpotune: step=99999999999999999999999999 a=1", "no: " STEP),
+	ROW("hpotune: step=1e300 a=1", "no: " STEP),
+	ROW("hpotune: step=-1 a=1", "no: " STEP),
+	ROW("hpotune: step=nan a=1", "no: " STEP),
+	ROW("hpotune: step=inf a=1", "no: " STEP),
+	ROW("hpotune: step=x a=1", "no: " VALUE),
+	ROW("hpotune: step=3", "no: " NONE),
+	ROW("hpotune:", "no: " NONE),
+	ROW("hpotune: done", "no: " WORD),
+	ROW("hpotune: a=1 done", "no: " WORD),
+	ROW("hpotune: a = 1", "no: " WORD),
+	ROW("hpotune: 1a=1", "no: " WORD),
+	ROW("hpotune: a b=1", "no: " WORD),
+	ROW("hpotune: =1", "no: " WORD),
+	ROW("hpotune: phase=train", "no: " VALUE),
+	ROW("hpotune: step=3 loss=0.hpotune: step=3 loss=0.5", "no: " VALUE),
+	ROW("hpotune: val/a.b:c-d_9=1", "- val/a.b:c-d_9=1"),
+	ROW("hpotune: " N64 "=1", "- " N64 "=1"),
+	ROW("hpotune: " N64 "x=1", "no: " WORD),
+	ROW("hpotune: \xc3\xa4=1", "no: " WORD),
+	ROW("hpotune: a\xff=1", "no: " WORD),
+	ROW("hpotune: a=1\033[0m", "no: " VALUE),
+	ROW("\033[32mhpotune: a=1", "no"),
+	ROW("hpotune: a=1\0 b=2", "no: " VALUE),
+	ROW("hpotune: a\0=1", "no: " WORD),
+	ROW("hpotune", "no"),
+	ROW("HPOTUNE: a=1", "no"),
+	ROW("[rank0] hpotune: a=1", "no"),
+	ROW("loss=2", "no"),
+	ROW("", "no"),
+	ROW("\r\r\r", "no"),
+}, json[] = {
+	ROW("{\"step\": 3, \"val_accuracy\": 0.5}", "3 val_accuracy=0.5"),
+	ROW(" { \"a\" : 1 } \r", "- a=1"),
+	ROW("{\"a\":1,\"step\":2.0}", "2 a=1"),
+	ROW("{\"a\":NaN,\"b\":-Infinity,\"c\":Infinity,\"d\":nan,\"e\":inf}",
+	    "- a=nan b=-inf c=inf d=nan e=inf"),
+	ROW("{\"a\":1e999}", "- a=inf"),
+	ROW("{\"a\":1,\"phase\":\"tr\\u00e9\\n\",\"b\":true,\"c\":null}",
+	    "- a=1"),
+	ROW("{\"x\":[1,{\"y\":[]},{}],\"a\":1}", "- a=1"),
+	ROW("{\"a\\/b\":1,\"\\u0061\":2}", "- a/b=1 a=2"),
+	ROW("{\"" N64 "\":1}", "- " N64 "=1"),
+	ROW("{\"" N64 "x\":1}", "no: " NAME),
+	ROW("{\"a b\":1}", "no: " NAME),
+	ROW("{\"\":1}", "no: " NAME),
+	ROW("{\"\xc3\xa4\":1}", "no: " NAME),
+	ROW("{\"a\\u0000\":1}", "no: " NAME),
+	ROW("{\"a\\u0161\":1}", "no: " NAME),
+	ROW("{\"a b\":\"text\",\"a\":1}", "- a=1"),
+	ROW("{\"a\":1,\"a\":2}", "no: " TWICE),
+	ROW("{\"step\":1,\"step\":2,\"a\":1}", "no: step is given twice"),
+	ROW("{\"step\":1.5,\"a\":1}", "no: " STEP),
+	ROW("{\"step\":\"1\",\"a\":1}", "no: " STEP),
+	ROW("{\"step\":null,\"a\":1}", "no: " STEP),
+	ROW("{\"step\":NaN,\"a\":1}", "no: " STEP),
+	ROW("{\"step\":-1,\"a\":1}", "no: " STEP),
+	ROW("{\"step\":9007199254740993,\"a\":1}", "no: " STEP),
+	ROW("{\"step\":1}", "no: " NONE),
+	ROW("{}", "no: " NONE),
+	ROW("", "no"),
+	ROW(" \t", "no"),
+	ROW("[1]", "no: " JSON),
+	ROW("{\"a\":1} {\"a\":2}", "no: " JSON),
+	ROW("{\"a\":1}}", "no: " JSON),
+	ROW("{\"a\":1", "no: " JSON),
+	ROW("{\"a\":1,}", "no: " JSON),
+	ROW("{\"a\":1 \"b\":2}", "no: " JSON),
+	ROW("{\"a\":}", "no: " JSON),
+	ROW("{\"a\"}", "no: " JSON),
+	ROW("{\"a", "no: " JSON),
+	ROW("{a:1}", "no: " JSON),
+	ROW("{'a':1}", "no: " JSON),
+	ROW("{\"a\":007}", "no: " JSON),
+	ROW("{\"a\":-01}", "no: " JSON),
+	ROW("{\"a\":.5}", "no: " JSON),
+	ROW("{\"a\":5.}", "no: " JSON),
+	ROW("{\"a\":5.e1}", "no: " JSON),
+	ROW("{\"a\":+5}", "no: " JSON),
+	ROW("{\"a\":0x5}", "no: " JSON),
+	ROW("{\"a\":1,\"b\":nul}", "no: " JSON),
+	ROW("{\"a\":1,\"b\":\"\\x\"}", "no: " JSON),
+	ROW("{\"a\":1,\"b\":\"\\u12g4\"}", "no: " JSON),
+	ROW("{\"a\":1,\"b\":\"\t\"}", "no: " JSON),
+	ROW("{\"a\":1,\"b\":[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]}",
+	    "no: " JSON),
+	ROW("{\"a\":1\0}", "no: " JSON),
+	ROW("{\"a\":1,\"b\":\"\0\"}", "no: " JSON),
+}, matched[] = {
+	ROW("Epoch 3: loss = 0.25, acc 93.5%", "3 loss=0.25 acc=93.5"),
+	ROW("Epoch 3: LOSS: 7", "3 loss=7"),
+	ROW("loss = 0.25", "- loss=0.25"),
+	ROW("loss = 0.25 loss: 7", "- loss=0.25"),
+	ROW("Epoch 3: acc N/A%", "no: what a pattern found is not a number"),
+	ROW("Epoch 3: loss = 1 acc N/A%", "3 loss=1"),
+	ROW("Epoch 3.5: loss = 1", "no: " STEP),
+	ROW("Epoch nothing", "no"),
+	ROW("loss = 1\r", "- loss=1"),
+	ROW("loss = 1\rloss = 2\r", "- loss=2"),
+	ROW("\xff\xfeloss = 1\xff", "- loss=1"),
+	ROW("\033[1mloss = nan", "- loss=nan"),
+	ROW("loss = 1\0", "- loss=1"),
+	ROW("hpotune: loss=9", "- loss=9"),
+	ROW("hpotune: junk loss = 9", "no: " WORD),
+	ROW("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaac",
+	    "no: a pattern took too long"),
+	ROW("loss = 2 aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaac",
+	    "- loss=2"),
+};
+
+static struct report_rules *
+rules(void)
+{
+	struct study_metric metrics[] = {
+		{ .name = "loss", .regex = "loss = ([-+.\\w]+)" },
+		{ .name = "loss", .regex = "LOSS: (\\d+)" },
+		{ .name = "acc", .regex = "acc(.*)%" },
+		{ .name = "deep", .regex = "((a+)+)[bd]" },
+	};
+	struct study_trial t = { .metrics = metrics,
+		.n_metrics = 4,
+		.step_regex = "Epoch ([\\d.]+)" };
+	struct report_rules *rs = NULL;
+	struct err e = ERR_INIT;
+
+	ok(report_rules_new(&rs, &t, &e) == 0, "patterns compile %s", e.text);
+	return rs;
+}
+
+static void
+test_rows(const struct row *rows, size_t n, const struct report_rules *rs,
+    bool is_json)
+{
+	static struct report r;
+	struct buf b = { 0 };
+	size_t i;
+	char *line;
+	bool good;
+
+	for (i = 0; i < n; i++) {
+		/* On the heap, so that a sanitizer sees a byte too far. */
+		line = xmalloc(rows[i].len + (rows[i].len == 0));
+		memcpy(line, rows[i].line, rows[i].len);
+		good = is_json ? report_parse_json(&r, line, rows[i].len)
+			       : report_parse_line(&r, rs, line, rows[i].len);
+		is_str(show(&b, &r, good), rows[i].want, "one line");
+		free(line);
+	}
+	buf_free(&b);
+}
+
+static void
+test_bad_rules(void)
+{
+	struct study_metric m = { .name = "loss", .regex = "loss=(" };
+	struct study_trial t = { .metrics = &m, .n_metrics = 1 };
+	struct report_rules *rs;
+	struct err e = ERR_INIT;
+
+	ok(report_rules_new(&rs, &t, &e) != 0, "an open group is refused");
+	is_str(e.text,
+	    "trial.metrics[0].regex: missing closing parenthesis "
+	    "at character 6",
+	    "and the error says where");
+	m.regex = "loss=.*";
+	ok(report_rules_new(&rs, &t, &e) != 0, "a group is required");
+	m = (struct study_metric){ .name = "a b", .regex = "(.)" };
+	ok(report_rules_new(&rs, &t, &e) != 0, "and a name that is a name");
+	m.name = "step";
+	ok(report_rules_new(&rs, &t, &e) != 0, "other than step");
+	m.name = "a";
+	t.step_regex = "[";
+	ok(report_rules_new(&rs, &t, &e) != 0, "step_regex is checked");
+}
+
+/* Long lines: limits hold, and no number is cut where the patterns end. */
+static void
+test_long(const struct report_rules *rs)
+{
+	static struct report r;
+	struct buf b = { 0 };
+	int i;
+
+	buf_puts(&b, "hpotune:");
+	for (i = 0; i < REPORT_VALUES_MAX; i++)
+		buf_printf(&b, " m%d=%d", i, i);
+	ok(report_parse_line(&r, NULL, b.data, b.len) &&
+		r.n == REPORT_VALUES_MAX && r.values[255].value == 255,
+	    "256 metrics in one line");
+	buf_puts(&b, " more=1");
+	ok(!report_parse_line(&r, NULL, b.data, b.len) && r.n == 0,
+	    "but not 257");
+	buf_clear(&b);
+	for (i = 0; i < 4095 - 10; i++)
+		buf_putc(&b, i == 2000 ? ' ' : '.');
+	buf_puts(&b, " loss = 0.123456");
+	ok(!report_parse_line(&r, rs, b.data, b.len),
+	    "a number across the end of the head is not half read");
+	for (i = 0; i < REPORT_LINE_MAX; i++)
+		buf_putc(&b, 'a');
+	ok(!report_parse_line(&r, rs, b.data, b.len) &&
+		!report_parse_json(&r, b.data, b.len),
+	    "a line that is too long is refused");
+	buf_free(&b);
+}
+
+static uint64_t
+bits(double d)
+{
+	uint64_t u;
+
+	memcpy(&u, &d, sizeof u);
+	return u;
+}
+
+/* A random number as text, of the many ways to write one. */
+static int
+print_number(struct rng *g, char *text, size_t n)
+{
+	double d;
+	uint64_t u;
+	int digits = (int)rng_below(g, 20);
+
+	switch (rng_below(g, 5)) {
+	case 0:
+		u = rng_u64(g);
+		memcpy(&d, &u, sizeof d);
+		return snprintf(text, n, "%.*e", digits, d);
+	case 1:
+		return snprintf(text, n, "%.*f", digits, rng_normal(g) * 100);
+	case 2:
+		return snprintf(text, n, "%llu.%llue%d",
+		    (unsigned long long)(rng_u64(g) >> rng_below(g, 64)),
+		    (unsigned long long)(rng_u64(g) >> rng_below(g, 64)),
+		    (int)rng_below(g, 60) - 30);
+	case 3: /* exactly between two doubles */
+		d = (double)((rng_u64(g) >> 11) | INT64_C(1) << 52);
+		return snprintf(text, n, "%.0f.5", d);
+	default:
+		return snprintf(text, n, "%.17g",
+		    ldexp(1 + rng_uniform(g), (int)rng_below(g, 120) - 60));
+	}
+}
+
+static void
+test_numbers(void)
+{
+	struct rng g;
+	struct number num;
+	char text[512], *end;
+	const char *after;
+	int i, len, wrong = 0;
+	double want;
+
+	rng_init(&g, 7, 1);
+	for (i = 0; i < 500000 && wrong < 5; i++) {
+		len = print_number(&g, text, sizeof text);
+		want = strtod(text, &end);
+		after = number_scan(&num, text, text + len);
+		if (after == end && bits(number_value(&num)) == bits(want))
+			continue;
+		if (after == end && isnan(want) && isnan(number_value(&num)))
+			continue;
+		printf("# %s: %a, not %a\n", text, number_value(&num), want);
+		wrong++;
+	}
+	is_int(wrong, 0, "numbers are those of strtod, bit for bit");
+	if (setlocale(LC_NUMERIC, "de_DE.UTF-8") == NULL)
+		skip("in a locale with decimal commas", "it is not installed");
+	else {
+		number_scan(&num, "1.5e30", "1.5e30" + 6);
+		is_near(number_value(&num), 1.5e30, 0, "in any locale");
+	}
+	setlocale(LC_NUMERIC, "C");
+}
+
+static const char name_chars[] =
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789.:/-";
+
+static void
+random_report(struct rng *g, struct report *r)
+{
+	size_t i, j, len;
+	uint64_t u;
+
+	memset(r, 0, sizeof *r);
+	r->has_step = rng_below(g, 2) == 0;
+	r->step = r->has_step ? (int64_t)(rng_u64(g) >> 11) : 0;
+	r->n = 1 + rng_below(g, 8);
+	for (i = 0; i < r->n; i++) {
+		/* The first letter keeps the names apart. */
+		r->values[i].name[0] = (char)('A' + i);
+		len = 1 + rng_below(g, REPORT_NAME_MAX);
+		for (j = 1; j < len; j++)
+			r->values[i].name[j] =
+			    name_chars[rng_below(g, sizeof name_chars - 1)];
+		u = rng_u64(g);
+		memcpy(&r->values[i].value, &u, sizeof u);
+		if (isnan(r->values[i].value))
+			r->values[i].value = NAN;
+	}
+}
+
+static void
+print_report(struct buf *b, const struct report *r, bool is_json)
+{
+	static char *names[] = { "NaN", "Infinity", "-Infinity" };
+	const char *sep = is_json ? "{" : "hpotune:";
+	double v;
+	size_t i;
+
+	buf_clear(b);
+	for (i = 0; i < r->n; i++) {
+		if (i == r->n / 2 && r->has_step) {
+			buf_printf(b,
+			    is_json ? "%s\"step\": %lld" : "%s step=%lld", sep,
+			    (long long)r->step);
+			sep = is_json ? ", " : "";
+		}
+		v = r->values[i].value;
+		buf_printf(b, is_json ? "%s\"%s\": " : "%s %s=", sep,
+		    r->values[i].name);
+		if (isfinite(v))
+			buf_printf(b, "%.17g", v);
+		else
+			buf_puts(b, names[isnan(v) ? 0 : v > 0 ? 1 : 2]);
+		sep = is_json ? ", " : "";
+	}
+	buf_puts(b, is_json ? "}" : "");
+}
+
+/* What is printed is read back, and a line cut short never lies. */
+static void
+test_random(void)
+{
+	static struct report r, back;
+	struct buf b = { 0 }, want = { 0 }, got = { 0 };
+	struct rng g;
+	int i, wrong = 0;
+	bool is_json, good;
+
+	rng_init(&g, 7, 2);
+	for (i = 0; i < 20000; i++) {
+		random_report(&g, &r);
+		is_json = i % 2 == 0;
+		print_report(&b, &r, is_json);
+		good = is_json ? report_parse_json(&back, b.data, b.len)
+			       : report_parse_line(&back, NULL, b.data, b.len);
+		show(&want, &r, true);
+		wrong += strcmp(buf_str(&want), show(&got, &back, good)) != 0;
+		if (is_json)
+			wrong += report_parse_json(
+			    &back, b.data, rng_below(&g, b.len));
+	}
+	is_int(wrong, 0, "20,000 random reports are read as printed");
+	buf_free(&b);
+	buf_free(&want);
+	buf_free(&got);
+}
+
+#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+
+int
+main(void)
+{
+	struct report_rules *rs = rules();
+
+	test_rows(tagged, COUNT(tagged), NULL, false);
+	test_rows(json, COUNT(json), NULL, true);
+	test_rows(matched, COUNT(matched), rs, false);
+	test_bad_rules();
+	test_long(rs);
+	test_numbers();
+	test_random();
+	report_rules_free(rs);
+	return done_testing();
+}

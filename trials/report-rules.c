@@ -1,0 +1,247 @@
+/*
+ * Patterns over a trial's own prints.  The only door to PCRE2.
+ *
+ * Neither pattern nor line is trusted with our time: only the head of a line
+ * is looked at, and a match may backtrack only so often from one start.
+ */
+
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include <pcre2.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/err.h"
+#include "src/base/mem.h"
+#include "src/model/study.h"
+#include "trials/report.h"
+#include "trials/report-number.h"
+#include "trials/report-parts.h"
+
+enum {
+	HEAD_MAX = 4096, /* bytes of a line that are matched */
+	BACKTRACK_MAX = 20000,
+	HEAP_MAX_KIB = 1024,
+	JIT_STACK_MIN = 32768,
+	JIT_STACK_MAX = 524288
+};
+
+struct rule {
+	char *name;
+	pcre2_code *code;
+};
+
+struct report_rules {
+	struct rule *rules;
+	size_t n;
+	struct rule step; /* without code when there is none */
+	pcre2_match_context *context;
+	pcre2_jit_stack *stack;
+	pcre2_match_data *match;
+};
+
+static int
+rule_compile(
+    struct rule *rule, const char *name, const char *regex, struct err *e)
+{
+	PCRE2_UCHAR text[160];
+	PCRE2_SIZE at;
+	uint32_t groups = 0;
+	int rc;
+
+	rule->name = xstrdup(name);
+	rule->code = pcre2_compile((PCRE2_SPTR)regex, PCRE2_ZERO_TERMINATED,
+	    PCRE2_UTF | PCRE2_MATCH_INVALID_UTF | PCRE2_NEVER_BACKSLASH_C, &rc,
+	    &at, NULL);
+	if (rule->code == NULL) {
+		(void)pcre2_get_error_message(rc, text, sizeof text);
+		return err_set(e, ERR_USAGE, "%s at character %zu", text, at);
+	}
+	(void)pcre2_pattern_info(rule->code, PCRE2_INFO_CAPTURECOUNT, &groups);
+	if (groups == 0)
+		return err_set(e, ERR_USAGE,
+		    "expected a group in parentheses around the value");
+	/* Where the system forbids it, the interpreter does the same. */
+	(void)pcre2_jit_compile(rule->code, PCRE2_JIT_COMPLETE);
+	return 0;
+}
+
+static int
+rules_compile(
+    struct report_rules *rs, const struct study_trial *t, struct err *e)
+{
+	const char *name;
+	size_t i;
+
+	for (i = 0; i < t->n_metrics; i++) {
+		name = t->metrics[i].name;
+		rs->n = i + 1;
+		if (report_name_len(name, name + strlen(name)) !=
+			strlen(name) ||
+		    strcmp(name, "step") == 0)
+			return err_set(e, ERR_USAGE,
+			    "trial.metrics[%zu].name: \"%s\" cannot be the "
+			    "name of a metric",
+			    i, name);
+		if (rule_compile(&rs->rules[i], name, t->metrics[i].regex, e) !=
+		    0)
+			return err_add(e, "trial.metrics[%zu].regex", i);
+	}
+	if (t->step_regex != NULL &&
+	    rule_compile(&rs->step, "step", t->step_regex, e) != 0)
+		return err_add(e, "trial.step_regex");
+	return 0;
+}
+
+int
+report_rules_new(
+    struct report_rules **out, const struct study_trial *t, struct err *e)
+{
+	struct report_rules *rs = xcalloc(1, sizeof *rs);
+
+	rs->rules = xcalloc(t->n_metrics + 1, sizeof *rs->rules);
+	rs->context = pcre2_match_context_create(NULL);
+	rs->stack = pcre2_jit_stack_create(JIT_STACK_MIN, JIT_STACK_MAX, NULL);
+	rs->match = pcre2_match_data_create(2, NULL);
+	if (rs->context == NULL || rs->match == NULL)
+		abort();
+	(void)pcre2_set_match_limit(rs->context, BACKTRACK_MAX);
+	(void)pcre2_set_depth_limit(rs->context, BACKTRACK_MAX);
+	(void)pcre2_set_heap_limit(rs->context, HEAP_MAX_KIB);
+	if (rs->stack != NULL)
+		pcre2_jit_stack_assign(rs->context, NULL, rs->stack);
+	if (rules_compile(rs, t, e) != 0) {
+		report_rules_free(rs);
+		return -1;
+	}
+	*out = rs;
+	return 0;
+}
+
+void
+report_rules_free(struct report_rules *rs)
+{
+	size_t i;
+
+	if (rs == NULL)
+		return;
+	for (i = 0; i < rs->n; i++) {
+		pcre2_code_free(rs->rules[i].code);
+		free(rs->rules[i].name);
+	}
+	pcre2_code_free(rs->step.code);
+	free(rs->step.name);
+	pcre2_match_data_free(rs->match);
+	pcre2_jit_stack_free(rs->stack);
+	pcre2_match_context_free(rs->context);
+	free(rs->rules);
+	free(rs);
+}
+
+/* Blanks around a value inside the group are the pattern's carelessness. */
+static void
+trim(const char **p, const char **end)
+{
+	while (*p < *end && (**p == ' ' || **p == '\t'))
+		++*p;
+	while (*end > *p && ((*end)[-1] == ' ' || (*end)[-1] == '\t'))
+		--*end;
+}
+
+/* The number in the first group: 1, 0 no match, -1 with why. */
+static int
+rule_match(const struct report_rules *rs, const struct rule *rule,
+    const char *line, size_t len, struct number *n, const char **why)
+{
+	const PCRE2_SIZE *at;
+	const char *p, *end;
+	int rc;
+
+	rc = pcre2_match(
+	    rule->code, (PCRE2_SPTR)line, len, 0, 0, rs->match, rs->context);
+	if (rc == PCRE2_ERROR_NOMATCH)
+		return 0;
+	if (rc < 0) {
+		*why = "a pattern took too long";
+		return -1;
+	}
+	at = pcre2_get_ovector_pointer(rs->match);
+	if (rc == 1 || at[2] == PCRE2_UNSET || at[2] > at[3])
+		return 0;
+	p = line + at[2];
+	end = line + at[3];
+	trim(&p, &end);
+	if (number_scan(n, p, end) != end) {
+		*why = "what a pattern found is not a number";
+		return -1;
+	}
+	return 1;
+}
+
+/*
+ * What a terminal would show of the line: after its last bare CR.  A head
+ * that is cut ends before a blank, never within a number.
+ */
+static size_t
+visible(const char **line, size_t len)
+{
+	const char *cr;
+
+	while (len > 0 && (*line)[len - 1] == '\r')
+		len--;
+	cr = memrchr(*line, '\r', len);
+	if (cr != NULL) {
+		len -= (size_t)(cr + 1 - *line);
+		*line = cr + 1;
+	}
+	if (len <= HEAD_MAX)
+		return len;
+	for (len = HEAD_MAX; len > 0; len--)
+		if ((*line)[len] == ' ' || (*line)[len] == '\t')
+			break;
+	return len;
+}
+
+static bool
+has_value(const struct report *r, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < r->n; i++)
+		if (strcmp(r->values[i].name, name) == 0)
+			return true;
+	return false;
+}
+
+/*
+ * Of several patterns for one name the first that matches counts.  A pattern
+ * that finds nonsense loses its own value; a step that is nonsense, the line.
+ */
+bool
+report_match_rules(struct report *r, const struct report_rules *rs,
+    const char *line, size_t len)
+{
+	const char *why = NULL;
+	const struct rule *rule;
+	struct number n;
+	int rc;
+
+	len = visible(&line, len);
+	for (rule = rs->rules; rule < rs->rules + rs->n; rule++)
+		if (!has_value(r, rule->name) &&
+		    rule_match(rs, rule, line, len, &n, &why) == 1 &&
+		    !report_add(r, rule->name, strlen(rule->name), &n))
+			return false;
+	if (r->n == 0) {
+		r->why = why;
+		return false;
+	}
+	if (rs->step.code == NULL)
+		return true;
+	rc = rule_match(rs, &rs->step, line, len, &n, &why);
+	if (rc < 0)
+		return report_refuse(r, why);
+	if (rc == 1 && !report_add(r, "step", 4, &n))
+		return false;
+	r->why = why;
+	return true;
+}

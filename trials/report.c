@@ -1,0 +1,175 @@
+/*
+ * The tagged line: "hpotune: step=3 loss=0.24".  A line is taken whole or not
+ * at all: a word that is no name=number may be the trace of two processes
+ * that wrote over each other, and then no number beside it is to be trusted.
+ */
+
+#include <string.h>
+
+#include "trials/report.h"
+#include "trials/report-number.h"
+#include "trials/report-parts.h"
+
+#define TAG "hpotune:"
+#define TAG_LEN (sizeof(TAG) - 1)
+
+static bool
+is_blank(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
+static bool
+is_name_start(char c)
+{
+	return (unsigned)((c | 0x20) - 'a') < 26 || c == '_';
+}
+
+static bool
+is_name_char(char c)
+{
+	return is_name_start(c) || (unsigned)(c - '-') <= ':' - '-';
+}
+
+/* '-' './' digits and ':' are neighbours: one comparison above. */
+_Static_assert(
+    '-' + 1 == '.' && '.' + 1 == '/' && '/' + 1 == '0' && '9' + 1 == ':',
+    "ASCII");
+
+size_t
+report_name_len(const char *p, const char *end)
+{
+	const char *q = p;
+
+	if (q == end || !is_name_start(*q))
+		return 0;
+	while (q < end && is_name_char(*q))
+		q++;
+	return q - p <= REPORT_NAME_MAX ? (size_t)(q - p) : 0;
+}
+
+void
+report_clear(struct report *r)
+{
+	r->has_step = false;
+	r->step = 0;
+	r->n = 0;
+	r->why = NULL;
+}
+
+bool
+report_refuse(struct report *r, const char *why)
+{
+	report_clear(r);
+	r->why = why;
+	return false;
+}
+
+static bool
+add_step(struct report *r, const struct number *n)
+{
+	if (r->has_step)
+		return report_refuse(r, "step is given twice");
+	r->has_step = number_integer(n, &r->step);
+	if (!r->has_step)
+		return report_refuse(
+		    r, "step is not an integer from 0 to 2^53");
+	return true;
+}
+
+bool
+report_add(
+    struct report *r, const char *name, size_t len, const struct number *n)
+{
+	struct report_value *v;
+	size_t i;
+
+	if (len == 4 && memcmp(name, "step", 4) == 0)
+		return add_step(r, n);
+	for (i = 0; i < r->n; i++)
+		if (memcmp(r->values[i].name, name, len) == 0 &&
+		    r->values[i].name[len] == '\0')
+			return report_refuse(r, "a metric is given twice");
+	if (r->n == REPORT_VALUES_MAX)
+		return report_refuse(r, "too many metrics in one line");
+	v = &r->values[r->n++];
+	memcpy(v->name, name, len);
+	v->name[len] = '\0';
+	v->value = number_value(n);
+	return true;
+}
+
+/* Where name=number ends, or NULL with the line refused. */
+static const char *
+parse_pair(struct report *r, const char *p, const char *end)
+{
+	struct number n;
+	const char *name = p;
+	size_t len = report_name_len(p, end);
+
+	p += len;
+	if (len == 0 || p == end || *p != '=') {
+		report_refuse(r, "a word is not NAME=NUMBER");
+		return NULL;
+	}
+	p = number_scan(&n, p + 1, end);
+	if (p != NULL && p < end && *p == ',')
+		p++;
+	if (p == NULL || (p < end && !is_blank(*p))) {
+		report_refuse(r, "a value is not a number");
+		return NULL;
+	}
+	return report_add(r, name, len, &n) ? p : NULL;
+}
+
+static bool
+parse_pairs(struct report *r, const char *p, const char *end)
+{
+	for (;;) {
+		while (p < end && is_blank(*p))
+			p++;
+		if (p == end)
+			break;
+		p = parse_pair(r, p, end);
+		if (p == NULL)
+			return false;
+	}
+	if (r->n == 0)
+		return report_refuse(r, "no metric in the line");
+	return true;
+}
+
+/* What follows the tag, or NULL when the text does not begin with it. */
+static const char *
+after_tag(const char *p, const char *end)
+{
+	while (p < end && is_blank(*p))
+		p++;
+	if ((size_t)(end - p) < TAG_LEN || memcmp(p, TAG, TAG_LEN) != 0)
+		return NULL;
+	return p + TAG_LEN;
+}
+
+bool
+report_parse_line(struct report *r, const struct report_rules *rules,
+    const char *line, size_t len)
+{
+	const char *p = line, *end = line + len, *cr, *pairs;
+
+	report_clear(r);
+	if (len > REPORT_LINE_MAX)
+		return report_refuse(r, "the line is too long");
+	/* A progress bar ends with a bare CR: what follows is a line, too. */
+	for (;;) {
+		cr = memchr(p, '\r', (size_t)(end - p));
+		if (cr == NULL)
+			cr = end;
+		pairs = after_tag(p, cr);
+		if (pairs != NULL)
+			return parse_pairs(r, pairs, cr);
+		if (cr == end)
+			break;
+		p = cr + 1;
+	}
+	return rules != NULL && report_match_rules(r, rules, line, len);
+}

@@ -3,8 +3,10 @@
  * values stands, so that an error can name file, line, column and path.
  *
  * Stricter than cJSON: duplicate keys, leading zeros, raw control characters,
- * invalid UTF-8, \u0000, numbers beyond double's range, trailing text and
- * nesting deeper than 16 are errors; keys are compared with their case.
+ * invalid UTF-8, \u0000, numbers beyond double's range or of more than 63
+ * characters, trailing text, nesting deeper than 16 and more than a million
+ * values are errors; keys are compared with their case.  A byte order mark in
+ * front is passed over.
  */
 
 #ifndef BASE_JSON_H
@@ -62,9 +64,13 @@ void json_write(struct buf *, const struct json *);
 
 /*
  * An ERR_USAGE at this value: "FILE:LINE:COLUMN: PATH: text", where PATH is
- * for example parameters.lr.min or stopping[1].rule.
+ * for example parameters.lr.min or stopping[1].rule.  Without a value (NULL)
+ * the text stands alone.
  */
 int json_err(const struct json *, struct err *, const char *, ...)
+    __attribute__((format(printf, 3, 4)));
+/* The same at the key of a member. */
+int json_err_key(const struct json *, struct err *, const char *, ...)
     __attribute__((format(printf, 3, 4)));
 /*
  * Fail when an object has a key that is not in known (ends with NULL): the
@@ -73,6 +79,27 @@ int json_err(const struct json *, struct err *, const char *, ...)
 int json_only(const struct json *, const char *const *known, struct err *);
 /* The nearest of words (ends with NULL) by edit distance, or NULL if none is near. */
 const char *json_nearest(const char *word, const char *const *words);
+
+/* "; did you mean …?", or all the words when none is near. */
+void json_put_hint(struct buf *, const char *word, const char *const *words);
+
+/*
+ * One value that must be of a kind: the error says what was expected.
+ * Bounds are inclusive.
+ */
+int json_want(const struct json *, enum json_type, struct err *);
+int json_read_string(const struct json *, const char **, struct err *);
+int json_read_bool(const struct json *, bool *, struct err *);
+int json_read_number(const struct json *, double min, double max, double *,
+    struct err *);
+int json_read_integer(const struct json *, int64_t min, int64_t max,
+    int64_t *, struct err *);
+/* One of words (ends with NULL): its index. */
+int json_read_word(const struct json *, const char *const *words,
+    size_t *index, struct err *);
+/* The member with this key; NULL with err filled when it is missing. */
+const struct json *json_need(const struct json *object, const char *key,
+    struct err *);
 
 /* Append one JSON string, number (shortest text that reads back the same;
  * null when not finite) to text being written. */

@@ -1,0 +1,435 @@
+/*
+ * Walks the text of a document once: notes where each value stands and is
+ * stricter than cJSON about what it lets pass.  Knows the grammar; leaves what
+ * a string or a number means to cJSON.
+ */
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/json-tree.h"
+#include "src/base/mem.h"
+
+/* The text ends with a NUL, which no rule of the grammar accepts. */
+struct scan {
+	struct json_doc *doc;
+	const char *text;
+	size_t at;
+	uint32_t node; /* the value being read, for paths */
+	unsigned depth;
+	struct err *e;
+};
+
+struct span {
+	uint32_t at, end;
+};
+
+static int
+scan_value(struct scan *, uint32_t parent, uint32_t *prev, struct span key);
+
+/* "the end of the text" or the character that stands there, for errors. */
+static int
+scan_unexpected(struct scan *s, const char *want)
+{
+	unsigned char c = (unsigned char)s->text[s->at];
+
+	if (s->at >= s->doc->len)
+		return json_fail(s->doc, s->at, s->node, s->e,
+		    "expected %s, but the text ends here", want);
+	if (c <= ' ' || c >= 0x7f)
+		return json_fail(s->doc, s->at, s->node, s->e,
+		    "expected %s, not the byte 0x%02x", want, c);
+	return json_fail(
+	    s->doc, s->at, s->node, s->e, "expected %s, not '%c'", want, c);
+}
+
+static void
+scan_space(struct scan *s)
+{
+	const char *p = s->text + s->at;
+
+	while (*p == ' ' || *p == '\t' || *p == '\n' || *p == '\r')
+		p++;
+	s->at = (size_t)(p - s->text);
+}
+
+static uint32_t
+node_add(struct scan *s, uint32_t parent, uint32_t *prev, struct span key)
+{
+	struct json_doc *doc = s->doc;
+	uint32_t i = doc->n_nodes;
+	struct json *j;
+
+	if (i == doc->cap_nodes) {
+		struct json *old = doc->nodes == doc->few ? NULL : doc->nodes;
+
+		doc->cap_nodes *= 2;
+		doc->nodes =
+		    xreallocarray(old, doc->cap_nodes, sizeof *doc->nodes);
+		if (old == NULL)
+			memcpy(doc->nodes, doc->few, sizeof doc->few);
+	}
+	doc->n_nodes++;
+	j = &doc->nodes[i];
+	*j = (struct json){ .doc = doc,
+		.at = (uint32_t)s->at,
+		.key_at = key.at,
+		.key_end = key.end,
+		.parent = parent };
+	if (i > 0) {
+		j->place = doc->nodes[parent].count++;
+		if (*prev > 0)
+			doc->nodes[*prev].next = i;
+	}
+	*prev = i;
+	return i;
+}
+
+/* Bytes of the UTF-8 sequence at p, or 0 when it is not one. */
+static size_t
+utf8_length(const unsigned char *p)
+{
+	size_t n = p[0] >= 0xf0 ? 4 : p[0] >= 0xe0 ? 3 : 2, i;
+
+	if (p[0] < 0xc2 || p[0] > 0xf4)
+		return 0;
+	for (i = 1; i < n; i++)
+		if ((p[i] & 0xc0) != 0x80)
+			return 0;
+	if ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f) ||
+	    (p[0] == 0xf0 && p[1] < 0x90) || (p[0] == 0xf4 && p[1] > 0x8f))
+		return 0;
+	return n;
+}
+
+/* The four digits of \uXXXX, or -1. */
+static long
+hex4(const char *p)
+{
+	long x = 0;
+	int i;
+
+	for (i = 0; i < 4; i++) {
+		if (!isxdigit((unsigned char)p[i]))
+			return -1;
+		x = x * 16 + (isdigit((unsigned char)p[i])
+				     ? p[i] - '0'
+				     : tolower((unsigned char)p[i]) - 'a' + 10);
+	}
+	return x;
+}
+
+/* At a backslash. */
+static int
+scan_escape(struct scan *s)
+{
+	const char *p = s->text + s->at;
+	long x, low;
+
+	if (p[1] != '\0' && strchr("\"\\/bfnrt", p[1]) != NULL) {
+		s->at += 2;
+		return 0;
+	}
+	x = p[1] == 'u' ? hex4(p + 2) : -1;
+	if (x < 0)
+		return json_fail(s->doc, s->at, s->node, s->e,
+		    "no such escape; a backslash itself is written \\\\");
+	if (x == 0)
+		return json_fail(s->doc, s->at, s->node, s->e,
+		    "\\u0000 has no place in a string");
+	s->at += 6;
+	if (x < 0xd800 || x > 0xdfff)
+		return 0;
+	low = x < 0xdc00 && p[6] == '\\' && p[7] == 'u' ? hex4(p + 8) : -1;
+	if (low < 0xdc00 || low > 0xdfff)
+		return json_fail(s->doc, s->at - 6, s->node, s->e,
+		    "half of a surrogate pair");
+	s->at += 6;
+	return 0;
+}
+
+/* At the opening quote; leaves behind the closing one. */
+static int
+scan_string(struct scan *s)
+{
+	size_t start = s->at++, n;
+	unsigned char c;
+
+	for (;;) {
+		c = (unsigned char)s->text[s->at];
+		if (c == '"')
+			break;
+		if (c == '\\') {
+			if (scan_escape(s) != 0)
+				return -1;
+		} else if (c >= ' ' && c < 0x80) {
+			s->at++;
+		} else if (c >= 0x80) {
+			n = utf8_length((const unsigned char *)s->text + s->at);
+			if (n == 0)
+				return json_fail(s->doc, s->at, s->node, s->e,
+				    "not UTF-8: byte 0x%02x", c);
+			s->at += n;
+		} else if (c == '\n' || s->at >= s->doc->len) {
+			return json_fail(s->doc, start, s->node, s->e,
+			    "this string has no closing quote");
+		} else {
+			return json_fail(s->doc, s->at, s->node, s->e,
+			    "a control character in a string; write \\u%04x",
+			    c);
+		}
+	}
+	s->at++;
+	return 0;
+}
+
+static const char *
+skip_digits(const char *p)
+{
+	while (isdigit((unsigned char)*p))
+		p++;
+	return p;
+}
+
+static int
+scan_number(struct scan *s)
+{
+	const char *start = s->text + s->at, *p = start, *digits;
+
+	if (*p == '-')
+		p++;
+	digits = p;
+	p = skip_digits(p);
+	if (p == digits) {
+		s->at = (size_t)(p - s->text);
+		return scan_unexpected(s, "a digit");
+	}
+	if (*digits == '0' && p - digits > 1)
+		return json_fail(
+		    s->doc, s->at, s->node, s->e, "a number with a leading 0");
+	if (*p == '.') {
+		digits = ++p;
+		p = skip_digits(p);
+	}
+	if (p != digits && (*p == 'e' || *p == 'E')) {
+		p++;
+		if (*p == '+' || *p == '-')
+			p++;
+		digits = p;
+		p = skip_digits(p);
+	}
+	if (p == digits) {
+		s->at = (size_t)(p - s->text);
+		return scan_unexpected(s, "a digit");
+	}
+	if (p - start > JSON_NUMBER_MAX)
+		return json_fail(s->doc, s->at, s->node, s->e,
+		    "a number of more than %d characters", JSON_NUMBER_MAX);
+	s->at = (size_t)(p - s->text);
+	return 0;
+}
+
+/* true, false and null, or a helpful refusal of what others let pass. */
+static int
+scan_word(struct scan *s, enum json_type *type)
+{
+	const char *p = s->text + s->at;
+	int n = 0;
+
+	while (n < 20 && (isalnum((unsigned char)p[n]) || p[n] == '_'))
+		n++;
+	s->at += (size_t)n;
+	if (n == 4 && memcmp(p, "true", 4) == 0)
+		*type = JSON_BOOL;
+	else if (n == 5 && memcmp(p, "false", 5) == 0)
+		*type = JSON_BOOL;
+	else if (n == 4 && memcmp(p, "null", 4) == 0)
+		*type = JSON_NULL;
+	else {
+		s->at -= (size_t)n;
+		if (n > 0)
+			return json_fail(s->doc, s->at, s->node, s->e,
+			    "expected a value, not %.*s", n, p);
+		if (*p == '\'')
+			return json_fail(s->doc, s->at, s->node, s->e,
+			    "strings stand in double quotes");
+		return scan_unexpected(s, "a value");
+	}
+	return 0;
+}
+
+/* Behind the opening bracket: at the closing one? */
+static bool
+scan_close(struct scan *s, char close)
+{
+	scan_space(s);
+	if (s->text[s->at] != close)
+		return false;
+	s->at++;
+	return true;
+}
+
+static int
+scan_array(struct scan *s, uint32_t self)
+{
+	uint32_t prev = 0;
+
+	s->at++;
+	if (scan_close(s, ']'))
+		return 0;
+	for (;;) {
+		if (scan_value(s, self, &prev, (struct span){ 0 }) != 0)
+			return -1;
+		if (scan_close(s, ']'))
+			return 0;
+		if (s->text[s->at] != ',')
+			return scan_unexpected(s, "',' or ']'");
+		s->at++;
+		scan_space(s);
+		if (s->text[s->at] == ']')
+			return json_fail(s->doc, s->at, s->node, s->e,
+			    "a comma before ']' is one too many");
+	}
+}
+
+static int
+scan_object(struct scan *s, uint32_t self)
+{
+	struct span key;
+	uint32_t prev = 0;
+
+	s->at++;
+	if (scan_close(s, '}'))
+		return 0;
+	for (;;) {
+		if (s->text[s->at] != '"')
+			return scan_unexpected(s, "a key in double quotes");
+		key.at = (uint32_t)s->at;
+		if (scan_string(s) != 0)
+			return -1;
+		key.end = (uint32_t)s->at;
+		scan_space(s);
+		if (s->text[s->at] != ':')
+			return scan_unexpected(s, "':' behind the key");
+		s->at++;
+		scan_space(s);
+		if (scan_value(s, self, &prev, key) != 0)
+			return -1;
+		if (scan_close(s, '}'))
+			return 0;
+		if (s->text[s->at] != ',')
+			return scan_unexpected(s, "',' or '}'");
+		s->at++;
+		scan_space(s);
+		if (s->text[s->at] == '}')
+			return json_fail(s->doc, s->at, s->node, s->e,
+			    "a comma before '}' is one too many");
+	}
+}
+
+static int
+scan_value(struct scan *s, uint32_t parent, uint32_t *prev, struct span key)
+{
+	enum json_type type = JSON_NULL;
+	uint32_t self;
+	char c = s->text[s->at];
+	int rc;
+
+	if (s->doc->n_nodes == JSON_NODES_MAX)
+		return json_fail(s->doc, s->at, parent, s->e,
+		    "more than %d values", JSON_NODES_MAX);
+	self = node_add(s, parent, prev, key);
+	s->node = self;
+	if ((c == '{' || c == '[') && s->depth == JSON_DEPTH_MAX)
+		return json_fail(s->doc, s->at, self, s->e,
+		    "nested deeper than %d", JSON_DEPTH_MAX);
+	s->depth++;
+	if (c == '{') {
+		type = JSON_OBJECT;
+		rc = scan_object(s, self);
+	} else if (c == '[') {
+		type = JSON_ARRAY;
+		rc = scan_array(s, self);
+	} else if (c == '"') {
+		type = JSON_STRING;
+		rc = scan_string(s);
+	} else if (c == '-' || isdigit((unsigned char)c)) {
+		type = JSON_NUMBER;
+		rc = scan_number(s);
+	} else {
+		rc = scan_word(s, &type);
+	}
+	s->depth--;
+	s->doc->nodes[self].type = type;
+	s->doc->nodes[self].end = (uint32_t)s->at;
+	if (rc == 0)
+		s->node = parent;
+	return rc;
+}
+
+int
+json_scan(struct json_doc *doc, struct err *e)
+{
+	struct scan s = { .doc = doc, .text = doc->text, .e = e };
+	uint32_t prev = 0;
+
+	doc->nodes = doc->few;
+	doc->cap_nodes = JSON_FEW;
+	scan_space(&s);
+	if (s.at >= doc->len)
+		return json_fail(doc, s.at, 0, e, "there is nothing in it");
+	if (scan_value(&s, 0, &prev, (struct span){ 0 }) != 0)
+		return -1;
+	scan_space(&s);
+	if (s.at < doc->len)
+		return json_fail(
+		    doc, s.at, 0, e, "text behind the end of the value");
+	return 0;
+}
+
+/* Up to the end of the line, or of the C comment; NULL when it has no end. */
+static const char *
+comment_end(const char *p)
+{
+	const char *end;
+
+	if (p[1] == '/')
+		return p + strcspn(p, "\n");
+	end = strstr(p + 2, "*/");
+	return end != NULL ? end + 2 : NULL;
+}
+
+/*
+ * The continuation bytes of UTF-8 become \r, which is space for a parser and
+ * nothing for who counts columns.
+ */
+int
+json_blank(struct json_doc *doc, struct err *e)
+{
+	char *p = doc->text;
+	const char *end;
+	bool quoted = false;
+
+	for (; *p != '\0'; p++) {
+		if (*p == '"')
+			quoted = !quoted;
+		else if (quoted && *p == '\\' && p[1] != '\0')
+			p++;
+		else if (*p == '\n')
+			quoted = false;
+		if (quoted || *p != '/' || (p[1] != '/' && p[1] != '*'))
+			continue;
+		end = comment_end(p);
+		if (end == NULL)
+			return json_fail(doc, (size_t)(p - doc->text), 0, e,
+			    "this comment has no end");
+		for (; p < end; p++)
+			if (((unsigned char)*p & 0xc0) == 0x80)
+				*p = '\r';
+			else if (*p != '\n')
+				*p = ' ';
+		p--;
+	}
+	return 0;
+}

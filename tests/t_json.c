@@ -207,7 +207,8 @@ test_errors(void)
 	    e.text, "f:3:7: d: expected trials, parallel or wall_time", "word");
 	json_err(json_get(root, "d"), &e, "\"%s\"",
 	    json_string(json_get(root, "d")));
-	is_str(e.text, "f:3:7: d: \"?[31m??\"", "terminals get no orders");
+	is_str(e.text, "f:3:7: d: \"\\x1b[31m\\xc2\\x9b\"",
+	    "terminals get no orders");
 	ok(json_need(root, "e", &e) == NULL, "a key is needed");
 	is_str(e.text, "f:1:1: the key \"e\" is missing", "and missing");
 	json_err(NULL, &e, "no %s", "place");

@@ -11,11 +11,11 @@
 #include "src/base/err.h"
 #include "src/base/json-tree.h"
 #include "src/base/mem.h"
+#include "src/base/text.h"
 
 enum {
 	FILE_SHOWN = 120, /* bytes of a file's name in an error */
-	KEY_SHOWN = 70, /* bytes of one key in a path */
-	WORD_MAX = 63 /* bytes of a word that is compared */
+	KEY_SHOWN = 70 /* bytes of one key in a path */
 };
 
 /* Lines and columns count from 1; a column is a character, a tab is one. */
@@ -89,25 +89,19 @@ path_put(struct buf *b, const struct json_doc *doc, uint32_t node)
 	}
 }
 
-/* Nothing that a terminal obeys, and no half character at the end. */
+/* The words of an error: nothing that a terminal obeys, nothing cut in half. */
 static void
-text_tame(char *text, size_t cap)
+err_put(struct err *e, const char *text, size_t len)
 {
-	unsigned char *p = (unsigned char *)text;
-	size_t n = strlen(text);
+	struct buf b = { 0 };
+	size_t n;
 
-	for (; *p != '\0'; p++)
-		if (*p < ' ' || *p == 0x7f)
-			*p = '?';
-		else if (p[0] == 0xc2 && p[1] >= 0x80 && p[1] < 0xa0)
-			p[0] = p[1] = '?';
-	if (n + 1 < cap)
-		return;
-	while (n > 0 && ((unsigned char)text[n - 1] & 0xc0) == 0x80)
+	text_put_harmless(&b, text, len, TEXT_LINE);
+	n = b.len < sizeof e->text ? b.len : sizeof e->text - 1;
+	while (n < b.len && n > 0 && ((unsigned char)b.data[n] & 0xc0) == 0x80)
 		n--;
-	if (n > 0 && (unsigned char)text[n - 1] >= 0xc0)
-		n--;
-	text[n] = '\0';
+	err_set(e, ERR_USAGE, "%.*s", (int)n, buf_str(&b));
+	buf_free(&b);
 }
 
 int
@@ -130,8 +124,7 @@ json_vfail(const struct json_doc *doc, size_t at, uint32_t node, struct err *e,
 	(void)vsnprintf(text, sizeof text, fmt, ap);
 	buf_printf(&b, "%zu:%zu: %s%s%s", line, column, buf_str(&path),
 	    path.len > 0 ? ": " : "", text);
-	err_set(e, ERR_USAGE, "%s", buf_str(&b));
-	text_tame(e->text, sizeof e->text);
+	err_put(e, buf_str(&b), b.len);
 	buf_free(&path);
 	buf_free(&b);
 	return -1;
@@ -183,45 +176,6 @@ json_err_key(const struct json *j, struct err *e, const char *fmt, ...)
 	return -1;
 }
 
-/*
- * Edit distance with swaps of neighbours (optimal string alignment), letters
- * without case.
- */
-static size_t
-distance(const char *a, const char *b)
-{
-	size_t rows[3][WORD_MAX + 1], *r = rows[0], *r1 = rows[1],
-				      *r2 = rows[2], *t;
-	size_t la = strlen(a), lb = strlen(b), i, j;
-
-	for (j = 0; j <= lb; j++)
-		r1[j] = j;
-	for (i = 1; i <= la; i++) {
-		r[0] = i;
-		for (j = 1; j <= lb; j++) {
-			int x = tolower((unsigned char)a[i - 1]);
-			int y = tolower((unsigned char)b[j - 1]);
-			size_t best = r1[j - 1] + (x != y);
-
-			if (r1[j] + 1 < best)
-				best = r1[j] + 1;
-			if (r[j - 1] + 1 < best)
-				best = r[j - 1] + 1;
-			if (i > 1 && j > 1 &&
-			    x == tolower((unsigned char)b[j - 2]) &&
-			    y == tolower((unsigned char)a[i - 2]) &&
-			    r2[j - 2] + 1 < best)
-				best = r2[j - 2] + 1;
-			r[j] = best;
-		}
-		t = r2;
-		r2 = r1;
-		r1 = r;
-		r = t;
-	}
-	return r1[lb];
-}
-
 /* Is one the beginning of the other, three letters or more? */
 static bool
 begins(const char *a, const char *b)
@@ -234,22 +188,12 @@ begins(const char *a, const char *b)
 const char *
 json_nearest(const char *word, const char *const *words)
 {
-	const char *best = NULL;
-	size_t d, d_best, n = strlen(word);
+	size_t i;
 
-	if (n == 0 || n > WORD_MAX)
-		return NULL;
-	d_best = (n + 2) / 3 + 1;
-	for (; *words != NULL; words++) {
-		if (strlen(*words) > WORD_MAX)
-			continue;
-		d = begins(word, *words) ? 1 : distance(word, *words);
-		if (d < d_best && d < strlen(*words)) {
-			d_best = d;
-			best = *words;
-		}
-	}
-	return best;
+	for (i = 0; words[i] != NULL; i++)
+		if (begins(word, words[i]))
+			return words[i];
+	return text_nearest(word, words);
 }
 
 /* "; did you mean …?" or "; known: …", as much as an error can hold. */

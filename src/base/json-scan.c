@@ -10,6 +10,7 @@
 
 #include "src/base/json-tree.h"
 #include "src/base/mem.h"
+#include "src/base/text.h"
 
 /* The text ends with a NUL, which no rule of the grammar accepts. */
 struct scan {
@@ -86,23 +87,6 @@ node_add(struct scan *s, uint32_t parent, uint32_t *prev, struct span key)
 	return i;
 }
 
-/* Bytes of the UTF-8 sequence at p, or 0 when it is not one. */
-static size_t
-utf8_length(const unsigned char *p)
-{
-	size_t n = p[0] >= 0xf0 ? 4 : p[0] >= 0xe0 ? 3 : 2, i;
-
-	if (p[0] < 0xc2 || p[0] > 0xf4)
-		return 0;
-	for (i = 1; i < n; i++)
-		if ((p[i] & 0xc0) != 0x80)
-			return 0;
-	if ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f) ||
-	    (p[0] == 0xf0 && p[1] < 0x90) || (p[0] == 0xf4 && p[1] > 0x8f))
-		return 0;
-	return n;
-}
-
 /* The four digits of \uXXXX, or -1. */
 static long
 hex4(const char *p)
@@ -153,8 +137,10 @@ scan_escape(struct scan *s)
 static int
 scan_string(struct scan *s)
 {
-	size_t start = s->at++, n;
+	size_t start = s->at++;
 	unsigned char c;
+	uint32_t code;
+	int n;
 
 	for (;;) {
 		c = (unsigned char)s->text[s->at];
@@ -166,11 +152,12 @@ scan_string(struct scan *s)
 		} else if (c >= ' ' && c < 0x80) {
 			s->at++;
 		} else if (c >= 0x80) {
-			n = utf8_length((const unsigned char *)s->text + s->at);
-			if (n == 0)
+			n = text_decode(
+			    s->text + s->at, s->doc->len - s->at, &code);
+			if (n <= 0)
 				return json_fail(s->doc, s->at, s->node, s->e,
 				    "not UTF-8: byte 0x%02x", c);
-			s->at += n;
+			s->at += (size_t)n;
 		} else if (c == '\n' || s->at >= s->doc->len) {
 			return json_fail(s->doc, start, s->node, s->e,
 			    "this string has no closing quote");

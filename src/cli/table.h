@@ -1,0 +1,41 @@
+/*
+ * Aligned columns of text.  Cells may hold any bytes: they are made harmless.
+ * Knows widths; refuses to know what the cells mean.
+ */
+
+#ifndef CLI_TABLE_H
+#define CLI_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct buf;
+struct table;
+
+enum table_column {
+	TABLE_LEFT,
+	TABLE_RIGHT, /* numbers */
+	TABLE_SHRINK /* left, and cut when the table is too wide */
+};
+
+enum table_tint { TABLE_PLAIN, TABLE_GOOD, TABLE_BAD, TABLE_FAINT };
+
+struct table *table_new(void);
+void table_free(struct table *);
+/* Before the first cell: columns from left to right. */
+void table_column(struct table *, const char *head, enum table_column);
+/* The next cell, row by row; NULL is an empty one. */
+void table_cell(struct table *, const char *, enum table_tint);
+void table_cell_int(struct table *, int64_t);
+/* digits significant ones; NaN is an empty cell. */
+void table_cell_real(struct table *, double, int digits);
+size_t table_rows(const struct table *);
+/*
+ * Append the table.  width 0 = as wide as it likes.  Columns that are empty
+ * in every row are left out.  Without heads the first line is the first row.
+ */
+void table_put(
+    struct buf *, const struct table *, int width, bool colour, bool heads);
+
+#endif /* CLI_TABLE_H */

@@ -1,0 +1,389 @@
+/* The screen, made from the views. */
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "src/base/err.h"
+#include "src/base/json.h"
+#include "src/base/mem.h"
+#include "src/base/text.h"
+#include "src/model/options.h"
+#include "src/server/progress.h"
+#include "src/server/rows.h"
+#include "src/server/spark.h"
+#include "src/store/store.h"
+
+enum {
+	PROGRESS_TRIALS = 20, /* running ones that are shown */
+	PROGRESS_SPARK = 24, /* columns of a curve */
+	PROGRESS_DIGITS = 5
+};
+
+struct screen {
+	struct buf *out;
+	struct store *store;
+	int width;
+	bool colour;
+	struct store_study study;
+	double limits[2]; /* trials, parallel; 0 = not given */
+};
+
+struct running {
+	int64_t trial;
+	char *params;
+	struct spark curve;
+};
+
+/* Append text, cut to the width of the screen, without control characters. */
+static void
+line_put(struct screen *s, const char *style, const char *text)
+{
+	struct buf safe = { 0 };
+	size_t len;
+
+	text_put_harmless(&safe, text, strlen(text), TEXT_LINE);
+	len = safe.len;
+	if (s->width > 0)
+		len = text_fit(buf_str(&safe), (size_t)s->width);
+	if (s->colour && *style != '\0')
+		buf_printf(s->out, "\033[%sm", style);
+	buf_add(s->out, buf_str(&safe), len);
+	if (s->colour && *style != '\0')
+		buf_puts(s->out, "\033[0m");
+	buf_putc(s->out, '\n');
+	buf_free(&safe);
+}
+
+/* The limits as study.json of the last run states them. */
+static void
+limits_read(struct screen *s)
+{
+	static const char *const names[] = { "trials", "parallel" };
+	const struct json *limits, *value;
+	struct json_doc *doc;
+	size_t i;
+
+	if (s->study.json == NULL ||
+	    json_parse(&doc, s->study.json, strlen(s->study.json), NULL, true,
+		NULL) == -1)
+		return;
+	limits = json_get(json_root(doc), "limits");
+	for (i = 0; i < 2 && limits != NULL; i++) {
+		value = json_get(limits, names[i]);
+		if (value != NULL)
+			(void)json_number(value, &s->limits[i]);
+	}
+	json_free(doc);
+}
+
+static int64_t
+elapsed_ms(const struct store_study *study)
+{
+	struct timespec now;
+	int64_t ms = study->elapsed_ms;
+
+	if (study->state != STUDY_RUNNING && study->state != STUDY_PAUSED)
+		return ms;
+	(void)clock_gettime(CLOCK_REALTIME, &now);
+	return ms + (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000 -
+	       study->started_us / 1000;
+}
+
+static void
+title_put(struct screen *s)
+{
+	const struct store_study *study = &s->study;
+	struct buf line = { 0 };
+
+	buf_printf(&line, "%s  %s  %s %s  %s, stopping: %s  ", study->name,
+	    study_state_name(study->state),
+	    study->maximize ? "maximize" : "minimize", study->metric,
+	    study->strategy, study->rule);
+	duration_put(&line, elapsed_ms(study));
+	line_put(s, "1", buf_str(&line));
+	buf_clear(&line);
+	if (study->why != NULL && study->state != STUDY_RUNNING) {
+		buf_printf(&line, "ended: %s", study->why);
+		line_put(s, "", buf_str(&line));
+	}
+	buf_free(&line);
+}
+
+/* "trials 23 of 40: 4 running, 12 completed"; slots busy when known. */
+static int
+counts_put(struct screen *s, struct err *e)
+{
+	static const char *const sql = "SELECT state, count(*) FROM trials "
+				       "GROUP BY state";
+	int64_t counts[TRIAL_STATES] = { 0 }, all = 0, busy;
+	struct store_rows *rows;
+	struct buf line = { 0 };
+	enum trial_state state;
+	const char *between = ": ";
+	size_t i;
+	int rc;
+
+	if (store_rows_open(&rows, s->store, sql, NULL, e) == -1)
+		return -1;
+	while ((rc = store_rows_next(rows, e)) == 1)
+		if (trial_state_parse(store_rows_text(rows, 0), &state)) {
+			counts[state] = store_rows_int(rows, 1);
+			all += counts[state];
+		}
+	store_rows_close(rows);
+	if (rc == -1)
+		return -1;
+	busy = counts[TRIAL_STARTING] + counts[TRIAL_RUNNING] +
+	       counts[TRIAL_STOPPING];
+	buf_printf(&line, "trials %" PRId64, all);
+	if (s->limits[0] > 0)
+		buf_printf(&line, " of %.0f", s->limits[0]);
+	for (i = 0; i < TRIAL_STATES; i++) {
+		if (counts[i] == 0)
+			continue;
+		buf_printf(&line, "%s%" PRId64 " %s", between, counts[i],
+		    trial_state_name((enum trial_state)i));
+		between = ", ";
+	}
+	if (s->limits[1] > 0)
+		buf_printf(&line, "; slots: %" PRId64 " of %.0f busy", busy,
+		    s->limits[1]);
+	line_put(s, "", buf_str(&line));
+	buf_free(&line);
+	return 0;
+}
+
+static int
+best_put(struct screen *s, struct err *e)
+{
+	static const char *const sql =
+	    "SELECT trial, objective, step, params FROM best";
+	struct store_rows *rows;
+	struct buf line = { 0 };
+	int rc;
+
+	if ((rc = rows_first(&rows, s->store, sql, NULL, e)) != 1)
+		return rc;
+	buf_printf(&line, "best %s ", s->study.metric);
+	rows_put_number(&line, store_rows_real(rows, 1), PROGRESS_DIGITS);
+	buf_printf(&line, "  trial %s  ", store_rows_text(rows, 0));
+	rows_put_params(&line, store_rows_text(rows, 3), PROGRESS_DIGITS - 1);
+	line_put(s, "32", buf_str(&line));
+	buf_free(&line);
+	store_rows_close(rows);
+	return 0;
+}
+
+int
+progress_put_savings(struct buf *out, struct store *store, struct err *e)
+{
+	static const char *const sql =
+	    "SELECT steps_run, steps_skipped, share, seconds_saved, cost_saved "
+	    "FROM savings WHERE steps_skipped > 0";
+	struct store_rows *rows;
+	double seconds, cost;
+	int rc;
+
+	if ((rc = rows_first(&rows, store, sql, NULL, e)) != 1)
+		return rc;
+	buf_printf(out, "%.0f %% of the steps (%" PRId64 " of %" PRId64 ")",
+	    100 * rows_real(rows, 2), store_rows_int(rows, 1),
+	    store_rows_int(rows, 0) + store_rows_int(rows, 1));
+	seconds = rows_real(rows, 3);
+	if (seconds >= 1) {
+		buf_puts(out, ", about ");
+		duration_put(out, (int64_t)llround(seconds * 1000));
+		buf_puts(out, " of one slot");
+	}
+	cost = rows_real(rows, 4);
+	if (cost > 0)
+		buf_printf(out, ", $%.2f", cost);
+	store_rows_close(rows);
+	return 0;
+}
+
+static int
+savings_put(struct screen *s, struct err *e)
+{
+	struct buf line = { 0 };
+	int rc;
+
+	buf_puts(&line, "saved ");
+	rc = progress_put_savings(&line, s->store, e);
+	if (rc == 0 && line.len > strlen("saved "))
+		line_put(s, "", buf_str(&line));
+	buf_free(&line);
+	return rc;
+}
+
+/* The trials that are placed, with their curves; more than fit are counted. */
+static int
+running_read(struct screen *s, struct running *list, size_t *n, int64_t *more,
+    struct err *e)
+{
+	static const char *const sql =
+	    "SELECT trial, params FROM trials WHERE state IN "
+	    "('starting', 'running', 'stopping') ORDER BY trial";
+	static const char *const curve =
+	    "SELECT step, value FROM curves WHERE trial = CAST(? AS INTEGER) "
+	    "ORDER BY step";
+	const char *params[2] = { NULL, NULL };
+	struct store_rows *rows;
+	int rc;
+
+	*n = 0;
+	*more = 0;
+	if (store_rows_open(&rows, s->store, sql, NULL, e) == -1)
+		return -1;
+	while ((rc = store_rows_next(rows, e)) == 1) {
+		if (*n == PROGRESS_TRIALS) {
+			(*more)++;
+			continue;
+		}
+		list[*n].trial = store_rows_int(rows, 0);
+		list[*n].params = xstrdup(store_rows_text(rows, 1));
+		params[0] = store_rows_text(rows, 0);
+		rc =
+		    rows_curve(&list[(*n)++].curve, s->store, curve, params, e);
+		if (rc == -1)
+			break;
+	}
+	store_rows_close(rows);
+	return rc;
+}
+
+/* One line: number, step, value, curve, parameters. */
+static void
+curve_line(struct screen *s, const char *name, const struct spark *curve,
+    const struct spark_frame *frame, size_t columns, const char *params)
+{
+	struct buf line = { 0 };
+
+	buf_printf(&line, "%7s ", name);
+	if (curve->n > 0) {
+		buf_printf(&line, "%7" PRId64 "  %-10.*g ",
+		    curve->steps[curve->n - 1], PROGRESS_DIGITS,
+		    curve->values[curve->n - 1]);
+		spark_put(&line, curve, frame, columns);
+	} else
+		buf_printf(&line, "%7s  %-10s %*s", "-", "-", (int)columns, "");
+	buf_puts(&line, "  ");
+	rows_put_params(&line, params, PROGRESS_DIGITS - 1);
+	while (line.len > 0 && line.data[line.len - 1] == ' ')
+		line.data[--line.len] = '\0';
+	line_put(s, "", buf_str(&line));
+	buf_free(&line);
+}
+
+static void
+curves_put(struct screen *s, const struct running *list, size_t n, int64_t more,
+    const struct spark *median)
+{
+	struct spark all[PROGRESS_TRIALS + 1];
+	size_t i, columns = PROGRESS_SPARK;
+	struct spark_frame frame;
+	char name[32], head[128];
+
+	for (i = 0; i < n; i++)
+		all[i] = list[i].curve;
+	all[n] = *median;
+	spark_frame_fit(&frame, all, n + 1);
+	if (frame.first <= frame.last &&
+	    frame.last - frame.first < PROGRESS_SPARK)
+		columns = (size_t)(frame.last - frame.first + 1);
+	if (columns < strlen("curve"))
+		columns = strlen("curve");
+	buf_putc(s->out, '\n');
+	(void)snprintf(head, sizeof head, "%7s %7s  %-10s %-*s  parameters",
+	    "trial", "step", "value", (int)columns, "curve");
+	line_put(s, "1", head);
+	for (i = 0; i < n; i++) {
+		(void)snprintf(name, sizeof name, "%" PRId64, list[i].trial);
+		curve_line(
+		    s, name, &list[i].curve, &frame, columns, list[i].params);
+	}
+	if (median->n > 0)
+		curve_line(s, "median", median, &frame, columns, NULL);
+	if (more > 0) {
+		(void)snprintf(name, sizeof name, "and %" PRId64 " more", more);
+		line_put(s, "", name);
+	}
+}
+
+static int
+trials_put(struct screen *s, struct err *e)
+{
+	struct running list[PROGRESS_TRIALS] = { 0 };
+	struct spark median = { 0 };
+	int64_t more;
+	size_t i, n;
+	int rc;
+
+	rc = running_read(s, list, &n, &more, e);
+	if (rc == 0)
+		rc = rows_curve(&median, s->store,
+		    "SELECT step, median FROM medians ORDER BY step", NULL, e);
+	if (rc == 0 && n > 0)
+		curves_put(s, list, n, more, &median);
+	for (i = 0; i < n; i++) {
+		free(list[i].params);
+		spark_free(&list[i].curve);
+	}
+	spark_free(&median);
+	return rc;
+}
+
+int
+progress_render(
+    struct buf *out, struct store *store, int width, bool colour, struct err *e)
+{
+	struct screen s = {
+		.out = out, .store = store, .width = width, .colour = colour
+	};
+	int rc = 0;
+
+	if (store_study_get(store, &s.study, e) == -1)
+		return -1;
+	limits_read(&s);
+	title_put(&s);
+	if (counts_put(&s, e) == -1 || best_put(&s, e) == -1 ||
+	    savings_put(&s, e) == -1 || trials_put(&s, e) == -1)
+		rc = -1;
+	store_study_fini(&s.study);
+	return rc;
+}
+
+int
+progress_json(struct buf *out, struct store *store, struct err *e)
+{
+	static const struct {
+		const char *key, *sql;
+		bool one;
+	} parts[] = {
+		{ "study", "SELECT * FROM study", true },
+		{ "best", "SELECT * FROM best", true },
+		{ "savings", "SELECT * FROM savings", true },
+		{ "placed",
+		    "SELECT * FROM trials WHERE state IN "
+		    "('starting', 'running', 'stopping') "
+		    "ORDER BY trial",
+		    false },
+		{ "medians", "SELECT * FROM medians ORDER BY step", false },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+		buf_puts(out, i == 0 ? "{" : ",\n");
+		json_put_string(out, parts[i].key);
+		buf_putc(out, ':');
+		if (rows_put_json(
+			out, store, parts[i].sql, NULL, parts[i].one, e) == -1)
+			return -1;
+	}
+	buf_puts(out, "}\n");
+	return 0;
+}

@@ -1,0 +1,27 @@
+/*
+ * What one glance at a study shows: counts, best, running trials with their
+ * curves beside the median, savings.  The same screen serves "start" on a
+ * terminal, "status" and "watch".  Reads views; changes nothing.
+ */
+
+#ifndef SERVER_PROGRESS_H
+#define SERVER_PROGRESS_H
+
+#include <stdbool.h>
+
+struct buf;
+struct err;
+struct store;
+
+/*
+ * Append the screen, lines ended by newlines.  width is the terminal's, 0 = no
+ * limit.  A long list of running trials is cut.
+ */
+int progress_render(
+    struct buf *out, struct store *, int width, bool colour, struct err *);
+/* The same as one JSON object, and a newline. */
+int progress_json(struct buf *out, struct store *, struct err *);
+/* "34 % of the steps (1234 of 3630), about 12m": empty when nothing was. */
+int progress_put_savings(struct buf *out, struct store *, struct err *);
+
+#endif /* SERVER_PROGRESS_H */

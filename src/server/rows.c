@@ -1,0 +1,153 @@
+/* SELECTs turned into text. */
+
+#include <math.h>
+#include <string.h>
+
+#include "src/base/err.h"
+#include "src/base/json.h"
+#include "src/base/mem.h"
+#include "src/server/rows.h"
+#include "src/server/spark.h"
+#include "src/store/store.h"
+
+/* Whole numbers are taken as they are written: they may be beyond a double. */
+static void
+number_put(struct buf *out, const struct store_rows *rows, int col)
+{
+	const char *text = store_rows_text(rows, col);
+
+	if (strspn(text, "-0123456789") == strlen(text))
+		buf_puts(out, text);
+	else
+		json_put_number(out, store_rows_real(rows, col));
+}
+
+static void
+row_put(struct buf *out, const struct store_rows *rows)
+{
+	const char *name;
+	int col;
+
+	buf_putc(out, '{');
+	for (col = 0; col < store_rows_columns(rows); col++) {
+		name = store_rows_name(rows, col);
+		if (col > 0)
+			buf_putc(out, ',');
+		json_put_string(out, name);
+		buf_putc(out, ':');
+		if (store_rows_null(rows, col))
+			buf_puts(out, "null");
+		else if (store_rows_is_number(rows, col))
+			number_put(out, rows, col);
+		else if (strcmp(name, "params") == 0)
+			buf_puts(out, store_rows_text(rows, col));
+		else
+			json_put_string(out, store_rows_text(rows, col));
+	}
+	buf_putc(out, '}');
+}
+
+int
+rows_put_json(struct buf *out, struct store *store, const char *sql,
+    const char *const *params, bool one, struct err *e)
+{
+	struct store_rows *rows;
+	int rc, n = 0;
+
+	if (store_rows_open(&rows, store, sql, params, e) == -1)
+		return -1;
+	if (!one)
+		buf_putc(out, '[');
+	while ((rc = store_rows_next(rows, e)) == 1) {
+		if (n++ > 0)
+			buf_puts(out, ",\n");
+		row_put(out, rows);
+		if (one)
+			break;
+	}
+	if (one && n == 0)
+		buf_puts(out, "null");
+	if (!one)
+		buf_putc(out, ']');
+	store_rows_close(rows);
+	return rc == -1 ? -1 : 0;
+}
+
+int
+rows_first(struct store_rows **rows, struct store *store, const char *sql,
+    const char *const *params, struct err *e)
+{
+	int rc;
+
+	if (store_rows_open(rows, store, sql, params, e) == -1)
+		return -1;
+	if ((rc = store_rows_next(*rows, e)) != 1)
+		store_rows_close(*rows);
+	return rc;
+}
+
+double
+rows_real(const struct store_rows *rows, int col)
+{
+	return store_rows_null(rows, col) ? NAN : store_rows_real(rows, col);
+}
+
+int
+rows_curve(struct spark *curve, struct store *store, const char *sql,
+    const char *const *params, struct err *e)
+{
+	struct store_rows *rows;
+	int rc;
+
+	if (store_rows_open(&rows, store, sql, params, e) == -1)
+		return -1;
+	while ((rc = store_rows_next(rows, e)) == 1)
+		spark_add(curve, store_rows_int(rows, 0), rows_real(rows, 1));
+	store_rows_close(rows);
+	return rc;
+}
+
+void
+rows_put_number(struct buf *out, double value, int digits)
+{
+	if (digits > 0 || !isfinite(value))
+		buf_printf(out, "%.*g", digits > 0 ? digits : 17, value);
+	else
+		json_put_number(out, value);
+}
+
+static void
+param_put(struct buf *out, const struct json *value, int digits)
+{
+	double number;
+
+	if (json_number(value, &number) && digits > 0 &&
+	    number != floor(number))
+		rows_put_number(out, number, digits);
+	else if (json_string(value) != NULL)
+		buf_puts(out, json_string(value));
+	else
+		json_write(out, value);
+}
+
+void
+rows_put_params(struct buf *out, const char *json, int digits)
+{
+	const struct json *member;
+	struct json_doc *doc;
+
+	if (json == NULL)
+		return;
+	if (json_parse(&doc, json, strlen(json), NULL, false, NULL) == -1) {
+		buf_puts(out, json);
+		return;
+	}
+	member = json_first(json_root(doc));
+	for (; member != NULL; member = json_next(member)) {
+		buf_printf(out, "%s=", json_key(member));
+		param_put(out, member, digits);
+		if (json_next(member) != NULL)
+			buf_putc(out, ' ');
+	}
+	json_free(doc);
+}

@@ -1,0 +1,41 @@
+/*
+ * Rows of the views for people and programs: as JSON, as text, as curves.
+ * Knows how a SELECT reads; refuses to know what the rows are about.
+ */
+
+#ifndef SERVER_ROWS_H
+#define SERVER_ROWS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct buf;
+struct err;
+struct spark;
+struct store;
+struct store_rows;
+
+/*
+ * The rows of a SELECT as JSON objects in an array; with one, the first row
+ * alone (null when there is none).  A column named params is JSON already.
+ */
+int rows_put_json(struct buf *out, struct store *, const char *sql,
+    const char *const *params, bool one, struct err *);
+/* The first row of a SELECT: 1 with *rows on it, 0 when there is none, -1. */
+int rows_first(struct store_rows **rows, struct store *, const char *sql,
+    const char *const *params, struct err *);
+/* A SELECT of step and value. */
+int rows_curve(struct spark *, struct store *, const char *sql,
+    const char *const *params, struct err *);
+/* The column, NaN when it is NULL. */
+double rows_real(const struct store_rows *, int col);
+
+/*
+ * "lr=0.0123 optimizer=adam" of a trial's params.  digits > 0 shortens
+ * numbers to that many; text as it stands when it is no JSON object.
+ */
+void rows_put_params(struct buf *out, const char *json, int digits);
+/* A number in that many digits, or all it needs when digits is 0. */
+void rows_put_number(struct buf *out, double, int digits);
+
+#endif /* SERVER_ROWS_H */

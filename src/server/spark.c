@@ -1,0 +1,125 @@
+/* Curves drawn with eight heights. */
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "src/base/mem.h"
+#include "src/base/text.h"
+#include "src/server/spark.h"
+
+enum { SPARK_HEIGHTS = 8 };
+
+void
+spark_add(struct spark *curve, int64_t step, double value)
+{
+	if (curve->n == curve->cap) {
+		curve->cap = curve->cap == 0 ? 32 : curve->cap * 2;
+		curve->steps = xreallocarray(
+		    curve->steps, curve->cap, sizeof *curve->steps);
+		curve->values = xreallocarray(
+		    curve->values, curve->cap, sizeof *curve->values);
+	}
+	curve->steps[curve->n] = step;
+	curve->values[curve->n++] = value;
+}
+
+void
+spark_free(struct spark *curve)
+{
+	free(curve->steps);
+	free(curve->values);
+	*curve = (struct spark){ 0 };
+}
+
+static int
+by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+void
+spark_frame_fit(struct spark_frame *frame, const struct spark *curves, size_t n)
+{
+	size_t i, k, count = 0, all = 0;
+	double *values;
+
+	*frame = (struct spark_frame){ .first = INT64_MAX, .last = INT64_MIN };
+	for (i = 0; i < n; i++) {
+		all += curves[i].n;
+		if (curves[i].n == 0)
+			continue;
+		if (curves[i].steps[0] < frame->first)
+			frame->first = curves[i].steps[0];
+		if (curves[i].steps[curves[i].n - 1] > frame->last)
+			frame->last = curves[i].steps[curves[i].n - 1];
+	}
+	values = xcalloc(all + 1, sizeof *values);
+	for (i = 0; i < n; i++)
+		for (k = 0; k < curves[i].n; k++)
+			if (isfinite(curves[i].values[k]))
+				values[count++] = curves[i].values[k];
+	qsort(values, count, sizeof *values, by_value);
+	if (count > 0) {
+		frame->low = values[count / 20];
+		frame->high = values[count - 1 - count / 20];
+	}
+	free(values);
+}
+
+static const char *
+spark_height(const struct spark_frame *frame, double value)
+{
+	static const char *const blocks[] = { "▁", "▂", "▃", "▄", "▅", "▆", "▇",
+		"█" };
+	static const char *const letters[] = { "_", ".", "-", "~", "=", "+",
+		"*", "#" };
+	double share = 0.5;
+	int height;
+
+	if (!isfinite(value))
+		return "!";
+	if (frame->high > frame->low)
+		share = value / (frame->high - frame->low) -
+			frame->low / (frame->high - frame->low);
+	height = (int)floor(fmin(fmax(share, 0), 1) * SPARK_HEIGHTS);
+	if (height == SPARK_HEIGHTS)
+		height--;
+	return text_is_utf8() ? blocks[height] : letters[height];
+}
+
+/* Where the last point stops standing for the curve: one gap further. */
+static double
+curve_end(const struct spark *curve)
+{
+	int64_t gap = 1;
+
+	if (curve->n == 0)
+		return -INFINITY;
+	if (curve->n > 1)
+		gap = curve->steps[curve->n - 1] - curve->steps[curve->n - 2];
+	return (double)curve->steps[curve->n - 1] + (double)gap;
+}
+
+void
+spark_put(struct buf *out, const struct spark *curve,
+    const struct spark_frame *frame, size_t width)
+{
+	double begin, share, end = curve_end(curve);
+	size_t column, at = 0;
+
+	share =
+	    ((double)frame->last - (double)frame->first + 1) / (double)width;
+	for (column = 0; column < width; column++) {
+		begin = (double)frame->first + share * (double)column;
+		while (
+		    at < curve->n && (double)curve->steps[at] < begin + share)
+			at++;
+		if (at == 0 || begin >= end)
+			buf_putc(out, ' ');
+		else
+			buf_puts(
+			    out, spark_height(frame, curve->values[at - 1]));
+	}
+}

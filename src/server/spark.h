@@ -1,0 +1,41 @@
+/*
+ * A curve in one line of text.  Knows numbers and eight heights; where the
+ * locale has no UTF-8, the heights are letters of ASCII.
+ */
+
+#ifndef SERVER_SPARK_H
+#define SERVER_SPARK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct buf;
+
+/* A curve as it was read: n points, steps ascending. */
+struct spark {
+	int64_t *steps;
+	double *values;
+	size_t n, cap;
+};
+void spark_add(struct spark *, int64_t step, double value);
+void spark_free(struct spark *);
+
+/* Steps and values that one drawing has to hold. */
+struct spark_frame {
+	int64_t first, last;
+	double low, high;
+};
+/*
+ * The frame of several curves: all their steps, and the values between the
+ * 5th and the 95th percentile, so that one wild value flattens nothing.
+ */
+void
+spark_frame_fit(struct spark_frame *, const struct spark *curves, size_t n);
+/*
+ * Append width columns: each shows the curve's last value up to there, a
+ * blank where it has not come, and ! where the value is not finite.
+ */
+void spark_put(struct buf *, const struct spark *, const struct spark_frame *,
+    size_t width);
+
+#endif /* SERVER_SPARK_H */

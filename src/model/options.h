@@ -21,7 +21,7 @@ enum option_type {
 	OPTION_INT,
 	OPTION_REAL,
 	OPTION_TEXT,	/* one of choices when those are given; "window:P%"
-			 * matches a choice written "window:" */
+			 * with 0 < P <= 100 matches a choice "window:" */
 	OPTION_STEPS,	/* a count, or a share of max_steps: "20%" or 0 < x < 1 */
 	OPTION_DURATION, /* seconds, or "90s" "10m" "2h" "1d" */
 	OPTION_SIZE,	/* bytes, or "512MiB" "4GiB" */
@@ -32,7 +32,7 @@ enum option_type {
 struct option {
 	const char *name;
 	enum option_type type;
-	double min, max;		/* of numbers, inclusive */
+	double min, max;		/* of numbers, inclusive; both 0 = any */
 	const char *def;		/* the default as it would be written; NULL = none */
 	const char *const *choices;	/* OPTION_TEXT: ends with NULL; or NULL */
 	const char *help;		/* one line */
@@ -60,7 +60,10 @@ void options_free(struct option_value *, const struct option *);
 /* The value of this name; asserts that the table has it. */
 const struct option_value *option_get(const struct option *,
     const struct option_value *, const char *name);
-/* steps of an OPTION_STEPS value: a share needs max_steps > 0, else fallback. */
+/*
+ * Steps of an OPTION_STEPS value: a share of max_steps, rounded up; fallback
+ * when max_steps is unknown (0) or nothing is set.
+ */
 int64_t option_steps(const struct option_value *, int64_t max_steps,
     int64_t fallback);
 

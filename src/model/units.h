@@ -1,0 +1,23 @@
+/* Inside src/model: numbers with units, from text. */
+
+#ifndef MODEL_UNITS_H
+#define MODEL_UNITS_H
+
+#include <stdbool.h>
+
+/* "90s" "1.5h" -> seconds; false when it is no duration. */
+bool duration_parse(const char *text, double *seconds);
+/* "512MiB" -> bytes, perhaps not whole; false when it is no size. */
+bool size_parse(const char *text, double *bytes);
+/* "20%" -> 20; false when it is no percentage. */
+bool percent_parse(const char *text, double *percent);
+
+/* The longest duration: a hundred years. */
+#define DURATION_MAX 3153600000.0
+/* What a duration looks like, for errors. */
+#define DURATION_FORM "seconds or a duration like \"90s\" \"10m\" \"2h\" \"1d\""
+/* The largest size, and what a size looks like. */
+#define SIZE_BYTES_MAX 9007199254740992.0
+#define SIZE_FORM "bytes or a size like \"512MiB\" \"4GiB\""
+
+#endif /* MODEL_UNITS_H */

@@ -18,8 +18,6 @@ const struct cli_option cli_option_help = { "help", 'h', NULL,
 	"print this and end" };
 const struct cli_option cli_option_json = { "json", 0, NULL,
 	"print one JSON document" };
-const struct cli_option cli_option_state = { "state", 0, "DIR",
-	"where NAME.db and NAME.d are (beside study.json)" };
 
 const struct cli_command *
 cli_command_find(const char *name)
@@ -40,8 +38,6 @@ cli_option_row(const struct cli_command *command, size_t i)
 	for (; option != NULL && option->name != NULL; option++)
 		if (i-- == 0)
 			return option;
-	if (command->study && i-- == 0)
-		return &cli_option_state;
 	if (command->json && i-- == 0)
 		return &cli_option_json;
 	return i == 0 ? &cli_option_help : NULL;

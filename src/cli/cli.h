@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+struct buf;
 struct err;
 struct store;
 struct study;
@@ -40,7 +41,6 @@ struct cli_command {
 	const struct cli_option *options; /* or NULL */
 	int min_operands;
 	int max_operands; /* -1 = any number */
-	bool study; /* the first operand may be a STUDY: adds --state */
 	bool json; /* it prints data: adds --json */
 	int (*run)(struct cli *); /* enum cli_status */
 };
@@ -64,9 +64,8 @@ struct cli {
 
 /* All commands, in the order of the manual; ends with a NULL name. */
 extern const struct cli_command cli_commands[];
-/* --json, --state, --help: on every command that has them. */
+/* --json, on commands that print data, and --help, on all. */
 extern const struct cli_option cli_option_json;
-extern const struct cli_option cli_option_state;
 extern const struct cli_option cli_option_help;
 const struct cli_command *cli_command_find(const char *name);
 /* Row i of everything this command accepts, NULL after the last. */
@@ -92,12 +91,20 @@ int cli_integer(const struct cli *, const char *option, int64_t min,
 int cli_read_integer(const char *text, const char *what, int64_t min,
     int64_t max, int64_t *out, struct err *);
 
+/* Write to stdout and free; give CLI_DONE. */
+int cli_print(struct buf *);
+/* A word as a shell would have to be told it. */
+void cli_put_shell(struct buf *, const char *);
+/* argv (ends with NULL) as one line for a shell; as a JSON array. */
+void cli_put_argv(struct buf *, char *const *argv);
+void cli_put_argv_json(struct buf *, char *const *argv);
 /* Print "hpotune: text" and give the exit status that belongs to it. */
 int cli_fail(const struct err *);
 
 /*
  * The study that the command was pointed at: study.json, NAME.db, or what the
  * folder has exactly one of.  Takes the operand away when it was one.
+ * state_dir is where NAME.db is when that is not beside study.json, or NULL.
  */
 struct cli_study {
 	char *json; /* study.json, absolute; NULL when a .db was named */
@@ -105,14 +112,24 @@ struct cli_study {
 	char *state_dir; /* its folder, absolute */
 	struct study *study; /* study.json as read; NULL when a .db was named */
 };
-int cli_find_study(struct cli *, struct cli_study *, struct err *);
+int cli_find_study(
+    struct cli *, struct cli_study *, const char *state_dir, struct err *);
 void cli_study_fini(struct cli_study *);
 /* Find the study and open its database for reading. */
 int
 cli_open_store(struct cli *, struct cli_study *, struct store **, struct err *);
 
+int cmd_best(struct cli *);
 int cmd_check(struct cli *);
+int cmd_doctor(struct cli *);
 int cmd_help(struct cli *);
+int cmd_logs(struct cli *);
+int cmd_rules(struct cli *);
+int cmd_show(struct cli *);
+int cmd_status(struct cli *);
+int cmd_strategies(struct cli *);
+int cmd_trials(struct cli *);
 int cmd_version(struct cli *);
+int cmd_watch(struct cli *);
 
 #endif /* CLI_H */

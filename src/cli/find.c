@@ -133,9 +133,9 @@ find_by_db(struct cli_study *found, const char *path, struct err *e)
 }
 
 int
-cli_find_study(struct cli *cli, struct cli_study *found, struct err *e)
+cli_find_study(
+    struct cli *cli, struct cli_study *found, const char *state, struct err *e)
 {
-	const char *state = cli_value(cli, "state");
 	const char *name = operand_take(cli);
 	char *only = NULL;
 	int rc;
@@ -172,7 +172,7 @@ int
 cli_open_store(struct cli *cli, struct cli_study *found, struct store **store,
     struct err *e)
 {
-	if (cli_find_study(cli, found, e) == -1)
+	if (cli_find_study(cli, found, NULL, e) == -1)
 		return -1;
 	if (access(found->db, F_OK) == -1) {
 		(void)err_set(e, ERR_USAGE, "%s: %s", found->db,

@@ -110,6 +110,8 @@ enum launch_look {
 struct launch_env {
 	struct loop *loop;
 	const char *study;
+	const char *metric;		/* the objective: pretend reports it */
+	bool maximize;
 	const char *state_dir;		/* NAME.d, absolute */
 	const struct study_trial *settings;
 	const struct option_value *options;	/* of the backend block */

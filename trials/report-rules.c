@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "src/base/err.h"
+#include "src/base/json.h"
 #include "src/base/mem.h"
 #include "src/model/study.h"
 #include "trials/report.h"
@@ -65,26 +66,48 @@ rule_compile(
 	return 0;
 }
 
+/* Say which pattern it was, at its place in study.json where that is known. */
+static int
+metric_err(const struct study_metric *m, size_t i, const char *key,
+    const struct err *why, struct err *e)
+{
+	const struct json *at;
+
+	if (m->where == NULL)
+		return err_set(e, why->kind, "trial.metrics[%zu].%s: %.400s", i,
+		    key, why->text);
+	at = json_get(m->where, key);
+	return json_err(at != NULL ? at : m->where, e, "%.400s", why->text);
+}
+
+static int
+metric_compile(
+    struct rule *rule, const struct study_metric *m, size_t i, struct err *e)
+{
+	const char *name = m->name;
+	struct err why = ERR_INIT;
+
+	if (report_name_len(name, name + strlen(name)) != strlen(name) ||
+	    strcmp(name, "step") == 0) {
+		err_set(
+		    &why, ERR_USAGE, "\"%s\" cannot be a metric's name", name);
+		return metric_err(m, i, "name", &why, e);
+	}
+	if (rule_compile(rule, name, m->regex, &why) != 0)
+		return metric_err(m, i, "regex", &why, e);
+	return 0;
+}
+
 static int
 rules_compile(
     struct report_rules *rs, const struct study_trial *t, struct err *e)
 {
-	const char *name;
 	size_t i;
 
 	for (i = 0; i < t->n_metrics; i++) {
-		name = t->metrics[i].name;
 		rs->n = i + 1;
-		if (report_name_len(name, name + strlen(name)) !=
-			strlen(name) ||
-		    strcmp(name, "step") == 0)
-			return err_set(e, ERR_USAGE,
-			    "trial.metrics[%zu].name: \"%s\" cannot be the "
-			    "name of a metric",
-			    i, name);
-		if (rule_compile(&rs->rules[i], name, t->metrics[i].regex, e) !=
-		    0)
-			return err_add(e, "trial.metrics[%zu].regex", i);
+		if (metric_compile(&rs->rules[i], &t->metrics[i], i, e) != 0)
+			return -1;
 	}
 	if (t->step_regex != NULL &&
 	    rule_compile(&rs->step, "step", t->step_regex, e) != 0)

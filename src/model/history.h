@@ -1,8 +1,9 @@
 /*
  * What the mathematics may see: points, curves and results, in the order they
  * were recorded.  Losses and curve values are turned so that smaller is better
- * whatever the goal.  Flat arrays; finished trials cost about one double per
- * report, and only what the strategy or the rule asked for is kept.
+ * whatever the goal.  Flat arrays; a finished trial costs 24 bytes and one
+ * double per report (a second word per report when its steps follow no
+ * stride), and only what the strategy or the rule asked for is kept.
  */
 
 #ifndef MODEL_HISTORY_H
@@ -24,8 +25,9 @@ struct history;
 /* One curve: n reports, steps ascending, one value per step. */
 struct curve {
 	size_t n;
-	const int64_t *steps;	/* NULL: steps are first, first+1, … */
+	const int64_t *steps;	/* NULL: first, first + stride, … */
 	int64_t first;
+	int64_t stride;		/* at least 1 */
 	const double *values;	/* smaller is better; may be NaN or infinite */
 };
 
@@ -35,16 +37,22 @@ void history_free(struct history *);
 
 /*
  * A trial is placed (again): it becomes pending.  Trials are numbered from 1
- * and added in the order of their numbers; point may be NULL when points are
- * not kept.
+ * and added in the order of their numbers; one that was passed over counts as
+ * waiting.  point may be NULL when points are not kept.
  */
 void history_add(struct history *, int64_t trial, const double *point);
 /*
  * A report of the objective, in the user's sign.  Replaces an earlier report
- * of the same step.  Returns true when the step is new for this trial.
+ * of the same step.  Returns true when the step is new for this trial (always,
+ * when curves are not kept).  Reports of trials that are over are welcome.
  */
 bool history_report(struct history *, int64_t trial, int64_t step,
     double value);
+/*
+ * Whether the newest history_report replaced a value, and which one (turned).
+ * For caches that have to take the old value back.
+ */
+bool history_replaced(const struct history *, double *old);
 /* The trial is over; objective in the user's sign, NaN when it has none. */
 void history_end(struct history *, int64_t trial, enum trial_state,
     double objective);
@@ -61,9 +69,9 @@ enum trial_state history_state(const struct history *, int64_t trial);
 const double *history_point(const struct history *, int64_t trial);
 /* The trial's loss: its objective turned so that smaller is better; NaN = none. */
 double history_loss(const struct history *, int64_t trial);
-/* The curve, borrowed until the next report. */
+/* The curve, borrowed until the next report or end of any trial. */
 struct curve history_curve(const struct history *, int64_t trial);
-/* The completed trial with the smallest loss, or 0. */
+/* The completed trial with the smallest loss (the first of equals), or 0. */
 int64_t history_best(const struct history *);
 /* A loss or curve value back in the user's sign (and the other way). */
 double history_turn(const struct history *, double value);

@@ -1,0 +1,192 @@
+/*
+ * Curves: reading them by step and growing them report by report.  Knows
+ * strides and order; refuses to know trials, signs and results.
+ */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/mem.h"
+#include "src/model/curve.h"
+#include "src/model/history.h"
+
+int64_t
+curve_step(const struct curve *c, size_t i)
+{
+	if (c->steps != NULL)
+		return c->steps[i];
+	return c->first + (int64_t)i * c->stride;
+}
+
+static ptrdiff_t
+steps_at(const int64_t *steps, size_t n, int64_t step)
+{
+	size_t lo = 0, hi = n, mid;
+
+	while (lo < hi) {
+		mid = lo + (hi - lo) / 2;
+		if (steps[mid] <= step)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return (ptrdiff_t)lo - 1;
+}
+
+ptrdiff_t
+curve_at(const struct curve *c, int64_t step)
+{
+	uint64_t i;
+
+	if (c->steps != NULL)
+		return steps_at(c->steps, c->n, step);
+	if (c->n == 0 || step < c->first)
+		return -1;
+	i = (uint64_t)step - (uint64_t)c->first;
+	if (c->stride != 1)
+		i /= (uint64_t)c->stride;
+	return i < c->n ? (ptrdiff_t)i : (ptrdiff_t)c->n - 1;
+}
+
+static void
+buf_reserve(struct curve_buf *b)
+{
+	if (b->n < b->cap)
+		return;
+	b->cap = b->cap == 0 ? 16 : b->cap * 2;
+	b->values = xreallocarray(b->values, b->cap, sizeof(double));
+	if (b->steps != NULL)
+		b->steps = xreallocarray(b->steps, b->cap, sizeof(int64_t));
+}
+
+/* From now on the steps are written down. */
+static void
+buf_spell_out(struct curve_buf *b)
+{
+	size_t i;
+
+	if (b->steps != NULL)
+		return;
+	b->steps = xreallocarray(NULL, b->cap, sizeof(int64_t));
+	for (i = 0; i < b->n; i++)
+		b->steps[i] = b->first + (int64_t)i * b->stride;
+}
+
+/* Whether step is the next one of a regular curve; may settle the stride. */
+static bool
+buf_continues(struct curve_buf *b, int64_t step)
+{
+	int64_t gap;
+
+	if (b->steps != NULL)
+		return false;
+	if (b->n == 0) {
+		b->first = step;
+		b->stride = 1;
+		return true;
+	}
+	if (__builtin_sub_overflow(
+		step, b->first + (int64_t)(b->n - 1) * b->stride, &gap) ||
+	    gap <= 0)
+		return false;
+	if (b->n == 1)
+		b->stride = gap;
+	return gap == b->stride;
+}
+
+static void
+buf_insert(struct curve_buf *b, size_t at, int64_t step, double value)
+{
+	size_t tail = b->n - at;
+
+	memmove(b->values + at + 1, b->values + at, tail * sizeof(double));
+	memmove(b->steps + at + 1, b->steps + at, tail * sizeof(int64_t));
+	b->values[at] = value;
+	b->steps[at] = step;
+	b->n++;
+}
+
+bool
+curve_buf_put(struct curve_buf *b, int64_t step, double value, double *old)
+{
+	struct curve c = curve_buf_view(b);
+	ptrdiff_t at;
+
+	if (buf_continues(b, step)) {
+		buf_reserve(b);
+		b->values[b->n++] = value;
+		return true;
+	}
+	at = curve_at(&c, step);
+	if (at >= 0 && curve_step(&c, (size_t)at) == step) {
+		*old = b->values[at];
+		b->values[at] = value;
+		return false;
+	}
+	buf_reserve(b);
+	buf_spell_out(b);
+	buf_insert(b, (size_t)(at + 1), step, value);
+	return true;
+}
+
+void
+curve_buf_load(struct curve_buf *b, const struct curve *c)
+{
+	b->n = c->n;
+	b->cap = c->n + 16;
+	b->first = c->first;
+	b->stride = c->stride;
+	b->values = xreallocarray(NULL, b->cap, sizeof(double));
+	if (c->n > 0)
+		memcpy(b->values, c->values, c->n * sizeof(double));
+	if (c->steps == NULL)
+		return;
+	b->steps = xreallocarray(NULL, b->cap, sizeof(int64_t));
+	memcpy(b->steps, c->steps, c->n * sizeof(int64_t));
+}
+
+/* Steps that came out of order may have filled a grid after all. */
+static bool
+buf_is_regular(const struct curve_buf *b, int64_t *stride)
+{
+	int64_t gap;
+	size_t i;
+
+	*stride = 1;
+	for (i = 1; i < b->n; i++) {
+		if (__builtin_sub_overflow(b->steps[i], b->steps[i - 1], &gap))
+			return false;
+		if (i == 1)
+			*stride = gap;
+		else if (gap != *stride)
+			return false;
+	}
+	return true;
+}
+
+void
+curve_buf_settle(struct curve_buf *b)
+{
+	int64_t stride;
+
+	if (b->steps == NULL || b->n == 0 || !buf_is_regular(b, &stride))
+		return;
+	b->first = b->steps[0];
+	b->stride = stride;
+	free(b->steps);
+	b->steps = NULL;
+}
+
+struct curve
+curve_buf_view(const struct curve_buf *b)
+{
+	return (struct curve){ b->n, b->steps, b->first, b->stride, b->values };
+}
+
+void
+curve_buf_free(struct curve_buf *b)
+{
+	free(b->values);
+	free(b->steps);
+	*b = (struct curve_buf){ 0 };
+}

@@ -1,0 +1,37 @@
+/*
+ * One curve that grows: reports in any order, kept by step, one value a step.
+ * Steps are not stored while they follow a stride.  The reading side (struct
+ * curve) is in history.h.
+ */
+
+#ifndef MODEL_CURVE_H
+#define MODEL_CURVE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct curve;
+
+struct curve_buf {
+	double *values;
+	int64_t *steps;		/* NULL while regular */
+	int64_t first, stride;	/* while regular */
+	size_t n, cap;
+};
+
+/*
+ * Put value at step.  Returns true when the step is new; else the value that
+ * stood there goes to *old.
+ */
+bool curve_buf_put(struct curve_buf *, int64_t step, double value,
+    double *old);
+/* A copy of a curve that may grow; the buffer must be empty ({ 0 }). */
+void curve_buf_load(struct curve_buf *, const struct curve *);
+/* Forget the steps if, out of order as they came, they follow a stride now. */
+void curve_buf_settle(struct curve_buf *);
+/* Borrowed until the next change. */
+struct curve curve_buf_view(const struct curve_buf *);
+void curve_buf_free(struct curve_buf *);
+
+#endif /* MODEL_CURVE_H */

@@ -1,0 +1,270 @@
+/* Histories against a list of plain arrays, and what they cost. */
+
+#include <malloc.h>
+#include <stdlib.h>
+
+#include "src/base/rng.h"
+#include "src/model/history.h"
+#include "tests/tap.h"
+
+enum { TRIALS = 12, STEPS = 60 };
+
+/* The oracle: value by trial and step number. */
+struct plain {
+	bool has[TRIALS][STEPS];
+	double value[TRIALS][STEPS];
+	int64_t step[STEPS]; /* of step number k */
+	enum trial_state state[TRIALS];
+	double loss[TRIALS];
+};
+
+static bool
+same(double a, double b)
+{
+	return a == b || (isnan(a) && isnan(b));
+}
+
+static double
+any_value(struct rng *r)
+{
+	switch (rng_below(r, 12)) {
+	case 0:
+		return NAN;
+	case 1:
+		return INFINITY;
+	case 2:
+		return -INFINITY;
+	default:
+		return floor(rng_uniform(r) * 8);
+	}
+}
+
+static bool
+curve_agrees(const struct history *h, const struct plain *p, int trial)
+{
+	struct curve c = history_curve(h, trial + 1);
+	ptrdiff_t last = -1;
+	size_t i = 0;
+	int k;
+
+	for (k = 0; k < STEPS; k++) {
+		if (p->has[trial][k]) {
+			if (i >= c.n || curve_step(&c, i) != p->step[k] ||
+			    !same(c.values[i], p->value[trial][k]))
+				return false;
+			last = (ptrdiff_t)i++;
+		}
+		if (curve_at(&c, p->step[k]) != last)
+			return false;
+	}
+	return i == c.n && curve_at(&c, INT64_MIN) == -1;
+}
+
+static int64_t
+best_of(const struct plain *p, int64_t count)
+{
+	int64_t i, best = -1;
+
+	for (i = 0; i < count; i++)
+		if (p->state[i] == TRIAL_COMPLETED && !isnan(p->loss[i]) &&
+		    (best < 0 || p->loss[i] < p->loss[best]))
+			best = i;
+	return best + 1;
+}
+
+static void
+make_grid(struct plain *p, struct rng *r)
+{
+	int64_t stride = 1 + (int64_t)rng_below(r, 3) * 1000000000000;
+	int64_t at = (int64_t)rng_below(r, 3) * 5000000000 - 2;
+	int k;
+
+	for (k = 0; k < STEPS; k++, at += stride)
+		p->step[k] = at + (stride > 1 && rng_below(r, 40) == 0);
+}
+
+static bool
+random_report(
+    struct history *h, struct plain *p, struct rng *r, bool max, int64_t count)
+{
+	int t = (int)rng_below(r, (uint64_t)count);
+	int k = (int)rng_below(r, STEPS);
+	double v = any_value(r), old = 0;
+	bool was, new_step;
+
+	/* Mostly in order, as trials report. */
+	if (rng_below(r, 4) > 0)
+		for (k = 0; k < STEPS - 1 && p->has[t][k]; k++)
+			;
+	was = p->has[t][k];
+	new_step = history_report(h, t + 1, p->step[k], max ? -v : v);
+	if (new_step == was || history_replaced(h, &old) != was ||
+	    (was && !same(old, p->value[t][k])))
+		return false;
+	p->has[t][k] = true;
+	p->value[t][k] = v;
+	return true;
+}
+
+static bool
+random_end(
+    struct history *h, struct plain *p, struct rng *r, bool max, int64_t count)
+{
+	int t = (int)rng_below(r, (uint64_t)count);
+	double loss = floor(rng_uniform(r) * 6);
+
+	if (p->state[t] != TRIAL_RUNNING) {
+		history_retry(h, t + 1);
+		p->state[t] = TRIAL_RUNNING;
+		p->loss[t] = NAN;
+	} else {
+		p->state[t] = rng_below(r, 2) ? TRIAL_COMPLETED : TRIAL_STOPPED;
+		p->loss[t] = rng_below(r, 5) ? loss : NAN;
+		history_end(
+		    h, t + 1, p->state[t], max ? -p->loss[t] : p->loss[t]);
+	}
+	return history_state(h, t + 1) == p->state[t] &&
+	       same(history_loss(h, t + 1), p->loss[t]);
+}
+
+static bool
+one_stream(uint64_t seed, int length)
+{
+	struct plain p = { 0 };
+	struct history *h;
+	struct rng r;
+	int64_t count = 0;
+	bool max, good = true;
+	int i, t;
+
+	rng_init(&r, seed, 0);
+	max = rng_below(&r, 2);
+	make_grid(&p, &r);
+	h = history_new(0, max, HISTORY_CURVES);
+	for (i = 0; i < length && good; i++) {
+		if (count < TRIALS && rng_below(&r, 20) == 0) {
+			p.state[count] = TRIAL_RUNNING;
+			p.loss[count] = NAN;
+			history_add(h, ++count, NULL);
+		}
+		if (count == 0)
+			continue;
+		good = rng_below(&r, 12) == 0
+			   ? random_end(h, &p, &r, max, count)
+			   : random_report(h, &p, &r, max, count);
+		good = good && history_best(h) == best_of(&p, count);
+		t = (int)rng_below(&r, (uint64_t)count);
+		good = good && curve_agrees(h, &p, t);
+	}
+	for (t = 0; t < count && good; t++)
+		good = curve_agrees(h, &p, t);
+	history_free(h);
+	return good;
+}
+
+static void
+test_streams(void)
+{
+	uint64_t seed, bad = 0;
+
+	for (seed = 1; seed <= 2000; seed++)
+		if (!one_stream(seed, seed % 200 == 0 ? 20000 : 500)) {
+			printf("# seed %llu\n", (unsigned long long)seed);
+			bad++;
+		}
+	is_int((long long)bad, 0, "2,000 random streams agree with arrays");
+}
+
+/* n finished trials of 20 reports; ten run at a time. */
+static struct history *
+many(int64_t n)
+{
+	struct history *h = history_new(0, false, HISTORY_CURVES);
+	int64_t t, s, k;
+
+	for (t = 1; t <= n; t += 10) {
+		for (k = t; k < t + 10; k++)
+			history_add(h, k, NULL);
+		for (s = 1; s <= 20; s++)
+			for (k = t; k < t + 10; k++)
+				history_report(h, k, s, (double)(s + k));
+		for (k = t; k < t + 10; k++)
+			history_end(h, k, TRIAL_COMPLETED, 1.0);
+	}
+	return h;
+}
+
+/* Resident bytes of this process. */
+static double
+resident(void)
+{
+	FILE *f = fopen("/proc/self/statm", "r");
+	double pages = 0;
+
+	if (f == NULL || fscanf(f, "%*s %lf", &pages) != 1)
+		pages = 0;
+	if (f != NULL)
+		fclose(f);
+	return pages * 4096;
+}
+
+static void
+test_cost(void)
+{
+	struct history *a, *b;
+	double r0, r1, r2, each;
+
+	r0 = resident();
+	a = many(100000);
+	r1 = resident();
+	b = many(200000);
+	r2 = resident();
+	each = ((r2 - r1) - (r1 - r0)) / 100000;
+	printf("# 100,000 trials: %.1f MiB; a further one: %.1f bytes\n",
+	    (r1 - r0) / 1048576, each);
+#if defined(__SANITIZE_ADDRESS__)
+	skip("cost", "the address sanitizer has its own");
+#else
+	ok((r1 - r0) / 100000 <= 200 && each <= 200,
+	    "a finished trial of 20 reports costs at most 200 bytes");
+#endif
+	history_free(a);
+	history_free(b);
+}
+
+static void
+test_points(void)
+{
+	struct history *h = history_new(2, true, HISTORY_POINTS);
+	double x[2] = { 0.25, 0.75 };
+	struct curve c;
+
+	history_add(h, 1, x);
+	history_add(h, 3, x);
+	is_int(history_count(h), 3, "a number that was passed over counts");
+	is_int(history_state(h, 2), TRIAL_WAITING, "and waits");
+	is_near(history_point(h, 3)[1], 0.75, 0, "points are kept");
+	is_int(history_best(h), 0, "nobody is best at first");
+	ok(history_report(h, 1, 4, 2.0) && history_report(h, 1, 4, 2.0),
+	    "without curves every step is new");
+	c = history_curve(h, 1);
+	is_int((long long)c.n, 0, "and no curve is kept");
+	history_end(h, 1, TRIAL_COMPLETED, 5.0);
+	history_end(h, 3, TRIAL_COMPLETED, 5.0);
+	is_near(history_loss(h, 1), -5.0, 0, "a loss is smaller when better");
+	is_int(history_best(h), 1, "the first of equals is best");
+	history_retry(h, 1);
+	is_int(history_best(h), 3, "until it runs again");
+	history_add(h, 3, x);
+	is_int(history_best(h), 0, "placed again is pending again");
+	history_free(h);
+}
+
+int
+main(void)
+{
+	test_points();
+	test_streams();
+	test_cost();
+	return done_testing();
+}

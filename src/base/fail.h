@@ -1,13 +1,18 @@
 /*
- * Places where the torture test may delay or kill the program.  The installed
- * programs link fail.c, where a place does nothing; test programs link
- * tests/fail-on.c instead.
+ * Places where the torture test may delay or kill the program, and bugs it
+ * may ask for to see that it would catch them.  The installed programs link
+ * fail.c, where a place does nothing and there are no bugs; test programs
+ * link tests/fail-on.c instead.
  */
 
 #ifndef BASE_FAIL_H
 #define BASE_FAIL_H
 
+#include <stdbool.h>
+
 /* Passing a place named like "tuner.before_commit". */
 void fail_point(const char *name);
+/* Whether to behave as if the bug "bug.no_claim_check" were there. */
+bool fail_bug(const char *name);
 
 #endif /* BASE_FAIL_H */

@@ -125,6 +125,12 @@ struct launcher {
 	const char *about;
 	const struct option *options;
 
+	/*
+	 * Check what the options alone do not show (patterns that do not
+	 * compile, say) before anything is created; NULL = nothing to check.
+	 */
+	int (*check)(const struct study_trial *, const struct option_value *,
+	    struct err *);
 	int (*open)(void **ctx, const struct launch_env *, struct err *);
 	/* Let go of everything; what runs goes on running. */
 	void (*close)(void *ctx);
@@ -135,8 +141,8 @@ struct launcher {
 	/*
 	 * Begin an attempt whose row is committed.  May be called again for an
 	 * attempt that look answered LOOK_NEVER for: it never runs twice.
-	 * -1: it did not start and will not (ERR_LAUNCH: the attempt failed;
-	 * ERR_BUSY: try again later).
+	 * -1: it did not start and will not; ERR_BUSY and ERR_FULL: not now,
+	 * try again later.
 	 */
 	int (*start)(void *ctx, const struct launch_spec *, struct err *);
 	/*

@@ -56,7 +56,7 @@ enum end_class {
 enum stop_cause {
 	STOP_NONE,
 	STOP_RULE,	/* -> stopped */
-	STOP_DIVERGED,	/* non-finite reports -> failed, end_class diverged */
+	STOP_DIVERGED,	/* a rule, for non-finite reports -> stopped */
 	STOP_USER,	/* -> cancelled */
 	STOP_LIMIT,	/* the study ended -> cancelled */
 	STOP_SHUTDOWN,	/* the server was told to leave -> waiting */

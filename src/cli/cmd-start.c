@@ -1,0 +1,272 @@
+/*
+ * hpotune start: create or resume a study and run it, on the terminal or in
+ * the background.
+ */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "src/base/err.h"
+#include "src/base/log.h"
+#include "src/base/mem.h"
+#include "src/cli/cli.h"
+#include "src/cli/running.h"
+#include "src/cli/summary.h"
+#include "src/model/study.h"
+#include "src/server/plugs.h"
+#include "src/server/progress.h"
+#include "src/server/server.h"
+#include "src/server/state.h"
+#include "src/store/store.h"
+
+extern char **environ;
+
+/* The screen of a running study: drawn over itself. */
+struct screen {
+	struct cli *cli;
+	int lines;		/* drawn last time */
+	int ready_fd;		/* of the command that waits for us, or -1 */
+};
+
+static void
+screen_draw(struct screen *scr, const char *text)
+{
+	const char *p;
+
+	if (scr->lines > 0)
+		printf("\033[%dA", scr->lines);
+	scr->lines = 0;
+	for (p = text; *p != '\0'; p++) {
+		if (p == text || p[-1] == '\n')
+			fputs("\033[2K", stdout);
+		putchar(*p);
+		scr->lines += *p == '\n';
+	}
+	fputs("\033[J", stdout);
+	(void)fflush(stdout);
+}
+
+static void
+on_display(void *arg, struct store *store, const char *trouble)
+{
+	struct screen *scr = arg;
+	struct err e = ERR_INIT;
+	struct buf b = { 0 };
+
+	if (store != NULL &&
+	    progress_render(&b, store, scr->cli->width, scr->cli->colour,
+		&e) != 0)
+		buf_clear(&b);
+	if (*trouble != '\0')
+		buf_printf(&b, "%.*s\n", scr->cli->width > 1 ?
+			scr->cli->width - 1 : 200, trouble);
+	screen_draw(scr, buf_str(&b));
+	buf_free(&b);
+}
+
+static void
+on_ready(void *arg)
+{
+	struct screen *scr = arg;
+
+	if (scr->ready_fd >= 0 && write(scr->ready_fd, "+", 1) == 1)
+		close(scr->ready_fd);
+	scr->ready_fd = -1;
+}
+
+/* With a screen, only warnings and errors, above it. */
+static void
+on_log(void *arg, enum log_level level, const char *area, const char *text)
+{
+	struct screen *scr = arg;
+
+	if (level > LOG_LEVEL_WARN)
+		return;
+	if (scr->lines > 0)
+		printf("\033[%dA\033[J", scr->lines);
+	scr->lines = 0;
+	printf("%s: %s: %s\n", log_level_name(level), area, text);
+}
+
+static int
+start_status(enum server_end end)
+{
+	switch (end) {
+	case SERVER_FINISHED:
+		return CLI_DONE;
+	case SERVER_FAILED:
+		return CLI_FAILED;
+	case SERVER_INTERRUPTED:
+		return CLI_INTERRUPTED;
+	}
+	return CLI_FAILED;
+}
+
+/* Run the server in this process. */
+static int
+start_here(struct cli *cli, struct cli_study *found, struct server_env *env,
+    int ready_fd, struct err *e)
+{
+	struct screen scr = { .cli = cli, .ready_fd = ready_fd };
+	bool quiet = cli_has(cli, "quiet") || cli->json;
+	enum server_end end;
+	int rc;
+
+	env->arg = &scr;
+	env->ready = on_ready;
+	if (cli->terminal && !quiet) {
+		env->display = on_display;
+		log_set_sink(on_log, &scr);
+	} else if (quiet)
+		log_set_level(LOG_LEVEL_WARN);
+	rc = server_run(env, &end, e);
+	log_set_sink(NULL, NULL);
+	if (rc != 0) {
+		if (scr.ready_fd >= 0 &&
+		    write(scr.ready_fd, e->text, strlen(e->text)) < 0)
+			log_warn("start", "%s", e->text);
+		return cli_fail(e);
+	}
+	if (!cli_has(cli, "quiet") && summary_print(cli, found->db, e) != 0)
+		return cli_fail(e);
+	return start_status(end);
+}
+
+/* The argv of the server in the background: ours without --detach. */
+static char **
+detached_argv(struct cli *cli, const struct cli_study *found, int fd)
+{
+	static const char *const kept[] = { "trials", "parallel", "state",
+		NULL };
+	char **argv = xcalloc(16, sizeof *argv);
+	size_t n = 0, i;
+
+	argv[n++] = xstrdup("hpotune");
+	argv[n++] = xstrdup("start");
+	argv[n++] = xstrdup(found->json != NULL ? found->json : found->db);
+	argv[n++] = xasprintf("--ready-fd=%d", fd);
+	for (i = 0; kept[i] != NULL; i++)
+		if (cli_value(cli, kept[i]) != NULL)
+			argv[n++] = xasprintf("--%s=%s", kept[i],
+			    cli_value(cli, kept[i]));
+	if (cli_has(cli, "network-fs"))
+		argv[n++] = xstrdup("--network-fs");
+	return argv;
+}
+
+static int
+detached_spawn(char **argv, const char *log, int ready_fd, pid_t *pid)
+{
+	posix_spawn_file_actions_t fa;
+	posix_spawnattr_t attr;
+	int rc;
+
+	posix_spawn_file_actions_init(&fa);
+	posix_spawn_file_actions_addopen(&fa, 0, "/dev/null", O_RDONLY, 0);
+	posix_spawn_file_actions_addopen(&fa, 1, log,
+	    O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, 0600);
+	posix_spawn_file_actions_adddup2(&fa, 1, 2);
+	posix_spawn_file_actions_adddup2(&fa, ready_fd, ready_fd);
+	posix_spawnattr_init(&attr);
+	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSID);
+	rc = posix_spawn(pid, "/proc/self/exe", &fa, &attr, argv, environ);
+	posix_spawn_file_actions_destroy(&fa);
+	posix_spawnattr_destroy(&attr);
+	return rc;
+}
+
+/* Start a server in a session of its own and wait until it has the study. */
+static int
+start_detached(struct cli *cli, struct cli_study *found,
+    const struct server_env *env, struct err *e)
+{
+	struct state state;
+	char **argv, *log, text[512];
+	int p[2], rc;
+	ssize_t n;
+	pid_t pid;
+	size_t i;
+
+	if (state_open(&state, env->state_dir, true, e) != 0)
+		return cli_fail(e);
+	state_close(&state);
+	if (pipe2(p, O_CLOEXEC) != 0) {
+		err_set(e, ERR_FILE, "pipe: %s", strerror(errno));
+		return cli_fail(e);
+	}
+	log = xasprintf("%s/server.log", env->state_dir);
+	argv = detached_argv(cli, found, p[1]);
+	rc = detached_spawn(argv, log, p[1], &pid);
+	close(p[1]);
+	n = rc == 0 ? read(p[0], text, sizeof text - 1) : 0;
+	close(p[0]);
+	for (i = 0; argv[i] != NULL; i++)
+		free(argv[i]);
+	free(argv);
+	text[n > 0 ? n : 0] = '\0';
+	if (rc != 0)
+		err_set(e, ERR_FILE, "the server was not started: %s",
+		    strerror(rc));
+	else if (n <= 0)
+		err_set(e, ERR_FILE, "the server ended at once: %s says why",
+		    log);
+	else if (text[0] != '+')
+		err_set(e, ERR_FILE, "%s", text);
+	else if (!cli_has(cli, "quiet"))
+		printf("%s runs in the background, pid %ld; its log is %s\n",
+		    found->study->name, (long)pid, log);
+	free(log);
+	return rc == 0 && n > 0 && text[0] == '+' ? CLI_DONE : cli_fail(e);
+}
+
+static int
+start_options(struct cli *cli, struct server_env *env, int64_t *ready_fd,
+    struct err *e)
+{
+	if (cli_integer(cli, "trials", 1, INT32_MAX, 0, &env->trials, e) !=
+		0 ||
+	    cli_integer(cli, "parallel", 1, 65536, 0, &env->parallel, e) != 0)
+		return -1;
+	return cli_integer(cli, "ready-fd", 3, 1 << 20, -1, ready_fd, e);
+}
+
+int
+cmd_start(struct cli *cli)
+{
+	struct server_env env = { 0 };
+	struct cli_study found;
+	struct err e = ERR_INIT;
+	struct plugs plugs;
+	int64_t ready_fd = -1;
+	char *dir;
+	int status;
+
+	if (start_options(cli, &env, &ready_fd, &e) != 0 ||
+	    running_find(cli, &found, cli_value(cli, "state"), &e) != 0)
+		return cli_fail(&e);
+	if (plugs_read(&plugs, found.study, &e) != 0) {
+		cli_study_fini(&found);
+		return cli_fail(&e);
+	}
+	plugs_free(&plugs);
+	dir = running_dir(&found);
+	env.study = found.study;
+	env.db = found.db;
+	env.state_dir = dir;
+	env.network_fs = cli_has(cli, "network-fs");
+	if (ready_fd >= 0)
+		(void)fcntl((int)ready_fd, F_SETFD, FD_CLOEXEC);
+	if (cli_has(cli, "detach"))
+		status = start_detached(cli, &found, &env, &e);
+	else
+		status = start_here(cli, &found, &env, (int)ready_fd, &e);
+	free(dir);
+	cli_study_fini(&found);
+	return status;
+}

@@ -1,0 +1,19 @@
+/* What the commands that need the study itself, not only its rows, share. */
+
+#ifndef CLI_RUNNING_H
+#define CLI_RUNNING_H
+
+struct cli;
+struct cli_study;
+struct err;
+
+/*
+ * Find the study (state_dir as for cli_find_study) and have found->study read: from study.json, or as its
+ * database kept it.
+ */
+int running_find(struct cli *, struct cli_study *, const char *state_dir,
+    struct err *);
+/* NAME.d of a found study; the caller frees it. */
+char *running_dir(const struct cli_study *);
+
+#endif /* CLI_RUNNING_H */

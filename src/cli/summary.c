@@ -1,0 +1,112 @@
+/* The last words of a study: read from its views, like everything shown. */
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "src/base/err.h"
+#include "src/base/json.h"
+#include "src/base/mem.h"
+#include "src/cli/cli.h"
+#include "src/cli/summary.h"
+#include "src/server/progress.h"
+#include "src/store/store.h"
+
+static void
+params_print(const char *text)
+{
+	struct json_doc *doc;
+	const struct json *m;
+	struct buf b = { 0 };
+
+	if (json_parse(&doc, text, strlen(text), NULL, false, NULL) != 0)
+		return;
+	for (m = json_first(json_root(doc)); m != NULL; m = json_next(m)) {
+		buf_clear(&b);
+		if (json_string(m) != NULL)
+			buf_puts(&b, json_string(m));
+		else
+			json_write(&b, m);
+		printf("  %s = %s\n", json_key(m), buf_str(&b));
+	}
+	buf_free(&b);
+	json_free(doc);
+}
+
+static int
+best_print(struct store *store, const char *metric, struct err *e)
+{
+	struct store_rows *rows;
+	int rc;
+
+	if (store_rows_open(&rows, store,
+		"SELECT trial, objective, step, params, state FROM best",
+		NULL, e) != 0)
+		return -1;
+	rc = store_rows_next(rows, e);
+	if (rc == 0)
+		printf("no trial has a value of %s\n", metric);
+	if (rc == 1) {
+		printf("best: trial %lld with %s %.6g",
+		    (long long)store_rows_int(rows, 0), metric,
+		    store_rows_real(rows, 1));
+		if (strcmp(store_rows_text(rows, 4), "completed") != 0)
+			printf(" (%s)", store_rows_text(rows, 4));
+		printf("\n");
+		params_print(store_rows_text(rows, 3));
+	}
+	store_rows_close(rows);
+	return rc < 0 ? -1 : 0;
+}
+
+static int
+study_print(struct store *store, char *metric, size_t n, struct err *e)
+{
+	struct store_rows *rows;
+	int rc;
+
+	if (store_rows_open(&rows, store,
+		"SELECT name, state, trials, completed, stopped, failed, "
+		"metric FROM study", NULL, e) != 0)
+		return -1;
+	rc = store_rows_next(rows, e);
+	if (rc == 1) {
+		(void)snprintf(metric, n, "%s", store_rows_text(rows, 6));
+		printf("%s is %s: %lld trials, %lld completed, %lld stopped "
+		       "early, %lld failed\n",
+		    store_rows_text(rows, 0), store_rows_text(rows, 1),
+		    (long long)store_rows_int(rows, 2),
+		    (long long)store_rows_int(rows, 3),
+		    (long long)store_rows_int(rows, 4),
+		    (long long)store_rows_int(rows, 5));
+	}
+	store_rows_close(rows);
+	return rc < 0 ? -1 : 0;
+}
+
+int
+summary_print(struct cli *cli, const char *db, struct err *e)
+{
+	struct store *store;
+	struct buf b = { 0 };
+	char metric[128] = "";
+	int rc;
+
+	if (store_open(&store, db, STORE_READ, e) != 0)
+		return -1;
+	if (cli->json) {
+		rc = progress_json(&b, store, e);
+		fputs(buf_str(&b), stdout);
+	} else {
+		rc = study_print(store, metric, sizeof metric, e);
+		if (rc == 0)
+			rc = best_print(store, metric, e);
+		if (rc == 0)
+			rc = progress_put_savings(&b, store, e);
+		if (rc == 0 && b.len > 0)
+			printf("stopping saved %s\n", buf_str(&b));
+	}
+	buf_free(&b);
+	store_close(store);
+	return rc;
+}

@@ -1,0 +1,268 @@
+/*
+ * What follows a commit: attempts are started and stopped, requests answered.
+ * Nothing here writes a row.
+ */
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/fail.h"
+#include "src/base/json.h"
+#include "src/base/loop.h"
+#include "src/base/mem.h"
+#include "src/model/space.h"
+#include "src/model/study.h"
+#include "src/server/trial-env.h"
+#include "src/server/tuner-parts.h"
+
+void
+act_add(struct tuner *t, enum act_kind kind, int64_t trial)
+{
+	t->acts = xreallocarray(t->acts, t->n_acts + 1, sizeof *t->acts);
+	t->acts[t->n_acts++] = (struct act){ .kind = kind, .trial = trial };
+}
+
+static void
+act_start(struct tuner *t, struct live *l)
+{
+	struct backend *b = &t->backends[l->backend];
+	struct err e = ERR_INIT;
+	struct trial_env te;
+
+	l->unsent = false;
+	if (trial_env_make(&te, t->study, &l->row, &l->att, t->env.state_dir,
+		&e) == 0 &&
+	    b->launcher->start(b->ctx, &te.spec, &e) == 0) {
+		trial_env_free(&te);
+		return;
+	}
+	trial_env_free(&te);
+	if (e.kind == ERR_BUSY || e.kind == ERR_FULL) {
+		l->unsent = true;
+		tuner_wake_in(t, 200);
+		return;
+	}
+	l->start_error = xstrdup(e.text);
+	loop_wake(t->env.loop);
+}
+
+/* Never started: make sure it never will, then its trial may move on. */
+static bool
+unsent_abandon(struct tuner *t, struct live *l)
+{
+	struct backend *b = &t->backends[l->backend];
+	struct err e = ERR_INIT;
+	struct trial_env te;
+	int rc;
+
+	rc = trial_env_make(&te, t->study, &l->row, &l->att, t->env.state_dir,
+	    &e);
+	if (rc == 0)
+		rc = b->launcher->abandon(b->ctx, &te.spec, &e);
+	trial_env_free(&te);
+	if (rc == 0)
+		return true;
+	tuner_event(t, "warning", "launch", l->row.number, l->att.attempt,
+	    "it cannot be told whether it started: %s", e.text);
+	tuner_wake_in(t, 1000);
+	return false;
+}
+
+void
+tuner_unstarted(struct tuner *t)
+{
+	struct launch_exit x = { .exit_code = -1 };
+	struct live *l;
+	size_t i;
+
+	for (i = t->n_live; i-- > 0 && !t->store_failed;) {
+		l = t->live[i];
+		if (!l->open)
+			continue;
+		if (l->start_error != NULL) {
+			(void)snprintf(x.why, sizeof x.why, "%s",
+			    l->start_error);
+			tuner_attempt_ended(t, l, &x, NULL);
+		} else if (l->unsent && l->row.cause == STOP_NONE) {
+			act_add(t, ACT_START, l->row.number);
+		} else if (l->unsent && unsent_abandon(t, l)) {
+			(void)snprintf(x.why, sizeof x.why, "never started");
+			tuner_attempt_ended(t, l, &x, NULL);
+		}
+	}
+}
+
+static void
+act_stop(struct tuner *t, struct live *l, bool now)
+{
+	struct backend *b = &t->backends[l->backend];
+
+	if (l->open && !l->unsent)
+		b->launcher->stop(b->ctx, l->row.number, l->att.attempt, now);
+}
+
+void
+tuner_act(struct tuner *t)
+{
+	struct live *l;
+	size_t i;
+
+	for (i = 0; i < t->n_acts; i++) {
+		fail_point("tuner.before_act");
+		l = live_find(t, t->acts[i].trial);
+		if (l == NULL)
+			continue;
+		switch (t->acts[i].kind) {
+		case ACT_START:
+			if (l->row.cause == STOP_NONE)
+				act_start(t, l);
+			else {
+				l->unsent = true;
+				loop_wake(t->env.loop);
+			}
+			break;
+		case ACT_STOP:
+			act_stop(t, l, false);
+			break;
+		case ACT_KILL:
+			act_stop(t, l, true);
+			break;
+		}
+	}
+	t->n_acts = 0;
+}
+
+void
+tuner_request(struct tuner *t, enum tuner_ask ask, int64_t trial,
+    const char *params, tuner_reply *reply, void *arg)
+{
+	t->requests = xreallocarray(t->requests, t->n_requests + 1,
+	    sizeof *t->requests);
+	t->requests[t->n_requests++] = (struct request){
+		.ask = ask,
+		.trial = trial,
+		.params = params != NULL ? xstrdup(params) : NULL,
+		.reply = reply,
+		.arg = arg,
+	};
+	loop_wake(t->env.loop);
+}
+
+static void
+request_stop_trial(struct tuner *t, struct request *r)
+{
+	struct live *l = live_find(t, r->trial);
+	struct store_trial row = { 0 };
+	struct err e = ERR_INIT;
+
+	if (l == NULL) {
+		if (store_trial_get(t->store, r->trial, &row, &e) != 0)
+			(void)snprintf(r->text, sizeof r->text,
+			    "there is no trial %" PRId64, r->trial);
+		else
+			(void)snprintf(r->text, sizeof r->text,
+			    "trial %" PRId64 " has ended already: %s",
+			    r->trial, trial_state_name(row.state));
+		store_trial_fini(&row);
+		return;
+	}
+	r->good = true;
+	if (l->row.state == TRIAL_WAITING) {
+		live_move(t, l, TRIAL_EV_CANCELLED, "stopped by the user");
+		live_finish(t, l);
+		live_remove(t, l);
+		(void)snprintf(r->text, sizeof r->text,
+		    "trial %" PRId64 " is cancelled", r->trial);
+		return;
+	}
+	live_stop(t, l, STOP_USER, "stopped by the user");
+	(void)snprintf(r->text, sizeof r->text,
+	    "trial %" PRId64 " is being stopped", r->trial);
+}
+
+static void
+request_enqueue(struct tuner *t, struct request *r)
+{
+	const struct space *space = t->study->space;
+	struct value *values = xcalloc(space->n, sizeof *values);
+	struct json_doc *doc = NULL;
+	struct err e = ERR_INIT;
+
+	if (json_parse(&doc, r->params, strlen(r->params), NULL, false, &e) !=
+		0 ||
+	    space_read_values(space, json_root(doc), values, &e) != 0)
+		(void)snprintf(r->text, sizeof r->text, "%.180s", e.text);
+	else if (store_enqueue(t->store, r->params, "enqueue", &e) != 0)
+		tuner_break(t, &e);
+	else {
+		r->good = true;
+		t->durable = true;
+		(void)snprintf(r->text, sizeof r->text,
+		    "the setting will be tried next");
+	}
+	json_free(doc);
+	free(values);
+}
+
+static void
+request_pause(struct tuner *t, struct request *r, bool paused)
+{
+	struct err e = ERR_INIT;
+	int i;
+
+	r->good = true;
+	t->paused = paused;
+	for (i = 0; i < t->n_backends && !paused; i++)
+		slots_restore(&t->backends[i].slots);
+	t->row.state = paused ? STUDY_PAUSED : STUDY_RUNNING;
+	if (store_study_put(t->store, &t->row, &e) != 0)
+		tuner_break(t, &e);
+	tuner_event(t, "info", "study", 0, 0,
+	    paused ? "paused by the user" : "resumed by the user");
+	(void)snprintf(r->text, sizeof r->text, paused ?
+		"no further trial is placed until resume" :
+		"trials are placed again");
+}
+
+/* Record what was asked; the answers go out after the commit. */
+void
+tuner_serve_requests(struct tuner *t)
+{
+	struct request *r;
+	size_t i;
+
+	for (i = 0; i < t->n_requests && !t->store_failed; i++) {
+		r = &t->requests[i];
+		switch (r->ask) {
+		case TUNER_STOP_TRIAL:
+			request_stop_trial(t, r);
+			break;
+		case TUNER_PAUSE:
+			request_pause(t, r, true);
+			break;
+		case TUNER_RESUME:
+			request_pause(t, r, false);
+			break;
+		case TUNER_ENQUEUE:
+			request_enqueue(t, r);
+			break;
+		}
+	}
+}
+
+void
+tuner_reply_all(struct tuner *t, bool good)
+{
+	struct request *r;
+	size_t i;
+
+	for (i = 0; i < t->n_requests; i++) {
+		r = &t->requests[i];
+		r->reply(r->arg, good && r->good,
+		    good ? r->text : "the store failed; ask again");
+		free(r->params);
+	}
+	t->n_requests = 0;
+}

@@ -1,0 +1,326 @@
+/*
+ * The control socket, both ends.  Reads lines, finds the command in a table,
+ * passes it on; decides nothing.
+ */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "src/base/err.h"
+#include "src/base/json.h"
+#include "src/base/loop.h"
+#include "src/base/mem.h"
+#include "src/server/control.h"
+#include "src/server/state.h"
+
+enum {
+	LINE_MAX_BYTES = 65536,
+	CLIENTS_MAX = 64
+};
+
+struct client {
+	struct control *control;
+	int fd;
+	struct loop_fd *watch;
+	struct buf in;
+	bool waiting;		/* an answer is on its way */
+	bool gone;		/* it hung up meanwhile */
+	bool stays;		/* open until the server has left */
+};
+
+struct control {
+	struct loop *loop;
+	struct control_hooks hooks;
+	int fd;
+	int dir_fd;
+	struct loop_fd *watch;
+	struct client *clients[CLIENTS_MAX];
+};
+
+/* The address goes through the directory's descriptor: paths may be long. */
+static socklen_t
+address(struct sockaddr_un *un, const struct state *s)
+{
+	memset(un, 0, sizeof *un);
+	un->sun_family = AF_UNIX;
+	(void)snprintf(un->sun_path, sizeof un->sun_path,
+	    "/proc/self/fd/%d/control", s->dir_fd);
+	return (socklen_t)sizeof *un;
+}
+
+static void
+client_free(struct client *c)
+{
+	size_t i;
+
+	for (i = 0; i < CLIENTS_MAX; i++)
+		if (c->control->clients[i] == c)
+			c->control->clients[i] = NULL;
+	loop_fd_free(c->watch);
+	if (c->fd >= 0)
+		close(c->fd);
+	buf_free(&c->in);
+	free(c);
+}
+
+static void
+client_send(struct client *c, bool good, const char *text)
+{
+	struct buf b = { 0 };
+
+	buf_printf(&b, "{\"ok\": %s, \"text\": ", good ? "true" : "false");
+	json_put_string(&b, text);
+	buf_puts(&b, "}\n");
+	if (send(c->fd, b.data, b.len, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+		c->gone = true;		/* it hung up: nobody to tell */
+	buf_free(&b);
+}
+
+static void
+on_reply(void *arg, bool good, const char *text)
+{
+	struct client *c = arg;
+
+	c->waiting = false;
+	if (!c->gone)
+		client_send(c, good, text);
+	client_free(c);
+}
+
+static const struct ask_row {
+	const char *name;
+	enum tuner_ask ask;
+} asks[] = {
+	{ "stop", TUNER_STOP_TRIAL },
+	{ "pause", TUNER_PAUSE },
+	{ "resume", TUNER_RESUME },
+	{ "enqueue", TUNER_ENQUEUE },
+};
+
+/* True when the client has had its answer and can go. */
+static bool
+client_command(struct client *c, const struct json *root)
+{
+	const char *name = json_string(json_get(root, "command"));
+	const struct json *params = json_get(root, "params");
+	struct buf text = { 0 };
+	int64_t trial = 0;
+	bool now = false;
+	size_t i;
+
+	(void)json_integer(json_get(root, "trial"), &trial);
+	(void)json_bool(json_get(root, "now"), &now);
+	if (name != NULL && strcmp(name, "stop") == 0 && trial == 0) {
+		c->stays = true;
+		client_send(c, true, now ?
+			"the server ends its trials at once and leaves" :
+			"the server lets its trials end and leaves");
+		c->control->hooks.leave(c->control->hooks.arg, now);
+		return c->gone;
+	}
+	if (params != NULL)
+		json_write(&text, params);
+	for (i = 0; i < sizeof asks / sizeof *asks; i++) {
+		if (name == NULL || strcmp(name, asks[i].name) != 0)
+			continue;
+		c->waiting = true;
+		c->control->hooks.request(c->control->hooks.arg, asks[i].ask,
+		    trial, buf_str(&text), on_reply, c);
+		buf_free(&text);
+		return false;
+	}
+	buf_free(&text);
+	client_send(c, false, "no such command");
+	return true;
+}
+
+static bool
+client_line(struct client *c)
+{
+	struct json_doc *doc;
+	struct err e = ERR_INIT;
+	bool over;
+
+	if (json_parse(&doc, c->in.data, strcspn(c->in.data, "\n"), NULL,
+		false, &e) != 0) {
+		client_send(c, false, e.text);
+		return true;
+	}
+	over = client_command(c, json_root(doc));
+	json_free(doc);
+	return over;
+}
+
+static void
+on_client(void *arg, int fd, bool readable, bool writable)
+{
+	struct client *c = arg;
+	char chunk[4096];
+	ssize_t n;
+
+	(void)readable;
+	(void)writable;
+	n = recv(fd, chunk, sizeof chunk, MSG_DONTWAIT);
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (n <= 0 || c->in.len + (size_t)n > LINE_MAX_BYTES) {
+		c->gone = true;
+		loop_fd_want(c->watch, false, false);
+		if (!c->waiting)
+			client_free(c);
+		return;
+	}
+	if (c->waiting || c->stays)
+		return;
+	buf_add(&c->in, chunk, (size_t)n);
+	if (strchr(c->in.data, '\n') != NULL && client_line(c))
+		client_free(c);
+}
+
+static bool
+peer_is_us(int fd)
+{
+	struct ucred cred;
+	socklen_t len = sizeof cred;
+
+	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) == 0 &&
+	    cred.uid == geteuid();
+}
+
+static void
+on_connect(void *arg, int fd, bool readable, bool writable)
+{
+	struct control *ctl = arg;
+	struct client *c;
+	size_t i;
+	int peer;
+
+	(void)readable;
+	(void)writable;
+	peer = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	if (peer < 0)
+		return;
+	for (i = 0; i < CLIENTS_MAX && ctl->clients[i] != NULL; i++)
+		;
+	if (i == CLIENTS_MAX || !peer_is_us(peer)) {
+		close(peer);
+		return;
+	}
+	c = xcalloc(1, sizeof *c);
+	c->control = ctl;
+	c->fd = peer;
+	c->watch = loop_fd_new(ctl->loop, peer, on_client, c);
+	loop_fd_want(c->watch, true, false);
+	ctl->clients[i] = c;
+}
+
+int
+control_open(struct control **out, struct loop *loop, const struct state *s,
+    const struct control_hooks *hooks, struct err *e)
+{
+	struct sockaddr_un un;
+	socklen_t len = address(&un, s);
+	struct control *ctl;
+	mode_t mask;
+	int fd, rc;
+
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0)
+		return err_set(e, ERR_FILE, "the control socket: %s",
+		    strerror(errno));
+	(void)unlinkat(s->dir_fd, "control", 0);	/* of a dead server */
+	mask = umask(077);
+	rc = bind(fd, (struct sockaddr *)&un, len);
+	(void)umask(mask);
+	if (rc != 0 || listen(fd, CLIENTS_MAX) != 0) {
+		err_set(e, ERR_FILE, "%s/control: %s", s->dir,
+		    strerror(errno));
+		close(fd);
+		return -1;
+	}
+	ctl = xcalloc(1, sizeof *ctl);
+	ctl->loop = loop;
+	ctl->hooks = *hooks;
+	ctl->fd = fd;
+	ctl->dir_fd = s->dir_fd;
+	ctl->watch = loop_fd_new(loop, fd, on_connect, ctl);
+	loop_fd_want(ctl->watch, true, false);
+	*out = ctl;
+	return 0;
+}
+
+void
+control_close(struct control *ctl)
+{
+	size_t i;
+
+	if (ctl == NULL)
+		return;
+	for (i = 0; i < CLIENTS_MAX; i++)
+		if (ctl->clients[i] != NULL)
+			client_free(ctl->clients[i]);
+	loop_fd_free(ctl->watch);
+	(void)unlinkat(ctl->dir_fd, "control", 0);
+	close(ctl->fd);
+	free(ctl);
+}
+
+static int
+answer_read(const char *line, struct control_answer *a, struct err *e)
+{
+	struct json_doc *doc;
+	const char *text;
+
+	if (json_parse(&doc, line, strcspn(line, "\n"), NULL, false, e) != 0)
+		return err_add(e, "the server's answer");
+	text = json_string(json_get(json_root(doc), "text"));
+	a->ok = false;
+	(void)json_bool(json_get(json_root(doc), "ok"), &a->ok);
+	(void)snprintf(a->text, sizeof a->text, "%s",
+	    text != NULL ? text : "");
+	json_free(doc);
+	return 0;
+}
+
+int
+control_ask(const struct state *s, const char *line, bool wait,
+    struct control_answer *a, struct err *e)
+{
+	struct sockaddr_un un;
+	socklen_t len = address(&un, s);
+	struct buf in = { 0 };
+	char chunk[1024];
+	ssize_t n;
+	int fd, rc = 0;
+
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return err_set(e, ERR_FILE, "socket: %s", strerror(errno));
+	if (connect(fd, (struct sockaddr *)&un, len) != 0) {
+		rc = errno == ENOENT || errno == ECONNREFUSED ? 1 :
+		    err_set(e, ERR_FILE, "%s/control: %s", s->dir,
+			strerror(errno));
+		close(fd);
+		return rc;
+	}
+	if (send(fd, line, strlen(line), MSG_NOSIGNAL) < 0 ||
+	    send(fd, "\n", 1, MSG_NOSIGNAL) < 0)
+		rc = err_set(e, ERR_FILE, "the server hung up");
+	while (rc == 0 && (wait || strchr(buf_str(&in), '\n') == NULL) &&
+	    (n = recv(fd, chunk, sizeof chunk, 0)) > 0)
+		buf_add(&in, chunk, (size_t)n);
+	close(fd);
+	if (rc == 0 && strchr(buf_str(&in), '\n') == NULL)
+		rc = err_set(e, ERR_FILE, "the server left without an answer");
+	if (rc == 0)
+		rc = answer_read(in.data, a, e);
+	buf_free(&in);
+	return rc;
+}

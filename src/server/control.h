@@ -1,0 +1,47 @@
+/*
+ * The control socket: NAME.d/control, mode 0600, same user only.  One JSON
+ * object per line in, one out:
+ *	{"command": "stop", "trial": 3}
+ *	{"ok": true, "text": "trial 3 is being stopped"}
+ * stop without a trial asks the server to leave; that connection stays open
+ * until it has left.
+ */
+
+#ifndef SERVER_CONTROL_H
+#define SERVER_CONTROL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "src/server/tuner.h"
+
+struct control;
+struct err;
+struct loop;
+struct state;
+
+struct control_hooks {
+	/* Hand a request to the tuner of the moment. */
+	void (*request)(void *arg, enum tuner_ask, int64_t trial,
+	    const char *params, tuner_reply *, void *reply_arg);
+	/* Leave; now: without the grace of the trials. */
+	void (*leave)(void *arg, bool now);
+	void *arg;
+};
+
+int control_open(struct control **, struct loop *, const struct state *,
+    const struct control_hooks *, struct err *);
+void control_close(struct control *);
+
+/*
+ * The other side: send one line, print nothing, return the answer.  1: no
+ * server listens there.  With wait, return when the server has left.
+ */
+struct control_answer {
+	bool ok;
+	char text[256];
+};
+int control_ask(const struct state *, const char *line, bool wait,
+    struct control_answer *, struct err *);
+
+#endif /* SERVER_CONTROL_H */

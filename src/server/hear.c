@@ -1,0 +1,152 @@
+/*
+ * Events of launchers -> rows.  Called from inside collect, between the begin
+ * and the commit of one turn.
+ */
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/mem.h"
+#include "src/model/history.h"
+#include "src/model/study.h"
+#include "src/server/tuner-parts.h"
+
+static struct live_name *
+name_find(struct live *l, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < l->n_names; i++)
+		if (strcmp(l->names[i].name, name) == 0)
+			return &l->names[i];
+	l->names = xreallocarray(l->names, l->n_names + 1, sizeof *l->names);
+	l->names[l->n_names] = (struct live_name){ .name = xstrdup(name) };
+	return &l->names[l->n_names++];
+}
+
+static void
+hear_up(struct tuner *t, struct live *l, const struct launch_event *ev)
+{
+	if (l->row.state == TRIAL_STARTING)
+		live_move(t, l, TRIAL_EV_UP, NULL);
+	l->att.started_us =
+	    ev->u.up.started_us != 0 ? ev->u.up.started_us : t->turn_us;
+	free(l->att.place);
+	l->att.place = ev->u.up.place != NULL ? xstrdup(ev->u.up.place) : NULL;
+	l->att_dirty = true;
+}
+
+/* Remember that the medians at this step are old. */
+static void
+median_touch(struct tuner *t, int64_t step)
+{
+	size_t n = t->n_median_steps;
+
+	if (n > 0 && t->median_steps[n - 1] == step)
+		return;
+	if (n == t->cap_median_steps) {
+		t->cap_median_steps = n < 64 ? 64 : n * 2;
+		t->median_steps = xreallocarray(t->median_steps,
+		    t->cap_median_steps, sizeof *t->median_steps);
+	}
+	t->median_steps[t->n_median_steps++] = step;
+}
+
+static bool
+better(const struct tuner *t, double a, double b)
+{
+	if (!isfinite(b))
+		return isfinite(a);
+	return isfinite(a) && (t->study->maximize ? a > b : a < b);
+}
+
+/* A report of the objective: history, rules, the trial's own row. */
+static void
+hear_objective(struct tuner *t, struct live *l, int64_t step, double value)
+{
+	bool is_new;
+
+	is_new = history_report(t->history, l->row.number, step, value);
+	stopper_set_observe(t->rules, t->history, l->row.number, step);
+	t->median->observe(t->median_state, t->history, l->row.number, step);
+	median_touch(t, step);
+	if (l->row.attempts > 1 && l->att.resumed_step < 0) {
+		l->att.resumed_step = step;
+		l->att_dirty = true;
+	}
+	l->row.free_retries = 0;
+	l->row.reports += is_new;
+	if (t->study->value_last ? step >= l->row.last_step :
+				   better(t, value, l->row.objective))
+		l->row.objective = value;
+	if (step > l->row.last_step)
+		l->row.last_step = step;
+	l->row_dirty = true;
+	if (is_new)
+		tuner_judge(t, l, step);
+}
+
+static void
+hear_report(struct tuner *t, struct live *l, const struct launch_event *ev)
+{
+	struct live_name *name = name_find(l, ev->u.report.name);
+	struct err e = ERR_INIT;
+	int64_t step;
+
+	step = ev->u.report.has_step ? ev->u.report.step : name->last_step + 1;
+	if (step > name->last_step)
+		name->last_step = step;
+	if (store_metric_add(t->store, l->row.number, l->att.attempt,
+		ev->u.report.name, step, ev->u.report.value, t->turn_us,
+		&e) != 0) {
+		tuner_break(t, &e);
+		return;
+	}
+	if (strcmp(ev->u.report.name, t->study->metric) == 0)
+		hear_objective(t, l, step, ev->u.report.value);
+}
+
+static void
+hear_read(struct live *l, const struct launch_cursor *c)
+{
+	l->att.log_offset = c->log;
+	l->att.metrics_offset = c->metrics;
+	l->att.log_skip = c->log_skip;
+	l->att.metrics_skip = c->metrics_skip;
+	l->att_dirty = true;
+}
+
+void
+tuner_hear(void *arg, const struct launch_event *ev)
+{
+	struct tuner *t = arg;
+	struct live *l;
+
+	if (t->store_failed)
+		return;
+	l = live_find(t, ev->trial);
+	if (l == NULL || !l->open || l->att.attempt != ev->attempt)
+		return;
+	switch (ev->kind) {
+	case LAUNCH_UP:
+		hear_up(t, l, ev);
+		break;
+	case LAUNCH_REPORT:
+		hear_report(t, l, ev);
+		break;
+	case LAUNCH_READ:
+		hear_read(l, &ev->u.cursor);
+		break;
+	case LAUNCH_NOTE:
+		tuner_event(t, ev->u.note.warn ? "warning" : "info", "launch",
+		    ev->trial, ev->attempt, "%s", ev->u.note.text);
+		break;
+	case LAUNCH_EXIT:
+		tuner_attempt_ended(t, l, &ev->u.exit, NULL);
+		break;
+	case LAUNCH_LOST:
+		tuner_attempt_ended(t, l, NULL, ev->u.lost.why);
+		break;
+	}
+}

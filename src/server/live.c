@@ -1,0 +1,177 @@
+/*
+ * Trials that are not final, and the one setter of their state.  Every move is
+ * written to the store before anything is done about it.
+ */
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/log.h"
+#include "src/base/mem.h"
+#include "src/model/history.h"
+#include "src/model/study.h"
+#include "src/server/tuner-parts.h"
+
+struct live *
+live_find(struct tuner *t, int64_t trial)
+{
+	size_t i;
+
+	if (t->last_found != NULL && t->last_found->row.number == trial)
+		return t->last_found;
+	for (i = 0; i < t->n_live; i++)
+		if (t->live[i]->row.number == trial)
+			return t->last_found = t->live[i];
+	return NULL;
+}
+
+/* Takes over what row owns. */
+struct live *
+live_add(struct tuner *t, struct store_trial *row)
+{
+	struct live *l = xcalloc(1, sizeof *l);
+
+	l->row = *row;
+	l->judged_step = -1;
+	*row = (struct store_trial){ 0 };
+	t->live = xreallocarray(t->live, t->n_live + 1, sizeof *t->live);
+	t->live[t->n_live++] = l;
+	return l;
+}
+
+void
+live_free(struct live *l)
+{
+	size_t i;
+
+	store_trial_fini(&l->row);
+	store_attempt_fini(&l->att);
+	for (i = 0; i < l->n_names; i++)
+		free(l->names[i].name);
+	free(l->names);
+	free(l->start_error);
+	free(l);
+}
+
+void
+live_remove(struct tuner *t, struct live *l)
+{
+	size_t i;
+
+	for (i = 0; t->live[i] != l; i++)
+		;
+	t->live[i] = t->live[--t->n_live];
+	t->last_found = NULL;
+	live_free(l);
+}
+
+size_t
+live_placed(const struct tuner *t)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < t->n_live; i++)
+		n += trial_state_placed(t->live[i]->row.state);
+	return n;
+}
+
+void
+live_write(struct tuner *t, struct live *l)
+{
+	struct err e = ERR_INIT;
+
+	if (t->store_failed)
+		return;
+	if (l->att_dirty && store_attempt_put(t->store, &l->att, &e) != 0)
+		tuner_break(t, &e);
+	if (l->row_dirty && store_trial_put(t->store, &l->row, &e) != 0)
+		tuner_break(t, &e);
+	l->att_dirty = l->row_dirty = false;
+}
+
+void
+live_move(struct tuner *t, struct live *l, enum trial_event ev,
+    const char *why)
+{
+	enum trial_state to = TRIAL_STATES;
+	bool legal;
+
+	legal = trial_move(l->row.state, ev, &to);
+	assert(legal);
+	(void)legal;
+	l->row.state = to;
+	free(l->row.why);
+	l->row.why = why != NULL && *why != '\0' ? xstrdup(why) : NULL;
+	if (l->open && trial_state_placed(to))
+		l->att.state = to;
+	l->row_dirty = true;
+	l->att_dirty = l->att_dirty || l->open;
+	t->durable = t->durable || ev != TRIAL_EV_UP;
+	live_write(t, l);
+	if (why != NULL && *why != '\0')
+		log_info("trial", "%lld %s: %s", (long long)l->row.number,
+		    trial_state_name(to), why);
+	else
+		log_info("trial", "%lld %s", (long long)l->row.number,
+		    trial_state_name(to));
+}
+
+/* A user's stop outranks the others; a rule's stays a rule's. */
+static bool
+cause_outranks(enum stop_cause now, enum stop_cause wanted)
+{
+	if (now == STOP_NONE)
+		return true;
+	if (wanted == STOP_USER)
+		return now != STOP_USER;
+	if (wanted == STOP_LIMIT)
+		return now == STOP_SHUTDOWN;
+	return false;
+}
+
+void
+live_stop(struct tuner *t, struct live *l, enum stop_cause cause,
+    const char *why)
+{
+	if (cause_outranks(l->row.cause, cause)) {
+		l->row.cause = cause;
+		l->row_dirty = true;
+		if (l->row.state != TRIAL_STOPPING)
+			live_move(t, l, TRIAL_EV_STOP, why);
+		else
+			live_write(t, l);
+		t->durable = true;
+	}
+	if (!l->asked)
+		act_add(t, ACT_STOP, l->row.number);
+	l->asked = true;
+}
+
+/*
+ * The count of "in a row without a better one" is over trials that earned an
+ * objective or ended by a rule; a crash says nothing about improvement.
+ */
+void
+live_finish(struct tuner *t, struct live *l)
+{
+	enum trial_state state = l->row.state;
+	double loss;
+
+	history_end(t->history, l->row.number, state, l->row.objective);
+	stopper_set_ended(t->rules, t->history, l->row.number);
+	t->median->ended(t->median_state, t->history, l->row.number);
+	if (state == TRIAL_FAILED)
+		t->n_failed++;
+	if (state != TRIAL_COMPLETED && state != TRIAL_STOPPED)
+		return;
+	loss = history_turn(t->history, l->row.objective);
+	if (state == TRIAL_COMPLETED && isfinite(loss) &&
+	    !(loss >= t->best_loss)) {
+		t->best_loss = loss;
+		t->best_trial = l->row.number;
+		t->since_better = 0;
+	} else
+		t->since_better++;
+}

@@ -1,0 +1,264 @@
+/*
+ * The store read back: what a server knows when it starts, and what became of
+ * the attempts that the last one left.
+ */
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/json.h"
+#include "src/base/mem.h"
+#include "src/model/history.h"
+#include "src/model/space.h"
+#include "src/model/study.h"
+#include "src/server/trial-env.h"
+#include "src/server/tuner-parts.h"
+
+/* What is remembered of each trial until its curve was read. */
+struct past {
+	enum trial_state state;
+	double objective;
+};
+
+struct load {
+	struct tuner *tuner;
+	struct past *past;	/* [trial - 1] */
+	size_t cap;
+	struct value *values;
+	double *point;
+	struct err *err;
+};
+
+static struct store_trial
+trial_copy(const struct store_trial *row)
+{
+	struct store_trial copy = *row;
+
+	copy.params = xstrdup(row->params);
+	copy.backend = row->backend != NULL ? xstrdup(row->backend) : NULL;
+	copy.why = row->why != NULL ? xstrdup(row->why) : NULL;
+	return copy;
+}
+
+static int
+load_point(struct load *ld, const struct store_trial *row)
+{
+	const struct space *space = ld->tuner->study->space;
+	struct json_doc *doc = NULL;
+	int rc;
+
+	rc = json_parse(&doc, row->params, strlen(row->params), NULL, false,
+	    ld->err);
+	if (rc == 0)
+		rc = space_read_values(space, json_root(doc), ld->values,
+		    ld->err);
+	if (rc == 0)
+		space_encode(space, ld->values, ld->point);
+	else
+		err_add(ld->err, "the parameters of trial %lld",
+		    (long long)row->number);
+	json_free(doc);
+	return rc;
+}
+
+static int
+on_trial(void *arg, const struct store_trial *row)
+{
+	struct load *ld = arg;
+	struct tuner *t = ld->tuner;
+	struct store_trial copy;
+	const double *point = NULL;
+
+	if (t->plugs.strategy->wants_points) {
+		if (load_point(ld, row) != 0)
+			return -1;
+		point = ld->point;
+	}
+	if ((size_t)row->number > ld->cap) {
+		ld->cap = ld->cap < 1024 ? 1024 : ld->cap * 2;
+		ld->past = xreallocarray(ld->past, ld->cap, sizeof *ld->past);
+	}
+	ld->past[row->number - 1] =
+	    (struct past){ .state = row->state, .objective = row->objective };
+	t->n_trials = row->number;
+	t->n_enqueued += strcmp(row->source, "strategy") != 0;
+	history_add(t->history, row->number, point);
+	if (!trial_state_final(row->state)) {
+		copy = trial_copy(row);
+		live_add(t, &copy);
+	}
+	return 0;
+}
+
+static int
+on_curve_row(void *arg, int64_t trial, int64_t step, double value)
+{
+	struct load *ld = arg;
+	struct tuner *t = ld->tuner;
+
+	history_report(t->history, trial, step, value);
+	stopper_set_observe(t->rules, t->history, trial, step);
+	t->median->observe(t->median_state, t->history, trial, step);
+	return 0;
+}
+
+static int
+on_open_attempt(void *arg, const struct store_attempt *att)
+{
+	struct load *ld = arg;
+	struct tuner *t = ld->tuner;
+	struct live *l = live_find(t, att->trial);
+	int i;
+
+	if (l == NULL || l->row.attempts != att->attempt)
+		return 0;
+	l->att = *att;
+	l->att.uuid = xstrdup(att->uuid);
+	l->att.backend = xstrdup(att->backend);
+	l->att.place = att->place != NULL ? xstrdup(att->place) : NULL;
+	l->att.log = att->log != NULL ? xstrdup(att->log) : NULL;
+	l->att.why = att->why != NULL ? xstrdup(att->why) : NULL;
+	l->backend = -1;
+	for (i = 0; i < t->n_backends; i++)
+		if (strcmp(t->backends[i].launcher->name, att->backend) == 0)
+			l->backend = i;
+	if (l->backend < 0)
+		return err_set(ld->err, ERR_USAGE,
+		    "trial %lld still runs on the backend %s, which study.json "
+		    "does not have any more",
+		    (long long)att->trial, att->backend);
+	slots_take(&t->backends[l->backend].slots, att->slot, att->trial);
+	l->open = l->unknown = true;
+	return 0;
+}
+
+static int
+on_last_step(void *arg, const char *name, int64_t step)
+{
+	struct live *l = arg;
+
+	l->names = xreallocarray(l->names, l->n_names + 1, sizeof *l->names);
+	l->names[l->n_names++] =
+	    (struct live_name){ .name = xstrdup(name), .last_step = step };
+	return 0;
+}
+
+/* Everything a report or an end of long ago did to the counts. */
+static void
+load_ends(struct load *ld)
+{
+	struct tuner *t = ld->tuner;
+	double loss;
+	int64_t i;
+
+	for (i = 1; i <= t->n_trials; i++) {
+		const struct past *p = &ld->past[i - 1];
+
+		if (!trial_state_final(p->state))
+			continue;
+		history_end(t->history, i, p->state, p->objective);
+		stopper_set_ended(t->rules, t->history, i);
+		t->median->ended(t->median_state, t->history, i);
+		t->n_failed += p->state == TRIAL_FAILED;
+		if (p->state != TRIAL_COMPLETED && p->state != TRIAL_STOPPED)
+			continue;
+		loss = history_turn(t->history, p->objective);
+		t->since_better++;
+		if (p->state == TRIAL_COMPLETED && isfinite(loss) &&
+		    !(loss >= t->best_loss)) {
+			t->best_loss = loss;
+			t->best_trial = i;
+			t->since_better = 0;
+		}
+	}
+}
+
+static int
+load_lives(struct tuner *t, struct err *e)
+{
+	struct live *l;
+	struct curve c;
+	size_t i;
+
+	for (i = 0; i < t->n_live; i++) {
+		l = t->live[i];
+		c = history_curve(t->history, l->row.number);
+		if (c.n > 0)
+			l->judged_step = curve_step(&c, c.n - 1);
+		if (l->open &&
+		    store_each_last_step(t->store, l->row.number,
+			l->att.attempt, on_last_step, l, e) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+int
+tuner_load(struct tuner *t, struct err *e)
+{
+	struct load ld = { .tuner = t, .err = e };
+	int rc;
+
+	ld.values = xcalloc(t->study->space->n, sizeof *ld.values);
+	ld.point = xcalloc(t->study->space->n, sizeof *ld.point);
+	rc = store_each_trial(t->store, on_trial, &ld, e);
+	if (rc == 0)
+		rc = store_each_curve_row(t->store, on_curve_row, &ld, e);
+	if (rc == 0) {
+		load_ends(&ld);
+		rc = store_each_open_attempt(t->store, on_open_attempt, &ld, e);
+	}
+	if (rc == 0)
+		rc = load_lives(t, e);
+	free(ld.past);
+	free(ld.values);
+	free(ld.point);
+	return rc;
+}
+
+static void
+look_at(struct tuner *t, struct live *l)
+{
+	struct backend *b = &t->backends[l->backend];
+	enum launch_look look = LOOK_UNKNOWN;
+	struct err e = ERR_INIT;
+	struct trial_env te;
+
+	if (trial_env_make(&te, t->study, &l->row, &l->att, t->env.state_dir,
+		&e) == 0)
+		look = b->launcher->look(b->ctx, &te.spec, &e);
+	trial_env_free(&te);
+	switch (look) {
+	case LOOK_NEVER:
+		l->unknown = false;
+		l->unsent = true;
+		break;
+	case LOOK_ALIVE:
+		l->unknown = false;
+		if (l->row.cause != STOP_NONE)
+			act_add(t, ACT_STOP, l->row.number);
+		l->asked = l->row.cause != STOP_NONE;
+		break;
+	case LOOK_ENDED:
+	case LOOK_LOST:
+		l->unknown = false;
+		break;
+	case LOOK_UNKNOWN:
+		tuner_event(t, "warning", "launch", l->row.number,
+		    l->att.attempt, "it cannot be told whether it runs: %s",
+		    e.text);
+		tuner_wake_in(t, 1000);
+		break;
+	}
+}
+
+void
+tuner_look(struct tuner *t)
+{
+	size_t i;
+
+	for (i = 0; i < t->n_live; i++)
+		if (t->live[i]->open && t->live[i]->unknown)
+			look_at(t, t->live[i]);
+}

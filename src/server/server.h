@@ -1,0 +1,51 @@
+/*
+ * A server: one study, one process, from the lock of its state directory to
+ * the last row.  Opens the tuner again when the store failed under it.
+ */
+
+#ifndef SERVER_SERVER_H
+#define SERVER_SERVER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "src/server/tuner.h"
+
+struct control_answer;
+struct err;
+struct store;
+struct study;
+
+struct server_env {
+	const struct study *study;
+	const char *db;			/* NAME.db, absolute */
+	const char *state_dir;		/* NAME.d, absolute */
+	int64_t trials, parallel;	/* instead of the study's; 0 = as there */
+	bool network_fs;		/* a shared file system is accepted */
+	/*
+	 * Called some times a second between turns and once at the end; store
+	 * is NULL while it cannot be read.  May be NULL.
+	 */
+	void (*display)(void *arg, struct store *, const char *trouble);
+	/* Called once when the study is open and its lock is held; or NULL. */
+	void (*ready)(void *arg);
+	void *arg;
+};
+
+enum server_end {
+	SERVER_FINISHED,
+	SERVER_FAILED,
+	SERVER_INTERRUPTED
+};
+
+/* Create or resume the study and run it to its limits. */
+int server_run(const struct server_env *, enum server_end *, struct err *);
+
+/*
+ * The same request as over the control socket, for a study that no server
+ * has: recorded, done, and left.  trial 0 with TUNER_STOP_TRIAL stops all.
+ */
+int server_offline(const struct server_env *, enum tuner_ask, int64_t trial,
+    const char *params, struct control_answer *, struct err *);
+
+#endif /* SERVER_SERVER_H */

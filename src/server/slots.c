@@ -1,0 +1,110 @@
+/* The slots of one backend.  Pure bookkeeping. */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/mem.h"
+#include "src/server/slots.h"
+
+void
+slots_init(struct slots *s, int n)
+{
+	*s = (struct slots){ .n = n, .n_all = n };
+	s->slot = xcalloc(n > 0 ? (size_t)n : 1, sizeof *s->slot);
+}
+
+void
+slots_fini(struct slots *s)
+{
+	free(s->slot);
+	*s = (struct slots){ 0 };
+}
+
+int
+slots_free(const struct slots *s)
+{
+	int i;
+
+	for (i = 0; i < s->n; i++)
+		if (s->slot[i].trial == 0 && !s->slot[i].drained)
+			return i;
+	return -1;
+}
+
+void
+slots_take(struct slots *s, int i, int64_t trial)
+{
+	size_t old = (size_t)s->n_all;
+
+	if (i >= s->n_all) {
+		s->n_all = i + 1;
+		s->slot = xreallocarray(s->slot, (size_t)s->n_all,
+		    sizeof *s->slot);
+		memset(s->slot + old, 0,
+		    ((size_t)s->n_all - old) * sizeof *s->slot);
+	}
+	s->slot[i].trial = trial;
+}
+
+void
+slots_release(struct slots *s, int i)
+{
+	if (i >= 0 && i < s->n_all)
+		s->slot[i].trial = 0;
+}
+
+int
+slots_used(const struct slots *s)
+{
+	int i, used = 0;
+
+	for (i = 0; i < s->n_all; i++)
+		used += s->slot[i].trial != 0;
+	return used;
+}
+
+bool
+slots_ended(struct slots *s, int i, int64_t trial, bool bad)
+{
+	struct slot *slot;
+
+	slots_release(s, i);
+	if (i < 0 || i >= s->n_all)
+		return false;
+	slot = &s->slot[i];
+	if (!bad) {
+		slot->fast_failures = 0;
+		slot->last_failed = 0;
+		return false;
+	}
+	if (slot->last_failed != trial)
+		slot->fast_failures++;
+	slot->last_failed = trial;
+	if (slot->drained || slot->fast_failures < SLOTS_DRAIN_AFTER)
+		return false;
+	slot->drained = true;
+	return true;
+}
+
+bool
+slots_all_drained(const struct slots *s)
+{
+	int i;
+
+	for (i = 0; i < s->n; i++)
+		if (!s->slot[i].drained)
+			return false;
+	return s->n > 0;
+}
+
+void
+slots_restore(struct slots *s)
+{
+	int i;
+
+	for (i = 0; i < s->n_all; i++) {
+		s->slot[i].drained = false;
+		s->slot[i].fast_failures = 0;
+		s->slot[i].last_failed = 0;
+	}
+}

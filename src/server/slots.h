@@ -1,0 +1,46 @@
+/*
+ * The slots of one backend: which trial is in which, and which of them are
+ * drained because trial after trial fails there at once.
+ */
+
+#ifndef SERVER_SLOTS_H
+#define SERVER_SLOTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum {
+	SLOTS_FAST_MS = 5000,	/* an attempt that failed sooner failed at once */
+	SLOTS_DRAIN_AFTER = 3	/* different trials in a row */
+};
+
+struct slot {
+	int64_t trial;		/* 0 = free */
+	int fast_failures;	/* of different trials, in a row */
+	int64_t last_failed;	/* the trial that failed last */
+	bool drained;
+};
+
+struct slots {
+	struct slot *slot;
+	int n;			/* for new trials */
+	int n_all;		/* with those that adopted trials still hold */
+};
+
+void slots_init(struct slots *, int n);
+void slots_fini(struct slots *);
+/* A free slot that is not drained, or -1. */
+int slots_free(const struct slots *);
+/* Give slot i to a trial; i may be beyond n for an adopted one. */
+void slots_take(struct slots *, int i, int64_t trial);
+void slots_release(struct slots *, int i);
+int slots_used(const struct slots *);
+/*
+ * An attempt ended in slot i.  True when this drained the slot.  bad: it
+ * failed, before it reported anything, within SLOTS_FAST_MS.
+ */
+bool slots_ended(struct slots *, int i, int64_t trial, bool bad);
+bool slots_all_drained(const struct slots *);
+void slots_restore(struct slots *);
+
+#endif /* SERVER_SLOTS_H */

@@ -1,0 +1,209 @@
+/*
+ * The state directory.  One server per study: an open-file-description lock,
+ * which the kernel drops when the process ends, however it ends.
+ */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "src/base/err.h"
+#include "src/base/mem.h"
+#include "src/server/state.h"
+
+#define BALLAST_MAX (64L << 20)		/* bytes */
+#define BALLAST_SHARE 64		/* of the free space */
+
+int
+state_open(struct state *s, const char *dir, bool create, struct err *e)
+{
+	struct stat st;
+
+	*s = (struct state){ .dir_fd = -1, .lock_fd = -1 };
+	if (create && mkdir(dir, 0700) != 0 && errno != EEXIST)
+		return err_set(e, ERR_FILE, "%s: %s", dir, strerror(errno));
+	s->dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (s->dir_fd < 0)
+		return err_set(e, ERR_FILE, "%s: %s", dir, strerror(errno));
+	s->dir = xstrdup(dir);
+	if (fstat(s->dir_fd, &st) != 0)
+		err_set(e, ERR_FILE, "%s: %s", dir, strerror(errno));
+	else if (st.st_uid != geteuid())
+		err_set(e, ERR_FILE, "%s: it belongs to another user", dir);
+	else if ((st.st_mode & 077) != 0)
+		err_set(e, ERR_FILE,
+		    "%s: others may enter it; chmod 700 it first", dir);
+	else
+		return 0;
+	state_close(s);
+	return -1;
+}
+
+void
+state_close(struct state *s)
+{
+	if (s->lock_fd >= 0)
+		close(s->lock_fd);
+	if (s->dir_fd >= 0)
+		close(s->dir_fd);
+	free(s->dir);
+	*s = (struct state){ .dir_fd = -1, .lock_fd = -1 };
+}
+
+/* The first line of the lock file: for messages only. */
+static void
+lock_read(int fd, char *who, size_t n)
+{
+	ssize_t got = pread(fd, who, n - 1, 0);
+
+	who[got > 0 ? got : 0] = '\0';
+	who[strcspn(who, "\n")] = '\0';
+	if (*who == '\0')
+		(void)snprintf(who, n, "another process");
+}
+
+static void
+lock_write(int fd)
+{
+	char host[128] = "?", text[192];
+	int n;
+
+	(void)gethostname(host, sizeof host - 1);
+	n = snprintf(text, sizeof text, "pid %ld on %s\n", (long)getpid(),
+	    host);
+	if (ftruncate(fd, 0) != 0 || pwrite(fd, text, (size_t)n, 0) != n)
+		return;		/* only messages lose by it */
+}
+
+int
+state_lock(struct state *s, struct err *e)
+{
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+	char who[192];
+	int fd;
+
+	fd = openat(s->dir_fd, "lock",
+	    O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return err_set(e, ERR_FILE, "%s/lock: %s", s->dir,
+		    strerror(errno));
+	if (fcntl(fd, F_OFD_SETLK, &lock) != 0) {
+		if (errno == EAGAIN || errno == EACCES) {
+			lock_read(fd, who, sizeof who);
+			err_set(e, ERR_BUSY,
+			    "this study is already served by %s", who);
+		} else
+			err_set(e, ERR_FILE, "%s/lock: %s", s->dir,
+			    strerror(errno));
+		close(fd);
+		return -1;
+	}
+	lock_write(fd);
+	s->lock_fd = fd;
+	return 0;
+}
+
+bool
+state_locked(struct state *s, char *who, size_t n)
+{
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+	bool held;
+	int fd;
+
+	fd = openat(s->dir_fd, "lock", O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	held = fcntl(fd, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+	if (held && who != NULL)
+		lock_read(fd, who, n);
+	close(fd);
+	return held;
+}
+
+static const struct fs_type {
+	unsigned long type;
+	const char *name;
+	bool network;
+} fs_types[] = {
+	{ 0x6969, "nfs", true },
+	{ 0x517b, "smb", true },
+	{ 0xff534d42, "cifs", true },
+	{ 0xfe534d42, "smb2", true },
+	{ 0x65735546, "fuse", true },
+	{ 0x0bd00bd0, "lustre", true },
+	{ 0x47504653, "gpfs", true },
+	{ 0x00c36400, "ceph", true },
+	{ 0x5346414f, "afs", true },
+	{ 0x6b414653, "afs", true },
+	{ 0x01021997, "9p", true },
+	{ 0x19830326, "beegfs", true },
+	{ 0x7461636f, "ocfs2", true },
+	{ 0x01161970, "gfs2", true },
+	{ 0xef53, "ext4", false },
+	{ 0x58465342, "xfs", false },
+	{ 0x9123683e, "btrfs", false },
+	{ 0x01021994, "tmpfs", false },
+	{ 0x2fc12fc1, "zfs", false },
+	{ 0xf2f52010, "f2fs", false },
+	{ 0x794c7630, "overlayfs", false },
+};
+
+const char *
+state_fs_type(unsigned long type, bool *network)
+{
+	size_t i;
+
+	*network = false;
+	for (i = 0; i < sizeof fs_types / sizeof *fs_types; i++)
+		if (fs_types[i].type == type) {
+			*network = fs_types[i].network;
+			return fs_types[i].name;
+		}
+	return "local";
+}
+
+void
+state_file_system(const char *path, char *name, size_t n, bool *network)
+{
+	struct statfs fs;
+
+	*network = false;
+	(void)snprintf(name, n, "unknown");
+	if (statfs(path, &fs) == 0)
+		(void)snprintf(name, n, "%s",
+		    state_fs_type((unsigned long)fs.f_type & 0xffffffffUL,
+			network));
+}
+
+void
+state_ballast_fill(struct state *s)
+{
+	struct statvfs v;
+	off_t want;
+	int fd;
+
+	if (fstatvfs(s->dir_fd, &v) != 0)
+		return;
+	want = (off_t)(v.f_bavail * v.f_frsize / BALLAST_SHARE);
+	if (want > BALLAST_MAX)
+		want = BALLAST_MAX;
+	fd = openat(s->dir_fd, "ballast",
+	    O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return;
+	if (fallocate(fd, 0, 0, want > 4096 ? want : 4096) != 0)
+		(void)unlinkat(s->dir_fd, "ballast", 0);
+	close(fd);
+}
+
+bool
+state_ballast_free(struct state *s)
+{
+	return unlinkat(s->dir_fd, "ballast", 0) == 0;
+}

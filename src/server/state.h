@@ -1,0 +1,45 @@
+/*
+ * The state directory NAME.d: its mode, its lock, the control socket's place,
+ * the ballast that a full disk gives back.
+ */
+
+#ifndef SERVER_STATE_H
+#define SERVER_STATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct err;
+
+struct state {
+	char *dir;	/* absolute */
+	int dir_fd;
+	int lock_fd;	/* -1 = not locked */
+};
+
+/*
+ * Open NAME.d, making it (mode 0700) when create is set.  Refuses one that
+ * belongs to somebody else or that others may enter.
+ */
+int state_open(struct state *, const char *dir, bool create, struct err *);
+void state_close(struct state *);
+/*
+ * Take the lock of the study, held until state_close or death.  ERR_BUSY says
+ * who has it.
+ */
+int state_lock(struct state *, struct err *);
+/* Whether a server (or a command) holds the lock; who names it. */
+bool state_locked(struct state *, char *who, size_t n);
+
+/* Name of the file system that path is on; *network when it is shared. */
+void state_file_system(const char *path, char *name, size_t n,
+    bool *network);
+/* The same for the type number that statfs(2) gives. */
+const char *state_fs_type(unsigned long type, bool *network);
+
+/* Space that is kept so that a full disk can be cleaned up after. */
+void state_ballast_fill(struct state *);
+/* Give it back; false when there was none. */
+bool state_ballast_free(struct state *);
+
+#endif /* SERVER_STATE_H */

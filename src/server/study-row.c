@@ -1,0 +1,270 @@
+/*
+ * The study in the store.  Limits, stopping, trial settings and backends may
+ * change between runs; what the recorded trials were drawn from may not.
+ */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "src/base/err.h"
+#include "src/base/json.h"
+#include "src/base/log.h"
+#include "src/base/mem.h"
+#include "src/base/rng.h"
+#include "src/model/space.h"
+#include "src/model/study.h"
+#include "src/server/study-row.h"
+#include "src/store/store.h"
+
+static char *
+fixed_text(const struct study *study)
+{
+	struct buf b = { 0 };
+
+	study_put_fixed(&b, study);
+	return buf_take(&b);
+}
+
+static char *
+json_text(const struct study *study)
+{
+	struct buf b = { 0 };
+
+	study_put_json(&b, study);
+	return buf_take(&b);
+}
+
+static char *
+rule_names(const struct study *study)
+{
+	struct buf b = { 0 };
+	size_t i;
+
+	for (i = 0; i < study->n_stopping; i++)
+		buf_printf(&b, "%s%s", i > 0 ? ", " : "",
+		    study->stopping[i].name);
+	return buf_take(&b);
+}
+
+static uint64_t
+seed_of(const struct study *study)
+{
+	uint64_t seed;
+
+	if (study->has_seed)
+		return study->seed;
+	rng_system(&seed, sizeof seed);
+	return seed >> 11;	/* whole in a JSON number */
+}
+
+static int
+row_create(const char *path, const struct study *study, bool network_fs,
+    int64_t now_us, struct err *e)
+{
+	struct store *store;
+	struct store_study row = {
+		.name = xstrdup(study->name),
+		.state = STUDY_INTERRUPTED,
+		.metric = xstrdup(study->metric),
+		.maximize = study->maximize,
+		.strategy = xstrdup(study->strategy.name),
+		.seed = seed_of(study),
+		.rule = rule_names(study),
+		.json = json_text(study),
+		.fixed = fixed_text(study),
+		.dir = xstrdup(study->dir),
+		.created_us = now_us,
+	};
+	int rc;
+
+	rc = store_create(&store, path, &row, study->space, network_fs, e);
+	if (rc == 0)
+		store_close(store);
+	store_study_fini(&row);
+	return rc;
+}
+
+static int
+queue_values(struct store *store, const struct space *space,
+    const struct value *values, const char *source, struct err *e)
+{
+	struct buf b = { 0 };
+	int rc;
+
+	space_put_json(&b, space, values);
+	rc = store_enqueue(store, buf_str(&b), source, e);
+	buf_free(&b);
+	return rc;
+}
+
+/* The defaults, as one setting, and the enqueue list: once, at the start. */
+static int
+queue_fill(struct store *store, const struct study *study, struct err *e)
+{
+	const struct space *space = study->space;
+	struct value *def = xcalloc(space->n, sizeof *def);
+	bool any = false;
+	size_t i;
+	int rc = 0;
+
+	for (i = 0; i < space->n; i++)
+		if (space->params[i].has_default) {
+			def[i] = space->params[i].def;
+			any = true;
+		}
+	if (any)
+		rc = queue_values(store, space, def, "default", e);
+	for (i = 0; i < study->n_enqueue && rc == 0; i++)
+		rc = queue_values(store, space, study->enqueue[i], "enqueue",
+		    e);
+	free(def);
+	return rc;
+}
+
+/* The first key in which two objects differ, or NULL. */
+static const char *
+differing_key(const struct json *a, const struct json *b)
+{
+	const struct json *m, *other;
+	struct buf x = { 0 }, y = { 0 };
+	const char *key = NULL;
+
+	for (m = json_first(a); m != NULL && key == NULL; m = json_next(m)) {
+		other = json_get(b, json_key(m));
+		buf_clear(&x);
+		buf_clear(&y);
+		json_write(&x, m);
+		if (other != NULL)
+			json_write(&y, other);
+		if (strcmp(buf_str(&x), buf_str(&y)) != 0)
+			key = json_key(m);
+	}
+	buf_free(&x);
+	buf_free(&y);
+	return key;
+}
+
+static int
+fixed_compare(const char *old, const char *now, const struct study *study,
+    struct err *e)
+{
+	struct json_doc *a = NULL, *b = NULL;
+	const char *key = NULL;
+
+	if (strcmp(old, now) == 0)
+		return 0;
+	if (json_parse(&a, old, strlen(old), NULL, false, NULL) == 0 &&
+	    json_parse(&b, now, strlen(now), NULL, false, NULL) == 0) {
+		key = differing_key(json_root(a), json_root(b));
+		if (key == NULL)
+			key = differing_key(json_root(b), json_root(a));
+	}
+	err_set(e, ERR_USAGE,
+	    "%s: %s: it differs from the study that %s.db holds, and may not "
+	    "change between runs: give the changed study another name",
+	    study->path, key != NULL ? key : "parameters", study->name);
+	json_free(a);
+	json_free(b);
+	return -1;
+}
+
+static int
+note_changes(struct store *store, const struct store_study *row,
+    const char *now, int64_t now_us, struct err *e)
+{
+	struct json_doc *a = NULL, *b = NULL;
+	struct buf text = { 0 };
+	const char *key = NULL;
+	int rc;
+
+	if (strcmp(row->json, now) == 0)
+		return 0;
+	if (json_parse(&a, row->json, strlen(row->json), NULL, false, NULL) ==
+		0 &&
+	    json_parse(&b, now, strlen(now), NULL, false, NULL) == 0) {
+		key = differing_key(json_root(b), json_root(a));
+		if (key == NULL)
+			key = differing_key(json_root(a), json_root(b));
+	}
+	buf_printf(&text, "study.json changed in %s: ",
+	    key != NULL ? key : "some key");
+	if (key != NULL && json_get(json_root(b), key) != NULL)
+		json_write(&text, json_get(json_root(b), key));
+	else
+		buf_puts(&text, "taken out");
+	log_info("study", "%s", buf_str(&text));
+	rc = store_event_add(store, now_us, "info", "study", 0, 0,
+	    buf_str(&text), e);
+	buf_free(&text);
+	json_free(a);
+	json_free(b);
+	return rc;
+}
+
+/* Inside a transaction: what this start changes in the study's row. */
+static int
+row_start(struct store *store, const struct study *study, int64_t now_us,
+    struct err *e)
+{
+	struct store_study row = { 0 };
+	char *fixed = fixed_text(study), *json = json_text(study);
+	int rc;
+
+	rc = store_study_get(store, &row, e);
+	if (rc == 0)
+		rc = fixed_compare(row.fixed, fixed, study, e);
+	if (rc == 0)
+		rc = note_changes(store, &row, json, now_us, e);
+	if (rc == 0 && row.started_us == 0)
+		rc = queue_fill(store, study, e);
+	if (rc == 0) {
+		free(row.json);
+		free(row.rule);
+		free(row.dir);
+		row.json = xstrdup(json);
+		row.rule = rule_names(study);
+		row.dir = xstrdup(study->dir);
+		row.state = STUDY_RUNNING;
+		row.started_us = now_us;
+		row.ended_us = 0;
+		free(row.why);
+		row.why = NULL;
+		rc = store_study_put(store, &row, e);
+	}
+	store_study_fini(&row);
+	free(fixed);
+	free(json);
+	return rc;
+}
+
+int
+study_row_open(const char *path, const struct study *study, bool network_fs,
+    int64_t now_us, struct err *e)
+{
+	struct store *store;
+	struct stat st;
+	int rc;
+
+	if (stat(path, &st) != 0) {
+		if (errno != ENOENT)
+			return err_set(e, ERR_FILE, "%s: %s", path,
+			    strerror(errno));
+		if (row_create(path, study, network_fs, now_us, e) != 0)
+			return -1;
+	}
+	if (store_open(&store, path, STORE_WRITE, e) != 0)
+		return -1;
+	rc = store_begin(store, e);
+	if (rc == 0) {
+		rc = row_start(store, study, now_us, e);
+		if (rc == 0)
+			rc = store_commit(store, true, e);
+		if (rc != 0)
+			store_rollback(store);
+	}
+	store_close(store);
+	return rc;
+}

@@ -1,0 +1,180 @@
+/*
+ * What the files of the tuner share: tuner.c (open, close, turn), load.c (the
+ * store read back), hear.c (events of launchers), judge.c (rules and ends),
+ * place.c (who runs next), act.c (what follows a commit).
+ */
+
+#ifndef SERVER_TUNER_PARTS_H
+#define SERVER_TUNER_PARTS_H
+
+#include "src/base/err.h"
+#include "src/server/plugs.h"
+#include "src/server/slots.h"
+#include "src/server/tuner.h"
+#include "src/store/store.h"
+#include "strategies/stopper.h"
+#include "strategies/strategy.h"
+#include "trials/launcher.h"
+
+struct history;
+struct loop_timer;
+
+/* Greatest step a metric of the running attempt has reported. */
+struct live_name {
+	char *name;
+	int64_t last_step;
+};
+
+/* A trial that is not final. */
+struct live {
+	struct store_trial row;
+	struct store_attempt att;	/* its newest attempt, when row.attempts > 0 */
+	bool open;			/* att has not ended */
+	bool row_dirty, att_dirty;
+	bool asked;			/* the launcher was asked to stop it */
+	bool unknown;			/* look could not tell */
+	bool unsent;			/* start must be called again */
+	char *start_error;		/* start said no for good */
+	int backend;			/* index, when open */
+	int64_t judged_step;		/* -1 = none */
+	struct live_name *names;
+	size_t n_names;
+};
+
+struct backend {
+	const struct launcher *launcher;
+	void *ctx;
+	struct slots slots;
+};
+
+enum act_kind {
+	ACT_START,
+	ACT_STOP,
+	ACT_KILL
+};
+
+/* What is done after the commit. */
+struct act {
+	enum act_kind kind;
+	int64_t trial;
+};
+
+struct request {
+	enum tuner_ask ask;
+	int64_t trial;
+	char *params;
+	tuner_reply *reply;
+	void *arg;
+	bool good;
+	char text[192];
+};
+
+struct tuner {
+	struct tuner_env env;
+	const struct study *study;
+	struct store *store;
+	struct store_study row;
+	struct plugs plugs;
+	struct history *history;
+	struct stopper_set *rules;
+	const struct stopper *median;	/* for the view medians */
+	void *median_state;
+	struct option_value *median_options;
+
+	struct backend *backends;
+	int n_backends;
+	struct live **live;
+	size_t n_live;
+	struct live *last_found;
+
+	int64_t n_trials;		/* rows */
+	int64_t n_failed;
+	int64_t n_enqueued;		/* rows that no strategy suggested */
+	int64_t since_better;		/* finished in a row without a better one */
+	double best_loss;		/* NaN = none */
+	int64_t best_trial;
+
+	struct act *acts;
+	size_t n_acts;
+	struct request *requests;
+	size_t n_requests;
+	int64_t *median_steps;		/* steps whose row in medians is old */
+	size_t n_median_steps, cap_median_steps;
+
+	struct loop_timer *wake;	/* retries, limits, a locked store */
+	struct loop_timer *flush;	/* medians and elapsed time */
+	int64_t opened_ms;		/* loop time */
+	int64_t elapsed_ms;		/* of earlier servers */
+	int64_t turn_us;		/* wall time of this turn */
+	int64_t busy_since_ms;		/* the store is locked; -1 = no */
+	int64_t wake_ms;		/* loop time at which wake is due */
+	unsigned flushes;
+	bool flush_due;
+	bool durable;			/* this turn must be synced */
+	bool paused;
+	bool held;			/* place nothing for now */
+	bool exhausted;			/* the strategy has nothing left */
+	bool shutdown, shutdown_now;
+	bool over;			/* a limit or the target ended it */
+	bool failed;
+	bool store_failed;		/* err below holds why */
+	struct err err;
+	char why[256];
+	char trouble[256];
+};
+
+/* tuner.c */
+int64_t tuner_elapsed_ms(const struct tuner *);
+/* Remember that the store said no: the turn will be undone. */
+void tuner_break(struct tuner *, const struct err *);
+void tuner_event(struct tuner *, const char *level, const char *area,
+    int64_t trial, int attempt, const char *, ...)
+    __attribute__((format(printf, 6, 7)));
+/* Wake up for a turn in ms at the latest. */
+void tuner_wake_in(struct tuner *, int64_t ms);
+
+/* live.c */
+struct live *live_find(struct tuner *, int64_t trial);
+struct live *live_add(struct tuner *, struct store_trial *);
+void live_remove(struct tuner *, struct live *);
+void live_free(struct live *);
+/* The one setter of a trial's state: checks the move, records and logs it. */
+void live_move(struct tuner *, struct live *, enum trial_event,
+    const char *why);
+void live_write(struct tuner *, struct live *);
+/* Begin to stop a placed trial, or change who asked for it. */
+void live_stop(struct tuner *, struct live *, enum stop_cause,
+    const char *why);
+/* How many trials hold a slot. */
+size_t live_placed(const struct tuner *);
+/* The trial is over: the history, the rules and the counts hear of it. */
+void live_finish(struct tuner *, struct live *);
+
+/* load.c */
+int tuner_load(struct tuner *, struct err *);
+/* Look for every open attempt again. */
+void tuner_look(struct tuner *);
+
+/* hear.c */
+launch_cb tuner_hear;
+/* Attempts that never started: end them, or try again. */
+void tuner_unstarted(struct tuner *);
+
+/* judge.c */
+void tuner_judge(struct tuner *, struct live *, int64_t step);
+void tuner_attempt_ended(struct tuner *, struct live *,
+    const struct launch_exit *, const char *lost_why);
+void tuner_check_limits(struct tuner *);
+void tuner_flush_medians(struct tuner *);
+
+/* place.c */
+void tuner_place(struct tuner *);
+bool tuner_may_place_new(const struct tuner *);
+
+/* act.c */
+void act_add(struct tuner *, enum act_kind, int64_t trial);
+void tuner_act(struct tuner *);
+void tuner_serve_requests(struct tuner *);
+void tuner_reply_all(struct tuner *, bool good);
+
+#endif /* SERVER_TUNER_PARTS_H */

@@ -1,0 +1,403 @@
+/*
+ * The conductor's beat: open, one turn, close.  Record, then act: what a turn
+ * decides is committed before anything is started or stopped.
+ */
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/fail.h"
+#include "src/base/log.h"
+#include "src/base/loop.h"
+#include "src/base/mem.h"
+#include "src/model/history.h"
+#include "src/model/options.h"
+#include "src/model/space.h"
+#include "src/model/study.h"
+#include "src/server/tuner-parts.h"
+
+#define FLUSH_MS 1000		/* the view medians */
+#define ELAPSED_EVERY 10	/* flushes between two writes of elapsed time */
+#define BUSY_RETRY_MS 25
+#define BUSY_WARN_MS 1000
+
+int64_t
+tuner_elapsed_ms(const struct tuner *t)
+{
+	return t->elapsed_ms + loop_now_ms(t->env.loop) - t->opened_ms;
+}
+
+void
+tuner_break(struct tuner *t, const struct err *e)
+{
+	if (!t->store_failed)
+		t->err = *e;
+	t->store_failed = true;
+}
+
+void
+tuner_event(struct tuner *t, const char *level, const char *area,
+    int64_t trial, int attempt, const char *fmt, ...)
+{
+	struct err e = ERR_INIT;
+	char text[512];
+	va_list ap;
+
+	va_start(ap, fmt);
+	(void)vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	if (strcmp(level, "error") == 0)
+		log_error(area, "%s", text);
+	else if (strcmp(level, "warning") == 0)
+		log_warn(area, "%s", text);
+	else
+		log_info(area, "%s", text);
+	if (t->store_failed || !store_in_transaction(t->store))
+		return;
+	if (store_event_add(t->store, t->turn_us, level, area, trial, attempt,
+		text, &e) != 0)
+		tuner_break(t, &e);
+}
+
+static void
+on_wake(void *arg)
+{
+	(void)arg;	/* the turn that follows is all that is wanted */
+}
+
+static void
+on_flush(void *arg)
+{
+	struct tuner *t = arg;
+
+	t->flush_due = true;
+	loop_timer_set(t->flush, FLUSH_MS);
+}
+
+void
+tuner_wake_in(struct tuner *t, int64_t ms)
+{
+	int64_t due = loop_now_ms(t->env.loop) + (ms > 0 ? ms : 1);
+
+	if (loop_timer_pending(t->wake) && t->wake_ms <= due)
+		return;
+	t->wake_ms = due;
+	loop_timer_set(t->wake, ms > 0 ? ms : 1);
+}
+
+static int
+open_backends(struct tuner *t, struct err *e)
+{
+	struct launch_env env;
+	size_t i, n = t->plugs.n_backends;
+
+	t->backends = xcalloc(n, sizeof *t->backends);
+	for (i = 0; i < n; i++) {
+		struct backend *b = &t->backends[i];
+
+		env = (struct launch_env){
+			.loop = t->env.loop,
+			.study = t->study->name,
+			.metric = t->study->metric,
+			.maximize = t->study->maximize,
+			.state_dir = t->env.state_dir,
+			.settings = &t->study->trial,
+			.options = t->plugs.backends[i].options,
+			.parallel = t->env.parallel > 0 ?
+			    t->env.parallel : t->study->limits.parallel,
+			.event = tuner_hear,
+			.arg = t,
+		};
+		b->launcher = t->plugs.backends[i].launcher;
+		if (b->launcher->open(&b->ctx, &env, e) != 0)
+			return -1;
+		slots_init(&b->slots, b->launcher->slots(b->ctx));
+		t->n_backends = (int)i + 1;
+	}
+	return 0;
+}
+
+static int
+open_mathematics(struct tuner *t, struct err *e)
+{
+	struct stopper_env env = {
+		.max_steps = t->study->trial.max_steps,
+		.maximize = t->study->maximize,
+		.study = t->study->name,
+	};
+	unsigned keep = HISTORY_CURVES;
+
+	if (plugs_read(&t->plugs, t->study, e) != 0 ||
+	    plugs_open_rules(&t->rules, &t->plugs, t->study, e) != 0)
+		return -1;
+	if (t->plugs.strategy->wants_points)
+		keep |= HISTORY_POINTS;
+	t->history = history_new(t->study->space->n, t->study->maximize, keep);
+	t->median = stopper_find("median");
+	if (options_read(&t->median_options, t->median->options, NULL, NULL,
+		e) != 0)
+		return -1;
+	return t->median->open(&t->median_state, t->median_options, &env, e);
+}
+
+int
+tuner_open(struct tuner **out, const struct tuner_env *env, struct err *e)
+{
+	struct tuner *t = xcalloc(1, sizeof *t);
+
+	t->env = *env;
+	t->study = env->study;
+	t->best_loss = NAN;
+	t->busy_since_ms = -1;
+	t->opened_ms = loop_now_ms(env->loop);
+	t->turn_us = loop_wall_us(env->loop);
+	t->wake = loop_timer_new(env->loop, on_wake, t);
+	t->flush = loop_timer_new(env->loop, on_flush, t);
+	if (store_open(&t->store, env->db, STORE_WRITE, e) != 0 ||
+	    store_study_get(t->store, &t->row, e) != 0 ||
+	    open_mathematics(t, e) != 0 || open_backends(t, e) != 0 ||
+	    tuner_load(t, e) != 0) {
+		tuner_close(t);
+		return -1;
+	}
+	t->elapsed_ms = t->row.elapsed_ms;
+	t->paused = t->row.state == STUDY_PAUSED;
+	loop_timer_set(t->flush, FLUSH_MS);
+	*out = t;
+	return 0;
+}
+
+void
+tuner_close(struct tuner *t)
+{
+	size_t i;
+	int k;
+
+	if (t == NULL)
+		return;
+	tuner_reply_all(t, false);
+	for (k = 0; k < t->n_backends; k++) {
+		t->backends[k].launcher->close(t->backends[k].ctx);
+		slots_fini(&t->backends[k].slots);
+	}
+	for (i = 0; i < t->n_live; i++)
+		live_free(t->live[i]);
+	if (t->median_state != NULL)
+		t->median->close(t->median_state);
+	if (t->median_options != NULL)
+		options_free(t->median_options, t->median->options);
+	stopper_set_free(t->rules);
+	history_free(t->history);
+	plugs_free(&t->plugs);
+	store_close(t->store);
+	store_study_fini(&t->row);
+	loop_timer_free(t->wake);
+	loop_timer_free(t->flush);
+	free(t->backends);
+	free(t->live);
+	free(t->acts);
+	free(t->requests);
+	free(t->median_steps);
+	free(t);
+}
+
+/* 0 begun; 1 somebody holds the store, come back; -1 it failed. */
+static int
+turn_begin(struct tuner *t, struct err *e)
+{
+	int64_t now = loop_now_ms(t->env.loop);
+	char who[128];
+
+	if (store_begin(t->store, e) == 0) {
+		if (*t->trouble != '\0')
+			log_info("store", "the lock on the database is gone");
+		t->busy_since_ms = -1;
+		*t->trouble = '\0';
+		return 0;
+	}
+	if (e->kind != ERR_BUSY)
+		return -1;
+	tuner_wake_in(t, BUSY_RETRY_MS);
+	if (t->busy_since_ms < 0)
+		t->busy_since_ms = now;
+	if (now - t->busy_since_ms >= BUSY_WARN_MS && *t->trouble == '\0') {
+		store_blocker(t->store, who, sizeof who);
+		(void)snprintf(t->trouble, sizeof t->trouble,
+		    "the database is locked by %s: trials go on, nothing is "
+		    "recorded until it lets go", who);
+		log_warn("store", "%s", t->trouble);
+	}
+	return 1;
+}
+
+static void
+turn_collect(struct tuner *t)
+{
+	int i;
+
+	for (i = 0; i < t->n_backends && !t->store_failed; i++)
+		t->backends[i].launcher->collect(t->backends[i].ctx);
+}
+
+/* The study's own row when nothing is left to do. */
+static void
+study_ended(struct tuner *t)
+{
+	if (t->shutdown)
+		t->row.state = STUDY_INTERRUPTED;
+	else
+		t->row.state = t->failed ? STUDY_FAILED : STUDY_FINISHED;
+	if (*t->why == '\0' && t->shutdown)
+		(void)snprintf(t->why, sizeof t->why, "interrupted");
+	else if (*t->why == '\0' && t->exhausted)
+		(void)snprintf(t->why, sizeof t->why,
+		    "the strategy %s has nothing left to try",
+		    t->plugs.strategy->name);
+	else if (*t->why == '\0' && t->study->limits.no_improvement > 0 &&
+	    t->since_better >= t->study->limits.no_improvement)
+		(void)snprintf(t->why, sizeof t->why,
+		    "%" PRId64 " trials in a row were no better",
+		    t->since_better);
+	else if (*t->why == '\0')
+		(void)snprintf(t->why, sizeof t->why,
+		    "all %" PRId64 " trials are done", t->n_trials);
+	free(t->row.why);
+	t->row.why = xstrdup(t->why);
+	t->row.ended_us = t->turn_us;
+	t->durable = true;
+}
+
+static void
+turn_write(struct tuner *t)
+{
+	struct err e = ERR_INIT;
+	bool done = tuner_done(t) && !t->env.hold;
+	size_t i;
+
+	for (i = 0; i < t->n_live; i++)
+		live_write(t, t->live[i]);
+	if (done)
+		study_ended(t);
+	if (!done && !t->flush_due)
+		return;
+	t->flush_due = false;
+	tuner_flush_medians(t);
+	if (!done && ++t->flushes % ELAPSED_EVERY != 0)
+		return;
+	t->row.elapsed_ms = tuner_elapsed_ms(t);
+	if (!t->store_failed && store_study_put(t->store, &t->row, &e) != 0)
+		tuner_break(t, &e);
+}
+
+static void
+stop_all(struct tuner *t)
+{
+	struct live *l;
+	size_t i;
+
+	for (i = 0; i < t->n_live; i++) {
+		l = t->live[i];
+		if (!trial_state_placed(l->row.state))
+			continue;
+		live_stop(t, l, STOP_SHUTDOWN, "the server was told to leave");
+		if (t->shutdown_now)
+			act_add(t, ACT_KILL, l->row.number);
+	}
+}
+
+int
+tuner_turn(struct tuner *t, struct err *e)
+{
+	int rc = turn_begin(t, e);
+
+	if (rc != 0)
+		return rc < 0 ? -1 : 0;
+	t->durable = false;
+	t->turn_us = loop_wall_us(t->env.loop);
+	tuner_look(t);
+	turn_collect(t);
+	tuner_unstarted(t);
+	tuner_serve_requests(t);
+	if (t->shutdown)
+		stop_all(t);
+	tuner_check_limits(t);
+	tuner_place(t);
+	turn_write(t);
+	fail_point("tuner.before_commit");
+	if (!t->store_failed && store_commit(t->store, t->durable, e) != 0)
+		tuner_break(t, e);
+	if (t->store_failed) {
+		*e = t->err;
+		store_rollback(t->store);
+		return -1;
+	}
+	fail_point("tuner.after_commit");
+	tuner_act(t);
+	tuner_reply_all(t, true);
+	return 0;
+}
+
+void
+tuner_shutdown(struct tuner *t, bool now)
+{
+	t->shutdown_now = now;
+	t->shutdown = true;
+	loop_wake(t->env.loop);
+}
+
+bool
+tuner_done(const struct tuner *t)
+{
+	size_t i;
+
+	if (live_placed(t) > 0)
+		return false;
+	if (t->shutdown || t->over)
+		return true;
+	if (t->paused || t->n_requests > 0)
+		return false;
+	for (i = 0; i < t->n_live; i++)
+		if (t->live[i]->row.state == TRIAL_WAITING)
+			return false;
+	return !tuner_may_place_new(t);
+}
+
+bool
+tuner_failed(const struct tuner *t)
+{
+	return t->failed;
+}
+
+bool
+tuner_over(const struct tuner *t)
+{
+	return t->over;
+}
+
+void
+tuner_hold(struct tuner *t, bool hold)
+{
+	t->held = hold;
+}
+
+const char *
+tuner_why(const struct tuner *t)
+{
+	return t->why;
+}
+
+struct store *
+tuner_store(struct tuner *t)
+{
+	return t->store;
+}
+
+const char *
+tuner_trouble(const struct tuner *t)
+{
+	return t->trouble;
+}

@@ -1,0 +1,79 @@
+/*
+ * The conductor: asks the strategy, places trials, hears the launchers, judges
+ * by the rules and records every move before it is made.
+ *
+ * A tuner is a cache over the store: close it at any moment, open it again,
+ * and it goes on where the store says.  That is what happens after a kill -9,
+ * and also what the server does when a transaction fails.
+ */
+
+#ifndef SERVER_TUNER_H
+#define SERVER_TUNER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "src/model/trial.h"
+
+struct err;
+struct loop;
+struct store;
+struct study;
+struct tuner;
+
+struct tuner_env {
+	struct loop *loop;
+	const struct study *study;
+	const char *db;		/* path of NAME.db */
+	const char *state_dir;	/* NAME.d, absolute */
+	int64_t trials;		/* instead of limits.trials; 0 = as there */
+	int64_t parallel;	/* instead of limits.parallel; 0 = as there */
+	bool hold;		/* place nothing: a command without a server */
+};
+
+/*
+ * Read the store, find again what was running and get ready.  The caller
+ * holds the lock of the study.
+ */
+int tuner_open(struct tuner **, const struct tuner_env *, struct err *);
+/* Let go.  Trials go on running; the next tuner_open finds them. */
+void tuner_close(struct tuner *);
+
+/*
+ * One turn of the loop: collect, judge, place, commit, act.  -1: the store
+ * failed; close the tuner and open it again.
+ */
+int tuner_turn(struct tuner *, struct err *);
+
+/*
+ * What the user asks between turns; each is recorded in the next turn.  A
+ * request answers through reply in that turn, after its commit.
+ */
+enum tuner_ask {
+	TUNER_STOP_TRIAL,
+	TUNER_PAUSE,
+	TUNER_RESUME,
+	TUNER_ENQUEUE
+};
+typedef void tuner_reply(void *arg, bool good, const char *text);
+void tuner_request(struct tuner *, enum tuner_ask, int64_t trial,
+    const char *params, tuner_reply *, void *arg);
+
+/* End all trials with their grace (now: without it), to be resumed later. */
+void tuner_shutdown(struct tuner *, bool now);
+
+/* Whether there is nothing left to do, and how the study stands then. */
+bool tuner_done(const struct tuner *);
+bool tuner_failed(const struct tuner *);
+/* Whether a limit or the target ended the study for good. */
+bool tuner_over(const struct tuner *);
+/* Place nothing for now (the disk is full, say); what runs goes on. */
+void tuner_hold(struct tuner *, bool);
+/* Why it ended: one clause, "" while it runs. */
+const char *tuner_why(const struct tuner *);
+/* For the progress display, between turns. */
+struct store *tuner_store(struct tuner *);
+/* "" or what keeps it from working: a locked store, say. */
+const char *tuner_trouble(const struct tuner *);
+
+#endif /* SERVER_TUNER_H */

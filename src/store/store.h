@@ -43,6 +43,7 @@ struct store_study {
 	char *strategy;		/* name */
 	uint64_t seed;
 	char *rule;		/* names, joined by ", " */
+	int64_t max_steps;	/* of a trial; 0 = unknown */
 	char *json;		/* the study.json of the last run, white space out */
 	char *fixed;		/* study_put_fixed */
 	char *dir;		/* folder of study.json, absolute */
@@ -69,10 +70,12 @@ struct store_trial {
 	int free_retries;	/* in a row, without a new report between */
 	bool alone;		/* the next attempt runs with nothing beside it */
 	int64_t not_before_us;	/* wall time of the next attempt; 0 = now */
+	int64_t started_us;	/* of its first attempt; read only */
+	int64_t ended_us;	/* 0 = not ended, or as its last attempt */
 	char *backend;		/* of its attempts, or NULL */
 	char *why;		/* or NULL */
 };
-void store_trial_fini(struct store_trial *);
+void store_trial_fini(struct store_trial *);	/* backend, params, why */
 
 /* Row of t_attempt. */
 struct store_attempt {
@@ -82,7 +85,9 @@ struct store_attempt {
 	char *backend;
 	char *place;		/* or NULL */
 	int slot;
-	enum trial_state state;	/* starting, running, stopping; else ended */
+	/* starting, running or stopping; anything else means that it has
+	 * ended and reads back as TRIAL_COMPLETED: end_class says how. */
+	enum trial_state state;
 	int64_t started_us;	/* 0 = not yet */
 	int64_t ended_us;	/* 0 = not ended */
 	int exit_code;		/* -1 = none */
@@ -97,7 +102,15 @@ struct store_attempt {
 };
 void store_attempt_fini(struct store_attempt *);
 
-/* Make path with its tables and the results view of space; fails if it exists. */
+/*
+ * Whether path holds a study.  *there is false, without an error, when nothing
+ * is there or only what a death during store_create left: then create it.
+ */
+int store_there(bool *there, const char *path, struct err *);
+/*
+ * Make path with its tables and the results view of space; fails when a study
+ * is there.  network_fs: no shared memory, so nobody can read it meanwhile.
+ */
 int store_create(struct store **, const char *path, const struct store_study *,
     const struct space *, bool network_fs, struct err *);
 /*
@@ -110,8 +123,11 @@ void store_close(struct store *);
 
 /*
  * Begin, commit or undo one transaction.  ERR_BUSY: somebody holds the write
- * lock; store_blocker names it.  ERR_FULL: the disk is full.  durable: sync
- * before returning (intents and ends); else only the order is kept.
+ * lock (waits at most 20 ms); store_blocker names it.  ERR_FULL: the disk is
+ * full.  durable: sync before returning (intents and ends); else only the order
+ * is kept.  Any other error of a commit means that the file can no longer be
+ * trusted to hold what was said: every later store_begin fails, and only a
+ * new store_open helps.  A reader gets one unchanging view between the two.
  */
 int store_begin(struct store *, struct err *);
 int store_commit(struct store *, bool durable, struct err *);
@@ -128,7 +144,11 @@ int64_t store_wal_bytes(struct store *);
 int store_study_get(struct store *, struct store_study *, struct err *);
 int store_study_put(struct store *, const struct store_study *, struct err *);
 
-/* Trials: add one (its number must be the next), read one, write one back. */
+/*
+ * Trials: add one (its number must be the next, waiting or starting), read
+ * one, write one back.  Reading a trial or attempt that is not there is an
+ * ERR_STORE.
+ */
 int store_trial_add(struct store *, const struct store_trial *,
     struct err *);
 int store_trial_get(struct store *, int64_t number, struct store_trial *,

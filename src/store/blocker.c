@@ -1,0 +1,106 @@
+/*
+ * Who stands in the way: a process's locks on the study's files, as the kernel
+ * lists them.  Only for messages.
+ *
+ * SQLite's unix layer locks single bytes: byte 120 of the -shm file is the
+ * write lock of a log, 123 to 127 belong to its readers; without a log the
+ * bytes from 0x40000000 of the file itself.
+ */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "src/base/mem.h"
+#include "src/store/stmt.h"
+
+#define WAL_WRITE_BYTE 120
+
+/* A line of /proc/locks: only what is asked for here. */
+struct held {
+	long pid;
+	unsigned long inode;
+	unsigned long long first, last;
+};
+
+static bool
+read_line(const char *line, struct held *h)
+{
+	char last[32];
+
+	/* 1: POSIX  ADVISORY  WRITE 123 08:02:4711 120 120 */
+	if (sscanf(line, "%*d: %*s %*s %*s %ld %*x:%*x:%lu %llu %31s", &h->pid,
+		&h->inode, &h->first, last) != 4)
+		return false;
+	h->last = strcmp(last, "EOF") == 0 ? ~0ULL : strtoull(last, NULL, 10);
+	return true;
+}
+
+/* The process other than us with a lock on inode that touches first to last. */
+static long
+find_holder(
+    unsigned long inode, unsigned long long first, unsigned long long last)
+{
+	char line[256];
+	struct held h;
+	long pid = 0;
+	FILE *f;
+
+	if ((f = fopen("/proc/locks", "re")) == NULL)
+		return 0;
+	while (pid == 0 && fgets(line, sizeof line, f) != NULL)
+		if (read_line(line, &h) && h.inode == inode && h.pid > 0 &&
+		    h.pid != (long)getpid() && h.first <= last &&
+		    h.last >= first)
+			pid = h.pid;
+	(void)fclose(f);
+	return pid;
+}
+
+static unsigned long
+inode_of(const char *path, const char *suffix)
+{
+	char *name = xasprintf("%s%s", path, suffix);
+	struct stat st;
+	unsigned long inode = stat(name, &st) == 0 ? st.st_ino : 0;
+
+	free(name);
+	return inode;
+}
+
+static void
+name_process(long pid, char *buf, size_t n)
+{
+	char path[64], comm[64] = "";
+	FILE *f;
+
+	(void)snprintf(path, sizeof path, "/proc/%ld/comm", pid);
+	if ((f = fopen(path, "re")) != NULL) {
+		if (fgets(comm, sizeof comm, f) == NULL)
+			comm[0] = '\0';
+		(void)fclose(f);
+	}
+	comm[strcspn(comm, "\n")] = '\0';
+	(void)snprintf(
+	    buf, n, "%s (pid %ld)", comm[0] != '\0' ? comm : "a process", pid);
+}
+
+void
+store_blocker(struct store *s, char *buf, size_t n)
+{
+	unsigned long shm = inode_of(s->path, "-shm");
+	long pid = 0;
+
+	if (shm != 0)
+		pid = find_holder(shm, WAL_WRITE_BYTE, WAL_WRITE_BYTE);
+	if (pid == 0 && shm != 0)
+		pid = find_holder(shm, 121, 127);
+	if (pid == 0)
+		pid = find_holder(inode_of(s->path, ""), 0x40000000ULL, ~0ULL);
+	if (pid != 0)
+		name_process(pid, buf, n);
+	else
+		(void)snprintf(buf, n, "another process");
+}

@@ -1,0 +1,157 @@
+/*
+ * Making a study's file.  A death at any moment leaves either a whole study or
+ * a file that holds nothing, which the next start takes over.
+ */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "src/base/err.h"
+#include "src/base/mem.h"
+#include "src/model/space.h"
+#include "src/store/stmt.h"
+
+int
+store_there(bool *there, const char *path, struct err *e)
+{
+	struct store *s;
+	int64_t version;
+	int rc;
+
+	*there = false;
+	if ((rc = store_look(path, e)) <= 0)
+		return rc;
+	s = store_new(path, STORE_READ);
+	rc = store_connect(s, path, SQLITE_OPEN_READONLY, e);
+	if (rc == 0)
+		rc = store_identify(s, &version, e);
+	if (rc == 0)
+		*there = version > 0;
+	store_close(s);
+	return rc;
+}
+
+/* An empty file only its owner may read; what a death left is taken over. */
+static int
+make_file(const char *path, struct err *e)
+{
+	bool there;
+	int fd;
+
+	if (store_there(&there, path, e) < 0)
+		return -1;
+	if (there)
+		return err_set(
+		    e, ERR_FILE, "%s: there is a study already", path);
+	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (fd < 0 || fchmod(fd, 0600) < 0) {
+		(void)err_set(e, errno == ENOSPC ? ERR_FULL : ERR_FILE,
+		    "%s: %s", path, strerror(errno));
+		if (fd >= 0)
+			(void)close(fd);
+		return -1;
+	}
+	(void)close(fd);
+	return 0;
+}
+
+/* Make the file's name itself last. */
+static void
+sync_folder(const char *path)
+{
+	char *copy = xstrdup(path);
+	int fd = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd >= 0) {
+		(void)fsync(fd);
+		(void)close(fd);
+	}
+	free(copy);
+}
+
+static int
+add_params(struct store *s, const struct space *space, struct err *e)
+{
+	sqlite3_stmt *st;
+	size_t i;
+
+	for (i = 0; i < space->n; i++) {
+		if ((st = stmt_get(s, STMT_PARAM_ADD, e)) == NULL)
+			return -1;
+		stmt_int(st, 1, (int64_t)i + 1);
+		stmt_text(st, 2, space->params[i].name);
+		if (stmt_write(s, st, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int
+add_study(struct store *s, const struct store_study *study, bool network_fs,
+    struct err *e)
+{
+	sqlite3_stmt *st;
+	int64_t id;
+
+	if ((st = stmt_get(s, STMT_STUDY_ADD, e)) == NULL)
+		return -1;
+	stmt_text(st, 1, study->name);
+	stmt_text(st, 2, study->metric);
+	stmt_text(st, 3, study->maximize ? "maximize" : "minimize");
+	stmt_int(st, 4, network_fs);
+	stmt_int(st, 5, study->created_us);
+	stmt_int(st, 6, schema_version());
+	if (stmt_write(s, st, e) < 0 || store_study_put(s, study, e) < 0)
+		return -1;
+	return store_name_id(s, study->metric, &id, e);
+}
+
+/* Everything in one transaction: a file holds a whole study or nothing. */
+static int
+fill_file(struct store *s, const struct store_study *study,
+    const struct space *space, bool network_fs, struct err *e)
+{
+	char pragma[64];
+
+	if (store_connect_write(s, e) < 0 ||
+	    store_set_journal(s, network_fs, e) < 0 ||
+	    store_exec(s, "BEGIN IMMEDIATE", e) < 0)
+		return -1;
+	s->begun = true;
+	(void)snprintf(pragma, sizeof pragma, "PRAGMA application_id = %d",
+	    STORE_APPLICATION_ID);
+	if (store_exec(s, pragma, e) < 0 || schema_migrate(s, 0, e) < 0 ||
+	    store_exec(s, "INSERT INTO t_counter VALUES (1, 0)", e) < 0 ||
+	    add_study(s, study, network_fs, e) < 0 ||
+	    add_params(s, space, e) < 0 || schema_refresh(s, e) < 0) {
+		store_rollback(s);
+		return -1;
+	}
+	return store_commit(s, true, e);
+}
+
+int
+store_create(struct store **out, const char *path,
+    const struct store_study *study, const struct space *space, bool network_fs,
+    struct err *e)
+{
+	struct store *s;
+
+	if (make_file(path, e) < 0)
+		return -1;
+	s = store_new(path, STORE_WRITE);
+	if (fill_file(s, study, space, network_fs, e) < 0) {
+		store_close(s);
+		return -1;
+	}
+	sync_folder(path);
+	(void)sqlite3_busy_timeout(s->db, STORE_WRITE_WAIT_MS);
+	*out = s;
+	return 0;
+}

@@ -1,0 +1,286 @@
+/*
+ * Opening, making and closing the file.  Knows what a file must be to be ours
+ * and how a connection is set; refuses to know tables (schema.c) and rows.
+ */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "src/base/err.h"
+#include "src/base/mem.h"
+#include "src/store/stmt.h"
+
+/* Milliseconds to wait for a lock while opening, and for readers always. */
+#define OPEN_WAIT_MS 2000
+
+/*
+ * Views are read with the defences of SQLite's security page on.  mmap stays
+ * off: an I/O error must be an answer, not a signal.
+ */
+static const char common_settings[] =
+    "PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF;"
+    "PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0;";
+static const char write_settings[] =
+    "PRAGMA journal_size_limit = 67108864; PRAGMA cache_size = -8192;";
+
+struct store *
+store_new(const char *path, enum store_mode mode)
+{
+	struct store *s = xcalloc(1, sizeof *s);
+
+	s->path = xstrdup(path);
+	s->mode = mode;
+	return s;
+}
+
+void
+store_close(struct store *s)
+{
+	if (s == NULL)
+		return;
+	if (s->begun)
+		store_rollback(s);
+	stmt_finalize_all(s);
+	store_names_clear(s);
+	(void)sqlite3_close_v2(s->db);
+	free(s->path);
+	free(s);
+}
+
+/* "file:PATH?immutable=1", with what a URI would misread made harmless. */
+static char *
+immutable_uri(const char *path)
+{
+	struct buf b = { 0 };
+
+	buf_puts(&b, "file:");
+	for (; *path != '\0'; path++)
+		if (strchr("%?#", *path) != NULL)
+			buf_printf(&b, "%%%02x", (unsigned char)*path);
+		else
+			buf_putc(&b, *path);
+	buf_puts(&b, "?immutable=1");
+	return buf_take(&b);
+}
+
+int
+store_connect(struct store *s, const char *name, int flags, struct err *e)
+{
+	int rc;
+
+	rc = sqlite3_open_v2(name, &s->db,
+	    flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, NULL);
+	if (s->db == NULL)
+		return err_set(
+		    e, ERR_STORE, "%s: %s", s->path, sqlite3_errstr(rc));
+	if (rc != SQLITE_OK)
+		return err_set(e, ERR_FILE, "%s: %s", s->path,
+		    sqlite3_system_errno(s->db) != 0
+			? strerror(sqlite3_system_errno(s->db))
+			: sqlite3_errmsg(s->db));
+	(void)sqlite3_busy_timeout(s->db, OPEN_WAIT_MS);
+	(void)sqlite3_db_config(s->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+	(void)sqlite3_db_config(s->db, SQLITE_DBCONFIG_DQS_DML, 0, NULL);
+	(void)sqlite3_db_config(s->db, SQLITE_DBCONFIG_DQS_DDL, 0, NULL);
+	return store_exec(s, common_settings, e);
+}
+
+/* One number out of SQL text. */
+static int
+get_number(struct store *s, const char *sql, int64_t *out, struct err *e)
+{
+	sqlite3_stmt *st;
+	int rc;
+
+	if (sqlite3_prepare_v2(s->db, sql, -1, &st, NULL) != SQLITE_OK)
+		return store_fail(s, "cannot be read", e);
+	rc = sqlite3_step(st) == SQLITE_ROW
+		 ? 0
+		 : store_fail(s, "cannot be read", e);
+	*out = sqlite3_column_int64(st, 0);
+	(void)sqlite3_finalize(st);
+	return rc;
+}
+
+int
+store_identify(struct store *s, int64_t *version, struct err *e)
+{
+	int64_t id, tables;
+
+	if (get_number(s, "PRAGMA application_id", &id, e) < 0 ||
+	    get_number(s, "PRAGMA user_version", version, e) < 0 ||
+	    get_number(s, "SELECT count(*) FROM sqlite_schema", &tables, e) < 0)
+		return -1;
+	if (id == 0 && *version == 0 && tables == 0)
+		return 0;
+	if (id != STORE_APPLICATION_ID || *version < 1)
+		return err_set(
+		    e, ERR_STORE, "%s: a database of another program", s->path);
+	if (*version > schema_version())
+		return err_set(e, ERR_STORE,
+		    "%s: made by a newer hpotune "
+		    "(schema %lld, this one knows %lld)",
+		    s->path, (long long)*version, (long long)schema_version());
+	return 0;
+}
+
+int
+store_look(const char *path, struct err *e)
+{
+	struct stat st;
+
+	if (stat(path, &st) < 0)
+		return errno == ENOENT ? 0
+				       : err_set(e, ERR_FILE, "%s: %s", path,
+					     strerror(errno));
+	if (S_ISDIR(st.st_mode))
+		return err_set(
+		    e, ERR_FILE, "%s: a directory, not a study", path);
+	if (!S_ISREG(st.st_mode))
+		return err_set(e, ERR_FILE, "%s: not a regular file", path);
+	return st.st_size > 0;
+}
+
+static int
+open_read(struct store *s, struct err *e)
+{
+	struct err again = ERR_INIT;
+	int64_t version = 0;
+	char *name;
+	int rc;
+
+	if (store_connect(s, s->path, SQLITE_OPEN_READONLY, e) < 0)
+		return -1;
+	rc = store_identify(s, &version, e);
+	if (rc < 0 && (sqlite3_errcode(s->db) & 0xff) == SQLITE_CANTOPEN) {
+		/* No log can be made beside it: a read-only place.  Then
+		 * nobody writes either, unless a log is there already. */
+		name = xasprintf("%s-wal", s->path);
+		rc = access(name, F_OK) == 0 ? -1 : 0;
+		free(name);
+		if (rc < 0)
+			return -1;
+		(void)sqlite3_close_v2(s->db);
+		s->db = NULL;
+		name = immutable_uri(s->path);
+		rc = store_connect(
+		    s, name, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, &again);
+		free(name);
+		if (rc == 0)
+			rc = store_identify(s, &version, &again);
+		if (rc < 0 && e != NULL)
+			*e = again;
+	}
+	if (rc < 0)
+		return -1;
+	if (version == 0)
+		return err_set(e, ERR_STORE, "%s: holds no study", s->path);
+	if (version < schema_version())
+		return err_set(e, ERR_STORE,
+		    "%s: made by an older hpotune; "
+		    "starting the study brings it up to date",
+		    s->path);
+	/* Only the writer moves the log into the file. */
+	(void)sqlite3_db_config(
+	    s->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+	return store_exec(s, "PRAGMA query_only = ON", e);
+}
+
+int
+store_set_journal(struct store *s, bool network_fs, struct err *e)
+{
+	sqlite3_stmt *st;
+	const char *mode;
+
+	s->wal = !network_fs;
+	if (network_fs)
+		return store_exec(s,
+		    "PRAGMA locking_mode = EXCLUSIVE;"
+		    "PRAGMA journal_mode = DELETE; PRAGMA synchronous = FULL",
+		    e);
+	if (sqlite3_prepare_v2(
+		s->db, "PRAGMA journal_mode = WAL", -1, &st, NULL) != SQLITE_OK)
+		return store_fail(s, "write-ahead log", e);
+	if (sqlite3_step(st) != SQLITE_ROW) {
+		(void)store_fail(s, "write-ahead log", e);
+		(void)sqlite3_finalize(st);
+		return -1;
+	}
+	mode = (const char *)sqlite3_column_text(st, 0);
+	s->wal = mode != NULL && strcmp(mode, "wal") == 0;
+	(void)sqlite3_finalize(st);
+	if (!s->wal)
+		return err_set(e, ERR_STORE,
+		    "%s: this file system cannot hold "
+		    "a write-ahead log",
+		    s->path);
+	return store_exec(s, "PRAGMA synchronous = NORMAL", e);
+}
+
+int
+store_connect_write(struct store *s, struct err *e)
+{
+	if (store_connect(s, s->path, SQLITE_OPEN_READWRITE, e) < 0)
+		return -1;
+	if (sqlite3_db_readonly(s->db, "main") == 1)
+		return err_set(e, ERR_FILE, "%s: may not be written", s->path);
+	return store_exec(s, write_settings, e);
+}
+
+static int
+open_write(struct store *s, struct err *e)
+{
+	int64_t version, network_fs;
+
+	if (store_connect_write(s, e) < 0 || store_identify(s, &version, e) < 0)
+		return -1;
+	if (version == 0)
+		return err_set(e, ERR_STORE, "%s: holds no study", s->path);
+	if (get_number(s, "SELECT network_fs FROM t_study", &network_fs, e) <
+		0 ||
+	    store_set_journal(s, network_fs != 0, e) < 0)
+		return -1;
+	if (store_begin(s, e) < 0)
+		return -1;
+	if (schema_migrate(s, version, e) < 0 || schema_refresh(s, e) < 0) {
+		store_rollback(s);
+		return -1;
+	}
+	return store_commit(s, version < schema_version(), e);
+}
+
+int
+store_open(
+    struct store **out, const char *path, enum store_mode mode, struct err *e)
+{
+	struct store *s;
+	int rc;
+
+	if ((rc = store_look(path, e)) < 0)
+		return -1;
+	if (rc == 0)
+		return access(path, F_OK) == 0
+			   ? err_set(e, ERR_STORE,
+				 "%s: an empty file, not a study", path)
+			   : err_set(
+				 e, ERR_FILE, "%s: %s", path, strerror(ENOENT));
+	s = store_new(path, mode);
+	rc = mode == STORE_READ ? open_read(s, e) : open_write(s, e);
+	if (rc < 0) {
+		store_close(s);
+		return -1;
+	}
+	if (mode == STORE_WRITE)
+		(void)sqlite3_busy_timeout(s->db, STORE_WRITE_WAIT_MS);
+	*out = s;
+	return 0;
+}
+
+const char *
+store_sqlite_version(void)
+{
+	return sqlite3_libversion();
+}

@@ -1,0 +1,211 @@
+/*
+ * What happens while a study runs: reports, judgements, events, medians, and
+ * the queue of settings.  Each record takes the next number of one counter,
+ * so that everything recorded has one order.
+ */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/err.h"
+#include "src/base/mem.h"
+#include "src/store/stmt.h"
+
+struct store_name {
+	char *name;
+	int64_t id;
+};
+
+void
+store_names_clear(struct store *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->n_names; i++)
+		free(s->names[i].name);
+	free(s->names);
+	s->names = NULL;
+	s->n_names = 0;
+}
+
+/* Index of the first cached name that is not below name. */
+static size_t
+find_name(const struct store *s, const char *name)
+{
+	size_t low = 0, high = s->n_names, mid;
+
+	while (low < high) {
+		mid = low + (high - low) / 2;
+		if (strcmp(s->names[mid].name, name) < 0)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+/* The id of a name in the table, made when it is new. */
+static int
+intern(struct store *s, const char *name, int64_t *id, struct err *e)
+{
+	sqlite3_stmt *st = stmt_get(s, STMT_NAME_GET, e);
+	int rc;
+
+	if (st == NULL)
+		return -1;
+	stmt_text(st, 1, name);
+	if ((rc = stmt_step(s, st, e)) < 0)
+		return -1;
+	*id = sqlite3_column_int64(st, 0);
+	stmt_done(st);
+	if (rc > 0)
+		return 0;
+	if ((st = stmt_get(s, STMT_NAME_ADD, e)) == NULL)
+		return -1;
+	stmt_text(st, 1, name);
+	if (stmt_write(s, st, e) < 0)
+		return -1;
+	*id = sqlite3_last_insert_rowid(s->db);
+	return 0;
+}
+
+int
+store_name_id(struct store *s, const char *name, int64_t *id, struct err *e)
+{
+	size_t i = find_name(s, name);
+
+	if (i < s->n_names && strcmp(s->names[i].name, name) == 0) {
+		*id = s->names[i].id;
+		return 0;
+	}
+	if (intern(s, name, id, e) < 0)
+		return -1;
+	s->names = xreallocarray(s->names, s->n_names + 1, sizeof *s->names);
+	memmove(s->names + i + 1, s->names + i,
+	    (s->n_names - i) * sizeof *s->names);
+	s->names[i] = (struct store_name){ xstrdup(name), *id };
+	s->n_names++;
+	return 0;
+}
+
+int
+store_metric_add(struct store *s, int64_t trial, int attempt, const char *name,
+    int64_t step, double value, int64_t time_us, struct err *e)
+{
+	sqlite3_stmt *st = stmt_get(s, STMT_METRIC_ADD, e);
+	int64_t id;
+
+	if (st == NULL || store_name_id(s, name, &id, e) < 0)
+		return -1;
+	stmt_int(st, 1, id);
+	stmt_int(st, 2, trial);
+	stmt_int(st, 3, step);
+	stmt_int(st, 4, ++s->seq);
+	stmt_int(st, 5, attempt);
+	stmt_real(st, 6, value);
+	stmt_int(st, 7, time_us);
+	return stmt_write(s, st, e);
+}
+
+int
+store_stop_add(struct store *s, const struct store_stop *stop, struct err *e)
+{
+	sqlite3_stmt *st = stmt_get(s, STMT_STOP_ADD, e);
+
+	if (st == NULL)
+		return -1;
+	stmt_int(st, 1, ++s->seq);
+	stmt_int(st, 2, stop->trial);
+	stmt_int(st, 3, stop->step);
+	stmt_text(st, 4, stop->rule);
+	stmt_real(st, 5, stop->value);
+	stmt_real(st, 6, stop->threshold);
+	stmt_int(st, 7, stop->pool);
+	stmt_text(st, 8, stop->verdict);
+	stmt_text(st, 9, stop->why);
+	stmt_int(st, 10, stop->time_us);
+	return stmt_write(s, st, e);
+}
+
+int
+store_event_add(struct store *s, int64_t time_us, const char *level,
+    const char *area, int64_t trial, int attempt, const char *text,
+    struct err *e)
+{
+	sqlite3_stmt *st = stmt_get(s, STMT_EVENT_ADD, e);
+
+	if (st == NULL)
+		return -1;
+	stmt_int(st, 1, ++s->seq);
+	stmt_int(st, 2, time_us);
+	stmt_text(st, 3, level);
+	stmt_text(st, 4, area);
+	stmt_int_or(st, 5, trial, 0);
+	stmt_int_or(st, 6, attempt, 0);
+	stmt_text(st, 7, text);
+	return stmt_write(s, st, e);
+}
+
+int
+store_median_put(
+    struct store *s, int64_t step, int64_t trials, double median, struct err *e)
+{
+	sqlite3_stmt *st = stmt_get(s, STMT_MEDIAN_PUT, e);
+
+	if (st == NULL)
+		return -1;
+	stmt_int(st, 1, step);
+	stmt_int(st, 2, trials);
+	stmt_real(st, 3, median);
+	return stmt_write(s, st, e);
+}
+
+int
+store_enqueue(
+    struct store *s, const char *params, const char *source, struct err *e)
+{
+	sqlite3_stmt *st = stmt_get(s, STMT_QUEUE_ADD, e);
+
+	if (st == NULL)
+		return -1;
+	stmt_text(st, 1, params);
+	stmt_text(st, 2, store_source(source));
+	return stmt_write(s, st, e);
+}
+
+int
+store_queue_next(struct store *s, int64_t *id, char **params,
+    const char **source, struct err *e)
+{
+	sqlite3_stmt *st = stmt_get(s, STMT_QUEUE_NEXT, e);
+	int rc;
+
+	if (st == NULL || (rc = stmt_step(s, st, e)) < 0)
+		return -1;
+	if (rc == 0)
+		return 1;
+	*id = stmt_col_int(st, 0, 0);
+	*params = stmt_dup(stmt_col_text(st, 1));
+	*source = store_source(stmt_col_text(st, 2));
+	stmt_done(st);
+	return 0;
+}
+
+int
+store_queue_take(struct store *s, int64_t id, int64_t trial, struct err *e)
+{
+	sqlite3_stmt *st = stmt_get(s, STMT_QUEUE_TAKE, e);
+
+	if (st == NULL)
+		return -1;
+	stmt_int(st, 1, id);
+	stmt_int(st, 2, trial);
+	if (stmt_write(s, st, e) < 0)
+		return -1;
+	if (sqlite3_changes(s->db) != 1)
+		return err_set(e, ERR_STORE,
+		    "%s: setting %lld of the queue is "
+		    "taken",
+		    s->path, (long long)id);
+	return 0;
+}

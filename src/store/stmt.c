@@ -1,0 +1,299 @@
+/*
+ * Every statement the program runs on rows, by name, prepared once per
+ * connection when first used.  Knows how values are bound and read; refuses to
+ * know what they mean.
+ */
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/err.h"
+#include "src/base/mem.h"
+#include "src/store/stmt.h"
+
+#define TRIAL_COLUMNS                                                    \
+	"trial, state, cause, objective, last_step, reports, attempts, " \
+	"failures, free_retries, alone, not_before_us, started_us, "     \
+	"ended_us, source, backend, why, params"
+
+#define ATTEMPT_COLUMNS                                                      \
+	"trial, attempt, uuid, backend, place, slot, state, started_us, "    \
+	"ended_us, exit_code, signal, end_class, resumed_step, log_offset, " \
+	"metrics_offset, log_skip, metrics_skip, max_rss, cpu_us, log, why"
+
+static const char *const texts[STMT_COUNT] = {
+	[STMT_BEGIN_READ] = "BEGIN",
+	[STMT_BEGIN_WRITE] = "BEGIN IMMEDIATE",
+	[STMT_COMMIT] = "COMMIT",
+	[STMT_COUNTER_GET] = "SELECT seq FROM t_counter",
+	[STMT_COUNTER_PUT] = "UPDATE t_counter SET seq = ?1",
+
+	[STMT_STUDY_ADD] =
+	    "INSERT INTO t_study (id, name, metric, goal, network_fs, "
+	    "created_us, state, strategy, seed, rule, max_steps, json, fixed, "
+	    "dir, elapsed_ms, schema_version, program_version) VALUES "
+	    "(1, ?1, ?2, ?3, ?4, ?5, 'running', '', 0, '', 0, '', '', '', 0, "
+	    "?6, '')",
+	[STMT_STUDY_GET] =
+	    "SELECT name, state, metric, goal, strategy, seed, rule, "
+	    "max_steps, json, fixed, dir, created_us, started_us, ended_us, "
+	    "elapsed_ms, why FROM t_study",
+	[STMT_STUDY_PUT] =
+	    "UPDATE t_study SET state = ?1, strategy = ?2, seed = ?3, "
+	    "rule = ?4, max_steps = ?5, json = ?6, fixed = ?7, dir = ?8, "
+	    "started_us = ?9, ended_us = ?10, elapsed_ms = ?11, why = ?12",
+	[STMT_PARAM_ADD] = "INSERT INTO t_param VALUES (?1, ?2)",
+	[STMT_PARAM_EACH] = "SELECT name FROM t_param ORDER BY position",
+	[STMT_MOVE_ADD] = "INSERT OR IGNORE INTO t_move VALUES (?1, ?2)",
+
+	[STMT_TRIAL_ADD] =
+	    "INSERT INTO t_trial (trial, state, cause, objective, last_step, "
+	    "reports, attempts, failures, free_retries, alone, "
+	    "not_before_us, source, backend, why, params, begin_seq, "
+	    "steps_run, steps_skipped, seconds) "
+	    "SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, "
+	    "?14, ?15, ?16, 0, 0, 0 "
+	    "WHERE ?1 = (SELECT coalesce(max(trial), 0) + 1 FROM t_trial)",
+	[STMT_TRIAL_GET] =
+	    "SELECT " TRIAL_COLUMNS " FROM t_trial WHERE trial = ?1",
+	/*
+	 * Steps count from 0 or from 1: a trial whose step 0 was reported ran
+	 * one more than the number of its last step.
+	 */
+	[STMT_TRIAL_PUT] =
+	    "UPDATE t_trial SET state = ?2, cause = ?3, objective = ?4, "
+	    "last_step = ?5, reports = ?6, attempts = ?7, failures = ?8, "
+	    "free_retries = ?9, alone = ?10, not_before_us = ?11, "
+	    "source = ?12, backend = ?13, why = ?14, "
+	    "end_seq = iif(?15, coalesce(end_seq, ?16), NULL), "
+	    "ended_us = iif(?15, coalesce(?17, (SELECT max(ended_us) "
+	    "FROM t_attempt WHERE trial = ?1)), NULL), "
+	    "(steps_run, steps_skipped) = (SELECT run, iif(?2 = 'stopped' "
+	    "AND max_steps > run, max_steps - run, 0) FROM t_study, "
+	    "(SELECT iif(?5 < 0, 0, ?5 + EXISTS (SELECT 1 FROM t_metric "
+	    "WHERE name_id = 1 AND trial = ?1 AND step = 0)) AS run)) "
+	    "WHERE trial = ?1",
+	[STMT_TRIAL_EACH] =
+	    "SELECT " TRIAL_COLUMNS " FROM t_trial ORDER BY trial",
+
+	[STMT_ATTEMPT_ADD] =
+	    "INSERT INTO t_attempt (" ATTEMPT_COLUMNS ") VALUES (?1, ?2, ?3, "
+	    "?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, "
+	    "?18, ?19, ?20, ?21)",
+	[STMT_ATTEMPT_GET] = "SELECT " ATTEMPT_COLUMNS " FROM t_attempt "
+			     "WHERE trial = ?1 AND attempt = ?2",
+	[STMT_ATTEMPT_PUT] =
+	    "UPDATE t_attempt SET uuid = ?3, backend = ?4, place = ?5, "
+	    "slot = ?6, state = ?7, started_us = ?8, ended_us = ?9, "
+	    "exit_code = ?10, signal = ?11, end_class = ?12, "
+	    "resumed_step = ?13, log_offset = ?14, metrics_offset = ?15, "
+	    "log_skip = ?16, metrics_skip = ?17, max_rss = ?18, "
+	    "cpu_us = ?19, log = ?20, why = ?21 "
+	    "WHERE trial = ?1 AND attempt = ?2",
+	[STMT_ATTEMPT_OPEN] = "SELECT " ATTEMPT_COLUMNS " FROM t_attempt "
+			      "WHERE state <> 'ended' ORDER BY trial, attempt",
+
+	[STMT_NAME_GET] = "SELECT id FROM t_name WHERE name = ?1",
+	[STMT_NAME_ADD] = "INSERT INTO t_name (name) VALUES (?1)",
+	[STMT_METRIC_ADD] =
+	    "INSERT INTO t_metric (name_id, trial, step, seq, attempt, value, "
+	    "time_us) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+	[STMT_MEDIAN_PUT] =
+	    "INSERT INTO t_median VALUES (?1, ?2, ?3) ON CONFLICT (step) "
+	    "DO UPDATE SET trials = ?2, median = ?3",
+	[STMT_STOP_ADD] =
+	    "INSERT INTO t_stop (seq, trial, step, rule, value, threshold, "
+	    "pool, verdict, why, time_us) "
+	    "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+	[STMT_EVENT_ADD] =
+	    "INSERT INTO t_event (seq, time_us, level, area, trial, attempt, "
+	    "text) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+	[STMT_QUEUE_ADD] =
+	    "INSERT INTO t_queue (params, source) VALUES (?1, ?2)",
+	[STMT_QUEUE_NEXT] =
+	    "SELECT id, params, source FROM t_queue WHERE trial IS NULL "
+	    "ORDER BY id LIMIT 1",
+	[STMT_QUEUE_TAKE] =
+	    "UPDATE t_queue SET trial = ?2 WHERE id = ?1 AND trial IS NULL",
+
+	[STMT_CURVE_EACH] =
+	    "SELECT trial, step, value FROM t_metric WHERE name_id = 1 "
+	    "ORDER BY trial, step, seq",
+	[STMT_RECORD_REPORT] =
+	    "SELECT trial, step, seq, value FROM t_metric WHERE name_id = 1 "
+	    "ORDER BY trial, step, seq",
+	[STMT_RECORD_TRIAL] =
+	    "SELECT trial, begin_seq, end_seq, state, objective "
+	    "FROM t_trial ORDER BY trial",
+	[STMT_LAST_STEP] =
+	    "SELECT n.name, max(m.step) FROM t_name AS n "
+	    "CROSS JOIN t_metric AS m ON m.name_id = n.id AND m.trial = ?1 "
+	    "WHERE m.attempt = ?2 GROUP BY n.id",
+};
+
+static bool
+no_space(struct store *s)
+{
+	int sys = sqlite3_system_errno(s->db);
+
+	return sys == ENOSPC || sys == EDQUOT;
+}
+
+int
+store_fail(struct store *s, const char *what, struct err *e)
+{
+	char who[128];
+
+	if (s->begun && sqlite3_get_autocommit(s->db))
+		s->lost = true;
+	switch (sqlite3_errcode(s->db) & 0xff) {
+	case SQLITE_BUSY:
+	case SQLITE_LOCKED:
+		store_blocker(s, who, sizeof who);
+		return err_set(e, ERR_BUSY, "%s: locked by %s", s->path, who);
+	case SQLITE_FULL:
+		return err_set(e, ERR_FULL, "%s: %s: no space left on the disk",
+		    s->path, what);
+	case SQLITE_NOTADB:
+		return err_set(
+		    e, ERR_STORE, "%s: not a database of hpotune", s->path);
+	case SQLITE_IOERR:
+		if (no_space(s))
+			return err_set(e, ERR_FULL,
+			    "%s: %s: no space left on the disk", s->path, what);
+		s->dead = s->mode == STORE_WRITE;
+		break;
+	case SQLITE_CORRUPT:
+		s->dead = s->mode == STORE_WRITE;
+		break;
+	default:
+		break;
+	}
+	return err_set(
+	    e, ERR_STORE, "%s: %s: %s", s->path, what, sqlite3_errmsg(s->db));
+}
+
+int
+store_exec(struct store *s, const char *sql, struct err *e)
+{
+	if (sqlite3_exec(s->db, sql, NULL, NULL, NULL) == SQLITE_OK)
+		return 0;
+	return store_fail(s, "statement", e);
+}
+
+sqlite3_stmt *
+stmt_get(struct store *s, enum stmt_id id, struct err *e)
+{
+	if (s->stmts[id] == NULL &&
+	    sqlite3_prepare_v3(s->db, texts[id], -1, SQLITE_PREPARE_PERSISTENT,
+		&s->stmts[id], NULL) != SQLITE_OK) {
+		(void)store_fail(s, "statement", e);
+		return NULL;
+	}
+	return s->stmts[id];
+}
+
+int
+stmt_step(struct store *s, sqlite3_stmt *st, struct err *e)
+{
+	switch (sqlite3_step(st)) {
+	case SQLITE_ROW:
+		return 1;
+	case SQLITE_DONE:
+		stmt_done(st);
+		return 0;
+	default:
+		(void)store_fail(s, "statement", e);
+		stmt_done(st);
+		return -1;
+	}
+}
+
+int
+stmt_write(struct store *s, sqlite3_stmt *st, struct err *e)
+{
+	if (!s->begun || s->lost || sqlite3_get_autocommit(s->db)) {
+		stmt_done(st);
+		return err_set(
+		    e, ERR_STORE, "%s: no transaction is open", s->path);
+	}
+	return stmt_step(s, st, e) < 0 ? -1 : 0;
+}
+
+void
+stmt_done(sqlite3_stmt *st)
+{
+	(void)sqlite3_reset(st);
+	(void)sqlite3_clear_bindings(st);
+}
+
+void
+stmt_finalize_all(struct store *s)
+{
+	int i;
+
+	for (i = 0; i < STMT_COUNT; i++)
+		(void)sqlite3_finalize(s->stmts[i]);
+}
+
+void
+stmt_text(sqlite3_stmt *st, int i, const char *s)
+{
+	if (s == NULL)
+		(void)sqlite3_bind_null(st, i);
+	else if (utf8_valid(s))
+		(void)sqlite3_bind_text(st, i, s, -1, SQLITE_TRANSIENT);
+	else
+		(void)sqlite3_bind_text(st, i, utf8_clean(s), -1, free);
+}
+
+void
+stmt_int(sqlite3_stmt *st, int i, int64_t v)
+{
+	(void)sqlite3_bind_int64(st, i, v);
+}
+
+void
+stmt_int_or(sqlite3_stmt *st, int i, int64_t v, int64_t none)
+{
+	if (v == none)
+		(void)sqlite3_bind_null(st, i);
+	else
+		(void)sqlite3_bind_int64(st, i, v);
+}
+
+void
+stmt_real(sqlite3_stmt *st, int i, double v)
+{
+	(void)sqlite3_bind_double(st, i, v);
+}
+
+char *
+stmt_col_text(sqlite3_stmt *st, int i)
+{
+	return (char *)(uintptr_t)sqlite3_column_text(st, i);
+}
+
+int64_t
+stmt_col_int(sqlite3_stmt *st, int i, int64_t none)
+{
+	if (sqlite3_column_type(st, i) == SQLITE_NULL)
+		return none;
+	return sqlite3_column_int64(st, i);
+}
+
+double
+stmt_col_real(sqlite3_stmt *st, int i)
+{
+	if (sqlite3_column_type(st, i) == SQLITE_NULL)
+		return NAN;
+	return sqlite3_column_double(st, i);
+}
+
+char *
+stmt_dup(const char *s)
+{
+	return s != NULL ? xstrdup(s) : NULL;
+}

@@ -1,0 +1,173 @@
+/*
+ * Transactions, and when the log reaches the disk.  Knows nothing of rows.
+ *
+ * The connection commits with synchronous=NORMAL: the log is written but not
+ * synced.  A commit that must last then syncs the log itself, which is what
+ * synchronous=FULL would have done at the same place; so the caller may decide
+ * at the end of a turn, when it knows what the turn held.
+ */
+
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "src/base/err.h"
+#include "src/base/fail.h"
+#include "src/base/mem.h"
+#include "src/store/stmt.h"
+
+/* A log beyond this is cut when nobody reads it. */
+#define WAL_CUT_BYTES (8 << 20)
+
+/* The last number given to a record: another command may have used some. */
+static int
+read_counter(struct store *s, struct err *e)
+{
+	sqlite3_stmt *st = stmt_get(s, STMT_COUNTER_GET, e);
+
+	if (st == NULL || stmt_step(s, st, e) < 0)
+		return -1;
+	s->seq = s->seq_begin = sqlite3_column_int64(st, 0);
+	stmt_done(st);
+	return 0;
+}
+
+int
+store_begin(struct store *s, struct err *e)
+{
+	bool write = s->mode == STORE_WRITE;
+	sqlite3_stmt *st;
+
+	if (s->dead)
+		return err_set(e, ERR_STORE,
+		    "%s: an earlier error has cut the "
+		    "connection; start again",
+		    s->path);
+	st = stmt_get(s, write ? STMT_BEGIN_WRITE : STMT_BEGIN_READ, e);
+	if (st == NULL || stmt_step(s, st, e) < 0)
+		return -1;
+	s->begun = true;
+	s->lost = false;
+	if (write && read_counter(s, e) < 0) {
+		store_rollback(s);
+		return -1;
+	}
+	return 0;
+}
+
+void
+store_rollback(struct store *s)
+{
+	int i;
+
+	for (i = 0; i < STMT_COUNT; i++)
+		if (s->stmts[i] != NULL)
+			stmt_done(s->stmts[i]);
+	/* Some errors have rolled back by themselves. */
+	if (!sqlite3_get_autocommit(s->db))
+		(void)sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
+	store_names_clear(s);
+	s->begun = s->lost = false;
+}
+
+bool
+store_in_transaction(const struct store *s)
+{
+	return s->begun;
+}
+
+/* After a failed sync nobody knows what the disk holds: never try again. */
+static int
+sync_log(struct store *s, struct err *e)
+{
+	sqlite3_file *f = NULL;
+	int rc;
+
+	rc = sqlite3_file_control(
+	    s->db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &f);
+	if (rc != SQLITE_OK || f == NULL || f->pMethods == NULL)
+		return 0;
+	rc = f->pMethods->xSync(f, SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY);
+	if (rc == SQLITE_OK)
+		return 0;
+	s->dead = true;
+	return err_set(e, ERR_STORE, "%s: the log cannot be synced: %s",
+	    s->path, sqlite3_errstr(rc));
+}
+
+static int
+write_counter(struct store *s, struct err *e)
+{
+	sqlite3_stmt *st;
+
+	if (s->seq == s->seq_begin)
+		return 0;
+	if ((st = stmt_get(s, STMT_COUNTER_PUT, e)) == NULL)
+		return -1;
+	stmt_int(st, 1, s->seq);
+	return stmt_write(s, st, e);
+}
+
+static int
+commit(struct store *s, struct err *e)
+{
+	sqlite3_stmt *st;
+
+	if (s->lost)
+		return err_set(e, ERR_STORE,
+		    "%s: an error has undone the transaction", s->path);
+	if (write_counter(s, e) < 0 ||
+	    (st = stmt_get(s, STMT_COMMIT, e)) == NULL ||
+	    stmt_step(s, st, e) < 0)
+		return -1;
+	return 0;
+}
+
+int
+store_commit(struct store *s, bool durable, struct err *e)
+{
+	fail_point("store.before_commit");
+	if (commit(s, e) < 0) {
+		store_rollback(s);
+		return -1;
+	}
+	s->begun = false;
+	fail_point("store.after_commit");
+	if (durable && s->wal)
+		return sync_log(s, e);
+	return 0;
+}
+
+static int64_t
+wal_bytes(const struct store *s)
+{
+	char *path = xasprintf("%s-wal", s->path);
+	struct stat st;
+	int64_t n = stat(path, &st) == 0 ? st.st_size : 0;
+
+	free(path);
+	return n;
+}
+
+int64_t
+store_wal_bytes(struct store *s)
+{
+	return wal_bytes(s);
+}
+
+void
+store_checkpoint(struct store *s)
+{
+	int frames = 0, moved = 0;
+
+	if (!s->wal || s->begun || s->dead || s->mode != STORE_WRITE)
+		return;
+	if (sqlite3_wal_checkpoint_v2(s->db, "main", SQLITE_CHECKPOINT_PASSIVE,
+		&frames, &moved) != SQLITE_OK ||
+	    moved < frames || wal_bytes(s) < WAL_CUT_BYTES)
+		return;
+	/* With no timeout a reader in the way is an answer, not a wait. */
+	(void)sqlite3_busy_timeout(s->db, 0);
+	(void)sqlite3_wal_checkpoint_v2(
+	    s->db, "main", SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+	(void)sqlite3_busy_timeout(s->db, STORE_WRITE_WAIT_MS);
+}

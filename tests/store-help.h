@@ -1,0 +1,180 @@
+/*
+ * What every test of the store needs: a folder of its own, a small study, and
+ * one answer of a query as text.
+ */
+
+#ifndef STORE_HELP_H
+#define STORE_HELP_H
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "src/base/err.h"
+#include "src/base/mem.h"
+#include "src/model/space.h"
+#include "src/store/store.h"
+#include "tests/tap.h"
+
+#define T0 1700000000123456LL /* 2023-11-14T22:13:20.123Z */
+#define SECOND 1000000LL
+
+static char help_dir[256];
+
+/* A path in the test's own folder. */
+__attribute__((unused)) static char *
+help_path(const char *name)
+{
+	return xasprintf("%s/%s", help_dir, name);
+}
+
+__attribute__((unused)) static void
+help_begin(void)
+{
+	const char *tmp = getenv("TMPDIR");
+
+	(void)snprintf(help_dir, sizeof help_dir, "%s/t_store.XXXXXX",
+	    tmp != NULL ? tmp : "/tmp");
+	if (mkdtemp(help_dir) == NULL) {
+		perror(help_dir);
+		exit(1);
+	}
+}
+
+__attribute__((unused)) static int
+help_end(void)
+{
+	char *command = xasprintf("rm -rf '%s'", help_dir);
+	int rc = system(command);
+
+	free(command);
+	return rc != 0 || done_testing();
+}
+
+/* Stop the test when something that only prepares it fails. */
+__attribute__((unused)) static void
+must(int rc, const struct err *e)
+{
+	if (rc == 0)
+		return;
+	printf("Bail out! %s\n", e->text);
+	exit(1);
+}
+
+/* A study of two parameters; texts are literals, so never call fini. */
+__attribute__((unused)) static struct store_study
+help_study(bool maximize)
+{
+	return (struct store_study){
+		.name = (char *)(uintptr_t) "small",
+		.state = STUDY_RUNNING,
+		.metric = (char *)(uintptr_t) "acc",
+		.maximize = maximize,
+		.strategy = (char *)(uintptr_t) "random",
+		.seed = 7,
+		.rule = (char *)(uintptr_t) "median",
+		.max_steps = 10,
+		.json = (char *)(uintptr_t) "{}",
+		.fixed = (char *)(uintptr_t) "fixed",
+		.dir = (char *)(uintptr_t) "/where",
+		.created_us = T0,
+		.started_us = T0 + SECOND,
+	};
+}
+
+__attribute__((unused)) static struct store *
+help_create(const char *name, bool maximize)
+{
+	struct param params[2] = { { .name = (char *)(uintptr_t) "lr" },
+		{ .name = (char *)(uintptr_t) "optimizer" } };
+	struct space space = { .params = params, .n = 2 };
+	struct store_study study = help_study(maximize);
+	struct err e = ERR_INIT;
+	char *path = help_path(name);
+	struct store *s;
+
+	must(store_create(&s, path, &study, &space, false, &e), &e);
+	free(path);
+	return s;
+}
+
+__attribute__((unused)) static struct store_trial
+help_trial(int64_t number, enum trial_state state)
+{
+	return (struct store_trial){
+		.number = number,
+		.state = state,
+		.params =
+		    (char *)(uintptr_t) "{\"lr\":0.5,\"optimizer\":\"adam\"}",
+		.source = "strategy",
+		.objective = NAN,
+		.last_step = -1,
+	};
+}
+
+__attribute__((unused)) static struct store_attempt
+help_attempt(int64_t trial, int attempt)
+{
+	return (struct store_attempt){
+		.trial = trial,
+		.attempt = attempt,
+		.uuid = (char *)(uintptr_t) "0123",
+		.backend = (char *)(uintptr_t) "local",
+		.state = TRIAL_STARTING,
+		.exit_code = -1,
+		.resumed_step = -1,
+	};
+}
+
+/* All rows of a query: columns joined by "|", rows by newline; free it. */
+__attribute__((unused)) static char *
+help_query(struct store *s, const char *sql)
+{
+	struct err e = ERR_INIT;
+	struct store_rows *r;
+	struct buf b = { 0 };
+	int rc, i;
+
+	if (store_rows_open(&r, s, sql, NULL, &e) < 0)
+		return xasprintf("error: %s", e.text);
+	while ((rc = store_rows_next(r, &e)) > 0) {
+		if (b.len > 0)
+			buf_putc(&b, '\n');
+		for (i = 0; i < store_rows_columns(r); i++)
+			buf_printf(&b, "%s%s", i > 0 ? "|" : "",
+			    store_rows_null(r, i) ? "NULL"
+						  : store_rows_text(r, i));
+	}
+	store_rows_close(r);
+	if (rc < 0)
+		buf_puts(&b, e.text);
+	return buf_take(&b);
+}
+
+__attribute__((unused)) static bool
+is_query(struct store *s, const char *sql, const char *want, const char *what)
+{
+	char *got = help_query(s, sql);
+	bool good = is_str(got, want, what);
+
+	free(got);
+	return good;
+}
+
+/* Move a new trial through states[0], states[1], … up to TRIAL_STATES. */
+__attribute__((unused)) static void
+help_walk(
+    struct store *s, struct store_trial *t, const enum trial_state *states)
+{
+	struct err e = ERR_INIT;
+
+	for (; *states != TRIAL_STATES; states++) {
+		t->state = *states;
+		must(store_trial_put(s, t, &e), &e);
+	}
+}
+
+#endif /* STORE_HELP_H */

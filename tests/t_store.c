@@ -1,0 +1,335 @@
+/* Files, rows and transactions of the store. */
+
+#include <fcntl.h>
+#include <sys/wait.h>
+
+#include "src/store/stmt.h"
+#include "tests/store-help.h"
+
+static struct err e;
+
+static void
+write_file(const char *path, const char *text)
+{
+	FILE *f = fopen(path, "w");
+
+	if (f == NULL || fputs(text, f) < 0 || fclose(f) != 0)
+		exit(1);
+}
+
+/* Change a file from outside, as a shell would. */
+static int
+shell(const char *path, const char *sql)
+{
+	sqlite3 *db;
+	int rc = sqlite3_open(path, &db);
+
+	if (rc == SQLITE_OK)
+		rc = sqlite3_exec(db, sql, NULL, NULL, NULL);
+	(void)sqlite3_close(db);
+	return rc;
+}
+
+static void
+refused(const char *path, enum err_kind kind, const char *part)
+{
+	struct store *s = NULL;
+	int mode;
+
+	for (mode = STORE_READ; mode <= STORE_WRITE; mode++) {
+		e = (struct err)ERR_INIT;
+		if (ok(store_open(&s, path, (enum store_mode)mode, &e) < 0,
+			"open for %s is refused: %s",
+			mode == STORE_READ ? "reading" : "writing", part))
+			ok(e.kind == kind && strstr(e.text, part) != NULL &&
+				strncmp(e.text, path, strlen(path)) == 0,
+			    "and says so: %s", strrchr(e.text, '/'));
+		else
+			store_close(s);
+	}
+}
+
+static void
+test_strange_files(void)
+{
+	char *path = help_path("strange.db");
+	struct store *s;
+	bool there;
+
+	refused(path, ERR_FILE, "No such file");
+	refused(help_dir, ERR_FILE, "directory");
+	write_file(path, "");
+	refused(path, ERR_STORE, "empty");
+	ok(store_there(&there, path, &e) == 0 && !there,
+	    "an empty file is no study");
+	write_file(path,
+	    "This is a text of more than a hundred bytes, and so "
+	    "it cannot be taken for a short file.  It is no database at all, "
+	    "and never was.\n");
+	refused(path, ERR_STORE, "not a database");
+	ok(store_there(&there, path, &e) < 0, "garbage is nothing to replace");
+	(void)unlink(path);
+	ok(shell(path, "CREATE TABLE mine (a)") == 0, "a stranger's database");
+	refused(path, ERR_STORE, "another program");
+	(void)unlink(path);
+	s = help_create("strange.db", true);
+	store_close(s);
+	ok(store_there(&there, path, &e) == 0 && there, "a study is there");
+	ok(shell(path, "PRAGMA user_version = 99") == 0, "a later version");
+	refused(path, ERR_STORE, "newer");
+	free(path);
+}
+
+static void
+test_create(void)
+{
+	struct store_study study = help_study(true);
+	struct space space = { .n = 0 };
+	char *path = help_path("create.db");
+	struct store *s;
+	struct stat st;
+	bool there = true;
+
+	ok(store_there(&there, path, &e) == 0 && !there, "nothing there");
+	/* What a death while creating leaves. */
+	ok(shell(path, "PRAGMA journal_mode = WAL") == 0, "an unfilled file");
+	ok(store_there(&there, path, &e) == 0 && !there, "counts as nothing");
+	ok(store_create(&s, path, &study, &space, false, &e) == 0,
+	    "and is taken over");
+	ok(stat(path, &st) == 0 && (st.st_mode & 07777) == 0600,
+	    "file is 0600");
+	free(path);
+	path = help_path("create.db-wal");
+	ok(stat(path, &st) == 0 && (st.st_mode & 07777) == 0600, "log is 0600");
+	free(path);
+	path = help_path("create.db");
+	ok(store_create(&s, path, &study, &space, false, &e) < 0 &&
+		e.kind == ERR_FILE,
+	    "a second study is refused: %s", e.text);
+	store_close(s);
+	free(path);
+}
+
+static void
+test_study(void)
+{
+	struct store *s = help_create("study.db", false);
+	struct store_study study;
+	char *path = help_path("study.db");
+
+	must(store_study_get(s, &study, &e), &e);
+	is_str(study.name, "small", "name");
+	ok(!study.maximize, "goal");
+	study.state = STUDY_FINISHED;
+	study.seed = UINT64_MAX;
+	study.ended_us = T0 + 3 * SECOND;
+	study.elapsed_ms = 2000;
+	free(study.why);
+	study.why = xstrdup("all\xff done");
+	ok(store_study_put(s, &study, &e) < 0,
+	    "no writing outside store_begin");
+	must(store_begin(s, &e), &e);
+	ok(store_in_transaction(s), "in a transaction");
+	must(store_study_put(s, &study, &e), &e);
+	must(store_commit(s, true, &e), &e);
+	ok(!store_in_transaction(s), "out of it");
+	store_study_fini(&study);
+	store_close(s);
+
+	must(store_open(&s, path, STORE_WRITE, &e), &e);
+	must(store_study_get(s, &study, &e), &e);
+	is_int(study.state, STUDY_FINISHED, "state after a restart");
+	ok(study.seed == UINT64_MAX, "a seed of 64 bits");
+	is_int(study.max_steps, 10, "max_steps");
+	is_int(study.created_us, T0, "created");
+	is_int(study.ended_us, T0 + 3 * SECOND, "ended");
+	is_str(study.why, "all\xef\xbf\xbd done", "text is made valid UTF-8");
+	store_study_fini(&study);
+	is_query(s, "SELECT seed FROM study", "18446744073709551615",
+	    "the view shows the seed without a sign");
+	store_close(s);
+	free(path);
+}
+
+static void
+test_trial_rows(void)
+{
+	struct store *s = help_create("trial.db", true);
+	struct store_trial t = help_trial(1, TRIAL_WAITING), got;
+
+	must(store_begin(s, &e), &e);
+	must(store_trial_add(s, &t, &e), &e);
+	t = help_trial(3, TRIAL_WAITING);
+	ok(store_trial_add(s, &t, &e) < 0, "a number left out: %s", e.text);
+	t = help_trial(2, TRIAL_RUNNING);
+	ok(store_trial_add(s, &t, &e) < 0, "born running: %s", e.text);
+	t = help_trial(1, TRIAL_STARTING);
+	t.cause = STOP_USER;
+	t.objective = 0.25;
+	t.last_step = 4;
+	t.reports = 5;
+	t.attempts = 2;
+	t.failures = 1;
+	t.free_retries = 3;
+	t.alone = true;
+	t.not_before_us = T0;
+	t.source = "enqueue";
+	t.backend = (char *)(uintptr_t) "local";
+	t.why = (char *)(uintptr_t) "because";
+	must(store_trial_put(s, &t, &e), &e);
+	t.number = 9;
+	ok(store_trial_put(s, &t, &e) < 0, "no trial 9: %s", e.text);
+	must(store_commit(s, true, &e), &e);
+	must(store_trial_get(s, 1, &got, &e), &e);
+	ok(got.state == TRIAL_STARTING && got.cause == STOP_USER &&
+		got.objective == 0.25 && got.last_step == 4 &&
+		got.reports == 5 && got.attempts == 2 && got.failures == 1 &&
+		got.free_retries == 3 && got.alone && got.not_before_us == T0 &&
+		got.ended_us == 0,
+	    "numbers read back");
+	is_str(got.params, t.params, "params are as they were added");
+	is_str(got.source, "enqueue", "source");
+	is_str(got.why, "because", "why");
+	store_trial_fini(&got);
+	ok(store_trial_get(s, 2, &got, &e) < 0, "no trial 2: %s", e.text);
+	store_close(s);
+}
+
+/* The schema allows exactly the moves of src/model/trial.c. */
+static void
+test_moves(void)
+{
+	static const enum trial_state path_to[TRIAL_STATES][4] = {
+		[TRIAL_WAITING] = { TRIAL_STATES },
+		[TRIAL_STARTING] = { TRIAL_STARTING, TRIAL_STATES },
+		[TRIAL_RUNNING] = { TRIAL_STARTING, TRIAL_RUNNING,
+		    TRIAL_STATES },
+		[TRIAL_STOPPING] = { TRIAL_STARTING, TRIAL_STOPPING,
+		    TRIAL_STATES },
+		[TRIAL_COMPLETED] = { TRIAL_STARTING, TRIAL_COMPLETED,
+		    TRIAL_STATES },
+		[TRIAL_STOPPED] = { TRIAL_STARTING, TRIAL_STOPPING,
+		    TRIAL_STOPPED, TRIAL_STATES },
+		[TRIAL_FAILED] = { TRIAL_STARTING, TRIAL_FAILED, TRIAL_STATES },
+		[TRIAL_CANCELLED] = { TRIAL_CANCELLED, TRIAL_STATES },
+	};
+	struct store *s = help_create("moves.db", true);
+	enum trial_state from, to, end;
+	enum trial_event ev;
+	struct store_trial t;
+	bool may;
+
+	for (from = 0; from < TRIAL_STATES; from++)
+		for (to = 0; to < TRIAL_STATES; to++) {
+			may = from == to;
+			for (ev = 0; ev < TRIAL_EVENTS; ev++)
+				may = may ||
+				      (trial_move(from, ev, &end) && end == to);
+			must(store_begin(s, &e), &e);
+			t = help_trial(1, TRIAL_WAITING);
+			must(store_trial_add(s, &t, &e), &e);
+			help_walk(s, &t, path_to[from]);
+			t.state = to;
+			ok((store_trial_put(s, &t, &e) == 0) == may,
+			    "%s to %s is %s", trial_state_name(from),
+			    trial_state_name(to), may ? "done" : "refused");
+			store_rollback(s);
+		}
+	store_close(s);
+}
+
+static void
+test_attempt_rows(void)
+{
+	struct store *s = help_create("attempt.db", true);
+	struct store_trial t = help_trial(1, TRIAL_STARTING);
+	struct store_attempt a = help_attempt(1, 1), got;
+
+	must(store_begin(s, &e), &e);
+	ok(store_attempt_add(s, &a, &e) < 0, "no attempt without its trial");
+	must(store_trial_add(s, &t, &e), &e);
+	must(store_attempt_add(s, &a, &e), &e);
+	a.state = TRIAL_STOPPED;
+	a.place = (char *)(uintptr_t) "gpu 1";
+	a.slot = 3;
+	a.started_us = T0;
+	a.ended_us = T0 + 5 * SECOND / 2;
+	a.exit_code = 0;
+	a.signal = 15;
+	a.end_class = END_STOPPED;
+	a.resumed_step = 0;
+	a.log_offset = 123456789012345;
+	a.metrics_offset = 7;
+	a.log_skip = true;
+	a.max_rss = 1 << 30;
+	a.cpu_us = 99;
+	a.log = (char *)(uintptr_t) "/x/log";
+	a.why = (char *)(uintptr_t) "\xc3\x28";
+	must(store_attempt_put(s, &a, &e), &e);
+	must(store_commit(s, false, &e), &e);
+	must(store_attempt_get(s, 1, 1, &got, &e), &e);
+	ok(got.state == TRIAL_COMPLETED && got.slot == 3 &&
+		got.started_us == T0 && got.ended_us == a.ended_us &&
+		got.exit_code == 0 && got.signal == 15 &&
+		got.end_class == END_STOPPED && got.resumed_step == 0 &&
+		got.log_offset == 123456789012345 && got.metrics_offset == 7 &&
+		got.log_skip && !got.metrics_skip && got.max_rss == 1 << 30 &&
+		got.cpu_us == 99,
+	    "numbers read back");
+	is_str(got.place, "gpu 1", "place");
+	is_str(got.log, "/x/log", "log");
+	is_str(got.why, "\xef\xbf\xbd(", "why is made valid UTF-8");
+	store_attempt_fini(&got);
+	is_query(s, "SELECT seconds, started FROM trials",
+	    "2.5|2023-11-14T22:13:20.123Z", "the trial sums its attempts");
+	ok(store_attempt_get(s, 1, 2, &got, &e) < 0, "none: %s", e.text);
+	a.attempt = 2;
+	must(store_begin(s, &e), &e);
+	ok(store_attempt_put(s, &a, &e) < 0, "none to put: %s", e.text);
+	store_rollback(s);
+	store_close(s);
+}
+
+static void
+test_queue(void)
+{
+	struct store *s = help_create("queue.db", true);
+	struct store_trial t = help_trial(1, TRIAL_WAITING);
+	const char *source;
+	char *params;
+	int64_t id;
+
+	is_int(store_queue_next(s, &id, &params, &source, &e), 1, "empty");
+	must(store_begin(s, &e), &e);
+	must(store_trial_add(s, &t, &e), &e);
+	must(store_enqueue(s, "{\"lr\":1}", "enqueue", &e), &e);
+	must(store_enqueue(s, "{\"lr\":2}", "default", &e), &e);
+	must(store_queue_next(s, &id, &params, &source, &e), &e);
+	is_str(params, "{\"lr\":1}", "the oldest first");
+	is_str(source, "enqueue", "its source");
+	free(params);
+	must(store_queue_take(s, id, 1, &e), &e);
+	ok(store_queue_take(s, id, 1, &e) < 0, "taken once: %s", e.text);
+	must(store_queue_next(s, &id, &params, &source, &e), &e);
+	is_str(params, "{\"lr\":2}", "then the next");
+	free(params);
+	must(store_queue_take(s, id, 1, &e), &e);
+	must(store_commit(s, false, &e), &e);
+	is_int(
+	    store_queue_next(s, &id, &params, &source, &e), 1, "empty again");
+	store_close(s);
+}
+
+int
+main(void)
+{
+	help_begin();
+	test_strange_files();
+	test_create();
+	test_study();
+	test_trial_rows();
+	test_moves();
+	test_attempt_rows();
+	test_queue();
+	return help_end();
+}

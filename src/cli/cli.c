@@ -288,6 +288,21 @@ cli_integer(const struct cli *cli, const char *option, int64_t min, int64_t max,
 }
 
 int
+cli_trial_operand(const struct cli *cli, int64_t *trial, struct err *e)
+{
+	char what[64];
+
+	(void)snprintf(what, sizeof what, "%s: trial", cli->command->name);
+	if (cli->n_operands == 0)
+		return err_set(e, ERR_USAGE, "%s: which one? hpotune %s %s",
+		    what, cli->command->name, cli->command->args);
+	if (cli->n_operands > 1)
+		return err_set(e, ERR_USAGE, "%s: %s: one argument too many",
+		    cli->command->name, cli->operands[1]);
+	return cli_read_integer(cli->operands[0], what, 1, INT64_MAX, trial, e);
+}
+
+int
 cli_fail(const struct err *e)
 {
 	(void)fflush(stdout);

@@ -91,6 +91,9 @@ int cli_integer(const struct cli *, const char *option, int64_t min,
 int cli_read_integer(const char *text, const char *what, int64_t min,
     int64_t max, int64_t *out, struct err *);
 
+/* The one operand that is left as the number of a trial. */
+int cli_trial_operand(const struct cli *, int64_t *, struct err *);
+
 /* Write to stdout and free; give CLI_DONE. */
 int cli_print(struct buf *);
 /* A word as a shell would have to be told it. */
@@ -98,6 +101,8 @@ void cli_put_shell(struct buf *, const char *);
 /* argv (ends with NULL) as one line for a shell; as a JSON array. */
 void cli_put_argv(struct buf *, char *const *argv);
 void cli_put_argv_json(struct buf *, char *const *argv);
+/* A trial's params, one line each, all digits. */
+void cli_put_params(struct buf *, const char *json);
 /* Print "hpotune: text" and give the exit status that belongs to it. */
 int cli_fail(const struct err *);
 

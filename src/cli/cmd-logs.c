@@ -1,0 +1,233 @@
+/*
+ * hpotune logs N: what an attempt wrote, fit for a terminal.  Logs may be
+ * large, may grow while they are read, and may have holes where old output
+ * was dropped.
+ */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "src/base/err.h"
+#include "src/base/mem.h"
+#include "src/base/text.h"
+#include "src/cli/cli.h"
+#include "src/model/trial.h"
+#include "src/store/store.h"
+
+enum { LOGS_CHUNK = 65536, LOGS_POLL_MS = 200 };
+
+struct log_reader {
+	struct store *store;
+	const char *state_dir; /* where relative paths begin */
+	int64_t trial;
+	int fd;
+	off_t at;
+	char bytes[LOGS_CHUNK];
+	size_t kept; /* bytes at the front: a character not yet whole */
+};
+
+/* Jump over a hole, and say so. */
+static void
+hole_skip(struct log_reader *r)
+{
+	off_t data = lseek(r->fd, r->at, SEEK_DATA);
+
+	if (data <= r->at)
+		return;
+	printf("[%lld bytes of output were dropped here]\n",
+	    (long long)(data - r->at));
+	r->at = data;
+}
+
+/* Bytes at the end that begin a character without ending it. */
+static size_t
+tail_open(const char *s, size_t len)
+{
+	uint32_t code;
+	size_t n;
+
+	for (n = 1; n <= 3 && n <= len; n++)
+		if (text_decode(s + len - n, n, &code) == -1)
+			return n;
+	return 0;
+}
+
+/* Print what there is now; whole also prints a character that never ends. */
+static int
+log_drain(struct log_reader *r, bool whole, struct err *e)
+{
+	struct buf out = { 0 };
+	size_t len, open;
+	ssize_t n;
+
+	for (;;) {
+		if (r->kept == 0)
+			hole_skip(r);
+		n = pread(
+		    r->fd, r->bytes + r->kept, LOGS_CHUNK - r->kept, r->at);
+		if (n == -1 && errno == EINTR)
+			continue;
+		if (n == -1)
+			return err_set(
+			    e, ERR_FILE, "logs: %s", strerror(errno));
+		if (n == 0 && (!whole || r->kept == 0))
+			break;
+		r->at += n;
+		len = r->kept + (size_t)n;
+		open = n == 0 ? 0 : tail_open(r->bytes, len);
+		text_put_harmless(&out, r->bytes, len - open, TEXT_LINES);
+		(void)cli_print(&out);
+		memmove(r->bytes, r->bytes + len - open, open);
+		r->kept = open;
+		if (ferror(stdout))
+			break;
+	}
+	(void)fflush(stdout);
+	return 0;
+}
+
+static int
+log_open(
+    struct log_reader *r, const struct store_attempt *attempt, struct err *e)
+{
+	char *path;
+
+	if (attempt->log == NULL)
+		return err_set(e, ERR_FILE,
+		    "logs: attempt %d of trial %" PRId64 " has no log",
+		    attempt->attempt, attempt->trial);
+	r->at = 0;
+	r->kept = 0;
+	path = attempt->log[0] == '/'
+		   ? xstrdup(attempt->log)
+		   : xasprintf("%s/%s", r->state_dir, attempt->log);
+	r->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	if (r->fd == -1)
+		(void)err_set(
+		    e, ERR_FILE, "logs: %s: %s", path, strerror(errno));
+	free(path);
+	return r->fd == -1 ? -1 : 0;
+}
+
+/* Whether the attempt has ended (1), not (0), or -1. */
+static int
+attempt_over(const struct log_reader *r, int attempt, struct err *e)
+{
+	struct store_attempt row = { 0 };
+	int over;
+
+	if (store_attempt_get(r->store, r->trial, attempt, &row, e) == -1)
+		return -1;
+	over = row.ended_us != 0;
+	store_attempt_fini(&row);
+	return over;
+}
+
+/* Print the log of one attempt; with follow, until the attempt is over. */
+static int
+attempt_print(struct log_reader *r, int attempt, bool follow, struct err *e)
+{
+	struct store_attempt row = { 0 };
+	int over = 1, rc;
+
+	if (store_attempt_get(r->store, r->trial, attempt, &row, e) == -1)
+		return -1;
+	rc = log_open(r, &row, e);
+	store_attempt_fini(&row);
+	if (rc == -1)
+		return -1;
+	do {
+		if (follow && (over = attempt_over(r, attempt, e)) == -1)
+			break;
+		rc = log_drain(r, over, e);
+		if (rc == 0 && over == 0)
+			(void)poll(NULL, 0, LOGS_POLL_MS);
+	} while (rc == 0 && over == 0 && !ferror(stdout));
+	(void)close(r->fd);
+	return over == -1 ? -1 : rc;
+}
+
+/* The newest attempt, and whether the trial is over. */
+static int
+trial_look(const struct log_reader *r, int *attempts, bool *over, struct err *e)
+{
+	struct store_trial row = { 0 };
+
+	if (store_trial_get(r->store, r->trial, &row, e) == -1)
+		return -1;
+	*attempts = row.attempts;
+	*over = trial_state_final(row.state);
+	store_trial_fini(&row);
+	return 0;
+}
+
+/* From the newest attempt to the next, until the trial is over. */
+static int
+trial_follow(struct log_reader *r, int attempt, struct err *e)
+{
+	int attempts;
+	bool over;
+
+	for (;;) {
+		if (trial_look(r, &attempts, &over, e) == -1)
+			return -1;
+		if (attempt <= attempts) {
+			if (attempt_print(r, attempt++, true, e) == -1)
+				return -1;
+		} else if (over || ferror(stdout))
+			return 0;
+		else
+			(void)poll(NULL, 0, LOGS_POLL_MS);
+	}
+}
+
+/* only = 0: the newest attempt. */
+static int
+trial_logs(struct log_reader *r, int only, bool follow, struct err *e)
+{
+	int attempts;
+	bool over;
+
+	if (trial_look(r, &attempts, &over, e) == -1)
+		return -1;
+	if (only > attempts || (attempts == 0 && (!follow || over)))
+		return err_set(e, ERR_USAGE,
+		    "logs: trial %" PRId64 " has %d attempt%s", r->trial,
+		    attempts, attempts == 1 ? "" : "s");
+	if (only != 0)
+		return attempt_print(r, only, follow, e);
+	if (follow)
+		return trial_follow(r, attempts > 0 ? attempts : 1, e);
+	return attempt_print(r, attempts, false, e);
+}
+
+int
+cmd_logs(struct cli *cli)
+{
+	struct log_reader *r = xcalloc(1, sizeof *r);
+	struct cli_study found;
+	struct err e = ERR_INIT;
+	int64_t attempt;
+	int rc;
+
+	if (cli_open_store(cli, &found, &r->store, &e) == -1) {
+		free(r);
+		return cli_fail(&e);
+	}
+	r->state_dir = found.state_dir;
+	rc = cli_trial_operand(cli, &r->trial, &e);
+	if (rc == 0)
+		rc = cli_integer(cli, "attempt", 1, INT32_MAX, 0, &attempt, &e);
+	if (rc == 0)
+		rc = trial_logs(r, (int)attempt, cli_has(cli, "follow"), &e);
+	store_close(r->store);
+	cli_study_fini(&found);
+	free(r);
+	return rc == -1 ? cli_fail(&e) : CLI_DONE;
+}

@@ -1,0 +1,319 @@
+/* hpotune show N: everything that is known about one trial. */
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "src/base/err.h"
+#include "src/base/json.h"
+#include "src/base/mem.h"
+#include "src/base/text.h"
+#include "src/cli/cli.h"
+#include "src/cli/table.h"
+#include "src/server/rows.h"
+#include "src/server/spark.h"
+#include "src/store/store.h"
+
+enum {
+	SHOW_STEPS = 20, /* lines of the curve unless --all */
+	SHOW_SPARK = 60 /* columns */
+};
+
+struct show {
+	struct cli *cli;
+	struct store *store;
+	struct buf out;
+	char *metric;
+	const char *params[2]; /* the trial's number, for the queries */
+};
+
+/* What a section's table is made of. */
+struct section {
+	const char *key; /* in the JSON document */
+	const char *title;
+	const char *sql; /* columns in the order of columns */
+	struct {
+		const char *head;
+		enum table_column kind;
+	} columns[10];
+};
+
+static const struct section sections[] = {
+	{ "attempts", "attempts",
+	    "SELECT attempt, state, end_class, place, started, seconds, "
+	    "exit_code, signal, resumed_step, log FROM attempts "
+	    "WHERE trial = CAST(? AS INTEGER) ORDER BY attempt",
+	    { { "attempt", TABLE_RIGHT }, { "state", TABLE_LEFT },
+		{ "end", TABLE_LEFT }, { "place", TABLE_LEFT },
+		{ "started", TABLE_LEFT }, { "seconds", TABLE_RIGHT },
+		{ "exit", TABLE_RIGHT }, { "signal", TABLE_RIGHT },
+		{ "from step", TABLE_RIGHT }, { "log", TABLE_LEFT } } },
+	{ "stops", "judgements that stopped it, or that a guard suspended",
+	    "SELECT step, verdict, rule, value, threshold, pool, time, why "
+	    "FROM stops WHERE trial = CAST(? AS INTEGER) ORDER BY step, time",
+	    { { "step", TABLE_RIGHT }, { "verdict", TABLE_LEFT },
+		{ "rule", TABLE_LEFT }, { "value", TABLE_RIGHT },
+		{ "threshold", TABLE_RIGHT }, { "pool", TABLE_RIGHT },
+		{ "time", TABLE_LEFT }, { "why", TABLE_SHRINK } } },
+	{ "events", "events",
+	    "SELECT time, level, area, attempt, text FROM events "
+	    "WHERE trial = CAST(? AS INTEGER) ORDER BY time",
+	    { { "time", TABLE_LEFT }, { "level", TABLE_LEFT },
+		{ "area", TABLE_LEFT }, { "attempt", TABLE_RIGHT },
+		{ "text", TABLE_SHRINK } } },
+};
+
+#define N_SECTIONS (sizeof sections / sizeof sections[0])
+
+static const char *const curve_sql =
+    "SELECT c.step AS step, c.value AS value, m.median AS median, "
+    "m.trials AS trials FROM curves AS c LEFT JOIN medians AS m "
+    "ON m.step = c.step WHERE c.trial = CAST(? AS INTEGER) ORDER BY c.step";
+
+static void
+title_put(struct show *s, const char *title)
+{
+	buf_printf(
+	    &s->out, s->cli->colour ? "\n\033[1m%s\033[0m\n" : "\n%s\n", title);
+}
+
+/* A cell of a number: steps in full, measured values in six digits. */
+static void
+number_cell(struct table *table, const struct store_rows *rows, int col)
+{
+	const char *text = store_rows_text(rows, col);
+
+	if (text == NULL || strspn(text, "-0123456789") == strlen(text))
+		table_cell(table, text, TABLE_PLAIN);
+	else
+		table_cell_real(table, rows_real(rows, col), 6);
+}
+
+static int
+section_put(struct show *s, const struct section *section, struct err *e)
+{
+	struct table *table = table_new();
+	struct store_rows *rows;
+	int rc, col;
+
+	for (col = 0; col < 10 && section->columns[col].head != NULL; col++)
+		table_column(table, section->columns[col].head,
+		    section->columns[col].kind);
+	if (store_rows_open(&rows, s->store, section->sql, s->params, e) ==
+	    -1) {
+		table_free(table);
+		return -1;
+	}
+	while ((rc = store_rows_next(rows, e)) == 1)
+		for (col = 0; col < store_rows_columns(rows); col++)
+			if (section->columns[col].kind == TABLE_RIGHT)
+				number_cell(table, rows, col);
+			else
+				table_cell(table, store_rows_text(rows, col),
+				    TABLE_PLAIN);
+	store_rows_close(rows);
+	if (rc == 0 && table_rows(table) > 0) {
+		title_put(s, section->title);
+		table_put(&s->out, table, s->cli->width, s->cli->colour, true);
+	}
+	table_free(table);
+	return rc;
+}
+
+/* The curve and the medians over the same steps, one line each. */
+static void
+sparks_put(struct show *s, const struct spark curves[2])
+{
+	struct spark_frame frame;
+	size_t i, columns = SHOW_SPARK;
+
+	spark_frame_fit(&frame, curves, 2);
+	if (frame.last - frame.first < SHOW_SPARK)
+		columns = (size_t)(frame.last - frame.first + 1);
+	for (i = 0; i < 2; i++) {
+		if (curves[i].n == 0)
+			continue;
+		buf_puts(&s->out, i == 0 ? "  trial   " : "  median  ");
+		spark_put(&s->out, &curves[i], &frame, columns);
+		buf_putc(&s->out, '\n');
+	}
+}
+
+static void
+curve_row(struct table *table, const struct store_rows *rows)
+{
+	table_cell(table, store_rows_text(rows, 0), TABLE_PLAIN);
+	table_cell_real(table, rows_real(rows, 1), 6);
+	table_cell_real(table, rows_real(rows, 2), 6);
+	table_cell(table, store_rows_text(rows, 3), TABLE_PLAIN);
+}
+
+/* The table of steps: all, or about SHOW_STEPS of them and the last. */
+static int
+steps_put(struct show *s, size_t n, struct err *e)
+{
+	size_t every = 1, i = 0;
+	struct table *table;
+	struct store_rows *rows;
+	int rc;
+
+	if (!cli_has(s->cli, "all"))
+		every = (n + SHOW_STEPS - 1) / SHOW_STEPS;
+	if (store_rows_open(&rows, s->store, curve_sql, s->params, e) == -1)
+		return -1;
+	table = table_new();
+	table_column(table, "step", TABLE_RIGHT);
+	table_column(table, s->metric, TABLE_RIGHT);
+	table_column(table, "median", TABLE_RIGHT);
+	table_column(table, "trials", TABLE_RIGHT);
+	for (; (rc = store_rows_next(rows, e)) == 1; i++)
+		if (i % every == 0 || i == n - 1)
+			curve_row(table, rows);
+	store_rows_close(rows);
+	table_put(&s->out, table, s->cli->width, s->cli->colour, true);
+	if (every > 1)
+		buf_printf(&s->out, "(%zu of %zu steps; --all prints them)\n",
+		    table_rows(table), n);
+	table_free(table);
+	return rc;
+}
+
+static int
+curve_put(struct show *s, struct err *e)
+{
+	struct spark curves[2] = { { 0 } };
+	int rc;
+
+	rc = rows_curve(&curves[0], s->store,
+	    "SELECT step, value FROM curves WHERE trial = CAST(? AS INTEGER) "
+	    "ORDER BY step",
+	    s->params, e);
+	if (rc == 0)
+		rc = rows_curve(&curves[1], s->store,
+		    "SELECT step, median FROM medians ORDER BY step", NULL, e);
+	if (rc == 0 && curves[0].n > 0) {
+		title_put(s, "curve");
+		sparks_put(s, curves);
+		rc = steps_put(s, curves[0].n, e);
+	}
+	spark_free(&curves[0]);
+	spark_free(&curves[1]);
+	return rc;
+}
+
+static void
+head_put(struct show *s, const struct store_rows *trial)
+{
+	const char *why;
+
+	buf_printf(
+	    &s->out, "trial %s: %s", s->params[0], store_rows_text(trial, 0));
+	if (!store_rows_null(trial, 1)) {
+		buf_printf(&s->out, ", %s ", s->metric);
+		rows_put_number(&s->out, store_rows_real(trial, 1), 0);
+	}
+	buf_printf(&s->out, ", %s reports", store_rows_text(trial, 2));
+	if (!store_rows_null(trial, 5))
+		buf_printf(&s->out, ", %.4g s", store_rows_real(trial, 5));
+	if (!store_rows_null(trial, 3))
+		buf_printf(&s->out, "\nstarted %s", store_rows_text(trial, 3));
+	if (!store_rows_null(trial, 4))
+		buf_printf(&s->out, ", ended %s", store_rows_text(trial, 4));
+	buf_putc(&s->out, '\n');
+	if (!store_rows_null(trial, 6)) {
+		why = store_rows_text(trial, 6);
+		buf_puts(&s->out, "why: ");
+		text_put_harmless(&s->out, why, strlen(why), TEXT_LINE);
+		buf_putc(&s->out, '\n');
+	}
+	title_put(s, "parameters");
+	cli_put_params(&s->out, store_rows_text(trial, 7));
+}
+
+static int
+show_text(struct show *s, const struct store_rows *trial, struct err *e)
+{
+	size_t i;
+
+	head_put(s, trial);
+	if (curve_put(s, e) == -1)
+		return -1;
+	for (i = 0; i < N_SECTIONS; i++)
+		if (section_put(s, &sections[i], e) == -1)
+			return -1;
+	return 0;
+}
+
+static int
+show_json(struct show *s, struct err *e)
+{
+	size_t i;
+
+	buf_puts(&s->out, "{\"trial\":");
+	if (rows_put_json(&s->out, s->store,
+		"SELECT * FROM trials WHERE trial = CAST(? AS INTEGER)",
+		s->params, true, e) == -1)
+		return -1;
+	buf_puts(&s->out, ",\n\"curve\":");
+	if (rows_put_json(&s->out, s->store, curve_sql, s->params, false, e) ==
+	    -1)
+		return -1;
+	for (i = 0; i < N_SECTIONS; i++) {
+		buf_printf(&s->out, ",\n\"%s\":", sections[i].key);
+		if (rows_put_json(&s->out, s->store, sections[i].sql, s->params,
+			false, e) == -1)
+			return -1;
+	}
+	buf_puts(&s->out, "}\n");
+	return 0;
+}
+
+static int
+show_trial(struct show *s, int64_t number, struct err *e)
+{
+	static const char *const sql =
+	    "SELECT state, objective, reports, started, ended, seconds, why, "
+	    "params FROM trials WHERE trial = CAST(? AS INTEGER)";
+	struct store_study study = { 0 };
+	struct store_rows *trial;
+	char text[32];
+	int rc;
+
+	(void)snprintf(text, sizeof text, "%" PRId64, number);
+	s->params[0] = text;
+	if (store_study_get(s->store, &study, e) == -1)
+		return -1;
+	s->metric = study.metric;
+	rc = rows_first(&trial, s->store, sql, s->params, e);
+	if (rc == 0)
+		rc = err_set(e, ERR_USAGE, "show: %s has no trial %" PRId64,
+		    study.name, number);
+	else if (rc == 1) {
+		rc = s->cli->json ? show_json(s, e) : show_text(s, trial, e);
+		store_rows_close(trial);
+	}
+	store_study_fini(&study);
+	return rc;
+}
+
+int
+cmd_show(struct cli *cli)
+{
+	struct show s = { .cli = cli };
+	struct cli_study found;
+	struct err e = ERR_INIT;
+	int64_t number;
+	int rc;
+
+	if (cli_open_store(cli, &found, &s.store, &e) == -1)
+		return cli_fail(&e);
+	rc = cli_trial_operand(cli, &number, &e);
+	if (rc == 0)
+		rc = show_trial(&s, number, &e);
+	if (rc == 0)
+		(void)cli_print(&s.out);
+	buf_free(&s.out);
+	store_close(s.store);
+	cli_study_fini(&found);
+	return rc == -1 ? cli_fail(&e) : CLI_DONE;
+}

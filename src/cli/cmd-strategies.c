@@ -1,0 +1,227 @@
+/* hpotune strategies and rules: what there is, from the tables themselves. */
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "src/base/err.h"
+#include "src/base/json.h"
+#include "src/base/mem.h"
+#include "src/base/text.h"
+#include "src/cli/cli.h"
+#include "src/cli/table.h"
+#include "src/model/options.h"
+#include "strategies/stopper.h"
+#include "strategies/strategy.h"
+
+/* What strategies and rules have in common. */
+struct plug {
+	const char *name, *about, *source;
+	const struct option *options;
+};
+
+enum { PLUGS_MAX = 64 };
+
+static const char *
+option_type_name(const struct option *option)
+{
+	switch (option->type) {
+	case OPTION_BOOL:
+		return "true or false";
+	case OPTION_INT:
+		return "whole number";
+	case OPTION_REAL:
+		return "number";
+	case OPTION_TEXT:
+		return "text";
+	case OPTION_STEPS:
+		return "steps or share";
+	case OPTION_DURATION:
+		return "duration";
+	case OPTION_SIZE:
+		return "size";
+	case OPTION_WORDS:
+		return "text or list of texts";
+	case OPTION_END:
+		break;
+	}
+	return "?";
+}
+
+/* Its words when it has some, its range when that says something, its type. */
+static void
+option_put_values(struct buf *out, const struct option *option)
+{
+	size_t i;
+
+	if (option->choices != NULL) {
+		for (i = 0; option->choices[i] != NULL; i++)
+			buf_printf(
+			    out, "%s%s", i > 0 ? ", " : "", option->choices[i]);
+		return;
+	}
+	buf_puts(out, option_type_name(option));
+	if (option->type != OPTION_INT && option->type != OPTION_REAL)
+		return;
+	if (option->min < option->max && isfinite(option->min)) {
+		buf_printf(out, ", %g", option->min);
+		if (isfinite(option->max) && option->max < 1e15)
+			buf_printf(out, " to %g", option->max);
+		else
+			buf_puts(out, " or more");
+	}
+}
+
+static void
+options_put(struct buf *out, const struct plug *plug, const struct cli *cli)
+{
+	const struct option *option = plug->options;
+	struct table *table = table_new();
+	struct buf text = { 0 };
+
+	table_column(table, "", TABLE_LEFT);
+	table_column(table, "", TABLE_LEFT);
+	table_column(table, "", TABLE_SHRINK);
+	for (; option != NULL && option->type != OPTION_END; option++) {
+		buf_clear(&text);
+		buf_printf(&text, "    %s", option->name);
+		if (option->def != NULL)
+			buf_printf(&text, " = %s", option->def);
+		table_cell(table, buf_str(&text), TABLE_PLAIN);
+		buf_clear(&text);
+		option_put_values(&text, option);
+		table_cell(table, buf_str(&text), TABLE_FAINT);
+		table_cell(table, option->help, TABLE_PLAIN);
+	}
+	if (table_rows(table) > 0)
+		table_put(out, table, cli->width, cli->colour, false);
+	table_free(table);
+	buf_free(&text);
+}
+
+static void
+plug_put(struct buf *out, const struct plug *plug, const struct cli *cli)
+{
+	buf_printf(out, cli->colour ? "\033[1m%s\033[0m: %s\n" : "%s: %s\n",
+	    plug->name, plug->about);
+	if (plug->source != NULL)
+		buf_printf(out, "    (%s)\n", plug->source);
+	options_put(out, plug, cli);
+}
+
+static void
+member_put(struct buf *out, const char *key, const char *text)
+{
+	buf_printf(out, "\"%s\":", key);
+	if (text != NULL)
+		json_put_string(out, text);
+	else
+		buf_puts(out, "null");
+}
+
+static void
+plug_put_json(struct buf *out, const struct plug *plug)
+{
+	const struct option *option = plug->options;
+	struct buf text = { 0 };
+	const char *between = "";
+
+	buf_putc(out, '{');
+	member_put(out, "name", plug->name);
+	buf_putc(out, ',');
+	member_put(out, "about", plug->about);
+	buf_putc(out, ',');
+	member_put(out, "source", plug->source);
+	buf_puts(out, ",\"options\":[");
+	for (; option != NULL && option->type != OPTION_END; option++) {
+		buf_printf(out, "%s{", between);
+		between = ",";
+		member_put(out, "name", option->name);
+		buf_putc(out, ',');
+		buf_clear(&text);
+		option_put_values(&text, option);
+		member_put(out, "values", buf_str(&text));
+		buf_putc(out, ',');
+		member_put(out, "default", option->def);
+		buf_putc(out, ',');
+		member_put(out, "about", option->help);
+		buf_putc(out, '}');
+	}
+	buf_puts(out, "]}");
+	buf_free(&text);
+}
+
+/* Drop all but the one that was named; its nearest when there is none. */
+static int
+plugs_choose(
+    const struct cli *cli, struct plug *plugs, size_t *n, struct err *e)
+{
+	const char *names[PLUGS_MAX + 1], *near;
+	size_t i;
+
+	if (cli->n_operands == 0)
+		return 0;
+	for (i = 0; i < *n; i++) {
+		names[i] = plugs[i].name;
+		if (strcmp(names[i], cli->operands[0]) != 0)
+			continue;
+		plugs[0] = plugs[i];
+		*n = 1;
+		return 0;
+	}
+	names[i] = NULL;
+	near = text_nearest(cli->operands[0], names);
+	return err_set(e, ERR_USAGE, "%s: %s: there is none of this name%s%s%s",
+	    cli->command->name, cli->operands[0],
+	    near != NULL ? ": did you mean " : "", near != NULL ? near : "",
+	    near != NULL ? "?" : "");
+}
+
+static int
+plugs_print(const struct cli *cli, struct plug *plugs, size_t n)
+{
+	struct buf out = { 0 };
+	struct err e = ERR_INIT;
+	size_t i;
+
+	if (plugs_choose(cli, plugs, &n, &e) == -1)
+		return cli_fail(&e);
+	for (i = 0; i < n; i++) {
+		if (cli->json) {
+			buf_puts(&out, i == 0 ? "[" : ",\n");
+			plug_put_json(&out, &plugs[i]);
+			continue;
+		}
+		if (i > 0)
+			buf_putc(&out, '\n');
+		plug_put(&out, &plugs[i], cli);
+	}
+	if (cli->json)
+		buf_puts(&out, "]\n");
+	return cli_print(&out);
+}
+
+int
+cmd_strategies(struct cli *cli)
+{
+	struct plug plugs[PLUGS_MAX];
+	size_t i;
+
+	for (i = 0; i < PLUGS_MAX && strategies[i] != NULL; i++)
+		plugs[i] =
+		    (struct plug){ strategies[i]->name, strategies[i]->about,
+			    strategies[i]->source, strategies[i]->options };
+	return plugs_print(cli, plugs, i);
+}
+
+int
+cmd_rules(struct cli *cli)
+{
+	struct plug plugs[PLUGS_MAX];
+	size_t i;
+
+	for (i = 0; i < PLUGS_MAX && stoppers[i] != NULL; i++)
+		plugs[i] = (struct plug){ stoppers[i]->name, stoppers[i]->about,
+			stoppers[i]->source, stoppers[i]->options };
+	return plugs_print(cli, plugs, i);
+}

@@ -1,0 +1,220 @@
+/* hpotune trials: the table of trials, chosen and sorted. */
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "src/base/err.h"
+#include "src/base/mem.h"
+#include "src/base/text.h"
+#include "src/cli/cli.h"
+#include "src/cli/table.h"
+#include "src/model/trial.h"
+#include "src/server/rows.h"
+#include "src/store/store.h"
+
+/* What --sort takes, and the column; objective goes with the goal. */
+static const struct sort {
+	const char *name;
+	const char *order;
+	const char *reversed;
+} sorts[] = {
+	{ "trial", "trial", "trial DESC" },
+	{ "objective", NULL, NULL },
+	{ "state", "state, trial", "state DESC, trial" },
+	{ "step", "step DESC NULLS LAST", "step NULLS LAST" },
+	{ "seconds", "seconds DESC NULLS LAST", "seconds NULLS LAST" },
+	{ "started", "started NULLS LAST", "started DESC NULLS LAST" },
+	{ "ended", "ended NULLS LAST", "ended DESC NULLS LAST" },
+	{ "cost", "cost DESC NULLS LAST", "cost NULLS LAST" },
+};
+
+#define N_SORTS (sizeof sorts / sizeof sorts[0])
+
+/* WHERE state IN (…): names are checked, so they may stand in the SQL. */
+static int
+states_put(struct buf *sql, const char *list, struct err *e)
+{
+	const char *names[TRIAL_STATES + 1], *near;
+	enum trial_state state;
+	char word[32];
+	size_t i, len;
+
+	for (i = 0; i < TRIAL_STATES; i++)
+		names[i] = trial_state_name((enum trial_state)i);
+	names[i] = NULL;
+	buf_puts(sql, " WHERE state IN (");
+	for (;; list += len + 1) {
+		len = strcspn(list, ",");
+		(void)snprintf(word, sizeof word, "%.*s", (int)len, list);
+		if (!trial_state_parse(word, &state)) {
+			near = text_nearest(word, names);
+			return err_set(e, ERR_USAGE,
+			    "trials: --state %s: no such state%s%s%s", word,
+			    near != NULL ? ": did you mean " : "",
+			    near != NULL ? near : "", near != NULL ? "?" : "");
+		}
+		buf_printf(sql, "'%s'", word);
+		if (list[len] == '\0')
+			break;
+		buf_puts(sql, ", ");
+	}
+	buf_putc(sql, ')');
+	return 0;
+}
+
+static int
+order_put(struct buf *sql, const struct cli *cli, bool maximize, struct err *e)
+{
+	const char *name = cli_value(cli, "sort"), *near, *names[N_SORTS + 1];
+	bool reverse = cli_has(cli, "reverse");
+	size_t i;
+
+	for (i = 0; i < N_SORTS; i++) {
+		names[i] = sorts[i].name;
+		if (strcmp(name != NULL ? name : "trial", sorts[i].name) != 0)
+			continue;
+		buf_puts(sql, " ORDER BY ");
+		if (sorts[i].order == NULL)
+			buf_printf(sql, "objective %s NULLS LAST, trial",
+			    maximize != reverse ? "DESC" : "ASC");
+		else
+			buf_puts(
+			    sql, reverse ? sorts[i].reversed : sorts[i].order);
+		return 0;
+	}
+	names[i] = NULL;
+	near = text_nearest(name, names);
+	return err_set(e, ERR_USAGE, "trials: --sort %s: %s%s%s", name,
+	    near != NULL ? "did you mean " : "no such column",
+	    near != NULL ? near : "", near != NULL ? "?" : "");
+}
+
+static int
+query_put(struct buf *sql, const struct cli *cli, bool maximize, struct err *e)
+{
+	const char *states = cli_value(cli, "state");
+	int64_t limit;
+
+	buf_puts(sql, "SELECT * FROM trials");
+	if (states != NULL && states_put(sql, states, e) == -1)
+		return -1;
+	if (order_put(sql, cli, maximize, e) == -1 ||
+	    cli_integer(cli, "limit", 1, INT64_MAX, -1, &limit, e) == -1)
+		return -1;
+	buf_printf(sql, " LIMIT %" PRId64, limit);
+	return 0;
+}
+
+static enum table_tint
+state_tint(const char *name)
+{
+	enum trial_state state;
+
+	if (!trial_state_parse(name, &state))
+		return TABLE_PLAIN;
+	switch (state) {
+	case TRIAL_COMPLETED:
+		return TABLE_GOOD;
+	case TRIAL_FAILED:
+		return TABLE_BAD;
+	case TRIAL_STOPPED:
+	case TRIAL_CANCELLED:
+		return TABLE_FAINT;
+	case TRIAL_WAITING:
+	case TRIAL_STARTING:
+	case TRIAL_RUNNING:
+	case TRIAL_STOPPING:
+	case TRIAL_STATES:
+		break;
+	}
+	return TABLE_PLAIN;
+}
+
+/* One row; names of columns because the view may grow. */
+static void
+row_add(struct table *table, const struct store_rows *rows)
+{
+	struct buf params = { 0 };
+	int64_t attempts = store_rows_int(rows, 7);
+	char more[32] = "";
+
+	if (attempts > 1)
+		(void)snprintf(more, sizeof more, "%" PRId64, attempts);
+	table_cell(table, store_rows_text(rows, 0), TABLE_PLAIN);
+	table_cell(table, store_rows_text(rows, 1),
+	    state_tint(store_rows_text(rows, 1)));
+	table_cell_real(table, rows_real(rows, 2), 6);
+	table_cell(table, store_rows_text(rows, 3), TABLE_PLAIN);
+	table_cell(table, more, TABLE_PLAIN);
+	table_cell_real(table, rows_real(rows, 4), 4);
+	rows_put_params(&params, store_rows_text(rows, 5), 4);
+	table_cell(table, buf_str(&params), TABLE_PLAIN);
+	table_cell(table, store_rows_text(rows, 6), TABLE_PLAIN);
+	buf_free(&params);
+}
+
+static int
+table_print(const struct cli *cli, struct store *store, const char *metric,
+    const char *where, struct err *e)
+{
+	struct buf sql = { 0 }, out = { 0 };
+	struct table *table = table_new();
+	struct store_rows *rows;
+	int rc;
+
+	table_column(table, "trial", TABLE_RIGHT);
+	table_column(table, "state", TABLE_LEFT);
+	table_column(table, metric, TABLE_RIGHT);
+	table_column(table, "step", TABLE_RIGHT);
+	table_column(table, "attempts", TABLE_RIGHT);
+	table_column(table, "seconds", TABLE_RIGHT);
+	table_column(table, "parameters", TABLE_SHRINK);
+	table_column(table, "why", TABLE_SHRINK);
+	buf_printf(&sql,
+	    "SELECT trial, state, objective, step, seconds, "
+	    "params, why, attempts FROM (%s)",
+	    where);
+	rc = store_rows_open(&rows, store, buf_str(&sql), NULL, e);
+	if (rc == 0) {
+		while ((rc = store_rows_next(rows, e)) == 1)
+			row_add(table, rows);
+		store_rows_close(rows);
+	}
+	if (rc == 0 && table_rows(table) > 0)
+		table_put(&out, table, cli->width, cli->colour, true);
+	(void)cli_print(&out);
+	table_free(table);
+	buf_free(&sql);
+	return rc;
+}
+
+int
+cmd_trials(struct cli *cli)
+{
+	struct store_study study = { 0 };
+	struct cli_study found;
+	struct store *store;
+	struct buf sql = { 0 }, out = { 0 };
+	struct err e = ERR_INIT;
+	int rc = -1;
+
+	if (cli_open_store(cli, &found, &store, &e) == -1)
+		return cli_fail(&e);
+	if (store_study_get(store, &study, &e) == -1 ||
+	    query_put(&sql, cli, study.maximize, &e) == -1)
+		goto out;
+	if (cli->json) {
+		rc = rows_put_json(&out, store, buf_str(&sql), NULL, false, &e);
+		buf_putc(&out, '\n');
+		if (rc == 0)
+			(void)cli_print(&out);
+	} else
+		rc = table_print(cli, store, study.metric, buf_str(&sql), &e);
+out:
+	buf_free(&out);
+	buf_free(&sql);
+	store_study_fini(&study);
+	store_close(store);
+	cli_study_fini(&found);
+	return rc == -1 ? cli_fail(&e) : CLI_DONE;
+}

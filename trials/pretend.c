@@ -1,0 +1,427 @@
+/*
+ * The launcher without processes.  Carries what happens in a pretended world
+ * to the loop; what is said of an attempt follows from the world alone, so
+ * nothing is remembered here but how far it was told.
+ */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/err.h"
+#include "src/base/loop.h"
+#include "src/base/mem.h"
+#include "src/model/options.h"
+#include "src/model/study.h"
+#include "trials/pretend.h"
+
+extern const struct launcher launcher_pretend;
+
+#define STEPS_DEFAULT 20
+#define SLOTS_DEFAULT 4
+
+/* An attempt that the tuner waits for. */
+struct watch {
+	int64_t trial;
+	int attempt;
+	struct pretend_attempt *of; /* NULL: its world is gone */
+	size_t told; /* reports */
+	bool up;
+};
+
+struct pretend {
+	struct launch_env env;
+	char *metric;
+	struct pretend_script script;
+	struct pretend_world *world;
+	bool own;
+	int slots;
+	struct loop_timer *timer;
+	struct watch *watches;
+	size_t n, cap;
+};
+
+static const char *const curve_names[PRETEND_CURVES + 1] = {
+	[PRETEND_EXP] = "exp",
+	[PRETEND_POWER] = "power",
+	[PRETEND_CROSSING] = "crossing",
+	[PRETEND_PLATEAU] = "plateau",
+	[PRETEND_FLAT] = "flat",
+	[PRETEND_CURVES] = NULL,
+};
+
+static const struct option pretend_options[] = {
+	{ "curve", OPTION_TEXT, 0, 0, "exp", curve_names,
+	    "the form of the curves" },
+	{ "noise", OPTION_REAL, 0, 10, "0.01", NULL,
+	    "standard deviation of a report" },
+	{ "steps", OPTION_INT, 0, 1e9, "0", NULL,
+	    "reports of a whole trial; 0 is trial.max_steps, or 20" },
+	{ "seconds_per_step", OPTION_REAL, 0, 86400, "1", NULL,
+	    "time between two reports, give or take a quarter" },
+	{ "fail", OPTION_REAL, 0, 1, "0", NULL,
+	    "share of attempts that exit with status 1" },
+	{ "nan", OPTION_REAL, 0, 1, "0", NULL,
+	    "share of trials whose reports turn to NaN" },
+	{ "seed", OPTION_INT, 0, 9007199254740992.0, "1", NULL,
+	    "another seed, another landscape" },
+	{ "slots", OPTION_INT, 0, 100000, "0", NULL,
+	    "trials at once; 0 is limits.parallel, or 4" },
+	{ .type = OPTION_END },
+};
+
+static double
+number(const struct launch_env *env, const char *name)
+{
+	return option_get(pretend_options, env->options, name)->number;
+}
+
+static enum pretend_curve
+curve_of(const struct launch_env *env)
+{
+	const char *name =
+	    option_get(pretend_options, env->options, "curve")->text;
+	int i;
+
+	for (i = 0; i < PRETEND_CURVES - 1; i++)
+		if (strcmp(name, curve_names[i]) == 0)
+			break;
+	return (enum pretend_curve)i;
+}
+
+static struct pretend_script
+script_of(const struct launch_env *env)
+{
+	struct pretend_script s = {
+		.curve = curve_of(env),
+		.noise = number(env, "noise"),
+		.steps = (int64_t)number(env, "steps"),
+		.step_ms = 1000 * number(env, "seconds_per_step"),
+		.fail = number(env, "fail"),
+		.nan = number(env, "nan"),
+		.seed = (uint64_t)number(env, "seed"),
+		.maximize = env->maximize,
+	};
+
+	if (s.steps == 0)
+		s.steps = env->settings->max_steps;
+	if (s.steps == 0)
+		s.steps = STEPS_DEFAULT;
+	return s;
+}
+
+static void
+on_timer(void *arg)
+{
+	(void)arg; /* the turn that follows collects */
+}
+
+/* Have a turn when the next thing happens. */
+static void
+arm(struct pretend *p)
+{
+	int64_t ms = pretend_world_next(p->world);
+
+	if (ms < 0)
+		loop_timer_stop(p->timer);
+	else
+		loop_timer_set(p->timer, ms);
+}
+
+int
+pretend_open(void **ctx, const struct launch_env *env,
+    struct pretend_world *world, struct err *e)
+{
+	struct pretend *p = xcalloc(1, sizeof *p);
+
+	(void)e;
+	p->env = *env;
+	p->metric = xstrdup(env->metric != NULL ? env->metric : "loss");
+	p->script = script_of(env);
+	p->slots = (int)number(env, "slots");
+	if (p->slots == 0)
+		p->slots =
+		    env->parallel > 0 ? (int)env->parallel : SLOTS_DEFAULT;
+	p->own = world == NULL;
+	p->world = p->own ? pretend_world_new(p->script.seed, NULL) : world;
+	pretend_world_attach(p->world, env->loop, &p->script);
+	p->timer = loop_timer_new(env->loop, on_timer, p);
+	*ctx = p;
+	return 0;
+}
+
+static int
+open_own(void **ctx, const struct launch_env *env, struct err *e)
+{
+	return pretend_open(ctx, env, NULL, e);
+}
+
+static void
+pretend_close(void *ctx)
+{
+	struct pretend *p = ctx;
+
+	loop_timer_free(p->timer);
+	pretend_world_detach(p->world);
+	if (p->own)
+		pretend_world_free(p->world);
+	free(p->watches);
+	free(p->metric);
+	free(p);
+}
+
+static int
+pretend_slots(void *ctx)
+{
+	const struct pretend *p = ctx;
+
+	return p->slots;
+}
+
+static void
+pretend_slot_name(void *ctx, int slot, char *buf, size_t n)
+{
+	(void)ctx;
+	(void)snprintf(buf, n, "pretend %d", slot);
+}
+
+static struct watch *
+watch_find(struct pretend *p, int64_t trial, int attempt)
+{
+	size_t i;
+
+	for (i = 0; i < p->n; i++)
+		if (p->watches[i].trial == trial &&
+		    p->watches[i].attempt == attempt)
+			return &p->watches[i];
+	return NULL;
+}
+
+/* Tell everything of an attempt after the first told reports. */
+static void
+watch_from(struct pretend *p, const struct launch_spec *spec,
+    struct pretend_attempt *of, int64_t told)
+{
+	struct watch *w = watch_find(p, spec->trial, spec->attempt);
+
+	if (w == NULL) {
+		if (p->n == p->cap) {
+			p->cap = p->cap < 16 ? 16 : p->cap * 2;
+			p->watches = xreallocarray(
+			    p->watches, p->cap, sizeof *p->watches);
+		}
+		w = &p->watches[p->n++];
+	}
+	*w = (struct watch){ .trial = spec->trial,
+		.attempt = spec->attempt,
+		.of = of,
+		.told = (size_t)told };
+	loop_wake(p->env.loop);
+}
+
+static int
+pretend_start(void *ctx, const struct launch_spec *spec, struct err *e)
+{
+	struct pretend *p = ctx;
+	const struct pretend_faults *bad = pretend_world_faults(p->world);
+	struct pretend_attempt *a = pretend_world_find(p->world, spec->uuid);
+
+	if (a == NULL) {
+		if (pretend_world_dice(p->world, bad->busy))
+			return err_set(
+			    e, ERR_BUSY, "the pretended machine is busy");
+		if (pretend_world_dice(p->world, bad->refuse))
+			return err_set(
+			    e, ERR_LAUNCH, "the pretended machine refuses");
+		a = pretend_world_start(p->world, spec,
+		    pretend_quality(p->script.seed, spec->params_json), false);
+	}
+	if (a->state == PRETEND_ABANDONED)
+		return err_set(e, ERR_LAUNCH, "the attempt was abandoned");
+	if (watch_find(p, spec->trial, spec->attempt) == NULL)
+		watch_from(p, spec, a, 0);
+	arm(p);
+	return 0;
+}
+
+static void
+pretend_stop(void *ctx, int64_t trial, int attempt, bool now)
+{
+	struct pretend *p = ctx;
+	struct watch *w = watch_find(p, trial, attempt);
+
+	pretend_world_run(p->world);
+	if (w != NULL && w->of != NULL)
+		pretend_world_stop(p->world, w->of, now);
+	arm(p);
+	loop_wake(p->env.loop);
+}
+
+static enum launch_look
+pretend_look(void *ctx, const struct launch_spec *spec, struct err *e)
+{
+	struct pretend *p = ctx;
+	const struct pretend_faults *bad = pretend_world_faults(p->world);
+	struct pretend_attempt *a;
+
+	if (pretend_world_dice(p->world, bad->unknown)) {
+		err_set(e, ERR_LAUNCH, "the pretended world is hidden by fog");
+		return LOOK_UNKNOWN;
+	}
+	pretend_world_run(p->world);
+	arm(p);
+	a = pretend_world_find(p->world, spec->uuid);
+	if (a == NULL && !p->own)
+		return LOOK_NEVER;
+	if (a != NULL &&
+	    (a->state == PRETEND_COMING || a->state == PRETEND_ABANDONED))
+		return LOOK_NEVER;
+	watch_from(p, spec, a, spec->cursor.metrics);
+	if (a == NULL)
+		return LOOK_LOST;
+	if (a->state == PRETEND_RUNS)
+		return LOOK_ALIVE;
+	return a->state == PRETEND_ENDED ? LOOK_ENDED : LOOK_LOST;
+}
+
+static int
+pretend_abandon(void *ctx, const struct launch_spec *spec, struct err *e)
+{
+	struct pretend *p = ctx;
+	struct pretend_attempt *a = pretend_world_find(p->world, spec->uuid);
+
+	pretend_world_run(p->world);
+	if (a == NULL)
+		a = pretend_world_start(p->world, spec, 0, true);
+	if (pretend_world_abandon(p->world, a))
+		return 0;
+	return err_set(e, ERR_BUSY, "it has started after all");
+}
+
+static void
+tell(struct pretend *p, const struct watch *w, struct launch_event *ev)
+{
+	ev->trial = w->trial;
+	ev->attempt = w->attempt;
+	p->env.event(p->env.arg, ev);
+}
+
+static void
+tell_up(struct pretend *p, struct watch *w)
+{
+	struct launch_event ev = { .kind = LAUNCH_UP };
+
+	w->up = true;
+	ev.u.up.started_us = w->of->exit.started_us;
+	ev.u.up.place = "nowhere";
+	tell(p, w, &ev);
+}
+
+/* Reports that were not told yet, at most max; true when all are told now. */
+static bool
+tell_reports(struct pretend *p, struct watch *w, size_t max)
+{
+	struct launch_event ev = { .kind = LAUNCH_REPORT };
+	const struct pretend_report *r;
+	bool any = w->told < w->of->n_reports;
+
+	for (; w->told < w->of->n_reports && max > 0; w->told++, max--) {
+		r = &w->of->reports[w->told];
+		ev.u.report.name = p->metric;
+		ev.u.report.has_step = r->has_step;
+		ev.u.report.step = r->step;
+		ev.u.report.value = r->value;
+		tell(p, w, &ev);
+	}
+	if (any) {
+		ev = (struct launch_event){ .kind = LAUNCH_READ };
+		ev.u.cursor.metrics = (int64_t)w->told;
+		tell(p, w, &ev);
+	}
+	return w->told >= w->of->n_reports;
+}
+
+static void
+tell_lost(struct pretend *p, const struct watch *w)
+{
+	struct launch_event ev = { .kind = LAUNCH_LOST };
+
+	ev.u.lost.why = w->of != NULL
+			    ? "it vanished from the pretended world"
+			    : "what it pretended went with the server";
+	tell(p, w, &ev);
+}
+
+static void
+tell_end(struct pretend *p, const struct watch *w)
+{
+	struct launch_event ev = { .kind = LAUNCH_EXIT };
+
+	ev.u.exit = w->of->exit;
+	tell(p, w, &ev);
+}
+
+/* Tell what is new of one attempt; true when there will be nothing more. */
+static bool
+watch_tell(struct pretend *p, struct watch *w)
+{
+	const struct pretend_faults *bad = pretend_world_faults(p->world);
+	size_t max = SIZE_MAX;
+
+	if (w->of == NULL) {
+		tell_lost(p, w);
+		return true;
+	}
+	if (w->of->started_ms < 0 || w->of->state == PRETEND_COMING)
+		return false;
+	if (!w->up && w->of->exit.ran)
+		tell_up(p, w);
+	if (pretend_world_dice(p->world, bad->dribble))
+		max = 1;
+	if (!tell_reports(p, w, max)) {
+		loop_wake(p->env.loop);
+		return false;
+	}
+	if (w->of->state == PRETEND_LOST)
+		tell_lost(p, w);
+	else if (w->of->state == PRETEND_ENDED)
+		tell_end(p, w);
+	return w->of->state != PRETEND_RUNS;
+}
+
+static void
+pretend_collect(void *ctx)
+{
+	struct pretend *p = ctx;
+	struct pretend_attempt *of;
+	size_t i = 0;
+
+	pretend_world_run(p->world);
+	while (i < p->n) {
+		if (!watch_tell(p, &p->watches[i])) {
+			i++;
+			continue;
+		}
+		of = p->watches[i].of;
+		memmove(&p->watches[i], &p->watches[i + 1],
+		    (--p->n - i) * sizeof *p->watches);
+		if (p->own && of != NULL)
+			pretend_world_forget(p->world, of);
+	}
+	arm(p);
+}
+
+const struct launcher launcher_pretend = {
+	.name = "pretend",
+	.about = "no process: made-up curves, for trying things out",
+	.options = pretend_options,
+	.open = open_own,
+	.close = pretend_close,
+	.slots = pretend_slots,
+	.slot_name = pretend_slot_name,
+	.start = pretend_start,
+	.stop = pretend_stop,
+	.look = pretend_look,
+	.abandon = pretend_abandon,
+	.collect = pretend_collect,
+};

@@ -42,7 +42,8 @@ enum param_type {
 enum param_scale {
 	SCALE_LINEAR,
 	SCALE_LOG,
-	SCALE_REVERSE_LOG	/* for values near 1: 1 - x is logarithmic */
+	SCALE_REVERSE_LOG	/* for floats near 1: 1 - x is logarithmic,
+				 * 0 <= min < max < 1 */
 };
 
 struct param {
@@ -75,22 +76,30 @@ int space_find(const struct space *, const char *name);
 
 /*
  * u (n numbers) -> values (n of them).  u is clamped to [0, 1]; a NaN of an
- * active parameter counts as 0.5.  Int and stepped parameters divide the cube
- * evenly: the lowest value covers [0, 1/k).
+ * active parameter counts as 0.5.  Choices, linear ints and stepped floats
+ * divide the cube evenly: the lowest of k values covers [0, 1/k).  Of an int on
+ * a log scale the value v has the share of log(v - 1/2) to log(v + 1/2).  Other
+ * floats are rounded to 12 or 13 digits, so that they survive
+ * encode and decode; 0 and 1 are min and max exactly.  The step of a range it
+ * does not divide ends at the greatest min + k step.
  */
 void space_decode(const struct space *, const double *u, struct value *values);
-/* values -> u, each at the middle of what decodes to it; inactive: NaN. */
+/*
+ * values -> u, each at the middle of what decodes to it; VALUE_NONE: NaN.
+ * decode(encode(v)) is v for all values that read, parse and decode give.
+ */
 void space_encode(const struct space *, const struct value *values, double *u);
 /* u -> the u that space_encode gives for the values it decodes to. */
 void space_snap(const struct space *, double *u);
-/* How many different values parameter i has; 0 = a continuum. */
+/* How many different values the parameter has; 0 = a continuum. */
 uint64_t param_levels(const struct param *);
 /* Whether parameter i is active under these values of the others. */
 bool space_active(const struct space *, size_t i, const struct value *values);
 
 /*
- * Check and complete a partial setting {name: value} (enqueue, defaults):
- * missing parameters stay VALUE_NONE in out for the caller to fill.
+ * Check a partial setting {name: value} (enqueue): missing parameters stay
+ * VALUE_NONE in out for the caller to fill.  Floats are rounded as decode does.
+ * A value whose parameter is inactive under the setting is an error.
  */
 int space_read_values(const struct space *, const struct json *,
     struct value *out, struct err *);

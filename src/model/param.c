@@ -1,0 +1,338 @@
+/*
+ * One parameter and the interval [0, 1].  decode and encode are each other's
+ * inverse on every value a parameter has: continuous values are rounded to
+ * decimals that survive the way there and back, levels stand in the middle of
+ * their share of the interval.
+ */
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/json.h"
+#include "src/base/mem.h"
+#include "src/model/param.h"
+
+/*
+ * Decimal digits that are kept, counted from the largest number of the range
+ * (or from the number itself on a log scale).  A double has 15; the way
+ * through log, division, multiplication and exp costs up to three of them.
+ */
+enum {
+	DIGITS_LINEAR = 13,
+	DIGITS_STEP = 14,
+	DIGITS_LOG = 12,
+	DIGITS_REVERSE = 13 /* behind the point */
+};
+
+/* The place of the leading digit: 0 for 1 to 9.99, -1 for 0.1. */
+static int
+exponent10(double x)
+{
+	return x == 0 ? 0 : (int)floor(log10(fabs(x)));
+}
+
+/* Round to a multiple of 10^place, as a decimal rounds. */
+static double
+round_at(double x, int place)
+{
+	char text[48];
+	int digits;
+
+	if (x == 0)
+		return 0;
+	digits = exponent10(x) - place + 1;
+	if (digits < 1)
+		return 0;
+	if (digits > 17)
+		return x;
+	(void)snprintf(text, sizeof text, "%.*e", digits - 1, x);
+	return strtod(text, NULL);
+}
+
+static double
+clamp(double x, double min, double max)
+{
+	return x < min ? min : x > max ? max : x;
+}
+
+/* The place of the last digit kept of numbers between min and max. */
+static int
+last_place(const struct param *p, int digits)
+{
+	return exponent10(fmax(fabs(p->min), fabs(p->max))) - digits + 1;
+}
+
+/* Levels of a step that need not fit: 1 - 0.9 is a little less than 0.1. */
+static uint64_t
+step_levels(const struct param *p)
+{
+	double n = (p->max - p->min) / p->step;
+
+	if (p->type == PARAM_INT)
+		return (uint64_t)(((int64_t)p->max - (int64_t)p->min) /
+				  (int64_t)p->step) +
+		       1;
+	return (uint64_t)floor(n + n * 1e-15 + 1e-9) + 1;
+}
+
+uint64_t
+param_levels(const struct param *p)
+{
+	switch (p->type) {
+	case PARAM_FIXED:
+		return 1;
+	case PARAM_CHOICE:
+		return p->n_values;
+	case PARAM_INT:
+	case PARAM_FLOAT:
+		break;
+	}
+	if (p->min == p->max)
+		return 1;
+	return p->step > 0 ? step_levels(p) : 0;
+}
+
+static bool
+is_log_int(const struct param *p)
+{
+	return p->type == PARAM_INT && p->scale == SCALE_LOG;
+}
+
+/* The number of level i of an int or a float with step, and back. */
+static double
+level_number(const struct param *p, double i)
+{
+	if (p->type == PARAM_INT)
+		return (
+		    double)((int64_t)p->min + (int64_t)i * (int64_t)p->step);
+	if (i == 0)
+		return p->min;
+	return clamp(round_at(p->min + i * p->step, last_place(p, DIGITS_STEP)),
+	    p->min, p->max);
+}
+
+static double
+number_level(const struct param *p, double x)
+{
+	if (p->type == PARAM_INT)
+		return (
+		    double)(((int64_t)x - (int64_t)p->min) / (int64_t)p->step);
+	return round((x - p->min) / p->step);
+}
+
+/* Where a continuous number stands, before and after scaling. */
+static double
+scale_number(const struct param *p, double x)
+{
+	switch (p->scale) {
+	case SCALE_LINEAR:
+		break;
+	case SCALE_LOG:
+		return log(x);
+	case SCALE_REVERSE_LOG:
+		return -log1p(-x);
+	}
+	return x;
+}
+
+static double
+unscale_number(const struct param *p, double y)
+{
+	switch (p->scale) {
+	case SCALE_LINEAR:
+		break;
+	case SCALE_LOG:
+		return exp(y);
+	case SCALE_REVERSE_LOG:
+		return -expm1(-y);
+	}
+	return y;
+}
+
+static double
+round_number(const struct param *p, double x)
+{
+	switch (p->scale) {
+	case SCALE_LINEAR:
+		break;
+	case SCALE_LOG:
+		return round_at(x, exponent10(x) - DIGITS_LOG + 1);
+	case SCALE_REVERSE_LOG:
+		return round_at(x, -DIGITS_REVERSE);
+	}
+	return round_at(x, last_place(p, DIGITS_LINEAR));
+}
+
+static double
+decode_continuous(const struct param *p, double u)
+{
+	double low = scale_number(p, p->min), high = scale_number(p, p->max);
+
+	if (u <= 0)
+		return p->min;
+	if (u >= 1)
+		return p->max;
+	return clamp(round_number(p, unscale_number(p, low + u * (high - low))),
+	    p->min, p->max);
+}
+
+static double
+encode_continuous(const struct param *p, double x)
+{
+	double low = scale_number(p, p->min), high = scale_number(p, p->max);
+
+	return clamp((scale_number(p, x) - low) / (high - low), 0, 1);
+}
+
+/*
+ * Whole numbers on a log scale: each has the share of log(v - 1/2) to
+ * log(v + 1/2).
+ */
+static double
+decode_log_int(const struct param *p, double u)
+{
+	double low = log(p->min - 0.5), high = log(p->max + 0.5);
+
+	return clamp(floor(exp(low + u * (high - low)) + 0.5), p->min, p->max);
+}
+
+static double
+encode_log_int(const struct param *p, double x)
+{
+	double low = log(p->min - 0.5), high = log(p->max + 0.5);
+	double middle = (log(x - 0.5) + log(x + 0.5)) / 2;
+
+	return (middle - low) / (high - low);
+}
+
+static double
+level_of(double u, double levels)
+{
+	return fmin(floor(u * levels), levels - 1);
+}
+
+static double
+decode_number(const struct param *p, double u)
+{
+	uint64_t levels = param_levels(p);
+
+	if (levels == 1)
+		return p->min;
+	if (is_log_int(p))
+		return decode_log_int(p, u);
+	if (levels == 0)
+		return decode_continuous(p, u);
+	return level_number(p, level_of(u, (double)levels));
+}
+
+void
+param_decode(const struct param *p, double u, struct value *v)
+{
+	double x;
+
+	u = isnan(u) ? 0.5 : clamp(u, 0, 1);
+	if (p->type == PARAM_CHOICE || p->type == PARAM_FIXED) {
+		*v = p->values[(size_t)level_of(u, (double)p->n_values)];
+		return;
+	}
+	x = decode_number(p, u);
+	*v = (struct value){ .kind = VALUE_REAL, .real = x };
+	if (p->type == PARAM_INT) {
+		v->kind = VALUE_INT;
+		v->integer = (int64_t)x;
+	}
+}
+
+static size_t
+value_index(const struct param *p, const struct value *v)
+{
+	size_t i;
+
+	for (i = 0; i < p->n_values; i++)
+		if (value_equal(&p->values[i], v))
+			break;
+	return i;
+}
+
+double
+param_encode(const struct param *p, const struct value *v)
+{
+	uint64_t levels = param_levels(p);
+	double i;
+
+	if (levels == 1)
+		return 0.5;
+	if (p->type == PARAM_CHOICE)
+		i = (double)value_index(p, v);
+	else if (is_log_int(p))
+		return encode_log_int(p, v->real);
+	else if (levels == 0)
+		return encode_continuous(p, v->real);
+	else
+		i = number_level(p, v->real);
+	return clamp((i + 0.5) / (double)levels, 0, 1);
+}
+
+/* On a grid a number must be a level, but for the last digits of a decimal. */
+static bool
+fit_number(const struct param *p, struct value *v)
+{
+	double x = v->real, i;
+
+	if (v->kind != VALUE_INT && v->kind != VALUE_REAL)
+		return false;
+	if (!(x >= p->min && x <= p->max))
+		return false;
+	if (p->type == PARAM_INT && x != floor(x))
+		return false;
+	if (p->step > 0) {
+		i = number_level(p, x);
+		if (i >= (double)param_levels(p) ||
+		    fabs(level_number(p, i) - x) > p->step * 1e-6)
+			return false;
+	}
+	param_decode(p, param_encode(p, v), v);
+	return true;
+}
+
+bool
+param_fit(const struct param *p, struct value *v)
+{
+	size_t i;
+
+	if (p->type == PARAM_FLOAT || p->type == PARAM_INT)
+		return fit_number(p, v);
+	i = value_index(p, v);
+	if (i == p->n_values)
+		return false;
+	*v = p->values[i];
+	return true;
+}
+
+void
+param_put_domain(struct buf *b, const struct param *p)
+{
+	size_t i, start = b->len;
+
+	if (p->type == PARAM_CHOICE || p->type == PARAM_FIXED) {
+		if (p->n_values > 1)
+			buf_puts(b, "one of ");
+		for (i = 0; i < p->n_values && b->len - start < 200; i++) {
+			buf_puts(b, i > 0 ? ", " : "");
+			value_put_json(b, &p->values[i]);
+		}
+		buf_puts(b, i < p->n_values ? ", ..." : "");
+		return;
+	}
+	buf_puts(b,
+	    p->type == PARAM_INT ? "a whole number from " : "a number from ");
+	json_put_number(b, p->min);
+	buf_puts(b, " to ");
+	json_put_number(b, p->max);
+	if (p->step > 0 && (p->type == PARAM_FLOAT || p->step != 1)) {
+		buf_puts(b, " in steps of ");
+		json_put_number(b, p->step);
+	}
+}

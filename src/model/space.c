@@ -1,0 +1,248 @@
+/*
+ * All parameters together: which of them are active, points to values and
+ * back, partial settings.
+ */
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/err.h"
+#include "src/base/json.h"
+#include "src/base/mem.h"
+#include "src/model/param.h"
+
+static void
+param_clear(struct param *p)
+{
+	size_t i;
+
+	for (i = 0; i < p->n_values; i++)
+		free((char *)p->values[i].text);
+	free(p->values);
+	free(p->when);
+	free(p->name);
+}
+
+void
+space_free(struct space *s)
+{
+	size_t i;
+
+	if (s == NULL)
+		return;
+	for (i = 0; i < s->n; i++)
+		param_clear(&s->params[i]);
+	free(s->params);
+	free(s->order);
+	free(s);
+}
+
+int
+space_find(const struct space *s, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < s->n; i++)
+		if (strcmp(s->params[i].name, name) == 0)
+			return (int)i;
+	return -1;
+}
+
+bool
+space_active(const struct space *s, size_t i, const struct value *values)
+{
+	const struct param *p = &s->params[i];
+	size_t k;
+
+	if (p->parent < 0)
+		return true;
+	for (k = 0; k < p->n_when; k++)
+		if (value_equal(&p->when[k], &values[p->parent]))
+			return true;
+	return false;
+}
+
+void
+space_decode(const struct space *s, const double *u, struct value *values)
+{
+	size_t k, i;
+
+	for (k = 0; k < s->n; k++) {
+		i = (size_t)s->order[k];
+		if (space_active(s, i, values))
+			param_decode(&s->params[i], u[i], &values[i]);
+		else
+			values[i] = (struct value){ .kind = VALUE_NONE };
+	}
+}
+
+void
+space_encode(const struct space *s, const struct value *values, double *u)
+{
+	size_t i;
+
+	for (i = 0; i < s->n; i++)
+		u[i] = values[i].kind == VALUE_NONE
+			   ? NAN
+			   : param_encode(&s->params[i], &values[i]);
+}
+
+void
+space_snap(const struct space *s, double *u)
+{
+	struct value few[32], *values = few;
+
+	if (s->n > sizeof few / sizeof few[0])
+		values = xcalloc(s->n, sizeof *values);
+	space_decode(s, u, values);
+	space_encode(s, values, u);
+	if (values != few)
+		free(values);
+}
+
+void
+space_put_json(struct buf *b, const struct space *s, const struct value *values)
+{
+	size_t i;
+	bool first = true;
+
+	buf_putc(b, '{');
+	for (i = 0; i < s->n; i++) {
+		if (values[i].kind == VALUE_NONE)
+			continue;
+		if (!first)
+			buf_putc(b, ',');
+		first = false;
+		json_put_string(b, s->params[i].name);
+		buf_putc(b, ':');
+		value_put_json(b, &values[i]);
+	}
+	buf_putc(b, '}');
+}
+
+/* No such parameter: offer the nearest. */
+static int
+unknown_err(const struct space *s, const struct json *j, struct err *e)
+{
+	const char **names = xcalloc(s->n + 1, sizeof *names);
+	struct buf hint = { 0 };
+	size_t i;
+
+	for (i = 0; i < s->n; i++)
+		names[i] = s->params[i].name;
+	json_put_hint(&hint, json_key(j), names);
+	json_err_key(j, e, "no such parameter%s", buf_str(&hint));
+	buf_free(&hint);
+	free(names);
+	return -1;
+}
+
+static int
+domain_err(const struct param *p, const struct json *j, struct err *e)
+{
+	struct buf domain = { 0 };
+
+	param_put_domain(&domain, p);
+	json_err(j, e, "expected %s", buf_str(&domain));
+	buf_free(&domain);
+	return -1;
+}
+
+/* A value under which its parameter would not be there at all. */
+static int
+inactive_err(const struct space *s, const struct json *setting,
+    const struct value *values, struct err *e)
+{
+	const struct json *j;
+	const struct param *p, *parent;
+	struct buf is = { 0 };
+
+	for (j = json_first(setting); j != NULL; j = json_next(j)) {
+		p = &s->params[space_find(s, json_key(j))];
+		if (p->parent < 0 || values[p->parent].kind == VALUE_NONE ||
+		    space_active(s, (size_t)(p - s->params), values))
+			continue;
+		parent = &s->params[p->parent];
+		value_put_json(&is, &values[p->parent]);
+		json_err_key(j, e, "%s has no value when %s is %s", p->name,
+		    parent->name, buf_str(&is));
+		buf_free(&is);
+		return -1;
+	}
+	return 0;
+}
+
+int
+space_read_values(const struct space *s, const struct json *setting,
+    struct value *out, struct err *e)
+{
+	const struct json *j;
+	size_t i;
+	int k;
+
+	if (json_want(setting, JSON_OBJECT, e) != 0)
+		return -1;
+	for (i = 0; i < s->n; i++)
+		out[i] = (struct value){ .kind = VALUE_NONE };
+	for (j = json_first(setting); j != NULL; j = json_next(j)) {
+		k = space_find(s, json_key(j));
+		if (k < 0)
+			return unknown_err(s, j, e);
+		if (!value_read(&out[k], j) ||
+		    !param_fit(&s->params[k], &out[k]))
+			return domain_err(&s->params[k], j, e);
+	}
+	return inactive_err(s, setting, out, e);
+}
+
+/* A number as JSON would have it, perhaps with a plus. */
+static bool
+parse_number(const char *text, struct value *v)
+{
+	size_t n = strspn(text, "0123456789+-.eE");
+	char *end;
+
+	*v = (struct value){ .kind = VALUE_REAL };
+	if (n == 0 || text[n] != '\0')
+		return false;
+	v->real = strtod(text, &end);
+	return *end == '\0' && isfinite(v->real);
+}
+
+static bool
+parse_choice(const struct param *p, const char *text, struct value *out)
+{
+	struct buf b = { 0 };
+	bool found = false;
+	size_t i;
+
+	for (i = 0; i < p->n_values && !found; i++) {
+		buf_clear(&b);
+		value_put(&b, &p->values[i]);
+		found = strcmp(buf_str(&b), text) == 0;
+	}
+	buf_free(&b);
+	if (found)
+		*out = p->values[i - 1];
+	return found;
+}
+
+int
+param_parse(
+    const struct param *p, const char *text, struct value *out, struct err *e)
+{
+	struct buf domain = { 0 };
+	bool good;
+
+	if (p->type == PARAM_CHOICE || p->type == PARAM_FIXED)
+		good = parse_choice(p, text, out);
+	else
+		good = parse_number(text, out) && param_fit(p, out);
+	if (good)
+		return 0;
+	param_put_domain(&domain, p);
+	err_set(e, ERR_USAGE, "%s: expected %s", p->name, buf_str(&domain));
+	buf_free(&domain);
+	return -1;
+}

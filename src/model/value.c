@@ -1,0 +1,100 @@
+/* Values in the user's terms: read, compared and written. */
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "src/base/json.h"
+#include "src/base/mem.h"
+#include "src/model/param.h"
+
+bool
+value_read(struct value *v, const struct json *j)
+{
+	bool yes;
+
+	*v = (struct value){ .kind = VALUE_NULL };
+	switch (json_type(j)) {
+	case JSON_NULL:
+		return true;
+	case JSON_BOOL:
+		v->kind = VALUE_BOOL;
+		(void)json_bool(j, &yes);
+		v->integer = yes;
+		return true;
+	case JSON_NUMBER:
+		(void)json_number(j, &v->real);
+		v->kind = json_integer(j, &v->integer) ? VALUE_INT : VALUE_REAL;
+		return true;
+	case JSON_STRING:
+		v->kind = VALUE_TEXT;
+		v->text = json_string(j);
+		return true;
+	case JSON_ARRAY:
+	case JSON_OBJECT:
+		break;
+	}
+	return false;
+}
+
+static bool
+is_number(const struct value *v)
+{
+	return v->kind == VALUE_INT || v->kind == VALUE_REAL;
+}
+
+bool
+value_equal(const struct value *a, const struct value *b)
+{
+	if (is_number(a) && is_number(b) && a->kind != b->kind)
+		return a->real == b->real;
+	if (a->kind != b->kind)
+		return false;
+	switch (a->kind) {
+	case VALUE_NONE:
+	case VALUE_NULL:
+		return true;
+	case VALUE_BOOL:
+	case VALUE_INT:
+		return a->integer == b->integer;
+	case VALUE_REAL:
+		return a->real == b->real;
+	case VALUE_TEXT:
+		return strcmp(a->text, b->text) == 0;
+	}
+	return false;
+}
+
+void
+value_put(struct buf *b, const struct value *v)
+{
+	switch (v->kind) {
+	case VALUE_NONE:
+		break;
+	case VALUE_NULL:
+		buf_puts(b, "null");
+		break;
+	case VALUE_BOOL:
+		buf_puts(b, v->integer != 0 ? "true" : "false");
+		break;
+	case VALUE_INT:
+		buf_printf(b, "%" PRId64, v->integer);
+		break;
+	case VALUE_REAL:
+		json_put_number(b, v->real);
+		break;
+	case VALUE_TEXT:
+		buf_puts(b, v->text);
+		break;
+	}
+}
+
+void
+value_put_json(struct buf *b, const struct value *v)
+{
+	if (v->kind == VALUE_TEXT)
+		json_put_string(b, v->text);
+	else if (v->kind == VALUE_NONE)
+		buf_puts(b, "null");
+	else
+		value_put(b, v);
+}

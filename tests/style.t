@@ -1,0 +1,53 @@
+#!/bin/sh
+# What a reader can rely on: one format, files of a size one can read, no
+# white space at ends of lines.
+
+. "$TOP_SRCDIR/tests/lib.sh"
+
+max_lines=500
+
+sources() {
+	(cd "$TOP_SRCDIR" && find src strategies trials kernels tests bench \
+	    examples \( -name '*.[ch]' -o -name '*.cu' \) 2>/dev/null | sort)
+}
+
+texts() {
+	sources
+	(cd "$TOP_SRCDIR" && ls configure.ac Makefile.am README.md HACKING.md \
+	    2>/dev/null
+	find schema man examples bench -name '*.sql' -o -name '*.[1-8]' \
+	    -o -name '*.sh' -o -name 'study.json' 2>/dev/null)
+}
+
+cd "$TOP_SRCDIR" || exit 99
+
+is "$(sources | while read -r f; do
+	n=$(wc -l <"$f")
+	[ "$n" -le $max_lines ] || echo "$f has $n lines"
+done)" '' "no file has more than $max_lines lines"
+
+is "$(texts | xargs grep -nE '[[:blank:]]+$' | cut -c 1-120)" '' \
+    'no white space at the end of a line'
+
+is "$(sources | xargs grep -nE '(^|[^a-zA-Z])(TODO|FIXME)([^a-zA-Z]|$)' |
+    cut -c 1-120)" '' 'nothing is left to do'
+
+is "$(sources | xargs grep -LE '^(/\*|//)')" '' \
+    'every file opens with what it knows'
+
+unformatted() {
+	sources | while read -r f; do
+		clang-format --dry-run -Werror "$f" >/dev/null 2>&1 ||
+		    echo "$f: run clang-format -i"
+	done
+}
+
+if ! command -v clang-format >/dev/null; then
+	skip 'the format of .clang-format' 'clang-format is not installed'
+elif ! clang-format --version | grep -q 'version 14\.'; then
+	skip 'the format of .clang-format' 'clang-format is not version 14'
+else
+	is "$(unformatted)" '' 'the format of .clang-format'
+fi
+
+done_testing

@@ -5,9 +5,11 @@
 
 #include "trials/launcher.h"
 
+extern const struct launcher launcher_local;
 extern const struct launcher launcher_pretend;
 
 const struct launcher *const launchers[] = {
+	&launcher_local,
 	&launcher_pretend,
 	NULL,
 };

@@ -1,0 +1,339 @@
+/* The local launcher under a real loop, for tests. */
+
+#include <ctype.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "src/base/json.h"
+#include "tests/local-rig.h"
+#include "trials/local.h"
+
+enum { DEADLINE_MS = 30000 };
+
+static void
+heard_report(struct rig_trial *t, const struct launch_event *ev)
+{
+	(void)snprintf(t->last, sizeof t->last, "%s %lld %.9g",
+	    ev->u.report.name,
+	    ev->u.report.has_step ? (long long)ev->u.report.step : -1,
+	    ev->u.report.value);
+	if (t->reports++ == 0)
+		memcpy(t->first, t->last, sizeof t->first);
+	t->sum += ev->u.report.value;
+}
+
+static void
+on_event(void *arg, const struct launch_event *ev)
+{
+	struct rig *rig = arg;
+	struct rig_trial *t = &rig->trial[ev->trial];
+
+	switch (ev->kind) {
+	case LAUNCH_UP:
+		t->ups++;
+		t->pid = ev->u.up.pid;
+		(void)snprintf(t->place, sizeof t->place, "%s", ev->u.up.place);
+		break;
+	case LAUNCH_REPORT:
+		heard_report(t, ev);
+		break;
+	case LAUNCH_READ:
+		t->reads++;
+		t->cursor = ev->u.cursor;
+		break;
+	case LAUNCH_NOTE:
+		t->notes++;
+		buf_printf(&t->note, "%s\n", ev->u.note.text);
+		break;
+	case LAUNCH_EXIT:
+		t->exits++;
+		t->exit = ev->u.exit;
+		break;
+	case LAUNCH_LOST:
+		t->losts++;
+		(void)snprintf(t->lost, sizeof t->lost, "%s", ev->u.lost.why);
+		break;
+	}
+}
+
+static void
+on_deadline(void *arg)
+{
+	struct rig *rig = arg;
+
+	rig->late = true;
+	loop_stop(rig->loop);
+}
+
+static void
+on_turn(void *arg)
+{
+	struct rig *rig = arg;
+
+	rig->turns++;
+	launcher_local.collect(rig->ctx);
+	if (rig->done(rig, rig->arg))
+		loop_stop(rig->loop);
+}
+
+bool
+rig_until(struct rig *rig, bool (*done)(struct rig *, int64_t), int64_t arg)
+{
+	rig->done = done;
+	rig->arg = arg;
+	rig->late = false;
+	loop_timer_set(rig->deadline, DEADLINE_MS);
+	loop_run(rig->loop, on_turn, rig);
+	loop_timer_stop(rig->deadline);
+	return !rig->late;
+}
+
+bool
+rig_over(struct rig *rig, int64_t trial)
+{
+	return rig->trial[trial].exits + rig->trial[trial].losts > 0;
+}
+
+bool
+rig_is_up(struct rig *rig, int64_t trial)
+{
+	return rig->trial[trial].ups > 0;
+}
+
+bool
+rig_reported(struct rig *rig, int64_t trial)
+{
+	return rig->trial[trial].reports > 0;
+}
+
+int
+rig_launcher_open(struct rig *rig, struct err *e)
+{
+	struct launch_env env = {
+		.loop = rig->loop,
+		.study = "rig",
+		.state_dir = rig->state_dir,
+		.settings = &rig->settings,
+		.options = rig->options,
+		.parallel = rig->parallel,
+		.event = on_event,
+		.arg = rig,
+	};
+
+	return launcher_local.open(&rig->ctx, &env, e);
+}
+
+static void
+must(int r, const struct err *e)
+{
+	if (r != -1)
+		return;
+	printf("Bail out! %s\n", e->text);
+	exit(1);
+}
+
+void
+rig_open(struct rig *rig, const char *block)
+{
+	struct json_doc *doc = NULL;
+	struct err e = ERR_INIT;
+
+	*rig = (struct rig){ .attempt = 1 };
+	(void)snprintf(rig->dir, sizeof rig->dir, "/tmp/hpotune-rig-XXXXXX");
+	if (mkdtemp(rig->dir) == NULL)
+		must(-1, &e);
+	rig->state_dir = xasprintf("%s/rig.d", rig->dir);
+	(void)mkdir(rig->state_dir, 0700);
+	rig->settings = (struct study_trial){
+		.workdir = rig->dir,
+		.grace_ms = 10000,
+		.gpus = -1,
+	};
+	if (block != NULL)
+		must(json_parse(&doc, block, strlen(block), "block", false, &e),
+		    &e);
+	must(options_read(&rig->options, launcher_local.options,
+		 doc != NULL ? json_root(doc) : NULL, NULL, &e),
+	    &e);
+	json_free(doc);
+	must(loop_open(&rig->loop, LOOP_REAL, &e), &e);
+	rig->deadline = loop_timer_new(rig->loop, on_deadline, rig);
+	must(rig_launcher_open(rig, &e), &e);
+}
+
+static int
+remove_one(const char *path, const struct stat *st, int flag, struct FTW *f)
+{
+	(void)st;
+	(void)flag;
+	(void)f;
+	return remove(path);
+}
+
+void
+rig_close(struct rig *rig)
+{
+	size_t i;
+
+	if (rig->ctx != NULL)
+		launcher_local.close(rig->ctx);
+	loop_timer_free(rig->deadline);
+	loop_close(rig->loop);
+	options_free(rig->options, launcher_local.options);
+	(void)nftw(rig->dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+	free(rig->state_dir);
+	for (i = 0; i < RIG_TRIALS; i++)
+		buf_free(&rig->trial[i].note);
+}
+
+void
+rig_restart(struct rig *rig)
+{
+	struct err e = ERR_INIT;
+
+	launcher_local.close(rig->ctx);
+	must(rig_launcher_open(rig, &e), &e);
+}
+
+const char *
+rig_uuid(int64_t trial, int attempt)
+{
+	static char uuid[64];
+
+	/* Two runs of the test at once must not see each other's. */
+	(void)snprintf(uuid, sizeof uuid, "%08x-%04x-4000-8000-%012llx",
+	    (unsigned)getpid(), (unsigned)attempt & 0xffff,
+	    (unsigned long long)trial);
+	return uuid;
+}
+
+struct launch_spec
+rig_spec(struct rig *rig, int64_t trial, char *const *argv)
+{
+	static char *const no_env[] = { NULL };
+	static char trial_dir[256], uuid[64];
+
+	(void)snprintf(trial_dir, sizeof trial_dir, "%s/trials/%lld",
+	    rig->state_dir, (long long)trial);
+	(void)snprintf(uuid, sizeof uuid, "%s", rig_uuid(trial, rig->attempt));
+	return (struct launch_spec){
+		.trial = trial,
+		.attempt = rig->attempt,
+		.study = "rig",
+		.uuid = uuid,
+		.trial_dir = trial_dir,
+		.argv = argv,
+		.env = rig->env != NULL ? rig->env : no_env,
+		.params_json = "{\"lr\":0.5}",
+		.settings = &rig->settings,
+		.cursor = rig->trial[trial].cursor,
+	};
+}
+
+int
+rig_sh(struct rig *rig, int64_t trial, const char *script)
+{
+	char *argv[] = { "sh", "-c", (char *)script, NULL };
+	struct launch_spec spec = rig_spec(rig, trial, argv);
+	struct err e = ERR_INIT;
+	int r = launcher_local.start(rig->ctx, &spec, &e);
+
+	if (r == -1)
+		printf("# %s\n", e.text);
+	return r;
+}
+
+enum launch_look
+rig_look(struct rig *rig, int64_t trial, struct err *e)
+{
+	char *argv[] = { "true", NULL };
+	struct launch_spec spec = rig_spec(rig, trial, argv);
+
+	return launcher_local.look(rig->ctx, &spec, e);
+}
+
+bool
+rig_file(const char *path)
+{
+	int i;
+
+	for (i = 0; i < DEADLINE_MS / 5; i++) {
+		if (access(path, F_OK) == 0)
+			return true;
+		(void)poll(NULL, 0, 5);
+	}
+	return false;
+}
+
+const char *
+rig_path(struct rig *rig, int64_t trial, const char *name)
+{
+	static char path[512];
+
+	(void)snprintf(path, sizeof path, "%s/trials/%lld/attempt-%d/%s",
+	    rig->state_dir, (long long)trial, rig->attempt, name);
+	return path;
+}
+
+char *
+rig_text(const char *path)
+{
+	struct buf b = { 0 };
+	char block[4096];
+	ssize_t n;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd == -1)
+		return NULL;
+	buf_puts(&b, "");
+	while ((n = read(fd, block, sizeof block)) > 0)
+		buf_add(&b, block, (size_t)n);
+	(void)close(fd);
+	return buf_take(&b);
+}
+
+static bool
+has_mark(const char *pid, const char *word)
+{
+	char path[300], *text;
+	struct buf b = { 0 };
+	ssize_t n;
+	bool has;
+	int fd;
+
+	(void)snprintf(path, sizeof path, "/proc/%s/environ", pid);
+	text = xmalloc(1 << 20);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	n = fd == -1 ? 0 : read(fd, text, 1 << 20);
+	if (fd != -1)
+		(void)close(fd);
+	has = n > 0 && memmem(text, (size_t)n, word, strlen(word)) != NULL;
+	free(text);
+	buf_free(&b);
+	return has;
+}
+
+int
+rig_alive(int64_t trial, int attempt)
+{
+	DIR *dir = opendir("/proc");
+	const struct dirent *d;
+	char word[96];
+	int n = 0;
+
+	(void)snprintf(word, sizeof word, "HPOTUNE_ATTEMPT_UUID=%s",
+	    rig_uuid(trial, attempt));
+	while ((d = readdir(dir)) != NULL)
+		if (isdigit((unsigned char)d->d_name[0]))
+			n += has_mark(d->d_name, word);
+	(void)closedir(dir);
+	return n;
+}

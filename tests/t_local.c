@@ -1,0 +1,303 @@
+/* The local launcher, an attempt at a time: what it does and what is heard. */
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tests/local-rig.h"
+#include "tests/tap.h"
+#include "trials/local.h"
+
+static void
+test_reports(void)
+{
+	struct rig rig;
+	struct rig_trial *t = &rig.trial[1];
+
+	rig_open(&rig, NULL);
+	is_int(rig_sh(&rig, 1,
+		   "echo hpotune: step=1 acc=0.5\n"
+		   "echo '{\"step\": 2, \"acc\": 0.25}' >>$HPOTUNE_METRICS\n"
+		   "printf 'hpotune: step=3 acc=0.125' >&2\n"
+		   "cat $HPOTUNE_PARAMS >$HPOTUNE_OUTPUT_DIR/seen\n"
+		   "test -d $HPOTUNE_CHECKPOINT_DIR; exit $?"),
+	    0, "an attempt starts");
+	ok(rig_until(&rig, rig_over, 1), "and ends");
+	is_int(t->ups, 1, "it was up once");
+	ok(t->pid > 0 && t->place[0] != '\0', "with a pid and a place");
+	is_int(t->exits, 1, "it ended once");
+	ok(t->exit.ran && t->exit.exit_code == 0 && t->exit.signal == 0,
+	    "with exit 0");
+	ok(t->exit.started_us > 0 && t->exit.ended_us >= t->exit.started_us,
+	    "after its start");
+	ok(t->exit.max_rss > 100000 && t->exit.max_rss < 1 << 30,
+	    "its memory is known");
+	is_int(t->reports, 3, "three reports, the last without a newline");
+	is_near(t->sum, 0.875, 0, "with their values");
+	is_int(t->cursor.log, 49, "all of the log is read");
+	is_int(t->cursor.metrics, 25, "and of the metrics file");
+	is_int(t->notes, 0, "nothing to note");
+	rig_close(&rig);
+}
+
+static void
+test_exits(void)
+{
+	struct rig rig;
+	struct rig_trial *t = rig.trial;
+	char *missing[] = { "no-such-program-here", NULL };
+	char *script[] = { "./plain", NULL };
+	struct launch_spec spec;
+	struct err e = ERR_INIT;
+	char path[128];
+	int fd;
+
+	rig_open(&rig, NULL);
+	rig_sh(&rig, 1, "exit 7");
+	rig_sh(&rig, 2, "kill -9 $$");
+	rig_sh(&rig, 3, "kill -USR2 $$");
+	spec = rig_spec(&rig, 4, missing);
+	is_int(launcher_local.start(rig.ctx, &spec, &e), 0,
+	    "a missing program is found out later");
+	(void)snprintf(path, sizeof path, "%s/plain", rig.dir);
+	fd = open(path, O_WRONLY | O_CREAT, 0755);
+	if (write(fd, "exit 0\n", 7) != 7)
+		abort();
+	close(fd);
+	spec = rig_spec(&rig, 5, script);
+	(void)launcher_local.start(rig.ctx, &spec, &e);
+	rig.settings.workdir = "/no/such/folder";
+	rig_sh(&rig, 6, "exit 0");
+	ok(rig_until(&rig, rig_over, 1) && rig_until(&rig, rig_over, 2) &&
+		rig_until(&rig, rig_over, 3) && rig_until(&rig, rig_over, 4) &&
+		rig_until(&rig, rig_over, 5) && rig_until(&rig, rig_over, 6),
+	    "six ends");
+	is_int(t[1].exit.exit_code, 7, "an exit status is told");
+	ok(t[2].exit.signal == SIGKILL && t[2].exit.exit_code == -1,
+	    "so is a signal");
+	ok(strstr(t[2].exit.why, "memory") != NULL && !t[2].exit.oom,
+	    "SIGKILL from outside is suspicious, not more");
+	is_int(t[3].exit.signal, SIGUSR2, "SIGUSR2 is a signal like others");
+	ok(!t[4].exit.ran && t[4].ups == 0, "a missing program never ran");
+	is_str(t[4].exit.why,
+	    "cannot run no-such-program-here: No such file or directory",
+	    "and says why");
+	is_str(t[5].exit.why, "cannot run ./plain: Exec format error",
+	    "no shell reads what the kernel cannot execute");
+	is_str(t[6].exit.why,
+	    "cannot enter /no/such/folder: No such file or directory",
+	    "a missing folder is told");
+	rig_close(&rig);
+}
+
+static void
+test_stop(void)
+{
+	struct rig rig;
+	struct rig_trial *t = rig.trial;
+
+	rig_open(&rig, NULL);
+	rig_sh(&rig, 1,
+	    "trap 'echo hpotune: step=9 a=9; exit 5' TERM\n"
+	    "echo hpotune: step=1 a=1; while :; do sleep 0.01; done");
+	ok(rig_until(&rig, rig_reported, 1), "a trial runs");
+	launcher_local.stop(rig.ctx, 1, 1, false);
+	launcher_local.stop(rig.ctx, 1, 1, false);
+	ok(rig_until(&rig, rig_over, 1), "stopped, it ends");
+	is_int(t[1].exit.exit_code, 5, "in its own way");
+	is_str(t[1].last, "a 9 9", "with a last word");
+
+	rig.settings.grace_ms = 100;
+	rig_sh(&rig, 2,
+	    "trap '' TERM; echo hpotune: a=1; while :; do sleep 0.01; done");
+	ok(rig_until(&rig, rig_reported, 2), "one ignores SIGTERM");
+	launcher_local.stop(rig.ctx, 2, 1, false);
+	ok(rig_until(&rig, rig_over, 2), "after the grace it ends too");
+	is_int(t[2].exit.signal, SIGKILL, "by SIGKILL");
+	is_str(t[2].exit.why, "", "which is no riddle");
+
+	rig.settings.grace_ms = 1000000;
+	rig_sh(&rig, 3,
+	    "trap '' TERM; echo hpotune: a=1; while :; do sleep 0.01; done");
+	rig_until(&rig, rig_reported, 3);
+	launcher_local.stop(rig.ctx, 3, 1, false);
+	launcher_local.stop(rig.ctx, 3, 1, true);
+	ok(rig_until(&rig, rig_over, 3), "now is now");
+	is_int(t[3].exit.signal, SIGKILL, "whatever the grace");
+
+	rig_sh(&rig, 4, "sleep 1000");
+	launcher_local.stop(rig.ctx, 4, 1, false);
+	ok(rig_until(&rig, rig_over, 4), "a stop before the start is kept");
+	is_int(t[4].exit.signal, SIGTERM, "and sent");
+
+	rig_sh(&rig, 5, "kill -STOP $$; exit 3");
+	rig_until(&rig, rig_is_up, 5);
+	launcher_local.stop(rig.ctx, 5, 1, false);
+	ok(rig_until(&rig, rig_over, 5), "a frozen trial hears SIGTERM");
+	rig_close(&rig);
+}
+
+static void
+test_timeout(void)
+{
+	struct rig rig;
+	struct rig_trial *t = rig.trial;
+
+	rig_open(&rig, NULL);
+	rig.settings.max_run_ms = 100;
+	rig_sh(&rig, 1, "trap 'exit 4' TERM; while :; do sleep 0.01; done");
+	rig_sh(&rig, 2, "exit 0");
+	ok(rig_until(&rig, rig_over, 1), "max_run ends a trial");
+	ok(t[1].exit.timeout && t[1].exit.exit_code == 4, "with grace");
+	rig_until(&rig, rig_over, 2);
+	ok(!t[2].exit.timeout, "a quick one is not timed out");
+	rig_close(&rig);
+}
+
+static void
+test_tree(void)
+{
+	struct rig rig;
+
+	rig_open(&rig, NULL);
+	rig_sh(&rig, 1,
+	    "(setsid sh -c 'trap \"\" TERM HUP; echo >up; sleep 1000' "
+	    ">/dev/null 2>&1 &) &\n"
+	    "while ! test -f up; do sleep 0.01; done; exit 0");
+	ok(rig_until(&rig, rig_over, 1), "a trial leaves a daemon");
+	is_int(rig.trial[1].exit.exit_code, 0, "and ends well");
+	is_int(rig_alive(1, 1), 0, "nothing of it is left");
+	rig_close(&rig);
+}
+
+static void
+test_environment(void)
+{
+	char *own[] = { "TWICE=trial", "OWN=yes", NULL };
+	char *theirs[] = { "HPOTUNE_TRIAL=1", NULL };
+	char *pass[] = { "PASSED", NULL };
+	struct rig rig;
+	char path[128], *text;
+
+	setenv("PASSED", "through", 1);
+	setenv("TWICE", "server", 1);
+	rig_open(&rig, "{\"gpus\": 0}");
+	rig.env = theirs;
+	rig.settings.env = own;
+	rig_sh(&rig, 1, "env >env1");
+	rig_until(&rig, rig_over, 1);
+	(void)snprintf(path, sizeof path, "%s/env1", rig.dir);
+	text = rig_text(path);
+	ok(strstr(text, "\nPASSED=through\n") != NULL ||
+		strncmp(text, "PASSED=", 7) == 0,
+	    "the server's environment is inherited");
+	ok(strstr(text, "TWICE=trial\n") != NULL &&
+		strstr(text, "TWICE=server") == NULL,
+	    "trial.env adds to it");
+	ok(strstr(text, "HPOTUNE_TRIAL=1\n") != NULL, "ours are there");
+	ok(strstr(text, "CUDA_VISIBLE_DEVICES=\n") != NULL &&
+		strstr(text, "CUDA_DEVICE_ORDER=PCI_BUS_ID\n") != NULL,
+	    "no GPU means none");
+	free(text);
+	rig.settings.clean_env = true;
+	rig_sh(&rig, 2, "env >env2");
+	rig_until(&rig, rig_over, 2);
+	(void)snprintf(path, sizeof path, "%s/env2", rig.dir);
+	text = rig_text(path);
+	ok(strstr(text, "PASSED=") == NULL && strstr(text, "PATH=") != NULL &&
+		strstr(text, "OWN=yes\n") != NULL,
+	    "a clean one begins with little");
+	free(text);
+	rig.settings.pass_env = pass;
+	rig_sh(&rig, 3, "env >env3");
+	rig_until(&rig, rig_over, 3);
+	(void)snprintf(path, sizeof path, "%s/env3", rig.dir);
+	text = rig_text(path);
+	ok(strstr(text, "PASSED=through\n") != NULL, "and what is passed");
+	free(text);
+	rig_close(&rig);
+}
+
+static void
+test_inheritance(void)
+{
+	struct rig rig;
+	char path[128], *text, *line, *save;
+	int extra = open("/dev/null", O_RDONLY), odd = 0;
+
+	(void)signal(SIGPIPE, SIG_IGN);
+	rig_open(&rig, NULL);
+	rig_sh(&rig, 1,
+	    "ls -l /proc/self/fd | grep -- '->' >fds\n"
+	    "grep -E '^Sig(Ign|Blk)' /proc/self/status >sigs\n"
+	    "cat /proc/self/oom_score_adj >oom");
+	rig_until(&rig, rig_over, 1);
+	(void)snprintf(path, sizeof path, "%s/fds", rig.dir);
+	text = rig_text(path);
+	for (line = strtok_r(text, "\n", &save); line != NULL;
+	     line = strtok_r(NULL, "\n", &save))
+		if (strstr(line, "/dev/null") == NULL &&
+		    strstr(line, "/log") == NULL &&
+		    strstr(line, "/fds") == NULL &&
+		    strstr(line, "/trial.lock") == NULL &&
+		    strstr(line, "pipe:") == NULL &&
+		    strstr(line, "/proc/") == NULL) {
+			printf("# %s\n", line);
+			odd++;
+		}
+	is_int(odd, 0, "a trial has its log, its lock and no other file");
+	free(text);
+	(void)snprintf(path, sizeof path, "%s/sigs", rig.dir);
+	text = rig_text(path);
+	line = strstr(text, "SigIgn:");
+	/* Two signals of the C library's own may come ignored from anywhere. */
+	ok(strstr(text, "SigBlk:\t0000000000000000") != NULL && line != NULL &&
+		(strtoull(line + 8, NULL, 16) & ~UINT64_C(0x180000000)) == 0,
+	    "no signal is blocked or ignored");
+	free(text);
+	(void)snprintf(path, sizeof path, "%s/oom", rig.dir);
+	text = rig_text(path);
+	ok(atoi(text) >= 500, "it dies before others when memory ends");
+	free(text);
+	(void)signal(SIGPIPE, SIG_DFL);
+	close(extra);
+	rig_close(&rig);
+}
+
+static void
+test_modes(void)
+{
+	static const char *const names[] = { "state", "trial.lock", "log",
+		"metrics.jsonl", "params.json" };
+	struct rig rig;
+	struct stat st;
+	size_t i;
+
+	rig_open(&rig, NULL);
+	rig_sh(&rig, 1, "exit 0");
+	rig_until(&rig, rig_over, 1);
+	for (i = 0; i < 5; i++)
+		ok(lstat(rig_path(&rig, 1, names[i]), &st) == 0 &&
+			S_ISREG(st.st_mode) && (st.st_mode & 077) == 0,
+		    "%s is private", names[i]);
+	ok(stat(rig_path(&rig, 1, ""), &st) == 0 && (st.st_mode & 077) == 0,
+	    "so is the directory");
+	rig_close(&rig);
+}
+
+int
+main(void)
+{
+	test_reports();
+	test_exits();
+	test_stop();
+	test_timeout();
+	test_tree();
+	test_environment();
+	test_inheritance();
+	test_modes();
+	return done_testing();
+}

@@ -1,0 +1,275 @@
+/*
+ * Records as bytes: little-endian fields behind a magic and before a
+ * checksum.  Knows no paths and no processes; believes nothing that its
+ * checksum does not vouch for.
+ */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "trials/claim.h"
+
+enum { RECORD_VERSION = 1, SUM_AT = CLAIM_SECTOR - 8 };
+
+static const char claim_magic[8] = "hpoCLAIM";
+static const char exit_magic[8] = "hpo:EXIT";
+
+enum exit_flag {
+	EXIT_RAN = 1,
+	EXIT_TIMEOUT = 2,
+	EXIT_OOM = 4,
+	EXIT_STOPPED = 8,
+	EXIT_KILLED = 16,
+	EXIT_FLAGS = 31
+};
+
+/* CRC-64 of ECMA-182, reflected, bit by bit: a sector is short. */
+static uint64_t
+checksum(const unsigned char *p, size_t n)
+{
+	uint64_t crc = ~UINT64_C(0);
+	int bit;
+
+	while (n-- > 0) {
+		crc ^= *p++;
+		for (bit = 0; bit < 8; bit++)
+			crc = crc >> 1 ^
+			      (UINT64_C(0xc96c5795d7870f42) & -(crc & 1));
+	}
+	return ~crc;
+}
+
+/* A walk over the fields of one sector. */
+struct walk {
+	unsigned char *out; /* writing, or NULL */
+	const unsigned char *in;
+	size_t at;
+	bool bad;
+};
+
+static void
+put_int(struct walk *w, int64_t value)
+{
+	uint64_t v = (uint64_t)value;
+	int i;
+
+	for (i = 0; i < 8; i++, v >>= 8)
+		w->out[w->at++] = (unsigned char)(v & 0xff);
+}
+
+static int64_t
+get_int(struct walk *w)
+{
+	uint64_t v = 0;
+	int i;
+
+	for (i = 0; i < 8; i++)
+		v |= (uint64_t)w->in[w->at++] << (8 * i);
+	return (int64_t)v;
+}
+
+/* A number that must lie in a range, or the record is bad. */
+static int
+get_range(struct walk *w, int64_t min, int64_t max)
+{
+	int64_t v = get_int(w);
+
+	if (v < min || v > max) {
+		w->bad = true;
+		return 0;
+	}
+	return (int)v;
+}
+
+/* Texts fill fields of fixed size: n bytes with at least one NUL. */
+static void
+put_text(struct walk *w, const char *s, size_t n)
+{
+	size_t len = strnlen(s, n - 1);
+
+	memcpy(w->out + w->at, s, len);
+	w->at += n;
+}
+
+static void
+get_text(struct walk *w, char *s, size_t n)
+{
+	memcpy(s, w->in + w->at, n);
+	if (memchr(s, '\0', n) == NULL)
+		w->bad = true;
+	s[n - 1] = '\0';
+	w->at += n;
+}
+
+static struct walk
+record_begin(unsigned char *sector, const char magic[8], const char *uuid)
+{
+	struct walk w = { .out = sector };
+
+	memset(sector, 0, CLAIM_SECTOR);
+	memcpy(sector, magic, 8);
+	w.at = 8;
+	put_int(&w, RECORD_VERSION);
+	put_text(&w, uuid, CLAIM_UUID + 1);
+	return w;
+}
+
+static void
+record_end(struct walk *w)
+{
+	w->at = SUM_AT;
+	put_int(w, (int64_t)checksum(w->out, SUM_AT));
+}
+
+/* Check everything but the fields of its own; leaves w at the first one. */
+static enum claim_read
+record_open(struct walk *w, const unsigned char *sector, const char magic[8],
+    const char *uuid)
+{
+	static const unsigned char zeros[CLAIM_SECTOR];
+	char theirs[CLAIM_UUID + 1];
+
+	*w = (struct walk){ .in = sector, .at = SUM_AT };
+	if (memcmp(sector, zeros, CLAIM_SECTOR) == 0)
+		return CLAIM_NONE;
+	if (memcmp(sector, magic, 8) != 0 ||
+	    (uint64_t)get_int(w) != checksum(sector, SUM_AT))
+		return CLAIM_BAD;
+	w->at = 8;
+	if (get_int(w) != RECORD_VERSION)
+		return CLAIM_BAD;
+	get_text(w, theirs, sizeof theirs);
+	if (w->bad)
+		return CLAIM_BAD;
+	return strcmp(theirs, uuid) == 0 ? CLAIM_GOOD : CLAIM_FOREIGN;
+}
+
+void
+claim_encode(unsigned char sector[CLAIM_SECTOR], const struct claim *c)
+{
+	struct walk w = record_begin(sector, claim_magic, c->uuid);
+
+	put_int(&w, c->kind);
+	put_text(&w, c->boot_id, sizeof c->boot_id);
+	put_int(&w, c->shim_pid);
+	put_int(&w, c->shim_start);
+	put_int(&w, c->trial_pid);
+	put_int(&w, c->trial_start);
+	put_int(&w, c->claimed_us);
+	put_int(&w, c->started_us);
+	put_text(&w, c->cgroup, sizeof c->cgroup);
+	record_end(&w);
+}
+
+enum claim_read
+claim_decode(
+    struct claim *c, const unsigned char sector[CLAIM_SECTOR], const char *uuid)
+{
+	struct walk w;
+	enum claim_read is = record_open(&w, sector, claim_magic, uuid);
+
+	*c = (struct claim){ 0 };
+	if (is != CLAIM_GOOD)
+		return is;
+	memcpy(c->uuid, uuid, CLAIM_UUID);
+	c->kind =
+	    (enum claim_kind)get_range(&w, CLAIM_STARTING, CLAIM_ABANDONED);
+	get_text(&w, c->boot_id, sizeof c->boot_id);
+	c->shim_pid = get_int(&w);
+	c->shim_start = get_int(&w);
+	c->trial_pid = get_int(&w);
+	c->trial_start = get_int(&w);
+	c->claimed_us = get_int(&w);
+	c->started_us = get_int(&w);
+	get_text(&w, c->cgroup, sizeof c->cgroup);
+	return w.bad ? CLAIM_BAD : CLAIM_GOOD;
+}
+
+void
+claim_exit_encode(unsigned char sector[CLAIM_SECTOR],
+    const struct claim_exit *x, const char *uuid)
+{
+	struct walk w = record_begin(sector, exit_magic, uuid);
+
+	put_int(&w, (x->ran ? EXIT_RAN : 0) | (x->timeout ? EXIT_TIMEOUT : 0) |
+			(x->oom ? EXIT_OOM : 0) |
+			(x->stopped ? EXIT_STOPPED : 0) |
+			(x->killed ? EXIT_KILLED : 0));
+	put_int(&w, x->exit_code);
+	put_int(&w, x->signal);
+	put_int(&w, x->started_us);
+	put_int(&w, x->ended_us);
+	put_int(&w, x->max_rss);
+	put_int(&w, x->cpu_us);
+	put_text(&w, x->why, sizeof x->why);
+	record_end(&w);
+}
+
+enum claim_read
+claim_exit_decode(struct claim_exit *x,
+    const unsigned char sector[CLAIM_SECTOR], const char *uuid)
+{
+	struct walk w;
+	enum claim_read is = record_open(&w, sector, exit_magic, uuid);
+	int flags;
+
+	*x = (struct claim_exit){ 0 };
+	if (is != CLAIM_GOOD)
+		return is;
+	flags = get_range(&w, 0, EXIT_FLAGS);
+	x->ran = flags & EXIT_RAN;
+	x->timeout = flags & EXIT_TIMEOUT;
+	x->oom = flags & EXIT_OOM;
+	x->stopped = flags & EXIT_STOPPED;
+	x->killed = flags & EXIT_KILLED;
+	x->exit_code = get_range(&w, -1, 255);
+	x->signal = get_range(&w, 0, 255);
+	x->started_us = get_int(&w);
+	x->ended_us = get_int(&w);
+	x->max_rss = get_int(&w);
+	x->cpu_us = get_int(&w);
+	get_text(&w, x->why, sizeof x->why);
+	return w.bad ? CLAIM_BAD : CLAIM_GOOD;
+}
+
+int
+claim_read_both(int fd, const char *uuid, struct claim *c,
+    enum claim_read *claim_is, struct claim_exit *x, enum claim_read *exit_is)
+{
+	unsigned char both[2 * CLAIM_SECTOR] = { 0 };
+
+	/* A file still empty or short reads as zeros. */
+	if (pread(fd, both, sizeof both, 0) == -1)
+		return -1;
+	*claim_is = claim_decode(c, both, uuid);
+	*exit_is = claim_exit_decode(x, both + CLAIM_SECTOR, uuid);
+	return 0;
+}
+
+int
+claim_lock(int fd)
+{
+	struct flock l = {
+		.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1
+	};
+
+	if (fcntl(fd, F_OFD_SETLK, &l) == 0)
+		return 0;
+	if (errno == EACCES)
+		errno = EAGAIN;
+	return -1;
+}
+
+int
+claim_lock_held(int fd)
+{
+	struct flock l = {
+		.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1
+	};
+
+	if (fcntl(fd, F_OFD_GETLK, &l) == -1)
+		return -1;
+	return l.l_type != F_UNLCK;
+}

@@ -1,0 +1,86 @@
+/*
+ * The records of one attempt, shared by the supervisor that writes them and
+ * the server that reads them: file `state`, preallocated, overwritten in
+ * place.  Sector 0 says that the attempt was claimed, and may never be claimed
+ * again; sector 1 says how it ended.  The lock on byte 0 of `state` is the
+ * supervisor's life, the one on `trial.lock` the trial's.
+ */
+
+#ifndef TRIALS_CLAIM_H
+#define TRIALS_CLAIM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+	CLAIM_SECTOR = 512, /* written by a disk whole or not at all */
+	CLAIM_FILE = 4096, /* bytes of `state` */
+	CLAIM_UUID = 36,
+	CLAIM_PATH = 232, /* longest cgroup path, with its NUL */
+	CLAIM_WHY = 160
+};
+
+enum claim_kind {
+	CLAIM_STARTING = 1, /* claimed; the trial is not there yet */
+	CLAIM_STARTED, /* the trial's program is running */
+	CLAIM_STUCK, /* SIGKILL did not end it within a minute */
+	CLAIM_ABANDONED /* by the server: nobody may start it any more */
+};
+
+struct claim {
+	enum claim_kind kind;
+	char uuid[CLAIM_UUID + 1];
+	char boot_id[CLAIM_UUID + 1];
+	int64_t shim_pid;
+	int64_t shim_start; /* clock ticks since boot: /proc/PID/stat */
+	int64_t trial_pid;
+	int64_t trial_start;
+	int64_t claimed_us; /* wall time */
+	int64_t started_us;
+	char cgroup[CLAIM_PATH]; /* "" when there is none */
+};
+
+struct claim_exit {
+	bool ran; /* false: exec failed, why says how */
+	bool timeout;
+	bool oom;
+	bool stopped; /* SIGTERM was sent on request or by max_run */
+	bool killed; /* SIGKILL had to be sent */
+	int exit_code; /* -1 when ended by a signal */
+	int signal;
+	int64_t started_us;
+	int64_t ended_us;
+	int64_t max_rss; /* bytes */
+	int64_t cpu_us;
+	char why[CLAIM_WHY];
+};
+
+enum claim_read {
+	CLAIM_NONE, /* nothing was ever written */
+	CLAIM_GOOD,
+	CLAIM_FOREIGN, /* a good record of another attempt */
+	CLAIM_BAD /* damaged, torn or from another version */
+};
+
+void claim_encode(unsigned char sector[CLAIM_SECTOR], const struct claim *);
+enum claim_read claim_decode(
+    struct claim *, const unsigned char sector[CLAIM_SECTOR], const char *uuid);
+void claim_exit_encode(unsigned char sector[CLAIM_SECTOR],
+    const struct claim_exit *, const char *uuid);
+enum claim_read claim_exit_decode(struct claim_exit *,
+    const unsigned char sector[CLAIM_SECTOR], const char *uuid);
+
+/*
+ * The two records of an open `state`: 0, or -1 with errno.  A record that is
+ * being overwritten at this moment may read as CLAIM_BAD: ask again.
+ */
+int claim_read_both(int state_fd, const char *uuid, struct claim *,
+    enum claim_read *claim_is, struct claim_exit *, enum claim_read *exit_is);
+
+/* Take the open-file-description lock: 0, or -1 with errno (EAGAIN: held). */
+int claim_lock(int fd);
+/* Whether another description holds it: 0, 1, or -1 with errno. */
+int claim_lock_held(int fd);
+
+#endif /* TRIALS_CLAIM_H */

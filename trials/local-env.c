@@ -1,0 +1,112 @@
+/*
+ * What a trial finds in its environment.  Values pass through to the trial
+ * and nowhere else: they are not logged, stored or put into errors.
+ */
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "src/model/study.h"
+#include "trials/local.h"
+
+struct env {
+	char **word; /* "NAME=VALUE", ends with NULL */
+	size_t n, cap;
+};
+
+/* Takes over word; a later one of the same name wins. */
+static void
+env_put(struct env *env, char *word)
+{
+	size_t i, len = strcspn(word, "=");
+
+	if (word[len] != '=') {
+		free(word);
+		return;
+	}
+	for (i = 0; i < env->n; i++)
+		if (strncmp(env->word[i], word, len + 1) == 0) {
+			free(env->word[i]);
+			env->word[i] = word;
+			return;
+		}
+	if (env->n + 2 > env->cap) {
+		env->cap = env->cap * 2 + 64;
+		env->word =
+		    xreallocarray(env->word, env->cap, sizeof *env->word);
+	}
+	env->word[env->n++] = word;
+	env->word[env->n] = NULL;
+}
+
+static void
+env_put_all(struct env *env, char *const *words)
+{
+	if (words != NULL)
+		while (*words != NULL)
+			env_put(env, xstrdup(*words++));
+}
+
+static void
+env_pass(struct env *env, const char *name)
+{
+	const char *value = getenv(name);
+
+	if (value != NULL)
+		env_put(env, xasprintf("%s=%s", name, value));
+}
+
+/* What is inherited before anything is added. */
+static void
+env_begin(struct env *env, const struct study_trial *t)
+{
+	static const char *const always[] = { "PATH", "HOME", "LANG",
+		"TMPDIR" };
+	size_t i;
+
+	if (!t->clean_env) {
+		env_put_all(env, environ);
+		return;
+	}
+	for (i = 0; i < sizeof always / sizeof always[0]; i++)
+		env_pass(env, always[i]);
+	for (i = 0; t->pass_env != NULL && t->pass_env[i] != NULL; i++)
+		env_pass(env, t->pass_env[i]);
+}
+
+char **
+local_env(
+    const struct local *l, const struct launch_spec *spec, const char *dir)
+{
+	struct env env = { 0 };
+	struct buf gpus = { 0 };
+
+	env_begin(&env, spec->settings);
+	env_put_all(&env, spec->settings->env);
+	env_put_all(&env, spec->env);
+	env_put(&env, xasprintf("HPOTUNE_PARAMS=%s/params.json", dir));
+	env_put(&env, xasprintf("HPOTUNE_METRICS=%s/metrics.jsonl", dir));
+	env_put(&env,
+	    xasprintf("HPOTUNE_CHECKPOINT_DIR=%s/checkpoint", spec->trial_dir));
+	env_put(
+	    &env, xasprintf("HPOTUNE_OUTPUT_DIR=%s/output", spec->trial_dir));
+	/* By this one a stray process is known for ours. */
+	env_put(&env, xasprintf("HPOTUNE_ATTEMPT_UUID=%s", spec->uuid));
+	local_slot_gpus(l, spec->slot, &gpus);
+	env_put(&env, xstrdup("CUDA_DEVICE_ORDER=PCI_BUS_ID"));
+	env_put(&env, xasprintf("CUDA_VISIBLE_DEVICES=%s", buf_str(&gpus)));
+	env_put(&env, xasprintf("SM_NUM_GPUS=%zu", l->gpus.per_trial));
+	buf_free(&gpus);
+	return env.word;
+}
+
+void
+local_env_free(char **word)
+{
+	size_t i;
+
+	for (i = 0; word != NULL && word[i] != NULL; i++)
+		free(word[i]);
+	free(word);
+}

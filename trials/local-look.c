@@ -1,0 +1,138 @@
+/*
+ * After a restart: find attempts again, adopt what lives, end what was left
+ * behind, and make sure that what never began never will.
+ */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "src/base/err.h"
+#include "src/base/fail.h"
+#include "trials/cgroup.h"
+#include "trials/local.h"
+#include "trials/proc.h"
+#include "trials/truth.h"
+
+int
+local_sweep(struct local_attempt *a, const struct claim *c)
+{
+	char word[64];
+
+	/* Nothing survives a reboot. */
+	if (strcmp(c->boot_id, a->local->boot_id) != 0)
+		return 0;
+	if (c->cgroup[0] != '\0') {
+		(void)cgroup_kill(c->cgroup);
+		cgroup_remove(c->cgroup);
+	}
+	(void)snprintf(word, sizeof word, "HPOTUNE_ATTEMPT_UUID=%s", a->uuid);
+	return proc_kill_marked(word);
+}
+
+enum launch_look
+local_look(void *ctx, const struct launch_spec *spec, struct err *e)
+{
+	struct local *l = ctx;
+	char *dir = local_dir(spec);
+	struct evidence found;
+	enum truth is = truth_read(&found, dir, spec->uuid, e);
+
+	free(dir);
+	if (is == TRUTH_UNKNOWN)
+		return LOOK_UNKNOWN;
+	if (is == TRUTH_NEVER)
+		return LOOK_NEVER;
+	/* The first turn adopts it, or delivers what is left of it. */
+	if (local_find(l, spec->trial, spec->attempt) == NULL)
+		(void)local_follow(l, spec);
+	switch (is) {
+	case TRUTH_FINISHED:
+		return LOOK_ENDED;
+	case TRUTH_REMAINS:
+		return found.has_exit ? LOOK_ENDED : LOOK_LOST;
+	case TRUTH_LOST:
+	case TRUTH_ABANDONED:
+		return LOOK_LOST;
+	case TRUTH_STARTING:
+	case TRUTH_RUNNING:
+	case TRUTH_ENDING:
+		return LOOK_ALIVE;
+	case TRUTH_NEVER:
+	case TRUTH_UNKNOWN:
+		break;
+	}
+	return LOOK_UNKNOWN;
+}
+
+/* With the lock held: the claim, unless there is one. */
+static int
+bury_locked(int fd, const char *dir, const char *uuid, struct err *e)
+{
+	unsigned char sector[CLAIM_SECTOR];
+	enum claim_read claim_is, exit_is;
+	struct claim_exit x;
+	struct claim c;
+
+	if (claim_read_both(fd, uuid, &c, &claim_is, &x, &exit_is) == -1)
+		return err_set(
+		    e, ERR_FILE, "%s/state: %s", dir, strerror(errno));
+	if (claim_is == CLAIM_GOOD && c.kind == CLAIM_ABANDONED)
+		return 0;
+	if (claim_is != CLAIM_NONE)
+		return err_set(e, ERR_BUSY, "%s: was begun meanwhile", dir);
+	c = (struct claim){ .kind = CLAIM_ABANDONED };
+	memcpy(c.uuid, uuid, CLAIM_UUID);
+	claim_encode(sector, &c);
+	fail_point("local.before_bury");
+	if (pwrite(fd, sector, sizeof sector, 0) != sizeof sector ||
+	    fdatasync(fd) == -1)
+		return err_set(
+		    e, ERR_FILE, "%s/state: %s", dir, strerror(errno));
+	fail_point("local.after_bury");
+	return 0;
+}
+
+int
+local_bury(const char *dir, const char *uuid, struct err *e)
+{
+	int dir_fd, fd, r;
+
+	dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (dir_fd == -1) {
+		/* A supervisor without its directory starts nothing. */
+		if (errno == ENOENT)
+			return 0;
+		return err_set(e, ERR_FILE, "%s: %s", dir, strerror(errno));
+	}
+	fd = openat(
+	    dir_fd, "state", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	(void)close(dir_fd);
+	if (fd == -1)
+		return err_set(
+		    e, ERR_FILE, "%s/state: %s", dir, strerror(errno));
+	if (claim_lock(fd) == 0)
+		r = bury_locked(fd, dir, uuid, e);
+	else
+		r = err_set(e, errno == EAGAIN ? ERR_BUSY : ERR_FILE, "%s: %s",
+		    dir,
+		    errno == EAGAIN ? "its supervisor is starting"
+				    : strerror(errno));
+	(void)close(fd);
+	return r;
+}
+
+int
+local_abandon(void *ctx, const struct launch_spec *spec, struct err *e)
+{
+	char *dir = local_dir(spec);
+	int r;
+
+	(void)ctx;
+	r = local_bury(dir, spec->uuid, e);
+	free(dir);
+	return r;
+}

@@ -1,0 +1,145 @@
+/*
+ * How many trials fit on this machine, and which GPUs each place has.  Knows
+ * GPUs by number or UUID only; refuses to know whether they are busy.
+ */
+
+#include <ctype.h>
+#include <dirent.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/err.h"
+#include "src/model/options.h"
+#include "src/model/study.h"
+#include "trials/local.h"
+
+enum { GPUS_MAX = 1024, SLOTS_MAX = 65536 };
+
+static void
+gpu_add(struct local_gpus *g, char *name)
+{
+	g->name = xreallocarray(g->name, g->n + 1, sizeof *g->name);
+	g->name[g->n++] = name;
+}
+
+/* One folder per GPU, made by the driver. */
+static size_t
+gpus_present(void)
+{
+	DIR *dir = opendir("/proc/driver/nvidia/gpus");
+	const struct dirent *d;
+	size_t n = 0;
+
+	if (dir == NULL)
+		return 0;
+	while ((d = readdir(dir)) != NULL)
+		n += d->d_name[0] != '.';
+	(void)closedir(dir);
+	return n;
+}
+
+/* "auto", "4", or UUIDs joined by commas. */
+static int
+gpus_read(struct local_gpus *g, const char *text, struct err *e)
+{
+	size_t i, len, n;
+	char *end;
+
+	n = strtoul(text, &end, 10);
+	if (strcmp(text, "auto") == 0)
+		n = gpus_present();
+	else if (!isdigit((unsigned char)*text) || *end != '\0') {
+		for (; *text != '\0'; text += len + (text[len] == ',')) {
+			len = strcspn(text, ",");
+			gpu_add(g, xstrndup(text, len));
+		}
+		return 0;
+	}
+	if (n > GPUS_MAX)
+		return err_set(
+		    e, ERR_USAGE, "backend.gpus: at most %d", GPUS_MAX);
+	for (i = 0; i < n; i++)
+		gpu_add(g, xasprintf("%zu", i));
+	return 0;
+}
+
+static int64_t
+cores(void)
+{
+	cpu_set_t set;
+
+	if (sched_getaffinity(0, sizeof set, &set) == -1)
+		return 1;
+	return CPU_COUNT(&set);
+}
+
+int
+local_slots_open(struct local *l, const struct launch_env *env, struct err *e)
+{
+	const struct option *table = launcher_local.options;
+	const struct option_value *gpus, *share;
+	int64_t want = env->settings->gpus, cpus = env->settings->cpus, n;
+	struct local_gpus *g = &l->gpus;
+
+	gpus = option_get(table, env->options, "gpus");
+	share = option_get(table, env->options, "trials_per_gpu");
+	if (gpus_read(g, gpus->text, e) == -1)
+		return -1;
+	if (want < 0)
+		want = g->n > 0;
+	if (want > (int64_t)g->n)
+		return err_set(e, ERR_USAGE,
+		    "trial.gpus: %lld wanted, but there %s %zu here",
+		    (long long)want, g->n == 1 ? "is" : "are", g->n);
+	g->per_trial = (size_t)want;
+	if (want > 0) {
+		g->groups = g->n / g->per_trial;
+		n = (int64_t)g->groups * (int64_t)share->number;
+		if (env->parallel > 0 && env->parallel < n)
+			n = env->parallel;
+	} else if (env->parallel > 0)
+		n = env->parallel;
+	else
+		n = cores() / (cpus > 0 ? cpus : 1);
+	l->slots = (int)(n < 1 ? 1 : n > SLOTS_MAX ? SLOTS_MAX : n);
+	return 0;
+}
+
+void
+local_slots_close(struct local *l)
+{
+	size_t i;
+
+	for (i = 0; i < l->gpus.n; i++)
+		free(l->gpus.name[i]);
+	free(l->gpus.name);
+}
+
+void
+local_slot_gpus(const struct local *l, int slot, struct buf *b)
+{
+	const struct local_gpus *g = &l->gpus;
+	size_t i, first;
+
+	if (g->per_trial == 0)
+		return;
+	first = (size_t)slot % g->groups * g->per_trial;
+	for (i = 0; i < g->per_trial; i++)
+		buf_printf(b, "%s%s", i > 0 ? "," : "", g->name[first + i]);
+}
+
+void
+local_slot_name(const struct local *l, int slot, char *text, size_t n)
+{
+	struct buf b = { 0 };
+
+	if (l->gpus.per_trial == 0) {
+		(void)snprintf(text, n, "cpu");
+		return;
+	}
+	local_slot_gpus(l, slot, &b);
+	(void)snprintf(text, n, "gpu %s", buf_str(&b));
+	buf_free(&b);
+}

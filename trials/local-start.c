@@ -1,0 +1,247 @@
+/*
+ * Beginning an attempt: its directories, its parameters, its supervisor.
+ * Nothing here waits for a disk; what must last is synced by the supervisor.
+ */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <limits.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "src/base/err.h"
+#include "src/base/fail.h"
+#include "src/base/loop.h"
+#include "src/model/study.h"
+#include "trials/local.h"
+
+char *
+local_dir(const struct launch_spec *spec)
+{
+	return xasprintf("%s/attempt-%d", spec->trial_dir, spec->attempt);
+}
+
+/* Beside the program, where it is installed, or where it was to be. */
+int
+local_shim_find(struct local *l, struct err *e)
+{
+	const char *given = getenv("HPOTUNE_SHIM");
+	char exe[PATH_MAX];
+	ssize_t n;
+
+	if (given != NULL) {
+		l->shim = xstrdup(given);
+		return 0;
+	}
+	n = readlink("/proc/self/exe", exe, sizeof exe - 1);
+	if (n > 0) {
+		exe[n] = '\0';
+		*strrchr(exe, '/') = '\0';
+		l->shim = xasprintf("%s/hpotune-shim", exe);
+		if (access(l->shim, X_OK) == 0)
+			return 0;
+		free(l->shim);
+		l->shim = xasprintf("%s/../libexec/hpotune/hpotune-shim", exe);
+		if (access(l->shim, X_OK) == 0)
+			return 0;
+		free(l->shim);
+	}
+	l->shim = xstrdup(LIBEXECDIR "/hpotune-shim");
+	if (access(l->shim, X_OK) == 0)
+		return 0;
+	return err_set(e, ERR_FILE, "%s: %s", l->shim, strerror(errno));
+}
+
+/* What may pass by itself is worth another try. */
+static int
+start_err(struct err *e, int error, const char *what)
+{
+	switch (error) {
+	case EAGAIN:
+	case ENOMEM:
+	case EMFILE:
+	case ENFILE:
+	case ENOSPC:
+	case EDQUOT:
+		return err_set(e, ERR_BUSY, "%s: %s", what, strerror(error));
+	}
+	return err_set(e, ERR_LAUNCH, "%s: %s", what, strerror(error));
+}
+
+static int
+dir_make(const char *path, struct err *e)
+{
+	struct stat st;
+
+	if (mkdir(path, 0700) == 0)
+		return 0;
+	if (errno != EEXIST)
+		return start_err(e, errno, path);
+	if (lstat(path, &st) == 0 && S_ISDIR(st.st_mode))
+		return 0;
+	return start_err(e, ENOTDIR, path);
+}
+
+static int
+dirs_make(const struct launch_spec *spec, const char *dir, struct err *e)
+{
+	const char *names[] = { "checkpoint", "output", "output/model" };
+	char path[PATH_MAX];
+	size_t i;
+
+	if (snprintf(path, sizeof path, "%s", spec->trial_dir) >= PATH_MAX)
+		return start_err(e, ENAMETOOLONG, spec->trial_dir);
+	if (dir_make(dirname(path), e) == -1 ||
+	    dir_make(spec->trial_dir, e) == -1 || dir_make(dir, e) == -1)
+		return -1;
+	for (i = 0; i < sizeof names / sizeof names[0]; i++) {
+		if (snprintf(path, sizeof path, "%s/%s", spec->trial_dir,
+			names[i]) >= PATH_MAX)
+			return start_err(e, ENAMETOOLONG, spec->trial_dir);
+		if (dir_make(path, e) == -1)
+			return -1;
+	}
+	return 0;
+}
+
+/* By a rename: a trial that is late to read sees one file or the other. */
+static int
+params_write(const char *dir, const char *json, struct err *e)
+{
+	int dir_fd, fd = -1, error = 0;
+	size_t len = strlen(json);
+
+	dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (dir_fd == -1)
+		return start_err(e, errno, dir);
+	fd = openat(dir_fd, "params.json.new",
+	    O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd == -1 || write(fd, json, len) != (ssize_t)len ||
+	    renameat(dir_fd, "params.json.new", dir_fd, "params.json") == -1)
+		error = errno != 0 ? errno : ENOSPC;
+	if (fd != -1)
+		(void)close(fd);
+	(void)close(dir_fd);
+	return error == 0 ? 0 : start_err(e, error, dir);
+}
+
+struct words {
+	char **word;
+	size_t n;
+};
+
+static void
+words_add(struct words *w, char *word)
+{
+	w->word = xreallocarray(w->word, w->n + 2, sizeof *w->word);
+	w->word[w->n++] = word;
+	w->word[w->n] = NULL;
+}
+
+static char **
+shim_argv(
+    const struct local *l, const struct launch_spec *spec, const char *dir)
+{
+	const struct study_trial *t = spec->settings;
+	struct words w = { 0 };
+	size_t i;
+
+	words_add(&w, xstrdup("hpotune-shim"));
+	words_add(&w, xasprintf("dir=%s", dir));
+	words_add(&w, xasprintf("uuid=%s", spec->uuid));
+	words_add(&w, xasprintf("workdir=%s", t->workdir));
+	words_add(&w, xasprintf("grace-ms=%lld", (long long)t->grace_ms));
+	words_add(&w, xasprintf("max-run-ms=%lld", (long long)t->max_run_ms));
+	words_add(&w, xasprintf("memory=%lld", (long long)t->memory));
+	words_add(&w, xasprintf("log-cap=%lld", (long long)l->log_cap));
+	if (l->cgroup[0] != '\0')
+		words_add(&w,
+		    xasprintf("cgroup=%s/hpotune-%s", l->cgroup, spec->uuid));
+	words_add(&w, xstrdup("--"));
+	for (i = 0; spec->argv[i] != NULL; i++)
+		words_add(&w, xstrdup(spec->argv[i]));
+	return w.word;
+}
+
+/* A session of its own, and nothing of ours but the environment. */
+static int
+shim_spawn(const char *path, char **argv, char **env, pid_t *pid)
+{
+	posix_spawn_file_actions_t files;
+	posix_spawnattr_t attr;
+	sigset_t all, none;
+	int r;
+
+	(void)sigfillset(&all);
+	(void)sigemptyset(&none);
+	(void)posix_spawnattr_init(&attr);
+	(void)posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSID |
+						  POSIX_SPAWN_SETSIGDEF |
+						  POSIX_SPAWN_SETSIGMASK);
+	(void)posix_spawnattr_setsigdefault(&attr, &all);
+	(void)posix_spawnattr_setsigmask(&attr, &none);
+	(void)posix_spawn_file_actions_init(&files);
+	(void)posix_spawn_file_actions_addopen(
+	    &files, 0, "/dev/null", O_RDWR, 0);
+	(void)posix_spawn_file_actions_adddup2(&files, 0, 1);
+	(void)posix_spawn_file_actions_adddup2(&files, 0, 2);
+	(void)posix_spawn_file_actions_addclosefrom_np(&files, 3);
+	r = posix_spawn(pid, path, &files, &attr, argv, env);
+	(void)posix_spawn_file_actions_destroy(&files);
+	(void)posix_spawnattr_destroy(&attr);
+	return r;
+}
+
+static int
+attempt_spawn(struct local *l, const struct launch_spec *spec, const char *dir,
+    struct err *e)
+{
+	char **argv = shim_argv(l, spec, dir);
+	char **env = local_env(l, spec, dir);
+	struct local_attempt *a;
+	pid_t pid;
+	int r;
+
+	fail_point("local.before_spawn");
+	r = shim_spawn(l->shim, argv, env, &pid);
+	local_env_free(argv);
+	local_env_free(env);
+	if (r != 0)
+		return start_err(e, r, l->shim);
+	fail_point("local.after_spawn");
+	a = local_follow(l, spec);
+	a->child = pid;
+	/* The pid is certain: nobody has reaped it yet. */
+	local_watch(a, pid, (int)syscall(SYS_pidfd_open, pid, 0));
+	return 0;
+}
+
+int
+local_start(void *ctx, const struct launch_spec *spec, struct err *e)
+{
+	struct local *l = ctx;
+	char *dir;
+	int r;
+
+	if (local_find(l, spec->trial, spec->attempt) != NULL)
+		return 0;
+	dir = local_dir(spec);
+	if (strlen(spec->uuid) != CLAIM_UUID)
+		r = err_set(e, ERR_LAUNCH, "%s: no uuid", dir);
+	else
+		r = dirs_make(spec, dir, e);
+	if (r == 0)
+		r = params_write(dir, spec->params_json, e);
+	fail_point("local.after_mkdir");
+	if (r == 0)
+		r = attempt_spawn(l, spec, dir, e);
+	free(dir);
+	return r;
+}

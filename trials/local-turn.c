@@ -1,0 +1,308 @@
+/*
+ * One look at one attempt.  What its locks and records say decides what is
+ * done; an end is told only after all of its output.
+ */
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "src/base/err.h"
+#include "src/base/fail.h"
+#include "src/base/loop.h"
+#include "trials/local.h"
+#include "trials/proc.h"
+#include "trials/shim.h"
+#include "trials/truth.h"
+
+enum {
+	UNKNOWN_MS = 2000, /* a record may be torn while it is written */
+	STARTING_MS = 30000, /* for a supervisor to make its claim */
+	REMAINS_MS = 60000
+};
+
+/* Whether the supervisor we knew of has ended; reaps it when it is ours. */
+static bool
+supervisor_gone(struct local_attempt *a)
+{
+	int status;
+
+	if (a->child > 0 && waitpid(a->child, &status, WNOHANG) == a->child) {
+		a->child = 0;
+		a->child_status = status;
+		return true;
+	}
+	if (a->child > 0)
+		return false;
+	return a->pidfd == -1 || proc_over(a->pidfd);
+}
+
+void
+local_stop_send(struct local_attempt *a)
+{
+	int signo = a->stop == LOCAL_STOP_NOW ? SIGUSR1 : SIGTERM;
+
+	if (a->stop_sent >= a->stop || a->pidfd == -1)
+		return;
+	fail_point("local.before_stop");
+	if (proc_signal(a->pidfd, signo) == 0 || errno == ESRCH)
+		a->stop_sent = a->stop;
+	fail_point("local.after_stop");
+}
+
+static void
+tell_up(struct local_attempt *a, const struct claim *c)
+{
+	struct launch_event ev = { .kind = LAUNCH_UP };
+	char place[320], slot[64];
+
+	if (a->up)
+		return;
+	a->up = true;
+	(void)snprintf(place, sizeof place, "%s", a->local->host);
+	if (a->local->gpus.per_trial > 0) {
+		local_slot_name(a->local, a->slot, slot, sizeof slot);
+		(void)snprintf(
+		    place, sizeof place, "%s %s", a->local->host, slot);
+	}
+	ev.u.up.pid = c->trial_pid;
+	ev.u.up.started_us = c->started_us;
+	ev.u.up.place = place;
+	local_emit(a, &ev);
+	if (a->local->no_punch && !a->local->noted_punch) {
+		a->local->noted_punch = true;
+		local_note(a, true,
+		    "this file system cannot give back parts of a file: "
+		    "log_cap has no effect");
+	}
+}
+
+/* All is read: tell the end, and that is all. */
+static void
+tell_end(struct local_attempt *a, struct launch_event *ev)
+{
+	if (a->log.dropped + a->metrics.dropped > 0)
+		local_note(a, true,
+		    "%lld bytes of output were dropped before they were read",
+		    (long long)(a->log.dropped + a->metrics.dropped));
+	fail_point("local.before_end");
+	local_emit(a, ev);
+	a->over = true;
+	a->dirty = false;
+}
+
+static void
+end_lost(struct local_attempt *a, const char *why)
+{
+	struct launch_event ev = { .kind = LAUNCH_LOST };
+
+	if (local_tail(a, true)) {
+		a->dirty = a->check = true;
+		return;
+	}
+	ev.u.lost.why = why;
+	tell_end(a, &ev);
+}
+
+static void
+end_recorded(struct local_attempt *a, const struct evidence *found)
+{
+	struct launch_event ev = { .kind = LAUNCH_EXIT };
+	const struct claim_exit *x = &found->exit;
+
+	if (x->ran)
+		tell_up(a, &found->claim);
+	if (local_tail(a, true)) {
+		a->dirty = a->check = true;
+		return;
+	}
+	/* Its exit reaches us in a moment, and then it is reaped. */
+	if (a->child > 0 && !supervisor_gone(a)) {
+		a->local->soon = true;
+		return;
+	}
+	ev.u.exit.ran = x->ran;
+	ev.u.exit.exit_code = x->exit_code;
+	ev.u.exit.signal = x->signal;
+	ev.u.exit.timeout = x->timeout;
+	ev.u.exit.oom = x->oom;
+	ev.u.exit.started_us = x->started_us;
+	ev.u.exit.ended_us = x->ended_us;
+	ev.u.exit.max_rss = x->max_rss;
+	ev.u.exit.cpu_us = x->cpu_us;
+	(void)snprintf(ev.u.exit.why, sizeof ev.u.exit.why, "%s", x->why);
+	tell_end(a, &ev);
+}
+
+/* Our supervisor ended before its claim: it says why by its exit status. */
+static void
+end_unclaimed(struct local_attempt *a)
+{
+	struct launch_event ev = { .kind = LAUNCH_EXIT };
+	struct err e = ERR_INIT;
+	int code;
+
+	if (local_bury(a->dir, a->uuid, &e) == -1) {
+		a->local->soon = true;
+		return;
+	}
+	if (a->child_status == -1 || !WIFEXITED(a->child_status)) {
+		end_lost(a, "its supervisor was killed before it began");
+		return;
+	}
+	code = WEXITSTATUS(a->child_status);
+	ev.u.exit.exit_code = -1;
+	ev.u.exit.started_us = ev.u.exit.ended_us =
+	    loop_wall_us(a->local->loop);
+	(void)snprintf(ev.u.exit.why, sizeof ev.u.exit.why,
+	    "its supervisor could not begin: %s", strerror(code));
+	tell_end(a, &ev);
+}
+
+/* Records of somebody else: ours never began there, and cannot. */
+static void
+end_foreign(struct local_attempt *a)
+{
+	struct launch_event ev = { .kind = LAUNCH_EXIT };
+
+	ev.u.exit.exit_code = -1;
+	ev.u.exit.started_us = ev.u.exit.ended_us =
+	    loop_wall_us(a->local->loop);
+	(void)snprintf(ev.u.exit.why, sizeof ev.u.exit.why,
+	    "attempt-%d of trial %lld holds records of another run", a->attempt,
+	    (long long)a->trial);
+	tell_end(a, &ev);
+}
+
+static bool
+odd_longer_than(struct local_attempt *a, int64_t ms)
+{
+	int64_t now = loop_now_ms(a->local->loop);
+
+	if (a->odd_since_ms < 0)
+		a->odd_since_ms = now;
+	return now - a->odd_since_ms >= ms;
+}
+
+/* The supervisor is there; it may be another one than we knew. */
+static void
+follow_running(struct local_attempt *a, const struct claim *c)
+{
+	if (a->pid != c->shim_pid || (a->pidfd == -1 && a->child == 0)) {
+		local_watch(a, c->shim_pid,
+		    proc_open((pid_t)c->shim_pid, c->shim_start));
+		if (a->pidfd == -1)
+			a->local->soon = true;
+	}
+	if (c->kind != CLAIM_STARTING)
+		tell_up(a, c);
+	if (c->kind == CLAIM_STUCK && !a->noted_stuck) {
+		a->noted_stuck = true;
+		local_note(a, true,
+		    "still there a minute after SIGKILL: a process hangs in "
+		    "the kernel; its place stays taken");
+	}
+	local_stop_send(a);
+	if (local_tail(a, false))
+		a->dirty = true;
+}
+
+/* A supervisor died and left processes: end them, then look again. */
+static void
+clear_remains(struct local_attempt *a, const struct evidence *found)
+{
+	(void)local_sweep(a, &found->claim);
+	a->local->soon = true;
+	if (odd_longer_than(a, REMAINS_MS) && !a->noted_stuck) {
+		a->noted_stuck = true;
+		local_note(a, true,
+		    "processes of it are still there though its supervisor "
+		    "is gone, and cannot be ended");
+	}
+}
+
+static void
+wait_for_claim(struct local_attempt *a)
+{
+	char word[64];
+
+	a->local->soon = true;
+	if (!odd_longer_than(a, STARTING_MS))
+		return;
+	(void)snprintf(word, sizeof word, "HPOTUNE_ATTEMPT_UUID=%s", a->uuid);
+	(void)proc_kill_marked(word);
+}
+
+static void
+note_unknown(struct local_attempt *a, const struct err *e)
+{
+	a->local->soon = !a->noted_unknown;
+	if (!odd_longer_than(a, UNKNOWN_MS) || a->noted_unknown)
+		return;
+	a->noted_unknown = true;
+	local_note(a, true, "cannot tell what became of it: %s", e->text);
+}
+
+static void
+act(struct local_attempt *a, enum truth is, const struct evidence *found,
+    bool gone, const struct err *e)
+{
+	switch (is) {
+	case TRUTH_NEVER:
+		if (gone)
+			end_unclaimed(a);
+		break;
+	case TRUTH_STARTING:
+		wait_for_claim(a);
+		break;
+	case TRUTH_RUNNING:
+	case TRUTH_ENDING:
+		a->odd_since_ms = -1;
+		follow_running(a, &found->claim);
+		break;
+	case TRUTH_FINISHED:
+		end_recorded(a, found);
+		break;
+	case TRUTH_REMAINS:
+		clear_remains(a, found);
+		break;
+	case TRUTH_LOST:
+		if (!a->swept)
+			(void)local_sweep(a, &found->claim);
+		a->swept = true;
+		end_lost(a, "its supervisor died or the machine went down");
+		break;
+	case TRUTH_ABANDONED:
+		end_lost(a, "it was given up before it began");
+		break;
+	case TRUTH_UNKNOWN:
+		if (gone && a->child_status != -1 &&
+		    WIFEXITED(a->child_status) &&
+		    WEXITSTATUS(a->child_status) == SHIM_FOREIGN)
+			end_foreign(a);
+		else
+			note_unknown(a, e);
+		break;
+	}
+}
+
+void
+local_turn(struct local_attempt *a)
+{
+	struct err e = ERR_INIT;
+	struct evidence found;
+	bool gone;
+
+	a->dirty = false;
+	if (a->up && !a->check) {
+		a->dirty = local_tail(a, false);
+		return;
+	}
+	/* Asked before the records are read: its last word is then there. */
+	gone = supervisor_gone(a);
+	a->check = false;
+	act(a, truth_read(&found, a->dir, a->uuid, &e), &found, gone, &e);
+}

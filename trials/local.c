@@ -1,0 +1,380 @@
+/*
+ * The local launcher: one supervisor process per attempt, output in files.
+ * Callbacks only note that there is something to look at, and stop listening
+ * until somebody has looked; so a server whose store is locked does not spin.
+ */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <unistd.h>
+
+#include "src/base/err.h"
+#include "src/base/fail.h"
+#include "src/base/loop.h"
+#include "src/model/options.h"
+#include "src/model/study.h"
+#include "trials/cgroup.h"
+#include "trials/local.h"
+#include "trials/proc.h"
+
+enum {
+	POLL_MS = 1000, /* inotify is a hint; this is the truth */
+	SOON_MS = 20,
+	EAR_MS = 4 /* a chatty trial is heard so often at most */
+};
+
+static const struct option options[] = {
+	{ "gpus", OPTION_WORDS, 0, 0, "auto", NULL,
+	    "GPUs to use: auto, how many, or their UUIDs" },
+	{ "trials_per_gpu", OPTION_INT, 1, 64, "1", NULL,
+	    "trials that share one GPU" },
+	{ "log_cap", OPTION_SIZE, 0, 1e15, "256MiB", NULL,
+	    "output kept per attempt, the newest; 0 keeps all" },
+	{ 0 }
+};
+
+struct local_attempt *
+local_find(struct local *l, int64_t trial, int attempt)
+{
+	size_t i;
+
+	for (i = 0; i < l->n; i++)
+		if (l->attempts[i]->trial == trial &&
+		    l->attempts[i]->attempt == attempt && !l->attempts[i]->over)
+			return l->attempts[i];
+	return NULL;
+}
+
+struct local_attempt *
+local_follow(struct local *l, const struct launch_spec *spec)
+{
+	struct local_attempt *a = xcalloc(1, sizeof *a);
+
+	a->local = l;
+	a->trial = spec->trial;
+	a->attempt = spec->attempt;
+	a->slot = spec->slot;
+	(void)snprintf(a->uuid, sizeof a->uuid, "%s", spec->uuid);
+	a->dir = local_dir(spec);
+	a->cursor = spec->cursor;
+	a->log = (struct local_tail){ .name = "log",
+		.fd = -1,
+		.at = &a->cursor.log,
+		.skip = &a->cursor.log_skip };
+	a->metrics = (struct local_tail){ .name = "metrics.jsonl",
+		.fd = -1,
+		.at = &a->cursor.metrics,
+		.skip = &a->cursor.metrics_skip };
+	a->wd = inotify_add_watch(
+	    l->inotify, a->dir, IN_MODIFY | IN_ONLYDIR | IN_DONT_FOLLOW);
+	a->child_status = -1;
+	a->pidfd = -1;
+	a->odd_since_ms = -1;
+	a->dirty = a->check = true;
+	if (l->n == l->cap) {
+		l->cap = l->cap * 2 + 16;
+		l->attempts =
+		    xreallocarray(l->attempts, l->cap, sizeof *l->attempts);
+	}
+	l->attempts[l->n++] = a;
+	loop_wake(l->loop);
+	return a;
+}
+
+static void
+on_supervisor_end(void *arg, int fd, bool readable, bool writable)
+{
+	struct local_attempt *a = arg;
+
+	(void)fd;
+	(void)readable;
+	(void)writable;
+	loop_fd_want(a->watch, false, false);
+	a->dirty = a->check = true;
+	loop_wake(a->local->loop);
+}
+
+static void
+unwatch(struct local_attempt *a)
+{
+	if (a->watch != NULL)
+		loop_fd_free(a->watch);
+	if (a->pidfd != -1)
+		(void)close(a->pidfd);
+	a->watch = NULL;
+	a->pidfd = -1;
+}
+
+void
+local_watch(struct local_attempt *a, int64_t pid, int pidfd)
+{
+	unwatch(a);
+	a->pid = pid;
+	a->pidfd = pidfd;
+	if (pidfd == -1)
+		return;
+	a->watch = loop_fd_new(a->local->loop, pidfd, on_supervisor_end, a);
+	loop_fd_want(a->watch, true, false);
+}
+
+static void
+attempt_free(struct local_attempt *a)
+{
+	unwatch(a);
+	local_tail_close(a);
+	if (a->wd != -1)
+		(void)inotify_rm_watch(a->local->inotify, a->wd);
+	free(a->dir);
+	free(a);
+}
+
+void
+local_emit(struct local_attempt *a, struct launch_event *ev)
+{
+	ev->trial = a->trial;
+	ev->attempt = a->attempt;
+	a->local->event(a->local->arg, ev);
+}
+
+void
+local_note(struct local_attempt *a, bool warn, const char *fmt, ...)
+{
+	struct launch_event ev = { .kind = LAUNCH_NOTE };
+	char text[512];
+	va_list ap;
+
+	va_start(ap, fmt);
+	(void)vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	ev.u.note.warn = warn;
+	ev.u.note.text = text;
+	local_emit(a, &ev);
+}
+
+static void
+on_inotify(void *arg, int fd, bool readable, bool writable)
+{
+	struct local *l = arg;
+
+	(void)fd;
+	(void)readable;
+	(void)writable;
+	loop_fd_want(l->ear, false, false);
+	loop_wake(l->loop);
+}
+
+static void
+on_ear_timer(void *arg)
+{
+	struct local *l = arg;
+
+	loop_fd_want(l->ear, true, false);
+}
+
+static void
+on_poll(void *arg)
+{
+	struct local *l = arg;
+	size_t i;
+
+	for (i = 0; i < l->n; i++)
+		l->attempts[i]->dirty = l->attempts[i]->check = true;
+	loop_wake(l->loop);
+}
+
+static void
+inotify_mark(struct local *l, const struct inotify_event *ev)
+{
+	size_t i;
+
+	for (i = 0; i < l->n; i++) {
+		/* An overflow may have been about anybody. */
+		if (l->attempts[i]->wd != ev->wd &&
+		    (ev->mask & IN_Q_OVERFLOW) == 0)
+			continue;
+		l->attempts[i]->dirty = true;
+		if (ev->len == 0 || strcmp(ev->name, "state") == 0)
+			l->attempts[i]->check = true;
+	}
+}
+
+static void
+inotify_drain(struct local *l)
+{
+	_Alignas(struct inotify_event) char block[16384];
+	const struct inotify_event *ev;
+	const char *at;
+	ssize_t n;
+
+	while ((n = read(l->inotify, block, sizeof block)) > 0)
+		for (at = block; at < block + n; at += sizeof *ev + ev->len) {
+			ev = (const void *)at;
+			inotify_mark(l, ev);
+		}
+	if (!loop_timer_pending(l->ear_timer))
+		loop_timer_set(l->ear_timer, EAR_MS);
+}
+
+static void
+local_collect(void *ctx)
+{
+	struct local *l = ctx;
+	bool more = false;
+	size_t i, kept = 0;
+
+	fail_point("local.before_collect");
+	l->soon = false;
+	inotify_drain(l);
+	for (i = 0; i < l->n; i++)
+		if (l->attempts[i]->dirty)
+			local_turn(l->attempts[i]);
+	for (i = 0; i < l->n; i++) {
+		if (l->attempts[i]->over)
+			attempt_free(l->attempts[i]);
+		else {
+			more |= l->attempts[i]->dirty;
+			l->attempts[kept++] = l->attempts[i];
+		}
+	}
+	l->n = kept;
+	if (more)
+		loop_wake(l->loop);
+	if (l->soon)
+		loop_timer_set(l->poll_timer, SOON_MS);
+	else if (l->n > 0 && !loop_timer_pending(l->poll_timer))
+		loop_timer_set(l->poll_timer, POLL_MS);
+}
+
+/* Whether the state directory's file system can give back parts of a file. */
+static bool
+can_punch(const char *state_dir)
+{
+	int fd = open(state_dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	bool can;
+
+	if (fd == -1)
+		return true;
+	can = pwrite(fd, "x", 1, 0) == 1 &&
+	      (fallocate(
+		   fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, 1) == 0 ||
+		  errno != EOPNOTSUPP);
+	(void)close(fd);
+	return can;
+}
+
+static int
+ears_open(struct local *l, struct err *e)
+{
+	l->inotify = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+	if (l->inotify == -1)
+		return err_set(e, ERR_FILE, "inotify: %s", strerror(errno));
+	l->ear = loop_fd_new(l->loop, l->inotify, on_inotify, l);
+	loop_fd_want(l->ear, true, false);
+	l->ear_timer = loop_timer_new(l->loop, on_ear_timer, l);
+	l->poll_timer = loop_timer_new(l->loop, on_poll, l);
+	return 0;
+}
+
+static void
+local_close(void *ctx)
+{
+	struct local *l = ctx;
+	size_t i;
+
+	for (i = 0; i < l->n; i++)
+		attempt_free(l->attempts[i]);
+	free(l->attempts);
+	if (l->inotify != -1) {
+		loop_fd_free(l->ear);
+		loop_timer_free(l->ear_timer);
+		loop_timer_free(l->poll_timer);
+		(void)close(l->inotify);
+	}
+	if (l->rules != NULL)
+		report_rules_free(l->rules);
+	local_slots_close(l);
+	free(l->study);
+	free(l->shim);
+	free(l->host);
+	free(l);
+}
+
+static int
+local_open(void **ctx, const struct launch_env *env, struct err *e)
+{
+	struct local *l = xcalloc(1, sizeof *l);
+	char host[256] = "localhost";
+
+	l->inotify = -1;
+	l->loop = env->loop;
+	l->event = env->event;
+	l->arg = env->arg;
+	l->study = xstrdup(env->study);
+	(void)gethostname(host, sizeof host - 1);
+	l->host = xstrdup(host);
+	proc_boot_id(l->boot_id);
+	l->log_cap =
+	    (int64_t)option_get(options, env->options, "log_cap")->number;
+	l->no_punch = l->log_cap > 0 && !can_punch(env->state_dir);
+	if (!cgroup_find(l->cgroup, sizeof l->cgroup - 48))
+		l->cgroup[0] = '\0';
+	if (local_slots_open(l, env, e) == -1 || local_shim_find(l, e) == -1 ||
+	    report_rules_new(&l->rules, env->settings, e) == -1 ||
+	    ears_open(l, e) == -1) {
+		local_close(l);
+		return -1;
+	}
+	*ctx = l;
+	return 0;
+}
+
+static int
+local_slots(void *ctx)
+{
+	const struct local *l = ctx;
+
+	return l->slots;
+}
+
+static void
+local_name(void *ctx, int slot, char *text, size_t n)
+{
+	local_slot_name(ctx, slot, text, n);
+}
+
+static void
+local_stop(void *ctx, int64_t trial, int attempt, bool now)
+{
+	struct local_attempt *a = local_find(ctx, trial, attempt);
+	enum local_stop want = now ? LOCAL_STOP_NOW : LOCAL_STOP_GRACE;
+
+	if (a == NULL)
+		return;
+	if (a->stop < want)
+		a->stop = want;
+	if (a->up)
+		local_stop_send(a);
+	if (a->stop_sent < a->stop) {
+		a->dirty = a->check = true;
+		loop_wake(a->local->loop);
+	}
+}
+
+const struct launcher launcher_local = {
+	.name = "local",
+	.about = "processes on this machine",
+	.options = options,
+	.open = local_open,
+	.close = local_close,
+	.slots = local_slots,
+	.slot_name = local_name,
+	.start = local_start,
+	.stop = local_stop,
+	.look = local_look,
+	.abandon = local_abandon,
+	.collect = local_collect,
+};

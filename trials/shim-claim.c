@@ -1,0 +1,179 @@
+/*
+ * The durable steps: claim the attempt before anything is started, record its
+ * end after everything is over.  A claim that may not have reached the disk
+ * starts nothing.
+ */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "src/base/fail.h"
+#include "trials/cgroup.h"
+#include "trials/proc.h"
+#include "trials/shim.h"
+
+enum { RETRY_MIN_MS = 100, RETRY_MAX_MS = 10000 };
+
+static int
+file_open(const struct shim *s, const char *name)
+{
+	return openat(s->dir_fd, name,
+	    O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+}
+
+static int
+sector_write(int fd, const unsigned char sector[CLAIM_SECTOR], off_t at)
+{
+	ssize_t n = pwrite(fd, sector, CLAIM_SECTOR, at);
+
+	if (n == CLAIM_SECTOR)
+		return 0;
+	if (n >= 0)
+		errno = ENOSPC;
+	return -1;
+}
+
+/* Room for both records, so that a full disk cannot stop the second one. */
+static int
+state_allocate(int fd)
+{
+	static const unsigned char zeros[CLAIM_FILE];
+	struct stat st;
+	ssize_t n;
+
+	if (fstat(fd, &st) == -1)
+		return -1;
+	if (st.st_size >= CLAIM_FILE)
+		return 0;
+	n = pwrite(fd, zeros, sizeof zeros, 0);
+	if (n == CLAIM_FILE)
+		return 0;
+	if (n >= 0)
+		errno = ENOSPC;
+	return -1;
+}
+
+static int
+state_lock(struct shim *s)
+{
+	struct claim_exit x;
+	struct claim c;
+	enum claim_read claim_is, exit_is;
+
+	s->state_fd = openat(s->dir_fd, "state",
+	    O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (s->state_fd == -1)
+		return errno;
+	if (claim_lock(s->state_fd) == -1)
+		return errno == EAGAIN ? SHIM_BUSY : errno;
+	if (claim_read_both(
+		s->state_fd, s->uuid, &c, &claim_is, &x, &exit_is) == -1)
+		return errno;
+	if (fail_bug("bug.no_claim_check"))
+		return 0;
+	if (claim_is == CLAIM_GOOD)
+		return SHIM_CLAIMED;
+	if (claim_is != CLAIM_NONE || exit_is != CLAIM_NONE)
+		return SHIM_FOREIGN;
+	return state_allocate(s->state_fd) == -1 ? errno : 0;
+}
+
+/* The names of the attempt, its trial and all trials must last too. */
+static int
+dirs_sync(const struct shim *s)
+{
+	static const char *const up[] = { "..", "../.." };
+	size_t i;
+	int fd, r = fsync(s->dir_fd);
+
+	for (i = 0; r == 0 && i < 2; i++) {
+		fd = openat(
+		    s->dir_fd, up[i], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (fd == -1)
+			return -1;
+		r = fsync(fd);
+		(void)close(fd);
+	}
+	return r;
+}
+
+int
+shim_claim(struct shim *s)
+{
+	unsigned char sector[CLAIM_SECTOR];
+	struct proc_stat self;
+	int r;
+
+	s->dir_fd =
+	    open(s->dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (s->dir_fd == -1)
+		return errno;
+	r = state_lock(s);
+	if (r != 0)
+		return r;
+	s->lock_fd = file_open(s, "trial.lock");
+	s->log.fd = file_open(s, "log");
+	s->metrics.fd = file_open(s, "metrics.jsonl");
+	if (s->lock_fd == -1 || s->log.fd == -1 || s->metrics.fd == -1 ||
+	    claim_lock(s->lock_fd) == -1)
+		return errno;
+	if (*s->cgroup != '\0' && cgroup_make(s->cgroup, s->memory) == -1)
+		s->cgroup = "";
+
+	s->claim.kind = CLAIM_STARTING;
+	memcpy(s->claim.uuid, s->uuid, CLAIM_UUID);
+	proc_boot_id(s->claim.boot_id);
+	s->claim.shim_pid = getpid();
+	if (proc_stat(getpid(), &self))
+		s->claim.shim_start = self.start;
+	s->claim.claimed_us = shim_wall_us();
+	strcpy(s->claim.cgroup, s->cgroup);
+	claim_encode(sector, &s->claim);
+	fail_point("shim.before_claim");
+	if (sector_write(s->state_fd, sector, 0) == -1)
+		return errno;
+	fail_point("shim.after_claim");
+	if (fdatasync(s->state_fd) == -1 || dirs_sync(s) == -1)
+		return errno;
+	fail_point("shim.after_claim_sync");
+	return 0;
+}
+
+void
+shim_claim_update(struct shim *s, enum claim_kind kind)
+{
+	unsigned char sector[CLAIM_SECTOR];
+
+	/* Not synced: after a power loss no process is there to be found. */
+	s->claim.kind = kind;
+	claim_encode(sector, &s->claim);
+	(void)sector_write(s->state_fd, sector, 0);
+	fail_point("shim.after_update");
+}
+
+void
+shim_record_exit(struct shim *s)
+{
+	unsigned char sector[CLAIM_SECTOR];
+	int64_t wait_ms = RETRY_MIN_MS;
+	struct timespec t;
+
+	/* What the trial said must not be younger than its end. */
+	(void)fdatasync(s->log.fd);
+	(void)fdatasync(s->metrics.fd);
+	claim_exit_encode(sector, &s->exit, s->uuid);
+	fail_point("shim.before_exit_record");
+	while (sector_write(s->state_fd, sector, CLAIM_SECTOR) == -1 ||
+	       fdatasync(s->state_fd) == -1) {
+		t.tv_sec = (time_t)(wait_ms / 1000);
+		t.tv_nsec = (long)(wait_ms % 1000) * 1000000;
+		(void)nanosleep(&t, NULL);
+		wait_ms =
+		    wait_ms * 2 < RETRY_MAX_MS ? wait_ms * 2 : RETRY_MAX_MS;
+	}
+	fail_point("shim.after_exit_record");
+}

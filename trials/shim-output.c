@@ -1,0 +1,57 @@
+/*
+ * A bound on the disk that output may take: holes are punched at the head of
+ * a file, so that offsets, the writer and the reader's place stay as they
+ * are.  Where a file system cannot, nothing happens.
+ */
+
+#include <fcntl.h>
+#include <linux/falloc.h>
+#include <sys/stat.h>
+
+#include "trials/shim.h"
+
+enum {
+	BLOCK = 65536, /* a hole ends at a multiple of this */
+	WAIT_MIN_MS = 50,
+	WAIT_MAX_MS = 500,
+	FAST = 1 << 20 /* bytes between two looks that call for haste */
+};
+
+/* Whether it grew fast. */
+static bool
+output_punch(struct shim_output *o, int64_t cap)
+{
+	struct stat st;
+	bool fast;
+	off_t end;
+
+	if (fstat(o->fd, &st) == -1)
+		return false;
+	fast = st.st_size - o->size > FAST;
+	o->size = st.st_size;
+	end = (st.st_size - cap) / BLOCK * BLOCK;
+	if (end > o->punched &&
+	    fallocate(o->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+		o->punched, end - o->punched) == 0)
+		o->punched = end;
+	return fast;
+}
+
+void
+shim_output_check(struct shim *s)
+{
+	bool fast;
+
+	if (s->log_cap <= 0) {
+		s->output_at_ms = -1;
+		return;
+	}
+	fast = output_punch(&s->log, s->log_cap);
+	fast |= output_punch(&s->metrics, s->log_cap);
+	s->output_wait_ms = fast ? WAIT_MIN_MS : s->output_wait_ms * 2;
+	if (s->output_wait_ms < WAIT_MIN_MS)
+		s->output_wait_ms = WAIT_MIN_MS;
+	if (s->output_wait_ms > WAIT_MAX_MS)
+		s->output_wait_ms = WAIT_MAX_MS;
+	s->output_at_ms = s->now_ms + s->output_wait_ms;
+}

@@ -1,0 +1,341 @@
+/*
+ * hpotune-shim: the supervisor of one attempt.  It waits for nobody: all it
+ * needs comes in its arguments and its environment (which becomes the
+ * trial's).  It claims the attempt, starts the trial, stops it when told or
+ * when its time is over, ends everything it left behind, records how it
+ * ended, and goes.  SIGTERM: stop with grace.  SIGUSR1: kill now.
+ */
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/timerfd.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "src/base/fail.h"
+#include "trials/cgroup.h"
+#include "trials/proc.h"
+#include "trials/shim.h"
+
+enum {
+	SWEEP_MIN_MS = 5,
+	SWEEP_MAX_MS = 1000,
+	STUCK_MS = 60000 /* SIGKILL without effect for so long is news */
+};
+
+int64_t
+shim_clock_ms(void)
+{
+	struct timespec t;
+
+	(void)clock_gettime(CLOCK_BOOTTIME, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+int64_t
+shim_wall_us(void)
+{
+	struct timespec t;
+
+	(void)clock_gettime(CLOCK_REALTIME, &t);
+	return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
+}
+
+/* "name=value" arguments up to "--", then the command. */
+static bool
+args_read(struct shim *s, char **argv)
+{
+	struct {
+		const char *name;
+		const char **text;
+		int64_t *number;
+	} table[] = {
+		{ "dir=", &s->dir, NULL },
+		{ "uuid=", &s->uuid, NULL },
+		{ "workdir=", &s->workdir, NULL },
+		{ "cgroup=", &s->cgroup, NULL },
+		{ "grace-ms=", NULL, &s->grace_ms },
+		{ "max-run-ms=", NULL, &s->max_run_ms },
+		{ "memory=", NULL, &s->memory },
+		{ "log-cap=", NULL, &s->log_cap },
+	};
+	size_t i, n = sizeof table / sizeof table[0];
+
+	for (; *argv != NULL && strcmp(*argv, "--") != 0; argv++) {
+		for (i = 0; i < n; i++)
+			if (strncmp(*argv, table[i].name,
+				strlen(table[i].name)) == 0)
+				break;
+		if (i == n)
+			return false;
+		if (table[i].text != NULL)
+			*table[i].text = strchr(*argv, '=') + 1;
+		else
+			*table[i].number =
+			    strtoll(strchr(*argv, '=') + 1, NULL, 10);
+	}
+	if (*argv == NULL || argv[1] == NULL || s->dir == NULL ||
+	    s->uuid == NULL || strlen(s->uuid) != CLAIM_UUID ||
+	    s->workdir == NULL || strlen(s->cgroup) >= CLAIM_PATH)
+		return false;
+	s->argv = argv + 1;
+	return true;
+}
+
+static int
+ears_open(struct shim *s, const sigset_t *set)
+{
+	s->signal_fd = signalfd(-1, set, SFD_CLOEXEC | SFD_NONBLOCK);
+	s->timer_fd =
+	    timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (s->signal_fd == -1 || s->timer_fd == -1 ||
+	    prctl(PR_SET_CHILD_SUBREAPER, 1) == -1)
+		return errno;
+	return 0;
+}
+
+static void
+kill_begin(struct shim *s)
+{
+	if (s->phase == SHIM_KILLING)
+		return;
+	s->phase = SHIM_KILLING;
+	s->exit.killed |= !s->reaped;
+	s->kill_began_ms = s->sweep_at_ms = s->now_ms;
+	s->sweep_wait_ms = SWEEP_MIN_MS;
+	s->kill_at_ms = s->run_until_ms = -1;
+}
+
+/* Only the main process is asked: it may need its workers to save. */
+static void
+stop_begin(struct shim *s)
+{
+	if (s->phase != SHIM_STARTING && s->phase != SHIM_RUNNING)
+		return;
+	s->phase = SHIM_STOPPING;
+	s->exit.stopped = true;
+	s->run_until_ms = -1;
+	s->kill_at_ms = s->now_ms + s->grace_ms;
+	if (!s->reaped) {
+		fail_point("shim.before_stop");
+		(void)kill(s->pid, SIGTERM);
+		(void)kill(s->pid, SIGCONT);
+	}
+}
+
+static void
+main_over(struct shim *s, int status)
+{
+	s->reaped = true;
+	s->exit.ended_us = shim_wall_us();
+	if (WIFEXITED(status))
+		s->exit.exit_code = WEXITSTATUS(status);
+	else {
+		s->exit.exit_code = -1;
+		s->exit.signal = WTERMSIG(status);
+	}
+	if (s->exit.signal == SIGKILL && !s->exit.killed) {
+		s->exit.oom = *s->cgroup != '\0' && cgroup_oom(s->cgroup);
+		if (!s->exit.oom)
+			strcpy(s->exit.why,
+			    "killed from outside, possibly out of memory");
+	}
+	kill_begin(s);
+}
+
+/* Reap whatever there is; true when no child is left. */
+static bool
+children_reap(struct shim *s)
+{
+	int status;
+	pid_t pid;
+
+	while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
+		if (pid == s->pid)
+			main_over(s, status);
+	return pid == -1 && errno == ECHILD;
+}
+
+/* exec answered: the pipe closed without a word when it went well. */
+static void
+exec_heard(struct shim *s)
+{
+	struct shim_exec_error why;
+	struct proc_stat st;
+	ssize_t n = read(s->exec_fd, &why, sizeof why);
+
+	if (n == -1 && (errno == EAGAIN || errno == EINTR))
+		return;
+	(void)close(s->exec_fd);
+	s->exec_fd = -1;
+	/* From here on the trial alone holds its lock. */
+	(void)close(s->lock_fd);
+	if (n == sizeof why) {
+		shim_spawn_failed(s, &why);
+		return;
+	}
+	s->exit.ran = true;
+	s->claim.trial_pid = s->pid;
+	s->claim.started_us = s->exit.started_us;
+	if (!s->reaped && proc_stat(s->pid, &st))
+		s->claim.trial_start = st.start;
+	shim_claim_update(s, CLAIM_STARTED);
+	if (s->phase != SHIM_STARTING)
+		return;
+	s->phase = SHIM_RUNNING;
+	if (s->max_run_ms > 0)
+		s->run_until_ms = s->now_ms + s->max_run_ms;
+}
+
+static void
+signals_heard(struct shim *s)
+{
+	struct signalfd_siginfo info;
+
+	while (read(s->signal_fd, &info, sizeof info) == sizeof info) {
+		if (info.ssi_signo == SIGTERM)
+			stop_begin(s);
+		if (info.ssi_signo == SIGUSR1)
+			kill_begin(s);
+	}
+}
+
+static void
+timers_run(struct shim *s)
+{
+	if (s->run_until_ms >= 0 && s->now_ms >= s->run_until_ms) {
+		s->exit.timeout = true;
+		stop_begin(s);
+	}
+	if (s->kill_at_ms >= 0 && s->now_ms >= s->kill_at_ms)
+		kill_begin(s);
+	if (s->output_at_ms >= 0 && s->now_ms >= s->output_at_ms)
+		shim_output_check(s);
+	if (s->sweep_at_ms < 0 || s->now_ms < s->sweep_at_ms)
+		return;
+	shim_kill_tree(s);
+	s->sweep_at_ms = s->now_ms + s->sweep_wait_ms;
+	s->sweep_wait_ms = s->sweep_wait_ms * 2 < SWEEP_MAX_MS
+			       ? s->sweep_wait_ms * 2
+			       : SWEEP_MAX_MS;
+	if (s->now_ms - s->kill_began_ms >= STUCK_MS &&
+	    s->claim.kind == CLAIM_STARTED)
+		shim_claim_update(s, CLAIM_STUCK);
+}
+
+static void
+timer_arm(const struct shim *s)
+{
+	const int64_t at[] = { s->run_until_ms, s->kill_at_ms, s->output_at_ms,
+		s->sweep_at_ms };
+	struct itimerspec t = { 0 };
+	int64_t first = -1;
+	size_t i;
+
+	for (i = 0; i < sizeof at / sizeof at[0]; i++)
+		if (at[i] >= 0 && (first < 0 || at[i] < first))
+			first = at[i];
+	if (first >= 0) {
+		t.it_value.tv_sec = (time_t)(first / 1000);
+		t.it_value.tv_nsec = (long)(first % 1000) * 1000000;
+	}
+	(void)timerfd_settime(s->timer_fd, TFD_TIMER_ABSTIME, &t, NULL);
+}
+
+static void
+wait_for_something(struct shim *s)
+{
+	struct pollfd p[] = {
+		{ .fd = s->signal_fd, .events = POLLIN },
+		{ .fd = s->timer_fd, .events = POLLIN },
+		{ .fd = s->exec_fd, .events = POLLIN },
+	};
+	uint64_t ticks;
+
+	timer_arm(s);
+	(void)poll(p, sizeof p / sizeof p[0], -1);
+	if (read(s->timer_fd, &ticks, sizeof ticks) == -1)
+		ticks = 0;
+	s->now_ms = shim_clock_ms();
+}
+
+/* From the fork to the moment when nothing of the trial is left. */
+static void
+supervise(struct shim *s)
+{
+	bool alone;
+
+	for (;;) {
+		/* Signals first: SIGCHLD stays noted for the next wait. */
+		signals_heard(s);
+		if (s->exec_fd != -1)
+			exec_heard(s);
+		alone = children_reap(s);
+		if (alone && s->exec_fd == -1)
+			break;
+		if (!alone)
+			timers_run(s);
+		wait_for_something(s);
+	}
+}
+
+static void
+usage_add(struct shim *s)
+{
+	struct rusage u;
+
+	if (getrusage(RUSAGE_CHILDREN, &u) == -1)
+		return;
+	s->exit.max_rss = (int64_t)u.ru_maxrss * 1024;
+	s->exit.cpu_us =
+	    (int64_t)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) * 1000000 +
+	    u.ru_utime.tv_usec + u.ru_stime.tv_usec;
+}
+
+int
+main(int argc, char **argv)
+{
+	struct shim s = { .cgroup = "",
+		.exec_fd = -1,
+		.run_until_ms = -1,
+		.kill_at_ms = -1,
+		.sweep_at_ms = -1,
+		.output_at_ms = 0 };
+	sigset_t set;
+	int r;
+
+	(void)sigemptyset(&set);
+	(void)sigaddset(&set, SIGCHLD);
+	(void)sigaddset(&set, SIGTERM);
+	(void)sigaddset(&set, SIGUSR1);
+	(void)sigaddset(&set, SIGINT);
+	(void)sigaddset(&set, SIGHUP);
+	(void)sigprocmask(SIG_BLOCK, &set, NULL);
+	fail_point("shim.begin");
+	if (argc < 2 || !args_read(&s, argv + 1)) {
+		(void)dprintf(2,
+		    "hpotune-shim: is started by hpotune, for one attempt\n");
+		return EINVAL;
+	}
+	r = ears_open(&s, &set);
+	if (r == 0)
+		r = shim_claim(&s);
+	if (r != 0)
+		return r;
+	s.now_ms = shim_clock_ms();
+	if (shim_spawn(&s) == 0)
+		supervise(&s);
+	usage_add(&s);
+	if (*s.cgroup != '\0')
+		cgroup_remove(s.cgroup);
+	shim_record_exit(&s);
+	return 0;
+}

@@ -1,0 +1,91 @@
+/* The supervisor of one attempt: what its files share. */
+
+#ifndef TRIALS_SHIM_H
+#define TRIALS_SHIM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "trials/claim.h"
+
+/*
+ * Exit statuses before the claim, for the server: these three, or the errno
+ * of what failed.  After the claim it is 0, and the records say the rest.
+ */
+enum {
+	SHIM_BUSY = 100, /* another supervisor holds the lock */
+	SHIM_CLAIMED = 101, /* the attempt was started (or abandoned) before */
+	SHIM_FOREIGN = 102 /* the records are not of this attempt */
+};
+
+enum shim_phase {
+	SHIM_STARTING, /* forked, exec not yet confirmed */
+	SHIM_RUNNING,
+	SHIM_STOPPING, /* SIGTERM sent, in its grace */
+	SHIM_KILLING /* whatever is left gets SIGKILL */
+};
+
+/* One file of output, whose head is given back to the disk. */
+struct shim_output {
+	int fd;
+	off_t size; /* at the last look */
+	off_t punched; /* bytes given back */
+};
+
+struct shim {
+	/* As the server said. */
+	const char *dir;
+	const char *uuid;
+	const char *workdir;
+	const char *cgroup; /* "" when there is none */
+	char **argv;
+	int64_t grace_ms;
+	int64_t max_run_ms; /* 0 = no limit */
+	int64_t memory; /* bytes, 0 = no limit */
+	int64_t log_cap; /* bytes, 0 = no cap */
+
+	int dir_fd, state_fd, lock_fd;
+	int signal_fd, timer_fd;
+	int exec_fd; /* says why exec failed; -1 when answered */
+	struct shim_output log, metrics;
+
+	enum shim_phase phase;
+	bool reaped; /* the main process */
+	pid_t pid;
+	int64_t now_ms; /* CLOCK_BOOTTIME */
+	int64_t run_until_ms; /* each -1 when not set */
+	int64_t kill_at_ms;
+	int64_t output_at_ms, output_wait_ms;
+	int64_t sweep_at_ms, sweep_wait_ms;
+	int64_t kill_began_ms;
+	struct claim claim;
+	struct claim_exit exit;
+};
+
+/* What a child that could not become the trial says through exec_fd. */
+struct shim_exec_error {
+	int error; /* errno */
+	bool in_chdir;
+};
+
+int64_t shim_clock_ms(void);
+int64_t shim_wall_us(void);
+
+/* shim-claim.c: 0, or the exit status of the shim. */
+int shim_claim(struct shim *);
+void shim_claim_update(struct shim *, enum claim_kind);
+/* Until it is on the disk, however long that takes. */
+void shim_record_exit(struct shim *);
+
+/* shim-spawn.c: fork the trial: 0, or -1 with the exit record filled. */
+int shim_spawn(struct shim *);
+void shim_spawn_failed(struct shim *, const struct shim_exec_error *);
+
+/* shim-tree.c: SIGKILL to every descendant there is now. */
+void shim_kill_tree(struct shim *);
+
+/* shim-output.c: give back what is beyond the cap; sets output_at_ms. */
+void shim_output_check(struct shim *);
+
+#endif /* TRIALS_SHIM_H */

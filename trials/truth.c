@@ -1,0 +1,112 @@
+/*
+ * Evidence and what it means.  An error is its own answer, and no action
+ * follows from it: unknown is not dead.
+ */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "src/base/err.h"
+#include "src/base/fail.h"
+#include "trials/truth.h"
+
+enum truth
+truth_of(const struct evidence *ev)
+{
+	if (!ev->has_claim)
+		return ev->shim_lock || ev->trial_lock ? TRUTH_STARTING
+						       : TRUTH_NEVER;
+	if (ev->claim.kind == CLAIM_ABANDONED)
+		return TRUTH_ABANDONED;
+	if (ev->has_exit) {
+		if (ev->shim_lock)
+			return TRUTH_ENDING;
+		return ev->trial_lock ? TRUTH_REMAINS : TRUTH_FINISHED;
+	}
+	if (ev->shim_lock)
+		return TRUTH_RUNNING;
+	return ev->trial_lock ? TRUTH_REMAINS : TRUTH_LOST;
+}
+
+/* A file that does not exist is -1 without an error. */
+static int
+file_open(int dir_fd, const char *name, int *fd)
+{
+	*fd = openat(dir_fd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	return *fd == -1 && errno != ENOENT ? -1 : 0;
+}
+
+static int
+lock_probe(int fd, bool *held)
+{
+	int r = fd == -1 ? 0 : claim_lock_held(fd);
+
+	*held = r == 1;
+	return r == -1 ? -1 : 0;
+}
+
+static int
+records_read(struct evidence *ev, int state_fd, const char *uuid, struct err *e)
+{
+	enum claim_read claim_is, exit_is;
+
+	if (state_fd == -1)
+		return 0;
+	if (claim_read_both(state_fd, uuid, &ev->claim, &claim_is, &ev->exit,
+		&exit_is) == -1)
+		return err_set(e, ERR_FILE, "state: %s", strerror(errno));
+	if (claim_is == CLAIM_FOREIGN || exit_is == CLAIM_FOREIGN)
+		return err_set(e, ERR_FILE, "state: is of another run");
+	if (claim_is == CLAIM_BAD || exit_is == CLAIM_BAD ||
+	    (claim_is == CLAIM_NONE && exit_is == CLAIM_GOOD))
+		return err_set(e, ERR_FILE, "state: is damaged");
+	ev->has_claim = claim_is == CLAIM_GOOD;
+	ev->has_exit = exit_is == CLAIM_GOOD;
+	return 0;
+}
+
+static int
+evidence_take(struct evidence *ev, int state_fd, int lock_fd, const char *uuid,
+    struct err *e)
+{
+	bool wrong_order = fail_bug("bug.records_first");
+
+	if (wrong_order && records_read(ev, state_fd, uuid, e) == -1)
+		return -1;
+	fail_point("truth.before_locks");
+	if (lock_probe(state_fd, &ev->shim_lock) == -1 ||
+	    lock_probe(lock_fd, &ev->trial_lock) == -1)
+		return err_set(
+		    e, ERR_FILE, "cannot probe its locks: %s", strerror(errno));
+	fail_point("truth.after_locks");
+	return wrong_order ? 0 : records_read(ev, state_fd, uuid, e);
+}
+
+enum truth
+truth_read(
+    struct evidence *ev, const char *dir, const char *uuid, struct err *e)
+{
+	int dir_fd, state_fd = -1, lock_fd = -1, r;
+
+	*ev = (struct evidence){ 0 };
+	dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (dir_fd == -1 && errno == ENOENT)
+		return TRUTH_NEVER;
+	if (dir_fd == -1 || file_open(dir_fd, "state", &state_fd) == -1 ||
+	    file_open(dir_fd, "trial.lock", &lock_fd) == -1)
+		r = err_set(e, ERR_FILE, "%s", strerror(errno));
+	else
+		r = evidence_take(ev, state_fd, lock_fd, uuid, e);
+	if (lock_fd != -1)
+		(void)close(lock_fd);
+	if (state_fd != -1)
+		(void)close(state_fd);
+	if (dir_fd != -1)
+		(void)close(dir_fd);
+	if (r == 0)
+		return truth_of(ev);
+	(void)err_add(e, "%s", dir);
+	return TRUTH_UNKNOWN;
+}

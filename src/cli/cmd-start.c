@@ -30,8 +30,8 @@ extern char **environ;
 /* The screen of a running study: drawn over itself. */
 struct screen {
 	struct cli *cli;
-	int lines; /* drawn last time */
-	int ready_fd; /* of the command that waits for us, or -1 */
+	int lines;		/* drawn last time */
+	int ready_fd;		/* of the command that waits for us, or -1 */
 };
 
 static void
@@ -59,12 +59,13 @@ on_display(void *arg, struct store *store, const char *trouble)
 	struct err e = ERR_INIT;
 	struct buf b = { 0 };
 
-	if (store != NULL && progress_render(&b, store, scr->cli->width,
-				 scr->cli->colour, &e) != 0)
+	if (store != NULL &&
+	    progress_render(&b, store, scr->cli->width, scr->cli->colour,
+		&e) != 0)
 		buf_clear(&b);
 	if (*trouble != '\0')
-		buf_printf(&b, "%.*s\n",
-		    scr->cli->width > 1 ? scr->cli->width - 1 : 200, trouble);
+		buf_printf(&b, "%.*s\n", scr->cli->width > 1 ?
+			scr->cli->width - 1 : 200, trouble);
 	screen_draw(scr, buf_str(&b));
 	buf_free(&b);
 }
@@ -152,8 +153,8 @@ detached_argv(struct cli *cli, const struct cli_study *found, int fd)
 	argv[n++] = xasprintf("--ready-fd=%d", fd);
 	for (i = 0; kept[i] != NULL; i++)
 		if (cli_value(cli, kept[i]) != NULL)
-			argv[n++] = xasprintf(
-			    "--%s=%s", kept[i], cli_value(cli, kept[i]));
+			argv[n++] = xasprintf("--%s=%s", kept[i],
+			    cli_value(cli, kept[i]));
 	if (cli_has(cli, "network-fs"))
 		argv[n++] = xstrdup("--network-fs");
 	return argv;
@@ -168,8 +169,8 @@ detached_spawn(char **argv, const char *log, int ready_fd, pid_t *pid)
 
 	posix_spawn_file_actions_init(&fa);
 	posix_spawn_file_actions_addopen(&fa, 0, "/dev/null", O_RDONLY, 0);
-	posix_spawn_file_actions_addopen(
-	    &fa, 1, log, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, 0600);
+	posix_spawn_file_actions_addopen(&fa, 1, log,
+	    O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, 0600);
 	posix_spawn_file_actions_adddup2(&fa, 1, 2);
 	posix_spawn_file_actions_adddup2(&fa, ready_fd, ready_fd);
 	posix_spawnattr_init(&attr);
@@ -213,8 +214,8 @@ start_detached(struct cli *cli, struct cli_study *found,
 		err_set(e, ERR_FILE, "the server was not started: %s",
 		    strerror(rc));
 	else if (n <= 0)
-		err_set(
-		    e, ERR_FILE, "the server ended at once: %s says why", log);
+		err_set(e, ERR_FILE, "the server ended at once: %s says why",
+		    log);
 	else if (text[0] != '+')
 		err_set(e, ERR_FILE, "%s", text);
 	else if (!cli_has(cli, "quiet"))
@@ -225,10 +226,11 @@ start_detached(struct cli *cli, struct cli_study *found,
 }
 
 static int
-start_options(
-    struct cli *cli, struct server_env *env, int64_t *ready_fd, struct err *e)
+start_options(struct cli *cli, struct server_env *env, int64_t *ready_fd,
+    struct err *e)
 {
-	if (cli_integer(cli, "trials", 1, INT32_MAX, 0, &env->trials, e) != 0 ||
+	if (cli_integer(cli, "trials", 1, INT32_MAX, 0, &env->trials, e) !=
+		0 ||
 	    cli_integer(cli, "parallel", 1, 65536, 0, &env->parallel, e) != 0)
 		return -1;
 	return cli_integer(cli, "ready-fd", 3, 1 << 20, -1, ready_fd, e);

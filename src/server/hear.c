@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/fail.h"
 #include "src/base/mem.h"
 #include "src/model/history.h"
 #include "src/model/study.h"
@@ -110,6 +111,8 @@ hear_report(struct tuner *t, struct live *l, const struct launch_event *ev)
 static void
 hear_read(struct live *l, const struct launch_cursor *c)
 {
+	if (fail_bug("bug.no_cursor"))
+		return;
 	l->att.log_offset = c->log;
 	l->att.metrics_offset = c->metrics;
 	l->att.log_skip = c->log_skip;

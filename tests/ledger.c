@@ -1,0 +1,313 @@
+/*
+ * Reads the ledger of a rig and its store and compares them.  Believes the
+ * ledger: it was written by those who were there.
+ */
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/err.h"
+#include "src/base/mem.h"
+#include "src/store/store.h"
+#include "tests/ledger.h"
+#include "tests/rig.h"
+
+enum { TRIALS_MAX = 65536, ATTEMPTS_MAX = 64, STEPS_MAX = 16 };
+
+struct book_step {
+	bool says, said; /* about to be written, written */
+	double value;
+	int stored;
+};
+
+struct book {
+	int starts;
+	bool ended; /* it wrote its last line */
+	int status;
+	bool shim_killed;
+	bool has_row;
+	struct book_step steps[STEPS_MAX];
+};
+
+struct ledger {
+	struct book *(*books)[ATTEMPTS_MAX]; /* [trial][attempt], or NULL */
+	struct verdict *v;
+	int shown;
+};
+
+static void __attribute__((format(printf, 3, 4)))
+fault(struct ledger *l, int *count, const char *fmt, ...)
+{
+	va_list ap;
+
+	(*count)++;
+	if (l->shown++ >= 20)
+		return;
+	printf("# FAULT: ");
+	va_start(ap, fmt);
+	vprintf(fmt, ap);
+	va_end(ap);
+	putchar('\n');
+}
+
+static struct book *
+book_of(struct ledger *l, long trial, long attempt)
+{
+	if (trial < 1 || trial >= TRIALS_MAX || attempt < 1 ||
+	    attempt >= ATTEMPTS_MAX) {
+		printf("Bail out! trial %ld, attempt %ld is beyond the judge\n",
+		    trial, attempt);
+		exit(1);
+	}
+	if (l->books[trial][attempt] == NULL)
+		l->books[trial][attempt] = xcalloc(1, sizeof(struct book));
+	return l->books[trial][attempt];
+}
+
+static void
+ledger_line(struct ledger *l, const char *line)
+{
+	long trial, attempt, n;
+	struct book *b;
+	char what[16];
+	double value;
+
+	if (sscanf(line, "%15s %ld %ld %ld %lf", what, &trial, &attempt, &n,
+		&value) != 5) {
+		fault(l, &l->v->invented, "ledger: %s", line);
+		return;
+	}
+	b = book_of(l, trial, attempt);
+	if (strcmp(what, "start") == 0) {
+		if (b->starts++ > 0)
+			fault(l, &l->v->twice,
+			    "trial %ld attempt %ld ran twice", trial, attempt);
+	} else if (strcmp(what, "end") == 0) {
+		b->ended = true;
+		b->status = (int)n;
+	} else if (n >= 0 && n < STEPS_MAX) {
+		b->steps[n].value = value;
+		if (strcmp(what, "says") == 0)
+			b->steps[n].says = true;
+		else
+			b->steps[n].said = true;
+	}
+}
+
+/* "PLACE PID … dir=…/trials/NUMBER/attempt-NUMBER …" */
+static void
+kill_line(struct ledger *l, const char *line)
+{
+	const char *at = strstr(line, "rig.d/trials/");
+	long trial, attempt;
+
+	if (at == NULL ||
+	    sscanf(at, "rig.d/trials/%ld/attempt-%ld", &trial, &attempt) != 2)
+		return;
+	book_of(l, trial, attempt)->shim_killed = true;
+	l->v->shim_kills++;
+}
+
+static void
+each_line(struct ledger *l, const char *path,
+    void (*fn)(struct ledger *, const char *))
+{
+	FILE *f = fopen(path, "r");
+	char line[8192];
+
+	while (f != NULL && fgets(line, sizeof line, f) != NULL) {
+		line[strcspn(line, "\n")] = '\0';
+		fn(l, line);
+	}
+	if (f != NULL)
+		(void)fclose(f);
+}
+
+static void
+each_row(struct ledger *l, struct store *s, const char *sql,
+    void (*fn)(struct ledger *, const struct store_rows *))
+{
+	const char *none[] = { NULL };
+	struct err e = ERR_INIT;
+	struct store_rows *rows = NULL;
+	int rc;
+
+	if (store_rows_open(&rows, s, sql, none, &e) != 0) {
+		fault(l, &l->v->open, "%s", e.text);
+		return;
+	}
+	while ((rc = store_rows_next(rows, &e)) == 1)
+		fn(l, rows);
+	if (rc != 0)
+		fault(l, &l->v->open, "%s", e.text);
+	store_rows_close(rows);
+}
+
+static void
+trial_row(struct ledger *l, const struct store_rows *r)
+{
+	const char *state = store_rows_text(r, 1);
+	long trial = (long)store_rows_int(r, 0);
+	long attempt = (long)store_rows_int(r, 2);
+	enum trial_state s;
+	struct book *b;
+
+	l->v->trials++;
+	if (!trial_state_parse(state, &s) || !trial_state_final(s)) {
+		fault(l, &l->v->open, "trial %ld is %s", trial, state);
+		return;
+	}
+	if (s != TRIAL_COMPLETED)
+		return;
+	b = book_of(l, trial, attempt);
+	if (!b->ended || b->status != 0)
+		fault(l, &l->v->invented,
+		    "trial %ld is completed, its attempt %ld is not", trial,
+		    attempt);
+}
+
+static void
+attempt_row(struct ledger *l, const struct store_rows *r)
+{
+	long trial = (long)store_rows_int(r, 0);
+	long attempt = (long)store_rows_int(r, 1);
+	struct book *b = book_of(l, trial, attempt);
+	enum end_class c;
+
+	l->v->attempts++;
+	b->has_row = true;
+	if (store_rows_null(r, 2) ||
+	    !end_class_parse(store_rows_text(r, 2), &c)) {
+		fault(l, &l->v->open, "trial %ld attempt %ld has not ended",
+		    trial, attempt);
+		return;
+	}
+	if (c == END_LOST) {
+		l->v->lost++;
+		if (!b->shim_killed)
+			fault(l, &l->v->false_lost,
+			    "trial %ld attempt %ld is lost, but its supervisor "
+			    "was left alone",
+			    trial, attempt);
+	}
+	if (c == END_OK && (b->starts == 0 || !b->ended || b->status != 0))
+		fault(l, &l->v->invented,
+		    "trial %ld attempt %ld is ok, but did not end well", trial,
+		    attempt);
+}
+
+static void
+metric_row(struct ledger *l, const struct store_rows *r)
+{
+	long trial = (long)store_rows_int(r, 0);
+	long attempt = (long)store_rows_int(r, 1);
+	long step = (long)store_rows_int(r, 2);
+	struct book_step *s;
+
+	if (step < 0 || step >= STEPS_MAX) {
+		fault(
+		    l, &l->v->invented, "trial %ld has step %ld", trial, step);
+		return;
+	}
+	s = &book_of(l, trial, attempt)->steps[step];
+	if (!s->says || s->value != store_rows_real(r, 3))
+		fault(l, &l->v->invented,
+		    "trial %ld attempt %ld never said %.17g at step %ld", trial,
+		    attempt, store_rows_real(r, 3), step);
+	if (s->stored++ > 0)
+		fault(l, &l->v->doubled,
+		    "trial %ld attempt %ld step %ld is there twice", trial,
+		    attempt, step);
+}
+
+static void
+book_close(struct ledger *l, long trial, long attempt, const struct book *b)
+{
+	int step;
+
+	if (b->starts > 0 && !b->has_row)
+		fault(l, &l->v->invented,
+		    "trial %ld attempt %ld ran without a row", trial, attempt);
+	for (step = 0; step < STEPS_MAX; step++) {
+		l->v->reports += b->steps[step].said;
+		if (b->steps[step].said && b->steps[step].stored == 0)
+			fault(l, &l->v->forgotten,
+			    "trial %ld attempt %ld step %d was forgotten",
+			    trial, attempt, step);
+	}
+}
+
+static void
+compare(struct ledger *l, const struct rig *r, int trials)
+{
+	struct err e = ERR_INIT;
+	struct store *s;
+
+	if (store_open(&s, r->db, STORE_READ, &e) != 0) {
+		fault(l, &l->v->open, "%s", e.text);
+		return;
+	}
+	each_row(l, s, "SELECT trial, state, attempts FROM trials", trial_row);
+	each_row(l, s, "SELECT trial, attempt, end_class FROM attempts",
+	    attempt_row);
+	each_row(l, s,
+	    "SELECT trial, attempt, step, value FROM metrics "
+	    "WHERE name = 'score'",
+	    metric_row);
+	store_close(s);
+	if (l->v->trials != trials)
+		fault(l, &l->v->open, "%d trials instead of %d", l->v->trials,
+		    trials);
+}
+
+void
+ledger_judge(struct verdict *v, const struct rig *r, int trials)
+{
+	struct ledger l = { .v = v };
+	int trial, attempt;
+
+	*v = (struct verdict){ 0 };
+	l.books = xcalloc(TRIALS_MAX, sizeof *l.books);
+	each_line(&l, r->ledger, ledger_line);
+	each_line(&l, r->fail_log, kill_line);
+	compare(&l, r, trials);
+	for (trial = 1; trial < TRIALS_MAX; trial++)
+		for (attempt = 1; attempt < ATTEMPTS_MAX; attempt++) {
+			if (l.books[trial][attempt] == NULL)
+				continue;
+			book_close(&l, trial, attempt, l.books[trial][attempt]);
+			free(l.books[trial][attempt]);
+		}
+	free(l.books);
+	v->orphans = rig_alive(r);
+	if (v->orphans > 0)
+		fault(&l, &(int){ 0 }, "%d processes are left", v->orphans);
+}
+
+int
+verdict_faults(const struct verdict *v)
+{
+	return v->twice + v->forgotten + v->doubled + v->invented +
+	       v->false_lost + v->open + v->orphans;
+}
+
+void
+verdict_add(struct verdict *a, const struct verdict *b)
+{
+	a->trials += b->trials;
+	a->attempts += b->attempts;
+	a->reports += b->reports;
+	a->lost += b->lost;
+	a->shim_kills += b->shim_kills;
+	a->twice += b->twice;
+	a->forgotten += b->forgotten;
+	a->doubled += b->doubled;
+	a->invented += b->invented;
+	a->false_lost += b->false_lost;
+	a->open += b->open;
+	a->orphans += b->orphans;
+}

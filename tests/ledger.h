@@ -1,0 +1,35 @@
+/*
+ * The judge: what really happened, as the trials and whoever killed their
+ * supervisors wrote it down, against what the store says.
+ */
+
+#ifndef TESTS_LEDGER_H
+#define TESTS_LEDGER_H
+
+struct rig;
+
+struct verdict {
+	int trials, attempts, reports;
+	int lost; /* attempts that ended as lost */
+	int shim_kills;
+	/* What must not be: */
+	int twice; /* attempts that started more than once */
+	int forgotten; /* reports that were written and are not in the store */
+	int doubled; /* reports that are in the store twice */
+	int invented; /* rows of the store that nothing stands behind */
+	int false_lost; /* lost, though nobody killed the supervisor */
+	int open; /* rows that are not over, trials too few or too many */
+	int orphans; /* processes still alive */
+};
+
+/*
+ * Judge a study that has ended, with limits.trials = trials.  Violations are
+ * printed as comments.
+ */
+void ledger_judge(struct verdict *, const struct rig *, int trials);
+/* All that must not be, added up. */
+int verdict_faults(const struct verdict *);
+/* Add one to another, for several rounds. */
+void verdict_add(struct verdict *, const struct verdict *);
+
+#endif /* TESTS_LEDGER_H */

@@ -1,0 +1,319 @@
+/*
+ * Folders, processes and time for drivers that kill servers.  Knows how to
+ * start and find what belongs to a study; judges nothing.
+ */
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tests/rig.h"
+
+enum { SHIMS_MAX = 256 };
+
+static void __attribute__((noreturn)) die(const char *what)
+{
+	(void)printf("Bail out! %s: %s\n", what, strerror(errno));
+	exit(1);
+}
+
+uint64_t
+rig_random(struct rig *r, uint64_t n)
+{
+	uint64_t z = r->rng += UINT64_C(0x9e3779b97f4a7c15);
+
+	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+	return (z ^ z >> 31) % n;
+}
+
+int64_t
+rig_now_ms(void)
+{
+	struct timespec t;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+#define PATH(r, field, name) \
+	(void)snprintf((r)->field, sizeof(r)->field, "%s/" name, (r)->dir)
+
+/* The build tree. */
+static const char *
+top_dir(void)
+{
+	const char *top = getenv("TOP_BUILDDIR");
+
+	return top != NULL ? top : ".";
+}
+
+void
+rig_open(struct rig *r, uint64_t seed, const char *members)
+{
+	const char *tmp = getenv("TMPDIR");
+	FILE *f;
+
+	*r = (struct rig){ .rng = seed };
+	(void)snprintf(r->dir, sizeof r->dir, "%.40s/hpotune-rig-XXXXXX",
+	    tmp != NULL && strlen(tmp) < 40 ? tmp : "/tmp");
+	if (mkdtemp(r->dir) == NULL || prctl(PR_SET_CHILD_SUBREAPER, 1) == -1)
+		die(r->dir);
+	PATH(r, study, "study.json");
+	PATH(r, db, "rig.db");
+	PATH(r, trials, "rig.d/trials");
+	PATH(r, ledger, "ledger");
+	PATH(r, fail_log, "fail.log");
+	PATH(r, server_log, "server.log");
+	f = fopen(r->study, "w");
+	if (f == NULL ||
+	    fprintf(f, "{\n\"study\": \"rig\",\n%s}\n", members) < 0 ||
+	    fclose(f) != 0)
+		die(r->study);
+}
+
+void
+rig_command(char *text, size_t n, const char *args)
+{
+	(void)snprintf(
+	    text, n, "[\"%s/tests/ledger-trial\", %s]", top_dir(), args);
+}
+
+static void __attribute__((noreturn))
+serve(struct rig *r, const char *fail, const char *shim, bool traced)
+{
+	char exe[600], shim_exe[600], seed[32];
+	int fd = open(r->server_log, O_WRONLY | O_APPEND | O_CREAT, 0600);
+	int null = open("/dev/null", O_RDONLY);
+
+	(void)snprintf(exe, sizeof exe, "%s/tests/hpotune-fail", top_dir());
+	(void)snprintf(
+	    shim_exe, sizeof shim_exe, "%s/tests/hpotune-shim-fail", top_dir());
+	(void)snprintf(seed, sizeof seed, "%llu", (unsigned long long)r->rng);
+	if (setenv("HPOTUNE_FAIL", fail != NULL ? fail : "", 1) == -1 ||
+	    setenv("HPOTUNE_FAIL_SEED", seed, 1) == -1 ||
+	    setenv("HPOTUNE_FAIL_LOG", r->fail_log, 1) == -1 ||
+	    setenv("HPOTUNE_SHIM", shim != NULL ? shim : shim_exe, 1) == -1 ||
+	    setenv("LEDGER", r->ledger, 1) == -1 || dup2(null, 0) == -1 ||
+	    dup2(fd, 1) == -1 || dup2(fd, 2) == -1)
+		_exit(125);
+	if (traced && ptrace(PTRACE_TRACEME, 0, NULL, NULL) == -1)
+		_exit(125);
+	(void)execl(exe, exe, "start", r->study, (char *)NULL);
+	_exit(125);
+}
+
+pid_t
+rig_serve(struct rig *r, const char *fail, const char *shim, bool traced)
+{
+	pid_t pid;
+
+	(void)rig_random(r, 2);
+	pid = fork();
+	if (pid == -1)
+		die("fork");
+	if (pid == 0)
+		serve(r, fail, shim, traced);
+	return pid;
+}
+
+void
+rig_reap(pid_t except)
+{
+	siginfo_t si = { .si_pid = 0 };
+
+	/* Looked at first: the server's status is for rig_wait. */
+	while (waitid(P_ALL, 0, &si, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+	       si.si_pid != 0 && si.si_pid != except) {
+		(void)waitpid(si.si_pid, NULL, WNOHANG);
+		si.si_pid = 0;
+	}
+}
+
+bool
+rig_wait(pid_t pid, int64_t us, int *status)
+{
+	struct timespec t = { us / 1000000, us % 1000000 * 1000 };
+	struct pollfd p = { .events = POLLIN };
+	int n;
+
+	p.fd = (int)syscall(SYS_pidfd_open, pid, 0);
+	if (p.fd == -1)
+		die("pidfd_open");
+	do
+		n = ppoll(&p, 1, us < 0 ? NULL : &t, NULL);
+	while (n == -1 && errno == EINTR);
+	(void)close(p.fd);
+	if (n > 0 && waitpid(pid, status, 0) != pid)
+		die("waitpid");
+	return n > 0;
+}
+
+/* The first bytes of a file of /proc; "" when it is gone. */
+static size_t
+proc_read(long pid, const char *name, char *buf, size_t size)
+{
+	char path[64];
+	size_t len = 0;
+	ssize_t n;
+	int fd;
+
+	(void)snprintf(path, sizeof path, "/proc/%ld/%s", pid, name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	while (fd != -1 && len < size - 1 &&
+	       (n = read(fd, buf + len, size - 1 - len)) > 0)
+		len += (size_t)n;
+	if (fd != -1)
+		(void)close(fd);
+	buf[len] = '\0';
+	return len;
+}
+
+/* Calls fn for every process; sums what it answers. */
+static int
+each_process(const struct rig *r,
+    int (*fn)(const struct rig *, long pid, void *), void *arg)
+{
+	DIR *dir = opendir("/proc");
+	const struct dirent *d;
+	int sum = 0;
+
+	if (dir == NULL)
+		die("/proc");
+	while ((d = readdir(dir)) != NULL)
+		if (d->d_name[0] >= '1' && d->d_name[0] <= '9')
+			sum += fn(r, strtol(d->d_name, NULL, 10), arg);
+	(void)closedir(dir);
+	return sum;
+}
+
+struct shims {
+	long pid[SHIMS_MAX];
+	size_t n;
+};
+
+static bool
+is_shim(const struct rig *r, long pid, char *args, size_t size)
+{
+	size_t name, len = proc_read(pid, "cmdline", args, size);
+
+	name = strlen(args) + 1;
+	return len > name && strncmp(args + name, "dir=", 4) == 0 &&
+	       strncmp(args + name + 4, r->trials, strlen(r->trials)) == 0;
+}
+
+static int
+shim_add(const struct rig *r, long pid, void *arg)
+{
+	struct shims *s = arg;
+	char args[512];
+
+	if (s->n < SHIMS_MAX && is_shim(r, pid, args, sizeof args))
+		s->pid[s->n++] = pid;
+	return 0;
+}
+
+bool
+rig_kill_shim(struct rig *r)
+{
+	struct shims s = { .n = 0 };
+	char args[512], line[600];
+	const char *dir;
+	long pid;
+	int fd, pidfd;
+
+	(void)each_process(r, shim_add, &s);
+	if (s.n == 0)
+		return false;
+	pid = s.pid[rig_random(r, s.n)];
+	pidfd = (int)syscall(SYS_pidfd_open, (pid_t)pid, 0);
+	if (pidfd == -1)
+		return false;
+	if (!is_shim(r, pid, args, sizeof args)) {
+		(void)close(pidfd);
+		return false;
+	}
+	dir = args + strlen(args) + 1;
+	fd = open(r->fail_log, O_WRONLY | O_APPEND | O_CREAT, 0600);
+	(void)snprintf(line, sizeof line, "outside %ld %s\n", pid, dir);
+	if (fd == -1 || write(fd, line, strlen(line)) == -1)
+		die(r->fail_log);
+	(void)close(fd);
+	(void)syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0);
+	(void)close(pidfd);
+	return true;
+}
+
+/* One that was started with the path of our ledger, and is no zombie. */
+static int
+is_ours(const struct rig *r, long pid, void *arg)
+{
+	static char block[262144];
+	char word[128], *at;
+	size_t len = proc_read(pid, "environ", block, sizeof block);
+	int *signo = arg;
+
+	(void)snprintf(word, sizeof word, "LEDGER=%s", r->ledger);
+	for (at = block; at < block + len; at += strlen(at) + 1)
+		if (strcmp(at, word) == 0) {
+			if (*signo != 0)
+				(void)kill((pid_t)pid, *signo);
+			return 1;
+		}
+	return 0;
+}
+
+int
+rig_alive(const struct rig *r)
+{
+	int signo = 0;
+
+	return each_process(r, is_ours, &signo);
+}
+
+bool
+rig_wait_quiet(const struct rig *r, int ms)
+{
+	int64_t until = rig_now_ms() + ms;
+
+	for (;;) {
+		rig_reap(0);
+		if (rig_alive(r) == 0)
+			return true;
+		if (rig_now_ms() >= until)
+			return false;
+		(void)poll(NULL, 0, 5);
+	}
+}
+
+void
+rig_close(struct rig *r, bool keep)
+{
+	char command[128];
+	int signo = SIGKILL;
+
+	while (each_process(r, is_ours, &signo) > 0) {
+		rig_reap(0);
+		(void)poll(NULL, 0, 5);
+	}
+	rig_reap(0);
+	if (keep) {
+		printf("# kept: %s\n", r->dir);
+		return;
+	}
+	(void)snprintf(command, sizeof command, "rm -rf '%s'", r->dir);
+	if (system(command) != 0)
+		printf("# left: %s\n", r->dir);
+}

@@ -1,0 +1,328 @@
+/*
+ * Death at every system call: one small study is run again and again, and the
+ * server, or one supervisor, is killed before call 1, 2, 3 … of those that
+ * change anything.  Then the study is finished and judged.
+ *
+ *	syscalls [--all] [--from N] [--step N] [--jobs N] [--keep] [PASS…]
+ *
+ * PASS is server, exit (the supervisor of a trial that ends by itself) or
+ * stop (of one that a rule stops).  As argv[0] = hpotune-shim it is the gate
+ * that holds a supervisor until it is traced.
+ */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/ledger.h"
+#include "tests/rig.h"
+#include "tests/tap.h"
+#include "tests/trace.h"
+
+enum {
+	TRIALS = 2,
+	JOBS_MAX = 16,
+	BEYOND = 2, /* runs in a row that end before the chosen call */
+	PATIENCE_MS = 60000
+};
+
+struct options {
+	bool all, keep;
+	long from, step;
+	int jobs;
+};
+
+struct pass {
+	const char *name;
+	int trial; /* whose supervisor; 0 = the server */
+};
+
+static const struct pass passes[] = {
+	{ "server", 0 },
+	{ "exit", 1 },
+	{ "stop", 2 },
+};
+
+/* What the jobs have found, in memory they share. */
+struct found {
+	long kills, calls, faults;
+};
+
+/* Stand still until somebody traces us, then become the supervisor. */
+static int
+gate(char **argv)
+{
+	const char *trial = getenv("GATE_TRIAL"), *file = getenv("GATE_FILE");
+	const char *shim = getenv("GATE_SHIM");
+	char text[4096];
+	ssize_t n;
+	int fd;
+
+	if (trial == NULL || file == NULL || shim == NULL)
+		return 125;
+	if (argv[1] != NULL && strstr(argv[1], trial) != NULL) {
+		fd = open(file, O_WRONLY | O_CREAT | O_APPEND, 0600);
+		(void)dprintf(fd, "%ld\n", (long)getpid());
+		(void)close(fd);
+		do {
+			(void)poll(NULL, 0, 1);
+			fd = open("/proc/self/status", O_RDONLY);
+			n = read(fd, text, sizeof text - 1);
+			(void)close(fd);
+			text[n > 0 ? n : 0] = '\0';
+		} while (strstr(text, "TracerPid:\t0\n") != NULL);
+	}
+	(void)execv(shim, argv);
+	return 125;
+}
+
+static void
+study_open(struct rig *r, uint64_t seed)
+{
+	char members[1600], command[700];
+
+	rig_command(command, sizeof command, "\"{kind}\", \"2\", \"1\"");
+	(void)snprintf(members, sizeof members,
+	    "\"objective\": {\"metric\": \"score\", \"goal\": \"maximize\"},\n"
+	    "\"parameters\": {\"kind\": {\"type\": \"choice\", "
+	    "\"values\": [\"plain\", \"bad\"]}},\n"
+	    "\"strategy\": {\"name\": \"random\", \"seed\": 1},\n"
+	    "\"stopping\": {\"rule\": \"threshold\", \"lower\": 0},\n"
+	    "\"trial\": {\"command\": %s, \"grace\": 0.2, \"retries\": 5},\n"
+	    "\"backend\": {\"name\": \"local\"},\n"
+	    "\"enqueue\": [{\"kind\": \"plain\"}, {\"kind\": \"bad\"}],\n"
+	    "\"limits\": {\"trials\": %d, \"parallel\": 2}\n",
+	    command, TRIALS);
+	rig_open(r, seed, members);
+}
+
+/* The pid the gate wrote, or 0 when the server ended without one. */
+static pid_t
+gate_wait(const char *file, pid_t server, int *status)
+{
+	char text[32];
+	ssize_t n = 0;
+	int fd;
+
+	while (!rig_wait(server, 500, status)) {
+		fd = open(file, O_RDONLY | O_CLOEXEC);
+		if (fd == -1)
+			continue;
+		n = read(fd, text, sizeof text - 1);
+		(void)close(fd);
+		if (n > 0 && text[n - 1] == '\n') {
+			text[n] = '\0';
+			return (pid_t)strtol(text, NULL, 10);
+		}
+	}
+	return 0;
+}
+
+static void
+shim_note(const struct rig *r, pid_t pid, int trial)
+{
+	FILE *f = fopen(r->fail_log, "a");
+
+	if (f == NULL ||
+	    fprintf(f, "trace %ld dir=%s/%d/attempt-1\n", (long)pid, r->trials,
+		trial) < 0 ||
+	    fclose(f) != 0)
+		printf("# cannot write %s\n", r->fail_log);
+}
+
+/* Run with the death chosen in t; leaves the server's exit status. */
+static enum trace_end
+run_traced(struct rig *r, const struct pass *p, struct trace *t, int *status)
+{
+	char file[128], trial[64], self[512];
+	enum trace_end end;
+	pid_t server, shim;
+	ssize_t n;
+
+	if (p->trial == 0) {
+		end = trace_child(t, rig_serve(r, NULL, NULL, true));
+		*status = t->status;
+		return end;
+	}
+	n = readlink("/proc/self/exe", self, sizeof self - 1);
+	self[n > 0 ? n : 0] = '\0';
+	(void)snprintf(file, sizeof file, "%s/gate", r->dir);
+	(void)snprintf(
+	    trial, sizeof trial, "rig.d/trials/%d/attempt-1", p->trial);
+	(void)setenv("GATE_FILE", file, 1);
+	(void)setenv("GATE_TRIAL", trial, 1);
+	server = rig_serve(r, NULL, self, false);
+	shim = gate_wait(file, server, status);
+	if (shim == 0)
+		return TRACE_ENDED;
+	end = trace_stranger(t, shim);
+	if (end == TRACE_KILLED)
+		shim_note(r, shim, p->trial);
+	if (!rig_wait(server, (int64_t)PATIENCE_MS * 1000, status)) {
+		printf("# the server hangs\n");
+		(void)kill(server, SIGKILL);
+		(void)rig_wait(server, -1, status);
+	}
+	return end;
+}
+
+static void
+complain(const struct rig *r, const struct pass *p, const struct trace *t)
+{
+	char command[200];
+
+	printf("# %s killed before call %ld, %s: not survived\n", p->name,
+	    t->calls, trace_call_name(t->last));
+	(void)fflush(stdout);
+	(void)snprintf(command, sizeof command,
+	    "tail -n 12 '%s' | sed 's/^/# /'", r->server_log);
+	(void)!system(command);
+}
+
+/* One death and what became of it; false: the call was never reached. */
+static bool
+death(
+    const struct pass *p, const struct options *o, long at, struct found *found)
+{
+	struct trace t = { .all = o->all, .kill_at = at };
+	struct verdict v;
+	struct rig r;
+	enum trace_end end;
+	int status = 0;
+
+	study_open(&r, (uint64_t)at);
+	end = run_traced(&r, p, &t, &status);
+	if (end == TRACE_KILLED && p->trial == 0) {
+		pid_t server = rig_serve(&r, NULL, NULL, false);
+
+		if (!rig_wait(server, (int64_t)PATIENCE_MS * 1000, &status)) {
+			printf("# the second server hangs\n");
+			(void)kill(server, SIGKILL);
+			(void)rig_wait(server, -1, &status);
+		}
+	}
+	(void)rig_wait_quiet(&r, 5000);
+	ledger_judge(&v, &r, TRIALS);
+	if (verdict_faults(&v) > 0 || status != 0) {
+		complain(&r, p, &t);
+		found->faults++;
+	}
+	found->kills += end == TRACE_KILLED;
+	if (t.calls > found->calls)
+		found->calls = t.calls;
+	rig_close(&r, o->keep && (verdict_faults(&v) > 0 || status != 0));
+	(void)fflush(stdout);
+	return end == TRACE_KILLED;
+}
+
+static void __attribute__((noreturn))
+job(const struct pass *p, const struct options *o, int nr, struct found *found)
+{
+	long at = o->from + nr * o->step;
+	int beyond = 0;
+
+	for (; beyond < BEYOND; at += o->jobs * o->step)
+		beyond = death(p, o, at, found) ? 0 : beyond + 1;
+	exit(0);
+}
+
+static void
+pass_run(const struct pass *p, const struct options *o)
+{
+	struct found *found, sum = { 0 };
+	int64_t ms = -rig_now_ms();
+	int i, status, bad = 0;
+
+	found = mmap(NULL, sizeof *found * JOBS_MAX, PROT_READ | PROT_WRITE,
+	    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (found == MAP_FAILED)
+		return;
+	(void)fflush(stdout);
+	for (i = 0; i < o->jobs; i++)
+		if (fork() == 0)
+			job(p, o, i, &found[i]);
+	while (wait(&status) != -1 || errno == EINTR)
+		bad += status != 0;
+	for (i = 0; i < o->jobs; i++) {
+		sum.kills += found[i].kills;
+		sum.faults += found[i].faults;
+		if (found[i].calls > sum.calls)
+			sum.calls = found[i].calls;
+	}
+	(void)munmap(found, sizeof *found * JOBS_MAX);
+	ms += rig_now_ms();
+	printf("# %s: %ld calls, %ld deaths, %ld not survived, %.1f s\n",
+	    p->name, sum.calls, sum.kills, sum.faults, (double)ms / 1000);
+	ok(bad == 0 && sum.faults == 0 && sum.kills > 0,
+	    "%s: killed before each of its calls, nothing is lost", p->name);
+}
+
+static bool
+wanted(const struct pass *p, char **names)
+{
+	if (*names == NULL)
+		return true;
+	for (; *names != NULL; names++)
+		if (strcmp(*names, p->name) == 0)
+			return true;
+	return false;
+}
+
+int
+main(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "all", no_argument, NULL, 'a' },
+		{ "from", required_argument, NULL, 'f' },
+		{ "step", required_argument, NULL, 's' },
+		{ "jobs", required_argument, NULL, 'j' },
+		{ "keep", no_argument, NULL, 'k' },
+		{ NULL, 0, NULL, 0 },
+	};
+	struct options o = { .from = 1, .step = 1, .jobs = 2 };
+	char shim[600];
+	const char *top = getenv("TOP_BUILDDIR");
+	size_t i;
+	int c;
+
+	if (strcmp(argv[0], "hpotune-shim") == 0)
+		return gate(argv);
+	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1)
+		switch (c) {
+		case 'a':
+			o.all = true;
+			break;
+		case 'f':
+			o.from = atol(optarg);
+			break;
+		case 's':
+			o.step = atol(optarg);
+			break;
+		case 'j':
+			o.jobs = atoi(optarg);
+			break;
+		case 'k':
+			o.keep = true;
+			break;
+		case '?':
+			return 2;
+		}
+	if (o.jobs < 1 || o.jobs > JOBS_MAX || o.step < 1 || o.from < 1)
+		return 2;
+	(void)snprintf(shim, sizeof shim, "%s/tests/hpotune-shim-fail",
+	    top != NULL ? top : ".");
+	(void)setenv("GATE_SHIM", shim, 1);
+	for (i = 0; i < sizeof passes / sizeof *passes; i++)
+		if (wanted(&passes[i], argv + optind))
+			pass_run(&passes[i], &o);
+	return done_testing();
+}

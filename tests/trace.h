@@ -1,0 +1,33 @@
+/*
+ * One process, held before a chosen system call and killed there.  A process
+ * can change the world outside only by a system call, so these are all the
+ * moments at which its death can matter.
+ */
+
+#ifndef TESTS_TRACE_H
+#define TESTS_TRACE_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+enum trace_end {
+	TRACE_KILLED, /* before the chosen call */
+	TRACE_ENDED /* by itself: it made fewer calls */
+};
+
+struct trace {
+	bool all; /* count every call, not only those that change something */
+	long kill_at; /* from 1; 0 = only count */
+	long calls; /* counted so far */
+	long last; /* number of the call it was killed before */
+	int status; /* as of waitpid */
+};
+
+/* A child that asked to be traced and stands at its exec. */
+enum trace_end trace_child(struct trace *, pid_t);
+/* Somebody else's child, from its next exec on. */
+enum trace_end trace_stranger(struct trace *, pid_t);
+/* The name of a call, for messages. */
+const char *trace_call_name(long);
+
+#endif /* TESTS_TRACE_H */

@@ -116,11 +116,12 @@ record_begin(unsigned char *sector, const char magic[8], const char *uuid)
 	return w;
 }
 
-static void
-record_end(struct walk *w)
+void
+claim_sign(unsigned char sector[CLAIM_SECTOR])
 {
-	w->at = SUM_AT;
-	put_int(w, (int64_t)checksum(w->out, SUM_AT));
+	struct walk w = { .out = sector, .at = SUM_AT };
+
+	put_int(&w, (int64_t)checksum(sector, SUM_AT));
 }
 
 /* Check everything but the fields of its own; leaves w at the first one. */
@@ -160,7 +161,7 @@ claim_encode(unsigned char sector[CLAIM_SECTOR], const struct claim *c)
 	put_int(&w, c->claimed_us);
 	put_int(&w, c->started_us);
 	put_text(&w, c->cgroup, sizeof c->cgroup);
-	record_end(&w);
+	claim_sign(sector);
 }
 
 enum claim_read
@@ -204,7 +205,7 @@ claim_exit_encode(unsigned char sector[CLAIM_SECTOR],
 	put_int(&w, x->max_rss);
 	put_int(&w, x->cpu_us);
 	put_text(&w, x->why, sizeof x->why);
-	record_end(&w);
+	claim_sign(sector);
 }
 
 enum claim_read

@@ -70,6 +70,8 @@ void claim_exit_encode(unsigned char sector[CLAIM_SECTOR],
     const struct claim_exit *, const char *uuid);
 enum claim_read claim_exit_decode(struct claim_exit *,
     const unsigned char sector[CLAIM_SECTOR], const char *uuid);
+/* Put the checksum of its bytes at the end of a sector. */
+void claim_sign(unsigned char sector[CLAIM_SECTOR]);
 
 /*
  * The two records of an open `state`: 0, or -1 with errno.  A record that is

@@ -1,0 +1,78 @@
+/*
+ * Any bytes as the two records of an attempt.  What is accepted must be
+ * written again to the same bytes: nothing in a good record is ignored.
+ */
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trials/claim.h"
+
+#define UUID "01234567-89ab-4def-8123-456789abcdef"
+
+int LLVMFuzzerTestOneInput(const uint8_t *, size_t);
+
+static void
+need(bool good)
+{
+	if (!good)
+		abort();
+}
+
+static void
+check_claim(const unsigned char *sector)
+{
+	unsigned char again[CLAIM_SECTOR];
+	struct claim c, d;
+
+	if (claim_decode(&c, sector, UUID) != CLAIM_GOOD)
+		return;
+	need(strlen(c.cgroup) < sizeof c.cgroup);
+	need(strlen(c.boot_id) < sizeof c.boot_id);
+	claim_encode(again, &c);
+	need(claim_decode(&d, again, UUID) == CLAIM_GOOD);
+	need(c.kind == d.kind && c.shim_pid == d.shim_pid &&
+	     strcmp(c.cgroup, d.cgroup) == 0);
+}
+
+static void
+check_exit(const unsigned char *sector)
+{
+	unsigned char again[CLAIM_SECTOR];
+	struct claim_exit x, y;
+
+	if (claim_exit_decode(&x, sector, UUID) != CLAIM_GOOD)
+		return;
+	need(strlen(x.why) < sizeof x.why);
+	need(x.exit_code >= -1 && x.exit_code <= 255);
+	claim_exit_encode(again, &x, UUID);
+	need(claim_exit_decode(&y, again, UUID) == CLAIM_GOOD);
+	need(x.exit_code == y.exit_code && x.signal == y.signal &&
+	     strcmp(x.why, y.why) == 0);
+}
+
+/* Bytes alone never meet a checksum, so the second try signs them. */
+static void
+check_signed(const unsigned char *in)
+{
+	unsigned char sector[CLAIM_SECTOR];
+
+	memcpy(sector, in, sizeof sector);
+	claim_sign(sector);
+	check_claim(sector);
+	check_exit(sector);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	unsigned char both[2 * CLAIM_SECTOR] = { 0 };
+
+	memcpy(both, data, size < sizeof both ? size : sizeof both);
+	check_claim(both);
+	check_exit(both + CLAIM_SECTOR);
+	check_signed(both);
+	check_signed(both + CLAIM_SECTOR);
+	return 0;
+}

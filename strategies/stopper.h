@@ -92,7 +92,14 @@ void stopper_set_observe(struct stopper_set *, const struct history *,
     int64_t trial, int64_t step);
 void stopper_set_ended(struct stopper_set *, const struct history *,
     int64_t trial);
-/* The first rule that stops (or was suspended) fills out; else VERDICT_KEEP. */
+/* For view medians: that of the first rule that keeps one. */
+bool stopper_set_median(struct stopper_set *, const struct history *,
+    int64_t step, int64_t *trials, double *median);
+/*
+ * The first rule that stops fills out; else the first that was suspended;
+ * else VERDICT_KEEP with the first rule's numbers.  A veto rule turns a stop
+ * into VERDICT_SUSPENDED unless it would stop the trial too.
+ */
 void stopper_set_judge(struct stopper_set *, const struct history *,
     int64_t trial, int64_t step, struct judgement *);
 

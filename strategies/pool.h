@@ -1,0 +1,76 @@
+/*
+ * What the other trials had at the same place: for every step the numbers
+ * that the trials of a pool show there, ready to be asked for a percentile
+ * that leaves one trial out.
+ *
+ * Exact, and a cache only: the answer depends on the curves in the history
+ * and on which trials belong to the pool, never on the order of the calls.
+ */
+
+#ifndef POOL_H
+#define POOL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "strategies/value.h"
+
+struct history;
+struct pool;
+
+/* Which reports of two trials stand beside each other. */
+enum pool_key {
+	POOL_CARRY, /* the last one at or before the step, up to its last step */
+	POOL_STEP, /* exactly the same step */
+	POOL_INDEX, /* the same number of reports, from 1 */
+	POOL_ONCE /* one number a trial, whatever the step */
+};
+
+enum pool_aggregate {
+	POOL_PERCENTILE, /* between the two numbers around rank P % of n - 1 */
+	POOL_MEAN,
+	POOL_RANK, /* the number P % of the trials, the judged one counted,
+			 * may be below */
+	POOL_MIDDLE /* the worse one of the two middle numbers */
+};
+
+struct pool_rule {
+	struct value_rule value;
+	enum pool_key key;
+	enum pool_aggregate aggregate;
+	double percentile; /* 0 … 100 of values where smaller is better */
+	bool completed; /* only completed trials belong to it */
+	bool infinite; /* infinities are numbers like others */
+	bool mirrored; /* percentile ranks are rounded from the other end */
+};
+
+struct pool_answer {
+	int64_t n; /* other trials that have a number here */
+	int64_t seen; /* the same, those with NaN included */
+	/*
+	 * The aggregate is first + share * (second - first); first = second
+	 * when it is one number.  NaN: nothing to compare with.
+	 */
+	double first, second, share;
+};
+
+struct pool *pool_new(const struct pool_rule *);
+void pool_free(struct pool *);
+/* After each history_report. */
+void pool_observe(
+    struct pool *, const struct history *, int64_t trial, int64_t step);
+/* After history_end and history_retry. */
+void pool_ended(struct pool *, const struct history *, int64_t trial);
+/* How many trials belong to it, with or without a number anywhere. */
+int64_t pool_members(const struct pool *);
+/*
+ * What the trials but one (0 = none) have at this step; for POOL_INDEX at
+ * this report, for POOL_ONCE anywhere.
+ */
+void pool_ask(struct pool *, const struct history *, int64_t key, int64_t but,
+    struct pool_answer *);
+/* The answer as one number; equal neighbours give that number itself. */
+double pool_threshold(const struct pool_answer *);
+
+#endif /* POOL_H */

@@ -1,0 +1,230 @@
+/*
+ * The median family (Golovin et al., "Google Vizier", KDD 2017, and its many
+ * descendants): a trial is stopped when its value is strictly worse than an
+ * aggregate of what other trials had at the same step.  Knows one comparison;
+ * refuses to know defaults (stop-presets.c).
+ */
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/mem.h"
+#include "src/model/history.h"
+#include "strategies/stop-median.h"
+
+/* What view medians shows, whatever the rule compares. */
+static const struct pool_rule view_rule = {
+	.value = { .kind = VALUE_LAST },
+	.key = POOL_CARRY,
+	.aggregate = POOL_PERCENTILE,
+	.percentile = 50,
+};
+
+static bool
+is_view(const struct pool_rule *r)
+{
+	return r->value.kind == view_rule.value.kind &&
+	       r->key == view_rule.key && r->aggregate == view_rule.aggregate &&
+	       r->percentile == view_rule.percentile && !r->completed &&
+	       !r->infinite;
+}
+
+void
+median_open(
+    void **state, const struct median_rule *rule, const struct stopper_env *env)
+{
+	struct median *m = xcalloc(1, sizeof(*m));
+
+	m->rule = *rule;
+	m->env = *env;
+	m->pool = pool_new(&rule->pool);
+	m->view = is_view(&rule->pool) ? m->pool : pool_new(&view_rule);
+	*state = m;
+}
+
+void
+median_close(void *state)
+{
+	struct median *m = state;
+
+	if (m->view != m->pool)
+		pool_free(m->view);
+	pool_free(m->pool);
+	free(m);
+}
+
+void
+median_observe(
+    void *state, const struct history *h, int64_t trial, int64_t step)
+{
+	struct median *m = state;
+
+	pool_observe(m->pool, h, trial, step);
+	if (m->view != m->pool)
+		pool_observe(m->view, h, trial, step);
+}
+
+void
+median_ended(void *state, const struct history *h, int64_t trial)
+{
+	struct median *m = state;
+
+	pool_ended(m->pool, h, trial);
+	if (m->view != m->pool)
+		pool_ended(m->view, h, trial);
+}
+
+bool
+median_view(void *state, const struct history *h, int64_t step, int64_t *trials,
+    double *median)
+{
+	struct median *m = state;
+	struct pool_answer a;
+
+	pool_ask(m->view, h, step, 0, &a);
+	if (a.n == 0)
+		return false;
+	*trials = a.n;
+	*median = history_turn(h, pool_threshold(&a));
+	return true;
+}
+
+bool
+stop_is_late(const struct stopper_env *env, const struct curve *c, size_t i)
+{
+	return env->max_steps > 0 && (curve_step(c, i) >= env->max_steps ||
+					 i + 1 >= (size_t)env->max_steps);
+}
+
+bool
+stop_diverged(
+    struct judgement *j, const struct curve *c, size_t i, int64_t after)
+{
+	size_t n = 0;
+
+	while (n <= i && !isfinite(c->values[i - n]))
+		n++;
+	if (after <= 0 || n < (size_t)after)
+		return false;
+	j->verdict = VERDICT_STOP;
+	j->diverged = true;
+	j->value = c->values[i];
+	snprintf(j->why, sizeof(j->why),
+	    "%zu report%s in a row %s not finite, up to step %lld", n,
+	    n > 1 ? "s" : "", n > 1 ? "are" : "is",
+	    (long long)curve_step(c, i));
+	return true;
+}
+
+bool
+median_judges(const struct median *m, const struct curve *c, size_t i)
+{
+	const struct median_rule *r = &m->rule;
+	ptrdiff_t first = 0;
+
+	if (stop_is_late(&m->env, c, i))
+		return false;
+	if (r->warmup_steps > 0)
+		first = curve_at(c, r->warmup_steps - 1) + 1;
+	if (first < r->warmup_reports)
+		first = (ptrdiff_t)r->warmup_reports;
+	return (ptrdiff_t)i >= first &&
+	       ((ptrdiff_t)i - first) % r->interval == 0;
+}
+
+bool
+median_is_worse(struct median *m, const struct history *h, int64_t trial,
+    const struct curve *c, size_t i, double own, struct pool_answer *a)
+{
+	int64_t key =
+	    m->rule.pool.key == POOL_INDEX ? (int64_t)i + 1 : curve_step(c, i);
+
+	pool_ask(m->pool, h, key, trial, a);
+	if (a->n == 0 || a->n < m->rule.min_trials)
+		return false;
+	return !isfinite(own) || own > pool_threshold(a);
+}
+
+static const char *
+aggregate_words(const struct pool_rule *r, char *buf, size_t n)
+{
+	switch (r->aggregate) {
+	case POOL_PERCENTILE:
+	case POOL_RANK:
+		if (r->percentile == 50)
+			return "median";
+		snprintf(buf, n, "%g %% quantile", r->percentile);
+		return buf;
+	case POOL_MEAN:
+		return "mean";
+	case POOL_MIDDLE:
+		return "median";
+	}
+	return "";
+}
+
+/* "0.712 is below the median 0.803 of 12 trials at step 4" */
+static void
+median_explain(const struct median *m, struct judgement *j, int64_t step)
+{
+	const struct pool_rule *r = &m->rule.pool;
+	const char *own = value_words(&m->rule.own);
+	const char *of = value_words(&r->value);
+	char words[48];
+
+	snprintf(j->why, sizeof(j->why),
+	    "%s%s%.6g is %s the %s %.6g of %lld %s%s%s%s at step %lld", own,
+	    *own != '\0' ? " " : "", j->value,
+	    !isfinite(j->value) ? "no match for"
+	    : m->env.maximize	? "below"
+				: "above",
+	    aggregate_words(r, words, sizeof(words)), j->threshold,
+	    (long long)j->pool, r->completed ? "completed " : "",
+	    j->pool == 1 ? "trial" : "trials", *of != '\0' ? " by " : "", of,
+	    (long long)step);
+}
+
+static void
+median_suspend(const struct history *h, struct judgement *j)
+{
+	char test[sizeof(j->why)];
+
+	memcpy(test, j->why, sizeof(test));
+	snprintf(j->why, sizeof(j->why),
+	    "%.120s, but the rule would have stopped trial %lld, the best",
+	    test, (long long)history_best(h));
+	j->verdict = VERDICT_SUSPENDED;
+}
+
+void
+median_judge(void *state, const struct history *h, int64_t trial, int64_t step,
+    struct judgement *j)
+{
+	struct median *m = state;
+	struct curve c = history_curve(h, trial);
+	ptrdiff_t i = curve_at(&c, step);
+	struct pool_answer a;
+	double own;
+	bool worse;
+
+	*j = (struct judgement){ .verdict = VERDICT_KEEP,
+		.rule = m->rule.name,
+		.value = NAN,
+		.threshold = NAN };
+	if (i < 0 || stop_diverged(j, &c, (size_t)i, m->rule.diverged_after) ||
+	    !median_judges(m, &c, (size_t)i))
+		return;
+	own = value_at(&m->rule.own, &c, (size_t)i);
+	worse = median_is_worse(m, h, trial, &c, (size_t)i, own, &a);
+	j->value = history_turn(h, own);
+	j->threshold = history_turn(h, pool_threshold(&a));
+	j->pool = a.n;
+	if (!worse)
+		return;
+	j->verdict = VERDICT_STOP;
+	median_explain(m, j, step);
+	if (m->rule.guard && guard_forbids(m, h))
+		median_suspend(h, j);
+}

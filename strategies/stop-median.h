@@ -1,0 +1,73 @@
+/*
+ * The median family: one engine, set up by a struct.  stop-presets.c has the
+ * rules that are nothing but settings of it.
+ */
+
+#ifndef STOP_MEDIAN_H
+#define STOP_MEDIAN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "strategies/pool.h"
+#include "strategies/stopper.h"
+#include "strategies/value.h"
+
+struct curve;
+struct history;
+
+struct median_rule {
+	const char *name;
+	struct value_rule own; /* what stands for the judged trial */
+	struct pool_rule pool; /* what it is compared with */
+	int64_t min_trials; /* smallest pool that may judge */
+	int64_t warmup_steps; /* smaller steps are not judged */
+	int64_t warmup_reports; /* nor are so many first reports */
+	int64_t interval; /* judge every so many reports */
+	bool guard;
+	int64_t diverged_after; /* 0 = never */
+};
+
+/* State of an opened rule. */
+struct median {
+	struct median_rule rule;
+	struct stopper_env env;
+	struct pool *pool;
+	struct pool *view; /* last values of all trials; may be pool */
+	/* Where the guard last found the best trial stopped; a shortcut. */
+	int64_t witness_trial;
+	size_t witness;
+};
+
+void median_open(
+    void **state, const struct median_rule *, const struct stopper_env *);
+void median_close(void *state);
+void median_observe(
+    void *state, const struct history *, int64_t trial, int64_t step);
+void median_ended(void *state, const struct history *, int64_t trial);
+void median_judge(void *state, const struct history *, int64_t trial,
+    int64_t step, struct judgement *);
+bool median_view(void *state, const struct history *, int64_t step,
+    int64_t *trials, double *median);
+
+/* Whether there is nothing left to save after report i. */
+bool stop_is_late(const struct stopper_env *, const struct curve *, size_t i);
+/*
+ * Whether the newest reports up to i, after of them, are not finite; then the
+ * judgement says so.
+ */
+bool stop_diverged(
+    struct judgement *, const struct curve *, size_t i, int64_t after);
+/* Whether report i is judged at all, by warm-up, interval and lateness. */
+bool median_judges(const struct median *, const struct curve *, size_t i);
+/*
+ * Compare own, the trial's value at report i, with the others: a is what they
+ * have there.  Stops whatever is strictly worse.
+ */
+bool median_is_worse(struct median *, const struct history *, int64_t trial,
+    const struct curve *, size_t i, double own, struct pool_answer *a);
+
+/* Whether the rule as it stands would have stopped the best completed trial. */
+bool guard_forbids(struct median *, const struct history *);
+
+#endif /* STOP_MEDIAN_H */

@@ -1,0 +1,188 @@
+/*
+ * The rules that are settings of the median family: our own default, the
+ * general form, and what other tools do.  Knows defaults and option names;
+ * refuses to know how values are compared.
+ */
+
+#include <float.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "src/base/err.h"
+#include "src/model/options.h"
+#include "strategies/stop-median.h"
+
+static const char *const value_choices[] = { "last", "best", "mean",
+	"window:", NULL };
+static const char *const pool_choices[] = { "reached", "completed", NULL };
+static const char *const aggregate_choices[] = { "percentile", "mean", "rank",
+	NULL };
+
+#define OPTION_GUARD(def)                                                     \
+	{                                                                     \
+		"guard", OPTION_BOOL, 0, 0, def, NULL,                        \
+		    "stop nobody while the rule would have stopped the best " \
+		    "completed trial"                                         \
+	}
+#define OPTION_DIVERGED(def)                                               \
+	{                                                                  \
+		"diverged_after", OPTION_INT, 0, DBL_MAX, def, NULL,       \
+		    "so many reports in a row that are not finite stop a " \
+		    "trial; "                                              \
+		    "0 = never"                                            \
+	}
+#define OPTION_CLOSE                                     \
+	{                                                \
+		NULL, OPTION_END, 0, 0, NULL, NULL, NULL \
+	}
+
+/* The options of the family itself; the arguments are their defaults. */
+#define FAMILY_OPTIONS(own, reference, who, p, min, warmup, guarded, diverged) \
+	{                                                                      \
+		{ "value", OPTION_TEXT, 0, 0, own, value_choices,              \
+			"what stands for the judged trial" },                  \
+		    { "reference", OPTION_TEXT, 0, 0, reference,               \
+			    value_choices,                                     \
+			    "what stands for each other trial" },              \
+		    { "pool", OPTION_TEXT, 0, 0, who, pool_choices,            \
+			    "which other trials count" },                      \
+		    { "aggregate", OPTION_TEXT, 0, 0, "percentile",            \
+			    aggregate_choices,                                 \
+			    "what is made of their values" },                  \
+		    { "percentile", OPTION_REAL, 0, 100, p, NULL,              \
+			    "the share, best first, that a trial must be "     \
+			    "among" },                                         \
+		    { "min_trials", OPTION_INT, 1, DBL_MAX, min, NULL,         \
+			    "smallest pool that may judge" },                  \
+		    { "warmup_steps", OPTION_STEPS, 0, DBL_MAX, warmup, NULL,  \
+			    "smaller steps are not judged; when not given, "   \
+			    "nor "                                             \
+			    "are the first 5 reports" },                       \
+		    { "interval_steps", OPTION_INT, 1, DBL_MAX, "1", NULL,     \
+			    "judge every so many reports" },                   \
+		    OPTION_GUARD(guarded), OPTION_DIVERGED(diverged),          \
+		    OPTION_CLOSE                                               \
+	}
+
+/* Warm-up of a rule whose study does not say: so many reports. */
+enum { WARMUP_REPORTS = 5 };
+
+static const struct option median_options[] =
+    FAMILY_OPTIONS("last", "last", "reached", "50", "5", "20%", "true", "3");
+static const struct option percentile_options[] =
+    FAMILY_OPTIONS("last", "last", "reached", "25", "5", "20%", "true", "3");
+static const struct option vizier_options[] =
+    FAMILY_OPTIONS("best", "mean", "completed", "50", "5", NULL, "false", "0");
+static const struct option sagemaker_options[] =
+    FAMILY_OPTIONS("last", "mean", "completed", "50", "3", "0", "false", "0");
+
+struct reader {
+	const struct option *table;
+	const struct option_value *values;
+};
+
+static double
+read_number(const struct reader *r, const char *name)
+{
+	return option_get(r->table, r->values, name)->number;
+}
+
+static const char *
+read_text(const struct reader *r, const char *name)
+{
+	return option_get(r->table, r->values, name)->text;
+}
+
+static int64_t
+read_count(const struct reader *r, const char *name)
+{
+	double x = read_number(r, name);
+
+	return x < 9e18 ? (int64_t)x : INT64_MAX;
+}
+
+static void
+read_warmup(struct median_rule *rule, const struct reader *r, int64_t max_steps)
+{
+	const struct option_value *v;
+	int64_t steps;
+
+	v = option_get(r->table, r->values, "warmup_steps");
+	steps = option_steps(v, max_steps, -1);
+	if (steps >= 0)
+		rule->warmup_steps = steps;
+	if (steps < 0 || (!v->given && steps > 0))
+		rule->warmup_reports = WARMUP_REPORTS;
+}
+
+static void
+read_guards(struct median_rule *rule, const struct reader *r)
+{
+	rule->guard = read_number(r, "guard") != 0;
+	rule->diverged_after = read_count(r, "diverged_after");
+}
+
+static int
+family_open(void **state, const char *name, const struct reader *r,
+    const struct stopper_env *env, struct err *e)
+{
+	struct median_rule rule = { .name = name };
+	const char *aggregate = read_text(r, "aggregate");
+
+	if (!value_parse(&rule.own, read_text(r, "value")) ||
+	    !value_parse(&rule.pool.value, read_text(r, "reference")))
+		return err_set(e, ERR_USAGE,
+		    "a window is a share of the reports from 0 to 100 %%");
+	rule.pool.key = POOL_CARRY;
+	rule.pool.completed = strcmp(read_text(r, "pool"), "completed") == 0;
+	rule.pool.aggregate = strcmp(aggregate, "mean") == 0 ? POOL_MEAN
+			      : strcmp(aggregate, "rank") == 0
+				  ? POOL_RANK
+				  : POOL_PERCENTILE;
+	rule.pool.percentile = read_number(r, "percentile");
+	rule.min_trials = read_count(r, "min_trials");
+	rule.interval = read_count(r, "interval_steps");
+	read_warmup(&rule, r, env->max_steps);
+	read_guards(&rule, r);
+	median_open(state, &rule, env);
+	return 0;
+}
+
+/* One rule: its open function, and the row of the list. */
+#define FAMILY_RULE(symbol, rule_name, table, opener, words, from)            \
+	static int open_##symbol(void **state,                                \
+	    const struct option_value *values, const struct stopper_env *env, \
+	    struct err *e)                                                    \
+	{                                                                     \
+		struct reader r = { table, values };                          \
+                                                                              \
+		return opener(state, rule_name, &r, env, e);                  \
+	}                                                                     \
+                                                                              \
+	extern const struct stopper stopper_##symbol;                         \
+	const struct stopper stopper_##symbol = {                             \
+		.name = rule_name,                                            \
+		.about = words,                                               \
+		.source = from,                                               \
+		.options = table,                                             \
+		.wants_curves = true,                                         \
+		.open = open_##symbol,                                        \
+		.close = median_close,                                        \
+		.observe = median_observe,                                    \
+		.ended = median_ended,                                        \
+		.judge = median_judge,                                        \
+		.median = median_view,                                        \
+	}
+
+FAMILY_RULE(median, "median", median_options, family_open,
+    "worse than the running median of the other trials at the same step",
+    "Golovin et al. 2017, compared value by value");
+FAMILY_RULE(percentile, "percentile", percentile_options, family_open,
+    "not among the best share of the other trials at the same step",
+    "the general form of median");
+FAMILY_RULE(vizier, "vizier", vizier_options, family_open,
+    "best value worse than the median of completed trials' running means",
+    "Golovin et al. 2017, section 3.2.2");
+FAMILY_RULE(sagemaker, "sagemaker", sagemaker_options, family_open,
+    "last value worse than the median of completed trials' running means",
+    "Amazon SageMaker, automatic model tuning, early stopping");

@@ -1,0 +1,157 @@
+/*
+ * Several rules as one.  Knows verdicts; refuses to know what any rule looks
+ * at.
+ */
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/mem.h"
+#include "strategies/stopper.h"
+
+struct member {
+	const struct stopper *rule;
+	void *state;
+	bool veto;
+};
+
+struct stopper_set {
+	struct member *members;
+	size_t n;
+};
+
+struct stopper_set *
+stopper_set_new(void)
+{
+	return xcalloc(1, sizeof(struct stopper_set));
+}
+
+int
+stopper_set_add(struct stopper_set *set, const struct stopper *rule,
+    const struct option_value *values, const struct stopper_env *env, bool veto,
+    struct err *e)
+{
+	struct member m = { .rule = rule, .veto = veto };
+
+	if (rule->open(&m.state, values, env, e) == -1)
+		return -1;
+	set->members =
+	    xreallocarray(set->members, set->n + 1, sizeof(*set->members));
+	set->members[set->n++] = m;
+	return 0;
+}
+
+void
+stopper_set_free(struct stopper_set *set)
+{
+	size_t i;
+
+	if (set == NULL)
+		return;
+	for (i = 0; i < set->n; i++)
+		set->members[i].rule->close(set->members[i].state);
+	free(set->members);
+	free(set);
+}
+
+bool
+stopper_set_wants_curves(const struct stopper_set *set)
+{
+	size_t i;
+
+	for (i = 0; i < set->n; i++)
+		if (set->members[i].rule->wants_curves)
+			return true;
+	return false;
+}
+
+void
+stopper_set_observe(struct stopper_set *set, const struct history *h,
+    int64_t trial, int64_t step)
+{
+	size_t i;
+
+	for (i = 0; i < set->n; i++)
+		set->members[i].rule->observe(
+		    set->members[i].state, h, trial, step);
+}
+
+void
+stopper_set_ended(
+    struct stopper_set *set, const struct history *h, int64_t trial)
+{
+	size_t i;
+
+	for (i = 0; i < set->n; i++)
+		set->members[i].rule->ended(set->members[i].state, h, trial);
+}
+
+bool
+stopper_set_median(struct stopper_set *set, const struct history *h,
+    int64_t step, int64_t *trials, double *median)
+{
+	const struct member *m;
+	size_t i;
+
+	for (i = 0; i < set->n; i++) {
+		m = &set->members[i];
+		if (m->rule->median != NULL &&
+		    m->rule->median(m->state, h, step, trials, median))
+			return true;
+	}
+	return false;
+}
+
+/* A veto rule lets a stop pass when it would stop the trial itself. */
+static void
+set_veto(struct stopper_set *set, const struct history *h, int64_t trial,
+    int64_t step, struct judgement *j)
+{
+	struct judgement second;
+	char why[sizeof(j->why)];
+	size_t i;
+
+	for (i = 0; i < set->n; i++) {
+		if (!set->members[i].veto)
+			continue;
+		set->members[i].rule->judge(
+		    set->members[i].state, h, trial, step, &second);
+		if (second.verdict == VERDICT_STOP)
+			continue;
+		memcpy(why, j->why, sizeof(why));
+		snprintf(j->why, sizeof(j->why), "%.140s, but %s keeps it", why,
+		    second.rule);
+		j->verdict = VERDICT_SUSPENDED;
+		return;
+	}
+}
+
+void
+stopper_set_judge(struct stopper_set *set, const struct history *h,
+    int64_t trial, int64_t step, struct judgement *j)
+{
+	struct judgement one;
+	bool any = false;
+	size_t i;
+
+	*j = (struct judgement){ .verdict = VERDICT_KEEP,
+		.rule = "none",
+		.value = NAN,
+		.threshold = NAN };
+	for (i = 0; i < set->n && j->verdict != VERDICT_STOP; i++) {
+		if (set->members[i].veto)
+			continue;
+		set->members[i].rule->judge(
+		    set->members[i].state, h, trial, step, &one);
+		if (one.verdict == VERDICT_STOP && !one.diverged)
+			set_veto(set, h, trial, step, &one);
+		/* Of those that keep it, the first one's numbers are shown. */
+		if (!any || one.verdict == VERDICT_STOP ||
+		    (one.verdict == VERDICT_SUSPENDED &&
+			j->verdict == VERDICT_KEEP))
+			*j = one;
+		any = true;
+	}
+}

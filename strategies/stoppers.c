@@ -1,0 +1,32 @@
+/* Everything there is: the stopping rules, in the order of the manual. */
+
+#include <stddef.h>
+#include <string.h>
+
+#include "strategies/stopper.h"
+
+extern const struct stopper stopper_median;
+extern const struct stopper stopper_none;
+extern const struct stopper stopper_percentile;
+extern const struct stopper stopper_sagemaker;
+extern const struct stopper stopper_vizier;
+
+const struct stopper *const stoppers[] = {
+	&stopper_median,
+	&stopper_percentile,
+	&stopper_vizier,
+	&stopper_sagemaker,
+	&stopper_none,
+	NULL,
+};
+
+const struct stopper *
+stopper_find(const char *name)
+{
+	size_t i;
+
+	for (i = 0; stoppers[i] != NULL; i++)
+		if (strcmp(stoppers[i]->name, name) == 0)
+			return stoppers[i];
+	return NULL;
+}

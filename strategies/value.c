@@ -1,0 +1,113 @@
+/*
+ * One number for a curve at a report.  Knows curves; refuses to know other
+ * trials and what the number is compared with.
+ */
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/model/history.h"
+#include "strategies/value.h"
+
+static bool
+value_counts(const struct value_rule *r, const struct curve *c, size_t i)
+{
+	if (!isfinite(c->values[i]))
+		return false;
+	if (r->kind == VALUE_MEAN_FROM)
+		return curve_step(c, i) >= r->from;
+	if (r->kind == VALUE_MEAN_FIRST)
+		return i < r->count;
+	return true;
+}
+
+/* Summed anew each time, so that equal windows give equal means. */
+static double
+window_mean(const struct value_rule *r, const struct curve *c, size_t i)
+{
+	double sum = 0, width = ceil(r->share * (double)(i + 1));
+	size_t k, used = 0, n = width < 1 ? 1 : (size_t)width;
+
+	for (k = n > i ? 0 : i + 1 - n; k <= i; k++)
+		if (isfinite(c->values[k])) {
+			sum += c->values[k];
+			used++;
+		}
+	return used > 0 ? sum / (double)used : NAN;
+}
+
+double
+value_next(
+    struct value_run *run, const struct value_rule *r, const struct curve *c)
+{
+	size_t i = run->n++;
+	double v = c->values[i];
+
+	if (r->kind == VALUE_LAST)
+		return v;
+	if (r->kind == VALUE_WINDOW)
+		return window_mean(r, c, i);
+	if (value_counts(r, c, i)) {
+		run->best = run->used == 0 || v < run->best ? v : run->best;
+		run->sum += v;
+		run->used++;
+	}
+	if (run->used == 0)
+		return NAN;
+	return r->kind == VALUE_BEST ? run->best : run->sum / (double)run->used;
+}
+
+double
+value_at(const struct value_rule *r, const struct curve *c, size_t i)
+{
+	struct value_run run = { 0 };
+	double v = NAN;
+
+	if (r->kind == VALUE_LAST)
+		return c->values[i];
+	if (r->kind == VALUE_WINDOW)
+		return window_mean(r, c, i);
+	while (run.n <= i)
+		v = value_next(&run, r, c);
+	return v;
+}
+
+bool
+value_parse(struct value_rule *r, const char *text)
+{
+	static const char window[] = "window:";
+
+	*r = (struct value_rule){ .kind = VALUE_LAST };
+	if (strcmp(text, "last") == 0)
+		return true;
+	if (strcmp(text, "best") == 0)
+		r->kind = VALUE_BEST;
+	else if (strcmp(text, "mean") == 0)
+		r->kind = VALUE_MEAN;
+	else if (strncmp(text, window, sizeof(window) - 1) == 0) {
+		r->kind = VALUE_WINDOW;
+		r->share = strtod(text + sizeof(window) - 1, NULL) / 100;
+		return r->share > 0 && r->share <= 1;
+	} else
+		return false;
+	return true;
+}
+
+const char *
+value_words(const struct value_rule *r)
+{
+	switch (r->kind) {
+	case VALUE_LAST:
+		return "";
+	case VALUE_BEST:
+		return "best";
+	case VALUE_MEAN:
+	case VALUE_MEAN_FROM:
+	case VALUE_MEAN_FIRST:
+		return "mean";
+	case VALUE_WINDOW:
+		return "recent mean";
+	}
+	return "";
+}

@@ -1,0 +1,191 @@
+/*
+ * Order statistics near one rank.  Knows numbers; refuses to know NaN (the
+ * owner leaves those out) and where the numbers come from.
+ */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/mem.h"
+#include "strategies/window.h"
+
+int64_t
+window_count(const struct window *w)
+{
+	return w->below + (int64_t)w->n + w->above;
+}
+
+/* First index whose number is not less than v. */
+static size_t
+window_find(const struct window *w, double v)
+{
+	size_t lo = 0, hi = w->n, mid;
+
+	while (lo < hi) {
+		mid = lo + (hi - lo) / 2;
+		if (w->values[mid] < v)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+bool
+window_add(struct window *w, double v)
+{
+	size_t at;
+
+	if (w->n == 0 && w->below + w->above > 0)
+		return false;
+	if (w->below > 0 && v < w->values[0]) {
+		w->below++;
+		return true;
+	}
+	if (w->above > 0 && v > w->values[w->n - 1]) {
+		w->above++;
+		return true;
+	}
+	if (w->n == w->cap) {
+		w->cap = w->cap == 0 ? 8 : w->cap * 2;
+		w->values = xreallocarray(w->values, w->cap, sizeof(double));
+	}
+	at = window_find(w, v);
+	memmove(
+	    w->values + at + 1, w->values + at, (w->n - at) * sizeof(double));
+	w->values[at] = v;
+	w->n++;
+	return true;
+}
+
+bool
+window_remove(struct window *w, double v)
+{
+	size_t at = window_find(w, v);
+
+	if (w->n > 0 && at < w->n && w->values[at] == v) {
+		w->n--;
+		memmove(w->values + at, w->values + at + 1,
+		    (w->n - at) * sizeof(double));
+		return w->n > 0 || w->below + w->above == 0;
+	}
+	if (w->n == 0)
+		return false;
+	if (at == 0)
+		w->below--;
+	else
+		w->above--;
+	return true;
+}
+
+bool
+window_rank(
+    const struct window *w, int64_t rank, const double *skip, double *out)
+{
+	int64_t i = rank - w->below;
+
+	if (i < 0 || i >= (int64_t)w->n)
+		return false;
+	/* What is skipped stands at or before this place: take the next. */
+	if (skip != NULL && *skip <= w->values[i] && ++i >= (int64_t)w->n)
+		return false;
+	*out = w->values[i];
+	return true;
+}
+
+/* First rank of a window of size numbers, of n in all, around rank. */
+static size_t
+window_start(size_t n, int64_t rank, size_t size)
+{
+	size_t half = size / 2, r = rank < 0 ? 0 : (size_t)rank;
+
+	if (n <= size || r <= half)
+		return 0;
+	return r - half > n - size ? n - size : r - half;
+}
+
+void
+window_trim(struct window *w, int64_t rank, size_t size)
+{
+	size_t from;
+
+	if (w->n <= size)
+		return;
+	from = window_start(w->n, rank - w->below, size);
+	w->below += (int64_t)from;
+	w->above += (int64_t)(w->n - from - size);
+	memmove(w->values, w->values + from, size * sizeof(double));
+	w->n = size;
+}
+
+/* Move the k smallest of v to its front, the others behind them (Hoare). */
+static void
+split_at(double *v, size_t n, size_t k)
+{
+	size_t lo = 0, hi = n, i, j;
+	double pivot, t;
+
+	while (hi - lo > 1) {
+		pivot = v[lo + (hi - lo) / 2];
+		i = lo;
+		j = hi - 1;
+		for (;;) {
+			while (v[i] < pivot)
+				i++;
+			while (v[j] > pivot)
+				j--;
+			if (i >= j)
+				break;
+			t = v[i];
+			v[i++] = v[j];
+			v[j--] = t;
+		}
+		/* v[lo..i) <= pivot <= v[i..hi), and neither half is all. */
+		if (i == lo)
+			i++;
+		if (k <= i)
+			hi = i;
+		else
+			lo = i;
+		if (k == i)
+			return;
+	}
+}
+
+static int
+number_order(const void *a, const void *b)
+{
+	const double *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+void
+window_fill(
+    struct window *w, double *numbers, size_t n, int64_t rank, size_t size)
+{
+	size_t from = window_start(n, rank, size);
+	size_t take = n - from < size ? n - from : size;
+
+	if (from > 0)
+		split_at(numbers, n, from);
+	if (from + take < n)
+		split_at(numbers + from, n - from, take);
+	if (w->cap < take) {
+		w->cap = take;
+		w->values = xreallocarray(w->values, w->cap, sizeof(double));
+	}
+	if (take > 0)
+		memcpy(w->values, numbers + from, take * sizeof(double));
+	qsort(w->values, take, sizeof(double), number_order);
+	w->n = take;
+	w->below = (int64_t)from;
+	w->above = (int64_t)(n - from - take);
+}
+
+void
+window_free(struct window *w)
+{
+	free(w->values);
+	*w = (struct window){ 0 };
+}

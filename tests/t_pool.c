@@ -1,0 +1,292 @@
+/*
+ * Pools against an oracle that looks at every curve every time: random
+ * streams with irregular steps, values out of order and again, NaN,
+ * infinities, retries.
+ */
+
+#include <stdlib.h>
+
+#include "src/base/rng.h"
+#include "src/model/history.h"
+#include "strategies/pool.h"
+#include "tests/tap.h"
+
+enum { TRIALS = 40 };
+
+static int
+number_order(const void *a, const void *b)
+{
+	const double *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+/* The value of a curve at report i, by its definition. */
+static double
+slow_value(const struct value_rule *r, const struct curve *c, size_t i)
+{
+	double sum = 0, best = INFINITY, width;
+	size_t k, from = 0, n = 0;
+
+	if (r->kind == VALUE_LAST)
+		return c->values[i];
+	width = ceil(r->share * (double)(i + 1));
+	if (r->kind == VALUE_WINDOW && width < (double)(i + 1))
+		from = i + 1 - (size_t)width;
+	for (k = from; k <= i; k++) {
+		if (!isfinite(c->values[k]) ||
+		    (r->kind == VALUE_MEAN_FROM &&
+			curve_step(c, k) < r->from) ||
+		    (r->kind == VALUE_MEAN_FIRST && k >= r->count))
+			continue;
+		sum += c->values[k];
+		best = c->values[k] < best ? c->values[k] : best;
+		n++;
+	}
+	if (n == 0)
+		return NAN;
+	return r->kind == VALUE_BEST ? best : sum / (double)n;
+}
+
+/* The report of the curve that stands at key, or -1. */
+static ptrdiff_t
+slow_report(const struct pool_rule *r, const struct curve *c, int64_t key)
+{
+	ptrdiff_t found = -1;
+	size_t i;
+
+	for (i = 0; i < c->n; i++)
+		switch (r->key) {
+		case POOL_CARRY:
+			if (curve_step(c, i) <= key)
+				found = (ptrdiff_t)i;
+			break;
+		case POOL_STEP:
+			if (curve_step(c, i) == key)
+				found = (ptrdiff_t)i;
+			break;
+		case POOL_INDEX:
+			if ((int64_t)i + 1 == key)
+				found = (ptrdiff_t)i;
+			break;
+		case POOL_ONCE:
+			found = (ptrdiff_t)i;
+			break;
+		}
+	if (r->key == POOL_CARRY && c->n > 0 && curve_step(c, c->n - 1) < key)
+		return -1;
+	return found;
+}
+
+static void
+slow_aggregate(
+    const struct pool_rule *r, const double *v, struct pool_answer *a)
+{
+	double h, sum = 0;
+	int64_t i, k;
+
+	if (a->n == 0)
+		return;
+	switch (r->aggregate) {
+	case POOL_PERCENTILE:
+		h = (double)(a->n - 1) * (r->percentile / 100);
+		k = (int64_t)floor(h);
+		a->share = h - (double)k;
+		a->first = v[k];
+		a->second = k + 1 < a->n ? v[k + 1] : v[k];
+		break;
+	case POOL_MEAN:
+		for (i = 0; i < a->n; i++)
+			sum += v[i];
+		a->first = a->second = sum / (double)a->n;
+		break;
+	case POOL_RANK:
+		k = (int64_t)floor(r->percentile / 100 * (double)(a->n + 1));
+		if (k < a->n)
+			a->first = a->second = v[k];
+		break;
+	case POOL_MIDDLE:
+		a->first = a->second = v[a->n / 2];
+		break;
+	}
+}
+
+static void
+slow_ask(const struct pool_rule *r, const struct history *h, int64_t key,
+    int64_t but, struct pool_answer *a)
+{
+	double v[TRIALS + 2000], x;
+	struct curve c;
+	int64_t t;
+	ptrdiff_t i;
+
+	*a = (struct pool_answer){ .first = NAN, .second = NAN };
+	for (t = 1; t <= history_count(h); t++) {
+		c = history_curve(h, t);
+		if (t == but || (i = slow_report(r, &c, key)) < 0 ||
+		    (r->completed && history_state(h, t) != TRIAL_COMPLETED))
+			continue;
+		a->seen++;
+		x = slow_value(&r->value, &c, (size_t)i);
+		if (r->infinite ? !isnan(x) : isfinite(x))
+			v[a->n++] = x;
+	}
+	qsort(v, (size_t)a->n, sizeof(v[0]), number_order);
+	slow_aggregate(r, v, a);
+}
+
+static bool
+same(double a, double b)
+{
+	return a == b || (isnan(a) && isnan(b));
+}
+
+static bool
+same_answer(const struct pool_rule *r, const struct pool_answer *a,
+    const struct pool_answer *b)
+{
+	if (a->n != b->n || a->seen != b->seen)
+		return false;
+	if (r->aggregate == POOL_MEAN && a->n > 0)
+		return fabs(a->first - b->first) <= 1e-12;
+	return same(a->first, b->first) && same(a->second, b->second) &&
+	       (a->n == 0 || same(a->share, b->share));
+}
+
+static struct pool_rule
+any_rule(struct rng *r)
+{
+	static const double shares[] = { 50, 50, 25, 90, 0, 100, 33.3 };
+	struct pool_rule rule = { 0 };
+
+	rule.value.kind = (enum value_kind)rng_below(r, 6);
+	rule.value.share = 0.05 + 0.95 * rng_uniform(r);
+	rule.value.from = (int64_t)rng_below(r, 8);
+	rule.value.count = 1 + rng_below(r, 5);
+	rule.key =
+	    rng_below(r, 2) ? POOL_CARRY : (enum pool_key)rng_below(r, 4);
+	rule.aggregate = rng_below(r, 2) ? POOL_PERCENTILE
+					 : (enum pool_aggregate)rng_below(r, 4);
+	rule.percentile = shares[rng_below(r, 7)];
+	rule.completed = rng_below(r, 3) == 0;
+	rule.infinite = rule.aggregate != POOL_MEAN && rng_below(r, 4) == 0;
+	return rule;
+}
+
+static double
+any_value(struct rng *r)
+{
+	switch (rng_below(r, 16)) {
+	case 0:
+		return NAN;
+	case 1:
+		return INFINITY;
+	case 2:
+		return -INFINITY;
+	case 3:
+	case 4:
+		return rng_normal(r);
+	default:
+		return floor(rng_uniform(r) * 8);
+	}
+}
+
+/* A step for trial t: mostly further on, on a grid of the stream's kind. */
+static int64_t
+any_step(struct rng *r, const struct history *h, int64_t t, unsigned kind)
+{
+	struct curve c = history_curve(h, t);
+	int64_t next = c.n > 0 ? curve_step(&c, c.n - 1) + 1 : 0;
+
+	if (rng_below(r, 10) == 0)
+		return (int64_t)rng_below(r, 30);
+	if (kind == 0)
+		return next;
+	if (kind == 1)
+		return next + 9 - next % 10;
+	return next + (int64_t)rng_below(r, 12);
+}
+
+static void
+any_change(struct rng *r, struct history *h, struct pool *p, unsigned kind)
+{
+	int64_t t = 1 + (int64_t)rng_below(r, (uint64_t)history_count(h)), step;
+	enum trial_state state;
+
+	if (rng_below(r, 10) > 0) {
+		step = any_step(r, h, t, kind);
+		history_report(h, t, step, any_value(r));
+		pool_observe(p, h, t, step);
+		return;
+	}
+	state = rng_below(r, 2) ? TRIAL_COMPLETED : TRIAL_STOPPED;
+	if (history_state(h, t) == TRIAL_RUNNING)
+		history_end(h, t, state, 1.0);
+	else
+		history_retry(h, t);
+	pool_ended(p, h, t);
+}
+
+static bool
+one_stream(uint64_t seed, int64_t trials, int length)
+{
+	struct pool_answer fast, slow;
+	struct pool_rule rule;
+	struct history *h;
+	struct pool *p;
+	struct rng r;
+	int64_t key, but;
+	bool good = true;
+	unsigned kind;
+	int i;
+
+	rng_init(&r, seed, 0);
+	rule = any_rule(&r);
+	kind = (unsigned)rng_below(&r, 3);
+	h = history_new(0, rng_below(&r, 2), HISTORY_CURVES);
+	p = pool_new(&rule);
+	for (i = 0; i < length && good; i++) {
+		if (history_count(h) < trials &&
+		    rng_below(&r, 12) < (trials > TRIALS ? 6 : 1))
+			history_add(h, history_count(h) + 1, NULL);
+		if (history_count(h) == 0)
+			continue;
+		any_change(&r, h, p, kind);
+		if (trials > TRIALS && rng_below(&r, 40) > 0)
+			continue;
+		key = (int64_t)rng_below(&r, 40);
+		but = (int64_t)rng_below(&r, (uint64_t)history_count(h) + 1);
+		pool_ask(p, h, key, but, &fast);
+		slow_ask(&rule, h, key, but, &slow);
+		good = same_answer(&rule, &fast, &slow);
+	}
+	if (!good)
+		printf("# seed %llu, change %d: %lld of %lld, %g %g; want "
+		       "%lld of %lld, %g %g\n",
+		    (unsigned long long)seed, i, (long long)fast.n,
+		    (long long)fast.seen, fast.first, fast.second,
+		    (long long)slow.n, (long long)slow.seen, slow.first,
+		    slow.second);
+	pool_free(p);
+	history_free(h);
+	return good;
+}
+
+static void
+test_streams(uint64_t first, uint64_t n, int64_t trials, int length)
+{
+	uint64_t seed, bad = 0;
+
+	for (seed = first; seed < first + n; seed++)
+		bad += !one_stream(seed, trials, length);
+	ok(bad == 0, "%d random streams of %d trials agree with the oracle",
+	    (int)n, (int)trials);
+}
+
+int
+main(void)
+{
+	test_streams(1, 4000, TRIALS, 300);
+	test_streams(100001, 40, 2000, 12000);
+	return done_testing();
+}

@@ -29,7 +29,7 @@ struct cli_option {
 	const char *name; /* long name; NULL closes a list */
 	char letter; /* the short one, or 0 */
 	const char *value; /* what the usage calls it; NULL = a switch */
-	const char *about;
+	const char *about; /* NULL: not shown, for ourselves */
 };
 
 struct cli;

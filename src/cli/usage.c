@@ -62,6 +62,8 @@ cli_usage_command(FILE *out, const struct cli_command *command)
 		if ((n = option_head(head, sizeof head, row)) > width)
 			width = n;
 	for (i = 0; (row = cli_option_row(command, i)) != NULL; i++) {
+		if (row->about == NULL)
+			continue;
 		(void)option_head(head, sizeof head, row);
 		fprintf(out, "%-*s  %s\n", width, head, row->about);
 	}

@@ -16,6 +16,7 @@
 #include "strategies/stopper.h"
 #include "strategies/strategy.h"
 #include "trials/launcher.h"
+#include "trials/report.h"
 
 enum {
 	NAMES_MAX = 64 /* plug-ins of one kind */
@@ -130,6 +131,22 @@ backend_read(struct plugs *plugs, const struct study_plug *plug, struct err *e)
 	return 0;
 }
 
+/* What only opening shows: rules that do not fit the study, bad patterns. */
+static int
+plugs_try(const struct plugs *plugs, const struct study *study, struct err *e)
+{
+	struct stopper_set *rules;
+	struct report_rules *patterns;
+
+	if (plugs_open_rules(&rules, plugs, study, e) == -1)
+		return -1;
+	stopper_set_free(rules);
+	if (report_rules_new(&patterns, &study->trial, e) == -1)
+		return -1;
+	report_rules_free(patterns);
+	return 0;
+}
+
 int
 plugs_read(struct plugs *plugs, const struct study *study, struct err *e)
 {
@@ -147,6 +164,8 @@ plugs_read(struct plugs *plugs, const struct study *study, struct err *e)
 	for (i = 0; i < study->n_backends; i++)
 		if (backend_read(plugs, &study->backends[i], e) == -1)
 			goto fail;
+	if (plugs_try(plugs, study, e) == -1)
+		goto fail;
 	return 0;
 fail:
 	plugs_free(plugs);

@@ -38,8 +38,9 @@ struct plugs {
 };
 
 /*
- * Resolve every name and read every option block; errors stand at their place
- * in study.json.  On -1 nothing is left to free.
+ * Resolve every name, read every option block, and try what only opening
+ * shows (rules that do not fit, patterns of trial.metrics); errors stand at
+ * their place in study.json.  On -1 nothing is left to free.
  */
 int plugs_read(struct plugs *, const struct study *, struct err *);
 void plugs_free(struct plugs *);

@@ -1,0 +1,341 @@
+/*
+ * hpotune doctor: what on this machine could hurt a study, one line each, with
+ * the mend.  Looks; changes nothing.
+ */
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <sys/resource.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "src/base/err.h"
+#include "src/base/json.h"
+#include "src/base/mem.h"
+#include "src/cli/cli.h"
+#include "src/cli/machine.h"
+#include "src/cli/table.h"
+#include "src/store/store.h"
+
+enum finding {
+	FINDING_OK,
+	FINDING_WARN, /* works, and may hurt */
+	FINDING_BAD /* a study would not start here */
+};
+
+struct doctor {
+	const char *dir; /* where the study is, or would be */
+	struct table *table;
+	struct buf json;
+	int worst;
+};
+
+static void
+finding_add(struct doctor *d, enum finding finding, const char *what,
+    const char *found, const char *mend)
+{
+	static const char *const names[] = { "ok", "warning", "bad" };
+	static const enum table_tint tints[] = { TABLE_GOOD, TABLE_PLAIN,
+		TABLE_BAD };
+
+	table_cell(d->table, names[finding], tints[finding]);
+	table_cell(d->table, what, TABLE_PLAIN);
+	table_cell(d->table, found, TABLE_PLAIN);
+	table_cell(d->table, finding == FINDING_OK ? "" : mend, TABLE_PLAIN);
+	buf_puts(&d->json, d->json.len == 0 ? "[" : ",\n");
+	buf_printf(&d->json, "{\"finding\":\"%s\",\"what\":", names[finding]);
+	json_put_string(&d->json, what);
+	buf_puts(&d->json, ",\"found\":");
+	json_put_string(&d->json, found);
+	buf_puts(&d->json, ",\"mend\":");
+	json_put_string(&d->json, finding == FINDING_OK ? "" : mend);
+	buf_putc(&d->json, '}');
+	if ((int)finding > d->worst)
+		d->worst = (int)finding;
+}
+
+static void
+check_fs(struct doctor *d)
+{
+	bool network;
+	const char *name = machine_fs(d->dir, &network);
+	char text[512];
+
+	(void)snprintf(text, sizeof text, "%s holds %s", name, d->dir);
+	finding_add(d, network ? FINDING_WARN : FINDING_OK, "file system", text,
+	    "put the study on a local disk (--state DIR): file locks "
+	    "and shared memory are not sure over a network");
+}
+
+static void
+check_space(struct doctor *d)
+{
+	struct statfs fs;
+	char text[128];
+	double free_mib;
+
+	if (statfs(d->dir, &fs) == -1)
+		return;
+	free_mib = (double)fs.f_bavail * (double)fs.f_bsize / 0x1p20;
+	(void)snprintf(text, sizeof text, "%.0f MiB free", free_mib);
+	finding_add(d, free_mib < 1024 ? FINDING_WARN : FINDING_OK,
+	    "disk space", text,
+	    "make room: logs and checkpoints are kept "
+	    "beside the study");
+	if (access(d->dir, W_OK) == -1)
+		finding_add(d, FINDING_BAD, "folder", "may not be written",
+		    "chmod u+w it, or use --state DIR");
+}
+
+static void
+check_sqlite(struct doctor *d)
+{
+	const char *version = store_sqlite_version();
+	int a = 0, b = 0, c = 0;
+
+	(void)sscanf(version, "%d.%d.%d", &a, &b, &c);
+	finding_add(d,
+	    a * 1000000 + b * 1000 + c < 3051003 ? FINDING_WARN : FINDING_OK,
+	    "SQLite", version,
+	    "before 3.51.3 two writers could damage the "
+	    "write-ahead log when it restarts; hpotune lets one process write: "
+	    "do not write to NAME.db with other programs, or upgrade");
+}
+
+static void
+check_files(struct doctor *d)
+{
+	struct rlimit limit;
+	char text[64];
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) == -1)
+		return;
+	(void)snprintf(text, sizeof text, "%" PRIu64 ", at most %" PRIu64,
+	    (uint64_t)limit.rlim_cur, (uint64_t)limit.rlim_max);
+	finding_add(d, limit.rlim_cur < 1024 ? FINDING_WARN : FINDING_OK,
+	    "open files", text,
+	    "ulimit -n 4096: each running trial takes a "
+	    "few");
+}
+
+static void
+check_inotify(struct doctor *d)
+{
+	int64_t watches =
+	    machine_number("/proc/sys/fs/inotify/max_user_watches");
+	int64_t instances =
+	    machine_number("/proc/sys/fs/inotify/max_user_instances");
+	char text[96];
+	int fd = inotify_init1(IN_CLOEXEC);
+
+	(void)snprintf(text, sizeof text,
+	    "%" PRId64 " watches, %" PRId64 " instances%s", watches, instances,
+	    fd == -1 ? ", none left" : "");
+	if (fd != -1)
+		(void)close(fd);
+	finding_add(d, fd == -1 || watches < 8192 ? FINDING_WARN : FINDING_OK,
+	    "inotify", text,
+	    "raise fs.inotify.max_user_watches and "
+	    "max_user_instances (sysctl): without them output is only looked "
+	    "at now and then");
+}
+
+static void
+check_pids(struct doctor *d)
+{
+	int64_t pid_max = machine_number("/proc/sys/kernel/pid_max");
+	struct rlimit limit;
+	char text[96];
+	bool low = pid_max >= 0 && pid_max < 32768;
+
+	if (getrlimit(RLIMIT_NPROC, &limit) == 0 &&
+	    limit.rlim_cur != RLIM_INFINITY) {
+		(void)snprintf(text, sizeof text,
+		    "pid_max %" PRId64 ", %" PRIu64 " for you", pid_max,
+		    (uint64_t)limit.rlim_cur);
+		low = low || limit.rlim_cur < 512;
+	} else
+		(void)snprintf(text, sizeof text, "pid_max %" PRId64, pid_max);
+	finding_add(d, low ? FINDING_WARN : FINDING_OK, "processes", text,
+	    "raise kernel.pid_max (sysctl) or ulimit -u: each trial is two "
+	    "processes and what it starts");
+}
+
+/* Our cgroup v2 folder; false when there is none. */
+static bool
+cgroup_path(char *path, size_t n)
+{
+	char line[400];
+
+	if (access("/sys/fs/cgroup/cgroup.controllers", F_OK) == -1 ||
+	    !machine_line("/proc/self/cgroup", line, sizeof line) ||
+	    strncmp(line, "0::", 3) != 0)
+		return false;
+	(void)snprintf(path, n, "/sys/fs/cgroup%s", line + 3);
+	return true;
+}
+
+static void
+check_cgroup(struct doctor *d)
+{
+	static const char *const mend =
+	    "systemd-run --user --scope -p Delegate=yes hpotune start ...: "
+	    "then memory limits and out-of-memory verdicts are exact";
+	char path[512];
+
+	if (!cgroup_path(path, sizeof path))
+		finding_add(d, FINDING_WARN, "cgroup v2", "not there",
+		    "trial.memory is not enforced and out of memory is only a "
+		    "guess; boot with the unified hierarchy for both");
+	else if (access(path, W_OK) == -1)
+		finding_add(
+		    d, FINDING_WARN, "cgroup v2", "not delegated", mend);
+	else
+		finding_add(d, FINDING_OK, "cgroup v2", "delegated", mend);
+}
+
+static void
+check_gpus(struct doctor *d)
+{
+	int gpus = machine_gpus();
+	char text[64];
+
+	(void)snprintf(text, sizeof text, "%d seen", gpus);
+	if (gpus > 0)
+		finding_add(d, FINDING_OK, "GPUs", text, "");
+	else if (access("/dev/nvidiactl", F_OK) == 0)
+		finding_add(d, FINDING_WARN, "GPUs",
+		    "a driver, and no GPU it shows",
+		    "look at nvidia-smi: trials get none until it shows them");
+	else
+		finding_add(d, FINDING_OK, "GPUs", "none", "");
+}
+
+/* The last value of KillUserProcesses in a configuration file, if any. */
+static void
+kill_setting(const char *path, bool *kills)
+{
+	FILE *f = fopen(path, "re");
+	char line[256];
+
+	if (f == NULL)
+		return;
+	while (fgets(line, sizeof line, f) != NULL)
+		if (strncmp(line, "KillUserProcesses=", 18) == 0)
+			*kills = strncmp(line + 18, "yes", 3) == 0 ||
+				 strncmp(line + 18, "true", 4) == 0 ||
+				 line[18] == '1';
+	(void)fclose(f);
+}
+
+/* Whether trials would end with the login session. */
+static void
+check_session(struct doctor *d)
+{
+	const char *user = getenv("USER");
+	char path[300], cgroup[400] = "";
+	bool kills = false, linger = false;
+
+	kill_setting("/usr/lib/systemd/logind.conf", &kills);
+	kill_setting("/etc/systemd/logind.conf", &kills);
+	if (user != NULL && strchr(user, '/') == NULL) {
+		(void)snprintf(
+		    path, sizeof path, "/var/lib/systemd/linger/%s", user);
+		linger = access(path, F_OK) == 0;
+	}
+	(void)machine_line("/proc/self/cgroup", cgroup, sizeof cgroup);
+	if (strstr(cgroup, "session-") == NULL)
+		finding_add(d, FINDING_OK, "login session", "not in one", "");
+	else if (kills && !linger)
+		finding_add(d, FINDING_WARN, "login session",
+		    "KillUserProcesses=yes and no linger",
+		    "loginctl enable-linger: else logging out kills server "
+		    "and trials");
+	else
+		finding_add(
+		    d, FINDING_OK, "login session", "trials outlive it", "");
+}
+
+static void
+check_init(struct doctor *d)
+{
+	char name[64] = "?";
+
+	(void)machine_line("/proc/1/comm", name, sizeof name);
+	if (getpid() == 1 || getppid() == 1)
+		finding_add(d, FINDING_WARN, "process 1",
+		    getpid() == 1 ? "this is process 1 of its container"
+				  : "started by process 1 of a container",
+		    "when process 1 ends the container ends, and every trial "
+		    "with it: start it with an init (docker run --init) and "
+		    "keep that running");
+	else
+		finding_add(d, FINDING_OK, "process 1", name, "");
+}
+
+static void
+check_slurm(struct doctor *d)
+{
+	const char *job = getenv("SLURM_JOB_ID");
+	char text[96];
+
+	if (job == NULL) {
+		finding_add(d, FINDING_OK, "Slurm", "not in a job", "");
+		return;
+	}
+	(void)snprintf(text, sizeof text, "inside job %.32s", job);
+	finding_add(d, FINDING_WARN, "Slurm", text,
+	    "trials end with the job: give limits.wall_time less than the "
+	    "job has, and start again in the next one");
+}
+
+/* The folder of the study that was named, or this one. */
+static int
+doctor_dir(
+    struct cli *cli, struct cli_study *found, const char **dir, struct err *e)
+{
+	*dir = ".";
+	if (cli->n_operands == 0)
+		return 0;
+	if (cli_find_study(cli, found, NULL, e) == -1)
+		return -1;
+	*dir = found->state_dir;
+	return 0;
+}
+
+int
+cmd_doctor(struct cli *cli)
+{
+	static void (*const checks[])(struct doctor *) = { check_fs,
+		check_space, check_sqlite, check_files, check_inotify,
+		check_pids, check_cgroup, check_gpus, check_session, check_init,
+		check_slurm };
+	struct cli_study found = { 0 };
+	struct doctor d = { .table = table_new() };
+	struct buf out = { 0 };
+	struct err e = ERR_INIT;
+	size_t i;
+
+	if (doctor_dir(cli, &found, &d.dir, &e) == -1) {
+		table_free(d.table);
+		return cli_fail(&e);
+	}
+	table_column(d.table, "", TABLE_LEFT);
+	table_column(d.table, "", TABLE_LEFT);
+	table_column(d.table, "", TABLE_LEFT);
+	table_column(d.table, "", TABLE_LEFT);
+	for (i = 0; i < sizeof checks / sizeof checks[0]; i++)
+		checks[i](&d);
+	if (cli->json)
+		buf_printf(&out, "%s]\n", buf_str(&d.json));
+	else
+		table_put(&out, d.table, 0, cli->colour, false);
+	(void)cli_print(&out);
+	buf_free(&d.json);
+	table_free(d.table);
+	cli_study_fini(&found);
+	return d.worst == FINDING_BAD ? CLI_FAILED : CLI_DONE;
+}

@@ -1,0 +1,189 @@
+/* A plan, from the study and what its strategy would say. */
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "src/base/err.h"
+#include "src/base/mem.h"
+#include "src/cli/machine.h"
+#include "src/cli/plan.h"
+#include "src/model/history.h"
+#include "src/model/space.h"
+#include "src/model/study.h"
+#include "src/server/plugs.h"
+#include "strategies/strategy.h"
+
+static int
+strategy_ask(const struct plan *plan, const struct history *history,
+    int64_t trial, double *x, struct err *e)
+{
+	struct strategy_ask ask = { .space = plan->study->space,
+		.history = history,
+		.seed = plan->study->has_seed ? plan->study->seed : 1,
+		.trial = trial };
+
+	return plan->plugs->strategy->suggest(
+	    x, &ask, plan->plugs->strategy_options, e);
+}
+
+/* The command as trial 1 might get it. */
+static int
+plan_example(
+    struct plan *plan, const struct history *history, double *x, struct err *e)
+{
+	const struct space *space = plan->study->space;
+	struct study_command_vars vars = { .trial = 1,
+		.attempt = 1,
+		.checkpoint_dir = "CHECKPOINT_DIR",
+		.output_dir = "OUTPUT_DIR" };
+	struct value *values;
+
+	if (strategy_ask(plan, history, 1, x, e) == -1)
+		return -1;
+	values = xcalloc(space->n + 1, sizeof *values);
+	space_snap(space, x);
+	space_decode(space, x, values);
+	plan->command = study_command(plan->study, values, &vars);
+	free(values);
+	return 0;
+}
+
+/* How many trials there can be: the limit, or all that the strategy has. */
+static int
+plan_trials(
+    struct plan *plan, const struct history *history, double *x, struct err *e)
+{
+	int64_t low = 0, high = plan->study->limits.trials, middle;
+	int rc;
+
+	plan->trials = high;
+	if (high == 0)
+		high = INT64_C(1) << 32;
+	if ((rc = strategy_ask(plan, history, high, x, e)) == -1)
+		return -1;
+	if (rc == 0)
+		return 0;
+	while (high - low > 1) {
+		middle = low + (high - low) / 2;
+		rc = strategy_ask(plan, history, middle, x, e);
+		if (rc == -1)
+			return -1;
+		if (rc == 0)
+			low = middle;
+		else
+			high = middle;
+	}
+	plan->exhausted = true;
+	plan->trials = low + (int64_t)plan->study->n_enqueue;
+	if (plan->study->limits.trials > 0 &&
+	    plan->trials > plan->study->limits.trials)
+		plan->trials = plan->study->limits.trials;
+	return 0;
+}
+
+static int64_t
+plan_slots(const struct study *study)
+{
+	int64_t gpus = machine_gpus(), per = study->trial.gpus;
+
+	if (study->limits.parallel > 0)
+		return study->limits.parallel;
+	if (gpus > 0 && per != 0)
+		return per > 0 ? gpus / per : gpus;
+	per = study->trial.cpus > 0 ? study->trial.cpus : 1;
+	return machine_cores() >= per ? machine_cores() / per : 1;
+}
+
+/* Every trial uses all its time in every attempt; -1 = no bound. */
+static int64_t
+plan_worst(const struct plan *plan)
+{
+	const struct study_trial *trial = &plan->study->trial;
+	int64_t wall = plan->study->limits.wall_time_ms;
+	double rounds, ms;
+
+	if (trial->max_run_ms == 0 || plan->trials == 0 || plan->slots == 0)
+		return wall > 0 ? wall + trial->grace_ms : -1;
+	rounds = ceil((double)plan->trials / (double)plan->slots);
+	ms = rounds * (double)(trial->retries + 1) *
+	     ((double)trial->max_run_ms + (double)trial->grace_ms);
+	if (wall > 0 && ms > (double)(wall + trial->grace_ms))
+		return wall + trial->grace_ms;
+	return ms < 9e18 ? (int64_t)ms : -1;
+}
+
+static bool
+path_has(const char *name)
+{
+	const char *path = getenv("PATH"), *end;
+	bool found = false;
+	char *file;
+
+	for (; path != NULL && *path != '\0' && !found;
+	     path = *end == ':' ? end + 1 : end) {
+		end = path + strcspn(path, ":");
+		file = xasprintf("%.*s/%s", (int)(end - path), path, name);
+		found = access(file, X_OK) == 0;
+		free(file);
+	}
+	return found;
+}
+
+/* Say in missing what the command would not find. */
+static void
+plan_look(struct plan *plan)
+{
+	const char *program = plan->command[0];
+	const char *dir = plan->study->trial.workdir;
+	char *file;
+
+	if (access(dir, X_OK) == -1) {
+		(void)snprintf(plan->missing, sizeof plan->missing,
+		    "trial.workdir: %s: %s", dir, strerror(errno));
+		return;
+	}
+	if (strchr(program, '/') == NULL) {
+		if (!path_has(program))
+			(void)snprintf(plan->missing, sizeof plan->missing,
+			    "trial.command: %s: not found in PATH", program);
+		return;
+	}
+	file = program[0] == '/' ? xstrdup(program)
+				 : xasprintf("%s/%s", dir, program);
+	if (access(file, X_OK) == -1)
+		(void)snprintf(plan->missing, sizeof plan->missing,
+		    "trial.command: %s: %s", program, strerror(errno));
+	free(file);
+}
+
+int
+plan_make(struct plan *plan, struct err *e)
+{
+	const struct space *space = plan->study->space;
+	struct history *history =
+	    history_new(space->n, plan->study->maximize, HISTORY_POINTS);
+	double *x = xcalloc(space->n + 1, sizeof *x);
+	int rc;
+
+	rc = plan_example(plan, history, x, e);
+	if (rc == 0)
+		rc = plan_trials(plan, history, x, e);
+	history_free(history);
+	free(x);
+	if (rc == -1)
+		return -1;
+	plan->slots = plan_slots(plan->study);
+	plan->worst_ms = plan_worst(plan);
+	plan_look(plan);
+	return 0;
+}
+
+void
+plan_fini(struct plan *plan)
+{
+	study_command_free(plan->command);
+}

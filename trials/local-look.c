@@ -18,10 +18,17 @@
 #include "trials/truth.h"
 
 int
-local_sweep(struct local_attempt *a, const struct claim *c)
+local_kill_marked(const char *uuid)
 {
 	char word[64];
 
+	(void)snprintf(word, sizeof word, "HPOTUNE_ATTEMPT_UUID=%s", uuid);
+	return proc_kill_marked(word);
+}
+
+int
+local_sweep(struct local_attempt *a, const struct claim *c)
+{
 	/* Nothing survives a reboot. */
 	if (strcmp(c->boot_id, a->local->boot_id) != 0)
 		return 0;
@@ -29,8 +36,7 @@ local_sweep(struct local_attempt *a, const struct claim *c)
 		(void)cgroup_kill(c->cgroup);
 		cgroup_remove(c->cgroup);
 	}
-	(void)snprintf(word, sizeof word, "HPOTUNE_ATTEMPT_UUID=%s", a->uuid);
-	return proc_kill_marked(word);
+	return local_kill_marked(a->uuid);
 }
 
 enum launch_look
@@ -133,6 +139,9 @@ local_abandon(void *ctx, const struct launch_spec *spec, struct err *e)
 
 	(void)ctx;
 	r = local_bury(dir, spec->uuid, e);
+	/* Its folder may be gone while it lives. */
+	if (r == 0)
+		(void)local_kill_marked(spec->uuid);
 	free(dir);
 	return r;
 }

@@ -149,6 +149,12 @@ end_unclaimed(struct local_attempt *a)
 		a->local->soon = true;
 		return;
 	}
+	if (a->up ||
+	    (WIFEXITED(a->child_status) && WEXITSTATUS(a->child_status) == 0)) {
+		(void)local_kill_marked(a->uuid);
+		end_lost(a, "its records are gone");
+		return;
+	}
 	if (a->child_status == -1 || !WIFEXITED(a->child_status)) {
 		end_lost(a, "its supervisor was killed before it began");
 		return;
@@ -227,13 +233,9 @@ clear_remains(struct local_attempt *a, const struct evidence *found)
 static void
 wait_for_claim(struct local_attempt *a)
 {
-	char word[64];
-
 	a->local->soon = true;
-	if (!odd_longer_than(a, STARTING_MS))
-		return;
-	(void)snprintf(word, sizeof word, "HPOTUNE_ATTEMPT_UUID=%s", a->uuid);
-	(void)proc_kill_marked(word);
+	if (odd_longer_than(a, STARTING_MS))
+		(void)local_kill_marked(a->uuid);
 }
 
 static void

@@ -132,6 +132,8 @@ enum launch_look local_look(void *, const struct launch_spec *, struct err *);
 int local_abandon(void *, const struct launch_spec *, struct err *);
 /* Write the claim that lets nobody start it any more. */
 int local_bury(const char *dir, const char *uuid, struct err *);
+/* SIGKILL to every process of an attempt. */
+int local_kill_marked(const char *uuid);
 /* SIGKILL to what a dead supervisor left behind; how many there were. */
 int local_sweep(struct local_attempt *, const struct claim *);
 

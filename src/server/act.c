@@ -64,6 +64,13 @@ unsent_abandon(struct tuner *t, struct live *l)
 	trial_env_free(&te);
 	if (rc == 0)
 		return true;
+	if (e.kind == ERR_BUSY) {
+		/* A late supervisor was quicker: look at it again. */
+		l->unsent = false;
+		l->unknown = true;
+		tuner_wake_in(t, 20);
+		return false;
+	}
 	tuner_event(t, "warning", "launch", l->row.number, l->att.attempt,
 	    "it cannot be told whether it started: %s", e.text);
 	tuner_wake_in(t, 1000);
@@ -85,6 +92,11 @@ tuner_unstarted(struct tuner *t)
 			(void)snprintf(x.why, sizeof x.why, "%s",
 			    l->start_error);
 			tuner_attempt_ended(t, l, &x, NULL);
+		} else if (l->unsent && l->att.started_us != 0) {
+			/* It was there once: it must not begin again. */
+			if (unsent_abandon(t, l))
+				tuner_attempt_ended(t, l, NULL,
+				    "its records are gone");
 		} else if (l->unsent && l->row.cause == STOP_NONE) {
 			act_add(t, ACT_START, l->row.number);
 		} else if (l->unsent && unsent_abandon(t, l)) {

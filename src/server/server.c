@@ -28,8 +28,10 @@ enum {
 	SPACE_MS = 2000,
 	REOPEN_MAX = 10		/* in a row, when it is not for space */
 };
-/* Free bytes with which a study that ran into a full disk goes on. */
-#define SPACE_ENOUGH (32L << 20)
+/* Free bytes with which a study that ran into a full disk goes on: so many,
+ * or on a small disk this share of it. */
+#define SPACE_ENOUGH (32UL << 20)
+#define SPACE_SHARE 8
 
 struct server {
 	const struct server_env *env;
@@ -103,6 +105,15 @@ on_reopen(void *arg)
 	(void)arg;	/* the turn that follows opens the tuner */
 }
 
+static bool
+space_enough(const struct statvfs *v)
+{
+	unsigned long share = v->f_blocks * v->f_frsize / SPACE_SHARE;
+
+	return v->f_bavail * v->f_frsize >=
+	    (share < SPACE_ENOUGH ? share : SPACE_ENOUGH);
+}
+
 /* After a full disk: go on when there is space again. */
 static void
 on_space(void *arg)
@@ -110,8 +121,7 @@ on_space(void *arg)
 	struct server *s = arg;
 	struct statvfs v;
 
-	if (statvfs(s->state.dir, &v) == 0 &&
-	    v.f_bavail * v.f_frsize >= (unsigned long)SPACE_ENOUGH &&
+	if (statvfs(s->state.dir, &v) == 0 && space_enough(&v) &&
 	    s->tuner != NULL) {
 		s->full = false;
 		*s->trouble = '\0';

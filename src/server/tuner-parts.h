@@ -110,6 +110,8 @@ struct tuner {
 	int64_t wake_ms;		/* loop time at which wake is due */
 	unsigned flushes;
 	bool flush_due;
+	bool tend_log;			/* after the commit of this turn */
+	bool log_long;			/* said so */
 	bool durable;			/* this turn must be synced */
 	bool paused;
 	bool held;			/* place nothing for now */

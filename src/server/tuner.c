@@ -24,6 +24,7 @@
 #define ELAPSED_EVERY 10	/* flushes between two writes of elapsed time */
 #define BUSY_RETRY_MS 25
 #define BUSY_WARN_MS 1000
+#define LOG_LONG_BYTES (64 << 20)
 
 int64_t
 tuner_elapsed_ms(const struct tuner *t)
@@ -271,6 +272,27 @@ study_ended(struct tuner *t)
 	t->durable = true;
 }
 
+/* A reader that stays keeps the log from shrinking: say who it is. */
+static void
+log_watch(struct tuner *t)
+{
+	int64_t bytes = store_wal_bytes(t->store);
+	char who[128];
+
+	t->tend_log = true;
+	if (bytes < LOG_LONG_BYTES) {
+		t->log_long = false;
+		return;
+	}
+	if (t->log_long)
+		return;
+	t->log_long = true;
+	store_blocker(t->store, who, sizeof who);
+	tuner_event(t, "warning", "store", 0, 0,
+	    "the log of the database has grown to %lld MiB: it cannot shrink "
+	    "while %s reads", (long long)(bytes >> 20), who);
+}
+
 static void
 turn_write(struct tuner *t)
 {
@@ -285,6 +307,7 @@ turn_write(struct tuner *t)
 	if (!done && !t->flush_due)
 		return;
 	t->flush_due = false;
+	log_watch(t);
 	tuner_flush_medians(t);
 	if (!done && ++t->flushes % ELAPSED_EVERY != 0)
 		return;
@@ -338,6 +361,9 @@ tuner_turn(struct tuner *t, struct err *e)
 	fail_point("tuner.after_commit");
 	tuner_act(t);
 	tuner_reply_all(t, true);
+	if (t->tend_log)
+		store_checkpoint(t->store);
+	t->tend_log = false;
 	return 0;
 }
 

@@ -159,11 +159,12 @@ store_checkpoint(struct store *s)
 {
 	int frames = 0, moved = 0;
 
-	if (!s->wal || s->begun || s->dead || s->mode != STORE_WRITE)
+	if (!s->wal || s->begun || s->dead || s->mode != STORE_WRITE ||
+	    wal_bytes(s) < WAL_CUT_BYTES)
 		return;
 	if (sqlite3_wal_checkpoint_v2(s->db, "main", SQLITE_CHECKPOINT_PASSIVE,
 		&frames, &moved) != SQLITE_OK ||
-	    moved < frames || wal_bytes(s) < WAL_CUT_BYTES)
+	    moved < frames)
 		return;
 	/* With no timeout a reader in the way is an answer, not a wait. */
 	(void)sqlite3_busy_timeout(s->db, 0);

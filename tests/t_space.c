@@ -263,12 +263,13 @@ static const struct wrong {
 	    "f:1:95: b.when: b depends on itself by way of c" },
 	{ "{\"lr\":{\"type\":\"fixed\",\"value\":1},"
 	  "\"LR\":{\"type\":\"fixed\",\"value\":1}}",
-	    "f:1:34: LR: this name differs from \"lr\" only in case or in - "
-	    "and _" },
+	    "f:1:34: LR: this name differs from \"lr\" only in case or in - _ "
+	    "and ." },
 	{ "{\"a-b\":{\"type\":\"fixed\",\"value\":1},"
 	  "\"a_b\":{\"type\":\"fixed\",\"value\":1}}",
 	    "f:1:35: a_b: this name differs from \"a-b\" only in case or in - "
-	    "and _" },
+	    "_ "
+	    "and ." },
 };
 
 static void

@@ -15,7 +15,7 @@
 
 enum { VALUES_MAX = 1000, NAME_MAX_LEN = 64 };
 
-#define INT_MAX_ABS 9007199254740992.0 /* 2^53 */
+#define INT_MAX_ABS 9007199254740992 /* 2^53 */
 #define LEVELS_MAX 1125899906842624.0 /* 2^50: each finds its place in u */
 #define LOG_INT_MAX 1099511627776.0 /* 2^40 */
 #define FLOAT_MAX_ABS 1e300
@@ -93,22 +93,32 @@ keys_check(const struct json *block, enum param_type type, struct err *e)
 }
 
 static int
+read_int_bound(double *out, const struct json *j, struct err *e)
+{
+	int64_t n;
+
+	(void)json_number(j, out);
+	if (*out != floor(*out))
+		return json_err(j, e, "expected a whole number");
+	if (!json_integer(j, &n) || n > INT_MAX_ABS || n < -INT_MAX_ABS)
+		return json_err(
+		    j, e, "expected a whole number from -2^53 to 2^53");
+	return 0;
+}
+
+static int
 read_bound(double *out, const struct param *p, const struct json *block,
     const char *key, struct err *e)
 {
 	const struct json *j = json_need(block, key, e);
-	double limit = p->type == PARAM_INT ? INT_MAX_ABS : FLOAT_MAX_ABS;
 
 	if (j == NULL || json_want(j, JSON_NUMBER, e) != 0)
 		return -1;
+	if (p->type == PARAM_INT)
+		return read_int_bound(out, j, e);
 	(void)json_number(j, out);
-	if (p->type == PARAM_INT && *out != floor(*out))
-		return json_err(j, e, "expected a whole number");
-	if (fabs(*out) > limit)
-		return json_err(j, e,
-		    p->type == PARAM_INT
-			? "expected a whole number from -2^53 to 2^53"
-			: "expected a number from -1e300 to 1e300");
+	if (fabs(*out) > FLOAT_MAX_ABS)
+		return json_err(j, e, "expected a number from -1e300 to 1e300");
 	return 0;
 }
 

@@ -16,16 +16,20 @@ enum {
 	PARAMS_MAX = 1000 /* view results has a column for each */
 };
 
-/* SM_HP_NAME and columns know no case, and SM_HP_NAME has _ for -. */
+/* A letter as it stands in SM_HP_NAME: upper case, - and . are _. */
+static int
+name_fold(char c)
+{
+	return c == '-' || c == '.' ? '_' : toupper((unsigned char)c);
+}
+
+/* Would both have the same SM_HP_NAME, or the same column of view results? */
 static bool
 names_clash(const char *a, const char *b)
 {
-	for (; *a != '\0' && *b != '\0'; a++, b++) {
-		char x = *a == '-' ? '_' : *a, y = *b == '-' ? '_' : *b;
-
-		if (tolower((unsigned char)x) != tolower((unsigned char)y))
+	for (; *a != '\0' && *b != '\0'; a++, b++)
+		if (name_fold(*a) != name_fold(*b))
 			return false;
-	}
 	return *a == *b;
 }
 
@@ -134,8 +138,8 @@ clash_check(
 	for (k = 0; k < i; k++)
 		if (names_clash(s->params[k].name, s->params[i].name))
 			return json_err_key(j, e,
-			    "this name differs from \"%s\" only in case or "
-			    "in - and _",
+			    "this name differs from \"%s\" only in case or in "
+			    "- _ and .",
 			    s->params[k].name);
 	return 0;
 }

@@ -107,7 +107,7 @@ void study_put_json(struct buf *, const struct study *);
 
 /*
  * Fill trial.command for one attempt: a new argv that ends with NULL.
- * values has one per parameter.  study_check_command did the checking.
+ * values has one per parameter.  A folder that is NULL stays as it was written.
  */
 struct study_command_vars {
 	int64_t trial;

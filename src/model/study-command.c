@@ -1,0 +1,226 @@
+/*
+ * trial.command: what may stand in the braces of an argument, and the argv
+ * that comes of it.  Never a shell.
+ */
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/err.h"
+#include "src/base/json.h"
+#include "src/base/mem.h"
+#include "src/model/space.h"
+#include "src/model/study-read.h"
+
+static const char params_word[] = "{params}";
+/* Names in braces that are no parameters. */
+static const char *const words[] = { "trial", "attempt", "checkpoint_dir",
+	"output_dir", NULL };
+
+enum piece_kind {
+	PIECE_END,
+	PIECE_TEXT, /* as it stands; a doubled brace is one brace */
+	PIECE_NAME, /* what stood in braces */
+	PIECE_OPEN, /* { without } */
+	PIECE_CLOSE /* } without { */
+};
+
+struct piece {
+	enum piece_kind kind;
+	const char *at;
+	size_t n;
+};
+
+/* The next piece of an argument; moves p behind it. */
+static struct piece
+piece_next(const char **p)
+{
+	struct piece piece = { .kind = PIECE_TEXT, .at = *p, .n = 1 };
+	const char *end;
+
+	if (**p == '\0') {
+		piece.kind = PIECE_END;
+		piece.n = 0;
+	} else if (**p != '{' && **p != '}') {
+		piece.n = strcspn(*p, "{}");
+		*p += piece.n;
+	} else if ((*p)[1] == (*p)[0]) {
+		*p += 2;
+	} else if (**p == '}') {
+		piece.kind = PIECE_CLOSE;
+	} else {
+		end = *p + 1 + strcspn(*p + 1, "{}");
+		piece.kind = *end == '}' ? PIECE_NAME : PIECE_OPEN;
+		piece.at = *p + 1;
+		piece.n = (size_t)(end - *p) - 1;
+		*p = end + 1;
+	}
+	return piece;
+}
+
+static int
+unknown_err(const struct study *s, const struct json *j, const char *name,
+    struct err *e)
+{
+	const struct space *space = s->space;
+	const char **names = xcalloc(space->n + 6, sizeof *names);
+	struct buf hint = { 0 };
+	size_t i, n = 0;
+
+	for (i = 0; i < space->n; i++)
+		names[n++] = space->params[i].name;
+	for (i = 0; words[i] != NULL; i++)
+		names[n++] = words[i];
+	names[n] = "params";
+	json_put_hint(&hint, name, names);
+	json_err(j, e, "{%s} is no parameter%s", name, buf_str(&hint));
+	buf_free(&hint);
+	free(names);
+	return -1;
+}
+
+static int
+check_name(const struct study *s, const struct json *j, const char *name,
+    struct err *e)
+{
+	size_t i;
+	int k;
+
+	if (strcmp(name, "params") == 0)
+		return json_err(
+		    j, e, "{params} must be an argument of its own");
+	for (i = 0; words[i] != NULL; i++)
+		if (strcmp(name, words[i]) == 0)
+			return 0;
+	k = space_find(s->space, name);
+	if (k < 0)
+		return unknown_err(s, j, name, e);
+	if (s->space->params[k].parent >= 0)
+		return json_err(j, e,
+		    "{%s} has no value when %s is inactive; {params} leaves "
+		    "it out then",
+		    name, name);
+	return 0;
+}
+
+int
+study_check_argument(const struct study *s, const struct json *j, struct err *e)
+{
+	const char *p = json_string(j);
+	struct piece piece;
+	char *name;
+	int rc = 0;
+
+	if (strcmp(p, params_word) == 0)
+		return 0;
+	do {
+		piece = piece_next(&p);
+		switch (piece.kind) {
+		case PIECE_END:
+		case PIECE_TEXT:
+			break;
+		case PIECE_NAME:
+			name = xstrndup(piece.at, piece.n);
+			rc = check_name(s, j, name, e);
+			free(name);
+			break;
+		case PIECE_OPEN:
+			return json_err(j, e,
+			    "\"{\" without \"}\"; a literal one is written "
+			    "{{");
+		case PIECE_CLOSE:
+			return json_err(j, e,
+			    "\"}\" without \"{\"; a literal one is written "
+			    "}}");
+		}
+	} while (rc == 0 && piece.kind != PIECE_END);
+	return rc;
+}
+
+/* A folder nobody gave stays as it was written. */
+static void
+put_dir(struct buf *b, const char *dir, const char *name)
+{
+	if (dir != NULL)
+		buf_puts(b, dir);
+	else
+		buf_printf(b, "{%s}", name);
+}
+
+static void
+put_name(struct buf *b, const struct study *s, const struct value *values,
+    const struct study_command_vars *vars, const char *name)
+{
+	int k = space_find(s->space, name);
+
+	if (k >= 0)
+		value_put(b, &values[k]);
+	else if (strcmp(name, "trial") == 0)
+		buf_printf(b, "%" PRId64, vars->trial);
+	else if (strcmp(name, "attempt") == 0)
+		buf_printf(b, "%d", vars->attempt);
+	else if (strcmp(name, "checkpoint_dir") == 0)
+		put_dir(b, vars->checkpoint_dir, name);
+	else
+		put_dir(b, vars->output_dir, name);
+}
+
+static char *
+argument_fill(const struct study *s, const char *p, const struct value *values,
+    const struct study_command_vars *vars)
+{
+	struct buf b = { 0 };
+	struct piece piece;
+	char *name;
+
+	while ((piece = piece_next(&p)).kind != PIECE_END) {
+		if (piece.kind == PIECE_TEXT) {
+			buf_add(&b, piece.at, piece.n);
+			continue;
+		}
+		name = xstrndup(piece.at, piece.n);
+		put_name(&b, s, values, vars, name);
+		free(name);
+	}
+	return buf_take(&b);
+}
+
+char **
+study_command(const struct study *s, const struct value *values,
+    const struct study_command_vars *vars)
+{
+	const struct space *space = s->space;
+	char *const *command = s->trial.command;
+	struct buf b = { 0 };
+	char **argv;
+	size_t i, k, n = 0, lists = 0;
+
+	for (i = 0; command[i] != NULL; i++)
+		lists += strcmp(command[i], params_word) == 0;
+	argv = xcalloc(i + lists * space->n + 1, sizeof *argv);
+	for (i = 0; command[i] != NULL; i++) {
+		if (strcmp(command[i], params_word) != 0) {
+			argv[n++] = argument_fill(s, command[i], values, vars);
+			continue;
+		}
+		for (k = 0; k < space->n; k++) {
+			if (values[k].kind == VALUE_NONE)
+				continue;
+			buf_printf(&b, "--%s=", space->params[k].name);
+			value_put(&b, &values[k]);
+			argv[n++] = buf_take(&b);
+		}
+	}
+	return argv;
+}
+
+void
+study_command_free(char **argv)
+{
+	size_t i;
+
+	for (i = 0; argv != NULL && argv[i] != NULL; i++)
+		free(argv[i]);
+	free(argv);
+}

@@ -1,0 +1,139 @@
+/*
+ * Plug-ins as study.json names them: strategy, stopping rules, backends.
+ * Refuses to know which there are: the server looks them up and hands each its
+ * own block.
+ */
+
+#include <string.h>
+
+#include "src/base/err.h"
+#include "src/base/json.h"
+#include "src/base/mem.h"
+#include "src/model/study-read.h"
+
+enum {
+	PLUGS_MAX = 64 /* rules or backends of one study */
+};
+
+static const char default_strategy[] = "random";
+static const char default_rule[] = "median";
+static const char default_backend[] = "local";
+static const char no_rule[] = "none";
+
+static void
+plug_default(struct study_plug *plug, const char *name)
+{
+	*plug = (struct study_plug){ .name = xstrdup(name) };
+}
+
+/*
+ * A bare name, or an object that has it under key.  Without the key it is
+ * fallback, unless that is NULL.
+ */
+static int
+plug_read(struct study_plug *plug, const struct json *j, const char *key,
+    const char *fallback, struct err *e)
+{
+	const char *name = fallback;
+
+	*plug = (struct study_plug){ .where = j };
+	if (json_type(j) == JSON_OBJECT) {
+		plug->block = j;
+		if (json_get(j, key) != NULL || fallback == NULL)
+			plug->where = json_need(j, key, e);
+		if (plug->where == NULL)
+			return -1;
+	} else if (json_type(j) != JSON_STRING) {
+		return json_err(j, e, "expected a name or an object, not %s",
+		    json_type_name(json_type(j)));
+	}
+	if (plug->where != plug->block &&
+	    json_read_string(plug->where, &name, e) != 0)
+		return -1;
+	if (*name == '\0')
+		return json_err(plug->where, e, "expected a name");
+	plug->name = xstrdup(name);
+	return 0;
+}
+
+/* One, or a list of them. */
+static int
+plugs_read_list(struct study_plug **plugs, size_t *n, const struct json *j,
+    const char *key, struct err *e)
+{
+	const struct json *first = j, *item;
+	size_t count = 1;
+
+	if (json_type(j) == JSON_ARRAY) {
+		first = json_first(j);
+		count = json_count(j);
+	}
+	if (count < 1 || count > PLUGS_MAX)
+		return json_err(j, e, "expected 1 to %d of them", PLUGS_MAX);
+	*plugs = xcalloc(count, sizeof **plugs);
+	for (item = first; *n < count; item = json_next(item))
+		if (plug_read(&(*plugs)[(*n)++], item, key, NULL, e) != 0)
+			return -1;
+	return 0;
+}
+
+int
+study_read_strategy(struct study *s, const struct json *j, struct err *e)
+{
+	int64_t seed;
+
+	if (j == NULL) {
+		plug_default(&s->strategy, default_strategy);
+		return 0;
+	}
+	if (plug_read(&s->strategy, j, "name", default_strategy, e) != 0)
+		return -1;
+	j = json_get(j, "seed");
+	if (j == NULL)
+		return 0;
+	if (json_read_integer(j, 0, INT64_C(9007199254740991), &seed, e) != 0)
+		return -1;
+	s->has_seed = true;
+	s->seed = (uint64_t)seed;
+	return 0;
+}
+
+int
+study_read_stopping(struct study *s, const struct json *j, struct err *e)
+{
+	size_t i;
+
+	if (j == NULL) {
+		s->stopping = xcalloc(1, sizeof *s->stopping);
+		plug_default(&s->stopping[s->n_stopping++], default_rule);
+		return 0;
+	}
+	if (plugs_read_list(&s->stopping, &s->n_stopping, j, "rule", e) != 0)
+		return -1;
+	for (i = 0; i < s->n_stopping && s->n_stopping > 1; i++)
+		if (strcmp(s->stopping[i].name, no_rule) == 0)
+			return json_err(s->stopping[i].where, e,
+			    "\"none\" stands alone or not at all");
+	return 0;
+}
+
+int
+study_read_backend(struct study *s, const struct json *j, struct err *e)
+{
+	size_t i, k;
+
+	if (j == NULL) {
+		s->backends = xcalloc(1, sizeof *s->backends);
+		plug_default(&s->backends[s->n_backends++], default_backend);
+		return 0;
+	}
+	if (plugs_read_list(&s->backends, &s->n_backends, j, "name", e) != 0)
+		return -1;
+	for (i = 1; i < s->n_backends; i++)
+		for (k = 0; k < i; k++)
+			if (strcmp(s->backends[i].name, s->backends[k].name) ==
+			    0)
+				return json_err(s->backends[i].where, e,
+				    "this backend stands here twice");
+	return 0;
+}

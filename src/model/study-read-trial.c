@@ -1,0 +1,306 @@
+/* The "trial" block of study.json: what is run, where and with what. */
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/err.h"
+#include "src/base/json.h"
+#include "src/base/mem.h"
+#include "src/model/options.h"
+#include "src/model/study-read.h"
+
+enum {
+	GRACE_MS = 120000,
+	RETRIES = 2,
+	RETRIES_MAX = 1000,
+	SLOT_PARTS_MAX = 100000 /* GPUs, cores or processes of one trial */
+};
+
+static const char *const known[] = { "command", "workdir", "env", "clean_env",
+	"pass_env", "metrics", "step_regex", "max_steps", "max_run", "grace",
+	"retries", "gpus", "cpus", "memory", "launcher", "processes", NULL };
+static const char *const launchers[] = {
+	[STUDY_LAUNCHER_NONE] = "none",
+	[STUDY_LAUNCHER_RANKS] = "ranks",
+	[STUDY_LAUNCHER_TORCHRUN] = "torchrun",
+	[STUDY_LAUNCHER_MPIRUN] = "mpirun",
+	NULL,
+};
+
+static int
+read_command(struct study *s, const struct json *list, struct err *e)
+{
+	const struct json *j;
+	const char *text;
+	size_t n = 0;
+
+	if (json_want(list, JSON_ARRAY, e) != 0)
+		return -1;
+	if (json_count(list) == 0)
+		return json_err(
+		    list, e, "expected a program and its arguments");
+	s->trial.command =
+	    xcalloc(json_count(list) + 1, sizeof *s->trial.command);
+	for (j = json_first(list); j != NULL; j = json_next(j)) {
+		if (json_read_string(j, &text, e) != 0)
+			return -1;
+		if (n == 0 && *text == '\0')
+			return json_err(j, e, "expected a program");
+		if (study_check_argument(s, j, e) != 0)
+			return -1;
+		s->trial.command[n++] = xstrdup(text);
+	}
+	return 0;
+}
+
+static int
+read_workdir(struct study *s, const struct json *j, struct err *e)
+{
+	const char *text = ".";
+
+	if (j != NULL && json_read_string(j, &text, e) != 0)
+		return -1;
+	if (*text == '\0')
+		return json_err(j, e, "expected a folder");
+	if (*text == '/')
+		s->trial.workdir = xstrdup(text);
+	else if (strcmp(text, ".") == 0)
+		s->trial.workdir = xstrdup(s->dir);
+	else
+		s->trial.workdir = xasprintf(
+		    "%s/%s", strcmp(s->dir, "/") == 0 ? "" : s->dir, text);
+	return 0;
+}
+
+static bool
+env_name_good(const char *name)
+{
+	size_t i;
+
+	if (isdigit((unsigned char)*name) || *name == '\0')
+		return false;
+	for (i = 0; name[i] != '\0'; i++)
+		if (!isalnum((unsigned char)name[i]) && name[i] != '_')
+			return false;
+	return true;
+}
+
+static int
+read_env(struct study_trial *t, const struct json *block, struct err *e)
+{
+	const struct json *j;
+	const char *text, *name;
+	size_t n = 0;
+
+	if (json_want(block, JSON_OBJECT, e) != 0)
+		return -1;
+	t->env = xreallocarray(t->env, json_count(block) + 1, sizeof *t->env);
+	for (j = json_first(block); j != NULL; j = json_next(j)) {
+		name = json_key(j);
+		if (!env_name_good(name))
+			return json_err_key(j, e,
+			    "the name of a variable has letters, digits and "
+			    "_ only");
+		if (strncmp(name, "HPOTUNE_", 8) == 0)
+			return json_err_key(j, e,
+			    "names with HPOTUNE_ are set by hpotune itself");
+		if (json_read_string(j, &text, e) != 0)
+			return -1;
+		t->env[n++] = xasprintf("%s=%s", name, text);
+		t->env[n] = NULL;
+	}
+	return 0;
+}
+
+static int
+read_pass_env(struct study_trial *t, const struct json *list, struct err *e)
+{
+	const struct json *j;
+	const char *text;
+	size_t n = 0;
+
+	if (json_want(list, JSON_ARRAY, e) != 0)
+		return -1;
+	t->pass_env = xreallocarray(
+	    t->pass_env, json_count(list) + 1, sizeof *t->pass_env);
+	for (j = json_first(list); j != NULL; j = json_next(j)) {
+		if (json_read_string(j, &text, e) != 0)
+			return -1;
+		if (!env_name_good(text))
+			return json_err(
+			    j, e, "expected the name of a variable");
+		t->pass_env[n++] = xstrdup(text);
+		t->pass_env[n] = NULL;
+	}
+	return 0;
+}
+
+static int
+read_regex(char **out, const struct json *j, struct err *e)
+{
+	const char *text;
+
+	if (json_read_string(j, &text, e) != 0)
+		return -1;
+	if (*text == '\0')
+		return json_err(j, e, "expected a regular expression");
+	*out = xstrdup(text);
+	return 0;
+}
+
+static int
+read_metric(struct study_trial *t, const struct json *block, struct err *e)
+{
+	static const char *const keys[] = { "name", "regex", NULL };
+	struct study_metric *m = &t->metrics[t->n_metrics++];
+	const struct json *j;
+
+	if (json_only(block, keys, e) != 0)
+		return -1;
+	j = json_need(block, "name", e);
+	if (j == NULL || study_read_metric_name(&m->name, j, e) != 0)
+		return -1;
+	m->where = json_need(block, "regex", e);
+	if (m->where == NULL)
+		return -1;
+	return read_regex(&m->regex, m->where, e);
+}
+
+static int
+read_metrics(struct study_trial *t, const struct json *list, struct err *e)
+{
+	const struct json *j;
+
+	if (json_want(list, JSON_ARRAY, e) != 0)
+		return -1;
+	t->metrics = xcalloc(json_count(list) + 1, sizeof *t->metrics);
+	for (j = json_first(list); j != NULL; j = json_next(j))
+		if (read_metric(t, j, e) != 0)
+			return -1;
+	return 0;
+}
+
+/* Whole numbers of the block: where they go and what they may be. */
+static int
+read_numbers(struct study_trial *t, const struct json *block, struct err *e)
+{
+	const struct {
+		const char *key;
+		int64_t *out, min, max;
+	} rows[] = {
+		{ "max_steps", &t->max_steps, 1, STUDY_COUNT_MAX * 1000 },
+		{ "retries", &t->retries, 0, RETRIES_MAX },
+		{ "gpus", &t->gpus, 0, SLOT_PARTS_MAX },
+		{ "cpus", &t->cpus, 1, SLOT_PARTS_MAX },
+		{ "processes", &t->processes, 1, SLOT_PARTS_MAX },
+	};
+	const struct json *j;
+	size_t i;
+
+	for (i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		j = json_get(block, rows[i].key);
+		if (j != NULL && json_read_integer(j, rows[i].min, rows[i].max,
+				     rows[i].out, e) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int
+read_quantities(struct study_trial *t, const struct json *block, struct err *e)
+{
+	const struct json *j;
+
+	j = json_get(block, "max_run");
+	if (j != NULL && study_read_duration(&t->max_run_ms, j, e) != 0)
+		return -1;
+	j = json_get(block, "grace");
+	if (j != NULL && duration_read(&t->grace_ms, j, e) != 0)
+		return -1;
+	j = json_get(block, "memory");
+	if (j != NULL && size_read(&t->memory, j, e) != 0)
+		return -1;
+	if (j != NULL && t->memory == 0)
+		return json_err(j, e, "expected a size above 0");
+	return 0;
+}
+
+static int
+read_launcher(struct study_trial *t, const struct json *block, struct err *e)
+{
+	const struct json *j = json_get(block, "launcher");
+	size_t i = STUDY_LAUNCHER_NONE;
+
+	if (j != NULL && json_read_word(j, launchers, &i, e) != 0)
+		return -1;
+	t->launcher = (enum study_launcher)i;
+	j = json_get(block, "processes");
+	if (j != NULL && t->launcher == STUDY_LAUNCHER_NONE)
+		return json_err_key(j, e,
+		    "this key goes with launcher ranks, torchrun or mpirun");
+	return 0;
+}
+
+int
+study_read_trial(struct study *s, const struct json *block, struct err *e)
+{
+	struct study_trial *t = &s->trial;
+	const struct json *j;
+
+	t->grace_ms = GRACE_MS;
+	t->retries = RETRIES;
+	t->gpus = -1;
+	t->env = xcalloc(1, sizeof *t->env);
+	t->pass_env = xcalloc(1, sizeof *t->pass_env);
+	if (json_only(block, known, e) != 0)
+		return -1;
+	j = json_need(block, "command", e);
+	if (j == NULL || read_command(s, j, e) != 0 ||
+	    read_workdir(s, json_get(block, "workdir"), e) != 0)
+		return -1;
+	if ((j = json_get(block, "env")) != NULL && read_env(t, j, e) != 0)
+		return -1;
+	if ((j = json_get(block, "clean_env")) != NULL &&
+	    json_read_bool(j, &t->clean_env, e) != 0)
+		return -1;
+	if ((j = json_get(block, "pass_env")) != NULL &&
+	    read_pass_env(t, j, e) != 0)
+		return -1;
+	if ((j = json_get(block, "metrics")) != NULL &&
+	    read_metrics(t, j, e) != 0)
+		return -1;
+	if ((j = json_get(block, "step_regex")) != NULL &&
+	    read_regex(&t->step_regex, j, e) != 0)
+		return -1;
+	if (read_numbers(t, block, e) != 0 || read_quantities(t, block, e) != 0)
+		return -1;
+	return read_launcher(t, block, e);
+}
+
+static void
+list_free(char **list)
+{
+	size_t i;
+
+	for (i = 0; list != NULL && list[i] != NULL; i++)
+		free(list[i]);
+	free(list);
+}
+
+void
+study_trial_clear(struct study_trial *t)
+{
+	size_t i;
+
+	list_free(t->command);
+	list_free(t->env);
+	list_free(t->pass_env);
+	for (i = 0; i < t->n_metrics; i++) {
+		free(t->metrics[i].name);
+		free(t->metrics[i].regex);
+	}
+	free(t->metrics);
+	free(t->step_regex);
+	free(t->workdir);
+}

@@ -1,0 +1,140 @@
+/* The smaller parts of study.json: objective, limits and enqueue. */
+
+#include <float.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/err.h"
+#include "src/base/json.h"
+#include "src/base/mem.h"
+#include "src/model/options.h"
+#include "src/model/space.h"
+#include "src/model/study-read.h"
+
+enum {
+	METRIC_NAME_MAX = 64, /* bytes, as of a report */
+	ENQUEUE_MAX = 100000
+};
+
+int
+study_read_metric_name(char **out, const struct json *j, struct err *e)
+{
+	const char *name, *p;
+
+	if (json_read_string(j, &name, e) != 0)
+		return -1;
+	for (p = name; *p > ' ' || *p < 0; p++)
+		if (*p == '=' || *p == '"' || *p == ',' || *p == 0x7f)
+			break;
+	if (*p != '\0' || p == name || p - name > METRIC_NAME_MAX)
+		return json_err(j, e,
+		    "the name of a metric has 1 to %d bytes without space, "
+		    "\", = and comma",
+		    METRIC_NAME_MAX);
+	if (strcmp(name, "step") == 0)
+		return json_err(j, e, "a metric may not be named step");
+	*out = xstrdup(name);
+	return 0;
+}
+
+int
+study_read_duration(int64_t *ms, const struct json *j, struct err *e)
+{
+	if (duration_read(ms, j, e) != 0)
+		return -1;
+	if (*ms == 0)
+		return json_err(j, e, "expected a duration above 0");
+	return 0;
+}
+
+int
+study_read_objective(struct study *s, const struct json *block, struct err *e)
+{
+	static const char *const known[] = { "metric", "goal", "value",
+		"target", NULL };
+	static const char *const goals[] = { "minimize", "maximize", NULL };
+	static const char *const counts[] = { "best", "last", NULL };
+	const struct json *j;
+	size_t i;
+
+	if (json_only(block, known, e) != 0)
+		return -1;
+	j = json_need(block, "metric", e);
+	if (j == NULL || study_read_metric_name(&s->metric, j, e) != 0)
+		return -1;
+	j = json_need(block, "goal", e);
+	if (j == NULL || json_read_word(j, goals, &i, e) != 0)
+		return -1;
+	s->maximize = i == 1;
+	j = json_get(block, "value");
+	if (j != NULL) {
+		if (json_read_word(j, counts, &i, e) != 0)
+			return -1;
+		s->value_last = i == 1;
+	}
+	j = json_get(block, "target");
+	if (j == NULL)
+		return 0;
+	s->has_target = true;
+	return json_read_number(j, -DBL_MAX, DBL_MAX, &s->target, e);
+}
+
+static int
+read_count(
+    int64_t *out, const struct json *block, const char *key, struct err *e)
+{
+	const struct json *j = json_get(block, key);
+
+	if (j == NULL)
+		return 0;
+	return json_read_integer(j, 1, STUDY_COUNT_MAX, out, e);
+}
+
+int
+study_read_limits(
+    struct study_limits *l, const struct json *block, struct err *e)
+{
+	static const char *const known[] = { "trials", "parallel", "wall_time",
+		"cost", "failed_trials", "no_improvement", NULL };
+	const struct json *j;
+
+	if (json_only(block, known, e) != 0 ||
+	    read_count(&l->trials, block, "trials", e) != 0 ||
+	    read_count(&l->parallel, block, "parallel", e) != 0 ||
+	    read_count(&l->failed_trials, block, "failed_trials", e) != 0 ||
+	    read_count(&l->no_improvement, block, "no_improvement", e) != 0)
+		return -1;
+	j = json_get(block, "wall_time");
+	if (j != NULL && study_read_duration(&l->wall_time_ms, j, e) != 0)
+		return -1;
+	j = json_get(block, "cost");
+	if (j != NULL && json_read_number(j, 0, 1e12, &l->cost, e) != 0)
+		return -1;
+	if (j != NULL && l->cost <= 0)
+		return json_err(j, e, "expected a number above 0");
+	if (l->trials == 0 && l->wall_time_ms == 0 && l->cost == 0)
+		return json_err(block, e,
+		    "the study would never end: expected one of trials, "
+		    "wall_time or cost");
+	return 0;
+}
+
+int
+study_read_enqueue(struct study *s, const struct json *list, struct err *e)
+{
+	const struct json *j;
+	struct value *values;
+
+	if (json_want(list, JSON_ARRAY, e) != 0)
+		return -1;
+	if (json_count(list) > ENQUEUE_MAX)
+		return json_err(list, e, "more than %d settings", ENQUEUE_MAX);
+	s->enqueue = xcalloc(json_count(list) + 1, sizeof *s->enqueue);
+	for (j = json_first(list); j != NULL; j = json_next(j)) {
+		values = xcalloc(s->space->n, sizeof *values);
+		s->enqueue[s->n_enqueue++] = values;
+		if (space_read_values(s->space, j, values, e) != 0)
+			return -1;
+	}
+	return 0;
+}

@@ -1,0 +1,192 @@
+/*
+ * study.json -> struct study.  Knows the keys at the top and the order in
+ * which the parts are read; each part has a reader of its own.
+ */
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "src/base/err.h"
+#include "src/base/json.h"
+#include "src/base/mem.h"
+#include "src/model/space.h"
+#include "src/model/study-read.h"
+
+enum { NAME_MAX_LEN = 32 };
+
+static const char *const known[] = { "study", "objective", "parameters",
+	"strategy", "stopping", "trial", "backend", "limits", "enqueue", NULL };
+
+/* Keys of the format that this version cannot honour. */
+static const struct {
+	const char *key, *why;
+} later[] = {
+	{ "objectives", "this version has a single objective: write "
+			"\"objective\"" },
+	{ "warm_start", "this version does not learn from earlier studies" },
+};
+
+static int
+keys_check(const struct json *root, struct err *e)
+{
+	const struct json *j;
+	size_t i;
+
+	for (i = 0; i < sizeof later / sizeof later[0]; i++) {
+		j = json_get(root, later[i].key);
+		if (j != NULL)
+			return json_err_key(j, e, "%s", later[i].why);
+	}
+	return json_only(root, known, e);
+}
+
+static int
+read_name(struct study *s, const struct json *root, struct err *e)
+{
+	const struct json *j = json_need(root, "study", e);
+	const char *name;
+	size_t i;
+
+	if (j == NULL || json_read_string(j, &name, e) != 0)
+		return -1;
+	for (i = 0; name[i] != '\0'; i++)
+		if (!islower((unsigned char)name[i]) &&
+		    !isdigit((unsigned char)name[i]) &&
+		    (i == 0 || name[i] != '-'))
+			break;
+	if (name[i] != '\0' || i == 0 || i > NAME_MAX_LEN)
+		return json_err(j, e,
+		    "the name of a study has 1 to %d lower-case letters, "
+		    "digits or - and begins with no -",
+		    NAME_MAX_LEN);
+	s->name = xstrdup(name);
+	return 0;
+}
+
+static int
+read_parts(struct study *s, const struct json *root, struct err *e)
+{
+	const struct json *j;
+
+	if (keys_check(root, e) != 0 || read_name(s, root, e) != 0)
+		return -1;
+	j = json_need(root, "objective", e);
+	if (j == NULL || study_read_objective(s, j, e) != 0)
+		return -1;
+	j = json_need(root, "parameters", e);
+	if (j == NULL || space_read(&s->space, j, e) != 0)
+		return -1;
+	if (study_read_strategy(s, json_get(root, "strategy"), e) != 0 ||
+	    study_read_stopping(s, json_get(root, "stopping"), e) != 0)
+		return -1;
+	j = json_need(root, "trial", e);
+	if (j == NULL || study_read_trial(s, j, e) != 0 ||
+	    study_read_backend(s, json_get(root, "backend"), e) != 0)
+		return -1;
+	j = json_need(root, "limits", e);
+	if (j == NULL || study_read_limits(&s->limits, j, e) != 0)
+		return -1;
+	j = json_get(root, "enqueue");
+	return j != NULL ? study_read_enqueue(s, j, e) : 0;
+}
+
+/* Absolute names of the file and its folder, whether or not they exist. */
+static int
+read_path(struct study *s, const char *path, struct err *e)
+{
+	const char *slash = strrchr(path, '/');
+	char *dir, *cwd;
+
+	dir = slash == NULL ? xstrdup(".")
+			    : xstrndup(path, (size_t)(slash - path) + 1);
+	s->dir = realpath(dir, NULL);
+	if (s->dir == NULL && *dir == '/') {
+		s->dir = xstrdup(dir);
+		if (slash != path)
+			s->dir[slash - path] = '\0';
+	} else if (s->dir == NULL) {
+		cwd = getcwd(NULL, 0);
+		if (cwd == NULL) {
+			free(dir);
+			return err_set(e, ERR_FILE, "the current folder: %s",
+			    strerror(errno));
+		}
+		s->dir = xasprintf("%s/%s", cwd, dir);
+		free(cwd);
+	}
+	free(dir);
+	s->path = xasprintf("%s/%s", strcmp(s->dir, "/") == 0 ? "" : s->dir,
+	    slash == NULL ? path : slash + 1);
+	return 0;
+}
+
+/* Takes over doc. */
+static int
+study_read(
+    struct study **out, struct json_doc *doc, const char *path, struct err *e)
+{
+	struct study *s = xcalloc(1, sizeof *s);
+
+	s->doc = doc;
+	if (read_path(s, path, e) != 0 ||
+	    json_want(json_root(doc), JSON_OBJECT, e) != 0 ||
+	    read_parts(s, json_root(doc), e) != 0) {
+		study_free(s);
+		return -1;
+	}
+	*out = s;
+	return 0;
+}
+
+int
+study_load(struct study **out, const char *path, struct err *e)
+{
+	struct json_doc *doc;
+
+	*out = NULL;
+	if (json_load(&doc, path, e) != 0)
+		return -1;
+	return study_read(out, doc, path, e);
+}
+
+int
+study_parse(struct study **out, const char *text, size_t len, const char *path,
+    struct err *e)
+{
+	struct json_doc *doc;
+
+	*out = NULL;
+	if (json_parse(&doc, text, len, path, true, e) != 0)
+		return -1;
+	return study_read(out, doc, path, e);
+}
+
+void
+study_free(struct study *s)
+{
+	size_t i;
+
+	if (s == NULL)
+		return;
+	for (i = 0; i < s->n_stopping; i++)
+		free(s->stopping[i].name);
+	for (i = 0; i < s->n_backends; i++)
+		free(s->backends[i].name);
+	for (i = 0; i < s->n_enqueue; i++)
+		free(s->enqueue[i]);
+	free(s->stopping);
+	free(s->backends);
+	free(s->enqueue);
+	free(s->strategy.name);
+	study_trial_clear(&s->trial);
+	space_free(s->space);
+	free(s->metric);
+	free(s->name);
+	free(s->path);
+	free(s->dir);
+	json_free(s->doc);
+	free(s);
+}

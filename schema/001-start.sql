@@ -53,7 +53,7 @@ CREATE TABLE t_trial (
 	objective REAL,			-- best or last report; NULL = none
 	last_step INTEGER NOT NULL,	-- -1 = none
 	reports INTEGER NOT NULL,	-- of the objective
-	steps_run INTEGER NOT NULL,	-- up to the last step it reported
+	steps_run INTEGER NOT NULL,	-- 0 until it has ended
 	steps_skipped INTEGER NOT NULL,	-- when a rule stopped it
 	seconds REAL NOT NULL,		-- of its ended attempts
 	gpu_seconds REAL,
@@ -83,17 +83,17 @@ CREATE INDEX t_trial_tally ON t_trial
 CREATE TRIGGER t_trial_new BEFORE INSERT ON t_trial
 WHEN NEW.state NOT IN ('waiting', 'starting')
 BEGIN
-	SELECT RAISE(ABORT, 'a new trial waits or starts');
+	SELECT RAISE(FAIL, 'a new trial waits or starts');
 END;
 CREATE TRIGGER t_trial_move BEFORE UPDATE OF state ON t_trial
 WHEN OLD.state <> NEW.state AND NOT EXISTS (SELECT 1 FROM t_move
     WHERE from_state = OLD.state AND to_state = NEW.state)
 BEGIN
-	SELECT RAISE(ABORT, 'a trial cannot make this move');
+	SELECT RAISE(FAIL, 'a trial cannot make this move');
 END;
 CREATE TRIGGER t_trial_gone BEFORE DELETE ON t_trial
 BEGIN
-	SELECT RAISE(ABORT, 'trials are never deleted');
+	SELECT RAISE(FAIL, 'trials are never deleted');
 END;
 
 CREATE TABLE t_attempt (
@@ -202,6 +202,6 @@ CREATE TABLE t_queue (
 	params TEXT NOT NULL,		-- JSON of a partial setting
 	source TEXT NOT NULL CHECK (source IN
 	    ('strategy', 'enqueue', 'default')),
-	trial INTEGER REFERENCES t_trial	-- NULL = waiting
+	trial INTEGER			-- NULL = waiting, 0 = dropped
 ) STRICT;
 CREATE INDEX t_queue_waiting ON t_queue (id) WHERE trial IS NULL;

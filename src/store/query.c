@@ -27,7 +27,8 @@ store_rows_open(struct store_rows **out, struct store *s, const char *sql,
 		    e, ERR_STORE, "%s: a query may only read", s->path);
 	}
 	for (i = 0; params != NULL && params[i] != NULL; i++)
-		stmt_text(st, i + 1, params[i]);
+		(void)sqlite3_bind_text(
+		    st, i + 1, params[i], -1, SQLITE_TRANSIENT);
 	r = xmalloc(sizeof *r);
 	*r = (struct store_rows){ s, st };
 	*out = r;

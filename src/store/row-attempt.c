@@ -118,19 +118,31 @@ store_attempt_add(struct store *s, const struct store_attempt *a, struct err *e)
 	return stmt_write(s, st, e);
 }
 
-int
-store_attempt_put(struct store *s, const struct store_attempt *a, struct err *e)
+/* The number of rows, or -1. */
+static int
+put_row(struct store *s, enum stmt_id id, const struct store_attempt *a,
+    struct err *e)
 {
-	sqlite3_stmt *st = stmt_get(s, STMT_ATTEMPT_PUT, e);
+	sqlite3_stmt *st = stmt_get(s, id, e);
 
 	if (st == NULL)
 		return -1;
 	bind_attempt(st, a);
-	if (stmt_write(s, st, e) < 0)
-		return -1;
-	if (sqlite3_changes(s->db) != 1)
+	return stmt_write(s, st, e) < 0 ? -1 : sqlite3_changes(s->db);
+}
+
+int
+store_attempt_put(struct store *s, const struct store_attempt *a, struct err *e)
+{
+	int n = 0;
+
+	if (a->end_class == END_NONE)
+		n = put_row(s, STMT_ATTEMPT_OFFSETS, a, e);
+	if (n == 0)
+		n = put_row(s, STMT_ATTEMPT_PUT, a, e);
+	if (n == 0)
 		return err_set(e, ERR_STORE,
 		    "%s: there is no attempt %d of trial %lld", s->path,
 		    a->attempt, (long long)a->trial);
-	return 0;
+	return n < 0 ? -1 : 0;
 }

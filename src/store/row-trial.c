@@ -111,11 +111,12 @@ store_trial_add(struct store *s, const struct store_trial *t, struct err *e)
 	return 0;
 }
 
-int
-store_trial_put(struct store *s, const struct store_trial *t, struct err *e)
+/* The same places in the statements that put; the number of rows, or -1. */
+static int
+put_row(struct store *s, enum stmt_id id, const struct store_trial *t,
+    struct err *e)
 {
-	sqlite3_stmt *st = stmt_get(s, STMT_TRIAL_PUT, e);
-	bool final = trial_state_final(t->state);
+	sqlite3_stmt *st = stmt_get(s, id, e);
 
 	if (st == NULL)
 		return -1;
@@ -133,13 +134,37 @@ store_trial_put(struct store *s, const struct store_trial *t, struct err *e)
 	stmt_text(st, 12, store_source(t->source));
 	stmt_text(st, 13, t->backend);
 	stmt_text(st, 14, t->why);
-	stmt_int(st, 15, final);
-	stmt_int(st, 16, final ? ++s->seq : s->seq);
-	stmt_int_or(st, 17, t->ended_us, 0);
-	if (stmt_write(s, st, e) < 0)
-		return err_add(e, "trial %lld", (long long)t->number);
-	if (sqlite3_changes(s->db) != 1)
+	return stmt_write(s, st, e) < 0 ? -1 : sqlite3_changes(s->db);
+}
+
+/* What is settled once the trial is over. */
+static int
+put_end(struct store *s, const struct store_trial *t, struct err *e)
+{
+	sqlite3_stmt *st = stmt_get(s, STMT_TRIAL_END, e);
+
+	if (st == NULL)
+		return -1;
+	stmt_int(st, 1, t->number);
+	stmt_int(st, 2, ++s->seq);
+	stmt_int_or(st, 3, t->ended_us, 0);
+	return stmt_write(s, st, e);
+}
+
+int
+store_trial_put(struct store *s, const struct store_trial *t, struct err *e)
+{
+	bool final = trial_state_final(t->state);
+	int n = 0;
+
+	if (!final)
+		n = put_row(s, STMT_TRIAL_REPORT, t, e);
+	if (n == 0)
+		n = put_row(s, STMT_TRIAL_PUT, t, e);
+	if (n == 0)
 		return err_set(e, ERR_STORE, "%s: there is no trial %lld",
 		    s->path, (long long)t->number);
+	if (n < 0 || (final && put_end(s, t, e) < 0))
+		return err_add(e, "trial %lld", (long long)t->number);
 	return 0;
 }

@@ -49,7 +49,8 @@ static const char *const texts[STMT_COUNT] = {
 	[STMT_MOVE_ADD] = "INSERT OR IGNORE INTO t_move VALUES (?1, ?2)",
 
 	[STMT_TRIAL_ADD] =
-	    "INSERT INTO t_trial (trial, state, cause, objective, last_step, "
+	    "INSERT OR FAIL INTO t_trial (trial, state, cause, objective, "
+	    "last_step, "
 	    "reports, attempts, failures, free_retries, alone, "
 	    "not_before_us, source, backend, why, params, begin_seq, "
 	    "steps_run, steps_skipped, seconds) "
@@ -58,34 +59,54 @@ static const char *const texts[STMT_COUNT] = {
 	    "WHERE ?1 = (SELECT coalesce(max(trial), 0) + 1 FROM t_trial)",
 	[STMT_TRIAL_GET] =
 	    "SELECT " TRIAL_COLUMNS " FROM t_trial WHERE trial = ?1",
+	/* Only what reports change: touches neither trigger nor most indexes. */
+	[STMT_TRIAL_REPORT] =
+	    "UPDATE OR FAIL t_trial SET objective = ?4, last_step = ?5, "
+	    "reports = ?6 WHERE trial = ?1 AND state = ?2 AND cause = ?3 AND "
+	    "attempts = ?7 AND failures = ?8 AND free_retries = ?9 AND "
+	    "alone = ?10 AND not_before_us = ?11 AND source = ?12 AND "
+	    "backend IS ?13 AND why IS ?14",
 	/*
 	 * Steps count from 0 or from 1: a trial whose step 0 was reported ran
 	 * one more than the number of its last step.
 	 */
 	[STMT_TRIAL_PUT] =
-	    "UPDATE t_trial SET state = ?2, cause = ?3, objective = ?4, "
-	    "last_step = ?5, reports = ?6, attempts = ?7, failures = ?8, "
-	    "free_retries = ?9, alone = ?10, not_before_us = ?11, "
-	    "source = ?12, backend = ?13, why = ?14, "
-	    "end_seq = iif(?15, coalesce(end_seq, ?16), NULL), "
-	    "ended_us = iif(?15, coalesce(?17, (SELECT max(ended_us) "
-	    "FROM t_attempt WHERE trial = ?1)), NULL), "
-	    "(steps_run, steps_skipped) = (SELECT run, iif(?2 = 'stopped' "
-	    "AND max_steps > run, max_steps - run, 0) FROM t_study, "
-	    "(SELECT iif(?5 < 0, 0, ?5 + EXISTS (SELECT 1 FROM t_metric "
-	    "WHERE name_id = 1 AND trial = ?1 AND step = 0)) AS run)) "
+	    "UPDATE OR FAIL t_trial SET state = ?2, cause = ?3, "
+	    "objective = ?4, last_step = ?5, reports = ?6, attempts = ?7, "
+	    "failures = ?8, free_retries = ?9, alone = ?10, "
+	    "not_before_us = ?11, source = ?12, backend = ?13, why = ?14 "
 	    "WHERE trial = ?1",
+	[STMT_TRIAL_END] =
+	    "UPDATE t_trial SET end_seq = coalesce(end_seq, ?2), "
+	    "ended_us = coalesce(?3, (SELECT max(ended_us) "
+	    "FROM t_attempt WHERE trial = ?1)), "
+	    "(steps_run, steps_skipped) = (SELECT run, iif(state = 'stopped' "
+	    "AND max_steps > run, max_steps - run, 0) FROM "
+	    "(SELECT max_steps FROM t_study), "
+	    "(SELECT iif(last_step < 0, 0, last_step + EXISTS (SELECT 1 "
+	    "FROM t_metric WHERE name_id = 1 AND trial = ?1 AND step = 0)) "
+	    "AS run)) WHERE trial = ?1",
 	[STMT_TRIAL_EACH] =
 	    "SELECT " TRIAL_COLUMNS " FROM t_trial ORDER BY trial",
 
 	[STMT_ATTEMPT_ADD] =
-	    "INSERT INTO t_attempt (" ATTEMPT_COLUMNS ") VALUES (?1, ?2, ?3, "
+	    "INSERT OR FAIL INTO t_attempt (" ATTEMPT_COLUMNS
+	    ") VALUES (?1, ?2, ?3, "
 	    "?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, "
 	    "?18, ?19, ?20, ?21)",
 	[STMT_ATTEMPT_GET] = "SELECT " ATTEMPT_COLUMNS " FROM t_attempt "
 			     "WHERE trial = ?1 AND attempt = ?2",
+	/* The same for what tailing changes. */
+	[STMT_ATTEMPT_OFFSETS] =
+	    "UPDATE OR FAIL t_attempt SET log_offset = ?14, "
+	    "metrics_offset = ?15, log_skip = ?16, metrics_skip = ?17, "
+	    "max_rss = ?18, cpu_us = ?19 WHERE trial = ?1 AND attempt = ?2 "
+	    "AND uuid = ?3 AND backend = ?4 AND place IS ?5 AND slot = ?6 AND "
+	    "state = ?7 AND started_us IS ?8 AND ended_us IS ?9 AND "
+	    "exit_code IS ?10 AND signal IS ?11 AND end_class IS ?12 AND "
+	    "resumed_step IS ?13 AND log IS ?20 AND why IS ?21",
 	[STMT_ATTEMPT_PUT] =
-	    "UPDATE t_attempt SET uuid = ?3, backend = ?4, place = ?5, "
+	    "UPDATE OR FAIL t_attempt SET uuid = ?3, backend = ?4, place = ?5, "
 	    "slot = ?6, state = ?7, started_us = ?8, ended_us = ?9, "
 	    "exit_code = ?10, signal = ?11, end_class = ?12, "
 	    "resumed_step = ?13, log_offset = ?14, metrics_offset = ?15, "
@@ -244,7 +265,7 @@ stmt_text(sqlite3_stmt *st, int i, const char *s)
 	if (s == NULL)
 		(void)sqlite3_bind_null(st, i);
 	else if (utf8_valid(s))
-		(void)sqlite3_bind_text(st, i, s, -1, SQLITE_TRANSIENT);
+		(void)sqlite3_bind_text(st, i, s, -1, SQLITE_STATIC);
 	else
 		(void)sqlite3_bind_text(st, i, utf8_clean(s), -1, free);
 }

@@ -30,10 +30,13 @@ enum stmt_id {
 	STMT_MOVE_ADD,
 	STMT_TRIAL_ADD,
 	STMT_TRIAL_GET,
+	STMT_TRIAL_REPORT,
 	STMT_TRIAL_PUT,
+	STMT_TRIAL_END,
 	STMT_TRIAL_EACH,
 	STMT_ATTEMPT_ADD,
 	STMT_ATTEMPT_GET,
+	STMT_ATTEMPT_OFFSETS,
 	STMT_ATTEMPT_PUT,
 	STMT_ATTEMPT_OPEN,
 	STMT_NAME_GET,
@@ -99,7 +102,10 @@ int stmt_write(struct store *, sqlite3_stmt *, struct err *);
 void stmt_done(sqlite3_stmt *);
 void stmt_finalize_all(struct store *);
 
-/* Bind parameter i.  Text is made valid UTF-8; NULL and NaN bind NULL. */
+/*
+ * Bind parameter i.  Text is made valid UTF-8 and must live until the statement
+ * has run; NULL and NaN bind NULL.
+ */
 void stmt_text(sqlite3_stmt *, int i, const char *);
 void stmt_int(sqlite3_stmt *, int i, int64_t);
 /* NULL when v is the value that stands for none. */

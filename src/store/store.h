@@ -194,6 +194,7 @@ int store_enqueue(struct store *, const char *params, const char *source,
 /* The oldest one not taken, or 1 when there is none.  *params: caller frees. */
 int store_queue_next(struct store *, int64_t *id, char **params,
     const char **source, struct err *);
+/* Mark it taken by this trial; 0: dropped. */
 int store_queue_take(struct store *, int64_t id, int64_t trial, struct err *);
 
 /* Reading back at a start.  Callbacks return 0 to go on, else the walk ends

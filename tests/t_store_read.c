@@ -1,0 +1,225 @@
+/* Reports, and walking over what is recorded. */
+
+#include "tests/store-help.h"
+
+static struct err e;
+
+static const enum trial_state running[] = { TRIAL_STARTING, TRIAL_RUNNING,
+	TRIAL_STATES };
+
+static void
+report(struct store *s, int64_t trial, int attempt, const char *name,
+    int64_t step, double value)
+{
+	must(store_metric_add(
+		 s, trial, attempt, name, step, value, T0 + step * SECOND, &e),
+	    &e);
+}
+
+static int
+put_record(void *arg, int64_t trial, int64_t step, double value,
+    enum trial_state state)
+{
+	buf_printf(arg, "%lld/%lld/%g/%s ", (long long)trial, (long long)step,
+	    value, trial_state_name(state));
+	return 0;
+}
+
+static int
+put_curve_row(void *arg, int64_t trial, int64_t step, double value)
+{
+	buf_printf(
+	    arg, "%lld/%lld/%g ", (long long)trial, (long long)step, value);
+	return 0;
+}
+
+static int
+put_last_step(void *arg, const char *name, int64_t step)
+{
+	buf_printf(arg, "%s/%lld ", name, (long long)step);
+	return 0;
+}
+
+static int
+put_trial(void *arg, const struct store_trial *t)
+{
+	buf_printf(arg, "%lld/%s/%s ", (long long)t->number,
+	    trial_state_name(t->state), t->params);
+	return t->number == 2 ? 42 : 0;
+}
+
+static int
+put_attempt(void *arg, const struct store_attempt *a)
+{
+	buf_printf(arg, "%lld/%d/%s ", (long long)a->trial, a->attempt,
+	    trial_state_name(a->state));
+	return 0;
+}
+
+static void
+test_reports(void)
+{
+	struct store *s = help_create("reports.db", true);
+	struct store_trial one = help_trial(1, TRIAL_WAITING);
+	struct store_trial two = help_trial(2, TRIAL_WAITING);
+	struct buf b = { 0 };
+
+	must(store_begin(s, &e), &e);
+	must(store_trial_add(s, &one, &e), &e);
+	must(store_trial_add(s, &two, &e), &e);
+	help_walk(s, &one, running);
+	help_walk(s, &two, running);
+	report(s, 2, 1, "acc", 0, 0.5);
+	report(s, 1, 1, "acc", 1, NAN);
+	report(s, 1, 1, "loss", 7, 3);
+	report(s, 1, 1, "acc", 2, INFINITY);
+	report(s, 1, 1, "acc", 3, -INFINITY);
+	report(s, 1, 1, "l\xf8ss", 3, 1);
+	two.state = TRIAL_COMPLETED;
+	two.objective = 0.5;
+	must(store_trial_put(s, &two, &e), &e);
+	report(s, 1, 2, "acc", 2, 0.25);
+	one.state = TRIAL_FAILED;
+	must(store_trial_put(s, &one, &e), &e);
+	must(store_commit(s, false, &e), &e);
+
+	is_query(s, "SELECT * FROM curves",
+	    "1|1|NULL\n1|2|0.25\n1|3|-Inf\n2|0|0.5",
+	    "curves: the later report of a step, NaN as NULL");
+	is_query(s, "SELECT * FROM metrics WHERE trial = 1 AND name = 'acc'",
+	    "1|1|1|acc|NULL|2023-11-14T22:13:21.123Z\n"
+	    "1|1|2|acc|Inf|2023-11-14T22:13:22.123Z\n"
+	    "1|2|2|acc|0.25|2023-11-14T22:13:22.123Z\n"
+	    "1|1|3|acc|-Inf|2023-11-14T22:13:23.123Z",
+	    "metrics: everything");
+	is_query(s,
+	    "SELECT name FROM metrics WHERE attempt = 1 AND step = 3 "
+	    "ORDER BY name",
+	    "acc\nl\xef\xbf\xbdss", "names are made valid UTF-8");
+	must(store_each_record(s, put_record, &b, &e), &e);
+	is_str(buf_str(&b),
+	    "2/0/0.5/running 1/1/nan/running 1/2/inf/running "
+	    "1/3/-inf/running 2/-1/0.5/completed 1/2/0.25/running "
+	    "1/-1/nan/failed ",
+	    "records in the order they were recorded");
+	buf_clear(&b);
+	must(store_each_curve_row(s, put_curve_row, &b, &e), &e);
+	is_str(buf_str(&b), "1/1/nan 1/2/0.25 1/3/-inf 2/0/0.5 ",
+	    "curve rows are those of the view");
+	buf_clear(&b);
+	must(store_each_last_step(s, 1, 1, put_last_step, &b, &e), &e);
+	is_str(buf_str(&b), "acc/3 loss/7 l\xef\xbf\xbdss/3 ",
+	    "last steps of an attempt");
+	buf_free(&b);
+	store_close(s);
+}
+
+static void
+test_walks(void)
+{
+	struct store *s = help_create("walks.db", true);
+	struct store_attempt a;
+	struct store_trial t;
+	struct buf b = { 0 };
+	int64_t i;
+
+	must(store_begin(s, &e), &e);
+	for (i = 1; i <= 3; i++) {
+		t = help_trial(i, TRIAL_STARTING);
+		must(store_trial_add(s, &t, &e), &e);
+		a = help_attempt(i, 1);
+		must(store_attempt_add(s, &a, &e), &e);
+		if (i == 2) {
+			a.state = TRIAL_WAITING;
+			a.end_class = END_LOST;
+			must(store_attempt_put(s, &a, &e), &e);
+		}
+	}
+	must(store_commit(s, false, &e), &e);
+	is_int(store_each_trial(s, put_trial, &b, &e), 42,
+	    "a walk ends when its callback says so");
+	is_str(buf_str(&b),
+	    "1/starting/{\"lr\":0.5,\"optimizer\":\"adam\"} "
+	    "2/starting/{\"lr\":0.5,\"optimizer\":\"adam\"} ",
+	    "having seen two trials");
+	buf_clear(&b);
+	must(store_each_open_attempt(s, put_attempt, &b, &e), &e);
+	is_str(buf_str(&b), "1/1/starting 3/1/starting ",
+	    "attempts that have not ended");
+	buf_free(&b);
+	store_close(s);
+}
+
+/* Records of many trials that overlap come out by their numbers. */
+struct order {
+	int64_t reports, ends, last[64];
+	double previous;
+	bool good;
+};
+
+static int
+check_order(void *arg, int64_t trial, int64_t step, double value,
+    enum trial_state state)
+{
+	struct order *o = arg;
+
+	if (state == TRIAL_RUNNING) {
+		o->good =
+		    o->good && value > o->previous && step > o->last[trial];
+		o->previous = value;
+		o->last[trial] = step;
+		o->reports++;
+	} else {
+		o->ends++;
+	}
+	return 0;
+}
+
+static void
+test_order(void)
+{
+	struct store *s = help_create("order.db", true);
+	struct store_trial t[64];
+	struct order o = { .good = true, .previous = -1 };
+	unsigned random = 12345, done = 0, n = 0, i;
+	int64_t steps[64] = { 0 };
+	double clock = 0;
+
+	must(store_begin(s, &e), &e);
+	while (done < 63) {
+		random = random * 1664525 + 1013904223;
+		i = 1 + (random >> 16) % 8;
+		/* Eight run at once: trials done + 1 to done + 8. */
+		if (n < 63 && n < done + 8) {
+			n++;
+			t[n] = help_trial(n, TRIAL_WAITING);
+			must(store_trial_add(s, &t[n], &e), &e);
+			help_walk(s, &t[n], running);
+		} else if (done + i <= n && steps[done + i] < 30) {
+			report(
+			    s, done + i, 1, "acc", ++steps[done + i], clock++);
+		} else if (i == 1 || steps[done + 1] == 30) {
+			done++;
+			t[done].state = TRIAL_COMPLETED;
+			must(store_trial_put(s, &t[done], &e), &e);
+		}
+	}
+	must(store_commit(s, false, &e), &e);
+	for (i = 0; i < 64; i++)
+		o.last[i] = 0;
+	must(store_each_record(s, check_order, &o, &e), &e);
+	ok(o.good, "reports of overlapping trials keep their order");
+	is_int(o.reports, (long long)clock, "none is missing");
+	is_int(o.ends, 63, "nor an end");
+	store_close(s);
+}
+
+int
+main(void)
+{
+	help_begin();
+	test_reports();
+	test_walks();
+	test_order();
+	return help_end();
+}

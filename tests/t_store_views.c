@@ -1,0 +1,340 @@
+/* The views: their promise, their numbers, and that they are cheap. */
+
+#include <time.h>
+
+#include "src/store/stmt.h"
+#include "tests/store-help.h"
+
+static struct err e;
+
+static const enum trial_state completed[] = { TRIAL_STARTING, TRIAL_RUNNING,
+	TRIAL_COMPLETED, TRIAL_STATES };
+static const enum trial_state stopped[] = { TRIAL_STARTING, TRIAL_RUNNING,
+	TRIAL_STOPPING, TRIAL_STOPPED, TRIAL_STATES };
+static const enum trial_state running[] = { TRIAL_STARTING, TRIAL_RUNNING,
+	TRIAL_STATES };
+
+/* interface.md, section 5, word for word. */
+static const struct promise {
+	const char *view, *columns;
+} promises[] = {
+	{ "study",
+	    "name, state, metric, goal, strategy, seed, rule, created, "
+	    "started, ended, trials, running, completed, stopped, failed, "
+	    "best_trial, best, cost, schema_version, program_version" },
+	{ "trials",
+	    "trial, state, objective, step, reports, params, backend, "
+	    "attempts, started, ended, seconds, gpu_seconds, cost, why" },
+	{ "results", "trial, state, objective, lr, optimizer" },
+	{ "best", "trial, state, objective, step, reports, params, backend, "
+		  "attempts, started, ended, seconds, gpu_seconds, cost, why" },
+	{ "curves", "trial, step, value" },
+	{ "metrics", "trial, attempt, step, name, value, time" },
+	{ "medians", "step, trials, median" },
+	{ "stops",
+	    "trial, step, rule, value, threshold, pool, verdict, time, why" },
+	{ "attempts",
+	    "trial, attempt, backend, place, state, started, ended, seconds, "
+	    "exit_code, signal, end_class, resumed_step, billable_seconds, "
+	    "cost, log" },
+	{ "savings",
+	    "steps_run, steps_skipped, share, seconds_saved, cost_saved" },
+	{ "events", "time, level, area, trial, attempt, text" },
+};
+
+#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+
+static void
+test_promise(void)
+{
+	struct store *s = help_create("promise.db", true);
+	struct store_rows *r;
+	char sql[64];
+	struct buf b;
+	size_t i;
+	int c;
+
+	for (i = 0; i < COUNT(promises); i++) {
+		(void)snprintf(
+		    sql, sizeof sql, "SELECT * FROM %s", promises[i].view);
+		must(store_rows_open(&r, s, sql, NULL, &e), &e);
+		b = (struct buf){ 0 };
+		for (c = 0; c < store_rows_columns(r); c++)
+			buf_printf(&b, "%s%s", c > 0 ? ", " : "",
+			    store_rows_name(r, c));
+		is_str(buf_str(&b), promises[i].columns, promises[i].view);
+		buf_free(&b);
+		store_rows_close(r);
+	}
+	is_query(s, "SELECT count(*) FROM study", "1", "one study");
+	is_query(s,
+	    "SELECT trials, best_trial, best, cost, ended, seed, rule, "
+	    "created, schema_version, program_version FROM study",
+	    "0|NULL|NULL|NULL|NULL|7|median|2023-11-14T22:13:20.123Z|"
+	    "1|" PACKAGE_VERSION,
+	    "an empty study");
+	is_query(s, "SELECT count(*) FROM best", "0", "no best of nothing");
+	is_query(s, "SELECT * FROM savings", "0|0|NULL|0.0|NULL",
+	    "nothing is saved");
+	is_query(s,
+	    "SELECT count(*) FROM sqlite_schema WHERE type = 'table' "
+	    "AND name NOT LIKE 't\\_%' ESCAPE '\\'",
+	    "0", "base tables are called t_something");
+	is_query(s,
+	    "SELECT count(*) FROM sqlite_schema WHERE type = 'table' "
+	    "AND sql NOT LIKE '%STRICT%'",
+	    "0", "and are strict");
+	store_close(s);
+}
+
+static void
+report(struct store *s, int64_t trial, int attempt, const char *name,
+    int64_t step, double value)
+{
+	must(store_metric_add(
+		 s, trial, attempt, name, step, value, T0 + step * SECOND, &e),
+	    &e);
+}
+
+static void
+finish(struct store *s, int64_t number, const enum trial_state *states,
+    double objective, int64_t last_step)
+{
+	struct store_trial t = help_trial(number, TRIAL_WAITING);
+	struct store_attempt a = help_attempt(number, 1);
+
+	must(store_trial_add(s, &t, &e), &e);
+	must(store_attempt_add(s, &a, &e), &e);
+	t.objective = objective;
+	t.last_step = last_step;
+	t.reports = last_step;
+	t.attempts = 1;
+	a.state = TRIAL_RUNNING;
+	a.started_us = T0;
+	must(store_attempt_put(s, &a, &e), &e);
+	if (states[2] != TRIAL_STATES) {
+		a.state = TRIAL_COMPLETED;
+		a.end_class = END_OK;
+		a.ended_us = T0 + last_step * 2 * SECOND;
+		must(store_attempt_put(s, &a, &e), &e);
+	}
+	help_walk(s, &t, states);
+}
+
+static void
+test_best(bool maximize)
+{
+	const char *path = maximize ? "max.db" : "min.db";
+	struct store *s = help_create(path, maximize);
+	const char *sql = "SELECT (SELECT trial FROM best), best_trial, best "
+			  "FROM study";
+	double sign = maximize ? 1 : -1;
+
+	must(store_begin(s, &e), &e);
+	finish(s, 1, stopped, NAN, 1);
+	is_query(s, sql, "NULL|NULL|NULL", "a trial without result is none");
+	finish(s, 2, running, sign * 0.75, 1);
+	finish(s, 3, stopped, sign * 0.5, 1);
+	is_query(s, sql, maximize ? "2|2|0.75" : "2|2|-0.75",
+	    "none completed: the best of all");
+	finish(s, 4, completed, sign * 0.25, 1);
+	is_query(s, sql, maximize ? "4|4|0.25" : "4|4|-0.25",
+	    "a completed one goes before");
+	finish(s, 5, completed, sign * INFINITY, 1);
+	finish(s, 6, completed, sign * 0.25, 1);
+	is_query(s, sql, maximize ? "4|4|0.25" : "4|4|-0.25",
+	    "infinity never wins, the first of equals does");
+	finish(s, 7, completed, sign * 0.5, 1);
+	is_query(s, sql, maximize ? "7|7|0.5" : "7|7|-0.5", "a better one");
+	is_query(s, "SELECT count(*) FROM best", "1", "one row");
+	is_query(s,
+	    "SELECT trials, running, completed, stopped, failed FROM study",
+	    "7|1|4|2|0", "counts");
+	must(store_commit(s, false, &e), &e);
+	store_close(s);
+}
+
+static void
+test_savings(void)
+{
+	struct store *s = help_create("savings.db", true);
+
+	must(store_begin(s, &e), &e);
+	finish(s, 1, completed, 1, 10); /* steps 1 to 10, 20 s */
+	finish(s, 2, stopped, 1, 4); /* steps 1 to 4, 8 s: 6 skipped */
+	report(s, 3, 1, "acc", 0, 1);
+	finish(s, 3, stopped, 1, 4); /* steps 0 to 4: 5 skipped */
+	finish(s, 4, running, 1, 2);
+	report(s, 5, 1, "acc", 0, 1);
+	finish(s, 5, running, 1, 2);
+	must(store_commit(s, false, &e), &e);
+	is_query(s,
+	    "SELECT steps_run, steps_skipped, round(share, 6), "
+	    "seconds_saved, cost_saved FROM savings",
+	    "24|11|0.314286|20.0|NULL", "steps run, skipped, seconds saved");
+	store_close(s);
+}
+
+static void
+test_other_rows(void)
+{
+	struct store *s = help_create("other.db", true);
+	struct store_trial t = help_trial(1, TRIAL_STARTING);
+	struct store_stop stop = { .trial = 1,
+		.step = 5,
+		.rule = "median",
+		.value = 0.5,
+		.threshold = 0.75,
+		.pool = 8,
+		.verdict = "stop",
+		.why = "worse",
+		.time_us = T0 };
+
+	must(store_begin(s, &e), &e);
+	must(store_trial_add(s, &t, &e), &e);
+	must(store_stop_add(s, &stop, &e), &e);
+	stop.threshold = NAN;
+	stop.verdict = "suspended";
+	must(store_stop_add(s, &stop, &e), &e);
+	stop.verdict = "perhaps";
+	ok(store_stop_add(s, &stop, &e) < 0, "an unknown verdict is refused");
+	must(store_event_add(s, T0, "info", "trial", 1, 2, "up", &e), &e);
+	must(store_event_add(s, T0, "error", "study", 0, 0, "b\xe9", &e), &e);
+	ok(store_event_add(s, T0, "loud", "study", 0, 0, "x", &e) < 0,
+	    "an unknown level is refused");
+	must(store_median_put(s, 3, 5, 0.5, &e), &e);
+	must(store_median_put(s, 3, 6, 0.25, &e), &e);
+	must(store_commit(s, true, &e), &e);
+	is_query(s, "SELECT * FROM stops",
+	    "1|5|median|0.5|0.75|8|stop|2023-11-14T22:13:20.123Z|worse\n"
+	    "1|5|median|0.5|NULL|8|suspended|2023-11-14T22:13:20.123Z|worse",
+	    "stops");
+	is_query(s, "SELECT * FROM events",
+	    "2023-11-14T22:13:20.123Z|info|trial|1|2|up\n"
+	    "2023-11-14T22:13:20.123Z|error|study|NULL|NULL|b\xef\xbf\xbd",
+	    "events, with valid UTF-8");
+	is_query(
+	    s, "SELECT * FROM medians", "3|6|0.25", "a median is replaced");
+	store_close(s);
+}
+
+static void
+test_results(void)
+{
+	static const char *const names[] = { "lr", "LR", "a.b", "c-d", "it's",
+		"say \"so\"", "with space", "select", "_" };
+	struct param params[COUNT(names)] = { 0 };
+	struct space space = { .params = params, .n = COUNT(names) };
+	struct store_study study = help_study(true);
+	struct store_trial t = help_trial(1, TRIAL_WAITING);
+	char *path = help_path("results.db");
+	struct store *s;
+	size_t i;
+
+	for (i = 0; i < COUNT(names); i++)
+		params[i].name = (char *)(uintptr_t)names[i];
+	t.params = (char *)(uintptr_t) "{\"lr\":0.001,\"LR\":2,\"a.b\":\"x\","
+				       "\"c-d\":true,"
+				       "\"it's\":null,\"say "
+				       "\\\"so\\\"\":7,\"_\":9007199254740993}";
+	must(store_create(&s, path, &study, &space, false, &e), &e);
+	must(store_begin(s, &e), &e);
+	must(store_trial_add(s, &t, &e), &e);
+	must(store_commit(s, false, &e), &e);
+	for (i = 0; i < 2; i++) {
+		is_query(s, "SELECT * FROM results",
+		    "1|waiting|NULL|0.001|2|x|1|NULL|7|NULL|NULL|"
+		    "9007199254740993",
+		    i == 0 ? "one column per parameter, inactive ones NULL"
+			   : "the same after a restart");
+		is_query(s,
+		    "SELECT \"a.b\", \"c-d\", \"it's\", "
+		    "\"say \"\"so\"\"\" FROM results WHERE lr < 0.01",
+		    "x|1|NULL|7", "under their own names");
+		store_close(s);
+		must(store_open(&s, path, STORE_WRITE, &e), &e);
+	}
+	store_close(s);
+	free(path);
+}
+
+/* The user's own views and what is not ours stay when views are made anew. */
+static void
+test_user_views(void)
+{
+	struct store *s = help_create("user.db", true);
+	char *path = help_path("user.db");
+
+	must(store_begin(s, &e), &e);
+	must(store_exec(s,
+		 "CREATE VIEW mine AS SELECT trial FROM trials;"
+		 "DROP VIEW best; DELETE FROM t_move;"
+		 "CREATE VIEW best AS SELECT 1 AS old",
+		 &e),
+	    &e);
+	must(store_commit(s, false, &e), &e);
+	store_close(s);
+	must(store_open(&s, path, STORE_WRITE, &e), &e);
+	is_query(s, "SELECT count(*) FROM mine", "0", "the user's view stays");
+	is_query(s, "SELECT count(*) FROM best", "0", "ours is made anew");
+	is_query(s, "SELECT count(*) > 10 FROM t_move", "1", "moves too");
+	store_close(s);
+	free(path);
+}
+
+/* What the planner says about a query, rows joined. */
+static void
+plan(struct store *s, const char *sql, const char *must_have,
+    const char *must_not)
+{
+	char *explain = xasprintf("EXPLAIN QUERY PLAN %s", sql);
+	char *got = help_query(s, explain);
+
+	if (!ok((must_have == NULL || strstr(got, must_have) != NULL) &&
+		    strstr(got, must_not) == NULL,
+		"plan of %s", sql))
+		printf("# %s\n", got);
+	free(got);
+	free(explain);
+}
+
+static void
+test_plans(void)
+{
+	struct store *s = help_create("plans.db", true);
+	const char *sort = "TEMP B-TREE";
+
+	plan(s, "SELECT * FROM curves", "SEARCH m USING PRIMARY KEY", sort);
+	plan(s, "SELECT * FROM curves ORDER BY trial, step", NULL, sort);
+	plan(s, "SELECT * FROM curves WHERE trial = 7 ORDER BY step",
+	    "SEARCH m USING PRIMARY KEY (name_id=? AND trial=?)", sort);
+	plan(s, "SELECT * FROM metrics", NULL, sort);
+	plan(s, "SELECT * FROM metrics WHERE trial = 7",
+	    "SEARCH m USING PRIMARY KEY (name_id=? AND trial=?)", sort);
+	plan(s, "SELECT * FROM metrics WHERE trial = 7 AND name = 'acc'",
+	    "SEARCH n USING COVERING INDEX", sort);
+	plan(s, "SELECT * FROM trials ORDER BY objective DESC LIMIT 5",
+	    "t_trial_objective", sort);
+	plan(s, "SELECT * FROM trials WHERE state = 'running'",
+	    "SEARCH t_trial", sort);
+	plan(s, "SELECT * FROM best", "t_trial_completed", "SCAN t_trial");
+	plan(s, "SELECT * FROM stops WHERE trial = 7", "SEARCH", sort);
+	plan(s, "SELECT * FROM events WHERE trial = 7", "SEARCH", sort);
+	plan(s, "SELECT * FROM attempts WHERE trial = 7", "SEARCH", sort);
+	store_close(s);
+}
+
+int
+main(void)
+{
+	help_begin();
+	test_promise();
+	test_best(true);
+	test_best(false);
+	test_savings();
+	test_other_rows();
+	test_results();
+	test_user_views();
+	test_plans();
+	return help_end();
+}

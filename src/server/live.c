@@ -102,6 +102,9 @@ live_move(struct tuner *t, struct live *l, enum trial_event ev,
 	assert(legal);
 	(void)legal;
 	l->row.state = to;
+	if (trial_state_final(to))
+		l->row.ended_us = l->row.attempts > 0 ? l->att.ended_us :
+							t->turn_us;
 	free(l->row.why);
 	l->row.why = why != NULL && *why != '\0' ? xstrdup(why) : NULL;
 	if (l->open && trial_state_placed(to))

@@ -3,11 +3,8 @@
  * change between runs; what the recorded trials were drawn from may not.
  */
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "src/base/err.h"
 #include "src/base/json.h"
@@ -73,6 +70,7 @@ row_create(const char *path, const struct study *study, bool network_fs,
 		.strategy = xstrdup(study->strategy.name),
 		.seed = seed_of(study),
 		.rule = rule_names(study),
+		.max_steps = study->trial.max_steps,
 		.json = json_text(study),
 		.fixed = fixed_text(study),
 		.dir = xstrdup(study->dir),
@@ -227,6 +225,7 @@ row_start(struct store *store, const struct study *study, int64_t now_us,
 		row.json = xstrdup(json);
 		row.rule = rule_names(study);
 		row.dir = xstrdup(study->dir);
+		row.max_steps = study->trial.max_steps;
 		row.state = STUDY_RUNNING;
 		row.started_us = now_us;
 		row.ended_us = 0;
@@ -245,16 +244,13 @@ study_row_open(const char *path, const struct study *study, bool network_fs,
     int64_t now_us, struct err *e)
 {
 	struct store *store;
-	struct stat st;
+	bool there;
 	int rc;
 
-	if (stat(path, &st) != 0) {
-		if (errno != ENOENT)
-			return err_set(e, ERR_FILE, "%s: %s", path,
-			    strerror(errno));
-		if (row_create(path, study, network_fs, now_us, e) != 0)
-			return -1;
-	}
+	if (store_there(&there, path, e) != 0)
+		return -1;
+	if (!there && row_create(path, study, network_fs, now_us, e) != 0)
+		return -1;
 	if (store_open(&store, path, STORE_WRITE, e) != 0)
 		return -1;
 	rc = store_begin(store, e);

@@ -27,6 +27,9 @@
 
 extern char **environ;
 
+/* Names the descriptor on which a server in the background says it is up. */
+#define READY_FD "HPOTUNE_READY_FD"
+
 /* The screen of a running study: drawn over itself. */
 struct screen {
 	struct cli *cli;
@@ -140,7 +143,7 @@ start_here(struct cli *cli, struct cli_study *found, struct server_env *env,
 
 /* The argv of the server in the background: ours without --detach. */
 static char **
-detached_argv(struct cli *cli, const struct cli_study *found, int fd)
+detached_argv(struct cli *cli, const struct cli_study *found)
 {
 	static const char *const kept[] = { "trials", "parallel", "state",
 		NULL };
@@ -150,7 +153,6 @@ detached_argv(struct cli *cli, const struct cli_study *found, int fd)
 	argv[n++] = xstrdup("hpotune");
 	argv[n++] = xstrdup("start");
 	argv[n++] = xstrdup(found->json != NULL ? found->json : found->db);
-	argv[n++] = xasprintf("--ready-fd=%d", fd);
 	for (i = 0; kept[i] != NULL; i++)
 		if (cli_value(cli, kept[i]) != NULL)
 			argv[n++] = xasprintf("--%s=%s", kept[i],
@@ -201,8 +203,11 @@ start_detached(struct cli *cli, struct cli_study *found,
 		return cli_fail(e);
 	}
 	log = xasprintf("%s/server.log", env->state_dir);
-	argv = detached_argv(cli, found, p[1]);
+	argv = detached_argv(cli, found);
+	(void)snprintf(text, sizeof text, "%d", p[1]);
+	(void)setenv(READY_FD, text, 1);
 	rc = detached_spawn(argv, log, p[1], &pid);
+	(void)unsetenv(READY_FD);
 	close(p[1]);
 	n = rc == 0 ? read(p[0], text, sizeof text - 1) : 0;
 	close(p[0]);
@@ -226,14 +231,24 @@ start_detached(struct cli *cli, struct cli_study *found,
 }
 
 static int
-start_options(struct cli *cli, struct server_env *env, int64_t *ready_fd,
-    struct err *e)
+start_options(struct cli *cli, struct server_env *env, struct err *e)
 {
-	if (cli_integer(cli, "trials", 1, INT32_MAX, 0, &env->trials, e) !=
-		0 ||
-	    cli_integer(cli, "parallel", 1, 65536, 0, &env->parallel, e) != 0)
+	if (cli_integer(cli, "trials", 1, INT32_MAX, 0, &env->trials, e) != 0)
 		return -1;
-	return cli_integer(cli, "ready-fd", 3, 1 << 20, -1, ready_fd, e);
+	return cli_integer(cli, "parallel", 1, 65536, 0, &env->parallel, e);
+}
+
+/* The descriptor of the command that waits for us, or -1. */
+static int
+ready_fd_take(void)
+{
+	const char *text = getenv(READY_FD);
+	int fd = text != NULL ? atoi(text) : -1;
+
+	(void)unsetenv(READY_FD);
+	if (fd < 3 || fcntl(fd, F_SETFD, FD_CLOEXEC) != 0)
+		return -1;
+	return fd;
 }
 
 int
@@ -243,11 +258,10 @@ cmd_start(struct cli *cli)
 	struct cli_study found;
 	struct err e = ERR_INIT;
 	struct plugs plugs;
-	int64_t ready_fd = -1;
+	int ready_fd = ready_fd_take(), status;
 	char *dir;
-	int status;
 
-	if (start_options(cli, &env, &ready_fd, &e) != 0 ||
+	if (start_options(cli, &env, &e) != 0 ||
 	    running_find(cli, &found, cli_value(cli, "state"), &e) != 0)
 		return cli_fail(&e);
 	if (plugs_read(&plugs, found.study, &e) != 0) {
@@ -260,12 +274,10 @@ cmd_start(struct cli *cli)
 	env.db = found.db;
 	env.state_dir = dir;
 	env.network_fs = cli_has(cli, "network-fs");
-	if (ready_fd >= 0)
-		(void)fcntl((int)ready_fd, F_SETFD, FD_CLOEXEC);
 	if (cli_has(cli, "detach"))
 		status = start_detached(cli, &found, &env, &e);
 	else
-		status = start_here(cli, &found, &env, (int)ready_fd, &e);
+		status = start_here(cli, &found, &env, ready_fd, &e);
 	free(dir);
 	cli_study_fini(&found);
 	return status;

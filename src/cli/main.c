@@ -13,7 +13,56 @@
 #include "src/base/text.h"
 #include "src/cli/cli.h"
 
+static const struct cli_option start_options[] = {
+	{ "detach", 'd', NULL, "run in the background" },
+	{ "trials", 'n', "N", "instead of limits.trials" },
+	{ "parallel", 'p', "N", "instead of limits.parallel" },
+	{ "state", 0, "DIR",
+	    "keep NAME.db and NAME.d there, not beside study.json" },
+	{ "quiet", 'q', NULL, "print nothing but warnings and errors" },
+	{ "network-fs", 0, NULL,
+	    "accept a state folder on a shared file system" },
+	{ NULL },
+};
+
+static const struct cli_option stop_options[] = {
+	{ "now", 0, NULL, "without the grace of the trials" },
+	{ NULL },
+};
+
 const struct cli_command cli_commands[] = {
+	{ .name = "start",
+	    .args = "STUDY",
+	    .about = "create or resume a study and run it to its limits",
+	    .options = start_options,
+	    .max_operands = 1,
+	    .json = true,
+	    .run = cmd_start },
+	{ .name = "stop",
+	    .args = "[STUDY] [N...]",
+	    .about = "stop the server, or single trials",
+	    .options = stop_options,
+	    .max_operands = 1024,
+	    .json = true,
+	    .run = cmd_stop },
+	{ .name = "pause",
+	    .args = "[STUDY]",
+	    .about = "place no further trials until resume",
+	    .max_operands = 1,
+	    .json = true,
+	    .run = cmd_pause },
+	{ .name = "resume",
+	    .args = "[STUDY]",
+	    .about = "place trials again, in drained slots too",
+	    .max_operands = 1,
+	    .json = true,
+	    .run = cmd_resume },
+	{ .name = "enqueue",
+	    .args = "[STUDY] NAME=VALUE...",
+	    .about = "try this setting next; what is not named is suggested",
+	    .max_operands = 1024,
+	    .json = true,
+	    .run = cmd_enqueue },
 	{ .name = "help",
 	    .args = "[COMMAND]",
 	    .about = "print this list, or all about one command",

@@ -55,7 +55,7 @@ server_leave(void *arg, bool now)
 	struct server *s = arg;
 
 	s->leaving += now ? 2 : 1;
-	if (s->tuner == NULL ||
+	if (s->tuner == NULL || s->leaving > 2 ||
 	    (s->leaving > 1 && *tuner_trouble(s->tuner) != '\0')) {
 		log_warn("server", "leaving at once: trials that run go on, "
 		    "the same command finds them again");

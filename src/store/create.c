@@ -148,6 +148,7 @@ store_create(struct store **out, const char *path,
 	s = store_new(path, STORE_WRITE);
 	if (fill_file(s, study, space, network_fs, e) < 0) {
 		store_close(s);
+		(void)unlink(path);
 		return -1;
 	}
 	sync_folder(path);

@@ -36,6 +36,8 @@ operand_take(struct cli *cli)
 	name = cli->operands[0];
 	if (!ends_with(name, ".json") && !ends_with(name, ".db"))
 		return NULL;
+	if (strchr(name, '=') != NULL && access(name, F_OK) == -1)
+		return NULL;
 	for (i = 0; i < cli->n_operands; i++)
 		cli->operands[i] = cli->operands[i + 1];
 	cli->n_operands--;
@@ -107,6 +109,8 @@ find_by_json(
 {
 	char *dir;
 
+	if (access(path, R_OK) == -1)
+		return err_set(e, ERR_USAGE, "%s: %s", path, strerror(errno));
 	if (study_load(&found->study, path, e) == -1)
 		return -1;
 	found->json = xstrdup(found->study->path);

@@ -16,6 +16,7 @@
 #include "src/model/study.h"
 #include "src/server/plugs.h"
 #include "strategies/strategy.h"
+#include "trials/launcher.h"
 
 static int
 strategy_ask(const struct plan *plan, const struct history *history,
@@ -141,6 +142,8 @@ plan_look(struct plan *plan)
 	const char *dir = plan->study->trial.workdir;
 	char *file;
 
+	if (strcmp(plan->plugs->backends[0].launcher->name, "local") != 0)
+		return;
 	if (access(dir, X_OK) == -1) {
 		(void)snprintf(plan->missing, sizeof plan->missing,
 		    "trial.workdir: %s: %s", dir, strerror(errno));

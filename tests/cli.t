@@ -1,0 +1,195 @@
+#!/bin/sh
+# The command line: usage from the table, errors of one line, exit statuses,
+# JSON that is JSON, and what the reading commands say of a study.
+
+. "$TOP_SRCDIR/tests/lib.sh"
+need sqlite3
+
+# Run hpotune; $status, $out and $err say how it went.
+run() {
+	"$HPOTUNE" "$@" >"$dir/run.out" 2>"$dir/run.err"
+	status=$?
+	out=$(cat "$dir/run.out")
+	err=$(cat "$dir/run.err")
+}
+
+# One line on stderr, "hpotune: ...", nothing on stdout, this status.
+refused() { # status pattern command ...
+	want=$1
+	pattern=$2
+	shift 2
+	run "$@"
+	is "$status" "$want" "$*: exit status"
+	is "$(wc -l <"$dir/run.err")" 1 "$*: one line"
+	like "$err" "^hpotune: .*$pattern" "$*: says why"
+	is "$out" '' "$*: nothing on stdout"
+}
+
+json_ok() { # command ...: prints one JSON document
+	run "$@" --json
+	is "$status" 0 "$* --json: exit status"
+	is "$(sqlite3 :memory: "SELECT json_valid(readfile('run.out'))")" 1 \
+	    "$* --json: is JSON"
+}
+
+json() { # path: of the last output
+	sqlite3 :memory: "SELECT json_extract(readfile('run.out'), '$1')"
+}
+
+commands=$("$HPOTUNE" help | sed -n 's/^  \([a-z]*\) .*/\1/p')
+
+# Usage.
+
+run
+is "$status" 2 'no command: exit status'
+like "$err" '^usage: hpotune' 'no command: usage on stderr'
+run --version
+is "$status" 0 '--version: exit status'
+like "$out" '^hpotune [0-9]' '--version: name and number'
+run --help
+is "$status" 0 '--help: exit status'
+like "$out" '^  start ' '--help: lists the commands'
+for command in $commands; do
+	run "$command" --help
+	is "$status" 0 "$command --help: exit status"
+	like "$out" "^usage: hpotune $command" "$command --help: its usage"
+done
+
+# Wrong command lines.
+
+refused 2 'did you mean start' strat
+refused 2 'no such command' flabbergast
+refused 2 'did you mean --limit' trials --limti 3
+refused 2 'no option -z' trials -z
+refused 2 'wants a value' trials --limit
+refused 2 'takes no value' trials --reverse=yes
+refused 2 'one argument too many' version 3
+refused 2 'not enough arguments' show
+refused 2 'after the command' --json status
+refused 2 'did you mean sobol' strategies sobl
+refused 2 'did you mean median' rules medain
+
+# No study, several, wrong ones.
+
+refused 2 'neither study.json nor' status
+refused 2 'No such file' status nothing.db
+refused 2 'No such file' check nothing.json
+: >a.db
+: >b.db
+refused 2 'several' status
+rm a.db b.db
+echo 'this is no database, whatever its name says' >c.db
+refused 1 'c.db' status c.db
+rm c.db
+
+# A study without processes.
+
+cat >study.json <<'END'
+{
+  "study": "demo",
+  "objective": { "metric": "loss", "goal": "minimize" },
+  "parameters": {
+    "lr": { "type": "float", "min": 1e-4, "max": 1, "scale": "log" },
+    "layers": { "type": "int", "min": 1, "max": 4 },
+    "name": { "type": "choice", "values": ["it's", "b c"] }
+  },
+  "strategy": { "name": "random", "seed": 3 },
+  "stopping": { "rule": "median", "warmup_steps": 3, "min_trials": 3 },
+  "trial": { "command": ["./train", "{params}"], "max_steps": 30 },
+  "backend": { "name": "pretend", "seconds_per_step": 0.001 },
+  "limits": { "trials": 30, "parallel": 3 }
+}
+END
+run check
+is "$status" 0 'check: exit status'
+like "$out" 'lr .*float .*0.0001 to 1 .*log' 'check: the parameters'
+like "$out" './train --lr=' 'check: the command of an example'
+like "$out" '^trials +30' 'check: the number of trials'
+like "$out" '^slots +3' 'check: the slots'
+is "$(ls)" "$(printf 'run.err\nrun.out\nstudy.json')" 'check: creates nothing'
+json_ok check
+is "$(json '$.trials')" 30 'check --json: trials'
+refused 2 'start makes it' trials
+
+run start
+is "$status" 0 'start: exit status'
+for command in status watch trials best strategies rules doctor \
+    'show 1' 'check'; do
+	json_ok $command
+done
+
+# trials.
+
+run trials
+is "$(wc -l <run.out)" 31 'trials: a line for each and one head'
+run trials --state stopped --json
+is "$(json '$[#-1].state')" stopped 'trials --state'
+is "$(sqlite3 :memory: "SELECT json_array_length(readfile('run.out'))")" \
+    "$(sql demo.db "SELECT count(*) FROM trials WHERE state = 'stopped'")" \
+    'trials --state: all of them'
+run trials --sort objective --limit 1 --json
+is "$(json '$[0].trial')" "$(sql demo.db "SELECT trial FROM trials
+    WHERE objective IS NOT NULL ORDER BY objective LIMIT 1")" \
+    'trials --sort objective: the best first'
+run trials --sort trial --reverse -n 2 --json
+is "$(json '$[0].trial') $(json '$[1].trial')" '30 29' 'trials --reverse -n'
+refused 2 'did you mean stopped' trials --state stoped
+refused 2 'did you mean seconds' trials --sort second
+refused 2 'whole number' trials --limit 0
+is "$("$HPOTUNE" trials demo.db | head -1)" "$("$HPOTUNE" trials | head -1)" \
+    'a study by the name of its database'
+
+# best, and a command line that a shell reads back.
+
+run best
+best=$(sql demo.db 'SELECT trial FROM best')
+like "$out" "^trial $best, completed: loss " 'best: number and value'
+like "$out" '^  lr +[0-9.e-]+$' 'best: parameters'
+again=$(printf '%s\n' "$out" | sed -n 's/^again: cd .* && //p')
+eval "set -- $again"
+is "$1" ./train 'best: the command'
+is "${4#--name=}" "$(sql demo.db "SELECT json_extract(params, '\$.name')
+    FROM best")" 'best: quoted for a shell'
+run best --json
+is "$(json '$.command[0]')" ./train 'best --json: the command'
+
+# show.
+
+stopped=$(sql demo.db "SELECT min(trial) FROM trials WHERE state = 'stopped'")
+run show "$stopped"
+is "$status" 0 'show: exit status'
+like "$out" "^trial $stopped: stopped" 'show: what became of it'
+like "$out" '^  trial   [▁▂▃▄▅▆▇█]+' 'show: its curve'
+like "$out" '^  median  [▁▂▃▄▅▆▇█]+' 'show: the median beside it'
+like "$out" '^ *[0-9]+ +stop +median ' 'show: the judgement'
+run show --json "$stopped"
+is "$(json '$.stops[#-1].verdict')" stop 'show --json: the judgement'
+refused 2 'no trial 31' show 31
+refused 2 'whole number' show one
+refused 1 "attempt-1" logs 1
+
+# A screen that fits, in the colours that are allowed.
+
+if command -v script >/dev/null; then
+	screen=$(TERM=xterm script -qec "stty cols 60; '$HPOTUNE' trials" \
+	    /dev/null </dev/null | tr -d '\r')
+	is "$(printf '%s\n' "$screen" | sed 's/\x1b\[[0-9;]*m//g; s/…/./g' |
+	    awk 'length($0) > 60' | wc -l)" 0 'trials: fits the terminal'
+	like "$screen" "$(printf '\033')" 'a terminal gets colours'
+	screen=$(NO_COLOR=1 TERM=xterm script -qec "'$HPOTUNE' trials" \
+	    /dev/null </dev/null)
+	unlike "$screen" "$(printf '\033')" 'NO_COLOR: none'
+else
+	skip 'a terminal' 'script(1) is not installed'
+fi
+LC_ALL=C run show "$stopped"
+unlike "$out" '▁|█' 'without UTF-8, sparklines are ASCII'
+
+run strategies grid
+like "$out" 'levels = 5 ' 'strategies: options with defaults'
+if [ -w /dev/full ]; then
+	"$HPOTUNE" trials 2>run.err >/dev/full
+	is $? 1 'output that cannot be written is a failure'
+fi
+
+done_testing

@@ -28,15 +28,17 @@ enum {
 static bool
 supervisor_gone(struct local_attempt *a)
 {
-	int status;
+	int status = -1;
+	pid_t pid = 0;
 
-	if (a->child > 0 && waitpid(a->child, &status, WNOHANG) == a->child) {
+	if (a->child > 0) {
+		pid = waitpid(a->child, &status, WNOHANG);
+		if (pid == 0 || (pid == -1 && errno == EINTR))
+			return false;
 		a->child = 0;
 		a->child_status = status;
 		return true;
 	}
-	if (a->child > 0)
-		return false;
 	return a->pidfd == -1 || proc_over(a->pidfd);
 }
 

@@ -164,15 +164,28 @@ struct ranks {
 	double share;
 };
 
+/* The greatest k with k / n <= share, in floating point. */
+static int64_t
+rank_below(double share, int64_t n)
+{
+	int64_t k = (int64_t)(share * (double)n);
+
+	if ((double)k / (double)n > share)
+		return k - 1;
+	if ((double)(k + 1) / (double)n <= share)
+		k++;
+	return k;
+}
+
 static struct ranks
 ranks_wanted(const struct pool_rule *r, int64_t n)
 {
 	struct ranks w = { 0, 0, 0 };
-	double h, p = (r->mirrored ? 100 - r->percentile : r->percentile) / 100;
+	double h;
 
 	switch (r->aggregate) {
 	case POOL_PERCENTILE:
-		h = (double)(n - 1) * p;
+		h = (double)(n - 1) * r->share;
 		w.first = (int64_t)h;
 		w.share = h - floor(h);
 		w.second = w.first + 1 < n ? w.first + 1 : w.first;
@@ -184,7 +197,7 @@ ranks_wanted(const struct pool_rule *r, int64_t n)
 	case POOL_MEAN:
 		break;
 	case POOL_RANK:
-		w.first = (int64_t)floor(p * (double)(n + 1));
+		w.first = rank_below(r->share, n + 1);
 		break;
 	case POOL_MIDDLE:
 		w.first = n / 2;

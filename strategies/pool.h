@@ -28,10 +28,10 @@ enum pool_key {
 };
 
 enum pool_aggregate {
-	POOL_PERCENTILE, /* between the two numbers around rank P % of n - 1 */
+	POOL_PERCENTILE, /* between the numbers around rank share * (n - 1) */
 	POOL_MEAN,
-	POOL_RANK, /* the number P % of the trials, the judged one counted,
-			 * may be below */
+	POOL_RANK, /* the worst that a share of all may be better than, all
+		    * being these numbers and the judged one */
 	POOL_MIDDLE /* the worse one of the two middle numbers */
 };
 
@@ -39,10 +39,10 @@ struct pool_rule {
 	struct value_rule value;
 	enum pool_key key;
 	enum pool_aggregate aggregate;
-	double percentile; /* 0 … 100 of values where smaller is better */
+	double share; /* of POOL_PERCENTILE and POOL_RANK, 0 … 1, best first */
 	bool completed; /* only completed trials belong to it */
 	bool infinite; /* infinities are numbers like others */
-	bool mirrored; /* percentile ranks are rounded from the other end */
+	bool mirrored; /* share counts from the worst: ranks round that way */
 };
 
 struct pool_answer {

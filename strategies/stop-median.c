@@ -19,7 +19,7 @@ static const struct pool_rule view_rule = {
 	.value = { .kind = VALUE_LAST },
 	.key = POOL_CARRY,
 	.aggregate = POOL_PERCENTILE,
-	.percentile = 50,
+	.share = 0.5,
 };
 
 static bool
@@ -27,21 +27,25 @@ is_view(const struct pool_rule *r)
 {
 	return r->value.kind == view_rule.value.kind &&
 	       r->key == view_rule.key && r->aggregate == view_rule.aggregate &&
-	       r->percentile == view_rule.percentile && !r->completed &&
-	       !r->infinite;
+	       r->share == view_rule.share && !r->completed && !r->infinite;
+}
+
+void
+median_init(struct median *m, const struct median_rule *rule,
+    const struct stopper_env *env)
+{
+	m->rule = *rule;
+	m->env = *env;
+	m->pool = pool_new(&rule->pool);
+	m->view = is_view(&rule->pool) ? m->pool : pool_new(&view_rule);
 }
 
 void
 median_open(
     void **state, const struct median_rule *rule, const struct stopper_env *env)
 {
-	struct median *m = xcalloc(1, sizeof(*m));
-
-	m->rule = *rule;
-	m->env = *env;
-	m->pool = pool_new(&rule->pool);
-	m->view = is_view(&rule->pool) ? m->pool : pool_new(&view_rule);
-	*state = m;
+	*state = xcalloc(1, sizeof(struct median));
+	median_init(*state, rule, env);
 }
 
 void
@@ -153,9 +157,9 @@ aggregate_words(const struct pool_rule *r, char *buf, size_t n)
 	switch (r->aggregate) {
 	case POOL_PERCENTILE:
 	case POOL_RANK:
-		if (r->percentile == 50)
+		if (r->share == 0.5)
 			return "median";
-		snprintf(buf, n, "%g %% quantile", r->percentile);
+		snprintf(buf, n, "%g %% quantile", 100 * r->share);
 		return buf;
 	case POOL_MEAN:
 		return "mean";
@@ -165,8 +169,7 @@ aggregate_words(const struct pool_rule *r, char *buf, size_t n)
 	return "";
 }
 
-/* "0.712 is below the median 0.803 of 12 trials at step 4" */
-static void
+void
 median_explain(const struct median *m, struct judgement *j, int64_t step)
 {
 	const struct pool_rule *r = &m->rule.pool;

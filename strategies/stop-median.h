@@ -39,6 +39,10 @@ struct median {
 	size_t witness;
 };
 
+/* For a rule whose state begins with a zeroed struct median. */
+void median_init(
+    struct median *, const struct median_rule *, const struct stopper_env *);
+/* The plug's functions; close frees the state, which begins with a median. */
 void median_open(
     void **state, const struct median_rule *, const struct stopper_env *);
 void median_close(void *state);
@@ -66,6 +70,9 @@ bool median_judges(const struct median *, const struct curve *, size_t i);
  */
 bool median_is_worse(struct median *, const struct history *, int64_t trial,
     const struct curve *, size_t i, double own, struct pool_answer *a);
+
+/* Fills why: "0.712 is below the median 0.803 of 12 trials at step 4". */
+void median_explain(const struct median *, struct judgement *, int64_t step);
 
 /* Whether the rule as it stands would have stopped the best completed trial. */
 bool guard_forbids(struct median *, const struct history *);

@@ -11,30 +11,13 @@
 #include "src/base/err.h"
 #include "src/model/options.h"
 #include "strategies/stop-median.h"
+#include "strategies/stop-options.h"
 
 static const char *const value_choices[] = { "last", "best", "mean",
 	"window:", NULL };
 static const char *const pool_choices[] = { "reached", "completed", NULL };
 static const char *const aggregate_choices[] = { "percentile", "mean", "rank",
 	NULL };
-
-#define OPTION_GUARD(def)                                                     \
-	{                                                                     \
-		"guard", OPTION_BOOL, 0, 0, def, NULL,                        \
-		    "stop nobody while the rule would have stopped the best " \
-		    "completed trial"                                         \
-	}
-#define OPTION_DIVERGED(def)                                               \
-	{                                                                  \
-		"diverged_after", OPTION_INT, 0, DBL_MAX, def, NULL,       \
-		    "so many reports in a row that are not finite stop a " \
-		    "trial; "                                              \
-		    "0 = never"                                            \
-	}
-#define OPTION_CLOSE                                     \
-	{                                                \
-		NULL, OPTION_END, 0, 0, NULL, NULL, NULL \
-	}
 
 /* The options of the family itself; the arguments are their defaults. */
 #define FAMILY_OPTIONS(own, reference, who, p, min, warmup, guarded, diverged) \
@@ -76,33 +59,9 @@ static const struct option vizier_options[] =
 static const struct option sagemaker_options[] =
     FAMILY_OPTIONS("last", "mean", "completed", "50", "3", "0", "false", "0");
 
-struct reader {
-	const struct option *table;
-	const struct option_value *values;
-};
-
-static double
-read_number(const struct reader *r, const char *name)
-{
-	return option_get(r->table, r->values, name)->number;
-}
-
-static const char *
-read_text(const struct reader *r, const char *name)
-{
-	return option_get(r->table, r->values, name)->text;
-}
-
-static int64_t
-read_count(const struct reader *r, const char *name)
-{
-	double x = read_number(r, name);
-
-	return x < 9e18 ? (int64_t)x : INT64_MAX;
-}
-
 static void
-read_warmup(struct median_rule *rule, const struct reader *r, int64_t max_steps)
+read_warmup(
+    struct median_rule *rule, const struct stop_reader *r, int64_t max_steps)
 {
 	const struct option_value *v;
 	int64_t steps;
@@ -115,74 +74,43 @@ read_warmup(struct median_rule *rule, const struct reader *r, int64_t max_steps)
 		rule->warmup_reports = WARMUP_REPORTS;
 }
 
-static void
-read_guards(struct median_rule *rule, const struct reader *r)
-{
-	rule->guard = read_number(r, "guard") != 0;
-	rule->diverged_after = read_count(r, "diverged_after");
-}
-
 static int
-family_open(void **state, const char *name, const struct reader *r,
+family_open(void **state, const char *name, const struct stop_reader *r,
     const struct stopper_env *env, struct err *e)
 {
 	struct median_rule rule = { .name = name };
-	const char *aggregate = read_text(r, "aggregate");
+	const char *aggregate = stop_text(r, "aggregate");
 
-	if (!value_parse(&rule.own, read_text(r, "value")) ||
-	    !value_parse(&rule.pool.value, read_text(r, "reference")))
+	if (!value_parse(&rule.own, stop_text(r, "value")) ||
+	    !value_parse(&rule.pool.value, stop_text(r, "reference")))
 		return err_set(e, ERR_USAGE,
 		    "a window is a share of the reports from 0 to 100 %%");
 	rule.pool.key = POOL_CARRY;
-	rule.pool.completed = strcmp(read_text(r, "pool"), "completed") == 0;
+	rule.pool.completed = strcmp(stop_text(r, "pool"), "completed") == 0;
 	rule.pool.aggregate = strcmp(aggregate, "mean") == 0 ? POOL_MEAN
 			      : strcmp(aggregate, "rank") == 0
 				  ? POOL_RANK
 				  : POOL_PERCENTILE;
-	rule.pool.percentile = read_number(r, "percentile");
-	rule.min_trials = read_count(r, "min_trials");
-	rule.interval = read_count(r, "interval_steps");
+	rule.pool.share = stop_number(r, "percentile") / 100;
+	rule.min_trials = stop_count(r, "min_trials");
+	rule.interval = stop_count(r, "interval_steps");
 	read_warmup(&rule, r, env->max_steps);
-	read_guards(&rule, r);
+	stop_read_guards(&rule, r);
 	median_open(state, &rule, env);
 	return 0;
 }
 
-/* One rule: its open function, and the row of the list. */
-#define FAMILY_RULE(symbol, rule_name, table, opener, words, from)            \
-	static int open_##symbol(void **state,                                \
-	    const struct option_value *values, const struct stopper_env *env, \
-	    struct err *e)                                                    \
-	{                                                                     \
-		struct reader r = { table, values };                          \
-                                                                              \
-		return opener(state, rule_name, &r, env, e);                  \
-	}                                                                     \
-                                                                              \
-	extern const struct stopper stopper_##symbol;                         \
-	const struct stopper stopper_##symbol = {                             \
-		.name = rule_name,                                            \
-		.about = words,                                               \
-		.source = from,                                               \
-		.options = table,                                             \
-		.wants_curves = true,                                         \
-		.open = open_##symbol,                                        \
-		.close = median_close,                                        \
-		.observe = median_observe,                                    \
-		.ended = median_ended,                                        \
-		.judge = median_judge,                                        \
-		.median = median_view,                                        \
-	}
-
-FAMILY_RULE(median, "median", median_options, family_open,
+FAMILY_RULE(median, "median", median_options, family_open, median_judge,
     "worse than the running median of the other trials at the same step",
     "Golovin et al. 2017, compared value by value");
 FAMILY_RULE(percentile, "percentile", percentile_options, family_open,
+    median_judge,
     "not among the best share of the other trials at the same step",
     "the general form of median");
-FAMILY_RULE(vizier, "vizier", vizier_options, family_open,
+FAMILY_RULE(vizier, "vizier", vizier_options, family_open, median_judge,
     "best value worse than the median of completed trials' running means",
     "Golovin et al. 2017, section 3.2.2");
 FAMILY_RULE(sagemaker, "sagemaker", sagemaker_options, family_open,
+    median_judge,
     "last value worse than the median of completed trials' running means",
     "Amazon SageMaker, automatic model tuning, early stopping");

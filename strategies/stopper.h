@@ -22,23 +22,24 @@ struct option_value;
 enum verdict {
 	VERDICT_KEEP,
 	VERDICT_STOP,
-	VERDICT_SUSPENDED	/* would stop, but a guard forbids it */
+	VERDICT_SUSPENDED /* would stop, but a guard forbids it */
 };
 
 struct judgement {
 	enum verdict verdict;
-	bool diverged;		/* the stop is for non-finite reports */
-	const char *rule;	/* name of the rule that decided, borrowed */
-	double value;		/* what stood for the trial, user's sign */
-	double threshold;	/* what it was compared with, user's sign; NaN = nothing */
-	int64_t pool;		/* trials that were compared */
-	char why[192];		/* one clause for the user */
+	bool diverged; /* the stop is for non-finite reports */
+	const char *rule; /* name of the rule that decided, borrowed */
+	double value; /* what stood for the trial, user's sign */
+	double
+	    threshold; /* what it was compared with, user's sign; NaN = nothing */
+	int64_t pool; /* trials that were compared */
+	char why[192]; /* one clause for the user */
 };
 
 struct stopper_env {
-	int64_t max_steps;	/* 0 = unknown */
+	int64_t max_steps; /* 0 = unknown */
 	bool maximize;
-	const char *study;	/* its name: some rules hash it */
+	const char *study; /* its name: some rules hash it */
 };
 
 struct stopper {
@@ -52,8 +53,8 @@ struct stopper {
 	    const struct stopper_env *, struct err *);
 	void (*close)(void *state);
 	/* After history_report: the trial reported step. */
-	void (*observe)(void *state, const struct history *, int64_t trial,
-	    int64_t step);
+	void (*observe)(
+	    void *state, const struct history *, int64_t trial, int64_t step);
 	/* After history_end (or history_retry): its place in the pools changed. */
 	void (*ended)(void *state, const struct history *, int64_t trial);
 	/*
@@ -88,10 +89,10 @@ int stopper_set_add(struct stopper_set *, const struct stopper *,
     struct err *);
 void stopper_set_free(struct stopper_set *);
 bool stopper_set_wants_curves(const struct stopper_set *);
-void stopper_set_observe(struct stopper_set *, const struct history *,
-    int64_t trial, int64_t step);
-void stopper_set_ended(struct stopper_set *, const struct history *,
-    int64_t trial);
+void stopper_set_observe(
+    struct stopper_set *, const struct history *, int64_t trial, int64_t step);
+void
+stopper_set_ended(struct stopper_set *, const struct history *, int64_t trial);
 /* For view medians: that of the first rule that keeps one. */
 bool stopper_set_median(struct stopper_set *, const struct history *,
     int64_t step, int64_t *trials, double *median);

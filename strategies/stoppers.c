@@ -5,10 +5,17 @@
 
 #include "strategies/stopper.h"
 
+extern const struct stopper stopper_katib;
 extern const struct stopper stopper_median;
+extern const struct stopper stopper_nni;
 extern const struct stopper stopper_none;
+extern const struct stopper stopper_optuna;
+extern const struct stopper stopper_patience;
 extern const struct stopper stopper_percentile;
+extern const struct stopper stopper_ray;
 extern const struct stopper stopper_sagemaker;
+extern const struct stopper stopper_syne_tune;
+extern const struct stopper stopper_threshold;
 extern const struct stopper stopper_vizier;
 
 const struct stopper *const stoppers[] = {
@@ -16,6 +23,13 @@ const struct stopper *const stoppers[] = {
 	&stopper_percentile,
 	&stopper_vizier,
 	&stopper_sagemaker,
+	&stopper_optuna,
+	&stopper_ray,
+	&stopper_nni,
+	&stopper_syne_tune,
+	&stopper_katib,
+	&stopper_patience,
+	&stopper_threshold,
 	&stopper_none,
 	NULL,
 };

@@ -89,7 +89,7 @@ slow_aggregate(
 		return;
 	switch (r->aggregate) {
 	case POOL_PERCENTILE:
-		h = (double)(a->n - 1) * (r->percentile / 100);
+		h = (double)(a->n - 1) * r->share;
 		k = (int64_t)floor(h);
 		a->share = h - (double)k;
 		a->first = v[k];
@@ -101,7 +101,9 @@ slow_aggregate(
 		a->first = a->second = sum / (double)a->n;
 		break;
 	case POOL_RANK:
-		k = (int64_t)floor(r->percentile / 100 * (double)(a->n + 1));
+		for (k = 0; (double)(k + 1) / (double)(a->n + 1) <= r->share;
+		     k++)
+			;
 		if (k < a->n)
 			a->first = a->second = v[k];
 		break;
@@ -156,7 +158,7 @@ same_answer(const struct pool_rule *r, const struct pool_answer *a,
 static struct pool_rule
 any_rule(struct rng *r)
 {
-	static const double shares[] = { 50, 50, 25, 90, 0, 100, 33.3 };
+	static const double shares[] = { 0.5, 0.5, 0.25, 0.9, 0, 1, 0.29 };
 	struct pool_rule rule = { 0 };
 
 	rule.value.kind = (enum value_kind)rng_below(r, 6);
@@ -167,7 +169,7 @@ any_rule(struct rng *r)
 	    rng_below(r, 2) ? POOL_CARRY : (enum pool_key)rng_below(r, 4);
 	rule.aggregate = rng_below(r, 2) ? POOL_PERCENTILE
 					 : (enum pool_aggregate)rng_below(r, 4);
-	rule.percentile = shares[rng_below(r, 7)];
+	rule.share = shares[rng_below(r, 7)];
 	rule.completed = rng_below(r, 3) == 0;
 	rule.infinite = rule.aggregate != POOL_MEAN && rng_below(r, 4) == 0;
 	return rule;

@@ -1,0 +1,170 @@
+/*
+ * Katib's medianstop, which is a mean: the best value of a trial against the
+ * mean over completed trials of their first few reports.  The threshold is
+ * frozen when a trial first reports (Katib freezes it when it makes the
+ * trial), so who starts before there are enough completed trials runs on.
+ */
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/mem.h"
+#include "src/model/history.h"
+#include "strategies/stop-options.h"
+
+static const struct option katib_options[] = {
+	OPTION_COUNT("min_trials_required", 1, "3",
+	    "completed trials before a threshold is set"),
+	OPTION_COUNT("start_step", 1, "4",
+	    "reports that enter a mean, and the first report that is judged"),
+	OPTION_DIVERGED("0"),
+	OPTION_CLOSE,
+};
+
+/* What a running trial is held to. */
+struct frozen {
+	int64_t trial;
+	double threshold; /* NaN: nothing, it will never be stopped */
+	int64_t pool;
+};
+
+struct katib {
+	struct median base;
+	struct frozen *frozen;
+	size_t n, cap;
+};
+
+static int
+katib_open(void **state, const struct option_value *values,
+    const struct stopper_env *env, struct err *e)
+{
+	struct stop_reader r = { katib_options, values };
+	int64_t start = stop_count(&r, "start_step");
+	struct median_rule rule = {
+		.name = "katib",
+		.own = { .kind = VALUE_BEST },
+		.pool = {
+			.value = { .kind = VALUE_MEAN_FIRST,
+			    .count = (size_t)start },
+			.key = POOL_ONCE,
+			.aggregate = POOL_MEAN,
+			.completed = true,
+		},
+		.min_trials = stop_count(&r, "min_trials_required"),
+		.warmup_reports = start - 1,
+		.interval = 1,
+		.diverged_after = stop_count(&r, "diverged_after"),
+	};
+	struct katib *k = xcalloc(1, sizeof(*k));
+
+	(void)e;
+	median_init(&k->base, &rule, env);
+	*state = k;
+	return 0;
+}
+
+static void
+katib_close(void *state)
+{
+	struct katib *k = state;
+
+	free(k->frozen);
+	median_close(k);
+}
+
+static struct frozen *
+katib_find(const struct katib *k, int64_t trial)
+{
+	size_t i;
+
+	for (i = k->n; i > 0; i--)
+		if (k->frozen[i - 1].trial == trial)
+			return &k->frozen[i - 1];
+	return NULL;
+}
+
+static void
+katib_freeze(struct katib *k, const struct history *h, int64_t trial)
+{
+	struct frozen f = { .trial = trial, .threshold = NAN };
+	struct pool_answer a;
+
+	pool_ask(k->base.pool, h, 0, 0, &a);
+	f.pool = a.n;
+	if (a.n >= k->base.rule.min_trials)
+		f.threshold = a.first;
+	if (k->n == k->cap) {
+		k->cap = k->cap == 0 ? 16 : k->cap * 2;
+		k->frozen =
+		    xreallocarray(k->frozen, k->cap, sizeof(*k->frozen));
+	}
+	k->frozen[k->n++] = f;
+}
+
+static void
+katib_observe(void *state, const struct history *h, int64_t trial, int64_t step)
+{
+	struct katib *k = state;
+
+	median_observe(&k->base, h, trial, step);
+	if (history_state(h, trial) == TRIAL_RUNNING &&
+	    katib_find(k, trial) == NULL)
+		katib_freeze(k, h, trial);
+}
+
+static void
+katib_ended(void *state, const struct history *h, int64_t trial)
+{
+	struct katib *k = state;
+	struct frozen *f = katib_find(k, trial);
+
+	median_ended(&k->base, h, trial);
+	if (f != NULL && history_state(h, trial) != TRIAL_RUNNING)
+		*f = k->frozen[--k->n];
+}
+
+static void
+katib_judge(void *state, const struct history *h, int64_t trial, int64_t step,
+    struct judgement *j)
+{
+	struct katib *k = state;
+	struct curve c = history_curve(h, trial);
+	ptrdiff_t i = curve_at(&c, step);
+	const struct frozen *f = katib_find(k, trial);
+	double own;
+
+	*j = (struct judgement){ .verdict = VERDICT_KEEP,
+		.rule = "katib",
+		.value = NAN,
+		.threshold = NAN };
+	if (i < 0 ||
+	    stop_diverged(j, &c, (size_t)i, k->base.rule.diverged_after) ||
+	    f == NULL || !median_judges(&k->base, &c, (size_t)i))
+		return;
+	own = value_at(&k->base.rule.own, &c, (size_t)i);
+	j->value = history_turn(h, own);
+	j->threshold = history_turn(h, f->threshold);
+	j->pool = f->pool;
+	if (isnan(f->threshold) || (isfinite(own) && own <= f->threshold))
+		return;
+	j->verdict = VERDICT_STOP;
+	median_explain(&k->base, j, step);
+}
+
+extern const struct stopper stopper_katib;
+const struct stopper stopper_katib = {
+	.name = "katib",
+	.about = "best value worse than the mean of completed trials' "
+		 "first reports",
+	.source = "Katib, medianstop",
+	.options = katib_options,
+	.wants_curves = true,
+	.open = katib_open,
+	.close = katib_close,
+	.observe = katib_observe,
+	.ended = katib_ended,
+	.judge = katib_judge,
+	.median = median_view,
+};

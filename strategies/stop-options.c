@@ -1,0 +1,30 @@
+/* Reading options of rules.  Knows names; refuses to know what they do. */
+
+#include "strategies/stop-options.h"
+
+double
+stop_number(const struct stop_reader *r, const char *name)
+{
+	return option_get(r->table, r->values, name)->number;
+}
+
+const char *
+stop_text(const struct stop_reader *r, const char *name)
+{
+	return option_get(r->table, r->values, name)->text;
+}
+
+int64_t
+stop_count(const struct stop_reader *r, const char *name)
+{
+	double x = stop_number(r, name);
+
+	return x < 9e18 ? (int64_t)x : INT64_MAX;
+}
+
+void
+stop_read_guards(struct median_rule *rule, const struct stop_reader *r)
+{
+	rule->guard = stop_number(r, "guard") != 0;
+	rule->diverged_after = stop_count(r, "diverged_after");
+}

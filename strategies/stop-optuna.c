@@ -1,0 +1,141 @@
+/*
+ * Optuna's MedianPruner and PercentilePruner, decision by decision: the best
+ * value of the trial against a percentile of what completed trials reported at
+ * exactly this step.  Unlike the rest of the family, infinities are values
+ * here and the percentile is NumPy's, to the last bit.
+ */
+
+#include <math.h>
+#include <stdio.h>
+
+#include "src/base/err.h"
+#include "src/base/mem.h"
+#include "src/model/history.h"
+#include "strategies/stop-options.h"
+
+static const struct option optuna_options[] = {
+	OPTION_COUNT("n_startup_trials", 0, "5",
+	    "completed trials before anybody is judged"),
+	OPTION_COUNT("n_warmup_steps", 0, "0", "smaller steps are not judged"),
+	OPTION_COUNT("interval_steps", 1, "1",
+	    "judge the first report in every so many steps"),
+	OPTION_COUNT("n_min_trials", 1, "1",
+	    "completed trials that must have reported the step"),
+	{ "percentile", OPTION_REAL, 0, 100, "50", NULL,
+	    "the share, best first, that a trial must be among" },
+	OPTION_DIVERGED("0"),
+	OPTION_CLOSE,
+};
+
+struct optuna {
+	struct median base;
+	int64_t startup, warmup, interval, min_trials;
+};
+
+static int
+optuna_open(void **state, const char *name, const struct stop_reader *r,
+    const struct stopper_env *env, struct err *e)
+{
+	double percent = stop_number(r, "percentile");
+	struct median_rule rule = {
+		.name = name,
+		.own = { .kind = VALUE_BEST },
+		.pool = {
+			.value = { .kind = VALUE_LAST },
+			.key = POOL_STEP,
+			.aggregate = POOL_PERCENTILE,
+			.share = (env->maximize ? 100 - percent : percent) /
+			    100,
+			.completed = true,
+			.infinite = true,
+			.mirrored = env->maximize,
+		},
+		.diverged_after = stop_count(r, "diverged_after"),
+	};
+	struct optuna *o = xcalloc(1, sizeof(*o));
+
+	(void)e;
+	median_init(&o->base, &rule, env);
+	o->startup = stop_count(r, "n_startup_trials");
+	o->warmup = stop_count(r, "n_warmup_steps");
+	o->interval = stop_count(r, "interval_steps");
+	o->min_trials = stop_count(r, "n_min_trials");
+	*state = o;
+	return 0;
+}
+
+/* Whether the newest report is the first one of its interval. */
+static bool
+optuna_is_due(const struct optuna *o, const struct curve *c)
+{
+	int64_t step = curve_step(c, c->n - 1), before, from;
+
+	if (step < o->warmup)
+		return false;
+	before = c->n > 1 ? curve_step(c, c->n - 2) : -1;
+	from = (step - o->warmup) / o->interval * o->interval + o->warmup;
+	return before < from;
+}
+
+/* The best of all reports, infinities included; NaN when all are NaN. */
+static double
+optuna_best(const struct curve *c)
+{
+	double best = NAN;
+	size_t i;
+
+	for (i = 0; i < c->n; i++)
+		if (isnan(best) || c->values[i] < best)
+			best = c->values[i];
+	return best;
+}
+
+/* numpy.percentile between two neighbours, where infinities may give NaN. */
+static double
+optuna_lerp(double a, double b, double t)
+{
+	double gap = b - a;
+
+	return t >= 0.5 ? b - gap * (1 - t) : a + gap * t;
+}
+
+static void
+optuna_judge(void *state, const struct history *h, int64_t trial, int64_t step,
+    struct judgement *j)
+{
+	struct optuna *o = state;
+	struct curve c = history_curve(h, trial);
+	struct pool_answer a;
+	double own;
+
+	*j = (struct judgement){ .verdict = VERDICT_KEEP,
+		.rule = o->base.rule.name,
+		.value = NAN,
+		.threshold = NAN };
+	if (c.n == 0 ||
+	    stop_diverged(j, &c, c.n - 1, o->base.rule.diverged_after) ||
+	    pool_members(o->base.pool) == 0 ||
+	    pool_members(o->base.pool) < o->startup ||
+	    stop_is_late(&o->base.env, &c, c.n - 1) || !optuna_is_due(o, &c))
+		return;
+	step = curve_step(&c, c.n - 1);
+	own = optuna_best(&c);
+	j->value = history_turn(h, own);
+	pool_ask(o->base.pool, h, step, trial, &a);
+	j->pool = a.n;
+	if (a.n > 0 && a.seen >= o->min_trials)
+		j->threshold = optuna_lerp(history_turn(h, a.first),
+		    history_turn(h, a.second), a.share);
+	if (isnan(own)) {
+		j->verdict = VERDICT_STOP;
+		snprintf(j->why, sizeof(j->why),
+		    "no report up to step %lld is a number", (long long)step);
+	} else if (own > history_turn(h, j->threshold)) {
+		j->verdict = VERDICT_STOP;
+		median_explain(&o->base, j, step);
+	}
+}
+
+FAMILY_RULE(optuna, "optuna", optuna_options, optuna_open, optuna_judge,
+    "best value worse than a percentile of completed trials, step by step",
+    "Optuna, MedianPruner and PercentilePruner");

@@ -1,0 +1,123 @@
+/*
+ * Patience: stop a trial whose newest reports did not improve on the earlier
+ * ones.  Knows one curve; refuses to know other trials.
+ */
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "src/base/mem.h"
+#include "src/model/history.h"
+#include "strategies/stop-options.h"
+
+static const struct option patience_options[] = {
+	OPTION_COUNT(
+	    "steps", 1, "10", "reports in a row in which nothing improved"),
+	{ "min_delta", OPTION_REAL, 0, DBL_MAX, "0", NULL,
+	    "smallest improvement that counts; equal counts when it is 0" },
+	{ "warmup_steps", OPTION_STEPS, 0, DBL_MAX, "0", NULL,
+	    "smaller steps are not judged" },
+	OPTION_DIVERGED("3"),
+	OPTION_CLOSE,
+};
+
+struct patience {
+	struct stopper_env env;
+	int64_t steps, warmup, diverged_after;
+	double min_delta;
+};
+
+static int
+patience_open(void **state, const struct option_value *values,
+    const struct stopper_env *env, struct err *e)
+{
+	struct stop_reader r = { patience_options, values };
+	struct patience *p = xcalloc(1, sizeof(*p));
+
+	(void)e;
+	p->env = *env;
+	p->steps = stop_count(&r, "steps");
+	p->min_delta = stop_number(&r, "min_delta");
+	p->warmup = option_steps(
+	    option_get(r.table, values, "warmup_steps"), env->max_steps, 0);
+	p->diverged_after = stop_count(&r, "diverged_after");
+	*state = p;
+	return 0;
+}
+
+static void
+patience_observe(
+    void *state, const struct history *h, int64_t trial, int64_t step)
+{
+	(void)state;
+	(void)h;
+	(void)trial;
+	(void)step;
+}
+
+static void
+patience_ended(void *state, const struct history *h, int64_t trial)
+{
+	(void)state;
+	(void)h;
+	(void)trial;
+}
+
+/* The smallest finite value of reports from … to - 1, or infinity. */
+static double
+least(const struct curve *c, size_t from, size_t to)
+{
+	double best = INFINITY;
+
+	for (; from < to; from++)
+		if (isfinite(c->values[from]) && c->values[from] < best)
+			best = c->values[from];
+	return best;
+}
+
+static void
+patience_judge(void *state, const struct history *h, int64_t trial,
+    int64_t step, struct judgement *j)
+{
+	struct patience *p = state;
+	struct curve c = history_curve(h, trial);
+	size_t n = (size_t)(curve_at(&c, step) + 1), tail = (size_t)p->steps;
+	double early, late;
+
+	*j = (struct judgement){ .verdict = VERDICT_KEEP,
+		.rule = "patience",
+		.value = NAN,
+		.threshold = NAN };
+	if (n == 0 || stop_diverged(j, &c, n - 1, p->diverged_after) ||
+	    n <= tail || step < p->warmup || stop_is_late(&p->env, &c, n - 1))
+		return;
+	early = least(&c, 0, n - tail);
+	late = least(&c, n - tail, n);
+	if (!isfinite(early))
+		return;
+	j->value = history_turn(h, late);
+	j->threshold = history_turn(h, early - p->min_delta);
+	if (early - late >= p->min_delta)
+		return;
+	j->verdict = VERDICT_STOP;
+	snprintf(j->why, sizeof(j->why),
+	    "the best of the last %zu reports, %.6g, does not improve on %.6g "
+	    "by %s%.6g at step %lld",
+	    tail, j->value, history_turn(h, early),
+	    p->min_delta > 0 ? "" : "at least ", p->min_delta, (long long)step);
+}
+
+extern const struct stopper stopper_patience;
+const struct stopper stopper_patience = {
+	.name = "patience",
+	.about = "no improvement in a number of reports",
+	.source = "Prechelt, Early stopping - but when?, 1998",
+	.options = patience_options,
+	.wants_curves = true,
+	.open = patience_open,
+	.close = free,
+	.observe = patience_observe,
+	.ended = patience_ended,
+	.judge = patience_judge,
+};

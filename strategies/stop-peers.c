@@ -1,0 +1,126 @@
+/*
+ * Ray Tune, NNI and Syne Tune as settings of the median family.  Knows their
+ * option names and defaults; what those tools do with NaN is mended here, as
+ * hpotune-stopping(7) says.
+ */
+
+#include "strategies/stop-options.h"
+
+static const struct option ray_options[] = {
+	OPTION_COUNT("grace_period", 0, "60",
+	    "smaller steps are not judged, "
+	    "nor do they enter the means of other trials"),
+	OPTION_COUNT(
+	    "min_samples_required", 1, "3", "smallest pool that may judge"),
+	OPTION_GUARD("false"),
+	OPTION_DIVERGED("0"),
+	OPTION_CLOSE,
+};
+
+static const struct option nni_options[] = {
+	OPTION_COUNT(
+	    "start_step", 0, "0", "trials with fewer reports are not judged"),
+	OPTION_GUARD("false"),
+	OPTION_DIVERGED("0"),
+	OPTION_CLOSE,
+};
+
+static const struct option syne_tune_options[] = {
+	OPTION_COUNT("grace_time", 0, "1", "smaller steps are not judged"),
+	OPTION_COUNT("grace_population", 1, "5",
+	    "so many trials, the judged one counted, must have reported the "
+	    "step"),
+	{ "rank_cutoff", OPTION_REAL, 0, 1, "0.5", NULL,
+	    "the share of them that may be better" },
+	{ "running_average", OPTION_BOOL, 0, 0, "true", NULL,
+	    "compare means so far instead of last values" },
+	OPTION_GUARD("false"),
+	OPTION_DIVERGED("0"),
+	OPTION_CLOSE,
+};
+
+static int
+ray_open(void **state, const char *name, const struct stop_reader *r,
+    const struct stopper_env *env, struct err *e)
+{
+	int64_t grace = stop_count(r, "grace_period");
+	struct median_rule rule = {
+		.name = name,
+		.own = { .kind = VALUE_BEST },
+		.pool = {
+			.value = { .kind = VALUE_MEAN_FROM, .from = grace },
+			.key = POOL_CARRY,
+			.aggregate = POOL_PERCENTILE,
+			.share = 0.5,
+		},
+		.min_trials = stop_count(r, "min_samples_required"),
+		.warmup_steps = grace,
+		.interval = 1,
+	};
+
+	(void)e;
+	stop_read_guards(&rule, r);
+	median_open(state, &rule, env);
+	return 0;
+}
+
+static int
+nni_open(void **state, const char *name, const struct stop_reader *r,
+    const struct stopper_env *env, struct err *e)
+{
+	struct median_rule rule = {
+		.name = name,
+		.own = { .kind = VALUE_BEST },
+		.pool = {
+			.value = { .kind = VALUE_MEAN },
+			.key = POOL_INDEX,
+			.aggregate = POOL_MIDDLE,
+			.share = 0.5,
+			.completed = true,
+		},
+		.min_trials = 1,
+		.warmup_reports = stop_count(r, "start_step") - 1,
+		.interval = 1,
+	};
+
+	(void)e;
+	stop_read_guards(&rule, r);
+	median_open(state, &rule, env);
+	return 0;
+}
+
+static int
+syne_tune_open(void **state, const char *name, const struct stop_reader *r,
+    const struct stopper_env *env, struct err *e)
+{
+	enum value_kind kind =
+	    stop_number(r, "running_average") != 0 ? VALUE_MEAN : VALUE_LAST;
+	struct median_rule rule = {
+		.name = name,
+		.own = { .kind = kind },
+		.pool = {
+			.value = { .kind = kind },
+			.key = POOL_STEP,
+			.aggregate = POOL_RANK,
+			.share = stop_number(r, "rank_cutoff"),
+		},
+		.min_trials = stop_count(r, "grace_population") - 1,
+		.warmup_steps = stop_count(r, "grace_time"),
+		.interval = 1,
+	};
+
+	(void)e;
+	stop_read_guards(&rule, r);
+	median_open(state, &rule, env);
+	return 0;
+}
+
+FAMILY_RULE(ray, "ray", ray_options, ray_open, median_judge,
+    "best value worse than the median of running means after a grace period",
+    "Ray Tune, MedianStoppingRule, made safe against NaN");
+FAMILY_RULE(nni, "nni", nni_options, nni_open, median_judge,
+    "best value worse than the lenient median of completed running means",
+    "NNI, Medianstop assessor");
+FAMILY_RULE(syne_tune, "syne-tune", syne_tune_options, syne_tune_open,
+    median_judge, "mean so far ranks beyond a share of all at the same step",
+    "Syne Tune, MedianStoppingRule");

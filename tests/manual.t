@@ -1,68 +1,183 @@
 #!/bin/sh
-# The pages of the manual: clean, complete, and true.
+# The manual is right: the pages are clean, every example in them works, and
+# they leave no key and no option out.  A comment before a display says what
+# its text is:
+#
+#	.\" example: study	a whole study.json, which must pass "check"
+#	.\" example: part	one key of it, which must pass in a small study
+#	.\" example: sh		shell commands, which must end with status 0
+#	.\" example: file NAME	text that the later examples of a page need
 
 . "$TOP_SRCDIR/tests/lib.sh"
 
-page=$TOP_SRCDIR/man/hpotune.1
+man=$TOP_SRCDIR/man
+pages='hpotune.1 hpotune-db.5 hpotune-study.5 hpotune-sagemaker.7
+    hpotune-stopping.7 hpotune-strategies.7 hpotune-trial.7'
+PATH=$TOP_BUILDDIR:$PATH
 
-# mandoc -Tlint, without what it says of pages that are not installed.
-lint() { # page
-	mandoc -Tlint -W style "$1" 2>&1 |
-	    grep -Ev 'referenced manual not found|outdated mandoc.db'
-}
-
-if command -v mandoc >/dev/null; then
-	for one in "$TOP_SRCDIR"/man/*.[1-8]; do
-		is "$(lint "$one")" '' "mandoc -Tlint: ${one##*/}"
-	done
-else
-	skip 'mandoc -Tlint' 'mandoc is not installed'
-fi
-
-# Every command, and every option of it, stands on the page.
-for command in $("$HPOTUNE" help | sed -n 's/^  \([a-z]*\) .*/\1/p'); do
-	like "$(cat "$page")" "^(\\.It |\\.)Nm Cm $command( |\$)" \
-	    "hpotune.1: $command"
-	# From the command's item to the next command's.
-	item=$(awk -v want="$command" '
-	    /^\.It Xo|^\.It Nm Cm/ { on = 0 }
-	    /^(\.It |\.)Nm Cm / {
-		for (i = 1; i < NF; i++)
-			if ($i == "Cm") { on = $(i + 1) == want; break }
-	    }
-	    on' "$page")
-	for option in $("$HPOTUNE" "$command" --help |
-	    sed -n 's/^ .*--\([a-z-]*\).*/\1/p'); do
-		[ "$option" = help ] && continue
-		like "$item" "Fl -$option( |\$)" \
-		    "hpotune.1: $command --$option"
-	done
+for page in $pages; do
+	ok "$page is there" test -s "$man/$page"
 done
 
-# The examples, in their order, on a study of pretended trials.
-need sqlite3
-cat >study.json <<'END'
-{
-  "study": "fashion-mlp",
-  "objective": { "metric": "loss", "goal": "minimize" },
-  "parameters": {
-    "lr": { "type": "float", "min": 1e-4, "max": 1, "scale": "log" },
-    "optimizer": { "type": "choice", "values": ["sgd", "adam"] }
-  },
-  "strategy": { "name": "random", "seed": 3 },
-  "trial": { "command": ["true", "{params}"] },
-  "backend": { "name": "pretend", "seconds_per_step": 0.001 },
-  "limits": { "trials": 20 }
+# Our own pages refer to each other; others need not be installed.
+if command -v mandoc >/dev/null; then
+	for page in $pages; do
+		mkdir -p "lint/man${page##*.}"
+		cp "$man/$page" "lint/man${page##*.}"
+	done
+	for page in $pages; do
+		is "$(MANPATH=$dir/lint mandoc -Tlint -W style "$man/$page" \
+		    2>/dev/null | grep -v 'not found: Xr [^h]')" '' \
+		    "$page is clean under mandoc -Tlint -W style"
+	done
+else
+	for page in $pages; do
+		skip "$page under mandoc" "mandoc is not installed"
+	done
+fi
+
+# The marked displays of a page, as files NUMBER.text, and one line for each
+# in order: NUMBER KIND [NAME].
+extract() { # page
+	awk '
+	/^\.\\" example: / { n_marks++; mark[n_marks] = substr($0, 13); next }
+	/^\.Bd/ && n_marks > 0 {
+		n++
+		for (i = 1; i <= n_marks; i++)
+			print n, mark[i]
+		n_marks = 0
+		inside = 1
+		printf "" >(n ".text")
+		next
+	}
+	/^\.Ed/ { inside = 0 }
+	inside {
+		gsub(/\\&/, "")
+		gsub(/\\-/, "-")
+		gsub(/\\\(aq/, "\047")
+		gsub(/\\\(dq/, "\"")
+		gsub(/\\e/, "\\")
+		print >(n ".text")
+	}
+	END {
+		if (n_marks > 0)
+			print "0 stray"
+	}' "$1"
 }
-END
-mkdir bin
-ln -s "$HPOTUNE" bin/hpotune
-PATH=$dir/bin:$PATH
-grep '^\$ ' "$page" | cut -c 3- >examples
-ok 'hpotune.1 has examples' test -s examples
-while read -r example <&3; do
-	sh -c "$example" >out 2>&1 </dev/null
-	is $? 0 "$example" || diag "$(cat out)"
-done 3<examples
+
+# One key in a study that has all the others it needs.
+part_complete() { # text: prints a whole study.json
+	part_key=$(sed -n '1s/^"\([a-z_]*\)".*/\1/p' "$1")
+	{
+		cat <<-'STUDY'
+		"study": "part",
+		"objective": { "metric": "loss", "goal": "minimize" },
+		"parameters": { "lr": { "type": "float", "min": 0, "max": 1 } },
+		"trial": { "command": ["./train", "{params}"], "max_steps": 20 },
+		"limits": { "trials": 20 },
+		STUDY
+	} | grep -v "^\"$part_key\":" | cat - "$1" | sed '1s/^/{/; $s/$/}/'
+}
+
+run_example() { # page number kind [name]
+	text=$2.text
+	case $3 in
+	study)
+		ok "$1: study $2 passes check" checked "$text"
+		;;
+	part)
+		part_complete "$text" >"$2.json"
+		ok "$1: part $2 passes check" checked "$2.json"
+		;;
+	file)
+		cp "$text" "$4"
+		chmod +x "$4"
+		;;
+	sh)
+		ok "$1: shell example $2 works" shell_works "$text"
+		;;
+	*)
+		ok "$1: no mark '$3' without a display" false
+		;;
+	esac
+}
+
+checked() { # file
+	cp "$1" study.json
+	hpotune check study.json >check.out 2>&1 && rm -f study.json &&
+	    return 0
+	diag "$(cat check.out study.json)"
+	return 1
+}
+
+# Quietly, with nothing to answer and no terminal.
+shell_works() { # file
+	sh -eu "$1" >sh.out 2>&1 </dev/null && return 0
+	diag "$(cat sh.out)"
+	return 1
+}
+
+for page in $pages; do
+	[ -s "$man/$page" ] || continue
+	mkdir "$page"
+	cd "$page" || exit 99
+	# What examples run that is not their own.
+	printf '#!/bin/sh\nexit 0\n' >train
+	chmod +x train
+	cp train train.py
+	extract "$man/$page" >index
+	while read -r number kind name; do
+		run_example "$page" "$number" "$kind" "$name"
+	done <index
+	is "$(wc -l <index)" "$(grep -c '^\.\\" example: ' "$man/$page")" \
+	    "$page: every mark has a display"
+	cd "$dir" || exit 99
+done
+
+# The checks above check something.
+mkdir control
+cd control || exit 99
+printf '#!/bin/sh\n' >train
+chmod +x train
+printf '"limits": { "trails": 20 }\n' >wrong.text
+part_complete wrong.text >study.json
+fails "a wrong key does not pass" 2 hpotune check study.json 2>/dev/null
+cd "$dir" || exit 99
+
+# Names of plug-ins and of their options, one a line.
+plug_names() { # command
+	hpotune "$1" --json | tr ',{[' '\n\n\n' |
+	    sed -n 's/^"name":"\([^"]*\)".*/\1/p' | sort -u
+}
+missing() { # page: of the names on stdin, those that head nothing there
+	while read -r name; do
+		grep -Eq "^\.(Ss|It) (.*[^a-z_-])?$name([^a-z_-]|\$)" "$1" ||
+		    printf '%s ' "$name"
+	done
+}
+names=$(plug_names strategies)
+like "$names" '^grid$' "strategies --json names them"
+is "$(printf '%s\n' "$names" | missing "$man/hpotune-strategies.7")" '' \
+    "every strategy and every option stands in hpotune-strategies(7)"
+names=$(plug_names rules)
+like "$names" '^median$' "rules --json names them"
+is "$(printf '%s\n' "$names" | missing "$man/hpotune-stopping.7")" '' \
+    "every rule and every option stands in hpotune-stopping(7)"
+
+# Every key of study.json.
+is "$(printf '%s\n' study objective objective.metric objective.goal \
+    objective.value objective.target parameters.NAME.type min max step scale \
+    values ordered value when default strategy strategy.name strategy.seed \
+    stopping stopping.rule stopping.veto trial.command trial.workdir \
+    trial.env trial.clean_env trial.pass_env trial.metrics trial.step_regex \
+    trial.max_steps trial.max_run trial.grace trial.retries trial.gpus \
+    trial.cpus trial.memory trial.launcher trial.processes backend \
+    backend.name backend.gpus backend.trials_per_gpu backend.log_cap \
+    limits.trials limits.parallel limits.wall_time limits.cost \
+    limits.failed_trials limits.no_improvement enqueue warm_start |
+    missing "$man/hpotune-study.5")" '' \
+    "every key of study.json stands in hpotune-study(5)"
+like "$(cat "$man/hpotune-study.5")" 'Ic objectives' \
+    "so does objectives, which this version refuses"
 
 done_testing

@@ -1,6 +1,7 @@
 /* hpotune trials: the table of trials, chosen and sorted. */
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "src/base/err.h"
@@ -137,6 +138,7 @@ row_add(struct table *table, const struct store_rows *rows)
 	struct buf params = { 0 };
 	int64_t attempts = store_rows_int(rows, 7);
 	char more[32] = "";
+	double seconds; /* of ended attempts */
 
 	if (attempts > 1)
 		(void)snprintf(more, sizeof more, "%" PRId64, attempts);
@@ -146,7 +148,8 @@ row_add(struct table *table, const struct store_rows *rows)
 	table_cell_real(table, rows_real(rows, 2), 6);
 	table_cell(table, store_rows_text(rows, 3), TABLE_PLAIN);
 	table_cell(table, more, TABLE_PLAIN);
-	table_cell_real(table, rows_real(rows, 4), 4);
+	seconds = rows_real(rows, 4);
+	table_cell_real(table, seconds > 0 ? seconds : NAN, 4);
 	rows_put_params(&params, store_rows_text(rows, 5), 4);
 	table_cell(table, buf_str(&params), TABLE_PLAIN);
 	table_cell(table, store_rows_text(rows, 6), TABLE_PLAIN);

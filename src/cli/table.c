@@ -137,12 +137,15 @@ table_width(const struct column *columns, size_t n)
 	return sum > 0 ? sum - TABLE_GAP : 0;
 }
 
-/* Take from the widest column that may shrink until the whole fits. */
+/*
+ * Take from the widest column that may shrink until the whole fits; leave out
+ * such columns, from the right, when it never does.
+ */
 static void
 columns_shrink(struct column *columns, size_t n, size_t width)
 {
 	struct column *widest;
-	size_t i;
+	size_t i = n;
 
 	while (table_width(columns, n) > width) {
 		widest = NULL;
@@ -154,9 +157,12 @@ columns_shrink(struct column *columns, size_t n, size_t width)
 				columns[i].width > widest->width))
 				widest = &columns[i];
 		if (widest == NULL)
-			return;
+			break;
 		widest->width--;
 	}
+	while (i-- > 0 && table_width(columns, n) > width)
+		if (columns[i].kind == TABLE_SHRINK)
+			columns[i].used = false;
 }
 
 static void
@@ -248,13 +254,13 @@ table_put(struct buf *out, const struct table *table, int width, bool colour,
 	size_t n = table->n_columns, i, last = 0;
 	struct column *columns = xcalloc(n + 1, sizeof *columns);
 
-	for (i = 0; i < n; i++) {
+	for (i = 0; i < n; i++)
 		columns[i] = table->columns[i];
-		if (columns[i].used)
-			last = i;
-	}
 	if (width > 0)
 		columns_shrink(columns, n, (size_t)width);
+	for (i = 0; i < n; i++)
+		if (columns[i].used)
+			last = i;
 	if (heads)
 		heads_put(out, columns, n, last, colour);
 	for (i = 0; i + n <= table->n_cells; i += n)

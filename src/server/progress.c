@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "src/base/err.h"
 #include "src/base/json.h"
@@ -80,19 +79,6 @@ limits_read(struct screen *s)
 	json_free(doc);
 }
 
-static int64_t
-elapsed_ms(const struct store_study *study)
-{
-	struct timespec now;
-	int64_t ms = study->elapsed_ms;
-
-	if (study->state != STUDY_RUNNING && study->state != STUDY_PAUSED)
-		return ms;
-	(void)clock_gettime(CLOCK_REALTIME, &now);
-	return ms + (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000 -
-	       study->started_us / 1000;
-}
-
 static void
 title_put(struct screen *s)
 {
@@ -103,7 +89,7 @@ title_put(struct screen *s)
 	    study_state_name(study->state),
 	    study->maximize ? "maximize" : "minimize", study->metric,
 	    study->strategy, study->rule);
-	duration_put(&line, elapsed_ms(study));
+	duration_put(&line, study->elapsed_ms);
 	line_put(s, "1", buf_str(&line));
 	buf_clear(&line);
 	if (study->why != NULL && study->state != STUDY_RUNNING) {

@@ -16,7 +16,7 @@
 #include "tests/local-rig.h"
 #include "trials/local.h"
 
-enum { DEADLINE_MS = 30000 };
+enum { DEADLINE_MS = 30000, MOMENT_MS = 300 };
 
 static void
 heard_report(struct rig_trial *t, const struct launch_event *ev)
@@ -79,7 +79,8 @@ on_turn(void *arg)
 	struct rig *rig = arg;
 
 	rig->turns++;
-	launcher_local.collect(rig->ctx);
+	if (!rig->deaf)
+		launcher_local.collect(rig->ctx);
 	if (rig->done(rig, rig->arg))
 		loop_stop(rig->loop);
 }
@@ -90,7 +91,7 @@ rig_until(struct rig *rig, bool (*done)(struct rig *, int64_t), int64_t arg)
 	rig->done = done;
 	rig->arg = arg;
 	rig->late = false;
-	loop_timer_set(rig->deadline, DEADLINE_MS);
+	loop_timer_set(rig->deadline, rig->deaf ? MOMENT_MS : DEADLINE_MS);
 	loop_run(rig->loop, on_turn, rig);
 	loop_timer_stop(rig->deadline);
 	return !rig->late;

@@ -45,6 +45,7 @@ struct rig {
 	struct rig_trial trial[RIG_TRIALS];
 	int attempt; /* of every spec, 1 */
 	bool late; /* the deadline passed */
+	bool deaf; /* do not collect, for a moment */
 	int turns;
 	bool (*done)(struct rig *, int64_t);
 	int64_t arg;

@@ -1,6 +1,5 @@
 /* Columns measured, shrunk and printed. */
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -100,15 +99,6 @@ table_cell(struct table *table, const char *text, enum table_tint tint)
 		column->used = true;
 	if ((width = text_width(cell->text)) > column->width)
 		column->width = width;
-}
-
-void
-table_cell_int(struct table *table, int64_t value)
-{
-	char text[32];
-
-	(void)snprintf(text, sizeof text, "%" PRId64, value);
-	table_cell(table, text, TABLE_PLAIN);
 }
 
 void

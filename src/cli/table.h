@@ -8,7 +8,6 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 struct buf;
 struct table;
@@ -27,7 +26,6 @@ void table_free(struct table *);
 void table_column(struct table *, const char *head, enum table_column);
 /* The next cell, row by row; NULL is an empty one. */
 void table_cell(struct table *, const char *, enum table_tint);
-void table_cell_int(struct table *, int64_t);
 /* digits significant ones; NaN is an empty cell. */
 void table_cell_real(struct table *, double, int digits);
 size_t table_rows(const struct table *);

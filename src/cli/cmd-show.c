@@ -212,7 +212,8 @@ head_put(struct show *s, const struct store_rows *trial)
 		buf_printf(&s->out, ", %s ", s->metric);
 		rows_put_number(&s->out, store_rows_real(trial, 1), 0);
 	}
-	buf_printf(&s->out, ", %s reports", store_rows_text(trial, 2));
+	buf_printf(&s->out, ", %s report%s", store_rows_text(trial, 2),
+	    store_rows_int(trial, 2) == 1 ? "" : "s");
 	if (!store_rows_null(trial, 5))
 		buf_printf(&s->out, ", %.4g s", store_rows_real(trial, 5));
 	if (!store_rows_null(trial, 3))

@@ -257,6 +257,8 @@ curve_line(struct screen *s, const char *name, const struct spark *curve,
 		spark_put(&line, curve, frame, columns);
 	} else
 		buf_printf(&line, "%7s  %-10s %*s", "-", "-", (int)columns, "");
+	if (columns < strlen("curve"))
+		buf_printf(&line, "%*s", (int)(strlen("curve") - columns), "");
 	buf_puts(&line, "  ");
 	rows_put_params(&line, params, PROGRESS_DIGITS - 1);
 	while (line.len > 0 && line.data[line.len - 1] == ' ')
@@ -281,8 +283,6 @@ curves_put(struct screen *s, const struct running *list, size_t n, int64_t more,
 	if (frame.first <= frame.last &&
 	    frame.last - frame.first < PROGRESS_SPARK)
 		columns = (size_t)(frame.last - frame.first + 1);
-	if (columns < strlen("curve"))
-		columns = strlen("curve");
 	buf_putc(s->out, '\n');
 	(void)snprintf(head, sizeof head, "%7s %7s  %-10s %-*s  parameters",
 	    "trial", "step", "value", (int)columns, "curve");

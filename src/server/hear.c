@@ -38,22 +38,6 @@ hear_up(struct tuner *t, struct live *l, const struct launch_event *ev)
 	l->att_dirty = true;
 }
 
-/* Remember that the medians at this step are old. */
-static void
-median_touch(struct tuner *t, int64_t step)
-{
-	size_t n = t->n_median_steps;
-
-	if (n > 0 && t->median_steps[n - 1] == step)
-		return;
-	if (n == t->cap_median_steps) {
-		t->cap_median_steps = n < 64 ? 64 : n * 2;
-		t->median_steps = xreallocarray(t->median_steps,
-		    t->cap_median_steps, sizeof *t->median_steps);
-	}
-	t->median_steps[t->n_median_steps++] = step;
-}
-
 static bool
 better(const struct tuner *t, double a, double b)
 {
@@ -71,7 +55,7 @@ hear_objective(struct tuner *t, struct live *l, int64_t step, double value)
 	is_new = history_report(t->history, l->row.number, step, value);
 	stopper_set_observe(t->rules, t->history, l->row.number, step);
 	t->median->observe(t->median_state, t->history, l->row.number, step);
-	median_touch(t, step);
+	tuner_touch_medians(t, l->row.number, step);
 	if (l->row.attempts > 1 && l->att.resumed_step < 0) {
 		l->att.resumed_step = step;
 		l->att_dirty = true;

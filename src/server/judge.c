@@ -355,35 +355,3 @@ tuner_check_limits(struct tuner *t)
 			tuner_wake_in(t, left);
 	}
 }
-
-static int
-step_compare(const void *a, const void *b)
-{
-	const int64_t *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
-/* Bring the view medians up to date for the steps that changed. */
-void
-tuner_flush_medians(struct tuner *t)
-{
-	struct err e = ERR_INIT;
-	int64_t trials;
-	double median;
-	size_t i;
-
-	qsort(t->median_steps, t->n_median_steps, sizeof *t->median_steps,
-	    step_compare);
-	for (i = 0; i < t->n_median_steps && !t->store_failed; i++) {
-		if (i > 0 && t->median_steps[i] == t->median_steps[i - 1])
-			continue;
-		if (!t->median->median(t->median_state, t->history,
-			t->median_steps[i], &trials, &median))
-			continue;
-		if (store_median_put(t->store, t->median_steps[i], trials,
-			median, &e) != 0)
-			tuner_break(t, &e);
-	}
-	t->n_median_steps = 0;
-}

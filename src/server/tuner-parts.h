@@ -69,6 +69,12 @@ struct request {
 	char text[192];
 };
 
+/* A step that anybody reported. */
+struct median_step {
+	int64_t step;
+	bool old;	/* its row in medians is */
+};
+
 struct tuner {
 	struct tuner_env env;
 	const struct study *study;
@@ -98,7 +104,7 @@ struct tuner {
 	size_t n_acts;
 	struct request *requests;
 	size_t n_requests;
-	int64_t *median_steps;		/* steps whose row in medians is old */
+	struct median_step *median_steps;	/* ascending */
 	size_t n_median_steps, cap_median_steps;
 
 	struct loop_timer *wake;	/* retries, limits, a locked store */
@@ -167,6 +173,13 @@ void tuner_judge(struct tuner *, struct live *, int64_t step);
 void tuner_attempt_ended(struct tuner *, struct live *,
     const struct launch_exit *, const char *lost_why);
 void tuner_check_limits(struct tuner *);
+
+/* medians.c */
+/* The trial has reported this step: some rows of the view are old now. */
+void tuner_touch_medians(struct tuner *, int64_t trial, int64_t step);
+/* The same for a report that was read back. */
+void tuner_load_median(struct tuner *, int64_t step);
+/* Write what is old. */
 void tuner_flush_medians(struct tuner *);
 
 /* place.c */

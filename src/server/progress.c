@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "src/base/err.h"
 #include "src/base/json.h"
@@ -80,19 +79,6 @@ limits_read(struct screen *s)
 	json_free(doc);
 }
 
-static int64_t
-elapsed_ms(const struct store_study *study)
-{
-	struct timespec now;
-	int64_t ms = study->elapsed_ms;
-
-	if (study->state != STUDY_RUNNING && study->state != STUDY_PAUSED)
-		return ms;
-	(void)clock_gettime(CLOCK_REALTIME, &now);
-	return ms + (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000 -
-	       study->started_us / 1000;
-}
-
 static void
 title_put(struct screen *s)
 {
@@ -103,7 +89,7 @@ title_put(struct screen *s)
 	    study_state_name(study->state),
 	    study->maximize ? "maximize" : "minimize", study->metric,
 	    study->strategy, study->rule);
-	duration_put(&line, elapsed_ms(study));
+	duration_put(&line, study->elapsed_ms);
 	line_put(s, "1", buf_str(&line));
 	buf_clear(&line);
 	if (study->why != NULL && study->state != STUDY_RUNNING) {
@@ -271,6 +257,8 @@ curve_line(struct screen *s, const char *name, const struct spark *curve,
 		spark_put(&line, curve, frame, columns);
 	} else
 		buf_printf(&line, "%7s  %-10s %*s", "-", "-", (int)columns, "");
+	if (columns < strlen("curve"))
+		buf_printf(&line, "%*s", (int)(strlen("curve") - columns), "");
 	buf_puts(&line, "  ");
 	rows_put_params(&line, params, PROGRESS_DIGITS - 1);
 	while (line.len > 0 && line.data[line.len - 1] == ' ')
@@ -295,8 +283,6 @@ curves_put(struct screen *s, const struct running *list, size_t n, int64_t more,
 	if (frame.first <= frame.last &&
 	    frame.last - frame.first < PROGRESS_SPARK)
 		columns = (size_t)(frame.last - frame.first + 1);
-	if (columns < strlen("curve"))
-		columns = strlen("curve");
 	buf_putc(s->out, '\n');
 	(void)snprintf(head, sizeof head, "%7s %7s  %-10s %-*s  parameters",
 	    "trial", "step", "value", (int)columns, "curve");

@@ -27,8 +27,10 @@ store_there(bool *there, const char *path, struct err *e)
 	*there = false;
 	if ((rc = store_look(path, e)) <= 0)
 		return rc;
+	/* Able to write: a death while the file was made may have left a
+	 * journal to roll back. */
 	s = store_new(path, STORE_READ);
-	rc = store_connect(s, path, SQLITE_OPEN_READONLY, e);
+	rc = store_connect(s, path, SQLITE_OPEN_READWRITE, e);
 	if (rc == 0)
 		rc = store_identify(s, &version, e);
 	if (rc == 0)

@@ -14,7 +14,7 @@
 #include "src/store/stmt.h"
 
 /* Milliseconds to wait for a lock while opening, and for readers always. */
-#define OPEN_WAIT_MS 2000
+#define OPEN_WAIT_MS 500
 
 /*
  * Views are read with the defences of SQLite's security page on.  mmap stays
@@ -149,36 +149,63 @@ store_look(const char *path, struct err *e)
 	return st.st_size > 0;
 }
 
+/* Nothing beside the database can be made here. */
+static bool
+is_read_only_place(struct store *s)
+{
+	int code = sqlite3_extended_errcode(s->db);
+
+	return (code & 0xff) == SQLITE_CANTOPEN ||
+	       code == SQLITE_READONLY_DIRECTORY ||
+	       code == SQLITE_READONLY_CANTINIT;
+}
+
+/* Whether the log beside the file holds something. */
+static bool
+has_log(const struct store *s)
+{
+	char *name = xasprintf("%s-wal", s->path);
+	struct stat st;
+	bool has = stat(name, &st) == 0 && st.st_size > 0;
+
+	free(name);
+	return has;
+}
+
+/*
+ * A place where not even the files beside the database can be made.  Then
+ * nobody writes there either, and the file may be read as it lies.
+ */
+static int
+reconnect_immutable(struct store *s, struct err *e)
+{
+	char *uri = immutable_uri(s->path);
+	int rc;
+
+	(void)sqlite3_close_v2(s->db);
+	s->db = NULL;
+	rc = store_connect(s, uri, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, e);
+	free(uri);
+	return rc;
+}
+
 static int
 open_read(struct store *s, struct err *e)
 {
-	struct err again = ERR_INIT;
 	int64_t version = 0;
-	char *name;
 	int rc;
 
 	if (store_connect(s, s->path, SQLITE_OPEN_READONLY, e) < 0)
 		return -1;
 	rc = store_identify(s, &version, e);
-	if (rc < 0 && (sqlite3_errcode(s->db) & 0xff) == SQLITE_CANTOPEN) {
-		/* No log can be made beside it: a read-only place.  Then
-		 * nobody writes either, unless a log is there already. */
-		name = xasprintf("%s-wal", s->path);
-		rc = access(name, F_OK) == 0 ? -1 : 0;
-		free(name);
-		if (rc < 0)
-			return -1;
-		(void)sqlite3_close_v2(s->db);
-		s->db = NULL;
-		name = immutable_uri(s->path);
-		rc = store_connect(
-		    s, name, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, &again);
-		free(name);
-		if (rc == 0)
-			rc = store_identify(s, &version, &again);
-		if (rc < 0 && e != NULL)
-			*e = again;
-	}
+	if (rc < 0 && is_read_only_place(s) && !has_log(s))
+		rc = reconnect_immutable(s, e) < 0
+			 ? -1
+			 : store_identify(s, &version, e);
+	/* Only a death while the file was made leaves this. */
+	if (rc < 0 &&
+	    sqlite3_extended_errcode(s->db) == SQLITE_READONLY_ROLLBACK)
+		return err_set(e, ERR_STORE, "%s: holds no study", s->path);
 	if (rc < 0)
 		return -1;
 	if (version == 0)

@@ -162,28 +162,26 @@ no_space(struct store *s)
 	return sys == ENOSPC || sys == EDQUOT;
 }
 
-int
-store_fail(struct store *s, const char *what, struct err *e)
+static int
+describe(struct store *s, const char *what, struct err *e)
 {
 	char who[128];
 
-	if (s->begun && sqlite3_get_autocommit(s->db))
-		s->lost = true;
 	switch (sqlite3_errcode(s->db) & 0xff) {
 	case SQLITE_BUSY:
 	case SQLITE_LOCKED:
 		store_blocker(s, who, sizeof who);
 		return err_set(e, ERR_BUSY, "%s: locked by %s", s->path, who);
 	case SQLITE_FULL:
-		return err_set(e, ERR_FULL, "%s: %s: no space left on the disk",
-		    s->path, what);
+		return err_set(
+		    e, ERR_FULL, "%s: no space left on the disk", s->path);
 	case SQLITE_NOTADB:
 		return err_set(
 		    e, ERR_STORE, "%s: not a database of hpotune", s->path);
 	case SQLITE_IOERR:
 		if (no_space(s))
 			return err_set(e, ERR_FULL,
-			    "%s: %s: no space left on the disk", s->path, what);
+			    "%s: no space left on the disk", s->path);
 		s->dead = s->mode == STORE_WRITE;
 		break;
 	case SQLITE_CORRUPT:
@@ -197,11 +195,26 @@ store_fail(struct store *s, const char *what, struct err *e)
 }
 
 int
+store_fail(struct store *s, const char *what, struct err *e)
+{
+	struct err err = ERR_INIT;
+
+	(void)describe(s, what, &err);
+	if (s->begun && !s->lost && sqlite3_get_autocommit(s->db)) {
+		s->lost = true;
+		s->lost_err = err;
+	}
+	if (e != NULL)
+		*e = err;
+	return -1;
+}
+
+int
 store_exec(struct store *s, const char *sql, struct err *e)
 {
 	if (sqlite3_exec(s->db, sql, NULL, NULL, NULL) == SQLITE_OK)
 		return 0;
-	return store_fail(s, "statement", e);
+	return store_fail(s, "cannot be written", e);
 }
 
 sqlite3_stmt *
@@ -210,7 +223,7 @@ stmt_get(struct store *s, enum stmt_id id, struct err *e)
 	if (s->stmts[id] == NULL &&
 	    sqlite3_prepare_v3(s->db, texts[id], -1, SQLITE_PREPARE_PERSISTENT,
 		&s->stmts[id], NULL) != SQLITE_OK) {
-		(void)store_fail(s, "statement", e);
+		(void)store_fail(s, "cannot be read", e);
 		return NULL;
 	}
 	return s->stmts[id];
@@ -226,7 +239,10 @@ stmt_step(struct store *s, sqlite3_stmt *st, struct err *e)
 		stmt_done(st);
 		return 0;
 	default:
-		(void)store_fail(s, "statement", e);
+		(void)store_fail(s,
+		    sqlite3_stmt_readonly(st) ? "cannot be read"
+					      : "cannot be written",
+		    e);
 		stmt_done(st);
 		return -1;
 	}

@@ -8,6 +8,7 @@
 
 #include <sqlite3.h>
 
+#include "src/base/err.h"
 #include "src/store/store.h"
 
 /* "hpot": what file(1) and store_open look for. */
@@ -61,7 +62,8 @@ struct store {
 	enum store_mode mode;
 	bool wal;
 	bool begun; /* between store_begin and its end */
-	bool lost; /* an error has undone the transaction */
+	bool lost; /* an error has undone the transaction: */
+	struct err lost_err; /* this one */
 	bool dead; /* memory and file may differ: reopen */
 	int64_t seq; /* last number given to a record */
 	int64_t seq_begin; /* the same when the transaction began */

@@ -112,9 +112,11 @@ commit(struct store *s, struct err *e)
 {
 	sqlite3_stmt *st;
 
-	if (s->lost)
-		return err_set(e, ERR_STORE,
-		    "%s: an error has undone the transaction", s->path);
+	if (s->lost) {
+		if (e != NULL)
+			*e = s->lost_err;
+		return -1;
+	}
 	if (write_counter(s, e) < 0 ||
 	    (st = stmt_get(s, STMT_COMMIT, e)) == NULL ||
 	    stmt_step(s, st, e) < 0)

@@ -75,24 +75,59 @@ cores(void)
 	return CPU_COUNT(&set);
 }
 
+/* How many GPUs a trial has, when there are so many. */
+static int
+gpus_want(int64_t *want, const struct local_gpus *g,
+    const struct study_trial *settings, struct err *e)
+{
+	*want = settings->gpus < 0 ? g->n > 0 : settings->gpus;
+	if (*want > (int64_t)g->n)
+		return err_set(e, ERR_USAGE,
+		    "a trial wants %lld, but there %s %zu here",
+		    (long long)*want, g->n == 1 ? "is" : "are", g->n);
+	return 0;
+}
+
+static void
+gpus_free(struct local_gpus *g)
+{
+	size_t i;
+
+	for (i = 0; i < g->n; i++)
+		free(g->name[i]);
+	free(g->name);
+}
+
+int
+local_slots_check(const struct study_trial *settings,
+    const struct option_value *options, struct err *e)
+{
+	struct local_gpus g = { 0 };
+	int64_t want;
+	int rc;
+
+	rc = gpus_read(
+	    &g, option_get(launcher_local.options, options, "gpus")->text, e);
+	if (rc == 0)
+		rc = gpus_want(&want, &g, settings, e);
+	gpus_free(&g);
+	return rc;
+}
+
 int
 local_slots_open(struct local *l, const struct launch_env *env, struct err *e)
 {
 	const struct option *table = launcher_local.options;
 	const struct option_value *gpus, *share;
-	int64_t want = env->settings->gpus, cpus = env->settings->cpus, n;
+	int64_t want, cpus = env->settings->cpus, n;
 	struct local_gpus *g = &l->gpus;
 
 	gpus = option_get(table, env->options, "gpus");
 	share = option_get(table, env->options, "trials_per_gpu");
 	if (gpus_read(g, gpus->text, e) == -1)
 		return -1;
-	if (want < 0)
-		want = g->n > 0;
-	if (want > (int64_t)g->n)
-		return err_set(e, ERR_USAGE,
-		    "trial.gpus: %lld wanted, but there %s %zu here",
-		    (long long)want, g->n == 1 ? "is" : "are", g->n);
+	if (gpus_want(&want, g, env->settings, e) == -1)
+		return -1;
 	g->per_trial = (size_t)want;
 	if (want > 0) {
 		g->groups = g->n / g->per_trial;
@@ -110,11 +145,7 @@ local_slots_open(struct local *l, const struct launch_env *env, struct err *e)
 void
 local_slots_close(struct local *l)
 {
-	size_t i;
-
-	for (i = 0; i < l->gpus.n; i++)
-		free(l->gpus.name[i]);
-	free(l->gpus.name);
+	gpus_free(&l->gpus);
 }
 
 void

@@ -368,6 +368,7 @@ const struct launcher launcher_local = {
 	.name = "local",
 	.about = "processes on this machine",
 	.options = options,
+	.check = local_slots_check,
 	.open = local_open,
 	.close = local_close,
 	.slots = local_slots,

@@ -111,6 +111,9 @@ void local_note(struct local_attempt *, bool warn, const char *, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* local-slots.c: who gets which processor. */
+/* Whether this machine has the GPUs; nothing is opened. */
+int local_slots_check(
+    const struct study_trial *, const struct option_value *, struct err *);
 int local_slots_open(struct local *, const struct launch_env *, struct err *);
 void local_slots_close(struct local *);
 void local_slot_name(const struct local *, int slot, char *, size_t);

@@ -98,22 +98,40 @@ queue_values(struct store *store, const struct space *space,
 	return rc;
 }
 
-/* The defaults, as one setting, and the enqueue list: once, at the start. */
+/* The defaults as one setting, without those that it makes inactive. */
+static bool
+defaults_take(const struct space *space, struct value *def)
+{
+	bool *out = xcalloc(space->n, sizeof *out), any = false;
+	const struct param *p;
+	size_t i, k;
+
+	for (k = 0; k < space->n; k++) {
+		i = (size_t)space->order[k];
+		p = &space->params[i];
+		if (p->parent >= 0)
+			out[i] = out[p->parent] ||
+			    (def[p->parent].kind != VALUE_NONE &&
+				!space_active(space, i, def));
+		if (!p->has_default || out[i])
+			continue;
+		def[i] = p->def;
+		any = true;
+	}
+	free(out);
+	return any;
+}
+
+/* The defaults and the enqueue list: once, at the start. */
 static int
 queue_fill(struct store *store, const struct study *study, struct err *e)
 {
 	const struct space *space = study->space;
 	struct value *def = xcalloc(space->n, sizeof *def);
-	bool any = false;
 	size_t i;
 	int rc = 0;
 
-	for (i = 0; i < space->n; i++)
-		if (space->params[i].has_default) {
-			def[i] = space->params[i].def;
-			any = true;
-		}
-	if (any)
+	if (defaults_take(space, def))
 		rc = queue_values(store, space, def, "default", e);
 	for (i = 0; i < study->n_enqueue && rc == 0; i++)
 		rc = queue_values(store, space, study->enqueue[i], "enqueue",

@@ -248,6 +248,11 @@ turn_collect(struct tuner *t)
 static void
 study_ended(struct tuner *t)
 {
+	if (!t->shutdown && !t->over && t->n_failed == t->n_trials) {
+		t->failed = true;
+		(void)snprintf(t->why, sizeof t->why,
+		    "all %" PRId64 " trials failed", t->n_trials);
+	}
 	if (t->shutdown)
 		t->row.state = STUDY_INTERRUPTED;
 	else

@@ -3,6 +3,7 @@
  * the mend.  Looks; changes nothing.
  */
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +19,7 @@
 #include "src/cli/cli.h"
 #include "src/cli/machine.h"
 #include "src/cli/table.h"
+#include "src/server/state.h"
 #include "src/store/store.h"
 
 enum finding {
@@ -60,14 +62,15 @@ finding_add(struct doctor *d, enum finding finding, const char *what,
 static void
 check_fs(struct doctor *d)
 {
+	char name[64], text[512];
 	bool network;
-	const char *name = machine_fs(d->dir, &network);
-	char text[512];
 
+	state_file_system(d->dir, name, sizeof name, &network);
 	(void)snprintf(text, sizeof text, "%s holds %s", name, d->dir);
-	finding_add(d, network ? FINDING_WARN : FINDING_OK, "file system", text,
-	    "put the study on a local disk (--state DIR): file locks "
-	    "and shared memory are not sure over a network");
+	finding_add(d, network ? FINDING_BAD : FINDING_OK, "file system", text,
+	    "use --state with a local folder: over a network neither locks "
+	    "nor shared memory are sure (or --network-fs, when no other "
+	    "machine runs the study)");
 }
 
 static void
@@ -297,9 +300,12 @@ static int
 doctor_dir(
     struct cli *cli, struct cli_study *found, const char **dir, struct err *e)
 {
-	*dir = ".";
-	if (cli->n_operands == 0)
+	if (cli->n_operands == 0) {
+		if ((found->state_dir = realpath(".", NULL)) == NULL)
+			return err_set(e, ERR_FILE, ".: %s", strerror(errno));
+		*dir = found->state_dir;
 		return 0;
+	}
 	if (cli_find_study(cli, found, NULL, e) == -1)
 		return -1;
 	*dir = found->state_dir;

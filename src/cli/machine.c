@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "src/cli/machine.h"
@@ -37,55 +36,6 @@ machine_gpus(void)
 			n++;
 	(void)closedir(d);
 	return n;
-}
-
-/* Magic numbers of statfs(2). */
-static const struct fs {
-	unsigned long magic;
-	const char *name;
-	bool network;
-} file_systems[] = {
-	{ 0xef53, "ext4", false },
-	{ 0x58465342, "xfs", false },
-	{ 0x9123683e, "btrfs", false },
-	{ 0x2fc12fc1, "zfs", false },
-	{ 0x01021994, "tmpfs", false },
-	{ 0x794c7630, "overlayfs", false },
-	{ 0xf2f52010, "f2fs", false },
-	{ 0xca451a4e, "bcachefs", false },
-	{ 0x6969, "nfs", true },
-	{ 0xff534d42, "cifs", true },
-	{ 0xfe534d42, "smb", true },
-	{ 0x517b, "smb", true },
-	{ 0x00c36400, "ceph", true },
-	{ 0x0bd00bd0, "lustre", true },
-	{ 0x47504653, "gpfs", true },
-	{ 0x19830326, "beegfs", true },
-	{ 0x01021997, "9p", true },
-	{ 0x5346414f, "afs", true },
-	{ 0x61756673, "aufs", false },
-	{ 0x65735546, "fuse", true },
-	{ 0x20030528, "orangefs", true },
-	{ 0x7461636f, "ocfs2", true },
-	{ 0x01161970, "gfs2", true },
-};
-
-const char *
-machine_fs(const char *path, bool *network)
-{
-	struct statfs fs;
-	size_t i;
-
-	*network = false;
-	if (statfs(path, &fs) == -1)
-		return "unknown";
-	for (i = 0; i < sizeof file_systems / sizeof file_systems[0]; i++)
-		if (file_systems[i].magic ==
-		    ((unsigned long)fs.f_type & 0xffffffffUL)) {
-			*network = file_systems[i].network;
-			return file_systems[i].name;
-		}
-	return "unknown";
 }
 
 bool

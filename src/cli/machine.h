@@ -11,9 +11,6 @@
 int machine_cores(void);
 /* NVIDIA GPUs the driver shows; 0 when there is none or no driver. */
 int machine_gpus(void);
-/* The name of the file system that holds path ("ext4", "nfs"), and whether it
- * is shared over a network; "unknown" when it cannot be told. */
-const char *machine_fs(const char *path, bool *network);
 /* The first line of a file as text, without its newline; false: cannot. */
 bool machine_line(const char *path, char *buf, size_t n);
 /* A number that a file holds; -1 = cannot. */

@@ -17,7 +17,7 @@
 #include "src/store/store.h"
 
 enum {
-	PROGRESS_TRIALS = 20, /* running ones that are shown */
+	PROGRESS_TRIALS = 12, /* running ones that are shown */
 	PROGRESS_SPARK = 24, /* columns of a curve */
 	PROGRESS_DIGITS = 5
 };

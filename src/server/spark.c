@@ -89,32 +89,40 @@ spark_height(const struct spark_frame *frame, double value)
 	return text_is_utf8() ? blocks[height] : letters[height];
 }
 
+/* Steps from the first one of the frame: exact where steps themselves are
+ * beyond a double. */
+static double
+frame_at(const struct spark_frame *frame, int64_t step)
+{
+	return (double)((uint64_t)step - (uint64_t)frame->first);
+}
+
 /* Where the last point stops standing for the curve: one gap further. */
 static double
-curve_end(const struct spark *curve)
+curve_end(const struct spark *curve, const struct spark_frame *frame)
 {
-	int64_t gap = 1;
+	double last, gap = 1;
 
 	if (curve->n == 0)
 		return -INFINITY;
+	last = frame_at(frame, curve->steps[curve->n - 1]);
 	if (curve->n > 1)
-		gap = curve->steps[curve->n - 1] - curve->steps[curve->n - 2];
-	return (double)curve->steps[curve->n - 1] + (double)gap;
+		gap = last - frame_at(frame, curve->steps[curve->n - 2]);
+	return last + gap;
 }
 
 void
 spark_put(struct buf *out, const struct spark *curve,
     const struct spark_frame *frame, size_t width)
 {
-	double begin, share, end = curve_end(curve);
+	double begin, share, end = curve_end(curve, frame);
 	size_t column, at = 0;
 
-	share =
-	    ((double)frame->last - (double)frame->first + 1) / (double)width;
+	share = (frame_at(frame, frame->last) + 1) / (double)width;
 	for (column = 0; column < width; column++) {
-		begin = (double)frame->first + share * (double)column;
-		while (
-		    at < curve->n && (double)curve->steps[at] < begin + share)
+		begin = share * (double)column;
+		while (at < curve->n &&
+		       frame_at(frame, curve->steps[at]) < begin + share)
 			at++;
 		if (at == 0 || begin >= end)
 			buf_putc(out, ' ');

@@ -40,6 +40,7 @@ like "$out" '^talk +running +minimize loss' 'status: the title'
 like "$out" '^trials 1 of 1: 1 running; slots: 1 of 1 busy$' 'status: counts'
 like "$out" '^ +1 +2 +0.25 +[▁▂▃▄▅▆▇█]{2} +x=' 'status: a curve'
 like "$("$HPOTUNE" status --json)" '"state":"running"' 'status --json'
+unlike "$out" 'no server' 'status: there is a server'
 
 out=$("$HPOTUNE" logs 1)
 like "$out" "$(printf '^tab\there$')" 'logs: tab and newline pass'
@@ -71,6 +72,17 @@ is "$?: $(cat err)" '2: hpotune: logs: trial 1 has 2 attempts' \
     'logs --attempt: one there is not'
 "$HPOTUNE" logs 2 2>err
 is $? 1 'logs: a trial there is not'
+
+# A server that died, seen from a copy of the database without its folder.
+sqlite3 talk.db "UPDATE t_study SET state = 'running'"
+mkdir elsewhere
+sqlite3 talk.db "VACUUM INTO 'elsewhere/talk.db'"
+like "$("$HPOTUNE" status elsewhere/talk.db)" '^no server runs this study' \
+    'status: the server died'
+like "$("$HPOTUNE" status elsewhere/talk.db --json)" '"server":false' \
+    'status --json: the server died'
+"$HPOTUNE" watch elsewhere/talk.db >out
+is $? 0 'watch: does not wait for a server that died'
 
 # Old output is dropped by a hole in the file.
 log=$(sql talk.db 'SELECT log FROM attempts WHERE attempt = 2')

@@ -124,6 +124,9 @@ void cli_study_fini(struct cli_study *);
 int
 cli_open_store(struct cli *, struct cli_study *, struct store **, struct err *);
 
+/* Whether a server has the study; true too when that cannot be told. */
+bool cli_server_alive(const struct cli_study *);
+
 int cmd_best(struct cli *);
 int cmd_check(struct cli *);
 int cmd_doctor(struct cli *);

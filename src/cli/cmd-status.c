@@ -12,13 +12,47 @@
 
 enum { WATCH_MS = 1000 };
 
+enum study_life {
+	LIFE_OVER, /* ended, or left by its server in good order */
+	LIFE_SERVED,
+	LIFE_ALONE /* the server died */
+};
+
 static int
-screen_put(
-    struct buf *out, const struct cli *cli, struct store *store, struct err *e)
+study_life(const struct cli_study *found, struct store *store,
+    enum study_life *life, struct err *e)
 {
-	if (cli->json)
-		return progress_json(out, store, e);
-	return progress_render(out, store, cli->width, cli->colour, e);
+	struct store_study study = { 0 };
+
+	if (store_study_get(store, &study, e) == -1)
+		return -1;
+	*life = LIFE_OVER;
+	if (study.state == STUDY_RUNNING || study.state == STUDY_PAUSED)
+		*life = cli_server_alive(found) ? LIFE_SERVED : LIFE_ALONE;
+	store_study_fini(&study);
+	return 0;
+}
+
+/* One screen, as text or as one JSON document. */
+static int
+screen_put(struct buf *out, const struct cli *cli, struct store *store,
+    enum study_life life, struct err *e)
+{
+	if (!cli->json) {
+		if (progress_render(out, store, cli->width, cli->colour, e) ==
+		    -1)
+			return -1;
+		if (life == LIFE_ALONE)
+			buf_puts(out, "no server runs this study: hpotune "
+				      "start resumes it\n");
+		return 0;
+	}
+	if (progress_json(out, store, e) == -1)
+		return -1;
+	out->len -= strlen("}\n");
+	buf_printf(
+	    out, ",\n\"server\":%s}\n", life == LIFE_SERVED ? "true" : "false");
+	return 0;
 }
 
 int
@@ -26,33 +60,22 @@ cmd_status(struct cli *cli)
 {
 	struct cli_study found;
 	struct store *store;
+	enum study_life life;
 	struct buf out = { 0 };
 	struct err e = ERR_INIT;
 	int rc;
 
 	if (cli_open_store(cli, &found, &store, &e) == -1)
 		return cli_fail(&e);
-	rc = screen_put(&out, cli, store, &e);
+	rc = study_life(&found, store, &life, &e);
+	if (rc == 0)
+		rc = screen_put(&out, cli, store, life, &e);
 	if (rc == 0)
 		(void)cli_print(&out);
 	buf_free(&out);
 	store_close(store);
 	cli_study_fini(&found);
 	return rc == -1 ? cli_fail(&e) : CLI_DONE;
-}
-
-/* Whether a server may still be at work: 1, 0, or -1 with e filled. */
-static int
-study_goes_on(struct store *store, struct err *e)
-{
-	struct store_study study = { 0 };
-	bool on;
-
-	if (store_study_get(store, &study, e) == -1)
-		return -1;
-	on = study.state == STUDY_RUNNING || study.state == STUDY_PAUSED;
-	store_study_fini(&study);
-	return on;
 }
 
 /*
@@ -80,20 +103,21 @@ cmd_watch(struct cli *cli)
 	struct cli_study found;
 	struct store *store;
 	struct buf old = { 0 }, new = { 0 };
+	enum study_life life;
 	struct err e = ERR_INIT;
 	int rc;
 
 	if (cli_open_store(cli, &found, &store, &e) == -1)
 		return cli_fail(&e);
 	for (;;) {
-		if ((rc = study_goes_on(store, &e)) == -1 ||
-		    screen_put(&new, cli, store, &e) == -1) {
-			rc = -1;
+		rc = study_life(&found, store, &life, &e);
+		if (rc == 0)
+			rc = screen_put(&new, cli, store, life, &e);
+		if (rc == -1)
 			break;
-		}
 		screen_show(cli, &new, &old);
 		buf_clear(&new);
-		if (rc == 0 || ferror(stdout))
+		if (life != LIFE_SERVED || ferror(stdout))
 			break;
 		(void)poll(NULL, 0, WATCH_MS);
 	}

@@ -14,6 +14,7 @@
 #include "src/base/mem.h"
 #include "src/cli/cli.h"
 #include "src/model/study.h"
+#include "src/server/state.h"
 #include "src/store/store.h"
 
 static bool
@@ -191,4 +192,23 @@ cli_open_store(struct cli *cli, struct cli_study *found, struct store **store,
 		return -1;
 	}
 	return 0;
+}
+
+bool
+cli_server_alive(const struct cli_study *found)
+{
+	struct state state;
+	char *dir;
+	bool alive = true;
+
+	dir = xasprintf(
+	    "%.*s.d", (int)(strlen(found->db) - strlen(".db")), found->db);
+	if (access(dir, F_OK) == -1 && errno == ENOENT)
+		alive = false;
+	else if (state_open(&state, dir, false, NULL) == 0) {
+		alive = state_locked(&state, NULL, 0);
+		state_close(&state);
+	}
+	free(dir);
+	return alive;
 }

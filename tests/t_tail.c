@@ -18,6 +18,12 @@ reported_twice(struct rig *rig, int64_t trial)
 }
 
 static bool
+reported_thrice(struct rig *rig, int64_t trial)
+{
+	return rig->trial[trial].reports >= 3;
+}
+
+static bool
 never(struct rig *rig, int64_t turns)
 {
 	return rig->turns >= turns;
@@ -124,11 +130,16 @@ test_cut(void)
 	    "echo '{\"step\":1,\"a\":1}' >$HPOTUNE_METRICS\n"
 	    "echo '{\"step\":2,\"a\":2}' >>$HPOTUNE_METRICS\n"
 	    "while ! test -f go; do sleep 0.01; done\n"
-	    "echo '{\"step\":3,\"a\":3}' >$HPOTUNE_METRICS\n");
+	    "echo '{\"step\":3,\"a\":3}' >$HPOTUNE_METRICS\n"
+	    "while ! test -f new; do sleep 0.01; done\n"
+	    "echo '{\"step\":4,\"a\":4}' >m.new; mv m.new $HPOTUNE_METRICS");
 	rig_until(&rig, reported_twice, 1);
 	close(open(rig_path(&rig, 1, "../../../../go"), O_CREAT, 0600));
-	ok(rig_until(&rig, rig_over, 1), "a file begun anew");
+	ok(rig_until(&rig, reported_thrice, 1), "a file begun anew");
 	is_str(t->last, "a 3 3", "is read from its start");
+	close(open(rig_path(&rig, 1, "../../../../new"), O_CREAT, 0600));
+	ok(rig_until(&rig, rig_over, 1), "so is one");
+	is_str(t->last, "a 4 4", "that took its place");
 	ok(strstr(buf_str(&t->note), "cut short") != NULL, "with a note");
 	rig_close(&rig);
 }

@@ -76,11 +76,12 @@ start_err(struct err *e, int error, const char *what)
 }
 
 static int
-dir_make(const char *path, struct err *e)
+dir_make(const char *path, bool *fresh, struct err *e)
 {
 	struct stat st;
 
-	if (mkdir(path, 0700) == 0)
+	*fresh = mkdir(path, 0700) == 0;
+	if (*fresh)
 		return 0;
 	if (errno != EEXIST)
 		return start_err(e, errno, path);
@@ -89,23 +90,28 @@ dir_make(const char *path, struct err *e)
 	return start_err(e, ENOTDIR, path);
 }
 
+/* fresh: the attempt's own directory was not there before. */
 static int
-dirs_make(const struct launch_spec *spec, const char *dir, struct err *e)
+dirs_make(
+    const struct launch_spec *spec, const char *dir, bool *fresh, struct err *e)
 {
-	const char *names[] = { "checkpoint", "output", "output/model" };
+	static const char *const names[] = { "checkpoint", "output",
+		"output/model" };
 	char path[PATH_MAX];
+	bool made;
 	size_t i;
 
 	if (snprintf(path, sizeof path, "%s", spec->trial_dir) >= PATH_MAX)
 		return start_err(e, ENAMETOOLONG, spec->trial_dir);
-	if (dir_make(dirname(path), e) == -1 ||
-	    dir_make(spec->trial_dir, e) == -1 || dir_make(dir, e) == -1)
+	if (dir_make(dirname(path), &made, e) == -1 ||
+	    dir_make(spec->trial_dir, &made, e) == -1 ||
+	    dir_make(dir, fresh, e) == -1)
 		return -1;
 	for (i = 0; i < sizeof names / sizeof names[0]; i++) {
 		if (snprintf(path, sizeof path, "%s/%s", spec->trial_dir,
 			names[i]) >= PATH_MAX)
 			return start_err(e, ENAMETOOLONG, spec->trial_dir);
-		if (dir_make(path, e) == -1)
+		if (dir_make(path, &made, e) == -1)
 			return -1;
 	}
 	return 0;
@@ -201,7 +207,7 @@ shim_spawn(const char *path, char **argv, char **env, pid_t *pid)
 
 static int
 attempt_spawn(struct local *l, const struct launch_spec *spec, const char *dir,
-    struct err *e)
+    bool fresh, struct err *e)
 {
 	char **argv = shim_argv(l, spec, dir);
 	char **env = local_env(l, spec, dir);
@@ -218,6 +224,7 @@ attempt_spawn(struct local *l, const struct launch_spec *spec, const char *dir,
 	fail_point("local.after_spawn");
 	a = local_follow(l, spec);
 	a->child = pid;
+	a->fresh = fresh;
 	/* The pid is certain: nobody has reaped it yet. */
 	local_watch(a, pid, (int)syscall(SYS_pidfd_open, pid, 0));
 	return 0;
@@ -227,6 +234,7 @@ int
 local_start(void *ctx, const struct launch_spec *spec, struct err *e)
 {
 	struct local *l = ctx;
+	bool fresh = false;
 	char *dir;
 	int r;
 
@@ -236,12 +244,12 @@ local_start(void *ctx, const struct launch_spec *spec, struct err *e)
 	if (strlen(spec->uuid) != CLAIM_UUID)
 		r = err_set(e, ERR_LAUNCH, "%s: no uuid", dir);
 	else
-		r = dirs_make(spec, dir, e);
+		r = dirs_make(spec, dir, &fresh, e);
 	if (r == 0)
 		r = params_write(dir, spec->params_json, e);
 	fail_point("local.after_mkdir");
 	if (r == 0)
-		r = attempt_spawn(l, spec, dir, e);
+		r = attempt_spawn(l, spec, dir, fresh, e);
 	free(dir);
 	return r;
 }

@@ -13,6 +13,8 @@
 
 #include "trials/local.h"
 
+enum { PATH_SIZE = 4352 };
+
 void
 local_tail_close(struct local_attempt *a)
 {
@@ -26,7 +28,7 @@ local_tail_close(struct local_attempt *a)
 static bool
 tail_open(const struct local_attempt *a, struct local_tail *t)
 {
-	char path[4352];
+	char path[PATH_SIZE];
 
 	if (t->fd == -1) {
 		(void)snprintf(path, sizeof path, "%s/%s", a->dir, t->name);
@@ -120,21 +122,28 @@ hole_skip(struct local_attempt *a, struct local_tail *t)
 	return true;
 }
 
-/* Nothing to read: a file that became shorter is read from its start. */
+/* Nothing to read: a file cut short or replaced is read from its start. */
 static bool
 cut_skip(struct local_attempt *a, struct local_tail *t)
 {
-	struct stat st;
+	struct stat mine, there;
+	char path[PATH_SIZE];
 
-	if (fstat(t->fd, &st) == -1 || st.st_size >= *t->at)
+	(void)snprintf(path, sizeof path, "%s/%s", a->dir, t->name);
+	if (fstat(t->fd, &mine) == -1 || lstat(path, &there) == -1 ||
+	    !S_ISREG(there.st_mode) ||
+	    (mine.st_ino == there.st_ino && mine.st_size >= *t->at))
 		return false;
+	(void)close(t->fd);
+	t->fd = -1;
 	*t->at = 0;
 	*t->skip = false;
 	if (!t->noted_cut)
-		local_note(
-		    a, true, "%s was cut short and is read anew", t->name);
+		local_note(a, true,
+		    "its %s was cut short or replaced and is read anew",
+		    t->name);
 	t->noted_cut = true;
-	return true;
+	return tail_open(a, t);
 }
 
 static void

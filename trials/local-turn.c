@@ -147,8 +147,12 @@ end_unclaimed(struct local_attempt *a)
 	struct err e = ERR_INIT;
 	int code;
 
-	if (local_bury(a->dir, a->uuid, &e) == -1) {
-		a->local->soon = true;
+	/* Another one may be on its way, unless there never was another. */
+	if (!a->fresh && local_bury(a->dir, a->uuid, &e) == -1) {
+		a->local->soon = e.kind == ERR_BUSY;
+		if (e.kind != ERR_BUSY && !a->noted_full)
+			local_note(a, true, "cannot give it up: %s", e.text);
+		a->noted_full |= e.kind != ERR_BUSY;
 		return;
 	}
 	if (a->up ||
@@ -203,7 +207,9 @@ follow_running(struct local_attempt *a, const struct claim *c)
 		local_watch(a, c->shim_pid,
 		    proc_open((pid_t)c->shim_pid, c->shim_start));
 		if (a->pidfd == -1)
-			a->local->soon = true;
+			a->local->soon = !odd_longer_than(a, UNKNOWN_MS);
+		else
+			a->odd_since_ms = -1;
 	}
 	if (c->kind != CLAIM_STARTING)
 		tell_up(a, c);
@@ -264,7 +270,6 @@ act(struct local_attempt *a, enum truth is, const struct evidence *found,
 		break;
 	case TRUTH_RUNNING:
 	case TRUTH_ENDING:
-		a->odd_since_ms = -1;
 		follow_running(a, &found->claim);
 		break;
 	case TRUTH_FINISHED:

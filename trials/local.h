@@ -53,12 +53,13 @@ struct local_attempt {
 	int64_t pid; /* the one pidfd is of */
 	struct loop_fd *watch;
 
+	bool fresh; /* no supervisor before ours was possible */
 	bool dirty; /* has something to look at */
 	bool check; /* … in its records too */
 	bool up; /* LAUNCH_UP was delivered */
 	bool ending; /* a verdict is in: only output is left */
 	bool swept; /* strays were looked for */
-	bool noted_stuck, noted_unknown;
+	bool noted_stuck, noted_unknown, noted_full;
 	bool over; /* free it after this turn */
 	int64_t odd_since_ms; /* unclear or waiting since; -1 = not */
 	enum local_stop stop, stop_sent;

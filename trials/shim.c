@@ -142,7 +142,8 @@ main_over(struct shim *s, int status)
 		s->exit.exit_code = -1;
 		s->exit.signal = WTERMSIG(status);
 	}
-	if (s->exit.signal == SIGKILL && !s->exit.killed) {
+	if (s->exit.signal == SIGKILL && !s->exit.killed &&
+	    s->exit.why[0] == '\0') {
 		s->exit.oom = *s->cgroup != '\0' && cgroup_oom(s->cgroup);
 		if (!s->exit.oom)
 			strcpy(s->exit.why,
@@ -334,6 +335,11 @@ main(int argc, char **argv)
 	if (shim_spawn(&s) == 0)
 		supervise(&s);
 	usage_add(&s);
+	/* How the child ended that failed to become the trial is no news. */
+	if (!s.exit.ran) {
+		s.exit.exit_code = -1;
+		s.exit.signal = 0;
+	}
 	if (*s.cgroup != '\0')
 		cgroup_remove(s.cgroup);
 	shim_record_exit(&s);

@@ -26,17 +26,22 @@ local_kill_marked(const char *uuid)
 	return proc_kill_marked(word);
 }
 
-int
+bool
 local_sweep(struct local_attempt *a, const struct claim *c)
 {
+	bool found = false;
+	char word[64];
+
 	/* Nothing survives a reboot. */
 	if (strcmp(c->boot_id, a->local->boot_id) != 0)
-		return 0;
+		return false;
 	if (c->cgroup[0] != '\0') {
 		(void)cgroup_kill(c->cgroup);
 		cgroup_remove(c->cgroup);
+		found = access(c->cgroup, F_OK) == 0;
 	}
-	return local_kill_marked(a->uuid);
+	(void)snprintf(word, sizeof word, "HPOTUNE_ATTEMPT_UUID=%s", a->uuid);
+	return proc_kill_marked(word) > 0 || found;
 }
 
 enum launch_look

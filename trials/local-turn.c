@@ -224,11 +224,16 @@ follow_running(struct local_attempt *a, const struct claim *c)
 		a->dirty = true;
 }
 
-/* A supervisor died and left processes: end them, then look again. */
+/* A supervisor died: end what it left, and tell when nothing is left. */
 static void
 clear_remains(struct local_attempt *a, const struct evidence *found)
 {
-	(void)local_sweep(a, &found->claim);
+	bool any = local_sweep(a, &found->claim);
+
+	if (!any && !found->trial_lock) {
+		end_lost(a, "its supervisor died or the machine went down");
+		return;
+	}
 	a->local->soon = true;
 	if (odd_longer_than(a, REMAINS_MS) && !a->noted_stuck) {
 		a->noted_stuck = true;
@@ -276,13 +281,8 @@ act(struct local_attempt *a, enum truth is, const struct evidence *found,
 		end_recorded(a, found);
 		break;
 	case TRUTH_REMAINS:
-		clear_remains(a, found);
-		break;
 	case TRUTH_LOST:
-		if (!a->swept)
-			(void)local_sweep(a, &found->claim);
-		a->swept = true;
-		end_lost(a, "its supervisor died or the machine went down");
+		clear_remains(a, found);
 		break;
 	case TRUTH_ABANDONED:
 		end_lost(a, "it was given up before it began");

@@ -57,8 +57,6 @@ struct local_attempt {
 	bool dirty; /* has something to look at */
 	bool check; /* … in its records too */
 	bool up; /* LAUNCH_UP was delivered */
-	bool ending; /* a verdict is in: only output is left */
-	bool swept; /* strays were looked for */
 	bool noted_stuck, noted_unknown, noted_full;
 	bool over; /* free it after this turn */
 	int64_t odd_since_ms; /* unclear or waiting since; -1 = not */
@@ -138,8 +136,8 @@ int local_abandon(void *, const struct launch_spec *, struct err *);
 int local_bury(const char *dir, const char *uuid, struct err *);
 /* SIGKILL to every process of an attempt. */
 int local_kill_marked(const char *uuid);
-/* SIGKILL to what a dead supervisor left behind; how many there were. */
-int local_sweep(struct local_attempt *, const struct claim *);
+/* SIGKILL to what a dead supervisor left behind: whether there was any. */
+bool local_sweep(struct local_attempt *, const struct claim *);
 
 /* local-turn.c: one look at one attempt, events for all that is new. */
 void local_turn(struct local_attempt *);

@@ -3,6 +3,8 @@
 set -eu
 : "${HPOTUNE:?is the program to measure}"
 : "${BENCH_TRIAL:?is bench/trial}"
+HPOTUNE_SHIM=${HPOTUNE_SHIM:-$(dirname "$HPOTUNE")/hpotune-shim}
+export HPOTUNE_SHIM
 bench_dir=$(mktemp -d "${TMPDIR:-/tmp}/hpotune-bench.XXXXXX")
 trap 'rm -rf "$bench_dir"' EXIT
 cd "$bench_dir"

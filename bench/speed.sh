@@ -16,6 +16,7 @@ bench_overhead() {
 	began=$(now)
 	"$HPOTUNE" start over.json --quiet
 	ours=$(calc "$n / $(since "$began")")
+	mkdir -p bare
 	bare=$("$BENCH_BARE" $n 8 "$bench_dir/bare" "$BENCH_TRIAL" reports 5)
 	bare=$(calc "$n / $bare")
 	row "overhead, trials/s" "$ours" "bare loop $bare" \

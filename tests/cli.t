@@ -133,6 +133,12 @@ is "$(json '$[0].trial')" "$(sql demo.db "SELECT trial FROM trials
     'trials --sort objective: the best first'
 run trials --sort trial --reverse -n 2 --json
 is "$(json '$[0].trial') $(json '$[1].trial')" '30 29' 'trials --reverse -n'
+for limit in '--limit 2' --limit=2 '-n 2' -n2 '-rn2'; do
+	run trials $limit
+	is "$(wc -l <run.out)" 3 "trials $limit"
+done
+run trials -- demo.db
+is "$status" 0 'trials -- demo.db'
 refused 2 'did you mean stopped' trials --state stoped
 refused 2 'did you mean seconds' trials --sort second
 refused 2 'whole number' trials --limit 0
@@ -179,12 +185,19 @@ if command -v script >/dev/null; then
 	screen=$(NO_COLOR=1 TERM=xterm script -qec "'$HPOTUNE' trials" \
 	    /dev/null </dev/null)
 	unlike "$screen" "$(printf '\033')" 'NO_COLOR: none'
+	screen=$(TERM=xterm script -qec "'$HPOTUNE' watch" /dev/null \
+	    </dev/null)
+	like "$screen" "^$(printf '\033')\\[H$(printf '\033')\\[J.*demo" \
+	    'watch: clears a terminal'
 else
 	skip 'a terminal' 'script(1) is not installed'
 fi
 LC_ALL=C run show "$stopped"
 unlike "$out" '▁|█' 'without UTF-8, sparklines are ASCII'
 
+run doctor
+like "$out" '^(ok|bad) +file system ' 'doctor: the file system'
+like "$out" '^(ok|warning) +SQLite +3\.' 'doctor: the version of SQLite'
 run strategies grid
 like "$out" 'levels = 5 ' 'strategies: options with defaults'
 if [ -w /dev/full ]; then

@@ -94,7 +94,7 @@ attach(struct json_doc *doc, uint32_t i, const cJSON *item, struct err *e)
 			return -1;
 		k = doc->nodes[k].next;
 	}
-	if (j->type != JSON_OBJECT)
+	if (j == NULL || j->type != JSON_OBJECT)
 		return 0;
 	twice = duplicate(j, &first);
 	if (twice != NULL)
@@ -237,7 +237,7 @@ json_get(const struct json *object, const char *key)
 {
 	const struct json *j;
 
-	if (object->type != JSON_OBJECT)
+	if (object == NULL || object->type != JSON_OBJECT)
 		return NULL;
 	for (j = json_first(object); j != NULL; j = json_next(j))
 		if (strcmp(j->key, key) == 0)
@@ -248,7 +248,7 @@ json_get(const struct json *object, const char *key)
 bool
 json_number(const struct json *j, double *out)
 {
-	if (j->type != JSON_NUMBER)
+	if (j == NULL || j->type != JSON_NUMBER)
 		return false;
 	*out = j->number;
 	return true;
@@ -258,16 +258,17 @@ json_number(const struct json *j, double *out)
 bool
 json_integer(const struct json *j, int64_t *out)
 {
-	const char *text = j->doc->text + j->at;
+	const char *text;
 	char *end;
 	long long x;
 
-	if (j->type != JSON_NUMBER)
+	if (j == NULL || j->type != JSON_NUMBER)
 		return false;
 	if (fabs(j->number) < 9007199254740992.0) {
 		*out = (int64_t)j->number;
 		return (double)*out == j->number;
 	}
+	text = j->doc->text + j->at;
 	errno = 0;
 	x = strtoll(text, &end, 10);
 	*out = x;
@@ -277,7 +278,7 @@ json_integer(const struct json *j, int64_t *out)
 bool
 json_bool(const struct json *j, bool *out)
 {
-	if (j->type != JSON_BOOL)
+	if (j == NULL || j->type != JSON_BOOL)
 		return false;
 	*out = j->number != 0;
 	return true;
@@ -286,5 +287,5 @@ json_bool(const struct json *j, bool *out)
 const char *
 json_string(const struct json *j)
 {
-	return j->string;
+	return j != NULL ? j->string : NULL;
 }

@@ -53,7 +53,8 @@ const struct json *json_next(const struct json *);
 const char *json_key(const struct json *);
 /* The member with this key, or NULL. */
 const struct json *json_get(const struct json *, const char *key);
-/* The value, or false when it is of another type (or no whole number). */
+/* The value, or false when it is of another type (or no whole number).  These
+ * and json_string take NULL, so that json_get can stand inside them. */
 bool json_number(const struct json *, double *);
 bool json_integer(const struct json *, int64_t *);
 bool json_bool(const struct json *, bool *);

@@ -114,7 +114,6 @@ struct tuner {
 	int64_t turn_us;		/* wall time of this turn */
 	int64_t busy_since_ms;		/* the store is locked; -1 = no */
 	int64_t wake_ms;		/* loop time at which wake is due */
-	unsigned flushes;
 	bool flush_due;
 	bool tend_log;			/* after the commit of this turn */
 	bool log_long;			/* said so */

@@ -20,8 +20,7 @@
 #include "src/model/study.h"
 #include "src/server/tuner-parts.h"
 
-#define FLUSH_MS 1000		/* the view medians */
-#define ELAPSED_EVERY 10	/* flushes between two writes of elapsed time */
+#define FLUSH_MS 1000		/* the view medians, elapsed time */
 #define BUSY_RETRY_MS 25
 #define BUSY_WARN_MS 1000
 #define LOG_LONG_BYTES (64 << 20)
@@ -314,7 +313,7 @@ turn_write(struct tuner *t)
 	t->flush_due = false;
 	log_watch(t);
 	tuner_flush_medians(t);
-	if (!done && ++t->flushes % ELAPSED_EVERY != 0)
+	if (!done && t->paused)
 		return;
 	t->row.elapsed_ms = tuner_elapsed_ms(t);
 	if (!t->store_failed && store_study_put(t->store, &t->row, &e) != 0)

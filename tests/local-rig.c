@@ -242,6 +242,7 @@ rig_spec(struct rig *rig, int64_t trial, char *const *argv)
 	return (struct launch_spec){
 		.trial = trial,
 		.attempt = rig->attempt,
+		.slot = rig->slot,
 		.study = "rig",
 		.uuid = uuid,
 		.trial_dir = trial_dir,

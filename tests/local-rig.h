@@ -44,6 +44,7 @@ struct rig {
 	char *const *env; /* of every spec */
 	struct rig_trial trial[RIG_TRIALS];
 	int attempt; /* of every spec, 1 */
+	int slot; /* likewise, 0 */
 	bool late; /* the deadline passed */
 	bool deaf; /* do not collect, for a moment */
 	int turns;

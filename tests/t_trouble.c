@@ -1,0 +1,180 @@
+/*
+ * When things go wrong around an attempt: no room on the disk, no supervisor,
+ * a process that cannot be killed, paths that are no directories.
+ */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/local-rig.h"
+#include "tests/tap.h"
+#include "trials/claim.h"
+#include "trials/local.h"
+
+static bool
+noted(struct rig *rig, int64_t trial)
+{
+	return rig->trial[trial].notes > 0;
+}
+
+/* Fill what is left of a file system; the file's path comes back. */
+static void
+disk_fill(const char *path)
+{
+	static char block[4096];
+	int fd = open(path, O_WRONLY | O_CREAT, 0600);
+
+	while (write(fd, block, sizeof block) > 0)
+		;
+	close(fd);
+}
+
+/* A supervisor in the attempt's directory, started by hand. */
+static void
+shim_alone(struct rig *rig, int64_t trial)
+{
+	char command[1024];
+	int status;
+
+	(void)snprintf(command, sizeof command,
+	    "$HPOTUNE_SHIM dir=%s uuid=%s workdir=/ -- touch %s/ran",
+	    rig_path(rig, trial, ""), rig_uuid(trial, 1), rig->dir);
+	status = system(command);
+	is_int(WEXITSTATUS(status), ENOSPC, "the supervisor says why");
+	(void)snprintf(command, sizeof command, "%s/ran", rig->dir);
+	ok(access(command, F_OK) == -1, "and starts nothing");
+}
+
+static void
+test_full_disk(void)
+{
+	struct rig rig;
+	struct rig_trial *t = rig.trial;
+	struct err e = ERR_INIT;
+	char fill[128];
+
+	rig_open(&rig, NULL);
+	if (unshare(CLONE_NEWNS) == -1 ||
+	    mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) == -1 ||
+	    mount("none", rig.state_dir, "tmpfs", 0, "size=256k") == -1) {
+		skip("a full disk", "cannot mount a small tmpfs here");
+		rig_close(&rig);
+		return;
+	}
+	(void)snprintf(fill, sizeof fill, "%s/fill", rig.state_dir);
+	rig_sh(&rig, 1,
+	    "echo hpotune: a=1; while ! test -f go; do sleep 0.01; done\n"
+	    "exit 5");
+	rig_until(&rig, rig_reported, 1);
+	disk_fill(fill);
+	close(open(rig_path(&rig, 1, "../../../../go"), O_CREAT, 0600));
+	ok(rig_until(&rig, rig_over, 1), "a trial ends on a full disk");
+	is_int(t[1].exit.exit_code, 5, "and its end is recorded");
+	unlink(fill);
+	/* Directories and parameters are there, room for the claim is not. */
+	rig_sh(&rig, 2, "exit 0");
+	rig_until(&rig, rig_over, 2);
+	unlink(rig_path(&rig, 2, "state"));
+	disk_fill(fill);
+	is_int(rig_sh(&rig, 3, "echo >ran"), -1, "no room for directories");
+	t[2].exits = 0;
+	shim_alone(&rig, 2);
+	is_int(rig_look(&rig, 2, &e), LOOK_NEVER,
+	    "no room for the claim: never begun");
+	(void)umount2(rig.state_dir, MNT_DETACH);
+	rig_close(&rig);
+}
+
+static void
+test_no_shim(void)
+{
+	struct rig rig;
+	struct err e = ERR_INIT;
+	char *argv[] = { "true", NULL }, *was;
+	struct launch_spec spec;
+
+	rig_open(&rig, NULL);
+	was = xstrdup(getenv("HPOTUNE_SHIM"));
+	setenv("HPOTUNE_SHIM", "/no/such/shim", 1);
+	rig_restart(&rig);
+	spec = rig_spec(&rig, 1, argv);
+	is_int(launcher_local.start(rig.ctx, &spec, &e), -1, "no supervisor");
+	is_int(e.kind, ERR_LAUNCH, "is no start");
+	ok(strstr(e.text, "/no/such/shim") != NULL, "and says so");
+	setenv("HPOTUNE_SHIM", "/bin/false", 1);
+	rig_restart(&rig);
+	spec = rig_spec(&rig, 2, argv);
+	is_int(launcher_local.start(rig.ctx, &spec, &e), 0, "a broken one");
+	ok(rig_until(&rig, rig_over, 2) && !rig.trial[2].exit.ran, "is an end");
+	setenv("HPOTUNE_SHIM", was, 1);
+	free(was);
+	rig_close(&rig);
+}
+
+static void
+test_paths(void)
+{
+	struct rig rig;
+	struct err e = ERR_INIT;
+	char *argv[] = { "true", NULL };
+	struct launch_spec spec;
+	char path[128];
+
+	rig_open(&rig, NULL);
+	rig_sh(&rig, 1, "exit 0");
+	rig_until(&rig, rig_over, 1);
+	(void)snprintf(path, sizeof path, "%s/trials/2", rig.state_dir);
+	if (symlink("/tmp", path) == -1)
+		abort();
+	spec = rig_spec(&rig, 2, argv);
+	is_int(launcher_local.start(rig.ctx, &spec, &e), -1,
+	    "a link instead of a directory is refused");
+	rig_close(&rig);
+}
+
+static void
+test_unkillable(void)
+{
+	unsigned char sector[CLAIM_SECTOR];
+	struct claim c = { .kind = CLAIM_STUCK, .shim_pid = 1 };
+	struct err e = ERR_INIT;
+	struct rig rig;
+	int fd;
+
+	rig_open(&rig, NULL);
+	rig_sh(&rig, 1, "exit 0");
+	rig_until(&rig, rig_over, 1);
+	/* As a supervisor would leave it that waits for such a process. */
+	rig.trial[1].exits = 0;
+	fd = open(rig_path(&rig, 1, "state"), O_RDWR);
+	memcpy(c.uuid, rig_uuid(1, 1), CLAIM_UUID);
+	claim_encode(sector, &c);
+	if (claim_lock(fd) == -1 || ftruncate(fd, 0) == -1 ||
+	    pwrite(fd, sector, sizeof sector, 0) == -1)
+		abort();
+	is_int(rig_look(&rig, 1, &e), LOOK_ALIVE, "not dead is alive");
+	ok(rig_until(&rig, noted, 1), "a process that survives SIGKILL");
+	ok(strstr(buf_str(&rig.trial[1].note), "SIGKILL") != NULL,
+	    "is worth a note");
+	is_int(
+	    rig.trial[1].exits + rig.trial[1].losts, 0, "and keeps its place");
+	close(fd);
+	ok(rig_until(&rig, rig_over, 1), "until it is gone");
+	rig_close(&rig);
+}
+
+int
+main(void)
+{
+	test_no_shim();
+	test_paths();
+	test_unkillable();
+	test_full_disk();
+	return done_testing();
+}

@@ -196,6 +196,22 @@ attempt_stop(
 }
 
 static void
+attempt_over(struct pretend_world *w, struct pretend_attempt *a, int64_t at,
+    enum pretend_state state)
+{
+	size_t i;
+
+	a->state = state;
+	a->ended_ms = at;
+	a->exit.ended_us = w->wall_us + 1000 * at;
+	a->exit.cpu_us = 1000 * (at - a->started_ms);
+	a->exit.max_rss = INT64_C(1) << 20;
+	for (i = 0; w->live[i] != a; i++)
+		;
+	w->live[i] = w->live[--w->n_live];
+}
+
+static void
 attempt_begin(struct pretend_world *w, struct pretend_attempt *a, int64_t at)
 {
 	struct pretend_life *f = &a->life;
@@ -216,27 +232,19 @@ attempt_begin(struct pretend_world *w, struct pretend_attempt *a, int64_t at)
 		f->limit_ms += at;
 	a->exit = (struct launch_exit){ .ran = true,
 		.started_us = w->wall_us + 1000 * at };
+	if (f->never_runs) {
+		a->exit.ran = false;
+		a->exit.exit_code = -1;
+		(void)snprintf(a->exit.why, sizeof a->exit.why,
+		    "the pretended command is not there");
+		attempt_over(w, a, at, PRETEND_ENDED);
+		return;
+	}
 	n = pretend_world_running(w);
 	if (n > w->most)
 		w->most = n;
 	if (a->stop_ms >= 0)
 		attempt_stop(w, a, at, false);
-}
-
-static void
-attempt_over(struct pretend_world *w, struct pretend_attempt *a, int64_t at,
-    enum pretend_state state)
-{
-	size_t i;
-
-	a->state = state;
-	a->ended_ms = at;
-	a->exit.ended_us = w->wall_us + 1000 * at;
-	a->exit.cpu_us = 1000 * (at - a->started_ms);
-	a->exit.max_rss = INT64_C(1) << 20;
-	for (i = 0; w->live[i] != a; i++)
-		;
-	w->live[i] = w->live[--w->n_live];
 }
 
 static void
@@ -394,6 +402,7 @@ attempt_fate(struct pretend_world *w, struct pretend_attempt *a)
 	f->loses = pretend_world_dice(w, bad->lost);
 	f->dies_of_memory = pretend_world_dice(w, bad->oom);
 	f->hangs = pretend_world_dice(w, bad->hang);
+	f->never_runs = pretend_world_dice(w, bad->no_run);
 	if (f->fails || f->loses || f->dies_of_memory || f->hangs)
 		f->last_step = (int64_t)rng_below(&g, (uint64_t)steps + 1);
 	else if (pretend_world_dice(w, bad->silent))

@@ -101,7 +101,7 @@ struct pretend_attempt {
 		int64_t limit_ms; /* max_run */
 		int64_t grace_ms;
 		size_t cap;
-		bool fails, hangs, loses, stepless, dies_of_memory;
+		bool fails, hangs, loses, stepless, dies_of_memory, never_runs;
 	} life;
 };
 

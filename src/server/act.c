@@ -57,6 +57,8 @@ unsent_abandon(struct tuner *t, struct live *l)
 	struct trial_env te;
 	int rc;
 
+	if (fail_bug("bug.no_abandon"))
+		return true;
 	rc = trial_env_make(&te, t->study, &l->row, &l->att, t->env.state_dir,
 	    &e);
 	if (rc == 0)
@@ -262,6 +264,7 @@ tuner_serve_requests(struct tuner *t)
 			break;
 		}
 	}
+	t->n_served = t->n_requests;
 }
 
 void
@@ -276,5 +279,5 @@ tuner_reply_all(struct tuner *t, bool good)
 		    good ? r->text : "the store failed; ask again");
 		free(r->params);
 	}
-	t->n_requests = 0;
+	t->n_requests = t->n_served = 0;
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "src/base/fail.h"
+#include "src/base/fail.h"
 #include "src/base/mem.h"
 #include "src/model/history.h"
 #include "src/model/study.h"
@@ -96,6 +97,8 @@ static void
 hear_read(struct live *l, const struct launch_cursor *c)
 {
 	if (fail_bug("bug.no_cursor"))
+		return;
+	if (fail_bug("bug.forget_cursor"))
 		return;
 	l->att.log_offset = c->log;
 	l->att.metrics_offset = c->metrics;

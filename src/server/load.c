@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/fail.h"
 #include "src/base/json.h"
 #include "src/base/mem.h"
 #include "src/model/history.h"
@@ -129,7 +130,9 @@ on_open_attempt(void *arg, const struct store_attempt *att)
 		    "trial %lld still runs on the backend %s, which study.json "
 		    "does not have any more",
 		    (long long)att->trial, att->backend);
-	slots_take(&t->backends[l->backend].slots, att->slot, att->trial);
+	if (!fail_bug("bug.forget_slots"))
+		slots_take(&t->backends[l->backend].slots, att->slot,
+		    att->trial);
 	l->open = l->unknown = true;
 	return 0;
 }
@@ -237,7 +240,11 @@ look_at(struct tuner *t, struct live *l)
 		break;
 	case LOOK_ALIVE:
 		l->unknown = false;
-		if (l->row.cause != STOP_NONE)
+		if (fail_bug("bug.ignore_look")) {
+			tuner_attempt_ended(t, l, NULL, "nobody looked");
+			break;
+		}
+		if (l->row.cause != STOP_NONE && !fail_bug("bug.forget_stop"))
 			act_add(t, ACT_STOP, l->row.number);
 		l->asked = l->row.cause != STOP_NONE;
 		break;

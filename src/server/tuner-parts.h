@@ -104,6 +104,7 @@ struct tuner {
 	size_t n_acts;
 	struct request *requests;
 	size_t n_requests;
+	size_t n_served;		/* of them, in this turn */
 	struct median_step *median_steps;	/* ascending */
 	size_t n_median_steps, cap_median_steps;
 

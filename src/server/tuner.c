@@ -354,6 +354,8 @@ tuner_turn(struct tuner *t, struct err *e)
 	tuner_check_limits(t);
 	tuner_place(t);
 	turn_write(t);
+	if (fail_bug("bug.act_before_commit"))
+		tuner_act(t);
 	fail_point("tuner.before_commit");
 	if (!t->store_failed && store_commit(t->store, t->durable, e) != 0)
 		tuner_break(t, e);
@@ -388,7 +390,7 @@ tuner_done(const struct tuner *t)
 		return false;
 	if (t->shutdown || t->over)
 		return true;
-	if (t->paused || t->n_requests > 0)
+	if (t->paused || t->n_requests > t->n_served)
 		return false;
 	for (i = 0; i < t->n_live; i++)
 		if (t->live[i]->row.state == TRIAL_WAITING)

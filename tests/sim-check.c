@@ -1,0 +1,397 @@
+/*
+ * After the end: every row of the store against the ledger of the world, and
+ * the ledger against itself.
+ */
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/err.h"
+#include "src/base/loop.h"
+#include "src/base/mem.h"
+#include "src/model/study.h"
+#include "src/model/trial.h"
+#include "src/server/tuner.h"
+#include "src/store/store.h"
+#include "tests/sim.h"
+
+/* Lost in a row, without a report between, until a trial is given up. */
+#define LOST_MAX 10
+
+/* What was seen of a trial while its attempts went by. */
+struct tally {
+	int64_t trial, attempts, counted, free;
+	enum trial_state state;
+	enum end_class last;
+	bool ran; /* its last attempt */
+};
+
+static struct store_rows *
+query(struct sim *s, const char *sql)
+{
+	struct store_rows *r = NULL;
+	struct err e = ERR_INIT;
+
+	if (store_rows_open(&r, s->reader, sql, NULL, &e) != 0)
+		sim_wrong(s, "%s", e.text);
+	return r;
+}
+
+static bool
+next(struct sim *s, struct store_rows *r)
+{
+	struct err e = ERR_INIT;
+	int rc = r != NULL && *s->wrong == '\0' ? store_rows_next(r, &e) : 0;
+
+	if (rc < 0)
+		sim_wrong(s, "%s", e.text);
+	return rc == 1;
+}
+
+/* Nothing runs, and nothing starts any more. */
+static void
+check_quiet(struct sim *s)
+{
+	size_t i, n = pretend_world_count(s->world);
+	int64_t now = pretend_world_now(s->world);
+	const struct pretend_attempt *a;
+
+	if (pretend_world_running(s->world) > 0)
+		sim_wrong(s, "something runs after the end");
+	pretend_world_pass(s->world, 3600000);
+	for (i = 0; i < n; i++) {
+		a = pretend_world_get(s->world, i);
+		if (a->started_ms > now)
+			sim_wrong(s,
+			    "trial %" PRId64 " attempt %d started "
+			    "after the end",
+			    a->trial, a->attempt);
+	}
+}
+
+static bool
+overlap(const struct pretend_attempt *a, const struct pretend_attempt *b)
+{
+	return a->started_ms < b->ended_ms && b->started_ms < a->ended_ms;
+}
+
+/* No attempt twice; one attempt of a trial after the other. */
+static void
+check_ledger(struct sim *s)
+{
+	size_t i, k, n = pretend_world_count(s->world);
+	const struct pretend_attempt *a, *b;
+
+	if ((int64_t)pretend_world_most(s->world) > s->parallel)
+		sim_wrong(s, "%zu attempts ran at once",
+		    pretend_world_most(s->world));
+	for (i = 0; i < n; i++)
+		for (k = 0; k < i; k++) {
+			a = pretend_world_get(s->world, i);
+			b = pretend_world_get(s->world, k);
+			if (a->trial != b->trial || a->started_ms < 0 ||
+			    b->started_ms < 0)
+				continue;
+			if (a->attempt == b->attempt)
+				sim_wrong(s,
+				    "trial %" PRId64 " attempt %d "
+				    "ran twice",
+				    a->trial, a->attempt);
+			if (overlap(a, b))
+				sim_wrong(s,
+				    "two attempts of trial %" PRId64
+				    " ran at once",
+				    a->trial);
+		}
+}
+
+/* The attempt after one that ran out of memory has the machine to itself. */
+static void
+check_alone(struct sim *s, const struct pretend_attempt *a)
+{
+	const struct pretend_attempt *b;
+	size_t i;
+
+	for (i = 0; i < pretend_world_count(s->world); i++) {
+		b = pretend_world_get(s->world, i);
+		if (b != a && b->started_ms >= 0 && overlap(a, b))
+			sim_wrong(s,
+			    "trial %" PRId64 " attempt %d follows one "
+			    "without memory and ran beside trial %" PRId64,
+			    a->trial, a->attempt, b->trial);
+	}
+}
+
+static void
+check_end(struct sim *s, const struct pretend_attempt *a,
+    const struct store_rows *r, enum end_class c)
+{
+	bool null_code = store_rows_null(r, 4);
+
+	if (a->state == PRETEND_LOST) {
+		if (c != END_LOST)
+			sim_wrong(s, "a lost attempt is not lost but %s",
+			    end_class_name(c));
+		return;
+	}
+	if (a->state != PRETEND_ENDED)
+		sim_wrong(s, "a row ended before its attempt");
+	else if (c == END_LOST)
+		sim_wrong(s, "trial %" PRId64 " attempt %d is not lost",
+		    a->trial, a->attempt);
+	if (a->exit.ran && a->exit.signal == 0 &&
+	    (null_code || store_rows_int(r, 4) != a->exit.exit_code))
+		sim_wrong(s,
+		    "trial %" PRId64 " attempt %d ended with %d, "
+		    "which is not what its row says",
+		    a->trial, a->attempt, a->exit.exit_code);
+	if (store_rows_int(r, 5) != a->exit.signal)
+		sim_wrong(s, "trial %" PRId64 " attempt %d ended by signal %d",
+		    a->trial, a->attempt, a->exit.signal);
+	if ((c == END_OOM && !a->exit.oom) ||
+	    (a->exit.oom && (c == END_OK || c == END_ERROR)))
+		sim_wrong(s,
+		    "trial %" PRId64 " attempt %d: out of memory or "
+		    "not?",
+		    a->trial, a->attempt);
+	if (c == END_OK && (a->exit.exit_code != 0 || a->exit.signal != 0 ||
+			       a->exit.timeout || a->exit.oom || !a->exit.ran))
+		sim_wrong(s, "trial %" PRId64 " attempt %d did not end well",
+		    a->trial, a->attempt);
+}
+
+/* Classes after which there may be another attempt. */
+static void
+check_retry(struct sim *s, const struct tally *t)
+{
+	if (t->attempts == 0)
+		return;
+	if (t->last != END_USER && t->last != END_LOST &&
+	    t->last != END_ERROR && t->last != END_OOM)
+		sim_wrong(s, "trial %" PRId64 " went on after %s", t->trial,
+		    end_class_name(t->last));
+	if (t->last == END_ERROR && !t->ran)
+		sim_wrong(
+		    s, "trial %" PRId64 " went on without a command", t->trial);
+}
+
+/* How the trial ended against how its last attempt did. */
+static void
+check_final(struct sim *s, const struct tally *t)
+{
+	bool good = false;
+
+	if (t->counted > s->retries + 1)
+		sim_wrong(s,
+		    "trial %" PRId64 " failed %" PRId64 " times, "
+		    "retries is %" PRId64,
+		    t->trial, t->counted, s->retries);
+	switch (t->state) {
+	case TRIAL_COMPLETED:
+		good = t->last == END_OK;
+		break;
+	case TRIAL_STOPPED:
+		good = t->last == END_STOPPED || t->last == END_DIVERGED ||
+		       t->last == END_LOST;
+		break;
+	case TRIAL_CANCELLED:
+		good = true;
+		break;
+	case TRIAL_FAILED:
+		good = t->last != END_OK && t->last != END_STOPPED &&
+		       t->last != END_USER;
+		if (t->ran && (t->last == END_ERROR || t->last == END_OOM) &&
+		    t->counted != s->retries + 1)
+			sim_wrong(s,
+			    "trial %" PRId64 " was given up after %" PRId64
+			    " failures, retries is %" PRId64,
+			    t->trial, t->counted, s->retries);
+		if (t->last == END_LOST && t->free <= LOST_MAX)
+			sim_wrong(s,
+			    "trial %" PRId64 " was given up after %" PRId64
+			    " losses",
+			    t->trial, t->free);
+		break;
+	case TRIAL_WAITING:
+	case TRIAL_STARTING:
+	case TRIAL_RUNNING:
+	case TRIAL_STOPPING:
+	case TRIAL_STATES:
+		break;
+	}
+	if (!good)
+		sim_wrong(s,
+		    "trial %" PRId64 " is %s at the end, its last "
+		    "attempt: %s",
+		    t->trial, trial_state_name(t->state),
+		    end_class_name(t->last));
+}
+
+/* One row of t_attempt. */
+static void
+check_attempt(struct sim *s, const struct store_rows *r, struct tally *t)
+{
+	struct pretend_attempt *a;
+	enum end_class c = END_NONE;
+	enum end_class before = t->last;
+
+	if (strcmp(store_rows_text(r, 3), "ended") != 0 ||
+	    !end_class_parse(store_rows_text(r, 6), &c)) {
+		sim_wrong(s,
+		    "trial %" PRId64 " attempt %" PRId64 " has not ended",
+		    t->trial, store_rows_int(r, 1));
+		return;
+	}
+	if (store_rows_int(r, 1) != ++t->attempts)
+		sim_wrong(s, "trial %" PRId64 " lacks attempt %" PRId64,
+		    t->trial, t->attempts);
+	a = pretend_world_find(s->world, store_rows_text(r, 2));
+	t->ran = a != NULL && a->started_ms >= 0 && a->exit.ran;
+	t->counted += c == END_ERROR || c == END_OOM;
+	t->free = c == END_LOST && (a == NULL || a->n_reports == 0)
+		      ? t->free + 1
+		  : c == END_LOST ? 1
+				  : 0;
+	t->last = c;
+	if (a == NULL || a->started_ms < 0) {
+		if (c == END_OK || c == END_LOST)
+			sim_wrong(s,
+			    "trial %" PRId64 " attempt %" PRId64
+			    " never started and is %s",
+			    t->trial, t->attempts, end_class_name(c));
+		return;
+	}
+	if (a->trial != t->trial || a->attempt != t->attempts)
+		sim_wrong(s,
+		    "trial %" PRId64 " attempt %" PRId64
+		    " has the id of another",
+		    t->trial, t->attempts);
+	if (before == END_OOM)
+		check_alone(s, a);
+	check_end(s, a, r, c);
+}
+
+static void
+check_trials(struct sim *s)
+{
+	struct store_rows *r =
+	    query(s, "SELECT t.trial, a.attempt, a.uuid, "
+		     "a.state, a.exit_code, coalesce(a.signal, 0), "
+		     "coalesce(a.end_class, 'none'), t.state FROM t_trial AS t "
+		     "LEFT JOIN t_attempt AS a ON a.trial = t.trial "
+		     "ORDER BY t.trial, a.attempt");
+	struct tally t = { 0 };
+
+	while (next(s, r)) {
+		if (store_rows_int(r, 0) != t.trial) {
+			if (t.trial > 0)
+				check_final(s, &t);
+			t = (struct tally){ .trial = store_rows_int(r, 0) };
+		} else
+			check_retry(s, &t);
+		trial_state_parse(store_rows_text(r, 7), &t.state);
+		if (!store_rows_null(r, 1))
+			check_attempt(s, r, &t);
+	}
+	if (t.trial > 0 && *s->wrong == '\0')
+		check_final(s, &t);
+	store_rows_close(r);
+}
+
+/* What ran has a row. */
+static void
+check_rows(struct sim *s)
+{
+	const struct pretend_attempt *a;
+	size_t i;
+
+	for (i = 0; i < pretend_world_count(s->world); i++) {
+		a = pretend_world_get(s->world, i);
+		if (sim_number(s,
+			"SELECT count(*) FROM t_attempt WHERE "
+			"uuid = ?",
+			a->uuid) != 1)
+			sim_wrong(s,
+			    "trial %" PRId64 " attempt %d is in no "
+			    "row",
+			    a->trial, a->attempt);
+	}
+}
+
+/* limits.trials is exact, and nothing else ends a study early. */
+static void
+check_limits(struct sim *s)
+{
+	int64_t n = sim_number(s, "SELECT count(*) FROM t_trial", NULL);
+	int64_t ended = sim_number(s,
+	    "SELECT count(*) FROM t_study WHERE "
+	    "state IN ('finished', 'failed') AND ended_us IS NOT NULL",
+	    NULL);
+	const struct study_limits *l = &s->study->limits;
+	bool other = l->failed_trials > 0 || l->no_improvement > 0 ||
+		     l->wall_time_ms > 0 || s->study->has_target ||
+		     strstr(s->why, "drained") != NULL;
+
+	if (ended != 1)
+		sim_wrong(s, "the study has ended, but not in its row");
+	if (n > s->trials || (n < s->trials && !other))
+		sim_wrong(s,
+		    "%" PRId64 " trials, the limit is %" PRId64 " (%s)", n,
+		    s->trials, s->why);
+}
+
+/* What the user was told is true. */
+static void
+check_asks(struct sim *s)
+{
+	const struct sim_ask *a;
+	int64_t queued = 0;
+	char number[24];
+	size_t i;
+
+	for (i = 0; i < s->n_asks; i++) {
+		a = &s->asks[i];
+		if (!a->answered)
+			sim_wrong(s, "request %zu was never answered", i);
+		if (!a->good)
+			continue;
+		queued += a->kind == TUNER_ENQUEUE;
+		(void)snprintf(number, sizeof number, "%" PRId64, a->trial);
+		if (a->kind == TUNER_STOP_TRIAL &&
+		    sim_number(s,
+			"SELECT count(*) FROM t_trial WHERE trial = ? AND "
+			"state = 'cancelled'",
+			number) != 1)
+			sim_wrong(s,
+			    "trial %s was stopped by the user and is "
+			    "not cancelled",
+			    number);
+	}
+	if (sim_number(s, "SELECT count(*) FROM t_queue", NULL) < queued)
+		sim_wrong(s, "a setting was put in the queue and is gone");
+	if (sim_number(s,
+		"SELECT count(*) FROM t_queue WHERE trial IS NOT "
+		"NULL",
+		NULL) != sim_number(s,
+			     "SELECT count(*) FROM t_trial "
+			     "WHERE source = 'enqueue'",
+			     NULL))
+		sim_wrong(s, "settings of the queue were not tried once each");
+}
+
+void
+sim_check(struct sim *s)
+{
+	check_quiet(s);
+	check_ledger(s);
+	check_rows(s);
+	check_trials(s);
+	check_limits(s);
+	check_asks(s);
+	sim_check_curves(s);
+	if (*s->wrong == '\0')
+		sim_replay(s);
+}

@@ -1,0 +1,392 @@
+/*
+ * Reports: those of the ledger are in the store, once and in order; what a
+ * trial earned is the best or the last of them; and rules that see the
+ * recorded history for the first time judge as the server did.
+ */
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/err.h"
+#include "src/base/mem.h"
+#include "src/model/curve.h"
+#include "src/model/history.h"
+#include "src/model/options.h"
+#include "src/model/space.h"
+#include "src/model/study.h"
+#include "src/server/plugs.h"
+#include "src/store/store.h"
+#include "strategies/stopper.h"
+#include "tests/sim.h"
+
+static bool
+same(double a, double b)
+{
+	return a == b || (isnan(a) && isnan(b));
+}
+
+static double
+real_or_nan(const struct store_rows *r, int col)
+{
+	return store_rows_null(r, col) ? NAN : store_rows_real(r, col);
+}
+
+/* Reports of one attempt: index i must be this row. */
+static void
+check_report(struct sim *s, const struct pretend_attempt *a, size_t i,
+    const struct store_rows *r)
+{
+	int64_t step =
+	    a->reports[i].has_step ? a->reports[i].step : (int64_t)i + 1;
+
+	if (store_rows_int(r, 2) != step ||
+	    !same(real_or_nan(r, 3), a->reports[i].value))
+		sim_wrong(s,
+		    "trial %" PRId64 " attempt %d report %zu was %" PRId64
+		    ": %g, recorded is %" PRId64 ": %g",
+		    a->trial, a->attempt, i + 1, step, a->reports[i].value,
+		    store_rows_int(r, 2), real_or_nan(r, 3));
+}
+
+static void
+check_count(struct sim *s, const struct pretend_attempt *a, size_t n)
+{
+	if (a != NULL && n != a->n_reports)
+		sim_wrong(s,
+		    "trial %" PRId64 " attempt %d made %zu reports, "
+		    "%zu are recorded",
+		    a->trial, a->attempt, a->n_reports, n);
+}
+
+static const char reports_sql[] =
+    "SELECT a.trial, a.uuid, m.step, m.value FROM t_attempt AS a "
+    "LEFT JOIN t_metric AS m ON m.trial = a.trial AND m.attempt = a.attempt "
+    "AND m.name_id = 1 ORDER BY a.trial, a.attempt, m.seq";
+
+static void
+check_reports(struct sim *s)
+{
+	struct store_rows *r = NULL;
+	struct err e = ERR_INIT;
+	const struct pretend_attempt *a = NULL, *now;
+	size_t n = 0;
+
+	if (store_rows_open(&r, s->reader, reports_sql, NULL, &e) != 0) {
+		sim_wrong(s, "%s", e.text);
+		return;
+	}
+	while (*s->wrong == '\0' && store_rows_next(r, &e) == 1) {
+		now = pretend_world_find(s->world, store_rows_text(r, 1));
+		if (now != a) {
+			check_count(s, a, n);
+			a = now;
+			n = 0;
+		}
+		if (store_rows_null(r, 2))
+			continue;
+		if (a == NULL || n >= a->n_reports)
+			sim_wrong(s,
+			    "trial %" PRId64 " has a report that "
+			    "nobody made",
+			    store_rows_int(r, 0));
+		else
+			check_report(s, a, n, r);
+		n++;
+	}
+	if (*s->wrong == '\0')
+		check_count(s, a, n);
+	store_rows_close(r);
+}
+
+/* What a curve of these reports is worth, later ones of a step counting. */
+struct worth {
+	double by_step[64];
+	bool has[64];
+};
+
+static double
+worth_of(const struct sim *s, const struct worth *w)
+{
+	double best = NAN;
+	int i;
+
+	for (i = 0; i < 64; i++) {
+		if (!w->has[i])
+			continue;
+		if (s->study->value_last)
+			best = w->by_step[i];
+		else if (isfinite(w->by_step[i]) &&
+			 (isnan(best) ||
+			     (s->study->maximize ? w->by_step[i] > best
+						 : w->by_step[i] < best)))
+			best = w->by_step[i];
+	}
+	return best;
+}
+
+static void
+add_reports(struct worth *w, const struct pretend_attempt *a)
+{
+	int64_t step;
+	size_t i;
+
+	for (i = 0; i < a->n_reports; i++) {
+		step = a->reports[i].has_step ? a->reports[i].step
+					      : (int64_t)i + 1;
+		w->by_step[step] = a->reports[i].value;
+		w->has[step] = true;
+	}
+}
+
+static void
+check_objective(struct sim *s, int64_t trial, double recorded)
+{
+	struct worth w = { 0 };
+	const struct pretend_attempt *a;
+	size_t i;
+
+	for (i = 0; i < pretend_world_count(s->world); i++) {
+		a = pretend_world_get(s->world, i);
+		if (a->trial == trial)
+			add_reports(&w, a);
+	}
+	if (!same(worth_of(s, &w), recorded))
+		sim_wrong(s, "trial %" PRId64 " is worth %g, not %g", trial,
+		    worth_of(s, &w), recorded);
+}
+
+void
+sim_check_curves(struct sim *s)
+{
+	struct store_rows *r = NULL;
+	struct err e = ERR_INIT;
+
+	check_reports(s);
+	if (store_rows_open(&r, s->reader,
+		"SELECT trial, objective FROM "
+		"t_trial",
+		NULL, &e) != 0) {
+		sim_wrong(s, "%s", e.text);
+		return;
+	}
+	while (*s->wrong == '\0' && store_rows_next(r, &e) == 1)
+		check_objective(s, store_rows_int(r, 0), real_or_nan(r, 1));
+	store_rows_close(r);
+}
+
+/* A row of stops, or what a trial must be excused for. */
+struct stop {
+	int64_t trial, step, pool;
+	double value, threshold;
+	bool stops, seen;
+};
+
+struct replay {
+	struct sim *s;
+	struct history *history;
+	struct stopper_set *rules;
+	const struct stopper *median;
+	void *median_state;
+	struct stop *stops;
+	size_t n_stops;
+	bool touched[128]; /* somebody but a rule had a word in it */
+	bool stopped[128];
+	int64_t judged[128];
+};
+
+static struct stop *
+stop_find(struct replay *rp, int64_t trial, int64_t step)
+{
+	size_t i;
+
+	for (i = 0; i < rp->n_stops; i++)
+		if (rp->stops[i].trial == trial && rp->stops[i].step == step)
+			return &rp->stops[i];
+	return NULL;
+}
+
+/* The verdict of fresh rules against the row, or the lack of one. */
+static void
+replay_judge(struct replay *rp, int64_t trial, int64_t step)
+{
+	struct judgement j = { .verdict = VERDICT_KEEP };
+	struct stop *row = stop_find(rp, trial, step);
+	int64_t max = rp->s->study->trial.max_steps;
+	struct curve c = history_curve(rp->history, trial);
+
+	if (row == NULL && (rp->touched[trial] || rp->stopped[trial] ||
+			       (max > 0 && (int64_t)c.n >= max)))
+		return;
+	if (curve_step(&c, c.n - 1) != step || step <= rp->judged[trial])
+		return;
+	rp->judged[trial] = step;
+	stopper_set_judge(rp->rules, rp->history, trial, step, &j);
+	if (row == NULL && j.verdict != VERDICT_KEEP)
+		sim_wrong(rp->s,
+		    "fresh rules %s trial %" PRId64 " at step %" PRId64
+		    ", the server did not: %s",
+		    j.verdict == VERDICT_STOP ? "stop" : "suspend", trial, step,
+		    j.why);
+	if (row == NULL)
+		return;
+	row->seen = true;
+	rp->stopped[trial] = rp->stopped[trial] || row->stops;
+	if ((j.verdict == VERDICT_STOP) != row->stops ||
+	    j.verdict == VERDICT_KEEP || j.pool != row->pool ||
+	    !same(j.value, row->value) || !same(j.threshold, row->threshold))
+		sim_wrong(rp->s,
+		    "trial %" PRId64 " step %" PRId64
+		    ": recorded %s of %g against %g in %" PRId64
+		    ", fresh rules: %d of %g against %g in %" PRId64,
+		    trial, step, row->stops ? "stop" : "suspension", row->value,
+		    row->threshold, row->pool, (int)j.verdict, j.value,
+		    j.threshold, j.pool);
+}
+
+static int
+on_record(void *arg, int64_t trial, int64_t step, double value,
+    enum trial_state state)
+{
+	struct replay *rp = arg;
+
+	while (history_count(rp->history) < trial)
+		history_add(rp->history, history_count(rp->history) + 1, NULL);
+	if (state == TRIAL_RUNNING) {
+		bool is_new = history_report(rp->history, trial, step, value);
+
+		stopper_set_observe(rp->rules, rp->history, trial, step);
+		rp->median->observe(rp->median_state, rp->history, trial, step);
+		if (is_new)
+			replay_judge(rp, trial, step);
+	} else {
+		history_end(rp->history, trial, state, value);
+		stopper_set_ended(rp->rules, rp->history, trial);
+		rp->median->ended(rp->median_state, rp->history, trial);
+	}
+	return *rp->s->wrong != '\0';
+}
+
+static void
+replay_rows(struct replay *rp)
+{
+	struct store_rows *r = NULL;
+	struct err e = ERR_INIT;
+
+	if (store_rows_open(&r, rp->s->reader,
+		"SELECT trial, step, pool, "
+		"value, threshold, verdict FROM t_stop ORDER BY seq",
+		NULL, &e) == 0) {
+		while (store_rows_next(r, &e) == 1) {
+			rp->stops = xreallocarray(
+			    rp->stops, rp->n_stops + 1, sizeof *rp->stops);
+			rp->stops[rp->n_stops++] =
+			    (struct stop){ .trial = store_rows_int(r, 0),
+				    .step = store_rows_int(r, 1),
+				    .pool = store_rows_int(r, 2),
+				    .value = real_or_nan(r, 3),
+				    .threshold = real_or_nan(r, 4),
+				    .stops = strcmp(store_rows_text(r, 5),
+						 "stop") == 0 };
+		}
+		store_rows_close(r);
+	}
+	memset(rp->touched, rp->s->leaves > 0, sizeof rp->touched);
+	if (store_rows_open(&r, rp->s->reader,
+		"SELECT DISTINCT trial FROM "
+		"t_attempt WHERE end_class = 'user' UNION SELECT trial FROM "
+		"t_trial WHERE state = 'cancelled'",
+		NULL, &e) == 0) {
+		while (store_rows_next(r, &e) == 1)
+			rp->touched[store_rows_int(r, 0)] = true;
+		store_rows_close(r);
+	}
+}
+
+static void
+replay_medians(struct replay *rp)
+{
+	struct store_rows *r = NULL;
+	struct err e = ERR_INIT;
+	int64_t trials = 0, step;
+	double median = NAN;
+
+	if (store_rows_open(&r, rp->s->reader,
+		"SELECT step, trials, median "
+		"FROM medians",
+		NULL, &e) != 0) {
+		sim_wrong(rp->s, "%s", e.text);
+		return;
+	}
+	while (*rp->s->wrong == '\0' && store_rows_next(r, &e) == 1) {
+		step = store_rows_int(r, 0);
+		if (!rp->median->median(rp->median_state, rp->history, step,
+			&trials, &median)) {
+			trials = 0;
+			median = NAN;
+		}
+		if (trials != store_rows_int(r, 1) ||
+		    !same(median, real_or_nan(r, 2)))
+			sim_wrong(rp->s,
+			    "the median of step %" PRId64 " is %g "
+			    "of %" PRId64 ", the view has %g of %" PRId64,
+			    step, median, trials, real_or_nan(r, 2),
+			    store_rows_int(r, 1));
+	}
+	store_rows_close(r);
+}
+
+static void
+replay_run(struct replay *rp, struct err *e)
+{
+	size_t i;
+
+	replay_rows(rp);
+	if (store_each_record(rp->s->reader, on_record, rp, e) < 0)
+		sim_wrong(rp->s, "%s", e->text);
+	for (i = 0; i < rp->n_stops && *rp->s->wrong == '\0'; i++)
+		if (!rp->stops[i].seen)
+			sim_wrong(rp->s,
+			    "the stop of trial %" PRId64 " at step %" PRId64
+			    " was judged at no report",
+			    rp->stops[i].trial, rp->stops[i].step);
+	replay_medians(rp);
+}
+
+void
+sim_replay(struct sim *s)
+{
+	struct stopper_env env = { .max_steps = s->study->trial.max_steps,
+		.maximize = s->study->maximize,
+		.study = s->study->name };
+	struct replay rp = { .s = s };
+	struct option_value *options = NULL;
+	struct plugs plugs;
+	struct err e = ERR_INIT;
+
+	memset(rp.judged, 0xff, sizeof rp.judged);
+	rp.median = stopper_find("median");
+	rp.history =
+	    history_new(s->study->space->n, s->study->maximize, HISTORY_CURVES);
+	if (plugs_read(&plugs, s->study, &e) != 0) {
+		sim_wrong(s, "%s", e.text);
+		history_free(rp.history);
+		return;
+	}
+	if (plugs_open_rules(&rp.rules, &plugs, s->study, &e) != 0 ||
+	    options_read(&options, rp.median->options, NULL, NULL, &e) != 0 ||
+	    rp.median->open(&rp.median_state, options, &env, &e) != 0)
+		sim_wrong(s, "%s", e.text);
+	else
+		replay_run(&rp, &e);
+	if (rp.median_state != NULL)
+		rp.median->close(rp.median_state);
+	if (options != NULL)
+		options_free(options, rp.median->options);
+	stopper_set_free(rp.rules);
+	plugs_free(&plugs);
+	history_free(rp.history);
+	free(rp.stops);
+}

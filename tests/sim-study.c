@@ -1,0 +1,159 @@
+/* A study and a world drawn from a seed. */
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "src/base/err.h"
+#include "src/base/mem.h"
+#include "src/model/study.h"
+#include "tests/sim.h"
+
+/* Half of the faults are off in a seed, so that each is seen alone, too. */
+static double
+share(struct sim *s, double most)
+{
+	return sim_chance(s, 0.5) ? most * rng_uniform(&s->dice) : 0;
+}
+
+static void
+draw_faults(struct sim *s)
+{
+	if (sim_chance(s, 0.1))
+		return;
+	s->faults = (struct pretend_faults){
+		.busy = share(s, 0.3),
+		.refuse = share(s, 0.1),
+		.late = share(s, 0.5),
+		.no_run = share(s, 0.1),
+		.lost = share(s, 0.3),
+		.fail = share(s, 0.3),
+		.oom = share(s, 0.2),
+		.silent = share(s, 0.2),
+		.hang = share(s, 0.1),
+		.slow_stop = share(s, 1),
+		.ignore_stop = share(s, 0.5),
+		.last_words = share(s, 1),
+		.nonfinite = share(s, sim_chance(s, 0.2) ? 0.9 : 0.1),
+		.backwards = share(s, 0.3),
+		.stepless = share(s, 0.5),
+		.repeat = share(s, 1),
+		.unknown = share(s, 0.6),
+		.dribble = share(s, 0.5),
+	};
+}
+
+static const char *const rules[] = {
+	"\"none\"",
+	"\"median\"",
+	"{\"rule\": \"median\", \"min_trials\": 2, \"warmup_steps\": 1}",
+	"{\"rule\": \"median\", \"min_trials\": 2, \"warmup_steps\": 1, "
+	"\"guard\": false}",
+	"{\"rule\": \"median\", \"min_trials\": 3, \"warmup_steps\": 2, "
+	"\"value\": \"best\", \"reference\": \"mean\", "
+	"\"pool\": \"completed\"}",
+	"{\"rule\": \"vizier\", \"min_trials\": 2, \"warmup_steps\": 1}",
+	"{\"rule\": \"median\", \"aggregate\": \"rank\", \"min_trials\": 2, "
+	"\"warmup_steps\": 1, \"diverged_after\": 1}",
+};
+
+static void
+put_limits(struct sim *s, struct buf *b)
+{
+	s->trials = 3 + sim_below(s, 12);
+	s->parallel = 1 + sim_below(s, 5);
+	buf_printf(b,
+	    "\"limits\": {\"trials\": %" PRId64 ", \"parallel\": %" PRId64,
+	    s->trials, s->parallel);
+	if (sim_chance(s, 0.1))
+		buf_printf(
+		    b, ", \"failed_trials\": %" PRId64, 1 + sim_below(s, 3));
+	if (sim_chance(s, 0.1))
+		buf_printf(
+		    b, ", \"no_improvement\": %" PRId64, 2 + sim_below(s, 4));
+	if (sim_chance(s, 0.1))
+		buf_printf(
+		    b, ", \"wall_time\": %" PRId64, 20 + sim_below(s, 200));
+	buf_puts(b, "}");
+}
+
+static void
+put_study(struct sim *s, struct buf *b)
+{
+	int64_t steps = 2 + sim_below(s, 10);
+	bool maximize = sim_chance(s, 0.5);
+
+	s->retries = sim_below(s, 4);
+	buf_printf(b,
+	    "{\"study\": \"sim\", \"objective\": {\"metric\": \"m\", "
+	    "\"goal\": \"%s\", \"value\": \"%s\"",
+	    maximize ? "maximize" : "minimize",
+	    sim_chance(s, 0.5) ? "best" : "last");
+	if (sim_chance(s, 0.1))
+		buf_printf(b, ", \"target\": %g", maximize ? 0.7 : 0.3);
+	buf_puts(b,
+	    "}, \"parameters\": {\"x\": {\"type\": \"float\", "
+	    "\"min\": 1e-4, \"max\": 1, \"scale\": \"log\"}, "
+	    "\"c\": {\"type\": \"choice\", \"values\": [\"a\", \"b\"]}}, ");
+	buf_printf(b,
+	    "\"strategy\": {\"name\": \"random\", \"seed\": %" PRIu64 "}, ",
+	    s->seed);
+	buf_printf(b, "\"stopping\": %s, ",
+	    rules[sim_below(s, sizeof rules / sizeof rules[0])]);
+	buf_puts(b, "\"trial\": {\"command\": [\"/bin/true\", \"{params}\"], ");
+	if (sim_chance(s, 0.8))
+		buf_printf(b, "\"max_steps\": %" PRId64 ", ", steps);
+	/* What hangs must end some day. */
+	if (s->faults.hang > 0 || sim_chance(s, 0.1))
+		buf_printf(
+		    b, "\"max_run\": %" PRId64 ", ", 5 + sim_below(s, 60));
+	buf_printf(b, "\"grace\": %" PRId64 ", \"retries\": %" PRId64 "}, ",
+	    1 + sim_below(s, 10), s->retries);
+	buf_printf(b,
+	    "\"backend\": {\"name\": \"pretend\", \"steps\": %" PRId64
+	    ", \"noise\": 0.05, \"seed\": %" PRIu64 ", \"curve\": \"%s\"}, ",
+	    steps, s->seed, sim_chance(s, 0.5) ? "exp" : "crossing");
+	put_limits(s, b);
+	buf_puts(b, "}");
+}
+
+void
+sim_study_make(struct sim *s)
+{
+	struct buf b = { 0 };
+	struct err e = ERR_INIT;
+	char *path;
+
+	draw_faults(s);
+	s->crash = sim_chance(s, 0.3) ? 0 : 0.05 * rng_uniform(&s->dice);
+	s->trouble = sim_chance(s, 0.3) ? 0 : 0.1 * rng_uniform(&s->dice);
+	put_study(s, &b);
+	s->json = buf_take(&b);
+	path = xasprintf("%s/study.json", s->dir);
+	s->db = xasprintf("%s/sim.db", s->dir);
+	s->state_dir = xasprintf("%s/sim.d", s->dir);
+	if (study_parse(&s->study, s->json, strlen(s->json), path, &e) != 0)
+		sim_wrong(s, "the study cannot be read: %s", e.text);
+	free(path);
+}
+
+void
+sim_study_free(struct sim *s)
+{
+	static const char *const tails[] = { "", "-wal", "-shm", "-journal" };
+	char *path;
+	size_t i;
+
+	for (i = 0; i < sizeof tails / sizeof tails[0]; i++) {
+		path = xasprintf("%s%s", s->db, tails[i]);
+		(void)unlink(path);
+		free(path);
+	}
+	study_free(s->study);
+	free(s->json);
+	free(s->db);
+	free(s->state_dir);
+}

@@ -1,0 +1,88 @@
+/*
+ * The launcher between the tuner and the world: the only one there is in this
+ * program.  Passes everything on, but first sees to it that the store says
+ * what is about to be done.  Also the places where the server dies.
+ */
+
+#include <stdio.h>
+#include <string.h>
+
+#include "src/base/err.h"
+#include "src/base/fail.h"
+#include "src/store/store.h"
+#include "tests/sim.h"
+#include "trials/launcher.h"
+
+extern const struct launcher launcher_pretend;
+
+/* The run that is under way: launchers have no argument for it. */
+static struct sim *sim;
+static struct launcher watched;
+const struct launcher *const launchers[] = { &watched, NULL };
+
+const struct launcher *
+launcher_find(const char *name)
+{
+	return strcmp(name, watched.name) == 0 ? &watched : NULL;
+}
+
+static int
+watched_open(void **ctx, const struct launch_env *env, struct err *e)
+{
+	return pretend_open(ctx, env, sim->world, e);
+}
+
+static int
+watched_start(void *ctx, const struct launch_spec *spec, struct err *e)
+{
+	if (sim_number(sim,
+		"SELECT count(*) FROM t_attempt WHERE uuid = ? "
+		"AND state = 'starting'",
+		spec->uuid) != 1)
+		sim_wrong(sim,
+		    "trial %lld attempt %d was started before its "
+		    "row was committed",
+		    (long long)spec->trial, spec->attempt);
+	return launcher_pretend.start(ctx, spec, e);
+}
+
+static void
+watched_stop(void *ctx, int64_t trial, int attempt, bool now)
+{
+	char number[24];
+
+	(void)snprintf(number, sizeof number, "%lld", (long long)trial);
+	if (sim_number(sim,
+		"SELECT count(*) FROM t_trial WHERE trial = ? "
+		"AND state = 'stopping' AND cause <> 'none'",
+		number) != 1)
+		sim_wrong(sim,
+		    "trial %s was stopped before the stop was "
+		    "committed",
+		    number);
+	launcher_pretend.stop(ctx, trial, attempt, now);
+}
+
+void
+sim_world_use(struct sim *s)
+{
+	sim = s;
+	watched = launcher_pretend;
+	watched.open = watched_open;
+	watched.start = watched_start;
+	watched.stop = watched_stop;
+}
+
+void
+fail_point(const char *name)
+{
+	(void)name;
+	if (sim != NULL && sim->may_crash && sim_chance(sim, sim->crash))
+		longjmp(sim->crashed, 1);
+}
+
+bool
+fail_bug(const char *name)
+{
+	return sim != NULL && sim->bug != NULL && strcmp(sim->bug, name) == 0;
+}

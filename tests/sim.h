@@ -1,0 +1,94 @@
+/*
+ * The simulator: the real tuner, the real store, a virtual clock and a
+ * pretended world with faults.  One seed is one study from its first start to
+ * its end, through crashes of the server at random moments.  At the end, and
+ * at every start and stop, what the store says is compared with what the world
+ * knows to have happened.
+ */
+
+#ifndef SIM_H
+#define SIM_H
+
+#include <setjmp.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/base/rng.h"
+#include "trials/pretend.h"
+
+struct loop;
+struct loop_timer;
+struct store;
+struct study;
+struct tuner;
+
+enum { SIM_ASKS_MAX = 256 };
+
+/* What the user was told. */
+struct sim_ask {
+	struct sim *sim;
+	int kind; /* enum tuner_ask */
+	int64_t trial;
+	bool answered, good;
+};
+
+struct sim {
+	uint64_t seed;
+	bool verbose;
+	struct rng dice;
+	/* The study, drawn from the seed. */
+	char *dir, *db, *state_dir, *json;
+	struct study *study;
+	struct pretend_faults faults;
+	int64_t trials, parallel, retries;
+	double crash; /* share of passes of a fail point */
+	double trouble; /* share of turns with a user, a lock, … */
+	/* Its life. */
+	struct loop *loop;
+	struct pretend_world *world;
+	struct tuner *tuner; /* NULL while no server is up */
+	struct loop_timer *reopen, *unpause;
+	struct store *blocker; /* somebody else's connection */
+	int blocked; /* turns it will hold the lock */
+	struct store *reader; /* what others see: the committed state */
+	int64_t down_ms; /* when the server went */
+	bool restart; /* as a new process, not only a new tuner */
+	bool paused; /* said and acknowledged */
+	bool ended;
+	int64_t attempts_when_paused;
+	jmp_buf crashed;
+	bool may_crash;
+	int turns, crashes, locks, leaves;
+	struct sim_ask asks[SIM_ASKS_MAX];
+	size_t n_asks;
+	const char *bug; /* a seeded bug, or NULL */
+	/* The verdict: the first thing that was wrong, or "". */
+	char wrong[400];
+	char why[256]; /* why the study ended */
+};
+
+/* sim-study.c */
+void sim_study_make(struct sim *);
+void sim_study_free(struct sim *);
+
+/* sim-world.c: the launcher between tuner and world. */
+void sim_world_use(struct sim *);
+
+/* sim-run.c: from the first start to the end of the study. */
+void sim_run(struct sim *);
+
+/* sim-check.c, sim-replay.c: after the end. */
+void sim_check(struct sim *);
+void sim_check_curves(struct sim *);
+void sim_replay(struct sim *);
+
+/* t_sim.c */
+void sim_wrong(struct sim *, const char *, ...)
+    __attribute__((format(printf, 2, 3)));
+bool sim_chance(struct sim *, double share);
+int64_t sim_below(struct sim *, int64_t n);
+/* The one number that a query over committed rows gives; -1 = none. */
+int64_t sim_number(struct sim *, const char *sql, const char *param);
+
+#endif /* SIM_H */

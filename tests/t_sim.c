@@ -1,0 +1,245 @@
+/*
+ * Studies by the thousand, each from a seed, all of them wrecked on the way;
+ * then the same with bugs on purpose, which must be found.
+ *
+ *	t_sim			$SIM_SEEDS seeds (2,000), and the bugs
+ *	t_sim --seed N		one seed, and what happens in it
+ *	t_sim --seed N BUG	the same with a bug
+ */
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "src/base/err.h"
+#include "src/base/log.h"
+#include "src/base/loop.h"
+#include "src/base/mem.h"
+#include "src/store/store.h"
+#include "tests/sim.h"
+#include "tests/tap.h"
+
+enum { SEEDS = 2000, SEEDS_OF_A_BUG = 1000 };
+
+/* The bugs, and what each of them is. */
+static const char *const bugs[][2] = {
+	{ "bug.act_before_commit", "acting before the commit" },
+	{ "bug.ignore_look", "taking what runs for lost at a restart" },
+	{ "bug.no_abandon", "moving on from an attempt that may still start" },
+	{ "bug.forget_slots", "forgetting at a restart who has a slot" },
+	{ "bug.forget_cursor", "reading reports again after a restart" },
+	{ "bug.retry_always", "retrying what is never to be retried" },
+	{ "bug.forget_stop", "not asking again for a stop after a restart" },
+};
+
+void
+sim_wrong(struct sim *s, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (*s->wrong != '\0')
+		return;
+	va_start(ap, fmt);
+	(void)vsnprintf(s->wrong, sizeof s->wrong, fmt, ap);
+	va_end(ap);
+}
+
+bool
+sim_chance(struct sim *s, double share)
+{
+	return rng_uniform(&s->dice) < share;
+}
+
+int64_t
+sim_below(struct sim *s, int64_t n)
+{
+	return (int64_t)rng_below(&s->dice, (uint64_t)n);
+}
+
+int64_t
+sim_number(struct sim *s, const char *sql, const char *param)
+{
+	const char *params[] = { param, NULL };
+	struct store_rows *r = NULL;
+	struct err e = ERR_INIT;
+	int64_t n = -1;
+
+	if (store_rows_open(&r, s->reader, sql, params, &e) != 0 ||
+	    store_rows_next(r, &e) != 1)
+		sim_wrong(s, "%s: %s", sql, e.text);
+	else
+		n = store_rows_int(r, 0);
+	if (r != NULL)
+		store_rows_close(r);
+	return n;
+}
+
+static void
+quiet(void *arg, enum log_level level, const char *area, const char *text)
+{
+	(void)arg;
+	(void)level;
+	(void)area;
+	(void)text;
+}
+
+static void
+loud(void *arg, enum log_level level, const char *area, const char *text)
+{
+	const struct sim *s = arg;
+
+	printf("# %9.3f %s %s: %s\n",
+	    s->loop != NULL ? (double)loop_now_ms(s->loop) / 1000 : 0,
+	    log_level_name(level), area, text);
+}
+
+static void
+sim_free(struct sim *s)
+{
+	store_close(s->reader);
+	loop_timer_free(s->reopen);
+	loop_timer_free(s->unpause);
+	pretend_world_free(s->world);
+	loop_close(s->loop);
+	sim_study_free(s);
+	free(s);
+}
+
+/* The whole of one seed; the caller frees. */
+static struct sim *
+sim_seed(char *dir, uint64_t seed, const char *bug, bool verbose)
+{
+	struct sim *s = xcalloc(1, sizeof *s);
+
+	s->seed = seed;
+	s->dir = dir;
+	s->bug = bug;
+	rng_init(&s->dice, seed, 0);
+	if (verbose) {
+		log_set_level(LOG_LEVEL_DEBUG);
+		log_set_sink(loud, s);
+	} else
+		log_set_sink(quiet, NULL);
+	sim_study_make(s);
+	if (verbose)
+		printf("# %s\n", s->json);
+	if (*s->wrong == '\0')
+		sim_run(s);
+	if (*s->wrong == '\0')
+		sim_check(s);
+	return s;
+}
+
+static double
+seconds(void)
+{
+	struct timespec t;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static void
+run_seeds(char *dir, uint64_t n)
+{
+	uint64_t seed, bad = 0;
+	int64_t crashes = 0, turns = 0, attempts = 0, locks = 0, leaves = 0;
+	double begin = seconds();
+	struct sim *s;
+
+	for (seed = 1; seed <= n && bad < 5; seed++) {
+		s = sim_seed(dir, seed, NULL, false);
+		if (*s->wrong != '\0') {
+			bad++;
+			printf("# seed %" PRIu64 ": %s\n", seed, s->wrong);
+		}
+		crashes += s->crashes;
+		turns += s->turns;
+		locks += s->locks;
+		leaves += s->leaves;
+		attempts += s->world != NULL
+				? (int64_t)pretend_world_count(s->world)
+				: 0;
+		sim_free(s);
+	}
+	printf("# %" PRId64 " turns, %" PRId64 " attempts, %" PRId64
+	       " crashes, %" PRId64 " locks, %" PRId64 " leaves, %.1f s\n",
+	    turns, attempts, crashes, locks, leaves, seconds() - begin);
+	ok(bad == 0, "%" PRIu64 " seeds", n);
+	ok(crashes >= (int64_t)n / 2, "with enough crashes of the server");
+}
+
+static void
+run_bugs(char *dir)
+{
+	uint64_t seed;
+	struct sim *s;
+	bool found;
+	size_t i;
+
+	for (i = 0; i < sizeof bugs / sizeof bugs[0]; i++) {
+		found = false;
+		for (seed = 1; seed <= SEEDS_OF_A_BUG && !found; seed++) {
+			s = sim_seed(dir, seed, bugs[i][0], false);
+			found = *s->wrong != '\0';
+			if (found)
+				printf("# %s, seed %" PRIu64 ": %s\n",
+				    bugs[i][0], seed, s->wrong);
+			sim_free(s);
+		}
+		ok(found, "found: %s", bugs[i][1]);
+	}
+}
+
+static int
+run_one(char *dir, uint64_t seed, const char *bug)
+{
+	struct sim *s = sim_seed(dir, seed, bug, true);
+	bool good = *s->wrong == '\0';
+
+	printf("# %d turns, %d crashes; %s\n", s->turns, s->crashes, s->why);
+	printf("# seed %" PRIu64 ": %s\n", seed, good ? "good" : s->wrong);
+	log_set_sink(NULL, NULL);
+	sim_free(s);
+	return !good;
+}
+
+/* Memory, when there is a file system of it: the disk is not under test. */
+static char *
+make_dir(void)
+{
+	const char *tmp = getenv("TMPDIR");
+	char *dir;
+
+	if (tmp == NULL)
+		tmp = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
+	dir = xasprintf("%s/t_sim.XXXXXX", tmp);
+	if (mkdtemp(dir) == NULL) {
+		perror(dir);
+		exit(1);
+	}
+	return dir;
+}
+
+int
+main(int argc, char **argv)
+{
+	const char *seeds = getenv("SIM_SEEDS");
+	char *dir = make_dir();
+	int rc;
+
+	if (argc >= 3 && strcmp(argv[1], "--seed") == 0)
+		rc = run_one(dir, strtoull(argv[2], NULL, 10),
+		    argc > 3 ? argv[3] : NULL);
+	else {
+		run_seeds(
+		    dir, seeds != NULL ? strtoull(seeds, NULL, 10) : SEEDS);
+		run_bugs(dir);
+		rc = done_testing();
+	}
+	(void)rmdir(dir);
+	free(dir);
+	return rc;
+}

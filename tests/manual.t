@@ -14,6 +14,7 @@ man=$TOP_SRCDIR/man
 pages='hpotune.1 hpotune-db.5 hpotune-study.5 hpotune-sagemaker.7
     hpotune-stopping.7 hpotune-strategies.7 hpotune-trial.7'
 PATH=$TOP_BUILDDIR:$PATH
+need sqlite3
 
 there=
 for page in $pages; do
@@ -170,6 +171,44 @@ like "$names" '^median$' "rules --json names them"
 [ ! -s "$man/hpotune-stopping.7" ] ||
 is "$(printf '%s\n' "$names" | missing "$man/hpotune-stopping.7")" '' \
     "every rule and every option stands in hpotune-stopping(7)"
+
+# The README: its queries have answers, its study passes.
+mkdir readme
+cd readme || exit 99
+readme=$TOP_SRCDIR/README.md
+printf '#!/bin/sh\n' >train
+chmod +x train
+sed -n '/^    {$/,/^    }$/s/^    //p' "$readme" >mine.json
+ok 'the study of README.md passes check' checked mine.json
+cat >seen.json <<'END'
+{
+  "study": "seen",
+  "objective": { "metric": "val_accuracy", "goal": "maximize" },
+  "parameters": {
+    "lr": { "type": "float", "min": 1e-4, "max": 1, "scale": "log" },
+    "hidden": { "type": "int", "min": 16, "max": 256 },
+    "optimizer": { "type": "choice", "values": ["sgd", "adam"] }
+  },
+  "strategy": { "name": "random", "seed": 3 },
+  "trial": { "command": ["true"], "max_steps": 20 },
+  "backend": { "name": "pretend", "seconds_per_step": 0.001 },
+  "limits": { "trials": 12 }
+}
+END
+ok 'a study to ask' hpotune start --quiet seen.json
+# A query is a paragraph from SELECT to the semicolon, on one line.
+awk '/^    SELECT/ { q = "" } /^    / { q = q " " substr($0, 5) }
+    /^    [^┌]*;$/ { if (q ~ /SELECT/) print q; q = "" }' "$readme" >queries
+is "$(wc -l <queries)" 5 'README.md has five queries'
+while read -r query; do
+	ok "$query" sql seen.db "$query" >answer
+	# The one about trial 7 may have none.
+	case $(cat answer)$query in
+	*"trial = 7"* | *"|"*) ;;
+	*) ok "an answer to $query" false ;;
+	esac
+done <queries
+cd "$dir" || exit 99
 
 # Every key of study.json.
 is "$(printf '%s\n' study objective objective.metric objective.goal \

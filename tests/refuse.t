@@ -62,6 +62,23 @@ is "$(sql s.db 'SELECT params FROM trials WHERE trial = 1')" \
     'the first trial has the defaults that hold together'
 rm -rf s.*
 
+# Every change between two runs is told.
+pretend='"backend": { "name": "pretend", "seconds_per_step": 0.001 }'
+study "$objective, $parameters, $trial, $limits, $pretend"
+ok 'a study' "$HPOTUNE" start --quiet study.json
+study "$objective, $parameters, $trial, $pretend,
+\"limits\": { \"trials\": 3 }, \"stopping\": \"none\""
+ok 'it goes on under other limits and rules' \
+    "$HPOTUNE" start --quiet study.json
+study "$objective, $parameters, $trial, $pretend, \"limits\": { \"trials\": 3 }"
+ok 'and once more' "$HPOTUNE" start --quiet study.json
+is "$(sql s.db "SELECT text FROM events WHERE area = 'study' AND
+    text LIKE '%changed%' ORDER BY text")" \
+'study.json changed in limits: {"trials":3}
+study.json changed in stopping: "none"
+study.json changed in stopping: taken out' 'all changes are in view events'
+rm -rf s.*
+
 # A study whose every trial fails has failed.
 study "$objective, $parameters, $trial, $limits"
 fails 'trials that say nothing' 1 "$HPOTUNE" start --quiet study.json

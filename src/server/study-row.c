@@ -41,8 +41,8 @@ rule_names(const struct study *study)
 	size_t i;
 
 	for (i = 0; i < study->n_stopping; i++)
-		buf_printf(&b, "%s%s", i > 0 ? ", " : "",
-		    study->stopping[i].name);
+		buf_printf(
+		    &b, "%s%s", i > 0 ? ", " : "", study->stopping[i].name);
 	return buf_take(&b);
 }
 
@@ -54,7 +54,7 @@ seed_of(const struct study *study)
 	if (study->has_seed)
 		return study->seed;
 	rng_system(&seed, sizeof seed);
-	return seed >> 11;	/* whole in a JSON number */
+	return seed >> 11; /* whole in a JSON number */
 }
 
 static int
@@ -111,8 +111,8 @@ defaults_take(const struct space *space, struct value *def)
 		p = &space->params[i];
 		if (p->parent >= 0)
 			out[i] = out[p->parent] ||
-			    (def[p->parent].kind != VALUE_NONE &&
-				!space_active(space, i, def));
+				 (def[p->parent].kind != VALUE_NONE &&
+				     !space_active(space, i, def));
 		if (!p->has_default || out[i])
 			continue;
 		def[i] = p->def;
@@ -134,10 +134,24 @@ queue_fill(struct store *store, const struct study *study, struct err *e)
 	if (defaults_take(space, def))
 		rc = queue_values(store, space, def, "default", e);
 	for (i = 0; i < study->n_enqueue && rc == 0; i++)
-		rc = queue_values(store, space, study->enqueue[i], "enqueue",
-		    e);
+		rc =
+		    queue_values(store, space, study->enqueue[i], "enqueue", e);
 	free(def);
 	return rc;
+}
+
+static bool
+same_text(const struct json *a, const struct json *b)
+{
+	struct buf x = { 0 }, y = { 0 };
+	bool same;
+
+	json_write(&x, a);
+	json_write(&y, b);
+	same = strcmp(buf_str(&x), buf_str(&y)) == 0;
+	buf_free(&x);
+	buf_free(&y);
+	return same;
 }
 
 /* The first key in which two objects differ, or NULL. */
@@ -145,27 +159,18 @@ static const char *
 differing_key(const struct json *a, const struct json *b)
 {
 	const struct json *m, *other;
-	struct buf x = { 0 }, y = { 0 };
-	const char *key = NULL;
 
-	for (m = json_first(a); m != NULL && key == NULL; m = json_next(m)) {
+	for (m = json_first(a); m != NULL; m = json_next(m)) {
 		other = json_get(b, json_key(m));
-		buf_clear(&x);
-		buf_clear(&y);
-		json_write(&x, m);
-		if (other != NULL)
-			json_write(&y, other);
-		if (strcmp(buf_str(&x), buf_str(&y)) != 0)
-			key = json_key(m);
+		if (other == NULL || !same_text(other, m))
+			return json_key(m);
 	}
-	buf_free(&x);
-	buf_free(&y);
-	return key;
+	return NULL;
 }
 
 static int
-fixed_compare(const char *old, const char *now, const struct study *study,
-    struct err *e)
+fixed_compare(
+    const char *old, const char *now, const struct study *study, struct err *e)
 {
 	struct json_doc *a = NULL, *b = NULL;
 	const char *key = NULL;
@@ -188,33 +193,48 @@ fixed_compare(const char *old, const char *now, const struct study *study,
 }
 
 static int
+note_change(struct store *store, const char *key, const struct json *now,
+    int64_t now_us, struct err *e)
+{
+	struct buf text = { 0 };
+	int rc;
+
+	buf_printf(&text, "study.json changed in %s: ", key);
+	if (now != NULL)
+		json_write(&text, now);
+	else
+		buf_puts(&text, "taken out");
+	log_info("study", "%s", buf_str(&text));
+	rc = store_event_add(
+	    store, now_us, "info", "study", 0, 0, buf_str(&text), e);
+	buf_free(&text);
+	return rc;
+}
+
+/* Every key at the top that is new, changed or gone. */
+static int
 note_changes(struct store *store, const struct store_study *row,
     const char *now, int64_t now_us, struct err *e)
 {
 	struct json_doc *a = NULL, *b = NULL;
-	struct buf text = { 0 };
-	const char *key = NULL;
+	const struct json *m, *old;
 	int rc;
 
 	if (strcmp(row->json, now) == 0)
 		return 0;
-	if (json_parse(&a, row->json, strlen(row->json), NULL, false, NULL) ==
-		0 &&
-	    json_parse(&b, now, strlen(now), NULL, false, NULL) == 0) {
-		key = differing_key(json_root(b), json_root(a));
-		if (key == NULL)
-			key = differing_key(json_root(a), json_root(b));
+	rc = json_parse(&a, row->json, strlen(row->json), NULL, false, e);
+	if (rc == 0)
+		rc = json_parse(&b, now, strlen(now), NULL, false, e);
+	m = rc == 0 ? json_first(json_root(b)) : NULL;
+	for (; m != NULL && rc == 0; m = json_next(m)) {
+		old = json_get(json_root(a), json_key(m));
+		if (old == NULL || !same_text(old, m))
+			rc = note_change(store, json_key(m), m, now_us, e);
 	}
-	buf_printf(&text, "study.json changed in %s: ",
-	    key != NULL ? key : "some key");
-	if (key != NULL && json_get(json_root(b), key) != NULL)
-		json_write(&text, json_get(json_root(b), key));
-	else
-		buf_puts(&text, "taken out");
-	log_info("study", "%s", buf_str(&text));
-	rc = store_event_add(store, now_us, "info", "study", 0, 0,
-	    buf_str(&text), e);
-	buf_free(&text);
+	m = rc == 0 ? json_first(json_root(a)) : NULL;
+	for (; m != NULL && rc == 0; m = json_next(m))
+		if (json_get(json_root(b), json_key(m)) == NULL)
+			rc = note_change(store, json_key(m), NULL, now_us, e);
 	json_free(a);
 	json_free(b);
 	return rc;

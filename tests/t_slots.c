@@ -79,6 +79,35 @@ test_gpus(void)
 	rig_close(&rig);
 }
 
+/* The names that "auto" finds, joined. */
+static const char *
+found(size_t present, const char *visible)
+{
+	static char text[64];
+	struct local_gpus g = { 0 };
+	size_t i;
+
+	text[0] = '\0';
+	local_gpus_auto(&g, present, visible);
+	for (i = 0; i < g.n; i++) {
+		(void)snprintf(text + strlen(text), sizeof text - strlen(text),
+		    "%s ", g.name[i]);
+		free(g.name[i]);
+	}
+	free(g.name);
+	return text;
+}
+
+static void
+test_auto(void)
+{
+	is_str(found(3, NULL), "0 1 2 ", "auto: all there are");
+	is_str(found(0, "0,1"), "", "none where there is no driver");
+	is_str(found(8, "3,GPU-aa"), "3 GPU-aa ", "those we were lent");
+	is_str(found(8, ""), "", "none when none were");
+	is_str(found(8, "1,-1,2"), "1 ", "a bad word ends the list");
+}
+
 static void
 test_environment(void)
 {
@@ -105,6 +134,7 @@ main(void)
 {
 	test_cpus();
 	test_gpus();
+	test_auto();
 	test_environment();
 	return done_testing();
 }

@@ -40,28 +40,57 @@ gpus_present(void)
 	return n;
 }
 
+static void
+gpus_split(struct local_gpus *g, const char *text)
+{
+	size_t len;
+
+	for (; *text != '\0'; text += len + (text[len] == ',')) {
+		len = strcspn(text, ",");
+		/* As CUDA reads it: nothing counts from a bad word on. */
+		if (len == 0 || *text == '-')
+			return;
+		gpu_add(g, xstrndup(text, len));
+	}
+}
+
+static void
+gpus_count(struct local_gpus *g, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		gpu_add(g, xasprintf("%zu", i));
+}
+
+void
+local_gpus_auto(struct local_gpus *g, size_t present, const char *visible)
+{
+	/* Whoever started us (a batch system) may have lent us some only. */
+	if (visible == NULL || present == 0)
+		gpus_count(g, present);
+	else
+		gpus_split(g, visible);
+}
+
 /* "auto", "4", or UUIDs joined by commas. */
 static int
 gpus_read(struct local_gpus *g, const char *text, struct err *e)
 {
-	size_t i, len, n;
+	unsigned long n;
 	char *end;
 
 	n = strtoul(text, &end, 10);
 	if (strcmp(text, "auto") == 0)
-		n = gpus_present();
-	else if (!isdigit((unsigned char)*text) || *end != '\0') {
-		for (; *text != '\0'; text += len + (text[len] == ',')) {
-			len = strcspn(text, ",");
-			gpu_add(g, xstrndup(text, len));
-		}
-		return 0;
-	}
-	if (n > GPUS_MAX)
+		local_gpus_auto(
+		    g, gpus_present(), getenv("CUDA_VISIBLE_DEVICES"));
+	else if (!isdigit((unsigned char)*text) || *end != '\0')
+		gpus_split(g, text);
+	else if (n > GPUS_MAX)
 		return err_set(
 		    e, ERR_USAGE, "backend.gpus: at most %d", GPUS_MAX);
-	for (i = 0; i < n; i++)
-		gpu_add(g, xasprintf("%zu", i));
+	else
+		gpus_count(g, n);
 	return 0;
 }
 

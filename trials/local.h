@@ -114,6 +114,8 @@ void local_note(struct local_attempt *, bool warn, const char *, ...)
 int local_slots_check(
     const struct study_trial *, const struct option_value *, struct err *);
 int local_slots_open(struct local *, const struct launch_env *, struct err *);
+/* The GPUs there are, or those of them that CUDA_VISIBLE_DEVICES leaves. */
+void local_gpus_auto(struct local_gpus *, size_t present, const char *visible);
 void local_slots_close(struct local *);
 void local_slot_name(const struct local *, int slot, char *, size_t);
 /* Its GPUs as CUDA_VISIBLE_DEVICES wants them. */

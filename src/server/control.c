@@ -257,18 +257,28 @@ control_open(struct control **out, struct loop *loop, const struct state *s,
 }
 
 void
+control_retire(struct control *ctl)
+{
+	if (ctl == NULL || ctl->fd < 0)
+		return;
+	loop_fd_free(ctl->watch);
+	(void)unlinkat(ctl->dir_fd, "control", 0);
+	close(ctl->fd);
+	ctl->watch = NULL;
+	ctl->fd = -1;
+}
+
+void
 control_close(struct control *ctl)
 {
 	size_t i;
 
 	if (ctl == NULL)
 		return;
+	control_retire(ctl);
 	for (i = 0; i < CLIENTS_MAX; i++)
 		if (ctl->clients[i] != NULL)
 			client_free(ctl->clients[i]);
-	loop_fd_free(ctl->watch);
-	(void)unlinkat(ctl->dir_fd, "control", 0);
-	close(ctl->fd);
 	free(ctl);
 }
 

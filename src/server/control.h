@@ -31,6 +31,12 @@ struct control_hooks {
 
 int control_open(struct control **, struct loop *, const struct state *,
     const struct control_hooks *, struct err *);
+/*
+ * Hear nobody any more and take the socket away: while the lock is held, so
+ * that the one taken away is ours.  Those who wait for the end go on waiting.
+ */
+void control_retire(struct control *);
+/* Hang up on everybody.  After tuner_close, which answers what was asked. */
 void control_close(struct control *);
 
 /*

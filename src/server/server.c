@@ -261,8 +261,10 @@ server_open(struct server *s, struct err *e)
 static void
 server_close(struct server *s)
 {
-	control_close(s->control);
+	control_retire(s->control);
 	tuner_close(s->tuner);
+	state_unlock(&s->state);
+	control_close(s->control);
 	loop_signal_free(s->on_int);
 	loop_signal_free(s->on_term);
 	loop_timer_free(s->display);

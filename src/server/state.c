@@ -109,6 +109,14 @@ state_lock(struct state *s, struct err *e)
 	return 0;
 }
 
+void
+state_unlock(struct state *s)
+{
+	if (s->lock_fd >= 0)
+		close(s->lock_fd);
+	s->lock_fd = -1;
+}
+
 bool
 state_locked(struct state *s, char *who, size_t n)
 {

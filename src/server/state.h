@@ -28,6 +28,7 @@ void state_close(struct state *);
  * who has it.
  */
 int state_lock(struct state *, struct err *);
+void state_unlock(struct state *);
 /* Whether a server (or a command) holds the lock; who names it. */
 bool state_locked(struct state *, char *who, size_t n);
 

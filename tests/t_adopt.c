@@ -144,6 +144,7 @@ test_lost(void)
 	struct rig rig;
 	struct rig_trial *t = rig.trial;
 	struct err e = ERR_INIT;
+	int fd;
 
 	rig_open(&rig, NULL);
 	rig_sh(&rig, 1, "echo hpotune: a=1; sleep 1000");
@@ -172,6 +173,9 @@ test_lost(void)
 	if (rig_launcher_open(&rig, &e) == -1)
 		abort();
 	ok(rig_alive(3, 1) > 0, "a daemon survives its supervisor");
+	fd = open(rig_path(&rig, 3, "trial.lock"), O_RDONLY);
+	is_int(claim_lock_held(fd), 1, "and holds the trial's lock");
+	close(fd);
 	is_int(rig_look(&rig, 3, &e), LOOK_LOST, "the trial is lost");
 	ok(rig_until(&rig, rig_over, 3) && t[3].losts == 1, "it is told");
 	is_int(rig_alive(3, 1), 0, "once nothing is left");

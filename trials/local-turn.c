@@ -282,7 +282,11 @@ act(struct local_attempt *a, enum truth is, const struct evidence *found,
 		break;
 	case TRUTH_REMAINS:
 	case TRUTH_LOST:
-		clear_remains(a, found);
+		/* One that lives may have taken its locks after our look. */
+		if (gone)
+			clear_remains(a, found);
+		else
+			a->local->soon = true;
 		break;
 	case TRUTH_ABANDONED:
 		end_lost(a, "it was given up before it began");

@@ -5,17 +5,25 @@
 
 #include <ctype.h>
 #include <dirent.h>
+#include <errno.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "src/base/err.h"
+#include "src/base/log.h"
 #include "src/model/options.h"
 #include "src/model/study.h"
 #include "trials/local.h"
 
-enum { GPUS_MAX = 1024, SLOTS_MAX = 65536 };
+enum {
+	GPUS_MAX = 1024,
+	SLOTS_MAX = 65536,
+	FILES_EACH = 3,
+	FILES_OTHER = 128 /* the store, the loop, clients */
+};
 
 static void
 gpu_add(struct local_gpus *g, char *name)
@@ -143,6 +151,24 @@ local_slots_check(const struct study_trial *settings,
 	return rc;
 }
 
+/*
+ * An attempt that is followed takes three descriptors.  Where the soft limit
+ * does not reach, it is raised; trials inherit it, so only then.
+ */
+static void
+files_allow(int slots)
+{
+	rlim_t want = (rlim_t)slots * FILES_EACH + FILES_OTHER;
+	struct rlimit files;
+
+	if (getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur >= want)
+		return;
+	files.rlim_cur = files.rlim_max < want ? files.rlim_max : want;
+	if (setrlimit(RLIMIT_NOFILE, &files) != 0)
+		log_warn("local", "the limit on open files stays: %s",
+		    strerror(errno));
+}
+
 int
 local_slots_open(struct local *l, const struct launch_env *env, struct err *e)
 {
@@ -168,6 +194,7 @@ local_slots_open(struct local *l, const struct launch_env *env, struct err *e)
 	else
 		n = cores() / (cpus > 0 ? cpus : 1);
 	l->slots = (int)(n < 1 ? 1 : n > SLOTS_MAX ? SLOTS_MAX : n);
+	files_allow(l->slots);
 	return 0;
 }
 

@@ -16,16 +16,8 @@
 #include "src/server/trial-env.h"
 #include "src/server/tuner-parts.h"
 
-/* What is remembered of each trial until its curve was read. */
-struct past {
-	enum trial_state state;
-	double objective;
-};
-
 struct load {
 	struct tuner *tuner;
-	struct past *past;	/* [trial - 1] */
-	size_t cap;
 	struct value *values;
 	double *point;
 	struct err *err;
@@ -76,12 +68,6 @@ on_trial(void *arg, const struct store_trial *row)
 			return -1;
 		point = ld->point;
 	}
-	if ((size_t)row->number > ld->cap) {
-		ld->cap = ld->cap < 1024 ? 1024 : ld->cap * 2;
-		ld->past = xreallocarray(ld->past, ld->cap, sizeof *ld->past);
-	}
-	ld->past[row->number - 1] =
-	    (struct past){ .state = row->state, .objective = row->objective };
 	t->n_trials = row->number;
 	t->n_enqueued += strcmp(row->source, "strategy") != 0;
 	history_add(t->history, row->number, point);
@@ -92,16 +78,51 @@ on_trial(void *arg, const struct store_trial *row)
 	return 0;
 }
 
-static int
-on_curve_row(void *arg, int64_t trial, int64_t step, double value)
+static void
+load_report(struct tuner *t, int64_t trial, int64_t step, double value)
 {
-	struct load *ld = arg;
-	struct tuner *t = ld->tuner;
-
 	history_report(t->history, trial, step, value);
 	stopper_set_observe(t->rules, t->history, trial, step);
 	t->median->observe(t->median_state, t->history, trial, step);
 	tuner_load_median(t, step);
+}
+
+/* What an end of long ago did to the pools and the counts. */
+static void
+load_end(struct tuner *t, int64_t trial, enum trial_state state,
+    double objective)
+{
+	double loss = history_turn(t->history, objective);
+
+	history_end(t->history, trial, state, objective);
+	stopper_set_ended(t->rules, t->history, trial);
+	t->median->ended(t->median_state, t->history, trial);
+	t->n_failed += state == TRIAL_FAILED;
+	if (state != TRIAL_COMPLETED && state != TRIAL_STOPPED)
+		return;
+	t->since_better++;
+	if (state == TRIAL_COMPLETED && isfinite(loss) &&
+	    !(loss >= t->best_loss)) {
+		t->best_loss = loss;
+		t->best_trial = trial;
+		t->since_better = 0;
+	}
+}
+
+/*
+ * In the order they were recorded: a rule may hold a trial to what it knew
+ * when the trial began, and "trials in a row" are counted as they ended.
+ */
+static int
+on_record(void *arg, int64_t trial, int64_t step, double value,
+    enum trial_state state)
+{
+	struct load *ld = arg;
+
+	if (state == TRIAL_RUNNING)
+		load_report(ld->tuner, trial, step, value);
+	else
+		load_end(ld->tuner, trial, state, value);
 	return 0;
 }
 
@@ -148,36 +169,6 @@ on_last_step(void *arg, const char *name, int64_t step)
 	return 0;
 }
 
-/* Everything a report or an end of long ago did to the counts. */
-static void
-load_ends(struct load *ld)
-{
-	struct tuner *t = ld->tuner;
-	double loss;
-	int64_t i;
-
-	for (i = 1; i <= t->n_trials; i++) {
-		const struct past *p = &ld->past[i - 1];
-
-		if (!trial_state_final(p->state))
-			continue;
-		history_end(t->history, i, p->state, p->objective);
-		stopper_set_ended(t->rules, t->history, i);
-		t->median->ended(t->median_state, t->history, i);
-		t->n_failed += p->state == TRIAL_FAILED;
-		if (p->state != TRIAL_COMPLETED && p->state != TRIAL_STOPPED)
-			continue;
-		loss = history_turn(t->history, p->objective);
-		t->since_better++;
-		if (p->state == TRIAL_COMPLETED && isfinite(loss) &&
-		    !(loss >= t->best_loss)) {
-			t->best_loss = loss;
-			t->best_trial = i;
-			t->since_better = 0;
-		}
-	}
-}
-
 static int
 load_lives(struct tuner *t, struct err *e)
 {
@@ -208,14 +199,11 @@ tuner_load(struct tuner *t, struct err *e)
 	ld.point = xcalloc(t->study->space->n, sizeof *ld.point);
 	rc = store_each_trial(t->store, on_trial, &ld, e);
 	if (rc == 0)
-		rc = store_each_curve_row(t->store, on_curve_row, &ld, e);
-	if (rc == 0) {
-		load_ends(&ld);
+		rc = store_each_record(t->store, on_record, &ld, e);
+	if (rc == 0)
 		rc = store_each_open_attempt(t->store, on_open_attempt, &ld, e);
-	}
 	if (rc == 0)
 		rc = load_lives(t, e);
-	free(ld.past);
 	free(ld.values);
 	free(ld.point);
 	return rc;

@@ -382,6 +382,18 @@ check_asks(struct sim *s)
 		sim_wrong(s, "settings of the queue were not tried once each");
 }
 
+/* The second metric was counted and recorded as the first. */
+static void
+check_second(struct sim *s)
+{
+	if (sim_number(s,
+		"SELECT count(*) FROM (SELECT trial, attempt, step, "
+		"value FROM metrics WHERE name = 'second' EXCEPT SELECT trial, "
+		"attempt, step, value FROM metrics WHERE name = 'm')",
+		NULL) != 0)
+		sim_wrong(s, "metrics of the same reports have other steps");
+}
+
 void
 sim_check(struct sim *s)
 {
@@ -391,6 +403,7 @@ sim_check(struct sim *s)
 	check_trials(s);
 	check_limits(s);
 	check_asks(s);
+	check_second(s);
 	sim_check_curves(s);
 	if (*s->wrong == '\0')
 		sim_replay(s);

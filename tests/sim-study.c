@@ -40,6 +40,8 @@ draw_faults(struct sim *s)
 		.nonfinite = share(s, sim_chance(s, 0.2) ? 0.9 : 0.1),
 		.backwards = share(s, 0.3),
 		.stepless = share(s, 0.5),
+		.gaps = share(s, 0.7),
+		.second = share(s, 1),
 		.repeat = share(s, 1),
 		.unknown = share(s, 0.6),
 		.dribble = share(s, 0.5),
@@ -55,6 +57,24 @@ static const char *const rules[] = {
 	"{\"rule\": \"median\", \"min_trials\": 3, \"warmup_steps\": 2, "
 	"\"value\": \"best\", \"reference\": \"mean\", "
 	"\"pool\": \"completed\"}",
+	"{\"rule\": \"median\", \"min_trials\": 2, \"warmup_steps\": 1, "
+	"\"value\": \"window:40%\", \"interval_steps\": 2}",
+	"{\"rule\": \"percentile\", \"min_trials\": 2, \"warmup_steps\": 1}",
+	"{\"rule\": \"sagemaker\", \"min_trials\": 2}",
+	"{\"rule\": \"optuna\", \"n_startup_trials\": 2, "
+	"\"n_warmup_steps\": 1, \"interval_steps\": 2}",
+	"{\"rule\": \"ray\", \"grace_period\": 1, "
+	"\"min_samples_required\": 2}",
+	"{\"rule\": \"nni\", \"start_step\": 2, \"guard\": true}",
+	"{\"rule\": \"syne-tune\", \"grace_population\": 3}",
+	"{\"rule\": \"katib\", \"min_trials_required\": 2, "
+	"\"start_step\": 2}",
+	"{\"rule\": \"patience\", \"steps\": 2}",
+	"{\"rule\": \"threshold\", \"lower\": 0.2, \"upper\": 0.8}",
+	"[{\"rule\": \"median\", \"min_trials\": 2, \"warmup_steps\": 1}, "
+	"{\"rule\": \"patience\", \"steps\": 2, \"veto\": true}]",
+	"[{\"rule\": \"patience\", \"steps\": 3}, "
+	"{\"rule\": \"optuna\", \"n_startup_trials\": 1}]",
 	"{\"rule\": \"vizier\", \"min_trials\": 2, \"warmup_steps\": 1}",
 	"{\"rule\": \"median\", \"aggregate\": \"rank\", \"min_trials\": 2, "
 	"\"warmup_steps\": 1, \"diverged_after\": 1}",

@@ -255,6 +255,9 @@ attempt_report(struct pretend_world *w, struct pretend_attempt *a)
 	int64_t step = f->next_step++;
 	double value;
 
+	if (f->gaps && step % 3 == 2)
+		return;
+
 	value = pretend_curve_value(
 	    &w->script, a->trial, a->attempt, f->quality, step);
 	if (pretend_world_dice(w, w->faults.nonfinite))
@@ -410,6 +413,8 @@ attempt_fate(struct pretend_world *w, struct pretend_attempt *a)
 	/* The same for all attempts of a trial. */
 	rng_init(&g, w->script.seed + 1, (uint64_t)a->trial);
 	f->stepless = rng_uniform(&g) < bad->stepless;
+	f->gaps = rng_uniform(&g) < bad->gaps;
+	f->second = rng_uniform(&g) < bad->second;
 }
 
 struct pretend_attempt *

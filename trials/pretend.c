@@ -332,6 +332,9 @@ tell_reports(struct pretend *p, struct watch *w, size_t max)
 		ev.u.report.step = r->step;
 		ev.u.report.value = r->value;
 		tell(p, w, &ev);
+		ev.u.report.name = "second";
+		if (w->of->life.second)
+			tell(p, w, &ev);
 	}
 	if (any) {
 		ev = (struct launch_event){ .kind = LAUNCH_READ };

@@ -57,6 +57,8 @@ struct pretend_faults {
 	double nonfinite; /* of reports: NaN or an infinity */
 	double backwards; /* of reports: an earlier step again */
 	double stepless; /* of trials: reports without steps */
+	double gaps; /* of trials: not every step reports */
+	double second; /* of trials: another metric beside it */
 	double repeat; /* steps before the checkpoint come again */
 	double unknown; /* of looks: cannot tell */
 	double dribble; /* of collects: hand over a part only */
@@ -101,7 +103,8 @@ struct pretend_attempt {
 		int64_t limit_ms; /* max_run */
 		int64_t grace_ms;
 		size_t cap;
-		bool fails, hangs, loses, stepless, dies_of_memory, never_runs;
+		bool fails, hangs, loses, stepless, gaps, second,
+		    dies_of_memory, never_runs;
 	} life;
 };
 

@@ -76,9 +76,52 @@ CREATE TABLE t_trial (
 CREATE INDEX t_trial_objective ON t_trial (objective);
 CREATE INDEX t_trial_completed ON t_trial (objective)
     WHERE state = 'completed';
--- Counts and sums of the views study and savings read nothing but this.
-CREATE INDEX t_trial_tally ON t_trial
-    (state, steps_run, steps_skipped, seconds, cost);
+CREATE INDEX t_trial_state ON t_trial (state);
+
+-- Counts and sums over the trials in each state, kept by triggers: the views
+-- study and savings must not grow dearer with the study.
+CREATE TABLE t_total (
+	state TEXT PRIMARY KEY,
+	trials INTEGER NOT NULL DEFAULT 0,
+	steps_run INTEGER NOT NULL DEFAULT 0,
+	steps_skipped INTEGER NOT NULL DEFAULT 0,
+	seconds_saved REAL NOT NULL DEFAULT 0,
+	cost REAL,			-- NULL = no trial had one
+	cost_saved REAL
+) STRICT, WITHOUT ROWID;
+INSERT INTO t_total (state) VALUES ('waiting'), ('starting'), ('running'),
+    ('stopping'), ('completed'), ('stopped'), ('failed'), ('cancelled');
+
+CREATE TRIGGER t_trial_count AFTER INSERT ON t_trial
+BEGIN
+	UPDATE t_total SET trials = trials + 1 WHERE state = NEW.state;
+END;
+CREATE TRIGGER t_trial_recount
+AFTER UPDATE OF state, steps_run, steps_skipped, seconds, cost ON t_trial
+WHEN OLD.state <> NEW.state OR OLD.steps_run <> NEW.steps_run OR
+    OLD.steps_skipped <> NEW.steps_skipped OR OLD.seconds <> NEW.seconds OR
+    OLD.cost IS NOT NEW.cost
+BEGIN
+	UPDATE t_total SET trials = trials - 1,
+	    steps_run = steps_run - OLD.steps_run,
+	    steps_skipped = steps_skipped - OLD.steps_skipped,
+	    seconds_saved = seconds_saved - coalesce(
+		OLD.steps_skipped * OLD.seconds / nullif(OLD.steps_run, 0), 0),
+	    cost = cost - coalesce(OLD.cost, 0),
+	    cost_saved = cost_saved - coalesce(
+		OLD.steps_skipped * OLD.cost / nullif(OLD.steps_run, 0), 0)
+	WHERE state = OLD.state;
+	UPDATE t_total SET trials = trials + 1,
+	    steps_run = steps_run + NEW.steps_run,
+	    steps_skipped = steps_skipped + NEW.steps_skipped,
+	    seconds_saved = seconds_saved + coalesce(
+		NEW.steps_skipped * NEW.seconds / nullif(NEW.steps_run, 0), 0),
+	    cost = iif(NEW.cost IS NULL, cost, coalesce(cost, 0) + NEW.cost),
+	    cost_saved = iif(NEW.cost IS NULL, cost_saved,
+		coalesce(cost_saved, 0) + coalesce(
+		NEW.steps_skipped * NEW.cost / nullif(NEW.steps_run, 0), 0))
+	WHERE state = NEW.state;
+END;
 
 CREATE TRIGGER t_trial_new BEFORE INSERT ON t_trial
 WHEN NEW.state NOT IN ('waiting', 'starting')
@@ -129,8 +172,8 @@ CREATE TABLE t_attempt (
 CREATE INDEX t_attempt_open ON t_attempt (trial, attempt)
     WHERE state <> 'ended';
 
-CREATE TRIGGER t_attempt_times AFTER UPDATE OF started_us, ended_us
-ON t_attempt
+CREATE TRIGGER t_attempt_times
+AFTER UPDATE OF started_us, ended_us, gpu_seconds, cost ON t_attempt
 WHEN NEW.started_us IS NOT OLD.started_us OR
     NEW.ended_us IS NOT OLD.ended_us OR NEW.cost IS NOT OLD.cost OR
     NEW.gpu_seconds IS NOT OLD.gpu_seconds

@@ -57,16 +57,16 @@ SELECT name, state, metric, goal, strategy,
     strftime('%Y-%m-%dT%H:%M:%fZ', created_us / 1e6, 'unixepoch') AS created,
     strftime('%Y-%m-%dT%H:%M:%fZ', started_us / 1e6, 'unixepoch') AS started,
     strftime('%Y-%m-%dT%H:%M:%fZ', ended_us / 1e6, 'unixepoch') AS ended,
-    (SELECT coalesce(max(trial), 0) FROM t_trial) AS trials,
-    (SELECT count(*) FROM t_trial
+    (SELECT sum(trials) FROM t_total) AS trials,
+    (SELECT sum(trials) FROM t_total
 	WHERE state IN ('starting', 'running', 'stopping')) AS running,
-    (SELECT count(*) FROM t_trial WHERE state = 'completed') AS completed,
-    (SELECT count(*) FROM t_trial WHERE state = 'stopped') AS stopped,
-    (SELECT count(*) FROM t_trial WHERE state = 'failed') AS failed,
+    (SELECT trials FROM t_total WHERE state = 'completed') AS completed,
+    (SELECT trials FROM t_total WHERE state = 'stopped') AS stopped,
+    (SELECT trials FROM t_total WHERE state = 'failed') AS failed,
     (SELECT trial FROM t_best) AS best_trial,
     (SELECT objective FROM t_trial
 	WHERE trial = (SELECT trial FROM t_best)) AS best,
-    (SELECT sum(cost) FROM t_trial) AS cost,
+    (SELECT sum(cost) FROM t_total) AS cost,
     schema_version, program_version
 FROM t_study;
 
@@ -100,21 +100,20 @@ SELECT trial, attempt, backend, place, state,
     resumed_step, billable_seconds, cost, log
 FROM t_attempt;
 
--- Ended trials by the sums of an index, the others one by one.
+-- Ended trials by their sums, the others one by one.
 CREATE VIEW savings AS
 SELECT run AS steps_run, skipped AS steps_skipped,
     CAST(skipped AS REAL) / nullif(run + skipped, 0) AS share,
     seconds AS seconds_saved, cost AS cost_saved
-FROM (SELECT coalesce(sum(steps_run), 0) + (
+FROM (SELECT sum(steps_run) + (
 	SELECT coalesce(sum(last_step + EXISTS (SELECT 1 FROM t_metric AS m
 	    WHERE m.name_id = 1 AND m.trial = t.trial AND m.step = 0)), 0)
 	FROM t_trial AS t
 	WHERE state IN ('waiting', 'starting', 'running', 'stopping')
 	AND last_step >= 0) AS run,
-    coalesce(sum(steps_skipped), 0) AS skipped,
-    total(steps_skipped * seconds / nullif(steps_run, 0)) AS seconds,
-    sum(steps_skipped * cost / nullif(steps_run, 0)) AS cost
-    FROM t_trial);
+    sum(steps_skipped) AS skipped, max(total(seconds_saved), 0) AS seconds,
+    sum(cost_saved) AS cost
+    FROM t_total);
 
 CREATE VIEW events AS
 SELECT strftime('%Y-%m-%dT%H:%M:%fZ', time_us / 1e6, 'unixepoch') AS time,

@@ -164,6 +164,17 @@ is_query(struct store *s, const char *sql, const char *want, const char *what)
 	return good;
 }
 
+/* How many states have other counts and sums than their trials: want 0. */
+static const char help_totals[] __attribute__((unused)) =
+    "SELECT count(*) FROM t_total AS o LEFT JOIN (SELECT state, "
+    "count(*) AS n, sum(steps_run) AS run, sum(steps_skipped) AS skipped, "
+    "total(steps_skipped * seconds / nullif(steps_run, 0)) AS saved, "
+    "sum(cost) AS cost FROM t_trial GROUP BY state) AS w USING (state) "
+    "WHERE o.trials <> coalesce(n, 0) OR o.steps_run <> coalesce(run, 0) "
+    "OR o.steps_skipped <> coalesce(skipped, 0) "
+    "OR abs(o.seconds_saved - coalesce(saved, 0)) > 1e-6 "
+    "OR abs(coalesce(o.cost, 0) - coalesce(w.cost, 0)) > 1e-6";
+
 /* Move a new trial through states[0], states[1], … up to TRIAL_STATES. */
 __attribute__((unused)) static void
 help_walk(

@@ -194,7 +194,7 @@ look_after(const char *path, int64_t *trials)
 	*trials = atoll(n);
 	free(n);
 	good =
-	    is_same(s, half, "0|0|0|0") &&
+	    is_same(s, half, "0|0|0|0") && is_same(s, help_totals, "0") &&
 	    is_same(s, "SELECT * FROM pragma_integrity_check", "ok") &&
 	    is_same(s,
 		"SELECT (SELECT seq FROM t_counter) >= coalesce(max(seq), 0), "

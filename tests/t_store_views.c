@@ -172,6 +172,15 @@ test_savings(void)
 	    "SELECT steps_run, steps_skipped, round(share, 6), "
 	    "seconds_saved, cost_saved FROM savings",
 	    "24|11|0.314286|20.0|NULL", "steps run, skipped, seconds saved");
+	is_query(s, help_totals, "0", "totals are those of the trials");
+	must(store_begin(s, &e), &e);
+	must(store_exec(s, "UPDATE t_attempt SET cost = trial", &e), &e);
+	is_query(s, "SELECT cost, cost_saved FROM study, savings", "15.0|6.0",
+	    "dollars spent and saved");
+	is_query(s, help_totals, "0", "totals follow");
+	must(store_exec(s, "UPDATE t_attempt SET cost = NULL", &e), &e);
+	is_query(s, help_totals, "0", "and back");
+	must(store_commit(s, false, &e), &e);
 	store_close(s);
 }
 

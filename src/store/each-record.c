@@ -153,12 +153,18 @@ open_trial(struct merge *m, struct err *e)
 	return next_row(m, m->trials, &m->more_trials, e);
 }
 
-/* Open every trial that began before the record that would come next. */
+/* Whether the trial at the cursor began before the next record. */
+static bool
+is_due(const struct merge *m)
+{
+	return m->more_trials && (m->n == 0 || sqlite3_column_int64(m->trials,
+						   1) < run_seq(&m->heap[0]));
+}
+
 static int
 open_due(struct merge *m, struct err *e)
 {
-	while (m->more_trials && (m->n == 0 || sqlite3_column_int64(m->trials,
-						   1) < run_seq(&m->heap[0])))
+	while (is_due(m))
 		if (open_trial(m, e) < 0)
 			return -1;
 	return 0;

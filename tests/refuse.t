@@ -39,6 +39,10 @@ study "$objective, $parameters, $limits,
 \"metrics\": [{ \"name\": \"loss\", \"regex\": \"loss (\" }] }"
 refused 'trial.metrics\[0\].regex: missing closing' 'a broken pattern'
 
+study "\"objective\": { \"metric\": \"val@loss\", \"goal\": \"minimize\" },
+$parameters, $trial, $limits"
+refused 'objective.metric: the name of a metric is' 'a metric nobody can report'
+
 study "$objective, $parameters, $trial, $limits,
 \"backend\": { \"name\": \"sagemaker\", \"region\": \"eu-west-1\" }"
 refused 'backend.name: no backend named "sagemaker"' 'training jobs'

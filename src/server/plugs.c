@@ -153,6 +153,25 @@ plugs_refuse(const struct study *study, struct err *e)
 	return 0;
 }
 
+/* A metric that no line can report would never be heard of. */
+static int
+metric_try(const struct study *study, struct err *e)
+{
+	struct report *report = xcalloc(1, sizeof *report);
+	char *line = xasprintf("hpotune: %s=1", study->metric);
+	bool good;
+
+	good = report_parse_line(report, NULL, line, strlen(line)) &&
+	       strcmp(report->values[0].name, study->metric) == 0;
+	free(line);
+	free(report);
+	if (good)
+		return 0;
+	return json_err(study_key(study, "objective", "metric"), e,
+	    "the name of a metric is a letter or _, then letters, digits, _ - "
+	    ". / and :");
+}
+
 /* What this machine does not have. */
 static int
 backend_try(const struct plug_backend *backend, const struct study_plug *plug,
@@ -177,7 +196,7 @@ plugs_try(const struct plugs *plugs, const struct study *study, struct err *e)
 	struct report_rules *patterns;
 	size_t i;
 
-	if (plugs_refuse(study, e) == -1)
+	if (plugs_refuse(study, e) == -1 || metric_try(study, e) == -1)
 		return -1;
 	for (i = 0; i < plugs->n_backends; i++)
 		if (backend_try(&plugs->backends[i], &study->backends[i], study,

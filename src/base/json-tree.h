@@ -10,35 +10,35 @@
 #include "src/base/json.h"
 
 enum {
-	JSON_DEPTH_MAX = 16,		/* arrays and objects inside each other */
+	JSON_DEPTH_MAX = 16, /* arrays and objects inside each other */
 	JSON_NODES_MAX = 1000000,
-	JSON_NUMBER_MAX = 63,		/* characters: what cJSON can take */
-	JSON_FEW = 8			/* values that cost no memory of their own */
+	JSON_NUMBER_MAX = 63, /* characters: what cJSON can take */
+	JSON_FEW = 8 /* values that cost no memory of their own */
 };
 
 /* One value.  The first child of node i, when it has any, is node i + 1. */
 struct json {
 	struct json_doc *doc;
-	const char *key;	/* decoded; NULL for what is no member */
-	const char *string;	/* decoded; NULL for another type */
-	double number;		/* JSON_NUMBER; 0 or 1 for JSON_BOOL */
-	uint32_t at, end;	/* of the value in the text */
-	uint32_t key_at, key_end;	/* of the key, quotes included */
-	uint32_t parent;	/* of the root: itself */
-	uint32_t next;		/* sibling, 0 = none */
-	uint32_t count;		/* children */
-	uint32_t place;		/* among its siblings */
+	const char *key; /* decoded; NULL for what is no member */
+	const char *string; /* decoded; NULL for another type */
+	double number; /* JSON_NUMBER; 0 or 1 for JSON_BOOL */
+	uint32_t at, end; /* of the value in the text */
+	uint32_t key_at, key_end; /* of the key, quotes included */
+	uint32_t parent; /* of the root: itself */
+	uint32_t next; /* sibling, 0 = none */
+	uint32_t count; /* children */
+	uint32_t place; /* among its siblings */
 	enum json_type type;
 };
 
 struct json_doc {
-	struct json *nodes;	/* few, or memory of their own */
+	struct json *nodes; /* few, or memory of their own */
 	uint32_t n_nodes, cap_nodes;
-	char *file;		/* or NULL */
-	void *tree;		/* the cJSON that owns keys and strings */
+	char *file; /* or NULL */
+	void *tree; /* the cJSON that owns keys and strings */
 	size_t len;
 	struct json few[JSON_FEW];
-	char text[];		/* comments blanked, NUL behind it */
+	char text[]; /* comments blanked, NUL behind it */
 };
 
 /* Blank the comments of doc's text, keeping offsets, lines and columns. */

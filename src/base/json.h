@@ -18,7 +18,7 @@
 
 struct buf;
 struct err;
-struct json;		/* one value, borrowed from its document */
+struct json; /* one value, borrowed from its document */
 struct json_doc;
 
 enum json_type {
@@ -91,16 +91,16 @@ void json_put_hint(struct buf *, const char *word, const char *const *words);
 int json_want(const struct json *, enum json_type, struct err *);
 int json_read_string(const struct json *, const char **, struct err *);
 int json_read_bool(const struct json *, bool *, struct err *);
-int json_read_number(const struct json *, double min, double max, double *,
-    struct err *);
-int json_read_integer(const struct json *, int64_t min, int64_t max,
-    int64_t *, struct err *);
+int json_read_number(
+    const struct json *, double min, double max, double *, struct err *);
+int json_read_integer(
+    const struct json *, int64_t min, int64_t max, int64_t *, struct err *);
 /* One of words (ends with NULL): its index. */
-int json_read_word(const struct json *, const char *const *words,
-    size_t *index, struct err *);
+int json_read_word(
+    const struct json *, const char *const *words, size_t *index, struct err *);
 /* The member with this key; NULL with err filled when it is missing. */
-const struct json *json_need(const struct json *object, const char *key,
-    struct err *);
+const struct json *
+json_need(const struct json *object, const char *key, struct err *);
 
 /* Append one JSON string, number (shortest text that reads back the same;
  * null when not finite) to text being written. */

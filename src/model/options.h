@@ -16,35 +16,35 @@ struct err;
 struct json;
 
 enum option_type {
-	OPTION_END,	/* closes a table */
+	OPTION_END, /* closes a table */
 	OPTION_BOOL,
 	OPTION_INT,
 	OPTION_REAL,
-	OPTION_TEXT,	/* one of choices when those are given; "window:P%"
+	OPTION_TEXT, /* one of choices when those are given; "window:P%"
 			 * with 0 < P <= 100 matches a choice "window:" */
-	OPTION_STEPS,	/* a count, or a share of max_steps: "20%" or 0 < x < 1 */
+	OPTION_STEPS, /* a count, or a share of max_steps: "20%" or 0 < x < 1 */
 	OPTION_DURATION, /* seconds, or "90s" "10m" "2h" "1d" */
-	OPTION_SIZE,	/* bytes, or "512MiB" "4GiB" */
-	OPTION_WORDS	/* a text, a whole number or a list of texts without
+	OPTION_SIZE, /* bytes, or "512MiB" "4GiB" */
+	OPTION_WORDS /* a text, a whole number or a list of texts without
 			 * commas: text has them joined by commas */
 };
 
 struct option {
 	const char *name;
 	enum option_type type;
-	double min, max;		/* of numbers, inclusive; both 0 = any */
-	const char *def;		/* the default as it would be written; NULL = none */
-	const char *const *choices;	/* OPTION_TEXT: ends with NULL; or NULL */
-	const char *help;		/* one line */
+	double min, max; /* of numbers, inclusive; both 0 = any */
+	const char *def; /* the default as it would be written; NULL = none */
+	const char *const *choices; /* OPTION_TEXT: ends with NULL; or NULL */
+	const char *help; /* one line */
 };
 
 /* What an option is set to, by the study or by its default. */
 struct option_value {
-	bool given;		/* written in study.json */
-	bool is_set;		/* given or has a default */
-	bool is_share;		/* OPTION_STEPS: number is a share in (0, 1] */
-	double number;		/* also for OPTION_BOOL (0 or 1) and durations (s) */
-	char *text;		/* OPTION_TEXT and _WORDS: owned by the values */
+	bool given; /* written in study.json */
+	bool is_set; /* given or has a default */
+	bool is_share; /* OPTION_STEPS: number is a share in (0, 1] */
+	double number; /* also for OPTION_BOOL (0 or 1) and durations (s) */
+	char *text; /* OPTION_TEXT and _WORDS: owned by the values */
 };
 
 /* Number of rows of a table (which may be NULL). */
@@ -58,14 +58,14 @@ int options_read(struct option_value **, const struct option *,
     const struct json *block, const char *const *except, struct err *);
 void options_free(struct option_value *, const struct option *);
 /* The value of this name; asserts that the table has it. */
-const struct option_value *option_get(const struct option *,
-    const struct option_value *, const char *name);
+const struct option_value *option_get(
+    const struct option *, const struct option_value *, const char *name);
 /*
  * Steps of an OPTION_STEPS value: a share of max_steps, rounded up; fallback
  * when max_steps is unknown (0) or nothing is set.
  */
-int64_t option_steps(const struct option_value *, int64_t max_steps,
-    int64_t fallback);
+int64_t
+option_steps(const struct option_value *, int64_t max_steps, int64_t fallback);
 
 /* "90s" "10m" "2h" "1d" or a JSON number of seconds -> milliseconds. */
 int duration_read(int64_t *ms, const struct json *, struct err *);

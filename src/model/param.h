@@ -8,7 +8,7 @@
 #include "src/model/space.h"
 
 enum {
-	PARAM_TEXT_MAX = 4096	/* bytes of a text that is a value */
+	PARAM_TEXT_MAX = 4096 /* bytes of a text that is a value */
 };
 
 /* u in [0, 1] (NaN counts as 0.5) -> a value; what is not in [0, 1] is clamped. */
@@ -26,8 +26,8 @@ void param_put_domain(struct buf *, const struct param *);
 /* Read the member NAME: {type, …} of "parameters", without its "when". */
 int param_read(struct param *, const struct json *, struct err *);
 /* Read a value that the parameter must be able to have. */
-int param_read_value(struct value *, const struct param *,
-    const struct json *, struct err *);
+int param_read_value(
+    struct value *, const struct param *, const struct json *, struct err *);
 
 /* A JSON scalar as a value whose text is borrowed from the document. */
 bool value_read(struct value *, const struct json *);

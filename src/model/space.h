@@ -16,7 +16,7 @@ struct err;
 struct json;
 
 enum value_kind {
-	VALUE_NONE,	/* inactive */
+	VALUE_NONE, /* inactive */
 	VALUE_NULL,
 	VALUE_BOOL,
 	VALUE_INT,
@@ -27,22 +27,17 @@ enum value_kind {
 /* What a parameter is set to, in the user's terms. */
 struct value {
 	enum value_kind kind;
-	int64_t integer;	/* VALUE_INT, VALUE_BOOL */
-	double real;		/* VALUE_REAL; for VALUE_INT the same number */
-	const char *text;	/* VALUE_TEXT, borrowed from the space */
+	int64_t integer; /* VALUE_INT, VALUE_BOOL */
+	double real; /* VALUE_REAL; for VALUE_INT the same number */
+	const char *text; /* VALUE_TEXT, borrowed from the space */
 };
 
-enum param_type {
-	PARAM_FLOAT,
-	PARAM_INT,
-	PARAM_CHOICE,
-	PARAM_FIXED
-};
+enum param_type { PARAM_FLOAT, PARAM_INT, PARAM_CHOICE, PARAM_FIXED };
 
 enum param_scale {
 	SCALE_LINEAR,
 	SCALE_LOG,
-	SCALE_REVERSE_LOG	/* for floats near 1: 1 - x is logarithmic,
+	SCALE_REVERSE_LOG /* for floats near 1: 1 - x is logarithmic,
 				 * 0 <= min < max < 1 */
 };
 
@@ -50,22 +45,22 @@ struct param {
 	char *name;
 	enum param_type type;
 	enum param_scale scale;
-	double min, max;	/* inclusive */
-	double step;		/* 0 = none; 1 for an int without step */
-	struct value *values;	/* choice: n_values of them; fixed: one */
+	double min, max; /* inclusive */
+	double step; /* 0 = none; 1 for an int without step */
+	struct value *values; /* choice: n_values of them; fixed: one */
 	size_t n_values;
-	bool ordered;		/* the choices have an order */
+	bool ordered; /* the choices have an order */
 	bool has_default;
 	struct value def;
-	int parent;		/* index of the parameter it depends on, or -1 */
-	struct value *when;	/* active when the parent has one of these */
+	int parent; /* index of the parameter it depends on, or -1 */
+	struct value *when; /* active when the parent has one of these */
 	size_t n_when;
 };
 
 struct space {
 	struct param *params;
 	size_t n;
-	int *order;		/* n indices, parents before children */
+	int *order; /* n indices, parents before children */
 };
 
 /* Read the "parameters" object of study.json. */
@@ -101,11 +96,11 @@ bool space_active(const struct space *, size_t i, const struct value *values);
  * VALUE_NONE in out for the caller to fill.  Floats are rounded as decode does.
  * A value whose parameter is inactive under the setting is an error.
  */
-int space_read_values(const struct space *, const struct json *,
-    struct value *out, struct err *);
+int space_read_values(
+    const struct space *, const struct json *, struct value *out, struct err *);
 /* One parameter from the text of NAME=VALUE on a command line. */
-int param_parse(const struct param *, const char *text, struct value *out,
-    struct err *);
+int param_parse(
+    const struct param *, const char *text, struct value *out, struct err *);
 
 bool value_equal(const struct value *, const struct value *);
 /* As in an argument: numbers in the shortest form that reads back the same,

@@ -9,8 +9,7 @@
 #define STUDY_COUNT_MAX INT64_C(1000000000)
 
 int study_read_objective(struct study *, const struct json *, struct err *);
-int study_read_limits(struct study_limits *, const struct json *,
-    struct err *);
+int study_read_limits(struct study_limits *, const struct json *, struct err *);
 int study_read_enqueue(struct study *, const struct json *, struct err *);
 /* Each may be NULL: then the default. */
 int study_read_strategy(struct study *, const struct json *, struct err *);
@@ -21,8 +20,8 @@ int study_read_trial(struct study *, const struct json *, struct err *);
 void study_trial_clear(struct study_trial *);
 
 /* What stands in the braces of one argument of trial.command. */
-int study_check_argument(const struct study *, const struct json *,
-    struct err *);
+int
+study_check_argument(const struct study *, const struct json *, struct err *);
 
 /* The name of a metric: report lines must be able to carry it. */
 int study_read_metric_name(char **, const struct json *, struct err *);

@@ -20,8 +20,8 @@ struct value;
 /* A plug-in as named in study.json. */
 struct study_plug {
 	char *name;
-	const struct json *block;	/* its object, or NULL for a bare name */
-	const struct json *where;	/* for errors; NULL when it is the default */
+	const struct json *block; /* its object, or NULL for a bare name */
+	const struct json *where; /* for errors; NULL when it is the default */
 };
 
 /* trial.metrics: a PCRE2 pattern whose first group is the value. */
@@ -39,27 +39,27 @@ enum study_launcher {
 };
 
 struct study_trial {
-	char **command;		/* ends with NULL; templates not yet filled */
-	char *workdir;		/* absolute */
-	char **env;		/* "NAME=VALUE", ends with NULL */
+	char **command; /* ends with NULL; templates not yet filled */
+	char *workdir; /* absolute */
+	char **env; /* "NAME=VALUE", ends with NULL */
 	bool clean_env;
-	char **pass_env;	/* names, ends with NULL */
+	char **pass_env; /* names, ends with NULL */
 	struct study_metric *metrics;
 	size_t n_metrics;
-	char *step_regex;	/* or NULL */
-	int64_t max_steps;	/* 0 = unknown */
-	int64_t max_run_ms;	/* 0 = no limit */
+	char *step_regex; /* or NULL */
+	int64_t max_steps; /* 0 = unknown */
+	int64_t max_run_ms; /* 0 = no limit */
 	int64_t grace_ms;
 	int64_t retries;
-	int64_t gpus;		/* -1 = not given */
-	int64_t cpus;		/* 0 = not given */
-	int64_t memory;		/* bytes, 0 = not given */
+	int64_t gpus; /* -1 = not given */
+	int64_t cpus; /* 0 = not given */
+	int64_t memory; /* bytes, 0 = not given */
 	enum study_launcher launcher;
-	int64_t processes;	/* of launcher, 0 = not given */
+	int64_t processes; /* of launcher, 0 = not given */
 };
 
 struct study_limits {
-	int64_t trials;		/* each 0 = not given */
+	int64_t trials; /* each 0 = not given */
 	int64_t parallel;
 	int64_t wall_time_ms;
 	double cost;
@@ -69,33 +69,33 @@ struct study_limits {
 
 struct study {
 	char *name;
-	char *path;		/* of study.json, absolute */
-	char *dir;		/* its folder, absolute */
+	char *path; /* of study.json, absolute */
+	char *dir; /* its folder, absolute */
 	struct json_doc *doc;
 	char *metric;
 	bool maximize;
-	bool value_last;	/* the last report counts, not the best */
+	bool value_last; /* the last report counts, not the best */
 	bool has_target;
 	double target;
 	struct space *space;
 	struct study_plug strategy;
 	bool has_seed;
 	uint64_t seed;
-	struct study_plug *stopping;	/* none: one rule named "none" */
+	struct study_plug *stopping; /* none: one rule named "none" */
 	size_t n_stopping;
 	struct study_trial trial;
 	struct study_plug *backends;
 	size_t n_backends;
 	struct study_limits limits;
-	struct value **enqueue;	/* each n values, VALUE_NONE where left open */
+	struct value **enqueue; /* each n values, VALUE_NONE where left open */
 	size_t n_enqueue;
 };
 
 /* Read and check study.json.  Strict; every error says where. */
 int study_load(struct study **, const char *path, struct err *);
 /* The same from text, as the store kept it; path as it was. */
-int study_parse(struct study **, const char *text, size_t len,
-    const char *path, struct err *);
+int study_parse(struct study **, const char *text, size_t len, const char *path,
+    struct err *);
 void study_free(struct study *);
 /*
  * What may not change between runs (study, objective, parameters, seed,

@@ -1,0 +1,380 @@
+/* Wrong studies: each gets one error that says where and what. */
+
+#include "src/base/err.h"
+#include "src/model/study.h"
+#include "tests/study-texts.h"
+#include "tests/tap.h"
+
+#define P(text)                                            \
+	"{\"study\":\"s\"," OBJECTIVE "," TRIAL "," LIMITS \
+	",\n\"parameters\":{\"x\":" text "}}"
+#define T(text)                                                 \
+	"{\"study\":\"s\"," OBJECTIVE "," PARAMETERS "," LIMITS \
+	",\n\"trial\":{" text "}}"
+#define C(text) T("\"command\":[\"a\",\"" text "\"]")
+#define O(text)                                             \
+	"{\"study\":\"s\"," PARAMETERS "," TRIAL "," LIMITS \
+	",\n\"objective\":{" text "}}"
+#define L(text)                                                \
+	"{\"study\":\"s\"," OBJECTIVE "," PARAMETERS "," TRIAL \
+	",\n\"limits\":{" text "}}"
+#define FLOAT "\"type\":\"float\",\"min\":"
+
+static const struct wrong {
+	const char *text, *error;
+} wrongs[] = {
+	/* The file as a whole. */
+	{ "", "1:1: there is nothing in it" },
+	{ "[]", "1:1: expected an object, not an array" },
+	{ "{}", "1:1: the key \"study\" is missing" },
+	{ "{\"study\":\"s\",}", "1:14: a comma before '}' is one too many" },
+	{ BASE ",\n\"study\":\"t\"}",
+	    "2:1: study: this key stands here twice" },
+	{ BASE ",\n\"strateggy\":\"t\"}",
+	    "2:1: strateggy: unknown key; did you mean \"strategy\"?" },
+	{ BASE ",\n\"Limits\":{}}",
+	    "2:1: Limits: unknown key; did you mean \"limits\"?" },
+	{ BASE ",\n\"zzzzzz\":{}}",
+	    "2:1: zzzzzz: unknown key; known: study, objective, parameters, "
+	    "strategy, stopping, trial, backend, limits, enqueue" },
+	{ BASE ",\n \"objectives\":[]}",
+	    "2:2: objectives: this version has a single objective: write "
+	    "\"objective\"" },
+	{ BASE ",\n\"warm_start\":[\"a.db\"]}",
+	    "2:1: warm_start: this version does not learn from earlier "
+	    "studies" },
+	{ "{\"study\":\"s\"," OBJECTIVE "," PARAMETERS "," TRIAL "}",
+	    "1:1: the key \"limits\" is missing" },
+	{ "{\"study\":\"s\"," OBJECTIVE "," PARAMETERS "," LIMITS "}",
+	    "1:1: the key \"trial\" is missing" },
+	{ "{\"study\":\"s\"," OBJECTIVE "," TRIAL "," LIMITS "}",
+	    "1:1: the key \"parameters\" is missing" },
+	{ "{\"study\":\"s\"," PARAMETERS "," TRIAL "," LIMITS "}",
+	    "1:1: the key \"objective\" is missing" },
+	/* study */
+	{ "{\"study\":7," REST "}",
+	    "1:10: study: expected a string, not a number" },
+	{ "{\"study\":\"My study\"," REST "}",
+	    "1:10: study: the name of a study has 1 to 32 lower-case "
+	    "letters, digits or - and begins with no -" },
+	{ "{\"study\":\"-s\"," REST "}",
+	    "1:10: study: the name of a study has 1 to 32 lower-case "
+	    "letters, digits or - and begins with no -" },
+	{ "{\"study\":\"a23456789012345678901234567890123\"," REST "}",
+	    "1:10: study: the name of a study has 1 to 32 lower-case "
+	    "letters, digits or - and begins with no -" },
+	{ "{\"study\":\"\"," REST "}",
+	    "1:10: study: the name of a study has 1 to 32 lower-case "
+	    "letters, digits or - and begins with no -" },
+	/* objective */
+	{ O(""), "2:13: objective: the key \"metric\" is missing" },
+	{ O("\"metric\":\"a\""),
+	    "2:13: objective: the key \"goal\" is missing" },
+	{ O("\"metric\":\"a\",\"goal\":\"maximise\""),
+	    "2:34: objective.goal: expected minimize or maximize; did you "
+	    "mean \"maximize\"?" },
+	{ O("\"metric\":\"a b\",\"goal\":\"maximize\""),
+	    "2:23: objective.metric: the name of a metric has 1 to 64 bytes "
+	    "without space, \", = and comma" },
+	{ O("\"metric\":\"step\",\"goal\":\"maximize\""),
+	    "2:23: objective.metric: a metric may not be named step" },
+	{ O("\"metric\":\"a\",\"gaol\":\"maximize\""),
+	    "2:27: objective.gaol: unknown key; did you mean \"goal\"?" },
+	{ O("\"metric\":\"a\",\"goal\":\"maximize\",\"target\":\"1\""),
+	    "2:54: objective.target: expected a number, not a string" },
+	{ O("\"metric\":\"a\",\"goal\":\"maximize\",\"value\":\"mean\""),
+	    "2:53: objective.value: expected best or last" },
+	/* parameters */
+	{ "{\"study\":\"s\"," OBJECTIVE "," TRIAL "," LIMITS
+	  ",\n\"parameters\":{}}",
+	    "2:14: parameters: expected 1 to 1000 parameters" },
+	{ "{\"study\":\"s\"," OBJECTIVE "," TRIAL "," LIMITS
+	  ",\n\"parameters\":{\"a b\":{\"type\":\"fixed\",\"value\":1}}}",
+	    "2:15: parameters[\"a b\"]: the name of a parameter is a letter "
+	    "or _ and up to 63 letters, digits, _ . or -" },
+	{ "{\"study\":\"s\"," OBJECTIVE "," TRIAL "," LIMITS
+	  ",\n\"parameters\":{\"3d\":{\"type\":\"fixed\",\"value\":1}}}",
+	    "2:15: parameters[\"3d\"]: the name of a parameter is a letter "
+	    "or _ and up to 63 letters, digits, _ . or -" },
+	{ "{\"study\":\"s\"," OBJECTIVE "," TRIAL "," LIMITS
+	  ",\n\"parameters\":{\"State\":{\"type\":\"fixed\",\"value\":1}}}",
+	    "2:15: parameters.State: a parameter may not be named state" },
+	{ P("1"), "2:19: parameters.x: expected an object, not a number" },
+	{ P("{}"), "2:19: parameters.x: the key \"type\" is missing" },
+	{ P("{\"type\":\"flaot\"}"),
+	    "2:27: parameters.x.type: expected float, int, choice or fixed; "
+	    "did you mean \"float\"?" },
+	{ P("{\"type\":\"float\",\"max\":1}"),
+	    "2:19: parameters.x: the key \"min\" is missing" },
+	{ P("{" FLOAT "0,\"mxa\":1}"),
+	    "2:43: parameters.x.mxa: unknown key; did you mean \"max\"?" },
+	{ P("{" FLOAT "0,\"max\":1,\"values\":[1]}"),
+	    "2:51: parameters.x.values: this key does not go with type "
+	    "float" },
+	{ P("{" FLOAT "\"0\",\"max\":1}"),
+	    "2:41: parameters.x.min: expected a number, not a string" },
+	{ P("{" FLOAT "2,\"max\":1}"),
+	    "2:49: parameters.x.max: max is less than min" },
+	{ P("{" FLOAT "0,\"max\":1e301}"),
+	    "2:49: parameters.x.max: expected a number from -1e300 to "
+	    "1e300" },
+	{ P("{" FLOAT "0,\"max\":1,\"scale\":\"log\"}"),
+	    "2:41: parameters.x.min: a log scale needs min above 0" },
+	{ P("{" FLOAT "-1,\"max\":1,\"scale\":\"log\"}"),
+	    "2:41: parameters.x.min: a log scale needs min above 0" },
+	{ P("{" FLOAT "1,\"max\":1,\"scale\":\"lgo\"}"),
+	    "2:59: parameters.x.scale: expected linear, log or reverse-log; "
+	    "did you mean \"log\"?" },
+	{ P("{" FLOAT "0,\"max\":1,\"scale\":\"reverse-log\"}"),
+	    "2:49: parameters.x.max: a reverse-log scale needs max below 1" },
+	{ P("{" FLOAT "-1,\"max\":0,\"scale\":\"reverse-log\"}"),
+	    "2:41: parameters.x.min: a reverse-log scale needs min of at "
+	    "least 0" },
+	{ P("{\"type\":\"int\",\"min\":0,\"max\":1,\"scale\":\"reverse-log\"}"),
+	    "2:57: parameters.x.scale: reverse-log goes with type float "
+	    "only" },
+	{ P("{" FLOAT "0,\"max\":1,\"step\":0}"),
+	    "2:58: parameters.x.step: expected a number above 0" },
+	{ P("{" FLOAT "0,\"max\":1,\"step\":2}"),
+	    "2:58: parameters.x.step: step is larger than max - min" },
+	{ P("{" FLOAT "0,\"max\":1,\"step\":1e-13}"),
+	    "2:58: parameters.x.step: step is too small beside min and "
+	    "max" },
+	{ P("{" FLOAT "1,\"max\":2,\"step\":0.5,\"scale\":\"log\"}"),
+	    "2:58: parameters.x.step: step goes with a linear scale only" },
+	{ P("{\"type\":\"int\",\"min\":0,\"max\":9,\"step\":0.5}"),
+	    "2:56: parameters.x.step: expected a whole number" },
+	{ P("{\"type\":\"int\",\"min\":0.5,\"max\":9}"),
+	    "2:39: parameters.x.min: expected a whole number" },
+	{ P("{\"type\":\"int\",\"min\":0,\"max\":9007199254740993}"),
+	    "2:47: parameters.x.max: expected a whole number from -2^53 to "
+	    "2^53" },
+	{ P("{\"type\":\"int\",\"min\":0,\"max\":9007199254740992}"),
+	    "2:19: parameters.x: more than 2^50 values; a larger step makes "
+	    "fewer" },
+	{ P("{\"type\":\"int\",\"min\":1,\"max\":2000000000000,"
+	    "\"scale\":\"log\"}"),
+	    "2:47: parameters.x.max: an int on a log scale goes up to "
+	    "2^40" },
+	{ P("{" FLOAT "0,\"max\":1,\"default\":2}"),
+	    "2:61: parameters.x.default: x can only be a number from 0 to "
+	    "1" },
+	{ P("{" FLOAT "0,\"max\":1,\"step\":0.1,\"default\":0.25}"),
+	    "2:72: parameters.x.default: x can only be a number from 0 to 1 "
+	    "in steps of 0.1" },
+	{ P("{\"type\":\"int\",\"min\":0,\"max\":1,\"default\":\"1\"}"),
+	    "2:59: parameters.x.default: x can only be a whole number from 0 "
+	    "to 1" },
+	{ P("{\"type\":\"choice\"}"),
+	    "2:19: parameters.x: the key \"values\" is missing" },
+	{ P("{\"type\":\"choice\",\"values\":[]}"),
+	    "2:45: parameters.x.values: expected 1 to 1000 values" },
+	{ P("{\"type\":\"choice\",\"values\":[1,[2]]}"),
+	    "2:48: parameters.x.values[1]: expected a number, a string, true, "
+	    "false or null" },
+	{ P("{\"type\":\"choice\",\"values\":[\"a\",\"b\",\"a\"]}"),
+	    "2:54: parameters.x.values[2]: this value stands here twice" },
+	{ P("{\"type\":\"choice\",\"values\":[1,1.0]}"),
+	    "2:48: parameters.x.values[1]: this value stands here twice" },
+	{ P("{\"type\":\"choice\",\"values\":[1,2],\"ordered\":1}"),
+	    "2:61: parameters.x.ordered: expected true or false, not a "
+	    "number" },
+	{ P("{\"type\":\"choice\",\"values\":[1,2],\"default\":3}"),
+	    "2:61: parameters.x.default: x can only be one of 1, 2" },
+	{ P("{\"type\":\"choice\",\"values\":[1,2],\"min\":3}"),
+	    "2:51: parameters.x.min: this key does not go with type choice" },
+	{ P("{\"type\":\"fixed\"}"),
+	    "2:19: parameters.x: the key \"value\" is missing" },
+	{ P("{\"type\":\"fixed\",\"value\":1,\"default\":1}"),
+	    "2:45: parameters.x.default: this key does not go with type "
+	    "fixed" },
+	/* when */
+	{ P("{\"type\":\"fixed\",\"value\":1,\"when\":[]}"),
+	    "2:52: parameters.x.when: expected an object, not an array" },
+	{ P("{\"type\":\"fixed\",\"value\":1,\"when\":{}}"),
+	    "2:52: parameters.x.when: expected one parameter and its values, "
+	    "like {\"optimizer\": [\"sgd\"]}" },
+	{ P("{\"type\":\"fixed\",\"value\":1,\"when\":{\"yy\":[1]}},"
+	    "\"y\":{\"type\":\"fixed\",\"value\":1}"),
+	    "2:53: parameters.x.when.yy: no such parameter; known: x, y" },
+	{ P("{\"type\":\"fixed\",\"value\":1,\"when\":{\"y\":[2]}},"
+	    "\"y\":{\"type\":\"fixed\",\"value\":1}"),
+	    "2:58: parameters.x.when.y[0]: y can only be 1" },
+	{ P("{\"type\":\"fixed\",\"value\":1,\"when\":{\"y\":[\"sdg\"]}},"
+	    "\"y\":{\"type\":\"choice\",\"values\":[\"sgd\",\"adam\"]}"),
+	    "2:58: parameters.x.when.y[0]: y can only be one of \"sgd\", "
+	    "\"adam\"" },
+	{ P("{\"type\":\"fixed\",\"value\":1,\"when\":{\"y\":1}},"
+	    "\"y\":{\"type\":\"fixed\",\"value\":1}"),
+	    "2:57: parameters.x.when.y: expected an array, not a number" },
+	{ P("{\"type\":\"fixed\",\"value\":1,\"when\":{\"y\":[]}},"
+	    "\"y\":{\"type\":\"fixed\",\"value\":1}"),
+	    "2:57: parameters.x.when.y: expected at least one value" },
+	{ P("{\"type\":\"fixed\",\"value\":1,\"when\":{\"y\":[1,1]}},"
+	    "\"y\":{\"type\":\"fixed\",\"value\":1}"),
+	    "2:60: parameters.x.when.y[1]: this value stands here twice" },
+	{ P("{\"type\":\"fixed\",\"value\":1,\"when\":{\"y\":[1]}},"
+	    "\"y\":{\"type\":\"float\",\"min\":0,\"max\":1}"),
+	    "2:53: parameters.x.when.y: y is a float without step: nothing "
+	    "can depend on it" },
+	{ P("{\"type\":\"fixed\",\"value\":1,\"when\":{\"x\":[1]}}"),
+	    "2:53: parameters.x.when.x: x depends on itself" },
+	{ P("{\"type\":\"fixed\",\"value\":1,\"when\":{\"y\":[1]}},"
+	    "\"y\":{\"type\":\"fixed\",\"value\":1,\"when\":{\"x\":[1]}}"),
+	    "2:52: parameters.x.when: x depends on itself by way of y" },
+	/* strategy, stopping, backend */
+	{ BASE ",\n\"strategy\":7}",
+	    "2:12: strategy: expected a name or an object, not a number" },
+	{ BASE ",\n\"strategy\":\"\"}", "2:12: strategy: expected a name" },
+	{ BASE ",\n\"strategy\":{\"name\":7}}",
+	    "2:20: strategy.name: expected a string, not a number" },
+	{ BASE ",\n\"strategy\":{\"seed\":-1}}",
+	    "2:20: strategy.seed: expected a whole number from 0 to "
+	    "9007199254740991" },
+	{ BASE ",\n\"stopping\":{\"steps\":1}}",
+	    "2:12: stopping: the key \"rule\" is missing" },
+	{ BASE ",\n\"stopping\":[]}",
+	    "2:12: stopping: expected 1 to 64 of them" },
+	{ BASE ",\n\"stopping\":[\"median\",{\"rule\":\"none\"}]}",
+	    "2:30: stopping[1].rule: \"none\" stands alone or not at all" },
+	{ BASE ",\n\"stopping\":[[\"median\"]]}",
+	    "2:13: stopping[0]: expected a name or an object, not an array" },
+	{ BASE ",\n\"backend\":{}}",
+	    "2:11: backend: the key \"name\" is missing" },
+	{ BASE ",\n\"backend\":[\"local\",{\"name\":\"local\"}]}",
+	    "2:28: backend[1].name: this backend stands here twice" },
+	/* trial */
+	{ T(""), "2:9: trial: the key \"command\" is missing" },
+	{ T("\"command\":\"./train\""),
+	    "2:20: trial.command: expected an array, not a string" },
+	{ T("\"command\":[]"),
+	    "2:20: trial.command: expected a program and its arguments" },
+	{ T("\"command\":[\"\"]"),
+	    "2:21: trial.command[0]: expected a program" },
+	{ T("\"command\":[\"a\",1]"),
+	    "2:25: trial.command[1]: expected a string, not a number" },
+	{ C("{lrr}"), "2:25: trial.command[1]: {lrr} is no parameter; did you "
+		      "mean \"lr\"?" },
+	{ C("{}"), "2:25: trial.command[1]: {} is no parameter; known: lr, "
+		   "trial, attempt, checkpoint_dir, output_dir, params" },
+	{ C("{chekpoint_dir}"),
+	    "2:25: trial.command[1]: {chekpoint_dir} is no parameter; did you "
+	    "mean \"checkpoint_dir\"?" },
+	{ C("x{params}"),
+	    "2:25: trial.command[1]: {params} must be an argument of its "
+	    "own" },
+	{ C("{lr"), "2:25: trial.command[1]: \"{\" without \"}\"; a literal "
+		    "one is written {{" },
+	{ C("{{lr}"), "2:25: trial.command[1]: \"}\" without \"{\"; a literal "
+		      "one is written }}" },
+	{ C("{a{lr}}"), "2:25: trial.command[1]: \"{\" without \"}\"; a "
+			"literal one is written {{" },
+	{ "{\"study\":\"s\"," OBJECTIVE "," LIMITS ",\"trial\":{\"command\":["
+	  "\"a\",\n\"--m={m}\"]},\"parameters\":{\"m\":{\"type\":\"fixed\","
+	  "\"value\":1,\"when\":{\"n\":[1]}},\"n\":{\"type\":\"fixed\","
+	  "\"value\":1}}}",
+	    "2:1: trial.command[1]: {m} has no value when m is inactive; "
+	    "{params} leaves it out then" },
+	{ T("\"command\":[\"a\"],\"workdir\":\"\""),
+	    "2:36: trial.workdir: expected a folder" },
+	{ T("\"command\":[\"a\"],\"env\":[\"A=1\"]"),
+	    "2:32: trial.env: expected an object, not an array" },
+	{ T("\"command\":[\"a\"],\"env\":{\"A-B\":\"1\"}"),
+	    "2:33: trial.env.A-B: the name of a variable has letters, digits "
+	    "and _ only" },
+	{ T("\"command\":[\"a\"],\"env\":{\"HPOTUNE_TRIAL\":\"1\"}"),
+	    "2:33: trial.env.HPOTUNE_TRIAL: names with HPOTUNE_ are set by "
+	    "hpotune itself" },
+	{ T("\"command\":[\"a\"],\"env\":{\"A\":1}"),
+	    "2:37: trial.env.A: expected a string, not a number" },
+	{ T("\"command\":[\"a\"],\"clean_env\":\"yes\""),
+	    "2:38: trial.clean_env: expected true or false, not a string" },
+	{ T("\"command\":[\"a\"],\"pass_env\":[\"A=\"]"),
+	    "2:38: trial.pass_env[0]: expected the name of a variable" },
+	{ T("\"command\":[\"a\"],\"metrics\":[{\"name\":\"a\"}]"),
+	    "2:37: trial.metrics[0]: the key \"regex\" is missing" },
+	{ T("\"command\":[\"a\"],\"metrics\":[{\"name\":\"a\",\"regex\":1}]"),
+	    "2:57: trial.metrics[0].regex: expected a string, not a number" },
+	{ T("\"command\":[\"a\"],\"step_regex\":\"\""),
+	    "2:39: trial.step_regex: expected a regular expression" },
+	{ T("\"command\":[\"a\"],\"max_step\":3"),
+	    "2:26: trial.max_step: unknown key; did you mean "
+	    "\"max_steps\"?" },
+	{ T("\"command\":[\"a\"],\"max_steps\":0"),
+	    "2:38: trial.max_steps: expected a whole number from 1 to "
+	    "1000000000000" },
+	{ T("\"command\":[\"a\"],\"max_run\":\"30 minutes\""),
+	    "2:36: trial.max_run: expected seconds or a duration like "
+	    "\"90s\" \"10m\" \"2h\" \"1d\"" },
+	{ T("\"command\":[\"a\"],\"max_run\":0"),
+	    "2:36: trial.max_run: expected a duration above 0" },
+	{ T("\"command\":[\"a\"],\"grace\":-1"),
+	    "2:34: trial.grace: a duration is at least 0 and at most "
+	    "36500d" },
+	{ T("\"command\":[\"a\"],\"retries\":1.5"),
+	    "2:36: trial.retries: expected a whole number from 0 to 1000" },
+	{ T("\"command\":[\"a\"],\"gpus\":\"auto\""),
+	    "2:33: trial.gpus: expected a whole number, not a string" },
+	{ T("\"command\":[\"a\"],\"memory\":\"4G\""),
+	    "2:35: trial.memory: expected bytes or a size like \"512MiB\" "
+	    "\"4GiB\"" },
+	{ T("\"command\":[\"a\"],\"launcher\":\"mpi\""),
+	    "2:37: trial.launcher: expected none, ranks, torchrun or mpirun; "
+	    "did you mean \"mpirun\"?" },
+	{ T("\"command\":[\"a\"],\"processes\":2"),
+	    "2:26: trial.processes: this key goes with launcher ranks, "
+	    "torchrun or mpirun" },
+	/* limits */
+	{ L(""), "2:10: limits: the study would never end: expected one of "
+		 "trials, wall_time or cost" },
+	{ L("\"parallel\":2"),
+	    "2:10: limits: the study would never end: expected one of "
+	    "trials, wall_time or cost" },
+	{ L("\"trails\":2"),
+	    "2:11: limits.trails: unknown key; did you mean \"trials\"?" },
+	{ L("\"trials\":0"), "2:20: limits.trials: expected a whole number "
+			     "from 1 to 1000000000" },
+	{ L("\"trials\":\"40\""),
+	    "2:20: limits.trials: expected a whole number, not a string" },
+	{ L("\"wall_time\":\"2hours\""),
+	    "2:23: limits.wall_time: expected seconds or a duration like "
+	    "\"90s\" \"10m\" \"2h\" \"1d\"" },
+	{ L("\"cost\":0"), "2:18: limits.cost: expected a number above 0" },
+	{ L("\"cost\":\"5 USD\""),
+	    "2:18: limits.cost: expected a number, not a string" },
+	/* enqueue */
+	{ BASE ",\n\"enqueue\":{}}",
+	    "2:11: enqueue: expected an array, not an object" },
+	{ BASE ",\n\"enqueue\":[{\"lr\":2}]}",
+	    "2:18: enqueue[0].lr: expected a number from 0 to 1" },
+	{ BASE ",\n\"enqueue\":[{},{\"rl\":1}]}",
+	    "2:16: enqueue[1].rl: no such parameter; did you mean \"lr\"?" },
+};
+
+static void
+test_wrong(void)
+{
+	char want[600];
+	struct study *s;
+	struct err e;
+	size_t i, n = sizeof wrongs / sizeof wrongs[0];
+
+	for (i = 0; i < n; i++) {
+		(void)snprintf(
+		    want, sizeof want, "study.json:%s", wrongs[i].error);
+		e = (struct err)ERR_INIT;
+		if (study_parse(&s, wrongs[i].text, strlen(wrongs[i].text),
+			"study.json", &e) == 0)
+			study_free(s);
+		is_str(e.text, want, wrongs[i].error);
+		if (e.kind != ERR_USAGE)
+			ok(false, "it is the user's error");
+	}
+}
+
+int
+main(void)
+{
+	test_wrong();
+	return done_testing();
+}

@@ -115,6 +115,8 @@ static const struct wrong {
 	    "2:41: parameters.x.min: expected a number, not a string" },
 	{ P("{" FLOAT "2,\"max\":1}"),
 	    "2:49: parameters.x.max: max is less than min" },
+	{ P("{" FLOAT "1,\"max\":1.0000000001}"),
+	    "2:49: parameters.x.max: max is too close to min" },
 	{ P("{" FLOAT "0,\"max\":1e301}"),
 	    "2:49: parameters.x.max: expected a number from -1e300 to "
 	    "1e300" },

@@ -20,6 +20,7 @@ enum { VALUES_MAX = 1000, NAME_MAX_LEN = 64 };
 #define LOG_INT_MAX 1099511627776.0 /* 2^40 */
 #define FLOAT_MAX_ABS 1e300
 #define FLOAT_MIN_LOG 1e-300
+#define NARROWEST 1e-9 /* max - min, of the larger of both */
 #define STEP_MIN_SHARE 1e-12 /* of the largest bound */
 
 static const char *const types[] = { [PARAM_FLOAT] = "float",
@@ -202,6 +203,18 @@ read_step(struct param *p, const struct json *block, struct err *e)
 	return 0;
 }
 
+/* A continuum needs more room than the last digits of its bounds. */
+static bool
+too_narrow(const struct param *p)
+{
+	double room = p->max - p->min;
+	double size = fmax(fabs(p->min), fabs(p->max));
+
+	if (p->type == PARAM_INT || p->step > 0 || room == 0)
+		return false;
+	return room < NARROWEST * size;
+}
+
 static int
 read_number(struct param *p, const struct json *block, struct err *e)
 {
@@ -213,6 +226,9 @@ read_number(struct param *p, const struct json *block, struct err *e)
 		    json_get(block, "max"), e, "max is less than min");
 	if (read_scale(p, block, e) != 0 || read_step(p, block, e) != 0)
 		return -1;
+	if (too_narrow(p))
+		return json_err(
+		    json_get(block, "max"), e, "max is too close to min");
 	if (p->step > 0 && (p->max - p->min) / p->step >= LEVELS_MAX)
 		return json_err(block, e,
 		    "more than 2^50 values; a larger step makes fewer");

@@ -201,7 +201,8 @@ awk '/^    SELECT/ { q = "" } /^    / { q = q " " substr($0, 5) }
     /^    .*;$/ { if (q ~ /SELECT/) print q; q = "" }' "$readme" >queries
 is "$(wc -l <queries)" 5 'README.md has five queries'
 while read -r query; do
-	ok "$query" sql seen.db "$query" >answer
+	sql seen.db "$query" >answer
+	is $? 0 "$query"
 	# The one about trial 7 may have none.
 	case $(cat answer)$query in
 	*"trial = 7"* | *"|"*) ;;

@@ -5,12 +5,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <sys/statvfs.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "src/base/err.h"
@@ -19,6 +21,8 @@
 
 #define BALLAST_MAX (64L << 20)		/* bytes */
 #define BALLAST_SHARE 64		/* of the free space */
+#define LOCK_PAUSE_MS 10L
+#define LOCK_TRIES 500
 
 int
 state_open(struct state *s, const char *dir, bool create, struct err *e)
@@ -81,10 +85,47 @@ lock_write(int fd)
 		return;		/* only messages lose by it */
 }
 
+/* Whether the process that wrote the lock file is there, as far as we see. */
+static bool
+lock_holder_lives(int fd)
+{
+	char who[192];
+	long pid;
+
+	lock_read(fd, who, sizeof who);
+	if (sscanf(who, "pid %ld", &pid) != 1 || pid <= 0)
+		return false;
+	return kill((pid_t)pid, 0) == 0 || errno == EPERM;
+}
+
+/*
+ * A server that dies while it starts a supervisor leaves its lock to a process
+ * that lets go of it in a moment, at its exec: that is worth a wait.
+ */
+static int
+lock_take(int fd)
+{
+	const struct timespec pause = { .tv_nsec = LOCK_PAUSE_MS * 1000000 };
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+	int tries = 0;
+
+	while (fcntl(fd, F_OFD_SETLK, &lock) != 0) {
+		if (errno == EACCES)
+			errno = EAGAIN;
+		if (errno != EAGAIN)
+			return -1;
+		if (tries++ == LOCK_TRIES || lock_holder_lives(fd)) {
+			errno = EAGAIN;
+			return -1;
+		}
+		(void)nanosleep(&pause, NULL);
+	}
+	return 0;
+}
+
 int
 state_lock(struct state *s, struct err *e)
 {
-	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
 	char who[192];
 	int fd;
 
@@ -93,8 +134,8 @@ state_lock(struct state *s, struct err *e)
 	if (fd < 0)
 		return err_set(e, ERR_FILE, "%s/lock: %s", s->dir,
 		    strerror(errno));
-	if (fcntl(fd, F_OFD_SETLK, &lock) != 0) {
-		if (errno == EAGAIN || errno == EACCES) {
+	if (lock_take(fd) != 0) {
+		if (errno == EAGAIN) {
 			lock_read(fd, who, sizeof who);
 			err_set(e, ERR_BUSY,
 			    "this study is already served by %s", who);

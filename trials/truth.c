@@ -68,20 +68,41 @@ records_read(struct evidence *ev, int state_fd, const char *uuid, struct err *e)
 }
 
 static int
-evidence_take(struct evidence *ev, int state_fd, int lock_fd, const char *uuid,
-    struct err *e)
+locks_probe(struct evidence *ev, int state_fd, int lock_fd, struct err *e)
 {
-	bool wrong_order = fail_bug("bug.records_first");
-
-	if (wrong_order && records_read(ev, state_fd, uuid, e) == -1)
-		return -1;
 	fail_point("truth.before_locks");
 	if (lock_probe(state_fd, &ev->shim_lock) == -1 ||
 	    lock_probe(lock_fd, &ev->trial_lock) == -1)
 		return err_set(
 		    e, ERR_FILE, "cannot probe its locks: %s", strerror(errno));
 	fail_point("truth.after_locks");
-	return wrong_order ? 0 : records_read(ev, state_fd, uuid, e);
+	return 0;
+}
+
+/*
+ * Locks first: who lets go of them has left its record by then.  A claim
+ * without a lock may be of one that took both between our two looks; but then
+ * a free lock at a second look is its end.
+ */
+static int
+evidence_take(struct evidence *ev, int state_fd, int lock_fd, const char *uuid,
+    struct err *e)
+{
+	int r;
+
+	if (fail_bug("bug.records_first"))
+		return records_read(ev, state_fd, uuid, e) == -1
+			   ? -1
+			   : locks_probe(ev, state_fd, lock_fd, e);
+	r = locks_probe(ev, state_fd, lock_fd, e);
+	if (r == 0)
+		r = records_read(ev, state_fd, uuid, e);
+	if (r == 0 && ev->has_claim && !ev->has_exit && !ev->shim_lock) {
+		r = locks_probe(ev, state_fd, lock_fd, e);
+		if (r == 0)
+			r = records_read(ev, state_fd, uuid, e);
+	}
+	return r;
 }
 
 enum truth

@@ -61,7 +61,9 @@ hear_objective(struct tuner *t, struct live *l, int64_t step, double value)
 		l->att.resumed_step = step;
 		l->att_dirty = true;
 	}
-	l->row.free_retries = 0;
+	/* Steps said again are no progress. */
+	if (is_new)
+		l->row.free_retries = 0;
 	l->row.reports += is_new;
 	if (t->study->value_last ? step >= l->row.last_step :
 				   better(t, value, l->row.objective))

@@ -16,7 +16,7 @@
 #include "tests/ledger.h"
 #include "tests/rig.h"
 
-enum { TRIALS_MAX = 65536, ATTEMPTS_MAX = 64, STEPS_MAX = 16 };
+enum { TRIALS_MAX = 8192, ATTEMPTS_MAX = 512, STEPS_MAX = 16 };
 
 struct book_step {
 	bool says, said; /* about to be written, written */
@@ -45,7 +45,7 @@ fault(struct ledger *l, int *count, const char *fmt, ...)
 	va_list ap;
 
 	(*count)++;
-	if (l->shown++ >= 20)
+	if (l->shown++ >= 5)
 		return;
 	printf("# FAULT: ");
 	va_start(ap, fmt);

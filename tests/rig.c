@@ -51,13 +51,23 @@ rig_now_ms(void)
 #define PATH(r, field, name) \
 	(void)snprintf((r)->field, sizeof(r)->field, "%s/" name, (r)->dir)
 
-/* The build tree. */
-static const char *
-top_dir(void)
+const char *
+rig_top(void)
 {
+	static char path[512];
 	const char *top = getenv("TOP_BUILDDIR");
+	ssize_t n;
 
-	return top != NULL ? top : ".";
+	if (top != NULL)
+		return top;
+	n = readlink("/proc/self/exe", path, sizeof path - 1);
+	if (n <= 0)
+		die("/proc/self/exe");
+	path[n] = '\0';
+	/* We are TOP/tests/NAME. */
+	*strrchr(path, '/') = '\0';
+	*strrchr(path, '/') = '\0';
+	return path;
 }
 
 void
@@ -88,7 +98,7 @@ void
 rig_command(char *text, size_t n, const char *args)
 {
 	(void)snprintf(
-	    text, n, "[\"%s/tests/ledger-trial\", %s]", top_dir(), args);
+	    text, n, "[\"%s/tests/ledger-trial\", %s]", rig_top(), args);
 }
 
 static void __attribute__((noreturn))
@@ -98,9 +108,9 @@ serve(struct rig *r, const char *fail, const char *shim, bool traced)
 	int fd = open(r->server_log, O_WRONLY | O_APPEND | O_CREAT, 0600);
 	int null = open("/dev/null", O_RDONLY);
 
-	(void)snprintf(exe, sizeof exe, "%s/tests/hpotune-fail", top_dir());
+	(void)snprintf(exe, sizeof exe, "%s/tests/hpotune-fail", rig_top());
 	(void)snprintf(
-	    shim_exe, sizeof shim_exe, "%s/tests/hpotune-shim-fail", top_dir());
+	    shim_exe, sizeof shim_exe, "%s/tests/hpotune-shim-fail", rig_top());
 	(void)snprintf(seed, sizeof seed, "%llu", (unsigned long long)r->rng);
 	if (setenv("HPOTUNE_FAIL", fail != NULL ? fail : "", 1) == -1 ||
 	    setenv("HPOTUNE_FAIL_SEED", seed, 1) == -1 ||

@@ -19,6 +19,8 @@ struct rig {
 	uint64_t rng;
 };
 
+/* The build tree: $TOP_BUILDDIR, or where this program lies. */
+const char *rig_top(void);
 /* Make the folder and its study.json from a list of members. */
 void rig_open(struct rig *, uint64_t seed, const char *members);
 /* End all that is left of it and, unless keep, remove the folder. */

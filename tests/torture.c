@@ -4,14 +4,18 @@
  * With --shims supervisors are killed too.  Negative controls run programs
  * with a bug that the judge must find.
  *
- *	torture [--kills N] [--shims N] [--seed N] [--keep]
+ *	torture [--kills N] [--shims N] [--seed N] [--jobs N] [--no-controls]
+ *		[--keep]
  */
 
+#include <errno.h>
 #include <getopt.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -22,9 +26,18 @@
 enum {
 	LIFE_FIRST_US = 30000,
 	LIFE_MIN_US = 2000,
-	LIFE_MAX_US = 2000000,
+	LIFE_MAX_US = 400000,
 	QUIET_MS = 5000,
-	ROUND_MAX_MS = 240000
+	ROUND_MAX_MS = 240000,
+	JOBS_MAX = 64,
+/* A sanitized server takes its time; the plain one is the proof. */
+#ifdef __SANITIZE_ADDRESS__
+	KILLS = 200,
+	SHIM_KILLS_WANTED = 20
+#else
+	KILLS = 2000,
+	SHIM_KILLS_WANTED = 60
+#endif
 };
 
 /* Delays widen the windows between two steps; kills hit them. */
@@ -51,20 +64,30 @@ enum {
 struct run {
 	const char *name;
 	const char *fail;
-	int kills; /* servers, at least; 0: until the study is done */
+	int kills; /* servers, at least */
 	int shim_kills; /* at least */
 	int shim_percent; /* of server kills that also kill a supervisor */
+	int term_percent; /* of lives that end with SIGTERM first */
 	int trials; /* of each round */
-	int rounds_max;
-	bool caught; /* a negative control: faults are wanted */
+	int seconds; /* a control gives up then; 0: never */
+	bool caught; /* a negative control: this fault is wanted */
+	size_t want; /* offset in struct verdict */
 };
 
+/* What one job has seen so far, in memory that all jobs share. */
 struct score {
 	struct verdict v;
-	int kills, rounds;
+	int kills, shim_kills, rounds;
 	bool stuck;
 	bool failed; /* the server gave up */
-	int64_t ms;
+};
+
+struct job {
+	const struct run *run;
+	struct score *scores, *mine;
+	int jobs;
+	bool keep;
+	int64_t until;
 };
 
 struct life {
@@ -120,38 +143,85 @@ round_open(struct rig *r, const struct run *run, uint64_t seed)
 	    "  \"ms\": {\"type\": \"int\", \"min\": 0, \"max\": 8}},\n"
 	    "\"strategy\": {\"name\": \"random\", \"seed\": %llu},\n"
 	    "\"stopping\": {\"rule\": \"threshold\", \"lower\": 0},\n"
-	    "\"trial\": {\"command\": %s, \"grace\": 0.05, \"retries\": 20},\n"
+	    "\"trial\": {\"command\": %s, \"grace\": 0.05, \"max_run\": 5, "
+	    "\"retries\": 20},\n"
 	    "\"backend\": {\"name\": \"local\"},\n"
 	    "\"limits\": {\"trials\": %d, \"parallel\": 8}\n",
 	    (unsigned long long)(seed % 1000000), command, run->trials);
 	rig_open(r, seed, members);
 }
 
-/* One server's life; true when the study is over, or never will be. */
-static bool
-serve_once(
-    struct rig *r, const struct run *run, struct life *life, struct score *s)
+static void
+score_sum(struct score *sum, const struct score *all, int jobs)
 {
-	bool tired =
-	    s->kills >= run->kills && s->v.shim_kills >= run->shim_kills;
-	pid_t pid = rig_serve(r, run->fail, NULL, false);
+	int i;
+
+	*sum = (struct score){ 0 };
+	for (i = 0; i < jobs; i++) {
+		verdict_add(&sum->v, &all[i].v);
+		sum->kills += all[i].kills;
+		sum->shim_kills += all[i].shim_kills;
+		sum->rounds += all[i].rounds;
+		sum->stuck |= all[i].stuck;
+		sum->failed |= all[i].failed;
+	}
+}
+
+/* Enough was killed, or there is no point in going on. */
+static bool
+job_done(const struct job *j)
+{
+	struct score s;
+
+	score_sum(&s, j->scores, j->jobs);
+	if (s.failed || s.stuck || verdict_faults(&s.v) > 0)
+		return true;
+	if (j->run->caught)
+		return rig_now_ms() > j->until;
+	return s.kills >= j->run->kills && s.v.shim_kills >= j->run->shim_kills;
+}
+
+/* Let it live for a while, then kill it: how it ended. */
+static int
+live_and_die(struct rig *r, const struct run *run, int64_t us, pid_t pid)
+{
 	int status = 0;
 
-	if (!rig_wait(
-		pid, tired ? -1 : (int64_t)rig_random(r, life->us), &status)) {
-		(void)kill(pid, SIGKILL);
-		(void)rig_wait(pid, -1, &status);
+	if (rig_wait(pid, us, &status))
+		return status;
+	if (rig_random(r, 100) < (uint64_t)run->term_percent) {
+		(void)kill(pid, SIGTERM);
+		if (rig_wait(pid, us, &status))
+			return status;
 	}
-	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) {
-		s->kills++;
-		if (rig_random(r, 100) < (uint64_t)run->shim_percent)
-			(void)rig_kill_shim(r);
+	(void)kill(pid, SIGKILL);
+	(void)rig_wait(pid, -1, &status);
+	return status;
+}
+
+/* One server's life; true when the study is over, or never will be. */
+static bool
+serve_once(struct rig *r, struct job *j, struct life *life)
+{
+	const struct run *run = j->run;
+	pid_t pid = rig_serve(r, run->fail, NULL, false);
+	bool tired = job_done(j);
+	int64_t us = tired ? -1 : (int64_t)rig_random(r, life->us);
+	int status = live_and_die(r, run, us, pid);
+	/* SIGTERM kills one that does not listen yet. */
+	bool killed = WIFSIGNALED(status) && (WTERMSIG(status) == SIGKILL ||
+						 WTERMSIG(status) == SIGTERM);
+
+	if (killed || (WIFEXITED(status) && WEXITSTATUS(status) == 3)) {
+		j->mine->kills += killed;
+		if (!tired && rig_random(r, 100) < (uint64_t)run->shim_percent)
+			j->mine->shim_kills += rig_kill_shim(r);
 		life_adapt(life, r);
 		rig_reap(0);
 		return false;
 	}
-	s->failed = !WIFEXITED(status) || WEXITSTATUS(status) != 0;
-	if (s->failed)
+	j->mine->failed = !WIFEXITED(status) || WEXITSTATUS(status) != 0;
+	if (j->mine->failed)
 		printf("# the server ended with status %#x\n", status);
 	return true;
 }
@@ -169,81 +239,100 @@ log_show(const struct rig *r)
 }
 
 static void
-round_run(const struct run *run, uint64_t seed, bool keep, struct score *s)
+round_run(struct job *j, uint64_t seed)
 {
 	struct life life = { .us = LIFE_FIRST_US };
 	struct verdict v;
 	int64_t until;
 	struct rig r;
+	bool bad;
 
-	round_open(&r, run, seed);
+	round_open(&r, j->run, seed);
 	until = rig_now_ms() + ROUND_MAX_MS;
-	while (!serve_once(&r, run, &life, s) && !s->stuck)
-		s->stuck = rig_now_ms() > until;
+	while (!serve_once(&r, j, &life) && !j->mine->stuck)
+		j->mine->stuck = rig_now_ms() > until;
 	(void)rig_wait_quiet(&r, QUIET_MS);
-	ledger_judge(&v, &r, run->trials);
-	verdict_add(&s->v, &v);
-	s->rounds++;
-	if (s->failed || s->stuck || (verdict_faults(&v) > 0 && !run->caught))
+	ledger_judge(&v, &r, j->run->trials);
+	verdict_add(&j->mine->v, &v);
+	j->mine->rounds++;
+	bad = j->mine->failed || j->mine->stuck || verdict_faults(&v) > 0;
+	if (bad && !j->run->caught)
 		log_show(&r);
-	rig_close(&r, keep);
-}
-
-static bool
-run_goes_on(const struct run *run, const struct score *s)
-{
-	if (s->failed || s->stuck || verdict_faults(&s->v) > 0)
-		return false;
-	return s->rounds == 0 || s->kills < run->kills ||
-	       s->v.shim_kills < run->shim_kills;
+	rig_close(&r, j->keep && bad);
+	(void)fflush(stdout);
 }
 
 static void
-run_run(const struct run *run, uint64_t seed, bool keep)
+score_show(const struct run *run, const struct score *s, int64_t ms)
 {
-	struct score s = { .ms = -rig_now_ms() };
-	const struct verdict *v = &s.v;
+	const struct verdict *v = &s->v;
 
-	do
-		round_run(run, seed + (uint64_t)s.rounds, keep, &s);
-	while (run_goes_on(run, &s));
-	s.ms += rig_now_ms();
 	printf("# %s: %d server kills, %d supervisor kills, %d trials, "
 	       "%d attempts (%d lost), %d reports, %.1f s\n",
-	    run->name, s.kills, v->shim_kills, v->trials, v->attempts, v->lost,
-	    v->reports, (double)s.ms / 1000);
+	    run->name, s->kills, v->shim_kills, v->trials, v->attempts, v->lost,
+	    v->reports, (double)ms / 1000);
 	printf("# ran twice %d, forgotten %d, doubled %d, invented %d, "
 	       "lost for no reason %d, open %d, left running %d\n",
 	    v->twice, v->forgotten, v->doubled, v->invented, v->false_lost,
 	    v->open, v->orphans);
+}
+
+static void
+run_run(const struct run *run, uint64_t seed, int jobs, bool keep)
+{
+	struct job j = { .run = run, .jobs = jobs, .keep = keep };
+	int64_t begin = rig_now_ms();
+	struct score s;
+	int i, status, bad = 0;
+
+	j.until = begin + (int64_t)run->seconds * 1000;
+	j.scores = mmap(NULL, sizeof *j.scores * JOBS_MAX,
+	    PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (j.scores == MAP_FAILED)
+		exit(1);
+	(void)fflush(stdout);
+	for (i = 0; i < jobs; i++)
+		if (fork() == 0) {
+			j.mine = &j.scores[i];
+			do
+				round_run(&j, seed++ * JOBS_MAX + (uint64_t)i);
+			while (!job_done(&j));
+			exit(0);
+		}
+	while (wait(&status) != -1 || errno == EINTR)
+		bad += status != 0;
+	score_sum(&s, j.scores, jobs);
+	(void)munmap(j.scores, sizeof *j.scores * JOBS_MAX);
+	score_show(run, &s, rig_now_ms() - begin);
 	if (run->caught)
-		ok(verdict_faults(v) > 0, "%s: the judge sees it", run->name);
+		ok(bad == 0 && *(int *)((char *)&s.v + run->want) > 0,
+		    "%s: the judge sees it", run->name);
 	else
-		ok(!s.failed && !s.stuck && verdict_faults(v) == 0,
+		ok(bad == 0 && !s.failed && !s.stuck &&
+			verdict_faults(&s.v) == 0,
 		    "%s: nothing lost, nothing twice, nothing left", run->name);
 }
 
+/* Two supervisors for one attempt, the second late. */
+#define TWO_SHIMS "local.after_spawn=kill%10,shim.begin=delay(200)%50,"
+
+/* Time enough to end between the two looks. */
+#define LATE_LOCKS "truth.before_locks=delay(60)%50,"
+
+#define CONTROL(text, bug, field)                                          \
+	{                                                                  \
+		.name = "control: " text, .caught = true, .trials = 60,    \
+		.fail = bug "," SERVER_DELAYS SHIM_DELAYS, .seconds = 180, \
+		.want = offsetof(struct verdict, field)                    \
+	}
+
 static const struct run controls[] = {
-	{ .name = "control: no claim check",
-	    .fail = "bug.no_claim_check," SERVER_DELAYS SHIM_DELAYS,
-	    .kills = 1000,
-	    .trials = 60,
-	    .caught = true },
-	{ .name = "control: records read before locks",
-	    .fail = "bug.records_first," SERVER_DELAYS SHIM_DELAYS,
-	    .kills = 1000,
-	    .trials = 60,
-	    .caught = true },
-	{ .name = "control: the end before the last output",
-	    .fail = "bug.end_before_output," SERVER_DELAYS SHIM_DELAYS,
-	    .kills = 1000,
-	    .trials = 60,
-	    .caught = true },
-	{ .name = "control: output read without a mark",
-	    .fail = "bug.no_cursor," SERVER_DELAYS SHIM_DELAYS,
-	    .kills = 1000,
-	    .trials = 60,
-	    .caught = true },
+	CONTROL("no claim check", TWO_SHIMS "bug.no_claim_check", twice),
+	CONTROL("records read before locks", LATE_LOCKS "bug.records_first",
+	    false_lost),
+	CONTROL("the end before the last output", "bug.end_before_output",
+	    forgotten),
+	CONTROL("output read without a mark", "bug.no_cursor", doubled),
 };
 
 int
@@ -253,24 +342,25 @@ main(int argc, char **argv)
 		{ "kills", required_argument, NULL, 'k' },
 		{ "shims", required_argument, NULL, 's' },
 		{ "seed", required_argument, NULL, 'r' },
+		{ "jobs", required_argument, NULL, 'j' },
 		{ "keep", no_argument, NULL, 'p' },
 		{ "no-controls", no_argument, NULL, 'n' },
 		{ NULL, 0, NULL, 0 },
 	};
 	struct run servers = { .name = "servers",
 		.fail = SERVER_DELAYS SHIM_DELAYS,
-		.kills = 2000,
-		.trials = 150 };
+		.kills = KILLS,
+		.term_percent = 3,
+		.trials = 100 };
 	struct run shims = { .name = "servers and supervisors",
 		.fail = SERVER_DELAYS SHIM_KILLS,
-		.kills = 100,
-		.shim_kills = 50,
+		.shim_kills = SHIM_KILLS_WANTED,
 		.shim_percent = 20,
-		.trials = 60 };
+		.trials = 40 };
 	bool keep = false, with_controls = true;
 	uint64_t seed = (uint64_t)time(NULL);
+	int c, jobs = 4;
 	size_t i;
-	int c;
 
 	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1)
 		switch (c) {
@@ -283,6 +373,9 @@ main(int argc, char **argv)
 		case 'r':
 			seed = strtoull(optarg, NULL, 10);
 			break;
+		case 'j':
+			jobs = atoi(optarg);
+			break;
 		case 'p':
 			keep = true;
 			break;
@@ -292,13 +385,15 @@ main(int argc, char **argv)
 		case '?':
 			return 2;
 		}
+	if (jobs < 1 || jobs > JOBS_MAX)
+		return 2;
 	printf("# --seed %llu\n", (unsigned long long)seed);
 	if (servers.kills > 0)
-		run_run(&servers, seed, keep);
+		run_run(&servers, seed, jobs, keep);
 	if (shims.shim_kills > 0)
-		run_run(&shims, seed, keep);
+		run_run(&shims, seed, jobs, keep);
 	for (i = 0; with_controls && i < sizeof controls / sizeof *controls;
 	     i++)
-		run_run(&controls[i], seed, keep);
+		run_run(&controls[i], seed, jobs, keep);
 	return done_testing();
 }

@@ -290,7 +290,6 @@ main(int argc, char **argv)
 	};
 	struct options o = { .from = 1, .step = 1, .jobs = 2 };
 	char shim[600];
-	const char *top = getenv("TOP_BUILDDIR");
 	size_t i;
 	int c;
 
@@ -318,8 +317,8 @@ main(int argc, char **argv)
 		}
 	if (o.jobs < 1 || o.jobs > JOBS_MAX || o.step < 1 || o.from < 1)
 		return 2;
-	(void)snprintf(shim, sizeof shim, "%s/tests/hpotune-shim-fail",
-	    top != NULL ? top : ".");
+	(void)snprintf(
+	    shim, sizeof shim, "%s/tests/hpotune-shim-fail", rig_top());
 	(void)setenv("GATE_SHIM", shim, 1);
 	for (i = 0; i < sizeof passes / sizeof *passes; i++)
 		if (wanted(&passes[i], argv + optind))

@@ -1,0 +1,197 @@
+#!/bin/sh
+# Trials that do what no trial should: one study, one kind of trouble each.
+
+. "$TOP_SRCDIR/tests/lib.sh"
+need sqlite3
+
+cap=$((4 << 20))
+big=$((300 << 20))
+[ -z "${HPOTUNE_TEST_FULL-}" ] || big=$((10 << 30))
+
+cat >trial <<END
+#!/bin/bash
+say() { echo "hpotune: \$*"; }
+end() { say step=9 score=0.9; exit 0; }
+echo "\$1 \$HPOTUNE_ATTEMPT" >>ledger
+case \$1 in
+flood)		yes 'a line that nobody reads' | head -c $big; echo; end ;;
+long-line)	head -c 100000000 /dev/zero | tr '\\0' x; echo; end ;;
+long-json)	{ head -c 1000000 /dev/zero | tr '\\0' '['; echo
+		  echo '{"step": 9, "score": 0.9}'; } >>\$HPOTUNE_METRICS ;;
+numbers)	say step=1 score=nan; say step=2 score=1e999
+		say step=3 score=0.5; say step=4 score=-inf
+		say step=5 score=1e-999; say step=6 score=0x10
+		echo '{"step": 7, "score": NaN}' >>\$HPOTUNE_METRICS
+		echo '{"step": 8, "score": 1e999}' >>\$HPOTUNE_METRICS
+		end ;;
+all-nan)	say step=1 score=nan; say step=2 score=inf ;;
+steps)		say step=5 score=0.5; say step=3 score=0.3
+		say step=3 score=0.35; say step=-1 score=1
+		say step=2.5 score=1; say step=1e30 score=1
+		say step=99999999999999999999 score=1; end ;;
+bytes)		printf 'hpotune: step=1 score=0.1 \\377\\376=1\\n'
+		printf 'hpotune: step=2 score=0.2 a\\0b=1\\n'
+		printf '{"step": 3, "score": 0.3, "\\377": 1}\\n' \\
+		    >>\$HPOTUNE_METRICS
+		printf '\\033[2J\\033]0;title\\007 \\302\\233 \\342\\200\\256 end\\n'
+		end ;;
+many-names)	for i in \$(seq 2000); do say step=\$i m\$i=1; done; end ;;
+deaf)		trap '' TERM; say step=1 score=0.1; while :; do sleep 60; done ;;
+daemons)	say step=1 score=0.1
+		for i in 1 2 3; do setsid sh -c "trap '' TERM HUP
+		    sleep 1000 & sleep 1000" </dev/null >/dev/null 2>&1 &
+		done ;;
+closed)		exec </dev/null >&- 2>&-
+		for fd in /proc/self/fd/*; do eval "exec \${fd##*/}>&-"; done
+		echo '{"step": 9, "score": 0.9}' >>\$HPOTUNE_METRICS ;;
+orphan)		[ \$HPOTUNE_ATTEMPT -gt 1 ] || kill -9 \$PPID
+		end ;;
+silent)		;;
+quiet-fail)	exit 7 ;;
+truncate)	say step=1 score=0.1; : >\$HPOTUNE_METRICS
+		echo '{"step": 2, "score": 0.2}' >>\$HPOTUNE_METRICS
+		: >\${HPOTUNE_METRICS%/*}/log; end ;;
+vanish)		say step=1 score=0.1
+		[ \$HPOTUNE_ATTEMPT -gt 1 ] || rm -rf "\${HPOTUNE_METRICS%/*}"
+		end ;;
+no-end)		printf 'hpotune: step=9 score=0.9' ;;
+segv)		say step=1 score=0.1; kill -SEGV \$\$ ;;
+esac
+END
+chmod +x trial
+cases='flood long-line long-json numbers all-nan steps bytes many-names deaf
+daemons closed orphan silent quiet-fail truncate vanish no-end segv'
+
+list() { # format: every case through it, parted by commas
+	for c in $cases; do
+		printf "$1," "$c"
+	done | sed 's/,$//'
+}
+cat >study.json <<END
+{ "study": "hostile",
+  "objective": { "metric": "score", "goal": "maximize" },
+  "parameters": { "case": { "type": "choice", "values": [$(list '"%s"')] } },
+  "enqueue": [$(list '{ "case": "%s" }')],
+  "strategy": "random", "stopping": "none",
+  "trial": { "command": ["./trial", "{case}"], "grace": 0.3, "retries": 1,
+             "max_run": "20s" },
+  "backend": { "name": "local", "log_cap": $cap },
+  "limits": { "trials": $(echo $cases | wc -w), "parallel": 3 } }
+END
+
+db=hostile.db
+number() { # case
+	sql $db "SELECT trial FROM results WHERE \"case\" = '$1'"
+}
+log_of() { # case
+	echo "hostile.d/trials/$(number "$1")/attempt-1/log"
+}
+kib() { # file: what it takes on the disk
+	du -k "$1" 2>/dev/null | cut -f 1
+}
+trial_is() { # case state objective attempts what
+	is "$(sql $db "SELECT state, objective, attempts FROM trials
+	    WHERE trial = $(number "$1")")" "$2|$3|$4" "$1: $5"
+}
+attempt_is() { # case attempt want what
+	is "$(sql $db "SELECT end_class, exit_code, signal FROM attempts
+	    WHERE trial = $(number "$1") AND attempt = $2")" "$3" "$1: $4"
+}
+curve_is() { # case want what
+	is "$(sql $db "SELECT step, value FROM curves
+	    WHERE trial = $(number "$1") ORDER BY step" | tr '\n' ' ')" \
+	    "$2" "$1: $3"
+}
+events_of() { # case
+	sql $db "SELECT level, text FROM events WHERE trial = $(number "$1")"
+}
+
+# The largest size that a log ever had on the disk, while the server runs.
+background watch sh -c 'max=0
+while [ ! -e watched ]; do
+	for f in hostile.d/trials/*/attempt-1/log; do
+		now=$(du -k "$f" 2>/dev/null | cut -f 1)
+		[ "${now:-0}" -le $max ] || max=$now
+	done
+	echo $max >max.new && mv max.new max
+	sleep 0.02
+done'
+watch=$child
+server study.json
+reap $server
+is $? 0 'the study comes to its end'
+: >watched
+reap $watch
+
+trial_is flood completed 0.9 1 'its last line is heard'
+is "$(wc -c <"$(log_of flood)" | awk "{ print \$1 >= $big }")" 1 \
+    'flood: it printed all of it'
+is "$(kib "$(log_of flood)" | awk "{ print \$1 <= $cap / 1024 + 1024 }")" 1 \
+    'flood: the log takes no more than log_cap'
+like "$(cat max)" '^[0-9]+$' 'the disk was watched'
+diag "most on the disk at one time: $(cat max) KiB of log_cap $((cap / 1024))"
+like "$(events_of flood)" 'warning\|.*bytes of output were dropped' \
+    'flood: what was dropped is said'
+trial_is long-line completed 0.9 1 'the line after it is heard'
+like "$(events_of long-line)" 'line of more than [0-9]+ bytes .*skipped' \
+    'long-line: said so'
+trial_is long-json completed 0.9 1 'the object after it is heard'
+
+trial_is numbers completed 0.9 1 'finite ones count'
+curve_is numbers '1|nan 2|inf 3|0.5 4|-inf 5|0.0 9|0.9 ' 'each as it was meant'
+trial_is all-nan failed '' 1 'there is no objective'
+attempt_is all-nan 1 'diverged|0|' 'it diverged'
+trial_is steps completed 0.9 1 'the later report of a step wins'
+curve_is steps '3|0.35 5|0.5 9|0.9 ' 'only whole ones from 0'
+like "$(events_of steps)" 'passed over: .*step' 'steps: the others are named'
+trial_is bytes completed 0.9 1 'the rest is heard'
+is "$(sql $db "SELECT count(*) FROM metrics WHERE name <> 'score' AND
+    trial = $(number bytes)")" 0 'bytes: no such name is kept'
+is "$("$HPOTUNE" logs $db "$(number bytes)" |
+    LC_ALL=C tr -d '\n\t -~' | wc -c)" 0 'bytes: logs shows only plain text'
+like "$("$HPOTUNE" logs $db "$(number bytes)")" \
+    '\\x1b\[2J\\x1b\]0;title\\x07' 'bytes: escape sequences as \x1b'
+trial_is many-names completed 0.9 1 'it is heard'
+
+attempt_is deaf 1 'timeout||9' 'max_run, the grace, then SIGKILL'
+trial_is deaf failed 0.1 1 'what it said is kept'
+trial_is daemons completed 0.1 1 'it ended well'
+trial_is closed completed 0.9 1 'without descriptors it is heard'
+attempt_is orphan 1 'lost||' 'without its supervisor it is lost'
+trial_is orphan completed 0.9 2 'the next attempt ends it'
+attempt_is silent 1 'no-report|0|' 'no report is a failure'
+trial_is silent failed '' 1 'that another attempt would not mend'
+trial_is quiet-fail failed '' 2 'an exit status is retried'
+attempt_is quiet-fail 2 'error|7|' 'as often as retries says'
+trial_is truncate completed 0.9 1 'a file cut short is read on'
+attempt_is vanish 1 'lost||' 'without its records it is lost'
+trial_is vanish completed 0.9 2 'and tried once more'
+trial_is no-end completed 0.9 1 'a last line without an end counts'
+attempt_is segv 1 'error||11' 'the signal is recorded'
+
+is "$(sort ledger | uniq -d)" '' 'no attempt ran twice'
+none_alive() {
+	! grep -lzx 'HPOTUNE_STUDY=hostile' /proc/[0-9]*/environ \
+	    >/dev/null 2>&1
+}
+ok 'daemons: nothing is left running' retry none_alive
+is "$(sql $db "SELECT count(*) FROM trials WHERE state NOT IN
+    ('completed', 'failed')")" 0 'no row is left open'
+is "$(sql $db 'PRAGMA integrity_check')" ok 'the database is sound'
+
+# A program that is not there, and one that cannot be run.
+for program in ./missing ./study.json; do
+	rm -rf none.*
+	sed -e 's/"hostile"/"none"/' -e "s|\./trial|$program|" study.json \
+	    >none.json
+	"$HPOTUNE" start none.json >none.out 2>&1
+	is $? 1 "$program: the study fails"
+	like "$(sql none.db 'SELECT why FROM trials WHERE trial = 1')" \
+	    "cannot run $program: (No such file|Permission denied|Exec format)" \
+	    'it says why'
+	is "$(sql none.db 'SELECT max(attempts) FROM trials')" 1 \
+	    'nothing is retried'
+	like "$(cat none.out)" 'every slot is drained' 'it does not go on'
+done
+
+done_testing

@@ -1,0 +1,151 @@
+#!/bin/sh
+# Leaving and coming back: signals, a second server, a death in between.
+
+. "$TOP_SRCDIR/tests/lib.sh"
+need sqlite3
+
+# A trial that waits for $GO and remembers what it was told.
+cat >trial <<'END'
+#!/bin/sh
+saved=$HPOTUNE_CHECKPOINT_DIR/saved
+[ ! -e deaf ] || trap '' TERM
+[ -e deaf ] || trap 'echo yes >"$saved"; exit 0' TERM
+echo "$HPOTUNE_TRIAL $HPOTUNE_ATTEMPT $$" >>ledger
+[ ! -e "$saved" ] || echo "$HPOTUNE_TRIAL" >>resumed
+echo 'hpotune: step=1 score=0.5'
+until [ -e go ]; do
+	sleep 0.05 &
+	wait $!
+done
+echo "hpotune: step=2 score=0.$HPOTUNE_TRIAL"
+END
+chmod +x trial
+
+make_study() { # name grace
+	cat >"$1.json" <<-END
+	{ "study": "$1",
+	  "objective": { "metric": "score", "goal": "maximize" },
+	  "parameters": { "x": { "type": "float", "min": 0, "max": 1 } },
+	  "strategy": "random", "stopping": "none",
+	  "trial": { "command": ["./trial"], "grace": "$2" },
+	  "backend": { "name": "local" },
+	  "limits": { "trials": 3, "parallel": 2 } }
+	END
+	rm -f go deaf ledger resumed
+}
+reported() { # database number: so many trials have reported
+	sql_is "$1" 'SELECT count(DISTINCT trial) FROM metrics' "$2"
+}
+# How many processes carry the name of a study in their environment.
+alive() { # study
+	grep -lzx "HPOTUNE_STUDY=$1" /proc/[0-9]*/environ 2>/dev/null | wc -l
+}
+none_alive() {
+	[ "$(alive "$1")" -eq 0 ]
+}
+
+# A second server, a hang-up, and the first Ctrl-C.
+make_study first 30
+server first.json
+ok 'two trials report' retry reported first.db 2
+
+"$HPOTUNE" start first.json >second.out 2>second.err
+is $? 1 'a second server on the same study fails'
+like "$(cat second.err)" \
+    "^hpotune: .*already served by pid $server on " 'and names the first'
+is "$(cat second.out)" '' 'it prints nothing else'
+is "$(wc -l <ledger)" 2 'and starts nothing'
+
+kill -HUP $server
+"$HPOTUNE" status first.db >status.out 2>&1
+ok 'a hang-up is nothing to the server' kill -0 $server
+is "$(wc -l <ledger)" 2 'nor to its trials'
+
+kill -INT $server
+reap $server
+is $? 3 'the first Ctrl-C: exit status 3'
+ok 'nothing is left running' retry none_alive first
+is "$(cat first.d/trials/[12]/checkpoint/saved)" 'yes
+yes' 'the trials had time to save'
+is "$(sql first.db 'SELECT state FROM study')" interrupted \
+    'the study is interrupted'
+is "$(sql first.db 'SELECT trial, state FROM trials')" '1|waiting
+2|waiting' 'its trials wait'
+is "$(sql first.db 'SELECT end_class FROM attempts')" 'user
+user' 'their attempts ended by the user'
+
+: >go
+"$HPOTUNE" start first.json >again.out 2>&1
+is $? 0 'the same command goes on to the end'
+is "$(sort resumed | tr '\n' ' ')" '1 2 ' 'from where the trials were'
+is "$(sql first.db 'SELECT trial, state, attempts, objective FROM trials')" \
+    '1|completed|2|0.5
+2|completed|2|0.5
+3|completed|1|0.5' 'all are complete'
+is "$(sort ledger | cut -d ' ' -f 1,2 | uniq -d)" '' 'no attempt ran twice'
+
+# The same with SIGTERM, and a second time at once.
+make_study second 60
+: >deaf
+server second.json
+ok 'two deaf trials report' retry reported second.db 2
+kill -TERM $server
+ok 'SIGTERM: they are being stopped' retry sql_is second.db \
+    "SELECT count(*) FROM trials WHERE state = 'stopping'" 2
+ok 'the server waits for them' kill -0 $server
+kill -TERM $server
+reap $server
+is $? 3 'a second one: at once, exit status 3'
+ok 'the deaf trials are gone' retry none_alive second
+rm deaf
+: >go
+ok 'and the study can be finished' "$HPOTUNE" start second.json --quiet
+is "$(sql second.db 'SELECT count(*) FROM trials
+    WHERE state = "completed"')" 3 'with all of its trials'
+
+# Killed, it finds its trials again.
+make_study third 30
+server third.json
+ok 'two trials report to a server' retry reported third.db 2
+kill -9 $server
+reap $server 2>/dev/null
+is "$(alive third | awk '{ print $1 >= 4 }')" 1 'its death ends no trial'
+server third.json
+ok 'the next server knows them' retry sql_is third.db \
+    "SELECT count(*) FROM trials WHERE state = 'running'" 2
+: >go
+reap $server
+is $? 0 'and finishes the study'
+is "$(sort ledger | cut -d ' ' -f 1,2)" '1 1
+2 1
+3 1' 'each ran once'
+is "$(sql third.db "SELECT trial, step, value FROM metrics
+    ORDER BY trial, step")" '1|1|0.5
+1|2|0.1
+2|1|0.5
+2|2|0.2
+3|1|0.5
+3|2|0.3' 'what they said meanwhile is there, once'
+ok 'nothing is left running at the end' retry none_alive third
+
+# Killed between its two ends: the second is given by the next one.
+make_study fourth 60
+: >deaf
+server fourth.json
+ok 'two more trials report' retry reported fourth.db 2
+kill -INT $server
+ok 'they are being stopped' retry sql_is fourth.db \
+    "SELECT count(*) FROM trials WHERE state = 'stopping'" 2
+kill -9 $server
+reap $server 2>/dev/null
+rm deaf
+server fourth.json
+ok 'a new server takes them over' retry sql_is fourth.db \
+    "SELECT state FROM study" running
+kill -INT $server
+kill -INT $server
+reap $server
+is $? 3 'and is interrupted twice'
+ok 'nothing of it is left' retry none_alive fourth
+
+done_testing

@@ -74,8 +74,8 @@ static const struct wrong {
 	    "2:34: objective.goal: expected minimize or maximize; did you "
 	    "mean \"maximize\"?" },
 	{ O("\"metric\":\"a b\",\"goal\":\"maximize\""),
-	    "2:23: objective.metric: the name of a metric has 1 to 64 bytes "
-	    "without space, \", = and comma" },
+	    "2:23: objective.metric: the name of a metric is a letter or _, "
+	    "then up to 63 letters, digits, _ - . / and :" },
 	{ O("\"metric\":\"step\",\"goal\":\"maximize\""),
 	    "2:23: objective.metric: a metric may not be named step" },
 	{ O("\"metric\":\"a\",\"gaol\":\"maximize\""),

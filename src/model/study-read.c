@@ -1,5 +1,6 @@
 /* The smaller parts of study.json: objective, limits and enqueue. */
 
+#include <ctype.h>
 #include <float.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,21 +17,33 @@ enum {
 	ENQUEUE_MAX = 100000
 };
 
+/* The names that a line of output can carry. */
+static bool
+metric_name_good(const char *name)
+{
+	size_t i;
+
+	if (!isalpha((unsigned char)*name) && *name != '_')
+		return false;
+	for (i = 0; name[i] != '\0'; i++)
+		if (!isalnum((unsigned char)name[i]) &&
+		    strchr("_-./:", name[i]) == NULL)
+			return false;
+	return i <= METRIC_NAME_MAX;
+}
+
 int
 study_read_metric_name(char **out, const struct json *j, struct err *e)
 {
-	const char *name, *p;
+	const char *name;
 
 	if (json_read_string(j, &name, e) != 0)
 		return -1;
-	for (p = name; *p > ' ' || *p < 0; p++)
-		if (*p == '=' || *p == '"' || *p == ',' || *p == 0x7f)
-			break;
-	if (*p != '\0' || p == name || p - name > METRIC_NAME_MAX)
+	if (!metric_name_good(name))
 		return json_err(j, e,
-		    "the name of a metric has 1 to %d bytes without space, "
-		    "\", = and comma",
-		    METRIC_NAME_MAX);
+		    "the name of a metric is a letter or _, then up to %d "
+		    "letters, digits, _ - . / and :",
+		    METRIC_NAME_MAX - 1);
 	if (strcmp(name, "step") == 0)
 		return json_err(j, e, "a metric may not be named step");
 	*out = xstrdup(name);

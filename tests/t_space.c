@@ -345,6 +345,26 @@ test_every_level(void)
 	space_free(s);
 }
 
+/* The middle of log(v - 1/2) to log(v + 1/2), as the header says. */
+static void
+test_log_middle(void)
+{
+	struct space *s =
+	    one("\"type\":\"int\",\"min\":1,\"max\":9,\"scale\":\"log\"");
+	double low = log(0.5), high = log(9.5), u;
+	struct value v;
+
+	for (v = (struct value){ .kind = VALUE_INT, .integer = 1, .real = 1 };
+	     v.integer <= 9; v.real = (double)++v.integer) {
+		space_encode(s, &v, &u);
+		is_near(u,
+		    ((log(v.real - 0.5) + log(v.real + 0.5)) / 2 - low) /
+			(high - low),
+		    1e-12, "a log int stands in the middle of its share");
+	}
+	space_free(s);
+}
+
 int
 main(void)
 {
@@ -353,6 +373,7 @@ main(void)
 	test_conditions();
 	test_settings();
 	test_wrong();
+	test_log_middle();
 	test_every_level();
 	return done_testing();
 }

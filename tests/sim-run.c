@@ -3,6 +3,7 @@
  * things and other programs lock the file.
  */
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,9 +27,10 @@ server_down(struct sim *s, bool restart)
 	s->may_crash = false;
 	tuner_close(s->tuner);
 	s->tuner = NULL;
-	s->restart = restart;
+	s->restart = s->restart || restart;
 	s->down_ms = loop_now_ms(s->loop);
 	if (restart) {
+		s->full = false;
 		s->paused = false;
 		loop_timer_stop(s->unpause);
 	}
@@ -61,9 +63,14 @@ server_up(struct sim *s)
 			       loop_wall_us(s->loop), &e) != 0) ||
 	    tuner_open(&s->tuner, &env, &e) != 0) {
 		s->tuner = NULL;
-		sim_wrong(s, "the server does not start: %s", e.text);
+		if (s->broken > 0)
+			server_down(s, false);
+		else
+			sim_wrong(s, "the server does not start: %s", e.text);
 		return false;
 	}
+	s->restart = false;
+	tuner_hold(s->tuner, s->full);
 	if (s->reader == NULL &&
 	    store_open(&s->reader, s->db, STORE_READ, &e) != 0)
 		sim_wrong(s, "the store cannot be read: %s", e.text);
@@ -142,7 +149,7 @@ trouble(struct sim *s)
 {
 	char params[64];
 
-	switch (sim_below(s, 8)) {
+	switch (sim_below(s, 9)) {
 	case 0:
 	case 1:
 		ask(s, TUNER_STOP_TRIAL, 1 + sim_below(s, s->trials + 1), NULL);
@@ -164,9 +171,13 @@ trouble(struct sim *s)
 			block(s);
 		break;
 	case 6:
-		server_down(s, sim_chance(s, 0.7));
+		s->broken = 1 + (int)sim_below(s, 10);
+		sim_disk_break(sim_chance(s, 0.8) ? ENOSPC : EIO);
 		break;
 	case 7:
+		server_down(s, sim_chance(s, 0.7));
+		break;
+	case 8:
 		tuner_shutdown(s->tuner, sim_chance(s, 0.3));
 		s->leaves++;
 		break;
@@ -247,7 +258,9 @@ turn_tuner(struct sim *s)
 	s->may_crash = true;
 	if (tuner_turn(s->tuner, &e) != 0) {
 		s->may_crash = false;
-		if (e.kind != ERR_BUSY)
+		s->disks += s->broken > 0;
+		s->full = s->full || e.kind == ERR_FULL;
+		if (e.kind != ERR_BUSY && s->broken == 0)
 			sim_wrong(s, "a turn failed: %s", e.text);
 		server_down(s, false);
 		return;
@@ -275,6 +288,12 @@ on_turn(void *arg)
 	}
 	if (s->blocker != NULL && s->blocked-- <= 0)
 		blocker_free(s);
+	if (s->broken > 0 && --s->broken == 0) {
+		sim_disk_break(0);
+		s->full = false;
+		if (s->tuner != NULL)
+			tuner_hold(s->tuner, false);
+	}
 	if (s->tuner == NULL &&
 	    (loop_timer_pending(s->reopen) || !server_up(s)))
 		return;
@@ -295,4 +314,5 @@ sim_run(struct sim *s)
 	tuner_close(s->tuner);
 	s->tuner = NULL;
 	blocker_free(s);
+	sim_disk_break(0);
 }

@@ -59,6 +59,9 @@ struct sim {
 	int64_t attempts_when_paused;
 	jmp_buf crashed;
 	bool may_crash;
+	int broken; /* turns the disk will be full */
+	bool full; /* a server has met the full disk */
+	int disks; /* turns that failed for it */
 	int turns, crashes, locks, leaves;
 	struct sim_ask asks[SIM_ASKS_MAX];
 	size_t n_asks;
@@ -77,6 +80,10 @@ void sim_world_use(struct sim *);
 
 /* sim-run.c: from the first start to the end of the study. */
 void sim_run(struct sim *);
+
+/* sim-disk.c: SQLite's writes fail with this errno from now on; 0 = no more. */
+void sim_disk_install(void);
+void sim_disk_break(int error);
 
 /* sim-check.c, sim-replay.c: after the end. */
 void sim_check(struct sim *);

@@ -145,7 +145,8 @@ static void
 run_seeds(char *dir, uint64_t n)
 {
 	uint64_t seed, bad = 0;
-	int64_t crashes = 0, turns = 0, attempts = 0, locks = 0, leaves = 0;
+	int64_t crashes = 0, turns = 0, attempts = 0, locks = 0, leaves = 0,
+		disks = 0;
 	double begin = seconds();
 	struct sim *s;
 
@@ -159,14 +160,16 @@ run_seeds(char *dir, uint64_t n)
 		turns += s->turns;
 		locks += s->locks;
 		leaves += s->leaves;
+		disks += s->disks;
 		attempts += s->world != NULL
 				? (int64_t)pretend_world_count(s->world)
 				: 0;
 		sim_free(s);
 	}
 	printf("# %" PRId64 " turns, %" PRId64 " attempts, %" PRId64
-	       " crashes, %" PRId64 " locks, %" PRId64 " leaves, %.1f s\n",
-	    turns, attempts, crashes, locks, leaves, seconds() - begin);
+	       " crashes, %" PRId64 " locks, %" PRId64
+	       " turns without disk, %" PRId64 " leaves, %.1f s\n",
+	    turns, attempts, crashes, locks, disks, leaves, seconds() - begin);
 	ok(bad == 0, "%" PRIu64 " seeds", n);
 	ok(crashes >= (int64_t)n / 2, "with enough crashes of the server");
 }
@@ -230,6 +233,7 @@ main(int argc, char **argv)
 	char *dir = make_dir();
 	int rc;
 
+	sim_disk_install();
 	if (argc >= 3 && strcmp(argv[1], "--seed") == 0)
 		rc = run_one(dir, strtoull(argv[2], NULL, 10),
 		    argc > 3 ? argv[3] : NULL);

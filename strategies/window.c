@@ -175,9 +175,10 @@ window_fill(
 		w->cap = take;
 		w->values = xreallocarray(w->values, w->cap, sizeof(double));
 	}
-	if (take > 0)
+	if (take > 0) {
 		memcpy(w->values, numbers + from, take * sizeof(double));
-	qsort(w->values, take, sizeof(double), number_order);
+		qsort(w->values, take, sizeof(double), number_order);
+	}
 	w->n = take;
 	w->below = (int64_t)from;
 	w->above = (int64_t)(n - from - take);

@@ -2,7 +2,7 @@
  * Studies by the thousand, each from a seed, all of them wrecked on the way;
  * then the same with bugs on purpose, which must be found.
  *
- *	t_sim			$SIM_SEEDS seeds (2,000), and the bugs
+ *	t_sim			$SIM_SEEDS seeds (2,000 when unset), and the bugs
  *	t_sim --seed N		one seed, and what happens in it
  *	t_sim --seed N BUG	the same with a bug
  */

@@ -22,7 +22,7 @@ static const struct cli_option start_options[] = {
 	{ "quiet", 'q', NULL, "print nothing but warnings and errors" },
 	{ "network-fs", 0, NULL,
 	    "accept a state folder on a shared file system" },
-	{ NULL },
+	{ .name = NULL },
 };
 
 static const struct cli_option trials_options[] = {
@@ -32,23 +32,23 @@ static const struct cli_option trials_options[] = {
 	    "ended or cost" },
 	{ "reverse", 'r', NULL, "the other way round" },
 	{ "limit", 'n', "N", "no more than N rows" },
-	{ NULL },
+	{ .name = NULL },
 };
 
 static const struct cli_option show_options[] = {
 	{ "all", 'a', NULL, "every step of the curve" },
-	{ NULL },
+	{ .name = NULL },
 };
 
 static const struct cli_option logs_options[] = {
 	{ "follow", 'f', NULL, "go on until the trial ends" },
 	{ "attempt", 0, "K", "of attempt K, not the newest" },
-	{ NULL },
+	{ .name = NULL },
 };
 
 static const struct cli_option stop_options[] = {
 	{ "now", 0, NULL, "without the grace of the trials" },
-	{ NULL },
+	{ .name = NULL },
 };
 
 const struct cli_command cli_commands[] = {

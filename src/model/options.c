@@ -357,7 +357,7 @@ option_get(const struct option *table, const struct option_value *values,
 	for (i = 0; i < n; i++)
 		if (strcmp(table[i].name, name) == 0)
 			return &values[i];
-	assert(!"an option that the table does not have");
+	assert(0 && "an option that the table does not have");
 	return NULL;
 }
 

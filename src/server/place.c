@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/fail.h"
 #include "src/base/json.h"
 #include "src/base/mem.h"
 #include "src/base/rng.h"
@@ -119,7 +120,7 @@ any_alone(const struct tuner *t)
 	size_t i;
 
 	for (i = 0; i < t->n_live; i++)
-		if (t->live[i]->row.alone &&
+		if (t->live[i]->row.alone && !fail_bug("bug.not_alone") &&
 		    trial_state_placed(t->live[i]->row.state))
 			return true;
 	return false;
@@ -142,7 +143,8 @@ waiting_due(struct tuner *t)
 			tuner_wake_in(t, wait_ms);
 			continue;
 		}
-		if (l->row.alone && live_placed(t) > 0)
+		if (l->row.alone && live_placed(t) > 0 &&
+		    !fail_bug("bug.not_alone"))
 			continue;
 		if (best == NULL || l->row.number < best->row.number)
 			best = l;
@@ -313,7 +315,7 @@ trial_new(struct tuner *t)
 		};
 		t->n_enqueued += id != 0;
 		if (store_trial_add(t->store, &row, &e) != 0 ||
-		    (id != 0 &&
+		    (id != 0 && !fail_bug("bug.keep_queue") &&
 			store_queue_take(t->store, id, row.number, &e) != 0))
 			tuner_break(t, &e);
 		space_encode(space, values, point);

@@ -333,7 +333,8 @@ check_limits(struct sim *s)
 	const struct study_limits *l = &s->study->limits;
 	bool other = l->failed_trials > 0 || l->no_improvement > 0 ||
 		     l->wall_time_ms > 0 || s->study->has_target ||
-		     strstr(s->why, "drained") != NULL;
+		     strstr(s->why, "drained") != NULL ||
+		     strstr(s->why, "nothing left to try") != NULL;
 
 	if (ended != 1)
 		sim_wrong(s, "the study has ended, but not in its row");
@@ -405,6 +406,7 @@ sim_check(struct sim *s)
 	check_asks(s);
 	check_second(s);
 	sim_check_curves(s);
+	sim_check_params(s);
 	if (*s->wrong == '\0')
 		sim_replay(s);
 }

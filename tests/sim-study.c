@@ -80,6 +80,8 @@ static const char *const rules[] = {
 	"\"warmup_steps\": 1, \"diverged_after\": 1}",
 };
 
+static const char *const strategies_used[] = { "random", "sobol", "grid" };
+
 static void
 put_limits(struct sim *s, struct buf *b)
 {
@@ -119,8 +121,8 @@ put_study(struct sim *s, struct buf *b)
 	    "\"min\": 1e-4, \"max\": 1, \"scale\": \"log\"}, "
 	    "\"c\": {\"type\": \"choice\", \"values\": [\"a\", \"b\"]}}, ");
 	buf_printf(b,
-	    "\"strategy\": {\"name\": \"random\", \"seed\": %" PRIu64 "}, ",
-	    s->seed);
+	    "\"strategy\": {\"name\": \"%s\", \"seed\": %" PRIu64 "}, ",
+	    strategies_used[sim_below(s, 3)], s->seed);
 	buf_printf(b, "\"stopping\": %s, ",
 	    rules[sim_below(s, sizeof rules / sizeof rules[0])]);
 	buf_puts(b, "\"trial\": {\"command\": [\"/bin/true\", \"{params}\"], ");

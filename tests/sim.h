@@ -85,10 +85,11 @@ void sim_run(struct sim *);
 void sim_disk_install(void);
 void sim_disk_break(int error);
 
-/* sim-check.c, sim-replay.c: after the end. */
+/* sim-check.c, sim-replay.c, sim-params.c: after the end. */
 void sim_check(struct sim *);
 void sim_check_curves(struct sim *);
 void sim_replay(struct sim *);
+void sim_check_params(struct sim *);
 
 /* t_sim.c */
 void sim_wrong(struct sim *, const char *, ...)

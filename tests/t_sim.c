@@ -31,6 +31,8 @@ static const char *const bugs[][2] = {
 	{ "bug.forget_slots", "forgetting at a restart who has a slot" },
 	{ "bug.forget_cursor", "reading reports again after a restart" },
 	{ "bug.retry_always", "retrying what is never to be retried" },
+	{ "bug.not_alone", "placing beside what must run alone" },
+	{ "bug.keep_queue", "trying a setting of the queue again" },
 	{ "bug.forget_stop", "not asking again for a stop after a restart" },
 };
 

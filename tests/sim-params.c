@@ -1,0 +1,116 @@
+/*
+ * Settings: the strategy, asked again for each trial by its number, gives what
+ * was recorded, whatever happened between two questions; and what the user
+ * asked for is in the trial that was made of it.
+ */
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/err.h"
+#include "src/base/json.h"
+#include "src/base/mem.h"
+#include "src/model/history.h"
+#include "src/model/space.h"
+#include "src/model/study.h"
+#include "src/server/plugs.h"
+#include "src/store/store.h"
+#include "strategies/strategy.h"
+#include "tests/sim.h"
+
+static void
+check_suggested(struct sim *s, const struct plugs *plugs,
+    const struct strategy_ask *ask, const char *recorded)
+{
+	const struct space *space = s->study->space;
+	struct value *values = xcalloc(space->n, sizeof *values);
+	double *x = xcalloc(space->n, sizeof *x);
+	struct buf b = { 0 };
+	struct err e = ERR_INIT;
+
+	if (plugs->strategy->suggest(x, ask, plugs->strategy_options, &e) != 0)
+		sim_wrong(s, "the strategy has nothing for trial %" PRId64,
+		    ask->trial);
+	else {
+		space_snap(space, x);
+		space_decode(space, x, values);
+		space_put_json(&b, space, values);
+		if (strcmp(buf_str(&b), recorded) != 0)
+			sim_wrong(s,
+			    "trial %" PRId64 " has %s, the strategy "
+			    "gives %s",
+			    ask->trial, recorded, buf_str(&b));
+	}
+	buf_free(&b);
+	free(values);
+	free(x);
+}
+
+/* The setting of the queue is part of the trial's. */
+static void
+check_queued(
+    struct sim *s, int64_t trial, const char *queued, const char *recorded)
+{
+	struct json_doc *q = NULL, *r = NULL;
+	double want = NAN, got = NAN;
+
+	if (queued == NULL ||
+	    json_parse(&q, queued, strlen(queued), NULL, false, NULL) != 0 ||
+	    json_parse(&r, recorded, strlen(recorded), NULL, false, NULL) !=
+		0 ||
+	    !json_number(json_get(json_root(q), "x"), &want) ||
+	    !json_number(json_get(json_root(r), "x"), &got) ||
+	    fabs(want - got) > 1e-9)
+		sim_wrong(s, "trial %" PRId64 " has %s, asked for was %s",
+		    trial, recorded, queued != NULL ? queued : "nothing");
+	json_free(q);
+	json_free(r);
+}
+
+static void
+check_rows(struct sim *s, const struct plugs *plugs, struct strategy_ask *ask)
+{
+	struct store_rows *r = NULL;
+	struct err e = ERR_INIT;
+
+	if (store_rows_open(&r, s->reader,
+		"SELECT t.trial, t.source, "
+		"t.params, q.params FROM t_trial AS t LEFT JOIN t_queue AS q "
+		"ON q.trial = t.trial ORDER BY t.trial",
+		NULL, &e) != 0) {
+		sim_wrong(s, "%s", e.text);
+		return;
+	}
+	while (*s->wrong == '\0' && store_rows_next(r, &e) == 1) {
+		ask->trial = store_rows_int(r, 0);
+		if (strcmp(store_rows_text(r, 1), "strategy") == 0) {
+			check_suggested(s, plugs, ask, store_rows_text(r, 2));
+			continue;
+		}
+		ask->n_enqueued++;
+		check_queued(s, ask->trial,
+		    store_rows_null(r, 3) ? NULL : store_rows_text(r, 3),
+		    store_rows_text(r, 2));
+	}
+	store_rows_close(r);
+}
+
+void
+sim_check_params(struct sim *s)
+{
+	struct strategy_ask ask = { .space = s->study->space };
+	struct plugs plugs;
+	struct err e = ERR_INIT;
+
+	if (plugs_read(&plugs, s->study, &e) != 0) {
+		sim_wrong(s, "%s", e.text);
+		return;
+	}
+	ask.seed = s->study->seed;
+	ask.history = history_new(s->study->space->n, s->study->maximize, 0);
+	check_rows(s, &plugs, &ask);
+	history_free((struct history *)(uintptr_t)ask.history);
+	plugs_free(&plugs);
+}

@@ -22,20 +22,20 @@ struct strategy_ask {
 	const struct space *space;
 	const struct history *history;
 	uint64_t seed;
-	int64_t trial;		/* the number the new trial will have, from 1 */
-	int64_t n_enqueued;	/* trials before it that were not suggested */
+	int64_t trial; /* the number the new trial will have, from 1 */
+	int64_t n_enqueued; /* trials before it that were not suggested */
 };
 
 struct strategy {
-	const char *name;	/* as written in study.json */
-	const char *about;	/* one line, for "hpotune strategies" */
-	const char *source;	/* the paper or document */
-	const struct option *options;	/* or NULL */
-	bool wants_points;	/* it looks at the points of the history */
+	const char *name; /* as written in study.json */
+	const char *about; /* one line, for "hpotune strategies" */
+	const char *source; /* the paper or document */
+	const struct option *options; /* or NULL */
+	bool wants_points; /* it looks at the points of the history */
 
 	/* Check what one option alone cannot show; NULL = nothing to check. */
-	int (*check)(const struct option_value *, const struct space *,
-	    struct err *);
+	int (*check)(
+	    const struct option_value *, const struct space *, struct err *);
 	/*
 	 * Write the next point to x, one number in [0, 1] per parameter.
 	 * The caller owns x, snaps it and marks inactive parameters.

@@ -33,7 +33,8 @@ main(void)
 			    trial_state_name(from), trial_event_name(ev), got);
 		}
 		ok(trial_state_parse(trial_state_name(from), &back) &&
-			back == from, "%s reads back", trial_state_name(from));
+			back == from,
+		    "%s reads back", trial_state_name(from));
 		ok(trial_state_final(from) ==
 			(strspn(want[from], "-") == TRIAL_EVENTS),
 		    "%s is final when nothing moves it",

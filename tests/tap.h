@@ -42,13 +42,14 @@ is_int(long long got, long long want, const char *what)
 __attribute__((unused)) static bool
 is_str(const char *got, const char *want, const char *what)
 {
-	bool same = got == NULL || want == NULL ? got == want :
-						  strcmp(got, want) == 0;
+	bool same =
+	    got == NULL || want == NULL ? got == want : strcmp(got, want) == 0;
 	bool good = ok(same, "%s", what);
 
 	if (!good)
 		printf("# got \"%s\"\n# want \"%s\"\n",
-		    got != NULL ? got : "(null)", want != NULL ? want : "(null)");
+		    got != NULL ? got : "(null)",
+		    want != NULL ? want : "(null)");
 	return good;
 }
 
@@ -57,7 +58,8 @@ __attribute__((unused)) static bool
 is_near(double got, double want, double tol, const char *what)
 {
 	bool good = ok((isnan(got) && isnan(want)) || got == want ||
-		fabs(got - want) <= tol, "%s", what);
+			   fabs(got - want) <= tol,
+	    "%s", what);
 
 	if (!good)
 		printf("# got %.17g, want %.17g\n", got, want);

@@ -25,9 +25,9 @@ struct study_trial;
 
 /* How far the output of an attempt has been read and recorded. */
 struct launch_cursor {
-	int64_t log;		/* bytes of the log */
-	int64_t metrics;	/* bytes of the metrics file */
-	bool log_skip;		/* inside a line too long to keep */
+	int64_t log; /* bytes of the log */
+	int64_t metrics; /* bytes of the metrics file */
+	bool log_skip; /* inside a line too long to keep */
 	bool metrics_skip;
 };
 
@@ -35,37 +35,37 @@ struct launch_cursor {
 struct launch_spec {
 	int64_t trial;
 	int attempt;
-	int slot;		/* 0 … slots - 1 of this launcher */
-	const char *study;	/* its name */
-	const char *uuid;	/* 36 characters, never used twice */
-	const char *trial_dir;	/* absolute: NAME.d/trials/NUMBER */
-	char *const *argv;	/* ends with NULL */
-	char *const *env;	/* HPOTUNE_ and SM_ names: "NAME=VALUE", NULL */
+	int slot; /* 0 … slots - 1 of this launcher */
+	const char *study; /* its name */
+	const char *uuid; /* 36 characters, never used twice */
+	const char *trial_dir; /* absolute: NAME.d/trials/NUMBER */
+	char *const *argv; /* ends with NULL */
+	char *const *env; /* HPOTUNE_ and SM_ names: "NAME=VALUE", NULL */
 	const char *params_json;
-	const struct study_trial *settings;	/* workdir, env, limits, … */
-	struct launch_cursor cursor;	/* look only */
+	const struct study_trial *settings; /* workdir, env, limits, … */
+	struct launch_cursor cursor; /* look only */
 };
 
 struct launch_exit {
-	bool ran;		/* false: the command could not be executed */
-	int exit_code;		/* -1 when ended by a signal */
-	int signal;		/* 0 when it exited */
-	bool timeout;		/* max_run was reached */
-	bool oom;		/* the kernel said so */
-	int64_t started_us;	/* wall time, microseconds since 1970 */
+	bool ran; /* false: the command could not be executed */
+	int exit_code; /* -1 when ended by a signal */
+	int signal; /* 0 when it exited */
+	bool timeout; /* max_run was reached */
+	bool oom; /* the kernel said so */
+	int64_t started_us; /* wall time, microseconds since 1970 */
 	int64_t ended_us;
-	int64_t max_rss;	/* bytes */
+	int64_t max_rss; /* bytes */
 	int64_t cpu_us;
-	char why[160];		/* one clause, "" when the code says all */
+	char why[160]; /* one clause, "" when the code says all */
 };
 
 enum launch_event_kind {
-	LAUNCH_UP,	/* the trial's process is there */
-	LAUNCH_REPORT,	/* one value of one metric */
-	LAUNCH_READ,	/* output was read up to cursor: commit it with the reports */
-	LAUNCH_NOTE,	/* something for view events */
-	LAUNCH_EXIT,	/* over; all its output was delivered before */
-	LAUNCH_LOST	/* over, and nobody knows how */
+	LAUNCH_UP, /* the trial's process is there */
+	LAUNCH_REPORT, /* one value of one metric */
+	LAUNCH_READ, /* output was read up to cursor: commit it with the reports */
+	LAUNCH_NOTE, /* something for view events */
+	LAUNCH_EXIT, /* over; all its output was delivered before */
+	LAUNCH_LOST /* over, and nobody knows how */
 };
 
 struct launch_event {
@@ -74,15 +74,15 @@ struct launch_event {
 	int attempt;
 	union {
 		struct {
-			int64_t pid;	/* 0 when there is none */
+			int64_t pid; /* 0 when there is none */
 			int64_t started_us;
-			const char *place;	/* "host", "host gpu 0" */
+			const char *place; /* "host", "host gpu 0" */
 		} up;
 		struct {
 			const char *name;
 			bool has_step;
 			int64_t step;
-			double value;	/* may be NaN or infinite */
+			double value; /* may be NaN or infinite */
 		} report;
 		struct launch_cursor cursor;
 		struct {
@@ -100,28 +100,28 @@ typedef void launch_cb(void *arg, const struct launch_event *);
 
 /* What the launcher finds of an attempt that the store says was begun. */
 enum launch_look {
-	LOOK_NEVER,	/* it never started and, without start, never will */
-	LOOK_ALIVE,	/* starting, running or ending: events will follow */
-	LOOK_ENDED,	/* over: its last reports and its end will follow */
-	LOOK_LOST,	/* over, nothing remains of it; LAUNCH_LOST follows after its last reports */
-	LOOK_UNKNOWN	/* cannot tell: no action, ask again */
+	LOOK_NEVER, /* it never started and, without start, never will */
+	LOOK_ALIVE, /* starting, running or ending: events will follow */
+	LOOK_ENDED, /* over: its last reports and its end will follow */
+	LOOK_LOST, /* over, nothing remains of it; LAUNCH_LOST follows after its last reports */
+	LOOK_UNKNOWN /* cannot tell: no action, ask again */
 };
 
 struct launch_env {
 	struct loop *loop;
 	const char *study;
-	const char *metric;		/* the objective: pretend reports it */
+	const char *metric; /* the objective: pretend reports it */
 	bool maximize;
-	const char *state_dir;		/* NAME.d, absolute */
+	const char *state_dir; /* NAME.d, absolute */
 	const struct study_trial *settings;
-	const struct option_value *options;	/* of the backend block */
-	int64_t parallel;		/* limits.parallel, 0 = the launcher decides */
-	launch_cb *event;		/* called from inside collect only */
+	const struct option_value *options; /* of the backend block */
+	int64_t parallel; /* limits.parallel, 0 = the launcher decides */
+	launch_cb *event; /* called from inside collect only */
 	void *arg;
 };
 
 struct launcher {
-	const char *name;	/* as written in study.json */
+	const char *name; /* as written in study.json */
 	const char *about;
 	const struct option *options;
 
@@ -151,8 +151,8 @@ struct launcher {
 	 */
 	void (*stop)(void *ctx, int64_t trial, int attempt, bool now);
 	/* After a restart: find it again, and adopt it when it is there. */
-	enum launch_look (*look)(void *ctx, const struct launch_spec *,
-	    struct err *);
+	enum launch_look (*look)(
+	    void *ctx, const struct launch_spec *, struct err *);
 	/*
 	 * Make sure that an attempt that look answered LOOK_NEVER for can never
 	 * start any more (a late supervisor may still be on its way).

@@ -33,7 +33,7 @@ err_add(struct err *e, const char *fmt, ...)
 	n = vsnprintf(e->text, sizeof e->text, fmt, ap);
 	va_end(ap);
 	if (n >= 0 && (size_t)n < sizeof e->text)
-		(void)snprintf(e->text + n, sizeof e->text - (size_t)n, ": %s",
-		    old);
+		(void)snprintf(
+		    e->text + n, sizeof e->text - (size_t)n, ": %s", old);
 	return -1;
 }

@@ -10,13 +10,13 @@
 /* What the caller can do about it. */
 enum err_kind {
 	ERR_NONE,
-	ERR_USAGE,	/* the user's words or study.json are wrong: exit 2 */
-	ERR_FILE,	/* the operating system said no */
-	ERR_BUSY,	/* somebody else holds it: try again later */
-	ERR_FULL,	/* no space left */
-	ERR_STORE,	/* the database said no */
-	ERR_LAUNCH,	/* a trial could not be started */
-	ERR_REMOTE	/* the other side of a connection failed: may be retried */
+	ERR_USAGE, /* the user's words or study.json are wrong: exit 2 */
+	ERR_FILE, /* the operating system said no */
+	ERR_BUSY, /* somebody else holds it: try again later */
+	ERR_FULL, /* no space left */
+	ERR_STORE, /* the database said no */
+	ERR_LAUNCH, /* a trial could not be started */
+	ERR_REMOTE /* the other side of a connection failed: may be retried */
 };
 
 struct err {
@@ -24,14 +24,17 @@ struct err {
 	char text[512];
 };
 
-#define ERR_INIT { .kind = ERR_NONE, .text = "" }
+#define ERR_INIT                             \
+	{                                    \
+		.kind = ERR_NONE, .text = "" \
+	}
 
 /* Fill e (which may be NULL) and return -1, so that failing is one line. */
 int err_set(struct err *, enum err_kind, const char *, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* Put "text: " in front of what e says and return -1. */
-int err_add(struct err *, const char *, ...)
-    __attribute__((format(printf, 2, 3)));
+int
+err_add(struct err *, const char *, ...) __attribute__((format(printf, 2, 3)));
 
 #endif /* BASE_ERR_H */

@@ -68,13 +68,13 @@ log_line(enum log_level level, const char *area, const char *fmt, va_list ap)
 		fprintf(stderr, "%s %s: %s\n", clock, area, text);
 }
 
-#define LOG_AT(name, level)                       \
+#define LOG_AT(name, level)                               \
 	void name(const char *area, const char *fmt, ...) \
-	{                                         \
-		va_list ap;                       \
-		va_start(ap, fmt);                \
-		log_line(level, area, fmt, ap);   \
-		va_end(ap);                       \
+	{                                                 \
+		va_list ap;                               \
+		va_start(ap, fmt);                        \
+		log_line(level, area, fmt, ap);           \
+		va_end(ap);                               \
 	}
 
 LOG_AT(log_error, LOG_LEVEL_ERROR)

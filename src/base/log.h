@@ -13,8 +13,8 @@ enum log_level {
 	LOG_LEVEL_DEBUG
 };
 
-typedef void log_sink(void *arg, enum log_level, const char *area,
-    const char *text);
+typedef void
+log_sink(void *arg, enum log_level, const char *area, const char *text);
 
 /* Show lines up to this level; the start is LOG_LEVEL_INFO. */
 void log_set_level(enum log_level);

@@ -19,8 +19,8 @@ struct loop_timer {
 	loop_cb *cb;
 	void *arg;
 	int64_t due_ms;
-	uint64_t order;		/* equal times fire in the order they were set */
-	size_t place;		/* index in the heap, or NOT_SET */
+	uint64_t order; /* equal times fire in the order they were set */
+	size_t place; /* index in the heap, or NOT_SET */
 };
 
 struct loop_fd {
@@ -38,9 +38,9 @@ struct loop_signal {
 };
 
 struct loop {
-	struct event_base *base;	/* NULL on a virtual clock */
+	struct event_base *base; /* NULL on a virtual clock */
 	struct event *tick;
-	int64_t tick_ms;		/* when tick fires; -1 = not set */
+	int64_t tick_ms; /* when tick fires; -1 = not set */
 	struct loop_timer **heap;
 	size_t n_timers, cap;
 	uint64_t order;
@@ -64,8 +64,7 @@ clock_ms(clockid_t id)
 int64_t
 loop_now_ms(const struct loop *loop)
 {
-	return loop->base != NULL ? clock_ms(CLOCK_BOOTTIME) :
-				    loop->virtual_ms;
+	return loop->base != NULL ? clock_ms(CLOCK_BOOTTIME) : loop->virtual_ms;
 }
 
 int64_t
@@ -154,8 +153,9 @@ loop_timer_new(struct loop *loop, loop_cb *cb, void *arg)
 {
 	struct loop_timer *t = xcalloc(1, sizeof *t);
 
-	*t = (struct loop_timer){ .loop = loop, .cb = cb, .arg = arg,
-		.place = NOT_SET };
+	*t = (struct loop_timer){
+		.loop = loop, .cb = cb, .arg = arg, .place = NOT_SET
+	};
 	return t;
 }
 
@@ -185,8 +185,8 @@ loop_timer_set(struct loop_timer *t, int64_t ms)
 	loop_timer_stop(t);
 	if (loop->n_timers == loop->cap) {
 		loop->cap = loop->cap < 16 ? 16 : loop->cap * 2;
-		loop->heap = xreallocarray(loop->heap, loop->cap,
-		    sizeof(*loop->heap));
+		loop->heap =
+		    xreallocarray(loop->heap, loop->cap, sizeof(*loop->heap));
 	}
 	t->due_ms = loop_now_ms(loop) + (ms > 0 ? ms : 0);
 	t->order = loop->order++;
@@ -248,8 +248,8 @@ loop_open(struct loop **out, enum loop_clock clock, struct err *e)
 		loop->base = event_base_new();
 		if (loop->base == NULL) {
 			free(loop);
-			return err_set(e, ERR_FILE,
-			    "the event loop could not be made");
+			return err_set(
+			    e, ERR_FILE, "the event loop could not be made");
 		}
 		loop->tick = evtimer_new(loop->base, on_tick, loop);
 	}
@@ -340,10 +340,10 @@ loop_fd_new(struct loop *loop, int fd, loop_fd_cb *cb, void *arg)
 
 	*f = (struct loop_fd){ .loop = loop, .cb = cb, .arg = arg };
 	if (loop->base != NULL) {
-		f->read = event_new(loop->base, fd, EV_READ | EV_PERSIST,
-		    on_read, f);
-		f->write = event_new(loop->base, fd, EV_WRITE | EV_PERSIST,
-		    on_write, f);
+		f->read =
+		    event_new(loop->base, fd, EV_READ | EV_PERSIST, on_read, f);
+		f->write = event_new(
+		    loop->base, fd, EV_WRITE | EV_PERSIST, on_write, f);
 	}
 	return f;
 }

@@ -21,10 +21,7 @@ struct loop_signal;
 typedef void loop_cb(void *arg);
 typedef void loop_fd_cb(void *arg, int fd, bool readable, bool writable);
 
-enum loop_clock {
-	LOOP_REAL,
-	LOOP_VIRTUAL
-};
+enum loop_clock { LOOP_REAL, LOOP_VIRTUAL };
 
 int loop_open(struct loop **, enum loop_clock, struct err *);
 void loop_close(struct loop *);
@@ -57,8 +54,8 @@ void loop_fd_want(struct loop_fd *, bool read, bool write);
 void loop_fd_free(struct loop_fd *);
 
 /* Call cb after signal signo has come (coalesced). */
-struct loop_signal *loop_signal_new(struct loop *, int signo, loop_cb *,
-    void *arg);
+struct loop_signal *
+loop_signal_new(struct loop *, int signo, loop_cb *, void *arg);
 void loop_signal_free(struct loop_signal *);
 
 #endif /* BASE_LOOP_H */

@@ -22,8 +22,8 @@ char *xasprintf(const char *, ...) __attribute__((format(printf, 1, 2)));
  * Start with { 0 }; the owner calls buf_free.
  */
 struct buf {
-	char *data;	/* NULL while empty */
-	size_t len;	/* bytes, without the final NUL */
+	char *data; /* NULL while empty */
+	size_t len; /* bytes, without the final NUL */
 	size_t cap;
 };
 

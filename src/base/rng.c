@@ -40,8 +40,7 @@ rng_init(struct rng *r, uint64_t seed, uint64_t stream)
 {
 	*r = (struct rng){
 		.key = { (uint32_t)seed, (uint32_t)(seed >> 32) },
-		.counter = { 0, 0, (uint32_t)stream,
-		    (uint32_t)(stream >> 32) },
+		.counter = { 0, 0, (uint32_t)stream, (uint32_t)(stream >> 32) },
 		.used = 4,
 	};
 }

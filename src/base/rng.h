@@ -11,10 +11,10 @@
 #include <stdint.h>
 
 struct rng {
-	uint32_t key[2];	/* the seed */
-	uint32_t counter[4];	/* [0..1] position, [2..3] stream */
+	uint32_t key[2]; /* the seed */
+	uint32_t counter[4]; /* [0..1] position, [2..3] stream */
 	uint32_t out[4];
-	unsigned used;		/* words of out handed out; 4 = none left */
+	unsigned used; /* words of out handed out; 4 = none left */
 };
 
 /* Start stream number stream (a trial, say) of this seed. */
@@ -28,8 +28,8 @@ uint64_t rng_below(struct rng *, uint64_t n);
 /* Standard normal (Box-Muller, one of the pair). */
 double rng_normal(struct rng *);
 /* One block of the generator: ten rounds on counter with key. */
-void rng_philox(uint32_t out[4], const uint32_t counter[4],
-    const uint32_t key[2]);
+void
+rng_philox(uint32_t out[4], const uint32_t counter[4], const uint32_t key[2]);
 /* Fill from the operating system: seeds and names, never the mathematics. */
 void rng_system(void *, size_t);
 

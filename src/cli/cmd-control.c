@@ -103,9 +103,10 @@ cmd_stop(struct cli *cli)
 	if (asking_open(&a, cli, &e) != 0)
 		return cli_fail(&e);
 	if (cli->n_operands == 0)
-		status = ask(cli, &a, cli_has(cli, "now") ?
-			"{\"command\": \"stop\", \"now\": true}" :
-			"{\"command\": \"stop\"}",
+		status = ask(cli, &a,
+		    cli_has(cli, "now")
+			? "{\"command\": \"stop\", \"now\": true}"
+			: "{\"command\": \"stop\"}",
 		    TUNER_STOP_TRIAL, 0, NULL, true, true);
 	for (i = 0; i < cli->n_operands; i++) {
 		if (cli_read_integer(cli->operands[i], "trial", 1, INT64_MAX,
@@ -115,8 +116,8 @@ cmd_stop(struct cli *cli)
 		}
 		line = xasprintf("{\"command\": \"stop\", \"trial\": %lld}",
 		    (long long)trial);
-		one = ask(cli, &a, line, TUNER_STOP_TRIAL, trial, NULL, true,
-		    false);
+		one = ask(
+		    cli, &a, line, TUNER_STOP_TRIAL, trial, NULL, true, false);
 		if (one != CLI_DONE)
 			status = one;
 		free(line);
@@ -153,8 +154,8 @@ cmd_resume(struct cli *cli)
 
 /* NAME=VALUE … -> the JSON of a partial setting. */
 static int
-setting_read(struct cli *cli, const struct space *space, struct buf *out,
-    struct err *e)
+setting_read(
+    struct cli *cli, const struct space *space, struct buf *out, struct err *e)
 {
 	struct value *values = xcalloc(space->n, sizeof *values);
 	char *name, *eq;
@@ -167,14 +168,14 @@ setting_read(struct cli *cli, const struct space *space, struct buf *out,
 			*eq = '\0';
 		p = space_find(space, name);
 		if (eq == NULL)
-			rc = err_set(e, ERR_USAGE, "%s: NAME=VALUE is wanted",
-			    name);
+			rc = err_set(
+			    e, ERR_USAGE, "%s: NAME=VALUE is wanted", name);
 		else if (p < 0)
 			rc = err_set(e, ERR_USAGE,
 			    "%s: the study has no such parameter", name);
 		else
-			rc = param_parse(&space->params[p], eq + 1, &values[p],
-			    e);
+			rc = param_parse(
+			    &space->params[p], eq + 1, &values[p], e);
 		free(name);
 	}
 	if (rc == 0)
@@ -202,8 +203,8 @@ cmd_enqueue(struct cli *cli)
 	else {
 		line = xasprintf("{\"command\": \"enqueue\", \"params\": %s}",
 		    buf_str(&params));
-		status = ask(cli, &a, line, TUNER_ENQUEUE, 0,
-		    buf_str(&params), true, false);
+		status = ask(cli, &a, line, TUNER_ENQUEUE, 0, buf_str(&params),
+		    true, false);
 		free(line);
 	}
 	buf_free(&params);

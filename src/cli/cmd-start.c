@@ -33,8 +33,8 @@ extern char **environ;
 /* The screen of a running study: drawn over itself. */
 struct screen {
 	struct cli *cli;
-	int lines;		/* drawn last time */
-	int ready_fd;		/* of the command that waits for us, or -1 */
+	int lines; /* drawn last time */
+	int ready_fd; /* of the command that waits for us, or -1 */
 };
 
 static void
@@ -62,13 +62,12 @@ on_display(void *arg, struct store *store, const char *trouble)
 	struct err e = ERR_INIT;
 	struct buf b = { 0 };
 
-	if (store != NULL &&
-	    progress_render(&b, store, scr->cli->width, scr->cli->colour,
-		&e) != 0)
+	if (store != NULL && progress_render(&b, store, scr->cli->width,
+				 scr->cli->colour, &e) != 0)
 		buf_clear(&b);
 	if (*trouble != '\0')
-		buf_printf(&b, "%.*s\n", scr->cli->width > 1 ?
-			scr->cli->width - 1 : 200, trouble);
+		buf_printf(&b, "%.*s\n",
+		    scr->cli->width > 1 ? scr->cli->width - 1 : 200, trouble);
 	screen_draw(scr, buf_str(&b));
 	buf_free(&b);
 }
@@ -155,8 +154,8 @@ detached_argv(struct cli *cli, const struct cli_study *found)
 	argv[n++] = xstrdup(found->json != NULL ? found->json : found->db);
 	for (i = 0; kept[i] != NULL; i++)
 		if (cli_value(cli, kept[i]) != NULL)
-			argv[n++] = xasprintf("--%s=%s", kept[i],
-			    cli_value(cli, kept[i]));
+			argv[n++] = xasprintf(
+			    "--%s=%s", kept[i], cli_value(cli, kept[i]));
 	if (cli_has(cli, "network-fs"))
 		argv[n++] = xstrdup("--network-fs");
 	return argv;
@@ -171,8 +170,8 @@ detached_spawn(char **argv, const char *log, int ready_fd, pid_t *pid)
 
 	posix_spawn_file_actions_init(&fa);
 	posix_spawn_file_actions_addopen(&fa, 0, "/dev/null", O_RDONLY, 0);
-	posix_spawn_file_actions_addopen(&fa, 1, log,
-	    O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, 0600);
+	posix_spawn_file_actions_addopen(
+	    &fa, 1, log, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, 0600);
 	posix_spawn_file_actions_adddup2(&fa, 1, 2);
 	posix_spawn_file_actions_adddup2(&fa, ready_fd, ready_fd);
 	posix_spawnattr_init(&attr);
@@ -219,8 +218,8 @@ start_detached(struct cli *cli, struct cli_study *found,
 		err_set(e, ERR_FILE, "the server was not started: %s",
 		    strerror(rc));
 	else if (n <= 0)
-		err_set(e, ERR_FILE, "the server ended at once: %s says why",
-		    log);
+		err_set(
+		    e, ERR_FILE, "the server ended at once: %s says why", log);
 	else if (text[0] != '+')
 		err_set(e, ERR_FILE, "%s", text);
 	else if (!cli_has(cli, "quiet"))

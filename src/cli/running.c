@@ -24,8 +24,8 @@ study_from_store(struct cli_study *found, struct err *e)
 	rc = store_study_get(store, &row, e);
 	if (rc == 0) {
 		path = xasprintf("%s/study.json", row.dir);
-		rc = study_parse(&found->study, row.json, strlen(row.json),
-		    path, e);
+		rc = study_parse(
+		    &found->study, row.json, strlen(row.json), path, e);
 		free(path);
 	}
 	store_study_fini(&row);
@@ -34,8 +34,8 @@ study_from_store(struct cli_study *found, struct err *e)
 }
 
 int
-running_find(struct cli *cli, struct cli_study *found,
-    const char *state_dir, struct err *e)
+running_find(struct cli *cli, struct cli_study *found, const char *state_dir,
+    struct err *e)
 {
 	if (cli_find_study(cli, found, state_dir, e) != 0)
 		return -1;

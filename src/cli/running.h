@@ -11,8 +11,8 @@ struct err;
  * Find the study (state_dir as for cli_find_study) and have found->study read: from study.json, or as its
  * database kept it.
  */
-int running_find(struct cli *, struct cli_study *, const char *state_dir,
-    struct err *);
+int running_find(
+    struct cli *, struct cli_study *, const char *state_dir, struct err *);
 /* NAME.d of a found study; the caller frees it. */
 char *running_dir(const struct cli_study *);
 

@@ -40,8 +40,8 @@ best_print(struct store *store, const char *metric, struct err *e)
 	int rc;
 
 	if (store_rows_open(&rows, store,
-		"SELECT trial, objective, step, params, state FROM best",
-		NULL, e) != 0)
+		"SELECT trial, objective, step, params, state FROM best", NULL,
+		e) != 0)
 		return -1;
 	rc = store_rows_next(rows, e);
 	if (rc == 0)
@@ -67,7 +67,8 @@ study_print(struct store *store, char *metric, size_t n, struct err *e)
 
 	if (store_rows_open(&rows, store,
 		"SELECT name, state, trials, completed, stopped, failed, "
-		"metric FROM study", NULL, e) != 0)
+		"metric FROM study",
+		NULL, e) != 0)
 		return -1;
 	rc = store_rows_next(rows, e);
 	if (rc == 1) {

@@ -15,8 +15,8 @@ struct curve;
 
 struct curve_buf {
 	double *values;
-	int64_t *steps;		/* NULL while regular */
-	int64_t first, stride;	/* while regular */
+	int64_t *steps; /* NULL while regular */
+	int64_t first, stride; /* while regular */
 	size_t n, cap;
 };
 
@@ -24,8 +24,7 @@ struct curve_buf {
  * Put value at step.  Returns true when the step is new; else the value that
  * stood there goes to *old.
  */
-bool curve_buf_put(struct curve_buf *, int64_t step, double value,
-    double *old);
+bool curve_buf_put(struct curve_buf *, int64_t step, double value, double *old);
 /* A copy of a curve that may grow; the buffer must be empty ({ 0 }). */
 void curve_buf_load(struct curve_buf *, const struct curve *);
 /* Forget the steps if, out of order as they came, they follow a stride now. */

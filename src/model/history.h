@@ -16,8 +16,8 @@
 #include "src/model/trial.h"
 
 enum history_keep {
-	HISTORY_POINTS = 1,	/* for strategies that look at points */
-	HISTORY_CURVES = 2	/* for rules that look at curves */
+	HISTORY_POINTS = 1, /* for strategies that look at points */
+	HISTORY_CURVES = 2 /* for rules that look at curves */
 };
 
 struct history;
@@ -25,10 +25,10 @@ struct history;
 /* One curve: n reports, steps ascending, one value per step. */
 struct curve {
 	size_t n;
-	const int64_t *steps;	/* NULL: first, first + stride, … */
+	const int64_t *steps; /* NULL: first, first + stride, … */
 	int64_t first;
-	int64_t stride;		/* at least 1 */
-	const double *values;	/* smaller is better; may be NaN or infinite */
+	int64_t stride; /* at least 1 */
+	const double *values; /* smaller is better; may be NaN or infinite */
 };
 
 /* dims = parameters of the space; keep = enum history_keep, or-ed. */
@@ -46,16 +46,16 @@ void history_add(struct history *, int64_t trial, const double *point);
  * of the same step.  Returns true when the step is new for this trial (always,
  * when curves are not kept).  Reports of trials that are over are welcome.
  */
-bool history_report(struct history *, int64_t trial, int64_t step,
-    double value);
+bool
+history_report(struct history *, int64_t trial, int64_t step, double value);
 /*
  * Whether the newest history_report replaced a value, and which one (turned).
  * For caches that have to take the old value back.
  */
 bool history_replaced(const struct history *, double *old);
 /* The trial is over; objective in the user's sign, NaN when it has none. */
-void history_end(struct history *, int64_t trial, enum trial_state,
-    double objective);
+void history_end(
+    struct history *, int64_t trial, enum trial_state, double objective);
 /* It will run again: pending once more, its curve stays. */
 void history_retry(struct history *, int64_t trial);
 

@@ -16,27 +16,27 @@ enum trial_state {
 	TRIAL_RUNNING,
 	TRIAL_STOPPING,
 	TRIAL_COMPLETED,
-	TRIAL_STOPPED,		/* by a rule */
+	TRIAL_STOPPED, /* by a rule */
 	TRIAL_FAILED,
-	TRIAL_CANCELLED,	/* by the user, or by the end of the study */
+	TRIAL_CANCELLED, /* by the user, or by the end of the study */
 	TRIAL_STATES
 };
 
 enum trial_event {
-	TRIAL_EV_PLACE,		/* a slot is given to it */
-	TRIAL_EV_UP,		/* its process is there */
-	TRIAL_EV_STOP,		/* a rule, the user or a limit condemns it */
-	TRIAL_EV_COMPLETE,	/* ended well */
-	TRIAL_EV_FAIL,		/* ended badly, no further attempt */
-	TRIAL_EV_RETRY,		/* ended, and there will be another attempt */
-	TRIAL_EV_STOPPED,	/* ended after a rule's stop */
-	TRIAL_EV_CANCELLED,	/* ended after the user's stop, or never began */
+	TRIAL_EV_PLACE, /* a slot is given to it */
+	TRIAL_EV_UP, /* its process is there */
+	TRIAL_EV_STOP, /* a rule, the user or a limit condemns it */
+	TRIAL_EV_COMPLETE, /* ended well */
+	TRIAL_EV_FAIL, /* ended badly, no further attempt */
+	TRIAL_EV_RETRY, /* ended, and there will be another attempt */
+	TRIAL_EV_STOPPED, /* ended after a rule's stop */
+	TRIAL_EV_CANCELLED, /* ended after the user's stop, or never began */
 	TRIAL_EVENTS
 };
 
 /* Why an attempt ended: interface.md, end_class. */
 enum end_class {
-	END_NONE,		/* has not ended */
+	END_NONE, /* has not ended */
 	END_OK,
 	END_STOPPED,
 	END_ERROR,
@@ -55,11 +55,11 @@ enum end_class {
 /* Who asked for a stop: it decides where a stopping trial ends. */
 enum stop_cause {
 	STOP_NONE,
-	STOP_RULE,	/* -> stopped */
-	STOP_DIVERGED,	/* a rule, for non-finite reports -> stopped */
-	STOP_USER,	/* -> cancelled */
-	STOP_LIMIT,	/* the study ended -> cancelled */
-	STOP_SHUTDOWN,	/* the server was told to leave -> waiting */
+	STOP_RULE, /* -> stopped */
+	STOP_DIVERGED, /* a rule, for non-finite reports -> stopped */
+	STOP_USER, /* -> cancelled */
+	STOP_LIMIT, /* the study ended -> cancelled */
+	STOP_SHUTDOWN, /* the server was told to leave -> waiting */
 	STOP_CAUSES
 };
 
@@ -82,9 +82,9 @@ bool trial_state_placed(enum trial_state);
 /* What to do after an attempt ended badly. */
 enum retry_policy {
 	RETRY_NEVER,
-	RETRY_COUNTED,	/* uses up trial.retries */
-	RETRY_FREE,	/* burns nothing: not the trial's fault */
-	RETRY_ALONE	/* counted, later, with nothing else running */
+	RETRY_COUNTED, /* uses up trial.retries */
+	RETRY_FREE, /* burns nothing: not the trial's fault */
+	RETRY_ALONE /* counted, later, with nothing else running */
 };
 enum retry_policy end_class_retry(enum end_class);
 

@@ -32,8 +32,8 @@ act_start(struct tuner *t, struct live *l)
 	struct trial_env te;
 
 	l->unsent = false;
-	if (trial_env_make(&te, t->study, &l->row, &l->att, t->env.state_dir,
-		&e) == 0 &&
+	if (trial_env_make(
+		&te, t->study, &l->row, &l->att, t->env.state_dir, &e) == 0 &&
 	    b->launcher->start(b->ctx, &te.spec, &e) == 0) {
 		trial_env_free(&te);
 		return;
@@ -59,8 +59,8 @@ unsent_abandon(struct tuner *t, struct live *l)
 
 	if (fail_bug("bug.no_abandon"))
 		return true;
-	rc = trial_env_make(&te, t->study, &l->row, &l->att, t->env.state_dir,
-	    &e);
+	rc = trial_env_make(
+	    &te, t->study, &l->row, &l->att, t->env.state_dir, &e);
 	if (rc == 0)
 		rc = b->launcher->abandon(b->ctx, &te.spec, &e);
 	trial_env_free(&te);
@@ -91,14 +91,14 @@ tuner_unstarted(struct tuner *t)
 		if (!l->open)
 			continue;
 		if (l->start_error != NULL) {
-			(void)snprintf(x.why, sizeof x.why, "%s",
-			    l->start_error);
+			(void)snprintf(
+			    x.why, sizeof x.why, "%s", l->start_error);
 			tuner_attempt_ended(t, l, &x, NULL);
 		} else if (l->unsent && l->att.started_us != 0) {
 			/* It was there once: it must not begin again. */
 			if (unsent_abandon(t, l))
-				tuner_attempt_ended(t, l, NULL,
-				    "its records are gone");
+				tuner_attempt_ended(
+				    t, l, NULL, "its records are gone");
 		} else if (l->unsent && l->row.cause == STOP_NONE) {
 			act_add(t, ACT_START, l->row.number);
 		} else if (l->unsent && unsent_abandon(t, l)) {
@@ -152,8 +152,8 @@ void
 tuner_request(struct tuner *t, enum tuner_ask ask, int64_t trial,
     const char *params, tuner_reply *reply, void *arg)
 {
-	t->requests = xreallocarray(t->requests, t->n_requests + 1,
-	    sizeof *t->requests);
+	t->requests =
+	    xreallocarray(t->requests, t->n_requests + 1, sizeof *t->requests);
 	t->requests[t->n_requests++] = (struct request){
 		.ask = ask,
 		.trial = trial,
@@ -177,8 +177,8 @@ request_stop_trial(struct tuner *t, struct request *r)
 			    "there is no trial %" PRId64, r->trial);
 		else
 			(void)snprintf(r->text, sizeof r->text,
-			    "trial %" PRId64 " has ended already: %s",
-			    r->trial, trial_state_name(row.state));
+			    "trial %" PRId64 " has ended already: %s", r->trial,
+			    trial_state_name(row.state));
 		store_trial_fini(&row);
 		return;
 	}
@@ -213,8 +213,8 @@ request_enqueue(struct tuner *t, struct request *r)
 	else {
 		r->good = true;
 		t->durable = true;
-		(void)snprintf(r->text, sizeof r->text,
-		    "the setting will be tried next");
+		(void)snprintf(
+		    r->text, sizeof r->text, "the setting will be tried next");
 	}
 	json_free(doc);
 	free(values);
@@ -235,9 +235,9 @@ request_pause(struct tuner *t, struct request *r, bool paused)
 		tuner_break(t, &e);
 	tuner_event(t, "info", "study", 0, 0,
 	    paused ? "paused by the user" : "resumed by the user");
-	(void)snprintf(r->text, sizeof r->text, paused ?
-		"no further trial is placed until resume" :
-		"trials are placed again");
+	(void)snprintf(r->text, sizeof r->text,
+	    paused ? "no further trial is placed until resume"
+		   : "trials are placed again");
 }
 
 /* Record what was asked; the answers go out after the commit. */

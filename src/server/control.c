@@ -20,19 +20,16 @@
 #include "src/server/control.h"
 #include "src/server/state.h"
 
-enum {
-	LINE_MAX_BYTES = 65536,
-	CLIENTS_MAX = 64
-};
+enum { LINE_MAX_BYTES = 65536, CLIENTS_MAX = 64 };
 
 struct client {
 	struct control *control;
 	int fd;
 	struct loop_fd *watch;
 	struct buf in;
-	bool waiting;		/* an answer is on its way */
-	bool gone;		/* it hung up meanwhile */
-	bool stays;		/* open until the server has left */
+	bool waiting; /* an answer is on its way */
+	bool gone; /* it hung up meanwhile */
+	bool stays; /* open until the server has left */
 };
 
 struct control {
@@ -79,7 +76,7 @@ client_send(struct client *c, bool good, const char *text)
 	json_put_string(&b, text);
 	buf_puts(&b, "}\n");
 	if (send(c->fd, b.data, b.len, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
-		c->gone = true;		/* it hung up: nobody to tell */
+		c->gone = true; /* it hung up: nobody to tell */
 	buf_free(&b);
 }
 
@@ -119,9 +116,9 @@ client_command(struct client *c, const struct json *root)
 	(void)json_bool(json_get(root, "now"), &now);
 	if (name != NULL && strcmp(name, "stop") == 0 && trial == 0) {
 		c->stays = true;
-		client_send(c, true, now ?
-			"the server ends its trials at once and leaves" :
-			"the server lets its trials end and leaves");
+		client_send(c, true,
+		    now ? "the server ends its trials at once and leaves"
+			: "the server lets its trials end and leaves");
 		c->control->hooks.leave(c->control->hooks.arg, now);
 		return c->gone;
 	}
@@ -148,8 +145,8 @@ client_line(struct client *c)
 	struct err e = ERR_INIT;
 	bool over;
 
-	if (json_parse(&doc, c->in.data, strcspn(c->in.data, "\n"), NULL,
-		false, &e) != 0) {
+	if (json_parse(&doc, c->in.data, strcspn(c->in.data, "\n"), NULL, false,
+		&e) != 0) {
 		client_send(c, false, e.text);
 		return true;
 	}
@@ -191,7 +188,7 @@ peer_is_us(int fd)
 	socklen_t len = sizeof cred;
 
 	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) == 0 &&
-	    cred.uid == geteuid();
+	       cred.uid == geteuid();
 }
 
 static void
@@ -233,15 +230,14 @@ control_open(struct control **out, struct loop *loop, const struct state *s,
 
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
-		return err_set(e, ERR_FILE, "the control socket: %s",
-		    strerror(errno));
-	(void)unlinkat(s->dir_fd, "control", 0);	/* of a dead server */
+		return err_set(
+		    e, ERR_FILE, "the control socket: %s", strerror(errno));
+	(void)unlinkat(s->dir_fd, "control", 0); /* of a dead server */
 	mask = umask(077);
 	rc = bind(fd, (struct sockaddr *)&un, len);
 	(void)umask(mask);
 	if (rc != 0 || listen(fd, CLIENTS_MAX) != 0) {
-		err_set(e, ERR_FILE, "%s/control: %s", s->dir,
-		    strerror(errno));
+		err_set(e, ERR_FILE, "%s/control: %s", s->dir, strerror(errno));
 		close(fd);
 		return -1;
 	}
@@ -293,8 +289,7 @@ answer_read(const char *line, struct control_answer *a, struct err *e)
 	text = json_string(json_get(json_root(doc), "text"));
 	a->ok = false;
 	(void)json_bool(json_get(json_root(doc), "ok"), &a->ok);
-	(void)snprintf(a->text, sizeof a->text, "%s",
-	    text != NULL ? text : "");
+	(void)snprintf(a->text, sizeof a->text, "%s", text != NULL ? text : "");
 	json_free(doc);
 	return 0;
 }
@@ -314,9 +309,10 @@ control_ask(const struct state *s, const char *line, bool wait,
 	if (fd < 0)
 		return err_set(e, ERR_FILE, "socket: %s", strerror(errno));
 	if (connect(fd, (struct sockaddr *)&un, len) != 0) {
-		rc = errno == ENOENT || errno == ECONNREFUSED ? 1 :
-		    err_set(e, ERR_FILE, "%s/control: %s", s->dir,
-			strerror(errno));
+		rc = errno == ENOENT || errno == ECONNREFUSED
+			 ? 1
+			 : err_set(e, ERR_FILE, "%s/control: %s", s->dir,
+			       strerror(errno));
 		close(fd);
 		return rc;
 	}
@@ -324,7 +320,7 @@ control_ask(const struct state *s, const char *line, bool wait,
 	    send(fd, "\n", 1, MSG_NOSIGNAL) < 0)
 		rc = err_set(e, ERR_FILE, "the server hung up");
 	while (rc == 0 && (wait || strchr(buf_str(&in), '\n') == NULL) &&
-	    (n = recv(fd, chunk, sizeof chunk, 0)) > 0)
+	       (n = recv(fd, chunk, sizeof chunk, 0)) > 0)
 		buf_add(&in, chunk, (size_t)n);
 	close(fd);
 	if (rc == 0 && strchr(buf_str(&in), '\n') == NULL)

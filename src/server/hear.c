@@ -65,8 +65,8 @@ hear_objective(struct tuner *t, struct live *l, int64_t step, double value)
 	if (is_new)
 		l->row.free_retries = 0;
 	l->row.reports += is_new;
-	if (t->study->value_last ? step >= l->row.last_step :
-				   better(t, value, l->row.objective))
+	if (t->study->value_last ? step >= l->row.last_step
+				 : better(t, value, l->row.objective))
 		l->row.objective = value;
 	if (step > l->row.last_step)
 		l->row.last_step = step;

@@ -55,8 +55,8 @@ tuner_judge(struct tuner *t, struct live *l, int64_t step)
 
 /* What an attempt's end was, as the world tells it, whoever asked for it. */
 static enum end_class
-end_classify(const struct live *l, const struct launch_exit *x, char *why,
-    size_t n)
+end_classify(
+    const struct live *l, const struct launch_exit *x, char *why, size_t n)
 {
 	*why = '\0';
 	if (x == NULL)
@@ -150,8 +150,8 @@ retry_plan(struct tuner *t, struct live *l, enum end_class c,
 		n = l->row.free_retries++;
 		break;
 	}
-	l->row.not_before_us = ran_ms < SLOTS_FAST_MS ?
-	    t->turn_us + 1000 * retry_pause_ms(n) : 0;
+	l->row.not_before_us =
+	    ran_ms < SLOTS_FAST_MS ? t->turn_us + 1000 * retry_pause_ms(n) : 0;
 	return true;
 }
 
@@ -175,8 +175,8 @@ end_event(struct tuner *t, struct live *l, enum end_class c,
 
 /* The move, and the class of the attempt, when a stop was on its way. */
 static enum trial_event
-stopped_event(struct tuner *t, struct live *l, enum end_class *c, char *why,
-    size_t n)
+stopped_event(
+    struct tuner *t, struct live *l, enum end_class *c, char *why, size_t n)
 {
 	int64_t max = t->study->trial.max_steps;
 
@@ -201,7 +201,8 @@ stopped_event(struct tuner *t, struct live *l, enum end_class *c, char *why,
 			return TRIAL_EV_COMPLETE;
 		}
 		*c = END_USER;
-		(void)snprintf(why, n, "interrupted; the next start resumes it");
+		(void)snprintf(
+		    why, n, "interrupted; the next start resumes it");
 		return TRIAL_EV_RETRY;
 	case STOP_NONE:
 	case STOP_CAUSES:
@@ -254,8 +255,9 @@ tuner_attempt_ended(struct tuner *t, struct live *l,
 
 	l->row.objective = objective_of_curve(t, l->row.number);
 	if (l->att.started_us == 0)
-		l->att.started_us = x != NULL && x->started_us != 0 ?
-		    x->started_us : t->turn_us;
+		l->att.started_us = x != NULL && x->started_us != 0
+					? x->started_us
+					: t->turn_us;
 	l->att.ended_us =
 	    x != NULL && x->ended_us != 0 ? x->ended_us : t->turn_us;
 	seen = c = end_classify(l, x, end_why, sizeof end_why);
@@ -267,7 +269,8 @@ tuner_attempt_ended(struct tuner *t, struct live *l,
 	else
 		ev = end_event(t, l, c, x, why, sizeof why);
 	attempt_close(t, l, x, seen == END_LOST ? seen : c, end_why);
-	slot_ended(t, l, l->row.cause == STOP_NONE &&
+	slot_ended(t, l,
+	    l->row.cause == STOP_NONE &&
 		(c == END_ERROR || c == END_NO_REPORT));
 	l->row.cause = STOP_NONE;
 	l->asked = l->unsent = l->unknown = false;
@@ -313,8 +316,8 @@ target_reached(const struct tuner *t)
 	if (!t->study->has_target || isnan(t->best_loss))
 		return false;
 	best = history_turn(t->history, t->best_loss);
-	return t->study->maximize ? best >= t->study->target :
-				    best <= t->study->target;
+	return t->study->maximize ? best >= t->study->target
+				  : best <= t->study->target;
 }
 
 static bool
@@ -343,9 +346,10 @@ tuner_check_limits(struct tuner *t)
 		    t->study->target, t->best_trial);
 		study_over(t, false, why);
 	} else if (lim->failed_trials > 0 &&
-	    t->n_failed >= lim->failed_trials) {
-		(void)snprintf(why, sizeof why, "%" PRId64
-		    " trials failed (limits.failed_trials)", t->n_failed);
+		   t->n_failed >= lim->failed_trials) {
+		(void)snprintf(why, sizeof why,
+		    "%" PRId64 " trials failed (limits.failed_trials)",
+		    t->n_failed);
 		study_over(t, true, why);
 	} else if (all_drained(t) && live_placed(t) == 0) {
 		study_over(t, true,

@@ -92,8 +92,7 @@ live_write(struct tuner *t, struct live *l)
 }
 
 void
-live_move(struct tuner *t, struct live *l, enum trial_event ev,
-    const char *why)
+live_move(struct tuner *t, struct live *l, enum trial_event ev, const char *why)
 {
 	enum trial_state to = TRIAL_STATES;
 	bool legal;
@@ -103,8 +102,8 @@ live_move(struct tuner *t, struct live *l, enum trial_event ev,
 	(void)legal;
 	l->row.state = to;
 	if (trial_state_final(to))
-		l->row.ended_us = l->row.attempts > 0 ? l->att.ended_us :
-							t->turn_us;
+		l->row.ended_us =
+		    l->row.attempts > 0 ? l->att.ended_us : t->turn_us;
 	free(l->row.why);
 	l->row.why = why != NULL && *why != '\0' ? xstrdup(why) : NULL;
 	if (l->open && trial_state_placed(to))
@@ -135,8 +134,8 @@ cause_outranks(enum stop_cause now, enum stop_cause wanted)
 }
 
 void
-live_stop(struct tuner *t, struct live *l, enum stop_cause cause,
-    const char *why)
+live_stop(
+    struct tuner *t, struct live *l, enum stop_cause cause, const char *why)
 {
 	if (cause_outranks(l->row.cause, cause)) {
 		l->row.cause = cause;

@@ -41,11 +41,11 @@ load_point(struct load *ld, const struct store_trial *row)
 	struct json_doc *doc = NULL;
 	int rc;
 
-	rc = json_parse(&doc, row->params, strlen(row->params), NULL, false,
-	    ld->err);
+	rc = json_parse(
+	    &doc, row->params, strlen(row->params), NULL, false, ld->err);
 	if (rc == 0)
-		rc = space_read_values(space, json_root(doc), ld->values,
-		    ld->err);
+		rc = space_read_values(
+		    space, json_root(doc), ld->values, ld->err);
 	if (rc == 0)
 		space_encode(space, ld->values, ld->point);
 	else
@@ -89,8 +89,8 @@ load_report(struct tuner *t, int64_t trial, int64_t step, double value)
 
 /* What an end of long ago did to the pools and the counts. */
 static void
-load_end(struct tuner *t, int64_t trial, enum trial_state state,
-    double objective)
+load_end(
+    struct tuner *t, int64_t trial, enum trial_state state, double objective)
 {
 	double loss = history_turn(t->history, objective);
 
@@ -152,8 +152,8 @@ on_open_attempt(void *arg, const struct store_attempt *att)
 		    "does not have any more",
 		    (long long)att->trial, att->backend);
 	if (!fail_bug("bug.forget_slots"))
-		slots_take(&t->backends[l->backend].slots, att->slot,
-		    att->trial);
+		slots_take(
+		    &t->backends[l->backend].slots, att->slot, att->trial);
 	l->open = l->unknown = true;
 	return 0;
 }
@@ -181,9 +181,8 @@ load_lives(struct tuner *t, struct err *e)
 		c = history_curve(t->history, l->row.number);
 		if (c.n > 0)
 			l->judged_step = curve_step(&c, c.n - 1);
-		if (l->open &&
-		    store_each_last_step(t->store, l->row.number,
-			l->att.attempt, on_last_step, l, e) != 0)
+		if (l->open && store_each_last_step(t->store, l->row.number,
+				   l->att.attempt, on_last_step, l, e) != 0)
 			return -1;
 	}
 	return 0;
@@ -217,8 +216,8 @@ look_at(struct tuner *t, struct live *l)
 	struct err e = ERR_INIT;
 	struct trial_env te;
 
-	if (trial_env_make(&te, t->study, &l->row, &l->att, t->env.state_dir,
-		&e) == 0)
+	if (trial_env_make(
+		&te, t->study, &l->row, &l->att, t->env.state_dir, &e) == 0)
 		look = b->launcher->look(b->ctx, &te.spec, &e);
 	trial_env_free(&te);
 	switch (look) {

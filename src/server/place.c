@@ -31,13 +31,12 @@ tuner_may_place_new(const struct tuner *t)
 	const struct study_limits *lim = &t->study->limits;
 	int64_t max = trials_limit(t);
 
-	if (t->over || t->shutdown || t->paused || t->exhausted ||
-	    t->env.hold)
+	if (t->over || t->shutdown || t->paused || t->exhausted || t->env.hold)
 		return false;
 	if (max > 0 && t->n_trials >= max)
 		return false;
 	return lim->no_improvement == 0 ||
-	    t->since_better < lim->no_improvement;
+	       t->since_better < lim->no_improvement;
 }
 
 /* A version 4 UUID as text. */
@@ -171,8 +170,7 @@ suggest(struct tuner *t, struct value *values)
 	double *x = xcalloc(space->n, sizeof *x);
 	int rc;
 
-	rc = t->plugs.strategy->suggest(x, &ask, t->plugs.strategy_options,
-	    &e);
+	rc = t->plugs.strategy->suggest(x, &ask, t->plugs.strategy_options, &e);
 	if (rc == 0) {
 		space_snap(space, x);
 		space_decode(space, x, values);
@@ -189,8 +187,8 @@ suggest(struct tuner *t, struct value *values)
 
 /* Lay a partial setting over suggested values; what it leaves inactive goes. */
 static void
-values_lay_over(const struct space *space, struct value *values,
-    const struct value *over)
+values_lay_over(
+    const struct space *space, struct value *values, const struct value *over)
 {
 	size_t i, k;
 
@@ -235,8 +233,8 @@ values_complete(const struct space *space, struct value *values)
 
 /* The next queued setting: 0 with values, 1 none, -1 the store failed. */
 static int
-queued_values(struct tuner *t, struct value *values, int64_t *id,
-    const char **source)
+queued_values(
+    struct tuner *t, struct value *values, int64_t *id, const char **source)
 {
 	const struct space *space = t->study->space;
 	struct value *over;

@@ -26,7 +26,7 @@ enum {
 	DISPLAY_MS = 250,
 	REOPEN_MS = 500,
 	SPACE_MS = 2000,
-	REOPEN_MAX = 10		/* in a row, when it is not for space */
+	REOPEN_MAX = 10 /* in a row, when it is not for space */
 };
 /* Free bytes with which a study that ran into a full disk goes on: so many,
  * or on a small disk this share of it. */
@@ -37,14 +37,14 @@ struct server {
 	const struct server_env *env;
 	struct loop *loop;
 	struct state state;
-	struct tuner *tuner;	/* NULL while the store is out of order */
+	struct tuner *tuner; /* NULL while the store is out of order */
 	struct control *control;
 	struct loop_signal *on_int, *on_term;
 	struct loop_timer *display, *reopen, *space;
-	int leaving;		/* how often it was asked to leave */
-	int reopened;		/* in a row without a good turn */
-	bool full;		/* the disk was full */
-	bool broken;		/* err says why it gave up */
+	int leaving; /* how often it was asked to leave */
+	int reopened; /* in a row without a good turn */
+	bool full; /* the disk was full */
+	bool broken; /* err says why it gave up */
 	struct err err;
 	char trouble[300];
 };
@@ -58,13 +58,13 @@ server_leave(void *arg, bool now)
 	if (s->tuner == NULL || s->leaving > 2 ||
 	    (s->leaving > 1 && *tuner_trouble(s->tuner) != '\0')) {
 		log_warn("server", "leaving at once: trials that run go on, "
-		    "the same command finds them again");
+				   "the same command finds them again");
 		loop_stop(s->loop);
 		return;
 	}
 	if (s->leaving == 1)
 		log_info("server", "leaving: trials may end and checkpoint; "
-		    "once more ends them at once");
+				   "once more ends them at once");
 	tuner_shutdown(s->tuner, s->leaving > 1);
 }
 
@@ -102,7 +102,7 @@ on_display(void *arg)
 static void
 on_reopen(void *arg)
 {
-	(void)arg;	/* the turn that follows opens the tuner */
+	(void)arg; /* the turn that follows opens the tuner */
 }
 
 static bool
@@ -111,7 +111,7 @@ space_enough(const struct statvfs *v)
 	unsigned long share = v->f_blocks * v->f_frsize / SPACE_SHARE;
 
 	return v->f_bavail * v->f_frsize >=
-	    (share < SPACE_ENOUGH ? share : SPACE_ENOUGH);
+	       (share < SPACE_ENOUGH ? share : SPACE_ENOUGH);
 }
 
 /* After a full disk: go on when there is space again. */
@@ -167,8 +167,10 @@ server_failed(struct server *s, const struct err *e)
 	(void)snprintf(s->trouble, sizeof s->trouble, "%.250s", e->text);
 	if (e->kind == ERR_FULL) {
 		if (!s->full)
-			log_error("store", "%s: nothing new is placed until "
-			    "there is space", e->text);
+			log_error("store",
+			    "%s: nothing new is placed until "
+			    "there is space",
+			    e->text);
 		s->full = true;
 		(void)state_ballast_free(&s->state);
 		loop_timer_set(s->space, SPACE_MS);
@@ -281,13 +283,12 @@ server_ended(const struct server *s)
 		return SERVER_INTERRUPTED;
 	if (tuner_failed(s->tuner))
 		return SERVER_FAILED;
-	return s->leaving > 0 && !tuner_over(s->tuner) ?
-	    SERVER_INTERRUPTED : SERVER_FINISHED;
+	return s->leaving > 0 && !tuner_over(s->tuner) ? SERVER_INTERRUPTED
+						       : SERVER_FINISHED;
 }
 
 int
-server_run(const struct server_env *env, enum server_end *end,
-    struct err *e)
+server_run(const struct server_env *env, enum server_end *end, struct err *e)
 {
 	struct server s = { .env = env,
 		.state = { .dir_fd = -1, .lock_fd = -1 } };
@@ -341,15 +342,14 @@ offline_request(struct server *s, enum tuner_ask ask, int64_t trial,
 		on_offline_reply(a, true,
 		    "no server runs: trials that still ran were told to end");
 	} else
-		tuner_request(s->tuner, ask, trial, params, on_offline_reply,
-		    a);
+		tuner_request(
+		    s->tuner, ask, trial, params, on_offline_reply, a);
 	return tuner_turn(s->tuner, e);
 }
 
 int
-server_offline(const struct server_env *env, enum tuner_ask ask,
-    int64_t trial, const char *params, struct control_answer *a,
-    struct err *e)
+server_offline(const struct server_env *env, enum tuner_ask ask, int64_t trial,
+    const char *params, struct control_answer *a, struct err *e)
 {
 	struct server s = { .env = env,
 		.state = { .dir_fd = -1, .lock_fd = -1 } };

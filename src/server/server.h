@@ -18,10 +18,10 @@ struct study;
 
 struct server_env {
 	const struct study *study;
-	const char *db;			/* NAME.db, absolute */
-	const char *state_dir;		/* NAME.d, absolute */
-	int64_t trials, parallel;	/* instead of the study's; 0 = as there */
-	bool network_fs;		/* a shared file system is accepted */
+	const char *db; /* NAME.db, absolute */
+	const char *state_dir; /* NAME.d, absolute */
+	int64_t trials, parallel; /* instead of the study's; 0 = as there */
+	bool network_fs; /* a shared file system is accepted */
 	/*
 	 * Called some times a second between turns and once at the end; store
 	 * is NULL while it cannot be read.  May be NULL.
@@ -32,11 +32,7 @@ struct server_env {
 	void *arg;
 };
 
-enum server_end {
-	SERVER_FINISHED,
-	SERVER_FAILED,
-	SERVER_INTERRUPTED
-};
+enum server_end { SERVER_FINISHED, SERVER_FAILED, SERVER_INTERRUPTED };
 
 /* Create or resume the study and run it to its limits. */
 int server_run(const struct server_env *, enum server_end *, struct err *);

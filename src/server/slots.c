@@ -38,8 +38,8 @@ slots_take(struct slots *s, int i, int64_t trial)
 
 	if (i >= s->n_all) {
 		s->n_all = i + 1;
-		s->slot = xreallocarray(s->slot, (size_t)s->n_all,
-		    sizeof *s->slot);
+		s->slot =
+		    xreallocarray(s->slot, (size_t)s->n_all, sizeof *s->slot);
 		memset(s->slot + old, 0,
 		    ((size_t)s->n_all - old) * sizeof *s->slot);
 	}

@@ -10,21 +10,21 @@
 #include <stdint.h>
 
 enum {
-	SLOTS_FAST_MS = 5000,	/* an attempt that failed sooner failed at once */
-	SLOTS_DRAIN_AFTER = 3	/* different trials in a row */
+	SLOTS_FAST_MS = 5000, /* an attempt that failed sooner failed at once */
+	SLOTS_DRAIN_AFTER = 3 /* different trials in a row */
 };
 
 struct slot {
-	int64_t trial;		/* 0 = free */
-	int fast_failures;	/* of different trials, in a row */
-	int64_t last_failed;	/* the trial that failed last */
+	int64_t trial; /* 0 = free */
+	int fast_failures; /* of different trials, in a row */
+	int64_t last_failed; /* the trial that failed last */
 	bool drained;
 };
 
 struct slots {
 	struct slot *slot;
-	int n;			/* for new trials */
-	int n_all;		/* with those that adopted trials still hold */
+	int n; /* for new trials */
+	int n_all; /* with those that adopted trials still hold */
 };
 
 void slots_init(struct slots *, int n);

@@ -19,8 +19,8 @@
 #include "src/base/mem.h"
 #include "src/server/state.h"
 
-#define BALLAST_MAX (64L << 20)		/* bytes */
-#define BALLAST_SHARE 64		/* of the free space */
+#define BALLAST_MAX (64L << 20) /* bytes */
+#define BALLAST_SHARE 64 /* of the free space */
 #define LOCK_PAUSE_MS 10L
 #define LOCK_TRIES 500
 
@@ -79,10 +79,10 @@ lock_write(int fd)
 	int n;
 
 	(void)gethostname(host, sizeof host - 1);
-	n = snprintf(text, sizeof text, "pid %ld on %s\n", (long)getpid(),
-	    host);
+	n = snprintf(
+	    text, sizeof text, "pid %ld on %s\n", (long)getpid(), host);
 	if (ftruncate(fd, 0) != 0 || pwrite(fd, text, (size_t)n, 0) != n)
-		return;		/* only messages lose by it */
+		return; /* only messages lose by it */
 }
 
 /* Whether the process that wrote the lock file is there, as far as we see. */
@@ -129,11 +129,11 @@ state_lock(struct state *s, struct err *e)
 	char who[192];
 	int fd;
 
-	fd = openat(s->dir_fd, "lock",
-	    O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	fd = openat(
+	    s->dir_fd, "lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
-		return err_set(e, ERR_FILE, "%s/lock: %s", s->dir,
-		    strerror(errno));
+		return err_set(
+		    e, ERR_FILE, "%s/lock: %s", s->dir, strerror(errno));
 	if (lock_take(fd) != 0) {
 		if (errno == EAGAIN) {
 			lock_read(fd, who, sizeof who);
@@ -226,8 +226,8 @@ state_file_system(const char *path, char *name, size_t n, bool *network)
 	(void)snprintf(name, n, "unknown");
 	if (statfs(path, &fs) == 0)
 		(void)snprintf(name, n, "%s",
-		    state_fs_type((unsigned long)fs.f_type & 0xffffffffUL,
-			network));
+		    state_fs_type(
+			(unsigned long)fs.f_type & 0xffffffffUL, network));
 }
 
 void

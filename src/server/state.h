@@ -12,9 +12,9 @@
 struct err;
 
 struct state {
-	char *dir;	/* absolute */
+	char *dir; /* absolute */
 	int dir_fd;
-	int lock_fd;	/* -1 = not locked */
+	int lock_fd; /* -1 = not locked */
 };
 
 /*
@@ -33,8 +33,7 @@ void state_unlock(struct state *);
 bool state_locked(struct state *, char *who, size_t n);
 
 /* Name of the file system that path is on; *network when it is shared. */
-void state_file_system(const char *path, char *name, size_t n,
-    bool *network);
+void state_file_system(const char *path, char *name, size_t n, bool *network);
 /* The same for the type number that statfs(2) gives. */
 const char *state_fs_type(unsigned long type, bool *network);
 

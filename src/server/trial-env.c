@@ -24,24 +24,25 @@ struct env_list {
 static void
 env_put(struct env_list *list, char *entry)
 {
-	list->names = xreallocarray(list->names, list->n + 2,
-	    sizeof *list->names);
+	list->names =
+	    xreallocarray(list->names, list->n + 2, sizeof *list->names);
 	list->names[list->n++] = entry;
 	list->names[list->n] = NULL;
 }
 
 /* SM_HP_NAME: upper case, "-" and "." as "_". */
 static void
-env_put_param(struct env_list *list, const char *name,
-    const struct value *value)
+env_put_param(
+    struct env_list *list, const char *name, const struct value *value)
 {
 	struct buf b = { 0 };
 	size_t i;
 
 	buf_puts(&b, "SM_HP_");
 	for (i = 0; name[i] != '\0'; i++)
-		buf_putc(&b, isalnum((unsigned char)name[i]) ?
-			(char)toupper((unsigned char)name[i]) : '_');
+		buf_putc(&b, isalnum((unsigned char)name[i])
+				 ? (char)toupper((unsigned char)name[i])
+				 : '_');
 	buf_putc(&b, '=');
 	value_put(&b, value);
 	env_put(list, buf_take(&b));
@@ -60,9 +61,9 @@ env_put_places(struct env_list *list, const struct study *study,
 	env_put(list, xasprintf("HPOTUNE_CHECKPOINT_DIR=%s/checkpoint", dir));
 	env_put(list, xasprintf("HPOTUNE_OUTPUT_DIR=%s/output", dir));
 	env_put(list, xasprintf("HPOTUNE_METRICS=%s/attempt-%d/metrics.jsonl",
-		dir, attempt));
-	env_put(list, xasprintf("HPOTUNE_PARAMS=%s/attempt-%d/params.json",
-		dir, attempt));
+			  dir, attempt));
+	env_put(list, xasprintf("HPOTUNE_PARAMS=%s/attempt-%d/params.json", dir,
+			  attempt));
 	env_put(list, xasprintf("SM_MODEL_DIR=%s/output/model", dir));
 	env_put(list, xasprintf("SM_OUTPUT_DATA_DIR=%s/output", dir));
 	env_put(list, xasprintf("SM_NUM_GPUS=%" PRId64, gpus));
@@ -98,12 +99,11 @@ trial_env_make(struct trial_env *te, const struct study *study,
 	int rc = -1;
 
 	*te = (struct trial_env){ 0 };
-	if (json_parse(&doc, row->params, strlen(row->params), NULL, false,
-		e) != 0 ||
+	if (json_parse(
+		&doc, row->params, strlen(row->params), NULL, false, e) != 0 ||
 	    space_read_values(study->space, json_root(doc), values, e) != 0)
 		goto out;
-	te->trial_dir = xasprintf("%s/trials/%" PRId64, state_dir,
-	    row->number);
+	te->trial_dir = xasprintf("%s/trials/%" PRId64, state_dir, row->number);
 	checkpoint = xasprintf("%s/checkpoint", te->trial_dir);
 	output = xasprintf("%s/output", te->trial_dir);
 	vars = (struct study_command_vars){

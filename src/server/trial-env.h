@@ -11,7 +11,7 @@ struct store_trial;
 struct study;
 
 struct trial_env {
-	struct launch_spec spec;	/* borrows from the rest */
+	struct launch_spec spec; /* borrows from the rest */
 	char **argv;
 	char **env;
 	char *trial_dir;

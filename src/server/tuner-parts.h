@@ -28,15 +28,16 @@ struct live_name {
 /* A trial that is not final. */
 struct live {
 	struct store_trial row;
-	struct store_attempt att;	/* its newest attempt, when row.attempts > 0 */
-	bool open;			/* att has not ended */
+	struct store_attempt
+	    att; /* its newest attempt, when row.attempts > 0 */
+	bool open; /* att has not ended */
 	bool row_dirty, att_dirty;
-	bool asked;			/* the launcher was asked to stop it */
-	bool unknown;			/* look could not tell */
-	bool unsent;			/* start must be called again */
-	char *start_error;		/* start said no for good */
-	int backend;			/* index, when open */
-	int64_t judged_step;		/* -1 = none */
+	bool asked; /* the launcher was asked to stop it */
+	bool unknown; /* look could not tell */
+	bool unsent; /* start must be called again */
+	char *start_error; /* start said no for good */
+	int backend; /* index, when open */
+	int64_t judged_step; /* -1 = none */
 	struct live_name *names;
 	size_t n_names;
 };
@@ -47,11 +48,7 @@ struct backend {
 	struct slots slots;
 };
 
-enum act_kind {
-	ACT_START,
-	ACT_STOP,
-	ACT_KILL
-};
+enum act_kind { ACT_START, ACT_STOP, ACT_KILL };
 
 /* What is done after the commit. */
 struct act {
@@ -72,7 +69,7 @@ struct request {
 /* A step that anybody reported. */
 struct median_step {
 	int64_t step;
-	bool old;	/* its row in medians is */
+	bool old; /* its row in medians is */
 };
 
 struct tuner {
@@ -83,7 +80,7 @@ struct tuner {
 	struct plugs plugs;
 	struct history *history;
 	struct stopper_set *rules;
-	const struct stopper *median;	/* for the view medians */
+	const struct stopper *median; /* for the view medians */
 	void *median_state;
 	struct option_value *median_options;
 
@@ -93,39 +90,39 @@ struct tuner {
 	size_t n_live;
 	struct live *last_found;
 
-	int64_t n_trials;		/* rows */
+	int64_t n_trials; /* rows */
 	int64_t n_failed;
-	int64_t n_enqueued;		/* rows that no strategy suggested */
-	int64_t since_better;		/* finished in a row without a better one */
-	double best_loss;		/* NaN = none */
+	int64_t n_enqueued; /* rows that no strategy suggested */
+	int64_t since_better; /* finished in a row without a better one */
+	double best_loss; /* NaN = none */
 	int64_t best_trial;
 
 	struct act *acts;
 	size_t n_acts;
 	struct request *requests;
 	size_t n_requests;
-	size_t n_served;		/* of them, in this turn */
-	struct median_step *median_steps;	/* ascending */
+	size_t n_served; /* of them, in this turn */
+	struct median_step *median_steps; /* ascending */
 	size_t n_median_steps, cap_median_steps;
 
-	struct loop_timer *wake;	/* retries, limits, a locked store */
-	struct loop_timer *flush;	/* medians and elapsed time */
-	int64_t opened_ms;		/* loop time */
-	int64_t elapsed_ms;		/* of earlier servers */
-	int64_t turn_us;		/* wall time of this turn */
-	int64_t busy_since_ms;		/* the store is locked; -1 = no */
-	int64_t wake_ms;		/* loop time at which wake is due */
+	struct loop_timer *wake; /* retries, limits, a locked store */
+	struct loop_timer *flush; /* medians and elapsed time */
+	int64_t opened_ms; /* loop time */
+	int64_t elapsed_ms; /* of earlier servers */
+	int64_t turn_us; /* wall time of this turn */
+	int64_t busy_since_ms; /* the store is locked; -1 = no */
+	int64_t wake_ms; /* loop time at which wake is due */
 	bool flush_due;
-	bool tend_log;			/* after the commit of this turn */
-	bool log_long;			/* said so */
-	bool durable;			/* this turn must be synced */
+	bool tend_log; /* after the commit of this turn */
+	bool log_long; /* said so */
+	bool durable; /* this turn must be synced */
 	bool paused;
-	bool held;			/* place nothing for now */
-	bool exhausted;			/* the strategy has nothing left */
+	bool held; /* place nothing for now */
+	bool exhausted; /* the strategy has nothing left */
 	bool shutdown, shutdown_now;
-	bool over;			/* a limit or the target ended it */
+	bool over; /* a limit or the target ended it */
 	bool failed;
-	bool store_failed;		/* err below holds why */
+	bool store_failed; /* err below holds why */
 	struct err err;
 	char why[256];
 	char trouble[256];
@@ -135,9 +132,9 @@ struct tuner {
 int64_t tuner_elapsed_ms(const struct tuner *);
 /* Remember that the store said no: the turn will be undone. */
 void tuner_break(struct tuner *, const struct err *);
-void tuner_event(struct tuner *, const char *level, const char *area,
-    int64_t trial, int attempt, const char *, ...)
-    __attribute__((format(printf, 6, 7)));
+void
+tuner_event(struct tuner *, const char *level, const char *area, int64_t trial,
+    int attempt, const char *, ...) __attribute__((format(printf, 6, 7)));
 /* Wake up for a turn in ms at the latest. */
 void tuner_wake_in(struct tuner *, int64_t ms);
 
@@ -147,12 +144,11 @@ struct live *live_add(struct tuner *, struct store_trial *);
 void live_remove(struct tuner *, struct live *);
 void live_free(struct live *);
 /* The one setter of a trial's state: checks the move, records and logs it. */
-void live_move(struct tuner *, struct live *, enum trial_event,
-    const char *why);
+void
+live_move(struct tuner *, struct live *, enum trial_event, const char *why);
 void live_write(struct tuner *, struct live *);
 /* Begin to stop a placed trial, or change who asked for it. */
-void live_stop(struct tuner *, struct live *, enum stop_cause,
-    const char *why);
+void live_stop(struct tuner *, struct live *, enum stop_cause, const char *why);
 /* How many trials hold a slot. */
 size_t live_placed(const struct tuner *);
 /* The trial is over: the history, the rules and the counts hear of it. */

@@ -20,7 +20,7 @@
 #include "src/model/study.h"
 #include "src/server/tuner-parts.h"
 
-#define FLUSH_MS 1000		/* the view medians, elapsed time */
+#define FLUSH_MS 1000 /* the view medians, elapsed time */
 #define BUSY_RETRY_MS 25
 #define BUSY_WARN_MS 1000
 #define LOG_LONG_BYTES (64 << 20)
@@ -40,8 +40,8 @@ tuner_break(struct tuner *t, const struct err *e)
 }
 
 void
-tuner_event(struct tuner *t, const char *level, const char *area,
-    int64_t trial, int attempt, const char *fmt, ...)
+tuner_event(struct tuner *t, const char *level, const char *area, int64_t trial,
+    int attempt, const char *fmt, ...)
 {
 	struct err e = ERR_INIT;
 	char text[512];
@@ -66,7 +66,7 @@ tuner_event(struct tuner *t, const char *level, const char *area,
 static void
 on_wake(void *arg)
 {
-	(void)arg;	/* the turn that follows is all that is wanted */
+	(void)arg; /* the turn that follows is all that is wanted */
 }
 
 static void
@@ -107,8 +107,9 @@ open_backends(struct tuner *t, struct err *e)
 			.state_dir = t->env.state_dir,
 			.settings = &t->study->trial,
 			.options = t->plugs.backends[i].options,
-			.parallel = t->env.parallel > 0 ?
-			    t->env.parallel : t->study->limits.parallel,
+			.parallel = t->env.parallel > 0
+					? t->env.parallel
+					: t->study->limits.parallel,
 			.event = tuner_hear,
 			.arg = t,
 		};
@@ -138,8 +139,8 @@ open_mathematics(struct tuner *t, struct err *e)
 		keep |= HISTORY_POINTS;
 	t->history = history_new(t->study->space->n, t->study->maximize, keep);
 	t->median = stopper_find("median");
-	if (options_read(&t->median_options, t->median->options, NULL, NULL,
-		e) != 0)
+	if (options_read(
+		&t->median_options, t->median->options, NULL, NULL, e) != 0)
 		return -1;
 	return t->median->open(&t->median_state, t->median_options, &env, e);
 }
@@ -228,7 +229,8 @@ turn_begin(struct tuner *t, struct err *e)
 		store_blocker(t->store, who, sizeof who);
 		(void)snprintf(t->trouble, sizeof t->trouble,
 		    "the database is locked by %s: trials go on, nothing is "
-		    "recorded until it lets go", who);
+		    "recorded until it lets go",
+		    who);
 		log_warn("store", "%s", t->trouble);
 	}
 	return 1;
@@ -263,7 +265,7 @@ study_ended(struct tuner *t)
 		    "the strategy %s has nothing left to try",
 		    t->plugs.strategy->name);
 	else if (*t->why == '\0' && t->study->limits.no_improvement > 0 &&
-	    t->since_better >= t->study->limits.no_improvement)
+		 t->since_better >= t->study->limits.no_improvement)
 		(void)snprintf(t->why, sizeof t->why,
 		    "%" PRId64 " trials in a row were no better",
 		    t->since_better);
@@ -294,7 +296,8 @@ log_watch(struct tuner *t)
 	store_blocker(t->store, who, sizeof who);
 	tuner_event(t, "warning", "store", 0, 0,
 	    "the log of the database has grown to %lld MiB: it cannot shrink "
-	    "while %s reads", (long long)(bytes >> 20), who);
+	    "while %s reads",
+	    (long long)(bytes >> 20), who);
 }
 
 static void

@@ -24,11 +24,11 @@ struct tuner;
 struct tuner_env {
 	struct loop *loop;
 	const struct study *study;
-	const char *db;		/* path of NAME.db */
-	const char *state_dir;	/* NAME.d, absolute */
-	int64_t trials;		/* instead of limits.trials; 0 = as there */
-	int64_t parallel;	/* instead of limits.parallel; 0 = as there */
-	bool hold;		/* place nothing: a command without a server */
+	const char *db; /* path of NAME.db */
+	const char *state_dir; /* NAME.d, absolute */
+	int64_t trials; /* instead of limits.trials; 0 = as there */
+	int64_t parallel; /* instead of limits.parallel; 0 = as there */
+	bool hold; /* place nothing: a command without a server */
 };
 
 /*
@@ -49,12 +49,7 @@ int tuner_turn(struct tuner *, struct err *);
  * What the user asks between turns; each is recorded in the next turn.  A
  * request answers through reply in that turn, after its commit.
  */
-enum tuner_ask {
-	TUNER_STOP_TRIAL,
-	TUNER_PAUSE,
-	TUNER_RESUME,
-	TUNER_ENQUEUE
-};
+enum tuner_ask { TUNER_STOP_TRIAL, TUNER_PAUSE, TUNER_RESUME, TUNER_ENQUEUE };
 typedef void tuner_reply(void *arg, bool good, const char *text);
 void tuner_request(struct tuner *, enum tuner_ask, int64_t trial,
     const char *params, tuner_reply *, void *arg);

@@ -20,15 +20,12 @@ struct err;
 struct space;
 struct store;
 
-enum store_mode {
-	STORE_READ,
-	STORE_WRITE
-};
+enum store_mode { STORE_READ, STORE_WRITE };
 
 enum study_state {
-	STUDY_RUNNING,		/* a server has it, or had it when it died */
+	STUDY_RUNNING, /* a server has it, or had it when it died */
 	STUDY_PAUSED,
-	STUDY_INTERRUPTED,	/* the server was told to leave */
+	STUDY_INTERRUPTED, /* the server was told to leave */
 	STUDY_FINISHED,
 	STUDY_FAILED
 };
@@ -40,18 +37,19 @@ struct store_study {
 	enum study_state state;
 	char *metric;
 	bool maximize;
-	char *strategy;		/* name */
+	char *strategy; /* name */
 	uint64_t seed;
-	char *rule;		/* names, joined by ", " */
-	int64_t max_steps;	/* of a trial; 0 = unknown */
-	char *json;		/* the study.json of the last run, white space out */
-	char *fixed;		/* study_put_fixed */
-	char *dir;		/* folder of study.json, absolute */
+	char *rule; /* names, joined by ", " */
+	int64_t max_steps; /* of a trial; 0 = unknown */
+	char *json; /* the study.json of the last run, white space out */
+	char *fixed; /* study_put_fixed */
+	char *dir; /* folder of study.json, absolute */
 	int64_t created_us;
-	int64_t started_us;	/* last start of a server */
-	int64_t ended_us;	/* 0 = not ended */
-	int64_t elapsed_ms;	/* wall time used by earlier runs: limits.wall_time */
-	char *why;		/* why it ended, or NULL */
+	int64_t started_us; /* last start of a server */
+	int64_t ended_us; /* 0 = not ended */
+	int64_t
+	    elapsed_ms; /* wall time used by earlier runs: limits.wall_time */
+	char *why; /* why it ended, or NULL */
 };
 void store_study_fini(struct store_study *);
 
@@ -59,23 +57,23 @@ void store_study_fini(struct store_study *);
 struct store_trial {
 	int64_t number;
 	enum trial_state state;
-	enum stop_cause cause;	/* of the stop that is on its way */
-	char *params;		/* JSON of active parameters */
-	const char *source;	/* "strategy", "enqueue", "default" (static text) */
-	double objective;	/* NaN = none */
-	int64_t last_step;	/* -1 = none */
-	int64_t reports;	/* of the objective */
+	enum stop_cause cause; /* of the stop that is on its way */
+	char *params; /* JSON of active parameters */
+	const char *source; /* "strategy", "enqueue", "default" (static text) */
+	double objective; /* NaN = none */
+	int64_t last_step; /* -1 = none */
+	int64_t reports; /* of the objective */
 	int attempts;
-	int failures;		/* attempts that counted against retries */
-	int free_retries;	/* in a row, without a new report between */
-	bool alone;		/* the next attempt runs with nothing beside it */
-	int64_t not_before_us;	/* wall time of the next attempt; 0 = now */
-	int64_t started_us;	/* of its first attempt; read only */
-	int64_t ended_us;	/* 0 = not ended, or as its last attempt */
-	char *backend;		/* of its attempts, or NULL */
-	char *why;		/* or NULL */
+	int failures; /* attempts that counted against retries */
+	int free_retries; /* in a row, without a new report between */
+	bool alone; /* the next attempt runs with nothing beside it */
+	int64_t not_before_us; /* wall time of the next attempt; 0 = now */
+	int64_t started_us; /* of its first attempt; read only */
+	int64_t ended_us; /* 0 = not ended, or as its last attempt */
+	char *backend; /* of its attempts, or NULL */
+	char *why; /* or NULL */
 };
-void store_trial_fini(struct store_trial *);	/* backend, params, why */
+void store_trial_fini(struct store_trial *); /* backend, params, why */
 
 /* Row of t_attempt. */
 struct store_attempt {
@@ -83,22 +81,23 @@ struct store_attempt {
 	int attempt;
 	char *uuid;
 	char *backend;
-	char *place;		/* or NULL */
+	char *place; /* or NULL */
 	int slot;
 	/* starting, running or stopping; anything else means that it has
 	 * ended and reads back as TRIAL_COMPLETED: end_class says how. */
 	enum trial_state state;
-	int64_t started_us;	/* 0 = not yet */
-	int64_t ended_us;	/* 0 = not ended */
-	int exit_code;		/* -1 = none */
-	int signal;		/* 0 = none */
+	int64_t started_us; /* 0 = not yet */
+	int64_t ended_us; /* 0 = not ended */
+	int exit_code; /* -1 = none */
+	int signal; /* 0 = none */
 	enum end_class end_class;
-	int64_t resumed_step;	/* first step it reported, when > 1st attempt; -1 */
+	int64_t
+	    resumed_step; /* first step it reported, when > 1st attempt; -1 */
 	int64_t log_offset, metrics_offset;
 	bool log_skip, metrics_skip;
 	int64_t max_rss, cpu_us;
-	char *log;		/* path of its log */
-	char *why;		/* or NULL */
+	char *log; /* path of its log */
+	char *why; /* or NULL */
 };
 void store_attempt_fini(struct store_attempt *);
 
@@ -117,8 +116,8 @@ int store_create(struct store **, const char *path, const struct store_study *,
  * Open and, for writing, bring the schema up to date and re-make the views.
  * ERR_STORE with a clear text for a file that is not ours or is newer.
  */
-int store_open(struct store **, const char *path, enum store_mode,
-    struct err *);
+int
+store_open(struct store **, const char *path, enum store_mode, struct err *);
 void store_close(struct store *);
 
 /*
@@ -149,34 +148,33 @@ int store_study_put(struct store *, const struct store_study *, struct err *);
  * one, write one back.  Reading a trial or attempt that is not there is an
  * ERR_STORE.
  */
-int store_trial_add(struct store *, const struct store_trial *,
-    struct err *);
-int store_trial_get(struct store *, int64_t number, struct store_trial *,
-    struct err *);
+int store_trial_add(struct store *, const struct store_trial *, struct err *);
+int store_trial_get(
+    struct store *, int64_t number, struct store_trial *, struct err *);
 /*
  * Write everything but number and params.  The schema refuses a state move
  * that trial_move refuses.
  */
 int store_trial_put(struct store *, const struct store_trial *, struct err *);
-int store_attempt_add(struct store *, const struct store_attempt *,
-    struct err *);
+int
+store_attempt_add(struct store *, const struct store_attempt *, struct err *);
 int store_attempt_get(struct store *, int64_t trial, int attempt,
     struct store_attempt *, struct err *);
-int store_attempt_put(struct store *, const struct store_attempt *,
-    struct err *);
+int
+store_attempt_put(struct store *, const struct store_attempt *, struct err *);
 
 /* One report.  Later reports of a (trial, name, step) win in the views. */
-int store_metric_add(struct store *, int64_t trial, int attempt,
-    const char *name, int64_t step, double value, int64_t time_us,
-    struct err *);
+int
+store_metric_add(struct store *, int64_t trial, int attempt, const char *name,
+    int64_t step, double value, int64_t time_us, struct err *);
 
 struct store_stop {
 	int64_t trial;
 	int64_t step;
 	const char *rule;
-	double value, threshold;	/* NaN = none */
+	double value, threshold; /* NaN = none */
 	int64_t pool;
-	const char *verdict;	/* "stop", "suspended" */
+	const char *verdict; /* "stop", "suspended" */
 	const char *why;
 	int64_t time_us;
 };
@@ -185,12 +183,12 @@ int store_stop_add(struct store *, const struct store_stop *, struct err *);
 int store_event_add(struct store *, int64_t time_us, const char *level,
     const char *area, int64_t trial, int attempt, const char *text,
     struct err *);
-int store_median_put(struct store *, int64_t step, int64_t trials,
-    double median, struct err *);
+int store_median_put(
+    struct store *, int64_t step, int64_t trials, double median, struct err *);
 
 /* Settings waiting to be tried, in order: JSON of a partial setting. */
-int store_enqueue(struct store *, const char *params, const char *source,
-    struct err *);
+int store_enqueue(
+    struct store *, const char *params, const char *source, struct err *);
 /* The oldest one not taken, or 1 when there is none.  *params: caller frees. */
 int store_queue_next(struct store *, int64_t *id, char **params,
     const char **source, struct err *);
@@ -199,8 +197,8 @@ int store_queue_take(struct store *, int64_t id, int64_t trial, struct err *);
 
 /* Reading back at a start.  Callbacks return 0 to go on, else the walk ends
  * with that value.  Arguments live until the callback returns. */
-int store_each_trial(struct store *, int (*)(void *, const struct store_trial *),
-    void *, struct err *);
+int store_each_trial(struct store *,
+    int (*)(void *, const struct store_trial *), void *, struct err *);
 /* Attempts that have not ended. */
 int store_each_open_attempt(struct store *,
     int (*)(void *, const struct store_attempt *), void *, struct err *);
@@ -213,8 +211,9 @@ int store_each_curve_row(struct store *,
  * recorded: what replay feeds to a rule.  state is TRIAL_RUNNING for a report.
  */
 int store_each_record(struct store *,
-    int (*)(void *, int64_t trial, int64_t step, double value,
-    enum trial_state), void *, struct err *);
+    int (*)(
+	void *, int64_t trial, int64_t step, double value, enum trial_state),
+    void *, struct err *);
 /* Greatest step each metric of an attempt has reported. */
 int store_each_last_step(struct store *, int64_t trial, int attempt,
     int (*)(void *, const char *name, int64_t step), void *, struct err *);

@@ -226,10 +226,10 @@ pretend_start(void *ctx, const struct launch_spec *spec, struct err *e)
 	const struct pretend_faults *bad = pretend_world_faults(p->world);
 	struct pretend_attempt *a = pretend_world_find(p->world, spec->uuid);
 
+	if ((a == NULL || a->state == PRETEND_COMING) &&
+	    pretend_world_dice(p->world, bad->busy))
+		return err_set(e, ERR_BUSY, "the pretended machine is busy");
 	if (a == NULL) {
-		if (pretend_world_dice(p->world, bad->busy))
-			return err_set(
-			    e, ERR_BUSY, "the pretended machine is busy");
 		if (pretend_world_dice(p->world, bad->refuse))
 			return err_set(
 			    e, ERR_LAUNCH, "the pretended machine refuses");

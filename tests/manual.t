@@ -17,12 +17,17 @@ PATH=$TOP_BUILDDIR:$PATH
 need sqlite3
 
 there=
+unwritten=none
 for page in $pages; do
-	if [ -s "$man/$page" ]; then
-		there="$there $page"
-	else
+	if [ "$page" = hpotune-stopping.7 ] && ! [ -e "$man/$page" ]; then
 		skip "$page" 'it is not written yet'
+		unwritten=${page%.?}
+		continue
 	fi
+	there="$there $page"
+	ok "$page is there" test -s "$man/$page"
+	ok "$page is installed" \
+	    grep -q "^	man/$page\( .\)*$" "$TOP_SRCDIR/Makefile.am"
 done
 pages=$there
 
@@ -34,7 +39,8 @@ if command -v mandoc >/dev/null; then
 	done
 	for page in $pages; do
 		is "$(MANPATH=$dir/lint mandoc -Tlint -W style "$man/$page" \
-		    2>/dev/null | grep -v 'not found: Xr')" '' \
+		    2>/dev/null | grep -v "not found: Xr \([^h]\|$unwritten\)")" \
+		    '' \
 		    "$page is clean under mandoc -Tlint -W style"
 	done
 else

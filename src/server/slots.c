@@ -25,6 +25,9 @@ slots_free(const struct slots *s)
 {
 	int i;
 
+	/* Adopted trials may be in slots beyond n: they count. */
+	if (slots_used(s) >= s->n)
+		return -1;
 	for (i = 0; i < s->n; i++)
 		if (s->slot[i].trial == 0 && !s->slot[i].drained)
 			return i;

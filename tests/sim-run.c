@@ -48,6 +48,25 @@ blocker_free(struct sim *s)
 	s->blocker = NULL;
 }
 
+/* Attempts that the last server left do not count against this one. */
+static void
+note_adopted(struct sim *s)
+{
+	struct store_rows *r = NULL;
+	struct err e = ERR_INIT;
+
+	s->n_adopted = 0;
+	if (s->reader == NULL ||
+	    store_rows_open(&r, s->reader,
+		"SELECT uuid FROM t_attempt WHERE state <> 'ended' LIMIT 8",
+		NULL, &e) != 0)
+		return;
+	for (; store_rows_next(r, &e) == 1; s->n_adopted++)
+		(void)snprintf(s->adopted[s->n_adopted], sizeof s->adopted[0],
+		    "%s", store_rows_text(r, 0));
+	store_rows_close(r);
+}
+
 static bool
 server_up(struct sim *s)
 {
@@ -57,6 +76,13 @@ server_up(struct sim *s)
 		.state_dir = s->state_dir };
 	struct err e = ERR_INIT;
 
+	if (s->restart) {
+		s->parallel_now =
+		    sim_chance(s, 0.1) ? 1 + sim_below(s, 5) : s->parallel;
+		if (s->parallel_now != s->parallel)
+			s->parallel_changed = true;
+	}
+	env.parallel = s->parallel_now;
 	blocker_free(s);
 	pretend_world_pass(s->world, loop_now_ms(s->loop) - s->down_ms);
 	if ((s->restart && study_row_open(s->db, s->study, false,
@@ -70,6 +96,7 @@ server_up(struct sim *s)
 		return false;
 	}
 	s->restart = false;
+	note_adopted(s);
 	tuner_hold(s->tuner, s->full);
 	if (s->reader == NULL &&
 	    store_open(&s->reader, s->db, STORE_READ, &e) != 0)
@@ -216,7 +243,8 @@ check_stops(struct sim *s)
 static void
 check_turn(struct sim *s)
 {
-	if ((int64_t)pretend_world_running(s->world) > s->parallel)
+	if (!s->parallel_changed &&
+	    (int64_t)pretend_world_running(s->world) > s->parallel)
 		sim_wrong(s,
 		    "%zu attempts run at once, limits.parallel is "
 		    "%" PRId64,

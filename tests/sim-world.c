@@ -32,6 +32,25 @@ watched_open(void **ctx, const struct launch_env *env, struct err *e)
 	return pretend_open(ctx, env, sim->world, e);
 }
 
+/* What this server places fits into its slots. */
+static void
+check_room(const char *uuid)
+{
+	int64_t open;
+	size_t i;
+
+	for (i = 0; i < sim->n_adopted; i++)
+		if (strcmp(sim->adopted[i], uuid) == 0)
+			return;
+	open = sim_number(
+	    sim, "SELECT count(*) FROM t_attempt WHERE state <> 'ended'", NULL);
+	if (open > sim->parallel_now)
+		sim_wrong(sim,
+		    "%lld attempts are open, the server was given "
+		    "%lld slots",
+		    (long long)open, (long long)sim->parallel_now);
+}
+
 static int
 watched_start(void *ctx, const struct launch_spec *spec, struct err *e)
 {
@@ -43,6 +62,7 @@ watched_start(void *ctx, const struct launch_spec *spec, struct err *e)
 		    "trial %lld attempt %d was started before its "
 		    "row was committed",
 		    (long long)spec->trial, spec->attempt);
+	check_room(spec->uuid);
 	return launcher_pretend.start(ctx, spec, e);
 }
 

@@ -42,6 +42,10 @@ struct sim {
 	struct study *study;
 	struct pretend_faults faults;
 	int64_t trials, parallel, retries;
+	int64_t parallel_now; /* of this server: start --parallel */
+	bool parallel_changed;
+	char adopted[8][40]; /* uuids that were open when it came */
+	size_t n_adopted;
 	double crash; /* share of passes of a fail point */
 	double trouble; /* share of turns with a user, a lock, … */
 	/* Its life. */

@@ -14,22 +14,6 @@
 #include "src/model/history.h"
 #include "strategies/stop-median.h"
 
-/* What view medians shows, whatever the rule compares. */
-static const struct pool_rule view_rule = {
-	.value = { .kind = VALUE_LAST },
-	.key = POOL_CARRY,
-	.aggregate = POOL_PERCENTILE,
-	.share = 0.5,
-};
-
-static bool
-is_view(const struct pool_rule *r)
-{
-	return r->value.kind == view_rule.value.kind &&
-	       r->key == view_rule.key && r->aggregate == view_rule.aggregate &&
-	       r->share == view_rule.share && !r->completed && !r->infinite;
-}
-
 void
 median_init(struct median *m, const struct median_rule *rule,
     const struct stopper_env *env)
@@ -37,7 +21,6 @@ median_init(struct median *m, const struct median_rule *rule,
 	m->rule = *rule;
 	m->env = *env;
 	m->pool = pool_new(&rule->pool);
-	m->view = is_view(&rule->pool) ? m->pool : pool_new(&view_rule);
 }
 
 void
@@ -53,8 +36,6 @@ median_close(void *state)
 {
 	struct median *m = state;
 
-	if (m->view != m->pool)
-		pool_free(m->view);
 	pool_free(m->pool);
 	free(m);
 }
@@ -66,8 +47,6 @@ median_observe(
 	struct median *m = state;
 
 	pool_observe(m->pool, h, trial, step);
-	if (m->view != m->pool)
-		pool_observe(m->view, h, trial, step);
 }
 
 void
@@ -76,8 +55,6 @@ median_ended(void *state, const struct history *h, int64_t trial)
 	struct median *m = state;
 
 	pool_ended(m->pool, h, trial);
-	if (m->view != m->pool)
-		pool_ended(m->view, h, trial);
 }
 
 bool
@@ -85,9 +62,13 @@ median_view(void *state, const struct history *h, int64_t step, int64_t *trials,
     double *median)
 {
 	struct median *m = state;
+	const struct pool_rule *r = &m->rule.pool;
 	struct pool_answer a;
 
-	pool_ask(m->view, h, step, 0, &a);
+	if (r->value.kind != VALUE_LAST || r->key != POOL_CARRY ||
+	    r->aggregate != POOL_PERCENTILE || r->share != 0.5 || r->completed)
+		return false;
+	pool_ask(m->pool, h, step, 0, &a);
 	if (a.n == 0)
 		return false;
 	*trials = a.n;

@@ -33,7 +33,6 @@ struct median {
 	struct median_rule rule;
 	struct stopper_env env;
 	struct pool *pool;
-	struct pool *view; /* last values of all trials; may be pool */
 	/* Where the guard last found the best trial stopped; a shortcut. */
 	int64_t witness_trial;
 	size_t witness;

@@ -13,9 +13,9 @@
 #include "strategies/stop-options.h"
 
 static const struct option threshold_options[] = {
-	{ "lower", OPTION_REAL, -DBL_MAX, DBL_MAX, NULL, NULL,
+	{ "lower", OPTION_REAL, 0, 0, NULL, NULL,
 	    "smaller values stop a trial" },
-	{ "upper", OPTION_REAL, -DBL_MAX, DBL_MAX, NULL, NULL,
+	{ "upper", OPTION_REAL, 0, 0, NULL, NULL,
 	    "greater values stop a trial" },
 	{ "warmup_steps", OPTION_STEPS, 0, DBL_MAX, "0", NULL,
 	    "smaller steps are not judged" },

@@ -57,7 +57,7 @@ extern const struct stopper stopper_none;
 const struct stopper stopper_none = {
 	.name = "none",
 	.about = "stops nobody",
-	.source = "",
+	.source = NULL,
 	.open = none_open,
 	.close = none_close,
 	.observe = none_observe,

@@ -124,7 +124,7 @@ extern const struct stopper stopper_threshold;
 const struct stopper stopper_threshold = {
 	.name = "threshold",
 	.about = "the value leaves a stated range, or is not a number",
-	.source = "",
+	.source = NULL,
 	.options = threshold_options,
 	.wants_curves = true,
 	.open = threshold_open,

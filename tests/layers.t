@@ -10,6 +10,7 @@
 cat >rules <<'END'
 src/base/(err|log|mem|rng|fail)\.	src/base/(err|log|mem|rng|fail)\.h	-
 src/base/loop\.	src/base/.*	event2/.*
+src/base/gz\.	src/base/(err|mem|gz)\.h	zlib\.h
 src/base/http.*	src/base/.*	curl/.*
 src/base/json.*	src/base/(err|log|mem|rng|fail|text|json.*)\.h	cjson/.*
 src/base/.*	src/base/(err|log|mem|rng|fail|text)\.h	-

@@ -134,6 +134,7 @@ int cmd_enqueue(struct cli *);
 int cmd_help(struct cli *);
 int cmd_logs(struct cli *);
 int cmd_pause(struct cli *);
+int cmd_replay(struct cli *);
 int cmd_resume(struct cli *);
 int cmd_rules(struct cli *);
 int cmd_start(struct cli *);

@@ -51,6 +51,19 @@ static const struct cli_option stop_options[] = {
 	{ .name = NULL },
 };
 
+static const struct cli_option replay_options[] = {
+	{ "rule", 0, "RULE",
+	    "a rule's name or its JSON block; may be repeated (all rules)" },
+	{ "workers", 'w', "N", "trials at a time, drawn from CSV curves (8)" },
+	{ "trials", 'n', "N", "trials of a study drawn from CSV curves (100)" },
+	{ "seeds", 0, "N", "studies drawn from each CSV file (20)" },
+	{ "seed", 0, "N", "another draw (1)" },
+	{ "goal", 0, "GOAL", "of CSV curves: minimize or maximize (minimize)" },
+	{ "last", 0, NULL,
+	    "of CSV curves: the last report is the result, not the best" },
+	{ NULL },
+};
+
 const struct cli_command cli_commands[] = {
 	{ "start", "[STUDY]",
 	    "create or resume a study and run it to its limits", start_options,
@@ -79,6 +92,9 @@ const struct cli_command cli_commands[] = {
 	{ "enqueue", "[STUDY] NAME=VALUE...",
 	    "try this setting next; what is not named is suggested", NULL, 1,
 	    -1, true, cmd_enqueue },
+	{ "replay", "FILE...",
+	    "what each rule would have saved, killed and cost on curves",
+	    replay_options, 1, -1, true, cmd_replay },
 	{ "strategies", "[NAME]", "how points are chosen, and the options",
 	    NULL, 0, 1, true, cmd_strategies },
 	{ "rules", "[NAME]", "what stops bad trials early, and the options",

@@ -1,0 +1,17 @@
+/* Files that may be compressed: the only door to zlib. */
+
+#ifndef BASE_GZ_H
+#define BASE_GZ_H
+
+#include <stddef.h>
+
+struct err;
+
+/*
+ * Read a whole file, gzip or plain, of at most max bytes of text.  *text ends
+ * with a NUL that len does not count; the caller frees it.
+ */
+int
+gz_load(char **text, size_t *len, const char *path, size_t max, struct err *);
+
+#endif /* BASE_GZ_H */

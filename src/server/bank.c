@@ -1,0 +1,282 @@
+/*
+ * CSV files of curves.  Knows columns; refuses to know what the settings are
+ * and which values are good.
+ */
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/err.h"
+#include "src/base/gz.h"
+#include "src/base/mem.h"
+#include "src/server/bank.h"
+
+#define BANK_BYTES_MAX ((size_t)1 << 30)
+
+enum { COLUMNS_MAX = 65536 };
+
+/* One line at a time, cut into fields in place. */
+struct reader {
+	const char *path;
+	char *next; /* rest of the text */
+	size_t line;
+	char **fields;
+	size_t n, cap;
+};
+
+/* What the header says. */
+struct shape {
+	int64_t *step; /* per column; -1 = not a report */
+	size_t columns;
+	int64_t last; /* step of the last report column */
+	size_t reports;
+	size_t trial, at, value; /* columns of the long shape */
+	bool is_long;
+};
+
+/* Cut the field at the reader's place; false at the end of its line. */
+static bool
+field_cut(char **rest, char **field)
+{
+	char *p = *rest, *end;
+
+	if (p == NULL)
+		return false;
+	while (*p == ' ' || *p == '\t')
+		p++;
+	end = p + strcspn(p, ",");
+	*rest = *end == ',' ? end + 1 : NULL;
+	*end = '\0';
+	while (end > p && isspace((unsigned char)end[-1]))
+		*--end = '\0';
+	if (end - p >= 2 && *p == '"' && end[-1] == '"') {
+		*--end = '\0';
+		p++;
+	}
+	*field = p;
+	return true;
+}
+
+/* The next line that is not empty; false at the end. */
+static bool
+reader_line(struct reader *r)
+{
+	char *line, *field;
+
+	do {
+		line = r->next;
+		if (*line == '\0')
+			return false;
+		r->next = line + strcspn(line, "\n");
+		if (*r->next == '\n')
+			*r->next++ = '\0';
+		r->line++;
+	} while (line[strspn(line, " \t\r")] == '\0');
+	for (r->n = 0; field_cut(&line, &field); r->n++) {
+		if (r->n == r->cap) {
+			r->cap = r->cap == 0 ? 64 : r->cap * 2;
+			r->fields = xreallocarray(
+			    r->fields, r->cap, sizeof(*r->fields));
+		}
+		r->fields[r->n] = field;
+	}
+	return true;
+}
+
+static int
+reader_err(const struct reader *r, struct err *e, const char *what)
+{
+	return err_set(e, ERR_USAGE, "%s:%zu: %s", r->path, r->line, what);
+}
+
+/* The step that a column is named after, or -1. */
+static int64_t
+column_step(const char *name)
+{
+	char *end;
+	long long step;
+
+	if (*name == 's')
+		name++;
+	if (!isdigit((unsigned char)*name))
+		return -1;
+	errno = 0;
+	step = strtoll(name, &end, 10);
+	return *end == '\0' && errno == 0 ? step : -1;
+}
+
+static bool
+column_find(const struct reader *r, const char *name, size_t *at)
+{
+	for (*at = 0; *at < r->n; ++*at)
+		if (strcmp(r->fields[*at], name) == 0)
+			return true;
+	return false;
+}
+
+static int
+shape_read(struct shape *s, const struct reader *r, struct err *e)
+{
+	size_t i;
+
+	s->columns = r->n;
+	if (r->n > COLUMNS_MAX)
+		return reader_err(r, e, "too many columns");
+	if (column_find(r, "trial", &s->trial) &&
+	    column_find(r, "step", &s->at) &&
+	    column_find(r, "value", &s->value)) {
+		s->is_long = true;
+		return 0;
+	}
+	s->step = xcalloc(r->n, sizeof(*s->step));
+	for (i = 0; i < r->n; i++) {
+		s->step[i] = column_step(r->fields[i]);
+		if (s->step[i] < 0)
+			continue;
+		if (s->reports > 0 && s->step[i] <= s->last)
+			return reader_err(r, e, "the steps do not ascend");
+		s->last = s->step[i];
+		s->reports++;
+	}
+	if (s->reports == 0)
+		return reader_err(
+		    r, e, "expected columns s0, s1, … or trial, step, value");
+	return 0;
+}
+
+static void
+bank_add(struct bank *b, size_t *cap, struct bank_curve c)
+{
+	if (b->n == *cap) {
+		*cap = *cap == 0 ? 256 : *cap * 2;
+		b->curves = xreallocarray(b->curves, *cap, sizeof(*b->curves));
+	}
+	b->curves[b->n++] = c;
+	if ((int64_t)c.n > b->max_steps)
+		b->max_steps = (int64_t)c.n;
+}
+
+static bool
+number_read(const char *text, double *v)
+{
+	char *end;
+
+	*v = strtod(text, &end);
+	return *text != '\0' && *end == '\0';
+}
+
+/* One row, one curve. */
+static int
+wide_row(struct bank *b, size_t *cap, const struct shape *s, struct reader *r,
+    struct err *e)
+{
+	struct bank_curve c = { 0 };
+	size_t i;
+
+	if (r->n != s->columns)
+		return reader_err(r, e, "as many fields as columns expected");
+	c.steps = xcalloc(s->reports, sizeof(*c.steps));
+	c.values = xcalloc(s->reports, sizeof(*c.values));
+	for (i = 0; i < r->n; i++) {
+		if (s->step[i] < 0 || *r->fields[i] == '\0')
+			continue;
+		if (!number_read(r->fields[i], &c.values[c.n])) {
+			free(c.steps);
+			free(c.values);
+			return reader_err(r, e, "expected numbers");
+		}
+		c.steps[c.n++] = s->step[i];
+	}
+	bank_add(b, cap, c);
+	return 0;
+}
+
+/* One row, one report: of the curve before it or of a new one. */
+static int
+long_row(struct bank *b, size_t *cap, const struct shape *s, struct reader *r,
+    double *last, struct err *e)
+{
+	struct bank_curve *c;
+	double trial, step, v;
+
+	if (r->n != s->columns || !number_read(r->fields[s->trial], &trial) ||
+	    !number_read(r->fields[s->at], &step) || fabs(step) > 9e15 ||
+	    !number_read(r->fields[s->value], &v))
+		return reader_err(r, e, "expected three numbers");
+	if (b->n == 0 || trial != *last)
+		bank_add(b, cap, (struct bank_curve){ 0 });
+	*last = trial;
+	c = &b->curves[b->n - 1];
+	if (c->n > 0 && (int64_t)step <= c->steps[c->n - 1])
+		return reader_err(r, e, "the steps of a trial do not ascend");
+	/* Grown at powers of two. */
+	if ((c->n & (c->n - 1)) == 0) {
+		c->steps =
+		    xreallocarray(c->steps, c->n * 2 + 1, sizeof(*c->steps));
+		c->values =
+		    xreallocarray(c->values, c->n * 2 + 1, sizeof(*c->values));
+	}
+	c->steps[c->n] = (int64_t)step;
+	c->values[c->n++] = v;
+	if ((int64_t)c->n > b->max_steps)
+		b->max_steps = (int64_t)c->n;
+	return 0;
+}
+
+static int
+bank_read(struct bank *b, struct reader *r, struct shape *s, struct err *e)
+{
+	size_t cap = 0;
+	double last = NAN;
+	int rc = 0;
+
+	if (!reader_line(r))
+		return err_set(e, ERR_USAGE, "%s: empty", r->path);
+	if (shape_read(s, r, e) == -1)
+		return -1;
+	while (rc == 0 && reader_line(r))
+		rc = s->is_long ? long_row(b, &cap, s, r, &last, e)
+				: wide_row(b, &cap, s, r, e);
+	if (rc == 0 && b->n == 0)
+		return err_set(e, ERR_USAGE, "%s: no curves", r->path);
+	return rc;
+}
+
+int
+bank_load(struct bank *b, const char *path, struct err *e)
+{
+	struct reader r = { .path = path };
+	struct shape s = { 0 };
+	char *text;
+	size_t len;
+	int rc;
+
+	*b = (struct bank){ 0 };
+	if (gz_load(&text, &len, path, BANK_BYTES_MAX, e) == -1)
+		return -1;
+	r.next = text;
+	rc = bank_read(b, &r, &s, e);
+	if (rc == -1)
+		bank_free(b);
+	free(s.step);
+	free(r.fields);
+	free(text);
+	return rc;
+}
+
+void
+bank_free(struct bank *b)
+{
+	size_t i;
+
+	for (i = 0; i < b->n; i++) {
+		free(b->curves[i].steps);
+		free(b->curves[i].values);
+	}
+	free(b->curves);
+	*b = (struct bank){ 0 };
+}

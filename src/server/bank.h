@@ -1,0 +1,34 @@
+/*
+ * Recorded curves of many settings of one task, as replay draws from them.
+ */
+
+#ifndef SERVER_BANK_H
+#define SERVER_BANK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct err;
+
+struct bank_curve {
+	size_t n;
+	int64_t *steps; /* ascending */
+	double *values; /* in the user's sign */
+};
+
+struct bank {
+	struct bank_curve *curves;
+	size_t n;
+	int64_t max_steps; /* reports of the longest curve */
+};
+
+/*
+ * Read a CSV file, gzip or plain, in one of two shapes: a row per setting
+ * with the values in columns named s0, s1, … (or 0, 1, …), other columns being
+ * left alone; or a row per report with the columns trial, step and value.
+ * Empty fields are no reports.
+ */
+int bank_load(struct bank *, const char *path, struct err *);
+void bank_free(struct bank *);
+
+#endif /* SERVER_BANK_H */

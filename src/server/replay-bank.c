@@ -1,0 +1,121 @@
+/*
+ * Studies drawn from a bank: so many workers, each of which makes one report
+ * in turn and takes the next trial when its own is over.
+ */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/err.h"
+#include "src/base/mem.h"
+#include "src/base/rng.h"
+#include "src/server/bank.h"
+#include "src/server/replay-parts.h"
+#include "strategies/stopper.h"
+
+struct worker {
+	const struct bank_curve *curve; /* NULL: has nothing to do */
+	int64_t trial;
+	size_t at;
+};
+
+/* The first n of order become a random sample (Fisher and Yates). */
+static void
+draw(size_t *order, size_t all, size_t n, struct rng *rng)
+{
+	size_t i, k, t;
+
+	for (i = 0; i < all; i++)
+		order[i] = i;
+	for (i = 0; i < n; i++) {
+		k = i + (size_t)rng_below(rng, all - i);
+		t = order[i];
+		order[i] = order[k];
+		order[k] = t;
+	}
+}
+
+/* What is left of a stopped trial counts as saved. */
+static void
+skip_rest(struct rerun *r, struct worker *w)
+{
+	for (; w->at < w->curve->n; w->at++)
+		rerun_report(r, w->trial, w->curve->steps[w->at],
+		    w->curve->values[w->at]);
+	w->curve = NULL;
+}
+
+static void
+worker_turn(struct rerun *r, struct worker *w)
+{
+	bool over = w->at == w->curve->n;
+
+	if (!over) {
+		over = rerun_report(r, w->trial, w->curve->steps[w->at],
+		    w->curve->values[w->at]);
+		w->at++;
+		if (over) {
+			skip_rest(r, w);
+			return;
+		}
+		over = w->at == w->curve->n;
+	}
+	if (over) {
+		rerun_end(r, w->trial, true);
+		w->curve = NULL;
+	}
+}
+
+static void
+run_study(struct rerun *r, const struct bank *b, const size_t *order,
+    size_t trials, struct worker *workers, size_t n_workers)
+{
+	size_t next = 0, i, busy;
+
+	do {
+		busy = 0;
+		for (i = 0; i < n_workers; i++) {
+			if (workers[i].curve == NULL && next < trials) {
+				workers[i].curve = &b->curves[order[next++]];
+				workers[i].trial = (int64_t)next;
+				workers[i].at = 0;
+			}
+			if (workers[i].curve == NULL)
+				continue;
+			worker_turn(r, &workers[i]);
+			busy++;
+		}
+	} while (busy > 0);
+}
+
+int
+replay_bank(struct replay_sum *sum, const struct bank *b,
+    const struct replay_plan *plan, const struct replay_rule *rule,
+    struct err *e)
+{
+	struct stopper_env env = { .max_steps = b->max_steps,
+		.maximize = plan->maximize,
+		.study = "replay" };
+	size_t trials = (size_t)plan->trials, n = (size_t)plan->workers;
+	struct worker *workers = xcalloc(n, sizeof(*workers));
+	size_t *order = xcalloc(b->n, sizeof(*order));
+	struct rerun r;
+	struct rng rng;
+	int64_t k;
+	int rc = 0;
+
+	trials = trials > b->n ? b->n : trials;
+	for (k = 0; k < plan->seeds && rc == 0; k++) {
+		rng_init(&rng, plan->seed, (uint64_t)k);
+		draw(order, b->n, trials, &rng);
+		rc = rerun_open(&r, rule, &env, plan->value_last, e);
+		if (rc == -1)
+			break;
+		run_study(&r, b, order, trials, workers, n);
+		rerun_sum(sum, &r);
+		rerun_close(&r);
+	}
+	free(order);
+	free(workers);
+	return rc;
+}

@@ -1,0 +1,40 @@
+/* What the two replays share: a study run again under a rule. */
+
+#ifndef SERVER_REPLAY_PARTS_H
+#define SERVER_REPLAY_PARTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/server/replay.h"
+
+struct history;
+
+/* One trial: what was recorded, and what the rule let happen. */
+struct rerun_trial {
+	int64_t reports, skipped;
+	int64_t judged; /* greatest step that was judged */
+	double full, found; /* results, smaller is better; NaN = none */
+	bool stopped;
+};
+
+struct rerun {
+	struct history *history;
+	struct stopper_set *set;
+	struct rerun_trial *trials; /* [number - 1] */
+	size_t n, cap;
+	bool value_last;
+};
+
+int rerun_open(struct rerun *, const struct replay_rule *,
+    const struct stopper_env *, bool value_last, struct err *);
+void rerun_close(struct rerun *);
+/* The next report of a trial, in the user's sign; true when it is stopped. */
+bool rerun_report(struct rerun *, int64_t trial, int64_t step, double value);
+/* The trial's recorded end (nothing happens if the rule stopped it before). */
+void rerun_end(struct rerun *, int64_t trial, bool completed);
+/* Add what it came to. */
+void rerun_sum(struct replay_sum *, const struct rerun *);
+
+#endif /* SERVER_REPLAY_PARTS_H */

@@ -1,0 +1,169 @@
+/*
+ * A study run again: records go in, the rule decides which of them would not
+ * have been there.  Knows trials and sums; refuses to know where the records
+ * come from.
+ */
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/mem.h"
+#include "src/model/history.h"
+#include "src/server/replay-parts.h"
+#include "strategies/stopper.h"
+
+int
+rerun_open(struct rerun *r, const struct replay_rule *rule,
+    const struct stopper_env *env, bool value_last, struct err *e)
+{
+	*r = (struct rerun){ .value_last = value_last };
+	if (replay_rule_open(&r->set, rule, env, e) == -1)
+		return -1;
+	r->history = history_new(0, env->maximize, HISTORY_CURVES);
+	return 0;
+}
+
+void
+rerun_close(struct rerun *r)
+{
+	stopper_set_free(r->set);
+	history_free(r->history);
+	free(r->trials);
+}
+
+static struct rerun_trial *
+rerun_trial(struct rerun *r, int64_t trial)
+{
+	while ((int64_t)r->n < trial) {
+		if (r->n == r->cap) {
+			r->cap = r->cap == 0 ? 128 : r->cap * 2;
+			r->trials = xreallocarray(
+			    r->trials, r->cap, sizeof(*r->trials));
+		}
+		r->trials[r->n++] = (struct rerun_trial){
+			.full = NAN, .found = NAN, .judged = INT64_MIN
+		};
+		history_add(r->history, (int64_t)r->n, NULL);
+	}
+	return &r->trials[trial - 1];
+}
+
+/* A trial's result after one more report. */
+static double
+result_after(const struct rerun *r, double before, double value)
+{
+	if (r->value_last)
+		return value;
+	if (!isfinite(value) || before <= value)
+		return before;
+	return value;
+}
+
+static void
+rerun_stop(struct rerun *r, int64_t trial)
+{
+	struct rerun_trial *t = rerun_trial(r, trial);
+
+	t->stopped = true;
+	history_end(r->history, trial, TRIAL_STOPPED,
+	    history_turn(r->history, t->found));
+	stopper_set_ended(r->set, r->history, trial);
+}
+
+bool
+rerun_report(struct rerun *r, int64_t trial, int64_t step, double value)
+{
+	struct rerun_trial *t = rerun_trial(r, trial);
+	double turned = history_turn(r->history, value);
+	struct judgement j;
+
+	t->reports++;
+	t->full = result_after(r, t->full, turned);
+	if (t->stopped) {
+		t->skipped++;
+		return true;
+	}
+	t->found = result_after(r, t->found, turned);
+	history_report(r->history, trial, step, value);
+	stopper_set_observe(r->set, r->history, trial, step);
+	/* As the server does: a step that comes again is not judged again. */
+	if (step <= t->judged)
+		return false;
+	t->judged = step;
+	stopper_set_judge(r->set, r->history, trial, step, &j);
+	if (j.verdict != VERDICT_STOP)
+		return false;
+	rerun_stop(r, trial);
+	return true;
+}
+
+void
+rerun_end(struct rerun *r, int64_t trial, bool completed)
+{
+	struct rerun_trial *t = rerun_trial(r, trial);
+
+	if (t->stopped)
+		return;
+	history_end(r->history, trial,
+	    completed ? TRIAL_COMPLETED : TRIAL_STOPPED,
+	    history_turn(r->history, t->found));
+	stopper_set_ended(r->set, r->history, trial);
+}
+
+static int
+number_order(const void *a, const void *b)
+{
+	const double *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+/* The middle one of all trials' full results. */
+static double
+median_result(const struct rerun *r)
+{
+	double *v = xcalloc(r->n + 1, sizeof(*v)), median = NAN;
+	size_t i, n = 0;
+
+	for (i = 0; i < r->n; i++)
+		if (isfinite(r->trials[i].full))
+			v[n++] = r->trials[i].full;
+	qsort(v, n, sizeof(*v), number_order);
+	if (n > 0)
+		median = v[(n - 1) / 2] / 2 + v[n / 2] / 2;
+	free(v);
+	return median;
+}
+
+void
+rerun_sum(struct replay_sum *sum, const struct rerun *r)
+{
+	double there = NAN, found = NAN, gap;
+	int64_t reports = 0, skipped = 0;
+	const struct rerun_trial *t, *best = NULL;
+	size_t i;
+
+	for (i = 0; i < r->n; i++) {
+		t = &r->trials[i];
+		reports += t->reports;
+		skipped += t->skipped;
+		sum->stopped += t->stopped;
+		if (isfinite(t->full) && !(there <= t->full)) {
+			there = t->full;
+			best = t;
+		}
+		if (isfinite(t->found) && !(found <= t->found))
+			found = t->found;
+	}
+	sum->studies++;
+	sum->trials += (int64_t)r->n;
+	sum->reports += reports;
+	sum->skipped += skipped;
+	if (reports > 0)
+		sum->saved += (double)skipped / (double)reports;
+	sum->killed += best != NULL && best->stopped;
+	gap = median_result(r) - there;
+	if (gap > 0 && isfinite(found))
+		sum->regret += (found - there) / gap;
+}

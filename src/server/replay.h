@@ -1,0 +1,60 @@
+/*
+ * What a stopping rule would have saved, killed and cost on recorded curves.
+ * The rules are the plugs themselves, fed with records instead of reports.
+ */
+
+#ifndef SERVER_REPLAY_H
+#define SERVER_REPLAY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct bank;
+struct err;
+struct store;
+struct stopper_env;
+struct stopper_set;
+
+/* A rule as a study would name it. */
+struct replay_rule;
+/* text is a rule's name, its JSON block, or a JSON list of both. */
+int replay_rule_read(struct replay_rule **, const char *text, struct err *);
+void replay_rule_free(struct replay_rule *);
+/* As it was written. */
+const char *replay_rule_text(const struct replay_rule *);
+int replay_rule_open(struct stopper_set **, const struct replay_rule *,
+    const struct stopper_env *, struct err *);
+
+/* Sums over studies. */
+struct replay_sum {
+	int64_t studies;
+	int64_t trials, stopped;
+	int64_t reports, skipped;
+	double saved; /* shares of reports that were not run */
+	int64_t killed; /* studies whose best trial was stopped */
+	/*
+	 * (best found - best there) / (median trial - best there); a stopped
+	 * trial counts with what it had reported.
+	 */
+	double regret;
+};
+
+/* How studies are drawn from a bank. */
+struct replay_plan {
+	int64_t workers; /* trials at a time, each a report in turn */
+	int64_t trials; /* per study, drawn without replacement */
+	int64_t seeds; /* studies */
+	uint64_t seed;
+	bool maximize;
+	bool value_last; /* the last report counts, not the best */
+};
+
+/* Add plan.seeds studies drawn from the bank to the sum. */
+int replay_bank(struct replay_sum *, const struct bank *,
+    const struct replay_plan *, const struct replay_rule *, struct err *);
+/* Add one recorded study, its reports in the order they were recorded. */
+int replay_store(struct replay_sum *, struct store *,
+    const struct replay_rule *, struct err *);
+
+#endif /* SERVER_REPLAY_H */

@@ -1,7 +1,8 @@
 /*
- * Pools of curves by step.  One cell per step that was asked for: a window
- * around the wanted rank, and sums.  A report touches the cells it passes; a
- * cell that loses sight of its rank is filled again from the curves.
+ * Pools of curves by key.  There is a cell per step that was asked for; a
+ * report touches the cells it passes, and a cell that lost sight of its rank
+ * is filled again from the curves.  Where every trial reports other steps
+ * that would be endless work: then the values go into spans instead.
  */
 
 #include <assert.h>
@@ -11,27 +12,28 @@
 
 #include "src/base/mem.h"
 #include "src/model/history.h"
+#include "strategies/pool-cell.h"
+#include "strategies/pool-span.h"
 #include "strategies/pool.h"
-#include "strategies/window.h"
+#include "strategies/value-cache.h"
 
 enum {
 	WINDOW_LEAST = 256, /* numbers a window keeps, at least */
-	WINDOW_SHARE = 64 /* and one of so many members */
-};
-
-struct cell {
-	int64_t key;
-	bool filled; /* what follows is true to the curves */
-	struct window window;
-	int64_t seen;
-	double sum, rest; /* sum + rest is the sum, to twice the digits */
+	WINDOW_SHARE = 64, /* and one of so many members */
+	/* Work on cells that one report may cause before spans are better. */
+	FILLED_PER_REPORT = 8, /* curves looked at to fill a cell */
+	TOUCHED_PER_REPORT = 64, /* cells between two reports of a trial */
+	WORK_FREE = 131072, /* before anybody counts */
+	CELLS_MOST = 65536 /* of a pool of means, which has no spans */
 };
 
 struct pool {
 	struct pool_rule rule;
-	struct cell **cells; /* by key */
-	size_t n, cap;
-	size_t hint; /* the cell found last */
+	struct value_cache *values; /* of trials that report */
+	struct cells cells;
+	struct spans *spans; /* of numbers; NULL while there are cells */
+	struct spans *others; /* of what is no number */
+	int64_t reports, filled, touched;
 	uint8_t *member; /* one bit a trial */
 	size_t member_cap; /* bytes */
 	int64_t members;
@@ -43,21 +45,19 @@ pool_new(const struct pool_rule *rule)
 	struct pool *p = xcalloc(1, sizeof(*p));
 
 	p->rule = *rule;
+	p->values = value_cache_new(&rule->value);
 	return p;
 }
 
 void
 pool_free(struct pool *p)
 {
-	size_t i;
-
 	if (p == NULL)
 		return;
-	for (i = 0; i < p->n; i++) {
-		window_free(&p->cells[i]->window);
-		free(p->cells[i]);
-	}
-	free(p->cells);
+	cells_free(&p->cells);
+	spans_free(p->spans);
+	spans_free(p->others);
+	value_cache_free(p->values);
 	free(p->member);
 	free(p);
 }
@@ -92,158 +92,12 @@ member_set(struct pool *p, int64_t trial, bool is)
 	p->members += is ? 1 : -1;
 }
 
-/* First cell at or after key. */
-static size_t
-cell_from(const struct pool *p, int64_t key)
-{
-	size_t lo = 0, hi = p->n, mid;
-
-	if (p->n > 0 && p->cells[p->n - 1]->key < key)
-		return p->n;
-	while (lo < hi) {
-		mid = lo + (hi - lo) / 2;
-		if (p->cells[mid]->key < key)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
-}
-
-static struct cell *
-cell_find(struct pool *p, int64_t key)
-{
-	size_t at;
-
-	/* The same step as last time, or the one after it. */
-	for (at = p->hint; at < p->n && at <= p->hint + 1; at++)
-		if (p->cells[at]->key == key)
-			goto found;
-	at = cell_from(p, key);
-	if (at == p->n || p->cells[at]->key != key)
-		return NULL;
-found:
-	p->hint = at;
-	return p->cells[at];
-}
-
-static struct cell *
-cell_make(struct pool *p, int64_t key, bool filled)
-{
-	struct cell *c = cell_find(p, key);
-	size_t at;
-
-	if (c != NULL)
-		return c;
-	c = xcalloc(1, sizeof(*c));
-	c->key = key;
-	c->filled = filled;
-	if (p->n == p->cap) {
-		p->cap = p->cap == 0 ? 64 : p->cap * 2;
-		p->cells = xreallocarray(p->cells, p->cap, sizeof(*p->cells));
-	}
-	at = cell_from(p, key);
-	memmove(
-	    p->cells + at + 1, p->cells + at, (p->n - at) * sizeof(*p->cells));
-	p->cells[at] = c;
-	p->n++;
-	p->hint = at;
-	return c;
-}
-
-/* Whether v enters medians and means. */
-static bool
-is_number(const struct pool *p, double v)
-{
-	return p->rule.infinite ? !isnan(v) : isfinite(v);
-}
-
-/* The ranks between which the aggregate of n numbers lies. */
-struct ranks {
-	int64_t first, second;
-	double share;
-};
-
-/* The greatest k with k / n <= share, in floating point. */
-static int64_t
-rank_below(double share, int64_t n)
-{
-	int64_t k = (int64_t)(share * (double)n);
-
-	if ((double)k / (double)n > share)
-		return k - 1;
-	if ((double)(k + 1) / (double)n <= share)
-		k++;
-	return k;
-}
-
-static struct ranks
-ranks_wanted(const struct pool_rule *r, int64_t n)
-{
-	struct ranks w = { 0, 0, 0 };
-	double h;
-
-	switch (r->aggregate) {
-	case POOL_PERCENTILE:
-		h = (double)(n - 1) * r->share;
-		w.first = (int64_t)h;
-		w.share = h - floor(h);
-		w.second = w.first + 1 < n ? w.first + 1 : w.first;
-		if (!r->mirrored)
-			return w;
-		w.first = n - 1 - w.first;
-		w.second = n - 1 - w.second;
-		return w;
-	case POOL_MEAN:
-		break;
-	case POOL_RANK:
-		w.first = rank_below(r->share, n + 1);
-		break;
-	case POOL_MIDDLE:
-		w.first = n / 2;
-		break;
-	}
-	w.second = w.first;
-	return w;
-}
-
 static size_t
 window_size(const struct pool *p)
 {
 	int64_t n = p->members / WINDOW_SHARE;
 
 	return n < WINDOW_LEAST ? WINDOW_LEAST : (size_t)n;
-}
-
-/* Add to a sum without losing digits (Knuth's two-sum). */
-static void
-cell_sum(struct cell *c, double v)
-{
-	double s = c->sum + v, t = s - c->sum;
-
-	c->rest += (c->sum - (s - t)) + (v - t);
-	c->sum = s;
-}
-
-/* One trial's value comes to (sign 1) or leaves (-1) a cell. */
-static void
-cell_change(struct pool *p, struct cell *c, double v, int sign)
-{
-	size_t size = window_size(p);
-
-	if (!c->filled)
-		return;
-	c->seen += sign;
-	if (!is_number(p, v))
-		return;
-	if (p->rule.aggregate == POOL_MEAN)
-		cell_sum(c, sign > 0 ? v : -v);
-	c->filled =
-	    sign > 0 ? window_add(&c->window, v) : window_remove(&c->window, v);
-	if (c->window.n > 2 * size)
-		window_trim(&c->window,
-		    ranks_wanted(&p->rule, window_count(&c->window)).first,
-		    size);
 }
 
 /* Which report of the curve stands at key; -1 = none. */
@@ -268,20 +122,17 @@ report_at(const struct pool *p, const struct curve *c, int64_t key)
 	return i;
 }
 
-/* Count all members' values at the cell's key. */
+/* Fill a cell with what all members have at its key. */
 static void
-cell_fill(struct pool *p, const struct history *h, struct cell *c)
+pool_fill(struct pool *p, const struct history *h, struct cell *c)
 {
-	double *numbers =
-	    xreallocarray(NULL, (size_t)p->members + 1, sizeof(*numbers));
-	int64_t trial, count = history_count(h);
+	double v, *values;
+	int64_t trial, seen = 0, count = history_count(h);
 	struct curve curve;
 	ptrdiff_t i;
 	size_t n = 0;
-	double v;
 
-	c->seen = 0;
-	c->sum = c->rest = 0;
+	values = xreallocarray(NULL, (size_t)p->members + 1, sizeof(*values));
 	for (trial = 1; trial <= count; trial++) {
 		if (!member_is(p, trial))
 			continue;
@@ -290,17 +141,12 @@ cell_fill(struct pool *p, const struct history *h, struct cell *c)
 		if (i < 0)
 			continue;
 		v = value_at(&p->rule.value, &curve, (size_t)i);
-		c->seen++;
-		if (!is_number(p, v))
-			continue;
-		numbers[n++] = v;
-		if (p->rule.aggregate == POOL_MEAN)
-			cell_sum(c, v);
+		seen++;
+		if (pool_counts(&p->rule, v))
+			values[n++] = v;
 	}
-	window_fill(&c->window, numbers, n,
-	    ranks_wanted(&p->rule, (int64_t)n).first, window_size(p));
-	c->filled = true;
-	free(numbers);
+	cell_fill(c, &p->rule, values, n, seen, window_size(p));
+	free(values);
 }
 
 /* Keys at which report i of a curve stands. */
@@ -327,18 +173,40 @@ report_span(const struct pool *p, const struct curve *c, size_t i,
 	}
 }
 
+/* Into the spans or out of them. */
+static void
+spans_change(struct pool *p, int64_t from, int64_t to, double v, int sign)
+{
+	struct spans *s = p->spans;
+
+	if (!pool_counts(&p->rule, v)) {
+		s = p->others;
+		v = 0;
+	}
+	if (sign > 0)
+		spans_add(s, from, to, v);
+	else
+		spans_remove(s, from, to, v);
+}
+
 static void
 span_change(struct pool *p, int64_t from, int64_t to, double v, int sign)
 {
-	size_t k;
+	size_t k, size = window_size(p);
 
-	if (p->rule.key == POOL_CARRY) {
-		for (k = cell_from(p, from); k < p->n && p->cells[k]->key <= to;
-		     k++)
-			cell_change(p, p->cells[k], v, sign);
-	} else if (from <= to)
-		/* Cells of other keys hold all there is from the start. */
-		cell_change(p, cell_make(p, from, true), v, sign);
+	if (from > to)
+		return;
+	if (p->spans != NULL)
+		spans_change(p, from, to, v, sign);
+	else if (p->rule.key != POOL_CARRY)
+		/* Such cells hold all there is from the start. */
+		cell_change(
+		    cells_make(&p->cells, from, true), &p->rule, v, sign, size);
+	else
+		for (k = cells_from(&p->cells, from);
+		     k < p->cells.n && p->cells.all[k]->key <= to;
+		     k++, p->touched++)
+			cell_change(p->cells.all[k], &p->rule, v, sign, size);
 }
 
 /* A whole curve comes (sign 1) or leaves (-1). */
@@ -357,24 +225,40 @@ curve_change(struct pool *p, const struct curve *c, int sign)
 	}
 }
 
+/* Only with its newest report does the one before it reach up to there. */
+static void
+curve_reach(struct pool *p, int64_t trial, const struct curve *c)
+{
+	int64_t from = curve_step(c, c->n - 2);
+	int64_t to = curve_step(c, c->n - 1) - 1;
+	double v;
+
+	if (from == to ||
+	    (p->spans == NULL && cells_from(&p->cells, from + 1) ==
+				     cells_from(&p->cells, to + 1)))
+		return;
+	v = value_cache_at(p->values, trial, c, c->n - 2);
+	if (p->spans != NULL)
+		spans_change(p, from, from, v, -1);
+	else
+		from++;
+	span_change(p, from, to, v, 1);
+}
+
 /* The usual case: the newest report is the last one of its curve. */
 static void
-curve_extend(struct pool *p, const struct curve *c)
+curve_extend(struct pool *p, int64_t trial, const struct curve *c)
 {
-	int64_t from = 0, to = 0, last = curve_step(c, c->n - 1);
+	int64_t from = 0, to = 0;
 
 	if (p->rule.key == POOL_ONCE && c->n > 1)
-		span_change(p, 0, 0, value_at(&p->rule.value, c, c->n - 2), -1);
-	if (p->rule.key == POOL_CARRY && c->n > 1) {
-		/* Only now the report before it reaches up to here. */
-		from = curve_step(c, c->n - 2) + 1;
-		to = last - 1;
-		if (from <= to && cell_from(p, from) < cell_from(p, last))
-			span_change(p, from, to,
-			    value_at(&p->rule.value, c, c->n - 2), 1);
-	}
+		span_change(
+		    p, 0, 0, value_cache_at(p->values, trial, c, c->n - 2), -1);
+	if (p->rule.key == POOL_CARRY && c->n > 1)
+		curve_reach(p, trial, c);
 	report_span(p, c, c->n - 1, &from, &to);
-	span_change(p, from, to, value_at(&p->rule.value, c, c->n - 1), 1);
+	span_change(
+	    p, from, to, value_cache_at(p->values, trial, c, c->n - 1), 1);
 }
 
 /*
@@ -408,22 +292,23 @@ void
 pool_observe(
     struct pool *p, const struct history *h, int64_t trial, int64_t step)
 {
-	struct curve c;
+	struct curve c = history_curve(h, trial);
+	ptrdiff_t at = curve_at(&c, step);
 	double old;
-	ptrdiff_t at;
+	bool grew;
 
+	assert(at >= 0);
+	grew = (size_t)at + 1 == c.n && !history_replaced(h, &old);
+	if (!grew)
+		value_cache_forget(p->values, trial);
 	if (p->rule.completed && !member_is(p, trial))
 		return;
-	c = history_curve(h, trial);
+	p->reports++;
 	if (!member_is(p, trial)) {
 		member_set(p, trial, true);
 		curve_change(p, &c, 1);
-		return;
-	}
-	at = curve_at(&c, step);
-	assert(at >= 0);
-	if ((size_t)at + 1 == c.n && !history_replaced(h, &old))
-		curve_extend(p, &c);
+	} else if (grew)
+		curve_extend(p, trial, &c);
 	else
 		curve_mend(p, h, &c, (size_t)at);
 }
@@ -437,64 +322,118 @@ pool_ended(struct pool *p, const struct history *h, int64_t trial)
 	if (!p->rule.completed || is == member_is(p, trial))
 		return;
 	c = history_curve(h, trial);
+	p->reports += (int64_t)c.n;
 	member_set(p, trial, is);
 	curve_change(p, &c, is ? 1 : -1);
 }
 
-/* The aggregate of a cell, one trial's number left out if skip is given. */
-static bool
-cell_answer(const struct pool *p, const struct cell *c, const double *skip,
+void
+pool_spread(struct pool *p, const struct history *h)
+{
+	int64_t trial, count = history_count(h);
+	struct curve c;
+
+	if (p->spans != NULL || p->rule.key != POOL_CARRY ||
+	    p->rule.aggregate == POOL_MEAN)
+		return;
+	cells_free(&p->cells);
+	p->spans = spans_new();
+	p->others = spans_new();
+	for (trial = 1; trial <= count; trial++)
+		if (member_is(p, trial)) {
+			c = history_curve(h, trial);
+			curve_change(p, &c, 1);
+		}
+}
+
+/* A cell that is true, or NULL where nobody has anything. */
+static struct cell *
+pool_cell(struct pool *p, const struct history *h, int64_t key)
+{
+	struct cell *c;
+
+	if (p->rule.key != POOL_CARRY)
+		c = cells_find(&p->cells, key);
+	else {
+		if (p->cells.n >= CELLS_MOST && p->rule.aggregate == POOL_MEAN)
+			cells_free(&p->cells);
+		c = cells_make(&p->cells, key, false);
+	}
+	if (c != NULL && !c->filled) {
+		p->filled += p->members;
+		pool_fill(p, h, c);
+	}
+	return c;
+}
+
+/* What one trial has here: 0 = nothing, 1 = no number, 2 = *own. */
+static int
+pool_own(struct pool *p, const struct history *h, int64_t key, int64_t trial,
+    double *own)
+{
+	struct curve c;
+	ptrdiff_t i;
+
+	if (trial == 0 || !member_is(p, trial))
+		return 0;
+	c = history_curve(h, trial);
+	i = report_at(p, &c, key);
+	if (i < 0)
+		return 0;
+	*own = value_cache_at(p->values, trial, &c, (size_t)i);
+	return pool_counts(&p->rule, *own) ? 2 : 1;
+}
+
+static void
+ask_spans(struct pool *p, int64_t key, int has, const double *skip,
     struct pool_answer *a)
 {
 	struct ranks w;
-	double sum;
 
-	if (p->rule.aggregate == POOL_MEAN) {
-		sum = skip != NULL ? (c->sum - *skip) + c->rest
-				   : c->sum + c->rest;
-		a->first = a->second = sum / (double)a->n;
-		return true;
-	}
+	a->n = spans_at(p->spans, key);
+	a->seen = a->n + spans_at(p->others, key) - (has > 0);
+	a->n -= skip != NULL;
+	if (a->n == 0)
+		return;
 	w = ranks_wanted(&p->rule, a->n);
 	a->share = w.share;
-	return w.first >= a->n ||
-	       (window_rank(&c->window, w.first, skip, &a->first) &&
-		   window_rank(&c->window, w.second, skip, &a->second));
+	if (w.first >= a->n)
+		return;
+	a->first = spans_rank(p->spans, w.first, skip);
+	a->second = w.second == w.first ? a->first
+					: spans_rank(p->spans, w.second, skip);
 }
 
 void
 pool_ask(struct pool *p, const struct history *h, int64_t key, int64_t but,
     struct pool_answer *a)
 {
+	double own = NAN;
+	const double *skip;
 	struct cell *c;
-	struct curve curve;
-	const double *skip = NULL;
-	ptrdiff_t i = -1;
-	double own;
+	int has;
 
 	*a = (struct pool_answer){ .first = NAN, .second = NAN };
 	if (p->rule.key == POOL_ONCE)
 		key = 0;
-	c = p->rule.key == POOL_CARRY ? cell_make(p, key, false)
-				      : cell_find(p, key);
+	has = pool_own(p, h, key, but, &own);
+	skip = has == 2 ? &own : NULL;
+	if (p->filled > WORK_FREE + FILLED_PER_REPORT * p->reports ||
+	    p->touched > WORK_FREE + TOUCHED_PER_REPORT * p->reports)
+		pool_spread(p, h);
+	if (p->spans != NULL) {
+		ask_spans(p, key, has, skip, a);
+		return;
+	}
+	c = pool_cell(p, h, key);
 	if (c == NULL)
 		return;
-	if (!c->filled)
-		cell_fill(p, h, c);
-	if (but != 0 && member_is(p, but)) {
-		curve = history_curve(h, but);
-		i = report_at(p, &curve, key);
-	}
-	if (i >= 0) {
-		own = value_at(&p->rule.value, &curve, (size_t)i);
-		skip = is_number(p, own) ? &own : NULL;
-	}
-	a->seen = c->seen - (i >= 0);
-	a->n = window_count(&c->window) - (skip != NULL);
-	if (a->n == 0 || cell_answer(p, c, skip, a))
+	a->seen = c->seen - (has > 0);
+	a->n = c->n - (skip != NULL);
+	if (a->n == 0 || cell_answer(c, &p->rule, skip, a))
 		return;
-	cell_fill(p, h, c);
-	if (!cell_answer(p, c, skip, a))
+	pool_fill(p, h, c);
+	if (!cell_answer(c, &p->rule, skip, a))
 		assert(!"a fresh window shows the wanted rank");
 }
 

@@ -70,6 +70,11 @@ int64_t pool_members(const struct pool *);
  */
 void pool_ask(struct pool *, const struct history *, int64_t key, int64_t but,
     struct pool_answer *);
+/*
+ * Make ready for steps that hardly any two trials share.  The pool does it
+ * by itself when that is less work; answers are the same.
+ */
+void pool_spread(struct pool *, const struct history *);
 /* The answer as one number; equal neighbours give that number itself. */
 double pool_threshold(const struct pool_answer *);
 

@@ -143,7 +143,7 @@ katib_judge(void *state, const struct history *h, int64_t trial, int64_t step,
 	    stop_diverged(j, &c, (size_t)i, k->base.rule.diverged_after) ||
 	    f == NULL || !median_judges(&k->base, &c, (size_t)i))
 		return;
-	own = value_at(&k->base.rule.own, &c, (size_t)i);
+	own = value_cache_at(k->base.own, trial, &c, (size_t)i);
 	j->value = history_turn(h, own);
 	j->threshold = history_turn(h, f->threshold);
 	j->pool = f->pool;

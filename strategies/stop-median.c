@@ -21,6 +21,7 @@ median_init(struct median *m, const struct median_rule *rule,
 	m->rule = *rule;
 	m->env = *env;
 	m->pool = pool_new(&rule->pool);
+	m->own = value_cache_new(&rule->own);
 }
 
 void
@@ -37,6 +38,7 @@ median_close(void *state)
 	struct median *m = state;
 
 	pool_free(m->pool);
+	value_cache_free(m->own);
 	free(m);
 }
 
@@ -45,7 +47,12 @@ median_observe(
     void *state, const struct history *h, int64_t trial, int64_t step)
 {
 	struct median *m = state;
+	struct curve c = history_curve(h, trial);
+	double old;
 
+	if (c.n == 0 || curve_step(&c, c.n - 1) != step ||
+	    history_replaced(h, &old))
+		value_cache_forget(m->own, trial);
 	pool_observe(m->pool, h, trial, step);
 }
 
@@ -200,7 +207,7 @@ median_judge(void *state, const struct history *h, int64_t trial, int64_t step,
 	if (i < 0 || stop_diverged(j, &c, (size_t)i, m->rule.diverged_after) ||
 	    !median_judges(m, &c, (size_t)i))
 		return;
-	own = value_at(&m->rule.own, &c, (size_t)i);
+	own = value_cache_at(m->own, trial, &c, (size_t)i);
 	worse = median_is_worse(m, h, trial, &c, (size_t)i, own, &a);
 	j->value = history_turn(h, own);
 	j->threshold = history_turn(h, pool_threshold(&a));

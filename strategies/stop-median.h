@@ -11,7 +11,7 @@
 
 #include "strategies/pool.h"
 #include "strategies/stopper.h"
-#include "strategies/value.h"
+#include "strategies/value-cache.h"
 
 struct curve;
 struct history;
@@ -33,6 +33,7 @@ struct median {
 	struct median_rule rule;
 	struct stopper_env env;
 	struct pool *pool;
+	struct value_cache *own; /* values of judged trials */
 	/* Where the guard last found the best trial stopped; a shortcut. */
 	int64_t witness_trial;
 	size_t witness;

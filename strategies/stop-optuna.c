@@ -39,7 +39,7 @@ optuna_open(void **state, const char *name, const struct stop_reader *r,
 	double percent = stop_number(r, "percentile");
 	struct median_rule rule = {
 		.name = name,
-		.own = { .kind = VALUE_BEST },
+		.own = { .kind = VALUE_BEST, .infinite = true },
 		.pool = {
 			.value = { .kind = VALUE_LAST },
 			.key = POOL_STEP,
@@ -77,19 +77,6 @@ optuna_is_due(const struct optuna *o, const struct curve *c)
 	return before < from;
 }
 
-/* The best of all reports, infinities included; NaN when all are NaN. */
-static double
-optuna_best(const struct curve *c)
-{
-	double best = NAN;
-	size_t i;
-
-	for (i = 0; i < c->n; i++)
-		if (isnan(best) || c->values[i] < best)
-			best = c->values[i];
-	return best;
-}
-
 /* numpy.percentile between two neighbours, where infinities may give NaN. */
 static double
 optuna_lerp(double a, double b, double t)
@@ -119,7 +106,7 @@ optuna_judge(void *state, const struct history *h, int64_t trial, int64_t step,
 	    stop_is_late(&o->base.env, &c, c.n - 1) || !optuna_is_due(o, &c))
 		return;
 	step = curve_step(&c, c.n - 1);
-	own = optuna_best(&c);
+	own = value_cache_at(o->base.own, trial, &c, c.n - 1);
 	j->value = history_turn(h, own);
 	pool_ask(o->base.pool, h, step, trial, &a);
 	j->pool = a.n;

@@ -13,7 +13,7 @@
 static bool
 value_counts(const struct value_rule *r, const struct curve *c, size_t i)
 {
-	if (!isfinite(c->values[i]))
+	if (r->infinite ? isnan(c->values[i]) : !isfinite(c->values[i]))
 		return false;
 	if (r->kind == VALUE_MEAN_FROM)
 		return curve_step(c, i) >= r->from;

@@ -1,6 +1,6 @@
 /*
  * What one number stands for a curve at one of its reports: the last value,
- * the best so far, a mean.  Smaller is better; only finite values enter a best
+ * the best so far, a mean.  Smaller is better; only finite values (or all but NaN) enter a best
  * or a mean, and NaN says that there is none.
  */
 
@@ -27,6 +27,7 @@ struct value_rule {
 	double share; /* VALUE_WINDOW, in (0, 1] */
 	int64_t from; /* VALUE_MEAN_FROM */
 	size_t count; /* VALUE_MEAN_FIRST */
+	bool infinite; /* infinities count as well */
 };
 
 /* What has been seen of a curve on a walk along it; starts as { 0 }. */

@@ -230,7 +230,7 @@ any_change(struct rng *r, struct history *h, struct pool *p, unsigned kind)
 }
 
 static bool
-one_stream(uint64_t seed, int64_t trials, int length)
+one_stream(uint64_t seed, int64_t trials, int length, uint64_t spread)
 {
 	struct pool_answer fast, slow;
 	struct pool_rule rule;
@@ -254,6 +254,8 @@ one_stream(uint64_t seed, int64_t trials, int length)
 		if (history_count(h) == 0)
 			continue;
 		any_change(&r, h, p, kind);
+		if (rng_below(&r, spread) == 0)
+			pool_spread(p, h);
 		if (trials > TRIALS && rng_below(&r, 40) > 0)
 			continue;
 		key = (int64_t)rng_below(&r, 40);
@@ -275,12 +277,13 @@ one_stream(uint64_t seed, int64_t trials, int length)
 }
 
 static void
-test_streams(uint64_t first, uint64_t n, int64_t trials, int length)
+test_streams(
+    uint64_t first, uint64_t n, int64_t trials, int length, uint64_t spread)
 {
 	uint64_t seed, bad = 0;
 
 	for (seed = first; seed < first + n; seed++)
-		bad += !one_stream(seed, trials, length);
+		bad += !one_stream(seed, trials, length, spread);
 	ok(bad == 0, "%d random streams of %d trials agree with the oracle",
 	    (int)n, (int)trials);
 }
@@ -288,7 +291,9 @@ test_streams(uint64_t first, uint64_t n, int64_t trials, int length)
 int
 main(void)
 {
-	test_streams(1, 4000, TRIALS, 300);
-	test_streams(100001, 40, 2000, 12000);
+	test_streams(1, 4000, TRIALS, 300, UINT64_MAX);
+	test_streams(10001, 3000, TRIALS, 300, 100);
+	test_streams(100001, 40, 2000, 12000, UINT64_MAX);
+	test_streams(200001, 20, 2000, 12000, 4000);
 	return done_testing();
 }

@@ -42,7 +42,8 @@ gz_load(char **text, size_t *len, const char *path, size_t max, struct err *e)
 
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd == -1)
-		return err_set(e, ERR_FILE, "%s: %s", path, strerror(errno));
+		return err_set(e, errno == ENOENT ? ERR_USAGE : ERR_FILE,
+		    "%s: %s", path, strerror(errno));
 	if (fstat(fd, &st) == 0 && S_ISDIR(st.st_mode)) {
 		(void)close(fd);
 		return err_set(e, ERR_FILE, "%s: a folder", path);

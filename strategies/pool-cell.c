@@ -1,0 +1,203 @@
+/*
+ * Order statistics and sums of one cell.  Knows numbers; refuses to know
+ * which trials they are of.
+ */
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/mem.h"
+#include "strategies/pool-cell.h"
+
+size_t
+cells_from(const struct cells *s, int64_t key)
+{
+	size_t lo = 0, hi = s->n, mid;
+
+	if (s->n > 0 && s->all[s->n - 1]->key < key)
+		return s->n;
+	while (lo < hi) {
+		mid = lo + (hi - lo) / 2;
+		if (s->all[mid]->key < key)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+struct cell *
+cells_find(struct cells *s, int64_t key)
+{
+	size_t at;
+
+	/* The same step as last time, or the one after it. */
+	for (at = s->hint; at < s->n && at <= s->hint + 1; at++)
+		if (s->all[at]->key == key)
+			break;
+	if (at >= s->n || at > s->hint + 1)
+		at = cells_from(s, key);
+	if (at == s->n || s->all[at]->key != key)
+		return NULL;
+	s->hint = at;
+	return s->all[at];
+}
+
+struct cell *
+cells_make(struct cells *s, int64_t key, bool filled)
+{
+	struct cell *c = cells_find(s, key);
+	size_t at;
+
+	if (c != NULL)
+		return c;
+	c = xcalloc(1, sizeof(*c));
+	c->key = key;
+	c->filled = filled;
+	if (s->n == s->cap) {
+		s->cap = s->cap == 0 ? 64 : s->cap * 2;
+		s->all = xreallocarray(s->all, s->cap, sizeof(*s->all));
+	}
+	at = cells_from(s, key);
+	memmove(s->all + at + 1, s->all + at, (s->n - at) * sizeof(*s->all));
+	s->all[at] = c;
+	s->n++;
+	s->hint = at;
+	return c;
+}
+
+void
+cells_free(struct cells *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->n; i++) {
+		window_free(&s->all[i]->window);
+		free(s->all[i]);
+	}
+	free(s->all);
+	*s = (struct cells){ 0 };
+}
+
+bool
+pool_counts(const struct pool_rule *r, double v)
+{
+	return r->infinite ? !isnan(v) : isfinite(v);
+}
+
+/* The greatest k with k / n <= share, in floating point. */
+static int64_t
+rank_below(double share, int64_t n)
+{
+	int64_t k = (int64_t)(share * (double)n);
+
+	if ((double)k / (double)n > share)
+		return k - 1;
+	if ((double)(k + 1) / (double)n <= share)
+		k++;
+	return k;
+}
+
+static struct ranks
+ranks_of_percentile(const struct pool_rule *r, int64_t n)
+{
+	double h = (double)(n - 1) * r->share;
+	struct ranks w = { .first = (int64_t)h };
+
+	w.share = h - floor(h);
+	w.second = w.first + 1 < n ? w.first + 1 : w.first;
+	if (r->mirrored) {
+		w.first = n - 1 - w.first;
+		w.second = n - 1 - w.second;
+	}
+	return w;
+}
+
+struct ranks
+ranks_wanted(const struct pool_rule *r, int64_t n)
+{
+	struct ranks w = { 0, 0, 0 };
+
+	switch (r->aggregate) {
+	case POOL_PERCENTILE:
+		return ranks_of_percentile(r, n);
+	case POOL_MEAN:
+		break;
+	case POOL_RANK:
+		w.first = rank_below(r->share, n + 1);
+		break;
+	case POOL_MIDDLE:
+		w.first = n / 2;
+		break;
+	}
+	w.second = w.first;
+	return w;
+}
+
+/* Add to a sum without losing digits (Knuth's two-sum). */
+static void
+cell_sum(struct cell *c, double v)
+{
+	double s = c->sum + v, t = s - c->sum;
+
+	c->rest += (c->sum - (s - t)) + (v - t);
+	c->sum = s;
+}
+
+void
+cell_change(
+    struct cell *c, const struct pool_rule *r, double v, int sign, size_t size)
+{
+	if (!c->filled)
+		return;
+	c->seen += sign;
+	if (!pool_counts(r, v))
+		return;
+	c->n += sign;
+	if (r->aggregate == POOL_MEAN) {
+		cell_sum(c, sign > 0 ? v : -v);
+		return;
+	}
+	c->filled =
+	    sign > 0 ? window_add(&c->window, v) : window_remove(&c->window, v);
+	if (c->window.n > 2 * size)
+		window_trim(&c->window, ranks_wanted(r, c->n).first, size);
+}
+
+void
+cell_fill(struct cell *c, const struct pool_rule *r, double *values, size_t n,
+    int64_t seen, size_t size)
+{
+	size_t i;
+
+	c->filled = true;
+	c->seen = seen;
+	c->n = (int64_t)n;
+	c->sum = c->rest = 0;
+	if (r->aggregate == POOL_MEAN)
+		for (i = 0; i < n; i++)
+			cell_sum(c, values[i]);
+	else
+		window_fill(
+		    &c->window, values, n, ranks_wanted(r, c->n).first, size);
+}
+
+bool
+cell_answer(const struct cell *c, const struct pool_rule *r, const double *skip,
+    struct pool_answer *a)
+{
+	struct ranks w;
+	double sum;
+
+	if (r->aggregate == POOL_MEAN) {
+		sum = skip != NULL ? c->sum - *skip : c->sum;
+		a->first = a->second = (sum + c->rest) / (double)a->n;
+		return true;
+	}
+	w = ranks_wanted(r, a->n);
+	a->share = w.share;
+	return w.first >= a->n ||
+	       (window_rank(&c->window, w.first, skip, &a->first) &&
+		   window_rank(&c->window, w.second, skip, &a->second));
+}

@@ -1,0 +1,63 @@
+/*
+ * What the trials of a pool have at one key: a window around the wanted rank,
+ * or a sum; and the cells of all keys.
+ */
+
+#ifndef POOL_CELL_H
+#define POOL_CELL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "strategies/pool.h"
+#include "strategies/window.h"
+
+/* The ranks between which the aggregate lies, and how far from the first. */
+struct ranks {
+	int64_t first, second;
+	double share;
+};
+
+struct cell {
+	int64_t key;
+	bool filled; /* what follows is true to the curves */
+	int64_t seen; /* trials with a report here */
+	int64_t n; /* those whose value is a number */
+	struct window window; /* their values, unless the mean is wanted */
+	double sum, rest; /* sum + rest is the sum, to twice the digits */
+};
+
+/* Cells in the order of their keys. */
+struct cells {
+	struct cell **all;
+	size_t n, cap;
+	size_t hint; /* the one found last */
+};
+
+/* Index of the first cell at or after key. */
+size_t cells_from(const struct cells *, int64_t key);
+/* The cell of this key, or NULL. */
+struct cell *cells_find(struct cells *, int64_t key);
+/* The same, made empty when there is none; filled says if that is the truth. */
+struct cell *cells_make(struct cells *, int64_t key, bool filled);
+void cells_free(struct cells *);
+
+/* Whether v enters medians and means. */
+bool pool_counts(const struct pool_rule *, double v);
+struct ranks ranks_wanted(const struct pool_rule *, int64_t n);
+
+/* One trial's value comes (sign 1) or leaves (-1); size is the window's. */
+void cell_change(
+    struct cell *, const struct pool_rule *, double v, int sign, size_t size);
+/* Start again from n values (reordered here) of seen trials. */
+void cell_fill(struct cell *, const struct pool_rule *, double *values,
+    size_t n, int64_t seen, size_t size);
+/*
+ * The aggregate of the a->n numbers left when *skip, unless NULL, is taken
+ * out.  False: the window does not show it.
+ */
+bool cell_answer(const struct cell *, const struct pool_rule *,
+    const double *skip, struct pool_answer *a);
+
+#endif /* POOL_CELL_H */

@@ -1,0 +1,295 @@
+/*
+ * Spans of steps with a value each, sorted by value in blocks.  A block also
+ * has its beginnings and its ends in order: what holds at a step began at or
+ * before it and did not end before it, which two searches count.
+ */
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/mem.h"
+#include "strategies/pool-span.h"
+
+struct span {
+	double v;
+	int64_t from, to;
+};
+
+struct block {
+	struct span *spans; /* by value, from, to */
+	int64_t *from, *to; /* each ascending */
+	size_t n, cap;
+	int64_t held; /* at the step of the newest spans_at */
+};
+
+struct spans {
+	struct block *blocks; /* none empty */
+	size_t n, cap;
+	size_t total;
+	int64_t step; /* of the newest spans_at */
+};
+
+enum { BLOCK_LEAST = 256 };
+
+struct spans *
+spans_new(void)
+{
+	return xcalloc(1, sizeof(struct spans));
+}
+
+static void
+block_free(struct block *b)
+{
+	free(b->spans);
+	free(b->from);
+	free(b->to);
+}
+
+void
+spans_free(struct spans *s)
+{
+	size_t i;
+
+	if (s == NULL)
+		return;
+	for (i = 0; i < s->n; i++)
+		block_free(&s->blocks[i]);
+	free(s->blocks);
+	free(s);
+}
+
+static int
+span_order(const struct span *a, const struct span *b)
+{
+	if (a->v != b->v)
+		return a->v < b->v ? -1 : 1;
+	if (a->from != b->from)
+		return a->from < b->from ? -1 : 1;
+	return (a->to > b->to) - (a->to < b->to);
+}
+
+/* How many of n ascending steps are smaller than step. */
+static size_t
+steps_below(const int64_t *steps, size_t n, int64_t step)
+{
+	size_t lo = 0, hi = n, mid;
+
+	while (lo < hi) {
+		mid = lo + (hi - lo) / 2;
+		if (steps[mid] < step)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+/* First span of the block that is not before x. */
+static size_t
+block_find(const struct block *b, const struct span *x)
+{
+	size_t lo = 0, hi = b->n, mid;
+
+	while (lo < hi) {
+		mid = lo + (hi - lo) / 2;
+		if (span_order(&b->spans[mid], x) < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+/* The block x is in or belongs to: the first that does not end before it. */
+static size_t
+spans_find(const struct spans *s, const struct span *x)
+{
+	const struct block *b;
+	size_t lo = 0, hi = s->n, mid;
+
+	while (lo < hi) {
+		mid = lo + (hi - lo) / 2;
+		b = &s->blocks[mid];
+		if (span_order(&b->spans[b->n - 1], x) < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo == s->n && lo > 0 ? lo - 1 : lo;
+}
+
+static void
+block_reserve(struct block *b, size_t cap)
+{
+	b->cap = cap;
+	b->spans = xreallocarray(b->spans, cap, sizeof(*b->spans));
+	b->from = xreallocarray(b->from, cap, sizeof(*b->from));
+	b->to = xreallocarray(b->to, cap, sizeof(*b->to));
+}
+
+static void
+steps_insert(int64_t *steps, size_t n, int64_t step)
+{
+	size_t at = steps_below(steps, n, step);
+
+	memmove(steps + at + 1, steps + at, (n - at) * sizeof(*steps));
+	steps[at] = step;
+}
+
+static void
+steps_delete(int64_t *steps, size_t n, int64_t step)
+{
+	size_t at = steps_below(steps, n, step);
+
+	assert(at < n && steps[at] == step);
+	memmove(steps + at, steps + at + 1, (n - at - 1) * sizeof(*steps));
+}
+
+static int
+step_order(const void *a, const void *b)
+{
+	const int64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+/* After its spans were set: the two orders beside them. */
+static void
+block_sort(struct block *b)
+{
+	size_t i;
+
+	for (i = 0; i < b->n; i++) {
+		b->from[i] = b->spans[i].from;
+		b->to[i] = b->spans[i].to;
+	}
+	qsort(b->from, b->n, sizeof(*b->from), step_order);
+	qsort(b->to, b->n, sizeof(*b->to), step_order);
+}
+
+/* A new empty block at this place. */
+static struct block *
+spans_open(struct spans *s, size_t at)
+{
+	if (s->n == s->cap) {
+		s->cap = s->cap == 0 ? 16 : s->cap * 2;
+		s->blocks =
+		    xreallocarray(s->blocks, s->cap, sizeof(*s->blocks));
+	}
+	memmove(s->blocks + at + 1, s->blocks + at,
+	    (s->n - at) * sizeof(*s->blocks));
+	s->blocks[at] = (struct block){ 0 };
+	s->n++;
+	return &s->blocks[at];
+}
+
+static void
+spans_split(struct spans *s, size_t at)
+{
+	struct block *right = spans_open(s, at + 1), *left = &s->blocks[at];
+	size_t half = left->n / 2;
+
+	block_reserve(right, left->cap);
+	right->n = left->n - half;
+	memcpy(
+	    right->spans, left->spans + half, right->n * sizeof(*right->spans));
+	left->n = half;
+	block_sort(left);
+	block_sort(right);
+}
+
+void
+spans_add(struct spans *s, int64_t from, int64_t to, double v)
+{
+	struct span x = { v, from, to };
+	size_t at = spans_find(s, &x), i;
+	struct block *b = s->n == 0 ? spans_open(s, 0) : &s->blocks[at];
+
+	if (b->n == b->cap)
+		block_reserve(b, b->cap == 0 ? 16 : b->cap * 2);
+	i = block_find(b, &x);
+	memmove(b->spans + i + 1, b->spans + i, (b->n - i) * sizeof(x));
+	b->spans[i] = x;
+	steps_insert(b->from, b->n, from);
+	steps_insert(b->to, b->n, to);
+	b->n++;
+	s->total++;
+	if (b->n > BLOCK_LEAST + 2 * (size_t)sqrt((double)s->total))
+		spans_split(s, at);
+}
+
+void
+spans_remove(struct spans *s, int64_t from, int64_t to, double v)
+{
+	struct span x = { v, from, to };
+	size_t at = spans_find(s, &x), i;
+	struct block *b;
+
+	assert(at < s->n);
+	b = &s->blocks[at];
+	i = block_find(b, &x);
+	assert(i < b->n && span_order(&b->spans[i], &x) == 0);
+	steps_delete(b->from, b->n, from);
+	steps_delete(b->to, b->n, to);
+	b->n--;
+	memmove(b->spans + i, b->spans + i + 1, (b->n - i) * sizeof(x));
+	s->total--;
+	if (b->n > 0)
+		return;
+	block_free(b);
+	s->n--;
+	memmove(b, b + 1, (s->n - at) * sizeof(*b));
+}
+
+int64_t
+spans_at(struct spans *s, int64_t step)
+{
+	struct block *b;
+	int64_t n = 0;
+	size_t i;
+
+	s->step = step;
+	for (i = 0; i < s->n; i++) {
+		b = &s->blocks[i];
+		/* Steps are far from INT64_MAX, being counted. */
+		b->held = (int64_t)(steps_below(b->from, b->n, step + 1) -
+				    steps_below(b->to, b->n, step));
+		n += b->held;
+	}
+	return n;
+}
+
+/* The value of this rank at the step, nothing skipped. */
+static double
+rank_plain(const struct spans *s, int64_t rank)
+{
+	const struct span *x;
+	const struct block *b;
+	size_t i, k;
+
+	for (i = 0; i < s->n; i++) {
+		b = &s->blocks[i];
+		if (rank >= b->held) {
+			rank -= b->held;
+			continue;
+		}
+		for (k = 0; k < b->n; k++) {
+			x = &b->spans[k];
+			if (x->from <= s->step && x->to >= s->step &&
+			    rank-- == 0)
+				return x->v;
+		}
+	}
+	return NAN;
+}
+
+double
+spans_rank(const struct spans *s, int64_t rank, const double *skip)
+{
+	double v = rank_plain(s, rank);
+
+	/* What is skipped stands at or before this place: take the next. */
+	return skip != NULL && *skip <= v ? rank_plain(s, rank + 1) : v;
+}

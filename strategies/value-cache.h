@@ -1,0 +1,24 @@
+/*
+ * Values of curves that are asked for report after report, each from the one
+ * before it.  A cache only: the numbers are those of value_at.
+ */
+
+#ifndef VALUE_CACHE_H
+#define VALUE_CACHE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "strategies/value.h"
+
+struct value_cache;
+
+struct value_cache *value_cache_new(const struct value_rule *);
+void value_cache_free(struct value_cache *);
+/* The value of this trial's curve at report i. */
+double value_cache_at(
+    struct value_cache *, int64_t trial, const struct curve *, size_t i);
+/* The curve changed other than at its end. */
+void value_cache_forget(struct value_cache *, int64_t trial);
+
+#endif /* VALUE_CACHE_H */

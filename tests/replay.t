@@ -1,0 +1,114 @@
+#!/bin/sh
+# hpotune replay: CSV curves in both shapes, compressed or not, recorded
+# studies, and errors that say which line.
+
+. "$TOP_SRCDIR/tests/lib.sh"
+need gzip sqlite3
+
+# The field of a rule's row in the JSON of a replay.
+field() { # field file [option ...]
+	field_name=$1
+	shift
+	"$HPOTUNE" replay --json "$@" >out.json || return 1
+	sqlite3 :memory: \
+	    "SELECT json_extract(readfile('out.json'), '\$[0].$field_name')"
+}
+
+upper='{"rule": "threshold", "upper": 5}'
+lower='{"rule": "threshold", "lower": 4}'
+
+# Ten constant curves, 1 to 10, of ten reports.
+{
+	echo 'config,s0,s1,s2,s3,s4,s5,s6,s7,s8,s9'
+	for i in 1 2 3 4 5 6 7 8 9 10; do
+		echo "$i,$i,$i,$i,$i,$i,$i,$i,$i,$i,$i"
+	done
+} >wide.csv
+
+is "$(field saved wide.csv --rule "$upper")" 0.45 \
+    'five of ten stopped after one of ten reports'
+is "$(field stopped wide.csv --rule "$upper")" 100 'in each of 20 studies'
+is "$(field killed_best wide.csv --rule "$upper")" 0 'not the best one'
+is "$(field killed_best wide.csv --rule "$lower")" 1 \
+    'the best one when small is bad'
+is "$(field killed_best wide.csv --goal maximize --rule "$upper")" 1 \
+    'the best one when great is good'
+is "$(field studies wide.csv wide.csv --seeds 3 --rule none)" 6 \
+    'three studies of each file'
+is "$(field trials wide.csv --trials 4 --seeds 5 --rule none)" 20 \
+    'four trials of each'
+is "$(field saved wide.csv --rule none)" 0 'none saves nothing'
+
+# Falling curves: what was stopped counts with what it had reported.
+{
+	echo 'trial,step,value'
+	for i in 1 2 3; do
+		for s in 0 1 2 3; do
+			echo "$i,$((s * 100)),$((10 * i - i * s))"
+		done
+	done
+} >long.csv
+# Results 7 14 21; 21 reports 30 first: above 29, found 30; median 14.
+is "$(field skipped long.csv --seeds 1 \
+    --rule '{"rule": "threshold", "upper": 29}')" 3 \
+    'rows of reports: three of four are skipped'
+# Everything above 9 is stopped at once: 10 is found where 7 is there.
+is "$(field regret long.csv --seeds 1 \
+    --rule '{"rule": "threshold", "upper": 9}')" 0.428571428571429 \
+    'regret: (10 - 7) / (14 - 7)'
+is "$(field regret long.csv --seeds 1 --rule none)" 0 'no regret'
+
+gzip -k wide.csv
+is "$(field saved wide.csv.gz --rule "$upper")" 0.45 'compressed files'
+"$HPOTUNE" replay wide.csv >one
+"$HPOTUNE" replay wide.csv >two
+ok 'the same draw, the same table' cmp one two
+like "$(cat one)" '^median .* %' 'all rules are in the table'
+"$HPOTUNE" replay wide.csv --workers 1 --rule \
+    '[{"rule": "median", "warmup_steps": 0, "guard": false}, "patience"]' >one
+like "$(cat one)" '%' 'a list of rules'
+
+# Wrong files and rules.
+refused() { # pattern argument ...
+	refused_want=$1
+	shift
+	"$HPOTUNE" replay "$@" >out 2>err
+	is $? 2 "$*: exit status"
+	like "$(cat err)" "^hpotune: .*$refused_want" "$*: says why"
+}
+refused 'No such file' nothing.csv
+refused 'did you mean "median"' --rule medain wide.csv
+refused 'did you mean "warmup_steps"' \
+    --rule '{"rule": "median", "warmup_step": 3}' wide.csv
+refused 'needs "lower"' --rule threshold wide.csv
+echo 'a,b' >bad.csv
+refused 'bad.csv:1: expected columns' bad.csv
+printf 's0,s1\n1,2\n3\n' >bad.csv
+refused 'bad.csv:3: as many fields' bad.csv
+printf 's0,s1\n1,x\n' >bad.csv
+refused 'bad.csv:2: expected numbers' bad.csv
+: >bad.csv
+refused 'bad.csv: empty' bad.csv
+refused 'minimize or maximize' --goal up wide.csv
+
+# A study as it was recorded: ten trials, one at a time, none stopped.
+cat >study.json <<'END'
+{ "study": "demo", "objective": { "metric": "loss", "goal": "minimize" },
+  "parameters": { "x": { "type": "int", "min": 1, "max": 10 } },
+  "strategy": { "name": "grid" }, "stopping": "none",
+  "trial": { "command": ["sh", "-c",
+      "for s in 1 2 3 4; do echo hpotune: step=$s loss=$1; done", "sh", "{x}"],
+      "max_steps": 4, "gpus": 0 },
+  "limits": { "trials": 10, "parallel": 1 } }
+END
+if "$HPOTUNE" start study.json --quiet >start.out 2>&1; then
+	is "$(field reports demo.db --rule none)" 40 'all reports of a study'
+	is "$(field skipped demo.db --rule "$upper")" 15 \
+	    'five of its trials after one of four reports'
+	is "$(field killed_best demo.db --rule "$lower")" 1 'and the best one'
+else
+	diag "$(cat start.out)"
+	ok 'a study to replay' false
+fi
+
+done_testing

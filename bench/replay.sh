@@ -1,0 +1,49 @@
+#!/bin/sh
+# The rows of stopping: what rules save and kill on recorded curves.
+#	BENCH_DATA has taskset/*.csv.gz, and lcbench/ with the surrogate's
+#	model.onnx, which needs onnxruntime in BENCH_PYTHON.
+#	BENCH_SEEDS studies are drawn from each file (100).
+# The peer is what Optuna decides by default, through the preset that is tested
+# against it.  A row reads: share of steps saved / share of studies whose best
+# trial was stopped / regret.
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/lib.sh"
+seeds=${BENCH_SEEDS:-100}
+
+# The figures of one rule: "61.2 % / 0.017 / 0.10 %".
+figures() { # rule file ...
+	rule=$1
+	shift
+	"$HPOTUNE" replay --seeds "$seeds" --rule "$rule" "$@" | tail -n 1 |
+	    awk '{ print $(NF - 4), "% /", $(NF - 2), "/", $(NF - 1), "%" }'
+}
+
+rows() { # name file ...
+	name=$1
+	shift
+	peer=$(figures optuna "$@")
+	for rule in median \
+	    '{"rule": "median", "warmup_steps": "10%"}' vizier; do
+		row "stopping, $name, $rule" "$(figures "$rule" "$@")" \
+		    "Optuna: $peer" '' '>= 70 % / <= 0.01'
+	done
+}
+
+if [ -z "${BENCH_DATA-}" ] || ! [ -d "$BENCH_DATA/taskset" ]; then
+	row stopping 'not measured: BENCH_DATA has no taskset' '' '' \
+	    '>= 70 % / <= 0.01'
+	exit 0
+fi
+rows TaskSet "$BENCH_DATA"/taskset/*.csv.gz
+
+python=${BENCH_PYTHON:-python3}
+if ! "$python" -c 'import onnxruntime, numpy' 2>/dev/null; then
+	row 'stopping, LCBench' 'not measured: no onnxruntime' '' '' \
+	    '>= 70 % / <= 0.01'
+	exit 0
+fi
+for task in 3945 7593 34539 126025 126026 126029 146212 167104 167149 167152
+do
+	"$python" "$here/lcbench.py" "$BENCH_DATA/lcbench" $task >lcbench-$task.csv
+done
+rows LCBench --goal maximize lcbench-*.csv

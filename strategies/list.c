@@ -8,8 +8,10 @@
 extern const struct strategy strategy_grid;
 extern const struct strategy strategy_random;
 extern const struct strategy strategy_sobol;
+extern const struct strategy strategy_tpe;
 
 const struct strategy *const strategies[] = {
+	&strategy_tpe,
 	&strategy_random,
 	&strategy_grid,
 	&strategy_sobol,

@@ -1,0 +1,276 @@
+/*
+ * Making a Parzen estimator: weights, centres and bandwidths of its
+ * components.
+ *
+ * Bandwidths are those of Bergstra, Bardenet, Bengio and Kegl, "Algorithms for
+ * hyper-parameter optimization" (NIPS 2011): the distance to the farther
+ * neighbour, not below a share of the range that shrinks as observations come.
+ */
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/mem.h"
+#include "strategies/tpe-normal.h"
+#include "strategies/tpe-parzen.h"
+
+enum {
+	RECENT = 25, /* observations that count fully */
+	RUN = 8, /* sorted by insertion before they are merged */
+	FOLD = 8 /* factors of a norm before its logarithm is taken */
+};
+
+#define SQRT_2PI 2.50662827463100050242
+#define SIGMA_LEAST 1e-12 /* without the magic clip, in the user's numbers */
+
+/* An observation on its way into order. */
+struct mark {
+	double z;
+	uint32_t k;
+};
+
+void
+parzen_weigh(double *w, size_t n, enum parzen_weights weights)
+{
+	size_t i, old = n > RECENT ? n - RECENT : 0;
+	double first = 1 / (double)n;
+
+	for (i = 0; i < n; i++)
+		w[i] = 1;
+	if (weights == PARZEN_UNIFORM || old == 0)
+		return;
+	for (i = 0; i < old; i++)
+		w[i] = old == 1 ? first
+				: first + (1 - first) * (double)i /
+					      (double)(old - 1);
+}
+
+/* Weights of all components, the prior's last, as logarithms and sums. */
+static void
+fit_weights(struct parzen *p, const struct parzen_rule *rule)
+{
+	size_t k, n = p->n - 1;
+	double sum = 0;
+
+	parzen_weigh(p->base, n, rule->weights);
+	p->base[n] = n == 0 ? 1 : rule->prior_weight;
+	for (k = 0; k < p->n; k++) {
+		sum += p->base[k];
+		p->share[k] = sum;
+	}
+	for (k = 0; k < p->n; k++) {
+		p->share[k] /= sum;
+		p->base[k] = log(p->base[k] / sum);
+	}
+	for (; k < p->stride; k++)
+		p->base[k] = -INFINITY;
+}
+
+static void
+insert_run(struct mark *m, size_t n)
+{
+	struct mark one;
+	size_t i, k;
+
+	for (i = 1; i < n; i++) {
+		one = m[i];
+		for (k = i; k > 0 && m[k - 1].z > one.z; k--)
+			m[k] = m[k - 1];
+		m[k] = one;
+	}
+}
+
+static void
+merge(struct mark *to, const struct mark *a, size_t n, const struct mark *b,
+    size_t m)
+{
+	const struct mark *a_end = a + n, *b_end = b + m;
+	bool second;
+
+	while (a < a_end && b < b_end) {
+		second = b->z < a->z;
+		*to++ = second ? *b : *a;
+		b += second;
+		a += !second;
+	}
+	if (a < a_end)
+		memcpy(to, a, (size_t)(a_end - a) * sizeof *to);
+	if (b < b_end)
+		memcpy(to, b, (size_t)(b_end - b) * sizeof *to);
+}
+
+/* Stable, in m or in spare: returns where the order is. */
+static struct mark *
+sort(struct mark *m, struct mark *spare, size_t n)
+{
+	struct mark *swap;
+	size_t width, i, a, b;
+
+	for (i = 0; i < n; i += RUN)
+		insert_run(m + i, n - i < RUN ? n - i : RUN);
+	for (width = RUN; width < n; width *= 2) {
+		for (i = 0; i < n; i += 2 * width) {
+			a = n - i < width ? n - i : width;
+			b = n - i - a < width ? n - i - a : width;
+			merge(spare + i, m + i, a, m + i + a, b);
+		}
+		swap = m;
+		m = spare;
+		spare = swap;
+	}
+	return m;
+}
+
+/* The bandwidth of observation j in order, before the clip. */
+static double
+reach(const struct mark *m, size_t j, size_t n, bool endpoints)
+{
+	double left = j > 0 ? m[j].z - m[j - 1].z : m[j].z;
+	double right = j + 1 < n ? m[j + 1].z - m[j].z : 1 - m[j].z;
+
+	if (!endpoints && n >= 2 && j == 0)
+		return right;
+	if (!endpoints && n >= 2 && j + 1 == n)
+		return left;
+	return fmax(left, right);
+}
+
+/* One dimension of component k; its norm gains a factor. */
+static void
+fit_kernel(
+    struct parzen *p, size_t d, size_t k, double mu, double sigma, double *norm)
+{
+	size_t at = d * p->stride + k;
+	double in =
+	    1 - normal_above(mu / sigma) - normal_above((1 - mu) / sigma);
+
+	p->mu[at] = mu;
+	p->scale[at] = M_SQRT1_2 / sigma;
+	norm[k] *= p->axes[d].kind == AXIS_NUMBER ? in * sigma * SQRT_2PI : in;
+}
+
+/* Components with the same centre and bandwidth, which lie side by side. */
+static void
+fit_groups(struct parzen *p, size_t d, const struct mark *m, size_t n)
+{
+	uint32_t *group = p->group + d * p->stride;
+	uint32_t *member = p->member + d * p->stride;
+	const double *mu = p->mu + d * p->stride;
+	const double *scale = p->scale + d * p->stride;
+	uint32_t k, before = 0, count = 0;
+	size_t j;
+
+	for (j = 0; j <= n; j++) {
+		k = j < n ? m[j].k : (uint32_t)n;
+		if (j == 0 || j == n || mu[k] != mu[before] ||
+		    scale[k] != scale[before])
+			member[count++] = k;
+		group[k] = count - 1;
+		before = k;
+	}
+	p->n_groups[d] = count;
+}
+
+static void
+fit_number(struct parzen *p, size_t d, const struct parzen_rule *rule,
+    const double *z, struct mark *marks, double *norm)
+{
+	size_t j, n = p->n - 1;
+	struct mark *m;
+	double least = rule->magic_clip
+			   ? 1 / fmin(100, (double)n + 2)
+			   : fmin(SIGMA_LEAST / p->axes[d].width, 1);
+
+	for (j = 0; j < n; j++)
+		marks[j] = (struct mark){ z[j], (uint32_t)j };
+	m = sort(marks, marks + n, n);
+	for (j = 0; j < n; j++)
+		fit_kernel(p, d, m[j].k, m[j].z,
+		    fmin(fmax(reach(m, j, n, rule->endpoints), least), 1),
+		    norm);
+	fit_kernel(p, d, n, 0.5, 1, norm);
+	if (p->axes[d].kind != AXIS_NUMBER)
+		fit_groups(p, d, m, n);
+}
+
+/* A component is the choice it saw; the group after the last is the prior. */
+static void
+fit_choice(struct parzen *p, size_t d, const double *z)
+{
+	size_t k, n = p->n - 1, at = d * p->stride;
+	double levels = p->axes[d].levels;
+
+	for (k = 0; k <= n; k++) {
+		p->mu[at + k] = k < n ? z[k] : levels;
+		p->group[at + k] = (uint32_t)p->mu[at + k];
+	}
+	p->n_groups[d] = (size_t)levels + 1;
+}
+
+static void
+parzen_alloc(struct parzen *p)
+{
+	size_t all = p->dims * p->stride;
+
+	p->mu = xcalloc(all, sizeof *p->mu);
+	p->scale = xcalloc(all, sizeof *p->scale);
+	p->group = xcalloc(all, sizeof *p->group);
+	p->member = xcalloc(all, sizeof *p->member);
+	p->n_groups = xcalloc(p->dims, sizeof *p->n_groups);
+	p->base = xcalloc(p->stride, sizeof *p->base);
+	p->share = xcalloc(p->n, sizeof *p->share);
+}
+
+void
+parzen_free(struct parzen *p)
+{
+	free(p->mu);
+	free(p->scale);
+	free(p->group);
+	free(p->member);
+	free(p->n_groups);
+	free(p->base);
+	free(p->share);
+}
+
+static void
+fold(struct parzen *p, double *norm)
+{
+	size_t k;
+
+	for (k = 0; k < p->n; k++) {
+		p->base[k] -= log(norm[k]);
+		norm[k] = 1;
+	}
+}
+
+void
+parzen_fit(struct parzen *p, const struct parzen_rule *rule,
+    const struct axis *axes, size_t dims, const double *z, size_t n)
+{
+	struct mark *marks = xcalloc(2 * n + 1, sizeof *marks);
+	double *norm = xcalloc(n + 1, sizeof *norm);
+	size_t d, k;
+
+	*p = (struct parzen){ .axes = axes,
+		.dims = dims,
+		.n = n + 1,
+		.own = n == 0 ? 0 : 1,
+		.other = n == 0 ? 1 : rule->prior_weight / (double)(n + 1) };
+	p->stride = (n + PARZEN_BLOCK) / PARZEN_BLOCK * PARZEN_BLOCK;
+	parzen_alloc(p);
+	fit_weights(p, rule);
+	for (k = 0; k <= n; k++)
+		norm[k] = 1;
+	for (d = 0; d < dims; d++) {
+		if (axes[d].kind == AXIS_CHOICE)
+			fit_choice(p, d, z + d * n);
+		else
+			fit_number(p, d, rule, z + d * n, marks, norm);
+		if (d % FOLD == FOLD - 1 || d + 1 == dims)
+			fold(p, norm);
+	}
+	free(norm);
+	free(marks);
+}

@@ -1,0 +1,92 @@
+/*
+ * A Parzen estimator: a mixture with one component per observation and one for
+ * the prior; a component is a product over the parameters of the joint space.
+ *
+ * Coordinates: a number stands at its place between the bounds, on its scale
+ * (0 … 1); levels stand at the middle of their share; a whole number on a log
+ * scale at its own logarithm; a choice is its index.
+ */
+
+#ifndef TPE_PARZEN_H
+#define TPE_PARZEN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct param;
+struct rng;
+
+enum axis_kind {
+	AXIS_NUMBER,
+	AXIS_LEVELS, /* a whole number, a step, ordered choices */
+	AXIS_LOG_INT,
+	AXIS_CHOICE
+};
+
+struct axis {
+	enum axis_kind kind;
+	double levels; /* AXIS_LEVELS, AXIS_CHOICE */
+	double low, least, most; /* AXIS_LOG_INT: ln(least - 1/2), min, max */
+	double width; /* of the interval, in the user's numbers or their ln */
+};
+
+/* False: the parameter has one value, there is nothing to learn. */
+bool axis_init(struct axis *, const struct param *);
+/* The coordinate of a number of the unit cube (not NaN), and back. */
+double axis_place(const struct axis *, double u);
+double axis_cube(const struct axis *, double z);
+/* The coordinate of the level that a number drawn from 0 … 1 falls into. */
+double axis_round(const struct axis *, double z);
+/* The share of the interval that belongs to a level. */
+void axis_share(const struct axis *, double z, double *left, double *right);
+
+enum parzen_weights {
+	PARZEN_RECENT, /* the newest 25 count fully, older ones less */
+	PARZEN_UNIFORM
+};
+
+struct parzen_rule {
+	double prior_weight;
+	bool magic_clip;
+	bool endpoints;
+	enum parzen_weights weights;
+};
+
+enum {
+	PARZEN_BLOCK = 64 /* components that are computed together */
+};
+
+/* Arrays by component have room for stride of them, filled up to a block. */
+struct parzen {
+	const struct axis *axes; /* borrowed */
+	size_t dims;
+	size_t n; /* components; the last one is the prior */
+	size_t stride;
+	double *mu; /* dims x stride; of a choice the index, prior: levels */
+	double *scale; /* dims x stride: 1 / (sigma sqrt(2)) */
+	uint32_t *group; /* dims x stride: components alike in a dimension */
+	uint32_t *member; /* dims x stride: the first component of a group */
+	size_t *n_groups; /* dims */
+	double *base; /* ln of weight / norm; -inf where there is none */
+	double *share; /* sums of the weights up to a component, the last 1 */
+	double own; /* a choice: share of the one seen; each has other, too */
+	double other;
+};
+
+/* n observations, oldest first: z has dims rows of n. */
+void parzen_fit(struct parzen *, const struct parzen_rule *,
+    const struct axis *, size_t dims, const double *z, size_t n);
+void parzen_free(struct parzen *);
+/* Unnormalised weights of n observations, oldest first. */
+void parzen_weigh(double *w, size_t n, enum parzen_weights);
+/*
+ * ln of the density at points (rows of dims numbers) in the coordinates above;
+ * levels and choices have a mass.
+ */
+void parzen_log_density(
+    const struct parzen *, const double *points, size_t n, double *out);
+/* Draw n points. */
+void parzen_draw(const struct parzen *, struct rng *, double *points, size_t n);
+
+#endif /* TPE_PARZEN_H */

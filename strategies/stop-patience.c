@@ -77,6 +77,21 @@ least(const struct curve *c, size_t from, size_t to)
 }
 
 static void
+patience_explain(
+    const struct patience *p, struct judgement *j, double before, int64_t step)
+{
+	char more[40] = "as good as";
+
+	if (p->min_delta > 0)
+		snprintf(
+		    more, sizeof(more), "better by %.6g than", p->min_delta);
+	snprintf(j->why, sizeof(j->why),
+	    "the best of the last %lld reports, %.6g, is not %s %.6g before "
+	    "them at step %lld",
+	    (long long)p->steps, j->value, more, before, (long long)step);
+}
+
+static void
 patience_judge(void *state, const struct history *h, int64_t trial,
     int64_t step, struct judgement *j)
 {
@@ -101,11 +116,7 @@ patience_judge(void *state, const struct history *h, int64_t trial,
 	if (early - late >= p->min_delta)
 		return;
 	j->verdict = VERDICT_STOP;
-	snprintf(j->why, sizeof(j->why),
-	    "the best of the last %zu reports, %.6g, does not improve on %.6g "
-	    "by %s%.6g at step %lld",
-	    tail, j->value, history_turn(h, early),
-	    p->min_delta > 0 ? "" : "at least ", p->min_delta, (long long)step);
+	patience_explain(p, j, history_turn(h, early), step);
 }
 
 extern const struct stopper stopper_patience;

@@ -192,6 +192,196 @@ test_view(void)
 	bench_close(&c);
 }
 
+/* The pitfalls that other tools fell into. */
+static void
+test_pitfalls(void)
+{
+	struct bench b =
+	    bench_open("median", "{\"warmup_steps\":0}", false, 10);
+	double equal[] = { 2, 2, 2 }, bad_start[] = { 99, 1, 1 };
+	int t, s;
+
+	/* Step 0 before any training, much worse than all that follows. */
+	for (t = 1; t <= 6; t++)
+		for (s = 0; s < 3; s++)
+			bench_feed(&b, t, s, s == 0 ? 99 : 2);
+	run(&b, 7, bad_start, 3, "...",
+	    "a bad value everybody has is no fault");
+	run(&b, 8, equal, 3, "...", "all equal: nobody is stopped");
+	bench_end(&b, 1, TRIAL_COMPLETED, 2);
+	/* A resumed trial repeats its steps: the later report counts. */
+	bench_feed(&b, 9, 0, 99);
+	bench_feed(&b, 9, 1, 50);
+	bench_feed(&b, 9, 0, 99);
+	is_int(bench_report(&b, 9, 1, 2), '.', "a repeated step is replaced");
+	is_int(b.last.pool, 8, "and the trial is still one trial");
+	for (t = 2; t <= 8; t++)
+		bench_feed(&b, t, 1, 3);
+	is_int(bench_report(&b, 10, 1, 2.5), '.', "so are those of others");
+	is_near(b.last.threshold, 3, 0, "which move the median");
+	/* Trials of other lengths: who ended before does not count. */
+	for (t = 2; t <= 5; t++)
+		bench_feed(&b, t, 6, 1);
+	is_int(bench_report(&b, 11, 6, 99), '.', "four reached step 6");
+	bench_feed(&b, 6, 7, 1);
+	is_int(bench_report(&b, 12, 6, 99), 'T',
+	    "five have, one of them without a report there");
+	bench_close(&b);
+}
+
+static void
+test_share(void)
+{
+	struct bench b = bench_open("median", NULL, false, 50);
+	struct bench c =
+	    bench_open("median", "{\"warmup_steps\":\"10%\"}", false, 50);
+	struct bench d = bench_open("median", NULL, false, 0);
+	char at_b[32] = "", at_c[32] = "", at_d[32] = "";
+	int t, s;
+
+	for (t = 1; t <= 6; t++)
+		for (s = 0; s < 12; s++) {
+			bench_feed(&b, t, s, t);
+			bench_feed(&c, t, s, t);
+			bench_feed(&d, t, s, t);
+		}
+	for (s = 0; s < 12; s++) {
+		at_b[s] = bench_report(&b, 7, s, 9);
+		at_c[s] = bench_report(&c, 7, s, 9);
+		at_d[s] = bench_report(&d, 7, s, 9);
+	}
+	is_str(at_b, "..........TT", "warm-up of 20 % of 50 steps");
+	is_str(at_c, ".....TTTTTTT", "of 10 %");
+	is_str(at_d, ".....TTTTTTT", "of 5 reports when max_steps is unknown");
+	bench_close(&b);
+	bench_close(&c);
+	bench_close(&d);
+}
+
+static void
+test_settings(void)
+{
+	struct bench b = bench_open(
+	    "percentile", "{\"percentile\":25,\"warmup_steps\":0}", true, 0);
+	struct bench c = bench_open("median",
+	    "{\"warmup_steps\":0,"
+	    "\"aggregate\":\"mean\"}",
+	    false, 0);
+	struct bench d = bench_open("median",
+	    "{\"warmup_steps\":0,"
+	    "\"value\":\"window:50%\",\"reference\":\"best\"}",
+	    false, 0);
+	double v[] = { 8, 8, 2, 2 };
+	int t;
+
+	for (t = 1; t <= 5; t++)
+		bench_feed(&b, t, 0, t);
+	is_int(bench_report(&b, 6, 0, 4), '.', "percentile: the best quarter");
+	is_int(bench_report(&b, 7, 0, 3.9), 'T', "percentile: not among it");
+	is_str(b.last.why,
+	    "3.9 is below the 25 % quantile 4 of 6 trials at "
+	    "step 0",
+	    "percentile: why");
+	for (t = 1; t <= 5; t++)
+		bench_feed(&c, t, 0, t == 5 ? 90 : t);
+	is_int(bench_report(&c, 6, 0, 19), '.', "mean: below the mean of 20");
+	is_int(bench_report(&c, 7, 0, 20), 'T', "mean: above the mean");
+	for (t = 1; t <= 5; t++) {
+		bench_feed(&d, t, 0, t);
+		bench_feed(&d, t, 3, 9);
+	}
+	run(&d, 6, v, 4, "TTT.", "window: the mean of the last half");
+	is_near(d.last.value, 2, 0, "window: of four reports two");
+	is_near(d.last.threshold, 3, 0, "reference: the best so far");
+	bench_close(&b);
+	bench_close(&c);
+	bench_close(&d);
+}
+
+static void
+test_patience(void)
+{
+	struct bench b = bench_open("patience", "{\"steps\":3}", false, 0);
+	struct bench c = bench_open("patience",
+	    "{\"steps\":2,\"min_delta\":0.5,\"warmup_steps\":4}", true, 0);
+	double v[] = { 5, 6, 7, 8 }, w[] = { 5, 6, 7, 5, 6 };
+	double x[] = { 1, 2, 2.2, 2.4, 2.6 };
+	double y[] = { NAN, NAN, 5, NAN, NAN, 6 };
+
+	run(&b, 1, v, 4, "...T", "patience: three reports without improvement");
+	is_str(b.last.why,
+	    "the best of the last 3 reports, 6, is not as good as 5 before "
+	    "them "
+	    "at step 3",
+	    "patience: why");
+	run(&b, 2, w, 5, ".....", "patience: equal is not worse");
+	run(&b, 3, y, 6, ".....T", "patience: NaN is no improvement");
+	run(&c, 4, x, 5, "....T", "patience: min_delta, warm-up");
+	is_str(c.last.why,
+	    "the best of the last 2 reports, 2.6, is not better by 0.5 than "
+	    "2.2 "
+	    "before them at step 4",
+	    "patience: why");
+	is_int(
+	    bench_report(&c, 4, 5, 2.9), '.', "patience: just better enough");
+	bench_close(&b);
+	bench_close(&c);
+}
+
+static void
+test_threshold(void)
+{
+	struct bench b = bench_open("threshold",
+	    "{\"lower\":-1,\"upper\":4,\"warmup_steps\":1}", true, 0);
+	double v[] = { 9, 4, 4.1, -1, -1.1, INFINITY };
+	struct err e = ERR_INIT;
+
+	run(&b, 1, v, 6, "..T.TT",
+	    "threshold: outside stops, the bounds do not");
+	is_str(b.last.why, "inf is above the upper threshold 4 at step 5",
+	    "threshold: why");
+	is_int(bench_report(&b, 2, 1, NAN), 'D', "threshold: NaN");
+	is_int(bench_rule(&b, "threshold", NULL, &(struct stopper_env){ 0 },
+		   false, &e),
+	    -1, "threshold: without bounds refused");
+	is_int(bench_rule(&b, "threshold", "{\"lower\":2,\"upper\":1}",
+		   &(struct stopper_env){ 0 }, false, &e),
+	    -1, "threshold: bounds the wrong way round refused");
+	bench_close(&b);
+}
+
+static void
+test_sets(void)
+{
+	struct stopper_env env = { .study = "demo" };
+	struct bench b = bench_open("threshold", "{\"upper\":10}", false, 0);
+	struct bench c = bench_open("threshold", "{\"upper\":10}", false, 0);
+	struct bench none = bench_open("none", NULL, false, 0);
+	double v[] = { NAN, NAN, NAN, NAN };
+	struct err e = ERR_INIT;
+
+	ok(stopper_set_wants_curves(b.set), "a rule wants curves");
+	ok(!stopper_set_wants_curves(none.set), "none does not");
+	run(&none, 1, v, 4, "....", "none stops nobody");
+	bench_rule(&b, "patience", "{\"steps\":2}", &env, false, &e);
+	bench_feed(&b, 1, 0, 1);
+	is_int(bench_report(&b, 1, 1, 11), 'T', "a list: the first rule stops");
+	is_str(b.last.rule, "threshold", "by its name");
+	is_int(bench_report(&b, 1, 2, 9), 'T', "or the second one");
+	is_str(b.last.rule, "patience", "by its name");
+	bench_rule(&c, "threshold", "{\"upper\":20}", &env, true, &e);
+	is_int(bench_report(&c, 1, 0, 15), 's', "a veto rule keeps the trial");
+	is_str(c.last.why,
+	    "15 is above the upper threshold 10 at step 0, "
+	    "but threshold keeps it",
+	    "it says so");
+	is_int(bench_report(&c, 1, 1, 25), 'T', "unless it would stop it too");
+	is_int(bench_report(&c, 1, 2, NAN), 'D', "a divergence has no veto");
+	bench_close(&b);
+	bench_close(&c);
+	bench_close(&none);
+}
+
 int
 main(void)
 {
@@ -203,5 +393,11 @@ main(void)
 	test_late();
 	test_interval();
 	test_view();
+	test_pitfalls();
+	test_share();
+	test_settings();
+	test_patience();
+	test_threshold();
+	test_sets();
 	return done_testing();
 }

@@ -1,0 +1,203 @@
+/*
+ * What a rule keeps is a cache: the same records give the same judgements,
+ * whether they came one by one, were read back after a restart, or were read
+ * trial by trial as the server does.
+ */
+
+#include "src/base/rng.h"
+#include "tests/stoppers.h"
+
+enum { EVENTS = 600, TRIALS = 40 };
+
+/* One record; step < 0 is the trial's end. */
+struct event {
+	int64_t trial, step;
+	double value;
+	enum trial_state state;
+};
+
+static const char *const rules[][2] = {
+	{ "median", "{}" },
+	{ "median", "{\"warmup_steps\":0,\"min_trials\":2}" },
+	{ "median", "{\"warmup_steps\":1,\"value\":\"best\","
+		    "\"reference\":\"window:40%\",\"interval_steps\":2}" },
+	{ "percentile", "{\"warmup_steps\":0,\"aggregate\":\"rank\"}" },
+	{ "vizier", "{\"warmup_steps\":2,\"guard\":true}" },
+	{ "sagemaker", "{}" },
+	{ "optuna", "{}" },
+	{ "ray", "{\"grace_period\":2,\"guard\":true}" },
+	{ "nni", "{}" },
+	{ "syne-tune", "{\"diverged_after\":2}" },
+	{ "katib", "{\"start_step\":2}" },
+	{ "patience", "{\"steps\":3}" },
+};
+
+enum { RULES = sizeof(rules) / sizeof(rules[0]) };
+
+/* One trial's next report: mostly further on, now and then again. */
+static void
+any_report(struct rng *r, struct event *e, int64_t *last, bool grid)
+{
+	int64_t stride = grid ? 1 : 1 + (int64_t)rng_below(r, 9);
+
+	e->step = *last + stride;
+	if (*last > 0 && rng_below(r, 12) == 0)
+		e->step = (int64_t)rng_below(r, (uint64_t)*last);
+	if (e->step > *last)
+		*last = e->step;
+	e->value =
+	    rng_below(r, 20) == 0 ? NAN : rng_normal(r) + (double)e->trial / 9;
+	e->state = TRIAL_RUNNING;
+}
+
+static void
+make_stream(struct event *events, struct rng *r)
+{
+	int64_t last[TRIALS + 1], count = 0, running[4] = { 0 };
+	bool grid = rng_below(r, 2);
+	int i, k;
+
+	for (i = 0; i < EVENTS; i++) {
+		k = (int)rng_below(r, 4);
+		if (running[k] == 0) {
+			running[k] = ++count <= TRIALS ? count : 0;
+			if (running[k] == 0)
+				running[k] = count = TRIALS;
+			last[running[k]] = -1;
+		}
+		events[i] = (struct event){ .trial = running[k] };
+		if (last[running[k]] >= 0 && rng_below(r, 10) == 0 &&
+		    count < TRIALS) {
+			events[i].step = -1;
+			events[i].value = rng_normal(r);
+			events[i].state =
+			    rng_below(r, 3) ? TRIAL_COMPLETED : TRIAL_STOPPED;
+			running[k] = 0;
+		} else
+			any_report(r, &events[i], &last[running[k]], grid);
+	}
+}
+
+static void
+take(struct bench *b, const struct event *e, struct judgement *j)
+{
+	*j = (struct judgement){ .verdict = VERDICT_KEEP };
+	if (e->step < 0)
+		bench_end(b, e->trial, e->state, e->value);
+	else {
+		bench_report(b, e->trial, e->step, e->value);
+		*j = b->last;
+	}
+}
+
+static bool
+same(double a, double b)
+{
+	return a == b || (isnan(a) && isnan(b));
+}
+
+static bool
+same_judgement(const struct judgement *a, const struct judgement *b)
+{
+	return a->verdict == b->verdict && a->diverged == b->diverged &&
+	       same(a->value, b->value) && same(a->threshold, b->threshold) &&
+	       a->pool == b->pool && strcmp(a->why, b->why) == 0;
+}
+
+/* The first n records in their order. */
+static struct bench
+read_back(int rule, const struct event *events, int n)
+{
+	struct bench b = bench_open(rules[rule][0], rules[rule][1], false, 0);
+	int i;
+
+	for (i = 0; i < n; i++) {
+		if (events[i].step < 0)
+			bench_end(&b, events[i].trial, events[i].state,
+			    events[i].value);
+		else
+			bench_feed(&b, events[i].trial, events[i].step,
+			    events[i].value);
+	}
+	return b;
+}
+
+/* The same by trial: all curves as they ended up, then all ends. */
+static struct bench
+read_curves(int rule, const struct event *events, int n)
+{
+	struct bench b = bench_open(rules[rule][0], rules[rule][1], false, 0);
+	struct bench all = bench_open("none", NULL, false, 0);
+	struct curve c;
+	int64_t t;
+	size_t k;
+	int i;
+
+	for (i = 0; i < n; i++)
+		if (events[i].step >= 0)
+			bench_feed(&all, events[i].trial, events[i].step,
+			    events[i].value);
+	for (t = 1; t <= history_count(all.h); t++)
+		history_add(b.h, t, NULL);
+	for (t = 1; t <= history_count(all.h); t++) {
+		c = history_curve(all.h, t);
+		for (k = 0; k < c.n; k++)
+			bench_feed(&b, t, curve_step(&c, k), c.values[k]);
+	}
+	for (i = 0; i < n; i++)
+		if (events[i].step < 0)
+			bench_end(&b, events[i].trial, events[i].state,
+			    events[i].value);
+	bench_close(&all);
+	return b;
+}
+
+static int
+differences(int rule, const struct event *events, int at, bool by_trial)
+{
+	struct bench a = bench_open(rules[rule][0], rules[rule][1], false, 0);
+	struct bench b = { 0 };
+	struct judgement x, y;
+	int i, bad = 0;
+
+	for (i = 0; i < EVENTS; i++) {
+		if (i == at)
+			b = by_trial ? read_curves(rule, events, at)
+				     : read_back(rule, events, at);
+		take(&a, &events[i], &x);
+		if (i < at)
+			continue;
+		take(&b, &events[i], &y);
+		bad += !same_judgement(&x, &y);
+	}
+	bench_close(&a);
+	bench_close(&b);
+	return bad;
+}
+
+int
+main(void)
+{
+	struct event events[EVENTS];
+	struct rng r;
+	int rule, seed, at, ordered, loaded;
+
+	for (rule = 0; rule < RULES; rule++) {
+		ordered = loaded = 0;
+		for (seed = 0; seed < 60; seed++) {
+			rng_init(&r, (uint64_t)seed, (uint64_t)rule);
+			make_stream(events, &r);
+			at = (int)rng_below(&r, EVENTS);
+			ordered += differences(rule, events, 0, false);
+			ordered += differences(rule, events, at, false);
+			loaded += differences(rule, events, at, true);
+		}
+		is_int(ordered, 0, rules[rule][0]);
+		/* Katib freezes thresholds in the order of the records. */
+		if (strcmp(rules[rule][0], "katib") == 0)
+			continue;
+		ok(loaded == 0, "%s %s, read trial by trial", rules[rule][0],
+		    rules[rule][1]);
+	}
+	return done_testing();
+}

@@ -111,4 +111,30 @@ else
 	ok 'a study to replay' false
 fi
 
+# The rule that a study had decides again what it decided.
+cat >again.json <<'END'
+{ "study": "again", "objective": { "metric": "loss", "goal": "minimize" },
+  "parameters": {
+      "lr": { "type": "float", "min": 1e-4, "max": 1, "scale": "log" } },
+  "strategy": { "name": "random", "seed": 3 },
+  "stopping": { "rule": "median", "warmup_steps": 3 },
+  "trial": { "command": ["true"], "max_steps": 20, "gpus": 0 },
+  "backend": { "name": "pretend", "steps": 20, "seconds_per_step": 0.001 },
+  "limits": { "trials": 200, "parallel": 8 } }
+END
+rule='{"rule": "median", "warmup_steps": 3}'
+if "$HPOTUNE" start again.json --quiet >start.out 2>&1; then
+	stops=$(sql again.db "SELECT count(*) FROM stops WHERE verdict = 'stop'")
+	ok 'some trials were stopped' test "$stops" -gt 20
+	is "$(field stopped again.db --rule "$rule")" "$stops" \
+	    'replay stops as many'
+	is "$(field skipped again.db --rule "$rule")" 0 \
+	    'at the same steps: nothing more is saved'
+	unlike "$(field skipped again.db --rule vizier)" '^0$' \
+	    'another rule stops others'
+else
+	diag "$(cat start.out)"
+	ok 'another study to replay' false
+fi
+
 done_testing

@@ -14,9 +14,11 @@ struct history;
 /* One trial: what was recorded, and what the rule let happen. */
 struct rerun_trial {
 	int64_t reports, skipped;
-	int64_t judged; /* greatest step that was judged */
+	int64_t known; /* step at which it was stopped when recorded; -1 */
+	int64_t last; /* greatest step so far */
 	double full, found; /* results, smaller is better; NaN = none */
 	bool stopped;
+	bool really; /* as it was stopped when recorded: the rest happened */
 };
 
 struct rerun {
@@ -24,12 +26,15 @@ struct rerun {
 	struct stopper_set *set;
 	struct rerun_trial *trials; /* [number - 1] */
 	size_t n, cap;
+	int64_t max_steps;
 	bool value_last;
 };
 
 int rerun_open(struct rerun *, const struct replay_rule *,
     const struct stopper_env *, bool value_last, struct err *);
 void rerun_close(struct rerun *);
+/* When the study was recorded, the trial was stopped at this step. */
+void rerun_know(struct rerun *, int64_t trial, int64_t step);
 /* The next report of a trial, in the user's sign; true when it is stopped. */
 bool rerun_report(struct rerun *, int64_t trial, int64_t step, double value);
 /* The trial's recorded end (nothing happens if the rule stopped it before). */

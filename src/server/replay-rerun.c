@@ -17,7 +17,8 @@ int
 rerun_open(struct rerun *r, const struct replay_rule *rule,
     const struct stopper_env *env, bool value_last, struct err *e)
 {
-	*r = (struct rerun){ .value_last = value_last };
+	*r = (struct rerun){ .value_last = value_last,
+		.max_steps = env->max_steps };
 	if (replay_rule_open(&r->set, rule, env, e) == -1)
 		return -1;
 	r->history = history_new(0, env->maximize, HISTORY_CURVES);
@@ -41,9 +42,10 @@ rerun_trial(struct rerun *r, int64_t trial)
 			r->trials = xreallocarray(
 			    r->trials, r->cap, sizeof(*r->trials));
 		}
-		r->trials[r->n++] = (struct rerun_trial){
-			.full = NAN, .found = NAN, .judged = INT64_MIN
-		};
+		r->trials[r->n++] = (struct rerun_trial){ .full = NAN,
+			.found = NAN,
+			.known = -1,
+			.last = INT64_MIN };
 		history_add(r->history, (int64_t)r->n, NULL);
 	}
 	return &r->trials[trial - 1];
@@ -60,15 +62,37 @@ result_after(const struct rerun *r, double before, double value)
 	return value;
 }
 
+void
+rerun_know(struct rerun *r, int64_t trial, int64_t step)
+{
+	rerun_trial(r, trial)->known = step;
+}
+
 static void
-rerun_stop(struct rerun *r, int64_t trial)
+rerun_stop(struct rerun *r, int64_t trial, int64_t step)
 {
 	struct rerun_trial *t = rerun_trial(r, trial);
 
 	t->stopped = true;
+	t->really = step == t->known;
+	if (t->really)
+		return;
 	history_end(r->history, trial, TRIAL_STOPPED,
 	    history_turn(r->history, t->found));
 	stopper_set_ended(r->set, r->history, trial);
+}
+
+/* Whether the server would have judged this report: only news, in order. */
+static bool
+rerun_judges(
+    struct rerun *r, struct rerun_trial *t, int64_t step, bool is_new, size_t n)
+{
+	bool newest = step > t->last;
+
+	if (newest)
+		t->last = step;
+	return is_new && newest && !t->stopped &&
+	       (r->max_steps == 0 || (int64_t)n < r->max_steps);
 }
 
 bool
@@ -77,25 +101,25 @@ rerun_report(struct rerun *r, int64_t trial, int64_t step, double value)
 	struct rerun_trial *t = rerun_trial(r, trial);
 	double turned = history_turn(r->history, value);
 	struct judgement j;
+	struct curve c;
+	bool is_new;
 
 	t->reports++;
 	t->full = result_after(r, t->full, turned);
-	if (t->stopped) {
+	if (t->stopped && !t->really) {
 		t->skipped++;
 		return true;
 	}
 	t->found = result_after(r, t->found, turned);
-	history_report(r->history, trial, step, value);
+	is_new = history_report(r->history, trial, step, value);
 	stopper_set_observe(r->set, r->history, trial, step);
-	/* As the server does: a step that comes again is not judged again. */
-	if (step <= t->judged)
-		return false;
-	t->judged = step;
+	c = history_curve(r->history, trial);
+	if (!rerun_judges(r, t, step, is_new, c.n))
+		return t->stopped;
 	stopper_set_judge(r->set, r->history, trial, step, &j);
-	if (j.verdict != VERDICT_STOP)
-		return false;
-	rerun_stop(r, trial);
-	return true;
+	if (j.verdict == VERDICT_STOP)
+		rerun_stop(r, trial, step);
+	return t->stopped;
 }
 
 void
@@ -103,7 +127,7 @@ rerun_end(struct rerun *r, int64_t trial, bool completed)
 {
 	struct rerun_trial *t = rerun_trial(r, trial);
 
-	if (t->stopped)
+	if (t->stopped && !t->really)
 		return;
 	history_end(r->history, trial,
 	    completed ? TRIAL_COMPLETED : TRIAL_STOPPED,

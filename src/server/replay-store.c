@@ -23,6 +23,23 @@ on_record(void *arg, int64_t trial, int64_t step, double value,
 	return 0;
 }
 
+/* What was stopped then, and at which step. */
+static int
+know_stops(struct rerun *r, struct store *s, struct err *e)
+{
+	struct store_rows *rows;
+	int more;
+
+	if (store_rows_open(&rows, s,
+		"SELECT trial, step FROM stops WHERE verdict = 'stop'", NULL,
+		e) == -1)
+		return -1;
+	while ((more = store_rows_next(rows, e)) > 0)
+		rerun_know(r, store_rows_int(rows, 0), store_rows_int(rows, 1));
+	store_rows_close(rows);
+	return more;
+}
+
 static int
 study_of(struct study **study, struct store *s, struct err *e)
 {
@@ -55,7 +72,9 @@ replay_store(struct replay_sum *sum, struct store *s,
 		.study = study->name };
 	rc = rerun_open(&r, rule, &env, study->value_last, e);
 	if (rc == 0) {
-		rc = store_each_record(s, on_record, &r, e);
+		rc = know_stops(&r, s, e);
+		if (rc == 0)
+			rc = store_each_record(s, on_record, &r, e);
 		if (rc == 0)
 			rerun_sum(sum, &r);
 		rerun_close(&r);

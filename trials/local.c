@@ -163,6 +163,7 @@ on_inotify(void *arg, int fd, bool readable, bool writable)
 	(void)fd;
 	(void)readable;
 	(void)writable;
+	l->deaf = true;
 	loop_fd_want(l->ear, false, false);
 	loop_wake(l->loop);
 }
@@ -172,6 +173,7 @@ on_ear_timer(void *arg)
 {
 	struct local *l = arg;
 
+	l->deaf = false;
 	loop_fd_want(l->ear, true, false);
 }
 
@@ -215,7 +217,7 @@ inotify_drain(struct local *l)
 			ev = (const void *)at;
 			inotify_mark(l, ev);
 		}
-	if (!loop_timer_pending(l->ear_timer))
+	if (l->deaf && !loop_timer_pending(l->ear_timer))
 		loop_timer_set(l->ear_timer, EAR_MS);
 }
 
@@ -354,8 +356,10 @@ local_stop(void *ctx, int64_t trial, int attempt, bool now)
 
 	if (a == NULL)
 		return;
-	if (a->stop < want)
-		a->stop = want;
+	/* Asked again, it is no news: the next look at it sends the signal. */
+	if (a->stop >= want)
+		return;
+	a->stop = want;
 	if (a->up)
 		local_stop_send(a);
 	if (a->stop_sent < a->stop) {

@@ -90,6 +90,7 @@ struct local {
 
 	int inotify;
 	struct loop_fd *ear;
+	bool deaf; /* it heard something, and listens again later */
 	struct loop_timer *ear_timer; /* listen again */
 	struct loop_timer *poll_timer; /* look at everything */
 	bool soon; /* … in a moment, not in a second */

@@ -141,6 +141,63 @@ test_stop(void)
 }
 
 static void
+on_moment(void *arg)
+{
+	struct rig *rig = arg;
+
+	loop_stop(rig->loop);
+}
+
+static bool
+never(struct rig *rig, int64_t trial)
+{
+	(void)rig;
+	(void)trial;
+	return false;
+}
+
+/* A trial that is silent costs nothing: no turn without a cause. */
+static void
+test_idle(void)
+{
+	struct loop_timer *moment;
+	struct rig rig;
+
+	rig_open(&rig, NULL);
+	rig_sh(&rig, 1, "echo hpotune: a=1; exec sleep 1000");
+	rig_until(&rig, rig_reported, 1);
+	moment = loop_timer_new(rig.loop, on_moment, &rig);
+	loop_timer_set(moment, 300);
+	rig.turns = 0;
+	rig_until(&rig, never, 1);
+	ok(rig.turns < 20, "a silent trial wakes nobody (%d turns)", rig.turns);
+	launcher_local.stop(rig.ctx, 1, 1, true);
+	ok(rig_until(&rig, rig_over, 1), "and is still heard");
+	loop_timer_free(moment);
+	rig_close(&rig);
+}
+
+/* Whoever sends the supervisor SIGTERM: the end says that it was told to. */
+static void
+test_outside(void)
+{
+	struct rig rig;
+	struct rig_trial *t = rig.trial;
+
+	rig_open(&rig, NULL);
+	rig_sh(&rig, 1,
+	    "trap 'exit 0' TERM; echo hpotune: a=1; kill -TERM $PPID\n"
+	    "while :; do sleep 0.01; done");
+	rig_sh(&rig, 2, "exit 0");
+	rig_until(&rig, rig_over, 1);
+	ok(t[1].exit.exit_code == 0 && t[1].exit.stopped,
+	    "a stop from outside is told");
+	rig_until(&rig, rig_over, 2);
+	ok(!t[2].exit.stopped, "an end of its own accord is none");
+	rig_close(&rig);
+}
+
+static void
 test_timeout(void)
 {
 	struct rig rig;
@@ -294,6 +351,8 @@ main(void)
 	test_reports();
 	test_exits();
 	test_stop();
+	test_idle();
+	test_outside();
 	test_timeout();
 	test_tree();
 	test_environment();

@@ -91,6 +91,22 @@ test_full_disk(void)
 	rig_close(&rig);
 }
 
+/* A supervisor that is one line of shell. */
+static void
+shim_script(struct rig *rig, const char *line)
+{
+	char path[128];
+	FILE *f;
+
+	(void)snprintf(path, sizeof path, "%s/shim", rig->dir);
+	f = fopen(path, "w");
+	(void)fprintf(f, "#!/bin/sh\n%s\n", line);
+	(void)fclose(f);
+	(void)chmod(path, 0700);
+	setenv("HPOTUNE_SHIM", path, 1);
+	rig_restart(rig);
+}
+
 static void
 test_no_shim(void)
 {
@@ -112,6 +128,14 @@ test_no_shim(void)
 	spec = rig_spec(&rig, 2, argv);
 	is_int(launcher_local.start(rig.ctx, &spec, &e), 0, "a broken one");
 	ok(rig_until(&rig, rig_over, 2) && !rig.trial[2].exit.ran, "is an end");
+	shim_script(&rig, "exit 28");
+	spec = rig_spec(&rig, 3, argv);
+	is_int(launcher_local.start(rig.ctx, &spec, &e), 0, "one out of space");
+	ok(rig_until(&rig, rig_over, 3) && rig.trial[3].losts == 1,
+	    "has lost it, which is tried again");
+	is_str(rig.trial[3].lost,
+	    "its supervisor could not begin: No space left on device",
+	    "and says why");
 	setenv("HPOTUNE_SHIM", was, 1);
 	free(was);
 	rig_close(&rig);

@@ -52,6 +52,7 @@ struct launch_exit {
 	int signal; /* 0 when it exited */
 	bool timeout; /* max_run was reached */
 	bool oom; /* the kernel said so */
+	bool stopped; /* it was told to end, by us or by somebody else */
 	int64_t started_us; /* wall time, microseconds since 1970 */
 	int64_t ended_us;
 	int64_t max_rss; /* bytes */

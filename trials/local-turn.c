@@ -131,6 +131,7 @@ end_recorded(struct local_attempt *a, const struct evidence *found)
 	ev.u.exit.signal = x->signal;
 	ev.u.exit.timeout = x->timeout;
 	ev.u.exit.oom = x->oom;
+	ev.u.exit.stopped = x->stopped;
 	ev.u.exit.started_us = x->started_us;
 	ev.u.exit.ended_us = x->ended_us;
 	ev.u.exit.max_rss = x->max_rss;
@@ -139,13 +140,47 @@ end_recorded(struct local_attempt *a, const struct evidence *found)
 	tell_end(a, &ev);
 }
 
+/* A lack that may have passed when the next attempt comes. */
+static bool
+is_passing(int error)
+{
+	switch (error) {
+	case EAGAIN:
+	case ENOMEM:
+	case EMFILE:
+	case ENFILE:
+	case ENOSPC:
+	case EDQUOT:
+		return true;
+	}
+	return false;
+}
+
+static void
+end_not_begun(struct local_attempt *a, int code)
+{
+	struct launch_event ev = { .kind = LAUNCH_EXIT };
+	char why[sizeof ev.u.exit.why];
+
+	(void)snprintf(why, sizeof why, "its supervisor could not begin: %s",
+	    code == SHIM_BUSY || code == SHIM_CLAIMED ? "another one was there"
+						      : strerror(code));
+	if (is_passing(code)) {
+		end_lost(a, why);
+		return;
+	}
+	ev.u.exit.exit_code = -1;
+	ev.u.exit.started_us = ev.u.exit.ended_us =
+	    loop_wall_us(a->local->loop);
+	(void)snprintf(ev.u.exit.why, sizeof ev.u.exit.why, "%s", why);
+	tell_end(a, &ev);
+}
+
 /* Our supervisor ended before its claim: it says why by its exit status. */
 static void
 end_unclaimed(struct local_attempt *a)
 {
-	struct launch_event ev = { .kind = LAUNCH_EXIT };
 	struct err e = ERR_INIT;
-	int code;
 
 	/* Another one may be on its way, unless there never was another. */
 	if (!a->fresh && local_bury(a->dir, a->uuid, &e) == -1) {
@@ -165,13 +200,7 @@ end_unclaimed(struct local_attempt *a)
 		end_lost(a, "its supervisor was killed before it began");
 		return;
 	}
-	code = WEXITSTATUS(a->child_status);
-	ev.u.exit.exit_code = -1;
-	ev.u.exit.started_us = ev.u.exit.ended_us =
-	    loop_wall_us(a->local->loop);
-	(void)snprintf(ev.u.exit.why, sizeof ev.u.exit.why,
-	    "its supervisor could not begin: %s", strerror(code));
-	tell_end(a, &ev);
+	end_not_begun(a, WEXITSTATUS(a->child_status));
 }
 
 /* Records of somebody else: ours never began there, and cannot. */

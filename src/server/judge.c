@@ -53,10 +53,25 @@ tuner_judge(struct tuner *t, struct live *l, int64_t step)
 		live_stop(t, l, j.diverged ? STOP_DIVERGED : STOP_RULE, j.why);
 }
 
+/*
+ * Somebody else told it to end, the machine's shutdown perhaps: whatever it
+ * said to that is not the end of its work, unless all steps are there.
+ */
+static bool
+end_from_outside(
+    const struct tuner *t, const struct live *l, const struct launch_exit *x)
+{
+	int64_t max = t->study->trial.max_steps;
+
+	return x->stopped && l->row.cause == STOP_NONE &&
+	       !(x->signal == 0 && x->exit_code == 0 && max > 0 &&
+		   l->row.reports >= max);
+}
+
 /* What an attempt's end was, as the world tells it, whoever asked for it. */
 static enum end_class
-end_classify(
-    const struct live *l, const struct launch_exit *x, char *why, size_t n)
+end_classify(const struct tuner *t, const struct live *l,
+    const struct launch_exit *x, char *why, size_t n)
 {
 	*why = '\0';
 	if (x == NULL)
@@ -74,6 +89,10 @@ end_classify(
 	}
 	if (!x->ran)
 		return END_ERROR;
+	if (end_from_outside(t, l, x)) {
+		(void)snprintf(why, n, "it was told to end from outside");
+		return END_LOST;
+	}
 	if (x->signal != 0) {
 		if (*why == '\0')
 			(void)snprintf(why, n, "ended by signal %d (%s)",
@@ -260,8 +279,8 @@ tuner_attempt_ended(struct tuner *t, struct live *l,
 					: t->turn_us;
 	l->att.ended_us =
 	    x != NULL && x->ended_us != 0 ? x->ended_us : t->turn_us;
-	seen = c = end_classify(l, x, end_why, sizeof end_why);
-	if (c == END_LOST)
+	seen = c = end_classify(t, l, x, end_why, sizeof end_why);
+	if (x == NULL)
 		(void)snprintf(end_why, sizeof end_why, "%s", lost_why);
 	(void)snprintf(why, sizeof why, "%s", end_why);
 	if (l->row.cause != STOP_NONE)

@@ -17,7 +17,8 @@
 
 enum {
 	RECENT = 25, /* observations that count fully */
-	RUN = 8, /* sorted by insertion before they are merged */
+	RADIX_FEW = 8, /* bits sorted by at a time */
+	RADIX_MAX = 11,
 	FOLD = 8 /* factors of a norm before its logarithm is taken */
 };
 
@@ -67,13 +68,38 @@ fit_weights(struct parzen *p, const struct parzen_rule *rule)
 		p->base[k] = -INFINITY;
 }
 
+/* One pass of a radix sort by some bits of the coordinate; stable. */
 static void
-insert_run(struct mark *m, size_t n)
+radix_pass(struct mark *to, const struct mark *from, size_t n, unsigned shift,
+    unsigned bits)
+{
+	uint32_t at[1 << RADIX_MAX] = { 0 }, sum = 0, count;
+	uint32_t mask = (1u << bits) - 1;
+	double cells = (double)((1u << 2 * bits) - 1);
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		at[(uint32_t)(from[i].z * cells) >> shift & mask]++;
+	for (i = 0; i <= mask; i++) {
+		count = at[i];
+		at[i] = sum;
+		sum += count;
+	}
+	for (i = 0; i < n; i++)
+		to[at[(uint32_t)(from[i].z * cells) >> shift & mask]++] =
+		    from[i];
+}
+
+/* What is left to do where coordinates share all those bits; stable. */
+static void
+insertion(struct mark *m, size_t n)
 {
 	struct mark one;
 	size_t i, k;
 
 	for (i = 1; i < n; i++) {
+		if (m[i - 1].z <= m[i].z)
+			continue;
 		one = m[i];
 		for (k = i; k > 0 && m[k - 1].z > one.z; k--)
 			m[k] = m[k - 1];
@@ -81,72 +107,52 @@ insert_run(struct mark *m, size_t n)
 	}
 }
 
+/* By coordinate, stable. */
 static void
-merge(struct mark *to, const struct mark *a, size_t n, const struct mark *b,
-    size_t m)
-{
-	const struct mark *a_end = a + n, *b_end = b + m;
-	bool second;
-
-	while (a < a_end && b < b_end) {
-		second = b->z < a->z;
-		*to++ = second ? *b : *a;
-		b += second;
-		a += !second;
-	}
-	if (a < a_end)
-		memcpy(to, a, (size_t)(a_end - a) * sizeof *to);
-	if (b < b_end)
-		memcpy(to, b, (size_t)(b_end - b) * sizeof *to);
-}
-
-/* Stable, in m or in spare: returns where the order is. */
-static struct mark *
 sort(struct mark *m, struct mark *spare, size_t n)
 {
-	struct mark *swap;
-	size_t width, i, a, b;
+	unsigned bits = n < 1024 ? RADIX_FEW : RADIX_MAX;
 
-	for (i = 0; i < n; i += RUN)
-		insert_run(m + i, n - i < RUN ? n - i : RUN);
-	for (width = RUN; width < n; width *= 2) {
-		for (i = 0; i < n; i += 2 * width) {
-			a = n - i < width ? n - i : width;
-			b = n - i - a < width ? n - i - a : width;
-			merge(spare + i, m + i, a, m + i + a, b);
-		}
-		swap = m;
-		m = spare;
-		spare = swap;
+	if (n > 32) {
+		radix_pass(spare, m, n, 0, bits);
+		radix_pass(m, spare, n, bits, bits);
 	}
-	return m;
+	insertion(m, n);
 }
 
-/* The bandwidth of observation j in order, before the clip. */
-static double
-reach(const struct mark *m, size_t j, size_t n, bool endpoints)
+/* The bandwidth of observation j in order. */
+static inline double
+bandwidth(
+    const struct mark *m, size_t j, size_t n, bool endpoints, double least)
 {
 	double left = j > 0 ? m[j].z - m[j - 1].z : m[j].z;
 	double right = j + 1 < n ? m[j + 1].z - m[j].z : 1 - m[j].z;
+	double sigma = left > right ? left : right;
 
 	if (!endpoints && n >= 2 && j == 0)
-		return right;
+		sigma = right;
 	if (!endpoints && n >= 2 && j + 1 == n)
-		return left;
-	return fmax(left, right);
+		sigma = left;
+	return sigma < least ? least : sigma;
+}
+
+/* The probability above x, mostly without a call. */
+static inline double
+above(double x)
+{
+	return x > 8.5 ? 0 : normal_above(x);
 }
 
 /* One dimension of component k; its norm gains a factor. */
-static void
+static inline void
 fit_kernel(
     struct parzen *p, size_t d, size_t k, double mu, double sigma, double *norm)
 {
 	size_t at = d * p->stride + k;
-	double in =
-	    1 - normal_above(mu / sigma) - normal_above((1 - mu) / sigma);
+	double by = 1 / sigma, in = 1 - above(mu * by) - above((1 - mu) * by);
 
 	p->mu[at] = mu;
-	p->scale[at] = M_SQRT1_2 / sigma;
+	p->scale[at] = by * M_SQRT1_2;
 	norm[k] *= p->axes[d].kind == AXIS_NUMBER ? in * sigma * SQRT_2PI : in;
 }
 
@@ -174,21 +180,19 @@ fit_groups(struct parzen *p, size_t d, const struct mark *m, size_t n)
 
 static void
 fit_number(struct parzen *p, size_t d, const struct parzen_rule *rule,
-    const double *z, struct mark *marks, double *norm)
+    const double *z, struct mark *m, double *norm)
 {
 	size_t j, n = p->n - 1;
-	struct mark *m;
 	double least = rule->magic_clip
 			   ? 1 / fmin(100, (double)n + 2)
 			   : fmin(SIGMA_LEAST / p->axes[d].width, 1);
 
 	for (j = 0; j < n; j++)
-		marks[j] = (struct mark){ z[j], (uint32_t)j };
-	m = sort(marks, marks + n, n);
+		m[j] = (struct mark){ z[j], (uint32_t)j };
+	sort(m, m + n, n);
 	for (j = 0; j < n; j++)
 		fit_kernel(p, d, m[j].k, m[j].z,
-		    fmin(fmax(reach(m, j, n, rule->endpoints), least), 1),
-		    norm);
+		    bandwidth(m, j, n, rule->endpoints, least), norm);
 	fit_kernel(p, d, n, 0.5, 1, norm);
 	if (p->axes[d].kind != AXIS_NUMBER)
 		fit_groups(p, d, m, n);
@@ -208,30 +212,33 @@ fit_choice(struct parzen *p, size_t d, const double *z)
 	p->n_groups[d] = (size_t)levels + 1;
 }
 
+/* Unused components at the end are nowhere: their base is -inf. */
 static void
 parzen_alloc(struct parzen *p)
 {
-	size_t all = p->dims * p->stride;
+	size_t all = p->dims * p->stride, d, k;
 
-	p->mu = xcalloc(all, sizeof *p->mu);
-	p->scale = xcalloc(all, sizeof *p->scale);
-	p->group = xcalloc(all, sizeof *p->group);
-	p->member = xcalloc(all, sizeof *p->member);
+	p->mu = xreallocarray(NULL, 2 * all, sizeof *p->mu);
+	p->scale = p->mu + all;
+	p->group = xreallocarray(NULL, 2 * all, sizeof *p->group);
+	p->member = p->group + all;
 	p->n_groups = xcalloc(p->dims, sizeof *p->n_groups);
-	p->base = xcalloc(p->stride, sizeof *p->base);
-	p->share = xcalloc(p->n, sizeof *p->share);
+	p->base = xcalloc(2 * p->stride, sizeof *p->base);
+	p->share = p->base + p->stride;
+	for (d = 0; d < p->dims; d++)
+		for (k = d * p->stride + p->n; k < (d + 1) * p->stride; k++) {
+			p->mu[k] = p->scale[k] = 0;
+			p->group[k] = 0;
+		}
 }
 
 void
 parzen_free(struct parzen *p)
 {
 	free(p->mu);
-	free(p->scale);
 	free(p->group);
-	free(p->member);
 	free(p->n_groups);
 	free(p->base);
-	free(p->share);
 }
 
 static void

@@ -40,6 +40,8 @@ normal_log_between(double a, double b)
 		return normal_log_between(-b, -a);
 	if (b > 0)
 		return log(0.5 * (erf(b * M_SQRT1_2) - erf(a * M_SQRT1_2)));
+	if (b > TAIL)
+		return log(0.5 * (erfc(-b * M_SQRT1_2) - erfc(-a * M_SQRT1_2)));
 	la = normal_log_below(a);
 	lb = normal_log_below(b);
 	return lb + log1p(-exp(la - lb));
@@ -61,7 +63,7 @@ normal_log_around(double middle, double half)
 	series = series * h / 42 + (m - 6) * m + 3;
 	series = series * h / 20 + m - 1;
 	series = series * h / 6;
-	return log(2 * half) - 0.5 * m - LOG_SQRT_2PI + log1p(series);
+	return log(2 * half * (1 + series)) - 0.5 * m - LOG_SQRT_2PI;
 }
 
 double

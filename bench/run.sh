@@ -11,6 +11,8 @@ if [ -z "${BENCH_PYTHON-}" ] && command -v python3 >/dev/null; then
 	[ -x "$venv/bin/python" ] || python3 -m venv "$venv" || :
 	"$venv/bin/python" -m pip install -q optuna 'syne-tune[basic]' \
 	    >/dev/null 2>&1 || echo "no peers: their package index was not reached" >&2
+	"$venv/bin/python" -m pip install -q rustuna >/dev/null 2>&1 ||
+	    echo "no rustuna: it has no package for this machine" >&2
 	"$venv/bin/python" -m pip install -q onnxruntime numpy \
 	    >/dev/null 2>&1 || echo "no LCBench: onnxruntime was not found" >&2
 	BENCH_PYTHON=$venv/bin/python
@@ -21,4 +23,5 @@ echo '| what | ours | peer | ratio | to reach |'
 echo '|---|---|---|---|---|'
 "$here/speed.sh"
 "$here/scale.sh"
+"$here/tpe.sh"
 [ ! -x "$here/replay.sh" ] || "$here/replay.sh"

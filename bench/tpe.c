@@ -1,0 +1,113 @@
+/*
+ * TPE alone: one suggestion after the other on a history that grows by each.
+ *
+ *	bench/tpe SUGGESTIONS PARAMETERS KIND
+ *
+ * KIND is float, or mixed: every second parameter is an int, a choice or on a
+ * log scale.  Prints the seconds.
+ */
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "src/base/err.h"
+#include "src/base/json.h"
+#include "src/base/mem.h"
+#include "src/model/history.h"
+#include "src/model/options.h"
+#include "src/model/space.h"
+#include "strategies/strategy.h"
+
+static const char *const kinds[] = {
+	"{\"type\": \"float\", \"min\": -5, \"max\": 5}",
+	"{\"type\": \"int\", \"min\": 1, \"max\": 100}",
+	"{\"type\": \"float\", \"min\": -5, \"max\": 5}",
+	"{\"type\": \"choice\", \"values\": [\"a\", \"b\", \"c\"]}",
+	"{\"type\": \"float\", \"min\": -5, \"max\": 5}",
+	"{\"type\": \"float\", \"min\": 1e-5, \"max\": 1, \"scale\": \"log\"}",
+};
+
+static struct json_doc *
+space_text(int dims, bool mixed)
+{
+	struct json_doc *doc = NULL;
+	struct err e = ERR_INIT;
+	struct buf b = { 0 };
+	int i;
+
+	for (i = 0; i < dims; i++)
+		buf_printf(&b, "%s\"x%d\": %s", i == 0 ? "{" : ", ", i,
+		    kinds[mixed ? i % 6 : 0]);
+	buf_putc(&b, '}');
+	if (json_parse(&doc, buf_str(&b), b.len, NULL, false, &e) != 0) {
+		fprintf(stderr, "tpe: %s\n", e.text);
+		exit(1);
+	}
+	buf_free(&b);
+	return doc;
+}
+
+/* Any smooth function with one minimum does. */
+static double
+loss(const double *x, size_t n)
+{
+	double sum = 0;
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		sum += (x[i] - 0.3) * (x[i] - 0.3);
+	return sum;
+}
+
+static void
+run(const struct space *space, long n)
+{
+	const struct strategy *tpe = strategy_find("tpe");
+	struct history *h = history_new(space->n, false, HISTORY_POINTS);
+	struct strategy_ask ask = { .space = space, .history = h, .seed = 1 };
+	double *x = xcalloc(space->n, sizeof *x);
+	struct option_value *options = NULL;
+	struct err e = ERR_INIT;
+	long i;
+
+	(void)options_read(&options, tpe->options, NULL, NULL, &e);
+	for (i = 1; i <= n; i++) {
+		ask.trial = i;
+		if (tpe->suggest(x, &ask, options, &e) != 0)
+			break;
+		space_snap(space, x);
+		history_add(h, i, x);
+		history_end(h, i, TRIAL_COMPLETED, loss(x, space->n));
+	}
+	options_free(options, tpe->options);
+	history_free(h);
+	free(x);
+}
+
+int
+main(int argc, char **argv)
+{
+	struct timespec began, ended;
+	struct space *space = NULL;
+	struct json_doc *doc;
+	struct err e = ERR_INIT;
+
+	if (argc != 4) {
+		fprintf(stderr, "usage: tpe SUGGESTIONS PARAMETERS KIND\n");
+		return 2;
+	}
+	doc = space_text(atoi(argv[2]), strcmp(argv[3], "mixed") == 0);
+	if (space_read(&space, json_root(doc), &e) != 0)
+		return 1;
+	(void)clock_gettime(CLOCK_MONOTONIC, &began);
+	run(space, atol(argv[1]));
+	(void)clock_gettime(CLOCK_MONOTONIC, &ended);
+	printf("%.4f\n", difftime(ended.tv_sec, began.tv_sec) +
+			     (double)(ended.tv_nsec - began.tv_nsec) * 1e-9);
+	space_free(space);
+	json_free(doc);
+	return 0;
+}

@@ -128,9 +128,9 @@ is $? 0 'the study comes to its end'
 reap $watch
 
 trial_is flood completed 0.9 1 'its last line is heard'
-is "$(wc -c <"$(log_of flood)" | awk "{ print \$1 >= $big }")" 1 \
+is "$(wc -c <"$(log_of flood)" | awk "{ print (\$1 >= $big) }")" 1 \
     'flood: it printed all of it'
-is "$(kib "$(log_of flood)" | awk "{ print \$1 <= $cap / 1024 + 1024 }")" 1 \
+is "$(kib "$(log_of flood)" | awk "{ print (\$1 <= $cap / 1024 + 1024) }")" 1 \
     'flood: the log takes no more than log_cap'
 like "$(cat max)" '^[0-9]+$' 'the disk was watched'
 diag "most on the disk at one time: $(cat max) KiB of log_cap $((cap / 1024))"

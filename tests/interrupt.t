@@ -27,7 +27,7 @@ make_study() { # name grace
 	  "objective": { "metric": "score", "goal": "maximize" },
 	  "parameters": { "x": { "type": "float", "min": 0, "max": 1 } },
 	  "strategy": "random", "stopping": "none",
-	  "trial": { "command": ["./trial"], "grace": "$2" },
+	  "trial": { "command": ["./trial"], "grace": $2 },
 	  "backend": { "name": "local" },
 	  "limits": { "trials": 3, "parallel": 2 } }
 	END
@@ -109,7 +109,7 @@ server third.json
 ok 'two trials report to a server' retry reported third.db 2
 kill -9 $server
 reap $server 2>/dev/null
-is "$(alive third | awk '{ print $1 >= 4 }')" 1 'its death ends no trial'
+is "$(alive third | awk '{ print ($1 >= 4) }')" 1 'its death ends no trial'
 server third.json
 ok 'the next server knows them' retry sql_is third.db \
     "SELECT count(*) FROM trials WHERE state = 'running'" 2

@@ -142,7 +142,7 @@ like "$(events_of long-line)" 'line of more than [0-9]+ bytes .*skipped' \
 trial_is long-json completed 0.9 1 'the object after it is heard'
 
 trial_is numbers completed 0.9 1 'finite ones count'
-curve_is numbers '1|nan 2|inf 3|0.5 4|-inf 5|0.0 9|0.9 ' 'each as it was meant'
+curve_is numbers '1| 2|Inf 3|0.5 4|-Inf 5|0.0 7| 8|Inf 9|0.9 ' 'each as it was meant'
 trial_is all-nan failed '' 1 'there is no objective'
 attempt_is all-nan 1 'diverged|0|' 'it diverged'
 trial_is steps completed 0.9 1 'the later report of a step wins'

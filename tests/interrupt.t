@@ -139,13 +139,15 @@ ok 'they are being stopped' retry sql_is fourth.db \
 kill -9 $server
 reap $server 2>/dev/null
 rm deaf
+before=$(sql fourth.db 'SELECT started FROM study')
 server fourth.json
 ok 'a new server takes them over' retry sql_is fourth.db \
-    "SELECT state FROM study" running
+    "SELECT state, started > '$before' FROM study" 'running|1'
 kill -INT $server
+ok 'it is told to leave' retry grep -q leaving server.err
 kill -INT $server
 reap $server
-is $? 3 'and is interrupted twice'
+is $? 3 'and once more, at once'
 ok 'nothing of it is left' retry none_alive fourth
 
 done_testing

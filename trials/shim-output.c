@@ -12,7 +12,7 @@
 
 enum {
 	BLOCK = 65536, /* a hole ends at a multiple of this */
-	WAIT_MIN_MS = 50,
+	WAIT_MIN_MS = 5,
 	WAIT_MAX_MS = 500,
 	FAST = 1 << 20 /* bytes between two looks that call for haste */
 };

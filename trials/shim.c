@@ -334,6 +334,7 @@ main(int argc, char **argv)
 	s.now_ms = shim_clock_ms();
 	if (shim_spawn(&s) == 0)
 		supervise(&s);
+	shim_output_check(&s);
 	usage_add(&s);
 	/* How the child ended that failed to become the trial is no news. */
 	if (!s.exit.ran) {

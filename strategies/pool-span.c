@@ -247,15 +247,16 @@ int64_t
 spans_at(struct spans *s, int64_t step)
 {
 	struct block *b;
+	size_t i, begun;
 	int64_t n = 0;
-	size_t i;
 
 	s->step = step;
 	for (i = 0; i < s->n; i++) {
 		b = &s->blocks[i];
-		/* Steps are far from INT64_MAX, being counted. */
-		b->held = (int64_t)(steps_below(b->from, b->n, step + 1) -
-				    steps_below(b->to, b->n, step));
+		begun = step == INT64_MAX
+			    ? b->n
+			    : steps_below(b->from, b->n, step + 1);
+		b->held = (int64_t)(begun - steps_below(b->to, b->n, step));
 		n += b->held;
 	}
 	return n;

@@ -288,9 +288,55 @@ test_streams(
 	    (int)n, (int)trials);
 }
 
+/* A pool of trials that report one value each at step 0. */
+static struct pool *
+flat_pool(
+    struct history *h, const struct pool_rule *rule, const double *v, int64_t n)
+{
+	struct pool *p = pool_new(rule);
+	int64_t t;
+
+	for (t = 1; t <= n; t++) {
+		history_add(h, t, NULL);
+		history_report(h, t, 0, v != NULL ? v[t - 1] : (double)t - 1);
+		pool_observe(p, h, t, 0);
+	}
+	return p;
+}
+
+static void
+test_arithmetic(void)
+{
+	static const double far[] = { 1e16, 1, 1, -1e16, 2 };
+	struct pool_rule rank = { .aggregate = POOL_RANK, .share = 0.29 };
+	struct pool_rule mean = { .aggregate = POOL_MEAN };
+	struct history *h = history_new(0, false, HISTORY_CURVES);
+	struct history *g = history_new(0, false, HISTORY_CURVES);
+	struct pool *p = flat_pool(h, &rank, NULL, 99);
+	struct pool *q = flat_pool(g, &mean, far, 3);
+	struct pool_answer a;
+
+	pool_ask(p, h, 0, 0, &a);
+	is_near(a.first, 29, 0, "29 of 100 are 0.29, whatever 0.29 * 100 is");
+	pool_ask(q, g, 0, 0, &a);
+	history_add(g, 4, NULL);
+	history_report(g, 4, 0, far[3]);
+	pool_observe(q, g, 4, 0);
+	history_add(g, 5, NULL);
+	history_report(g, 5, 0, far[4]);
+	pool_observe(q, g, 5, 0);
+	pool_ask(q, g, 0, 5, &a);
+	is_near(a.first, 0.5, 0, "sums keep what great numbers would swallow");
+	pool_free(p);
+	pool_free(q);
+	history_free(h);
+	history_free(g);
+}
+
 int
 main(void)
 {
+	test_arithmetic();
 	test_streams(1, 4000, TRIALS, 300, UINT64_MAX);
 	test_streams(10001, 3000, TRIALS, 300, 100);
 	test_streams(100001, 40, 2000, 12000, UINT64_MAX);

@@ -177,7 +177,7 @@ attempt_is segv 1 'error||11' 'the signal is recorded'
 
 is "$(sort ledger | uniq -d)" '' 'no attempt ran twice'
 none_alive() {
-	! grep -lzx 'HPOTUNE_STUDY=hostile' /proc/[0-9]*/environ \
+	! grep -lz "^HPOTUNE_CHECKPOINT_DIR=$dir/" /proc/[0-9]*/environ \
 	    >/dev/null 2>&1
 }
 ok 'daemons: nothing is left running' retry none_alive

@@ -13,7 +13,7 @@ saved=$HPOTUNE_CHECKPOINT_DIR/saved
 echo "$HPOTUNE_TRIAL $HPOTUNE_ATTEMPT $$" >>ledger
 [ ! -e "$saved" ] || echo "$HPOTUNE_TRIAL" >>resumed
 echo 'hpotune: step=1 score=0.5'
-until [ -e go ]; do
+until [ -e go ] || ! [ -e trial ]; do
 	sleep 0.05 &
 	wait $!
 done
@@ -36,9 +36,10 @@ make_study() { # name grace
 reported() { # database number: so many trials have reported
 	sql_is "$1" 'SELECT count(DISTINCT trial) FROM metrics' "$2"
 }
-# How many processes carry the name of a study in their environment.
+# How many processes have the folder of a study in their environment.
 alive() { # study
-	grep -lzx "HPOTUNE_STUDY=$1" /proc/[0-9]*/environ 2>/dev/null | wc -l
+	grep -lz "^HPOTUNE_CHECKPOINT_DIR=$dir/$1\.d/" /proc/[0-9]*/environ \
+	    2>/dev/null | wc -l
 }
 none_alive() {
 	[ "$(alive "$1")" -eq 0 ]

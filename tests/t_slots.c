@@ -1,6 +1,7 @@
 /* Places and GPUs: what the numbers of a study mean on this machine. */
 
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "tests/local-rig.h"
@@ -49,6 +50,23 @@ test_cpus(void)
 	is_int(e.kind, ERR_USAGE, "of the user's");
 	is_str(e.text, "a trial wants 1, but there are 0 here",
 	    "which says what there is");
+	rig_close(&rig);
+}
+
+/* Last: a hard limit does not go up again. */
+static void
+test_files(void)
+{
+	struct rlimit few = { .rlim_cur = 100, .rlim_max = 200 };
+	struct err e = ERR_INIT;
+	struct rig rig;
+
+	rig_open(&rig, "{\"gpus\": 0}");
+	ok(setrlimit(RLIMIT_NOFILE, &few) == 0, "a limit on open files");
+	is_int(slots(&rig, 0, 0, 10, &e), 10, "few files are enough for ten");
+	ok(slots(&rig, 0, 0, 60, &e) > 10, "the soft limit is raised");
+	ok(slots(&rig, 0, 0, 60, &e) < 60,
+	    "no more trials at once than the hard limit has files for");
 	rig_close(&rig);
 }
 
@@ -136,5 +154,6 @@ main(void)
 	test_gpus();
 	test_auto();
 	test_environment();
+	test_files();
 	return done_testing();
 }

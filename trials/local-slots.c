@@ -153,20 +153,34 @@ local_slots_check(const struct study_trial *settings,
 
 /*
  * An attempt that is followed takes three descriptors.  Where the soft limit
- * does not reach, it is raised; trials inherit it, so only then.
+ * does not reach, it is raised; trials inherit it, so only then.  Where the
+ * hard limit does not reach, fewer run at once: without descriptors the ends
+ * of trials could not be read, and the study would stand still.
  */
-static void
-files_allow(int slots)
+static int64_t
+files_allow(int64_t slots)
 {
 	rlim_t want = (rlim_t)slots * FILES_EACH + FILES_OTHER;
 	struct rlimit files;
+	int64_t fit;
 
 	if (getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur >= want)
-		return;
+		return slots;
 	files.rlim_cur = files.rlim_max < want ? files.rlim_max : want;
 	if (setrlimit(RLIMIT_NOFILE, &files) != 0)
 		log_warn("local", "the limit on open files stays: %s",
 		    strerror(errno));
+	if (getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur >= want)
+		return slots;
+	fit = ((int64_t)files.rlim_cur - FILES_OTHER) / FILES_EACH;
+	if (fit < 1)
+		fit = 1;
+	log_warn("local",
+	    "%lld of %lld trials run at once: the limit on open files is %llu "
+	    "(ulimit -n)",
+	    (long long)fit, (long long)slots,
+	    (unsigned long long)files.rlim_cur);
+	return fit;
 }
 
 int
@@ -193,8 +207,7 @@ local_slots_open(struct local *l, const struct launch_env *env, struct err *e)
 		n = env->parallel;
 	else
 		n = cores() / (cpus > 0 ? cpus : 1);
-	l->slots = (int)(n < 1 ? 1 : n > SLOTS_MAX ? SLOTS_MAX : n);
-	files_allow(l->slots);
+	l->slots = (int)files_allow(n < 1 ? 1 : n > SLOTS_MAX ? SLOTS_MAX : n);
 	return 0;
 }
 

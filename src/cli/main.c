@@ -1,6 +1,7 @@
 /* The command table: finds the command and runs it.  Knows no command. */
 
 #include <errno.h>
+#include <fcntl.h>
 #include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -169,6 +170,23 @@ terminal_look(struct cli *cli)
 		cli->width = size.ws_col;
 }
 
+/*
+ * A standard stream that the caller has closed: nothing that is opened later
+ * may take its number and have messages written into it.  What is written to
+ * it still fails.
+ */
+static void
+streams_reserve(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDONLY);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd >= 0)
+		close(fd);
+}
+
 /* Output that could not be written is a failure, not a silence. */
 static int
 output_flush(int status)
@@ -207,6 +225,7 @@ main(int argc, char **argv)
 	struct err e = ERR_INIT;
 	const char *name;
 
+	streams_reserve();
 	(void)setlocale(LC_CTYPE, "");
 	if (argc < 2) {
 		cli_usage(stderr);

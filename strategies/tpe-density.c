@@ -38,16 +38,19 @@ row_set(double *restrict acc, const double *restrict from)
 		acc[i] = from[i];
 }
 
+/* Two points at a time: what is read of the components serves both. */
 static void
-row_number(double *restrict acc, const double *restrict mu,
-    const double *restrict scale, double x)
+rows_number(double *restrict acc, double *restrict more,
+    const double *restrict mu, const double *restrict scale, double x, double y)
 {
-	double q;
+	double q, r;
 	int i;
 
 	for (i = 0; i < PARZEN_BLOCK; i++) {
 		q = (x - mu[i]) * scale[i];
+		r = (y - mu[i]) * scale[i];
 		acc[i] -= q * q;
+		more[i] -= r * r;
 	}
 }
 
@@ -66,6 +69,8 @@ static void
 add_numbers(struct sums *s, size_t block)
 {
 	const struct parzen *p = s->p;
+	double unused[PARZEN_BLOCK] = { 0 };
+	const double *x;
 	size_t d, i, at;
 
 	for (i = 0; i < s->n; i++)
@@ -74,9 +79,15 @@ add_numbers(struct sums *s, size_t block)
 		if (p->axes[d].kind != AXIS_NUMBER)
 			continue;
 		at = d * p->stride + block * PARZEN_BLOCK;
-		for (i = 0; i < s->n; i++)
-			row_number(sums_row(s, block, i), p->mu + at,
-			    p->scale + at, s->points[i * p->dims + d]);
+		x = s->points + d;
+		for (i = 0; i + 1 < s->n; i += 2)
+			rows_number(sums_row(s, block, i),
+			    sums_row(s, block, i + 1), p->mu + at,
+			    p->scale + at, x[i * p->dims],
+			    x[(i + 1) * p->dims]);
+		if (i < s->n)
+			rows_number(sums_row(s, block, i), unused, p->mu + at,
+			    p->scale + at, x[i * p->dims], 0);
 	}
 }
 
@@ -86,6 +97,7 @@ table_fill(double *table, const struct parzen *p, size_t d, double x)
 {
 	const double *mu = p->mu + d * p->stride;
 	const double *scale = p->scale + d * p->stride;
+	const uint32_t *member = p->member + p->table[d] * p->stride;
 	double levels = p->axes[d].levels, sum, left, right, by;
 	size_t g;
 	uint32_t k;
@@ -100,7 +112,7 @@ table_fill(double *table, const struct parzen *p, size_t d, double x)
 	}
 	axis_share(&p->axes[d], x, &left, &right);
 	for (g = 0; g < p->n_groups[d]; g++) {
-		k = p->member[d * p->stride + g];
+		k = member[g];
 		by = scale[k] * M_SQRT2;
 		table[g] = normal_log_around(
 		    ((left + right) / 2 - mu[k]) * by, (right - left) / 2 * by);
@@ -125,6 +137,7 @@ add_levels(struct sums *s, size_t d, double *tables)
 {
 	const struct parzen *p = s->p;
 	size_t blocks = p->stride / PARZEN_BLOCK, i, b, first;
+	const uint32_t *group = p->group + p->table[d] * p->stride;
 	double *table;
 
 	for (i = 0; i < s->n; i++) {
@@ -133,8 +146,8 @@ add_levels(struct sums *s, size_t d, double *tables)
 		if (first == i)
 			table_fill(table, p, d, s->points[i * p->dims + d]);
 		for (b = 0; b < blocks; b++)
-			row_table(sums_row(s, b, i),
-			    p->group + d * p->stride + b * PARZEN_BLOCK, table);
+			row_table(
+			    sums_row(s, b, i), group + b * PARZEN_BLOCK, table);
 	}
 }
 

@@ -160,8 +160,8 @@ fit_kernel(
 static void
 fit_groups(struct parzen *p, size_t d, const struct mark *m, size_t n)
 {
-	uint32_t *group = p->group + d * p->stride;
-	uint32_t *member = p->member + d * p->stride;
+	uint32_t *group = p->group + p->table[d] * p->stride;
+	uint32_t *member = p->member + p->table[d] * p->stride;
 	const double *mu = p->mu + d * p->stride;
 	const double *scale = p->scale + d * p->stride;
 	uint32_t k, before = 0, count = 0;
@@ -202,34 +202,51 @@ fit_number(struct parzen *p, size_t d, const struct parzen_rule *rule,
 static void
 fit_choice(struct parzen *p, size_t d, const double *z)
 {
-	size_t k, n = p->n - 1, at = d * p->stride;
-	double levels = p->axes[d].levels;
+	uint32_t *group = p->group + p->table[d] * p->stride;
+	double *mu = p->mu + d * p->stride, levels = p->axes[d].levels;
+	size_t k, n = p->n - 1;
 
 	for (k = 0; k <= n; k++) {
-		p->mu[at + k] = k < n ? z[k] : levels;
-		p->group[at + k] = (uint32_t)p->mu[at + k];
+		mu[k] = k < n ? z[k] : levels;
+		group[k] = (uint32_t)mu[k];
 	}
 	p->n_groups[d] = (size_t)levels + 1;
+}
+
+/* Give every dimension that has levels or choices a row of groups. */
+static size_t
+tables_count(struct parzen *p)
+{
+	size_t d, rows = 0;
+
+	for (d = 0; d < p->dims; d++) {
+		p->table[d] = rows;
+		rows += p->axes[d].kind != AXIS_NUMBER;
+	}
+	return rows;
 }
 
 /* Unused components at the end are nowhere: their base is -inf. */
 static void
 parzen_alloc(struct parzen *p)
 {
-	size_t all = p->dims * p->stride, d, k;
+	size_t all = p->dims * p->stride, d, k, rows;
 
+	p->table = xcalloc(2 * p->dims, sizeof *p->table);
+	p->n_groups = p->table + p->dims;
+	rows = tables_count(p) * p->stride;
 	p->mu = xreallocarray(NULL, 2 * all, sizeof *p->mu);
 	p->scale = p->mu + all;
-	p->group = xreallocarray(NULL, 2 * all, sizeof *p->group);
-	p->member = p->group + all;
-	p->n_groups = xcalloc(p->dims, sizeof *p->n_groups);
+	p->group = xreallocarray(NULL, 2 * rows + 1, sizeof *p->group);
+	p->member = p->group + rows;
 	p->base = xcalloc(2 * p->stride, sizeof *p->base);
 	p->share = p->base + p->stride;
 	for (d = 0; d < p->dims; d++)
-		for (k = d * p->stride + p->n; k < (d + 1) * p->stride; k++) {
+		for (k = d * p->stride + p->n; k < (d + 1) * p->stride; k++)
 			p->mu[k] = p->scale[k] = 0;
+	for (d = 0; d < rows; d += p->stride)
+		for (k = d + p->n; k < d + p->stride; k++)
 			p->group[k] = 0;
-		}
 }
 
 void
@@ -237,7 +254,7 @@ parzen_free(struct parzen *p)
 {
 	free(p->mu);
 	free(p->group);
-	free(p->n_groups);
+	free(p->table);
 	free(p->base);
 }
 

@@ -65,8 +65,10 @@ struct parzen {
 	size_t stride;
 	double *mu; /* dims x stride; of a choice the index, prior: levels */
 	double *scale; /* dims x stride: 1 / (sigma sqrt(2)) */
-	uint32_t *group; /* dims x stride: components alike in a dimension */
-	uint32_t *member; /* dims x stride: the first component of a group */
+	size_t
+	    *table; /* dims: which row of the next two, of levels and choices */
+	uint32_t *group; /* rows x stride: components alike in a dimension */
+	uint32_t *member; /* rows x stride: the first component of a group */
 	size_t *n_groups; /* dims */
 	double *base; /* ln of weight / norm; -inf where there is none */
 	double *share; /* sums of the weights up to a component, the last 1 */

@@ -369,6 +369,57 @@ check_groups(void)
 	json_free(doc);
 }
 
+/* The way to a coordinate and back, and masses that add up to 1. */
+static void
+check_axes(void)
+{
+	static const char text[] =
+	    "{\"a\": {\"type\": \"int\", \"min\": 1, \"max\": 40,"
+	    " \"scale\": \"log\"},"
+	    "\"b\": {\"type\": \"int\", \"min\": -4, \"max\": 35},"
+	    "\"c\": {\"type\": \"float\", \"min\": 0, \"max\": 3.9,"
+	    " \"step\": 0.1},"
+	    "\"d\": {\"type\": \"choice\", \"values\": [1, 2, 3, 4, 5],"
+	    " \"ordered\": true}}";
+	static const double z[] = { 0.03, 0.5, 0.52, 0.9 };
+	struct json_doc *doc = NULL;
+	struct space *s = NULL;
+	struct err e = ERR_INIT;
+	double place[4], u, back, sum, levels;
+	struct axis axis;
+	struct parzen p;
+	size_t i, k;
+
+	if (!ok(json_parse(&doc, text, strlen(text), NULL, false, &e) == 0 &&
+		    space_read(&s, json_root(doc), &e) == 0,
+		"a space of levels"))
+		return;
+	for (i = 0; i < s->n; i++) {
+		ok(axis_init(&axis, &s->params[i]), "%s", s->params[i].name);
+		for (k = 0; k < 4; k++)
+			place[k] = axis_place(&axis, z[k]);
+		parzen_fit(&p, &rule, &axis, 1, place, 4);
+		back = -1;
+		levels = sum = 0;
+		for (k = 0; k < 4000; k++) {
+			u = axis_place(&axis, ((double)k + 0.5) / 4000);
+			if (u == back)
+				continue;
+			back = u;
+			levels++;
+			sum += exp(density(&p, u));
+		}
+		is_near(levels, (double)param_levels(&s->params[i]), 0,
+		    "every level has a coordinate");
+		is_near(sum, 1, 1e-12, "its masses add up to 1");
+		is_near(axis_place(&axis, axis_cube(&axis, back)), back, 0,
+		    "a coordinate comes back");
+		parzen_free(&p);
+	}
+	space_free(s);
+	json_free(doc);
+}
+
 int
 main(void)
 {
@@ -380,6 +431,7 @@ main(void)
 	check_int();
 	check_choice();
 	check_draw();
+	check_axes();
 	check_split();
 	check_groups();
 	return done_testing();

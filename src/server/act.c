@@ -73,9 +73,7 @@ unsent_abandon(struct tuner *t, struct live *l)
 		tuner_wake_in(t, 20);
 		return false;
 	}
-	tuner_event(t, "warning", "launch", l->row.number, l->att.attempt,
-	    "it cannot be told whether it started: %s", e.text);
-	tuner_wake_in(t, 1000);
+	tuner_in_doubt(t, l, e.text);
 	return false;
 }
 
@@ -100,7 +98,9 @@ tuner_unstarted(struct tuner *t)
 				tuner_attempt_ended(
 				    t, l, NULL, "its records are gone");
 		} else if (l->unsent && l->row.cause == STOP_NONE) {
-			act_add(t, ACT_START, l->row.number);
+			/* A command without a server starts nothing. */
+			if (!t->env.hold)
+				act_add(t, ACT_START, l->row.number);
 		} else if (l->unsent && unsent_abandon(t, l)) {
 			(void)snprintf(x.why, sizeof x.why, "never started");
 			tuner_attempt_ended(t, l, &x, NULL);
@@ -213,6 +213,8 @@ request_enqueue(struct tuner *t, struct request *r)
 	else {
 		r->good = true;
 		t->durable = true;
+		/* The queue is asked before the strategy, even a grid's end. */
+		t->exhausted = false;
 		(void)snprintf(
 		    r->text, sizeof r->text, "the setting will be tried next");
 	}
@@ -227,6 +229,7 @@ request_pause(struct tuner *t, struct request *r, bool paused)
 	int i;
 
 	r->good = true;
+	t->durable = true;
 	t->paused = paused;
 	for (i = 0; i < t->n_backends && !paused; i++)
 		slots_restore(&t->backends[i].slots);

@@ -292,7 +292,7 @@ tuner_attempt_ended(struct tuner *t, struct live *l,
 	    l->row.cause == STOP_NONE &&
 		(c == END_ERROR || c == END_NO_REPORT));
 	l->row.cause = STOP_NONE;
-	l->asked = l->unsent = l->unknown = false;
+	l->asked = l->unsent = l->unknown = l->said = false;
 	free(l->start_error);
 	l->start_error = NULL;
 	live_move(t, l, ev, why);

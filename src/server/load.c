@@ -240,10 +240,7 @@ look_at(struct tuner *t, struct live *l)
 		l->unknown = false;
 		break;
 	case LOOK_UNKNOWN:
-		tuner_event(t, "warning", "launch", l->row.number,
-		    l->att.attempt, "it cannot be told whether it runs: %s",
-		    e.text);
-		tuner_wake_in(t, 1000);
+		tuner_in_doubt(t, l, e.text);
 		break;
 	}
 }

@@ -91,12 +91,15 @@ on_display(void *arg)
 {
 	struct server *s = arg;
 	const char *trouble = s->trouble;
+	int64_t began = loop_now_ms(s->loop), took;
 
 	if (s->tuner != NULL && *trouble == '\0')
 		trouble = tuner_trouble(s->tuner);
 	s->env->display(s->env->arg,
 	    s->tuner != NULL ? tuner_store(s->tuner) : NULL, trouble);
-	loop_timer_set(s->display, DISPLAY_MS);
+	/* Curves of a million steps take time: never more than a tenth of it. */
+	took = loop_now_ms(s->loop) - began;
+	loop_timer_set(s->display, DISPLAY_MS + 9 * took);
 }
 
 static void
@@ -176,7 +179,8 @@ server_failed(struct server *s, const struct err *e)
 		loop_timer_set(s->space, SPACE_MS);
 	} else {
 		log_error("store", "%s: reading it again", e->text);
-		s->reopened++;
+		/* Somebody's lock goes away when he does. */
+		s->reopened += e->kind != ERR_BUSY;
 	}
 	if (s->leaving > 0 || s->reopened > REOPEN_MAX) {
 		s->broken = true;
@@ -337,14 +341,18 @@ offline_request(struct server *s, enum tuner_ask ask, int64_t trial,
 		s->tuner = NULL;
 		return -1;
 	}
-	if (ask == TUNER_STOP_TRIAL && trial == 0) {
+	if (ask == TUNER_STOP_TRIAL && trial == 0)
 		tuner_shutdown(s->tuner, false);
-		on_offline_reply(a, true,
-		    "no server runs: trials that still ran were told to end");
-	} else
+	else
 		tuner_request(
 		    s->tuner, ask, trial, params, on_offline_reply, a);
-	return tuner_turn(s->tuner, e);
+	/* A turn that only met a lock has done nothing. */
+	if (tuner_turn(s->tuner, e) != 0 || e->kind == ERR_BUSY)
+		return -1;
+	if (ask == TUNER_STOP_TRIAL && trial == 0)
+		on_offline_reply(a, true,
+		    "no server runs: trials that still ran were told to end");
+	return 0;
 }
 
 int

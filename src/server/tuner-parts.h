@@ -34,6 +34,7 @@ struct live {
 	bool row_dirty, att_dirty;
 	bool asked; /* the launcher was asked to stop it */
 	bool unknown; /* look could not tell */
+	bool said; /* … and the user has heard of it */
 	bool unsent; /* start must be called again */
 	char *start_error; /* start said no for good */
 	int backend; /* index, when open */
@@ -137,6 +138,8 @@ tuner_event(struct tuner *, const char *level, const char *area, int64_t trial,
     int attempt, const char *, ...) __attribute__((format(printf, 6, 7)));
 /* Wake up for a turn in ms at the latest. */
 void tuner_wake_in(struct tuner *, int64_t ms);
+/* Nobody can tell what became of an attempt: say so once, ask again soon. */
+void tuner_in_doubt(struct tuner *, struct live *, const char *what);
 
 /* live.c */
 struct live *live_find(struct tuner *, int64_t trial);

@@ -23,6 +23,7 @@
 #define FLUSH_MS 1000 /* the view medians, elapsed time */
 #define BUSY_RETRY_MS 25
 #define BUSY_WARN_MS 1000
+#define DOUBT_MS 1000 /* until an attempt is looked at again */
 #define LOG_LONG_BYTES (64 << 20)
 
 int64_t
@@ -87,6 +88,17 @@ tuner_wake_in(struct tuner *t, int64_t ms)
 		return;
 	t->wake_ms = due;
 	loop_timer_set(t->wake, ms > 0 ? ms : 1);
+}
+
+void
+tuner_in_doubt(struct tuner *t, struct live *l, const char *what)
+{
+	if (!l->said)
+		tuner_event(t, "warning", "launch", l->row.number,
+		    l->att.attempt, "it cannot be told whether it runs: %s",
+		    what);
+	l->said = true;
+	tuner_wake_in(t, DOUBT_MS);
 }
 
 static int
@@ -316,8 +328,6 @@ turn_write(struct tuner *t)
 	t->flush_due = false;
 	log_watch(t);
 	tuner_flush_medians(t);
-	if (!done && t->paused)
-		return;
 	t->row.elapsed_ms = tuner_elapsed_ms(t);
 	if (!t->store_failed && store_study_put(t->store, &t->row, &e) != 0)
 		tuner_break(t, &e);

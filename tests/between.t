@@ -1,0 +1,58 @@
+#!/bin/sh
+# What is asked while no server runs, or when the strategy has nothing left.
+
+. "$TOP_SRCDIR/tests/lib.sh"
+need sqlite3
+
+cat >trial <<'EOF'
+#!/bin/sh
+echo "$HPOTUNE_TRIAL $HPOTUNE_ATTEMPT" >>ledger
+echo 'hpotune: step=1 score=0.5'
+until [ -e go ]; do
+	sleep 0.02
+done
+EOF
+chmod +x trial
+touch ledger
+quietly() { # command …
+	"$@" >out 2>&1
+}
+
+make_study() { # name strategy
+	cat >"$1.json" <<-EOF
+	{ "study": "$1",
+	  "objective": { "metric": "score", "goal": "maximize" },
+	  "parameters": { "x": { "type": "choice", "values": [1, 2] } },
+	  "strategy": "$2", "stopping": "none",
+	  "trial": { "command": ["./trial"] },
+	  "limits": { "trials": 3, "parallel": 3 } }
+	EOF
+}
+
+# A server that dies between its first commit and what was to follow.
+make_study dead random
+HPOTUNE_FAIL='tuner.after_commit=kill' HPOTUNE_FAIL_LOG=fail.log \
+    "$TOP_BUILDDIR/tests/hpotune-fail" start dead.json >dead.log 2>&1
+is "$(sql dead.db 'SELECT count(*) FROM trials WHERE state = '"'starting'")" \
+    3 'three trials were to start'
+ok 'a setting is put in the queue' \
+    quietly "$HPOTUNE" enqueue dead.json x=1
+fails 'which starts none of them' 1 test -e dead.d/trials
+touch go
+ok 'the next server does' quietly "$HPOTUNE" start dead.json
+is "$(sort -u ledger | wc -l)" 3 'each of them'
+is "$(wc -l <ledger)" 3 'once'
+
+# A grid of two, and a third setting while they run.
+rm -f go ledger
+make_study grid grid
+server grid.json
+ok 'the grid is used up' retry sql_is grid.db \
+    'SELECT count(DISTINCT trial) FROM metrics' 2
+ok 'a setting more is heard' quietly "$HPOTUNE" enqueue grid.json x=2
+ok 'and tried at once' retry sql_is grid.db \
+    'SELECT count(DISTINCT trial) FROM metrics' 3
+touch go
+reap $server
+is $? 0 'the study ends'
+done_testing

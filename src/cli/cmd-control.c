@@ -3,6 +3,7 @@
  * socket, or do it to the file when none runs.
  */
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,11 +23,14 @@ struct asking {
 	struct cli_study found;
 	char *dir;
 	struct state state;
+	bool list; /* answers are parts of one document */
+	bool answered; /* not the first of them */
 };
 
 static int
 asking_open(struct asking *a, struct cli *cli, struct err *e)
 {
+	memset(a, 0, sizeof *a);
 	if (running_find(cli, &a->found, NULL, e) != 0)
 		return -1;
 	a->dir = running_dir(&a->found);
@@ -46,7 +50,8 @@ asking_close(struct asking *a)
 }
 
 static int
-answer_print(struct cli *cli, const struct control_answer *a)
+answer_print(
+    struct cli *cli, struct asking *asking, const struct control_answer *a)
 {
 	struct buf b = { 0 };
 	struct err e = ERR_INIT;
@@ -56,13 +61,16 @@ answer_print(struct cli *cli, const struct control_answer *a)
 		return cli_fail(&e);
 	}
 	if (cli->json) {
+		buf_puts(&b, asking->answered ? ",\n" : "");
 		buf_puts(&b, "{\"ok\": true, \"text\": ");
 		json_put_string(&b, a->text);
 		buf_puts(&b, "}");
-		puts(buf_str(&b));
+		buf_puts(&b, asking->list ? "" : "\n");
+		fputs(buf_str(&b), stdout);
 		buf_free(&b);
 	} else
 		puts(a->text);
+	asking->answered = true;
 	return CLI_DONE;
 }
 
@@ -88,40 +96,86 @@ ask(struct cli *cli, struct asking *a, const char *line, enum tuner_ask what,
 		rc = server_offline(&env, what, trial, params, &answer, &e);
 	if (rc != 0)
 		return cli_fail(&e);
-	return answer_print(cli, &answer);
+	return answer_print(cli, a, &answer);
+}
+
+/* The numbers of trials on the command line: all are read before one is used. */
+static int
+trials_read(struct cli *cli, int64_t **trials, struct err *e)
+{
+	int i;
+
+	*trials = xcalloc((size_t)cli->n_operands + 1, sizeof **trials);
+	for (i = 0; i < cli->n_operands; i++)
+		if (cli_read_integer(cli->operands[i], "trial", 1, INT64_MAX,
+			&(*trials)[i], e) != 0)
+			return -1;
+	return 0;
+}
+
+static int
+stop_server(struct cli *cli, struct asking *a, enum tuner_ask what)
+{
+	return ask(cli, a,
+	    what == TUNER_KILL_TRIAL ? "{\"command\": \"stop\", \"now\": true}"
+				     : "{\"command\": \"stop\"}",
+	    what, 0, NULL, true, true);
+}
+
+static int
+stop_trial(
+    struct cli *cli, struct asking *a, enum tuner_ask what, int64_t trial)
+{
+	char *line;
+	int status;
+
+	line = xasprintf("{\"command\": \"stop\", \"trial\": %" PRId64
+			 ", \"now\": %s}",
+	    trial, what == TUNER_KILL_TRIAL ? "true" : "false");
+	status = ask(cli, a, line, what, trial, NULL, true, false);
+	free(line);
+	return status;
+}
+
+/* Several trials: one document, a list of those that were there to stop. */
+static int
+stop_trials(struct cli *cli, struct asking *a, enum tuner_ask what,
+    const int64_t *trials)
+{
+	int i, status = CLI_DONE, one;
+
+	a->list = cli->json && cli->n_operands > 1;
+	if (a->list)
+		putchar('[');
+	for (i = 0; i < cli->n_operands; i++) {
+		one = stop_trial(cli, a, what, trials[i]);
+		if (one != CLI_DONE)
+			status = one;
+	}
+	if (a->list)
+		puts("]");
+	return status;
 }
 
 int
 cmd_stop(struct cli *cli)
 {
+	enum tuner_ask what =
+	    cli_has(cli, "now") ? TUNER_KILL_TRIAL : TUNER_STOP_TRIAL;
 	struct asking a;
 	struct err e = ERR_INIT;
-	int64_t trial;
-	char *line;
-	int i, status = CLI_DONE, one;
+	int64_t *trials = NULL;
+	int status;
 
 	if (asking_open(&a, cli, &e) != 0)
 		return cli_fail(&e);
-	if (cli->n_operands == 0)
-		status = ask(cli, &a,
-		    cli_has(cli, "now")
-			? "{\"command\": \"stop\", \"now\": true}"
-			: "{\"command\": \"stop\"}",
-		    TUNER_STOP_TRIAL, 0, NULL, true, true);
-	for (i = 0; i < cli->n_operands; i++) {
-		if (cli_read_integer(cli->operands[i], "trial", 1, INT64_MAX,
-			&trial, &e) != 0) {
-			status = cli_fail(&e);
-			break;
-		}
-		line = xasprintf("{\"command\": \"stop\", \"trial\": %lld}",
-		    (long long)trial);
-		one = ask(
-		    cli, &a, line, TUNER_STOP_TRIAL, trial, NULL, true, false);
-		if (one != CLI_DONE)
-			status = one;
-		free(line);
-	}
+	if (trials_read(cli, &trials, &e) != 0)
+		status = cli_fail(&e);
+	else if (cli->n_operands == 0)
+		status = stop_server(cli, &a, what);
+	else
+		status = stop_trials(cli, &a, what, trials);
+	free(trials);
 	asking_close(&a);
 	return status;
 }
@@ -173,6 +227,9 @@ setting_read(
 		else if (p < 0)
 			rc = err_set(e, ERR_USAGE,
 			    "%s: the study has no such parameter", name);
+		else if (values[p].kind != VALUE_NONE)
+			rc = err_set(
+			    e, ERR_USAGE, "%s: it stands here twice", name);
 		else
 			rc = param_parse(
 			    &space->params[p], eq + 1, &values[p], e);

@@ -192,6 +192,8 @@ request_stop_trial(struct tuner *t, struct request *r)
 		return;
 	}
 	live_stop(t, l, STOP_USER, "stopped by the user");
+	if (r->ask == TUNER_KILL_TRIAL)
+		act_add(t, ACT_KILL, l->row.number);
 	(void)snprintf(r->text, sizeof r->text,
 	    "trial %" PRId64 " is being stopped", r->trial);
 }
@@ -254,6 +256,7 @@ tuner_serve_requests(struct tuner *t)
 		r = &t->requests[i];
 		switch (r->ask) {
 		case TUNER_STOP_TRIAL:
+		case TUNER_KILL_TRIAL:
 			request_stop_trial(t, r);
 			break;
 		case TUNER_PAUSE:

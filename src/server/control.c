@@ -24,6 +24,7 @@ enum { LINE_MAX_BYTES = 65536, CLIENTS_MAX = 64 };
 
 struct client {
 	struct control *control;
+	uint64_t number; /* in the order they came */
 	int fd;
 	struct loop_fd *watch;
 	struct buf in;
@@ -39,6 +40,7 @@ struct control {
 	int dir_fd;
 	struct loop_fd *watch;
 	struct client *clients[CLIENTS_MAX];
+	uint64_t n_seen;
 };
 
 /* The address goes through the directory's descriptor: paths may be long. */
@@ -101,6 +103,18 @@ static const struct ask_row {
 	{ "enqueue", TUNER_ENQUEUE },
 };
 
+/* Strict: a trial that cannot be read must not stop the whole study. */
+static int
+numbers_read(int64_t *trial, bool *now, const struct json *root, struct err *e)
+{
+	const struct json *j = json_get(root, "trial");
+
+	if (j != NULL && json_read_integer(j, 1, INT64_MAX, trial, e) != 0)
+		return -1;
+	j = json_get(root, "now");
+	return j != NULL ? json_read_bool(j, now, e) : 0;
+}
+
 /* True when the client has had its answer and can go. */
 static bool
 client_command(struct client *c, const struct json *root)
@@ -108,12 +122,16 @@ client_command(struct client *c, const struct json *root)
 	const char *name = json_string(json_get(root, "command"));
 	const struct json *params = json_get(root, "params");
 	struct buf text = { 0 };
+	struct err e = ERR_INIT;
+	enum tuner_ask ask;
 	int64_t trial = 0;
 	bool now = false;
 	size_t i;
 
-	(void)json_integer(json_get(root, "trial"), &trial);
-	(void)json_bool(json_get(root, "now"), &now);
+	if (numbers_read(&trial, &now, root, &e) != 0) {
+		client_send(c, false, e.text);
+		return true;
+	}
 	if (name != NULL && strcmp(name, "stop") == 0 && trial == 0) {
 		c->stays = true;
 		client_send(c, true,
@@ -128,8 +146,10 @@ client_command(struct client *c, const struct json *root)
 		if (name == NULL || strcmp(name, asks[i].name) != 0)
 			continue;
 		c->waiting = true;
-		c->control->hooks.request(c->control->hooks.arg, asks[i].ask,
-		    trial, buf_str(&text), on_reply, c);
+		ask = asks[i].ask == TUNER_STOP_TRIAL && now ? TUNER_KILL_TRIAL
+							     : asks[i].ask;
+		c->control->hooks.request(c->control->hooks.arg, ask, trial,
+		    buf_str(&text), on_reply, c);
 		buf_free(&text);
 		return false;
 	}
@@ -191,6 +211,30 @@ peer_is_us(int fd)
 	       cred.uid == geteuid();
 }
 
+/*
+ * A place among the clients, or CLIENTS_MAX.  When all are taken, the oldest
+ * of those who have not asked anything yet has to go.
+ */
+static size_t
+place_free(struct control *ctl)
+{
+	size_t i, oldest = CLIENTS_MAX;
+	struct client *c;
+
+	for (i = 0; i < CLIENTS_MAX; i++) {
+		c = ctl->clients[i];
+		if (c == NULL)
+			return i;
+		if (!c->waiting && !c->stays &&
+		    (oldest == CLIENTS_MAX ||
+			c->number < ctl->clients[oldest]->number))
+			oldest = i;
+	}
+	if (oldest < CLIENTS_MAX)
+		client_free(ctl->clients[oldest]);
+	return oldest;
+}
+
 static void
 on_connect(void *arg, int fd, bool readable, bool writable)
 {
@@ -204,14 +248,14 @@ on_connect(void *arg, int fd, bool readable, bool writable)
 	peer = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 	if (peer < 0)
 		return;
-	for (i = 0; i < CLIENTS_MAX && ctl->clients[i] != NULL; i++)
-		;
-	if (i == CLIENTS_MAX || !peer_is_us(peer)) {
+	i = peer_is_us(peer) ? place_free(ctl) : CLIENTS_MAX;
+	if (i == CLIENTS_MAX) {
 		close(peer);
 		return;
 	}
 	c = xcalloc(1, sizeof *c);
 	c->control = ctl;
+	c->number = ctl->n_seen++;
 	c->fd = peer;
 	c->watch = loop_fd_new(ctl->loop, peer, on_client, c);
 	loop_fd_want(c->watch, true, false);

@@ -336,20 +336,22 @@ offline_request(struct server *s, enum tuner_ask ask, int64_t trial,
 		.state_dir = s->env->state_dir,
 		.hold = true,
 	};
+	bool all =
+	    trial == 0 && (ask == TUNER_STOP_TRIAL || ask == TUNER_KILL_TRIAL);
 
 	if (tuner_open(&s->tuner, &env, e) != 0) {
 		s->tuner = NULL;
 		return -1;
 	}
-	if (ask == TUNER_STOP_TRIAL && trial == 0)
-		tuner_shutdown(s->tuner, false);
+	if (all)
+		tuner_shutdown(s->tuner, ask == TUNER_KILL_TRIAL);
 	else
 		tuner_request(
 		    s->tuner, ask, trial, params, on_offline_reply, a);
 	/* A turn that only met a lock has done nothing. */
 	if (tuner_turn(s->tuner, e) != 0 || e->kind == ERR_BUSY)
 		return -1;
-	if (ask == TUNER_STOP_TRIAL && trial == 0)
+	if (all)
 		on_offline_reply(a, true,
 		    "no server runs: trials that still ran were told to end");
 	return 0;

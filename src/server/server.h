@@ -39,7 +39,7 @@ int server_run(const struct server_env *, enum server_end *, struct err *);
 
 /*
  * The same request as over the control socket, for a study that no server
- * has: recorded, done, and left.  trial 0 with TUNER_STOP_TRIAL stops all.
+ * has: recorded, done, and left.  Stopping trial 0 stops all.
  */
 int server_offline(const struct server_env *, enum tuner_ask, int64_t trial,
     const char *params, struct control_answer *, struct err *);

@@ -49,7 +49,13 @@ int tuner_turn(struct tuner *, struct err *);
  * What the user asks between turns; each is recorded in the next turn.  A
  * request answers through reply in that turn, after its commit.
  */
-enum tuner_ask { TUNER_STOP_TRIAL, TUNER_PAUSE, TUNER_RESUME, TUNER_ENQUEUE };
+enum tuner_ask {
+	TUNER_STOP_TRIAL,
+	TUNER_KILL_TRIAL, /* the same without its grace */
+	TUNER_PAUSE,
+	TUNER_RESUME,
+	TUNER_ENQUEUE
+};
 typedef void tuner_reply(void *arg, bool good, const char *text);
 void tuner_request(struct tuner *, enum tuner_ask, int64_t trial,
     const char *params, tuner_reply *, void *arg);

@@ -1,0 +1,135 @@
+#!/bin/sh
+# The control socket spoken to by hand, by clients that are slow, silent, mad
+# or gone; and the commands that speak over it.
+
+. "$TOP_SRCDIR/tests/lib.sh"
+
+need sqlite3 perl
+
+cat >study.json <<'END'
+{ "study": "s",
+  "objective": { "metric": "loss", "goal": "minimize" },
+  "parameters": { "x": { "type": "float", "min": 0, "max": 1 } },
+  "trial": { "command": ["sh", "trial.sh"], "grace": "100s" },
+  "limits": { "trials": 50, "parallel": 4 } }
+END
+# It can only be killed, or told to end by a file of its number.
+cat >trial.sh <<'END'
+trap '' TERM
+echo hpotune: step=0 loss=1
+while ! test -e end$HPOTUNE_TRIAL; do sleep 0.02; done
+END
+
+cat >say.pl <<'END'
+use IO::Socket::UNIX;
+$SIG{ALRM} = sub { print "silence\n"; exit };
+$SIG{PIPE} = 'IGNORE';
+alarm 20;
+sub dial { IO::Socket::UNIX->new(Peer => "s.d/control") or die "$!" }
+my ($how, $what) = @ARGV;
+if ($how eq "ask") {
+	my $s = dial();
+	$s->send("$what\n");
+	print <$s>;
+} elsif ($how eq "leave") {	# without having heard the answer
+	dial()->send("$what\n") for 1 .. 50;
+} elsif ($how eq "crowd") {	# others who say nothing, then one who does
+	my @silent = map { dial() } 1 .. 100;
+	$_->send('{"command": "res') for @silent[0 .. 49];
+	my $s = dial();
+	$s->send("$what\n");
+	print <$s>;
+} elsif ($how eq "long") {
+	my $s = dial();
+	print $s "x" x 1000000, "\n";
+	print "closed\n" unless defined <$s>;
+}
+END
+
+says() { # request answer what
+	is "$(perl say.pl ask "$1")" "$2" "$3"
+}
+no() {
+	printf '{"ok": false, "text": "%s"}' "$1"
+}
+
+server study.json
+retry sql_is s.db 'SELECT count(*) FROM curves' 4
+
+says 'garbage' "$(no '1:1: expected a value, not garbage')" 'garbage'
+says '' "$(no '1:1: there is nothing in it')" 'an empty line'
+says '{}' "$(no 'no such command')" 'no command'
+says '{"command": "stop", "trial": "3"}' \
+    "$(no '1:30: trial: expected a whole number, not a string')" \
+    'a trial that cannot be read does not stop the server'
+says '{"command": "stop", "trial": 0}' \
+    "$(no '1:30: trial: expected a whole number from 1 to 9223372036854775807')" \
+    'nor does trial 0'
+says '{"command": "stop", "now": 1}' \
+    "$(no '1:28: now: expected true or false, not a number')" \
+    'nor what cannot be understood'
+says '{"command": "stop", "trial": 99}' "$(no 'there is no trial 99')" \
+    'a trial that is not there'
+says '{"command": "enqueue", "params": {"y": 1}}' \
+    "$(no '1:2: y: no such parameter; known: x')" 'a parameter that is not there'
+is "$(perl say.pl long)" closed 'a line of a megabyte: hung up'
+perl say.pl leave '{"command": "resume"}'
+is "$(perl say.pl crowd '{"command": "resume"}')" \
+    '{"ok": true, "text": "trials are placed again"}' \
+    'a hundred silent clients keep nobody out'
+
+if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
+	chmod 755 "$dir"
+	chmod 711 s.d
+	chmod 666 s.d/control
+	is "$(setpriv --reuid 65534 --clear-groups \
+	    perl say.pl ask '{"command": "stop"}')" '' \
+	    'another user is not heard'
+	chmod 700 s.d
+else
+	skip 'another user is not heard' 'needs root and setpriv'
+fi
+
+is "$("$HPOTUNE" stop study.json 1 x 2>&1)" \
+    'hpotune: trial: x: expected a whole number from 1' \
+    'a number that is none'
+is "$(sql s.db 'SELECT state FROM trials WHERE trial = 1')" running \
+    'nothing was stopped'
+is "$("$HPOTUNE" stop study.json 1)" 'trial 1 is being stopped' 'stop'
+is "$("$HPOTUNE" stop --json --now study.json 1 99 2 2>err)" \
+    '[{"ok": true, "text": "trial 1 is being stopped"},
+{"ok": true, "text": "trial 2 is being stopped"}]' \
+    'stop --json of several trials: one document'
+is "$(cat err)" 'hpotune: there is no trial 99' 'and the error beside it'
+ok 'stop --now does not wait for the grace' retry sql_is s.db \
+    "SELECT count(*) FROM trials WHERE state = 'cancelled'" 2
+is "$(sql s.db "SELECT group_concat(signal || end_class) FROM attempts
+    WHERE trial < 3")" '9user,9user' 'it kills'
+
+is "$("$HPOTUNE" enqueue x=0.1 x=0.2 2>&1)" \
+    'hpotune: x: it stands here twice' 'a parameter twice'
+is "$("$HPOTUNE" pause --json)" \
+    '{"ok": true, "text": "no further trial is placed until resume"}' pause
+is "$("$HPOTUNE" enqueue --json x=0.125)" \
+    '{"ok": true, "text": "the setting will be tried next"}' enqueue
+touch end3 end4
+ok 'what runs goes on' retry sql_is s.db \
+    "SELECT count(*) FROM trials WHERE state = 'completed'" 2
+"$HPOTUNE" resume >/dev/null
+ok 'the setting is tried' retry sql_is s.db \
+    "SELECT state FROM results WHERE x = 0.125" running
+
+# Killed without a server, too.
+kill -9 $server
+reap $server 2>/dev/null
+is "$("$HPOTUNE" stop --now study.json)" \
+    'no server runs: trials that still ran were told to end' \
+    'stop --now without a server'
+server study.json
+ok 'they were killed' retry sql_is s.db \
+    "SELECT count(*) > 0 FROM attempts WHERE signal = 9 AND trial > 4" 1
+"$HPOTUNE" stop --now >/dev/null
+reap $server
+is $? 3 'stop ends the server as an interrupt does'
+
+done_testing

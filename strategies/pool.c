@@ -209,9 +209,9 @@ span_change(struct pool *p, int64_t from, int64_t to, double v, int sign)
 			cell_change(p->cells.all[k], &p->rule, v, sign, size);
 }
 
-/* A whole curve comes (sign 1) or leaves (-1). */
+/* A curve comes (sign 1) or leaves (-1) from this report on. */
 static void
-curve_change(struct pool *p, const struct curve *c, int sign)
+curve_change(struct pool *p, const struct curve *c, size_t first, int sign)
 {
 	struct value_run run = { 0 };
 	int64_t from = 0, to = 0;
@@ -220,6 +220,8 @@ curve_change(struct pool *p, const struct curve *c, int sign)
 
 	for (i = 0; i < c->n; i++) {
 		v = value_next(&run, &p->rule.value, c);
+		if (i < first)
+			continue;
 		report_span(p, c, i, &from, &to);
 		span_change(p, from, to, v, sign);
 	}
@@ -262,8 +264,32 @@ curve_extend(struct pool *p, int64_t trial, const struct curve *c)
 }
 
 /*
+ * The same where a report stands for itself alone: only it and the one before
+ * it have another place now.
+ */
+static void
+report_mend(
+    struct pool *p, const struct history *h, const struct curve *c, size_t at)
+{
+	int64_t from = 0, to = 0, reached;
+	double was;
+
+	report_span(p, c, at, &from, &to);
+	if (history_replaced(h, &was))
+		span_change(p, from, to, was, -1);
+	span_change(p, from, to, c->values[at], 1);
+	if (history_replaced(h, &was) || at == 0 || p->rule.key != POOL_CARRY)
+		return;
+	reached = to;
+	report_span(p, c, at - 1, &from, &to);
+	span_change(p, from, reached, c->values[at - 1], -1);
+	span_change(p, from, to, c->values[at - 1], 1);
+}
+
+/*
  * A report that came late or again: the curve as it was without it, or with
- * the old value, goes; the curve as it is comes.
+ * the old value, goes; the curve as it is comes.  What stands before the
+ * neighbour of the report stays.
  */
 static void
 curve_mend(
@@ -274,7 +300,7 @@ curve_mend(
 	struct curve old = { .steps = steps, .values = values };
 	double was;
 	bool again = history_replaced(h, &was);
-	size_t i;
+	size_t i, first = at > 0 ? at - 1 : 0;
 
 	for (i = 0; i < now->n; i++) {
 		if (i == at && !again)
@@ -282,8 +308,8 @@ curve_mend(
 		values[old.n] = i == at ? was : now->values[i];
 		steps[old.n++] = curve_step(now, i);
 	}
-	curve_change(p, &old, -1);
-	curve_change(p, now, 1);
+	curve_change(p, &old, first, -1);
+	curve_change(p, now, first, 1);
 	free(values);
 	free(steps);
 }
@@ -306,9 +332,11 @@ pool_observe(
 	p->reports++;
 	if (!member_is(p, trial)) {
 		member_set(p, trial, true);
-		curve_change(p, &c, 1);
+		curve_change(p, &c, 0, 1);
 	} else if (grew)
 		curve_extend(p, trial, &c);
+	else if (p->rule.value.kind == VALUE_LAST && p->rule.key != POOL_INDEX)
+		report_mend(p, h, &c, (size_t)at);
 	else
 		curve_mend(p, h, &c, (size_t)at);
 }
@@ -324,7 +352,7 @@ pool_ended(struct pool *p, const struct history *h, int64_t trial)
 	c = history_curve(h, trial);
 	p->reports += (int64_t)c.n;
 	member_set(p, trial, is);
-	curve_change(p, &c, is ? 1 : -1);
+	curve_change(p, &c, 0, is ? 1 : -1);
 }
 
 void
@@ -342,7 +370,7 @@ pool_spread(struct pool *p, const struct history *h)
 	for (trial = 1; trial <= count; trial++)
 		if (member_is(p, trial)) {
 			c = history_curve(h, trial);
-			curve_change(p, &c, 1);
+			curve_change(p, &c, 0, 1);
 		}
 }
 

@@ -96,9 +96,11 @@ stop_diverged(
 {
 	size_t n = 0;
 
+	if (after <= 0)
+		return false;
 	while (n <= i && !isfinite(c->values[i - n]))
 		n++;
-	if (after <= 0 || n < (size_t)after)
+	if (n < (size_t)after)
 		return false;
 	j->verdict = VERDICT_STOP;
 	j->diverged = true;

@@ -156,6 +156,8 @@ is "$("$HPOTUNE" logs $db "$(number bytes)" |
 like "$("$HPOTUNE" logs $db "$(number bytes)")" \
     '\\x1b\[2J\\x1b\]0;title\\x07' 'bytes: escape sequences as \x1b'
 trial_is many-names completed 0.9 1 'it is heard'
+is "$(sql $db "SELECT count(DISTINCT name) FROM metrics
+    WHERE trial = $(number many-names)")" 1025 'up to a number of names'
 
 attempt_is deaf 1 'timeout||9' 'max_run, the grace, then SIGKILL'
 trial_is deaf failed 0.1 1 'what it said is kept'

@@ -8,20 +8,50 @@
 #include <string.h>
 
 #include "src/base/fail.h"
-#include "src/base/fail.h"
 #include "src/base/mem.h"
 #include "src/model/history.h"
 #include "src/model/study.h"
 #include "src/server/tuner-parts.h"
 
-static struct live_name *
-name_find(struct live *l, const char *name)
-{
-	size_t i;
+/*
+ * Metrics of one attempt, beside the objective; more are a mistake, a number
+ * in the name perhaps, and would be kept for ever.
+ */
+#define NAMES_MOST 1024
 
-	for (i = 0; i < l->n_names; i++)
-		if (strcmp(l->names[i].name, name) == 0)
+static struct live_name *
+name_known(struct live *l, const char *name)
+{
+	size_t i, k;
+
+	for (k = 0; k < l->n_names; k++) {
+		i = (l->next_name + k) % l->n_names;
+		if (strcmp(l->names[i].name, name) == 0) {
+			l->next_name = i + 1;
 			return &l->names[i];
+		}
+	}
+	return NULL;
+}
+
+/* NULL: there are too many already. */
+static struct live_name *
+name_find(struct tuner *t, struct live *l, const char *name)
+{
+	struct live_name *known = name_known(l, name);
+
+	if (known != NULL)
+		return known;
+	if (l->n_names >= NAMES_MOST && strcmp(name, t->study->metric) != 0) {
+		if (!l->said_names)
+			tuner_event(t, "warning", "report", l->row.number,
+			    l->att.attempt,
+			    "it reports more than %d metrics: the others are "
+			    "not recorded",
+			    NAMES_MOST);
+		l->said_names = true;
+		return NULL;
+	}
 	l->names = xreallocarray(l->names, l->n_names + 1, sizeof *l->names);
 	l->names[l->n_names] = (struct live_name){ .name = xstrdup(name) };
 	return &l->names[l->n_names++];
@@ -78,10 +108,12 @@ hear_objective(struct tuner *t, struct live *l, int64_t step, double value)
 static void
 hear_report(struct tuner *t, struct live *l, const struct launch_event *ev)
 {
-	struct live_name *name = name_find(l, ev->u.report.name);
+	struct live_name *name = name_find(t, l, ev->u.report.name);
 	struct err e = ERR_INIT;
 	int64_t step;
 
+	if (name == NULL)
+		return;
 	step = ev->u.report.has_step ? ev->u.report.step : name->last_step + 1;
 	if (step > name->last_step)
 		name->last_step = step;

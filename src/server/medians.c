@@ -16,6 +16,8 @@
 #include "src/model/history.h"
 #include "src/server/tuner-parts.h"
 
+enum { FLUSH_MOST = 4096 }; /* rows written in one turn */
+
 /* Index of the first known step that is not below step. */
 static size_t
 first_at(const struct tuner *t, int64_t step)
@@ -76,27 +78,41 @@ tuner_load_median(struct tuner *t, int64_t step)
 	t->median_steps[first_at(t, step)].old = true;
 }
 
-void
-tuner_flush_medians(struct tuner *t)
+static void
+median_write(struct tuner *t, struct median_step *m)
 {
 	struct err e = ERR_INIT;
-	struct median_step *m;
 	int64_t trials;
 	double median;
-	size_t i;
 
-	for (i = 0; i < t->n_median_steps && !t->store_failed; i++) {
+	m->old = false;
+	if (!t->median->median(
+		t->median_state, t->history, m->step, &trials, &median)) {
+		trials = 0;
+		median = NAN;
+	}
+	if (store_median_put(t->store, m->step, trials, median, &e) != 0)
+		tuner_break(t, &e);
+}
+
+bool
+tuner_flush_medians(struct tuner *t, bool all)
+{
+	size_t i, k, n = t->n_median_steps, written = 0;
+	struct median_step *m;
+
+	/* From where the last one ended, so that no step waits for ever. */
+	for (k = 0; k < n && !t->store_failed; k++) {
+		i = (t->median_next + k) % n;
 		m = &t->median_steps[i];
 		if (!m->old)
 			continue;
-		m->old = false;
-		if (!t->median->median(t->median_state, t->history, m->step,
-			&trials, &median)) {
-			trials = 0;
-			median = NAN;
+		if (written == FLUSH_MOST && !all) {
+			t->median_next = i;
+			return true;
 		}
-		if (store_median_put(t->store, m->step, trials, median, &e) !=
-		    0)
-			tuner_break(t, &e);
+		median_write(t, m);
+		written++;
 	}
+	return false;
 }

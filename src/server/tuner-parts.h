@@ -35,12 +35,14 @@ struct live {
 	bool asked; /* the launcher was asked to stop it */
 	bool unknown; /* look could not tell */
 	bool said; /* … and the user has heard of it */
+	bool said_names; /* that it reports too many metrics */
 	bool unsent; /* start must be called again */
 	char *start_error; /* start said no for good */
 	int backend; /* index, when open */
 	int64_t judged_step; /* -1 = none */
 	struct live_name *names;
 	size_t n_names;
+	size_t next_name; /* most likely: reports repeat their order */
 };
 
 struct backend {
@@ -105,6 +107,7 @@ struct tuner {
 	size_t n_served; /* of them, in this turn */
 	struct median_step *median_steps; /* ascending */
 	size_t n_median_steps, cap_median_steps;
+	size_t median_next; /* where the next flush goes on */
 
 	struct loop_timer *wake; /* retries, limits, a locked store */
 	struct loop_timer *flush; /* medians and elapsed time */
@@ -178,8 +181,9 @@ void tuner_check_limits(struct tuner *);
 void tuner_touch_medians(struct tuner *, int64_t trial, int64_t step);
 /* The same for a report that was read back. */
 void tuner_load_median(struct tuner *, int64_t step);
-/* Write what is old. */
-void tuner_flush_medians(struct tuner *);
+/* Write what is old: all of it, or so much that a turn may take.  True: there
+ * is more. */
+bool tuner_flush_medians(struct tuner *, bool all);
 
 /* place.c */
 void tuner_place(struct tuner *);

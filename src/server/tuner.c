@@ -21,6 +21,7 @@
 #include "src/server/tuner-parts.h"
 
 #define FLUSH_MS 1000 /* the view medians, elapsed time */
+#define FLUSH_MORE_MS 20
 #define BUSY_RETRY_MS 25
 #define BUSY_WARN_MS 1000
 #define DOUBT_MS 1000 /* until an attempt is looked at again */
@@ -325,9 +326,10 @@ turn_write(struct tuner *t)
 		study_ended(t);
 	if (!done && !t->flush_due)
 		return;
-	t->flush_due = false;
 	log_watch(t);
-	tuner_flush_medians(t);
+	t->flush_due = tuner_flush_medians(t, done);
+	if (t->flush_due)
+		tuner_wake_in(t, FLUSH_MORE_MS);
 	t->row.elapsed_ms = tuner_elapsed_ms(t);
 	if (!t->store_failed && store_study_put(t->store, &t->row, &e) != 0)
 		tuner_break(t, &e);

@@ -50,6 +50,14 @@ outside)	trap 'exit 0' TERM; say step=1 score=0.1
 		[ \$HPOTUNE_ATTEMPT -gt 1 ] || kill -TERM \$PPID
 		[ \$HPOTUNE_ATTEMPT -gt 1 ] || while :; do sleep 0.1; done
 		end ;;
+escape)		say step=1 score=0.1
+		[ \$HPOTUNE_ATTEMPT -gt 1 ] || {
+			setsid sh -c 'trap "" TERM HUP; for fd in 1 2 \
+			    /proc/self/fd/*; do eval "exec \${fd##*/}>&-"
+			done; while :; do sleep 1; done' </dev/null &
+			kill -9 \$PPID; sleep 5
+		}
+		end ;;
 silent)		;;
 quiet-fail)	exit 7 ;;
 truncate)	say step=1 score=0.1; : >\$HPOTUNE_METRICS
@@ -64,7 +72,8 @@ esac
 END
 chmod +x trial
 cases='flood long-line long-json numbers all-nan steps bytes many-names deaf
-daemons closed orphan outside silent quiet-fail truncate vanish no-end segv'
+daemons closed orphan escape outside silent quiet-fail truncate vanish no-end
+segv'
 
 list() { # format: every case through it, parted by commas
 	for c in $cases; do
@@ -167,6 +176,8 @@ attempt_is orphan 1 'lost||' 'without its supervisor it is lost'
 trial_is orphan completed 0.9 2 'the next attempt ends it'
 attempt_is outside 1 'lost|0|' 'told to end from outside, it is not done'
 trial_is outside completed 0.9 2 'the next attempt is'
+attempt_is escape 1 'lost||' 'without its supervisor it is lost'
+trial_is escape completed 0.9 2 'the next attempt ends it'
 attempt_is silent 1 'no-report|0|' 'no report is a failure'
 trial_is silent failed '' 1 'that another attempt would not mend'
 trial_is quiet-fail failed '' 2 'an exit status is retried'

@@ -123,15 +123,17 @@ params_write(const char *dir, const char *json, struct err *e)
 {
 	int dir_fd, fd = -1, error = 0;
 	size_t len = strlen(json);
+	ssize_t n = -1;
 
 	dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (dir_fd == -1)
 		return start_err(e, errno, dir);
 	fd = openat(dir_fd, "params.json.new",
 	    O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (fd == -1 || write(fd, json, len) != (ssize_t)len ||
+	if (fd == -1 || (n = write(fd, json, len)) != (ssize_t)len ||
 	    renameat(dir_fd, "params.json.new", dir_fd, "params.json") == -1)
-		error = errno != 0 ? errno : ENOSPC;
+		/* Half a write is the last room on the disk. */
+		error = n >= 0 && n < (ssize_t)len ? ENOSPC : errno;
 	if (fd != -1)
 		(void)close(fd);
 	(void)close(dir_fd);

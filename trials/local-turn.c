@@ -39,7 +39,13 @@ supervisor_gone(struct local_attempt *a)
 		a->child_status = status;
 		return true;
 	}
-	return a->pidfd == -1 || proc_over(a->pidfd);
+	if (a->pidfd == -1)
+		return true;
+	if (!proc_over(a->pidfd))
+		return false;
+	/* Ours after all, from before the store was read again: reap it. */
+	proc_reap(a->pidfd);
+	return true;
 }
 
 void
@@ -184,7 +190,7 @@ end_unclaimed(struct local_attempt *a)
 
 	/* Another one may be on its way, unless there never was another. */
 	if (!a->fresh && local_bury(a->dir, a->uuid, &e) == -1) {
-		a->local->soon = e.kind == ERR_BUSY;
+		a->local->soon |= e.kind == ERR_BUSY;
 		if (e.kind != ERR_BUSY && !a->noted_full)
 			local_note(a, true, "cannot give it up: %s", e.text);
 		a->noted_full |= e.kind != ERR_BUSY;
@@ -236,10 +242,10 @@ follow_running(struct local_attempt *a, const struct claim *c)
 		local_watch(a, c->shim_pid,
 		    proc_open((pid_t)c->shim_pid, c->shim_start));
 		if (a->pidfd == -1)
-			a->local->soon = !odd_longer_than(a, UNKNOWN_MS);
-		else
-			a->odd_since_ms = -1;
+			a->local->soon |= !odd_longer_than(a, UNKNOWN_MS);
 	}
+	if (a->pidfd != -1)
+		a->odd_since_ms = -1;
 	if (c->kind != CLAIM_STARTING)
 		tell_up(a, c);
 	if (c->kind == CLAIM_STUCK && !a->noted_stuck) {
@@ -263,7 +269,7 @@ clear_remains(struct local_attempt *a, const struct evidence *found)
 		end_lost(a, "its supervisor died or the machine went down");
 		return;
 	}
-	a->local->soon = true;
+	a->local->soon |= !odd_longer_than(a, UNKNOWN_MS);
 	if (odd_longer_than(a, REMAINS_MS) && !a->noted_stuck) {
 		a->noted_stuck = true;
 		local_note(a, true,
@@ -275,7 +281,7 @@ clear_remains(struct local_attempt *a, const struct evidence *found)
 static void
 wait_for_claim(struct local_attempt *a)
 {
-	a->local->soon = true;
+	a->local->soon |= !odd_longer_than(a, UNKNOWN_MS);
 	if (odd_longer_than(a, STARTING_MS))
 		(void)local_kill_marked(a->uuid);
 }
@@ -283,7 +289,7 @@ wait_for_claim(struct local_attempt *a)
 static void
 note_unknown(struct local_attempt *a, const struct err *e)
 {
-	a->local->soon = !a->noted_unknown;
+	a->local->soon |= !a->noted_unknown;
 	if (!odd_longer_than(a, UNKNOWN_MS) || a->noted_unknown)
 		return;
 	a->noted_unknown = true;

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "trials/proc.h"
@@ -93,6 +94,14 @@ proc_over(int pidfd)
 	struct pollfd p = { .fd = pidfd, .events = POLLIN };
 
 	return poll(&p, 1, 0) == 1 && (p.revents & POLLIN) != 0;
+}
+
+void
+proc_reap(int pidfd)
+{
+	siginfo_t si;
+
+	(void)waitid(P_PIDFD, (id_t)pidfd, &si, WEXITED | WNOHANG);
 }
 
 void

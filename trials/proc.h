@@ -26,6 +26,8 @@ int proc_open(pid_t, int64_t start);
 int proc_signal(int pidfd, int signo);
 /* Whether the process behind the descriptor has ended (a zombie has). */
 bool proc_over(int pidfd);
+/* Reap it if it is a child of ours that has ended; else nothing happens. */
+void proc_reap(int pidfd);
 
 /* Call fn for every process there is, until it returns false. */
 void proc_each(bool (*fn)(void *arg, pid_t), void *arg);

@@ -122,6 +122,7 @@ shim_spawn(struct shim *s)
 	int p[2];
 
 	s->exit.started_us = shim_wall_us();
+	s->started_ms = shim_clock_ms();
 	if (pipe2(p, O_CLOEXEC | O_NONBLOCK) == -1) {
 		why.error = errno;
 		shim_spawn_failed(s, &why);
@@ -147,7 +148,7 @@ shim_spawn_failed(struct shim *s, const struct shim_exec_error *why)
 {
 	s->exit.ran = false;
 	s->exit.exit_code = -1;
-	s->exit.ended_us = shim_wall_us();
+	s->exit.ended_us = shim_ended_us(s);
 	(void)snprintf(s->exit.why, sizeof s->exit.why, "cannot %s %.100s: %s",
 	    why->in_chdir ? "enter" : "run",
 	    why->in_chdir ? s->workdir : s->argv[0], strerror(why->error));

@@ -49,6 +49,12 @@ shim_wall_us(void)
 	return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
 }
 
+int64_t
+shim_ended_us(const struct shim *s)
+{
+	return s->exit.started_us + (shim_clock_ms() - s->started_ms) * 1000;
+}
+
 /* "name=value" arguments up to "--", then the command. */
 static bool
 args_read(struct shim *s, char **argv)
@@ -135,7 +141,7 @@ static void
 main_over(struct shim *s, int status)
 {
 	s->reaped = true;
-	s->exit.ended_us = shim_wall_us();
+	s->exit.ended_us = shim_ended_us(s);
 	if (WIFEXITED(status))
 		s->exit.exit_code = WEXITSTATUS(status);
 	else {

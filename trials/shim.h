@@ -54,6 +54,7 @@ struct shim {
 	bool reaped; /* the main process */
 	pid_t pid;
 	int64_t now_ms; /* CLOCK_BOOTTIME */
+	int64_t started_ms; /* the same clock */
 	int64_t run_until_ms; /* each -1 when not set */
 	int64_t kill_at_ms;
 	int64_t output_at_ms, output_wait_ms;
@@ -71,6 +72,8 @@ struct shim_exec_error {
 
 int64_t shim_clock_ms(void);
 int64_t shim_wall_us(void);
+/* Now, as far from the start as it was: a clock that is set is no run time. */
+int64_t shim_ended_us(const struct shim *);
 
 /* shim-claim.c: 0, or the exit status of the shim. */
 int shim_claim(struct shim *);

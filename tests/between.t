@@ -55,4 +55,15 @@ ok 'and tried at once' retry sql_is grid.db \
 touch go
 reap $server
 is $? 0 'the study ends'
+
+
+# What changed is an event; the values of variables are not in it.
+sed 's/"command": /"env": { "TOKEN": "hush" }, "retries": 1, &/
+    s/"trials": 3/"trials": 4/' dead.json >new && mv new dead.json
+ok 'a changed study goes on' quietly "$HPOTUNE" start dead.json
+like "$(cat out)" 'changed in trial: .*"env":.*"TOKEN":….*"retries":1' \
+    'and says what changed'
+is "$(grep -c hush out)" 0 'but no value of a variable'
+is "$(sql dead.db "SELECT count(*) FROM events WHERE text LIKE '%hush%'")" 0 \
+    'nor is one an event'
 done_testing

@@ -20,7 +20,7 @@
 #include "src/server/control.h"
 #include "src/server/state.h"
 
-enum { LINE_MAX_BYTES = 65536, CLIENTS_MAX = 64 };
+enum { LINE_MAX_BYTES = 65536, CLIENTS_MAX = 64, ACCEPT_PAUSE_MS = 1000 };
 
 struct client {
 	struct control *control;
@@ -39,6 +39,7 @@ struct control {
 	int fd;
 	int dir_fd;
 	struct loop_fd *watch;
+	struct loop_timer *accept_again;
 	struct client *clients[CLIENTS_MAX];
 	uint64_t n_seen;
 };
@@ -236,6 +237,15 @@ place_free(struct control *ctl)
 }
 
 static void
+on_accept_again(void *arg)
+{
+	struct control *ctl = arg;
+
+	if (ctl->watch != NULL)
+		loop_fd_want(ctl->watch, true, false);
+}
+
+static void
 on_connect(void *arg, int fd, bool readable, bool writable)
 {
 	struct control *ctl = arg;
@@ -246,8 +256,15 @@ on_connect(void *arg, int fd, bool readable, bool writable)
 	(void)readable;
 	(void)writable;
 	peer = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-	if (peer < 0)
+	if (peer < 0) {
+		/* Out of descriptors, say: it stays readable, so look away. */
+		if (errno != EAGAIN && errno != EINTR &&
+		    errno != ECONNABORTED) {
+			loop_fd_want(ctl->watch, false, false);
+			loop_timer_set(ctl->accept_again, ACCEPT_PAUSE_MS);
+		}
 		return;
+	}
 	i = peer_is_us(peer) ? place_free(ctl) : CLIENTS_MAX;
 	if (i == CLIENTS_MAX) {
 		close(peer);
@@ -290,6 +307,7 @@ control_open(struct control **out, struct loop *loop, const struct state *s,
 	ctl->hooks = *hooks;
 	ctl->fd = fd;
 	ctl->dir_fd = s->dir_fd;
+	ctl->accept_again = loop_timer_new(loop, on_accept_again, ctl);
 	ctl->watch = loop_fd_new(loop, fd, on_connect, ctl);
 	loop_fd_want(ctl->watch, true, false);
 	*out = ctl;
@@ -319,6 +337,7 @@ control_close(struct control *ctl)
 	for (i = 0; i < CLIENTS_MAX; i++)
 		if (ctl->clients[i] != NULL)
 			client_free(ctl->clients[i]);
+	loop_timer_free(ctl->accept_again);
 	free(ctl);
 }
 

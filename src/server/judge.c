@@ -137,7 +137,9 @@ objective_of_curve(const struct tuner *t, int64_t trial)
 static int64_t
 retry_pause_ms(int n)
 {
-	return n < 1 ? 0 : INT64_C(1000) << (n < 7 ? n - 1 : 6);
+	if (n < 1)
+		return 0;
+	return n < 7 ? INT64_C(1000) << (n - 1) : RETRY_PAUSE_MOST_MS;
 }
 
 /* Whether there will be another attempt, and when; else false. */

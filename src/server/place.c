@@ -139,7 +139,8 @@ waiting_due(struct tuner *t)
 		if (l->row.state != TRIAL_WAITING)
 			continue;
 		wait_ms = (l->row.not_before_us - t->turn_us + 999) / 1000;
-		if (wait_ms > 0) {
+		/* Longer than any pause: the clock was set back. */
+		if (wait_ms > 0 && wait_ms <= RETRY_PAUSE_MOST_MS) {
 			tuner_wake_in(t, wait_ms);
 			continue;
 		}

@@ -192,6 +192,39 @@ fixed_compare(
 	return -1;
 }
 
+/* Variables may hold what nobody else should read: their names only. */
+static void
+put_env(struct buf *b, const struct json *env)
+{
+	const struct json *m;
+
+	buf_putc(b, '{');
+	for (m = json_first(env); m != NULL; m = json_next(m)) {
+		json_put_string(b, json_key(m));
+		buf_puts(b, json_next(m) != NULL ? ":…," : ":…");
+	}
+	buf_putc(b, '}');
+}
+
+static void
+put_trial(struct buf *b, const struct json *trial)
+{
+	const struct json *m;
+
+	buf_putc(b, '{');
+	for (m = json_first(trial); m != NULL; m = json_next(m)) {
+		json_put_string(b, json_key(m));
+		buf_putc(b, ':');
+		if (strcmp(json_key(m), "env") == 0)
+			put_env(b, m);
+		else
+			json_write(b, m);
+		if (json_next(m) != NULL)
+			buf_putc(b, ',');
+	}
+	buf_putc(b, '}');
+}
+
 static int
 note_change(struct store *store, const char *key, const struct json *now,
     int64_t now_us, struct err *e)
@@ -200,10 +233,12 @@ note_change(struct store *store, const char *key, const struct json *now,
 	int rc;
 
 	buf_printf(&text, "study.json changed in %s: ", key);
-	if (now != NULL)
-		json_write(&text, now);
-	else
+	if (now == NULL)
 		buf_puts(&text, "taken out");
+	else if (strcmp(key, "trial") == 0)
+		put_trial(&text, now);
+	else
+		json_write(&text, now);
 	log_info("study", "%s", buf_str(&text));
 	rc = store_event_add(
 	    store, now_us, "info", "study", 0, 0, buf_str(&text), e);

@@ -19,6 +19,8 @@
 struct history;
 struct loop_timer;
 
+#define RETRY_PAUSE_MOST_MS 64000 /* between two attempts of one trial */
+
 /* Greatest step a metric of the running attempt has reported. */
 struct live_name {
 	char *name;

@@ -106,8 +106,9 @@ SELECT run AS steps_run, skipped AS steps_skipped,
     CAST(skipped AS REAL) / nullif(run + skipped, 0) AS share,
     seconds AS seconds_saved, cost AS cost_saved
 FROM (SELECT sum(steps_run) + (
-	SELECT coalesce(sum(last_step + EXISTS (SELECT 1 FROM t_metric AS m
-	    WHERE m.name_id = 1 AND m.trial = t.trial AND m.step = 0)), 0)
+	SELECT coalesce(sum(min(1000000000000, last_step + EXISTS (
+	    SELECT 1 FROM t_metric AS m WHERE m.name_id = 1
+	    AND m.trial = t.trial AND m.step = 0))), 0)
 	FROM t_trial AS t
 	WHERE state IN ('waiting', 'starting', 'running', 'stopping')
 	AND last_step >= 0) AS run,

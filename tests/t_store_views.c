@@ -180,6 +180,14 @@ test_savings(void)
 	is_query(s, help_totals, "0", "totals follow");
 	must(store_exec(s, "UPDATE t_attempt SET cost = NULL", &e), &e);
 	is_query(s, help_totals, "0", "and back");
+	finish(s, 6, running, 1, 3);
+	must(store_exec(s,
+		 "UPDATE t_trial SET last_step = 1 << 53 "
+		 "WHERE trial > 4",
+		 &e),
+	    &e);
+	is_query(s, "SELECT steps_run FROM savings", "2000000000021",
+	    "steps that are clocks can be added up");
 	must(store_commit(s, false, &e), &e);
 	store_close(s);
 }

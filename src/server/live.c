@@ -156,24 +156,28 @@ live_stop(
  * objective or ended by a rule; a crash says nothing about improvement.
  */
 void
-live_finish(struct tuner *t, struct live *l)
+tuner_trial_ended(
+    struct tuner *t, int64_t trial, enum trial_state state, double objective)
 {
-	enum trial_state state = l->row.state;
-	double loss;
+	double loss = history_turn(t->history, objective);
 
-	history_end(t->history, l->row.number, state, l->row.objective);
-	stopper_set_ended(t->rules, t->history, l->row.number);
-	t->median->ended(t->median_state, t->history, l->row.number);
-	if (state == TRIAL_FAILED)
-		t->n_failed++;
+	history_end(t->history, trial, state, objective);
+	stopper_set_ended(t->rules, t->history, trial);
+	t->median->ended(t->median_state, t->history, trial);
+	t->n_failed += state == TRIAL_FAILED;
 	if (state != TRIAL_COMPLETED && state != TRIAL_STOPPED)
 		return;
-	loss = history_turn(t->history, l->row.objective);
+	t->since_better++;
 	if (state == TRIAL_COMPLETED && isfinite(loss) &&
 	    !(loss >= t->best_loss)) {
 		t->best_loss = loss;
-		t->best_trial = l->row.number;
+		t->best_trial = trial;
 		t->since_better = 0;
-	} else
-		t->since_better++;
+	}
+}
+
+void
+live_finish(struct tuner *t, struct live *l)
+{
+	tuner_trial_ended(t, l->row.number, l->row.state, l->row.objective);
 }

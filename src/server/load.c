@@ -87,28 +87,6 @@ load_report(struct tuner *t, int64_t trial, int64_t step, double value)
 	tuner_load_median(t, step);
 }
 
-/* What an end of long ago did to the pools and the counts. */
-static void
-load_end(
-    struct tuner *t, int64_t trial, enum trial_state state, double objective)
-{
-	double loss = history_turn(t->history, objective);
-
-	history_end(t->history, trial, state, objective);
-	stopper_set_ended(t->rules, t->history, trial);
-	t->median->ended(t->median_state, t->history, trial);
-	t->n_failed += state == TRIAL_FAILED;
-	if (state != TRIAL_COMPLETED && state != TRIAL_STOPPED)
-		return;
-	t->since_better++;
-	if (state == TRIAL_COMPLETED && isfinite(loss) &&
-	    !(loss >= t->best_loss)) {
-		t->best_loss = loss;
-		t->best_trial = trial;
-		t->since_better = 0;
-	}
-}
-
 /*
  * In the order they were recorded: a rule may hold a trial to what it knew
  * when the trial began, and "trials in a row" are counted as they ended.
@@ -122,7 +100,7 @@ on_record(void *arg, int64_t trial, int64_t step, double value,
 	if (state == TRIAL_RUNNING)
 		load_report(ld->tuner, trial, step, value);
 	else
-		load_end(ld->tuner, trial, state, value);
+		tuner_trial_ended(ld->tuner, trial, state, value);
 	return 0;
 }
 

@@ -159,7 +159,12 @@ void live_write(struct tuner *, struct live *);
 void live_stop(struct tuner *, struct live *, enum stop_cause, const char *why);
 /* How many trials hold a slot. */
 size_t live_placed(const struct tuner *);
-/* The trial is over: the history, the rules and the counts hear of it. */
+/*
+ * A trial is over, now or long ago: the history, the rules and the counts hear
+ * of it.
+ */
+void tuner_trial_ended(
+    struct tuner *, int64_t trial, enum trial_state, double objective);
 void live_finish(struct tuner *, struct live *);
 
 /* load.c */

@@ -68,7 +68,8 @@ static const char *const texts[STMT_COUNT] = {
 	    "backend IS ?13 AND why IS ?14",
 	/*
 	 * Steps count from 0 or from 1: a trial whose step 0 was reported ran
-	 * one more than the number of its last step.
+	 * one more than the number of its last step.  Of one that takes the
+	 * clock for its step, no more than can be added up.
 	 */
 	[STMT_TRIAL_PUT] =
 	    "UPDATE OR FAIL t_trial SET state = ?2, cause = ?3, "
@@ -83,9 +84,9 @@ static const char *const texts[STMT_COUNT] = {
 	    "(steps_run, steps_skipped) = (SELECT run, iif(state = 'stopped' "
 	    "AND max_steps > run, max_steps - run, 0) FROM "
 	    "(SELECT max_steps FROM t_study), "
-	    "(SELECT iif(last_step < 0, 0, last_step + EXISTS (SELECT 1 "
-	    "FROM t_metric WHERE name_id = 1 AND trial = ?1 AND step = 0)) "
-	    "AS run)) WHERE trial = ?1",
+	    "(SELECT iif(last_step < 0, 0, min(1000000000000, last_step + "
+	    "EXISTS (SELECT 1 FROM t_metric WHERE name_id = 1 AND "
+	    "trial = ?1 AND step = 0))) AS run)) WHERE trial = ?1",
 	[STMT_TRIAL_EACH] =
 	    "SELECT " TRIAL_COLUMNS " FROM t_trial ORDER BY trial",
 

@@ -179,8 +179,8 @@ median_explain(const struct median *m, struct judgement *j, int64_t step)
 	    (long long)step);
 }
 
-static void
-median_suspend(const struct history *h, struct judgement *j)
+void
+stop_suspend(const struct history *h, struct judgement *j)
 {
 	char test[sizeof(j->why)];
 
@@ -219,5 +219,5 @@ median_judge(void *state, const struct history *h, int64_t trial, int64_t step,
 	j->verdict = VERDICT_STOP;
 	median_explain(m, j, step);
 	if (m->rule.guard && guard_forbids(m, h))
-		median_suspend(h, j);
+		stop_suspend(h, j);
 }

@@ -62,6 +62,8 @@ bool stop_is_late(const struct stopper_env *, const struct curve *, size_t i);
  */
 bool stop_diverged(
     struct judgement *, const struct curve *, size_t i, int64_t after);
+/* A stop that the best completed trial's sake forbids; the judgement says so. */
+void stop_suspend(const struct history *, struct judgement *);
 /* Whether report i is judged at all, by warm-up, interval and lateness. */
 bool median_judges(const struct median *, const struct curve *, size_t i);
 /*

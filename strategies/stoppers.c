@@ -5,6 +5,8 @@
 
 #include "strategies/stopper.h"
 
+extern const struct stopper stopper_asha;
+extern const struct stopper stopper_hyperband;
 extern const struct stopper stopper_katib;
 extern const struct stopper stopper_median;
 extern const struct stopper stopper_nni;
@@ -28,6 +30,8 @@ const struct stopper *const stoppers[] = {
 	&stopper_nni,
 	&stopper_syne_tune,
 	&stopper_katib,
+	&stopper_asha,
+	&stopper_hyperband,
 	&stopper_patience,
 	&stopper_threshold,
 	&stopper_none,

@@ -70,6 +70,8 @@ static const char *const rules[] = {
 	"{\"rule\": \"katib\", \"min_trials_required\": 2, "
 	"\"start_step\": 2}",
 	"{\"rule\": \"patience\", \"steps\": 2}",
+	"{\"rule\": \"asha\", \"reduction_factor\": 2, \"guard\": true}",
+	"{\"rule\": \"hyperband\", \"reduction_factor\": 2}",
 	"{\"rule\": \"threshold\", \"lower\": 0.2, \"upper\": 0.8}",
 	"[{\"rule\": \"median\", \"min_trials\": 2, \"warmup_steps\": 1}, "
 	"{\"rule\": \"patience\", \"steps\": 2, \"veto\": true}]",

@@ -1,0 +1,42 @@
+/*
+ * The rungs of successive halving: steps that grow by a factor, and at each
+ * the values of the trials that came so far.  A trial stands on a rung with
+ * its first report at or past the rung's step; NaN stands nowhere.
+ *
+ * A cache only: what is on a rung depends on the curves alone.
+ */
+
+#ifndef LADDER_H
+#define LADDER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "strategies/cut.h"
+
+struct curve;
+struct history;
+
+enum { LADDER_RUNGS = 63 }; /* a factor of 2 leaves int64_t after as many */
+
+struct ladder {
+	size_t n;
+	int64_t steps[LADDER_RUNGS]; /* ascending, from 1 */
+	struct cut cuts[LADDER_RUNGS];
+};
+
+/* Rungs at unit * factor^rate, unit * factor^(rate + 1), … */
+void ladder_init(struct ladder *, int64_t unit, int64_t factor, int64_t rate);
+void ladder_free(struct ladder *);
+/* After each history_report of a trial of this ladder. */
+void ladder_observe(
+    struct ladder *, const struct history *, int64_t trial, int64_t step);
+/* All that a trial has reported before there was a ladder. */
+void ladder_load(struct ladder *, const struct history *, int64_t trial);
+/*
+ * The rungs on which report i stands: from … to - 1.  Several, when it jumps.
+ */
+void ladder_span(const struct ladder *, const struct curve *, size_t i,
+    size_t *from, size_t *to);
+
+#endif /* LADDER_H */

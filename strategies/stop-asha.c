@@ -1,0 +1,72 @@
+/*
+ * asha: successive halving on one ladder.  Knows where the ladder begins.
+ */
+
+#include <stdlib.h>
+
+#include "src/base/mem.h"
+#include "strategies/stop-rungs.h"
+
+static const struct option asha_options[] = {
+	RUNGS_OPTIONS("1%", "4"),
+	OPTION_COUNT("min_early_stopping_rate", 0, "0",
+	    "rungs to leave out, from the first"),
+	OPTION_CLOSE,
+};
+
+struct asha {
+	struct rungs base;
+	int64_t rate;
+};
+
+static void
+asha_lay(struct rungs *r, int64_t last)
+{
+	struct asha *a = (struct asha *)r;
+
+	rungs_lay(r, 1, rungs_unit(r, last), a->rate);
+}
+
+static size_t
+asha_ladder(const struct rungs *r, int64_t trial)
+{
+	(void)r;
+	(void)trial;
+	return 0;
+}
+
+static int
+asha_open(void **state, const struct option_value *values,
+    const struct stopper_env *env, struct err *e)
+{
+	struct stop_reader r = { asha_options, values };
+	struct rungs_rule rule = {
+		.name = "asha",
+		.lay = asha_lay,
+		.ladder_of = asha_ladder,
+	};
+	struct asha *a = xcalloc(1, sizeof(*a));
+
+	(void)e;
+	rungs_read(&rule, &r);
+	rungs_init(&a->base, &rule, env);
+	a->rate = stop_count(&r, "min_early_stopping_rate");
+	if (env->max_steps > 0 || !rule.unit.is_share)
+		asha_lay(&a->base, env->max_steps);
+	*state = a;
+	return 0;
+}
+
+extern const struct stopper stopper_asha;
+const struct stopper stopper_asha = {
+	.name = "asha",
+	.about = "not among the best share at steps that grow by a factor",
+	.source = "Li et al. 2020, as Optuna's SuccessiveHalvingPruner",
+	.options = asha_options,
+	.wants_curves = true,
+	.open = asha_open,
+	.close = rungs_close,
+	.observe = rungs_observe,
+	.ended = rungs_ended,
+	.judge = rungs_judge,
+};

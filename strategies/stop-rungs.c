@@ -1,0 +1,208 @@
+/*
+ * Asynchronous successive halving (Li et al., "A system for massively parallel
+ * hyperparameter tuning", MLSys 2020) in the form that stops trials, as in
+ * Optuna: who is not among the best share at a rung is stopped there and then.
+ * Knows one comparison; refuses to know where ladders begin (stop-asha.c,
+ * stop-hyperband.c).
+ */
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "src/base/mem.h"
+#include "src/model/history.h"
+#include "strategies/stop-rungs.h"
+
+void
+rungs_read(struct rungs_rule *rule, const struct stop_reader *r)
+{
+	rule->unit = *option_get(r->table, r->values, "min_resource");
+	rule->factor = stop_count(r, "reduction_factor");
+	rule->bootstrap = stop_count(r, "bootstrap_count");
+	rule->guard = stop_number(r, "guard") != 0;
+	rule->diverged_after = stop_count(r, "diverged_after");
+}
+
+void
+rungs_init(struct rungs *r, const struct rungs_rule *rule,
+    const struct stopper_env *env)
+{
+	r->rule = *rule;
+	r->env = *env;
+	r->longest = -1;
+}
+
+int64_t
+rungs_unit(const struct rungs *r, int64_t steps)
+{
+	const struct option_value *v = &r->rule.unit;
+	int64_t unit;
+
+	if (!v->is_share)
+		return (int64_t)v->number;
+	unit = (int64_t)floor(v->number * (double)steps + 1e-9);
+	return unit < 1 ? 1 : unit;
+}
+
+void
+rungs_lay(struct rungs *r, size_t n, int64_t unit, int64_t rate)
+{
+	size_t b;
+
+	r->n = n;
+	r->ladders = xcalloc(n, sizeof(*r->ladders));
+	for (b = 0; b < n; b++)
+		ladder_init(
+		    &r->ladders[b], unit, r->rule.factor, rate + (int64_t)b);
+}
+
+void
+rungs_close(void *state)
+{
+	struct rungs *r = state;
+	size_t b;
+
+	for (b = 0; b < r->n; b++)
+		ladder_free(&r->ladders[b]);
+	free(r->ladders);
+	free(r);
+}
+
+/* The trials so far take their places. */
+static void
+rungs_load(struct rungs *r, const struct history *h)
+{
+	int64_t t;
+
+	r->rule.lay(r, r->longest);
+	for (t = 1; t <= history_count(h); t++)
+		ladder_load(&r->ladders[r->rule.ladder_of(r, t)], h, t);
+}
+
+void
+rungs_observe(void *state, const struct history *h, int64_t trial, int64_t step)
+{
+	struct rungs *r = state;
+
+	if (r->n > 0)
+		ladder_observe(
+		    &r->ladders[r->rule.ladder_of(r, trial)], h, trial, step);
+	else if (r->longest >= 0)
+		rungs_load(r, h);
+}
+
+/* Only says how long trials are, while nobody else has. */
+void
+rungs_ended(void *state, const struct history *h, int64_t trial)
+{
+	struct rungs *r = state;
+	struct curve c = history_curve(h, trial);
+
+	if (r->n == 0 && history_state(h, trial) == TRIAL_COMPLETED &&
+	    c.n > 0 && curve_step(&c, c.n - 1) > r->longest)
+		r->longest = curve_step(&c, c.n - 1);
+}
+
+/* Whether v, which stands on this rung unless it is NaN, ends there. */
+static bool
+rung_stops(const struct rungs *r, const struct cut *c, double v)
+{
+	return isnan(v) || cut_count(c) <= (size_t)r->rule.bootstrap ||
+	       v > cut_worst(c);
+}
+
+/* As the rungs are now: would the best completed trial have come through? */
+static bool
+rungs_forbid(const struct rungs *r, const struct history *h)
+{
+	int64_t best = history_best(h);
+	const struct ladder *l;
+	struct curve c;
+	size_t i, k;
+
+	if (best == 0)
+		return false;
+	l = &r->ladders[r->rule.ladder_of(r, best)];
+	c = history_curve(h, best);
+	for (k = 0; k < l->n; k++) {
+		i = (size_t)(curve_at(&c, l->steps[k] - 1) + 1);
+		if (i >= c.n || stop_is_late(&r->env, &c, i))
+			return false;
+		if (rung_stops(r, &l->cuts[k], c.values[i]))
+			return true;
+	}
+	return false;
+}
+
+static void
+rungs_explain(const struct rungs *r, struct judgement *j, size_t b, size_t best,
+    int64_t rung)
+{
+	char of[40] = "";
+
+	if (r->n > 1)
+		snprintf(of, sizeof(of), " of bracket %zu", b);
+	if (isnan(j->value))
+		snprintf(j->why, sizeof(j->why),
+		    "the value at rung %lld%s is not a number", (long long)rung,
+		    of);
+	else if (j->pool < r->rule.bootstrap)
+		snprintf(j->why, sizeof(j->why),
+		    "number %lld of the first %lld at rung %lld%s, which "
+		    "all end there",
+		    (long long)j->pool + 1, (long long)r->rule.bootstrap,
+		    (long long)rung, of);
+	else
+		snprintf(j->why, sizeof(j->why),
+		    "%.6g is %s %.6g, the last of the best %zu among it and "
+		    "%lld other%s at rung %lld%s",
+		    j->value, r->env.maximize ? "below" : "above", j->threshold,
+		    best, (long long)j->pool, j->pool == 1 ? "" : "s",
+		    (long long)rung, of);
+}
+
+/* Judge report i at the rungs it stands on, up to the one that it fails. */
+static void
+rungs_compare(const struct rungs *r, const struct history *h, size_t b,
+    const struct curve *c, size_t i, struct judgement *j)
+{
+	const struct ladder *l = &r->ladders[b];
+	const struct cut *cut;
+	double v = c->values[i];
+	size_t k, to;
+
+	for (ladder_span(l, c, i, &k, &to);
+	     k < to && j->verdict == VERDICT_KEEP; k++) {
+		cut = &l->cuts[k];
+		j->value = history_turn(h, v);
+		j->threshold = history_turn(h, cut_worst(cut));
+		j->pool = (int64_t)cut_count(cut) - !isnan(v);
+		if (!rung_stops(r, cut, v))
+			continue;
+		j->verdict = VERDICT_STOP;
+		j->diverged = isnan(v);
+		rungs_explain(r, j, b, cut_best(cut), l->steps[k]);
+	}
+}
+
+void
+rungs_judge(void *state, const struct history *h, int64_t trial, int64_t step,
+    struct judgement *j)
+{
+	struct rungs *r = state;
+	struct curve c = history_curve(h, trial);
+	ptrdiff_t i = curve_at(&c, step);
+
+	*j = (struct judgement){ .verdict = VERDICT_KEEP,
+		.rule = r->rule.name,
+		.value = NAN,
+		.threshold = NAN };
+	if (i < 0 || stop_diverged(j, &c, (size_t)i, r->rule.diverged_after) ||
+	    r->n == 0 || stop_is_late(&r->env, &c, (size_t)i))
+		return;
+	rungs_compare(r, h, r->rule.ladder_of(r, trial), &c, (size_t)i, j);
+	if (j->verdict == VERDICT_STOP && !j->diverged && r->rule.guard &&
+	    rungs_forbid(r, h))
+		stop_suspend(h, j);
+}

@@ -1,0 +1,73 @@
+/*
+ * Successive halving without waiting: at each rung a trial goes on when it is
+ * among the best share of those that came so far.  One engine for one ladder
+ * (asha) and for several side by side (hyperband).
+ */
+
+#ifndef STOP_RUNGS_H
+#define STOP_RUNGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "strategies/ladder.h"
+#include "strategies/stop-options.h"
+#include "strategies/stopper.h"
+
+struct history;
+struct rungs;
+
+struct rungs_rule {
+	const char *name;
+	struct option_value unit; /* the first rung: steps, or a share of all */
+	int64_t factor;
+	int64_t bootstrap; /* so many trials at a rung are stopped */
+	bool guard;
+	int64_t diverged_after; /* 0 = never */
+	/* Make the ladders late: a trial has completed with this last step. */
+	void (*lay)(struct rungs *, int64_t last);
+	/* The trial's ladder. */
+	size_t (*ladder_of)(const struct rungs *, int64_t trial);
+};
+
+/* State of an opened rule. */
+struct rungs {
+	struct rungs_rule rule;
+	struct stopper_env env;
+	int64_t longest; /* last step of completed trials; -1 = none yet */
+	size_t n; /* ladders; 0 = they wait for a completed trial */
+	struct ladder *ladders;
+};
+
+/* Fills what both rules have as options. */
+void rungs_read(struct rungs_rule *, const struct stop_reader *);
+/* For a rule whose state begins with a zeroed struct rungs. */
+void rungs_init(
+    struct rungs *, const struct rungs_rule *, const struct stopper_env *);
+/* So many ladders, ladder b from unit * factor^(rate + b) on. */
+void rungs_lay(struct rungs *, size_t n, int64_t unit, int64_t rate);
+/* The unit of rungs when trials have so many steps. */
+int64_t rungs_unit(const struct rungs *, int64_t steps);
+
+/* The plug's functions. */
+void rungs_close(void *state);
+void
+rungs_observe(void *state, const struct history *, int64_t trial, int64_t step);
+void rungs_ended(void *state, const struct history *, int64_t trial);
+void rungs_judge(void *state, const struct history *, int64_t trial,
+    int64_t step, struct judgement *);
+
+/* Rows that both option tables have. */
+#define RUNGS_OPTIONS(unit, share)                                         \
+	{ "min_resource", OPTION_STEPS, 1, DBL_MAX, unit, NULL,            \
+		"step of the first rung, or a share of all steps, "        \
+		"rounded down" },                                          \
+	    { "reduction_factor", OPTION_INT, 2, DBL_MAX, share, NULL,     \
+		    "one in so many goes on, and to a step so many times " \
+		    "greater" },                                           \
+	    OPTION_COUNT("bootstrap_count", 0, "0",                        \
+		"the first so many trials at a rung are stopped"),         \
+	    OPTION_GUARD("false"), OPTION_DIVERGED("3")
+
+#endif /* STOP_RUNGS_H */

@@ -1,5 +1,6 @@
 #!/bin/sh
-# The preset "optuna" decides what Optuna itself decides, on random streams.
+# The preset "optuna", asha and hyperband decide what Optuna itself decides, on
+# random streams.
 # $OPTUNA_PYTHON is a Python that has Optuna; else one is made in the build
 # folder, when the package index can be reached.
 
@@ -28,12 +29,18 @@ if ! find_python; then
 	skip_all 'NOT COMPARED WITH OPTUNA: it could not be installed'
 fi
 
-"$python" -W ignore "$TOP_SRCDIR/tests/optuna-median.py" \
-    "$TOP_BUILDDIR/tests/stop-stream" "$streams" "$seconds" >out 2>err
-status=$?
-diag "$(cat out err)"
-is "$status" 0 'optuna: the decisions of Optuna itself'
-like "$(cat out)" 'streams, [0-9]{4,} decisions' 'thousands of them'
+same() { # rule
+	"$python" -W ignore "$TOP_SRCDIR/tests/optuna-median.py" \
+	    "$TOP_BUILDDIR/tests/stop-stream" "$1" "$streams" "$seconds" \
+	    >out 2>err
+	status=$?
+	diag "$(cat out err)"
+	is "$status" 0 "$1: the decisions of Optuna itself"
+	like "$(cat out)" 'streams, [0-9]{4,} decisions' 'thousands of them'
+}
+same optuna
+same asha
+same hyperband
 
 # The comparison finds a difference when there is one.
 cat >wrong <<END
@@ -42,7 +49,7 @@ shift
 exec "$TOP_BUILDDIR/tests/stop-stream" optuna '{"n_startup_trials": 2}' "\$2"
 END
 chmod +x wrong
-"$python" -W ignore "$TOP_SRCDIR/tests/optuna-median.py" ./wrong 20 60 \
+"$python" -W ignore "$TOP_SRCDIR/tests/optuna-median.py" ./wrong optuna 20 60 \
     >out 2>err
 is $? 1 'other settings, other decisions'
 

@@ -58,6 +58,11 @@ done
 # Wrong command lines.
 
 refused 2 'did you mean start' strat
+# What is no study is not passed over, the study of the folder would be meant.
+for command in start check status watch trials best pause resume doctor; do
+	refused 2 "$command: elsewhere: no study: study.json or NAME.db" \
+	    "$command" elsewhere
+done
 refused 2 'no such command' flabbergast
 refused 2 'did you mean --limit' trials --limti 3
 refused 2 'no option -z' trials -z
@@ -204,5 +209,26 @@ if [ -w /dev/full ]; then
 	"$HPOTUNE" trials 2>run.err >/dev/full
 	is $? 1 'output that cannot be written is a failure'
 fi
+
+# A study all of whose trials fail at once says why in its last words.
+mkdir bad
+cat >bad/study.json <<'END'
+{ "study": "bad",
+  "objective": { "metric": "loss", "goal": "minimize" },
+  "parameters": { "x": { "type": "float", "min": 0, "max": 1 } },
+  "trial": { "command": ["sh", "-c", "exit 7"] },
+  "limits": { "trials": 10, "parallel": 1 } }
+END
+run start bad/study.json
+is "$status" 1 'all trials fail: exit status'
+like "$out" '0 failed, 3 cancelled$' 'all trials are counted'
+like "$out" '^every slot is drained: .*, trial 3 with: exit status 7$' \
+    'and the reason is told'
+sed -i 's/"bad"/"far"/; s/exit 7/echo hpotune: loss=1/' bad/study.json
+json_ok start --detach bad/study.json
+is "$(json '$.study')" far 'start --detach --json: the study'
+ok 'and its server, which ran it' retry sql_is bad/far.db \
+    'SELECT completed FROM study' 10
+retry sql_is bad/far.db 'SELECT state FROM study' finished
 
 done_testing

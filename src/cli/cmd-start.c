@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "src/base/err.h"
+#include "src/base/json.h"
 #include "src/base/log.h"
 #include "src/base/mem.h"
 #include "src/cli/cli.h"
@@ -182,6 +183,25 @@ detached_spawn(char **argv, const char *log, int ready_fd, pid_t *pid)
 	return rc;
 }
 
+static void
+detached_print(
+    const struct cli *cli, const char *study, long pid, const char *log)
+{
+	struct buf b = { 0 };
+
+	if (!cli->json) {
+		printf("%s runs in the background, pid %ld; its log is %s\n",
+		    study, pid, log);
+		return;
+	}
+	buf_puts(&b, "{\"study\": ");
+	json_put_string(&b, study);
+	buf_printf(&b, ", \"pid\": %ld, \"log\": ", pid);
+	json_put_string(&b, log);
+	printf("%s}\n", buf_str(&b));
+	buf_free(&b);
+}
+
 /* Start a server in a session of its own and wait until it has the study. */
 static int
 start_detached(struct cli *cli, struct cli_study *found,
@@ -223,8 +243,7 @@ start_detached(struct cli *cli, struct cli_study *found,
 	else if (text[0] != '+')
 		err_set(e, ERR_FILE, "%s", text);
 	else if (!cli_has(cli, "quiet"))
-		printf("%s runs in the background, pid %ld; its log is %s\n",
-		    found->study->name, (long)pid, log);
+		detached_print(cli, found->study->name, (long)pid, log);
 	free(log);
 	return rc == 0 && n > 0 && text[0] == '+' ? CLI_DONE : cli_fail(e);
 }

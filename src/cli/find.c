@@ -146,6 +146,10 @@ cli_find_study(
 	int rc;
 
 	memset(found, 0, sizeof *found);
+	if (cli->n_operands > 0 && strcmp(cli->command->args, "[STUDY]") == 0)
+		return err_set(e, ERR_USAGE,
+		    "%s: %s: no study: study.json or NAME.db is wanted",
+		    cli->command->name, cli->operands[0]);
 	if (name == NULL && access("study.json", F_OK) == 0)
 		name = "study.json";
 	if (name == NULL) {

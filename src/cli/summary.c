@@ -59,6 +59,20 @@ best_print(struct store *store, const char *metric, struct err *e)
 	return rc < 0 ? -1 : 0;
 }
 
+/* Why it failed; how the others ended is said already. */
+static int
+why_print(struct store *store, struct err *e)
+{
+	struct store_study row = { 0 };
+
+	if (store_study_get(store, &row, e) != 0)
+		return -1;
+	if (row.state == STUDY_FAILED && row.why != NULL)
+		printf("%s\n", row.why);
+	store_study_fini(&row);
+	return 0;
+}
+
 static int
 study_print(struct store *store, char *metric, size_t n, struct err *e)
 {
@@ -67,22 +81,27 @@ study_print(struct store *store, char *metric, size_t n, struct err *e)
 
 	if (store_rows_open(&rows, store,
 		"SELECT name, state, trials, completed, stopped, failed, "
-		"metric FROM study",
+		"metric, (SELECT count(*) FROM trials "
+		"WHERE state = 'cancelled') FROM study",
 		NULL, e) != 0)
 		return -1;
 	rc = store_rows_next(rows, e);
 	if (rc == 1) {
 		(void)snprintf(metric, n, "%s", store_rows_text(rows, 6));
 		printf("%s is %s: %lld trials, %lld completed, %lld stopped "
-		       "early, %lld failed\n",
+		       "early, %lld failed",
 		    store_rows_text(rows, 0), store_rows_text(rows, 1),
 		    (long long)store_rows_int(rows, 2),
 		    (long long)store_rows_int(rows, 3),
 		    (long long)store_rows_int(rows, 4),
 		    (long long)store_rows_int(rows, 5));
+		if (store_rows_int(rows, 7) > 0)
+			printf(", %lld cancelled",
+			    (long long)store_rows_int(rows, 7));
+		printf("\n");
 	}
 	store_rows_close(rows);
-	return rc < 0 ? -1 : 0;
+	return rc < 0 ? -1 : why_print(store, e);
 }
 
 int

@@ -259,6 +259,9 @@ slot_ended(struct tuner *t, struct live *l, bool bad)
 	bad = bad && ran_ms < SLOTS_FAST_MS && l->row.reports == 0;
 	if (!slots_ended(s, l->att.slot, l->row.number, bad))
 		return;
+	(void)snprintf(t->last_bad, sizeof t->last_bad,
+	    ", trial %" PRId64 " with: %s", l->row.number,
+	    l->att.why != NULL ? l->att.why : "no reason given");
 	tuner_event(t, "error", "slot", l->row.number, l->att.attempt,
 	    "slot %d is drained: its last %d trials failed at once, the last "
 	    "one with: %s",
@@ -356,7 +359,7 @@ void
 tuner_check_limits(struct tuner *t)
 {
 	const struct study_limits *lim = &t->study->limits;
-	char why[200];
+	char why[256];
 	int64_t left;
 
 	if (t->over || t->shutdown || t->env.hold)
@@ -373,8 +376,11 @@ tuner_check_limits(struct tuner *t)
 		    t->n_failed);
 		study_over(t, true, why);
 	} else if (all_drained(t) && live_placed(t) == 0) {
-		study_over(t, true,
-		    "every slot is drained: trial after trial failed at once");
+		(void)snprintf(why, sizeof why,
+		    "every slot is drained: trial after trial failed at "
+		    "once%.160s",
+		    t->last_bad);
+		study_over(t, true, why);
 	} else if (lim->wall_time_ms > 0) {
 		left = lim->wall_time_ms - tuner_elapsed_ms(t);
 		if (left <= 0)

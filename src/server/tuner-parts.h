@@ -131,6 +131,7 @@ struct tuner {
 	bool store_failed; /* err below holds why */
 	struct err err;
 	char why[256];
+	char last_bad[200]; /* what drained a slot last */
 	char trouble[256];
 };
 

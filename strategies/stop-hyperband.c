@@ -90,10 +90,16 @@ hyperband_make(struct hyperband *y, int64_t max)
 	rungs_lay(&y->base, n, unit, 0);
 }
 
+static int64_t
+steps_cap(int64_t steps)
+{
+	return steps < (int64_t)STEPS_MAX ? steps : (int64_t)STEPS_MAX;
+}
+
 static void
 hyperband_lay(struct rungs *r, int64_t last)
 {
-	hyperband_make((struct hyperband *)r, last + 1);
+	hyperband_make((struct hyperband *)r, steps_cap(last) + 1);
 }
 
 /* What the option or the study says; 0 = neither. */
@@ -105,8 +111,7 @@ hyperband_max(const struct stop_reader *r, const struct stopper_env *env)
 
 	if (v->is_set)
 		return (int64_t)v->number;
-	return env->max_steps < (int64_t)STEPS_MAX ? env->max_steps
-						   : (int64_t)STEPS_MAX;
+	return steps_cap(env->max_steps);
 }
 
 static int

@@ -345,6 +345,14 @@ test_hyperband(void)
 	    "hyperband: min_resource 6 is above the 5 steps of a trial",
 	    "and it says so");
 	bench_close(&b);
+
+	b = bench_open("hyperband", NULL, false, 0);
+	bench_feed(&b, 1, INT64_MAX, 1);
+	bench_end(&b, 1, TRIAL_COMPLETED, 1);
+	bench_report(&b, 2, 0, 3);
+	is_int(bench_report(&b, 2, INT64_MAX - 1, 3), 'T',
+	    "steps that are clocks");
+	bench_close(&b);
 }
 
 int

@@ -1,5 +1,6 @@
 /* Memory that is there or the program ends, and strings that grow. */
 
+#include <malloc.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -7,6 +8,20 @@
 #include <string.h>
 
 #include "src/base/mem.h"
+
+/*
+ * A server lives long and its big arrays grow: let the kernel move them and
+ * take them back, whatever was freed before, and do not give the top of the
+ * heap back and forth in every turn.
+ */
+void
+mem_settle(void)
+{
+#ifdef M_MMAP_THRESHOLD
+	(void)mallopt(M_MMAP_THRESHOLD, 1 << 20);
+	(void)mallopt(M_TRIM_THRESHOLD, 8 << 20);
+#endif
+}
 
 static void
 mem_check(const void *p, size_t n)

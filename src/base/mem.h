@@ -6,6 +6,8 @@
 #include <stdarg.h>
 #include <stddef.h>
 
+/* Once, at the start of a program that may live long. */
+void mem_settle(void);
 /* As the C library's, but abort with a message when memory runs out. */
 void *xmalloc(size_t);
 void *xcalloc(size_t n, size_t size);

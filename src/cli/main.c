@@ -226,6 +226,7 @@ main(int argc, char **argv)
 	const char *name;
 
 	streams_reserve();
+	mem_settle();
 	(void)setlocale(LC_CTYPE, "");
 	if (argc < 2) {
 		cli_usage(stderr);

@@ -85,7 +85,7 @@ hear_objective(struct tuner *t, struct live *l, int64_t step, double value)
 
 	is_new = history_report(t->history, l->row.number, step, value);
 	stopper_set_observe(t->rules, t->history, l->row.number, step);
-	t->median->observe(t->median_state, t->history, l->row.number, step);
+	tuner_observe_median(t, l->row.number, step);
 	tuner_touch_medians(t, l->row.number, step);
 	if (l->row.attempts > 1 && l->att.resumed_step < 0) {
 		l->att.resumed_step = step;

@@ -163,7 +163,7 @@ tuner_trial_ended(
 
 	history_end(t->history, trial, state, objective);
 	stopper_set_ended(t->rules, t->history, trial);
-	t->median->ended(t->median_state, t->history, trial);
+	tuner_end_median(t, trial);
 	t->n_failed += state == TRIAL_FAILED;
 	if (state != TRIAL_COMPLETED && state != TRIAL_STOPPED)
 		return;

@@ -83,7 +83,7 @@ load_report(struct tuner *t, int64_t trial, int64_t step, double value)
 {
 	history_report(t->history, trial, step, value);
 	stopper_set_observe(t->rules, t->history, trial, step);
-	t->median->observe(t->median_state, t->history, trial, step);
+	tuner_observe_median(t, trial, step);
 	tuner_load_median(t, step);
 }
 

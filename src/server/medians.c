@@ -14,6 +14,7 @@
 #include "src/base/mem.h"
 #include "src/model/curve.h"
 #include "src/model/history.h"
+#include "src/model/options.h"
 #include "src/server/tuner-parts.h"
 
 enum { FLUSH_MOST = 4096 }; /* rows written in one turn */
@@ -78,6 +79,79 @@ tuner_load_median(struct tuner *t, int64_t step)
 	t->median_steps[first_at(t, step)].old = true;
 }
 
+/*
+ * Whether the study's only rule is the plain median, which keeps just the pool
+ * that the view shows: last values of all trials that reached the step.
+ */
+static bool
+rule_is_median(const struct tuner *t)
+{
+	static const struct {
+		const char *name, *text;
+	} plain[] = { { "value", "last" }, { "reference", "last" },
+		{ "pool", "reached" }, { "aggregate", "percentile" } };
+	const struct plug_rule *rule = t->plugs.rules;
+	const struct option_value *v;
+	size_t i;
+
+	if (t->plugs.n_rules != 1 || rule->stopper != t->median)
+		return false;
+	for (i = 0; i < sizeof plain / sizeof *plain; i++) {
+		v = option_get(
+		    t->median->options, rule->options, plain[i].name);
+		if (strcmp(v->text, plain[i].text) != 0)
+			return false;
+	}
+	v = option_get(t->median->options, rule->options, "percentile");
+	return v->number == 50;
+}
+
+int
+tuner_open_medians(
+    struct tuner *t, const struct stopper_env *env, struct err *e)
+{
+	t->median = stopper_find("median");
+	if (rule_is_median(t))
+		return 0;
+	if (options_read(
+		&t->median_options, t->median->options, NULL, NULL, e) != 0)
+		return -1;
+	return t->median->open(&t->median_state, t->median_options, env, e);
+}
+
+void
+tuner_close_medians(struct tuner *t)
+{
+	if (t->median_state != NULL)
+		t->median->close(t->median_state);
+	if (t->median_options != NULL)
+		options_free(t->median_options, t->median->options);
+}
+
+void
+tuner_observe_median(struct tuner *t, int64_t trial, int64_t step)
+{
+	if (t->median_state != NULL)
+		t->median->observe(t->median_state, t->history, trial, step);
+}
+
+void
+tuner_end_median(struct tuner *t, int64_t trial)
+{
+	if (t->median_state != NULL)
+		t->median->ended(t->median_state, t->history, trial);
+}
+
+static bool
+median_at(struct tuner *t, int64_t step, int64_t *trials, double *median)
+{
+	if (t->median_state == NULL)
+		return stopper_set_median(
+		    t->rules, t->history, step, trials, median);
+	return t->median->median(
+	    t->median_state, t->history, step, trials, median);
+}
+
 static void
 median_write(struct tuner *t, struct median_step *m)
 {
@@ -86,8 +160,7 @@ median_write(struct tuner *t, struct median_step *m)
 	double median;
 
 	m->old = false;
-	if (!t->median->median(
-		t->median_state, t->history, m->step, &trials, &median)) {
+	if (!median_at(t, m->step, &trials, &median)) {
 		trials = 0;
 		median = NAN;
 	}

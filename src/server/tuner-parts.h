@@ -86,7 +86,7 @@ struct tuner {
 	struct history *history;
 	struct stopper_set *rules;
 	const struct stopper *median; /* for the view medians */
-	void *median_state;
+	void *median_state; /* NULL when the study's rule keeps them */
 	struct option_value *median_options;
 
 	struct backend *backends;
@@ -189,6 +189,13 @@ void tuner_check_limits(struct tuner *);
 void tuner_touch_medians(struct tuner *, int64_t trial, int64_t step);
 /* The same for a report that was read back. */
 void tuner_load_median(struct tuner *, int64_t step);
+/* A pool for the view alone, where the study's own rule keeps none like it. */
+int
+tuner_open_medians(struct tuner *, const struct stopper_env *, struct err *);
+void tuner_close_medians(struct tuner *);
+/* What a report, and an end, changes in that pool. */
+void tuner_observe_median(struct tuner *, int64_t trial, int64_t step);
+void tuner_end_median(struct tuner *, int64_t trial);
 /* Write what is old: all of it, or so much that a turn may take.  True: there
  * is more. */
 bool tuner_flush_medians(struct tuner *, bool all);

@@ -151,11 +151,7 @@ open_mathematics(struct tuner *t, struct err *e)
 	if (t->plugs.strategy->wants_points)
 		keep |= HISTORY_POINTS;
 	t->history = history_new(t->study->space->n, t->study->maximize, keep);
-	t->median = stopper_find("median");
-	if (options_read(
-		&t->median_options, t->median->options, NULL, NULL, e) != 0)
-		return -1;
-	return t->median->open(&t->median_state, t->median_options, &env, e);
+	return tuner_open_medians(t, &env, e);
 }
 
 int
@@ -200,10 +196,7 @@ tuner_close(struct tuner *t)
 	}
 	for (i = 0; i < t->n_live; i++)
 		live_free(t->live[i]);
-	if (t->median_state != NULL)
-		t->median->close(t->median_state);
-	if (t->median_options != NULL)
-		options_free(t->median_options, t->median->options);
+	tuner_close_medians(t);
 	stopper_set_free(t->rules);
 	history_free(t->history);
 	plugs_free(&t->plugs);

@@ -105,18 +105,35 @@ next_row(struct merge *m, sqlite3_stmt *st, bool *more, struct err *e)
 	return rc < 0 ? -1 : 0;
 }
 
+/* By seq.  Steps that come in their order, nearly all do, are sorted already. */
+static void
+run_sort(struct run *r)
+{
+	size_t i;
+
+	for (i = 1; i < r->n; i++)
+		if (r->records[i].seq < r->records[i - 1].seq) {
+			qsort(
+			    r->records, r->n, sizeof *r->records, compare_seq);
+			return;
+		}
+}
+
 /* All reports of the trial at the cursor of trials. */
 static int
 read_reports(struct merge *m, struct run *r, struct err *e)
 {
 	struct record record = { .state = TRIAL_RUNNING };
+	int64_t trial;
 
-	while (m->more_reports &&
-	       sqlite3_column_int64(m->reports, 0) <= r->trial) {
+	while (m->more_reports) {
+		trial = sqlite3_column_int64(m->reports, 0);
+		if (trial > r->trial)
+			break;
 		record.step = sqlite3_column_int64(m->reports, 1);
 		record.seq = sqlite3_column_int64(m->reports, 2);
 		record.value = stmt_col_real(m->reports, 3);
-		if (sqlite3_column_int64(m->reports, 0) == r->trial)
+		if (trial == r->trial)
 			run_add(r, &record);
 		if (next_row(m, m->reports, &m->more_reports, e) < 0)
 			return -1;
@@ -141,7 +158,7 @@ open_trial(struct merge *m, struct err *e)
 	if (end.seq != 0)
 		run_add(&r, &end);
 	if (r.n > 0) {
-		qsort(r.records, r.n, sizeof *r.records, compare_seq);
+		run_sort(&r);
 		if (m->n == m->cap) {
 			m->cap = m->cap > 0 ? 2 * m->cap : 16;
 			m->heap =

@@ -26,7 +26,7 @@ kernels/.*	kernels/.*	(cblas|lapacke|openblas/.*)\.h
 END
 
 # Headers of no library: C, POSIX, Linux.
-system='(assert|complex|ctype|dirent|errno|fcntl|fenv|float|inttypes|langinfo|libgen|limits|locale malloc|math|netdb|poll|pthread|pwd|sched|setjmp|signal|spawn|stdalign|stdarg|stdatomic|stdbool|stddef|stdint|stdio|stdlib|string|strings|syslog|termios|time|unistd|wchar|wctype|xmmintrin)\.h|(sys|linux|netinet|arpa|net|asm)/.*'
+system='(assert|complex|ctype|dirent|errno|fcntl|fenv|float|inttypes|langinfo|libgen|limits|locale|malloc|math|netdb|poll|pthread|pwd|sched|setjmp|signal|spawn|stdalign|stdarg|stdatomic|stdbool|stddef|stdint|stdio|stdlib|string|strings|syslog|termios|time|unistd|wchar|wctype|xmmintrin)\.h|(sys|linux|netinet|arpa|net|asm)/.*'
 
 # path include, one a line, of a tree: "x" as it is, <x> as <x>.
 includes() { # top

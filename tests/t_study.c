@@ -166,7 +166,7 @@ test_defaults(void)
 		return;
 	ok(!s->maximize && !s->value_last && !s->has_target && !s->has_seed,
 	    "the best report counts, no target, no seed");
-	is_str(s->strategy.name, "random", "strategy");
+	is_str(s->strategy.name, "tpe", "strategy");
 	ok(s->strategy.where == NULL && s->strategy.block == NULL,
 	    "stands nowhere");
 	is_int(s->n_stopping, 1, "one rule");
@@ -183,7 +183,7 @@ test_defaults(void)
 	study_free(s);
 	s = parse(BASE ",\"stopping\":\"none\",\"strategy\":{\"seed\":3}}", &e);
 	is_str(s->stopping[0].name, "none", "no stopping");
-	is_str(s->strategy.name, "random", "a seed for the default");
+	is_str(s->strategy.name, "tpe", "a seed for the default");
 	ok(s->has_seed && s->seed == 3, "is kept");
 	study_free(s);
 }

@@ -15,7 +15,7 @@ enum {
 	PLUGS_MAX = 64 /* rules or backends of one study */
 };
 
-static const char default_strategy[] = "random";
+static const char default_strategy[] = "tpe";
 static const char default_rule[] = "median";
 static const char default_backend[] = "local";
 static const char no_rule[] = "none";

@@ -233,7 +233,7 @@ test_fixed(void)
 	study_free(s);
 	study_free(back);
 	fixed("{" REST ", \"study\" : \"s\",\n \"strategy\":{\"seed\":1}}",
-	    "{\"strategy\":{\"seed\":1,\"name\":\"random\"},\"study\":"
+	    "{\"strategy\":{\"seed\":1,\"name\":\"tpe\"},\"study\":"
 	    "\"s\"," LIMITS "," OBJECTIVE "," TRIAL
 	    ",\"parameters\":{\"lr\":{\"max\":1.0,"
 	    "\"min\":0e0,\"scale\":\"linear\",\"type\":\"float\"}}}",

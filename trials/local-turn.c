@@ -318,7 +318,7 @@ act(struct local_attempt *a, enum truth is, const struct evidence *found,
 	case TRUTH_REMAINS:
 	case TRUTH_LOST:
 		/* One that lives may have taken its locks after our look. */
-		if (gone)
+		if (gone || fail_bug("bug.records_first"))
 			clear_remains(a, found);
 		else
 			a->local->soon = true;

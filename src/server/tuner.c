@@ -46,18 +46,20 @@ tuner_event(struct tuner *t, const char *level, const char *area, int64_t trial,
     int attempt, const char *fmt, ...)
 {
 	struct err e = ERR_INIT;
-	char text[512];
+	char text[512], who[40] = "";
 	va_list ap;
 
 	va_start(ap, fmt);
 	(void)vsnprintf(text, sizeof text, fmt, ap);
 	va_end(ap);
+	if (trial > 0)
+		(void)snprintf(who, sizeof who, "trial %" PRId64 ": ", trial);
 	if (strcmp(level, "error") == 0)
-		log_error(area, "%s", text);
+		log_error(area, "%s%s", who, text);
 	else if (strcmp(level, "warning") == 0)
-		log_warn(area, "%s", text);
+		log_warn(area, "%s%s", who, text);
 	else
-		log_info(area, "%s", text);
+		log_info(area, "%s%s", who, text);
 	if (t->store_failed || !store_in_transaction(t->store))
 		return;
 	if (store_event_add(t->store, t->turn_us, level, area, trial, attempt,

@@ -14,11 +14,33 @@ static void
 test_err(void)
 {
 	struct err e = ERR_INIT;
+	char path[2001], *gap;
+	int i;
 
 	is_int(err_set(&e, ERR_FILE, "no %s", "disk"), -1, "failing is -1");
 	err_add(&e, "trial %d", 7);
 	is_str(e.text, "trial 7: no disk", "a layer prefixes the clause");
 	is_int(e.kind, ERR_FILE, "and the kind stays");
+	memset(path, 'p', sizeof path - 1);
+	path[sizeof path - 1] = '\0';
+	err_set(&e, ERR_FILE, "what: %s: why", path);
+	is_int((long long)strlen(e.text), sizeof e.text - 1,
+	    "a long text fills what there is");
+	ok(strncmp(e.text, "what: ppp", 9) == 0, "with its beginning");
+	ok(strstr(e.text, "pp...pp") != NULL, "a gap");
+	is_str(e.text + strlen(e.text) - 5, ": why", "and its end");
+	err_add(&e, "%s", "trial 7");
+	ok(strncmp(e.text, "trial 7: what", 13) == 0, "a prefix stays whole");
+	is_str(e.text + strlen(e.text) - 5, ": why", "and the end stays");
+	memset(path, '\xc3', sizeof path - 1);
+	for (i = 0; i < sizeof path - 2; i += 2)
+		path[i + 1] = '\xa9';
+	for (i = 0; i < 4; i++) {
+		err_set(&e, ERR_FILE, "%.*s%s", i, "abcd", path);
+		gap = strstr(e.text, "...");
+		ok(gap != NULL && gap[-1] == '\xa9' && gap[3] == '\xc3',
+		    "no character is cut in two");
+	}
 }
 
 static void

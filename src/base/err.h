@@ -29,7 +29,10 @@ struct err {
 		.kind = ERR_NONE, .text = "" \
 	}
 
-/* Fill e (which may be NULL) and return -1, so that failing is one line. */
+/*
+ * Fill e (which may be NULL) and return -1, so that failing is one line.  Of a
+ * text that is too long the middle is left out.
+ */
 int err_set(struct err *, enum err_kind, const char *, ...)
     __attribute__((format(printf, 3, 4)));
 

@@ -80,27 +80,22 @@ folder_search(const char *dir, char **path, struct err *e)
 	return *path != NULL ? 0 : -1;
 }
 
-/* path, absolute; its folder must exist, the file need not. */
-static int
-path_absolute(const char *path, char **out, struct err *e)
+/*
+ * A link leads to the file itself: the one lock there is stands beside that.
+ * False when there is no file.
+ */
+static bool
+db_resolve(struct cli_study *found)
 {
-	const char *base = strrchr(path, '/');
-	char *folder, *real;
+	char *real = realpath(found->db, NULL);
 
-	folder = base == NULL	? xstrdup(".")
-		 : base == path ? xstrdup("/")
-				: xstrndup(path, (size_t)(base - path));
-	base = base == NULL ? path : base + 1;
-	real = realpath(folder, NULL);
-	if (real == NULL) {
-		(void)err_set(e, ERR_USAGE, "%s: %s", folder, strerror(errno));
-		free(folder);
-		return -1;
-	}
-	*out = xasprintf("%s/%s", strcmp(real, "/") == 0 ? "" : real, base);
-	free(folder);
-	free(real);
-	return 0;
+	if (real == NULL)
+		return false;
+	free(found->db);
+	free(found->state_dir);
+	found->db = real;
+	found->state_dir = xstrndup(real, (size_t)(strrchr(real, '/') - real));
+	return true;
 }
 
 /* study.json was named: read it, and say where its database would be. */
@@ -122,18 +117,16 @@ find_by_json(
 		    e, ERR_USAGE, "--state %s: %s", state, strerror(errno));
 	found->state_dir = dir;
 	found->db = xasprintf("%s/%s.db", dir, found->study->name);
+	(void)db_resolve(found);
 	return 0;
 }
 
 static int
 find_by_db(struct cli_study *found, const char *path, struct err *e)
 {
-	if (access(path, F_OK) == -1)
+	found->db = xstrdup(path);
+	if (!db_resolve(found))
 		return err_set(e, ERR_USAGE, "%s: %s", path, strerror(errno));
-	if (path_absolute(path, &found->db, e) == -1)
-		return -1;
-	found->state_dir =
-	    xstrndup(found->db, (size_t)(strrchr(found->db, '/') - found->db));
 	return 0;
 }
 

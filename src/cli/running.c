@@ -33,13 +33,32 @@ study_from_store(struct cli_study *found, struct err *e)
 	return rc;
 }
 
+/*
+ * NAME.d belongs to NAME.db.  A copy under another name would take its trials'
+ * folders from the study it was copied from.
+ */
+static int
+name_check(const struct cli_study *found, struct err *e)
+{
+	const char *file = strrchr(found->db, '/') + 1;
+	const char *name = found->study->name;
+
+	if (strlen(file) == strlen(name) + 3 &&
+	    strncmp(file, name, strlen(name)) == 0)
+		return 0;
+	return err_set(e, ERR_USAGE,
+	    "%s: it holds the study %s, and runs under the name %s.db only",
+	    found->db, name, name);
+}
+
 int
 running_find(struct cli *cli, struct cli_study *found, const char *state_dir,
     struct err *e)
 {
 	if (cli_find_study(cli, found, state_dir, e) != 0)
 		return -1;
-	if (found->study != NULL || study_from_store(found, e) == 0)
+	if ((found->study != NULL || study_from_store(found, e) == 0) &&
+	    name_check(found, e) == 0)
 		return 0;
 	cli_study_fini(found);
 	return -1;

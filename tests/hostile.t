@@ -66,6 +66,11 @@ truncate)	say step=1 score=0.1; : >\$HPOTUNE_METRICS
 vanish)		say step=1 score=0.1
 		[ \$HPOTUNE_ATTEMPT -gt 1 ] || rm -rf "\${HPOTUNE_METRICS%/*}"
 		end ;;
+spoil)		say step=1 score=0.1
+		[ \$HPOTUNE_ATTEMPT -gt 1 ] ||
+		    head -c 512 /dev/zero | tr '\\0' x |
+		    dd conv=notrunc of="\${HPOTUNE_METRICS%/*}/state" 2>/dev/null
+		end ;;
 no-end)		printf 'hpotune: step=9 score=0.9' ;;
 segv)		say step=1 score=0.1; kill -SEGV \$\$ ;;
 esac
@@ -197,6 +202,21 @@ ok 'daemons: nothing is left running' retry none_alive
 is "$(sql $db "SELECT count(*) FROM trials WHERE state NOT IN
     ('completed', 'failed')")" 0 'no row is left open'
 is "$(sql $db 'PRAGMA integrity_check')" ok 'the database is sound'
+
+# Records that cannot be believed: nothing is done until somebody decides.
+sed -e 's/"hostile"/"spoil"/' -e 's/"values": \[.*\] }/"values": ["spoil"] }/' \
+    -e '/"enqueue"/d' -e 's/"limits": .*/"limits": { "trials": 1 } }/' \
+    study.json >spoil.json
+server spoil.json
+ok 'spoil: damaged records are told' retry sql_is spoil.db "SELECT count(*)
+    FROM events WHERE text LIKE 'cannot tell what became of it:%damaged%'" 1
+is "$(sql spoil.db 'SELECT state, attempts FROM trials')" 'running|1' \
+    'spoil: it is neither ended nor run again'
+rm -r spoil.d/trials/1/attempt-1
+reap $server
+is $? 0 'spoil: without its folder it is given up'
+is "$(sql spoil.db 'SELECT end_class FROM attempts')" 'lost
+ok' 'spoil: lost, and run again'
 
 # A program that is not there, and one that cannot be run.
 for program in ./missing ./study.json; do

@@ -151,4 +151,28 @@ reap $server
 is $? 3 'and once more, at once'
 ok 'nothing of it is left' retry none_alive fourth
 
+# On a terminal, Ctrl-C is answered by a line on the screen.
+if command -v script >/dev/null; then
+	make_study screen 30
+	touch deaf
+	mkfifo keys
+	TERM=xterm script -qfec "stty cols 80; '$HPOTUNE' start screen.json" \
+	    screen.out <keys >/dev/null 2>&1 &
+	terminal=$!
+	children="$children $terminal"
+	exec 9>keys
+	ok 'two trials report to a terminal' retry reported screen.db 2
+	printf '\003' >&9
+	ok 'Ctrl-C: it says that it leaves, and how to make it quicker' \
+	    retry grep -q 'leaving: .* once more ends them at once' screen.out
+	printf '\003' >&9
+	ok 'once more does' retry none_alive screen
+	exec 9>&-
+	reap $terminal
+	is "$(sql screen.db 'SELECT state FROM study')" interrupted \
+	    'the study waits for its next start'
+else
+	skip 'a terminal' 'script(1) is not installed'
+fi
+
 done_testing

@@ -33,6 +33,9 @@ enum {
 #define SPACE_ENOUGH (32UL << 20)
 #define SPACE_SHARE 8
 
+static const char leaving_text[] =
+    "leaving: trials may end and checkpoint; once more ends them at once";
+
 struct server {
 	const struct server_env *env;
 	struct loop *loop;
@@ -63,8 +66,8 @@ server_leave(void *arg, bool now)
 		return;
 	}
 	if (s->leaving == 1)
-		log_info("server", "leaving: trials may end and checkpoint; "
-				   "once more ends them at once");
+		log_info("server", "%s", leaving_text);
+	;
 	tuner_shutdown(s->tuner, s->leaving > 1);
 }
 
@@ -95,6 +98,9 @@ on_display(void *arg)
 
 	if (s->tuner != NULL && *trouble == '\0')
 		trouble = tuner_trouble(s->tuner);
+	if (s->tuner != NULL && *trouble == '\0' && s->leaving == 1 &&
+	    !tuner_done(s->tuner))
+		trouble = leaving_text;
 	s->env->display(s->env->arg,
 	    s->tuner != NULL ? tuner_store(s->tuner) : NULL, trouble);
 	/* Curves of a million steps take time: never more than a tenth of it. */

@@ -119,6 +119,28 @@ ok 'what runs goes on' retry sql_is s.db \
 ok 'the setting is tried' retry sql_is s.db \
     "SELECT state FROM results WHERE x = 0.125" running
 
+# A pause survives its server, and can be given and taken without one.
+"$HPOTUNE" pause >/dev/null
+kill -9 $server
+reap $server 2>/dev/null
+server study.json
+retry grep -q 'it is paused: hpotune resume places trials' "$dir/server.err"
+is "$(sql s.db 'SELECT state FROM study')" paused 'a pause survives its server'
+kill -9 $server
+reap $server 2>/dev/null
+is "$("$HPOTUNE" resume)" 'the next start places trials' \
+    'resume without a server'
+is "$(sql s.db 'SELECT state FROM study')" interrupted 'is recorded'
+is "$("$HPOTUNE" pause 2>&1)" 'no further trial is placed until resume' \
+    'pause without a server'
+is "$(sql s.db 'SELECT state FROM study')" paused 'is recorded, too'
+server study.json
+retry perl say.pl ask '{}' >/dev/null
+is "$("$HPOTUNE" resume)" 'trials are placed again' \
+    'and lasts until a server is told'
+ok 'which then goes on' retry sql_is s.db \
+    "SELECT count(*) >= 4 FROM trials WHERE state = 'running'" 1
+
 # Killed without a server, too.
 kill -9 $server
 reap $server 2>/dev/null
@@ -131,5 +153,11 @@ ok 'they were killed' retry sql_is s.db \
 "$HPOTUNE" stop --now >/dev/null
 reap $server
 is $? 3 'stop ends the server as an interrupt does'
+
+sed -i 's/"trials": 50/"trials": 1/' study.json
+touch $(seq -f end%.0f 60)
+"$HPOTUNE" start --quiet study.json
+is "$("$HPOTUNE" pause 2>&1)" 'hpotune: the study has ended' \
+    'a study that has ended is not paused'
 
 done_testing

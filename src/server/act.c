@@ -224,25 +224,35 @@ request_enqueue(struct tuner *t, struct request *r)
 	free(values);
 }
 
+/* Without a server (hold) it is for the next one, if one will come. */
 static void
 request_pause(struct tuner *t, struct request *r, bool paused)
 {
+	const char *paused_text = "no further trial is placed until resume";
 	struct err e = ERR_INIT;
 	int i;
 
+	if (t->env.hold &&
+	    (t->row.state == STUDY_FINISHED || t->row.state == STUDY_FAILED)) {
+		(void)snprintf(r->text, sizeof r->text, "the study has ended");
+		return;
+	}
 	r->good = true;
 	t->durable = true;
 	t->paused = paused;
 	for (i = 0; i < t->n_backends && !paused; i++)
 		slots_restore(&t->backends[i].slots);
-	t->row.state = paused ? STUDY_PAUSED : STUDY_RUNNING;
+	t->row.state = paused	     ? STUDY_PAUSED
+		       : t->env.hold ? STUDY_INTERRUPTED
+				     : STUDY_RUNNING;
 	if (store_study_put(t->store, &t->row, &e) != 0)
 		tuner_break(t, &e);
 	tuner_event(t, "info", "study", 0, 0,
 	    paused ? "paused by the user" : "resumed by the user");
-	(void)snprintf(r->text, sizeof r->text,
-	    paused ? "no further trial is placed until resume"
-		   : "trials are placed again");
+	(void)snprintf(r->text, sizeof r->text, "%s",
+	    paused	  ? paused_text
+	    : t->env.hold ? "the next start places trials"
+			  : "trials are placed again");
 }
 
 /* Record what was asked; the answers go out after the commit. */

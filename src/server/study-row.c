@@ -299,7 +299,11 @@ row_start(struct store *store, const struct study *study, int64_t now_us,
 		row.rule = rule_names(study);
 		row.dir = xstrdup(study->dir);
 		row.max_steps = study->trial.max_steps;
-		row.state = STUDY_RUNNING;
+		if (row.state == STUDY_PAUSED)
+			log_warn("study",
+			    "it is paused: hpotune resume places trials");
+		else
+			row.state = STUDY_RUNNING;
 		row.started_us = now_us;
 		row.ended_us = 0;
 		free(row.why);

@@ -57,6 +57,32 @@ reap $server
 is $? 0 'the study ends'
 
 
+# A supervisor that is slow to begin, and a next server that cannot start one.
+make_study late random
+rm -f ledger
+touch ledger go
+cat >slow-shim <<EOF
+#!/bin/sh
+until [ -e begin ]; do
+	sleep 0.02
+done
+exec "$TOP_BUILDDIR/tests/hpotune-shim-fail" "\$@"
+EOF
+chmod +x slow-shim
+HPOTUNE_FAIL='local.after_spawn=kill' HPOTUNE_FAIL_LOG=fail.log \
+    HPOTUNE_SHIM=$dir/slow-shim \
+    "$TOP_BUILDDIR/tests/hpotune-fail" start late.json >late.log 2>&1
+HPOTUNE_SHIM=/no/such/shim "$HPOTUNE" start late.json >out 2>&1
+is $? 1 'no trial can be started'
+is "$(sql late.db "SELECT count(*) FROM trials WHERE state = 'failed'")" 3 \
+    'all of them have failed'
+touch begin
+none_alive() {
+	! grep -qzx 'HPOTUNE_STUDY=late' /proc/[0-9]*/environ 2>/dev/null
+}
+ok 'what was late has gone' retry none_alive
+is "$(cat ledger)" '' 'and started nothing'
+
 # What changed is an event; the values of variables are not in it.
 sed 's/"command": /"env": { "TOKEN": "hush" }, "retries": 1, &/
     s/"trials": 3/"trials": 4/' dead.json >new && mv new dead.json

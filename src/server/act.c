@@ -89,6 +89,13 @@ tuner_unstarted(struct tuner *t)
 		if (!l->open)
 			continue;
 		if (l->start_error != NULL) {
+			/* We could not, but somebody else's may be on its way. */
+			if (l->found && !unsent_abandon(t, l)) {
+				free(l->start_error);
+				l->start_error = NULL;
+				l->unsent = !l->unknown;
+				continue;
+			}
 			(void)snprintf(
 			    x.why, sizeof x.why, "%s", l->start_error);
 			tuner_attempt_ended(t, l, &x, NULL);

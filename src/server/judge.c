@@ -214,7 +214,11 @@ stopped_event(
 		return TRIAL_EV_CANCELLED;
 	case STOP_LIMIT:
 		*c = END_STOPPED;
-		(void)snprintf(why, n, "%s", t->why);
+		/* After a restart only its own row knows. */
+		(void)snprintf(why, n, "%s",
+		    *t->why != '\0'	 ? t->why
+		    : l->row.why != NULL ? l->row.why
+					 : "");
 		return TRIAL_EV_CANCELLED;
 	case STOP_SHUTDOWN:
 		if (*c == END_OK && max > 0 && l->row.reports >= max) {

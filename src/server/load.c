@@ -132,7 +132,7 @@ on_open_attempt(void *arg, const struct store_attempt *att)
 	if (!fail_bug("bug.forget_slots"))
 		slots_take(
 		    &t->backends[l->backend].slots, att->slot, att->trial);
-	l->open = l->unknown = true;
+	l->open = l->unknown = l->found = true;
 	return 0;
 }
 

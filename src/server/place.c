@@ -85,7 +85,7 @@ attempt_begin(struct tuner *t, struct live *l, int backend, int slot)
 	for (i = 0; i < l->n_names; i++)
 		free(l->names[i].name);
 	l->n_names = l->next_name = 0;
-	l->said_names = false;
+	l->said_names = l->found = false;
 	store_attempt_fini(&l->att);
 	l->row.attempts++;
 	l->att = (struct store_attempt){

@@ -39,6 +39,7 @@ struct live {
 	bool said; /* … and the user has heard of it */
 	bool said_names; /* that it reports too many metrics */
 	bool unsent; /* start must be called again */
+	bool found; /* begun by an earlier server: its start may be late */
 	char *start_error; /* start said no for good */
 	int backend; /* index, when open */
 	int64_t judged_step; /* -1 = none */

@@ -260,7 +260,10 @@ study_ended(struct tuner *t)
 	if (!t->shutdown && !t->over && t->n_failed == t->n_trials) {
 		t->failed = true;
 		(void)snprintf(t->why, sizeof t->why,
-		    "all %" PRId64 " trials failed", t->n_trials);
+		    "all %" PRId64 " trials failed%s%s%s", t->n_trials,
+		    t->exhausted ? "; the strategy " : "",
+		    t->exhausted ? t->plugs.strategy->name : "",
+		    t->exhausted ? " has nothing left to try" : "");
 	}
 	if (t->shutdown)
 		t->row.state = STUDY_INTERRUPTED;

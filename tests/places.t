@@ -51,6 +51,17 @@ is "$err" "hpotune: $dir/real/copy.db: it holds the study s, and runs under \
 the name s.db only" 'which is said'
 like "$("$HPOTUNE" status real/copy.db)" '^s  finished' 'it can be looked at'
 
+# A database that was taken away, to begin anew: its trials are still there.
+rm real/s.db
+err=$("$HPOTUNE" start --quiet real/study.json 2>&1)
+is $? 1 'trials without their database'
+like "$err" "^hpotune: $dir/real/s.d holds trials, but their database .* is \
+gone: bring it back, or move the folder away" 'which is said'
+is "$(ls real/s.db 2>/dev/null)" '' 'no other one is made'
+mv real/s.d real/old.d
+"$HPOTUNE" start --quiet real/study.json
+is $? 0 'without them it begins anew'
+
 # What others may see, whatever the umask.
 mkdir open
 cp study.json go open

@@ -240,6 +240,25 @@ server_lock(struct server *s, struct err *e)
 	return state_lock(&s->state, e);
 }
 
+/*
+ * Trials without their database: their numbers would be given again, and a
+ * new trial would go on from the checkpoint of an old one.
+ */
+static int
+server_check_trials(const struct server *s, struct err *e)
+{
+	bool there;
+
+	if (store_there(&there, s->env->db, e) != 0)
+		return -1;
+	if (there || !state_used(&s->state))
+		return 0;
+	return err_set(e, ERR_FILE,
+	    "%s holds trials, but their database %s is gone: bring it back, or "
+	    "move the folder away to begin anew",
+	    s->state.dir, s->env->db);
+}
+
 static int
 server_open(struct server *s, struct err *e)
 {
@@ -257,7 +276,8 @@ server_open(struct server *s, struct err *e)
 	s->on_term = loop_signal_new(s->loop, SIGTERM, on_interrupt, s);
 	s->reopen = loop_timer_new(s->loop, on_reopen, s);
 	s->space = loop_timer_new(s->loop, on_space, s);
-	if (study_row_open(s->env->db, s->env->study, s->env->network_fs,
+	if (server_check_trials(s, e) != 0 ||
+	    study_row_open(s->env->db, s->env->study, s->env->network_fs,
 		loop_wall_us(s->loop), e) != 0 ||
 	    server_open_tuner(s, e) != 0 ||
 	    control_open(&s->control, s->loop, &s->state, &hooks, e) != 0)

@@ -3,6 +3,7 @@
  * which the kernel drops when the process ends, however it ends.
  */
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -173,6 +174,27 @@ state_locked(struct state *s, char *who, size_t n)
 		lock_read(fd, who, n);
 	close(fd);
 	return held;
+}
+
+bool
+state_used(const struct state *s)
+{
+	int fd = openat(s->dir_fd, "trials",
+	    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	const struct dirent *entry;
+	bool used = false;
+	DIR *d;
+
+	if (fd < 0)
+		return false;
+	if ((d = fdopendir(fd)) == NULL) {
+		close(fd);
+		return false;
+	}
+	while (!used && (entry = readdir(d)) != NULL)
+		used = entry->d_name[0] != '.';
+	(void)closedir(d);
+	return used;
 }
 
 static const struct fs_type {

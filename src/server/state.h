@@ -32,6 +32,9 @@ void state_unlock(struct state *);
 /* Whether a server (or a command) holds the lock; who names it. */
 bool state_locked(struct state *, char *who, size_t n);
 
+/* Whether trials have run here. */
+bool state_used(const struct state *);
+
 /* Name of the file system that path is on; *network when it is shared. */
 void state_file_system(const char *path, char *name, size_t n, bool *network);
 /* The same for the type number that statfs(2) gives. */

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -131,7 +132,8 @@ shim_claim(struct shim *s)
 	if (proc_stat(getpid(), &self))
 		s->claim.shim_start = self.start;
 	s->claim.claimed_us = shim_wall_us();
-	strcpy(s->claim.cgroup, s->cgroup);
+	(void)snprintf(
+	    s->claim.cgroup, sizeof s->claim.cgroup, "%s", s->cgroup);
 	claim_encode(sector, &s->claim);
 	fail_point("shim.before_claim");
 	if (sector_write(s->state_fd, sector, 0) == -1)

@@ -152,7 +152,7 @@ main_over(struct shim *s, int status)
 	    s->exit.why[0] == '\0') {
 		s->exit.oom = *s->cgroup != '\0' && cgroup_oom(s->cgroup);
 		if (!s->exit.oom)
-			strcpy(s->exit.why,
+			(void)snprintf(s->exit.why, sizeof s->exit.why,
 			    "killed from outside, possibly out of memory");
 	}
 	kill_begin(s);

@@ -126,8 +126,9 @@ reap $server 2>/dev/null
 server study.json
 retry grep -q 'it is paused: hpotune resume places trials' "$dir/server.err"
 is "$(sql s.db 'SELECT state FROM study')" paused 'a pause survives its server'
-kill -9 $server
-reap $server 2>/dev/null
+kill -INT $server
+reap $server
+is "$? $(sql s.db 'SELECT state FROM study')" '3 paused' 'one that leaves, too'
 is "$("$HPOTUNE" resume)" 'the next start places trials' \
     'resume without a server'
 is "$(sql s.db 'SELECT state FROM study')" interrupted 'is recorded'

@@ -265,8 +265,8 @@ study_ended(struct tuner *t)
 		    t->exhausted ? t->plugs.strategy->name : "",
 		    t->exhausted ? " has nothing left to try" : "");
 	}
-	if (t->shutdown)
-		t->row.state = STUDY_INTERRUPTED;
+	if (t->shutdown && !t->over)
+		t->row.state = t->paused ? STUDY_PAUSED : STUDY_INTERRUPTED;
 	else
 		t->row.state = t->failed ? STUDY_FAILED : STUDY_FINISHED;
 	if (*t->why == '\0' && t->shutdown)

@@ -33,7 +33,7 @@ test_err(void)
 	ok(strncmp(e.text, "trial 7: what", 13) == 0, "a prefix stays whole");
 	is_str(e.text + strlen(e.text) - 5, ": why", "and the end stays");
 	memset(path, '\xc3', sizeof path - 1);
-	for (i = 0; i < sizeof path - 2; i += 2)
+	for (i = 0; i < (int)sizeof path - 2; i += 2)
 		path[i + 1] = '\xa9';
 	for (i = 0; i < 4; i++) {
 		err_set(&e, ERR_FILE, "%.*s%s", i, "abcd", path);

@@ -126,7 +126,8 @@ reap $server 2>/dev/null
 server study.json
 retry grep -q 'it is paused: hpotune resume places trials' "$dir/server.err"
 is "$(sql s.db 'SELECT state FROM study')" paused 'a pause survives its server'
-kill -INT $server
+retry perl say.pl ask '{}' >/dev/null
+"$HPOTUNE" stop --now >/dev/null
 reap $server
 is "$? $(sql s.db 'SELECT state FROM study')" '3 paused' 'one that leaves, too'
 is "$("$HPOTUNE" resume)" 'the next start places trials' \
@@ -150,7 +151,7 @@ is "$("$HPOTUNE" stop --now study.json)" \
     'stop --now without a server'
 server study.json
 ok 'they were killed' retry sql_is s.db \
-    "SELECT count(*) > 0 FROM attempts WHERE signal = 9 AND trial > 4" 1
+    "SELECT count(*) > 0 FROM attempts WHERE signal = 9 AND attempt > 1" 1
 "$HPOTUNE" stop --now >/dev/null
 reap $server
 is $? 3 'stop ends the server as an interrupt does'

@@ -13,6 +13,7 @@
 #include "src/base/err.h"
 #include "src/base/mem.h"
 #include "src/store/store.h"
+#include "tests/asks.h"
 #include "tests/ledger.h"
 #include "tests/rig.h"
 
@@ -258,6 +259,7 @@ compare(struct ledger *l, const struct rig *r, int trials)
 	    "SELECT trial, attempt, step, value FROM metrics "
 	    "WHERE name = 'score'",
 	    metric_row);
+	l->v->broken = asks_broken(r, s, &l->v->promises);
 	store_close(s);
 	if (l->v->trials != trials)
 		fault(l, &l->v->open, "%d trials instead of %d", l->v->trials,
@@ -292,7 +294,7 @@ int
 verdict_faults(const struct verdict *v)
 {
 	return v->twice + v->forgotten + v->doubled + v->invented +
-	       v->false_lost + v->open + v->orphans;
+	       v->false_lost + v->broken + v->open + v->orphans;
 }
 
 void
@@ -303,6 +305,8 @@ verdict_add(struct verdict *a, const struct verdict *b)
 	a->reports += b->reports;
 	a->lost += b->lost;
 	a->shim_kills += b->shim_kills;
+	a->promises += b->promises;
+	a->broken += b->broken;
 	a->twice += b->twice;
 	a->forgotten += b->forgotten;
 	a->doubled += b->doubled;

@@ -12,12 +12,14 @@ struct verdict {
 	int trials, attempts, reports;
 	int lost; /* attempts that ended as lost */
 	int shim_kills;
+	int promises; /* to a user who asked for something */
 	/* What must not be: */
 	int twice; /* attempts that started more than once */
 	int forgotten; /* reports that were written and are not in the store */
 	int doubled; /* reports that are in the store twice */
 	int invented; /* rows of the store that nothing stands behind */
 	int false_lost; /* lost, though nobody killed the supervisor */
+	int broken; /* promises that were not kept */
 	int open; /* rows that are not over, trials too few or too many */
 	int orphans; /* processes still alive */
 };

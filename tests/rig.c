@@ -87,6 +87,7 @@ rig_open(struct rig *r, uint64_t seed, const char *members)
 	PATH(r, ledger, "ledger");
 	PATH(r, fail_log, "fail.log");
 	PATH(r, server_log, "server.log");
+	PATH(r, promises, "promises");
 	f = fopen(r->study, "w");
 	if (f == NULL ||
 	    fprintf(f, "{\n\"study\": \"rig\",\n%s}\n", members) < 0 ||

@@ -15,7 +15,7 @@
 struct rig {
 	char dir[64]; /* everything below is in here */
 	char study[96], db[96], trials[96];
-	char ledger[96], fail_log[96], server_log[96];
+	char ledger[96], fail_log[96], server_log[96], promises[96];
 	uint64_t rng;
 };
 

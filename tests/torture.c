@@ -19,6 +19,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
+#include "tests/asks.h"
 #include "tests/ledger.h"
 #include "tests/rig.h"
 #include "tests/tap.h"
@@ -70,6 +71,7 @@ struct run {
 	int shim_kills; /* at least */
 	int shim_percent; /* of server kills that also kill a supervisor */
 	int term_percent; /* of lives that end with SIGTERM first */
+	int ask_percent; /* of lives in which a user asks for something */
 	int trials; /* of each round */
 	int seconds; /* a control gives up then; 0: never */
 	uint64_t life_us; /* a server lives at most so long; 0: as fits */
@@ -147,7 +149,9 @@ round_open(struct rig *r, const struct run *run, uint64_t seed)
 	    "\"calm\", \"even\", \"good\", \"bad\", \"deaf\", \"fail\", "
 	    "\"daemon\"]},\n"
 	    "  \"steps\": {\"type\": \"int\", \"min\": 1, \"max\": 4},\n"
-	    "  \"ms\": {\"type\": \"int\", \"min\": 0, \"max\": 8}},\n"
+	    "  \"ms\": {\"type\": \"int\", \"min\": 0, \"max\": 8},\n"
+	    "  \"tag\": {\"type\": \"int\", \"min\": 0, "
+	    "\"max\": 1000000000}},\n"
 	    "\"strategy\": {\"name\": \"random\", \"seed\": %llu},\n"
 	    "\"stopping\": {\"rule\": \"threshold\", \"lower\": 0},\n"
 	    "\"trial\": {\"command\": %s, \"grace\": 0.05, \"max_run\": 5, "
@@ -190,10 +194,17 @@ job_done(const struct job *j)
 
 /* Let it live for a while, then kill it: how it ended. */
 static int
-live_and_die(struct rig *r, const struct run *run, int64_t us, pid_t pid)
+live_and_die(
+    struct rig *r, const struct run *run, int64_t us, pid_t pid, struct ask *a)
 {
 	int status = 0;
 
+	if (us >= 0 && rig_random(r, 100) < (uint64_t)run->ask_percent) {
+		if (rig_wait(pid, us, &status))
+			return status;
+		ask_begin(a, r, run->trials);
+		us /= 2;
+	}
 	if (rig_wait(pid, us, &status))
 		return status;
 	if (rig_random(r, 100) < (uint64_t)run->term_percent) {
@@ -214,11 +225,13 @@ serve_once(struct rig *r, struct job *j, struct life *life)
 	pid_t pid = rig_serve(r, run->fail, NULL, false);
 	bool tired = job_done(j);
 	int64_t us = tired ? -1 : (int64_t)rig_random(r, life->us);
-	int status = live_and_die(r, run, us, pid);
+	struct ask a = { 0 };
+	int status = live_and_die(r, run, us, pid, &a);
 	/* SIGTERM kills one that does not listen yet. */
 	bool killed = WIFSIGNALED(status) && (WTERMSIG(status) == SIGKILL ||
 						 WTERMSIG(status) == SIGTERM);
 
+	ask_end(&a, r);
 	if (killed || (WIFEXITED(status) && WEXITSTATUS(status) == 3)) {
 		j->mine->kills += killed;
 		if (!tired && rig_random(r, 100) < (uint64_t)run->shim_percent)
@@ -276,13 +289,14 @@ score_show(const struct run *run, const struct score *s, int64_t ms)
 	const struct verdict *v = &s->v;
 
 	printf("# %s: %d server kills, %d supervisor kills, %d trials, "
-	       "%d attempts (%d lost), %d reports, %.1f s\n",
+	       "%d attempts (%d lost), %d reports, %d promises, %.1f s\n",
 	    run->name, s->kills, v->shim_kills, v->trials, v->attempts, v->lost,
-	    v->reports, (double)ms / 1000);
+	    v->reports, v->promises, (double)ms / 1000);
 	printf("# ran twice %d, forgotten %d, doubled %d, invented %d, "
-	       "lost for no reason %d, open %d, left running %d\n",
+	       "lost for no reason %d, broken promises %d, open %d, "
+	       "left running %d\n",
 	    v->twice, v->forgotten, v->doubled, v->invented, v->false_lost,
-	    v->open, v->orphans);
+	    v->broken, v->open, v->orphans);
 }
 
 static void
@@ -331,7 +345,8 @@ run_run(const struct run *run, uint64_t seed, int jobs, bool keep)
 	{                                                                  \
 		.name = "control: " text, .caught = true, .trials = 60,    \
 		.fail = bug "," SERVER_DELAYS SHIM_DELAYS, .seconds = 180, \
-		.life_us = 500000, .want = offsetof(struct verdict, field) \
+		.life_us = 500000, .ask_percent = 50,                      \
+		.want = offsetof(struct verdict, field)                    \
 	}
 
 static const struct run controls[] = {
@@ -341,6 +356,8 @@ static const struct run controls[] = {
 	CONTROL("the end before the last output", "bug.end_before_output",
 	    forgotten),
 	CONTROL("output read without a mark", "bug.no_cursor", doubled),
+	CONTROL("an answer before the commit",
+	    "tuner.before_commit=kill%5,bug.answer_first", broken),
 };
 
 int
@@ -359,6 +376,7 @@ main(int argc, char **argv)
 		.fail = SERVER_DELAYS SHIM_DELAYS,
 		.kills = KILLS,
 		.term_percent = 3,
+		.ask_percent = 10,
 		.trials = 100 };
 	struct run shims = { .name = "servers and supervisors",
 		.fail = SERVER_DELAYS SHIM_KILLS,

@@ -1,0 +1,136 @@
+/*
+ * Asks by the commands that users have.  Promises are lines of a file: "stop
+ * TRIAL" and "tag NUMBER", a setting that carries the number.
+ */
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "src/base/err.h"
+#include "src/store/store.h"
+#include "tests/asks.h"
+#include "tests/rig.h"
+
+/* One that listens is not only about to be there, or dead. */
+static bool
+server_listens(const struct rig *r)
+{
+	struct sockaddr_un un = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	bool listens;
+
+	(void)snprintf(
+	    un.sun_path, sizeof un.sun_path, "%.90s/rig.d/control", r->dir);
+	listens =
+	    fd != -1 && connect(fd, (struct sockaddr *)&un, sizeof un) == 0;
+	if (fd != -1)
+		(void)close(fd);
+	return listens;
+}
+
+static void __attribute__((noreturn))
+ask_run(const struct ask *a, const struct rig *r)
+{
+	char exe[600], word[64];
+	int null = open("/dev/null", O_RDWR);
+
+	(void)snprintf(exe, sizeof exe, "%s/tests/hpotune-fail", rig_top());
+	if (dup2(null, 1) == -1 || dup2(null, 2) == -1)
+		_exit(125);
+	(void)snprintf(word, sizeof word, a->stop > 0 ? "%ld" : "tag=%ld",
+	    a->stop > 0 ? a->stop : a->tag);
+	(void)execl(exe, exe, a->stop > 0 ? "stop" : "enqueue", r->db, word,
+	    (char *)NULL);
+	_exit(125);
+}
+
+void
+ask_begin(struct ask *a, struct rig *r, int trials)
+{
+	*a = (struct ask){ 0 };
+	if (!server_listens(r))
+		return;
+	if (rig_random(r, 2) == 0)
+		a->stop = 1 + (long)rig_random(r, (uint64_t)trials);
+	else
+		a->tag = 1 + (long)rig_random(r, 1000000000);
+	a->pid = fork();
+	if (a->pid == 0)
+		ask_run(a, r);
+}
+
+void
+ask_end(struct ask *a, struct rig *r)
+{
+	int status = -1;
+	FILE *f;
+
+	if (a->pid <= 0)
+		return;
+	(void)rig_wait(a->pid, -1, &status);
+	a->pid = 0;
+	if (status != 0)
+		return;
+	f = fopen(r->promises, "a");
+	if (f == NULL ||
+	    fprintf(f, "%s %ld\n", a->stop > 0 ? "stop" : "tag",
+		a->stop > 0 ? a->stop : a->tag) < 0 ||
+	    fclose(f) != 0)
+		abort();
+}
+
+/* One number that a query gives, -1 when it gives none. */
+static long
+number_of(struct store *s, const char *sql, long arg)
+{
+	char text[32];
+	const char *args[] = { text, NULL };
+	struct store_rows *rows = NULL;
+	struct err e = ERR_INIT;
+	long n = -1;
+
+	(void)snprintf(text, sizeof text, "%ld", arg);
+	if (store_rows_open(&rows, s, sql, args, &e) != 0)
+		return -1;
+	if (store_rows_next(rows, &e) == 1)
+		n = (long)store_rows_int(rows, 0);
+	store_rows_close(rows);
+	return n;
+}
+
+int
+asks_broken(const struct rig *r, struct store *s, int *promises)
+{
+	FILE *f = fopen(r->promises, "r");
+	char what[8];
+	int broken = 0;
+	long n, kept;
+
+	*promises = 0;
+	while (f != NULL && fscanf(f, "%7s %ld", what, &n) == 2) {
+		(*promises)++;
+		kept = strcmp(what, "stop") == 0
+			   ? number_of(s,
+				 "SELECT state = 'cancelled' FROM trials "
+				 "WHERE trial = CAST(?1 AS INTEGER)",
+				 n)
+			   : number_of(s,
+				 "SELECT count(*) FROM t_queue WHERE "
+				 "json_extract(params, '$.tag') = "
+				 "CAST(?1 AS INTEGER)",
+				 n);
+		if (kept == 1)
+			continue;
+		broken++;
+		printf("# FAULT: promised, not kept: %s %ld\n", what, n);
+	}
+	if (f != NULL)
+		(void)fclose(f);
+	return broken;
+}

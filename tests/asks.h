@@ -6,6 +6,7 @@
 #ifndef TESTS_ASKS_H
 #define TESTS_ASKS_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 struct rig;
@@ -17,8 +18,10 @@ struct ask {
 	long tag; /* of the setting to try, or 0 */
 };
 
-/* Ask something of the server, if it listens. */
-void ask_begin(struct ask *, struct rig *, int trials);
+/* Whether there is a server that listens. */
+bool ask_heard(const struct rig *);
+/* Ask it something. */
+void ask_begin(struct ask *, struct rig *);
 /* Wait for the answer and write down what was promised. */
 void ask_end(struct ask *, struct rig *);
 /* How many promises the store does not keep; each is printed. */

@@ -28,6 +28,7 @@ enum {
 	LIFE_FIRST_US = 30000,
 	LIFE_MIN_US = 2000,
 	LIFE_MAX_US = 400000,
+	ASK_US = 100000,
 	QUIET_MS = 5000,
 	ROUND_MAX_MS = 240000,
 	JOBS_MAX = 64,
@@ -200,10 +201,12 @@ live_and_die(
 	int status = 0;
 
 	if (us >= 0 && rig_random(r, 100) < (uint64_t)run->ask_percent) {
-		if (rig_wait(pid, us, &status))
-			return status;
-		ask_begin(a, r, run->trials);
-		us /= 2;
+		for (us = 0; us < ASK_US && !ask_heard(r); us += ASK_US / 50)
+			if (rig_wait(pid, ASK_US / 50, &status))
+				return status;
+		if (us < ASK_US)
+			ask_begin(a, r);
+		us = (int64_t)rig_random(r, ASK_US);
 	}
 	if (rig_wait(pid, us, &status))
 		return status;
@@ -357,7 +360,7 @@ static const struct run controls[] = {
 	    forgotten),
 	CONTROL("output read without a mark", "bug.no_cursor", doubled),
 	CONTROL("an answer before the commit",
-	    "tuner.before_commit=kill%5,bug.answer_first", broken),
+	    "tuner.answered=kill%50,bug.answer_first", broken),
 };
 
 int
@@ -376,7 +379,7 @@ main(int argc, char **argv)
 		.fail = SERVER_DELAYS SHIM_DELAYS,
 		.kills = KILLS,
 		.term_percent = 3,
-		.ask_percent = 10,
+		.ask_percent = 20,
 		.trials = 100 };
 	struct run shims = { .name = "servers and supervisors",
 		.fail = SERVER_DELAYS SHIM_KILLS,

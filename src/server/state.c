@@ -23,6 +23,7 @@
 #define BALLAST_MAX (64L << 20) /* bytes */
 #define BALLAST_SHARE 64 /* of the free space */
 #define LOCK_PAUSE_MS 10L
+#define LOCK_TRIES_LIVE 25
 #define LOCK_TRIES 500
 
 int
@@ -115,7 +116,9 @@ lock_take(int fd)
 			errno = EAGAIN;
 		if (errno != EAGAIN)
 			return -1;
-		if (tries++ == LOCK_TRIES || lock_holder_lives(fd)) {
+		/* One that lives may have been killed a moment ago. */
+		if (tries++ >=
+		    (lock_holder_lives(fd) ? LOCK_TRIES_LIVE : LOCK_TRIES)) {
 			errno = EAGAIN;
 			return -1;
 		}

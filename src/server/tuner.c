@@ -369,6 +369,10 @@ tuner_turn(struct tuner *t, struct err *e)
 	turn_write(t);
 	if (fail_bug("bug.act_before_commit"))
 		tuner_act(t);
+	if (t->n_requests > 0 && fail_bug("bug.answer_first")) {
+		tuner_reply_all(t, true);
+		fail_point("tuner.answered");
+	}
 	fail_point("tuner.before_commit");
 	if (!t->store_failed && store_commit(t->store, t->durable, e) != 0)
 		tuner_break(t, e);

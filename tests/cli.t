@@ -221,10 +221,16 @@ cat >bad/study.json <<'END'
 END
 run start bad/study.json
 is "$status" 1 'all trials fail: exit status'
-like "$out" '0 failed, 3 cancelled$' 'all trials are counted'
+like "$out" '0 failed, 3 waiting$' 'all trials are counted'
 like "$out" '^every slot is drained: .*, trial 3 with: exit status 7$' \
     'and the reason is told'
-sed -i 's/"bad"/"far"/; s/exit 7/echo hpotune: loss=1/' bad/study.json
+sed -i 's/exit 7/echo hpotune: loss=1/' bad/study.json
+run start --quiet bad/study.json
+is "$(sql bad/bad.db "SELECT min(trial) || state || max(attempts)
+    FROM trials WHERE attempts > 1")" 1completed2 \
+    'mended, it goes on with these trials'
+is "$(sql bad/bad.db "SELECT completed FROM study")" 10 'none is missing'
+sed -i 's/"bad"/"far"/' bad/study.json
 json_ok start --detach bad/study.json
 is "$(json '$.study')" far 'start --detach --json: the study'
 ok 'and its server, which ran it' retry sql_is bad/far.db \

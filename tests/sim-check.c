@@ -217,6 +217,8 @@ check_final(struct sim *s, const struct tally *t)
 			    t->trial, t->free);
 		break;
 	case TRIAL_WAITING:
+		good = strstr(s->why, "drained") != NULL;
+		break;
 	case TRIAL_STARTING:
 	case TRIAL_RUNNING:
 	case TRIAL_STOPPING:

@@ -73,6 +73,26 @@ why_print(struct store *store, struct err *e)
 	return 0;
 }
 
+/* ", 3 cancelled": only when there are any. */
+static int
+rest_print(struct store *store, struct err *e)
+{
+	struct store_rows *rows;
+	int rc;
+
+	if (store_rows_open(&rows, store,
+		"SELECT state, count(*) FROM trials WHERE state IN "
+		"('waiting', 'cancelled') GROUP BY state",
+		NULL, e) != 0)
+		return -1;
+	while ((rc = store_rows_next(rows, e)) == 1)
+		printf(", %lld %s", (long long)store_rows_int(rows, 1),
+		    store_rows_text(rows, 0));
+	store_rows_close(rows);
+	printf("\n");
+	return rc;
+}
+
 static int
 study_print(struct store *store, char *metric, size_t n, struct err *e)
 {
@@ -81,8 +101,7 @@ study_print(struct store *store, char *metric, size_t n, struct err *e)
 
 	if (store_rows_open(&rows, store,
 		"SELECT name, state, trials, completed, stopped, failed, "
-		"metric, (SELECT count(*) FROM trials "
-		"WHERE state = 'cancelled') FROM study",
+		"metric FROM study",
 		NULL, e) != 0)
 		return -1;
 	rc = store_rows_next(rows, e);
@@ -95,12 +114,10 @@ study_print(struct store *store, char *metric, size_t n, struct err *e)
 		    (long long)store_rows_int(rows, 3),
 		    (long long)store_rows_int(rows, 4),
 		    (long long)store_rows_int(rows, 5));
-		if (store_rows_int(rows, 7) > 0)
-			printf(", %lld cancelled",
-			    (long long)store_rows_int(rows, 7));
-		printf("\n");
 	}
 	store_rows_close(rows);
+	if (rc >= 0)
+		rc = rest_print(store, e);
 	return rc < 0 ? -1 : why_print(store, e);
 }
 

@@ -313,17 +313,23 @@ tuner_attempt_ended(struct tuner *t, struct live *l,
 	live_remove(t, l);
 }
 
-/* A limit ended the study: everything that runs is stopped for good. */
 static void
 study_over(struct tuner *t, bool failed, const char *why)
 {
-	struct live *l;
-	size_t i;
-
 	t->over = true;
 	t->failed = failed;
 	(void)snprintf(t->why, sizeof t->why, "%s", why);
 	tuner_event(t, failed ? "error" : "info", "study", 0, 0, "%s", why);
+}
+
+/* A limit ended the study: everything that runs is stopped for good. */
+static void
+limit_reached(struct tuner *t, bool failed, const char *why)
+{
+	struct live *l;
+	size_t i;
+
+	study_over(t, failed, why);
 	for (i = t->n_live; i-- > 0;) {
 		l = t->live[i];
 		if (trial_state_placed(l->row.state)) {
@@ -372,23 +378,24 @@ tuner_check_limits(struct tuner *t)
 		(void)snprintf(why, sizeof why,
 		    "the target %g was reached by trial %" PRId64,
 		    t->study->target, t->best_trial);
-		study_over(t, false, why);
+		limit_reached(t, false, why);
 	} else if (lim->failed_trials > 0 &&
 		   t->n_failed >= lim->failed_trials) {
 		(void)snprintf(why, sizeof why,
 		    "%" PRId64 " trials failed (limits.failed_trials)",
 		    t->n_failed);
-		study_over(t, true, why);
+		limit_reached(t, true, why);
 	} else if (all_drained(t) && live_placed(t) == 0) {
 		(void)snprintf(why, sizeof why,
 		    "every slot is drained: trial after trial failed at "
 		    "once%.160s",
 		    t->last_bad);
+		/* What waits has retries left: the next start takes it up. */
 		study_over(t, true, why);
 	} else if (lim->wall_time_ms > 0) {
 		left = lim->wall_time_ms - tuner_elapsed_ms(t);
 		if (left <= 0)
-			study_over(t, false, "limits.wall_time was reached");
+			limit_reached(t, false, "limits.wall_time was reached");
 		else
 			tuner_wake_in(t, left);
 	}

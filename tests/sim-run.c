@@ -29,11 +29,8 @@ server_down(struct sim *s, bool restart)
 	s->tuner = NULL;
 	s->restart = s->restart || restart;
 	s->down_ms = loop_now_ms(s->loop);
-	if (restart) {
+	if (restart)
 		s->full = false;
-		s->paused = false;
-		loop_timer_stop(s->unpause);
-	}
 	loop_timer_set(s->reopen,
 	    1 + sim_below(s, sim_chance(s, 0.7) ? 500 : DOWN_MAX_MS));
 }
@@ -65,6 +62,19 @@ note_adopted(struct sim *s)
 		(void)snprintf(s->adopted[s->n_adopted], sizeof s->adopted[0],
 		    "%s", store_rows_text(r, 0));
 	store_rows_close(r);
+}
+
+/* A pause outlives its server, whether its answer came or not. */
+static void
+note_paused(struct sim *s)
+{
+	s->paused =
+	    sim_number(s, "SELECT count(*) FROM t_study WHERE state = 'paused'",
+		NULL) == 1;
+	s->attempts_when_paused =
+	    sim_number(s, "SELECT count(*) FROM t_attempt", NULL);
+	if (s->paused && !loop_timer_pending(s->unpause))
+		loop_timer_set(s->unpause, 1000);
 }
 
 static bool
@@ -101,6 +111,7 @@ server_up(struct sim *s)
 	if (s->reader == NULL &&
 	    store_open(&s->reader, s->db, STORE_READ, &e) != 0)
 		sim_wrong(s, "the store cannot be read: %s", e.text);
+	note_paused(s);
 	return true;
 }
 
@@ -263,8 +274,8 @@ server_done(struct sim *s)
 
 	(void)snprintf(s->why, sizeof s->why, "%s", tuner_why(s->tuner));
 	waiting = sim_number(s,
-	    "SELECT count(*) FROM t_study WHERE state = "
-	    "'interrupted'",
+	    "SELECT count(*) FROM t_study WHERE state IN "
+	    "('interrupted', 'paused')",
 	    NULL);
 	server_down(s, true);
 	if (waiting == 0) {

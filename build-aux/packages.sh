@@ -19,5 +19,6 @@ need_packages()
 	    return 1; }
 }
 
-build_packages='autoconf automake gcc libc6-dev libcjson-dev libevent-dev
-libopenblas-dev libpcre2-dev libsqlite3-dev make pkg-config zlib1g-dev'
+build_packages='autoconf automake gcc libc6-dev libcjson-dev
+libcurl4-openssl-dev libevent-dev libexpat1-dev libopenblas-dev libpcre2-dev
+libsqlite3-dev libssl-dev make pkg-config zlib1g-dev'

@@ -11,7 +11,10 @@ cat >rules <<'END'
 src/base/(err|log|mem|rng|fail)\.	src/base/(err|log|mem|rng|fail)\.h	-
 src/base/loop\.	src/base/.*	event2/.*
 src/base/gz\.	src/base/(err|mem|gz)\.h	zlib\.h
-src/base/http.*	src/base/.*	curl/.*
+src/base/http.*	src/base/.*	curl/.*|dlfcn\.h
+src/base/digest\.	src/base/(err|mem|digest)\.h	openssl/.*
+src/base/xml\.	src/base/(err|mem|xml)\.h	expat\.h
+src/base/child\.	src/base/.*	-
 src/base/json.*	src/base/(err|log|mem|rng|fail|text|json.*)\.h	cjson/.*
 src/base/.*	src/base/(err|log|mem|rng|fail|text)\.h	-
 src/model/.*	src/model/.*|src/base/(err|log|mem|rng|fail|text|json)\.h	-

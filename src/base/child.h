@@ -1,0 +1,37 @@
+/*
+ * A helper program of ours (tar, a credential process): started without a
+ * shell, its output collected on the loop, its end heard by its descriptor,
+ * never by a signal.
+ */
+
+#ifndef BASE_CHILD_H
+#define BASE_CHILD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct child;
+struct err;
+struct loop;
+
+struct child_spec {
+	char *const *argv; /* argv[0] is looked for in PATH */
+	const char *dir; /* working folder, NULL = ours */
+	int64_t timeout_ms; /* then it is killed; 0 = 60 s */
+	size_t most; /* bytes of output; 0 = 1 MiB; more: it is killed */
+};
+
+/*
+ * status: as of waitpid, -1 when it was killed for time or length (why says
+ * so).  out is what it printed on stdout, with a NUL after it; its stderr goes
+ * to ours.  Called once, from the loop.
+ */
+typedef void
+child_cb(void *arg, int status, const char *out, size_t len, const char *why);
+
+int child_start(struct child **, struct loop *, const struct child_spec *,
+    child_cb *, void *arg, struct err *);
+/* Kill it and wait for it; no callback.  Not from inside the callback. */
+void child_kill(struct child *);
+
+#endif /* BASE_CHILD_H */

@@ -1,0 +1,26 @@
+/*
+ * Small XML answers as a tree: the only door to expat.  Names lose their
+ * prefix; entities declared by the document, and documents nested deeper than
+ * 32 or with more than 100,000 elements, are errors.
+ */
+
+#ifndef BASE_XML_H
+#define BASE_XML_H
+
+#include <stddef.h>
+
+struct err;
+struct xml; /* one element */
+
+int xml_parse(struct xml **, const char *text, size_t len, struct err *);
+void xml_free(struct xml *); /* the root */
+const char *xml_name(const struct xml *);
+/* The text directly inside, "" when there is none. */
+const char *xml_text(const struct xml *);
+/* The first child, or the next sibling, of this name (NULL = any); or NULL. */
+const struct xml *xml_first(const struct xml *, const char *name);
+const struct xml *xml_next(const struct xml *, const char *name);
+/* The text of the element at a path such as "Error/Code"; NULL if missing. */
+const char *xml_get(const struct xml *, const char *path);
+
+#endif /* BASE_XML_H */

@@ -1,0 +1,64 @@
+/*
+ * What the environment and the shared files (~/.aws/config, credentials) say:
+ * region, endpoints, profiles.  Reads files once; asks nobody.
+ */
+
+#ifndef AWS_CONFIG_H
+#define AWS_CONFIG_H
+
+#include <stdbool.h>
+
+struct aws_config;
+struct err;
+
+enum aws_service {
+	AWS_SAGEMAKER,
+	AWS_LOGS,
+	AWS_CLOUDWATCH,
+	AWS_EVENTS,
+	AWS_SQS,
+	AWS_S3,
+	AWS_STS,
+	AWS_SERVICES
+};
+
+/*
+ * env: where variables are looked up, getenv as a rule.  profile and region:
+ * of study.json, NULL = the usual chain.  A profile that does not exist, or a
+ * file that cannot be read, is an error; a missing region is one only when
+ * aws_config_region is asked (IMDS may know it).
+ */
+typedef const char *aws_getenv(const char *name);
+int aws_config_open(struct aws_config **, aws_getenv *env, const char *profile,
+    const char *region, struct err *);
+void aws_config_free(struct aws_config *);
+
+/* NULL when nobody says. */
+const char *aws_config_region(const struct aws_config *);
+void aws_config_set_region(struct aws_config *, const char *);
+/* The profile in force, "default" when none is named. */
+const char *aws_config_profile(const struct aws_config *);
+/* Whether the profile was named (then the keys of the environment yield). */
+bool aws_config_profile_named(const struct aws_config *);
+/* A key of a profile (credentials file first, then config), or NULL. */
+const char *
+aws_config_get(const struct aws_config *, const char *profile, const char *key);
+const char *aws_config_env(const struct aws_config *, const char *name);
+const char *aws_config_ca_bundle(const struct aws_config *);
+
+struct aws_endpoint {
+	char *url; /* "https://host[:port][/path]", no "/" at its end */
+	char *host; /* with its port */
+	char *path; /* of url, "" when it has none */
+	bool custom; /* named by the user: S3 paths carry the bucket */
+	bool plain; /* http:// */
+};
+/* Partitions (China, US government), FIPS and dual stack as they are set. */
+int aws_config_endpoint(const struct aws_config *, enum aws_service,
+    struct aws_endpoint *, struct err *);
+void aws_endpoint_fini(struct aws_endpoint *);
+/* "logs", "monitoring": the name in the credential scope. */
+const char *aws_service_scope(enum aws_service);
+const char *aws_service_name(enum aws_service); /* for people */
+
+#endif /* AWS_CONFIG_H */

@@ -1,0 +1,49 @@
+/*
+ * The credential chain: environment, profiles with assumed roles, web
+ * identity, shared files, credential_process, container, IMDSv2; in botocore's
+ * order (reference: AWS SDKs and Tools guide, "Standardized credential
+ * providers").  Keys stay in memory: never in a row, a log, an argument list
+ * or an error.
+ */
+
+#ifndef AWS_CRED_H
+#define AWS_CRED_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "trials/aws-sign.h"
+
+struct aws_config;
+struct aws_cred;
+struct err;
+struct http;
+struct loop;
+
+/* keys is NULL when there are none: then e says where was looked. */
+typedef void
+aws_cred_cb(void *arg, const struct aws_keys *keys, const struct err *e);
+
+struct aws_cred *
+aws_cred_new(struct loop *, struct http *, const struct aws_config *);
+void aws_cred_free(struct aws_cred *);
+
+/*
+ * Ask for keys that are good now; the callback comes from the loop or, when
+ * they are at hand, at once.  The keys are borrowed until it returns.  Several
+ * may wait for one refresh.  From 15 min before they expire a refresh is begun
+ * beside their use; in the last 10 min it is waited for.
+ */
+void aws_cred_get(struct aws_cred *, aws_cred_cb *, void *arg);
+/* The caller no longer waits. */
+void aws_cred_forget(struct aws_cred *, void *arg);
+/* The other side said that they are no good: the next get fetches new ones. */
+void aws_cred_spoil(struct aws_cred *, const char *key_id);
+/* The clock of the other side is ahead by so much (STS is signed too). */
+void aws_cred_set_offset(struct aws_cred *, int64_t offset_s);
+/* "environment", "profile x", "container": for doctor; "" = not known yet. */
+const char *aws_cred_source(const struct aws_cred *);
+/* Seconds since 1970 when they expire; 0 = never or not known. */
+int64_t aws_cred_expiry_s(const struct aws_cred *);
+
+#endif /* AWS_CRED_H */

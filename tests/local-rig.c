@@ -49,6 +49,7 @@ on_event(void *arg, const struct launch_event *ev)
 		t->reads++;
 		t->cursor = ev->u.cursor;
 		break;
+	case LAUNCH_SLOTS:
 	case LAUNCH_NOTE:
 		t->notes++;
 		buf_printf(&t->note, "%s\n", ev->u.note.text);

@@ -45,6 +45,7 @@ hear(void *arg, const struct launch_event *ev)
 	case LAUNCH_READ:
 		ear->read = ev->u.cursor.metrics;
 		break;
+	case LAUNCH_SLOTS:
 	case LAUNCH_NOTE:
 		break;
 	case LAUNCH_EXIT:

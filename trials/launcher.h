@@ -16,6 +16,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "src/model/trial.h"
+
 struct err;
 struct json;
 struct loop;
@@ -31,6 +33,11 @@ struct launch_cursor {
 	bool metrics_skip;
 };
 
+/* What the earlier attempts of a trial came to. */
+struct launch_past {
+	int capacity; /* ended for want of a machine: spot, capacity, quota */
+};
+
 /* One attempt.  Everything is borrowed until the call returns. */
 struct launch_spec {
 	int64_t trial;
@@ -43,7 +50,10 @@ struct launch_spec {
 	char *const *env; /* HPOTUNE_ and SM_ names: "NAME=VALUE", NULL */
 	const char *params_json;
 	const struct study_trial *settings; /* workdir, env, limits, … */
+	struct launch_past past;
 	struct launch_cursor cursor; /* look only */
+	bool up; /* look only: LAUNCH_UP of it is recorded */
+	bool stopping; /* look only: somebody wants its end */
 };
 
 struct launch_exit {
@@ -57,21 +67,30 @@ struct launch_exit {
 	int64_t ended_us;
 	int64_t max_rss; /* bytes */
 	int64_t cpu_us;
+	/* What only the launcher can know; END_NONE = the fields above say. */
+	enum end_class end;
+	bool billed; /* billable_s is known */
+	bool priced; /* cost is known */
+	double billable_s; /* seconds that are paid for, of one machine */
+	double cost; /* dollars */
 	char why[160]; /* one clause, "" when the code says all */
 };
+
+enum launch_level { LAUNCH_INFO, LAUNCH_WARNING, LAUNCH_ERROR };
 
 enum launch_event_kind {
 	LAUNCH_UP, /* the trial's process is there */
 	LAUNCH_REPORT, /* one value of one metric */
 	LAUNCH_READ, /* output was read up to cursor: commit it with the reports */
 	LAUNCH_NOTE, /* something for view events */
+	LAUNCH_SLOTS, /* slots() answers another number now */
 	LAUNCH_EXIT, /* over; all its output was delivered before */
 	LAUNCH_LOST /* over, and nobody knows how */
 };
 
 struct launch_event {
 	enum launch_event_kind kind;
-	int64_t trial;
+	int64_t trial; /* 0: of the whole study (notes, slots) */
 	int attempt;
 	union {
 		struct {
@@ -84,10 +103,16 @@ struct launch_event {
 			bool has_step;
 			int64_t step;
 			double value; /* may be NaN or infinite */
+			int64_t time_us; /* when it was said; 0 = now */
+			/*
+			 * It may have been delivered before: what is recorded
+			 * already with this time and value is passed over.
+			 */
+			bool again;
 		} report;
 		struct launch_cursor cursor;
 		struct {
-			bool warn;
+			enum launch_level level;
 			const char *text;
 		} note;
 		struct launch_exit exit;
@@ -111,6 +136,7 @@ enum launch_look {
 struct launch_env {
 	struct loop *loop;
 	const char *study;
+	const char *study_id; /* 6 hex digits: no other study has both */
 	const char *metric; /* the objective: pretend reports it */
 	bool maximize;
 	const char *state_dir; /* NAME.d, absolute */
@@ -121,16 +147,52 @@ struct launch_env {
 	void *arg;
 };
 
+/* Folders as the trial sees them. */
+struct launch_dirs {
+	const char *checkpoint, *output, *model, *params, *metrics;
+};
+
+/* Something that runs elsewhere under a name of ours. */
+struct launch_stray {
+	const char *name; /* of the job */
+	const char *study, *study_id, *uuid; /* of its tags; NULL = missing */
+	const char *state, *place;
+	int64_t started_us; /* 0 = it has not */
+};
+/* True: it is to be ended.  Asked once for each. */
+typedef bool launch_stray_cb(void *arg, const struct launch_stray *);
+/* One line of doctor: what, how it stands, how to mend it (or NULL). */
+typedef void launch_doctor_cb(void *arg, enum launch_level, const char *what,
+    const char *text, const char *mend);
+
 struct launcher {
 	const char *name; /* as written in study.json */
 	const char *about;
 	const struct option *options;
+	/* Where a trial finds its folders; NULL = below its trial_dir. */
+	const struct launch_dirs *dirs;
 
 	/*
 	 * Check what the options alone do not show (patterns that do not
 	 * compile, say) before anything is created; NULL = nothing to check.
+	 * An ERR_USAGE says itself where it stands (json_err).
 	 */
 	int (*check)(const struct study_trial *, const struct option_value *,
+	    struct err *);
+	/* Processes that share trial.batch; NULL = one. */
+	int (*replicas)(
+	    const struct study_trial *, const struct option_value *);
+	/*
+	 * Dollars that one attempt costs at the very most; NaN = a price is
+	 * missing; NULL = it costs nothing.
+	 */
+	double (*worst_cost)(
+	    const struct study_trial *, const struct option_value *);
+	/* Find what runs under names of ours; NULL = it leaves nothing behind. */
+	int (*strays)(const struct launch_env *, launch_stray_cb *, void *arg,
+	    struct err *);
+	/* What must be there for it to work; NULL = nothing. */
+	int (*doctor)(const struct launch_env *, launch_doctor_cb *, void *arg,
 	    struct err *);
 	int (*open)(void **ctx, const struct launch_env *, struct err *);
 	/* Let go of everything; what runs goes on running. */

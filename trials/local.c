@@ -150,7 +150,7 @@ local_note(struct local_attempt *a, bool warn, const char *fmt, ...)
 	va_start(ap, fmt);
 	(void)vsnprintf(text, sizeof text, fmt, ap);
 	va_end(ap);
-	ev.u.note.warn = warn;
+	ev.u.note.level = warn ? LAUNCH_WARNING : LAUNCH_INFO;
 	ev.u.note.text = text;
 	local_emit(a, &ev);
 }

@@ -104,6 +104,9 @@ expected_put(struct buf *b, const struct option *o)
 		range_put(b, o);
 		buf_puts(b, " or a list of texts without commas");
 		break;
+	case OPTION_JSON:
+		buf_puts(b, "an object or a list");
+		break;
 	}
 }
 
@@ -221,6 +224,7 @@ set_value(struct option_value *v, const struct option *o, struct written w)
 {
 	switch (o->type) {
 	case OPTION_BOOL: /* has no number and no text in JSON */
+	case OPTION_JSON:
 	case OPTION_END:
 		break;
 	case OPTION_INT:
@@ -272,9 +276,12 @@ option_read(struct option_value *v, const struct option *o,
 	struct buf want = { 0 };
 	bool yes, good;
 
+	v->json = j;
 	if (json_type(j) == JSON_ARRAY)
 		w.list = j;
-	if (o->type == OPTION_BOOL) {
+	if (o->type == OPTION_JSON) {
+		good = w.list != NULL || json_type(j) == JSON_OBJECT;
+	} else if (o->type == OPTION_BOOL) {
 		good = json_bool(j, &yes);
 		v->number = good && yes;
 	} else {

@@ -25,8 +25,9 @@ enum option_type {
 	OPTION_STEPS, /* a count, or a share of max_steps: "20%" or 0 < x < 1 */
 	OPTION_DURATION, /* seconds, or "90s" "10m" "2h" "1d" */
 	OPTION_SIZE, /* bytes, or "512MiB" "4GiB" */
-	OPTION_WORDS /* a text, a whole number or a list of texts without
-			 * commas: text has them joined by commas */
+	OPTION_WORDS, /* a text, a whole number or a list of texts without
+		       * commas: text has them joined by commas */
+	OPTION_JSON /* an object or a list that the plug reads itself */
 };
 
 struct option {
@@ -45,6 +46,8 @@ struct option_value {
 	bool is_share; /* OPTION_STEPS: number is a share in (0, 1] */
 	double number; /* also for OPTION_BOOL (0 or 1) and durations (s) */
 	char *text; /* OPTION_TEXT and _WORDS: owned by the values */
+	const struct json *json; /* as written, of the study's document; or
+				  * NULL: for errors, and for OPTION_JSON */
 };
 
 /* Number of rows of a table (which may be NULL). */

@@ -251,6 +251,7 @@ study_read_trial(struct study *s, const struct json *block, struct err *e)
 	t->grace_ms = GRACE_MS;
 	t->retries = RETRIES;
 	t->gpus = -1;
+	t->dir = s->dir;
 	t->env = xcalloc(1, sizeof *t->env);
 	t->pass_env = xcalloc(1, sizeof *t->pass_env);
 	if (json_only(block, known, e) != 0)
@@ -302,5 +303,6 @@ study_trial_clear(struct study_trial *t)
 	}
 	free(t->metrics);
 	free(t->step_regex);
+	free(t->batch_param);
 	free(t->workdir);
 }

@@ -56,6 +56,13 @@ struct study_trial {
 	int64_t memory; /* bytes, 0 = not given */
 	enum study_launcher launcher;
 	int64_t processes; /* of launcher, 0 = not given */
+	const char *dir; /* of study.json, absolute */
+	/*
+	 * trial.batch.global: a number, or the name of an integer parameter.
+	 * A trial is given the share of each of its replicas.
+	 */
+	int64_t batch_global; /* 0 = not given */
+	char *batch_param; /* or NULL */
 };
 
 struct study_limits {

@@ -144,6 +144,9 @@ hear_read(struct live *l, const struct launch_cursor *c)
 void
 tuner_hear(void *arg, const struct launch_event *ev)
 {
+	static const char *const levels[] = { [LAUNCH_INFO] = "info",
+		[LAUNCH_WARNING] = "warning",
+		[LAUNCH_ERROR] = "error" };
 	struct tuner *t = arg;
 	struct live *l;
 
@@ -163,8 +166,10 @@ tuner_hear(void *arg, const struct launch_event *ev)
 		hear_read(l, &ev->u.cursor);
 		break;
 	case LAUNCH_NOTE:
-		tuner_event(t, ev->u.note.warn ? "warning" : "info", "launch",
-		    ev->trial, ev->attempt, "%s", ev->u.note.text);
+		tuner_event(t, levels[ev->u.note.level], "launch", ev->trial,
+		    ev->attempt, "%s", ev->u.note.text);
+		break;
+	case LAUNCH_SLOTS:
 		break;
 	case LAUNCH_EXIT:
 		tuner_attempt_ended(t, l, &ev->u.exit, NULL);

@@ -1,0 +1,256 @@
+/*
+ * What the files of the sagemaker launcher share.
+ *
+ *   sagemaker-options.c  the backend block: table, reading, checks (pure)
+ *   sagemaker-plan.c     which machine, spot or not, how long, what it may cost
+ *   sagemaker-dist.c     the table of distributed launchers
+ *   sagemaker-spec.c     what the entry script is told (pure)
+ *   sagemaker-request.c  the body of CreateTrainingJob (pure)
+ *   sagemaker-run.sh     the entry script, embedded at build
+ *   sagemaker.c          the plug: slots, start, stop, look, collect
+ *   sagemaker-code.c     the code folder to S3, once
+ *   sagemaker-launch.c   create, adopt, quarantine
+ *   sagemaker-poll.c     list and describe
+ *   sagemaker-end.c      what an ended job was
+ *   sagemaker-logs.c …   the trial's output; sagemaker-metrics.c instead of it
+ */
+
+#ifndef SAGEMAKER_H
+#define SAGEMAKER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "trials/launcher.h"
+
+struct aws;
+struct aws_call;
+struct aws_answer;
+struct buf;
+struct err;
+struct json;
+struct loop;
+struct loop_timer;
+struct option;
+struct option_value;
+struct report_rules;
+struct study_trial;
+
+/* ---- the backend block ------------------------------------------------- */
+
+enum sm_launcher {
+	/* started by our own entry script, in any image */
+	SM_NONE,
+	SM_TORCHRUN,
+	SM_MPIRUN,
+	/* by the toolkit inside AWS's own images, told by hyperparameters */
+	SM_TOOLKIT, /* script mode, one process per host */
+	SM_SMDDP,
+	SM_MODELPARALLEL, /* with parameters: v1 over MPI, v2 over torchrun */
+	SM_PARAMETER_SERVER,
+	SM_MPI,
+	SM_TORCH_DISTRIBUTED,
+	SM_LAUNCHERS
+};
+
+struct sm_type {
+	char *name; /* "ml.g5.xlarge" */
+	double price; /* dollars an hour of one instance; NaN = not given */
+};
+
+struct sm_group { /* of a heterogeneous cluster */
+	char *name;
+	struct sm_type type;
+	int count;
+};
+
+struct sm_input {
+	char *channel;
+	char *s3; /* URI; NULL: a file system, block says which */
+	bool sharded; /* by S3 key, else replicated */
+	const struct json *block; /* further members as they are, or NULL */
+};
+
+struct sm_pair {
+	char *name, *value;
+};
+
+struct sm_settings {
+	char *region, *profile; /* or NULL */
+	char *role, *image;
+	struct sm_type *types; /* in order of preference */
+	size_t n_types;
+	int count; /* instances of one job */
+	struct sm_group *groups; /* instead of types and count */
+	size_t n_groups;
+	int64_t volume_gb;
+	bool spot, force_spot; /* spot without checkpoints */
+	int64_t max_run_s, max_wait_s; /* max_wait 0: not spot */
+	int on_demand_after; /* 0 = never */
+	int64_t keep_alive_s;
+	char *bucket, *prefix; /* of "s3", no slashes at the ends */
+	char *code; /* absolute folder, or NULL */
+	bool checkpoints; /* false: the study says it writes none */
+	struct sm_input *inputs;
+	size_t n_inputs;
+	char *input_mode; /* File, FastFile, Pipe */
+	enum sm_launcher launcher;
+	int per_host; /* processes_per_host; 0 = one per GPU of the host */
+	const struct json *dist; /* the distribution block, or NULL */
+	struct sm_pair *tags;
+	size_t n_tags;
+	char **subnets, **security_groups; /* end with NULL; or NULL */
+	int parallel; /* of this backend; 0 = limits.parallel */
+	double pace;
+	bool metrics_from_cloudwatch; /* not from the logs */
+	bool watch_events; /* EventBridge to SQS */
+	bool publish; /* metrics of the study to CloudWatch */
+	const struct json *alarm; /* or NULL */
+	const struct json *extra; /* members of the request as they are */
+};
+
+extern const struct option sm_options[];
+/* Also checks what needs no wire.  Errors say where (json_err). */
+int sm_settings_read(struct sm_settings **, const struct option_value *,
+    const struct study_trial *, struct err *);
+void sm_settings_free(struct sm_settings *);
+
+/* ---- the plan of one attempt ------------------------------------------- */
+
+struct sm_plan {
+	const struct sm_type *type; /* NULL with groups */
+	int instances; /* of all groups */
+	bool spot;
+	int64_t max_run_s, max_wait_s; /* 0: no MaxWait */
+	double price; /* dollars an hour of the whole cluster; NaN */
+};
+/* capacity: attempts of the trial that ended for want of a machine. */
+void sm_plan_make(struct sm_plan *, const struct sm_settings *, int capacity);
+/* The dearest that any attempt may become; NaN = a price is missing. */
+double sm_worst_cost(const struct sm_settings *);
+/* Dollars of billable seconds; NaN = no price. */
+double sm_cost(const struct sm_settings *, const char *instance_type,
+    int instances, double billable_s);
+/* GPUs of one instance of a type by its name; 0 = none, -1 = not known. */
+int sm_type_gpus(const char *type);
+/* Processes that train together: instances x processes per host. */
+int sm_replicas(const struct sm_settings *);
+
+/* ---- names and request -------------------------------------------------- */
+
+#define SM_NAME_MAX 64
+
+/* hpt-STUDY-ID- : what every job of this study begins with. */
+void sm_prefix(char out[SM_NAME_MAX], const char *study, const char *study_id);
+void sm_job_name(char out[SM_NAME_MAX], const char *prefix, int64_t trial,
+    int attempt, const char *uuid);
+/* s3 key prefix of the study: "hpotune/mnist-1a2b3c" */
+char *sm_study_key(
+    const struct sm_settings *, const char *study, const char *study_id);
+
+/* Everything CreateTrainingJob is made of. */
+struct sm_request {
+	const struct sm_settings *settings;
+	const struct sm_plan *plan;
+	const struct launch_spec *spec;
+	const char *job;
+	const char *study_id;
+	const char *metric; /* the objective */
+	const char *study_key; /* of sm_study_key */
+	const char *code_key; /* of sm_code: prefix of run.sh and code.tar.gz */
+	const char *region;
+};
+/* The body, or -1 when AWS's limits do not let it be sent. */
+int sm_request_put(struct buf *, const struct sm_request *, struct err *);
+/* The pieces HPT_SPEC_n of the entry script's text, for tests too. */
+void sm_spec_put(struct buf *, const struct sm_request *);
+/* The hyperparameters the toolkit wants, as members of an object. */
+void sm_dist_put(struct buf *, const struct sm_request *, bool *first);
+/* The entry script. */
+extern const char sm_run_sh[];
+
+/* ---- an attempt, and the launcher --------------------------------------- */
+
+enum sm_state {
+	SM_CODE, /* waits for the code to be in S3 */
+	SM_ADOPT, /* found in the store: is there a job? */
+	SM_SENT, /* Create is on its way, or its answer was not clear */
+	SM_CREATED, /* it exists and does not train yet */
+	SM_RUNNING,
+	SM_ABANDON, /* unwanted, and perhaps never created: quarantine */
+	SM_DRAIN, /* over; its last output is read */
+	SM_OVER /* LAUNCH_EXIT or LAUNCH_LOST is waiting to be delivered */
+};
+
+struct sm_log; /* sagemaker-logs.c */
+
+struct sm_attempt {
+	struct sm *sm;
+	int64_t trial;
+	int attempt;
+	int slot;
+	char uuid[37];
+	char job[SM_NAME_MAX];
+	char *dir; /* trial_dir/attempt-N, absolute; made when needed */
+	char *body; /* of Create, until it exists */
+	struct sm_plan plan;
+	enum sm_state state;
+	bool up; /* LAUNCH_UP was told, now or by an earlier server */
+	bool stop; /* its end is wanted */
+	bool stop_sent; /* and AWS has said yes */
+	bool described; /* once after it came to be */
+	int64_t sent_ms; /* loop time of the last Create */
+	int64_t missing_since_ms; /* -1 = it is there */
+	int n_missing;
+	int interruptions; /* told of */
+	char secondary[32]; /* SecondaryStatus as last heard */
+	bool trained; /* it has been in Training */
+	struct aws_call *call; /* create or describe under way */
+	struct aws_call *stop_call;
+	struct loop_timer *timer; /* next describe or try */
+	struct launch_exit exit; /* filled by sagemaker-end.c */
+	bool lost;
+	struct launch_cursor cursor;
+	struct sm_log *log;
+};
+
+struct sm; /* sagemaker-parts.h: the launcher's own */
+
+/* ---- output -------------------------------------------------------------- */
+
+/*
+ * The reader of all attempts' output.  Reports, cursors and notes go through
+ * emit, which keeps them until collect.  GetLogEvents on the streams of
+ * JOB/algo-1 in rotation; with many attempts one FilterLogEvents sweep.
+ */
+struct sm_logs;
+struct sm_logs_env {
+	struct loop *loop;
+	struct aws *aws;
+	const struct study_trial *settings; /* metrics, step_regex */
+	const char *metric;
+	const char *prefix; /* of job names */
+	double pace;
+	bool cloudwatch; /* GetMetricData instead of the logs */
+	void (*emit)(void *arg, const struct launch_event *);
+	void *arg;
+};
+int sm_logs_open(struct sm_logs **, const struct sm_logs_env *, struct err *);
+void sm_logs_close(struct sm_logs *);
+/*
+ * Begin to read the output of a job: since is the newest event that is
+ * recorded (ms since 1970; 0 = read all).  dir: where its file "log" is kept.
+ */
+struct sm_log *sm_log_follow(struct sm_logs *, int64_t trial, int attempt,
+    const char *job, const char *dir, int64_t since_ms);
+/* It was interrupted or restarted: there will be another stream. */
+void sm_log_restarted(struct sm_log *);
+/*
+ * The job is over: read everything once more from its start, late lines too;
+ * then done is called, from the loop, and the log may be freed.
+ */
+void sm_log_finish(struct sm_log *, void (*done)(void *arg), void *arg);
+void sm_log_free(struct sm_log *);
+
+#endif /* SAGEMAKER_H */

@@ -27,24 +27,55 @@ enum aws_class {
 const char *aws_class_name(enum aws_class);
 /* status 0: no answer came.  code and message may be "". */
 enum aws_class aws_classify(int status, const char *code, const char *message);
+/* "com.amazonaws.sqs#QueueDoesNotExist:http://…" -> "QueueDoesNotExist". */
+char *aws_code_plain(const char *);
 
 struct aws_bucket {
 	double rate; /* per second, now */
 	double most; /* per second, when nothing throttles */
 	double burst;
 	double tokens;
-	int64_t at_ms;
+	int64_t at_ms; /* of tokens */
+	int64_t moved_ms; /* when rate was last changed */
+	int64_t cut_ms; /* when it was last halved */
 };
 void aws_bucket_init(struct aws_bucket *, double rate, int64_t now_ms);
 /* 0: take one now (and it is taken); else milliseconds to wait. */
 int64_t aws_bucket_take(struct aws_bucket *, int64_t now_ms);
-void aws_bucket_throttled(struct aws_bucket *, int64_t now_ms);
+/*
+ * A request that was sent at sent_ms was throttled: halve the rate.  One that
+ * was on its way already when it was last halved tells nothing new.
+ */
+void aws_bucket_throttled(struct aws_bucket *, int64_t sent_ms, int64_t now_ms);
+/* A good answer: back towards most, by a fiftieth of it and by time. */
 void aws_bucket_good(struct aws_bucket *, int64_t now_ms);
 
 /*
+ * The retry budget (botocore's standard mode): when nothing works, calls are
+ * no longer tried again and again.
+ */
+enum { AWS_BUDGET = 500, AWS_COST_RETRY = 5, AWS_COST_TIMEOUT = 10 };
+struct aws_budget {
+	int left;
+};
+void aws_budget_init(struct aws_budget *);
+/* Whether the cost of one more try is there; then it is taken. */
+bool aws_budget_take(struct aws_budget *, int cost);
+/* A good answer: what its last retry cost comes back, or else 1. */
+void aws_budget_good(struct aws_budget *, int cost);
+
+/*
  * Milliseconds before try n + 1 (n = 1 after the first): u in [0, 1) times the
- * smaller of base * 2^(n-1) and 20 s; at least what the other side asked for.
+ * smaller of 1 s * 2^(n-1) and 20 s; at least what the other side asked for.
  */
 int64_t aws_backoff_ms(int n, double u, int64_t retry_after_ms);
+
+/*
+ * What the headers Retry-After (seconds) and x-amz-retry-after (milliseconds)
+ * ask for, each or both NULL: milliseconds, 5 min at most, 0 = nothing.
+ */
+int64_t aws_retry_after_ms(const char *seconds, const char *ms);
+/* "Sun, 06 Nov 1994 08:49:37 GMT" -> seconds since 1970; false if it is not. */
+bool aws_date_s(const char *, int64_t *);
 
 #endif /* AWS_RETRY_H */

@@ -188,6 +188,19 @@ struct launcher {
 	 */
 	double (*worst_cost)(
 	    const struct study_trial *, const struct option_value *);
+	/*
+	 * Milliseconds that one attempt takes at the very most, with the
+	 * waiting before it and its end; 0 = no bound; NULL = trial.max_run
+	 * and the grace.
+	 */
+	int64_t (*worst_ms)(
+	    const struct study_trial *, const struct option_value *);
+	/*
+	 * A stop that was acknowledged goes on without us, and takes minutes:
+	 * who has to leave at once leaves when no stop is pending, and the
+	 * next server finds the attempts again.
+	 */
+	bool slow_end;
 	/* Find what runs under names of ours; NULL = it leaves nothing behind. */
 	int (*strays)(const struct launch_env *, launch_stray_cb *, void *arg,
 	    struct err *);
@@ -213,6 +226,8 @@ struct launcher {
 	 * SIGKILL at once.  Harmless when repeated.
 	 */
 	void (*stop)(void *ctx, int64_t trial, int attempt, bool now);
+	/* Stops asked for that nobody has acknowledged yet; NULL = never any. */
+	int (*stops_pending)(void *ctx);
 	/* After a restart: find it again, and adopt it when it is there. */
 	enum launch_look (*look)(
 	    void *ctx, const struct launch_spec *, struct err *);

@@ -132,6 +132,7 @@ int cmd_check(struct cli *);
 int cmd_doctor(struct cli *);
 int cmd_enqueue(struct cli *);
 int cmd_help(struct cli *);
+int cmd_import(struct cli *);
 int cmd_logs(struct cli *);
 int cmd_pause(struct cli *);
 int cmd_replay(struct cli *);

@@ -65,6 +65,12 @@ static const struct cli_option replay_options[] = {
 	{ NULL },
 };
 
+static const struct cli_option import_options[] = {
+	{ "output", 'o', "FILE", "write it there, a new file" },
+	{ "definition", 0, "NAME", "which training definition, of several" },
+	{ .name = NULL },
+};
+
 const struct cli_command cli_commands[] = {
 	{ "start", "[STUDY]",
 	    "create or resume a study and run it to its limits", start_options,
@@ -100,6 +106,9 @@ const struct cli_command cli_commands[] = {
 	    NULL, 0, 1, true, cmd_strategies },
 	{ "rules", "[NAME]", "what stops bad trials early, and the options",
 	    NULL, 0, 1, true, cmd_rules },
+	{ "import", "sagemaker FILE",
+	    "a study.json from a SageMaker tuning job's JSON", import_options,
+	    2, 2, false, cmd_import },
 	{ "doctor", "[STUDY]", "what on this machine could hurt a study", NULL,
 	    0, 1, true, cmd_doctor },
 	{ "help", "[COMMAND]", "this list, or all about one command", NULL, 0,

@@ -1,0 +1,80 @@
+/* hpotune import: a study.json from what somebody else's tuner was told. */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "src/base/err.h"
+#include "src/base/json.h"
+#include "src/base/mem.h"
+#include "src/cli/cli.h"
+#include "src/cli/import-sagemaker.h"
+
+/* A new file: what is there already is somebody's work. */
+static int
+file_write(const char *path, const struct buf *text, struct err *e)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	size_t done = 0;
+	ssize_t n;
+
+	if (fd == -1)
+		return err_set(e, ERR_FILE, "%s: %s", path, strerror(errno));
+	while (done < text->len) {
+		n = write(fd, text->data + done, text->len - done);
+		if (n == -1) {
+			err_set(e, ERR_FILE, "%s: %s", path, strerror(errno));
+			(void)close(fd);
+			(void)unlink(path);
+			return -1;
+		}
+		done += (size_t)n;
+	}
+	if (close(fd) == -1)
+		return err_set(e, ERR_FILE, "%s: %s", path, strerror(errno));
+	return 0;
+}
+
+static void
+notes_print(const struct buf *notes)
+{
+	const char *at = buf_str(notes), *end;
+
+	for (; *at != '\0'; at = end + 1) {
+		end = strchr(at, '\n');
+		fprintf(stderr, "hpotune: note: %.*s\n", (int)(end - at), at);
+	}
+}
+
+int
+cmd_import(struct cli *cli)
+{
+	const char *path = cli->operands[1], *to = cli_value(cli, "output");
+	struct buf out = { 0 }, notes = { 0 };
+	struct json_doc *doc = NULL;
+	struct err e = ERR_INIT;
+	int rc;
+
+	if (strcmp(cli->operands[0], "sagemaker") != 0) {
+		err_set(&e, ERR_USAGE,
+		    "import: %s: what can be read is sagemaker",
+		    cli->operands[0]);
+		return cli_fail(&e);
+	}
+	rc = json_load(&doc, path, &e);
+	if (rc == 0)
+		rc = import_sagemaker(&out, &notes, json_root(doc),
+		    cli_value(cli, "definition"), &e);
+	if (rc == 0 && to != NULL)
+		rc = file_write(to, &out, &e);
+	else if (rc == 0)
+		rc = cli_print(&out) == CLI_DONE ? 0 : -1;
+	if (rc == 0)
+		notes_print(&notes);
+	json_free(doc);
+	buf_free(&out);
+	buf_free(&notes);
+	return rc == -1 ? cli_fail(&e) : CLI_DONE;
+}

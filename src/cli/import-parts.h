@@ -32,6 +32,8 @@ void import_note(struct import *, const char *);
 const struct json *
 import_at(const struct json *j, const char *a, const char *b);
 
+/* import-space.c: ranges and constants. */
+int import_space_put(struct import *, struct err *);
 /* import-job.c: the training definition. */
 int import_trial_put(struct import *, struct err *);
 int import_backend_put(struct import *, struct err *);

@@ -9,6 +9,7 @@
  *   sagemaker-run.sh     the entry script, embedded at build
  *   sagemaker.c          the plug: slots, start, stop, look, collect
  *   sagemaker-code.c     the code folder to S3, once
+ *   sagemaker-parts.h    an attempt, and what the files of the plug share
  *   sagemaker-launch.c   create, adopt, quarantine
  *   sagemaker-poll.c     list and describe
  *   sagemaker-end.c      what an ended job was
@@ -31,10 +32,10 @@ struct buf;
 struct err;
 struct json;
 struct loop;
-struct loop_timer;
 struct option;
 struct option_value;
 struct report_rules;
+struct sm_log; /* sagemaker-logs.c */
 struct study_trial;
 
 /* ---- the backend block ------------------------------------------------- */
@@ -169,53 +170,6 @@ void sm_spec_put(struct buf *, const struct sm_request *);
 void sm_dist_put(struct buf *, const struct sm_request *, bool *first);
 /* The entry script. */
 extern const char sm_run_sh[];
-
-/* ---- an attempt, and the launcher --------------------------------------- */
-
-enum sm_state {
-	SM_CODE, /* waits for the code to be in S3 */
-	SM_ADOPT, /* found in the store: is there a job? */
-	SM_SENT, /* Create is on its way, or its answer was not clear */
-	SM_CREATED, /* it exists and does not train yet */
-	SM_RUNNING,
-	SM_ABANDON, /* unwanted, and perhaps never created: quarantine */
-	SM_DRAIN, /* over; its last output is read */
-	SM_OVER /* LAUNCH_EXIT or LAUNCH_LOST is waiting to be delivered */
-};
-
-struct sm_log; /* sagemaker-logs.c */
-
-struct sm_attempt {
-	struct sm *sm;
-	int64_t trial;
-	int attempt;
-	int slot;
-	char uuid[37];
-	char job[SM_NAME_MAX];
-	char *dir; /* trial_dir/attempt-N, absolute; made when needed */
-	char *body; /* of Create, until it exists */
-	struct sm_plan plan;
-	enum sm_state state;
-	bool up; /* LAUNCH_UP was told, now or by an earlier server */
-	bool stop; /* its end is wanted */
-	bool stop_sent; /* and AWS has said yes */
-	bool described; /* once after it came to be */
-	int64_t sent_ms; /* loop time of the last Create */
-	int64_t missing_since_ms; /* -1 = it is there */
-	int n_missing;
-	int interruptions; /* told of */
-	char secondary[32]; /* SecondaryStatus as last heard */
-	bool trained; /* it has been in Training */
-	struct aws_call *call; /* create or describe under way */
-	struct aws_call *stop_call;
-	struct loop_timer *timer; /* next describe or try */
-	struct launch_exit exit; /* filled by sagemaker-end.c */
-	bool lost;
-	struct launch_cursor cursor;
-	struct sm_log *log;
-};
-
-struct sm; /* sagemaker-parts.h: the launcher's own */
 
 /* ---- output -------------------------------------------------------------- */
 

@@ -1,0 +1,334 @@
+/*
+ * The sagemaker launcher: what the files of the plug share.
+ *
+ *   sagemaker.c         the plug itself, the queue of events
+ *   sagemaker-open.c    the launcher comes and goes
+ *   sagemaker-code.c    the code folder to S3, once
+ *   sagemaker-launch.c  create, adopt, quarantine; the table of what may fail
+ *   sagemaker-mark.c    the note on disk that a Create may be on its way
+ *   sagemaker-poll.c    list and describe
+ *   sagemaker-turn.c    what a description changes; stop; end
+ *   sagemaker-end.c     what a job and its end were (pure)
+ *   sagemaker-quota.c   how many jobs AWS lets us have
+ *   sagemaker-sync.c    whether checkpoints still come to S3
+ *   sagemaker-gc.c      jobs that nobody owns; sagemaker-doctor.c
+ */
+
+#ifndef SAGEMAKER_PARTS_H
+#define SAGEMAKER_PARTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/base/mem.h"
+#include "trials/aws.h"
+#include "trials/launcher.h"
+#include "trials/sagemaker.h"
+
+struct child;
+struct err;
+struct json;
+struct loop;
+struct loop_timer;
+
+/* All of these are seconds at pace 1. */
+enum {
+	SM_LIST_S = 15, /* between two sweeps of the list */
+	SM_LIST_SOON_S = 2, /* the first one after something happened */
+	SM_LOST_S = 60, /* a job must be missing for so long */
+	SM_QUARANTINE_S = 900, /* a signed request may act for so long */
+	SM_CALL_S = 300, /* the tries of one call take so long at most */
+	SM_RETRY_S = 5, /* before another Create, Describe or Stop */
+	SM_RETRY_MOST_S = 60,
+	SM_PROBE_S = 300, /* a lowered cap rises by one */
+	SM_PROBE_NONE_S = 3600, /* a type that may not be used is tried again */
+	SM_SYNC_S = 600, /* between two looks at the checkpoints */
+	SM_SYNC_LATE_S = 1800 /* reports, but no checkpoint for so long */
+};
+
+enum {
+	SM_LANES = 4, /* Creates that the client has at once */
+	SM_PAGES = 100, /* of one sweep */
+	SM_MISSES = 3, /* descriptions that must say "no such job" */
+	SM_SLOTS_DEFAULT = 4
+};
+
+/* ---- a job as DescribeTrainingJob tells it (sagemaker-end.c, pure) ------- */
+
+enum sm_status {
+	SM_IN_PROGRESS, /* and every word that is not known */
+	SM_STOPPING,
+	SM_COMPLETED,
+	SM_FAILED,
+	SM_STOPPED,
+	SM_DELETING
+};
+
+struct sm_job {
+	enum sm_status status;
+	char secondary[32];
+	const char *uuid; /* of our environment variable; NULL = none */
+	const char *type; /* NULL with groups */
+	int instances; /* 0 = not told */
+	bool spot;
+	bool trained; /* its container has been there */
+	int interruptions;
+	double interrupted_s; /* the last one, 0 = none */
+	double created_s, started_s, ended_s; /* since 1970; 0 = not told */
+	double training_s, billable_s; /* NaN = not told */
+	const char *reason; /* FailureReason, "" = none */
+};
+
+/* Texts are borrowed from the JSON. */
+void sm_job_read(struct sm_job *, const struct json *);
+enum sm_status sm_status_read(const char *);
+bool sm_status_over(enum sm_status);
+/* How far a job in this secondary status has come: only greater is news. */
+int sm_secondary_rank(const char *);
+/*
+ * What its end was.  stop: we had asked for it.  The cost is left to the
+ * caller.  False: it is over and nobody knows how; why says what is known.
+ */
+bool sm_end_read(struct launch_exit *, const struct sm_job *, bool stop);
+/* The N of "exit code: N" in a reason; -1 when it does not say. */
+int sm_exit_code(const char *reason);
+
+/* ---- quota ---------------------------------------------------------------- */
+
+struct sm_limit { /* what ResourceLimitExceeded says */
+	char type[32]; /* "ml.g5.xlarge", "" = it does not say */
+	bool spot;
+	bool warm; /* of warm pools, not of jobs */
+	int limit, in_use, delta; /* instances; -1 = it does not say */
+};
+/* False: the text says nothing of limits that we understand. */
+bool sm_limit_read(struct sm_limit *, const char *text);
+
+struct sm_cap { /* jobs of one kind of machine that we may have */
+	char type[32];
+	bool spot;
+	int jobs;
+	int64_t since_ms; /* loop time of its last change */
+};
+
+/* ---- an attempt ------------------------------------------------------------ */
+
+enum sm_state {
+	SM_CODE, /* waits for the code to be in S3 */
+	SM_QUEUED, /* its Create is not with the client */
+	SM_SENT, /* Create is on its way, or its answer was not clear */
+	SM_ADOPT, /* found in the store: is there a job? */
+	SM_ABANDON, /* unwanted, and perhaps never created: quarantine */
+	SM_CREATED, /* it exists and does not train yet */
+	SM_RUNNING,
+	SM_DRAIN, /* over; its last output is read */
+	SM_OVER /* LAUNCH_EXIT or LAUNCH_LOST is in the queue */
+};
+
+struct sm_attempt {
+	struct sm *sm;
+	int64_t trial;
+	int attempt;
+	char uuid[37];
+	char job[SM_NAME_MAX];
+	char *dir; /* trial_dir/attempt-N */
+	struct launch_spec *spec; /* a copy, until the job exists */
+	char *body; /* of Create, the same */
+	struct sm_plan plan;
+	enum sm_state state;
+
+	bool sent; /* a Create was handed to the client, now or earlier */
+	bool up; /* LAUNCH_UP was told, now or by an earlier server */
+	bool checked; /* described once since it came to be */
+	bool trained;
+	bool stop; /* its end is wanted */
+	bool stop_sent; /* and AWS has said yes */
+	bool late; /* the last sweep has not seen it */
+	bool said_trouble;
+	enum sm_status status;
+	char secondary[32]; /* as last heard */
+	double created_s; /* the other side's clock; 0 = not told */
+	int64_t first_sent_s; /* wall time; 0 = never */
+	int64_t sent_ms; /* loop time when the last Create came back */
+	int64_t quarantine_ms; /* loop time at which SM_ABANDON ends */
+	int64_t missing_ms; /* loop time of the first miss; -1 = it is there */
+	int misses;
+	int tries; /* of what timer waits for */
+	int64_t interruptions; /* told of */
+
+	struct aws_call *call; /* create or describe */
+	struct aws_call *stop_call, *sync_call;
+	struct loop_timer *timer; /* the next create or describe */
+	struct loop_timer *stop_timer;
+
+	struct launch_exit exit;
+	bool lost;
+	char lost_why[160];
+	struct launch_cursor cursor;
+	struct sm_log *log;
+
+	int64_t reports; /* heard since its newest checkpoint came */
+	int64_t sync_ms; /* loop time when that was */
+	int64_t sync_s; /* its own time */
+	bool sync_said;
+};
+
+/* ---- the launcher ----------------------------------------------------------- */
+
+struct sm_event { /* with the texts it borrows, copied */
+	struct launch_event ev;
+	char *text;
+};
+
+enum sm_code_step {
+	SM_CODE_NONE,
+	SM_CODE_PACK,
+	SM_CODE_HEAD,
+	SM_CODE_PUT,
+	SM_CODE_PUT_RUN,
+	SM_CODE_WAIT, /* it failed in passing: tried again later */
+	SM_CODE_READY
+};
+
+struct sm_code {
+	enum sm_code_step step;
+	char *path; /* of the archive in NAME.d */
+	char *key; /* prefix of run.sh and code.tar.gz, "…/code/HASH" */
+	struct child *tar;
+	struct aws_call *call;
+	struct loop_timer *timer;
+	int tries;
+	bool said_trouble;
+};
+
+struct sm_poll {
+	struct loop_timer *timer;
+	struct aws_call *call; /* a page */
+	int pages; /* of this sweep */
+	char *token; /* of the page before */
+	double oldest_s; /* nothing older is asked for; 0 = no bound */
+	bool again; /* something happened during the sweep */
+	bool said_trouble;
+};
+
+struct sm {
+	struct loop *loop;
+	launch_cb *event;
+	void *arg;
+	char *study, *study_id, *metric, *state_dir;
+	const struct study_trial *trial;
+	struct sm_settings *set;
+	struct aws *aws;
+	struct sm_logs *logs;
+	char prefix[SM_NAME_MAX];
+	char *study_key;
+	int parallel;
+	int slots; /* as last told */
+
+	struct sm_attempt **attempts; /* in the order they came */
+	size_t n, cap;
+	struct sm_event *queue;
+	size_t n_queue, cap_queue;
+
+	int creating; /* Creates with the client */
+	struct sm_code code;
+	struct sm_poll poll;
+	struct sm_cap *caps;
+	size_t n_caps;
+	struct loop_timer *cap_timer;
+	struct loop_timer *sync_timer;
+};
+
+/* Milliseconds of so many seconds at this launcher's pace. */
+int64_t sm_ms(const struct sm *, int seconds);
+/* … of the pause before try n + 1 of something that failed. */
+int64_t sm_pause_ms(const struct sm *, int n);
+
+/* sagemaker.c */
+extern const struct launcher launcher_sagemaker;
+struct sm_attempt *sm_find(struct sm *, int64_t trial, int attempt);
+/* Keep an event until collect; what it borrows is copied. */
+void sm_emit(struct sm *, const struct launch_event *);
+/* A note of one attempt, or (NULL) of the study. */
+void sm_note(struct sm *, const struct sm_attempt *, enum launch_level,
+    const char *, ...) __attribute__((format(printf, 4, 5)));
+/* It is over: a->exit or, when lost, a->lost_why is told next. */
+void sm_over(struct sm_attempt *);
+/* The same with an end that is no job's. */
+void sm_over_unrun(
+    struct sm_attempt *, enum end_class, bool stopped, const char *why);
+
+/* sagemaker-open.c */
+int sm_open(void **, const struct launch_env *, struct err *);
+void sm_close(void *);
+/* The client and the settings without the rest, for gc and doctor. */
+int sm_open_client(struct sm *, const struct launch_env *, struct err *);
+void sm_attempt_free(struct sm_attempt *);
+/* Events of the output: LAUNCH_UP goes before the first report. */
+void sm_hear_log(void *sm, const struct launch_event *);
+
+/* sagemaker-spec.c's sibling: a copy that outlives start (sagemaker-keep.c) */
+struct launch_spec *sm_spec_keep(const struct launch_spec *);
+void sm_spec_drop(struct launch_spec *);
+
+/* sagemaker-code.c */
+/* Have the code in S3; attempts in SM_CODE go on when it is there. */
+void sm_code_want(struct sm *);
+void sm_code_close(struct sm *);
+
+/* sagemaker-launch.c */
+void sm_launch_queue(struct sm_attempt *);
+/* Hand Creates to the client while it has lanes free. */
+void sm_launch_pump(struct sm *);
+/* Describe says that there is no such job, and it was never seen. */
+void sm_launch_absent(struct sm_attempt *);
+/* The name is somebody else's. */
+void sm_launch_collision(struct sm_attempt *);
+/* A stop is wanted while nobody knows whether it exists. */
+void sm_launch_unwant(struct sm_attempt *);
+
+/* sagemaker-mark.c */
+/* Note, synced, that a Create goes out now. */
+int sm_mark_set(const struct sm_attempt *, struct err *);
+/* Wall time of the last such note, seconds since 1970; 0 = there is none. */
+int64_t sm_mark_time(const struct sm_attempt *);
+/* The folder of the attempt, with those above it. */
+int sm_dir_make(const struct sm_attempt *, struct err *);
+
+/* sagemaker-poll.c */
+/* A sweep of the list in at most so many milliseconds. */
+void sm_poll_soon(struct sm *, int64_t ms);
+void sm_describe(struct sm_attempt *);
+void sm_describe_in(struct sm_attempt *, int64_t ms);
+void sm_poll_close(struct sm *);
+
+/* sagemaker-turn.c */
+void sm_turn_seen(struct sm_attempt *, const struct sm_job *);
+void sm_turn_up(struct sm_attempt *, int64_t started_us);
+void sm_turn_follow(struct sm_attempt *);
+void sm_turn_missing(struct sm_attempt *);
+/* Ask for its end until somebody says yes. */
+void sm_turn_stop(struct sm_attempt *);
+
+/* sagemaker-quota.c */
+/* Create said no: lower what is ours. */
+void sm_quota_hit(struct sm_attempt *, const char *text);
+/* One of ours has ended. */
+void sm_quota_ended(struct sm_attempt *);
+/* The plan of an attempt: kinds that may not be used at all are passed over. */
+void sm_quota_plan(struct sm *, struct sm_plan *, int capacity);
+int sm_quota_slots(const struct sm *);
+void sm_quota_probe(void *sm);
+
+/* sagemaker-sync.c */
+void sm_sync_look(void *sm);
+void sm_sync_report(struct sm_attempt *);
+
+/* sagemaker-gc.c, sagemaker-doctor.c */
+int sm_strays(
+    const struct launch_env *, launch_stray_cb *, void *, struct err *);
+int sm_doctor(
+    const struct launch_env *, launch_doctor_cb *, void *, struct err *);
+
+#endif /* SAGEMAKER_PARTS_H */

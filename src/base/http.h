@@ -63,7 +63,7 @@ http_start(struct http *, const struct http_send *, http_cb *, void *arg);
 /* Drop it: its callback is not called. */
 void http_cancel(struct http_request *);
 
-/* Percent-encode all but letters, digits and "-_.~" (and "/" with slash). */
+/* Percent-encode all but letters, digits and "-_.~"; slash: "/" stays too. */
 struct buf;
 void http_put_encoded(struct buf *, const char *, size_t, bool slash);
 

@@ -1,0 +1,70 @@
+/*
+ * Finds libcurl when it is needed.  Linked to it, every start of the program
+ * would load and relocate some thirty libraries more, and most studies never
+ * leave their machine.
+ */
+
+#include <dlfcn.h>
+#include <string.h>
+
+#include "src/base/err.h"
+#include "src/base/http-parts.h"
+
+#define LIBRARY "libcurl.so.4"
+/* 7.88, as that of configure.ac. */
+enum { VERSION_LEAST = 0x075800 };
+
+static const struct {
+	const char *name;
+	size_t at;
+} functions[] = {
+	{ "curl_global_init", offsetof(struct http_lib, global_init) },
+	{ "curl_global_cleanup", offsetof(struct http_lib, global_cleanup) },
+	{ "curl_version_info", offsetof(struct http_lib, version_info) },
+	{ "curl_easy_init", offsetof(struct http_lib, easy_init) },
+	{ "curl_easy_setopt", offsetof(struct http_lib, easy_setopt) },
+	{ "curl_easy_getinfo", offsetof(struct http_lib, easy_getinfo) },
+	{ "curl_easy_strerror", offsetof(struct http_lib, easy_strerror) },
+	{ "curl_easy_cleanup", offsetof(struct http_lib, easy_cleanup) },
+	{ "curl_slist_append", offsetof(struct http_lib, slist_append) },
+	{ "curl_slist_free_all", offsetof(struct http_lib, slist_free_all) },
+	{ "curl_multi_init", offsetof(struct http_lib, multi_init) },
+	{ "curl_multi_setopt", offsetof(struct http_lib, multi_setopt) },
+	{ "curl_multi_add_handle",
+	    offsetof(struct http_lib, multi_add_handle) },
+	{ "curl_multi_remove_handle",
+	    offsetof(struct http_lib, multi_remove_handle) },
+	{ "curl_multi_socket_action",
+	    offsetof(struct http_lib, multi_socket_action) },
+	{ "curl_multi_info_read", offsetof(struct http_lib, multi_info_read) },
+	{ "curl_multi_assign", offsetof(struct http_lib, multi_assign) },
+	{ "curl_multi_cleanup", offsetof(struct http_lib, multi_cleanup) },
+};
+
+/* It stays open: what OpenSSL does at exit must still be there then. */
+int
+http_lib_load(struct http_lib *lib, struct err *e)
+{
+	void *so = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL), *f;
+	const curl_version_info_data *v;
+	size_t i;
+
+	if (so == NULL)
+		return err_set(e, ERR_FILE,
+		    "%s cannot be opened (Debian's package is libcurl4): %s",
+		    LIBRARY, dlerror());
+	for (i = 0; i < sizeof functions / sizeof *functions; i++) {
+		f = dlsym(so, functions[i].name);
+		if (f == NULL)
+			return err_set(e, ERR_FILE, "%s has no %s", LIBRARY,
+			    functions[i].name);
+		memcpy((char *)lib + functions[i].at, &f, sizeof f);
+	}
+	v = lib->version_info(CURLVERSION_NOW);
+	if (v->version_num < VERSION_LEAST)
+		return err_set(e, ERR_FILE, "%s is %s, older than 7.88",
+		    LIBRARY, v->version);
+	if (lib->global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
+		return err_set(e, ERR_FILE, "%s does not start", LIBRARY);
+	return 0;
+}

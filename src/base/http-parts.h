@@ -1,0 +1,75 @@
+/* What the files of http share; nobody else includes it. */
+
+#ifndef BASE_HTTP_PARTS_H
+#define BASE_HTTP_PARTS_H
+
+#include <curl/curl.h>
+
+#include "src/base/http.h"
+#include "src/base/mem.h"
+
+/* libcurl's functions, found when the program runs. */
+struct http_lib {
+	__typeof__(curl_global_init) *global_init;
+	__typeof__(curl_global_cleanup) *global_cleanup;
+	__typeof__(curl_version_info) *version_info;
+	__typeof__(curl_easy_init) *easy_init;
+	__typeof__(curl_easy_setopt) *easy_setopt;
+	__typeof__(curl_easy_getinfo) *easy_getinfo;
+	__typeof__(curl_easy_strerror) *easy_strerror;
+	__typeof__(curl_easy_cleanup) *easy_cleanup;
+	__typeof__(curl_slist_append) *slist_append;
+	__typeof__(curl_slist_free_all) *slist_free_all;
+	__typeof__(curl_multi_init) *multi_init;
+	__typeof__(curl_multi_setopt) *multi_setopt;
+	__typeof__(curl_multi_add_handle) *multi_add_handle;
+	__typeof__(curl_multi_remove_handle) *multi_remove_handle;
+	__typeof__(curl_multi_socket_action) *multi_socket_action;
+	__typeof__(curl_multi_info_read) *multi_info_read;
+	__typeof__(curl_multi_assign) *multi_assign;
+	__typeof__(curl_multi_cleanup) *multi_cleanup;
+};
+
+int http_lib_load(struct http_lib *, struct err *);
+
+/* "name", NUL, "value", NUL, and so on, of the last set that came. */
+struct http_headers {
+	struct buf text;
+};
+
+struct http {
+	struct http_lib lib;
+	struct loop *loop;
+	struct loop_timer *timer;
+	CURLM *multi;
+	char *ca_bundle;
+	struct http_request *first; /* all in flight */
+	struct http_socket *sockets;
+	bool delivering; /* http_close waits until it is over */
+	bool closed;
+};
+
+struct http_request {
+	struct http *http;
+	struct http_request *next, **link;
+	CURL *easy;
+	struct curl_slist *lines;
+	char *body;
+	http_cb *cb; /* NULL once it is being delivered */
+	void *arg;
+	bool post;
+	int sends; /* how often the request began to go out */
+	size_t most;
+	size_t too_long; /* than this */
+	struct http_headers headers;
+	struct buf answer;
+	char why[CURL_ERROR_SIZE];
+};
+
+/* What libcurl is told about a request, and what it hands over. */
+void http_request_setup(struct http_request *, const struct http_send *);
+/* The answer, from what came; the clause about a failure goes to text. */
+void http_request_answer(
+    struct http_request *, CURLcode, struct http_answer *, struct buf *text);
+
+#endif /* BASE_HTTP_PARTS_H */

@@ -1,0 +1,264 @@
+/*
+ * One request: how libcurl is set for it, what it hands over, and what that
+ * means.  Knows nothing of the loop.
+ */
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "src/base/http-parts.h"
+#include "src/base/text.h"
+
+enum {
+	CONNECT_MS = 10 * 1000,
+	TIMEOUT_MS = 60 * 1000,
+	KEPT_S = 60, /* an unused connection */
+	ANSWER_MAX = 16 << 20, /* bytes */
+	HEADERS_MAX = 256 << 10
+};
+
+/*
+ * Comes when a connection stands and the request is about to be written: up
+ * to here nothing of it has left.  It comes once more when a kept connection
+ * turns out dead.  The other side may have acted on the first copy, so what
+ * is not safe to repeat ends here: whether to send it again is for those to
+ * decide who know what it does.
+ */
+static int
+on_send(void *arg, char *there, char *here, int there_port, int here_port)
+{
+	struct http_request *r = arg;
+
+	(void)there;
+	(void)here;
+	(void)there_port;
+	(void)here_port;
+	r->sends++;
+	return r->post && r->sends > 1 ? CURL_PREREQFUNC_ABORT
+				       : CURL_PREREQFUNC_OK;
+}
+
+static size_t
+on_body(char *data, size_t size, size_t n, void *arg)
+{
+	struct http_request *r = arg;
+
+	n *= size;
+	if (n > r->most - r->answer.len) {
+		r->too_long = r->most;
+		return CURL_WRITEFUNC_ERROR;
+	}
+	buf_add(&r->answer, data, n);
+	return n;
+}
+
+/* One line.  A status line begins anew: what was before is interim. */
+static size_t
+on_header(char *line, size_t size, size_t n, void *arg)
+{
+	struct http_request *r = arg;
+	struct buf *b = &r->headers.text;
+	const char *end = line + n * size, *colon, *value;
+
+	n *= size;
+	if (n >= 5 && memcmp(line, "HTTP/", 5) == 0)
+		buf_clear(b);
+	if (n > HEADERS_MAX - b->len) {
+		r->too_long = HEADERS_MAX;
+		return CURL_WRITEFUNC_ERROR;
+	}
+	colon = memchr(line, ':', n);
+	if (colon == NULL || colon == line || memchr(line, '\0', n) != NULL)
+		return n;
+	for (value = colon + 1; value < end && strchr(" \t", *value); value++)
+		;
+	while (end > value && strchr(" \t\r\n", end[-1]) != NULL)
+		end--;
+	buf_add(b, line, (size_t)(colon - line));
+	buf_putc(b, '\0');
+	buf_add(b, value, (size_t)(end - value));
+	buf_putc(b, '\0');
+	return n;
+}
+
+const char *
+http_header(const struct http_answer *a, const char *name)
+{
+	const char *s, *end, *value;
+
+	if (a->headers == NULL || a->headers->text.len == 0)
+		return NULL;
+	end = a->headers->text.data + a->headers->text.len;
+	for (s = a->headers->text.data; s < end;
+	     s = value + strlen(value) + 1) {
+		value = s + strlen(s) + 1;
+		if (strcasecmp(s, name) == 0)
+			return value;
+	}
+	return NULL;
+}
+
+static void
+add_line(struct http_request *r, const char *line)
+{
+	struct curl_slist *lines = r->http->lib.slist_append(r->lines, line);
+
+	if (lines == NULL)
+		abort();
+	r->lines = lines;
+}
+
+/* Without an empty Expect: a body of size waits a second for leave to go. */
+static void
+set_headers(struct http_request *r, const struct http_send *s)
+{
+	bool typed = false;
+	size_t i;
+
+	add_line(r, "Expect:");
+	for (i = 0; s->headers != NULL && s->headers[i] != NULL; i++) {
+		add_line(r, s->headers[i]);
+		typed |= strncasecmp(s->headers[i], "Content-Type:", 13) == 0;
+	}
+	/* libcurl would call it a form. */
+	if (!typed)
+		add_line(r, "Content-Type:");
+	r->http->lib.easy_setopt(r->easy, CURLOPT_HTTPHEADER, r->lines);
+}
+
+static void
+set_method(struct http_request *r, const struct http_send *s)
+{
+	__typeof__(curl_easy_setopt) *set = r->http->lib.easy_setopt;
+
+	r->post = strcmp(s->method, "POST") == 0;
+	if (r->post || strcmp(s->method, "PUT") == 0 || s->body_len > 0) {
+		r->body = xmalloc(s->body_len + 1);
+		if (s->body_len > 0)
+			memcpy(r->body, s->body, s->body_len);
+		set(r->easy, CURLOPT_POST, 1L);
+		set(r->easy, CURLOPT_POSTFIELDS, r->body);
+		set(r->easy, CURLOPT_POSTFIELDSIZE_LARGE,
+		    (curl_off_t)s->body_len);
+	} else if (strcmp(s->method, "HEAD") == 0) {
+		set(r->easy, CURLOPT_NOBODY, 1L);
+		return;
+	}
+	set(r->easy, CURLOPT_CUSTOMREQUEST, s->method);
+}
+
+/*
+ * Paths go out as they were signed, dots included.  A resolver that does not
+ * answer is left behind in its thread: waiting for it would stop the loop.
+ */
+static void
+set_manners(struct http_request *r, const struct http_send *s)
+{
+	__typeof__(curl_easy_setopt) *set = r->http->lib.easy_setopt;
+	CURL *c = r->easy;
+
+	set(c, CURLOPT_NOSIGNAL, 1L);
+	set(c, CURLOPT_QUICK_EXIT, 1L);
+	set(c, CURLOPT_PROTOCOLS_STR, s->plain ? "http,https" : "https");
+	set(c, CURLOPT_DEFAULT_PROTOCOL, "https");
+	set(c, CURLOPT_DISALLOW_USERNAME_IN_URL, 1L);
+	set(c, CURLOPT_PATH_AS_IS, 1L);
+	set(c, CURLOPT_FOLLOWLOCATION, 0L);
+	set(c, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
+	set(c, CURLOPT_SSL_VERIFYPEER, 1L);
+	set(c, CURLOPT_SSL_VERIFYHOST, 2L);
+	set(c, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
+	set(c, CURLOPT_TCP_KEEPALIVE, 1L);
+	set(c, CURLOPT_MAXAGE_CONN, (long)KEPT_S);
+	set(c, CURLOPT_USERAGENT, PACKAGE_NAME "/" PACKAGE_VERSION);
+	if (r->http->ca_bundle != NULL)
+		set(c, CURLOPT_CAINFO, r->http->ca_bundle);
+	if (s->direct)
+		set(c, CURLOPT_PROXY, "");
+}
+
+static void
+set_hearing(struct http_request *r)
+{
+	__typeof__(curl_easy_setopt) *set = r->http->lib.easy_setopt;
+	CURL *c = r->easy;
+
+	set(c, CURLOPT_PRIVATE, (void *)r);
+	set(c, CURLOPT_ERRORBUFFER, r->why);
+	set(c, CURLOPT_PREREQFUNCTION, on_send);
+	set(c, CURLOPT_PREREQDATA, (void *)r);
+	set(c, CURLOPT_WRITEFUNCTION, on_body);
+	set(c, CURLOPT_WRITEDATA, (void *)r);
+	set(c, CURLOPT_HEADERFUNCTION, on_header);
+	set(c, CURLOPT_HEADERDATA, (void *)r);
+}
+
+void
+http_request_setup(struct http_request *r, const struct http_send *s)
+{
+	__typeof__(curl_easy_setopt) *set = r->http->lib.easy_setopt;
+
+	r->most = s->most > 0 ? s->most : ANSWER_MAX;
+	set_manners(r, s);
+	set_hearing(r);
+	set_method(r, s);
+	set_headers(r, s);
+	set(r->easy, CURLOPT_CONNECTTIMEOUT_MS,
+	    (long)(s->connect_ms > 0 ? s->connect_ms : CONNECT_MS));
+	set(r->easy, CURLOPT_TIMEOUT_MS,
+	    (long)(s->timeout_ms > 0 ? s->timeout_ms : TIMEOUT_MS));
+	set(r->easy, CURLOPT_URL, s->url);
+}
+
+/* libcurl begins its messages with a capital; ours go on from a colon. */
+static void
+put_why(struct http_request *r, CURLcode code, struct buf *text)
+{
+	const char *why = r->why;
+
+	if (r->too_long > 0) {
+		buf_printf(
+		    text, "the answer is longer than %zu bytes", r->too_long);
+		return;
+	}
+	if (code == CURLE_UNSUPPORTED_PROTOCOL) {
+		buf_puts(text, "the address is not https");
+		return;
+	}
+	if (code == CURLE_ABORTED_BY_CALLBACK) {
+		buf_puts(text, "the connection broke before an answer came");
+		return;
+	}
+	if (why[0] == '\0')
+		why = r->http->lib.easy_strerror(code);
+	if (isupper((unsigned char)why[0]) && islower((unsigned char)why[1])) {
+		buf_putc(text, (char)tolower((unsigned char)why[0]));
+		why++;
+	}
+	text_put_harmless(text, why, strlen(why), TEXT_LINE);
+}
+
+void
+http_request_answer(struct http_request *r, CURLcode code,
+    struct http_answer *a, struct buf *text)
+{
+	long status = 0;
+
+	*a = (struct http_answer){ .body = "", .error = "" };
+	if (code == CURLE_OK)
+		(void)r->http->lib.easy_getinfo(
+		    r->easy, CURLINFO_RESPONSE_CODE, &status);
+	a->status = (int)status;
+	if (status != 0) {
+		a->body = buf_str(&r->answer);
+		a->len = r->answer.len;
+		a->headers = &r->headers;
+		return;
+	}
+	put_why(r, code, text);
+	a->error = buf_str(text);
+	a->unsent = r->sends == 0;
+	a->timeout = code == CURLE_OPERATION_TIMEDOUT;
+}

@@ -1,0 +1,148 @@
+/* A pool, a server, and what was heard. */
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "src/base/err.h"
+#include "src/base/loop.h"
+#include "src/base/mem.h"
+#include "tests/http-rig.h"
+
+static void
+rig_wrong(struct rig *g, const char *what)
+{
+	printf("# %s\n", what);
+	g->wrong++;
+}
+
+static void
+rig_bail(const char *why)
+{
+	printf("Bail out! %s\n", why);
+	exit(1);
+}
+
+static void
+on_guard(void *arg)
+{
+	struct rig *g = arg;
+
+	g->late = true;
+}
+
+void
+rig_open(struct rig *g)
+{
+	struct err e = ERR_INIT;
+
+	unsetenv("http_proxy");
+	unsetenv("https_proxy");
+	unsetenv("all_proxy");
+	unsetenv("HTTPS_PROXY");
+	unsetenv("ALL_PROXY");
+	there_start(&g->there);
+	if (loop_open(&g->loop, LOOP_REAL, &e) == -1 ||
+	    http_open(&g->http, g->loop, NULL, &e) == -1)
+		printf("Bail out! %s
+", e.text), exit(1);
+	g->guard = loop_timer_new(g->loop, on_guard, g);
+}
+
+void
+rig_close(struct rig *g)
+{
+	loop_timer_free(g->guard);
+	http_close(g->http);
+	loop_close(g->loop);
+	there_stop(&g->there);
+}
+
+static void
+on_turn(void *arg)
+{
+	struct rig *g = arg;
+
+	if (g->open == 0 || g->late)
+		loop_stop(g->loop);
+}
+
+void
+settle(struct rig *g)
+{
+	g->late = false;
+	loop_timer_set(g->guard, 60 * 1000);
+	loop_run(g->loop, on_turn, g);
+	loop_timer_stop(g->guard);
+	if (g->late)
+		rig_wrong(g, "not all is answered in time");
+	g->open = 0;
+}
+
+void
+on_answer(void *arg, const struct http_answer *a)
+{
+	struct heard *h = arg;
+	const char *odd = http_header(a, "x-odd-case");
+
+	h->calls++;
+	h->inside = h->rig->starting;
+	h->status = a->status;
+	h->unsent = a->unsent;
+	h->timeout = a->timeout;
+	h->body = xstrndup(a->body, a->len);
+	h->len = a->len;
+	h->error = xstrdup(a->error);
+	h->odd = odd != NULL ? xstrdup(odd) : NULL;
+	h->request = NULL;
+	if (a->body[a->len] != '\0')
+		rig_wrong(h->rig, "no NUL follows the body");
+	h->rig->open--;
+}
+
+void
+heard_free(struct heard *h)
+{
+	free(h->body);
+	free(h->error);
+	free(h->odd);
+	*h = (struct heard){ .rig = h->rig };
+}
+
+struct http_send
+to(const struct rig *g, char url[static 128], const char *method,
+    const char *path)
+{
+	(void)snprintf(url, 128, "http://127.0.0.1:%d%s", g->there.port, path);
+	return (
+	    struct http_send){ .method = method, .url = url, .plain = true };
+}
+
+void
+start(struct rig *g, struct heard *h, const struct http_send *s)
+{
+	*h = (struct heard){ .rig = g };
+	g->starting = true;
+	g->open++;
+	h->request = http_start(g->http, s, on_answer, h);
+	g->starting = false;
+}
+
+void
+ask_with(struct rig *g, struct heard *h, const struct http_send *s)
+{
+	start(g, h, s);
+	settle(g);
+	if (h->calls != 1)
+		rig_wrong(g, "not one answer");
+	if (h->inside)
+		rig_wrong(g, "an answer from inside http_start");
+}
+
+void
+ask(struct rig *g, struct heard *h, const char *method, const char *path)
+{
+	char url[128];
+	struct http_send s = to(g, url, method, path);
+
+	ask_with(g, h, &s);
+}

@@ -125,6 +125,40 @@ need() { # command …: skip everything when one is missing
 	done
 }
 
+# Whether $python has these modules, each as NAME or NAME>=MAJOR.
+python_has() { # module …
+	"$python" - "$@" 2>/dev/null <<'END'
+import importlib, importlib.metadata, sys
+for want in sys.argv[1:]:
+    name, _, least = want.partition(">=")
+    importlib.import_module(name)
+    found = importlib.metadata.version(name).split(".")[0]
+    if least and int(found) < int(least):
+        sys.exit(1)
+END
+}
+
+# A Python with these modules, in $python: $HPOTUNE_TEST_PYTHON, python3, or one
+# that is made in the build folder, when the package index can be reached.
+# Skips everything, loudly, when there is none.
+find_python() { # module …
+	python_venv=$TOP_BUILDDIR/build-python
+	for python in ${HPOTUNE_TEST_PYTHON-} python3 "$python_venv/bin/python"; do
+		command -v "$python" >/dev/null && python_has "$@" && return
+	done
+	need python3 flock
+	mkdir -p "$python_venv"
+	(
+		flock 9
+		[ -x "$python" ] || timeout 120 python3 -m venv "$python_venv"
+		timeout 240 "$python" -m pip install -q --retries 1 \
+		    --disable-pip-version-check --timeout 15 "$@"
+	) >pip.log 2>&1 9>"$python_venv/lock"
+	python_has "$@" && return
+	diag "$(tail -n 3 pip.log)"
+	skip_all "NOT COMPARED: no Python with $*, and none could be installed"
+}
+
 # Start a command in the background; its process is $child, its output is in
 # $dir/NAME.out and $dir/NAME.err.
 background() { # name command …

@@ -1,0 +1,29 @@
+#!/bin/sh
+# Random requests are signed as botocore signs them.
+# $AWS_SIGN_COUNT: how many (600).
+
+. "$TOP_SRCDIR/tests/lib.sh"
+
+find_python botocore
+sign() { # argument …
+	"$python" "$TOP_SRCDIR/tests/aws_sign.py" "$@"
+}
+check() { # file
+	"$TOP_BUILDDIR/tests/t_aws_sign" "$1" >out 2>&1
+}
+
+seed=$(date +%s)
+sign "${AWS_SIGN_COUNT:-600}" "$seed" >random.json
+ok "random requests, seed $seed" check random.json ||
+    diag "$(grep -B 14 '^not' out | head -n 40)"
+like "$(grep -c '^ok' out)" '^[0-9]{3,}$' 'hundreds of them'
+
+sign table >table.json
+ok 'the table of the unit test is what botocore says' \
+    cmp table.json "$TOP_SRCDIR/tests/data/aws-sign.json"
+
+# The comparison finds a difference when there is one.
+sed 's/"method": "GET"/"method": "PUT"/' table.json >wrong.json
+fails 'another method, another signature' 1 check wrong.json
+
+done_testing

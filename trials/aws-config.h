@@ -43,7 +43,27 @@ bool aws_config_profile_named(const struct aws_config *);
 /* A key of a profile (credentials file first, then config), or NULL. */
 const char *
 aws_config_get(const struct aws_config *, const char *profile, const char *key);
+enum aws_file { AWS_FILE_CREDENTIALS, AWS_FILE_CONFIG };
+/* A key of a profile in one of the files alone. */
+const char *aws_config_get_in(const struct aws_config *, enum aws_file,
+    const char *profile, const char *key);
+/* Whether one of the files has it. */
+bool aws_config_has_profile(const struct aws_config *, const char *profile);
+/* Of which file, for people; NULL when there is no home to look in. */
+const char *aws_config_path(const struct aws_config *, enum aws_file);
+/* A variable; NULL also when it is empty. */
 const char *aws_config_env(const struct aws_config *, const char *name);
+/* The variable, else the key of the profile in force. */
+const char *aws_config_set(
+    const struct aws_config *, const char *variable, const char *key);
+/* Whether that is "true". */
+bool aws_config_flag(
+    const struct aws_config *, const char *variable, const char *key);
+/* "~/x" in the home of the environment; a new text. */
+char *aws_config_expand(const struct aws_config *, const char *path);
+/* A key of a service in [services name]; *there: whether the section is. */
+const char *aws_config_services(const struct aws_config *, const char *name,
+    const char *service, const char *key, bool *there);
 const char *aws_config_ca_bundle(const struct aws_config *);
 
 struct aws_endpoint {

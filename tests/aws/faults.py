@@ -1,0 +1,102 @@
+"""Misfortunes by seed: what goes wrong, how often, and how often it did.
+
+Knows the specification of faults and draws from it; the services ask.
+The specification is an object.  A value is a probability, or an object with
+"p" and any of "on" (patterns of service.Operation), "max" (no more than
+these), "after" (not before that many chances), and what the fault itself
+takes; or a list of such objects.
+"""
+
+import fnmatch
+import random
+
+REQUEST = ("throttle", "error500_before", "error503_before", "error500_after",
+           "drop_before", "drop_after", "delay", "late_create")
+KNOWN = REQUEST + (
+    "retry_after", "stale_list", "list_empty_page", "clock_skew",
+    "expire_credentials", "spot_interrupt", "no_capacity", "spot_ignored",
+    "internal_failure", "log_delay", "log_split", "log_duplicate",
+    "log_empty_page", "log_token_expired", "event_lost", "event_twice",
+    "checkpoint_markers", "slow_stop", "slow_upload")
+
+
+class Rule:
+    """One line of the specification."""
+
+    def __init__(self, kind, said):
+        if isinstance(said, (int, float)):
+            said = {"p": said}
+        self.kind = kind
+        self.said = said
+        self.p = float(said.get("p", 1.0))
+        self.on = said.get("on", "*")
+        if isinstance(self.on, str):
+            self.on = [self.on]
+        self.most = said.get("max")
+        self.after = said.get("after_count", 0)
+        self.chances = 0
+        self.hits = 0
+
+    def draw(self, rng, name):
+        if not any(fnmatch.fnmatchcase(name, on) for on in self.on):
+            return False
+        self.chances += 1
+        hit = rng.random() < self.p
+        if self.chances <= self.after or not hit or \
+                (self.most is not None and self.hits >= self.most):
+            return False
+        self.hits += 1
+        return True
+
+
+class Faults:
+    def __init__(self, spec, seed, journal):
+        unknown = sorted(set(spec) - set(KNOWN))
+        if unknown:
+            raise SystemExit("unknown faults: " + ", ".join(unknown))
+        self.rules = {}
+        self.rngs = {}
+        self.journal = journal
+        for kind, said in spec.items():
+            said = said if isinstance(said, list) else [said]
+            self.rules[kind] = [Rule(kind, one) for one in said]
+            self.rngs[kind] = random.Random("%s %s" % (seed, kind))
+        self.skew = float(self.first("clock_skew").get("seconds", 0))
+        if self.skew:
+            self.journal.fault("clock_skew")
+        self.retry_after = self.first("retry_after").get("seconds")
+        self.wear = self.first("expire_credentials").get("every")
+
+    def first(self, kind):
+        rules = self.rules.get(kind)
+        return rules[0].said if rules else {}
+
+    def strikes(self, kind, name="*", count=True):
+        """The rule of this kind that strikes now, None when none does.
+
+        count: it is a fault by now, not only a plan of one."""
+        for rule in self.rules.get(kind, ()):
+            if rule.draw(self.rngs[kind], name):
+                if count:
+                    self.journal.fault(kind)
+                return rule
+        return None
+
+    def request(self, name):
+        """What happens to this request: a rule or None."""
+        for kind in REQUEST:
+            if kind in self.rules:
+                if kind == "late_create" and \
+                        name != "sagemaker.CreateTrainingJob":
+                    continue
+                rule = self.strikes(kind, name)
+                if rule is not None:
+                    return rule
+        return None
+
+    def between(self, rule, otherwise):
+        """Seconds that a rule says: a number or [least, most]."""
+        said = rule.said.get("seconds", otherwise)
+        if isinstance(said, (int, float)):
+            return float(said)
+        return self.rngs[rule.kind].uniform(*said)

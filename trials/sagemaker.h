@@ -23,6 +23,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "src/model/options.h"
 #include "trials/launcher.h"
 
 struct aws;
@@ -32,8 +33,6 @@ struct buf;
 struct err;
 struct json;
 struct loop;
-struct option;
-struct option_value;
 struct report_rules;
 struct sm_log; /* sagemaker-logs.c */
 struct study_trial;

@@ -36,6 +36,8 @@ void aws_close(struct aws *);
 const char *aws_region(const struct aws *);
 const struct aws_config *aws_config_of(const struct aws *);
 const char *aws_source(const struct aws *); /* of the keys, for doctor */
+/* Seconds since 1970 by the clock of the other side, as far as it is known. */
+int64_t aws_now_s(const struct aws *);
 /* Requests sent since aws_open, for the bench. */
 int64_t aws_requests(const struct aws *);
 

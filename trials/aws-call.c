@@ -1,0 +1,337 @@
+/*
+ * The life of a call: keys, signature, wire, answer, and whether it is tried
+ * again.  Knows nothing of what is asked or answered.
+ */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/err.h"
+#include "src/base/http.h"
+#include "src/base/json.h"
+#include "src/base/loop.h"
+#include "src/base/mem.h"
+#include "trials/aws-parts.h"
+
+enum { SKEW_S = 4 * 60 }; /* AWS itself allows five minutes, S3 fifteen */
+
+struct aws_call *
+aws_call_new(struct aws *aws, enum aws_service service, const char *operation)
+{
+	struct aws_call *c = xcalloc(1, sizeof *c);
+
+	c->aws = aws;
+	c->queue = aws_queue_of(aws, service, operation);
+	c->order = aws->order++;
+	TAILQ_INSERT_TAIL(&aws->calls, c, all);
+	return c;
+}
+
+/* What the last answer left. */
+static void
+answer_clear(struct aws_call *c)
+{
+	aws_said_fini(&c->said);
+	free(c->message);
+	free(c->request_id);
+	free(c->body);
+	c->message = c->request_id = c->body = NULL;
+	c->len = 0;
+	c->status = 0;
+}
+
+void
+aws_call_free(struct aws_call *c)
+{
+	answer_clear(c);
+	s3_page_fini(&c->found);
+	aws_request_fini(&c->request);
+	free(c->key_id);
+	free(c);
+}
+
+void
+aws_call_drop(struct aws_call *c)
+{
+	struct aws *aws = c->aws;
+
+	switch (c->state) {
+	case CALL_QUEUED:
+		TAILQ_REMOVE(&c->queue->line, c, line);
+		break;
+	case CALL_KEYS:
+		aws_cred_forget(aws->cred, c);
+		break;
+	case CALL_FLIGHT:
+		http_cancel(c->http);
+		break;
+	case CALL_DONE:
+		TAILQ_REMOVE(&aws->done, c, line);
+		break;
+	case CALL_TOLD:
+		return;
+	}
+	TAILQ_REMOVE(&aws->calls, c, all);
+	aws_call_free(c);
+}
+
+void
+aws_cancel(struct aws_call *c)
+{
+	if (c != NULL)
+		aws_call_drop(c);
+}
+
+void
+aws_call_end(struct aws_call *c)
+{
+	if (c->said.what != AWS_OK)
+		c->message = aws_text(&c->aws->keys, c->queue, &c->said,
+		    c->status, c->request_id);
+	aws_tell_put(c);
+}
+
+void
+aws_call_begin(struct aws_call *c, const struct err *e)
+{
+	if (e != NULL) {
+		aws_said_set(&c->said, AWS_CALLER, "", e->text);
+		aws_call_end(c);
+		return;
+	}
+	if (c->tries == 0)
+		c->tries = AWS_TRIES;
+	aws_queue_put(c->queue, c);
+}
+
+void
+aws_call_tell(struct aws_call *c)
+{
+	struct aws_answer a = {
+		.good = c->said.what == AWS_OK,
+		.what = c->said.what,
+		.unclear = c->unclear,
+		.sent = c->sent,
+		.status = c->status,
+		.code = c->said.code != NULL ? c->said.code : "",
+		.message = c->message != NULL ? c->message : "",
+		.request_id = c->request_id != NULL ? c->request_id : "",
+		.json = c->said.doc != NULL ? json_root(c->said.doc) : NULL,
+		.body = c->body != NULL ? c->body : "",
+		.len = c->len,
+	};
+
+	c->state = CALL_TOLD;
+	if (c->list_cb != NULL)
+		c->list_cb(c->arg, &a, a.good ? c->found.objects : NULL,
+		    a.good ? c->found.n : 0);
+	else
+		c->cb(c->arg, &a);
+	aws_call_free(c);
+}
+
+/* Whether the try may have acted although nobody says so. */
+static bool
+try_unclear(const struct aws_call *c, const struct http_answer *h)
+{
+	if (h->status == 0)
+		return !h->unsent;
+	return c->said.broken ||
+	       (h->status >= 500 && c->said.what != AWS_THROTTLE);
+}
+
+static void
+answer_read(struct aws_call *c, const struct http_answer *h, bool skewed)
+{
+	struct aws_raw raw = {
+		.service = c->queue->service,
+		.method = c->request.method,
+		.status = h->status,
+		.body = h->body,
+		.len = h->len,
+		.errortype = http_header(h, "x-amzn-errortype"),
+		.bucket_region = http_header(h, "x-amz-bucket-region"),
+		.region = aws_region(c->aws),
+		.skewed = skewed,
+	};
+	const char *id = http_header(h, "x-amzn-requestid");
+
+	if (id == NULL)
+		id = http_header(h, "x-amz-request-id");
+	c->request_id = id != NULL ? xstrdup(id) : NULL;
+	c->read(&c->said, &raw);
+	/* JSON is read already. */
+	if (c->said.what == AWS_OK && c->said.doc == NULL &&
+	    c->list_cb == NULL) {
+		c->body = xstrndup(h->len > 0 ? h->body : "", h->len);
+		c->len = h->len;
+	}
+}
+
+static void
+on_answer(void *arg, const struct http_answer *h)
+{
+	struct aws_call *c = arg;
+	int64_t date_s = 0, asked_ms = 0;
+	bool dated = false;
+	enum aws_next next;
+
+	c->http = NULL;
+	c->status = h->status;
+	c->sent = c->sent || !h->unsent;
+	if (h->status == 0)
+		aws_said_set(&c->said, AWS_TRANSIENT, "", h->error);
+	else {
+		dated = aws_date_s(http_header(h, "date"), &date_s);
+		asked_ms = aws_retry_after_ms(http_header(h, "retry-after"),
+		    http_header(h, "x-amz-retry-after"));
+		answer_read(
+		    c, h, dated && llabs(date_s - c->signed_s) > SKEW_S);
+	}
+	c->unclear = c->unclear || try_unclear(c, h);
+	next = aws_next_of(c, dated, date_s);
+	if (c->said.what == AWS_OK && c->list_cb != NULL && aws_s3_more(c))
+		next = NEXT_NOW;
+	aws_call_next(c, next, h->timeout, asked_ms);
+}
+
+/* "Name: value" of both lists, then NULL; the second one's are borrowed. */
+static char **
+headers_make(const struct aws_request *r, char *const *signed_by)
+{
+	size_t n = 0, i;
+	char **list;
+
+	while (signed_by[n] != NULL)
+		n++;
+	list = xcalloc(r->n_headers + n + 1, sizeof *list);
+	for (i = 0; i < r->n_headers; i++)
+		list[i] = xasprintf(
+		    "%s: %s", r->headers[i].name, r->headers[i].value);
+	memcpy(list + r->n_headers, signed_by, n * sizeof *list);
+	return list;
+}
+
+static void
+headers_free(char **list, size_t n)
+{
+	while (n > 0)
+		free(list[--n]);
+	free(list);
+}
+
+static void
+call_send(struct aws_call *c, const struct buf *url, char **signed_by)
+{
+	const struct aws_request *r = &c->request;
+	char **headers = headers_make(r, signed_by);
+	struct http_send send = {
+		.method = r->method,
+		.url = buf_str(url),
+		.headers = (const char *const *)headers,
+		.body = r->body,
+		.body_len = r->len,
+		.timeout_ms = r->timeout_ms,
+		.plain = r->plain,
+	};
+
+	answer_clear(c);
+	c->state = CALL_FLIGHT;
+	c->tried += c->tried < AWS_TRIES * AWS_TRIES;
+	c->sent_ms = loop_now_ms(c->aws->loop);
+	c->aws->requests++;
+	c->http = http_start(c->aws->http, &send, on_answer, c);
+	headers_free(headers, r->n_headers);
+}
+
+static void
+call_sign(struct aws_call *c, const struct aws_keys *keys)
+{
+	const struct aws_request *r = &c->request;
+	struct aws_sign sign = {
+		.keys = keys,
+		.region = aws_region(c->aws),
+		.service = aws_service_scope(c->queue->service),
+		.time_s = aws_now_s(c->aws),
+		.method = r->method,
+		.host = r->host,
+		.path = r->path,
+		.path_once = r->s3,
+		.query = r->query,
+		.n_query = r->n_query,
+		.headers = r->headers,
+		.n_headers = r->n_headers,
+		.body = r->body,
+		.body_len = r->len,
+		.content_sha256 = r->s3,
+	};
+	struct buf url = { 0 };
+	char **headers = aws_sign_headers(&sign);
+
+	c->signed_s = sign.time_s;
+	buf_printf(
+	    &url, "%s://%s%s", r->plain ? "http" : "https", r->host, r->path);
+	if (r->n_query > 0) {
+		buf_putc(&url, '?');
+		aws_put_query(&url, r->query, r->n_query);
+	}
+	call_send(c, &url, headers);
+	aws_sign_free(headers);
+	buf_free(&url);
+}
+
+static bool
+same(const char *a, const char *b)
+{
+	return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
+}
+
+/* Remembered so that no text shows them. */
+static void
+keys_keep(struct aws *aws, const struct aws_keys *keys)
+{
+	if (same(aws->keys.id, keys->id) &&
+	    same(aws->keys.secret, keys->secret) &&
+	    same(aws->keys.token, keys->token))
+		return;
+	aws_keys_fini(&aws->keys);
+	aws->keys = (struct aws_keys){
+		.id = xstrdup(keys->id),
+		.secret = xstrdup(keys->secret),
+		.token = keys->token != NULL ? xstrdup(keys->token) : NULL,
+	};
+	aws->had_keys = true;
+}
+
+/* Where there were keys once, there will be again. */
+static void
+call_keyless(struct aws_call *c, const struct err *e)
+{
+	answer_clear(c);
+	aws_said_set(&c->said, AWS_CREDENTIALS, "", e->text);
+	c->tried += c->tried < AWS_TRIES * AWS_TRIES;
+	aws_call_next(c,
+	    c->aws->had_keys || c->tries < 0 ? NEXT_LATER : NEXT_END, false, 0);
+}
+
+static void
+on_keys(void *arg, const struct aws_keys *keys, const struct err *e)
+{
+	struct aws_call *c = arg;
+
+	if (keys == NULL) {
+		call_keyless(c, e);
+		return;
+	}
+	keys_keep(c->aws, keys);
+	free(c->key_id);
+	c->key_id = xstrdup(keys->id);
+	call_sign(c, keys);
+}
+
+void
+aws_call_go(struct aws_call *c)
+{
+	c->state = CALL_KEYS;
+	aws_cred_get(c->aws->cred, on_keys, c);
+}

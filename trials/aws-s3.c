@@ -1,0 +1,272 @@
+/*
+ * S3, as far as a study needs it: objects whole, lists over pages; and who we
+ * are, from STS.  Knows where a bucket is addressed.
+ */
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/err.h"
+#include "src/base/http.h"
+#include "src/base/mem.h"
+#include "trials/aws-parts.h"
+
+enum {
+	S3_TIMEOUT_MS = 10 * 60 * 1000,
+	STS_TIMEOUT_MS = 30 * 1000,
+	PAGE_OBJECTS = 1000, /* what S3 gives at most */
+	LIST_OBJECTS_MAX = 1000 * 1000
+};
+
+/*
+ * The name of the bucket is a part of the host, but where a certificate would
+ * not fit it (a dot) or only one host is known (custom), a part of the path.
+ */
+static void
+address(struct aws_request *r, const struct aws_endpoint *p, const char *bucket,
+    const char *key)
+{
+	bool in_path = p->custom || strchr(bucket, '.') != NULL;
+	struct buf b = { 0 };
+
+	buf_puts(&b, p->path);
+	if (in_path) {
+		buf_putc(&b, '/');
+		http_put_encoded(&b, bucket, strlen(bucket), false);
+	}
+	/* The bucket itself is "/bucket" in a path and "/" of its host. */
+	if (key[0] != '\0' || !in_path)
+		buf_putc(&b, '/');
+	http_put_encoded(&b, key, strlen(key), true);
+	r->path = buf_take(&b);
+	r->host =
+	    in_path ? xstrdup(p->host) : xasprintf("%s.%s", bucket, p->host);
+	r->plain = p->plain;
+	r->s3 = true;
+}
+
+/* Letters, digits, dots and hyphens: nothing that could change a host. */
+static bool
+bucket_is_good(const char *bucket)
+{
+	size_t n = strspn(bucket, "abcdefghijklmnopqrstuvwxyz0123456789.-_"
+				  "ABCDEFGHIJKLMNOPQRSTUVWXYZ");
+
+	return bucket[n] == '\0' && n >= 3 && n <= 255 && bucket[0] != '.' &&
+	       bucket[0] != '-';
+}
+
+static const char *
+method_known(const char *method)
+{
+	static const char *const methods[] = { "PUT", "HEAD", "GET", "DELETE" };
+	size_t i;
+
+	for (i = 0; i < sizeof methods / sizeof methods[0]; i++)
+		if (strcmp(method, methods[i]) == 0)
+			return methods[i];
+	return NULL;
+}
+
+static int
+request_fill(struct aws_call *c, const struct aws_s3_ask *ask, struct err *e)
+{
+	struct aws_request *r = &c->request;
+	const struct aws_endpoint *p;
+	size_t i;
+
+	r->method = method_known(ask->method);
+	if (r->method == NULL)
+		return err_set(e, ERR_USAGE, "no method %s", ask->method);
+	if (!bucket_is_good(ask->bucket))
+		return err_set(e, ERR_USAGE,
+		    "\"%s\" is not the name of a bucket", ask->bucket);
+	if (aws_endpoint_of(c->aws, AWS_S3, &p, e) != 0)
+		return -1;
+	address(r, p, ask->bucket, ask->key);
+	for (i = 0; i < ask->n_query; i++)
+		aws_pair_add(&r->query, &r->n_query, ask->query[i].name,
+		    ask->query[i].value);
+	if (ask->type != NULL)
+		aws_pair_add(
+		    &r->headers, &r->n_headers, "Content-Type", ask->type);
+	if (ask->body_len > 0) {
+		r->body = xmalloc(ask->body_len);
+		memcpy(r->body, ask->body, ask->body_len);
+		r->len = ask->body_len;
+	}
+	r->timeout_ms = ask->timeout_ms > 0 ? ask->timeout_ms : S3_TIMEOUT_MS;
+	return 0;
+}
+
+static struct aws_call *
+call_new(struct aws *aws, const struct aws_s3_ask *ask, const char *operation,
+    aws_read *read, struct err *e)
+{
+	struct aws_call *c = aws_call_new(aws, AWS_S3, operation);
+
+	c->read = read;
+	c->tries = ask->tries;
+	(void)request_fill(c, ask, e);
+	return c;
+}
+
+struct aws_call *
+aws_s3(struct aws *aws, const struct aws_s3_ask *ask, aws_cb *cb, void *arg)
+{
+	struct err e = ERR_INIT;
+	struct aws_call *c = call_new(aws, ask, ask->method, aws_read_xml, &e);
+
+	c->cb = cb;
+	c->arg = arg;
+	aws_call_begin(c, e.kind != ERR_NONE ? &e : NULL);
+	return c;
+}
+
+struct aws_call *
+aws_s3_list(struct aws *aws, const char *bucket, const char *prefix,
+    size_t most, aws_s3_list_cb *cb, void *arg)
+{
+	char number[24];
+	const struct aws_sign_pair query[] = {
+		{ "list-type", "2" },
+		{ "prefix", prefix },
+		{ "max-keys", number },
+	};
+	const struct aws_s3_ask ask = {
+		.method = "GET",
+		.bucket = bucket,
+		.key = "",
+		.query = query,
+		.n_query = sizeof query / sizeof query[0],
+		.timeout_ms = STS_TIMEOUT_MS,
+	};
+	struct err e = ERR_INIT;
+	struct aws_call *c;
+
+	(void)snprintf(number, sizeof number, "%zu",
+	    most > 0 && most < PAGE_OBJECTS ? most : PAGE_OBJECTS);
+	c = call_new(aws, &ask, "LIST", aws_read_list, &e);
+	c->list_cb = cb;
+	c->arg = arg;
+	c->most = most;
+	aws_call_begin(c, e.kind != ERR_NONE ? &e : NULL);
+	return c;
+}
+
+/* Move the objects of a page behind those found. */
+static void
+found_add(struct s3_page *found, struct s3_page *page)
+{
+	if (page->n > 0) {
+		found->objects = xreallocarray(
+		    found->objects, found->n + page->n, sizeof *found->objects);
+		memcpy(found->objects + found->n, page->objects,
+		    page->n * sizeof *found->objects);
+		found->n += page->n;
+		page->n = 0;
+	}
+	free(found->token);
+	found->token = page->token;
+	page->token = NULL;
+}
+
+/* Ask for what follows, as a call that was never tried. */
+static void
+query_next(struct aws_call *c, const char *token)
+{
+	static const char name[] = "continuation-token";
+	struct aws_request *r = &c->request;
+	struct aws_sign_pair *last = &r->query[r->n_query - 1];
+
+	if (strcmp(last->name, name) == 0) {
+		free((char *)last->value);
+		last->value = xstrdup(token);
+	} else
+		aws_pair_add(&r->query, &r->n_query, name, token);
+	c->tried = 0;
+	c->cost = 0;
+	c->clocked = c->renewed = false;
+}
+
+bool
+aws_s3_more(struct aws_call *c)
+{
+	struct s3_page *page = &c->said.page;
+	bool again = page->token != NULL && c->found.token != NULL &&
+		     strcmp(page->token, c->found.token) == 0;
+
+	found_add(&c->found, page);
+	if (c->found.token == NULL || c->most > 0)
+		return false;
+	if (again || c->found.n > LIST_OBJECTS_MAX) {
+		aws_said_set(&c->said, AWS_CALLER, "",
+		    again ? "the list of the bucket has no end"
+			  : "there are more than a million objects");
+		return false;
+	}
+	query_next(c, c->found.token);
+	return true;
+}
+
+struct aws_call *
+aws_whoami(struct aws *aws, aws_cb *cb, void *arg)
+{
+	static const char body[] =
+	    "Action=GetCallerIdentity&Version=2011-06-15";
+	struct aws_call *c = aws_call_new(aws, AWS_STS, "GetCallerIdentity");
+	struct aws_request *r = &c->request;
+	const struct aws_endpoint *p;
+	struct err e = ERR_INIT;
+
+	c->cb = cb;
+	c->arg = arg;
+	c->read = aws_read_xml;
+	if (aws_endpoint_of(aws, AWS_STS, &p, &e) != 0) {
+		aws_call_begin(c, &e);
+		return c;
+	}
+	*r = (struct aws_request){
+		.method = "POST",
+		.host = xstrdup(p->host),
+		.path = xasprintf("%s/", p->path),
+		.plain = p->plain,
+		.body = xstrdup(body),
+		.len = sizeof body - 1,
+		.timeout_ms = STS_TIMEOUT_MS,
+	};
+	aws_pair_add(&r->headers, &r->n_headers, "Content-Type",
+	    "application/x-www-form-urlencoded; charset=utf-8");
+	aws_call_begin(c, NULL);
+	return c;
+}
+
+int
+s3_uri_split(const char *uri, char **bucket, char **prefix, struct err *e)
+{
+	static const char scheme[] = "s3://";
+	const char *at, *slash;
+	size_t n;
+
+	if (strncmp(uri, scheme, sizeof scheme - 1) != 0)
+		return err_set(e, ERR_USAGE,
+		    "expected s3://BUCKET/PREFIX, not \"%s\"", uri);
+	at = uri + sizeof scheme - 1;
+	slash = strchrnul(at, '/');
+	*bucket = xstrndup(at, (size_t)(slash - at));
+	if (!bucket_is_good(*bucket)) {
+		(void)err_set(e, ERR_USAGE,
+		    "\"%s\" is not the name of a bucket", *bucket);
+		free(*bucket);
+		return -1;
+	}
+	while (*slash == '/')
+		slash++;
+	n = strlen(slash);
+	while (n > 0 && slash[n - 1] == '/')
+		n--;
+	*prefix = xstrndup(slash, n);
+	return 0;
+}

@@ -1,0 +1,315 @@
+/*
+ * The client as a whole: its queues, one for each operation so that none waits
+ * for another, and the telling of what came back.  Knows no request from the
+ * inside.
+ */
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/err.h"
+#include "src/base/http.h"
+#include "src/base/loop.h"
+#include "src/base/mem.h"
+#include "trials/aws-parts.h"
+
+/*
+ * Requests a second at pace 1: half of what AWS publishes or less, so that
+ * somebody else can use the account too.  operation NULL = any.
+ */
+static const struct {
+	enum aws_service service;
+	const char *operation;
+	double rate;
+} rates[] = {
+	{ AWS_SAGEMAKER, "CreateTrainingJob", 1 },
+	{ AWS_SAGEMAKER, "DescribeTrainingJob", 2 },
+	{ AWS_SAGEMAKER, "ListTrainingJobs", 1 },
+	{ AWS_SAGEMAKER, "StopTrainingJob", 2 },
+	{ AWS_LOGS, "DescribeLogStreams", 4 },
+	{ AWS_LOGS, "FilterLogEvents", 2 },
+	{ AWS_LOGS, "GetLogEvents", 5 },
+	{ AWS_CLOUDWATCH, "GetMetricData", 5 },
+	{ AWS_S3, NULL, 20 },
+};
+
+enum { RATE_ELSE = 5 };
+
+static double
+rate_of(enum aws_service service, const char *operation)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof rates / sizeof rates[0]; i++)
+		if (rates[i].service == service &&
+		    (rates[i].operation == NULL ||
+			strcmp(rates[i].operation, operation) == 0))
+			return rates[i].rate;
+	return RATE_ELSE;
+}
+
+static struct aws_call *
+queue_first(const struct aws_queue *q, int64_t now_ms, int64_t *wait_ms)
+{
+	struct aws_call *c;
+	int64_t wait;
+
+	*wait_ms = -1;
+	TAILQ_FOREACH(c, &q->line, line)
+	{
+		wait = c->due_ms - now_ms;
+		if (wait <= 0)
+			return c;
+		if (*wait_ms < 0 || wait < *wait_ms)
+			*wait_ms = wait;
+	}
+	return NULL;
+}
+
+/* Those whose time has come, as many as there are tokens. */
+static void
+on_queue(void *arg)
+{
+	struct aws_queue *q = arg;
+	int64_t now_ms = loop_now_ms(q->aws->loop), wait_ms;
+	struct aws_call *c;
+
+	while ((c = queue_first(q, now_ms, &wait_ms)) != NULL) {
+		wait_ms = aws_bucket_take(&q->bucket, now_ms);
+		if (wait_ms > 0)
+			break;
+		TAILQ_REMOVE(&q->line, c, line);
+		aws_call_go(c);
+	}
+	if (wait_ms >= 0 && !TAILQ_EMPTY(&q->line))
+		loop_timer_set(q->timer, wait_ms);
+}
+
+struct aws_queue *
+aws_queue_of(struct aws *aws, enum aws_service service, const char *operation)
+{
+	struct aws_queue *q;
+
+	TAILQ_FOREACH(q, &aws->queues, next)
+	if (q->service == service && strcmp(q->operation, operation) == 0)
+		return q;
+	q = xcalloc(1, sizeof *q);
+	q->aws = aws;
+	q->service = service;
+	q->operation = xstrdup(operation);
+	aws_bucket_init(&q->bucket, rate_of(service, operation) * aws->pace,
+	    loop_now_ms(aws->loop));
+	aws_budget_init(&q->budget);
+	TAILQ_INIT(&q->line);
+	q->timer = loop_timer_new(aws->loop, on_queue, q);
+	TAILQ_INSERT_TAIL(&aws->queues, q, next);
+	return q;
+}
+
+/* Where it belongs by its age: what is tried again was asked earlier. */
+void
+aws_queue_put(struct aws_queue *q, struct aws_call *c)
+{
+	struct aws_call *at;
+
+	c->state = CALL_QUEUED;
+	TAILQ_FOREACH_REVERSE(at, &q->line, aws_calls, line)
+	if (at->order < c->order)
+		break;
+	if (at != NULL)
+		TAILQ_INSERT_AFTER(&q->line, at, c, line);
+	else
+		TAILQ_INSERT_HEAD(&q->line, c, line);
+	loop_timer_set(q->timer, 0);
+}
+
+static void
+queue_free(struct aws_queue *q)
+{
+	loop_timer_free(q->timer);
+	free(q->operation);
+	free(q);
+}
+
+int
+aws_endpoint_of(struct aws *aws, enum aws_service service,
+    const struct aws_endpoint **out, struct err *e)
+{
+	struct aws_endpoint *p = &aws->endpoints[service];
+
+	if (p->url == NULL &&
+	    aws_config_endpoint(aws->config, service, p, e) != 0)
+		return -1;
+	*out = p;
+	return 0;
+}
+
+void
+aws_tell_put(struct aws_call *c)
+{
+	c->state = CALL_DONE;
+	TAILQ_INSERT_TAIL(&c->aws->done, c, line);
+	loop_timer_set(c->aws->tell, 0);
+}
+
+void
+aws_note_put(struct aws *aws, bool warn, const char *fmt, ...)
+{
+	struct aws_note *n = xcalloc(1, sizeof *n);
+	char *text;
+	va_list ap;
+
+	va_start(ap, fmt);
+	if (vasprintf(&text, fmt, ap) == -1)
+		abort();
+	va_end(ap);
+	*n = (struct aws_note){ .warn = warn, .text = text };
+	STAILQ_INSERT_TAIL(&aws->notes, n, next);
+	loop_timer_set(aws->tell, 0);
+}
+
+static void
+note_free(struct aws_note *n)
+{
+	free(n->text);
+	free(n);
+}
+
+/*
+ * One at a time, and nothing of the client is touched after a callback: it may
+ * have closed it.
+ */
+static void
+on_tell(void *arg)
+{
+	struct aws *aws = arg;
+	struct aws_note *n = STAILQ_FIRST(&aws->notes);
+	struct aws_call *c = TAILQ_FIRST(&aws->done);
+
+	if (n != NULL)
+		STAILQ_REMOVE_HEAD(&aws->notes, next);
+	else if (c != NULL) {
+		TAILQ_REMOVE(&aws->done, c, line);
+		TAILQ_REMOVE(&aws->calls, c, all);
+	}
+	if (!STAILQ_EMPTY(&aws->notes) || !TAILQ_EMPTY(&aws->done))
+		loop_timer_set(aws->tell, 0);
+	if (n != NULL) {
+		if (aws->note != NULL)
+			aws->note(aws->note_arg, n->warn, n->text);
+		note_free(n);
+	} else if (c != NULL)
+		aws_call_tell(c);
+}
+
+static int
+aws_set_up(struct aws *aws, const struct aws_env *env, struct err *e)
+{
+	const char *ca;
+
+	if (aws_config_open(
+		&aws->config, env->env, env->profile, env->region, e) != 0)
+		return -1;
+	if (aws_config_region(aws->config) == NULL)
+		return err_set(e, ERR_USAGE,
+		    "no region of AWS is set: name one in backend.region, "
+		    "AWS_REGION or the profile \"%s\"",
+		    aws_config_profile(aws->config));
+	ca = aws_config_ca_bundle(aws->config);
+	if (http_open(&aws->http, aws->loop, ca, e) != 0)
+		return -1;
+	aws->cred = aws_cred_new(aws->loop, aws->http, aws->config);
+	return 0;
+}
+
+int
+aws_open(struct aws **out, const struct aws_env *env, struct err *e)
+{
+	struct aws *aws = xcalloc(1, sizeof *aws);
+	uint64_t seed;
+
+	aws->loop = env->loop;
+	aws->pace = env->pace > 0 && isfinite(env->pace) ? env->pace : 1;
+	aws->note = env->note;
+	aws->note_arg = env->note_arg;
+	TAILQ_INIT(&aws->queues);
+	TAILQ_INIT(&aws->calls);
+	TAILQ_INIT(&aws->done);
+	STAILQ_INIT(&aws->notes);
+	aws->tell = loop_timer_new(aws->loop, on_tell, aws);
+	rng_system(&seed, sizeof seed);
+	rng_init(&aws->rng, seed, 0);
+	if (aws_set_up(aws, env, e) != 0) {
+		aws_close(aws);
+		return -1;
+	}
+	*out = aws;
+	return 0;
+}
+
+void
+aws_close(struct aws *aws)
+{
+	struct aws_queue *q;
+	struct aws_note *n;
+	struct aws_call *c;
+	int i;
+
+	if (aws == NULL)
+		return;
+	while ((c = TAILQ_FIRST(&aws->calls)) != NULL)
+		aws_cancel(c);
+	while ((q = TAILQ_FIRST(&aws->queues)) != NULL) {
+		TAILQ_REMOVE(&aws->queues, q, next);
+		queue_free(q);
+	}
+	while ((n = STAILQ_FIRST(&aws->notes)) != NULL) {
+		STAILQ_REMOVE_HEAD(&aws->notes, next);
+		note_free(n);
+	}
+	if (aws->cred != NULL)
+		aws_cred_free(aws->cred);
+	if (aws->http != NULL)
+		http_close(aws->http);
+	for (i = 0; i < AWS_SERVICES; i++)
+		if (aws->endpoints[i].url != NULL)
+			aws_endpoint_fini(&aws->endpoints[i]);
+	if (aws->config != NULL)
+		aws_config_free(aws->config);
+	loop_timer_free(aws->tell);
+	aws_keys_fini(&aws->keys);
+	free(aws);
+}
+
+const char *
+aws_region(const struct aws *aws)
+{
+	return aws_config_region(aws->config);
+}
+
+const struct aws_config *
+aws_config_of(const struct aws *aws)
+{
+	return aws->config;
+}
+
+const char *
+aws_source(const struct aws *aws)
+{
+	return aws_cred_source(aws->cred);
+}
+
+int64_t
+aws_requests(const struct aws *aws)
+{
+	return aws->requests;
+}
+
+int64_t
+aws_now_s(const struct aws *aws)
+{
+	return loop_wall_us(aws->loop) / 1000000 + aws->offset_s;
+}

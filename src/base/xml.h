@@ -12,15 +12,19 @@
 struct err;
 struct xml; /* one element */
 
+/* The root; NULL when the text is not XML. */
 int xml_parse(struct xml **, const char *text, size_t len, struct err *);
-void xml_free(struct xml *); /* the root */
+void xml_free(struct xml *); /* the root, or NULL */
 const char *xml_name(const struct xml *);
 /* The text directly inside, "" when there is none. */
 const char *xml_text(const struct xml *);
 /* The first child, or the next sibling, of this name (NULL = any); or NULL. */
 const struct xml *xml_first(const struct xml *, const char *name);
 const struct xml *xml_next(const struct xml *, const char *name);
-/* The text of the element at a path such as "Error/Code"; NULL if missing. */
+/*
+ * The text of the element at a path such as "Error/Code", whose first name is
+ * that of a child; NULL if missing.
+ */
 const char *xml_get(const struct xml *, const char *path);
 
 #endif /* BASE_XML_H */

@@ -24,10 +24,10 @@ refused() { # pattern what
 
 study "$objective, $parameters, $limits,
 \"trial\": { \"command\": [\"true\"], \"launcher\": \"torchrun\" }"
-refused 'trial.launcher: this version starts one process' 'a launcher'
+refused 'trial.launcher: the backend local starts one process' 'a launcher'
 
 study "$objective, $parameters, $trial, \"limits\": { \"cost\": 5 }"
-refused 'limits.cost: no backend of this version' 'a limit of dollars'
+refused 'limits.cost: no backend of this study costs anything' 'a limit of dollars'
 
 study "$objective, $parameters, $limits,
 \"trial\": { \"command\": [\"true\"], \"gpus\": 5 },

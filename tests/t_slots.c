@@ -47,7 +47,7 @@ test_cpus(void)
 	is_int(slots(&rig, 0, 0, 77, &e), 77, "limits.parallel is obeyed");
 	is_slot(&rig, 76, "cpu");
 	is_int(slots(&rig, 1, 0, 0, &e), -1, "a GPU too many is an error");
-	is_int(e.kind, ERR_USAGE, "of the user's");
+	is_int(e.kind, ERR_LAUNCH, "for the server to say where");
 	is_str(e.text, "a trial wants 1, but there are 0 here",
 	    "which says what there is");
 	rig_close(&rig);

@@ -13,6 +13,7 @@
 #include <sys/resource.h>
 
 #include "src/base/err.h"
+#include "src/base/json.h"
 #include "src/base/log.h"
 #include "src/model/options.h"
 #include "src/model/study.h"
@@ -83,8 +84,9 @@ local_gpus_auto(struct local_gpus *g, size_t present, const char *visible)
 
 /* "auto", "4", or UUIDs joined by commas. */
 static int
-gpus_read(struct local_gpus *g, const char *text, struct err *e)
+gpus_read(struct local_gpus *g, const struct option_value *v, struct err *e)
 {
+	const char *text = v->text;
 	unsigned long n;
 	char *end;
 
@@ -95,8 +97,7 @@ gpus_read(struct local_gpus *g, const char *text, struct err *e)
 	else if (!isdigit((unsigned char)*text) || *end != '\0')
 		gpus_split(g, text);
 	else if (n > GPUS_MAX)
-		return err_set(
-		    e, ERR_USAGE, "backend.gpus: at most %d", GPUS_MAX);
+		return json_err(v->json, e, "at most %d", GPUS_MAX);
 	else
 		gpus_count(g, n);
 	return 0;
@@ -119,7 +120,7 @@ gpus_want(int64_t *want, const struct local_gpus *g,
 {
 	*want = settings->gpus < 0 ? g->n > 0 : settings->gpus;
 	if (*want > (int64_t)g->n)
-		return err_set(e, ERR_USAGE,
+		return err_set(e, ERR_LAUNCH,
 		    "a trial wants %lld, but there %s %zu here",
 		    (long long)*want, g->n == 1 ? "is" : "are", g->n);
 	return 0;
@@ -144,7 +145,7 @@ local_slots_check(const struct study_trial *settings,
 	int rc;
 
 	rc = gpus_read(
-	    &g, option_get(launcher_local.options, options, "gpus")->text, e);
+	    &g, option_get(launcher_local.options, options, "gpus"), e);
 	if (rc == 0)
 		rc = gpus_want(&want, &g, settings, e);
 	gpus_free(&g);
@@ -193,7 +194,7 @@ local_slots_open(struct local *l, const struct launch_env *env, struct err *e)
 
 	gpus = option_get(table, env->options, "gpus");
 	share = option_get(table, env->options, "trials_per_gpu");
-	if (gpus_read(g, gpus->text, e) == -1)
+	if (gpus_read(g, gpus, e) == -1)
 		return -1;
 	if (gpus_want(&want, g, env->settings, e) == -1)
 		return -1;

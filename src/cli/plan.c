@@ -48,6 +48,8 @@ plan_example(
 	values = xcalloc(space->n + 1, sizeof *values);
 	space_snap(space, x);
 	space_decode(space, x, values);
+	vars.batch = study_batch(plan->study, values) /
+		     plugs_replicas(&plan->plugs->backends[0], plan->study);
 	plan->command = study_command(plan->study, values, &vars);
 	free(values);
 	return 0;

@@ -16,7 +16,7 @@
 static const char params_word[] = "{params}";
 /* Names in braces that are no parameters. */
 static const char *const words[] = { "trial", "attempt", "checkpoint_dir",
-	"output_dir", NULL };
+	"output_dir", "batch", NULL };
 
 enum piece_kind {
 	PIECE_END,
@@ -64,7 +64,7 @@ unknown_err(const struct study *s, const struct json *j, const char *name,
     struct err *e)
 {
 	const struct space *space = s->space;
-	const char **names = xcalloc(space->n + 6, sizeof *names);
+	const char **names = xcalloc(space->n + 7, sizeof *names);
 	struct buf hint = { 0 };
 	size_t i, n = 0;
 
@@ -90,18 +90,20 @@ check_name(const struct study *s, const struct json *j, const char *name,
 	if (strcmp(name, "params") == 0)
 		return json_err(
 		    j, e, "{params} must be an argument of its own");
-	for (i = 0; words[i] != NULL; i++)
-		if (strcmp(name, words[i]) == 0)
-			return 0;
 	k = space_find(s->space, name);
-	if (k < 0)
-		return unknown_err(s, j, name, e);
-	if (s->space->params[k].parent >= 0)
+	if (k >= 0 && s->space->params[k].parent >= 0)
 		return json_err(j, e,
 		    "{%s} has no value when %s is inactive; {params} leaves "
 		    "it out then",
 		    name, name);
-	return 0;
+	if (k < 0 && strcmp(name, "batch") == 0 && s->trial.batch_global == 0 &&
+	    s->trial.batch_param == NULL)
+		return json_err(j, e,
+		    "{batch} is the share of trial.batch, which is not given");
+	for (i = 0; words[i] != NULL && k < 0; i++)
+		if (strcmp(name, words[i]) == 0)
+			return 0;
+	return k < 0 ? unknown_err(s, j, name, e) : 0;
 }
 
 int
@@ -160,6 +162,8 @@ put_name(struct buf *b, const struct study *s, const struct value *values,
 		buf_printf(b, "%" PRId64, vars->trial);
 	else if (strcmp(name, "attempt") == 0)
 		buf_printf(b, "%d", vars->attempt);
+	else if (strcmp(name, "batch") == 0)
+		buf_printf(b, "%" PRId64, vars->batch);
 	else if (strcmp(name, "checkpoint_dir") == 0)
 		put_dir(b, vars->checkpoint_dir, name);
 	else
@@ -184,6 +188,14 @@ argument_fill(const struct study *s, const char *p, const struct value *values,
 		free(name);
 	}
 	return buf_take(&b);
+}
+
+int64_t
+study_batch(const struct study *s, const struct value *values)
+{
+	if (s->trial.batch_param == NULL)
+		return s->trial.batch_global;
+	return values[space_find(s->space, s->trial.batch_param)].integer;
 }
 
 char **

@@ -8,6 +8,7 @@
 #include "src/base/json.h"
 #include "src/base/mem.h"
 #include "src/model/options.h"
+#include "src/model/space.h"
 #include "src/model/study-read.h"
 
 enum {
@@ -19,7 +20,8 @@ enum {
 
 static const char *const known[] = { "command", "workdir", "env", "clean_env",
 	"pass_env", "metrics", "step_regex", "max_steps", "max_run", "grace",
-	"retries", "gpus", "cpus", "memory", "launcher", "processes", NULL };
+	"retries", "gpus", "cpus", "memory", "launcher", "processes", "batch",
+	NULL };
 static const char *const launchers[] = {
 	[STUDY_LAUNCHER_NONE] = "none",
 	[STUDY_LAUNCHER_RANKS] = "ranks",
@@ -242,6 +244,72 @@ read_launcher(struct study_trial *t, const struct json *block, struct err *e)
 	return 0;
 }
 
+/* A number of samples whatever the trial is set to. */
+static bool
+param_counts(const struct param *p)
+{
+	size_t i;
+
+	if (p->type == PARAM_INT)
+		return p->min >= 1;
+	for (i = 0; i < p->n_values; i++)
+		if (p->values[i].kind != VALUE_INT || p->values[i].integer < 1)
+			return false;
+	return p->n_values > 0;
+}
+
+/* batch.global names a parameter that every trial has. */
+static int
+read_batch_param(struct study *s, const struct json *j, struct err *e)
+{
+	const struct space *space = s->space;
+	const char **names, *name = json_string(j);
+	struct buf hint = { 0 };
+	int k = space_find(space, name);
+	size_t i;
+
+	if (k < 0) {
+		names = xcalloc(space->n + 1, sizeof *names);
+		for (i = 0; i < space->n; i++)
+			names[i] = space->params[i].name;
+		json_put_hint(&hint, name, names);
+		json_err(j, e, "%s is no parameter%s", name, buf_str(&hint));
+		buf_free(&hint);
+		free(names);
+		return -1;
+	}
+	if (space->params[k].parent >= 0)
+		return json_err(
+		    j, e, "%s has no value when it is inactive", name);
+	if (!param_counts(&space->params[k]))
+		return json_err(j, e,
+		    "not every value of %s is a whole number above 0", name);
+	s->trial.batch_param = xstrdup(name);
+	return 0;
+}
+
+static int
+read_batch(struct study *s, const struct json *block, struct err *e)
+{
+	static const char *const keys[] = { "global", NULL };
+	const struct json *j;
+
+	if (json_want(block, JSON_OBJECT, e) != 0 ||
+	    json_only(block, keys, e) != 0)
+		return -1;
+	if ((j = json_need(block, "global", e)) == NULL)
+		return -1;
+	if (json_type(j) == JSON_STRING)
+		return read_batch_param(s, j, e);
+	if (json_type(j) != JSON_NUMBER)
+		return json_err(j, e,
+		    "expected a whole number or the name of a parameter, not "
+		    "%s",
+		    json_type_name(json_type(j)));
+	return json_read_integer(
+	    j, 1, STUDY_COUNT_MAX, &s->trial.batch_global, e);
+}
+
 int
 study_read_trial(struct study *s, const struct json *block, struct err *e)
 {
@@ -255,6 +323,8 @@ study_read_trial(struct study *s, const struct json *block, struct err *e)
 	t->env = xcalloc(1, sizeof *t->env);
 	t->pass_env = xcalloc(1, sizeof *t->pass_env);
 	if (json_only(block, known, e) != 0)
+		return -1;
+	if ((j = json_get(block, "batch")) != NULL && read_batch(s, j, e) != 0)
 		return -1;
 	j = json_need(block, "command", e);
 	if (j == NULL || read_command(s, j, e) != 0 ||

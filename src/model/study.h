@@ -121,7 +121,10 @@ struct study_command_vars {
 	int attempt;
 	const char *checkpoint_dir;
 	const char *output_dir;
+	int64_t batch; /* of one replica: study_batch */
 };
+/* trial.batch.global under these values; 0 = not given. */
+int64_t study_batch(const struct study *, const struct value *values);
 char **study_command(const struct study *, const struct value *values,
     const struct study_command_vars *);
 void study_command_free(char **);

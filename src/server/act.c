@@ -24,6 +24,22 @@ act_add(struct tuner *t, enum act_kind kind, int64_t trial)
 	t->acts[t->n_acts++] = (struct act){ .kind = kind, .trial = trial };
 }
 
+int
+live_env(struct trial_env *te, const struct tuner *t, const struct live *l,
+    struct err *e)
+{
+	struct trial_facts facts = {
+		.study = t->study,
+		.backend = &t->plugs.backends[l->backend],
+		.row = &l->row,
+		.att = &l->att,
+		.state_dir = t->env.state_dir,
+		.past = { .capacity = l->past.capacity },
+	};
+
+	return trial_env_make(te, &facts, e);
+}
+
 static void
 act_start(struct tuner *t, struct live *l)
 {
@@ -32,8 +48,7 @@ act_start(struct tuner *t, struct live *l)
 	struct trial_env te;
 
 	l->unsent = false;
-	if (trial_env_make(
-		&te, t->study, &l->row, &l->att, t->env.state_dir, &e) == 0 &&
+	if (live_env(&te, t, l, &e) == 0 &&
 	    b->launcher->start(b->ctx, &te.spec, &e) == 0) {
 		trial_env_free(&te);
 		return;
@@ -59,8 +74,7 @@ unsent_abandon(struct tuner *t, struct live *l)
 
 	if (fail_bug("bug.no_abandon"))
 		return true;
-	rc = trial_env_make(
-	    &te, t->study, &l->row, &l->att, t->env.state_dir, &e);
+	rc = live_env(&te, t, l, &e);
 	if (rc == 0)
 		rc = b->launcher->abandon(b->ctx, &te.spec, &e);
 	trial_env_free(&te);

@@ -159,6 +159,9 @@ load_lives(struct tuner *t, struct err *e)
 		c = history_curve(t->history, l->row.number);
 		if (c.n > 0)
 			l->judged_step = curve_step(&c, c.n - 1);
+		if (l->row.attempts > 0 && store_attempt_past(t->store,
+					       l->row.number, &l->past, e) != 0)
+			return -1;
 		if (l->open && store_each_last_step(t->store, l->row.number,
 				   l->att.attempt, on_last_step, l, e) != 0)
 			return -1;
@@ -194,8 +197,7 @@ look_at(struct tuner *t, struct live *l)
 	struct err e = ERR_INIT;
 	struct trial_env te;
 
-	if (trial_env_make(
-		&te, t->study, &l->row, &l->att, t->env.state_dir, &e) == 0)
+	if (live_env(&te, t, l, &e) == 0)
 		look = b->launcher->look(b->ctx, &te.spec, &e);
 	trial_env_free(&te);
 	switch (look) {

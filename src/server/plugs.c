@@ -16,7 +16,6 @@
 #include "strategies/stopper.h"
 #include "strategies/strategy.h"
 #include "trials/launcher.h"
-#include "trials/report.h"
 
 enum {
 	NAMES_MAX = 64 /* plug-ins of one kind */
@@ -128,86 +127,6 @@ backend_read(struct plugs *plugs, const struct study_plug *plug, struct err *e)
 		plug->block, except, e) == -1)
 		return -1;
 	plugs->n_backends++;
-	return 0;
-}
-
-/* A key of a block at the top of study.json, or NULL. */
-static const struct json *
-study_key(const struct study *study, const char *block, const char *key)
-{
-	const struct json *j = json_get(json_root(study->doc), block);
-
-	return j != NULL ? json_get(j, key) : NULL;
-}
-
-/* What the format has and no plug-in of this version can honour. */
-static int
-plugs_refuse(const struct study *study, struct err *e)
-{
-	if (study->trial.launcher != STUDY_LAUNCHER_NONE)
-		return json_err(study_key(study, "trial", "launcher"), e,
-		    "this version starts one process per trial: expected none");
-	if (study->limits.cost > 0)
-		return json_err(study_key(study, "limits", "cost"), e,
-		    "no backend of this version costs anything");
-	return 0;
-}
-
-/* A metric that no line can report would never be heard of. */
-static int
-metric_try(const struct study *study, struct err *e)
-{
-	struct report *report = xcalloc(1, sizeof *report);
-	char *line = xasprintf("hpotune: %s=1", study->metric);
-	bool good;
-
-	good = report_parse_line(report, NULL, line, strlen(line)) &&
-	       strcmp(report->values[0].name, study->metric) == 0;
-	free(line);
-	free(report);
-	if (good)
-		return 0;
-	return json_err(study_key(study, "objective", "metric"), e,
-	    "the name of a metric is a letter or _, then letters, digits, _ - "
-	    ". / and :");
-}
-
-/* What this machine does not have. */
-static int
-backend_try(const struct plug_backend *backend, const struct study_plug *plug,
-    const struct study *study, struct err *e)
-{
-	const struct json *gpus = study_key(study, "trial", "gpus");
-	struct err why = ERR_INIT;
-
-	if (backend->launcher->check == NULL ||
-	    backend->launcher->check(&study->trial, backend->options, &why) ==
-		0)
-		return 0;
-	return gpus != NULL ? json_err(gpus, e, "%s", why.text)
-			    : plug_err(plug, e, why.text);
-}
-
-/* What only opening shows: rules that do not fit the study, bad patterns. */
-static int
-plugs_try(const struct plugs *plugs, const struct study *study, struct err *e)
-{
-	struct stopper_set *rules;
-	struct report_rules *patterns;
-	size_t i;
-
-	if (plugs_refuse(study, e) == -1 || metric_try(study, e) == -1)
-		return -1;
-	for (i = 0; i < plugs->n_backends; i++)
-		if (backend_try(&plugs->backends[i], &study->backends[i], study,
-			e) == -1)
-			return -1;
-	if (plugs_open_rules(&rules, plugs, study, e) == -1)
-		return -1;
-	stopper_set_free(rules);
-	if (report_rules_new(&patterns, &study->trial, e) == -1)
-		return -1;
-	report_rules_free(patterns);
 	return 0;
 }
 

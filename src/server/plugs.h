@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct err;
 struct launcher;
@@ -44,6 +45,14 @@ struct plugs {
  */
 int plugs_read(struct plugs *, const struct study *, struct err *);
 void plugs_free(struct plugs *);
+/* The second half of plugs_read: what only trying shows. */
+int plugs_try(const struct plugs *, const struct study *, struct err *);
+/* Processes of one trial that share trial.batch. */
+int plugs_replicas(const struct plug_backend *, const struct study *);
+/* Dollars of one attempt at most; 0 = it costs nothing; NaN = not known. */
+double plugs_worst_cost(const struct plug_backend *, const struct study *);
+/* Milliseconds of one attempt at most; 0 = no bound. */
+int64_t plugs_worst_ms(const struct plug_backend *, const struct study *);
 /* Open the rules as one; study gives them max_steps, the goal and its name. */
 int plugs_open_rules(struct stopper_set **, const struct plugs *,
     const struct study *, struct err *);

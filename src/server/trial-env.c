@@ -13,6 +13,7 @@
 #include "src/base/mem.h"
 #include "src/model/space.h"
 #include "src/model/study.h"
+#include "src/server/plugs.h"
 #include "src/server/trial-env.h"
 #include "src/store/store.h"
 
@@ -48,92 +49,163 @@ env_put_param(
 	env_put(list, buf_take(&b));
 }
 
-static void
-env_put_places(struct env_list *list, const struct study *study,
-    const struct trial_env *te, int attempt)
-{
-	int64_t gpus = study->trial.gpus > 0 ? study->trial.gpus : 0;
-	const char *dir = te->trial_dir;
+/* Where the trial finds its folders: here, or where its launcher says. */
+struct places {
+	char *checkpoint, *output, *model, *params, *metrics;
+};
 
-	env_put(list, xasprintf("HPOTUNE_STUDY=%s", study->name));
-	env_put(list, xasprintf("HPOTUNE_TRIAL=%" PRId64, te->spec.trial));
-	env_put(list, xasprintf("HPOTUNE_ATTEMPT=%d", attempt));
-	env_put(list, xasprintf("HPOTUNE_CHECKPOINT_DIR=%s/checkpoint", dir));
-	env_put(list, xasprintf("HPOTUNE_OUTPUT_DIR=%s/output", dir));
-	env_put(list, xasprintf("HPOTUNE_METRICS=%s/attempt-%d/metrics.jsonl",
-			  dir, attempt));
-	env_put(list, xasprintf("HPOTUNE_PARAMS=%s/attempt-%d/params.json", dir,
-			  attempt));
-	env_put(list, xasprintf("SM_MODEL_DIR=%s/output/model", dir));
-	env_put(list, xasprintf("SM_OUTPUT_DATA_DIR=%s/output", dir));
+static struct places
+places_make(const struct trial_facts *f, const char *dir)
+{
+	const struct launch_dirs *far = f->backend->launcher->dirs;
+	int attempt = f->att->attempt;
+
+	if (far != NULL)
+		return (struct places){ .checkpoint = xstrdup(far->checkpoint),
+			.output = xstrdup(far->output),
+			.model = xstrdup(far->model),
+			.params = xstrdup(far->params),
+			.metrics = xstrdup(far->metrics) };
+	return (struct places){
+		.checkpoint = xasprintf("%s/checkpoint", dir),
+		.output = xasprintf("%s/output", dir),
+		.model = xasprintf("%s/output/model", dir),
+		.params = xasprintf("%s/attempt-%d/params.json", dir, attempt),
+		.metrics =
+		    xasprintf("%s/attempt-%d/metrics.jsonl", dir, attempt),
+	};
+}
+
+static void
+places_free(struct places *p)
+{
+	free(p->checkpoint);
+	free(p->output);
+	free(p->model);
+	free(p->params);
+	free(p->metrics);
+}
+
+static void
+env_put_places(
+    struct env_list *list, const struct trial_facts *f, const struct places *p)
+{
+	int64_t gpus = f->study->trial.gpus > 0 ? f->study->trial.gpus : 0;
+
+	env_put(list, xasprintf("HPOTUNE_STUDY=%s", f->study->name));
+	env_put(list, xasprintf("HPOTUNE_TRIAL=%" PRId64, f->row->number));
+	env_put(list, xasprintf("HPOTUNE_ATTEMPT=%d", f->att->attempt));
+	env_put(list, xasprintf("HPOTUNE_CHECKPOINT_DIR=%s", p->checkpoint));
+	env_put(list, xasprintf("HPOTUNE_OUTPUT_DIR=%s", p->output));
+	env_put(list, xasprintf("HPOTUNE_METRICS=%s", p->metrics));
+	env_put(list, xasprintf("HPOTUNE_PARAMS=%s", p->params));
+	env_put(list, xasprintf("SM_MODEL_DIR=%s", p->model));
+	env_put(list, xasprintf("SM_OUTPUT_DATA_DIR=%s", p->output));
+	/* Elsewhere only the machine itself knows these. */
+	if (f->backend->launcher->dirs != NULL)
+		return;
 	env_put(list, xasprintf("SM_NUM_GPUS=%" PRId64, gpus));
 	env_put(list, xstrdup("SM_HOSTS=[\"algo-1\"]"));
 	env_put(list, xstrdup("SM_CURRENT_HOST=algo-1"));
 }
 
 static char **
-env_make(const struct study *study, const struct trial_env *te,
-    const struct value *values, int attempt)
+env_make(const struct trial_facts *f, const struct places *places,
+    const struct value *values, int64_t batch)
 {
-	const struct space *space = study->space;
+	const struct space *space = f->study->space;
 	struct env_list list = { 0 };
 	size_t i;
 
-	env_put_places(&list, study, te, attempt);
-	env_put(&list, xasprintf("SM_HPS=%s", te->spec.params_json));
+	env_put_places(&list, f, places);
+	if (batch > 0) {
+		env_put(&list, xasprintf("HPOTUNE_GLOBAL_BATCH=%" PRId64,
+				   study_batch(f->study, values)));
+		env_put(&list, xasprintf("HPOTUNE_BATCH=%" PRId64, batch));
+	}
+	env_put(&list, xasprintf("SM_HPS=%s", f->row->params));
 	for (i = 0; i < space->n; i++)
 		if (values[i].kind != VALUE_NONE)
 			env_put_param(&list, space->params[i].name, &values[i]);
 	return list.names;
 }
 
-int
-trial_env_make(struct trial_env *te, const struct study *study,
-    const struct store_trial *row, const struct store_attempt *att,
-    const char *state_dir, struct err *e)
+/* The share of one replica; 0 = no batch is given. */
+static int
+batch_share(const struct trial_facts *f, const struct value *values,
+    int64_t *batch, struct err *e)
 {
-	struct value *values = xcalloc(study->space->n, sizeof *values);
-	struct json_doc *doc = NULL;
-	struct study_command_vars vars;
-	char *checkpoint, *output;
-	int rc = -1;
+	int64_t global = study_batch(f->study, values);
+	int n = plugs_replicas(f->backend, f->study);
 
-	*te = (struct trial_env){ 0 };
-	if (json_parse(
-		&doc, row->params, strlen(row->params), NULL, false, e) != 0 ||
-	    space_read_values(study->space, json_root(doc), values, e) != 0)
-		goto out;
-	te->trial_dir = xasprintf("%s/trials/%" PRId64, state_dir, row->number);
-	checkpoint = xasprintf("%s/checkpoint", te->trial_dir);
-	output = xasprintf("%s/output", te->trial_dir);
-	vars = (struct study_command_vars){
-		.trial = row->number,
-		.attempt = att->attempt,
-		.checkpoint_dir = checkpoint,
-		.output_dir = output,
-	};
-	te->argv = study_command(study, values, &vars);
-	free(checkpoint);
-	free(output);
-	te->spec = (struct launch_spec){
-		.trial = row->number,
+	*batch = global / n;
+	if (global % n == 0)
+		return 0;
+	return err_set(e, ERR_LAUNCH,
+	    "trial.batch: %" PRId64 " does not divide by the %d replicas of "
+	    "the backend %s",
+	    global, n, f->backend->launcher->name);
+}
+
+static struct launch_spec
+spec_make(const struct trial_facts *f, const struct trial_env *te)
+{
+	const struct store_attempt *att = f->att;
+
+	return (struct launch_spec){
+		.trial = f->row->number,
 		.attempt = att->attempt,
 		.slot = att->slot,
-		.study = study->name,
+		.study = f->study->name,
 		.uuid = att->uuid,
 		.trial_dir = te->trial_dir,
 		.argv = te->argv,
-		.params_json = row->params,
-		.settings = &study->trial,
+		.env = te->env,
+		.params_json = f->row->params,
+		.settings = &f->study->trial,
+		.past = f->past,
 		.cursor = {
 			.log = att->log_offset,
 			.metrics = att->metrics_offset,
 			.log_skip = att->log_skip,
 			.metrics_skip = att->metrics_skip,
 		},
+		.up = att->started_us != 0,
+		.stopping = f->row->cause != STOP_NONE,
 	};
-	te->env = env_make(study, te, values, att->attempt);
-	te->spec.env = te->env;
+}
+
+int
+trial_env_make(struct trial_env *te, const struct trial_facts *f, struct err *e)
+{
+	const struct study *study = f->study;
+	struct value *values = xcalloc(study->space->n, sizeof *values);
+	const char *params = f->row->params;
+	struct json_doc *doc = NULL;
+	struct study_command_vars vars;
+	struct places places;
+	int64_t batch;
+	int rc = -1;
+
+	*te = (struct trial_env){ 0 };
+	if (json_parse(&doc, params, strlen(params), NULL, false, e) != 0 ||
+	    space_read_values(study->space, json_root(doc), values, e) != 0 ||
+	    batch_share(f, values, &batch, e) != 0)
+		goto out;
+	te->trial_dir =
+	    xasprintf("%s/trials/%" PRId64, f->state_dir, f->row->number);
+	places = places_make(f, te->trial_dir);
+	vars = (struct study_command_vars){
+		.trial = f->row->number,
+		.attempt = f->att->attempt,
+		.checkpoint_dir = places.checkpoint,
+		.output_dir = places.output,
+		.batch = batch,
+	};
+	te->argv = study_command(study, values, &vars);
+	te->env = env_make(f, &places, values, batch);
+	te->spec = spec_make(f, te);
+	places_free(&places);
 	rc = 0;
 out:
 	json_free(doc);

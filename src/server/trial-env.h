@@ -6,6 +6,7 @@
 #include "trials/launcher.h"
 
 struct err;
+struct plug_backend;
 struct store_attempt;
 struct store_trial;
 struct study;
@@ -17,10 +18,19 @@ struct trial_env {
 	char *trial_dir;
 };
 
-/* Made from the rows alone, so a restart makes the same. */
-int trial_env_make(struct trial_env *, const struct study *,
-    const struct store_trial *, const struct store_attempt *,
-    const char *state_dir, struct err *);
+/* What an attempt is made from. */
+struct trial_facts {
+	const struct study *study;
+	const struct plug_backend *backend;
+	const struct store_trial *row;
+	const struct store_attempt *att;
+	const char *state_dir; /* absolute */
+	struct launch_past past;
+};
+
+/* Made from rows and study.json alone, so a restart makes the same. */
+int
+trial_env_make(struct trial_env *, const struct trial_facts *, struct err *);
 void trial_env_free(struct trial_env *);
 
 #endif /* SERVER_TRIAL_ENV_H */

@@ -10,6 +10,7 @@
 #include "src/base/err.h"
 #include "src/server/plugs.h"
 #include "src/server/slots.h"
+#include "src/server/study-id.h"
 #include "src/server/tuner.h"
 #include "src/store/store.h"
 #include "strategies/stopper.h"
@@ -33,6 +34,7 @@ struct live {
 	struct store_attempt
 	    att; /* its newest attempt, when row.attempts > 0 */
 	bool open; /* att has not ended */
+	struct store_past past; /* its ended attempts */
 	bool row_dirty, att_dirty;
 	bool asked; /* the launcher was asked to stop it */
 	bool unknown; /* look could not tell */
@@ -83,6 +85,7 @@ struct tuner {
 	const struct study *study;
 	struct store *store;
 	struct store_study row;
+	char study_id[STUDY_ID];
 	struct plugs plugs;
 	struct history *history;
 	struct stopper_set *rules;
@@ -206,6 +209,9 @@ void tuner_place(struct tuner *);
 bool tuner_may_place_new(const struct tuner *);
 
 /* act.c */
+struct trial_env;
+int live_env(struct trial_env *, const struct tuner *, const struct live *,
+    struct err *);
 void act_add(struct tuner *, enum act_kind, int64_t trial);
 void tuner_act(struct tuner *);
 void tuner_serve_requests(struct tuner *);

@@ -110,6 +110,7 @@ open_backends(struct tuner *t, struct err *e)
 	struct launch_env env;
 	size_t i, n = t->plugs.n_backends;
 
+	study_id_make(t->study_id, &t->row);
 	t->backends = xcalloc(n, sizeof *t->backends);
 	for (i = 0; i < n; i++) {
 		struct backend *b = &t->backends[i];
@@ -117,6 +118,7 @@ open_backends(struct tuner *t, struct err *e)
 		env = (struct launch_env){
 			.loop = t->env.loop,
 			.study = t->study->name,
+			.study_id = t->study_id,
 			.metric = t->study->metric,
 			.maximize = t->study->maximize,
 			.state_dir = t->env.state_dir,

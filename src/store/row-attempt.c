@@ -146,3 +146,20 @@ store_attempt_put(struct store *s, const struct store_attempt *a, struct err *e)
 		    a->attempt, (long long)a->trial);
 	return n < 0 ? -1 : 0;
 }
+
+int
+store_attempt_past(
+    struct store *s, int64_t trial, struct store_past *past, struct err *e)
+{
+	sqlite3_stmt *st = stmt_get(s, STMT_ATTEMPT_PAST, e);
+
+	if (st == NULL)
+		return -1;
+	stmt_int(st, 1, trial);
+	if (stmt_step(s, st, e) < 0)
+		return -1;
+	past->capacity = (int)stmt_col_int(st, 0, 0);
+	past->waits = (int)stmt_col_int(st, 1, 0);
+	stmt_done(st);
+	return 0;
+}

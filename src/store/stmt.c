@@ -117,6 +117,14 @@ static const char *const texts[STMT_COUNT] = {
 	[STMT_ATTEMPT_OPEN] = "SELECT " ATTEMPT_COLUMNS " FROM t_attempt "
 			      "WHERE state <> 'ended' ORDER BY trial, attempt",
 
+	[STMT_ATTEMPT_PAST] =
+	    "SELECT count(*) FILTER (WHERE end_class IN "
+	    "('spot', 'capacity', 'quota')), count(*) FILTER (WHERE "
+	    "end_class IN ('capacity', 'quota') AND attempt > "
+	    "coalesce((SELECT max(attempt) FROM t_attempt WHERE trial = ?1 "
+	    "AND end_class NOT IN ('capacity', 'quota')), 0)) "
+	    "FROM t_attempt WHERE trial = ?1",
+
 	[STMT_NAME_GET] = "SELECT id FROM t_name WHERE name = ?1",
 	[STMT_NAME_ADD] = "INSERT INTO t_name (name) VALUES (?1)",
 	[STMT_METRIC_ADD] =

@@ -163,6 +163,14 @@ int store_attempt_get(struct store *, int64_t trial, int attempt,
 int
 store_attempt_put(struct store *, const struct store_attempt *, struct err *);
 
+/* What the ended attempts of a trial came to. */
+struct store_past {
+	int capacity; /* ended for want of a machine: spot, capacity, quota */
+	int waits; /* of them the last ones in a row that never had one */
+};
+int store_attempt_past(
+    struct store *, int64_t trial, struct store_past *, struct err *);
+
 /* One report.  Later reports of a (trial, name, step) win in the views. */
 int
 store_metric_add(struct store *, int64_t trial, int attempt, const char *name,

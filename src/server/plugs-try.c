@@ -1,0 +1,194 @@
+/*
+ * What a study's plug-ins say when they are tried on it: errors that no table
+ * of options shows.  Starts nothing.
+ */
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/err.h"
+#include "src/base/json.h"
+#include "src/base/mem.h"
+#include "src/model/space.h"
+#include "src/model/study.h"
+#include "src/server/plugs.h"
+#include "strategies/stopper.h"
+#include "trials/launcher.h"
+#include "trials/report.h"
+
+/* A key of a block at the top of study.json, or NULL. */
+static const struct json *
+study_key(const struct study *study, const char *block, const char *key)
+{
+	const struct json *j = json_get(json_root(study->doc), block);
+
+	return j != NULL ? json_get(j, key) : NULL;
+}
+
+/* A metric that no line can report would never be heard of. */
+static int
+metric_try(const struct study *study, struct err *e)
+{
+	struct report *report = xcalloc(1, sizeof *report);
+	char *line = xasprintf("hpotune: %s=1", study->metric);
+	bool good;
+
+	good = report_parse_line(report, NULL, line, strlen(line)) &&
+	       strcmp(report->values[0].name, study->metric) == 0;
+	free(line);
+	free(report);
+	if (good)
+		return 0;
+	return json_err(study_key(study, "objective", "metric"), e,
+	    "the name of a metric is a letter or _, then letters, digits, _ - "
+	    ". / and :");
+}
+
+/* Whether every value of a parameter is a whole number of shares. */
+static bool
+param_divides(const struct param *p, int64_t n)
+{
+	size_t i;
+
+	if (p->type == PARAM_INT)
+		return fmod(p->min, (double)n) == 0 &&
+		       (p->min == p->max || fmod(p->step, (double)n) == 0);
+	for (i = 0; i < p->n_values; i++)
+		if (p->values[i].integer % n != 0)
+			return false;
+	return true;
+}
+
+/* The global batch must have a whole share for each replica. */
+static int
+batch_try(const struct plug_backend *backend, const struct study *study,
+    struct err *e)
+{
+	const struct launcher *launcher = backend->launcher;
+	const struct json *where = study_key(study, "trial", "batch");
+	int64_t n = plugs_replicas(backend, study), global;
+	const char *name = study->trial.batch_param;
+
+	where = where != NULL ? json_get(where, "global") : NULL;
+	global = study->trial.batch_global;
+	if (name != NULL &&
+	    !param_divides(
+		&study->space->params[space_find(study->space, name)], n))
+		return json_err(where, e,
+		    "not every value of %s divides by the %" PRId64
+		    " replicas of the backend %s",
+		    name, n, launcher->name);
+	if (name == NULL && global % n != 0)
+		return json_err(where, e,
+		    "%" PRId64 " does not divide by the %" PRId64
+		    " replicas of the backend %s",
+		    global, n, launcher->name);
+	return 0;
+}
+
+/* What this machine, or the far one, does not have or do. */
+static int
+backend_try(const struct plug_backend *backend, const struct study_plug *plug,
+    const struct study *study, struct err *e)
+{
+	const struct launcher *launcher = backend->launcher;
+	const struct json *gpus = study_key(study, "trial", "gpus");
+	struct err why = ERR_INIT;
+
+	if (study->trial.launcher != STUDY_LAUNCHER_NONE &&
+	    launcher->replicas == NULL)
+		return json_err(study_key(study, "trial", "launcher"), e,
+		    "the backend %s starts one process per trial: expected "
+		    "none",
+		    launcher->name);
+	if (launcher->check != NULL &&
+	    launcher->check(&study->trial, backend->options, &why) != 0) {
+		if (why.kind != ERR_USAGE)
+			return json_err(gpus != NULL ? gpus : plug->where, e,
+			    "%s", why.text);
+		*e = why;
+		return -1;
+	}
+	return batch_try(backend, study, e);
+}
+
+/* A limit of dollars needs to know what an attempt may cost. */
+static int
+cost_try(const struct plugs *plugs, const struct study *study, struct err *e)
+{
+	const struct json *where = study_key(study, "limits", "cost");
+	bool any = false;
+	size_t i;
+
+	if (study->limits.cost <= 0)
+		return 0;
+	for (i = 0; i < plugs->n_backends; i++) {
+		if (plugs->backends[i].launcher->worst_cost == NULL)
+			continue;
+		any = true;
+		if (isnan(plugs_worst_cost(&plugs->backends[i], study)))
+			return json_err(where, e,
+			    "a limit of dollars needs every price, and the "
+			    "backend %s does not know what an attempt costs at "
+			    "most",
+			    plugs->backends[i].launcher->name);
+	}
+	if (!any)
+		return json_err(
+		    where, e, "no backend of this study costs anything");
+	return 0;
+}
+
+int
+plugs_try(const struct plugs *plugs, const struct study *study, struct err *e)
+{
+	struct stopper_set *rules;
+	struct report_rules *patterns;
+	size_t i;
+
+	if (metric_try(study, e) == -1)
+		return -1;
+	for (i = 0; i < plugs->n_backends; i++)
+		if (backend_try(&plugs->backends[i], &study->backends[i], study,
+			e) == -1)
+			return -1;
+	if (cost_try(plugs, study, e) == -1 ||
+	    plugs_open_rules(&rules, plugs, study, e) == -1)
+		return -1;
+	stopper_set_free(rules);
+	if (report_rules_new(&patterns, &study->trial, e) == -1)
+		return -1;
+	report_rules_free(patterns);
+	return 0;
+}
+
+int
+plugs_replicas(const struct plug_backend *backend, const struct study *study)
+{
+	const struct launcher *launcher = backend->launcher;
+	int n = 1;
+
+	if (launcher->replicas != NULL)
+		n = launcher->replicas(&study->trial, backend->options);
+	return n > 0 ? n : 1;
+}
+
+double
+plugs_worst_cost(const struct plug_backend *backend, const struct study *study)
+{
+	if (backend->launcher->worst_cost == NULL)
+		return 0;
+	return backend->launcher->worst_cost(&study->trial, backend->options);
+}
+
+int64_t
+plugs_worst_ms(const struct plug_backend *backend, const struct study *study)
+{
+	const struct study_trial *trial = &study->trial;
+
+	if (backend->launcher->worst_ms != NULL)
+		return backend->launcher->worst_ms(trial, backend->options);
+	return trial->max_run_ms > 0 ? trial->max_run_ms + trial->grace_ms : 0;
+}

@@ -1,0 +1,212 @@
+/* A study on launchers of nothing: servers come, have turns and go. */
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "src/base/err.h"
+#include "src/base/log.h"
+#include "src/base/loop.h"
+#include "src/base/mem.h"
+#include "src/model/study.h"
+#include "src/server/rows.h"
+#include "src/server/study-row.h"
+#include "src/server/tuner.h"
+#include "src/store/store.h"
+#include "tests/far-study.h"
+#include "tests/far.h"
+
+const struct launcher *const launchers[] = { &launcher_near, &launcher_far,
+	NULL };
+
+const struct launcher *
+launcher_find(const char *name)
+{
+	size_t i;
+
+	for (i = 0; launchers[i] != NULL; i++)
+		if (strcmp(launchers[i]->name, name) == 0)
+			return launchers[i];
+	return NULL;
+}
+
+static void __attribute__((noreturn)) die(const struct err *e)
+{
+	printf("Bail out! %s\n", e->text);
+	exit(1);
+}
+
+void
+far_study_change(struct far_study *s, const char *members)
+{
+	char *path = xasprintf("%s/study.json", s->dir), *json;
+	struct err e = ERR_INIT;
+
+	study_free(s->study);
+	json = xasprintf("{\"study\": \"far\", \"objective\": {\"metric\": "
+			 "\"m\", \"goal\": \"minimize\"}, \"parameters\": "
+			 "{\"x\": {\"type\": \"int\", \"min\": 8, \"max\": 64, "
+			 "\"step\": 8}}, \"strategy\": {\"name\": \"random\", "
+			 "\"seed\": 1}, %s}",
+	    members);
+	if (study_parse(&s->study, json, strlen(json), path, &e) != 0)
+		die(&e);
+	free(json);
+	free(path);
+}
+
+static void
+quiet(void *arg, enum log_level level, const char *area, const char *text)
+{
+	(void)arg;
+	if (getenv("FAR_LOUD") != NULL)
+		printf("# %s %s: %s\n", log_level_name(level), area, text);
+}
+
+void
+far_study_open(struct far_study *s, const char *members)
+{
+	const char *tmp = getenv("TMPDIR");
+	struct err e = ERR_INIT;
+
+	far_reset();
+	log_set_sink(quiet, NULL);
+	*s = (struct far_study){ 0 };
+	(void)snprintf(s->dir, sizeof s->dir, "%.40s/hpotune-far-XXXXXX",
+	    tmp != NULL && strlen(tmp) < 40 ? tmp : "/tmp");
+	if (mkdtemp(s->dir) == NULL ||
+	    loop_open(&s->loop, LOOP_VIRTUAL, &e) != 0)
+		die(&e);
+	(void)snprintf(s->db, sizeof s->db, "%s/far.db", s->dir);
+	(void)snprintf(s->state_dir, sizeof s->state_dir, "%s/far.d", s->dir);
+	(void)mkdir(s->state_dir, 0700);
+	far_study_change(s, members);
+}
+
+void
+far_study_close(struct far_study *s)
+{
+	char command[128];
+
+	far_server_down(s);
+	loop_close(s->loop);
+	study_free(s->study);
+	(void)snprintf(command, sizeof command, "rm -rf '%s'", s->dir);
+	if (system(command) != 0)
+		printf("# left: %s\n", s->dir);
+	far_reset();
+}
+
+void
+far_server_up(struct far_study *s)
+{
+	struct tuner_env env = { .loop = s->loop,
+		.study = s->study,
+		.db = s->db,
+		.state_dir = s->state_dir };
+	struct err e = ERR_INIT;
+
+	if (study_row_open(s->db, s->study, false, loop_wall_us(s->loop), &e) !=
+		0 ||
+	    tuner_open(&s->tuner, &env, &e) != 0)
+		die(&e);
+	s->done = false;
+	far_run(s, 1);
+}
+
+void
+far_server_down(struct far_study *s)
+{
+	tuner_close(s->tuner);
+	s->tuner = NULL;
+}
+
+static void
+on_turn(void *arg)
+{
+	struct far_study *s = arg;
+	struct err e = ERR_INIT;
+
+	if (tuner_turn(s->tuner, &e) != 0)
+		die(&e);
+	s->done = tuner_done(s->tuner);
+	if (s->done)
+		loop_stop(s->loop);
+}
+
+static void
+on_time(void *arg)
+{
+	loop_stop(((struct far_study *)arg)->loop);
+}
+
+void
+far_run(struct far_study *s, int64_t ms)
+{
+	struct loop_timer *timer = loop_timer_new(s->loop, on_time, s);
+
+	loop_timer_set(timer, ms);
+	loop_run(s->loop, on_turn, s);
+	loop_timer_free(timer);
+}
+
+static bool
+query(struct far_study *s, const char *sql, char *text, size_t n, double *x)
+{
+	struct store *store;
+	struct store_rows *rows;
+	struct err e = ERR_INIT;
+	int rc;
+
+	if (store_open(&store, s->db, STORE_READ, &e) != 0 ||
+	    (rc = rows_first(&rows, store, sql, NULL, &e)) < 0)
+		die(&e);
+	*x = NAN;
+	*text = '\0';
+	if (rc == 1) {
+		*x = rows_real(rows, 0);
+		if (!store_rows_null(rows, 0))
+			(void)snprintf(text, n, "%s", store_rows_text(rows, 0));
+		store_rows_close(rows);
+	}
+	store_close(store);
+	return rc == 1;
+}
+
+double
+far_number(struct far_study *s, const char *sql)
+{
+	char text[8];
+	double x;
+
+	(void)query(s, sql, text, sizeof text, &x);
+	return x;
+}
+
+const char *
+far_text(struct far_study *s, const char *sql)
+{
+	static char text[512];
+	double x;
+
+	return query(s, sql, text, sizeof text, &x) ? text : NULL;
+}
+
+static void
+on_reply(void *arg, bool good, const char *text)
+{
+	struct far_study *s = arg;
+
+	s->good = good;
+	(void)snprintf(s->text, sizeof s->text, "%s", text);
+}
+
+void
+far_ask(struct far_study *s, int ask, int64_t trial)
+{
+	*s->text = '\0';
+	tuner_request(s->tuner, (enum tuner_ask)ask, trial, NULL, on_reply, s);
+	far_run(s, 1);
+}

@@ -1,0 +1,249 @@
+/* Helpers: what they print, how they end, and that they can be ended. */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "src/base/child.h"
+#include "src/base/err.h"
+#include "src/base/loop.h"
+#include "src/base/mem.h"
+#include "tests/tap.h"
+
+struct rig {
+	struct loop *loop;
+	int open;
+};
+
+struct end {
+	struct rig *rig;
+	int calls, status;
+	char *out, *why;
+	size_t len;
+};
+
+static void
+on_end(void *arg, int status, const char *out, size_t len, const char *why)
+{
+	struct end *x = arg;
+
+	x->calls++;
+	x->status = status;
+	x->out = xmalloc(len + 1);
+	memcpy(x->out, out, len + 1);
+	x->len = len;
+	x->why = xstrdup(why);
+	x->rig->open--;
+}
+
+static void
+on_turn(void *arg)
+{
+	struct rig *g = arg;
+
+	if (g->open == 0)
+		loop_stop(g->loop);
+}
+
+static void
+end_free(struct end *x)
+{
+	free(x->out);
+	free(x->why);
+	*x = (struct end){ .rig = x->rig };
+}
+
+/* Run a line of shell to its end. */
+static void
+run(struct rig *g, struct end *x, struct child_spec spec, const char *line)
+{
+	char *const argv[] = { "sh", "-c", (char *)line, NULL };
+	struct err e = ERR_INIT;
+	struct child *c;
+
+	*x = (struct end){ .rig = g };
+	spec.argv = argv;
+	g->open = 1;
+	if (!ok(child_start(&c, g->loop, &spec, on_end, x, &e) == 0, "%s",
+		line))
+		g->open = 0;
+	else
+		ok(x->calls == 0, "nothing is heard before the loop");
+	loop_run(g->loop, on_turn, g);
+	is_int(x->calls, 1, "one end");
+}
+
+static void
+test_ends(struct rig *g)
+{
+	struct child_spec spec = { .dir = NULL };
+	struct end x;
+
+	run(g, &x, spec, "echo one; echo two; exit 3");
+	ok(WIFEXITED(x.status) && WEXITSTATUS(x.status) == 3, "its status");
+	is_str(x.out, "one\ntwo\n", "what it printed");
+	is_str(x.why, "", "nothing to say");
+	end_free(&x);
+	run(g, &x, spec, "kill -USR1 $$");
+	ok(WIFSIGNALED(x.status) && WTERMSIG(x.status) == SIGUSR1,
+	    "its signal");
+	is_str(x.out, "", "nothing printed");
+	end_free(&x);
+	run(g, &x, spec, "head -c 1000000 /dev/zero");
+	ok(x.status == 0 && x.len == 1000000, "a lot");
+	end_free(&x);
+	spec.dir = "/usr";
+	run(g, &x, spec, "pwd; cat; ls /proc/self/fd | wc -l");
+	is_str(
+	    x.out, "/usr\n4\n", "its folder, no input, no descriptor of ours");
+	end_free(&x);
+	spec.dir = NULL;
+	run(g, &x, spec, "exec >&-; kill -0 $$; exit 4");
+	ok(WIFEXITED(x.status) && WEXITSTATUS(x.status) == 4,
+	    "its output ended first");
+	end_free(&x);
+}
+
+static void
+test_bounds(struct rig *g)
+{
+	struct child_spec spec = { .most = 1000 };
+	struct end x;
+
+	run(g, &x, spec, "head -c 1000 /dev/zero");
+	ok(x.status == 0 && x.len == 1000, "all that is allowed");
+	end_free(&x);
+	run(g, &x, spec, "cat /dev/zero");
+	is_int(x.status, -1, "too much");
+	is_str(x.why, "it printed more than 1000 bytes", "is told");
+	end_free(&x);
+	spec.timeout_ms = 100;
+	run(g, &x, spec,
+	    "echo begun; trap '' TERM; while :; do sleep 60; done");
+	is_int(x.status, -1, "too long");
+	is_str(x.why, "it took longer than 100 ms", "is told");
+	is_str(x.out, "begun\n", "with what it had printed");
+	end_free(&x);
+}
+
+static bool
+gone(pid_t pid)
+{
+	char path[64], line[256] = "";
+	FILE *f;
+
+	(void)snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+	f = fopen(path, "re");
+	if (f == NULL)
+		return true;
+	if (fgets(line, sizeof line, f) == NULL)
+		line[0] = '\0';
+	(void)fclose(f);
+	return strstr(line, ") Z ") != NULL || line[0] == '\0';
+}
+
+/* A process that is left behind does not hold up the end. */
+static void
+test_left_behind(struct rig *g)
+{
+	struct child_spec spec = { .dir = NULL };
+	struct end x;
+	pid_t pid;
+
+	run(g, &x, spec, "sleep 600 & echo $!");
+	is_int(x.status, 0, "the end of the first process counts");
+	pid = (pid_t)atoi(x.out);
+	ok(pid > 0 && kill(pid, 0) == 0, "the other one may go on");
+	if (pid > 0)
+		(void)kill(pid, SIGKILL);
+	end_free(&x);
+	spec.timeout_ms = 200;
+	run(g, &x, spec, "sleep 600 & echo $!; wait");
+	pid = (pid_t)atoi(x.out);
+	is_int(x.status, -1, "out of time");
+	while (pid > 0 && !gone(pid))
+		(void)usleep(1000);
+	ok(pid > 0, "all of its group is ended");
+	end_free(&x);
+}
+
+static void
+test_start(struct rig *g)
+{
+	char *const argv[] = { "hpotune-no-such-program", NULL };
+	char *const sleep_argv[] = { "sleep", "600", NULL };
+	struct child_spec spec = { .argv = argv };
+	struct err e = ERR_INIT;
+	struct end x = { .rig = g };
+	struct child *c = NULL;
+
+	ok(child_start(&c, g->loop, &spec, on_end, &x, &e) == -1,
+	    "no such program");
+	is_str(e.text,
+	    "hpotune-no-such-program cannot be started: "
+	    "No such file or directory",
+	    "is named");
+	spec.argv = sleep_argv;
+	spec.dir = "/no-such-folder";
+	ok(child_start(&c, g->loop, &spec, on_end, &x, &e) == -1 &&
+		strstr(e.text, "/no-such-folder") != NULL,
+	    "no such folder: %s", e.text);
+	spec.dir = NULL;
+	ok(child_start(&c, g->loop, &spec, on_end, &x, &e) == 0, "sleep");
+	child_kill(c);
+	ok(waitpid(-1, NULL, WNOHANG) == -1 && errno == ECHILD,
+	    "killed and reaped");
+	is_int(x.calls, 0, "without a callback");
+	child_kill(NULL);
+}
+
+/* Many at once, each its own output. */
+static void
+test_many(struct rig *g)
+{
+	enum { MANY = 30 };
+	struct end x[MANY] = { { .calls = 0 } };
+	char line[MANY][32];
+	struct child *c;
+	int i, good = 0;
+
+	g->open = 0;
+	for (i = 0; i < MANY; i++) {
+		char *const argv[] = { "sh", "-c", line[i], NULL };
+		struct child_spec spec = { .argv = argv };
+
+		x[i].rig = g;
+		(void)snprintf(
+		    line[i], sizeof line[i], "echo %d; exit %d", i, i);
+		g->open +=
+		    child_start(&c, g->loop, &spec, on_end, &x[i], NULL) == 0;
+	}
+	loop_run(g->loop, on_turn, g);
+	for (i = 0; i < MANY; i++) {
+		good += x[i].calls == 1 && WEXITSTATUS(x[i].status) == i &&
+			atoi(x[i].out) == i;
+		end_free(&x[i]);
+	}
+	is_int(good, MANY, "many at once");
+}
+
+int
+main(void)
+{
+	struct rig g = { .open = 0 };
+	struct err e = ERR_INIT;
+
+	/* As in the server; a helper must not inherit it. */
+	(void)signal(SIGPIPE, SIG_IGN);
+	ok(loop_open(&g.loop, LOOP_REAL, &e) == 0, "a loop");
+	test_ends(&g);
+	test_bounds(&g);
+	test_left_behind(&g);
+	test_start(&g);
+	test_many(&g);
+	loop_close(g.loop);
+	return done_testing();
+}

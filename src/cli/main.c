@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <locale.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -236,6 +237,8 @@ main(int argc, char **argv)
 
 	streams_reserve();
 	mem_settle();
+	/* Ignored, as some parents leave it, no child tells how it ended. */
+	(void)signal(SIGCHLD, SIG_DFL);
 	(void)setlocale(LC_CTYPE, "");
 	if (argc < 2) {
 		cli_usage(stderr);

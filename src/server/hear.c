@@ -110,19 +110,23 @@ hear_report(struct tuner *t, struct live *l, const struct launch_event *ev)
 {
 	struct live_name *name = name_find(t, l, ev->u.report.name);
 	struct err e = ERR_INIT;
-	int64_t step;
+	int64_t step, time_us = ev->u.report.time_us;
 
 	if (name == NULL)
+		return;
+	if (ev->u.report.again && time_us != 0 && tuner_said(t, l, name, ev))
 		return;
 	step = ev->u.report.has_step ? ev->u.report.step : name->last_step + 1;
 	if (step > name->last_step)
 		name->last_step = step;
 	if (store_metric_add(t->store, l->row.number, l->att.attempt,
-		ev->u.report.name, step, ev->u.report.value, t->turn_us,
-		&e) != 0) {
+		ev->u.report.name, step, ev->u.report.value,
+		time_us != 0 ? time_us : t->turn_us, &e) != 0) {
 		tuner_break(t, &e);
 		return;
 	}
+	if (name->said_read)
+		tuner_say(name, time_us, ev->u.report.value);
 	if (strcmp(ev->u.report.name, t->study->metric) == 0)
 		hear_objective(t, l, step, ev->u.report.value);
 }

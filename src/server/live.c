@@ -42,14 +42,23 @@ live_add(struct tuner *t, struct store_trial *row)
 }
 
 void
-live_free(struct live *l)
+live_forget_names(struct live *l)
 {
 	size_t i;
 
+	for (i = 0; i < l->n_names; i++) {
+		free(l->names[i].name);
+		free(l->names[i].said);
+	}
+	l->n_names = l->next_name = 0;
+}
+
+void
+live_free(struct live *l)
+{
 	store_trial_fini(&l->row);
 	store_attempt_fini(&l->att);
-	for (i = 0; i < l->n_names; i++)
-		free(l->names[i].name);
+	live_forget_names(l);
 	free(l->names);
 	free(l->start_error);
 	free(l);

@@ -80,11 +80,8 @@ attempt_begin(struct tuner *t, struct live *l, int backend, int slot)
 {
 	struct err e = ERR_INIT;
 	struct backend *b = &t->backends[backend];
-	size_t i;
 
-	for (i = 0; i < l->n_names; i++)
-		free(l->names[i].name);
-	l->n_names = l->next_name = 0;
+	live_forget_names(l);
 	l->said_names = l->found = false;
 	store_attempt_fini(&l->att);
 	l->row.attempts++;

@@ -22,10 +22,20 @@ struct loop_timer;
 
 #define RETRY_PAUSE_MOST_MS 64000 /* between two attempts of one trial */
 
-/* Greatest step a metric of the running attempt has reported. */
+/* A report without a step, by which it is known when it comes again. */
+struct live_said {
+	int64_t time_us;
+	double value;
+};
+
+/* A metric of the running attempt. */
 struct live_name {
 	char *name;
-	int64_t last_step;
+	int64_t last_step; /* the greatest it has reported */
+	/* By time; kept for launchers that may say things again. */
+	struct live_said *said;
+	size_t n_said, cap_said;
+	bool said_read; /* what the store had is in it */
 };
 
 /* A trial that is not final. */
@@ -156,6 +166,7 @@ struct live *live_find(struct tuner *, int64_t trial);
 struct live *live_add(struct tuner *, struct store_trial *);
 void live_remove(struct tuner *, struct live *);
 void live_free(struct live *);
+void live_forget_names(struct live *);
 /* The one setter of a trial's state: checks the move, records and logs it. */
 void
 live_move(struct tuner *, struct live *, enum trial_event, const char *why);
@@ -179,6 +190,14 @@ void tuner_look(struct tuner *);
 
 /* hear.c */
 launch_cb tuner_hear;
+
+/* again.c */
+/* Whether this report, whose step is given or not, is recorded already. */
+bool tuner_said(struct tuner *, struct live *, struct live_name *,
+    const struct launch_event *);
+/* Remember one without a step. */
+void tuner_say(struct live_name *, int64_t time_us, double value);
+
 /* Attempts that never started: end them, or try again. */
 void tuner_unstarted(struct tuner *);
 

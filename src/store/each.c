@@ -94,3 +94,25 @@ store_each_last_step(struct store *s, int64_t trial, int attempt,
 	stmt_done(st);
 	return end;
 }
+
+int
+store_each_report(struct store *s, int64_t trial, int attempt, const char *name,
+    int (*f)(void *, int64_t time_us, double value), void *arg, struct err *e)
+{
+	sqlite3_stmt *st = stmt_get(s, STMT_METRIC_EACH, e);
+	int64_t id;
+	int rc, end = 0;
+
+	if (st == NULL || store_name_id(s, name, &id, e) < 0)
+		return -1;
+	stmt_int(st, 1, id);
+	stmt_int(st, 2, trial);
+	stmt_int(st, 3, attempt);
+	while (end == 0 && (rc = stmt_step(s, st, e)) != 0) {
+		if (rc < 0)
+			return -1;
+		end = f(arg, stmt_col_int(st, 0, 0), stmt_col_real(st, 1));
+	}
+	stmt_done(st);
+	return end;
+}

@@ -108,6 +108,28 @@ store_metric_add(struct store *s, int64_t trial, int attempt, const char *name,
 }
 
 int
+store_metric_there(struct store *s, int64_t trial, int attempt,
+    const char *name, int64_t step, double value, int64_t time_us,
+    struct err *e)
+{
+	sqlite3_stmt *st = stmt_get(s, STMT_METRIC_THERE, e);
+	int64_t id;
+	int rc;
+
+	if (st == NULL || store_name_id(s, name, &id, e) < 0)
+		return -1;
+	stmt_int(st, 1, id);
+	stmt_int(st, 2, trial);
+	stmt_int(st, 3, step);
+	stmt_int(st, 4, attempt);
+	stmt_real(st, 5, value);
+	stmt_int(st, 6, time_us);
+	if ((rc = stmt_step(s, st, e)) > 0)
+		stmt_done(st);
+	return rc;
+}
+
+int
 store_stop_add(struct store *s, const struct store_stop *stop, struct err *e)
 {
 	sqlite3_stmt *st = stmt_get(s, STMT_STOP_ADD, e);

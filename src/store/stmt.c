@@ -130,6 +130,12 @@ static const char *const texts[STMT_COUNT] = {
 	[STMT_METRIC_ADD] =
 	    "INSERT INTO t_metric (name_id, trial, step, seq, attempt, value, "
 	    "time_us) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+	[STMT_METRIC_THERE] =
+	    "SELECT 1 FROM t_metric WHERE name_id = ?1 AND trial = ?2 AND "
+	    "step = ?3 AND attempt = ?4 AND value IS ?5 AND time_us = ?6",
+	[STMT_METRIC_EACH] =
+	    "SELECT time_us, value FROM t_metric WHERE name_id = ?1 AND "
+	    "trial = ?2 AND attempt = ?3 ORDER BY step, seq",
 	[STMT_MEDIAN_PUT] =
 	    "INSERT INTO t_median VALUES (?1, ?2, ?3) ON CONFLICT (step) "
 	    "DO UPDATE SET trials = ?2, median = ?3",

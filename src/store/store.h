@@ -176,6 +176,11 @@ int
 store_metric_add(struct store *, int64_t trial, int attempt, const char *name,
     int64_t step, double value, int64_t time_us, struct err *);
 
+/* Whether exactly this report is recorded: 1, 0, or -1 for an error. */
+int
+store_metric_there(struct store *, int64_t trial, int attempt, const char *name,
+    int64_t step, double value, int64_t time_us, struct err *);
+
 struct store_stop {
 	int64_t trial;
 	int64_t step;
@@ -222,6 +227,10 @@ int store_each_record(struct store *,
     int (*)(
 	void *, int64_t trial, int64_t step, double value, enum trial_state),
     void *, struct err *);
+/* Every report of one metric in one attempt, by step. */
+int
+store_each_report(struct store *, int64_t trial, int attempt, const char *name,
+    int (*)(void *, int64_t time_us, double value), void *, struct err *);
 /* Greatest step each metric of an attempt has reported. */
 int store_each_last_step(struct store *, int64_t trial, int attempt,
     int (*)(void *, const char *name, int64_t step), void *, struct err *);

@@ -1,0 +1,107 @@
+/*
+ * What the tests of the AWS client share: a scripted server on the same loop,
+ * keys of its own, and what was told.
+ */
+
+#ifndef TESTS_AWS_RIG_H
+#define TESTS_AWS_RIG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/base/mem.h"
+#include "trials/aws.h"
+
+enum step_kind {
+	STEP_SAY, /* an answer */
+	STEP_RAW, /* body, just as it is, and the end */
+	STEP_CLOSE, /* the end of the connection */
+	STEP_SILENT /* nothing at all */
+};
+
+struct step {
+	const char *operation; /* of whom; NULL = of any */
+	enum step_kind kind;
+	int status;
+	const char *headers; /* "Name: value\r\n", or NULL */
+	const char *body;
+	size_t len; /* of body; 0 = up to its NUL */
+	bool done;
+};
+
+/* A request as it came. */
+struct asked {
+	char operation[64]; /* "StopTrainingJob", "PUT /bucket/key" */
+	char *head, *body;
+	int64_t at_ms;
+};
+
+enum { RIG_STEPS = 64, RIG_ASKED = 512 };
+
+struct rig {
+	struct loop *loop;
+	struct loop_timer *guard;
+	struct aws *aws;
+	int port;
+	int fd;
+	struct loop_fd *listen;
+	struct conn *conns;
+	struct step steps[RIG_STEPS];
+	size_t n_steps;
+	struct asked asked[RIG_ASKED];
+	size_t n_asked;
+	int64_t date_off_s; /* the server's clock is ahead by so much */
+	bool no_date;
+	int open; /* calls not yet told */
+	bool want_requests; /* settle: until so many came */
+	size_t requests_wanted;
+	struct buf notes;
+
+	/* Keys: AKIDn, SECRETn, TOKENn. */
+	int generation, spoiled;
+	bool keyless, slow_keys;
+	int64_t cred_offset_s;
+};
+
+/* What a callback heard. */
+struct told {
+	struct rig *rig;
+	struct aws_call *call;
+	int calls, status;
+	bool good, unclear, sent, inside;
+	enum aws_class what;
+	char *code, *message, *request_id, *json, *body;
+	size_t len, n;
+	struct buf keys; /* of a list, one a line */
+	void (*also)(struct told *); /* from inside the callback */
+};
+
+/* The pieces of rig_open. */
+void rig_listen(struct rig *);
+void rig_keys(struct rig *);
+
+void rig_open(struct rig *, double pace);
+void rig_close(struct rig *);
+void rig_step(struct rig *, struct step);
+/* A JSON error: {"__type": code, "message": text}. */
+void rig_error(struct rig *, const char *operation, int status,
+    const char *code, const char *text);
+void rig_good(struct rig *, const char *operation, const char *body);
+/* Until all calls are told. */
+void rig_settle(struct rig *);
+/* Until so many requests came. */
+void rig_wait(struct rig *, size_t requests);
+/* Nobody listens any more. */
+void rig_deaf(struct rig *);
+void rig_json(
+    struct rig *, struct told *, enum aws_service, const char *, int tries);
+void rig_s3(struct rig *, struct told *, const struct aws_s3_ask *);
+void rig_list(struct rig *, struct told *, const char *bucket,
+    const char *prefix, size_t most);
+aws_cb rig_told;
+void told_free(struct told *);
+/* The value of a header of request i, until the next call; "" if missing. */
+const char *rig_header(const struct rig *, size_t i, const char *name);
+
+#endif /* TESTS_AWS_RIG_H */

@@ -1,0 +1,425 @@
+/*
+ * One call: what is tried again, when it may have acted, and what is said of
+ * it.  Against a scripted server.
+ */
+
+#include <stdlib.h>
+#include <time.h>
+
+#include "src/base/loop.h"
+#include "tests/aws-rig.h"
+#include "tests/tap.h"
+
+enum { PACE = 200 };
+
+static const char stop[] = "StopTrainingJob";
+
+static void
+test_good(void)
+{
+	struct rig rig;
+	struct told t = { 0 };
+
+	rig_open(&rig, PACE);
+	rig_good(&rig, NULL, "{\"x\": [1, \"\\u00e9\"]}");
+	rig_json(&rig, &t, AWS_SAGEMAKER, stop, 0);
+	ok(t.calls == 0 && rig.n_asked == 0, "nothing happens inside the call");
+	rig_settle(&rig);
+	ok(t.good && t.calls == 1 && t.what == AWS_OK, "a good answer");
+	is_str(t.json, "{\"x\":[1,\"\\u00e9\"]}", "its JSON");
+	ok(t.sent && !t.unclear, "sent and clear");
+	is_str(rig.asked[0].body, "{\"A\": 1}", "the body as it was given");
+	is_str(rig_header(&rig, 0, "X-Amz-Target"), "SageMaker.StopTrainingJob",
+	    "its target");
+	is_str(rig_header(&rig, 0, "Content-Type"),
+	    "application/x-amz-json-1.1", "its type");
+	is_str(rig_header(&rig, 0, "X-Amz-Security-Token"), "TOKEN1+/=def",
+	    "its token");
+	ok(strstr(rig_header(&rig, 0, "Authorization"), "Credential=AKID1/") !=
+		    NULL &&
+		strstr(rig_header(&rig, 0, "Authorization"),
+		    "/eu-west-1/sagemaker/aws4_request") != NULL,
+	    "its signature");
+	rig_step(&rig, (struct step){ .status = 200 });
+	rig_json(&rig, &t, AWS_SAGEMAKER, stop, 0);
+	rig_settle(&rig);
+	ok(t.good && t.json == NULL, "an empty answer is good");
+	is_int(aws_requests(rig.aws), 2, "requests are counted");
+	is_str(rig.notes.data, NULL, "and nobody was bothered");
+	told_free(&t);
+	rig_close(&rig);
+}
+
+static void
+test_protocols(void)
+{
+	static const struct {
+		enum aws_service service;
+		const char *operation, *target, *type, *scope;
+	} rows[] = {
+		{ AWS_LOGS, "GetLogEvents", "Logs_20140328.GetLogEvents",
+		    "application/x-amz-json-1.1", "/logs/aws4" },
+		{ AWS_EVENTS, "PutRule", "AWSEvents.PutRule",
+		    "application/x-amz-json-1.1", "/events/aws4" },
+		{ AWS_CLOUDWATCH, "GetMetricData",
+		    "GraniteServiceVersion20100801.GetMetricData",
+		    "application/x-amz-json-1.0", "/monitoring/aws4" },
+		{ AWS_SQS, "ReceiveMessage", "AmazonSQS.ReceiveMessage",
+		    "application/x-amz-json-1.0", "/sqs/aws4" },
+	};
+	struct told t = { 0 };
+	struct rig rig;
+	size_t i;
+
+	rig_open(&rig, PACE);
+	for (i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		rig_json(&rig, &t, rows[i].service, rows[i].operation, 0);
+		rig_settle(&rig);
+		ok(t.good &&
+			strcmp(rig_header(&rig, i, "X-Amz-Target"),
+			    rows[i].target) == 0 &&
+			strcmp(rig_header(&rig, i, "Content-Type"),
+			    rows[i].type) == 0 &&
+			strstr(rig_header(&rig, i, "Authorization"),
+			    rows[i].scope) != NULL,
+		    "%s", rows[i].target);
+	}
+	told_free(&t);
+	rig_close(&rig);
+}
+
+static void
+test_throttle(void)
+{
+	struct rig rig;
+	struct told t = { 0 };
+	int i;
+
+	rig_open(&rig, PACE);
+	rig_error(&rig, NULL, 400, "ThrottlingException", "Rate exceeded");
+	rig_error(&rig, NULL, 400, "a.b#Throttling:http://c/", "");
+	rig_json(&rig, &t, AWS_SAGEMAKER, stop, 0);
+	rig_settle(&rig);
+	ok(t.good && !t.unclear && rig.n_asked == 3,
+	    "throttled twice, then good: %zu requests", rig.n_asked);
+	for (i = 0; i < 3; i++)
+		rig_error(
+		    &rig, NULL, 400, "ThrottlingException", "Rate exceeded");
+	rig_json(&rig, &t, AWS_SAGEMAKER, stop, 3);
+	rig_settle(&rig);
+	ok(!t.good && t.what == AWS_THROTTLE && !t.unclear && t.sent,
+	    "throttled to the end: certainly nothing happened");
+	is_str(t.message,
+	    "SageMaker StopTrainingJob: Rate exceeded (ThrottlingException, "
+	    "request id-1234)",
+	    "what is said");
+	is_str(t.code, "ThrottlingException", "its code");
+	is_str(t.request_id, "id-1234", "its request");
+	is_int(t.status, 400, "its status");
+	is_int(rig.n_asked, 6, "three tries are three requests");
+	told_free(&t);
+	rig_close(&rig);
+}
+
+static void
+test_retry_after(void)
+{
+	struct rig rig;
+	struct told t = { 0 };
+
+	rig_open(&rig, 1e6);
+	rig_step(&rig,
+	    (struct step){ .status = 429, .headers = "Retry-After: 1\r\n" });
+	rig_step(&rig, (struct step){ .status = 503,
+			   .headers = "X-Amz-Retry-After: 400\r\n",
+			   .body = "{\"__type\": \"ThrottlingException\"}" });
+	rig_json(&rig, &t, AWS_LOGS, "GetLogEvents", 0);
+	rig_settle(&rig);
+	ok(t.good && rig.asked[1].at_ms - rig.asked[0].at_ms >= 999,
+	    "no sooner than after the seconds they ask for");
+	ok(rig.asked[2].at_ms - rig.asked[1].at_ms >= 399,
+	    "or the milliseconds");
+	ok(!t.unclear, "a throttle is clear, whatever its status");
+	told_free(&t);
+	rig_close(&rig);
+}
+
+static void
+test_unclear(void)
+{
+	struct rig rig;
+	struct told t = { 0 };
+
+	rig_open(&rig, PACE);
+	rig_error(&rig, NULL, 500, "InternalFailure", "after acting");
+	rig_error(&rig, NULL, 400, "ResourceInUse", "names must be unique");
+	rig_json(&rig, &t, AWS_SAGEMAKER, "CreateTrainingJob", 0);
+	rig_settle(&rig);
+	ok(!t.good && t.what == AWS_EXISTS && t.unclear,
+	    "500 after acting, then \"exists\": it may have acted");
+	rig_error(&rig, NULL, 400, "ResourceInUse", "names must be unique");
+	rig_json(&rig, &t, AWS_SAGEMAKER, "CreateTrainingJob", 0);
+	rig_settle(&rig);
+	ok(t.what == AWS_EXISTS && !t.unclear, "\"exists\" alone: it has not");
+	rig_step(&rig, (struct step){ .kind = STEP_CLOSE });
+	rig_error(&rig, NULL, 400, "ValidationException", "no");
+	rig_json(&rig, &t, AWS_SAGEMAKER, "CreateTrainingJob", 0);
+	rig_settle(&rig);
+	ok(t.what == AWS_CALLER && t.unclear && t.sent,
+	    "a connection that closes: it may have acted");
+	rig_step(&rig, (struct step){ .kind = STEP_SILENT });
+	rig_json(&rig, &t, AWS_SAGEMAKER, "CreateTrainingJob", 1);
+	rig_settle(&rig);
+	ok(t.what == AWS_TRANSIENT && t.unclear && t.status == 0,
+	    "no answer in time: it may have acted");
+	rig_step(&rig,
+	    (struct step){ .kind = STEP_RAW,
+		.body = "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{\"a\"" });
+	rig_json(&rig, &t, AWS_SAGEMAKER, "CreateTrainingJob", 1);
+	rig_settle(&rig);
+	ok(t.what == AWS_TRANSIENT && t.unclear, "half an answer: the same");
+	told_free(&t);
+	rig_close(&rig);
+}
+
+static void
+test_refused(void)
+{
+	struct rig rig;
+	struct told t = { 0 };
+
+	rig_open(&rig, PACE);
+	rig_deaf(&rig);
+	rig_json(&rig, &t, AWS_SAGEMAKER, "CreateTrainingJob", 3);
+	rig_settle(&rig);
+	ok(t.what == AWS_TRANSIENT && !t.unclear && !t.sent,
+	    "nobody listens: certainly unsent");
+	ok(strncmp(t.message, "SageMaker CreateTrainingJob: ", 29) == 0 &&
+		strlen(t.message) > 40,
+	    "and said so: %s", t.message);
+	is_int(aws_requests(rig.aws), 3, "three tries");
+	told_free(&t);
+	rig_close(&rig);
+}
+
+static void
+test_clock(void)
+{
+	static const char *const off[] = {
+		"Signature expired: 20260101T000000Z is now earlier than ...",
+		"Signature not yet current: 20260101T000000Z is still later "
+		"than ..."
+	};
+	struct rig rig;
+	struct told t = { 0 };
+	char stamp[20];
+	time_t there;
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		rig_open(&rig, 1);
+		rig.date_off_s = i == 0 ? 7200 : -7200;
+		rig_error(&rig, NULL, 403,
+		    i == 0 ? "InvalidSignatureException"
+			   : "SignatureDoesNotMatch",
+		    off[i]);
+		rig_json(&rig, &t, AWS_SAGEMAKER, stop, 1);
+		rig_settle(&rig);
+		ok(t.good && !t.unclear && rig.n_asked == 2,
+		    "a clock that is off: once more, at once");
+		there = time(NULL) + (time_t)rig.date_off_s;
+		(void)strftime(
+		    stamp, sizeof stamp, "%Y%m%dT%H", gmtime(&there));
+		ok(strncmp(rig_header(&rig, 1, "X-Amz-Date"), stamp, 11) == 0,
+		    "dated by theirs");
+		ok(llabs(aws_now_s(rig.aws) - there) <= 2, "which is known");
+		ok(llabs(rig.cred_offset_s - rig.date_off_s) <= 2,
+		    "to the keys too");
+		rig_json(&rig, &t, AWS_LOGS, "GetLogEvents", 1);
+		rig_settle(&rig);
+		ok(t.good && rig.n_asked == 3 &&
+			strncmp(rig_header(&rig, 2, "X-Amz-Date"), stamp, 11) ==
+			    0,
+		    "and from then on");
+		ok(strstr(buf_str(&rig.notes),
+		       i == 0 ? " s behind that of AWS" : " s ahead of that") !=
+			NULL,
+		    "told once: %.50s", buf_str(&rig.notes));
+		told_free(&t);
+		rig_close(&rig);
+	}
+}
+
+static void
+test_clock_vain(void)
+{
+	struct rig rig;
+	struct told t = { 0 };
+	int i;
+
+	rig_open(&rig, PACE);
+	rig.no_date = true;
+	for (i = 0; i < 4; i++)
+		rig_error(&rig, NULL, 403, "RequestTimeTooSkewed", "off");
+	rig_json(&rig, &t, AWS_SAGEMAKER, stop, 4);
+	rig_settle(&rig);
+	ok(!t.good && t.what == AWS_CLOCK && rig.n_asked == 4 &&
+		aws_now_s(rig.aws) - time(NULL) <= 1,
+	    "without a date there is nothing to go by");
+	told_free(&t);
+	rig_close(&rig);
+}
+
+static void
+test_keys(void)
+{
+	struct rig rig;
+	struct told t = { 0 };
+	int i;
+
+	rig_open(&rig, PACE);
+	rig_error(&rig, NULL, 400, "ExpiredTokenException", "expired");
+	rig_json(&rig, &t, AWS_SAGEMAKER, stop, 1);
+	rig_settle(&rig);
+	ok(t.good && rig.spoiled == 1 && rig.n_asked == 2,
+	    "an expired token: new keys, once more, at once");
+	is_str(rig_header(&rig, 1, "X-Amz-Security-Token"), "TOKEN2+/=def",
+	    "with the new ones");
+	ok(rig.notes.len == 0, "nobody is bothered");
+	for (i = 0; i < 2; i++)
+		rig_error(&rig, NULL, 400, "UnrecognizedClientException",
+		    "The security token SECRET3/+abc TOKEN4+/=def is invalid");
+	rig_json(&rig, &t, AWS_SAGEMAKER, stop, 0);
+	rig_settle(&rig);
+	ok(!t.good && t.what == AWS_CREDENTIALS && rig.n_asked == 4,
+	    "refused twice: the end");
+	ok(strstr(buf_str(&rig.notes), "(the rig) are refused: ") != NULL,
+	    "and told: %s", buf_str(&rig.notes));
+	for (i = 0; i < 5; i++)
+		rig_error(&rig, NULL, 400, "ExpiredToken", "expired");
+	rig_json(&rig, &t, AWS_SAGEMAKER, stop, -1);
+	rig_settle(&rig);
+	ok(t.good && rig.n_asked == 10,
+	    "what must be answered waits for good keys");
+	told_free(&t);
+	rig_close(&rig);
+}
+
+static void
+test_keyless(void)
+{
+	struct rig rig;
+	struct told t = { 0 };
+
+	rig_open(&rig, PACE);
+	rig.keyless = true;
+	rig_json(&rig, &t, AWS_SAGEMAKER, stop, 0);
+	rig_settle(&rig);
+	ok(!t.good && t.what == AWS_CREDENTIALS && !t.sent && !t.unclear &&
+		rig.n_asked == 0,
+	    "no keys: not sent");
+	is_str(t.message, "SageMaker StopTrainingJob: no keys were found",
+	    "and said so");
+	told_free(&t);
+	rig_close(&rig);
+}
+
+static void
+test_secrets(void)
+{
+	struct rig rig;
+	struct told t = { 0 };
+	int i;
+
+	rig_open(&rig, PACE);
+	for (i = 1; i <= 2; i++)
+		rig_error(&rig, NULL, 403, "SignatureDoesNotMatch",
+		    i == 1 ? ""
+			   : "It does not match SECRET2/+abc or TOKEN2+/=def; "
+			     "\\u001b[2J The Canonical String for this request "
+			     "should have been 'POST x-amz-security-token:T'");
+	rig_json(&rig, &t, AWS_SAGEMAKER, stop, 0);
+	rig_settle(&rig);
+	is_str(t.message,
+	    "SageMaker StopTrainingJob: It does not match (hidden) or "
+	    "(hidden); \\x1b[2J (SignatureDoesNotMatch, request id-1234)",
+	    "no key, no canonical request and no control in a message");
+	ok(strstr(rig.notes.data, "SECRET") == NULL &&
+		strstr(rig.notes.data, "TOKEN") == NULL,
+	    "nor in a note");
+	told_free(&t);
+	rig_close(&rig);
+}
+
+static void
+test_for_ever(void)
+{
+	struct rig rig;
+	struct told t = { 0 };
+	int i;
+
+	rig_open(&rig, 10000);
+	for (i = 0; i < 30; i++)
+		switch (i % 3) {
+		case 0:
+			rig_error(&rig, NULL, 400, "Throttling", "slow");
+			break;
+		case 1:
+			rig_error(&rig, NULL, 503, "", "");
+			break;
+		case 2:
+			rig_step(&rig, (struct step){ .kind = STEP_CLOSE });
+			break;
+		}
+	rig_error(&rig, NULL, 400, "ValidationException",
+	    "The request was rejected because the training job is in status "
+	    "Stopped.");
+	rig_json(&rig, &t, AWS_SAGEMAKER, stop, -1);
+	rig_settle(&rig);
+	ok(!t.good && t.what == AWS_CALLER && rig.n_asked == 31,
+	    "tried until it is answered for good: %zu", rig.n_asked);
+	told_free(&t);
+	rig_close(&rig);
+}
+
+static void
+test_budget(void)
+{
+	struct rig rig;
+	struct told t = { 0 };
+	int i;
+
+	rig_open(&rig, 100000);
+	rig_deaf(&rig);
+	for (i = 0; i < 14; i++) {
+		rig_json(&rig, &t, AWS_SAGEMAKER, stop, 0);
+		rig_settle(&rig);
+	}
+	is_int(aws_requests(rig.aws), 14 * 8, "while there is a budget");
+	for (i = 0; i < 14; i++) {
+		rig_json(&rig, &t, AWS_SAGEMAKER, stop, 0);
+		rig_settle(&rig);
+	}
+	is_int(aws_requests(rig.aws), 28 + 100, "then one try each");
+	told_free(&t);
+	rig_close(&rig);
+}
+
+int
+main(void)
+{
+	test_good();
+	test_protocols();
+	test_throttle();
+	test_retry_after();
+	test_unclear();
+	test_refused();
+	test_clock();
+	test_clock_vain();
+	test_keys();
+	test_keyless();
+	test_secrets();
+	test_for_ever();
+	test_budget();
+	return done_testing();
+}

@@ -1,0 +1,383 @@
+/*
+ * The client as a whole: order, operations that do not wait for each other,
+ * leaving at any moment, answers that make no sense, S3.
+ */
+
+#include <stdlib.h>
+
+#include "src/base/err.h"
+#include "src/base/loop.h"
+#include "tests/aws-rig.h"
+#include "tests/tap.h"
+
+enum { PACE = 200 };
+
+static const char create[] = "CreateTrainingJob";
+static const char stop[] = "StopTrainingJob";
+
+/*
+ * Requests that came on two connections in one turn of the loop came at the
+ * same time; a later one came wrongly when it was asked earlier.
+ */
+static int
+out_of_order(const struct rig *rig)
+{
+	const struct asked *a = rig->asked;
+	int wrong = 0, n, earlier;
+	size_t i, j;
+
+	for (i = 1; i < rig->n_asked; i++)
+		for (j = 0; j < i; j++) {
+			n = atoi(a[i].body + 6);
+			earlier = atoi(a[j].body + 6);
+			wrong += n < earlier && a[i].at_ms - a[j].at_ms > 20;
+		}
+	return wrong;
+}
+
+static void
+test_order(void)
+{
+	enum { N = 40 };
+	struct told t[N] = { 0 };
+	struct rig rig;
+	char body[16];
+	struct aws_ask ask = {
+		.service = AWS_SAGEMAKER, .operation = create, .body = body
+	};
+	int i;
+
+	rig_open(&rig, 20);
+	for (i = 0; i < N; i++) {
+		(void)snprintf(body, sizeof body, "{\"n\": %d}", i);
+		t[i].rig = &rig;
+		rig.open++;
+		t[i].call = aws_json(rig.aws, &ask, rig_told, &t[i]);
+	}
+	rig_settle(&rig);
+	is_int(out_of_order(&rig), 0,
+	    "calls of one operation go out in their order");
+	ok(rig.asked[N - 1].at_ms - rig.asked[0].at_ms >= 950,
+	    "at the rate of the operation: 20 over the burst in %lld ms",
+	    (long long)(rig.asked[N - 1].at_ms - rig.asked[0].at_ms));
+	for (i = 0; i < N; i++)
+		told_free(&t[i]);
+	rig_close(&rig);
+}
+
+/* One operation is throttled for ever, another one goes on. */
+static void
+test_apart(void)
+{
+	struct rig rig;
+	struct told slow = { 0 }, t = { 0 };
+	int i;
+
+	rig_open(&rig, 5);
+	for (i = 0; i < RIG_STEPS - 1; i++)
+		rig_error(&rig, create, 400, "ThrottlingException", "Rate");
+	rig_json(&rig, &slow, AWS_SAGEMAKER, create, -1);
+	rig_wait(&rig, 3);
+	for (i = 0; i < 10; i++) {
+		rig.open = 0;
+		rig_json(&rig, &t, AWS_SAGEMAKER, stop, 0);
+		rig_settle(&rig);
+	}
+	ok(t.good && slow.calls == 0, "a throttled operation blocks no other");
+	ok(rig.n_asked < 20, "and is not hurried: %zu requests", rig.n_asked);
+	aws_cancel(slow.call);
+	told_free(&t);
+	told_free(&slow);
+	rig_close(&rig);
+}
+
+static void
+test_pass(void)
+{
+	struct rig rig;
+	struct told first = { 0 }, second = { 0 };
+
+	rig_open(&rig, PACE);
+	rig_step(&rig,
+	    (struct step){ .status = 429, .headers = "Retry-After: 1\r\n" });
+	rig_json(&rig, &first, AWS_SAGEMAKER, create, 0);
+	rig_wait(&rig, 1);
+	rig_json(&rig, &second, AWS_SAGEMAKER, create, 0);
+	rig.open = 1;
+	rig_settle(&rig);
+	ok(second.calls == 1 && first.calls == 0,
+	    "a call that waits to be tried again is passed");
+	rig.open = 1;
+	rig_settle(&rig);
+	ok(first.good, "and has its turn");
+	told_free(&first);
+	told_free(&second);
+	rig_close(&rig);
+}
+
+/* Leave a call where it stands. */
+static void
+test_cancel(void)
+{
+	struct rig rig;
+	struct told t = { 0 }, other = { 0 };
+
+	rig_open(&rig, PACE);
+	rig_json(&rig, &t, AWS_SAGEMAKER, stop, 0);
+	aws_cancel(t.call);
+	rig.open--;
+	rig_json(&rig, &other, AWS_SAGEMAKER, create, 0);
+	rig_settle(&rig);
+	ok(t.calls == 0 && other.good && rig.n_asked == 1,
+	    "one in its queue never goes out");
+	rig_step(&rig, (struct step){ .operation = stop, .kind = STEP_SILENT });
+	rig_json(&rig, &t, AWS_SAGEMAKER, stop, 0);
+	rig_wait(&rig, 2);
+	aws_cancel(t.call);
+	rig.open--;
+	rig_json(&rig, &other, AWS_SAGEMAKER, stop, 0);
+	rig_settle(&rig);
+	ok(t.calls == 0 && other.good, "one on its way is not told");
+	rig.slow_keys = true;
+	rig_json(&rig, &t, AWS_SAGEMAKER, stop, 0);
+	rig_json(&rig, &other, AWS_SAGEMAKER, create, 0);
+	rig.open--;
+	/* A turn begins before the first timer: the second sees both wait. */
+	rig.open++;
+	rig_wait(&rig, 4);
+	rig_settle(&rig);
+	ok(t.good && other.good, "keys that come later");
+	aws_cancel(NULL);
+	told_free(&t);
+	told_free(&other);
+	rig_close(&rig);
+}
+
+static struct told *victim;
+
+static void
+cancel_both(struct told *t)
+{
+	(void)t;
+	if (victim->call != NULL && victim->calls == 0) {
+		aws_cancel(victim->call);
+		victim->call = NULL;
+	}
+}
+
+static struct aws_call *own;
+
+static void
+cancel_own(struct told *t)
+{
+	(void)t;
+	aws_cancel(own);
+}
+
+static void
+ask_again(struct told *t)
+{
+	t->also = NULL;
+	rig_json(t->rig, t, AWS_SAGEMAKER, stop, 0);
+}
+
+/* Callbacks that do things. */
+static void
+test_inside(void)
+{
+	struct rig rig;
+	struct told a = { .also = cancel_both }, b = { .also = cancel_both };
+	struct told c = { .also = cancel_own }, d = { .also = ask_again };
+
+	rig_open(&rig, PACE);
+	rig.keyless = true;
+	rig_json(&rig, &a, AWS_SAGEMAKER, stop, 1);
+	rig_json(&rig, &b, AWS_SAGEMAKER, stop, 1);
+	victim = &b;
+	rig.open = 1;
+	rig_settle(&rig);
+	ok(a.calls == 1 && b.calls == 0,
+	    "one that waits to be told is not told any more");
+	rig.keyless = false;
+	rig_json(&rig, &c, AWS_SAGEMAKER, stop, 1);
+	own = c.call;
+	rig_settle(&rig);
+	ok(c.calls == 1, "one may cancel itself from its own callback");
+	rig_json(&rig, &d, AWS_SAGEMAKER, stop, 1);
+	rig_settle(&rig);
+	ok(d.calls == 1 && d.good && rig.n_asked == 3,
+	    "and ask again from there");
+	told_free(&a);
+	told_free(&b);
+	told_free(&c);
+	told_free(&d);
+	rig_close(&rig);
+}
+
+static void
+close_inside(struct told *t)
+{
+	aws_close(t->rig->aws);
+	t->rig->aws = NULL;
+}
+
+/* Close while calls are in every state there is. */
+static void
+test_close(void)
+{
+	struct told t[8] = { 0 };
+	struct rig rig;
+	int i, how;
+
+	for (how = 0; how < 4; how++) {
+		rig_open(&rig, PACE);
+		rig.slow_keys = how == 1;
+		rig.keyless = how == 2;
+		rig_step(&rig,
+		    (struct step){ .operation = create, .kind = STEP_SILENT });
+		rig_error(&rig, create, 400, "Throttling", "wait");
+		rig_json(&rig, &t[0], AWS_SAGEMAKER, create, 0);
+		rig_json(&rig, &t[1], AWS_SAGEMAKER, create, 0);
+		if (how == 0)
+			rig_wait(&rig, 2);
+		t[2].also = close_inside;
+		for (i = 2; i < 8; i++)
+			rig_json(&rig, &t[i], AWS_SAGEMAKER,
+			    i % 2 == 0 ? stop : "DescribeTrainingJob",
+			    how == 2 ? 1 : 0);
+		if (how == 3) {
+			aws_close(rig.aws);
+			rig.aws = NULL;
+		} else {
+			/* Until a callback closes it. */
+			while (rig.aws != NULL) {
+				rig.open = 1;
+				rig_settle(&rig);
+			}
+		}
+		ok(how == 3 ? t[2].calls == 0 : t[2].calls == 1,
+		    "closed with calls in every state: %d", how);
+		for (i = 0; i < 8; i++)
+			told_free(&t[i]);
+		rig_close(&rig);
+	}
+}
+
+/* Answers that cannot be: never a crash, never a yes. */
+static void
+test_nonsense(void)
+{
+	static const struct {
+		const char *what;
+		struct step step;
+		enum aws_class want;
+		bool unclear;
+	} rows[] = {
+		{ "200 and no JSON", { .status = 200, .body = "<html>" },
+		    AWS_TRANSIENT, true },
+		{ "200 and half of it", { .status = 200, .body = "{\"a\": 1" },
+		    AWS_TRANSIENT, true },
+		{ "200 and an array", { .status = 200, .body = "[]" },
+		    AWS_TRANSIENT, true },
+		{ "403 of a proxy", { .status = 403, .body = "<html>" },
+		    AWS_TRANSIENT, false },
+		{ "404 of a proxy", { .status = 404, .body = "<html>" },
+		    AWS_TRANSIENT, false },
+		{ "302 of a portal",
+		    { .status = 302,
+			.headers = "Location: https://example.invalid/\r\n" },
+		    AWS_TRANSIENT, false },
+		{ "502 of a proxy", { .status = 502, .body = "<html>" },
+		    AWS_TRANSIENT, true },
+		{ "404 with a message",
+		    { .status = 404,
+			.body = "{\"Message\": \"nothing here\"}" },
+		    AWS_CALLER, false },
+		{ "codes that are numbers",
+		    { .status = 400, .body = "{\"__type\": 7, \"code\": []}" },
+		    AWS_TRANSIENT, false },
+		{ "no HTTP", { .kind = STEP_RAW, .body = "what?\r\n\r\n" },
+		    AWS_TRANSIENT, true },
+		{ "a code in a header",
+		    { .status = 400,
+			.headers = "x-amzn-ErrorType: "
+				   "AccessDeniedException:http://x/\r\n" },
+		    AWS_CALLER, false },
+	};
+	struct rig rig;
+	struct told t = { 0 };
+	size_t i;
+
+	rig_open(&rig, PACE);
+	for (i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		rig_step(&rig, rows[i].step);
+		rig_json(&rig, &t, AWS_SAGEMAKER, create, 1);
+		rig_settle(&rig);
+		if (!ok(!t.good && t.what == rows[i].want &&
+			    t.unclear == rows[i].unclear,
+			"%s: %s", rows[i].what, t.message))
+			printf(
+			    "# got %s %d\n", aws_class_name(t.what), t.unclear);
+	}
+	told_free(&t);
+	rig_close(&rig);
+}
+
+/* What a trial may print comes back in the answer that holds its log. */
+static void
+test_log(void)
+{
+	static const char body[] =
+	    "{\"events\": [{\"message\": \"a\\u0000b\\ud800c\\ud83d\\ude00"
+	    "\xff\x01\\\\u0000\"}]}";
+	struct rig rig;
+	struct told t = { 0 };
+
+	rig_open(&rig, PACE);
+	rig_good(&rig, NULL, body);
+	rig_json(&rig, &t, AWS_LOGS, "GetLogEvents", 1);
+	rig_settle(&rig);
+	ok(t.good, "bytes that JSON cannot hold do not spoil a page");
+	is_str(t.json,
+	    "{\"events\":[{\"message\":\"a\xef\xbf\xbd"
+	    "b\xef\xbf\xbd"
+	    "c\\ud83d\\ude00\xef\xbf\xbd \\\\u0000\"}]}",
+	    "they become the replacement character");
+	told_free(&t);
+	rig_close(&rig);
+}
+
+static void
+test_huge(void)
+{
+	size_t len = (size_t)17 << 20;
+	char *body = xmalloc(len);
+	struct rig rig;
+	struct told t = { 0 };
+
+	memset(body, ' ', len);
+	rig_open(&rig, PACE);
+	rig_step(
+	    &rig, (struct step){ .status = 200, .body = body, .len = len });
+	rig_json(&rig, &t, AWS_LOGS, "GetLogEvents", 1);
+	rig_settle(&rig);
+	ok(!t.good && t.what == AWS_TRANSIENT, "too much: %s", t.message);
+	told_free(&t);
+	rig_close(&rig);
+	free(body);
+}
+
+int
+main(void)
+{
+	test_order();
+	test_apart();
+	test_pass();
+	test_cancel();
+	test_inside();
+	test_close();
+	test_nonsense();
+	test_log();
+	test_huge();
+	return done_testing();
+}

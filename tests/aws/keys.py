@@ -55,11 +55,11 @@ class Keys:
         return role, int(end)
 
     def wear(self, key, most):
-        """Counts a use; a session used more than `most` times is ended."""
+        """Counts a use; the session ends with the last of `most` uses."""
         if key in self.own or key in self.revoked:
             return False
         self.used[key] = self.used.get(key, 0) + 1
-        if self.used[key] <= most:
+        if self.used[key] < most:
             return False
         self.revoked.add(key)
         return True

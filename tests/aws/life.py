@@ -10,6 +10,7 @@ import os
 import re
 import struct
 import sys
+import threading
 import time
 import traceback
 
@@ -55,6 +56,8 @@ class Life:
         self.names = {}
         self.epoch = 0
         self.on_since = None
+        self.files = threading.Lock()
+        self.live_trees = False
 
     async def run(self):
         job = self.job
@@ -99,7 +102,6 @@ class Life:
         real = min(seconds, max(left, 0)) / world.speed
         began = time.monotonic()
         if await self.stopped_within(real):
-            job.move("Stopping", "Stopping")
             await asyncio.sleep(world.about(STOPPING))
             raise Ended("Stopped", "Stopped", None)
         job.waited += (time.monotonic() - began) * world.speed
@@ -175,6 +177,12 @@ class Life:
             for name in self.names]
 
     def furnish(self):
+        """Fresh trees for the machines; nobody syncs the old ones by now."""
+        with self.files:
+            self.furnish_all()
+        self.live_trees = True
+
+    def furnish_all(self):
         for number, host in enumerate(self.hosts):
             tree.build(self.job, host, self.names)
             if isinstance(host, Host):
@@ -280,13 +288,14 @@ class Life:
         if exits.done():
             return exits.result()
         if job.stop.is_set():
-            job.move("Stopping", "Stopping")
             slow = self.world.faults.strikes("slow_stop")
             await asyncio.sleep(self.world.about(STOPPING) if slow is None
                                 else self.world.faults.between(slow, 5.0))
             await self.terminate(exits)
             return "Stopped"
         if least == after:
+            # What is not in S3 by now is lost.
+            self.live_trees = False
             self.kill()
             await exits
             return "interrupted"
@@ -317,6 +326,11 @@ class Life:
             await loop.run_in_executor(None, self.sync)
 
     def sync(self):
+        with self.files:
+            if self.live_trees:
+                self.sync_all()
+
+    def sync_all(self):
         mark = bool(self.world.faults.rules.get("checkpoint_markers"))
         for host in self.hosts:
             self.checkpoints.sync(host, mark)

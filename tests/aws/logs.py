@@ -7,6 +7,7 @@ import bisect
 import heapq
 import re
 import time
+from collections import deque
 
 from world import Failure
 
@@ -24,6 +25,7 @@ class Stream:
         self.name = name
         self.created = int(time.time() * 1000)
         self.events = []
+        self.coming = deque()
         self.held_until = 0.0
 
     def add(self, text):
@@ -46,9 +48,12 @@ class Stream:
         arrives = max(arrives, self.held_until)
         self.held_until = arrives
         for piece in pieces:
-            world.later(arrives - now, self.arrive, at, piece)
+            self.coming.append((at, piece))
+            world.later(arrives - now, self.arrive)
 
-    def arrive(self, at, text):
+    def arrive(self):
+        """The next of what is under way; timers of one time have no order."""
+        at, text = self.coming.popleft()
         self.logs.sequence += 1
         self.events.append({
             "timestamp": at, "message": text,

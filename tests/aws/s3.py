@@ -266,6 +266,11 @@ class S3:
                 "<MaxKeys>%d</MaxKeys><IsTruncated>%s</IsTruncated>"
                 % (escape(bucket), escape(encode(prefix)), shown, most,
                    "true" if truncated else "false")]
+        if delimiter:
+            head.append("<Delimiter>%s</Delimiter>"
+                        % escape(encode(delimiter)))
+        if encode is quote:
+            head.append("<EncodingType>url</EncodingType>")
         if token:
             head.append("<ContinuationToken>%s</ContinuationToken>"
                         % escape(token))

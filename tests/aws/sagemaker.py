@@ -201,7 +201,7 @@ class SageMaker:
                                                 else "Stopping"))
         job.stop.set()
         call.acted = True
-        job.move(job.secondary, "Stopping", "Stopping the training job")
+        job.move("Stopping", "Stopping")
 
     def delete(self, asked, call):
         job = self.need(asked["TrainingJobName"])
@@ -229,7 +229,7 @@ class SageMaker:
             chosen = [job for job in chosen if job.created <= then]
         token = asked.get("NextToken")
         start = read_token(token)
-        if faults.strikes("list_empty_page") and start < len(chosen):
+        if start < len(chosen) and faults.strikes("list_empty_page"):
             return {"TrainingJobSummaries": [],
                     "NextToken": make_token(start)}
         most = asked.get("MaxResults", 10)

@@ -137,6 +137,9 @@ class Checkpoints:
         """What the prefix holds comes back to a host that starts."""
         if not self.on or not self.store.has_bucket(self.bucket):
             return
+        place = self.place(host) + "/"
+        self.known = {path: state for path, state in self.known.items()
+                      if not path.startswith(place)}
         for key in self.store.keys(self.bucket, self.prefix):
             path = os.path.join(self.place(host), key[len(self.prefix):])
             copy(self.store.path(self.bucket, key), path)

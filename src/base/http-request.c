@@ -4,6 +4,7 @@
  */
 
 #include <ctype.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -38,6 +39,16 @@ on_send(void *arg, char *there, char *here, int there_port, int here_port)
 	r->sends++;
 	return r->post && r->sends > 1 ? CURL_PREREQFUNC_ABORT
 				       : CURL_PREREQFUNC_OK;
+}
+
+/* Not every libcurl does this by itself. */
+static int
+on_connection(void *arg, curl_socket_t fd, curlsocktype purpose)
+{
+	(void)arg;
+	(void)purpose;
+	return fcntl(fd, F_SETFD, FD_CLOEXEC) == 0 ? CURL_SOCKOPT_OK
+						   : CURL_SOCKOPT_ERROR;
 }
 
 static size_t
@@ -187,6 +198,7 @@ set_hearing(struct http_request *r)
 
 	set(c, CURLOPT_PRIVATE, (void *)r);
 	set(c, CURLOPT_ERRORBUFFER, r->why);
+	set(c, CURLOPT_SOCKOPTFUNCTION, on_connection);
 	set(c, CURLOPT_PREREQFUNCTION, on_send);
 	set(c, CURLOPT_PREREQDATA, (void *)r);
 	set(c, CURLOPT_WRITEFUNCTION, on_body);

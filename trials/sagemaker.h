@@ -1,7 +1,10 @@
 /*
  * What the files of the sagemaker launcher share.
  *
- *   sagemaker-options.c  the backend block: table, reading, checks (pure)
+ *   sagemaker-options.c  the table of the backend block
+ *   sagemaker-settings.c its reading and checks (pure), with -machines.c
+ *                        -inputs.c -extra.c -dist-read.c
+ *   sagemaker-types.c    how many GPUs an instance type has
  *   sagemaker-plan.c     which machine, spot or not, how long, what it may cost
  *   sagemaker-dist.c     the table of distributed launchers
  *   sagemaker-spec.c     what the entry script is told (pure)
@@ -91,6 +94,12 @@ struct sm_settings {
 	int64_t keep_alive_s;
 	char *bucket, *prefix; /* of "s3", no slashes at the ends */
 	char *code; /* absolute folder, or NULL */
+	/*
+	 * The command is written from trial.workdir.  When the code lies below
+	 * that, code_as is its path from there; when the working folder lies
+	 * below the code, cwd is its path in it.  Else NULL.
+	 */
+	char *code_as, *cwd;
 	bool checkpoints; /* false: the study says it writes none */
 	struct sm_input *inputs;
 	size_t n_inputs;
@@ -149,6 +158,13 @@ void sm_job_name(char out[SM_NAME_MAX], const char *prefix, int64_t trial,
 char *sm_study_key(
     const struct sm_settings *, const char *study, const char *study_id);
 
+/*
+ * Names of the metrics that every job defines for CloudWatch; those of
+ * trial.metrics stand beside them under their own names.
+ */
+#define SM_METRIC_OBJECTIVE "hpotune:objective"
+#define SM_METRIC_STEP "hpotune:step"
+
 /* Everything CreateTrainingJob is made of. */
 struct sm_request {
 	const struct sm_settings *settings;
@@ -163,8 +179,12 @@ struct sm_request {
 };
 /* The body, or -1 when AWS's limits do not let it be sent. */
 int sm_request_put(struct buf *, const struct sm_request *, struct err *);
-/* The pieces HPT_SPEC_n of the entry script's text, for tests too. */
+/* The entry script's text, which is sent in the pieces HPT_SPEC_n. */
 void sm_spec_put(struct buf *, const struct sm_request *);
+/* Whether AWS's own toolkit starts the program, and not our entry script. */
+bool sm_is_toolkit(const struct sm_settings *);
+/* Processes on each host of a type; 0: the entry script counts the GPUs. */
+int sm_per_host(const struct sm_settings *, const char *type);
 /* The hyperparameters the toolkit wants, as members of an object. */
 void sm_dist_put(struct buf *, const struct sm_request *, bool *first);
 /* The entry script. */

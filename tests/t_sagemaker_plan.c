@@ -1,0 +1,154 @@
+/* Which machine, spot or not, how long, and at what price. */
+
+#include <math.h>
+
+#include "tests/tap.h"
+#include "trials/sagemaker.h"
+
+static struct sm_type types[] = {
+	{ .name = (char[]){ "ml.g5.xlarge" }, .price = 1.5 },
+	{ .name = (char[]){ "ml.g4dn.12xlarge" }, .price = 4.5 },
+};
+static struct sm_group groups[] = {
+	{ .name = (char[]){ "a" },
+	    .type = { .name = (char[]){ "ml.g5.12xlarge" }, .price = 7 },
+	    .count = 2 },
+	{ .name = (char[]){ "b" },
+	    .type = { .name = (char[]){ "ml.c5.xlarge" }, .price = 0.25 },
+	    .count = 4 },
+};
+
+static struct sm_settings
+settings(void)
+{
+	return (struct sm_settings){
+		.types = types,
+		.n_types = 2,
+		.count = 2,
+		.spot = true,
+		.max_run_s = 3600,
+		.max_wait_s = 7200,
+		.on_demand_after = 2,
+	};
+}
+
+static void
+test_fallback(void)
+{
+	struct sm_settings s = settings();
+	struct sm_plan p;
+
+	sm_plan_make(&p, &s, 0);
+	is_str(p.type->name, "ml.g5.xlarge", "the first choice first");
+	ok(p.spot && p.max_wait_s == 7200, "on spot");
+	is_int(p.instances, 2, "two instances");
+	is_near(p.price, 3, 0, "the price of both");
+	sm_plan_make(&p, &s, 1);
+	is_str(p.type->name, "ml.g4dn.12xlarge", "then the next type");
+	ok(p.spot, "still on spot");
+	sm_plan_make(&p, &s, 2);
+	is_str(p.type->name, "ml.g4dn.12xlarge", "the last one stays");
+	ok(!p.spot && p.max_wait_s == 0, "on demand, without a wait");
+	is_int(p.max_run_s, 3600, "max_run always");
+	s.on_demand_after = 0;
+	sm_plan_make(&p, &s, 9);
+	ok(p.spot, "never on demand with 0");
+	s.spot = false;
+	sm_plan_make(&p, &s, 0);
+	ok(!p.spot && p.max_wait_s == 0, "on demand as asked");
+}
+
+static void
+test_cost(void)
+{
+	struct sm_settings s = settings();
+	struct sm_plan p;
+
+	is_near(sm_worst_cost(&s), 9 * 3720 / 3600.0, 1e-12,
+	    "the dearest type, max_run and the grace");
+	is_near(sm_cost(&s, "ml.g5.xlarge", 2, 1800), 1.5, 1e-12,
+	    "two for half an hour");
+	ok(isnan(sm_cost(&s, "ml.p5.48xlarge", 1, 60)), "no price, no cost");
+	ok(isnan(sm_cost(&s, NULL, 1, 60)), "no type, no cost");
+	types[1].price = NAN;
+	ok(isnan(sm_worst_cost(&s)), "a price is missing");
+	types[1].price = 4.5;
+	s.types = NULL;
+	s.n_types = 0;
+	s.groups = groups;
+	s.n_groups = 2;
+	s.count = 6;
+	is_near(sm_worst_cost(&s), 15 * 3720 / 3600.0, 1e-12, "all groups");
+	is_near(sm_cost(&s, NULL, 6, 3600), 15, 1e-12, "an hour of groups");
+	sm_plan_make(&p, &s, 3);
+	ok(p.type == NULL && p.instances == 6, "groups have no fallback");
+	is_near(p.price, 15, 1e-12, "and their price");
+}
+
+static void
+test_gpus(void)
+{
+	static const struct {
+		const char *type;
+		int gpus;
+	} rows[] = {
+		{ "ml.g5.xlarge", 1 },
+		{ "ml.g5.16xlarge", 1 },
+		{ "ml.g5.12xlarge", 4 },
+		{ "ml.g5.48xlarge", 8 },
+		{ "ml.g4dn.12xlarge", 4 },
+		{ "ml.g4dn.16xlarge", 1 },
+		{ "ml.g6e.48xlarge", 8 },
+		{ "ml.g7e.12xlarge", 2 },
+		{ "ml.p2.16xlarge", 16 },
+		{ "ml.p3.8xlarge", 4 },
+		{ "ml.p3dn.24xlarge", 8 },
+		{ "ml.p4de.24xlarge", 8 },
+		{ "ml.p5.4xlarge", 1 },
+		{ "ml.p5en.48xlarge", 8 },
+		{ "ml.p6e-gb200.36xlarge", 4 },
+		{ "ml.c7i-flex.large", 0 },
+		{ "ml.m5.24xlarge", 0 },
+		{ "ml.r8i.96xlarge", 0 },
+		{ "ml.t3.medium", 0 },
+		{ "ml.trn1n.32xlarge", 0 },
+		{ "ml.p9.48xlarge", -1 },
+		{ "ml.g7.48xlarge", -1 },
+		{ "ml.mystery", -1 },
+		{ "g5.xlarge", -1 },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof rows / sizeof rows[0]; i++)
+		is_int(sm_type_gpus(rows[i].type), rows[i].gpus, rows[i].type);
+}
+
+static void
+test_replicas(void)
+{
+	struct sm_settings s = settings();
+
+	is_int(sm_replicas(&s), 2, "one for each host");
+	s.launcher = SM_TORCHRUN;
+	is_int(sm_replicas(&s), 2, "one for each GPU");
+	s.n_types = 1;
+	s.types = &types[1];
+	is_int(sm_replicas(&s), 8, "four for each host of four");
+	s.per_host = 3;
+	is_int(sm_replicas(&s), 6, "as many as are asked for");
+	s.per_host = 0;
+	is_int(sm_per_host(&s, "ml.p9.48xlarge"), 0, "counted there");
+	is_int(sm_per_host(&s, "ml.c5.xlarge"), 1, "one without GPUs");
+	s.launcher = SM_PARAMETER_SERVER;
+	is_int(sm_replicas(&s), 2, "a worker on each host");
+}
+
+int
+main(void)
+{
+	test_fallback();
+	test_cost();
+	test_gpus();
+	test_replicas();
+	return done_testing();
+}

@@ -1,0 +1,327 @@
+/*
+ * Distributed launchers as a table: their words, the hyperparameters by which
+ * AWS's toolkit knows them, and what it takes to use them.
+ */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/err.h"
+#include "src/base/json.h"
+#include "src/base/mem.h"
+#include "trials/sagemaker-dist.h"
+
+#define HP_TYPE "sagemaker_instance_type"
+#define HP_DDP "sagemaker_distributed_dataparallel_enabled"
+#define HP_TORCH "sagemaker_torch_distributed_enabled"
+#define HP_MPI "sagemaker_mpi_enabled"
+#define HP_MPI_COUNT "sagemaker_mpi_num_of_processes_per_host"
+#define HP_MPI_OPTIONS "sagemaker_mpi_custom_mpi_options"
+#define HP_DDP_OPTIONS "sagemaker_distributed_dataparallel_custom_mpi_options"
+
+const struct sm_dist sm_dists[] = {
+	{ .word = "none", .launcher = SM_NONE },
+	{ .word = "torchrun",
+	    .launcher = SM_TORCHRUN,
+	    .counts = true,
+	    .keys = KEY_PER_HOST },
+	{ .word = "mpirun",
+	    .launcher = SM_MPIRUN,
+	    .counts = true,
+	    .keys = KEY_PER_HOST | KEY_MPI_OPTIONS },
+	{ .word = "toolkit", .launcher = SM_TOOLKIT, .toolkit = true },
+	{ .word = "smddp",
+	    .launcher = SM_SMDDP,
+	    .toolkit = true,
+	    .counts = true,
+	    .keys = KEY_MPI_OPTIONS | KEY_TORCH | KEY_GROUP,
+	    .where = WHERE_SMDDP,
+	    .hp = { { HP_DDP, FROM_TRUE }, { HP_TYPE, FROM_TYPE },
+		{ HP_DDP_OPTIONS, FROM_MPI_OPTIONS },
+		{ HP_TORCH, FROM_TORCH } } },
+	{ .word = "modelparallel",
+	    .launcher = SM_MODELPARALLEL,
+	    .version = 2,
+	    .toolkit = true,
+	    .counts = true,
+	    .keys = KEY_PARAMETERS | KEY_VERSION,
+	    .where = WHERE_GPU,
+	    .hp = { { "mp_parameters", FROM_PARAMETERS },
+		{ HP_TORCH, FROM_TRUE }, { HP_TYPE, FROM_TYPE },
+		{ HP_DDP, FROM_FALSE } } },
+	{ .word = "modelparallel",
+	    .launcher = SM_MODELPARALLEL,
+	    .version = 1,
+	    .toolkit = true,
+	    .counts = true,
+	    .keys =
+		KEY_PARAMETERS | KEY_VERSION | KEY_PER_HOST | KEY_MPI_OPTIONS,
+	    .where = WHERE_GPU,
+	    .hp = { { "mp_parameters", FROM_PARAMETERS }, { HP_MPI, FROM_TRUE },
+		{ HP_MPI_COUNT, FROM_PER_HOST },
+		{ HP_MPI_OPTIONS, FROM_MPI_OPTIONS }, { HP_DDP, FROM_FALSE },
+		{ HP_TYPE, FROM_TYPE } } },
+	{ .word = "parameter-server",
+	    .launcher = SM_PARAMETER_SERVER,
+	    .toolkit = true,
+	    .hp = { { "sagemaker_parameter_server_enabled", FROM_TRUE } } },
+	{ .word = "mpi",
+	    .launcher = SM_MPI,
+	    .toolkit = true,
+	    .counts = true,
+	    .keys = KEY_PER_HOST | KEY_MPI_OPTIONS | KEY_GROUP,
+	    .hp = { { HP_MPI, FROM_TRUE }, { HP_MPI_COUNT, FROM_PER_HOST },
+		{ HP_MPI_OPTIONS, FROM_MPI_OPTIONS } } },
+	{ .word = "torch-distributed",
+	    .launcher = SM_TORCH_DISTRIBUTED,
+	    .toolkit = true,
+	    .counts = true,
+	    .where = WHERE_GPU_OR_TRAINIUM,
+	    .hp = { { HP_TORCH, FROM_TRUE }, { HP_TYPE, FROM_TYPE } } },
+	{ .word = NULL },
+};
+
+static int64_t
+dist_integer(const struct sm_settings *s, const char *key, int64_t none)
+{
+	int64_t n;
+
+	return s->dist != NULL && json_integer(json_get(s->dist, key), &n)
+		   ? n
+		   : none;
+}
+
+static const char *
+dist_text(const struct sm_settings *s, const char *key)
+{
+	return s->dist != NULL ? json_string(json_get(s->dist, key)) : NULL;
+}
+
+const struct sm_dist *
+sm_dist_row(const struct sm_settings *s)
+{
+	int64_t version = dist_integer(s, "version", 2);
+	size_t i;
+
+	for (i = 0; sm_dists[i].word != NULL; i++)
+		if (sm_dists[i].launcher == s->launcher &&
+		    (sm_dists[i].version == 0 ||
+			sm_dists[i].version == version))
+			break;
+	return &sm_dists[i];
+}
+
+bool
+sm_is_toolkit(const struct sm_settings *s)
+{
+	return sm_dist_row(s)->toolkit;
+}
+
+/* ---- the command, as the toolkit can start it --------------------------- */
+
+/* "python3", "/usr/bin/python3.11", "-u": what the toolkit adds itself. */
+static bool
+is_python(const char *argument)
+{
+	const char *base = strrchr(argument, '/');
+
+	base = base != NULL ? base + 1 : argument;
+	return strncmp(base, "python", 6) == 0 || strcmp(argument, "-u") == 0;
+}
+
+static bool
+is_script(const char *argument)
+{
+	size_t n = strlen(argument);
+
+	return n > 3 && strcmp(argument + n - 3, ".py") == 0 &&
+	       *argument != '/' && *argument != '-';
+}
+
+static bool
+is_setting(const char *argument)
+{
+	const char *equals = strchr(argument, '=');
+
+	return strcmp(argument, "{params}") == 0 ||
+	       (strncmp(argument, "--", 2) == 0 && equals != NULL &&
+		   equals > argument + 2);
+}
+
+int
+sm_dist_command(char *const *argv, size_t *at, struct err *e)
+{
+	size_t i = 0;
+
+	while (argv[i] != NULL && !is_script(argv[i])) {
+		if (!is_python(argv[i]))
+			return err_set(e, ERR_USAGE,
+			    "the toolkit starts a Python script of the code "
+			    "folder, and \"%s\" is none",
+			    argv[i]);
+		i++;
+	}
+	if (argv[i] == NULL)
+		return err_set(e, ERR_USAGE,
+		    "the toolkit starts a Python script of the code folder, "
+		    "and there is none");
+	*at = i;
+	while (argv[++i] != NULL)
+		if (!is_setting(argv[i]))
+			return err_set(e, ERR_USAGE,
+			    "the toolkit passes only {params} and "
+			    "--NAME=VALUE on, and \"%s\" is neither",
+			    argv[i]);
+	return 0;
+}
+
+const char *
+sm_dist_program(const struct sm_settings *s, const char *argument)
+{
+	size_t n = s->code_as != NULL ? strlen(s->code_as) : 0;
+
+	while (strncmp(argument, "./", 2) == 0)
+		argument += 2;
+	if (n > 0 && strncmp(argument, s->code_as, n) == 0 &&
+	    argument[n] == '/')
+		argument += n + 1;
+	return argument;
+}
+
+/* ---- the hyperparameters ------------------------------------------------- */
+
+static void
+member_put(struct buf *b, bool *first, const char *key, const char *json)
+{
+	if (!*first)
+		buf_putc(b, ',');
+	*first = false;
+	json_put_string(b, key);
+	buf_putc(b, ':');
+	json_put_string(b, json);
+}
+
+/* A text, which is JSON inside the string that every value is. */
+static void
+member_put_text(struct buf *b, bool *first, const char *key, const char *text)
+{
+	struct buf json = { 0 };
+
+	json_put_string(&json, text);
+	member_put(b, first, key, buf_str(&json));
+	buf_free(&json);
+}
+
+static const char *
+type_name(const struct sm_request *r)
+{
+	const struct sm_settings *s = r->settings;
+	const char *group = dist_text(s, "group");
+	size_t i;
+
+	if (r->plan->type != NULL)
+		return r->plan->type->name;
+	for (i = 0; group != NULL && i < s->n_groups; i++)
+		if (strcmp(s->groups[i].name, group) == 0)
+			return s->groups[i].type.name;
+	return s->n_groups > 0 ? s->groups[0].type.name : "";
+}
+
+static void
+dist_put_parameters(
+    struct buf *b, const struct sm_settings *s, bool *first, const char *key)
+{
+	const struct json *j = json_get(s->dist, "parameters");
+	struct buf json = { 0 };
+
+	if (j != NULL)
+		json_write(&json, j);
+	member_put(b, first, key, j != NULL ? buf_str(&json) : "{}");
+	buf_free(&json);
+}
+
+static void
+dist_put_row(struct buf *b, const struct sm_request *r, bool *first,
+    const char *key, enum sm_from from)
+{
+	const struct sm_settings *s = r->settings;
+	const char *options = dist_text(s, "custom_mpi_options");
+	bool torch = false;
+	char count[24];
+
+	switch (from) {
+	case FROM_NOWHERE:
+		break;
+	case FROM_TRUE:
+		member_put(b, first, key, "true");
+		break;
+	case FROM_FALSE:
+		member_put(b, first, key, "false");
+		break;
+	case FROM_TYPE:
+		member_put_text(b, first, key, type_name(r));
+		break;
+	case FROM_PER_HOST:
+		(void)snprintf(count, sizeof count, "%d", s->per_host);
+		if (s->per_host > 0)
+			member_put(b, first, key, count);
+		break;
+	case FROM_MPI_OPTIONS:
+		member_put_text(b, first, key, options != NULL ? options : "");
+		break;
+	case FROM_PARAMETERS:
+		dist_put_parameters(b, s, first, key);
+		break;
+	case FROM_TORCH:
+		if (s->dist != NULL)
+			(void)json_bool(
+			    json_get(s->dist, "torch_distributed"), &torch);
+		if (torch)
+			member_put(b, first, key, "true");
+		break;
+	}
+}
+
+/* Script mode: where the program is and what the job is called. */
+static void
+script_put(struct buf *b, const struct sm_request *r, bool *first)
+{
+	const struct sm_settings *s = r->settings;
+	struct err ignored = ERR_INIT;
+	size_t at = 0;
+	char *uri;
+
+	(void)sm_dist_command(r->spec->argv, &at, &ignored);
+	member_put_text(b, first, "sagemaker_program",
+	    sm_dist_program(s, r->spec->argv[at]));
+	uri = xasprintf("s3://%s/%s/code.tar.gz", s->bucket, r->code_key);
+	member_put_text(b, first, "sagemaker_submit_directory", uri);
+	free(uri);
+	member_put(b, first, "sagemaker_container_log_level", "20");
+	member_put_text(b, first, "sagemaker_job_name", r->job);
+	member_put_text(b, first, "sagemaker_region", r->region);
+}
+
+void
+sm_dist_put(struct buf *b, const struct sm_request *r, bool *first)
+{
+	const struct sm_dist *row = sm_dist_row(r->settings);
+	const char *group = dist_text(r->settings, "group");
+	struct buf list = { 0 };
+	size_t i;
+
+	if (!row->toolkit)
+		return;
+	script_put(b, r, first);
+	for (i = 0; row->hp[i].key != NULL; i++)
+		dist_put_row(b, r, first, row->hp[i].key, row->hp[i].from);
+	if (group == NULL)
+		return;
+	buf_putc(&list, '[');
+	json_put_string(&list, group);
+	buf_putc(&list, ']');
+	member_put(
+	    b, first, "sagemaker_distribution_instance_groups", buf_str(&list));
+	buf_free(&list);
+}

@@ -1,0 +1,102 @@
+/*
+ * Members of CreateTrainingJob that hpotune has no word for and passes on as
+ * they are, and the alarm.  What hpotune sets itself is refused here.
+ */
+
+#include <string.h>
+
+#include "src/base/err.h"
+#include "src/base/json.h"
+#include "src/base/mem.h"
+#include "src/model/options.h"
+#include "trials/sagemaker-read.h"
+
+/* Of these members only some of theirs. */
+static const struct {
+	const char *member;
+	const char *keys[4];
+} inner[] = {
+	{ "AlgorithmSpecification",
+	    { "TrainingImageConfig", "EnableSageMakerMetricsTimeSeries" } },
+	{ "OutputDataConfig", { "KmsKeyId", "CompressionType" } },
+	{ "ResourceConfig", { "VolumeKmsKeyId", "TrainingPlanArn",
+				"InstancePlacementConfig" } },
+	{ "StoppingCondition", { "MaxPendingTimeInSeconds" } },
+};
+static const char *const members[] = { "AlgorithmSpecification",
+	"OutputDataConfig", "ResourceConfig", "StoppingCondition",
+	"DebugHookConfig", "DebugRuleConfigurations",
+	"EnableInterContainerTrafficEncryption", "EnableNetworkIsolation",
+	"ExperimentConfig", "InfraCheckConfig", "MlflowConfig",
+	"ProfilerConfig", "ProfilerRuleConfigurations", "RemoteDebugConfig",
+	"RetryStrategy", "SessionChainingConfig", "TensorBoardOutputConfig",
+	NULL };
+
+static int
+read_members(struct sm_read *r)
+{
+	const struct json *j, *block = sm_written(r, "extra");
+	size_t i;
+
+	if (block == NULL)
+		return 0;
+	if (json_want(block, JSON_OBJECT, r->e) == -1 ||
+	    json_only(block, members, r->e) == -1)
+		return -1;
+	for (i = 0; i < sizeof inner / sizeof inner[0]; i++) {
+		j = json_get(block, inner[i].member);
+		if (j != NULL && (json_want(j, JSON_OBJECT, r->e) == -1 ||
+				     json_only(j, inner[i].keys, r->e) == -1))
+			return -1;
+	}
+	r->s->extra = block;
+	return 0;
+}
+
+static bool
+topic_good(const char *s)
+{
+	return strncmp(s, "arn:aws", 7) == 0 && strlen(s) <= 1024;
+}
+
+static int
+read_alarm(struct sm_read *r)
+{
+	static const char *const keys[] = { "gpu_below", "for", "notify",
+		NULL };
+	const struct json *j, *block = sm_written(r, "alarm");
+	const struct json *list;
+	double share;
+	int64_t ms;
+
+	if (block == NULL)
+		return 0;
+	if (json_want(block, JSON_OBJECT, r->e) == -1 ||
+	    json_only(block, keys, r->e) == -1)
+		return -1;
+	j = json_get(block, "gpu_below");
+	if (j != NULL && json_read_number(j, 0, 100, &share, r->e) == -1)
+		return -1;
+	j = json_get(block, "for");
+	if (j != NULL && duration_read(&ms, j, r->e) == -1)
+		return -1;
+	if (j != NULL && (ms < 60000 || ms > 86400000))
+		return json_err(j, r->e, "expected 1m to 1d");
+	list = json_get(block, "notify");
+	if (list != NULL && json_want(list, JSON_ARRAY, r->e) == -1)
+		return -1;
+	for (j = list != NULL ? json_first(list) : NULL; j != NULL;
+	     j = json_next(j))
+		if (json_string(j) == NULL || !topic_good(json_string(j)))
+			return json_err(j, r->e, "expected the ARN of a topic");
+	if (list != NULL && json_count(list) > 5)
+		return json_err(list, r->e, "expected at most 5 topics");
+	r->s->alarm = block;
+	return 0;
+}
+
+int
+sm_read_extra(struct sm_read *r)
+{
+	return read_members(r) == -1 ? -1 : read_alarm(r);
+}

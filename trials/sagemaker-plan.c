@@ -1,0 +1,114 @@
+/*
+ * What one attempt is planned to be: the machine, spot or not, how long, and
+ * what that may cost.  Arithmetic only.
+ */
+
+#include <math.h>
+#include <string.h>
+
+#include "src/base/json.h"
+#include "trials/sagemaker-dist.h"
+
+enum {
+	STOP_S = 120 /* SageMaker's grace between SIGTERM and SIGKILL */
+};
+
+/* Dollars an hour of all groups together; NaN = a price is missing. */
+static double
+groups_price(const struct sm_settings *s)
+{
+	double sum = 0;
+	size_t i;
+
+	for (i = 0; i < s->n_groups; i++)
+		sum += s->groups[i].type.price * s->groups[i].count;
+	return sum;
+}
+
+void
+sm_plan_make(struct sm_plan *plan, const struct sm_settings *s, int capacity)
+{
+	size_t i = capacity > 0 ? (size_t)capacity : 0;
+
+	*plan = (struct sm_plan){
+		.instances = s->count,
+		.spot = s->spot && (s->on_demand_after == 0 ||
+				       capacity < s->on_demand_after),
+		.max_run_s = s->max_run_s,
+	};
+	if (plan->spot)
+		plan->max_wait_s = s->max_wait_s;
+	if (s->n_groups > 0) {
+		plan->price = groups_price(s);
+		return;
+	}
+	plan->type = &s->types[i < s->n_types ? i : s->n_types - 1];
+	plan->price = plan->type->price * s->count;
+}
+
+/*
+ * At on-demand prices, for AWS promises no spot price, with the grace in
+ * which a job at its limit may still run.
+ */
+double
+sm_worst_cost(const struct sm_settings *s)
+{
+	double price = s->n_groups > 0 ? groups_price(s) : 0;
+	size_t i;
+
+	for (i = 0; i < s->n_types; i++) {
+		if (isnan(s->types[i].price))
+			return NAN;
+		price = fmax(price, s->types[i].price * s->count);
+	}
+	return price * (double)(s->max_run_s + STOP_S) / 3600;
+}
+
+double
+sm_cost(const struct sm_settings *s, const char *type, int instances,
+    double billable_s)
+{
+	double price = NAN;
+	size_t i;
+
+	if (s->n_groups > 0)
+		return groups_price(s) * billable_s / 3600;
+	for (i = 0; type != NULL && i < s->n_types; i++)
+		if (strcmp(s->types[i].name, type) == 0)
+			price = s->types[i].price;
+	return price * instances * billable_s / 3600;
+}
+
+int
+sm_per_host(const struct sm_settings *s, const char *type)
+{
+	const struct sm_dist *row = sm_dist_row(s);
+	int gpus;
+
+	if (!row->counts)
+		return 1;
+	if (s->per_host > 0)
+		return s->per_host;
+	gpus = type != NULL ? sm_type_gpus(type) : -1;
+	return gpus < 0 ? 0 : gpus == 0 ? 1 : gpus;
+}
+
+/* Of the first choice: where others differ, reading has refused a batch. */
+int
+sm_replicas(const struct sm_settings *s)
+{
+	const struct sm_type *type =
+	    s->n_groups > 0 ? &s->groups[0].type : &s->types[0];
+	int per_host = sm_per_host(s, type->name), hosts = s->count;
+	const char *group = NULL;
+	size_t i;
+
+	if (s->dist != NULL)
+		group = json_string(json_get(s->dist, "group"));
+	for (i = 0; group != NULL && i < s->n_groups; i++)
+		if (strcmp(s->groups[i].name, group) == 0) {
+			hosts = s->groups[i].count;
+			per_host = sm_per_host(s, s->groups[i].type.name);
+		}
+	return hosts * (per_host > 0 ? per_host : 1);
+}

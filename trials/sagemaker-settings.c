@@ -1,0 +1,370 @@
+/*
+ * The backend block as settings: what is one value, and what goes with what.
+ * Checks what needs no wire; refuses to know what is done with it.
+ */
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "src/base/err.h"
+#include "src/base/json.h"
+#include "src/base/mem.h"
+#include "src/model/options.h"
+#include "src/model/study.h"
+#include "trials/sagemaker-read.h"
+
+enum {
+	ROLE_MIN = 20, /* characters of an ARN */
+	ROLE_MAX = 2048,
+	IMAGE_MAX = 255,
+	URI_MAX = 900, /* of 1024: we put names behind it */
+	RUN_S = 86400, /* SageMaker's default */
+	RUN_MAX_S = 28 * 86400,
+	WAIT_MIN_S = 3600 /* of waiting, by default */
+};
+
+/* Left-out and wrong alike: what was expected. */
+static int
+want(const struct sm_read *r, const char *name, const char *form)
+{
+	const struct json *j = sm_written(r, name);
+
+	if (j != NULL)
+		return json_err(j, r->e, "expected %s", form);
+	return json_err(sm_place(r, name), r->e,
+	    "the sagemaker backend also needs \"%s\": %s", name, form);
+}
+
+static bool
+digits_good(const char *s, size_t n)
+{
+	while (n-- > 0)
+		if (!isdigit((unsigned char)*s++))
+			return false;
+	return true;
+}
+
+/* arn:aws[-x]:iam::ACCOUNT:role/NAME */
+static bool
+role_good(const char *s)
+{
+	size_t n = strlen(s), i;
+
+	if (n < ROLE_MIN || n > ROLE_MAX || strncmp(s, "arn:aws", 7) != 0)
+		return false;
+	s += 7;
+	while (islower((unsigned char)*s) || *s == '-')
+		s++;
+	if (strncmp(s, ":iam::", 6) != 0 || !digits_good(s + 6, 12) ||
+	    strncmp(s + 18, ":role/", 6) != 0 || s[24] == '\0')
+		return false;
+	for (i = 24; s[i] != '\0'; i++)
+		if (!isalnum((unsigned char)s[i]) &&
+		    strchr("+=,.@-_/", s[i]) == NULL)
+			return false;
+	return true;
+}
+
+static bool
+image_good(const char *s)
+{
+	size_t n = strlen(s);
+
+	if (n == 0 || n > IMAGE_MAX)
+		return false;
+	for (; *s != '\0'; s++)
+		if ((unsigned char)*s <= ' ' || *s == 0x7f)
+			return false;
+	return true;
+}
+
+/* "eu-west-1", "us-gov-west-1" */
+static bool
+region_good(const char *s)
+{
+	size_t n = strlen(s), i, dashes = 0;
+
+	for (i = 0; i < n; i++) {
+		if (!islower((unsigned char)s[i]) &&
+		    !isdigit((unsigned char)s[i]) && s[i] != '-')
+			return false;
+		dashes += s[i] == '-';
+	}
+	return n >= 9 && n <= 32 && dashes >= 2 &&
+	       islower((unsigned char)s[0]) && isdigit((unsigned char)s[n - 1]);
+}
+
+static bool
+bucket_good(const char *s, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (!islower((unsigned char)s[i]) &&
+		    !isdigit((unsigned char)s[i]) &&
+		    (s[i] != '-' && s[i] != '.'))
+			return false;
+	return n >= 3 && n <= 63 && isalnum((unsigned char)s[0]) &&
+	       isalnum((unsigned char)s[n - 1]);
+}
+
+bool
+sm_s3_good(const char *uri)
+{
+	size_t i;
+
+	if (strncmp(uri, "s3://", 5) != 0 || strlen(uri) > URI_MAX ||
+	    !bucket_good(uri + 5, strcspn(uri + 5, "/")))
+		return false;
+	for (i = 5; uri[i] != '\0'; i++)
+		if ((unsigned char)uri[i] <= ' ' || uri[i] == 0x7f)
+			return false;
+	return true;
+}
+
+static int
+read_names(struct sm_read *r)
+{
+	struct sm_settings *s = r->s;
+
+	s->region = sm_text(r, "region");
+	s->profile = sm_text(r, "profile");
+	s->role = sm_text(r, "role");
+	s->image = sm_text(r, "image");
+	s->input_mode = sm_text(r, "input_mode");
+	if (s->region != NULL && !region_good(s->region))
+		return want(r, "region", "a region like \"eu-west-1\"");
+	if (s->profile != NULL && *s->profile == '\0')
+		return want(r, "profile", "the name of a profile");
+	if (s->role == NULL || !role_good(s->role))
+		return want(r, "role",
+		    "the ARN of a role like "
+		    "\"arn:aws:iam::123456789012:role/NAME\"");
+	if (s->image == NULL || !image_good(s->image))
+		return want(
+		    r, "image", "the name of an image, at most 255 characters");
+	return 0;
+}
+
+/* Of "s3://BUCKET/PREFIX/" the two, without slashes at the ends. */
+static int
+read_s3(struct sm_read *r)
+{
+	const char *uri = sm_option(r, "s3")->text, *prefix;
+	size_t n;
+
+	if (uri == NULL || !sm_s3_good(uri))
+		return want(r, "s3", "a URI like \"s3://BUCKET/PREFIX/\"");
+	n = strcspn(uri + 5, "/");
+	r->s->bucket = xstrndup(uri + 5, n);
+	prefix = uri + 5 + n;
+	prefix += strspn(prefix, "/");
+	n = strlen(prefix);
+	while (n > 0 && prefix[n - 1] == '/')
+		n--;
+	r->s->prefix = xstrndup(prefix, n);
+	return 0;
+}
+
+/* What is left of path below dir: "" when they are the same, NULL: not. */
+static const char *
+path_below(const char *dir, const char *path)
+{
+	size_t n = strlen(dir);
+
+	if (strcmp(dir, "/") == 0)
+		return path + 1;
+	if (strncmp(dir, path, n) != 0 || (path[n] != '\0' && path[n] != '/'))
+		return NULL;
+	return path[n] == '/' ? path + n + 1 : path + n;
+}
+
+/* The folder of the code, and how the command will see it. */
+static int
+read_code(struct sm_read *r)
+{
+	const char *text = sm_option(r, "code")->text, *rest;
+	struct sm_settings *s = r->s;
+	struct stat st;
+	char *path, *work;
+
+	if (text == NULL)
+		return 0;
+	path = *text == '/' ? xstrdup(text)
+			    : xasprintf("%s/%s", r->trial->dir, text);
+	s->code = realpath(path, NULL);
+	free(path);
+	if (s->code == NULL || stat(s->code, &st) == -1)
+		return json_err(sm_written(r, "code"), r->e,
+		    "expected a folder: %s", strerror(errno));
+	if (!S_ISDIR(st.st_mode))
+		return json_err(
+		    sm_written(r, "code"), r->e, "expected a folder");
+	work = realpath(r->trial->workdir, NULL);
+	if (work == NULL)
+		return 0;
+	if ((rest = path_below(work, s->code)) != NULL && *rest != '\0')
+		s->code_as = xstrdup(rest);
+	else if ((rest = path_below(s->code, work)) != NULL && *rest != '\0')
+		s->cwd = xstrdup(rest);
+	free(work);
+	return 0;
+}
+
+static int
+read_run(struct sm_read *r)
+{
+	const struct option_value *v = sm_option(r, "max_run");
+	int64_t ms = r->trial->max_run_ms;
+
+	r->s->max_run_s = RUN_S;
+	if (v->given)
+		r->s->max_run_s = (int64_t)ceil(v->number);
+	else if (ms > (int64_t)RUN_MAX_S * 1000)
+		return json_err(sm_place(r, "max_run"), r->e,
+		    "trial.max_run is more than the 28 days of a training "
+		    "job: expected max_run beside it");
+	else if (ms > 0)
+		r->s->max_run_s = (ms + 999) / 1000;
+	return 0;
+}
+
+/* Spot and what goes with it: reference to AWS's own rules is in the manual. */
+static int
+read_spot(struct sm_read *r)
+{
+	struct sm_settings *s = r->s;
+	const struct option_value *wait = sm_option(r, "max_wait");
+
+	s->spot = sm_option(r, "spot")->number != 0;
+	s->force_spot = sm_option(r, "force_spot")->number != 0;
+	s->checkpoints = sm_option(r, "checkpoints")->number != 0;
+	s->on_demand_after = (int)sm_option(r, "on_demand_after")->number;
+	s->keep_alive_s = (int64_t)ceil(sm_option(r, "keep_alive")->number);
+	if (!s->spot && wait->given)
+		return json_err(
+		    wait->json, r->e, "max_wait goes only with \"spot\": true");
+	if (!s->spot && s->on_demand_after > 0)
+		return json_err(sm_written(r, "on_demand_after"), r->e,
+		    "on_demand_after goes only with \"spot\": true");
+	if (!s->spot)
+		return 0;
+	if (!s->checkpoints && !s->force_spot)
+		return json_err(sm_written(r, "spot"), r->e,
+		    "without checkpoints every interruption starts the trial "
+		    "anew: expected false, or \"force_spot\": true");
+	if (s->keep_alive_s > 0)
+		return json_err(sm_written(r, "keep_alive"), r->e,
+		    "warm pools do not go with spot: expected one of them");
+	s->max_wait_s = s->max_run_s +
+			(s->max_run_s > WAIT_MIN_S ? s->max_run_s : WAIT_MIN_S);
+	if (!wait->given)
+		return 0;
+	s->max_wait_s = (int64_t)ceil(wait->number);
+	if (s->max_wait_s >= s->max_run_s)
+		return 0;
+	return json_err(wait->json, r->e,
+	    "it covers waiting and training: expected at least max_run, "
+	    "%lld s",
+	    (long long)s->max_run_s);
+}
+
+static void
+read_rest(struct sm_read *r)
+{
+	const struct option_value *v = sm_option(r, "parallel");
+	struct sm_settings *s = r->s;
+
+	s->volume_gb =
+	    (int64_t)ceil(sm_option(r, "volume")->number / 1073741824.0);
+	s->parallel = v->given ? (int)v->number : 0;
+	s->pace = sm_option(r, "pace")->number;
+	s->metrics_from_cloudwatch =
+	    strcmp(sm_option(r, "metrics_from")->text, "cloudwatch") == 0;
+	s->watch_events = sm_option(r, "watch")->number != 0;
+	s->publish = sm_option(r, "publish")->number != 0;
+}
+
+int
+sm_settings_read(struct sm_settings **out, const struct option_value *values,
+    const struct study_trial *trial, struct err *e)
+{
+	struct sm_read r = {
+		.s = xcalloc(1, sizeof *r.s),
+		.values = values,
+		.trial = trial,
+		.e = e,
+	};
+
+	*out = NULL;
+	if (read_names(&r) == -1 || sm_read_machines(&r) == -1 ||
+	    read_s3(&r) == -1 || read_code(&r) == -1 || read_run(&r) == -1 ||
+	    read_spot(&r) == -1 || sm_read_data(&r) == -1 ||
+	    sm_read_dist(&r) == -1 || sm_read_extra(&r) == -1) {
+		sm_settings_free(r.s);
+		return -1;
+	}
+	read_rest(&r);
+	*out = r.s;
+	return 0;
+}
+
+static void
+texts_free(char **texts)
+{
+	size_t i;
+
+	for (i = 0; texts != NULL && texts[i] != NULL; i++)
+		free(texts[i]);
+	free(texts);
+}
+
+static void
+lists_free(struct sm_settings *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->n_types; i++)
+		free(s->types[i].name);
+	for (i = 0; i < s->n_groups; i++) {
+		free(s->groups[i].name);
+		free(s->groups[i].type.name);
+	}
+	for (i = 0; i < s->n_inputs; i++) {
+		free(s->inputs[i].channel);
+		free(s->inputs[i].s3);
+	}
+	for (i = 0; i < s->n_tags; i++) {
+		free(s->tags[i].name);
+		free(s->tags[i].value);
+	}
+	texts_free(s->subnets);
+	texts_free(s->security_groups);
+	free(s->types);
+	free(s->groups);
+	free(s->inputs);
+	free(s->tags);
+}
+
+void
+sm_settings_free(struct sm_settings *s)
+{
+	if (s == NULL)
+		return;
+	lists_free(s);
+	free(s->region);
+	free(s->profile);
+	free(s->role);
+	free(s->image);
+	free(s->bucket);
+	free(s->prefix);
+	free(s->code);
+	free(s->code_as);
+	free(s->cwd);
+	free(s->input_mode);
+	free(s);
+}

@@ -62,35 +62,28 @@ topic_good(const char *s)
 static int
 read_alarm(struct sm_read *r)
 {
-	static const char *const keys[] = { "gpu_below", "for", "notify",
+	static const char *const keys[] = { "gpu_idle", "minutes", "action",
 		NULL };
 	const struct json *j, *block = sm_written(r, "alarm");
-	const struct json *list;
-	double share;
-	int64_t ms;
+	const char *text;
+	int64_t n;
 
 	if (block == NULL)
 		return 0;
 	if (json_want(block, JSON_OBJECT, r->e) == -1 ||
 	    json_only(block, keys, r->e) == -1)
 		return -1;
-	j = json_get(block, "gpu_below");
-	if (j != NULL && json_read_number(j, 0, 100, &share, r->e) == -1)
+	j = json_get(block, "gpu_idle");
+	if (j != NULL && json_read_integer(j, 1, 100, &n, r->e) == -1)
 		return -1;
-	j = json_get(block, "for");
-	if (j != NULL && duration_read(&ms, j, r->e) == -1)
+	j = json_get(block, "minutes");
+	if (j != NULL && json_read_integer(j, 1, 1440, &n, r->e) == -1)
 		return -1;
-	if (j != NULL && (ms < 60000 || ms > 86400000))
-		return json_err(j, r->e, "expected 1m to 1d");
-	list = json_get(block, "notify");
-	if (list != NULL && json_want(list, JSON_ARRAY, r->e) == -1)
+	j = json_get(block, "action");
+	if (j != NULL && json_read_string(j, &text, r->e) == -1)
 		return -1;
-	for (j = list != NULL ? json_first(list) : NULL; j != NULL;
-	     j = json_next(j))
-		if (json_string(j) == NULL || !topic_good(json_string(j)))
-			return json_err(j, r->e, "expected the ARN of a topic");
-	if (list != NULL && json_count(list) > 5)
-		return json_err(list, r->e, "expected at most 5 topics");
+	if (j != NULL && !topic_good(text))
+		return json_err(j, r->e, "expected the ARN of a topic");
 	r->s->alarm = block;
 	return 0;
 }

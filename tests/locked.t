@@ -111,7 +111,9 @@ ok 'this is noticed' retry grep -q 'database is locked' server.err
 : >go
 ok 'the trials end all the same' retry none_alive leave
 kill -INT $server
-ok 'the first Ctrl-C waits' kill -0 $server
+# Two signals at once would be one.
+ok 'the first Ctrl-C is heard' retry grep -q 'leaving: ' server.err
+ok 'and waits' kill -0 $server
 kill -INT $server
 reap $server
 is $? 3 'the second leaves at once, exit status 3'

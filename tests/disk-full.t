@@ -14,14 +14,16 @@ mkdir disk
 cat >trial <<'END'
 #!/bin/sh
 echo "$HPOTUNE_TRIAL $HPOTUNE_ATTEMPT" >>ledger
-step=0 broken=
-while [ -e trial ] && ! [ -e go-$HPOTUNE_TRIAL ]; do
+step=0 broken= told=
+# It may begin long after its go-file was made, and reports something then.
+while [ -e trial ] && ! [ -n "$told" -a -e go-$HPOTUNE_TRIAL ]; do
 	step=$((step + 1))
-	[ -z "$broken" ] || echo || continue
+	[ -z "$broken" ] || echo || { sleep 0.05; continue; }
 	broken=
 	# A line that was cut in the middle is ended before the next one.
 	if echo "hpotune: step=$step score=$((step + 100))"; then
 		echo "$HPOTUNE_TRIAL|$step|$((step + 100)).0" >>said
+		told=yes
 	else
 		broken=yes
 	fi 2>/dev/null
@@ -54,13 +56,33 @@ reports() {
 reported() { # trial
 	[ "$(reports "$1" || echo 0)" -gt 5 ]
 }
+# The server looks away meanwhile: the ballast that it gives back is its own.
 fill() {
+	kill -STOP $server 2>/dev/null
 	head -c 1G /dev/zero >disk/fill 2>/dev/null
-	# The last blocks, which a large write does not get.
+	# The last blocks, which a large write does not get, or which were kept
+	# for it until it was on the disk.
 	for i in 1 2 3; do
 		head -c 4096 /dev/zero >>disk/fill 2>/dev/null
+		sync -f disk
 	done
+	kill -CONT $server 2>/dev/null
 	true
+}
+said() { # text times: so often has this server said it
+	[ "$(grep -c "$1" server.err)" -eq "$2" ]
+}
+full='nothing new is placed until there is space'
+space='there is space again'
+# What became of every attempt, and what was said on the way.
+tell() {
+	diag "$(sql $db 'SELECT trial, state, attempts, reports, why
+	    FROM trials')"
+	diag "$(sql $db 'SELECT trial, attempt, state, started, ended,
+	    exit_code, signal, end_class, resumed_step FROM attempts')"
+	diag "$(sql $db 'SELECT time, level, area, trial, attempt, text
+	    FROM events')"
+	diag "$(cat server.err)"
 }
 all_there() { # what
 	is "$(sql $db 'SELECT trial, step, value FROM metrics
@@ -74,12 +96,11 @@ scenario() { # kind of disk
 	ok "$1: both of them" retry reported 2
 	ok "$1: there is a ballast" test -s disk/full.d/ballast
 	fill
+	ok "$1: the server says that the disk is full" retry said "$full" 1
 	: >go-1
-	ok "$1: the server says that the disk is full" \
-	    retry grep -q 'nothing new is placed until there is space' server.err
 	ok "$1: it gives back its ballast" retry test ! -e disk/full.d/ballast
 	ok "$1: what ends is recorded" retry sql_is $db \
-	    'SELECT state FROM trials WHERE trial = 1' completed
+	    'SELECT state FROM trials WHERE trial = 1' completed || tell
 	is "$(sql $db 'SELECT count(*) FROM attempts')" 2 \
 	    "$1: nothing new is placed"
 	is "$(sql $db "SELECT exit_code, end_class FROM attempts
@@ -88,21 +109,24 @@ scenario() { # kind of disk
 
 	kill -9 $server
 	reap $server 2>/dev/null
+	server=
 	fill
 	: >go-2
 	server study.json --state disk
 	ok "$1: a start on a full disk says so" \
 	    retry grep -q 'no space left on the disk' server.err
 	rm disk/fill
-	ok "$1: with space it goes on" retry reported 3
+	ok "$1: with space it goes on" retry said "$space" 1 || tell
+	is "$(sed "/$space/q" server.err | grep -c starting)" 0 \
+	    "$1: and not before"
+	ok "$1: a third trial reports" retry reported 3
+	ok "$1: and a fourth" retry reported 4
 	is "$(sql $db "SELECT exit_code, end_class FROM attempts
 	    WHERE trial = 2")" '0|ok' "$1: an end on a full disk was kept"
 	fill
-	ok "$1: it fills once more" \
-	    retry grep -q 'nothing new is placed until there is space' server.err
+	ok "$1: it fills once more" retry said "$full" 2
 	rm disk/fill
-	ok "$1: and is free once more" \
-	    retry grep -q 'there is space again' server.err
+	ok "$1: and is free once more" retry said "$space" 2
 	ok "$1: there is a ballast again" retry test -s disk/full.d/ballast
 	: >go-3
 	: >go-4
@@ -112,7 +136,7 @@ scenario() { # kind of disk
 	    '1|completed|1
 2|completed|1
 3|completed|1
-4|completed|1' "$1: every trial ran once"
+4|completed|1' "$1: every trial ran once" || tell
 	is "$(sort ledger)" '1 1
 2 1
 3 1

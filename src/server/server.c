@@ -46,6 +46,7 @@ struct server {
 	struct loop_timer *display, *reopen, *space;
 	int leaving; /* how often it was asked to leave */
 	int reopened; /* in a row without a good turn */
+	bool begun; /* the study's row says so */
 	bool full; /* the disk was full */
 	bool broken; /* err says why it gave up */
 	struct err err;
@@ -135,7 +136,7 @@ on_space(void *arg)
 		s->full = false;
 		*s->trouble = '\0';
 		log_info("store", "there is space again: going on");
-		state_ballast_fill(&s->state);
+		(void)state_ballast_fill(&s->state);
 		tuner_hold(s->tuner, false);
 		loop_wake(s->loop);
 		return;
@@ -155,6 +156,10 @@ server_open_tuner(struct server *s, struct err *e)
 		.parallel = s->env->parallel,
 	};
 
+	if (!s->begun && study_row_open(s->env->db, s->env->study,
+			     s->env->network_fs, loop_wall_us(s->loop), e) != 0)
+		return -1;
+	s->begun = true;
 	if (tuner_open(&s->tuner, &env, e) != 0) {
 		s->tuner = NULL;
 		return -1;
@@ -167,6 +172,18 @@ server_open_tuner(struct server *s, struct err *e)
 	return 0;
 }
 
+/* What is there is recorded as far as it goes, and nothing is begun. */
+static void
+server_full(struct server *s, const char *what)
+{
+	if (!s->full)
+		log_error("store",
+		    "%s: nothing new is placed until there is space", what);
+	s->full = true;
+	(void)state_ballast_free(&s->state);
+	loop_timer_set(s->space, SPACE_MS);
+}
+
 /* A transaction failed: forget everything and read it again, soon. */
 static void
 server_failed(struct server *s, const struct err *e)
@@ -174,16 +191,9 @@ server_failed(struct server *s, const struct err *e)
 	tuner_close(s->tuner);
 	s->tuner = NULL;
 	(void)snprintf(s->trouble, sizeof s->trouble, "%.250s", e->text);
-	if (e->kind == ERR_FULL) {
-		if (!s->full)
-			log_error("store",
-			    "%s: nothing new is placed until "
-			    "there is space",
-			    e->text);
-		s->full = true;
-		(void)state_ballast_free(&s->state);
-		loop_timer_set(s->space, SPACE_MS);
-	} else {
+	if (e->kind == ERR_FULL)
+		server_full(s, e->text);
+	else {
 		log_error("store", "%s: reading it again", e->text);
 		/* Somebody's lock goes away when he does. */
 		s->reopened += e->kind != ERR_BUSY;
@@ -259,6 +269,35 @@ server_check_trials(const struct server *s, struct err *e)
 	    s->state.dir, s->env->db);
 }
 
+/*
+ * On a full disk a study that is there waits for space: its trials are
+ * watched, and none begins whose output could not be written.
+ */
+static int
+server_begin(struct server *s, struct err *e)
+{
+	bool room, there;
+	char what[300];
+
+	/* First of all: to open the database gives back the room of its log. */
+	room = state_ballast_fill(&s->state);
+	if (server_check_trials(s, e) != 0 ||
+	    store_there(&there, s->env->db, e) != 0)
+		return -1;
+	if (!room && there) {
+		(void)snprintf(what, sizeof what,
+		    "%.250s: no space left on the disk", s->state.dir);
+		(void)snprintf(s->trouble, sizeof s->trouble, "%s", what);
+		server_full(s, what);
+	}
+	if (server_open_tuner(s, e) == 0)
+		return 0;
+	if (e->kind != ERR_FULL || !there)
+		return -1;
+	server_failed(s, e);
+	return 0;
+}
+
 static int
 server_open(struct server *s, struct err *e)
 {
@@ -276,13 +315,9 @@ server_open(struct server *s, struct err *e)
 	s->on_term = loop_signal_new(s->loop, SIGTERM, on_interrupt, s);
 	s->reopen = loop_timer_new(s->loop, on_reopen, s);
 	s->space = loop_timer_new(s->loop, on_space, s);
-	if (server_check_trials(s, e) != 0 ||
-	    study_row_open(s->env->db, s->env->study, s->env->network_fs,
-		loop_wall_us(s->loop), e) != 0 ||
-	    server_open_tuner(s, e) != 0 ||
+	if (server_begin(s, e) != 0 ||
 	    control_open(&s->control, s->loop, &s->state, &hooks, e) != 0)
 		return -1;
-	state_ballast_fill(&s->state);
 	if (s->env->display != NULL) {
 		s->display = loop_timer_new(s->loop, on_display, s);
 		loop_timer_set(s->display, DISPLAY_MS);
@@ -336,7 +371,7 @@ server_run(const struct server_env *env, enum server_end *end, struct err *e)
 			rc = -1;
 		}
 	}
-	if (s.tuner != NULL)
+	if (s.state.lock_fd >= 0)
 		(void)state_ballast_free(&s.state);
 	server_close(&s);
 	return rc;

@@ -255,25 +255,34 @@ state_file_system(const char *path, char *name, size_t n, bool *network)
 			(unsigned long)fs.f_type & 0xffffffffUL, network));
 }
 
-void
+static bool
+is_full(int error)
+{
+	return error == ENOSPC || error == EDQUOT;
+}
+
+bool
 state_ballast_fill(struct state *s)
 {
 	struct statvfs v;
 	off_t want;
-	int fd;
+	int fd, error = 0;
 
 	if (fstatvfs(s->dir_fd, &v) != 0)
-		return;
+		return true;
 	want = (off_t)(v.f_bavail * v.f_frsize / BALLAST_SHARE);
 	if (want > BALLAST_MAX)
 		want = BALLAST_MAX;
 	fd = openat(s->dir_fd, "ballast",
 	    O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
-		return;
-	if (fallocate(fd, 0, 0, want > 4096 ? want : 4096) != 0)
+		return !is_full(errno);
+	if (fallocate(fd, 0, 0, want > 4096 ? want : 4096) != 0) {
+		error = errno;
 		(void)unlinkat(s->dir_fd, "ballast", 0);
+	}
 	close(fd);
+	return !is_full(error);
 }
 
 bool

@@ -40,8 +40,11 @@ void state_file_system(const char *path, char *name, size_t n, bool *network);
 /* The same for the type number that statfs(2) gives. */
 const char *state_fs_type(unsigned long type, bool *network);
 
-/* Space that is kept so that a full disk can be cleaned up after. */
-void state_ballast_fill(struct state *);
+/*
+ * Space that is kept so that a full disk can be cleaned up after; false when
+ * the disk is full already.
+ */
+bool state_ballast_fill(struct state *);
 /* Give it back; false when there was none. */
 bool state_ballast_free(struct state *);
 

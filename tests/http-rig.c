@@ -43,8 +43,7 @@ rig_open(struct rig *g)
 	there_start(&g->there);
 	if (loop_open(&g->loop, LOOP_REAL, &e) == -1 ||
 	    http_open(&g->http, g->loop, NULL, &e) == -1)
-		printf("Bail out! %s
-", e.text), exit(1);
+		rig_bail(e.text);
 	g->guard = loop_timer_new(g->loop, on_guard, g);
 }
 

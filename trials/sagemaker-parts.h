@@ -1,7 +1,8 @@
 /*
  * The sagemaker launcher: what the files of the plug share.
  *
- *   sagemaker.c         the plug itself, the queue of events
+ *   sagemaker.c         the plug itself
+ *   sagemaker-queue.c   what was heard, until collect
  *   sagemaker-open.c    the launcher comes and goes
  *   sagemaker-code.c    the code folder to S3, once
  *   sagemaker-launch.c  create, adopt, quarantine; the table of what may fail
@@ -22,6 +23,7 @@
 #include <stdint.h>
 
 #include "src/base/mem.h"
+#include "src/model/options.h"
 #include "trials/aws.h"
 #include "trials/launcher.h"
 #include "trials/sagemaker.h"
@@ -31,6 +33,7 @@ struct err;
 struct json;
 struct loop;
 struct loop_timer;
+struct sm_watch;
 
 /* All of these are seconds at pace 1. */
 enum {
@@ -88,7 +91,7 @@ bool sm_status_over(enum sm_status);
 int sm_secondary_rank(const char *);
 /*
  * What its end was.  stop: we had asked for it.  The cost is left to the
- * caller.  False: it is over and nobody knows how; why says what is known.
+ * caller.  False: it is over and nobody knows how (it is being deleted).
  */
 bool sm_end_read(struct launch_exit *, const struct sm_job *, bool stop);
 /* The N of "exit code: N" in a reason; -1 when it does not say. */
@@ -138,10 +141,11 @@ struct sm_attempt {
 	struct sm_plan plan;
 	enum sm_state state;
 
-	bool sent; /* a Create was handed to the client, now or earlier */
+	bool found; /* an earlier server may have sent its Create */
 	bool up; /* LAUNCH_UP was told, now or by an earlier server */
 	bool checked; /* described once since it came to be */
 	bool trained;
+	bool watched; /* from outside, too */
 	bool stop; /* its end is wanted */
 	bool stop_sent; /* and AWS has said yes */
 	bool late; /* the last sweep has not seen it */
@@ -149,9 +153,8 @@ struct sm_attempt {
 	enum sm_status status;
 	char secondary[32]; /* as last heard */
 	double created_s; /* the other side's clock; 0 = not told */
-	int64_t first_sent_s; /* wall time; 0 = never */
-	int64_t sent_ms; /* loop time when the last Create came back */
-	int64_t quarantine_ms; /* loop time at which SM_ABANDON ends */
+	int64_t may_act_ms; /* loop time until which a Create may still act */
+	int64_t stop_ms; /* loop time when AWS said yes to the stop */
 	int64_t missing_ms; /* loop time of the first miss; -1 = it is there */
 	int misses;
 	int tries; /* of what timer waits for */
@@ -207,6 +210,7 @@ struct sm_poll {
 	struct aws_call *call; /* a page */
 	int pages; /* of this sweep */
 	char *token; /* of the page before */
+	int64_t due_ms; /* loop time of the next sweep; INT64_MAX = none */
 	double oldest_s; /* nothing older is asked for; 0 = no bound */
 	bool again; /* something happened during the sweep */
 	bool said_trouble;
@@ -217,10 +221,13 @@ struct sm {
 	launch_cb *event;
 	void *arg;
 	char *study, *study_id, *metric, *state_dir;
+	bool maximize;
+	bool watched; /* a job was, from outside */
 	const struct study_trial *trial;
 	struct sm_settings *set;
 	struct aws *aws;
 	struct sm_logs *logs;
+	struct sm_watch *watch;
 	char prefix[SM_NAME_MAX];
 	char *study_key;
 	int parallel;
@@ -240,13 +247,12 @@ struct sm {
 	struct loop_timer *sync_timer;
 };
 
+/* sagemaker-queue.c */
 /* Milliseconds of so many seconds at this launcher's pace. */
 int64_t sm_ms(const struct sm *, int seconds);
 /* … of the pause before try n + 1 of something that failed. */
 int64_t sm_pause_ms(const struct sm *, int n);
 
-/* sagemaker.c */
-extern const struct launcher launcher_sagemaker;
 struct sm_attempt *sm_find(struct sm *, int64_t trial, int attempt);
 /* Keep an event until collect; what it borrows is copied. */
 void sm_emit(struct sm *, const struct launch_event *);
@@ -259,6 +265,9 @@ void sm_over(struct sm_attempt *);
 void sm_over_unrun(
     struct sm_attempt *, enum end_class, bool stopped, const char *why);
 
+/* sagemaker.c */
+extern const struct launcher launcher_sagemaker;
+
 /* sagemaker-open.c */
 int sm_open(void **, const struct launch_env *, struct err *);
 void sm_close(void *);
@@ -268,13 +277,14 @@ void sm_attempt_free(struct sm_attempt *);
 /* Events of the output: LAUNCH_UP goes before the first report. */
 void sm_hear_log(void *sm, const struct launch_event *);
 
-/* sagemaker-spec.c's sibling: a copy that outlives start (sagemaker-keep.c) */
+/* sagemaker-keep.c: a copy that outlives start */
 struct launch_spec *sm_spec_keep(const struct launch_spec *);
 void sm_spec_drop(struct launch_spec *);
 
 /* sagemaker-code.c */
 /* Have the code in S3; attempts in SM_CODE go on when it is there. */
 void sm_code_want(struct sm *);
+void sm_code_on_timer(void *sm);
 void sm_code_close(struct sm *);
 
 /* sagemaker-launch.c */
@@ -285,6 +295,9 @@ void sm_launch_pump(struct sm *);
 void sm_launch_absent(struct sm_attempt *);
 /* The name is somebody else's. */
 void sm_launch_collision(struct sm_attempt *);
+/* Adopt it: what an earlier server may have done is on disk. */
+void sm_launch_found(struct sm_attempt *, int64_t wall_s);
+void sm_launch_on_timer(void *attempt);
 /* A stop is wanted while nobody knows whether it exists. */
 void sm_launch_unwant(struct sm_attempt *);
 
@@ -299,8 +312,11 @@ int sm_dir_make(const struct sm_attempt *, struct err *);
 /* sagemaker-poll.c */
 /* A sweep of the list in at most so many milliseconds. */
 void sm_poll_soon(struct sm *, int64_t ms);
+/* Somebody says that a job has changed. */
+void sm_poll_hint(struct sm *, const char *job);
 void sm_describe(struct sm_attempt *);
 void sm_describe_in(struct sm_attempt *, int64_t ms);
+void sm_poll_on_timer(void *sm);
 void sm_poll_close(struct sm *);
 
 /* sagemaker-turn.c */
@@ -310,6 +326,7 @@ void sm_turn_follow(struct sm_attempt *);
 void sm_turn_missing(struct sm_attempt *);
 /* Ask for its end until somebody says yes. */
 void sm_turn_stop(struct sm_attempt *);
+void sm_turn_on_stop_timer(void *attempt);
 
 /* sagemaker-quota.c */
 /* Create said no: lower what is ours. */
@@ -326,9 +343,9 @@ void sm_sync_look(void *sm);
 void sm_sync_report(struct sm_attempt *);
 
 /* sagemaker-gc.c, sagemaker-doctor.c */
-int sm_strays(
-    const struct launch_env *, launch_stray_cb *, void *, struct err *);
-int sm_doctor(
-    const struct launch_env *, launch_doctor_cb *, void *, struct err *);
+int
+sm_strays(const struct launch_env *, launch_stray_cb *, void *, struct err *);
+int
+sm_doctor(const struct launch_env *, launch_doctor_cb *, void *, struct err *);
 
 #endif /* SAGEMAKER_PARTS_H */

@@ -1,4 +1,4 @@
-/* SHA-256 and HMAC: the only door to libcrypto. */
+/* SHA-256 and HMAC. */
 
 #ifndef BASE_DIGEST_H
 #define BASE_DIGEST_H

@@ -10,7 +10,7 @@ from botocore.auth import SigV4Auth
 from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
 
-from rig import GROUP, ROLE, Rig, error_of, ok, request, same, skip, until
+from rig import GROUP, ROLE, Rig, error_of, ok, request, same, until
 
 HELLO = """
 echo "process $$"
@@ -146,9 +146,6 @@ def completed(rig):
 
 def metrics(rig):
     """Points come when their minute, 0.6 s here, is over."""
-    if not rig.speaks("cloudwatch"):
-        return skip("metrics", "this botocore is too old")
-
     def points():
         now = time.time()
         return rig.cloudwatch.get_metric_data(
@@ -254,8 +251,6 @@ def objects(rig):
 
 def told(rig):
     """A rule, a queue, and the events of a job."""
-    if not rig.speaks("sqs"):
-        return skip("events", "this botocore is too old")
     url = rig.sqs.create_queue(QueueName="news")["QueueUrl"]
     arn = rig.sqs.get_queue_attributes(
         QueueUrl=url, AttributeNames=["QueueArn"])["Attributes"]["QueueArn"]

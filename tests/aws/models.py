@@ -31,12 +31,8 @@ NEWER = {"sagemaker": {
         "InfraCheckConfig": {"type": "map"},
         "RemoteDebugConfig": {"type": "map"},
         "SessionChainingConfig": {"type": "map"}},
-    "TrainingJobSummary": {
-        "SecondaryStatus": {"type": "string"}},
 }}
-LENGTHS = {"sagemaker": {"HyperParameterValue": 2500}}
-ENUMS = {"sagemaker": {"SecondaryStatus": ["Pending"]}}
-PREFIX = {"monitoring": "GraniteServiceVersion20100801", "sqs": "AmazonSQS"}
+LENGTHS = {"HyperParameterValue": 2500}
 
 CLASSES = {"L": r"^\W\d_", "Z": r"\s", "N": "0-9", "M": "\u0300-\u036f",
            "P": r"!-/:-@\[-`{-~\u00a1-\u00bf\u2010-\u205e",
@@ -60,40 +56,32 @@ def pattern(text):
         return None
 
 
-def amend(service, raw):
-    """Puts into a model what an older botocore lacks."""
-    shapes = raw["shapes"]
-
-    def inline(name, shape):
-        if "member" in shape:
-            shape = dict(shape, member={
-                "shape": inline(name + "Member", shape["member"])})
-        shapes[name] = shape
-        return name
-
-    for structure, members in NEWER.get(service, {}).items():
-        have = shapes[structure]["members"]
-        for name, shape in members.items():
-            if name not in have:
-                have[name] = {"shape": inline(structure + name, shape)}
-    for name, most in LENGTHS.get(service, {}).items():
-        shapes[name]["max"] = max(most, shapes[name].get("max", 0))
-    for name, values in ENUMS.get(service, {}).items():
-        shapes[name]["enum"] += [one for one in values
-                                 if one not in shapes[name]["enum"]]
-    return raw
-
-
 class Model:
     """One service."""
 
     def __init__(self, service):
-        raw = amend(service, Loader().load_service_model(MODEL[service],
-                                                         "service-2"))
+        raw = Loader().load_service_model(MODEL[service], "service-2")
         self.service = service
         self.shapes = raw["shapes"]
         self.operations = raw["operations"]
-        self.prefix = raw["metadata"].get("targetPrefix") or PREFIX[service]
+        self.prefix = raw["metadata"].get("targetPrefix")
+        for structure, members in NEWER.get(service, {}).items():
+            have = self.shapes[structure]["members"]
+            for name, shape in members.items():
+                if name not in have:
+                    have[name] = {"shape": self.inline(structure + name,
+                                                       shape)}
+        for name, most in LENGTHS.items():
+            if service == "sagemaker" and name in self.shapes:
+                self.shapes[name]["max"] = max(
+                    most, self.shapes[name].get("max", 0))
+
+    def inline(self, name, shape):
+        if "member" in shape:
+            shape = dict(shape, member={
+                "shape": self.inline(name + "Member", shape["member"])})
+        self.shapes[name] = shape
+        return name
 
     def knows(self, operation):
         return operation in self.operations

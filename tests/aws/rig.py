@@ -16,8 +16,6 @@ import botocore.session
 from botocore.config import Config
 from botocore.exceptions import ClientError
 
-import models
-
 HERE = os.path.dirname(os.path.abspath(__file__))
 GROUP = "/aws/sagemaker/TrainingJobs"
 ROLE = "arn:aws:iam::123456789012:role/Trials"
@@ -34,10 +32,6 @@ def ok(good, what, *more):
         for one in more:
             print("# " + repr(one)[:1000], flush=True)
     return good
-
-
-def skip(what, why):
-    ok(True, "%s # SKIP %s" % (what, why))
 
 
 def same(got, want, what):
@@ -106,12 +100,6 @@ class Rig:
                                              secret, token, tries)
         return self.clients[name]
 
-    def speaks(self, service):
-        """This botocore speaks the JSON of a service, not an older form."""
-        model = self.client(service).meta.service_model
-        return "json" in model.metadata.get("protocols",
-                                            [model.metadata["protocol"]])
-
     def __getattr__(self, service):
         return self.client(service)
 
@@ -176,13 +164,6 @@ class Rig:
 def make_client(service, endpoint, key, secret, token=None, tries=0,
                 **config):
     session = botocore.session.Session()
-    loader = session.get_component("data_loader")
-    load = loader.load_service_model
-
-    def load_amended(name, kind, *more, **other):
-        raw = load(name, kind, *more, **other)
-        return models.amend(name, raw) if kind == "service-2" else raw
-    loader.load_service_model = load_amended
     return session.create_client(
         service, region_name="eu-west-1", endpoint_url=endpoint,
         aws_access_key_id=key, aws_secret_access_key=secret,

@@ -1,0 +1,225 @@
+/* What a training job was, from what DescribeTrainingJob says of it. */
+
+#include <stdlib.h>
+
+#include "src/base/err.h"
+#include "src/base/json.h"
+#include "tests/tap.h"
+#include "trials/sagemaker-parts.h"
+
+/* Members that stand in every description; the case adds the rest. */
+#define JOB(rest) \
+	"{\"TrainingJobName\":\"hpt-s-000000-00001-01-abcdef\"," rest "}"
+
+static struct json_doc *
+job_read(struct sm_job *job, const char *text)
+{
+	struct json_doc *doc = NULL;
+	struct err e = ERR_INIT;
+
+	if (json_parse(&doc, text, strlen(text), NULL, false, &e) != 0)
+		printf("Bail out! %s: %s\n", text, e.text);
+	sm_job_read(job, json_root(doc));
+	return doc;
+}
+
+struct end_case {
+	const char *what;
+	const char *job;
+	bool known, ran;
+	int exit_code, signal;
+	bool timeout, stopped;
+	enum end_class end;
+	const char *why;
+};
+
+#define TRAINED                                                      \
+	"\"TrainingStartTime\":1700000000.5,"                        \
+	"\"SecondaryStatusTransitions\":[{\"Status\":\"Starting\"}," \
+	"{\"Status\":\"Training\"}]"
+#define FAILED(reason)                                                     \
+	"\"TrainingJobStatus\":\"Failed\",\"SecondaryStatus\":\"Failed\"," \
+	"\"FailureReason\":\"" reason "\""
+
+static const struct end_case
+    ends[] = {
+	    { "completed",
+		JOB("\"TrainingJobStatus\":\"Completed\",\"SecondaryStatus\":"
+		    "\"Completed\"," TRAINED),
+		true, true, 0, 0, false, false, END_NONE, "" },
+	    { "the trial exits with 3",
+		JOB(FAILED(
+		    "AlgorithmError: the trial exited with status 3, exit "
+		    "code: 3") "," TRAINED),
+		true, true, 3, 0, false, false, END_NONE,
+		"the trial exited with status 3" },
+	    { "an exit code without words",
+		JOB(FAILED("AlgorithmError: , exit code: 1") "," TRAINED), true,
+		true, 1, 0, false, false, END_NONE, "" },
+	    { "the trial printed another exit code before",
+		JOB(FAILED("AlgorithmError: child had exit code: 7, exit code: "
+			   "9") "," TRAINED),
+		true, true, 9, 0, false, false, END_NONE,
+		"child had exit code: 7" },
+	    { "no exit code at all",
+		JOB(FAILED("AlgorithmError: boom") "," TRAINED), true, true, 1,
+		0, false, false, END_NONE, "boom" },
+	    { "a signal",
+		JOB(FAILED("AlgorithmError: the trial was ended by signal 11, "
+			   "exit code: 139") "," TRAINED),
+		true, true, -1, 11, false, false, END_NONE,
+		"the trial was ended by signal 11" },
+	    { "control characters and a broken character are no text",
+		JOB(FAILED("AlgorithmError: a\\nb\\u001b[1m, exit code: 2")),
+		true, true, 2, 0, false, false, END_NONE, "a b [1m" },
+	    { "capacity",
+		JOB(FAILED("CapacityError: Unable to provision requested ML "
+			   "compute capacity.")),
+		true, false, -1, 0, false, false, END_CAPACITY,
+		"CapacityError: Unable to provision requested ML compute "
+		"capacity." },
+	    { "the platform's own fault",
+		JOB(FAILED("InternalServerError: We encountered an internal "
+			   "error.") "," TRAINED),
+		true, true, -1, 0, false, false, END_LOST,
+		"InternalServerError: We encountered an internal error." },
+	    { "our request was wrong",
+		JOB(FAILED("ClientError: Cannot pull image")), true, false, -1,
+		0, false, false, END_NONE, "ClientError: Cannot pull image" },
+	    { "failed without a reason",
+		JOB("\"TrainingJobStatus\":\"Failed\",\"SecondaryStatus\":"
+		    "\"Failed\"," TRAINED),
+		true, true, 1, 0, false, false, END_NONE,
+		"the training job failed without a reason" },
+	    { "max_run",
+		JOB("\"TrainingJobStatus\":\"Stopped\",\"SecondaryStatus\":"
+		    "\"MaxRuntimeExceeded\"," TRAINED),
+		true, true, -1, 0, true, false, END_NONE, "" },
+	    { "max_wait, and no machine ever came",
+		JOB("\"TrainingJobStatus\":\"Stopped\",\"SecondaryStatus\":"
+		    "\"MaxWaitTimeExceeded\""),
+		true, true, -1, 0, false, false, END_CAPACITY,
+		"max_wait was reached: no machine came" },
+	    { "max_wait after interruptions",
+		JOB("\"TrainingJobStatus\":\"Stopped\",\"SecondaryStatus\":"
+		    "\"MaxWaitTimeExceeded\",\"SecondaryStatusTransitions\":["
+		    "{\"Status\":\"Training\"},{\"Status\":\"Interrupted\"},"
+		    "{\"Status\":\"Training\"},{\"Status\":\"Interrupted\"}]"),
+		true, true, -1, 0, false, false, END_SPOT,
+		"max_wait was reached after 2 spot interruptions" },
+	    { "stopped",
+		JOB("\"TrainingJobStatus\":\"Stopped\",\"SecondaryStatus\":"
+		    "\"Stopped\"," TRAINED),
+		true, true, -1, 15, false, true, END_NONE, "" },
+	    { "being deleted",
+		JOB("\"TrainingJobStatus\":\"Deleting\",\"SecondaryStatus\":"
+		    "\"Completed\""),
+		false, false, -1, 0, false, false, END_NONE, "" },
+    };
+
+static void
+try_end(const struct end_case *c)
+{
+	struct launch_exit x;
+	struct sm_job job;
+	struct json_doc *doc = job_read(&job, c->job);
+	bool known = sm_end_read(&x, &job, false);
+
+	ok(known == c->known && x.ran == c->ran &&
+		x.exit_code == c->exit_code && x.signal == c->signal &&
+		x.timeout == c->timeout && x.stopped == c->stopped &&
+		x.end == c->end && strcmp(x.why, c->why) == 0,
+	    "%s", c->what);
+	if (known != c->known || x.exit_code != c->exit_code ||
+	    strcmp(x.why, c->why) != 0 || x.end != c->end)
+		printf(
+		    "# known %d ran %d exit %d signal %d end %d why \"%s\"\n",
+		    known, x.ran, x.exit_code, x.signal, (int)x.end, x.why);
+	json_free(doc);
+}
+
+static void
+test_job(void)
+{
+	struct sm_job job;
+	struct launch_exit x;
+	struct json_doc *doc = job_read(&job,
+	    JOB("\"TrainingJobStatus\":\"Completed\","
+		"\"SecondaryStatus\":\"Completed\","
+		"\"Environment\":{\"HPOTUNE_ATTEMPT_UUID\":\"u-1\"},"
+		"\"EnableManagedSpotTraining\":true,"
+		"\"ResourceConfig\":{\"InstanceType\":\"ml.g5.xlarge\","
+		"\"InstanceCount\":2},"
+		"\"CreationTime\":1700000000,\"TrainingStartTime\":"
+		"1700000100.25,\"TrainingEndTime\":1700000200,"
+		"\"TrainingTimeInSeconds\":100,\"BillableTimeInSeconds\":40,"
+		"\"SecondaryStatusTransitions\":[{\"Status\":\"Interrupted\","
+		"\"StartTime\":1700000150}]"));
+
+	is_str(job.uuid, "u-1", "the uuid of its environment");
+	is_str(job.type, "ml.g5.xlarge", "the type of its machines");
+	is_int(job.instances, 2, "their number");
+	ok(job.spot, "spot");
+	is_int(job.interruptions, 1, "interruptions are counted");
+	is_near(job.interrupted_s, 1700000150, 0, "the time of the last");
+	ok(sm_end_read(&x, &job, false), "its end is known");
+	is_int(x.started_us, 1700000100250000, "when it started");
+	is_int(x.ended_us, 1700000200000000, "when it ended");
+	ok(x.billed, "what is billed is known");
+	is_near(x.billable_s, 40, 0, "billable seconds");
+	json_free(doc);
+}
+
+static void
+test_groups(void)
+{
+	struct sm_job job;
+	struct json_doc *doc = job_read(
+	    &job, JOB("\"TrainingJobStatus\":\"Failed\",\"SecondaryStatus\":"
+		      "\"Failed\",\"ResourceConfig\":{\"InstanceGroups\":["
+		      "{\"InstanceType\":\"a\",\"InstanceCount\":2},"
+		      "{\"InstanceType\":\"b\",\"InstanceCount\":3}]}"));
+
+	ok(job.type == NULL && job.instances == 5, "groups are counted");
+	ok(job.uuid == NULL && !job.spot && !job.trained,
+	    "what is missing is missing");
+	ok(isnan(job.billable_s), "billable seconds that are missing");
+	json_free(doc);
+	doc = job_read(&job, "{}");
+	ok(job.status == SM_IN_PROGRESS && *job.secondary == '\0' &&
+		*job.reason == '\0',
+	    "an empty description");
+	json_free(doc);
+}
+
+static void
+test_words(void)
+{
+	ok(sm_status_read("Sleeping") == SM_IN_PROGRESS &&
+		sm_status_read(NULL) == SM_IN_PROGRESS,
+	    "unknown words are in progress");
+	ok(!sm_status_over(SM_STOPPING) && sm_status_over(SM_STOPPED),
+	    "who is stopping is not over");
+	ok(sm_secondary_rank("Starting") < sm_secondary_rank("Downloading") &&
+		sm_secondary_rank("Downloading") <
+		    sm_secondary_rank("Training"),
+	    "a job comes nearer");
+	is_int(sm_secondary_rank("Interrupted"), 0,
+	    "an interruption is no progress");
+	is_int(sm_exit_code("nothing"), -1, "no exit code");
+	is_int(sm_exit_code("Exit Code: 256"), -1, "no exit code that is one");
+	is_int(sm_exit_code("exit code: 0"), 0, "zero is one");
+}
+
+int
+main(void)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof ends / sizeof ends[0]; i++)
+		try_end(&ends[i]);
+	test_job();
+	test_groups();
+	test_words();
+	return done_testing();
+}

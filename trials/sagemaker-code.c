@@ -1,0 +1,319 @@
+/*
+ * The user's code and our entry script to S3, once per study and content.
+ *
+ * The folder is packed by tar so that equal files give equal bytes; the key is
+ * the digest of script and archive.  run.sh is put last and looked for first:
+ * where it is, all is.
+ */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "src/base/child.h"
+#include "src/base/digest.h"
+#include "src/base/err.h"
+#include "src/base/loop.h"
+#include "src/model/study.h"
+#include "trials/sagemaker-parts.h"
+
+enum {
+	CODE_MOST = 512 << 20, /* bytes of the archive, held in memory */
+	TAR_MS = 10 * 60 * 1000,
+	TAR_TRIES = 3 /* files that change while they are read */
+};
+
+/* Everything is there: what waits goes on. */
+static void
+code_ready(struct sm *sm)
+{
+	size_t i;
+
+	sm->code.step = SM_CODE_READY;
+	sm->code.tries = 0;
+	if (sm->code.path != NULL)
+		(void)unlink(sm->code.path);
+	for (i = 0; i < sm->n; i++)
+		if (sm->attempts[i]->state == SM_CODE)
+			sm->attempts[i]->state = SM_QUEUED;
+	sm_launch_pump(sm);
+}
+
+/* For good: what waits ends; who comes later tries anew. */
+static void
+code_failed(struct sm *sm, const char *why)
+{
+	size_t i;
+
+	sm->code.step = SM_CODE_NONE;
+	sm->code.tries = 0;
+	for (i = 0; i < sm->n; i++)
+		if (sm->attempts[i]->state == SM_CODE)
+			sm_over_unrun(sm->attempts[i], END_NONE, false, why);
+}
+
+static void
+code_wait(struct sm *sm, const char *why)
+{
+	struct sm_code *c = &sm->code;
+
+	if (!c->said_trouble)
+		sm_note(sm, NULL, LAUNCH_WARNING,
+		    "the code is not in S3 yet: %s; it is tried again", why);
+	c->said_trouble = true;
+	c->step = SM_CODE_WAIT;
+	loop_timer_set(c->timer, sm_pause_ms(sm, c->tries++));
+}
+
+/* True: the answer is good. */
+static bool
+answer_good(struct sm *sm, const struct aws_answer *r, const char *what)
+{
+	char *why;
+
+	sm->code.call = NULL;
+	if (r->good)
+		return true;
+	why = xasprintf("%s to s3://%s/%s: %s", what, sm->set->bucket,
+	    sm->code.key, r->message);
+	switch (r->what) {
+	case AWS_THROTTLE:
+	case AWS_TRANSIENT:
+	case AWS_CLOCK:
+	case AWS_CREDENTIALS:
+		code_wait(sm, why);
+		break;
+	case AWS_OK:
+	case AWS_QUOTA:
+	case AWS_EXISTS:
+	case AWS_MISSING:
+	case AWS_CALLER:
+	case AWS_CLASSES:
+		code_failed(sm, why);
+		break;
+	}
+	free(why);
+	return false;
+}
+
+static void
+ask_s3(struct sm *sm, const char *method, const char *name, const void *body,
+    size_t len, aws_cb *cb)
+{
+	char *key = xasprintf("%s/%s", sm->code.key, name);
+	struct aws_s3_ask ask = { .method = method,
+		.bucket = sm->set->bucket,
+		.key = key,
+		.body = body,
+		.body_len = len };
+
+	sm->code.call = aws_s3(sm->aws, &ask, cb, sm);
+	free(key);
+}
+
+static void
+on_put_run(void *arg, const struct aws_answer *r)
+{
+	struct sm *sm = arg;
+
+	if (answer_good(sm, r, "run.sh"))
+		code_ready(sm);
+}
+
+static void
+put_run(struct sm *sm)
+{
+	sm->code.step = SM_CODE_PUT_RUN;
+	ask_s3(sm, "PUT", "run.sh", sm_run_sh, strlen(sm_run_sh), on_put_run);
+}
+
+static void
+on_put(void *arg, const struct aws_answer *r)
+{
+	struct sm *sm = arg;
+
+	if (answer_good(sm, r, "code.tar.gz"))
+		put_run(sm);
+}
+
+static char *
+read_archive(const char *path, size_t *len, struct err *e)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	char *data = NULL;
+	struct stat st;
+	ssize_t n = 0;
+
+	*len = 0;
+	if (fd == -1 || fstat(fd, &st) == -1) {
+		(void)err_set(e, ERR_FILE, "%s: %s", path, strerror(errno));
+	} else if (st.st_size > CODE_MOST) {
+		(void)err_set(e, ERR_FILE,
+		    "the code folder packs to %lld MiB: at most %d are sent",
+		    (long long)(st.st_size >> 20), CODE_MOST >> 20);
+	} else {
+		data = xmalloc((size_t)st.st_size + 1);
+		while (
+		    *len < (size_t)st.st_size &&
+		    (n = read(fd, data + *len, (size_t)st.st_size - *len)) > 0)
+			*len += (size_t)n;
+		if (*len != (size_t)st.st_size) {
+			free(data);
+			data = NULL;
+			(void)err_set(
+			    e, ERR_FILE, "%s: it cannot be read", path);
+		}
+	}
+	if (fd != -1)
+		(void)close(fd);
+	return data;
+}
+
+static void
+put_archive(struct sm *sm)
+{
+	struct err e = ERR_INIT;
+	char *data;
+	size_t len;
+
+	data = read_archive(sm->code.path, &len, &e);
+	if (data == NULL) {
+		code_failed(sm, e.text);
+		return;
+	}
+	sm->code.step = SM_CODE_PUT;
+	ask_s3(sm, "PUT", "code.tar.gz", data, len, on_put);
+	free(data);
+}
+
+static void
+on_head(void *arg, const struct aws_answer *r)
+{
+	struct sm *sm = arg;
+	/* Who may not list the bucket is told 403 of what is not there. */
+	bool absent = r->what == AWS_MISSING || r->status == 403;
+
+	if (absent) {
+		sm->code.call = NULL;
+		if (sm->set->code != NULL)
+			put_archive(sm);
+		else
+			put_run(sm);
+	} else if (answer_good(sm, r, "a look"))
+		code_ready(sm);
+}
+
+/* The key is known once the archive is. */
+static void
+code_head(struct sm *sm)
+{
+	char script[DIGEST_HEX], archive[DIGEST_HEX] = "", both[DIGEST_HEX];
+	struct err e = ERR_INIT;
+	char *text;
+
+	sha256_hex(script, sm_run_sh, strlen(sm_run_sh));
+	if (sm->set->code != NULL &&
+	    sha256_file(archive, sm->code.path, &e) == -1) {
+		code_failed(sm, e.text);
+		return;
+	}
+	text = xasprintf("%s %s", script, archive);
+	sha256_hex(both, text, strlen(text));
+	free(text);
+	free(sm->code.key);
+	sm->code.key = xasprintf("%s/code/%s", sm->study_key, both);
+	sm->code.step = SM_CODE_HEAD;
+	ask_s3(sm, "HEAD", "run.sh", NULL, 0, on_head);
+}
+
+static void
+on_tar(void *arg, int status, const char *out, size_t len, const char *why)
+{
+	struct sm *sm = arg;
+	char *text;
+
+	(void)out;
+	(void)len;
+	sm->code.tar = NULL;
+	if (status == 0) {
+		code_head(sm);
+		return;
+	}
+	/* tar says 1 when a file changed under its hands. */
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 1 &&
+	    sm->code.tries + 1 < TAR_TRIES) {
+		code_wait(sm, "the code folder changes while it is packed");
+		return;
+	}
+	text = xasprintf("the code folder %s cannot be packed: tar %s",
+	    sm->set->code,
+	    status == -1 && why != NULL && *why != '\0' ? why : "failed");
+	code_failed(sm, text);
+	free(text);
+}
+
+static void
+code_pack(struct sm *sm)
+{
+	char *database = xasprintf("--exclude=./%s.db*", sm->study);
+	char *folder = xasprintf("--exclude=./%s.d", sm->study);
+	char *argv[] = { "tar", "--create", "--file", NULL, "--format=gnu",
+		"--sort=name", "--mtime=@0", "--owner=0", "--group=0",
+		"--numeric-owner", "--mode=u+rw,go+rX-w",
+		"--use-compress-program=gzip -n", "--exclude-vcs",
+		"--exclude=__pycache__", "--anchored", database, folder,
+		"--directory", sm->set->code, ".", NULL };
+	struct child_spec spec = { .argv = argv, .timeout_ms = TAR_MS };
+	struct err e = ERR_INIT;
+
+	if (sm->code.path == NULL)
+		sm->code.path = xasprintf("%s/code.tar.gz", sm->state_dir);
+	argv[3] = sm->code.path;
+	sm->code.step = SM_CODE_PACK;
+	if (child_start(&sm->code.tar, sm->loop, &spec, on_tar, sm, &e) == -1) {
+		sm->code.tar = NULL;
+		code_failed(sm, e.text);
+	}
+	free(database);
+	free(folder);
+}
+
+void
+sm_code_want(struct sm *sm)
+{
+	if (sm->code.step != SM_CODE_NONE)
+		return;
+	if (sm->set->code != NULL)
+		code_pack(sm);
+	else
+		code_head(sm);
+}
+
+void
+sm_code_on_timer(void *arg)
+{
+	struct sm *sm = arg;
+
+	if (sm->code.step != SM_CODE_WAIT)
+		return;
+	sm->code.step = SM_CODE_NONE;
+	sm_code_want(sm);
+}
+
+void
+sm_code_close(struct sm *sm)
+{
+	if (sm->code.tar != NULL)
+		child_kill(sm->code.tar);
+	if (sm->code.call != NULL)
+		aws_cancel(sm->code.call);
+	if (sm->code.timer != NULL)
+		loop_timer_free(sm->code.timer);
+	free(sm->code.path);
+	free(sm->code.key);
+}

@@ -1,0 +1,297 @@
+/*
+ * What must be there before a study can run on SageMaker: one question after
+ * the other, each with its mend.  Makes nothing but one small object, which it
+ * removes again.
+ */
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/err.h"
+#include "src/base/json.h"
+#include "src/base/loop.h"
+#include "src/base/xml.h"
+#include "trials/sagemaker-parts.h"
+
+#define LOG_GROUP "/aws/sagemaker/TrainingJobs"
+#define PROBE "hpotune-doctor"
+
+enum {
+	TRIES = 3,
+	CLOCK_S = 120 /* more than that and signatures begin to be refused */
+};
+
+struct doctor {
+	struct sm *sm;
+	launch_doctor_cb *cb;
+	void *arg;
+	size_t step;
+	bool asked, over;
+	char *key; /* of the probe */
+	char *account;
+};
+
+typedef void step_ask(struct doctor *);
+typedef void step_hear(struct doctor *, const struct aws_answer *);
+
+static void
+say(struct doctor *d, enum launch_level level, const char *what,
+    const char *text, const char *mend)
+{
+	d->cb(d->arg, level, what, text, mend);
+}
+
+static void on_answer(void *, const struct aws_answer *);
+
+static void
+json_ask(struct doctor *d, enum aws_service service, const char *operation,
+    const char *body)
+{
+	struct aws_ask ask = { .service = service,
+		.operation = operation,
+		.body = body,
+		.tries = TRIES };
+
+	(void)aws_json(d->sm->aws, &ask, on_answer, d);
+}
+
+static void
+s3_ask(struct doctor *d, const char *method, const char *key)
+{
+	struct aws_s3_ask ask = { .method = method,
+		.bucket = d->sm->set->bucket,
+		.key = key,
+		.body = PROBE "\n",
+		.body_len = strcmp(method, "PUT") == 0 ? sizeof PROBE : 0,
+		.tries = TRIES };
+
+	(void)aws_s3(d->sm->aws, &ask, on_answer, d);
+}
+
+static void
+ask_identity(struct doctor *d)
+{
+	(void)aws_whoami(d->sm->aws, on_answer, d);
+}
+
+/* The account number in an ARN, a new text, or NULL. */
+static char *
+arn_account(const char *arn)
+{
+	int colons = 0;
+
+	while (*arn != '\0' && colons < 4)
+		colons += *arn++ == ':';
+	return strspn(arn, "0123456789") == 12 ? xstrndup(arn, 12) : NULL;
+}
+
+static void
+hear_identity(struct doctor *d, const struct aws_answer *r)
+{
+	const char *arn = NULL;
+	struct xml *xml = NULL;
+	char *text;
+
+	if (!r->good) {
+		say(d, LAUNCH_ERROR, "credentials", r->message,
+		    "set AWS_PROFILE, or the keys, as for the AWS command "
+		    "line");
+		return;
+	}
+	if (r->body != NULL && xml_parse(&xml, r->body, r->len, NULL) == 0)
+		arn = xml_get(xml, "GetCallerIdentityResult/Arn");
+	text = xasprintf("%s, from %s", arn != NULL ? arn : "known to AWS",
+	    aws_source(d->sm->aws));
+	if (arn != NULL)
+		d->account = arn_account(arn);
+	say(d, LAUNCH_INFO, "credentials", text, NULL);
+	free(text);
+	xml_free(xml);
+}
+
+static void
+check_clock(struct doctor *d)
+{
+	int64_t off =
+	    aws_now_s(d->sm->aws) - loop_wall_us(d->sm->loop) / 1000000;
+	char text[96];
+
+	(void)snprintf(text, sizeof text, "%" PRId64 " s %s that of AWS",
+	    off < 0 ? -off : off, off < 0 ? "ahead of" : "behind");
+	if (off > CLOCK_S || off < -CLOCK_S)
+		say(d, LAUNCH_WARNING, "clock", text,
+		    "set the clock of this machine, by NTP best");
+	else
+		say(d, LAUNCH_INFO, "clock", text, NULL);
+}
+
+static void
+check_role(struct doctor *d)
+{
+	const char *role = d->sm->set->role;
+	char *account = arn_account(role);
+
+	if (strncmp(role, "arn:aws", 7) != 0 || strstr(role, ":role/") == NULL)
+		say(d, LAUNCH_ERROR, "role", role,
+		    "backend.role is arn:aws:iam::ACCOUNT:role/NAME");
+	else if (account != NULL && d->account != NULL &&
+		 strcmp(account, d->account) != 0)
+		say(d, LAUNCH_ERROR, "role", role,
+		    "the role is of another account than the credentials");
+	else
+		say(d, LAUNCH_INFO, "role", role, NULL);
+	free(account);
+}
+
+static void
+ask_bucket(struct doctor *d)
+{
+	check_clock(d);
+	check_role(d);
+	s3_ask(d, "HEAD", "");
+}
+
+static void
+hear_s3(struct doctor *d, const struct aws_answer *r, const char *good,
+    const char *mend)
+{
+	char *text;
+
+	if (r->good)
+		text = xasprintf("s3://%s %s", d->sm->set->bucket, good);
+	else
+		text = xasprintf("s3://%s: %s", d->sm->set->bucket, r->message);
+	say(d, r->good ? LAUNCH_INFO : LAUNCH_ERROR, "bucket", text,
+	    r->good ? NULL : mend);
+	free(text);
+}
+
+static void
+hear_bucket(struct doctor *d, const struct aws_answer *r)
+{
+	hear_s3(d, r, "is there",
+	    "make the bucket in the study's region, and allow s3:ListBucket");
+}
+
+static void
+ask_write(struct doctor *d)
+{
+	s3_ask(d, "PUT", d->key);
+}
+
+static void
+hear_write(struct doctor *d, const struct aws_answer *r)
+{
+	hear_s3(d, r, "can be written", "allow s3:PutObject on the prefix");
+}
+
+static void
+ask_remove(struct doctor *d)
+{
+	s3_ask(d, "DELETE", d->key);
+}
+
+static void
+hear_remove(struct doctor *d, const struct aws_answer *r)
+{
+	if (!r->good)
+		hear_s3(d, r, "", "allow s3:DeleteObject, or remove " PROBE);
+}
+
+static void
+ask_jobs(struct doctor *d)
+{
+	json_ask(d, AWS_SAGEMAKER, "ListTrainingJobs", "{\"MaxResults\":1}");
+}
+
+static void
+hear_jobs(struct doctor *d, const struct aws_answer *r)
+{
+	if (r->good)
+		say(d, LAUNCH_INFO, "training jobs", "can be listed", NULL);
+	else
+		say(d, LAUNCH_ERROR, "training jobs", r->message,
+		    "allow sagemaker: CreateTrainingJob DescribeTrainingJob "
+		    "StopTrainingJob ListTrainingJobs AddTags ListTags, and "
+		    "iam:PassRole on the role");
+}
+
+static void
+ask_logs(struct doctor *d)
+{
+	json_ask(d, AWS_LOGS, "DescribeLogStreams",
+	    "{\"logGroupName\":\"" LOG_GROUP "\",\"limit\":1}");
+}
+
+static void
+hear_logs(struct doctor *d, const struct aws_answer *r)
+{
+	/* The group comes with the account's first job. */
+	if (r->good || r->what == AWS_MISSING)
+		say(d, LAUNCH_INFO, "logs", "can be read", NULL);
+	else
+		say(d, LAUNCH_ERROR, "logs", r->message,
+		    "allow logs: DescribeLogStreams GetLogEvents "
+		    "FilterLogEvents on " LOG_GROUP);
+}
+
+static const struct {
+	step_ask *ask;
+	step_hear *hear;
+} steps[] = {
+	{ ask_identity, hear_identity },
+	{ ask_bucket, hear_bucket },
+	{ ask_write, hear_write },
+	{ ask_remove, hear_remove },
+	{ ask_jobs, hear_jobs },
+	{ ask_logs, hear_logs },
+};
+
+static void
+on_answer(void *arg, const struct aws_answer *r)
+{
+	struct doctor *d = arg;
+
+	steps[d->step].hear(d, r);
+	/* Without keys, or a door, every answer would be the same. */
+	d->over = (d->step == 0 && !r->good) ||
+		  d->step + 1 == sizeof steps / sizeof steps[0];
+	d->step++;
+	d->asked = false;
+	if (d->over)
+		loop_stop(d->sm->loop);
+	else
+		loop_wake(d->sm->loop);
+}
+
+static void
+on_turn(void *arg)
+{
+	struct doctor *d = arg;
+
+	if (d->over || d->asked)
+		return;
+	d->asked = true;
+	steps[d->step].ask(d);
+}
+
+int
+sm_doctor(const struct launch_env *env, launch_doctor_cb *cb, void *arg,
+    struct err *e)
+{
+	struct sm *sm = xcalloc(1, sizeof *sm);
+	struct doctor d = { .sm = sm, .cb = cb, .arg = arg };
+	int rc = sm_open_client(sm, env, e);
+
+	if (rc == 0) {
+		d.key = xasprintf("%s/" PROBE, sm->study_key);
+		say(&d, LAUNCH_INFO, "region", aws_region(sm->aws), NULL);
+		loop_run(sm->loop, on_turn, &d);
+	}
+	free(d.key);
+	free(d.account);
+	sm_close(sm);
+	return rc;
+}

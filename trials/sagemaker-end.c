@@ -1,0 +1,296 @@
+/*
+ * What a training job is, and what its end was, as DescribeTrainingJob tells
+ * it.  Pure: no wire, no clock, no memory of other jobs.
+ */
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/types.h>
+
+#include "src/base/json.h"
+#include "src/base/text.h"
+#include "trials/sagemaker-parts.h"
+
+#define UUID_NAME "HPOTUNE_ATTEMPT_UUID"
+
+enum sm_status
+sm_status_read(const char *s)
+{
+	static const struct {
+		const char *word;
+		enum sm_status status;
+	} words[] = {
+		{ "Stopping", SM_STOPPING },
+		{ "Completed", SM_COMPLETED },
+		{ "Failed", SM_FAILED },
+		{ "Stopped", SM_STOPPED },
+		{ "Deleting", SM_DELETING },
+	};
+	size_t i;
+
+	for (i = 0; s != NULL && i < sizeof words / sizeof words[0]; i++)
+		if (strcmp(s, words[i].word) == 0)
+			return words[i].status;
+	return SM_IN_PROGRESS;
+}
+
+bool
+sm_status_over(enum sm_status s)
+{
+	return s != SM_IN_PROGRESS && s != SM_STOPPING;
+}
+
+int
+sm_secondary_rank(const char *s)
+{
+	static const struct {
+		const char *word;
+		int rank;
+	} words[] = {
+		{ "Starting", 1 },
+		{ "LaunchingMLInstances", 1 },
+		{ "PreparingTrainingStack", 1 },
+		{ "Pending", 1 },
+		{ "Downloading", 2 },
+		{ "DownloadingTrainingImage", 2 },
+		{ "Training", 3 },
+		{ "Uploading", 4 },
+		{ "Stopping", 4 },
+		{ "Completed", 5 },
+		{ "Failed", 5 },
+		{ "Stopped", 5 },
+		{ "MaxRuntimeExceeded", 5 },
+		{ "MaxWaitTimeExceeded", 5 },
+	};
+	size_t i;
+
+	for (i = 0; s != NULL && i < sizeof words / sizeof words[0]; i++)
+		if (strcmp(s, words[i].word) == 0)
+			return words[i].rank;
+	return 0;
+}
+
+static double
+seconds(const struct json *o, const char *key, double otherwise)
+{
+	double s;
+
+	return json_number(json_get(o, key), &s) && isfinite(s) ? s : otherwise;
+}
+
+/* What the history of its secondary statuses shows. */
+static void
+read_transitions(struct sm_job *job, const struct json *list)
+{
+	const struct json *t;
+	const char *status;
+
+	for (t = list != NULL ? json_first(list) : NULL; t != NULL;
+	     t = json_next(t)) {
+		status = json_string(json_get(t, "Status"));
+		if (status == NULL)
+			continue;
+		if (strcmp(status, "Training") == 0)
+			job->trained = true;
+		if (strcmp(status, "Interrupted") != 0)
+			continue;
+		job->interruptions++;
+		job->interrupted_s = seconds(t, "StartTime", 0);
+	}
+}
+
+static void
+read_machine(struct sm_job *job, const struct json *config)
+{
+	const struct json *g;
+	int64_t n;
+
+	if (config == NULL)
+		return;
+	job->type = json_string(json_get(config, "InstanceType"));
+	if (json_integer(json_get(config, "InstanceCount"), &n))
+		job->instances = (int)n;
+	g = json_get(config, "InstanceGroups");
+	for (g = g != NULL ? json_first(g) : NULL; g != NULL; g = json_next(g))
+		if (json_integer(json_get(g, "InstanceCount"), &n))
+			job->instances += (int)n;
+}
+
+void
+sm_job_read(struct sm_job *job, const struct json *o)
+{
+	const struct json *env = json_get(o, "Environment");
+	const char *s = json_string(json_get(o, "SecondaryStatus"));
+
+	*job = (struct sm_job){ .reason = "" };
+	job->status =
+	    sm_status_read(json_string(json_get(o, "TrainingJobStatus")));
+	if (s != NULL)
+		(void)snprintf(job->secondary, sizeof job->secondary, "%s", s);
+	if (env != NULL)
+		job->uuid = json_string(json_get(env, UUID_NAME));
+	(void)json_bool(json_get(o, "EnableManagedSpotTraining"), &job->spot);
+	read_machine(job, json_get(o, "ResourceConfig"));
+	read_transitions(job, json_get(o, "SecondaryStatusTransitions"));
+	job->created_s = seconds(o, "CreationTime", 0);
+	job->started_s = seconds(o, "TrainingStartTime", 0);
+	job->ended_s = seconds(o, "TrainingEndTime", 0);
+	job->training_s = seconds(o, "TrainingTimeInSeconds", NAN);
+	job->billable_s = seconds(o, "BillableTimeInSeconds", NAN);
+	if (sm_secondary_rank(job->secondary) == 3)
+		job->trained = true;
+	if ((s = json_string(json_get(o, "FailureReason"))) != NULL)
+		job->reason = s;
+}
+
+int
+sm_exit_code(const char *reason)
+{
+	static const char what[] = "exit code: ";
+	const char *at = NULL, *next = reason;
+	char *end;
+	long n;
+
+	/* The platform writes it last; the trial may have printed another. */
+	while ((next = strcasestr(next, what)) != NULL) {
+		next += sizeof what - 1;
+		at = next;
+	}
+	if (at == NULL)
+		return -1;
+	n = strtol(at, &end, 10);
+	return end == at || n < 0 || n > 255 ? -1 : (int)n;
+}
+
+static bool
+begins(const char *s, const char *with)
+{
+	return strncmp(s, with, strlen(with)) == 0;
+}
+
+/* One line, cut between characters. */
+static void
+copy_clause(char *out, size_t n, const char *s, size_t len)
+{
+	size_t used = 0, i = 0;
+	uint32_t code;
+	int k;
+
+	while (i < len) {
+		k = text_decode(s + i, len - i, &code);
+		if (k <= 0 || text_is_control(code)) {
+			k = k < 1 ? 1 : k;
+			if (used > 0 && out[used - 1] != ' ' && used + 1 < n)
+				out[used++] = ' ';
+		} else if (used + (size_t)k < n) {
+			memcpy(out + used, s + i, (size_t)k);
+			used += (size_t)k;
+		} else
+			break;
+		i += (size_t)k;
+	}
+	while (used > 0 && out[used - 1] == ' ')
+		used--;
+	out[used] = '\0';
+}
+
+/* What the trial left behind, between the platform's own words. */
+static void
+copy_algorithm_error(char *out, size_t n, const char *reason)
+{
+	const char *s = strchr(reason, ':') + 1, *end = NULL, *next = s;
+
+	while ((next = strcasestr(next, "exit code: ")) != NULL)
+		end = next++;
+	if (end == NULL)
+		end = s + strlen(s);
+	while (isspace((unsigned char)*s))
+		s++;
+	while (end > s && (isspace((unsigned char)end[-1]) || end[-1] == ','))
+		end--;
+	copy_clause(out, n, s, end > s ? (size_t)(end - s) : 0);
+}
+
+static void
+end_failed(struct launch_exit *x, const struct sm_job *job)
+{
+	const char *signal;
+
+	x->ran = job->trained;
+	x->exit_code = sm_exit_code(job->reason);
+	if (begins(job->reason, "AlgorithmError:")) {
+		copy_algorithm_error(x->why, sizeof x->why, job->reason);
+		x->ran = true;
+		if (x->exit_code < 0)
+			x->exit_code = 1;
+		signal = strstr(job->reason, "was ended by signal ");
+		if (signal != NULL && x->exit_code > 128) {
+			x->signal = x->exit_code - 128;
+			x->exit_code = -1;
+		}
+		return;
+	}
+	copy_clause(x->why, sizeof x->why, job->reason, strlen(job->reason));
+	if (begins(job->reason, "CapacityError"))
+		x->end = END_CAPACITY;
+	else if (begins(job->reason, "InternalServerError"))
+		x->end = END_LOST;
+	else if (begins(job->reason, "ClientError"))
+		x->ran = false;
+	else if (x->ran && x->exit_code < 0)
+		x->exit_code = 1;
+	if (*x->why == '\0')
+		(void)snprintf(x->why, sizeof x->why,
+		    "the training job failed without a reason");
+}
+
+static void
+end_stopped(struct launch_exit *x, const struct sm_job *job)
+{
+	x->ran = true;
+	x->exit_code = -1;
+	if (strcmp(job->secondary, "MaxRuntimeExceeded") == 0)
+		x->timeout = true;
+	else if (strcmp(job->secondary, "MaxWaitTimeExceeded") == 0) {
+		x->end = job->trained ? END_SPOT : END_CAPACITY;
+		(void)snprintf(x->why, sizeof x->why,
+		    job->trained ? "max_wait was reached after %d spot "
+				   "interruption%s"
+				 : "max_wait was reached: no machine came",
+		    job->interruptions, job->interruptions == 1 ? "" : "s");
+	} else {
+		x->stopped = true;
+		x->signal = 15;
+	}
+}
+
+bool
+sm_end_read(struct launch_exit *x, const struct sm_job *job, bool stop)
+{
+	*x = (struct launch_exit){ .exit_code = -1 };
+	x->started_us = (int64_t)(job->started_s * 1e6);
+	x->ended_us = (int64_t)(job->ended_s * 1e6);
+	x->billed = isfinite(job->billable_s);
+	x->billable_s = x->billed ? job->billable_s : 0;
+	switch (job->status) {
+	case SM_COMPLETED:
+		x->ran = true;
+		x->exit_code = 0;
+		return true;
+	case SM_FAILED:
+		end_failed(x, job);
+		x->stopped = stop;
+		return true;
+	case SM_STOPPED:
+		end_stopped(x, job);
+		return true;
+	case SM_DELETING:
+	case SM_IN_PROGRESS:
+	case SM_STOPPING:
+		break;
+	}
+	return false;
+}

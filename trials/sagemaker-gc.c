@@ -1,0 +1,275 @@
+/*
+ * Jobs that run under names of ours: found by their prefix, told with their
+ * tags, and ended when somebody says that nobody owns them.  One thing after
+ * the other, on the loop of the caller.
+ */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/err.h"
+#include "src/base/json.h"
+#include "src/base/loop.h"
+#include "trials/sagemaker-parts.h"
+
+enum {
+	GC_PAGES = 1000,
+	GC_DAYS = 31 /* no training job lives longer */
+};
+
+struct gc_job {
+	char *name, *arn, *state;
+	char *study, *study_id, *uuid;
+	double created_s;
+};
+
+struct gc {
+	struct sm *sm;
+	launch_stray_cb *cb;
+	void *arg;
+	struct gc_job *jobs;
+	size_t n, at;
+	char *token;
+	int pages;
+	bool over;
+	struct err err;
+	bool bad;
+};
+
+static void gc_next(struct gc *);
+
+static char *
+copy(const struct json *o, const char *key)
+{
+	const char *s = json_string(json_get(o, key));
+
+	return s != NULL ? xstrdup(s) : NULL;
+}
+
+static void
+gc_ask(struct gc *g, const char *operation, struct buf *body, int tries,
+    aws_cb *cb)
+{
+	struct aws_ask ask = { .service = AWS_SAGEMAKER,
+		.operation = operation,
+		.body = buf_str(body),
+		.tries = tries };
+
+	(void)aws_json(g->sm->aws, &ask, cb, g);
+	buf_free(body);
+}
+
+static void
+gc_fail(struct gc *g, const struct aws_answer *r, const char *what)
+{
+	g->bad = g->over = true;
+	(void)err_set(&g->err, ERR_REMOTE, "%s: %s", what, r->message);
+	loop_stop(g->sm->loop);
+}
+
+static void
+on_stopped(void *arg, const struct aws_answer *r)
+{
+	struct gc *g = arg;
+
+	/* One that has ended meanwhile says no, and is no trouble. */
+	if (!r->good && r->what != AWS_MISSING &&
+	    strcmp(r->code, "ValidationException") != 0) {
+		gc_fail(g, r, g->jobs[g->at].name);
+		return;
+	}
+	g->at++;
+	gc_next(g);
+}
+
+static void
+gc_judge(struct gc *g)
+{
+	const struct gc_job *j = &g->jobs[g->at];
+	struct launch_stray stray = { .name = j->name,
+		.study = j->study,
+		.study_id = j->study_id,
+		.uuid = j->uuid,
+		.state = j->state,
+		.place = aws_region(g->sm->aws),
+		.started_us = (int64_t)(j->created_s * 1e6) };
+	struct buf body = { 0 };
+
+	if (!g->cb(g->arg, &stray)) {
+		g->at++;
+		gc_next(g);
+		return;
+	}
+	buf_puts(&body, "{\"TrainingJobName\":");
+	json_put_string(&body, j->name);
+	buf_putc(&body, '}');
+	gc_ask(g, "StopTrainingJob", &body, 0, on_stopped);
+}
+
+static void
+on_tags(void *arg, const struct aws_answer *r)
+{
+	struct gc *g = arg;
+	struct gc_job *j = &g->jobs[g->at];
+	const struct json *t;
+	const char *key;
+	char **to;
+
+	if (!r->good && r->what != AWS_MISSING) {
+		gc_fail(g, r, j->name);
+		return;
+	}
+	t = r->json != NULL ? json_get(r->json, "Tags") : NULL;
+	for (t = t != NULL ? json_first(t) : NULL; t != NULL;
+	     t = json_next(t)) {
+		key = json_string(json_get(t, "Key"));
+		if (key == NULL)
+			continue;
+		to = strcmp(key, "hpotune:study") == 0	    ? &j->study
+		     : strcmp(key, "hpotune:study-id") == 0 ? &j->study_id
+		     : strcmp(key, "hpotune:attempt") == 0  ? &j->uuid
+							    : NULL;
+		if (to == NULL)
+			continue;
+		free(*to);
+		*to = copy(t, "Value");
+	}
+	gc_judge(g);
+}
+
+/* The next job, or the end. */
+static void
+gc_next(struct gc *g)
+{
+	struct buf body = { 0 };
+
+	if (g->at == g->n) {
+		g->over = true;
+		loop_stop(g->sm->loop);
+		return;
+	}
+	if (g->jobs[g->at].arn == NULL) {
+		gc_judge(g);
+		return;
+	}
+	buf_puts(&body, "{\"ResourceArn\":");
+	json_put_string(&body, g->jobs[g->at].arn);
+	buf_putc(&body, '}');
+	gc_ask(g, "ListTags", &body, 0, on_tags);
+}
+
+static void gc_page(struct gc *);
+
+static void
+gc_hear(struct gc *g, const struct json *o)
+{
+	const char *name = json_string(json_get(o, "TrainingJobName"));
+	const char *status = json_string(json_get(o, "TrainingJobStatus"));
+	struct gc_job *j;
+
+	if (name == NULL || strncmp(name, "hpt-", 4) != 0 || status == NULL ||
+	    strcmp(status, "InProgress") != 0)
+		return;
+	g->jobs = xreallocarray(g->jobs, g->n + 1, sizeof *g->jobs);
+	j = &g->jobs[g->n++];
+	*j = (struct gc_job){ .name = xstrdup(name) };
+	j->arn = copy(o, "TrainingJobArn");
+	j->state = copy(o, "SecondaryStatus");
+	if (j->state == NULL)
+		j->state = xstrdup(status);
+	(void)json_number(json_get(o, "CreationTime"), &j->created_s);
+}
+
+static void
+on_page(void *arg, const struct aws_answer *r)
+{
+	struct gc *g = arg;
+	const struct json *o;
+	const char *token;
+
+	if (!r->good || r->json == NULL) {
+		gc_fail(g, r, "the training jobs cannot be listed");
+		return;
+	}
+	o = json_get(r->json, "TrainingJobSummaries");
+	for (o = o != NULL ? json_first(o) : NULL; o != NULL; o = json_next(o))
+		gc_hear(g, o);
+	token = json_string(json_get(r->json, "NextToken"));
+	if (token == NULL || *token == '\0' || g->pages >= GC_PAGES ||
+	    (g->token != NULL && strcmp(g->token, token) == 0)) {
+		gc_next(g);
+		return;
+	}
+	free(g->token);
+	g->token = xstrdup(token);
+	gc_page(g);
+}
+
+static void
+gc_page(struct gc *g)
+{
+	struct buf body = { 0 };
+
+	buf_printf(&body,
+	    "{\"NameContains\":\"hpt-\",\"MaxResults\":100,"
+	    "\"StatusEquals\":\"InProgress\",\"SortBy\":\"CreationTime\","
+	    "\"SortOrder\":\"Descending\",\"CreationTimeAfter\":%lld",
+	    (long long)(aws_now_s(g->sm->aws) - GC_DAYS * 86400LL));
+	if (g->token != NULL) {
+		buf_puts(&body, ",\"NextToken\":");
+		json_put_string(&body, g->token);
+	}
+	buf_putc(&body, '}');
+	g->pages++;
+	gc_ask(g, "ListTrainingJobs", &body, 0, on_page);
+}
+
+static void
+on_turn(void *arg)
+{
+	struct gc *g = arg;
+
+	if (g->pages == 0)
+		gc_page(g);
+	if (g->over)
+		loop_stop(g->sm->loop);
+}
+
+static void
+gc_free(struct gc *g)
+{
+	struct gc_job *j;
+
+	while (g->n > 0) {
+		j = &g->jobs[--g->n];
+		free(j->name);
+		free(j->arn);
+		free(j->state);
+		free(j->study);
+		free(j->study_id);
+		free(j->uuid);
+	}
+	free(g->jobs);
+	free(g->token);
+}
+
+int
+sm_strays(
+    const struct launch_env *env, launch_stray_cb *cb, void *arg, struct err *e)
+{
+	struct sm *sm = xcalloc(1, sizeof *sm);
+	struct gc g = { .sm = sm, .cb = cb, .arg = arg, .err = ERR_INIT };
+	int rc = sm_open_client(sm, env, e);
+
+	if (rc == 0)
+		loop_run(sm->loop, on_turn, &g);
+	if (g.bad) {
+		rc = -1;
+		if (e != NULL)
+			*e = g.err;
+	}
+	sm_close(sm);
+	gc_free(&g);
+	return rc;
+}

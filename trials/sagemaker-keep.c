@@ -1,0 +1,66 @@
+/* A copy of what an attempt is made of: the code may take a while to S3. */
+
+#include <stdlib.h>
+
+#include "trials/sagemaker-parts.h"
+
+static char **
+list_keep(char *const *list)
+{
+	char **copy;
+	size_t n = 0;
+
+	if (list == NULL)
+		return NULL;
+	while (list[n] != NULL)
+		n++;
+	copy = xcalloc(n + 1, sizeof *copy);
+	while (n-- > 0)
+		copy[n] = xstrdup(list[n]);
+	return copy;
+}
+
+static void
+list_drop(char *const *list)
+{
+	size_t i;
+
+	for (i = 0; list != NULL && list[i] != NULL; i++)
+		free(list[i]);
+	free((void *)list);
+}
+
+static char *
+text_keep(const char *s)
+{
+	return s != NULL ? xstrdup(s) : NULL;
+}
+
+struct launch_spec *
+sm_spec_keep(const struct launch_spec *spec)
+{
+	struct launch_spec *s = xmalloc(sizeof *s);
+
+	*s = *spec;
+	s->study = text_keep(spec->study);
+	s->uuid = text_keep(spec->uuid);
+	s->trial_dir = text_keep(spec->trial_dir);
+	s->params_json = text_keep(spec->params_json);
+	s->argv = list_keep(spec->argv);
+	s->env = list_keep(spec->env);
+	return s;
+}
+
+void
+sm_spec_drop(struct launch_spec *s)
+{
+	if (s == NULL)
+		return;
+	free((char *)s->study);
+	free((char *)s->uuid);
+	free((char *)s->trial_dir);
+	free((char *)s->params_json);
+	list_drop(s->argv);
+	list_drop(s->env);
+	free(s);
+}

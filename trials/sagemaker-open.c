@@ -1,0 +1,195 @@
+/* The launcher comes and goes; what runs goes on running. */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/err.h"
+#include "src/base/loop.h"
+#include "src/model/study.h"
+#include "trials/sagemaker-parts.h"
+#include "trials/sagemaker-watch.h"
+
+static const char *
+variable(const char *name)
+{
+	return getenv(name);
+}
+
+static void
+on_client_note(void *arg, bool warn, const char *text)
+{
+	sm_note(arg, NULL, warn ? LAUNCH_WARNING : LAUNCH_INFO, "%s", text);
+}
+
+int
+sm_open_client(struct sm *sm, const struct launch_env *env, struct err *e)
+{
+	struct aws_env aws = { .loop = env->loop,
+		.env = variable,
+		.note = on_client_note,
+		.note_arg = sm };
+
+	sm->loop = env->loop;
+	sm->event = env->event;
+	sm->arg = env->arg;
+	sm->study = xstrdup(env->study);
+	sm->study_id = xstrdup(env->study_id != NULL ? env->study_id : "");
+	sm->metric = env->metric != NULL ? xstrdup(env->metric) : NULL;
+	sm->state_dir = xstrdup(env->state_dir != NULL ? env->state_dir : ".");
+	sm->trial = env->settings;
+	sm->maximize = env->maximize;
+	if (sm_settings_read(&sm->set, env->options, env->settings, e) == -1)
+		return -1;
+	aws.region = sm->set->region;
+	aws.profile = sm->set->profile;
+	aws.pace = sm->set->pace;
+	if (aws_open(&sm->aws, &aws, e) == -1)
+		return -1;
+	sm_prefix(sm->prefix, sm->study, sm->study_id);
+	sm->study_key = sm_study_key(sm->set, sm->study, sm->study_id);
+	return 0;
+}
+
+static int
+open_logs(struct sm *sm, struct err *e)
+{
+	struct sm_logs_env env = { .loop = sm->loop,
+		.aws = sm->aws,
+		.settings = sm->trial,
+		.metric = sm->metric,
+		.prefix = sm->prefix,
+		.pace = sm->set->pace,
+		.cloudwatch = sm->set->metrics_from_cloudwatch,
+		.emit = sm_hear_log,
+		.arg = sm };
+
+	return sm_logs_open(&sm->logs, &env, e);
+}
+
+static void
+on_changed(void *arg, const char *job)
+{
+	sm_poll_hint(arg, job);
+}
+
+static void
+on_watch_note(void *arg, enum launch_level level, const char *text)
+{
+	sm_note(arg, NULL, level, "%s", text);
+}
+
+static struct sm_watch_env
+watch_env(struct sm *sm)
+{
+	return (struct sm_watch_env){ .loop = sm->loop,
+		.aws = sm->aws,
+		.settings = sm->set,
+		.prefix = sm->prefix,
+		.study = sm->study,
+		.maximize = sm->maximize,
+		.changed = on_changed,
+		.note = on_watch_note,
+		.arg = sm };
+}
+
+static void
+open_watch(struct sm *sm)
+{
+	struct sm_watch_env env = watch_env(sm);
+
+	sm->watch = sm_watch_new(&env);
+}
+
+/* What the last job leaves goes with it. */
+static void
+close_watch(struct sm *sm)
+{
+	struct sm_watch_env env = watch_env(sm);
+
+	if (sm->watch == NULL)
+		return;
+	sm_watch_free(sm->watch);
+	if (sm->n == 0 && sm->watched)
+		sm_watch_remove(&env);
+}
+
+int
+sm_open(void **ctx, const struct launch_env *env, struct err *e)
+{
+	struct sm *sm = xcalloc(1, sizeof *sm);
+
+	if (sm_open_client(sm, env, e) == -1 || open_logs(sm, e) == -1) {
+		sm_close(sm);
+		return -1;
+	}
+	sm->parallel = sm->set->parallel > 0 ? sm->set->parallel
+		       : env->parallel > 0   ? (int)env->parallel
+					     : SM_SLOTS_DEFAULT;
+	sm->slots = sm->parallel;
+	open_watch(sm);
+	sm->poll.due_ms = INT64_MAX;
+	sm->poll.timer = loop_timer_new(sm->loop, sm_poll_on_timer, sm);
+	sm->code.timer = loop_timer_new(sm->loop, sm_code_on_timer, sm);
+	sm->cap_timer = loop_timer_new(sm->loop, sm_quota_probe, sm);
+	sm->sync_timer = loop_timer_new(sm->loop, sm_sync_look, sm);
+	*ctx = sm;
+	return 0;
+}
+
+void
+sm_close(void *ctx)
+{
+	struct sm *sm = ctx;
+	size_t i;
+
+	close_watch(sm);
+	for (i = 0; i < sm->n; i++)
+		sm_attempt_free(sm->attempts[i]);
+	free(sm->attempts);
+	for (i = 0; i < sm->n_queue; i++)
+		free(sm->queue[i].text);
+	free(sm->queue);
+	sm_poll_close(sm);
+	sm_code_close(sm);
+	if (sm->cap_timer != NULL)
+		loop_timer_free(sm->cap_timer);
+	if (sm->sync_timer != NULL)
+		loop_timer_free(sm->sync_timer);
+	if (sm->logs != NULL)
+		sm_logs_close(sm->logs);
+	if (sm->aws != NULL)
+		aws_close(sm->aws);
+	if (sm->set != NULL)
+		sm_settings_free(sm->set);
+	free(sm->caps);
+	free(sm->study);
+	free(sm->study_id);
+	free(sm->metric);
+	free(sm->state_dir);
+	free(sm->study_key);
+	free(sm);
+}
+
+void
+sm_hear_log(void *arg, const struct launch_event *ev)
+{
+	struct sm *sm = arg;
+	struct sm_attempt *a = sm_find(sm, ev->trial, ev->attempt);
+	struct launch_event to = *ev;
+
+	if (a == NULL || a->state == SM_OVER)
+		return;
+	if (ev->kind == LAUNCH_REPORT) {
+		/* Who reports trains, whatever the list says. */
+		sm_turn_up(a, ev->u.report.time_us);
+		sm_sync_report(a);
+		if (sm->metric != NULL &&
+		    strcmp(ev->u.report.name, sm->metric) == 0)
+			sm_watch_report(sm->watch, ev->u.report.value);
+	} else if (ev->kind == LAUNCH_READ) {
+		a->cursor = ev->u.cursor;
+		a->cursor.metrics = a->interruptions;
+		to.u.cursor = a->cursor;
+	}
+	sm_emit(sm, &to);
+}

@@ -1,0 +1,136 @@
+/*
+ * What was heard, kept until collect hands it over; and the launcher's pace.
+ */
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/loop.h"
+#include "trials/sagemaker-parts.h"
+
+int64_t
+sm_ms(const struct sm *sm, int seconds)
+{
+	double ms = 1000.0 * seconds / sm->set->pace;
+
+	return ms < 10 ? 10 : (int64_t)ms;
+}
+
+int64_t
+sm_pause_ms(const struct sm *sm, int n)
+{
+	int s = SM_RETRY_S;
+
+	while (n-- > 0 && s < SM_RETRY_MOST_S)
+		s *= 2;
+	return sm_ms(sm, s < SM_RETRY_MOST_S ? s : SM_RETRY_MOST_S);
+}
+
+struct sm_attempt *
+sm_find(struct sm *sm, int64_t trial, int attempt)
+{
+	size_t i;
+
+	for (i = 0; i < sm->n; i++)
+		if (sm->attempts[i]->trial == trial &&
+		    sm->attempts[i]->attempt == attempt)
+			return sm->attempts[i];
+	return NULL;
+}
+
+/* The text that an event borrows, or NULL. */
+static const char **
+event_text(struct launch_event *ev)
+{
+	switch (ev->kind) {
+	case LAUNCH_UP:
+		return &ev->u.up.place;
+	case LAUNCH_REPORT:
+		return &ev->u.report.name;
+	case LAUNCH_NOTE:
+		return &ev->u.note.text;
+	case LAUNCH_LOST:
+		return &ev->u.lost.why;
+	case LAUNCH_READ:
+	case LAUNCH_SLOTS:
+	case LAUNCH_EXIT:
+		break;
+	}
+	return NULL;
+}
+
+void
+sm_emit(struct sm *sm, const struct launch_event *ev)
+{
+	struct sm_event *to;
+	const char **text;
+
+	if (sm->n_queue == sm->cap_queue) {
+		sm->cap_queue = sm->cap_queue * 2 + 64;
+		sm->queue =
+		    xreallocarray(sm->queue, sm->cap_queue, sizeof *sm->queue);
+	}
+	to = &sm->queue[sm->n_queue++];
+	*to = (struct sm_event){ .ev = *ev };
+	text = event_text(&to->ev);
+	if (text != NULL && *text != NULL)
+		*text = to->text = xstrdup(*text);
+	loop_wake(sm->loop);
+}
+
+void
+sm_note(struct sm *sm, const struct sm_attempt *a, enum launch_level level,
+    const char *fmt, ...)
+{
+	struct launch_event ev = { .kind = LAUNCH_NOTE };
+	char text[512];
+	va_list ap;
+
+	va_start(ap, fmt);
+	(void)vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	if (a != NULL) {
+		ev.trial = a->trial;
+		ev.attempt = a->attempt;
+	}
+	ev.u.note.level = level;
+	ev.u.note.text = text;
+	sm_emit(sm, &ev);
+}
+
+void
+sm_over(struct sm_attempt *a)
+{
+	struct launch_event ev = {
+		.kind = LAUNCH_EXIT, .trial = a->trial, .attempt = a->attempt
+	};
+
+	if (a->state == SM_OVER)
+		return;
+	a->state = SM_OVER;
+	loop_timer_stop(a->timer);
+	loop_timer_stop(a->stop_timer);
+	if (a->lost) {
+		ev.kind = LAUNCH_LOST;
+		ev.u.lost.why = a->lost_why;
+	} else
+		ev.u.exit = a->exit;
+	sm_emit(a->sm, &ev);
+}
+
+void
+sm_over_unrun(
+    struct sm_attempt *a, enum end_class end, bool stopped, const char *why)
+{
+	a->exit = (struct launch_exit){
+		.exit_code = -1,
+		.stopped = stopped,
+		.end = end,
+		.billed = true,
+		.priced = true,
+	};
+	(void)snprintf(a->exit.why, sizeof a->exit.why, "%s", why);
+	sm_over(a);
+}

@@ -1,0 +1,89 @@
+/*
+ * Whether checkpoints still come to S3 while a trial reports: the copying of
+ * a job can stop in silence, and then a spot interruption costs everything
+ * since.  Warns once per attempt.
+ */
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "src/base/loop.h"
+#include "trials/sagemaker-parts.h"
+
+enum {
+	REPORTS_LEAST = 2 /* without progress there is nothing to save */
+};
+
+static void
+on_list(void *arg, const struct aws_answer *r,
+    const struct aws_s3_object *objects, size_t n)
+{
+	struct sm_attempt *a = arg;
+	struct sm *sm = a->sm;
+	int64_t now = loop_now_ms(sm->loop), newest = 0;
+	size_t i;
+
+	a->sync_call = NULL;
+	if (!r->good)
+		return;
+	for (i = 0; i < n; i++)
+		if (objects[i].modified_s > newest)
+			newest = objects[i].modified_s;
+	if (newest > a->sync_s) {
+		a->sync_s = newest;
+		a->sync_ms = now;
+		a->reports = 0;
+		return;
+	}
+	if (a->sync_said || a->reports < REPORTS_LEAST ||
+	    now - a->sync_ms < sm_ms(sm, SM_SYNC_LATE_S))
+		return;
+	a->sync_said = true;
+	sm_note(sm, a, LAUNCH_WARNING,
+	    "%s for %" PRId64 " min, while %" PRId64 " reports came: an "
+	    "interruption would lose them",
+	    newest != 0 ? "no new checkpoint came to S3"
+			: "no checkpoint came to S3",
+	    (now - a->sync_ms) / 60000, a->reports);
+}
+
+static bool
+wants_look(const struct sm_attempt *a)
+{
+	return a->state == SM_RUNNING && !a->stop && !a->sync_said &&
+	       a->sync_call == NULL && a->reports >= REPORTS_LEAST;
+}
+
+void
+sm_sync_look(void *arg)
+{
+	struct sm *sm = arg;
+	struct sm_attempt *a;
+	char *prefix;
+	size_t i;
+
+	for (i = 0; i < sm->n; i++) {
+		a = sm->attempts[i];
+		if (!wants_look(a))
+			continue;
+		prefix = xasprintf(
+		    "%s/ckpt/%05" PRId64 "/", sm->study_key, a->trial);
+		a->sync_call = aws_s3_list(
+		    sm->aws, sm->set->bucket, prefix, 0, on_list, a);
+		free(prefix);
+	}
+}
+
+void
+sm_sync_report(struct sm_attempt *a)
+{
+	struct sm *sm = a->sm;
+
+	if (a->reports++ == 0)
+		/* Progress begins here: time without any is no loss. */
+		a->sync_ms = loop_now_ms(sm->loop);
+	if (sm->set->checkpoints && a->plan.spot &&
+	    !loop_timer_pending(sm->sync_timer))
+		loop_timer_set(sm->sync_timer, sm_ms(sm, SM_SYNC_S));
+}

@@ -1,0 +1,288 @@
+/*
+ * What a description of a job changes: it trains, it was interrupted, it is
+ * over; and how it is made to end.
+ */
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/fail.h"
+#include "src/base/loop.h"
+#include "trials/sagemaker-parts.h"
+#include "trials/sagemaker-watch.h"
+
+void
+sm_turn_follow(struct sm_attempt *a)
+{
+	if (a->log == NULL)
+		a->log = sm_log_follow(a->sm->logs, a->trial, a->attempt,
+		    a->job, a->dir, a->cursor.log);
+}
+
+void
+sm_turn_up(struct sm_attempt *a, int64_t started_us)
+{
+	struct launch_event ev = {
+		.kind = LAUNCH_UP, .trial = a->trial, .attempt = a->attempt
+	};
+	char place[160];
+
+	if (a->up)
+		return;
+	a->up = a->trained = true;
+	(void)snprintf(place, sizeof place, "%s%s %s",
+	    a->plan.type != NULL ? a->plan.type->name : "instance groups",
+	    a->plan.spot ? " spot" : "", a->job);
+	ev.u.up.started_us =
+	    started_us > 0 ? started_us : loop_wall_us(a->sm->loop);
+	ev.u.up.place = place;
+	sm_emit(a->sm, &ev);
+}
+
+/* What was told of it is kept with the cursor. */
+static void
+tell_cursor(struct sm_attempt *a)
+{
+	struct launch_event ev = {
+		.kind = LAUNCH_READ, .trial = a->trial, .attempt = a->attempt
+	};
+
+	a->cursor.metrics = a->interruptions;
+	ev.u.cursor = a->cursor;
+	sm_emit(a->sm, &ev);
+}
+
+static void
+hear_interruptions(struct sm_attempt *a, const struct sm_job *job)
+{
+	if (job->interruptions <= a->interruptions)
+		return;
+	a->interruptions = job->interruptions;
+	sm_note(a->sm, a, LAUNCH_WARNING,
+	    "spot interruption %d: SageMaker restarts the job when a machine "
+	    "is there",
+	    job->interruptions);
+	tell_cursor(a);
+	if (a->log != NULL)
+		sm_log_restarted(a->log);
+}
+
+static void
+check_once(struct sm_attempt *a, const struct sm_job *job)
+{
+	if (a->checked)
+		return;
+	a->checked = true;
+	if (a->plan.spot && !job->spot)
+		sm_note(a->sm, a, LAUNCH_ERROR,
+		    "spot was asked for, but the job %s runs on-demand, at its "
+		    "full price",
+		    a->job);
+	/* Settings may have changed since an earlier server sent it. */
+	a->plan.spot = job->spot;
+}
+
+/* Dollars, of the machines that the job itself names. */
+static void
+price(struct sm_attempt *a, const struct sm_job *job)
+{
+	struct launch_exit *x = &a->exit;
+	int instances = job->instances > 0 ? job->instances : a->plan.instances;
+
+	if (!x->billed && !job->trained && !isfinite(job->training_s)) {
+		x->billed = true; /* a machine that never came is not billed */
+		x->billable_s = 0;
+	}
+	if (!x->billed)
+		return;
+	if (x->billable_s == 0)
+		x->cost = 0;
+	else if (job->type != NULL)
+		x->cost =
+		    sm_cost(a->sm->set, job->type, instances, x->billable_s);
+	else
+		x->cost = a->plan.price * x->billable_s / 3600;
+	x->priced = isfinite(x->cost);
+	if (!x->priced)
+		x->cost = 0;
+}
+
+static void
+on_drained(void *arg)
+{
+	sm_over(arg);
+}
+
+static void
+drain(struct sm_attempt *a)
+{
+	a->state = SM_DRAIN;
+	loop_timer_stop(a->timer);
+	loop_timer_stop(a->stop_timer);
+	sm_quota_ended(a);
+	if (a->trained)
+		sm_turn_follow(a);
+	if (a->log != NULL)
+		sm_log_finish(a->log, on_drained, a);
+	else
+		sm_over(a);
+}
+
+static void
+ended(struct sm_attempt *a, const struct sm_job *job)
+{
+	if (!sm_end_read(&a->exit, job, a->stop)) {
+		a->lost = true;
+		(void)snprintf(a->lost_why, sizeof a->lost_why,
+		    "somebody deletes its training job");
+	}
+	price(a, job);
+	sm_watch_ended(a->sm->watch, a->job, a->exit.billable_s, a->exit.cost);
+	drain(a);
+}
+
+/* AWS has said yes, but nothing comes of it. */
+static bool
+stop_forgotten(const struct sm_attempt *a)
+{
+	return a->stop_sent && a->status == SM_IN_PROGRESS &&
+	       loop_now_ms(a->sm->loop) - a->stop_ms > sm_ms(a->sm, SM_LOST_S);
+}
+
+/* Watch it from outside, once. */
+static void
+watch_up(struct sm_attempt *a)
+{
+	if (a->watched)
+		return;
+	a->watched = a->sm->watched = true;
+	sm_watch_job(a->sm->watch, a->job, &a->plan);
+}
+
+void
+sm_turn_seen(struct sm_attempt *a, const struct sm_job *job)
+{
+	if (a->state < SM_CREATED) {
+		a->state = SM_CREATED;
+		sm_poll_soon(a->sm, sm_ms(a->sm, SM_LIST_S));
+	}
+	sm_spec_drop(a->spec);
+	free(a->body);
+	a->spec = NULL;
+	a->body = NULL;
+	a->missing_ms = -1;
+	a->misses = a->tries = 0;
+	a->may_act_ms = 0;
+	a->status = job->status;
+	a->created_s = job->created_s;
+	(void)snprintf(a->secondary, sizeof a->secondary, "%s", job->secondary);
+	check_once(a, job);
+	hear_interruptions(a, job);
+	if (job->trained) {
+		a->state = SM_RUNNING;
+		a->trained = true;
+		sm_turn_up(a, (int64_t)(job->started_s * 1e6));
+		sm_turn_follow(a);
+		watch_up(a);
+	}
+	if (sm_status_over(job->status)) {
+		ended(a, job);
+		return;
+	}
+	if (stop_forgotten(a))
+		a->stop_sent = false;
+	if (a->stop)
+		sm_turn_stop(a);
+}
+
+void
+sm_turn_missing(struct sm_attempt *a)
+{
+	struct sm *sm = a->sm;
+	int64_t now = loop_now_ms(sm->loop);
+
+	if (a->missing_ms < 0)
+		a->missing_ms = now;
+	if (++a->misses < SM_MISSES ||
+	    now - a->missing_ms < sm_ms(sm, SM_LOST_S)) {
+		sm_describe_in(a, sm_ms(sm, SM_LOST_S) / (SM_MISSES - 1));
+		return;
+	}
+	a->lost = true;
+	(void)snprintf(a->lost_why, sizeof a->lost_why,
+	    "its training job is gone: somebody deleted it");
+	drain(a);
+}
+
+static void
+on_stop(void *arg, const struct aws_answer *r)
+{
+	struct sm_attempt *a = arg;
+	struct sm *sm = a->sm;
+
+	a->stop_call = NULL;
+	if (r->good) {
+		a->stop_sent = true;
+		a->stop_ms = loop_now_ms(sm->loop);
+		sm_poll_soon(sm, sm_ms(sm, SM_LIST_SOON_S));
+		return;
+	}
+	/* It has ended by itself, as a rule. */
+	if (r->what == AWS_CALLER && strstr(r->code, "AccessDenied") != NULL)
+		sm_note(sm, a, LAUNCH_ERROR,
+		    "its training job cannot be stopped: %s; it is tried again",
+		    r->message);
+	loop_timer_set(a->stop_timer, sm_ms(sm, SM_RETRY_MOST_S));
+	sm_describe(a);
+}
+
+static void
+stop_send(struct sm_attempt *a)
+{
+	struct aws_ask ask = { .service = AWS_SAGEMAKER,
+		.operation = "StopTrainingJob",
+		.tries = -1 };
+	struct buf body = { 0 };
+
+	if (a->stop_call != NULL || a->stop_sent ||
+	    loop_timer_pending(a->stop_timer))
+		return;
+	fail_point("sagemaker.before_stop");
+	buf_printf(&body, "{\"TrainingJobName\":\"%s\"}", a->job);
+	ask.body = buf_str(&body);
+	a->stop_call = aws_json(a->sm->aws, &ask, on_stop, a);
+	buf_free(&body);
+}
+
+void
+sm_turn_stop(struct sm_attempt *a)
+{
+	switch (a->state) {
+	case SM_CODE:
+	case SM_QUEUED:
+		sm_launch_unwant(a);
+		break;
+	case SM_ADOPT:
+		if (a->up)
+			stop_send(a);
+		break;
+	case SM_CREATED:
+	case SM_RUNNING:
+		stop_send(a);
+		break;
+	case SM_SENT: /* its answer tells whether there is one to stop */
+	case SM_ABANDON:
+	case SM_DRAIN:
+	case SM_OVER:
+		break;
+	}
+}
+
+void
+sm_turn_on_stop_timer(void *arg)
+{
+	sm_turn_stop(arg);
+}

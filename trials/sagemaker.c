@@ -1,0 +1,238 @@
+/*
+ * The launcher "sagemaker": attempts of trials as training jobs.  Here is the
+ * plug; what the table in sagemaker-launch.c says of failures holds for all of
+ * it.
+ */
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/err.h"
+#include "src/base/loop.h"
+#include "src/model/study.h"
+#include "trials/sagemaker-parts.h"
+#include "trials/sagemaker-watch.h"
+
+static void
+collect(void *ctx)
+{
+	struct sm *sm = ctx;
+	struct sm_event *queue = sm->queue;
+	struct sm_attempt *a;
+	size_t i, kept = 0, n = sm->n_queue;
+
+	sm->queue = NULL;
+	sm->n_queue = sm->cap_queue = 0;
+	for (i = 0; i < n; i++) {
+		sm->event(sm->arg, &queue[i].ev);
+		free(queue[i].text);
+	}
+	free(queue);
+	for (i = 0; i < sm->n; i++) {
+		a = sm->attempts[i];
+		if (a->state == SM_OVER)
+			sm_attempt_free(a);
+		else
+			sm->attempts[kept++] = a;
+	}
+	sm->n = kept;
+	sm_watch_running(sm->watch, (int)kept);
+}
+
+static int
+slots(void *ctx)
+{
+	const struct sm *sm = ctx;
+
+	return sm->slots;
+}
+
+static void
+slot_name(void *ctx, int slot, char *buf, size_t n)
+{
+	(void)ctx;
+	(void)snprintf(buf, n, "job %d", slot);
+}
+
+static struct sm_attempt *
+attempt_add(struct sm *sm, const struct launch_spec *spec)
+{
+	struct sm_attempt *a = xcalloc(1, sizeof *a);
+
+	a->sm = sm;
+	a->trial = spec->trial;
+	a->attempt = spec->attempt;
+	(void)snprintf(a->uuid, sizeof a->uuid, "%s", spec->uuid);
+	sm_job_name(a->job, sm->prefix, a->trial, a->attempt, a->uuid);
+	a->dir = xasprintf("%s/attempt-%d", spec->trial_dir, spec->attempt);
+	a->spec = sm_spec_keep(spec);
+	a->cursor = spec->cursor;
+	a->interruptions = spec->cursor.metrics;
+	a->up = a->trained = spec->up;
+	a->missing_ms = -1;
+	a->timer = loop_timer_new(sm->loop, sm_launch_on_timer, a);
+	a->stop_timer = loop_timer_new(sm->loop, sm_turn_on_stop_timer, a);
+	a->sync_ms = loop_now_ms(sm->loop);
+	sm_quota_plan(sm, &a->plan, spec->past.capacity);
+	if (sm->n == sm->cap) {
+		sm->cap = sm->cap * 2 + 16;
+		sm->attempts =
+		    xreallocarray(sm->attempts, sm->cap, sizeof *sm->attempts);
+	}
+	sm->attempts[sm->n++] = a;
+	return a;
+}
+
+void
+sm_attempt_free(struct sm_attempt *a)
+{
+	struct aws_call *calls[] = { a->call, a->stop_call, a->sync_call };
+	size_t i;
+
+	for (i = 0; i < sizeof calls / sizeof calls[0]; i++)
+		if (calls[i] != NULL)
+			aws_cancel(calls[i]);
+	if (a->log != NULL)
+		sm_log_free(a->log);
+	loop_timer_free(a->timer);
+	loop_timer_free(a->stop_timer);
+	sm_spec_drop(a->spec);
+	free(a->body);
+	free(a->dir);
+	free(a);
+}
+
+static int
+start(void *ctx, const struct launch_spec *spec, struct err *e)
+{
+	struct sm *sm = ctx;
+	struct sm_attempt *a = sm_find(sm, spec->trial, spec->attempt);
+
+	if (a != NULL)
+		return 0;
+	a = attempt_add(sm, spec);
+	if (sm_dir_make(a, e) == -1) {
+		sm->n--;
+		sm_attempt_free(a);
+		return -1;
+	}
+	sm_launch_queue(a);
+	return 0;
+}
+
+static void
+stop(void *ctx, int64_t trial, int attempt, bool now)
+{
+	struct sm_attempt *a = sm_find(ctx, trial, attempt);
+
+	(void)now; /* there is nothing quicker */
+	if (a == NULL || a->stop)
+		return;
+	a->stop = true;
+	sm_turn_stop(a);
+}
+
+static enum launch_look
+look(void *ctx, const struct launch_spec *spec, struct err *e)
+{
+	struct sm *sm = ctx;
+	struct sm_attempt *a = sm_find(sm, spec->trial, spec->attempt);
+
+	if (a != NULL)
+		return LOOK_ALIVE;
+	a = attempt_add(sm, spec);
+	if (sm_dir_make(a, e) == -1) {
+		sm->n--;
+		sm_attempt_free(a);
+		return LOOK_UNKNOWN;
+	}
+	sm_launch_found(a, loop_wall_us(sm->loop) / 1000000);
+	if (a->up)
+		sm_turn_follow(a);
+	sm_describe(a);
+	if (spec->stopping) {
+		a->stop = true;
+		sm_turn_stop(a);
+	}
+	return LOOK_ALIVE;
+}
+
+/* A late Create may act for a while: it is watched, not forgotten. */
+static int
+forgo(void *ctx, const struct launch_spec *spec, struct err *e)
+{
+	(void)ctx;
+	return err_set(e, ERR_BUSY,
+	    "the training job of trial %" PRId64 " may still come to be",
+	    spec->trial);
+}
+
+static int
+check(const struct study_trial *trial, const struct option_value *values,
+    struct err *e)
+{
+	struct sm_settings *set;
+
+	if (sm_settings_read(&set, values, trial, e) == -1)
+		return -1;
+	sm_settings_free(set);
+	return 0;
+}
+
+static int
+replicas(const struct study_trial *trial, const struct option_value *values)
+{
+	struct sm_settings *set;
+	int n;
+
+	if (sm_settings_read(&set, values, trial, NULL) == -1)
+		return 1;
+	n = sm_replicas(set);
+	sm_settings_free(set);
+	return n;
+}
+
+static double
+worst_cost(const struct study_trial *trial, const struct option_value *values)
+{
+	struct sm_settings *set;
+	double cost;
+
+	if (sm_settings_read(&set, values, trial, NULL) == -1)
+		return NAN;
+	cost = sm_worst_cost(set);
+	sm_settings_free(set);
+	return cost;
+}
+
+static const struct launch_dirs dirs = {
+	.checkpoint = "/opt/ml/checkpoints",
+	.output = "/opt/ml/output/data",
+	.model = "/opt/ml/model",
+	.params = "/tmp/hpotune/params.json",
+	.metrics = "/tmp/hpotune/metrics.jsonl",
+};
+
+const struct launcher launcher_sagemaker = {
+	.name = "sagemaker",
+	.about = "training jobs of Amazon SageMaker",
+	.options = sm_options,
+	.dirs = &dirs,
+	.check = check,
+	.replicas = replicas,
+	.worst_cost = worst_cost,
+	.strays = sm_strays,
+	.doctor = sm_doctor,
+	.open = sm_open,
+	.close = sm_close,
+	.slots = slots,
+	.slot_name = slot_name,
+	.start = start,
+	.stop = stop,
+	.look = look,
+	.abandon = forgo,
+	.collect = collect,
+};

@@ -220,6 +220,68 @@ is $? 0 'spoil: without its folder it is given up'
 is "$(sql spoil.db 'SELECT end_class FROM attempts')" 'lost
 ok' 'spoil: lost, and run again'
 
+# Files turned into pipes: nobody who opens one may wait for its other end.
+cat >pipes <<'END'
+#!/bin/sh
+echo 'hpotune: step=1 score=0.1'
+[ $HPOTUNE_ATTEMPT -eq 1 ] || exit 0
+until [ -e heard ]; do sleep 0.05; done
+here=${HPOTUNE_METRICS%/*}
+for f in $(cat which); do
+	mkfifo "$here/new" && mv "$here/new" "$here/$f"
+done
+mkdir -p "${here%1}2" && mkfifo "${here%1}2/params.json.new"
+: >piped
+until [ -e go ]; do sleep 0.05; done
+END
+chmod +x pipes
+sed -e 's/"spoil"/"pipes"/g' -e 's|"./trial", "{case}"|"./pipes"|' \
+    spoil.json >pipes.json
+paused() {
+	timeout 20 "$HPOTUNE" pause pipes.db >/dev/null 2>&1
+}
+begin_pipes() { # file …
+	rm -rf pipes.d pipes.db* heard piped go
+	echo "$@" >which
+	server pipes.json
+	ok "pipes: $*: it is heard" retry sql_is pipes.db \
+	    'SELECT count(*) FROM metrics' 1
+	: >heard
+	ok "pipes: $*: they are there" retry test -e piped
+	kill -9 $server
+	reap $server 2>/dev/null
+	server pipes.json
+	ok "pipes: $*: the next server comes up" retry paused
+}
+
+# Records: nothing is done until somebody decides.
+for f in state trial.lock; do
+	begin_pipes $f
+	ok "pipes: $f: this is told" retry sql_is pipes.db "SELECT count(*)
+	    FROM events WHERE text LIKE '%$f: not a regular file%'" 1
+	: >go
+	is "$(sql pipes.db 'SELECT state, attempts FROM trials')" 'running|1' \
+	    "pipes: $f: it is neither ended nor run again"
+	rm -r pipes.d/trials/1/attempt-1
+	"$HPOTUNE" resume pipes.db >/dev/null
+	reap $server
+	is $? 0 "pipes: $f: without its folder it is given up"
+	is "$(sql pipes.db 'SELECT end_class FROM attempts')" 'lost
+ok' "pipes: $f: lost, and run again"
+done
+
+# Output: what was heard before counts.
+begin_pipes log metrics.jsonl
+timeout 20 "$HPOTUNE" logs pipes.db 1 >/dev/null 2>logs.err
+is $? 1 'pipes: logs does not wait'
+like "$(cat logs.err)" 'log: not a regular file$' 'pipes: and says why'
+: >go
+"$HPOTUNE" resume pipes.db >/dev/null
+reap $server
+is $? 0 'pipes: it comes to its end'
+is "$(sql pipes.db 'SELECT end_class FROM attempts')" ok \
+    'pipes: with what was heard before'
+
 # A program that is not there, and one that cannot be run.
 for program in ./missing ./study.json; do
 	rm -rf none.*

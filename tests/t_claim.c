@@ -253,6 +253,12 @@ test_reading(void)
 	is_int(truth_read(&ev, dir, UUID, &e), TRUTH_UNKNOWN,
 	    "a link is not followed");
 	unlink(path);
+	if (mkfifo(path, 0600) == -1)
+		abort();
+	is_int(truth_read(&ev, dir, UUID, &e), TRUTH_UNKNOWN,
+	    "a pipe is not waited for");
+	ok(strstr(e.text, "not a regular file") != NULL, "and is told");
+	unlink(path);
 	rmdir(dir);
 }
 

@@ -128,8 +128,10 @@ params_write(const char *dir, const char *json, struct err *e)
 	dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (dir_fd == -1)
 		return start_err(e, errno, dir);
+	/* Whatever an earlier attempt has put in its place is not opened. */
+	(void)unlinkat(dir_fd, "params.json.new", 0);
 	fd = openat(dir_fd, "params.json.new",
-	    O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+	    O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd == -1 || (n = write(fd, json, len)) != (ssize_t)len ||
 	    renameat(dir_fd, "params.json.new", dir_fd, "params.json") == -1)
 		/* Half a write is the last room on the disk. */

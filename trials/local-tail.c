@@ -29,12 +29,18 @@ static bool
 tail_open(const struct local_attempt *a, struct local_tail *t)
 {
 	char path[PATH_SIZE];
+	struct stat st;
 
-	if (t->fd == -1) {
-		(void)snprintf(path, sizeof path, "%s/%s", a->dir, t->name);
-		t->fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-	}
-	return t->fd != -1;
+	if (t->fd != -1)
+		return true;
+	(void)snprintf(path, sizeof path, "%s/%s", a->dir, t->name);
+	/* A pipe in its place is not waited for, and not read. */
+	t->fd = open(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
+	if (t->fd == -1 || (fstat(t->fd, &st) == 0 && S_ISREG(st.st_mode)))
+		return t->fd != -1;
+	(void)close(t->fd);
+	t->fd = -1;
+	return false;
 }
 
 /* Something meant as a report was refused: each reason is told once. */

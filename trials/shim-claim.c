@@ -19,11 +19,20 @@
 
 enum { RETRY_MIN_MS = 100, RETRY_MAX_MS = 10000 };
 
+/* Able to read and write, it does not wait if it is a pipe. */
 static int
-file_open(const struct shim *s, const char *name)
+file_open(const struct shim *s, const char *name, int flags)
 {
-	return openat(s->dir_fd, name,
-	    O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	struct stat st;
+	int fd;
+
+	fd = openat(s->dir_fd, name,
+	    O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | flags, 0600);
+	if (fd == -1 || (fstat(fd, &st) == 0 && S_ISREG(st.st_mode)))
+		return fd;
+	(void)close(fd);
+	errno = EEXIST;
+	return -1;
 }
 
 static int
@@ -65,8 +74,7 @@ state_lock(struct shim *s)
 	struct claim c;
 	enum claim_read claim_is, exit_is;
 
-	s->state_fd = openat(s->dir_fd, "state",
-	    O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	s->state_fd = file_open(s, "state", 0);
 	if (s->state_fd == -1)
 		return errno;
 	if (claim_lock(s->state_fd) == -1)
@@ -116,9 +124,9 @@ shim_claim(struct shim *s)
 	r = state_lock(s);
 	if (r != 0)
 		return r;
-	s->lock_fd = file_open(s, "trial.lock");
-	s->log.fd = file_open(s, "log");
-	s->metrics.fd = file_open(s, "metrics.jsonl");
+	s->lock_fd = file_open(s, "trial.lock", O_APPEND);
+	s->log.fd = file_open(s, "log", O_APPEND);
+	s->metrics.fd = file_open(s, "metrics.jsonl", O_APPEND);
 	if (s->lock_fd == -1 || s->log.fd == -1 || s->metrics.fd == -1 ||
 	    claim_lock(s->lock_fd) == -1)
 		return errno;

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "src/base/err.h"
@@ -30,12 +31,24 @@ truth_of(const struct evidence *ev)
 	return ev->trial_lock ? TRUTH_REMAINS : TRUTH_LOST;
 }
 
-/* A file that does not exist is -1 without an error. */
+/*
+ * A file that does not exist is -1 without an error.  Nobody waits for the
+ * other end of a pipe that a trial put in its place.
+ */
 static int
-file_open(int dir_fd, const char *name, int *fd)
+file_open(int dir_fd, const char *name, int *fd, struct err *e)
 {
-	*fd = openat(dir_fd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-	return *fd == -1 && errno != ENOENT ? -1 : 0;
+	struct stat st;
+
+	*fd = openat(
+	    dir_fd, name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
+	if (*fd == -1)
+		return errno == ENOENT ? 0
+				       : err_set(e, ERR_FILE, "%s: %s", name,
+					     strerror(errno));
+	if (fstat(*fd, &st) == -1 || !S_ISREG(st.st_mode))
+		return err_set(e, ERR_FILE, "%s: not a regular file", name);
+	return 0;
 }
 
 static int
@@ -115,9 +128,11 @@ truth_read(
 	dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (dir_fd == -1 && errno == ENOENT)
 		return TRUTH_NEVER;
-	if (dir_fd == -1 || file_open(dir_fd, "state", &state_fd) == -1 ||
-	    file_open(dir_fd, "trial.lock", &lock_fd) == -1)
+	if (dir_fd == -1)
 		r = err_set(e, ERR_FILE, "%s", strerror(errno));
+	else if (file_open(dir_fd, "state", &state_fd, e) == -1 ||
+		 file_open(dir_fd, "trial.lock", &lock_fd, e) == -1)
+		r = -1;
 	else
 		r = evidence_take(ev, state_fd, lock_fd, uuid, e);
 	if (lock_fd != -1)

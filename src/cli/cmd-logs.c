@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "src/base/err.h"
@@ -96,7 +97,9 @@ static int
 log_open(
     struct log_reader *r, const struct store_attempt *attempt, struct err *e)
 {
+	struct stat st;
 	char *path;
+	int rc = 0;
 
 	if (attempt->log == NULL)
 		return err_set(e, ERR_FILE,
@@ -107,12 +110,15 @@ log_open(
 	path = attempt->log[0] == '/'
 		   ? xstrdup(attempt->log)
 		   : xasprintf("%s/%s", r->state_dir, attempt->log);
-	r->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	/* A trial may have put a pipe in its place: it is not waited for. */
+	r->fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
 	if (r->fd == -1)
-		(void)err_set(
-		    e, ERR_FILE, "logs: %s: %s", path, strerror(errno));
+		rc =
+		    err_set(e, ERR_FILE, "logs: %s: %s", path, strerror(errno));
+	else if (fstat(r->fd, &st) == -1 || !S_ISREG(st.st_mode))
+		rc = err_set(e, ERR_FILE, "logs: %s: not a regular file", path);
 	free(path);
-	return r->fd == -1 ? -1 : 0;
+	return rc;
 }
 
 /* Whether the attempt has ended (1), not (0), or -1. */

@@ -13,6 +13,7 @@ DROP VIEW IF EXISTS medians;
 DROP VIEW IF EXISTS stops;
 DROP VIEW IF EXISTS attempts;
 DROP VIEW IF EXISTS savings;
+DROP VIEW IF EXISTS costs;
 DROP VIEW IF EXISTS events;
 
 CREATE VIEW trials AS
@@ -104,7 +105,7 @@ FROM t_attempt;
 CREATE VIEW savings AS
 SELECT run AS steps_run, skipped AS steps_skipped,
     CAST(skipped AS REAL) / nullif(run + skipped, 0) AS share,
-    seconds AS seconds_saved, cost AS cost_saved
+    seconds AS seconds_saved, cost AS cost_saved, spot_saved
 FROM (SELECT sum(steps_run) + (
 	SELECT coalesce(sum(min(1000000000000, last_step + EXISTS (
 	    SELECT 1 FROM t_metric AS m WHERE m.name_id = 1
@@ -114,7 +115,16 @@ FROM (SELECT sum(steps_run) + (
 	AND last_step >= 0) AS run,
     sum(steps_skipped) AS skipped, max(total(seconds_saved), 0) AS seconds,
     sum(cost_saved) AS cost
-    FROM t_total);
+    FROM t_total), (SELECT iif(seconds > 0, spot_saved, NULL) AS spot_saved
+    FROM t_cost);
+
+-- Dollars: spent, and with what runs now at most.
+CREATE VIEW costs AS
+SELECT (SELECT sum(cost) FROM t_total) AS cost,
+    nullif(committed, 0) AS committed, seconds, billable_seconds,
+    iif(seconds > 0, spot_saved, NULL) AS spot_saved,
+    1 - billable_seconds / nullif(seconds, 0) AS spot_share
+FROM t_cost;
 
 CREATE VIEW events AS
 SELECT strftime('%Y-%m-%dT%H:%M:%fZ', time_us / 1e6, 'unixepoch') AS time,

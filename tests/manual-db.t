@@ -66,7 +66,8 @@ columns() { # view: as the page lists them
 	/^\.S[sh] / { inside = $1 == ".Ss" && $2 == view }
 	inside && /^\.It Ic / { printf "%s ", $3 }' "$page"
 }
-for view in study trials curves metrics medians stops attempts savings events
+for view in study trials curves metrics medians stops attempts savings costs \
+    events
 do
 	is "$(columns $view)" "$(sql seen.db \
 	    "SELECT group_concat(name, ' ') || ' '

@@ -14,7 +14,7 @@ static const enum trial_state stopped[] = { TRIAL_STARTING, TRIAL_RUNNING,
 static const enum trial_state running[] = { TRIAL_STARTING, TRIAL_RUNNING,
 	TRIAL_STATES };
 
-/* interface.md, section 5, word for word. */
+/* interface.md, section 5, word for word; and what has come since. */
 static const struct promise {
 	const char *view, *columns;
 } promises[] = {
@@ -38,7 +38,10 @@ static const struct promise {
 	    "exit_code, signal, end_class, resumed_step, billable_seconds, "
 	    "cost, log" },
 	{ "savings",
-	    "steps_run, steps_skipped, share, seconds_saved, cost_saved" },
+	    "steps_run, steps_skipped, share, seconds_saved, cost_saved, "
+	    "spot_saved" },
+	{ "costs", "cost, committed, seconds, billable_seconds, spot_saved, "
+		   "spot_share" },
 	{ "events", "time, level, area, trial, attempt, text" },
 };
 
@@ -71,10 +74,10 @@ test_promise(void)
 	    "SELECT trials, best_trial, best, cost, ended, seed, rule, "
 	    "created, schema_version, program_version FROM study",
 	    "0|NULL|NULL|NULL|NULL|7|median|2023-11-14T22:13:20.123Z|"
-	    "1|" PACKAGE_VERSION,
+	    "2|" PACKAGE_VERSION,
 	    "an empty study");
 	is_query(s, "SELECT count(*) FROM best", "0", "no best of nothing");
-	is_query(s, "SELECT * FROM savings", "0|0|NULL|0.0|NULL",
+	is_query(s, "SELECT * FROM savings", "0|0|NULL|0.0|NULL|NULL",
 	    "nothing is saved");
 	is_query(s,
 	    "SELECT count(*) FROM sqlite_schema WHERE type = 'table' "

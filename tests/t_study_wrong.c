@@ -257,8 +257,9 @@ static const struct wrong {
 	    "2:25: trial.command[1]: expected a string, not a number" },
 	{ C("{lrr}"), "2:25: trial.command[1]: {lrr} is no parameter; did you "
 		      "mean \"lr\"?" },
-	{ C("{}"), "2:25: trial.command[1]: {} is no parameter; known: lr, "
-		   "trial, attempt, checkpoint_dir, output_dir, batch, params" },
+	{ C("{}"),
+	    "2:25: trial.command[1]: {} is no parameter; known: lr, "
+	    "trial, attempt, checkpoint_dir, output_dir, batch, params" },
 	{ C("{chekpoint_dir}"),
 	    "2:25: trial.command[1]: {chekpoint_dir} is no parameter; did you "
 	    "mean \"checkpoint_dir\"?" },

@@ -91,10 +91,23 @@ unsent_abandon(struct tuner *t, struct live *l)
 	return false;
 }
 
+/* The end of what never was: where attempts cost something, it cost nothing. */
+static struct launch_exit
+exit_never(const struct tuner *t, const struct live *l, const char *why)
+{
+	bool costs = t->backends[l->backend].launcher->worst_cost != NULL;
+	struct launch_exit x = {
+		.exit_code = -1, .billed = costs, .priced = costs
+	};
+
+	(void)snprintf(x.why, sizeof x.why, "%s", why);
+	return x;
+}
+
 void
 tuner_unstarted(struct tuner *t)
 {
-	struct launch_exit x = { .exit_code = -1 };
+	struct launch_exit x;
 	struct live *l;
 	size_t i;
 
@@ -110,8 +123,7 @@ tuner_unstarted(struct tuner *t)
 				l->unsent = !l->unknown;
 				continue;
 			}
-			(void)snprintf(
-			    x.why, sizeof x.why, "%s", l->start_error);
+			x = exit_never(t, l, l->start_error);
 			tuner_attempt_ended(t, l, &x, NULL);
 		} else if (l->unsent && l->att.started_us != 0) {
 			/* It was there once: it must not begin again. */
@@ -123,7 +135,7 @@ tuner_unstarted(struct tuner *t)
 			if (!t->env.hold)
 				act_add(t, ACT_START, l->row.number);
 		} else if (l->unsent && unsent_abandon(t, l)) {
-			(void)snprintf(x.why, sizeof x.why, "never started");
+			x = exit_never(t, l, "never started");
 			tuner_attempt_ended(t, l, &x, NULL);
 		}
 	}

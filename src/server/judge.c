@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "src/base/fail.h"
-#include "src/base/loop.h"
 #include "src/base/mem.h"
 #include "src/model/history.h"
 #include "src/model/study.h"
@@ -68,6 +67,33 @@ end_from_outside(
 		   l->row.reports >= max);
 }
 
+/* A class in words, where the launcher has none. */
+static const char *
+end_text(enum end_class c)
+{
+	switch (c) {
+	case END_SPOT:
+		return "the spot machine was taken back";
+	case END_CAPACITY:
+		return "there is no machine of this kind";
+	case END_QUOTA:
+		return "the account may not use so many machines";
+	case END_NONE:
+	case END_OK:
+	case END_STOPPED:
+	case END_ERROR:
+	case END_TIMEOUT:
+	case END_OOM:
+	case END_DIVERGED:
+	case END_NO_REPORT:
+	case END_LOST:
+	case END_USER:
+	case END_CLASSES:
+		break;
+	}
+	return end_class_name(c);
+}
+
 /* What an attempt's end was, as the world tells it, whoever asked for it. */
 static enum end_class
 end_classify(const struct tuner *t, const struct live *l,
@@ -77,6 +103,11 @@ end_classify(const struct tuner *t, const struct live *l,
 	if (x == NULL)
 		return END_LOST;
 	(void)snprintf(why, n, "%s", x->why);
+	if (x->end != END_NONE && x->end != END_OK) {
+		if (*why == '\0')
+			(void)snprintf(why, n, "%s", end_text(x->end));
+		return x->end;
+	}
 	if (x->timeout) {
 		if (*why == '\0')
 			(void)snprintf(why, n, "max_run was reached");
@@ -133,13 +164,38 @@ objective_of_curve(const struct tuner *t, int64_t trial)
 	return history_turn(t->history, best);
 }
 
-/* Milliseconds to wait before attempt n + 1 of a trial that failed at once. */
+/* Milliseconds to wait before another attempt, after n in a row. */
 static int64_t
-retry_pause_ms(int n)
+retry_pause_ms(int n, int64_t most)
 {
-	if (n < 1)
-		return 0;
-	return n < 7 ? INT64_C(1000) << (n - 1) : RETRY_PAUSE_MOST_MS;
+	int64_t ms = n < 1 ? 0 : n < 20 ? INT64_C(1000) << (n - 1) : most;
+
+	return ms < most ? ms : most;
+}
+
+/* It never had a machine. */
+static bool
+end_waits(enum end_class c)
+{
+	return c == END_CAPACITY || c == END_QUOTA;
+}
+
+/*
+ * Nothing was used, so it waits for a machine as long as the study goes on;
+ * the pause grows to minutes.
+ */
+static void
+wait_plan(struct tuner *t, struct live *l, const char *why)
+{
+	int64_t ms = retry_pause_ms(l->past.waits + 1, RETRY_WAIT_MOST_MS);
+
+	l->row.not_before_us = t->turn_us + 1000 * ms;
+	if (l->past.waits == 0)
+		tuner_event(t, "warning", "launch", l->row.number,
+		    l->att.attempt,
+		    "it waits for a machine (%s): it is tried again until "
+		    "there is one, which uses up nothing",
+		    why);
 }
 
 /* Whether there will be another attempt, and when; else false. */
@@ -171,8 +227,11 @@ retry_plan(struct tuner *t, struct live *l, enum end_class c,
 		n = l->row.free_retries++;
 		break;
 	}
-	l->row.not_before_us =
-	    ran_ms < SLOTS_FAST_MS ? t->turn_us + 1000 * retry_pause_ms(n) : 0;
+	if (ran_ms < SLOTS_FAST_MS)
+		l->row.not_before_us =
+		    t->turn_us + 1000 * retry_pause_ms(n, RETRY_PAUSE_MOST_MS);
+	else
+		l->row.not_before_us = 0;
 	return true;
 }
 
@@ -187,7 +246,9 @@ end_event(struct tuner *t, struct live *l, enum end_class c,
 		*why = '\0';
 		return TRIAL_EV_COMPLETE;
 	}
-	if (!retry_plan(t, l, c, x))
+	if (end_waits(c))
+		wait_plan(t, l, why);
+	else if (!retry_plan(t, l, c, x))
 		return TRIAL_EV_FAIL;
 	(void)snprintf(why + len, n - len, "; attempt %d follows%s",
 	    l->row.attempts + 1, l->row.alone ? " alone" : "");
@@ -247,6 +308,12 @@ attempt_close(struct tuner *t, struct live *l, const struct launch_exit *x,
 	l->att.signal = x != NULL ? x->signal : 0;
 	l->att.max_rss = x != NULL ? x->max_rss : 0;
 	l->att.cpu_us = x != NULL ? x->cpu_us : 0;
+	l->att.billed = x != NULL && x->billed;
+	l->att.priced = x != NULL && x->priced;
+	l->att.billable_s = l->att.billed ? x->billable_s : 0;
+	l->att.cost = l->att.priced ? x->cost : 0;
+	l->past.capacity += c == END_SPOT || end_waits(c);
+	l->past.waits = end_waits(c) ? l->past.waits + 1 : 0;
 	free(l->att.why);
 	l->att.why = *why != '\0' ? xstrdup(why) : NULL;
 	l->att_dirty = true;
@@ -283,9 +350,10 @@ tuner_attempt_ended(struct tuner *t, struct live *l,
 
 	l->row.objective = objective_of_curve(t, l->row.number);
 	if (l->att.started_us == 0)
-		l->att.started_us = x != NULL && x->started_us != 0
-					? x->started_us
-					: t->turn_us;
+		l->att.started_us = x == NULL		 ? t->turn_us
+				    : x->started_us != 0 ? x->started_us
+				    : x->ended_us != 0	 ? x->ended_us
+							 : t->turn_us;
 	l->att.ended_us =
 	    x != NULL && x->ended_us != 0 ? x->ended_us : t->turn_us;
 	seen = c = end_classify(t, l, x, end_why, sizeof end_why);
@@ -296,7 +364,9 @@ tuner_attempt_ended(struct tuner *t, struct live *l,
 		ev = stopped_event(t, l, &c, why, sizeof why);
 	else
 		ev = end_event(t, l, c, x, why, sizeof why);
-	attempt_close(t, l, x, seen == END_LOST ? seen : c, end_why);
+	/* What befell it stays true whoever wanted its end. */
+	attempt_close(
+	    t, l, x, end_class_retry(seen) == RETRY_FREE ? seen : c, end_why);
 	slot_ended(t, l,
 	    l->row.cause == STOP_NONE &&
 		(c == END_ERROR || c == END_NO_REPORT));
@@ -311,92 +381,4 @@ tuner_attempt_ended(struct tuner *t, struct live *l,
 	}
 	live_finish(t, l);
 	live_remove(t, l);
-}
-
-static void
-study_over(struct tuner *t, bool failed, const char *why)
-{
-	t->over = true;
-	t->failed = failed;
-	(void)snprintf(t->why, sizeof t->why, "%s", why);
-	tuner_event(t, failed ? "error" : "info", "study", 0, 0, "%s", why);
-}
-
-/* A limit ended the study: everything that runs is stopped for good. */
-static void
-limit_reached(struct tuner *t, bool failed, const char *why)
-{
-	struct live *l;
-	size_t i;
-
-	study_over(t, failed, why);
-	for (i = t->n_live; i-- > 0;) {
-		l = t->live[i];
-		if (trial_state_placed(l->row.state)) {
-			live_stop(t, l, STOP_LIMIT, why);
-			continue;
-		}
-		live_move(t, l, TRIAL_EV_CANCELLED, why);
-		live_finish(t, l);
-		live_remove(t, l);
-	}
-}
-
-static bool
-target_reached(const struct tuner *t)
-{
-	double best;
-
-	if (!t->study->has_target || isnan(t->best_loss))
-		return false;
-	best = history_turn(t->history, t->best_loss);
-	return t->study->maximize ? best >= t->study->target
-				  : best <= t->study->target;
-}
-
-static bool
-all_drained(const struct tuner *t)
-{
-	int i;
-
-	for (i = 0; i < t->n_backends; i++)
-		if (!slots_all_drained(&t->backends[i].slots))
-			return false;
-	return true;
-}
-
-void
-tuner_check_limits(struct tuner *t)
-{
-	const struct study_limits *lim = &t->study->limits;
-	char why[256];
-	int64_t left;
-
-	if (t->over || t->shutdown || t->env.hold)
-		return;
-	if (target_reached(t)) {
-		(void)snprintf(why, sizeof why,
-		    "the target %g was reached by trial %" PRId64,
-		    t->study->target, t->best_trial);
-		limit_reached(t, false, why);
-	} else if (lim->failed_trials > 0 &&
-		   t->n_failed >= lim->failed_trials) {
-		(void)snprintf(why, sizeof why,
-		    "%" PRId64 " trials failed (limits.failed_trials)",
-		    t->n_failed);
-		limit_reached(t, true, why);
-	} else if (all_drained(t) && live_placed(t) == 0) {
-		(void)snprintf(why, sizeof why,
-		    "every slot is drained: trial after trial failed at "
-		    "once%.160s",
-		    t->last_bad);
-		/* What waits has retries left: the next start takes it up. */
-		study_over(t, true, why);
-	} else if (lim->wall_time_ms > 0) {
-		left = lim->wall_time_ms - tuner_elapsed_ms(t);
-		if (left <= 0)
-			limit_reached(t, false, "limits.wall_time was reached");
-		else
-			tuner_wake_in(t, left);
-	}
 }

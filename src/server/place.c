@@ -94,6 +94,8 @@ attempt_begin(struct tuner *t, struct live *l, int backend, int slot)
 		.state = TRIAL_STARTING,
 		.exit_code = -1,
 		.resumed_step = -1,
+		.worst_cost =
+		    plugs_worst_cost(&t->plugs.backends[backend], t->study),
 		.log = xasprintf("%s/trials/%" PRId64 "/attempt-%d/log",
 		    t->env.state_dir, l->row.number, l->row.attempts),
 	};
@@ -137,7 +139,7 @@ waiting_due(struct tuner *t)
 			continue;
 		wait_ms = (l->row.not_before_us - t->turn_us + 999) / 1000;
 		/* Longer than any pause: the clock was set back. */
-		if (wait_ms > 0 && wait_ms <= RETRY_PAUSE_MOST_MS) {
+		if (wait_ms > 0 && wait_ms <= RETRY_WAIT_MOST_MS) {
 			tuner_wake_in(t, wait_ms);
 			continue;
 		}

@@ -35,6 +35,9 @@ enum {
 
 static const char leaving_text[] =
     "leaving: trials may end and checkpoint; once more ends them at once";
+static const char leaving_slowly_text[] =
+    "leaving: trials may end and checkpoint, which takes jobs minutes; once "
+    "more leaves while they do";
 
 struct server {
 	const struct server_env *env;
@@ -53,6 +56,12 @@ struct server {
 	char trouble[300];
 };
 
+static const char *
+leaving_words(const struct server *s)
+{
+	return tuner_ends_slowly(s->tuner) ? leaving_slowly_text : leaving_text;
+}
+
 static void
 server_leave(void *arg, bool now)
 {
@@ -67,8 +76,7 @@ server_leave(void *arg, bool now)
 		return;
 	}
 	if (s->leaving == 1)
-		log_info("server", "%s", leaving_text);
-	;
+		log_info("server", "%s", leaving_words(s));
 	tuner_shutdown(s->tuner, s->leaving > 1);
 }
 
@@ -101,7 +109,7 @@ on_display(void *arg)
 		trouble = tuner_trouble(s->tuner);
 	if (s->tuner != NULL && *trouble == '\0' && s->leaving == 1 &&
 	    !tuner_done(s->tuner))
-		trouble = leaving_text;
+		trouble = leaving_words(s);
 	s->env->display(s->env->arg,
 	    s->tuner != NULL ? tuner_store(s->tuner) : NULL, trouble);
 	/* Curves of a million steps take time: never more than a tenth of it. */
@@ -374,64 +382,5 @@ server_run(const struct server_env *env, enum server_end *end, struct err *e)
 	if (s.state.lock_fd >= 0)
 		(void)state_ballast_free(&s.state);
 	server_close(&s);
-	return rc;
-}
-
-static void
-on_offline_reply(void *arg, bool good, const char *text)
-{
-	struct control_answer *a = arg;
-
-	a->ok = good;
-	(void)snprintf(a->text, sizeof a->text, "%s", text);
-}
-
-static int
-offline_request(struct server *s, enum tuner_ask ask, int64_t trial,
-    const char *params, struct control_answer *a, struct err *e)
-{
-	struct tuner_env env = {
-		.loop = s->loop,
-		.study = s->env->study,
-		.db = s->env->db,
-		.state_dir = s->env->state_dir,
-		.hold = true,
-	};
-	bool all =
-	    trial == 0 && (ask == TUNER_STOP_TRIAL || ask == TUNER_KILL_TRIAL);
-
-	if (tuner_open(&s->tuner, &env, e) != 0) {
-		s->tuner = NULL;
-		return -1;
-	}
-	if (all)
-		tuner_shutdown(s->tuner, ask == TUNER_KILL_TRIAL);
-	else
-		tuner_request(
-		    s->tuner, ask, trial, params, on_offline_reply, a);
-	/* A turn that only met a lock has done nothing. */
-	if (tuner_turn(s->tuner, e) != 0 || e->kind == ERR_BUSY)
-		return -1;
-	if (all)
-		on_offline_reply(a, true,
-		    "no server runs: trials that still ran were told to end");
-	return 0;
-}
-
-int
-server_offline(const struct server_env *env, enum tuner_ask ask, int64_t trial,
-    const char *params, struct control_answer *a, struct err *e)
-{
-	struct server s = { .env = env,
-		.state = { .dir_fd = -1, .lock_fd = -1 } };
-	int rc = -1;
-
-	if (loop_open(&s.loop, LOOP_REAL, e) == 0 &&
-	    state_open(&s.state, env->state_dir, false, e) == 0 &&
-	    state_lock(&s.state, e) == 0)
-		rc = offline_request(&s, ask, trial, params, a, e);
-	tuner_close(s.tuner);
-	loop_close(s.loop);
-	state_close(&s.state);
 	return rc;
 }

@@ -1,7 +1,8 @@
 /*
  * What the files of the tuner share: tuner.c (open, close, turn), load.c (the
  * store read back), hear.c (events of launchers), judge.c (rules and ends),
- * place.c (who runs next), act.c (what follows a commit).
+ * limits.c, leave.c (when it is over), place.c (who runs next), act.c (what
+ * follows a commit).
  */
 
 #ifndef SERVER_TUNER_PARTS_H
@@ -21,6 +22,7 @@ struct history;
 struct loop_timer;
 
 #define RETRY_PAUSE_MOST_MS 64000 /* between two attempts of one trial */
+#define RETRY_WAIT_MOST_MS 300000 /* when it waits for a machine */
 
 /* A report without a step, by which it is known when it comes again. */
 struct live_said {
@@ -205,6 +207,8 @@ void tuner_unstarted(struct tuner *);
 void tuner_judge(struct tuner *, struct live *, int64_t step);
 void tuner_attempt_ended(struct tuner *, struct live *,
     const struct launch_exit *, const char *lost_why);
+
+/* limits.c */
 void tuner_check_limits(struct tuner *);
 
 /* medians.c */

@@ -267,7 +267,7 @@ study_ended(struct tuner *t)
 		    t->exhausted ? t->plugs.strategy->name : "",
 		    t->exhausted ? " has nothing left to try" : "");
 	}
-	if (t->shutdown && !t->over)
+	if (t->shutdown && (!t->over || live_placed(t) > 0))
 		t->row.state = t->paused ? STUDY_PAUSED : STUDY_INTERRUPTED;
 	else
 		t->row.state = t->failed ? STUDY_FAILED : STUDY_FINISHED;
@@ -390,31 +390,6 @@ tuner_turn(struct tuner *t, struct err *e)
 		store_checkpoint(t->store);
 	t->tend_log = false;
 	return 0;
-}
-
-void
-tuner_shutdown(struct tuner *t, bool now)
-{
-	t->shutdown_now = now;
-	t->shutdown = true;
-	loop_wake(t->env.loop);
-}
-
-bool
-tuner_done(const struct tuner *t)
-{
-	size_t i;
-
-	if (live_placed(t) > 0)
-		return false;
-	if (t->shutdown || t->over)
-		return true;
-	if (t->paused || t->n_requests > t->n_served)
-		return false;
-	for (i = 0; i < t->n_live; i++)
-		if (t->live[i]->row.state == TRIAL_WAITING)
-			return false;
-	return !tuner_may_place_new(t);
 }
 
 bool

@@ -60,8 +60,19 @@ typedef void tuner_reply(void *arg, bool good, const char *text);
 void tuner_request(struct tuner *, enum tuner_ask, int64_t trial,
     const char *params, tuner_reply *, void *arg);
 
-/* End all trials with their grace (now: without it), to be resumed later. */
+/*
+ * End all trials with their grace (now: without it), to be resumed later.
+ * With now, those that need nobody for it are left to end by themselves.
+ */
 void tuner_shutdown(struct tuner *, bool now);
+
+/*
+ * Stops that have not reached attempts which end by themselves once told
+ * (launcher.slow_end).
+ */
+int tuner_stops_pending(const struct tuner *);
+/* Whether some that run take minutes to end, and need nobody for it. */
+bool tuner_ends_slowly(const struct tuner *);
 
 /* Whether there is nothing left to do, and how the study stands then. */
 bool tuner_done(const struct tuner *);

@@ -1,5 +1,6 @@
 /* Rows of t_attempt, in and out. */
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,7 +45,12 @@ store_attempt_row(sqlite3_stmt *st, struct store_attempt *a)
 		.cpu_us = stmt_col_int(st, 18, 0),
 		.log = stmt_col_text(st, 19),
 		.why = stmt_col_text(st, 20),
+		.billable_s = stmt_col_real(st, 21),
+		.cost = stmt_col_real(st, 22),
+		.worst_cost = stmt_col_real(st, 23),
 	};
+	a->billed = !isnan(a->billable_s);
+	a->priced = !isnan(a->cost);
 	(void)trial_state_parse(stmt_col_text(st, 6), &a->state);
 	if ((end = stmt_col_text(st, 11)) != NULL)
 		(void)end_class_parse(end, &a->end_class);
@@ -105,6 +111,9 @@ bind_attempt(sqlite3_stmt *st, const struct store_attempt *a)
 	stmt_int(st, 19, a->cpu_us);
 	stmt_text(st, 20, a->log);
 	stmt_text(st, 21, a->why);
+	stmt_real(st, 22, a->billed ? a->billable_s : NAN);
+	stmt_real(st, 23, a->priced ? a->cost : NAN);
+	stmt_real(st, 24, a->worst_cost > 0 ? a->worst_cost : NAN);
 }
 
 int
@@ -160,6 +169,18 @@ store_attempt_past(
 		return -1;
 	past->capacity = (int)stmt_col_int(st, 0, 0);
 	past->waits = (int)stmt_col_int(st, 1, 0);
+	stmt_done(st);
+	return 0;
+}
+
+int
+store_committed(struct store *s, double *dollars, struct err *e)
+{
+	sqlite3_stmt *st = stmt_get(s, STMT_COST_GET, e);
+
+	if (st == NULL || stmt_step(s, st, e) < 0)
+		return -1;
+	*dollars = stmt_col_real(st, 0);
 	stmt_done(st);
 	return 0;
 }

@@ -13,6 +13,8 @@
 /* Applied in order; a released one is never edited.  Its place is its number. */
 static const char *const migrations[] = {
 #include "schema/001-start.inc"
+	,
+#include "schema/002-cost.inc"
 };
 
 static const char views[] =

@@ -96,6 +96,10 @@ struct store_attempt {
 	int64_t log_offset, metrics_offset;
 	bool log_skip, metrics_skip;
 	int64_t max_rss, cpu_us;
+	bool billed, priced; /* when it has ended: the next two are known */
+	double billable_s; /* seconds that are paid for */
+	double cost; /* dollars */
+	double worst_cost; /* dollars at most; 0 or NaN = none */
 	char *log; /* path of its log */
 	char *why; /* or NULL */
 };
@@ -170,6 +174,9 @@ struct store_past {
 };
 int store_attempt_past(
     struct store *, int64_t trial, struct store_past *, struct err *);
+
+/* Dollars of all attempts: what they cost, or may come to at most. */
+int store_committed(struct store *, double *dollars, struct err *);
 
 /* One report.  Later reports of a (trial, name, step) win in the views. */
 int

@@ -1,0 +1,87 @@
+/*
+ * Whether there is anything left to do, for a server that works and for one
+ * that was told to leave.
+ */
+
+#include "src/base/loop.h"
+#include "src/model/study.h"
+#include "src/server/tuner-parts.h"
+
+void
+tuner_shutdown(struct tuner *t, bool now)
+{
+	t->shutdown_now = now;
+	t->shutdown = true;
+	loop_wake(t->env.loop);
+}
+
+static bool
+live_slow(const struct tuner *t, const struct live *l)
+{
+	return l->open && t->backends[l->backend].launcher->slow_end;
+}
+
+int
+tuner_stops_pending(const struct tuner *t)
+{
+	const struct backend *b;
+	int k, n = 0;
+	size_t i;
+
+	for (k = 0; k < t->n_backends; k++) {
+		b = &t->backends[k];
+		if (b->launcher->stops_pending != NULL)
+			n += b->launcher->stops_pending(b->ctx);
+	}
+	/* Nobody knows where it is, so it was not told either. */
+	for (i = 0; i < t->n_live; i++)
+		n += live_slow(t, t->live[i]) && t->live[i]->unknown &&
+		     t->live[i]->row.cause != STOP_NONE;
+	return n;
+}
+
+bool
+tuner_ends_slowly(const struct tuner *t)
+{
+	size_t i;
+
+	for (i = 0; i < t->n_live; i++)
+		if (live_slow(t, t->live[i]))
+			return true;
+	return false;
+}
+
+/* Whether some trial still needs this server to end. */
+static bool
+anybody_here(const struct tuner *t)
+{
+	const struct live *l;
+	size_t i;
+
+	if (!t->shutdown_now || tuner_stops_pending(t) > 0)
+		return live_placed(t) > 0;
+	for (i = 0; i < t->n_live; i++) {
+		l = t->live[i];
+		if (trial_state_placed(l->row.state) &&
+		    !(live_slow(t, l) && l->asked))
+			return true;
+	}
+	return false;
+}
+
+bool
+tuner_done(const struct tuner *t)
+{
+	size_t i;
+
+	if (anybody_here(t))
+		return false;
+	if (t->shutdown || t->over)
+		return true;
+	if (t->paused || t->n_requests > t->n_served)
+		return false;
+	for (i = 0; i < t->n_live; i++)
+		if (t->live[i]->row.state == TRIAL_WAITING)
+			return false;
+	return !tuner_may_place_new(t);
+}

@@ -1,0 +1,41 @@
+#!/bin/sh
+# A database that an earlier version made: refused clearly by those who only
+# read, brought up to date by the next start, with all that was in it.
+
+. "$TOP_SRCDIR/tests/lib.sh"
+
+need sqlite3
+sqlite3 old.db <"$TOP_SRCDIR/tests/old-study.sql"
+# Journal modes are no part of a dump.
+sqlite3 old.db 'PRAGMA journal_mode = WAL' >/dev/null
+was=$(sql old.db 'SELECT trial, objective, state FROM t_trial')
+
+out=$("$HPOTUNE" best old.db 2>&1)
+is $? 1 'a reader refuses it'
+is "$out" "hpotune: $PWD/old.db: made by an older hpotune; starting the study brings it up to date" \
+    'and says how to mend that'
+
+cat >study.json <<'END'
+{
+  "study": "old",
+  "objective": { "metric": "loss", "goal": "minimize" },
+  "parameters": { "x": { "type": "float", "min": 0, "max": 1 } },
+  "strategy": { "name": "random", "seed": 5 },
+  "stopping": "median",
+  "trial": { "command": ["true"], "max_steps": 3 },
+  "backend": { "name": "pretend", "seconds_per_step": 0.01, "slots": 2 },
+  "limits": { "trials": 5 }
+}
+END
+mkdir -m 700 old.d
+ok 'the next start brings it up to date' "$HPOTUNE" start --quiet study.json
+is "$(sql old.db 'SELECT schema_version FROM study')" 2 'to this schema'
+is "$(sql old.db 'SELECT trial, objective, state FROM t_trial
+    WHERE trial <= 3')" "$was" 'with its trials as they were'
+is "$(sql old.db 'SELECT trials, completed + stopped FROM study')" '5|5' \
+    'and goes on'
+is "$(sql old.db 'SELECT cost, committed FROM costs')" '|' 'for nothing'
+is "$(sql old.db 'PRAGMA integrity_check')" ok 'in one piece'
+ok 'readers read it' sh -c '"$HPOTUNE" best old.db >/dev/null'
+
+done_testing

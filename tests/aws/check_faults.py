@@ -234,11 +234,20 @@ def many():
         until(over)
         same(len(states), 200, "200 jobs without processes")
         same(len(rig.lines("v-000")), 3, "print their lines")
-        ok(rig.verify()["over_limit"].get("sagemaker.CreateTrainingJob", 0)
-           >= 0, "rates are judged")
+
+
+def rates():
+    """At AWS's own pace, its request rates."""
+    with Rig("--enforce-rates", "--speed", "1") as rig:
+        got = [code_of(rig.sagemaker.list_training_jobs) for _ in range(8)]
+        ok(got[:3] == ["ok"] * 3 and "ThrottlingException" in got,
+           "more than 2 lists a second are throttled", got)
+        found = rig.verify()["over_limit"]
+        same(found, {"sagemaker.ListTrainingJobs":
+                     got.count("ThrottlingException")}, "and told")
 
 
 def run():
-    for check in (spot, answers, late, clocks, credentials, lists, logs,
+    for check in (rates, spot, answers, late, clocks, credentials, lists, logs,
                   many):
         check()

@@ -1,10 +1,23 @@
 """Misfortunes by seed: what goes wrong, how often, and how often it did.
 
-Knows the specification of faults and draws from it; the services ask.
-The specification is an object.  A value is a probability, or an object with
-"p" and any of "on" (patterns of service.Operation), "max" (no more than
-these), "after" (not before that many chances), and what the fault itself
-takes; or a list of such objects.
+Knows the specification of faults and draws from it; the services ask.  The
+specification is an object of the kinds below.  A value is a probability, or
+an object, or a list of objects, with "p" (1) and any of "on" (patterns of
+service.Operation, or of instance types), "max" (no more than so many),
+"after_count" (not at the first so many chances) and "seconds" (a number or
+[least, most]).  Seconds are real ones: --speed does not shorten them.
+
+Requests: throttle, error500_before, error503_before, error500_after (it
+acted), drop_before, drop_after (it acted, the connection closes), delay
+(seconds, then the answer), late_create (dropped, and acts seconds later).
+Answers: retry_after (seconds, header), stale_list (as it was seconds ago),
+list_empty_page, clock_skew (seconds), expire_credentials (every: uses of a
+session), event_lost, event_twice.
+Jobs: spot_interrupt (seconds into a run of the training, or per_hour),
+no_capacity (market: spot or on-demand), spot_ignored (made on-demand),
+internal_failure, slow_stop and slow_upload (seconds), checkpoint_markers.
+Logs: log_delay (seconds), log_split, log_duplicate, log_empty_page,
+log_token_expired.
 """
 
 import fnmatch
@@ -65,6 +78,8 @@ class Faults:
         if self.skew:
             self.journal.fault("clock_skew")
         self.retry_after = self.first("retry_after").get("seconds")
+        self.retry_header = self.first("retry_after").get("header",
+                                                          "Retry-After")
         self.wear = self.first("expire_credentials").get("every")
 
     def first(self, kind):
@@ -93,6 +108,13 @@ class Faults:
                 if rule is not None:
                     return rule
         return None
+
+    def reclaim(self, rule, run_speed):
+        """Seconds until a spot machine is taken away."""
+        rate = rule.said.get("per_hour")
+        if rate is None:
+            return self.between(rule, 2.0)
+        return self.rngs[rule.kind].expovariate(rate / 3600 * run_speed)
 
     def between(self, rule, otherwise):
         """Seconds that a rule says: a number or [least, most]."""

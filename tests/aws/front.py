@@ -31,7 +31,7 @@ class Call:
     """One request on its way: what a service is told beside its input."""
 
     __slots__ = ("request", "claim", "service", "operation", "id", "job",
-                 "fault", "acted", "notes", "started")
+                 "fault", "acted", "notes", "started", "over")
 
     def __init__(self, request):
         self.request = request
@@ -43,6 +43,7 @@ class Call:
         self.fault = None
         self.acted = False
         self.notes = {}
+        self.over = False
         self.started = time.monotonic()
 
     @property
@@ -71,6 +72,11 @@ class Front:
             act = self.enter(call)
         except (Failure, sigv4.Refused) as error:
             return self.failed(call, error)
+        call.over = self.world.journal.rate(call.name)
+        if call.over and self.world.options.enforce_rates:
+            call.fault = "rate"
+            self.world.journal.fault("rate")
+            return self.throttled(call)
         fault = self.world.faults.request(call.name)
         if fault is not None:
             call.fault = fault.kind
@@ -106,10 +112,7 @@ class Front:
     def struck(self, call, act, fault):
         kind = fault.kind
         if kind == "throttle":
-            code = THROTTLE.get(call.service, "ThrottlingException")
-            error = Failure(code, "Rate exceeded",
-                            503 if call.service == "s3" else 400)
-            return self.failed(call, error)
+            return self.throttled(call)
         if kind in ("error500_before", "error503_before"):
             return self.failed(call, broken(kind))
         if kind == "drop_before":
@@ -132,15 +135,15 @@ class Front:
             await asyncio.sleep(self.world.faults.between(fault, 1.0))
         return answer
 
+    def throttled(self, call):
+        return self.failed(call, Failure(
+            THROTTLE.get(call.service, "ThrottlingException"),
+            "Rate exceeded", 503 if call.service == "s3" else 400))
+
     def act_late(self, call, act):
         """A request that was on its way when its client gave it up."""
-        late = Call(call.request)
-        late.claim, late.service, late.operation = \
-            call.claim, call.service, call.operation
-        late.fault = "late_create"
-        late.notes = call.notes
         self.world.journal.write({"event": "late", "id": call.id})
-        call.fault = "late_create acting"
+        call.notes["late"] = True
         self.run(call, act)
 
     def dropped(self, call):
@@ -277,15 +280,16 @@ class Front:
             response.verdict = "refused"
         elif call.notes.pop("invalid", False):
             response.verdict = "invalid"
-        elif call.fault in ("throttle", "error500_before", "error503_before"):
+        elif call.fault in ("throttle", "rate", "error500_before",
+                            "error503_before"):
             response.verdict = "fault"
         else:
             response.verdict = "error"
         response.error = error.code
         retry = self.world.faults.retry_after
         if retry is not None and (response.code >= 500 or
-                                  call.fault == "throttle"):
-            response.headers["Retry-After"] = "%g" % retry
+                                  call.fault in ("throttle", "rate")):
+            response.headers[self.world.faults.retry_header] = "%g" % retry
             self.world.journal.fault("retry_after")
         return response
 
@@ -317,7 +321,7 @@ class Front:
             line["fault"] = call.fault
         if call.acted:
             line["acted"] = True
-        if self.world.journal.rate(call.name):
+        if call.over:
             line["over"] = True
         line["ms"] = round((time.monotonic() - call.started) * 1000, 2)
         line.update(call.notes)

@@ -274,7 +274,8 @@ class Life:
             rule = self.world.faults.strikes(
                 "spot_interrupt", job.groups[0][1], count=False)
             if rule is not None:
-                after = self.world.faults.between(rule, 2.0)
+                after = self.world.faults.reclaim(
+                    rule, self.world.options.run_speed)
         limit = job.max_run - job.trained
         wait = job.wait_left() / self.world.options.run_speed
         stop = asyncio.ensure_future(job.stop.wait())

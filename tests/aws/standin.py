@@ -12,6 +12,7 @@ models judge the requests.
 
 import argparse
 import asyncio
+import importlib.util
 import json
 import os
 import signal
@@ -19,9 +20,9 @@ import sys
 
 sys.dont_write_bytecode = True
 
-try:
-    import botocore  # noqa: F401
-except ImportError:
+import faults  # noqa: E402
+
+if importlib.util.find_spec("botocore") is None:
     sys.exit("standin.py: botocore is missing: apt-get install "
              "python3-botocore, or pip install botocore")
 
@@ -43,7 +44,9 @@ def starved(text):
 def read_options(argv):
     parser = argparse.ArgumentParser(
         prog="standin.py", description="A stand-in AWS on this machine.",
-        epilog="standin.py verify DIR prints what a run's journal proves.")
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        epilog="standin.py verify DIR [TAG] prints what a run's journal "
+        "proves.\n\nfaults:\n" + faults.__doc__)
     add = parser.add_argument
     add("--dir", required=True, help="where everything is kept")
     add("--port", type=int, default=0, help="0: any (DIR/endpoint says it)")
@@ -74,6 +77,8 @@ def read_options(argv):
         help="a folder of /tmp that jobs see too")
     add("--no-rooms", action="store_true", help="no namespaces: jobs find "
         "their tree through SAGEMAKER_BASE_DIR")
+    add("--enforce-rates", action="store_true", help="throttle what is above "
+        "the published request rates, times the speed")
     add("--check-answers", action="store_true",
         help="judge the stand-in's own answers by the models too")
     options = parser.parse_args(argv)

@@ -39,12 +39,14 @@ def account(lines, tag=None):
         first = first or line["time"]
         last = line["time"]
         name = "%s.%s" % (line["service"], line["op"])
-        requests[name] += 1
-        peaks[name][int(line["time"])] += 1
-        verdicts[line["verdict"]] += 1
+        # A late request was counted when it came.
+        if not line.get("late"):
+            requests[name] += 1
+            peaks[name][int(line["time"])] += 1
+            verdicts[line["verdict"]] += 1
         if "error" in line:
             errors["%s %s" % (name, line["error"])] += 1
-        if "fault" in line:
+        if "fault" in line and not line.get("late"):
             faults[line["fault"]] += 1
         if "defect" in line:
             defects.append(line["defect"])

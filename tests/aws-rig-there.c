@@ -57,12 +57,12 @@ static void
 put_answer(struct conn *c, const struct step *s, bool bare)
 {
 	time_t now = time(NULL) + (time_t)c->rig->date_off_s;
-	size_t len = s->body == NULL ? 0 : strlen(s->body);
+	size_t len = s->len;
 	char date[64];
 	struct tm tm;
 
-	if (s->len > 0)
-		len = s->len;
+	if (len == 0 && s->body != NULL)
+		len = strlen(s->body);
 	(void)strftime(date, sizeof date, "%a, %d %b %Y %H:%M:%S GMT",
 	    gmtime_r(&now, &tm));
 	buf_printf(&c->out, "HTTP/1.1 %d Text\r\nContent-Length: %zu\r\n%s",

@@ -164,7 +164,8 @@ told_keep(struct told *t, const struct aws_answer *a)
 	if (a->json != NULL)
 		json_write(&json, a->json);
 	t->json = a->json != NULL ? buf_take(&json) : NULL;
-	t->body = xstrdup(a->body);
+	t->body = xmalloc(a->len + 1);
+	memcpy(t->body, a->body, a->len + 1);
 	t->len = a->len;
 	t->call = NULL;
 }

@@ -334,15 +334,16 @@ test_secrets(void)
 	rig_open(&rig, PACE);
 	for (i = 1; i <= 2; i++)
 		rig_error(&rig, NULL, 403, "SignatureDoesNotMatch",
-		    i == 1 ? ""
-			   : "It does not match SECRET2/+abc or TOKEN2+/=def; "
-			     "\\u001b[2J The Canonical String for this request "
-			     "should have been 'POST x-amz-security-token:T'");
+		    i == 1
+			? ""
+			: "It does not match SECRET2/+abc or TOKEN2+/=def; "
+			  "\\u001b[2J. The Canonical String for this request "
+			  "should have been 'POST x-amz-security-token:T'");
 	rig_json(&rig, &t, AWS_SAGEMAKER, stop, 0);
 	rig_settle(&rig);
 	is_str(t.message,
 	    "SageMaker StopTrainingJob: It does not match (hidden) or "
-	    "(hidden); \\x1b[2J (SignatureDoesNotMatch, request id-1234)",
+	    "(hidden); \\x1b[2J. (SignatureDoesNotMatch, request id-1234)",
 	    "no key, no canonical request and no control in a message");
 	ok(strstr(rig.notes.data, "SECRET") == NULL &&
 		strstr(rig.notes.data, "TOKEN") == NULL,

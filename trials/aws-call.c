@@ -163,7 +163,9 @@ answer_read(struct aws_call *c, const struct http_answer *h, bool skewed)
 	/* JSON is read already. */
 	if (c->said.what == AWS_OK && c->said.doc == NULL &&
 	    c->list_cb == NULL) {
-		c->body = xstrndup(h->len > 0 ? h->body : "", h->len);
+		c->body = xmalloc(h->len + 1);
+		memcpy(c->body, h->body, h->len);
+		c->body[h->len] = '\0';
 		c->len = h->len;
 	}
 }

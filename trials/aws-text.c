@@ -98,20 +98,24 @@ text_mask(struct buf *b, const char *secret)
 
 /*
  * A refused signature comes with the request that should have been signed,
- * token and all: for the maker of a client, not for its user.
+ * token and all: for the maker of a client, not for its user.  That sentence
+ * and all that follows it goes.
  */
 static size_t
 text_end(const char *text)
 {
-	static const char *const marks[] = { "The Canonical String",
-		"The String-to-Sign" };
+	static const char *const marks[] = { "canonical string",
+		"canonical request", "string-to-sign" };
 	size_t n = strlen(text), i;
 	const char *at;
 
 	for (i = 0; i < sizeof marks / sizeof marks[0]; i++) {
-		at = strstr(text, marks[i]);
-		if (at != NULL && (size_t)(at - text) < n)
-			n = (size_t)(at - text);
+		at = strcasestr(text, marks[i]);
+		if (at == NULL || (size_t)(at - text) >= n)
+			continue;
+		n = (size_t)(at - text);
+		while (n > 0 && text[n - 1] != '.' && text[n - 1] != '\n')
+			n--;
 	}
 	return n;
 }

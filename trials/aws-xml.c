@@ -14,13 +14,18 @@
 #include "src/base/xml.h"
 #include "trials/aws-parts.h"
 
-/* The element that holds Code and Message, or NULL. */
+/*
+ * The element that holds Code and Message, or NULL: the root of S3, below it
+ * in STS, and below Errors from older services.
+ */
 static const struct xml *
 error_of(const struct xml *root)
 {
+	const struct xml *errors = xml_first(root, "Errors");
+
 	if (strcmp(xml_name(root), "Error") == 0)
 		return root;
-	return xml_first(root, "Error");
+	return xml_first(errors != NULL ? errors : root, "Error");
 }
 
 static const char *

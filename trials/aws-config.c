@@ -126,6 +126,24 @@ aws_config_open(struct aws_config **out, aws_getenv *env, const char *profile,
 	return 0;
 }
 
+int
+aws_config_again(
+    struct aws_config **out, const struct aws_config *old, struct err *e)
+{
+	struct aws_config *c = xcalloc(1, sizeof *c);
+
+	c->env = old->env;
+	c->profile = xstrdup(old->profile);
+	c->named = old->named;
+	aws_config_set_region(c, old->region);
+	if (load_files(c, e) < 0) {
+		aws_config_free(c);
+		return -1;
+	}
+	*out = c;
+	return 0;
+}
+
 void
 aws_config_free(struct aws_config *c)
 {

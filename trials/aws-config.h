@@ -31,6 +31,9 @@ enum aws_service {
 typedef const char *aws_getenv(const char *name);
 int aws_config_open(struct aws_config **, aws_getenv *env, const char *profile,
     const char *region, struct err *);
+/* The same profile and region with the files as they are by now. */
+int
+aws_config_again(struct aws_config **, const struct aws_config *, struct err *);
 void aws_config_free(struct aws_config *);
 
 /* NULL when nobody says. */

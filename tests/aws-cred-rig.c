@@ -1,0 +1,329 @@
+/* The server that plays STS, a container and an instance. */
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "src/base/err.h"
+#include "src/base/http.h"
+#include "src/base/loop.h"
+#include "src/base/mem.h"
+#include "tests/aws-cred-rig.h"
+#include "tests/http-fake.h"
+#include "trials/aws-config.h"
+
+static char home[] = "/tmp/hpotune-cred.XXXXXX";
+static char *vars[64]; /* names and values */
+
+static const char *
+look(const char *name)
+{
+	size_t i;
+
+	if (strcmp(name, "HOME") == 0)
+		return home;
+	for (i = 0; vars[i] != NULL; i += 2)
+		if (strcmp(vars[i], name) == 0)
+			return vars[i + 1];
+	return NULL;
+}
+
+/* "PORT" -> the server's; "HOME" -> ours. */
+static char *
+filled(const struct rig *g, const char *text)
+{
+	struct buf b = { 0 };
+
+	while (*text != '\0') {
+		if (strncmp(text, "PORT", 4) == 0) {
+			buf_printf(&b, "%d", fake_port(g->fake));
+			text += 4;
+		} else if (strncmp(text, "HOME", 4) == 0) {
+			buf_puts(&b, home);
+			text += 4;
+		} else
+			buf_putc(&b, *text++);
+	}
+	return b.data != NULL ? buf_take(&b) : xstrdup("");
+}
+
+static void
+put_time(struct buf *b, int after_s)
+{
+	time_t t = time(NULL) + after_s;
+	char text[32];
+	struct tm tm;
+
+	strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&t, &tm));
+	buf_puts(b, text);
+}
+
+static void
+say_json(struct rig *g, struct buf *body, const char *name, int n)
+{
+	buf_printf(body,
+	    "{\"Code\": \"Success\", \"AccessKeyId\": \"%s%d\", "
+	    "\"SecretAccessKey\": \"HUSH\", \"Token\": \"TOKEN\", "
+	    "\"Expiration\": \"",
+	    name, n);
+	put_time(body, g->life_s);
+	buf_puts(body, "\"}");
+}
+
+static void
+keep(char *to, size_t size, const struct fake_ask *a, const char *name)
+{
+	char *value = fake_header(a, name);
+
+	(void)snprintf(to, size, "%s", value != NULL ? value : "");
+	free(value);
+}
+
+static int
+say_sts(struct rig *g, const struct fake_ask *a, struct buf *body)
+{
+	bool web = strstr(a->body, "WebIdentity&") != NULL;
+	const char *what = web ? "AssumeRoleWithWebIdentity" : "AssumeRole";
+
+	(void)snprintf(g->form, sizeof g->form, "%s", a->body);
+	keep(g->session, sizeof g->session, a, "x-amz-security-token");
+	buf_printf(body,
+	    "<%sResponse xmlns=\"https://sts.amazonaws.com/doc/2011-06-15/\">"
+	    "<%sResult><Credentials><AccessKeyId>%s%d</AccessKeyId>"
+	    "<SecretAccessKey>HUSH</SecretAccessKey>"
+	    "<SessionToken>TOKEN</SessionToken><Expiration>",
+	    what, what, web ? "WEB" : "ROLE", g->sts);
+	put_time(body, g->life_s);
+	buf_printf(body, "</Expiration></Credentials></%sResult></%sResponse>",
+	    what, what);
+	return 200;
+}
+
+static int
+say_instance(struct rig *g, const struct fake_ask *a, struct buf *body)
+{
+	static const char roles[] =
+	    "/latest/meta-data/iam/security-credentials/";
+	char *token = fake_header(a, "x-aws-ec2-metadata-token");
+	bool allowed = token != NULL ? strcmp(token, "a-token") == 0
+				     : g->token_status != 200;
+
+	free(token);
+	g->metadata++;
+	if (!allowed)
+		return 401;
+	if (strcmp(a->path, roles) == 0) {
+		buf_puts(body, "a role");
+		return g->no_role ? 404 : 200;
+	}
+	if (strcmp(a->path + strlen(roles), "a%20role") != 0)
+		return 404;
+	say_json(g, body, "IMDS", g->metadata);
+	return 200;
+}
+
+static int
+on_ask(void *arg, const struct fake_ask *a, struct buf *head, struct buf *body)
+{
+	struct rig *g = arg;
+	bool sts = strcmp(a->method, "POST") == 0;
+	bool token = strcmp(a->path, "/latest/api/token") == 0;
+
+	g->sts += sts;
+	g->tokens += token;
+	g->container += strncmp(a->path, "/creds", 6) == 0;
+	keep(g->auth, sizeof g->auth, a, "Authorization");
+	if (g->silent)
+		return -1;
+	if (g->bad > 0) {
+		g->bad--;
+		buf_puts(head, g->bad_head != NULL ? g->bad_head : "");
+		buf_puts(body, g->bad_body != NULL ? g->bad_body : "");
+		return g->bad_status;
+	}
+	if (sts)
+		return say_sts(g, a, body);
+	if (token) {
+		buf_puts(body, "a-token");
+		return strcmp(a->method, "PUT") == 0 ? g->token_status : 405;
+	}
+	if (strncmp(a->path, "/creds", 6) != 0)
+		return say_instance(g, a, body);
+	say_json(g, body, "TASK", g->container);
+	return 200;
+}
+
+static void
+on_guard(void *arg)
+{
+	struct rig *g = arg;
+
+	g->late = true;
+}
+
+static void
+bail(const char *why)
+{
+	printf("Bail out! %s\n", why);
+	exit(1);
+}
+
+void
+rig_open(struct rig *g)
+{
+	struct err e = ERR_INIT;
+	char *folder;
+
+	memset(g, 0, sizeof *g);
+	g->life_s = 3600;
+	g->token_status = 200;
+	if (mkdtemp(home) == NULL)
+		bail("no folder");
+	folder = xasprintf("%s/.aws", home);
+	if (mkdir(folder, 0700) == -1)
+		bail("no folder");
+	free(folder);
+	if (loop_open(&g->loop, LOOP_REAL, &e) == -1 ||
+	    http_open(&g->http, g->loop, NULL, &e) == -1)
+		bail(e.text);
+	g->fake = fake_new(g->loop, on_ask, g);
+	g->guard = loop_timer_new(g->loop, on_guard, g);
+}
+
+static void
+chain_close(struct rig *g)
+{
+	size_t i;
+
+	aws_cred_free(g->cred);
+	g->cred = NULL;
+	aws_config_free(g->config);
+	g->config = NULL;
+	for (i = 0; vars[i] != NULL; i++) {
+		free(vars[i]);
+		vars[i] = NULL;
+	}
+}
+
+void
+rig_close(struct rig *g)
+{
+	char *command = xasprintf("rm -rf %s", home);
+
+	chain_close(g);
+	fake_free(g->fake);
+	loop_timer_free(g->guard);
+	http_close(g->http);
+	loop_close(g->loop);
+	if (system(command) != 0)
+		printf("# %s stays\n", home);
+	free(command);
+}
+
+void
+rig_put(struct rig *g, const char *name, const char *text)
+{
+	char *path = xasprintf("%s/%s", home, name), *all = filled(g, text);
+	FILE *f = fopen(path, "w");
+
+	if (f == NULL || fputs(all, f) < 0 || fclose(f) != 0)
+		bail("cannot write a file");
+	if (strstr(name, ".sh") != NULL && chmod(path, 0700) == -1)
+		bail("chmod");
+	free(path);
+	free(all);
+}
+
+void
+rig_files(struct rig *g, const char *config, const char *credentials)
+{
+	rig_put(g, ".aws/config", config);
+	rig_put(g, ".aws/credentials", credentials);
+}
+
+void
+rig_env(struct rig *g, const char *profile, ...)
+{
+	struct err e = ERR_INIT;
+	const char *s;
+	size_t n = 0;
+	va_list ap;
+
+	chain_close(g);
+	va_start(ap, profile);
+	while ((s = va_arg(ap, const char *)) != NULL)
+		vars[n++] = filled(g, s);
+	va_end(ap);
+	if (aws_config_open(&g->config, look, profile, NULL, &e) == -1)
+		bail(e.text);
+	g->cred = aws_cred_new(g->loop, g->http, g->config);
+	g->sts = g->container = g->tokens = g->metadata = 0;
+	g->bad = 0;
+	g->bad_head = g->bad_body = NULL;
+	g->life_s = 3600;
+	g->form[0] = g->auth[0] = g->session[0] = '\0';
+}
+
+static void
+copy(char *to, size_t size, const char *from)
+{
+	(void)snprintf(to, size, "%s", from != NULL ? from : "");
+}
+
+void
+on_told(void *arg, const struct aws_keys *keys, const struct err *e)
+{
+	struct told *t = arg;
+
+	t->calls++;
+	t->good = keys != NULL;
+	copy(t->why, sizeof t->why, e->text);
+	if (keys == NULL)
+		return;
+	copy(t->id, sizeof t->id, keys->id);
+	copy(t->secret, sizeof t->secret, keys->secret);
+	copy(t->token, sizeof t->token, keys->token);
+}
+
+struct until {
+	struct rig *rig;
+	const int *counter;
+	int n;
+};
+
+static void
+on_turn(void *arg)
+{
+	struct until *u = arg;
+
+	if (*u->counter >= u->n || u->rig->late)
+		loop_stop(u->rig->loop);
+}
+
+void
+rig_until(struct rig *g, const int *counter, int n)
+{
+	struct until u = { g, counter, n };
+
+	g->late = false;
+	loop_timer_set(g->guard, 30 * 1000);
+	loop_run(g->loop, on_turn, &u);
+	loop_timer_stop(g->guard);
+	if (g->late)
+		printf("# nothing came for 30 s\n");
+}
+
+struct told
+rig_get(struct rig *g)
+{
+	struct told t = { 0 };
+
+	aws_cred_get(g->cred, on_told, &t);
+	rig_until(g, &t.calls, 1);
+	aws_cred_forget(g->cred, &t);
+	return t;
+}

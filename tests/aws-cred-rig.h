@@ -1,0 +1,91 @@
+/*
+ * What the tests of the credential chain share: an environment and files of
+ * their own, and one server that plays STS, a container and an instance.
+ */
+
+#ifndef TESTS_AWS_CRED_RIG_H
+#define TESTS_AWS_CRED_RIG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "tests/tap.h"
+#include "trials/aws-cred.h"
+
+struct rig {
+	struct loop *loop;
+	struct http *http;
+	struct aws_config *config;
+	struct aws_cred *cred;
+	struct fake *fake;
+	struct loop_timer *guard;
+	bool late;
+
+	/* How the server behaves. */
+	int life_s; /* of the keys it hands out (3600) */
+	int bad; /* so many answers are errors first */
+	int bad_status; /* with this status */
+	const char *bad_body;
+	const char *bad_head;
+	int token_status; /* of the instance's service (200) */
+	bool no_role;
+	bool silent;
+
+	/* What it heard. */
+	int sts, container, tokens, metadata;
+	char form[4096]; /* the last one */
+	char auth[1024]; /* the last Authorization */
+	char session[256]; /* the last x-amz-security-token */
+};
+
+/* What one who asked for keys was told. */
+struct told {
+	int calls;
+	bool good;
+	char id[64], secret[64], token[64];
+	char why[512];
+};
+
+void rig_open(struct rig *);
+void rig_close(struct rig *);
+/*
+ * A chain with these variables (names and values, NULL ends them), profile
+ * NULL = none is named.  "PORT" in a value is the server's.
+ */
+void rig_env(struct rig *, const char *profile, ...);
+/* ~/.aws/config and credentials, also with PORT in them. */
+void rig_files(struct rig *, const char *config, const char *credentials);
+/* A file in the home; its path is in the test's environment as $HOME/name. */
+void rig_put(struct rig *, const char *name, const char *text);
+/* Ask, and wait for the answer. */
+struct told rig_get(struct rig *);
+void on_told(void *told, const struct aws_keys *, const struct err *);
+/* Run until *flag is at least n. */
+void rig_until(struct rig *, const int *counter, int n);
+
+/* rig_get has the keys of this id from this source. */
+__attribute__((unused)) static void
+is_found(struct rig *g, const char *id, const char *source, const char *what)
+{
+	struct told t = rig_get(g);
+	bool good = t.calls == 1 && t.good && strcmp(t.id, id) == 0 &&
+		    strcmp(aws_cred_source(g->cred), source) == 0;
+
+	if (!ok(good, "%s", what))
+		printf("# %d calls, \"%s\" of \"%s\", %s\n", t.calls, t.id,
+		    aws_cred_source(g->cred), t.why);
+}
+
+/* rig_get has none, and says this (a part of it) without a secret. */
+__attribute__((unused)) static void
+is_refused(struct rig *g, const char *part, const char *what)
+{
+	struct told t = rig_get(g);
+	bool good = t.calls == 1 && !t.good && strstr(t.why, part) != NULL &&
+		    strstr(t.why, "HUSH") == NULL;
+
+	if (!ok(good, "%s", what))
+		printf("# %d calls, \"%s\", %s\n", t.calls, t.id, t.why);
+}
+
+#endif /* TESTS_AWS_CRED_RIG_H */

@@ -1,0 +1,31 @@
+/* An HTTP server on the loop of the test itself, for small scripted answers. */
+
+#ifndef TESTS_HTTP_FAKE_H
+#define TESTS_HTTP_FAKE_H
+
+#include <stddef.h>
+
+struct buf;
+struct fake;
+struct loop;
+
+struct fake_ask {
+	const char *method, *path; /* path: with its query */
+	const char *head; /* all header lines */
+	const char *body;
+	size_t len;
+};
+/* The value of a header, a new text; NULL when it did not come. */
+char *fake_header(const struct fake_ask *, const char *name);
+
+/*
+ * Append header lines ("Name: value\r\n") and body; the status is returned: 0
+ * closes the connection without an answer, -1 never answers.
+ */
+typedef int
+fake_cb(void *arg, const struct fake_ask *, struct buf *head, struct buf *body);
+struct fake *fake_new(struct loop *, fake_cb *, void *arg);
+int fake_port(const struct fake *);
+void fake_free(struct fake *);
+
+#endif /* TESTS_HTTP_FAKE_H */

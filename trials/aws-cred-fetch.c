@@ -1,0 +1,221 @@
+/*
+ * One search for keys: from place to place until one has them, then from role
+ * to role.  Knows the order; the places know how.
+ */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/child.h"
+#include "src/base/http.h"
+#include "src/base/loop.h"
+#include "trials/aws-config.h"
+#include "trials/aws-cred-parts.h"
+
+static enum cred_try (*const places[PLACES])(struct cred_fetch *) = {
+	[PLACE_ENV] = cred_env,
+	[PLACE_ROLE] = cred_role,
+	[PLACE_WEB] = cred_web,
+	[PLACE_SSO] = cred_sso,
+	[PLACE_SHARED] = cred_shared,
+	[PLACE_LOGIN] = cred_login,
+	[PLACE_PROCESS] = cred_process,
+	[PLACE_CONFIG] = cred_config_keys,
+	[PLACE_CONTAINER] = cred_container,
+	[PLACE_IMDS] = cred_imds,
+};
+
+void
+cred_looked(struct cred_fetch *f, const char *fmt, ...)
+{
+	char text[512];
+	va_list ap;
+
+	va_start(ap, fmt);
+	(void)vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	buf_printf(&f->looked, "%s%s", f->looked.len > 0 ? "; " : "", text);
+}
+
+void
+cred_source(struct cred_fetch *f, const char *fmt, ...)
+{
+	char text[256];
+	va_list ap;
+
+	va_start(ap, fmt);
+	(void)vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	free(f->source);
+	f->source = xstrdup(text);
+}
+
+int64_t
+cred_now_s(const struct cred_fetch *f)
+{
+	return loop_wall_us(f->loop) / 1000000 + f->offset_s;
+}
+
+static void
+on_timer(void *arg)
+{
+	struct cred_fetch *f = arg;
+
+	f->on_timer(f);
+}
+
+void
+cred_later(struct cred_fetch *f, int64_t ms, void (*cb)(struct cred_fetch *))
+{
+	f->on_timer = cb;
+	loop_timer_set(f->timer, ms);
+}
+
+/* A key ends up in a header: no blank, no control, no line's end. */
+static bool
+is_clean(const char *s)
+{
+	for (; s != NULL && *s != '\0'; s++)
+		if (*s < '!' || *s > '~')
+			return false;
+	return true;
+}
+
+static void
+end(struct cred_fetch *f, bool good)
+{
+	f->done(f->arg, good);
+}
+
+/* Keys are there: those asked for, or those for the next role. */
+static void
+found(struct cred_fetch *f)
+{
+	const struct aws_keys *k = &f->found.keys;
+	enum cred_try t;
+	char *role;
+
+	if (!is_clean(k->id) || !is_clean(k->secret) || !is_clean(k->token)) {
+		err_set(&f->err, ERR_USAGE,
+		    "AWS credentials (%s): characters that no key has",
+		    f->source);
+		end(f, false);
+		return;
+	}
+	if (f->n_roles == 0) {
+		end(f, true);
+		return;
+	}
+	role = f->roles[--f->n_roles];
+	f->roles[f->n_roles] = NULL;
+	t = cred_assume(f, role);
+	free(role);
+	if (t != TRY_WAIT)
+		end(f, false);
+}
+
+static void
+nothing(struct cred_fetch *f)
+{
+	if (f->n_roles > 0)
+		err_set(&f->err, ERR_USAGE,
+		    "no AWS credentials to assume the role of profile \"%s\" "
+		    "with: %s",
+		    f->roles[f->n_roles - 1], buf_str(&f->looked));
+	else
+		err_set(&f->err, ERR_USAGE, "no AWS credentials: %s",
+		    buf_str(&f->looked));
+	end(f, false);
+}
+
+static void
+walk(struct cred_fetch *f)
+{
+	enum cred_try t = TRY_ABSENT;
+	enum cred_place at;
+
+	while (t == TRY_ABSENT && f->at < PLACES) {
+		at = f->at++;
+		if ((f->places & (1u << at)) != 0)
+			t = places[at](f);
+	}
+	if (t == TRY_ABSENT)
+		nothing(f);
+	else if (t != TRY_WAIT)
+		cred_resume(f, t);
+}
+
+void
+cred_resume(struct cred_fetch *f, enum cred_try t)
+{
+	switch (t) {
+	case TRY_ABSENT:
+		walk(f);
+		break;
+	case TRY_FOUND:
+		found(f);
+		break;
+	case TRY_FAILED:
+		end(f, false);
+		break;
+	case TRY_WAIT:
+		break;
+	}
+}
+
+/* The files may have changed since the last search. */
+static void
+begin(struct cred_fetch *f)
+{
+	if (aws_config_again(&f->config, f->base, &f->err) < 0) {
+		end(f, false);
+		return;
+	}
+	f->use_env = !aws_config_profile_named(f->config);
+	f->places = (1u << PLACES) - 1;
+	if (!f->use_env)
+		f->places &= ~(1u << PLACE_ENV);
+	f->profile = xstrdup(aws_config_profile(f->config));
+	walk(f);
+}
+
+struct cred_fetch *
+cred_fetch_new(struct loop *loop, struct http *http,
+    const struct aws_config *config, int64_t offset_s,
+    void (*done)(void *, bool), void *arg)
+{
+	struct cred_fetch *f = xcalloc(1, sizeof *f);
+
+	f->loop = loop;
+	f->http = http;
+	f->base = config;
+	f->offset_s = offset_s;
+	f->done = done;
+	f->arg = arg;
+	f->timer = loop_timer_new(loop, on_timer, f);
+	cred_later(f, 0, begin);
+	return f;
+}
+
+void
+cred_fetch_free(struct cred_fetch *f)
+{
+	if (f == NULL)
+		return;
+	if (f->request != NULL)
+		http_cancel(f->request);
+	if (f->child != NULL)
+		child_kill(f->child);
+	loop_timer_free(f->timer);
+	aws_config_free(f->config);
+	while (f->n_roles > 0)
+		free(f->roles[--f->n_roles]);
+	cred_found_fini(&f->found);
+	cred_sts_fini(&f->sts);
+	cred_url_fini(&f->url);
+	free(f->source);
+	free(f->profile);
+	buf_free(&f->looked);
+	free(f);
+}

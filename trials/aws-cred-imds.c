@@ -1,0 +1,230 @@
+/*
+ * The metadata service of an EC2 instance (IMDSv2, and the first version where
+ * there is no token to be had): the keys of the instance's role.
+ */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "src/base/http.h"
+#include "src/base/json.h"
+#include "trials/aws-config.h"
+#include "trials/aws-cred-parts.h"
+
+enum {
+	/* Static stability: the instance may hand out keys that are over when
+	 * the service behind it is away; they are still taken. */
+	STABLE_S = 20 * 60
+};
+
+static const char roles_path[] = "latest/meta-data/iam/security-credentials/";
+
+static void on_roles(void *, const struct http_answer *);
+static void on_keys(void *, const struct http_answer *);
+
+static enum cred_try
+absent(struct cred_fetch *f, const char *why)
+{
+	cred_looked(f, "no instance metadata: %s", why);
+	return TRY_ABSENT;
+}
+
+static enum cred_try
+absent_status(struct cred_fetch *f, const struct http_answer *a)
+{
+	char why[64];
+
+	if (a->status == 0)
+		return absent(f, a->error);
+	if (a->status == 200)
+		return absent(f, "an empty answer");
+	(void)snprintf(why, sizeof why, "status %d", a->status);
+	return absent(f, why);
+}
+
+/* A whole number of at least 1, as botocore's settings have it. */
+static int
+setting(const struct cred_fetch *f, const char *variable, const char *key)
+{
+	const char *s = aws_config_set(f->config, variable, key);
+	int n = s != NULL ? atoi(s) : 1;
+
+	return n < 1 ? 1 : n > 60 ? 60 : n;
+}
+
+static void
+ask(struct cred_fetch *f, const char *method, const char *header, http_cb *cb)
+{
+	char *url = xasprintf("%s%s", f->url.base, f->url.path);
+	const char *headers[] = { header, NULL };
+	struct http_send s = { .method = method,
+		.url = url,
+		.headers = headers,
+		.connect_ms = f->url.timeout_ms,
+		.timeout_ms = f->url.timeout_ms,
+		.most = 1 << 16,
+		.plain = true,
+		.direct = true };
+
+	f->tries++;
+	f->request = http_start(f->http, &s, cb, f);
+	free(url);
+}
+
+static void
+get(struct cred_fetch *f, http_cb *cb)
+{
+	char *header =
+	    f->url.token != NULL
+		? xasprintf("x-aws-ec2-metadata-token: %s", f->url.token)
+		: NULL;
+
+	ask(f, "GET", header, cb);
+	cred_wipe(header);
+}
+
+static void
+begin(struct cred_fetch *f, char *path, http_cb *cb)
+{
+	free(f->url.path);
+	f->url.path = path;
+	f->tries = 0;
+	get(f, cb);
+}
+
+/* Whether a failed GET is worth another try; then it is on its way. */
+static bool
+tried_again(struct cred_fetch *f, const struct http_answer *a, http_cb *cb)
+{
+	if ((a->status == 200 && a->len > 0) || f->tries >= f->url.most)
+		return false;
+	get(f, cb);
+	return true;
+}
+
+static enum cred_try
+read_keys(struct cred_fetch *f, const struct http_answer *a)
+{
+	struct json_doc *doc;
+	struct err e = ERR_INIT;
+	int rc;
+
+	if (a->status != 200 || a->len == 0)
+		return absent_status(f, a);
+	if (json_parse(&doc, a->body, a->len, NULL, false, &e) < 0)
+		return absent(f, "its answer is no JSON");
+	rc = cred_found_read(
+	    &f->found, json_root(doc), "Token", "the instance metadata", &e);
+	json_free(doc);
+	if (rc < 0)
+		return absent(f, e.text);
+	if (f->found.expiry_s != 0 && f->found.expiry_s <= cred_now_s(f))
+		f->found.expiry_s = cred_now_s(f) + STABLE_S;
+	cred_source(f, "instance");
+	return TRY_FOUND;
+}
+
+static void
+on_keys(void *arg, const struct http_answer *a)
+{
+	struct cred_fetch *f = arg;
+
+	f->request = NULL;
+	if (!tried_again(f, a, on_keys))
+		cred_resume(f, read_keys(f, a));
+}
+
+static void
+on_roles(void *arg, const struct http_answer *a)
+{
+	struct cred_fetch *f = arg;
+	struct buf path = { 0 };
+
+	f->request = NULL;
+	if (tried_again(f, a, on_roles))
+		return;
+	if (a->status == 404) {
+		cred_resume(f, absent(f, "the instance has no role"));
+		return;
+	}
+	if (a->status != 200 || a->len == 0) {
+		cred_resume(f, absent_status(f, a));
+		return;
+	}
+	buf_puts(&path, roles_path);
+	http_put_encoded(&path, a->body, strcspn(a->body, "\r\n"), false);
+	begin(f, buf_take(&path), on_keys);
+}
+
+/* Without a token: as the first version of the service. */
+static enum cred_try
+without_token(struct cred_fetch *f)
+{
+	if (aws_config_flag(f->config, "AWS_EC2_METADATA_V1_DISABLED",
+		"ec2_metadata_v1_disabled")) {
+		err_set(&f->err, ERR_REMOTE,
+		    "the instance metadata service gives no token, and its "
+		    "first version is switched off");
+		return TRY_FAILED;
+	}
+	begin(f, xstrdup(roles_path), on_roles);
+	return TRY_WAIT;
+}
+
+static void
+on_token(void *arg, const struct http_answer *a)
+{
+	struct cred_fetch *f = arg;
+	size_t n = strcspn(a->body, "\r\n");
+
+	f->request = NULL;
+	if (a->status == 200 && n > 0) {
+		f->url.token = xstrndup(a->body, n);
+		begin(f, xstrdup(roles_path), on_roles);
+	} else if (a->unsent || a->status == 400) {
+		cred_resume(f, absent_status(f, a));
+	} else {
+		cred_resume(f, without_token(f));
+	}
+}
+
+static const char *
+service_url(const struct cred_fetch *f)
+{
+	const char *named =
+	    aws_config_set(f->config, "AWS_EC2_METADATA_SERVICE_ENDPOINT",
+		"ec2_metadata_service_endpoint");
+	const char *mode =
+	    aws_config_set(f->config, "AWS_EC2_METADATA_SERVICE_ENDPOINT_MODE",
+		"ec2_metadata_service_endpoint_mode");
+
+	if (named != NULL)
+		return named;
+	return mode != NULL && strcasecmp(mode, "ipv6") == 0
+		   ? "http://[fd00:ec2::254]/"
+		   : "http://169.254.169.254/";
+}
+
+enum cred_try
+cred_imds(struct cred_fetch *f)
+{
+	const char *off =
+	    aws_config_env(f->config, "AWS_EC2_METADATA_DISABLED");
+	const char *url = service_url(f);
+
+	if (off != NULL && strcasecmp(off, "true") == 0)
+		return absent(f, "AWS_EC2_METADATA_DISABLED is set");
+	cred_url_fini(&f->url);
+	f->url.base =
+	    xasprintf("%s%s", url, url[strlen(url) - 1] == '/' ? "" : "/");
+	f->url.path = xstrdup("latest/api/token");
+	f->url.timeout_ms = 1000 * setting(f, "AWS_METADATA_SERVICE_TIMEOUT",
+				       "metadata_service_timeout");
+	f->url.most = setting(f, "AWS_METADATA_SERVICE_NUM_ATTEMPTS",
+	    "metadata_service_num_attempts");
+	f->tries = 0;
+	ask(f, "PUT", "x-aws-ec2-metadata-token-ttl-seconds: 21600", on_token);
+	return TRY_WAIT;
+}

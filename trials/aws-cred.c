@@ -1,0 +1,269 @@
+/*
+ * Keys for whoever asks: those at hand, or those that a search finds; when to
+ * search again.  Knows nothing of where keys come from.
+ */
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/queue.h>
+
+#include "src/base/loop.h"
+#include "trials/aws-config.h"
+#include "trials/aws-cred-parts.h"
+#include "trials/aws-cred.h"
+
+enum {
+	RENEW_S = 15 * 60, /* before they expire new ones are asked for */
+	WAIT_S = 10 * 60, /* and here one waits for them */
+	/* What is soon over although it is new is not asked for all the time. */
+	CALM_MS = 60 * 1000,
+	BACKOFF_MS = 1000, /* after a failure, then twice that, and so on */
+	BACKOFF_MOST_MS = 60 * 1000
+};
+
+struct waiter {
+	STAILQ_ENTRY(waiter) next;
+	aws_cred_cb *cb;
+	void *arg;
+};
+STAILQ_HEAD(waiters, waiter);
+
+struct aws_cred {
+	struct loop *loop;
+	struct http *http;
+	const struct aws_config *config;
+	int64_t offset_s;
+
+	struct cred_found found;
+	bool have;
+	bool spoiled;
+	char *source;
+
+	struct cred_fetch *fetch; /* the search under way */
+	struct loop_timer *timer; /* begins one after a failure */
+	int64_t calm_ms; /* none before this */
+	int64_t backoff_ms;
+	struct waiters waiting, telling;
+	bool busy, closed; /* freed from inside a callback: when it is over */
+};
+
+static void search(struct aws_cred *);
+
+static void
+on_timer(void *arg)
+{
+	struct aws_cred *c = arg;
+
+	if (c->fetch == NULL && !STAILQ_EMPTY(&c->waiting))
+		search(c);
+}
+
+struct aws_cred *
+aws_cred_new(
+    struct loop *loop, struct http *http, const struct aws_config *config)
+{
+	struct aws_cred *c = xcalloc(1, sizeof *c);
+
+	c->loop = loop;
+	c->http = http;
+	c->config = config;
+	c->timer = loop_timer_new(loop, on_timer, c);
+	STAILQ_INIT(&c->waiting);
+	STAILQ_INIT(&c->telling);
+	return c;
+}
+
+static void
+waiters_free(struct waiters *list)
+{
+	struct waiter *w;
+
+	while ((w = STAILQ_FIRST(list)) != NULL) {
+		STAILQ_REMOVE_HEAD(list, next);
+		free(w);
+	}
+}
+
+void
+aws_cred_free(struct aws_cred *c)
+{
+	if (c == NULL)
+		return;
+	cred_fetch_free(c->fetch);
+	c->fetch = NULL;
+	loop_timer_free(c->timer);
+	c->timer = NULL;
+	waiters_free(&c->waiting);
+	waiters_free(&c->telling);
+	c->closed = true;
+	if (c->busy)
+		return;
+	cred_found_fini(&c->found);
+	free(c->source);
+	free(c);
+}
+
+/* Seconds until the keys at hand are over; a year when they never are. */
+static int64_t
+left_s(const struct aws_cred *c)
+{
+	if (c->found.expiry_s == 0)
+		return 365 * 86400;
+	return c->found.expiry_s - loop_wall_us(c->loop) / 1000000 -
+	       c->offset_s;
+}
+
+static bool
+is_good(const struct aws_cred *c)
+{
+	return c->have && !c->spoiled && left_s(c) > 0;
+}
+
+/* All who wait get the keys at hand, or e. */
+static void
+tell(struct aws_cred *c, const struct err *e)
+{
+	const struct err none = ERR_INIT;
+	struct waiter *w;
+
+	STAILQ_CONCAT(&c->telling, &c->waiting);
+	c->busy = true;
+	while ((w = STAILQ_FIRST(&c->telling)) != NULL) {
+		STAILQ_REMOVE_HEAD(&c->telling, next);
+		w->cb(w->arg, is_good(c) ? &c->found.keys : NULL,
+		    e != NULL ? e : &none);
+		free(w);
+	}
+	c->busy = false;
+	if (c->closed)
+		aws_cred_free(c);
+}
+
+static void
+take(struct aws_cred *c, struct cred_fetch *f)
+{
+	cred_found_fini(&c->found);
+	c->found = f->found;
+	memset(&f->found, 0, sizeof f->found);
+	free(c->source);
+	c->source = f->source;
+	f->source = NULL;
+	if (f->offset_seen)
+		c->offset_s = f->offset_s;
+	c->have = true;
+	c->spoiled = false;
+	c->backoff_ms = 0;
+	c->calm_ms =
+	    loop_now_ms(c->loop) + (left_s(c) <= RENEW_S ? CALM_MS : 0);
+}
+
+static void
+calm_down(struct aws_cred *c)
+{
+	c->backoff_ms = c->backoff_ms == 0 ? BACKOFF_MS : 2 * c->backoff_ms;
+	if (c->backoff_ms > BACKOFF_MOST_MS)
+		c->backoff_ms = BACKOFF_MOST_MS;
+	c->calm_ms = loop_now_ms(c->loop) + c->backoff_ms;
+}
+
+/* A search is over.  What was found may be over already, too. */
+static void
+on_done(void *arg, bool good)
+{
+	struct aws_cred *c = arg;
+	struct cred_fetch *f = c->fetch;
+	struct err e = f->err;
+
+	c->fetch = NULL;
+	if (good)
+		take(c, f);
+	if (good && left_s(c) <= 0) {
+		err_set(&e, ERR_REMOTE, "the AWS credentials (%s) have expired",
+		    c->source);
+		good = false;
+	}
+	if (!good)
+		calm_down(c);
+	cred_fetch_free(f);
+	tell(c, &e);
+}
+
+static void
+search(struct aws_cred *c)
+{
+	int64_t wait_ms = c->calm_ms - loop_now_ms(c->loop);
+
+	if (c->fetch != NULL)
+		return;
+	if (wait_ms > 0)
+		loop_timer_set(c->timer, wait_ms);
+	else
+		c->fetch = cred_fetch_new(
+		    c->loop, c->http, c->config, c->offset_s, on_done, c);
+}
+
+void
+aws_cred_get(struct aws_cred *c, aws_cred_cb *cb, void *arg)
+{
+	const struct err none = ERR_INIT;
+	bool calm = loop_now_ms(c->loop) < c->calm_ms;
+	struct waiter *w;
+
+	if (is_good(c) && !calm && left_s(c) <= RENEW_S)
+		search(c);
+	if (is_good(c) && (calm || left_s(c) > WAIT_S)) {
+		cb(arg, &c->found.keys, &none);
+		return;
+	}
+	w = xcalloc(1, sizeof *w);
+	w->cb = cb;
+	w->arg = arg;
+	STAILQ_INSERT_TAIL(&c->waiting, w, next);
+	search(c);
+}
+
+static void
+drop(struct waiters *list, void *arg)
+{
+	struct waiter *w, *next;
+
+	for (w = STAILQ_FIRST(list); w != NULL; w = next) {
+		next = STAILQ_NEXT(w, next);
+		if (w->arg != arg)
+			continue;
+		STAILQ_REMOVE(list, w, waiter, next);
+		free(w);
+	}
+}
+
+void
+aws_cred_forget(struct aws_cred *c, void *arg)
+{
+	drop(&c->waiting, arg);
+	drop(&c->telling, arg);
+}
+
+void
+aws_cred_spoil(struct aws_cred *c, const char *key_id)
+{
+	if (c->have && key_id != NULL && strcmp(c->found.keys.id, key_id) == 0)
+		c->spoiled = true;
+}
+
+void
+aws_cred_set_offset(struct aws_cred *c, int64_t offset_s)
+{
+	c->offset_s = offset_s;
+}
+
+const char *
+aws_cred_source(const struct aws_cred *c)
+{
+	return c->source != NULL ? c->source : "";
+}
+
+int64_t
+aws_cred_expiry_s(const struct aws_cred *c)
+{
+	return c->have ? c->found.expiry_s : 0;
+}

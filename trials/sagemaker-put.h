@@ -1,0 +1,53 @@
+/*
+ * Inside the making of requests: JSON being written.  A comma is put where the
+ * text so far asks for one.
+ */
+
+#ifndef SAGEMAKER_PUT_H
+#define SAGEMAKER_PUT_H
+
+#include <stdint.h>
+
+#include "src/base/json.h"
+#include "src/base/mem.h"
+#include "trials/sagemaker.h"
+
+/* Between elements: nothing after an opening bracket. */
+static inline void
+put_next(struct buf *b)
+{
+	char last = b->len > 0 ? b->data[b->len - 1] : '{';
+
+	if (last != '{' && last != '[')
+		buf_putc(b, ',');
+}
+
+static inline void
+put_key(struct buf *b, const char *key)
+{
+	put_next(b);
+	json_put_string(b, key);
+	buf_putc(b, ':');
+}
+
+static inline void
+put_text(struct buf *b, const char *key, const char *text)
+{
+	put_key(b, key);
+	json_put_string(b, text);
+}
+
+static inline void
+put_number(struct buf *b, const char *key, int64_t n)
+{
+	put_key(b, key);
+	buf_printf(b, "%lld", (long long)n);
+}
+
+/* sagemaker-words.c: what is text in the request, within AWS's limits. */
+int
+sm_put_hyperparameters(struct buf *, const struct sm_request *, struct err *);
+int sm_put_environment(struct buf *, const struct sm_request *, struct err *);
+void sm_put_metrics(struct buf *, const struct sm_request *);
+
+#endif /* SAGEMAKER_PUT_H */

@@ -1,0 +1,445 @@
+#!/bin/sh
+# hpotune's entry script: process 1 of a training job, in any image that has a
+# POSIX shell.  Starts the trial (alone, by torchrun or by mpirun), hands
+# SIGTERM on to it, lets only rank 0 report, and ends with the trial's status.
+# What it is told comes in the variables HPT_SPEC_0, HPT_SPEC_1, ...: pieces of
+# one shell text that sets variables and the trial's arguments.
+
+set -u
+HPT_BASE=${SAGEMAKER_BASE_DIR:-/opt/ml}
+HPT_BASE=${HPT_BASE%/}
+work=/tmp/hpotune
+[ "$HPT_BASE" = /opt/ml ] || work=$HPT_BASE/hpotune
+
+# SIGTERM counts from here on: without a handler process 1 would not see it.
+terms=0
+child=
+watchdog=
+grace=100
+on_term() {
+	terms=$((terms + 1))
+	[ -n "$child" ] || return 0
+	kill -TERM "$child" 2>/dev/null
+	[ -z "$watchdog" ] || return 0
+	watch_grace &
+	watchdog=$!
+}
+trap on_term TERM
+trap : INT HUP
+
+# After the grace everything of the trial goes.
+watch_grace() {
+	trap 'kill "$nap" 2>/dev/null; exit 0' TERM
+	sleep "$grace" &
+	nap=$!
+	wait "$nap"
+	kill -KILL -- "-$child" 2>/dev/null
+	kill -KILL "$child" 2>/dev/null
+}
+
+# SageMaker shows the first 1024 characters of this file.
+fail() { # status text
+	mkdir -p "$HPT_BASE/output" 2>/dev/null
+	# A text of the trial's own says more.
+	[ -s "$HPT_BASE/output/failure" ] ||
+	    printf '%s\n' "$2" >"$HPT_BASE/output/failure" 2>/dev/null
+	printf 'hpotune-run: %s\n' "$2" >&2
+	exit "$1"
+}
+
+# ---- what to run -----------------------------------------------------------
+
+HPT_LAUNCHER=none HPT_PROCESSES=1 HPT_GRACE=100
+HPT_CODE='' HPT_CODE_AS='' HPT_CWD='' HPT_MPI_OPTIONS=''
+spec=
+n=0
+while eval "[ -n \"\${HPT_SPEC_$n-}\" ]"; do
+	eval "spec=\$spec\$HPT_SPEC_$n"
+	unset "HPT_SPEC_$n"
+	n=$((n + 1))
+done
+[ -n "$spec" ] || fail 126 'the job has no HPT_SPEC_0: it was not made by hpotune'
+set --
+eval "$spec"
+unset spec
+[ $# -gt 0 ] || fail 126 'the job names no command'
+[ "$HPT_GRACE" -gt 100 ] || grace=$HPT_GRACE
+
+# Paths in arguments move with the tree.
+if [ "$HPT_BASE" != /opt/ml ]; then
+	n=$#
+	while [ "$n" -gt 0 ]; do
+		arg=$1
+		shift
+		moved=
+		while :; do
+			case $arg in
+			*/opt/ml/*)
+				moved=$moved${arg%%/opt/ml/*}$HPT_BASE/
+				arg=${arg#*/opt/ml/}
+				;;
+			*) break ;;
+			esac
+		done
+		set -- "$@" "$moved$arg"
+		n=$((n - 1))
+	done
+fi
+
+# ---- who we are ------------------------------------------------------------
+
+# The file without white space: no name in it has any.
+squeeze() { # file
+	squeezed=
+	[ -r "$1" ] || return 0
+	while read -r squeeze_line || [ -n "$squeeze_line" ]; do
+		set -f
+		for squeeze_word in $squeeze_line; do
+			squeezed=$squeezed$squeeze_word
+		done
+		set +f
+	done <"$1"
+}
+
+# The text that is the member of a squeezed object, or nothing.
+member() { # name
+	case $squeezed in
+	*"\"$1\":\""*)
+		found=${squeezed#*"\"$1\":\""}
+		found=${found%%\"*}
+		;;
+	*) found= ;;
+	esac
+}
+
+config=$HPT_BASE/input/config
+squeeze "$config/resourceconfig.json"
+SM_RESOURCE_CONFIG=$squeezed
+member current_host
+SM_CURRENT_HOST=${found:-algo-1}
+member network_interface_name
+SM_NETWORK_INTERFACE_NAME=${found:-eth0}
+member current_instance_type
+SM_CURRENT_INSTANCE_TYPE=$found
+member current_group_name
+SM_CURRENT_INSTANCE_GROUP=$found
+
+# The list of all hosts stands beside the groups, which have lists, too.
+case $squeezed in
+*\"instance_groups\":*)
+	groups=${squeezed#*\"instance_groups\":}
+	squeezed=${squeezed%%\"instance_groups\":*}${groups#*\}\]}
+	;;
+esac
+case $squeezed in
+*\"hosts\":\[*)
+	hosts=${squeezed#*\"hosts\":\[}
+	hosts=${hosts%%\]*}
+	;;
+*) hosts="\"$SM_CURRENT_HOST\"" ;;
+esac
+SM_HOSTS="[$hosts]"
+host_names=
+host_count=0
+host_rank=0
+while [ -n "$hosts" ]; do
+	host=${hosts%%,*}
+	case $hosts in
+	*,*) hosts=${hosts#*,} ;;
+	*) hosts= ;;
+	esac
+	host=${host#\"}
+	host=${host%\"}
+	[ "$host" != "$SM_CURRENT_HOST" ] || host_rank=$host_count
+	host_names="$host_names $host"
+	host_count=$((host_count + 1))
+done
+first_host=${host_names# }
+first_host=${first_host%% *}
+
+gpus=0
+if command -v nvidia-smi >/dev/null 2>&1; then
+	for word in $(nvidia-smi -L 2>/dev/null); do
+		[ "$word" != GPU ] || gpus=$((gpus + 1))
+	done
+fi
+cpus=$(getconf _NPROCESSORS_ONLN 2>/dev/null || nproc 2>/dev/null || echo 1)
+[ "$HPT_PROCESSES" -gt 0 ] || HPT_PROCESSES=$gpus
+[ "$HPT_PROCESSES" -gt 0 ] || HPT_PROCESSES=1
+
+# ---- what the trial finds --------------------------------------------------
+
+mkdir -p "$HPT_BASE/checkpoints" "$HPT_BASE/model" "$HPT_BASE/output/data" \
+    "$HPT_BASE/code" "$work" || fail 126 "cannot make folders in $HPT_BASE"
+
+HPOTUNE_CHECKPOINT_DIR=$HPT_BASE/checkpoints
+HPOTUNE_OUTPUT_DIR=$HPT_BASE/output/data
+HPOTUNE_METRICS=$work/metrics.jsonl
+HPOTUNE_PARAMS=$work/params.json
+SM_MODEL_DIR=$HPT_BASE/model
+SM_OUTPUT_DIR=$HPT_BASE/output
+SM_OUTPUT_DATA_DIR=$HPT_BASE/output/data
+SM_INPUT_DIR=$HPT_BASE/input
+SM_INPUT_CONFIG_DIR=$config
+SM_HOST_COUNT=$host_count
+SM_CURRENT_HOST_RANK=$host_rank
+SM_MASTER_ADDR=$first_host
+SM_MASTER_PORT=7777
+SM_NUM_GPUS=$gpus
+SM_NUM_CPUS=$cpus
+SM_LOG_LEVEL=20
+export HPOTUNE_CHECKPOINT_DIR HPOTUNE_OUTPUT_DIR HPOTUNE_METRICS \
+    HPOTUNE_PARAMS SM_MODEL_DIR SM_OUTPUT_DIR SM_OUTPUT_DATA_DIR \
+    SM_INPUT_DIR SM_INPUT_CONFIG_DIR SM_HOSTS SM_HOST_COUNT SM_CURRENT_HOST \
+    SM_CURRENT_HOST_RANK SM_CURRENT_INSTANCE_TYPE SM_CURRENT_INSTANCE_GROUP \
+    SM_NETWORK_INTERFACE_NAME SM_RESOURCE_CONFIG SM_MASTER_ADDR \
+    SM_MASTER_PORT SM_NUM_GPUS SM_NUM_CPUS SM_LOG_LEVEL
+: "${MASTER_ADDR:=$first_host}" "${MASTER_PORT:=7777}" "${PYTHONUNBUFFERED=1}"
+export MASTER_ADDR MASTER_PORT PYTHONUNBUFFERED
+if [ "$host_count" -gt 1 ]; then
+	: "${NCCL_SOCKET_IFNAME:=$SM_NETWORK_INTERFACE_NAME}"
+	export NCCL_SOCKET_IFNAME
+fi
+[ -n "${SM_HPS-}" ] || SM_HPS='{}'
+printf '%s\n' "$SM_HPS" >"$HPOTUNE_PARAMS"
+: >"$HPOTUNE_METRICS"
+
+archive=$HPT_BASE/input/data/hpotune/code.tar.gz
+if [ -n "$HPT_CODE" ]; then
+	[ -f "$archive" ] || fail 126 "the code is not there: $archive"
+	command -v tar >/dev/null 2>&1 ||
+	    fail 126 'the image has no tar, which unpacks the code folder'
+	tar -xzof "$archive" -C "$HPT_BASE/code" || fail 126 \
+	    'tar could not unpack the code folder (has the image gzip?)'
+fi
+# The command was written for a folder above the code: let its paths hold.
+if [ -n "$HPT_CODE_AS" ] && [ ! -e "$HPT_BASE/code/$HPT_CODE_AS" ]; then
+	up=
+	case $HPT_CODE_AS in
+	*/*)
+		mkdir -p "$HPT_BASE/code/${HPT_CODE_AS%/*}"
+		rest=${HPT_CODE_AS%/*}
+		while [ -n "$rest" ]; do
+			up=../$up
+			case $rest in
+			*/*) rest=${rest%/*} ;;
+			*) rest= ;;
+			esac
+		done
+		;;
+	esac
+	ln -s "${up:-.}" "$HPT_BASE/code/$HPT_CODE_AS"
+fi
+cd "$HPT_BASE/code/$HPT_CWD" ||
+    fail 126 "the working folder is not in the code: $HPT_CWD"
+
+# ---- ranks -----------------------------------------------------------------
+
+# Started once for each rank.  Rank 0 is the trial as it is; every line of
+# another one says so in front, which makes no report of it, and what it
+# writes to the metrics file nobody reads.
+cat >"$work/rank.sh" <<'END'
+work=${0%/*}
+[ -n "${HPOTUNE_METRICS-}" ] || . "$work/env.sh"
+rank=${HPT_RANK:-${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-${RANK:-0}}}}
+[ "$rank" != 0 ] || exec "$@"
+HPOTUNE_METRICS=$work/metrics-$rank.jsonl
+export HPOTUNE_METRICS
+mute() {
+	trap '' TERM INT HUP
+	while IFS= read -r line || [ -n "$line" ]; do
+		case $line in
+		'hpotune: '*) line=${line#hpotune: } ;;
+		esac
+		printf 'hpotune-rank-%s: %s\n' "$rank" "$line"
+	done
+}
+fifo=$work/rank-$rank.fifo
+rm -f "$fifo"
+mkfifo "$fifo" || exec "$@" >/dev/null 2>&1
+(mute <"$fifo" &)
+exec "$@" >"$fifo" 2>&1
+END
+# For ranks that are started over the network, without our environment.
+export -p >"$work/env.sh"
+
+need() { # program what-for
+	command -v "$1" >/dev/null 2>&1 || fail 127 "the image has no $1$2"
+}
+
+start_torchrun() { # command ...
+	need torchrun ', which the launcher torchrun needs'
+	if [ "$host_count" -gt 1 ]; then
+		set -- "--node_rank=$host_rank" "--master_addr=$first_host" \
+		    --master_port=7777 --no_python sh "$work/rank.sh" "$@"
+	else
+		set -- --no_python sh "$work/rank.sh" "$@"
+	fi
+	exec $session torchrun "--nnodes=$host_count" \
+	    "--nproc_per_node=$HPT_PROCESSES" "$@"
+}
+
+# mpirun starts the ranks of other hosts over ssh: wait until they listen.
+wait_for_hosts() {
+	tries=0
+	for host in $host_names; do
+		[ "$host" != "$first_host" ] || continue
+		until ssh -o BatchMode=yes -o ConnectTimeout=5 \
+		    -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null \
+		    "$host" true 2>/dev/null; do
+			tries=$((tries + 1))
+			[ "$tries" -lt 300 ] ||
+			    fail 126 "no ssh to $host: mpirun needs it"
+			sleep 1
+		done
+	done
+}
+
+start_mpirun() { # command ...
+	need mpirun ', which the launcher mpirun needs'
+	total=$((host_count * HPT_PROCESSES))
+	where=
+	for host in $host_names; do
+		[ "$host_count" -gt 1 ] || host=localhost
+		where=$where${where:+,}$host:$HPT_PROCESSES
+	done
+	if [ "$host_count" -gt 1 ]; then
+		wait_for_hosts
+	fi
+	set -- sh "$work/rank.sh" "$@"
+	case $(mpirun --version 2>&1) in
+	*'Open MPI'* | *OpenRTE*) ;;
+	*)
+		# shellcheck disable=SC2086
+		exec $session mpirun -n "$total" -ppn "$HPT_PROCESSES" \
+		    -hosts "$(printf %s "$where" | sed 's/:[0-9]*//g')" \
+		    $HPT_MPI_OPTIONS "$@"
+		;;
+	esac
+	net=
+	[ "$host_count" -eq 1 ] || net="--mca btl_tcp_if_include \
+$SM_NETWORK_INTERFACE_NAME --mca oob_tcp_if_include $SM_NETWORK_INTERFACE_NAME"
+	# Its own patience with a stopped rank is a second: give it ours.
+	# shellcheck disable=SC2086
+	exec $session mpirun --allow-run-as-root -np "$total" --host "$where" \
+	    --bind-to none --map-by slot \
+	    --mca odls_base_sigkill_timeout "$grace" \
+	    --mca plm_rsh_args '-o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null' \
+	    $net $HPT_MPI_OPTIONS "$@"
+}
+
+# A host that mpirun of the first one comes to: be there while it works here.
+orted_runs() {
+	for comm in /proc/[0-9]*/comm; do
+		read -r name 2>/dev/null <"$comm" || continue
+		case $name in
+		orted | prted | hydra_pmi_proxy) return 0 ;;
+		esac
+	done
+	return 1
+}
+
+serve_mpirun() {
+	sshd=$(command -v sshd || echo /usr/sbin/sshd)
+	[ -x "$sshd" ] ||
+	    fail 127 'the image has no sshd, which mpirun needs on other hosts'
+	mkdir -p /run/sshd
+	ssh-keygen -A >/dev/null 2>&1
+	"$sshd" -D &
+	server=$!
+	trap 'kill "$server"; exit 143' TERM
+	until orted_runs; do
+		kill -0 "$server" 2>/dev/null || fail 126 'sshd does not run'
+		sleep 1
+	done
+	while orted_runs; do
+		sleep 1
+	done
+	kill "$server"
+	exit 0
+}
+
+# A session of its own, so that all of it can be killed.
+session=
+! command -v setsid >/dev/null 2>&1 || session=setsid
+
+start() { # command ...
+	trap - TERM INT HUP
+	case $HPT_LAUNCHER in
+	torchrun) start_torchrun "$@" ;;
+	mpirun)
+		[ "$host_rank" -eq 0 ] || serve_mpirun
+		start_mpirun "$@"
+		;;
+	esac
+	[ "$host_rank" -eq 0 ] || set -- sh "$work/rank.sh" "$@"
+	HPT_RANK=$host_rank
+	[ "$host_rank" -eq 0 ] || export HPT_RANK
+	exec $session "$@"
+}
+
+case $1 in
+*/*)
+	[ -e "$1" ] || fail 127 "there is no $1 in the code or the image"
+	[ -x "$1" ] || chmod +x "$1" 2>/dev/null
+	[ -x "$1" ] || fail 126 "$1 cannot be executed"
+	;;
+*) need "$1" '' ;;
+esac
+
+# ---- run -------------------------------------------------------------------
+
+# Lines of the metrics file go where the server reads: to our output.  Once
+# the file "done" is there, what is left is said, and that was it; SIGUSR1
+# only saves the wait for that.
+echo_metrics() {
+	part=
+	trap : USR1
+	trap '' TERM
+	: >"$work/reading"
+	exec 3<"$HPOTUNE_METRICS"
+	while :; do
+		last=
+		[ ! -e "$work/done" ] || last=1
+		while IFS= read -r line <&3; do
+			printf 'hpotune-json: %s\n' "$part$line"
+			part=
+		done
+		part=$part$line
+		[ -z "$last" ] || break
+		sleep 1 &
+		wait $!
+	done
+	[ -z "$part" ] || printf 'hpotune-json: %s\n' "$part"
+}
+rm -f "$work/reading" "$work/done"
+echo_metrics &
+reader=$!
+
+[ "$terms" -eq 0 ] || fail 143 'the job was stopped before the trial began'
+start "$@" &
+child=$!
+[ "$terms" -eq 0 ] || on_term
+
+# A wait that a signal cut short has another status than the trial.
+status=127
+while :; do
+	before=$terms
+	wait "$child"
+	now=$?
+	[ "$now" -eq 127 ] || status=$now
+	[ "$terms" -ne "$before" ] || break
+done
+kill -KILL -- "-$child" 2>/dev/null
+[ -z "$watchdog" ] || kill -TERM "$watchdog" 2>/dev/null
+: >"$work/done"
+[ ! -e "$work/reading" ] || kill -USR1 "$reader" 2>/dev/null
+while kill -0 "$reader" 2>/dev/null; do
+	wait "$reader"
+done
+
+[ "$status" -ne 0 ] || exit 0
+if [ "$status" -gt 128 ] && [ "$status" -le 192 ]; then
+	fail "$status" "the trial was ended by signal $((status - 128))"
+fi
+fail "$status" "the trial exited with status $status"

@@ -1,0 +1,134 @@
+/*
+ * What the entry script is told, as shell text: variables, how to start, and
+ * the command.  Every value stands in single quotes, so the shell changes
+ * none.  Refuses to know how the text travels.
+ */
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "src/base/json.h"
+#include "src/base/mem.h"
+#include "src/model/study.h"
+#include "trials/sagemaker-dist.h"
+
+enum {
+	GRACE_MAX_S = 100 /* of SageMaker's 120 */
+};
+
+static void
+quote_put(struct buf *b, const char *text)
+{
+	size_t n;
+
+	buf_putc(b, '\'');
+	for (;;) {
+		n = strcspn(text, "'");
+		buf_add(b, text, n);
+		if (text[n] == '\0')
+			break;
+		buf_puts(b, "'\\''");
+		text += n + 1;
+	}
+	buf_putc(b, '\'');
+}
+
+static void
+set_put(struct buf *b, const char *name, const char *value)
+{
+	if (value == NULL || *value == '\0')
+		return;
+	buf_printf(b, "%s=", name);
+	quote_put(b, value);
+	buf_putc(b, '\n');
+}
+
+/* Names that a shell can set, but none of the script's own. */
+static bool
+name_good(const char *word)
+{
+	size_t n = strcspn(word, "="), i;
+
+	if (n == 0 || word[n] != '=' || isdigit((unsigned char)*word) ||
+	    strncmp(word, "HPT_", 4) == 0)
+		return false;
+	for (i = 0; i < n; i++)
+		if (!isalnum((unsigned char)word[i]) && word[i] != '_')
+			return false;
+	return true;
+}
+
+static void
+env_put(struct buf *b, char *const *env)
+{
+	size_t n;
+
+	for (; env != NULL && *env != NULL; env++) {
+		if (!name_good(*env))
+			continue;
+		n = strcspn(*env, "=");
+		buf_puts(b, "export ");
+		buf_add(b, *env, n + 1);
+		quote_put(b, *env + n + 1);
+		buf_putc(b, '\n');
+	}
+}
+
+/* SM_CHANNEL_NAME of each, and SM_CHANNELS, all below the script's base. */
+static void
+channels_put(struct buf *b, const struct sm_settings *s)
+{
+	struct buf list = { 0 };
+	const char *p;
+	size_t i;
+
+	buf_putc(&list, '[');
+	for (i = 0; i < s->n_inputs; i++) {
+		buf_puts(b, "export SM_CHANNEL_");
+		for (p = s->inputs[i].channel; *p != '\0'; p++)
+			buf_putc(b, isalnum((unsigned char)*p)
+					? (char)toupper((unsigned char)*p)
+					: '_');
+		buf_puts(b, "=\"$HPT_BASE\"");
+		buf_printf(b, "/input/data/%s\n", s->inputs[i].channel);
+		if (i > 0)
+			buf_putc(&list, ',');
+		json_put_string(&list, s->inputs[i].channel);
+	}
+	buf_putc(&list, ']');
+	buf_puts(b, "export SM_CHANNELS=");
+	quote_put(b, buf_str(&list));
+	buf_putc(b, '\n');
+	buf_free(&list);
+}
+
+void
+sm_spec_put(struct buf *b, const struct sm_request *r)
+{
+	const struct sm_settings *s = r->settings;
+	const struct sm_plan *plan = r->plan;
+	int64_t grace = r->spec->settings->grace_ms / 1000;
+	size_t i;
+
+	set_put(b, "HPT_LAUNCHER", sm_dist_row(s)->word);
+	buf_printf(b, "HPT_PROCESSES=%d\n",
+	    sm_per_host(s, plan->type != NULL ? plan->type->name : NULL));
+	buf_printf(b, "HPT_GRACE=%" PRId64 "\n",
+	    grace < GRACE_MAX_S ? grace : GRACE_MAX_S);
+	set_put(b, "HPT_CODE", s->code != NULL ? "1" : NULL);
+	set_put(b, "HPT_CODE_AS", s->code_as);
+	set_put(b, "HPT_CWD", s->cwd);
+	if (s->dist != NULL)
+		set_put(b, "HPT_MPI_OPTIONS",
+		    json_string(json_get(s->dist, "custom_mpi_options")));
+	env_put(b, r->spec->settings->env);
+	env_put(b, r->spec->env);
+	channels_put(b, s);
+	buf_puts(b, "set --");
+	for (i = 0; r->spec->argv[i] != NULL; i++) {
+		buf_putc(b, ' ');
+		quote_put(b, r->spec->argv[i]);
+	}
+	buf_putc(b, '\n');
+}

@@ -1,0 +1,399 @@
+/*
+ * What a training job is told in words: hyperparameters, environment, and the
+ * patterns by which CloudWatch finds metrics in its output.  Knows AWS's
+ * limits of number and length.
+ */
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/err.h"
+#include "src/model/study.h"
+#include "trials/sagemaker-dist.h"
+#include "trials/sagemaker-put.h"
+
+enum {
+	ENTRIES_MAX = 100, /* hyperparameters, and variables */
+	KEY_MAX = 256, /* characters of a hyperparameter's name */
+	VALUE_MAX = 2500, /* and of its value */
+	VARIABLE_MAX = 512, /* bytes of a variable's value */
+	PIECES_MAX = 80, /* of the entry script's text */
+	METRICS_MAX = 40,
+	METRIC_NAME_MAX = 255,
+	REGEX_MAX = 500
+};
+
+/* ---- hyperparameters ------------------------------------------------------ */
+
+/* Characters, not bytes. */
+static size_t
+length(const char *s)
+{
+	size_t n = 0;
+
+	for (; *s != '\0'; s++)
+		n += ((unsigned char)*s & 0xc0) != 0x80;
+	return n;
+}
+
+/* AWS's pattern for a value is that of one line. */
+static bool
+is_line(const char *s)
+{
+	return strpbrk(s, "\r\n\v\f") == NULL &&
+	       strstr(s, "\xc2\x85") == NULL &&
+	       strstr(s, "\xe2\x80\xa8") == NULL &&
+	       strstr(s, "\xe2\x80\xa9") == NULL;
+}
+
+/* The line separators that JSON has no need to escape, escaped. */
+static char *
+escape(const char *json)
+{
+	static const struct {
+		const char *from, *to;
+	} rows[] = { { "\xc2\x85", "\\u0085" }, { "\xe2\x80\xa8", "\\u2028" },
+		{ "\xe2\x80\xa9", "\\u2029" } };
+	struct buf b = { 0 };
+	size_t i, n;
+
+	while (*json != '\0') {
+		for (i = 0; i < 3; i++) {
+			n = strlen(rows[i].from);
+			if (strncmp(json, rows[i].from, n) == 0)
+				break;
+		}
+		if (i < 3) {
+			buf_puts(&b, rows[i].to);
+			json += n;
+		} else {
+			buf_putc(&b, *json++);
+		}
+	}
+	return buf_take(&b);
+}
+
+static int
+entry_put(
+    struct buf *b, size_t *n, const char *key, const char *value, struct err *e)
+{
+	if (++*n > ENTRIES_MAX)
+		return err_set(e, ERR_LAUNCH,
+		    "a training job takes at most %d hyperparameters, and "
+		    "there are more",
+		    ENTRIES_MAX);
+	if (length(key) > KEY_MAX || !is_line(key))
+		return err_set(e, ERR_LAUNCH,
+		    "a training job takes no hyperparameter of this name: %s",
+		    key);
+	if (length(value) > VALUE_MAX)
+		return err_set(e, ERR_LAUNCH,
+		    "a training job takes hyperparameters of at most %d "
+		    "characters, and %s has %zu",
+		    VALUE_MAX, key, length(value));
+	put_text(b, key, value);
+	return 0;
+}
+
+/* Bare texts, for people who look at the job; odd ones as JSON. */
+static int
+params_put(struct buf *b, const struct json *params, struct err *e)
+{
+	const struct json *j;
+	struct buf json = { 0 };
+	const char *text;
+	char *line;
+	size_t n = 0;
+	int rc = 0;
+
+	for (j = json_first(params); j != NULL && rc == 0; j = json_next(j)) {
+		text = json_string(j);
+		buf_clear(&json);
+		json_write(&json, j);
+		line = text != NULL && is_line(text) ? xstrdup(text)
+						     : escape(buf_str(&json));
+		rc = entry_put(b, &n, json_key(j), line, e);
+		free(line);
+	}
+	buf_free(&json);
+	return rc;
+}
+
+/* --NAME=VALUE for the toolkit: a parameter as its JSON, else a JSON text. */
+static char *
+argument_json(const struct json *params, const char *name, const char *value)
+{
+	const struct json *j = json_get(params, name);
+	struct buf b = { 0 };
+	char *line;
+
+	if (j != NULL && json_string(j) == NULL) {
+		json_write(&b, j);
+		if (strcmp(buf_str(&b), value) != 0)
+			j = NULL;
+	}
+	if (j == NULL || json_string(j) != NULL) {
+		buf_clear(&b);
+		json_put_string(&b, value);
+	}
+	line = escape(buf_str(&b));
+	buf_free(&b);
+	return line;
+}
+
+static int
+argument_put(struct buf *b, size_t *n, const struct json *params,
+    const struct sm_request *r, size_t at, struct err *e)
+{
+	const char *argument = r->spec->argv[at];
+	size_t len = strcspn(argument, "="), i;
+	char *name = xstrndup(argument + 2, len - 2), *line;
+	int rc;
+
+	for (i = 0; i < at; i++)
+		if (strncmp(r->spec->argv[i], argument, len + 1) == 0) {
+			free(name);
+			return err_set(e, ERR_LAUNCH,
+			    "the toolkit takes an argument once, and %.*s is "
+			    "there twice",
+			    (int)len, argument);
+		}
+	line = argument_json(params, name, argument + len + 1);
+	rc = entry_put(b, n, name, line, e);
+	free(line);
+	free(name);
+	return rc;
+}
+
+static int
+arguments_put(struct buf *b, const struct json *params,
+    const struct sm_request *r, struct err *e)
+{
+	struct buf own = { 0 };
+	bool first = true;
+	size_t at, n = 0;
+	const char *p;
+
+	if (sm_dist_command(r->spec->argv, &at, e) == -1)
+		return -1;
+	sm_dist_put(&own, r, &first);
+	for (p = buf_str(&own); *p != '\0'; p++)
+		n += strncmp(p, "\"sagemaker_", 11) == 0;
+	while (r->spec->argv[++at] != NULL)
+		if (argument_put(b, &n, params, r, at, e) == -1) {
+			buf_free(&own);
+			return -1;
+		}
+	put_next(b);
+	buf_puts(b, buf_str(&own));
+	buf_free(&own);
+	return 0;
+}
+
+int
+sm_put_hyperparameters(struct buf *b, const struct sm_request *r, struct err *e)
+{
+	const char *text = r->spec->params_json;
+	struct json_doc *doc;
+	int rc;
+
+	if (json_parse(&doc, text, strlen(text), NULL, false, e) == -1)
+		return -1;
+	put_key(b, "HyperParameters");
+	buf_putc(b, '{');
+	if (sm_is_toolkit(r->settings))
+		rc = arguments_put(b, json_root(doc), r, e);
+	else
+		rc = params_put(b, json_root(doc), e);
+	buf_putc(b, '}');
+	json_free(doc);
+	return rc;
+}
+
+/* ---- environment ---------------------------------------------------------- */
+
+/* Bytes of the next piece: not more than fit, and no character cut. */
+static size_t
+piece_len(const char *s, size_t left)
+{
+	size_t n = left;
+
+	if (left > VARIABLE_MAX) {
+		n = VARIABLE_MAX;
+		while (n > 1 && ((unsigned char)s[n] & 0xc0) == 0x80)
+			n--;
+	}
+	return n;
+}
+
+static int
+pieces_put(struct buf *b, const struct sm_request *r, struct err *e)
+{
+	struct buf text = { 0 };
+	size_t at = 0, n;
+	char name[24], *piece;
+	int i = 0, rc = 0;
+
+	sm_spec_put(&text, r);
+	for (; at < text.len && rc == 0; at += n) {
+		n = piece_len(text.data + at, text.len - at);
+		(void)snprintf(name, sizeof name, "HPT_SPEC_%d", i);
+		piece = xstrndup(text.data + at, n);
+		put_text(b, name, piece);
+		free(piece);
+		if (++i > PIECES_MAX)
+			rc = err_set(e, ERR_LAUNCH,
+			    "command, parameters and environment have %zu "
+			    "bytes, and a training job takes %d",
+			    text.len, PIECES_MAX * VARIABLE_MAX);
+	}
+	buf_free(&text);
+	return rc;
+}
+
+/* What a later entry of the same name replaces, and files that are not there. */
+static bool
+variable_wanted(char *const *env, const char *word, size_t len)
+{
+	static const char *const not [] = { "HPOTUNE_PARAMS=",
+		"HPOTUNE_METRICS=", "HPOTUNE_ATTEMPT_UUID=", NULL };
+	size_t i;
+
+	if (strncmp(word, "SM_", 3) == 0)
+		return false;
+	for (i = 0; not [i] != NULL; i++)
+		if (strncmp(word, not [i], strlen(not [i])) == 0)
+			return false;
+	for (; env != NULL && *env != NULL; env++)
+		if (*env != word && strncmp(*env, word, len + 1) == 0)
+			return false;
+	return true;
+}
+
+static int
+variables_put(struct buf *b, size_t *n, char *const *env, char *const *over,
+    struct err *e)
+{
+	size_t len;
+	char *name;
+	int rc = 0;
+
+	for (; env != NULL && *env != NULL && rc == 0; env++) {
+		len = strcspn(*env, "=");
+		if ((*env)[len] != '=' || !variable_wanted(over, *env, len))
+			continue;
+		name = xstrndup(*env, len);
+		if (strlen(*env + len + 1) > VARIABLE_MAX)
+			rc = err_set(e, ERR_LAUNCH,
+			    "a training job takes variables of at most %d "
+			    "bytes, and %s has more",
+			    VARIABLE_MAX, name);
+		else if (++*n > ENTRIES_MAX - 1)
+			rc = err_set(e, ERR_LAUNCH,
+			    "a training job takes at most %d variables, and "
+			    "there are more",
+			    ENTRIES_MAX);
+		else
+			put_text(b, name, *env + len + 1);
+		free(name);
+	}
+	return rc;
+}
+
+int
+sm_put_environment(struct buf *b, const struct sm_request *r, struct err *e)
+{
+	size_t n = 0;
+	int rc;
+
+	put_key(b, "Environment");
+	buf_putc(b, '{');
+	put_text(b, "HPOTUNE_ATTEMPT_UUID", r->spec->uuid);
+	if (!sm_is_toolkit(r->settings)) {
+		rc = pieces_put(b, r, e);
+	} else {
+		rc = variables_put(
+		    b, &n, r->spec->settings->env, r->spec->env, e);
+		if (rc == 0)
+			rc = variables_put(b, &n, r->spec->env, NULL, e);
+	}
+	buf_putc(b, '}');
+	return rc;
+}
+
+/* ---- metrics -------------------------------------------------------------- */
+
+/*
+ * The value behind a name in a tagged line, as a pair or as JSON.  One group,
+ * no look-around: what every engine knows.  The value is a word, so that
+ * exponents, nan and Infinity come whole; lines of other ranks have no such
+ * tag.
+ */
+static char *
+tag_regex(const char *name, const char *value)
+{
+	struct buf b = { 0 };
+
+	buf_puts(&b, "hpotune[-json]*: .*[ \"]");
+	for (; *name != '\0'; name++)
+		buf_printf(&b, "%s%c", *name == '.' ? "\\" : "", *name);
+	buf_printf(&b, "[ =\":]+(%s)", value);
+	return buf_take(&b);
+}
+
+static void
+metric_put(struct buf *b, const char *name, const char *regex)
+{
+	put_next(b);
+	buf_putc(b, '{');
+	put_text(b, "Name", name);
+	put_text(b, "Regex", regex);
+	buf_putc(b, '}');
+}
+
+static bool
+metric_fits(const struct study_metric *m)
+{
+	return length(m->name) <= METRIC_NAME_MAX &&
+	       length(m->regex) <= REGEX_MAX && is_line(m->regex) &&
+	       is_line(m->name);
+}
+
+void
+sm_put_metrics(struct buf *b, const struct sm_request *r)
+{
+	const struct study_trial *t = r->spec->settings;
+	char *tagged = tag_regex(r->metric, "[-+.0-9A-Za-z]+");
+	char *step = tag_regex("step", "[0-9]+");
+	const char *objective = NULL;
+	size_t i, k, n = 2;
+
+	put_key(b, "MetricDefinitions");
+	buf_putc(b, '[');
+	for (i = 0; i < t->n_metrics && objective == NULL; i++)
+		if (strcmp(t->metrics[i].name, r->metric) == 0 &&
+		    metric_fits(&t->metrics[i]))
+			objective = t->metrics[i].regex;
+	metric_put(
+	    b, SM_METRIC_OBJECTIVE, objective != NULL ? objective : tagged);
+	metric_put(b, SM_METRIC_STEP,
+	    objective != NULL && t->step_regex != NULL &&
+		    length(t->step_regex) <= REGEX_MAX && is_line(t->step_regex)
+		? t->step_regex
+		: step);
+	for (i = 0; i < t->n_metrics && n < METRICS_MAX; i++) {
+		for (k = 0; k < i; k++)
+			if (strcmp(t->metrics[k].name, t->metrics[i].name) == 0)
+				break;
+		if (k < i || !metric_fits(&t->metrics[i]) ||
+		    strcmp(t->metrics[i].name, r->metric) == 0)
+			continue;
+		metric_put(b, t->metrics[i].name, t->metrics[i].regex);
+		n++;
+	}
+	buf_putc(b, ']');
+	free(step);
+	free(tagged);
+}

@@ -145,6 +145,25 @@ hear_read(struct live *l, const struct launch_cursor *c)
 	l->att_dirty = true;
 }
 
+/* Some launcher has another number of slots: who runs goes on. */
+static void
+hear_slots(struct tuner *t)
+{
+	struct backend *b;
+	int k, n;
+
+	for (k = 0; k < t->n_backends; k++) {
+		b = &t->backends[k];
+		n = b->launcher->slots(b->ctx);
+		if (n == b->slots.n)
+			continue;
+		tuner_event(t, "info", "slot", 0, 0,
+		    "%s: %d slot%s now, before %d", b->launcher->name, n,
+		    n == 1 ? "" : "s", b->slots.n);
+		slots_resize(&b->slots, n);
+	}
+}
+
 void
 tuner_hear(void *arg, const struct launch_event *ev)
 {
@@ -156,6 +175,15 @@ tuner_hear(void *arg, const struct launch_event *ev)
 
 	if (t->store_failed)
 		return;
+	if (ev->kind == LAUNCH_SLOTS) {
+		hear_slots(t);
+		return;
+	}
+	if (ev->kind == LAUNCH_NOTE && ev->trial == 0) {
+		tuner_event(t, levels[ev->u.note.level], "launch", 0, 0, "%s",
+		    ev->u.note.text);
+		return;
+	}
 	l = live_find(t, ev->trial);
 	if (l == NULL || !l->open || l->att.attempt != ev->attempt)
 		return;

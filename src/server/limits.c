@@ -91,6 +91,9 @@ tuner_check_limits(struct tuner *t)
 		    t->last_bad);
 		/* What waits has retries left: the next start takes it up. */
 		study_over(t, true, why);
+	} else if (room_too_dear(t, why, sizeof why)) {
+		/* What waits goes on when the limit is raised. */
+		study_over(t, false, why);
 	} else if (lim->wall_time_ms > 0) {
 		left = lim->wall_time_ms - tuner_elapsed_ms(t);
 		if (left <= 0)

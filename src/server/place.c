@@ -54,24 +54,33 @@ uuid_new(void)
 	    b[11], b[12], b[13], b[14], b[15]);
 }
 
-/* The backend and slot a trial may have now, or false. */
 static bool
-slot_find(const struct tuner *t, const struct live *l, int *backend, int *slot)
+backend_there(const struct tuner *t, const char *name)
 {
-	const char *want = l != NULL ? l->row.backend : NULL;
 	int i;
 
-	for (i = 0; i < t->n_backends; i++) {
-		if (want != NULL && t->n_backends > 1 &&
-		    strcmp(want, t->backends[i].launcher->name) != 0)
-			continue;
-		*slot = slots_free(&t->backends[i].slots);
-		if (*slot >= 0) {
-			*backend = i;
+	for (i = 0; i < t->n_backends; i++)
+		if (strcmp(t->backends[i].launcher->name, name) == 0)
 			return true;
-		}
-	}
 	return false;
+}
+
+/* It had another backend: what it saved is there, and cannot be had. */
+static void
+backend_change(struct tuner *t, struct live *l, const char *name)
+{
+	if (l->row.backend != NULL && strcmp(l->row.backend, name) == 0)
+		return;
+	if (l->row.backend != NULL)
+		tuner_event(t, "warning", "place", l->row.number,
+		    l->row.attempts,
+		    "it goes on at %s: %s %s; its checkpoints stay behind",
+		    name, l->row.backend,
+		    backend_there(t, l->row.backend)
+			? "has no slot that is not drained"
+			: "is no longer in study.json");
+	free(l->row.backend);
+	l->row.backend = xstrdup(name);
 }
 
 /* Record the intent to run one attempt in this slot. */
@@ -94,13 +103,11 @@ attempt_begin(struct tuner *t, struct live *l, int backend, int slot)
 		.state = TRIAL_STARTING,
 		.exit_code = -1,
 		.resumed_step = -1,
-		.worst_cost =
-		    plugs_worst_cost(&t->plugs.backends[backend], t->study),
+		.worst_cost = b->worst_cost,
 		.log = xasprintf("%s/trials/%" PRId64 "/attempt-%d/log",
 		    t->env.state_dir, l->row.number, l->row.attempts),
 	};
-	if (l->row.backend == NULL)
-		l->row.backend = xstrdup(b->launcher->name);
+	backend_change(t, l, b->launcher->name);
 	l->row.not_before_us = 0;
 	l->backend = backend;
 	slots_take(&b->slots, slot, l->row.number);
@@ -125,9 +132,9 @@ any_alone(const struct tuner *t)
 	return false;
 }
 
-/* The waiting trial that is due and has the smallest number, or NULL. */
+/* The first waiting trial that is due and has a place to go, or NULL. */
 static struct live *
-waiting_due(struct tuner *t)
+waiting_due(struct tuner *t, const struct room *room)
 {
 	struct live *l, *best = NULL;
 	int64_t wait_ms;
@@ -146,7 +153,8 @@ waiting_due(struct tuner *t)
 		if (l->row.alone && live_placed(t) > 0 &&
 		    !fail_bug("bug.not_alone"))
 			continue;
-		if (best == NULL || l->row.number < best->row.number)
+		if ((best == NULL || l->row.number < best->row.number) &&
+		    room_for(t, room, l) >= 0)
 			best = l;
 	}
 	return best;
@@ -329,19 +337,22 @@ trial_new(struct tuner *t)
 void
 tuner_place(struct tuner *t)
 {
+	struct room room;
 	struct live *l;
-	int backend, slot;
+	int backend;
 
 	if (t->env.hold || t->held || t->over || t->shutdown || t->paused)
 		return;
 	while (!t->store_failed && !any_alone(t)) {
-		l = waiting_due(t);
-		if (!slot_find(t, l, &backend, &slot))
+		room_find(t, &room);
+		if (!room.any)
 			return;
-		if (l == NULL && tuner_may_place_new(t))
+		l = waiting_due(t, &room);
+		backend = room_for(t, &room, l);
+		if (l == NULL && backend >= 0 && tuner_may_place_new(t))
 			l = trial_new(t);
 		if (l == NULL)
 			return;
-		attempt_begin(t, l, backend, slot);
+		attempt_begin(t, l, backend, room.slot[backend]);
 	}
 }

@@ -20,6 +20,26 @@ slots_fini(struct slots *s)
 	*s = (struct slots){ 0 };
 }
 
+/* Room for slot n - 1. */
+static void
+slots_grow(struct slots *s, int n)
+{
+	size_t old = (size_t)s->n_all;
+
+	if (n <= s->n_all)
+		return;
+	s->n_all = n;
+	s->slot = xreallocarray(s->slot, (size_t)n, sizeof *s->slot);
+	memset(s->slot + old, 0, ((size_t)n - old) * sizeof *s->slot);
+}
+
+void
+slots_resize(struct slots *s, int n)
+{
+	slots_grow(s, n);
+	s->n = n > 0 ? n : 0;
+}
+
 int
 slots_free(const struct slots *s)
 {
@@ -37,15 +57,7 @@ slots_free(const struct slots *s)
 void
 slots_take(struct slots *s, int i, int64_t trial)
 {
-	size_t old = (size_t)s->n_all;
-
-	if (i >= s->n_all) {
-		s->n_all = i + 1;
-		s->slot =
-		    xreallocarray(s->slot, (size_t)s->n_all, sizeof *s->slot);
-		memset(s->slot + old, 0,
-		    ((size_t)s->n_all - old) * sizeof *s->slot);
-	}
+	slots_grow(s, i + 1);
 	s->slot[i].trial = trial;
 }
 

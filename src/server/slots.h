@@ -29,6 +29,8 @@ struct slots {
 
 void slots_init(struct slots *, int n);
 void slots_fini(struct slots *);
+/* There are n for new trials now; those who have one beyond n keep it. */
+void slots_resize(struct slots *, int n);
 /* A free slot that is not drained, or -1. */
 int slots_free(const struct slots *);
 /* Give slot i to a trial; i may be beyond n for an adopted one. */

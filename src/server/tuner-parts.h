@@ -66,6 +66,7 @@ struct backend {
 	const struct launcher *launcher;
 	void *ctx;
 	struct slots slots;
+	double worst_cost; /* dollars of one attempt; 0 = it is free */
 };
 
 enum act_kind { ACT_START, ACT_STOP, ACT_KILL };
@@ -137,6 +138,7 @@ struct tuner {
 	bool flush_due;
 	bool tend_log; /* after the commit of this turn */
 	bool log_long; /* said so */
+	bool cost_said; /* that limits.cost keeps something from beginning */
 	bool durable; /* this turn must be synced */
 	bool paused;
 	bool held; /* place nothing for now */
@@ -230,6 +232,22 @@ bool tuner_flush_medians(struct tuner *, bool all);
 /* place.c */
 void tuner_place(struct tuner *);
 bool tuner_may_place_new(const struct tuner *);
+
+/* room.c */
+enum { BACKENDS_MOST = 64 };
+/* Where the next attempts may go: a free slot of each backend, or -1. */
+struct room {
+	int slot[BACKENDS_MOST];
+	bool any;
+};
+void room_find(struct tuner *, struct room *);
+/* The backend for a trial that waits, or with NULL for a new one; or -1. */
+int room_for(const struct tuner *, const struct room *, const struct live *);
+/*
+ * Whether limits.cost alone keeps from beginning all that waits and all that
+ * might be new; then why says so.
+ */
+bool room_too_dear(struct tuner *, char *why, size_t n);
 
 /* act.c */
 struct trial_env;

@@ -134,6 +134,8 @@ open_backends(struct tuner *t, struct err *e)
 		if (b->launcher->open(&b->ctx, &env, e) != 0)
 			return -1;
 		slots_init(&b->slots, b->launcher->slots(b->ctx));
+		b->worst_cost =
+		    plugs_worst_cost(&t->plugs.backends[i], t->study);
 		t->n_backends = (int)i + 1;
 	}
 	return 0;

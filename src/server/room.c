@@ -1,0 +1,174 @@
+/*
+ * Where there is room for another attempt: slots, limits.parallel over all
+ * backends, limits.cost.  Knows backends by their order; refuses to know who
+ * is next.
+ */
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "src/model/study.h"
+#include "src/server/tuner-parts.h"
+
+static int64_t
+parallel_limit(const struct tuner *t)
+{
+	return t->env.parallel > 0 ? t->env.parallel
+				   : t->study->limits.parallel;
+}
+
+/* What all attempts cost, or may come to; 0 when nobody limits it. */
+static double
+committed(struct tuner *t)
+{
+	struct err e = ERR_INIT;
+	double dollars = 0;
+
+	if (t->study->limits.cost > 0 &&
+	    store_committed(t->store, &dollars, &e) != 0)
+		tuner_break(t, &e);
+	return dollars;
+}
+
+/* A rounding of sums must not keep the last attempt out. */
+static bool
+affordable(const struct tuner *t, const struct backend *b, double dollars)
+{
+	double limit = t->study->limits.cost;
+
+	return limit <= 0 || !(b->worst_cost > 0) ||
+	       dollars + b->worst_cost <= limit * (1 + 1e-9);
+}
+
+static bool
+anybody_waits(const struct tuner *t)
+{
+	size_t i;
+
+	for (i = 0; i < t->n_live; i++)
+		if (t->live[i]->row.state == TRIAL_WAITING)
+			return true;
+	return tuner_may_place_new(t);
+}
+
+static void
+say_dear(struct tuner *t, const struct backend *b, double dollars)
+{
+	if (t->cost_said || !anybody_waits(t))
+		return;
+	t->cost_said = true;
+	tuner_event(t, "info", "cost", 0, 0,
+	    "nothing more is begun on %s for now: $%.2f of limits.cost $%.2f "
+	    "are committed, and an attempt may cost $%.2f",
+	    b->launcher->name, dollars, t->study->limits.cost, b->worst_cost);
+}
+
+void
+room_find(struct tuner *t, struct room *room)
+{
+	int64_t parallel = parallel_limit(t);
+	bool full = parallel > 0 && (int64_t)live_placed(t) >= parallel;
+	double dollars = committed(t);
+	struct backend *b;
+	int i;
+
+	room->any = false;
+	for (i = 0; i < t->n_backends; i++) {
+		b = &t->backends[i];
+		room->slot[i] = full ? -1 : slots_free(&b->slots);
+		if (room->slot[i] >= 0 && !affordable(t, b, dollars)) {
+			say_dear(t, b, dollars);
+			room->slot[i] = -1;
+		}
+		room->any = room->any || room->slot[i] >= 0;
+	}
+}
+
+/* The backend of a trial, or -1 when it may go to any. */
+static int
+backend_of(const struct tuner *t, const struct live *l)
+{
+	int i;
+
+	if (l == NULL || l->row.backend == NULL)
+		return -1;
+	for (i = 0; i < t->n_backends; i++)
+		if (strcmp(t->backends[i].launcher->name, l->row.backend) == 0)
+			return slots_all_drained(&t->backends[i].slots) ? -1
+									: i;
+	return -1;
+}
+
+/* Trials that wait for a machine keep their places from new ones. */
+static int
+waiting_for(const struct tuner *t, int backend)
+{
+	const struct live *l;
+	size_t i;
+	int n = 0;
+
+	for (i = 0; i < t->n_live; i++) {
+		l = t->live[i];
+		n += l->past.waits > 0 && l->row.state == TRIAL_WAITING &&
+		     backend_of(t, l) == backend;
+	}
+	return n;
+}
+
+int
+room_for(const struct tuner *t, const struct room *room, const struct live *l)
+{
+	int i, own = backend_of(t, l);
+	const struct slots *s;
+
+	if (own >= 0)
+		return room->slot[own] >= 0 ? own : -1;
+	for (i = 0; i < t->n_backends; i++) {
+		s = &t->backends[i].slots;
+		if (room->slot[i] >= 0 &&
+		    (l != NULL || slots_used(s) + waiting_for(t, i) < s->n))
+			return i;
+	}
+	return -1;
+}
+
+/* Whether money would let this trial, or a new one, begin somewhere. */
+static bool
+money_for(const struct tuner *t, const struct live *l, double dollars)
+{
+	int i, own = backend_of(t, l);
+
+	for (i = 0; i < t->n_backends; i++)
+		if ((own < 0 || own == i) &&
+		    !slots_all_drained(&t->backends[i].slots) &&
+		    affordable(t, &t->backends[i], dollars))
+			return true;
+	return false;
+}
+
+bool
+room_too_dear(struct tuner *t, char *why, size_t n)
+{
+	double dollars, limit = t->study->limits.cost;
+	bool any = tuner_may_place_new(t);
+	size_t i;
+
+	if (limit <= 0 || t->paused || live_placed(t) > 0)
+		return false;
+	dollars = committed(t);
+	if (any && money_for(t, NULL, dollars))
+		return false;
+	for (i = 0; i < t->n_live; i++) {
+		if (t->live[i]->row.state != TRIAL_WAITING)
+			continue;
+		if (money_for(t, t->live[i], dollars))
+			return false;
+		any = true;
+	}
+	(void)snprintf(why, n,
+	    "limits.cost would be passed: $%.2f of $%.2f are spent or "
+	    "committed",
+	    dollars, limit);
+	return any;
+}

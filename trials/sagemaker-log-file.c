@@ -1,0 +1,126 @@
+/*
+ * The copy of a job's output for "hpotune logs": the file "log" in the folder
+ * of the attempt.  While the job runs lines are added as they are read; a full
+ * pass at its end makes the file anew.  Best effort: a disk that is full costs
+ * the copy, never the trial.
+ */
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "src/base/mem.h"
+#include "trials/sagemaker-logs.h"
+
+#define FILE_MOST ((int64_t)64 << 20) /* bytes kept, the newest */
+
+static int
+file_open(const struct sm_log *log, const char *name, int flags)
+{
+	char *path = xasprintf("%s/%s", log->dir, name);
+	int fd;
+
+	(void)mkdir(log->dir, 0700);
+	fd = open(path,
+	    O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | flags,
+	    0600);
+	free(path);
+	return fd;
+}
+
+void
+sm_log_line(struct buf *lines, const char *text)
+{
+	size_t n = strlen(text);
+
+	buf_add(lines, text, n);
+	if (n == 0 || text[n - 1] != '\n')
+		buf_putc(lines, '\n');
+}
+
+void
+sm_log_file_append(struct sm_log *log, const struct buf *lines)
+{
+	int fd;
+	ssize_t n;
+
+	if (lines->len == 0)
+		return;
+	fd = file_open(log, "log", O_APPEND);
+	if (fd == -1)
+		return;
+	n = write(fd, lines->data, lines->len);
+	(void)n;
+	(void)close(fd);
+}
+
+void
+sm_log_file_begin(struct sm_log *log)
+{
+	int fd;
+
+	sm_log_file_end(log, false);
+	fd = file_open(log, "log.new", O_TRUNC);
+	log->file = fd != -1 ? fdopen(fd, "w+") : NULL;
+	if (log->file == NULL && fd != -1)
+		(void)close(fd);
+}
+
+void
+sm_log_file_put(struct sm_log *log, const char *text)
+{
+	struct buf line = { 0 };
+
+	sm_log_line(&line, text);
+	if (log->file != NULL)
+		(void)fwrite(line.data, 1, line.len, log->file);
+	else
+		sm_log_file_append(log, &line);
+	buf_free(&line);
+}
+
+/* Leave out the beginning of a file that is too long.  False: it failed. */
+static bool
+file_cut(FILE *f)
+{
+	int64_t size = ftello(f), from = size - FILE_MOST, to;
+	char piece[1 << 16];
+	size_t n;
+
+	if (size <= FILE_MOST)
+		return size >= 0;
+	if (fseeko(f, 0, SEEK_SET) != 0)
+		return false;
+	(void)fprintf(f, "[%lld bytes are left out here]\n", (long long)from);
+	for (to = ftello(f); from < size;
+	     to += (int64_t)n, from += (int64_t)n) {
+		if (fseeko(f, from, SEEK_SET) != 0 ||
+		    (n = fread(piece, 1, sizeof piece, f)) == 0 ||
+		    fseeko(f, to, SEEK_SET) != 0 || fwrite(piece, 1, n, f) != n)
+			return false;
+	}
+	return fflush(f) == 0 && ftruncate(fileno(f), to) == 0;
+}
+
+void
+sm_log_file_end(struct sm_log *log, bool keep)
+{
+	char *from, *to;
+	bool good;
+
+	if (log->file == NULL)
+		return;
+	good = keep && log->n_events > 0 && file_cut(log->file) &&
+	       !ferror(log->file);
+	good = fclose(log->file) == 0 && good;
+	log->file = NULL;
+	from = xasprintf("%s/log.new", log->dir);
+	to = xasprintf("%s/log", log->dir);
+	if (!good || rename(from, to) != 0)
+		(void)unlink(from);
+	free(from);
+	free(to);
+}

@@ -1,0 +1,281 @@
+/*
+ * The streams of one job.  A job has one stream per host and start; host
+ * algo-1 is the one that reports.  Their names end in the time of the start,
+ * so by name is by age.
+ */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/json.h"
+#include "src/base/loop.h"
+#include "src/base/mem.h"
+#include "trials/sagemaker-logs.h"
+
+enum {
+	QUICK_MOST = 50, /* reads in a row that found more */
+	DISCOVER_S = 60 /* an unannounced stream is found after so long */
+};
+
+/* ---- streams ----------------------------------------------------------------- */
+
+void
+sm_streams_free(struct sm_log *log)
+{
+	size_t i;
+
+	for (i = 0; i < log->n_streams; i++) {
+		free(log->streams[i].name);
+		free(log->streams[i].token);
+	}
+	free(log->streams);
+	log->streams = NULL;
+	log->n_streams = log->at = 0;
+}
+
+/* Put it in its place; streams that are known stay as they are. */
+static void
+stream_add(struct sm_log *log, const char *name)
+{
+	size_t i, n = log->n_streams;
+
+	for (i = 0; i < n && strcmp(log->streams[i].name, name) < 0; i++)
+		;
+	if (i < n && strcmp(log->streams[i].name, name) == 0)
+		return;
+	log->streams = xreallocarray(log->streams, n + 1, sizeof *log->streams);
+	memmove(&log->streams[i + 1], &log->streams[i],
+	    (n - i) * sizeof *log->streams);
+	log->streams[i] = (struct sm_stream){ .name = xstrdup(name) };
+	log->n_streams++;
+	if (i < log->at)
+		log->at = i;
+	if (i + 1 == log->n_streams)
+		log->discover = false;
+}
+
+/* What discovery was for. */
+struct finding {
+	struct sm_log *log;
+	void (*then)(struct sm_log *, bool good);
+};
+
+static void find_page(struct finding *, const char *token);
+
+static void
+on_streams(void *arg, const struct aws_answer *a)
+{
+	struct finding *f = arg;
+	struct sm_log *log = f->log;
+	void (*then)(struct sm_log *, bool good) = f->then;
+	const struct json *j;
+	const char *name, *token;
+
+	log->call = NULL;
+	/* No job of the account has ever logged: not yet, then. */
+	if (!a->good) {
+		free(f);
+		then(log, strcmp(a->code, "ResourceNotFoundException") == 0 ||
+			      sm_logs_denied(log->logs, a));
+		return;
+	}
+	j = a->json != NULL ? json_get(a->json, "logStreams") : NULL;
+	for (j = j != NULL ? json_first(j) : NULL; j != NULL;
+	     j = json_next(j)) {
+		name = json_string(json_get(j, "logStreamName"));
+		if (name != NULL)
+			stream_add(log, name);
+	}
+	token = a->json != NULL ? json_string(json_get(a->json, "nextToken"))
+				: NULL;
+	if (token != NULL) {
+		find_page(f, token);
+		return;
+	}
+	free(f);
+	log->discovered_ms = loop_now_ms(log->logs->env.loop);
+	then(log, true);
+}
+
+static void
+find_page(struct finding *f, const char *token)
+{
+	struct sm_log *log = f->log;
+	struct buf body = { 0 };
+	struct aws_ask ask = { .service = AWS_LOGS,
+		.operation = "DescribeLogStreams" };
+	char *prefix = xasprintf("%s/algo-1-", log->job);
+
+	buf_puts(&body,
+	    "{\"logGroupName\":\"" SM_LOG_GROUP "\",\"logStreamNamePrefix\":");
+	json_put_string(&body, prefix);
+	if (token != NULL) {
+		buf_puts(&body, ",\"nextToken\":");
+		json_put_string(&body, token);
+	}
+	buf_putc(&body, '}');
+	ask.body = buf_str(&body);
+	log->call = aws_json(log->logs->env.aws, &ask, on_streams, f);
+	buf_free(&body);
+	free(prefix);
+}
+
+void
+sm_log_discover(struct sm_log *log, void (*then)(struct sm_log *, bool good))
+{
+	struct finding *f = xcalloc(1, sizeof *f);
+
+	*f = (struct finding){ .log = log, .then = then };
+	find_page(f, NULL);
+}
+
+/* ---- events -------------------------------------------------------------------- */
+
+void
+sm_log_ask(
+    struct sm_log *log, struct sm_stream *stream, int64_t from_ms, aws_cb *cb)
+{
+	struct buf body = { 0 };
+	struct aws_ask ask = { .service = AWS_LOGS,
+		.operation = "GetLogEvents" };
+
+	buf_puts(
+	    &body, "{\"logGroupName\":\"" SM_LOG_GROUP "\",\"logStreamName\":");
+	json_put_string(&body, stream->name);
+	buf_printf(&body, ",\"startFromHead\":true,\"limit\":%d", SM_LOG_LIMIT);
+	if (stream->token != NULL) {
+		buf_puts(&body, ",\"nextToken\":");
+		json_put_string(&body, stream->token);
+	} else if (from_ms > 0)
+		buf_printf(&body, ",\"startTime\":%lld", (long long)from_ms);
+	buf_putc(&body, '}');
+	ask.body = buf_str(&body);
+	log->call = aws_json(log->logs->env.aws, &ask, cb, log);
+	buf_free(&body);
+}
+
+static void
+read_in(struct sm_log *log, int64_t ms)
+{
+	if (log->phase == SM_LOG_FOLLOW && log->logs->metrics == NULL &&
+	    !log->logs->sweep.on)
+		loop_timer_set(log->timer, ms);
+}
+
+/* The next read: at once while there is more, else after a pause. */
+static void
+read_next(struct sm_log *log, bool more)
+{
+	log->quick = more ? log->quick + 1 : 0;
+	read_in(log,
+	    more && log->quick < QUICK_MOST ? 0 : sm_logs_period_ms(log->logs));
+}
+
+/* A page in the order of its events; how many there were. */
+static int
+page_hear(struct sm_log *log, const struct json *events)
+{
+	struct buf lines = { 0 };
+	const struct json *j;
+	const char *text;
+	int64_t ms, newest = 0;
+	int n = 0;
+
+	for (j = events != NULL ? json_first(events) : NULL; j != NULL;
+	     j = json_next(j)) {
+		text = json_string(json_get(j, "message"));
+		if (text == NULL ||
+		    !json_integer(json_get(j, "timestamp"), &ms))
+			continue;
+		sm_log_hear(log, &log->tick, ms, text, true);
+		if (ms > log->written_ms)
+			sm_log_line(&lines, text);
+		if (ms > newest)
+			newest = ms;
+		n++;
+	}
+	sm_log_file_append(log, &lines);
+	buf_free(&lines);
+	if (newest > log->written_ms)
+		log->written_ms = newest;
+	sm_log_tell(log, newest);
+	return n;
+}
+
+static void
+on_events(void *arg, const struct aws_answer *a)
+{
+	struct sm_log *log = arg;
+	struct sm_stream *stream = &log->streams[log->at];
+	const char *token;
+	bool moved;
+	int n;
+
+	log->call = NULL;
+	if (!a->good) {
+		if (sm_logs_denied(log->logs, a))
+			return;
+		/* A token that is too old, as a rule: by time, then. */
+		if (stream->token != NULL) {
+			free(stream->token);
+			stream->token = NULL;
+			log->from_ms = log->cursor_ms > SM_LOG_OVERLAP_MS
+					   ? log->cursor_ms - SM_LOG_OVERLAP_MS
+					   : 0;
+		}
+		read_next(log, false);
+		return;
+	}
+	n = a->json != NULL ? page_hear(log, json_get(a->json, "events")) : 0;
+	token = a->json != NULL
+		    ? json_string(json_get(a->json, "nextForwardToken"))
+		    : NULL;
+	moved = token != NULL &&
+		(stream->token == NULL || strcmp(token, stream->token) != 0);
+	if (moved) {
+		free(stream->token);
+		stream->token = xstrdup(token);
+	} else if (log->at + 1 < log->n_streams) {
+		/* Its end, and there is a newer one. */
+		log->at++;
+		log->tick = (struct sm_tick){ 0 };
+		read_next(log, true);
+		return;
+	}
+	/* Pages may be empty before the end; a short one ends as a rule. */
+	read_next(log, moved && (n == 0 || n >= SM_LOG_LIMIT / 2 ||
+				    log->at + 1 < log->n_streams));
+}
+
+static void
+on_found(struct sm_log *log, bool good)
+{
+	(void)good;
+	if (log->n_streams == 0 || log->logs->metrics != NULL)
+		read_next(log, false);
+	else
+		read_in(log, 0);
+}
+
+void
+sm_log_on_timer(void *arg)
+{
+	struct sm_log *log = arg;
+	int64_t now = loop_now_ms(log->logs->env.loop);
+
+	if (log->call != NULL || log->logs->metrics != NULL)
+		return;
+	if (log->phase == SM_LOG_END) {
+		sm_log_pass(log);
+		return;
+	}
+	if (log->phase != SM_LOG_FOLLOW || log->logs->sweep.on)
+		return;
+	if (log->n_streams == 0 ||
+	    now - log->discovered_ms >=
+		sm_logs_ms(log->logs, log->discover ? 3 : DISCOVER_S))
+		sm_log_discover(log, on_found);
+	else
+		sm_log_ask(
+		    log, &log->streams[log->at], log->from_ms, on_events);
+}

@@ -1,0 +1,275 @@
+/*
+ * Many jobs at once: FilterLogEvents over all streams of the study, every ten
+ * seconds, in windows that overlap since lines are ingested late.  What both
+ * windows hold is told apart by its event id.  Two sets are enough: an event
+ * of this window that was in neither has not been delivered.
+ */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/json.h"
+#include "src/base/loop.h"
+#include "src/base/mem.h"
+#include "trials/sagemaker-logs.h"
+
+#define SWEEP_S 10.0
+#define WINDOW_S 120.0 /* of lines that may still be ingested */
+
+enum {
+	PAGES_MOST = 200,
+	FIRST_MS = 6 * 3600 * 1000 /* of a job that nothing was heard of yet */
+};
+
+/* ---- sets of hashes ----------------------------------------------------------- */
+
+static uint64_t
+hash_text(const char *text)
+{
+	uint64_t h = UINT64_C(14695981039346656037); /* FNV-1a */
+
+	for (; *text != '\0'; text++)
+		h = (h ^ (unsigned char)*text) * UINT64_C(1099511628211);
+	return h != 0 ? h : 1;
+}
+
+void
+sm_seen_free(struct sm_seen *seen)
+{
+	free(seen->slots);
+	*seen = (struct sm_seen){ 0 };
+}
+
+static bool
+slot_find(const struct sm_seen *seen, uint64_t h, size_t *at)
+{
+	size_t i;
+
+	for (i = (size_t)h & (seen->cap - 1); seen->slots[i] != 0;
+	     i = (i + 1) & (seen->cap - 1))
+		if (seen->slots[i] == h) {
+			*at = i;
+			return true;
+		}
+	*at = i;
+	return false;
+}
+
+static void
+seen_grow(struct sm_seen *seen)
+{
+	struct sm_seen big = { .cap = seen->cap > 0 ? 2 * seen->cap : 1024,
+		.n = seen->n };
+	size_t i, at;
+
+	big.slots = xcalloc(big.cap, sizeof *big.slots);
+	for (i = 0; i < seen->cap; i++)
+		if (seen->slots[i] != 0) {
+			(void)slot_find(&big, seen->slots[i], &at);
+			big.slots[at] = seen->slots[i];
+		}
+	free(seen->slots);
+	*seen = big;
+}
+
+bool
+sm_seen_add(struct sm_seen *seen, uint64_t h)
+{
+	size_t at;
+
+	if (2 * (seen->n + 1) > seen->cap)
+		seen_grow(seen);
+	if (slot_find(seen, h, &at))
+		return true;
+	seen->slots[at] = h;
+	seen->n++;
+	return false;
+}
+
+static bool
+seen_has(const struct sm_seen *seen, uint64_t h)
+{
+	size_t at;
+
+	return seen->cap > 0 && slot_find(seen, h, &at);
+}
+
+/* ---- the sweep ------------------------------------------------------------------ */
+
+static void sweep_page(struct sm_logs *);
+
+/* The job of "JOB/algo-1-…", or NULL: another host, or nobody's. */
+static struct sm_log *
+stream_owner(const struct sm_logs *logs, const char *stream)
+{
+	const char *slash = strchr(stream, '/');
+	size_t i, n;
+
+	if (slash == NULL || strncmp(slash, "/algo-1-", 8) != 0)
+		return NULL;
+	n = (size_t)(slash - stream);
+	for (i = 0; i < logs->n; i++)
+		if (strncmp(logs->all[i]->job, stream, n) == 0 &&
+		    logs->all[i]->job[n] == '\0')
+			return logs->all[i];
+	return NULL;
+}
+
+static void
+event_hear(struct sm_logs *logs, const struct json *j)
+{
+	struct sm_sweep *sw = &logs->sweep;
+	const char *stream = json_string(json_get(j, "logStreamName"));
+	const char *text = json_string(json_get(j, "message"));
+	const char *id = json_string(json_get(j, "eventId"));
+	struct sm_log *log;
+	uint64_t h;
+	int64_t ms;
+	bool old;
+
+	if (stream == NULL || text == NULL ||
+	    !json_integer(json_get(j, "timestamp"), &ms))
+		return;
+	/* A time of its own must not push the window past all others. */
+	if (ms > sw->newest_ms &&
+	    ms < loop_wall_us(logs->env.loop) / 1000 + SM_LOG_OVERLAP_MS)
+		sw->newest_ms = ms;
+	log = stream_owner(logs, stream);
+	if (log == NULL || log->phase != SM_LOG_FOLLOW)
+		return;
+	h = id != NULL ? hash_text(id) : 0;
+	old = h != 0 && (sm_seen_add(&sw->now, h) || seen_has(&sw->before, h));
+	sm_log_hear(log, &log->sweep_tick, ms, text, !old);
+	if (!old)
+		sm_log_tell(log, ms);
+}
+
+static void
+sweep_next(struct sm_logs *logs, bool good)
+{
+	struct sm_sweep *sw = &logs->sweep;
+
+	free(sw->token);
+	sw->token = NULL;
+	sw->pages = 0;
+	/* After a failure both sets still tell what was delivered. */
+	if (good) {
+		sm_seen_free(&sw->before);
+		sw->before = sw->now;
+		sw->now = (struct sm_seen){ 0 };
+	}
+	loop_timer_set(sw->timer, sm_logs_ms(logs, SWEEP_S));
+}
+
+static void
+on_page(void *arg, const struct aws_answer *a)
+{
+	struct sm_logs *logs = arg;
+	struct sm_sweep *sw = &logs->sweep;
+	const struct json *j;
+	const char *token;
+
+	sw->call = NULL;
+	if (!a->good) {
+		if (!sm_logs_denied(logs, a))
+			sweep_next(logs, false);
+		return;
+	}
+	j = a->json != NULL ? json_get(a->json, "events") : NULL;
+	for (j = j != NULL ? json_first(j) : NULL; j != NULL; j = json_next(j))
+		event_hear(logs, j);
+	token = a->json != NULL ? json_string(json_get(a->json, "nextToken"))
+				: NULL;
+	if (token == NULL || ++sw->pages >= PAGES_MOST) {
+		sweep_next(logs, token == NULL);
+		return;
+	}
+	free(sw->token);
+	sw->token = xstrdup(token);
+	sweep_page(logs);
+}
+
+static void
+sweep_page(struct sm_logs *logs)
+{
+	struct sm_sweep *sw = &logs->sweep;
+	struct buf body = { 0 };
+	struct aws_ask ask = { .service = AWS_LOGS,
+		.operation = "FilterLogEvents" };
+
+	buf_puts(&body,
+	    "{\"logGroupName\":\"" SM_LOG_GROUP "\",\"logStreamNamePrefix\":");
+	json_put_string(&body, logs->env.prefix);
+	/* Patterns of the user's may match any line. */
+	if (logs->rules == NULL)
+		buf_puts(&body, ",\"filterPattern\":\"\\\"hpotune\\\"\"");
+	buf_printf(&body, ",\"startTime\":%lld,\"limit\":%d",
+	    (long long)sw->from_ms, SM_LOG_LIMIT);
+	if (sw->token != NULL) {
+		buf_puts(&body, ",\"nextToken\":");
+		json_put_string(&body, sw->token);
+	}
+	buf_putc(&body, '}');
+	ask.body = buf_str(&body);
+	sw->call = aws_json(logs->env.aws, &ask, on_page, logs);
+	buf_free(&body);
+}
+
+static void
+on_timer(void *arg)
+{
+	struct sm_logs *logs = arg;
+	struct sm_sweep *sw = &logs->sweep;
+	int64_t window = (int64_t)(WINDOW_S * 1000);
+	size_t i;
+
+	if (sw->call != NULL)
+		return;
+	if (sw->newest_ms - window > sw->from_ms)
+		sw->from_ms = sw->newest_ms - window;
+	for (i = 0; i < logs->n; i++)
+		logs->all[i]->sweep_tick = (struct sm_tick){ 0 };
+	sweep_page(logs);
+}
+
+/* From where the slowest of the followed jobs has been read to. */
+void
+sm_sweep_start(struct sm_logs *logs)
+{
+	struct sm_sweep *sw = &logs->sweep;
+	int64_t from = INT64_MAX, at;
+	size_t i;
+
+	for (i = 0; i < logs->n; i++) {
+		at = logs->all[i]->cursor_ms;
+		if (at == 0)
+			at = logs->all[i]->begun_ms - FIRST_MS;
+		if (logs->all[i]->phase == SM_LOG_FOLLOW && at < from)
+			from = at;
+	}
+	if (from == INT64_MAX || from < SM_LOG_OVERLAP_MS)
+		from = SM_LOG_OVERLAP_MS;
+	*sw = (struct sm_sweep){
+		.on = true,
+		.from_ms = from - SM_LOG_OVERLAP_MS,
+		.timer = loop_timer_new(logs->env.loop, on_timer, logs),
+	};
+	sw->newest_ms = sw->from_ms;
+	loop_timer_set(sw->timer, 0);
+}
+
+void
+sm_sweep_stop(struct sm_logs *logs)
+{
+	struct sm_sweep *sw = &logs->sweep;
+
+	if (!sw->on)
+		return;
+	if (sw->call != NULL)
+		aws_cancel(sw->call);
+	loop_timer_free(sw->timer);
+	sm_seen_free(&sw->now);
+	sm_seen_free(&sw->before);
+	free(sw->token);
+	*sw = (struct sm_sweep){ 0 };
+}

@@ -1,0 +1,256 @@
+/*
+ * The output of training jobs by CloudWatch Logs: who is followed, and how.
+ * Whatever is read may be read again, so everything is delivered with its own
+ * time, and what is recorded already is passed over by who records.
+ * Reference: CloudWatch Logs API, GetLogEvents and FilterLogEvents.
+ */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/err.h"
+#include "src/base/loop.h"
+#include "src/base/mem.h"
+#include "src/model/study.h"
+#include "trials/sagemaker-logs.h"
+
+/* GetLogEvents calls a second, of all jobs together; AWS allows 10. */
+#define READS_PER_S 5.0
+
+int64_t
+sm_logs_ms(const struct sm_logs *logs, double seconds)
+{
+	int64_t ms = (int64_t)(seconds * 1000 / logs->env.pace);
+
+	return ms > 0 ? ms : 1;
+}
+
+int64_t
+sm_logs_period_ms(const struct sm_logs *logs)
+{
+	double s = (double)logs->n / READS_PER_S;
+
+	return sm_logs_ms(logs, s > 1 ? s : 1);
+}
+
+void
+sm_logs_note(struct sm_logs *logs, const struct sm_log *log,
+    enum launch_level level, const char *text)
+{
+	struct launch_event ev = { .kind = LAUNCH_NOTE };
+
+	if (log != NULL) {
+		ev.trial = log->trial;
+		ev.attempt = log->attempt;
+	}
+	ev.u.note.level = level;
+	ev.u.note.text = text;
+	logs->env.emit(logs->env.arg, &ev);
+}
+
+/* ---- delivering ------------------------------------------------------------ */
+
+static void
+log_report(struct sm_log *log, const struct report *r, int64_t time_us)
+{
+	struct launch_event ev = { .kind = LAUNCH_REPORT,
+		.trial = log->trial,
+		.attempt = log->attempt };
+	size_t i;
+
+	for (i = 0; i < r->n; i++) {
+		ev.u.report.name = r->values[i].name;
+		ev.u.report.has_step = r->has_step;
+		ev.u.report.step = r->step;
+		ev.u.report.value = r->values[i].value;
+		ev.u.report.time_us = time_us;
+		ev.u.report.again = true;
+		log->logs->env.emit(log->logs->env.arg, &ev);
+	}
+}
+
+void
+sm_log_hear(struct sm_log *log, struct sm_tick *tick, int64_t ms,
+    const char *text, bool tell)
+{
+	struct sm_logs *logs = log->logs;
+
+	if (!sm_line_parse(logs->report, logs->rules, text, strlen(text)))
+		return;
+	if (tick->ms != ms)
+		*tick = (struct sm_tick){ .ms = ms };
+	if (tell)
+		log_report(log, logs->report,
+		    ms * 1000 + (tick->n < 999 ? tick->n : 999));
+	tick->n++;
+}
+
+void
+sm_log_tell(struct sm_log *log, int64_t ms)
+{
+	struct launch_event ev = { .kind = LAUNCH_READ,
+		.trial = log->trial,
+		.attempt = log->attempt };
+
+	if (ms <= log->cursor_ms)
+		return;
+	log->cursor_ms = ms;
+	ev.u.cursor.log = ms;
+	log->logs->env.emit(log->logs->env.arg, &ev);
+}
+
+/* ---- coming and going ------------------------------------------------------- */
+
+int
+sm_logs_open(struct sm_logs **out, const struct sm_logs_env *env, struct err *e)
+{
+	struct sm_logs *logs = xcalloc(1, sizeof *logs);
+
+	logs->env = *env;
+	if (env->settings->n_metrics > 0 &&
+	    report_rules_new(&logs->rules, env->settings, e) != 0) {
+		free(logs);
+		return -1;
+	}
+	logs->env.metric = xstrdup(env->metric);
+	logs->env.prefix = xstrdup(env->prefix);
+	logs->report = xcalloc(1, sizeof *logs->report);
+	if (env->cloudwatch)
+		logs->metrics = sm_metrics_new(logs);
+	*out = logs;
+	return 0;
+}
+
+void
+sm_logs_close(struct sm_logs *logs)
+{
+	if (logs == NULL)
+		return;
+	while (logs->n > 0)
+		sm_log_free(logs->all[logs->n - 1]);
+	sm_sweep_stop(logs);
+	sm_metrics_free(logs->metrics);
+	report_rules_free(logs->rules);
+	free(logs->report);
+	free(logs->all);
+	free((char *)logs->env.metric);
+	free((char *)logs->env.prefix);
+	free(logs);
+}
+
+/* Few jobs are read stream by stream, many by one sweep over all. */
+void
+sm_logs_mode(struct sm_logs *logs)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < logs->n; i++)
+		n += logs->all[i]->phase == SM_LOG_FOLLOW;
+	if (logs->metrics != NULL || n < SM_LOG_SWEEP_UNTIL) {
+		if (!logs->sweep.on)
+			return;
+		sm_sweep_stop(logs);
+		for (i = 0; i < logs->n; i++)
+			if (logs->all[i]->phase == SM_LOG_FOLLOW &&
+			    logs->all[i]->call == NULL)
+				loop_timer_set(logs->all[i]->timer, 0);
+	} else if (n > SM_LOG_SWEEP_ABOVE && !logs->sweep.on)
+		sm_sweep_start(logs);
+}
+
+struct sm_log *
+sm_log_follow(struct sm_logs *logs, int64_t trial, int attempt, const char *job,
+    const char *dir, int64_t since_ms)
+{
+	struct sm_log *log = xcalloc(1, sizeof *log);
+
+	log->logs = logs;
+	log->trial = trial;
+	log->attempt = attempt;
+	log->job = xstrdup(job);
+	log->dir = xstrdup(dir);
+	log->discover = true;
+	log->begun_ms = loop_wall_us(logs->env.loop) / 1000;
+	log->cursor_ms = log->written_ms = since_ms;
+	log->from_ms =
+	    since_ms > SM_LOG_OVERLAP_MS ? since_ms - SM_LOG_OVERLAP_MS : 0;
+	log->n_before = -1;
+	log->timer = loop_timer_new(logs->env.loop, sm_log_on_timer, log);
+	logs->all = xreallocarray(logs->all, logs->n + 1, sizeof *logs->all);
+	logs->all[logs->n++] = log;
+	if (logs->metrics == NULL)
+		loop_timer_set(log->timer, 0);
+	sm_logs_mode(logs);
+	return log;
+}
+
+void
+sm_log_restarted(struct sm_log *log)
+{
+	log->discover = true;
+}
+
+void
+sm_log_finish(struct sm_log *log, void (*done)(void *arg), void *arg)
+{
+	struct sm_logs *logs = log->logs;
+
+	log->done = done;
+	log->done_arg = arg;
+	log->phase = SM_LOG_END;
+	if (log->call != NULL) {
+		aws_cancel(log->call);
+		log->call = NULL;
+	}
+	if (logs->metrics != NULL)
+		sm_metrics_finish(logs->metrics, log);
+	else
+		loop_timer_set(log->timer, 0);
+	sm_logs_mode(logs);
+}
+
+void
+sm_log_free(struct sm_log *log)
+{
+	struct sm_logs *logs;
+	size_t i;
+
+	if (log == NULL)
+		return;
+	logs = log->logs;
+	for (i = 0; i < logs->n && logs->all[i] != log; i++)
+		;
+	logs->all[i] = logs->all[--logs->n];
+	if (log->call != NULL)
+		aws_cancel(log->call);
+	sm_log_file_end(log, false);
+	loop_timer_free(log->timer);
+	sm_streams_free(log);
+	free(log->job);
+	free(log->dir);
+	free(log);
+	sm_logs_mode(logs);
+}
+
+bool
+sm_logs_denied(struct sm_logs *logs, const struct aws_answer *a)
+{
+	size_t i;
+
+	if (strncmp(a->code, "AccessDenied", 12) != 0)
+		return false;
+	if (logs->metrics != NULL)
+		return true;
+	logs->denied = true;
+	sm_logs_note(logs, NULL, LAUNCH_WARNING,
+	    "the logs of training jobs may not be read: metrics come from "
+	    "CloudWatch, a minute late and averaged over each minute "
+	    "(logs:GetLogEvents, logs:FilterLogEvents and "
+	    "logs:DescribeLogStreams would mend it)");
+	logs->metrics = sm_metrics_new(logs);
+	sm_logs_mode(logs);
+	for (i = 0; i < logs->n; i++)
+		if (logs->all[i]->phase == SM_LOG_END)
+			sm_metrics_finish(logs->metrics, logs->all[i]);
+	return true;
+}

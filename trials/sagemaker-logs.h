@@ -1,0 +1,170 @@
+/*
+ * What the files of the log reader share.
+ *
+ *   sagemaker-logs.c       who is followed, and how: streams or the sweep
+ *   sagemaker-log-read.c   the streams of one job
+ *   sagemaker-log-end.c    everything once more when the job is over
+ *   sagemaker-log-sweep.c  all jobs at once
+ *   sagemaker-log-file.c   the copy for "hpotune logs"
+ *   sagemaker-lines.c      one line -> a report (pure)
+ */
+
+#ifndef SAGEMAKER_LOGS_H
+#define SAGEMAKER_LOGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "trials/aws.h"
+#include "trials/report.h"
+#include "trials/sagemaker.h"
+
+#define SM_LOG_GROUP "/aws/sagemaker/TrainingJobs"
+
+enum {
+	SM_LOG_LIMIT = 10000, /* events of one answer: the most there is */
+	SM_LOG_OVERLAP_MS = 300000, /* a restart reads so much again */
+	SM_LOG_SWEEP_ABOVE = 20, /* jobs; more are swept */
+	SM_LOG_SWEEP_UNTIL = 16 /* … until they are so few again */
+};
+
+/* ---- lines (pure) --------------------------------------------------------- */
+
+/*
+ * The text of one log event -> a report.  Beside what report_parse_line takes:
+ * the tag "hpotune-json:" of our entry script before a line of the metrics
+ * file, and the prefix that mpirun puts before the output of rank 0.
+ */
+bool sm_line_parse(
+    struct report *, const struct report_rules *, const char *, size_t);
+
+/* ---- one job ---------------------------------------------------------------- */
+
+struct sm_stream {
+	char *name;
+	char *token; /* nextForwardToken; NULL = from its start */
+	bool done; /* its end was read after a newer one came */
+};
+
+/* Reports of one millisecond in one stream are told apart by their order. */
+struct sm_tick {
+	int64_t ms;
+	int n;
+};
+
+enum sm_log_phase {
+	SM_LOG_FOLLOW,
+	SM_LOG_END, /* full passes */
+	SM_LOG_DONE
+};
+
+struct sm_log {
+	struct sm_logs *logs;
+	int64_t trial;
+	int attempt;
+	char *job;
+	char *dir;
+	enum sm_log_phase phase;
+	struct sm_stream *streams; /* by name, that is by their start */
+	size_t n_streams, at;
+	bool discover; /* there may be another stream */
+	int64_t discovered_ms;
+	struct aws_call *call;
+	struct loop_timer *timer;
+	int quick; /* reads in a row without a pause */
+	int64_t begun_ms; /* wall time when it was first followed */
+	int64_t from_ms; /* nothing older is read */
+	int64_t cursor_ms; /* newest event that was delivered */
+	int64_t written_ms; /* newest event in the file "log" */
+	struct sm_tick tick, sweep_tick;
+	FILE *file; /* of a full pass */
+
+	/* full passes */
+	int pass;
+	int64_t end_ms; /* loop time when its metrics are waited for no more */
+	int64_t n_events, n_before; /* of this pass, and the one before */
+	int failures; /* in a row */
+	void (*done)(void *arg);
+	void *done_arg;
+};
+
+struct sm_seen { /* events of one sweep, by hash */
+	uint64_t *slots;
+	size_t cap, n;
+};
+
+struct sm_sweep {
+	struct loop_timer *timer;
+	struct aws_call *call;
+	char *token;
+	int64_t from_ms; /* of this sweep */
+	int64_t newest_ms; /* event heard of */
+	int pages;
+	struct sm_seen now, before;
+	bool on;
+};
+
+struct sm_logs {
+	struct sm_logs_env env; /* texts are copies */
+	struct report_rules *rules;
+	struct report *report; /* large: one for all */
+	struct sm_log **all;
+	size_t n;
+	struct sm_sweep sweep;
+	struct sm_metrics *metrics; /* sagemaker-metrics.c, or NULL */
+	bool denied; /* the logs may not be read */
+	bool said_trouble;
+};
+
+/* sagemaker-logs.c */
+/* Milliseconds at this pace. */
+int64_t sm_logs_ms(const struct sm_logs *, double seconds);
+/* Reports of one event, from a stream of this log. */
+void sm_log_hear(
+    struct sm_log *, struct sm_tick *, int64_t ms, const char *text, bool tell);
+/* Tell how far it was read. */
+void sm_log_tell(struct sm_log *, int64_t ms);
+/* How often one job's stream is read. */
+int64_t sm_logs_period_ms(const struct sm_logs *);
+void sm_logs_note(
+    struct sm_logs *, const struct sm_log *, enum launch_level, const char *);
+/* The logs are denied: go over to CloudWatch's metrics.  True: done so. */
+bool sm_logs_denied(struct sm_logs *, const struct aws_answer *);
+void sm_logs_mode(struct sm_logs *);
+
+/* sagemaker-log-read.c */
+void sm_log_on_timer(void *log);
+/* DescribeLogStreams, then then(log, good). */
+void sm_log_discover(struct sm_log *, void (*then)(struct sm_log *, bool good));
+void sm_streams_free(struct sm_log *);
+/* The body of GetLogEvents. */
+void sm_log_ask(struct sm_log *, struct sm_stream *, int64_t from_ms, aws_cb *);
+
+/* sagemaker-log-end.c */
+void sm_log_pass(struct sm_log *);
+
+/* sagemaker-log-sweep.c */
+void sm_sweep_start(struct sm_logs *);
+void sm_sweep_stop(struct sm_logs *);
+void sm_seen_free(struct sm_seen *);
+/* True: it was in the set already. */
+bool sm_seen_add(struct sm_seen *, uint64_t);
+
+/* sagemaker-log-file.c */
+/* Lines as they are read; each ends with a newline. */
+void sm_log_line(struct buf *, const char *text);
+void sm_log_file_append(struct sm_log *, const struct buf *lines);
+/* A full pass writes a new file, which takes the place of the old. */
+void sm_log_file_begin(struct sm_log *);
+void sm_log_file_put(struct sm_log *, const char *text);
+void sm_log_file_end(struct sm_log *, bool keep);
+
+/* sagemaker-metrics.c */
+struct sm_metrics *sm_metrics_new(struct sm_logs *);
+void sm_metrics_free(struct sm_metrics *);
+/* The job is over: its last minutes, then done. */
+void sm_metrics_finish(struct sm_metrics *, struct sm_log *);
+
+#endif /* SAGEMAKER_LOGS_H */

@@ -1,0 +1,300 @@
+/*
+ * Metrics without logs: GetMetricData on what SageMaker's own patterns
+ * (MetricDefinitions) put into CloudWatch, one value a minute.  Several
+ * reports of one minute are one average there, and their steps are lost but
+ * for the greatest.  Reference: CloudWatch API, GetMetricData.
+ */
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/json.h"
+#include "src/base/loop.h"
+#include "src/base/mem.h"
+#include "trials/sagemaker-logs.h"
+
+#define POLL_S 30.0
+#define LAST_S 120.0 /* buckets of a job that is over come until then */
+#define BACK_S 300.0 /* buckets may still change for so long */
+
+enum {
+	JOBS_MOST = 125 /* of one request: four queries each, 500 in all */
+};
+
+struct sm_metrics {
+	struct sm_logs *logs;
+	struct loop_timer *timer;
+	struct aws_call *call;
+	size_t first; /* job of the next request */
+	size_t asked; /* jobs of this request */
+	int64_t *trials; /* of this request */
+	int *attempts;
+	bool merged_said;
+};
+
+/* One minute of one job. */
+struct bucket {
+	int64_t second;
+	double value, step, count; /* NaN = not there */
+};
+
+static struct sm_log *
+log_find(const struct sm_logs *logs, int64_t trial, int attempt)
+{
+	size_t i;
+
+	for (i = 0; i < logs->n; i++)
+		if (logs->all[i]->trial == trial &&
+		    logs->all[i]->attempt == attempt)
+			return logs->all[i];
+	return NULL;
+}
+
+/* ---- asking ---------------------------------------------------------------------- */
+
+static void
+query_put(struct buf *b, size_t job, char kind, const char *metric,
+    const char *stat, const char *name)
+{
+	buf_printf(b,
+	    "%s{\"Id\":\"%c%zu\",\"ReturnData\":true,\"MetricStat\":"
+	    "{\"Metric\":{\"Namespace\":"
+	    "\"/aws/sagemaker/TrainingJobs\",\"MetricName\":",
+	    b->data[b->len - 1] == '[' ? "" : ",", kind, job);
+	json_put_string(b, metric);
+	buf_puts(
+	    b, ",\"Dimensions\":[{\"Name\":\"TrainingJobName\",\"Value\":");
+	json_put_string(b, name);
+	buf_printf(b, "}]},\"Period\":60,\"Stat\":\"%s\"}}", stat);
+}
+
+static void on_data(void *, const struct aws_answer *);
+
+static void
+metrics_ask(struct sm_metrics *m)
+{
+	struct sm_logs *logs = m->logs;
+	struct buf body = { 0 };
+	struct aws_ask ask = { .service = AWS_CLOUDWATCH,
+		.operation = "GetMetricData" };
+	int64_t now_s = loop_wall_us(logs->env.loop) / 1000000;
+	int64_t from_s = now_s, at;
+	size_t i;
+
+	buf_puts(&body, "{\"MetricDataQueries\":[");
+	for (i = 0; i < JOBS_MOST && m->first + i < logs->n; i++) {
+		const struct sm_log *log = logs->all[m->first + i];
+
+		m->trials[i] = log->trial;
+		m->attempts[i] = log->attempt;
+		query_put(
+		    &body, i, 'v', "hpotune:objective", "Average", log->job);
+		query_put(&body, i, 's', "hpotune:step", "Maximum", log->job);
+		query_put(&body, i, 'n', "hpotune:objective", "SampleCount",
+		    log->job);
+		at = log->cursor_ms > 0 ? log->cursor_ms / 1000
+					: log->begun_ms / 1000;
+		at -= (int64_t)BACK_S;
+		if (at < from_s)
+			from_s = at;
+	}
+	m->asked = i;
+	/* CloudWatch drops the seconds of the end. */
+	buf_printf(&body,
+	    "],\"StartTime\":%lld,\"EndTime\":%lld,\"ScanBy\":"
+	    "\"TimestampAscending\"}",
+	    (long long)(from_s - from_s % 60), (long long)(now_s + 120));
+	ask.body = buf_str(&body);
+	if (m->asked > 0)
+		m->call = aws_json(logs->env.aws, &ask, on_data, m);
+	buf_free(&body);
+}
+
+static void
+on_timer(void *arg)
+{
+	struct sm_metrics *m = arg;
+
+	if (m->call != NULL)
+		return;
+	m->first = 0;
+	metrics_ask(m);
+	if (m->call == NULL)
+		loop_timer_set(m->timer, sm_logs_ms(m->logs, POLL_S));
+}
+
+/* ---- hearing ---------------------------------------------------------------------- */
+
+static const struct json *
+result_find(const struct json *results, char kind, size_t job)
+{
+	const struct json *j;
+	char want[32];
+	const char *id;
+
+	(void)snprintf(want, sizeof want, "%c%zu", kind, job);
+	for (j = json_first(results); j != NULL; j = json_next(j)) {
+		id = json_string(json_get(j, "Id"));
+		if (id != NULL && strcmp(id, want) == 0)
+			return j;
+	}
+	return NULL;
+}
+
+/* The value of a result at one time, NaN when it has none. */
+static double
+result_at(const struct json *result, double second)
+{
+	const struct json *t, *v;
+	double at, x;
+
+	if (result == NULL)
+		return NAN;
+	t = json_get(result, "Timestamps");
+	v = json_get(result, "Values");
+	if (t == NULL || v == NULL)
+		return NAN;
+	for (t = json_first(t), v = json_first(v); t != NULL && v != NULL;
+	     t = json_next(t), v = json_next(v))
+		if (json_number(t, &at) && at == second && json_number(v, &x))
+			return x;
+	return NAN;
+}
+
+static void
+bucket_tell(struct sm_metrics *m, struct sm_log *log, const struct bucket *b)
+{
+	struct launch_event ev = { .kind = LAUNCH_REPORT,
+		.trial = log->trial,
+		.attempt = log->attempt };
+	struct sm_logs *logs = m->logs;
+
+	if (b->count > 1 && !m->merged_said) {
+		m->merged_said = true;
+		sm_logs_note(logs, log, LAUNCH_WARNING,
+		    "several reports of one minute are one average in "
+		    "CloudWatch: curves are coarser than what was said");
+	}
+	ev.u.report.name = logs->env.metric;
+	ev.u.report.has_step = isfinite(b->step) && b->step >= 0;
+	ev.u.report.step = ev.u.report.has_step ? (int64_t)b->step : 0;
+	ev.u.report.value = b->value;
+	ev.u.report.time_us = b->second * 1000000;
+	ev.u.report.again = true;
+	logs->env.emit(logs->env.arg, &ev);
+	sm_log_tell(log, b->second * 1000);
+}
+
+static void
+job_hear(struct sm_metrics *m, struct sm_log *log, const struct json *results,
+    size_t job)
+{
+	const struct json *value = result_find(results, 'v', job);
+	const struct json *t, *v;
+	struct bucket b;
+	double at;
+
+	if (value == NULL || (t = json_get(value, "Timestamps")) == NULL ||
+	    (v = json_get(value, "Values")) == NULL)
+		return;
+	for (t = json_first(t), v = json_first(v); t != NULL && v != NULL;
+	     t = json_next(t), v = json_next(v)) {
+		if (!json_number(t, &at) || !json_number(v, &b.value))
+			continue;
+		b.second = (int64_t)at;
+		/* The running minute still changes. */
+		if (log->phase == SM_LOG_FOLLOW &&
+		    b.second + 60 > loop_wall_us(m->logs->env.loop) / 1000000)
+			continue;
+		b.step = result_at(result_find(results, 's', job), at);
+		b.count = result_at(result_find(results, 'n', job), at);
+		bucket_tell(m, log, &b);
+	}
+}
+
+/* Those that are over and had their time. */
+static void
+finished_tell(struct sm_metrics *m)
+{
+	struct sm_logs *logs = m->logs;
+	int64_t now = loop_now_ms(logs->env.loop);
+	struct sm_log *log;
+	size_t i;
+
+	for (i = logs->n; i-- > 0;) {
+		log = logs->all[i];
+		if (log->phase != SM_LOG_END || log->end_ms > now)
+			continue;
+		log->phase = SM_LOG_DONE;
+		/* It may free this log, not others. */
+		log->done(log->done_arg);
+	}
+}
+
+static void
+on_data(void *arg, const struct aws_answer *a)
+{
+	struct sm_metrics *m = arg;
+	const struct json *results;
+	struct sm_log *log;
+	size_t i;
+
+	m->call = NULL;
+	results = a->good && a->json != NULL
+		      ? json_get(a->json, "MetricDataResults")
+		      : NULL;
+	for (i = 0; results != NULL && i < m->asked; i++) {
+		log = log_find(m->logs, m->trials[i], m->attempts[i]);
+		if (log != NULL)
+			job_hear(m, log, results, i);
+	}
+	if (!a->good && !m->logs->said_trouble) {
+		m->logs->said_trouble = true;
+		sm_logs_note(m->logs, NULL, LAUNCH_ERROR,
+		    "metrics cannot be read from CloudWatch either "
+		    "(cloudwatch:GetMetricData): no trial reports anything");
+	}
+	m->first += m->asked;
+	if (a->good && m->first < m->logs->n) {
+		metrics_ask(m);
+		return;
+	}
+	finished_tell(m);
+	loop_timer_set(m->timer, sm_logs_ms(m->logs, POLL_S));
+}
+
+/* ---- coming and going ------------------------------------------------------------- */
+
+struct sm_metrics *
+sm_metrics_new(struct sm_logs *logs)
+{
+	struct sm_metrics *m = xcalloc(1, sizeof *m);
+
+	m->logs = logs;
+	m->trials = xcalloc(JOBS_MOST, sizeof *m->trials);
+	m->attempts = xcalloc(JOBS_MOST, sizeof *m->attempts);
+	m->timer = loop_timer_new(logs->env.loop, on_timer, m);
+	loop_timer_set(m->timer, 0);
+	return m;
+}
+
+void
+sm_metrics_free(struct sm_metrics *m)
+{
+	if (m == NULL)
+		return;
+	if (m->call != NULL)
+		aws_cancel(m->call);
+	loop_timer_free(m->timer);
+	free(m->trials);
+	free(m->attempts);
+	free(m);
+}
+
+void
+sm_metrics_finish(struct sm_metrics *m, struct sm_log *log)
+{
+	log->end_ms =
+	    loop_now_ms(m->logs->env.loop) + sm_logs_ms(m->logs, LAST_S);
+}

@@ -336,7 +336,7 @@ tag_regex(const char *name, const char *value)
 {
 	struct buf b = { 0 };
 
-	buf_puts(&b, "hpotune[-json]*: .*[ \"]");
+	buf_puts(&b, "hpotune[-json]*:.*[ \"]");
 	for (; *name != '\0'; name++)
 		buf_printf(&b, "%s%c", *name == '.' ? "\\" : "", *name);
 	buf_printf(&b, "[ =\":]+(%s)", value);

@@ -266,7 +266,7 @@ test_endpoint_hosts(void)
 	set("AWS_USE_DUALSTACK_ENDPOINT", "true", NULL);
 	is_url(NULL, "us-east-1", AWS_SQS, "https://sqs.us-east-1.api.aws");
 	is_url(NULL, "us-isof-south-1", AWS_SQS,
-	    "us-isof-south-1 has no dual-stack endpoints");
+	    "https://sqs.us-isof-south-1.api.aws.hci.ic.gov");
 }
 
 static void

@@ -39,7 +39,7 @@ struct partition {
 	const char *prefix; /* of its regions' names */
 	enum partition_kind kind;
 	const char *suffix;
-	const char *dual; /* NULL = none */
+	const char *dual;
 	bool s3_fips;
 };
 
@@ -51,8 +51,10 @@ static const struct partition partitions[] = {
 	{ "us-iso-", PARTITION_OTHER, "c2s.ic.gov", "api.aws.ic.gov", true },
 	{ "us-isob-", PARTITION_OTHER, "sc2s.sgov.gov", "api.aws.scloud",
 	    true },
-	{ "eu-isoe-", PARTITION_OTHER, "cloud.adc-e.uk", NULL, true },
-	{ "us-isof-", PARTITION_OTHER, "csp.hci.ic.gov", NULL, true },
+	{ "eu-isoe-", PARTITION_OTHER, "cloud.adc-e.uk",
+	    "api.cloud-aws.adc-e.uk", true },
+	{ "us-isof-", PARTITION_OTHER, "csp.hci.ic.gov", "api.aws.hci.ic.gov",
+	    true },
 	{ "eusc-", PARTITION_OTHER, "amazonaws.eu", "api.amazonwebservices.eu",
 	    true },
 	{ "", PARTITION_AWS, "amazonaws.com", "api.aws", true },
@@ -142,9 +144,6 @@ usual_url(
 	if (fips && s == AWS_S3 && !p->s3_fips)
 		return err_set(
 		    e, ERR_USAGE, "S3 has no FIPS endpoints in %s", region);
-	if (dual && p->dual == NULL)
-		return err_set(
-		    e, ERR_USAGE, "%s has no dual-stack endpoints", region);
 	buf_puts(&b, "https://");
 	put_host(&b, s, p, fips, dual);
 	buf_printf(

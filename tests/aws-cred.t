@@ -1,0 +1,17 @@
+#!/bin/sh
+# In random environments the keys are those that botocore takes, and none where
+# it has none.
+# $AWS_CRED_COUNT: how many (120).
+
+. "$TOP_SRCDIR/tests/lib.sh"
+
+find_python botocore
+seed=$(date +%s)
+"$python" -W ignore "$TOP_SRCDIR/tests/aws_cred.py" \
+    "$TOP_BUILDDIR/tests/aws-ask" "${AWS_CRED_COUNT:-120}" "$seed" >out 2>&1
+status=$?
+diag "$(tail -n 40 out)"
+is $status 0 "seed $seed: whose keys they are"
+like "$(cat out)" '[89] kinds of answer' 'from every place'
+
+done_testing

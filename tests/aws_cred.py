@@ -201,6 +201,21 @@ def variables(r, url):
     }
 
 
+def certain(url):
+    """Every profile, and every place without one."""
+    usual = {'AWS_DEFAULT_REGION': 'eu-west-1', 'AWS_ENDPOINT_URL_STS': url}
+    off = {'AWS_EC2_METADATA_DISABLED': 'true'}
+    for profile in PROFILES:
+        yield profile, {**usual, **off}
+    for more in (
+            {'AWS_ACCESS_KEY_ID': 'ENV', 'AWS_SECRET_ACCESS_KEY': 'S'},
+            {'AWS_WEB_IDENTITY_TOKEN_FILE': 'token',
+             'AWS_ROLE_ARN': 'arn:aws:iam::1:role/envrole'},
+            {'AWS_CONTAINER_CREDENTIALS_FULL_URI': url + '/creds'}):
+        yield None, {**usual, **off, **more}
+    yield None, {**usual, 'AWS_EC2_METADATA_SERVICE_ENDPOINT': url}
+
+
 def theirs(profile, env):
     os.environ.clear()
     os.environ.update(env)
@@ -240,11 +255,14 @@ def main():
                                        'ASAN_OPTIONS') if k in os.environ}
     base['HOME'] = os.getcwd()
     wrong, seen, refused = 0, {}, 0
-    for n in range(count):
+    cases = [(profile, more, '') for profile, more in certain(url)]
+    while len(cases) < count:
+        cases.append((r.choice([None, None, *r.sample(PROFILES, 4)]),
+                      variables(r, url), r.choice(['', DEFAULT])))
+    for profile, more, default in cases:
         with open('.aws/credentials', 'w') as f:
-            f.write(CREDENTIALS + r.choice(['', DEFAULT]))
-        profile = r.choice([None, None, *r.sample(PROFILES, 4)])
-        env = {**base, **variables(r, url)}
+            f.write(CREDENTIALS + default)
+        env = {**base, **more}
         want = theirs(profile, env)
         got, why = ours(program, profile, env)
         if got != want:
@@ -254,7 +272,7 @@ def main():
             print('  want', want)
         refused += want == 'refused'
         seen[want[3] if want != 'refused' else want] = True
-    print(f'{count} environments, {len(seen)} kinds of answer, '
+    print(f'{len(cases)} environments, {len(seen)} kinds of answer, '
           f'{refused} refused, {wrong} differ')
     server.shutdown()
     sys.exit(wrong > 0)

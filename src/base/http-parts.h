@@ -37,6 +37,14 @@ struct http_headers {
 	struct buf text;
 };
 
+enum { HTTP_HEADERS_MAX = 256 << 10 }; /* bytes */
+
+/*
+ * One more line, with its end or without.  A status line begins anew: what
+ * was before it is an interim answer.  -1 when they are too many.
+ */
+int http_headers_line(struct http_headers *, const char *, size_t);
+
 struct http {
 	struct http_lib lib;
 	struct loop *loop;

@@ -16,8 +16,7 @@ enum {
 	CONNECT_MS = 10 * 1000,
 	TIMEOUT_MS = 60 * 1000,
 	KEPT_S = 60, /* an unused connection */
-	ANSWER_MAX = 16 << 20, /* bytes */
-	HEADERS_MAX = 256 << 10
+	ANSWER_MAX = 16 << 20 /* bytes */
 };
 
 /*
@@ -65,50 +64,16 @@ on_body(char *data, size_t size, size_t n, void *arg)
 	return n;
 }
 
-/* One line.  A status line begins anew: what was before is interim. */
 static size_t
 on_header(char *line, size_t size, size_t n, void *arg)
 {
 	struct http_request *r = arg;
-	struct buf *b = &r->headers.text;
-	const char *end = line + n * size, *colon, *value;
 
 	n *= size;
-	if (n >= 5 && memcmp(line, "HTTP/", 5) == 0)
-		buf_clear(b);
-	if (n > HEADERS_MAX - b->len) {
-		r->too_long = HEADERS_MAX;
-		return CURL_WRITEFUNC_ERROR;
-	}
-	colon = memchr(line, ':', n);
-	if (colon == NULL || colon == line || memchr(line, '\0', n) != NULL)
+	if (http_headers_line(&r->headers, line, n) == 0)
 		return n;
-	for (value = colon + 1; value < end && strchr(" \t", *value); value++)
-		;
-	while (end > value && strchr(" \t\r\n", end[-1]) != NULL)
-		end--;
-	buf_add(b, line, (size_t)(colon - line));
-	buf_putc(b, '\0');
-	buf_add(b, value, (size_t)(end - value));
-	buf_putc(b, '\0');
-	return n;
-}
-
-const char *
-http_header(const struct http_answer *a, const char *name)
-{
-	const char *s, *end, *value;
-
-	if (a->headers == NULL || a->headers->text.len == 0)
-		return NULL;
-	end = a->headers->text.data + a->headers->text.len;
-	for (s = a->headers->text.data; s < end;
-	     s = value + strlen(value) + 1) {
-		value = s + strlen(s) + 1;
-		if (strcasecmp(s, name) == 0)
-			return value;
-	}
-	return NULL;
+	r->too_long = HTTP_HEADERS_MAX;
+	return CURL_WRITEFUNC_ERROR;
 }
 
 static void

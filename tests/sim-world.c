@@ -51,6 +51,20 @@ check_room(const char *uuid)
 		    (long long)open, (long long)sim->parallel_now);
 }
 
+/* A slot is for one. */
+static void
+check_slot(const struct launch_spec *spec)
+{
+	char slot[24];
+
+	(void)snprintf(slot, sizeof slot, "%d", spec->slot);
+	if (sim_number(sim,
+		"SELECT count(*) FROM t_attempt WHERE state <> 'ended' "
+		"AND slot = CAST(? AS INTEGER)",
+		slot) > 1)
+		sim_wrong(sim, "slot %s was given twice", slot);
+}
+
 static int
 watched_start(void *ctx, const struct launch_spec *spec, struct err *e)
 {
@@ -63,6 +77,7 @@ watched_start(void *ctx, const struct launch_spec *spec, struct err *e)
 		    "row was committed",
 		    (long long)spec->trial, spec->attempt);
 	check_room(spec->uuid);
+	check_slot(spec);
 	return launcher_pretend.start(ctx, spec, e);
 }
 

@@ -125,7 +125,7 @@ worst_put(struct buf *out, const struct plan *plan)
 		plan->study->limits.wall_time_ms + plan->study->trial.grace_ms)
 		buf_puts(out, " (limits.wall_time and one grace)");
 	else
-		buf_puts(out, " (every attempt takes max_run and its grace)");
+		buf_puts(out, " (every attempt takes all its time)");
 }
 
 static void
@@ -166,10 +166,18 @@ plan_put(struct buf *out, const struct plan *plan, const struct cli *cli)
 	cli_put_shell(out, study->trial.workdir);
 	buf_puts(out, "\ntrials     ");
 	trials_put(out, plan);
-	buf_printf(out, "\nslots      %" PRId64 "%s\n", plan->slots,
-	    study->limits.parallel > 0 ? "" : " on this machine");
-	buf_puts(out, "time       ");
+	if (plan->slots > 0)
+		buf_printf(out, "\nslots      %" PRId64 "%s", plan->slots,
+		    study->limits.parallel > 0 ? "" : " on this machine");
+	else
+		buf_puts(out, "\nslots      as many as the backend has");
+	buf_puts(out, "\ntime       ");
 	worst_put(out, plan);
+	buf_putc(out, '\n');
+	if (plan->attempt_cost == 0)
+		return;
+	buf_puts(out, "cost       ");
+	plan_put_cost(out, plan);
 	buf_putc(out, '\n');
 }
 
@@ -206,10 +214,15 @@ plan_put_json(struct buf *out, const struct plan *plan)
 	cli_put_argv_json(out, plan->command);
 	buf_puts(out, ",\"trials\":");
 	json_put_number(out, plan->trials > 0 ? (double)plan->trials : NAN);
-	buf_printf(
-	    out, ",\"slots\":%" PRId64 ",\"worst_seconds\":", plan->slots);
+	buf_puts(out, ",\"slots\":");
+	json_put_number(out, plan->slots > 0 ? (double)plan->slots : NAN);
+	buf_puts(out, ",\"worst_seconds\":");
 	json_put_number(
 	    out, plan->worst_ms < 0 ? NAN : (double)plan->worst_ms / 1e3);
+	buf_puts(out, ",\"attempt_cost\":");
+	json_put_number(out, plan->attempt_cost);
+	buf_puts(out, ",\"worst_cost\":");
+	json_put_number(out, plan->worst_cost);
 	buf_puts(out, ",\"missing\":");
 	if (plan->missing[0] != '\0')
 		json_put_string(out, plan->missing);

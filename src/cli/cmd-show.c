@@ -35,19 +35,21 @@ struct section {
 	struct {
 		const char *head;
 		enum table_column kind;
-	} columns[10];
+	} columns[12];
 };
 
 static const struct section sections[] = {
 	{ "attempts", "attempts",
 	    "SELECT attempt, state, end_class, place, started, seconds, "
-	    "exit_code, signal, resumed_step, log FROM attempts "
+	    "exit_code, signal, resumed_step, billable_seconds, cost, log "
+	    "FROM attempts "
 	    "WHERE trial = CAST(? AS INTEGER) ORDER BY attempt",
 	    { { "attempt", TABLE_RIGHT }, { "state", TABLE_LEFT },
 		{ "end", TABLE_LEFT }, { "place", TABLE_LEFT },
 		{ "started", TABLE_LEFT }, { "seconds", TABLE_RIGHT },
 		{ "exit", TABLE_RIGHT }, { "signal", TABLE_RIGHT },
-		{ "from step", TABLE_RIGHT }, { "log", TABLE_LEFT } } },
+		{ "from step", TABLE_RIGHT }, { "billed", TABLE_RIGHT },
+		{ "cost", TABLE_RIGHT }, { "log", TABLE_LEFT } } },
 	{ "stops", "judgements that stopped it, or that a guard suspended",
 	    "SELECT step, verdict, rule, value, threshold, pool, time, why "
 	    "FROM stops WHERE trial = CAST(? AS INTEGER) ORDER BY step, time",
@@ -96,7 +98,7 @@ section_put(struct show *s, const struct section *section, struct err *e)
 	struct store_rows *rows;
 	int rc, col;
 
-	for (col = 0; col < 10 && section->columns[col].head != NULL; col++)
+	for (col = 0; col < 12 && section->columns[col].head != NULL; col++)
 		table_column(table, section->columns[col].head,
 		    section->columns[col].kind);
 	if (store_rows_open(&rows, s->store, section->sql, s->params, e) ==

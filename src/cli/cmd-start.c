@@ -17,6 +17,7 @@
 #include "src/base/log.h"
 #include "src/base/mem.h"
 #include "src/cli/cli.h"
+#include "src/cli/plan.h"
 #include "src/cli/running.h"
 #include "src/cli/summary.h"
 #include "src/model/study.h"
@@ -25,6 +26,7 @@
 #include "src/server/server.h"
 #include "src/server/state.h"
 #include "src/store/store.h"
+#include "trials/launcher.h"
 
 extern char **environ;
 
@@ -269,24 +271,63 @@ ready_fd_take(void)
 	return fd;
 }
 
+/* Before any of it is spent: what the study may cost. */
+static int
+cost_print(const struct study *study, const struct plugs *plugs, int64_t trials,
+    struct err *e)
+{
+	struct plan plan = {
+		.study = study, .plugs = plugs, .max_trials = trials
+	};
+	struct buf text = { 0 };
+	int rc = plan_make(&plan, e);
+
+	if (rc == 0 && plan.attempt_cost != 0) {
+		plan_put_cost(&text, &plan);
+		printf("cost: %s\n", buf_str(&text));
+		(void)fflush(stdout);
+	}
+	buf_free(&text);
+	plan_fini(&plan);
+	return rc;
+}
+
+static int
+start_check(
+    struct cli *cli, const struct study *study, int64_t trials, struct err *e)
+{
+	bool said = cli->json || cli_has(cli, "quiet");
+	struct plugs plugs;
+	int rc = 0;
+	size_t i;
+
+	if (plugs_read(&plugs, study, e) != 0)
+		return -1;
+	for (i = 0; i < plugs.n_backends && !said; i++) {
+		said = plugs.backends[i].launcher->worst_cost != NULL;
+		if (said)
+			rc = cost_print(study, &plugs, trials, e);
+	}
+	plugs_free(&plugs);
+	return rc;
+}
+
 int
 cmd_start(struct cli *cli)
 {
 	struct server_env env = { 0 };
 	struct cli_study found;
 	struct err e = ERR_INIT;
-	struct plugs plugs;
 	int ready_fd = ready_fd_take(), status;
 	char *dir;
 
 	if (start_options(cli, &env, &e) != 0 ||
 	    running_find(cli, &found, cli_value(cli, "state"), &e) != 0)
 		return cli_fail(&e);
-	if (plugs_read(&plugs, found.study, &e) != 0) {
+	if (start_check(cli, found.study, env.trials, &e) != 0) {
 		cli_study_fini(&found);
 		return cli_fail(&e);
 	}
-	plugs_free(&plugs);
 	dir = running_dir(&found);
 	env.study = found.study;
 	env.db = found.db;

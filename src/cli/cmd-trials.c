@@ -150,6 +150,7 @@ row_add(struct table *table, const struct store_rows *rows)
 	table_cell(table, more, TABLE_PLAIN);
 	seconds = rows_real(rows, 4);
 	table_cell_real(table, seconds > 0 ? seconds : NAN, 4);
+	table_cell_real(table, rows_real(rows, 8), 4);
 	rows_put_params(&params, store_rows_text(rows, 5), 4);
 	table_cell(table, buf_str(&params), TABLE_PLAIN);
 	table_cell(table, store_rows_text(rows, 6), TABLE_PLAIN);
@@ -171,11 +172,12 @@ table_print(const struct cli *cli, struct store *store, const char *metric,
 	table_column(table, "step", TABLE_RIGHT);
 	table_column(table, "attempts", TABLE_RIGHT);
 	table_column(table, "seconds", TABLE_RIGHT);
+	table_column(table, "cost", TABLE_RIGHT);
 	table_column(table, "parameters", TABLE_SHRINK);
 	table_column(table, "why", TABLE_SHRINK);
 	buf_printf(&sql,
 	    "SELECT trial, state, objective, step, seconds, "
-	    "params, why, attempts FROM (%s)",
+	    "params, why, attempts, cost FROM (%s)",
 	    where);
 	rc = store_rows_open(&rows, store, buf_str(&sql), NULL, e);
 	if (rc == 0) {

@@ -1,6 +1,7 @@
 /* A plan, from the study and what its strategy would say. */
 
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,10 +61,12 @@ static int
 plan_trials(
     struct plan *plan, const struct history *history, double *x, struct err *e)
 {
-	int64_t low = 0, high = plan->study->limits.trials, middle;
+	int64_t low = 0, high = plan->study->limits.trials, middle, limit;
 	int rc;
 
-	plan->trials = high;
+	if (plan->max_trials > 0)
+		high = plan->max_trials;
+	limit = plan->trials = high;
 	if (high == 0)
 		high = INT64_C(1) << 32;
 	if ((rc = strategy_ask(plan, history, high, x, e)) == -1)
@@ -82,23 +85,44 @@ plan_trials(
 	}
 	plan->exhausted = true;
 	plan->trials = low + (int64_t)plan->study->n_enqueue;
-	if (plan->study->limits.trials > 0 &&
-	    plan->trials > plan->study->limits.trials)
-		plan->trials = plan->study->limits.trials;
+	if (limit > 0 && plan->trials > limit)
+		plan->trials = limit;
 	return 0;
 }
 
+/* This machine's, when the trials run on it alone. */
 static int64_t
-plan_slots(const struct study *study)
+plan_slots(const struct plan *plan)
 {
+	const struct study *study = plan->study;
 	int64_t gpus = machine_gpus(), per = study->trial.gpus;
+	size_t i;
 
 	if (study->limits.parallel > 0)
 		return study->limits.parallel;
+	for (i = 0; i < plan->plugs->n_backends; i++)
+		if (plan->plugs->backends[i].launcher->slow_end)
+			return 0;
 	if (gpus > 0 && per != 0)
 		return per > 0 ? gpus / per : gpus;
 	per = study->trial.cpus > 0 ? study->trial.cpus : 1;
 	return machine_cores() >= per ? machine_cores() / per : 1;
+}
+
+/* The longest attempt of any backend; 0 = no bound. */
+static int64_t
+attempt_ms(const struct plan *plan)
+{
+	int64_t ms, most = 0;
+	size_t i;
+
+	for (i = 0; i < plan->plugs->n_backends; i++) {
+		ms = plugs_worst_ms(&plan->plugs->backends[i], plan->study);
+		if (ms == 0)
+			return 0;
+		most = ms > most ? ms : most;
+	}
+	return most;
 }
 
 /* Every trial uses all its time in every attempt; -1 = no bound. */
@@ -107,16 +131,67 @@ plan_worst(const struct plan *plan)
 {
 	const struct study_trial *trial = &plan->study->trial;
 	int64_t wall = plan->study->limits.wall_time_ms;
+	int64_t each = attempt_ms(plan);
 	double rounds, ms;
 
-	if (trial->max_run_ms == 0 || plan->trials == 0 || plan->slots == 0)
+	if (each == 0 || plan->trials == 0)
 		return wall > 0 ? wall + trial->grace_ms : -1;
-	rounds = ceil((double)plan->trials / (double)plan->slots);
-	ms = rounds * (double)(trial->retries + 1) *
-	     ((double)trial->max_run_ms + (double)trial->grace_ms);
+	rounds = ceil(
+	    (double)plan->trials / (double)(plan->slots > 0 ? plan->slots : 1));
+	ms = rounds * (double)(trial->retries + 1) * (double)each;
 	if (wall > 0 && ms > (double)(wall + trial->grace_ms))
 		return wall + trial->grace_ms;
 	return ms < 9e18 ? (int64_t)ms : -1;
+}
+
+/* Every attempt of every trial is as dear as any of its backends makes it. */
+static void
+plan_cost(struct plan *plan)
+{
+	double limit = plan->study->limits.cost, cost;
+	size_t i;
+
+	plan->attempt_cost = 0;
+	for (i = 0; i < plan->plugs->n_backends; i++) {
+		cost = plugs_worst_cost(&plan->plugs->backends[i], plan->study);
+		if (isnan(cost) || cost > plan->attempt_cost)
+			plan->attempt_cost = cost;
+		if (isnan(cost))
+			break;
+	}
+	plan->worst_cost = plan->attempt_cost *
+			   (double)(plan->study->trial.retries + 1) *
+			   (double)plan->trials;
+	if (plan->trials == 0 && plan->attempt_cost > 0)
+		plan->worst_cost = INFINITY;
+	if (limit > 0 && plan->worst_cost > limit)
+		plan->worst_cost = limit;
+}
+
+void
+plan_put_cost(struct buf *out, const struct plan *plan)
+{
+	if (isnan(plan->attempt_cost)) {
+		buf_puts(out, "not known: a price is missing "
+			      "(backend.price_per_hour)");
+		return;
+	}
+	if (isinf(plan->worst_cost)) {
+		buf_printf(out,
+		    "no bound: limits.cost or limits.trials would give one; an "
+		    "attempt costs at most $%.2f",
+		    plan->attempt_cost);
+		return;
+	}
+	buf_printf(out, "at most $%.2f", plan->worst_cost);
+	if (plan->worst_cost == plan->study->limits.cost)
+		buf_puts(out, " (limits.cost)");
+	else
+		buf_printf(out,
+		    " (%" PRId64 " trials of %" PRId64
+		    " attempts, each at most $%.2f)",
+		    plan->trials, plan->study->trial.retries + 1,
+		    plan->attempt_cost);
 }
 
 static bool
@@ -181,8 +256,9 @@ plan_make(struct plan *plan, struct err *e)
 	free(x);
 	if (rc == -1)
 		return -1;
-	plan->slots = plan_slots(plan->study);
+	plan->slots = plan_slots(plan);
 	plan->worst_ms = plan_worst(plan);
+	plan_cost(plan);
 	plan_look(plan);
 	return 0;
 }

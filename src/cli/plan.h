@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct buf;
 struct err;
 struct plugs;
 struct study;
@@ -16,14 +17,19 @@ struct study;
 struct plan {
 	const struct study *study;
 	const struct plugs *plugs;
+	int64_t max_trials; /* instead of limits.trials; 0 = as there */
 	char **command; /* of an example */
 	int64_t trials; /* 0 = no limit */
 	bool exhausted; /* the strategy has no more than trials */
-	int64_t slots;
+	int64_t slots; /* 0 = the backend knows */
 	int64_t worst_ms; /* -1 = nobody knows */
+	double attempt_cost; /* dollars at most; 0 = free, NaN = not known */
+	double worst_cost; /* of all; INFINITY = no bound */
 	char missing[512]; /* what a trial would not find; "" = nothing */
 };
 
+/* In words, for the plan and the start of one that costs something. */
+void plan_put_cost(struct buf *, const struct plan *);
 /* Fill the rest of a plan that has study and plugs. */
 int plan_make(struct plan *, struct err *);
 void plan_fini(struct plan *);

@@ -142,6 +142,11 @@ summary_print(struct cli *cli, const char *db, struct err *e)
 			rc = progress_put_savings(&b, store, e);
 		if (rc == 0 && b.len > 0)
 			printf("stopping saved %s\n", buf_str(&b));
+		buf_clear(&b);
+		if (rc == 0)
+			rc = progress_put_costs(&b, store, 0, e);
+		if (rc == 0 && b.len > 0)
+			printf("cost %s\n", buf_str(&b));
 	}
 	buf_free(&b);
 	store_close(store);

@@ -28,11 +28,12 @@ struct screen {
 	int width;
 	bool colour;
 	struct store_study study;
-	double limits[2]; /* trials, parallel; 0 = not given */
+	double limits[3]; /* trials, parallel, cost; 0 = not given */
 };
 
 struct running {
 	int64_t trial;
+	bool starting; /* a job may do so for minutes */
 	char *params;
 	struct spark curve;
 };
@@ -61,7 +62,7 @@ line_put(struct screen *s, const char *style, const char *text)
 static void
 limits_read(struct screen *s)
 {
-	static const char *const names[] = { "trials", "parallel" };
+	static const char *const names[] = { "trials", "parallel", "cost" };
 	const struct json *limits, *value;
 	struct json_doc *doc;
 	size_t i;
@@ -71,7 +72,7 @@ limits_read(struct screen *s)
 		NULL) == -1)
 		return;
 	limits = json_get(json_root(doc), "limits");
-	for (i = 0; i < 2 && limits != NULL; i++) {
+	for (i = 0; i < 3 && limits != NULL; i++) {
 		value = json_get(limits, names[i]);
 		if (value != NULL)
 			(void)json_number(value, &s->limits[i]);
@@ -207,13 +208,95 @@ savings_put(struct screen *s, struct err *e)
 	return rc;
 }
 
+int
+progress_put_costs(
+    struct buf *out, struct store *store, double limit, struct err *e)
+{
+	static const char *const sql =
+	    "SELECT cost, committed, spot_saved, spot_share FROM costs "
+	    "WHERE cost > 0 OR committed > 0";
+	struct store_rows *rows;
+	double cost, committed, saved;
+	int rc;
+
+	if ((rc = rows_first(&rows, store, sql, NULL, e)) != 1)
+		return rc;
+	cost = rows_real(rows, 0);
+	committed = rows_real(rows, 1);
+	saved = rows_real(rows, 2);
+	buf_printf(out, "$%.2f", cost > 0 ? cost : 0);
+	/* Less than a cent apart looks the same. */
+	if (committed > (cost > 0 ? cost : 0) + 0.005)
+		buf_printf(out,
+		    ", at most $%.2f with what runs or is not priced",
+		    committed);
+	if (limit > 0)
+		buf_printf(out, ", of $%.2f", limit);
+	if (saved > 0)
+		buf_printf(out, "; spot saved $%.2f (%.0f %%)", saved,
+		    100 * rows_real(rows, 3));
+	store_rows_close(rows);
+	return 0;
+}
+
+static int
+costs_put(struct screen *s, struct err *e)
+{
+	struct buf line = { 0 };
+	int rc;
+
+	buf_puts(&line, "cost ");
+	rc = progress_put_costs(&line, s->store, s->limits[2], e);
+	if (rc == 0 && line.len > strlen("cost "))
+		line_put(s, "", buf_str(&line));
+	buf_free(&line);
+	return rc;
+}
+
+/* Trials that were tried and had no machine. */
+static int
+waits_count(struct store *store, int64_t *n, struct err *e)
+{
+	static const char *const sql =
+	    "SELECT count(*) FROM t_trial AS t JOIN t_attempt AS a "
+	    "ON a.trial = t.trial AND a.attempt = t.attempts "
+	    "WHERE t.state = 'waiting' AND "
+	    "a.end_class IN ('capacity', 'quota')";
+	struct store_rows *rows;
+
+	if (rows_first(&rows, store, sql, NULL, e) != 1)
+		return -1;
+	*n = store_rows_int(rows, 0);
+	store_rows_close(rows);
+	return 0;
+}
+
+static int
+waits_put(struct screen *s, struct err *e)
+{
+	struct buf line = { 0 };
+	int64_t n;
+
+	if (waits_count(s->store, &n, e) == -1)
+		return -1;
+	if (n == 0)
+		return 0;
+	buf_printf(&line,
+	    "%" PRId64 " trial%s waiting for capacity: tried again every few "
+	    "minutes",
+	    n, n == 1 ? " is" : "s are");
+	line_put(s, "33", buf_str(&line));
+	buf_free(&line);
+	return 0;
+}
+
 /* The trials that are placed, with their curves; more than fit are counted. */
 static int
 running_read(struct screen *s, struct running *list, size_t *n, int64_t *more,
     struct err *e)
 {
 	static const char *const sql =
-	    "SELECT trial, params FROM trials WHERE state IN "
+	    "SELECT trial, params, state FROM trials WHERE state IN "
 	    "('starting', 'running', 'stopping') ORDER BY trial";
 	static const char *const curve =
 	    "SELECT step, value FROM curves WHERE trial = CAST(? AS INTEGER) "
@@ -233,6 +316,8 @@ running_read(struct screen *s, struct running *list, size_t *n, int64_t *more,
 		}
 		list[*n].trial = store_rows_int(rows, 0);
 		list[*n].params = xstrdup(store_rows_text(rows, 1));
+		list[*n].starting =
+		    strcmp(store_rows_text(rows, 2), "starting") == 0;
 		params[0] = store_rows_text(rows, 0);
 		rc =
 		    rows_curve(&list[(*n)++].curve, s->store, curve, params, e);
@@ -245,8 +330,9 @@ running_read(struct screen *s, struct running *list, size_t *n, int64_t *more,
 
 /* One line: number, step, value, curve, parameters. */
 static void
-curve_line(struct screen *s, const char *name, const struct spark *curve,
-    const struct spark_frame *frame, size_t columns, const char *params)
+curve_line(struct screen *s, const char *name, const char *none,
+    const struct spark *curve, const struct spark_frame *frame, size_t columns,
+    const char *params)
 {
 	struct buf line = { 0 };
 
@@ -257,7 +343,8 @@ curve_line(struct screen *s, const char *name, const struct spark *curve,
 		    curve->values[curve->n - 1]);
 		spark_put(&line, curve, frame, columns);
 	} else
-		buf_printf(&line, "%7s  %-10s %*s", "-", "-", (int)columns, "");
+		buf_printf(
+		    &line, "%7s  %-10s %*s", "-", none, (int)columns, "");
 	if (columns < strlen("curve"))
 		buf_printf(&line, "%*s", (int)(strlen("curve") - columns), "");
 	buf_puts(&line, "  ");
@@ -290,11 +377,11 @@ curves_put(struct screen *s, const struct running *list, size_t n, int64_t more,
 	line_put(s, "1", head);
 	for (i = 0; i < n; i++) {
 		(void)snprintf(name, sizeof name, "%" PRId64, list[i].trial);
-		curve_line(
-		    s, name, &list[i].curve, &frame, columns, list[i].params);
+		curve_line(s, name, list[i].starting ? "starting" : "-",
+		    &list[i].curve, &frame, columns, list[i].params);
 	}
 	if (median->n > 0)
-		curve_line(s, "median", median, &frame, columns, NULL);
+		curve_line(s, "median", "-", median, &frame, columns, NULL);
 	if (more > 0) {
 		(void)snprintf(name, sizeof name, "and %" PRId64 " more", more);
 		line_put(s, "", name);
@@ -338,7 +425,8 @@ progress_render(
 	limits_read(&s);
 	title_put(&s);
 	if (counts_put(&s, e) == -1 || best_put(&s, e) == -1 ||
-	    savings_put(&s, e) == -1 || trials_put(&s, e) == -1)
+	    waits_put(&s, e) == -1 || savings_put(&s, e) == -1 ||
+	    costs_put(&s, e) == -1 || trials_put(&s, e) == -1)
 		rc = -1;
 	store_study_fini(&s.study);
 	return rc;
@@ -354,6 +442,7 @@ progress_json(struct buf *out, struct store *store, struct err *e)
 		{ "study", "SELECT * FROM study", true },
 		{ "best", "SELECT * FROM best", true },
 		{ "savings", "SELECT * FROM savings", true },
+		{ "costs", "SELECT * FROM costs", true },
 		{ "placed",
 		    "SELECT * FROM trials WHERE state IN "
 		    "('starting', 'running', 'stopping') "
@@ -361,6 +450,7 @@ progress_json(struct buf *out, struct store *store, struct err *e)
 		    false },
 		{ "medians", "SELECT * FROM medians ORDER BY step", false },
 	};
+	int64_t waits;
 	size_t i;
 
 	for (i = 0; i < sizeof parts / sizeof parts[0]; i++) {
@@ -371,6 +461,8 @@ progress_json(struct buf *out, struct store *store, struct err *e)
 			out, store, parts[i].sql, NULL, parts[i].one, e) == -1)
 			return -1;
 	}
-	buf_puts(out, "}\n");
+	if (waits_count(store, &waits, e) == -1)
+		return -1;
+	buf_printf(out, ",\n\"waiting_for_capacity\":%" PRId64 "}\n", waits);
 	return 0;
 }

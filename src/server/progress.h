@@ -23,5 +23,9 @@ int progress_render(
 int progress_json(struct buf *out, struct store *, struct err *);
 /* "34 % of the steps (1234 of 3630), about 12m": empty when nothing was. */
 int progress_put_savings(struct buf *out, struct store *, struct err *);
+/* "$3.20, at most $12.00 with what runs, of $50.00": limit 0 = none; empty
+ * when nothing costs anything. */
+int progress_put_costs(
+    struct buf *out, struct store *, double limit, struct err *);
 
 #endif /* SERVER_PROGRESS_H */

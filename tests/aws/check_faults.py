@@ -2,6 +2,8 @@
 
 import json
 import time
+import urllib.error
+import urllib.request
 
 from botocore.exceptions import ClientError, HTTPClientError
 
@@ -66,6 +68,43 @@ def spot():
         same(rig.ended("waits")["SecondaryStatus"], "MaxWaitTimeExceeded",
              "no capacity for spot: the end of MaxWait")
         same(rig.faults(), {"spot_interrupt": 1}, "counted once")
+
+
+def ask(rig, method, path, body=None):
+    """(code, answer) of a request to the control of the stand-in."""
+    try:
+        with urllib.request.urlopen(urllib.request.Request(
+                rig.endpoint + path, method=method,
+                data=body and json.dumps(body).encode())) as answer:
+            return answer.status, answer.read()
+    except urllib.error.HTTPError as error:
+        return error.code, error.read()
+
+
+def control():
+    """A test takes a machine away, and changes what goes wrong."""
+    with Rig(faults={"no_capacity": {"market": "spot", "max": 1,
+                                     "seconds": 0.3}}) as rig:
+        rig.create("taken", COUNT, spot=True, max_run=6000)
+        same(ask(rig, "POST", "/standin/interrupt/taken")[0], 409,
+             "nothing to take before the training")
+        rig.training("taken")
+        until(lambda: rig.lines("taken"))
+        same(ask(rig, "POST", "/standin/interrupt/taken")[0], 204,
+             "a machine is taken")
+        steps = [one["Status"] for one in
+                 rig.ended("taken")["SecondaryStatusTransitions"]]
+        same((steps[:4], steps.count("Interrupted"), steps[-1]),
+             (["Starting", "Starting", "Pending", "Downloading"], 1,
+              "Completed"), "after a wait for capacity")
+        same(ask(rig, "PUT", "/standin/faults", {"bad": 1})[0], 400,
+             "unknown faults are refused")
+        same(ask(rig, "PUT", "/standin/faults", {"throttle": 1})[0], 204,
+             "faults may change")
+        same(code_of(rig.sagemaker.list_training_jobs),
+             "ThrottlingException", "and they do")
+        found = json.loads(ask(rig, "GET", "/standin/ledger?owner")[1])
+        same((found["jobs"], found["restarted"]), (1, 1), "the ledger, live")
 
 
 def answers():
@@ -248,6 +287,6 @@ def rates():
 
 
 def run():
-    for check in (rates, spot, answers, late, clocks, credentials, lists, logs,
-                  many):
+    for check in (rates, spot, control, answers, late, clocks, credentials,
+                  lists, logs, many):
         check()

@@ -14,8 +14,9 @@ Answers: retry_after (seconds, header), stale_list (as it was seconds ago),
 list_empty_page, clock_skew (seconds), expire_credentials (every: uses of a
 session), event_lost, event_twice.
 Jobs: spot_interrupt (seconds into a run of the training, or per_hour),
-no_capacity (market: spot or on-demand), spot_ignored (made on-demand),
-internal_failure, slow_stop and slow_upload (seconds), checkpoint_markers.
+no_capacity (market: spot or on-demand; spot may come seconds later),
+spot_ignored (made on-demand), internal_failure, slow_stop and slow_upload
+(seconds), checkpoint_markers.
 Logs: log_delay (seconds), log_split, log_duplicate, log_empty_page,
 log_token_expired.
 """
@@ -64,16 +65,22 @@ class Rule:
 
 class Faults:
     def __init__(self, spec, seed, journal):
+        self.seed = seed
+        self.journal = journal
+        self.rngs = {}
+        self.load(spec)
+
+    def load(self, spec):
+        """Takes a specification in place of the one before."""
         unknown = sorted(set(spec) - set(KNOWN))
         if unknown:
-            raise SystemExit("unknown faults: " + ", ".join(unknown))
+            raise ValueError("unknown faults: " + ", ".join(unknown))
         self.rules = {}
-        self.rngs = {}
-        self.journal = journal
         for kind, said in spec.items():
             said = said if isinstance(said, list) else [said]
             self.rules[kind] = [Rule(kind, one) for one in said]
-            self.rngs[kind] = random.Random("%s %s" % (seed, kind))
+            self.rngs.setdefault(kind, random.Random("%s %s" % (self.seed,
+                                                                kind)))
         self.skew = float(self.first("clock_skew").get("seconds", 0))
         if self.skew:
             self.journal.fault("clock_skew")
@@ -86,12 +93,13 @@ class Faults:
         rules = self.rules.get(kind)
         return rules[0].said if rules else {}
 
-    def strikes(self, kind, name="*", count=True):
+    def strikes(self, kind, name="*", count=True, market=None):
         """The rule of this kind that strikes now, None when none does.
 
         count: it is a fault by now, not only a plan of one."""
         for rule in self.rules.get(kind, ()):
-            if rule.draw(self.rngs[kind], name):
+            if rule.said.get("market", market) == market and \
+                    rule.draw(self.rngs[kind], name):
                 if count:
                     self.journal.fault(kind)
                 return rule

@@ -60,6 +60,7 @@ class Job:
         self.metrics = {}
         self.interruptions = 0
         self.stop = asyncio.Event()
+        self.reclaim = asyncio.Event()
         self.changed = None
         self.folder = os.path.join(world.folder, "jobs", self.name)
         self.history = [(self.created, self.status, self.secondary)]

@@ -119,8 +119,7 @@ class Life:
     async def provision(self):
         job, world = self.job, self.world
         await self.pause(STARTING)
-        if self.starved():
-            await self.starve()
+        await self.starve()
         job.move("Pending")
         await self.pause(PENDING)
         if world.faults.strikes("internal_failure"):
@@ -138,27 +137,30 @@ class Life:
             raise Ended("Failed", "Failed", str(error)) from None
 
     def starved(self):
-        """No capacity for this type: said of the type, or by chance."""
+        """No capacity: seconds of it, None when there is some."""
         job, faults = self.job, self.world.faults
-        kinds = [kind for _, kind, _ in job.groups]
         mine = "spot" if job.spot else "on-demand"
-        types = self.world.options.no_capacity
-        if any(types.get(kind) in (mine, "both") for kind in kinds):
-            return True
-        rules = [rule for rule in faults.rules.get("no_capacity", ())
-                 if rule.said.get("market", mine) == mine]
-        return bool(rules) and any(
-            faults.strikes("no_capacity", kind) for kind in kinds)
+        for _, kind, _ in job.groups:
+            if self.world.options.no_capacity.get(kind) in (mine, "both"):
+                return math.inf
+            rule = faults.strikes("no_capacity", kind, market=mine)
+            if rule is not None:
+                return faults.between(rule, math.inf)
+        return None
 
     async def starve(self):
+        """On-demand fails at once, spot waits."""
         job = self.job
+        seconds = self.starved()
+        if seconds is None:
+            return
         job.move("Starting", None, "Insufficient capacity error from EC2 "
                  "while launching instances, retrying!")
         if not job.spot:
             await self.pause(STARTING)
             raise Ended("Failed", "Failed", CAPACITY)
-        while True:
-            await self.pause(min(job.wait_left(), 1e9), False)
+        await self.pause(min(job.wait_left(), seconds * self.world.speed),
+                         False)
 
     def make_hosts(self):
         """The machines: each (re)start gets fresh ones."""
@@ -279,13 +281,15 @@ class Life:
         limit = job.max_run - job.trained
         wait = job.wait_left() / self.world.options.run_speed
         stop = asyncio.ensure_future(job.stop.wait())
+        taken = asyncio.ensure_future(job.reclaim.wait())
         least = min(after, limit, wait)
         try:
             await asyncio.wait(
-                {exits, stop}, return_when=asyncio.FIRST_COMPLETED,
+                {exits, stop, taken}, return_when=asyncio.FIRST_COMPLETED,
                 timeout=None if least == math.inf else max(least, 0))
         finally:
             stop.cancel()
+            taken.cancel()
         if exits.done():
             return exits.result()
         if job.stop.is_set():
@@ -294,7 +298,8 @@ class Life:
                                 else self.world.faults.between(slow, 5.0))
             await self.terminate(exits)
             return "Stopped"
-        if least == after:
+        if least == after or job.reclaim.is_set():
+            job.reclaim.clear()
             # What is not in S3 by now is lost.
             self.live_trees = False
             self.kill()

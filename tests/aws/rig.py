@@ -140,7 +140,7 @@ class Rig:
         found = []
         for stream in self.streams(name):
             token = {}
-            while True:
+            for _ in range(1000):
                 page = self.logs.get_log_events(
                     logGroupName=GROUP, logStreamName=stream,
                     startFromHead=True, **token)

@@ -27,6 +27,13 @@ if importlib.util.find_spec("botocore") is None:
              "python3-botocore, or pip install botocore")
 
 
+CONTROL = """While it runs, without a signature (curl will do):
+  POST /standin/interrupt/JOB   takes the machines of a training job away
+  PUT  /standin/faults          the body is the specification from now on
+  GET  /standin/ledger[?TAG]    what verify would print now
+"""
+
+
 def quota(text):
     name, equals, number = text.rpartition("=")
     if not equals or not number.isdigit():
@@ -46,7 +53,8 @@ def read_options(argv):
         prog="standin.py", description="A stand-in AWS on this machine.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
         epilog="standin.py verify DIR [TAG] prints what a run's journal "
-        "proves.\n\nfaults:\n" + faults.__doc__)
+        "proves.\n\ncontrol:\n" + CONTROL + "\nfaults:\n"
+        + faults.__doc__)
     add = parser.add_argument
     add("--dir", required=True, help="where everything is kept")
     add("--port", type=int, default=0, help="0: any (DIR/endpoint says it)")
@@ -105,6 +113,7 @@ def read_json(said):
 def build(options):
     """The services of one run, joined."""
     from cloudwatch import CloudWatch
+    from control import Control
     from events import Events
     from front import Front
     from hosts import find_room, kept_places
@@ -115,7 +124,10 @@ def build(options):
     from sts import STS, OpenDoors
     from world import World
 
-    world = World(options, read_json(options.faults) or {})
+    try:
+        world = World(options, read_json(options.faults) or {})
+    except ValueError as error:
+        sys.exit("standin.py: %s" % error)
     options.keep = kept_places() + [os.path.realpath(one)
                                     for one in options.keep]
     room = None if options.no_rooms else find_room(world.folder)
@@ -128,7 +140,8 @@ def build(options):
     services = {"sagemaker": training, "logs": logs, "monitoring": metrics,
                 "s3": store, "sts": sts, "events": events, "sqs": queues}
     return world, training, room, Front(world, services,
-                                        OpenDoors(world, sts))
+                                        OpenDoors(world, sts, Control(
+                                            world, training)))
 
 
 async def serve(options):

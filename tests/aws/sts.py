@@ -103,9 +103,10 @@ def answer(action, call, inside):
 class OpenDoors:
     """What is asked without a signature: IMDSv2, container, web identity."""
 
-    def __init__(self, world, sts):
+    def __init__(self, world, sts, control):
         self.world = world
         self.sts = sts
+        self.control = control
         self.tokens = {}
 
     def route(self, call):
@@ -120,6 +121,10 @@ class OpenDoors:
             call.service = "container"
             call.operation = request.path
             return lambda: self.container(request)
+        if request.path.startswith("/standin/"):
+            call.service = "standin"
+            call.operation = request.path.split("/")[2]
+            return lambda: self.control.act(request)
         if request.method == "POST" and request.path == "/" and \
                 b"AssumeRoleWithWebIdentity" in request.body:
             fields = form(request)

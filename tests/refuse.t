@@ -45,7 +45,7 @@ refused 'objective.metric: the name of a metric is' 'a metric nobody can report'
 
 study "$objective, $parameters, $trial, $limits,
 \"backend\": { \"name\": \"sagemaker\", \"region\": \"eu-west-1\" }"
-refused 'backend.name: no backend named "sagemaker"' 'training jobs'
+refused 'backend.*role' 'training jobs without a role'
 
 study "$objective, $parameters, $trial, $limits, \"stopping\": \"medain\""
 refused 'stopping: no stopping rule named "medain"' 'a rule that is none'

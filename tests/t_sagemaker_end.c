@@ -41,81 +41,79 @@ struct end_case {
 	"\"TrainingJobStatus\":\"Failed\",\"SecondaryStatus\":\"Failed\"," \
 	"\"FailureReason\":\"" reason "\""
 
-static const struct end_case
-    ends[] = {
-	    { "completed",
-		JOB("\"TrainingJobStatus\":\"Completed\",\"SecondaryStatus\":"
-		    "\"Completed\"," TRAINED),
-		true, true, 0, 0, false, false, END_NONE, "" },
-	    { "the trial exits with 3",
-		JOB(FAILED(
-		    "AlgorithmError: the trial exited with status 3, exit "
-		    "code: 3") "," TRAINED),
-		true, true, 3, 0, false, false, END_NONE,
-		"the trial exited with status 3" },
-	    { "an exit code without words",
-		JOB(FAILED("AlgorithmError: , exit code: 1") "," TRAINED), true,
-		true, 1, 0, false, false, END_NONE, "" },
-	    { "the trial printed another exit code before",
-		JOB(FAILED("AlgorithmError: child had exit code: 7, exit code: "
-			   "9") "," TRAINED),
-		true, true, 9, 0, false, false, END_NONE,
-		"child had exit code: 7" },
-	    { "no exit code at all",
-		JOB(FAILED("AlgorithmError: boom") "," TRAINED), true, true, 1,
-		0, false, false, END_NONE, "boom" },
-	    { "a signal",
-		JOB(FAILED("AlgorithmError: the trial was ended by signal 11, "
-			   "exit code: 139") "," TRAINED),
-		true, true, -1, 11, false, false, END_NONE,
-		"the trial was ended by signal 11" },
-	    { "control characters and a broken character are no text",
-		JOB(FAILED("AlgorithmError: a\\nb\\u001b[1m, exit code: 2")),
-		true, true, 2, 0, false, false, END_NONE, "a b [1m" },
-	    { "capacity",
-		JOB(FAILED("CapacityError: Unable to provision requested ML "
-			   "compute capacity.")),
-		true, false, -1, 0, false, false, END_CAPACITY,
-		"CapacityError: Unable to provision requested ML compute "
-		"capacity." },
-	    { "the platform's own fault",
-		JOB(FAILED("InternalServerError: We encountered an internal "
-			   "error.") "," TRAINED),
-		true, true, -1, 0, false, false, END_LOST,
-		"InternalServerError: We encountered an internal error." },
-	    { "our request was wrong",
-		JOB(FAILED("ClientError: Cannot pull image")), true, false, -1,
-		0, false, false, END_NONE, "ClientError: Cannot pull image" },
-	    { "failed without a reason",
-		JOB("\"TrainingJobStatus\":\"Failed\",\"SecondaryStatus\":"
-		    "\"Failed\"," TRAINED),
-		true, true, 1, 0, false, false, END_NONE,
-		"the training job failed without a reason" },
-	    { "max_run",
-		JOB("\"TrainingJobStatus\":\"Stopped\",\"SecondaryStatus\":"
-		    "\"MaxRuntimeExceeded\"," TRAINED),
-		true, true, -1, 0, true, false, END_NONE, "" },
-	    { "max_wait, and no machine ever came",
-		JOB("\"TrainingJobStatus\":\"Stopped\",\"SecondaryStatus\":"
-		    "\"MaxWaitTimeExceeded\""),
-		true, true, -1, 0, false, false, END_CAPACITY,
-		"max_wait was reached: no machine came" },
-	    { "max_wait after interruptions",
-		JOB("\"TrainingJobStatus\":\"Stopped\",\"SecondaryStatus\":"
-		    "\"MaxWaitTimeExceeded\",\"SecondaryStatusTransitions\":["
-		    "{\"Status\":\"Training\"},{\"Status\":\"Interrupted\"},"
-		    "{\"Status\":\"Training\"},{\"Status\":\"Interrupted\"}]"),
-		true, true, -1, 0, false, false, END_SPOT,
-		"max_wait was reached after 2 spot interruptions" },
-	    { "stopped",
-		JOB("\"TrainingJobStatus\":\"Stopped\",\"SecondaryStatus\":"
-		    "\"Stopped\"," TRAINED),
-		true, true, -1, 15, false, true, END_NONE, "" },
-	    { "being deleted",
-		JOB("\"TrainingJobStatus\":\"Deleting\",\"SecondaryStatus\":"
-		    "\"Completed\""),
-		false, false, -1, 0, false, false, END_NONE, "" },
-    };
+static const struct end_case ends[] = {
+	{ "completed",
+	    JOB("\"TrainingJobStatus\":\"Completed\",\"SecondaryStatus\":"
+		"\"Completed\"," TRAINED),
+	    true, true, 0, 0, false, false, END_NONE, "" },
+	{ "the trial exits with 3",
+	    JOB(FAILED("AlgorithmError: the trial exited with status 3, exit "
+		       "code: 3") "," TRAINED),
+	    true, true, 3, 0, false, false, END_NONE,
+	    "the trial exited with status 3" },
+	{ "an exit code without words",
+	    JOB(FAILED("AlgorithmError: , exit code: 1") "," TRAINED), true,
+	    true, 1, 0, false, false, END_NONE, "" },
+	{ "the trial printed another exit code before",
+	    JOB(FAILED("AlgorithmError: child had exit code: 7, exit code: "
+		       "9") "," TRAINED),
+	    true, true, 9, 0, false, false, END_NONE,
+	    "child had exit code: 7" },
+	{ "no exit code at all",
+	    JOB(FAILED("AlgorithmError: boom") "," TRAINED), true, true, 1, 0,
+	    false, false, END_NONE, "boom" },
+	{ "a signal",
+	    JOB(FAILED("AlgorithmError: the trial was ended by signal 11, "
+		       "exit code: 139") "," TRAINED),
+	    true, true, -1, 11, false, false, END_NONE,
+	    "the trial was ended by signal 11" },
+	{ "control characters and a broken character are no text",
+	    JOB(FAILED("AlgorithmError: a\\nb\\u001b[1m, exit code: 2")), true,
+	    true, 2, 0, false, false, END_NONE, "a b [1m" },
+	{ "capacity",
+	    JOB(FAILED("CapacityError: Unable to provision requested ML "
+		       "compute capacity.")),
+	    true, false, -1, 0, false, false, END_CAPACITY,
+	    "CapacityError: Unable to provision requested ML compute "
+	    "capacity." },
+	{ "the platform's own fault",
+	    JOB(FAILED("InternalServerError: We encountered an internal "
+		       "error.") "," TRAINED),
+	    true, true, -1, 0, false, false, END_LOST,
+	    "InternalServerError: We encountered an internal error." },
+	{ "our request was wrong",
+	    JOB(FAILED("ClientError: Cannot pull image")), true, false, -1, 0,
+	    false, false, END_NONE, "ClientError: Cannot pull image" },
+	{ "failed without a reason",
+	    JOB("\"TrainingJobStatus\":\"Failed\",\"SecondaryStatus\":"
+		"\"Failed\"," TRAINED),
+	    true, true, 1, 0, false, false, END_NONE,
+	    "the training job failed without a reason" },
+	{ "max_run",
+	    JOB("\"TrainingJobStatus\":\"Stopped\",\"SecondaryStatus\":"
+		"\"MaxRuntimeExceeded\"," TRAINED),
+	    true, true, -1, 0, true, false, END_NONE, "" },
+	{ "max_wait, and no machine ever came",
+	    JOB("\"TrainingJobStatus\":\"Stopped\",\"SecondaryStatus\":"
+		"\"MaxWaitTimeExceeded\""),
+	    true, true, -1, 0, false, false, END_CAPACITY,
+	    "max_wait was reached: no machine came" },
+	{ "max_wait after interruptions",
+	    JOB("\"TrainingJobStatus\":\"Stopped\",\"SecondaryStatus\":"
+		"\"MaxWaitTimeExceeded\",\"SecondaryStatusTransitions\":["
+		"{\"Status\":\"Training\"},{\"Status\":\"Interrupted\"},"
+		"{\"Status\":\"Training\"},{\"Status\":\"Interrupted\"}]"),
+	    true, true, -1, 0, false, false, END_SPOT,
+	    "max_wait was reached after 2 spot interruptions" },
+	{ "stopped",
+	    JOB("\"TrainingJobStatus\":\"Stopped\",\"SecondaryStatus\":"
+		"\"Stopped\"," TRAINED),
+	    true, true, -1, 15, false, true, END_NONE, "" },
+	{ "being deleted",
+	    JOB("\"TrainingJobStatus\":\"Deleting\",\"SecondaryStatus\":"
+		"\"Completed\""),
+	    false, false, -1, 0, false, false, END_NONE, "" },
+};
 
 static void
 try_end(const struct end_case *c)

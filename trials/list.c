@@ -7,10 +7,12 @@
 
 extern const struct launcher launcher_local;
 extern const struct launcher launcher_pretend;
+extern const struct launcher launcher_sagemaker;
 
 const struct launcher *const launchers[] = {
 	&launcher_local,
 	&launcher_pretend,
+	&launcher_sagemaker,
 	NULL,
 };
 

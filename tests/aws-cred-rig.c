@@ -116,6 +116,10 @@ say_instance(struct rig *g, const struct fake_ask *a, struct buf *body)
 	g->metadata++;
 	if (!allowed)
 		return 401;
+	if (strcmp(a->path, "/latest/meta-data/placement/region") == 0) {
+		buf_puts(body, "eu-west-3\n");
+		return 200;
+	}
 	if (strcmp(a->path, roles) == 0) {
 		buf_puts(body, "a role");
 		return g->no_role ? 404 : 200;

@@ -1,6 +1,8 @@
 /* Every place where keys can be, and what is said when they are not. */
 
 #include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "src/base/err.h"
 #include "src/base/mem.h"
@@ -411,6 +413,35 @@ test_instance(struct rig *g)
 	is_found(g, "IMDS2", "instance", "its keys are taken though old");
 }
 
+/* The region of the instance, when nobody says one.  It is waited for, so a
+ * process of its own asks. */
+static void
+test_region(struct rig *g)
+{
+	struct err e = ERR_INIT;
+	int status = -1;
+	pid_t pid;
+
+	rig_env(g, NULL, ALONE, NULL);
+	is_int(aws_region_ask(g->config, &e), -1, "no region anywhere");
+	is_str(e.text,
+	    "no region of AWS is set: name one in backend.region, AWS_REGION "
+	    "or the profile \"default\" (no instance metadata: "
+	    "AWS_EC2_METADATA_DISABLED is set)",
+	    "says where it could be");
+	rig_env(g, NULL, "AWS_REGION", "us-east-1", INSTANCE, NULL);
+	is_int(aws_region_ask(g->config, &e), 0, "one that is said");
+	is_str(aws_config_region(g->config), "us-east-1", "holds");
+	rig_env(g, NULL, INSTANCE, NULL);
+	pid = fork();
+	if (pid == 0)
+		_exit(aws_region_ask(g->config, &e) < 0 ||
+		      strcmp(aws_config_region(g->config), "eu-west-3") != 0);
+	rig_until(g, &g->metadata, 1);
+	ok(waitpid(pid, &status, 0) == pid && status == 0,
+	    "else that of the instance");
+}
+
 static void
 test_time(void)
 {
@@ -456,6 +487,7 @@ main(void)
 	test_process(&g);
 	test_container(&g);
 	test_instance(&g);
+	test_region(&g);
 	test_time();
 	rig_close(&g);
 	return done_testing();

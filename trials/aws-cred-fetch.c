@@ -24,6 +24,7 @@ static enum cred_try (*const places[PLACES])(struct cred_fetch *) = {
 	[PLACE_CONFIG] = cred_config_keys,
 	[PLACE_CONTAINER] = cred_container,
 	[PLACE_IMDS] = cred_imds,
+	[PLACE_REGION] = cred_region,
 };
 
 void
@@ -173,7 +174,8 @@ begin(struct cred_fetch *f)
 		return;
 	}
 	f->use_env = !aws_config_profile_named(f->config);
-	f->places = (1u << PLACES) - 1;
+	if (!f->alone)
+		f->places = (1u << PLACE_REGION) - 1;
 	if (!f->use_env)
 		f->places &= ~(1u << PLACE_ENV);
 	f->profile = xstrdup(aws_config_profile(f->config));
@@ -182,7 +184,7 @@ begin(struct cred_fetch *f)
 
 struct cred_fetch *
 cred_fetch_new(struct loop *loop, struct http *http,
-    const struct aws_config *config, int64_t offset_s,
+    const struct aws_config *config, enum cred_place only, int64_t offset_s,
     void (*done)(void *, bool), void *arg)
 {
 	struct cred_fetch *f = xcalloc(1, sizeof *f);
@@ -190,6 +192,8 @@ cred_fetch_new(struct loop *loop, struct http *http,
 	f->loop = loop;
 	f->http = http;
 	f->base = config;
+	f->alone = only != PLACES;
+	f->places = f->alone ? 1u << only : 0;
 	f->offset_s = offset_s;
 	f->done = done;
 	f->arg = arg;

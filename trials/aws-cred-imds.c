@@ -1,6 +1,6 @@
 /*
  * The metadata service of an EC2 instance (IMDSv2, and the first version where
- * there is no token to be had): the keys of the instance's role.
+ * there is no token to be had): the keys of the instance's role, its region.
  */
 
 #include <stdio.h>
@@ -21,8 +21,7 @@ enum {
 
 static const char roles_path[] = "latest/meta-data/iam/security-credentials/";
 
-static void on_roles(void *, const struct http_answer *);
-static void on_keys(void *, const struct http_answer *);
+static const char region_path[] = "latest/meta-data/placement/region";
 
 static enum cred_try
 absent(struct cred_fetch *f, const char *why)
@@ -169,7 +168,7 @@ without_token(struct cred_fetch *f)
 		    "first version is switched off");
 		return TRY_FAILED;
 	}
-	begin(f, xstrdup(roles_path), on_roles);
+	begin(f, xstrdup(f->url.first), f->url.got);
 	return TRY_WAIT;
 }
 
@@ -182,7 +181,7 @@ on_token(void *arg, const struct http_answer *a)
 	f->request = NULL;
 	if (a->status == 200 && n > 0) {
 		f->url.token = xstrndup(a->body, n);
-		begin(f, xstrdup(roles_path), on_roles);
+		begin(f, xstrdup(f->url.first), f->url.got);
 	} else if (a->unsent || a->status == 400) {
 		cred_resume(f, absent_status(f, a));
 	} else {
@@ -207,8 +206,8 @@ service_url(const struct cred_fetch *f)
 		   : "http://169.254.169.254/";
 }
 
-enum cred_try
-cred_imds(struct cred_fetch *f)
+static enum cred_try
+ask_token(struct cred_fetch *f, const char *first, http_cb *got)
 {
 	const char *off =
 	    aws_config_env(f->config, "AWS_EC2_METADATA_DISABLED");
@@ -224,7 +223,37 @@ cred_imds(struct cred_fetch *f)
 				       "metadata_service_timeout");
 	f->url.most = setting(f, "AWS_METADATA_SERVICE_NUM_ATTEMPTS",
 	    "metadata_service_num_attempts");
+	f->url.first = first;
+	f->url.got = got;
 	f->tries = 0;
 	ask(f, "PUT", "x-aws-ec2-metadata-token-ttl-seconds: 21600", on_token);
 	return TRY_WAIT;
+}
+
+enum cred_try
+cred_imds(struct cred_fetch *f)
+{
+	return ask_token(f, roles_path, on_roles);
+}
+
+static void
+on_region(void *arg, const struct http_answer *a)
+{
+	struct cred_fetch *f = arg;
+
+	f->request = NULL;
+	if (tried_again(f, a, on_region))
+		return;
+	if (a->status != 200 || a->len == 0) {
+		cred_resume(f, absent_status(f, a));
+		return;
+	}
+	cred_source(f, "%.*s", (int)strcspn(a->body, " \t\r\n"), a->body);
+	cred_resume(f, TRY_FOUND);
+}
+
+enum cred_try
+cred_region(struct cred_fetch *f)
+{
+	return ask_token(f, region_path, on_region);
 }

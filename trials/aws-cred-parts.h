@@ -54,6 +54,7 @@ enum cred_place {
 	PLACE_CONFIG, /* keys in the config file */
 	PLACE_CONTAINER,
 	PLACE_IMDS,
+	PLACE_REGION, /* no keys, but the region of the instance, as source */
 	PLACES
 };
 
@@ -78,6 +79,8 @@ void cred_sts_fini(struct cred_sts *);
 struct cred_url {
 	char *base; /* "http://169.254.169.254" */
 	char *path; /* what is asked for now */
+	const char *first; /* what is asked for with the token */
+	void (*got)(void *fetch, const struct http_answer *); /* it */
 	char *token; /* of the instance's service, or NULL; wiped */
 	int64_t timeout_ms;
 	int most; /* tries */
@@ -94,6 +97,7 @@ struct cred_fetch {
 
 	char *profile; /* whose places are looked at */
 	unsigned places; /* a bit each: those that may be looked at */
+	bool alone; /* places was given */
 	bool use_env; /* variables of web identity count */
 	enum cred_place at;
 	char *roles[CRED_ROLES_MAX]; /* profiles; the last is assumed first */
@@ -118,10 +122,10 @@ struct cred_fetch {
 	void *arg;
 };
 
-/* Begin: done is called from the loop. */
-struct cred_fetch *
-cred_fetch_new(struct loop *, struct http *, const struct aws_config *,
-    int64_t offset_s, void (*done)(void *, bool), void *arg);
+/* Begin, at one place alone or (PLACES) all: done is called from the loop. */
+struct cred_fetch *cred_fetch_new(struct loop *, struct http *,
+    const struct aws_config *, enum cred_place only, int64_t offset_s,
+    void (*done)(void *, bool), void *arg);
 /* What is under way is dropped. */
 void cred_fetch_free(struct cred_fetch *);
 
@@ -148,6 +152,7 @@ enum cred_try cred_process(struct cred_fetch *);
 enum cred_try cred_config_keys(struct cred_fetch *);
 enum cred_try cred_container(struct cred_fetch *);
 enum cred_try cred_imds(struct cred_fetch *);
+enum cred_try cred_region(struct cred_fetch *);
 
 /* Assume the role of a profile with the keys found so far. */
 enum cred_try cred_assume(struct cred_fetch *, const char *profile);

@@ -198,8 +198,8 @@ search(struct aws_cred *c)
 	if (wait_ms > 0)
 		loop_timer_set(c->timer, wait_ms);
 	else
-		c->fetch = cred_fetch_new(
-		    c->loop, c->http, c->config, c->offset_s, on_done, c);
+		c->fetch = cred_fetch_new(c->loop, c->http, c->config, PLACES,
+		    c->offset_s, on_done, c);
 }
 
 void

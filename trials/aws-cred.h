@@ -46,4 +46,10 @@ const char *aws_cred_source(const struct aws_cred *);
 /* Seconds since 1970 when they expire; 0 = never or not known. */
 int64_t aws_cred_expiry_s(const struct aws_cred *);
 
+/*
+ * When nobody says a region: that of the instance we run on, set in the
+ * config.  Waits for its answer, some seconds at most; -1 when there is none.
+ */
+int aws_region_ask(struct aws_config *, struct err *);
+
 #endif /* AWS_CRED_H */

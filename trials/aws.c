@@ -213,11 +213,8 @@ aws_set_up(struct aws *aws, const struct aws_env *env, struct err *e)
 	if (aws_config_open(
 		&aws->config, env->env, env->profile, env->region, e) != 0)
 		return -1;
-	if (aws_config_region(aws->config) == NULL)
-		return err_set(e, ERR_USAGE,
-		    "no region of AWS is set: name one in backend.region, "
-		    "AWS_REGION or the profile \"%s\"",
-		    aws_config_profile(aws->config));
+	if (aws_region_ask(aws->config, e) != 0)
+		return -1;
 	ca = aws_config_ca_bundle(aws->config);
 	if (http_open(&aws->http, aws->loop, ca, e) != 0)
 		return -1;

@@ -124,15 +124,13 @@ claim_sign(unsigned char sector[CLAIM_SECTOR])
 	put_int(&w, (int64_t)checksum(sector, SUM_AT));
 }
 
-/*
- * Check everything but the fields of its own; leaves w at the first one, and
- * theirs is whose it is.
- */
+/* Check everything but the fields of its own; leaves w at the first one. */
 static enum claim_read
 record_open(struct walk *w, const unsigned char *sector, const char magic[8],
-    const char *uuid, char theirs[CLAIM_UUID + 1])
+    const char *uuid)
 {
 	static const unsigned char zeros[CLAIM_SECTOR];
+	char theirs[CLAIM_UUID + 1];
 
 	*w = (struct walk){ .in = sector, .at = SUM_AT };
 	if (memcmp(sector, zeros, CLAIM_SECTOR) == 0)
@@ -143,7 +141,7 @@ record_open(struct walk *w, const unsigned char *sector, const char magic[8],
 	w->at = 8;
 	if (get_int(w) != RECORD_VERSION)
 		return CLAIM_BAD;
-	get_text(w, theirs, CLAIM_UUID + 1);
+	get_text(w, theirs, sizeof theirs);
 	if (w->bad)
 		return CLAIM_BAD;
 	return strcmp(theirs, uuid) == 0 ? CLAIM_GOOD : CLAIM_FOREIGN;
@@ -171,12 +169,12 @@ claim_decode(
     struct claim *c, const unsigned char sector[CLAIM_SECTOR], const char *uuid)
 {
 	struct walk w;
-	enum claim_read is;
+	enum claim_read is = record_open(&w, sector, claim_magic, uuid);
 
 	*c = (struct claim){ 0 };
-	is = record_open(&w, sector, claim_magic, uuid, c->uuid);
-	if (is != CLAIM_GOOD && is != CLAIM_FOREIGN)
+	if (is != CLAIM_GOOD)
 		return is;
+	memcpy(c->uuid, uuid, CLAIM_UUID);
 	c->kind =
 	    (enum claim_kind)get_range(&w, CLAIM_STARTING, CLAIM_ABANDONED);
 	get_text(&w, c->boot_id, sizeof c->boot_id);
@@ -187,7 +185,7 @@ claim_decode(
 	c->claimed_us = get_int(&w);
 	c->started_us = get_int(&w);
 	get_text(&w, c->cgroup, sizeof c->cgroup);
-	return w.bad ? CLAIM_BAD : is;
+	return w.bad ? CLAIM_BAD : CLAIM_GOOD;
 }
 
 void
@@ -214,9 +212,8 @@ enum claim_read
 claim_exit_decode(struct claim_exit *x,
     const unsigned char sector[CLAIM_SECTOR], const char *uuid)
 {
-	char theirs[CLAIM_UUID + 1];
 	struct walk w;
-	enum claim_read is = record_open(&w, sector, exit_magic, uuid, theirs);
+	enum claim_read is = record_open(&w, sector, exit_magic, uuid);
 	int flags;
 
 	*x = (struct claim_exit){ 0 };

@@ -143,6 +143,7 @@ struct launch_env {
 	const struct study_trial *settings;
 	const struct option_value *options; /* of the backend block */
 	int64_t parallel; /* limits.parallel, 0 = the launcher decides */
+	bool hold; /* a command without a server: nothing new is begun */
 	launch_cb *event; /* called from inside collect only */
 	void *arg;
 };

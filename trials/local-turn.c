@@ -88,8 +88,9 @@ tell_up(struct local_attempt *a, const struct claim *c)
 	}
 }
 
-void
-local_end(struct local_attempt *a, struct launch_event *ev)
+/* All is read: tell the end, and that is all. */
+static void
+tell_end(struct local_attempt *a, struct launch_event *ev)
 {
 	if (a->log.dropped + a->metrics.dropped > 0)
 		local_note(a, true,
@@ -111,7 +112,7 @@ end_lost(struct local_attempt *a, const char *why)
 		return;
 	}
 	ev.u.lost.why = why;
-	local_end(a, &ev);
+	tell_end(a, &ev);
 }
 
 static void
@@ -142,7 +143,7 @@ end_recorded(struct local_attempt *a, const struct evidence *found)
 	ev.u.exit.max_rss = x->max_rss;
 	ev.u.exit.cpu_us = x->cpu_us;
 	(void)snprintf(ev.u.exit.why, sizeof ev.u.exit.why, "%s", x->why);
-	local_end(a, &ev);
+	tell_end(a, &ev);
 }
 
 /* A lack that may have passed when the next attempt comes. */
@@ -178,7 +179,7 @@ end_not_begun(struct local_attempt *a, int code)
 	ev.u.exit.started_us = ev.u.exit.ended_us =
 	    loop_wall_us(a->local->loop);
 	(void)snprintf(ev.u.exit.why, sizeof ev.u.exit.why, "%s", why);
-	local_end(a, &ev);
+	tell_end(a, &ev);
 }
 
 /* Our supervisor ended before its claim: it says why by its exit status. */
@@ -206,6 +207,21 @@ end_unclaimed(struct local_attempt *a)
 		return;
 	}
 	end_not_begun(a, WEXITSTATUS(a->child_status));
+}
+
+/* Records of somebody else: ours never began there, and cannot. */
+static void
+end_foreign(struct local_attempt *a)
+{
+	struct launch_event ev = { .kind = LAUNCH_EXIT };
+
+	ev.u.exit.exit_code = -1;
+	ev.u.exit.started_us = ev.u.exit.ended_us =
+	    loop_wall_us(a->local->loop);
+	(void)snprintf(ev.u.exit.why, sizeof ev.u.exit.why,
+	    "attempt-%d of trial %lld holds records of another run", a->attempt,
+	    (long long)a->trial);
+	tell_end(a, &ev);
 }
 
 static bool
@@ -310,11 +326,13 @@ act(struct local_attempt *a, enum truth is, const struct evidence *found,
 	case TRUTH_ABANDONED:
 		end_lost(a, "it was given up before it began");
 		break;
-	case TRUTH_FOREIGN:
-		local_foreign_turn(a, found);
-		break;
 	case TRUTH_UNKNOWN:
-		note_unknown(a, e);
+		if (gone && a->child_status != -1 &&
+		    WIFEXITED(a->child_status) &&
+		    WEXITSTATUS(a->child_status) == SHIM_FOREIGN)
+			end_foreign(a);
+		else
+			note_unknown(a, e);
 		break;
 	}
 }
@@ -324,7 +342,6 @@ local_turn(struct local_attempt *a)
 {
 	struct err e = ERR_INIT;
 	struct evidence found;
-	enum truth is;
 	bool gone;
 
 	a->dirty = false;
@@ -335,12 +352,5 @@ local_turn(struct local_attempt *a)
 	/* Asked before the records are read: its last word is then there. */
 	gone = supervisor_gone(a);
 	a->check = false;
-	is = truth_read(&found, a->dir, a->uuid, &e);
-	if (is == TRUTH_FOREIGN && a->up) {
-		/* It began there: somebody has changed its records. */
-		is = TRUTH_UNKNOWN;
-		(void)err_set(
-		    &e, ERR_FILE, "%s: state: is of another run", a->dir);
-	}
-	act(a, is, &found, gone, &e);
+	act(a, truth_read(&found, a->dir, a->uuid, &e), &found, gone, &e);
 }

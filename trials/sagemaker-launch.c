@@ -55,6 +55,8 @@ void
 sm_launch_queue(struct sm_attempt *a)
 {
 	a->state = SM_CODE;
+	if (a->sm->hold)
+		return;
 	sm_code_want(a->sm);
 	if (a->sm->code.step != SM_CODE_READY)
 		return;
@@ -206,7 +208,7 @@ send(struct sm_attempt *a)
 			sm_over_unrun(a, END_NONE, false, e.text);
 		return;
 	}
-	if (sm_mark_set(a, &e) == -1) {
+	if (sm_mark_set(a, loop_wall_us(sm->loop) / 1000000, &e) == -1) {
 		if (!a->said_trouble)
 			sm_note(sm, a, LAUNCH_WARNING, "%s", e.text);
 		a->said_trouble = true;
@@ -261,7 +263,8 @@ void
 sm_launch_found(struct sm_attempt *a, int64_t wall_s)
 {
 	struct sm *sm = a->sm;
-	int64_t sent = sm_mark_time(a), age_ms = (wall_s - sent) * 1000;
+	int64_t sent = sm_mark_time(a);
+	int64_t age_ms = sent < wall_s ? (wall_s - sent) * 1000 : 0;
 	int64_t most = sm_ms(sm, SM_QUARANTINE_S) + sm_ms(sm, SM_CALL_S);
 
 	a->state = SM_ADOPT;

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,49 +56,53 @@ sm_dir_make(const struct sm_attempt *a, struct err *e)
 }
 
 static int
-mark_write(int dir, const char *job)
+mark_write(int dir, const char *text)
 {
-	size_t len = strlen(job);
+	size_t len = strlen(text);
 	int rc = -1;
 	int fd = openat(dir, MARK,
 	    O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
 
 	if (fd == -1)
 		return -1;
-	if (write(fd, job, len) == (ssize_t)len && write(fd, "\n", 1) == 1 &&
-	    fsync(fd) == 0 && fsync(dir) == 0)
+	errno = ENOSPC; /* for half a write */
+	if (write(fd, text, len) == (ssize_t)len && fsync(fd) == 0 &&
+	    fsync(dir) == 0)
 		rc = 0;
-	else if (errno == 0)
-		errno = ENOSPC; /* half a write */
 	(void)close(fd);
 	return rc;
 }
 
 int
-sm_mark_set(const struct sm_attempt *a, struct err *e)
+sm_mark_set(const struct sm_attempt *a, int64_t wall_s, struct err *e)
 {
-	int rc = -1;
+	char *text = xasprintf("%" PRId64 " %s\n", wall_s, a->job);
 	int dir = open(a->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int rc = dir != -1 ? mark_write(dir, text) : -1;
 
-	errno = 0;
-	if (dir != -1)
-		rc = mark_write(dir, a->job);
 	if (rc == -1)
 		(void)dir_err(e, a->dir);
 	if (dir != -1)
 		(void)close(dir);
+	free(text);
 	return rc;
 }
 
 int64_t
 sm_mark_time(const struct sm_attempt *a)
 {
-	char *path = xasprintf("%s/" MARK, a->dir);
-	struct stat st;
+	char *path = xasprintf("%s/" MARK, a->dir), text[32] = "", *end;
+	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 	int64_t at = 0;
 
-	if (lstat(path, &st) == 0)
-		at = (int64_t)st.st_mtim.tv_sec;
 	free(path);
-	return at;
+	if (fd == -1)
+		return errno == ENOENT ? 0 : INT64_MAX;
+	if (read(fd, text, sizeof text - 1) > 0) {
+		at = strtoll(text, &end, 10);
+		if (*end != ' ')
+			at = 0;
+	}
+	(void)close(fd);
+	return at > 0 ? at : INT64_MAX;
 }

@@ -38,6 +38,7 @@ sm_open_client(struct sm *sm, const struct launch_env *env, struct err *e)
 	sm->state_dir = xstrdup(env->state_dir != NULL ? env->state_dir : ".");
 	sm->trial = env->settings;
 	sm->maximize = env->maximize;
+	sm->hold = env->hold;
 	if (sm_settings_read(&sm->set, env->options, env->settings, e) == -1)
 		return -1;
 	aws.region = sm->set->region;

@@ -223,6 +223,7 @@ struct sm {
 	char *study, *study_id, *metric, *state_dir;
 	bool maximize;
 	bool watched; /* a job was, from outside */
+	bool hold; /* create nothing */
 	const struct study_trial *trial;
 	struct sm_settings *set;
 	struct aws *aws;
@@ -303,8 +304,11 @@ void sm_launch_unwant(struct sm_attempt *);
 
 /* sagemaker-mark.c */
 /* Note, synced, that a Create goes out now. */
-int sm_mark_set(const struct sm_attempt *, struct err *);
-/* Wall time of the last such note, seconds since 1970; 0 = there is none. */
+int sm_mark_set(const struct sm_attempt *, int64_t wall_s, struct err *);
+/*
+ * Wall time of the last such note, seconds since 1970; 0 = there is none,
+ * INT64_MAX = it cannot be read.
+ */
 int64_t sm_mark_time(const struct sm_attempt *);
 /* The folder of the attempt, with those above it. */
 int sm_dir_make(const struct sm_attempt *, struct err *);

@@ -91,20 +91,19 @@ price(struct sm_attempt *a, const struct sm_job *job)
 {
 	struct launch_exit *x = &a->exit;
 	int instances = job->instances > 0 ? job->instances : a->plan.instances;
+	const char *type = job->type;
 
+	if (type == NULL && a->plan.type != NULL)
+		type = a->plan.type->name;
 	if (!x->billed && !job->trained && !isfinite(job->training_s)) {
 		x->billed = true; /* a machine that never came is not billed */
 		x->billable_s = 0;
 	}
 	if (!x->billed)
 		return;
-	if (x->billable_s == 0)
-		x->cost = 0;
-	else if (job->type != NULL)
-		x->cost =
-		    sm_cost(a->sm->set, job->type, instances, x->billable_s);
-	else
-		x->cost = a->plan.price * x->billable_s / 3600;
+	x->cost = x->billable_s == 0
+		      ? 0
+		      : sm_cost(a->sm->set, type, instances, x->billable_s);
 	x->priced = isfinite(x->cost);
 	if (!x->priced)
 		x->cost = 0;

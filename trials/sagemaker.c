@@ -16,6 +16,10 @@
 #include "trials/sagemaker-parts.h"
 #include "trials/sagemaker-watch.h"
 
+enum {
+	STOP_S = 120 /* SageMaker's own grace */
+};
+
 static void
 collect(void *ctx)
 {
@@ -135,6 +139,22 @@ stop(void *ctx, int64_t trial, int attempt, bool now)
 	sm_turn_stop(a);
 }
 
+/* Stops that no job has heard of yet. */
+static int
+stops_pending(void *ctx)
+{
+	const struct sm *sm = ctx;
+	const struct sm_attempt *a;
+	size_t i;
+	int n = 0;
+
+	for (i = 0; i < sm->n; i++) {
+		a = sm->attempts[i];
+		n += a->stop && !a->stop_sent && a->state < SM_DRAIN;
+	}
+	return n;
+}
+
 static enum launch_look
 look(void *ctx, const struct launch_spec *spec, struct err *e)
 {
@@ -186,9 +206,10 @@ static int
 replicas(const struct study_trial *trial, const struct option_value *values)
 {
 	struct sm_settings *set;
+	struct err e = ERR_INIT;
 	int n;
 
-	if (sm_settings_read(&set, values, trial, NULL) == -1)
+	if (sm_settings_read(&set, values, trial, &e) == -1)
 		return 1;
 	n = sm_replicas(set);
 	sm_settings_free(set);
@@ -199,13 +220,30 @@ static double
 worst_cost(const struct study_trial *trial, const struct option_value *values)
 {
 	struct sm_settings *set;
+	struct err e = ERR_INIT;
 	double cost;
 
-	if (sm_settings_read(&set, values, trial, NULL) == -1)
+	if (sm_settings_read(&set, values, trial, &e) == -1)
 		return NAN;
 	cost = sm_worst_cost(set);
 	sm_settings_free(set);
 	return cost;
+}
+
+/* The wait for an on-demand machine is bounded by nobody, and not in it. */
+static int64_t
+worst_ms(const struct study_trial *trial, const struct option_value *values)
+{
+	struct sm_settings *set;
+	struct err e = ERR_INIT;
+	int64_t s;
+
+	if (sm_settings_read(&set, values, trial, &e) == -1)
+		return 0;
+	s = set->spot && set->max_wait_s > set->max_run_s ? set->max_wait_s
+							  : set->max_run_s;
+	sm_settings_free(set);
+	return (s + STOP_S) * 1000;
 }
 
 static const struct launch_dirs dirs = {
@@ -224,6 +262,8 @@ const struct launcher launcher_sagemaker = {
 	.check = check,
 	.replicas = replicas,
 	.worst_cost = worst_cost,
+	.worst_ms = worst_ms,
+	.slow_end = true,
 	.strays = sm_strays,
 	.doctor = sm_doctor,
 	.open = sm_open,
@@ -232,6 +272,7 @@ const struct launcher launcher_sagemaker = {
 	.slot_name = slot_name,
 	.start = start,
 	.stop = stop,
+	.stops_pending = stops_pending,
 	.look = look,
 	.abandon = forgo,
 	.collect = collect,

@@ -127,6 +127,7 @@ open_backends(struct tuner *t, struct err *e)
 			.parallel = t->env.parallel > 0
 					? t->env.parallel
 					: t->study->limits.parallel,
+			.hold = t->env.hold,
 			.event = tuner_hear,
 			.arg = t,
 		};

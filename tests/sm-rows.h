@@ -1,0 +1,79 @@
+/*
+ * A tuner of a few lines for the sagemaker launcher: rows that survive a kill,
+ * one launcher after the other, and what must hold of them and of the world.
+ */
+
+#ifndef TESTS_SM_ROWS_H
+#define TESTS_SM_ROWS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/base/err.h"
+#include "src/model/study.h"
+#include "tests/sm-world.h"
+#include "trials/launcher.h"
+
+enum { ROWS_TRIALS = 8, ROWS_MOST = 512 };
+
+struct row { /* one attempt, as committed */
+	int64_t trial;
+	int attempt;
+	char uuid[40];
+	int slot;
+	bool open, up, stopping;
+	bool asked; /* by this server */
+	bool sent; /* start was called by this server */
+	bool lost;
+	int64_t reports;
+	struct launch_cursor cursor;
+	struct launch_exit exit;
+};
+
+struct rows {
+	struct world world;
+	struct loop *loop;
+	void *ctx; /* of the launcher, NULL = the server is dead */
+	char dir[128];
+	struct study_trial settings;
+	struct option_value *options;
+	struct json_doc *doc;
+	struct loop_timer *tick, *guard;
+
+	struct row rows[ROWS_MOST];
+	size_t n;
+	bool final[ROWS_TRIALS + 1]; /* trials that are done */
+	int trials;
+	int slots;
+
+	struct launch_event *heard; /* of this turn, not committed */
+	size_t n_heard;
+	struct buf notes; /* of all turns, a line each */
+	int slot_events;
+
+	double kill; /* share of moments at which the server dies */
+	double stop; /* of turns: somebody stops a trial */
+	int kills, broken;
+	bool late;
+	int64_t dead_ms; /* loop time until which no server starts */
+	bool (*until)(struct rows *); /* NULL: until all is final and quiet */
+};
+
+/* block: the members of the backend block, or NULL for the usual one. */
+void rows_open(struct rows *, uint64_t seed, int trials, const char *block);
+/* The server comes to life: open, and look at every open row. */
+void rows_start(struct rows *);
+/* It dies: nothing is committed any more. */
+void rows_kill(struct rows *);
+/* Run until it holds; false: it did not within a week. */
+bool rows_run(struct rows *, bool (*until)(struct rows *));
+void rows_close(struct rows *);
+/* The newest row of a trial, or NULL. */
+struct row *rows_of(struct rows *, int64_t trial);
+/* Want the end of its newest attempt, as a rule would. */
+void rows_stop(struct rows *, int64_t trial);
+struct world_job *rows_job(struct rows *, const struct row *);
+bool rows_noted(const struct rows *, const char *part);
+
+#endif /* TESTS_SM_ROWS_H */

@@ -1,0 +1,139 @@
+/* What the world says of a job. */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/sm-world.h"
+
+#define EPOCH_S INT64_C(1700000000)
+
+static int64_t
+end_of(const struct world_job *j)
+{
+	return j->stop >= 0 && j->stop < j->end ? j->stopped : j->end;
+}
+
+bool
+world_over(const struct world_job *j, int64_t at)
+{
+	return at >= end_of(j);
+}
+
+bool
+world_trains(const struct world_job *j, int64_t at)
+{
+	return at >= j->train && !world_over(j, at);
+}
+
+static const char *
+status(const struct world_job *j, int64_t at)
+{
+	if (!world_over(j, at))
+		return j->stop >= 0 && at >= j->stop ? "Stopping"
+						     : "InProgress";
+	if (end_of(j) != j->end)
+		return "Stopped";
+	switch (j->kind) {
+	case WORLD_OK:
+		return "Completed";
+	case WORLD_MAX_WAIT:
+		return "Stopped";
+	case WORLD_FAIL:
+	case WORLD_CAPACITY:
+	case WORLD_INTERNAL:
+	case WORLD_CLIENT:
+		break;
+	}
+	return "Failed";
+}
+
+static const char *
+secondary(const struct world_job *j, int64_t at)
+{
+	const char *s = status(j, at);
+
+	if (strcmp(s, "Stopped") == 0 && end_of(j) == j->end)
+		return "MaxWaitTimeExceeded";
+	if (strcmp(s, "InProgress") != 0)
+		return s;
+	if (at < j->train)
+		return at < (j->created + j->train) / 2 ? "Starting"
+							: "Downloading";
+	if (j->interrupted >= 0 && at >= j->interrupted &&
+	    at < j->interrupted + 60000)
+		return "Interrupted";
+	return "Training";
+}
+
+static const char *
+reason(const struct world_job *j)
+{
+	switch (j->kind) {
+	case WORLD_FAIL:
+		return "AlgorithmError: the trial exited with status 3, exit "
+		       "code: 3";
+	case WORLD_CAPACITY:
+		return "CapacityError: Unable to provision";
+	case WORLD_INTERNAL:
+		return "InternalServerError: We encountered";
+	case WORLD_CLIENT:
+		return "ClientError: No such image";
+	case WORLD_OK:
+	case WORLD_MAX_WAIT:
+		break;
+	}
+	return "";
+}
+
+static double
+seconds(int64_t ms)
+{
+	return (double)EPOCH_S + (double)ms / 1000;
+}
+
+void
+world_put_job(struct buf *b, const struct world_job *j, int64_t at)
+{
+	bool over = world_over(j, at),
+	     trained = at >= j->train && j->train < end_of(j);
+
+	buf_printf(b,
+	    "{\"TrainingJobName\":\"%s\",\"TrainingJobStatus\":\"%s\","
+	    "\"SecondaryStatus\":\"%s\",\"CreationTime\":%.3f,"
+	    "\"Environment\":{\"HPOTUNE_ATTEMPT_UUID\":\"%s\"},"
+	    "\"EnableManagedSpotTraining\":%s,"
+	    "\"ResourceConfig\":{\"InstanceType\":\"ml.g5.xlarge\","
+	    "\"InstanceCount\":1}",
+	    j->name, status(j, at), secondary(j, at), seconds(j->created),
+	    j->uuid, j->spot ? "true" : "false");
+	if (trained)
+		buf_printf(b, ",\"TrainingStartTime\":%.3f", seconds(j->train));
+	if (trained && over)
+		buf_printf(b,
+		    ",\"TrainingEndTime\":%.3f,\"BillableTimeInSeconds\":%lld",
+		    seconds(end_of(j)),
+		    (long long)(end_of(j) - j->train) / 1000);
+	buf_puts(b, ",\"SecondaryStatusTransitions\":[{\"Status\":"
+		    "\"Starting\"}");
+	if (trained)
+		buf_puts(b, ",{\"Status\":\"Training\"}");
+	if (trained && j->interrupted >= 0 && at >= j->interrupted)
+		buf_puts(b, ",{\"Status\":\"Interrupted\"},{\"Status\":"
+			    "\"Training\"}");
+	buf_putc(b, ']');
+	if (strcmp(status(j, at), "Failed") == 0)
+		buf_printf(b, ",\"FailureReason\":\"%s\"", reason(j));
+	buf_putc(b, '}');
+}
+
+void
+world_put_summary(struct buf *b, const struct world_job *j, int64_t at)
+{
+	buf_printf(b,
+	    "{\"TrainingJobName\":\"%s\",\"TrainingJobArn\":\"arn:%s\","
+	    "\"TrainingJobStatus\":\"%s\",\"SecondaryStatus\":\"%s\","
+	    "\"CreationTime\":%.3f}",
+	    j->name, j->name, status(j, at), secondary(j, at),
+	    seconds(j->created));
+}

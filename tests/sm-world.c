@@ -1,0 +1,569 @@
+/* The world of training jobs, and the client that speaks to it. */
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/err.h"
+#include "src/base/json.h"
+#include "src/base/loop.h"
+#include "tests/sm-world.h"
+#include "trials/aws.h"
+
+enum { PAGE = 3 };
+
+struct world *the_world;
+
+struct aws {
+	struct world *world;
+	char *region;
+};
+
+struct aws_call {
+	struct world *world;
+	struct aws_call *next;
+	char *operation, *body;
+	aws_cb *cb; /* NULL: nobody waits */
+	aws_s3_list_cb *list_cb;
+	void *arg;
+	struct loop_timer *timer;
+	struct aws *of;
+	bool late; /* it acts when its timer fires, and says nothing */
+	bool dead;
+};
+
+/* What an operation comes to. */
+struct outcome {
+	enum aws_class what;
+	const char *code, *message;
+	struct buf body;
+};
+
+static uint64_t
+draw(struct world *w)
+{
+	uint64_t z = (w->dice += UINT64_C(0x9e3779b97f4a7c15));
+
+	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+	return z ^ (z >> 31);
+}
+
+bool
+world_dice(struct world *w, double share)
+{
+	return share > 0 && (double)(draw(w) >> 11) * 0x1p-53 < share;
+}
+
+int64_t
+world_between(struct world *w, int64_t least, int64_t most)
+{
+	return most <= least
+		   ? least
+		   : least + (int64_t)(draw(w) % (uint64_t)(most - least));
+}
+
+void
+world_open(struct world *w, struct loop *loop, uint64_t seed)
+{
+	*w = (struct world){ .loop = loop, .dice = seed };
+	w->bad.start_ms = 120000;
+	w->bad.train_ms = 600000;
+	w->bad.stop_ms = 120000;
+	the_world = w;
+}
+
+static void
+call_free(struct aws_call *c)
+{
+	loop_timer_free(c->timer);
+	free(c->operation);
+	free(c->body);
+	free(c);
+}
+
+/* What is done is taken out of the list. */
+static void
+calls_sweep(struct world *w)
+{
+	struct aws_call **at = &w->calls, *c;
+
+	while ((c = *at) != NULL)
+		if (c->dead) {
+			*at = c->next;
+			call_free(c);
+		} else
+			at = &c->next;
+}
+
+void
+world_close(struct world *w)
+{
+	struct aws_call *c;
+	size_t i;
+
+	for (c = w->calls; c != NULL; c = c->next)
+		c->dead = true;
+	calls_sweep(w);
+	for (i = 0; i < w->n; i++)
+		free(w->jobs[i]);
+	w->n = 0;
+	the_world = NULL;
+}
+
+struct world_job *
+world_find(struct world *w, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < w->n; i++)
+		if (strcmp(w->jobs[i]->name, name) == 0 && !w->jobs[i]->gone)
+			return w->jobs[i];
+	return NULL;
+}
+
+bool
+world_busy(const struct world *w)
+{
+	int64_t now = loop_now_ms(w->loop);
+	size_t i;
+
+	for (i = 0; i < w->n; i++)
+		if (!world_over(w->jobs[i], now))
+			return true;
+	return w->open_calls > 0;
+}
+
+static enum world_end
+draw_end(struct world *w)
+{
+	if (world_dice(w, w->bad.capacity))
+		return WORLD_CAPACITY;
+	if (world_dice(w, w->bad.internal))
+		return WORLD_INTERNAL;
+	if (world_dice(w, w->bad.client))
+		return WORLD_CLIENT;
+	if (world_dice(w, w->bad.fail))
+		return WORLD_FAIL;
+	return world_dice(w, w->bad.max_wait) ? WORLD_MAX_WAIT : WORLD_OK;
+}
+
+struct world_job *
+world_add(struct world *w, const char *name, const char *uuid, bool spot)
+{
+	struct world_job *j = xcalloc(1, sizeof *j);
+	const struct world_faults *bad = &w->bad;
+
+	(void)snprintf(j->name, sizeof j->name, "%s", name);
+	(void)snprintf(j->uuid, sizeof j->uuid, "%s", uuid);
+	j->spot_asked = spot;
+	j->spot = spot && !world_dice(w, bad->no_spot);
+	j->kind = draw_end(w);
+	j->created = loop_now_ms(w->loop);
+	j->train =
+	    j->created + world_between(w, bad->start_ms / 3, bad->start_ms);
+	j->end = j->train + world_between(w, bad->train_ms / 3, bad->train_ms);
+	if (j->kind == WORLD_CAPACITY || j->kind == WORLD_CLIENT)
+		j->end = j->train; /* it never trains */
+	j->interrupted = world_dice(w, bad->interrupt)
+			     ? world_between(w, j->train, j->end)
+			     : -1;
+	j->stop = j->stopped = -1;
+	if (w->n == sizeof w->jobs / sizeof w->jobs[0])
+		abort();
+	w->jobs[w->n++] = j;
+	return j;
+}
+
+static int
+jobs_open(const struct world *w)
+{
+	int64_t now = loop_now_ms(w->loop);
+	size_t i;
+	int n = 0;
+
+	for (i = 0; i < w->n; i++)
+		n += !world_over(w->jobs[i], now);
+	return n;
+}
+
+static void
+refuse(struct outcome *o, enum aws_class what, const char *code,
+    const char *message)
+{
+	o->what = what;
+	o->code = code;
+	o->message = message;
+}
+
+static void
+serve_create(struct world *w, struct outcome *o, const struct json *in)
+{
+	const char *name = json_string(json_get(in, "TrainingJobName"));
+	const struct json *env = json_get(in, "Environment");
+	bool spot = false;
+	struct world_job *j;
+
+	w->creates++;
+	(void)json_bool(json_get(in, "EnableManagedSpotTraining"), &spot);
+	if (world_find(w, name) == NULL && world_dice(w, w->bad.stolen))
+		(void)world_add(w, name, "somebody-else", spot);
+	if (world_find(w, name) != NULL) {
+		refuse(o, AWS_EXISTS, "ResourceInUse", "the name is taken");
+		return;
+	}
+	if (w->bad.quota < 0 ||
+	    (w->bad.quota > 0 && jobs_open(w) >= w->bad.quota)) {
+		static char text[256];
+
+		(void)snprintf(text, sizeof text,
+		    "The account-level service limit 'ml.g5.xlarge for "
+		    "%straining job "
+		    "usage' is %d Instances, with current utilization of %d "
+		    "Instances and a request delta of 1 Instances.",
+		    spot ? "spot " : "", w->bad.quota < 0 ? 0 : w->bad.quota,
+		    jobs_open(w));
+		refuse(o, AWS_QUOTA, "ResourceLimitExceeded", text);
+		return;
+	}
+	j = world_add(
+	    w, name, json_string(json_get(env, "HPOTUNE_ATTEMPT_UUID")), spot);
+	buf_puts(&o->body, "{\"TrainingJobArn\":\"arn\"}");
+	if (w->born != NULL)
+		w->born(w->arg, j);
+}
+
+static void
+serve_describe(struct world *w, struct outcome *o, const struct json *in)
+{
+	struct world_job *j =
+	    world_find(w, json_string(json_get(in, "TrainingJobName")));
+
+	w->describes++;
+	if (j == NULL)
+		refuse(o, AWS_MISSING, "ValidationException",
+		    "Requested resource not found.");
+	else
+		world_put_job(&o->body, j, loop_now_ms(w->loop));
+}
+
+static void
+serve_stop(struct world *w, struct outcome *o, const struct json *in)
+{
+	struct world_job *j =
+	    world_find(w, json_string(json_get(in, "TrainingJobName")));
+	int64_t now = loop_now_ms(w->loop);
+
+	w->stops++;
+	if (j == NULL)
+		refuse(o, AWS_MISSING, "ValidationException",
+		    "Requested resource not found.");
+	else if (world_over(j, now))
+		refuse(o, AWS_CALLER, "ValidationException",
+		    "The request was rejected because the training job is in "
+		    "status Stopped.");
+	else if (j->stop < 0) {
+		j->stop = now;
+		j->stopped =
+		    now + world_between(w, w->bad.stop_ms / 3, w->bad.stop_ms);
+	}
+}
+
+/* Newest first, PAGE at a time, as it was a while ago. */
+static void
+serve_list(struct world *w, struct outcome *o, const struct json *in)
+{
+	const char *token = json_string(json_get(in, "NextToken"));
+	const char *prefix = json_string(json_get(in, "NameContains"));
+	int64_t then =
+	    loop_now_ms(w->loop) - world_between(w, 0, w->bad.lag_ms);
+	size_t left = token != NULL ? (size_t)atoi(token) : w->n;
+	int said = 0;
+
+	w->lists++;
+	buf_puts(&o->body, "{\"TrainingJobSummaries\":[");
+	while (left > 0 && said < PAGE) {
+		const struct world_job *j = w->jobs[--left];
+
+		if (j->gone || j->created > then ||
+		    strstr(j->name, prefix) == NULL)
+			continue;
+		if (said++ > 0)
+			buf_putc(&o->body, ',');
+		world_put_summary(&o->body, j, then);
+	}
+	buf_putc(&o->body, ']');
+	if (left > 0)
+		buf_printf(&o->body, ",\"NextToken\":\"%zu\"", left);
+	buf_putc(&o->body, '}');
+}
+
+static void
+serve(struct world *w, struct outcome *o, const struct aws_call *c)
+{
+	struct json_doc *doc = NULL;
+	struct err e = ERR_INIT;
+	const struct json *in;
+
+	*o = (struct outcome){ .what = AWS_OK, .code = "", .message = "" };
+	if (strcmp(c->operation, "HEAD") == 0) {
+		w->heads++;
+		refuse(o, w->puts > 0 ? AWS_OK : AWS_MISSING, "", "no object");
+		return;
+	}
+	if (strcmp(c->operation, "PUT") == 0) {
+		w->puts++;
+		return;
+	}
+	if (json_parse(&doc, c->body, strlen(c->body), NULL, false, &e) != 0) {
+		printf("Bail out! %s: %s\n", c->body, e.text);
+		exit(1);
+	}
+	in = json_root(doc);
+	if (strcmp(c->operation, "CreateTrainingJob") == 0)
+		serve_create(w, o, in);
+	else if (strcmp(c->operation, "DescribeTrainingJob") == 0)
+		serve_describe(w, o, in);
+	else if (strcmp(c->operation, "StopTrainingJob") == 0)
+		serve_stop(w, o, in);
+	else if (strcmp(c->operation, "ListTrainingJobs") == 0)
+		serve_list(w, o, in);
+	json_free(doc);
+}
+
+/* Hand over an answer. */
+static void
+say(struct aws_call *c, const struct aws_answer *r)
+{
+	struct aws_s3_object object = { .key = "k",
+		.modified_s = c->world->checkpoint_s };
+	aws_s3_list_cb *list_cb = c->list_cb;
+	aws_cb *cb = c->cb;
+
+	c->cb = NULL;
+	c->list_cb = NULL;
+	if (cb != NULL)
+		cb(c->arg, r);
+	if (list_cb != NULL)
+		list_cb(c->arg, r, &object, object.modified_s != 0);
+}
+
+/* … and the call is over. */
+static void
+answer(struct aws_call *c, const struct aws_answer *r)
+{
+	c->dead = true;
+	c->world->open_calls--;
+	say(c, r);
+}
+
+static void
+answer_outcome(struct aws_call *c, struct outcome *o, bool unclear)
+{
+	struct aws_answer r = { .what = o->what,
+		.good = o->what == AWS_OK,
+		.sent = true,
+		.unclear = unclear,
+		.status = o->what == AWS_OK ? 200 : 400,
+		.code = o->code,
+		.message = o->message,
+		.request_id = "r" };
+	struct json_doc *doc = NULL;
+
+	if (o->body.len > 0 &&
+	    json_parse(&doc, o->body.data, o->body.len, NULL, false, NULL) == 0)
+		r.json = json_root(doc);
+	answer(c, &r);
+	json_free(doc);
+	buf_free(&o->body);
+}
+
+static void
+answer_none(struct aws_call *c, enum aws_class what)
+{
+	struct aws_answer r = { .what = what,
+		.sent = true,
+		.unclear = what == AWS_TRANSIENT,
+		.code = "",
+		.message = "no answer" };
+
+	answer(c, &r);
+}
+
+static void
+on_call(void *arg)
+{
+	struct aws_call *c = arg;
+	struct world *w = c->world;
+	const struct world_faults *bad = &w->bad;
+	struct outcome o;
+
+	if (!c->late && strcmp(c->operation, "CreateTrainingJob") == 0)
+		w->tried++;
+	if (c->late) {
+		serve(w, &o, c);
+		buf_free(&o.body);
+		c->dead = true;
+		w->open_calls--;
+		return;
+	}
+	if (bad->only != NULL && strcmp(bad->only, c->operation) != 0) {
+		serve(w, &o, c);
+		answer_outcome(c, &o, false);
+	} else if (world_dice(w, bad->throttle))
+		answer_none(c, AWS_THROTTLE);
+	else if (world_dice(w, bad->denied))
+		answer_none(c, AWS_CREDENTIALS);
+	else if (world_dice(w, bad->lose_before))
+		answer_none(c, AWS_TRANSIENT);
+	else if (world_dice(w, bad->late)) {
+		struct aws_answer r = { .what = AWS_TRANSIENT,
+			.sent = true,
+			.unclear = true,
+			.code = "",
+			.message = "timed out" };
+
+		c->late = true;
+		loop_timer_set(c->timer, world_between(w, 1, 14 * 60000));
+		say(c, &r);
+	} else {
+		serve(w, &o, c);
+		if (world_dice(w, bad->lose_after)) {
+			buf_free(&o.body);
+			answer_none(c, AWS_TRANSIENT);
+		} else if (world_dice(w, bad->hidden)) {
+			/* Its first try acted, the second one says this. */
+			buf_free(&o.body);
+			serve(w, &o, c);
+			answer_outcome(c, &o, true);
+		} else
+			answer_outcome(c, &o, false);
+	}
+}
+
+static struct aws_call *
+call_new(struct aws *aws, const char *operation, const char *body, aws_cb *cb,
+    void *arg)
+{
+	struct world *w = aws->world;
+	struct aws_call *c = xcalloc(1, sizeof *c);
+
+	calls_sweep(w);
+	c->world = w;
+	c->of = aws;
+	c->operation = xstrdup(operation);
+	c->body = xstrdup(body != NULL ? body : "{}");
+	c->cb = cb;
+	c->arg = arg;
+	c->next = w->calls;
+	w->calls = c;
+	w->open_calls++;
+	c->timer = loop_timer_new(w->loop, on_call, c);
+	loop_timer_set(c->timer, world_between(w, 20, 400));
+	return c;
+}
+
+/* ---- trials/aws.h ---------------------------------------------------------- */
+
+int
+aws_open(struct aws **out, const struct aws_env *env, struct err *e)
+{
+	struct aws *aws = xcalloc(1, sizeof *aws);
+
+	(void)e;
+	(void)env;
+	aws->world = the_world;
+	*out = aws;
+	return 0;
+}
+
+/* Nobody waits any more; what was on its way may act, now or later. */
+static void
+drop(struct aws_call *c)
+{
+	struct world *w = c->world;
+
+	if (c->dead || c->late)
+		return;
+	c->cb = NULL;
+	c->list_cb = NULL;
+	if (world_dice(w, 0.5)) {
+		c->dead = true;
+		w->open_calls--;
+		return;
+	}
+	c->late = true;
+	if (world_dice(w, 0.3))
+		loop_timer_set(c->timer, world_between(w, 1, 14 * 60000));
+}
+
+void
+aws_close(struct aws *aws)
+{
+	struct aws_call *c;
+
+	for (c = aws->world->calls; c != NULL; c = c->next)
+		if (c->of == aws)
+			drop(c);
+	free(aws->region);
+	free(aws);
+}
+
+void
+aws_cancel(struct aws_call *c)
+{
+	drop(c);
+}
+
+const char *
+aws_region(const struct aws *aws)
+{
+	(void)aws;
+	return "eu-west-1";
+}
+
+const char *
+aws_source(const struct aws *aws)
+{
+	(void)aws;
+	return "the world";
+}
+
+int64_t
+aws_now_s(const struct aws *aws)
+{
+	return loop_wall_us(aws->world->loop) / 1000000;
+}
+
+struct aws_call *
+aws_json(struct aws *aws, const struct aws_ask *ask, aws_cb *cb, void *arg)
+{
+	return call_new(aws, ask->operation, ask->body, cb, arg);
+}
+
+struct aws_call *
+aws_s3(struct aws *aws, const struct aws_s3_ask *ask, aws_cb *cb, void *arg)
+{
+	return call_new(aws, ask->method, NULL, cb, arg);
+}
+
+struct aws_call *
+aws_s3_list(struct aws *aws, const char *bucket, const char *prefix,
+    size_t most, aws_s3_list_cb *cb, void *arg)
+{
+	struct aws_call *c;
+
+	(void)bucket;
+	(void)prefix;
+	(void)most;
+	c = call_new(aws, "LIST", NULL, NULL, arg);
+	c->list_cb = cb;
+	return c;
+}
+
+struct aws_call *
+aws_whoami(struct aws *aws, aws_cb *cb, void *arg)
+{
+	return call_new(aws, "GetCallerIdentity", NULL, cb, arg);
+}

@@ -1,0 +1,94 @@
+/*
+ * AWS without a wire, on a virtual clock: the functions of trials/aws.h and
+ * the readers of output, played by a world of training jobs that goes on when
+ * the launcher is closed.  What it does wrong is drawn from a seed.
+ */
+
+#ifndef TESTS_SM_WORLD_H
+#define TESTS_SM_WORLD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/base/mem.h"
+
+struct loop;
+struct loop_timer;
+
+/* Shares, 0 to 1, of calls unless another thing is named. */
+struct world_faults {
+	const char *only; /* of calls of this operation; NULL = all */
+	double throttle;
+	double lose_before; /* no answer, and nothing was done */
+	double lose_after; /* no answer, but it was done */
+	double late; /* no answer, and done within the next 14 min */
+	double denied; /* of keys that expired */
+	double hidden; /* the client's own next try met its lost one */
+	double no_spot; /* of jobs: spot was asked for and not given */
+	double capacity, internal, client, fail, max_wait; /* of jobs */
+	double interrupt; /* of jobs: once */
+	double stolen; /* of jobs: a stranger has the name already */
+	int64_t lag_ms; /* lists are so old at most */
+	int quota; /* jobs at once; 0 = no limit, -1 = none at all */
+	int64_t start_ms, train_ms, stop_ms; /* at most; at least a third */
+};
+
+enum world_end {
+	WORLD_OK,
+	WORLD_FAIL,
+	WORLD_CAPACITY,
+	WORLD_INTERNAL,
+	WORLD_CLIENT,
+	WORLD_MAX_WAIT
+};
+
+struct world_job {
+	char name[64], uuid[40];
+	bool spot_asked, spot;
+	bool gone; /* deleted */
+	enum world_end kind;
+	int64_t created, train, end; /* world time, ms */
+	int64_t interrupted; /* -1 = never */
+	int64_t stop, stopped; /* -1 = nobody asked */
+	int reports;
+};
+
+struct world {
+	struct loop *loop;
+	struct world_faults bad;
+	uint64_t dice;
+	struct world_job *jobs[4096];
+	size_t n;
+	struct aws_call *calls; /* all there are */
+	int open_calls; /* that wait to be answered or to act */
+	/* Of one operation, for scripts: how often it came. */
+	int64_t checkpoint_s; /* when the newest was written; 0 = none */
+	int tried; /* Creates that were answered, or given up */
+	int creates, describes, lists, stops, heads, puts;
+	/* Called when a job comes to be: whose is it? */
+	void (*born)(void *, const struct world_job *);
+	void *arg;
+};
+
+/* There is one: calls find it without being told. */
+extern struct world *the_world;
+
+void world_open(struct world *, struct loop *, uint64_t seed);
+void world_close(struct world *);
+bool world_dice(struct world *, double share);
+int64_t world_between(struct world *, int64_t least, int64_t most);
+struct world_job *world_find(struct world *, const char *name);
+/* As a stranger would: the name is taken. */
+struct world_job *
+world_add(struct world *, const char *name, const char *uuid, bool spot);
+bool world_over(const struct world_job *, int64_t at);
+bool world_trains(const struct world_job *, int64_t at);
+/* Whether anything is still to come: jobs, or calls on their way. */
+bool world_busy(const struct world *);
+
+/* sm-world-say.c: descriptions as JSON, as they were at a time. */
+void world_put_job(struct buf *, const struct world_job *, int64_t at);
+void world_put_summary(struct buf *, const struct world_job *, int64_t at);
+
+#endif /* TESTS_SM_WORLD_H */

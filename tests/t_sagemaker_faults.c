@@ -1,0 +1,68 @@
+/*
+ * Many studies on a world that throttles, loses answers, acts late, lists old
+ * things and ends jobs in every way, under a server that is killed again and
+ * again: no job without a row, never two for one trial, no result lost.
+ */
+
+#include <stdlib.h>
+
+#include "tests/sm-rows.h"
+#include "tests/tap.h"
+
+enum { SEEDS = 400 };
+
+static void
+draw_faults(struct rows *r)
+{
+	struct world *w = &r->world;
+	struct world_faults *bad = &w->bad;
+	double rough = (double)world_between(w, 0, 100) / 300;
+
+	bad->throttle = rough * world_dice(w, 0.5);
+	bad->lose_before = rough * world_dice(w, 0.5);
+	bad->lose_after = rough * world_dice(w, 0.7);
+	bad->late = rough / 4 * world_dice(w, 0.7);
+	bad->hidden = rough * world_dice(w, 0.5);
+	bad->denied = rough / 4 * world_dice(w, 0.3);
+	bad->no_spot = 0.1;
+	bad->interrupt = 0.2;
+	bad->capacity = bad->internal = bad->fail = bad->max_wait =
+	    0.15 * world_dice(w, 0.5);
+	bad->client = 0.05 * world_dice(w, 0.5);
+	bad->stolen = 0.05 * world_dice(w, 0.3);
+	bad->lag_ms = world_dice(w, 0.5) ? 90000 : 0;
+	bad->quota = world_dice(w, 0.3) ? 2 : 0;
+	bad->train_ms = world_dice(w, 0.5) ? 600000 : 30000;
+	r->kill = world_dice(w, 0.7) ? 0.05 * world_dice(w, 0.7) + 0.005 : 0;
+	r->stop = world_dice(w, 0.5) ? 0.02 : 0;
+}
+
+int
+main(void)
+{
+	const char *one = getenv("SM_SEED");
+	uint64_t seed = one != NULL ? strtoull(one, NULL, 10) : 1;
+	uint64_t last = one != NULL ? seed : SEEDS;
+	long jobs = 0, kills = 0, attempts = 0, late = 0, broken = 0;
+	struct rows r;
+
+	for (; seed <= last; seed++) {
+		rows_open(&r, seed, ROWS_TRIALS, NULL);
+		draw_faults(&r);
+		late += !rows_run(&r, NULL);
+		if (r.broken > 0 || r.late)
+			printf("# seed %llu%s\n", (unsigned long long)seed,
+			    r.late ? " does not end" : "");
+		broken += r.broken;
+		jobs += (long)r.world.n;
+		kills += r.kills;
+		attempts += (long)r.n;
+		rows_close(&r);
+	}
+	printf("# %ld jobs, %ld attempts, %ld kills\n", jobs, attempts, kills);
+	is_int(late, 0, "every study ends");
+	is_int(broken, 0, "no job without a row, none twice, no result lost");
+	ok(one != NULL || (kills > SEEDS && jobs > SEEDS * ROWS_TRIALS),
+	    "it was rough enough");
+	return done_testing();
+}

@@ -1,0 +1,358 @@
+/* One training job at a time: every way that an attempt can go. */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/loop.h"
+#include "tests/sm-rows.h"
+#include "tests/tap.h"
+
+static void
+test_good(void)
+{
+	struct rows r;
+	struct row *row;
+
+	rows_open(&r, 1, 1, NULL);
+	ok(rows_run(&r, NULL), "a job comes and goes");
+	row = rows_of(&r, 1);
+	ok(row->up && !row->open && row->exit.exit_code == 0, "it ended well");
+	ok(row->reports > 1, "its reports came");
+	ok(row->exit.billed && row->exit.billable_s > 0, "what is billed");
+	ok(row->exit.started_us > 0 &&
+		row->exit.ended_us > row->exit.started_us,
+	    "and when");
+	is_int(r.world.creates, 1, "one Create");
+	ok(r.world.describes <= 4, "few descriptions");
+	is_int(r.world.puts, 1, "the entry script went to S3 once");
+	is_int(r.broken, 0, "nothing is broken");
+	rows_close(&r);
+}
+
+static void
+test_many(void)
+{
+	struct rows r;
+
+	rows_open(&r, 2, ROWS_TRIALS, NULL);
+	ok(rows_run(&r, NULL), "eight jobs, three at a time");
+	is_int(r.world.creates, ROWS_TRIALS, "eight Creates");
+	is_int(r.world.puts, 1, "the entry script went to S3 once");
+	is_int(r.broken, 0, "nothing is broken");
+	rows_close(&r);
+}
+
+static bool
+is_created(struct rows *r)
+{
+	return r->world.n > 0;
+}
+
+static bool
+is_second(struct rows *r)
+{
+	return r->n >= 2;
+}
+
+static bool
+is_third(struct rows *r)
+{
+	return r->n >= 3;
+}
+
+static bool
+is_fourth(struct rows *r)
+{
+	return r->n >= 4;
+}
+
+static bool
+is_up(struct rows *r)
+{
+	return rows_of(r, 1)->up;
+}
+
+static bool
+is_sent(struct rows *r)
+{
+	return rows_of(r, 1)->sent;
+}
+
+/* The client has answered a Create, or given up on it. */
+static bool
+is_tried(struct rows *r)
+{
+	return r->world.tried > 0;
+}
+
+static void
+test_stop(void)
+{
+	struct rows r;
+	struct row *row;
+
+	rows_open(&r, 3, 1, NULL);
+	ok(rows_run(&r, is_up), "it trains");
+	rows_stop(&r, 1);
+	ok(rows_run(&r, NULL), "it is stopped");
+	row = rows_of(&r, 1);
+	ok(row->exit.stopped && row->exit.ran, "and says so");
+	is_int(r.world.stops, 1, "one StopTrainingJob");
+	is_int(r.broken, 0, "nothing is broken");
+	rows_close(&r);
+}
+
+/* The Create is with the client when the stop comes. */
+static void
+test_stop_sent(void)
+{
+	struct rows r;
+
+	rows_open(&r, 4, 1, NULL);
+	ok(rows_run(&r, is_sent), "it is begun");
+	rows_stop(&r, 1);
+	ok(rows_run(&r, NULL), "it is stopped");
+	ok(rows_of(&r, 1)->exit.stopped, "and says so");
+	ok(r.world.n == 0 || r.world.jobs[0]->stop >= 0,
+	    "no job goes on without us");
+	is_int(r.broken, 0, "nothing is broken");
+	rows_close(&r);
+}
+
+/* A Create that nobody answers, and that acts minutes later. */
+static void
+test_quarantine(void)
+{
+	struct rows r;
+	int64_t then;
+
+	rows_open(&r, 5, 1, NULL);
+	r.world.bad.only = "CreateTrainingJob";
+	r.world.bad.late = 1;
+	(void)rows_run(&r, is_tried);
+	rows_stop(&r, 1);
+	then = loop_now_ms(r.loop);
+	(void)rows_run(&r, is_created);
+	r.world.bad.late = 0;
+	ok(rows_of(&r, 1)->open, "its slot is held while it may come");
+	ok(rows_run(&r, NULL), "it is over at last");
+	ok(r.world.jobs[0]->stop >= 0, "what came late was stopped");
+	ok(loop_now_ms(r.loop) - then < 40 * 60000, "in time");
+	is_int(r.broken, 0, "nothing is broken");
+	rows_close(&r);
+}
+
+/* A Create that nobody answers, and that never acts. */
+static void
+test_quarantine_ends(void)
+{
+	struct rows r;
+	int64_t took;
+
+	rows_open(&r, 6, 1, NULL);
+	r.world.bad.only = "CreateTrainingJob";
+	r.world.bad.lose_before = 1;
+	(void)rows_run(&r, is_tried);
+	took = loop_now_ms(r.loop);
+	rows_stop(&r, 1);
+	(void)rows_run(&r, is_sent);
+	r.world.bad.lose_before = 0;
+	ok(rows_run(&r, NULL), "it is over");
+	took = loop_now_ms(r.loop) - took;
+	ok(took > 14 * 60000 && took < 17 * 60000,
+	    "after a quarter of an hour");
+	is_int((long long)r.world.n, 0, "there never was a job");
+	ok(rows_of(&r, 1)->exit.stopped && !rows_of(&r, 1)->exit.ran,
+	    "it never ran");
+	is_int(r.broken, 0, "nothing is broken");
+	rows_close(&r);
+}
+
+static void
+test_lost_answer(void)
+{
+	struct rows r;
+
+	rows_open(&r, 7, 1, NULL);
+	r.world.bad.only = "CreateTrainingJob";
+	r.world.bad.lose_after = 1;
+	(void)rows_run(&r, is_created);
+	r.world.bad.lose_after = 0;
+	ok(rows_run(&r, NULL), "an answer is lost");
+	is_int((long long)r.world.n, 1, "one job");
+	is_int(r.world.creates, 2, "the same Create again");
+	is_int(rows_of(&r, 1)->attempt, 1, "its first attempt");
+	is_int(r.broken, 0, "nothing is broken");
+	rows_close(&r);
+}
+
+static void
+test_collision(void)
+{
+	struct rows r;
+
+	rows_open(&r, 8, 1, NULL);
+	r.world.bad.stolen = 1;
+	(void)rows_run(&r, is_created);
+	r.world.bad.stolen = 0;
+	ok(rows_run(&r, NULL), "the name was taken");
+	is_int(rows_of(&r, 1)->attempt, 2, "the next attempt has another");
+	is_int((long long)r.world.n, 2, "the stranger's job goes on");
+	ok(r.world.jobs[0]->stop < 0, "untouched");
+	is_int(r.broken, 0, "nothing is broken");
+	rows_close(&r);
+}
+
+static bool
+heard_slots(struct rows *r)
+{
+	return r->slot_events > 0;
+}
+
+static void
+test_quota(void)
+{
+	struct rows r;
+
+	rows_open(
+	    &r, 9, 6, "\"instance_type\":\"ml.g5.xlarge\",\"max_run\":3600");
+	r.world.bad.quota = 2;
+	ok(rows_run(&r, heard_slots), "a quota is met");
+	is_int(r.slots, 2, "what AWS allows is the cap");
+	r.world.bad.quota = 0;
+	ok(rows_run(&r, NULL), "all trials get their turn");
+	is_int(r.broken, 0, "nothing is broken");
+	rows_close(&r);
+}
+
+static void
+test_no_quota(void)
+{
+	struct rows r;
+
+	rows_open(&r, 10, 1, NULL);
+	r.world.bad.quota = -1;
+	(void)rows_run(&r, is_third);
+	r.world.bad.quota = 0;
+	ok(rows_run(&r, NULL), "a type that may not be used is passed over");
+	is_int(r.broken, 0, "nothing is broken");
+	rows_close(&r);
+}
+
+static void
+test_spot(void)
+{
+	struct rows r;
+
+	rows_open(&r, 11, 1, NULL);
+	r.world.bad.no_spot = 1;
+	r.world.bad.interrupt = 1;
+	ok(rows_run(&r, NULL), "a spot job");
+	ok(rows_noted(&r, "runs on-demand"), "spot that was not given is said");
+	ok(rows_noted(&r, "spot interruption 1"), "so is an interruption");
+	is_int(r.broken, 0, "nothing is broken");
+	rows_close(&r);
+}
+
+static void
+test_capacity(void)
+{
+	struct rows r;
+
+	rows_open(&r, 12, 1, NULL);
+	r.world.bad.capacity = 1;
+	(void)rows_run(&r, is_fourth);
+	ok(r.world.jobs[0]->spot_asked && r.world.jobs[1]->spot_asked &&
+		!r.world.jobs[2]->spot_asked,
+	    "on-demand after two failures");
+	r.world.bad.capacity = 0;
+	ok(rows_run(&r, NULL), "there is a machine at last");
+	is_int(r.broken, 0, "nothing is broken");
+	rows_close(&r);
+}
+
+static void
+test_deleted(void)
+{
+	struct rows r;
+
+	rows_open(&r, 13, 1, NULL);
+	ok(rows_run(&r, is_up), "it trains");
+	r.world.jobs[0]->gone = true;
+	r.world.jobs[0]->end = loop_now_ms(r.loop);
+	(void)rows_run(&r, is_second);
+	ok(r.rows[0].lost, "who is gone is lost");
+	ok(rows_run(&r, NULL), "another attempt follows");
+	is_int(r.broken, 0, "nothing is broken");
+	rows_close(&r);
+}
+
+/* The server is dead while the job trains, ends, or is stopped. */
+static void
+test_adopt(bool stop, bool pass)
+{
+	struct rows r;
+
+	rows_open(&r, 14, 1, NULL);
+	ok(rows_run(&r, is_up), "it trains, and the server dies");
+	if (stop)
+		rows_stop(&r, 1);
+	rows_kill(&r);
+	if (pass) {
+		r.world.jobs[0]->end = loop_now_ms(r.loop);
+		r.world.jobs[0]->kind = WORLD_OK;
+	}
+	ok(rows_run(&r, NULL), "the next one takes it up");
+	is_int((long long)r.world.n, 1, "one job");
+	is_int(rows_of(&r, 1)->attempt, 1, "one attempt");
+	ok(rows_of(&r, 1)->exit.stopped == (stop && !pass), "its end");
+	is_int(r.broken, 0, "nothing is broken");
+	rows_close(&r);
+}
+
+/* A note that a Create went out long ago, and no job. */
+static void
+test_old_note(void)
+{
+	struct rows r;
+
+	rows_open(&r, 15, 1, NULL);
+	r.world.bad.only = "CreateTrainingJob";
+	r.world.bad.late = 1;
+	(void)rows_run(&r, is_tried);
+	rows_kill(&r);
+	r.dead_ms = loop_now_ms(r.loop) + 3600 * 1000;
+	(void)rows_run(&r, is_created);
+	r.world.bad.late = 0;
+	r.world.jobs[0]->gone = true;
+	r.world.jobs[0]->end = loop_now_ms(r.loop);
+	ok(rows_run(&r, NULL), "created, and deleted before anybody looked");
+	is_int(r.rows[0].exit.end, END_LOST, "its attempt is lost");
+	is_int(rows_of(&r, 1)->attempt, 2, "and another one follows");
+	is_int(r.broken, 0, "nothing is broken");
+	rows_close(&r);
+}
+
+int
+main(void)
+{
+	test_good();
+	test_many();
+	test_stop();
+	test_stop_sent();
+	test_quarantine();
+	test_quarantine_ends();
+	test_lost_answer();
+	test_collision();
+	test_quota();
+	test_no_quota();
+	test_spot();
+	test_capacity();
+	test_deleted();
+	test_adopt(false, false);
+	test_adopt(true, false);
+	test_adopt(false, true);
+	test_adopt(true, true);
+	test_old_note();
+	return done_testing();
+}

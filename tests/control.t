@@ -162,4 +162,25 @@ touch $(seq -f end%.0f 60)
 is "$("$HPOTUNE" pause 2>&1)" 'hpotune: the study has ended' \
     'a study that has ended is not paused'
 
+# A setting that nothing will try is kept, and that is said.
+n=$(sql s.db 'SELECT count(*) FROM trials')
+is "$("$HPOTUNE" enqueue x=0.25)" "the setting is kept, but limits.trials is \
+reached: it is tried when more than $n may run" 'enqueue behind the last trial'
+sed -i "s/\"trials\": 1/\"trials\": $((n + 1))/" study.json
+is "$("$HPOTUNE" enqueue x=0.75)" \
+    'the setting is kept, but 2 wait and limits.trials leaves room for 1' \
+    'enqueue where there is room for another one'
+touch $(seq -f end%.0f $((n + 3)))
+"$HPOTUNE" start --quiet study.json
+is "$(sql s.db 'SELECT trial, x FROM results WHERE x IN (0.25, 0.75)')" \
+    "$((n + 1))|0.25" 'when it may, the next start tries it'
+sed -i "s/\"trials\": $((n + 1))/\"trials\": $((n + 3))/" study.json
+is "$("$HPOTUNE" enqueue x=0.375)" 'the next start tries the setting first' \
+    'enqueue before a start'
+sed -i 's/"goal": "m[a-z]*"/&, "target": -1e9/' study.json
+sed -i 's/"minimize", "target": -1e9/"minimize", "target": 1e9/' study.json
+like "$("$HPOTUNE" enqueue x=0.5)" \
+    'kept, but the target [-+0-9e]* was reached by trial [0-9]+$' \
+    'enqueue into a study that reached its target'
+
 done_testing

@@ -238,20 +238,21 @@ request_enqueue(struct tuner *t, struct request *r)
 	struct value *values = xcalloc(space->n, sizeof *values);
 	struct json_doc *doc = NULL;
 	struct err e = ERR_INIT;
+	int64_t waiting;
 
 	if (json_parse(&doc, r->params, strlen(r->params), NULL, false, &e) !=
 		0 ||
 	    space_read_values(space, json_root(doc), values, &e) != 0)
 		(void)snprintf(r->text, sizeof r->text, "%.180s", e.text);
-	else if (store_enqueue(t->store, r->params, "enqueue", &e) != 0)
+	else if (store_enqueue(t->store, r->params, "enqueue", &e) != 0 ||
+		 store_queue_length(t->store, &waiting, &e) != 0)
 		tuner_break(t, &e);
 	else {
 		r->good = true;
 		t->durable = true;
 		/* The queue is asked before the strategy, even a grid's end. */
 		t->exhausted = false;
-		(void)snprintf(
-		    r->text, sizeof r->text, "the setting will be tried next");
+		tuner_tell_queue(t, waiting, r->text, sizeof r->text);
 	}
 	json_free(doc);
 	free(values);

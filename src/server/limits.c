@@ -64,27 +64,87 @@ all_drained(const struct tuner *t)
 	return true;
 }
 
+/* Whether a result ended the study, and what it says. */
+static bool
+result_ends(const struct tuner *t, bool *failed, char *why, size_t n)
+{
+	const struct study_limits *lim = &t->study->limits;
+
+	*failed = false;
+	if (target_reached(t)) {
+		(void)snprintf(why, n,
+		    "the target %g was reached by trial %" PRId64,
+		    t->study->target, t->best_trial);
+		return true;
+	}
+	if (lim->failed_trials == 0 || t->n_failed < lim->failed_trials)
+		return false;
+	*failed = true;
+	(void)snprintf(why, n,
+	    "%" PRId64 " trials failed (limits.failed_trials)", t->n_failed);
+	return true;
+}
+
+/* The greatest number of trials, and what sets it; 0 = none. */
+static int64_t
+most_trials(const struct tuner *t, const char **name)
+{
+	*name = t->env.trials > 0 ? "--trials" : "limits.trials";
+	return t->env.trials > 0 ? t->env.trials : t->study->limits.trials;
+}
+
+void
+tuner_tell_queue(const struct tuner *t, int64_t waiting, char *text, size_t n)
+{
+	const struct study_limits *lim = &t->study->limits;
+	const char *name;
+	int64_t most = most_trials(t, &name);
+	char why[160];
+	bool failed;
+
+	if (result_ends(t, &failed, why, sizeof why))
+		(void)snprintf(text, n, "the setting is kept, but %s", why);
+	else if (lim->wall_time_ms > 0 &&
+		 tuner_elapsed_ms(t) >= lim->wall_time_ms)
+		(void)snprintf(text, n,
+		    "the setting is kept, but limits.wall_time was reached");
+	else if (lim->no_improvement > 0 &&
+		 t->since_better >= lim->no_improvement)
+		(void)snprintf(text, n,
+		    "the setting is kept, but %" PRId64
+		    " trials in a row were no better (limits.no_improvement)",
+		    t->since_better);
+	else if (most > 0 && t->n_trials >= most)
+		(void)snprintf(text, n,
+		    "the setting is kept, but %s is reached: it is tried "
+		    "when more than %" PRId64 " may run",
+		    name, t->n_trials);
+	else if (most > 0 && waiting > most - t->n_trials)
+		(void)snprintf(text, n,
+		    "the setting is kept, but %" PRId64 " wait and %s leaves "
+		    "room for %" PRId64,
+		    waiting, name, most - t->n_trials);
+	else
+		(void)snprintf(text, n, "%s",
+		    t->env.hold	  ? "the next start tries the setting first"
+		    : waiting > 1 ? "the setting will be tried after those "
+				    "that wait"
+				  : "the setting will be tried next");
+}
+
 void
 tuner_check_limits(struct tuner *t)
 {
 	const struct study_limits *lim = &t->study->limits;
 	char why[256];
 	int64_t left;
+	bool failed;
 
 	if (t->over || t->shutdown || t->env.hold)
 		return;
-	if (target_reached(t)) {
-		(void)snprintf(why, sizeof why,
-		    "the target %g was reached by trial %" PRId64,
-		    t->study->target, t->best_trial);
-		limit_reached(t, false, why);
-	} else if (lim->failed_trials > 0 &&
-		   t->n_failed >= lim->failed_trials) {
-		(void)snprintf(why, sizeof why,
-		    "%" PRId64 " trials failed (limits.failed_trials)",
-		    t->n_failed);
-		limit_reached(t, true, why);
-	} else if (all_drained(t) && live_placed(t) == 0) {
+	if (result_ends(t, &failed, why, sizeof why))
+		limit_reached(t, failed, why);
+	else if (all_drained(t) && live_placed(t) == 0) {
 		(void)snprintf(why, sizeof why,
 		    "every slot is drained: trial after trial failed at "
 		    "once%.160s",

@@ -212,6 +212,9 @@ void tuner_attempt_ended(struct tuner *, struct live *,
 
 /* limits.c */
 void tuner_check_limits(struct tuner *);
+/* When the last of so many settings that wait is tried: a clause. */
+void
+tuner_tell_queue(const struct tuner *, int64_t waiting, char *text, size_t n);
 
 /* medians.c */
 /* The trial has reported this step: some rows of the view are old now. */

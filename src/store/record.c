@@ -214,6 +214,18 @@ store_queue_next(struct store *s, int64_t *id, char **params,
 }
 
 int
+store_queue_length(struct store *s, int64_t *n, struct err *e)
+{
+	sqlite3_stmt *st = stmt_get(s, STMT_QUEUE_LENGTH, e);
+
+	if (st == NULL || stmt_step(s, st, e) < 0)
+		return -1;
+	*n = sqlite3_column_int64(st, 0);
+	stmt_done(st);
+	return 0;
+}
+
+int
 store_queue_take(struct store *s, int64_t id, int64_t trial, struct err *e)
 {
 	sqlite3_stmt *st = stmt_get(s, STMT_QUEUE_TAKE, e);

@@ -157,6 +157,8 @@ static const char *const texts[STMT_COUNT] = {
 	    "ORDER BY id LIMIT 1",
 	[STMT_QUEUE_TAKE] =
 	    "UPDATE t_queue SET trial = ?2 WHERE id = ?1 AND trial IS NULL",
+	[STMT_QUEUE_LENGTH] =
+	    "SELECT count(*) FROM t_queue WHERE trial IS NULL",
 
 	[STMT_CURVE_EACH] =
 	    "SELECT trial, step, value FROM t_metric WHERE name_id = 1 "

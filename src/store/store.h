@@ -212,6 +212,8 @@ int store_enqueue(
 /* The oldest one not taken, or 1 when there is none.  *params: caller frees. */
 int store_queue_next(struct store *, int64_t *id, char **params,
     const char **source, struct err *);
+/* How many are not taken. */
+int store_queue_length(struct store *, int64_t *n, struct err *);
 /* Mark it taken by this trial; 0: dropped. */
 int store_queue_take(struct store *, int64_t id, int64_t trial, struct err *);
 

@@ -286,6 +286,9 @@ test_endpoint_named(void)
 	    "AWS_IGNORE_CONFIGURED_ENDPOINT_URLS", "true", NULL);
 	is_url("work", "eu-west-1", AWS_SQS,
 	    "https://sqs.eu-west-1.amazonaws.com");
+	set("AWS_ENDPOINT_URL", "http://all", NULL);
+	is_url(NULL, "Region_One", AWS_SQS, "http://all");
+	is_url(NULL, "a b", AWS_SQS, "\"a b\" is no AWS region");
 	set("AWS_ENDPOINT_URL", "ftp://all", NULL);
 	is_url(NULL, NULL, AWS_SQS,
 	    "an AWS endpoint is written https://host, not \"ftp://all\"");

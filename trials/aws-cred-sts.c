@@ -181,6 +181,7 @@ start(struct cred_fetch *f, const struct aws_endpoint *p)
 		.body_len = strlen(f->sts.form),
 		.connect_ms = STS_CONNECT_MS,
 		.timeout_ms = STS_TIMEOUT_MS,
+		.most = 1 << 20,
 		.plain = p->plain };
 	size_t i;
 

@@ -82,18 +82,25 @@ partition_of(const char *region)
 	return p;
 }
 
-/* A part of a host's name: nothing that could lead elsewhere. */
+/*
+ * A part of a host's name and of a header: nothing that could lead elsewhere.
+ * Behind a URL of the user's own it may be any word, or unknown.
+ */
 static int
-check_region(const char *region, struct err *e)
+check_region(const char *region, bool custom, struct err *e)
 {
-	static const char good[] = "abcdefghijklmnopqrstuvwxyz0123456789-";
+	static const char good[] = "abcdefghijklmnopqrstuvwxyz0123456789-",
+			  word[] = "abcdefghijklmnopqrstuvwxyz0123456789-"
+				   "ABCDEFGHIJKLMNOPQRSTUVWXYZ_";
 
+	if (region == NULL && custom)
+		return 0;
 	if (region == NULL)
 		return err_set(e, ERR_USAGE,
 		    "no AWS region: neither backend.region, AWS_REGION nor "
 		    "the profile says one");
-	if (strlen(region) > 40 || region[strspn(region, good)] != '\0' ||
-	    *region == '-')
+	if (strlen(region) > 40 || *region == '-' ||
+	    region[strspn(region, custom ? word : good)] != '\0')
 		return err_set(e, ERR_USAGE, "\"%s\" is no AWS region", region);
 	return 0;
 }
@@ -135,8 +142,6 @@ usual_url(
 	bool fips, dual;
 	struct buf b = { 0 };
 
-	if (check_region(region, e) < 0)
-		return -1;
 	p = partition_of(region);
 	fips = aws_config_flag(c, "AWS_USE_FIPS_ENDPOINT", "use_fips_endpoint");
 	dual = aws_config_flag(
@@ -251,7 +256,8 @@ aws_config_endpoint(const struct aws_config *c, enum aws_service s,
 	int rc;
 
 	memset(p, 0, sizeof *p);
-	if (named_url(c, s, &named, e) < 0)
+	if (named_url(c, s, &named, e) < 0 ||
+	    check_region(aws_config_region(c), named != NULL, e) < 0)
 		return -1;
 	if (named == NULL && usual_url(c, s, &usual, e) < 0)
 		return -1;

@@ -25,7 +25,7 @@ rig_getenv(const char *name)
 	if (strcmp(name, "AWS_CONFIG_FILE") == 0 ||
 	    strcmp(name, "AWS_SHARED_CREDENTIALS_FILE") == 0)
 		return "/nonexistent";
-	if (strcmp(name, "AWS_ENDPOINT_URL") != 0)
+	if (strcmp(name, "AWS_ENDPOINT_URL") != 0 || current->real)
 		return NULL;
 	(void)snprintf(url, sizeof url, "http://127.0.0.1:%d", current->port);
 	return url;

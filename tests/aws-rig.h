@@ -53,6 +53,7 @@ struct rig {
 	size_t n_asked;
 	int64_t date_off_s; /* the server's clock is ahead by so much */
 	bool no_date;
+	bool real; /* the endpoints of AWS: nothing may be sent */
 	int open; /* calls not yet told */
 	bool want_requests; /* settle: until so many came */
 	size_t requests_wanted;

@@ -266,6 +266,13 @@ test_clock_vain(void)
 	ok(!t.good && t.what == AWS_CLOCK && rig.n_asked == 4 &&
 		aws_now_s(rig.aws) - time(NULL) <= 1,
 	    "without a date there is nothing to go by");
+	rig.no_date = false;
+	for (i = 0; i < 4; i++)
+		rig_error(&rig, NULL, 403, "RequestTimeTooSkewed", "off");
+	rig_json(&rig, &t, AWS_SAGEMAKER, stop, 2);
+	rig_settle(&rig);
+	ok(t.what == AWS_CLOCK && rig.n_asked == 6,
+	    "theirs does not help for ever");
 	told_free(&t);
 	rig_close(&rig);
 }
@@ -352,6 +359,31 @@ test_secrets(void)
 	rig_close(&rig);
 }
 
+/* A message is cut, but never in the middle of a key. */
+static void
+test_long(void)
+{
+	struct rig rig;
+	struct told t = { 0 };
+	struct buf b = { 0 };
+	int i;
+
+	rig_open(&rig, PACE);
+	buf_puts(&b, "{\"__type\": \"X\", \"message\": \"");
+	for (i = 0; i < 594; i++)
+		buf_putc(&b, 'm');
+	buf_puts(&b, "SECRET1/+abc and more and more\"}");
+	rig_step(&rig, (struct step){ .status = 400, .body = buf_str(&b) });
+	rig_json(&rig, &t, AWS_SAGEMAKER, stop, 1);
+	rig_settle(&rig);
+	ok(strstr(t.message, "SEC") == NULL && strlen(t.message) < 660,
+	    "a key at the cut: ...%s", t.message + 610);
+	ok(strstr(t.message, "...") != NULL, "what was cut shows it");
+	buf_free(&b);
+	told_free(&t);
+	rig_close(&rig);
+}
+
 static void
 test_for_ever(void)
 {
@@ -420,6 +452,7 @@ main(void)
 	test_keys();
 	test_keyless();
 	test_secrets();
+	test_long();
 	test_for_ever();
 	test_budget();
 	return done_testing();

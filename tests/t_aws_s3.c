@@ -7,6 +7,7 @@
 #include "src/base/loop.h"
 #include "tests/aws-rig.h"
 #include "tests/tap.h"
+#include "trials/aws-parts.h"
 
 enum { PACE = 200 };
 
@@ -81,6 +82,35 @@ test_objects(void)
 	get(&rig, &t, "PATCH", "some-bucket", "k");
 	ok(!t.good && !t.sent, "not a method: %s", t.message);
 	told_free(&t);
+	rig_close(&rig);
+}
+
+static void
+is_address(
+    struct rig *rig, const char *bucket, const char *host, const char *path)
+{
+	struct aws_s3_ask ask = {
+		.method = "GET", .bucket = bucket, .key = "a/b"
+	};
+	struct aws_call *c = aws_s3(rig->aws, &ask, rig_told, NULL);
+
+	is_str(c->request.host, host, "the host of a bucket");
+	is_str(c->request.path, path, "its path there");
+	ok(!c->request.plain, "by https");
+	aws_cancel(c);
+}
+
+static void
+test_addresses(void)
+{
+	struct rig rig;
+
+	rig_open(&rig, PACE);
+	rig.real = true;
+	is_address(&rig, "some-bucket",
+	    "some-bucket.s3.eu-west-1.amazonaws.com", "/a/b");
+	is_address(&rig, "some.bucket", "s3.eu-west-1.amazonaws.com",
+	    "/some.bucket/a/b");
 	rig_close(&rig);
 }
 
@@ -167,6 +197,7 @@ test_list(void)
 	    "z</Key><Size>7</Size></Contents></ListBucketResult>";
 	struct rig rig;
 	struct told t = { 0 };
+	int i;
 
 	rig_open(&rig, PACE);
 	rig_good(&rig, NULL, page);
@@ -196,6 +227,15 @@ test_list(void)
 	rig_settle(&rig);
 	ok(!t.good && t.n == 0 && rig.n_asked == 6, "a list without an end: %s",
 	    t.message);
+	for (i = 0; i < 14; i++) {
+		if (i == 7)
+			rig_good(&rig, NULL, page);
+		rig_xml(&rig, 503, NULL, "SlowDown", "");
+	}
+	rig_good(&rig, NULL, last);
+	rig_list(&rig, &t, "some-bucket", "p/", 0);
+	rig_settle(&rig);
+	ok(t.good && t.n == 3, "each page has all tries");
 	rig_xml(&rig, 404, NULL, "NoSuchBucket", "There is none.");
 	rig_list(&rig, &t, "some-bucket", "p/", 0);
 	rig_settle(&rig);
@@ -312,6 +352,7 @@ int
 main(void)
 {
 	test_objects();
+	test_addresses();
 	test_errors();
 	test_heads();
 	test_list();

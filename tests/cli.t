@@ -237,4 +237,24 @@ ok 'and its server, which ran it' retry sql_is bad/far.db \
     'SELECT completed FROM study' 10
 retry sql_is bad/far.db 'SELECT state FROM study' finished
 
+# A study whose database is elsewhere is named by that.
+mkdir away there
+sed 's/"far"/"away"/' bad/study.json >away/study.json
+run start --quiet --state there away/study.json
+is "$status $(ls there | tr '\n' ' ')" '0 away.d away.db ' 'start --state'
+for command in status best stop pause 'enqueue x=0'; do
+	set -- $command
+	name=$1
+	shift
+	refused 2 'there is none yet: .* --state DIR, name DIR/away\.db$' \
+	    "$name" away/study.json "$@"
+done
+is "$(ls away)" study.json 'nothing is made there'
+refused 2 'there/away\.db goes on in its own folder' \
+    start there/away.db --state away
+run start --quiet there/away.db --state there
+is "$status" 0 'start NAME.db --state: where it is'
+run status there/away.db
+is "$status" 0 'status NAME.db'
+
 done_testing

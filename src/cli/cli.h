@@ -120,6 +120,8 @@ struct cli_study {
 int cli_find_study(
     struct cli *, struct cli_study *, const char *state_dir, struct err *);
 void cli_study_fini(struct cli_study *);
+/* Whether its database is there; else the error says what may be meant. */
+int cli_study_there(const struct cli_study *, struct err *);
 /* Find the study and open its database for reading. */
 int
 cli_open_store(struct cli *, struct cli_study *, struct store **, struct err *);

@@ -35,7 +35,8 @@ asking_open(struct asking *a, struct cli *cli, struct err *e)
 	if (running_find(cli, &a->found, NULL, e) != 0)
 		return -1;
 	a->dir = running_dir(&a->found);
-	if (state_open(&a->state, a->dir, false, e) == 0)
+	if (cli_study_there(&a->found, e) == 0 &&
+	    state_open(&a->state, a->dir, false, e) == 0)
 		return 0;
 	free(a->dir);
 	cli_study_fini(&a->found);

@@ -121,13 +121,44 @@ find_by_json(
 	return 0;
 }
 
+/* A database is where it is: --state may say the same, and nothing else. */
 static int
-find_by_db(struct cli_study *found, const char *path, struct err *e)
+find_by_db(
+    struct cli_study *found, const char *path, const char *state, struct err *e)
 {
+	char *dir;
+	bool same;
+
 	found->db = xstrdup(path);
 	if (!db_resolve(found))
 		return err_set(e, ERR_USAGE, "%s: %s", path, strerror(errno));
-	return 0;
+	if (state == NULL)
+		return 0;
+	if ((dir = realpath(state, NULL)) == NULL)
+		return err_set(
+		    e, ERR_USAGE, "--state %s: %s", state, strerror(errno));
+	same = strcmp(dir, found->state_dir) == 0;
+	free(dir);
+	if (same)
+		return 0;
+	return err_set(e, ERR_USAGE,
+	    "--state %s: %s goes on in its own folder; --state is for "
+	    "study.json",
+	    state, path);
+}
+
+int
+cli_study_there(const struct cli_study *found, struct err *e)
+{
+	if (access(found->db, F_OK) == 0)
+		return 0;
+	if (errno != ENOENT || found->study == NULL)
+		return err_set(
+		    e, ERR_USAGE, "%s: %s", found->db, strerror(errno));
+	return err_set(e, ERR_USAGE,
+	    "%s: there is none yet: hpotune start makes it; if it was started "
+	    "with --state DIR, name DIR/%s.db",
+	    found->db, found->study->name);
 }
 
 int
@@ -153,7 +184,7 @@ cli_find_study(
 	if (ends_with(name, ".json"))
 		rc = find_by_json(found, name, state, e);
 	else
-		rc = find_by_db(found, name, e);
+		rc = find_by_db(found, name, state, e);
 	free(only);
 	if (rc == -1)
 		cli_study_fini(found);
@@ -176,15 +207,8 @@ cli_open_store(struct cli *cli, struct cli_study *found, struct store **store,
 {
 	if (cli_find_study(cli, found, NULL, e) == -1)
 		return -1;
-	if (access(found->db, F_OK) == -1) {
-		(void)err_set(e, ERR_USAGE, "%s: %s", found->db,
-		    errno == ENOENT
-			? "there is none yet: hpotune start makes it"
-			: strerror(errno));
-		cli_study_fini(found);
-		return -1;
-	}
-	if (store_open(store, found->db, STORE_READ, e) == -1) {
+	if (cli_study_there(found, e) == -1 ||
+	    store_open(store, found->db, STORE_READ, e) == -1) {
 		cli_study_fini(found);
 		return -1;
 	}

@@ -21,4 +21,4 @@ need_packages()
 
 build_packages='autoconf automake gcc libc6-dev libcjson-dev
 libcurl4-openssl-dev libevent-dev libexpat1-dev libopenblas-dev libpcre2-dev
-libsqlite3-dev make pkg-config zlib1g-dev'
+libsqlite3-dev libssl-dev make pkg-config zlib1g-dev'

@@ -12,7 +12,7 @@ src/base/(err|log|mem|rng|fail)\.	src/base/(err|log|mem|rng|fail)\.h	-
 src/base/loop\.	src/base/.*	event2/.*
 src/base/gz\.	src/base/(err|mem|gz)\.h	zlib\.h
 src/base/http.*	src/base/.*	curl/.*|dlfcn\.h
-src/base/digest\.	src/base/(err|digest)\.h	-
+src/base/digest\.	src/base/(err|mem|digest)\.h	openssl/.*
 src/base/xml\.	src/base/(err|mem|xml)\.h	expat\.h
 src/base/child\.	src/base/.*	-
 src/base/json.*	src/base/(err|log|mem|rng|fail|text|json.*)\.h	cjson/.*

@@ -1,4 +1,4 @@
-/* SHA-256 and HMAC. */
+/* SHA-256 and HMAC: the only door to libcrypto. */
 
 #ifndef BASE_DIGEST_H
 #define BASE_DIGEST_H

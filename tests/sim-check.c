@@ -143,6 +143,9 @@ check_end(struct sim *s, const struct pretend_attempt *a,
 	else if (c == END_LOST)
 		sim_wrong(s, "trial %" PRId64 " attempt %d is not lost",
 		    a->trial, a->attempt);
+	if (a->exit.end != END_NONE && c != a->exit.end)
+		sim_wrong(s, "trial %" PRId64 " attempt %d had no machine",
+		    a->trial, a->attempt);
 	if (a->exit.ran && a->exit.signal == 0 &&
 	    (null_code || store_rows_int(r, 4) != a->exit.exit_code))
 		sim_wrong(s,
@@ -164,6 +167,12 @@ check_end(struct sim *s, const struct pretend_attempt *a,
 		    a->trial, a->attempt);
 }
 
+static bool
+waits(enum end_class c)
+{
+	return c == END_CAPACITY || c == END_QUOTA;
+}
+
 /* Classes after which there may be another attempt. */
 static void
 check_retry(struct sim *s, const struct tally *t)
@@ -171,7 +180,7 @@ check_retry(struct sim *s, const struct tally *t)
 	if (t->attempts == 0)
 		return;
 	if (t->last != END_USER && t->last != END_LOST &&
-	    t->last != END_ERROR && t->last != END_OOM)
+	    t->last != END_ERROR && t->last != END_OOM && !waits(t->last))
 		sim_wrong(s, "trial %" PRId64 " went on after %s", t->trial,
 		    end_class_name(t->last));
 	if (t->last == END_ERROR && !t->ran)
@@ -203,7 +212,7 @@ check_final(struct sim *s, const struct tally *t)
 		break;
 	case TRIAL_FAILED:
 		good = t->last != END_OK && t->last != END_STOPPED &&
-		       t->last != END_USER;
+		       t->last != END_USER && !waits(t->last);
 		if (t->ran && (t->last == END_ERROR || t->last == END_OOM) &&
 		    t->counted != s->retries + 1)
 			sim_wrong(s,
@@ -254,10 +263,11 @@ check_attempt(struct sim *s, const struct store_rows *r, struct tally *t)
 	a = pretend_world_find(s->world, store_rows_text(r, 2));
 	t->ran = a != NULL && a->started_ms >= 0 && a->exit.ran;
 	t->counted += c == END_ERROR || c == END_OOM;
-	t->free = c == END_LOST && (a == NULL || a->n_reports == 0)
-		      ? t->free + 1
-		  : c == END_LOST ? 1
-				  : 0;
+	if (!waits(c))
+		t->free = c == END_LOST && (a == NULL || a->n_reports == 0)
+			      ? t->free + 1
+			  : c == END_LOST ? 1
+					  : 0;
 	t->last = c;
 	if (a == NULL || a->started_ms < 0) {
 		if (c == END_OK || c == END_LOST)

@@ -45,6 +45,8 @@ draw_faults(struct sim *s)
 		.repeat = share(s, 1),
 		.unknown = share(s, 0.6),
 		.dribble = share(s, 0.5),
+		.waits = share(s, 0.5),
+		.again = share(s, 1),
 	};
 }
 

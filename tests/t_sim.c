@@ -33,6 +33,7 @@ static const char *const bugs[][2] = {
 	{ "bug.retry_always", "retrying what is never to be retried" },
 	{ "bug.not_alone", "placing beside what must run alone" },
 	{ "bug.keep_queue", "trying a setting of the queue again" },
+	{ "bug.hear_again", "recording twice what was delivered twice" },
 	{ "bug.forget_stop", "not asking again for a stop after a restart" },
 };
 

@@ -240,6 +240,14 @@ attempt_begin(struct pretend_world *w, struct pretend_attempt *a, int64_t at)
 		attempt_over(w, a, at, PRETEND_ENDED);
 		return;
 	}
+	if (f->waits) {
+		a->exit.ran = false;
+		a->exit.exit_code = -1;
+		a->exit.end =
+		    pretend_world_dice(w, 0.5) ? END_CAPACITY : END_QUOTA;
+		attempt_over(w, a, at, PRETEND_ENDED);
+		return;
+	}
 	n = pretend_world_running(w);
 	if (n > w->most)
 		w->most = n;
@@ -248,7 +256,7 @@ attempt_begin(struct pretend_world *w, struct pretend_attempt *a, int64_t at)
 }
 
 static void
-attempt_report(struct pretend_world *w, struct pretend_attempt *a)
+attempt_report(struct pretend_world *w, struct pretend_attempt *a, int64_t at)
 {
 	static const double odd[] = { NAN, INFINITY, -INFINITY };
 	struct pretend_life *f = &a->life;
@@ -269,9 +277,11 @@ attempt_report(struct pretend_world *w, struct pretend_attempt *a)
 		a->reports =
 		    xreallocarray(a->reports, f->cap, sizeof *a->reports);
 	}
-	a->reports[a->n_reports++] = (struct pretend_report){
-		.has_step = !f->stepless, .step = step, .value = value
-	};
+	a->reports[a->n_reports++] =
+	    (struct pretend_report){ .has_step = !f->stepless,
+		    .step = step,
+		    .value = value,
+		    .time_us = w->wall_us + 1000 * at };
 	/* A trial of even number writes its checkpoint at every third step. */
 	if (a->trial % 2 == 0 && f->next_step % 3 == 0)
 		*saved_step(w, a->trial) = f->next_step - 1;
@@ -282,7 +292,7 @@ static void
 attempt_obey(struct pretend_world *w, struct pretend_attempt *a, int64_t at)
 {
 	if (pretend_world_dice(w, w->faults.last_words))
-		attempt_report(w, a);
+		attempt_report(w, a, at);
 	*saved_step(w, a->trial) = a->life.next_step - 1;
 	a->exit.exit_code = 0;
 	if (pretend_world_dice(w, 0.5)) {
@@ -352,7 +362,7 @@ attempt_step(struct pretend_world *w, struct pretend_attempt *a)
 		a->exit.timeout = true;
 		attempt_stop(w, a, at, false);
 	} else if (f->next_step <= f->last_step) {
-		attempt_report(w, a);
+		attempt_report(w, a, at);
 		f->report_ms = at + jitter(w, w->script.step_ms);
 	} else
 		attempt_finish(w, a, at);
@@ -406,6 +416,7 @@ attempt_fate(struct pretend_world *w, struct pretend_attempt *a)
 	f->dies_of_memory = pretend_world_dice(w, bad->oom);
 	f->hangs = pretend_world_dice(w, bad->hang);
 	f->never_runs = pretend_world_dice(w, bad->no_run);
+	f->waits = pretend_world_dice(w, bad->waits);
 	if (f->fails || f->loses || f->dies_of_memory || f->hangs)
 		f->last_step = (int64_t)rng_below(&g, (uint64_t)steps + 1);
 	else if (pretend_world_dice(w, bad->silent))
@@ -415,6 +426,7 @@ attempt_fate(struct pretend_world *w, struct pretend_attempt *a)
 	f->stepless = rng_uniform(&g) < bad->stepless;
 	f->gaps = rng_uniform(&g) < bad->gaps;
 	f->second = rng_uniform(&g) < bad->second;
+	f->again = rng_uniform(&g) < bad->again;
 }
 
 struct pretend_attempt *

@@ -62,6 +62,8 @@ struct pretend_faults {
 	double repeat; /* steps before the checkpoint come again */
 	double unknown; /* of looks: cannot tell */
 	double dribble; /* of collects: hand over a part only */
+	double waits; /* there is no machine for it */
+	double again; /* of trials: a restart hears old reports again */
 };
 
 enum pretend_state {
@@ -76,6 +78,7 @@ struct pretend_report {
 	bool has_step;
 	int64_t step;
 	double value;
+	int64_t time_us; /* when it was said */
 };
 
 /* What really happened to one attempt. */
@@ -104,7 +107,7 @@ struct pretend_attempt {
 		int64_t grace_ms;
 		size_t cap;
 		bool fails, hangs, loses, stepless, gaps, second,
-		    dies_of_memory, never_runs;
+		    dies_of_memory, never_runs, waits, again;
 	} life;
 };
 

@@ -37,7 +37,7 @@ struct asked {
 	int64_t at_ms;
 };
 
-enum { RIG_STEPS = 64, RIG_ASKED = 512 };
+enum { RIG_STEPS = 64, RIG_ASKED = 2048 };
 
 struct rig {
 	struct loop *loop;
@@ -49,6 +49,8 @@ struct rig {
 	struct conn *conns;
 	struct step steps[RIG_STEPS];
 	size_t n_steps;
+	/* What to do with a request, instead of steps; answers live on. */
+	void (*decide)(struct rig *, const struct asked *, struct step *);
 	struct asked asked[RIG_ASKED];
 	size_t n_asked;
 	int64_t date_off_s; /* the server's clock is ahead by so much */

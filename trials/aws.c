@@ -229,7 +229,7 @@ aws_open(struct aws **out, const struct aws_env *env, struct err *e)
 	uint64_t seed;
 
 	aws->loop = env->loop;
-	aws->pace = env->pace > 0 && isfinite(env->pace) ? env->pace : 1;
+	aws->pace = env->pace > 0 ? fmin(fmax(env->pace, 1e-3), 1e6) : 1;
 	aws->note = env->note;
 	aws->note_arg = env->note_arg;
 	TAILQ_INIT(&aws->queues);

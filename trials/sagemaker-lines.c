@@ -6,6 +6,7 @@
 #include "trials/sagemaker-logs.h"
 
 #define JSON_TAG "hpotune-json:"
+#define END_TAG "hpotune-end: status "
 
 /*
  * "[1,mpirank:0,algo-1]<stdout>:" of the toolkit, "[1,0]<stdout>:" of mpirun.
@@ -40,6 +41,30 @@ after_rank(const char *p, const char *end)
 }
 
 bool
+sm_line_ends(const char *text)
+{
+	const char *p = text + sizeof END_TAG - 1;
+
+	if (strncmp(text, END_TAG, sizeof END_TAG - 1) != 0 ||
+	    !isdigit((unsigned char)*p))
+		return false;
+	while (isdigit((unsigned char)*p))
+		p++;
+	while (*p == '\n' || *p == '\r')
+		p++;
+	return *p == '\0';
+}
+
+static bool
+nothing(struct report *r)
+{
+	r->n = 0;
+	r->has_step = false;
+	r->why = NULL;
+	return false;
+}
+
+bool
 sm_line_parse(struct report *r, const struct report_rules *rules,
     const char *text, size_t len)
 {
@@ -48,12 +73,8 @@ sm_line_parse(struct report *r, const struct report_rules *rules,
 	while (end > text && (end[-1] == '\n' || end[-1] == '\r'))
 		end--;
 	p = after_rank(text, end);
-	if (p == NULL) {
-		r->n = 0;
-		r->has_step = false;
-		r->why = NULL;
-		return false;
-	}
+	if (p == NULL || sm_line_ends(text))
+		return nothing(r);
 	while (p < end && (*p == ' ' || *p == '\t'))
 		p++;
 	if ((size_t)(end - p) > sizeof JSON_TAG - 1 &&

@@ -1,8 +1,11 @@
 /*
- * A job is over: everything it wrote is read once more from its start, until
- * two passes find the same.  Lines may come late and in between, so only a
- * pass from the start sees them all; what was delivered before is passed over
- * by who records.  The file for "hpotune logs" is made of the last pass.
+ * A job is over.  First its newest stream is looked at until nothing new comes:
+ * for a short time once the entry script has said that it ended, longer when
+ * it never says so (it was killed, or another program started the trial).
+ * Then everything is read once more from its start: lines may have come late
+ * and in between, so only a pass from the start sees them all; what was
+ * delivered before is passed over by who records.  The file for "hpotune logs"
+ * is made of that pass.
  */
 
 #include <stdlib.h>
@@ -14,12 +17,16 @@
 #include "trials/sagemaker-logs.h"
 
 enum {
-	PASS_MOST = 8,
 	FAIL_MOST = 20, /* answers in a row that were none */
-	TAIL_ABOVE = 50000 /* events: such a log is not read from its start */
+	PAGES_MOST = 3000 /* of the last pass: some gigabytes */
 };
 
-#define PASS_S 5.0 /* between two passes */
+#define LOOK_S 5.0 /* between two looks */
+#define QUIET_ENDED_S 10.0 /* nothing new behind the last line */
+#define QUIET_S 30.0 /* nothing new, and no last line */
+#define END_MOST_S 180.0 /* however much still comes */
+
+static void pass_go(struct sm_log *);
 
 static void
 log_done(struct sm_log *log)
@@ -30,20 +37,30 @@ log_done(struct sm_log *log)
 	done(log->done_arg);
 }
 
-static void pass_go(struct sm_log *);
+static void
+look_over(struct sm_log *log)
+{
+	int64_t now = loop_now_ms(log->logs->env.loop);
+	double quiet_s = log->ended ? QUIET_ENDED_S : QUIET_S;
+
+	if (log->n_events != log->n_before)
+		log->quiet_ms = now;
+	log->n_before = log->n_events;
+	log->whole = now >= log->end_ms ||
+		     now - log->quiet_ms >= sm_logs_ms(log->logs, quiet_s);
+	loop_timer_set(
+	    log->timer, log->whole ? 0 : sm_logs_ms(log->logs, LOOK_S));
+}
 
 static void
 pass_over(struct sm_log *log)
 {
-	bool settled = log->n_events == log->n_before && log->n_events > 0;
-
-	sm_log_file_end(log, true);
-	log->n_before = log->n_events;
-	if (settled || ++log->pass >= PASS_MOST) {
-		log_done(log);
+	if (!log->whole) {
+		look_over(log);
 		return;
 	}
-	loop_timer_set(log->timer, sm_logs_ms(log->logs, PASS_S));
+	sm_log_file_end(log, true);
+	log_done(log);
 }
 
 /* It cannot be read: not for ever. */
@@ -52,16 +69,42 @@ pass_failed(struct sm_log *log, const struct aws_answer *a)
 {
 	char *text;
 
+	sm_log_file_end(log, false);
 	if (++log->failures < FAIL_MOST) {
-		loop_timer_set(log->timer, sm_logs_ms(log->logs, PASS_S));
+		loop_timer_set(log->timer, sm_logs_ms(log->logs, LOOK_S));
 		return;
 	}
 	text = xasprintf("the last lines of its log could not be read: %s",
 	    a != NULL && *a->message != '\0' ? a->message : "no answer");
 	sm_logs_note(log->logs, log, LAUNCH_WARNING, text);
 	free(text);
-	sm_log_file_end(log, false);
 	log_done(log);
+}
+
+static void
+page_hear(struct sm_log *log, const struct json *events)
+{
+	bool newest = log->at + 1 == log->n_streams;
+	const struct json *j;
+	const char *text;
+	int64_t ms, last = 0;
+
+	for (j = events != NULL ? json_first(events) : NULL; j != NULL;
+	     j = json_next(j)) {
+		text = json_string(json_get(j, "message"));
+		if (text == NULL ||
+		    !json_integer(json_get(j, "timestamp"), &ms))
+			continue;
+		sm_log_hear(log, &log->tick, ms, text, true);
+		if (newest && sm_line_ends(text))
+			log->ended = true;
+		if (log->whole)
+			sm_log_file_put(log, text);
+		log->n_events++;
+		if (ms > last)
+			last = ms;
+	}
+	sm_log_tell(log, last);
 }
 
 static void
@@ -69,39 +112,22 @@ on_page(void *arg, const struct aws_answer *a)
 {
 	struct sm_log *log = arg;
 	struct sm_stream *stream = &log->streams[log->at];
-	const struct json *j;
-	const char *text, *token;
-	int64_t ms, newest = 0;
+	const char *token;
 
 	log->call = NULL;
 	if (!a->good) {
-		if (sm_logs_denied(log->logs, a))
-			return;
-		sm_log_file_end(log, false);
-		pass_failed(log, a);
+		if (!sm_logs_denied(log->logs, a))
+			pass_failed(log, a);
 		return;
 	}
 	log->failures = 0;
-	j = a->json != NULL ? json_get(a->json, "events") : NULL;
-	for (j = j != NULL ? json_first(j) : NULL; j != NULL;
-	     j = json_next(j)) {
-		text = json_string(json_get(j, "message"));
-		if (text == NULL ||
-		    !json_integer(json_get(j, "timestamp"), &ms))
-			continue;
-		sm_log_hear(log, &log->tick, ms, text, true);
-		sm_log_file_put(log, text);
-		log->n_events++;
-		if (ms > newest)
-			newest = ms;
+	token = NULL;
+	if (a->json != NULL) {
+		page_hear(log, json_get(a->json, "events"));
+		token = json_string(json_get(a->json, "nextForwardToken"));
 	}
-	sm_log_tell(log, newest);
-	token = a->json != NULL
-		    ? json_string(json_get(a->json, "nextForwardToken"))
-		    : NULL;
-	if (token == NULL ||
+	if (token == NULL || ++log->pages >= PAGES_MOST ||
 	    (stream->token != NULL && strcmp(token, stream->token) == 0)) {
-		stream->done = true;
 		log->at++;
 		log->tick = (struct sm_tick){ 0 };
 	} else {
@@ -114,10 +140,15 @@ on_page(void *arg, const struct aws_answer *a)
 static void
 pass_go(struct sm_log *log)
 {
-	if (log->at < log->n_streams)
-		sm_log_ask(log, &log->streams[log->at], 0, on_page);
-	else
+	int64_t from = 0;
+
+	if (log->at >= log->n_streams) {
 		pass_over(log);
+		return;
+	}
+	if (!log->whole && log->look_ms > SM_LOG_OVERLAP_MS)
+		from = log->look_ms - SM_LOG_OVERLAP_MS;
+	sm_log_ask(log, &log->streams[log->at], from, on_page);
 }
 
 static void
@@ -126,25 +157,35 @@ on_streams(struct sm_log *log, bool good)
 	if (log->logs->metrics != NULL)
 		return;
 	if (!good) {
-		sm_log_file_end(log, false);
 		pass_failed(log, NULL);
 		return;
 	}
+	log->at = 0;
+	if (!log->whole && log->n_streams > 0)
+		log->at = log->n_streams - 1;
 	pass_go(log);
+}
+
+void
+sm_log_end(struct sm_log *log)
+{
+	int64_t now = loop_now_ms(log->logs->env.loop);
+
+	log->quiet_ms = now;
+	log->end_ms = now + sm_logs_ms(log->logs, END_MOST_S);
+	log->look_ms = log->cursor_ms;
+	loop_timer_set(log->timer, 0);
 }
 
 void
 sm_log_pass(struct sm_log *log)
 {
-	if (log->n_before > TAIL_ABOVE) {
-		/* Go on where the tokens are: far fewer calls. */
-		log->at = log->n_streams > 0 ? log->n_streams - 1 : 0;
-		sm_log_discover(log, on_streams);
-		return;
-	}
 	sm_streams_free(log);
 	log->n_events = 0;
+	log->pages = 0;
+	log->ended = false;
 	log->tick = (struct sm_tick){ 0 };
-	sm_log_file_begin(log);
+	if (log->whole)
+		sm_log_file_begin(log);
 	sm_log_discover(log, on_streams);
 }

@@ -36,6 +36,8 @@ sm_log_line(struct buf *lines, const char *text)
 {
 	size_t n = strlen(text);
 
+	if (sm_line_ends(text))
+		return; /* ours, not the trial's */
 	buf_add(lines, text, n);
 	if (n == 0 || text[n - 1] != '\n')
 		buf_putc(lines, '\n');
@@ -75,7 +77,7 @@ sm_log_file_put(struct sm_log *log, const char *text)
 	struct buf line = { 0 };
 
 	sm_log_line(&line, text);
-	if (log->file != NULL)
+	if (log->file != NULL && line.len > 0)
 		(void)fwrite(line.data, 1, line.len, log->file);
 	else
 		sm_log_file_append(log, &line);

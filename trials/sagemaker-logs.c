@@ -205,7 +205,7 @@ sm_log_finish(struct sm_log *log, void (*done)(void *arg), void *arg)
 	if (logs->metrics != NULL)
 		sm_metrics_finish(logs->metrics, log);
 	else
-		loop_timer_set(log->timer, 0);
+		sm_log_end(log);
 	sm_logs_mode(logs);
 }
 

@@ -3,7 +3,7 @@
  *
  *   sagemaker-logs.c       who is followed, and how: streams or the sweep
  *   sagemaker-log-read.c   the streams of one job
- *   sagemaker-log-end.c    everything once more when the job is over
+ *   sagemaker-log-end.c    until nothing new comes, then everything once more
  *   sagemaker-log-sweep.c  all jobs at once
  *   sagemaker-log-file.c   the copy for "hpotune logs"
  *   sagemaker-lines.c      one line -> a report (pure)
@@ -39,6 +39,8 @@ enum {
  */
 bool sm_line_parse(
     struct report *, const struct report_rules *, const char *, size_t);
+/* Our entry script says that the trial has ended; the last line there is. */
+bool sm_line_ends(const char *text);
 
 /* ---- one job ---------------------------------------------------------------- */
 
@@ -56,7 +58,7 @@ struct sm_tick {
 
 enum sm_log_phase {
 	SM_LOG_FOLLOW,
-	SM_LOG_END, /* full passes */
+	SM_LOG_END, /* until nothing new comes */
 	SM_LOG_DONE
 };
 
@@ -79,12 +81,17 @@ struct sm_log {
 	int64_t cursor_ms; /* newest event that was delivered */
 	int64_t written_ms; /* newest event in the file "log" */
 	struct sm_tick tick, sweep_tick;
-	FILE *file; /* of a full pass */
+	FILE *file; /* of the last pass */
 
-	/* full passes */
-	int pass;
-	int64_t end_ms; /* loop time when its metrics are waited for no more */
-	int64_t n_events, n_before; /* of this pass, and the one before */
+	/* when the job is over; loop times */
+	int64_t end_ms; /* when it is waited for no more */
+	int64_t quiet_ms; /* since then nothing new came */
+	int64_t
+	    look_ms; /* its cursor at the end: looks read from about there */
+	bool ended; /* the newest stream has the entry script's last line */
+	bool whole; /* the last pass, of everything */
+	int64_t n_events, n_before; /* of this look, and the one before; -1 */
+	int pages;
 	int failures; /* in a row */
 	void (*done)(void *arg);
 	void *done_arg;
@@ -143,6 +150,7 @@ void sm_streams_free(struct sm_log *);
 void sm_log_ask(struct sm_log *, struct sm_stream *, int64_t from_ms, aws_cb *);
 
 /* sagemaker-log-end.c */
+void sm_log_end(struct sm_log *);
 void sm_log_pass(struct sm_log *);
 
 /* sagemaker-log-sweep.c */

@@ -37,6 +37,12 @@ watch_grace() {
 	kill -KILL "$child" 2>/dev/null
 }
 
+# The last line of all: the server reads the log until it is there.
+in_child=
+say_end() { # status
+	[ -n "$in_child" ] || printf 'hpotune-end: status %s\n' "$1"
+}
+
 # SageMaker shows the first 1024 characters of this file.
 fail() { # status text
 	mkdir -p "$HPT_BASE/output" 2>/dev/null
@@ -44,6 +50,7 @@ fail() { # status text
 	[ -s "$HPT_BASE/output/failure" ] ||
 	    printf '%s\n' "$2" >"$HPT_BASE/output/failure" 2>/dev/null
 	printf 'hpotune-run: %s\n' "$2" >&2
+	say_end "$1"
 	exit "$1"
 }
 
@@ -365,6 +372,7 @@ session=
 
 start() { # command ...
 	trap - TERM INT HUP
+	in_child=1
 	case $HPT_LAUNCHER in
 	torchrun) start_torchrun "$@" ;;
 	mpirun)
@@ -438,7 +446,10 @@ while kill -0 "$reader" 2>/dev/null; do
 	wait "$reader"
 done
 
-[ "$status" -ne 0 ] || exit 0
+if [ "$status" -eq 0 ]; then
+	say_end 0
+	exit 0
+fi
 if [ "$status" -gt 128 ] && [ "$status" -le 192 ]; then
 	fail "$status" "the trial was ended by signal $((status - 128))"
 fi

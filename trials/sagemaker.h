@@ -220,8 +220,8 @@ struct sm_log *sm_log_follow(struct sm_logs *, int64_t trial, int attempt,
 /* It was interrupted or restarted: there will be another stream. */
 void sm_log_restarted(struct sm_log *);
 /*
- * The job is over: read everything once more from its start, late lines too;
- * then done is called, from the loop, and the log may be freed.
+ * The job is over: read until nothing new comes, then everything once more from
+ * its start; then done is called, from the loop, and the log may be freed.
  */
 void sm_log_finish(struct sm_log *, void (*done)(void *arg), void *arg);
 void sm_log_free(struct sm_log *);

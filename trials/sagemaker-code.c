@@ -18,6 +18,7 @@
 #include "src/base/child.h"
 #include "src/base/digest.h"
 #include "src/base/err.h"
+#include "src/base/fail.h"
 #include "src/base/loop.h"
 #include "src/model/study.h"
 #include "trials/sagemaker-parts.h"
@@ -137,6 +138,7 @@ on_put(void *arg, const struct aws_answer *r)
 {
 	struct sm *sm = arg;
 
+	fail_point("sagemaker.put");
 	if (answer_good(sm, r, "code.tar.gz"))
 		put_run(sm);
 }

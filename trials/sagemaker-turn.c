@@ -112,6 +112,7 @@ price(struct sm_attempt *a, const struct sm_job *job)
 static void
 on_drained(void *arg)
 {
+	fail_point("sagemaker.drained");
 	sm_over(arg);
 }
 
@@ -138,6 +139,7 @@ ended(struct sm_attempt *a, const struct sm_job *job)
 		(void)snprintf(a->lost_why, sizeof a->lost_why,
 		    "somebody deletes its training job");
 	}
+	fail_point("sagemaker.ended");
 	price(a, job);
 	sm_watch_ended(a->sm->watch, a->job, a->exit.billable_s, a->exit.cost);
 	drain(a);
@@ -223,6 +225,7 @@ on_stop(void *arg, const struct aws_answer *r)
 	struct sm *sm = a->sm;
 
 	a->stop_call = NULL;
+	fail_point("sagemaker.stopped");
 	if (r->good) {
 		a->stop_sent = true;
 		a->stop_ms = loop_now_ms(sm->loop);

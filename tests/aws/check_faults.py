@@ -246,6 +246,10 @@ def logs():
              "nothing is missing, a line is in two events")
         ok(empty > 0 or rig.faults().get("log_empty_page", 0) > 0,
            "pages are empty")
+        with open("%s/jobs/%s.log" % (rig.folder, name),
+                  encoding="utf-8") as file:
+            same(file.read().split(), ["line-%d" % i for i in range(1, 7)],
+                 "a file has what was printed")
         rig.end()
         ok(rig.faults()["log_delay"] == 1 and rig.faults()["log_split"] == 1,
            "each is counted", rig.faults())

@@ -203,9 +203,10 @@ class Life:
                    TRAINING_JOB_NAME=job.name, TRAINING_JOB_ARN=job.arn)
         self.epoch = max(self.epoch + 1, int(time.time()))
         for host in self.hosts:
-            stream = self.logs.stream("%s/%s-%d" % (job.name, host.name,
-                                                    self.epoch))
-            await host.start(argv, env, self.names, self.listener(stream))
+            name = "%s-%d" % (host.name, self.epoch)
+            await host.start(argv, env, self.names, self.listener(
+                self.logs.stream("%s/%s" % (job.name, name)),
+                os.path.join(job.folder, name + ".log")))
         world.journal.write({"event": "training", "job": job.name,
                              "hosts": len(self.hosts)})
         syncing = world.spawn(self.sync_often())
@@ -224,9 +225,14 @@ class Life:
         return list(entry) + list(algorithm.get("ContainerArguments",
                                                 ["train"]))
 
-    def listener(self, stream):
-        """A function that is told each line of a host."""
+    def listener(self, stream, path):
+        """A function that is told each line of a host.
+
+        The file has them as they were printed, whatever becomes of them on
+        their way."""
         def line(text):
+            with open(path, "a", encoding="utf-8") as file:
+                file.write(text + "\n")
             stream.add(text)
             for name, regex in self.regexes:
                 match = regex.search(text)

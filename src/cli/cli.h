@@ -119,6 +119,10 @@ struct cli_study {
 };
 int cli_find_study(
     struct cli *, struct cli_study *, const char *state_dir, struct err *);
+/* The same of one that is named. */
+int cli_find_named(struct cli_study *, const char *name, struct err *);
+/* Every NAME.db of a folder; ends with NULL, freed by the caller. */
+char **cli_find_names(const char *dir);
 void cli_study_fini(struct cli_study *);
 /* Whether its database is there; else the error says what may be meant. */
 int cli_study_there(const struct cli_study *, struct err *);
@@ -141,6 +145,7 @@ int cmd_replay(struct cli *);
 int cmd_resume(struct cli *);
 int cmd_rules(struct cli *);
 int cmd_start(struct cli *);
+int cmd_sagemaker(struct cli *);
 int cmd_show(struct cli *);
 int cmd_status(struct cli *);
 int cmd_stop(struct cli *);

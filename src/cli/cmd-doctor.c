@@ -15,12 +15,18 @@
 
 #include "src/base/err.h"
 #include "src/base/json.h"
+#include "src/base/loop.h"
 #include "src/base/mem.h"
 #include "src/cli/cli.h"
 #include "src/cli/machine.h"
+#include "src/cli/running.h"
 #include "src/cli/table.h"
+#include "src/model/study.h"
+#include "src/server/plugs.h"
 #include "src/server/state.h"
+#include "src/server/study-id.h"
 #include "src/store/store.h"
+#include "trials/launcher.h"
 
 enum finding {
 	FINDING_OK,
@@ -295,21 +301,88 @@ check_slurm(struct doctor *d)
 	    "job has, and start again in the next one");
 }
 
-/* The folder of the study that was named, or this one. */
+/*
+ * The folder of the study that was named, or this one.  study: it has one,
+ * whose backends may have something to say.
+ */
 static int
-doctor_dir(
-    struct cli *cli, struct cli_study *found, const char **dir, struct err *e)
+doctor_dir(struct cli *cli, struct cli_study *found, bool *study,
+    const char **dir, struct err *e)
 {
-	if (cli->n_operands == 0) {
-		if ((found->state_dir = realpath(".", NULL)) == NULL)
-			return err_set(e, ERR_FILE, ".: %s", strerror(errno));
-		*dir = found->state_dir;
-		return 0;
-	}
-	if (cli_find_study(cli, found, NULL, e) == -1)
+	bool named = cli->n_operands > 0;
+
+	*study = cli_find_study(cli, found, NULL, e) == 0;
+	if (!*study && named)
 		return -1;
+	if (!*study && (found->state_dir = realpath(".", NULL)) == NULL)
+		return err_set(e, ERR_FILE, ".: %s", strerror(errno));
 	*dir = found->state_dir;
 	return 0;
+}
+
+static void
+on_launcher(void *arg, enum launch_level level, const char *what,
+    const char *text, const char *mend)
+{
+	static const enum finding findings[] = { [LAUNCH_INFO] = FINDING_OK,
+		[LAUNCH_WARNING] = FINDING_WARN,
+		[LAUNCH_ERROR] = FINDING_BAD };
+
+	finding_add(arg, findings[level], what, text, mend != NULL ? mend : "");
+}
+
+static int
+backends_ask(struct doctor *d, const struct cli_study *found,
+    const struct plugs *plugs, struct err *e)
+{
+	const struct study *study = found->study;
+	struct store_study row = { .name = study->name, .seed = study->seed };
+	const struct launcher *launcher;
+	char id[STUDY_ID], *dir = running_dir(found);
+	struct launch_env env = {
+		.study = study->name,
+		.study_id = id,
+		.metric = study->metric,
+		.maximize = study->maximize,
+		.state_dir = dir,
+		.settings = &study->trial,
+		.parallel = study->limits.parallel,
+	};
+	int rc = 0;
+	size_t i;
+
+	study_id_make(id, &row);
+	for (i = 0; i < plugs->n_backends && rc == 0; i++) {
+		launcher = plugs->backends[i].launcher;
+		if (launcher->doctor == NULL)
+			continue;
+		env.options = plugs->backends[i].options;
+		rc = env.loop != NULL ? 0 : loop_open(&env.loop, LOOP_REAL, e);
+		if (rc == 0)
+			rc = launcher->doctor(&env, on_launcher, d, e);
+	}
+	loop_close(env.loop);
+	free(dir);
+	return rc;
+}
+
+/* What the backends of the study need: frees found when it cannot be read. */
+static void
+check_study(struct doctor *d, struct cli_study *found)
+{
+	struct err e = ERR_INIT;
+	struct plugs plugs;
+
+	if (running_load(found, &e) == 0 &&
+	    plugs_read(&plugs, found->study, &e) == 0) {
+		if (backends_ask(d, found, &plugs, &e) != 0)
+			finding_add(d, FINDING_BAD, "backend", e.text,
+			    "mend that and ask again");
+		plugs_free(&plugs);
+		return;
+	}
+	finding_add(
+	    d, FINDING_BAD, "study", e.text, "hpotune check tells it alone");
 }
 
 int
@@ -323,9 +396,10 @@ cmd_doctor(struct cli *cli)
 	struct doctor d = { .table = table_new() };
 	struct buf out = { 0 };
 	struct err e = ERR_INIT;
+	bool study;
 	size_t i;
 
-	if (doctor_dir(cli, &found, &d.dir, &e) == -1) {
+	if (doctor_dir(cli, &found, &study, &d.dir, &e) == -1) {
 		table_free(d.table);
 		return cli_fail(&e);
 	}
@@ -335,6 +409,8 @@ cmd_doctor(struct cli *cli)
 	table_column(d.table, "", TABLE_LEFT);
 	for (i = 0; i < sizeof checks / sizeof checks[0]; i++)
 		checks[i](&d);
+	if (study)
+		check_study(&d, &found);
 	if (cli->json)
 		buf_printf(&out, "%s]\n", buf_str(&d.json));
 	else

@@ -162,6 +162,40 @@ cli_study_there(const struct cli_study *found, struct err *e)
 }
 
 int
+cli_find_named(struct cli_study *found, const char *name, struct err *e)
+{
+	int rc;
+
+	memset(found, 0, sizeof *found);
+	rc = ends_with(name, ".json") ? find_by_json(found, name, NULL, e)
+				      : find_by_db(found, name, e);
+	if (rc == -1)
+		cli_study_fini(found);
+	return rc;
+}
+
+char **
+cli_find_names(const char *dir)
+{
+	char **names = xcalloc(1, sizeof *names);
+	struct dirent *entry;
+	size_t n = 0;
+	DIR *d;
+
+	if ((d = opendir(dir)) == NULL)
+		return names;
+	while ((entry = readdir(d)) != NULL) {
+		if (entry->d_name[0] == '.' || !ends_with(entry->d_name, ".db"))
+			continue;
+		names = xreallocarray(names, n + 2, sizeof *names);
+		names[n++] = xasprintf("%s/%s", dir, entry->d_name);
+		names[n] = NULL;
+	}
+	(void)closedir(d);
+	return names;
+}
+
+int
 cli_find_study(
     struct cli *cli, struct cli_study *found, const char *state, struct err *e)
 {

@@ -53,6 +53,13 @@ static const struct cli_option stop_options[] = {
 	{ .name = NULL },
 };
 
+static const struct cli_option sagemaker_options[] = {
+	{ "stop", 0, NULL, "end those that no attempt owns" },
+	{ "lost", 0, "NAME",
+	    "with --stop, also those of the lost study NAME; may be repeated" },
+	{ .name = NULL },
+};
+
 static const struct cli_option replay_options[] = {
 	{ "rule", 0, "RULE",
 	    "a rule's name or its JSON block; may be repeated (all rules)" },
@@ -110,6 +117,9 @@ const struct cli_command cli_commands[] = {
 	{ "import", "sagemaker FILE",
 	    "a study.json from a SageMaker tuning job's JSON", import_options,
 	    2, 2, false, cmd_import },
+	{ "sagemaker", "gc [STUDY...]",
+	    "find training jobs that no study owns, and end them",
+	    sagemaker_options, 1, -1, true, cmd_sagemaker },
 	{ "doctor", "[STUDY]", "what on this machine could hurt a study", NULL,
 	    0, 1, true, cmd_doctor },
 	{ "help", "[COMMAND]", "this list, or all about one command", NULL, 0,

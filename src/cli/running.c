@@ -57,6 +57,12 @@ running_find(struct cli *cli, struct cli_study *found, const char *state_dir,
 {
 	if (cli_find_study(cli, found, state_dir, e) != 0)
 		return -1;
+	return running_load(found, e);
+}
+
+int
+running_load(struct cli_study *found, struct err *e)
+{
 	if ((found->study != NULL || study_from_store(found, e) == 0) &&
 	    name_check(found, e) == 0)
 		return 0;

@@ -13,6 +13,8 @@ struct err;
  */
 int running_find(
     struct cli *, struct cli_study *, const char *state_dir, struct err *);
+/* The second half of it, for a study that was found; gone on -1. */
+int running_load(struct cli_study *, struct err *);
 /* NAME.d of a found study; the caller frees it. */
 char *running_dir(const struct cli_study *);
 

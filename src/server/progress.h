@@ -25,7 +25,7 @@ int progress_json(struct buf *out, struct store *, struct err *);
 int progress_put_savings(struct buf *out, struct store *, struct err *);
 /* "$3.20, at most $12.00 with what runs, of $50.00": limit 0 = none; empty
  * when nothing costs anything. */
-int progress_put_costs(
-    struct buf *out, struct store *, double limit, struct err *);
+int
+progress_put_costs(struct buf *out, struct store *, double limit, struct err *);
 
 #endif /* SERVER_PROGRESS_H */

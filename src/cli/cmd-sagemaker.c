@@ -1,0 +1,385 @@
+/*
+ * hpotune sagemaker gc: jobs that run under names of ours, whose attempts are
+ * not open in any study that is known here.  Asks the launchers of the studies;
+ * knows no service.
+ */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "src/base/err.h"
+#include "src/base/json.h"
+#include "src/base/log.h"
+#include "src/base/loop.h"
+#include "src/base/mem.h"
+#include "src/cli/cli.h"
+#include "src/cli/running.h"
+#include "src/cli/table.h"
+#include "src/model/study.h"
+#include "src/server/plugs.h"
+#include "src/server/study-id.h"
+#include "src/store/store.h"
+#include "trials/launcher.h"
+
+enum owner {
+	OWNER_ATTEMPT, /* an open attempt of a study here */
+	OWNER_NONE, /* the study is here, its attempt is over */
+	OWNER_ELSEWHERE, /* of a study that is not here */
+	OWNER_LOST /* the same, and the user says that it is lost */
+};
+
+static const char *const owner_names[] = { [OWNER_ATTEMPT] = "owned",
+	[OWNER_NONE] = "orphan",
+	[OWNER_ELSEWHERE] = "elsewhere",
+	[OWNER_LOST] = "lost" };
+
+/* A study whose database is here. */
+struct gc_study {
+	struct cli_study found;
+	struct store *store;
+	struct store_study row;
+	char id[STUDY_ID];
+};
+
+struct gc_job {
+	char *name, *study, *id, *state, *place;
+	int64_t started_us;
+	enum owner owner;
+	bool ended; /* by this command */
+};
+
+struct gc {
+	struct cli *cli;
+	struct loop *loop;
+	struct gc_study *studies;
+	size_t n_studies;
+	struct gc_job *jobs;
+	size_t n_jobs;
+	bool asked; /* some launcher was */
+	bool broken; /* err says why */
+	struct err err;
+};
+
+/* Whether the attempt is open now: asked after the job was seen, so that one
+ * that has just begun is in its row already. */
+static bool
+attempt_open(struct gc *gc, const struct gc_study *s, const char *uuid)
+{
+	static const char *const sql = "SELECT 1 FROM t_attempt WHERE "
+				       "uuid = ? AND state <> 'ended'";
+	const char *params[] = { uuid, NULL };
+	struct store_rows *rows;
+	int rc = -1;
+
+	if (store_rows_open(&rows, s->store, sql, params, &gc->err) == 0) {
+		rc = store_rows_next(rows, &gc->err);
+		store_rows_close(rows);
+	}
+	/* Who cannot be asked owns it. */
+	gc->broken = gc->broken || rc < 0;
+	return rc != 0;
+}
+
+static bool
+said_lost(const struct gc *gc, const char *study)
+{
+	const char *name;
+	size_t i;
+
+	for (i = 0; study != NULL; i++) {
+		name = cli_value_nth(gc->cli, "lost", i);
+		if (name == NULL || strcmp(name, study) == 0)
+			return name != NULL;
+	}
+	return false;
+}
+
+static enum owner
+owner_of(struct gc *gc, const struct launch_stray *j)
+{
+	const struct gc_study *s;
+	size_t i;
+
+	for (i = 0; i < gc->n_studies; i++) {
+		s = &gc->studies[i];
+		if (j->study == NULL || j->study_id == NULL ||
+		    strcmp(j->study, s->row.name) != 0 ||
+		    strcmp(j->study_id, s->id) != 0)
+			continue;
+		/* Without its tag nobody can tell whose it is. */
+		if (j->uuid == NULL)
+			return OWNER_ELSEWHERE;
+		return attempt_open(gc, s, j->uuid) ? OWNER_ATTEMPT
+						    : OWNER_NONE;
+	}
+	return said_lost(gc, j->study) ? OWNER_LOST : OWNER_ELSEWHERE;
+}
+
+static char *
+text_of(const char *text)
+{
+	return xstrdup(text != NULL ? text : "");
+}
+
+static bool
+on_stray(void *arg, const struct launch_stray *j)
+{
+	struct gc *gc = arg;
+	struct gc_job *job;
+	size_t i;
+
+	/* Two studies may look into the same place. */
+	for (i = 0; i < gc->n_jobs; i++)
+		if (strcmp(gc->jobs[i].name, j->name) == 0)
+			return false;
+	gc->jobs = xreallocarray(gc->jobs, gc->n_jobs + 1, sizeof *gc->jobs);
+	job = &gc->jobs[gc->n_jobs++];
+	*job = (struct gc_job){ .name = text_of(j->name),
+		.study = text_of(j->study),
+		.id = text_of(j->study_id),
+		.state = text_of(j->state),
+		.place = text_of(j->place),
+		.started_us = j->started_us,
+		.owner = owner_of(gc, j) };
+	job->ended = !gc->broken && cli_has(gc->cli, "stop") &&
+		     (job->owner == OWNER_NONE || job->owner == OWNER_LOST);
+	return job->ended;
+}
+
+/* Ask every launcher of one study that may have left something behind. */
+static int
+study_ask(struct gc *gc, const struct gc_study *s, struct err *e)
+{
+	const struct study *study = s->found.study;
+	char *dir = running_dir(&s->found);
+	const struct plug_backend *b;
+	struct launch_env env = {
+		.loop = gc->loop,
+		.study = study->name,
+		.study_id = s->id,
+		.metric = study->metric,
+		.maximize = study->maximize,
+		.state_dir = dir,
+		.settings = &study->trial,
+	};
+	struct plugs plugs;
+	int rc = plugs_read(&plugs, study, e);
+	size_t i;
+
+	for (i = 0; rc == 0 && i < plugs.n_backends; i++) {
+		b = &plugs.backends[i];
+		if (b->launcher->strays == NULL)
+			continue;
+		gc->asked = true;
+		env.options = b->options;
+		rc = b->launcher->strays(&env, on_stray, gc, e);
+	}
+	if (rc == 0 || plugs.strategy != NULL)
+		plugs_free(&plugs);
+	free(dir);
+	return rc;
+}
+
+/* Takes over found. */
+static int
+study_add(struct gc *gc, struct cli_study *found, struct err *e)
+{
+	struct gc_study s = { .found = *found };
+
+	if (running_load(&s.found, e) != 0)
+		return -1;
+	if (store_open(&s.store, s.found.db, STORE_READ, e) != 0) {
+		cli_study_fini(&s.found);
+		return -1;
+	}
+	if (store_study_get(s.store, &s.row, e) != 0) {
+		store_close(s.store);
+		cli_study_fini(&s.found);
+		return -1;
+	}
+	study_id_make(s.id, &s.row);
+	gc->studies =
+	    xreallocarray(gc->studies, gc->n_studies + 1, sizeof *gc->studies);
+	gc->studies[gc->n_studies++] = s;
+	return 0;
+}
+
+/* The studies that were named, or all of this folder. */
+static int
+studies_find(struct gc *gc, struct err *e)
+{
+	struct cli_study found;
+	char **names = NULL;
+	int i, rc = 0;
+
+	for (i = 1; i < gc->cli->n_operands && rc == 0; i++) {
+		rc = cli_find_named(&found, gc->cli->operands[i], e);
+		if (rc == 0)
+			rc = study_add(gc, &found, e);
+	}
+	if (gc->cli->n_operands > 1)
+		return rc;
+	names = cli_find_names(".");
+	for (i = 0; names[i] != NULL; i++) {
+		*e = (struct err)ERR_INIT;
+		if (cli_find_named(&found, names[i], e) != 0 ||
+		    study_add(gc, &found, e) != 0)
+			log_warn("sagemaker", "%s", e->text);
+		free(names[i]);
+	}
+	free(names);
+	return 0;
+}
+
+static void
+time_put(char text[32], int64_t us)
+{
+	time_t s = (time_t)(us / 1000000);
+	struct tm tm;
+
+	*text = '\0';
+	if (us != 0 && gmtime_r(&s, &tm) != NULL)
+		(void)strftime(text, 32, "%Y-%m-%dT%H:%M:%SZ", &tm);
+}
+
+static void
+table_print(const struct gc *gc)
+{
+	static const char *const heads[] = { "", "job", "study", "state",
+		"place", "started", "" };
+	struct table *table = table_new();
+	const struct gc_job *j;
+	struct buf out = { 0 };
+	char started[32];
+	size_t i;
+
+	for (i = 0; i < sizeof heads / sizeof heads[0]; i++)
+		table_column(table, heads[i], TABLE_LEFT);
+	for (i = 0; i < gc->n_jobs; i++) {
+		j = &gc->jobs[i];
+		time_put(started, j->started_us);
+		table_cell(table, owner_names[j->owner],
+		    j->owner == OWNER_ATTEMPT ? TABLE_GOOD : TABLE_BAD);
+		table_cell(table, j->name, TABLE_PLAIN);
+		table_cell(table, j->study, TABLE_PLAIN);
+		table_cell(table, j->state, TABLE_PLAIN);
+		table_cell(table, j->place, TABLE_PLAIN);
+		table_cell(table, started, TABLE_PLAIN);
+		table_cell(table, j->ended ? "told to end" : "", TABLE_PLAIN);
+	}
+	if (gc->n_jobs > 0)
+		table_put(&out, table, gc->cli->width, gc->cli->colour, true);
+	else
+		buf_puts(&out, "no job runs under a name of hpotune\n");
+	(void)cli_print(&out);
+	table_free(table);
+}
+
+static void
+text_put(struct buf *out, const char *key, const char *text)
+{
+	buf_printf(out, ",\"%s\":", key);
+	if (*text != '\0')
+		json_put_string(out, text);
+	else
+		buf_puts(out, "null");
+}
+
+static void
+json_print(const struct gc *gc)
+{
+	const struct gc_job *j;
+	struct buf out = { 0 };
+	char started[32];
+	size_t i;
+
+	buf_putc(&out, '[');
+	for (i = 0; i < gc->n_jobs; i++) {
+		j = &gc->jobs[i];
+		time_put(started, j->started_us);
+		buf_puts(&out, i > 0 ? ",\n{\"job\":" : "{\"job\":");
+		json_put_string(&out, j->name);
+		text_put(&out, "owner", owner_names[j->owner]);
+		text_put(&out, "study", j->study);
+		text_put(&out, "study_id", j->id);
+		text_put(&out, "state", j->state);
+		text_put(&out, "place", j->place);
+		text_put(&out, "started", started);
+		buf_printf(&out, ",\"ended\":%s}", j->ended ? "true" : "false");
+	}
+	buf_puts(&out, "]\n");
+	(void)cli_print(&out);
+}
+
+static void
+gc_free(struct gc *gc)
+{
+	struct gc_job *j;
+	size_t i;
+
+	for (i = 0; i < gc->n_jobs; i++) {
+		j = &gc->jobs[i];
+		free(j->name);
+		free(j->study);
+		free(j->id);
+		free(j->state);
+		free(j->place);
+	}
+	for (i = 0; i < gc->n_studies; i++) {
+		store_study_fini(&gc->studies[i].row);
+		store_close(gc->studies[i].store);
+		cli_study_fini(&gc->studies[i].found);
+	}
+	free(gc->jobs);
+	free(gc->studies);
+	loop_close(gc->loop);
+}
+
+static int
+gc_run(struct gc *gc, struct err *e)
+{
+	size_t i;
+
+	if (loop_open(&gc->loop, LOOP_REAL, e) != 0 || studies_find(gc, e) != 0)
+		return -1;
+	for (i = 0; i < gc->n_studies; i++) {
+		if (study_ask(gc, &gc->studies[i], e) != 0)
+			return -1;
+		if (gc->broken) {
+			*e = gc->err;
+			return -1;
+		}
+	}
+	if (!gc->asked)
+		return err_set(e, ERR_USAGE,
+		    "sagemaker gc: no study here has run on such a backend: "
+		    "name its NAME.db or study.json");
+	return 0;
+}
+
+int
+cmd_sagemaker(struct cli *cli)
+{
+	struct gc gc = { .cli = cli };
+	struct err e = ERR_INIT;
+	int rc;
+
+	if (strcmp(cli->operands[0], "gc") != 0) {
+		err_set(&e, ERR_USAGE, "sagemaker: %s: gc is what there is",
+		    cli->operands[0]);
+		return cli_fail(&e);
+	}
+	log_set_level(LOG_LEVEL_WARN);
+	rc = gc_run(&gc, &e);
+	/* What was told to end is said even when the rest failed. */
+	if (rc == 0 || gc.n_jobs > 0) {
+		if (cli->json)
+			json_print(&gc);
+		else
+			table_print(&gc);
+	}
+	gc_free(&gc);
+	return rc != 0 ? cli_fail(&e) : CLI_DONE;
+}

@@ -249,12 +249,19 @@ test_between(void)
 	rig_until(&rig, rig_over, 5);
 
 	fd = state_hold(&rig, 6);
+	records_put(fd, 7, false);
+	is_int(rig_look(&rig, 6, &e), LOOK_UNKNOWN,
+	    "a directory where another run is going on: unknown");
+	ok(strstr(e.text, "another run") != NULL, "and says so");
 	records_put(fd, 7, true);
 	close(fd);
+	is_int(rig_look(&rig, 6, &e), LOOK_NEVER, "it is over: never");
 	rig_sh(&rig, 6, "exit 0");
-	ok(rig_until(&rig, rig_over, 6) && t[6].exits == 1 && !t[6].exit.ran,
-	    "a directory of another run is refused");
-	ok(strstr(t[6].exit.why, "another run") != NULL, "and says why");
+	ok(rig_until(&rig, rig_over, 6) && t[6].losts == 1 && t[6].exits == 0,
+	    "a directory of another run is left alone");
+	spec = rig_spec(&rig, 6, argv);
+	is_int(launcher_local.abandon(rig.ctx, &spec, &e), 0,
+	    "to give it up needs nothing");
 	rig_close(&rig);
 }
 

@@ -124,13 +124,15 @@ claim_sign(unsigned char sector[CLAIM_SECTOR])
 	put_int(&w, (int64_t)checksum(sector, SUM_AT));
 }
 
-/* Check everything but the fields of its own; leaves w at the first one. */
+/*
+ * Check everything but the fields of its own; leaves w at the first one, and
+ * theirs is whose it is.
+ */
 static enum claim_read
 record_open(struct walk *w, const unsigned char *sector, const char magic[8],
-    const char *uuid)
+    const char *uuid, char theirs[CLAIM_UUID + 1])
 {
 	static const unsigned char zeros[CLAIM_SECTOR];
-	char theirs[CLAIM_UUID + 1];
 
 	*w = (struct walk){ .in = sector, .at = SUM_AT };
 	if (memcmp(sector, zeros, CLAIM_SECTOR) == 0)
@@ -141,7 +143,7 @@ record_open(struct walk *w, const unsigned char *sector, const char magic[8],
 	w->at = 8;
 	if (get_int(w) != RECORD_VERSION)
 		return CLAIM_BAD;
-	get_text(w, theirs, sizeof theirs);
+	get_text(w, theirs, CLAIM_UUID + 1);
 	if (w->bad)
 		return CLAIM_BAD;
 	return strcmp(theirs, uuid) == 0 ? CLAIM_GOOD : CLAIM_FOREIGN;
@@ -169,12 +171,12 @@ claim_decode(
     struct claim *c, const unsigned char sector[CLAIM_SECTOR], const char *uuid)
 {
 	struct walk w;
-	enum claim_read is = record_open(&w, sector, claim_magic, uuid);
+	enum claim_read is;
 
 	*c = (struct claim){ 0 };
-	if (is != CLAIM_GOOD)
+	is = record_open(&w, sector, claim_magic, uuid, c->uuid);
+	if (is != CLAIM_GOOD && is != CLAIM_FOREIGN)
 		return is;
-	memcpy(c->uuid, uuid, CLAIM_UUID);
 	c->kind =
 	    (enum claim_kind)get_range(&w, CLAIM_STARTING, CLAIM_ABANDONED);
 	get_text(&w, c->boot_id, sizeof c->boot_id);
@@ -185,7 +187,7 @@ claim_decode(
 	c->claimed_us = get_int(&w);
 	c->started_us = get_int(&w);
 	get_text(&w, c->cgroup, sizeof c->cgroup);
-	return w.bad ? CLAIM_BAD : CLAIM_GOOD;
+	return w.bad ? CLAIM_BAD : is;
 }
 
 void
@@ -212,8 +214,9 @@ enum claim_read
 claim_exit_decode(struct claim_exit *x,
     const unsigned char sector[CLAIM_SECTOR], const char *uuid)
 {
+	char theirs[CLAIM_UUID + 1];
 	struct walk w;
-	enum claim_read is = record_open(&w, sector, exit_magic, uuid);
+	enum claim_read is = record_open(&w, sector, exit_magic, uuid, theirs);
 	int flags;
 
 	*x = (struct claim_exit){ 0 };

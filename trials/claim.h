@@ -64,6 +64,7 @@ enum claim_read {
 };
 
 void claim_encode(unsigned char sector[CLAIM_SECTOR], const struct claim *);
+/* A foreign claim is read as well: it has its own uuid. */
 enum claim_read claim_decode(
     struct claim *, const unsigned char sector[CLAIM_SECTOR], const char *uuid);
 void claim_exit_encode(unsigned char sector[CLAIM_SECTOR],

@@ -40,7 +40,7 @@ local_sweep(struct local_attempt *a, const struct claim *c)
 		cgroup_remove(c->cgroup);
 		found = access(c->cgroup, F_OK) == 0;
 	}
-	(void)snprintf(word, sizeof word, "HPOTUNE_ATTEMPT_UUID=%s", a->uuid);
+	(void)snprintf(word, sizeof word, "HPOTUNE_ATTEMPT_UUID=%s", c->uuid);
 	return proc_kill_marked(word) > 0 || found;
 }
 
@@ -55,7 +55,11 @@ local_look(void *ctx, const struct launch_spec *spec, struct err *e)
 	free(dir);
 	if (is == TRUTH_UNKNOWN)
 		return LOOK_UNKNOWN;
-	if (is == TRUTH_NEVER)
+	if (is == TRUTH_FOREIGN && (found.shim_lock || found.trial_lock)) {
+		(void)err_set(e, ERR_BUSY, "another run of it is still there");
+		return LOOK_UNKNOWN;
+	}
+	if (is == TRUTH_NEVER || is == TRUTH_FOREIGN)
 		return LOOK_NEVER;
 	/* The first turn adopts it, or delivers what is left of it. */
 	if (local_find(l, spec->trial, spec->attempt) == NULL)
@@ -73,10 +77,23 @@ local_look(void *ctx, const struct launch_spec *spec, struct err *e)
 	case TRUTH_ENDING:
 		return LOOK_ALIVE;
 	case TRUTH_NEVER:
+	case TRUTH_FOREIGN:
 	case TRUTH_UNKNOWN:
 		break;
 	}
 	return LOOK_UNKNOWN;
+}
+
+/* Who finds another's claim cannot make one. */
+static bool
+is_foreign(int fd, const char *uuid)
+{
+	enum claim_read claim_is, exit_is;
+	struct claim_exit x;
+	struct claim c;
+
+	return claim_read_both(fd, uuid, &c, &claim_is, &x, &exit_is) == 0 &&
+	       claim_is == CLAIM_FOREIGN;
 }
 
 /* With the lock held: the claim, unless there is one. */
@@ -125,7 +142,9 @@ local_bury(const char *dir, const char *uuid, struct err *e)
 	if (fd == -1)
 		return err_set(
 		    e, ERR_FILE, "%s/state: %s", dir, strerror(errno));
-	if (claim_lock(fd) == 0)
+	if (is_foreign(fd, uuid))
+		r = 0;
+	else if (claim_lock(fd) == 0)
 		r = bury_locked(fd, dir, uuid, e);
 	else
 		r = err_set(e, errno == EAGAIN ? ERR_BUSY : ERR_FILE, "%s: %s",

@@ -95,18 +95,27 @@ static int
 dirs_make(
     const struct launch_spec *spec, const char *dir, bool *fresh, struct err *e)
 {
+	char path[PATH_MAX];
+	bool made;
+
+	if (snprintf(path, sizeof path, "%s", spec->trial_dir) >= PATH_MAX)
+		return start_err(e, ENAMETOOLONG, spec->trial_dir);
+	if (dir_make(dirname(path), &made, e) == -1 ||
+	    dir_make(spec->trial_dir, &made, e) == -1)
+		return -1;
+	return dir_make(dir, fresh, e);
+}
+
+/* The directories that the attempts of a trial share. */
+static int
+shared_make(const struct launch_spec *spec, struct err *e)
+{
 	static const char *const names[] = { "checkpoint", "output",
 		"output/model" };
 	char path[PATH_MAX];
 	bool made;
 	size_t i;
 
-	if (snprintf(path, sizeof path, "%s", spec->trial_dir) >= PATH_MAX)
-		return start_err(e, ENAMETOOLONG, spec->trial_dir);
-	if (dir_make(dirname(path), &made, e) == -1 ||
-	    dir_make(spec->trial_dir, &made, e) == -1 ||
-	    dir_make(dir, fresh, e) == -1)
-		return -1;
 	for (i = 0; i < sizeof names / sizeof names[0]; i++) {
 		if (snprintf(path, sizeof path, "%s/%s", spec->trial_dir,
 			names[i]) >= PATH_MAX)
@@ -238,7 +247,7 @@ int
 local_start(void *ctx, const struct launch_spec *spec, struct err *e)
 {
 	struct local *l = ctx;
-	bool fresh = false;
+	bool fresh = false, aside;
 	char *dir;
 	int r;
 
@@ -249,6 +258,13 @@ local_start(void *ctx, const struct launch_spec *spec, struct err *e)
 		r = err_set(e, ERR_LAUNCH, "%s: no uuid", dir);
 	else
 		r = dirs_make(spec, dir, &fresh, e);
+	if (r == 0 && !fresh && local_foreign(spec, dir, &aside)) {
+		local_follow(l, spec)->aside = aside;
+		free(dir);
+		return 0;
+	}
+	if (r == 0)
+		r = shared_make(spec, e);
 	if (r == 0)
 		r = params_write(dir, spec->params_json, e);
 	fail_point("local.after_mkdir");

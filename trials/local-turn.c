@@ -88,9 +88,8 @@ tell_up(struct local_attempt *a, const struct claim *c)
 	}
 }
 
-/* All is read: tell the end, and that is all. */
-static void
-tell_end(struct local_attempt *a, struct launch_event *ev)
+void
+local_end(struct local_attempt *a, struct launch_event *ev)
 {
 	if (a->log.dropped + a->metrics.dropped > 0)
 		local_note(a, true,
@@ -112,7 +111,7 @@ end_lost(struct local_attempt *a, const char *why)
 		return;
 	}
 	ev.u.lost.why = why;
-	tell_end(a, &ev);
+	local_end(a, &ev);
 }
 
 static void
@@ -143,7 +142,7 @@ end_recorded(struct local_attempt *a, const struct evidence *found)
 	ev.u.exit.max_rss = x->max_rss;
 	ev.u.exit.cpu_us = x->cpu_us;
 	(void)snprintf(ev.u.exit.why, sizeof ev.u.exit.why, "%s", x->why);
-	tell_end(a, &ev);
+	local_end(a, &ev);
 }
 
 /* A lack that may have passed when the next attempt comes. */
@@ -179,7 +178,7 @@ end_not_begun(struct local_attempt *a, int code)
 	ev.u.exit.started_us = ev.u.exit.ended_us =
 	    loop_wall_us(a->local->loop);
 	(void)snprintf(ev.u.exit.why, sizeof ev.u.exit.why, "%s", why);
-	tell_end(a, &ev);
+	local_end(a, &ev);
 }
 
 /* Our supervisor ended before its claim: it says why by its exit status. */
@@ -207,21 +206,6 @@ end_unclaimed(struct local_attempt *a)
 		return;
 	}
 	end_not_begun(a, WEXITSTATUS(a->child_status));
-}
-
-/* Records of somebody else: ours never began there, and cannot. */
-static void
-end_foreign(struct local_attempt *a)
-{
-	struct launch_event ev = { .kind = LAUNCH_EXIT };
-
-	ev.u.exit.exit_code = -1;
-	ev.u.exit.started_us = ev.u.exit.ended_us =
-	    loop_wall_us(a->local->loop);
-	(void)snprintf(ev.u.exit.why, sizeof ev.u.exit.why,
-	    "attempt-%d of trial %lld holds records of another run", a->attempt,
-	    (long long)a->trial);
-	tell_end(a, &ev);
 }
 
 static bool
@@ -326,13 +310,11 @@ act(struct local_attempt *a, enum truth is, const struct evidence *found,
 	case TRUTH_ABANDONED:
 		end_lost(a, "it was given up before it began");
 		break;
+	case TRUTH_FOREIGN:
+		local_foreign_turn(a, found);
+		break;
 	case TRUTH_UNKNOWN:
-		if (gone && a->child_status != -1 &&
-		    WIFEXITED(a->child_status) &&
-		    WEXITSTATUS(a->child_status) == SHIM_FOREIGN)
-			end_foreign(a);
-		else
-			note_unknown(a, e);
+		note_unknown(a, e);
 		break;
 	}
 }
@@ -342,6 +324,7 @@ local_turn(struct local_attempt *a)
 {
 	struct err e = ERR_INIT;
 	struct evidence found;
+	enum truth is;
 	bool gone;
 
 	a->dirty = false;
@@ -352,5 +335,12 @@ local_turn(struct local_attempt *a)
 	/* Asked before the records are read: its last word is then there. */
 	gone = supervisor_gone(a);
 	a->check = false;
-	act(a, truth_read(&found, a->dir, a->uuid, &e), &found, gone, &e);
+	is = truth_read(&found, a->dir, a->uuid, &e);
+	if (is == TRUTH_FOREIGN && a->up) {
+		/* It began there: somebody has changed its records. */
+		is = TRUTH_UNKNOWN;
+		(void)err_set(
+		    &e, ERR_FILE, "%s: state: is of another run", a->dir);
+	}
+	act(a, is, &found, gone, &e);
 }

@@ -57,7 +57,8 @@ struct local_attempt {
 	bool dirty; /* has something to look at */
 	bool check; /* … in its records too */
 	bool up; /* LAUNCH_UP was delivered */
-	bool noted_stuck, noted_unknown, noted_full;
+	bool noted_stuck, noted_unknown, noted_full, noted_foreign;
+	bool aside; /* what another run left is of other parameters */
 	bool over; /* free it after this turn */
 	int64_t odd_since_ms; /* unclear or waiting since; -1 = not */
 	enum local_stop stop, stop_sent;
@@ -142,8 +143,19 @@ int local_kill_marked(const char *uuid);
 /* SIGKILL to what a dead supervisor left behind: whether there was any. */
 bool local_sweep(struct local_attempt *, const struct claim *);
 
+/*
+ * local-foreign.c: the folder of an attempt holds another run of its trial,
+ * because the database was brought back from an older copy.
+ */
+/* Whether it does; *aside: and that run had other parameters. */
+bool local_foreign(const struct launch_spec *, const char *dir, bool *aside);
+/* Wait for its end, and then give the attempt up: the next one follows. */
+void local_foreign_turn(struct local_attempt *, const struct evidence *);
+
 /* local-turn.c: one look at one attempt, events for all that is new. */
 void local_turn(struct local_attempt *);
+/* All is told that there was: this is its end. */
+void local_end(struct local_attempt *, struct launch_event *);
 /* Signal a supervisor that has made its claim, if a stop is wanted. */
 void local_stop_send(struct local_attempt *);
 

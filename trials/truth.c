@@ -16,6 +16,8 @@
 enum truth
 truth_of(const struct evidence *ev)
 {
+	if (ev->foreign)
+		return TRUTH_FOREIGN;
 	if (!ev->has_claim)
 		return ev->shim_lock || ev->trial_lock ? TRUTH_STARTING
 						       : TRUTH_NEVER;
@@ -70,6 +72,10 @@ records_read(struct evidence *ev, int state_fd, const char *uuid, struct err *e)
 	if (claim_read_both(state_fd, uuid, &ev->claim, &claim_is, &ev->exit,
 		&exit_is) == -1)
 		return err_set(e, ERR_FILE, "state: %s", strerror(errno));
+	ev->foreign = claim_is == CLAIM_FOREIGN &&
+		      (exit_is == CLAIM_FOREIGN || exit_is == CLAIM_NONE);
+	if (ev->foreign)
+		return 0;
 	if (claim_is == CLAIM_FOREIGN || exit_is == CLAIM_FOREIGN)
 		return err_set(e, ERR_FILE, "state: is of another run");
 	if (claim_is == CLAIM_BAD || exit_is == CLAIM_BAD ||

@@ -20,6 +20,7 @@ enum truth {
 	TRUTH_REMAINS, /* supervisor gone, processes of the trial left */
 	TRUTH_LOST, /* claimed, no record of its end, nothing left */
 	TRUTH_ABANDONED, /* the server ruled that it never starts */
+	TRUTH_FOREIGN, /* claimed by another attempt: this one cannot begin */
 	TRUTH_UNKNOWN /* cannot tell; why is in the error */
 };
 
@@ -27,6 +28,7 @@ struct evidence {
 	bool shim_lock;
 	bool trial_lock;
 	bool has_claim, has_exit;
+	bool foreign; /* the claim is another attempt's, perhaps its end, too */
 	struct claim claim;
 	struct claim_exit exit;
 };

@@ -1,0 +1,135 @@
+/*
+ * A folder that is taken.  A database that was brought back from an older copy
+ * gives numbers again that have folders already: what runs there is waited
+ * for, what ran there is left as it is, and the attempt gives way to the next
+ * one.  Nothing of the other run is recorded: it may have had other
+ * parameters, and then what it left for the trial to go on from is set aside.
+ */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "src/base/err.h"
+#include "trials/local.h"
+#include "trials/proc.h"
+#include "trials/truth.h"
+
+/* Whether the parameters in this folder are these. */
+static bool
+params_same(const char *dir, const char *json)
+{
+	char *path = xasprintf("%s/params.json", dir);
+	size_t len = strlen(json);
+	char *text = xcalloc(1, len + 2);
+	struct stat st;
+	bool same = false;
+	int fd;
+
+	fd = open(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
+	if (fd != -1) {
+		same = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
+		       pread(fd, text, len + 1, 0) == (ssize_t)len &&
+		       memcmp(text, json, len) == 0;
+		(void)close(fd);
+	}
+	free(path);
+	free(text);
+	return same;
+}
+
+bool
+local_foreign(const struct launch_spec *spec, const char *dir, bool *aside)
+{
+	struct err e = ERR_INIT;
+	struct evidence found;
+
+	if (truth_read(&found, dir, spec->uuid, &e) != TRUTH_FOREIGN)
+		return false;
+	*aside = !params_same(dir, spec->params_json);
+	return true;
+}
+
+/* 1 done, 0 there is none, -1 with errno. */
+static int
+one_aside(const struct local_attempt *a, int fd, const char *name)
+{
+	char other[64];
+
+	(void)snprintf(other, sizeof other, "%s.aside-%.8s", name, a->uuid);
+	if (renameat(fd, name, fd, other) == 0)
+		return 1;
+	return errno == ENOENT ? 0 : -1;
+}
+
+/* Before the attempt ends: the next one must not find them. */
+static bool
+set_aside(struct local_attempt *a)
+{
+	char *trial_dir = xasprintf("%s/..", a->dir);
+	int fd, moved = -1, output = -1;
+
+	fd = open(trial_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd != -1 && (moved = one_aside(a, fd, "checkpoint")) != -1)
+		output = one_aside(a, fd, "output");
+	if (output != -1 && fsync(fd) == -1)
+		output = -1;
+	if (output == -1 && !a->noted_unknown)
+		local_note(a, true,
+		    "what another run with other parameters left for it cannot "
+		    "be set aside: %s",
+		    strerror(errno));
+	a->noted_unknown |= output == -1;
+	if (fd != -1)
+		(void)close(fd);
+	free(trial_dir);
+	if (moved == 1)
+		local_note(a, true,
+		    "the checkpoint of another run with other parameters was "
+		    "set aside as checkpoint.aside-%.8s",
+		    a->uuid);
+	return output != -1;
+}
+
+static void
+foreign_wait(struct local_attempt *a, const struct claim *c)
+{
+	if (!a->noted_foreign)
+		local_note(a, true,
+		    "another run of it is still there, which this database "
+		    "does not know: waiting for its end");
+	a->noted_foreign = true;
+	if (a->pid != c->shim_pid || a->pidfd == -1)
+		local_watch(a, c->shim_pid,
+		    proc_open((pid_t)c->shim_pid, c->shim_start));
+	/* Who stops the trial means that one, too. */
+	local_stop_send(a);
+}
+
+void
+local_foreign_turn(struct local_attempt *a, const struct evidence *found)
+{
+	struct launch_event ev = { .kind = LAUNCH_LOST };
+
+	/* Ours sees it as well, and ends. */
+	if (a->child > 0) {
+		a->local->soon = true;
+		return;
+	}
+	if (found->shim_lock) {
+		foreign_wait(a, &found->claim);
+		return;
+	}
+	if (found->trial_lock) {
+		(void)local_sweep(a, &found->claim);
+		return;
+	}
+	if (a->aside && !set_aside(a))
+		return;
+	ev.u.lost.why = "its folder holds another run";
+	local_end(a, &ev);
+}

@@ -168,7 +168,7 @@ cli_find_named(struct cli_study *found, const char *name, struct err *e)
 
 	memset(found, 0, sizeof *found);
 	rc = ends_with(name, ".json") ? find_by_json(found, name, NULL, e)
-				      : find_by_db(found, name, e);
+				      : find_by_db(found, name, NULL, e);
 	if (rc == -1)
 		cli_study_fini(found);
 	return rc;

@@ -114,8 +114,8 @@ hear_report(struct tuner *t, struct live *l, const struct launch_event *ev)
 
 	if (name == NULL)
 		return;
-	if (ev->u.report.again && time_us != 0 &&
-	    !fail_bug("bug.hear_again") && tuner_said(t, l, name, ev))
+	if (ev->u.report.again && time_us != 0 && !fail_bug("bug.hear_again") &&
+	    tuner_said(t, l, name, ev))
 		return;
 	step = ev->u.report.has_step ? ev->u.report.step : name->last_step + 1;
 	if (step > name->last_step)

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "src/base/mem.h"
+#include "trials/aws.h"
 
 struct loop;
 struct loop_timer;
@@ -86,6 +87,19 @@ bool world_over(const struct world_job *, int64_t at);
 bool world_trains(const struct world_job *, int64_t at);
 /* Whether anything is still to come: jobs, or calls on their way. */
 bool world_busy(const struct world *);
+
+/* What an operation comes to. */
+struct outcome {
+	enum aws_class what;
+	const char *code, *message;
+	struct buf body;
+};
+void world_serve(
+    struct world *, struct outcome *, const char *operation, const char *body);
+
+/* sm-client.c */
+/* Forget every call, whatever it might still do. */
+void world_drop_calls(struct world *);
 
 /* sm-world-say.c: descriptions as JSON, as they were at a time. */
 void world_put_job(struct buf *, const struct world_job *, int64_t at);

@@ -18,6 +18,7 @@ for name in $(env | sed -n 's/^\(AWS_[A-Z0-9_]*\)=.*/\1/p' | grep -vxE \
 do
 	unset "$name"
 done
+unset http_proxy https_proxy all_proxy ALL_PROXY HTTPS_PROXY
 odd='a b/c+d é~*(1)&=?#%41.gz'
 
 # A stand-in of its own; its endpoint and its keys are those asked from now.

@@ -59,6 +59,10 @@ rig_open(struct rig *rig, double pace)
 	struct err e = ERR_INIT;
 
 	*rig = (struct rig){ 0 };
+	unsetenv("http_proxy");
+	unsetenv("https_proxy");
+	unsetenv("all_proxy");
+	unsetenv("ALL_PROXY");
 	current = rig;
 	rig_keys(rig);
 	if (loop_open(&rig->loop, LOOP_REAL, &e) != 0)

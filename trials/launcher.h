@@ -35,7 +35,9 @@ struct launch_cursor {
 
 /* What the earlier attempts of a trial came to. */
 struct launch_past {
-	int capacity; /* ended for want of a machine: spot, capacity, quota */
+	/* Ended for want of a machine: spot, capacity; not quota, which is the
+	 * launcher's own to mind. */
+	int capacity;
 };
 
 /* One attempt.  Everything is borrowed until the call returns. */

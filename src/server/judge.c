@@ -312,7 +312,7 @@ attempt_close(struct tuner *t, struct live *l, const struct launch_exit *x,
 	l->att.priced = x != NULL && x->priced;
 	l->att.billable_s = l->att.billed ? x->billable_s : 0;
 	l->att.cost = l->att.priced ? x->cost : 0;
-	l->past.capacity += c == END_SPOT || end_waits(c);
+	l->past.capacity += c == END_SPOT || c == END_CAPACITY;
 	l->past.waits = end_waits(c) ? l->past.waits + 1 : 0;
 	free(l->att.why);
 	l->att.why = *why != '\0' ? xstrdup(why) : NULL;

@@ -121,7 +121,7 @@ static const char *const texts[STMT_COUNT] = {
 
 	[STMT_ATTEMPT_PAST] =
 	    "SELECT count(*) FILTER (WHERE end_class IN "
-	    "('spot', 'capacity', 'quota')), count(*) FILTER (WHERE "
+	    "('spot', 'capacity')), count(*) FILTER (WHERE "
 	    "end_class IN ('capacity', 'quota') AND attempt > "
 	    "coalesce((SELECT max(attempt) FROM t_attempt WHERE trial = ?1 "
 	    "AND end_class NOT IN ('capacity', 'quota')), 0)) "

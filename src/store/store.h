@@ -169,7 +169,7 @@ store_attempt_put(struct store *, const struct store_attempt *, struct err *);
 
 /* What the ended attempts of a trial came to. */
 struct store_past {
-	int capacity; /* ended for want of a machine: spot, capacity, quota */
+	int capacity; /* ended for want of a machine: spot, capacity */
 	int waits; /* of them the last ones in a row that never had one */
 };
 int store_attempt_past(

@@ -98,8 +98,9 @@ sm_log_restarted(struct sm_log *g)
 }
 
 void
-sm_log_finish(struct sm_log *g, void (*done)(void *), void *arg)
+sm_log_finish(struct sm_log *g, bool orderly, void (*done)(void *), void *arg)
 {
+	(void)orderly;
 	g->done = done;
 	g->arg = arg;
 	loop_timer_set(g->timer, 3000);

@@ -1,7 +1,8 @@
 /*
  * A job is over.  First its newest stream is looked at until nothing new comes:
  * for a short time once the entry script has said that it ended, longer when
- * it never says so (it was killed, or another program started the trial).
+ * it never says so (it was killed, or another program started the trial), and
+ * for minutes when it must have said so: then the log itself is late.
  * Then everything is read once more from its start: lines may have come late
  * and in between, so only a pass from the start sees them all; what was
  * delivered before is passed over by who records.  The file for "hpotune logs"
@@ -24,7 +25,8 @@ enum {
 #define LOOK_S 5.0 /* between two looks */
 #define QUIET_ENDED_S 10.0 /* nothing new behind the last line */
 #define QUIET_S 30.0 /* nothing new, and no last line */
-#define END_MOST_S 180.0 /* however much still comes */
+#define QUIET_ORDERLY_S 300.0 /* … although it must come */
+#define END_MOST_S 300.0 /* however much still comes */
 
 static void pass_go(struct sm_log *);
 
@@ -41,7 +43,9 @@ static void
 look_over(struct sm_log *log)
 {
 	int64_t now = loop_now_ms(log->logs->env.loop);
-	double quiet_s = log->ended ? QUIET_ENDED_S : QUIET_S;
+	double quiet_s = log->ended	? QUIET_ENDED_S
+			 : log->orderly ? QUIET_ORDERLY_S
+					: QUIET_S;
 
 	if (log->n_events != log->n_before)
 		log->quiet_ms = now;

@@ -191,12 +191,14 @@ sm_log_restarted(struct sm_log *log)
 }
 
 void
-sm_log_finish(struct sm_log *log, void (*done)(void *arg), void *arg)
+sm_log_finish(
+    struct sm_log *log, bool orderly, void (*done)(void *arg), void *arg)
 {
 	struct sm_logs *logs = log->logs;
 
 	log->done = done;
 	log->done_arg = arg;
+	log->orderly = orderly;
 	log->phase = SM_LOG_END;
 	if (log->call != NULL) {
 		aws_cancel(log->call);

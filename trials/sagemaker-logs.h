@@ -88,6 +88,7 @@ struct sm_log {
 	int64_t quiet_ms; /* since then nothing new came */
 	int64_t
 	    look_ms; /* its cursor at the end: looks read from about there */
+	bool orderly; /* that last line is sure to come */
 	bool ended; /* the newest stream has the entry script's last line */
 	bool whole; /* the last pass, of everything */
 	int64_t n_events, n_before; /* of this look, and the one before; -1 */

@@ -116,6 +116,16 @@ on_drained(void *arg)
 	sm_over(arg);
 }
 
+/* Our entry script came to its own end. */
+static bool
+was_orderly(const struct sm_attempt *a)
+{
+	const struct launch_exit *x = &a->exit;
+
+	return !a->lost && !sm_is_toolkit(a->sm->set) &&
+	       (x->exit_code >= 0 || x->signal > 0 || x->timeout);
+}
+
 static void
 drain(struct sm_attempt *a)
 {
@@ -126,7 +136,7 @@ drain(struct sm_attempt *a)
 	if (a->trained)
 		sm_turn_follow(a);
 	if (a->log != NULL)
-		sm_log_finish(a->log, on_drained, a);
+		sm_log_finish(a->log, was_orderly(a), on_drained, a);
 	else
 		sm_over(a);
 }

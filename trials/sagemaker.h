@@ -222,8 +222,10 @@ void sm_log_restarted(struct sm_log *);
 /*
  * The job is over: read until nothing new comes, then everything once more from
  * its start; then done is called, from the loop, and the log may be freed.
+ * orderly: our entry script had the time to say its last line, so it will come.
  */
-void sm_log_finish(struct sm_log *, void (*done)(void *arg), void *arg);
+void sm_log_finish(
+    struct sm_log *, bool orderly, void (*done)(void *arg), void *arg);
 void sm_log_free(struct sm_log *);
 
 #endif /* SAGEMAKER_H */

@@ -176,17 +176,22 @@ test_budget(void)
 	struct aws_budget b;
 	int n = 0;
 
-	aws_budget_init(&b);
-	while (aws_budget_take(&b, AWS_COST_RETRY))
+	aws_budget_init(&b, 1000);
+	while (aws_budget_take(&b, AWS_COST_RETRY, 1000))
 		n++;
 	is_int(n, 100, "a hundred tries again in a row");
 	aws_budget_good(&b, 0);
-	ok(!aws_budget_take(&b, AWS_COST_RETRY), "one good answer is too few");
+	ok(!aws_budget_take(&b, AWS_COST_RETRY, 1000),
+	    "one good answer is too few");
 	aws_budget_good(&b, AWS_COST_TIMEOUT);
-	ok(aws_budget_take(&b, AWS_COST_TIMEOUT), "a cost comes back");
+	ok(aws_budget_take(&b, AWS_COST_TIMEOUT, 1000), "a cost comes back");
+	ok(!aws_budget_take(&b, AWS_COST_RETRY, 2000), "a second is too short");
+	ok(aws_budget_take(&b, AWS_COST_RETRY, 12000), "time fills it, too");
+	ok(!aws_budget_take(&b, AWS_COST_RETRY, 11000), "but not backwards");
+	ok(aws_budget_take(&b, AWS_BUDGET, 10000000), "an hour wholly");
 	for (n = 0; n < 2 * AWS_BUDGET; n++)
 		aws_budget_good(&b, 0);
-	is_int(b.left, AWS_BUDGET, "no more than there was");
+	is_near(b.left, AWS_BUDGET, 0, "no more than there was");
 }
 
 static void

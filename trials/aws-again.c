@@ -19,7 +19,7 @@ call_wait(struct aws_call *c, bool timeout, int64_t asked_ms, int64_t *wait_ms)
 
 	if (c->tries > 0 && c->tried >= c->tries)
 		return false;
-	if (aws_budget_take(&c->queue->budget, cost))
+	if (aws_budget_take(&c->queue->budget, cost, loop_now_ms(c->aws->loop)))
 		c->cost = cost;
 	else if (c->tries > 0)
 		return false;

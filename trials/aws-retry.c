@@ -16,7 +16,8 @@
 enum {
 	BACKOFF_BASE_MS = 1000,
 	BACKOFF_MOST_MS = 20 * 1000,
-	RETRY_AFTER_MOST_MS = 5 * 60 * 1000
+	RETRY_AFTER_MOST_MS = 5 * 60 * 1000,
+	BUDGET_FILLS_S = 1000 /* all of it */
 };
 
 const char *
@@ -230,14 +231,20 @@ aws_bucket_good(struct aws_bucket *b, int64_t now_ms)
 }
 
 void
-aws_budget_init(struct aws_budget *b)
+aws_budget_init(struct aws_budget *b, int64_t now_ms)
 {
-	b->left = AWS_BUDGET;
+	*b = (struct aws_budget){ .left = AWS_BUDGET, .at_ms = now_ms };
 }
 
 bool
-aws_budget_take(struct aws_budget *b, int cost)
+aws_budget_take(struct aws_budget *b, int cost, int64_t now_ms)
 {
+	double gone_s = (double)(now_ms - b->at_ms) / 1000;
+
+	if (gone_s > 0)
+		b->left = fmin(
+		    AWS_BUDGET, b->left + gone_s * AWS_BUDGET / BUDGET_FILLS_S);
+	b->at_ms = now_ms;
 	if (b->left < cost)
 		return false;
 	b->left -= cost;
@@ -247,9 +254,7 @@ aws_budget_take(struct aws_budget *b, int cost)
 void
 aws_budget_good(struct aws_budget *b, int cost)
 {
-	b->left += cost > 0 ? cost : 1;
-	if (b->left > AWS_BUDGET)
-		b->left = AWS_BUDGET;
+	b->left = fmin(AWS_BUDGET, b->left + (cost > 0 ? cost : 1));
 }
 
 int64_t

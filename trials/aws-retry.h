@@ -52,15 +52,17 @@ void aws_bucket_good(struct aws_bucket *, int64_t now_ms);
 
 /*
  * The retry budget (botocore's standard mode): when nothing works, calls are
- * no longer tried again and again.
+ * no longer tried again and again.  Ours fills with time, too: what lives for
+ * weeks must forget a bad hour.
  */
 enum { AWS_BUDGET = 500, AWS_COST_RETRY = 5, AWS_COST_TIMEOUT = 10 };
 struct aws_budget {
-	int left;
+	double left;
+	int64_t at_ms;
 };
-void aws_budget_init(struct aws_budget *);
+void aws_budget_init(struct aws_budget *, int64_t now_ms);
 /* Whether the cost of one more try is there; then it is taken. */
-bool aws_budget_take(struct aws_budget *, int cost);
+bool aws_budget_take(struct aws_budget *, int cost, int64_t now_ms);
 /* A good answer: what its last retry cost comes back, or else 1. */
 void aws_budget_good(struct aws_budget *, int cost);
 

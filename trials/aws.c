@@ -102,7 +102,7 @@ aws_queue_of(struct aws *aws, enum aws_service service, const char *operation)
 	q->operation = xstrdup(operation);
 	aws_bucket_init(&q->bucket, rate_of(service, operation) * aws->pace,
 	    loop_now_ms(aws->loop));
-	aws_budget_init(&q->budget);
+	aws_budget_init(&q->budget, loop_now_ms(aws->loop));
 	TAILQ_INIT(&q->line);
 	q->timer = loop_timer_new(aws->loop, on_queue, q);
 	TAILQ_INSERT_TAIL(&aws->queues, q, next);

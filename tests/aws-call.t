@@ -152,7 +152,7 @@ END
 INITIAL_NO_AUTH_ACTION_COUNT=3
 export INITIAL_NO_AUTH_ACTION_COUNT
 background moto "$python" -m moto.server -H 127.0.0.1 -p 0
-retry grep -q 'Running on' moto.err moto.out
+retry grep -qs 'Running on' moto.err moto.out
 AWS_ENDPOINT_URL=$(sed -n 's/.*Running on \(http:[^ ]*\).*/\1/p' \
     moto.err moto.out | head -n 1)
 "$python" keys.py "$AWS_ENDPOINT_URL" >keys

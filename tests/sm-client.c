@@ -67,6 +67,8 @@ say(struct aws_call *c, const struct aws_answer *r)
 	aws_s3_list_cb *list_cb = c->list_cb;
 	aws_cb *cb = c->cb;
 
+	if (c->world->checkpoints)
+		object.modified_s = loop_wall_us(c->world->loop) / 1000000;
 	c->cb = NULL;
 	c->list_cb = NULL;
 	if (cb != NULL)

@@ -65,6 +65,7 @@ struct world {
 	int open_calls; /* that wait to be answered or to act */
 	/* Of one operation, for scripts: how often it came. */
 	int64_t checkpoint_s; /* when the newest was written; 0 = none */
+	bool checkpoints; /* they are written all the time */
 	int tried; /* Creates that were answered, or given up */
 	int creates, describes, lists, stops, heads, puts;
 	/* Called when a job comes to be: whose is it? */

@@ -333,6 +333,41 @@ test_old_note(void)
 	rows_close(&r);
 }
 
+static bool
+is_warned(struct rows *r)
+{
+	return rows_noted(r, "checkpoint") || rows_of(r, 1)->open == false;
+}
+
+/* A trial reports for an hour, and its checkpoints come, or do not. */
+static void
+test_sync(int64_t checkpoint_s, const char *want)
+{
+	struct rows r;
+
+	rows_open(&r, 16, 1, NULL);
+	r.world.bad.train_ms = 4 * 3600 * 1000;
+	r.world.checkpoint_s = checkpoint_s;
+	ok(rows_run(&r, is_warned), "it reports for an hour");
+	ok(rows_noted(&r, want) && rows_of(&r, 1)->open, "%s", want);
+	ok(rows_run(&r, NULL), "and ends");
+	is_int(r.broken, 0, "nothing is broken");
+	rows_close(&r);
+}
+
+static void
+test_sync_good(void)
+{
+	struct rows r;
+
+	rows_open(&r, 17, 1, NULL);
+	r.world.bad.train_ms = 4 * 3600 * 1000;
+	r.world.checkpoints = true;
+	ok(rows_run(&r, NULL), "checkpoints come");
+	ok(!rows_noted(&r, "checkpoint"), "nobody is warned");
+	rows_close(&r);
+}
+
 int
 main(void)
 {
@@ -354,5 +389,8 @@ main(void)
 	test_adopt(false, true);
 	test_adopt(true, true);
 	test_old_note();
+	test_sync(0, "no checkpoint came to S3");
+	test_sync(1700000000, "no new checkpoint came to S3");
+	test_sync_good();
 	return done_testing();
 }

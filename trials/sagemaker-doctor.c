@@ -240,13 +240,14 @@ hear_logs(struct doctor *d, const struct aws_answer *r)
 static const struct {
 	step_ask *ask;
 	step_hear *hear;
+	bool of_bucket; /* no use when the step before failed */
 } steps[] = {
-	{ ask_identity, hear_identity },
-	{ ask_bucket, hear_bucket },
-	{ ask_write, hear_write },
-	{ ask_remove, hear_remove },
-	{ ask_jobs, hear_jobs },
-	{ ask_logs, hear_logs },
+	{ ask_identity, hear_identity, false },
+	{ ask_bucket, hear_bucket, false },
+	{ ask_write, hear_write, true },
+	{ ask_remove, hear_remove, true },
+	{ ask_jobs, hear_jobs, false },
+	{ ask_logs, hear_logs, false },
 };
 
 static void
@@ -258,7 +259,9 @@ on_answer(void *arg, const struct aws_answer *r)
 	/* Without keys, or a door, every answer would be the same. */
 	d->over = (d->step == 0 && !r->good) ||
 		  d->step + 1 == sizeof steps / sizeof steps[0];
-	d->step++;
+	do
+		d->step++;
+	while (!d->over && !r->good && steps[d->step].of_bucket);
 	d->asked = false;
 	if (d->over)
 		loop_stop(d->sm->loop);

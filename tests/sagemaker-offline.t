@@ -1,0 +1,89 @@
+#!/bin/sh
+# Training jobs without a server: a stop reaches them, what nobody owns is
+# found and ended, doctor asks what must be there, a server that leaves does
+# not wait for minutes.
+
+. "$TOP_SRCDIR/tests/lib.sh"
+. "$TOP_SRCDIR/tests/standin.sh"
+
+need sqlite3 awk tar gzip
+sagemaker_code
+: >code/slow
+standin
+
+running() { # study: both of its trials train
+	sql_is "$1.db" "SELECT count(*) FROM trials WHERE state = 'running'" 2
+}
+
+killed() { # study: its server is killed while both train
+	server "$1.json" --quiet
+	retry running "$1" || { diag "$(cat server.err)"; return 1; }
+	kill -9 "$server"
+	reap "$server" 2>/dev/null
+	[ $? -eq 137 ]
+}
+
+# ---- doctor -------------------------------------------------------------------
+
+sagemaker_study a.json a 2 "$(sagemaker_block)"
+doctor=$("$HPOTUNE" doctor a.json)
+for line in 'region +eu-west-1' 'credentials +arn:aws:iam::123456789012' \
+    'clock +[0-9]+ s' 'role +arn:aws' 'bucket .*is there' \
+    'bucket .*can be written' 'training jobs' 'logs'; do
+	like "$doctor" "^ok +$line" "doctor: $line"
+done
+unlike "$doctor" canary-secret 'no secret in it'
+sagemaker_study b.json b 2 "$(sagemaker_block |
+    sed 's|s3://bucket|s3://nobody|; s/role".*Trials"/role": "arn:aws:iam::210987654321:role\/T"/')"
+doctor=$("$HPOTUNE" doctor b.json)
+like "$doctor" '^bad +bucket +s3://nobody' 'a bucket that is not there'
+is "$(printf '%s\n' "$doctor" | grep -c s3://nobody)" 1 'which is said once'
+like "$doctor" '^bad +role .*another account' 'a role of another account'
+
+# ---- stop without a server --------------------------------------------------------
+
+ok 'a server is killed while its jobs train' killed a
+is "$(sql a.db "SELECT count(*) FROM attempts WHERE state = 'running'")" 2 \
+    'its attempts are open'
+gc=$("$HPOTUNE" sagemaker gc a.json --stop)
+is "$(printf '%s\n' "$gc" | grep -c '^owned')" 2 'gc knows whose they are'
+is "$(proved stops)" 0 'and stops nobody'
+ok 'one trial is stopped' "$HPOTUNE" stop a.json 1 >stop.out
+is "$(proved stops)" 1 'its job hears of it at once'
+ok 'all are' "$HPOTUNE" stop a.json >stop.out
+is "$(proved stops)" 2 'the other one too'
+rm code/slow
+ok 'the next server' timeout 60 "$HPOTUNE" start a.json --quiet
+is "$(sql a.db 'SELECT trial, attempt, end_class FROM attempts')" '1|1|user
+2|1|user
+2|2|ok' 'records it, and goes on with what was interrupted'
+
+# ---- a study is lost ------------------------------------------------------------
+
+: >code/slow
+sagemaker_study lost.json lost 2 "$(sagemaker_block)"
+ok 'another server is killed' killed lost
+rm -rf lost.db* lost.d
+gc=$("$HPOTUNE" sagemaker gc a.json --stop)
+unlike "$gc" '^owned' 'a study that is gone owns nothing'
+is "$(proved stops)" 2 'but its jobs may be somebody else’s'
+"$HPOTUNE" sagemaker gc a.json --stop --lost lost >gc.out
+is "$(proved stops)" 4 'until it is said to be lost'
+
+# ---- a server that leaves ------------------------------------------------------------
+
+sagemaker_study left.json left 2 "$(sagemaker_block)"
+server left.json --quiet
+ok 'a third server runs' retry running left
+kill -INT "$server"
+ok 'told to leave, it stops its jobs' retry sql_is left.db \
+    "SELECT count(*) FROM trials WHERE state IN ('stopping', 'waiting')" 2
+kill -INT "$server"
+reap "$server"
+is $? 3 'told again, it leaves'
+rm code/slow
+ok 'the next one goes on' timeout 60 "$HPOTUNE" start left.json --quiet
+is "$(sql left.db "SELECT count(*) FROM trials WHERE state = 'completed'")" 2 \
+    'to the end'
+proved_clean 'without a server'
+done_testing

@@ -11,8 +11,8 @@
 #include "src/model/study.h"
 #include "src/server/tuner-parts.h"
 
-static int64_t
-parallel_limit(const struct tuner *t)
+int64_t
+room_parallel(const struct tuner *t)
 {
 	return t->env.parallel > 0 ? t->env.parallel
 				   : t->study->limits.parallel;
@@ -67,7 +67,7 @@ say_dear(struct tuner *t, const struct backend *b, double dollars)
 void
 room_find(struct tuner *t, struct room *room)
 {
-	int64_t parallel = parallel_limit(t);
+	int64_t parallel = room_parallel(t);
 	bool full = parallel > 0 && (int64_t)live_placed(t) >= parallel;
 	double dollars = committed(t);
 	struct backend *b;

@@ -243,6 +243,8 @@ struct room {
 	int slot[BACKENDS_MOST];
 	bool any;
 };
+/* limits.parallel, of all backends together; 0 = not given. */
+int64_t room_parallel(const struct tuner *);
 void room_find(struct tuner *, struct room *);
 /* The backend for a trial that waits, or with NULL for a new one; or -1. */
 int room_for(const struct tuner *, const struct room *, const struct live *);

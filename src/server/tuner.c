@@ -124,9 +124,9 @@ open_backends(struct tuner *t, struct err *e)
 			.state_dir = t->env.state_dir,
 			.settings = &t->study->trial,
 			.options = t->plugs.backends[i].options,
-			.parallel = t->env.parallel > 0
-					? t->env.parallel
-					: t->study->limits.parallel,
+			/* What others follow has as many as fit, or they
+			 * would get nothing. */
+			.parallel = i + 1 < n ? 0 : room_parallel(t),
 			.hold = t->env.hold,
 			.event = tuner_hear,
 			.arg = t,

@@ -1,0 +1,118 @@
+#!/bin/sh
+# What users do around a study on SageMaker: stops without a server, jobs that
+# nobody owns, doctor, limits of dollars, this machine and jobs in one study.
+
+. "$TOP_SRCDIR/tests/lib.sh"
+. "$TOP_SRCDIR/tests/standin.sh"
+
+need sqlite3 awk tar gzip
+sagemaker_code
+standin
+
+state() { # study: of trial 1
+	sql "$1.db" 'SELECT state FROM trials WHERE trial = 1' 2>/dev/null
+}
+in_state() { # study state
+	[ "$(state "$1")" = "$2" ]
+}
+# A study whose one trial goes on until it is told to end; its server dies.
+deserted() { # name
+	sagemaker_study "$1.json" "$1" 1 "$(sagemaker_block)"
+	server "$1.json"
+	retry sql_is "$1.db" 'SELECT step FROM trials' 3 ||
+	    diag "$(cat server.err)"
+	kill -9 "$server"
+	reap "$server" 2>/dev/null
+}
+gc_says() { # pattern [option …]
+	gc_pattern=$1
+	shift
+	"$HPOTUNE" sagemaker gc "$@" >gc.out 2>&1 &&
+	    grep -Eq -e "$gc_pattern" gc.out
+}
+
+# ---- doctor ---------------------------------------------------------------------
+
+sagemaker_study well.json well 1 "$(sagemaker_block)"
+"$HPOTUNE" doctor well.json >doctor.out
+like "$(cat doctor.out)" '^ok +.*(credentials|account)' \
+    'doctor looks at the credentials'
+like "$(cat doctor.out)" '^ok +.*bucket' 'and at the bucket'
+
+# ---- a stop without a server ------------------------------------------------------
+
+: >code/slow
+deserted alone
+ok 'its job is owned' gc_says '^owned +hpt-alone-' alone.db
+out=$("$HPOTUNE" stop alone.db 1)
+is "$? $out" '0 trial 1 is being stopped' 'a trial is stopped without a server'
+is "$(proved stops)" 1 'when the command ends, the job has been told'
+is "$(state alone)" stopping 'it ends by itself'
+ok 'the next server sees that' timeout 60 "$HPOTUNE" start alone.json --quiet
+is "$(state alone)" cancelled 'and what the user wanted'
+
+# ---- jobs that nobody owns -----------------------------------------------------------
+
+deserted orphan
+# As if its end had been recorded while it ran on.
+sqlite3 orphan.db "UPDATE t_attempt SET state = 'ended', end_class = 'lost'"
+deserted lost
+mkdir elsewhere
+mv lost.db* lost.d elsewhere/
+ok 'an orphan is found' gc_says '^orphan +hpt-orphan-'
+like "$(cat gc.out)" '^elsewhere +hpt-lost-' 'another is of elsewhere'
+ok 'the orphan is told to end' gc_says '^orphan .* told to end' --stop
+unlike "$(cat gc.out)" '^elsewhere .* told to end' 'the other is let alone'
+gone() {
+	! gc_says 'hpt-orphan-'
+}
+ok 'and ends' retry gone
+ok 'a lost study is named' gc_says '^lost +hpt-lost-.* told to end' \
+    --stop --lost lost
+quiet() {
+	gc_says '^no job runs'
+}
+ok 'and nothing is left' retry quiet
+rm code/slow
+
+# ---- dollars -----------------------------------------------------------------------
+
+sagemaker_study cost.json cost 3 "$(sagemaker_block)"
+sed -i 's/"parallel": 2/"parallel": 2, "cost": 2.5/' cost.json
+like "$("$HPOTUNE" check cost.json)" '^cost +at most \$2.50 \(limits.cost\)' \
+    'check knows what it may cost'
+ok 'a study with a limit of dollars' timeout 60 \
+    "$HPOTUNE" start cost.json --quiet
+is "$(sql cost.db 'SELECT count(*) FROM trials WHERE state = "completed"')" \
+    3 'has its trials'
+is "$(sql cost.db 'SELECT count(*) FROM attempts AS a JOIN attempts AS b
+    ON a.trial < b.trial AND b.started < a.ended')" 0 \
+    'one after the other: two might have passed it'
+is "$(sql cost.db 'SELECT cost > 0 AND abs(cost - committed) < 1e-9 AND cost < 2.5
+    FROM costs')" 1 'and has cost less'
+like "$("$HPOTUNE" status cost.db)" '^cost \$0\.[0-9]+, of \$2.50' \
+    'status tells'
+
+# ---- here and there --------------------------------------------------------------------
+
+: >code/slow
+sagemaker_study both.json both 2 \
+    "[{\"name\": \"local\", \"gpus\": 0}, $(sagemaker_block)]"
+sed -i 's/"max_steps": 5/"max_steps": 5, "cpus": 1000/' both.json
+server both.json
+retry sql_is both.db "SELECT group_concat(backend, ' ') FROM (SELECT backend
+    FROM trials WHERE step = 3 ORDER BY trial)" 'local sagemaker'
+is "$(sql both.db "SELECT group_concat(backend, ' ') FROM (SELECT backend
+    FROM trials ORDER BY trial)")" 'local sagemaker' \
+    'what does not fit here runs there'
+kill -INT "$server"
+reap "$server"
+is $? 3 'both end when the server is told to leave'
+rm code/slow
+ok 'and go on' timeout 60 "$HPOTUNE" start both.json --quiet
+is "$(sql both.db "SELECT group_concat(backend || ' ' || state, ', ') FROM
+    (SELECT backend, state FROM trials ORDER BY trial)")" \
+    'local completed, sagemaker completed' 'where they were'
+proved_clean 'all of it'
+
+done_testing

@@ -1,6 +1,6 @@
 #!/bin/sh
-# What users do around a study on SageMaker: stops without a server, jobs that
-# nobody owns, doctor, limits of dollars, this machine and jobs in one study.
+# Around a study on SageMaker: jobs that nobody owns, limits of dollars, this
+# machine and jobs in one study.
 
 . "$TOP_SRCDIR/tests/lib.sh"
 . "$TOP_SRCDIR/tests/standin.sh"
@@ -9,12 +9,6 @@ need sqlite3 awk tar gzip
 sagemaker_code
 standin
 
-state() { # study: of trial 1
-	sql "$1.db" 'SELECT state FROM trials WHERE trial = 1' 2>/dev/null
-}
-in_state() { # study state
-	[ "$(state "$1")" = "$2" ]
-}
 # A study whose one trial goes on until it is told to end; its server dies.
 deserted() { # name
 	sagemaker_study "$1.json" "$1" 1 "$(sagemaker_block)"
@@ -31,25 +25,7 @@ gc_says() { # pattern [option …]
 	    grep -Eq -e "$gc_pattern" gc.out
 }
 
-# ---- doctor ---------------------------------------------------------------------
-
-sagemaker_study well.json well 1 "$(sagemaker_block)"
-"$HPOTUNE" doctor well.json >doctor.out
-like "$(cat doctor.out)" '^ok +.*(credentials|account)' \
-    'doctor looks at the credentials'
-like "$(cat doctor.out)" '^ok +.*bucket' 'and at the bucket'
-
-# ---- a stop without a server ------------------------------------------------------
-
 : >code/slow
-deserted alone
-ok 'its job is owned' gc_says '^owned +hpt-alone-' alone.db
-out=$("$HPOTUNE" stop alone.db 1)
-is "$? $out" '0 trial 1 is being stopped' 'a trial is stopped without a server'
-is "$(proved stops)" 1 'when the command ends, the job has been told'
-is "$(state alone)" stopping 'it ends by itself'
-ok 'the next server sees that' timeout 60 "$HPOTUNE" start alone.json --quiet
-is "$(state alone)" cancelled 'and what the user wanted'
 
 # ---- jobs that nobody owns -----------------------------------------------------------
 

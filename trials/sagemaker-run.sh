@@ -16,13 +16,11 @@ terms=0
 child=
 watchdog=
 grace=100
+stop=TERM
 on_term() {
 	terms=$((terms + 1))
 	[ -n "$child" ] || return 0
-	kill -TERM "$child" 2>/dev/null
-	[ -z "$watchdog" ] || return 0
-	watch_grace &
-	watchdog=$!
+	kill "-$stop" "$child" 2>/dev/null
 }
 trap on_term TERM
 trap : INT HUP
@@ -178,6 +176,7 @@ cpus=$(getconf _NPROCESSORS_ONLN 2>/dev/null || nproc 2>/dev/null || echo 1)
 
 mkdir -p "$HPT_BASE/checkpoints" "$HPT_BASE/model" "$HPT_BASE/output/data" \
     "$HPT_BASE/code" "$work" || fail 126 "cannot make folders in $HPT_BASE"
+rm -f "$work/reading" "$work/done" "$work"/mute-*
 
 HPOTUNE_CHECKPOINT_DIR=$HPT_BASE/checkpoints
 HPOTUNE_OUTPUT_DIR=$HPT_BASE/output/data
@@ -249,24 +248,60 @@ cat >"$work/rank.sh" <<'END'
 work=${0%/*}
 [ -n "${HPOTUNE_METRICS-}" ] || . "$work/env.sh"
 rank=${HPT_RANK:-${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-${RANK:-0}}}}
-[ "$rank" != 0 ] || exec "$@"
+
+# SIGUSR1 is what mpirun hands on at once; the trial is to see SIGTERM.
+run() {
+	[ -n "${HPT_STOP-}" ] || exec "$@"
+	stops=0
+	status=127
+	trap 'stops=$((stops + 1)); kill -TERM "$trial" 2>/dev/null' USR1 TERM
+	(trap '' USR1; trap - TERM; exec "$@") &
+	trial=$!
+	[ "$stops" -eq 0 ] || kill -TERM "$trial"
+	while :; do
+		before=$stops
+		wait "$trial"
+		now=$?
+		[ "$now" -eq 127 ] || status=$now
+		[ "$stops" -ne "$before" ] || break
+		[ -z "${BASH_VERSION-}" ] || kill -0 "$trial" 2>/dev/null ||
+		    break
+	done
+	exit "$status"
+}
+
+[ "$rank" != 0 ] || run "$@"
 HPOTUNE_METRICS=$work/metrics-$rank.jsonl
 export HPOTUNE_METRICS
 mute() {
-	trap '' TERM INT HUP
+	trap '' TERM INT HUP USR1
 	while IFS= read -r line || [ -n "$line" ]; do
 		case $line in
 		'hpotune: '*) line=${line#hpotune: } ;;
 		esac
 		printf 'hpotune-rank-%s: %s\n' "$rank" "$line"
 	done
+	rm -f "$work/mute-$rank"
 }
 fifo=$work/rank-$rank.fifo
 rm -f "$fifo"
-mkfifo "$fifo" || exec "$@" >/dev/null 2>&1
+mkfifo "$fifo" || exec >/dev/null 2>&1
+: >"$work/mute-$rank"
 (mute <"$fifo" &)
-exec "$@" >"$fifo" 2>&1
+[ ! -p "$fifo" ] || exec >"$fifo" 2>&1
+run "$@"
 END
+# On SIGTERM Open MPI waits, and then waits again, before it says a word to its
+# ranks.  SIGUSR1 it hands on at once, on every host, and rank.sh knows it.
+if [ "$HPT_LAUNCHER" = mpirun ]; then
+	case $(mpirun --version 2>&1) in
+	*'Open MPI'* | *OpenRTE*)
+		stop=USR1
+		HPT_STOP=USR1
+		export HPT_STOP
+		;;
+	esac
+fi
 # For ranks that are started over the network, without our environment.
 export -p >"$work/env.sh"
 
@@ -314,23 +349,18 @@ start_mpirun() { # command ...
 		wait_for_hosts
 	fi
 	set -- sh "$work/rank.sh" "$@"
-	case $(mpirun --version 2>&1) in
-	*'Open MPI'* | *OpenRTE*) ;;
-	*)
+	if [ "$stop" = TERM ]; then
 		# shellcheck disable=SC2086
 		exec $session mpirun -n "$total" -ppn "$HPT_PROCESSES" \
 		    -hosts "$(printf %s "$where" | sed 's/:[0-9]*//g')" \
 		    $HPT_MPI_OPTIONS "$@"
-		;;
-	esac
+	fi
 	net=
 	[ "$host_count" -eq 1 ] || net="--mca btl_tcp_if_include \
 $SM_NETWORK_INTERFACE_NAME --mca oob_tcp_if_include $SM_NETWORK_INTERFACE_NAME"
-	# Its own patience with a stopped rank is a second: give it ours.
 	# shellcheck disable=SC2086
 	exec $session mpirun --allow-run-as-root -np "$total" --host "$where" \
 	    --bind-to none --map-by slot \
-	    --mca odls_base_sigkill_timeout "$grace" \
 	    --mca plm_rsh_args '-o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null' \
 	    $net $HPT_MPI_OPTIONS "$@"
 }
@@ -354,7 +384,7 @@ serve_mpirun() {
 	ssh-keygen -A >/dev/null 2>&1
 	"$sshd" -D &
 	server=$!
-	trap 'kill "$server"; exit 143' TERM
+	trap 'kill "$server"; exit 143' TERM USR1
 	until orted_runs; do
 		kill -0 "$server" 2>/dev/null || fail 126 'sshd does not run'
 		sleep 1
@@ -415,12 +445,12 @@ echo_metrics() {
 		done
 		part=$part$line
 		[ -z "$last" ] || break
+		kill -0 $$ 2>/dev/null || break
 		sleep 1 &
 		wait $!
 	done
 	[ -z "$part" ] || printf 'hpotune-json: %s\n' "$part"
 }
-rm -f "$work/reading" "$work/done"
 echo_metrics &
 reader=$!
 
@@ -433,10 +463,28 @@ child=$!
 status=127
 while :; do
 	before=$terms
+	# Not in the handler: a shell that forks there may forget a child.
+	if [ "$before" -gt 0 ] && [ -z "$watchdog" ]; then
+		watch_grace &
+		watchdog=$!
+	fi
 	wait "$child"
 	now=$?
 	[ "$now" -eq 127 ] || status=$now
 	[ "$terms" -ne "$before" ] || break
+	# bash may have lost a child that ended as the signal came, and would
+	# wait for it for ever.
+	[ -z "${BASH_VERSION-}" ] || kill -0 "$child" 2>/dev/null || break
+done
+# Other ranks may have last words.
+tries=0
+while [ "$tries" -lt 20 ]; do
+	for muted in "$work"/mute-*; do
+		:
+	done
+	[ -e "$muted" ] || break
+	sleep 0.1 2>/dev/null || sleep 1
+	tries=$((tries + 1))
 done
 kill -KILL -- "-$child" 2>/dev/null
 [ -z "$watchdog" ] || kill -TERM "$watchdog" 2>/dev/null

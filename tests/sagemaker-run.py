@@ -1,0 +1,562 @@
+"""The entry script, for real.  Arguments: the script, the program sm-request.
+
+A job is what it is on SageMaker: the variables of a real request, a tree with
+the script and the code in a channel, and the script as the first process.
+Prints TAP.
+"""
+
+import io
+import json
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tarfile
+import tempfile
+import time
+
+SCRIPT, TOOL = sys.argv[1], sys.argv[2]
+count = failed = 0
+
+
+def ok(good, what, why=""):
+    global count, failed
+    count += 1
+    failed += not good
+    print("%sok %d - %s" % ("" if good else "not ", count, what))
+    if not good:
+        for line in str(why).splitlines()[:40]:
+            print("# " + line[:300])
+    return good
+
+
+def skip(what, why):
+    global count
+    count += 1
+    print("ok %d - %s # SKIP %s" % (count, what, why))
+
+
+def wait_for(what, seconds=20):
+    end = time.time() + seconds
+    while time.time() < end:
+        if what():
+            return True
+        time.sleep(0.02)
+    return False
+
+
+class Job:
+    """One job in a tree of its own."""
+
+    def __init__(self, shell, command, params=None, trial=None, block=None,
+                 files=None, host="algo-1", hosts=("algo-1",), path=None,
+                 config=None):
+        self.shell = shell
+        self.top = tempfile.mkdtemp(prefix="job.", dir=".")
+        self.base = os.path.join(os.path.realpath(self.top), "ml")
+        self.out = os.path.join(self.top, "out")
+        self.make_study(command, params or {"lr": 0.5}, trial, block)
+        self.make_tree(files or {}, config or {
+            "current_host": host, "hosts": list(hosts),
+            "network_interface_name": "eth7",
+            "current_instance_type": "ml.g5.xlarge"})
+        env = json.loads(subprocess.check_output(
+            [TOOL, "study.json", json.dumps(params or {"lr": 0.5}),
+             "7", "2", "0"], cwd=self.top))["Environment"]
+        self.env = dict(env, PATH=path or os.environ["PATH"],
+                        SAGEMAKER_BASE_DIR=self.base)
+
+    def make_study(self, command, params, trial, block):
+        doc = {
+            "study": "run",
+            "objective": {"metric": "loss", "goal": "minimize"},
+            "parameters": dict((k, {"type": "fixed", "value": v})
+                               for k, v in params.items()),
+            "trial": dict({"command": command, "grace": 30}, **(trial or {})),
+            "backend": dict({
+                "name": "sagemaker", "image": "i",
+                "role": "arn:aws:iam::123456789012:role/Trial",
+                "instance_type": "ml.c5.xlarge", "s3": "s3://bucket/x"},
+                **(block or {})),
+            "limits": {"trials": 1}}
+        code = os.path.join(self.top, doc["backend"].get("code", "."))
+        os.makedirs(code, exist_ok=True)
+        with open(os.path.join(self.top, "study.json"), "w") as f:
+            json.dump(doc, f)
+
+    def make_tree(self, files, config):
+        channel = os.path.join(self.base, "input/data/hpotune")
+        os.makedirs(channel)
+        os.makedirs(os.path.join(self.base, "input/config"))
+        with open(os.path.join(self.base, "input/config/resourceconfig.json"),
+                  "w") as f:
+            json.dump(config, f, indent=1)
+        shutil.copyfile(SCRIPT, os.path.join(channel, "run.sh"))
+        if not files:
+            return
+        with tarfile.open(os.path.join(channel, "code.tar.gz"), "w:gz") as t:
+            for name, (mode, text) in files.items():
+                info = tarfile.TarInfo(name)
+                info.mode, info.size = mode, len(text)
+                t.addfile(info, io.BytesIO(text.encode()))
+
+    def start(self, front=()):
+        with open(self.out, "wb") as out:
+            self.proc = subprocess.Popen(
+                list(front) + self.shell +
+                [os.path.join(self.base, "input/data/hpotune/run.sh")],
+                env=self.env, stdin=subprocess.DEVNULL, stdout=out,
+                stderr=subprocess.STDOUT, cwd="/", start_new_session=True)
+        return self
+
+    def output(self):
+        with open(self.out, errors="surrogateescape") as f:
+            return f.read()
+
+    def says(self, text):
+        return wait_for(lambda: text in self.output())
+
+    def end(self, seconds=60):
+        try:
+            return self.proc.wait(seconds)
+        except subprocess.TimeoutExpired:
+            os.killpg(self.proc.pid, signal.SIGKILL)
+            return None
+
+    def run(self):
+        return self.start().end()
+
+    def read(self, path):
+        try:
+            with open(os.path.join(self.base, path), "rb") as f:
+                return f.read().decode()
+        except OSError:
+            return None
+
+    def failure(self):
+        return (self.read("output/failure") or "").rstrip("\n")
+
+
+def sh(text, *more):
+    return ["sh", "-c", text, "sh"] + list(more)
+
+
+def python(text):
+    return ["python3", "-c", text.replace("{", "{{").replace("}", "}}")]
+
+
+DUMP = python("""
+import json, os, sys
+json.dump([sys.argv[1:], dict(os.environ)],
+          open(os.environ["HPOTUNE_OUTPUT_DIR"] + "/dump", "w"))
+""")
+
+
+def random_text(rng):
+    kinds = ["'", '"', "\\", "$", "`", "\n", "\t", " ", ";", "&", "|", "*", "%",
+             "$(id)", "${HOME}", "'\\''", "--", "=", "\r", "\u00e9", "\u4e2d",
+             "\U0001f600", "a", "Z", "0", "#", "~", "!", "/opt/ml"]
+    return "".join(rng.choice(kinds) for _ in range(rng.randrange(0, 60)))
+
+
+def test_values(shell, name):
+    rng = random.Random(7)
+    for turn in range(6):
+        params = dict(("p%d" % i, random_text(rng)) for i in range(12))
+        env = dict(("V%d" % i, random_text(rng)) for i in range(6))
+        job = Job(shell, DUMP + ["{params}", "plain"], params, {"env": env})
+        good = ok(job.run() == 0, "%s: texts %d: it runs" % (name, turn),
+                  job.output())
+        if not good:
+            continue
+        args, found = json.loads(job.read("output/data/dump"))
+        moved = ["--%s=%s" % (k, v.replace("/opt/ml/", job.base + "/"))
+                 for k, v in params.items()] + ["plain"]
+        ok(args == moved, "%s: texts %d: arguments" % (name, turn),
+           [(a, b) for a, b in zip(args, moved) if a != b])
+        ok(all(found.get(k) == v for k, v in env.items()),
+           "%s: texts %d: variables" % (name, turn), found)
+        ok(json.loads(found["SM_HPS"]) == params,
+           "%s: texts %d: SM_HPS" % (name, turn), found["SM_HPS"])
+        with open(found["HPOTUNE_PARAMS"]) as f:
+            ok(json.load(f) == params,
+               "%s: texts %d: the file of parameters" % (name, turn))
+
+
+def test_names(shell, name):
+    job = Job(shell, DUMP + ["{checkpoint_dir}/x", "a/opt/ml/b:/opt/ml/c"],
+              block={"inputs": {"train": "s3://bucket/t",
+                                "val-1.x": "s3://bucket/v"}},
+              trial={"env": {"SM_CHANNEL_TRAIN": "/here", "X": "1"}})
+    if not ok(job.run() == 0, "%s: names: it runs" % name, job.output()):
+        return
+    args, env = json.loads(job.read("output/data/dump"))
+    ok(args == [job.base + "/checkpoints/x",
+                "a%s/b:%s/c" % (job.base, job.base)],
+       "%s: paths in arguments move with the tree" % name, args)
+    want = {
+        "HPOTUNE_STUDY": "run", "HPOTUNE_TRIAL": "7", "HPOTUNE_ATTEMPT": "2",
+        "HPOTUNE_ATTEMPT_UUID": "abcdef01-2345-4678-9abc-def012345678",
+        "HPOTUNE_CHECKPOINT_DIR": job.base + "/checkpoints",
+        "HPOTUNE_OUTPUT_DIR": job.base + "/output/data",
+        "SM_MODEL_DIR": job.base + "/model",
+        "SM_OUTPUT_DATA_DIR": job.base + "/output/data",
+        "SM_INPUT_DIR": job.base + "/input",
+        "SM_INPUT_CONFIG_DIR": job.base + "/input/config",
+        "SM_CHANNELS": '["train","val-1.x"]',
+        "SM_CHANNEL_TRAIN": job.base + "/input/data/train",
+        "SM_CHANNEL_VAL_1_X": job.base + "/input/data/val-1.x",
+        "SM_HP_LR": "0.5", "SM_HOSTS": '["algo-1"]', "SM_HOST_COUNT": "1",
+        "SM_CURRENT_HOST": "algo-1", "SM_CURRENT_HOST_RANK": "0",
+        "SM_NETWORK_INTERFACE_NAME": "eth7",
+        "SM_CURRENT_INSTANCE_TYPE": "ml.g5.xlarge",
+        "SM_MASTER_ADDR": "algo-1", "SM_MASTER_PORT": "7777",
+        "MASTER_ADDR": "algo-1", "PYTHONUNBUFFERED": "1", "X": "1"}
+    wrong = dict((k, env.get(k)) for k, v in want.items() if env.get(k) != v)
+    ok(not wrong, "%s: SageMaker's names and ours" % name, wrong)
+    ok(int(env["SM_NUM_CPUS"]) >= 1, "%s: there are processors" % name)
+    ok(not [k for k in env if k.startswith("HPT_SPEC")],
+       "%s: the pieces are gone" % name)
+    ok(all(os.path.isdir(os.path.join(job.base, d)) for d in (
+        "checkpoints", "model", "output/data", "code")),
+       "%s: the folders are there" % name)
+
+
+def test_statuses(shell, name):
+    for text, status, why in (
+            ("exit 0", 0, ""),
+            ("exit 1", 1, "the trial exited with status 1"),
+            ("exit 77", 77, "the trial exited with status 77"),
+            ("kill -KILL $$", 137, "the trial was ended by signal 9"),
+            ("kill -SEGV $$", 139, "the trial was ended by signal 11"),
+            ("kill -TERM $$", 143, "the trial was ended by signal 15"),
+            ("echo mine >${{HPOTUNE_OUTPUT_DIR%/*}}/failure; exit 5", 5,
+             "mine")):
+        job = Job(shell, sh(text))
+        got = job.run()
+        ok(got == status and job.failure() == why,
+           "%s: %s: status %d" % (name, text, status),
+           "%s %r %s" % (got, job.failure(), job.output()))
+    for command, status, why in (
+            (["no-such-program"], 127, "the image has no no-such-program"),
+            (["./no/such"], 127, "there is no ./no/such in the code")):
+        job = Job(shell, command)
+        got = job.run()
+        ok(got == status and why in job.failure(),
+           "%s: %s is missed" % (name, command[0]),
+           "%s %s" % (got, job.failure()))
+    job = Job(shell, sh("true"))
+    for key in list(job.env):
+        if key.startswith("HPT_SPEC"):
+            del job.env[key]
+    ok(job.run() == 126 and "no HPT_SPEC_0" in job.failure(),
+       "%s: without orders" % name, job.failure())
+
+
+HANDLER = """trap 'echo saving; echo kept >$HPOTUNE_CHECKPOINT_DIR/c; exit %d' \
+TERM; echo up; while :; do sleep 0.05; done"""
+
+
+def test_term(shell, name):
+    for status in (0, 9):
+        job = Job(shell, sh(HANDLER % status)).start()
+        job.says("up")
+        job.proc.send_signal(signal.SIGTERM)
+        got = job.end()
+        ok(got == status and job.read("checkpoints/c") == "kept\n",
+           "%s: SIGTERM reaches the trial, which ends with %d" %
+           (name, status), "%s %s" % (got, job.output()))
+    job = Job(shell, sh("trap '' TERM; echo up; sleep 60 & wait; sleep 60"),
+              trial={"grace": 1}).start()
+    job.says("up")
+    began = time.time()
+    job.proc.send_signal(signal.SIGTERM)
+    job.proc.send_signal(signal.SIGTERM)
+    got = job.end()
+    ok(got == 137 and 0.9 < time.time() - began < 10 and
+       job.failure() == "the trial was ended by signal 9",
+       "%s: who ignores it is killed after the grace" % name,
+       "%s %s %s" % (got, time.time() - began, job.output()))
+    job = Job(shell, sh("trap 'exit 4' TERM; (trap '' TERM; echo $$ up; "
+                        "exec sleep 99) & while :; do sleep 0.05; done"))
+    job.start()
+    job.says("up")
+    job.proc.send_signal(signal.SIGTERM)
+    got = job.end()
+    ok(got == 4, "%s: a child that stays behind does not hold the job" % name,
+       got)
+    # One signal at every moment of a short life: never a hang, never a
+    # status that is neither the trial's nor that of a stopped one.
+    rng = random.Random(3)
+    seen = set()
+    for _ in range(12):
+        job = Job(shell, sh("trap 'exit 6' TERM; i=0; while [ $i -lt 20 ]; "
+                            "do i=$((i + 1)); sleep 0.01; done; exit 5"))
+        job.start()
+        time.sleep(rng.random() * 0.5)
+        job.proc.send_signal(signal.SIGTERM)
+        seen.add(job.end(30))
+    # A signal before our first line counts is the shell's own affair.
+    ok(seen <= {5, 6, 143, -15}, "%s: a signal at any moment" % name, seen)
+
+
+def test_metrics(shell, name):
+    job = Job(shell, python("""
+import os
+f = open(os.environ["HPOTUNE_METRICS"], "a")
+for i in range(3000):
+    f.write('{"step": %d, "loss": 1e-3}\\n' % i)
+f.write('{"step": 3000}')
+f.close()
+print("hpotune: loss=1")
+"""))
+    ok(job.run() == 0, "%s: metrics: it runs" % name, job.output())
+    lines = [ln for ln in job.output().splitlines()
+             if ln.startswith("hpotune-json: ")]
+    ok(lines == ['hpotune-json: {"step": %d, "loss": 1e-3}' % i
+                 for i in range(3000)] + ['hpotune-json: {"step": 3000}'],
+       "%s: every line of the metrics file, in order, the last too" % name,
+       "%d lines, %s" % (len(lines), lines[-2:]))
+    ok("hpotune: loss=1\n" in job.output(), "%s: its own output" % name)
+    job = Job(shell, sh("printf '{{\"step\":' >>$HPOTUNE_METRICS; sleep 1.3; "
+                        "echo ' 1}}' >>$HPOTUNE_METRICS; read x <go; exit 0",
+                        ), files={"x": (0o644, "")}, block={"code": "."})
+    os.makedirs(job.base + "/code", exist_ok=True)
+    os.mkfifo(job.base + "/code/go")
+    job.start()
+    ok(job.says('hpotune-json: {"step": 1}\n'),
+       "%s: a line in two parts, while the trial lives" % name, job.output())
+    with open(job.base + "/code/go", "w") as f:
+        f.write("x\n")
+    ok(job.end() == 0 and job.output().count("hpotune-json") == 1,
+       "%s: and only once" % name, job.output())
+
+
+def test_code(shell, name):
+    files = {"train.sh": (0o755, "#!/bin/sh\npwd\necho ran $1\n"),
+             "plain.sh": (0o644, "#!/bin/sh\necho plain $1\n"),
+             "sub/x.sh": (0o755, "#!/bin/sh\npwd\ncat data\n"),
+             "sub/data": (0o644, "of sub\n")}
+    code = {"code": "src"}
+    for command, want in ((["./train.sh", "{lr}"], "ran 0.5"),
+                          (["src/train.sh", "{lr}"], "ran 0.5"),
+                          (["./plain.sh", "a"], "plain a")):
+        job = Job(shell, command, files=files, block=code)
+        ok(job.run() == 0 and want in job.output().splitlines(),
+           "%s: %s of the code" % (name, command[0]), job.output())
+    job = Job(shell, ["a/b/train.sh"], files=files, block={"code": "a/b"})
+    ok(job.run() == 0 and job.base + "/code" in job.output().splitlines(),
+       "%s: a path of two folders above the code" % name, job.output())
+    os.makedirs("sub", exist_ok=True)
+    job = Job.__new__(Job)
+    # The working folder below the code must be there when it is read.
+    made = tempfile.mkdtemp
+
+    def with_sub(**kw):
+        top = made(**kw)
+        os.makedirs(os.path.join(top, "sub"))
+        return top
+    tempfile.mkdtemp = with_sub
+    job.__init__(shell, ["./x.sh"], files=files, block={"code": "."},
+                 trial={"workdir": "sub"})
+    tempfile.mkdtemp = made
+    ok(job.run() == 0 and "of sub" in job.output(),
+       "%s: a working folder below the code" % name, job.output())
+    job = Job(shell, ["true"], block=code)
+    ok(job.run() == 126 and "the code is not there" in job.failure(),
+       "%s: code that did not come" % name, job.failure())
+    tools = os.path.realpath(tempfile.mkdtemp(dir="."))
+    for tool in ("sh", "mkdir", "cat", "rm", "sleep", "ln", "chmod", "getconf"):
+        os.symlink(shutil.which(tool), os.path.join(tools, tool))
+    if shell[0].endswith("busybox"):
+        skip("%s: an image without tar" % name, "busybox has it in itself")
+    else:
+        shell = [shutil.which(shell[0])] + shell[1:]
+        job = Job(shell, ["./train.sh"], files=files, block=code, path=tools)
+        ok(job.run() == 126 and job.failure() ==
+           "the image has no tar, which unpacks the code folder",
+           "%s: an image without tar" % name,
+           job.failure() + job.output())
+
+
+TWO = ("algo-1", "algo-2")
+REPORT = sh('echo "hpotune: step=1 loss=3"; echo plain; '
+            'echo "{{}}" >>$HPOTUNE_METRICS; exit 0')
+
+
+def test_hosts(shell, name):
+    first = Job(shell, REPORT, hosts=TWO, block={"instance_count": 2})
+    other = Job(shell, REPORT, host="algo-2", hosts=TWO,
+                block={"instance_count": 2})
+    ok(first.run() == 0 and other.run() == 0, "%s: two hosts" % name,
+       first.output() + other.output())
+    ok("hpotune: step=1 loss=3\n" in first.output() and
+       "hpotune-json: {}\n" in first.output(),
+       "%s: the first one reports" % name, first.output())
+    ok("hpotune-rank-1: plain\n" in other.output(),
+       "%s: the other one says who it is" % name, other.output())
+    ok("hpotune: " not in other.output() and
+       "hpotune-json" not in other.output() and
+       "hpotune-rank-1: step=1 loss=3\n" in other.output(),
+       "%s: and does not report" % name, other.output())
+    config = {"current_host": "algo-3", "current_group_name": "b",
+              "instance_groups": [
+                  {"instance_group_name": "a", "hosts": ["algo-9"]},
+                  {"instance_group_name": "b", "hosts": ["algo-8"]}],
+              "hosts": ["algo-1", "algo-2", "algo-3"]}
+    job = Job(shell, DUMP, config=config)
+    job.run()
+    env = json.loads(job.read("output/data/dump"))[1]
+    ok(env["SM_HOSTS"] == '["algo-1","algo-2","algo-3"]' and
+       env["SM_CURRENT_HOST_RANK"] == "2" and
+       env["SM_CURRENT_INSTANCE_GROUP"] == "b" and
+       env["NCCL_SOCKET_IFNAME"] == "eth0",
+       "%s: hosts beside groups" % name, env)
+
+
+# As torchrun starts its ranks, in as far as the script counts on it.
+TORCHRUN = """#!/usr/bin/env python3
+import os, signal, subprocess, sys
+args = dict(a[2:].partition("=")[::2] for a in sys.argv[1:] if a[:2] == "--")
+command = [a for a in sys.argv[1:]]
+command = command[command.index("--no_python") + 1:]
+print("torchrun", sorted(a for a in args.items() if a[1]), flush=True)
+n = int(args["nproc_per_node"])
+node = int(args.get("node_rank", 0))
+ranks = [subprocess.Popen(command, env=dict(
+    os.environ, RANK=str(node * n + i), LOCAL_RANK=str(i),
+    WORLD_SIZE=str(n * int(args["nnodes"])))) for i in range(n)]
+signal.signal(signal.SIGTERM, lambda *a: [p.terminate() for p in ranks])
+sys.exit(max(p.wait() for p in ranks))
+"""
+
+
+def test_torchrun(shell, name):
+    tools = os.path.realpath(tempfile.mkdtemp(dir="."))
+    with open(tools + "/torchrun", "w") as f:
+        f.write(TORCHRUN)
+    os.chmod(tools + "/torchrun", 0o755)
+    path = tools + ":" + os.environ["PATH"]
+    block = {"distribution": {"launcher": "torchrun",
+                              "processes_per_host": 3}}
+    rank = sh('echo "hpotune: step=$RANK loss=$WORLD_SIZE"; '
+              'echo "{{\\"r\\":$RANK}}" >>$HPOTUNE_METRICS; exit "$1"', "0")
+    job = Job(shell, rank, block=block, path=path)
+    ok(job.run() == 0 and
+       re.findall("^hpotune: .*", job.output(), re.M) ==
+       ["hpotune: step=0 loss=3"] and
+       re.findall("^hpotune-json: .*", job.output(), re.M) ==
+       ['hpotune-json: {"r":0}'] and
+       "('nnodes', '1'), ('nproc_per_node', '3')]" in job.output(),
+       "%s: torchrun: rank 0 of 3 reports" % name, job.output())
+    ok(all("hpotune-rank-%d: step=%d loss=3\n" % (r, r) in job.output()
+           for r in (1, 2)), "%s: torchrun: the others say who they are" %
+       name, job.output())
+    job = Job(shell, rank, block=dict(block, instance_count=2), path=path,
+              host="algo-2", hosts=TWO)
+    ok(job.run() == 0 and "hpotune: " not in job.output() and
+       "[('master_addr', 'algo-1'), ('master_port', '7777'), ('nnodes', "
+       "'2'), ('node_rank', '1'), ('nproc_per_node', '3')]" in job.output(),
+       "%s: torchrun: the second of two hosts" % name, job.output())
+    job = Job(shell, rank[:-1] + ["7"], block=block, path=path)
+    ok(job.run() == 7, "%s: torchrun: its status" % name, job.output())
+    job = Job(shell, sh(HANDLER % 0), block=block, path=path).start()
+    wait_for(lambda: job.output().count("up") == 3)
+    job.proc.send_signal(signal.SIGTERM)
+    ok(job.end() == 0 and job.read("checkpoints/c") == "kept\n",
+       "%s: torchrun: SIGTERM reaches every rank" % name, job.output())
+    job = Job(shell, rank, block=block)
+    if shutil.which("torchrun"):
+        skip("%s: torchrun: it is missed" % name, "it is installed here")
+    else:
+        ok(job.run() == 127 and "has no torchrun" in job.failure(),
+           "%s: torchrun: it is missed" % name, job.failure())
+
+
+def test_mpirun(shell, name):
+    if not shutil.which("mpirun"):
+        skip("%s: mpirun" % name, "it is not installed")
+        return
+    block = {"distribution": {"launcher": "mpirun", "processes_per_host": 3,
+                              "custom_mpi_options": "-x MPI_SAID=yes"}}
+    rank = sh('echo "hpotune: step=$OMPI_COMM_WORLD_RANK loss=1"; '
+              'echo "{{\\"said\\":\\"$MPI_SAID\\"}}" >>$HPOTUNE_METRICS; '
+              'exit "$1"', "0")
+    job = Job(shell, rank, block=block)
+    ok(job.run() == 0 and
+       re.findall("^hpotune: .*", job.output(), re.M) ==
+       ["hpotune: step=0 loss=1"] and
+       re.findall("^hpotune-json: .*", job.output(), re.M) ==
+       ['hpotune-json: {"said":"yes"}'] and
+       "hpotune-rank-2: step=2 loss=1\n" in job.output(),
+       "%s: mpirun: rank 0 of 3 reports" % name, job.output())
+    job = Job(shell, rank[:-1] + ["7"], block=block)
+    ok(job.run() == 7, "%s: mpirun: its status" % name, job.output())
+    slow = HANDLER.replace("echo saving", "sleep 2; echo saving")
+    job = Job(shell, sh(slow % 0), block=block).start()
+    wait_for(lambda: job.output().count("up") == 3)
+    job.proc.send_signal(signal.SIGTERM)
+    job.end()
+    ok(job.read("checkpoints/c") == "kept\n",
+       "%s: mpirun: SIGTERM reaches the ranks, which have their grace" % name,
+       job.output())
+
+
+def children_of(pid):
+    try:
+        with open("/proc/%d/task/%d/children" % (pid, pid)) as f:
+            return [int(p) for p in f.read().split()]
+    except OSError:
+        return []
+
+
+def test_first(shell, name):
+    """As process 1, where only handled signals arrive."""
+    front = ["unshare", "-pf", "--mount-proc"]
+    if os.geteuid() != 0 or subprocess.call(
+            front + ["true"], stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL) != 0:
+        skip("%s: as process 1" % name, "no namespaces here")
+        return
+    job = Job(shell, sh("echo I am $PPID under; " + HANDLER % 8)).start(front)
+    job.says("up")
+    ok("I am 1 under" in job.output(), "%s: it is process 1" % name,
+       job.output())
+    first = children_of(job.proc.pid)
+    os.kill(first[0], signal.SIGTERM)
+    got = job.end()
+    ok(got == 8 and job.read("checkpoints/c") == "kept\n",
+       "%s: process 1 hands SIGTERM on" % name, "%s %s" % (got, job.output()))
+    job = Job(shell, sh("trap '' TERM; echo up; sleep 60"),
+              trial={"grace": 0}).start(front)
+    job.says("up")
+    os.kill(children_of(job.proc.pid)[0], signal.SIGTERM)
+    ok(job.end() == 137, "%s: process 1 kills who stays" % name, job.output())
+    job = Job(shell, sh("(setsid sleep 98765 &) ; exit 3"))
+    job.start(front)
+    ok(job.end() == 3 and subprocess.call(
+        ["sh", "-c", "grep -lsz '^98765$' /proc/[0-9]*/cmdline >/dev/null"])
+       != 0, "%s: nothing outlives process 1" % name)
+
+
+def shells():
+    found = {}
+    if shutil.which("dash"):
+        found["dash"] = ["dash"]
+    if shutil.which("busybox"):
+        found["busybox"] = ["busybox", "sh"]
+    if shutil.which("bash"):
+        found["bash"] = ["bash", "--posix"]
+    return found or {"sh": ["sh"]}
+
+
+for name, shell in shells().items():
+    for test in (test_values, test_names, test_statuses, test_term,
+                 test_metrics, test_code, test_hosts, test_torchrun,
+                 test_mpirun, test_first):
+        test(shell, name)
+print("1..%d" % count)
+sys.exit(failed > 0)

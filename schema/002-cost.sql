@@ -1,6 +1,8 @@
 -- What attempts cost, and the most that each may come to.
 
 ALTER TABLE t_attempt ADD COLUMN worst_cost REAL;	-- NULL = nothing
+-- Seconds that would be paid for at the full price; NULL = from start to end.
+ALTER TABLE t_attempt ADD COLUMN trained_seconds REAL;
 
 -- Sums over all attempts, kept by triggers as those of t_total.
 CREATE TABLE t_cost (
@@ -14,14 +16,12 @@ INSERT INTO t_cost VALUES (1, 0, 0, 0, 0);
 
 -- The seconds, and dollars, that one billed attempt got without paying.
 CREATE VIEW t_billed AS
-SELECT trial, attempt, billable_seconds,
-    max((ended_us - started_us) / 1e6, billable_seconds) AS seconds,
-    iif(billable_seconds > 0, cost *
-	max((ended_us - started_us) / 1e6 / billable_seconds - 1, 0), 0)
-    AS saved
-FROM t_attempt
-WHERE billable_seconds IS NOT NULL AND ended_us IS NOT NULL
-    AND started_us IS NOT NULL;
+SELECT trial, attempt, billable_seconds, max(seconds, billable_seconds)
+    AS seconds, iif(billable_seconds > 0, cost *
+	max(seconds / billable_seconds - 1, 0), 0) AS saved
+FROM (SELECT trial, attempt, billable_seconds, cost, coalesce(trained_seconds,
+	(ended_us - started_us) / 1e6, 0) AS seconds
+    FROM t_attempt WHERE billable_seconds IS NOT NULL);
 
 CREATE TRIGGER t_attempt_commit AFTER INSERT ON t_attempt
 WHEN coalesce(NEW.cost, NEW.worst_cost) IS NOT NULL

@@ -176,6 +176,26 @@ test_costs(void)
 	is_near(far_number(&s, "SELECT spot_share FROM costs"), 0.6, 1e-9,
 	    "in parts of the whole");
 	far_study_close(&s);
+
+	/* The other side knows what the full price would count. */
+	far_study_open(&s, STUDY);
+	far_server_up(&s);
+	far_exit(&far, 1, 1,
+	    (struct launch_exit){ .ran = true,
+		.started_us = 1000000,
+		.ended_us = 101000000,
+		.end = END_SPOT,
+		.billed = true,
+		.priced = true,
+		.billable_s = 40,
+		.trained_s = 80,
+		.cost = 2 });
+	far_run(&s, 1);
+	is_near(far_number(&s, "SELECT spot_saved FROM savings"), 2, 1e-9,
+	    "waiting between interruptions is not saved");
+	is_near(far_number(&s, "SELECT spot_share FROM costs"), 0.5, 1e-9,
+	    "nor part of the share");
+	far_study_close(&s);
 }
 
 static void

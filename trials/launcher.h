@@ -74,6 +74,8 @@ struct launch_exit {
 	bool billed; /* billable_s is known */
 	bool priced; /* cost is known */
 	double billable_s; /* seconds that are paid for, of one machine */
+	double trained_s; /* … that would be at the full price; 0 = all of them
+			   * from start to end */
 	double cost; /* dollars */
 	char why[160]; /* one clause, "" when the code says all */
 };

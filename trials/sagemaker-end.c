@@ -275,6 +275,7 @@ sm_end_read(struct launch_exit *x, const struct sm_job *job, bool stop)
 	x->ended_us = (int64_t)(job->ended_s * 1e6);
 	x->billed = isfinite(job->billable_s);
 	x->billable_s = x->billed ? job->billable_s : 0;
+	x->trained_s = isfinite(job->training_s) ? job->training_s : 0;
 	switch (job->status) {
 	case SM_COMPLETED:
 		x->ran = true;

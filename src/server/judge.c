@@ -311,6 +311,7 @@ attempt_close(struct tuner *t, struct live *l, const struct launch_exit *x,
 	l->att.billed = x != NULL && x->billed;
 	l->att.priced = x != NULL && x->priced;
 	l->att.billable_s = l->att.billed ? x->billable_s : 0;
+	l->att.trained_s = l->att.billed ? x->trained_s : 0;
 	l->att.cost = l->att.priced ? x->cost : 0;
 	l->past.capacity += c == END_SPOT || c == END_CAPACITY;
 	l->past.waits = end_waits(c) ? l->past.waits + 1 : 0;

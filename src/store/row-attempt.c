@@ -48,6 +48,7 @@ store_attempt_row(sqlite3_stmt *st, struct store_attempt *a)
 		.billable_s = stmt_col_real(st, 21),
 		.cost = stmt_col_real(st, 22),
 		.worst_cost = stmt_col_real(st, 23),
+		.trained_s = stmt_col_real(st, 24),
 	};
 	a->billed = !isnan(a->billable_s);
 	a->priced = !isnan(a->cost);
@@ -114,6 +115,7 @@ bind_attempt(sqlite3_stmt *st, const struct store_attempt *a)
 	stmt_real(st, 22, a->billed ? a->billable_s : NAN);
 	stmt_real(st, 23, a->priced ? a->cost : NAN);
 	stmt_real(st, 24, a->worst_cost > 0 ? a->worst_cost : NAN);
+	stmt_real(st, 25, a->trained_s > 0 ? a->trained_s : NAN);
 }
 
 int

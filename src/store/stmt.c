@@ -22,7 +22,7 @@
 	"trial, attempt, uuid, backend, place, slot, state, started_us, "     \
 	"ended_us, exit_code, signal, end_class, resumed_step, log_offset, "  \
 	"metrics_offset, log_skip, metrics_skip, max_rss, cpu_us, log, why, " \
-	"billable_seconds, cost, worst_cost"
+	"billable_seconds, cost, worst_cost, trained_seconds"
 
 static const char *const texts[STMT_COUNT] = {
 	[STMT_BEGIN_READ] = "BEGIN",
@@ -95,7 +95,8 @@ static const char *const texts[STMT_COUNT] = {
 	    "INSERT OR FAIL INTO t_attempt (" ATTEMPT_COLUMNS
 	    ") VALUES (?1, ?2, ?3, "
 	    "?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, "
-	    "?18, ?19, ?20, ?21, ?22, ?23, ?24)",
+	    "?18, ?19, ?20, ?21, ?22, ?23, ?24, "
+	    "?25)",
 	[STMT_ATTEMPT_GET] = "SELECT " ATTEMPT_COLUMNS " FROM t_attempt "
 			     "WHERE trial = ?1 AND attempt = ?2",
 	/* The same for what tailing changes. */
@@ -114,7 +115,7 @@ static const char *const texts[STMT_COUNT] = {
 	    "resumed_step = ?13, log_offset = ?14, metrics_offset = ?15, "
 	    "log_skip = ?16, metrics_skip = ?17, max_rss = ?18, "
 	    "cpu_us = ?19, log = ?20, why = ?21, billable_seconds = ?22, "
-	    "cost = ?23, worst_cost = ?24 "
+	    "cost = ?23, worst_cost = ?24, trained_seconds = ?25 "
 	    "WHERE trial = ?1 AND attempt = ?2",
 	[STMT_ATTEMPT_OPEN] = "SELECT " ATTEMPT_COLUMNS " FROM t_attempt "
 			      "WHERE state <> 'ended' ORDER BY trial, attempt",

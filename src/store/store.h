@@ -98,6 +98,7 @@ struct store_attempt {
 	int64_t max_rss, cpu_us;
 	bool billed, priced; /* when it has ended: the next two are known */
 	double billable_s; /* seconds that are paid for */
+	double trained_s; /* … that the full price counts; 0 = not known */
 	double cost; /* dollars */
 	double worst_cost; /* dollars at most; 0 or NaN = none */
 	char *log; /* path of its log */

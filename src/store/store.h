@@ -129,9 +129,12 @@ void store_close(struct store *);
  * Begin, commit or undo one transaction.  ERR_BUSY: somebody holds the write
  * lock (waits at most 20 ms); store_blocker names it.  ERR_FULL: the disk is
  * full.  durable: sync before returning (intents and ends); else only the order
- * is kept.  Any other error of a commit means that the file can no longer be
- * trusted to hold what was said: every later store_begin fails, and only a
- * new store_open helps.  A reader gets one unchanging view between the two.
+ * is kept.  An I/O error that is not for lack of space, a damaged file and a
+ * sync that failed, whichever call they meet, cut a connection that writes:
+ * every later store_begin fails, and only a new store_open helps.  After any
+ * other error the connection goes on.  When only the sync failed, the
+ * transaction may be in the file.  A reader gets one unchanging view between
+ * the two.
  */
 int store_begin(struct store *, struct err *);
 int store_commit(struct store *, bool durable, struct err *);

@@ -282,6 +282,53 @@ is $? 0 'pipes: it comes to its end'
 is "$(sql pipes.db 'SELECT end_class FROM attempts')" ok \
     'pipes: with what was heard before'
 
+# More reports than are kept; this program keeps twenty.  The next server knows
+# how many there were.
+cat >often <<'END'
+#!/bin/sh
+say() { # first last: of each metric
+	for i in $(seq "$1" "$2"); do
+		echo "hpotune: step=$i score=$i"
+		[ "$i" -gt 14 ] || echo "hpotune: step=$i loss=$i time=$i"
+	done
+}
+say 1 15
+until [ -e more ]; do sleep 0.05; done
+say 16 30
+END
+chmod +x often
+sed -e 's/"spoil"/"often"/g' -e 's|"./trial", "{case}"|"./often"|' \
+    spoil.json >often.json
+heard() { # trial's score, others
+	sql_is often.db "SELECT sum(name = 'score'), sum(name <> 'score')
+	    FROM metrics" "$1|$2"
+}
+if [ -x "$TOP_BUILDDIR/tests/hpotune-fail" ]; then
+	plain=$HPOTUNE HPOTUNE=$TOP_BUILDDIR/tests/hpotune-fail
+	HPOTUNE_FAIL=bug.few_reports
+	export HPOTUNE_FAIL
+	server often.json
+	ok 'often: some are heard' retry heard 15 20
+	kill -9 $server
+	reap $server 2>/dev/null
+	server often.json
+	: >more
+	reap $server
+	is $? 0 'often: it comes to its end'
+	ok 'often: no more than are kept' heard 20 20
+	is "$(sql often.db "SELECT text FROM events WHERE area = 'report'
+	    ORDER BY text")" \
+	    'it has reported metrics beside score 20 times: further reports are not recorded
+it has reported score 20 times: further reports are not recorded' \
+	    'often: said so, once of each'
+	is "$(sql often.db 'SELECT state, objective FROM trials')" \
+	    'completed|20.0' 'often: what was kept counts'
+	HPOTUNE=$plain
+	unset HPOTUNE_FAIL
+else
+	skip 'often: five checks' 'no programs that fail'
+fi
+
 # A program that is not there, and one that cannot be run.
 for program in ./missing ./study.json; do
 	rm -rf none.*

@@ -34,9 +34,10 @@ put_curve_row(void *arg, int64_t trial, int64_t step, double value)
 }
 
 static int
-put_last_step(void *arg, const char *name, int64_t step)
+put_last_step(void *arg, const char *name, int64_t step, int64_t reports)
 {
-	buf_printf(arg, "%s/%lld ", name, (long long)step);
+	buf_printf(
+	    arg, "%s/%lld/%lld ", name, (long long)step, (long long)reports);
 	return 0;
 }
 
@@ -108,7 +109,7 @@ test_reports(void)
 	    "curve rows are those of the view");
 	buf_clear(&b);
 	must(store_each_last_step(s, 1, 1, put_last_step, &b, &e), &e);
-	is_str(buf_str(&b), "acc/3 loss/7 l\xef\xbf\xbdss/3 ",
+	is_str(buf_str(&b), "acc/3/3 loss/7/1 l\xef\xbf\xbdss/3/1 ",
 	    "last steps of an attempt");
 	buf_free(&b);
 	store_close(s);

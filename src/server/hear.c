@@ -3,6 +3,7 @@
  * and the commit of one turn.
  */
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,36 @@
  * in the name perhaps, and would be kept for ever.
  */
 #define NAMES_MOST 1024
+
+/*
+ * Reports of one attempt: of the objective, whose curve is held in memory, and
+ * of all other metrics together.  No training comes near them; a loop without
+ * a pause would fill the disk.
+ */
+#define REPORTS_MOST INT64_C(10000000)
+#define OTHERS_MOST INT64_C(100000000)
+
+/* Whether there is room for one more; the first that has none is told of. */
+static bool
+report_counted(struct tuner *t, struct live *l, bool objective)
+{
+	int64_t most = objective ? REPORTS_MOST : OTHERS_MOST;
+
+	if (fail_bug("bug.few_reports"))
+		most = 20;
+	if (l->reports[objective] < most) {
+		l->reports[objective]++;
+		return true;
+	}
+	if (!l->said_reports[objective])
+		tuner_event(t, "warning", "report", l->row.number,
+		    l->att.attempt,
+		    "it has reported %s%s %" PRId64
+		    " times: further reports are not recorded",
+		    objective ? "" : "metrics beside ", t->study->metric, most);
+	l->said_reports[objective] = true;
+	return false;
+}
 
 static struct live_name *
 name_known(struct live *l, const char *name)
@@ -109,6 +140,7 @@ static void
 hear_report(struct tuner *t, struct live *l, const struct launch_event *ev)
 {
 	struct live_name *name = name_find(t, l, ev->u.report.name);
+	bool objective = strcmp(ev->u.report.name, t->study->metric) == 0;
 	struct err e = ERR_INIT;
 	int64_t step, time_us = ev->u.report.time_us;
 
@@ -116,6 +148,8 @@ hear_report(struct tuner *t, struct live *l, const struct launch_event *ev)
 		return;
 	if (ev->u.report.again && time_us != 0 && !fail_bug("bug.hear_again") &&
 	    tuner_said(t, l, name, ev))
+		return;
+	if (!report_counted(t, l, objective))
 		return;
 	step = ev->u.report.has_step ? ev->u.report.step : name->last_step + 1;
 	if (step > name->last_step)
@@ -128,7 +162,7 @@ hear_report(struct tuner *t, struct live *l, const struct launch_event *ev)
 	}
 	if (name->said_read)
 		tuner_say(name, time_us, ev->u.report.value);
-	if (strcmp(ev->u.report.name, t->study->metric) == 0)
+	if (objective)
 		hear_objective(t, l, step, ev->u.report.value);
 }
 

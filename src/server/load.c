@@ -136,20 +136,28 @@ on_open_attempt(void *arg, const struct store_attempt *att)
 	return 0;
 }
 
+struct load_live {
+	struct live *live;
+	const char *metric; /* the objective */
+};
+
 static int
-on_last_step(void *arg, const char *name, int64_t step)
+on_last_step(void *arg, const char *name, int64_t step, int64_t reports)
 {
-	struct live *l = arg;
+	struct load_live *ll = arg;
+	struct live *l = ll->live;
 
 	l->names = xreallocarray(l->names, l->n_names + 1, sizeof *l->names);
 	l->names[l->n_names++] =
 	    (struct live_name){ .name = xstrdup(name), .last_step = step };
+	l->reports[strcmp(name, ll->metric) == 0] += reports;
 	return 0;
 }
 
 static int
 load_lives(struct tuner *t, struct err *e)
 {
+	struct load_live ll = { .metric = t->study->metric };
 	struct live *l;
 	struct curve c;
 	size_t i;
@@ -162,8 +170,9 @@ load_lives(struct tuner *t, struct err *e)
 		if (l->row.attempts > 0 && store_attempt_past(t->store,
 					       l->row.number, &l->past, e) != 0)
 			return -1;
+		ll.live = l;
 		if (l->open && store_each_last_step(t->store, l->row.number,
-				   l->att.attempt, on_last_step, l, e) != 0)
+				   l->att.attempt, on_last_step, &ll, e) != 0)
 			return -1;
 	}
 	return 0;

@@ -92,6 +92,8 @@ attempt_begin(struct tuner *t, struct live *l, int backend, int slot)
 
 	live_forget_names(l);
 	l->said_names = l->found = false;
+	l->reports[0] = l->reports[1] = 0;
+	l->said_reports[0] = l->said_reports[1] = false;
 	store_attempt_fini(&l->att);
 	l->row.attempts++;
 	l->att = (struct store_attempt){

@@ -52,11 +52,13 @@ struct live {
 	bool unknown; /* look could not tell */
 	bool said; /* … and the user has heard of it */
 	bool said_names; /* that it reports too many metrics */
+	bool said_reports[2]; /* … and too often */
 	bool unsent; /* start must be called again */
 	bool found; /* begun by an earlier server: its start may be late */
 	char *start_error; /* start said no for good */
 	int backend; /* index, when open */
 	int64_t judged_step; /* -1 = none */
+	int64_t reports[2]; /* of the attempt: [1] the objective, [0] others */
 	struct live_name *names;
 	size_t n_names;
 	size_t next_name; /* most likely: reports repeat their order */

@@ -77,7 +77,8 @@ store_each_curve_row(struct store *s,
 
 int
 store_each_last_step(struct store *s, int64_t trial, int attempt,
-    int (*f)(void *, const char *name, int64_t step), void *arg, struct err *e)
+    int (*f)(void *, const char *name, int64_t step, int64_t reports),
+    void *arg, struct err *e)
 {
 	sqlite3_stmt *st = stmt_get(s, STMT_LAST_STEP, e);
 	int rc, end = 0;
@@ -89,7 +90,8 @@ store_each_last_step(struct store *s, int64_t trial, int attempt,
 	while (end == 0 && (rc = stmt_step(s, st, e)) != 0) {
 		if (rc < 0)
 			return -1;
-		end = f(arg, stmt_col_text(st, 0), stmt_col_int(st, 1, 0));
+		end = f(arg, stmt_col_text(st, 0), stmt_col_int(st, 1, 0),
+		    stmt_col_int(st, 2, 0));
 	}
 	stmt_done(st);
 	return end;

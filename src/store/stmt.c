@@ -171,7 +171,7 @@ static const char *const texts[STMT_COUNT] = {
 	    "SELECT trial, begin_seq, end_seq, state, objective "
 	    "FROM t_trial ORDER BY trial",
 	[STMT_LAST_STEP] =
-	    "SELECT n.name, max(m.step) FROM t_name AS n "
+	    "SELECT n.name, max(m.step), count(*) FROM t_name AS n "
 	    "CROSS JOIN t_metric AS m ON m.name_id = n.id AND m.trial = ?1 "
 	    "WHERE m.attempt = ?2 GROUP BY n.id",
 };

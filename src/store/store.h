@@ -244,9 +244,10 @@ int store_each_record(struct store *,
 int
 store_each_report(struct store *, int64_t trial, int attempt, const char *name,
     int (*)(void *, int64_t time_us, double value), void *, struct err *);
-/* Greatest step each metric of an attempt has reported. */
+/* Greatest step each metric of an attempt has reported, and how often it has. */
 int store_each_last_step(struct store *, int64_t trial, int attempt,
-    int (*)(void *, const char *name, int64_t step), void *, struct err *);
+    int (*)(void *, const char *name, int64_t step, int64_t reports), void *,
+    struct err *);
 
 /*
  * Rows for people and programs: a SELECT over the views.  params are bound

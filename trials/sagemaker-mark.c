@@ -91,18 +91,22 @@ sm_mark_set(const struct sm_attempt *a, int64_t wall_s, struct err *e)
 int64_t
 sm_mark_time(const struct sm_attempt *a)
 {
-	char *path = xasprintf("%s/" MARK, a->dir), text[32] = "", *end;
+	char *path = xasprintf("%s/" MARK, a->dir), text[128] = "", *end;
 	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-	int64_t at = 0;
+	ssize_t n;
+	int64_t at;
 
 	free(path);
 	if (fd == -1)
 		return errno == ENOENT ? 0 : INT64_MAX;
-	if (read(fd, text, sizeof text - 1) > 0) {
-		at = strtoll(text, &end, 10);
-		if (*end != ' ')
-			at = 0;
-	}
+	n = read(fd, text, sizeof text - 1);
 	(void)close(fd);
-	return at > 0 ? at : INT64_MAX;
+	if (n <= 0 || text[n - 1] != '\n')
+		return INT64_MAX;
+	text[n - 1] = '\0';
+	at = strtoll(text, &end, 10);
+	if (at <= 0 || *end != ' ')
+		return INT64_MAX;
+	/* Of a folder that another attempt had before a backup came back. */
+	return strcmp(end + 1, a->job) == 0 ? at : 0;
 }

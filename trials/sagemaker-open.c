@@ -188,8 +188,8 @@ sm_hear_log(void *arg, const struct launch_event *ev)
 		    strcmp(ev->u.report.name, sm->metric) == 0)
 			sm_watch_report(sm->watch, ev->u.report.value);
 	} else if (ev->kind == LAUNCH_READ) {
-		a->cursor = ev->u.cursor;
-		a->cursor.metrics = a->interruptions;
+		a->cursor.log = ev->u.cursor.log;
+		a->cursor.log_skip = ev->u.cursor.log_skip;
 		to.u.cursor = a->cursor;
 	}
 	sm_emit(sm, &to);

@@ -149,7 +149,7 @@ struct sm_attempt {
 	bool stop; /* its end is wanted */
 	bool stop_sent; /* and AWS has said yes */
 	bool late; /* the last sweep has not seen it */
-	bool said_trouble;
+	bool said_trouble, said_stop;
 	enum sm_status status;
 	char secondary[32]; /* as last heard */
 	double created_s; /* the other side's clock; 0 = not told */
@@ -158,7 +158,6 @@ struct sm_attempt {
 	int64_t missing_ms; /* loop time of the first miss; -1 = it is there */
 	int misses;
 	int tries; /* of what timer waits for */
-	int64_t interruptions; /* told of */
 
 	struct aws_call *call; /* create or describe */
 	struct aws_call *stop_call, *sync_call;
@@ -168,6 +167,11 @@ struct sm_attempt {
 	struct launch_exit exit;
 	bool lost;
 	char lost_why[160];
+	/*
+	 * Recorded: log is the time of the newest event that was read,
+	 * metrics the interruptions that were told, metrics_skip that spot
+	 * was not given.
+	 */
 	struct launch_cursor cursor;
 	struct sm_log *log;
 

@@ -50,7 +50,6 @@ tell_cursor(struct sm_attempt *a)
 		.kind = LAUNCH_READ, .trial = a->trial, .attempt = a->attempt
 	};
 
-	a->cursor.metrics = a->interruptions;
 	ev.u.cursor = a->cursor;
 	sm_emit(a->sm, &ev);
 }
@@ -58,9 +57,9 @@ tell_cursor(struct sm_attempt *a)
 static void
 hear_interruptions(struct sm_attempt *a, const struct sm_job *job)
 {
-	if (job->interruptions <= a->interruptions)
+	if (job->interruptions <= a->cursor.metrics)
 		return;
-	a->interruptions = job->interruptions;
+	a->cursor.metrics = job->interruptions;
 	sm_note(a->sm, a, LAUNCH_WARNING,
 	    "spot interruption %d: SageMaker restarts the job when a machine "
 	    "is there",
@@ -76,11 +75,14 @@ check_once(struct sm_attempt *a, const struct sm_job *job)
 	if (a->checked)
 		return;
 	a->checked = true;
-	if (a->plan.spot && !job->spot)
+	if (a->plan.spot && !job->spot && !a->cursor.metrics_skip) {
+		a->cursor.metrics_skip = true;
+		tell_cursor(a);
 		sm_note(a->sm, a, LAUNCH_ERROR,
 		    "spot was asked for, but the job %s runs on-demand, at its "
 		    "full price",
 		    a->job);
+	}
 	/* Settings may have changed since an earlier server sent it. */
 	a->plan.spot = job->spot;
 }
@@ -243,10 +245,13 @@ on_stop(void *arg, const struct aws_answer *r)
 		return;
 	}
 	/* It has ended by itself, as a rule. */
-	if (r->what == AWS_CALLER && strstr(r->code, "AccessDenied") != NULL)
+	if (r->what == AWS_CALLER && !a->said_stop &&
+	    strcmp(r->code, "ValidationException") != 0) {
+		a->said_stop = true;
 		sm_note(sm, a, LAUNCH_ERROR,
 		    "its training job cannot be stopped: %s; it is tried again",
 		    r->message);
+	}
 	loop_timer_set(a->stop_timer, sm_ms(sm, SM_RETRY_MOST_S));
 	sm_describe(a);
 }

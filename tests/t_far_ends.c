@@ -91,6 +91,32 @@ test_capacity(void)
 	far_study_close(&s);
 }
 
+/* Two trials on a quota for one. */
+static void
+test_quota(void)
+{
+	struct far_study s;
+	int i;
+
+	far_study_open(&s,
+	    "\"trial\": {\"command\": [\"a\"], \"max_steps\": 100}, "
+	    "\"stopping\": \"none\", \"backend\": {\"name\": \"far\", "
+	    "\"slots\": 2}, \"limits\": {\"trials\": 2}");
+	far_server_up(&s);
+	far_up(&far, 2, 1, 1000);
+	for (i = 0; i < 10; i++) {
+		ends(&s, END_QUOTA);
+		far_run(&s, i < 9 ? 310000 : 1000);
+	}
+	is_int((int)far_started(&far, 1)->attempt, 10, "one waits for minutes");
+	far_report(&far, 2, 1, 1, 1, 2000000);
+	far_exit(&far, 2, 1, (struct launch_exit){ .ran = true });
+	far_run(&s, 100);
+	is_int((int)far_started(&far, 1)->attempt, 11,
+	    "when the other has ended it need not wait on");
+	far_study_close(&s);
+}
+
 /* Lost or taken back without a step is not for ever: it costs. */
 static void
 test_spot_ends(void)
@@ -241,6 +267,7 @@ int
 main(void)
 {
 	test_capacity();
+	test_quota();
 	test_spot_ends();
 	test_user();
 	test_costs();

@@ -140,8 +140,9 @@ test_gone(void)
 
 	far_study_open(&s, BOTH "\"limits\": {\"trials\": 3}");
 	far_server_up(&s);
-	far_exit(&far, 2, 1, (struct launch_exit){ .end = END_CAPACITY });
 	completes(&s, &far, 3, NAN);
+	far_exit(&far, 2, 1, (struct launch_exit){ .end = END_CAPACITY });
+	far_run(&s, 1);
 	far_server_down(&s);
 	far_study_change(&s,
 	    TRIAL "\"backend\": {\"name\": \"near\", \"slots\": 2}, "

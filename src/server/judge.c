@@ -341,6 +341,28 @@ slot_ended(struct tuner *t, struct live *l, bool bad)
 	    l->att.why != NULL ? l->att.why : "no reason given");
 }
 
+/* A machine is free again: the first that waits for one need not wait on. */
+static void
+machine_freed(struct tuner *t, int backend)
+{
+	const char *name = t->backends[backend].launcher->name;
+	struct live *l, *first = NULL;
+	size_t i;
+
+	for (i = 0; i < t->n_live; i++) {
+		l = t->live[i];
+		if (l->past.waits > 0 && l->row.state == TRIAL_WAITING &&
+		    l->row.not_before_us > t->turn_us &&
+		    strcmp(l->row.backend, name) == 0 &&
+		    (first == NULL || l->row.number < first->row.number))
+			first = l;
+	}
+	if (first == NULL)
+		return;
+	first->row.not_before_us = 0;
+	first->row_dirty = true;
+}
+
 void
 tuner_attempt_ended(struct tuner *t, struct live *l,
     const struct launch_exit *x, const char *lost_why)
@@ -371,6 +393,8 @@ tuner_attempt_ended(struct tuner *t, struct live *l,
 	slot_ended(t, l,
 	    l->row.cause == STOP_NONE &&
 		(c == END_ERROR || c == END_NO_REPORT));
+	if (x != NULL && x->ran)
+		machine_freed(t, l->backend);
 	l->row.cause = STOP_NONE;
 	l->asked = l->unsent = l->unknown = l->said = false;
 	free(l->start_error);

@@ -1,10 +1,13 @@
 /* One line of a training job's log -> a report. */
 
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "src/base/mem.h"
 #include "trials/sagemaker-logs.h"
 
+#define TAG "hpotune:"
 #define JSON_TAG "hpotune-json:"
 #define END_TAG "hpotune-end: status "
 
@@ -83,4 +86,105 @@ sm_line_parse(struct report *r, const struct report_rules *rules,
 		return report_parse_json(r, p, (size_t)(end - p));
 	}
 	return report_parse_line(r, rules, p, (size_t)(end - p));
+}
+
+/* ---- lines that were cut ---------------------------------------------------- */
+
+static size_t
+line_len(const char *text)
+{
+	size_t n = strlen(text);
+
+	while (n > 0 && (text[n - 1] == '\n' || text[n - 1] == '\r'))
+		n--;
+	return n;
+}
+
+static bool
+has_tag(const char *text)
+{
+	return strstr(text, TAG) != NULL || strstr(text, JSON_TAG) != NULL;
+}
+
+static bool
+begins_with_tag(const char *p)
+{
+	p += strspn(p, " \t");
+	return strncmp(p, TAG, sizeof TAG - 1) == 0 ||
+	       strncmp(p, JSON_TAG, sizeof JSON_TAG - 1) == 0;
+}
+
+bool
+sm_line_open(
+    struct report *r, const struct report_rules *rules, const char *text)
+{
+	size_t n = line_len(text);
+
+	if (n == 0)
+		return false;
+	if (has_tag(text))
+		return text[n - 1] != ',' && text[n - 1] != '}';
+	return rules != NULL && sm_line_parse(r, rules, text, n);
+}
+
+/* Whether all that a says is said by b, too. */
+static bool
+says_all(const struct report *a, const struct report *b)
+{
+	size_t i, k;
+
+	if (a->has_step && (!b->has_step || a->step != b->step))
+		return false;
+	for (i = 0; i < a->n; i++) {
+		for (k = 0; k < b->n; k++)
+			if (strcmp(a->values[i].name, b->values[k].name) == 0)
+				break;
+		if (k == b->n || memcmp(&a->values[i].value,
+				     &b->values[k].value, sizeof(double)) != 0)
+			return false;
+	}
+	return true;
+}
+
+static enum sm_line
+join_tell(const struct report_rules *rules, const char *held, const char *both)
+{
+	struct report *r = xcalloc(2, sizeof *r);
+	bool one = sm_line_parse(&r[0], rules, held, line_len(held));
+	bool two = sm_line_parse(&r[1], rules, both, line_len(both));
+	enum sm_line what = SM_LINE_WHOLE;
+
+	if (one && two && !says_all(&r[0], &r[1]))
+		what = SM_LINE_DOUBT;
+	else if (two && has_tag(held) &&
+		 (!one || r[1].n > r[0].n || r[1].has_step != r[0].has_step))
+		what = SM_LINE_GOES_ON;
+	free(r);
+	return what;
+}
+
+enum sm_line
+sm_line_join(const struct report_rules *rules, const char *held,
+    const char *next, char **joined)
+{
+	const char *rest = after_rank(next, next + strlen(next));
+	size_t n = line_len(held);
+	enum sm_line what;
+	int most;
+
+	*joined = NULL;
+	if (rest == NULL)
+		return SM_LINE_OTHER;
+	if (begins_with_tag(rest))
+		return SM_LINE_WHOLE;
+	/* A pattern may find more behind; a number goes on in a word. */
+	most =
+	    has_tag(held) ? (int)line_len(rest) : (int)strcspn(rest, " \t\r\n");
+	*joined = xasprintf("%.*s%.*s", (int)n, held, most, rest);
+	what = join_tell(rules, held, *joined);
+	if (what != SM_LINE_GOES_ON) {
+		free(*joined);
+		*joined = NULL;
+	}
+	return what;
 }

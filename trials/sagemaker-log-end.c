@@ -52,8 +52,10 @@ look_over(struct sm_log *log)
 	log->n_before = log->n_events;
 	log->whole = now >= log->end_ms ||
 		     now - log->quiet_ms >= sm_logs_ms(log->logs, quiet_s);
-	loop_timer_set(
-	    log->timer, log->whole ? 0 : sm_logs_ms(log->logs, LOOK_S));
+	loop_timer_set(log->timer,
+	    log->whole
+		? 0
+		: sm_logs_ms(log->logs, log->ended ? QUIET_ENDED_S : LOOK_S));
 }
 
 static void
@@ -86,29 +88,14 @@ pass_failed(struct sm_log *log, const struct aws_answer *a)
 }
 
 static void
-page_hear(struct sm_log *log, const struct json *events)
+line_hear(struct sm_log *log, int64_t ms, const char *text)
 {
-	bool newest = log->at + 1 == log->n_streams;
-	const struct json *j;
-	const char *text;
-	int64_t ms, last = 0;
-
-	for (j = events != NULL ? json_first(events) : NULL; j != NULL;
-	     j = json_next(j)) {
-		text = json_string(json_get(j, "message"));
-		if (text == NULL ||
-		    !json_integer(json_get(j, "timestamp"), &ms))
-			continue;
-		sm_log_hear(log, &log->tick, ms, text, true);
-		if (newest && sm_line_ends(text))
-			log->ended = true;
-		if (log->whole)
-			sm_log_file_put(log, text);
-		log->n_events++;
-		if (ms > last)
-			last = ms;
-	}
-	sm_log_tell(log, last);
+	(void)ms;
+	if (log->at + 1 == log->n_streams && sm_line_ends(text))
+		log->ended = true;
+	if (log->whole)
+		sm_log_file_put(log, text);
+	log->n_events++;
 }
 
 static void
@@ -116,7 +103,7 @@ on_page(void *arg, const struct aws_answer *a)
 {
 	struct sm_log *log = arg;
 	struct sm_stream *stream = &log->streams[log->at];
-	const char *token;
+	const char *token = NULL;
 
 	log->call = NULL;
 	if (!a->good) {
@@ -125,15 +112,13 @@ on_page(void *arg, const struct aws_answer *a)
 		return;
 	}
 	log->failures = 0;
-	token = NULL;
-	if (a->json != NULL) {
-		page_hear(log, json_get(a->json, "events"));
+	(void)sm_log_page(log, a->json, line_hear);
+	if (a->json != NULL)
 		token = json_string(json_get(a->json, "nextForwardToken"));
-	}
 	if (token == NULL || ++log->pages >= PAGES_MOST ||
 	    (stream->token != NULL && strcmp(token, stream->token) == 0)) {
 		log->at++;
-		log->tick = (struct sm_tick){ 0 };
+		sm_reading_clear(&log->reading);
 	} else {
 		free(stream->token);
 		stream->token = xstrdup(token);
@@ -184,12 +169,23 @@ sm_log_end(struct sm_log *log)
 void
 sm_log_pass(struct sm_log *log)
 {
-	sm_streams_free(log);
+	bool known = log->n_streams > 0 && (log->ended || log->whole);
+	size_t i;
+
 	log->n_events = 0;
 	log->pages = 0;
 	log->ended = false;
-	log->tick = (struct sm_tick){ 0 };
+	sm_reading_clear(&log->reading);
 	if (log->whole)
 		sm_log_file_begin(log);
-	sm_log_discover(log, on_streams);
+	if (!known) {
+		sm_streams_free(log);
+		sm_log_discover(log, on_streams);
+		return;
+	}
+	for (i = 0; i < log->n_streams; i++) {
+		free(log->streams[i].token);
+		log->streams[i].token = NULL;
+	}
+	on_streams(log, true);
 }

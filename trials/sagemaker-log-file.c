@@ -15,8 +15,6 @@
 #include "src/base/mem.h"
 #include "trials/sagemaker-logs.h"
 
-#define FILE_MOST ((int64_t)64 << 20) /* bytes kept, the newest */
-
 static int
 file_open(const struct sm_log *log, const char *name, int flags)
 {
@@ -43,11 +41,41 @@ sm_log_line(struct buf *lines, const char *text)
 		buf_putc(lines, '\n');
 }
 
+/* Leave out the beginning of a file that is too long.  False: it failed. */
+static bool
+file_cut(FILE *f, int64_t most)
+{
+	int64_t size, from, to;
+	char piece[1 << 16];
+	size_t n;
+
+	if (fseeko(f, 0, SEEK_END) != 0)
+		return false;
+	size = ftello(f);
+	from = size - most;
+	if (from <= 0)
+		return size >= 0;
+	if (fseeko(f, 0, SEEK_SET) != 0)
+		return false;
+	(void)fprintf(f, "[%lld bytes are left out here]\n", (long long)from);
+	for (to = ftello(f); from < size;
+	     to += (int64_t)n, from += (int64_t)n) {
+		if (fseeko(f, from, SEEK_SET) != 0 ||
+		    (n = fread(piece, 1, sizeof piece, f)) == 0 ||
+		    fseeko(f, to, SEEK_SET) != 0 || fwrite(piece, 1, n, f) != n)
+			return false;
+	}
+	return fflush(f) == 0 && ftruncate(fileno(f), to) == 0;
+}
+
 void
 sm_log_file_append(struct sm_log *log, const struct buf *lines)
 {
-	int fd;
+	int64_t most = log->logs->file_most;
+	struct stat st;
+	FILE *f;
 	ssize_t n;
+	int fd;
 
 	if (lines->len == 0)
 		return;
@@ -56,7 +84,22 @@ sm_log_file_append(struct sm_log *log, const struct buf *lines)
 		return;
 	n = write(fd, lines->data, lines->len);
 	(void)n;
-	(void)close(fd);
+	if (fstat(fd, &st) == -1 || st.st_size <= 2 * most ||
+	    fcntl(fd, F_SETFL, 0) == -1 || (f = fdopen(fd, "r+")) == NULL) {
+		(void)close(fd);
+		return;
+	}
+	(void)file_cut(f, most);
+	(void)fclose(f);
+}
+
+void
+sm_log_file_touch(struct sm_log *log)
+{
+	int fd = file_open(log, "log", 0);
+
+	if (fd != -1)
+		(void)close(fd);
 }
 
 void
@@ -84,44 +127,45 @@ sm_log_file_put(struct sm_log *log, const char *text)
 	buf_free(&line);
 }
 
-/* Leave out the beginning of a file that is too long.  False: it failed. */
+/*
+ * Who follows the old file sees its end, too: when the new one only has more at
+ * the end, that is added to the old.
+ */
 static bool
-file_cut(FILE *f)
+file_extends(FILE *f, const char *old)
 {
-	int64_t size = ftello(f), from = size - FILE_MOST, to;
-	char piece[1 << 16];
-	size_t n;
+	char a[1 << 14], b[1 << 14];
+	FILE *o = fopen(old, "r+e");
+	bool same = o != NULL && fseeko(f, 0, SEEK_SET) == 0;
+	size_t n = 0, m;
 
-	if (size <= FILE_MOST)
-		return size >= 0;
-	if (fseeko(f, 0, SEEK_SET) != 0)
-		return false;
-	(void)fprintf(f, "[%lld bytes are left out here]\n", (long long)from);
-	for (to = ftello(f); from < size;
-	     to += (int64_t)n, from += (int64_t)n) {
-		if (fseeko(f, from, SEEK_SET) != 0 ||
-		    (n = fread(piece, 1, sizeof piece, f)) == 0 ||
-		    fseeko(f, to, SEEK_SET) != 0 || fwrite(piece, 1, n, f) != n)
-			return false;
-	}
-	return fflush(f) == 0 && ftruncate(fileno(f), to) == 0;
+	while (same && (n = fread(a, 1, sizeof a, o)) > 0)
+		same = fread(b, 1, n, f) == n && memcmp(a, b, n) == 0;
+	if (same)
+		same = !ferror(o) && fseeko(o, 0, SEEK_END) == 0;
+	while (same && (m = fread(b, 1, sizeof b, f)) > 0)
+		same = fwrite(b, 1, m, o) == m;
+	if (o != NULL && fclose(o) != 0)
+		same = false;
+	return same && !ferror(f);
 }
 
 void
 sm_log_file_end(struct sm_log *log, bool keep)
 {
 	char *from, *to;
-	bool good;
+	bool good, there;
 
 	if (log->file == NULL)
 		return;
-	good = keep && log->n_events > 0 && file_cut(log->file) &&
-	       !ferror(log->file);
-	good = fclose(log->file) == 0 && good;
-	log->file = NULL;
 	from = xasprintf("%s/log.new", log->dir);
 	to = xasprintf("%s/log", log->dir);
-	if (!good || rename(from, to) != 0)
+	good = keep && log->n_events > 0 &&
+	       file_cut(log->file, log->logs->file_most) && !ferror(log->file);
+	there = good && file_extends(log->file, to);
+	good = fclose(log->file) == 0 && good;
+	log->file = NULL;
+	if (!good || there || rename(from, to) != 0)
 		(void)unlink(from);
 	free(from);
 	free(to);

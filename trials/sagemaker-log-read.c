@@ -14,6 +14,8 @@
 
 enum {
 	QUICK_MOST = 50, /* reads in a row that found more */
+	PAGE_BYTES = 1 << 20, /* of a page: the most there is */
+	FAILURES_TOLD = 5, /* in a row, each of several tries */
 	DISCOVER_S = 60 /* an unannounced stream is found after so long */
 };
 
@@ -48,8 +50,10 @@ stream_add(struct sm_log *log, const char *name)
 	    (n - i) * sizeof *log->streams);
 	log->streams[i] = (struct sm_stream){ .name = xstrdup(name) };
 	log->n_streams++;
-	if (i < log->at)
+	if (i <= log->at) {
 		log->at = i;
+		sm_reading_clear(&log->reading);
+	}
 	if (i + 1 == log->n_streams)
 		log->discover = false;
 }
@@ -139,6 +143,8 @@ sm_log_ask(
 	struct aws_ask ask = { .service = AWS_LOGS,
 		.operation = "GetLogEvents" };
 
+	if (stream->token == NULL)
+		sm_reading_clear(&log->reading);
 	buf_puts(
 	    &body, "{\"logGroupName\":\"" SM_LOG_GROUP "\",\"logStreamName\":");
 	json_put_string(&body, stream->name);
@@ -171,35 +177,48 @@ read_next(struct sm_log *log, bool more)
 	    more && log->quick < QUICK_MOST ? 0 : sm_logs_period_ms(log->logs));
 }
 
-/* A page in the order of its events; how many there were. */
-static int
-page_hear(struct sm_log *log, const struct json *events)
+/* For the copy, unless it has it. */
+static void
+line_copy(struct sm_log *log, int64_t ms, const char *text)
 {
-	struct buf lines = { 0 };
-	const struct json *j;
-	const char *text;
-	int64_t ms, newest = 0;
-	int n = 0;
+	if (ms <= log->skip_ms)
+		return;
+	sm_log_line(&log->lines, text);
+	if (ms > log->written_ms)
+		log->written_ms = ms;
+}
 
-	for (j = events != NULL ? json_first(events) : NULL; j != NULL;
-	     j = json_next(j)) {
-		text = json_string(json_get(j, "message"));
-		if (text == NULL ||
-		    !json_integer(json_get(j, "timestamp"), &ms))
-			continue;
-		sm_log_hear(log, &log->tick, ms, text, true);
-		if (ms > log->written_ms)
-			sm_log_line(&lines, text);
-		if (ms > newest)
-			newest = ms;
-		n++;
+/* A token that is too old, as a rule: go on by time. */
+static void
+token_drop(struct sm_log *log, struct sm_stream *stream)
+{
+	free(stream->token);
+	stream->token = NULL;
+	log->skip_ms = log->written_ms;
+	log->from_ms = log->cursor_ms > SM_LOG_OVERLAP_MS
+			   ? log->cursor_ms - SM_LOG_OVERLAP_MS
+			   : 0;
+}
+
+static void
+read_failed(struct sm_log *log, const struct aws_answer *a)
+{
+	struct sm_stream *stream = &log->streams[log->at];
+	char *text;
+
+	if (sm_logs_denied(log->logs, a))
+		return;
+	if (stream->token != NULL && a->what == AWS_CALLER)
+		token_drop(log, stream);
+	if (++log->failures == FAILURES_TOLD && !log->logs->said_trouble) {
+		log->logs->said_trouble = true;
+		text = xasprintf("its log cannot be read, which is tried "
+				 "again: %s",
+		    a->message);
+		sm_logs_note(log->logs, log, LAUNCH_WARNING, text);
+		free(text);
 	}
-	sm_log_file_append(log, &lines);
-	buf_free(&lines);
-	if (newest > log->written_ms)
-		log->written_ms = newest;
-	sm_log_tell(log, newest);
-	return n;
+	read_next(log, false);
 }
 
 static void
@@ -207,44 +226,37 @@ on_events(void *arg, const struct aws_answer *a)
 {
 	struct sm_log *log = arg;
 	struct sm_stream *stream = &log->streams[log->at];
-	const char *token;
-	bool moved;
-	int n;
+	struct sm_page page;
+	const char *token = NULL;
+	bool moved, newer = log->at + 1 < log->n_streams;
 
 	log->call = NULL;
 	if (!a->good) {
-		if (sm_logs_denied(log->logs, a))
-			return;
-		/* A token that is too old, as a rule: by time, then. */
-		if (stream->token != NULL) {
-			free(stream->token);
-			stream->token = NULL;
-			log->from_ms = log->cursor_ms > SM_LOG_OVERLAP_MS
-					   ? log->cursor_ms - SM_LOG_OVERLAP_MS
-					   : 0;
-		}
-		read_next(log, false);
+		read_failed(log, a);
 		return;
 	}
-	n = a->json != NULL ? page_hear(log, json_get(a->json, "events")) : 0;
-	token = a->json != NULL
-		    ? json_string(json_get(a->json, "nextForwardToken"))
-		    : NULL;
+	log->failures = 0;
+	page = sm_log_page(log, a->json, line_copy);
+	sm_log_file_append(log, &log->lines);
+	buf_clear(&log->lines);
+	if (a->json != NULL)
+		token = json_string(json_get(a->json, "nextForwardToken"));
 	moved = token != NULL &&
 		(stream->token == NULL || strcmp(token, stream->token) != 0);
 	if (moved) {
 		free(stream->token);
 		stream->token = xstrdup(token);
-	} else if (log->at + 1 < log->n_streams) {
+	} else if (newer) {
 		/* Its end, and there is a newer one. */
 		log->at++;
-		log->tick = (struct sm_tick){ 0 };
+		sm_reading_clear(&log->reading);
 		read_next(log, true);
 		return;
 	}
 	/* Pages may be empty before the end; a short one ends as a rule. */
-	read_next(log, moved && (n == 0 || n >= SM_LOG_LIMIT / 2 ||
-				    log->at + 1 < log->n_streams));
+	read_next(
+	    log, moved && (newer || page.n == 0 || page.n >= SM_LOG_LIMIT / 2 ||
+			      page.bytes >= PAGE_BYTES / 2));
 }
 
 static void

@@ -21,79 +21,6 @@ enum {
 	FIRST_MS = 6 * 3600 * 1000 /* of a job that nothing was heard of yet */
 };
 
-/* ---- sets of hashes ----------------------------------------------------------- */
-
-static uint64_t
-hash_text(const char *text)
-{
-	uint64_t h = UINT64_C(14695981039346656037); /* FNV-1a */
-
-	for (; *text != '\0'; text++)
-		h = (h ^ (unsigned char)*text) * UINT64_C(1099511628211);
-	return h != 0 ? h : 1;
-}
-
-void
-sm_seen_free(struct sm_seen *seen)
-{
-	free(seen->slots);
-	*seen = (struct sm_seen){ 0 };
-}
-
-static bool
-slot_find(const struct sm_seen *seen, uint64_t h, size_t *at)
-{
-	size_t i;
-
-	for (i = (size_t)h & (seen->cap - 1); seen->slots[i] != 0;
-	     i = (i + 1) & (seen->cap - 1))
-		if (seen->slots[i] == h) {
-			*at = i;
-			return true;
-		}
-	*at = i;
-	return false;
-}
-
-static void
-seen_grow(struct sm_seen *seen)
-{
-	struct sm_seen big = { .cap = seen->cap > 0 ? 2 * seen->cap : 1024,
-		.n = seen->n };
-	size_t i, at;
-
-	big.slots = xcalloc(big.cap, sizeof *big.slots);
-	for (i = 0; i < seen->cap; i++)
-		if (seen->slots[i] != 0) {
-			(void)slot_find(&big, seen->slots[i], &at);
-			big.slots[at] = seen->slots[i];
-		}
-	free(seen->slots);
-	*seen = big;
-}
-
-bool
-sm_seen_add(struct sm_seen *seen, uint64_t h)
-{
-	size_t at;
-
-	if (2 * (seen->n + 1) > seen->cap)
-		seen_grow(seen);
-	if (slot_find(seen, h, &at))
-		return true;
-	seen->slots[at] = h;
-	seen->n++;
-	return false;
-}
-
-static bool
-seen_has(const struct sm_seen *seen, uint64_t h)
-{
-	size_t at;
-
-	return seen->cap > 0 && slot_find(seen, h, &at);
-}
-
 /* ---- the sweep ------------------------------------------------------------------ */
 
 static void sweep_page(struct sm_logs *);
@@ -123,9 +50,9 @@ event_hear(struct sm_logs *logs, const struct json *j)
 	const char *text = json_string(json_get(j, "message"));
 	const char *id = json_string(json_get(j, "eventId"));
 	struct sm_log *log;
+	bool old = false;
 	uint64_t h;
 	int64_t ms;
-	bool old;
 
 	if (stream == NULL || text == NULL ||
 	    !json_integer(json_get(j, "timestamp"), &ms))
@@ -137,9 +64,13 @@ event_hear(struct sm_logs *logs, const struct json *j)
 	log = stream_owner(logs, stream);
 	if (log == NULL || log->phase != SM_LOG_FOLLOW)
 		return;
-	h = id != NULL ? hash_text(id) : 0;
-	old = h != 0 && (sm_seen_add(&sw->now, h) || seen_has(&sw->before, h));
-	sm_log_hear(log, &log->sweep_tick, ms, text, !old);
+	if (id != NULL) {
+		h = sm_hash(SM_HASH, id, strlen(id));
+		if (sm_seen_add(&sw->now, h))
+			return; /* twice in this sweep */
+		old = sm_seen_has(&sw->before, h);
+	}
+	sm_log_count(log, &log->sweep_tick, ms, text, !old);
 	if (!old)
 		sm_log_tell(log, ms);
 }
@@ -152,12 +83,12 @@ sweep_next(struct sm_logs *logs, bool good)
 	free(sw->token);
 	sw->token = NULL;
 	sw->pages = 0;
-	/* After a failure both sets still tell what was delivered. */
-	if (good) {
-		sm_seen_free(&sw->before);
-		sw->before = sw->now;
-		sw->now = (struct sm_seen){ 0 };
-	}
+	/* After a failure both sets together tell what was delivered. */
+	if (!good)
+		sm_seen_join(&sw->now, &sw->before);
+	sm_seen_free(&sw->before);
+	sw->before = sw->now;
+	sw->now = (struct sm_seen){ 0 };
 	loop_timer_set(sw->timer, sm_logs_ms(logs, SWEEP_S));
 }
 
@@ -228,7 +159,7 @@ on_timer(void *arg)
 	if (sw->newest_ms - window > sw->from_ms)
 		sw->from_ms = sw->newest_ms - window;
 	for (i = 0; i < logs->n; i++)
-		logs->all[i]->sweep_tick = (struct sm_tick){ 0 };
+		sm_tick_clear(&logs->all[i]->sweep_tick);
 	sweep_page(logs);
 }
 

@@ -48,57 +48,6 @@ sm_logs_note(struct sm_logs *logs, const struct sm_log *log,
 	logs->env.emit(logs->env.arg, &ev);
 }
 
-/* ---- delivering ------------------------------------------------------------ */
-
-static void
-log_report(struct sm_log *log, const struct report *r, int64_t time_us)
-{
-	struct launch_event ev = { .kind = LAUNCH_REPORT,
-		.trial = log->trial,
-		.attempt = log->attempt };
-	size_t i;
-
-	for (i = 0; i < r->n; i++) {
-		ev.u.report.name = r->values[i].name;
-		ev.u.report.has_step = r->has_step;
-		ev.u.report.step = r->step;
-		ev.u.report.value = r->values[i].value;
-		ev.u.report.time_us = time_us;
-		ev.u.report.again = true;
-		log->logs->env.emit(log->logs->env.arg, &ev);
-	}
-}
-
-void
-sm_log_hear(struct sm_log *log, struct sm_tick *tick, int64_t ms,
-    const char *text, bool tell)
-{
-	struct sm_logs *logs = log->logs;
-
-	if (!sm_line_parse(logs->report, logs->rules, text, strlen(text)))
-		return;
-	if (tick->ms != ms)
-		*tick = (struct sm_tick){ .ms = ms };
-	if (tell)
-		log_report(log, logs->report,
-		    ms * 1000 + (tick->n < 999 ? tick->n : 999));
-	tick->n++;
-}
-
-void
-sm_log_tell(struct sm_log *log, int64_t ms)
-{
-	struct launch_event ev = { .kind = LAUNCH_READ,
-		.trial = log->trial,
-		.attempt = log->attempt };
-
-	if (ms <= log->cursor_ms)
-		return;
-	log->cursor_ms = ms;
-	ev.u.cursor.log = ms;
-	log->logs->env.emit(log->logs->env.arg, &ev);
-}
-
 /* ---- coming and going ------------------------------------------------------- */
 
 int
@@ -115,6 +64,7 @@ sm_logs_open(struct sm_logs **out, const struct sm_logs_env *env, struct err *e)
 	logs->env.metric = xstrdup(env->metric);
 	logs->env.prefix = xstrdup(env->prefix);
 	logs->report = xcalloc(1, sizeof *logs->report);
+	logs->file_most = SM_LOG_FILE_MOST;
 	if (env->cloudwatch)
 		logs->metrics = sm_metrics_new(logs);
 	*out = logs;
@@ -154,7 +104,8 @@ sm_logs_mode(struct sm_logs *logs)
 			if (logs->all[i]->phase == SM_LOG_FOLLOW &&
 			    logs->all[i]->call == NULL)
 				loop_timer_set(logs->all[i]->timer, 0);
-	} else if (n > SM_LOG_SWEEP_ABOVE && !logs->sweep.on)
+	} else if (n > SM_LOG_SWEEP_ABOVE && !logs->sweep.on &&
+		   !logs->env.pieces)
 		sm_sweep_start(logs);
 }
 
@@ -171,13 +122,14 @@ sm_log_follow(struct sm_logs *logs, int64_t trial, int attempt, const char *job,
 	log->dir = xstrdup(dir);
 	log->discover = true;
 	log->begun_ms = loop_wall_us(logs->env.loop) / 1000;
-	log->cursor_ms = log->written_ms = since_ms;
+	log->cursor_ms = log->written_ms = log->skip_ms = since_ms;
 	log->from_ms =
 	    since_ms > SM_LOG_OVERLAP_MS ? since_ms - SM_LOG_OVERLAP_MS : 0;
 	log->n_before = -1;
 	log->timer = loop_timer_new(logs->env.loop, sm_log_on_timer, log);
 	logs->all = xreallocarray(logs->all, logs->n + 1, sizeof *logs->all);
 	logs->all[logs->n++] = log;
+	sm_log_file_touch(log);
 	if (logs->metrics == NULL)
 		loop_timer_set(log->timer, 0);
 	sm_logs_mode(logs);
@@ -228,6 +180,9 @@ sm_log_free(struct sm_log *log)
 	sm_log_file_end(log, false);
 	loop_timer_free(log->timer);
 	sm_streams_free(log);
+	sm_reading_clear(&log->reading);
+	sm_tick_clear(&log->sweep_tick);
+	buf_free(&log->lines);
 	free(log->job);
 	free(log->dir);
 	free(log);
@@ -243,7 +198,6 @@ sm_logs_denied(struct sm_logs *logs, const struct aws_answer *a)
 		return false;
 	if (logs->metrics != NULL)
 		return true;
-	logs->denied = true;
 	sm_logs_note(logs, NULL, LAUNCH_WARNING,
 	    "the logs of training jobs may not be read: metrics come from "
 	    "CloudWatch, a minute late and averaged over each minute "

@@ -2,9 +2,11 @@
  * What the files of the log reader share.
  *
  *   sagemaker-logs.c       who is followed, and how: streams or the sweep
+ *   sagemaker-log-hear.c   events of a stream -> reports
  *   sagemaker-log-read.c   the streams of one job
  *   sagemaker-log-end.c    until nothing new comes, then everything once more
  *   sagemaker-log-sweep.c  all jobs at once
+ *   sagemaker-log-seen.c   what was heard before
  *   sagemaker-log-file.c   the copy for "hpotune logs"
  *   sagemaker-lines.c      one line -> a report (pure)
  */
@@ -27,7 +29,9 @@ enum {
 	SM_LOG_LIMIT = 10000, /* events of one answer: the most there is */
 	SM_LOG_OVERLAP_MS = 300000, /* a restart reads so much again */
 	SM_LOG_SWEEP_ABOVE = 20, /* jobs; more are swept */
-	SM_LOG_SWEEP_UNTIL = 16 /* … until they are so few again */
+	SM_LOG_SWEEP_UNTIL = 16, /* … until they are so few again */
+	SM_LOG_FILE_MOST = 64 << 20, /* bytes of the copy, the newest */
+	SM_LOG_WHYS = 4 /* reasons told of one job */
 };
 
 /* ---- lines (pure) --------------------------------------------------------- */
@@ -41,19 +45,45 @@ bool sm_line_parse(
     struct report *, const struct report_rules *, const char *, size_t);
 /* Our entry script says that the trial has ended; the last line there is. */
 bool sm_line_ends(const char *text);
+/*
+ * Where lines may be cut in two: whether this one may go on in the next event
+ * and matters.  The report is scratch.
+ */
+bool
+sm_line_open(struct report *, const struct report_rules *, const char *text);
+enum sm_line {
+	SM_LINE_WHOLE, /* next is another line */
+	SM_LINE_GOES_ON, /* next is its other half: *joined is both */
+	SM_LINE_OTHER, /* next is of another rank */
+	SM_LINE_DOUBT /* next may be the other half of a number */
+};
+enum sm_line sm_line_join(const struct report_rules *, const char *held,
+    const char *next, char **joined);
 
 /* ---- one job ---------------------------------------------------------------- */
 
 struct sm_stream {
 	char *name;
 	char *token; /* nextForwardToken; NULL = from its start */
-	bool done; /* its end was read after a newer one came */
 };
 
-/* Reports of one millisecond in one stream are told apart by their order. */
+struct sm_seen { /* a set of hashes */
+	uint64_t *slots;
+	size_t cap, n;
+};
+
+/* Equal reports of one millisecond are told apart by their number. */
 struct sm_tick {
 	int64_t ms;
-	int n;
+	struct sm_seen said;
+};
+
+/* One stream in its order, from somewhere on. */
+struct sm_reading {
+	struct sm_tick tick;
+	uint64_t last; /* the event that was read last, as a hash */
+	char *held; /* a line that may go on in the next event, or NULL */
+	int64_t held_ms;
 };
 
 enum sm_log_phase {
@@ -80,7 +110,11 @@ struct sm_log {
 	int64_t from_ms; /* nothing older is read */
 	int64_t cursor_ms; /* newest event that was delivered */
 	int64_t written_ms; /* newest event in the file "log" */
-	struct sm_tick tick, sweep_tick;
+	int64_t skip_ms; /* what is not newer is in the file already */
+	struct sm_reading reading;
+	struct sm_tick sweep_tick;
+	const char *whys[SM_LOG_WHYS]; /* told, why lines were passed over */
+	struct buf lines; /* of a page, for the file */
 	FILE *file; /* of the last pass */
 
 	/* when the job is over; loop times */
@@ -96,11 +130,6 @@ struct sm_log {
 	int failures; /* in a row */
 	void (*done)(void *arg);
 	void *done_arg;
-};
-
-struct sm_seen { /* events of one sweep, by hash */
-	uint64_t *slots;
-	size_t cap, n;
 };
 
 struct sm_sweep {
@@ -122,18 +151,13 @@ struct sm_logs {
 	size_t n;
 	struct sm_sweep sweep;
 	struct sm_metrics *metrics; /* sagemaker-metrics.c, or NULL */
-	bool denied; /* the logs may not be read */
+	int64_t file_most; /* bytes of a copy */
 	bool said_trouble;
 };
 
 /* sagemaker-logs.c */
 /* Milliseconds at this pace. */
 int64_t sm_logs_ms(const struct sm_logs *, double seconds);
-/* Reports of one event, from a stream of this log. */
-void sm_log_hear(
-    struct sm_log *, struct sm_tick *, int64_t ms, const char *text, bool tell);
-/* Tell how far it was read. */
-void sm_log_tell(struct sm_log *, int64_t ms);
 /* How often one job's stream is read. */
 int64_t sm_logs_period_ms(const struct sm_logs *);
 void sm_logs_note(
@@ -141,6 +165,35 @@ void sm_logs_note(
 /* The logs are denied: go over to CloudWatch's metrics.  True: done so. */
 bool sm_logs_denied(struct sm_logs *, const struct aws_answer *);
 void sm_logs_mode(struct sm_logs *);
+
+/* sagemaker-log-hear.c */
+void sm_tick_clear(struct sm_tick *);
+void sm_reading_clear(struct sm_reading *);
+/* The next event of a stream. */
+void
+sm_log_hear(struct sm_log *, struct sm_reading *, int64_t ms, const char *text);
+/* An event of the sweep; without tell it is only counted. */
+void sm_log_count(
+    struct sm_log *, struct sm_tick *, int64_t ms, const char *text, bool tell);
+/* Tell how far it was read. */
+void sm_log_tell(struct sm_log *, int64_t ms);
+struct sm_page {
+	int n; /* events */
+	size_t bytes;
+};
+/* The events of an answer to GetLogEvents, each to line, too. */
+struct sm_page sm_log_page(struct sm_log *, const struct json *answer,
+    void (*line)(struct sm_log *, int64_t ms, const char *text));
+
+/* sagemaker-log-seen.c */
+#define SM_HASH UINT64_C(14695981039346656037) /* to begin with */
+uint64_t sm_hash(uint64_t, const void *, size_t);
+void sm_seen_free(struct sm_seen *);
+/* True: it was in the set already. */
+bool sm_seen_add(struct sm_seen *, uint64_t);
+bool sm_seen_has(const struct sm_seen *, uint64_t);
+/* All of another set. */
+void sm_seen_join(struct sm_seen *, const struct sm_seen *);
 
 /* sagemaker-log-read.c */
 void sm_log_on_timer(void *log);
@@ -157,14 +210,13 @@ void sm_log_pass(struct sm_log *);
 /* sagemaker-log-sweep.c */
 void sm_sweep_start(struct sm_logs *);
 void sm_sweep_stop(struct sm_logs *);
-void sm_seen_free(struct sm_seen *);
-/* True: it was in the set already. */
-bool sm_seen_add(struct sm_seen *, uint64_t);
 
 /* sagemaker-log-file.c */
 /* Lines as they are read; each ends with a newline. */
 void sm_log_line(struct buf *, const char *text);
 void sm_log_file_append(struct sm_log *, const struct buf *lines);
+/* So that it is there to be followed. */
+void sm_log_file_touch(struct sm_log *);
 /* A full pass writes a new file, which takes the place of the old. */
 void sm_log_file_begin(struct sm_log *);
 void sm_log_file_put(struct sm_log *, const char *text);

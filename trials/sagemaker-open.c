@@ -61,6 +61,7 @@ open_logs(struct sm *sm, struct err *e)
 		.prefix = sm->prefix,
 		.pace = sm->set->pace,
 		.cloudwatch = sm->set->metrics_from_cloudwatch,
+		.pieces = sm_is_toolkit(sm->set),
 		.emit = sm_hear_log,
 		.arg = sm };
 

@@ -206,6 +206,7 @@ struct sm_logs_env {
 	const char *prefix; /* of job names */
 	double pace;
 	bool cloudwatch; /* GetMetricData instead of the logs */
+	bool pieces; /* the toolkit prints: a line may come as two events */
 	void (*emit)(void *arg, const struct launch_event *);
 	void *arg;
 };

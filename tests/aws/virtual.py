@@ -9,7 +9,8 @@ from the job's Environment (STANDIN_VIRTUAL) or from --virtual:
    "checkpoint": true, "exit": 0, "term": 0.1}
 
 VALUE of a step is floor + (start - floor) * exp(-rate * step) and a normal
-noise, by the job's hyperparameters and name.
+noise, by the job's hyperparameters and name.  A job whose entry point is
+hpotune's script says its last line, too.
 """
 
 import asyncio
@@ -42,9 +43,11 @@ class VirtualHost:
         self.script = script
         self.task = None
         self.status = None
+        self.line = None
 
     async def start(self, argv, env, names, line):
         del argv, env, names
+        self.line = line
         self.status = None
         self.task = asyncio.ensure_future(self.live(line))
 
@@ -97,6 +100,10 @@ class VirtualHost:
             if asyncio.current_task().cancelling():
                 raise
             self.status = self.status or 137
+        if self.status != 137 and "/opt/ml/input/data/hpotune/run.sh" in \
+                self.job.asked["AlgorithmSpecification"].get(
+                    "ContainerArguments", []):
+            self.line("hpotune-end: status %d" % self.status)
         return self.status
 
     def terminate(self):

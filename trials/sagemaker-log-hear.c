@@ -1,0 +1,225 @@
+/*
+ * Events of one stream, in their order -> reports.  Everything may be read
+ * again, so a report is known by what does not change: its millisecond, step,
+ * name and value.  Equal ones without a step in one millisecond are told apart
+ * by their number.
+ *
+ * The toolkit of AWS's images cuts its output anywhere, so a line may come as
+ * two events.  There a line is held until the next event has shown that it is
+ * whole; the last one of a stream never counts.
+ */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/json.h"
+#include "src/base/loop.h"
+#include "src/base/mem.h"
+#include "trials/sagemaker-logs.h"
+
+enum { EQUAL_MOST = 999 }; /* reports of one millisecond; it has 1000 us */
+
+void
+sm_tick_clear(struct sm_tick *tick)
+{
+	sm_seen_free(&tick->said);
+	*tick = (struct sm_tick){ 0 };
+}
+
+void
+sm_reading_clear(struct sm_reading *r)
+{
+	sm_tick_clear(&r->tick);
+	free(r->held);
+	*r = (struct sm_reading){ 0 };
+}
+
+/* How many equal reports of this millisecond came before. */
+static int
+tick_nth(struct sm_tick *tick, int64_t ms, const struct report_value *v)
+{
+	uint64_t h;
+	int n;
+
+	if (tick->ms != ms) {
+		sm_seen_free(&tick->said);
+		tick->ms = ms;
+	}
+	h = sm_hash(SM_HASH, v->name, strlen(v->name));
+	h = sm_hash(h, &v->value, sizeof v->value);
+	for (n = 0; n < EQUAL_MOST; n++)
+		if (!sm_seen_add(&tick->said, sm_hash(h, &n, sizeof n)))
+			break;
+	return n;
+}
+
+static void
+report_tell(struct sm_log *log, struct sm_tick *tick, int64_t ms, bool tell)
+{
+	const struct report *r = log->logs->report;
+	struct launch_event ev = { .kind = LAUNCH_REPORT,
+		.trial = log->trial,
+		.attempt = log->attempt };
+	size_t i;
+	int nth;
+
+	for (i = 0; i < r->n; i++) {
+		nth = r->has_step ? 0 : tick_nth(tick, ms, &r->values[i]);
+		if (!tell)
+			continue;
+		ev.u.report.name = r->values[i].name;
+		ev.u.report.has_step = r->has_step;
+		ev.u.report.step = r->step;
+		ev.u.report.value = r->values[i].value;
+		ev.u.report.time_us = ms * 1000 + nth;
+		ev.u.report.again = true;
+		log->logs->env.emit(log->logs->env.arg, &ev);
+	}
+}
+
+/* Why a line that was meant as a report is none; once for each reason. */
+static void
+why_tell(struct sm_log *log, const char *why)
+{
+	char *text;
+	size_t i;
+
+	for (i = 0; i < SM_LOG_WHYS && log->whys[i] != NULL; i++)
+		if (log->whys[i] == why)
+			return;
+	if (i == SM_LOG_WHYS)
+		return;
+	log->whys[i] = why;
+	text = xasprintf("a line of its output was passed over: %s", why);
+	sm_logs_note(log->logs, log, LAUNCH_WARNING, text);
+	free(text);
+}
+
+static void
+line_tell(struct sm_log *log, struct sm_tick *tick, int64_t ms,
+    const char *text, bool tell)
+{
+	struct sm_logs *logs = log->logs;
+
+	if (sm_line_parse(logs->report, logs->rules, text, strlen(text)))
+		report_tell(log, tick, ms, tell);
+	else if (logs->report->why != NULL)
+		why_tell(log, logs->report->why);
+}
+
+/* The held line, now that the next one is known.  True: that is used up. */
+static bool
+held_resolve(struct sm_log *log, struct sm_reading *r, const char *next)
+{
+	char *held = r->held, *joined = NULL;
+
+	switch (sm_line_join(log->logs->rules, held, next, &joined)) {
+	case SM_LINE_OTHER:
+		return true;
+	case SM_LINE_GOES_ON:
+		r->held = joined;
+		free(held);
+		return true;
+	case SM_LINE_WHOLE:
+		line_tell(log, &r->tick, r->held_ms, held, true);
+		break;
+	case SM_LINE_DOUBT:
+		why_tell(log,
+		    "the next line may be its other half: a comma at the end "
+		    "of a report says that it is whole");
+		break;
+	}
+	free(held);
+	r->held = NULL;
+	return false;
+}
+
+void
+sm_log_hear(
+    struct sm_log *log, struct sm_reading *r, int64_t ms, const char *text)
+{
+	struct sm_logs *logs = log->logs;
+
+	if (r->held != NULL && held_resolve(log, r, text))
+		return;
+	if (!logs->env.pieces ||
+	    !sm_line_open(logs->report, logs->rules, text)) {
+		line_tell(log, &r->tick, ms, text, true);
+		return;
+	}
+	r->held = xstrdup(text);
+	r->held_ms = ms;
+}
+
+void
+sm_log_count(struct sm_log *log, struct sm_tick *tick, int64_t ms,
+    const char *text, bool tell)
+{
+	line_tell(log, tick, ms, text, tell);
+}
+
+void
+sm_log_tell(struct sm_log *log, int64_t ms)
+{
+	struct launch_event ev = { .kind = LAUNCH_READ,
+		.trial = log->trial,
+		.attempt = log->attempt };
+
+	/* A time of its own must not push the cursor past all others. */
+	if (ms <= log->cursor_ms ||
+	    ms > loop_wall_us(log->logs->env.loop) / 1000 + SM_LOG_OVERLAP_MS)
+		return;
+	log->cursor_ms = ms;
+	ev.u.cursor.log = ms;
+	log->logs->env.emit(log->logs->env.arg, &ev);
+}
+
+/* One event as a number; the same place of a stream has the same. */
+static uint64_t
+event_hash(const struct json *j, int64_t ms, const char *text)
+{
+	int64_t came = 0;
+	uint64_t h;
+
+	(void)json_integer(json_get(j, "ingestionTime"), &came);
+	h = sm_hash(SM_HASH, &ms, sizeof ms);
+	h = sm_hash(h, &came, sizeof came);
+	return sm_hash(h, text, strlen(text));
+}
+
+struct sm_page
+sm_log_page(struct sm_log *log, const struct json *answer,
+    void (*line)(struct sm_log *, int64_t ms, const char *text))
+{
+	struct sm_reading *r = &log->reading;
+	struct sm_page page = { 0 };
+	const struct json *j = NULL;
+	bool first = true, same;
+	const char *text;
+	int64_t ms, newest = 0;
+	uint64_t h;
+
+	if (answer != NULL)
+		j = json_get(answer, "events");
+	for (j = j != NULL ? json_first(j) : NULL; j != NULL;
+	     j = json_next(j)) {
+		text = json_string(json_get(j, "message"));
+		if (text == NULL ||
+		    !json_integer(json_get(j, "timestamp"), &ms))
+			continue;
+		/* The last of one page may be the first of the next. */
+		h = event_hash(j, ms, text);
+		same = first && h == r->last;
+		first = false;
+		if (same)
+			continue;
+		r->last = h;
+		sm_log_hear(log, r, ms, text);
+		line(log, ms, text);
+		newest = ms > newest ? ms : newest;
+		page.n++;
+		page.bytes += strlen(text);
+	}
+	sm_log_tell(log, newest);
+	return page;
+}

@@ -253,7 +253,7 @@ table_print(const struct gc *gc)
 	const struct gc_job *j;
 	struct buf out = { 0 };
 	char started[32];
-	size_t i;
+	size_t i, orphans = 0;
 
 	for (i = 0; i < sizeof heads / sizeof heads[0]; i++)
 		table_column(table, heads[i], TABLE_LEFT);
@@ -268,11 +268,15 @@ table_print(const struct gc *gc)
 		table_cell(table, j->place, TABLE_PLAIN);
 		table_cell(table, started, TABLE_PLAIN);
 		table_cell(table, j->ended ? "told to end" : "", TABLE_PLAIN);
+		orphans += j->owner == OWNER_NONE && !j->ended;
 	}
 	if (gc->n_jobs > 0)
 		table_put(&out, table, gc->cli->width, gc->cli->colour, true);
 	else
 		buf_puts(&out, "no job runs under a name of hpotune\n");
+	if (orphans > 0)
+		buf_puts(&out, "nobody waits for the orphans: hpotune "
+			       "sagemaker gc --stop ends them\n");
 	(void)cli_print(&out);
 	table_free(table);
 }

@@ -439,7 +439,20 @@ def check_manual():
         ok(not missing, "the manual has %s" % words[0], missing)
 
 
+def check_bare():
+    """Where nothing of the block is written, the error has a place."""
+    for backend in ("sagemaker", {"name": "sagemaker"}):
+        with open("study.json", "w") as f:
+            json.dump(dict(study({}), backend=backend), f)
+        got = subprocess.run([os.environ["HPOTUNE"], "check", "study.json"],
+                             stderr=subprocess.PIPE).stderr.decode()
+        ok(re.match("hpotune: study.json:1:[0-9]+: backend.*also needs "
+                    '"role": ', got), "a bare %s is refused where it stands" %
+           json.dumps(backend), got)
+
+
 os.makedirs("src")
+check_bare()
 check_bodies()
 check_plans()
 check_limits()

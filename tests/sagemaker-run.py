@@ -505,6 +505,69 @@ def test_mpirun(shell, name):
        job.output())
 
 
+# "ssh" to a host that is on this machine, but has nothing of our environment.
+SSH = """#!/bin/sh
+while :; do
+	case $1 in
+	-o) shift 2 ;;
+	-*) shift ;;
+	*) break ;;
+	esac
+done
+echo "ssh $1" >>"$SSH_LOG"
+shift
+exec env -i PATH="$PATH" SSH_LOG="$SSH_LOG" sh -c "$*"
+"""
+# One that mpirun of another host comes to, soon and for a while.
+SSHD = """#!/bin/sh
+sleep 0.3
+"${0%/*}/orted" 1.5
+exec sleep 60
+"""
+
+
+def test_mpirun_hosts(shell, name):
+    tools = os.path.realpath(tempfile.mkdtemp(dir="."))
+    for tool, text in (("ssh", SSH), ("sshd", SSHD)):
+        with open(os.path.join(tools, tool), "w") as f:
+            f.write(text)
+        os.chmod(os.path.join(tools, tool), 0o755)
+    shutil.copyfile(shutil.which("sleep"), tools + "/orted")
+    os.chmod(tools + "/orted", 0o755)
+    block = {"instance_count": 2, "distribution": {
+        "launcher": "mpirun", "processes_per_host": 2}}
+    more = {"block": block, "path": tools + ":" + os.environ["PATH"]}
+    job = Job(shell, ["true"], host="algo-2", hosts=TWO, **more)
+    began = time.time()
+    ok(job.run() == 0 and time.time() - began > 1.5,
+       "%s: mpirun: the second host serves it and ends with it" % name,
+       job.output())
+    if not shutil.which("mpirun"):
+        skip("%s: mpirun over two hosts" % name, "it is not installed")
+        return
+    more["config"] = {"current_host": "algo-1", "hosts": list(TWO),
+                      "network_interface_name": "lo"}
+    job = Job(shell, sh('echo "hpotune: step=$OMPI_COMM_WORLD_RANK '
+                        'loss=$SM_HP_LR"'), **more)
+    os.unlink(tools + "/orted")
+    job.env["SSH_LOG"] = tools + "/log"
+    ok(job.run() == 0 and
+       sorted(re.findall("^hpotune.* loss.*", job.output(), re.M)) ==
+       ["hpotune-rank-%d: step=%d loss=0.5" % (r, r) for r in (1, 2, 3)] +
+       ["hpotune: step=0 loss=0.5"],
+       "%s: mpirun: four ranks on two hosts, with the environment" % name,
+       job.output())
+    with open(tools + "/log") as f:
+        ok("ssh algo-2\n" in f.read(), "%s: mpirun: over ssh" % name)
+    job = Job(shell, sh(HANDLER % 0), **more)
+    job.env["SSH_LOG"] = tools + "/log"
+    job.start()
+    wait_for(lambda: job.output().count("up") == 4)
+    job.proc.send_signal(signal.SIGTERM)
+    ok(job.end() == 0 and job.output().count("saving") == 4,
+       "%s: mpirun: SIGTERM reaches the ranks of both" % name, job.output())
+
+
 def children_of(pid):
     try:
         with open("/proc/%d/task/%d/children" % (pid, pid)) as f:
@@ -556,7 +619,7 @@ def shells():
 for name, shell in shells().items():
     for test in (test_values, test_names, test_statuses, test_term,
                  test_metrics, test_code, test_hosts, test_torchrun,
-                 test_mpirun, test_first):
+                 test_mpirun, test_mpirun_hosts, test_first):
         test(shell, name)
 print("1..%d" % count)
 sys.exit(failed > 0)

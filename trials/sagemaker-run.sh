@@ -380,8 +380,10 @@ serve_mpirun() {
 	sshd=$(command -v sshd || echo /usr/sbin/sshd)
 	[ -x "$sshd" ] ||
 	    fail 127 'the image has no sshd, which mpirun needs on other hosts'
-	mkdir -p /run/sshd
-	ssh-keygen -A >/dev/null 2>&1
+	if [ "$HPT_BASE" = /opt/ml ]; then
+		mkdir -p /run/sshd
+		ssh-keygen -A >/dev/null 2>&1
+	fi
 	"$sshd" -D &
 	server=$!
 	trap 'kill "$server"; exit 143' TERM USR1

@@ -108,6 +108,9 @@ backend_try(const struct plug_backend *backend, const struct study_plug *plug,
 		if (why.kind != ERR_USAGE)
 			return json_err(gpus != NULL ? gpus : plug->where, e,
 			    "%s", why.text);
+		/* Where nothing is written nothing has a place of its own. */
+		if (plug->block == NULL || json_count(plug->block) <= 1)
+			return json_err(plug->where, e, "%s", why.text);
 		*e = why;
 		return -1;
 	}

@@ -9,7 +9,16 @@
 
 #define TAG "hpotune:"
 #define JSON_TAG "hpotune-json:"
+#define RANK_TAG "hpotune-rank-" /* before lines of other ranks */
 #define END_TAG "hpotune-end: status "
+
+static bool
+begins(const char *p, const char *end, const char *with)
+{
+	size_t n = strlen(with);
+
+	return (size_t)(end - p) >= n && memcmp(p, with, n) == 0;
+}
 
 /*
  * "[1,mpirank:0,algo-1]<stdout>:" of the toolkit, "[1,0]<stdout>:" of mpirun.
@@ -19,6 +28,7 @@ static const char *
 after_rank(const char *p, const char *end)
 {
 	const char *q = p, *rank;
+	bool other;
 
 	if (q == end || *q++ != '[')
 		return p;
@@ -33,29 +43,46 @@ after_rank(const char *p, const char *end)
 		q++;
 	if (q == rank)
 		return p;
-	if (q - rank != 1 || *rank != '0')
-		return NULL;
+	other = q - rank != 1 || *rank != '0';
 	q = memchr(q, ']', (size_t)(end - q));
-	if (q == NULL || end - q < 10 ||
-	    (memcmp(q, "]<stdout>:", 10) != 0 &&
-		memcmp(q, "]<stderr>:", 10) != 0))
+	if (q == NULL ||
+	    (!begins(q, end, "]<stdout>:") && !begins(q, end, "]<stderr>:")))
 		return p;
+	if (other)
+		return NULL;
 	return q + 10;
 }
 
-bool
-sm_line_ends(const char *text)
+/* Without line ends. */
+static size_t
+line_len(const char *text, size_t n)
 {
-	const char *p = text + sizeof END_TAG - 1;
+	while (n > 0 && (text[n - 1] == '\n' || text[n - 1] == '\r'))
+		n--;
+	return n;
+}
 
-	if (strncmp(text, END_TAG, sizeof END_TAG - 1) != 0 ||
-	    !isdigit((unsigned char)*p))
-		return false;
-	while (isdigit((unsigned char)*p))
-		p++;
-	while (*p == '\n' || *p == '\r')
-		p++;
-	return *p == '\0';
+/* How much stands before the last line of all; len when it is none. */
+static size_t
+end_find(const char *text, size_t len)
+{
+	size_t n = line_len(text, len), tag = sizeof END_TAG - 1, digits = n;
+
+	while (digits > 0 && isdigit((unsigned char)text[digits - 1]))
+		digits--;
+	if (digits == n || digits < tag ||
+	    memcmp(text + digits - tag, END_TAG, tag) != 0)
+		return len;
+	return digits - tag;
+}
+
+bool
+sm_line_ends(const char *text, size_t *before)
+{
+	size_t n = strlen(text);
+
+	*before = end_find(text, n);
+	return *before < n;
 }
 
 static bool
@@ -67,38 +94,31 @@ nothing(struct report *r)
 	return false;
 }
 
+/* Its own tag counts anywhere: a progress bar may stand before it. */
+static const char *
+after_json_tag(const char *p, const char *end)
+{
+	p = memmem(p, (size_t)(end - p), JSON_TAG, sizeof JSON_TAG - 1);
+	return p != NULL ? p + sizeof JSON_TAG - 1 : NULL;
+}
+
 bool
 sm_line_parse(struct report *r, const struct report_rules *rules,
     const char *text, size_t len)
 {
-	const char *end = text + len, *p;
+	const char *end, *p, *json;
 
-	while (end > text && (end[-1] == '\n' || end[-1] == '\r'))
-		end--;
+	end = text + line_len(text, end_find(text, len));
 	p = after_rank(text, end);
-	if (p == NULL || sm_line_ends(text))
+	if (p == NULL || begins(p, end, RANK_TAG))
 		return nothing(r);
-	while (p < end && (*p == ' ' || *p == '\t'))
-		p++;
-	if ((size_t)(end - p) > sizeof JSON_TAG - 1 &&
-	    memcmp(p, JSON_TAG, sizeof JSON_TAG - 1) == 0) {
-		p += sizeof JSON_TAG - 1;
-		return report_parse_json(r, p, (size_t)(end - p));
-	}
+	json = after_json_tag(p, end);
+	if (json != NULL)
+		return report_parse_json(r, json, (size_t)(end - json));
 	return report_parse_line(r, rules, p, (size_t)(end - p));
 }
 
 /* ---- lines that were cut ---------------------------------------------------- */
-
-static size_t
-line_len(const char *text)
-{
-	size_t n = strlen(text);
-
-	while (n > 0 && (text[n - 1] == '\n' || text[n - 1] == '\r'))
-		n--;
-	return n;
-}
 
 static bool
 has_tag(const char *text)
@@ -109,16 +129,17 @@ has_tag(const char *text)
 static bool
 begins_with_tag(const char *p)
 {
+	const char *end = p + strlen(p);
+
 	p += strspn(p, " \t");
-	return strncmp(p, TAG, sizeof TAG - 1) == 0 ||
-	       strncmp(p, JSON_TAG, sizeof JSON_TAG - 1) == 0;
+	return begins(p, end, TAG) || begins(p, end, JSON_TAG);
 }
 
 bool
 sm_line_open(
     struct report *r, const struct report_rules *rules, const char *text)
 {
-	size_t n = line_len(text);
+	size_t n = line_len(text, strlen(text));
 
 	if (n == 0)
 		return false;
@@ -150,8 +171,10 @@ static enum sm_line
 join_tell(const struct report_rules *rules, const char *held, const char *both)
 {
 	struct report *r = xcalloc(2, sizeof *r);
-	bool one = sm_line_parse(&r[0], rules, held, line_len(held));
-	bool two = sm_line_parse(&r[1], rules, both, line_len(both));
+	bool one =
+	    sm_line_parse(&r[0], rules, held, line_len(held, strlen(held)));
+	bool two =
+	    sm_line_parse(&r[1], rules, both, line_len(both, strlen(both)));
 	enum sm_line what = SM_LINE_WHOLE;
 
 	if (one && two && !says_all(&r[0], &r[1]))
@@ -168,7 +191,7 @@ sm_line_join(const struct report_rules *rules, const char *held,
     const char *next, char **joined)
 {
 	const char *rest = after_rank(next, next + strlen(next));
-	size_t n = line_len(held);
+	size_t n = line_len(held, strlen(held));
 	enum sm_line what;
 	int most;
 
@@ -178,8 +201,8 @@ sm_line_join(const struct report_rules *rules, const char *held,
 	if (begins_with_tag(rest))
 		return SM_LINE_WHOLE;
 	/* A pattern may find more behind; a number goes on in a word. */
-	most =
-	    has_tag(held) ? (int)line_len(rest) : (int)strcspn(rest, " \t\r\n");
+	most = has_tag(held) ? (int)line_len(rest, strlen(rest))
+			     : (int)strcspn(rest, " \t\r\n");
 	*joined = xasprintf("%.*s%.*s", (int)n, held, most, rest);
 	what = join_tell(rules, held, *joined);
 	if (what != SM_LINE_GOES_ON) {

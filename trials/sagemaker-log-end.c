@@ -90,8 +90,10 @@ pass_failed(struct sm_log *log, const struct aws_answer *a)
 static void
 line_hear(struct sm_log *log, int64_t ms, const char *text)
 {
+	size_t before;
+
 	(void)ms;
-	if (log->at + 1 == log->n_streams && sm_line_ends(text))
+	if (log->at + 1 == log->n_streams && sm_line_ends(text, &before))
 		log->ended = true;
 	if (log->whole)
 		sm_log_file_put(log, text);

@@ -43,8 +43,11 @@ enum {
  */
 bool sm_line_parse(
     struct report *, const struct report_rules *, const char *, size_t);
-/* Our entry script says that the trial has ended; the last line there is. */
-bool sm_line_ends(const char *text);
+/*
+ * Our entry script says that the trial has ended; the last line there is.  What
+ * the trial wrote without a newline stands before it, so many bytes.
+ */
+bool sm_line_ends(const char *text, size_t *before);
 /*
  * Where lines may be cut in two: whether this one may go on in the next event
  * and matters.  The report is scratch.

@@ -58,29 +58,21 @@ stream_add(struct sm_log *log, const char *name)
 		log->discover = false;
 }
 
-/* What discovery was for. */
-struct finding {
-	struct sm_log *log;
-	void (*then)(struct sm_log *, bool good);
-};
-
-static void find_page(struct finding *, const char *token);
+static void find_page(struct sm_log *, const char *token);
 
 static void
 on_streams(void *arg, const struct aws_answer *a)
 {
-	struct finding *f = arg;
-	struct sm_log *log = f->log;
-	void (*then)(struct sm_log *, bool good) = f->then;
+	struct sm_log *log = arg;
 	const struct json *j;
 	const char *name, *token;
 
 	log->call = NULL;
 	/* No job of the account has ever logged: not yet, then. */
 	if (!a->good) {
-		free(f);
-		then(log, strcmp(a->code, "ResourceNotFoundException") == 0 ||
-			      sm_logs_denied(log->logs, a));
+		log->then(
+		    log, strcmp(a->code, "ResourceNotFoundException") == 0 ||
+			     sm_logs_denied(log->logs, a));
 		return;
 	}
 	j = a->json != NULL ? json_get(a->json, "logStreams") : NULL;
@@ -93,18 +85,16 @@ on_streams(void *arg, const struct aws_answer *a)
 	token = a->json != NULL ? json_string(json_get(a->json, "nextToken"))
 				: NULL;
 	if (token != NULL) {
-		find_page(f, token);
+		find_page(log, token);
 		return;
 	}
-	free(f);
 	log->discovered_ms = loop_now_ms(log->logs->env.loop);
-	then(log, true);
+	log->then(log, true);
 }
 
 static void
-find_page(struct finding *f, const char *token)
+find_page(struct sm_log *log, const char *token)
 {
-	struct sm_log *log = f->log;
 	struct buf body = { 0 };
 	struct aws_ask ask = { .service = AWS_LOGS,
 		.operation = "DescribeLogStreams" };
@@ -119,7 +109,7 @@ find_page(struct finding *f, const char *token)
 	}
 	buf_putc(&body, '}');
 	ask.body = buf_str(&body);
-	log->call = aws_json(log->logs->env.aws, &ask, on_streams, f);
+	log->call = aws_json(log->logs->env.aws, &ask, on_streams, log);
 	buf_free(&body);
 	free(prefix);
 }
@@ -127,10 +117,8 @@ find_page(struct finding *f, const char *token)
 void
 sm_log_discover(struct sm_log *log, void (*then)(struct sm_log *, bool good))
 {
-	struct finding *f = xcalloc(1, sizeof *f);
-
-	*f = (struct finding){ .log = log, .then = then };
-	find_page(f, NULL);
+	log->then = then;
+	find_page(log, NULL);
 }
 
 /* ---- events -------------------------------------------------------------------- */

@@ -105,6 +105,7 @@ struct sm_log {
 	struct sm_stream *streams; /* by name, that is by their start */
 	size_t n_streams, at;
 	bool discover; /* there may be another stream */
+	void (*then)(struct sm_log *, bool good); /* of discovery */
 	int64_t discovered_ms;
 	struct aws_call *call;
 	struct loop_timer *timer;

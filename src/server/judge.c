@@ -379,6 +379,9 @@ tuner_attempt_ended(struct tuner *t, struct live *l,
 							 : t->turn_us;
 	l->att.ended_us =
 	    x != NULL && x->ended_us != 0 ? x->ended_us : t->turn_us;
+	/* Two clocks may have said the two. */
+	if (l->att.ended_us < l->att.started_us)
+		l->att.ended_us = l->att.started_us;
 	seen = c = end_classify(t, l, x, end_why, sizeof end_why);
 	if (x == NULL)
 		(void)snprintf(end_why, sizeof end_why, "%s", lost_why);

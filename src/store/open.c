@@ -210,11 +210,8 @@ open_read(struct store *s, struct err *e)
 		return -1;
 	if (version == 0)
 		return err_set(e, ERR_STORE, "%s: holds no study", s->path);
-	if (version < schema_version())
-		return err_set(e, ERR_STORE,
-		    "%s: made by an older hpotune; "
-		    "starting the study brings it up to date",
-		    s->path);
+	if (schema_read_old(s, version, e) < 0)
+		return -1;
 	/* Only the writer moves the log into the file. */
 	(void)sqlite3_db_config(
 	    s->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);

@@ -21,6 +21,21 @@ static const char views[] =
 #include "schema/views.inc"
     ;
 
+/*
+ * What a reader lays over a file that only the next start may change: for each
+ * step from an older schema, the columns it lacks, as nothing.
+ */
+static const char *const missing[] = {
+	/* 1 */
+	"CREATE TEMP VIEW t_attempt AS SELECT *, NULL AS worst_cost, "
+	"NULL AS trained_seconds FROM main.t_attempt;"
+	"CREATE TEMP VIEW savings AS SELECT *, NULL AS spot_saved "
+	"FROM main.savings;"
+	"CREATE TEMP VIEW costs AS SELECT NULL AS cost, NULL AS committed, "
+	"0.0 AS seconds, 0.0 AS billable_seconds, NULL AS spot_saved, "
+	"NULL AS spot_share;",
+};
+
 int64_t
 schema_version(void)
 {
@@ -39,6 +54,17 @@ schema_migrate(struct store *s, int64_t from, struct err *e)
 	(void)snprintf(
 	    pragma, sizeof pragma, "PRAGMA user_version = %lld", (long long)v);
 	return store_exec(s, pragma, e);
+}
+
+int
+schema_read_old(struct store *s, int64_t version, struct err *e)
+{
+	int64_t v;
+
+	for (v = version; v < schema_version(); v++)
+		if (store_exec(s, missing[v - 1], e) < 0)
+			return -1;
+	return 0;
 }
 
 /* t_move = the moves of src/model/trial.c. */

@@ -132,6 +132,8 @@ char *utf8_clean(const char *s);
 
 /* Inside a transaction: bring an empty or older file to the newest schema. */
 int schema_migrate(struct store *, int64_t from, struct err *);
+/* For a reader of an older file: what it lacks, as views of its own. */
+int schema_read_old(struct store *, int64_t version, struct err *);
 /* The newest schema version this program knows. */
 int64_t schema_version(void);
 /* Inside a transaction: make moves and views anew. */

@@ -66,6 +66,10 @@ test_cost(void)
 
 	is_near(sm_worst_cost(&s), 9 * 3720 / 3600.0, 1e-12,
 	    "the dearest type, max_run and the grace");
+	s.keep_alive_s = 600;
+	is_near(sm_worst_cost(&s), 9 * 4320 / 3600.0, 1e-12,
+	    "and a warm pool nobody uses");
+	s.keep_alive_s = 0;
 	is_near(sm_cost(&s, "ml.g5.xlarge", 2, 1800), 1.5, 1e-12,
 	    "two for half an hour");
 	ok(isnan(sm_cost(&s, "ml.p5.48xlarge", 1, 60)), "no price, no cost");

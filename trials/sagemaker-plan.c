@@ -48,7 +48,7 @@ sm_plan_make(struct sm_plan *plan, const struct sm_settings *s, int capacity)
 
 /*
  * At on-demand prices, for AWS promises no spot price, with the grace in
- * which a job at its limit may still run.
+ * which a job at its limit may still run, and a warm pool nobody uses again.
  */
 double
 sm_worst_cost(const struct sm_settings *s)
@@ -61,7 +61,7 @@ sm_worst_cost(const struct sm_settings *s)
 			return NAN;
 		price = fmax(price, s->types[i].price * s->count);
 	}
-	return price * (double)(s->max_run_s + STOP_S) / 3600;
+	return price * (double)(s->max_run_s + STOP_S + s->keep_alive_s) / 3600;
 }
 
 double

@@ -124,7 +124,7 @@ hear_summary(struct sm *sm, const struct json *o)
 	if (is == 3)
 		sm_turn_follow(a);
 	/* On its way there, or from there: nothing to ask. */
-	if (is > was && (is < 3 || (is > 3 && a->up)) &&
+	if (is >= was && is > 0 && (is < 3 || (is > 3 && a->up)) &&
 	    (was > 0 || *a->secondary == '\0'))
 		(void)snprintf(a->secondary, sizeof a->secondary, "%s", word);
 	else

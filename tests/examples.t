@@ -1,6 +1,8 @@
 #!/bin/sh
 # examples/sagemaker runs here and, as training jobs, on the stand-in AWS, with
-# the same curves; and nothing but the name and the backend differs.
+# the same curves; and nothing but the name and the backend differs.  What
+# hpotune-sagemaker(7) asks a database is asked, and the policy it prints allows
+# what is called.
 
 . "$TOP_SRCDIR/tests/lib.sh"
 . "$TOP_SRCDIR/tests/standin.sh"
@@ -37,4 +39,35 @@ is "$(sql example/spirals-far.db 'SELECT count(*) FROM trials
 like "$(sql example/spirals-far.db 'SELECT cost > 0 FROM costs')" 1 \
     'they cost something'
 proved_clean 'the example'
+
+# ---- hpotune-sagemaker(7) ----------------------------------------------------------
+
+page=$TOP_SRCDIR/man/hpotune-sagemaker.7
+# The marked displays, as files query-NUMBER and policy-NUMBER; and their marks.
+awk '
+/^\.\\" (query: |policy)/ { mark = $2; more = $3; next }
+/^\.Bd/ && mark { n++; inside = 1; sub(/:/, "", mark); print mark, n, more
+    mark = mark "-" n; next }
+/^\.Ed/ { inside = 0; mark = "" }
+inside { gsub(/\\&/, ""); print >mark }
+' "$page" >marks
+while read -r kind number mark <&3; do
+	[ "$kind" = query ] || continue
+	sql example/spirals-far.db "$(cat "query-$number")" >answer
+	is $? 0 "query $number: $(head -n 1 "query-$number")"
+	[ "$mark" = any ] || ok '… has an answer' test -s answer
+done 3<marks
+is "$(grep -c '^query' marks)" "$(grep -c '^SELECT' "$page")" \
+    'every query was asked'
+cat policy-* >policy.json
+ok 'the policy is JSON' "$python" -c 'import json
+json.load(open("policy.json"))'
+for operation in $(grep -hoE '"[A-Z][a-z]+[A-Z][A-Za-z]+"' \
+    "$TOP_SRCDIR"/trials/sagemaker*.c | tr -d '"' |
+    grep -E '^(Create|Delete|Describe|Filter|Get|List|Put|Receive|Remove|Set|Stop)[A-Z]' | sort -u
+); do
+	# A batch needs the right to do one.
+	operation=${operation%Batch}
+	ok "the policy allows $operation" grep -q ":$operation\"" policy.json
+done
 done_testing

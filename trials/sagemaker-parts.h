@@ -54,7 +54,7 @@ enum {
 	SM_LANES = 4, /* Creates that the client has at once */
 	SM_PAGES = 100, /* of one sweep */
 	SM_MISSES = 3, /* descriptions that must say "no such job" */
-	SM_SLOTS_DEFAULT = 4
+	SM_SLOTS_DEFAULT = 10
 };
 
 /* ---- a job as DescribeTrainingJob tells it (sagemaker-end.c, pure) ------- */

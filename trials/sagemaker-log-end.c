@@ -18,7 +18,7 @@
 #include "trials/sagemaker-logs.h"
 
 enum {
-	FAIL_MOST = 20, /* answers in a row that were none */
+	FAIL_MOST = 20, /* passes in a row that failed */
 	PAGES_MOST = 3000 /* of the last pass: some gigabytes */
 };
 
@@ -61,6 +61,7 @@ look_over(struct sm_log *log)
 static void
 pass_over(struct sm_log *log)
 {
+	log->failures = 0;
 	if (!log->whole) {
 		look_over(log);
 		return;
@@ -113,7 +114,6 @@ on_page(void *arg, const struct aws_answer *a)
 			pass_failed(log, a);
 		return;
 	}
-	log->failures = 0;
 	(void)sm_log_page(log, a->json, line_hear);
 	if (a->json != NULL)
 		token = json_string(json_get(a->json, "nextForwardToken"));

@@ -183,9 +183,11 @@ token_drop(struct sm_log *log, struct sm_stream *stream)
 	free(stream->token);
 	stream->token = NULL;
 	log->skip_ms = log->written_ms;
-	log->from_ms = log->cursor_ms > SM_LOG_OVERLAP_MS
-			   ? log->cursor_ms - SM_LOG_OVERLAP_MS
+	log->from_ms = log->cursor_ms > log->overlap_ms
+			   ? log->cursor_ms - log->overlap_ms
 			   : 0;
+	/* The next one before the end must not read all that again. */
+	log->overlap_ms /= 4;
 }
 
 static void
@@ -234,7 +236,9 @@ on_events(void *arg, const struct aws_answer *a)
 	if (moved) {
 		free(stream->token);
 		stream->token = xstrdup(token);
-	} else if (newer) {
+	} else
+		log->overlap_ms = SM_LOG_OVERLAP_MS;
+	if (!moved && newer) {
 		/* Its end, and there is a newer one. */
 		log->at++;
 		sm_reading_clear(&log->reading);

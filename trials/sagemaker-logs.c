@@ -125,6 +125,7 @@ sm_log_follow(struct sm_logs *logs, int64_t trial, int attempt, const char *job,
 	log->cursor_ms = log->written_ms = log->skip_ms = since_ms;
 	log->from_ms =
 	    since_ms > SM_LOG_OVERLAP_MS ? since_ms - SM_LOG_OVERLAP_MS : 0;
+	log->overlap_ms = SM_LOG_OVERLAP_MS;
 	log->n_before = -1;
 	log->timer = loop_timer_new(logs->env.loop, sm_log_on_timer, log);
 	logs->all = xreallocarray(logs->all, logs->n + 1, sizeof *logs->all);
@@ -151,6 +152,7 @@ sm_log_finish(
 	log->done = done;
 	log->done_arg = arg;
 	log->orderly = orderly;
+	log->failures = 0;
 	log->phase = SM_LOG_END;
 	if (log->call != NULL) {
 		aws_cancel(log->call);

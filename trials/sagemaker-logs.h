@@ -112,6 +112,7 @@ struct sm_log {
 	int quick; /* reads in a row without a pause */
 	int64_t begun_ms; /* wall time when it was first followed */
 	int64_t from_ms; /* nothing older is read */
+	int64_t overlap_ms; /* read again when a token is refused */
 	int64_t cursor_ms; /* newest event that was delivered */
 	int64_t written_ms; /* newest event in the file "log" */
 	int64_t skip_ms; /* what is not newer is in the file already */
@@ -131,7 +132,7 @@ struct sm_log {
 	bool whole; /* the last pass, of everything */
 	int64_t n_events, n_before; /* of this look, and the one before; -1 */
 	int pages;
-	int failures; /* in a row */
+	int failures; /* in a row: of reads, later of passes */
 	void (*done)(void *arg);
 	void *done_arg;
 };

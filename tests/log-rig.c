@@ -1,0 +1,211 @@
+/* The reader, its client, a place of logs; all on one loop. */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "src/base/err.h"
+#include "src/base/loop.h"
+#include "src/model/study.h"
+#include "tests/log-rig.h"
+
+enum { PATIENCE_MS = 30 * 1000 };
+
+static struct study_trial no_patterns;
+
+/* ---- what was told ------------------------------------------------------------- */
+
+static void
+hear_report(struct log_rig *r, const struct launch_event *ev)
+{
+	struct heard *h;
+	size_t i;
+
+	for (i = 0; i < r->n_heard; i++) {
+		h = &r->heard[i];
+		if (h->trial == ev->trial && h->attempt == ev->attempt &&
+		    h->has_step == ev->u.report.has_step &&
+		    h->step == ev->u.report.step &&
+		    h->value == ev->u.report.value &&
+		    h->time_us == ev->u.report.time_us &&
+		    strcmp(h->name, ev->u.report.name) == 0) {
+			h->times++;
+			return;
+		}
+	}
+	r->heard = xreallocarray(r->heard, r->n_heard + 1, sizeof *r->heard);
+	h = &r->heard[r->n_heard++];
+	*h = (struct heard){ .trial = ev->trial,
+		.attempt = ev->attempt,
+		.has_step = ev->u.report.has_step,
+		.step = ev->u.report.step,
+		.value = ev->u.report.value,
+		.time_us = ev->u.report.time_us,
+		.times = 1 };
+	(void)snprintf(h->name, sizeof h->name, "%s", ev->u.report.name);
+}
+
+static void
+on_event(void *arg, const struct launch_event *ev)
+{
+	struct log_rig *r = arg;
+
+	if (ev->kind == LAUNCH_REPORT)
+		hear_report(r, ev);
+	else if (ev->kind == LAUNCH_READ)
+		r->cursor_ms = ev->u.cursor.log;
+	else if (ev->kind == LAUNCH_NOTE)
+		buf_printf(&r->notes, "%s\n", ev->u.note.text);
+	if (r->also != NULL)
+		r->also(r, ev);
+}
+
+void
+log_rig_done(void *arg)
+{
+	struct log_rig *r = arg;
+
+	r->done++;
+}
+
+/* ---- lines -------------------------------------------------------------------------- */
+
+void
+log_rig_say(struct log_rig *r, const char *job, int start, int64_t ms,
+    int64_t delay_ms, const char *text)
+{
+	struct line line = { .ms = ms,
+		.seq = ++r->seq,
+		.due_ms = loop_now_ms(r->rig.loop) + delay_ms,
+		.text = xstrdup(text) };
+	size_t i;
+
+	(void)snprintf(
+	    line.stream, sizeof line.stream, "%s/algo-1-%d", job, start);
+	r->lines = xreallocarray(r->lines, r->n_lines + 1, sizeof *r->lines);
+	for (i = r->n_lines; i > 0 && r->lines[i - 1].ms > ms; i--)
+		r->lines[i] = r->lines[i - 1];
+	r->lines[i] = line;
+	r->n_lines++;
+}
+
+char *
+log_rig_copy(struct log_rig *r, int64_t trial)
+{
+	char *path = xasprintf("%s/%lld/log", r->dir, (long long)trial);
+	struct buf text = { 0 };
+	FILE *f = fopen(path, "re");
+	int c;
+
+	while (f != NULL && (c = getc(f)) != EOF)
+		buf_putc(&text, (char)c);
+	if (f != NULL)
+		(void)fclose(f);
+	free(path);
+	buf_puts(&text, "");
+	return buf_take(&text);
+}
+
+/* ---- running ------------------------------------------------------------------------- */
+
+static void
+asked_forget(struct rig *rig)
+{
+	while (rig->n_asked > 0) {
+		rig->n_asked--;
+		free(rig->asked[rig->n_asked].head);
+		free(rig->asked[rig->n_asked].body);
+	}
+}
+
+static void
+turn(void *arg)
+{
+	struct log_rig *r = arg;
+
+	asked_forget(&r->rig);
+	if (r->until(r) || loop_now_ms(r->rig.loop) > r->deadline_ms)
+		loop_stop(r->rig.loop);
+}
+
+bool
+log_rig_run(struct log_rig *r, bool (*until)(struct log_rig *))
+{
+	r->until = until;
+	r->deadline_ms = loop_now_ms(r->rig.loop) + PATIENCE_MS;
+	loop_timer_set(r->rig.guard, 2 * PATIENCE_MS);
+	loop_run(r->rig.loop, turn, r);
+	return until(r);
+}
+
+struct sm_log *
+log_rig_follow(
+    struct log_rig *r, int64_t trial, const char *job, int64_t since_ms)
+{
+	char *dir = xasprintf("%s/%lld", r->dir, (long long)trial);
+	struct sm_log *log =
+	    sm_log_follow(r->logs, trial, 1, job, dir, since_ms);
+
+	free(dir);
+	return log;
+}
+
+static bool
+all_done(struct log_rig *r)
+{
+	return (size_t)r->done == r->logs->n;
+}
+
+bool
+log_rig_finish(struct log_rig *r, bool orderly)
+{
+	size_t i;
+
+	r->done = 0;
+	for (i = 0; i < r->logs->n; i++)
+		sm_log_finish(r->logs->all[i], orderly, log_rig_done, r);
+	return log_rig_run(r, all_done);
+}
+
+void
+log_rig_open(struct log_rig *r, double pace, void (*set)(struct sm_logs_env *))
+{
+	struct sm_logs_env env = { .settings = &no_patterns,
+		.metric = "loss",
+		.prefix = "hpt-x-1-",
+		.pace = pace,
+		.emit = on_event,
+		.arg = r };
+	struct err e = ERR_INIT;
+
+	*r = (struct log_rig){ .page = SM_LOG_LIMIT };
+	rig_open(&r->rig, pace);
+	r->rig.decide = log_rig_decide;
+	env.loop = r->rig.loop;
+	env.aws = r->rig.aws;
+	if (set != NULL)
+		set(&env);
+	(void)snprintf(r->dir, sizeof r->dir, "/tmp/hpotune-logs-XXXXXX");
+	if (mkdtemp(r->dir) == NULL || sm_logs_open(&r->logs, &env, &e) != 0)
+		abort();
+}
+
+void
+log_rig_close(struct log_rig *r)
+{
+	char *remove = xasprintf("rm -rf '%s'", r->dir);
+
+	sm_logs_close(r->logs);
+	asked_forget(&r->rig);
+	rig_close(&r->rig);
+	if (system(remove) != 0)
+		abort();
+	free(remove);
+	while (r->n_lines > 0)
+		free(r->lines[--r->n_lines].text);
+	free(r->lines);
+	free(r->heard);
+	buf_free(&r->answer);
+	buf_free(&r->notes);
+}

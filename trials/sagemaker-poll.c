@@ -183,7 +183,8 @@ on_page(void *arg, const struct aws_answer *r)
 			    "tried again",
 			    r->message);
 		p->said_trouble = true;
-		sweep_end(sm, false);
+		/* Without the list each job is asked for by its name. */
+		sweep_end(sm, true);
 		return;
 	}
 	p->said_trouble = false;

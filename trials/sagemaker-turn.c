@@ -181,6 +181,7 @@ sm_turn_seen(struct sm_attempt *a, const struct sm_job *job)
 	if (a->state < SM_CREATED) {
 		a->state = SM_CREATED;
 		sm_poll_soon(a->sm, sm_ms(a->sm, SM_LIST_S));
+		watch_up(a);
 	}
 	sm_spec_drop(a->spec);
 	free(a->body);

@@ -68,6 +68,10 @@ is "$(sql cost.db 'SELECT cost > 0 AND abs(cost - committed) < 1e-9 AND cost < 2
     FROM costs')" 1 'and has cost less'
 like "$("$HPOTUNE" status cost.db)" '^cost \$0\.[0-9]+, of \$2.50' \
     'status tells'
+sed 's/"cost": 2.5/"cost": 1/; s/"study": "cost"/"study": "poor"/' cost.json >poor.json
+like "$("$HPOTUNE" check poor.json 2>&1)" \
+    'limits.cost: nothing could be placed: one attempt may cost \$1.55' \
+    'a limit below one attempt is refused'
 
 # ---- here and there --------------------------------------------------------------------
 

@@ -122,16 +122,19 @@ static int
 cost_try(const struct plugs *plugs, const struct study *study, struct err *e)
 {
 	const struct json *where = study_key(study, "limits", "cost");
+	double worst, least = INFINITY;
 	bool any = false;
 	size_t i;
 
 	if (study->limits.cost <= 0)
 		return 0;
 	for (i = 0; i < plugs->n_backends; i++) {
+		worst = plugs_worst_cost(&plugs->backends[i], study);
+		least = fmin(least, worst);
 		if (plugs->backends[i].launcher->worst_cost == NULL)
 			continue;
 		any = true;
-		if (isnan(plugs_worst_cost(&plugs->backends[i], study)))
+		if (isnan(worst))
 			return json_err(where, e,
 			    "a limit of dollars needs every price, and the "
 			    "backend %s does not know what an attempt costs at "
@@ -141,6 +144,11 @@ cost_try(const struct plugs *plugs, const struct study *study, struct err *e)
 	if (!any)
 		return json_err(
 		    where, e, "no backend of this study costs anything");
+	if (least > study->limits.cost)
+		return json_err(where, e,
+		    "nothing could be placed: one attempt may cost $%.2f "
+		    "(price_per_hour for all of max_run)",
+		    least);
 	return 0;
 }
 

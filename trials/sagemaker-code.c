@@ -80,8 +80,8 @@ answer_good(struct sm *sm, const struct aws_answer *r, const char *what)
 	sm->code.call = NULL;
 	if (r->good)
 		return true;
-	why = xasprintf("%s to s3://%s/%s: %s", what, sm->set->bucket,
-	    sm->code.key, r->message);
+	/* The key is long, and says nothing that the user has chosen. */
+	why = xasprintf("%s s3://%s: %s", what, sm->set->bucket, r->message);
 	switch (r->what) {
 	case AWS_THROTTLE:
 	case AWS_TRANSIENT:
@@ -122,7 +122,7 @@ on_put_run(void *arg, const struct aws_answer *r)
 {
 	struct sm *sm = arg;
 
-	if (answer_good(sm, r, "run.sh"))
+	if (answer_good(sm, r, "run.sh to"))
 		code_ready(sm);
 }
 
@@ -139,7 +139,7 @@ on_put(void *arg, const struct aws_answer *r)
 	struct sm *sm = arg;
 
 	fail_point("sagemaker.put");
-	if (answer_good(sm, r, "code.tar.gz"))
+	if (answer_good(sm, r, "code.tar.gz to"))
 		put_run(sm);
 }
 
@@ -206,7 +206,7 @@ on_head(void *arg, const struct aws_answer *r)
 			put_archive(sm);
 		else
 			put_run(sm);
-	} else if (answer_good(sm, r, "a look"))
+	} else if (answer_good(sm, r, "a look into"))
 		code_ready(sm);
 }
 

@@ -1,0 +1,70 @@
+#!/bin/sh
+# The code folder goes to S3 once per study and content, without the study's
+# own files; what hinders it is said in one clause.
+
+. "$TOP_SRCDIR/tests/lib.sh"
+. "$TOP_SRCDIR/tests/standin.sh"
+
+need sqlite3 awk tar gzip
+sagemaker_code
+standin
+
+run() { # study [option …]: to its end
+	run_study=$1
+	shift
+	timeout 60 "$HPOTUNE" start "$run_study.json" --quiet "$@" \
+	    >"$run_study.out" 2>&1
+}
+
+puts() { # how many objects were put
+	proved requests | grep -o '"s3.PutObject": [0-9]*' | grep -o '[0-9]*$'
+}
+
+sagemaker_study a.json a 1 "$(sagemaker_block)"
+ok 'a study' run a
+is "$(puts)" 2 'archive and entry script'
+touch code/train.sh
+sed -i 's/"trials": 1/"trials": 2/' a.json
+ok 'the same code, touched' run a
+is "$(puts)" 2 'is there already'
+echo '# more' >>code/train.sh
+sed -i 's/"trials": 2/"trials": 3/' a.json
+ok 'other code' run a
+is "$(puts)" 4 'is put beside it'
+is "$(sql a.db "SELECT count(*) FROM trials WHERE state = 'completed'")" 3 \
+    'all trials ran'
+
+# The study lies in its own code folder: what it writes is no code.
+mkdir own
+cp code/train.sh own
+(cd own && sagemaker_study b.json b 9 "$(sagemaker_block |
+    sed 's/"code": "code"/"code": "."/')" && sed -i '/workdir/s/"code"/"."/' \
+    b.json)
+ok 'a study in its code folder' run own/b --trials 1
+is "$(puts)" 6 'is put'
+ok 'it goes on' run own/b --trials 2
+is "$(sql own/b.db "SELECT count(*) FROM trials WHERE state = 'completed'")" \
+    2 'with another job'
+is "$(puts)" 6 'its database and folder are no code'
+
+# ---- what hinders ----------------------------------------------------------------
+
+sagemaker_study c.json c 2 "$(sagemaker_block | sed 's|s3://bucket|s3://nobody|')"
+fails 'a bucket that is not there' 1 run c
+like "$(sql c.db 'SELECT why FROM trials')" \
+    's3://nobody/hpotune/c-[0-9a-f]{6}/code/' 'says where it should have gone'
+is "$(sql c.db 'SELECT max(attempts) FROM trials')" 1 'and is not tried again'
+mkdir -p locked/inner
+echo x >locked/inner/file
+sagemaker_study d.json d 1 "$(sagemaker_block |
+    sed 's/"code": "code"/"code": "locked"/')"
+sed -i '/workdir/s/"code"/"locked"/' d.json
+mkdir path
+printf '#!/bin/sh\necho no >&2\nexit 2\n' >path/tar
+chmod +x path/tar
+PATH=$PWD/path:$PATH
+fails 'a folder that cannot be packed' 1 run d
+like "$(sql d.db 'SELECT why FROM trials')" \
+    'the code folder .*/locked cannot be packed' 'says so'
+proved_clean 'code'
+done_testing

@@ -220,6 +220,7 @@ rows_start(struct rows *r)
 		.settings = &r->settings,
 		.options = r->options,
 		.parallel = 3,
+		.hold = r->hold,
 		.event = hear,
 		.arg = r };
 	struct err e = ERR_INIT;

@@ -56,6 +56,7 @@ struct rows {
 	double stop; /* of turns: somebody stops a trial */
 	int kills, broken;
 	bool late;
+	bool hold; /* the next launcher serves a command alone */
 	int64_t dead_ms; /* loop time until which no server starts */
 	bool (*until)(struct rows *); /* NULL: until all is final and quiet */
 };

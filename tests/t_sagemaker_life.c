@@ -334,6 +334,86 @@ test_old_note(void)
 }
 
 static bool
+is_code_late(struct rows *r)
+{
+	return rows_noted(r, "the code is not in S3 yet");
+}
+
+/* S3 does not answer for a while. */
+static void
+test_code_late(void)
+{
+	struct rows r;
+
+	rows_open(&r, 18, 2, NULL);
+	r.world.bad.only = "PUT";
+	r.world.bad.lose_before = 1;
+	ok(rows_run(&r, is_code_late), "S3 does not answer, and that is told");
+	is_int(r.world.creates, 0, "no job without its code");
+	r.world.bad.lose_before = 0;
+	ok(rows_run(&r, NULL), "it answers again");
+	is_int((long long)r.n, 2, "no attempt was used up");
+	is_int(r.broken, 0, "nothing is broken");
+	rows_close(&r);
+}
+
+static bool
+is_waited_for(struct rows *r)
+{
+	return loop_now_ms(r->loop) > 3600 * 1000;
+}
+
+/* A command without a server finds an attempt that was never begun. */
+static void
+test_hold(void)
+{
+	struct rows r;
+
+	rows_open(&r, 19, 1, NULL);
+	r.world.bad.only = "PUT";
+	r.world.bad.lose_before = 1;
+	(void)rows_run(&r, is_code_late);
+	rows_kill(&r);
+	r.world.bad.lose_before = 0;
+	r.hold = true;
+	(void)rows_run(&r, is_waited_for);
+	is_int(r.world.creates, 0, "a command creates nothing");
+	ok(rows_of(&r, 1)->open, "and ends nothing");
+	rows_kill(&r);
+	r.hold = false;
+	ok(rows_run(&r, NULL), "the next server does");
+	is_int(r.world.creates, 1, "once");
+	is_int(r.broken, 0, "nothing is broken");
+	rows_close(&r);
+}
+
+static bool
+is_stopped(struct rows *r)
+{
+	return !rows_of(r, 1)->open;
+}
+
+/* Nothing was ever sent, so nothing has to be waited for. */
+static void
+test_stop_unsent(void)
+{
+	struct rows r;
+	int64_t then;
+
+	rows_open(&r, 20, 1, NULL);
+	r.world.bad.only = "PUT";
+	r.world.bad.lose_before = 1;
+	(void)rows_run(&r, is_code_late);
+	then = loop_now_ms(r.loop);
+	rows_stop(&r, 1);
+	ok(rows_run(&r, is_stopped), "an attempt that was never sent");
+	ok(loop_now_ms(r.loop) - then < 30000, "is stopped at once");
+	ok(rows_of(&r, 1)->exit.stopped && !rows_of(&r, 1)->exit.ran,
+	    "and never ran");
+	rows_close(&r);
+}
+
+static bool
 is_warned(struct rows *r)
 {
 	return rows_noted(r, "checkpoint") || rows_of(r, 1)->open == false;
@@ -389,6 +469,9 @@ main(void)
 	test_adopt(false, true);
 	test_adopt(true, true);
 	test_old_note();
+	test_code_late();
+	test_hold();
+	test_stop_unsent();
 	test_sync(0, "no checkpoint came to S3");
 	test_sync(1700000000, "no new checkpoint came to S3");
 	test_sync_good();

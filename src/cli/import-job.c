@@ -242,8 +242,7 @@ inputs_put(struct import *im)
 		import_open(
 		    im, 3, json_string(json_get(j, "ChannelName")), '{');
 		import_text(im, 4, "s3", json_string(json_get(s3, "S3Uri")));
-		import_key(im, 4, "sharded");
-		buf_puts(&im->out, "true");
+		import_text(im, 4, "distribution", "sharded");
 		import_close(im, 3, '}');
 	}
 	import_close(im, 2, '}');

@@ -176,6 +176,10 @@ printf '#!/bin/sh\n' >train
 chmod +x train
 sed -n '/^    {$/,/^    }$/s/^    //p' "$readme" >mine.json
 ok 'the study of README.md passes check' checked mine.json
+sed -n '/^    "backend": {$/,/^    }$/s/^    //p' "$readme" >backend.text
+part_complete backend.text >backend.json
+mkdir -p src
+ok 'the backend of README.md passes check' checked backend.json
 cat >seen.json <<'END'
 {
   "study": "seen",

@@ -159,7 +159,23 @@ AWS_ENDPOINT_URL=$(sed -n 's/.*Running on \(http:[^ ]*\).*/\1/p' \
 read -r AWS_ACCESS_KEY_ID AWS_SECRET_ACCESS_KEY <keys
 export AWS_ACCESS_KEY_ID AWS_SECRET_ACCESS_KEY
 "$ask" s3 PUT standin '' >/dev/null
-objects moto standin
+# Some versions of moto refuse such names from botocore's own client, too.
+cat >names.py <<'END'
+import os, sys
+import botocore.session
+from botocore.config import Config
+s3 = botocore.session.get_session().create_client(
+    "s3", region_name="us-east-1", endpoint_url=sys.argv[1],
+    config=Config(s3={"addressing_style": "path"}))
+s3.put_object(Bucket="standin", Key="a/b=c", Body=b"x")
+s3.delete_object(Bucket="standin", Key="a/b=c")
+END
+if "$python" names.py "$AWS_ENDPOINT_URL" 2>names.err; then
+	objects moto standin
+else
+	skip 'moto: objects' "NOT COMPARED: it refuses botocore: $(
+	    tail -n 1 names.err | cut -c 1-120)"
+fi
 services moto
 group=/aws/sagemaker/TrainingJobs
 ok 'moto: a log group' "$ask" logs CreateLogGroup "{\"logGroupName\":\"$group\"}"

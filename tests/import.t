@@ -48,13 +48,13 @@ cat >job.json <<'END'
     "RoleArn": "arn:aws:iam::123456789012:role/Trial",
     "InputDataConfig": [
       { "ChannelName": "train", "DataSource": { "S3DataSource": {
-	  "S3DataType": "S3Prefix", "S3Uri": "s3://b/train/",
+	  "S3DataType": "S3Prefix", "S3Uri": "s3://bucket/train/",
 	  "S3DataDistributionType": "ShardedByS3Key" } } },
       { "ChannelName": "test", "DataSource": { "S3DataSource": {
-	  "S3DataType": "S3Prefix", "S3Uri": "s3://b/test/" } } },
+	  "S3DataType": "S3Prefix", "S3Uri": "s3://bucket/test/" } } },
       { "ChannelName": "disk", "DataSource": { "FileSystemDataSource": {
 	  "FileSystemId": "fs-1" } } } ],
-    "OutputDataConfig": { "S3OutputPath": "s3://b/out" },
+    "OutputDataConfig": { "S3OutputPath": "s3://bucket/out" },
     "HyperParameterTuningResourceConfig": { "InstanceConfigs": [
 	{ "InstanceType": "ml.g5.xlarge", "InstanceCount": 2 },
 	{ "InstanceType": "ml.g4dn.xlarge", "InstanceCount": 2 } ],
@@ -62,7 +62,7 @@ cat >job.json <<'END'
     "StoppingCondition": { "MaxRuntimeInSeconds": 3600,
 	"MaxWaitTimeInSeconds": 7200 },
     "EnableManagedSpotTraining": true,
-    "CheckpointConfig": { "S3Uri": "s3://b/ck" },
+    "CheckpointConfig": { "S3Uri": "s3://bucket/ck" },
     "RetryStrategy": { "MaximumRetryAttempts": 3 },
     "VpcConfig": { "Subnets": ["subnet-1"], "SecurityGroupIds": ["sg-1"] },
     "Environment": { "PYTHONUNBUFFERED": "1" } } }
@@ -114,9 +114,9 @@ for pair in \
     '$.backend.spot=1' \
     '$.backend.max_run=3600' \
     '$.backend.max_wait=7200' \
-    '$.backend.s3=s3://b/out' \
+    '$.backend.s3=s3://bucket/out' \
     '$.backend.inputs.train.distribution=sharded' \
-    '$.backend.inputs.test=s3://b/test/' \
+    '$.backend.inputs.test=s3://bucket/test/' \
     '$.backend.inputs.disk=' \
     '$.backend.vpc.subnets=["subnet-1"]' \
     '$.limits.trials=100' \
@@ -125,6 +125,8 @@ for pair in \
     '$.limits.no_improvement=12'; do
 	is "$(json "${pair%%=*}")" "${pair#*=}" "${pair%%=*}"
 done
+"$HPOTUNE" check study.json >check.out 2>&1
+is $? 0 'what comes out is a study'
 for word in wd: backend.code ConvergenceDetected 'no S3 prefix'; do
 	like "$(cat notes)" "^hpotune: note: .*$word" "it says so: $word"
 done

@@ -33,8 +33,8 @@ is "$(sql far.db 'SELECT trial, objective, state FROM trials')" \
     "$(sql near.db 'SELECT trial, objective, state FROM trials')" \
     'the same results'
 is "$(sql far.db 'SELECT count(*) FROM curves')" 20 'all reports'
-is "$("$HPOTUNE" best far.json --json | grep -c 0.28)" \
-    "$("$HPOTUNE" best near.json --json | grep -c 0.28)" 'best'
+is "$("$HPOTUNE" best far.json | sed 1q)" "$("$HPOTUNE" best near.json | sed 1q)" \
+    'best'
 like "$("$HPOTUNE" show far.json 2)" 'ml\.g5\.xlarge' 'show tells the machine'
 is "$("$HPOTUNE" logs far.json 1 | grep -c '^hpotune: step=')" 5 'logs'
 is "$(sql far.db 'SELECT count(*) FROM attempts WHERE billable_seconds > 0

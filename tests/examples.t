@@ -40,6 +40,24 @@ like "$(sql example/spirals-far.db 'SELECT cost > 0 FROM costs')" 1 \
     'they cost something'
 proved_clean 'the example'
 
+# ---- the code folder has studies in it ----------------------------------------------
+
+mkdir beside
+cp example/src/train.py beside
+sed 's/"code": "src\/"/"code": "."/; s/src\/train.py/train.py/
+    s/"spirals-far"/"beside"/' example/far.json >beside/beside.json
+mkdir beside/other.d beside/mine.d beside/kept
+: >beside/other.db
+: >beside/other.db-wal
+: >beside/mine.d/data
+: >beside/lone.db
+ok 'code beside two studies' timeout 120 "$HPOTUNE" start beside/beside.json \
+    --quiet --trials 1 --state beside/kept
+is "$(tar -tzf aws/s3/standin/hpotune/beside-*/code/*/code.tar.gz | sort |
+    tr '\n' ' ')" \
+    './ ./beside.json ./kept/ ./lone.db ./mine.d/ ./mine.d/data ./train.py ' \
+    'all of it is sent, but what the studies keep'
+
 # ---- hpotune-sagemaker(7) ----------------------------------------------------------
 
 page=$TOP_SRCDIR/man/hpotune-sagemaker.7

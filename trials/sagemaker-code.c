@@ -262,27 +262,20 @@ on_tar(void *arg, int status, const char *out, size_t len, const char *why)
 static void
 code_pack(struct sm *sm)
 {
-	char *database = xasprintf("--exclude=./%s.db*", sm->study);
-	char *folder = xasprintf("--exclude=./%s.d", sm->study);
-	char *argv[] = { "tar", "--create", "--file", NULL, "--format=gnu",
-		"--sort=name", "--mtime=@0", "--owner=0", "--group=0",
-		"--numeric-owner", "--mode=u+rw,go+rX-w",
-		"--use-compress-program=gzip -n", "--exclude-vcs",
-		"--exclude=__pycache__", "--anchored", database, folder,
-		"--directory", sm->set->code, ".", NULL };
-	struct child_spec spec = { .argv = argv, .timeout_ms = TAR_MS };
+	char **argv;
+	struct child_spec spec = { .timeout_ms = TAR_MS };
 	struct err e = ERR_INIT;
 
 	if (sm->code.path == NULL)
 		sm->code.path = xasprintf("%s/code.tar.gz", sm->state_dir);
-	argv[3] = sm->code.path;
+	argv = sm_pack_words(sm->set->code, sm->state_dir, sm->code.path);
+	spec.argv = argv;
 	sm->code.step = SM_CODE_PACK;
 	if (child_start(&sm->code.tar, sm->loop, &spec, on_tar, sm, &e) == -1) {
 		sm->code.tar = NULL;
 		code_failed(sm, e.text);
 	}
-	free(database);
-	free(folder);
+	sm_pack_free(argv);
 }
 
 void

@@ -4,7 +4,7 @@
  *   sagemaker.c         the plug itself
  *   sagemaker-queue.c   what was heard, until collect
  *   sagemaker-open.c    the launcher comes and goes
- *   sagemaker-code.c    the code folder to S3, once
+ *   sagemaker-code.c    the code folder to S3, once; sagemaker-pack.c
  *   sagemaker-launch.c  create, adopt, quarantine; the table of what may fail
  *   sagemaker-mark.c    the note on disk that a Create may be on its way
  *   sagemaker-poll.c    list and describe
@@ -291,6 +291,12 @@ void sm_spec_drop(struct launch_spec *);
 void sm_code_want(struct sm *);
 void sm_code_on_timer(void *sm);
 void sm_code_close(struct sm *);
+
+/* sagemaker-pack.c */
+/* The words of the command that packs the code; for sm_pack_free. */
+char **
+sm_pack_words(const char *code, const char *state_dir, const char *archive);
+void sm_pack_free(char **);
 
 /* sagemaker-launch.c */
 void sm_launch_queue(struct sm_attempt *);

@@ -18,7 +18,7 @@
 #include "trials/sagemaker-logs.h"
 
 enum {
-	FAIL_MOST = 20, /* passes in a row that failed */
+	FAIL_MOST = 20, /* passes in a row that were refused */
 	PAGES_MOST = 3000 /* of the last pass: some gigabytes */
 };
 
@@ -70,14 +70,17 @@ pass_over(struct sm_log *log)
 	log_done(log);
 }
 
-/* It cannot be read: not for ever. */
+/*
+ * It cannot be read.  A log that AWS does not give is not asked for without
+ * end; a network or keys that are not there for a while lose nothing.
+ */
 static void
 pass_failed(struct sm_log *log, const struct aws_answer *a)
 {
 	char *text;
 
 	sm_log_file_end(log, false);
-	if (++log->failures < FAIL_MOST) {
+	if (log->failures < FAIL_MOST || !log->barred) {
 		loop_timer_set(log->timer, sm_logs_ms(log->logs, LOOK_S));
 		return;
 	}
@@ -110,10 +113,12 @@ on_page(void *arg, const struct aws_answer *a)
 
 	log->call = NULL;
 	if (!a->good) {
+		sm_log_failed(log, a);
 		if (!sm_logs_denied(log->logs, a))
 			pass_failed(log, a);
 		return;
 	}
+	log->logs->denied_ms = 0;
 	(void)sm_log_page(log, a->json, line_hear);
 	if (a->json != NULL)
 		token = json_string(json_get(a->json, "nextForwardToken"));

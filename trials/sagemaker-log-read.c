@@ -15,7 +15,7 @@
 enum {
 	QUICK_MOST = 50, /* reads in a row that found more */
 	PAGE_BYTES = 1 << 20, /* of a page: the most there is */
-	FAILURES_TOLD = 5, /* in a row, each of several tries */
+	SLOWER_MOST = 4, /* doublings of the pause between failures */
 	DISCOVER_S = 60 /* an unannounced stream is found after so long */
 };
 
@@ -69,10 +69,13 @@ on_streams(void *arg, const struct aws_answer *a)
 
 	log->call = NULL;
 	/* No job of the account has ever logged: not yet, then. */
+	if (!a->good && strcmp(a->code, "ResourceNotFoundException") == 0) {
+		log->then(log, true);
+		return;
+	}
 	if (!a->good) {
-		log->then(
-		    log, strcmp(a->code, "ResourceNotFoundException") == 0 ||
-			     sm_logs_denied(log->logs, a));
+		sm_log_failed(log, a);
+		log->then(log, sm_logs_denied(log->logs, a));
 		return;
 	}
 	j = a->json != NULL ? json_get(a->json, "logStreams") : NULL;
@@ -190,25 +193,27 @@ token_drop(struct sm_log *log, struct sm_stream *stream)
 	log->overlap_ms /= 4;
 }
 
+/* Keys that are refused may be so for hours. */
+static void
+read_later(struct sm_log *log)
+{
+	int slower = log->failures < SLOWER_MOST ? log->failures : SLOWER_MOST;
+
+	log->quick = 0;
+	read_in(log, sm_logs_period_ms(log->logs) << slower);
+}
+
 static void
 read_failed(struct sm_log *log, const struct aws_answer *a)
 {
 	struct sm_stream *stream = &log->streams[log->at];
-	char *text;
 
 	if (sm_logs_denied(log->logs, a))
 		return;
 	if (stream->token != NULL && a->what == AWS_CALLER)
 		token_drop(log, stream);
-	if (++log->failures == FAILURES_TOLD && !log->logs->said_trouble) {
-		log->logs->said_trouble = true;
-		text = xasprintf("its log cannot be read, which is tried "
-				 "again: %s",
-		    a->message);
-		sm_logs_note(log->logs, log, LAUNCH_WARNING, text);
-		free(text);
-	}
-	read_next(log, false);
+	sm_log_failed(log, a);
+	read_later(log);
 }
 
 static void
@@ -226,6 +231,7 @@ on_events(void *arg, const struct aws_answer *a)
 		return;
 	}
 	log->failures = 0;
+	log->logs->denied_ms = 0;
 	page = sm_log_page(log, a->json, line_copy);
 	sm_log_file_append(log, &log->lines);
 	buf_clear(&log->lines);
@@ -254,8 +260,9 @@ on_events(void *arg, const struct aws_answer *a)
 static void
 on_found(struct sm_log *log, bool good)
 {
-	(void)good;
-	if (log->n_streams == 0 || log->logs->metrics != NULL)
+	if (!good)
+		read_later(log);
+	else if (log->n_streams == 0 || log->logs->metrics != NULL)
 		read_next(log, false);
 	else
 		read_in(log, 0);

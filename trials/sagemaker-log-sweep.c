@@ -106,6 +106,7 @@ on_page(void *arg, const struct aws_answer *a)
 			sweep_next(logs, false);
 		return;
 	}
+	logs->denied_ms = 0;
 	j = a->json != NULL ? json_get(a->json, "events") : NULL;
 	for (j = j != NULL ? json_first(j) : NULL; j != NULL; j = json_next(j))
 		event_hear(logs, j);

@@ -16,6 +16,10 @@
 
 /* GetLogEvents calls a second, of all jobs together; AWS allows 10. */
 #define READS_PER_S 5.0
+/* A denial that lasts so long stays. */
+#define DENIED_S 300.0
+
+enum { FAILURES_TOLD = 5 }; /* in a row, each of several tries */
 
 int64_t
 sm_logs_ms(const struct sm_logs *logs, double seconds)
@@ -191,15 +195,43 @@ sm_log_free(struct sm_log *log)
 	sm_logs_mode(logs);
 }
 
+static bool
+is_denial(const struct aws_answer *a)
+{
+	return strncmp(a->code, "AccessDenied", 12) == 0;
+}
+
+void
+sm_log_failed(struct sm_log *log, const struct aws_answer *a)
+{
+	char *text;
+
+	log->failures++;
+	log->barred =
+	    (a->what == AWS_CALLER || a->what == AWS_MISSING) && !is_denial(a);
+	if (log->failures != FAILURES_TOLD || log->logs->said_trouble)
+		return;
+	log->logs->said_trouble = true;
+	text = xasprintf(
+	    "its log cannot be read, which is tried again: %s", a->message);
+	sm_logs_note(log->logs, log, LAUNCH_WARNING, text);
+	free(text);
+}
+
 bool
 sm_logs_denied(struct sm_logs *logs, const struct aws_answer *a)
 {
+	int64_t now = loop_now_ms(logs->env.loop);
 	size_t i;
 
-	if (strncmp(a->code, "AccessDenied", 12) != 0)
+	if (!is_denial(a))
 		return false;
 	if (logs->metrics != NULL)
 		return true;
+	if (logs->denied_ms == 0)
+		logs->denied_ms = now;
+	if (now - logs->denied_ms < sm_logs_ms(logs, DENIED_S))
+		return false;
 	sm_logs_note(logs, NULL, LAUNCH_WARNING,
 	    "the logs of training jobs may not be read: metrics come from "
 	    "CloudWatch, a minute late and averaged over each minute "

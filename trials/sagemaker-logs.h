@@ -133,6 +133,7 @@ struct sm_log {
 	int64_t n_events, n_before; /* of this look, and the one before; -1 */
 	int pages;
 	int failures; /* in a row: of reads, later of passes */
+	bool barred; /* by the last: asking again is no use */
 	void (*done)(void *arg);
 	void *done_arg;
 };
@@ -157,6 +158,7 @@ struct sm_logs {
 	struct sm_sweep sweep;
 	struct sm_metrics *metrics; /* sagemaker-metrics.c, or NULL */
 	int64_t file_most; /* bytes of a copy */
+	int64_t denied_ms; /* since then every answer was a denial; 0 */
 	bool said_trouble;
 };
 
@@ -167,7 +169,12 @@ int64_t sm_logs_ms(const struct sm_logs *, double seconds);
 int64_t sm_logs_period_ms(const struct sm_logs *);
 void sm_logs_note(
     struct sm_logs *, const struct sm_log *, enum launch_level, const char *);
-/* The logs are denied: go over to CloudWatch's metrics.  True: done so. */
+/* An answer that is none: whether asking again may help. */
+void sm_log_failed(struct sm_log *, const struct aws_answer *);
+/*
+ * Whether the logs are denied, and have been for so long that metrics come
+ * from CloudWatch from now on: rights of a new job, or role, come late.
+ */
 bool sm_logs_denied(struct sm_logs *, const struct aws_answer *);
 void sm_logs_mode(struct sm_logs *);
 

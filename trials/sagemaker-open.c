@@ -179,8 +179,13 @@ sm_hear_log(void *arg, const struct launch_event *ev)
 	struct sm_attempt *a = sm_find(sm, ev->trial, ev->attempt);
 	struct launch_event to = *ev;
 
-	if (a == NULL || a->state == SM_OVER)
+	/* A note may be of no attempt. */
+	if (ev->trial != 0 && (a == NULL || a->state == SM_OVER))
 		return;
+	if (a == NULL) {
+		sm_emit(sm, ev);
+		return;
+	}
 	if (ev->kind == LAUNCH_REPORT) {
 		/* Who reports trains, whatever the list says. */
 		sm_turn_up(a, ev->u.report.time_us);

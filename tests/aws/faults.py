@@ -7,9 +7,10 @@ service.Operation, or of instance types), "max" (no more than so many),
 "after_count" (not at the first so many chances) and "seconds" (a number or
 [least, most]).  Seconds are real ones: --speed does not shorten them.
 
-Requests: throttle, error500_before, error503_before, error500_after (it
-acted), drop_before, drop_after (it acted, the connection closes), delay
-(seconds, then the answer), late_create (dropped, and acts seconds later).
+Requests: throttle, denied (no permission), error500_before, error503_before,
+error500_after (it acted), drop_before, drop_after (it acted, the connection
+closes), delay (seconds, then the answer), late_create (dropped, and acts
+seconds later).
 Answers: retry_after (seconds, header), stale_list (as it was seconds ago),
 list_empty_page, clock_skew (seconds), expire_credentials (every: uses of a
 session), event_lost, event_twice.
@@ -24,8 +25,9 @@ log_token_expired.
 import fnmatch
 import random
 
-REQUEST = ("throttle", "error500_before", "error503_before", "error500_after",
-           "drop_before", "drop_after", "delay", "late_create")
+REQUEST = ("throttle", "denied", "error500_before", "error503_before",
+           "error500_after", "drop_before", "drop_after", "delay",
+           "late_create")
 KNOWN = REQUEST + (
     "retry_after", "stale_list", "list_empty_page", "clock_skew",
     "expire_credentials", "spot_interrupt", "no_capacity", "spot_ignored",

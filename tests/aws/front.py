@@ -115,6 +115,8 @@ class Front:
         kind = fault.kind
         if kind == "throttle":
             return self.throttled(call)
+        if kind == "denied":
+            return self.failed(call, denied(call))
         if kind in ("error500_before", "error503_before"):
             return self.failed(call, broken(kind))
         if kind == "drop_before":
@@ -336,6 +338,14 @@ def broken(kind):
                        "unavailable.", 503)
     return Failure("InternalFailure", "The request processing has failed "
                    "because of an unknown error.", 500)
+
+
+def denied(call):
+    if call.service in ("s3", "sts"):
+        return Failure("AccessDenied", "Access Denied", 403)
+    return Failure("AccessDeniedException", "User: arn:aws:iam::123456789012:"
+                   "user/canary is not authorized to perform: %s:%s" % (
+                       call.service, call.operation))
 
 
 def form(request):

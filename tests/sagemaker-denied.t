@@ -1,0 +1,110 @@
+#!/bin/sh
+# Rights and keys that are gone for a while: nothing is lost, AWS is not asked
+# all the time, and what becomes worse is said.
+
+. "$TOP_SRCDIR/tests/lib.sh"
+. "$TOP_SRCDIR/tests/standin.sh"
+
+need sqlite3 curl
+mkdir code
+: >code/train.sh
+standin --speed 200 --virtual '{ "steps": 5, "seconds": 0.3, "term": 0.05,
+    "line": "hpotune: step=%STEP% loss=%VALUE%" }'
+
+faults() { # specification
+	curl -sf -X PUT --data "$1" "$AWS_ENDPOINT_URL/standin/faults"
+}
+
+requests() { # operation
+	grep -c "\"op\": *\"$1\"" aws/requests.jsonl
+}
+
+begun() { # study: both of its trials have reported
+	sql_is "$1.db" 'SELECT count(*) FROM trials WHERE step >= 1' 2
+}
+
+whole() { # study what
+	is "$(sql "$1.db" 'SELECT trial, group_concat(step) FROM curves
+	    GROUP BY trial')" '1|1,2,3,4,5
+2|1,2,3,4,5' "$2"
+	is "$(sql "$1.db" 'SELECT end_class FROM attempts')" 'ok
+ok' "$2: one attempt each"
+}
+
+# At this pace 300 s are 3 s.
+block=$(sagemaker_block | sed 's/"pace": 50/"pace": 100/')
+
+# ---- rights that come late ------------------------------------------------------
+
+sagemaker_study late.json late 2 "$block"
+server late.json --quiet
+ok 'trials report' retry begun late
+faults '{ "denied": { "on": "logs.*" } }'
+denied() {
+	[ "$(grep -c AccessDenied aws/requests.jsonl)" -ge 4 ]
+}
+ok 'the logs are denied' retry denied
+faults '{}'
+reap $server
+is $? 0 'the study ends well'
+whole late 'logs that are denied for a moment are read again'
+is "$(requests GetMetricData)" 0 'and nothing coarser in their place'
+
+# ---- logs that are away when a job ends ---------------------------------------------
+
+sagemaker_study away.json away 2 "$block"
+server away.json --quiet
+ok 'trials report' retry begun away
+faults '{ "error503_before": { "on": "logs.*" } }'
+over() {
+	[ "$(proved open)" = '[]' ]
+}
+ok 'their jobs end while the logs are away' retry over
+gone=$(requests GetLogEvents)
+asked_again() {
+	[ "$(requests GetLogEvents)" -ge $((gone + 60)) ] ||
+	    [ "$(requests DescribeLogStreams)" -ge $((gone + 60)) ]
+}
+RETRY_SECONDS=20 retry asked_again
+faults '{}'
+reap $server
+is $? 0 'the study ends well'
+whole away 'logs that come again are read to their end'
+
+# ---- keys that are refused --------------------------------------------------------------
+
+sagemaker_study keys.json keys 2 "$(sagemaker_block |
+    sed 's/"pace": 50/"pace": 10/')"
+server keys.json --quiet
+ok 'trials report' retry begun keys
+kill -9 "$server"
+reap "$server" 2>/dev/null
+n=$(wc -l <aws/requests.jsonl)
+AWS_SECRET_ACCESS_KEY=revoked server keys.json --quiet
+refused() {
+	[ "$(tail -n +$n aws/requests.jsonl | grep -c refused)" -ge 10 ]
+}
+ok 'the keys are refused' retry refused
+n=$(wc -l <aws/requests.jsonl)
+sleep 3 # what is measured
+n=$(($(wc -l <aws/requests.jsonl) - n))
+# Thirty seconds at this pace.
+ok "AWS is left in peace ($n requests)" test $n -le 60
+kill -9 "$server"
+reap "$server" 2>/dev/null
+ok 'the right keys bring it to its end' \
+    timeout 60 "$HPOTUNE" start keys.json --quiet
+whole keys 'nothing is lost to refused keys'
+
+# ---- no right at all ------------------------------------------------------------------
+
+sagemaker_study never.json never 2 "$block"
+faults '{ "denied": { "on": "logs.GetLogEvents" } }'
+server never.json --quiet
+ok 'a study whose logs are denied is told so' retry sql_is never.db \
+    "SELECT count(*) FROM events WHERE level = 'warning' AND
+    text LIKE 'the logs of training jobs may not be read%'" 1
+kill -9 "$server"
+reap "$server" 2>/dev/null
+
+done_testing

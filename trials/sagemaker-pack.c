@@ -85,8 +85,8 @@ sm_pack_words(const char *code, const char *state_dir, const char *archive)
 	static const char *const options[] = { "--format=gnu", "--sort=name",
 		"--mtime=@0", "--owner=0", "--group=0", "--numeric-owner",
 		"--mode=u+rw,go+rX-w", "--use-compress-program=gzip -n",
-		"--exclude-vcs", "--exclude=__pycache__", "--anchored",
-		"--no-wildcards" };
+		"--force-local", "--exclude-vcs", "--exclude=__pycache__",
+		"--anchored", "--no-wildcards" };
 	struct words w = { 0 };
 	size_t i;
 

@@ -1,5 +1,5 @@
 /*
- * Many jobs at once: FilterLogEvents over all streams of the study, every ten
+ * Many jobs at once: FilterLogEvents over all streams of the study, every six
  * seconds, in windows that overlap since lines are ingested late.  What both
  * windows hold is told apart by its event id.  Two sets are enough: an event
  * of this window that was in neither has not been delivered.
@@ -13,7 +13,7 @@
 #include "src/base/mem.h"
 #include "trials/sagemaker-logs.h"
 
-#define SWEEP_S 10.0
+#define SWEEP_S 6.0
 #define WINDOW_S 120.0 /* of lines that may still be ingested */
 
 enum {

@@ -24,4 +24,5 @@ echo '|---|---|---|---|---|'
 "$here/speed.sh"
 "$here/scale.sh"
 "$here/tpe.sh"
+"$here/sagemaker.sh"
 [ ! -x "$here/replay.sh" ] || "$here/replay.sh"

@@ -9,7 +9,8 @@ from the job's Environment (STANDIN_VIRTUAL) or from --virtual:
    "checkpoint": true, "exit": 0, "term": 0.1}
 
 VALUE of a step is floor + (start - floor) * exp(-rate * step) and a normal
-noise, by the job's hyperparameters and name.  A job whose entry point is
+noise, by the job's hyperparameters and name; "spread" raises the floor by up
+to so much, by the hyperparameters.  A job whose entry point is
 hpotune's script says its last line, too.
 """
 
@@ -55,7 +56,10 @@ class VirtualHost:
         script = self.script
         rng = random.Random("%s %d" % (
             sorted(self.job.asked.get("HyperParameters", {}).items()), step))
-        floor = script.get("floor", 0.1)
+        level = random.Random(str(
+            sorted(self.job.asked.get("HyperParameters", {}).items())))
+        floor = script.get("floor", 0.1) + \
+            level.random() * script.get("spread", 0.0)
         return floor + (script.get("start", 1.0) - floor) * \
             math.exp(-script.get("rate", 0.2) * step) + \
             rng.gauss(0.0, 1.0) * script.get("noise", 0.0)

@@ -184,6 +184,19 @@ test_ends(void)
 	}
 }
 
+static void
+test_head(void)
+{
+	is_int((long long)sm_line_head("hpotune-json: {}"), 0, "a line alone");
+	is_int((long long)sm_line_head("abchpotune-json: {}"), 3,
+	    "a line behind one that was not ended");
+	is_int((long long)sm_line_head("abc"), 0, "no such line");
+	is_int((long long)sm_line_head("[1,1]<stdout>:hpotune-json: {}"), 0,
+	    "a rank");
+	is_int((long long)sm_line_head("hpotune-rank-1: hpotune-json: {}"), 0,
+	    "another rank");
+}
+
 /* ---- lines that were cut ---------------------------------------------------- */
 
 static void
@@ -292,6 +305,7 @@ main(void)
 	test_rows();
 	test_long();
 	test_ends();
+	test_head();
 	test_open();
 	test_join();
 	report_rules_free(rules);

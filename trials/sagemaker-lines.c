@@ -118,6 +118,16 @@ sm_line_parse(struct report *r, const struct report_rules *rules,
 	return report_parse_line(r, rules, p, (size_t)(end - p));
 }
 
+size_t
+sm_line_head(const char *text)
+{
+	const char *end = text + strlen(text), *tag = strstr(text, JSON_TAG);
+
+	if (tag == NULL || *text == '[' || begins(text, end, RANK_TAG))
+		return 0;
+	return (size_t)(tag - text);
+}
+
 /* ---- lines that were cut ---------------------------------------------------- */
 
 static bool

@@ -96,15 +96,26 @@ why_tell(struct sm_log *log, const char *why)
 }
 
 static void
-line_tell(struct sm_log *log, struct sm_tick *tick, int64_t ms,
-    const char *text, bool tell)
+part_tell(struct sm_log *log, struct sm_tick *tick, int64_t ms,
+    const char *text, size_t len, bool tell)
 {
 	struct sm_logs *logs = log->logs;
 
-	if (sm_line_parse(logs->report, logs->rules, text, strlen(text)))
+	if (sm_line_parse(logs->report, logs->rules, text, len))
 		report_tell(log, tick, ms, tell);
 	else if (logs->report->why != NULL)
 		why_tell(log, logs->report->why);
+}
+
+static void
+line_tell(struct sm_log *log, struct sm_tick *tick, int64_t ms,
+    const char *text, bool tell)
+{
+	size_t head = sm_line_head(text);
+
+	if (head > 0)
+		part_tell(log, tick, ms, text, head, tell);
+	part_tell(log, tick, ms, text + head, strlen(text + head), tell);
 }
 
 /* The held line, now that the next one is known.  True: that is used up. */

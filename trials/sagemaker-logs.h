@@ -49,6 +49,11 @@ bool sm_line_parse(
  */
 bool sm_line_ends(const char *text, size_t *before);
 /*
+ * The entry script repeats the metrics file in between: bytes of an unended
+ * line of the trial before such a line; 0 = none.
+ */
+size_t sm_line_head(const char *text);
+/*
  * Where lines may be cut in two: whether this one may go on in the next event
  * and matters.  The report is scratch.
  */

@@ -70,6 +70,24 @@ is "$(proved stops)" 2 'but its jobs may be somebody else’s'
 "$HPOTUNE" sagemaker gc a.json --stop --lost lost >gc.out
 is "$(proved stops)" 4 'until it is said to be lost'
 
+# ---- the study moves while its jobs run ---------------------------------------------
+
+sagemaker_study moved.json moved 2 "$(sagemaker_block)"
+ok 'a server is killed once more' killed moved
+jobs=$(proved jobs)
+sed -i 's/"eu-west-1"/"us-east-1"/' moved.json
+server moved.json --quiet
+ok 'in another region it cannot tell' retry sql_is moved.db \
+    "SELECT count(*) FROM events WHERE text LIKE '%its training job is in eu-west-1/123456789012, but study.json names us-east-1/123456789012 now'" 2
+kill -9 "$server"
+reap "$server" 2>/dev/null
+is "$(proved jobs)" "$jobs" 'and begins nothing a second time'
+rm code/slow
+sed -i 's/"us-east-1"/"eu-west-1"/' moved.json
+"$HPOTUNE" stop moved.json >stop.out
+ok 'back again, it is ended' timeout 60 "$HPOTUNE" start moved.json --quiet
+: >code/slow
+
 # ---- a server that leaves ------------------------------------------------------------
 
 sagemaker_study left.json left 2 "$(sagemaker_block)"

@@ -76,17 +76,6 @@ ask_identity(struct doctor *d)
 	(void)aws_whoami(d->sm->aws, on_answer, d);
 }
 
-/* The account number in an ARN, a new text, or NULL. */
-static char *
-arn_account(const char *arn)
-{
-	int colons = 0;
-
-	while (*arn != '\0' && colons < 4)
-		colons += *arn++ == ':';
-	return strspn(arn, "0123456789") == 12 ? xstrndup(arn, 12) : NULL;
-}
-
 static void
 hear_identity(struct doctor *d, const struct aws_answer *r)
 {
@@ -105,7 +94,7 @@ hear_identity(struct doctor *d, const struct aws_answer *r)
 	text = xasprintf("%s, from %s", arn != NULL ? arn : "known to AWS",
 	    aws_source(d->sm->aws));
 	if (arn != NULL)
-		d->account = arn_account(arn);
+		d->account = sm_arn_account(arn);
 	say(d, LAUNCH_INFO, "credentials", text, NULL);
 	free(text);
 	xml_free(xml);
@@ -131,7 +120,7 @@ static void
 check_role(struct doctor *d)
 {
 	const char *role = d->sm->set->role;
-	char *account = arn_account(role);
+	char *account = sm_arn_account(role);
 
 	if (strncmp(role, "arn:aws", 7) != 0 || strstr(role, ":role/") == NULL)
 		say(d, LAUNCH_ERROR, "role", role,

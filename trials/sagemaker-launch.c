@@ -32,6 +32,8 @@
  *                                  what is recorded already is passed over
  *  missing in a list               not known: Describe
  *  Describe: no such job           three times, over a minute, and then lost
+ *  another region, or account      the note says where it is: it cannot be told
+ *  in study.json                   what it does, until the old one is back
  *  code half in S3                 run.sh goes last: without it all is sent
  *                                  again under the same name of its content
  */
@@ -259,20 +261,27 @@ sm_launch_on_timer(void *arg)
 	}
 }
 
-void
-sm_launch_found(struct sm_attempt *a, int64_t wall_s)
+int
+sm_launch_found(struct sm_attempt *a, int64_t wall_s, struct err *e)
 {
 	struct sm *sm = a->sm;
-	int64_t sent = sm_mark_time(a);
-	int64_t age_ms = sent < wall_s ? (wall_s - sent) * 1000 : 0;
 	int64_t most = sm_ms(sm, SM_QUARANTINE_S) + sm_ms(sm, SM_CALL_S);
+	int64_t age_ms;
+	struct sm_mark mark;
 
+	sm_mark_get(&mark, a);
+	/* There it would not be found, and begun a second time. */
+	if (*mark.place != '\0' && strcmp(mark.place, sm->place) != 0)
+		return err_set(e, ERR_LAUNCH,
+		    "its training job is in %s, but study.json names %s now",
+		    mark.place, sm->place);
 	a->state = SM_ADOPT;
-	a->found = sent != 0;
-	if (sent != 0 && age_ms < most)
-		/* Of a note from the future nothing is known. */
-		a->may_act_ms =
-		    loop_now_ms(sm->loop) + most - (age_ms > 0 ? age_ms : 0);
+	a->found = mark.sent_s != 0;
+	/* Of a note from the future nothing is known. */
+	age_ms = mark.sent_s < wall_s ? (wall_s - mark.sent_s) * 1000 : 0;
+	if (a->found && age_ms < most)
+		a->may_act_ms = loop_now_ms(sm->loop) + most - age_ms;
+	return 0;
 }
 
 /* It is watched until no request of ours can make it any more. */

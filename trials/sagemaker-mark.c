@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,7 +77,8 @@ mark_write(int dir, const char *text)
 int
 sm_mark_set(const struct sm_attempt *a, int64_t wall_s, struct err *e)
 {
-	char *text = xasprintf("%" PRId64 " %s\n", wall_s, a->job);
+	char *text =
+	    xasprintf("%" PRId64 " %s %s\n", wall_s, a->job, a->sm->place);
 	int dir = open(a->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	int rc = dir != -1 ? mark_write(dir, text) : -1;
 
@@ -88,25 +90,45 @@ sm_mark_set(const struct sm_attempt *a, int64_t wall_s, struct err *e)
 	return rc;
 }
 
-int64_t
-sm_mark_time(const struct sm_attempt *a)
+/* "SECONDS JOB PLACE\n"; false: it was not written to its end. */
+static bool
+mark_parse(struct sm_mark *m, const char *job, char *text, size_t len)
 {
-	char *path = xasprintf("%s/" MARK, a->dir), text[128] = "", *end;
-	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-	ssize_t n;
-	int64_t at;
+	char *at, *place;
 
+	if (len == 0 || text[len - 1] != '\n')
+		return false;
+	text[len - 1] = '\0';
+	m->sent_s = strtoll(text, &at, 10);
+	if (m->sent_s <= 0 || *at != ' ' ||
+	    (place = strchr(at + 1, ' ')) == NULL)
+		return false;
+	*place++ = '\0';
+	/* Of a folder that another attempt had before a backup came back. */
+	if (strcmp(at + 1, job) != 0)
+		m->sent_s = 0;
+	else
+		(void)snprintf(m->place, sizeof m->place, "%s", place);
+	return true;
+}
+
+void
+sm_mark_get(struct sm_mark *m, const struct sm_attempt *a)
+{
+	char *path = xasprintf("%s/" MARK, a->dir), text[256];
+	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	ssize_t n = -1;
+
+	*m = (struct sm_mark){ .sent_s = INT64_MAX };
+	if (fd == -1 && errno == ENOENT)
+		m->sent_s = 0;
 	free(path);
 	if (fd == -1)
-		return errno == ENOENT ? 0 : INT64_MAX;
+		return;
 	n = read(fd, text, sizeof text - 1);
 	(void)close(fd);
-	if (n <= 0 || text[n - 1] != '\n')
-		return INT64_MAX;
-	text[n - 1] = '\0';
-	at = strtoll(text, &end, 10);
-	if (at <= 0 || *end != ' ')
-		return INT64_MAX;
-	/* Of a folder that another attempt had before a backup came back. */
-	return strcmp(end + 1, a->job) == 0 ? at : 0;
+	if (n > 0)
+		text[n] = '\0';
+	if (n <= 0 || !mark_parse(m, a->job, text, (size_t)n))
+		*m = (struct sm_mark){ .sent_s = INT64_MAX };
 }

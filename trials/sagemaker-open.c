@@ -1,5 +1,6 @@
 /* The launcher comes and goes; what runs goes on running. */
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,6 +20,27 @@ static void
 on_client_note(void *arg, bool warn, const char *text)
 {
 	sm_note(arg, NULL, warn ? LAUNCH_WARNING : LAUNCH_INFO, "%s", text);
+}
+
+char *
+sm_arn_account(const char *arn)
+{
+	int colons = 0;
+
+	while (*arn != '\0' && colons < 4)
+		colons += *arn++ == ':';
+	return strspn(arn, "0123456789") == 12 ? xstrndup(arn, 12) : NULL;
+}
+
+static void
+name_place(struct sm *sm)
+{
+	char *account = sm_arn_account(sm->set->role);
+
+	(void)snprintf(sm->place, sizeof sm->place, "%.40s%s%s",
+	    aws_region(sm->aws), account != NULL ? "/" : "",
+	    account != NULL ? account : "");
+	free(account);
 }
 
 int
@@ -46,6 +68,7 @@ sm_open_client(struct sm *sm, const struct launch_env *env, struct err *e)
 	aws.pace = sm->set->pace;
 	if (aws_open(&sm->aws, &aws, e) == -1)
 		return -1;
+	name_place(sm);
 	sm_prefix(sm->prefix, sm->study, sm->study_id);
 	sm->study_key = sm_study_key(sm->set, sm->study, sm->study_id);
 	return 0;

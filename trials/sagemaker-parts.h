@@ -41,7 +41,7 @@ enum {
 	SM_LIST_SOON_S = 2, /* the first one after something happened */
 	SM_LOST_S = 60, /* a job must be missing for so long */
 	SM_QUARANTINE_S = 900, /* a signed request may act for so long */
-	SM_CALL_S = 300, /* the tries of one call take so long at most */
+	SM_CALL_S = 900, /* the tries of one call take so long at most */
 	SM_RETRY_S = 5, /* before another Create, Describe or Stop */
 	SM_RETRY_MOST_S = 60,
 	SM_PROBE_S = 300, /* a lowered cap rises by one */
@@ -234,6 +234,7 @@ struct sm {
 	struct sm_logs *logs;
 	struct sm_watch *watch;
 	char prefix[SM_NAME_MAX];
+	char place[64]; /* where its jobs are: REGION/ACCOUNT of the role */
 	char *study_key;
 	int parallel;
 	int slots; /* as last told */
@@ -278,6 +279,8 @@ int sm_open(void **, const struct launch_env *, struct err *);
 void sm_close(void *);
 /* The client and the settings without the rest, for gc and doctor. */
 int sm_open_client(struct sm *, const struct launch_env *, struct err *);
+/* The account number in an ARN, a new text, or NULL. */
+char *sm_arn_account(const char *arn);
 void sm_attempt_free(struct sm_attempt *);
 /* Events of the output: LAUNCH_UP goes before the first report. */
 void sm_hear_log(void *sm, const struct launch_event *);
@@ -306,8 +309,11 @@ void sm_launch_pump(struct sm *);
 void sm_launch_absent(struct sm_attempt *);
 /* The name is somebody else's. */
 void sm_launch_collision(struct sm_attempt *);
-/* Adopt it: what an earlier server may have done is on disk. */
-void sm_launch_found(struct sm_attempt *, int64_t wall_s);
+/*
+ * Adopt it: what an earlier server may have done is on disk.  -1: its job is
+ * in another place than those of this server.
+ */
+int sm_launch_found(struct sm_attempt *, int64_t wall_s, struct err *);
 void sm_launch_on_timer(void *attempt);
 /* A stop is wanted while nobody knows whether it exists. */
 void sm_launch_unwant(struct sm_attempt *);
@@ -315,11 +321,15 @@ void sm_launch_unwant(struct sm_attempt *);
 /* sagemaker-mark.c */
 /* Note, synced, that a Create goes out now. */
 int sm_mark_set(const struct sm_attempt *, int64_t wall_s, struct err *);
-/*
- * Wall time of the last such note, seconds since 1970; 0 = there is none,
- * INT64_MAX = it cannot be read.
- */
-int64_t sm_mark_time(const struct sm_attempt *);
+struct sm_mark {
+	/*
+	 * Wall time of the last such note, seconds since 1970; 0 = there is
+	 * none, INT64_MAX = it cannot be read.
+	 */
+	int64_t sent_s;
+	char place[64]; /* of sm.place then; "" = not known */
+};
+void sm_mark_get(struct sm_mark *, const struct sm_attempt *);
 /* The folder of the attempt, with those above it. */
 int sm_dir_make(const struct sm_attempt *, struct err *);
 

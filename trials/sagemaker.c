@@ -163,12 +163,12 @@ look(void *ctx, const struct launch_spec *spec, struct err *e)
 	if (a != NULL)
 		return LOOK_ALIVE;
 	a = attempt_add(sm, spec);
-	if (sm_dir_make(a, e) == -1) {
+	if (sm_dir_make(a, e) == -1 ||
+	    sm_launch_found(a, loop_wall_us(sm->loop) / 1000000, e) == -1) {
 		sm->n--;
 		sm_attempt_free(a);
 		return LOOK_UNKNOWN;
 	}
-	sm_launch_found(a, loop_wall_us(sm->loop) / 1000000);
 	if (a->up)
 		sm_turn_follow(a);
 	sm_describe(a);

@@ -52,7 +52,7 @@ is "$(puts)" 6 'its database and folder are no code'
 sagemaker_study c.json c 2 "$(sagemaker_block | sed 's|s3://bucket|s3://nobody|')"
 fails 'a bucket that is not there' 1 run c
 like "$(sql c.db 'SELECT why FROM trials')" \
-    's3://nobody/hpotune/c-[0-9a-f]{6}/code/' 'says where it should have gone'
+    'code.tar.gz to s3://nobody: ' 'says where it should have gone'
 is "$(sql c.db 'SELECT max(attempts) FROM trials')" 1 'and is not tried again'
 mkdir -p locked/inner
 echo x >locked/inner/file

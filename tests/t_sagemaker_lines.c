@@ -179,8 +179,8 @@ test_ends(void)
 
 	for (i = 0; i < sizeof ends / sizeof ends[0]; i++) {
 		yes = sm_line_ends(ends[i].line, &before);
-		is_int(
-		    yes ? (long long)before : -1, ends[i].before, ends[i].line);
+		is_int(yes ? (long long)before : -1, ends[i].before,
+		    name_of(ends[i].line));
 	}
 }
 

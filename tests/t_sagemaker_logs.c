@@ -509,7 +509,7 @@ test_close(bool sweep, bool finish, bool denied)
 	char job[64];
 	int i, k;
 
-	for (k = 0; k < 60; k++) {
+	for (k = 0; k < 24; k++) {
 		open_at_now(&r, NULL);
 		r.denied = denied;
 		for (i = 0; i < (sweep ? MANY : 3); i++) {
@@ -518,7 +518,7 @@ test_close(bool sweep, bool finish, bool denied)
 			(void)log_rig_follow(&r, i, job, 0);
 		}
 		say_all(&r, 1, 3);
-		turns = k / 2;
+		turns = k;
 		(void)log_rig_run(&r, turns_over);
 		if (finish)
 			sm_log_finish(r.logs->all[0], true, log_rig_done, &r);

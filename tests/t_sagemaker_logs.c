@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "src/base/loop.h"
+#include "src/model/study.h"
 #include "tests/log-rig.h"
 #include "tests/tap.h"
 
@@ -446,10 +447,11 @@ test_denied(void)
 	minute = start_ms / 60000 * 60;
 	data = xasprintf(
 	    "{\"MetricDataResults\":["
-	    "{\"Id\":\"v0\",\"Timestamps\":[%lld,%lld.0],\"Values\":[0.5,0.25]}"
+	    "{\"Id\":\"v0_0\",\"Timestamps\":[%lld,%lld.0],\"Values\":[0.5,0."
+	    "25]}"
 	    ","
-	    "{\"Id\":\"s0\",\"Timestamps\":[%lld],\"Values\":[7]},"
-	    "{\"Id\":\"n0\",\"Timestamps\":[%lld,%lld],\"Values\":[1,3]}]}",
+	    "{\"Id\":\"s0_0\",\"Timestamps\":[%lld],\"Values\":[7]},"
+	    "{\"Id\":\"n0_0\",\"Timestamps\":[%lld,%lld],\"Values\":[1,3]}]}",
 	    (long long)minute, (long long)minute + 60, (long long)minute,
 	    (long long)minute, (long long)minute + 60);
 	r.denied = true;
@@ -469,10 +471,17 @@ test_denied(void)
 	log_rig_close(&r);
 }
 
+static struct study_metric metrics[] = {
+	{ .name = "loss", .regex = "l=([0-9.]+)" },
+	{ .name = "acc", .regex = "a=([0-9.]+)" },
+};
+static struct study_trial patterns = { .metrics = metrics, .n_metrics = 2 };
+
 static void
 set_cloudwatch(struct sm_logs_env *env)
 {
 	env->cloudwatch = true;
+	env->settings = &patterns;
 }
 
 static void
@@ -483,8 +492,8 @@ test_cloudwatch(void)
 	open_at_now(&r, set_cloudwatch);
 	(void)log_rig_follow(&r, 1, JOB, 0);
 	ok(log_rig_run(&r, noted), "metrics that are denied, too, are told");
-	r.metric_data = "{\"MetricDataResults\":[{\"Id\":\"v0\"},[],1,"
-			"{\"Id\":\"v0\",\"Timestamps\":[1,\"x\"],"
+	r.metric_data = "{\"MetricDataResults\":[{\"Id\":\"v0_0\"},[],1,"
+			"{\"Id\":\"v0_0\",\"Timestamps\":[1,\"x\"],"
 			"\"Values\":[]}]}";
 	ok(log_rig_finish(&r, true) && r.n_heard == 0, "an odd answer is none");
 	is_int(r.gets + r.filters + r.finds, 0, "no log was asked for");

@@ -12,20 +12,27 @@
 #include "src/base/json.h"
 #include "src/base/loop.h"
 #include "src/base/mem.h"
+#include "src/model/study.h"
 #include "trials/sagemaker-logs.h"
 
 #define POLL_S 30.0
 #define LAST_S 120.0 /* buckets of a job that is over come until then */
 #define BACK_S 300.0 /* buckets may still change for so long */
 
+#define NEW_S (6.0 * 3600) /* of a job that nothing was heard of yet */
+
 enum {
-	JOBS_MOST = 125 /* of one request: four queries each, 500 in all */
+	QUERIES_MOST = 500, /* of one request */
+	QUERIES_FIXED = 3, /* of one job: the objective, its count, the step */
+	OTHERS_MOST = 38 /* names beside these that a job may define */
 };
 
 struct sm_metrics {
 	struct sm_logs *logs;
 	struct loop_timer *timer;
 	struct aws_call *call;
+	const char **others; /* names of further metrics, borrowed */
+	size_t n_others, jobs_most;
 	size_t first; /* job of the next request */
 	size_t asked; /* jobs of this request */
 	int64_t *trials; /* of this request */
@@ -53,15 +60,16 @@ log_find(const struct sm_logs *logs, int64_t trial, int attempt)
 
 /* ---- asking ---------------------------------------------------------------------- */
 
+/* kind: 'v' 's' 'n', or 'm' with the number of a further metric. */
 static void
-query_put(struct buf *b, size_t job, char kind, const char *metric,
-    const char *stat, const char *name)
+query_put(struct buf *b, size_t job, char kind, size_t other,
+    const char *metric, const char *stat, const char *name)
 {
 	buf_printf(b,
-	    "%s{\"Id\":\"%c%zu\",\"ReturnData\":true,\"MetricStat\":"
+	    "%s{\"Id\":\"%c%zu_%zu\",\"ReturnData\":true,\"MetricStat\":"
 	    "{\"Metric\":{\"Namespace\":"
 	    "\"/aws/sagemaker/TrainingJobs\",\"MetricName\":",
-	    b->data[b->len - 1] == '[' ? "" : ",", kind, job);
+	    b->data[b->len - 1] == '[' ? "" : ",", kind, job, other);
 	json_put_string(b, metric);
 	buf_puts(
 	    b, ",\"Dimensions\":[{\"Name\":\"TrainingJobName\",\"Value\":");
@@ -80,21 +88,25 @@ metrics_ask(struct sm_metrics *m)
 		.operation = "GetMetricData" };
 	int64_t now_s = loop_wall_us(logs->env.loop) / 1000000;
 	int64_t from_s = now_s, at;
-	size_t i;
+	size_t i, k;
 
 	buf_puts(&body, "{\"MetricDataQueries\":[");
-	for (i = 0; i < JOBS_MOST && m->first + i < logs->n; i++) {
+	for (i = 0; i < m->jobs_most && m->first + i < logs->n; i++) {
 		const struct sm_log *log = logs->all[m->first + i];
 
 		m->trials[i] = log->trial;
 		m->attempts[i] = log->attempt;
 		query_put(
-		    &body, i, 'v', "hpotune:objective", "Average", log->job);
-		query_put(&body, i, 's', "hpotune:step", "Maximum", log->job);
-		query_put(&body, i, 'n', "hpotune:objective", "SampleCount",
+		    &body, i, 'v', 0, SM_METRIC_OBJECTIVE, "Average", log->job);
+		query_put(
+		    &body, i, 's', 0, SM_METRIC_STEP, "Maximum", log->job);
+		query_put(&body, i, 'n', 0, SM_METRIC_OBJECTIVE, "SampleCount",
 		    log->job);
+		for (k = 0; k < m->n_others; k++)
+			query_put(&body, i, 'm', k, m->others[k], "Average",
+			    log->job);
 		at = log->cursor_ms > 0 ? log->cursor_ms / 1000
-					: log->begun_ms / 1000;
+					: log->begun_ms / 1000 - (int64_t)NEW_S;
 		at -= (int64_t)BACK_S;
 		if (at < from_s)
 			from_s = at;
@@ -127,13 +139,13 @@ on_timer(void *arg)
 /* ---- hearing ---------------------------------------------------------------------- */
 
 static const struct json *
-result_find(const struct json *results, char kind, size_t job)
+result_find(const struct json *results, char kind, size_t job, size_t other)
 {
 	const struct json *j;
-	char want[32];
+	char want[64];
 	const char *id;
 
-	(void)snprintf(want, sizeof want, "%c%zu", kind, job);
+	(void)snprintf(want, sizeof want, "%c%zu_%zu", kind, job, other);
 	for (j = json_first(results); j != NULL; j = json_next(j)) {
 		id = json_string(json_get(j, "Id"));
 		if (id != NULL && strcmp(id, want) == 0)
@@ -163,7 +175,8 @@ result_at(const struct json *result, double second)
 }
 
 static void
-bucket_tell(struct sm_metrics *m, struct sm_log *log, const struct bucket *b)
+bucket_tell(struct sm_metrics *m, struct sm_log *log, const char *name,
+    const struct bucket *b)
 {
 	struct launch_event ev = { .kind = LAUNCH_REPORT,
 		.trial = log->trial,
@@ -176,7 +189,7 @@ bucket_tell(struct sm_metrics *m, struct sm_log *log, const struct bucket *b)
 		    "several reports of one minute are one average in "
 		    "CloudWatch: curves are coarser than what was said");
 	}
-	ev.u.report.name = logs->env.metric;
+	ev.u.report.name = name;
 	ev.u.report.has_step = isfinite(b->step) && b->step >= 0;
 	ev.u.report.step = ev.u.report.has_step ? (int64_t)b->step : 0;
 	ev.u.report.value = b->value;
@@ -186,11 +199,11 @@ bucket_tell(struct sm_metrics *m, struct sm_log *log, const struct bucket *b)
 	sm_log_tell(log, b->second * 1000);
 }
 
+/* Every minute of one metric. */
 static void
-job_hear(struct sm_metrics *m, struct sm_log *log, const struct json *results,
-    size_t job)
+series_hear(struct sm_metrics *m, struct sm_log *log, const char *name,
+    const struct json *value, const struct json *step, const struct json *count)
 {
-	const struct json *value = result_find(results, 'v', job);
 	const struct json *t, *v;
 	struct bucket b;
 	double at;
@@ -200,17 +213,33 @@ job_hear(struct sm_metrics *m, struct sm_log *log, const struct json *results,
 		return;
 	for (t = json_first(t), v = json_first(v); t != NULL && v != NULL;
 	     t = json_next(t), v = json_next(v)) {
-		if (!json_number(t, &at) || !json_number(v, &b.value))
+		if (!json_number(t, &at) || !json_number(v, &b.value) ||
+		    !(fabs(at) < 1e12))
 			continue;
 		b.second = (int64_t)at;
 		/* The running minute still changes. */
 		if (log->phase == SM_LOG_FOLLOW &&
 		    b.second + 60 > loop_wall_us(m->logs->env.loop) / 1000000)
 			continue;
-		b.step = result_at(result_find(results, 's', job), at);
-		b.count = result_at(result_find(results, 'n', job), at);
-		bucket_tell(m, log, &b);
+		b.step = result_at(step, at);
+		b.count = result_at(count, at);
+		bucket_tell(m, log, name, &b);
 	}
+}
+
+static void
+job_hear(struct sm_metrics *m, struct sm_log *log, const struct json *results,
+    size_t job)
+{
+	const struct json *step = result_find(results, 's', job, 0);
+	size_t k;
+
+	for (k = 0; k < m->n_others; k++)
+		series_hear(m, log, m->others[k],
+		    result_find(results, 'm', job, k), step, NULL);
+	series_hear(m, log, m->logs->env.metric,
+	    result_find(results, 'v', job, 0), step,
+	    result_find(results, 'n', job, 0));
 }
 
 /* Those that are over and had their time. */
@@ -266,14 +295,34 @@ on_data(void *arg, const struct aws_answer *a)
 
 /* ---- coming and going ------------------------------------------------------------- */
 
+/* The patterns' other metrics: a job defines them under their own names. */
+static void
+others_find(struct sm_metrics *m)
+{
+	const struct study_trial *t = m->logs->env.settings;
+	size_t i, k;
+
+	m->others = xcalloc(OTHERS_MOST, sizeof *m->others);
+	for (i = 0; i < t->n_metrics && m->n_others < OTHERS_MOST; i++) {
+		for (k = 0; k < i; k++)
+			if (strcmp(t->metrics[k].name, t->metrics[i].name) == 0)
+				break;
+		if (k == i &&
+		    strcmp(t->metrics[i].name, m->logs->env.metric) != 0)
+			m->others[m->n_others++] = t->metrics[i].name;
+	}
+}
+
 struct sm_metrics *
 sm_metrics_new(struct sm_logs *logs)
 {
 	struct sm_metrics *m = xcalloc(1, sizeof *m);
 
 	m->logs = logs;
-	m->trials = xcalloc(JOBS_MOST, sizeof *m->trials);
-	m->attempts = xcalloc(JOBS_MOST, sizeof *m->attempts);
+	others_find(m);
+	m->jobs_most = QUERIES_MOST / (QUERIES_FIXED + m->n_others);
+	m->trials = xcalloc(m->jobs_most, sizeof *m->trials);
+	m->attempts = xcalloc(m->jobs_most, sizeof *m->attempts);
 	m->timer = loop_timer_new(logs->env.loop, on_timer, m);
 	loop_timer_set(m->timer, 0);
 	return m;
@@ -287,6 +336,7 @@ sm_metrics_free(struct sm_metrics *m)
 	if (m->call != NULL)
 		aws_cancel(m->call);
 	loop_timer_free(m->timer);
+	free(m->others);
 	free(m->trials);
 	free(m->attempts);
 	free(m);

@@ -29,10 +29,11 @@ static const struct {
 	{ AWS_SAGEMAKER, "DescribeTrainingJob", 2 },
 	{ AWS_SAGEMAKER, "ListTrainingJobs", 1 },
 	{ AWS_SAGEMAKER, "StopTrainingJob", 2 },
-	{ AWS_LOGS, "DescribeLogStreams", 4 },
+	{ AWS_LOGS, "DescribeLogStreams", 2 },
 	{ AWS_LOGS, "FilterLogEvents", 2 },
 	{ AWS_LOGS, "GetLogEvents", 5 },
 	{ AWS_CLOUDWATCH, "GetMetricData", 5 },
+	{ AWS_CLOUDWATCH, "PutMetricAlarm", 1 },
 	{ AWS_S3, NULL, 20 },
 };
 

@@ -211,7 +211,7 @@ serve_stop(struct world *w, struct outcome *o, const struct json *in)
 		refuse(o, AWS_CALLER, "ValidationException",
 		    "The request was rejected because the training job is in "
 		    "status Stopped.");
-	else if (j->stop < 0) {
+	else if (j->stop < 0 && !world_dice(w, w->bad.deaf)) {
 		j->stop = now;
 		j->stopped =
 		    now + world_between(w, w->bad.stop_ms / 3, w->bad.stop_ms);

@@ -25,6 +25,7 @@ struct world_faults {
 	double lose_after; /* no answer, but it was done */
 	double late; /* no answer, and done within the next 14 min */
 	double denied; /* of keys that expired */
+	double deaf; /* of stops: yes, and nothing is done */
 	double hidden; /* the client's own next try met its lost one */
 	double no_spot; /* of jobs: spot was asked for and not given */
 	double capacity, internal, client, fail, max_wait; /* of jobs */

@@ -24,6 +24,7 @@ draw_faults(struct rows *r)
 	bad->late = rough / 4 * world_dice(w, 0.7);
 	bad->hidden = rough * world_dice(w, 0.5);
 	bad->denied = rough / 4 * world_dice(w, 0.3);
+	bad->deaf = 0.2 * world_dice(w, 0.3);
 	bad->no_spot = 0.1;
 	bad->interrupt = 0.2;
 	bad->capacity = bad->internal = bad->fail = bad->max_wait =

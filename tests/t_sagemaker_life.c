@@ -8,6 +8,13 @@
 #include "tests/tap.h"
 
 static void
+rows_end(struct rows *r)
+{
+	is_int(r->broken, 0, "nothing is broken");
+	rows_close(r);
+}
+
+static void
 test_good(void)
 {
 	struct rows r;
@@ -25,8 +32,7 @@ test_good(void)
 	is_int(r.world.creates, 1, "one Create");
 	ok(r.world.describes <= 4, "few descriptions");
 	is_int(r.world.puts, 1, "the entry script went to S3 once");
-	is_int(r.broken, 0, "nothing is broken");
-	rows_close(&r);
+	rows_end(&r);
 }
 
 static void
@@ -38,8 +44,7 @@ test_many(void)
 	ok(rows_run(&r, NULL), "eight jobs, three at a time");
 	is_int(r.world.creates, ROWS_TRIALS, "eight Creates");
 	is_int(r.world.puts, 1, "the entry script went to S3 once");
-	is_int(r.broken, 0, "nothing is broken");
-	rows_close(&r);
+	rows_end(&r);
 }
 
 static bool
@@ -98,8 +103,32 @@ test_stop(void)
 	row = rows_of(&r, 1);
 	ok(row->exit.stopped && row->exit.ran, "and says so");
 	is_int(r.world.stops, 1, "one StopTrainingJob");
-	is_int(r.broken, 0, "nothing is broken");
-	rows_close(&r);
+	rows_end(&r);
+}
+
+static bool
+is_asked(struct rows *r)
+{
+	return r->world.stops > 0;
+}
+
+/* AWS says yes to a stop, and the job goes on. */
+static void
+test_stop_forgotten(void)
+{
+	struct rows r;
+
+	rows_open(&r, 21, 1, NULL);
+	r.world.bad.train_ms = 20 * 3600 * 1000;
+	r.world.bad.deaf = 1;
+	ok(rows_run(&r, is_up), "it trains");
+	rows_stop(&r, 1);
+	ok(rows_run(&r, is_asked), "its end is asked for");
+	r.world.bad.deaf = 0;
+	ok(rows_run(&r, NULL), "and again, when nothing comes of it");
+	is_int(r.world.stops, 2, "two StopTrainingJob");
+	ok(loop_now_ms(r.loop) < 3600 * 1000, "soon");
+	rows_end(&r);
 }
 
 /* The Create is with the client when the stop comes. */
@@ -115,8 +144,7 @@ test_stop_sent(void)
 	ok(rows_of(&r, 1)->exit.stopped, "and says so");
 	ok(r.world.n == 0 || r.world.jobs[0]->stop >= 0,
 	    "no job goes on without us");
-	is_int(r.broken, 0, "nothing is broken");
-	rows_close(&r);
+	rows_end(&r);
 }
 
 /* A Create that nobody answers, and that acts minutes later. */
@@ -138,8 +166,7 @@ test_quarantine(void)
 	ok(rows_run(&r, NULL), "it is over at last");
 	ok(r.world.jobs[0]->stop >= 0, "what came late was stopped");
 	ok(loop_now_ms(r.loop) - then < 40 * 60000, "in time");
-	is_int(r.broken, 0, "nothing is broken");
-	rows_close(&r);
+	rows_end(&r);
 }
 
 /* A Create that nobody answers, and that never acts. */
@@ -164,8 +191,7 @@ test_quarantine_ends(void)
 	is_int((long long)r.world.n, 0, "there never was a job");
 	ok(rows_of(&r, 1)->exit.stopped && !rows_of(&r, 1)->exit.ran,
 	    "it never ran");
-	is_int(r.broken, 0, "nothing is broken");
-	rows_close(&r);
+	rows_end(&r);
 }
 
 static void
@@ -182,8 +208,7 @@ test_lost_answer(void)
 	is_int((long long)r.world.n, 1, "one job");
 	is_int(r.world.creates, 2, "the same Create again");
 	is_int(rows_of(&r, 1)->attempt, 1, "its first attempt");
-	is_int(r.broken, 0, "nothing is broken");
-	rows_close(&r);
+	rows_end(&r);
 }
 
 static void
@@ -199,8 +224,7 @@ test_collision(void)
 	is_int(rows_of(&r, 1)->attempt, 2, "the next attempt has another");
 	is_int((long long)r.world.n, 2, "the stranger's job goes on");
 	ok(r.world.jobs[0]->stop < 0, "untouched");
-	is_int(r.broken, 0, "nothing is broken");
-	rows_close(&r);
+	rows_end(&r);
 }
 
 static bool
@@ -221,8 +245,7 @@ test_quota(void)
 	is_int(r.slots, 2, "what AWS allows is the cap");
 	r.world.bad.quota = 0;
 	ok(rows_run(&r, NULL), "all trials get their turn");
-	is_int(r.broken, 0, "nothing is broken");
-	rows_close(&r);
+	rows_end(&r);
 }
 
 static void
@@ -235,8 +258,7 @@ test_no_quota(void)
 	(void)rows_run(&r, is_third);
 	r.world.bad.quota = 0;
 	ok(rows_run(&r, NULL), "a type that may not be used is passed over");
-	is_int(r.broken, 0, "nothing is broken");
-	rows_close(&r);
+	rows_end(&r);
 }
 
 static void
@@ -250,8 +272,7 @@ test_spot(void)
 	ok(rows_run(&r, NULL), "a spot job");
 	ok(rows_noted(&r, "runs on-demand"), "spot that was not given is said");
 	ok(rows_noted(&r, "spot interruption 1"), "so is an interruption");
-	is_int(r.broken, 0, "nothing is broken");
-	rows_close(&r);
+	rows_end(&r);
 }
 
 static void
@@ -267,8 +288,7 @@ test_capacity(void)
 	    "on-demand after two failures");
 	r.world.bad.capacity = 0;
 	ok(rows_run(&r, NULL), "there is a machine at last");
-	is_int(r.broken, 0, "nothing is broken");
-	rows_close(&r);
+	rows_end(&r);
 }
 
 static void
@@ -283,8 +303,7 @@ test_deleted(void)
 	(void)rows_run(&r, is_second);
 	ok(r.rows[0].lost, "who is gone is lost");
 	ok(rows_run(&r, NULL), "another attempt follows");
-	is_int(r.broken, 0, "nothing is broken");
-	rows_close(&r);
+	rows_end(&r);
 }
 
 /* The server is dead while the job trains, ends, or is stopped. */
@@ -306,8 +325,7 @@ test_adopt(bool stop, bool pass)
 	is_int((long long)r.world.n, 1, "one job");
 	is_int(rows_of(&r, 1)->attempt, 1, "one attempt");
 	ok(rows_of(&r, 1)->exit.stopped == (stop && !pass), "its end");
-	is_int(r.broken, 0, "nothing is broken");
-	rows_close(&r);
+	rows_end(&r);
 }
 
 /* A note that a Create went out long ago, and no job. */
@@ -329,8 +347,7 @@ test_old_note(void)
 	ok(rows_run(&r, NULL), "created, and deleted before anybody looked");
 	is_int(r.rows[0].exit.end, END_LOST, "its attempt is lost");
 	is_int(rows_of(&r, 1)->attempt, 2, "and another one follows");
-	is_int(r.broken, 0, "nothing is broken");
-	rows_close(&r);
+	rows_end(&r);
 }
 
 static bool
@@ -353,8 +370,7 @@ test_code_late(void)
 	r.world.bad.lose_before = 0;
 	ok(rows_run(&r, NULL), "it answers again");
 	is_int((long long)r.n, 2, "no attempt was used up");
-	is_int(r.broken, 0, "nothing is broken");
-	rows_close(&r);
+	rows_end(&r);
 }
 
 static bool
@@ -383,8 +399,7 @@ test_hold(void)
 	r.hold = false;
 	ok(rows_run(&r, NULL), "the next server does");
 	is_int(r.world.creates, 1, "once");
-	is_int(r.broken, 0, "nothing is broken");
-	rows_close(&r);
+	rows_end(&r);
 }
 
 static bool
@@ -431,8 +446,7 @@ test_sync(int64_t checkpoint_s, const char *want)
 	ok(rows_run(&r, is_warned), "it reports for an hour");
 	ok(rows_noted(&r, want) && rows_of(&r, 1)->open, "%s", want);
 	ok(rows_run(&r, NULL), "and ends");
-	is_int(r.broken, 0, "nothing is broken");
-	rows_close(&r);
+	rows_end(&r);
 }
 
 static void
@@ -454,6 +468,7 @@ main(void)
 	test_good();
 	test_many();
 	test_stop();
+	test_stop_forgotten();
 	test_stop_sent();
 	test_quarantine();
 	test_quarantine_ends();

@@ -350,6 +350,8 @@ void sm_turn_follow(struct sm_attempt *);
 void sm_turn_missing(struct sm_attempt *);
 /* Ask for its end until somebody says yes. */
 void sm_turn_stop(struct sm_attempt *);
+/* AWS has said yes long ago: it should not be in progress any more. */
+bool sm_turn_stop_forgotten(const struct sm_attempt *);
 void sm_turn_on_stop_timer(void *attempt);
 
 /* sagemaker-quota.c */

@@ -117,6 +117,10 @@ hear_summary(struct sm *sm, const struct json *o)
 		sm_describe(a);
 		return;
 	}
+	if (status == SM_IN_PROGRESS && sm_turn_stop_forgotten(a)) {
+		sm_describe(a);
+		return;
+	}
 	if (word == NULL || strcmp(word, a->secondary) == 0)
 		return;
 	was = sm_secondary_rank(a->secondary);

@@ -157,11 +157,10 @@ ended(struct sm_attempt *a, const struct sm_job *job)
 	drain(a);
 }
 
-/* AWS has said yes, but nothing comes of it. */
-static bool
-stop_forgotten(const struct sm_attempt *a)
+bool
+sm_turn_stop_forgotten(const struct sm_attempt *a)
 {
-	return a->stop_sent && a->status == SM_IN_PROGRESS &&
+	return a->stop_sent &&
 	       loop_now_ms(a->sm->loop) - a->stop_ms > sm_ms(a->sm, SM_LOST_S);
 }
 
@@ -206,7 +205,7 @@ sm_turn_seen(struct sm_attempt *a, const struct sm_job *job)
 		ended(a, job);
 		return;
 	}
-	if (stop_forgotten(a))
+	if (job->status == SM_IN_PROGRESS && sm_turn_stop_forgotten(a))
 		a->stop_sent = false;
 	if (a->stop)
 		sm_turn_stop(a);

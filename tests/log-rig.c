@@ -209,3 +209,40 @@ log_rig_close(struct log_rig *r)
 	buf_free(&r->answer);
 	buf_free(&r->notes);
 }
+
+/* ---- one job and its steps ------------------------------------------------------------- */
+
+static bool
+enough(struct log_rig *r)
+{
+	return r->n_heard >= r->wanted;
+}
+
+bool
+log_rig_hears(struct log_rig *r, size_t n)
+{
+	r->wanted = n;
+	return log_rig_run(r, enough);
+}
+
+bool
+log_rig_noted(struct log_rig *r)
+{
+	return r->notes.len > 0;
+}
+
+void
+log_rig_now(struct log_rig *r, void (*set)(struct sm_logs_env *))
+{
+	log_rig_open(r, PACE, set);
+	r->start_ms = loop_wall_us(r->rig.loop) / 1000 - 1000 * 1000;
+}
+
+void
+log_rig_step(struct log_rig *r, int step, int64_t delay_ms)
+{
+	char text[64];
+
+	(void)snprintf(text, sizeof text, "hpotune: step=%d loss=0.5", step);
+	log_rig_say(r, JOB, 1, r->start_ms + step * 1000, delay_ms, text);
+}

@@ -13,6 +13,9 @@
 #include "tests/aws-rig.h"
 #include "trials/sagemaker-logs.h"
 
+#define PACE 100.0 /* a second of the reader is 10 ms */
+#define JOB "hpt-x-1-00001-01-abcdef"
+
 struct line {
 	char stream[96];
 	int64_t ms, seq; /* its place */
@@ -56,6 +59,8 @@ struct log_rig {
 	int done;
 	bool (*until)(struct log_rig *);
 	int64_t deadline_ms;
+	int64_t start_ms; /* of the lines of steps */
+	size_t wanted;
 };
 
 /* set: changes of the reader's environment before it opens, or NULL. */
@@ -69,6 +74,14 @@ void log_rig_say(struct log_rig *, const char *job, int start, int64_t ms,
 void log_rig_decide(struct rig *, const struct asked *, struct step *);
 /* Until it is so; false after some seconds without. */
 bool log_rig_run(struct log_rig *, bool (*until)(struct log_rig *));
+/* Until so many different reports were told. */
+bool log_rig_hears(struct log_rig *, size_t);
+/* Whether anything was said for people. */
+bool log_rig_noted(struct log_rig *);
+/* Open it at PACE, and let steps begin a quarter of an hour ago. */
+void log_rig_now(struct log_rig *, void (*set)(struct sm_logs_env *));
+/* The report of a step of JOB, a second after the one before. */
+void log_rig_step(struct log_rig *, int step, int64_t delay_ms);
 /* For sm_log_finish, arg = the rig. */
 void log_rig_done(void *);
 struct sm_log *log_rig_follow(

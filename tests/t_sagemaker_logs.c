@@ -6,50 +6,8 @@
 #include <stdlib.h>
 
 #include "src/base/loop.h"
-#include "src/model/study.h"
 #include "tests/log-rig.h"
 #include "tests/tap.h"
-
-#define PACE 100.0 /* a second of the reader is 10 ms */
-#define JOB "hpt-x-1-00001-01-abcdef"
-
-static int64_t start_ms; /* of all lines */
-static size_t wanted;
-
-static bool
-enough(struct log_rig *r)
-{
-	return r->n_heard >= wanted;
-}
-
-static bool
-hears(struct log_rig *r, size_t n)
-{
-	wanted = n;
-	return log_rig_run(r, enough);
-}
-
-static bool
-noted(struct log_rig *r)
-{
-	return r->notes.len > 0;
-}
-
-static void
-open_at_now(struct log_rig *r, void (*set)(struct sm_logs_env *))
-{
-	log_rig_open(r, PACE, set);
-	start_ms = loop_wall_us(r->rig.loop) / 1000 - 1000 * 1000;
-}
-
-static void
-say_step(struct log_rig *r, int step, int64_t delay_ms)
-{
-	char text[64];
-
-	(void)snprintf(text, sizeof text, "hpotune: step=%d loss=0.5", step);
-	log_rig_say(r, JOB, 1, start_ms + step * 1000, delay_ms, text);
-}
 
 static void
 test_plain(void)
@@ -57,24 +15,24 @@ test_plain(void)
 	struct log_rig r;
 	char *copy;
 
-	open_at_now(&r, NULL);
-	log_rig_say(&r, JOB, 1, start_ms, 0, "begin");
-	say_step(&r, 1, 0);
-	say_step(&r, 2, 0);
-	log_rig_say(&r, JOB, 1, start_ms + 2500, 0,
+	log_rig_now(&r, NULL);
+	log_rig_say(&r, JOB, 1, r.start_ms, 0, "begin");
+	log_rig_step(&r, 1, 0);
+	log_rig_step(&r, 2, 0);
+	log_rig_say(&r, JOB, 1, r.start_ms + 2500, 0,
 	    "hpotune-json: {\\\"loss\\\": 2, \\\"step\\\": 3}");
 	(void)log_rig_follow(&r, 1, JOB, 0);
 	copy = log_rig_copy(&r, 1);
 	is_str(copy, "", "the copy is there at once");
 	free(copy);
-	ok(hears(&r, 3), "all reports are heard");
-	is_int(r.cursor_ms, start_ms + 2500, "and how far it was read");
+	ok(log_rig_hears(&r, 3), "all reports are heard");
+	is_int(r.cursor_ms, r.start_ms + 2500, "and how far it was read");
 	is_int(r.heard[2].step, 3, "a line of the metrics file is one");
-	is_int(r.heard[0].time_us, (start_ms + 1000) * 1000,
+	is_int(r.heard[0].time_us, (r.start_ms + 1000) * 1000,
 	    "a report has the time of its line");
-	say_step(&r, 4, 0);
-	ok(hears(&r, 4), "a line more");
-	log_rig_say(&r, JOB, 1, start_ms + 9000, 0, "hpotune-end: status 0");
+	log_rig_step(&r, 4, 0);
+	ok(log_rig_hears(&r, 4), "a line more");
+	log_rig_say(&r, JOB, 1, r.start_ms + 9000, 0, "hpotune-end: status 0");
 	ok(log_rig_finish(&r, true) && r.n_heard == 4, "it is over");
 	copy = log_rig_copy(&r, 1);
 	is_str(copy,
@@ -95,7 +53,7 @@ test_faults(int empty, int twice, int expire, size_t page)
 	char text[64];
 	int i;
 
-	open_at_now(&r, NULL);
+	log_rig_now(&r, NULL);
 	r.page = page;
 	r.empty_every = empty;
 	r.twice_every = twice;
@@ -104,10 +62,11 @@ test_faults(int empty, int twice, int expire, size_t page)
 	for (i = 0; i < 300; i++) {
 		(void)snprintf(text, sizeof text, "hpotune: loss=%d%s", i / 9,
 		    i % 2 == 0 ? ".5" : "");
-		log_rig_say(&r, JOB, 1, start_ms + i / 7, i, text);
+		log_rig_say(&r, JOB, 1, r.start_ms + i / 7, i, text);
 	}
-	ok(hears(&r, 300), "%d %d %d: all is heard", empty, twice, expire);
-	log_rig_say(&r, JOB, 1, start_ms + 300, 0, "hpotune-end: status 1");
+	ok(log_rig_hears(&r, 300), "%d %d %d: all is heard", empty, twice,
+	    expire);
+	log_rig_say(&r, JOB, 1, r.start_ms + 300, 0, "hpotune-end: status 1");
 	ok(log_rig_finish(&r, true), "it is over");
 	if (!ok(r.n_heard == 300, "and no report became two"))
 		printf("# %zu\n", r.n_heard);
@@ -120,14 +79,15 @@ test_late(void)
 	struct log_rig r;
 	char *copy;
 
-	open_at_now(&r, NULL);
-	say_step(&r, 1, 0);
-	say_step(&r, 2, 200);
-	say_step(&r, 3, 0);
+	log_rig_now(&r, NULL);
+	log_rig_step(&r, 1, 0);
+	log_rig_step(&r, 2, 200);
+	log_rig_step(&r, 3, 0);
 	(void)log_rig_follow(&r, 1, JOB, 0);
-	ok(hears(&r, 2), "what is there is heard");
-	say_step(&r, 4, 400);
-	log_rig_say(&r, JOB, 1, start_ms + 5000, 500, "hpotune-end: status 0");
+	ok(log_rig_hears(&r, 2), "what is there is heard");
+	log_rig_step(&r, 4, 400);
+	log_rig_say(
+	    &r, JOB, 1, r.start_ms + 5000, 500, "hpotune-end: status 0");
 	ok(log_rig_finish(&r, true) && r.n_heard == 4,
 	    "late lines, in between and at the end, are heard");
 	copy = log_rig_copy(&r, 1);
@@ -145,12 +105,12 @@ test_killed(void)
 	struct log_rig r;
 	int64_t began;
 
-	open_at_now(&r, NULL);
-	say_step(&r, 1, 0);
-	say_step(&r, 2, 150);
-	say_step(&r, 3, 400);
+	log_rig_now(&r, NULL);
+	log_rig_step(&r, 1, 0);
+	log_rig_step(&r, 2, 150);
+	log_rig_step(&r, 3, 400);
 	(void)log_rig_follow(&r, 1, JOB, 0);
-	ok(hears(&r, 1), "its first report");
+	ok(log_rig_hears(&r, 1), "its first report");
 	began = loop_now_ms(r.rig.loop);
 	ok(log_rig_finish(&r, false) && r.n_heard == 3,
 	    "without a last line it is waited for quiet");
@@ -167,9 +127,9 @@ test_endless(void)
 	int64_t began;
 	int i;
 
-	open_at_now(&r, NULL);
+	log_rig_now(&r, NULL);
 	for (i = 0; i < 1000; i++)
-		say_step(&r, i, i * 10);
+		log_rig_step(&r, i, i * 10);
 	(void)log_rig_follow(&r, 1, JOB, 0);
 	began = loop_now_ms(r.rig.loop);
 	ok(log_rig_finish(&r, false), "endless output is left behind");
@@ -182,17 +142,16 @@ test_no_group(void)
 {
 	struct log_rig r;
 
-	open_at_now(&r, NULL);
+	log_rig_now(&r, NULL);
 	r.no_group = true;
 	(void)log_rig_follow(&r, 1, JOB, 0);
 	ok(log_rig_finish(&r, false), "a job without any log is over, too");
 	sm_log_free(r.logs->all[0]);
 	(void)log_rig_follow(&r, 1, JOB, 0);
-	wanted = 1;
 	(void)loop_now_ms(r.rig.loop);
-	say_step(&r, 1, 0);
+	log_rig_step(&r, 1, 0);
 	r.no_group = false;
-	ok(hears(&r, 1), "the group comes with the first line");
+	ok(log_rig_hears(&r, 1), "the group comes with the first line");
 	log_rig_close(&r);
 }
 
@@ -202,21 +161,24 @@ test_interrupted(void)
 	struct log_rig r;
 	struct sm_log *log;
 
-	open_at_now(&r, NULL);
-	say_step(&r, 1, 0);
-	say_step(&r, 2, 0);
+	log_rig_now(&r, NULL);
+	log_rig_step(&r, 1, 0);
+	log_rig_step(&r, 2, 0);
 	log = log_rig_follow(&r, 1, JOB, 0);
-	ok(hears(&r, 2), "the first start");
-	log_rig_say(&r, JOB, 2, start_ms + 10000, 0, "hpotune: step=2 loss=1");
-	log_rig_say(&r, JOB, 2, start_ms + 10001, 0, "hpotune: step=3 loss=1");
-	log_rig_say(&r, "hpt-x-1-00001-01-abcdef0", 3, start_ms + 10002, 0,
+	ok(log_rig_hears(&r, 2), "the first start");
+	log_rig_say(
+	    &r, JOB, 2, r.start_ms + 10000, 0, "hpotune: step=2 loss=1");
+	log_rig_say(
+	    &r, JOB, 2, r.start_ms + 10001, 0, "hpotune: step=3 loss=1");
+	log_rig_say(&r, "hpt-x-1-00001-01-abcdef0", 3, r.start_ms + 10002, 0,
 	    "hpotune: step=4 loss=1");
-	say_step(&r, 3, 0); /* late, of the first start */
+	log_rig_step(&r, 3, 0); /* late, of the first start */
 	sm_log_restarted(log);
-	ok(hears(&r, 5), "the second start is found");
-	say_step(&r, 4, 0);
-	log_rig_say(&r, JOB, 3, start_ms + 20000, 0, "hpotune: step=5 loss=1");
-	log_rig_say(&r, JOB, 3, start_ms + 20001, 0, "hpotune-end: status 0");
+	ok(log_rig_hears(&r, 5), "the second start is found");
+	log_rig_step(&r, 4, 0);
+	log_rig_say(
+	    &r, JOB, 3, r.start_ms + 20000, 0, "hpotune: step=5 loss=1");
+	log_rig_say(&r, JOB, 3, r.start_ms + 20001, 0, "hpotune-end: status 0");
 	ok(log_rig_finish(&r, true) && r.n_heard == 7,
 	    "a third one that nobody announced, and late lines of the first");
 	log_rig_close(&r);
@@ -237,10 +199,10 @@ say_all(struct log_rig *r, int step, int late)
 		(void)snprintf(
 		    text, sizeof text, "hpotune: loss=%d acc=1", step);
 		log_rig_say(
-		    r, job, 1, start_ms + step * 40 + i, i % late, text);
+		    r, job, 1, r->start_ms + step * 40 + i, i % late, text);
 		log_rig_say(
-		    r, job, 1, start_ms + step * 40 + i, i % late, text);
-		log_rig_say(r, job, 1, start_ms + step * 40 + i, 0, "x");
+		    r, job, 1, r->start_ms + step * 40 + i, i % late, text);
+		log_rig_say(r, job, 1, r->start_ms + step * 40 + i, 0, "x");
 	}
 }
 
@@ -251,7 +213,7 @@ test_sweep(int empty, int twice, int expire)
 	char job[64];
 	int i, step;
 
-	open_at_now(&r, NULL);
+	log_rig_now(&r, NULL);
 	r.empty_every = empty;
 	r.twice_every = twice;
 	r.expire_every = expire;
@@ -263,10 +225,10 @@ test_sweep(int empty, int twice, int expire)
 	ok(r.logs->sweep.on, "many are swept");
 	/* Nobody's, and another host's. */
 	log_rig_say(
-	    &r, "hpt-x-1-99999-01-abcdef", 1, start_ms, 0, "hpotune: loss=9");
+	    &r, "hpt-x-1-99999-01-abcdef", 1, r.start_ms, 0, "hpotune: loss=9");
 	for (step = 1; step <= 5; step++) {
 		say_all(&r, step, 5);
-		if (!hears(&r, (size_t)step * MANY * 4))
+		if (!log_rig_hears(&r, (size_t)step * MANY * 4))
 			break;
 	}
 	is_int((long long)r.n_heard, 5 * MANY * 4, "all is heard");
@@ -276,227 +238,11 @@ test_sweep(int empty, int twice, int expire)
 		sm_log_free(r.logs->all[0]);
 	ok(!r.logs->sweep.on, "few are not swept");
 	say_all(&r, 6, 1);
-	ok(hears(&r, 5 * MANY * 4 + 10 * 4), "those that are left are read");
+	ok(log_rig_hears(&r, 5 * MANY * 4 + 10 * 4),
+	    "those that are left are read");
 	ok(log_rig_finish(&r, false), "to their end");
 	if (!ok(r.n_heard == 5 * MANY * 4 + 10 * 4, "no report became two"))
 		printf("# %zu\n", r.n_heard);
-	log_rig_close(&r);
-}
-
-/* ---- again --------------------------------------------------------------------------- */
-
-static void
-test_since(void)
-{
-	struct log_rig r;
-	struct sm_log *log;
-	char *copy;
-	int i;
-
-	open_at_now(&r, NULL);
-	for (i = 1; i <= 900; i++)
-		say_step(&r, i, 0);
-	log = log_rig_follow(&r, 1, JOB, start_ms + 800 * 1000);
-	ok(hears(&r, 401), "after a restart the last minutes are read again");
-	is_int(r.heard[0].step, 500, "not more");
-	copy = log_rig_copy(&r, 1);
-	ok(strncmp(copy, "hpotune: step=801 ", 18) == 0,
-	    "the copy goes on where it was");
-	free(copy);
-	log_rig_say(&r, JOB, 1, start_ms + 990000, 0, "hpotune-end: status 0");
-	sm_log_finish(log, true, log_rig_done, &r);
-	ok(hears(&r, 900), "everything at the end");
-	log_rig_close(&r);
-}
-
-static void
-say_patterns(struct sm_logs_env *env)
-{
-	env->pieces = true;
-}
-
-static void
-test_pieces(void)
-{
-	struct log_rig r;
-
-	open_at_now(&r, say_patterns);
-	log_rig_say(&r, JOB, 1, start_ms, 0, "hpotune: step=1 lo");
-	log_rig_say(&r, JOB, 1, start_ms, 0, "ss=0.5");
-	log_rig_say(&r, JOB, 1, start_ms + 1, 0, "hpotune: step=2 loss=0.5");
-	log_rig_say(&r, JOB, 1, start_ms + 2, 0, "hpotune: step=3 loss=0.1");
-	log_rig_say(&r, JOB, 1, start_ms + 3, 0, "25");
-	log_rig_say(&r, JOB, 1, start_ms + 4, 0, "hpotune: step=4 loss=1,");
-	log_rig_say(&r, JOB, 1, start_ms + 5, 0, "hpotune: step=5 loss=1");
-	(void)log_rig_follow(&r, 1, JOB, 0);
-	ok(hears(&r, 3), "whole lines count, joined ones, too");
-	is_int(r.heard[0].step, 1, "the first was two");
-	is_int(r.heard[1].step, 2, "the second was whole");
-	is_int(r.heard[2].step, 4, "a comma says so at once");
-	ok(strstr(buf_str(&r.notes), "its other half") != NULL,
-	    "what may be half a number is left out, and that is said");
-	log_rig_say(&r, JOB, 1, start_ms + 9, 0, "Reporting training SUCCESS");
-	ok(hears(&r, 4), "the last one with the line behind it");
-	ok(log_rig_finish(&r, false) && r.n_heard == 4, "and that was all");
-	log_rig_close(&r);
-}
-
-/* ---- odd things --------------------------------------------------------------------- */
-
-static void
-test_odd(void)
-{
-	struct log_rig r;
-
-	open_at_now(&r, NULL);
-	log_rig_say(&r, JOB, 1, start_ms, 0, "a\\u0000b\\ud800c\\u001b[31m");
-	log_rig_say(&r, JOB, 1, start_ms, 0, "\\udc00\\ud83d\\ude00\xff\xc3");
-	log_rig_say(&r, JOB, 1, start_ms, 0, "hpotune: loss=\\u0000");
-	log_rig_say(&r, JOB, 1, start_ms, 0, "hpotune: loss=1\\u0000");
-	log_rig_say(&r, JOB, 1, start_ms, 0, "hpotune: loss=2\\r\\n");
-	(void)log_rig_follow(&r, 1, JOB, 0);
-	ok(hears(&r, 1) && r.heard[0].value == 2,
-	    "a page with odd bytes is read");
-	is_str(r.notes.data,
-	    "a line of its output was passed over: a value is not a number\n",
-	    "and why a line counts for nothing is said once");
-	log_rig_close(&r);
-}
-
-/* As much as one answer can hold. */
-static void
-test_large(void)
-{
-	struct log_rig r;
-	struct buf text = { 0 };
-	int i;
-
-	open_at_now(&r, NULL);
-	for (i = 0; i < 75; i++)
-		buf_puts(&text, "\\u0001");
-	for (i = 0; i < SM_LOG_LIMIT - 1; i++)
-		log_rig_say(&r, JOB, 1, start_ms, 0, buf_str(&text));
-	say_step(&r, 1, 0);
-	(void)log_rig_follow(&r, 1, JOB, 0);
-	ok(hears(&r, 1), "a page of 10,000 events and 4 MB");
-	is_int(r.gets, 1, "at once");
-	buf_free(&text);
-	log_rig_close(&r);
-}
-
-static void
-test_cut(void)
-{
-	struct log_rig r;
-	char *copy;
-	int i;
-
-	open_at_now(&r, NULL);
-	r.logs->file_most = 100;
-	(void)log_rig_follow(&r, 1, JOB, 0);
-	for (i = 1; i <= 50; i++)
-		say_step(&r, i, 2 * i);
-	ok(hears(&r, 50), "a log that is longer than its copy may be");
-	copy = log_rig_copy(&r, 1);
-	ok(strlen(copy) <= 250 && copy[strlen(copy) - 1] == '\n',
-	    "the copy is cut while it grows");
-	free(copy);
-	ok(log_rig_finish(&r, false), "at its end");
-	copy = log_rig_copy(&r, 1);
-	ok(strncmp(copy, "[", 1) == 0 &&
-		strstr(copy, " bytes are left out here]\n") != NULL &&
-		strstr(copy, "\nhpotune: step=50 loss=0.5\n") != NULL &&
-		strlen(copy) < 150,
-	    "it says so and has the newest");
-	free(copy);
-	log_rig_close(&r);
-}
-
-static void
-test_broken(void)
-{
-	struct log_rig r;
-
-	open_at_now(&r, NULL);
-	say_step(&r, 1, 0);
-	(void)log_rig_follow(&r, 1, JOB, 0);
-	ok(hears(&r, 1), "it was read once");
-	r.broken = true;
-	ok(log_rig_run(&r, noted) &&
-		strstr(buf_str(&r.notes), "cannot be read") != NULL,
-	    "trouble is told");
-	r.broken = false;
-	say_step(&r, 2, 0);
-	ok(hears(&r, 2), "and passes");
-	r.broken = true;
-	ok(log_rig_finish(&r, true), "a log that cannot be read to its end");
-	ok(strstr(buf_str(&r.notes), "last lines") != NULL, "says so");
-	log_rig_close(&r);
-}
-
-/* ---- CloudWatch instead ------------------------------------------------------------ */
-
-static void
-test_denied(void)
-{
-	struct log_rig r;
-	char *data;
-	int64_t minute;
-
-	open_at_now(&r, NULL);
-	minute = start_ms / 60000 * 60;
-	data = xasprintf(
-	    "{\"MetricDataResults\":["
-	    "{\"Id\":\"v0_0\",\"Timestamps\":[%lld,%lld.0],\"Values\":[0.5,0."
-	    "25]}"
-	    ","
-	    "{\"Id\":\"s0_0\",\"Timestamps\":[%lld],\"Values\":[7]},"
-	    "{\"Id\":\"n0_0\",\"Timestamps\":[%lld,%lld],\"Values\":[1,3]}]}",
-	    (long long)minute, (long long)minute + 60, (long long)minute,
-	    (long long)minute, (long long)minute + 60);
-	r.denied = true;
-	r.metric_data = data;
-	(void)log_rig_follow(&r, 1, JOB, 0);
-	ok(hears(&r, 2), "where logs are denied, metrics are asked for");
-	ok(r.heard[0].value == 0.5 && r.heard[0].has_step &&
-		r.heard[0].step == 7,
-	    "with their step");
-	ok(r.heard[1].value == 0.25 && !r.heard[1].has_step, "or without one");
-	ok(r.heard[0].time_us == minute * 1000000, "and their minute");
-	ok(strstr(buf_str(&r.notes), "may not be read") != NULL &&
-		strstr(buf_str(&r.notes), "are one average") != NULL,
-	    "both are said");
-	ok(log_rig_finish(&r, true) && r.n_heard == 2, "it ends");
-	free(data);
-	log_rig_close(&r);
-}
-
-static struct study_metric metrics[] = {
-	{ .name = "loss", .regex = "l=([0-9.]+)" },
-	{ .name = "acc", .regex = "a=([0-9.]+)" },
-};
-static struct study_trial patterns = { .metrics = metrics, .n_metrics = 2 };
-
-static void
-set_cloudwatch(struct sm_logs_env *env)
-{
-	env->cloudwatch = true;
-	env->settings = &patterns;
-}
-
-static void
-test_cloudwatch(void)
-{
-	struct log_rig r;
-
-	open_at_now(&r, set_cloudwatch);
-	(void)log_rig_follow(&r, 1, JOB, 0);
-	ok(log_rig_run(&r, noted), "metrics that are denied, too, are told");
-	r.metric_data = "{\"MetricDataResults\":[{\"Id\":\"v0_0\"},[],1,"
-			"{\"Id\":\"v0_0\",\"Timestamps\":[1,\"x\"],"
-			"\"Values\":[]}]}";
-	ok(log_rig_finish(&r, true) && r.n_heard == 0, "an odd answer is none");
-	is_int(r.gets + r.filters + r.finds, 0, "no log was asked for");
 	log_rig_close(&r);
 }
 
@@ -519,7 +265,7 @@ test_close(bool sweep, bool finish, bool denied)
 	int i, k;
 
 	for (k = 0; k < 24; k++) {
-		open_at_now(&r, NULL);
+		log_rig_now(&r, NULL);
 		r.denied = denied;
 		for (i = 0; i < (sweep ? MANY : 3); i++) {
 			(void)snprintf(
@@ -561,9 +307,9 @@ test_freed(void)
 {
 	struct log_rig r;
 
-	open_at_now(&r, NULL);
-	say_step(&r, 1, 0);
-	log_rig_say(&r, JOB, 1, start_ms + 9000, 0, "hpotune-end: status 0");
+	log_rig_now(&r, NULL);
+	log_rig_step(&r, 1, 0);
+	log_rig_say(&r, JOB, 1, r.start_ms + 9000, 0, "hpotune-end: status 0");
 	freed = log_rig_follow(&r, 1, JOB, 0);
 	sm_log_finish(freed, true, free_it, &r);
 	ok(log_rig_run(&r, one_done) && r.logs->n == 0 && r.n_heard == 1,
@@ -593,14 +339,6 @@ main(void)
 	test_interrupted();
 	test_sweep(0, 0, 0);
 	test_sweep(5, 3, 70);
-	test_since();
-	test_pieces();
-	test_odd();
-	test_large();
-	test_cut();
-	test_broken();
-	test_denied();
-	test_cloudwatch();
 	test_close(false, false, false);
 	test_close(false, true, false);
 	test_close(true, true, false);

@@ -308,7 +308,10 @@ test_process(struct rig *g)
 	    "$# \"$(echo $1 | tr ' ' _)\" \"$(echo $2 | tr '\"' q)\" "
 	    "\"$(echo $3 | tr ' ' _)\"\n"
 	    "echo '\"SecretAccessKey\": \"HUSH\"}'\n");
-	rig_put(g, "bad.sh", "#!/bin/sh\necho HUSH\nexit 3\n");
+	rig_put(g, "bad.sh",
+	    "#!/bin/sh\necho HUSH\n"
+	    "[ \"$(readlink /proc/$$/fd/2)\" = /dev/null ] || exit 4\n"
+	    "exit 3\n");
 	rig_env(g, "ssoproc", ALONE, NULL);
 	is_found(g, "PROC-4-two_words-xqy-a_b",
 	    "credential_process of profile ssoproc", "a program");

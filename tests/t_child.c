@@ -101,6 +101,11 @@ test_ends(struct rig *g)
 	    x.out, "/usr\n4\n", "its folder, no input, no descriptor of ours");
 	end_free(&x);
 	spec.dir = NULL;
+	spec.mute = true;
+	run(g, &x, spec, "readlink /proc/$$/fd/2");
+	is_str(x.out, "/dev/null\n", "its stderr goes nowhere");
+	end_free(&x);
+	spec.mute = false;
 	run(g, &x, spec, "exec >&-; kill -0 $$; exit 4");
 	ok(WIFEXITED(x.status) && WEXITSTATUS(x.status) == 4,
 	    "its output ended first");

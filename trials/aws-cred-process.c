@@ -144,7 +144,7 @@ cred_process(struct cred_fetch *f)
 {
 	const char *line =
 	    aws_config_get(f->config, f->profile, "credential_process");
-	struct child_spec spec = { 0 };
+	struct child_spec spec = { .mute = true };
 	char **argv;
 	int rc;
 

@@ -169,6 +169,9 @@ spawn(pid_t *pid, const struct child_spec *spec, int out)
 	(void)posix_spawn_file_actions_addopen(
 	    &files, 0, "/dev/null", O_RDONLY, 0);
 	(void)posix_spawn_file_actions_adddup2(&files, out, 1);
+	if (spec->mute)
+		(void)posix_spawn_file_actions_addopen(
+		    &files, 2, "/dev/null", O_WRONLY, 0);
 	(void)posix_spawn_file_actions_addclosefrom_np(&files, 3);
 	if (spec->dir != NULL)
 		(void)posix_spawn_file_actions_addchdir_np(&files, spec->dir);

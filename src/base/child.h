@@ -7,6 +7,7 @@
 #ifndef BASE_CHILD_H
 #define BASE_CHILD_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,12 +20,13 @@ struct child_spec {
 	const char *dir; /* working folder, NULL = ours */
 	int64_t timeout_ms; /* then it is killed; 0 = 60 s */
 	size_t most; /* bytes of output; 0 = 1 MiB; more: it is killed */
+	bool mute; /* its stderr goes nowhere: it may hold a secret */
 };
 
 /*
  * status: as of waitpid, -1 when it was killed for time or length (why says
  * so).  out is what it printed on stdout, with a NUL after it; its stderr goes
- * to ours.  Called once, from the loop.
+ * to ours, but for mute.  Called once, from the loop.
  */
 typedef void
 child_cb(void *arg, int status, const char *out, size_t len, const char *why);

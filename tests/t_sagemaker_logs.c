@@ -233,15 +233,23 @@ test_sweep(int empty, int twice, int expire)
 	}
 	is_int((long long)r.n_heard, 5 * MANY * 4, "all is heard");
 	is_int(r.gets, 0, "and no stream was read");
-	r.done = 0;
+	(void)snprintf(job, sizeof job, "hpt-x-1-%05d-01-abcdef", 900);
+	for (i = 0; i < 10; i++)
+		log_rig_say(
+		    &r, job, 1, r.start_ms - 590000 + i, 0, "hpotune: loss=1");
+	(void)log_rig_follow(&r, 900, job, r.start_ms - 600000);
+	ok(log_rig_hears(&r, 5 * MANY * 4 + 10),
+	    "one that comes later is read from where it was");
+	sm_log_free(r.logs->all[r.logs->n - 1]);
 	while (r.logs->n > 10)
 		sm_log_free(r.logs->all[0]);
 	ok(!r.logs->sweep.on, "few are not swept");
 	say_all(&r, 6, 1);
-	ok(log_rig_hears(&r, 5 * MANY * 4 + 10 * 4),
+	ok(log_rig_hears(&r, 5 * MANY * 4 + 10 + 10 * 4),
 	    "those that are left are read");
 	ok(log_rig_finish(&r, false), "to their end");
-	if (!ok(r.n_heard == 5 * MANY * 4 + 10 * 4, "no report became two"))
+	if (!ok(r.n_heard == 5 * MANY * 4 + 10 + 10 * 4,
+		"no report became two"))
 		printf("# %zu\n", r.n_heard);
 	log_rig_close(&r);
 }

@@ -17,7 +17,7 @@
 #define WINDOW_S 120.0 /* of lines that may still be ingested */
 
 enum {
-	PAGES_MOST = 200,
+	PAGES_MOST = 200, /* what is left is read when the jobs end */
 	FIRST_MS = 6 * 3600 * 1000 /* of a job that nothing was heard of yet */
 };
 
@@ -79,13 +79,19 @@ static void
 sweep_next(struct sm_logs *logs, bool good)
 {
 	struct sm_sweep *sw = &logs->sweep;
+	int64_t window = (int64_t)(WINDOW_S * 1000);
 
 	free(sw->token);
 	sw->token = NULL;
 	sw->pages = 0;
-	/* After a failure both sets together tell what was delivered. */
+	/*
+	 * After a failure the same window is asked for again, and both sets
+	 * together tell what was delivered.
+	 */
 	if (!good)
 		sm_seen_join(&sw->now, &sw->before);
+	else if (sw->newest_ms - window > sw->from_ms)
+		sw->from_ms = sw->newest_ms - window;
 	sm_seen_free(&sw->before);
 	sw->before = sw->now;
 	sw->now = (struct sm_seen){ 0 };
@@ -113,7 +119,7 @@ on_page(void *arg, const struct aws_answer *a)
 	token = a->json != NULL ? json_string(json_get(a->json, "nextToken"))
 				: NULL;
 	if (token == NULL || ++sw->pages >= PAGES_MOST) {
-		sweep_next(logs, token == NULL);
+		sweep_next(logs, true);
 		return;
 	}
 	free(sw->token);
@@ -152,13 +158,13 @@ on_timer(void *arg)
 {
 	struct sm_logs *logs = arg;
 	struct sm_sweep *sw = &logs->sweep;
-	int64_t window = (int64_t)(WINDOW_S * 1000);
 	size_t i;
 
 	if (sw->call != NULL)
 		return;
-	if (sw->newest_ms - window > sw->from_ms)
-		sw->from_ms = sw->newest_ms - window;
+	if (sw->behind_ms < sw->from_ms)
+		sw->from_ms = sw->behind_ms;
+	sw->behind_ms = INT64_MAX;
 	for (i = 0; i < logs->n; i++)
 		sm_tick_clear(&logs->all[i]->sweep_tick);
 	sweep_page(logs);
@@ -184,10 +190,22 @@ sm_sweep_start(struct sm_logs *logs)
 	*sw = (struct sm_sweep){
 		.on = true,
 		.from_ms = from - SM_LOG_OVERLAP_MS,
+		.behind_ms = INT64_MAX,
 		.timer = loop_timer_new(logs->env.loop, on_timer, logs),
 	};
 	sw->newest_ms = sw->from_ms;
 	loop_timer_set(sw->timer, 0);
+}
+
+/* One more is followed: the next sweep begins where that one was read to. */
+void
+sm_sweep_join(struct sm_logs *logs, const struct sm_log *log)
+{
+	struct sm_sweep *sw = &logs->sweep;
+	int64_t at = log->cursor_ms > 0 ? log->cursor_ms : log->begun_ms;
+
+	if (sw->on && at - SM_LOG_OVERLAP_MS < sw->behind_ms)
+		sw->behind_ms = at - SM_LOG_OVERLAP_MS;
 }
 
 void

@@ -135,6 +135,7 @@ sm_log_follow(struct sm_logs *logs, int64_t trial, int attempt, const char *job,
 	logs->all = xreallocarray(logs->all, logs->n + 1, sizeof *logs->all);
 	logs->all[logs->n++] = log;
 	sm_log_file_touch(log);
+	sm_sweep_join(logs, log);
 	if (logs->metrics == NULL)
 		loop_timer_set(log->timer, 0);
 	sm_logs_mode(logs);

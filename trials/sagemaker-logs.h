@@ -149,6 +149,7 @@ struct sm_sweep {
 	char *token;
 	int64_t from_ms; /* of this sweep */
 	int64_t newest_ms; /* event heard of */
+	int64_t behind_ms; /* where the next one has to begin at the latest */
 	int pages;
 	struct sm_seen now, before;
 	bool on;
@@ -227,6 +228,7 @@ void sm_log_pass(struct sm_log *);
 /* sagemaker-log-sweep.c */
 void sm_sweep_start(struct sm_logs *);
 void sm_sweep_stop(struct sm_logs *);
+void sm_sweep_join(struct sm_logs *, const struct sm_log *);
 
 /* sagemaker-log-file.c */
 /* Lines as they are read; each ends with a newline. */

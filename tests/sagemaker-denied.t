@@ -80,7 +80,7 @@ ok 'trials report' retry begun keys
 kill -9 "$server"
 reap "$server" 2>/dev/null
 n=$(wc -l <aws/requests.jsonl)
-AWS_SECRET_ACCESS_KEY=revoked server keys.json --quiet
+AWS_SECRET_ACCESS_KEY=revoked server keys.json
 refused() {
 	[ "$(tail -n +$n aws/requests.jsonl | grep -c refused)" -ge 10 ]
 }
@@ -90,11 +90,22 @@ sleep 3 # what is measured
 n=$(($(wc -l <aws/requests.jsonl) - n))
 # Thirty seconds at this pace.
 ok "AWS is left in peace ($n requests)" test $n -le 60
-kill -9 "$server"
-reap "$server" 2>/dev/null
+said() { # text
+	grep -q "$1" server.err server.out
+}
+kill -INT "$server"
+ok 'told to leave, it stops the jobs' retry said 'leaving: trials may end'
+kill -INT "$server"
+ok 'told again, it leaves once that is asked for' \
+    retry said 'leaving once every job is told to end'
+kill -INT "$server"
+reap "$server"
+is $? 3 'a third time, it leaves'
 ok 'the right keys bring it to its end' \
     timeout 60 "$HPOTUNE" start keys.json --quiet
-whole keys 'nothing is lost to refused keys'
+is "$(sql keys.db 'SELECT trial, group_concat(step) FROM curves
+    GROUP BY trial')" '1|1,2,3,4,5
+2|1,2,3,4,5' 'nothing is lost to refused keys'
 
 # ---- no right at all ------------------------------------------------------------------
 

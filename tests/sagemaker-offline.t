@@ -48,9 +48,11 @@ is "$(sql a.db "SELECT count(*) FROM attempts WHERE state = 'running'")" 2 \
 gc=$("$HPOTUNE" sagemaker gc a.json --stop)
 is "$(printf '%s\n' "$gc" | grep -c '^owned')" 2 'gc knows whose they are'
 is "$(proved stops)" 0 'and stops nobody'
-ok 'one trial is stopped' "$HPOTUNE" stop a.json 1 >stop.out
+"$HPOTUNE" stop a.json 1 >stop.out
+is $? 0 'one trial is stopped'
 is "$(proved stops)" 1 'its job hears of it at once'
-ok 'all are' "$HPOTUNE" stop a.json >stop.out
+"$HPOTUNE" stop a.json >stop.out
+is $? 0 'all are'
 is "$(proved stops)" 2 'the other one too'
 rm code/slow
 ok 'the next server' timeout 60 "$HPOTUNE" start a.json --quiet

@@ -27,6 +27,7 @@ trap : INT HUP
 
 # After the grace everything of the trial goes.
 watch_grace() {
+	nap=
 	trap 'kill "$nap" 2>/dev/null; exit 0' TERM
 	sleep "$grace" &
 	nap=$!

@@ -77,6 +77,9 @@ server_leave(void *arg, bool now)
 	}
 	if (s->leaving == 1)
 		log_info("server", "%s", leaving_words(s));
+	else if (tuner_ends_slowly(s->tuner))
+		log_info("server", "leaving once every job is told to end; "
+				   "once more leaves at once");
 	tuner_shutdown(s->tuner, s->leaving > 1);
 }
 

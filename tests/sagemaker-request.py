@@ -148,12 +148,26 @@ ODD = ["", " ", "it's", '"quoted"', "a\nb\n", "$(touch pwned)", "`touch pwned`",
        "'" * 300, "\u4e2d" * 700, "${HOME}", "\x7f\x01", "=", "{}[]"]
 
 TOOLKIT = {"code": "src", "instance_type": "ml.p4d.24xlarge"}
+SCRIPT = {
+    "lr": "0.5", "opt": '"adam"', "epochs": '"3"',
+    "sagemaker_program": '"train.py"',
+    "sagemaker_submit_directory":
+        '"s3://bucket/base/code/0123456789abcdef/code.tar.gz"',
+    "sagemaker_container_log_level": "20",
+    "sagemaker_job_name": '"hpt-table-0a1b2c-00042-03-abcdef"',
+    "sagemaker_region": '"eu-west-1"'}
+P4D = '"ml.p4d.24xlarge"'
+DDP = "sagemaker_distributed_dataparallel_enabled"
 GROUPS = [{"name": "gpu", "instance_type": "ml.p4d.24xlarge", "count": 2},
           {"name": "cpu", "instance_type": "ml.c5.xlarge", "count": 1}]
 
 
 def dist(launcher, **more):
     return {"distribution": dict({"launcher": launcher}, **more)}
+
+
+def script(more):
+    return {"HyperParameters": dict(SCRIPT, **more)}
 
 
 LR = {"lr": 0.5, "opt": "adam"}
@@ -244,41 +258,64 @@ TABLE = [
     ("mpirun", study(dict(dist("mpirun", custom_mpi_options="-x A -v"),
                           instance_count=4)), LR, {}),
     ("toolkit", study(dict(TOOLKIT, **dist("toolkit")), {"command": PY}), LR, {
-        "HyperParameters": {
-            "lr": "0.5", "opt": '"adam"', "epochs": '"3"',
-            "sagemaker_program": '"train.py"',
-            "sagemaker_submit_directory":
-                '"s3://bucket/base/code/0123456789abcdef/code.tar.gz"',
-            "sagemaker_container_log_level": "20",
-            "sagemaker_job_name": '"hpt-table-0a1b2c-00042-03-abcdef"',
-            "sagemaker_region": '"eu-west-1"'}}),
+        "HyperParameters": SCRIPT}),
     ("toolkit, the program below the study",
      study(dict(TOOLKIT, **dist("toolkit")),
            {"command": ["./src/sub/train.py", "--opt={opt}"]}), LR, {}),
     ("smddp", study(dict(TOOLKIT, **dist("smddp", custom_mpi_options="-v")),
-                    {"command": PY}), LR, {}),
+                    {"command": PY}), LR, script({
+        DDP: "true", "sagemaker_instance_type": P4D,
+        "sagemaker_distributed_dataparallel_custom_mpi_options": '"-v"'})),
     ("smddp with torch", study(dict(
         TOOLKIT, instance_type="ml.p5.48xlarge",
-        **dist("smddp", torch_distributed=True)), {"command": PY}), LR, {}),
+        **dist("smddp", torch_distributed=True)), {"command": PY}), LR, script({
+            DDP: "true", "sagemaker_instance_type": '"ml.p5.48xlarge"',
+            "sagemaker_distributed_dataparallel_custom_mpi_options": '""',
+            "sagemaker_torch_distributed_enabled": "true"})),
     ("modelparallel 2", study(dict(TOOLKIT, **dist(
         "modelparallel", parameters={"tensor_parallel_degree": 4})),
-        {"command": PY}), LR, {}),
+        {"command": PY}), LR, script({
+            "mp_parameters": '{"tensor_parallel_degree":4}',
+            "sagemaker_torch_distributed_enabled": "true",
+            "sagemaker_instance_type": P4D, DDP: "false"})),
     ("modelparallel 1", study(dict(TOOLKIT, **dist(
         "modelparallel", version=1, processes_per_host=8,
-        parameters={"partitions": 2, "ddp": True})), {"command": PY}), LR, {}),
+        parameters={"partitions": 2, "ddp": True})), {"command": PY}), LR,
+     script({"mp_parameters": '{"partitions":2,"ddp":true}',
+             "sagemaker_mpi_enabled": "true",
+             "sagemaker_mpi_num_of_processes_per_host": "8",
+             "sagemaker_mpi_custom_mpi_options": '""', DDP: "false",
+             "sagemaker_instance_type": P4D})),
     ("parameter-server", study(dict(
         dist("parameter-server"), code="src", instance_count=3),
-        {"command": PY}), LR, {}),
+        {"command": PY}), LR,
+     script({"sagemaker_parameter_server_enabled": "true"})),
     ("mpi", study(dict(TOOLKIT, **dist("mpi", processes_per_host=4)),
-                  {"command": PY}), LR, {}),
+                  {"command": PY}), LR, script({
+        "sagemaker_mpi_enabled": "true",
+        "sagemaker_mpi_num_of_processes_per_host": "4",
+        "sagemaker_mpi_custom_mpi_options": '""'})),
     ("mpi in a group", study(dict(
         dist("mpi", group="gpu"), code="src", groups=GROUPS,
-        instance_type=None), {"command": PY}), LR, {}),
+        instance_type=None), {"command": PY}), LR, script({
+            "sagemaker_mpi_enabled": "true",
+            "sagemaker_mpi_custom_mpi_options": '""',
+            "sagemaker_distribution_instance_groups": '["gpu"]'})),
     ("smddp in a group", study(dict(
         dist("smddp", group="gpu"), code="src", instance_type=None,
         groups=GROUPS[:1]), {"command": PY}), LR, {}),
+    ("pytorch-ddp", study(dict(TOOLKIT, **dist("pytorch-ddp")),
+                          {"command": PY}), LR,
+     script({"sagemaker_pytorch_ddp_enabled": "true",
+             "sagemaker_instance_type": P4D})),
+    ("multi-worker-mirrored", study(dict(
+        dist("multi-worker-mirrored"), code="src", instance_count=3),
+        {"command": PY}), LR,
+     script({"sagemaker_multi_worker_mirrored_strategy_enabled": "true"})),
     ("torch-distributed", study(dict(TOOLKIT, **dist("torch-distributed")),
-                                {"command": PY}), LR, {}),
+                                {"command": PY}), LR, script({
+        "sagemaker_torch_distributed_enabled": "true",
+        "sagemaker_instance_type": P4D})),
     ("torch-distributed on Trainium", study(dict(
         dist("torch-distributed"), code="src",
         instance_type="ml.trn1.32xlarge"), {"command": PY}), LR, {}),

@@ -152,6 +152,9 @@ test_wrong_groups(void)
 		  "\"ml.g5.xlarge\"}], \"code\": \".\", \"distribution\": "
 		  "{\"launcher\": \"torch-distributed\"}",
 		    "does not go with groups: expected mpi or smddp" },
+		{ "\"instance_type\": \"ml.g5.xlarge\", \"code\": \".\", "
+		  "\"distribution\": {\"launcher\": \"pytorch-ddp\"}",
+		    "expected types with several GPUs" },
 		{ "\"groups\": [{\"name\": \"a\", \"instance_type\": "
 		  "\"ml.g5.xlarge\"}], \"code\": \".\", \"distribution\": "
 		  "{\"launcher\": \"mpi\"}",

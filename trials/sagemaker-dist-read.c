@@ -311,6 +311,8 @@ works_on(const struct sm_read *r, const struct sm_dist *row, const char *type)
 		break;
 	case WHERE_GPU:
 		return sm_type_gpus(type) != 0;
+	case WHERE_GPUS:
+		return sm_type_gpus(type) < 0 || sm_type_gpus(type) > 1;
 	case WHERE_GPU_OR_TRAINIUM:
 		return sm_type_gpus(type) != 0 ||
 		       strncmp(type, "ml.trn", 6) == 0;
@@ -332,6 +334,8 @@ works_where(const struct sm_dist *row)
 		break;
 	case WHERE_GPU:
 		return "types with GPUs";
+	case WHERE_GPUS:
+		return "types with several GPUs";
 	case WHERE_GPU_OR_TRAINIUM:
 		return "types with GPUs, and Trainium";
 	case WHERE_SMDDP:

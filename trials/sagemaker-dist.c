@@ -79,6 +79,18 @@ const struct sm_dist sm_dists[] = {
 	    .counts = true,
 	    .where = WHERE_GPU_OR_TRAINIUM,
 	    .hp = { { HP_TORCH, FROM_TRUE }, { HP_TYPE, FROM_TYPE } } },
+	{ .word = "pytorch-ddp",
+	    .launcher = SM_PYTORCH_DDP,
+	    .toolkit = true,
+	    .counts = true,
+	    .where = WHERE_GPUS,
+	    .hp = { { "sagemaker_pytorch_ddp_enabled", FROM_TRUE },
+		{ HP_TYPE, FROM_TYPE } } },
+	{ .word = "multi-worker-mirrored",
+	    .launcher = SM_MIRRORED,
+	    .toolkit = true,
+	    .hp = { { "sagemaker_multi_worker_mirrored_strategy_enabled",
+		FROM_TRUE } } },
 	{ .word = NULL },
 };
 

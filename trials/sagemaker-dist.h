@@ -31,6 +31,7 @@ enum sm_key { /* of the distribution block, as bits */
 enum sm_where { /* instance types a launcher works on */
 	WHERE_ANY,
 	WHERE_GPU,
+	WHERE_GPUS, /* several */
 	WHERE_GPU_OR_TRAINIUM,
 	WHERE_SMDDP
 };

@@ -85,9 +85,9 @@ test_late(void)
 	log_rig_step(&r, 3, 0);
 	(void)log_rig_follow(&r, 1, JOB, 0);
 	ok(log_rig_hears(&r, 2), "what is there is heard");
-	log_rig_step(&r, 4, 400);
+	log_rig_step(&r, 4, 900);
 	log_rig_say(
-	    &r, JOB, 1, r.start_ms + 5000, 500, "hpotune-end: status 0");
+	    &r, JOB, 1, r.start_ms + 5000, 1000, "hpotune-end: status 0");
 	ok(log_rig_finish(&r, true) && r.n_heard == 4,
 	    "late lines, in between and at the end, are heard");
 	copy = log_rig_copy(&r, 1);

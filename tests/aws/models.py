@@ -13,6 +13,9 @@ from botocore.loaders import Loader
 
 MODEL = {"sagemaker": "sagemaker", "logs": "logs", "events": "events",
          "monitoring": "cloudwatch", "sqs": "sqs"}
+# The shapes were the same before these two spoke JSON; their models say so
+# only since then.
+PREFIX = {"monitoring": "GraniteServiceVersion20100801", "sqs": "AmazonSQS"}
 
 # Members that AWS added after the botocore of some distribution: they are put
 # into its older model.
@@ -27,12 +30,14 @@ NEWER = {"sagemaker": {
     "StoppingCondition": {
         "MaxPendingTimeInSeconds": {"type": "integer", "min": 7200,
                                     "max": 2419200}},
+    "TrainingJobSummary": {"SecondaryStatus": {"type": "string"}},
     "CreateTrainingJobRequest": {
         "InfraCheckConfig": {"type": "map"},
         "RemoteDebugConfig": {"type": "map"},
         "SessionChainingConfig": {"type": "map"}},
 }}
 LENGTHS = {"HyperParameterValue": 2500}
+WORDS = {"SecondaryStatus": ["Pending"], "TrainingJobStatus": ["Deleting"]}
 
 CLASSES = {"L": r"^\W\d_", "Z": r"\s", "N": "0-9", "M": "\u0300-\u036f",
            "P": r"!-/:-@\[-`{-~\u00a1-\u00bf\u2010-\u205e",
@@ -64,13 +69,18 @@ class Model:
         self.service = service
         self.shapes = raw["shapes"]
         self.operations = raw["operations"]
-        self.prefix = raw["metadata"].get("targetPrefix")
+        self.prefix = raw["metadata"].get("targetPrefix",
+                                          PREFIX.get(service))
         for structure, members in NEWER.get(service, {}).items():
             have = self.shapes[structure]["members"]
             for name, shape in members.items():
                 if name not in have:
                     have[name] = {"shape": self.inline(structure + name,
                                                        shape)}
+        for name, words in WORDS.items():
+            if service == "sagemaker":
+                self.shapes[name]["enum"] = \
+                    list(set(self.shapes[name]["enum"]).union(words))
         for name, most in LENGTHS.items():
             if service == "sagemaker" and name in self.shapes:
                 self.shapes[name]["max"] = max(

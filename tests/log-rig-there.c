@@ -222,7 +222,10 @@ log_rig_decide(struct rig *rig, const struct asked *asked, struct step *s)
 		find_streams(r, q);
 	else {
 		r->metrics++;
-		if (r->metric_data != NULL)
+		if (r->metric_page != NULL &&
+		    strstr(asked->body, "\"v1_0\"") != NULL)
+			buf_puts(&r->answer, r->metric_page);
+		else if (r->metric_data != NULL)
 			buf_puts(&r->answer, r->metric_data);
 		else
 			refuse(r, s, "AccessDeniedException");

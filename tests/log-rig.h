@@ -48,6 +48,7 @@ struct log_rig {
 	int chances;
 	bool no_group, denied, broken;
 	const char *metric_data; /* the answer of GetMetricData, or NULL */
+	const char *metric_page; /* while two jobs are asked for */
 	int gets, filters, finds, metrics; /* requests */
 	struct buf answer;
 

@@ -232,6 +232,38 @@ test_cloudwatch(void)
 	log_rig_close(&r);
 }
 
+/* A page may lack the steps of its values: fewer jobs are asked for. */
+static void
+test_cloudwatch_pages(void)
+{
+	struct log_rig r;
+	char *page, *data;
+	long long minute;
+
+	log_rig_now(&r, set_cloudwatch);
+	minute = r.start_ms / 60000 * 60;
+	page = xasprintf(
+	    "{\"NextToken\":\"t\",\"MetricDataResults\":[{\"Id\":\"v0_0\","
+	    "\"Timestamps\":[%lld],\"Values\":[0.5]}]}",
+	    minute);
+	data = xasprintf(
+	    "{\"MetricDataResults\":[{\"Id\":\"v0_0\",\"Timestamps\":[%lld],"
+	    "\"Values\":[0.5]},{\"Id\":\"s0_0\",\"Timestamps\":[%lld],"
+	    "\"Values\":[7]}]}",
+	    minute, minute);
+	r.metric_page = page;
+	r.metric_data = data;
+	(void)log_rig_follow(&r, 1, JOB, 0);
+	(void)log_rig_follow(&r, 2, "hpt-x-other", 0);
+	ok(log_rig_hears(&r, 2), "metrics that take several pages");
+	ok(r.heard[0].has_step && r.heard[0].step == 7 && r.heard[1].has_step &&
+		r.heard[0].trial != r.heard[1].trial,
+	    "come for each job with their steps");
+	free(page);
+	free(data);
+	log_rig_close(&r);
+}
+
 int
 main(void)
 {
@@ -243,5 +275,6 @@ main(void)
 	test_broken();
 	test_denied();
 	test_cloudwatch();
+	test_cloudwatch_pages();
 	return done_testing();
 }

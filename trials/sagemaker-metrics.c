@@ -33,6 +33,7 @@ struct sm_metrics {
 	struct aws_call *call;
 	const char **others; /* names of further metrics, borrowed */
 	size_t n_others, jobs_most;
+	size_t jobs; /* of a request: fewer while answers take several pages */
 	size_t first; /* job of the next request */
 	size_t asked; /* jobs of this request */
 	int64_t *trials; /* of this request */
@@ -91,7 +92,7 @@ metrics_ask(struct sm_metrics *m)
 	size_t i, k;
 
 	buf_puts(&body, "{\"MetricDataQueries\":[");
-	for (i = 0; i < m->jobs_most && m->first + i < logs->n; i++) {
+	for (i = 0; i < m->jobs && m->first + i < logs->n; i++) {
 		const struct sm_log *log = logs->all[m->first + i];
 
 		m->trials[i] = log->trial;
@@ -131,6 +132,7 @@ on_timer(void *arg)
 	if (m->call != NULL)
 		return;
 	m->first = 0;
+	m->jobs = 2 * m->jobs < m->jobs_most ? 2 * m->jobs : m->jobs_most;
 	metrics_ask(m);
 	if (m->call == NULL)
 		loop_timer_set(m->timer, sm_logs_ms(m->logs, POLL_S));
@@ -261,6 +263,17 @@ finished_tell(struct sm_metrics *m)
 	}
 }
 
+/*
+ * The values of a page may have their steps in another one.  Fewer jobs fit;
+ * of one job alone the oldest come first, and the rest the next time.
+ */
+static bool
+is_page(const struct sm_metrics *m, const struct aws_answer *a)
+{
+	return a->good && a->json != NULL && m->asked > 1 &&
+	       json_string(json_get(a->json, "NextToken")) != NULL;
+}
+
 static void
 on_data(void *arg, const struct aws_answer *a)
 {
@@ -270,6 +283,13 @@ on_data(void *arg, const struct aws_answer *a)
 	size_t i;
 
 	m->call = NULL;
+	if (is_page(m, a)) {
+		m->jobs = m->asked / 2;
+		metrics_ask(m);
+		if (m->call == NULL)
+			loop_timer_set(m->timer, 0);
+		return;
+	}
 	results = a->good && a->json != NULL
 		      ? json_get(a->json, "MetricDataResults")
 		      : NULL;
@@ -321,6 +341,7 @@ sm_metrics_new(struct sm_logs *logs)
 	m->logs = logs;
 	others_find(m);
 	m->jobs_most = QUERIES_MOST / (QUERIES_FIXED + m->n_others);
+	m->jobs = m->jobs_most;
 	m->trials = xcalloc(m->jobs_most, sizeof *m->trials);
 	m->attempts = xcalloc(m->jobs_most, sizeof *m->attempts);
 	m->timer = loop_timer_new(logs->env.loop, on_timer, m);

@@ -89,6 +89,18 @@ kill $standin
 reap $standin
 rm -rf aws deaf.*
 
+# What was taken away although the answer was lost is gone: no trouble.
+sagemaker_study study.json gone 2 "$(sagemaker_block "$others")"
+standin --faults '{ "drop_after": { "on": "monitoring.DeleteAlarms",
+    "max": 2 } }'
+"$HPOTUNE" start study.json >out 2>err
+is $? 0 'with lost answers the study ends well'
+is "$(sql gone.db "SELECT text FROM events
+    WHERE level <> 'info'")" '' 'an alarm that is gone already is no trouble'
+kill $standin
+reap $standin
+rm -rf aws gone.*
+
 # Nothing is asked for, nothing is made.
 sagemaker_study study.json plain 1 "$(sagemaker_block)"
 standin

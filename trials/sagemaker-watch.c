@@ -28,6 +28,7 @@ struct watch_call {
 	bool *noted;
 	watch_cb *then;
 	void *arg;
+	bool removes; /* what is not there is no trouble */
 };
 
 void
@@ -58,7 +59,8 @@ on_answer(void *arg, const struct aws_answer *a)
 	char *text;
 
 	call_unlink(call);
-	if (!a->good && (call->noted == NULL || !*call->noted)) {
+	if (!a->good && !(call->removes && a->what == AWS_MISSING) &&
+	    (call->noted == NULL || !*call->noted)) {
 		text = xasprintf("%s: %s", call->what,
 		    *a->message != '\0' ? a->message : a->code);
 		w->env.note(w->env.arg, LAUNCH_WARNING, text);
@@ -87,7 +89,8 @@ watch_ask(struct sm_watch *w, enum aws_service service, const char *operation,
 		.what = xstrdup(what),
 		.noted = noted,
 		.then = then,
-		.arg = arg };
+		.arg = arg,
+		.removes = strncmp(operation, "Delete", 6) == 0 };
 	w->calls = call;
 	call->call = aws_json(w->env.aws, &ask, on_answer, call);
 }

@@ -33,6 +33,11 @@ for line in 'region +eu-west-1' 'credentials +arn:aws:iam::123456789012' \
 	like "$doctor" "^ok +$line" "doctor: $line"
 done
 unlike "$doctor" canary-secret 'no secret in it'
+sed 's/"region": "[^"]*", *//' a.json >c.json
+doctor=$(AWS_REGION=eu-west-1 AWS_DEFAULT_REGION=us-east-1 \
+    "$HPOTUNE" doctor c.json)
+like "$doctor" '^warning +region +eu-west-1, but .*us-east-1' \
+    'two variables that name different regions'
 sagemaker_study b.json b 2 "$(sagemaker_block |
     sed 's|s3://bucket|s3://nobody|; s/role".*Trials"/role": "arn:aws:iam::210987654321:role\/T"/')"
 doctor=$("$HPOTUNE" doctor b.json)

@@ -252,6 +252,13 @@ aws_region(const struct aws *aws)
 }
 
 const char *
+aws_region_other(const struct aws *aws)
+{
+	(void)aws;
+	return NULL;
+}
+
+const char *
 aws_source(const struct aws *aws)
 {
 	(void)aws;

@@ -169,6 +169,15 @@ is_region(
 }
 
 static void
+is_other(const char *want, const char *what)
+{
+	struct aws_config *c = opened("sv", NULL);
+
+	is_str(aws_config_region_other(c), want, what);
+	aws_config_free(c);
+}
+
+static void
 test_region(void)
 {
 	set(NULL);
@@ -184,7 +193,12 @@ test_region(void)
 	is_region("sv", NULL, "r2", "AWS_DEFAULT_REGION");
 	set("AWS_DEFAULT_REGION", "r2", "AWS_REGION", "r1", NULL);
 	is_region("sv", NULL, "r1", "AWS_REGION");
+	is_other("r2", "the one that does not count is known");
 	is_region("sv", "r0", "r0", "what study.json says");
+	set("AWS_DEFAULT_REGION", "r1", "AWS_REGION", "r1", NULL);
+	is_other(NULL, "no other one where both say the same");
+	set("AWS_REGION", "r1", NULL);
+	is_other(NULL, "nor where one is alone");
 	set("AWS_REGION", "", NULL);
 	is_region("sv", NULL, "us-west-2", "an empty variable says nothing");
 }

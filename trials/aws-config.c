@@ -176,6 +176,17 @@ aws_config_set_region(struct aws_config *c, const char *region)
 }
 
 const char *
+aws_config_region_other(const struct aws_config *c)
+{
+	const char *first = aws_config_env(c, "AWS_REGION");
+	const char *other = aws_config_env(c, "AWS_DEFAULT_REGION");
+
+	return first != NULL && other != NULL && strcmp(first, other) != 0
+		   ? other
+		   : NULL;
+}
+
+const char *
 aws_config_profile(const struct aws_config *c)
 {
 	return c->profile;

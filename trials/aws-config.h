@@ -39,6 +39,8 @@ void aws_config_free(struct aws_config *);
 /* NULL when nobody says. */
 const char *aws_config_region(const struct aws_config *);
 void aws_config_set_region(struct aws_config *, const char *);
+/* AWS_DEFAULT_REGION where AWS_REGION names another one, which counts. */
+const char *aws_config_region_other(const struct aws_config *);
 /* The profile in force, "default" when none is named. */
 const char *aws_config_profile(const struct aws_config *);
 /* Whether the profile was named (then the keys of the environment yield). */

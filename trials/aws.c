@@ -32,6 +32,7 @@ static const struct {
 	{ AWS_LOGS, "DescribeLogStreams", 2 },
 	{ AWS_LOGS, "FilterLogEvents", 2 },
 	{ AWS_LOGS, "GetLogEvents", 5 },
+	{ AWS_CLOUDWATCH, "DeleteAlarms", 1 },
 	{ AWS_CLOUDWATCH, "GetMetricData", 5 },
 	{ AWS_CLOUDWATCH, "PutMetricAlarm", 1 },
 	{ AWS_S3, NULL, 20 },
@@ -223,6 +224,19 @@ aws_set_up(struct aws *aws, const struct aws_env *env, struct err *e)
 	return 0;
 }
 
+/* Programs of one user may differ in which of the two they heed. */
+static void
+region_tell(struct aws *aws)
+{
+	const char *other = aws_config_region_other(aws->config);
+
+	if (other != NULL)
+		aws_note_put(aws, true,
+		    "AWS_REGION is %s and AWS_DEFAULT_REGION %s: the first "
+		    "counts",
+		    aws_region(aws), other);
+}
+
 int
 aws_open(struct aws **out, const struct aws_env *env, struct err *e)
 {
@@ -244,6 +258,8 @@ aws_open(struct aws **out, const struct aws_env *env, struct err *e)
 		aws_close(aws);
 		return -1;
 	}
+	if (env->region == NULL)
+		region_tell(aws);
 	*out = aws;
 	return 0;
 }
@@ -286,6 +302,12 @@ const char *
 aws_region(const struct aws *aws)
 {
 	return aws_config_region(aws->config);
+}
+
+const char *
+aws_region_other(const struct aws *aws)
+{
+	return aws_config_region_other(aws->config);
 }
 
 const struct aws_config *

@@ -34,6 +34,8 @@ int aws_open(struct aws **, const struct aws_env *, struct err *);
 /* What is under way is dropped without a callback. */
 void aws_close(struct aws *);
 const char *aws_region(const struct aws *);
+/* AWS_DEFAULT_REGION where AWS_REGION names another one; else NULL. */
+const char *aws_region_other(const struct aws *);
 const struct aws_config *aws_config_of(const struct aws *);
 const char *aws_source(const struct aws *); /* of the keys, for doctor */
 /* Seconds since 1970 by the clock of the other side, as far as it is known. */

@@ -269,6 +269,25 @@ on_turn(void *arg)
 	steps[d->step].ask(d);
 }
 
+static void
+say_region(struct doctor *d)
+{
+	const struct sm *sm = d->sm;
+	const char *region = aws_region(sm->aws), *other = NULL;
+	char *text;
+
+	if (sm->set->region == NULL)
+		other = aws_region_other(sm->aws);
+	if (other == NULL) {
+		say(d, LAUNCH_INFO, "region", region, NULL);
+		return;
+	}
+	text = xasprintf("%s, but AWS_DEFAULT_REGION is %s", region, other);
+	say(d, LAUNCH_WARNING, "region", text,
+	    "name it in backend.region, or set one variable alone");
+	free(text);
+}
+
 int
 sm_doctor(const struct launch_env *env, launch_doctor_cb *cb, void *arg,
     struct err *e)
@@ -279,7 +298,7 @@ sm_doctor(const struct launch_env *env, launch_doctor_cb *cb, void *arg,
 
 	if (rc == 0) {
 		d.key = xasprintf("%s/" PROBE, sm->study_key);
-		say(&d, LAUNCH_INFO, "region", aws_region(sm->aws), NULL);
+		say_region(&d);
 		loop_run(sm->loop, on_turn, &d);
 	}
 	free(d.key);

@@ -13,7 +13,8 @@ from collections import Counter, deque
 LIMITS = {"sagemaker.ListTrainingJobs": 2, "sagemaker.CreateTrainingJob": 1,
           "logs.GetLogEvents": 10, "logs.FilterLogEvents": 5,
           "logs.DescribeLogStreams": 5, "monitoring.PutMetricAlarm": 3,
-          "monitoring.GetMetricData": 50, "monitoring.PutMetricData": 500}
+          "monitoring.DeleteAlarms": 3, "monitoring.GetMetricData": 50,
+          "monitoring.PutMetricData": 500}
 
 
 class Journal:

@@ -61,6 +61,31 @@ def pattern(text):
         return None
 
 
+def inline(shapes, name, shape):
+    """A shape that is written where it is used: under a name of its own."""
+    if "member" in shape:
+        shape = dict(shape, member={
+            "shape": inline(shapes, name + "Member", shape["member"])})
+    shapes[name] = shape
+    return name
+
+
+def renew(service, shapes):
+    """What came after the model of an older botocore."""
+    for structure, members in NEWER.get(service, {}).items():
+        have = shapes[structure]["members"]
+        for name, shape in members.items():
+            if name not in have:
+                have[name] = {"shape": inline(shapes, structure + name, shape)}
+    if service != "sagemaker":
+        return
+    for name, words in WORDS.items():
+        shapes[name]["enum"] = list(set(shapes[name]["enum"]).union(words))
+    for name, most in LENGTHS.items():
+        if name in shapes:
+            shapes[name]["max"] = max(most, shapes[name].get("max", 0))
+
+
 class Model:
     """One service."""
 
@@ -71,27 +96,7 @@ class Model:
         self.operations = raw["operations"]
         self.prefix = raw["metadata"].get("targetPrefix",
                                           PREFIX.get(service))
-        for structure, members in NEWER.get(service, {}).items():
-            have = self.shapes[structure]["members"]
-            for name, shape in members.items():
-                if name not in have:
-                    have[name] = {"shape": self.inline(structure + name,
-                                                       shape)}
-        for name, words in WORDS.items():
-            if service == "sagemaker":
-                self.shapes[name]["enum"] = \
-                    list(set(self.shapes[name]["enum"]).union(words))
-        for name, most in LENGTHS.items():
-            if service == "sagemaker" and name in self.shapes:
-                self.shapes[name]["max"] = max(
-                    most, self.shapes[name].get("max", 0))
-
-    def inline(self, name, shape):
-        if "member" in shape:
-            shape = dict(shape, member={
-                "shape": self.inline(name + "Member", shape["member"])})
-        self.shapes[name] = shape
-        return name
+        renew(service, self.shapes)
 
     def knows(self, operation):
         return operation in self.operations

@@ -16,6 +16,8 @@ import botocore.session
 from botocore.config import Config
 from botocore.exceptions import ClientError
 
+import models
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 GROUP = "/aws/sagemaker/TrainingJobs"
 ROLE = "arn:aws:iam::123456789012:role/Trials"
@@ -161,9 +163,25 @@ class Rig:
             return json.load(file)
 
 
+def teach(service, raw):
+    """The client of an older botocore learns what came since."""
+    models.renew(service, raw["shapes"])
+    name = "monitoring" if service == "cloudwatch" else service
+    if name not in models.PREFIX or "targetPrefix" in raw["metadata"]:
+        return
+    raw["metadata"].update(protocol="json", jsonVersion="1.0",
+                           targetPrefix=models.PREFIX[name])
+    for shape in raw["shapes"].values():
+        shape.pop("locationName", None)
+        for member in shape.get("members", {}).values():
+            member.pop("locationName", None)
+
+
 def make_client(service, endpoint, key, secret, token=None, tries=0,
                 **config):
     session = botocore.session.Session()
+    teach(service, session.get_component("data_loader")
+          .load_service_model(service, "service-2"))
     return session.create_client(
         service, region_name="eu-west-1", endpoint_url=endpoint,
         aws_access_key_id=key, aws_secret_access_key=secret,

@@ -516,7 +516,9 @@ while :; do
 done
 echo "ssh $1" >>"$SSH_LOG"
 shift
-exec env -i PATH="$PATH" SSH_LOG="$SSH_LOG" sh -c "$*"
+# Another host has another /tmp: mpirun's two sides trip over each other in one.
+mkdir -p "${SSH_LOG%/*}/t"
+exec env -i PATH="$PATH" SSH_LOG="$SSH_LOG" TMPDIR="${SSH_LOG%/*}/t" sh -c "$*"
 """
 # One that mpirun of another host comes to, soon and for a while.
 SSHD = """#!/bin/sh

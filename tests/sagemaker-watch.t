@@ -39,14 +39,13 @@ running() {
 	    [ "$(asked sqs.ReceiveMessage)" -ge 1 ]
 }
 ok 'a job is watched' retry running
-is "$("$python" - "$AWS_ENDPOINT_URL" <<'END'
-import sys
-from botocore.session import Session
-from botocore.config import Config
-ask = dict(endpoint_url=sys.argv[1], region_name="eu-west-1",
-    config=Config(retries={"max_attempts": 0}))
-one, = Session().create_client("cloudwatch", **ask).describe_alarms()[
-    "MetricAlarms"]
+is "$(PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$TOP_SRCDIR/tests/aws \
+    "$python" - "$AWS_ENDPOINT_URL" <<'END'
+import os, sys
+from rig import make_client
+client = make_client("cloudwatch", sys.argv[1],
+    os.environ["AWS_ACCESS_KEY_ID"], os.environ["AWS_SECRET_ACCESS_KEY"])
+one, = client.describe_alarms()["MetricAlarms"]
 print(int(one["Threshold"]), one["EvaluationPeriods"], one["MetricName"],
     one["AlarmActions"][0].rsplit(":", 1)[1])
 END

@@ -35,7 +35,9 @@ on_describe(void *arg, const struct aws_answer *r)
 	if (r->good && r->json != NULL) {
 		sm_job_read(&job, r->json);
 		a->said_trouble = false;
-		if (job.uuid == NULL || strcmp(job.uuid, a->uuid) != 0)
+		/* Of a job that is known to be ours nothing has to be shown. */
+		if (job.uuid == NULL ? !exists(a)
+				     : strcmp(job.uuid, a->uuid) != 0)
 			sm_launch_collision(a);
 		else
 			sm_turn_seen(a, &job);

@@ -88,4 +88,25 @@ for place in store.before_commit store.after_commit tuner.before_act; do
 2|1|ok' "$place: one attempt each"
 done
 proved_clean 'kills around every commit'
+
+# ---- settings that change while jobs run --------------------------------------------
+
+: >code/slow
+sagemaker_study changed.json changed 2 "$(sagemaker_block)"
+server changed.json --quiet
+ok 'jobs on demand run' retry sql_is changed.db \
+    "SELECT count(*) FROM trials WHERE state = 'running'" 2
+kill -9 "$server"
+reap "$server" 2>/dev/null
+rm code/slow
+sagemaker_study changed.json changed 2 "$(sagemaker_block '"spot": true')"
+server changed.json --quiet
+told() {
+	"$HPOTUNE" stop changed.json >stop.out 2>&1
+}
+ok 'the next server has them' retry told
+reap "$server"
+is "$(sql changed.db "SELECT text FROM events WHERE level = 'error'")" '' \
+    'nobody asked for spot when they were created'
+proved_clean 'changed settings'
 done_testing

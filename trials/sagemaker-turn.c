@@ -75,7 +75,9 @@ check_once(struct sm_attempt *a, const struct sm_job *job)
 	if (a->checked)
 		return;
 	a->checked = true;
-	if (a->plan.spot && !job->spot && !a->cursor.metrics_skip) {
+	/* What an earlier server asked for may not be what settings say now. */
+	if (!a->found && a->plan.spot && !job->spot &&
+	    !a->cursor.metrics_skip) {
 		a->cursor.metrics_skip = true;
 		tell_cursor(a);
 		sm_note(a->sm, a, LAUNCH_ERROR,
@@ -83,7 +85,6 @@ check_once(struct sm_attempt *a, const struct sm_job *job)
 		    "full price",
 		    a->job);
 	}
-	/* Settings may have changed since an earlier server sent it. */
 	a->plan.spot = job->spot;
 }
 

@@ -43,8 +43,12 @@ gone() {
 	! gc_says 'hpt-orphan-'
 }
 ok 'and ends' retry gone
+like "$("$HPOTUNE" sagemaker gc --lost lost 2>&1)" 'expected the study as' \
+    'its name is not enough'
+gc_says '^elsewhere'
+id=$(sed -n 's/.* \(lost-[0-9a-f]\{6\}\) .*/\1/p' gc.out | sed 1q)
 ok 'a lost study is named' gc_says '^lost +hpt-lost-.* told to end' \
-    --stop --lost lost
+    --stop --lost "$id"
 quiet() {
 	gc_says '^no job runs'
 }

@@ -74,7 +74,8 @@ rm -rf lost.db* lost.d
 gc=$("$HPOTUNE" sagemaker gc a.json --stop)
 unlike "$gc" '^owned' 'a study that is gone owns nothing'
 is "$(proved stops)" 2 'but its jobs may be somebody else’s'
-"$HPOTUNE" sagemaker gc a.json --stop --lost lost >gc.out
+id=$(echo "$gc" | sed -n 's/.* \(lost-[0-9a-f]\{6\}\) .*/\1/p' | sed 1q)
+"$HPOTUNE" sagemaker gc a.json --stop --lost "$id" >gc.out
 is "$(proved stops)" 4 'until it is said to be lost'
 
 # ---- the study moves while its jobs run ---------------------------------------------

@@ -82,18 +82,42 @@ attempt_open(struct gc *gc, const struct gc_study *s, const char *uuid)
 	return rc != 0;
 }
 
+/* By name and id: another study of the same name may be alive elsewhere. */
 static bool
-said_lost(const struct gc *gc, const char *study)
+said_lost(const struct gc *gc, const char *study, const char *id)
 {
-	const char *name;
-	size_t i;
+	size_t len = study != NULL ? strlen(study) : 0, i;
+	const char *said;
 
-	for (i = 0; study != NULL; i++) {
-		name = cli_value_nth(gc->cli, "lost", i);
-		if (name == NULL || strcmp(name, study) == 0)
-			return name != NULL;
+	for (i = 0; study != NULL && id != NULL; i++) {
+		said = cli_value_nth(gc->cli, "lost", i);
+		if (said == NULL)
+			break;
+		if (strncmp(said, study, len) == 0 && said[len] == '-' &&
+		    strcmp(said + len + 1, id) == 0)
+			return true;
 	}
 	return false;
+}
+
+/* Whether every --lost ends in an id. */
+static int
+lost_check(const struct gc *gc, struct err *e)
+{
+	const char *said, *id;
+	size_t i;
+
+	for (i = 0; (said = cli_value_nth(gc->cli, "lost", i)) != NULL; i++) {
+		id = strrchr(said, '-');
+		if (id == NULL || id == said ||
+		    strlen(id + 1) != STUDY_ID - 1 ||
+		    strspn(id + 1, "0123456789abcdef") != STUDY_ID - 1)
+			return err_set(e, ERR_USAGE,
+			    "sagemaker gc: --lost %s: expected the study as "
+			    "the list shows it, name and id: %s-1a2b3c",
+			    said, said);
+	}
+	return 0;
 }
 
 static enum owner
@@ -114,7 +138,8 @@ owner_of(struct gc *gc, const struct launch_stray *j)
 		return attempt_open(gc, s, j->uuid) ? OWNER_ATTEMPT
 						    : OWNER_NONE;
 	}
-	return said_lost(gc, j->study) ? OWNER_LOST : OWNER_ELSEWHERE;
+	return said_lost(gc, j->study, j->study_id) ? OWNER_LOST
+						    : OWNER_ELSEWHERE;
 }
 
 static char *
@@ -252,7 +277,7 @@ table_print(const struct gc *gc)
 	struct table *table = table_new();
 	const struct gc_job *j;
 	struct buf out = { 0 };
-	char started[32];
+	char started[32], *study;
 	size_t i, orphans = 0;
 
 	for (i = 0; i < sizeof heads / sizeof heads[0]; i++)
@@ -263,7 +288,10 @@ table_print(const struct gc *gc)
 		table_cell(table, owner_names[j->owner],
 		    j->owner == OWNER_ATTEMPT ? TABLE_GOOD : TABLE_BAD);
 		table_cell(table, j->name, TABLE_PLAIN);
-		table_cell(table, j->study, TABLE_PLAIN);
+		study = xasprintf(
+		    "%s%s%s", j->study, *j->id != '\0' ? "-" : "", j->id);
+		table_cell(table, study, TABLE_PLAIN);
+		free(study);
 		table_cell(table, j->state, TABLE_PLAIN);
 		table_cell(table, j->place, TABLE_PLAIN);
 		table_cell(table, started, TABLE_PLAIN);
@@ -346,7 +374,8 @@ gc_run(struct gc *gc, struct err *e)
 {
 	size_t i;
 
-	if (loop_open(&gc->loop, LOOP_REAL, e) != 0 || studies_find(gc, e) != 0)
+	if (lost_check(gc, e) != 0 || loop_open(&gc->loop, LOOP_REAL, e) != 0 ||
+	    studies_find(gc, e) != 0)
 		return -1;
 	for (i = 0; i < gc->n_studies; i++) {
 		if (study_ask(gc, &gc->studies[i], e) != 0)

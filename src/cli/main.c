@@ -55,7 +55,7 @@ static const struct cli_option stop_options[] = {
 
 static const struct cli_option sagemaker_options[] = {
 	{ "stop", 0, NULL, "end those that no attempt owns" },
-	{ "lost", 0, "NAME",
+	{ "lost", 0, "NAME-ID",
 	    "with --stop, also those of the lost study NAME; may be repeated" },
 	{ .name = NULL },
 };

@@ -27,10 +27,16 @@ touch code/train.sh
 sed -i 's/"trials": 1/"trials": 2/' a.json
 ok 'the same code, touched' run a
 is "$(puts)" 2 'is there already'
+other_code() {
+	sql a.db "SELECT count(*) FROM events WHERE level = 'warning'
+	    AND text LIKE 'the code is not that of the attempts before%'"
+}
+is "$(other_code)" 0 'nothing is said of it'
 echo '# more' >>code/train.sh
 sed -i 's/"trials": 2/"trials": 3/' a.json
 ok 'other code' run a
 is "$(puts)" 4 'is put beside it'
+is "$(other_code)" 1 'and told of'
 is "$(sql a.db "SELECT count(*) FROM trials WHERE state = 'completed'")" 3 \
     'all trials ran'
 

@@ -29,11 +29,41 @@ enum {
 	TAR_TRIES = 3 /* files that change while they are read */
 };
 
+/*
+ * Trials of one study should run one code: what it was is kept in NAME.d, and
+ * another one is told of.  Best effort; the file decides nothing.
+ */
+static void
+code_remember(struct sm *sm)
+{
+	char *path = xasprintf("%s/code.key", sm->state_dir);
+	const char *key = strrchr(sm->code.key, '/') + 1;
+	char was[128] = "";
+	FILE *f = fopen(path, "re");
+
+	if (f != NULL) {
+		if (fgets(was, sizeof was, f) != NULL)
+			was[strcspn(was, "\n")] = '\0';
+		(void)fclose(f);
+	}
+	if (*was != '\0' && strcmp(was, key) != 0)
+		sm_note(sm, NULL, LAUNCH_WARNING,
+		    "the code is not that of the attempts before: those that "
+		    "begin now run what the folder holds now");
+	if (strcmp(was, key) != 0 && (f = fopen(path, "we")) != NULL) {
+		(void)fprintf(f, "%s\n", key);
+		(void)fclose(f);
+	}
+	free(path);
+}
+
 /* Everything is there: what waits goes on. */
 static void
 code_ready(struct sm *sm)
 {
 	size_t i;
+
+	code_remember(sm);
 
 	sm->code.step = SM_CODE_READY;
 	sm->code.tries = 0;

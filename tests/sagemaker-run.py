@@ -516,9 +516,10 @@ while :; do
 done
 echo "ssh $1" >>"$SSH_LOG"
 shift
-# Another host has another /tmp: mpirun's two sides trip over each other in one.
-mkdir -p "${SSH_LOG%/*}/t"
-exec env -i PATH="$PATH" SSH_LOG="$SSH_LOG" TMPDIR="${SSH_LOG%/*}/t" sh -c "$*"
+# Another host has another /tmp: mpirun's two sides, and one that is still
+# tidying up, trip over each other in one.
+exec env -i PATH="$PATH" SSH_LOG="$SSH_LOG" \
+    TMPDIR="$(mktemp -d "${SSH_LOG%/*}/t.XXXX")" sh -c "$*"
 """
 # One that mpirun of another host comes to, soon and for a while.
 SSHD = """#!/bin/sh

@@ -2,7 +2,7 @@
  * Studies by the thousand, each from a seed, all of them wrecked on the way;
  * then the same with bugs on purpose, which must be found.
  *
- *	t_sim			$SIM_SEEDS seeds (2,000 when unset), and the bugs
+ *	t_sim			$SIM_SEEDS seeds (2,000 when unset; 500 with sanitizers), and the bugs
  *	t_sim --seed N		one seed, and what happens in it
  *	t_sim --seed N BUG	the same with a bug
  */
@@ -21,7 +21,12 @@
 #include "tests/sim.h"
 #include "tests/tap.h"
 
+/* Sanitizers take several times as long for the same. */
+#ifdef __SANITIZE_ADDRESS__
+enum { SEEDS = 500, SEEDS_OF_A_BUG = 1000 };
+#else
 enum { SEEDS = 2000, SEEDS_OF_A_BUG = 1000 };
+#endif
 
 /* The bugs, and what each of them is. */
 static const char *const bugs[][2] = {

@@ -125,6 +125,10 @@ wait_server 0 'the next server sees it end'
 is "$(states idle.db)" cancelled 'as the user wanted'
 rm "$FAR_DIR/end" "$FAR_DIR/calls"
 
+quietly() { # command …
+	"$HPOTUNE" "$@" >out 2>&1
+}
+
 # Jobs that nobody owns.
 study keeps '"trials": 1' ''
 server keeps.json
@@ -140,6 +144,7 @@ job-orphan dear $(id dear) $old InProgress
 job-copy dear 000000 $old InProgress
 job-else other 123456 $old InProgress
 job-gone gone 123456 $old InProgress
+job-alive gone 654321 $old InProgress
 job-bare - - - InProgress
 END
 rm "$FAR_DIR/calls"
@@ -155,7 +160,9 @@ out=$("$HPOTUNE" sagemaker gc --stop --json)
 is "$(calls)" 'end job-orphan0' 'gc --stop ends what nobody owns, and only that'
 like "$out" '"job":"job-orphan","owner":"orphan".*"ended":true' 'and says so'
 rm "$FAR_DIR/calls"
-"$HPOTUNE" sagemaker gc keeps.db --stop --lost gone >out
+fails 'gc --lost without an id' 2 quietly sagemaker gc keeps.db --stop \
+    --lost gone
+"$HPOTUNE" sagemaker gc keeps.db --stop --lost gone-123456 >out
 is "$(calls)" 'end job-gone0' \
     'gc --lost ends those of a study that is lost; others may be anywhere'
 like "$(cat out)" '^elsewhere +job-orphan' 'only the named studies are known'

@@ -1,0 +1,284 @@
+/*
+ * Two descriptors and the end of a process on the loop.  Knows bytes and how
+ * a program ends; refuses to know what is said.
+ */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "src/base/err.h"
+#include "src/base/loop.h"
+#include "src/base/mem.h"
+#include "src/base/peer.h"
+#include "src/base/spawn.h"
+
+/* Read in one go, so that one who never stops talking stops nobody else. */
+enum { HEAR_MOST = 1 << 20 };
+
+struct peer {
+	pid_t pid; /* of the group too; ours until it is reaped */
+	int pidfd, in, out; /* in: what it says; out: what it is told */
+	struct loop_fd *end, *hear, *say;
+	struct peer_hooks hooks;
+	struct buf unsaid;
+	size_t said; /* bytes of it */
+	bool killed;
+};
+
+static void
+fd_close(int *fd, struct loop_fd **watch)
+{
+	loop_fd_free(*watch);
+	*watch = NULL;
+	if (*fd != -1)
+		(void)close(*fd);
+	*fd = -1;
+}
+
+static void
+out_close(struct peer *p)
+{
+	/* A socket has another descriptor, by which it is heard. */
+	if (p->out != -1)
+		(void)shutdown(p->out, SHUT_WR);
+	fd_close(&p->out, &p->say);
+	buf_free(&p->unsaid);
+	p->said = 0;
+}
+
+/* One that closed its output while it runs has nothing more to say. */
+static void
+in_closed(struct peer *p)
+{
+	fd_close(&p->in, &p->hear);
+	spawn_kill(p->pid);
+}
+
+static void
+peer_read(struct peer *p)
+{
+	char piece[65536];
+	size_t heard = 0;
+	ssize_t n;
+
+	while (p->in != -1 && heard < HEAR_MOST) {
+		n = read(p->in, piece, sizeof piece);
+		if (n == -1 && errno == EINTR)
+			continue;
+		if (n == -1 && errno == EAGAIN)
+			return;
+		if (n <= 0) {
+			in_closed(p);
+			return;
+		}
+		heard += (size_t)n;
+		p->hooks.hear(p->hooks.arg, piece, (size_t)n);
+	}
+}
+
+static void
+peer_write(struct peer *p)
+{
+	ssize_t n;
+
+	while (p->out != -1 && p->said < p->unsaid.len) {
+		n = write(
+		    p->out, p->unsaid.data + p->said, p->unsaid.len - p->said);
+		if (n == -1 && errno == EINTR)
+			continue;
+		if (n == -1 && errno == EAGAIN)
+			break;
+		if (n == -1) {
+			out_close(p);
+			return;
+		}
+		p->said += (size_t)n;
+	}
+	if (p->said == p->unsaid.len) {
+		buf_free(&p->unsaid);
+		p->said = 0;
+	}
+	if (p->say != NULL)
+		loop_fd_want(p->say, false, p->unsaid.len > 0);
+}
+
+static void
+on_in(void *arg, int fd, bool readable, bool writable)
+{
+	(void)fd;
+	(void)readable;
+	(void)writable;
+	peer_read(arg);
+}
+
+static void
+on_out(void *arg, int fd, bool readable, bool writable)
+{
+	(void)fd;
+	(void)readable;
+	(void)writable;
+	peer_write(arg);
+}
+
+/* What it said is in the pipe by now; what it left behind is killed. */
+static void
+on_end(void *arg, int fd, bool readable, bool writable)
+{
+	struct peer *p = arg;
+	int status;
+
+	(void)fd;
+	(void)readable;
+	(void)writable;
+	peer_read(p);
+	spawn_kill(p->pid);
+	status = spawn_reap(p->pid);
+	p->pid = -1;
+	fd_close(&p->pidfd, &p->end);
+	fd_close(&p->in, &p->hear);
+	out_close(p);
+	p->hooks.gone(p->hooks.arg, status);
+}
+
+static int
+wires_make(int theirs[2], int ours[2], bool socket)
+{
+	int a[2], b[2];
+
+	if (socket) {
+		if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, a) == -1)
+			return -1;
+		theirs[0] = theirs[1] = a[1];
+		ours[0] = a[0];
+		ours[1] = fcntl(a[0], F_DUPFD_CLOEXEC, 3);
+	} else {
+		if (pipe2(a, O_CLOEXEC) == -1)
+			return -1;
+		if (pipe2(b, O_CLOEXEC) == -1) {
+			(void)close(a[0]);
+			(void)close(a[1]);
+			return -1;
+		}
+		theirs[0] = a[0];
+		theirs[1] = b[1];
+		ours[0] = b[0];
+		ours[1] = a[1];
+	}
+	(void)fcntl(ours[0], F_SETFL, O_NONBLOCK);
+	(void)fcntl(ours[1], F_SETFL, O_NONBLOCK);
+	return 0;
+}
+
+static void
+peer_watch(struct peer *p, struct loop *loop)
+{
+	p->end = loop_fd_new(loop, p->pidfd, on_end, p);
+	loop_fd_want(p->end, true, false);
+	p->hear = loop_fd_new(loop, p->in, on_in, p);
+	loop_fd_want(p->hear, true, false);
+	p->say = loop_fd_new(loop, p->out, on_out, p);
+}
+
+/* Its stderr: the end of a file, or ours. */
+static int
+log_open(const struct peer_spec *spec, int *fd, struct err *e)
+{
+	*fd = STDERR_FILENO;
+	if (spec->log == NULL)
+		return 0;
+	*fd = open(spec->log,
+	    O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (*fd != -1)
+		return 0;
+	return err_set(e, ERR_FILE, "%s: %s", spec->log, strerror(errno));
+}
+
+int
+peer_start(struct peer **out, struct loop *loop, const struct peer_spec *spec,
+    const struct peer_hooks *hooks, struct err *e)
+{
+	struct spawn_spec start = {
+		.argv = spec->argv, .env = spec->env, .dir = spec->dir
+	};
+	int theirs[2], ours[2], rc;
+	struct peer *p;
+
+	if (log_open(spec, &start.err, e) != 0)
+		return -1;
+	if (wires_make(theirs, ours, spec->socket) != 0)
+		rc = err_set(e, ERR_FILE, "%s cannot be started: %s",
+		    spec->argv[0], strerror(errno));
+	else {
+		p = xcalloc(1, sizeof *p);
+		*p = (struct peer){ .in = ours[0],
+			.out = ours[1],
+			.pidfd = -1,
+			.hooks = *hooks };
+		start.in = theirs[0];
+		start.out = theirs[1];
+		rc = spawn_start(&p->pid, &p->pidfd, &start, e);
+		(void)close(theirs[0]);
+		if (theirs[1] != theirs[0])
+			(void)close(theirs[1]);
+		if (rc == 0) {
+			peer_watch(p, loop);
+			*out = p;
+		} else {
+			p->pid = -1;
+			peer_free(p, 0);
+		}
+	}
+	if (start.err != STDERR_FILENO)
+		(void)close(start.err);
+	return rc;
+}
+
+void
+peer_say(struct peer *p, const void *data, size_t len)
+{
+	if (p->out == -1)
+		return;
+	buf_add(&p->unsaid, data, len);
+	peer_write(p);
+}
+
+size_t
+peer_unsaid(const struct peer *p)
+{
+	return p->unsaid.len - p->said;
+}
+
+void
+peer_kill(struct peer *p)
+{
+	if (p->killed || p->pid == -1)
+		return;
+	p->killed = true;
+	fd_close(&p->in, &p->hear);
+	out_close(p);
+	spawn_kill(p->pid);
+}
+
+void
+peer_free(struct peer *p, int64_t grace_ms)
+{
+	struct pollfd end;
+
+	if (p == NULL)
+		return;
+	out_close(p);
+	if (p->pid != -1) {
+		end = (struct pollfd){ .fd = p->pidfd, .events = POLLIN };
+		if (!p->killed && grace_ms > 0)
+			(void)poll(&end, 1, (int)grace_ms);
+		(void)spawn_end(p->pid, p->pidfd);
+	}
+	fd_close(&p->pidfd, &p->end);
+	fd_close(&p->in, &p->hear);
+	free(p);
+}

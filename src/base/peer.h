@@ -1,0 +1,52 @@
+/*
+ * A program that is talked with while it runs: what it is told goes to its
+ * standard input, what it says comes from its standard output.  Neither ever
+ * blocks the loop.  What the bytes mean is the owner's business.
+ */
+
+#ifndef BASE_PEER_H
+#define BASE_PEER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct err;
+struct loop;
+struct peer;
+
+struct peer_spec {
+	char *const *argv; /* argv[0] is looked for in PATH */
+	char *const *env; /* laid over ours, as in spawn.h; or NULL */
+	const char *dir; /* working folder, NULL = ours */
+	const char *log; /* its stderr is appended to this file; NULL = ours */
+	bool socket; /* one socket for both ways, instead of two pipes */
+};
+
+struct peer_hooks {
+	void (*hear)(void *arg, const char *, size_t);
+	/*
+	 * Its process has ended and everything it said was heard; status as
+	 * of waitpid.  Called once, the last of all; peer_free may be called
+	 * from inside.
+	 */
+	void (*gone)(void *arg, int status);
+	void *arg;
+};
+
+/* SIGPIPE must be ignored by then. */
+int peer_start(struct peer **, struct loop *, const struct peer_spec *,
+    const struct peer_hooks *, struct err *);
+/* Kept until it is taken; what is said to one that listens no more is lost. */
+void peer_say(struct peer *, const void *, size_t);
+/* Bytes that it has not taken yet. */
+size_t peer_unsaid(const struct peer *);
+/* Kill it and all it started: it is heard no more, gone follows. */
+void peer_kill(struct peer *);
+/*
+ * Close its input, wait for its end, at most so long, kill what is left: all
+ * at once, and no hook is called.  Not from inside hear.
+ */
+void peer_free(struct peer *, int64_t grace_ms);
+
+#endif /* BASE_PEER_H */

@@ -1,0 +1,182 @@
+/*
+ * posix_spawn, once: signals as a shell would leave them, and nobody here
+ * waits for any child, so that nobody takes away another's.
+ */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "src/base/err.h"
+#include "src/base/mem.h"
+#include "src/base/spawn.h"
+
+/* One that was killed has this long to go. */
+enum { END_MS = 5000 };
+
+static int
+start_err(const struct spawn_spec *spec, int error, struct err *e)
+{
+	return err_set(e, ERR_FILE, "%s cannot be started%s%s: %s",
+	    spec->argv[0], spec->dir != NULL ? " in " : "",
+	    spec->dir != NULL ? spec->dir : "", strerror(error));
+}
+
+/* The same variable: "NAME=". */
+static bool
+env_same(const char *a, const char *b)
+{
+	size_t n = strcspn(b, "=") + 1;
+
+	return strncmp(a, b, n) == 0;
+}
+
+/* Our environment with some variables set anew; the texts are borrowed. */
+static char **
+env_make(char *const *over)
+{
+	size_t n = 0, n_over = 0, i, k, used = 0;
+	char **env;
+
+	while (environ[n] != NULL)
+		n++;
+	while (over != NULL && over[n_over] != NULL)
+		n_over++;
+	env = xcalloc(n + n_over + 1, sizeof *env);
+	for (i = 0; i < n; i++) {
+		for (k = 0; k < n_over; k++)
+			if (env_same(environ[i], over[k]))
+				break;
+		if (k == n_over)
+			env[used++] = environ[i];
+	}
+	for (k = 0; k < n_over; k++)
+		env[used++] = over[k];
+	return env;
+}
+
+static void
+files_add(posix_spawn_file_actions_t *files, int fd, int as)
+{
+	if (fd >= 0)
+		(void)posix_spawn_file_actions_adddup2(files, fd, as);
+	else
+		(void)posix_spawn_file_actions_addopen(
+		    files, as, "/dev/null", as == 0 ? O_RDONLY : O_WRONLY, 0);
+}
+
+static int
+spawn(pid_t *pid, const struct spawn_spec *spec)
+{
+	posix_spawn_file_actions_t files;
+	posix_spawnattr_t attr;
+	char **env = env_make(spec->env);
+	sigset_t all, none;
+	int r;
+
+	(void)sigfillset(&all);
+	(void)sigemptyset(&none);
+	(void)posix_spawnattr_init(&attr);
+	(void)posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETPGROUP |
+						  POSIX_SPAWN_SETSIGDEF |
+						  POSIX_SPAWN_SETSIGMASK);
+	(void)posix_spawnattr_setpgroup(&attr, 0);
+	(void)posix_spawnattr_setsigdefault(&attr, &all);
+	(void)posix_spawnattr_setsigmask(&attr, &none);
+	(void)posix_spawn_file_actions_init(&files);
+	files_add(&files, spec->in, 0);
+	files_add(&files, spec->out, 1);
+	files_add(&files, spec->err, 2);
+	(void)posix_spawn_file_actions_addclosefrom_np(&files, 3);
+	if (spec->dir != NULL)
+		(void)posix_spawn_file_actions_addchdir_np(&files, spec->dir);
+	r = posix_spawnp(pid, spec->argv[0], &files, &attr, spec->argv, env);
+	(void)posix_spawn_file_actions_destroy(&files);
+	(void)posix_spawnattr_destroy(&attr);
+	free(env);
+	return r;
+}
+
+int
+spawn_start(
+    pid_t *pid, int *pidfd, const struct spawn_spec *spec, struct err *e)
+{
+	int r = spawn(pid, spec);
+
+	if (r != 0)
+		return start_err(spec, r, e);
+	*pidfd = (int)syscall(SYS_pidfd_open, *pid, 0);
+	if (*pidfd != -1)
+		return 0;
+	r = errno;
+	spawn_kill(*pid);
+	(void)spawn_reap(*pid);
+	return start_err(spec, r, e);
+}
+
+int
+spawn_find(char **path, const char *variable, const char *name, struct err *e)
+{
+	static const char *const places[] = { "", "../libexec/hpotune/" };
+	const char *given = getenv(variable);
+	char exe[PATH_MAX], *try;
+	ssize_t n;
+	size_t i;
+
+	if (given != NULL) {
+		*path = xstrdup(given);
+		return 0;
+	}
+	n = readlink("/proc/self/exe", exe, sizeof exe - 1);
+	exe[n > 0 ? n : 0] = '\0';
+	if (n > 0)
+		strrchr(exe, '/')[1] = '\0';
+	for (i = 0; i < 3; i++) {
+		try = i < 2 ? xasprintf("%s%s%s", exe, places[i], name)
+			    : xasprintf("%s/%s", LIBEXECDIR, name);
+		if ((i == 2 || n > 0) && access(try, X_OK) == 0) {
+			*path = try;
+			return 0;
+		}
+		free(try);
+	}
+	return err_set(
+	    e, ERR_FILE, "%s/%s: %s", LIBEXECDIR, name, strerror(errno));
+}
+
+void
+spawn_kill(pid_t pid)
+{
+	(void)kill(-pid, SIGKILL);
+}
+
+int
+spawn_end(pid_t pid, int pidfd)
+{
+	struct pollfd end = { .fd = pidfd, .events = POLLIN };
+
+	spawn_kill(pid);
+	while (poll(&end, 1, END_MS) == -1 && errno == EINTR)
+		;
+	return end.revents != 0 ? spawn_reap(pid) : -1;
+}
+
+int
+spawn_reap(pid_t pid)
+{
+	int status = -1;
+
+	while (waitpid(pid, &status, 0) == -1)
+		if (errno != EINTR)
+			return -1;
+	return status;
+}

@@ -1,0 +1,109 @@
+/*
+ * What the learning-curve bank and its CUDA twin share: the shapes, and the
+ * formulas of one cell (a shape and a level of noise) and of their mixture.
+ */
+
+#ifndef KERNELS_BANK_PARTS_H
+#define KERNELS_BANK_PARTS_H
+
+#include <math.h>
+#include <stddef.h>
+
+#include "kernels/inline.h"
+
+enum {
+	SHAPES_MOST = 112,
+	NOISES = 4 /* levels, 0.004 to 0.25, evenly in the logarithm */
+};
+
+/* What is believed of c and a before there is a value. */
+#define BANK_MEAN 0.5
+#define BANK_PRECISION 1.0
+
+/* Cells with less than this of the best one's weight are left out. */
+#define BANK_LEAST 1e-3
+
+struct curve_bank {
+	size_t slots, n;
+	double *g; /* slots x SHAPES_MOST, of which n are shapes */
+	double log_prior[SHAPES_MOST];
+	double v[NOISES], log_v[NOISES]; /* variances of the noise */
+};
+
+/* Sums over the known values, weighted by slot: without shape, and for one. */
+struct bank_sums {
+	double one, y, yy;
+	double g, gg, gy;
+};
+
+/* What one cell says of the last value. */
+struct bank_cell {
+	double log_weight, mean, variance;
+};
+
+/* The mixture so far. */
+struct bank_mix {
+	double sum, p, mean, square;
+};
+
+/* The weight of slot k when the newest value is at slot n - 1: 1 there. */
+KERNEL_INLINE double
+bank_weight(size_t k, size_t n)
+{
+	double u = (double)(k + 1) / (double)n;
+
+	return u * u * u;
+}
+
+/*
+ * Posterior of (c, a) given one shape and noise variance v, prior
+ * N((m, m), 1 / precision), and the evidence, up to what all cells share.
+ */
+KERNEL_INLINE struct bank_cell
+bank_solve(const struct bank_sums *t, double v, double log_v, double temper)
+{
+	double m = BANK_MEAN, g = t->g, gg = t->gg, gy = t->gy;
+	double ry = t->y - m * t->one - m * g;
+	double rg = gy - m * g - m * gg;
+	double rr = t->yy - 2 * m * t->y - 2 * m * gy + m * m * t->one +
+		    2 * m * m * g + m * m * gg;
+	double a = t->one / v + BANK_PRECISION;
+	double b = g / v;
+	double c = gg / v + BANK_PRECISION;
+	double det = a * c - b * b;
+	double dc = (c * ry - b * rg) / (v * det);
+	double da = (a * rg - b * ry) / (v * det);
+	struct bank_cell cell;
+
+	cell.log_weight =
+	    -0.5 * temper *
+	    ((rr - dc * ry - da * rg) / v + t->one * log_v + log(det));
+	cell.mean = m + dc;
+	cell.variance = c / det + v;
+	return cell;
+}
+
+/* One more cell; best: the largest weight, in the logarithm, of all. */
+KERNEL_INLINE void
+bank_mix_add(struct bank_mix *x, const struct bank_cell *cell, double best,
+    double threshold)
+{
+	double w = exp(cell->log_weight - best);
+
+	x->sum += w;
+	x->mean += w * cell->mean;
+	x->square += w * (cell->variance + cell->mean * cell->mean);
+	x->p +=
+	    w * 0.5 * erfc((cell->mean - threshold) / sqrt(2 * cell->variance));
+}
+
+/* Its chance, mean and deviation. */
+KERNEL_INLINE void
+bank_mix_say(const struct bank_mix *x, double *p, double *mean, double *sd)
+{
+	*p = x->p / x->sum;
+	*mean = x->mean / x->sum;
+	*sd = sqrt(fmax(x->square / x->sum - *mean * *mean, 0.0));
+}
+
+#endif /* KERNELS_BANK_PARTS_H */

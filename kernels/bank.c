@@ -1,0 +1,248 @@
+/*
+ * The learning-curve bank: Bayesian linear regression on a fixed grid of
+ * shapes and noise levels.  The families are those of the prior of LC-PFN
+ * (Adriaensen et al., "Efficient Bayesian learning curve extrapolation using
+ * prior-data fitted networks", NeurIPS 2023): pow3, ilog2 and janoschek, all
+ * linear in what is left once their shape is fixed.  No chance and no
+ * iterations: a curve has one answer.  Refuses to know trials.
+ */
+
+#include <math.h>
+#include <string.h>
+
+/* No fused multiplications: the same sums on every machine. */
+#ifdef __clang__
+#pragma STDC FP_CONTRACT OFF
+#else
+#pragma GCC optimize("tree-vectorize", "fp-contract=off")
+#endif
+
+#include "kernels/alloc.h"
+#include "kernels/bank-parts.h"
+#include "kernels/bank.h"
+
+static const double noise_least = 0.004, noise_most = 0.25;
+
+/* Sums over the known values, weighted by slot: for each shape, and without. */
+struct sums {
+	double one, y, yy;
+	double g[SHAPES_MOST], gg[SHAPES_MOST], gy[SHAPES_MOST];
+};
+
+/* A shape from its raw values; those that do not move are left out. */
+static void
+shape_add(struct curve_bank *b, const double *raw)
+{
+	double first = raw[0], last = raw[b->slots - 1];
+	size_t k;
+
+	if (fabs(first - last) < 1e-9)
+		return;
+	for (k = 0; k < b->slots; k++)
+		b->g[k * SHAPES_MOST + b->n] = (raw[k] - last) / (first - last);
+	b->n++;
+}
+
+/* (u + delay)^-alpha */
+static void
+add_pow3(struct curve_bank *b, double *raw)
+{
+	static const double delays[] = { 0, 0.05, 0.3 };
+	double h = (double)b->slots;
+	size_t i, d, k;
+
+	for (i = 0; i < 8; i++)
+		for (d = 0; d < 3; d++) {
+			for (k = 0; k < b->slots; k++)
+				raw[k] = pow((double)(k + 1) + delays[d] * h,
+				    -pow(10, -1.3 + 0.3 * (double)i));
+			shape_add(b, raw);
+		}
+}
+
+/* 1 / ln(u + delay) */
+static void
+add_ilog2(struct curve_bank *b, double *raw)
+{
+	static const double delays[] = { 1, 3, 9, 27, 81 };
+	size_t d, k;
+
+	for (d = 0; d < 5; d++) {
+		for (k = 0; k < b->slots; k++)
+			raw[k] = 1 / log((double)(k + 1) + delays[d]);
+		shape_add(b, raw);
+	}
+}
+
+/* exp(-(u / time)^delta) */
+static void
+add_janoschek(struct curve_bank *b, double *raw)
+{
+	static const double deltas[] = { 0.4, 0.6, 0.85, 1.2, 1.8, 3 };
+	double time;
+	size_t i, d, k;
+
+	for (i = 0; i < 13; i++)
+		for (d = 0; d < 6; d++) {
+			time =
+			    (double)b->slots * pow(10, -2.3 + 0.25 * (double)i);
+			for (k = 0; k < b->slots; k++)
+				raw[k] = exp(
+				    -pow((double)(k + 1) / time, deltas[d]));
+			shape_add(b, raw);
+		}
+}
+
+/* The shapes of a family share its weight. */
+static void
+add_family(struct curve_bank *b, double weight, double *raw,
+    void (*add)(struct curve_bank *, double *))
+{
+	size_t first = b->n, s;
+
+	add(b, raw);
+	for (s = first; s < b->n; s++)
+		b->log_prior[s] = log(weight / (double)(b->n - first));
+}
+
+static void
+add_noises(struct curve_bank *b)
+{
+	size_t i;
+
+	for (i = 0; i < NOISES; i++) {
+		b->log_v[i] =
+		    2 * (log(noise_least) + log(noise_most / noise_least) *
+						(double)i / (NOISES - 1));
+		b->v[i] = exp(b->log_v[i]);
+	}
+}
+
+struct curve_bank *
+curve_bank_new(void *dev, size_t slots)
+{
+	struct curve_bank *b = calloc(1, sizeof(*b));
+	double *raw = kernel_alloc(slots, 1);
+
+	(void)dev;
+	if (b == NULL)
+		abort();
+	b->slots = slots;
+	b->g = kernel_alloc(slots, SHAPES_MOST);
+	memset(b->g, 0, slots * SHAPES_MOST * sizeof(double));
+	add_family(b, 1, raw, add_pow3);
+	add_family(b, 0.2, raw, add_ilog2);
+	add_family(b, 1, raw, add_janoschek);
+	add_noises(b);
+	free(raw);
+	return b;
+}
+
+void
+curve_bank_free(void *dev, struct curve_bank *b)
+{
+	(void)dev;
+	if (b == NULL)
+		return;
+	free(b->g);
+	free(b);
+}
+
+static void
+sums_add(struct sums *restrict t, const double *restrict g, double y, double w)
+{
+	size_t s;
+
+	t->one += w;
+	t->y += w * y;
+	t->yy += w * y * y;
+	for (s = 0; s < SHAPES_MOST; s++) {
+		t->g[s] += w * g[s];
+		t->gg[s] += w * g[s] * g[s];
+		t->gy[s] += w * g[s] * y;
+	}
+}
+
+static void
+sums_take(struct sums *t, const struct curve_bank *b, const double *y, size_t n)
+{
+	size_t k;
+
+	memset(t, 0, sizeof(*t));
+	while (n > 0 && !isfinite(y[n - 1]))
+		n--;
+	for (k = 0; k < n; k++)
+		if (isfinite(y[k]))
+			sums_add(
+			    t, b->g + k * SHAPES_MOST, y[k], bank_weight(k, n));
+}
+
+/* The cells of all noises and shapes; how many. */
+static size_t
+cells_solve(const struct curve_bank *b, const struct sums *t, double temper,
+    struct bank_cell *cells)
+{
+	struct bank_sums one = { t->one, t->y, t->yy, 0, 0, 0 };
+	size_t i, s, at = 0;
+
+	for (i = 0; i < NOISES; i++)
+		for (s = 0; s < b->n; s++, at++) {
+			one.g = t->g[s];
+			one.gg = t->gg[s];
+			one.gy = t->gy[s];
+			cells[at] =
+			    bank_solve(&one, b->v[i], b->log_v[i], temper);
+			cells[at].log_weight += b->log_prior[s];
+		}
+	return at;
+}
+
+static double
+cells_best(const struct bank_cell *cells, size_t n)
+{
+	double best = cells[0].log_weight;
+	size_t i;
+
+	for (i = 1; i < n; i++)
+		if (cells[i].log_weight > best)
+			best = cells[i].log_weight;
+	return best;
+}
+
+static void
+cells_mix(const struct bank_cell *cells, size_t n, double threshold,
+    struct curve_guess *out)
+{
+	double best = cells_best(cells, n), least = best + log(BANK_LEAST);
+	struct bank_mix mix = { 0, 0, 0, 0 };
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (!(cells[i].log_weight < least))
+			bank_mix_add(&mix, &cells[i], best, threshold);
+	bank_mix_say(&mix, &out->p, &out->mean, &out->sd);
+}
+
+void
+curve_bank_guesses(void *dev, const struct curve_bank *b, const double *y,
+    const size_t *n, size_t m, double temper, const double *threshold,
+    struct curve_guess *out)
+{
+	struct bank_cell cells[SHAPES_MOST * NOISES];
+	struct sums t;
+	size_t i, count;
+
+	(void)dev;
+	for (i = 0; i < m; i++) {
+		sums_take(&t, b, y + i * b->slots, n[i]);
+		count = cells_solve(b, &t, temper, cells);
+		cells_mix(cells, count, threshold[i], &out[i]);
+	}
+}
+
+void
+curve_bank_guess(void *dev, const struct curve_bank *b, const double *y,
+    size_t n, double temper, double threshold, struct curve_guess *out)
+{
+	curve_bank_guesses(dev, b, y, &n, 1, temper, &threshold, out);
+}

@@ -1,0 +1,16 @@
+/* The learning-curve bank, for the tables of kernels. */
+
+#ifndef KERNELS_BANK_H
+#define KERNELS_BANK_H
+
+#include "kernels/kernels.h"
+
+struct curve_bank *curve_bank_new(void *dev, size_t slots);
+void curve_bank_free(void *dev, struct curve_bank *);
+void curve_bank_guess(void *dev, const struct curve_bank *, const double *y,
+    size_t n, double temper, double threshold, struct curve_guess *);
+void curve_bank_guesses(void *dev, const struct curve_bank *, const double *y,
+    const size_t *n, size_t m, double temper, const double *threshold,
+    struct curve_guess *);
+
+#endif /* KERNELS_BANK_H */

@@ -1,0 +1,14 @@
+/* Functions compiled for several processors; the best is taken at load time. */
+
+#ifndef KERNELS_CLONES_H
+#define KERNELS_CLONES_H
+
+#ifdef HAVE_TARGET_CLONES
+#define CLONES          \
+	__attribute__(( \
+	    target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
+#else
+#define CLONES
+#endif
+
+#endif /* KERNELS_CLONES_H */

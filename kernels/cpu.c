@@ -1,0 +1,25 @@
+/* All kernels on one core, with LAPACK and BLAS of OpenBLAS. */
+
+#include <cblas.h>
+
+#include "kernels/gp-parts.h"
+#include "kernels/la.h"
+
+const struct kernels *
+kernels_cpu(void)
+{
+	static struct kernels cpu;
+
+	cpu = *kernels_plain();
+	cpu.gp_likelihood = gp_likelihood;
+	cpu.gp_fit = gp_fit;
+	cpu.gp_free = gp_free;
+	cpu.gp_predict = gp_predict;
+	cpu.gp_slope = gp_slope;
+	cpu.gp_pend = gp_pend;
+	cpu.gp_top = gp_top;
+	cpu.sym_eigen = la_eigen;
+	/* The other cores are the trials'. */
+	openblas_set_num_threads(1);
+	return &cpu;
+}

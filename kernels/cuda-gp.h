@@ -1,0 +1,45 @@
+/* A process on the device, for the files that ask it. */
+
+#ifndef KERNELS_CUDA_GP_H
+#define KERNELS_CUDA_GP_H
+
+#include "kernels/cuda.h"
+
+struct gp_cuda {
+	struct gp_data data; /* copies */
+	double *theta;
+	struct shape shape;
+	size_t *order; /* of the observations */
+	double *more; /* pending points */
+	size_t pending;
+	size_t rows; /* observations and pending points */
+	bool broken; /* its weights are no numbers */
+	struct gp *twin; /* the CPU's, once the device failed */
+	/* On the device. */
+	double *z; /* d x rows */
+	double *factor; /* rows x rows, the lower triangle */
+	double *alpha; /* rows; 0 for the pending ones */
+	double *weight; /* d */
+};
+
+static inline struct tile
+gp_rows(const struct gp_cuda *g)
+{
+	struct tile t = { g->z, g->rows };
+
+	return t;
+}
+
+static inline struct reach
+gp_reach(const struct gp_cuda *g)
+{
+	struct reach r = { g->shape.d, g->shape.numbers, g->weight,
+		g->shape.signal };
+
+	return r;
+}
+
+/* The device failed: the process that the CPU makes instead. */
+struct gp *gp_twin(struct cuda *, const struct gp *);
+
+#endif /* KERNELS_CUDA_GP_H */

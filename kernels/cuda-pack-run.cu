@@ -1,0 +1,205 @@
+/*
+ * Steps and measurements of packed training on a device: the host works out what
+ * the next ones are, for many steps at a time, and starts them.
+ */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/cuda-pack.h"
+
+/* The slots of a batch, and so many turns of each, to the device. */
+static int
+list_give(struct pack *p, const size_t *slots, size_t n,
+    const struct pack_turn *turns, size_t steps)
+{
+	uint32_t *list = (uint32_t *)calloc(n, sizeof *list);
+	int rc;
+
+	if (list == NULL)
+		return -1;
+	for (size_t i = 0; i < n; i++)
+		list[i] = (uint32_t)slots[i];
+	rc = pack_give(p->list, list, n * sizeof *list);
+	free(list);
+	TRY(rc);
+	if (p->turns_room < n * steps) {
+		cudaFree(p->turns);
+		p->turns_room = 0;
+		p->turns =
+		    (struct pack_turn *)pack_room(n * steps * sizeof *turns);
+		if (p->turns == NULL)
+			return -1;
+		p->turns_room = n * steps;
+	}
+	return pack_give(p->turns, turns, n * steps * sizeof *turns);
+}
+
+/* The gradients of all ranks, when the sum wants memory of the host. */
+static int
+sum_staged(struct pack *p, float *there, size_t n)
+{
+	struct pack_ranks *r = p->ranks;
+
+	if (p->staging_room < n) {
+		free(p->staging);
+		p->staging = (float *)calloc(n, sizeof *p->staging);
+		p->staging_room = p->staging != NULL ? n : 0;
+	}
+	if (p->staging == NULL)
+		return -1;
+	TRY(pack_get(p->staging, there, n * sizeof(float)));
+	TRY(r->sum(r->ctx, p->staging, n));
+	return pack_give(there, p->staging, n * sizeof(float));
+}
+
+static int
+gradients_sum(struct pack *p, const size_t *slots, size_t n,
+    const struct pack_turn *turns)
+{
+	struct pack_ranks *r = p->ranks;
+
+	for (size_t i = 0; r != NULL && i < n; i++) {
+		const struct view *v = &p->slot[slots[i]].view;
+		const size_t count = v->shape.count + PACK_TAIL;
+
+		if (turns[i].share == 0)
+			continue;
+		if (r->on_device)
+			TRY(r->sum(r->ctx, v->grads, count));
+		else
+			TRY(sum_staged(p, v->grads, count));
+	}
+	return 0;
+}
+
+/*
+ * What the steps are: steps x n, with share 0 where a slot rests at the end of
+ * its epoch.  Returns how many there are until all rest.
+ */
+static size_t
+turns_make(struct pack *p, const size_t *slots, size_t n, size_t steps,
+    struct pack_turn *turns)
+{
+	size_t k, i, most = 0;
+
+	for (i = 0; i < n; i++) {
+		struct slot *s = &p->slot[slots[i]];
+
+		for (k = 0; k < steps; k++) {
+			if (k > 0 && s->place.position >= p->data.train.n)
+				break;
+			pack_turn(&turns[k * n + i], &s->view.hyper, &s->place,
+			    p->data.train.n, p->ranks);
+		}
+		most = k > most ? k : most;
+	}
+	return most;
+}
+
+/* What the steps summed up; the sums of an epoch are on the host. */
+static int
+totals_take(struct pack *p, const size_t *slots, size_t n)
+{
+	struct total *t = (struct total *)calloc(n, sizeof *t);
+	int rc;
+
+	if (t == NULL)
+		return -1;
+	rc = pack_get(t, p->totals, n * sizeof *t);
+	for (size_t i = 0; rc == 0 && i < n; i++) {
+		p->slot[slots[i]].place.loss_sum += t[i].loss;
+		if (p->ranks != NULL)
+			p->ranks->wished += (float)t[i].wished;
+	}
+	free(t);
+	return rc;
+}
+
+static int
+steps_run(struct pack *p, const size_t *slots, size_t n,
+    const struct pack_turn *turns, size_t steps)
+{
+	struct batch b = pack_batch(p, slots, n);
+
+	b.pixels = p->train;
+	b.labels = p->train + p->data.train.n * p->data.pixels;
+	b.pictures = p->data.train.n;
+	b.wish = p->ranks != NULL ? p->ranks->wish : 0;
+	TRY(list_give(p, slots, n, turns, steps));
+	for (size_t k = 0; k < steps; k++) {
+		b.turns = p->turns + k * n;
+		b.first = k == 0;
+		TRY(batch_gradient(&b));
+		TRY(gradients_sum(p, slots, n, turns + k * n));
+		TRY(batch_move(&b));
+	}
+	if (p->ranks != NULL)
+		p->ranks->wished = 0;
+	return totals_take(p, slots, n);
+}
+
+int
+cuda_pack_advance(struct pack *p, const size_t *slots, size_t n, size_t steps)
+{
+	struct pack_turn *turns;
+	size_t most;
+	int rc;
+
+	if (n == 0 || steps == 0)
+		return 0;
+	turns = (struct pack_turn *)calloc(n * steps, sizeof *turns);
+	if (turns == NULL)
+		return -1;
+	most = turns_make(p, slots, n, steps, turns);
+	rc = steps_run(p, slots, n, turns, most);
+	free(turns);
+	return rc;
+}
+
+/* Measuring is a turn of PACK_ROWS pictures, with nothing left to chance. */
+static int
+pictures_measure(
+    struct pack *p, const size_t *slots, size_t n, struct pack_turn *turns)
+{
+	struct batch b = pack_batch(p, slots, n);
+	const size_t all = p->data.valid.n;
+
+	for (size_t at = 0; at < all; at += b.rows) {
+		b.rows = all - at < PACK_ROWS ? all - at : (size_t)PACK_ROWS;
+		b.x = p->x + at * p->width;
+		b.labels = p->valid + all * p->data.pixels + at;
+		b.first = at == 0;
+		for (size_t i = 0; i < n; i++) {
+			turns[i].rows = (uint32_t)b.rows;
+			turns[i].share = 1;
+		}
+		if (at == 0 || b.rows < PACK_ROWS)
+			TRY(list_give(p, slots, n, turns, 1));
+		b.turns = p->turns;
+		TRY(batch_measure(&b));
+	}
+	return 0;
+}
+
+int
+cuda_pack_measure(
+    struct pack *p, const size_t *slots, size_t n, struct pack_score *score)
+{
+	struct pack_turn *turns = (struct pack_turn *)calloc(n, sizeof *turns);
+	struct total *t = (struct total *)calloc(n, sizeof *t);
+	const double all = (double)p->data.valid.n;
+	int rc = -1;
+
+	if (turns != NULL && t != NULL)
+		rc = pictures_measure(p, slots, n, turns);
+	if (rc == 0)
+		rc = pack_get(t, p->totals, n * sizeof *t);
+	for (size_t i = 0; rc == 0 && i < n; i++) {
+		score[i].loss = t[i].loss / all;
+		score[i].accuracy = (double)t[i].right / all;
+	}
+	free(turns);
+	free(t);
+	return rc;
+}

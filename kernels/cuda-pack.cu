@@ -1,0 +1,282 @@
+/*
+ * Packed training on a device: the twin of pack.c.  The pictures lie there as
+ * bytes, those for validation as numbers; the host only says which steps come
+ * next, for many at a time.
+ */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/cuda-pack.h"
+
+void *
+pack_room(size_t bytes)
+{
+	void *at = NULL;
+
+	return cudaMalloc(&at, bytes > 0 ? bytes : 1) == cudaSuccess ? at
+								     : NULL;
+}
+
+int
+pack_give(void *to, const void *from, size_t n)
+{
+	return cudaMemcpy(to, from, n, cudaMemcpyHostToDevice) == cudaSuccess
+		   ? 0
+		   : -1;
+}
+
+int
+pack_get(void *to, const void *from, size_t n)
+{
+	return cudaMemcpy(to, from, n, cudaMemcpyDeviceToHost) == cudaSuccess
+		   ? 0
+		   : -1;
+}
+
+struct batch
+pack_batch(const struct pack *p, const size_t *slots, size_t n)
+{
+	struct batch b;
+
+	memset(&b, 0, sizeof b);
+	b.views = p->views;
+	b.slots = p->list;
+	b.turns = p->turns;
+	b.totals = p->totals;
+	b.n = n;
+	b.width = p->data.pixels;
+	b.scale = p->data.scale;
+	b.shift = p->data.shift;
+	for (size_t i = 0; i < n; i++) {
+		const struct pack_shape *s = &p->slot[slots[i]].view.shape;
+
+		b.rows = s->rows > b.rows ? s->rows : b.rows;
+		b.layers = s->layers > b.layers ? s->layers : b.layers;
+		b.count = s->count > b.count ? s->count : b.count;
+		for (size_t l = 0; l < s->layers; l++) {
+			b.in[l] = s->in[l] > b.in[l] ? s->in[l] : b.in[l];
+			b.out[l] = s->out[l] > b.out[l] ? s->out[l] : b.out[l];
+		}
+	}
+	return b;
+}
+
+static uint8_t *
+images_give(const struct pack_images *im, size_t pixels)
+{
+	uint8_t *there = (uint8_t *)pack_room(im->n * (pixels + 1));
+
+	if (there == NULL ||
+	    pack_give(there, im->pixels, im->n * pixels) != 0 ||
+	    pack_give(there + im->n * pixels, im->labels, im->n) != 0) {
+		cudaFree(there);
+		return NULL;
+	}
+	return there;
+}
+
+static int
+pictures_give(struct pack *p)
+{
+	const struct pack_images *valid = &p->data.valid;
+	struct batch b;
+
+	p->train = images_give(&p->data.train, p->data.pixels);
+	p->valid = images_give(valid, p->data.pixels);
+	p->width = (p->data.pixels + PACK_WIDTH) / PACK_WIDTH * PACK_WIDTH;
+	p->x = (float *)pack_room((valid->n + 8) * p->width * sizeof(float));
+	p->views = (struct view *)pack_room(p->slots * sizeof *p->views);
+	p->totals = (struct total *)pack_room(p->slots * sizeof *p->totals);
+	p->list = (uint32_t *)pack_room(p->slots * sizeof *p->list);
+	if (p->train == NULL || p->valid == NULL || p->x == NULL ||
+	    p->views == NULL || p->totals == NULL || p->list == NULL)
+		return -1;
+	b = pack_batch(p, NULL, 0);
+	b.pixels = p->valid;
+	b.pictures = valid->n;
+	return pictures_place(&b, p->x, p->width);
+}
+
+static void
+cuda_pack_drop(struct pack *p, size_t slot)
+{
+	struct slot *s = &p->slot[slot];
+
+	cudaFree(s->numbers);
+	cudaFree(s->rows);
+	memset(s, 0, sizeof *s);
+}
+
+static void
+cuda_pack_close(struct pack *p)
+{
+	for (size_t i = 0; i < p->slots; i++)
+		cuda_pack_drop(p, i);
+	cudaFree(p->train);
+	cudaFree(p->valid);
+	cudaFree(p->x);
+	cudaFree(p->views);
+	cudaFree(p->turns);
+	cudaFree(p->totals);
+	cudaFree(p->list);
+	free(p->staging);
+	free(p->slot);
+	free(p);
+}
+
+static struct pack *
+cuda_pack_open(void *dev, const struct pack_data *data, size_t slots,
+    struct pack_ranks *ranks)
+{
+	struct pack *p = (struct pack *)calloc(1, sizeof *p);
+
+	(void)dev;
+	if (p == NULL)
+		return NULL;
+	p->data = *data;
+	p->ranks = ranks;
+	p->slots = slots;
+	p->slot = (struct slot *)calloc(slots, sizeof *p->slot);
+	if (p->slot == NULL) {
+		free(p);
+		return NULL;
+	}
+	if (pictures_give(p) != 0) {
+		cuda_pack_close(p);
+		return NULL;
+	}
+	return p;
+}
+
+/* Cuts n numbers off, in whole lines of 128 bytes; at NULL it only counts. */
+static float *
+cut(float *base, size_t *at, size_t n)
+{
+	float *here = base != NULL ? base + *at : NULL;
+
+	*at += (n + 31) / 32 * 32;
+	return here;
+}
+
+static size_t
+view_lay(struct view *v, size_t rows, float *base)
+{
+	const struct pack_shape *h = &v->shape;
+	size_t at = 0;
+
+	v->params = cut(base, &at, h->count);
+	v->grads = cut(base, &at, h->count + PACK_TAIL);
+	v->memory = cut(base, &at, h->memory);
+	v->x = cut(base, &at, rows * h->in[0]);
+	for (size_t l = 0; l < h->layers; l++) {
+		v->y[l] = cut(base, &at, rows * h->out[l]);
+		v->dy[l] = cut(base, &at, rows * h->out[l]);
+	}
+	return at;
+}
+
+static int
+slot_alloc(struct slot *s)
+{
+	size_t rows = s->view.shape.rows;
+
+	rows = rows > PACK_ROWS ? (rows + 7) / 8 * 8 : (size_t)PACK_ROWS;
+	s->numbers =
+	    (float *)pack_room(view_lay(&s->view, rows, NULL) * sizeof(float));
+	s->rows = (double *)pack_room(rows * (sizeof(double) + 8));
+	if (s->numbers == NULL || s->rows == NULL)
+		return -1;
+	(void)view_lay(&s->view, rows, s->numbers);
+	s->view.loss = s->rows;
+	s->view.picture = (uint32_t *)(s->rows + rows);
+	s->view.right = s->view.picture + rows;
+	return 0;
+}
+
+/* The numbers a run begins or goes on with. */
+static int
+slot_fill(struct slot *s, const struct pack_state *from)
+{
+	const struct pack_shape *h = &s->view.shape;
+	float *made;
+	int rc;
+
+	if (from != NULL) {
+		s->place = from->place;
+		return pack_give(s->view.params, from->params,
+			   h->count * sizeof(float)) == 0 &&
+			       pack_give(s->view.memory, from->memory,
+				   h->memory * sizeof(float)) == 0
+			   ? 0
+			   : -1;
+	}
+	made = (float *)calloc(h->count + h->memory, sizeof *made);
+	if (made == NULL)
+		return -1;
+	pack_draw(h, &s->view.hyper, made);
+	rc = pack_give(s->view.params, made, h->count * sizeof(float));
+	if (rc == 0)
+		rc = pack_give(
+		    s->view.memory, made + h->count, h->memory * sizeof(float));
+	free(made);
+	return rc;
+}
+
+static int
+cuda_pack_put(struct pack *p, size_t slot, const struct pack_hyper *hyper,
+    const struct pack_state *from)
+{
+	struct slot *s = &p->slot[slot];
+
+	s->view.hyper = *hyper;
+	pack_shape(&s->view.shape, &p->data, hyper,
+	    p->ranks != NULL ? p->ranks->ranks : 1);
+	if (slot_alloc(s) != 0 || slot_fill(s, from) != 0 ||
+	    pack_give(p->views + slot, &s->view, sizeof s->view) != 0) {
+		cuda_pack_drop(p, slot);
+		return -1;
+	}
+	s->used = true;
+	return 0;
+}
+
+static const struct pack_place *
+cuda_pack_place(const struct pack *p, size_t slot)
+{
+	return &p->slot[slot].place;
+}
+
+static int
+cuda_pack_take(struct pack *p, size_t slot, struct pack_state *to)
+{
+	const struct slot *s = &p->slot[slot];
+	const struct pack_shape *h = &s->view.shape;
+
+	to->place = s->place;
+	TRY(pack_get(to->params, s->view.params, h->count * sizeof(float)));
+	return pack_get(to->memory, s->view.memory, h->memory * sizeof(float));
+}
+
+extern "C" const struct pack_kernels *
+pack_cuda(int device, char *why, size_t n)
+{
+	static struct pack_kernels cuda;
+	static char name[256];
+
+	if (cuda_driver_open(why, n) != 0 ||
+	    cuda_device_open(device, name, sizeof name, why, n) != 0)
+		return NULL;
+	cuda.name = "cuda";
+	cuda.device = name;
+	cuda.open = cuda_pack_open;
+	cuda.close = cuda_pack_close;
+	cuda.put = cuda_pack_put;
+	cuda.drop = cuda_pack_drop;
+	cuda.place = cuda_pack_place;
+	cuda.advance = cuda_pack_advance;
+	cuda.measure = cuda_pack_measure;
+	cuda.take = cuda_pack_take;
+	return &cuda;
+}

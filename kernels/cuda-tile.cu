@@ -1,0 +1,154 @@
+/*
+ * Covariances on the device: one thread for each point and a few rows.  What
+ * threads beside each other read and write lies beside each other; rows are the
+ * same for all of them.
+ */
+
+#include <string.h>
+
+#include "kernels/cuda.h"
+
+extern "C" {
+#include "kernels/alloc.h"
+}
+#include "kernels/inline.h"
+
+enum {
+	GROUP = 8 /* rows for which a thread reads its point once */
+};
+
+int
+cuda_place(struct cuda *c, const double *z, size_t n, size_t d, double *device)
+{
+	double *turned = kernel_alloc(n, d);
+	size_t i, j;
+	int done;
+
+	(void)c;
+	for (i = 0; i < n; i++)
+		for (j = 0; j < d; j++)
+			turned[j * n + i] = z[i * d + j];
+	done = cuda_give(device, turned, n * d);
+	free(turned);
+	return done;
+}
+
+/* Squared distances of point i to GROUP rows from row on; those behind the
+ * last row are the last row's. */
+static __device__ __forceinline__ void
+group_distance(const struct reach &r, const struct tile &points, size_t i,
+    const struct tile &rows, size_t row, double *r2)
+{
+	size_t last = rows.n - 1, j;
+	double x, u, z;
+	int q;
+
+	for (q = 0; q < GROUP; q++)
+		r2[q] = 0;
+	for (j = 0; j < r.d; j++) {
+		x = points.z[j * points.n + i];
+		for (q = 0; q < GROUP; q++) {
+			z = rows.z[j * rows.n +
+				   (row + q < last ? row + q : last)];
+			u = x - z;
+			r2[q] += j < r.numbers ? u * u
+				 : u != 0      ? r.weight[j]
+					       : 0;
+		}
+	}
+}
+
+static __global__ void
+cross_kernel(struct reach r, struct tile points, struct tile rows, size_t at,
+    size_t count, double *k, double *slope)
+{
+	CUDA_PLACE(i, points.n);
+	const size_t group = CUDA_Y;
+	double r2[GROUP], t, e;
+	size_t first = group * GROUP;
+	int q;
+
+	group_distance(r, points, i, rows, at + first, r2);
+	for (q = 0; q < GROUP && first + q < count; q++) {
+		t = matern_reach(r2[q]);
+		e = r.signal * kernel_exp(-t);
+		k[(first + q) * points.n + i] = matern_value(t, e);
+		if (slope != NULL)
+			slope[(first + q) * points.n + i] = matern_slope(t, e);
+	}
+}
+
+int
+cuda_cross(const struct reach *r, const struct tile *points,
+    const struct tile *rows, size_t at, size_t count, double *k, double *slope)
+{
+	size_t groups = (count + GROUP - 1) / GROUP;
+
+	CUDA_LAUNCH(cross_kernel, points->n, groups, (size_t)1, *r, *points,
+	    *rows, at, count, k, slope);
+	return cudaGetLastError() == cudaSuccess ? 0 : -1;
+}
+
+static __global__ void
+diagonal_kernel(size_t n, double signal, const double *diagonal, double *k)
+{
+	CUDA_PLACE(i, n);
+
+	k[i * (n + 1)] = signal + diagonal[i];
+}
+
+int
+cuda_matrix(const struct reach *r, const struct tile *points, double *k,
+    double *slope, const double *diagonal)
+{
+	TRY(cuda_cross(r, points, points, 0, points->n, k, slope));
+	CUDA_LAUNCH(diagonal_kernel, points->n, (size_t)1, (size_t)1, points->n,
+	    r->signal, diagonal, k);
+	return cudaGetLastError() == cudaSuccess ? 0 : -1;
+}
+
+static __global__ void
+means_kernel(struct reach r, struct tile points, struct tile rows,
+    const double *alpha, size_t n_alpha, double *mean)
+{
+	CUDA_PLACE(i, points.n);
+	double r2[GROUP], t, sum = 0;
+	size_t row;
+	int q;
+
+	for (row = 0; row < n_alpha; row += GROUP) {
+		group_distance(r, points, i, rows, row, r2);
+		for (q = 0; q < GROUP && row + q < n_alpha; q++) {
+			t = matern_reach(r2[q]);
+			sum += alpha[row + q] * matern_value(t, kernel_exp(-t));
+		}
+	}
+	mean[i] = r.signal * sum;
+}
+
+int
+cuda_means(const struct reach *r, const struct tile *points,
+    const struct tile *rows, const double *alpha, size_t n_alpha, double *mean)
+{
+	CUDA_LAUNCH(means_kernel, points->n, (size_t)1, (size_t)1, *r, *points,
+	    *rows, alpha, n_alpha, mean);
+	return cudaGetLastError() == cudaSuccess ? 0 : -1;
+}
+
+int
+cuda_factor(struct cuda *c, double *a, size_t n, int *info)
+{
+	int size = (int)n, room = 0, *status;
+	double *work;
+
+	TRY(c->lib.cusolverDnDpotrf_bufferSize(
+	    c->solver, CUBLAS_FILL_MODE_LOWER, size, a, size, &room));
+	work = cuda_numbers(c, ROOM_WORK, (size_t)room + 1);
+	if (work == NULL)
+		return -1;
+	status = (int *)(work + room);
+	TRY(c->lib.cusolverDnDpotrf(c->solver, CUBLAS_FILL_MODE_LOWER, size, a,
+	    size, work, room, status));
+	TRY(cudaMemcpy(info, status, sizeof *info, cudaMemcpyDeviceToHost));
+	return 0;
+}

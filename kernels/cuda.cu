@@ -1,0 +1,119 @@
+/*
+ * The table of kernels on a GPU: is there one, its libraries, its memory.  The
+ * program is not linked with cuBLAS and cuSOLVER, a gigabyte that many machines
+ * do not have: it starts anywhere, and opens them when it found a driver.
+ */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/cuda.h"
+
+extern "C" {
+#include "kernels/la.h"
+}
+
+void *
+cuda_bytes(struct cuda *c, enum cuda_room which, size_t n)
+{
+	if (c->room[which].bytes >= n && n > 0)
+		return c->room[which].at;
+	cudaFree(c->room[which].at);
+	c->room[which].at = NULL;
+	c->room[which].bytes = 0;
+	n = n > 0 ? n : 1;
+	if (cudaMalloc(&c->room[which].at, n) != cudaSuccess) {
+		c->room[which].at = NULL;
+		return NULL;
+	}
+	c->room[which].bytes = n;
+	return c->room[which].at;
+}
+
+double *
+cuda_numbers(struct cuda *c, enum cuda_room which, size_t n)
+{
+	return (double *)cuda_bytes(c, which, n * sizeof(double));
+}
+
+void
+cuda_release(struct cuda *c)
+{
+	for (int i = 0; i < ROOMS; i++) {
+		cudaFree(c->room[i].at);
+		c->room[i].at = NULL;
+		c->room[i].bytes = 0;
+	}
+}
+
+void
+cuda_fail(struct cuda *c)
+{
+	c->failed = true;
+	c->table.name = "cpu";
+	c->table.device = "this CPU, since the GPU failed";
+	cuda_release(c);
+}
+
+int
+cuda_give(double *device, const double *host, size_t n)
+{
+	return n == 0 || cudaMemcpy(device, host, n * sizeof *host,
+			     cudaMemcpyHostToDevice) == cudaSuccess
+		   ? 0
+		   : -1;
+}
+
+int
+cuda_take(double *host, const double *device, size_t n)
+{
+	return n == 0 || cudaMemcpy(host, device, n * sizeof *host,
+			     cudaMemcpyDeviceToHost) == cudaSuccess
+		   ? 0
+		   : -1;
+}
+
+static int
+cuda_open(struct cuda *c, char *why, size_t n)
+{
+	if (cuda_libs_open(&c->lib, why, n) != 0 ||
+	    cuda_device_open(0, c->device, sizeof c->device, why, n) != 0)
+		return -1;
+	if (c->lib.cublasCreate_v2(&c->blas) != CUBLAS_STATUS_SUCCESS ||
+	    c->lib.cusolverDnCreate(&c->solver) != CUSOLVER_STATUS_SUCCESS) {
+		(void)snprintf(why, n, "cuBLAS or cuSOLVER does not start");
+		return -1;
+	}
+	return 0;
+}
+
+extern "C" const struct kernels *
+kernels_cuda(char *why, size_t n)
+{
+	struct cuda *c = (struct cuda *)calloc(1, sizeof *c);
+
+	if (c == NULL)
+		abort();
+	if (cuda_open(c, why, n) != 0) {
+		free(c);
+		return NULL;
+	}
+	/* What has no twin is the CPU's. */
+	c->table = *kernels_cpu();
+	c->table.name = "cuda";
+	c->table.device = c->device;
+	c->table.dev = c;
+	c->table.gp_likelihood = cuda_gp_likelihood;
+	c->table.gp_fit = cuda_gp_fit;
+	c->table.gp_free = cuda_gp_free;
+	c->table.gp_predict = cuda_gp_predict;
+	c->table.gp_slope = cuda_gp_slope;
+	c->table.gp_pend = cuda_gp_pend;
+	c->table.gp_top = cuda_gp_top;
+	c->table.bank_free = cuda_bank_free;
+	c->table.bank_guesses = cuda_bank_guesses;
+	c->table.mix_density = cuda_mix_density;
+	c->table.replay = cuda_replay;
+	return &c->table;
+}

@@ -1,0 +1,142 @@
+/*
+ * What the CUDA twins share: the device, its libraries, its memory.
+ *
+ * Any failure of the device, too little memory included, is answered by
+ * computing on the CPU from then on; the table's name says so.  Functions that
+ * use the device return 0, or -1 when it failed.
+ */
+
+#ifndef KERNELS_CUDA_H
+#define KERNELS_CUDA_H
+
+#include <cublas_v2.h>
+#include <cusolverDn.h>
+
+#include "kernels/cuda-launch.h"
+
+extern "C" {
+#include "kernels/gp-parts.h"
+}
+
+/* The functions of cuBLAS and cuSOLVER, which are opened when there is a GPU. */
+#define CUDA_BLAS(X)          \
+	X(cublasCreate_v2)    \
+	X(cublasDgemm_v2)     \
+	X(cublasDtrsm_v2)     \
+	X(cublasDtrsmBatched) \
+	X(cublasDtrsv_v2)
+#define CUDA_SOLVER(X)                 \
+	X(cusolverDnCreate)            \
+	X(cusolverDnDpotrf)            \
+	X(cusolverDnDpotrf_bufferSize) \
+	X(cusolverDnDpotrfBatched)
+
+#define CUDA_MEMBER(name) decltype(&::name) name;
+struct cuda_libs {
+	CUDA_BLAS(CUDA_MEMBER)
+	CUDA_SOLVER(CUDA_MEMBER)
+};
+#undef CUDA_MEMBER
+
+/*
+ * Memory on the device that grows and is kept until a process or a bank is
+ * freed.
+ */
+enum cuda_room {
+	ROOM_MATRIX, /* covariances, factors */
+	ROOM_INVERSE,
+	ROOM_SLOPE,
+	ROOM_POINTS,
+	ROOM_SCALARS,
+	ROOM_POINTERS,
+	ROOM_WORK, /* of cuSOLVER */
+	ROOM_COLUMNS, /* candidates by rows */
+	ROOM_OTHER, /* … the next generation of them */
+	ROOMS
+};
+
+struct cuda {
+	struct kernels table; /* dev is this */
+	bool failed;
+	struct cuda_libs lib;
+	cublasHandle_t blas;
+	cusolverDnHandle_t solver;
+	struct {
+		void *at;
+		size_t bytes;
+	} room[ROOMS];
+	char device[256];
+};
+
+/* n numbers there, not set; NULL when there is no more. */
+double *cuda_numbers(struct cuda *, enum cuda_room, size_t n);
+void *cuda_bytes(struct cuda *, enum cuda_room, size_t n);
+void cuda_release(struct cuda *);
+/* From now on the CPU computes. */
+void cuda_fail(struct cuda *);
+/* Opens the libraries; -1 with the reason. */
+int cuda_libs_open(struct cuda_libs *, char *why, size_t n);
+
+/* Copies of n numbers; -1 as above. */
+int cuda_give(double *device, const double *host, size_t n);
+int cuda_take(double *host, const double *device, size_t n);
+
+/* Points on the device: coordinate by coordinate, n of each, scaled. */
+struct tile {
+	const double *z;
+	size_t n;
+};
+
+/* The covariance there. */
+struct reach {
+	size_t d, numbers;
+	const double *weight; /* d: of categories */
+	double signal;
+};
+
+/* n x d placed points (row by row, on the host) to the device. */
+int
+cuda_place(struct cuda *, const double *z, size_t n, size_t d, double *device);
+/*
+ * Covariances of the points with rows rows from at on: k (and slope, unless
+ * NULL) has a column of c.n for each row.
+ */
+int cuda_cross(const struct reach *, const struct tile *points,
+    const struct tile *rows, size_t at, size_t count, double *k, double *slope);
+/*
+ * The full matrix with diagonal (n) added to the signal, and slopes unless
+ * NULL; columns of n.
+ */
+int cuda_matrix(const struct reach *, const struct tile *, double *k,
+    double *slope, const double *diagonal);
+/* Means of the points: alpha has rows->n. */
+int cuda_means(const struct reach *, const struct tile *points,
+    const struct tile *rows, const double *alpha, size_t n_alpha, double *mean);
+/* The lower factor in place; *info != 0: not positive definite. */
+int cuda_factor(struct cuda *, double *a, size_t n, int *info);
+
+/* The functions of the table. */
+extern "C" {
+void cuda_gp_likelihood(void *dev, const struct gp_data *, const double *theta,
+    size_t r, double *value, double *gradient, int *status);
+struct gp *cuda_gp_fit(void *dev, const struct gp_data *, const double *theta);
+void cuda_gp_free(void *dev, struct gp *);
+void cuda_gp_pend(void *dev, struct gp *, const double *x, size_t k);
+void cuda_gp_predict(void *dev, const struct gp *, const double *x, size_t m,
+    double *mean, double *variance);
+void cuda_gp_slope(void *dev, const struct gp *, const double *x, size_t m,
+    double *mean, double *variance, double *d_mean, double *d_variance);
+size_t cuda_gp_top(void *dev, const struct gp *, const double *x, size_t m,
+    double best, size_t k, size_t *index, double *score, struct gp_sweep *);
+void cuda_bank_free(void *dev, struct curve_bank *);
+void cuda_bank_guesses(void *dev, const struct curve_bank *, const double *y,
+    const size_t *n, size_t m, double temper, const double *threshold,
+    struct curve_guess *);
+void cuda_mix_density(void *dev, const struct mix *, const double *x,
+    const double *more, size_t m, double *out);
+void cuda_replay(void *dev, const struct replay_curves *,
+    const struct replay_policy *, size_t n, const struct replay_studies *,
+    struct replay_score *);
+}
+
+#endif /* KERNELS_CUDA_H */

@@ -1,0 +1,235 @@
+/*
+ * A Gaussian process with its hyperparameters fixed: order, factor, weights,
+ * and points that are pending.  Knows the factor; refuses to know what is asked
+ * of it.
+ */
+
+#include <cblas.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/alloc.h"
+#include "kernels/gp-parts.h"
+#include "kernels/la.h"
+
+struct near {
+	double r2;
+	size_t row;
+};
+
+static int
+near_compare(const void *a, const void *b)
+{
+	const struct near *x = a, *y = b;
+
+	if (x->r2 != y->r2)
+		return x->r2 < y->r2 ? -1 : 1;
+	return x->row < y->row ? -1 : x->row > y->row;
+}
+
+size_t *
+gp_order(const struct shape *shape, const struct gp_data *data)
+{
+	size_t *order = kernel_alloc_sizes(data->n), best = 0, i;
+	struct near *near = reallocarray(NULL, data->n + 1, sizeof *near);
+	double *c = kernel_alloc(shape->d, 1), r2[STRIP];
+	struct strips t;
+
+	if (near == NULL)
+		abort();
+	for (i = 1; i < data->n; i++)
+		if (data->y[i] < data->y[best])
+			best = i;
+	strips_init(&t, shape, data->x, data->n, NULL);
+	if (data->n > 0)
+		shape_place(shape, data->x + best * data->d, c);
+	for (i = 0; i < data->n; i++) {
+		if (i % STRIP == 0)
+			strip_distance(
+			    shape, c, strips_at(&t, shape, i / STRIP), r2);
+		near[i] = (struct near){ r2[i % STRIP], i };
+	}
+	qsort(near, data->n, sizeof *near, near_compare);
+	for (i = 0; i < data->n; i++)
+		order[i] = near[i].row;
+	strips_free(&t);
+	free(near);
+	free(c);
+	return order;
+}
+
+/* The factor, with as little jitter as it needs. */
+static int
+fit_factor(struct gp *gp, const struct gp_data *data, const size_t *order)
+{
+	size_t i;
+	double *a, extra;
+	int step;
+
+	for (step = 0; step <= JITTER_STEPS; step++) {
+		gp_matrix(
+		    &gp->shape, &gp->strips, gp->factor, NULL, gp->stride);
+		for (i = 0; i < gp->n; i++) {
+			a = gp->factor + i * (gp->stride + 1);
+			extra = data->extra != NULL ? data->extra[order[i]] : 0;
+			*a = gp->shape.signal * (1 + la_jitter(step)) +
+			     gp->shape.noise + extra;
+		}
+		if (la_factor(gp->factor, gp->n, gp->stride) == 0)
+			return 0;
+	}
+	return -1;
+}
+
+struct gp *
+gp_fit(void *dev, const struct gp_data *data, const double *theta)
+{
+	struct gp *gp = malloc(sizeof *gp);
+	size_t *order, i;
+	int made;
+
+	if (gp == NULL)
+		abort();
+	shape_init(
+	    &gp->shape, data->category, data->d, theta, data->noise_floor);
+	order = gp_order(&gp->shape, data);
+	strips_init(&gp->strips, &gp->shape, data->x, data->n, order);
+	gp->n = data->n;
+	gp->stride = gp_stride(gp->n);
+	gp->factor = kernel_alloc(gp->stride, gp->n);
+	gp->alpha = kernel_alloc(gp->stride, 1);
+	memset(gp->alpha, 0, gp->stride * sizeof *gp->alpha);
+	made = fit_factor(gp, data, order);
+	if (made == 0) {
+		for (i = 0; i < gp->n; i++)
+			gp->alpha[i] = data->y[order[i]];
+		la_solve(gp->factor, gp->n, gp->stride, gp->alpha);
+	}
+	free(order);
+	if (made == 0)
+		return gp;
+	gp_free(dev, gp);
+	return NULL;
+}
+
+void
+gp_free(void *dev, struct gp *gp)
+{
+	(void)dev;
+	if (gp == NULL)
+		return;
+	shape_free(&gp->shape);
+	strips_free(&gp->strips);
+	free(gp->factor);
+	free(gp->alpha);
+	free(gp);
+}
+
+/* Room for k more points: strips, factor and weights get longer. */
+static void
+grow(struct gp *gp, const double *z, size_t k)
+{
+	size_t was = gp->strips.n, n = was + k, stride = gp_stride(n), i, j;
+	size_t d = gp->shape.d, count = (n + STRIP - 1) / STRIP;
+	double *factor = kernel_alloc(stride, n);
+	double *alpha = kernel_alloc(stride, 1);
+	double *strips = kernel_alloc(count * STRIP, d), *to;
+
+	for (i = 0; i < was; i++)
+		memcpy(factor + i * (stride + 1),
+		    gp->factor + i * (gp->stride + 1),
+		    (was - i) * sizeof *factor);
+	memset(alpha, 0, stride * sizeof *alpha);
+	memcpy(alpha, gp->alpha, gp->n * sizeof *alpha);
+	memset(strips, 0, count * STRIP * d * sizeof *strips);
+	memcpy(strips, gp->strips.z,
+	    gp->strips.count * STRIP * d * sizeof *strips);
+	for (i = was; i < n; i++) {
+		to = strips + i / STRIP * d * STRIP + i % STRIP;
+		for (j = 0; j < d; j++)
+			to[j * STRIP] = z[(i - was) * d + j];
+	}
+	strips_free(&gp->strips);
+	free(gp->factor);
+	free(gp->alpha);
+	gp->factor = factor;
+	gp->alpha = alpha;
+	gp->strips = (struct strips){ n, count, strips };
+	gp->stride = stride;
+}
+
+/* Covariances of the rows from was on with everything before them. */
+static void
+fill_rows(struct gp *gp, size_t was)
+{
+	size_t n = gp->strips.n, i, j, b, first, from;
+	double *c = kernel_alloc(gp->shape.d, 1), k[STRIP];
+	const double *at;
+
+	for (i = 0; i < n; i++) {
+		first = i < was ? was : i;
+		at = strips_at(&gp->strips, &gp->shape, i / STRIP) + i % STRIP;
+		for (j = 0; j < gp->shape.d; j++)
+			c[j] = at[j * STRIP];
+		for (b = first / STRIP; b < gp->strips.count; b++) {
+			strip_values(&gp->shape, c,
+			    strips_at(&gp->strips, &gp->shape, b), k);
+			from = b * STRIP < first ? first : b * STRIP;
+			for (j = from; j < n && j < (b + 1) * STRIP; j++)
+				gp->factor[i * gp->stride + j] =
+				    k[j - b * STRIP];
+		}
+	}
+	free(c);
+}
+
+/* The corner of the new rows: what the older ones leave of it, factorised. */
+static int
+fit_corner(struct gp *gp, size_t was)
+{
+	size_t k = gp->strips.n - was, i;
+	double *corner = gp->factor + was * (gp->stride + 1), *copy;
+	int step, made = -1, lda = (int)gp->stride;
+
+	cblas_dsyrk(CblasColMajor, CblasLower, CblasNoTrans, (int)k, (int)was,
+	    -1, gp->factor + was, lda, 1, corner, lda);
+	copy = kernel_alloc(k, k);
+	for (i = 0; i < k; i++)
+		memcpy(copy + i * k, corner + i * gp->stride, k * sizeof *copy);
+	for (step = 0; step <= JITTER_STEPS && made != 0; step++) {
+		for (i = 0; i < k; i++) {
+			memcpy(corner + i * gp->stride, copy + i * k,
+			    k * sizeof *copy);
+			corner[i * (gp->stride + 1)] +=
+			    gp->shape.noise +
+			    gp->shape.signal * la_jitter(step);
+		}
+		made = la_factor(corner, k, gp->stride);
+	}
+	free(copy);
+	return made;
+}
+
+void
+gp_pend(void *dev, struct gp *gp, const double *x, size_t k)
+{
+	size_t was = gp->strips.n, i, d = gp->shape.d;
+	double *z;
+
+	(void)dev;
+	if (k == 0)
+		return;
+	z = kernel_alloc(k, d);
+	for (i = 0; i < k; i++)
+		shape_place(&gp->shape, x + i * d, z + i * d);
+	grow(gp, z, k);
+	free(z);
+	fill_rows(gp, was);
+	cblas_dtrsm(CblasColMajor, CblasRight, CblasLower, CblasTrans,
+	    CblasNonUnit, (int)k, (int)was, 1, gp->factor, (int)gp->stride,
+	    gp->factor + was, (int)gp->stride);
+	/* Without a factor they are left out: the data know them already. */
+	if (fit_corner(gp, was) != 0)
+		gp->strips.n = was;
+}

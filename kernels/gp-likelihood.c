@@ -1,0 +1,203 @@
+/*
+ * The log marginal likelihood of hyperparameters and its gradient (Rasmussen
+ * and Williams, "Gaussian processes for machine learning", 2006, eq. 5.8 and
+ * 5.9).  One vector after the other: n^3 is the factor and its inverse,
+ * everything else is one pass over the triangle each.
+ */
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/alloc.h"
+#include "kernels/gp-parts.h"
+#include "kernels/la.h"
+
+#define LN_2PI 1.83787706640934548356
+
+struct likelihood {
+	const struct gp_data *data;
+	struct shape shape;
+	struct strips strips;
+	double jitter; /* in units of the signal */
+	size_t stride;
+	double *k; /* the covariance, the factor's inverse, its own inverse */
+	double *slope; /* s M' */
+	double *alpha; /* K^-1 y */
+};
+
+size_t
+gp_stride(size_t n)
+{
+	size_t stride = (n + STRIP - 1) / STRIP * STRIP;
+
+	return stride % 512 == 0 ? stride + STRIP : stride;
+}
+
+void
+gp_matrix(const struct shape *shape, const struct strips *t, double *k,
+    double *slope, size_t stride)
+{
+	size_t i, j, b;
+	double *c = kernel_alloc(shape->d, 1);
+	const double *at;
+
+	for (i = 0; i < t->n; i++) {
+		at = strips_at(t, shape, i / STRIP) + i % STRIP;
+		for (j = 0; j < shape->d; j++)
+			c[j] = at[j * STRIP];
+		for (b = i / STRIP; b < t->count; b++)
+			if (slope == NULL)
+				strip_values(shape, c, strips_at(t, shape, b),
+				    k + i * stride + b * STRIP);
+			else
+				strip_both(shape, c, strips_at(t, shape, b),
+				    k + i * stride + b * STRIP,
+				    slope + i * stride + b * STRIP);
+	}
+	free(c);
+}
+
+static double
+noise_of(const struct likelihood *l, size_t i)
+{
+	const double *extra = l->data->extra;
+
+	return l->shape.noise + (extra != NULL ? extra[i] : 0);
+}
+
+/* The steps of jitter until K can be factorised, or -1; k: l^-1. */
+static int
+factorise(struct likelihood *l)
+{
+	size_t i, n = l->data->n;
+	double diagonal;
+	int step;
+
+	for (step = 0; step <= JITTER_STEPS; step++) {
+		l->jitter = la_jitter(step);
+		gp_matrix(&l->shape, &l->strips, l->k, l->slope, l->stride);
+		diagonal = l->shape.signal * (1 + l->jitter);
+		for (i = 0; i < n; i++)
+			l->k[i * (l->stride + 1)] = diagonal + noise_of(l, i);
+		if (la_factor_inverse(l->k, n, l->stride) == 0)
+			return step;
+	}
+	return -1;
+}
+
+/*
+ * (alpha alpha' - K^-1) times s M' for the strip b against point i; each pair
+ * once, so nothing at and above the diagonal.
+ */
+static void
+weights(const struct likelihood *l, size_t i, size_t b, double *w)
+{
+	const double *inverse = l->k + i * l->stride + b * STRIP;
+	const double *slope = l->slope + i * l->stride + b * STRIP;
+	const double *alpha = l->alpha + b * STRIP;
+	size_t n = l->data->n, at = b * STRIP;
+	int q;
+
+	for (q = 0; q < STRIP; q++)
+		w[q] = (l->alpha[i] * alpha[q] - inverse[q]) * slope[q];
+	for (q = 0; q < STRIP && at + q <= i; q++)
+		w[q] = 0;
+	for (q = STRIP; q > 0 && at + q > n; q--)
+		w[q - 1] = 0;
+}
+
+/* The part of the coordinates, in the user's order. */
+static void
+gradient_reach(const struct likelihood *l, double *gradient)
+{
+	const struct shape *shape = &l->shape;
+	double *sum = kernel_alloc(shape->d, 1);
+	double *c = kernel_alloc(shape->d, 1), w[STRIP];
+	const double *at;
+	size_t i, j, b;
+
+	memset(sum, 0, shape->d * sizeof *sum);
+	for (i = 0; i < l->data->n; i++) {
+		at = strips_at(&l->strips, shape, i / STRIP) + i % STRIP;
+		for (j = 0; j < shape->d; j++)
+			c[j] = at[j * STRIP];
+		for (b = i / STRIP; b < l->strips.count; b++) {
+			weights(l, i, b, w);
+			strip_spread(
+			    shape, c, strips_at(&l->strips, shape, b), w, sum);
+		}
+	}
+	for (j = 0; j < shape->d; j++)
+		gradient[shape->from[j]] = sum[j];
+	free(sum);
+	free(c);
+}
+
+/* Signal and noise: traces, of which K's own is known. */
+static void
+gradient_diagonal(
+    const struct likelihood *l, double fit, const double *theta, double *out)
+{
+	size_t i, n = l->data->n;
+	double w, sum = 0, noise = 0;
+
+	for (i = 0; i < n; i++) {
+		w = l->alpha[i] * l->alpha[i] - l->k[i * (l->stride + 1)];
+		sum += w;
+		noise += w * noise_of(l, i);
+	}
+	out[0] = 0.5 * (fit - (double)n - noise);
+	out[1] = 0.5 * exp(theta[l->shape.d + 1]) * sum;
+}
+
+/* One vector of hyperparameters. */
+static int
+evaluate(
+    struct likelihood *l, const double *theta, double *value, double *gradient)
+{
+	size_t i, n = l->data->n, d = l->data->d;
+	double fit = 0, det = 0;
+	int step = factorise(l);
+
+	*value = -INFINITY;
+	memset(gradient, 0, (d + 2) * sizeof *gradient);
+	if (step < 0)
+		return step;
+	for (i = 0; i < n; i++)
+		det -= log(l->k[i * (l->stride + 1)]);
+	memcpy(l->alpha, l->data->y, n * sizeof *l->alpha);
+	la_inverse_times(l->k, n, l->stride, l->alpha);
+	for (i = 0; i < n; i++)
+		fit += l->alpha[i] * l->data->y[i];
+	*value = -0.5 * fit - det - 0.5 * (double)n * LN_2PI;
+	gradient_reach(l, gradient);
+	gradient_diagonal(l, fit, theta, gradient + d);
+	return step;
+}
+
+void
+gp_likelihood(void *dev, const struct gp_data *data, const double *theta,
+    size_t r, double *value, double *gradient, int *status)
+{
+	struct likelihood l = { .data = data, .stride = gp_stride(data->n) };
+	size_t i, d = data->d;
+
+	(void)dev;
+	l.k = kernel_alloc(l.stride, data->n);
+	l.slope = kernel_alloc(l.stride, data->n);
+	l.alpha = kernel_alloc(l.stride, 1);
+	memset(l.alpha, 0, l.stride * sizeof *l.alpha);
+	for (i = 0; i < r; i++, theta += d + 2) {
+		shape_init(
+		    &l.shape, data->category, d, theta, data->noise_floor);
+		strips_init(&l.strips, &l.shape, data->x, data->n, NULL);
+		status[i] =
+		    evaluate(&l, theta, value + i, gradient + i * (d + 2));
+		strips_free(&l.strips);
+		shape_free(&l.shape);
+	}
+	free(l.k);
+	free(l.slope);
+	free(l.alpha);
+}

@@ -1,0 +1,57 @@
+/*
+ * What the files of the Gaussian process share.  Matrices are column by
+ * column, lower triangles, with a stride that is a multiple of STRIP, so that
+ * whole strips can be written into them.
+ */
+
+#ifndef KERNELS_GP_PARTS_H
+#define KERNELS_GP_PARTS_H
+
+#include "kernels/kernels.h"
+#include "kernels/strip.h"
+
+/*
+ * Observations stand in the order of their nearness to the best of them, so
+ * that the first rows of the factor already say most about points near it;
+ * points that are pending come last.
+ */
+struct gp {
+	struct shape shape;
+	struct strips strips; /* observations, then pending */
+	size_t n; /* observations; strips.n with the pending ones */
+	size_t stride;
+	double *factor; /* strips.n rows */
+	double *alpha; /* K^-1 y; a multiple of STRIP, 0 behind n */
+};
+
+/* A stride that leaves room for whole strips, and no power of two. */
+size_t gp_stride(size_t n);
+/* The covariance of n points, lower triangle, nothing more on the diagonal. */
+void gp_matrix(const struct shape *, const struct strips *, double *k,
+    double *slope, size_t stride);
+/* Rows by their nearness to the best one; free it. */
+size_t *gp_order(const struct shape *, const struct gp_data *);
+/* m points in the order and scale of the shape; free it. */
+double *gp_place(const struct gp *, const double *x, size_t m);
+/* Means at m placed points. */
+void gp_means(const struct gp *, const double *z, size_t m, double *mean);
+/* Covariances of a strip of rows with m placed points: columns of stride. */
+void gp_cross(const struct gp *, size_t strip, const double *z, size_t m,
+    double *k, size_t stride);
+/* The variance when the data took so much of the signal away. */
+double gp_variance(const struct gp *, double taken);
+
+/* As in kernels.h. */
+void gp_likelihood(void *dev, const struct gp_data *, const double *theta,
+    size_t r, double *value, double *gradient, int *status);
+struct gp *gp_fit(void *dev, const struct gp_data *, const double *theta);
+void gp_free(void *dev, struct gp *);
+void gp_pend(void *dev, struct gp *, const double *x, size_t k);
+void gp_predict(void *dev, const struct gp *, const double *x, size_t m,
+    double *mean, double *variance);
+void gp_slope(void *dev, const struct gp *, const double *x, size_t m,
+    double *mean, double *variance, double *d_mean, double *d_variance);
+size_t gp_top(void *dev, const struct gp *, const double *x, size_t m,
+    double best, size_t k, size_t *index, double *score, struct gp_sweep *);
+
+#endif /* KERNELS_GP_PARTS_H */

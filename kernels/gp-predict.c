@@ -1,0 +1,186 @@
+/*
+ * Mean and variance at given points, and their slopes (Rasmussen and Williams,
+ * eq. 2.25 and 2.26).  Covariances stand one column for each point.
+ */
+
+#include <cblas.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/alloc.h"
+#include "kernels/gp-parts.h"
+#include "kernels/inline.h"
+
+enum {
+	TOGETHER = 256 /* points whose columns are kept at a time */
+};
+
+/* Below this share of the signal a variance is nothing but rounding. */
+#define LEAST_VARIANCE 1e-14
+
+double
+gp_variance(const struct gp *gp, double taken)
+{
+	double least = LEAST_VARIANCE * gp->shape.signal;
+	double left = gp->shape.signal - taken;
+
+	return left > least ? left : least;
+}
+
+double *
+gp_place(const struct gp *gp, const double *x, size_t m)
+{
+	size_t i, d = gp->shape.d;
+	double *z = kernel_alloc(m, d);
+
+	for (i = 0; i < m; i++)
+		shape_place(&gp->shape, x + i * d, z + i * d);
+	return z;
+}
+
+void
+gp_cross(const struct gp *gp, size_t strip, const double *z, size_t m,
+    double *k, size_t stride)
+{
+	const double *at = strips_at(&gp->strips, &gp->shape, strip);
+	size_t i, d = gp->shape.d;
+
+	for (i = 0; i < m; i++)
+		strip_values(&gp->shape, z + i * d, at, k + i * stride);
+}
+
+void
+gp_means(const struct gp *gp, const double *z, size_t m, double *mean)
+{
+	size_t first, i, b, n, d = gp->shape.d;
+	const double *at;
+	double k[STRIP];
+
+	memset(mean, 0, m * sizeof *mean);
+	for (first = 0; first < m; first += n) {
+		n = m - first < TOGETHER ? m - first : TOGETHER;
+		for (b = 0; b * STRIP < gp->n; b++) {
+			at = strips_at(&gp->strips, &gp->shape, b);
+			for (i = first; i < first + n; i++) {
+				strip_values(&gp->shape, z + i * d, at, k);
+				mean[i] += strip_dot(k, gp->alpha + b * STRIP);
+			}
+		}
+	}
+}
+
+/* The columns of m points, with means. */
+static void
+columns_fill(const struct gp *gp, const double *z, size_t m, double *k,
+    size_t stride, double *mean)
+{
+	size_t b, i;
+
+	memset(mean, 0, m * sizeof *mean);
+	for (b = 0; b < gp->strips.count; b++) {
+		gp_cross(gp, b, z, m, k + b * STRIP, stride);
+		for (i = 0; i < m && b * STRIP < gp->n; i++)
+			mean[i] += strip_dot(
+			    k + i * stride + b * STRIP, gp->alpha + b * STRIP);
+	}
+}
+
+/* From covariances to variances: k becomes L^-1 k. */
+static void
+columns_solve(
+    const struct gp *gp, double *k, size_t m, size_t stride, double *variance)
+{
+	size_t i, n = gp->strips.n;
+	double *column;
+
+	if (n > 0)
+		cblas_dtrsm(CblasColMajor, CblasLeft, CblasLower, CblasNoTrans,
+		    CblasNonUnit, (int)n, (int)m, 1, gp->factor,
+		    (int)gp->stride, k, (int)stride);
+	for (i = 0; i < m; i++) {
+		column = k + i * stride;
+		variance[i] =
+		    gp_variance(gp, cblas_ddot((int)n, column, 1, column, 1));
+	}
+}
+
+void
+gp_predict(void *dev, const struct gp *gp, const double *x, size_t m,
+    double *mean, double *variance)
+{
+	size_t stride = gp->strips.count * STRIP, i, some;
+	double *z = gp_place(gp, x, m), *k;
+
+	(void)dev;
+	if (variance == NULL)
+		gp_means(gp, z, m, mean);
+	else {
+		k = kernel_alloc(stride, TOGETHER);
+		for (i = 0; i < m; i += some) {
+			some = m - i < TOGETHER ? m - i : TOGETHER;
+			columns_fill(
+			    gp, z + i * gp->shape.d, some, k, stride, mean + i);
+			columns_solve(gp, k, some, stride, variance + i);
+		}
+		free(k);
+	}
+	free(z);
+}
+
+/*
+ * The slopes at one placed point; u: K^-1 k.  The derivative of a covariance by
+ * a scaled coordinate is 2 s M' times the difference.
+ */
+static void
+slope_at(const struct gp *gp, const double *z, const double *u, double *d_mean,
+    double *d_variance)
+{
+	const struct shape *shape = &gp->shape;
+	size_t b, j, n = gp->strips.n;
+	double *sum = kernel_alloc(2, shape->d), *more = sum + shape->d;
+	double k[STRIP], slope[STRIP], w[STRIP], v[STRIP];
+	int q;
+
+	memset(sum, 0, 2 * shape->d * sizeof *sum);
+	for (b = 0; b * STRIP < n; b++) {
+		strip_both(
+		    shape, z, strips_at(&gp->strips, shape, b), k, slope);
+		for (q = 0; q < STRIP; q++) {
+			w[q] = slope[q] * gp->alpha[b * STRIP + q];
+			v[q] =
+			    b * STRIP + q < n ? slope[q] * u[b * STRIP + q] : 0;
+		}
+		strip_pull(shape, z, strips_at(&gp->strips, shape, b), w, sum);
+		strip_pull(shape, z, strips_at(&gp->strips, shape, b), v, more);
+	}
+	for (j = 0; j < shape->d; j++) {
+		d_mean[shape->from[j]] = 2 * shape->scale[j] * sum[j];
+		d_variance[shape->from[j]] = -4 * shape->scale[j] * more[j];
+	}
+	free(sum);
+}
+
+void
+gp_slope(void *dev, const struct gp *gp, const double *x, size_t m,
+    double *mean, double *variance, double *d_mean, double *d_variance)
+{
+	size_t stride = gp->strips.count * STRIP, i, q, some, d = gp->shape.d;
+	double *z = gp_place(gp, x, m), *k = kernel_alloc(stride, TOGETHER);
+
+	(void)dev;
+	for (i = 0; i < m; i += some) {
+		some = m - i < TOGETHER ? m - i : TOGETHER;
+		columns_fill(gp, z + i * d, some, k, stride, mean + i);
+		columns_solve(gp, k, some, stride, variance + i);
+		if (gp->strips.n > 0)
+			cblas_dtrsm(CblasColMajor, CblasLeft, CblasLower,
+			    CblasTrans, CblasNonUnit, (int)gp->strips.n,
+			    (int)some, 1, gp->factor, (int)gp->stride, k,
+			    (int)stride);
+		for (q = 0; q < some; q++)
+			slope_at(gp, z + (i + q) * d, k + q * stride,
+			    d_mean + (i + q) * d, d_variance + (i + q) * d);
+	}
+	free(k);
+	free(z);
+}

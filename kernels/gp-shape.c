@@ -1,0 +1,90 @@
+/*
+ * Points as the covariance wants them: coordinates multiplied by their
+ * relevance, numbers before categories, in strips.
+ */
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/alloc.h"
+#include "kernels/strip.h"
+
+/* Beyond this, squares of differences would leave the range of a double. */
+#define SCALE_MAX 1e100
+
+/* A category's counts as it is; NaN stays NaN. */
+static double
+relevance(double ln_a, int number)
+{
+	double scale = exp(number ? ln_a / 2 : ln_a);
+
+	return scale > SCALE_MAX ? SCALE_MAX : scale;
+}
+
+void
+shape_init(struct shape *s, const unsigned char *category, size_t d,
+    const double *theta, double noise_floor)
+{
+	size_t at = 0, j;
+	int pass;
+
+	s->d = d;
+	s->from = kernel_alloc_sizes(d);
+	s->scale = kernel_alloc(d, 1);
+	for (pass = 0; pass < 2; pass++) {
+		for (j = 0; j < d; j++)
+			if ((category != NULL && category[j] != 0) == pass) {
+				s->from[at] = j;
+				s->scale[at++] = relevance(theta[j], pass == 0);
+			}
+		if (pass == 0)
+			s->numbers = at;
+	}
+	s->signal = exp(theta[d]);
+	s->noise = noise_floor + exp(theta[d + 1]);
+}
+
+void
+shape_free(struct shape *s)
+{
+	free(s->from);
+	free(s->scale);
+}
+
+void
+shape_place(const struct shape *s, const double *x, double *z)
+{
+	size_t j;
+
+	for (j = 0; j < s->d; j++)
+		z[j] = j < s->numbers ? x[s->from[j]] * s->scale[j]
+				      : x[s->from[j]];
+}
+
+void
+strips_init(struct strips *t, const struct shape *s, const double *x, size_t n,
+    const size_t *order)
+{
+	size_t i, j, row;
+	double *z = kernel_alloc(s->d, 1), *to;
+
+	t->n = n;
+	t->count = (n + STRIP - 1) / STRIP;
+	t->z = kernel_alloc(t->count * STRIP, s->d);
+	memset(t->z, 0, t->count * STRIP * s->d * sizeof *t->z);
+	for (i = 0; i < n; i++) {
+		row = order == NULL ? i : order[i];
+		shape_place(s, x + row * s->d, z);
+		to = t->z + i / STRIP * s->d * STRIP + i % STRIP;
+		for (j = 0; j < s->d; j++)
+			to[j * STRIP] = z[j];
+	}
+	free(z);
+}
+
+void
+strips_free(struct strips *t)
+{
+	free(t->z);
+}

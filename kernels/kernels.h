@@ -1,0 +1,227 @@
+/*
+ * Heavy arithmetic behind one table of functions, so that the same mathematics
+ * runs on a CPU and on a GPU.  kernels/NAME.c is the definition of each,
+ * kernels/NAME.cu its twin; tests/t_twins.c compares the two.
+ *
+ * Arrays are of double, matrices row by row.  Knows numbers; refuses to know
+ * spaces, histories and studies.  A function that a backend does not have is
+ * NULL: the hpotune program itself is linked without LAPACK, hpotune-worker
+ * with all of it.
+ */
+
+#ifndef KERNELS_H
+#define KERNELS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * Gaussian process: n observations at points of d coordinates.  The covariance
+ * of two points is
+ *	s M(r2),  r2 = sum_j a_j (x_j - z_j)^2,  a category: a_j [x_j != z_j]
+ *	M = (1 + t + t^2 / 3) exp(-t),  t = sqrt(5 r2)
+ * (Matern 5/2 with automatic relevance determination; Rasmussen and Williams,
+ * "Gaussian processes for machine learning", 2006, ch. 4 and 5), and each
+ * observation has noise_floor + exp(theta[d + 1]) + extra[i] more on the
+ * diagonal.  theta: ln a_1 … ln a_d, ln s, ln of the noise above the floor.
+ */
+struct gp_data {
+	size_t n, d;
+	const double *x; /* n x d */
+	const unsigned char *category; /* d: 1 = a category; NULL = none is */
+	const double *y; /* n */
+	const double *extra; /* n variances; NULL = 0 */
+	double noise_floor;
+};
+
+/* One process with its hyperparameters fixed, factorised. */
+struct gp;
+
+/* What a sweep did: for figures, and for tests of the pruning. */
+struct gp_sweep {
+	double share; /* of the work for variances that was not pruned */
+};
+
+/*
+ * Learning curves: the value at slot k of H, of a curve that ends at slot H - 1,
+ * is c + a g(k) plus noise, where g is one of a few hundred shapes with g(0) = 1
+ * and g(H - 1) = 0; so c is the value at the end.  Smaller is better.  Values
+ * are in units in which 0 is the best known and 1 where curves begin, which is
+ * what the priors of c and a are made for.
+ */
+struct curve_bank;
+
+enum { MIX_BLOCK = 64 };
+
+/*
+ * A mixture of products of normals.  ln of the density at x is
+ *	ln sum_i exp(base_i + more_i - sum_j ((x_j - mu_j,i) scale_j,i)^2)
+ */
+struct mix {
+	size_t d; /* coordinates */
+	size_t n; /* components: a multiple of MIX_BLOCK; base -inf: none */
+	const double *base; /* n */
+	const double *const *mu, *const *scale; /* d rows of n */
+};
+
+struct curve_guess {
+	double p; /* probability that the last value is below the threshold */
+	double mean, sd; /* of the last value */
+};
+
+/*
+ * Recorded curves, one after the other in flat arrays; smaller is better, NaN
+ * and infinities are reports that are not finite.
+ */
+struct replay_curves {
+	size_t n;
+	const size_t
+	    *start; /* n + 1: curve i has start[i] … start[i + 1] - 1 */
+	const int64_t *step; /* ascending in each curve */
+	const double *value;
+	int64_t max_steps; /* 0 = unknown */
+	int value_last; /* the last report is a trial's result, not the best */
+};
+
+enum replay_value { REPLAY_LAST, REPLAY_BEST, REPLAY_MEAN, REPLAY_VALUES };
+
+/* The rule "median" with these options. */
+struct replay_policy {
+	enum replay_value own, reference;
+	int completed; /* the pool: only completed trials */
+	int guard;
+	double share; /* percentile / 100 */
+	int64_t min_trials, interval, diverged_after;
+	int64_t warmup_steps, warmup_reports;
+};
+
+/* Studies of so many trials, which start in the order of their row. */
+struct replay_studies {
+	size_t n, trials;
+	const size_t *order; /* n x trials: curves */
+	size_t workers; /* at a time; each makes one report in turn */
+};
+
+struct replay_score {
+	int64_t skipped; /* reports that were not made */
+	int64_t stopped; /* trials */
+	int64_t killed; /* 1: the best trial was stopped */
+	double found; /* the best result; NaN: there is none */
+};
+
+struct kernels {
+	const char *name; /* "cpu", "cuda" */
+	const char *device; /* its name for people */
+	void *dev; /* of the backend: first argument of the others */
+
+	/*
+	 * Log marginal likelihood of r vectors theta (r x (d + 2)) in value
+	 * (r), its gradient in gradient (r x (d + 2)); status[i]: steps of
+	 * jitter that the factorisation needed, -1 = none was enough (value is
+	 * then -inf, the gradient 0).
+	 */
+	void (*gp_likelihood)(void *dev, const struct gp_data *,
+	    const double *theta, size_t r, double *value, double *gradient,
+	    int *status);
+	/* Factorise once.  NULL when no jitter was enough. */
+	struct gp *(*gp_fit)(
+	    void *dev, const struct gp_data *, const double *theta);
+	void (*gp_free)(void *dev, struct gp *);
+	/*
+	 * Mean and variance (of the function, without noise) at m points (m x
+	 * d); variance may be NULL: only the means, which cost n each, not n^2.
+	 */
+	void (*gp_predict)(void *dev, const struct gp *, const double *x,
+	    size_t m, double *mean, double *variance);
+	/* The same with their gradients (m x d); 0 for categories. */
+	void (*gp_slope)(void *dev, const struct gp *, const double *x,
+	    size_t m, double *mean, double *variance, double *d_mean,
+	    double *d_variance);
+	/*
+	 * k points whose values are not known yet (trials that run): they lower
+	 * the variance around them and leave the mean as it is.
+	 */
+	void (*gp_pend)(void *dev, struct gp *, const double *x, size_t k);
+	/*
+	 * The k of m candidates (m x d) with the largest log expected
+	 * improvement over best for minimisation (Ament et al., "Unexpected
+	 * improvements to expected improvement", NeurIPS 2023), best first:
+	 * their indices and scores.  The same as without pruning, up to a
+	 * relative 1e-6 in the score.  Returns how many there are: k, or m when
+	 * that is less.
+	 */
+	size_t (*gp_top)(void *dev, const struct gp *, const double *x,
+	    size_t m, double best, size_t k, size_t *index, double *score,
+	    struct gp_sweep *);
+
+	/* The shapes for curves of so many slots (at least 2). */
+	struct curve_bank *(*bank_new)(void *dev, size_t slots);
+	void (*bank_free)(void *dev, struct curve_bank *);
+	/*
+	 * What the first n values of a curve (NaN: nothing is known of a slot)
+	 * say about its last one: a linear regression in closed form for each
+	 * shape and each of a few levels of noise, mixed by their evidence to
+	 * the power of temper.  Late values count more, by the cube of the slot.
+	 */
+	void (*bank_guess)(void *dev, const struct curve_bank *,
+	    const double *y, size_t n, double temper, double threshold,
+	    struct curve_guess *);
+	/*
+	 * The same of m curves: rows of y (m x slots), of each the first n[i]
+	 * values, and m thresholds.  bank_guess is this with one curve, which
+	 * is all that the stopping rules ask for at a time, on the CPU; a GPU
+	 * is worth its while for thousands, of which only tests ask so far.
+	 */
+	void (*bank_guesses)(void *dev, const struct curve_bank *,
+	    const double *y, const size_t *n, size_t m, double temper,
+	    const double *threshold, struct curve_guess *);
+
+	/*
+	 * ln of the density at m points (m x d); more (m x n) is what each
+	 * component has there besides, NULL: nothing.
+	 */
+	void (*mix_density)(void *dev, const struct mix *, const double *x,
+	    const double *more, size_t m, double *out);
+
+	/*
+	 * Each policy on each study: n x studies.n scores.  The same numbers
+	 * from every backend.
+	 */
+	void (*replay)(void *dev, const struct replay_curves *,
+	    const struct replay_policy *, size_t n,
+	    const struct replay_studies *, struct replay_score *);
+
+	/*
+	 * Eigenvalues (ascending) of the symmetric n x n matrix a, which is
+	 * replaced by its eigenvectors, one per row.  0, or -1 when LAPACK
+	 * does not converge.
+	 */
+	int (*sym_eigen)(void *dev, double *a, size_t n, double *values);
+};
+
+/* What needs no library: always there. */
+const struct kernels *kernels_plain(void);
+/* All of it on one core, with LAPACK.  In hpotune-worker. */
+const struct kernels *kernels_cpu(void);
+/*
+ * What OPENBLAS_CORETYPE has to say for OpenBLAS to use this processor: it knows
+ * only the models that were there when it was made, takes a newer one for one of
+ * 2004, and is then three times slower.  NULL: it has chosen well.  The variable
+ * is read before main, so a program that sets it has to start itself again.
+ */
+const char *kernels_core(void);
+/*
+ * All of it on a GPU; NULL with the reason in why (of n bytes) when there is
+ * none.  In hpotune-worker-cuda.
+ */
+const struct kernels *kernels_cuda(char *why, size_t n);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* KERNELS_H */

@@ -1,0 +1,120 @@
+/*
+ * Points times components times coordinates: loops over blocks of 64
+ * components, of constant length, compiled once for each kind of vectors that
+ * processors of a family have.  A block of all coordinates stays in the first
+ * cache while all points are held against it.
+ */
+
+#include <math.h>
+#include <stdlib.h>
+
+/* The same numbers whatever the processor: nothing is rounded once only. */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("fp-contract=off")
+#endif
+
+#include "kernels/alloc.h"
+#include "kernels/clones.h"
+#include "kernels/inline.h"
+#include "kernels/mix.h"
+
+enum {
+	BLOCK = MIX_BLOCK,
+	TOGETHER = 256 /* points whose rows are kept at a time */
+};
+
+/* Two points at a time: what is read of the components serves both. */
+CLONES static void
+block_add(const struct mix *mix, size_t at, const double *restrict x,
+    const double *restrict y, double *restrict acc, double *restrict more)
+{
+	const double *mu, *scale;
+	double q, r;
+	size_t d;
+	int i;
+
+	for (d = 0; d < mix->d; d++) {
+		mu = mix->mu[d] + at;
+		scale = mix->scale[d] + at;
+		for (i = 0; i < BLOCK; i++) {
+			q = (x[d] - mu[i]) * scale[i];
+			r = (y[d] - mu[i]) * scale[i];
+			acc[i] -= q * q;
+			more[i] -= r * r;
+		}
+	}
+}
+
+/* ln of the sum of exponentials of a row. */
+CLONES static double
+row_sum(const double *restrict row, size_t n)
+{
+	double most[BLOCK], sum[BLOCK], top = -INFINITY, total = 0, u;
+	size_t at;
+	int i;
+
+	for (i = 0; i < BLOCK; i++) {
+		most[i] = -INFINITY;
+		sum[i] = 0;
+	}
+	for (at = 0; at < n; at += BLOCK)
+		for (i = 0; i < BLOCK; i++)
+			most[i] = row[at + i] > most[i] ? row[at + i] : most[i];
+	for (i = 0; i < BLOCK; i++)
+		top = most[i] > top ? most[i] : top;
+	if (isinf(top))
+		return top;
+	for (at = 0; at < n; at += BLOCK)
+		for (i = 0; i < BLOCK; i++) {
+			u = row[at + i] - top;
+			u = u > -KERNEL_FAR ? u : -KERNEL_FAR;
+			sum[i] += kernel_exp(u);
+		}
+	for (i = 0; i < BLOCK; i++)
+		total += sum[i];
+	return top + log(total);
+}
+
+/* Up to TOGETHER points; row: room for their rows and one more block. */
+static void
+some_points(const struct mix *mix, const double *x, const double *more,
+    size_t m, double *row, double *out)
+{
+	double *unused = row + m * mix->n, *acc;
+	size_t at, i, q;
+
+	for (at = 0; at < mix->n; at += BLOCK)
+		for (i = 0; i < m; i++) {
+			acc = row + i * mix->n + at;
+			for (q = 0; q < BLOCK; q++)
+				acc[q] =
+				    mix->base[at + q] +
+				    (more != NULL ? more[i * mix->n + at + q]
+						  : 0);
+			if (i % 2 == 1)
+				block_add(mix, at, x + (i - 1) * mix->d,
+				    x + i * mix->d, acc - mix->n, acc);
+			else if (i + 1 == m)
+				block_add(mix, at, x + i * mix->d,
+				    x + i * mix->d, acc, unused);
+		}
+	for (i = 0; i < m; i++)
+		out[i] = row_sum(row + i * mix->n, mix->n);
+}
+
+void
+mix_density(void *dev, const struct mix *mix, const double *x,
+    const double *more, size_t m, double *out)
+{
+	double *row = kernel_alloc(TOGETHER + 1, mix->n + BLOCK);
+	size_t at, some;
+
+	(void)dev;
+	for (at = 0; at < m; at += some) {
+		some = m - at < TOGETHER ? m - at : TOGETHER;
+		some_points(mix, x + at * mix->d,
+		    more != NULL ? more + at * mix->n : NULL, some, row,
+		    out + at);
+	}
+	free(row);
+}

@@ -1,0 +1,151 @@
+/*
+ * What both twins of packed training agree on: how the weights of a network lie
+ * in memory, what one step is, and what chance decides in it.
+ *
+ * Layer l turns rows of in[l] numbers into rows of out[l] by one matrix, row by
+ * row.  After its inputs comes the constant 1, so that row of the matrix is the
+ * bias; what fills a width up to a multiple of PACK_WIDTH is 0 and stays 0,
+ * because its gradient is.
+ */
+
+#ifndef KERNELS_PACK_PARTS_H
+#define KERNELS_PACK_PARTS_H
+
+#include <math.h>
+
+#include "kernels/pack.h"
+
+#ifdef __CUDACC__
+#define PACK_INLINE static __host__ __device__ __forceinline__
+#else
+#define PACK_INLINE static inline __attribute__((always_inline, unused))
+#endif
+
+enum {
+	PACK_LAYERS = 3, /* matrices, at most */
+	PACK_WIDTH = 8,
+	PACK_LAST = 4, /* the width of the last layer is a multiple of it */
+	PACK_ROWS = 256, /* pictures measured at a time */
+	PACK_TAIL = 4, /* after the gradient: loss, wish */
+};
+
+struct pack_shape {
+	size_t layers; /* matrices */
+	size_t inputs[PACK_LAYERS], units[PACK_LAYERS]; /* without the fill */
+	size_t in[PACK_LAYERS], out[PACK_LAYERS]; /* widths */
+	size_t at[PACK_LAYERS]; /* where the matrix begins */
+	size_t count, memory;
+	size_t rows; /* the largest batch of a rank */
+};
+
+/* One step: which pictures, and what the optimizer multiplies with. */
+struct pack_turn {
+	uint64_t order, mask; /* keys */
+	uint32_t first; /* place in the epoch of this rank's first picture */
+	uint32_t rows; /* of this rank */
+	uint32_t above; /* rows of this batch that ranks before this one have */
+	float share; /* 1 / pictures of the whole batch */
+	float shrink, rate, unbias;
+};
+
+#define PACK_BETA1 0.9f
+#define PACK_BETA2 0.999f
+#define PACK_EPSILON 1e-8f
+
+/* The finalizer of SplitMix64 (Steele, Lea, Flood 2014) on a counter. */
+PACK_INLINE uint64_t
+pack_chance(uint64_t key, uint64_t i)
+{
+	uint64_t z = key + (i + 1) * UINT64_C(0x9e3779b97f4a7c15);
+
+	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+	return z ^ (z >> 31);
+}
+
+/* [0, 1), a multiple of 2^-24. */
+PACK_INLINE float
+pack_unit(uint64_t key, uint64_t i)
+{
+	return (float)(pack_chance(key, i) >> 40) * 0x1p-24f;
+}
+
+/*
+ * Number i of the numbers below n in the order of a key, without a table: a
+ * Feistel network over the next power of two, walked until it lands below n.
+ */
+PACK_INLINE uint32_t
+pack_order(uint64_t key, uint32_t n, uint32_t i)
+{
+	uint32_t bits = 0, low, high, a, b;
+	int r;
+
+	while (bits < 32 && ((n - 1) >> bits) != 0)
+		bits++;
+	low = bits / 2;
+	high = bits - low;
+	do {
+		a = i & ((UINT32_C(1) << low) - 1);
+		b = i >> low;
+		for (r = 0; r < 8; r += 2) {
+			b ^= (uint32_t)pack_chance(key ^ (uint64_t)r, a) &
+			     ((UINT32_C(1) << high) - 1);
+			a ^= (uint32_t)pack_chance(key ^ (uint64_t)(r + 1), b) &
+			     ((UINT32_C(1) << low) - 1);
+		}
+		i = b << low | a;
+	} while (i >= n);
+	return i;
+}
+
+/* What a hidden unit is multiplied with in training: 0 or 1 / (1 - dropout). */
+PACK_INLINE float
+pack_keep(const struct pack_turn *turn, float dropout, size_t layer, size_t row,
+    size_t unit)
+{
+	uint64_t place = ((uint64_t)layer << 60) |
+			 ((uint64_t)(turn->above + row) << 24) | (uint64_t)unit;
+
+	return pack_unit(turn->mask, place) < dropout ? 0 : 1 / (1 - dropout);
+}
+
+/*
+ * Softmax of one row: returns the cross-entropy and makes dy its gradient x
+ * share.  best: the class, or n when the result is not finite.
+ */
+PACK_INLINE double
+pack_softmax(const float *y, float *dy, size_t n, size_t out, size_t label,
+    float share, size_t *best)
+{
+	double sum = 0;
+	size_t i, top = 0;
+
+	for (i = 1; i < n; i++)
+		if (y[i] > y[top])
+			top = i;
+	for (i = 0; i < n; i++) {
+		dy[i] = expf(y[i] - y[top]);
+		sum += (double)dy[i];
+	}
+	for (i = 0; i < n; i++)
+		dy[i] = ((float)((double)dy[i] / sum) - (i == label)) * share;
+	for (; i < out; i++)
+		dy[i] = 0;
+	*best = isfinite(sum) ? top : n;
+	return log(sum) - (double)(y[label] - y[top]);
+}
+
+/* The shape for a data set and settings, in so many ranks. */
+void pack_shape(struct pack_shape *, const struct pack_data *,
+    const struct pack_hyper *, size_t ranks);
+/* Weights for ReLU (He et al. 2015), uniform; biases 0. */
+void
+pack_draw(const struct pack_shape *, const struct pack_hyper *, float *params);
+/*
+ * The next step from a place, which it moves; ranks may be NULL.  At the end of
+ * an epoch the next one begins.
+ */
+void pack_turn(struct pack_turn *, const struct pack_hyper *,
+    struct pack_place *, size_t pictures, const struct pack_ranks *);
+
+#endif /* KERNELS_PACK_PARTS_H */

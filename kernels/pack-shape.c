@@ -1,0 +1,117 @@
+/*
+ * What a network of a pack looks like and what each of its steps is: numbers
+ * that both twins compute on the host.  Knows no gradient.
+ */
+
+#include <math.h>
+#include <string.h>
+
+#include "kernels/pack-parts.h"
+
+enum use { USE_WEIGHTS, USE_ORDER, USE_MASK };
+
+/* The key of one use of a seed. */
+static uint64_t
+key_of(uint64_t seed, enum use use, uint64_t index)
+{
+	return pack_chance(pack_chance(pack_chance(seed, 0), use), index);
+}
+
+static size_t
+up(size_t n, size_t width)
+{
+	return (n + width - 1) / width * width;
+}
+
+void
+pack_shape(struct pack_shape *s, const struct pack_data *data,
+    const struct pack_hyper *h, size_t ranks)
+{
+	size_t l, n = data->pixels;
+
+	memset(s, 0, sizeof *s);
+	s->layers = h->layers + 1;
+	for (l = 0; l < s->layers; l++) {
+		s->inputs[l] = n;
+		s->in[l] = up(n + 1, PACK_WIDTH);
+		n = l < h->layers ? h->hidden : data->classes;
+		s->units[l] = n;
+		s->out[l] =
+		    l < h->layers ? up(n + 1, PACK_WIDTH) : up(n, PACK_LAST);
+		s->at[l] = s->count;
+		s->count += s->in[l] * s->out[l];
+	}
+	s->memory = (h->optimizer == PACK_ADAM ? 2 : 1) * s->count;
+	s->rows = (h->batch + ranks - 1) / ranks;
+}
+
+size_t
+pack_count(
+    const struct pack_data *data, const struct pack_hyper *h, size_t *memory)
+{
+	struct pack_shape s;
+
+	pack_shape(&s, data, h, 1);
+	*memory = s.memory;
+	return s.count;
+}
+
+void
+pack_draw(const struct pack_shape *s, const struct pack_hyper *h, float *params)
+{
+	size_t l, i, j;
+	float *row, bound;
+	uint64_t key;
+
+	memset(params, 0, s->count * sizeof *params);
+	for (l = 0; l < s->layers; l++) {
+		key = key_of(h->seed, USE_WEIGHTS, l);
+		bound = sqrtf(6 / (float)s->inputs[l]);
+		for (i = 0; i < s->inputs[l]; i++) {
+			row = params + s->at[l] + i * s->out[l];
+			for (j = 0; j < s->units[l]; j++)
+				row[j] = (2 * pack_unit(key, i << 32 | j) - 1) *
+					 bound;
+		}
+	}
+}
+
+static void
+optimizer_set(struct pack_turn *t, const struct pack_hyper *h, uint64_t steps)
+{
+	const double n = (double)steps;
+
+	t->shrink = 1 - h->lr * h->decay;
+	t->rate = h->lr;
+	t->unbias = 1;
+	if (h->optimizer == PACK_ADAM) {
+		t->rate = (float)((double)h->lr / (1 - pow(PACK_BETA1, n)));
+		t->unbias = (float)(1 / (1 - pow(PACK_BETA2, n)));
+	}
+}
+
+void
+pack_turn(struct pack_turn *t, const struct pack_hyper *h, struct pack_place *p,
+    size_t pictures, const struct pack_ranks *ranks)
+{
+	size_t n, rank = ranks != NULL ? ranks->rank : 0;
+	size_t of = ranks != NULL ? ranks->ranks : 1;
+
+	if (p->position >= pictures) {
+		p->epoch++;
+		p->position = 0;
+		p->loss_sum = 0;
+	}
+	n = pictures - p->position;
+	n = n < h->batch ? n : h->batch;
+	memset(t, 0, sizeof *t);
+	t->order = key_of(h->seed, USE_ORDER, p->epoch);
+	t->mask = key_of(h->seed, USE_MASK, p->steps);
+	t->above = (uint32_t)(n * rank / of);
+	t->first = (uint32_t)p->position + t->above;
+	t->rows = (uint32_t)(n * (rank + 1) / of) - t->above;
+	t->share = 1 / (float)n;
+	p->position += n;
+	p->steps++;
+	optimizer_set(t, h, p->steps);
+}

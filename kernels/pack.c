@@ -1,0 +1,269 @@
+/*
+ * Packed training on one core: slot after slot, so that the weights of one stay
+ * in the cache for as many steps as are asked for.  The definition of what the
+ * twin in cuda-pack.cu does.
+ */
+
+#include <cblas.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/pack-slot.h"
+
+struct pack {
+	struct pack_data data;
+	struct pack_ranks *ranks;
+	size_t slots;
+	struct pack_slot *slot;
+};
+
+static struct pack *
+pack_open(void *dev, const struct pack_data *data, size_t slots,
+    struct pack_ranks *ranks)
+{
+	struct pack *p = calloc(1, sizeof *p);
+
+	(void)dev;
+	if (p == NULL)
+		return NULL;
+	p->data = *data;
+	p->ranks = ranks;
+	p->slots = slots;
+	p->slot = calloc(slots, sizeof *p->slot);
+	if (p->slot == NULL) {
+		free(p);
+		return NULL;
+	}
+	return p;
+}
+
+static void
+pack_drop(struct pack *p, size_t slot)
+{
+	struct pack_slot *s = &p->slot[slot];
+
+	free(s->numbers);
+	free(s->labels);
+	memset(s, 0, sizeof *s);
+}
+
+static void
+pack_close(struct pack *p)
+{
+	size_t i;
+
+	for (i = 0; i < p->slots; i++)
+		pack_drop(p, i);
+	free(p->slot);
+	free(p);
+}
+
+/* n numbers end on a cache line. */
+static size_t
+whole(size_t n)
+{
+	return (n + 15) / 16 * 16;
+}
+
+static float *
+cut(float **at, size_t n)
+{
+	float *here = *at;
+
+	*at += whole(n);
+	return here;
+}
+
+static size_t
+slot_size(const struct pack_shape *h, size_t rows)
+{
+	size_t l, n = whole(h->count) + whole(h->count + PACK_TAIL) +
+		      whole(h->memory) + whole(rows * h->in[0]);
+
+	for (l = 0; l < h->layers; l++)
+		n += 2 * whole(rows * h->out[l]);
+	return n;
+}
+
+static void
+slot_lay(struct pack_slot *s, size_t rows)
+{
+	const struct pack_shape *h = &s->shape;
+	float *at = s->numbers;
+	size_t l;
+
+	s->params = cut(&at, h->count);
+	s->grads = cut(&at, h->count + PACK_TAIL);
+	s->memory = cut(&at, h->memory);
+	s->x = cut(&at, rows * h->in[0]);
+	for (l = 0; l < h->layers; l++) {
+		s->y[l] = cut(&at, rows * h->out[l]);
+		s->dy[l] = cut(&at, rows * h->out[l]);
+	}
+}
+
+static int
+slot_alloc(struct pack_slot *s)
+{
+	size_t rows = s->shape.rows > PACK_ROWS ? s->shape.rows : PACK_ROWS;
+	size_t n = slot_size(&s->shape, rows);
+	void *room = NULL;
+
+	s->labels = calloc(rows, 1);
+	if (s->labels == NULL ||
+	    posix_memalign(&room, 64, n * sizeof(float)) != 0)
+		return -1;
+	s->numbers = memset(room, 0, n * sizeof(float));
+	slot_lay(s, rows);
+	return 0;
+}
+
+static int
+pack_put(struct pack *p, size_t slot, const struct pack_hyper *hyper,
+    const struct pack_state *from)
+{
+	size_t ranks = p->ranks != NULL ? p->ranks->ranks : 1;
+	struct pack_slot *s = &p->slot[slot];
+
+	s->hyper = *hyper;
+	pack_shape(&s->shape, &p->data, hyper, ranks);
+	if (slot_alloc(s) != 0) {
+		pack_drop(p, slot);
+		return -1;
+	}
+	s->used = 1;
+	if (from == NULL) {
+		pack_draw(&s->shape, hyper, s->params);
+		return 0;
+	}
+	s->place = from->place;
+	memcpy(s->params, from->params, s->shape.count * sizeof(float));
+	memcpy(s->memory, from->memory, s->shape.memory * sizeof(float));
+	return 0;
+}
+
+static const struct pack_place *
+pack_place(const struct pack *p, size_t slot)
+{
+	return &p->slot[slot].place;
+}
+
+static int
+pack_take(struct pack *p, size_t slot, struct pack_state *to)
+{
+	const struct pack_slot *s = &p->slot[slot];
+
+	to->place = s->place;
+	memcpy(to->params, s->params, s->shape.count * sizeof(float));
+	memcpy(to->memory, s->memory, s->shape.memory * sizeof(float));
+	return 0;
+}
+
+/* The gradient of this rank's rows, with the loss and the wish after it. */
+static void
+slot_gradient(struct pack *p, struct pack_slot *s, const struct pack_turn *t)
+{
+	const struct pack_images *train = &p->data.train;
+	float *tail = s->grads + s->shape.count;
+	size_t i, right = 0;
+
+	memset(tail, 0, PACK_TAIL * sizeof *tail);
+	tail[1] = p->ranks != NULL ? p->ranks->wish : 0;
+	if (t->rows == 0) {
+		memset(s->grads, 0, s->shape.count * sizeof *s->grads);
+		return;
+	}
+	for (i = 0; i < t->rows; i++)
+		pack_gather(s, &p->data, train, i,
+		    pack_order(
+			t->order, (uint32_t)train->n, t->first + (uint32_t)i));
+	pack_forward(s, t->rows, t);
+	tail[0] = (float)pack_loss(s, t->rows, t->share, &right);
+	pack_backward(s, t->rows);
+}
+
+static int
+slot_step(struct pack *p, struct pack_slot *s)
+{
+	struct pack_ranks *r = p->ranks;
+	struct pack_turn turn;
+
+	pack_turn(&turn, &s->hyper, &s->place, p->data.train.n, r);
+	slot_gradient(p, s, &turn);
+	if (r != NULL &&
+	    r->sum(r->ctx, s->grads, s->shape.count + PACK_TAIL) != 0)
+		return -1;
+	s->place.loss_sum += (double)s->grads[s->shape.count];
+	if (r != NULL)
+		r->wished += s->grads[s->shape.count + 1];
+	pack_move(s, &turn);
+	return 0;
+}
+
+static int
+pack_advance(struct pack *p, const size_t *slots, size_t n, size_t steps)
+{
+	struct pack_slot *s;
+	size_t i, k;
+
+	if (p->ranks != NULL)
+		p->ranks->wished = 0;
+	for (i = 0; i < n; i++) {
+		s = &p->slot[slots[i]];
+		for (k = 0; k < steps; k++) {
+			if (k > 0 && s->place.position >= p->data.train.n)
+				break;
+			if (slot_step(p, s) != 0)
+				return -1;
+		}
+	}
+	return 0;
+}
+
+static int
+pack_measure(
+    struct pack *p, const size_t *slots, size_t n, struct pack_score *score)
+{
+	const struct pack_images *valid = &p->data.valid;
+	size_t i, k, at, some, right;
+	double loss;
+
+	for (i = 0; i < n; i++) {
+		struct pack_slot *s = &p->slot[slots[i]];
+
+		loss = 0;
+		right = 0;
+		for (at = 0; at < valid->n; at += some) {
+			some = valid->n - at;
+			some = some < PACK_ROWS ? some : (size_t)PACK_ROWS;
+			for (k = 0; k < some; k++)
+				pack_gather(s, &p->data, valid, k, at + k);
+			pack_forward(s, some, NULL);
+			loss += pack_loss(s, some, 1, &right);
+		}
+		score[i].loss = loss / (double)valid->n;
+		score[i].accuracy = (double)right / (double)valid->n;
+	}
+	return 0;
+}
+
+const struct pack_kernels *
+pack_cpu(void)
+{
+	static const struct pack_kernels cpu = {
+		.name = "cpu",
+		.device = "this CPU",
+		.open = pack_open,
+		.close = pack_close,
+		.put = pack_put,
+		.drop = pack_drop,
+		.place = pack_place,
+		.advance = pack_advance,
+		.measure = pack_measure,
+		.take = pack_take,
+	};
+
+	/* The other cores are other trials'. */
+	openblas_set_num_threads(1);
+	return &cpu;
+}

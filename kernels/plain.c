@@ -1,0 +1,22 @@
+/* The kernels that need no library. */
+
+#include "kernels/bank.h"
+#include "kernels/mix.h"
+#include "kernels/replay.h"
+
+const struct kernels *
+kernels_plain(void)
+{
+	static const struct kernels plain = {
+		.name = "cpu",
+		.device = "this CPU",
+		.bank_new = curve_bank_new,
+		.bank_free = curve_bank_free,
+		.bank_guess = curve_bank_guess,
+		.bank_guesses = curve_bank_guesses,
+		.mix_density = mix_density,
+		.replay = replay_policies,
+	};
+
+	return &plain;
+}

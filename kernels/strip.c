@@ -1,0 +1,157 @@
+/*
+ * One point against a strip of 64: loops of constant length, compiled once for
+ * each kind of vectors that processors of a family have.  Knows covariances;
+ * refuses to know what they are for.
+ */
+
+#include "kernels/inline.h"
+#include "kernels/clones.h"
+#include "kernels/strip.h"
+
+/* Sums are kept in eight lanes, whatever the width of the vectors is. */
+typedef double lanes __attribute__((vector_size(64), aligned(8), may_alias));
+
+enum { LANES = 8 };
+
+#define INLINE static inline __attribute__((always_inline))
+
+INLINE void
+numbers_distance(const struct shape *s, const double *restrict c,
+    const double *restrict strip, double *restrict r2)
+{
+	size_t j = 0;
+	double u, v;
+	int i;
+
+	for (i = 0; i < STRIP; i++)
+		r2[i] = 0;
+	for (; j + 1 < s->numbers; j += 2, strip += 2 * STRIP)
+		for (i = 0; i < STRIP; i++) {
+			u = strip[i] - c[j];
+			v = strip[STRIP + i] - c[j + 1];
+			r2[i] += u * u + v * v;
+		}
+	if (j < s->numbers)
+		for (i = 0; i < STRIP; i++) {
+			u = strip[i] - c[j];
+			r2[i] += u * u;
+		}
+}
+
+INLINE void
+distance(const struct shape *s, const double *restrict c,
+    const double *restrict strip, double *restrict r2)
+{
+	size_t j;
+	int i;
+
+	numbers_distance(s, c, strip, r2);
+	for (j = s->numbers; j < s->d; j++)
+		for (i = 0; i < STRIP; i++)
+			r2[i] += strip[j * STRIP + i] != c[j] ? s->scale[j] : 0;
+}
+
+INLINE double
+lanes_sum(const double *l)
+{
+	return ((l[0] + l[4]) + (l[2] + l[6])) +
+	       ((l[1] + l[5]) + (l[3] + l[7]));
+}
+
+CLONES void
+strip_distance(
+    const struct shape *s, const double *c, const double *strip, double *r2)
+{
+	distance(s, c, strip, r2);
+}
+
+CLONES void
+strip_values(const struct shape *s, const double *restrict c,
+    const double *restrict strip, double *restrict k)
+{
+	double r2[STRIP], t;
+	int i;
+
+	distance(s, c, strip, r2);
+	for (i = 0; i < STRIP; i++) {
+		t = matern_reach(r2[i]);
+		k[i] = s->signal * matern_value(t, kernel_exp(-t));
+	}
+}
+
+CLONES void
+strip_both(const struct shape *s, const double *restrict c,
+    const double *restrict strip, double *restrict k, double *restrict slope)
+{
+	double r2[STRIP], t, e;
+	int i;
+
+	distance(s, c, strip, r2);
+	for (i = 0; i < STRIP; i++) {
+		t = matern_reach(r2[i]);
+		e = s->signal * kernel_exp(-t);
+		k[i] = matern_value(t, e);
+		slope[i] = matern_slope(t, e);
+	}
+}
+
+CLONES double
+strip_dot(const double *k, const double *w)
+{
+	const lanes *a = (const lanes *)k, *b = (const lanes *)w;
+	lanes sum = a[0] * b[0];
+	double out[LANES];
+	int i;
+
+	for (i = 1; i < STRIP / LANES; i++)
+		sum += a[i] * b[i];
+	*(lanes *)out = sum;
+	return lanes_sum(out);
+}
+
+CLONES void
+strip_spread(const struct shape *s, const double *c, const double *strip,
+    const double *w, double *total)
+{
+	const lanes *g = (const lanes *)w, *z;
+	lanes sum, u;
+	double out[LANES];
+	size_t j;
+	int i;
+
+	for (j = 0; j < s->numbers; j++) {
+		z = (const lanes *)(strip + j * STRIP);
+		u = z[0] - c[j];
+		sum = g[0] * u * u;
+		for (i = 1; i < STRIP / LANES; i++) {
+			u = z[i] - c[j];
+			sum += g[i] * u * u;
+		}
+		*(lanes *)out = sum;
+		total[j] += lanes_sum(out);
+	}
+	for (; j < s->d; j++)
+		for (i = 0; i < STRIP; i++)
+			if (strip[j * STRIP + i] != c[j])
+				total[j] += s->scale[j] * w[i];
+}
+
+CLONES void
+strip_pull(const struct shape *s, const double *c, const double *strip,
+    const double *w, double *total)
+{
+	const lanes *g = (const lanes *)w, *z;
+	lanes sum;
+	double out[LANES];
+	size_t j;
+	int i;
+
+	for (j = 0; j < s->numbers; j++) {
+		z = (const lanes *)(strip + j * STRIP);
+		sum = g[0] * (c[j] - z[0]);
+		for (i = 1; i < STRIP / LANES; i++)
+			sum += g[i] * (c[j] - z[i]);
+		*(lanes *)out = sum;
+		total[j] += lanes_sum(out);
+	}
+}

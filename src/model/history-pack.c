@@ -1,0 +1,205 @@
+/*
+ * A history to bytes and back, by what it shows to everybody.  Knows the order
+ * of the numbers; refuses to know who sends them.
+ */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/err.h"
+#include "src/base/mem.h"
+#include "src/model/history-pack.h"
+#include "src/model/history.h"
+
+#define PACK_MAGIC UINT64_C(0x68706f68697374)
+#define PACK_MOST (UINT64_C(1) << 32) /* of anything that is counted */
+
+struct pack_head {
+	uint64_t magic;
+	uint64_t dims, keep;
+	uint64_t objectives, constraints;
+	int64_t first, count;
+};
+
+struct pack_trial {
+	int64_t state;
+	double loss;
+	uint64_t reports;
+};
+
+/* Bytes that are read, in order. */
+struct unpack {
+	const unsigned char *at;
+	size_t left;
+	bool bad;
+};
+
+static void
+pack_goals(struct buf *b, const struct history *h)
+{
+	size_t i;
+	bool turned;
+
+	for (i = 0; i < history_n_objectives(h); i++) {
+		turned = history_goal(h, i);
+		buf_add(b, &turned, sizeof turned);
+	}
+}
+
+static void
+pack_trial(struct buf *b, const struct history *h, int64_t trial, unsigned keep)
+{
+	struct curve c = history_curve(h, trial);
+	const double *point = history_point(h, trial);
+	struct pack_trial t = {
+		.state = history_state(h, trial),
+		.loss = history_loss(h, trial),
+		.reports = (keep & HISTORY_CURVES) != 0 ? c.n : 0,
+	};
+	int64_t step;
+	size_t i;
+
+	buf_add(b, &t, sizeof t);
+	if (point != NULL && (keep & HISTORY_POINTS) != 0)
+		buf_add(b, point, history_dims(h) * sizeof *point);
+	if (history_is_wide(h))
+		buf_add(b, history_losses(h, trial),
+		    (history_n_objectives(h) + history_n_constraints(h)) *
+			sizeof *point);
+	for (i = 0; i < t.reports; i++) {
+		step = curve_step(&c, i);
+		buf_add(b, &step, sizeof step);
+		buf_add(b, &c.values[i], sizeof *c.values);
+	}
+}
+
+void
+history_pack(struct buf *b, const struct history *h, unsigned keep)
+{
+	struct pack_head head = {
+		.magic = PACK_MAGIC,
+		.dims = history_dims(h),
+		.keep = history_keeps(h) & keep,
+		.objectives = history_is_wide(h) ? history_n_objectives(h) : 0,
+		.constraints = history_n_constraints(h),
+		.first = history_first(h),
+		.count = history_count(h),
+	};
+	int64_t i;
+
+	buf_add(b, &head, sizeof head);
+	pack_goals(b, h);
+	for (i = head.first; i <= head.count; i++)
+		pack_trial(b, h, i, keep);
+}
+
+static void
+take(struct unpack *u, void *data, size_t len)
+{
+	if (u->bad || u->left < len) {
+		u->bad = true;
+		memset(data, 0, len);
+		return;
+	}
+	if (len > 0)
+		memcpy(data, u->at, len);
+	u->at += len;
+	u->left -= len;
+}
+
+static struct history *
+unpack_new(struct unpack *u, struct pack_head *head)
+{
+	struct history *h;
+	size_t i, goals;
+	bool *maximize;
+
+	take(u, head, sizeof *head);
+	if (u->bad || head->magic != PACK_MAGIC || head->dims > PACK_MOST ||
+	    head->objectives > PACK_MOST || head->constraints > PACK_MOST ||
+	    head->first > 1 || head->count < head->first - 1)
+		return NULL;
+	goals = head->objectives > 0 ? head->objectives : 1;
+	if (u->left < goals * sizeof *maximize)
+		return NULL;
+	maximize = xcalloc(goals, sizeof *maximize);
+	for (i = 0; i < goals; i++)
+		take(u, &maximize[i], sizeof maximize[i]);
+	h = history_new(head->dims, maximize[0], (unsigned)head->keep);
+	if (head->objectives > 0)
+		history_widen(h, goals, maximize, head->constraints);
+	history_before(h, (size_t)(1 - head->first));
+	free(maximize);
+	return h;
+}
+
+/* The results of one trial, turned back as history_results takes them. */
+static void
+unpack_results(struct unpack *u, struct history *h, int64_t trial)
+{
+	size_t i, n = history_n_objectives(h), all;
+	double *row;
+
+	if (!history_is_wide(h))
+		return;
+	all = n + history_n_constraints(h);
+	row = xcalloc(all, sizeof *row);
+	take(u, row, all * sizeof *row);
+	for (i = 0; i < n; i++)
+		if (history_goal(h, i))
+			row[i] = -row[i];
+	if (!u->bad)
+		history_results(h, trial, row, row + n);
+	free(row);
+}
+
+static void
+unpack_trial(struct unpack *u, struct history *h, int64_t trial, double *point)
+{
+	size_t dims = history_dims(h);
+	struct pack_trial t;
+	double value;
+	int64_t step;
+
+	take(u, &t, sizeof t);
+	if ((history_keeps(h) & HISTORY_POINTS) != 0)
+		take(u, point, dims * sizeof *point);
+	u->bad = u->bad || t.state < 0 || t.state >= TRIAL_STATES;
+	if (u->bad)
+		return;
+	history_add(h, trial, point);
+	unpack_results(u, h, trial);
+	for (; t.reports > 0 && !u->bad; t.reports--) {
+		take(u, &step, sizeof step);
+		take(u, &value, sizeof value);
+		if (!u->bad)
+			history_report(h, trial, step, history_turn(h, value));
+	}
+	if (t.state != TRIAL_RUNNING)
+		history_end(h, trial, (enum trial_state)t.state,
+		    history_turn(h, t.loss));
+}
+
+int
+history_unpack(
+    struct history **out, const void *data, size_t len, struct err *e)
+{
+	struct unpack u = { .at = data, .left = len };
+	struct pack_head head;
+	struct history *h = unpack_new(&u, &head);
+	double *point;
+	int64_t i;
+
+	if (h == NULL)
+		return err_set(e, ERR_STORE, "these bytes are no history");
+	point = xcalloc((size_t)head.dims + 1, sizeof *point);
+	for (i = head.first; i <= head.count && !u.bad; i++)
+		unpack_trial(&u, h, i, point);
+	free(point);
+	if (u.bad || u.left > 0) {
+		history_free(h);
+		return err_set(e, ERR_STORE, "these bytes are no history");
+	}
+	*out = h;
+	return 0;
+}

@@ -1,0 +1,21 @@
+/*
+ * A whole history as bytes, for the program that answers in the server's place
+ * (hpotune-worker): same machine, same build, so numbers go as they lie.
+ */
+
+#ifndef MODEL_HISTORY_PACK_H
+#define MODEL_HISTORY_PACK_H
+
+#include <stddef.h>
+
+struct buf;
+struct err;
+struct history;
+
+/* Append h to the buffer, of what it keeps no more than keep says. */
+void history_pack(struct buf *, const struct history *, unsigned keep);
+/* A new history from exactly these bytes; ERR_STORE when they are none. */
+int
+history_unpack(struct history **, const void *data, size_t len, struct err *);
+
+#endif /* MODEL_HISTORY_PACK_H */

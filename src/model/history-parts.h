@@ -1,0 +1,74 @@
+/* What the files of the history share: history.c, history-curves.c. */
+
+#ifndef MODEL_HISTORY_PARTS_H
+#define MODEL_HISTORY_PARTS_H
+
+#include "src/model/curve.h"
+#include "src/model/history.h"
+
+/* Where a trial's curve is. */
+enum entry_form {
+	FORM_NONE, /* no report yet */
+	FORM_LIVE, /* at = index into live */
+	FORM_PLAIN, /* arena: values; steps are first, first + 1, … */
+	FORM_STRIDE, /* arena: first, stride, values */
+	FORM_STEPS /* arena: values, steps */
+};
+
+/* One trial: 24 bytes. */
+struct entry {
+	double loss;
+	uint32_t at;
+	uint32_t n; /* reports, unless live */
+	int32_t first; /* FORM_PLAIN */
+	uint8_t state; /* enum trial_state */
+	uint8_t form;
+};
+
+/* What history_descend says. */
+struct descent {
+	int64_t from, member;
+};
+
+/* A word of the arena. */
+union word {
+	double value;
+	int64_t step;
+};
+_Static_assert(sizeof(union word) == sizeof(double), "curves are borrowed");
+
+struct history {
+	size_t dims;
+	unsigned keep;
+	bool maximize;
+	struct entry *trials;
+	size_t n, cap;
+	size_t n_before; /* of other studies */
+	size_t n_objectives, n_constraints;
+	bool *goals; /* of the objectives: maximize; NULL = one */
+	double *results; /* a row of both per trial; NULL = none */
+	struct descent *descents; /* per trial; NULL = none */
+	double *points;
+	size_t points_cap; /* trials */
+	union word *arena;
+	size_t used, arena_cap; /* words */
+	size_t dead; /* words of curves that moved away */
+	struct curve_buf *live;
+	uint32_t *vacant; /* indices of live that are free */
+	size_t n_live, live_cap, n_vacant;
+	int64_t best;
+	bool replaced;
+	double old;
+};
+
+/* history.c */
+struct entry *history_entry(const struct history *, int64_t trial);
+
+/* history-curves.c */
+/* Pack a live curve into the arena. */
+void entry_freeze(struct history *, struct entry *);
+/* The other way: a finished trial reports after all, or runs again. */
+struct curve_buf *entry_thaw(struct history *, struct entry *);
+void curves_free(struct history *);
+
+#endif /* MODEL_HISTORY_PARTS_H */

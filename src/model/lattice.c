@@ -1,0 +1,213 @@
+/*
+ * Settings as numbers.
+ *
+ * A parameter that is inactive has one state, so combinations that differ
+ * only in inactive parameters are one point.  Conditions make a forest: a
+ * parameter's children are active under some of its values.  A tree has as
+ * many points as the sum over the root's values of the product over the
+ * children active there; that count also turns a point's number into the
+ * point, so no list of points is ever made.
+ */
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "src/base/mem.h"
+#include "src/model/lattice.h"
+#include "src/model/space.h"
+
+#define PARENT_MAX (UINT64_C(1) << 20) /* values of one with children */
+
+struct lattice {
+	const struct space *space;
+	uint64_t levels; /* of a continuous parameter */
+	uint64_t *points; /* per parameter: points of its tree */
+	bool *has_children;
+	uint64_t n; /* of the whole */
+};
+
+/* a * b and a + b, no further than LATTICE_MAX + 1. */
+static uint64_t
+times(uint64_t a, uint64_t b)
+{
+	return b != 0 && a > LATTICE_MAX / b ? LATTICE_MAX + 1 : a * b;
+}
+
+static uint64_t
+plus(uint64_t a, uint64_t b)
+{
+	return a > LATTICE_MAX || b > LATTICE_MAX ? LATTICE_MAX + 1 : a + b;
+}
+
+static bool
+param_continuous(const struct param *p)
+{
+	return param_levels(p) == 0 && p->min < p->max;
+}
+
+static uint64_t
+param_count(const struct lattice *l, const struct param *p)
+{
+	if (param_continuous(p))
+		return l->levels > 0 ? l->levels : LATTICE_MAX + 1;
+	return param_levels(p) > 0 ? param_levels(p) : 1;
+}
+
+/* Value number k of a parameter; a continuum's is set by its coordinate. */
+static struct value
+param_value(const struct param *p, uint64_t k)
+{
+	struct value v = { .kind = VALUE_REAL };
+
+	switch (p->type) {
+	case PARAM_CHOICE:
+	case PARAM_FIXED:
+		return p->values[k];
+	case PARAM_INT:
+		v.kind = VALUE_INT;
+		v.real = p->min + (double)k * (p->step > 0 ? p->step : 1);
+		v.integer = (int64_t)v.real;
+		return v;
+	case PARAM_FLOAT:
+		v.real = fmin(p->min + (double)k * p->step, p->max);
+		return v;
+	}
+	return v;
+}
+
+static bool
+child_active(const struct param *child, const struct value *parent)
+{
+	size_t i;
+
+	for (i = 0; i < child->n_when; i++)
+		if (value_equal(&child->when[i], parent))
+			return true;
+	return false;
+}
+
+/* Points of all trees under parameter i when it has value number k. */
+static uint64_t
+below_count(const struct lattice *l, size_t i, uint64_t k)
+{
+	struct value v = param_value(&l->space->params[i], k);
+	const struct param *child;
+	uint64_t n = 1;
+	size_t c;
+
+	for (c = 0; c < l->space->n; c++) {
+		child = &l->space->params[c];
+		if (child->parent == (int)i && child_active(child, &v))
+			n = times(n, l->points[c]);
+	}
+	return n;
+}
+
+/* Count the points of the tree of parameter i, whose children are counted. */
+static uint64_t
+tree_count(const struct lattice *l, size_t i)
+{
+	uint64_t count = param_count(l, &l->space->params[i]), n = 0, k;
+
+	if (!l->has_children[i])
+		return count;
+	if (count > PARENT_MAX)
+		return LATTICE_MAX + 1;
+	for (k = 0; k < count; k++)
+		n = plus(n, below_count(l, i, k));
+	return n;
+}
+
+struct lattice *
+lattice_new(const struct space *space, uint64_t levels)
+{
+	struct lattice *l = xcalloc(1, sizeof *l);
+	size_t at, i;
+
+	l->space = space;
+	l->levels = levels;
+	l->n = 1;
+	l->points = xcalloc(space->n + 1, sizeof *l->points);
+	l->has_children = xcalloc(space->n + 1, sizeof *l->has_children);
+	for (i = 0; i < space->n; i++)
+		if (space->params[i].parent >= 0)
+			l->has_children[space->params[i].parent] = true;
+	for (at = space->n; at-- > 0;) {
+		i = (size_t)space->order[at];
+		l->points[i] = tree_count(l, i);
+		if (space->params[i].parent < 0)
+			l->n = times(l->n, l->points[i]);
+	}
+	return l;
+}
+
+void
+lattice_free(struct lattice *l)
+{
+	if (l == NULL)
+		return;
+	free(l->points);
+	free(l->has_children);
+	free(l);
+}
+
+uint64_t
+lattice_count(const struct lattice *l)
+{
+	return l->n > LATTICE_MAX ? 0 : l->n;
+}
+
+/*
+ * Point number index of the tree of parameter i: find its value, then hand
+ * what is left of the number to the children in turn.
+ */
+static void
+tree_fill(const struct lattice *l, size_t i, uint64_t index,
+    struct value *values, double *x)
+{
+	const struct param *p = &l->space->params[i], *child;
+	uint64_t k = 0, n;
+	size_t c;
+
+	if (!l->has_children[i])
+		k = index;
+	else
+		while (index >= (n = below_count(l, i, k))) {
+			index -= n;
+			k++;
+		}
+	values[i] = param_value(p, k);
+	if (param_continuous(p))
+		x[i] =
+		    l->levels == 1 ? 0.5 : (double)k / (double)(l->levels - 1);
+	for (c = 0; c < l->space->n && l->has_children[i]; c++) {
+		child = &l->space->params[c];
+		if (child->parent != (int)i || !child_active(child, &values[i]))
+			continue;
+		tree_fill(l, c, index % l->points[c], values, x);
+		index /= l->points[c];
+	}
+}
+
+void
+lattice_point(const struct lattice *l, uint64_t index, double *x)
+{
+	const struct space *space = l->space;
+	struct value *values = xcalloc(space->n + 1, sizeof *values);
+	double *u = xcalloc(space->n + 1, sizeof *u);
+	size_t i;
+
+	for (i = 0; i < space->n; i++) {
+		if (space->params[i].parent >= 0)
+			continue;
+		tree_fill(l, i, index % l->points[i], values, u);
+		index /= l->points[i];
+	}
+	space_encode(space, values, x);
+	for (i = 0; i < space->n; i++)
+		if (values[i].kind != VALUE_NONE &&
+		    param_continuous(&space->params[i]))
+			x[i] = u[i];
+	free(values);
+	free(u);
+}

@@ -1,0 +1,28 @@
+/*
+ * A space as a list of settings that nobody writes down: how many there are,
+ * and which one has a number.  Discrete parameters give all their values,
+ * continuous ones a number of levels.
+ */
+
+#ifndef MODEL_LATTICE_H
+#define MODEL_LATTICE_H
+
+#include <stdint.h>
+
+struct lattice;
+struct space;
+
+#define LATTICE_MAX (UINT64_C(1) << 53) /* points; more are too many */
+
+/*
+ * levels of a continuous parameter, from min to max; with 0 levels a space
+ * with one has too many points.
+ */
+struct lattice *lattice_new(const struct space *, uint64_t levels);
+void lattice_free(struct lattice *);
+/* How many points; 0 = too many. */
+uint64_t lattice_count(const struct lattice *);
+/* Point number index, from 0, in the unit cube; NaN: inactive. */
+void lattice_point(const struct lattice *, uint64_t index, double *x);
+
+#endif /* MODEL_LATTICE_H */

@@ -1,0 +1,81 @@
+/*
+ * The distribution of CMA-ES: a normal one that moves with every generation of
+ * points it is told.  Formulas and constants: Hansen, "The CMA evolution
+ * strategy: a tutorial", arXiv:1604.00772 (2016); with only the diagonal: Ros
+ * and Hansen, "A simple modification in CMA-ES" (2008); discrete coordinates
+ * keep a least probability of every level: Hamano, Saito, Nomura and Shirakawa,
+ * "CMA-ES with margin" (2022).
+ *
+ * Coordinates are those of tpe-parzen.h, 0 … 1.  Knows points and their order;
+ * refuses to know trials, losses and where generations come from.
+ */
+
+#ifndef CMA_H
+#define CMA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "strategies/tpe-parzen.h"
+
+struct kernels;
+struct rng;
+
+struct cma {
+	size_t dims;
+	size_t lambda, mu; /* points of a generation, and the good ones */
+	bool diagonal;
+	bool margin; /* for coordinates that have levels */
+	const struct axis *axes; /* borrowed; NULL = all continuous */
+	const struct kernels *kernels;
+
+	double *weights; /* lambda, the best first */
+	double mu_eff, c_one, c_mu, c_path, c_sigma, d_sigma, chi;
+
+	int64_t generation;
+	double sigma;
+	double *mean;
+	double *path_sigma, *path;
+	double *stretch; /* of the levels, 1 where there are none */
+	double *cov; /* dims x dims, or the diagonal */
+	double *vectors; /* of cov, one per row; unused for a diagonal */
+	double *roots; /* of its eigenvalues */
+	bool is_split; /* the last two are those of cov */
+
+	double sigma_first;
+	double *recent; /* best and worst of the last generations */
+	size_t n_recent;
+};
+
+struct cma_start {
+	size_t dims;
+	size_t lambda; /* 0 = 4 + floor(3 ln dims); at least 4 */
+	bool diagonal, margin;
+	const struct axis *axes;
+	const struct kernels *kernels; /* needs sym_eigen, unless diagonal */
+	const double *mean; /* NULL = the middle */
+	double sigma;
+	const double *cov; /* NULL = the unit matrix */
+};
+
+size_t cma_lambda(size_t dims);
+void cma_init(struct cma *, const struct cma_start *);
+void cma_free(struct cma *);
+/* A point as it was drawn, in x and, rounded to levels, in coordinates at.
+ * -1: the covariance could not be split. */
+int cma_draw(struct cma *, struct rng *, double *x, double *at);
+/* The point of coordinate d that would be drawn for a level. */
+double cma_undo(const struct cma *, size_t d, double at);
+/*
+ * One generation: lambda points as they were drawn, the best first, with the
+ * losses of the best and the worst.  A point far outside of the distribution
+ * counts as one at a distance of sqrt(dims) + 5.  -1 as cma_draw.
+ */
+int cma_tell(struct cma *, const double *points, double best, double worst);
+/* Nothing more is to be had: it has shrunk, burst or stalled. */
+bool cma_is_over(struct cma *);
+/* Roots and vectors of the covariance, if they are not there; -1 as above. */
+int cma_split(struct cma *);
+
+#endif /* CMA_H */

@@ -1,0 +1,311 @@
+/*
+ * The past of a CMA-ES run: how trials become generations, where the first
+ * distribution comes from, and when a run gives way to the next one.  Knows
+ * how trials are ranked; refuses to know options.
+ */
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/kernels.h"
+#include "src/base/mem.h"
+#include "src/base/rng.h"
+#include "src/model/history.h"
+#include "strategies/cmaes.h"
+#include "strategies/strategy.h"
+#include "strategies/told.h"
+
+#define SIGMA_FIRST (1 / 6.0)
+#define TOP 0.1 /* of another study's trials */
+#define SPREAD 0.1 /* of what they are thought to stand for */
+
+enum {
+	STREAM_DRAW = 62, /* bits of streams of random numbers */
+	STREAM_RESTART = 63,
+	POPSIZE_MOST = 1 << 20
+};
+
+struct past {
+	const struct strategy_ask *ask;
+	const struct cmaes_rule *rule;
+	const struct cmaes_axes *axes;
+	struct told *told; /* of this study, by number */
+	size_t n_told;
+	struct cma_start start;
+	double *mean, *cov; /* of the start */
+	size_t popsize; /* of the first run */
+	uint64_t n_restarts; /* of any kind */
+	int n_larger;
+	bool small;
+	double told_small, told_large; /* trials that were spent on each kind */
+};
+
+void
+cmaes_rng(struct rng *rng, uint64_t seed, int64_t trial, unsigned redraw)
+{
+	rng_init(rng, seed,
+	    (uint64_t)1 << STREAM_DRAW | (uint64_t)redraw << 48 |
+		(uint64_t)trial);
+}
+
+static bool
+has_point(const struct past *p, int64_t trial)
+{
+	const double *point = history_point(p->ask->history, trial);
+	size_t d;
+
+	for (d = 0; d < p->axes->dims; d++)
+		if (isnan(point[p->axes->which[d]]))
+			return false;
+	return true;
+}
+
+/* Trials from … to that say something; the caller frees the list. */
+static struct told *
+collect(const struct past *p, int64_t from, int64_t to, size_t *n)
+{
+	struct told *told = xcalloc((size_t)(to - from + 2), sizeof *told), t;
+	int64_t i;
+
+	for (*n = 0, i = from; i <= to; i++) {
+		t = told_about(p->ask->history, i);
+		if (!told_is_finished(t.kind) || !has_point(p, i) ||
+		    (t.kind == TOLD_STOPPED && !p->rule->stopped))
+			continue;
+		told[(*n)++] = t;
+	}
+	return told;
+}
+
+static double
+place(const struct past *p, int64_t trial, size_t d)
+{
+	const double *point = history_point(p->ask->history, trial);
+
+	return axis_place(&p->axes->axes[d], point[p->axes->which[d]]);
+}
+
+/* Mean and covariance of n points, SPREAD wide if they are all the same. */
+static void
+moments(struct past *p, const struct told *top, size_t n)
+{
+	size_t dims = p->axes->dims, k, i, j;
+	double x, y;
+
+	for (i = 0; i < dims; i++)
+		for (p->mean[i] = 0, k = 0; k < n; k++)
+			p->mean[i] += place(p, top[k].trial, i) / (double)n;
+	for (i = 0; i < dims; i++)
+		for (j = 0; j < dims; j++) {
+			p->cov[i * dims + j] = i == j ? SPREAD * SPREAD : 0;
+			for (k = 0; k < n; k++) {
+				x = place(p, top[k].trial, i) - p->mean[i];
+				y = place(p, top[k].trial, j) - p->mean[j];
+				p->cov[i * dims + j] += x * y / (double)n;
+			}
+		}
+}
+
+/*
+ * The best trials of other studies say where to begin, and how wide: Nomura,
+ * Watanabe, Akimoto, Ozaki and Onishi, "Warm starting CMA-ES for
+ * hyperparameter optimization" (2021).
+ */
+static int
+begin_warm(struct past *p, const struct told *warm, size_t n)
+{
+	size_t dims = p->axes->dims, i, top = (size_t)(TOP * (double)n);
+	const struct kernels *k = p->ask->kernels;
+	double *split = xcalloc(dims * dims + dims, sizeof *split);
+	double log_volume = 0;
+	int rc = 0;
+
+	moments(p, warm, top > 0 ? top : 1);
+	memcpy(split, p->cov, dims * dims * sizeof *split);
+	if (k == NULL || k->sym_eigen == NULL ||
+	    k->sym_eigen(k->dev, split, dims, split + dims * dims) != 0)
+		rc = -1;
+	for (i = 0; i < dims && rc == 0; i++)
+		log_volume += log(split[dims * dims + i]);
+	free(split);
+	p->start.sigma = exp(log_volume / 2 / (double)dims);
+	for (i = 0; i < dims * dims; i++)
+		p->cov[i] /= p->start.sigma * p->start.sigma;
+	/* Of the diagonal alone only the diagonal is wanted. */
+	for (i = 0; p->rule->diagonal && dims > 1 && i < dims; i++)
+		p->cov[i] = p->cov[i * dims + i];
+	p->start.mean = p->mean;
+	p->start.cov = p->cov;
+	return rc;
+}
+
+/* The first distribution. */
+static int
+begin(struct past *p)
+{
+	const struct history *h = p->ask->history;
+	struct told *warm;
+	int rc = 0;
+	size_t n;
+
+	p->start = (struct cma_start){ .dims = p->axes->dims,
+		.lambda = p->popsize,
+		.diagonal = p->rule->diagonal,
+		.margin = p->rule->margin,
+		.axes = p->axes->axes,
+		.kernels = p->ask->kernels,
+		.mean = p->rule->mean,
+		.sigma = p->rule->sigma > 0 ? p->rule->sigma : SIGMA_FIRST };
+	if (p->rule->mean != NULL || p->rule->sigma > 0)
+		return 0;
+	warm = collect(p, history_first(h), 0, &n);
+	qsort(warm, n, sizeof *warm, told_order);
+	while (n > 0 && warm[n - 1].kind == TOLD_FAILED)
+		n--;
+	if (n > 0)
+		rc = begin_warm(p, warm, n);
+	free(warm);
+	return rc;
+}
+
+/* How many points a generation of the next run has. */
+static size_t
+next_popsize(struct past *p, struct rng *rng, double *shrink)
+{
+	double first = (double)p->popsize, u = rng_uniform(rng), n;
+
+	*shrink = 1;
+	if (p->rule->restart == CMAES_BIPOP && p->told_small < p->told_large) {
+		p->small = true;
+		n = floor(first * pow(pow(p->rule->grow, p->n_larger), u * u));
+		*shrink = pow(10, -2 * rng_uniform(rng));
+	} else {
+		p->small = false;
+		n = first * pow(p->rule->grow, ++p->n_larger);
+	}
+	return (size_t)fmin(fmax(n, 4), POPSIZE_MOST);
+}
+
+/* Begin again at a place drawn at random: Auger and Hansen (2005), "A restart
+ * CMA evolution strategy with increasing population size"; Hansen (2009),
+ * "Benchmarking a BI-population CMA-ES". */
+static void
+begin_again(struct past *p, struct cma *c)
+{
+	double spent = (double)c->generation * (double)c->lambda, shrink;
+	struct rng rng;
+	size_t d;
+
+	*(p->small ? &p->told_small : &p->told_large) += spent;
+	rng_init(&rng, p->ask->seed,
+	    (uint64_t)1 << STREAM_RESTART | p->n_restarts++);
+	p->start.lambda = next_popsize(p, &rng, &shrink);
+	p->start.sigma =
+	    (p->rule->sigma > 0 ? p->rule->sigma : SIGMA_FIRST) * shrink;
+	p->start.mean = p->mean;
+	p->start.cov = NULL;
+	for (d = 0; d < p->start.dims; d++)
+		p->mean[d] = rng_uniform(&rng);
+	cma_free(c);
+	cma_init(c, &p->start);
+}
+
+/*
+ * A trial's point as it was drawn.  Of levels only the level is known: the
+ * draw of the same trial from this distribution is taken where it has the same
+ * level, else the middle of it.
+ */
+static int
+undraw(const struct past *p, struct cma *c, int64_t trial, double *x)
+{
+	double *drawn, at;
+	bool levels = false;
+	struct rng rng;
+	size_t d;
+	int rc = 0;
+
+	for (d = 0; d < c->dims; d++) {
+		x[d] = place(p, trial, d);
+		levels = levels || c->axes[d].kind != AXIS_NUMBER;
+	}
+	if (!levels || !c->margin)
+		return 0;
+	drawn = xcalloc(2 * c->dims, sizeof *drawn);
+	cmaes_rng(&rng, p->ask->seed, trial, 0);
+	rc = cma_draw(c, &rng, drawn, drawn + c->dims);
+	for (d = 0; d < c->dims && rc == 0; d++) {
+		if (c->axes[d].kind == AXIS_NUMBER)
+			continue;
+		at = drawn[c->dims + d];
+		x[d] = fabs(at - x[d]) < 1e-9 ? drawn[d] : cma_undo(c, d, x[d]);
+	}
+	free(drawn);
+	return rc;
+}
+
+static int
+tell(const struct past *p, struct cma *c, const struct told *generation)
+{
+	struct told *order = xcalloc(c->lambda, sizeof *order);
+	double *x = xcalloc(c->lambda * c->dims, sizeof *x);
+	double best = INFINITY, worst = -INFINITY;
+	int rc = 0;
+	size_t k;
+
+	memcpy(order, generation, c->lambda * sizeof *order);
+	qsort(order, c->lambda, sizeof *order, told_order);
+	for (k = 0; k < c->lambda && rc == 0; k++) {
+		rc = undraw(p, c, order[k].trial, x + k * c->dims);
+		if (order[k].kind != TOLD_COMPLETED)
+			continue;
+		best = fmin(best, order[k].first);
+		worst = fmax(worst, order[k].first);
+	}
+	/* Where all have failed there is nothing to learn. */
+	if (rc == 0 && order[0].kind != TOLD_FAILED)
+		rc = cma_tell(c, x, best, worst);
+	free(order);
+	free(x);
+	return rc;
+}
+
+static int
+recall(struct past *p, struct cma *c)
+{
+	size_t at = 0;
+
+	while (p->n_told - at >= c->lambda) {
+		if (tell(p, c, p->told + at) != 0)
+			return -1;
+		at += c->lambda;
+		if (p->rule->restart == CMAES_GO_ON ? !isfinite(c->sigma)
+						    : cma_is_over(c))
+			begin_again(p, c);
+	}
+	return 0;
+}
+
+int
+cmaes_recall(struct cma *c, const struct strategy_ask *ask,
+    const struct cmaes_rule *rule, const struct cmaes_axes *axes)
+{
+	struct past p = {
+		.ask = ask, .rule = rule, .axes = axes, .small = true
+	};
+	int rc;
+
+	p.popsize = rule->popsize > 0 ? rule->popsize : cma_lambda(axes->dims);
+	p.mean = xcalloc(axes->dims * (axes->dims + 1), sizeof *p.mean);
+	p.cov = p.mean + axes->dims;
+	p.told = collect(&p, 1, history_count(ask->history), &p.n_told);
+	rc = begin(&p);
+	cma_init(c, &p.start);
+	if (rc == 0)
+		rc = recall(&p, c);
+	if (rc != 0)
+		cma_free(c);
+	free(p.told);
+	free(p.mean);
+	return rc;
+}

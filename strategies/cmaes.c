@@ -1,0 +1,272 @@
+/*
+ * CMA-ES: points are drawn from a normal distribution that moves to where
+ * points were good and takes their shape.
+ *
+ * Numbers without a condition are moved together.  Choices and conditional
+ * parameters are none of its business: those tpe chooses, one by one, or
+ * chance does.  Names of options are those of Optuna.
+ */
+
+#include "strategies/cmaes.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/kernels.h"
+#include "src/base/err.h"
+#include "src/base/mem.h"
+#include "src/base/rng.h"
+#include "src/model/history.h"
+#include "src/model/options.h"
+#include "src/model/space.h"
+#include "strategies/startup.h"
+#include "strategies/strategy.h"
+
+extern const struct strategy strategy_random;
+extern const struct strategy strategy_tpe;
+
+static const char *const restarts[] = { "none", "ipop", "bipop", NULL };
+static const char *const others[] = { "tpe", "random", NULL };
+
+static const struct option options[] = {
+	STARTUP_OPTIONS("0"),
+	{ .name = "popsize",
+	    .type = OPTION_INT,
+	    .min = 4,
+	    .max = 1e6,
+	    .help = "trials of a generation: 4 + floor(3 ln d) for d "
+		    "parameters" },
+	{ .name = "sigma0",
+	    .type = OPTION_REAL,
+	    .min = 1e-6,
+	    .max = 10,
+	    .help = "first standard deviation, as a share of each range: a "
+		    "sixth" },
+	{ .name = "x0",
+	    .type = OPTION_JSON,
+	    .help = "where to begin: {parameter: value}; the middle" },
+	{ .name = "consider_stopped",
+	    .type = OPTION_BOOL,
+	    .def = "true",
+	    .help = "learn from stopped trials, too: worse than completed "
+		    "ones" },
+	{ .name = "with_margin",
+	    .type = OPTION_BOOL,
+	    .def = "true",
+	    .help = "keep every value of ints, steps and ordered choices "
+		    "likely" },
+	{ .name = "use_separable_cma",
+	    .type = OPTION_BOOL,
+	    .def = "false",
+	    .help = "learn no correlations, but faster" },
+	{ .name = "restart_strategy",
+	    .type = OPTION_TEXT,
+	    .choices = restarts,
+	    .def = "ipop",
+	    .help = "when it has converged: begin again with more trials in a "
+		    "generation, or with more and with fewer by turns" },
+	{ .name = "inc_popsize",
+	    .type = OPTION_REAL,
+	    .min = 1,
+	    .max = 100,
+	    .def = "2",
+	    .help = "how many times more at a restart" },
+	{ .name = "independent_sampler",
+	    .type = OPTION_TEXT,
+	    .choices = others,
+	    .def = "tpe",
+	    .help = "who chooses choices and conditional parameters" },
+	{ .type = OPTION_END },
+};
+
+static bool
+option_is(const struct option_value *values, const char *name)
+{
+	return option_get(options, values, name)->number != 0;
+}
+
+/* The settings of x0, encoded; NaN where it says nothing. */
+static int
+read_start(double *u, const struct option_value *values,
+    const struct space *space, struct err *e)
+{
+	const struct option_value *x0 = option_get(options, values, "x0");
+	struct value *settings;
+	int rc = 0;
+	size_t i;
+
+	for (i = 0; i < space->n; i++)
+		u[i] = NAN;
+	if (x0->json == NULL)
+		return 0;
+	settings = xcalloc(space->n + 1, sizeof *settings);
+	rc = space_read_values(space, x0->json, settings, e);
+	if (rc == 0)
+		space_encode(space, settings, u);
+	free(settings);
+	return rc;
+}
+
+static int
+cmaes_check(
+    const struct option_value *values, const struct space *space, struct err *e)
+{
+	double *u = xcalloc(space->n + 1, sizeof *u);
+	int rc = read_start(u, values, space, e);
+
+	free(u);
+	return rc != 0 ? rc : startup_check(options, values, space, e);
+}
+
+/* Whether it is a number that is always there. */
+static bool
+is_moved(const struct param *p, struct axis *axis)
+{
+	return p->parent < 0 && axis_init(axis, p) && axis->kind != AXIS_CHOICE;
+}
+
+static void
+axes_find(struct cmaes_axes *a, const struct space *space)
+{
+	size_t i;
+
+	*a = (struct cmaes_axes){ 0 };
+	a->axes = xcalloc(space->n + 1, sizeof *a->axes);
+	a->which = xcalloc(space->n + 1, sizeof *a->which);
+	for (i = 0; i < space->n; i++)
+		if (is_moved(&space->params[i], &a->axes[a->dims]))
+			a->which[a->dims++] = i;
+}
+
+/* Everything, as another strategy would have it. */
+static int
+suggest_others(struct suggestion *out, const struct strategy_ask *ask,
+    const struct option_value *values, struct err *e)
+{
+	const char *name =
+	    option_get(options, values, "independent_sampler")->text;
+	const struct strategy *other =
+	    strcmp(name, "tpe") == 0 ? &strategy_tpe : &strategy_random;
+	struct strategy_ask apart = *ask;
+	struct option_value *theirs;
+	size_t i;
+	int rc;
+
+	/* Its numbers are not to be those of the draw. */
+	apart.seed = ~ask->seed;
+	if (options_read(&theirs, other->options, NULL, NULL, e) != 0)
+		return -1;
+	for (i = 0; i < options_count(other->options); i++)
+		if (strcmp(other->options[i].name, "multivariate") == 0)
+			theirs[i].is_set = true; /* to false */
+	rc = other->suggest(out, &apart, theirs, e);
+	options_free(theirs, other->options);
+	return rc;
+}
+
+static enum cmaes_restart
+restart_kind(const char *name)
+{
+	if (strcmp(name, "none") == 0)
+		return CMAES_GO_ON;
+	return strcmp(name, "ipop") == 0 ? CMAES_IPOP : CMAES_BIPOP;
+}
+
+static struct cmaes_rule
+rule_of(const struct option_value *values)
+{
+	return (struct cmaes_rule){
+		.popsize =
+		    (size_t)option_get(options, values, "popsize")->number,
+		.sigma = option_get(options, values, "sigma0")->number,
+		.diagonal = option_is(values, "use_separable_cma"),
+		.margin = option_is(values, "with_margin"),
+		.stopped = option_is(values, "consider_stopped"),
+		.restart = restart_kind(
+		    option_get(options, values, "restart_strategy")->text),
+		.grow = option_get(options, values, "inc_popsize")->number,
+	};
+}
+
+/* Where x0 says nothing, the middle. */
+static void
+place_start(
+    double *u, struct cmaes_rule *rule, const struct cmaes_axes *a, size_t n)
+{
+	double *mean = u + n;
+	size_t d;
+
+	for (d = 0; d < a->dims; d++) {
+		mean[d] = 0.5;
+		if (isnan(u[a->which[d]]))
+			continue;
+		mean[d] = axis_place(&a->axes[d], u[a->which[d]]);
+		rule->mean = mean;
+	}
+}
+
+static int
+suggest_moved(struct suggestion *out, const struct strategy_ask *ask,
+    const struct option_value *values, const struct cmaes_axes *a,
+    struct err *e)
+{
+	struct cmaes_rule rule = rule_of(values);
+	double *u = xcalloc(2 * ask->space->n + 2 * a->dims, sizeof *u);
+	double *x = u + 2 * ask->space->n;
+	struct cma cma;
+	struct rng rng;
+	int rc = read_start(u, values, ask->space, e);
+	size_t d;
+
+	place_start(u, &rule, a, ask->space->n);
+	if (rc == 0 && cmaes_recall(&cma, ask, &rule, a) != 0)
+		rc = err_set(e, ERR_USAGE,
+		    "cmaes: the covariance of %zu parameters cannot be split",
+		    a->dims);
+	else if (rc == 0) {
+		cmaes_rng(&rng, ask->seed, ask->trial, ask->redraw);
+		if (cma_draw(&cma, &rng, x, x + a->dims) != 0)
+			rc = err_set(e, ERR_USAGE,
+			    "cmaes: the covariance cannot be split");
+		cma_free(&cma);
+	}
+	for (d = 0; d < a->dims && rc == 0; d++)
+		out->x[a->which[d]] = axis_cube(&a->axes[d], x[a->dims + d]);
+	free(u);
+	return rc;
+}
+
+static int
+cmaes_suggest(struct suggestion *out, const struct strategy_ask *ask,
+    const struct option_value *values, struct err *e)
+{
+	struct cmaes_axes a;
+	int rc = 0;
+
+	if (startup_wanted(options, values, ask->history))
+		return startup_suggest(out, ask, options, values, e);
+	axes_find(&a, ask->space);
+	if (a.dims < ask->space->n)
+		rc = suggest_others(out, ask, values, e);
+	if (rc == 0 && a.dims > 0)
+		rc = suggest_moved(out, ask, values, &a, e);
+	if (rc == 0 && ask->kernels != NULL)
+		out->made_by = ask->kernels->name;
+	free(a.axes);
+	free(a.which);
+	return rc;
+}
+
+const struct strategy strategy_cmaes = {
+	.name = "cmaes",
+	.about = "a normal distribution that moves to where trials are good",
+	.source = "Hansen 2016; Hamano et al. 2022; as Optuna 5",
+	.options = options,
+	.wants_points = true,
+	.wants_curves = true,
+	.slow = true,
+	.constraints = true,
+	.check = cmaes_check,
+	.suggest = cmaes_suggest,
+};

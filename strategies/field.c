@@ -1,0 +1,247 @@
+/*
+ * Who is where.  Each mark has the sorted values of those that passed it.
+ * Knows curves; refuses to know who is to be stopped.
+ */
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/mem.h"
+#include "src/model/history.h"
+#include "strategies/field.h"
+#include "strategies/sorted.h"
+
+/* Values at one mark. */
+struct tier {
+	double *values; /* ascending, infinite ones last */
+	size_t n, cap;
+};
+
+struct field {
+	struct marks marks;
+	struct tier tiers[MARKS_MOST];
+	double best;
+	int64_t ended[MARKS_MOST + 1]; /* trials stopped after so many marks */
+	uint8_t *gone; /* by trial: 1 + marks it was counted with; 0 = not */
+	size_t cap;
+};
+
+struct field *
+field_new(int64_t steps)
+{
+	struct field *f = xcalloc(1, sizeof(*f));
+
+	marks_init(&f->marks, steps);
+	f->best = INFINITY;
+	return f;
+}
+
+void
+field_free(struct field *f)
+{
+	size_t j;
+
+	if (f == NULL)
+		return;
+	for (j = 0; j < MARKS_MOST; j++)
+		free(f->tiers[j].values);
+	free(f->gone);
+	free(f);
+}
+
+static void
+tier_add(struct tier *t, double v)
+{
+	size_t at = sorted_below(t->values, t->n, v);
+
+	if (t->n == t->cap) {
+		t->cap = t->cap == 0 ? 16 : t->cap * 2;
+		t->values =
+		    xreallocarray(t->values, t->cap, sizeof(*t->values));
+	}
+	memmove(t->values + at + 1, t->values + at,
+	    (t->n - at) * sizeof(*t->values));
+	t->values[at] = v;
+	t->n++;
+}
+
+static void
+tier_remove(struct tier *t, double v)
+{
+	size_t at = sorted_below(t->values, t->n, v);
+
+	if (at == t->n || t->values[at] != v)
+		return;
+	t->n--;
+	memmove(t->values + at, t->values + at + 1,
+	    (t->n - at) * sizeof(*t->values));
+}
+
+/* What a curve has at the marks first … passed - 1 comes, or goes. */
+static void
+field_change(struct field *f, const double *values, size_t first, size_t passed,
+    void (*change)(struct tier *, double))
+{
+	double v = NAN;
+	size_t j;
+
+	for (j = passed; j-- > first;) {
+		if (!isnan(values[j]))
+			v = values[j];
+		change(&f->tiers[j], v);
+	}
+}
+
+/* How many marks a trial was counted with when it was stopped, and 1; or 0. */
+static void
+gone_set(struct field *f, int64_t trial, size_t value)
+{
+	size_t at = (size_t)trial, old = f->cap;
+
+	if (at >= old) {
+		if (value == 0)
+			return;
+		f->cap = at + at / 2 + 64;
+		f->gone = xrealloc(f->gone, f->cap);
+		memset(f->gone + old, 0, f->cap - old);
+	}
+	if (f->gone[at] > 0)
+		f->ended[f->gone[at] - 1]--;
+	f->gone[at] = (uint8_t)value;
+	if (value > 0)
+		f->ended[value - 1]++;
+}
+
+void
+field_ended(struct field *f, const struct history *h, int64_t trial)
+{
+	struct curve c = history_curve(h, trial);
+	bool stopped = history_state(h, trial) == TRIAL_STOPPED;
+	size_t passed = c.n > 0 ? marks_passed(&f->marks, &c, c.n - 1) : 0;
+
+	gone_set(f, trial, stopped ? passed + 1 : 0);
+}
+
+/* The best of all curves, when the one that was has been replaced. */
+static void
+best_again(struct field *f, const struct history *h)
+{
+	int64_t t, count = history_count(h);
+	struct curve c;
+	size_t i;
+
+	f->best = INFINITY;
+	for (t = 1; t <= count; t++) {
+		c = history_curve(h, t);
+		for (i = 0; i < c.n; i++)
+			if (isfinite(c.values[i]) && c.values[i] < f->best)
+				f->best = c.values[i];
+	}
+}
+
+/*
+ * A report that came late or again: the curve as it was, without it or with
+ * the old value, goes; the curve as it is comes.
+ */
+static void
+field_mend(struct field *f, const struct history *h, const struct curve *now,
+    size_t at)
+{
+	double *values = xreallocarray(NULL, now->n, sizeof(double));
+	int64_t *steps = xreallocarray(NULL, now->n, sizeof(int64_t));
+	struct curve old = { .steps = steps, .values = values };
+	double was = NAN, marks[MARKS_MOST];
+	bool again = history_replaced(h, &was);
+	size_t i;
+
+	for (i = 0; i < now->n; i++) {
+		if (i == at && !again)
+			continue;
+		values[old.n] = i == at ? was : now->values[i];
+		steps[old.n++] = curve_step(now, i);
+	}
+	if (old.n > 0)
+		field_change(f, marks, 0,
+		    marks_read(&f->marks, &old, old.n - 1, marks), tier_remove);
+	field_change(f, marks, 0, marks_read(&f->marks, now, now->n - 1, marks),
+	    tier_add);
+	free(values);
+	free(steps);
+	if (again && was == f->best)
+		best_again(f, h);
+}
+
+/* The usual case: the newest report is the last one of its curve. */
+static void
+field_extend(struct field *f, const struct curve *c)
+{
+	size_t i = c->n - 1, to = marks_passed(&f->marks, c, i);
+	size_t from = i > 0 ? marks_passed(&f->marks, c, i - 1) : 0;
+	double marks[MARKS_MOST];
+
+	if (from < to)
+		field_change(f, marks, from, marks_read(&f->marks, c, i, marks),
+		    tier_add);
+}
+
+void
+field_observe(
+    struct field *f, const struct history *h, int64_t trial, int64_t step)
+{
+	struct curve c = history_curve(h, trial);
+	size_t at = (size_t)curve_at(&c, step);
+	double v = c.values[at], old;
+
+	if (at + 1 == c.n && !history_replaced(h, &old))
+		field_extend(f, &c);
+	else
+		field_mend(f, h, &c, at);
+	if (isfinite(v) && v < f->best)
+		f->best = v;
+	if ((size_t)trial < f->cap && f->gone[trial] > 0)
+		field_ended(f, h, trial);
+}
+
+const struct marks *
+field_marks(const struct field *f)
+{
+	return &f->marks;
+}
+
+double
+field_best(const struct field *f)
+{
+	return f->best;
+}
+
+double
+field_middle(const struct field *f, size_t mark)
+{
+	const struct tier *t = &f->tiers[mark];
+	size_t n = sorted_below(t->values, t->n, INFINITY);
+
+	if (n == 0)
+		return NAN;
+	return t->values[(n - 1) / 2] / 2 + t->values[n / 2] / 2;
+}
+
+int64_t
+field_ahead(const struct field *f, size_t mark, double value, int64_t *all)
+{
+	size_t j;
+
+	*all = (int64_t)f->tiers[mark].n;
+	for (j = 0; j <= mark; j++)
+		*all += f->ended[j];
+	return (int64_t)sorted_below(
+	    f->tiers[mark].values, f->tiers[mark].n, value);
+}
+
+double
+field_rank(const struct field *f, size_t mark, int64_t rank)
+{
+	const struct tier *t = &f->tiers[mark];
+
+	return rank >= 0 && (size_t)rank < t->n ? t->values[rank] : INFINITY;
+}

@@ -1,0 +1,37 @@
+/*
+ * Inside importance: one regression tree grown on a bootstrap of the trials
+ * (Breiman, "Random forests", Machine Learning 45, 2001).
+ */
+
+#ifndef FOREST_H
+#define FOREST_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct rng;
+
+struct forest_data {
+	size_t n, dims;
+	const double *x; /* dims rows of n; a choice: its index */
+	const double *y; /* n */
+	const size_t *choices; /* dims: how many; 0 = a number in [0, 1] */
+};
+
+/* A split, or with left 0 a leaf. */
+struct tree_node {
+	size_t left, right; /* indices of nodes */
+	size_t dim;
+	double at; /* left: x <= at; of a choice: x == at */
+	double value; /* mean of what is below it */
+};
+
+struct tree {
+	struct tree_node *nodes; /* the first is the root */
+	size_t n;
+};
+
+void tree_grow(struct tree *, const struct forest_data *, struct rng *);
+void tree_free(struct tree *);
+
+#endif /* FOREST_H */

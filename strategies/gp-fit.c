@@ -1,0 +1,192 @@
+/*
+ * The hyperparameters that are most probable after the data: several starts go
+ * up the posterior in lock-step on a small part of the rows, and the best goes
+ * on with ever more of them.  Knows the prior; refuses to know trials.
+ */
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/mem.h"
+#include "strategies/gp.h"
+#include "strategies/lbfgs.h"
+
+enum {
+	PART_MIN = 128, /* rows that the first part has at most */
+	PART_GROWTH = 3,
+	EVALS_FIRST = 60, /* of each start, on the first part */
+	EVALS_LATER = 12
+};
+
+/* Where the logarithms of theta stay. */
+static const double scale_low = -7, scale_high = 9;
+static const double variance_low = -7, variance_high = 7;
+static const double noise_low = -18, noise_high = 1, noise_none = -40;
+
+struct fit {
+	const struct kernels *kernels;
+	const struct gp_data *data;
+	int *status; /* one per start */
+};
+
+/*
+ * a: the less the flatter, and neither may leave the range; s near 1, as the
+ * values are standardised; little noise.  As in Optuna's GPSampler.
+ */
+double
+gp_prior(const double *theta, size_t d, double noise_floor, double *slope)
+{
+	double s = exp(theta[d]), above = exp(theta[d + 1]);
+	double noise = noise_floor + above, a, sum = 0;
+	size_t j;
+
+	for (j = 0; j < d; j++) {
+		a = exp(theta[j]);
+		sum -= 0.1 / a + 0.1 * a;
+		slope[j] = 0.1 / a - 0.1 * a;
+	}
+	slope[d] = 1 - s;
+	slope[d + 1] = (0.1 / noise - 30) * above;
+	return sum + theta[d] - s + 0.1 * log(noise) - 30 * noise;
+}
+
+/* Minus the logarithm of the posterior. */
+static void
+fit_eval(void *arg, const size_t *which, const double *theta, size_t k,
+    double *f, double *g)
+{
+	struct fit *fit = arg;
+	const struct gp_data *data = fit->data;
+	size_t n = data->d + 2, i, j;
+	double *slope = xcalloc(n, sizeof *slope);
+
+	(void)which;
+	fit->kernels->gp_likelihood(
+	    fit->kernels->dev, data, theta, k, f, g, fit->status);
+	for (i = 0; i < k; i++) {
+		f[i] = -f[i] - gp_prior(theta + i * n, data->d,
+				   data->noise_floor, slope);
+		for (j = 0; j < n; j++)
+			g[i * n + j] = -g[i * n + j] - slope[j];
+	}
+	free(slope);
+}
+
+/* Short, middle and long scales, then mixed ones. */
+static void
+starts_fill(double *theta, size_t r, size_t d)
+{
+	static const double all[] = { 0, 2.3, -2 };
+	double turn, *t;
+	size_t i, j;
+
+	for (i = 0; i < r; i++) {
+		t = theta + i * (d + 2);
+		for (j = 0; j < d; j++) {
+			turn =
+			    fmod((double)((i + 1) * (j + 1)) * 0.6180339887, 1);
+			t[j] = i < 3 ? all[i] : 5 * turn - 2.5;
+		}
+		t[d] = 0;
+		t[d + 1] = i % 2 == 0 ? -6 : -3;
+	}
+}
+
+static void
+bounds_fill(double *low, double *high, size_t d, bool noiseless)
+{
+	size_t j;
+
+	for (j = 0; j < d; j++) {
+		low[j] = scale_low;
+		high[j] = scale_high;
+	}
+	low[d] = variance_low;
+	high[d] = variance_high;
+	low[d + 1] = noiseless ? noise_none : noise_low;
+	high[d + 1] = noiseless ? noise_none : noise_high;
+}
+
+/* m of the rows, evenly spread; the caller frees x, y and extra. */
+static struct gp_data
+part_of(const struct gp_data *all, size_t m)
+{
+	double *x = xcalloc(m * all->d + 1, sizeof *x);
+	double *y = xcalloc(m, sizeof *y), *extra = xcalloc(m, sizeof *extra);
+	struct gp_data part = *all;
+	size_t i, from;
+
+	for (i = 0; i < m; i++) {
+		from = i * all->n / m;
+		memcpy(
+		    x + i * all->d, all->x + from * all->d, all->d * sizeof *x);
+		y[i] = all->y[from];
+		extra[i] = all->extra != NULL ? all->extra[from] : 0;
+	}
+	part.n = m;
+	part.x = x;
+	part.y = y;
+	part.extra = extra;
+	return part;
+}
+
+static void
+part_free(struct gp_data *part)
+{
+	free((double *)part->x);
+	free((double *)part->y);
+	free((double *)part->extra);
+}
+
+/* Go on from r starts on m rows; the best becomes the first. */
+static void
+fit_part(struct lbfgs *l, struct fit *fit, const struct gp_data *all, size_t m,
+    double *theta, size_t r)
+{
+	double *f = xcalloc(r, sizeof *f);
+	struct gp_data part = part_of(all, m);
+	size_t i, best = 0;
+
+	fit->data = &part;
+	lbfgs_run(l, theta, r, f);
+	for (i = 1; i < r; i++)
+		if (f[i] < f[best])
+			best = i;
+	memmove(theta, theta + best * l->d, l->d * sizeof *theta);
+	part_free(&part);
+	free(f);
+}
+
+void
+gp_fit_theta(double *theta, const struct kernels *kernels,
+    const struct gp_data *data, const struct gp_rule *rule)
+{
+	size_t n = data->d + 2, r = rule->restarts, most, m;
+	double *starts = xcalloc(r * n, sizeof *starts);
+	double *low = xcalloc(2 * n, sizeof *low), *high = low + n;
+	struct fit fit = { .kernels = kernels };
+	struct lbfgs l = { .d = n, .low = low, .high = high };
+
+	l.eval = fit_eval;
+	l.arg = &fit;
+	l.max_evals = EVALS_FIRST;
+	l.gradient_tol = 1e-2;
+	l.value_tol = 1e-6;
+	fit.status = xcalloc(r, sizeof *fit.status);
+	bounds_fill(low, high, data->d, rule->noiseless);
+	starts_fill(starts, r, data->d);
+	most = data->n < rule->fit_trials ? data->n : rule->fit_trials;
+	for (m = most; m > PART_MIN;)
+		m /= PART_GROWTH;
+	for (fit_part(&l, &fit, data, m, starts, r); m < most;) {
+		m = m * PART_GROWTH + PART_GROWTH > most ? most
+							 : m * PART_GROWTH;
+		l.max_evals = EVALS_LATER;
+		fit_part(&l, &fit, data, m, starts, 1);
+	}
+	memcpy(theta, starts, n * sizeof *theta);
+	free(starts);
+	free(low);
+	free(fit.status);
+}

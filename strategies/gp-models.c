@@ -1,0 +1,183 @@
+/*
+ * The processes of one question: of the losses, and of each constraint how far
+ * it is broken (Gardner, Kusner, Xu, Weinberger and Cunningham, "Bayesian
+ * optimization with inequality constraints", ICML 2014).  Knows which trials
+ * tell what; refuses to know how a point is searched.
+ */
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/mem.h"
+#include "src/model/history.h"
+#include "strategies/gp.h"
+#include "strategies/strategy.h"
+
+static const double noise_floor = 1e-6; /* the values have variance 1 */
+
+/* A process of values at n rows; NULL when there is none. */
+static struct gp *
+model_fit(const struct gp_ask *q, const double *x, size_t n,
+    const struct gp_values *values, double *theta)
+{
+	const struct kernels *k = q->ask->kernels;
+	struct gp_data data = { .n = n, .d = q->rows.d, .x = x };
+	struct gp *gp;
+
+	data.category = q->space.category;
+	data.y = values->y;
+	data.extra = values->extra;
+	data.noise_floor = noise_floor;
+	gp_fit_theta(theta, k, &data, &q->rule);
+	gp = k->gp_fit(k->dev, &data, theta);
+	if (gp != NULL && q->rows.n_pending > 0)
+		k->gp_pend(k->dev, gp, q->rows.pending, q->rows.n_pending);
+	return gp;
+}
+
+/* Insert a row among the good ones, by its mean. */
+static void
+good_show(struct gp_ask *q, double *means, const double *row, double mean)
+{
+	size_t d = q->rows.d, i;
+
+	if (q->n_good == GP_GOOD && !(mean < means[q->n_good - 1]))
+		return;
+	if (q->n_good < GP_GOOD)
+		q->n_good++;
+	for (i = q->n_good - 1; i > 0 && mean < means[i - 1]; i--) {
+		means[i] = means[i - 1];
+		memcpy(q->good + i * d, q->good + (i - 1) * d, d * sizeof *row);
+	}
+	means[i] = mean;
+	memcpy(q->good + i * d, row, d * sizeof *row);
+}
+
+/* By how much each row breaks constraints; NaN where it cannot be the best. */
+static bool
+breaches_fill(double *breach, const struct gp_ask *q)
+{
+	const struct history *h = q->ask->history;
+	bool completed = false, holds = false;
+	size_t i;
+
+	for (i = 0; i < q->rows.n; i++)
+		completed = completed || q->rows.kinds[i] == GP_COMPLETED;
+	for (i = 0; i < q->rows.n; i++) {
+		breach[i] = NAN;
+		if (completed && q->rows.kinds[i] != GP_COMPLETED)
+			continue;
+		breach[i] = history_violation(h, q->rows.trials[i]);
+		holds = holds || breach[i] == 0;
+	}
+	return holds;
+}
+
+/*
+ * The least mean of completed rows (without any, of all) that break no
+ * constraint; infinite when every one breaks some, and then those are good that
+ * break least.
+ */
+static double
+best_mean(struct gp_ask *q, const struct gp *gp)
+{
+	const struct kernels *k = q->ask->kernels;
+	size_t n = q->rows.n, i;
+	double *means = xcalloc(2 * n + GP_GOOD, sizeof *means), best;
+	double *breach = means + n, *sorted = breach + n;
+	bool holds = breaches_fill(breach, q);
+
+	k->gp_predict(k->dev, gp, q->rows.x, n, means, NULL);
+	for (i = 0; i < n; i++)
+		if (!isnan(breach[i]) && (breach[i] == 0 || !holds))
+			good_show(q, sorted, q->rows.x + i * q->rows.d,
+			    holds ? means[i] : breach[i]);
+	best = holds ? sorted[0] : INFINITY;
+	free(means);
+	return best;
+}
+
+/* The process of constraint number c, of the trials that told of it. */
+static struct gp *
+breach_fit(const struct gp_ask *q, size_t c, double *theta, double *limit)
+{
+	size_t d = q->rows.d, n = 0, i;
+	double *x = xcalloc(q->rows.n * (d + 1), sizeof *x);
+	double *breach = x + q->rows.n * d;
+	const double *all;
+	struct gp_values values;
+	struct gp *gp = NULL;
+
+	for (i = 0; i < q->rows.n; i++) {
+		all = history_violations(q->ask->history, q->rows.trials[i]);
+		if (all == NULL || isnan(all[c]))
+			continue;
+		memcpy(x + n * d, q->rows.x + i * d, d * sizeof *x);
+		breach[n++] = all[c];
+	}
+	gp_values_from(&values, breach, n);
+	if (n > 0)
+		gp = model_fit(q, x, n, &values, theta);
+	*limit = -values.centre / values.scale;
+	gp_values_free(&values);
+	free(x);
+	return gp;
+}
+
+static int
+losses_fit(struct gp_goal *g, struct gp_ask *q, double *theta)
+{
+	struct gp_values values;
+	size_t k;
+
+	gp_losses(&values, &q->rows, q->ask->history, q->warp);
+	g->models[0].gp = model_fit(q, q->rows.x, q->rows.n, &values, theta);
+	gp_values_free(&values);
+	if (g->models[0].gp == NULL)
+		return -1;
+	g->n_models = 1;
+	g->models[0].limit = best_mean(q, g->models[0].gp);
+	g->improve = isfinite(g->models[0].limit);
+	g->noise = noise_floor + exp(theta[q->rows.d + 1]);
+	for (k = 0; k < q->rows.d; k++)
+		q->weights[k] = exp(theta[k] / 2);
+	return 0;
+}
+
+int
+gp_models_fit(struct gp_goal *g, struct gp_ask *q)
+{
+	size_t n = history_n_constraints(q->ask->history), c;
+	double *theta = xcalloc(q->rows.d + 2, sizeof *theta);
+	struct gp_model *m;
+	int rc;
+
+	*g = (struct gp_goal){ .kernels = q->ask->kernels,
+		.space = &q->space,
+		.weights = q->weights };
+	g->models = xcalloc(n + 1, sizeof *g->models);
+	rc = losses_fit(g, q, theta);
+	if (rc == 0 && !g->improve) {
+		/* First something that is allowed at all. */
+		g->kernels->gp_free(g->kernels->dev, g->models[0].gp);
+		g->n_models = 0;
+	}
+	for (c = 0; c < n && rc == 0; c++) {
+		m = &g->models[g->n_models];
+		m->gp = breach_fit(q, c, theta, &m->limit);
+		g->n_models += m->gp != NULL;
+	}
+	free(theta);
+	return rc;
+}
+
+void
+gp_models_free(struct gp_goal *g)
+{
+	size_t i;
+
+	for (i = 0; i < g->n_models; i++)
+		g->kernels->gp_free(g->kernels->dev, g->models[i].gp);
+	free(g->models);
+}

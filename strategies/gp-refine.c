@@ -1,0 +1,214 @@
+/*
+ * From good rows to better ones nearby.  Continuous coordinates go down the
+ * slope, all starts in lock-step, measured in the scales of the process; of
+ * the levels and categories the best single change is made, again and again.
+ */
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/mem.h"
+#include "strategies/gp.h"
+#include "strategies/lbfgs.h"
+
+enum {
+	EVALS_MAX = 50, /* of one descent */
+	TURNS_MAX = 4, /* of descents and changes */
+	CHANGES_MAX = 8, /* in one turn */
+	LEVELS_ALL = 16 /* up to so many levels each is looked at */
+};
+
+static const double gain_least = 1e-6; /* of the score, to go on */
+
+struct refine {
+	const struct gp_goal *goal;
+	double *rows; /* n x d, in the cube */
+	bool *free; /* n x d: coordinates that may go down the slope */
+	double *score; /* n */
+	size_t n, d;
+};
+
+/* The scores of rows of which only free coordinates differ from the starts. */
+static void
+slope_eval(void *arg, const size_t *which, const double *z, size_t k, double *f,
+    double *g)
+{
+	struct refine *r = arg;
+	const double *w = r->goal->weights;
+	double *x = xcalloc(k * r->d, sizeof *x);
+	size_t i, j, at;
+
+	for (i = 0; i < k; i++)
+		for (j = 0; j < r->d; j++) {
+			at = which[i] * r->d + j;
+			x[i * r->d + j] =
+			    r->free[at] ? z[i * r->d + j] / w[j] : r->rows[at];
+		}
+	gp_score(r->goal, x, k, f, g);
+	for (i = 0; i < k; i++) {
+		f[i] = -f[i];
+		for (j = 0; j < r->d; j++) {
+			at = which[i] * r->d + j;
+			g[i * r->d + j] *= r->free[at] ? -1 / w[j] : 0;
+		}
+	}
+	free(x);
+}
+
+static bool
+free_find(struct refine *r)
+{
+	const struct gp_space *g = r->goal->space;
+	bool *active = xcalloc(r->d, sizeof *active), any = false;
+	size_t i, j;
+
+	for (i = 0; i < r->n; i++) {
+		gp_space_active(g, r->rows + i * r->d, active);
+		for (j = 0; j < r->d; j++) {
+			r->free[i * r->d + j] =
+			    active[j] && g->axes[j].levels == 0;
+			any = any || r->free[i * r->d + j];
+		}
+	}
+	free(active);
+	return any;
+}
+
+static void
+refine_descend(struct refine *r)
+{
+	const double *w = r->goal->weights;
+	double *low, *z, *f;
+	struct lbfgs l = { .d = r->d, .eval = slope_eval, .arg = r };
+	size_t i, j, at;
+
+	if (!free_find(r))
+		return;
+	low = xcalloc(r->d + r->n * (r->d + 1), sizeof *low);
+	z = low + r->d;
+	f = z + r->n * r->d;
+	for (at = 0; at < r->n * r->d; at++)
+		z[at] = r->rows[at] * w[at % r->d];
+	l.low = low;
+	l.high = w;
+	l.max_evals = EVALS_MAX;
+	l.gradient_tol = 1e-4;
+	l.value_tol = 1e-7;
+	lbfgs_run(&l, z, r->n, f);
+	for (i = 0; i < r->n; i++) {
+		for (j = 0; j < r->d; j++) {
+			at = i * r->d + j;
+			if (r->free[at])
+				r->rows[at] = fmin(z[at] / w[j], 1);
+		}
+		r->score[i] = -f[i];
+	}
+	free(low);
+}
+
+/* The changes of one coordinate: levels to be tried instead. */
+static size_t
+axis_changes(double *levels, const struct gp_axis *a, double level)
+{
+	double other, step;
+	size_t n = 0;
+
+	if (a->category || a->levels <= LEVELS_ALL) {
+		for (other = 0; other < a->levels; other++)
+			if (other != level)
+				levels[n++] = other;
+		return n;
+	}
+	for (step = 1; step < a->levels; step *= 2) {
+		if (level + step < a->levels)
+			levels[n++] = level + step;
+		if (level - step >= 0)
+			levels[n++] = level - step;
+	}
+	return n;
+}
+
+static size_t
+changes_max(const struct gp_space *g)
+{
+	size_t n = 0, k;
+
+	for (k = 0; k < g->d; k++)
+		if (g->axes[k].levels > 0)
+			n += g->axes[k].category ? (size_t)g->axes[k].levels
+						 : LEVELS_ALL + 128;
+	return n;
+}
+
+/* All rows that differ from row in one level; how many there are. */
+static size_t
+row_changes(double *to, const struct gp_space *g, const double *row,
+    double *levels, bool *active)
+{
+	const struct gp_axis *a;
+	size_t n = 0, k, i, changes;
+
+	gp_space_active(g, row, active);
+	for (k = 0; k < g->d; k++) {
+		a = &g->axes[k];
+		if (a->levels == 0 || !active[k])
+			continue;
+		changes = axis_changes(levels, a, gp_axis_level(a, row[k]));
+		for (i = 0; i < changes; i++, n++) {
+			memcpy(to + n * g->d, row, g->d * sizeof *row);
+			to[n * g->d + k] = gp_axis_put(a, levels[i]);
+		}
+	}
+	gp_space_snap(g, to, n);
+	return n;
+}
+
+/* Take the best change of row i as long as there is a better one. */
+static bool
+refine_change(struct refine *r, size_t i, size_t most)
+{
+	const struct gp_space *g = r->goal->space;
+	double *to = xcalloc(most * (r->d + 2) + 1, sizeof *to);
+	double *score = to + most * r->d, *levels = score + most;
+	bool *active = xcalloc(r->d, sizeof *active), changed = false;
+	size_t n, k, best, turn;
+
+	for (turn = 0; turn < CHANGES_MAX; turn++) {
+		n = row_changes(to, g, r->rows + i * r->d, levels, active);
+		if (n == 0)
+			break;
+		gp_score(r->goal, to, n, score, NULL);
+		for (best = 0, k = 1; k < n; k++)
+			if (score[k] > score[best])
+				best = k;
+		if (!(score[best] > r->score[i] + gain_least))
+			break;
+		r->score[i] = score[best];
+		memcpy(r->rows + i * r->d, to + best * r->d, r->d * sizeof *to);
+		changed = true;
+	}
+	free(to);
+	free(active);
+	return changed;
+}
+
+void
+gp_refine(const struct gp_goal *goal, double *rows, size_t n, double *score)
+{
+	size_t d = goal->space->d, most = changes_max(goal->space), i, turn;
+	struct refine r = { goal, rows, NULL, score, n, d };
+	bool changed = true;
+
+	r.free = xcalloc(n * d + 1, sizeof *r.free);
+	gp_score(goal, rows, n, score, NULL);
+	for (turn = 0; turn < TURNS_MAX && changed; turn++) {
+		refine_descend(&r);
+		changed = false;
+		for (i = 0; i < n && most > 0; i++)
+			changed = refine_change(&r, i, most) || changed;
+	}
+	if (changed)
+		refine_descend(&r);
+	free(r.free);
+}

@@ -1,0 +1,273 @@
+/*
+ * A Gaussian process is fitted to what the trials came to, and the point is
+ * tried that promises the largest improvement.
+ *
+ * Jones, Schonlau and Welch, "Efficient global optimization of expensive
+ * black-box functions", J. Global Optimization 13 (1998); Snoek, Larochelle
+ * and Adams, "Practical Bayesian optimization of machine learning algorithms",
+ * NIPS 2012; Ament et al. 2023 (gp-score.c).  The prior of the hyperparameters
+ * is that of Optuna's GPSampler.
+ */
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/err.h"
+#include "src/base/mem.h"
+#include "src/base/rng.h"
+#include "src/model/history.h"
+#include "src/model/options.h"
+#include "src/model/space.h"
+#include "strategies/gp.h"
+#include "strategies/startup.h"
+#include "strategies/strategy.h"
+
+enum {
+	KEPT = 64, /* of a sweep: enough to step over what was tried */
+	LESS = 16 /* of the candidates with constraints */
+};
+
+static const struct option options[] = {
+	{ .name = "n_startup_trials",
+	    .type = OPTION_INT,
+	    .min = 1,
+	    .max = 1e9,
+	    .def = "10",
+	    .help = "finished trials before it begins to learn" },
+	{ .name = "startup",
+	    .type = OPTION_TEXT,
+	    .choices = startup_choices,
+	    .def = "sobol",
+	    .help = "where the first points come from" },
+	{ .name = "deterministic_objective",
+	    .type = OPTION_BOOL,
+	    .def = "false",
+	    .help = "the same setting always has the same result" },
+	{ .name = "warp",
+	    .type = OPTION_BOOL,
+	    .def = "true",
+	    .help = "look at the worse half of the results by rank only" },
+	{ .name = "candidates",
+	    .type = OPTION_INT,
+	    .min = 64,
+	    .max = 1e8,
+	    .def = "131072",
+	    .help = "points whose expected improvement is compared" },
+	{ .name = "local_searches",
+	    .type = OPTION_INT,
+	    .min = 1,
+	    .max = KEPT,
+	    .def = "8",
+	    .help = "of them, from which it goes on to better ones nearby" },
+	{ .name = "restarts",
+	    .type = OPTION_INT,
+	    .min = 1,
+	    .max = 1000,
+	    .def = "4",
+	    .help = "starts of the fit of the hyperparameters" },
+	{ .name = "fit_trials",
+	    .type = OPTION_INT,
+	    .min = 10,
+	    .max = 1e5,
+	    .def = "1000",
+	    .help = "trials the hyperparameters are fitted to, at most" },
+	{ .name = "max_trials",
+	    .type = OPTION_INT,
+	    .min = 10,
+	    .max = 1e5,
+	    .def = "4000",
+	    .help = "trials it learns from, at most: the best, then the "
+		    "newest" },
+	{ .type = OPTION_END },
+};
+
+static double
+number(const struct option_value *values, const char *name)
+{
+	return option_get(options, values, name)->number;
+}
+
+static int
+gp_check(
+    const struct option_value *values, const struct space *space, struct err *e)
+{
+	return startup_check(options, values, space, e);
+}
+
+static struct gp_rule
+rule_of(const struct option_value *values)
+{
+	bool exact = number(values, "deterministic_objective") != 0;
+
+	return (struct gp_rule){
+		.noiseless = exact,
+		.restarts = (size_t)number(values, "restarts"),
+		.fit_trials = (size_t)number(values, "fit_trials"),
+	};
+}
+
+/* Whether the setting of a point is one of a trial. */
+static bool
+is_tried(const struct strategy_ask *ask, const double *point)
+{
+	const struct history *h = ask->history;
+	int64_t i, count = history_count(h);
+	const double *other;
+	size_t k, n = ask->space->n;
+
+	for (i = history_first(h); i <= count; i++) {
+		if (gp_kind(h, i) == GP_NOTHING)
+			continue;
+		other = history_point(h, i);
+		for (k = 0; k < n; k++)
+			if (point[k] != other[k] &&
+			    !(isnan(point[k]) && isnan(other[k])))
+				break;
+		if (k == n)
+			return true;
+	}
+	return false;
+}
+
+/* The first of the rows, by score, whose setting is new. */
+static bool
+take_new(double *x, const struct gp_ask *q, const double *rows,
+    const double *score, size_t n)
+{
+	bool *seen = xcalloc(n, sizeof *seen), is_new = false;
+	size_t turn, i, best;
+
+	for (turn = 0; turn < n && !is_new; turn++) {
+		for (best = n, i = 0; i < n; i++)
+			if (!seen[i] && (best == n || score[i] > score[best]))
+				best = i;
+		seen[best] = true;
+		gp_space_give(&q->space, rows + best * q->rows.d, x);
+		space_snap(q->ask->space, x);
+		is_new = !is_tried(q->ask, x);
+	}
+	free(seen);
+	return is_new;
+}
+
+/* Squared distance in the scales of the process. */
+static double
+apart(const struct gp_ask *q, const double *a, const double *b)
+{
+	double sum = 0, step;
+	size_t k;
+
+	for (k = 0; k < q->rows.d; k++) {
+		step = q->space.category[k] ? a[k] != b[k] : a[k] - b[k];
+		step *= q->weights[k];
+		sum += step * step;
+	}
+	return sum;
+}
+
+/* m starts for local searches: the best rows that are not next to another. */
+static void
+starts_choose(const struct gp_ask *q, double *starts, size_t m,
+    const double *rows, size_t n)
+{
+	static const double nearby = 0.01;
+	size_t d = q->rows.d, chosen = 0, i, k;
+
+	for (i = 0; i < n && chosen < m; i++) {
+		for (k = 0; k < chosen; k++)
+			if (apart(q, rows + i * d, starts + k * d) < nearby)
+				break;
+		if (k == chosen)
+			memcpy(starts + chosen++ * d, rows + i * d,
+			    d * sizeof *starts);
+	}
+	for (i = 0; chosen < m; i++)
+		memcpy(starts + chosen++ * d, rows + i * d, d * sizeof *starts);
+}
+
+/* The rows of a sweep, and behind them those that local searches found. */
+static void
+search(double *x, struct gp_ask *q, const struct gp_goal *goal)
+{
+	size_t d = q->rows.d, wanted, n, m;
+	double *rows = xcalloc((2 * KEPT + 1) * d, sizeof *rows), *starts;
+	double score[2 * KEPT + 1];
+	struct gp_sweep_rule rule = { .good = q->good, .n_good = q->n_good };
+
+	rule.candidates = (size_t)number(q->options, "candidates");
+	if (goal->n_models > 1 || !goal->improve)
+		rule.candidates = rule.candidates / LESS + 1;
+	n = gp_sweep_best(rows, score, KEPT, goal, &rule, &q->rng);
+	wanted = (size_t)number(q->options, "local_searches");
+	m = wanted < n ? wanted : n;
+	starts = rows + n * d;
+	starts_choose(q, starts, m, rows, n);
+	memcpy(starts + m * d, q->good, d * sizeof *rows);
+	gp_refine(goal, starts, m + 1, score + n);
+	if (!take_new(x, q, rows, score, n + m + 1))
+		for (m = 0; m < q->ask->space->n; m++)
+			x[m] = rng_uniform(&q->rng);
+	free(rows);
+}
+
+static int
+learn(double *x, struct gp_ask *q, struct err *e)
+{
+	struct gp_goal goal;
+	int rc = gp_models_fit(&goal, q);
+
+	if (rc == 0)
+		search(x, q, &goal);
+	else
+		err_set(e, ERR_USAGE,
+		    "gp: no process fits what the trials came to");
+	gp_models_free(&goal);
+	return rc;
+}
+
+static int
+gp_suggest(struct suggestion *out, const struct strategy_ask *ask,
+    const struct option_value *values, struct err *e)
+{
+	struct gp_ask q = { .ask = ask,
+		.options = values,
+		.rule = rule_of(values),
+		.warp = number(values, "warp") != 0 };
+	size_t max = (size_t)number(values, "max_trials"), k;
+	int rc = 0;
+
+	if (startup_wanted(options, values, ask->history))
+		return startup_suggest(out, ask, options, values, e);
+	if (ask->kernels == NULL || ask->kernels->gp_fit == NULL)
+		return err_set(e, ERR_USAGE,
+		    "gp: this program was made without its arithmetic");
+	out->made_by = ask->kernels->name;
+	strategy_rng(&q.rng, ask);
+	gp_space_init(&q.space, ask->space);
+	gp_rows_init(&q.rows, &q.space, ask->history, max);
+	q.good = xcalloc(GP_GOOD * q.space.d + 1, sizeof *q.good);
+	q.weights = xcalloc(q.space.d + 1, sizeof *q.weights);
+	for (k = 0; k < ask->space->n; k++)
+		out->x[k] = 0.5;
+	if (q.space.d > 0)
+		rc = learn(out->x, &q, e);
+	free(q.good);
+	free(q.weights);
+	gp_rows_free(&q.rows);
+	gp_space_free(&q.space);
+	return rc;
+}
+
+const struct strategy strategy_gp = {
+	.name = "gp",
+	.about = "where a Gaussian process expects the largest improvement",
+	.source = "Jones et al. 1998; Snoek et al. 2012; Ament et al. 2023",
+	.options = options,
+	.wants_points = true,
+	.wants_curves = true,
+	.slow = true,
+	.constraints = true,
+	.check = gp_check,
+	.suggest = gp_suggest,
+};

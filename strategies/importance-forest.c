@@ -1,0 +1,298 @@
+/*
+ * fANOVA.  A tree's prediction is constant in the boxes of its leaves, so the
+ * mean over all other parameters, as a function of one, is a step function
+ * whose steps are that parameter's splits: sums over leaves, no sampling.
+ */
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/mem.h"
+#include "src/base/rng.h"
+#include "src/model/space.h"
+#include "strategies/forest.h"
+#include "strategies/importance.h"
+#include "strategies/sorted.h"
+#include "strategies/tpe-parzen.h"
+
+/* The box of the node that a walk is at. */
+struct box {
+	double *low, *high; /* of numbers */
+	unsigned char **open; /* of choices: which are in it */
+	double *width; /* share of each dimension */
+};
+
+/* One dimension of one tree: the mean over all others, step by step. */
+struct steps {
+	double *cuts; /* of a number: its splits, ascending */
+	size_t n_cuts;
+	double *mean; /* n_cuts + 1, or one per choice */
+};
+
+struct walk {
+	const struct forest_data *data;
+	const struct tree *tree;
+	struct box box;
+	struct steps *steps; /* dims */
+	double mean, square; /* over the whole space */
+};
+
+static int
+by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void
+steps_init(struct walk *w)
+{
+	const struct tree_node *node;
+	size_t i, d, n;
+	struct steps *s;
+
+	for (i = 0; i < w->tree->n; i++) {
+		node = &w->tree->nodes[i];
+		s = &w->steps[node->dim];
+		if (node->left == 0 || w->data->choices[node->dim] > 0)
+			continue;
+		if ((s->n_cuts & (s->n_cuts - 1)) == 0)
+			s->cuts = xreallocarray(s->cuts,
+			    s->n_cuts == 0 ? 1 : 2 * s->n_cuts,
+			    sizeof *s->cuts);
+		s->cuts[s->n_cuts++] = node->at;
+	}
+	for (d = 0; d < w->data->dims; d++) {
+		s = &w->steps[d];
+		if (s->n_cuts > 0)
+			qsort(s->cuts, s->n_cuts, sizeof *s->cuts, by_value);
+		n = w->data->choices[d];
+		s->mean =
+		    xcalloc((n > 0 ? n : s->n_cuts + 1) + 1, sizeof *s->mean);
+	}
+}
+
+/*
+ * A leaf adds its value, times its share of all other dimensions, where it
+ * stands along each.  Numbers are added as differences from step to step.
+ */
+static void
+leaf_add(struct walk *w, double value)
+{
+	double volume = 1, part;
+	struct steps *s;
+	size_t d, c;
+
+	for (d = 0; d < w->data->dims; d++)
+		volume *= w->box.width[d];
+	w->mean += volume * value;
+	w->square += volume * value * value;
+	for (d = 0; d < w->data->dims; d++) {
+		s = &w->steps[d];
+		part = volume / w->box.width[d] * value;
+		for (c = 0; c < w->data->choices[d]; c++)
+			if (w->box.open[d][c])
+				s->mean[c] += part;
+		if (w->data->choices[d] > 0)
+			continue;
+		s->mean[w->box.low[d] <= 0
+			    ? 0
+			    : sorted_below(s->cuts, s->n_cuts, w->box.low[d]) +
+				  1] += part;
+		if (w->box.high[d] < 1)
+			s->mean[sorted_below(
+				    s->cuts, s->n_cuts, w->box.high[d]) +
+				1] -= part;
+	}
+}
+
+static void walk_node(struct walk *, size_t node);
+
+static void
+walk_choice(struct walk *w, const struct tree_node *node)
+{
+	unsigned char *open = w->box.open[node->dim];
+	double share = 1 / (double)w->data->choices[node->dim];
+	double width = w->box.width[node->dim];
+	size_t n = w->data->choices[node->dim], at = (size_t)node->at;
+	unsigned char *saved = xcalloc(n, 1);
+
+	memcpy(saved, open, n);
+	memset(open, 0, n);
+	open[at] = 1;
+	w->box.width[node->dim] = share;
+	walk_node(w, node->left);
+	memcpy(open, saved, n);
+	open[at] = 0;
+	w->box.width[node->dim] = width - share;
+	walk_node(w, node->right);
+	open[at] = 1;
+	w->box.width[node->dim] = width;
+	free(saved);
+}
+
+static void
+walk_number(struct walk *w, const struct tree_node *node)
+{
+	double *low = &w->box.low[node->dim], *high = &w->box.high[node->dim];
+	double *width = &w->box.width[node->dim];
+	double from = *low, to = *high;
+
+	*high = node->at;
+	*width = node->at - from;
+	walk_node(w, node->left);
+	*high = to;
+	*low = node->at;
+	*width = to - node->at;
+	walk_node(w, node->right);
+	*low = from;
+	*width = to - from;
+}
+
+static void
+walk_node(struct walk *w, size_t i)
+{
+	const struct tree_node *node = &w->tree->nodes[i];
+
+	if (node->left == 0)
+		leaf_add(w, node->value);
+	else if (w->data->choices[node->dim] > 0)
+		walk_choice(w, node);
+	else
+		walk_number(w, node);
+}
+
+/* Variance of a dimension's step function. */
+static double
+steps_variance(const struct walk *w, size_t d)
+{
+	const struct steps *s = &w->steps[d];
+	size_t i, n = w->data->choices[d];
+	double sum = 0, mean = 0, from = 0, to;
+
+	for (i = 0; i < n; i++)
+		sum +=
+		    (s->mean[i] - w->mean) * (s->mean[i] - w->mean) / (double)n;
+	if (n > 0)
+		return sum;
+	for (i = 0; i <= s->n_cuts; i++) {
+		to = i < s->n_cuts ? s->cuts[i] : 1;
+		mean += s->mean[i];
+		sum += (to - from) * (mean - w->mean) * (mean - w->mean);
+		from = to;
+	}
+	return sum;
+}
+
+static void
+box_init(struct box *b, const struct forest_data *data)
+{
+	size_t d;
+
+	b->low = xcalloc(3 * data->dims, sizeof *b->low);
+	b->high = b->low + data->dims;
+	b->width = b->high + data->dims;
+	b->open = xcalloc(data->dims, sizeof *b->open);
+	for (d = 0; d < data->dims; d++) {
+		b->high[d] = b->width[d] = 1;
+		b->open[d] = xcalloc(data->choices[d] + 1, 1);
+		memset(b->open[d], 1, data->choices[d]);
+	}
+}
+
+/* Shares of the variance of one tree are added to out. */
+static void
+tree_add(double *out, const struct tree *tree, const struct forest_data *data)
+{
+	struct walk w = { .data = data, .tree = tree };
+	double variance;
+	size_t d;
+
+	w.steps = xcalloc(data->dims, sizeof *w.steps);
+	box_init(&w.box, data);
+	steps_init(&w);
+	walk_node(&w, 0);
+	variance = w.square - w.mean * w.mean;
+	for (d = 0; d < data->dims; d++) {
+		if (tree->n > 1 && variance > 0)
+			out[d] += fmin(steps_variance(&w, d) / variance, 1);
+		free(w.steps[d].cuts);
+		free(w.steps[d].mean);
+		free(w.box.open[d]);
+	}
+	free(w.steps);
+	free(w.box.low);
+	free(w.box.open);
+}
+
+/* Losses around their mean, so that squares stay exact. */
+static double *
+centred(const struct importance_data *data)
+{
+	double *y = xcalloc(data->n + 1, sizeof *y), mean = 0;
+	size_t i;
+
+	for (i = 0; i < data->n; i++)
+		mean += data->losses[i] / (double)data->n;
+	for (i = 0; i < data->n; i++)
+		y[i] = data->losses[i] - mean;
+	return y;
+}
+
+/* Coordinates by dimension; an inactive parameter is anywhere. */
+static void
+fill(double *x, size_t *choices, const struct importance_data *data,
+    struct rng *rng)
+{
+	size_t i, d, dims = data->space->n;
+	struct axis axis;
+	bool varies;
+	double u;
+
+	for (d = 0; d < dims; d++) {
+		varies = axis_init(&axis, &data->space->params[d]);
+		choices[d] = varies && axis.kind == AXIS_CHOICE
+				 ? (size_t)axis.levels
+				 : 0;
+		for (i = 0; i < data->n; i++) {
+			u = data->points[i * dims + d];
+			if (isnan(u))
+				u = rng_uniform(rng);
+			x[d * data->n + i] =
+			    varies ? axis_place(&axis, u) : 0.5;
+		}
+	}
+}
+
+void
+importance_forest(double *out, const struct importance_data *data, size_t trees)
+{
+	size_t dims = data->space->n, i, d;
+	struct forest_data fd = { .n = data->n, .dims = dims };
+	double *y = centred(data);
+	size_t *choices = xcalloc(dims + 1, sizeof *choices);
+	double *x = xcalloc(dims * data->n + 1, sizeof *x);
+	struct tree tree;
+	struct rng rng;
+
+	for (d = 0; d < dims; d++)
+		out[d] = 0;
+	rng_init(&rng, 0, 0);
+	fill(x, choices, data, &rng);
+	fd.x = x;
+	fd.y = y;
+	fd.choices = choices;
+	for (i = 0; i < trees && data->n > 1 && dims > 0; i++) {
+		tree_grow(&tree, &fd, &rng);
+		tree_add(out, &tree, &fd);
+		tree_free(&tree);
+	}
+	for (d = 0; d < dims; d++)
+		out[d] /= (double)trees;
+	free(x);
+	free(y);
+	free(choices);
+}

@@ -1,0 +1,43 @@
+/*
+ * Which parameters mattered: how much of what made trials good or bad hangs on
+ * each parameter alone.  Pure, as strategies are.
+ */
+
+#ifndef IMPORTANCE_H
+#define IMPORTANCE_H
+
+#include <stddef.h>
+
+struct space;
+
+/* Finished trials. */
+struct importance_data {
+	const struct space *space;
+	size_t n; /* trials */
+	const double *points; /* n x parameters, in the cube; NaN = inactive */
+	const double *losses; /* n finite numbers, smaller is better */
+};
+
+/*
+ * PED-ANOVA: by how much the density of each parameter among the trials better
+ * than quantile target differs from that among those better than region, as a
+ * Pearson divergence (Watanabe, Bansal and Hutter, "PED-ANOVA", IJCAI 2023,
+ * arXiv:2304.10255); a conditional parameter is looked at where it is active,
+ * weighted by how often that is (arXiv:2601.20800).
+ * 0 < target <= region <= 1.  out: one number of at least 0 per parameter.
+ */
+void importance_ped(
+    double *out, const struct importance_data *, double target, double region);
+
+/*
+ * fANOVA: the share of the variance of a random forest's predictions over the
+ * whole space that each parameter explains alone (Hutter, Hoos and
+ * Leyton-Brown, "An efficient approach for assessing hyperparameter
+ * importance", ICML 2014); what is missing to 1 is in interactions.  An
+ * inactive parameter has no influence: it counts as anywhere.
+ * out: shares in [0, 1], one per parameter; all 0 when nothing varies.
+ */
+void
+importance_forest(double *out, const struct importance_data *, size_t trees);
+
+#endif /* IMPORTANCE_H */

@@ -1,0 +1,56 @@
+/* Curves at marks.  Knows steps and means; refuses to know other trials. */
+
+#include <math.h>
+
+#include "src/model/history.h"
+#include "strategies/marks.h"
+
+void
+marks_init(struct marks *m, int64_t steps)
+{
+	m->steps = steps;
+	m->n = steps < MARKS_MOST ? (size_t)steps : MARKS_MOST;
+}
+
+int64_t
+marks_done(const struct curve *c, size_t i)
+{
+	return curve_step(c, i) + (curve_step(c, 0) <= 0);
+}
+
+size_t
+marks_passed(const struct marks *m, const struct curve *c, size_t i)
+{
+	int64_t done = marks_done(c, i);
+
+	if (done <= 0)
+		return 0;
+	if (done >= m->steps)
+		return m->n;
+	return (size_t)((double)done * (double)m->n / (double)m->steps);
+}
+
+size_t
+marks_read(const struct marks *m, const struct curve *c, size_t i,
+    double values[MARKS_MOST])
+{
+	size_t k, j, finite = 0, passed = 0, to;
+	double sum = 0;
+
+	for (k = 0; k <= i; k++) {
+		if (isfinite(c->values[k])) {
+			sum += c->values[k];
+			finite++;
+		}
+		to = marks_passed(m, c, k);
+		if (to == passed)
+			continue;
+		for (j = passed; j + 1 < to; j++)
+			values[j] = NAN;
+		values[to - 1] = finite > 0 ? sum / (double)finite : INFINITY;
+		passed = to;
+		finite = 0;
+		sum = 0;
+	}
+	return passed;
+}

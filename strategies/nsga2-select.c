@@ -1,0 +1,161 @@
+/*
+ * Selection in NSGA-II: by rank, and within a rank those with more space around
+ * them.  Knows losses and violations; refuses to know parameters.
+ */
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/mem.h"
+#include "src/model/history.h"
+#include "strategies/nsga2.h"
+#include "strategies/pareto.h"
+
+static bool
+has_losses(const struct history *h, const struct member *m)
+{
+	size_t i, n = history_n_objectives(h);
+
+	if (history_state(h, m->told.trial) != TRIAL_COMPLETED)
+		return false;
+	for (i = 0; i < n; i++)
+		if (isnan(history_losses(h, m->told.trial)[i]))
+			return false;
+	return true;
+}
+
+/* One objective: everything has its place in one order. */
+static void
+rank_line(struct member *m, size_t n)
+{
+	size_t i;
+
+	qsort(m, n, sizeof *m, told_order); /* told comes first in it */
+	for (i = 0; i < n; i++) {
+		m[i].rank = i;
+		m[i].space = 0;
+		if (i > 0 && !told_is_before(&m[i - 1].told, &m[i].told))
+			m[i].rank = m[i - 1].rank;
+	}
+}
+
+/* Those that have no losses come last: stopped ones before failed ones. */
+static size_t
+rank_rows(const struct history *h, struct member *m, size_t n, double *rows,
+    size_t *where)
+{
+	size_t k = history_n_objectives(h), i, kept = 0, most = 0;
+	double *violation = xcalloc(n + 1, sizeof *violation);
+	size_t *rank = xcalloc(n + 1, sizeof *rank);
+
+	for (i = 0; i < n; i++) {
+		if (!has_losses(h, &m[i]))
+			continue;
+		violation[kept] = history_violation(h, m[i].told.trial);
+		memcpy(rows + kept * k, history_losses(h, m[i].told.trial),
+		    k * sizeof *rows);
+		where[kept++] = i;
+	}
+	pareto_ranks_bound(rank, rows, violation, kept, k);
+	for (i = 0; i < kept; i++)
+		most = rank[i] > most ? rank[i] : most;
+	for (i = 0; i < n; i++)
+		m[i].rank = most + 1 + (m[i].told.kind == TOLD_FAILED);
+	for (i = 0; i < kept; i++)
+		m[where[i]].rank = rank[i];
+	free(violation);
+	free(rank);
+	return kept;
+}
+
+/* The space around the members of one rank. */
+static void
+spread(const struct history *h, struct member *m, size_t n, const double *rows,
+    const size_t *where, size_t kept, size_t rank)
+{
+	size_t k = history_n_objectives(h), i, found = 0;
+	double *front = xcalloc(kept * (k + 1) + 1, sizeof *front);
+	double *space = front + kept * k;
+	size_t *list = xcalloc(n + 1, sizeof *list);
+
+	for (i = 0; i < kept; i++) {
+		if (m[where[i]].rank != rank)
+			continue;
+		memcpy(front + found * k, rows + i * k, k * sizeof *front);
+		list[found++] = where[i];
+	}
+	pareto_crowding(space, front, found, k);
+	for (i = 0; i < found; i++)
+		m[list[i]].space = space[i];
+	free(front);
+	free(list);
+}
+
+static int
+by_rank(const void *a, const void *b)
+{
+	const struct member *x = a, *y = b;
+
+	if (x->rank != y->rank)
+		return x->rank < y->rank ? -1 : 1;
+	if (x->space != y->space)
+		return x->space > y->space ? -1 : 1;
+	return (x->told.trial > y->told.trial) -
+	       (x->told.trial < y->told.trial);
+}
+
+/* The best ones come first; returns how many are selected. */
+static size_t
+select_best(const struct history *h, struct member *m, size_t n, size_t size)
+{
+	size_t k = history_n_objectives(h), i, kept, rank;
+	double *rows;
+	size_t *where;
+
+	if (k == 1) {
+		rank_line(m, n);
+		return n < size ? n : size;
+	}
+	rows = xcalloc(n * k + 1, sizeof *rows);
+	where = xcalloc(n + 1, sizeof *where);
+	for (i = 0; i < n; i++)
+		m[i].space = 0;
+	kept = rank_rows(h, m, n, rows, where);
+	qsort(m, n, sizeof *m, by_rank);
+	/* They have moved: where they were does not hold any more. */
+	kept = rank_rows(h, m, n, rows, where);
+	for (i = 0; i < n && i < size; i++) {
+		rank = m[i].rank;
+		if (i == 0 || m[i - 1].rank != rank)
+			spread(h, m, n, rows, where, kept, rank);
+	}
+	qsort(m, n, sizeof *m, by_rank);
+	free(rows);
+	free(where);
+	return n < size ? n : size;
+}
+
+struct member *
+nsga2_select(const struct history *h, size_t size, size_t *n)
+{
+	int64_t i, count = history_count(h);
+	struct member *m = xcalloc(2 * size + 1, sizeof *m);
+	struct told told;
+	size_t fresh = 0;
+
+	*n = 0;
+	for (i = history_first(h); i <= count; i++) {
+		told = told_about(h, i);
+		if (!told_is_finished(told.kind))
+			continue;
+		m[*n + fresh++].told = told;
+		if (fresh < size)
+			continue;
+		*n = select_best(h, m, *n + fresh, size);
+		fresh = 0;
+	}
+	if (fresh > 0)
+		*n = select_best(h, m, *n + fresh, size);
+	return m;
+}

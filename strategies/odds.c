@@ -1,0 +1,89 @@
+/*
+ * From curves to the bank's units and back.  Knows scales; refuses to know
+ * what a chance is used for.
+ */
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "kernels/kernels.h"
+#include "src/base/mem.h"
+#include "strategies/field.h"
+#include "strategies/odds.h"
+
+/* Values beyond so many units are taken as this far: spikes, and divergence. */
+static const double odds_far = 1.5;
+
+struct odds {
+	const struct kernels *kernels;
+	struct curve_bank *bank;
+	double temper;
+};
+
+struct odds *
+odds_new(size_t marks, double temper)
+{
+	struct odds *o = xcalloc(1, sizeof(*o));
+
+	o->kernels = kernels_plain();
+	o->bank = o->kernels->bank_new(o->kernels->dev, marks);
+	o->temper = temper;
+	return o;
+}
+
+void
+odds_free(struct odds *o)
+{
+	if (o == NULL)
+		return;
+	o->kernels->bank_free(o->kernels->dev, o->bank);
+	free(o);
+}
+
+/* From the best there is to where curves begin, or are by now: one unit. */
+static double
+field_unit(const struct field *f, size_t passed, double best)
+{
+	double first = field_middle(f, 0) - best;
+	double now = field_middle(f, passed - 1) - best;
+
+	return isnan(first) || now > first ? now : first;
+}
+
+/* How many values there are; out has them in units. */
+static size_t
+units_take(
+    double *out, const double *values, size_t passed, double best, double unit)
+{
+	size_t j, n = 0;
+	double u;
+
+	for (j = 0; j < passed; j++) {
+		u = (values[j] - best) / unit;
+		out[j] = u > odds_far	 ? odds_far
+			 : u < -odds_far ? -odds_far
+					 : u;
+		n += !isnan(u);
+	}
+	return n;
+}
+
+bool
+odds_guess(const struct odds *o, const struct field *f,
+    const double values[MARKS_MOST], size_t passed, double goal,
+    struct curve_guess *g)
+{
+	double best = field_best(f), unit, units[MARKS_MOST];
+
+	if (passed == 0 || !isfinite(best) || !isfinite(goal))
+		return false;
+	unit = field_unit(f, passed, best);
+	if (!(unit > 0) || !isfinite(unit) || !isfinite(1 / unit) ||
+	    units_take(units, values, passed, best, unit) < ODDS_LEAST)
+		return false;
+	o->kernels->bank_guess(o->kernels->dev, o->bank, units, passed,
+	    o->temper, (goal - best) / unit, g);
+	g->mean = best + g->mean * unit;
+	g->sd *= unit;
+	return true;
+}

@@ -1,0 +1,57 @@
+/*
+ * Several losses at once, all minimized: who dominates whom, how crowded a
+ * front is, and how much of the space it dominates.  Pure arithmetic on rows of
+ * numbers; a NaN counts as the worst there is.  Knows no trials.
+ *
+ * losses: n rows of m numbers.
+ */
+
+#ifndef PARETO_H
+#define PARETO_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* At least as good in everything, and better in something. */
+bool pareto_dominates(const double *a, const double *b, size_t m);
+/*
+ * rank[i] = 0 for the rows that no other one dominates, 1 for those that only
+ * rows of rank 0 dominate, and so on.
+ */
+void pareto_ranks(size_t *rank, const double *losses, size_t n, size_t m);
+/*
+ * The same with constraints: violation is not above 0 where all are kept; those
+ * rows come first, then the others, the less they violate the better, then
+ * those of which it is not known (NaN), by their losses.  NULL = no constraints.
+ */
+void pareto_ranks_bound(size_t *rank, const double *losses,
+    const double *violation, size_t n, size_t m);
+/*
+ * Crowding distances of the n rows of one front: of each loss the distance
+ * between the neighbours as a share of the front's range, summed; infinite at
+ * the ends.  Deb, Pratap, Agarwal and Meyarivan, "A fast and elitist
+ * multiobjective genetic algorithm: NSGA-II" (2002).
+ */
+void
+pareto_crowding(double *distance, const double *losses, size_t n, size_t m);
+/*
+ * The volume between the rows and the reference point; a row that is not
+ * better than it in everything adds nothing.  Exact.
+ */
+double pareto_hypervolume(
+    const double *losses, size_t n, size_t m, const double *reference);
+/* What the row adds to the volume of n others. */
+double pareto_gain(const double *row, const double *losses, size_t n, size_t m,
+    const double *reference);
+/* Of each loss the worst of the rows, and a tenth of it further. */
+void
+pareto_reference(double *reference, const double *losses, size_t n, size_t m);
+/*
+ * Choose k <= n rows whose volume is large, greedily: each time the row that
+ * adds most, of equals the first in the order of the numbers.  A row that
+ * repeats another is chosen only when nothing else is left.
+ */
+void pareto_choose(size_t *chosen, size_t k, const double *losses, size_t n,
+    size_t m, const double *reference);
+
+#endif /* PARETO_H */

@@ -1,0 +1,156 @@
+/*
+ * Trials as runners in a field.  Knows whom the rules of the learning-curve
+ * bank look at; refuses to know when they stop anybody.
+ */
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "src/base/err.h"
+#include "src/model/history.h"
+#include "strategies/stop-curve.h"
+
+enum { OWN_MARKS = 3 }; /* of the last so many values the best one counts */
+
+int
+runner_init(struct runner *r, const char *name, const struct stop_reader *o,
+    const struct stopper_env *env, struct err *e)
+{
+	const struct option_value *warmup;
+
+	if (env->max_steps < 2)
+		return err_set(e, ERR_USAGE,
+		    "rule \"%s\" needs trial.max_steps, of 2 or more: how "
+		    "many steps a trial has when nobody stops it",
+		    name);
+	r->name = name;
+	r->env = *env;
+	r->field = field_new(env->max_steps);
+	r->odds = odds_new(field_marks(r->field)->n, stop_number(o, "temper"));
+	warmup = option_get(o->table, o->values, "warmup_steps");
+	r->warmup = option_steps(warmup, env->max_steps, 0);
+	r->guard = stop_number(o, "guard") != 0;
+	r->diverged_after = stop_count(o, "diverged_after");
+	return 0;
+}
+
+void
+runner_close(void *state)
+{
+	struct runner *r = state;
+
+	field_free(r->field);
+	odds_free(r->odds);
+	free(r);
+}
+
+void
+runner_observe(
+    void *state, const struct history *h, int64_t trial, int64_t step)
+{
+	struct runner *r = state;
+
+	field_observe(r->field, h, trial, step);
+}
+
+void
+runner_ended(void *state, const struct history *h, int64_t trial)
+{
+	struct runner *r = state;
+
+	field_ended(r->field, h, trial);
+}
+
+/* Whether the curve has the best value that anybody has reported. */
+static bool
+curve_leads(const struct curve *c, size_t i, double best)
+{
+	size_t k;
+
+	for (k = 0; k <= i; k++)
+		if (c->values[k] <= best)
+			return true;
+	return false;
+}
+
+/* The values at the marks, when report i is the one that stands at the last. */
+static bool
+view_take(const struct runner *r, struct runner_view *v)
+{
+	const struct marks *m = field_marks(r->field);
+	size_t i = v->at, j, known = 0;
+
+	v->passed = marks_passed(m, &v->curve, i);
+	if (i > 0 && v->passed == marks_passed(m, &v->curve, i - 1))
+		return false;
+	v->passed = marks_read(m, &v->curve, i, v->values);
+	v->own = INFINITY;
+	for (j = 0; j < v->passed; j++)
+		known += !isnan(v->values[j]);
+	for (j = v->passed; j-- > 0 && j + OWN_MARKS >= v->passed;)
+		v->own = fmin(v->own, v->values[j]);
+	return known >= ODDS_LEAST;
+}
+
+bool
+runner_looks(const struct runner *r, const struct history *h, int64_t trial,
+    int64_t step, struct runner_view *v, struct judgement *j)
+{
+	struct curve c = history_curve(h, trial);
+	ptrdiff_t i = curve_at(&c, step);
+
+	*j = (struct judgement){ .verdict = VERDICT_KEEP,
+		.rule = r->name,
+		.value = NAN,
+		.threshold = NAN };
+	if (i < 0 || stop_diverged(j, &c, (size_t)i, r->diverged_after) ||
+	    stop_is_late(&r->env, &c, (size_t)i) ||
+	    marks_done(&c, (size_t)i) < r->warmup)
+		return false;
+	*v = (struct runner_view){ .curve = c, .at = (size_t)i };
+	if (!view_take(r, v))
+		return false;
+	j->value = history_turn(h, v->own);
+	return !curve_leads(&c, v->at, field_best(r->field));
+}
+
+/* Whether the best trial's chance after so many marks was below least. */
+static bool
+best_underrated(const struct runner *r, const double *values, size_t passed,
+    double result, double least)
+{
+	struct curve_guess g;
+
+	return odds_guess(r->odds, r->field, values, passed, result, &g) &&
+	       g.p < least;
+}
+
+bool
+runner_forbids(struct runner *r, const struct history *h, double least)
+{
+	int64_t best = history_best(h);
+	double values[MARKS_MOST], result = INFINITY;
+	struct curve c;
+	size_t i, k, passed;
+
+	if (best == 0)
+		return false;
+	c = history_curve(h, best);
+	for (i = 0; i < c.n; i++)
+		if (c.values[i] < result && isfinite(c.values[i]))
+			result = c.values[i];
+	passed = c.n > 0
+		     ? marks_read(field_marks(r->field), &c, c.n - 1, values)
+		     : 0;
+	if (r->witness_trial == best && r->witness < passed &&
+	    best_underrated(r, values, r->witness, result, least))
+		return true;
+	for (k = ODDS_LEAST; k < passed; k++) {
+		if (!best_underrated(r, values, k, result, least))
+			continue;
+		r->witness_trial = best;
+		r->witness = k;
+		return true;
+	}
+	return false;
+}

@@ -1,0 +1,18 @@
+/* The place of a number among sorted ones. */
+
+#include "strategies/sorted.h"
+
+size_t
+sorted_below(const double *sorted, size_t n, double x)
+{
+	size_t from = 0, to = n, middle;
+
+	while (from < to) {
+		middle = from + (to - from) / 2;
+		if (sorted[middle] < x)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return from;
+}

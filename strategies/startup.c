@@ -1,0 +1,71 @@
+/* First points: random ones, or evenly spread ones. */
+
+#include <string.h>
+
+#include "src/base/err.h"
+#include "src/model/history.h"
+#include "strategies/startup.h"
+#include "strategies/strategy.h"
+
+extern const struct strategy strategy_random;
+extern const struct strategy strategy_sobol;
+
+const char *const startup_choices[] = { "random", "sobol", NULL };
+
+static const struct strategy *
+startup_strategy(
+    const struct option *options, const struct option_value *values)
+{
+	const char *name = option_get(options, values, "startup")->text;
+
+	return strcmp(name, "sobol") == 0 ? &strategy_sobol : &strategy_random;
+}
+
+int
+startup_check(const struct option *options, const struct option_value *values,
+    const struct space *space, struct err *e)
+{
+	const struct strategy *first = startup_strategy(options, values);
+
+	return first->check != NULL ? first->check(NULL, space, e) : 0;
+}
+
+size_t
+startup_finished(const struct history *h)
+{
+	int64_t i, count = history_count(h);
+	enum trial_state state;
+	size_t n = 0;
+
+	for (i = history_first(h); i <= count; i++) {
+		state = history_state(h, i);
+		n += state == TRIAL_COMPLETED || state == TRIAL_STOPPED ||
+		     state == TRIAL_FAILED;
+	}
+	return n;
+}
+
+bool
+startup_wanted(const struct option *options, const struct option_value *values,
+    const struct history *h)
+{
+	return h == NULL ||
+	       (double)startup_finished(h) <
+		   option_get(options, values, "n_startup_trials")->number;
+}
+
+int
+startup_suggest(struct suggestion *out, const struct strategy_ask *ask,
+    const struct option *options, const struct option_value *values,
+    struct err *e)
+{
+	const struct strategy *first = startup_strategy(options, values);
+	struct option_value *defaults;
+	int rc;
+
+	if (options_read(&defaults, first->options, NULL, NULL, e) != 0)
+		return -1;
+	rc = first->suggest(out, ask, defaults, e);
+	options_free(defaults, first->options);
+	return rc;
+}

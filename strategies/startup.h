@@ -1,0 +1,59 @@
+/*
+ * The first points of a strategy that learns: until enough trials are over
+ * there is nothing to learn from.  Any strategy has the two options and the
+ * three calls below, under the same names.
+ *
+ *	static const struct option options[] = {
+ *		STARTUP_OPTIONS("10"),
+ *		…
+ *	if (startup_wanted(options, values, ask->history))
+ *		return startup_suggest(out, ask, options, values, e);
+ *
+ * Trials of other studies (warm_start) count as trials that are over: with
+ * enough of them the first point is a learnt one.
+ */
+
+#ifndef STARTUP_H
+#define STARTUP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "src/model/options.h"
+
+struct err;
+struct history;
+struct space;
+struct strategy_ask;
+struct suggestion;
+
+extern const char *const startup_choices[];
+
+/* Rows of a table of options; def is a text. */
+#define STARTUP_OPTIONS(def_)                                        \
+	{                                                            \
+		.name = "n_startup_trials",                          \
+		.type = OPTION_INT,                                  \
+		.max = 1e9,                                          \
+		.def = def_,                                         \
+		.help = "finished trials before it begins to learn", \
+	},                                                           \
+	{                                                            \
+		.name = "startup", .type = OPTION_TEXT,              \
+		.choices = startup_choices, .def = "random",         \
+		.help = "where the first points come from",          \
+	}
+
+/* For strategy.check: whether the first points can be had for this space. */
+int startup_check(const struct option *, const struct option_value *,
+    const struct space *, struct err *);
+/* Trials that say something: completed, stopped or failed by themselves. */
+size_t startup_finished(const struct history *);
+/* Whether there are fewer than n_startup_trials; history may be NULL. */
+bool startup_wanted(
+    const struct option *, const struct option_value *, const struct history *);
+/* One of the first points, as strategy.suggest gives it. */
+int startup_suggest(struct suggestion *, const struct strategy_ask *,
+    const struct option *, const struct option_value *, struct err *);
+
+#endif /* STARTUP_H */

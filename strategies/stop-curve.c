@@ -1,0 +1,108 @@
+/*
+ * Curve: stop a trial whose chance to beat the best is small, by extrapolation
+ * of its learning curve (Domhan, Springenberg, Hutter, "Speeding up automatic
+ * hyperparameter optimization of deep neural networks by extrapolation of
+ * learning curves", IJCAI 2015), with the bank of kernels/bank.c in place of
+ * sampling.  Knows one chance; refuses to know ranks (stop-narrow.c).
+ */
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/mem.h"
+#include "src/model/history.h"
+#include "strategies/stop-curve.h"
+
+static const char *const against[] = { "all", "completed", NULL };
+
+static const struct option curve_options[] = {
+	{ "p", OPTION_REAL, 0, 1, "0.002", NULL,
+	    "a trial with a smaller chance is stopped" },
+	{ "against", OPTION_TEXT, 0, 0, "all", against,
+	    "what it has to beat: the best value of all trials so far, or the "
+	    "best completed trial" },
+	{ "warmup_steps", OPTION_STEPS, 0, DBL_MAX, "20%", NULL,
+	    "smaller steps are not judged" },
+	OPTION_TEMPER,
+	OPTION_GUARD("true"),
+	OPTION_DIVERGED("3"),
+	OPTION_CLOSE,
+};
+
+struct curve_rule {
+	struct runner runner;
+	double p;
+	bool completed;
+};
+
+static int
+curve_open(void **state, const struct option_value *values,
+    const struct stopper_env *env, struct err *e)
+{
+	struct stop_reader o = { curve_options, values };
+	struct curve_rule *r = xcalloc(1, sizeof(*r));
+
+	if (runner_init(&r->runner, "curve", &o, env, e) == -1) {
+		free(r);
+		return -1;
+	}
+	r->p = stop_number(&o, "p");
+	r->completed = strcmp(stop_text(&o, "against"), "completed") == 0;
+	*state = r;
+	return 0;
+}
+
+static double
+curve_goal(const struct curve_rule *r, const struct history *h)
+{
+	int64_t best;
+
+	if (!r->completed)
+		return field_best(r->runner.field);
+	best = history_best(h);
+	return best == 0 ? NAN : history_loss(h, best);
+}
+
+static void
+curve_judge(void *state, const struct history *h, int64_t trial, int64_t step,
+    struct judgement *j)
+{
+	struct curve_rule *r = state;
+	struct runner_view v;
+	struct curve_guess g;
+	double goal;
+
+	if (!runner_looks(&r->runner, h, trial, step, &v, j))
+		return;
+	goal = curve_goal(r, h);
+	j->threshold = history_turn(h, goal);
+	j->pool = history_count(h) - 1;
+	if (!odds_guess(r->runner.odds, r->runner.field, v.values, v.passed,
+		goal, &g) ||
+	    g.p >= r->p)
+		return;
+	j->verdict = VERDICT_STOP;
+	snprintf(j->why, sizeof(j->why),
+	    "a chance of %.2g, below %g, to end %s %.6g, the best: it heads "
+	    "for %.6g give or take %.2g at step %lld",
+	    g.p, r->p, r->runner.env.maximize ? "above" : "below", j->threshold,
+	    history_turn(h, g.mean), g.sd, (long long)step);
+	if (r->runner.guard && runner_forbids(&r->runner, h, r->p))
+		stop_suspend(h, j);
+}
+
+extern const struct stopper stopper_curve;
+const struct stopper stopper_curve = {
+	.name = "curve",
+	.about = "its learning curve will hardly beat the best",
+	.source = "Domhan et al. 2015, with a bank of shapes",
+	.options = curve_options,
+	.wants_curves = true,
+	.open = curve_open,
+	.close = runner_close,
+	.observe = runner_observe,
+	.ended = runner_ended,
+	.judge = curve_judge,
+};

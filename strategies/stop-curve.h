@@ -1,0 +1,72 @@
+/*
+ * What the two rules on the learning-curve bank share: a field of competitors,
+ * the bank's odds, and whom they never judge.
+ */
+
+#ifndef STOP_CURVE_H
+#define STOP_CURVE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernels/kernels.h"
+#include "strategies/field.h"
+#include "strategies/odds.h"
+#include "strategies/stop-options.h"
+#include "strategies/stopper.h"
+
+/* A rule's state begins with this. */
+struct runner {
+	const char *name;
+	struct stopper_env env;
+	struct field *field;
+	struct odds *odds;
+	int64_t warmup; /* steps that are not judged */
+	bool guard;
+	int64_t diverged_after;
+	/* Where the guard last found the best trial underrated; a shortcut. */
+	int64_t witness_trial;
+	size_t witness;
+};
+
+/* A curve as it is judged. */
+struct runner_view {
+	struct curve curve;
+	size_t at; /* the judged report */
+	size_t passed; /* marks */
+	double values[MARKS_MOST]; /* at them */
+	double own; /* the best of the last three of them */
+};
+
+/* Rows that both option tables have. */
+#define OPTION_TEMPER                                              \
+	{                                                          \
+		"temper", OPTION_REAL, 0.01, 1, "0.5", NULL,       \
+		    "power of the evidence; less is more cautious" \
+	}
+
+/* Fills a zeroed runner; -1 when nobody knows how long a trial is. */
+int runner_init(struct runner *, const char *name, const struct stop_reader *,
+    const struct stopper_env *, struct err *);
+/* The plug's functions. */
+void runner_close(void *state);
+void runner_observe(
+    void *state, const struct history *, int64_t trial, int64_t step);
+void runner_ended(void *state, const struct history *, int64_t trial);
+
+/*
+ * Begins a judgement of the report at step.  False: it is decided already,
+ * mostly because nothing is judged there: during the warm-up, between marks, at
+ * the end, and while the trial has the best value of all.
+ */
+bool runner_looks(const struct runner *, const struct history *, int64_t trial,
+    int64_t step, struct runner_view *, struct judgement *);
+/*
+ * Whether a trial that is given less than least would have been a mistake
+ * before: somewhere on its way the best completed trial would have been given
+ * less to reach what it did reach.
+ */
+bool runner_forbids(struct runner *, const struct history *, double least);
+
+#endif /* STOP_CURVE_H */

@@ -1,0 +1,219 @@
+/*
+ * Narrow: of all trials that came to a step a share goes on that narrows as
+ * they advance; the learning-curve bank keeps those it gives a chance, and
+ * stops those late that it gives none.  Continuous successive halving on
+ * every step, in which those that were stopped stay in the count.
+ */
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "src/base/mem.h"
+#include "src/model/history.h"
+#include "strategies/stop-curve.h"
+
+static const struct option narrow_options[] = {
+	{ "keep", OPTION_REAL, 0, 100, "50", NULL,
+	    "percent that go on at the end of the warm-up" },
+	{ "halving_steps", OPTION_STEPS, 1, DBL_MAX, "15%", NULL,
+	    "after so many more steps it is half of them" },
+	{ "least", OPTION_REAL, 0, 100, "8", NULL,
+	    "percent that always go on" },
+	{ "min_trials", OPTION_INT, 1, DBL_MAX, "5", NULL,
+	    "fewest other trials that may judge" },
+	{ "warmup_steps", OPTION_STEPS, 0, DBL_MAX, "8%", NULL,
+	    "smaller steps are not judged" },
+	{ "chance", OPTION_REAL, 0, 1, "0.25", NULL,
+	    "a trial with at least this chance to beat the best goes on" },
+	{ "hopeless", OPTION_REAL, 0, 1, "0.01", NULL,
+	    "one with less than this is stopped, unless it is among the best "
+	    "3 %" },
+	{ "hopeless_steps", OPTION_STEPS, 0, DBL_MAX, "30%", NULL,
+	    "but not at smaller steps" },
+	OPTION_TEMPER,
+	OPTION_GUARD("true"),
+	OPTION_DIVERGED("3"),
+	OPTION_CLOSE,
+};
+
+/* Who is among the best of all may be about to win whatever the bank says. */
+static const double narrow_top = 0.03;
+
+struct narrow {
+	struct runner runner;
+	double keep, least; /* shares */
+	double halving; /* steps */
+	int64_t min_trials;
+	double chance, hopeless;
+	int64_t hopeless_steps;
+};
+
+/* What is known when a trial is judged. */
+struct verge {
+	int64_t ahead, all; /* others */
+	double share; /* that may be ahead */
+	bool known; /* there is a chance */
+	struct curve_guess guess;
+};
+
+static int
+narrow_open(void **state, const struct option_value *values,
+    const struct stopper_env *env, struct err *e)
+{
+	struct stop_reader o = { narrow_options, values };
+	struct narrow *r = xcalloc(1, sizeof(*r));
+
+	if (runner_init(&r->runner, "narrow", &o, env, e) == -1) {
+		free(r);
+		return -1;
+	}
+	r->keep = stop_number(&o, "keep") / 100;
+	r->least = stop_number(&o, "least") / 100;
+	r->min_trials = stop_count(&o, "min_trials");
+	r->chance = stop_number(&o, "chance");
+	r->hopeless = stop_number(&o, "hopeless");
+	r->halving = (double)env->max_steps *
+		     option_get(o.table, values, "halving_steps")->number;
+	if (!option_get(o.table, values, "halving_steps")->is_share)
+		r->halving /= (double)env->max_steps;
+	r->hopeless_steps = option_steps(
+	    option_get(o.table, values, "hopeless_steps"), env->max_steps, 0);
+	*state = r;
+	return 0;
+}
+
+/* The share of all that may be ahead of one that goes on. */
+static double
+narrow_share(const struct narrow *r, int64_t done)
+{
+	double past = (double)(done - r->runner.warmup);
+	double share = r->keep * exp2(-past / r->halving);
+
+	return share < r->least ? r->least : share;
+}
+
+/* The share of others that were ahead of the best completed trial here. */
+static double
+best_behind(const struct narrow *r, const struct history *h, size_t passed)
+{
+	const struct marks *m = field_marks(r->runner.field);
+	int64_t best = history_best(h), ahead, all;
+	double values[MARKS_MOST];
+	struct curve c;
+
+	if (best == 0)
+		return 0;
+	c = history_curve(h, best);
+	if (c.n == 0 || marks_read(m, &c, c.n - 1, values) < passed ||
+	    isnan(values[passed - 1]))
+		return 0;
+	ahead =
+	    field_ahead(r->runner.field, passed - 1, values[passed - 1], &all);
+	return all > 1 ? (double)ahead / (double)(all - 1) : 0;
+}
+
+static void
+narrow_explain(const struct narrow *r, const struct history *h,
+    const struct verge *g, bool hopeless, int64_t step, struct judgement *j)
+{
+	char odds[64] = "";
+	const char *side = r->runner.env.maximize ? "above" : "below";
+
+	if (hopeless) {
+		j->threshold = history_turn(h, field_best(r->runner.field));
+		snprintf(j->why, sizeof(j->why),
+		    "a chance of %.2g, below %g, to end %s %.6g, the best: it "
+		    "heads for %.6g give or take %.2g at step %lld",
+		    g->guess.p, r->hopeless, side, j->threshold,
+		    history_turn(h, g->guess.mean), g->guess.sd,
+		    (long long)step);
+		return;
+	}
+	if (g->known)
+		snprintf(odds, sizeof(odds),
+		    ", and the chance to beat the best is %.2g", g->guess.p);
+	snprintf(j->why, sizeof(j->why),
+	    "%.6g is behind %lld of %lld others at step %lld, where the best "
+	    "%.3g %% go on%s",
+	    j->value, (long long)g->ahead, (long long)g->all, (long long)step,
+	    100 * g->share, odds);
+}
+
+/* Whether too many are ahead, and the bank does not object. */
+static bool
+narrow_behind(const struct narrow *r, const struct verge *g)
+{
+	return (double)g->ahead > g->share * (double)g->all &&
+	       !(g->known && g->guess.p >= r->chance);
+}
+
+static bool
+narrow_hopeless(const struct narrow *r, const struct verge *g, int64_t done)
+{
+	return done >= r->hopeless_steps && g->known &&
+	       g->guess.p < r->hopeless &&
+	       (double)g->ahead > narrow_top * (double)g->all;
+}
+
+static void
+narrow_guard(struct narrow *r, const struct history *h,
+    const struct runner_view *v, const struct verge *g, bool hopeless,
+    struct judgement *j)
+{
+	if (!r->runner.guard)
+		return;
+	if (hopeless ? runner_forbids(&r->runner, h, r->hopeless)
+		     : (double)g->ahead <=
+			   best_behind(r, h, v->passed) * (double)g->all)
+		stop_suspend(h, j);
+}
+
+static void
+narrow_judge(void *state, const struct history *h, int64_t trial, int64_t step,
+    struct judgement *j)
+{
+	struct narrow *r = state;
+	struct runner_view v;
+	struct verge g = { 0 };
+	bool behind, hopeless;
+	int64_t done;
+
+	if (!runner_looks(&r->runner, h, trial, step, &v, j))
+		return;
+	done = marks_done(&v.curve, v.at);
+	g.ahead = field_ahead(r->runner.field, v.passed - 1, v.own, &g.all);
+	g.all--;
+	g.share = narrow_share(r, done);
+	j->pool = g.all;
+	j->threshold =
+	    history_turn(h, field_rank(r->runner.field, v.passed - 1,
+				(int64_t)floor(g.share * (double)g.all)));
+	if (g.all < r->min_trials)
+		return;
+	if ((double)g.ahead > g.share * (double)g.all ||
+	    done >= r->hopeless_steps)
+		g.known = odds_guess(r->runner.odds, r->runner.field, v.values,
+		    v.passed, field_best(r->runner.field), &g.guess);
+	behind = narrow_behind(r, &g);
+	hopeless = !behind && narrow_hopeless(r, &g, done);
+	if (!behind && !hopeless)
+		return;
+	j->verdict = VERDICT_STOP;
+	narrow_explain(r, h, &g, hopeless, step, j);
+	narrow_guard(r, h, &v, &g, hopeless, j);
+}
+
+extern const struct stopper stopper_narrow;
+const struct stopper stopper_narrow = {
+	.name = "narrow",
+	.about = "behind a share that narrows, and without a chance to win",
+	.source = NULL,
+	.options = narrow_options,
+	.wants_curves = true,
+	.open = narrow_open,
+	.close = runner_close,
+	.observe = runner_observe,
+	.ended = runner_ended,
+	.judge = narrow_judge,
+};

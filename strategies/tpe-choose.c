@@ -1,0 +1,122 @@
+/*
+ * From good and bad trials to a point: both densities, points drawn from the
+ * good one, and of these the one with the largest ratio.  Knows groups of
+ * parameters; refuses to know which trials are good.
+ */
+
+#include <stdlib.h>
+
+#include "src/base/mem.h"
+#include "src/model/history.h"
+#include "src/model/space.h"
+#include "strategies/strategy.h"
+#include "strategies/tpe.h"
+
+/* A question, and the group of parameters in hand. */
+struct chooser {
+	struct tpe_question *q;
+	struct axis *axes;
+	size_t *which; /* its parameters */
+	size_t dims;
+};
+
+static void
+group_fit(struct parzen *p, const struct chooser *t,
+    const struct parzen_rule *rule, const int64_t *trials, size_t n)
+{
+	size_t kept;
+	double *z = tpe_observe(
+	    t->q->ask->history, trials, n, t->axes, t->which, t->dims, &kept);
+
+	parzen_fit(p, rule, t->axes, t->dims, z, kept);
+	free(z);
+}
+
+/* The candidate with the largest ratio, the first of equals. */
+static size_t
+best_of(const double *below, const double *above, size_t n)
+{
+	size_t i, best = 0;
+
+	for (i = 1; i < n; i++)
+		if (below[i] - above[i] > below[best] - above[best])
+			best = i;
+	return best;
+}
+
+/* Choose the parameters of the group in hand. */
+static void
+group_suggest(struct chooser *t, double *x)
+{
+	size_t n = t->q->n_candidates, best, d;
+	double *points = xcalloc(n * t->dims, sizeof *points);
+	double *below = xcalloc(2 * n, sizeof *below), *above = below + n;
+	struct parzen good, bad;
+
+	group_fit(
+	    &good, t, &t->q->good_rule, t->q->split.below, t->q->split.n_below);
+	group_fit(&bad, t, &t->q->rule, t->q->split.above, t->q->split.n_above);
+	parzen_draw(&good, &t->q->rng, points, n);
+	parzen_log_density(&good, points, n, below);
+	parzen_log_density(&bad, points, n, above);
+	best = best_of(below, above, n);
+	for (d = 0; d < t->dims; d++)
+		x[t->which[d]] =
+		    axis_cube(&t->axes[d], points[best * t->dims + d]);
+	parzen_free(&good);
+	parzen_free(&bad);
+	free(points);
+	free(below);
+}
+
+/* Take the group of parameter i in hand, which is its first one. */
+static void
+group_take(struct chooser *t, const int *group, size_t i)
+{
+	const struct space *space = t->q->ask->space;
+	size_t k;
+
+	t->dims = 0;
+	for (k = i; k < space->n; k++) {
+		if (group[k] != group[i])
+			continue;
+		t->which[t->dims] = k;
+		t->dims += axis_init(&t->axes[t->dims], &space->params[k]);
+	}
+}
+
+static bool
+is_first(const int *group, size_t i)
+{
+	size_t k;
+
+	for (k = 0; k < i; k++)
+		if (group[k] == group[i])
+			return false;
+	return true;
+}
+
+void
+tpe_choose(struct tpe_question *q, double *x, enum tpe_joint joint)
+{
+	const struct space *space = q->ask->space;
+	int *group = xcalloc(space->n, sizeof *group);
+	struct chooser t = { .q = q };
+	size_t i;
+
+	t.axes = xcalloc(space->n, sizeof *t.axes);
+	t.which = xcalloc(space->n, sizeof *t.which);
+	tpe_groups(group, space, q->ask->history, joint);
+	for (i = 0; i < space->n; i++)
+		x[i] = 0.5;
+	for (i = 0; i < space->n; i++) {
+		if (!is_first(group, i))
+			continue;
+		group_take(&t, group, i);
+		if (t.dims > 0)
+			group_suggest(&t, x);
+	}
+	free(t.axes);
+	free(t.which);
+	free(group);
+}

@@ -1,0 +1,43 @@
+/* Rows of t_gpu: what launchers tell of GPUs, the newest of each alone. */
+
+#include <math.h>
+
+#include "src/base/err.h"
+#include "src/store/stmt.h"
+
+static void
+bind_text(sqlite3_stmt *st, int i, const char *s)
+{
+	stmt_text(st, i, s != NULL && *s != '\0' ? s : NULL);
+}
+
+int
+store_gpu_put(struct store *s, const struct store_gpu *g, struct err *e)
+{
+	sqlite3_stmt *st = stmt_get(s, STMT_GPU_PUT, e);
+
+	if (st == NULL)
+		return -1;
+	stmt_text(st, 1, g->uuid);
+	stmt_int_or(st, 2, g->index, -1);
+	bind_text(st, 3, g->name);
+	stmt_int_or(st, 4, g->memory, -1);
+	stmt_int_or(st, 5, g->used, -1);
+	stmt_int_or(st, 6, g->temperature, -1);
+	stmt_int_or(st, 7, g->utilization, -1);
+	stmt_real(st, 8, g->power >= 0 ? g->power : NAN);
+	stmt_text(st, 9, g->state);
+	bind_text(st, 10, g->why);
+	bind_text(st, 11, g->owner);
+	stmt_int(st, 12, g->trials > 0 ? g->trials : 0);
+	stmt_int(st, 13, g->time_us);
+	return stmt_write(s, st, e);
+}
+
+int
+store_gpu_clear(struct store *s, struct err *e)
+{
+	sqlite3_stmt *st = stmt_get(s, STMT_GPU_CLEAR, e);
+
+	return st == NULL ? -1 : stmt_write(s, st, e);
+}

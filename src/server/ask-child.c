@@ -1,0 +1,378 @@
+/*
+ * Asking the user's own program, over its standard input and output.  It is
+ * told of every trial that changed before it is asked; one that dies is
+ * started once more and told everything again.
+ */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/err.h"
+#include "src/base/json.h"
+#include "src/base/loop.h"
+#include "src/base/mem.h"
+#include "src/base/peer.h"
+#include "src/model/history.h"
+#include "src/model/options.h"
+#include "src/model/space.h"
+#include "src/model/study.h"
+#include "src/server/ask-say.h"
+#include "src/server/asker-parts.h"
+#include "src/server/plugs.h"
+#include "strategies/strategy.h"
+
+enum {
+	DEATHS_MOST = 2, /* over one question */
+	GRACE_MS = 1000, /* for its end, once its input has ended */
+	LINE_MOST = 1 << 20, /* and some more for each parameter */
+	PARAM_MOST = 4096,
+	UNSAID_MOST = 1 << 20, /* then it must read before it is told more */
+	ARGS_MOST = 1024
+};
+
+struct ask_child {
+	const struct asker_env *env;
+	char **argv;
+	int64_t timeout_ms;
+	struct peer *peer; /* NULL while none runs */
+	bool ending; /* killed: its end is waited for */
+	struct loop_timer *silence;
+	struct buf heard;
+	uint8_t *told; /* by trial from the first: its state + 1; 0 = not yet */
+	size_t n_told;
+	int64_t lines; /* that it has said, of this process */
+	int dropped; /* questions whose answers nobody wants */
+	bool asked, sent, answered;
+	struct question q;
+	int deaths;
+	char died[64];
+	int64_t sent_ms;
+	/* The answer: 0 or 1 as of hear_line. */
+	int result;
+	struct value *values;
+	double seconds;
+	bool broken; /* it cannot be used, and why says why */
+	struct err why;
+};
+
+static const struct json *
+command_of(const struct asker_env *env)
+{
+	const struct plugs *plugs = env->plugs;
+
+	return option_get(
+	    plugs->strategy->options, plugs->strategy_options, "command")
+	    ->json;
+}
+
+/* NULL with err, unless it is a list of texts. */
+static char **
+command_read(const struct json *j, struct err *e)
+{
+	const struct json *item;
+	const char *text;
+	char **argv;
+	size_t n = 0;
+
+	if (json_type(j) != JSON_ARRAY || json_count(j) == 0 ||
+	    json_count(j) > ARGS_MOST) {
+		(void)json_err(j, e,
+		    "expected a list of texts: a program and its arguments");
+		return NULL;
+	}
+	argv = xcalloc(json_count(j) + 1, sizeof *argv);
+	for (item = json_first(j); item != NULL; item = json_next(item)) {
+		if (json_read_string(item, &text, e) != 0) {
+			study_command_free(argv);
+			return NULL;
+		}
+		argv[n++] = xstrdup(text);
+	}
+	return argv;
+}
+
+int
+ask_child_check(const struct plugs *plugs, struct err *e)
+{
+	struct asker_env env = { .plugs = plugs };
+	char **argv = command_read(command_of(&env), e);
+
+	if (argv == NULL)
+		return -1;
+	study_command_free(argv);
+	return 0;
+}
+
+static void
+child_end(struct ask_child *c)
+{
+	if (c->peer == NULL || c->ending)
+		return;
+	c->ending = true;
+	peer_kill(c->peer);
+}
+
+static void
+child_broken(struct ask_child *c)
+{
+	c->broken = true;
+	child_end(c);
+}
+
+static void
+on_silence(void *arg)
+{
+	struct ask_child *c = arg;
+
+	if (!c->asked) {
+		child_end(c);
+		return;
+	}
+	(void)err_set(&c->why, ERR_FILE, "%s: no answer for %lld s", c->argv[0],
+	    (long long)(c->timeout_ms / 1000));
+	child_broken(c);
+}
+
+int
+ask_child_open(
+    struct ask_child **out, const struct asker_env *env, struct err *e)
+{
+	struct ask_child *c = xcalloc(1, sizeof *c);
+
+	*out = c;
+	c->env = env;
+	c->argv = command_read(command_of(env), e);
+	if (c->argv == NULL)
+		return -1;
+	c->timeout_ms = (int64_t)(option_get(env->plugs->strategy->options,
+				      env->plugs->strategy_options, "timeout")
+				      ->number *
+				  1000);
+	c->silence = loop_timer_new(env->loop, on_silence, c);
+	c->values = xcalloc(env->study->space->n, sizeof *c->values);
+	return 0;
+}
+
+void
+ask_child_close(struct ask_child *c)
+{
+	if (c == NULL)
+		return;
+	peer_free(c->peer, GRACE_MS);
+	loop_timer_free(c->silence);
+	buf_free(&c->heard);
+	if (c->argv != NULL)
+		study_command_free(c->argv);
+	free(c->values);
+	free(c->told);
+	free(c);
+}
+
+/* One line, without its end. */
+static void
+hear(struct ask_child *c, const char *line, size_t len)
+{
+	struct answer a = { .values = c->values };
+	struct err e = ERR_INIT;
+
+	c->lines++;
+	if (c->dropped > 0) {
+		c->dropped--;
+		if (c->sent)
+			loop_timer_set(c->silence, c->timeout_ms);
+		else
+			loop_timer_stop(c->silence);
+		return;
+	}
+	if (!c->sent || c->answered)
+		(void)err_set(&e, ERR_USAGE, "it was not asked");
+	else {
+		c->result = hear_line(&a, c->env, line, len, &e);
+		c->answered = c->result >= 0;
+	}
+	if (*e.text != '\0') {
+		(void)err_set(&c->why, ERR_USAGE,
+		    "%s: line %lld of its output: %.300s", c->argv[0],
+		    (long long)c->lines, e.text);
+		child_broken(c);
+		return;
+	}
+	loop_timer_stop(c->silence);
+	c->seconds = (double)(loop_now_ms(c->env->loop) - c->sent_ms) / 1000;
+}
+
+static void
+on_hear(void *arg, const char *data, size_t len)
+{
+	struct ask_child *c = arg;
+	size_t most = LINE_MOST + PARAM_MOST * c->env->study->space->n;
+	size_t used = 0, old = c->heard.len;
+	const char *end;
+
+	buf_add(&c->heard, data, len);
+	end = memchr(c->heard.data + old, '\n', len);
+	while (end != NULL && !c->ending) {
+		hear(c, c->heard.data + used,
+		    (size_t)(end - c->heard.data) - used);
+		used = (size_t)(end - c->heard.data) + 1;
+		end = memchr(c->heard.data + used, '\n', c->heard.len - used);
+	}
+	memmove(c->heard.data, c->heard.data + used, c->heard.len - used);
+	c->heard.len -= used;
+	if (c->heard.len > most && !c->ending) {
+		(void)err_set(&c->why, ERR_USAGE,
+		    "%s: line %lld of its output has more than %zu bytes",
+		    c->argv[0], (long long)c->lines + 1, most);
+		child_broken(c);
+	}
+}
+
+static void
+on_gone(void *arg, int status)
+{
+	struct ask_child *c = arg;
+
+	peer_free(c->peer, 0);
+	c->peer = NULL;
+	buf_free(&c->heard);
+	loop_timer_stop(c->silence);
+	if (c->asked && !c->answered && !c->ending) {
+		c->deaths++;
+		ask_tell_status(status, c->died, sizeof c->died);
+	}
+	c->ending = c->sent = false;
+	c->dropped = 0;
+	c->lines = 0;
+	free(c->told);
+	c->told = NULL;
+	c->n_told = 0;
+}
+
+static int
+child_start(struct ask_child *c, struct err *e)
+{
+	struct peer_spec spec = { .argv = c->argv, .dir = c->env->study->dir };
+	struct peer_hooks hooks = {
+		.hear = on_hear, .gone = on_gone, .arg = c
+	};
+	char *log = ask_log(c->env);
+	struct buf b = { 0 };
+	int rc;
+
+	spec.log = log;
+	rc = peer_start(&c->peer, c->env->loop, &spec, &hooks, e);
+	free(log);
+	if (rc != 0)
+		return -1;
+	say_study(&b, c->env);
+	peer_say(c->peer, b.data, b.len);
+	buf_free(&b);
+	return 0;
+}
+
+/* What it does not know yet; false: it must read some of it first. */
+static bool
+child_tell(struct ask_child *c)
+{
+	const struct history *h = c->env->history;
+	int64_t first = history_first(h), n = history_count(h) - first + 1, i;
+	struct buf b = { 0 };
+	uint8_t state;
+
+	if ((size_t)n > c->n_told) {
+		c->told = xreallocarray(c->told, (size_t)n, 1);
+		memset(c->told + c->n_told, 0, (size_t)n - c->n_told);
+		c->n_told = (size_t)n;
+	}
+	for (i = 0; i < n && c->peer != NULL; i++) {
+		state = (uint8_t)(history_state(h, first + i) + 1);
+		if (c->told[i] == state || state == TRIAL_WAITING + 1)
+			continue;
+		if (peer_unsaid(c->peer) > UNSAID_MOST)
+			break;
+		c->told[i] = state;
+		say_trial(&b, c->env, first + i);
+		peer_say(c->peer, b.data, b.len);
+		buf_clear(&b);
+	}
+	buf_free(&b);
+	return i == n;
+}
+
+static void
+child_send(struct ask_child *c)
+{
+	struct buf b = { 0 };
+
+	say_question(&b, c->env, &c->q);
+	peer_say(c->peer, b.data, b.len);
+	buf_free(&b);
+	c->sent = true;
+	c->sent_ms = loop_now_ms(c->env->loop);
+}
+
+static enum asked
+child_answer(struct ask_child *c, struct answer *out)
+{
+	c->asked = c->sent = c->answered = false;
+	if (c->result > 0)
+		return ASKED_EMPTY;
+	memcpy(out->values, c->values,
+	    c->env->study->space->n * sizeof *out->values);
+	out->seconds = c->seconds;
+	(void)snprintf(out->made_by, sizeof out->made_by, "external");
+	return ASKED_POINT;
+}
+
+static enum asked
+child_failed(struct ask_child *c, struct err *e)
+{
+	c->asked = false;
+	if (c->broken)
+		*e = c->why;
+	else
+		(void)err_set(e, ERR_FILE, "%s %s, %d times over trial %lld%s",
+		    c->argv[0], c->died, c->deaths, (long long)c->q.trial,
+		    c->env->state_dir != NULL
+			? "; strategy.log has what it said"
+			: "");
+	return ASKED_FAILED;
+}
+
+enum asked
+ask_child_ask(struct ask_child *c, const struct question *q, struct answer *out,
+    struct err *e)
+{
+	if (c->asked && !question_same(q, &c->q))
+		ask_child_drop(c);
+	if (c->answered)
+		return child_answer(c, out);
+	if (!c->asked) {
+		c->asked = true;
+		c->q = *q;
+		c->deaths = 0;
+	}
+	if (c->broken || c->deaths >= DEATHS_MOST)
+		return child_failed(c, e);
+	if (c->peer == NULL && child_start(c, e) != 0) {
+		c->asked = false;
+		return ASKED_FAILED;
+	}
+	if (c->sent || c->ending)
+		return ASKED_LATER;
+	/* From now on it is it that is waited for, whatever it does. */
+	if (!loop_timer_pending(c->silence))
+		loop_timer_set(c->silence, c->timeout_ms);
+	if (child_tell(c))
+		child_send(c);
+	return ASKED_LATER;
+}
+
+/* It will answer all the same, and nobody listens. */
+void
+ask_child_drop(struct ask_child *c)
+{
+	c->dropped += c->sent && !c->answered;
+	c->asked = c->sent = c->answered = false;
+}

@@ -1,0 +1,418 @@
+/*
+ * Asking by hpotune-worker: one process at a time, started when a question
+ * comes, kept for the next one, killed when nobody wants its answer any more.
+ * It remembers nothing between two questions, so its death costs the time of
+ * one answer and changes none.
+ */
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "src/base/err.h"
+#include "src/base/mem.h"
+#include "src/base/peer.h"
+#include "src/base/spawn.h"
+#include "src/model/history.h"
+#include "src/model/space.h"
+#include "src/model/study.h"
+#include "src/server/asker-parts.h"
+#include "src/server/plugs.h"
+#include "src/worker/message.h"
+#include "strategies/strategy.h"
+
+enum {
+	DEATHS_MOST = 3, /* over one question */
+	TEXT_MOST = 65536 /* bytes of a frame that are no numbers */
+};
+
+enum where { WHERE_CPU, WHERE_CUDA, WHERES };
+
+struct ask_worker {
+	const struct asker_env *env;
+	char *programs[WHERES]; /* NULL: there is none */
+	enum where where;
+	struct peer *peer; /* NULL while none runs */
+	bool ready; /* it said HELLO */
+	bool ending; /* killed: its end is waited for */
+	bool garbage; /* … for what it said */
+	struct buf heard;
+	bool asked, sent, answered;
+	struct question q;
+	int deaths;
+	char died[64]; /* how, the last time */
+	/* The answer. */
+	int64_t result;
+	double *x;
+	int64_t from;
+	double seconds;
+	char made_by[32];
+	bool broken; /* it cannot be used, and why says why */
+	struct err why;
+	char level[8], note[300]; /* an event that is due; "" = none */
+};
+
+/* The program for the GPU: there, or no reason to complain. */
+static char *
+cuda_find(void)
+{
+	static const char name[] = "hpotune-worker-cuda";
+	struct err e = ERR_INIT;
+	char *path = NULL;
+
+	if (spawn_find(&path, "HPOTUNE_WORKER_CUDA", name, &e) != 0)
+		return NULL;
+	if (*path != '\0')
+		return path;
+	free(path);
+	return NULL;
+}
+
+static int
+programs_find(char *programs[WHERES], enum study_device device, struct err *e)
+{
+	programs[WHERE_CPU] = programs[WHERE_CUDA] = NULL;
+	if (device != STUDY_DEVICE_CPU)
+		programs[WHERE_CUDA] = cuda_find();
+	if (device == STUDY_DEVICE_CUDA && programs[WHERE_CUDA] == NULL)
+		return err_set(e, ERR_USAGE,
+		    "strategy.device is \"cuda\", but hpotune-worker-cuda is "
+		    "not installed");
+	if (spawn_find(&programs[WHERE_CPU], "HPOTUNE_WORKER", "hpotune-worker",
+		e) != 0)
+		return -1;
+	if (access(programs[WHERE_CPU], X_OK) == 0)
+		return 0;
+	return err_set(
+	    e, ERR_FILE, "%s: %s", programs[WHERE_CPU], strerror(errno));
+}
+
+int
+ask_worker_check(const struct study *study, struct err *e)
+{
+	char *programs[WHERES];
+	int rc = programs_find(programs, study->device, e);
+
+	free(programs[WHERE_CPU]);
+	free(programs[WHERE_CUDA]);
+	return rc;
+}
+
+int
+ask_worker_open(
+    struct ask_worker **out, const struct asker_env *env, struct err *e)
+{
+	struct ask_worker *w = xcalloc(1, sizeof *w);
+
+	w->env = env;
+	*out = w;
+	if (programs_find(w->programs, env->study->device, e) != 0)
+		return -1;
+	w->where = w->programs[WHERE_CUDA] != NULL ? WHERE_CUDA : WHERE_CPU;
+	w->x = xcalloc(env->study->space->n, sizeof *w->x);
+	return 0;
+}
+
+void
+ask_worker_close(struct ask_worker *w)
+{
+	if (w == NULL)
+		return;
+	peer_free(w->peer, 0);
+	buf_free(&w->heard);
+	free(w->programs[WHERE_CPU]);
+	free(w->programs[WHERE_CUDA]);
+	free(w->x);
+	free(w);
+}
+
+static void
+worker_broken(struct ask_worker *w, const char *text)
+{
+	if (!w->broken)
+		(void)err_set(&w->why, ERR_FILE, "%s", text);
+	w->broken = true;
+}
+
+static void
+worker_kill(struct ask_worker *w)
+{
+	if (w->peer == NULL || w->ending)
+		return;
+	w->ending = true;
+	w->ready = false;
+	peer_kill(w->peer);
+}
+
+/* What it says is no message of this version. */
+static void
+heard_garbage(struct ask_worker *w)
+{
+	(void)snprintf(w->died, sizeof w->died, "sent what is not an answer");
+	w->garbage = true;
+	worker_kill(w);
+}
+
+static void
+heard_hello(struct ask_worker *w, const struct message *m)
+{
+	const char *version = m->data, *device;
+	size_t len = strnlen(m->data, m->len);
+
+	if (len + 1 >= m->len || m->data[m->len - 1] != '\0') {
+		heard_garbage(w);
+		return;
+	}
+	device = version + len + 1;
+	if (strcmp(version, PACKAGE_VERSION) != 0) {
+		worker_broken(w,
+		    "hpotune-worker is of another version: end this study's "
+		    "server and start it again");
+		worker_kill(w);
+		return;
+	}
+	w->ready = true;
+	if (w->where == WHERE_CPU || *w->note != '\0')
+		return;
+	(void)snprintf(w->level, sizeof w->level, "info");
+	(void)snprintf(
+	    w->note, sizeof w->note, "it computes on %.200s", device);
+}
+
+/* There is no such device: the CPU does it from now on. */
+static void
+worker_downgrade(struct ask_worker *w, const char *why, size_t len)
+{
+	char text[300];
+
+	if (w->where != WHERE_CUDA)
+		return;
+	(void)snprintf(
+	    text, sizeof text, "%.*s", len < 200 ? (int)len : 200, why);
+	if (w->env->study->device == STUDY_DEVICE_CUDA) {
+		(void)snprintf(w->note, sizeof w->note,
+		    "strategy.device is \"cuda\": %s", text);
+		worker_broken(w, w->note);
+		*w->note = '\0';
+		return;
+	}
+	w->where = WHERE_CPU;
+	(void)snprintf(w->level, sizeof w->level, "info");
+	(void)snprintf(
+	    w->note, sizeof w->note, "it computes on the CPU: %s", text);
+}
+
+static void
+heard_answer(struct ask_worker *w, const struct message *m)
+{
+	struct message_answer a;
+
+	if (message_read_answer(&a, w->x, w->env->study->space->n, m) != 0 ||
+	    !w->asked || !w->sent || a.trial != w->q.trial ||
+	    a.redraw != w->q.redraw) {
+		heard_garbage(w);
+		return;
+	}
+	w->answered = true;
+	w->result = a.result;
+	w->from = a.from;
+	w->seconds = a.seconds;
+	(void)snprintf(w->made_by, sizeof w->made_by, "%s", a.made_by);
+	if (a.result < 0)
+		(void)err_set(&w->why, ERR_USAGE, "%.500s", a.text);
+}
+
+static void
+hear_message(struct ask_worker *w, const struct message *m)
+{
+	switch (m->kind) {
+	case MESSAGE_HELLO:
+		heard_hello(w, m);
+		break;
+	case MESSAGE_NONE:
+		if (w->where == WHERE_CPU) {
+			heard_garbage(w);
+			break;
+		}
+		worker_downgrade(w, m->data, m->len);
+		worker_kill(w);
+		break;
+	case MESSAGE_ANSWER:
+		heard_answer(w, m);
+		break;
+	case MESSAGE_STUDY:
+	case MESSAGE_ASK:
+		heard_garbage(w);
+		break;
+	}
+}
+
+/* An answer has 8 bytes for each parameter, and some texts. */
+static void
+on_hear(void *arg, const char *data, size_t len)
+{
+	struct ask_worker *w = arg;
+	size_t most = TEXT_MOST + 8 * w->env->study->space->n, used = 0;
+	struct message m;
+	ptrdiff_t n = 0;
+
+	buf_add(&w->heard, data, len);
+	while (!w->ending && (n = message_take(&m, w->heard.data + used,
+				  w->heard.len - used, most)) > 0) {
+		hear_message(w, &m);
+		used += (size_t)n;
+	}
+	if (w->ending)
+		buf_clear(&w->heard);
+	else if (n < 0)
+		heard_garbage(w);
+	else if (used > 0) {
+		memmove(
+		    w->heard.data, w->heard.data + used, w->heard.len - used);
+		w->heard.len -= used;
+	}
+}
+
+static void
+on_gone(void *arg, int status)
+{
+	struct ask_worker *w = arg;
+	static const char no_device[] = "hpotune-worker-cuda found no device";
+	bool wanted = w->asked && !w->answered;
+	bool silent = !w->ready && !w->ending && WIFEXITED(status) &&
+		      WEXITSTATUS(status) == 0;
+
+	peer_free(w->peer, 0);
+	w->peer = NULL;
+	buf_free(&w->heard);
+	if (*w->died == '\0')
+		ask_tell_status(status, w->died, sizeof w->died);
+	if (silent && w->where == WHERE_CUDA)
+		worker_downgrade(w, no_device, sizeof no_device - 1);
+	else if (wanted && (!w->ending || w->garbage))
+		w->deaths++;
+	w->ready = w->ending = w->garbage = w->sent = false;
+}
+
+static int
+worker_start(struct ask_worker *w, struct err *e)
+{
+	static char *const env[] = { "OPENBLAS_NUM_THREADS=1",
+		"OMP_NUM_THREADS=1", NULL };
+	char *argv[] = { w->programs[w->where], NULL };
+	struct peer_spec spec = { .argv = argv, .env = env, .socket = true };
+	struct peer_hooks hooks = {
+		.hear = on_hear, .gone = on_gone, .arg = w
+	};
+	char *log = ask_log(w->env);
+	struct message_study study = { .path = w->env->study->path };
+	struct buf json = { 0 }, frame = { 0 };
+	int rc;
+
+	*w->died = '\0';
+	spec.log = log;
+	rc = peer_start(&w->peer, w->env->loop, &spec, &hooks, e);
+	free(log);
+	if (rc != 0)
+		return -1;
+	study_put_json(&json, w->env->study);
+	study.json = buf_str(&json);
+	study.json_len = json.len;
+	message_put_study(&frame, &study);
+	peer_say(w->peer, frame.data, frame.len);
+	buf_free(&frame);
+	buf_free(&json);
+	return 0;
+}
+
+static void
+worker_send(struct ask_worker *w)
+{
+	struct message_ask ask = { .seed = w->env->seed,
+		.trial = w->q.trial,
+		.n_enqueued = w->q.n_enqueued,
+		.redraw = w->q.redraw };
+	unsigned keep = HISTORY_POINTS;
+	struct buf frame = { 0 };
+
+	if (w->env->plugs->strategy->wants_curves)
+		keep |= HISTORY_CURVES;
+	message_put_ask(&frame, &ask, w->env->history, keep);
+	peer_say(w->peer, frame.data, frame.len);
+	buf_free(&frame);
+	w->sent = true;
+}
+
+/* The answer that came, to whoever asked. */
+static enum asked
+worker_answer(struct ask_worker *w, struct answer *out, struct err *e)
+{
+	w->asked = w->sent = w->answered = false;
+	if (w->result < 0) {
+		*e = w->why;
+		return ASKED_FAILED;
+	}
+	if (w->result > 0)
+		return ASKED_EMPTY;
+	answer_decode(out, w->env, w->x);
+	out->from = w->from;
+	out->seconds = w->seconds;
+	(void)snprintf(out->made_by, sizeof out->made_by, "%s", w->made_by);
+	return ASKED_POINT;
+}
+
+/* Nothing will come of it. */
+static enum asked
+worker_failed(struct ask_worker *w, struct err *e)
+{
+	w->asked = false;
+	if (w->broken) {
+		*e = w->why;
+		return ASKED_FAILED;
+	}
+	(void)err_set(e, ERR_FILE,
+	    "hpotune-worker %s, %d times over trial %lld%s", w->died, w->deaths,
+	    (long long)w->q.trial,
+	    w->env->state_dir != NULL ? "; strategy.log has what it said" : "");
+	return ASKED_FAILED;
+}
+
+enum asked
+ask_worker_ask(struct ask_worker *w, const struct question *q,
+    struct answer *out, struct err *e)
+{
+	if (w->asked && !question_same(q, &w->q))
+		ask_worker_drop(w);
+	if (*w->note != '\0') {
+		w->env->event(w->env->arg, w->level, w->note);
+		*w->note = '\0';
+	}
+	if (w->answered)
+		return worker_answer(w, out, e);
+	if (!w->asked) {
+		w->asked = true;
+		w->q = *q;
+		w->deaths = 0;
+	}
+	if (w->broken || w->deaths >= DEATHS_MOST)
+		return worker_failed(w, e);
+	if (w->peer == NULL && worker_start(w, e) != 0) {
+		w->asked = false;
+		return ASKED_FAILED;
+	}
+	if (w->ready && !w->sent)
+		worker_send(w);
+	return ASKED_LATER;
+}
+
+/* One that thinks about it cannot be told to stop. */
+void
+ask_worker_drop(struct ask_worker *w)
+{
+	if (w->sent && !w->answered)
+		worker_kill(w);
+	w->asked = w->answered = w->sent = false;
+}

@@ -1,0 +1,78 @@
+/*
+ * Asks the strategy for the next setting: in this process, in hpotune-worker
+ * when that takes longer than a blink, or from the user's own program.  Knows
+ * how to ask; what becomes of the answer is the caller's business.
+ *
+ * A caller that has a loop asks again at each turn until it is answered: the
+ * same question goes on where it was, another one takes its place.  One
+ * without asks by asker_wait.  An answer depends on nothing but the question
+ * and what the history holds when it is put.
+ */
+
+#ifndef SERVER_ASKER_H
+#define SERVER_ASKER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct asker;
+struct err;
+struct history;
+struct loop;
+struct plugs;
+struct study;
+struct value;
+
+enum asked {
+	ASKED_POINT, /* the answer is filled */
+	ASKED_EMPTY, /* there is nothing left to try */
+	/*
+	 * Somebody thinks, or a trial has to end first: a turn of the loop
+	 * follows.
+	 */
+	ASKED_LATER,
+	ASKED_FAILED /* err says why; the same question would fail again */
+};
+
+struct asker_env {
+	struct loop *loop; /* a real clock */
+	const struct study *study;
+	const struct plugs *plugs;
+	const struct history *history;
+	uint64_t seed;
+	const char *state_dir; /* holds strategy.log; NULL: no log, stderr */
+	/* Something worth a row of events; from inside asker_ask alone. */
+	void (*event)(void *arg, const char *level, const char *text);
+	void *arg;
+};
+
+struct question {
+	int64_t trial; /* the number the new trial will have */
+	int64_t n_enqueued; /* trials before it that were not suggested */
+	unsigned redraw; /* answers to it that were known already */
+};
+
+struct answer {
+	struct value *values; /* the caller's array, one per parameter */
+	int64_t from; /* the trial it continues; 0 = none */
+	int64_t member, until; /* as of a suggestion */
+	char made_by[32]; /* kernels: "cpu", "cuda"; "external" */
+	double seconds; /* that the answer took */
+};
+
+/* Whether the programs that this study's strategy needs are there. */
+int asker_check(const struct plugs *, const struct study *, struct err *);
+/* All that env points to must outlive it. */
+int asker_open(struct asker **, const struct asker_env *, struct err *);
+/* Ends the programs it started. */
+void asker_close(struct asker *);
+
+enum asked asker_ask(
+    struct asker *, const struct question *, struct answer *, struct err *);
+/* Run the loop until it is answered. */
+enum asked asker_wait(
+    struct asker *, const struct question *, struct answer *, struct err *);
+/* Nobody wants to know any more. */
+void asker_drop(struct asker *);
+
+#endif /* SERVER_ASKER_H */

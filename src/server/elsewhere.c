@@ -1,0 +1,408 @@
+/*
+ * Trials that somebody else runs: asked for, told of, judged.  They hold no
+ * slot, no launcher knows them, and they run until their end is told.
+ *
+ * Answers are JSON.  ask: a list of {"trial", "params"}, with "from" where it
+ * continues a trial and "until" where it ends at a step.  tell and judge:
+ *	{"trial": 7, "state": "running", "step": 3, "objective": 0.9,
+ *	 "verdict": "keep", "rule": "median", "value": 0.9, "threshold": 0.8,
+ *	 "pool": 12, "why": ""}
+ * where the verdict is null once the trial is over.
+ */
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/json.h"
+#include "src/model/history.h"
+#include "src/model/study.h"
+#include "src/server/tuner-parts.h"
+#include "trials/report.h"
+
+/* An answer is one line through a socket: who wants more asks again. */
+#define ANSWER_MOST 65536
+
+/* What of tell's lines was understood. */
+struct told {
+	struct report *reports;
+	size_t n;
+	bool done, failed, stopped;
+	const char *why; /* borrowed from the request */
+};
+
+static void
+elsewhere_begin(struct tuner *t, struct live *l)
+{
+	struct err e = ERR_INIT;
+
+	l->row.attempts++;
+	l->att = (struct store_attempt){
+		.trial = l->row.number,
+		.attempt = l->row.attempts,
+		.uuid = uuid_new(),
+		.backend = xstrdup(ELSEWHERE),
+		.state = TRIAL_STARTING,
+		.exit_code = -1,
+		.resumed_step = -1,
+	};
+	free(l->row.backend);
+	l->row.backend = xstrdup(ELSEWHERE);
+	l->elsewhere = true;
+	l->backend = -1;
+	if (store_attempt_add(t->store, &l->att, &e) != 0) {
+		tuner_break(t, &e);
+		return;
+	}
+	l->open = true;
+	live_move(t, l, TRIAL_EV_PLACE, NULL);
+	l->att.started_us = t->turn_us;
+	l->att_dirty = true;
+	live_move(t, l, TRIAL_EV_UP, NULL);
+}
+
+static void
+ask_answer(struct request *r, const struct live *l)
+{
+	buf_puts(&r->data, r->given++ == 0 ? "[" : ",");
+	buf_printf(&r->data, "{\"trial\":%" PRId64 ",\"params\":%s",
+	    l->row.number, l->row.params);
+	if (l->row.from > 0)
+		buf_printf(&r->data, ",\"from\":%" PRId64, l->row.from);
+	if (l->row.until > 0)
+		buf_printf(&r->data, ",\"until\":%" PRId64, l->row.until);
+	buf_putc(&r->data, '}');
+}
+
+static int64_t
+ask_count(const struct request *r)
+{
+	struct json_doc *doc;
+	int64_t count = 1;
+
+	if (json_parse(&doc, r->params, strlen(r->params), NULL, false, NULL) !=
+	    0)
+		return 1;
+	(void)json_integer(json_get(json_root(doc), "count"), &count);
+	json_free(doc);
+	return count;
+}
+
+void
+tuner_request_ask(struct tuner *t, struct request *r)
+{
+	int64_t count = ask_count(r);
+	struct live *l;
+
+	/* None and no reason: a setting of the queue was dropped. */
+	r->later = false;
+	while (r->given < count && r->data.len < ANSWER_MOST && !r->later &&
+	       !t->store_failed && !tuner_refuses(t, r->text, sizeof r->text)) {
+		l = tuner_new_trial(t);
+		r->later = l == NULL && t->asking;
+		if (l == NULL && !tuner_may_place_new(t))
+			break;
+		if (l == NULL)
+			continue;
+		elsewhere_begin(t, l);
+		ask_answer(r, l);
+	}
+	if (r->later)
+		return;
+	if (r->given > 0)
+		buf_putc(&r->data, ']');
+	else if (!tuner_refuses(t, r->text, sizeof r->text))
+		(void)snprintf(
+		    r->text, sizeof r->text, "no trial may begin now");
+	r->good = r->given > 0;
+}
+
+/* The trial of a request, or NULL with an answer that says why not. */
+static struct live *
+request_live(struct tuner *t, struct request *r)
+{
+	struct live *l = live_find(t, r->trial);
+	struct store_trial row = { 0 };
+	struct err e = ERR_INIT;
+
+	if (l != NULL)
+		return l;
+	if (store_trial_get(t->store, r->trial, &row, &e) != 0)
+		(void)snprintf(r->text, sizeof r->text,
+		    "there is no trial %" PRId64, r->trial);
+	else
+		(void)snprintf(r->text, sizeof r->text,
+		    "trial %" PRId64 " has ended already: %s", r->trial,
+		    trial_state_name(row.state));
+	store_trial_fini(&row);
+	return NULL;
+}
+
+static void
+put_verdict(struct buf *b, const struct live *l)
+{
+	const struct judgement *j = &l->verdict;
+	bool over = l->row.cause != STOP_NONE;
+	bool ends =
+	    over || j->verdict == VERDICT_STOP || j->verdict == VERDICT_PAUSE;
+
+	buf_printf(b, ",\"verdict\":\"%s\",\"rule\":", ends ? "stop" : "keep");
+	if (j->rule != NULL)
+		json_put_string(b, j->rule);
+	else
+		buf_puts(b, "null");
+	buf_puts(b, ",\"value\":");
+	json_put_number(b, j->rule != NULL ? j->value : NAN);
+	buf_puts(b, ",\"threshold\":");
+	json_put_number(b, j->rule != NULL ? j->threshold : NAN);
+	buf_printf(
+	    b, ",\"pool\":%" PRId64 ",\"why\":", j->rule != NULL ? j->pool : 0);
+	json_put_string(b, over && l->row.why != NULL ? l->row.why
+			   : j->rule != NULL	      ? j->why
+						      : "");
+}
+
+static void
+put_trial(struct buf *b, const struct store_trial *row)
+{
+	buf_printf(b,
+	    "{\"trial\":%" PRId64 ",\"state\":\"%s\",\"step\":", row->number,
+	    trial_state_name(row->state));
+	json_put_number(b, row->last_step >= 0 ? (double)row->last_step : NAN);
+	buf_puts(b, ",\"objective\":");
+	json_put_number(b, row->objective);
+}
+
+/* The judgement that stopped it, when an earlier command heard it. */
+static void
+verdict_recall(struct tuner *t, struct live *l)
+{
+	static const char sql[] =
+	    "SELECT rule, value, threshold, pool, why FROM stops "
+	    "WHERE trial = ?1 AND verdict = 'stop' ORDER BY step DESC LIMIT 1";
+	const char *params[2] = { NULL, NULL };
+	const struct stopper *rule;
+	struct store_rows *rows;
+	struct err e = ERR_INIT;
+	char number[24];
+
+	if (l->verdict.rule != NULL || l->row.cause == STOP_NONE ||
+	    l->row.cause == STOP_USER)
+		return;
+	(void)snprintf(number, sizeof number, "%" PRId64, l->row.number);
+	params[0] = number;
+	if (store_rows_open(&rows, t->store, sql, params, &e) != 0)
+		return;
+	if (store_rows_next(rows, &e) == 1) {
+		rule = stopper_find(store_rows_text(rows, 0));
+		l->verdict = (struct judgement){
+			.verdict = VERDICT_STOP,
+			.rule = rule != NULL ? rule->name : NULL,
+			.value = store_rows_real(rows, 1),
+			.threshold = store_rows_real(rows, 2),
+			.pool = store_rows_int(rows, 3),
+		};
+		(void)snprintf(l->verdict.why, sizeof l->verdict.why, "%s",
+		    store_rows_text(rows, 4));
+	}
+	store_rows_close(rows);
+}
+
+static void
+answer_live(struct tuner *t, struct request *r, struct live *l)
+{
+	verdict_recall(t, l);
+	r->good = true;
+	put_trial(&r->data, &l->row);
+	put_verdict(&r->data, l);
+	buf_putc(&r->data, '}');
+}
+
+static void
+answer_ended(struct tuner *t, struct request *r)
+{
+	struct store_trial row = { 0 };
+	struct err e = ERR_INIT;
+
+	if (store_trial_get(t->store, r->trial, &row, &e) != 0) {
+		tuner_break(t, &e);
+		return;
+	}
+	r->good = true;
+	put_trial(&r->data, &row);
+	buf_puts(&r->data, ",\"verdict\":null,\"why\":");
+	json_put_string(&r->data, row.why != NULL ? row.why : "");
+	buf_putc(&r->data, '}');
+	store_trial_fini(&row);
+}
+
+/* False: with strict, a line is no report; text says why. */
+static bool
+lines_read(struct told *told, const struct json *root, char *text, size_t n)
+{
+	const struct json *j, *lines = json_get(root, "lines");
+	struct report *rep;
+	const char *line;
+	bool strict = false, is;
+
+	(void)json_bool(json_get(root, "strict"), &strict);
+	told->reports = xcalloc(json_count(lines) + 1, sizeof *told->reports);
+	for (j = json_first(lines); j != NULL; j = json_next(j)) {
+		line = json_string(j);
+		if (line == NULL)
+			continue;
+		rep = &told->reports[told->n];
+		is = report_parse_line(rep, NULL, line, strlen(line));
+		if (!is && rep->why == NULL)
+			is = report_parse_json(rep, line, strlen(line));
+		if (is && rep->why == NULL)
+			told->n++;
+		else if (strict) {
+			(void)snprintf(text, n, "%.100s: %s",
+			    line + strspn(line, "hpotune: "),
+			    rep->why != NULL ? rep->why : "not a report");
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool
+told_read(struct told *told, const struct json *root, char *text, size_t n)
+{
+	const char *end = json_string(json_get(root, "end"));
+
+	told->why = json_string(json_get(root, "why"));
+	if (end != NULL) {
+		told->done = strcmp(end, "done") == 0;
+		told->failed = strcmp(end, "failed") == 0;
+		told->stopped = strcmp(end, "stopped") == 0;
+	}
+	return lines_read(told, root, text, n);
+}
+
+static void
+hear_all(struct tuner *t, const struct live *l, const struct told *told)
+{
+	struct launch_event ev = {
+		.kind = LAUNCH_REPORT,
+		.trial = l->row.number,
+		.attempt = l->att.attempt,
+	};
+	const struct report *rep;
+	size_t i, k;
+
+	for (i = 0; i < told->n; i++) {
+		rep = &told->reports[i];
+		ev.u.report.has_step = rep->has_step;
+		ev.u.report.step = rep->step;
+		for (k = 0; k < rep->n; k++) {
+			ev.u.report.name = rep->values[k].name;
+			ev.u.report.value = rep->values[k].value;
+			tuner_hear(t, &ev);
+		}
+	}
+}
+
+static void
+elsewhere_end(struct tuner *t, struct live *l, const struct told *told)
+{
+	struct launch_exit x = { .ran = !told->failed,
+		.exit_code = told->failed ? -1 : 0,
+		.ended_us = t->turn_us,
+		.end = told->failed ? END_ERROR : END_NONE };
+
+	if (told->failed)
+		(void)snprintf(x.why, sizeof x.why, "%s",
+		    told->why != NULL ? told->why : "told to have failed");
+	if (told->stopped && l->row.cause == STOP_NONE)
+		live_stop(t, l, STOP_RULE,
+		    told->why != NULL ? told->why
+				      : "stopped by the program that runs it");
+	tuner_attempt_ended(t, l, &x, NULL);
+}
+
+void
+elsewhere_cancel(struct tuner *t, struct live *l)
+{
+	struct told told = { .done = true };
+
+	elsewhere_end(t, l, &told);
+}
+
+/* Whether an end may be told now; else why not. */
+static bool
+end_good(const struct tuner *t, const struct live *l, const struct told *told,
+    char *text, size_t n)
+{
+	if (!told->done || l->row.reports > 0 || l->row.cause != STOP_NONE)
+		return true;
+	(void)snprintf(text, n,
+	    "trial %" PRId64 " has no report of %s: tell one, or --failed",
+	    l->row.number, t->study->metric);
+	return false;
+}
+
+static void
+tell(struct tuner *t, struct live *l, struct request *r, struct told *told)
+{
+	hear_all(t, l, told);
+	if (t->store_failed)
+		return;
+	if (!told->done && !told->failed && !told->stopped) {
+		answer_live(t, r, l);
+		return;
+	}
+	if (!end_good(t, l, told, r->text, sizeof r->text))
+		return;
+	elsewhere_end(t, l, told);
+	/* Who asks for many and never more leaves one file, not three. */
+	if (t->env.apart)
+		store_settle(t->store);
+	answer_ended(t, r);
+}
+
+void
+tuner_request_tell(struct tuner *t, struct request *r)
+{
+	struct live *l = request_live(t, r);
+	struct told told = { 0 };
+	struct json_doc *doc = NULL;
+	struct err e = ERR_INIT;
+
+	if (l == NULL)
+		return;
+	if (!l->elsewhere) {
+		(void)snprintf(r->text, sizeof r->text,
+		    "trial %" PRId64 " was not asked for: hpotune runs it "
+		    "itself",
+		    r->trial);
+		return;
+	}
+	if (json_parse(&doc, r->params, strlen(r->params), NULL, false, &e) !=
+	    0)
+		(void)snprintf(r->text, sizeof r->text, "%.180s", e.text);
+	else if (told_read(&told, json_root(doc), r->text, sizeof r->text))
+		tell(t, l, r, &told);
+	free(told.reports);
+	json_free(doc);
+}
+
+/* What the rules say now, though nothing follows from it. */
+void
+tuner_request_judge(struct tuner *t, struct request *r)
+{
+	struct live *l = request_live(t, r);
+	struct judgement was;
+
+	if (l == NULL)
+		return;
+	was = l->verdict;
+	if (l->row.last_step >= 0)
+		stopper_set_judge(t->rules, t->history, l->row.number,
+		    l->row.last_step, &l->verdict);
+	answer_live(t, r, l);
+	l->verdict = was;
+}

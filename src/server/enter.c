@@ -1,0 +1,46 @@
+/* The door to a study: where it lies, who has it, what is in it. */
+
+#include <libgen.h>
+#include <stdlib.h>
+
+#include "src/base/err.h"
+#include "src/base/mem.h"
+#include "src/server/enter.h"
+#include "src/server/server.h"
+#include "src/server/state.h"
+#include "src/store/store.h"
+
+int
+enter_lock(struct state *state, const struct server_env *env, struct err *e)
+{
+	char *path = xstrdup(env->state_dir), fs[32];
+	bool network;
+
+	state_file_system(dirname(path), fs, sizeof fs, &network);
+	free(path);
+	if (network && !env->network_fs)
+		return err_set(e, ERR_USAGE,
+		    "%s is on a shared file system (%s), where SQLite loses "
+		    "studies: use --state with a local folder, or --network-fs "
+		    "if this host alone will ever open it",
+		    env->state_dir, fs);
+	if (state_open(state, env->state_dir, true, e) != 0)
+		return -1;
+	return state_lock(state, e);
+}
+
+int
+enter_check_trials(
+    const struct state *state, const struct server_env *env, struct err *e)
+{
+	bool there;
+
+	if (store_there(&there, env->db, e) != 0)
+		return -1;
+	if (there || !state_used(state))
+		return 0;
+	return err_set(e, ERR_FILE,
+	    "%s holds trials, but their database %s is gone: bring it back, or "
+	    "move the folder away to begin anew",
+	    state->dir, env->db);
+}

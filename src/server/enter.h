@@ -1,0 +1,19 @@
+/* Taking hold of a study that may have to be made: by a server, or by ask. */
+
+#ifndef SERVER_ENTER_H
+#define SERVER_ENTER_H
+
+struct err;
+struct server_env;
+struct state;
+
+/* Open NAME.d, making it where it is not, and take its lock. */
+int enter_lock(struct state *, const struct server_env *, struct err *);
+/*
+ * Trials without their database: their numbers would be given again, and a
+ * new trial would go on from the checkpoint of an old one.
+ */
+int enter_check_trials(
+    const struct state *, const struct server_env *, struct err *);
+
+#endif /* SERVER_ENTER_H */

@@ -1,0 +1,331 @@
+/*
+ * What a trial comes to beside its first objective: the last reports of the
+ * other aims, what constraints it breaks, its place on the front, and whose
+ * fault its failure was.  Aims count from 0: objectives, then constraints.
+ */
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/mem.h"
+#include "src/model/front.h"
+#include "src/model/history.h"
+#include "src/model/study.h"
+#include "src/server/tuner-parts.h"
+
+/* The last report of an aim. */
+struct live_aim {
+	int64_t step; /* -1 = none */
+	double value;
+};
+
+static const char *
+aim_metric(const struct tuner *t, size_t i)
+{
+	const struct study *s = t->study;
+
+	return i < s->n_objectives ? s->objectives[i].metric
+				   : s->constraints[i - s->n_objectives].metric;
+}
+
+/* The metrics of all aims but the first, each once. */
+static void
+also_list(struct tuner *t)
+{
+	size_t i, k;
+
+	t->also = xcalloc(t->n_aims, sizeof *t->also);
+	for (i = 1; i < t->n_aims; i++) {
+		for (k = 0; k < i; k++)
+			if (strcmp(aim_metric(t, k), aim_metric(t, i)) == 0)
+				break;
+		if (k == i)
+			t->also[t->n_also++] = aim_metric(t, i);
+	}
+}
+
+void
+outcome_open(struct tuner *t)
+{
+	const struct study *s = t->study;
+	bool goals[STUDY_OBJECTIVES_MAX];
+	size_t i;
+
+	if (s->n_objectives == 1 && s->n_constraints == 0)
+		return;
+	for (i = 0; i < s->n_objectives; i++)
+		goals[i] = s->objectives[i].maximize;
+	history_widen(t->history, s->n_objectives, goals, s->n_constraints);
+	t->n_aims = s->n_objectives + s->n_constraints;
+	also_list(t);
+	if (s->n_objectives > 1)
+		t->front = front_new(s->n_objectives);
+}
+
+void
+outcome_close(struct tuner *t)
+{
+	front_free(t->front);
+	free(t->also);
+}
+
+bool
+outcome_counts(const struct tuner *t, const char *metric)
+{
+	size_t i;
+
+	for (i = 0; i < t->n_also; i++)
+		if (strcmp(t->also[i], metric) == 0)
+			return true;
+	return strcmp(metric, t->study->metric) == 0;
+}
+
+/* The aims of a trial, made when the first is heard of. */
+static struct live_aim *
+live_aims(const struct tuner *t, struct live *l)
+{
+	size_t i;
+
+	if (l->aims != NULL)
+		return l->aims;
+	l->aims = xcalloc(t->n_aims, sizeof *l->aims);
+	for (i = 0; i < t->n_aims; i++)
+		l->aims[i] = (struct live_aim){ -1, NAN };
+	return l->aims;
+}
+
+void
+outcome_hear(struct tuner *t, struct live *l, const char *metric, int64_t step,
+    double value)
+{
+	struct live_aim *aims;
+	size_t i;
+
+	for (i = 1; i < t->n_aims; i++) {
+		if (strcmp(aim_metric(t, i), metric) != 0)
+			continue;
+		aims = live_aims(t, l);
+		if (step >= aims[i].step)
+			aims[i] = (struct live_aim){ step, value };
+	}
+}
+
+/* One value for each aim, NaN = none. */
+static void
+outcome_values(const struct tuner *t, const struct live *l, double *values)
+{
+	size_t i;
+
+	values[0] = l->row.objective;
+	for (i = 1; i < t->n_aims; i++)
+		values[i] = l->aims != NULL ? l->aims[i].value : NAN;
+}
+
+enum end_class
+outcome_class(const struct tuner *t, const struct live *l, char *why, size_t n)
+{
+	size_t i;
+
+	for (i = 1; i < t->study->n_objectives; i++) {
+		if (l->aims == NULL || l->aims[i].step < 0) {
+			(void)snprintf(why, n,
+			    "it ended without a report of %s",
+			    aim_metric(t, i));
+			return END_NO_REPORT;
+		}
+		if (!isfinite(l->aims[i].value)) {
+			(void)snprintf(why, n,
+			    "its last report of %s was no finite number",
+			    aim_metric(t, i));
+			return END_DIVERGED;
+		}
+	}
+	return END_OK;
+}
+
+/* Of each aim how much is broken; NaN for objectives and what is not known. */
+static void
+outcome_violations(
+    const struct tuner *t, const double *values, double *violations)
+{
+	size_t i, n = t->study->n_objectives;
+
+	for (i = 0; i < t->n_aims; i++)
+		violations[i] =
+		    i < n ? NAN
+			  : study_violation(
+				&t->study->constraints[i - n], values[i]);
+}
+
+/* A completed trial breaks without bound what it did not report. */
+static double
+violations_sum(struct tuner *t, struct live *l, double *violations)
+{
+	double sum = 0;
+	size_t i;
+
+	for (i = t->study->n_objectives; i < t->n_aims; i++) {
+		if (isnan(violations[i]) && l->row.state == TRIAL_COMPLETED) {
+			violations[i] = INFINITY;
+			if (!t->said_unreported)
+				tuner_event(t, "warning", "report",
+				    l->row.number, l->att.attempt,
+				    "it completed without a finite report of "
+				    "%s: so it breaks that constraint",
+				    aim_metric(t, i));
+			t->said_unreported = true;
+		}
+		if (violations[i] > 0)
+			sum += violations[i];
+	}
+	return sum;
+}
+
+void
+outcome_settle(struct tuner *t, struct live *l)
+{
+	double *values, *violations;
+	struct err e = ERR_INIT;
+
+	if (t->n_aims == 0)
+		return;
+	values = xcalloc(2 * t->n_aims, sizeof *values);
+	violations = values + t->n_aims;
+	outcome_values(t, l, values);
+	outcome_violations(t, values, violations);
+	l->row.violation = violations_sum(t, l, violations);
+	if (!t->store_failed &&
+	    (l->row.attempts > 0 || l->row.state == TRIAL_COMPLETED) &&
+	    store_outcome_put(t->store, l->row.number, t->n_aims, values,
+		violations, &e) != 0)
+		tuner_break(t, &e);
+	free(values);
+}
+
+int
+outcome_copy(struct tuner *t, struct live *l, int64_t from, struct err *e)
+{
+	double *values = xcalloc(t->n_aims + 1, sizeof *values);
+	struct live_aim *aims;
+	size_t i;
+	int rc = 0;
+
+	if (t->n_aims > 0)
+		rc = store_outcome_get(t->store, from, t->n_aims, values, e);
+	for (i = 1; i < t->n_aims && rc == 0; i++) {
+		aims = live_aims(t, l);
+		aims[i] = (struct live_aim){ 0, values[i] };
+	}
+	free(values);
+	return rc;
+}
+
+/* Into the history, before the end. */
+static void
+outcome_tell(struct tuner *t, int64_t trial, const double *values)
+{
+	double *violations = xcalloc(t->n_aims, sizeof *violations);
+
+	outcome_violations(t, values, violations);
+	history_results(
+	    t->history, trial, values, violations + t->study->n_objectives);
+	free(violations);
+}
+
+/* Whether the trial brings something new to the front, which is recorded. */
+static bool
+front_hear(struct tuner *t, int64_t trial)
+{
+	const double *losses = history_losses(t->history, trial);
+	enum front_place place;
+	struct err e = ERR_INIT;
+	const int64_t *out;
+	size_t i, n_out;
+
+	for (i = 0; i < t->study->n_objectives; i++)
+		if (!isfinite(losses[i]))
+			return false;
+	place = front_enter(t->front, trial, losses, &out, &n_out);
+	if (place == FRONT_OUT || t->store_failed)
+		return place == FRONT_BETTER;
+	for (i = 0; i < n_out; i++)
+		if (store_front_drop(t->store, out[i], &e) != 0)
+			tuner_break(t, &e);
+	if (store_front_add(t->store, trial, place == FRONT_BETTER, &e) != 0)
+		tuner_break(t, &e);
+	return place == FRONT_BETTER;
+}
+
+/* Whether it is better than all before it. */
+static bool
+outcome_improves(struct tuner *t, const struct outcome *o)
+{
+	double loss = history_turn(t->history, o->objective);
+
+	if (o->state != TRIAL_COMPLETED ||
+	    (t->n_aims > 0 && history_violation(t->history, o->trial) > 0))
+		return false;
+	if (t->front != NULL)
+		return o->known ? o->better : front_hear(t, o->trial);
+	if (!isfinite(loss) || loss >= t->best_loss)
+		return false;
+	t->best_loss = loss;
+	t->best_trial = o->trial;
+	return true;
+}
+
+/*
+ * A failure that was the machine's says nothing about the setting.
+ * The count of "in a row without a better one" is over trials that earned an
+ * objective or ended by a rule; a crash says nothing about improvement.
+ */
+void
+outcome_ended(struct tuner *t, const struct outcome *o)
+{
+	enum trial_state told = o->state;
+
+	if (o->state == TRIAL_FAILED && end_class_retry(o->last) == RETRY_FREE)
+		told = TRIAL_CANCELLED;
+	if (t->n_aims > 0 && o->values != NULL)
+		outcome_tell(t, o->trial, o->values);
+	history_end(t->history, o->trial, told, o->objective);
+	stopper_set_ended(t->rules, t->history, o->trial);
+	tuner_end_median(t, o->trial);
+	t->n_failed += o->state == TRIAL_FAILED;
+	if (o->state != TRIAL_COMPLETED && o->state != TRIAL_STOPPED)
+		return;
+	t->since_better++;
+	if (outcome_improves(t, o))
+		t->since_better = 0;
+}
+
+void
+outcome_finish(struct tuner *t, struct live *l)
+{
+	double *values = xcalloc(t->n_aims + 1, sizeof *values);
+	struct outcome o = {
+		.trial = l->row.number,
+		.state = l->row.state,
+		.last = l->att.end_class,
+		.objective = l->row.objective,
+		.values = values,
+	};
+
+	outcome_values(t, l, values);
+	outcome_ended(t, &o);
+	free(values);
+}
+
+void
+outcome_pause(struct tuner *t, struct live *l)
+{
+	double *values = xcalloc(t->n_aims + 1, sizeof *values);
+
+	outcome_values(t, l, values);
+	if (t->n_aims > 0)
+		outcome_tell(t, l->row.number, values);
+	history_end(t->history, l->row.number, TRIAL_STOPPED, l->row.objective);
+	free(values);
+}

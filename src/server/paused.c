@@ -1,0 +1,149 @@
+/*
+ * Trials that a rule has paused: they wait without a slot until the rule lifts
+ * them, or the study ends.  Knows who is paused; refuses to know why.
+ *
+ * They stand apart from the other trials that are not final, so that many of
+ * them cost the turns of a study nothing.
+ */
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/fail.h"
+#include "src/base/mem.h"
+#include "src/model/history.h"
+#include "src/model/study.h"
+#include "src/server/tuner-parts.h"
+
+void
+paused_add(struct tuner *t, struct live *l)
+{
+	live_drop(t, l);
+	t->paused_trials = xreallocarray(
+	    t->paused_trials, t->n_paused + 1, sizeof *t->paused_trials);
+	t->paused_trials[t->n_paused++] = l;
+	outcome_pause(t, l);
+}
+
+struct live *
+paused_find(struct tuner *t, int64_t trial)
+{
+	size_t i;
+
+	for (i = 0; i < t->n_paused; i++)
+		if (t->paused_trials[i]->row.number == trial)
+			return t->paused_trials[i];
+	return NULL;
+}
+
+static void
+paused_take(struct tuner *t, const struct live *l)
+{
+	size_t i;
+
+	for (i = 0; t->paused_trials[i] != l; i++)
+		;
+	t->paused_trials[i] = t->paused_trials[--t->n_paused];
+}
+
+void
+paused_final(
+    struct tuner *t, struct live *l, enum trial_event ev, const char *why)
+{
+	l->row.is_paused = false;
+	live_move(t, l, ev, why);
+	outcome_finish(t, l);
+	paused_take(t, l);
+	live_free(l);
+}
+
+struct live *
+paused_next(struct tuner *t, const struct room *room, struct judgement *j)
+{
+	struct stopper_paused *list;
+	const struct live *l;
+	int64_t trial = 0;
+	size_t i, n = 0;
+
+	if (t->n_paused == 0 || !tuner_may_go_on(t) ||
+	    fail_bug("bug.never_resume"))
+		return NULL;
+	list = xcalloc(t->n_paused, sizeof *list);
+	for (i = 0; i < t->n_paused; i++) {
+		l = t->paused_trials[i];
+		if (room == NULL || room_for(t, room, l) >= 0)
+			list[n++] =
+			    (struct stopper_paused){ .trial = l->row.number,
+				    .step = l->row.paused_step };
+	}
+	if (n > 0)
+		trial = stopper_set_promote(t->rules, t->history, list, n, j);
+	free(list);
+	return trial != 0 ? paused_find(t, trial) : NULL;
+}
+
+struct live *
+paused_resume(struct tuner *t, const struct room *room)
+{
+	struct judgement j = { .verdict = VERDICT_KEEP };
+	struct live *l = paused_next(t, room, &j);
+	struct store_stop row;
+	struct err e = ERR_INIT;
+
+	if (l == NULL)
+		return NULL;
+	row = (struct store_stop){
+		.trial = l->row.number,
+		.step = l->row.paused_step,
+		.rule = j.rule,
+		.value = j.value,
+		.threshold = j.threshold,
+		.pool = j.pool,
+		.verdict = "resume",
+		.why = j.why,
+		.time_us = t->turn_us,
+	};
+	if (store_stop_add(t->store, &row, &e) != 0)
+		tuner_break(t, &e);
+	tuner_event(t, "info", "rule", l->row.number, l->row.attempts,
+	    "it is resumed: %s", j.why);
+	paused_take(t, l);
+	live_put(t, l);
+	l->row.is_paused = false;
+	l->row_dirty = true;
+	history_retry(t->history, l->row.number);
+	return l;
+}
+
+void
+paused_end_all(struct tuner *t)
+{
+	char why[400];
+	struct live *l;
+	const char *was;
+
+	while (t->n_paused > 0 && !t->store_failed) {
+		l = t->paused_trials[0];
+		/* "paused at step 9: 5 is above …" */
+		was = l->row.why != NULL ? strstr(l->row.why, ": ") : NULL;
+		(void)snprintf(why, sizeof why,
+		    "paused at step %" PRId64 " and never resumed%s",
+		    l->row.paused_step, was != NULL ? was : "");
+		paused_final(t, l, TRIAL_EV_STOPPED, why);
+	}
+}
+
+void
+paused_settle(struct tuner *t)
+{
+	struct judgement j;
+
+	if (t->n_paused == 0 || t->n_live > live_elsewhere(t) || t->over ||
+	    t->shutdown || t->paused || t->held || t->env.hold ||
+	    t->n_requests > t->n_served || tuner_may_place_new(t) ||
+	    paused_next(t, NULL, &j) != NULL)
+		return;
+	paused_end_all(t);
+}

@@ -1,0 +1,88 @@
+/* The screen as one JSON document. */
+
+#include <inttypes.h>
+
+#include "src/base/err.h"
+#include "src/base/json.h"
+#include "src/base/mem.h"
+#include "src/server/progress.h"
+#include "src/server/rows.h"
+#include "src/store/store.h"
+
+/* Trials that were tried and had no machine. */
+static const char waits_sql[] =
+    "SELECT count(*) FROM t_trial AS t JOIN t_attempt AS a "
+    "ON a.trial = t.trial AND a.attempt = t.attempts "
+    "WHERE t.state = 'waiting' AND a.end_class IN ('capacity', 'quota')";
+static const char paused_sql[] = "SELECT count(*) FROM t_trial "
+				 "WHERE state = 'waiting' AND "
+				 "paused_step IS NOT NULL";
+
+static int
+count_get(struct store *store, const char *sql, int64_t *n, struct err *e)
+{
+	struct store_rows *rows;
+
+	if (rows_first(&rows, store, sql, NULL, e) != 1)
+		return -1;
+	*n = store_rows_int(rows, 0);
+	store_rows_close(rows);
+	return 0;
+}
+
+int
+progress_waits(
+    struct store *store, int64_t *machine, int64_t *paused, struct err *e)
+{
+	if (count_get(store, waits_sql, machine, e) == -1)
+		return -1;
+	return count_get(store, paused_sql, paused, e);
+}
+
+int
+progress_json(struct buf *out, struct store *store, struct err *e)
+{
+	static const struct {
+		const char *key, *sql;
+		bool one;
+	} parts[] = {
+		{ "study", "SELECT * FROM study", true },
+		{ "best", "SELECT * FROM best", true },
+		/* Of one objective the best says enough. */
+		{ "front",
+		    "SELECT * FROM front WHERE "
+		    "(SELECT best_trial FROM study) IS NULL",
+		    false },
+		{ "savings", "SELECT * FROM savings", true },
+		{ "costs", "SELECT * FROM costs", true },
+		{ "usage",
+		    "SELECT sum(gpu_seconds) AS gpu_seconds, "
+		    "sum(energy) AS energy_joules FROM t_total",
+		    true },
+		{ "gpus", "SELECT * FROM gpus", false },
+		{ "placed",
+		    "SELECT * FROM trials WHERE state IN "
+		    "('starting', 'running', 'stopping') "
+		    "ORDER BY trial",
+		    false },
+		{ "medians", "SELECT * FROM medians ORDER BY step", false },
+	};
+	int64_t waits, paused;
+	size_t i;
+
+	for (i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+		buf_puts(out, i == 0 ? "{" : ",\n");
+		json_put_string(out, parts[i].key);
+		buf_putc(out, ':');
+		if (rows_put_json(
+			out, store, parts[i].sql, NULL, parts[i].one, e) == -1)
+			return -1;
+	}
+	if (progress_waits(store, &waits, &paused, e) == -1)
+		return -1;
+	buf_printf(out,
+	    ",\n\"waiting_for_capacity\":%" PRId64 ",\n\"paused\":%" PRId64
+	    "}\n",
+	    waits, paused);
+	return 0;
+}

@@ -1,0 +1,217 @@
+/*
+ * What a study took and what was saved, in words; and its GPUs, a line each.
+ * Reads views; knows no screen.
+ */
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "src/base/err.h"
+#include "src/base/mem.h"
+#include "src/model/options.h"
+#include "src/server/progress.h"
+#include "src/server/rows.h"
+#include "src/store/store.h"
+
+enum { GPU_LINES = 16 };
+
+#define JOULES_OF_KWH 3.6e6
+#define GIB ((double)(INT64_C(1) << 30))
+
+/* In the unit that one would say it in. */
+static void
+energy_put(struct buf *out, double joules)
+{
+	if (joules >= JOULES_OF_KWH / 10)
+		buf_printf(out, "%.3g kWh", joules / JOULES_OF_KWH);
+	else if (joules >= 1000)
+		buf_printf(out, "%.3g kJ", joules / 1000);
+	else
+		buf_printf(out, "%.3g J", joules);
+}
+
+int
+progress_put_savings(struct buf *out, struct store *store, struct err *e)
+{
+	static const char *const sql =
+	    "SELECT steps_run, steps_skipped, share, seconds_saved, "
+	    "cost_saved, energy_saved FROM savings WHERE steps_skipped > 0";
+	struct store_rows *rows;
+	double seconds, cost, energy;
+	int rc;
+
+	if ((rc = rows_first(&rows, store, sql, NULL, e)) != 1)
+		return rc;
+	buf_printf(out, "%.0f %% of the steps (%" PRId64 " of %" PRId64 ")",
+	    100 * rows_real(rows, 2), store_rows_int(rows, 1),
+	    store_rows_int(rows, 0) + store_rows_int(rows, 1));
+	seconds = rows_real(rows, 3);
+	if (seconds >= 1) {
+		buf_puts(out, ", about ");
+		duration_put(out, (int64_t)llround(seconds * 1000));
+		buf_puts(out, " of one slot");
+	}
+	energy = rows_real(rows, 5);
+	if (energy > 0) {
+		buf_puts(out, ", ");
+		energy_put(out, energy);
+	}
+	cost = rows_real(rows, 4);
+	if (cost > 0)
+		buf_printf(out, ", $%.2f", cost);
+	store_rows_close(rows);
+	return 0;
+}
+
+int
+progress_put_costs(
+    struct buf *out, struct store *store, double limit, struct err *e)
+{
+	static const char *const sql =
+	    "SELECT cost, committed, spot_saved, spot_share FROM costs "
+	    "WHERE cost > 0 OR committed > 0";
+	struct store_rows *rows;
+	double cost, committed, saved;
+	int rc;
+
+	if ((rc = rows_first(&rows, store, sql, NULL, e)) != 1)
+		return rc;
+	cost = rows_real(rows, 0);
+	committed = rows_real(rows, 1);
+	saved = rows_real(rows, 2);
+	buf_printf(out, "$%.2f", cost > 0 ? cost : 0);
+	/* Less than a cent apart looks the same. */
+	if (committed > (cost > 0 ? cost : 0) + 0.005)
+		buf_printf(out,
+		    ", at most $%.2f with what runs or is not priced",
+		    committed);
+	if (limit > 0)
+		buf_printf(out, ", of $%.2f", limit);
+	if (saved > 0)
+		buf_printf(out, "; spot saved $%.2f (%.0f %%)", saved,
+		    100 * rows_real(rows, 3));
+	store_rows_close(rows);
+	return 0;
+}
+
+int
+progress_put_usage(struct buf *out, struct store *store, struct err *e)
+{
+	static const char *const sql =
+	    "SELECT sum(gpu_seconds), sum(energy) FROM t_total";
+	struct store_rows *rows;
+	double seconds, energy;
+	int rc;
+
+	if ((rc = rows_first(&rows, store, sql, NULL, e)) != 1)
+		return rc;
+	seconds = rows_real(rows, 0);
+	energy = rows_real(rows, 1);
+	if (seconds > 0)
+		buf_printf(out, "%.3g GPU hours", seconds / 3600);
+	if (seconds > 0 && energy > 0) {
+		buf_puts(out, ", ");
+		energy_put(out, energy);
+	}
+	store_rows_close(rows);
+	return 0;
+}
+
+/* "gpu 0  held         H100  62 C  34.1 of 79.6 GiB  1 trial" */
+static void
+gpu_line(struct buf *line, const struct store_rows *r)
+{
+	const char *name = store_rows_text(r, 2);
+	int64_t trials = store_rows_int(r, 7);
+
+	if (strncmp(name, "NVIDIA ", 7) == 0)
+		name += 7;
+	buf_printf(line, "gpu %s  %-11s", store_rows_text(r, 0),
+	    store_rows_text(r, 1));
+	if (*name != '\0')
+		buf_printf(line, "  %s", name);
+	if (!store_rows_null(r, 3))
+		buf_printf(line, "  %s C", store_rows_text(r, 3));
+	if (!store_rows_null(r, 4) && !store_rows_null(r, 5))
+		buf_printf(line, "  %.1f of %.1f GiB",
+		    store_rows_real(r, 4) / GIB, store_rows_real(r, 5) / GIB);
+	else if (!store_rows_null(r, 5))
+		buf_printf(line, "  %.1f GiB", store_rows_real(r, 5) / GIB);
+	if (trials > 0)
+		buf_printf(line, "  %" PRId64 " trial%s", trials,
+		    trials == 1 ? "" : "s");
+	if (!store_rows_null(r, 6))
+		buf_printf(line, "  %s", store_rows_text(r, 6));
+	else if (!store_rows_null(r, 8))
+		buf_printf(line, "  %s", store_rows_text(r, 8));
+}
+
+/* How many there are of each state, when there are too many for lines. */
+static int
+gpu_counts(
+    struct store *store, progress_gpu_line *put, void *arg, struct err *e)
+{
+	struct buf line = { 0 };
+	struct store_rows *rows;
+	int rc;
+
+	if (store_rows_open(&rows, store,
+		"SELECT state, count(*) FROM gpus GROUP BY state "
+		"ORDER BY count(*) DESC, state",
+		NULL, e) == -1)
+		return -1;
+	while ((rc = store_rows_next(rows, e)) == 1)
+		buf_printf(&line, "%s%s %s", line.len == 0 ? "gpus " : ", ",
+		    store_rows_text(rows, 1), store_rows_text(rows, 0));
+	store_rows_close(rows);
+	if (rc == 0)
+		put(arg, false, buf_str(&line));
+	buf_free(&line);
+	return rc;
+}
+
+/* GPUs in order; with bad only those that trials cannot have. */
+static int
+gpu_lines(struct store *store, bool bad, progress_gpu_line *put, void *arg,
+    struct err *e)
+{
+	static const char *const all =
+	    "SELECT gpu, state, name, temperature, used, memory, why, trials, "
+	    "owner, state NOT IN ('free', 'held', 'settling', 'full', "
+	    "'releasing') AS bad FROM gpus";
+	char sql[400];
+	struct store_rows *rows;
+	struct buf line = { 0 };
+	int rc;
+
+	(void)snprintf(sql, sizeof sql, "%s%s LIMIT %d", all,
+	    bad ? " WHERE bad" : "", GPU_LINES);
+	if (store_rows_open(&rows, store, sql, NULL, e) == -1)
+		return -1;
+	while ((rc = store_rows_next(rows, e)) == 1) {
+		buf_clear(&line);
+		gpu_line(&line, rows);
+		put(arg, store_rows_int(rows, 9) != 0, buf_str(&line));
+	}
+	store_rows_close(rows);
+	buf_free(&line);
+	return rc;
+}
+
+int
+progress_gpus(
+    struct store *store, progress_gpu_line *put, void *arg, struct err *e)
+{
+	struct store_rows *rows;
+	int64_t n;
+
+	if (rows_first(&rows, store, "SELECT count(*) FROM gpus", NULL, e) != 1)
+		return -1;
+	n = store_rows_int(rows, 0);
+	store_rows_close(rows);
+	if (n > GPU_LINES && gpu_counts(store, put, arg, e) == -1)
+		return -1;
+	return gpu_lines(store, n > GPU_LINES, put, arg, e);
+}

@@ -1,0 +1,63 @@
+/*
+ * A partial setting of the user's and what the strategy makes of the rest.
+ * Knows conditions; refuses to know who asked.
+ */
+
+#include <stdlib.h>
+
+#include "src/base/mem.h"
+#include "src/model/space.h"
+#include "src/server/setting.h"
+
+void
+setting_lay_over(
+    const struct space *space, struct value *values, const struct value *over)
+{
+	size_t i, k;
+
+	for (i = 0; i < space->n; i++)
+		if (over[i].kind != VALUE_NONE)
+			values[i] = over[i];
+	for (k = 0; k < space->n; k++) {
+		i = (size_t)space->order[k];
+		if (!space_active(space, i, values))
+			values[i].kind = VALUE_NONE;
+	}
+}
+
+void
+setting_complete(const struct space *space, struct value *values)
+{
+	struct value *middle = xcalloc(space->n, sizeof *middle);
+	double *u = xcalloc(space->n, sizeof *u);
+	size_t i, k;
+
+	for (k = 0; k < space->n; k++) {
+		i = (size_t)space->order[k];
+		if (values[i].kind != VALUE_NONE ||
+		    !space_active(space, i, values))
+			continue;
+		if (space->params[i].has_default) {
+			values[i] = space->params[i].def;
+			continue;
+		}
+		space_encode(space, values, u);
+		u[i] = 0.5;
+		space_decode(space, u, middle);
+		values[i] = middle[i];
+	}
+	free(u);
+	free(middle);
+}
+
+bool
+setting_whole(const struct space *space, const struct value *values)
+{
+	size_t i;
+
+	for (i = 0; i < space->n; i++)
+		if (values[i].kind == VALUE_NONE &&
+		    space_active(space, i, values))
+			return false;
+	return true;
+}

@@ -1,0 +1,148 @@
+/*
+ * A hash table with open addresses, and a walk over the settings of a space
+ * that has an end.
+ */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/mem.h"
+#include "src/base/rng.h"
+#include "src/model/lattice.h"
+#include "src/model/space.h"
+#include "src/server/tried.h"
+
+struct tried {
+	const struct space *space;
+	struct lattice *lattice;
+	uint64_t settings; /* that the space has; 0 = too many */
+	uint64_t start, walked; /* of tried_other: from there, so many */
+	uint64_t *hashes; /* 0 = free */
+	uint32_t *trials;
+	size_t n, cap;
+};
+
+/* FNV-1a, its bits mixed; never 0. */
+static uint64_t
+hash_of(const char *text)
+{
+	uint64_t h = UINT64_C(0xcbf29ce484222325);
+
+	for (; *text != '\0'; text++)
+		h = (h ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
+	h = (h ^ h >> 33) * UINT64_C(0xff51afd7ed558ccd);
+	h = (h ^ h >> 33) * UINT64_C(0xc4ceb9fe1a85ec53);
+	h ^= h >> 33;
+	return h != 0 ? h : 1;
+}
+
+struct tried *
+tried_new(const struct space *space, uint64_t seed)
+{
+	struct tried *t = xcalloc(1, sizeof *t);
+	struct rng rng;
+
+	t->space = space;
+	t->lattice = lattice_new(space, 0);
+	t->settings = lattice_count(t->lattice);
+	rng_init(&rng, seed, UINT64_C(0x7472696564));
+	t->start = t->settings > 0 ? rng_below(&rng, t->settings) : 0;
+	return t;
+}
+
+void
+tried_free(struct tried *t)
+{
+	if (t == NULL)
+		return;
+	lattice_free(t->lattice);
+	free(t->hashes);
+	free(t->trials);
+	free(t);
+}
+
+/* Where a hash is, or the free place where it would be. */
+static size_t
+place_of(const struct tried *t, uint64_t hash)
+{
+	size_t i = (size_t)((hash >> 32) * t->cap >> 32);
+
+	while (t->hashes[i] != 0 && t->hashes[i] != hash)
+		i = i + 1 < t->cap ? i + 1 : 0;
+	return i;
+}
+
+static void
+tried_grow(struct tried *t)
+{
+	struct tried old = *t;
+	size_t i, at;
+
+	t->cap = old.cap + old.cap / 2 + 16;
+	t->hashes = xcalloc(t->cap, sizeof *t->hashes);
+	t->trials = xcalloc(t->cap, sizeof *t->trials);
+	for (i = 0; i < old.cap; i++) {
+		if (old.hashes[i] == 0)
+			continue;
+		at = place_of(t, old.hashes[i]);
+		t->hashes[at] = old.hashes[i];
+		t->trials[at] = old.trials[i];
+	}
+	free(old.hashes);
+	free(old.trials);
+}
+
+void
+tried_add(struct tried *t, const char *params, int64_t trial)
+{
+	uint64_t hash = hash_of(params);
+	size_t at;
+
+	if ((t->n + 1) * 10 > t->cap * 9)
+		tried_grow(t);
+	at = place_of(t, hash);
+	if (t->hashes[at] != 0)
+		return;
+	t->hashes[at] = hash;
+	t->trials[at] = (uint32_t)trial;
+	t->n++;
+}
+
+int64_t
+tried_find(const struct tried *t, const char *params)
+{
+	size_t at;
+
+	if (t->n == 0)
+		return 0;
+	at = place_of(t, hash_of(params));
+	return t->hashes[at] != 0 ? t->trials[at] : 0;
+}
+
+uint64_t
+tried_all(const struct tried *t)
+{
+	return t->settings > 0 && t->n >= t->settings ? t->settings : 0;
+}
+
+/* What was tried stays so: the walk never goes back. */
+bool
+tried_other(struct tried *t, struct value *values)
+{
+	double *x = xcalloc(t->space->n, sizeof *x);
+	struct buf params = { 0 };
+	bool found = false;
+
+	while (!found && t->walked < t->settings) {
+		lattice_point(
+		    t->lattice, (t->start + t->walked) % t->settings, x);
+		space_decode(t->space, x, values);
+		buf_clear(&params);
+		space_put_json(&params, t->space, values);
+		found = tried_find(t, buf_str(&params)) == 0;
+		t->walked += !found;
+	}
+	buf_free(&params);
+	free(x);
+	return found;
+}

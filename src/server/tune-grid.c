@@ -1,0 +1,169 @@
+/*
+ * Which settings are tried, and which of them are best.  Knows options and
+ * sums; refuses to know curves.
+ */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/mem.h"
+#include "src/server/tune.h"
+
+static const char *const values[][2] = {
+	{ "last", "last" },
+	{ "best", "best" },
+	{ "mean", "mean" },
+	{ "best", "mean" },
+};
+static const int warmups[] = { 5, 10, 20, 30, 40 };
+static const int percentiles[] = { 35, 50, 65, 80 };
+static const int pools[] = { 5, 10 };
+
+/* The share of studies whose best trial may be stopped. */
+static const double killed_most = 0.01;
+
+#define COUNT(list) (sizeof(list) / sizeof(list)[0])
+
+/* Number i of the grid. */
+static struct tune_policy
+grid_policy(size_t i)
+{
+	struct tune_policy p = { .guard = i % 2 == 0, .interval = 1 };
+
+	i /= 2;
+	p.completed = i % 2 == 1;
+	i /= 2;
+	p.min_trials = pools[i % COUNT(pools)];
+	i /= COUNT(pools);
+	p.percentile = percentiles[i % COUNT(percentiles)];
+	i /= COUNT(percentiles);
+	p.warmup = warmups[i % COUNT(warmups)];
+	i /= COUNT(warmups);
+	p.value = values[i][0];
+	p.reference = values[i][1];
+	return p;
+}
+
+void
+tune_open(struct tune *t)
+{
+	size_t i;
+
+	t->n = 1 + 2 * 2 * COUNT(pools) * COUNT(percentiles) * COUNT(warmups) *
+		       COUNT(values);
+	t->policies = xcalloc(t->n, sizeof(*t->policies));
+	t->policies[0] = (struct tune_policy){ .value = "last",
+		.reference = "last",
+		.guard = true,
+		.as_is = true,
+		.percentile = 50,
+		.min_trials = 5,
+		.interval = 1,
+		.warmup = 20 };
+	for (i = 1; i < t->n; i++)
+		t->policies[i] = grid_policy(i - 1);
+}
+
+void
+tune_close(struct tune *t)
+{
+	free(t->policies);
+}
+
+static double
+mean_of(const struct tune_policy *p, double total)
+{
+	return p->sum.studies > 0 ? total / (double)p->sum.studies : 0;
+}
+
+double
+tune_saved(const struct tune_policy *p)
+{
+	return mean_of(p, p->sum.saved);
+}
+
+double
+tune_killed(const struct tune_policy *p)
+{
+	return mean_of(p, (double)p->sum.killed);
+}
+
+double
+tune_regret(const struct tune_policy *p)
+{
+	return mean_of(p, p->sum.regret);
+}
+
+/* Killed less, or as much and saved more, or that too and lost less. */
+static int
+policy_order(const struct tune_policy *a, const struct tune_policy *b)
+{
+	if (a->sum.killed != b->sum.killed)
+		return a->sum.killed < b->sum.killed ? -1 : 1;
+	if (a->sum.saved != b->sum.saved)
+		return a->sum.saved > b->sum.saved ? -1 : 1;
+	return (a->sum.regret > b->sum.regret) -
+	       (a->sum.regret < b->sum.regret);
+}
+
+/* Whether another one is as good in both and better in one, or came first. */
+static bool
+is_beaten(const struct tune *t, size_t i)
+{
+	const struct tune_policy *p = &t->policies[i], *q;
+	size_t k;
+
+	for (k = 0; k < t->n; k++) {
+		q = &t->policies[k];
+		if (k == i || q->sum.killed > p->sum.killed ||
+		    q->sum.saved < p->sum.saved)
+			continue;
+		if (policy_order(q, p) < 0 ||
+		    (policy_order(q, p) == 0 && k < i))
+			return true;
+	}
+	return false;
+}
+
+const struct tune_policy *
+tune_choose(struct tune *t)
+{
+	struct tune_policy *p;
+	const struct tune_policy *best = NULL;
+	size_t i;
+
+	for (i = 0; i < t->n; i++) {
+		p = &t->policies[i];
+		p->best = !is_beaten(t, i);
+		if (!p->best)
+			continue;
+		/* Of those that may be, who kills most has saved most. */
+		if (best == NULL ||
+		    (tune_killed(p) <= killed_most
+			    ? policy_order(best, p) < 0 ||
+				  tune_killed(best) > killed_most
+			    : tune_killed(best) > killed_most &&
+				  policy_order(p, best) < 0))
+			best = p;
+	}
+	return best;
+}
+
+void
+tune_put_rule(struct buf *out, const struct tune_policy *p)
+{
+	if (p->as_is) {
+		buf_puts(out, "{\"rule\": \"median\"}");
+		return;
+	}
+	buf_printf(out,
+	    "{\"rule\": \"median\", \"value\": \"%s\", \"reference\": \"%s\", "
+	    "\"pool\": \"%s\", \"percentile\": %d, \"min_trials\": %d, "
+	    "\"warmup_steps\": \"%d%%\", \"guard\": %s",
+	    p->value, p->reference, p->completed ? "completed" : "reached",
+	    p->percentile, p->min_trials, p->warmup,
+	    p->guard ? "true" : "false");
+	if (p->interval > 1)
+		buf_printf(out, ", \"interval_steps\": %d", p->interval);
+	buf_putc(out, '}');
+}

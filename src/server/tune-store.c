@@ -1,0 +1,95 @@
+/*
+ * The curves of a recorded study.  Only completed trials have theirs to the
+ * end; where others would have gone nobody knows.
+ */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/err.h"
+#include "src/base/mem.h"
+#include "src/model/history.h"
+#include "src/model/study.h"
+#include "src/server/bank.h"
+#include "src/server/replay-parts.h"
+#include "src/server/tune.h"
+#include "src/store/store.h"
+
+struct reading {
+	struct history *ends; /* states only */
+	struct bank *bank;
+	struct bank_curve *curve;
+	int64_t trial; /* of the curve */
+};
+
+static int
+on_end(void *arg, int64_t trial, int64_t step, double value,
+    enum trial_state state)
+{
+	struct reading *r = arg;
+
+	(void)step;
+	while (history_count(r->ends) < trial)
+		history_add(r->ends, history_count(r->ends) + 1, NULL);
+	if (state != TRIAL_RUNNING)
+		history_end(r->ends, trial, state, value);
+	return 0;
+}
+
+static int
+on_report(void *arg, int64_t trial, int64_t step, double value)
+{
+	struct reading *r = arg;
+
+	if (trial > history_count(r->ends) ||
+	    history_state(r->ends, trial) != TRIAL_COMPLETED)
+		return 0;
+	if (trial != r->trial)
+		r->curve = bank_begin(r->bank);
+	r->trial = trial;
+	bank_report(r->bank, r->curve, step, value);
+	return 0;
+}
+
+static int64_t
+last_step(const struct bank *b)
+{
+	int64_t last = 0, step;
+	size_t i;
+
+	for (i = 0; i < b->n; i++) {
+		step = b->curves[i].steps[b->curves[i].n - 1];
+		last = step > last ? step : last;
+	}
+	return last;
+}
+
+int
+tune_store(
+    struct bank *b, struct replay_plan *plan, struct store *s, struct err *e)
+{
+	struct reading r = { .bank = b };
+	struct study *study;
+	int rc;
+
+	*b = (struct bank){ 0 };
+	if (replay_study(&study, s, e) == -1)
+		return -1;
+	r.ends = history_new(0, study->maximize, 0);
+	rc = store_each_record(s, on_end, &r, e);
+	if (rc == 0)
+		rc = store_each_curve_row(s, on_report, &r, e);
+	if (rc == 0 && b->n == 0)
+		rc = err_set(e, ERR_USAGE,
+		    "%s: no completed trial has reported anything",
+		    study->name);
+	plan->maximize = study->maximize;
+	plan->value_last = study->value_last;
+	b->max_steps =
+	    study->trial.max_steps > 0 ? study->trial.max_steps : last_step(b);
+	history_free(r.ends);
+	study_free(study);
+	if (rc != 0)
+		bank_free(b);
+	return rc;
+}

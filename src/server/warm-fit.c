@@ -1,0 +1,70 @@
+/*
+ * Settings of another study in this one's space.  Knows parameters; refuses to
+ * know trials.
+ */
+
+#include <stdio.h>
+
+#include "src/base/json.h"
+#include "src/base/mem.h"
+#include "src/model/param.h"
+#include "src/model/space.h"
+#include "src/server/warm-parts.h"
+
+/* A value that there is none of there: whether it has one all the same. */
+static bool
+value_absent(struct value *v, const struct param *p)
+{
+	if (p->type == PARAM_FIXED)
+		*v = p->values[0];
+	else if (p->has_default)
+		*v = p->def;
+	else
+		return false;
+	return true;
+}
+
+/* Why one parameter keeps a trial out. */
+static void
+unfit_say(char *why, size_t n, const struct param *p, const struct json *j)
+{
+	struct buf is = { 0 }, domain = { 0 };
+
+	if (j == NULL) {
+		(void)snprintf(why, n, "%s is missing", p->name);
+		return;
+	}
+	json_write(&is, j);
+	param_put_domain(&domain, p);
+	(void)snprintf(why, n, "%.32s is %.40s, not %.80s", p->name,
+	    buf_str(&is), buf_str(&domain));
+	buf_free(&is);
+	buf_free(&domain);
+}
+
+/* What has no meaning here is passed over. */
+bool
+warm_fit(const struct space *space, const struct json *params,
+    struct value *values, char *why, size_t n)
+{
+	const struct param *p;
+	const struct json *j;
+	size_t i, k;
+
+	for (i = 0; i < space->n; i++)
+		values[i] = (struct value){ .kind = VALUE_NONE };
+	for (k = 0; k < space->n; k++) {
+		i = (size_t)space->order[k];
+		p = &space->params[i];
+		if (!space_active(space, i, values))
+			continue;
+		j = json_get(params, p->name);
+		if (j == NULL
+			? value_absent(&values[i], p)
+			: value_read(&values[i], j) && param_fit(p, &values[i]))
+			continue;
+		unfit_say(why, n, p, j);
+		return false;
+	}
+	return true;
+}

@@ -1,0 +1,51 @@
+/*
+ * warm_start: the trials of other studies that this one learns from.  They are
+ * read once, at the first start, and kept in our own database.
+ */
+
+#ifndef SERVER_WARM_H
+#define SERVER_WARM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct buf;
+struct err;
+struct store;
+struct study;
+
+/* What became of the trials of one database. */
+struct warm_source {
+	char *name; /* as in study.json */
+	int64_t trials; /* it has */
+	int64_t taken;
+	int64_t running; /* not over, or cancelled */
+	int64_t blameless; /* failed by no fault of theirs */
+	int64_t empty; /* without a result */
+	int64_t unfit; /* outside this study's space */
+	char why[160]; /* what the first of these has */
+	char strange[80]; /* a parameter that is not one of ours, or "" */
+};
+
+struct warm_trial;
+
+struct warm {
+	struct warm_source *sources;
+	size_t n_sources;
+	struct warm_trial *trials; /* oldest first */
+	size_t n, cap;
+};
+
+/*
+ * Read what study.json lists.  own is the study's own database, which need
+ * not be there.  An error stands at its place in study.json.
+ */
+int
+warm_read(struct warm *, const struct study *, const char *own, struct err *);
+void warm_free(struct warm *);
+/* Inside a transaction: keep them, and say so in events. */
+int warm_put(struct store *, const struct warm *, int64_t now_us, struct err *);
+/* "34 of 40 trials of old.db; left out: …" */
+void warm_put_source(struct buf *, const struct warm_source *);
+
+#endif /* SERVER_WARM_H */

@@ -1,0 +1,10 @@
+/* hpotune-worker-cuda computes on a GPU. */
+
+#include "kernels/kernels.h"
+#include "src/worker/kernels-of.h"
+
+const struct kernels *
+kernels_of_worker(char *why, size_t n)
+{
+	return kernels_cuda(why, n);
+}

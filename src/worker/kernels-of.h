@@ -1,0 +1,16 @@
+/*
+ * The kernels that a worker is linked with: the one thing in which
+ * hpotune-worker and hpotune-worker-cuda differ.
+ */
+
+#ifndef WORKER_KERNELS_OF_H
+#define WORKER_KERNELS_OF_H
+
+#include <stddef.h>
+
+struct kernels;
+
+/* NULL with the reason in why (of n bytes): the device is not there. */
+const struct kernels *kernels_of_worker(char *why, size_t n);
+
+#endif /* WORKER_KERNELS_OF_H */

@@ -1,0 +1,191 @@
+/*
+ * Frames and the three bodies that are more than a text.  Whatever comes in
+ * is checked: a worker may be of another build, or damaged.
+ */
+
+#include <string.h>
+
+#include "src/base/err.h"
+#include "src/base/mem.h"
+#include "src/model/history-pack.h"
+#include "src/worker/message.h"
+
+#define MAGIC UINT32_C(0x68707400) /* "hpt", and the kind */
+
+struct head {
+	uint32_t length, kind;
+};
+
+/* Bytes that are taken from the front; short is set when there are too few. */
+struct cut {
+	const char *data;
+	size_t len;
+	int lacks;
+};
+
+void
+message_put(struct buf *b, enum message_kind kind, const void *data, size_t len)
+{
+	struct head head = { .length = (uint32_t)len,
+		.kind = MAGIC | (uint32_t)kind };
+
+	buf_add(b, &head, sizeof head);
+	buf_add(b, data, len);
+}
+
+ptrdiff_t
+message_take(struct message *m, const char *data, size_t len, size_t most)
+{
+	struct head head;
+	uint32_t kind;
+
+	if (len < sizeof head)
+		return 0;
+	memcpy(&head, data, sizeof head);
+	kind = head.kind & 0xff;
+	if ((head.kind & ~UINT32_C(0xff)) != MAGIC || head.length > most ||
+	    kind < MESSAGE_HELLO || kind > MESSAGE_ANSWER)
+		return -1;
+	if (len - sizeof head < head.length)
+		return 0;
+	*m = (struct message){ .kind = (enum message_kind)kind,
+		.data = data + sizeof head,
+		.len = head.length };
+	return (ptrdiff_t)(sizeof head + head.length);
+}
+
+static struct cut
+cut_open(const struct message *m)
+{
+	return (struct cut){ .data = m->data, .len = m->len };
+}
+
+static const char *
+cut_bytes(struct cut *c, size_t n)
+{
+	const char *at = c->data;
+
+	if (c->lacks || n > c->len) {
+		c->lacks = 1;
+		return NULL;
+	}
+	c->data += n;
+	c->len -= n;
+	return at;
+}
+
+static void
+cut_into(struct cut *c, void *to, size_t n)
+{
+	const char *from = cut_bytes(c, n);
+
+	if (from != NULL)
+		memcpy(to, from, n);
+}
+
+/* A text with its NUL. */
+static const char *
+cut_text(struct cut *c)
+{
+	const char *end = c->len > 0 ? memchr(c->data, '\0', c->len) : NULL;
+
+	if (end == NULL) {
+		c->lacks = 1;
+		return "";
+	}
+	return cut_bytes(c, (size_t)(end - c->data) + 1);
+}
+
+void
+message_put_study(struct buf *b, const struct message_study *s)
+{
+	struct buf body = { 0 };
+
+	buf_add(&body, s->path, strlen(s->path) + 1);
+	buf_add(&body, s->json, s->json_len);
+	message_put(b, MESSAGE_STUDY, body.data, body.len);
+	buf_free(&body);
+}
+
+int
+message_read_study(struct message_study *s, const struct message *m)
+{
+	struct cut c = cut_open(m);
+
+	s->path = cut_text(&c);
+	s->json = c.data;
+	s->json_len = c.len;
+	return c.lacks ? -1 : 0;
+}
+
+void
+message_put_ask(struct buf *b, const struct message_ask *ask,
+    const struct history *history, unsigned keep)
+{
+	struct buf body = { 0 };
+
+	buf_add(&body, ask, sizeof *ask);
+	history_pack(&body, history, keep);
+	message_put(b, MESSAGE_ASK, body.data, body.len);
+	buf_free(&body);
+}
+
+int
+message_read_ask(struct message_ask *ask, struct history **history,
+    const struct message *m, struct err *e)
+{
+	struct cut c = cut_open(m);
+
+	cut_into(&c, ask, sizeof *ask);
+	if (c.lacks)
+		return err_set(e, ERR_FILE, "a question was cut short");
+	return history_unpack(history, c.data, c.len, e);
+}
+
+/* The numbers of an answer, in front of x and the texts. */
+struct answer_head {
+	int64_t result, trial, redraw, from, n;
+	double seconds;
+};
+
+void
+message_put_answer(struct buf *b, const struct message_answer *a)
+{
+	struct answer_head head = { .result = a->result,
+		.trial = a->trial,
+		.redraw = a->redraw,
+		.from = a->from,
+		.n = (int64_t)a->n,
+		.seconds = a->seconds };
+	struct buf body = { 0 };
+
+	buf_add(&body, &head, sizeof head);
+	buf_add(&body, a->x, a->n * sizeof *a->x);
+	buf_add(&body, a->made_by, strlen(a->made_by) + 1);
+	buf_add(&body, a->text, strlen(a->text) + 1);
+	message_put(b, MESSAGE_ANSWER, body.data, body.len);
+	buf_free(&body);
+}
+
+int
+message_read_answer(
+    struct message_answer *a, double *x, size_t n, const struct message *m)
+{
+	struct cut c = cut_open(m);
+	struct answer_head head = { 0 };
+
+	cut_into(&c, &head, sizeof head);
+	if (c.lacks || head.n != (int64_t)n)
+		return -1;
+	*a = (struct message_answer){ .result = head.result,
+		.trial = head.trial,
+		.redraw = head.redraw,
+		.from = head.from,
+		.seconds = head.seconds,
+		.x = x,
+		.n = n };
+	cut_into(&c, x, n * sizeof *x);
+	a->made_by = cut_text(&c);
+	a->text = cut_text(&c);
+	return c.lacks || head.result < -1 || head.result > 1 ? -1 : 0;
+}

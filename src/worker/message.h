@@ -1,0 +1,86 @@
+/*
+ * What the server and hpotune-worker say to each other: frames of a length, a
+ * kind and bytes.  Both are of one build on one machine, so numbers stand as
+ * they are in memory.
+ *
+ *	worker	HELLO	its version, what it computes with
+ *	worker	NONE	it has no device, and why; it ends
+ *	server	STUDY	study.json
+ *	server	ASK	a question with the whole history: the worker keeps
+ *			nothing between two of them
+ *	worker	ANSWER	to the newest ASK
+ */
+
+#ifndef WORKER_MESSAGE_H
+#define WORKER_MESSAGE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct buf;
+struct err;
+struct history;
+
+enum message_kind {
+	MESSAGE_HELLO = 1,
+	MESSAGE_NONE,
+	MESSAGE_STUDY,
+	MESSAGE_ASK,
+	MESSAGE_ANSWER
+};
+
+/* A frame: data are borrowed from what it was read from. */
+struct message {
+	enum message_kind kind;
+	const char *data;
+	size_t len;
+};
+
+/* A length that no question reaches. */
+#define MESSAGE_MOST (UINT32_C(1) << 31)
+
+void message_put(struct buf *, enum message_kind, const void *, size_t);
+/*
+ * The first frame of len bytes: how many bytes it took, 0 when it is not all
+ * there, -1 when this is no frame of at most so many bytes.
+ */
+ptrdiff_t message_take(struct message *, const char *, size_t len, size_t most);
+
+/* STUDY: the text of study.json and where it stood; borrowed. */
+struct message_study {
+	const char *path, *json;
+	size_t json_len;
+};
+void message_put_study(struct buf *, const struct message_study *);
+int message_read_study(struct message_study *, const struct message *);
+
+/*
+ * ASK.  The history is packed by put (as far as keep says), and made anew by
+ * read.
+ */
+struct message_ask {
+	uint64_t seed;
+	int64_t trial, n_enqueued, redraw;
+};
+void message_put_ask(struct buf *, const struct message_ask *,
+    const struct history *, unsigned keep);
+int message_read_ask(struct message_ask *, struct history **,
+    const struct message *, struct err *);
+
+/* ANSWER: what suggest returned and wrote; texts are borrowed. */
+struct message_answer {
+	int64_t result; /* of suggest: 0, 1, -1 */
+	int64_t trial, redraw; /* of the question */
+	int64_t from;
+	double seconds;
+	const double *x; /* n numbers */
+	size_t n;
+	const char *made_by; /* "" = nothing said */
+	const char *text; /* of the error */
+};
+void message_put_answer(struct buf *, const struct message_answer *);
+/* There must be n numbers; they go to x. */
+int message_read_answer(
+    struct message_answer *, double *x, size_t n, const struct message *);
+
+#endif /* WORKER_MESSAGE_H */

@@ -1,0 +1,260 @@
+/*
+ * hpotune-worker: answers for strategies whose next point takes longer than a
+ * blink.  Reads questions from its standard input, a socket of the server, and
+ * ends with it.  Keeps nothing between two questions.
+ */
+
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "kernels/kernels.h"
+#include "src/base/err.h"
+#include "src/base/mem.h"
+#include "src/model/history.h"
+#include "src/model/options.h"
+#include "src/model/space.h"
+#include "src/model/study.h"
+#include "src/worker/kernels-of.h"
+#include "src/worker/message.h"
+#include "strategies/strategy.h"
+
+enum { NICE = 5 };
+
+struct worker {
+	int in, out;
+	struct buf heard;
+	size_t used; /* bytes of it */
+	const struct kernels *kernels;
+	struct study *study;
+	const struct strategy *strategy;
+	struct option_value *options;
+};
+
+/* The server is gone, or does not speak as we do. */
+static _Noreturn void
+give_up(const char *what)
+{
+	if (what != NULL)
+		(void)fprintf(stderr, "hpotune-worker: %s\n", what);
+	exit(what != NULL);
+}
+
+static void
+say(struct worker *w, struct buf *b)
+{
+	size_t said = 0;
+	ssize_t n;
+
+	while (said < b->len) {
+		n = write(w->out, b->data + said, b->len - said);
+		if (n == -1 && errno == EINTR)
+			continue;
+		if (n == -1)
+			give_up(NULL);
+		said += (size_t)n;
+	}
+	buf_free(b);
+}
+
+/* The next message, waited for; it lives until the next one is read. */
+static struct message
+hear(struct worker *w)
+{
+	static char piece[1 << 16];
+	struct message m;
+	ptrdiff_t taken;
+	ssize_t n;
+
+	if (w->used == w->heard.len) {
+		buf_free(&w->heard);
+		w->used = 0;
+	}
+	for (;;) {
+		taken = message_take(&m, w->heard.data + w->used,
+		    w->heard.len - w->used, MESSAGE_MOST);
+		if (taken < 0)
+			give_up("what came is no question");
+		if (taken > 0) {
+			w->used += (size_t)taken;
+			return m;
+		}
+		n = read(w->in, piece, sizeof piece);
+		if (n == -1 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			give_up(NULL);
+		buf_add(&w->heard, piece, (size_t)n);
+	}
+}
+
+static void
+study_open(struct worker *w, const struct message *m)
+{
+	struct message_study s;
+	struct err e = ERR_INIT;
+
+	if (message_read_study(&s, m) != 0)
+		give_up("the study was cut short");
+	if (study_parse(&w->study, s.json, s.json_len, s.path, &e) != 0)
+		give_up(e.text);
+	w->strategy = strategy_find(w->study->strategy.name);
+	if (w->strategy == NULL)
+		give_up("there is no such strategy");
+	if (options_read(&w->options, w->strategy->options,
+		w->study->strategy.block, study_strategy_keys, &e) != 0)
+		give_up(e.text);
+}
+
+static double
+seconds(void)
+{
+	struct timespec t;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static void
+answer(struct worker *w, const struct message *m)
+{
+	const struct space *space = w->study->space;
+	struct suggestion s = { .made_by = w->kernels->name };
+	struct message_ask q;
+	struct message_answer a;
+	struct strategy_ask ask;
+	struct history *history = NULL;
+	struct err e = ERR_INIT;
+	struct buf frame = { 0 };
+	double began = seconds();
+
+	if (message_read_ask(&q, &history, m, &e) != 0)
+		give_up(e.text);
+	if (history_dims(history) != space->n)
+		give_up("the history is of another study");
+	ask = (struct strategy_ask){ .space = space,
+		.history = history,
+		.seed = q.seed,
+		.trial = q.trial,
+		.n_enqueued = q.n_enqueued,
+		.redraw = (unsigned)q.redraw,
+		.kernels = w->kernels };
+	s.x = xcalloc(space->n, sizeof *s.x);
+	a = (struct message_answer){
+		.trial = q.trial, .redraw = q.redraw, .x = s.x, .n = space->n
+	};
+	a.result = w->strategy->suggest(&s, &ask, w->options, &e);
+	a.from = s.from;
+	a.made_by = s.made_by != NULL ? s.made_by : "";
+	a.text = e.text;
+	a.seconds = seconds() - began;
+	message_put_answer(&frame, &a);
+	say(w, &frame);
+	history_free(history);
+	free(s.x);
+}
+
+static void
+hello(struct worker *w)
+{
+	struct buf text = { 0 }, frame = { 0 };
+
+	buf_add(&text, PACKAGE_VERSION, sizeof PACKAGE_VERSION);
+	buf_add(&text, w->kernels->device, strlen(w->kernels->device) + 1);
+	message_put(&frame, MESSAGE_HELLO, text.data, text.len);
+	buf_free(&text);
+	say(w, &frame);
+}
+
+static void
+serve(struct worker *w)
+{
+	struct message m;
+
+	hello(w);
+	for (;;) {
+		m = hear(w);
+		if (m.kind == MESSAGE_STUDY && w->study == NULL)
+			study_open(w, &m);
+		else if (m.kind == MESSAGE_ASK && w->study != NULL)
+			answer(w, &m);
+		else
+			give_up("what came is no question");
+	}
+}
+
+/* What a library prints must not come between the answers. */
+static void
+wires_open(struct worker *w)
+{
+	w->in = STDIN_FILENO;
+	w->out = dup(STDOUT_FILENO);
+	if (w->out == -1 || dup2(STDERR_FILENO, STDOUT_FILENO) == -1)
+		give_up(strerror(errno));
+}
+
+/* Without a server: what it would compute with. */
+static int
+introduce(const struct worker *w, const char *why)
+{
+	if (w->kernels == NULL)
+		printf("hpotune-worker: %s\n", why);
+	else
+		printf("hpotune-worker %s: %s, %s\n", PACKAGE_VERSION,
+		    w->kernels->name, w->kernels->device);
+	return fflush(stdout) != 0;
+}
+
+/* OpenBLAS reads before main what it is told about the processor. */
+static void
+core_choose(char **argv)
+{
+	static const char name[] = "OPENBLAS_CORETYPE";
+	const char *core = kernels_core();
+	char self[PATH_MAX];
+	ssize_t n;
+
+	if (core == NULL || getenv(name) != NULL)
+		return;
+	/* By its own path: it shall keep its name. */
+	n = readlink("/proc/self/exe", self, sizeof self - 1);
+	if (n <= 0 || setenv(name, core, 1) != 0)
+		return;
+	self[n] = '\0';
+	(void)execv(self, argv);
+}
+
+int
+main(int argc, char **argv)
+{
+	struct worker w = { 0 };
+	struct buf frame = { 0 };
+	char why[256] = "";
+	struct stat st;
+
+	(void)argc;
+	core_choose(argv);
+	w.kernels = kernels_of_worker(why, sizeof why);
+	if (fstat(STDIN_FILENO, &st) != 0 || !S_ISSOCK(st.st_mode))
+		return introduce(&w, why);
+	/* A server that was killed wants no answer, however far it is. */
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+	(void)signal(SIGPIPE, SIG_IGN);
+	(void)nice(NICE);
+	wires_open(&w);
+	if (w.kernels == NULL) {
+		message_put(&frame, MESSAGE_NONE, why, strlen(why));
+		say(&w, &frame);
+		return 0;
+	}
+	serve(&w);
+}

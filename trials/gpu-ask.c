@@ -1,0 +1,152 @@
+/*
+ * One look, waited for, but never longer than agreed: the driver may be stuck,
+ * and then not even killing helps the program that asks it.
+ */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "src/base/err.h"
+#include "src/base/mem.h"
+#include "src/base/spawn.h"
+#include "trials/gpu-parts.h"
+#include "trials/gpu-proc.h"
+#include "trials/gpu.h"
+
+/* One that has said all has this long to go. */
+enum { GRACE_MS = 500 };
+
+static int64_t
+now_ms(void)
+{
+	struct timespec t;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * INT64_C(1000) + t.tv_nsec / 1000000;
+}
+
+/* All it says, up to its end or a time. */
+static int
+answer_read(int fd, struct buf *text, int64_t until_ms, struct err *e)
+{
+	struct pollfd in = { .fd = fd, .events = POLLIN };
+	char piece[16384];
+	int64_t left;
+	ssize_t n;
+
+	for (;;) {
+		left = until_ms - now_ms();
+		if (left <= 0)
+			return err_set(e, ERR_REMOTE,
+			    "the driver of the GPUs does not answer");
+		if (poll(&in, 1, (int)left) <= 0)
+			continue;
+		n = read(fd, piece, sizeof piece);
+		if (n == -1 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return 0;
+		if (text->len + (size_t)n > GPU_LOOK_LINE)
+			return err_set(
+			    e, ERR_REMOTE, "hpotune-gpu says more than it may");
+		buf_add(text, piece, (size_t)n);
+	}
+}
+
+/* Its status, -1 when it had to be killed. */
+static int
+program_end(pid_t pid, int pidfd)
+{
+	struct pollfd end = { .fd = pidfd, .events = POLLIN };
+	bool ended = poll(&end, 1, GRACE_MS) > 0;
+	int status = spawn_end(pid, pidfd);
+
+	(void)close(pidfd);
+	return ended ? status : -1;
+}
+
+/* What it prints; status: as of waitpid, -1 = it was killed. */
+static int
+program_hear(char *const *argv, struct buf *text, int *status, int timeout_ms,
+    struct err *e)
+{
+	struct spawn_spec spec = { .argv = argv, .in = -1, .err = -1 };
+	int64_t until = now_ms() + timeout_ms;
+	int p[2], pidfd, rc;
+	pid_t pid;
+
+	if (pipe2(p, O_CLOEXEC) == -1)
+		return err_set(e, ERR_FILE, "%s cannot be started: %s", argv[0],
+		    strerror(errno));
+	spec.out = p[1];
+	rc = spawn_start(&pid, &pidfd, &spec, e);
+	(void)close(p[1]);
+	if (rc == 0) {
+		rc = answer_read(p[0], text, until, e);
+		*status = program_end(pid, pidfd);
+	}
+	(void)close(p[0]);
+	return rc;
+}
+
+bool
+gpu_there(void)
+{
+	const char *named = getenv("HPOTUNE_NVML");
+
+	return named != NULL ? named[0] != '\0' : gpu_proc_driver("");
+}
+
+int
+gpu_ask(struct gpu_look *l, int timeout_ms, struct err *e)
+{
+	struct buf text = { 0 };
+	char *program;
+	size_t len;
+	int rc, status;
+
+	*l = (struct gpu_look){ 0 };
+	if (!gpu_there()) {
+		gpu_text_set(l->why, sizeof l->why, "no driver of NVIDIA");
+		return 0;
+	}
+	if (spawn_find(&program, "HPOTUNE_GPU", "hpotune-gpu", e) != 0)
+		return -1;
+	rc = program_hear((char *[]){ program, (char *)"list", NULL }, &text,
+	    &status, timeout_ms, e);
+	len = strcspn(buf_str(&text), "\n");
+	if (rc == 0 && text.len != len + 1)
+		rc = err_set(e, ERR_REMOTE, "%s: not one line", program);
+	if (rc == 0 && gpu_look_read(l, buf_str(&text), len, e) != 0) {
+		gpu_look_free(l);
+		rc = err_add(e, "%s", program);
+	}
+	buf_free(&text);
+	free(program);
+	return rc;
+}
+
+int
+gpu_ask_probe(const char *uuid, int timeout_ms, struct err *e)
+{
+	struct buf text = { 0 };
+	char *program, *argv[] = { NULL, (char *)"probe", (char *)uuid, NULL };
+	int rc, status = -1;
+
+	if (spawn_find(&program, "HPOTUNE_GPU", "hpotune-gpu", e) != 0)
+		return -1;
+	argv[0] = program;
+	rc = program_hear(argv, &text, &status, timeout_ms, e);
+	if (rc == 0 && status != 0)
+		rc = err_set(e, ERR_REMOTE, "%.*s",
+		    (int)strcspn(buf_str(&text), "\n"),
+		    text.len > 0 ? text.data : "its probe did not end well");
+	buf_free(&text);
+	free(program);
+	return rc;
+}

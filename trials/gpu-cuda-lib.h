@@ -1,0 +1,40 @@
+/* The driver's half of CUDA, declared by hand: only what a probe calls. */
+
+#ifndef TRIALS_GPU_CUDA_LIB_H
+#define TRIALS_GPU_CUDA_LIB_H
+
+#include <stddef.h>
+
+struct err;
+
+/* CUdeviceptr, of all 64-bit systems. */
+typedef unsigned long long cuda_memory;
+_Static_assert(sizeof(cuda_memory) == 8, "CUdeviceptr");
+
+struct cuda_calls {
+	int (*init)(unsigned int flags);
+	int (*error_name)(int, const char **);
+	int (*count)(int *);
+	int (*device)(int *, int ordinal);
+	int (*context)(void **, int device);
+	int (*context_use)(void *);
+	int (*memory)(cuda_memory *, size_t);
+	int (*memory_free)(cuda_memory);
+	int (*write)(cuda_memory, const void *, size_t);
+	int (*read)(void *, cuda_memory, size_t);
+	int (*module)(void **, const void *image);
+	int (*function)(void **, void *module, const char *name);
+	int (*launch)(void *function, unsigned int grid_x, unsigned int grid_y,
+	    unsigned int grid_z, unsigned int block_x, unsigned int block_y,
+	    unsigned int block_z, unsigned int shared, void *stream,
+	    void **params, void **extra);
+	int (*wait)(void);
+};
+
+/*
+ * The library that HPOTUNE_CUDA names, else where drivers put it.  It stays
+ * open: it does not survive being closed.
+ */
+int cuda_lib_open(struct cuda_calls *, struct err *);
+
+#endif /* TRIALS_GPU_CUDA_LIB_H */

@@ -1,0 +1,204 @@
+/*
+ * The probe of one GPU.  Knows what a healthy one does with memory and a
+ * kernel; refuses to mend anything, or to clean up: the program ends.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/err.h"
+#include "src/base/mem.h"
+#include "trials/gpu-cuda-lib.h"
+#include "trials/gpu-cuda.h"
+
+enum {
+	WORDS = 16 << 20, /* of 4 bytes: 64 MiB */
+	PIECE = 1 << 18, /* words that are copied at once */
+	BLOCK = 256, /* threads */
+	ADDEND = 0x9e37
+};
+
+/*
+ * at[i] += addend + i.  For the oldest processors that drivers of today know;
+ * the driver compiles it for its own.
+ */
+static const char kernel[] =
+    ".version 6.0\n"
+    ".target sm_50\n"
+    ".address_size 64\n"
+    ".visible .entry probe(.param .u64 at, .param .u32 n,\n"
+    "    .param .u32 addend)\n"
+    "{\n"
+    "	.reg .pred %p;\n"
+    "	.reg .b32 %r<8>;\n"
+    "	.reg .b64 %rd<4>;\n"
+    "	ld.param.u64 %rd1, [at];\n"
+    "	ld.param.u32 %r1, [n];\n"
+    "	ld.param.u32 %r2, [addend];\n"
+    "	mov.u32 %r3, %ctaid.x;\n"
+    "	mov.u32 %r4, %ntid.x;\n"
+    "	mov.u32 %r5, %tid.x;\n"
+    "	mad.lo.u32 %r6, %r3, %r4, %r5;\n"
+    "	setp.ge.u32 %p, %r6, %r1;\n"
+    "	@%p bra done;\n"
+    "	cvta.to.global.u64 %rd1, %rd1;\n"
+    "	mul.wide.u32 %rd2, %r6, 4;\n"
+    "	add.u64 %rd3, %rd1, %rd2;\n"
+    "	ld.global.u32 %r7, [%rd3];\n"
+    "	add.u32 %r7, %r7, %r2;\n"
+    "	add.u32 %r7, %r7, %r6;\n"
+    "	st.global.u32 [%rd3], %r7;\n"
+    "done:\n"
+    "	ret;\n"
+    "}\n";
+
+struct probe {
+	struct cuda_calls call;
+	cuda_memory at;
+	uint32_t *piece;
+};
+
+/* What CUDA cannot do, and its own name for why. */
+static int
+cuda_err(const struct probe *p, int error, const char *what, struct err *e)
+{
+	const char *name = NULL;
+
+	if (p->call.error_name(error, &name) != 0 || name == NULL)
+		name = "unknown error";
+	/* CUDA_ERROR_SYSTEM_NOT_READY, on machines with NVSwitch. */
+	return err_set(e, ERR_REMOTE, "CUDA cannot %s: %s (%d)%s", what, name,
+	    error,
+	    error == 802 ? ": is the Fabric Manager of NVIDIA running?" : "");
+}
+
+static uint32_t
+pattern(uint32_t i)
+{
+	return (i ^ i >> 15) * 0x2c1b3c6dU;
+}
+
+/* What word i is to hold: the pattern, and then what the kernel made of it. */
+static uint32_t
+wanted(uint32_t i, bool kernel_ran)
+{
+	return pattern(i) + (kernel_ran ? ADDEND + i : 0);
+}
+
+static int
+memory_write(struct probe *p, struct err *e)
+{
+	uint32_t from, i;
+	int error;
+
+	for (from = 0; from < WORDS; from += PIECE) {
+		for (i = 0; i < PIECE; i++)
+			p->piece[i] = pattern(from + i);
+		error = p->call.write(
+		    p->at + from * 4ULL, p->piece, sizeof *p->piece * PIECE);
+		if (error != 0)
+			return cuda_err(p, error, "write its memory", e);
+	}
+	return 0;
+}
+
+static int
+memory_check(struct probe *p, bool kernel_ran, struct err *e)
+{
+	uint32_t from, i;
+	int error;
+
+	for (from = 0; from < WORDS; from += PIECE) {
+		error = p->call.read(
+		    p->piece, p->at + from * 4ULL, sizeof *p->piece * PIECE);
+		if (error != 0)
+			return cuda_err(p, error, "read its memory", e);
+		for (i = 0; i < PIECE; i++)
+			if (p->piece[i] != wanted(from + i, kernel_ran))
+				return err_set(e, ERR_REMOTE, "%s",
+				    kernel_ran
+					? "it computes wrong sums"
+					: "its memory does not keep what is "
+					  "written");
+	}
+	return 0;
+}
+
+static int
+kernel_run(struct probe *p, struct err *e)
+{
+	unsigned int n = WORDS, addend = ADDEND;
+	void *params[] = { &p->at, &n, &addend };
+	void *module, *function;
+	int error;
+
+	error = p->call.module(&module, kernel);
+	if (error == 0)
+		error = p->call.function(&function, module, "probe");
+	if (error != 0)
+		return cuda_err(p, error, "load a kernel", e);
+	error = p->call.launch(
+	    function, WORDS / BLOCK, 1, 1, BLOCK, 1, 1, 0, NULL, params, NULL);
+	if (error == 0)
+		error = p->call.wait();
+	if (error != 0)
+		return cuda_err(p, error, "run a kernel", e);
+	return 0;
+}
+
+static int
+context_open(struct probe *p, struct err *e)
+{
+	int error, n = 0, device;
+	void *context;
+
+	error = p->call.init(0);
+	if (error == 0)
+		error = p->call.count(&n);
+	/* CUDA_ERROR_NO_DEVICE says the same as no device. */
+	if ((error == 0 && n == 0) || error == 100)
+		return err_set(e, ERR_REMOTE, "CUDA does not find it");
+	if (error != 0)
+		return cuda_err(p, error, "start", e);
+	if (n > 1)
+		return err_set(
+		    e, ERR_REMOTE, "CUDA finds %d GPUs by this name", n);
+	error = p->call.device(&device, 0);
+	if (error == 0)
+		error = p->call.context(&context, device);
+	if (error == 0)
+		error = p->call.context_use(context);
+	if (error != 0)
+		return cuda_err(p, error, "use it", e);
+	return 0;
+}
+
+int
+cuda_probe(const char *uuid, struct err *e)
+{
+	struct probe p;
+	int error, rc;
+
+	/* Others, which may be broken, are not even looked at; and slices are
+	 * found in no other way. */
+	(void)setenv("CUDA_VISIBLE_DEVICES", uuid, 1);
+	if (cuda_lib_open(&p.call, e) != 0 || context_open(&p, e) != 0)
+		return -1;
+	error = p.call.memory(&p.at, sizeof(uint32_t) * WORDS);
+	if (error != 0)
+		return cuda_err(&p, error, "have 64 MiB of its memory", e);
+	p.piece = xcalloc(PIECE, sizeof *p.piece);
+	rc = memory_write(&p, e);
+	if (rc == 0)
+		rc = memory_check(&p, false, e);
+	if (rc == 0)
+		rc = kernel_run(&p, e);
+	if (rc == 0)
+		rc = memory_check(&p, true, e);
+	if (rc == 0 && (error = p.call.memory_free(p.at)) != 0)
+		rc = cuda_err(&p, error, "free its memory", e);
+	free(p.piece);
+	return rc;
+}

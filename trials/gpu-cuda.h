@@ -1,0 +1,17 @@
+/*
+ * Whether a GPU works for CUDA: NVML may be well while CUDA is not.  Only for
+ * a program that ends right after: CUDA breaks fork, and may never come back.
+ */
+
+#ifndef TRIALS_GPU_CUDA_H
+#define TRIALS_GPU_CUDA_H
+
+struct err;
+
+/*
+ * Memory of the GPU is written and read back, and a small kernel runs.  Sets
+ * CUDA_VISIBLE_DEVICES: once in the life of a program.
+ */
+int cuda_probe(const char *uuid, struct err *);
+
+#endif /* TRIALS_GPU_CUDA_H */

@@ -1,0 +1,347 @@
+/*
+ * Locks on bytes of one file per GPU.  Byte 0 is held for the moment of
+ * booking; each study holds a byte of its own for reading, so that its server
+ * and all its supervisors, each with a copy or a description of its own, can
+ * hold it together, and any other study sees that somebody does.  The kernel
+ * drops a lock with its last holder.  The words in the file are only for
+ * showing.  The folder is everybody's, so nothing in it is trusted: names are
+ * not followed, files of others are never created over, and no call waits.
+ */
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "src/base/err.h"
+#include "src/base/mem.h"
+#include "trials/gpu-lock.h"
+
+enum {
+	LOCK_WORDS = 256, /* bytes of the file that are shown */
+	LOCK_TRIES = 16 /* files that others remove under our hands */
+};
+
+/* Bits of a key: byte 1 + key must be a place in a file. */
+#define LOCK_KEY_MASK ((UINT64_C(1) << 62) - 1)
+
+const char *
+gpu_lock_dir(void)
+{
+	const char *dir = getenv("HPOTUNE_GPU_LOCKS");
+
+	return dir != NULL && *dir != '\0' ? dir : "/dev/shm/hpotune";
+}
+
+/* SplitMix64's finisher, over two words. */
+static uint64_t
+mix(uint64_t h, uint64_t v)
+{
+	h += v + UINT64_C(0x9e3779b97f4a7c15);
+	h = (h ^ h >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	h = (h ^ h >> 27) * UINT64_C(0x94d049bb133111eb);
+	return h ^ h >> 31;
+}
+
+uint64_t
+gpu_lock_key(const char *state_dir)
+{
+	struct stat st;
+	uint64_t h = 0;
+
+	if (stat(state_dir, &st) == 0)
+		return mix(mix(0, (uint64_t)st.st_dev), (uint64_t)st.st_ino) &
+		       LOCK_KEY_MASK;
+	while (*state_dir != '\0')
+		h = mix(h, (unsigned char)*state_dir++);
+	return h & LOCK_KEY_MASK;
+}
+
+/* UUIDs of MIG slices may have slashes. */
+static void
+lock_name(const char *uuid, char *name, size_t n)
+{
+	size_t i;
+
+	snprintf(name, n, "%s", uuid);
+	for (i = 0; name[i] != '\0'; i++)
+		if (!isalnum((unsigned char)name[i]) && name[i] != '-')
+			name[i] = '_';
+}
+
+/*
+ * Move what was prepared to its name, unless that is taken; so nobody ever
+ * sees it with other permissions than it shall have.
+ */
+static int
+publish(const char *from, const char *to)
+{
+	if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
+		return 0;
+	return errno == EEXIST ? 0 : -1;
+}
+
+static void
+dir_make(const char *dir)
+{
+	char *tmp = xasprintf("%s.XXXXXX", dir);
+
+	if (mkdtemp(tmp) != NULL) {
+		if (chmod(tmp, 01777) != 0 || publish(tmp, dir) != 0)
+			/* Opening it says what is wrong. */
+			errno = 0;
+		rmdir(tmp);
+	}
+	free(tmp);
+}
+
+static int
+dir_open(const char *dir)
+{
+	return open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+/* Make the file, writable for everybody: each study of each user books. */
+static int
+file_make(const char *path)
+{
+	char *tmp = xasprintf("%s.XXXXXX", path);
+	int fd = mkostemp(tmp, O_CLOEXEC), r = -1;
+
+	if (fd != -1) {
+		r = fchmod(fd, 0666);
+		if (r == 0)
+			r = publish(tmp, path);
+		close(fd);
+		unlink(tmp);
+	}
+	free(tmp);
+	return r;
+}
+
+/*
+ * Open without O_CREAT: where fs.protected_regular is set, that would be
+ * refused for a file of another user.
+ */
+static int
+file_open(int dir, const char *name, int flags)
+{
+	int fd = openat(
+	    dir, name, flags | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	struct stat st;
+
+	if (fd == -1)
+		return -1;
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
+		return fd;
+	close(fd);
+	errno = EINVAL;
+	return -1;
+}
+
+/* The file of a GPU, made when it is not there. */
+static int
+lock_open(const char *uuid, int *dir, char *name, size_t n, struct err *e)
+{
+	const char *folder = gpu_lock_dir();
+	char *path;
+	int fd;
+
+	lock_name(uuid, name, n);
+	*dir = dir_open(folder);
+	if (*dir == -1 && errno == ENOENT) {
+		dir_make(folder);
+		*dir = dir_open(folder);
+	}
+	if (*dir == -1)
+		return err_set(e, ERR_FILE, "cannot open %s for locks: %s",
+		    folder, strerror(errno));
+	fd = file_open(*dir, name, O_RDWR);
+	if (fd == -1 && errno == ENOENT) {
+		path = xasprintf("%s/%s", folder, name);
+		if (file_make(path) == 0)
+			fd = file_open(*dir, name, O_RDWR);
+		free(path);
+	}
+	if (fd == -1) {
+		err_set(e, ERR_FILE, "cannot open %s/%s for a lock: %s", folder,
+		    name, strerror(errno));
+		close(*dir);
+		return -1;
+	}
+	return fd;
+}
+
+static int
+lock_set(int fd, short type, uint64_t start)
+{
+	struct flock l = { .l_type = type,
+		.l_whence = SEEK_SET,
+		.l_start = (off_t)start,
+		.l_len = 1 };
+
+	return fcntl(fd, F_OFD_SETLK, &l);
+}
+
+/* Whether others hold any of len bytes (0 = to the end): 1, 0, -1. */
+static int
+lock_held(int fd, uint64_t start, uint64_t len)
+{
+	struct flock l = { .l_type = F_WRLCK,
+		.l_whence = SEEK_SET,
+		.l_start = (off_t)start,
+		.l_len = (off_t)len };
+
+	if (fcntl(fd, F_OFD_GETLK, &l) == -1)
+		return -1;
+	return l.l_type != F_UNLCK;
+}
+
+/* Anybody may have written there: one line of harmless characters. */
+static void
+words_read(int fd, char *who, size_t n)
+{
+	char text[LOCK_WORDS];
+	ssize_t got = pread(fd, text, sizeof text, 0);
+	size_t i;
+
+	for (i = 0; i + 1 < n && (ssize_t)i < got && text[i] != '\n'; i++)
+		who[i] = isprint((unsigned char)text[i]) ? text[i] : '?';
+	if (n > 0)
+		who[i] = '\0';
+}
+
+static void
+words_write(int fd, const char *study)
+{
+	struct passwd pw, *found = NULL;
+	char room[1024], text[LOCK_WORDS];
+	int len;
+
+	if (getpwuid_r(geteuid(), &pw, room, sizeof room, &found) != 0)
+		found = NULL;
+	if (found != NULL)
+		len = snprintf(text, sizeof text, "%.100s of %.60s\npid %ld\n",
+		    study, pw.pw_name, (long)getpid());
+	else
+		len =
+		    snprintf(text, sizeof text, "%.100s of user %ld\npid %ld\n",
+			study, (long)geteuid(), (long)getpid());
+	/* Only for showing: no room for it is no reason to refuse. */
+	if (pwrite(fd, text, (size_t)len, 0) == len && ftruncate(fd, len) != 0)
+		return;
+}
+
+/* 1: booked; 0: somebody else has it; -1: cannot lock. */
+static int
+lock_book(int fd, uint64_t key)
+{
+	uint64_t own = 1 + (key & LOCK_KEY_MASK);
+	int below, above;
+
+	if (lock_set(fd, F_WRLCK, 0) == -1)
+		return errno == EAGAIN || errno == EACCES ? 0 : -1;
+	below = own > 1 ? lock_held(fd, 1, own - 1) : 0;
+	above = lock_held(fd, own + 1, 0);
+	if (below == -1 || above == -1)
+		return -1;
+	if (below || above)
+		return 0;
+	if (lock_set(fd, F_RDLCK, own) == -1)
+		return errno == EAGAIN || errno == EACCES ? 0 : -1;
+	return 1;
+}
+
+/* Whether the name still leads to the open file. */
+static bool
+same_file(int fd, int dir, const char *name)
+{
+	struct stat a, b;
+
+	return fstat(fd, &a) == 0 &&
+	       fstatat(dir, name, &b, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+int
+gpu_lock_take(const char *uuid, uint64_t key, const char *study, char *who,
+    size_t n, struct err *e)
+{
+	char name[NAME_MAX];
+	int fd, dir, got, tries;
+	bool same;
+
+	if (n > 0)
+		*who = '\0';
+	for (tries = 0; tries < LOCK_TRIES; tries++) {
+		fd = lock_open(uuid, &dir, name, sizeof name, e);
+		if (fd == -1)
+			return -1;
+		got = lock_book(fd, key);
+		same = same_file(fd, dir, name);
+		close(dir);
+		if (got == 1 && same) {
+			words_write(fd, study);
+			lock_set(fd, F_UNLCK, 0);
+			return fd;
+		}
+		if (got == -1)
+			err_set(e, ERR_FILE, "cannot lock %s/%s: %s",
+			    gpu_lock_dir(), name, strerror(errno));
+		else if (got == 0) {
+			/* The words of who is just booking are not there. */
+			if (lock_held(fd, 1, 0) == 1)
+				words_read(fd, who, n);
+			err_set(e, ERR_BUSY, "another study has it");
+		}
+		close(fd);
+		if (got != 1)
+			return -1;
+	}
+	return err_set(e, ERR_FILE, "%s/%s is removed again and again",
+	    gpu_lock_dir(), name);
+}
+
+bool
+gpu_lock_stands(int fd, const char *uuid)
+{
+	char name[NAME_MAX];
+	int dir = dir_open(gpu_lock_dir());
+	bool same;
+
+	if (dir == -1)
+		return false;
+	lock_name(uuid, name, sizeof name);
+	same = same_file(fd, dir, name);
+	close(dir);
+	return same;
+}
+
+bool
+gpu_lock_owner(const char *uuid, char *who, size_t n)
+{
+	char name[NAME_MAX];
+	int dir = dir_open(gpu_lock_dir()), fd;
+	bool held;
+
+	if (n > 0)
+		*who = '\0';
+	if (dir == -1)
+		return false;
+	lock_name(uuid, name, sizeof name);
+	fd = file_open(dir, name, O_RDONLY);
+	close(dir);
+	if (fd == -1)
+		return false;
+	held = lock_held(fd, 1, 0) == 1;
+	if (held)
+		words_read(fd, who, n);
+	close(fd);
+	return held;
+}

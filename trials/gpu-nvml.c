@@ -1,0 +1,259 @@
+/*
+ * A session with NVML: opened, asked, closed.  Knows GPUs by their index in
+ * PCI order, and what they were called before they fell off the bus.
+ */
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/err.h"
+#include "src/base/mem.h"
+#include "trials/gpu-nvml-parts.h"
+#include "trials/gpu-nvml.h"
+#include "trials/gpu-parts.h"
+#include "trials/gpu-proc.h"
+
+const char *
+nvml_text(const struct nvml *nv, int error)
+{
+	const char *text;
+
+	switch (error) {
+	case NVML_NO_DRIVER:
+		return "the NVIDIA driver is not loaded";
+	case NVML_LOST:
+		return "it has fallen off the bus: reboot the machine";
+	case NVML_RESET_REQUIRED:
+		return "it must be reset (nvidia-smi --gpu-reset)";
+	case NVML_MISMATCH:
+		return "the loaded NVIDIA driver is not of the version of its "
+		       "libraries: reboot the machine";
+	case NVML_NO_PERMISSION:
+		return "no permission to use the NVIDIA driver";
+	}
+	text = nv->call.error != NULL ? nv->call.error(error) : NULL;
+	return text != NULL ? text : "NVML failed";
+}
+
+int
+nvml_open(struct nvml **out, bool *missing, struct err *e)
+{
+	struct nvml *nv = xcalloc(1, sizeof *nv);
+	int answer;
+
+	nv->so = nvml_lib_open(&nv->call, e);
+	*missing = nv->so == NULL;
+	if (nv->so == NULL) {
+		free(nv);
+		return -1;
+	}
+	if (nv->call.init_flags != NULL)
+		answer = nv->call.init_flags(NVML_INIT_NO_GPUS);
+	else
+		answer = nv->call.init();
+	if (answer != NVML_OK) {
+		(void)err_set(e, ERR_REMOTE, "%s", nvml_text(nv, answer));
+		(void)dlclose(nv->so);
+		free(nv);
+		return -1;
+	}
+	if (nv->call.events_new != NULL && nv->call.events_add != NULL &&
+	    nv->call.events_wait != NULL && nv->call.events_free != NULL &&
+	    nv->call.events_new(&nv->events) != NVML_OK)
+		nv->events = NULL;
+	*out = nv;
+	return 0;
+}
+
+/* The library goes too: a driver that was upgraded brings another one. */
+void
+nvml_close(struct nvml *nv)
+{
+	if (nv == NULL)
+		return;
+	if (nv->events != NULL)
+		(void)nv->call.events_free(nv->events);
+	(void)nv->call.shutdown();
+	(void)dlclose(nv->so);
+	free(nv->known);
+	free(nv);
+}
+
+/* What does not change, asked once for each UUID. */
+static void
+known_learn(const struct nvml *nv, struct nvml_known *k, const char *uuid)
+{
+	char text[128] = "";
+	struct nvml_pci pci = { 0 };
+	unsigned int minor;
+
+	if (strcmp(k->uuid, uuid) == 0)
+		return;
+	*k =
+	    (struct nvml_known){ .device = k->device, .node = -1, .minor = -1 };
+	gpu_text_set(k->uuid, sizeof k->uuid, uuid);
+	if (nv->call.name != NULL &&
+	    nv->call.name(k->device, text, sizeof text - 1) == NVML_OK)
+		gpu_text_set(k->name, sizeof k->name, text);
+	if (nv->call.minor != NULL &&
+	    nv->call.minor(k->device, &minor) == NVML_OK && minor < 1U << 20)
+		k->minor = (int)minor;
+	if (nv->call.pci != NULL && nv->call.pci(k->device, &pci) == NVML_OK) {
+		pci.id[sizeof pci.id - 1] = '\0';
+		gpu_bus_name(k->bus, pci.id);
+		gpu_proc_place("", k->bus, k->cpus, &k->node);
+	}
+}
+
+/*
+ * The GPU with this index: its handle, and what is known of it.  A lost one
+ * may not even tell its name: then it is the one that was there before.
+ */
+static int
+known_find(struct nvml *nv, unsigned int i)
+{
+	struct nvml_known *k;
+	char uuid[GPU_UUID + 1] = "";
+	int answer;
+
+	while (nv->n_known <= i) {
+		nv->known = xreallocarray(
+		    nv->known, nv->n_known + 1, sizeof *nv->known);
+		nv->known[nv->n_known++] =
+		    (struct nvml_known){ .node = -1, .minor = -1 };
+	}
+	k = &nv->known[i];
+	answer = nv->call.by_index(i, &k->device);
+	if (answer == NVML_OK)
+		answer = nv->call.uuid(k->device, uuid, GPU_UUID);
+	if (answer == NVML_OK)
+		known_learn(nv, k, uuid);
+	if (answer == NVML_OK && !k->watched && nv->events != NULL) {
+		/* One that tells no faults is not asked for them again. */
+		(void)nv->call.events_add(
+		    k->device, NVML_EVENT_XID, nv->events);
+		k->watched = true;
+	}
+	return answer;
+}
+
+static struct gpu_seen *
+seen_add(struct gpu_look *l, const struct nvml_known *k, unsigned int index)
+{
+	struct gpu_seen *g = gpu_look_add(l);
+
+	g->index = (int)index;
+	g->minor = k->minor;
+	g->node = k->node;
+	gpu_text_set(g->uuid, sizeof g->uuid, k->uuid);
+	gpu_text_set(g->name, sizeof g->name, k->name);
+	gpu_text_set(g->bus, sizeof g->bus, k->bus);
+	gpu_text_set(g->cpus, sizeof g->cpus, k->cpus);
+	return g;
+}
+
+static void
+slice_look(struct nvml *nv, const struct nvml_known *k, unsigned int index,
+    struct nvml_device *slice, struct gpu_look *l)
+{
+	char text[128] = "";
+	struct gpu_seen *g;
+
+	if (nv->call.uuid(slice, text, GPU_UUID) != NVML_OK)
+		return;
+	g = seen_add(l, k, index);
+	gpu_text_set(g->parent, sizeof g->parent, g->uuid);
+	gpu_text_set(g->uuid, sizeof g->uuid, text);
+	if (nv->call.name != NULL &&
+	    nv->call.name(slice, text, sizeof text) == NVML_OK)
+		gpu_text_set(g->name, sizeof g->name, text);
+	nvml_one_look(nv, slice, k->device, g);
+}
+
+/* The slices of a GPU in place of it; false: it is not cut. */
+static bool
+slices_look(struct nvml *nv, const struct nvml_known *k, unsigned int index,
+    struct gpu_look *l)
+{
+	unsigned int now = 0, pending, most = 0, i;
+	struct nvml_device *slice;
+
+	if (nv->call.mig_mode == NULL || nv->call.mig_most == NULL ||
+	    nv->call.mig == NULL ||
+	    nv->call.mig_mode(k->device, &now, &pending) != NVML_OK ||
+	    now == 0 || nv->call.mig_most(k->device, &most) != NVML_OK)
+		return false;
+	for (i = 0; i < most && i < 64 && l->n < GPU_LOOK_GPUS; i++)
+		if (nv->call.mig(k->device, i, &slice) == NVML_OK)
+			slice_look(nv, k, index, slice, l);
+	return true;
+}
+
+static void
+faults_look(struct nvml *nv, struct gpu_look *l)
+{
+	struct nvml_event ev;
+	struct gpu_fault *f;
+	size_t i;
+
+	while (nv->events != NULL && l->n_faults < GPU_LOOK_FAULTS) {
+		ev = (struct nvml_event){ 0 };
+		if (nv->call.events_wait(nv->events, &ev, 0) != NVML_OK)
+			return;
+		for (i = 0; i < nv->n_known; i++)
+			if (nv->known[i].device == ev.device)
+				break;
+		if (ev.type != NVML_EVENT_XID || i == nv->n_known ||
+		    ev.data > 1U << 20)
+			continue;
+		l->faults = xreallocarray(
+		    l->faults, l->n_faults + 1, sizeof *l->faults);
+		f = &l->faults[l->n_faults++];
+		gpu_text_set(f->uuid, sizeof f->uuid, nv->known[i].uuid);
+		f->xid = (int)ev.data;
+	}
+}
+
+static void
+gpu_look_at(struct nvml *nv, unsigned int i, struct gpu_look *l)
+{
+	int answer = known_find(nv, i);
+	const struct nvml_known *k = &nv->known[i];
+	struct gpu_seen *g;
+
+	if (k->uuid[0] == '\0') {
+		(void)snprintf(l->why, sizeof l->why, "GPU %u: %.120s", i,
+		    nvml_text(nv, answer));
+		return;
+	}
+	if (answer == NVML_OK && slices_look(nv, k, i, l))
+		return;
+	g = seen_add(l, k, i);
+	if (answer == NVML_OK) {
+		nvml_one_look(nv, k->device, k->device, g);
+		return;
+	}
+	g->lost = true;
+	gpu_text_set(g->why, sizeof g->why, nvml_text(nv, answer));
+}
+
+int
+nvml_look(struct nvml *nv, struct gpu_look *l, struct err *e)
+{
+	unsigned int n = 0, i;
+	char driver[96] = "";
+	int answer = nv->call.count(&n);
+
+	if (answer != NVML_OK)
+		return err_set(e, ERR_REMOTE, "%s", nvml_text(nv, answer));
+	l->source = GPU_NVML;
+	if (nv->call.driver != NULL &&
+	    nv->call.driver(driver, sizeof driver - 1) == NVML_OK)
+		gpu_text_set(l->driver, sizeof l->driver, driver);
+	for (i = 0; i < n && l->n < GPU_LOOK_GPUS; i++)
+		gpu_look_at(nv, i, l);
+	faults_look(nv, l);
+	return 0;
+}

@@ -1,0 +1,23 @@
+/*
+ * The only door to NVML, and only for hpotune-gpu: it may block for seconds.
+ */
+
+#ifndef TRIALS_GPU_NVML_H
+#define TRIALS_GPU_NVML_H
+
+#include <stdbool.h>
+
+struct err;
+struct gpu_look;
+struct nvml;
+
+/*
+ * missing: the library is not there, so that the driver may still be asked
+ * through files; false: it does not work, and the error says why.
+ */
+int nvml_open(struct nvml **, bool *missing, struct err *);
+void nvml_close(struct nvml *);
+/* Everything seen now; -1: NVML is of no use any more, and to be closed. */
+int nvml_look(struct nvml *, struct gpu_look *, struct err *);
+
+#endif /* TRIALS_GPU_NVML_H */

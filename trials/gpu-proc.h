@@ -1,0 +1,23 @@
+/*
+ * What the kernel tells of GPUs through files: names of them where NVML is
+ * missing, and the processors near each.
+ */
+
+#ifndef TRIALS_GPU_PROC_H
+#define TRIALS_GPU_PROC_H
+
+#include <stdbool.h>
+
+#include "trials/gpu.h"
+
+/* A bus id as sysfs writes it: "00000000:3B:00.0" is "0000:3b:00.0". */
+void gpu_bus_name(char to[GPU_BUS], const char *from);
+/* The processors and the NUMA node near it.  root: "" but in tests. */
+void gpu_proc_place(
+    const char *root, const char *bus, char cpus[GPU_CPUS], int *node);
+/* The GPUs that the driver lists in /proc; no slices. */
+void gpu_proc_look(const char *root, struct gpu_look *);
+/* Whether anything here looks like a driver. */
+bool gpu_proc_driver(const char *root);
+
+#endif /* TRIALS_GPU_PROC_H */

@@ -1,0 +1,225 @@
+/*
+ * hpotune-gpu: asks the driver about GPUs, for programs that must not wait for
+ * it.  Opens NVML when it is asked and closes it when nobody asks any more:
+ * open, it keeps administrators from resetting a GPU.
+ */
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "src/base/err.h"
+#include "src/base/mem.h"
+#include "trials/gpu-cuda.h"
+#include "trials/gpu-nvml.h"
+#include "trials/gpu-parts.h"
+#include "trials/gpu-proc.h"
+#include "trials/gpu.h"
+
+enum { IDLE_SECONDS = 30, QUESTION_MOST = 256 };
+
+struct tool {
+	struct nvml *nvml; /* NULL: not open */
+	int64_t opened_ms;
+	bool seen; /* NVML has worked in this life */
+	int idle_ms; /* it is closed after that long without a question */
+};
+
+static int64_t
+now_ms(void)
+{
+	struct timespec t;
+
+	(void)clock_gettime(CLOCK_BOOTTIME, &t);
+	return t.tv_sec * INT64_C(1000) + t.tv_nsec / 1000000;
+}
+
+static void
+tool_close(struct tool *t)
+{
+	nvml_close(t->nvml);
+	t->nvml = NULL;
+}
+
+/* What can be said without NVML: a library that is missing may be bypassed,
+ * one that refuses may not, for then nothing on these GPUs would work. */
+static void
+look_without(struct gpu_look *l, bool missing, const struct err *e)
+{
+	int64_t seq = l->seq;
+
+	gpu_look_free(l);
+	l->seq = seq;
+	if (missing)
+		gpu_proc_look("", l);
+	gpu_text_set(l->why, sizeof l->why, e->text);
+}
+
+/* A GPU that is to be reset can be reset only while nobody has NVML open. */
+static bool
+look_sick(const struct gpu_look *l)
+{
+	size_t i;
+
+	for (i = 0; i < l->n; i++)
+		if (l->gpus[i].lost || l->gpus[i].recovery > 0)
+			return true;
+	return false;
+}
+
+static void
+tool_look(struct tool *t, struct gpu_look *l)
+{
+	const char *named = getenv("HPOTUNE_NVML");
+	struct err e = ERR_INIT;
+	bool missing = false;
+
+	if (named != NULL && named[0] == '\0') {
+		gpu_text_set(l->why, sizeof l->why, "HPOTUNE_NVML is empty");
+		return;
+	}
+	if (t->nvml == NULL) {
+		t->opened_ms = now_ms();
+		if (nvml_open(&t->nvml, &missing, &e) != 0) {
+			look_without(l, missing && !t->seen, &e);
+			return;
+		}
+	}
+	if (nvml_look(t->nvml, l, &e) != 0) {
+		look_without(l, false, &e);
+		tool_close(t);
+		return;
+	}
+	t->seen = true;
+	if (look_sick(l) && now_ms() - t->opened_ms > t->idle_ms)
+		tool_close(t);
+}
+
+/* One line on stdout; -1: nobody reads it. */
+static int
+tool_answer(struct tool *t, int64_t seq)
+{
+	struct gpu_look l = { .seq = seq };
+	struct buf line = { 0 };
+	size_t done = 0;
+	ssize_t n = 0;
+
+	tool_look(t, &l);
+	gpu_look_write(&line, &l);
+	buf_putc(&line, '\n');
+	while (done < line.len && (n != -1 || errno == EINTR)) {
+		n = write(STDOUT_FILENO, line.data + done, line.len - done);
+		if (n > 0)
+			done += (size_t)n;
+	}
+	n = done == line.len ? 0 : -1;
+	gpu_look_free(&l);
+	buf_free(&line);
+	return (int)n;
+}
+
+/* "look SEQ"; -1: not that, or nobody reads the answer. */
+static int
+question_hear(struct tool *t, const char *line)
+{
+	long long seq;
+	char *end;
+
+	if (strncmp(line, "look ", 5) != 0)
+		return -1;
+	errno = 0;
+	seq = strtoll(line + 5, &end, 10);
+	if (end == line + 5 || *end != '\0' || errno != 0 || seq < 0)
+		return -1;
+	return tool_answer(t, seq);
+}
+
+/* The whole lines of what was read; how much of it is left, -1: nonsense. */
+static ssize_t
+questions_hear(struct tool *t, char *text, size_t len)
+{
+	char *line = text, *end;
+
+	while ((end = memchr(line, '\n', len)) != NULL) {
+		*end++ = '\0';
+		if (question_hear(t, line) != 0)
+			return -1;
+		len -= (size_t)(end - line);
+		line = end;
+	}
+	memmove(text, line, len);
+	return (ssize_t)len;
+}
+
+static int
+tool_watch(struct tool *t)
+{
+	struct pollfd in = { .fd = STDIN_FILENO, .events = POLLIN };
+	char text[QUESTION_MOST];
+	ssize_t len = 0, n;
+
+	for (;;) {
+		n = poll(&in, 1, t->nvml != NULL ? t->idle_ms : -1);
+		if (n == 0)
+			tool_close(t);
+		if (n <= 0)
+			continue;
+		n = read(STDIN_FILENO, text + len, sizeof text - (size_t)len);
+		if (n == -1 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n == 0 && len == 0 ? 0 : 1;
+		len = questions_hear(t, text, (size_t)(len + n));
+		if (len == -1 || (size_t)len == sizeof text)
+			return 1;
+	}
+}
+
+/* Its clause goes to stdout: it is the answer. */
+static int
+tool_probe(const char *uuid)
+{
+	struct err e = ERR_INIT;
+	int rc;
+
+	/* A comma would name two. */
+	if (uuid[0] == '\0' || strchr(uuid, ',') != NULL)
+		rc = err_set(&e, ERR_USAGE, "not the UUID of a GPU");
+	else
+		rc = cuda_probe(uuid, &e);
+	if (rc != 0)
+		(void)printf("%s\n", e.text);
+	return rc == 0 ? 0 : 1;
+}
+
+int
+main(int argc, char **argv)
+{
+	struct tool t = { .idle_ms = IDLE_SECONDS * 1000 };
+	int rc;
+
+	(void)signal(SIGPIPE, SIG_IGN);
+	/* Stuck in a driver it sees no end of its input, only this. */
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (argc == 2 && strcmp(argv[1], "list") == 0)
+		rc = tool_answer(&t, 0) == 0 ? 0 : 1;
+	else if ((argc == 2 || argc == 3) && strcmp(argv[1], "watch") == 0) {
+		if (argc == 3)
+			t.idle_ms = atoi(argv[2]) * 1000;
+		rc = tool_watch(&t);
+	} else if (argc == 3 && strcmp(argv[1], "probe") == 0)
+		return tool_probe(argv[2]);
+	else {
+		(void)fprintf(stderr,
+		    "usage: hpotune-gpu list | watch [IDLE] | probe UUID\n");
+		return 2;
+	}
+	tool_close(&t);
+	return rc;
+}

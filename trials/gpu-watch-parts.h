@@ -1,0 +1,35 @@
+/* What the two files of the watch share. */
+
+#ifndef TRIALS_GPU_WATCH_PARTS_H
+#define TRIALS_GPU_WATCH_PARTS_H
+
+#include "src/base/mem.h"
+#include "trials/gpu-watch.h"
+
+struct gpu_probe;
+struct loop_timer;
+struct peer;
+
+struct gpu_watch {
+	struct loop *loop;
+	char *program;
+	gpu_watch_cb *cb;
+	void *arg;
+	struct peer *peer; /* NULL: not started */
+	struct buf heard; /* of a line */
+	struct loop_timer *limit; /* for the look in flight */
+	struct loop_timer *again; /* until it may be started again */
+	int64_t seq; /* of the last question */
+	int64_t asked; /* in flight, 0 = none */
+	int64_t waiting; /* not sent yet, 0 = none */
+	int64_t answered_ms; /* the last answer of this program, 0 = none */
+	int64_t pause_ms; /* before the next start */
+	int64_t patience_ms;
+	char *why; /* it was killed */
+	struct gpu_probe *probes;
+};
+
+/* gpu-probe.c */
+void gpu_probes_end(struct gpu_watch *);
+
+#endif /* TRIALS_GPU_WATCH_PARTS_H */

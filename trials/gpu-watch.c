@@ -1,0 +1,225 @@
+/*
+ * A program that is asked for looks, one at a time.  Knows that it may hang,
+ * die or talk nonsense; refuses to know what is in a look.
+ */
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "src/base/err.h"
+#include "src/base/loop.h"
+#include "src/base/mem.h"
+#include "src/base/peer.h"
+#include "src/base/spawn.h"
+#include "trials/gpu-parts.h"
+#include "trials/gpu-watch-parts.h"
+#include "trials/gpu.h"
+
+/*
+ * A look takes milliseconds, but for one that opens NVML: without the
+ * persistence daemon each GPU takes a second or two to wake.
+ */
+enum {
+	PATIENCE_MS = 10 * 1000,
+	OPENING = 6, /* times as long */
+	OPEN_MS = 20 * 1000, /* it is surely open so long after an answer */
+	PAUSE_FIRST_MS = 250,
+	PAUSE_MOST_MS = 60 * 1000
+};
+
+/* It is of no use: killed, and why is told when it is gone. */
+static void
+watch_kill(struct gpu_watch *w, const char *why)
+{
+	if (w->why == NULL)
+		w->why = xstrdup(why);
+	loop_timer_stop(w->limit);
+	peer_kill(w->peer);
+}
+
+static void
+watch_send(struct gpu_watch *w)
+{
+	char line[32];
+	int64_t now = loop_now_ms(w->loop), ms = w->patience_ms;
+
+	w->asked = w->waiting;
+	w->waiting = 0;
+	(void)snprintf(line, sizeof line, "look %" PRId64 "\n", w->asked);
+	if (w->answered_ms == 0 || now - w->answered_ms > OPEN_MS)
+		ms *= OPENING;
+	loop_timer_set(w->limit, ms);
+	peer_say(w->peer, line, strlen(line));
+}
+
+static void
+line_hear(struct gpu_watch *w, size_t len)
+{
+	struct err e = ERR_INIT;
+	struct gpu_look look;
+
+	if (gpu_look_read(&look, w->heard.data, len, &e) != 0)
+		watch_kill(w, e.text);
+	else if (look.seq != w->asked || w->asked == 0)
+		watch_kill(w, "hpotune-gpu answers what nobody asked");
+	else {
+		loop_timer_stop(w->limit);
+		w->asked = 0;
+		w->pause_ms = 0;
+		w->answered_ms = loop_now_ms(w->loop);
+		w->cb(w->arg, &look, "");
+		if (w->waiting != 0 && w->asked == 0)
+			watch_send(w);
+	}
+	gpu_look_free(&look);
+}
+
+static void
+on_hear(void *arg, const char *text, size_t n)
+{
+	struct gpu_watch *w = arg;
+	const char *end;
+	size_t len;
+
+	if (w->why != NULL)
+		return;
+	buf_add(&w->heard, text, n);
+	while (w->why == NULL && w->heard.len > 0 &&
+	       (end = memchr(w->heard.data, '\n', w->heard.len)) != NULL) {
+		len = (size_t)(end - w->heard.data);
+		line_hear(w, len);
+		memmove(w->heard.data, w->heard.data + len + 1,
+		    w->heard.len - len - 1);
+		w->heard.len -= len + 1;
+	}
+	if (w->why == NULL && w->heard.len > GPU_LOOK_LINE)
+		watch_kill(w, "hpotune-gpu says more than it may");
+}
+
+static void
+on_gone(void *arg, int status)
+{
+	struct gpu_watch *w = arg;
+	char *why = w->why;
+	bool asked = w->asked != 0;
+
+	if (why == NULL && WIFSIGNALED(status))
+		why = xasprintf(
+		    "hpotune-gpu was killed by signal %d", WTERMSIG(status));
+	else if (why == NULL)
+		why = xasprintf(
+		    "hpotune-gpu ended with status %d", WEXITSTATUS(status));
+	peer_free(w->peer, 0);
+	w->peer = NULL;
+	w->why = NULL;
+	w->asked = 0;
+	w->answered_ms = 0;
+	buf_clear(&w->heard);
+	loop_timer_stop(w->limit);
+	w->pause_ms = w->pause_ms == 0 ? PAUSE_FIRST_MS : w->pause_ms * 2;
+	if (w->pause_ms > PAUSE_MOST_MS)
+		w->pause_ms = PAUSE_MOST_MS;
+	loop_timer_set(w->again, w->pause_ms);
+	if (asked)
+		w->cb(w->arg, NULL, why);
+	free(why);
+}
+
+static void
+on_limit(void *arg)
+{
+	watch_kill(arg, "the driver of the GPUs does not answer");
+}
+
+static int
+watch_start(struct gpu_watch *w, struct err *e)
+{
+	char *argv[] = { w->program, (char *)"watch", NULL };
+	const struct peer_spec spec = { .argv = argv, .log = "/dev/null" };
+	const struct peer_hooks hooks = {
+		.hear = on_hear, .gone = on_gone, .arg = w
+	};
+
+	return peer_start(&w->peer, w->loop, &spec, &hooks, e);
+}
+
+/* It may be started again: for a question that waits. */
+static void
+on_again(void *arg)
+{
+	struct gpu_watch *w = arg;
+	struct err e = ERR_INIT;
+
+	if (w->waiting == 0 || w->peer != NULL)
+		return;
+	if (watch_start(w, &e) == 0) {
+		watch_send(w);
+		return;
+	}
+	w->waiting = 0;
+	w->pause_ms = w->pause_ms == 0 ? PAUSE_FIRST_MS : w->pause_ms * 2;
+	if (w->pause_ms > PAUSE_MOST_MS)
+		w->pause_ms = PAUSE_MOST_MS;
+	loop_timer_set(w->again, w->pause_ms);
+	w->cb(w->arg, NULL, e.text);
+}
+
+int
+gpu_watch_new(struct gpu_watch **out, struct loop *loop, gpu_watch_cb *cb,
+    void *arg, struct err *e)
+{
+	struct gpu_watch *w;
+	char *program;
+
+	if (spawn_find(&program, "HPOTUNE_GPU", "hpotune-gpu", e) != 0)
+		return -1;
+	w = xcalloc(1, sizeof *w);
+	*w = (struct gpu_watch){ .loop = loop,
+		.program = program,
+		.cb = cb,
+		.arg = arg,
+		.patience_ms = PATIENCE_MS };
+	w->limit = loop_timer_new(loop, on_limit, w);
+	w->again = loop_timer_new(loop, on_again, w);
+	*out = w;
+	return 0;
+}
+
+void
+gpu_watch_free(struct gpu_watch *w)
+{
+	if (w == NULL)
+		return;
+	gpu_probes_end(w);
+	peer_free(w->peer, 0);
+	loop_timer_free(w->limit);
+	loop_timer_free(w->again);
+	buf_free(&w->heard);
+	free(w->program);
+	free(w->why);
+	free(w);
+}
+
+void
+gpu_watch_patience(struct gpu_watch *w, int64_t ms)
+{
+	w->patience_ms = ms;
+}
+
+/* Nobody is called back from here: a start that fails says so on the loop. */
+int64_t
+gpu_watch_ask(struct gpu_watch *w)
+{
+	if (w->waiting != 0)
+		return w->waiting;
+	w->waiting = ++w->seq;
+	if (w->peer == NULL) {
+		if (!loop_timer_pending(w->again))
+			loop_timer_set(w->again, 0);
+	} else if (w->asked == 0 && w->why == NULL)
+		watch_send(w);
+	return w->seq;
+}

@@ -1,0 +1,44 @@
+/*
+ * "hpotune-gpu watch" on the loop: a question, and in a moment its look.  A
+ * program that died or hangs is started again, later each time.
+ */
+
+#ifndef TRIALS_GPU_WATCH_H
+#define TRIALS_GPU_WATCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct err;
+struct gpu_look;
+struct gpu_watch;
+struct loop;
+
+/*
+ * look: borrowed until it returns; NULL: the one that was awaited will not
+ * come, for why; a question that waits stays.  The watch is not freed inside.
+ */
+typedef void
+gpu_watch_cb(void *arg, const struct gpu_look *look, const char *why);
+
+int gpu_watch_new(struct gpu_watch **, struct loop *, gpu_watch_cb *, void *arg,
+    struct err *);
+void gpu_watch_free(struct gpu_watch *);
+/*
+ * Ask for a look that begins after this call; its seq.  While one is awaited
+ * another question waits its turn; questions that wait become one.
+ */
+int64_t gpu_watch_ask(struct gpu_watch *);
+/* How long a look may take, for tests; one that opens NVML six times that. */
+void gpu_watch_patience(struct gpu_watch *, int64_t ms);
+
+/*
+ * Whether a GPU works: "hpotune-gpu probe UUID" on the loop, killed after a
+ * minute.  One at a time per GPU; freed with the watch.
+ */
+typedef void
+gpu_probe_cb(void *arg, const char *uuid, bool good, const char *why);
+int gpu_probe(struct gpu_watch *, const char *uuid, gpu_probe_cb *, void *arg,
+    struct err *);
+
+#endif /* TRIALS_GPU_WATCH_H */

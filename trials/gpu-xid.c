@@ -1,0 +1,128 @@
+/*
+ * Xids, the numbers by which NVIDIA's driver names a fault: what each is
+ * called and whose fault it is taken for.  Follows the actions that NVIDIA's
+ * catalogue of Xids names (2025-10): "restart the application" is the
+ * trial's, "reset the GPU" or "restart the machine" the GPU's, what depends
+ * on more than the number is a suspicion.  Three differ from what NVIDIA's
+ * device plugin for Kubernetes does: 94 kills programs that did nothing
+ * wrong, so it is the GPU's; 109 may be a kernel that never ends as well as a
+ * GPU that must be reset; and what the catalogue calls harmless is only told.
+ */
+
+#include "trials/gpus.h"
+
+struct xid {
+	int first, last; /* these and all between */
+	enum gpu_blame blame;
+	const char *text;
+};
+
+#define TRIAL GPU_BLAME_TRIAL
+#define SUSPECT GPU_BLAME_SUSPECT
+#define GPU GPU_BLAME_GPU
+#define NONE GPU_BLAME_NONE
+
+/* By number. */
+static const struct xid xids[] = {
+	{ 8, 8, SUSPECT, "the GPU stopped processing" },
+	{ 11, 11, TRIAL, "commands the GPU cannot read" },
+	{ 13, 13, TRIAL, "an exception in a kernel" },
+	{ 14, 14, NONE, "a test of the driver" },
+	{ 25, 25, TRIAL, "commands that are not allowed" },
+	{ 31, 31, TRIAL, "memory page fault" },
+	{ 32, 32, TRIAL, "commands the GPU cannot read" },
+	{ 37, 37, NONE, "the driver's firmware knows no such call" },
+	{ 38, 38, SUSPECT, "the driver's firmware did not answer in time" },
+	{ 39, 41, TRIAL, "an exception while copying" },
+	{ 43, 43, TRIAL, "a program's work was reset" },
+	{ 44, 44, SUSPECT, "a fault while changing programs" },
+	{ 45, 45, TRIAL, "a program's work was cleaned away" },
+	{ 46, 46, GPU, "the GPU stopped processing" },
+	{ 48, 48, GPU, "memory error of two bits" },
+	{ 54, 54, GPU, "its power cable is not connected" },
+	{ 60, 60, TRIAL, "an exception in video processing" },
+	{ 62, 62, GPU, "its controller halted" },
+	{ 63, 63, NONE, "a row of memory was remapped" },
+	{ 64, 64, GPU, "a row of memory cannot be remapped" },
+	{ 66, 67, NONE, "an access of the driver that is not allowed" },
+	{ 68, 68, TRIAL, "an exception while decoding video" },
+	{ 69, 69, TRIAL, "a call that the GPU does not know" },
+	{ 70, 72, TRIAL, "an exception while copying" },
+	{ 74, 74, GPU, "NVLink error" },
+	{ 75, 77, TRIAL, "an exception while copying" },
+	{ 78, 78, NONE, "a virtual GPU did not start" },
+	{ 79, 79, GPU, "it has fallen off the bus" },
+	{ 80, 80, TRIAL, "commands were damaged on their way" },
+	{ 82, 82, TRIAL, "an exception while decoding pictures" },
+	{ 83, 84, TRIAL, "an exception while decoding video" },
+	{ 85, 85, TRIAL, "an exception while copying" },
+	{ 86, 86, TRIAL, "an exception in optical flow" },
+	{ 88, 89, TRIAL, "an exception while decoding video" },
+	{ 92, 92, NONE, "many memory errors of one bit, corrected" },
+	{ 93, 93, NONE, "its configuration was written very often" },
+	{ 94, 94, GPU, "contained memory error" },
+	{ 95, 95, GPU, "uncontained memory error" },
+	{ 96, 98, TRIAL, "an exception while decoding video" },
+	{ 99, 105, TRIAL, "an exception while decoding pictures" },
+	{ 106, 107, NONE, "a test of the management bus" },
+	{ 108, 108, NONE, "an address of NVLink was not known" },
+	{ 109, 109, SUSPECT, "changing programs took too long" },
+	{ 110, 110, GPU, "security fault" },
+	{ 119, 119, GPU, "its system processor does not answer" },
+	{ 120, 120, GPU, "its system processor failed" },
+	{ 121, 121, SUSPECT, "the link between its chips erred" },
+	{ 126, 135, TRIAL, "an exception while copying" },
+	{ 136, 136, GPU, "NVLink could not be trained" },
+	{ 137, 137, NONE, "an access over NVLink that is not allowed" },
+	{ 139, 139, TRIAL, "an exception in optical flow" },
+	{ 140, 140, GPU, "memory error that was not contained" },
+	{ 141, 141, SUSPECT, "an error in submitting work" },
+	{ 143, 143, GPU, "it could not be initialized" },
+	{ 144, 150, SUSPECT, "NVLink error" },
+	{ 151, 151, GPU, "changing its keys failed" },
+	{ 154, 154, NONE, "how it recovers has changed" },
+	{ 155, 155, GPU, "NVLink error" },
+	{ 156, 156, GPU, "a part of it was taken out of use" },
+	{ 157, 157, SUSPECT, "a bad part of it is still in use" },
+	{ 158, 158, GPU, "it did not answer in time" },
+	{ 160, 165, NONE, "a part of it has worn" },
+	{ 166, 166, SUSPECT, "NVLink carried what it should not" },
+	{ 167, 167, GPU, "the bus did not answer in time" },
+	{ 168, 168, SUSPECT, "it has less memory than it should" },
+	{ 169, 169, GPU, "its controller halted" },
+	{ 170, 170, SUSPECT, "NVLink error" },
+	{ 171, 172, GPU, "memory error that cannot be corrected" },
+};
+
+#undef TRIAL
+#undef SUSPECT
+#undef GPU
+#undef NONE
+
+static const struct xid *
+xid_find(int xid)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof xids / sizeof *xids; i++)
+		if (xid >= xids[i].first && xid <= xids[i].last)
+			return &xids[i];
+	return NULL;
+}
+
+enum gpu_blame
+gpu_xid_blame(int xid)
+{
+	const struct xid *x = xid_find(xid);
+
+	/* A number that is new to us may mean anything. */
+	return x != NULL ? x->blame : GPU_BLAME_SUSPECT;
+}
+
+const char *
+gpu_xid_text(int xid)
+{
+	const struct xid *x = xid_find(xid);
+
+	return x != NULL ? x->text : "an unknown fault";
+}

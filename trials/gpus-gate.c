@@ -1,0 +1,213 @@
+/*
+ * The gate between two trials on one GPU.  A killed process is gone before
+ * its memory is: the kernel frees it while the process dies, tens of
+ * gigabytes for seconds.  So a GPU is given again only when a look that began
+ * after the end shows none of its processes and the memory back.  Where
+ * nothing can be seen (names only, or simulated) there is no gate.
+ */
+
+#include <stdio.h>
+#include <string.h>
+
+#include "src/base/mem.h"
+#include "trials/gpus-parts.h"
+
+/* What keeps a stay at the gate. */
+struct held {
+	bool firm; /* … and is a fault when it lasts; else it only waits */
+	char why[GPU_WHY];
+};
+
+static bool
+has_pid(const int64_t *pids, size_t n, int64_t pid)
+{
+	size_t k;
+
+	for (k = 0; k < n; k++)
+		if (pids[k] == pid)
+			return true;
+	return false;
+}
+
+bool
+gpus_memory_back(const struct gpus *g, const struct gpus_gpu *gpu)
+{
+	int64_t used = gpu->seen.used, most;
+	const struct gpu_process *p;
+	size_t k;
+
+	if (used < 0)
+		return true;
+	for (k = 0; k < gpu->seen.n_processes; k++) {
+		p = &gpu->seen.processes[k];
+		if (p->gone || gpus_ours(gpu, p))
+			continue;
+		/* With strangers of unknown size there is nothing to see. */
+		if (p->memory < 0)
+			return true;
+		used -= p->memory;
+	}
+	/* Of adopted trials nobody knows what was there before. */
+	most = gpu->base >= 0 ? gpu->base : g->busy_memory;
+	return most <= 0 && gpu->base < 0 ? true : used <= most + GPUS_SLACK;
+}
+
+/*
+ * A dead process may be listed for a moment.  One that could not be seen from
+ * here even before the end has a number of another world (a container sees
+ * the host's): that says nothing.
+ */
+static bool
+process_holds(const struct gpus_stay *s, const struct gpu_process *p,
+    bool alone, struct held *held)
+{
+	bool mine =
+	    (p->owner[0] != '\0' && strcmp(p->owner, s->hold->key) == 0) ||
+	    has_pid(s->pids, s->n_pids, p->pid);
+
+	if (!mine && (!p->gone || has_pid(s->strange, s->n_strange, p->pid)))
+		return false;
+	held->firm = mine && (!p->gone || (!alone && p->memory > 0));
+	snprintf(held->why, sizeof held->why,
+	    "process %lld of trial %lld does not end", (long long)p->pid,
+	    (long long)s->hold->trial);
+	return true;
+}
+
+static bool
+memory_holds(const struct gpus *g, const struct gpus_gpu *gpu,
+    struct gpus_stay *s, bool alone, struct held *held)
+{
+	int64_t used = gpu->seen.used, last = s->last;
+	char size[32];
+
+	s->last = used;
+	if (alone) {
+		if (gpus_memory_back(g, gpu))
+			return false;
+		held->firm = true;
+		snprintf(held->why, sizeof held->why,
+		    "memory of trial %lld does not come back: %s still held",
+		    (long long)s->hold->trial,
+		    gpus_size(size, sizeof size,
+			used - (gpu->base > 0 ? gpu->base : 0)));
+		return true;
+	}
+	/* Another trial's memory moves as well; if no process of this one was
+	 * ever seen, all that can be waited for is that none is given back. */
+	if (s->n_pids > 0 || used < 0)
+		return false;
+	held->firm = false;
+	return last < 0 || used < last - GPUS_LEVEL;
+}
+
+static bool
+is_held(const struct gpus *g, const struct gpus_gpu *gpu, struct gpus_stay *s,
+    struct held *held)
+{
+	bool alone = gpus_live(gpu) == 0;
+	struct held soft = { .firm = false };
+	bool waits = false;
+	size_t k;
+
+	for (k = 0; k < gpu->seen.n_processes; k++)
+		if (process_holds(s, &gpu->seen.processes[k], alone, held)) {
+			if (held->firm)
+				return true;
+			waits = true;
+		}
+	if (memory_holds(g, gpu, s, alone, held))
+		return true;
+	*held = soft;
+	return waits;
+}
+
+void
+gpus_gate(struct gpus *g, size_t i, int64_t seq, int64_t now_ms)
+{
+	struct gpus_gpu *gpu = &g->gpu[i];
+	struct gpus_stay *s;
+	struct held held = { .why = "" };
+	size_t j = gpu->n_stays;
+
+	while (j-- > 0) {
+		s = &gpu->stays[j];
+		if (!s->hold->ended || seq < s->need_seq)
+			continue;
+		if (is_held(g, gpu, s, &held)) {
+			if (now_ms - s->ended_ms < GPUS_RELEASE_MS)
+				continue;
+			if (held.firm) {
+				gpu->leaking = true;
+				gpus_quarantine(g, gpu, now_ms, "%s", held.why);
+			}
+		}
+		gpus_stay_drop(g, gpu, j);
+	}
+}
+
+/* Who is on it, and cannot be seen from here while the trial is alive. */
+static void
+strange_note(const struct gpus_gpu *gpu, struct gpus_stay *s)
+{
+	const struct gpu_process *p;
+	size_t k;
+
+	for (k = 0; k < gpu->seen.n_processes; k++) {
+		p = &gpu->seen.processes[k];
+		if (!p->gone || has_pid(s->pids, s->n_pids, p->pid))
+			continue;
+		s->strange = xreallocarray(
+		    s->strange, s->n_strange + 1, sizeof *s->strange);
+		s->strange[s->n_strange++] = p->pid;
+	}
+}
+
+static void
+stay_end(struct gpus *g, struct gpus_gpu *gpu, const struct gpus_hold *h,
+    bool gate, int64_t now_ms)
+{
+	struct gpus_stay *s;
+	size_t j;
+
+	for (j = 0; j < gpu->n_stays && gpu->stays[j].hold != h; j++)
+		;
+	if (j == gpu->n_stays)
+		return;
+	if (!gate || gpu->gone) {
+		gpus_stay_drop(g, gpu, j);
+		return;
+	}
+	s = &gpu->stays[j];
+	s->ended_ms = now_ms;
+	s->need_seq = INT64_MAX;
+	strange_note(gpu, s);
+}
+
+bool
+gpus_ended(struct gpus *g, const char *key, const struct gpus_end *end,
+    int64_t now_ms, char *why, size_t n)
+{
+	struct gpus_hold *h = gpus_find(g, key);
+	bool gate = !end->never_began && g->source == GPU_NVML;
+	size_t k;
+
+	if (n > 0)
+		*why = '\0';
+	if (h == NULL || h->ended)
+		return false;
+	if (!end->never_began)
+		gpus_usage_end(g, h, now_ms);
+	h->ended = true;
+	for (k = 0; k < h->n_at; k++) {
+		stay_end(g, &g->gpu[h->at[k]], h, gate, now_ms);
+		if (!end->never_began)
+			gpus_streak(
+			    g, &g->gpu[h->at[k]], h->trial, end, now_ms);
+	}
+	gpus_update_all(g, now_ms);
+	if (!end->failed || end->never_began || h->blame[0] == '\0')
+		return false;
+	snprintf(why, n, "%s", h->blame);
+	return true;
+}

@@ -1,0 +1,323 @@
+/*
+ * Which GPU may be trusted.  Faults, failures in a row and memory that does
+ * not come back put one out of service; probes in a throw-away process, later
+ * each time, bring it back.  Never lets a bad GPU eat the trials, and never
+ * gives one up for ever.
+ */
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "trials/gpus-parts.h"
+
+/* Until the next probe, ms. */
+static const int64_t delays[] = { 5000, 15000, 60000, 300000 };
+enum { N_DELAYS = sizeof delays / sizeof *delays };
+
+static int64_t
+delay(const struct gpus_gpu *gpu)
+{
+	return delays[gpu->step < N_DELAYS ? gpu->step : N_DELAYS - 1];
+}
+
+/* Out of service; what was told of it lately is not told again. */
+static void
+take_out(struct gpus *g, struct gpus_gpu *gpu, enum gpus_health health,
+    const char *why, int64_t now_ms)
+{
+	enum gpus_news news =
+	    health == HEALTH_SUSPECT ? NEWS_SUSPECT : NEWS_QUARANTINED;
+
+	if (health > gpu->health) {
+		snprintf(gpu->why, sizeof gpu->why, "%s", why);
+		if (gpu->used && gpus_may_tell(gpu, news, now_ms))
+			gpus_note(g, true, NULL, "%s is %s: %s", gpu->label,
+			    health == HEALTH_SUSPECT ? "under suspicion"
+						     : "out of service",
+			    why);
+		gpu->health = health;
+	}
+	gpu->passes = 0;
+	gpu->need = GPUS_PASSES;
+	gpu->probe_ms = now_ms + delay(gpu);
+}
+
+void
+gpus_suspect(
+    struct gpus *g, struct gpus_gpu *gpu, int64_t now_ms, const char *fmt, ...)
+{
+	char why[GPU_WHY];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(why, sizeof why, fmt, ap);
+	va_end(ap);
+	take_out(g, gpu, HEALTH_SUSPECT, why, now_ms);
+}
+
+void
+gpus_quarantine(
+    struct gpus *g, struct gpus_gpu *gpu, int64_t now_ms, const char *fmt, ...)
+{
+	char why[GPU_WHY];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(why, sizeof why, fmt, ap);
+	va_end(ap);
+	take_out(g, gpu, HEALTH_QUARANTINED, why, now_ms);
+}
+
+void
+gpus_blame(struct gpus_gpu *gpu, const char *why)
+{
+	struct gpus_hold *h;
+	size_t j;
+
+	for (j = 0; j < gpu->n_stays; j++) {
+		h = gpu->stays[j].hold;
+		if (h->blame[0] == '\0')
+			snprintf(h->blame, sizeof h->blame, "%s", why);
+	}
+}
+
+/* Back in service when the probes, the driver and the memory say so. */
+static void
+try_return(struct gpus *g, struct gpus_gpu *gpu, int64_t now_ms)
+{
+	if (gpu->health == HEALTH_OK || gpu->passes < gpu->need || gpu->gone ||
+	    gpu->seen.lost || gpu->seen.recovery > 0 ||
+	    (gpu->leaking && (gpu->foreign || !gpus_memory_back(g, gpu))))
+		return;
+	gpu->health = HEALTH_OK;
+	gpu->why[0] = '\0';
+	gpu->leaking = false;
+	gpu->n_streak = 0;
+	/* What comes next of this kind is news again, and is waited for
+	 * longer. */
+	gpu->step++;
+	if (gpu->n_stays == 0 && gpu->booked) {
+		gpu->booked = false;
+		g->hooks.unbook(g->hooks.arg, gpu->seen.uuid);
+	}
+	if (gpu->used && gpus_may_tell(gpu, NEWS_BACK, now_ms))
+		gpus_note(g, false, NULL, "%s is in service again: it works",
+		    gpu->label);
+}
+
+void
+gpus_shown_again(struct gpus *g, struct gpus_gpu *gpu, int64_t now_ms)
+{
+	bool well = gpu->health == HEALTH_OK;
+
+	gpus_suspect(g, gpu, now_ms, "it was gone for a while");
+	if (well) {
+		gpu->need = 1;
+		gpu->probe_ms = now_ms;
+	}
+}
+
+static const char *
+recovery_text(int action)
+{
+	switch (action) {
+	case 1:
+		return "the driver asks for a reset of it";
+	case 2:
+		return "the driver asks for a restart of the machine";
+	case 3:
+		return "the driver asks to end what talks to other GPUs";
+	case 4:
+		return "the driver asks for a reset of it when it is empty";
+	}
+	return "the driver asks for its recovery";
+}
+
+void
+gpus_health_see(struct gpus *g, struct gpus_gpu *gpu, int64_t now_ms)
+{
+	const char *why = NULL;
+	char blame[GPU_WHY];
+
+	if (gpu->seen.lost)
+		why = "the driver has lost it";
+	else if (gpu->seen.recovery > 0)
+		why = recovery_text(gpu->seen.recovery);
+	if (why != NULL) {
+		snprintf(blame, sizeof blame, "%.80s: %.60s", gpu->label, why);
+		gpus_blame(gpu, blame);
+		if (gpu->health != HEALTH_QUARANTINED)
+			gpus_quarantine(g, gpu, now_ms, "%s", why);
+	}
+	try_return(g, gpu, now_ms);
+}
+
+void
+gpus_health_tick(struct gpus *g, struct gpus_gpu *gpu, int64_t now_ms)
+{
+	if (gpu->health == HEALTH_OK || gpu->probing || !gpu->used ||
+	    gpu->gone || g->unknown || gpu->seen.lost || gpu->foreign ||
+	    gpu->n_stays > 0 || gpu->passes >= gpu->need ||
+	    now_ms < gpu->probe_ms)
+		return;
+	gpu->probing = true;
+	g->hooks.probe(g->hooks.arg, gpu->seen.uuid);
+}
+
+void
+gpus_probed(struct gpus *g, const char *uuid, bool good, const char *why,
+    int64_t now_ms)
+{
+	struct gpus_gpu *gpu;
+	size_t i;
+
+	for (i = 0; i < g->n; i++)
+		if (strcmp(g->gpu[i].seen.uuid, uuid) == 0)
+			break;
+	if (i == g->n || !g->gpu[i].probing)
+		return;
+	gpu = &g->gpu[i];
+	gpu->probing = false;
+	if (gpu->health == HEALTH_OK)
+		return;
+	if (good) {
+		gpu->passes++;
+		gpu->probe_ms = now_ms + delays[0];
+		try_return(g, gpu, now_ms);
+	} else {
+		gpu->passes = 0;
+		gpu->need = GPUS_PASSES;
+		gpu->step++;
+		gpu->probe_ms = now_ms + delay(gpu);
+		snprintf(gpu->why, sizeof gpu->why, "a probe failed: %s", why);
+		if (gpu->used && gpus_may_tell(gpu, NEWS_QUARANTINED, now_ms))
+			gpus_note(g, true, NULL, "%s is out of service: %s",
+			    gpu->label, gpu->why);
+		gpu->health = HEALTH_QUARANTINED;
+	}
+	gpus_update(g, i, now_ms);
+}
+
+void
+gpus_streak(struct gpus *g, struct gpus_gpu *gpu, int64_t trial,
+    const struct gpus_end *end, int64_t now_ms)
+{
+	size_t k;
+
+	if (!end->failed || !end->at_once) {
+		gpu->n_streak = 0;
+		if (!end->failed && gpu->health == HEALTH_OK)
+			gpu->step = 0;
+		return;
+	}
+	/* Attempts of one trial say nothing that the first did not say. */
+	for (k = 0; k < gpu->n_streak; k++)
+		if (gpu->streak[k] == trial)
+			return;
+	gpu->streak[gpu->n_streak++] = trial;
+	if (gpu->n_streak < GPUS_STREAK)
+		return;
+	gpus_suspect(g, gpu, now_ms,
+	    "trials %lld, %lld and %lld failed there at once",
+	    (long long)gpu->streak[0], (long long)gpu->streak[1],
+	    (long long)gpu->streak[2]);
+	gpu->n_streak = 0;
+}
+
+/* Whether it is the first of its kind; the kinds are few. */
+static bool
+is_first(int *xids, size_t *n, int xid)
+{
+	size_t k;
+
+	for (k = 0; k < *n; k++)
+		if (xids[k] == xid)
+			return false;
+	if (*n == GPUS_XIDS)
+		return false;
+	xids[(*n)++] = xid;
+	return true;
+}
+
+static const char *
+blame_text(enum gpu_blame blame, int trials)
+{
+	switch (blame) {
+	case GPU_BLAME_TRIAL:
+		return trials > 1 ? ", by the fault of one of its trials"
+				  : ", by the trial's own fault";
+	case GPU_BLAME_SUSPECT:
+		return ", by the fault of a trial or of the GPU";
+	case GPU_BLAME_GPU:
+		return ", not by the fault of a trial";
+	case GPU_BLAME_NONE:
+		break;
+	}
+	return "";
+}
+
+/* A storm of one kind is told once to each trial. */
+static void
+fault_tell(struct gpus *g, struct gpus_gpu *gpu, int xid)
+{
+	enum gpu_blame blame = gpu_xid_blame(xid);
+	struct gpus_hold *h;
+	size_t j;
+
+	for (j = 0; j < gpu->n_stays; j++) {
+		h = gpu->stays[j].hold;
+		if (is_first(h->xids, &h->n_xids, xid))
+			gpus_note(g, blame != GPU_BLAME_NONE, h,
+			    "Xid %d on %s: %s%s", xid, gpu->label,
+			    gpu_xid_text(xid),
+			    blame_text(blame, (int)gpu->n_stays));
+	}
+	/* A stranger's own fault is not our news. */
+	if (gpu->n_stays == 0 && gpu->used && blame != GPU_BLAME_TRIAL &&
+	    is_first(gpu->xids, &gpu->n_xids, xid))
+		gpus_note(g, blame != GPU_BLAME_NONE, NULL, "Xid %d on %s: %s",
+		    xid, gpu->label, gpu_xid_text(xid));
+}
+
+static void
+fault_see(struct gpus *g, struct gpus_gpu *gpu, int xid, int64_t now_ms)
+{
+	char blame[GPU_WHY];
+
+	fault_tell(g, gpu, xid);
+	switch (gpu_xid_blame(xid)) {
+	case GPU_BLAME_TRIAL:
+	case GPU_BLAME_NONE:
+		break;
+	case GPU_BLAME_SUSPECT:
+		gpus_suspect(
+		    g, gpu, now_ms, "Xid %d: %s", xid, gpu_xid_text(xid));
+		break;
+	case GPU_BLAME_GPU:
+		snprintf(blame, sizeof blame, "%.80s: Xid %d: %.50s",
+		    gpu->label, xid, gpu_xid_text(xid));
+		gpus_blame(gpu, blame);
+		gpus_quarantine(
+		    g, gpu, now_ms, "Xid %d: %s", xid, gpu_xid_text(xid));
+		break;
+	}
+}
+
+void
+gpus_faults(struct gpus *g, const struct gpu_look *look, int64_t now_ms)
+{
+	const struct gpu_fault *f;
+	size_t i, k;
+
+	for (k = 0; k < look->n_faults; k++) {
+		f = &look->faults[k];
+		if (f->uuid[0] == '\0')
+			continue;
+		/* A fault of a GPU is one of all its slices. */
+		for (i = 0; i < g->n; i++)
+			if (strcmp(g->gpu[i].seen.uuid, f->uuid) == 0 ||
+			    strcmp(g->gpu[i].seen.parent, f->uuid) == 0)
+				fault_see(g, &g->gpu[i], f->xid, now_ms);
+	}
+}

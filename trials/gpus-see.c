@@ -1,0 +1,367 @@
+/*
+ * What a look tells: which GPU is there, whose processes are on it, how its
+ * memory moves.  Knows what a look may hide: in a container the driver names
+ * processes by numbers of another world, so one that cannot be seen from here
+ * counts only by the memory that is in use.
+ */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/mem.h"
+#include "trials/gpus-parts.h"
+
+/* Processes that are known to belong to nobody: the daemon of MPS. */
+static bool
+is_nobody(const struct gpu_process *p)
+{
+	return strcmp(p->owner, "mps") == 0;
+}
+
+/* The first process that is here, seen from here, and not ours; or NULL. */
+static const struct gpu_process *
+stranger(const struct gpus_gpu *gpu)
+{
+	const struct gpu_process *p;
+	size_t k;
+
+	for (k = 0; k < gpu->seen.n_processes; k++) {
+		p = &gpu->seen.processes[k];
+		if (!p->gone && !is_nobody(p) && !gpus_ours(gpu, p))
+			return p;
+	}
+	return NULL;
+}
+
+/* A trial of ours on a GPU that it was not given, or NULL. */
+static const struct gpus_hold *
+strayed(const struct gpus *g, const struct gpu_process *p)
+{
+	const struct gpus_hold *h =
+	    p->owner[0] != '\0' ? gpus_find(g, p->owner) : NULL;
+
+	return h != NULL && !h->ended ? h : NULL;
+}
+
+static void
+foreign_process(
+    const struct gpus *g, struct gpus_gpu *gpu, const struct gpu_process *p)
+{
+	const struct gpus_hold *h = strayed(g, p);
+	char size[32], memory[48] = "";
+
+	if (p->memory >= 0)
+		snprintf(memory, sizeof memory, " (%s)",
+		    gpus_size(size, sizeof size, p->memory));
+	if (h != NULL)
+		snprintf(gpu->foreign_why, sizeof gpu->foreign_why,
+		    "process %lld%s of trial %lld, which has other GPUs",
+		    (long long)p->pid, memory, (long long)h->trial);
+	else
+		snprintf(gpu->foreign_why, sizeof gpu->foreign_why,
+		    "process %lld%s of somebody else", (long long)p->pid,
+		    memory);
+}
+
+/*
+ * Utilization says nothing: it may stay at 100 % with nobody there, and does
+ * rise when somebody only looks.
+ */
+static void
+see_foreign(struct gpus *g, struct gpus_gpu *gpu, int64_t now_ms)
+{
+	const struct gpu_process *p = stranger(gpu);
+	char size[32];
+
+	gpu->foreign = p != NULL;
+	if (p != NULL)
+		foreign_process(g, gpu, p);
+	else if (gpu->n_stays == 0 && !gpu->leaking && g->busy_memory > 0 &&
+		 gpu->seen.used > g->busy_memory) {
+		gpu->foreign = true;
+		snprintf(gpu->foreign_why, sizeof gpu->foreign_why,
+		    "%s in use by nobody who can be seen",
+		    gpus_size(size, sizeof size, gpu->seen.used));
+	}
+	if (!gpu->foreign)
+		gpu->foreign_told = false;
+	/* Before our start is over they may be trials not yet adopted. */
+	else if (g->born && !gpu->foreign_told && gpu->used &&
+		 gpu->health == HEALTH_OK &&
+		 gpus_may_tell(gpu, NEWS_FOREIGN, now_ms)) {
+		gpu->foreign_told = true;
+		gpus_note(g, false, NULL, "%s is left alone: %s", gpu->label,
+		    gpu->foreign_why);
+	}
+}
+
+static void
+pid_add(struct gpus_stay *s, int64_t pid)
+{
+	size_t k;
+
+	for (k = 0; k < s->n_pids; k++)
+		if (s->pids[k] == pid)
+			return;
+	/* The oldest have left long ago. */
+	if (s->n_pids == GPUS_PIDS)
+		memmove(s->pids, s->pids + 1, --s->n_pids * sizeof *s->pids);
+	s->pids = xreallocarray(s->pids, s->n_pids + 1, sizeof *s->pids);
+	s->pids[s->n_pids++] = pid;
+}
+
+static void
+see_pids(struct gpus_gpu *gpu, struct gpus_stay *s)
+{
+	const struct gpu_process *p;
+	size_t k;
+
+	for (k = 0; k < gpu->seen.n_processes; k++) {
+		p = &gpu->seen.processes[k];
+		if (p->owner[0] != '\0' && strcmp(p->owner, s->hold->key) == 0)
+			pid_add(s, p->pid);
+	}
+}
+
+void
+gpus_whose(struct gpus *g, size_t i, int64_t now_ms)
+{
+	struct gpus_gpu *gpu = &g->gpu[i];
+	size_t j;
+
+	for (j = 0; j < gpu->n_stays; j++)
+		see_pids(gpu, &gpu->stays[j]);
+	see_foreign(g, gpu, now_ms);
+}
+
+/* How long its memory has not moved. */
+static void
+see_level(struct gpus_gpu *gpu, struct gpus_stay *s, int64_t now_ms)
+{
+	int64_t used = gpu->seen.used;
+
+	if (used < 0)
+		return;
+	/* Adopted: the first look is as good a beginning as any. */
+	if (s->before < 0)
+		s->before = gpu->base >= 0 ? gpu->base : 0;
+	if (used > s->level + GPUS_LEVEL || used < s->level - GPUS_LEVEL) {
+		s->level = used;
+		s->level_ms = now_ms;
+		s->level_looks = 0;
+	}
+	s->level_looks++;
+}
+
+static void
+seen_copy(struct gpu_seen *to, const struct gpu_seen *from)
+{
+	struct gpu_process *old = to->processes;
+
+	*to = *from;
+	to->processes = old;
+	if (from->n_processes > 0) {
+		to->processes =
+		    xreallocarray(old, from->n_processes, sizeof *old);
+		memcpy(to->processes, from->processes,
+		    from->n_processes * sizeof *old);
+	}
+}
+
+/* Temperature and the like, now and then. */
+static void
+see_numbers(struct gpus *g, size_t i, int64_t now_ms)
+{
+	struct gpus_gpu *gpu = &g->gpu[i];
+
+	if (gpu->changed_ms != 0 && now_ms - gpu->changed_ms < GPUS_NUMBERS_MS)
+		return;
+	gpu->changed_ms = now_ms;
+	if (g->born)
+		g->hooks.changed(g->hooks.arg, i);
+}
+
+static void
+see_gpu(struct gpus *g, size_t i, const struct gpu_look *look,
+    const struct gpu_seen *seen, int64_t now_ms)
+{
+	struct gpus_gpu *gpu = &g->gpu[i];
+	size_t j;
+
+	gpus_usage_see(g, i, seen, now_ms);
+	seen_copy(&gpu->seen, seen);
+	gpu->seen_ms = now_ms;
+	if (gpu->gone) {
+		gpu->gone = false;
+		gpus_shown_again(g, gpu, now_ms);
+	}
+	for (j = 0; j < gpu->n_stays; j++) {
+		see_pids(gpu, &gpu->stays[j]);
+		see_level(gpu, &gpu->stays[j], now_ms);
+	}
+	/* Who is let go at the gate is a stranger from then on. */
+	gpus_gate(g, i, look->seq, now_ms);
+	see_foreign(g, gpu, now_ms);
+	if (gpu->n_stays == 0 && !gpu->leaking)
+		gpu->base = gpu->seen.used;
+	gpus_health_see(g, gpu, now_ms);
+	see_numbers(g, i, now_ms);
+}
+
+static void
+see_missing(struct gpus *g, struct gpus_gpu *gpu, int64_t now_ms)
+{
+	char why[GPU_WHY];
+
+	if (gpu->gone)
+		return;
+	gpu->gone = true;
+	snprintf(why, sizeof why, "%.80s is gone", gpu->label);
+	gpus_blame(gpu, why);
+	if (gpu->used && gpus_may_tell(gpu, NEWS_GONE, now_ms))
+		gpus_note(g, true, NULL,
+		    "%s is gone: the driver does not show it any more",
+		    gpu->label);
+}
+
+static const struct gpu_seen *
+seen_find(const struct gpu_look *look, const char *uuid)
+{
+	size_t k;
+
+	for (k = 0; k < look->n; k++)
+		if (strcmp(look->gpus[k].uuid, uuid) == 0)
+			return &look->gpus[k];
+	return NULL;
+}
+
+static bool
+is_known(const struct gpus *g, const char *uuid)
+{
+	size_t i;
+
+	for (i = 0; i < g->n; i++)
+		if (strcmp(g->gpu[i].seen.uuid, uuid) == 0)
+			return true;
+	return false;
+}
+
+/* Those that have appeared since the start. */
+static void
+see_new(struct gpus *g, const struct gpu_look *look)
+{
+	size_t k;
+
+	for (k = 0; g->all && k < look->n; k++)
+		if (!is_known(g, look->gpus[k].uuid))
+			gpus_add(g, &look->gpus[k]);
+}
+
+/* It worked, and now it does not: nothing new, and what runs goes on. */
+static void
+see_nothing(struct gpus *g, const struct gpu_look *look, int64_t now_ms)
+{
+	snprintf(g->unknown_why, sizeof g->unknown_why, "%s",
+	    look->why[0] != '\0' ? look->why : "the driver does not answer");
+	if (!g->unknown &&
+	    (g->unknown_ms == 0 || now_ms - g->unknown_ms >= GPUS_NOTE_MS)) {
+		g->unknown_told = true;
+		g->unknown_ms = now_ms;
+		gpus_note(g, true, NULL,
+		    "the GPUs cannot be seen now: %s; what runs goes on, "
+		    "nothing new begins on them",
+		    g->unknown_why);
+	}
+	g->unknown = true;
+	gpus_update_all(g, now_ms);
+}
+
+/* How much a source knows. */
+static int
+worth(enum gpu_source source)
+{
+	switch (source) {
+	case GPU_NONE:
+		return 0;
+	case GPU_PROC:
+		return 1;
+	case GPU_NVML:
+	case GPU_SIMULATED:
+		return 2;
+	}
+	return 0;
+}
+
+void
+gpus_see(struct gpus *g, const struct gpu_look *look, int64_t now_ms)
+{
+	const struct gpu_seen *seen;
+	size_t i;
+
+	if (g->n == 0)
+		return;
+	gpus_faults(g, look, now_ms);
+	if (worth(look->source) < worth(g->source)) {
+		see_nothing(g, look, now_ms);
+		return;
+	}
+	g->source = look->source;
+	if (g->unknown_told)
+		gpus_note(g, false, NULL, "the GPUs can be seen again");
+	g->unknown = g->unknown_told = false;
+	g->look_ms = now_ms;
+	if (look->seq > g->answered)
+		g->answered = look->seq;
+	see_new(g, look);
+	for (i = 0; i < g->n; i++) {
+		seen = seen_find(look, g->gpu[i].seen.uuid);
+		if (seen != NULL)
+			see_gpu(g, i, look, seen, now_ms);
+		else
+			see_missing(g, &g->gpu[i], now_ms);
+	}
+	gpus_usage_seen(g);
+	gpus_update_all(g, now_ms);
+}
+
+void
+gpus_asked(struct gpus *g, int64_t seq)
+{
+	size_t i, j;
+
+	if (seq > g->asked)
+		g->asked = seq;
+	for (i = 0; i < g->n; i++)
+		for (j = 0; j < g->gpu[i].n_stays; j++)
+			if (g->gpu[i].stays[j].hold->ended &&
+			    g->gpu[i].stays[j].need_seq == INT64_MAX)
+				g->gpu[i].stays[j].need_seq = seq;
+}
+
+int64_t
+gpus_look_in(const struct gpus *g, int64_t now_ms)
+{
+	int64_t every = GPUS_IDLE_MS, due;
+	size_t i, j;
+
+	for (i = 0; i < g->n; i++) {
+		if (g->gpu[i].leaking && every > GPUS_LOOK_MS)
+			every = GPUS_LOOK_MS;
+		for (j = 0; j < g->gpu[i].n_stays; j++) {
+			if (g->gpu[i].stays[j].hold->ended) {
+				if (g->gpu[i].stays[j].need_seq == INT64_MAX &&
+				    !g->unknown)
+					return 0;
+				every = GPUS_FAST_MS;
+			} else if (every > GPUS_LOOK_MS)
+				every = GPUS_LOOK_MS;
+		}
+	}
+	/* One that is on its way need not be asked for again. */
+	if (g->unknown || g->asked > g->answered)
+		return g->unknown && every < GPUS_LOOK_MS ? GPUS_LOOK_MS
+							  : every;
+	due = g->look_ms + every - now_ms;
+	return due > 0 ? due : 0;
+}

@@ -1,0 +1,191 @@
+/*
+ * What is to be said of a GPU: the first reason for which it is not given.
+ * Knows the order of the reasons; judges nothing itself.
+ */
+
+#include <stdio.h>
+#include <string.h>
+
+#include "trials/gpus-parts.h"
+
+const char *
+gpu_state_name(enum gpu_state state)
+{
+	switch (state) {
+	case GPU_FREE:
+		return "free";
+	case GPU_HELD:
+		return "held";
+	case GPU_SETTLING:
+		return "settling";
+	case GPU_FULL:
+		return "full";
+	case GPU_RELEASING:
+		return "releasing";
+	case GPU_FOREIGN:
+		return "foreign";
+	case GPU_RESERVED:
+		return "reserved";
+	case GPU_SUSPECT:
+		return "suspect";
+	case GPU_QUARANTINED:
+		return "quarantined";
+	case GPU_UNKNOWN:
+		return "unknown";
+	case GPU_GONE:
+		return "gone";
+	}
+	return "unknown";
+}
+
+static const struct gpus_stay *
+stay_releasing(const struct gpus_gpu *gpu)
+{
+	size_t j;
+
+	for (j = 0; j < gpu->n_stays; j++)
+		if (gpu->stays[j].hold->ended)
+			return &gpu->stays[j];
+	return NULL;
+}
+
+/*
+ * It is at rest when it has reported, or its memory has risen and stays where
+ * it is, or after a time in which any trial has begun.
+ */
+static bool
+stay_settled(const struct gpus_stay *s, int64_t now_ms)
+{
+	return s->hold->settled || now_ms - s->since_ms >= GPUS_SETTLE_MS ||
+	       (s->level_looks >= 3 && now_ms - s->level_ms >= GPUS_LEVEL_MS &&
+		   s->before >= 0 && s->level > s->before + 2 * GPUS_LEVEL);
+}
+
+static const struct gpus_stay *
+stay_settling(const struct gpus_gpu *gpu, int64_t now_ms)
+{
+	size_t j;
+
+	for (j = 0; j < gpu->n_stays; j++)
+		if (!stay_settled(&gpu->stays[j], now_ms))
+			return &gpu->stays[j];
+	return NULL;
+}
+
+/*
+ * Bytes that one more trial could have: beside what was there without us and
+ * what was declared for each of ours, and beside what is in use now.
+ */
+static int64_t
+memory_left(const struct gpus *g, const struct gpus_gpu *gpu)
+{
+	const struct gpu_seen *s = &gpu->seen;
+	int64_t others = gpu->n_stays == 0 ? s->used : gpu->base, left, now;
+
+	if (others < 0)
+		others = 0;
+	left = s->memory - others - g->memory * gpus_live(gpu);
+	now = s->memory - (s->used > 0 ? s->used : 0);
+	return left < now ? left : now;
+}
+
+static bool
+is_full(const struct gpus *g, const struct gpus_gpu *gpu, char *why, size_t n)
+{
+	char left[32], want[32];
+	int64_t m;
+
+	if (g->memory <= 0 || gpu->seen.memory < 0)
+		return false;
+	m = memory_left(g, gpu);
+	if (m >= g->memory)
+		return false;
+	snprintf(why, n, "%s of memory are left, a trial declares %s",
+	    gpus_size(left, sizeof left, m > 0 ? m : 0),
+	    gpus_size(want, sizeof want, g->memory));
+	return true;
+}
+
+/* What keeps a GPU from any trial, whoever is on it; else GPU_FREE. */
+static enum gpu_state
+state_of_gpu(
+    const struct gpus *g, const struct gpus_gpu *gpu, char *why, size_t n)
+{
+	const struct gpus_stay *s;
+
+	if (gpu->gone) {
+		snprintf(why, n, "the driver does not show it any more");
+		return GPU_GONE;
+	}
+	if (g->unknown) {
+		snprintf(why, n, "%s", g->unknown_why);
+		return GPU_UNKNOWN;
+	}
+	if (gpu->health != HEALTH_OK) {
+		snprintf(why, n, "%s", gpu->why);
+		return gpu->health == HEALTH_SUSPECT ? GPU_SUSPECT
+						     : GPU_QUARANTINED;
+	}
+	if ((s = stay_releasing(gpu)) != NULL) {
+		snprintf(why, n, "trial %lld has ended, its memory is not back",
+		    (long long)s->hold->trial);
+		return GPU_RELEASING;
+	}
+	if (gpu->reserved) {
+		snprintf(why, n, "study %s has it",
+		    gpu->who[0] != '\0' ? gpu->who : "of somebody else");
+		return GPU_RESERVED;
+	}
+	if (gpu->foreign) {
+		snprintf(why, n, "%s", gpu->foreign_why);
+		return GPU_FOREIGN;
+	}
+	return GPU_FREE;
+}
+
+static enum gpu_state
+state_of(const struct gpus *g, const struct gpus_gpu *gpu, int64_t now_ms,
+    char *why, size_t n)
+{
+	enum gpu_state state = state_of_gpu(g, gpu, why, n);
+	const struct gpus_stay *s;
+
+	if (state != GPU_FREE)
+		return state;
+	if (gpus_live(gpu) >= g->share)
+		return GPU_HELD;
+	if ((s = stay_settling(gpu, now_ms)) != NULL) {
+		snprintf(why, n, "trial %lld has not reported yet",
+		    (long long)s->hold->trial);
+		return GPU_SETTLING;
+	}
+	return is_full(g, gpu, why, n) ? GPU_FULL : GPU_FREE;
+}
+
+void
+gpus_update(struct gpus *g, size_t i, int64_t now_ms)
+{
+	struct gpus_gpu *gpu = &g->gpu[i];
+	char why[GPU_WHY] = "";
+	enum gpu_state state = state_of(g, gpu, now_ms, why, sizeof why);
+	int trials = gpus_live(gpu);
+
+	if (state == gpu->state && trials == gpu->trials &&
+	    strcmp(why, gpu->state_why) == 0)
+		return;
+	gpu->state = state;
+	gpu->trials = trials;
+	memcpy(gpu->state_why, why, sizeof why);
+	gpu->changed_ms = now_ms;
+	if (g->born)
+		g->hooks.changed(g->hooks.arg, i);
+}
+
+void
+gpus_update_all(struct gpus *g, int64_t now_ms)
+{
+	size_t i;
+
+	for (i = 0; i < g->n; i++)
+		gpus_update(g, i, now_ms);
+}

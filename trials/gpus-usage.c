@@ -1,0 +1,171 @@
+/*
+ * What an attempt has used of its GPUs.  Energy is the difference of a
+ * counter of the whole GPU, utilization a number of the whole GPU: both are
+ * shared out equally among the trials that were on it, by the time they were.
+ * Of a slice neither is known.
+ */
+
+#include <math.h>
+#include <string.h>
+
+#include "trials/gpus-parts.h"
+
+void
+gpus_usage_begin(struct gpus_hold *h)
+{
+	h->usage = (struct gpus_usage){
+		.energy = NAN, .memory = NAN, .busy = NAN, .seen = 0
+	};
+	h->memory_now = -1;
+}
+
+static void
+add(double *sum, double x)
+{
+	*sum = isnan(*sum) ? x : *sum + x;
+}
+
+/* Seconds of its life in an interval of ms. */
+static double
+overlap(const struct gpus_stay *s, int64_t from_ms, int64_t to_ms)
+{
+	if (s->since_ms > from_ms)
+		from_ms = s->since_ms;
+	if (s->hold->ended && s->ended_ms < to_ms)
+		to_ms = s->ended_ms;
+	return to_ms > from_ms ? (double)(to_ms - from_ms) / 1000 : 0;
+}
+
+/* Joules since the last look, NAN = not known: after a reset, for one. */
+static double
+joules(const struct gpu_seen *then, const struct gpu_seen *now)
+{
+	if (then->energy < 0 || now->energy < then->energy)
+		return NAN;
+	return (double)(now->energy - then->energy) / 1000;
+}
+
+static void
+see_energy(struct gpus_gpu *gpu, const struct gpu_seen *now, int64_t now_ms)
+{
+	double all = (double)(now_ms - gpu->seen_ms) / 1000, sum = 0, share;
+	double energy = joules(&gpu->seen, now);
+	struct gpus_stay *s;
+	size_t j;
+
+	for (j = 0; j < gpu->n_stays; j++)
+		sum += overlap(&gpu->stays[j], gpu->seen_ms, now_ms);
+	if (sum < all)
+		sum = all;
+	for (j = 0; j < gpu->n_stays; j++) {
+		s = &gpu->stays[j];
+		if (s->hold->ended)
+			continue;
+		share = overlap(s, gpu->seen_ms, now_ms) / sum;
+		if (!isnan(energy))
+			add(&s->hold->usage.energy, energy * share);
+		if (now->utilization >= 0) {
+			add(&s->hold->usage.busy,
+			    now->utilization / 100.0 * all * share);
+			s->hold->usage.seen += all * share;
+		}
+	}
+}
+
+/* Bytes of one trial on one GPU, -1 = cannot be told from others'. */
+static int64_t
+stay_memory(const struct gpus_gpu *gpu, const struct gpus_stay *s,
+    const struct gpu_seen *now)
+{
+	const struct gpu_process *p;
+	int64_t sum = -1;
+	size_t k;
+
+	for (k = 0; k < now->n_processes; k++) {
+		p = &now->processes[k];
+		if (p->memory >= 0 && p->owner[0] != '\0' &&
+		    strcmp(p->owner, s->hold->key) == 0)
+			sum = (sum > 0 ? sum : 0) + p->memory;
+	}
+	if (sum < 0 && gpu->n_stays == 1 && now->used >= 0 && gpu->base >= 0)
+		sum = now->used > gpu->base ? now->used - gpu->base : 0;
+	return sum;
+}
+
+void
+gpus_usage_see(
+    struct gpus *g, size_t i, const struct gpu_seen *now, int64_t now_ms)
+{
+	struct gpus_gpu *gpu = &g->gpu[i];
+	struct gpus_hold *h;
+	int64_t memory;
+	size_t j;
+
+	if (now->parent[0] == '\0' && gpu->seen_ms != 0 &&
+	    now_ms > gpu->seen_ms)
+		see_energy(gpu, now, now_ms);
+	for (j = 0; j < gpu->n_stays; j++) {
+		h = gpu->stays[j].hold;
+		memory = stay_memory(gpu, &gpu->stays[j], now);
+		if (h->ended || memory < 0)
+			continue;
+		h->memory_now =
+		    (h->memory_now > 0 ? h->memory_now : 0) + (double)memory;
+	}
+}
+
+void
+gpus_usage_seen(struct gpus *g)
+{
+	struct gpus_hold *h;
+	size_t k;
+
+	for (k = 0; k < g->n_holds; k++) {
+		h = g->hold[k];
+		if (h->memory_now >= 0 && !(h->usage.memory >= h->memory_now))
+			h->usage.memory = h->memory_now;
+		h->memory_now = -1;
+	}
+}
+
+/*
+ * The moment since the last look is taken to be as that look was, if that saw
+ * the trial at all.
+ */
+void
+gpus_usage_end(struct gpus *g, struct gpus_hold *h, int64_t now_ms)
+{
+	const struct gpus_gpu *gpu;
+	size_t j, k;
+	double s;
+
+	for (k = 0; k < h->n_at; k++) {
+		gpu = &g->gpu[h->at[k]];
+		for (j = 0; j < gpu->n_stays; j++)
+			if (gpu->stays[j].hold == h)
+				break;
+		if (j == gpu->n_stays || gpu->seen.parent[0] != '\0' ||
+		    gpu->seen_ms <= gpu->stays[j].since_ms ||
+		    now_ms <= gpu->seen_ms)
+			continue;
+		s = (double)(now_ms - gpu->seen_ms) / 1000 / gpus_live(gpu);
+		if (gpu->seen.energy >= 0 && gpu->seen.power >= 0)
+			add(&h->usage.energy,
+			    (double)gpu->seen.power / 1000 * s);
+		if (gpu->seen.utilization >= 0) {
+			add(&h->usage.busy, gpu->seen.utilization / 100.0 * s);
+			h->usage.seen += s;
+		}
+	}
+}
+
+bool
+gpus_usage(const struct gpus *g, const char *key, struct gpus_usage *u)
+{
+	const struct gpus_hold *h = gpus_find(g, key);
+
+	if (h == NULL)
+		return false;
+	*u = h->usage;
+	return true;
+}

@@ -1,0 +1,162 @@
+/*
+ * The GPUs of this machine as one study uses them: who has which, which may be
+ * given, which are out of service and why.  Pure: it is fed with looks, times
+ * and what became of attempts, and says what it wants next.
+ */
+
+#ifndef TRIALS_GPUS_H
+#define TRIALS_GPUS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "trials/gpu.h"
+
+struct gpus;
+
+/*
+ * Why a GPU is not given just now.  Of several that hold it is: gone, unknown,
+ * quarantined, suspect, releasing, reserved, foreign, held, settling, full.
+ */
+enum gpu_state {
+	GPU_FREE, /* may be given */
+	GPU_HELD, /* by trials of this study, as many as may share it */
+	GPU_SETTLING, /* its newest trial has neither reported nor come to rest */
+	GPU_FULL, /* no memory left beside what was declared */
+	GPU_RELEASING, /* a trial has ended; its memory is not back yet */
+	GPU_FOREIGN, /* processes or memory of somebody else */
+	GPU_RESERVED, /* another study has booked it */
+	GPU_SUSPECT, /* trial after trial failed there at once */
+	GPU_QUARANTINED, /* a fault, or memory that does not come back */
+	GPU_UNKNOWN, /* the driver does not answer now */
+	GPU_GONE /* no look shows it any more */
+};
+/* One word, as in view gpus. */
+const char *gpu_state_name(enum gpu_state);
+
+/* None of them may call gpus_ functions that change anything. */
+struct gpus_hooks {
+	/* Book it against other studies; false: one has it (who: "NAME of
+	 * USER", or ""). */
+	bool (*book)(void *arg, const char *uuid, char *who, size_t n);
+	/* No trial of ours is on it any more. */
+	void (*unbook)(void *arg, const char *uuid);
+	/* For view events; trial 0: of no single one. */
+	void (*note)(
+	    void *arg, bool warn, int64_t trial, int attempt, const char *text);
+	/* What gpus_at says of it is new. */
+	void (*changed)(void *arg, size_t i);
+	/* Try whether it works: gpus_probed answers. */
+	void (*probe)(void *arg, const char *uuid);
+	void *arg;
+};
+
+struct gpus_options {
+	int per_trial; /* GPUs of one trial, at least 1 */
+	int share; /* trials on one GPU, at least 1 */
+	int64_t memory; /* bytes declared per trial and GPU; 0 = not */
+	int64_t busy_memory; /* in use by nobody visible: somebody else's;
+			      * 0 = memory is not looked at */
+	const char *const *only; /* UUIDs (of a GPU: all its slices) or
+				  * indices to use; NULL = all */
+	size_t n_only;
+};
+
+/*
+ * The ones to use of those that are shown; with only, by the first look.
+ * Before it returns changed is not called: all are new.  Adopt next, then look
+ * again.
+ */
+struct gpus *gpus_new(const struct gpus_options *, const struct gpus_hooks *,
+    const struct gpu_look *first, int64_t now_ms);
+void gpus_free(struct gpus *);
+size_t gpus_count(const struct gpus *);
+/* How many attempts they can hold at most. */
+int gpus_places(const struct gpus *);
+
+/*
+ * What is seen now.  A source that knows less than an earlier one did: the
+ * driver does not answer now.  A process whose owner is "mps" is nobody's.
+ */
+void gpus_see(struct gpus *, const struct gpu_look *, int64_t now_ms);
+/* Times have passed: limits on settling, releasing, the next probe. */
+void gpus_tick(struct gpus *, int64_t now_ms);
+/*
+ * In how many ms it wants the next look (0 = at once): 50 after the last while
+ * something is released, 1000 while something runs, else 10000.
+ */
+int64_t gpus_look_in(const struct gpus *, int64_t now_ms);
+/* The look with this seq, or a later one, begins after all that was told. */
+void gpus_asked(struct gpus *, int64_t seq);
+
+/* Whether an attempt could be given its GPUs; else why not, one clause. */
+bool gpus_ready(const struct gpus *, char *why, size_t n);
+/*
+ * Give an attempt its GPUs: those with the fewest trials, of one NUMA node,
+ * then by index.  key: its uuid, or the name of a pack; borrowed.  A key that
+ * has some keeps them: true.
+ */
+bool gpus_take(
+    struct gpus *, const char *key, int64_t trial, int attempt, int64_t now_ms);
+/* It holds these, from before our start; unknown names are passed over. */
+void gpus_adopt(struct gpus *, const char *key, int64_t trial, int attempt,
+    const char *const *uuids, size_t n, int64_t now_ms);
+/* Its GPUs: how many, indices for gpus_at in at (room for per_trial). */
+size_t gpus_of(const struct gpus *, const char *key, size_t *at);
+/* It has reported: whoever shares its GPUs may come. */
+void gpus_settled(struct gpus *, const char *key, int64_t now_ms);
+/* What an attempt came to. */
+struct gpus_end {
+	bool never_began; /* the booking is taken back: nothing to release */
+	bool failed;
+	bool at_once; /* … before it reported anything, within 5 s */
+};
+/*
+ * It is over.  True when the failure is not its own (a GPU of it had a fault
+ * or was gone meanwhile): why, one clause.  Faults are known by looks: of an
+ * attempt that failed, ask for one and wait for it before this.
+ */
+bool gpus_ended(struct gpus *, const char *key, const struct gpus_end *,
+    int64_t now_ms, char *why, size_t n);
+void gpus_probed(struct gpus *, const char *uuid, bool good, const char *why,
+    int64_t now_ms);
+
+/* What it knows of GPU i, borrowed until the next call. */
+struct gpus_view {
+	const struct gpu_seen *seen; /* at the last look */
+	enum gpu_state state;
+	const char *why; /* one clause, or "" */
+	int trials; /* of ours on it */
+	bool used; /* … may be used by this study at all */
+};
+void gpus_at(const struct gpus *, size_t i, struct gpus_view *);
+
+/*
+ * gpus-usage.c: what an attempt has used of its GPUs so far; whole-GPU numbers
+ * (energy, busy and seen) are shared out equally among the trials on it at the
+ * time, so busy / seen is how much the GPUs did while it was on them.  NAN =
+ * not known.  Can be asked until the next gpus_take after gpus_ended, which
+ * adds the time since the last look.
+ */
+struct gpus_usage {
+	int gpus;
+	double energy; /* joules */
+	double memory; /* bytes at most, of all its GPUs together */
+	double busy; /* GPU seconds in use: sum of utilization x time */
+	double seen; /* GPU seconds that busy was counted over */
+};
+bool gpus_usage(const struct gpus *, const char *key, struct gpus_usage *);
+
+/* gpu-xid.c: what a fault means. */
+enum gpu_blame {
+	GPU_BLAME_TRIAL, /* the program's own fault */
+	GPU_BLAME_SUSPECT, /* may be either */
+	GPU_BLAME_GPU, /* out of service at once */
+	GPU_BLAME_NONE /* only news */
+};
+enum gpu_blame gpu_xid_blame(int xid);
+/* What it is called: one clause. */
+const char *gpu_xid_text(int xid);
+
+#endif /* TRIALS_GPUS_H */

@@ -1,0 +1,181 @@
+/*
+ * How an attempt is told of its GPUs, and how they are found again after a
+ * restart: variables, arguments of its supervisor, the file `gpus` in its
+ * folder with one UUID a line.
+ */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "src/base/loop.h"
+#include "src/base/mem.h"
+#include "trials/local-gpus-parts.h"
+#include "trials/local.h"
+
+enum { FILE_MAX = 1 << 16 };
+
+/* Its GPUs, as indices for gpus_at; to be freed. */
+static size_t *
+mine(const struct local_gpus *g, const char *key, size_t *n)
+{
+	size_t *at = xcalloc((size_t)g->per_trial + 1, sizeof *at);
+
+	*n = g->gpus != NULL ? gpus_of(g->gpus, key, at) : 0;
+	return at;
+}
+
+const char *
+local_key(
+    struct local_key *key, const struct local *l, int slot, const char *uuid)
+{
+	if (l->pack.size > 0)
+		(void)snprintf(key->text, sizeof key->text, "pack %d",
+		    local_place(l, slot));
+	else
+		(void)snprintf(key->text, sizeof key->text, "%s", uuid);
+	return key->text;
+}
+
+size_t
+local_gpus_count(const struct local *l, const char *key)
+{
+	size_t n;
+
+	free(mine(l->gpus, key, &n));
+	return n;
+}
+
+static void
+name_put(const struct local_gpus *g, const struct gpu_seen *s,
+    enum local_gpu_name name, struct buf *b)
+{
+	bool slice = s->parent[0] != '\0';
+
+	switch (name) {
+	case LOCAL_GPU_UUID:
+		buf_puts(b, s->uuid);
+		break;
+	case LOCAL_GPU_INDEX:
+		if (slice)
+			buf_puts(b, s->uuid);
+		else
+			buf_printf(b, "%d", s->index);
+		break;
+	case LOCAL_GPU_VISIBLE:
+		/* What MPS serves has other numbers there. */
+		if (g->by_index && !slice && !local_mps_serves(g, s))
+			buf_printf(b, "%d", s->index);
+		else
+			buf_puts(b, s->uuid);
+		break;
+	}
+}
+
+void
+local_gpus_put(const struct local *l, const char *key, enum local_gpu_name name,
+    const char *comma, struct buf *b)
+{
+	const struct local_gpus *g = l->gpus;
+	struct gpus_view v;
+	size_t n, i, *at = mine(g, key, &n);
+
+	/* A simulated one must not become a real one. */
+	if (g->simulated && name == LOCAL_GPU_VISIBLE)
+		n = 0;
+	for (i = 0; i < n; i++) {
+		gpus_at(g->gpus, at[i], &v);
+		if (i > 0)
+			buf_puts(b, comma);
+		name_put(g, v.seen, name, b);
+	}
+	free(at);
+}
+
+const char *
+local_gpus_cpus(const struct local *l, const char *key)
+{
+	const struct local_gpus *g = l->gpus;
+	struct gpus_view v;
+	size_t at;
+
+	if (g->gpus == NULL || !g->bind || g->per_trial != 1 ||
+	    gpus_of(g->gpus, key, &at) != 1)
+		return "";
+	gpus_at(g->gpus, at, &v);
+	return v.seen->cpus;
+}
+
+struct local_locks
+local_gpus_locks(const struct local *l, const char *key)
+{
+	const struct local_gpus *g = l->gpus;
+	struct local_locks locks = { 0 };
+	size_t n, i, k, *at = mine(g, key, &n);
+	struct gpus_view v;
+
+	locks.fd = xcalloc(n + 1, sizeof *locks.fd);
+	for (i = 0; i < n; i++) {
+		gpus_at(g->gpus, at[i], &v);
+		for (k = 0; k < g->n_locks && locks.n < n; k++)
+			if (g->locks[k].fd != -1 &&
+			    strcmp(g->locks[k].uuid, v.seen->uuid) == 0)
+				locks.fd[locks.n++] = g->locks[k].fd;
+	}
+	free(at);
+	return locks;
+}
+
+static char *
+file_read(const char *path)
+{
+	struct stat st;
+	char *text;
+	ssize_t n = -1;
+	int fd;
+
+	fd = open(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
+	if (fd == -1)
+		return NULL;
+	text = xcalloc(1, FILE_MAX + 1);
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
+		n = read(fd, text, FILE_MAX);
+	(void)close(fd);
+	if (n >= 0)
+		return text;
+	free(text);
+	return NULL;
+}
+
+void
+local_gpus_adopt(
+    struct local *l, const struct launch_spec *spec, const char *dir)
+{
+	char *path, *text, *line, *save = NULL;
+	const char **uuids = NULL;
+	struct local_key key;
+	size_t n = 0;
+
+	(void)local_key(&key, l, spec->slot, spec->uuid);
+	if (l->gpus->gpus == NULL || local_gpus_count(l, key.text) > 0)
+		return;
+	path = xasprintf("%s/gpus", dir);
+	text = file_read(path);
+	free(path);
+	if (text == NULL)
+		return;
+	for (line = strtok_r(text, "\n", &save); line != NULL;
+	     line = strtok_r(NULL, "\n", &save)) {
+		uuids = xreallocarray(uuids, n + 1, sizeof *uuids);
+		uuids[n++] = line;
+	}
+	if (n > 0)
+		gpus_adopt(l->gpus->gpus, key.text, spec->trial, spec->attempt,
+		    uuids, n, loop_now_ms(l->loop));
+	free(uuids);
+	free(text);
+}

@@ -1,0 +1,175 @@
+/*
+ * GPUs of packed trials.  They belong to the program of a place: they are taken
+ * for the first of its trials and go back when it is gone.  What it uses is
+ * shared out equally among the trials that are in it at the time.
+ */
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/loop.h"
+#include "src/base/mem.h"
+#include "trials/local-gpus-parts.h"
+#include "trials/local.h"
+
+static bool
+is_member(const struct local_attempt *a, int place)
+{
+	return !a->over && local_place(a->local, a->slot) == place;
+}
+
+static int
+members(const struct local *l, int place)
+{
+	int n = 0;
+	size_t i;
+
+	for (i = 0; i < l->n; i++)
+		n += is_member(l->attempts[i], place);
+	return n;
+}
+
+/* Also of those that are about to begin. */
+static bool
+is_wanted(const struct local *l, int place)
+{
+	const struct local_gpus *g = l->gpus;
+	size_t i;
+
+	for (i = 0; i < g->n_fresh; i++)
+		if (local_place(l, g->fresh[i].slot) == place)
+			return true;
+	return members(l, place) > 0 || local_pack_lives(l, place);
+}
+
+static bool
+is_sick(enum gpu_state s)
+{
+	return s == GPU_SUSPECT || s == GPU_QUARANTINED || s == GPU_GONE;
+}
+
+/* The first of its GPUs that nobody should begin on. */
+static bool
+find_sick(const struct local *l, const char *key, bool unknown_too, char *why,
+    size_t n)
+{
+	const struct local_gpus *g = l->gpus;
+	size_t k = gpus_of(g->gpus, key, g->at);
+	struct gpus_view v;
+
+	while (k-- > 0) {
+		gpus_at(g->gpus, g->at[k], &v);
+		if (is_sick(v.state) ||
+		    (unknown_too && v.state == GPU_UNKNOWN)) {
+			(void)snprintf(why, n, "%s", v.why);
+			return true;
+		}
+	}
+	return false;
+}
+
+bool
+local_place_holds(
+    const struct local *l, int slot, bool *ready, char *why, size_t n)
+{
+	const struct local_gpus *g = l->gpus;
+	struct local_key key;
+
+	(void)local_key(&key, l, slot, NULL);
+	if (gpus_of(g->gpus, key.text, g->at) == 0)
+		return false;
+	*ready = !find_sick(l, key.text, true, why, n);
+	return true;
+}
+
+bool
+local_place_blame(const struct local *l, int slot, char *why, size_t n)
+{
+	struct local_key key;
+
+	return find_sick(l, local_key(&key, l, slot, NULL), false, why, n);
+}
+
+static double
+since(double now, double before)
+{
+	return isnan(before) ? now : now - before;
+}
+
+static void
+share_add(double *mine, double part)
+{
+	if (!isnan(part))
+		*mine = isnan(*mine) ? part : *mine + part;
+}
+
+void
+local_place_share(struct local *l, int slot)
+{
+	struct local_gpus *g = l->gpus;
+	int place = local_place(l, slot), n;
+	struct local_attempt *a;
+	struct gpus_usage now, *last;
+	struct local_key key;
+	size_t i;
+
+	if (l->pack.size == 0 ||
+	    !gpus_usage(g->gpus, local_key(&key, l, slot, NULL), &now))
+		return;
+	while (g->n_places <= (size_t)place) {
+		g->place =
+		    xreallocarray(g->place, g->n_places + 1, sizeof *g->place);
+		g->place[g->n_places++] = (struct gpus_place){ 0 };
+	}
+	last = &g->place[place].shared;
+	n = members(l, place);
+	for (i = 0; i < l->n; i++) {
+		a = l->attempts[i];
+		if (!is_member(a, place))
+			continue;
+		if (a->share.gpus == 0)
+			a->share = (struct launch_usage){ now.gpus, NAN, NAN,
+				NAN, NAN };
+		share_add(
+		    &a->share.energy, since(now.energy, last->energy) / n);
+		share_add(&a->share.busy, since(now.busy, last->busy) / n);
+		share_add(&a->share.seen, since(now.seen, last->seen) / n);
+		a->share.memory = fmax(a->share.memory, now.memory / n);
+	}
+	*last = now;
+}
+
+bool
+local_place_usage(struct local_attempt *a, struct gpus_usage *u)
+{
+	*u = (struct gpus_usage){ .gpus = a->share.gpus,
+		.energy = a->share.energy,
+		.memory = a->share.memory,
+		.busy = a->share.busy,
+		.seen = a->share.seen };
+	return u->gpus > 0;
+}
+
+void
+local_places_tend(struct local *l)
+{
+	static const struct gpus_end over = { 0 };
+	struct local_gpus *g = l->gpus;
+	struct local_key key;
+	char why[GPU_WHY];
+	int place;
+
+	for (place = 0; place < l->pack.places; place++) {
+		(void)local_key(&key, l, place, NULL);
+		if (gpus_of(g->gpus, key.text, g->at) == 0 ||
+		    is_wanted(l, place))
+			continue;
+		(void)gpus_ended(g->gpus, key.text, &over, loop_now_ms(l->loop),
+		    why, sizeof why);
+		if ((size_t)place < g->n_places)
+			g->place[place] = (struct gpus_place){ 0 };
+		local_gpus_ask(g);
+	}
+}

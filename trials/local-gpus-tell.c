@@ -1,0 +1,250 @@
+/*
+ * What the launcher tells of GPUs: how each stands, what an attempt has used,
+ * how many there is room for.  Only inside collect; what changes all the time
+ * is told now and then.
+ */
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/loop.h"
+#include "src/base/mem.h"
+#include "trials/gpu-lock.h"
+#include "trials/local-gpus-parts.h"
+#include "trials/local.h"
+
+enum {
+	TOLD_MS = 5000, /* numbers alone are told so often at most */
+	USED_MS = 10000
+};
+
+void
+local_gpus_say(struct local_gpus *g)
+{
+	struct local *l = g->local;
+	struct gpus_note *note;
+	struct launch_event ev;
+	char *text;
+	size_t i;
+
+	for (i = 0; i < g->n_notes; i++) {
+		note = &g->notes[i];
+		ev = (struct launch_event){ .kind = LAUNCH_NOTE };
+		text = note->text;
+		if (note->trial != 0 &&
+		    local_find(l, note->trial, note->attempt) != NULL) {
+			ev.trial = note->trial;
+			ev.attempt = note->attempt;
+		} else if (note->trial != 0) {
+			/* It is over: nobody hears of it by its number. */
+			text = xasprintf("trial %lld: %s",
+			    (long long)note->trial, note->text);
+			free(note->text);
+		}
+		ev.u.note.level = note->level;
+		ev.u.note.text = text;
+		l->event(l->arg, &ev);
+		free(text);
+	}
+	g->n_notes = 0;
+}
+
+/* In words, who else has it. */
+static void
+owner_put(const struct gpus_view *v, char *owner, size_t n)
+{
+	const struct gpu_seen *s = v->seen;
+	size_t i;
+
+	*owner = '\0';
+	if (v->state == GPU_RESERVED)
+		(void)gpu_lock_owner(s->uuid, owner, n);
+	if (v->state != GPU_FOREIGN)
+		return;
+	for (i = 0; i < s->n_processes && *owner == '\0'; i++)
+		if (s->processes[i].owner[0] == '\0')
+			(void)snprintf(owner, n, "pid %lld",
+			    (long long)s->processes[i].pid);
+}
+
+static void
+gpu_tell(struct local_gpus *g, const struct gpus_view *v)
+{
+	const struct gpu_seen *s = v->seen;
+	struct launch_event ev = { .kind = LAUNCH_GPU };
+	char owner[GPU_OWNER];
+
+	owner_put(v, owner, sizeof owner);
+	ev.u.gpu = (struct launch_gpu){
+		.index = s->index,
+		.uuid = s->uuid,
+		.name = s->name,
+		.state = gpu_state_name(v->state),
+		.why = v->why,
+		.owner = owner,
+		.trials = v->trials,
+		.memory = s->memory,
+		.used = s->used,
+		.temperature = s->temperature,
+		.utilization = s->utilization,
+		.power = s->power < 0 ? -1 : (double)s->power / 1000,
+	};
+	g->local->event(g->local->arg, &ev);
+}
+
+static bool
+is_out(enum gpu_state s)
+{
+	return s == GPU_SUSPECT || s == GPU_QUARANTINED || s == GPU_GONE;
+}
+
+static void
+gpus_tell(struct local_gpus *g, int64_t now)
+{
+	struct gpus_told *t;
+	struct gpus_view v;
+	size_t i;
+
+	for (i = 0; i < g->n_told; i++) {
+		t = &g->told[i];
+		if (!t->dirty)
+			continue;
+		gpus_at(g->gpus, i, &v);
+		if (!v.used) {
+			t->dirty = false;
+			continue;
+		}
+		if (t->at_ms >= 0 && t->state == v.state &&
+		    t->trials == v.trials && now - t->at_ms < TOLD_MS)
+			continue;
+		/* A program that fails at once fails there again. */
+		g->back |= t->at_ms >= 0 && t->state != GPU_SUSPECT &&
+			   is_out(t->state) && !is_out(v.state);
+		t->state = v.state;
+		t->trials = v.trials;
+		t->at_ms = now;
+		t->dirty = false;
+		gpu_tell(g, &v);
+	}
+}
+
+static double
+sum(double a, double b)
+{
+	return isnan(a) ? b : isnan(b) ? a : a + b;
+}
+
+void
+local_gpus_use(struct local_attempt *a)
+{
+	struct launch_event ev = { .kind = LAUNCH_USAGE };
+	const struct launch_usage *before = &a->used;
+	struct gpus_usage u;
+	char text[256];
+
+	if (a->local->pack.size > 0
+		? !local_place_usage(a, &u)
+		: !gpus_usage(a->local->gpus->gpus, a->uuid, &u))
+		return;
+	a->used_ms = loop_now_ms(a->local->loop);
+	ev.u.usage = (struct launch_usage){ .gpus = u.gpus,
+		.energy = u.energy,
+		.memory = u.memory,
+		.busy = u.busy,
+		.seen = u.seen };
+	/* What it used before our start. */
+	if (before->gpus > 0) {
+		ev.u.usage.energy = sum(u.energy, before->energy);
+		ev.u.usage.memory = fmax(u.memory, before->memory);
+		ev.u.usage.busy = sum(u.busy, before->busy);
+		ev.u.usage.seen = sum(u.seen, before->seen);
+	}
+	local_emit(a, &ev);
+	if (gpu_idle_see(&a->idle, u.gpus, ev.u.usage.busy, ev.u.usage.seen,
+		a->used_ms, text, sizeof text))
+		local_note(a, true, "%s", text);
+}
+
+static void
+usage_tell(struct local *l, int64_t now)
+{
+	struct local_attempt *a;
+	size_t i;
+
+	for (i = 0; i < l->n; i++) {
+		a = l->attempts[i];
+		if (a->over || !a->up || now - a->used_ms < USED_MS)
+			continue;
+		local_place_share(l, a->slot);
+		local_gpus_use(a);
+	}
+}
+
+static void
+slots_tell(struct local_gpus *g)
+{
+	struct launch_event ev = { .kind = LAUNCH_SLOTS };
+	int places = gpus_places(g->gpus);
+
+	if (places == g->places && !g->back)
+		return;
+	g->places = places;
+	g->back = false;
+	local_slots_count(g->local);
+	g->local->event(g->local->arg, &ev);
+}
+
+/* Nothing runs and nothing can: whoever looks at it should know why. */
+static void
+none_tell(struct local_gpus *g)
+{
+	struct launch_event ev = { .kind = LAUNCH_NOTE };
+	char why[160] = "", text[256];
+	struct gpus_view v;
+	bool none;
+	size_t i;
+
+	none = g->local->n == 0 && !gpus_ready(g->gpus, why, sizeof why);
+	for (i = gpus_count(g->gpus); none && i-- > 0;) {
+		gpus_at(g->gpus, i, &v);
+		none = !v.used ||
+		       (v.state != GPU_RELEASING && v.state != GPU_HELD &&
+			   v.state != GPU_SETTLING);
+	}
+	if (none == g->noted_none)
+		return;
+	/* It is over only when something could begin again. */
+	if (!none && g->local->n == 0 && !gpus_ready(g->gpus, why, sizeof why))
+		return;
+	g->noted_none = none;
+	(void)snprintf(text, sizeof text,
+	    none ? "no trial can begin until a GPU is free: %s"
+		 : "there is a GPU for trials again",
+	    why);
+	ev.u.note.level = none ? LAUNCH_WARNING : LAUNCH_INFO;
+	ev.u.note.text = text;
+	g->local->event(g->local->arg, &ev);
+}
+
+void
+local_gpus_tell(struct local *l)
+{
+	int64_t now = loop_now_ms(l->loop);
+	struct local_gpus *g = l->gpus;
+
+	if (g->gpus == NULL)
+		return;
+	/* Looks that need nobody else are there at once. */
+	if (g->simulated)
+		local_gpus_judge(g);
+	if (l->pack.size > 0)
+		local_places_tend(l);
+	local_gpus_say(g);
+	gpus_tell(g, now);
+	usage_tell(l, now);
+	slots_tell(g);
+	none_tell(g);
+	local_gpus_arm(g);
+}

@@ -1,0 +1,288 @@
+/*
+ * Which of the GPUs of this machine a study may use, and how many of them a
+ * trial has.  Asks once what there is; refuses to know whether they are busy.
+ */
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/err.h"
+#include "src/base/json.h"
+#include "src/base/mem.h"
+#include "src/model/options.h"
+#include "src/model/study.h"
+#include "trials/gpu-parts.h"
+#include "trials/launcher.h"
+#include "trials/local-gpus.h"
+#include "trials/local.h"
+
+enum {
+	ASK_MS = 20000, /* a driver that wakes up may need seconds */
+	PREFIX_LEAST = 8 /* of a UUID: "GPU-" and four more */
+};
+
+#define SIMULATED_MEMORY (INT64_C(24) << 30)
+#define GIB ((double)(INT64_C(1) << 30))
+
+static void
+only_add(struct local_want *w, const char *uuid)
+{
+	w->only = xreallocarray(w->only, w->n_only + 1, sizeof *w->only);
+	w->only[w->n_only++] = xstrdup(uuid);
+	w->n = w->n_only;
+}
+
+static bool
+only_has(const struct local_want *w, const char *uuid)
+{
+	size_t i;
+
+	for (i = 0; i < w->n_only; i++)
+		if (strcmp(w->only[i], uuid) == 0)
+			return true;
+	return false;
+}
+
+/* By its index, its UUID or the beginning of that; NULL when there is none. */
+static const struct gpu_seen *
+gpu_find(const struct gpu_look *look, const char *name, size_t len)
+{
+	const struct gpu_seen *found = NULL, *g;
+	char index[16];
+	size_t i;
+
+	for (i = 0; i < look->n; i++) {
+		g = &look->gpus[i];
+		(void)snprintf(index, sizeof index, "%d", g->index);
+		if (strlen(index) == len && strncmp(index, name, len) == 0)
+			return g;
+		if (strncmp(g->uuid, name, len) != 0)
+			continue;
+		if (g->uuid[len] == '\0')
+			return g;
+		/* Two with the same beginning are none. */
+		if (len >= PREFIX_LEAST && found != NULL)
+			return NULL;
+		if (len >= PREFIX_LEAST)
+			found = g;
+	}
+	return found;
+}
+
+void
+local_want_visible(struct local_want *w, const char *visible)
+{
+	const struct gpu_seen *g;
+	size_t len;
+
+	w->only = xcalloc(1, sizeof *w->only);
+	w->n_only = w->n = 0;
+	for (; *visible != '\0'; visible += len + (visible[len] == ',')) {
+		len = strcspn(visible, ",");
+		g = gpu_find(&w->look, visible, len);
+		/* As CUDA reads it: nothing counts from a bad word on. */
+		if (g == NULL)
+			return;
+		if (!only_has(w, g->uuid))
+			only_add(w, g->uuid);
+	}
+}
+
+/* Those that somebody, a batch system perhaps, has lent to us. */
+static void
+want_all(struct local_want *w)
+{
+	const char *visible = getenv("CUDA_VISIBLE_DEVICES");
+
+	w->n = w->look.n;
+	if (visible != NULL && w->look.n > 0)
+		local_want_visible(w, visible);
+}
+
+static int
+want_first(
+    struct local_want *w, size_t n, const struct json *where, struct err *e)
+{
+	size_t i;
+
+	want_all(w);
+	if (n > w->n)
+		return json_err(where, e, "there %s %zu here",
+		    w->n == 1 ? "is" : "are", w->n);
+	if (w->only == NULL) {
+		w->only = xcalloc(1, sizeof *w->only);
+		for (i = 0; i < n; i++)
+			only_add(w, w->look.gpus[i].uuid);
+	}
+	for (i = n; i < w->n_only; i++)
+		free(w->only[i]);
+	w->n_only = w->n = n;
+	return 0;
+}
+
+static int
+want_named(struct local_want *w, const char *text, const struct json *where,
+    struct err *e)
+{
+	const struct gpu_seen *g;
+	size_t len;
+
+	for (; *text != '\0'; text += len + (text[len] == ',')) {
+		len = strcspn(text, ",");
+		g = gpu_find(&w->look, text, len);
+		if (g == NULL)
+			return json_err(where, e,
+			    "no GPU here is called %.*s%s%s", (int)len, text,
+			    w->look.n == 0 && *w->look.why != '\0' ? ": " : "",
+			    w->look.n == 0 ? w->look.why : "");
+		if (!only_has(w, g->uuid))
+			only_add(w, g->uuid);
+	}
+	return 0;
+}
+
+static int
+want_simulated(struct local_want *w, const struct json *block, struct err *e)
+{
+	static const char *const keys[] = { "simulate", "memory", NULL };
+	int64_t n, memory = SIMULATED_MEMORY;
+	const struct json *j;
+
+	if (json_only(block, keys, e) == -1)
+		return -1;
+	j = json_need(block, "simulate", e);
+	if (j == NULL || json_read_integer(j, 1, GPU_LOOK_GPUS, &n, e) == -1)
+		return -1;
+	j = json_get(block, "memory");
+	if (j != NULL && size_read(&memory, j, e) == -1)
+		return -1;
+	if (j != NULL && memory == 0)
+		return json_err(j, e, "expected a size above 0");
+	gpu_look_simulate(&w->look, (int)n, memory);
+	w->simulated = true;
+	w->n = w->look.n;
+	return 0;
+}
+
+/* "auto", "4", UUIDs joined by commas, or an object. */
+static int
+want_gpus(struct local_want *w, const struct option_value *v, struct err *e)
+{
+	const char *text = v->text;
+	struct err why = ERR_INIT;
+	unsigned long n;
+	char *end;
+
+	if (text == NULL)
+		return want_simulated(w, v->json, e);
+	/* Who wants none need not ask. */
+	if (strcmp(text, "0") == 0)
+		return 0;
+	if (gpu_ask(&w->look, ASK_MS, &why) == -1) {
+		gpu_look_free(&w->look);
+		w->look = (struct gpu_look){ .source = GPU_NONE };
+		(void)snprintf(
+		    w->look.why, sizeof w->look.why, "%.150s", why.text);
+	}
+	n = strtoul(text, &end, 10);
+	if (strcmp(text, "auto") == 0) {
+		want_all(w);
+		return 0;
+	}
+	if (!isdigit((unsigned char)*text) || *end != '\0')
+		return want_named(w, text, v->json, e);
+	if (n > GPU_LOOK_GPUS)
+		return json_err(v->json, e, "at most %d", GPU_LOOK_GPUS);
+	return want_first(w, n, v->json, e);
+}
+
+static bool
+may_use(const struct local_want *w, const struct gpu_seen *g)
+{
+	return w->only == NULL || only_has(w, g->uuid);
+}
+
+/* Enough of them have the memory that a trial declares; or they hide it. */
+static int
+memory_check(const struct local_want *w, int64_t declared, struct err *e)
+{
+	const struct gpu_seen *g;
+	int64_t most = 0;
+	int n = 0;
+	size_t i;
+
+	for (i = 0; i < w->look.n; i++) {
+		g = &w->look.gpus[i];
+		if (!may_use(w, g))
+			continue;
+		n += g->memory < 0 || g->memory >= declared;
+		most = g->memory > most ? g->memory : most;
+	}
+	if (n >= w->per_trial)
+		return 0;
+	return err_set(e, ERR_LAUNCH,
+	    "a trial declares %.1f GiB of memory on each of %d, but %d of the "
+	    "%zu here have that (the largest %.1f GiB)",
+	    (double)declared / GIB, w->per_trial, n, w->n, (double)most / GIB);
+}
+
+/*
+ * There is a driver and it shows nothing, after an upgrade perhaps: trials that
+ * would use GPUs are not to run without any for a night.  A machine that lacks
+ * the library has no GPUs of this kind.
+ */
+static bool
+driver_fails(const struct local_want *w)
+{
+	const char *visible = getenv("CUDA_VISIBLE_DEVICES");
+
+	return w->look.n == 0 && *w->look.why != '\0' && gpu_there() &&
+	       strncmp(w->look.why, GPU_NO_LIBRARY, strlen(GPU_NO_LIBRARY)) !=
+		   0 &&
+	       (visible == NULL || *visible != '\0');
+}
+
+int
+local_want_read(struct local_want *w, const struct study_trial *settings,
+    const struct option_value *options, struct err *e)
+{
+	const struct option *table = launcher_local.options;
+	int64_t each = settings->gpus;
+	bool said;
+
+	*w = (struct local_want){ 0 };
+	/* Trials without GPUs take none, whatever there is. */
+	if (each != 0 &&
+	    want_gpus(w, option_get(table, options, "gpus"), e) == -1)
+		return -1;
+	w->share = (int)option_get(table, options, "trials_per_gpu")->number;
+	if (each < 0 && driver_fails(w))
+		return err_set(e, ERR_LAUNCH,
+		    "the GPUs of this machine cannot be used: %s; for trials "
+		    "without any, trial.gpus is 0",
+		    w->look.why);
+	if (each < 0)
+		each = w->n > 0;
+	said = w->n == 0 && *w->look.why != '\0';
+	if (each > (int64_t)w->n)
+		return err_set(e, ERR_LAUNCH,
+		    "a trial wants %lld, but there %s %zu here%s%s",
+		    (long long)each, w->n == 1 ? "is" : "are", w->n,
+		    said ? ": " : "", said ? w->look.why : "");
+	w->per_trial = (int)each;
+	return memory_check(w, settings->gpu_memory, e);
+}
+
+void
+local_want_free(struct local_want *w)
+{
+	size_t i;
+
+	gpu_look_free(&w->look);
+	for (i = 0; i < w->n_only; i++)
+		free(w->only[i]);
+	free(w->only);
+	*w = (struct local_want){ 0 };
+}

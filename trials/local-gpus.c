@@ -1,0 +1,387 @@
+/*
+ * The GPUs of the local launcher: who gets which is asked of the manager, what
+ * it says is done here.  Callbacks of the manager may come at any time; what
+ * they have to tell waits for collect.
+ */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "src/base/err.h"
+#include "src/base/loop.h"
+#include "src/base/mem.h"
+#include "src/model/options.h"
+#include "src/model/study.h"
+#include "trials/claim.h"
+#include "trials/gpu-lock.h"
+#include "trials/local-gpus-parts.h"
+#include "trials/local.h"
+
+enum { AT_ONCE_US = 5000000, LATE_MS = 2000 };
+
+static void
+note_add(void *arg, bool warn, int64_t trial, int attempt, const char *text)
+{
+	struct local_gpus *g = arg;
+
+	g->notes = xreallocarray(g->notes, g->n_notes + 1, sizeof *g->notes);
+	g->notes[g->n_notes++] =
+	    (struct gpus_note){ .level = warn ? LAUNCH_WARNING : LAUNCH_INFO,
+		    .trial = trial,
+		    .attempt = attempt,
+		    .text = xstrdup(text) };
+	loop_wake(g->local->loop);
+}
+
+void
+local_gpus_note(struct local_gpus *g, bool warn, const char *text)
+{
+	note_add(g, warn, 0, 0, text);
+}
+
+static void
+gpu_changed(void *arg, size_t i)
+{
+	struct local_gpus *g = arg;
+
+	while (g->n_told <= i) {
+		g->told =
+		    xreallocarray(g->told, g->n_told + 1, sizeof *g->told);
+		g->told[g->n_told++] = (struct gpus_told){ .at_ms = -1 };
+	}
+	g->told[i].dirty = true;
+}
+
+static void
+manager_open(struct local_gpus *g, const struct local_want *w,
+    const struct launch_env *env)
+{
+	const struct option *table = launcher_local.options;
+	const struct gpus_options o = {
+		.per_trial = w->per_trial,
+		.share = w->share,
+		.memory = env->settings->gpu_memory,
+		.busy_memory =
+		    (int64_t)option_get(table, env->options, "gpu_busy_memory")
+			->number,
+		.only = (const char *const *)w->only,
+		.n_only = w->n_only,
+	};
+	const struct gpus_hooks hooks = {
+		.book = local_lock_book,
+		.unbook = local_lock_unbook,
+		.note = note_add,
+		.changed = gpu_changed,
+		.probe = local_gpus_probe,
+		.arg = g,
+	};
+	size_t i;
+
+	g->gpus = gpus_new(&o, &hooks, &w->look, loop_now_ms(env->loop));
+	g->places = gpus_places(g->gpus);
+	for (i = gpus_count(g->gpus); i-- > 0;)
+		gpu_changed(g, i);
+}
+
+int
+local_gpus_open(struct local *l, const struct launch_env *env, struct err *e)
+{
+	const struct option *table = launcher_local.options;
+	struct local_gpus *g = xcalloc(1, sizeof *g);
+	struct local_want w = { 0 };
+	int rc = 0;
+
+	l->gpus = g;
+	g->local = l;
+	/* Without a server nothing is begun, and nobody needs to be asked. */
+	if (!env->hold)
+		rc = local_want_read(&w, env->settings, env->options, e);
+	if (rc == 0 && w.per_trial > 0) {
+		g->per_trial = w.per_trial;
+		g->at = xcalloc((size_t)w.per_trial, sizeof *g->at);
+		g->simulated = w.simulated;
+		g->study = xstrdup(env->study);
+		g->key = gpu_lock_key(env->state_dir);
+		g->by_index =
+		    strcmp(option_get(table, env->options, "gpu_ids")->text,
+			"index") == 0;
+		g->share = w.share;
+		g->mps = strcmp(option_get(table, env->options, "mps")->text,
+			     "auto") == 0;
+		g->bind = option_get(table, env->options, "bind")->number != 0;
+		if (w.simulated)
+			gpu_look_copy(&g->sim, &w.look);
+		rc = local_gpus_watch(g, e);
+		if (rc == 0) {
+			local_owners_fill(g->owners, l, &w.look);
+			manager_open(g, &w, env);
+			/* From then on faults are heard of. */
+			local_gpus_ask(g);
+		}
+	}
+	local_want_free(&w);
+	return rc;
+}
+
+void
+local_gpus_close(struct local *l)
+{
+	struct local_gpus *g = l->gpus;
+	size_t i;
+
+	if (g == NULL)
+		return;
+	if (g->gpus != NULL)
+		gpus_free(g->gpus);
+	local_gpus_unwatch(g);
+	for (i = 0; i < g->n_locks; i++)
+		if (g->locks[i].fd != -1)
+			(void)close(g->locks[i].fd);
+	for (i = 0; i < g->n_fresh; i++)
+		free(g->fresh[i].uuid);
+	for (i = 0; i < g->n_notes; i++)
+		free(g->notes[i].text);
+	free(g->locks);
+	free(g->fresh);
+	free(g->place);
+	free(g->notes);
+	free(g->told);
+	free(g->answers);
+	free(g->study);
+	free(g->at);
+	free(g);
+	l->gpus = NULL;
+}
+
+int64_t
+local_gpus_places(const struct local *l)
+{
+	return l->gpus->gpus == NULL ? -1 : l->gpus->places;
+}
+
+bool
+local_gpus_ready(void *ctx, int slot, char *why, size_t n)
+{
+	const struct local *l = ctx;
+	bool ready;
+
+	if (l->gpus->gpus == NULL)
+		return true;
+	if (l->pack.size > 0 && local_place_holds(l, slot, &ready, why, n))
+		return ready;
+	return gpus_ready(l->gpus->gpus, why, n);
+}
+
+/* Whether it was taken for and has not begun; not any more. */
+static bool
+fresh_drop(struct local_gpus *g, const char *uuid)
+{
+	size_t i;
+
+	for (i = 0; i < g->n_fresh; i++)
+		if (strcmp(g->fresh[i].uuid, uuid) == 0) {
+			free(g->fresh[i].uuid);
+			g->fresh[i] = g->fresh[--g->n_fresh];
+			return true;
+		}
+	return false;
+}
+
+/* Its GPUs, unless its place has them already. */
+static bool
+take(struct local *l, int64_t trial, int attempt, int slot, const char *uuid)
+{
+	struct gpus *gpus = l->gpus->gpus;
+	struct local_key key;
+	char why[160];
+	bool ready;
+
+	if (l->pack.size > 0 &&
+	    local_place_holds(l, slot, &ready, why, sizeof why))
+		return ready;
+	return gpus_take(gpus, local_key(&key, l, slot, uuid), trial, attempt,
+	    loop_now_ms(l->loop));
+}
+
+bool
+local_gpus_take(
+    void *ctx, int64_t trial, int attempt, int slot, const char *uuid)
+{
+	struct local *l = ctx;
+	struct local_gpus *g = l->gpus;
+
+	if (g->gpus == NULL)
+		return true;
+	if (!take(l, trial, attempt, slot, uuid))
+		return false;
+	g->fresh = xreallocarray(g->fresh, g->n_fresh + 1, sizeof *g->fresh);
+	g->fresh[g->n_fresh++] =
+	    (struct gpus_fresh){ .uuid = xstrdup(uuid), .slot = slot };
+	local_gpus_arm(g);
+	return true;
+}
+
+int
+local_gpus_begin(struct local *l, const struct launch_spec *spec, struct err *e)
+{
+	struct local_gpus *g = l->gpus;
+	struct local_key key;
+	char why[160] = "";
+
+	if (g->gpus == NULL)
+		return 0;
+	local_place_share(l, spec->slot);
+	if (fresh_drop(g, spec->uuid) ||
+	    (l->pack.size == 0 &&
+		gpus_of(g->gpus, local_key(&key, l, spec->slot, spec->uuid),
+		    g->at) > 0))
+		return 0;
+	if (take(l, spec->trial, spec->attempt, spec->slot, spec->uuid)) {
+		local_gpus_arm(g);
+		return 0;
+	}
+	(void)local_gpus_ready(l, spec->slot, why, sizeof why);
+	return err_set(e, ERR_BUSY, "no GPU is free: %s", why);
+}
+
+void
+local_gpus_undo(struct local *l, int slot, const char *uuid)
+{
+	static const struct gpus_end never = { .never_began = true };
+	struct local_gpus *g = l->gpus;
+	struct local_key key;
+	char why[GPU_WHY];
+
+	if (g->gpus == NULL)
+		return;
+	(void)fresh_drop(g, uuid);
+	/* What a place has goes back when nobody is left in it. */
+	if (l->pack.size == 0)
+		(void)gpus_ended(g->gpus, local_key(&key, l, slot, uuid),
+		    &never, loop_now_ms(l->loop), why, sizeof why);
+}
+
+void
+local_gpus_up(struct local_attempt *a)
+{
+	if (a->local->gpus->gpus == NULL)
+		return;
+	local_place_share(a->local, a->slot);
+	local_gpus_use(a);
+}
+
+void
+local_gpus_reported(struct local_attempt *a)
+{
+	struct local *l = a->local;
+	struct local_key key;
+
+	if (!a->reported && l->gpus->gpus != NULL)
+		gpus_settled(l->gpus->gpus,
+		    local_key(&key, l, a->slot, a->uuid), loop_now_ms(l->loop));
+	a->reported = true;
+}
+
+static bool
+exit_failed(bool ran, bool told, int exit_code, int signal)
+{
+	return ran && !told && (exit_code != 0 || signal != 0);
+}
+
+/*
+ * Faults are known by looks, and a program dies of one before the next look
+ * shows it.  A driver that hangs does not keep an end for long.
+ */
+bool
+local_gpus_late(struct local_attempt *a, const struct claim_exit *x)
+{
+	struct local_gpus *g = a->local->gpus;
+	struct local_key key;
+
+	if (g->gpus == NULL || g->simulated ||
+	    !exit_failed(x->ran, x->stopped || x->timeout || x->oom,
+		x->exit_code, x->signal) ||
+	    gpus_of(g->gpus, local_key(&key, a->local, a->slot, a->uuid),
+		g->at) == 0)
+		return false;
+	if (a->late_seq == 0) {
+		local_gpus_ask(g);
+		a->late_seq = g->asked;
+		a->late_ms = loop_now_ms(a->local->loop);
+	}
+	return g->seen < a->late_seq &&
+	       loop_now_ms(a->local->loop) - a->late_ms < LATE_MS;
+}
+
+static void
+end_judge(const struct local_attempt *a, const struct launch_event *ev,
+    struct gpus_end *end)
+{
+	const struct launch_exit *x = &ev->u.exit;
+
+	*end = (struct gpus_end){ 0 };
+	if (ev->kind != LAUNCH_EXIT)
+		return;
+	end->never_began = !x->ran;
+	end->failed = exit_failed(x->ran, x->stopped || x->timeout || x->oom,
+	    x->exit_code, x->signal);
+	end->at_once = end->failed && !a->reported &&
+		       x->ended_us - x->started_us < AT_ONCE_US;
+}
+
+/* Whether a failure is that of a GPU. */
+static bool
+end_blame(const struct local_attempt *a, const struct gpus_end *end, char *why,
+    size_t n)
+{
+	struct local_gpus *g = a->local->gpus;
+
+	if (a->local->pack.size > 0)
+		return local_place_blame(a->local, a->slot, why, n);
+	return gpus_ended(
+	    g->gpus, a->uuid, end, loop_now_ms(a->local->loop), why, n);
+}
+
+void
+local_gpus_ended(struct local_attempt *a, struct launch_event *ev)
+{
+	struct local_gpus *g = a->local->gpus;
+	char why[GPU_WHY] = "";
+	struct local_key key;
+	struct gpus_end end;
+
+	(void)local_key(&key, a->local, a->slot, a->uuid);
+	if (g->gpus == NULL || gpus_of(g->gpus, key.text, g->at) == 0)
+		return;
+	local_place_share(a->local, a->slot);
+	end_judge(a, ev, &end);
+	if (end_blame(a, &end, why, sizeof why) && end.failed) {
+		ev->u.exit.end = END_LOST;
+		(void)snprintf(
+		    ev->u.exit.why, sizeof ev->u.exit.why, "%.150s", why);
+	}
+	/* With the time since the last look. */
+	local_gpus_use(a);
+	/* What it says of this attempt must come before its end. */
+	local_gpus_say(g);
+	if (!end.never_began && a->local->pack.size == 0)
+		local_gpus_ask(g);
+}
+
+void
+local_gpus_hear(struct local *l)
+{
+	struct local_gpus *g = l->gpus;
+	struct gpus_fresh one;
+
+	if (g->gpus == NULL)
+		return;
+	while (g->n_fresh > 0) {
+		one = g->fresh[--g->n_fresh];
+		local_gpus_undo(l, one.slot, one.uuid);
+		free(one.uuid);
+	}
+	local_gpus_judge(g);
+}

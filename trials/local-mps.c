@@ -1,0 +1,139 @@
+/*
+ * Trials that share a GPU through NVIDIA's MPS, where its daemon runs: each has
+ * its part of the cores and, when it was declared, of the memory.  The daemon
+ * is found, never started.
+ */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "src/base/mem.h"
+#include "src/model/study.h"
+#include "trials/local-gpus-parts.h"
+#include "trials/local.h"
+
+/* Whether its daemon, and not only its folder, is there. */
+static bool
+mps_lives(const char *dir)
+{
+	char *control = xasprintf("%s/control", dir);
+	char *file = xasprintf("%s/nvidia-cuda-mps-control.pid", dir);
+	FILE *f = fopen(file, "re");
+	bool lives = access(control, F_OK) == 0;
+	char path[64];
+	int pid;
+
+	if (f != NULL) {
+		if (fscanf(f, "%d", &pid) == 1) {
+			(void)snprintf(path, sizeof path, "/proc/%d", pid);
+			lives = lives && access(path, F_OK) == 0;
+		}
+		(void)fclose(f);
+	}
+	free(control);
+	free(file);
+	return lives;
+}
+
+/* The folder of the daemon of this GPU alone, else of all of them, or NULL. */
+static char *
+mps_find(const struct gpu_seen *s, bool *alone)
+{
+	const char *base = getenv("CUDA_MPS_PIPE_DIRECTORY");
+	char *dir;
+
+	if (base == NULL || *base == '\0')
+		base = "/tmp/nvidia-mps";
+	*alone = true;
+	dir = xasprintf("%s-%d", base, s->index);
+	if (mps_lives(dir))
+		return dir;
+	free(dir);
+	dir = xasprintf("%s-%s", base, s->uuid);
+	if (mps_lives(dir))
+		return dir;
+	free(dir);
+	*alone = false;
+	if (mps_lives(base))
+		return xstrdup(base);
+	return NULL;
+}
+
+/* Whether trials are to share GPUs by it, where it is there. */
+static bool
+is_wanted(const struct local_gpus *g)
+{
+	return g->gpus != NULL && g->mps && !g->simulated &&
+	       g->per_trial == 1 && g->share > 1;
+}
+
+bool
+local_mps_serves(const struct local_gpus *g, const struct gpu_seen *s)
+{
+	bool alone;
+	char *dir = is_wanted(g) ? mps_find(s, &alone) : NULL;
+
+	if (dir == NULL)
+		return false;
+	free(dir);
+	return true;
+}
+
+static void
+mps_note(struct local_gpus *g, size_t i, const char *dir, bool alone)
+{
+	struct gpus_view v;
+	char text[400];
+
+	if (i >= g->n_told || g->told[i].noted_mps)
+		return;
+	g->told[i].noted_mps = true;
+	gpus_at(g->gpus, i, &v);
+	(void)snprintf(text, sizeof text,
+	    "trials share GPU %d through MPS (%.200s)%s", v.seen->index, dir,
+	    alone ? ""
+		  : "; its daemon serves all GPUs, so a fault of one trial "
+		    "can end those on others: run one per GPU, with folders "
+		    "that end in -INDEX");
+	local_gpus_note(g, !alone && gpus_count(g->gpus) > 1, text);
+}
+
+static void
+word_add(char ***words, size_t *n, char *word)
+{
+	*words = xreallocarray(*words, *n + 2, sizeof **words);
+	(*words)[(*n)++] = word;
+	(*words)[*n] = NULL;
+}
+
+char **
+local_mps_env(
+    const struct local *l, const char *key, const struct study_trial *t)
+{
+	struct local_gpus *g = l->gpus;
+	char **words = NULL, *dir;
+	struct gpus_view v;
+	size_t n = 0, at;
+	bool alone;
+
+	if (!is_wanted(g) || gpus_of(g->gpus, key, &at) != 1)
+		return NULL;
+	gpus_at(g->gpus, at, &v);
+	dir = mps_find(v.seen, &alone);
+	if (dir == NULL)
+		return NULL;
+	word_add(&words, &n, xasprintf("CUDA_MPS_PIPE_DIRECTORY=%s", dir));
+	word_add(&words, &n,
+	    xasprintf("CUDA_MPS_ACTIVE_THREAD_PERCENTAGE=%d",
+		(100 + g->share - 1) / g->share));
+	/* The only GPU that it sees is its number 0. */
+	if (t->gpu_memory > 0)
+		word_add(&words, &n,
+		    xasprintf("CUDA_MPS_PINNED_DEVICE_MEM_LIMIT=0=%lldM",
+			(long long)(t->gpu_memory >> 20)));
+	mps_note(g, at, dir, alone);
+	free(dir);
+	return words;
+}

@@ -1,0 +1,209 @@
+/*
+ * Whose a process on a GPU is, by the mark in its environment or by the
+ * supervisor it descends from.  One that dies has neither any more while the
+ * driver still shows it: it is whose it was.
+ */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "src/base/mem.h"
+#include "trials/local-gpus.h"
+#include "trials/local.h"
+#include "trials/proc.h"
+
+enum {
+	DEPTH_MAX = 64, /* of ancestors */
+	ENVIRON_MAX = 4 << 20
+};
+
+struct owned {
+	pid_t pid;
+	int64_t start;
+	char owner[GPU_OWNER];
+	bool seen; /* in the look that is being filled */
+};
+
+struct local_owners {
+	struct owned *of;
+	size_t n, cap;
+};
+
+struct local_owners *
+local_owners_new(void)
+{
+	return xcalloc(1, sizeof(struct local_owners));
+}
+
+void
+local_owners_free(struct local_owners *o)
+{
+	if (o != NULL)
+		free(o->of);
+	free(o);
+}
+
+/* The environment it was started with, with a NUL before and after. */
+static bool
+environ_read(pid_t pid, struct buf *b)
+{
+	char path[64], part[8192];
+	ssize_t n;
+	int fd;
+
+	(void)snprintf(path, sizeof path, "/proc/%d/environ", (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd == -1)
+		return false;
+	buf_putc(b, '\0');
+	while (b->len < ENVIRON_MAX && (n = read(fd, part, sizeof part)) > 0)
+		buf_add(b, part, (size_t)n);
+	(void)close(fd);
+	return true;
+}
+
+static bool
+environ_get(const struct buf *b, const char *name, char *value, size_t n)
+{
+	char *word = xasprintf("%s=", name);
+	const char *at;
+
+	/* A variable follows a NUL: that of the word before. */
+	at = b->data;
+	while (at != NULL &&
+	       (at = memmem(at, b->len - (size_t)(at - b->data), word,
+		    strlen(word))) != NULL &&
+	       at[-1] != '\0')
+		at++;
+	if (at != NULL)
+		(void)snprintf(value, n, "%s", at + strlen(word));
+	free(word);
+	return at != NULL;
+}
+
+/* The attempt whose supervisor it descends from. */
+static bool
+owner_by_birth(const struct local *l, pid_t pid, char *owner, size_t n)
+{
+	struct proc_stat s;
+	size_t i;
+	int k;
+
+	for (k = 0; k < DEPTH_MAX && pid > 1; k++) {
+		for (i = 0; i < l->n; i++)
+			if (l->attempts[i]->pid == pid) {
+				(void)snprintf(
+				    owner, n, "%s", l->attempts[i]->uuid);
+				return true;
+			}
+		if (!proc_stat(pid, &s))
+			return false;
+		pid = s.ppid;
+	}
+	return false;
+}
+
+/* The server that lends a GPU to processes which share it. */
+static bool
+owner_by_name(pid_t pid, char *owner, size_t n)
+{
+	static const char mps[] = "nvidia-cuda-mps";
+	char path[64], name[32] = "";
+	int fd;
+
+	(void)snprintf(path, sizeof path, "/proc/%d/comm", (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd == -1)
+		return false;
+	if (read(fd, name, sizeof name - 1) <= 0)
+		name[0] = '\0';
+	(void)close(fd);
+	if (strncmp(name, mps, sizeof mps - 1) != 0)
+		return false;
+	(void)snprintf(owner, n, "mps");
+	return true;
+}
+
+/* false: its environment says nothing. */
+static bool
+owner_by_mark(const struct local *l, pid_t pid, char *owner, size_t n)
+{
+	struct buf b = { 0 };
+	char place[4200];
+	size_t len = l->pack.dir != NULL ? strlen(l->pack.dir) : 0;
+	bool found = false;
+
+	if (environ_read(pid, &b) &&
+	    environ_get(&b, "HPOTUNE_PACK_DIR", place, sizeof place)) {
+		/* A program of several trials; of another study, perhaps. */
+		found = len > 0 && strncmp(place, l->pack.dir, len) == 0 &&
+			place[len] == '/';
+		if (found)
+			(void)snprintf(owner, n, "pack %.32s", place + len + 1);
+	} else if (b.len > 0)
+		found = environ_get(&b, "HPOTUNE_ATTEMPT_UUID", owner, n);
+	buf_free(&b);
+	return found;
+}
+
+static struct owned *
+owned_find(struct local_owners *o, pid_t pid, int64_t start)
+{
+	size_t i;
+
+	for (i = 0; i < o->n; i++)
+		if (o->of[i].pid == pid && o->of[i].start == start)
+			return &o->of[i];
+	return NULL;
+}
+
+static void
+process_fill(
+    struct local_owners *o, const struct local *l, struct gpu_process *p)
+{
+	pid_t pid = (pid_t)p->pid;
+	struct owned *known;
+	struct proc_stat s;
+
+	p->owner[0] = '\0';
+	p->gone = pid <= 0 || !proc_stat(pid, &s);
+	if (p->gone)
+		return;
+	known = owned_find(o, pid, s.start);
+	if (known == NULL) {
+		if (o->n == o->cap) {
+			o->cap = o->cap * 2 + 16;
+			o->of = xreallocarray(o->of, o->cap, sizeof *o->of);
+		}
+		known = &o->of[o->n++];
+		*known = (struct owned){ .pid = pid, .start = s.start };
+	}
+	known->seen = true;
+	/* It may have become somebody by exec since it was seen first. */
+	if (known->owner[0] == '\0' &&
+	    !owner_by_name(pid, known->owner, sizeof known->owner) &&
+	    !owner_by_mark(l, pid, known->owner, sizeof known->owner))
+		(void)owner_by_birth(l, pid, known->owner, sizeof known->owner);
+	memcpy(p->owner, known->owner, sizeof p->owner);
+}
+
+void
+local_owners_fill(
+    struct local_owners *o, const struct local *l, struct gpu_look *look)
+{
+	size_t i, k, kept = 0;
+
+	for (i = 0; i < o->n; i++)
+		o->of[i].seen = false;
+	for (i = 0; i < look->n; i++)
+		for (k = 0; k < look->gpus[i].n_processes; k++)
+			process_fill(o, l, &look->gpus[i].processes[k]);
+	for (i = 0; i < o->n; i++)
+		if (o->of[i].seen)
+			o->of[kept++] = o->of[i];
+	o->n = kept;
+}

@@ -1,0 +1,231 @@
+/*
+ * Trials of several processes: what stands before their command.  It is
+ * always hpotune-ranks, which the supervisor takes for the trial; and it runs
+ * the command once for each rank, or a launcher that does.
+ */
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "src/base/spawn.h"
+#include "src/model/study.h"
+#include "trials/local.h"
+#include "trials/ranks.h"
+
+static const char program[] = "hpotune-ranks";
+
+int
+local_ranks_find(struct local *l, const struct study_trial *t, struct err *e)
+{
+	if (t->launcher == STUDY_LAUNCHER_NONE)
+		return 0;
+	return spawn_find(&l->ranks, "HPOTUNE_RANKS", program, e);
+}
+
+/* A variable of the trial. */
+static const char *
+trial_env(const struct study_trial *t, const char *name)
+{
+	size_t i, n = strlen(name);
+
+	for (i = 0; t->env != NULL && t->env[i] != NULL; i++)
+		if (strncmp(t->env[i], name, n) == 0 && t->env[i][n] == '=')
+			return t->env[i] + n + 1;
+	return getenv(name);
+}
+
+static bool
+path_has(const struct study_trial *t, const char *name)
+{
+	const char *at = trial_env(t, "PATH"), *end;
+	char file[PATH_MAX];
+
+	for (; at != NULL && *at != '\0'; at = *end == ':' ? end + 1 : end) {
+		end = strchrnul(at, ':');
+		if (snprintf(file, sizeof file, "%.*s/%s", (int)(end - at), at,
+			name) < PATH_MAX &&
+		    access(file, X_OK) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Its own interpreter has the torch that the program wants. */
+static const char *
+python_of(const char *command)
+{
+	const char *base;
+
+	if (command == NULL)
+		return NULL;
+	base = strrchr(command, '/');
+	base = base != NULL ? base + 1 : command;
+	return strncmp(base, "python", 6) == 0 ? command : NULL;
+}
+
+/*
+ * With underscores: older releases know no other names.  Not --standalone,
+ * by which they all take the same port: theirs is one that is leased, and
+ * they find it in their environment.
+ */
+static void
+torchrun_words(
+    struct local_words *w, const struct study_trial *t, const char *command)
+{
+	const char *python = python_of(command);
+
+	if (python == NULL && path_has(t, "torchrun"))
+		local_word(w, xstrdup("torchrun"));
+	else {
+		local_word(w, xstrdup(python != NULL ? python : "python3"));
+		local_word(w, xstrdup("-m"));
+		local_word(w, xstrdup("torch.distributed.run"));
+	}
+	local_word(w, xstrdup("--nnodes=1"));
+	local_word(w,
+	    xasprintf("--nproc_per_node=%lld", (long long)study_processes(t)));
+	local_word(w, xstrdup("--rdzv_backend=static"));
+	local_word(w, xstrdup("--master_addr=127.0.0.1"));
+	/* Another attempt is ours to begin, from the checkpoint. */
+	local_word(w, xstrdup("--max_restarts=0"));
+	/* Older ones look every five seconds whether a rank has ended. */
+	local_word(w, xstrdup("--monitor_interval=0.1"));
+	local_word(w, xstrdup("--no_python"));
+}
+
+/* The launcher that stands between us and the ranks, if there is one. */
+static void
+launcher_words(
+    struct local_words *w, const struct study_trial *t, const char *command)
+{
+	switch (t->launcher) {
+	case STUDY_LAUNCHER_NONE:
+	case STUDY_LAUNCHER_RANKS:
+		break;
+	case STUDY_LAUNCHER_TORCHRUN:
+		torchrun_words(w, t, command);
+		break;
+	case STUDY_LAUNCHER_MPIRUN:
+		local_word(w, xstrdup("mpirun"));
+		local_word(w, xstrdup("-np"));
+		local_word(w, xasprintf("%lld", (long long)study_processes(t)));
+		break;
+	}
+}
+
+static int64_t
+ports(const struct study_trial *t)
+{
+	return t->servers == 0 ? 1 : 1 + study_processes(t) + t->servers;
+}
+
+static void
+number_word(struct local_words *w, const char *name, int64_t number)
+{
+	local_word(w, xasprintf("%s=%lld", name, (long long)number));
+}
+
+void
+local_ranks_command(struct local_words *w, const struct local *l,
+    const struct launch_spec *spec, const char *dir)
+{
+	const struct study_trial *t = spec->settings;
+	bool own = t->launcher == STUDY_LAUNCHER_RANKS;
+
+	local_word(w, xstrdup(l->ranks));
+	local_word(w, xstrdup(own ? "start" : "launcher"));
+	local_word(w, xasprintf("dir=%s", dir));
+	number_word(w, "processes", study_processes(t));
+	number_word(w, "servers", t->servers);
+	number_word(w, "grace-ms", t->grace_ms);
+	number_word(w, "ports", ports(t));
+	number_word(w, "place", spec->slot);
+	number_word(w, "slots", l->slots);
+	number_word(w, "cpus", t->cpus);
+	number_word(w, "log-cap", l->log_cap);
+	local_word(w, xstrdup("--"));
+	if (own)
+		return;
+	launcher_words(w, t, spec->argv[0]);
+	local_word(w, xstrdup(l->ranks));
+	local_word(w, xstrdup("each"));
+	local_word(w, xasprintf("dir=%s", dir));
+	local_word(w, xstrdup("--"));
+}
+
+void
+local_cause(const struct local_attempt *a, struct launch_exit *x)
+{
+	char path[PATH_MAX], text[sizeof x->why];
+	ssize_t n = -1;
+	int fd;
+
+	/* Whoever was told to end, or ran out of memory, ended of that. */
+	if (!x->ran || x->stopped || x->timeout || x->oom ||
+	    (x->signal == 0 && x->exit_code == 0) ||
+	    snprintf(path, sizeof path, "%s/cause", a->dir) >= PATH_MAX)
+		return;
+	fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (fd == -1)
+		return;
+	n = read(fd, text, sizeof text - 1);
+	(void)close(fd);
+	if (n <= 0)
+		return;
+	(void)snprintf(x->why, sizeof x->why, "%.*s", (int)n, text);
+	x->ran = x->exit_code != RANKS_NO_EXEC ||
+		 strncmp(x->why, RANKS_CANNOT, strlen(RANKS_CANNOT)) != 0;
+}
+
+int
+local_replicas(const struct study_trial *t, const struct option_value *options)
+{
+	(void)options;
+	return (int)study_processes(t);
+}
+
+static void
+about(
+    const struct study_trial *t, const struct local_words *w, struct buf *text)
+{
+	size_t i;
+
+	if (w->n == 0) {
+		buf_printf(text, "ranks: %lld process%s",
+		    (long long)study_processes(t),
+		    study_processes(t) == 1 ? "" : "es");
+		if (t->servers > 0)
+			buf_printf(text, ", %lld parameter server%s",
+			    (long long)t->servers, t->servers > 1 ? "s" : "");
+		return;
+	}
+	for (i = 0; i < w->n; i++)
+		buf_printf(text, "%s%s", i > 0 ? " " : "", w->word[i]);
+	if (t->launcher == STUDY_LAUNCHER_MPIRUN && ranks_root_of_machine() &&
+	    trial_env(t, "OMPI_ALLOW_RUN_AS_ROOT") == NULL)
+		buf_puts(text, " (to root Open MPI wants "
+			       "OMPI_ALLOW_RUN_AS_ROOT, see hpotune-trial(7))");
+}
+
+void
+local_starts(const struct study_trial *t, struct buf *text, struct buf *missing)
+{
+	struct local_words w = { 0 };
+	size_t i;
+
+	if (t->launcher == STUDY_LAUNCHER_NONE)
+		return;
+	launcher_words(&w, t, t->command[0]);
+	about(t, &w, text);
+	if (w.n > 0 && strchr(w.word[0], '/') == NULL &&
+	    !path_has(t, w.word[0]))
+		buf_printf(missing, "trial.launcher: %s: not found in PATH",
+		    w.word[0]);
+	for (i = 0; i < w.n; i++)
+		free(w.word[i]);
+	free(w.word);
+}

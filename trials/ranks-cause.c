@@ -1,0 +1,141 @@
+/*
+ * Why a trial of several processes failed: who was first, how it ended, and
+ * the last line of what it said.  The others only followed.
+ */
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "trials/ranks.h"
+
+enum { TAIL = 4096 };
+
+/* "rank 2", "parameter server 0" */
+static void
+name_text(char *text, size_t n, enum rank_role role, int number)
+{
+	switch (role) {
+	case RANK_WORKER:
+		(void)snprintf(text, n, "rank %d", number);
+		break;
+	case RANK_SERVER:
+		(void)snprintf(text, n, "parameter server %d", number);
+		break;
+	case RANK_LAUNCHER:
+		(void)snprintf(text, n, "the launcher");
+		break;
+	}
+}
+
+static ssize_t
+tail_read(int dir_fd, const char *name, char *text, size_t n)
+{
+	struct stat st;
+	ssize_t got = -1;
+	int fd;
+
+	fd = openat(
+	    dir_fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	if (fd == -1)
+		return -1;
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
+		got = pread(fd, text, n,
+		    st.st_size > (off_t)n ? st.st_size - (off_t)n : 0);
+	(void)close(fd);
+	return got;
+}
+
+static bool
+is_break(char c)
+{
+	return c == '\n' || c == '\r';
+}
+
+/* The last line that has anything to read in it; "" when there is none. */
+static void
+last_line(int dir_fd, const struct rank *r, char *line, size_t n)
+{
+	char name[32], text[TAIL];
+	ssize_t end, from, i;
+	size_t used = 0;
+
+	*line = '\0';
+	ranks_log_name(name, sizeof name, r->role, r->number);
+	end = tail_read(dir_fd, name, text, sizeof text);
+	while (end > 0 && (unsigned char)text[end - 1] <= ' ')
+		end--;
+	for (from = end; from > 0 && !is_break(text[from - 1]);)
+		from--;
+	for (i = from; i < end && used + 1 < n; i++)
+		line[used++] = text[i] == '\t' ? ' ' : text[i];
+	line[used] = '\0';
+	/* Nothing that moves a terminal. */
+	for (used = 0; line[used] != '\0'; used++)
+		if ((unsigned char)line[used] < ' ' || line[used] == 127)
+			line[used] = '?';
+}
+
+static void
+end_text(char *text, size_t n, int status)
+{
+	int sig;
+
+	if (WIFEXITED(status)) {
+		(void)snprintf(
+		    text, n, "ended with status %d", WEXITSTATUS(status));
+		return;
+	}
+	sig = WTERMSIG(status);
+	if (sig == SIGKILL)
+		(void)snprintf(text, n, "was killed, possibly out of memory");
+	else
+		(void)snprintf(text, n, "was ended by signal %d (%s)", sig,
+		    strsignal(sig));
+}
+
+/* Who comes first stays: ranks of a launcher write one by one. */
+static void
+cause_write(int dir_fd, const char *text)
+{
+	char name[32];
+	size_t len = strlen(text);
+	int fd;
+
+	(void)snprintf(name, sizeof name, "cause.%d", (int)getpid());
+	fd = openat(dir_fd, name,
+	    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd == -1)
+		return;
+	if (write(fd, text, len) == (ssize_t)len)
+		(void)linkat(dir_fd, name, dir_fd, "cause", 0);
+	(void)close(fd);
+	(void)unlinkat(dir_fd, name, 0);
+}
+
+void
+ranks_cause(const struct ranks *s, const struct rank *r)
+{
+	char who[32], how[64], line[RANKS_CAUSE], text[RANKS_CAUSE];
+
+	name_text(who, sizeof who, r->role, r->number);
+	end_text(how, sizeof how, r->status);
+	last_line(s->dir_fd, r, line, sizeof line);
+	(void)snprintf(text, sizeof text, "%s %s%s%s", who, how,
+	    *line != '\0' ? ": " : "", line);
+	/* What a launcher says of its ranks is in the log already. */
+	if (r->role != RANK_LAUNCHER)
+		(void)dprintf(2, "hpotune-ranks: %s\n", text);
+	cause_write(s->dir_fd, text);
+}
+
+void
+ranks_fail(const struct ranks *s, const char *why)
+{
+	(void)dprintf(2, "hpotune-ranks: %s\n", why);
+	cause_write(s->dir_fd, why);
+}

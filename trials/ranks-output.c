@@ -1,0 +1,83 @@
+/*
+ * Where the processes of a trial write.  Rank 0 has the log of the trial;
+ * each other one has a file of its own, bounded as that is.
+ */
+
+#include <fcntl.h>
+#include <linux/falloc.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "trials/ranks.h"
+
+enum { BLOCK = 65536 /* a hole ends at a multiple of this */ };
+
+void
+ranks_log_name(char *text, size_t n, enum rank_role role, int number)
+{
+	if (role == RANK_SERVER)
+		(void)snprintf(text, n, "ps-%d.log", number);
+	else if (role == RANK_WORKER && number > 0)
+		(void)snprintf(text, n, "rank-%d.log", number);
+	else
+		(void)snprintf(text, n, "log");
+}
+
+int
+ranks_output(const struct ranks *s, const struct rank *r)
+{
+	char name[32];
+	int fd, rc;
+
+	/* Rank 0 has the log already, unless a launcher stands between. */
+	if (r->role == RANK_LAUNCHER ||
+	    (r->role == RANK_WORKER && r->number == 0 &&
+		s->args.mode == RANKS_START))
+		return 0;
+	ranks_log_name(name, sizeof name, r->role, r->number);
+	fd = openat(s->dir_fd, name,
+	    O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd == -1)
+		return -1;
+	rc = dup2(fd, 1) == -1 || dup2(fd, 2) == -1 ? -1 : 0;
+	(void)close(fd);
+	return rc;
+}
+
+/* From its head each time: what is a hole already costs nothing. */
+static void
+file_punch(int dir_fd, const char *name, int64_t cap)
+{
+	struct stat st;
+	off_t end;
+	int fd = openat(
+	    dir_fd, name, O_WRONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+
+	if (fd == -1)
+		return;
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > cap) {
+		end = (st.st_size - cap) / BLOCK * BLOCK;
+		if (end > 0)
+			(void)fallocate(fd,
+			    FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, end);
+	}
+	(void)close(fd);
+}
+
+void
+ranks_output_check(const struct ranks *s)
+{
+	const struct ranks_args *a = &s->args;
+	char name[32];
+	int i;
+
+	for (i = 1; i < a->processes; i++) {
+		ranks_log_name(name, sizeof name, RANK_WORKER, i);
+		file_punch(s->dir_fd, name, a->log_cap);
+	}
+	for (i = 0; i < a->servers; i++) {
+		ranks_log_name(name, sizeof name, RANK_SERVER, i);
+		file_punch(s->dir_fd, name, a->log_cap);
+	}
+}

@@ -1,0 +1,72 @@
+/* One process of a trial: what the child sets up before it becomes it. */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "trials/exec-path.h"
+#include "trials/ranks.h"
+
+/* An errno goes into out; nothing does when all is well. */
+static void __attribute__((noreturn))
+child_run(const struct ranks *s, const struct rank *r, pid_t parent, int out)
+{
+	sigset_t none;
+	int error;
+
+	/* The kernel ends us with the group's keeper, unless that is gone. */
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) == -1 || getppid() != parent)
+		_exit(127);
+	(void)setpgid(0, 0);
+	if (s->args.mode == RANKS_START)
+		ranks_env_rank(&s->args, s->lease.first, r->role, r->number);
+	if (ranks_output(s, r) == -1)
+		error = errno;
+	else {
+		(void)sigemptyset(&none);
+		(void)sigprocmask(SIG_SETMASK, &none, NULL);
+		error = exec_path(s->args.argv);
+	}
+	if (write(out, &error, sizeof error) == -1)
+		_exit(126);
+	_exit(127);
+}
+
+/* What the child has to say; it is there until it is another program. */
+static int
+child_heard(int in)
+{
+	int error = 0;
+	ssize_t n;
+
+	do
+		n = read(in, &error, sizeof error);
+	while (n == -1 && errno == EINTR);
+	return n == sizeof error ? error : 0;
+}
+
+int
+ranks_spawn(struct ranks *s, struct rank *r)
+{
+	pid_t self = getpid();
+	int p[2], error;
+
+	if (pipe2(p, O_CLOEXEC) == -1)
+		return errno;
+	r->pid = fork();
+	if (r->pid == 0)
+		child_run(s, r, self, p[1]);
+	error = r->pid == -1 ? errno : 0;
+	(void)close(p[1]);
+	if (r->pid == -1)
+		r->pid = 0;
+	else {
+		/* By both, so that it is done for either. */
+		(void)setpgid(r->pid, r->pid);
+		error = child_heard(p[0]);
+	}
+	(void)close(p[0]);
+	return error;
+}

@@ -1,0 +1,403 @@
+/*
+ * hpotune-ranks: stands between the supervisor and the processes of one
+ * trial.  It starts them, hands SIGTERM on to each, and when one fails ends
+ * the others, which would wait for it in a collective until some watchdog
+ * barks, and ends itself as that one did.  It refuses to know what the
+ * processes do; and it starts none of them again.
+ */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "src/base/err.h"
+#include "src/base/mem.h"
+#include "trials/ranks.h"
+
+enum {
+	GRACE_MS = 10000, /* at most, for who is left after a failure */
+	LINGER_MS = 2000, /* for workers after the chief's end */
+	AGAIN_MS = 1000, /* SIGKILL is repeated */
+	OUTPUT_MS = 250, /* between looks at the files */
+	TELL_MS = 50, /* between looks for ranks of a launcher */
+	TELL_MOST_MS = 5000
+};
+
+static int64_t
+clock_ms(void)
+{
+	struct timespec t;
+
+	(void)clock_gettime(CLOCK_BOOTTIME, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* Those that are begun here. */
+static void
+ranks_list(struct ranks *s, int number)
+{
+	const struct ranks_args *a = &s->args;
+	bool all = a->mode == RANKS_START;
+	size_t i, workers = all ? (size_t)a->processes : 1;
+
+	s->n = workers + (all ? (size_t)a->servers : 0);
+	s->rank = xcalloc(s->n, sizeof *s->rank);
+	for (i = 0; i < s->n; i++)
+		s->rank[i] = (struct rank){ .role = i < workers ? RANK_WORKER
+								: RANK_SERVER,
+			.number = (int)(i < workers ? i : i - workers) };
+	if (a->mode == RANKS_LAUNCHER)
+		s->rank[0].role = RANK_LAUNCHER;
+	if (a->mode == RANKS_EACH)
+		s->rank[0].number = number;
+}
+
+static void
+rank_signal(const struct rank *r, int sig)
+{
+	if (r->pid == 0)
+		return;
+	/* It is not reaped: the number is its own.  So is its group. */
+	if (sig == SIGKILL)
+		(void)kill(-r->pid, sig);
+	(void)kill(r->pid, sig);
+	(void)kill(r->pid, SIGCONT);
+}
+
+static void
+all_signal(const struct ranks *s, int sig)
+{
+	size_t i;
+
+	for (i = 0; i < s->n; i++)
+		rank_signal(&s->rank[i], sig);
+}
+
+/* Only main processes are asked: they may need their workers to save. */
+static void
+end_begin(struct ranks *s)
+{
+	int64_t grace =
+	    s->args.grace_ms < GRACE_MS ? s->args.grace_ms : GRACE_MS;
+
+	if (s->ending)
+		return;
+	s->ending = true;
+	s->servers_at_ms = -1;
+	s->kill_at_ms = clock_ms() + grace;
+	if (!s->told)
+		all_signal(s, SIGTERM);
+}
+
+static void
+rank_over(struct ranks *s, struct rank *r, int status)
+{
+	r->pid = 0;
+	r->status = status;
+	r->bad = !WIFEXITED(status) || WEXITSTATUS(status) != 0;
+	if (!r->bad || s->ending || s->told)
+		return;
+	s->cause = r;
+	ranks_cause(s, r);
+	end_begin(s);
+}
+
+static void
+children_reap(struct ranks *s)
+{
+	int status;
+	pid_t pid;
+	size_t i;
+
+	while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
+		for (i = 0; i < s->n; i++)
+			if (s->rank[i].pid == pid)
+				rank_over(s, &s->rank[i], status);
+}
+
+static size_t
+alive(const struct ranks *s, enum rank_role role)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < s->n; i++)
+		n += s->rank[i].pid != 0 && s->rank[i].role == role;
+	return n;
+}
+
+/*
+ * Parameter servers wait for ever, and so do the workers of a chief that
+ * hands out the work; workers that train on their own end by themselves.
+ */
+static void
+servers_end(struct ranks *s)
+{
+	if (s->args.servers == 0 || s->ending || s->rank[0].pid != 0)
+		return;
+	if (alive(s, RANK_WORKER) == 0)
+		end_begin(s);
+	else if (s->told)
+		return;
+	else if (s->servers_at_ms < 0)
+		s->servers_at_ms = clock_ms() + LINGER_MS;
+	else if (clock_ms() >= s->servers_at_ms)
+		end_begin(s);
+}
+
+/*
+ * The ranks of a launcher are told by us; it itself, which would not wait
+ * for them, only where they do not appear.
+ */
+static void
+launcher_tell(struct ranks *s)
+{
+	int64_t now = clock_ms();
+
+	s->tell_at_ms = -1;
+	if (ranks_tell(s))
+		return;
+	if (now >= s->tell_until_ms)
+		all_signal(s, SIGTERM);
+	else
+		s->tell_at_ms = now + TELL_MS;
+}
+
+static void
+end_heard(struct ranks *s)
+{
+	if (s->told)
+		return;
+	s->told = true;
+	if (s->ending)
+		return;
+	s->tell_until_ms = clock_ms() + TELL_MOST_MS;
+	if (s->args.mode == RANKS_LAUNCHER)
+		launcher_tell(s);
+	else
+		all_signal(s, SIGTERM);
+}
+
+static void
+signals_heard(struct ranks *s)
+{
+	struct signalfd_siginfo info;
+
+	while (read(s->signal_fd, &info, sizeof info) == sizeof info)
+		if (info.ssi_signo == SIGTERM)
+			end_heard(s);
+}
+
+static int
+wait_ms(const struct ranks *s)
+{
+	const int64_t at[] = { s->kill_at_ms, s->servers_at_ms, s->output_at_ms,
+		s->tell_at_ms };
+	int64_t first = -1, ms;
+	size_t i;
+
+	for (i = 0; i < sizeof at / sizeof at[0]; i++)
+		if (at[i] >= 0 && (first < 0 || at[i] < first))
+			first = at[i];
+	if (first < 0)
+		return -1;
+	ms = first - clock_ms();
+	return ms < 0 ? 0 : (int)ms;
+}
+
+static void
+timers_run(struct ranks *s)
+{
+	int64_t now = clock_ms();
+
+	if (s->kill_at_ms >= 0 && now >= s->kill_at_ms) {
+		all_signal(s, SIGKILL);
+		s->kill_at_ms = now + AGAIN_MS;
+	}
+	if (s->tell_at_ms >= 0 && now >= s->tell_at_ms)
+		launcher_tell(s);
+	if (s->output_at_ms >= 0 && now >= s->output_at_ms) {
+		ranks_output_check(s);
+		s->output_at_ms = now + OUTPUT_MS;
+	}
+}
+
+/* Until nobody is left. */
+static void
+watch(struct ranks *s)
+{
+	struct pollfd p = { .fd = s->signal_fd, .events = POLLIN };
+
+	for (;;) {
+		signals_heard(s);
+		children_reap(s);
+		servers_end(s);
+		if (alive(s, RANK_WORKER) + alive(s, RANK_SERVER) +
+			alive(s, RANK_LAUNCHER) ==
+		    0)
+			break;
+		timers_run(s);
+		(void)poll(&p, 1, wait_ms(s));
+	}
+	if (s->output_at_ms >= 0)
+		ranks_output_check(s);
+}
+
+/* Who is there already goes with who is not: the supervisor sees to that. */
+static int
+all_spawn(struct ranks *s)
+{
+	struct err e = ERR_INIT;
+	int error;
+	size_t i;
+
+	for (i = 0; i < s->n; i++) {
+		error = ranks_spawn(s, &s->rank[i]);
+		if (error == 0)
+			continue;
+		(void)err_set(&e, ERR_LAUNCH, RANKS_CANNOT "%s: %s",
+		    s->args.argv[0], strerror(error));
+		ranks_fail(s, e.text);
+		all_signal(s, SIGKILL);
+		return error == EAGAIN || error == ENOMEM ? RANKS_NO_START
+							  : RANKS_NO_EXEC;
+	}
+	return 0;
+}
+
+static int
+dir_open(struct ranks *s)
+{
+	s->dir_fd =
+	    open(s->args.dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (s->dir_fd == -1)
+		(void)dprintf(
+		    2, "hpotune-ranks: %s: %s\n", s->args.dir, strerror(errno));
+	return s->dir_fd;
+}
+
+/* 0, or an exit status. */
+static int
+start(struct ranks *s)
+{
+	struct err e = ERR_INIT;
+
+	if (dir_open(s) == -1)
+		return RANKS_NO_START;
+	if (s->args.ports > 0 && port_lease_take(&s->lease, (int)s->args.place,
+				     (int)s->args.ports, &e) == -1) {
+		ranks_fail(s, e.text);
+		return RANKS_NO_START;
+	}
+	ranks_env_all(&s->args, s->lease.first);
+	if (s->args.mode == RANKS_LAUNCHER)
+		ranks_env_launcher(s->lease.first);
+	if (s->args.log_cap > 0)
+		s->output_at_ms = clock_ms() + OUTPUT_MS;
+	ranks_list(s, 0);
+	return all_spawn(s);
+}
+
+static int
+start_each(struct ranks *s)
+{
+	int number = ranks_env_translate();
+
+	if (dir_open(s) == -1)
+		return RANKS_NO_START;
+	if (number < 0) {
+		ranks_fail(s, "its launcher does not say which rank it is");
+		return RANKS_NO_START;
+	}
+	if (number > 0)
+		(void)unsetenv("HPOTUNE_METRICS");
+	ranks_register(s->dir_fd, number, getpid());
+	ranks_list(s, number);
+	return all_spawn(s);
+}
+
+/* As that process ended, so that the supervisor sees what it would have seen. */
+static void __attribute__((noreturn)) end_as(int status)
+{
+	const struct rlimit none = { 0 };
+	sigset_t set;
+	int sig;
+
+	if (WIFEXITED(status))
+		exit(WEXITSTATUS(status));
+	sig = WTERMSIG(status);
+	(void)setrlimit(RLIMIT_CORE, &none);
+	(void)signal(sig, SIG_DFL);
+	(void)sigemptyset(&set);
+	(void)sigaddset(&set, sig);
+	(void)kill(getpid(), sig);
+	(void)sigprocmask(SIG_UNBLOCK, &set, NULL);
+	exit(128 + sig);
+}
+
+/* What the trial came to is what the caller shall see. */
+static void __attribute__((noreturn)) end(const struct ranks *s)
+{
+	if (s->args.mode == RANKS_EACH) {
+		ranks_register(s->dir_fd, s->rank[0].number, 0);
+		/* A launcher would take another end for a reason to kill. */
+		if (s->told)
+			exit(0);
+	}
+	if (s->args.mode == RANKS_LAUNCHER)
+		ranks_forget(s);
+	if (s->cause != NULL)
+		end_as(s->cause->status);
+	/* Told to end, the trial is what rank 0 made of it. */
+	if (s->told)
+		end_as(s->rank[0].status);
+	exit(0);
+}
+
+static int
+signals_open(void)
+{
+	static const int all[] = { SIGCHLD, SIGTERM, SIGINT, SIGHUP };
+	sigset_t set;
+	size_t i;
+
+	(void)sigemptyset(&set);
+	for (i = 0; i < sizeof all / sizeof all[0]; i++)
+		(void)sigaddset(&set, all[i]);
+	(void)sigprocmask(SIG_BLOCK, &set, NULL);
+	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+int
+main(int argc, char **argv)
+{
+	struct ranks s = { .kill_at_ms = -1,
+		.output_at_ms = -1,
+		.servers_at_ms = -1,
+		.tell_at_ms = -1 };
+	int r;
+
+	if (argc < 3 || !ranks_args_read(&s.args, argv + 1)) {
+		(void)dprintf(
+		    2, "hpotune-ranks: is started by hpotune, for one trial\n");
+		return RANKS_USAGE;
+	}
+	s.signal_fd = signals_open();
+	if (s.signal_fd == -1)
+		return RANKS_NO_START;
+	r = s.args.mode == RANKS_EACH ? start_each(&s) : start(&s);
+	if (r != 0) {
+		free(s.rank);
+		return r;
+	}
+	watch(&s);
+	end(&s);
+}

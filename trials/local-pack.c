@@ -1,0 +1,299 @@
+/*
+ * Packed trials: each place has one program of the user's, which hpotune-pack
+ * serves, and each of its attempts is hpotune-pack again, which joins it.  A
+ * place is a number and a folder; who lives there is not known here: every
+ * attempt begins with one that would serve, and leaves when another one does.
+ */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "src/base/digest.h"
+#include "src/base/err.h"
+#include "src/base/fail.h"
+#include "src/base/spawn.h"
+#include "src/model/study.h"
+#include "trials/local-gpus.h"
+#include "trials/local.h"
+#include "trials/claim.h"
+#include "trials/pack-end.h"
+#include "trials/pack.h"
+
+enum { KEY_LEN = 16 };
+
+/* Variables of one trial: a program of many has none of them. */
+static const char *const attempts_own[] = { "HPOTUNE_TRIAL=",
+	"HPOTUNE_ATTEMPT=", "HPOTUNE_PARAMS=", "HPOTUNE_METRICS=",
+	"HPOTUNE_CHECKPOINT_DIR=", "HPOTUNE_OUTPUT_DIR=",
+	"HPOTUNE_ATTEMPT_UUID=", "HPOTUNE_UNTIL_STEP=", "HPOTUNE_BATCH=",
+	"HPOTUNE_GLOBAL_BATCH=", "HPOTUNE_PACK_DIR=", "SM_HP_",
+	"SM_HPS=", "SM_MODEL_DIR=", "SM_OUTPUT_DATA_DIR=" };
+
+/* Programs of another command, or of other places, are other programs. */
+static void
+key_make(char key[KEY_LEN + 1], const struct study_trial *t)
+{
+	struct buf b = { 0 };
+	char hex[DIGEST_HEX];
+	size_t i;
+
+	buf_printf(&b, "%lld", (long long)t->pack);
+	buf_add(&b, t->workdir, strlen(t->workdir) + 1);
+	for (i = 0; t->command[i] != NULL; i++)
+		buf_add(&b, t->command[i], strlen(t->command[i]) + 1);
+	for (i = 0; t->env != NULL && t->env[i] != NULL; i++)
+		buf_add(&b, t->env[i], strlen(t->env[i]) + 1);
+	sha256_hex(hex, b.data, b.len);
+	(void)snprintf(key, KEY_LEN + 1, "%.*s", KEY_LEN, hex);
+	buf_free(&b);
+}
+
+int
+local_pack_open(struct local *l, const struct launch_env *env, struct err *e)
+{
+	struct local_pack *p = &l->pack;
+
+	p->size = env->settings->pack;
+	if (p->size == 0)
+		return 0;
+	p->dir = xasprintf("%s/packs", env->state_dir);
+	p->cgroup = xasprintf("hpotune-pack-%s-%s", env->study, env->study_id);
+	key_make(p->key, env->settings);
+	return spawn_find(&p->program, "HPOTUNE_PACK", "hpotune-pack", e);
+}
+
+int
+local_place(const struct local *l, int slot)
+{
+	return slot % (l->pack.places > 0 ? l->pack.places : 1);
+}
+
+static char *
+place_dir(const struct local *l, int slot)
+{
+	return xasprintf("%s/%d", l->pack.dir, local_place(l, slot));
+}
+
+void
+local_pack_command(struct local_words *w, const struct local *l,
+    const struct launch_spec *spec, const char *dir)
+{
+	local_word(w, xstrdup(l->pack.program));
+	local_word(w, xstrdup("join"));
+	local_word(w, place_dir(l, spec->slot));
+	local_word(w, xstrdup(l->pack.key));
+	local_word(w, xstrdup(dir));
+}
+
+static char **
+serve_argv(const struct local *l, const struct launch_spec *spec,
+    const char *place, size_t locks)
+{
+	const struct study_trial *t = spec->settings;
+	struct local_words w = { 0 };
+	size_t i;
+
+	local_word(&w, xstrdup("hpotune-pack"));
+	local_word(&w, xstrdup("serve"));
+	local_word(&w, xasprintf("dir=%s", place));
+	local_word(&w, xasprintf("workdir=%s", t->workdir));
+	local_word(&w, xasprintf("key=%s", l->pack.key));
+	local_word(&w, xasprintf("places=%lld", (long long)l->pack.size));
+	local_word(&w, xasprintf("grace-ms=%lld", (long long)t->grace_ms));
+	local_word(&w, xasprintf("trial=%lld", (long long)spec->trial));
+	local_word(&w, xasprintf("attempt=%d", spec->attempt));
+	local_word(&w, xasprintf("hold-fds=%zu", locks));
+	if (l->cgroup[0] != '\0')
+		local_word(&w, xasprintf("cgroup=%s/%s-%d", l->cgroup,
+				   l->pack.cgroup, local_place(l, spec->slot)));
+	local_word(&w, xstrdup("--"));
+	for (i = 0; spec->argv[i] != NULL; i++)
+		local_word(&w, xstrdup(spec->argv[i]));
+	return w.word;
+}
+
+static bool
+is_attempts_own(const char *word)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof attempts_own / sizeof attempts_own[0]; i++)
+		if (strncmp(word, attempts_own[i], strlen(attempts_own[i])) ==
+		    0)
+			return true;
+	return false;
+}
+
+/* That of the attempt, without what is the attempt's own. */
+static char **
+serve_env(const struct local *l, const struct launch_spec *spec,
+    const char *dir, const char *place)
+{
+	char **all = local_env(l, spec, dir);
+	struct local_words w = { 0 };
+	size_t i;
+
+	for (i = 0; all[i] != NULL; i++)
+		if (!is_attempts_own(all[i]))
+			local_word(&w, xstrdup(all[i]));
+	local_env_free(all);
+	/* By this one what a killed one has left is known for ours. */
+	local_word(&w, xasprintf("HPOTUNE_PACK_DIR=%s", place));
+	return w.word;
+}
+
+static void
+serve_follow(struct local_pack *p, pid_t pid)
+{
+	p->serves = xreallocarray(p->serves, p->n + 1, sizeof *p->serves);
+	p->serves[p->n++] = pid;
+}
+
+static int
+place_make(const struct local *l, const char *place, struct err *e)
+{
+	if ((mkdir(l->pack.dir, 0700) == -1 && errno != EEXIST) ||
+	    (mkdir(place, 0700) == -1 && errno != EEXIST))
+		return err_set(e,
+		    errno == ENOSPC || errno == EDQUOT ? ERR_BUSY : ERR_LAUNCH,
+		    "%s: %s", place, strerror(errno));
+	return 0;
+}
+
+int
+local_pack_serve(struct local *l, const struct launch_spec *spec,
+    const char *dir, struct err *e)
+{
+	char **argv, **env, *place;
+	struct local_locks locks;
+	struct local_key key;
+	pid_t pid;
+	int r;
+
+	if (l->pack.size == 0)
+		return 0;
+	locks = local_gpus_locks(l, local_key(&key, l, spec->slot, spec->uuid));
+	place = place_dir(l, spec->slot);
+	r = place_make(l, place, e);
+	if (r == 0) {
+		argv = serve_argv(l, spec, place, locks.n);
+		env = serve_env(l, spec, dir, place);
+		fail_point("local.before_serve");
+		r = local_spawn(l->pack.program, argv, env, &locks, &pid);
+		fail_point("local.after_serve");
+		local_env_free(argv);
+		local_env_free(env);
+		if (r == 0)
+			serve_follow(&l->pack, pid);
+		else
+			r = err_set(e,
+			    r == EAGAIN || r == ENOMEM ? ERR_BUSY : ERR_LAUNCH,
+			    "%s: %s", l->pack.program, strerror(r));
+	}
+	free(locks.fd);
+	free(place);
+	return r;
+}
+
+void
+local_pack_reap(struct local *l)
+{
+	struct local_pack *p = &l->pack;
+	size_t i, kept = 0;
+	int status;
+
+	for (i = 0; i < p->n; i++)
+		if (waitpid(p->serves[i], &status, WNOHANG) == 0)
+			p->serves[kept++] = p->serves[i];
+	p->n = kept;
+}
+
+bool
+local_pack_lives(const struct local *l, int place)
+{
+	char *dir = place_dir(l, place);
+	char *path = xasprintf("%s/%s", dir, PACK_LOCK);
+	int fd = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+	bool lives = fd != -1 && claim_lock_held(fd) != 0;
+
+	if (fd != -1)
+		(void)close(fd);
+	free(path);
+	free(dir);
+	return lives;
+}
+
+/* Whoever serves a place need not wait for others to come. */
+static void
+place_leave(const struct local *l, int place)
+{
+	struct sockaddr_un name = { .sun_family = AF_UNIX };
+	char *dir = place_dir(l, place);
+	int dir_fd, fd;
+
+	dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	free(dir);
+	if (dir_fd == -1)
+		return;
+	(void)snprintf(name.sun_path, sizeof name.sun_path,
+	    "/proc/self/fd/%d/sock", dir_fd);
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd != -1 && connect(fd, (struct sockaddr *)&name, sizeof name) == 0)
+		(void)send(fd, "q\n", 2, MSG_NOSIGNAL);
+	if (fd != -1)
+		(void)close(fd);
+	(void)close(dir_fd);
+}
+
+void
+local_pack_close(struct local *l)
+{
+	int i;
+
+	for (i = 0; l->pack.key[0] != '\0' && i < l->pack.places; i++)
+		place_leave(l, i);
+	local_pack_reap(l);
+	free(l->pack.serves);
+	free(l->pack.dir);
+	free(l->pack.cgroup);
+	free(l->pack.program);
+}
+
+void
+local_pack_end(const struct local_attempt *a, struct launch_exit *x)
+{
+	char why[sizeof x->why];
+	enum pack_end_kind kind;
+
+	if (a->local->pack.size == 0 || x->timeout ||
+	    !pack_end_read(a->dir, &kind, why, sizeof why))
+		return;
+	switch (kind) {
+	case PACK_ENDED_ERROR:
+		break;
+	case PACK_ENDED_LOST:
+		if (x->stopped)
+			return;
+		x->end = END_LOST;
+		break;
+	case PACK_ENDED_OOM:
+		x->oom = true;
+		break;
+	case PACK_ENDED_NOT_RUN:
+		x->ran = false;
+		x->exit_code = -1;
+		break;
+	}
+	if (x->exit_code != 0)
+		(void)snprintf(x->why, sizeof x->why, "%s", why);
+}

@@ -1,0 +1,78 @@
+/* Two lines of text: the kind, and why.  Whatever else is there is nothing. */
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "src/base/mem.h"
+#include "trials/pack-end.h"
+
+static const char *const kinds[] = {
+	[PACK_ENDED_ERROR] = "error",
+	[PACK_ENDED_LOST] = "lost",
+	[PACK_ENDED_OOM] = "oom",
+	[PACK_ENDED_NOT_RUN] = "not-run",
+};
+
+static int
+file_open(const char *dir, int flags)
+{
+	struct stat st;
+	int dir_fd, fd;
+
+	dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (dir_fd == -1)
+		return -1;
+	fd = openat(dir_fd, PACK_END_FILE,
+	    flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
+	(void)close(dir_fd);
+	if (fd == -1 || (fstat(fd, &st) == 0 && S_ISREG(st.st_mode)))
+		return fd;
+	(void)close(fd);
+	return -1;
+}
+
+void
+pack_end_write(const char *dir, enum pack_end_kind kind, const char *why)
+{
+	int fd = file_open(dir, O_WRONLY | O_CREAT | O_TRUNC);
+	struct buf b = { 0 };
+
+	if (fd == -1)
+		return;
+	buf_printf(&b, "%s\n%s\n", kinds[kind], why);
+	/* A full disk leaves the exit status to speak for itself. */
+	if (write(fd, b.data, b.len) == -1)
+		(void)0;
+	buf_free(&b);
+	(void)close(fd);
+}
+
+bool
+pack_end_read(const char *dir, enum pack_end_kind *kind, char *why, size_t n)
+{
+	char text[4096], *line;
+	ssize_t len;
+	size_t i;
+	int fd = file_open(dir, O_RDONLY);
+
+	if (fd == -1)
+		return false;
+	len = read(fd, text, sizeof text - 1);
+	(void)close(fd);
+	text[len > 0 ? len : 0] = '\0';
+	line = strchr(text, '\n');
+	if (line == NULL)
+		return false;
+	*line++ = '\0';
+	line[strcspn(line, "\n")] = '\0';
+	for (i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+		if (strcmp(text, kinds[i]) == 0) {
+			*kind = (enum pack_end_kind)i;
+			(void)snprintf(why, n, "%s", line);
+			return true;
+		}
+	return false;
+}

@@ -1,0 +1,26 @@
+/*
+ * What only the process that stands for a packed trial knows of its end: a
+ * file beside the supervisor's records.  Without one the exit status says all.
+ */
+
+#ifndef TRIALS_PACK_END_H
+#define TRIALS_PACK_END_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define PACK_END_FILE "end"
+
+enum pack_end_kind {
+	PACK_ENDED_ERROR, /* as the exit status says; why is more */
+	PACK_ENDED_LOST, /* not the trial's fault */
+	PACK_ENDED_OOM,
+	PACK_ENDED_NOT_RUN /* the command could not be executed */
+};
+
+/* Into the folder of the attempt, as well as it goes. */
+void pack_end_write(const char *dir, enum pack_end_kind, const char *why);
+/* Read it back; false when there is none, or nonsense. */
+bool pack_end_read(const char *dir, enum pack_end_kind *, char *why, size_t n);
+
+#endif /* TRIALS_PACK_END_H */

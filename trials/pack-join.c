@@ -1,0 +1,348 @@
+/*
+ * One packed trial, as its supervisor sees it: it brings the trial to the
+ * program of its place, writes down what that says of it, hands on the wish
+ * that it should end, and ends as it did.
+ */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "src/base/err.h"
+#include "src/base/fail.h"
+#include "src/base/json.h"
+#include "trials/claim.h"
+#include "trials/pack-end.h"
+#include "trials/pack.h"
+
+enum {
+	AGAIN_MS = 50, /* between two tries at the door */
+	NOBODY_MS = 10000, /* with nobody serving, before it is given up */
+	GONE_MS = 2000, /* … when somebody did: a successor is soon there */
+	LINE_MAX_BYTES = 4 << 20
+};
+
+struct join {
+	const char *key;
+	const char *attempt_dir;
+	const char *trial, *attempt;
+	char *greeting; /* the first line */
+	int dir_fd; /* of the place */
+	int signal_fd, metrics_fd;
+	struct pack_io io;
+	bool somebody; /* has had the place in our time */
+	bool welcome;
+	bool stop; /* it was told to end */
+	bool stop_sent;
+	int64_t alone_since_ms; /* nobody holds the place; -1 = somebody does */
+};
+
+/* What everybody reads in the trial's log. */
+static void
+say(const char *text)
+{
+	struct buf b = { 0 };
+
+	buf_printf(&b, "hpotune-pack: %s\n", text);
+	if (write(1, b.data, b.len) == -1)
+		(void)0;
+	buf_free(&b);
+}
+
+static void __attribute__((noreturn))
+leave(const struct join *j, enum pack_end_kind kind, int code, const char *why)
+{
+	if (*why != '\0') {
+		say(why);
+		pack_end_write(j->attempt_dir, kind, why);
+	}
+	exit(code);
+}
+
+/* As the program did; a signal that does not end us will not do. */
+static void __attribute__((noreturn))
+leave_by_signal(const struct join *j, int signo, const char *why)
+{
+	sigset_t set;
+
+	say(why);
+	pack_end_write(j->attempt_dir, PACK_ENDED_ERROR, why);
+	(void)prctl(PR_SET_DUMPABLE, 0);
+	(void)signal(signo, SIG_DFL);
+	(void)sigemptyset(&set);
+	(void)sigaddset(&set, signo);
+	(void)sigprocmask(SIG_UNBLOCK, &set, NULL);
+	(void)raise(signo);
+	exit(128 + signo);
+}
+
+static void
+put_text(struct buf *b, const char *key, const char *variable)
+{
+	const char *text = getenv(variable);
+
+	buf_printf(b, ",\"%s\":", key);
+	json_put_string(b, text != NULL ? text : "");
+}
+
+static void
+put_number(struct buf *b, const char *key, const char *variable)
+{
+	const char *text = getenv(variable);
+
+	if (text != NULL && *text != '\0' &&
+	    strspn(text, "0123456789") == strlen(text))
+		buf_printf(b, ",\"%s\":%s", key, text);
+}
+
+/* The settings, on one line. */
+static int
+put_params(struct buf *b, struct err *e)
+{
+	const char *path = getenv("HPOTUNE_PARAMS");
+	struct json_doc *doc;
+
+	if (path == NULL || json_load(&doc, path, e) != 0)
+		return -1;
+	json_write(b, json_root(doc));
+	json_free(doc);
+	return 0;
+}
+
+static int
+greeting_make(struct join *j, struct err *e)
+{
+	const char *checkpoint = getenv("HPOTUNE_CHECKPOINT_DIR");
+	struct buf b = { 0 };
+
+	if (j->trial == NULL || j->attempt == NULL || checkpoint == NULL)
+		return err_set(e, ERR_LAUNCH, "its environment is gone");
+	buf_printf(&b, "j %s %s %s %zu %s {\"start\":%s,\"attempt\":%s,",
+	    j->trial, j->attempt, j->key, strlen(checkpoint), checkpoint,
+	    j->trial, j->attempt);
+	buf_puts(&b, "\"params\":");
+	if (put_params(&b, e) == -1)
+		return -1;
+	put_text(&b, "checkpoint_dir", "HPOTUNE_CHECKPOINT_DIR");
+	put_text(&b, "output_dir", "HPOTUNE_OUTPUT_DIR");
+	put_number(&b, "until_step", "HPOTUNE_UNTIL_STEP");
+	put_number(&b, "batch", "HPOTUNE_BATCH");
+	put_number(&b, "global_batch", "HPOTUNE_GLOBAL_BATCH");
+	buf_puts(&b, "}\n");
+	j->greeting = buf_take(&b);
+	return 0;
+}
+
+static int
+ears_open(struct join *j)
+{
+	sigset_t set;
+
+	(void)signal(SIGPIPE, SIG_IGN);
+	(void)sigemptyset(&set);
+	(void)sigaddset(&set, SIGTERM);
+	(void)sigprocmask(SIG_BLOCK, &set, NULL);
+	j->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return j->signal_fd == -1 ? -1 : 0;
+}
+
+static int
+metrics_open(void)
+{
+	const char *path = getenv("HPOTUNE_METRICS");
+
+	return path == NULL
+		   ? -1
+		   : open(
+			 path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
+}
+
+/* Until all of it is there, or it cannot be. */
+static void
+write_all(int fd, const char *text, size_t n)
+{
+	ssize_t r;
+
+	for (; n > 0; text += r, n -= (size_t)r) {
+		r = write(fd, text, n);
+		if (r == -1 && errno == EINTR)
+			r = 0;
+		if (r == -1)
+			return;
+	}
+}
+
+/* "HOW NUMBER WHY" */
+static void __attribute__((noreturn))
+program_gone(const struct join *j, const char *text)
+{
+	char how = *text, *why;
+	long number = how != '\0' ? strtol(text + 1, &why, 10) : 0;
+
+	if (how == '\0')
+		why = (char *)(uintptr_t) "";
+	why += *why == ' ';
+	switch (how) {
+	case PACK_END_CODE:
+		/* Its own success is none of a trial that it did not end. */
+		leave(j, PACK_ENDED_ERROR, number > 0 ? (int)number : 1, why);
+	case PACK_END_SIGNAL:
+		leave_by_signal(j, (int)number, why);
+	case PACK_END_OOM:
+		leave(j, PACK_ENDED_OOM, 1, why);
+	case PACK_END_NOT_RUN:
+		leave(j, PACK_ENDED_NOT_RUN, 127, why);
+	case PACK_END_OURS:
+		leave(j, PACK_ENDED_LOST, 1, why);
+	}
+	leave(j, PACK_ENDED_LOST, 1, "its program is gone");
+}
+
+static void
+hear(struct join *j, char *line, size_t len)
+{
+	const char *text = len > 2 ? line + 2 : "";
+	char *why;
+	long code;
+
+	switch (*line) {
+	case 'w':
+		j->welcome = true;
+		break;
+	case 'o':
+		j->io.over = true;
+		break;
+	case 'r':
+	case 'l':
+		line[len] = '\n';
+		write_all(*line == 'r' ? j->metrics_fd : 1, text,
+		    len > 2 ? len - 1 : 0);
+		break;
+	case 'e':
+		code = strtol(text, &why, 10);
+		leave(j, PACK_ENDED_ERROR, (int)code, why + (*why == ' '));
+	case 'd':
+		program_gone(j, text);
+	}
+}
+
+static void
+stop_heard(struct join *j)
+{
+	struct signalfd_siginfo info;
+
+	while (read(j->signal_fd, &info, sizeof info) == sizeof info)
+		j->stop = true;
+	if (j->stop && !j->welcome)
+		leave(j, PACK_ENDED_ERROR, 1,
+		    "it was told to end before it began");
+	if (j->stop && !j->stop_sent)
+		pack_io_put(&j->io, "s\n", 2);
+	j->stop_sent |= j->stop;
+}
+
+static void
+wait_for_something(struct join *j, int ms)
+{
+	struct pollfd p[] = {
+		{ .fd = j->signal_fd, .events = POLLIN },
+		{ .fd = j->io.fd, .events = POLLIN },
+	};
+
+	if (pack_io_waiting(&j->io) > 0)
+		p[1].events |= POLLOUT;
+	(void)poll(p, j->io.fd == -1 ? 1 : 2, ms);
+}
+
+/* Whether anybody has the place, though he may not listen yet or any more. */
+static bool
+place_held(const struct join *j)
+{
+	int fd = openat(j->dir_fd, PACK_LOCK, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+	bool held;
+
+	if (fd == -1)
+		return false;
+	held = claim_lock_held(fd) == 1;
+	(void)close(fd);
+	return held;
+}
+
+static void
+knock(struct join *j)
+{
+	int64_t now = pack_clock_ms();
+	int fd = pack_connect(j->dir_fd);
+
+	if (fd != -1) {
+		pack_io_open(&j->io, fd, LINE_MAX_BYTES);
+		pack_io_put(&j->io, j->greeting, strlen(j->greeting));
+		j->alone_since_ms = -1;
+		j->somebody = true;
+		return;
+	}
+	if (place_held(j)) {
+		j->alone_since_ms = -1;
+		j->somebody = true;
+	} else if (j->alone_since_ms < 0)
+		j->alone_since_ms = now;
+	else if (now - j->alone_since_ms >= (j->somebody ? GONE_MS : NOBODY_MS))
+		leave(j, PACK_ENDED_LOST, 1,
+		    "nobody serves its place: see the log of the place");
+}
+
+/* Everything that came, to its last byte. */
+static void
+converse(struct join *j)
+{
+	size_t len;
+	char *line;
+
+	pack_io_read(&j->io);
+	while ((line = pack_io_line(&j->io, &len)) != NULL)
+		hear(j, line, len);
+	if (!j->io.over) {
+		pack_io_flush(&j->io);
+		return;
+	}
+	pack_io_close(&j->io);
+	if (j->welcome)
+		leave(j, PACK_ENDED_LOST, 1,
+		    "what served its place is gone, and its program with it");
+}
+
+int
+pack_join(char **args)
+{
+	struct join j = { .key = args[1],
+		.attempt_dir = args[2],
+		.trial = getenv("HPOTUNE_TRIAL"),
+		.attempt = getenv("HPOTUNE_ATTEMPT"),
+		.io.fd = -1,
+		.alone_since_ms = -1 };
+	struct err e = ERR_INIT;
+
+	j.dir_fd =
+	    open(args[0], O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	j.metrics_fd = metrics_open();
+	if (j.dir_fd == -1 || j.metrics_fd == -1 || ears_open(&j) == -1)
+		leave(&j, PACK_ENDED_LOST, 1, strerror(errno));
+	if (greeting_make(&j, &e) == -1)
+		leave(&j, PACK_ENDED_LOST, 1, e.text);
+	fail_point("pack.before_join");
+	for (;;) {
+		stop_heard(&j);
+		if (j.io.fd == -1)
+			knock(&j);
+		else
+			converse(&j);
+		wait_for_something(&j, j.io.fd == -1 ? AGAIN_MS : -1);
+	}
+}

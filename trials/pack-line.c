@@ -1,0 +1,223 @@
+/*
+ * A line of the program of packed trials.  Reports are read as a metrics file
+ * is, NaN and all; everything else is strict JSON.
+ */
+
+#include <math.h>
+#include <string.h>
+
+#include "src/base/err.h"
+#include "src/base/json.h"
+#include "trials/pack-line.h"
+#include "trials/report.h"
+
+enum { CODE_MAX = 255 };
+
+/* Members that are ours; the rest are metrics. */
+static const char *const ours[] = { "trial", "attempt", "end", "log" };
+
+static bool
+is_ours(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof ours / sizeof ours[0]; i++)
+		if (strcmp(name, ours[i]) == 0)
+			return true;
+	return false;
+}
+
+static void
+nonsense(struct pack_line *p, const char *why)
+{
+	p->said = PACK_SAID_NONSENSE;
+	buf_clear(&p->text);
+	buf_puts(&p->text, why);
+}
+
+/* The line ends where another would begin. */
+static void
+put_line(struct buf *b, const char *text)
+{
+	for (; *text != '\0'; text++)
+		buf_putc(b, *text == '\n' || *text == '\r' ? ' ' : *text);
+}
+
+static void
+put_value(struct buf *b, double value)
+{
+	if (isnan(value))
+		buf_puts(b, "NaN");
+	else if (isinf(value))
+		buf_puts(b, value > 0 ? "Infinity" : "-Infinity");
+	else
+		json_put_number(b, value);
+}
+
+/* A number of ours: whole, from 1. */
+static bool
+whole(int64_t *out, double value)
+{
+	if (!(value >= 1 && value <= 9007199254740992.0) ||
+	    value != floor(value))
+		return false;
+	*out = (int64_t)value;
+	return true;
+}
+
+/* A report as a metrics file has it; false when there is more in the line. */
+static bool
+report_put(struct pack_line *p, const struct report *r)
+{
+	const char *name;
+	bool any = false;
+	size_t i;
+
+	buf_putc(&p->text, '{');
+	if (r->has_step) {
+		buf_printf(&p->text, "\"step\":%lld", (long long)r->step);
+		any = true;
+	}
+	for (i = 0; i < r->n; i++) {
+		name = r->values[i].name;
+		if (strcmp(name, "trial") == 0) {
+			if (!whole(&p->trial, r->values[i].value))
+				return false;
+		} else if (strcmp(name, "attempt") == 0) {
+			if (!whole(&p->attempt, r->values[i].value))
+				return false;
+		} else if (is_ours(name))
+			return false;
+		else {
+			buf_printf(&p->text, "%s\"%s\":", any ? "," : "", name);
+			put_value(&p->text, r->values[i].value);
+			any = true;
+		}
+	}
+	buf_putc(&p->text, '}');
+	return p->trial > 0 && any;
+}
+
+/* The common case, read without a tree. */
+static bool
+read_report(struct pack_line *p, const char *line, size_t len)
+{
+	struct report r;
+
+	if (memmem(line, len, "\"log\"", 5) != NULL ||
+	    !report_parse_json(&r, line, len) || !report_put(p, &r)) {
+		p->trial = p->attempt = 0;
+		buf_clear(&p->text);
+		return false;
+	}
+	p->said = PACK_SAID_REPORT;
+	return true;
+}
+
+static bool
+read_number(
+    struct pack_line *p, const struct json *root, const char *key, int64_t *out)
+{
+	const struct json *j = json_get(root, key);
+	double value;
+
+	if (j == NULL || (json_number(j, &value) && whole(out, value)))
+		return true;
+	nonsense(p, strcmp(key, "trial") == 0
+			? "trial is no whole number from 1"
+			: "attempt is no whole number from 1");
+	return false;
+}
+
+static void
+read_end(struct pack_line *p, const struct json *root)
+{
+	const struct json *why = json_get(root, "why");
+	int64_t code;
+
+	if (!json_integer(json_get(root, "end"), &code) || code < 0 ||
+	    code > CODE_MAX) {
+		nonsense(p, "end is no whole number from 0 to 255");
+		return;
+	}
+	p->said = PACK_SAID_END;
+	p->code = (int)code;
+	if (json_string(why) != NULL)
+		put_line(&p->text, json_string(why));
+}
+
+static void
+read_log(struct pack_line *p, const struct json *log)
+{
+	if (json_string(log) == NULL) {
+		nonsense(p, "log is no text");
+		return;
+	}
+	p->said = PACK_SAID_LOG;
+	put_line(&p->text, json_string(log));
+}
+
+/* What no metrics file would take is left to the trial's reader to refuse. */
+static void
+read_rest(struct pack_line *p, const struct json *root)
+{
+	const struct json *j;
+
+	p->said = PACK_SAID_REPORT;
+	buf_putc(&p->text, '{');
+	for (j = json_first(root); j != NULL; j = json_next(j)) {
+		if (is_ours(json_key(j)))
+			continue;
+		if (p->text.len > 1)
+			buf_putc(&p->text, ',');
+		json_put_string(&p->text, json_key(j));
+		buf_putc(&p->text, ':');
+		json_write(&p->text, j);
+	}
+	buf_putc(&p->text, '}');
+}
+
+static void
+read_object(struct pack_line *p, const struct json *root)
+{
+	if (!read_number(p, root, "trial", &p->trial) ||
+	    !read_number(p, root, "attempt", &p->attempt))
+		return;
+	if (json_get(root, "log") != NULL)
+		read_log(p, json_get(root, "log"));
+	else if (p->trial == 0)
+		nonsense(p, "no trial is named");
+	else if (json_get(root, "end") != NULL)
+		read_end(p, root);
+	else
+		read_rest(p, root);
+}
+
+static bool
+is_blank(const char *line, size_t len)
+{
+	return strspn(line, " \t\r") == len;
+}
+
+void
+pack_line_read(struct pack_line *p, const char *line, size_t len)
+{
+	struct json_doc *doc = NULL;
+	struct err e = ERR_INIT;
+
+	p->said = PACK_SAID_NOTHING;
+	p->trial = p->attempt = 0;
+	p->code = 0;
+	buf_clear(&p->text);
+	if (is_blank(line, len) || read_report(p, line, len))
+		return;
+	if (json_parse(&doc, line, len, NULL, false, &e) != 0) {
+		nonsense(p, e.text);
+		return;
+	}
+	if (json_type(json_root(doc)) == JSON_OBJECT)
+		read_object(p, json_root(doc));
+	else
+		nonsense(p, "it is no object");
+	json_free(doc);
+}

@@ -1,0 +1,95 @@
+/*
+ * hpotune-pack: the command line of its two halves, and what both of them
+ * need.  Everything is said by hpotune: a wrong argument is a bug.
+ */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "trials/args.h"
+#include "trials/pack.h"
+
+int64_t
+pack_clock_ms(void)
+{
+	struct timespec t;
+
+	(void)clock_gettime(CLOCK_BOOTTIME, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* By the number of the folder: a name of a socket has 107 bytes at most. */
+int
+pack_connect(int dir_fd)
+{
+	struct sockaddr_un name = { .sun_family = AF_UNIX };
+	int fd, error;
+
+	(void)snprintf(name.sun_path, sizeof name.sun_path,
+	    "/proc/self/fd/%d/" PACK_SOCKET, dir_fd);
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (fd == -1)
+		return -1;
+	if (connect(fd, (struct sockaddr *)&name, sizeof name) == 0)
+		return fd;
+	error = errno;
+	(void)close(fd);
+	errno = error;
+	return -1;
+}
+
+/* "name=value" arguments up to "--", then the command. */
+static bool
+serve_args(struct pack *p, char **argv)
+{
+	const struct arg table[] = {
+		{ "dir=", &p->dir, NULL },
+		{ "workdir=", &p->workdir, NULL },
+		{ "cgroup=", &p->cgroup, NULL },
+		{ "key=", &p->key, NULL },
+		{ "places=", NULL, &p->places },
+		{ "grace-ms=", NULL, &p->grace_ms },
+		{ "trial=", NULL, &p->trial },
+		{ "attempt=", NULL, &p->attempt },
+		{ "hold-fds=", NULL, &p->hold_fds },
+	};
+
+	p->argv = args_read(argv, table, sizeof table / sizeof table[0]);
+	if (p->argv == NULL || p->dir == NULL || p->workdir == NULL ||
+	    p->key == NULL || strlen(p->key) != PACK_KEY || p->places < 1 ||
+	    p->places > PACK_PLACES_MAX || p->grace_ms < 0)
+		return false;
+	return true;
+}
+
+static void
+locks_hold(const struct pack *p)
+{
+	int64_t i;
+
+	for (i = 0; i < p->hold_fds; i++)
+		(void)fcntl(3 + (int)i, F_SETFD, FD_CLOEXEC);
+}
+
+int
+main(int argc, char **argv)
+{
+	struct pack p = { .cgroup = "", .signal_fd = -1 };
+
+	if (argc == 5 && strcmp(argv[1], "join") == 0)
+		return pack_join(argv + 2);
+	if (argc > 2 && strcmp(argv[1], "serve") == 0 &&
+	    serve_args(&p, argv + 2)) {
+		locks_hold(&p);
+		return pack_serve(&p);
+	}
+	(void)dprintf(2, "hpotune-pack: is started by hpotune\n");
+	return EINVAL;
+}

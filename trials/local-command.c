@@ -1,0 +1,33 @@
+/*
+ * What an attempt executes: the command of the study, inside whatever its
+ * launcher wraps around it.  Knows no supervisor and no environment.
+ */
+
+#include "src/model/study.h"
+#include "trials/local.h"
+
+void
+local_word(struct local_words *w, char *word)
+{
+	w->word = xreallocarray(w->word, w->n + 2, sizeof *w->word);
+	w->word[w->n++] = word;
+	w->word[w->n] = NULL;
+}
+
+char **
+local_command(
+    const struct local *l, const struct launch_spec *spec, const char *dir)
+{
+	struct local_words w = { 0 };
+	size_t i;
+
+	if (spec->settings->launcher != STUDY_LAUNCHER_NONE)
+		local_ranks_command(&w, l, spec, dir);
+	if (l->pack.size > 0) {
+		local_pack_command(&w, l, spec, dir);
+		return w.word;
+	}
+	for (i = 0; spec->argv[i] != NULL; i++)
+		local_word(&w, xstrdup(spec->argv[i]));
+	return w.word;
+}

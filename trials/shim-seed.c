@@ -1,0 +1,308 @@
+/*
+ * The checkpoint of another trial, put into the folder of this one before its
+ * program starts.  The copy gets its name when it is whole and on the disk, so
+ * what a death leaves half done is thrown away and made again.
+ */
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/fs.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "src/base/fail.h"
+#include "trials/shim.h"
+
+#define SEED_DIR "checkpoint"
+#define SEED_NEW "checkpoint.new"
+
+enum {
+	SEED_DEPTH = 64, /* folders in folders */
+	SEED_PIECE = 64 << 20 /* bytes, after which a stop is looked for */
+};
+
+/* What has been copied, and where it failed. */
+struct seed {
+	size_t files;
+	int error; /* errno; 0 = it was broken off, or nothing is there */
+	char name[64];
+};
+
+/* Signals are blocked here: one that wants an end waits to be read. */
+static bool
+seed_told(void)
+{
+	sigset_t waiting;
+
+	return sigpending(&waiting) == 0 &&
+	       (sigismember(&waiting, SIGTERM) == 1 ||
+		   sigismember(&waiting, SIGUSR1) == 1);
+}
+
+/* The first failure is the one that is told. */
+static int
+seed_fail(struct seed *seed, const char *name)
+{
+	if (*seed->name == '\0') {
+		(void)snprintf(seed->name, sizeof seed->name, "%s", name);
+		seed->error = errno;
+	}
+	return -1;
+}
+
+static bool
+is_dots(const char *name)
+{
+	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
+}
+
+static DIR *
+dir_at(int at, const char *name)
+{
+	int fd =
+	    openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *d;
+
+	if (fd == -1)
+		return NULL;
+	d = fdopendir(fd);
+	if (d == NULL)
+		(void)close(fd);
+	return d;
+}
+
+static int
+tree_remove(int at, const char *name, int depth)
+{
+	struct dirent *entry;
+	DIR *d;
+
+	if (unlinkat(at, name, 0) == 0 || errno == ENOENT)
+		return 0;
+	if (depth == SEED_DEPTH || (d = dir_at(at, name)) == NULL)
+		return -1;
+	while ((entry = readdir(d)) != NULL)
+		if (!is_dots(entry->d_name))
+			(void)tree_remove(dirfd(d), entry->d_name, depth + 1);
+	(void)closedir(d);
+	return unlinkat(at, name, AT_REMOVEDIR);
+}
+
+static int
+bytes_copy(int in, int out)
+{
+	static char piece[1 << 16];
+	ssize_t n, k, at;
+
+	while ((n = read(in, piece, sizeof piece)) > 0)
+		for (at = 0; at < n; at += k) {
+			k = write(out, piece + at, (size_t)(n - at));
+			if (k == -1)
+				return -1;
+			if (seed_told()) {
+				errno = 0;
+				return -1;
+			}
+		}
+	return n == 0 ? 0 : -1;
+}
+
+/* The blocks shared where the file system can, else copied by the kernel. */
+static int
+file_fill(int in, int out)
+{
+	ssize_t n = 0;
+	bool any = false;
+
+	if (ioctl(out, FICLONE, in) == 0)
+		return 0;
+	do {
+		any = any || n > 0;
+		if (seed_told()) {
+			errno = 0;
+			return -1;
+		}
+		n = copy_file_range(in, NULL, out, NULL, SEED_PIECE, 0);
+	} while (n > 0);
+	/* Some file systems refuse, and some say that there is nothing. */
+	if (n == -1 && any)
+		return -1;
+	return any ? 0 : bytes_copy(in, out);
+}
+
+/* With its times: programs take the newest of their checkpoints. */
+static int
+file_copy(int from, int to, const char *name, const struct stat *st)
+{
+	const struct timespec times[] = { st->st_atim, st->st_mtim };
+	int in, out, rc = -1, error;
+
+	in = openat(from, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	if (in == -1)
+		return -1;
+	out = openat(to, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (out != -1 && file_fill(in, out) == 0 &&
+	    fchmod(out, st->st_mode & 0777) == 0 && futimens(out, times) == 0 &&
+	    fsync(out) == 0)
+		rc = 0;
+	error = errno;
+	(void)close(in);
+	if (out != -1)
+		(void)close(out);
+	errno = error;
+	return rc;
+}
+
+static int
+link_copy(int from, int to, const char *name)
+{
+	char target[PATH_MAX];
+	ssize_t n = readlinkat(from, name, target, sizeof target - 1);
+
+	if (n == -1)
+		return -1;
+	target[n] = '\0';
+	return symlinkat(target, to, name);
+}
+
+static int
+tree_copy(struct seed *, int from, int to, const char *name, int depth);
+
+static int
+entry_copy(struct seed *seed, int from, int to, const char *name, int depth)
+{
+	struct stat st;
+
+	if (fstatat(from, name, &st, AT_SYMLINK_NOFOLLOW) == -1)
+		return seed_fail(seed, name);
+	if (S_ISDIR(st.st_mode)) {
+		if (mkdirat(to, name, 0700) == -1)
+			return seed_fail(seed, name);
+		return tree_copy(seed, from, to, name, depth + 1);
+	}
+	/* Pipes and sockets are no state. */
+	if (S_ISREG(st.st_mode))
+		seed->files++;
+	if ((S_ISREG(st.st_mode) && file_copy(from, to, name, &st) == -1) ||
+	    (S_ISLNK(st.st_mode) && link_copy(from, to, name) == -1))
+		return seed_fail(seed, name);
+	return 0;
+}
+
+/* All of folder name into that of the same name, which is there. */
+static int
+tree_copy(struct seed *seed, int from, int to, const char *name, int depth)
+{
+	DIR *in, *out = NULL;
+	struct dirent *entry;
+	int rc = -1;
+
+	in = depth < SEED_DEPTH ? dir_at(from, name) : NULL;
+	if (in != NULL)
+		out = dir_at(to, depth == 0 ? SEED_NEW : name);
+	if (out == NULL)
+		(void)seed_fail(seed, name);
+	else {
+		rc = 0;
+		while (rc == 0 && (entry = readdir(in)) != NULL)
+			if (!is_dots(entry->d_name))
+				rc = entry_copy(seed, dirfd(in), dirfd(out),
+				    entry->d_name, depth);
+		if (rc == 0 && fsync(dirfd(out)) == -1)
+			rc = seed_fail(seed, name);
+	}
+	if (in != NULL)
+		(void)closedir(in);
+	if (out != NULL)
+		(void)closedir(out);
+	return rc;
+}
+
+/* Whether an earlier attempt has put something there. */
+static bool
+is_filled(int at)
+{
+	struct dirent *entry;
+	DIR *d = dir_at(at, SEED_DIR);
+	bool any = false;
+
+	while (d != NULL && !any && (entry = readdir(d)) != NULL)
+		any = !is_dots(entry->d_name);
+	if (d != NULL)
+		(void)closedir(d);
+	return any;
+}
+
+static int
+seed_copy(const struct shim *s, struct seed *seed, int at)
+{
+	int from, rc;
+
+	if (tree_remove(at, SEED_NEW, 0) == -1 ||
+	    mkdirat(at, SEED_NEW, 0700) == -1)
+		return seed_fail(seed, SEED_NEW);
+	from = open(s->from, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (from == -1)
+		return seed_fail(seed, SEED_DIR);
+	rc = tree_copy(seed, from, at, SEED_DIR, 0);
+	(void)close(from);
+	if (rc == -1 || seed->files == 0)
+		return -1;
+	fail_point("shim.before_seed");
+	if (renameat(at, SEED_NEW, at, SEED_DIR) == -1 || fsync(at) == -1)
+		return seed_fail(seed, SEED_DIR);
+	fail_point("shim.after_seed");
+	return 0;
+}
+
+static void
+seed_failed(struct shim *s, const struct seed *seed)
+{
+	s->exit.ran = false;
+	s->exit.exit_code = -1;
+	s->exit.stopped = seed_told();
+	s->exit.ended_us = shim_wall_us();
+	if (s->exit.stopped)
+		(void)snprintf(s->exit.why, sizeof s->exit.why,
+		    "it was told to end while it got the checkpoint of trial "
+		    "%lld",
+		    (long long)s->from_trial);
+	else if (seed->files == 0 &&
+		 (seed->error == 0 || seed->error == ENOENT))
+		(void)snprintf(s->exit.why, sizeof s->exit.why,
+		    "trial %lld, which it continues, has left no checkpoint",
+		    (long long)s->from_trial);
+	else
+		(void)snprintf(s->exit.why, sizeof s->exit.why,
+		    "cannot copy the checkpoint of trial %lld: %s: %s",
+		    (long long)s->from_trial, seed->name,
+		    strerror(seed->error));
+}
+
+int
+shim_seed(struct shim *s)
+{
+	struct seed seed = { 0 };
+	int at, rc = 0;
+
+	if (s->from == NULL)
+		return 0;
+	s->exit.started_us = shim_wall_us();
+	at = openat(s->dir_fd, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (at == -1)
+		rc = seed_fail(&seed, "..");
+	else if (!is_filled(at))
+		rc = seed_copy(s, &seed, at);
+	if (at != -1)
+		(void)close(at);
+	if (rc == -1)
+		seed_failed(s, &seed);
+	return rc;
+}

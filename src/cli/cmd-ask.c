@@ -1,0 +1,118 @@
+/* hpotune ask: new trials for a program that runs them itself. */
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/err.h"
+#include "src/base/json.h"
+#include "src/base/mem.h"
+#include "src/cli/visit.h"
+#include "src/server/control.h"
+
+/* "trial=7" and one NAME=VALUE per line, each as a shell would be told. */
+static void
+trial_put_text(struct buf *out, const struct json *trial)
+{
+	const struct json *j;
+	struct buf value = { 0 };
+	int64_t number = 0;
+
+	(void)json_integer(json_get(trial, "trial"), &number);
+	buf_printf(out, "trial=%" PRId64 "\n", number);
+	j = json_first(json_get(trial, "params"));
+	for (; j != NULL; j = json_next(j)) {
+		buf_clear(&value);
+		if (json_string(j) != NULL)
+			buf_puts(&value, json_string(j));
+		else
+			json_write(&value, j);
+		buf_printf(out, "%s=", json_key(j));
+		cli_put_shell(out, buf_str(&value));
+		buf_putc(out, '\n');
+	}
+	buf_free(&value);
+}
+
+/* The trials of one answer; how many there were. */
+static int64_t
+answer_put(struct buf *out, const struct json *trials, bool json, bool first)
+{
+	const struct json *j;
+	int64_t n = 0;
+
+	for (j = json_first(trials); j != NULL; j = json_next(j), n++) {
+		if (!first || n > 0)
+			buf_puts(out, json ? ",\n" : "\n");
+		if (json)
+			json_write(out, j);
+		else
+			trial_put_text(out, j);
+	}
+	return n;
+}
+
+static int64_t
+ask_some(struct visit *v, struct cli *cli, struct buf *out, int64_t count,
+    bool first, struct err *e)
+{
+	struct control_answer answer;
+	struct json_doc *doc;
+	char params[64];
+	int64_t n = -1;
+
+	(void)snprintf(
+	    params, sizeof params, "{\"count\": %" PRId64 "}", count);
+	if (visit_ask(v, TUNER_ASK, 0, params, &answer, e) != 0)
+		return -1;
+	if (json_parse(&doc, answer.data != NULL ? answer.data : "",
+		answer.data != NULL ? strlen(answer.data) : 0, NULL, false,
+		e) == 0) {
+		n = answer_put(out, json_root(doc), cli->json, first);
+		json_free(doc);
+	}
+	free(answer.data);
+	return n;
+}
+
+/* As many as there are; none at all is a failure. */
+static int
+ask(struct visit *v, struct cli *cli, int64_t count, struct err *e)
+{
+	bool list = cli->json && cli_has(cli, "count");
+	struct buf out = { 0 };
+	int64_t n = 0, some = 1;
+
+	while (n < count && some > 0) {
+		some = ask_some(v, cli, &out, count - n, n == 0, e);
+		n += some > 0 ? some : 0;
+	}
+	if (n == 0) {
+		buf_free(&out);
+		return cli_fail(e);
+	}
+	if (list)
+		putchar('[');
+	fputs(buf_str(&out), stdout);
+	fputs(list ? "]\n" : cli->json ? "\n" : "", stdout);
+	buf_free(&out);
+	return CLI_DONE;
+}
+
+int
+cmd_ask(struct cli *cli)
+{
+	struct err e = ERR_INIT;
+	struct visit v;
+	int64_t count;
+	int status;
+
+	if (cli_integer(cli, "count", 1, 1000000, 1, &count, &e) != 0 ||
+	    visit_open(&v, cli, cli_value(cli, "state"), true, &e) != 0)
+		return cli_fail(&e);
+	v.network_fs = v.network_fs || cli_has(cli, "network-fs");
+	status = ask(&v, cli, count, &e);
+	visit_close(&v);
+	return status;
+}

@@ -1,0 +1,261 @@
+/* hpotune importance: which parameters mattered. */
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/err.h"
+#include "src/base/json.h"
+#include "src/base/mem.h"
+#include "src/cli/cli.h"
+#include "src/cli/table.h"
+#include "src/model/space.h"
+#include "src/model/study.h"
+#include "src/server/rows.h"
+#include "src/store/store.h"
+#include "strategies/importance.h"
+
+enum {
+	TREES = 64,
+	BAR = 24 /* columns */
+};
+
+/* What the command was asked, and what it found. */
+struct question {
+	struct study *study;
+	bool forest, stopped;
+	double target; /* of PED-ANOVA: the share of good trials */
+	double *points, *losses;
+	size_t n, cap;
+	double *share; /* per parameter */
+};
+
+static void
+question_fini(struct question *q)
+{
+	study_free(q->study);
+	free(q->points);
+	free(q->losses);
+	free(q->share);
+}
+
+static int
+question_read(struct question *q, const struct cli *cli, struct err *e)
+{
+	const char *method = cli_value(cli, "method");
+	const char *target = cli_value(cli, "quantile");
+	char *end;
+
+	q->target = 0.1;
+	q->stopped = cli_has(cli, "stopped");
+	if (method != NULL && strcmp(method, "fanova") != 0 &&
+	    strcmp(method, "ped-anova") != 0)
+		return err_set(e, ERR_USAGE,
+		    "--method %s: expected ped-anova or fanova", method);
+	q->forest = method != NULL && strcmp(method, "fanova") == 0;
+	if (target == NULL)
+		return 0;
+	q->target = strtod(target, &end);
+	if (end == target || *end != '\0' || !(q->target > 0 && q->target < 1))
+		return err_set(e, ERR_USAGE,
+		    "--quantile %s: expected a number between 0 and 1", target);
+	if (q->forest)
+		return err_set(
+		    e, ERR_USAGE, "--quantile goes with ped-anova only");
+	return 0;
+}
+
+/* One trial of the database: its point in the cube, its loss. */
+static int
+trial_add(struct question *q, double loss, const char *params, struct err *e)
+{
+	const struct space *space = q->study->space;
+	struct value *values = xcalloc(space->n + 1, sizeof *values);
+	struct json_doc *doc = NULL;
+	int rc;
+
+	if (q->n == q->cap) {
+		q->cap = 2 * q->cap + 64;
+		q->losses = xreallocarray(q->losses, q->cap, sizeof *q->losses);
+		q->points = xreallocarray(
+		    q->points, q->cap, (space->n + 1) * sizeof *q->points);
+	}
+	rc = json_parse(&doc, params, strlen(params), NULL, false, e);
+	if (rc == 0)
+		rc = space_read_values(space, json_root(doc), values, e);
+	if (rc == 0) {
+		space_encode(space, values, q->points + q->n * space->n);
+		q->losses[q->n++] = q->study->maximize ? -loss : loss;
+	}
+	json_free(doc);
+	free(values);
+	return rc;
+}
+
+static int
+trials_read(struct question *q, struct store *store, struct err *e)
+{
+	const char *state = q->stopped ? "stopped" : "completed";
+	const char *const bind[] = { state, NULL };
+	struct store_rows *rows;
+	double loss;
+	int rc;
+
+	if (store_rows_open(&rows, store,
+		"SELECT objective, params FROM trials "
+		"WHERE state IN ('completed', ?) ORDER BY trial",
+		bind, e) == -1)
+		return -1;
+	while ((rc = store_rows_next(rows, e)) == 1) {
+		loss = rows_real(rows, 0);
+		if (isfinite(loss) &&
+		    (rc = trial_add(q, loss, store_rows_text(rows, 1), e)) != 0)
+			break;
+	}
+	store_rows_close(rows);
+	return rc;
+}
+
+static double
+question_answer(struct question *q)
+{
+	const struct importance_data data = { .space = q->study->space,
+		.n = q->n,
+		.points = q->points,
+		.losses = q->losses };
+	size_t i, n = q->study->space->n;
+	double sum = 0;
+
+	q->share = xcalloc(n + 1, sizeof *q->share);
+	if (q->forest)
+		importance_forest(q->share, &data, TREES);
+	else
+		importance_ped(q->share, &data, q->target, 1);
+	for (i = 0; i < n; i++)
+		sum += q->share[i];
+	for (i = 0; i < n && sum > 0; i++)
+		q->share[i] /= sum;
+	return sum;
+}
+
+/* The most important parameter that is not done yet; or n. */
+static size_t
+next_of(const struct question *q, const bool *done)
+{
+	size_t i, n = q->study->space->n, best = n;
+
+	for (i = 0; i < n; i++)
+		if (!done[i] && (best == n || q->share[i] > q->share[best]))
+			best = i;
+	return best;
+}
+
+static void
+put_json(struct buf *out, const struct question *q, double sum)
+{
+	bool *done = xcalloc(q->study->space->n + 1, sizeof *done),
+	     first = true;
+	size_t i, n = q->study->space->n;
+
+	buf_printf(out, "{\"method\":\"%s\",\"trials\":%zu",
+	    q->forest ? "fanova" : "ped-anova", q->n);
+	if (q->forest) {
+		buf_puts(out, ",\"explained\":");
+		json_put_number(out, sum);
+	}
+	buf_puts(out, ",\"importance\":{");
+	for (; (i = next_of(q, done)) < n; done[i] = true, first = false) {
+		buf_puts(out, first ? "" : ",");
+		json_put_string(out, q->study->space->params[i].name);
+		buf_putc(out, ':');
+		json_put_number(out, q->share[i]);
+	}
+	buf_puts(out, "}}\n");
+	free(done);
+}
+
+static void
+put_text(struct buf *out, const struct cli *cli, const struct question *q,
+    double sum)
+{
+	bool *done = xcalloc(q->study->space->n + 1, sizeof *done);
+	struct table *t = table_new();
+	char bar[BAR + 1];
+	size_t i, k, n = q->study->space->n;
+
+	table_column(t, "parameter", TABLE_LEFT);
+	table_column(t, "importance", TABLE_RIGHT);
+	table_column(t, "", TABLE_LEFT);
+	for (; (i = next_of(q, done)) < n; done[i] = true) {
+		for (k = 0; k < BAR && (double)k + 0.5 < q->share[i] * BAR; k++)
+			bar[k] = '#';
+		bar[k] = '\0';
+		table_cell(t, q->study->space->params[i].name, TABLE_PLAIN);
+		table_cell_real(t, q->share[i], 3);
+		table_cell(t, bar, TABLE_FAINT);
+	}
+	table_put(out, t, cli->width, cli->colour, true);
+	buf_printf(
+	    out, "%s of %zu trials", q->forest ? "fANOVA" : "PED-ANOVA", q->n);
+	if (q->forest)
+		buf_printf(out,
+		    ": single parameters explain %.0f %% of the variance",
+		    100 * sum);
+	else
+		buf_printf(out, ": what brings one among the best %g %%",
+		    100 * q->target);
+	buf_putc(out, '\n');
+	table_free(t);
+	free(done);
+}
+
+static int
+question_study(struct question *q, struct store *store, struct err *e)
+{
+	struct store_study row = { 0 };
+	char *path;
+	int rc;
+
+	if (store_study_get(store, &row, e) == -1)
+		return -1;
+	path = xasprintf("%s/study.json", row.dir);
+	rc = study_parse(&q->study, row.json, strlen(row.json), path, e);
+	free(path);
+	store_study_fini(&row);
+	return rc;
+}
+
+int
+cmd_importance(struct cli *cli)
+{
+	struct question q = { 0 };
+	struct cli_study found;
+	struct store *store;
+	struct buf out = { 0 };
+	struct err e = ERR_INIT;
+	double sum;
+	int rc;
+
+	if (question_read(&q, cli, &e) == -1 ||
+	    cli_open_store(cli, &found, &store, &e) == -1)
+		return cli_fail(&e);
+	rc = question_study(&q, store, &e);
+	if (rc == 0)
+		rc = trials_read(&q, store, &e);
+	if (rc == 0 && q.n < 2)
+		rc = err_set(&e, ERR_STORE,
+		    "%s: importance needs at least two trials with a result",
+		    q.study->name);
+	if (rc == 0) {
+		sum = question_answer(&q);
+		if (cli->json)
+			put_json(&out, &q, sum);
+		else
+			put_text(&out, cli, &q, sum);
+		(void)cli_print(&out);
+	}
+	question_fini(&q);
+	store_close(store);
+	cli_study_fini(&found);
+	return rc == -1 ? cli_fail(&e) : CLI_DONE;
+}

@@ -1,0 +1,310 @@
+/*
+ * hpotune tell and judge: reports and ends of trials that others run, and what
+ * the rules say to them.
+ */
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "src/base/err.h"
+#include "src/base/json.h"
+#include "src/base/mem.h"
+#include "src/base/text.h"
+#include "src/cli/visit.h"
+#include "src/server/control.h"
+
+enum {
+	LINE_MOST = 16000, /* bytes of one that may be a report */
+	BATCH_MOST = 32000 /* of a request, which has room for 64 KiB */
+};
+
+struct telling {
+	struct visit visit;
+	int64_t trial;
+	const char *end; /* "done", "stopped", "failed", or NULL */
+	const char *why; /* or NULL */
+	struct buf lines; /* of the next request: "…","…" */
+	struct control_answer answer; /* the last one */
+	bool stop; /* it says so */
+};
+
+static void
+answer_put_text(struct buf *out, const struct json *a)
+{
+	const char *verdict = json_string(json_get(a, "verdict"));
+	const char *why = json_string(json_get(a, "why"));
+	const char *rule = json_string(json_get(a, "rule"));
+
+	buf_puts(
+	    out, verdict != NULL ? verdict : json_string(json_get(a, "state")));
+	if (why == NULL || *why == '\0') {
+		buf_putc(out, '\n');
+		return;
+	}
+	buf_puts(out, ": ");
+	if (verdict != NULL && rule != NULL && strcmp(rule, "none") != 0)
+		buf_printf(out, "%s: ", rule);
+	text_put_harmless(out, why, strlen(why), TEXT_LINE);
+	buf_putc(out, '\n');
+}
+
+static int
+answer_print(
+    const struct cli *cli, const struct control_answer *a, struct err *e)
+{
+	struct buf out = { 0 };
+	struct json_doc *doc;
+
+	if (a->data == NULL)
+		return err_set(e, ERR_FILE, "the server's answer is empty");
+	if (cli->json) {
+		puts(a->data);
+		return 0;
+	}
+	if (json_parse(&doc, a->data, strlen(a->data), NULL, false, e) != 0)
+		return -1;
+	answer_put_text(&out, json_root(doc));
+	json_free(doc);
+	(void)cli_print(&out);
+	return 0;
+}
+
+/* Send what was gathered, and perhaps the end. */
+static int
+send_lines(struct telling *t, bool strict, bool end, struct err *e)
+{
+	struct buf params = { 0 };
+	struct json_doc *doc;
+	const char *verdict;
+	int rc;
+
+	buf_printf(&params, "{\"lines\": [%s], \"strict\": %s",
+	    buf_str(&t->lines), strict ? "true" : "false");
+	if (end && t->end != NULL)
+		buf_printf(&params, ", \"end\": \"%s\"", t->end);
+	if (end && t->why != NULL) {
+		buf_puts(&params, ", \"why\": ");
+		json_put_string(&params, t->why);
+	}
+	buf_putc(&params, '}');
+	free(t->answer.data);
+	t->answer.data = NULL;
+	rc = visit_ask(
+	    &t->visit, TUNER_TELL, t->trial, buf_str(&params), &t->answer, e);
+	buf_free(&params);
+	buf_clear(&t->lines);
+	if (rc == 0 && t->answer.data != NULL &&
+	    json_parse(&doc, t->answer.data, strlen(t->answer.data), NULL,
+		false, NULL) == 0) {
+		verdict = json_string(json_get(json_root(doc), "verdict"));
+		t->stop = verdict != NULL && strcmp(verdict, "stop") == 0;
+		json_free(doc);
+	}
+	return rc;
+}
+
+static void
+line_add(struct telling *t, const char *line)
+{
+	if (t->lines.len > 0)
+		buf_putc(&t->lines, ',');
+	json_put_string(&t->lines, line);
+}
+
+/* Whether a line of output may be a report; the tuner looks closer. */
+static bool
+line_may_report(const char *line)
+{
+	return strlen(line) < LINE_MOST &&
+	       (strstr(line, "hpotune:") != NULL ||
+		   line[strspn(line, " \t\r")] == '{');
+}
+
+/* What cannot be sent as text is in no report. */
+static void
+line_clean(char *line, size_t len)
+{
+	uint32_t code;
+	size_t at;
+	int n;
+
+	for (at = 0; at<len; at += n> 0 ? (size_t)n : 1) {
+		n = line[at] == '\0' ? 0
+				     : text_decode(line + at, len - at, &code);
+		if (n <= 0)
+			line[at] = '?';
+	}
+}
+
+/* Whole lines are taken out of in; sent when there are many. */
+static int
+lines_take(struct telling *t, struct buf *in, struct err *e)
+{
+	size_t at = 0, len;
+	char *line, *end;
+	int rc = 0;
+
+	while (rc == 0 && !t->stop && at < in->len) {
+		line = in->data + at;
+		end = memchr(line, '\n', in->len - at);
+		if (end == NULL)
+			break;
+		len = (size_t)(end - line);
+		*end = '\0';
+		line_clean(line, len);
+		if (line_may_report(line))
+			line_add(t, line);
+		if (t->lines.len >= BATCH_MOST)
+			rc = send_lines(t, false, false, e);
+		at += len + 1;
+	}
+	if (at > 0) {
+		memmove(in->data, in->data + at, in->len - at);
+		in->len -= at;
+	}
+	return rc;
+}
+
+/* Reports from standard input, as they come, until its end or a stop. */
+static int
+tell_stream(struct telling *t, struct err *e)
+{
+	struct buf in = { 0 };
+	char chunk[65536];
+	ssize_t n = 0;
+	int rc = 0;
+
+	while (rc == 0 && !t->stop &&
+	       (n = read(STDIN_FILENO, chunk, sizeof chunk)) != 0) {
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0) {
+			rc = err_set(
+			    e, ERR_FILE, "standard input: %s", strerror(errno));
+			break;
+		}
+		buf_add(&in, chunk, (size_t)n);
+		rc = lines_take(t, &in, e);
+		if (rc == 0 && t->lines.len > 0 && !t->stop)
+			rc = send_lines(t, false, false, e);
+	}
+	/* A last line without its newline is a whole one. */
+	if (rc == 0 && !t->stop && in.len > 0) {
+		buf_putc(&in, '\n');
+		rc = lines_take(t, &in, e);
+	}
+	buf_free(&in);
+	if (rc == 0 && (t->end != NULL || t->lines.len > 0))
+		rc = send_lines(t, false, true, e);
+	if (rc == 0 && t->answer.data == NULL)
+		rc = err_set(
+		    e, ERR_FILE, "standard input: no line of it is a report");
+	return rc;
+}
+
+/* NAME=VALUE …: one report. */
+static int
+tell_words(struct telling *t, const struct cli *cli, struct err *e)
+{
+	struct buf line = { 0 };
+	int i;
+
+	if (cli->n_operands == 1 && t->end == NULL)
+		return err_set(e, ERR_USAGE,
+		    "tell: nothing to tell: NAME=VALUE, -, --done, --stopped "
+		    "or --failed is wanted");
+	buf_puts(&line, "hpotune:");
+	for (i = 1; i < cli->n_operands; i++) {
+		if (strchr(cli->operands[i], '=') == NULL) {
+			buf_free(&line);
+			return err_set(e, ERR_USAGE,
+			    "tell: %s: NAME=VALUE is wanted", cli->operands[i]);
+		}
+		buf_printf(&line, " %s", cli->operands[i]);
+	}
+	if (cli->n_operands > 1)
+		line_add(t, buf_str(&line));
+	buf_free(&line);
+	return send_lines(t, true, true, e);
+}
+
+/* The one of three switches that was given. */
+static int
+end_read(struct telling *t, const struct cli *cli, struct err *e)
+{
+	static const char *const ends[] = { "done", "stopped", "failed" };
+	size_t i;
+
+	for (i = 0; i < sizeof ends / sizeof *ends; i++) {
+		if (!cli_has(cli, ends[i]))
+			continue;
+		if (t->end != NULL)
+			return err_set(e, ERR_USAGE,
+			    "tell: --%s and --%s: it ends once", t->end,
+			    ends[i]);
+		t->end = ends[i];
+	}
+	t->why = cli_value(cli, "why");
+	if (t->why != NULL && (t->end == NULL || strcmp(t->end, "done") == 0))
+		return err_set(e, ERR_USAGE,
+		    "tell: --why goes with --stopped or --failed");
+	return 0;
+}
+
+static int
+tell(struct telling *t, const struct cli *cli, struct err *e)
+{
+	if (cli->n_operands == 0)
+		return err_set(e, ERR_USAGE,
+		    "tell: which trial? hpotune tell %s", cli->command->args);
+	if (cli_read_integer(cli->operands[0], "tell: trial", 1, INT64_MAX,
+		&t->trial, e) != 0 ||
+	    end_read(t, cli, e) != 0)
+		return -1;
+	if (cli->n_operands == 2 && strcmp(cli->operands[1], "-") == 0)
+		return tell_stream(t, e);
+	return tell_words(t, cli, e);
+}
+
+int
+cmd_tell(struct cli *cli)
+{
+	struct telling t = { 0 };
+	struct err e = ERR_INIT;
+	int rc;
+
+	if (visit_open(&t.visit, cli, NULL, false, &e) != 0)
+		return cli_fail(&e);
+	rc = tell(&t, cli, &e);
+	if (rc == 0)
+		rc = answer_print(cli, &t.answer, &e);
+	free(t.answer.data);
+	buf_free(&t.lines);
+	visit_close(&t.visit);
+	return rc == 0 ? CLI_DONE : cli_fail(&e);
+}
+
+int
+cmd_judge(struct cli *cli)
+{
+	struct control_answer answer = { 0 };
+	struct err e = ERR_INIT;
+	struct visit v;
+	int64_t trial;
+	int rc;
+
+	if (visit_open(&v, cli, NULL, false, &e) != 0)
+		return cli_fail(&e);
+	rc = cli_trial_operand(cli, &trial, &e);
+	if (rc == 0)
+		rc = visit_ask(&v, TUNER_JUDGE, trial, "{}", &answer, &e);
+	if (rc == 0)
+		rc = answer_print(cli, &answer, &e);
+	free(answer.data);
+	visit_close(&v);
+	return rc == 0 ? CLI_DONE : cli_fail(&e);
+}

@@ -1,0 +1,324 @@
+/*
+ * What hpotune doctor says of GPUs: each with who is on it, how it is, and why
+ * no trial would get it.
+ */
+
+#include <inttypes.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "src/base/err.h"
+#include "src/base/json.h"
+#include "src/base/mem.h"
+#include "src/cli/doctor.h"
+#include "src/cli/machine.h"
+#include "trials/gpu-lock.h"
+#include "trials/gpu.h"
+
+enum {
+	LOOK_MS = 60 * 1000, /* a driver may have to wake many GPUs */
+	PROBE_MS = 60 * 1000,
+	SHOWN_MOST = 4 /* processes of one GPU */
+};
+
+/* As long as gpu_busy_memory says nothing else. */
+#define BUSY_BYTES (INT64_C(1) << 30)
+
+/* A process, as far as the kernel lets us see it. */
+struct owner {
+	char user[64], command[64];
+	char trial[128]; /* "trial 3 of NAME", or "" */
+	bool there;
+};
+
+/* The value of a variable in the environment that a process began with. */
+static void
+environ_value(int64_t pid, const char *name, char *to, size_t n)
+{
+	char path[64], *line = NULL;
+	size_t cap = 0, len = strlen(name);
+	FILE *f;
+
+	to[0] = '\0';
+	(void)snprintf(path, sizeof path, "/proc/%" PRId64 "/environ", pid);
+	if ((f = fopen(path, "re")) == NULL)
+		return;
+	while (getdelim(&line, &cap, '\0', f) > 0)
+		if (strncmp(line, name, len) == 0 && line[len] == '=')
+			(void)snprintf(to, n, "%s", line + len + 1);
+	free(line);
+	(void)fclose(f);
+}
+
+static void
+owner_find(struct owner *o, int64_t pid)
+{
+	char path[64], study[64], number[24];
+	const struct passwd *user;
+	struct stat st;
+
+	*o = (struct owner){ .there = false };
+	(void)snprintf(path, sizeof path, "/proc/%" PRId64, pid);
+	if (stat(path, &st) == -1)
+		return;
+	o->there = true;
+	user = getpwuid(st.st_uid);
+	if (user != NULL)
+		(void)snprintf(o->user, sizeof o->user, "%s", user->pw_name);
+	else
+		(void)snprintf(
+		    o->user, sizeof o->user, "user %u", (unsigned)st.st_uid);
+	(void)snprintf(path, sizeof path, "/proc/%" PRId64 "/comm", pid);
+	(void)machine_line(path, o->command, sizeof o->command);
+	environ_value(pid, "HPOTUNE_STUDY", study, sizeof study);
+	environ_value(pid, "HPOTUNE_TRIAL", number, sizeof number);
+	if (study[0] != '\0')
+		(void)snprintf(
+		    o->trial, sizeof o->trial, "trial %s of %s", number, study);
+}
+
+static void
+size_put(struct buf *b, int64_t bytes)
+{
+	if (bytes >= 1 << 30)
+		buf_printf(b, "%.1f GiB", (double)bytes / 0x1p30);
+	else
+		buf_printf(b, "%.0f MiB", (double)bytes / 0x1p20);
+}
+
+static void
+process_put(struct buf *b, const struct gpu_process *p, const struct owner *o)
+{
+	if (o->trial[0] != '\0')
+		buf_puts(b, o->trial);
+	else if (o->there)
+		buf_printf(b, "%s of %s", o->command, o->user);
+	else
+		buf_puts(b, "a process that is not visible here");
+	buf_printf(
+	    b, " (pid %" PRId64 "%s", p->pid, p->memory >= 0 ? ", " : ")");
+	if (p->memory >= 0) {
+		size_put(b, p->memory);
+		buf_putc(b, ')');
+	}
+}
+
+static void
+process_put_json(
+    struct buf *b, const struct gpu_process *p, const struct owner *o)
+{
+	buf_printf(b, "{\"pid\":%" PRId64 ",\"memory\":", p->pid);
+	if (p->memory >= 0)
+		buf_printf(b, "%" PRId64, p->memory);
+	else
+		buf_puts(b, "null");
+	buf_puts(b, ",\"user\":");
+	json_put_string(b, o->user);
+	buf_puts(b, ",\"command\":");
+	json_put_string(b, o->command);
+	buf_puts(b, ",\"trial\":");
+	json_put_string(b, o->trial);
+	buf_putc(b, '}');
+}
+
+/* The daemon of MPS computes for others, and is nobody itself. */
+static bool
+owner_foreign(const struct owner *o)
+{
+	return o->there && o->trial[0] == '\0' &&
+	       strncmp(o->command, "nvidia-cuda-mps", 15) != 0;
+}
+
+/* Who computes there, of those that can be seen. */
+struct company {
+	size_t trials, foreign;
+};
+
+static void
+processes_put(struct buf *found, struct buf *more, const struct gpu_seen *g,
+    struct company *c)
+{
+	struct owner o;
+	size_t i;
+
+	buf_puts(more, ",\"processes\":[");
+	for (i = 0; i < g->n_processes; i++) {
+		owner_find(&o, g->processes[i].pid);
+		c->trials += o.trial[0] != '\0';
+		c->foreign += owner_foreign(&o);
+		if (i > 0)
+			buf_putc(more, ',');
+		process_put_json(more, &g->processes[i], &o);
+		if (i >= SHOWN_MOST)
+			continue;
+		buf_puts(found, "; ");
+		process_put(found, &g->processes[i], &o);
+	}
+	if (i > SHOWN_MOST)
+		buf_printf(found, "; and %zu more", i - SHOWN_MOST);
+	buf_putc(more, ']');
+}
+
+static void
+number_put_json(struct buf *b, const char *key, int64_t n)
+{
+	if (n >= 0)
+		buf_printf(b, ",\"%s\":%" PRId64, key, n);
+	else
+		buf_printf(b, ",\"%s\":null", key);
+}
+
+static void
+facts_put_json(struct buf *b, const struct gpu_seen *g)
+{
+	buf_printf(b, ",\"gpu\":{\"index\":%d,\"uuid\":", g->index);
+	json_put_string(b, g->uuid);
+	buf_puts(b, ",\"name\":");
+	json_put_string(b, g->name);
+	buf_puts(b, ",\"bus\":");
+	json_put_string(b, g->bus);
+	number_put_json(b, "node", g->node);
+	number_put_json(b, "memory", g->memory);
+	number_put_json(b, "used", g->used);
+	number_put_json(b, "temperature", g->temperature);
+	number_put_json(b, "utilization", g->utilization);
+	number_put_json(b, "power", g->power);
+}
+
+static void
+facts_put(struct buf *b, const struct gpu_seen *g)
+{
+	buf_puts(b, g->name[0] != '\0' ? g->name : "a GPU");
+	if (g->memory >= 0) {
+		buf_puts(b, ", ");
+		size_put(b, g->memory);
+	}
+	if (g->used >= 0) {
+		buf_puts(b, ", ");
+		size_put(b, g->used);
+		buf_puts(b, " used");
+	}
+	if (g->temperature >= 0)
+		buf_printf(b, ", %d C", g->temperature);
+	buf_printf(b, ", %s", g->uuid);
+}
+
+/* Whether it works, tried by a program of its own. */
+static bool
+probe_put(struct buf *found, struct buf *more, const struct gpu_seen *g)
+{
+	struct err e = ERR_INIT;
+	bool good = gpu_ask_probe(g->uuid, PROBE_MS, &e) == 0;
+
+	buf_printf(found, "; %s", good ? "its probe went well" : e.text);
+	buf_puts(more, ",\"probe\":");
+	json_put_string(more, good ? "good" : e.text);
+	return good;
+}
+
+/* Why no trial would get it, or "". */
+static const char *
+gpu_unused(const struct gpu_seen *g, const struct company *c)
+{
+	if (g->lost || g->recovery > 0)
+		return "trials do not get it until that is mended";
+	if (c->foreign > 0)
+		return "trials do not get it while others compute there";
+	/* In a container the driver names processes of another world. */
+	if (c->trials == 0 && g->used > BUSY_BYTES)
+		return "somebody who is not visible here uses it: trials do "
+		       "not get it while that is more than gpu_busy_memory";
+	return g->why[0] != '\0' ? "what cannot be asked cannot be minded" : "";
+}
+
+static void
+gpu_find(struct doctor *d, const struct gpu_seen *g)
+{
+	struct buf found = { 0 }, more = { 0 };
+	char what[48], who[GPU_OWNER * 2] = "";
+	struct company c = { 0 };
+	enum finding finding;
+	const char *mend;
+
+	(void)snprintf(what, sizeof what, "GPU %d%s", g->index,
+	    g->parent[0] != '\0' ? ", a slice" : "");
+	facts_put(&found, g);
+	facts_put_json(&more, g);
+	processes_put(&found, &more, g, &c);
+	if (gpu_lock_owner(g->uuid, who, sizeof who))
+		buf_printf(
+		    &found, "; booked by %s", who[0] != '\0' ? who : "a study");
+	if (g->why[0] != '\0')
+		buf_printf(&found, "; %s", g->why);
+	buf_puts(&more, ",\"owner\":");
+	json_put_string(&more, who);
+	buf_puts(&more, ",\"why\":");
+	json_put_string(&more, g->why);
+	mend = gpu_unused(g, &c);
+	finding = mend[0] != '\0' ? FINDING_WARN : FINDING_OK;
+	if (d->probe && !probe_put(&found, &more, g)) {
+		mend = "no trial would work there: mend that first";
+		finding = FINDING_BAD;
+	}
+	buf_puts(&more, ",\"unused\":");
+	json_put_string(&more, mend);
+	buf_putc(&more, '}');
+	doctor_find(d, finding, what, buf_str(&found), mend, buf_str(&more));
+	buf_free(&found);
+	buf_free(&more);
+}
+
+/* How the driver itself is. */
+static void
+driver_find(struct doctor *d, const struct gpu_look *l)
+{
+	char text[256];
+
+	switch (l->source) {
+	case GPU_SIMULATED:
+	case GPU_NONE:
+		if (!gpu_there())
+			doctor_find(d, FINDING_OK, "GPUs", "none", "", "");
+		else
+			doctor_find(d, FINDING_WARN, "GPUs", l->why,
+			    "trials get no GPU before that is mended", "");
+		break;
+	case GPU_NVML:
+		(void)snprintf(text, sizeof text, "%zu, driver %s%s%s", l->n,
+		    l->driver, l->why[0] != '\0' ? "; " : "", l->why);
+		doctor_find(d,
+		    l->why[0] != '\0' || l->n == 0 ? FINDING_WARN : FINDING_OK,
+		    "GPUs", text,
+		    "look at nvidia-smi: trials get those that it shows", "");
+		break;
+	case GPU_PROC:
+		(void)snprintf(text, sizeof text,
+		    "%zu, driver %s, and no NVML: %s", l->n, l->driver, l->why);
+		doctor_find(d, FINDING_WARN, "GPUs", text,
+		    "install NVML, which belongs to the driver: without it "
+		    "nobody sees who uses a GPU, or that one is sick",
+		    "");
+		break;
+	}
+}
+
+void
+doctor_gpus(struct doctor *d)
+{
+	struct err e = ERR_INIT;
+	struct gpu_look look;
+	size_t i;
+
+	if (gpu_ask(&look, LOOK_MS, &e) != 0) {
+		doctor_find(d, FINDING_WARN, "GPUs", e.text,
+		    "trials get no GPU before that is mended", "");
+		return;
+	}
+	driver_find(d, &look);
+	for (i = 0; i < look.n; i++)
+		gpu_find(d, &look.gpus[i]);
+	gpu_look_free(&look);
+}

@@ -1,0 +1,35 @@
+/* What the files of hpotune doctor share. */
+
+#ifndef CLI_DOCTOR_H
+#define CLI_DOCTOR_H
+
+#include <stdbool.h>
+
+#include "src/base/mem.h"
+
+struct table;
+
+enum finding {
+	FINDING_OK,
+	FINDING_WARN, /* works, and may hurt */
+	FINDING_BAD /* a study would not start here */
+};
+
+struct doctor {
+	const char *dir; /* where the study is, or would be */
+	bool probe; /* GPUs are tried, too */
+	struct table *table;
+	struct buf json;
+	int worst;
+};
+
+/*
+ * One line.  more: members for JSON, each with a comma in front, or ""; mend
+ * is not shown of what is well.
+ */
+void doctor_find(struct doctor *, enum finding, const char *what,
+    const char *found, const char *mend, const char *more);
+/* The driver, and each GPU: doctor-gpus.c. */
+void doctor_gpus(struct doctor *);
+
+#endif /* CLI_DOCTOR_H */

@@ -1,0 +1,21 @@
+/* The front of a study with several objectives, as a table. */
+
+#ifndef CLI_FRONT_H
+#define CLI_FRONT_H
+
+#include <stdint.h>
+
+struct aims;
+struct buf;
+struct cli;
+struct err;
+struct store;
+
+/*
+ * At most so many rows (0 = all), from the best of the first objective on; how
+ * many there are more stands below.
+ */
+int front_put(struct buf *, const struct cli *, struct store *,
+    const struct aims *, int64_t most, struct err *);
+
+#endif /* CLI_FRONT_H */

@@ -1,0 +1,20 @@
+/* Waiting for somebody who holds a study's lock for a moment. */
+
+#include "src/cli/patience.h"
+#include "src/base/err.h"
+
+enum { WAIT_SECONDS = 20, PAUSE_MS = 5 };
+
+bool
+patience_left(struct patience *p, struct err *e)
+{
+	const struct timespec pause = { .tv_nsec = PAUSE_MS * 1000000L };
+
+	if (p->until == 0)
+		p->until = time(NULL) + WAIT_SECONDS;
+	if (e->kind != ERR_BUSY || time(NULL) >= p->until)
+		return false;
+	*e = (struct err)ERR_INIT;
+	(void)nanosleep(&pause, NULL);
+	return true;
+}

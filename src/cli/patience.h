@@ -1,0 +1,22 @@
+/* Waiting for somebody who holds a study's lock for a moment. */
+
+#ifndef CLI_PATIENCE_H
+#define CLI_PATIENCE_H
+
+#include <stdbool.h>
+#include <time.h>
+
+struct err;
+
+struct patience {
+	time_t until; /* 0 = nobody has waited yet */
+};
+
+/*
+ * Whether to try again what failed for this reason, after a short pause: a
+ * lock was held, by one who lets go of it or becomes a server; for some
+ * seconds in all.  The error is forgotten then.
+ */
+bool patience_left(struct patience *, struct err *);
+
+#endif /* CLI_PATIENCE_H */

@@ -1,0 +1,120 @@
+/* One question, wherever it can be answered. */
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "src/base/err.h"
+#include "src/base/log.h"
+#include "src/base/mem.h"
+#include "src/cli/patience.h"
+#include "src/cli/running.h"
+#include "src/cli/visit.h"
+#include "src/server/control.h"
+#include "src/server/server.h"
+#include "src/server/state.h"
+
+int
+visit_open(struct visit *v, struct cli *cli, const char *state_dir, bool make,
+    struct err *e)
+{
+	*v = (struct visit){ 0 };
+	if (running_find(cli, &v->found, state_dir, e) != 0)
+		return -1;
+	if (!make && cli_study_there(&v->found, e) != 0) {
+		cli_study_fini(&v->found);
+		return -1;
+	}
+	v->dir = running_dir(&v->found);
+	/* Its first start has accepted where it lies. */
+	v->network_fs = access(v->found.db, F_OK) == 0;
+	return 0;
+}
+
+void
+visit_close(struct visit *v)
+{
+	free(v->dir);
+	cli_study_fini(&v->found);
+}
+
+static const char *
+command_name(enum tuner_ask what)
+{
+	switch (what) {
+	case TUNER_ASK:
+		return "ask";
+	case TUNER_TELL:
+		return "tell";
+	case TUNER_JUDGE:
+		return "judge";
+	case TUNER_STOP_TRIAL:
+	case TUNER_KILL_TRIAL:
+	case TUNER_PAUSE:
+	case TUNER_RESUME:
+	case TUNER_ENQUEUE:
+		break;
+	}
+	return "";
+}
+
+/* 1: no server listens. */
+static int
+ask_server(const struct visit *v, enum tuner_ask what, int64_t trial,
+    const char *params, struct control_answer *answer, struct err *e)
+{
+	struct state state;
+	struct buf line = { 0 };
+	int rc;
+
+	if (state_open(&state, v->dir, false, e) != 0)
+		return 1; /* not made yet, or server_apart says what is wrong */
+	buf_printf(&line, "{\"command\": \"%s\"", command_name(what));
+	if (trial > 0)
+		buf_printf(&line, ", \"trial\": %" PRId64, trial);
+	buf_printf(&line, ", \"params\": %s}", params);
+	rc = control_ask(&state, buf_str(&line), false, answer, e);
+	buf_free(&line);
+	state_close(&state);
+	return rc;
+}
+
+static int
+ask_once(const struct visit *v, enum tuner_ask what, int64_t trial,
+    const char *params, struct control_answer *answer, struct err *e)
+{
+	struct server_env env = {
+		.study = v->found.study,
+		.db = v->found.db,
+		.state_dir = v->dir,
+		.network_fs = v->network_fs,
+	};
+	int rc;
+
+	*answer = (struct control_answer){ 0 };
+	rc = ask_server(v, what, trial, params, answer, e);
+	if (rc == 1)
+		rc = server_apart(&env, what, trial, params, answer, e);
+	return rc;
+}
+
+int
+visit_ask(struct visit *v, enum tuner_ask what, int64_t trial,
+    const char *params, struct control_answer *answer, struct err *e)
+{
+	struct patience patience = { 0 };
+	int rc;
+
+	log_set_level(LOG_LEVEL_WARN);
+	while ((rc = ask_once(v, what, trial, params, answer, e)) != 0 &&
+	       patience_left(&patience, e))
+		;
+	if (rc == 0 && !answer->ok) {
+		free(answer->data);
+		answer->data = NULL;
+		rc = err_set(e, ERR_FILE, "%s", answer->text);
+	}
+	v->network_fs = true;
+	return rc;
+}

@@ -1,0 +1,36 @@
+/*
+ * Questions of programs that run trials themselves: over the socket of a
+ * server, or to the file when none runs.
+ */
+
+#ifndef CLI_VISIT_H
+#define CLI_VISIT_H
+
+#include <stdbool.h>
+
+#include "src/cli/cli.h"
+#include "src/server/tuner.h"
+
+struct control_answer;
+
+struct visit {
+	struct cli_study found;
+	char *dir; /* NAME.d */
+	bool network_fs;
+};
+
+/*
+ * Find the study (state_dir as for cli_find_study).  With make, its database
+ * need not be there.
+ */
+int visit_open(struct visit *, struct cli *, const char *state_dir, bool make,
+    struct err *);
+void visit_close(struct visit *);
+/*
+ * Ask one thing; params is JSON.  Waits while others have the study.  Answers
+ * that are not ok are errors, too.  The caller frees the data.
+ */
+int visit_ask(struct visit *, enum tuner_ask, int64_t trial, const char *params,
+    struct control_answer *, struct err *);
+
+#endif /* CLI_VISIT_H */

@@ -1,0 +1,266 @@
+/*
+ * Strategies, rules and known functions for bench/search.py, without a server:
+ * one JSON object a line in, one line out.
+ *	{"open": {parameters}, "strategy": {…}, "rules": [{…}, …],
+ *	    "seed": 1, "maximize": false, "steps": 0}	-> ok
+ *	{"ask": true}			-> {"trial": 1, "params": {…}}
+ *	{"add": {params}, "value": 0.5}	-> ok, a completed trial
+ *	{"trial": 1, "step": 3, "value": 0.5}	-> keep or stop
+ *	{"trial": 1, "end": 0.5, "stopped": false}	-> ok
+ *	{"space": "branin"}		-> its parameters
+ *	{"function": "branin", "params": {…}}	-> its value
+ */
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/kernels.h"
+#include "src/base/err.h"
+#include "src/base/json.h"
+#include "src/base/mem.h"
+#include "src/model/history.h"
+#include "src/model/options.h"
+#include "src/model/space.h"
+#include "strategies/stopper.h"
+#include "strategies/strategy.h"
+#include "tests/functions.h"
+
+struct study {
+	struct json_doc *doc;
+	struct space *space;
+	const struct strategy *strategy;
+	struct option_value *options;
+	struct stopper_set *rules;
+	struct history *history;
+	uint64_t seed;
+};
+
+static void
+die(const struct err *e)
+{
+	fprintf(stderr, "search: %s\n", e->text);
+	exit(1);
+}
+
+static double
+number(const struct json *j, const char *key)
+{
+	double x = 0;
+
+	if (json_get(j, key) != NULL)
+		(void)json_number(json_get(j, key), &x);
+	return x;
+}
+
+static bool
+is_true(const struct json *j, const char *key)
+{
+	bool b = false;
+
+	return json_get(j, key) != NULL && json_bool(json_get(j, key), &b) && b;
+}
+
+static void
+study_close(struct study *s)
+{
+	if (s->doc == NULL)
+		return;
+	stopper_set_free(s->rules);
+	options_free(s->options, s->strategy->options);
+	history_free(s->history);
+	space_free(s->space);
+	json_free(s->doc);
+	*s = (struct study){ 0 };
+}
+
+static void
+rules_open(struct study *s, const struct json *j)
+{
+	static const char *const except[] = { "rule", "veto", NULL };
+	struct stopper_env env = { .study = "bench" };
+	const struct json *rule;
+	const struct stopper *stopper;
+	struct option_value *options;
+	struct err e = ERR_INIT;
+
+	env.max_steps = (int64_t)number(j, "steps");
+	env.maximize = is_true(j, "maximize");
+	s->rules = stopper_set_new();
+	for (rule = json_first(json_get(j, "rules")); rule != NULL;
+	     rule = json_next(rule)) {
+		stopper = stopper_find(json_string(json_get(rule, "rule")));
+		if (stopper == NULL) {
+			fprintf(stderr, "search: no such rule\n");
+			exit(1);
+		}
+		if (options_read(
+			&options, stopper->options, rule, except, &e) != 0 ||
+		    stopper_set_add(s->rules, stopper, options, &env,
+			is_true(rule, "veto"), &e) != 0)
+			die(&e);
+		options_free(options, stopper->options);
+	}
+}
+
+/* Takes over the document. */
+static void
+study_open(struct study *s, struct json_doc *doc)
+{
+	static const char *const except[] = { "name", NULL };
+	const struct json *j = json_root(doc), *strategy;
+	struct err e = ERR_INIT;
+
+	study_close(s);
+	s->doc = doc;
+	strategy = json_get(j, "strategy");
+	if (space_read(&s->space, json_get(j, "open"), &e) != 0)
+		die(&e);
+	s->strategy = strategy_find(json_string(json_get(strategy, "name")));
+	if (s->strategy == NULL) {
+		fprintf(stderr, "search: no such strategy\n");
+		exit(1);
+	}
+	if (options_read(
+		&s->options, s->strategy->options, strategy, except, &e) != 0)
+		die(&e);
+	s->seed = (uint64_t)number(j, "seed");
+	s->history = history_new(s->space->n, is_true(j, "maximize"),
+	    HISTORY_POINTS | HISTORY_CURVES);
+	rules_open(s, j);
+	puts("ok");
+}
+
+static void
+study_ask(struct study *s)
+{
+	struct value *values = xcalloc(s->space->n + 1, sizeof *values);
+	double *x = xcalloc(s->space->n + 1, sizeof *x);
+	struct suggestion out = { .x = x, .made_by = "cpu" };
+	struct strategy_ask ask = { .space = s->space,
+		.history = s->history,
+		.seed = s->seed,
+		.trial = history_count(s->history) + 1,
+		.kernels = kernels_cpu() };
+	struct buf b = { 0 };
+	struct err e = ERR_INIT;
+
+	if (s->strategy->suggest(&out, &ask, s->options, &e) != 0)
+		die(&e);
+	space_snap(s->space, x);
+	space_decode(s->space, x, values);
+	space_encode(s->space, values, x);
+	history_add(s->history, ask.trial, x);
+	space_put_json(&b, s->space, values);
+	printf("{\"trial\": %" PRId64 ", \"params\": %s}\n", ask.trial,
+	    buf_str(&b));
+	buf_free(&b);
+	free(values);
+	free(x);
+}
+
+static void
+study_add(struct study *s, const struct json *j)
+{
+	struct value *values = xcalloc(s->space->n + 1, sizeof *values);
+	double *x = xcalloc(s->space->n + 1, sizeof *x);
+	int64_t trial = history_count(s->history) + 1;
+	struct err e = ERR_INIT;
+
+	if (space_read_values(s->space, json_get(j, "add"), values, &e) != 0)
+		die(&e);
+	space_encode(s->space, values, x);
+	history_add(s->history, trial, x);
+	history_end(s->history, trial, TRIAL_COMPLETED, number(j, "value"));
+	free(values);
+	free(x);
+	puts("ok");
+}
+
+static void
+study_report(struct study *s, const struct json *j)
+{
+	struct judgement judged = { .verdict = VERDICT_KEEP };
+	int64_t trial = (int64_t)number(j, "trial");
+	int64_t step = (int64_t)number(j, "step");
+
+	history_report(s->history, trial, step, number(j, "value"));
+	stopper_set_observe(s->rules, s->history, trial, step);
+	stopper_set_judge(s->rules, s->history, trial, step, &judged);
+	puts(judged.verdict == VERDICT_STOP ? "stop" : "keep");
+}
+
+static void
+study_end(struct study *s, const struct json *j)
+{
+	int64_t trial = (int64_t)number(j, "trial");
+
+	history_end(s->history, trial,
+	    is_true(j, "stopped") ? TRIAL_STOPPED : TRIAL_COMPLETED,
+	    number(j, "end"));
+	stopper_set_ended(s->rules, s->history, trial);
+	puts("ok");
+}
+
+static void
+function_value(const struct json *j)
+{
+	const struct function *f =
+	    function_find(json_string(json_get(j, "function")));
+	struct value values[FUNCTION_DIMS];
+	double losses[FUNCTION_LOSSES], bounds[FUNCTION_BOUNDS];
+	struct space *space = NULL;
+	struct json_doc *doc = NULL;
+	struct err e = ERR_INIT;
+
+	if (json_parse(&doc, f->space, strlen(f->space), NULL, false, &e) !=
+		0 ||
+	    space_read(&space, json_root(doc), &e) != 0 ||
+	    space_read_values(space, json_get(j, "params"), values, &e) != 0)
+		die(&e);
+	f->give(values, losses, bounds);
+	printf("%.17g\n", losses[0]);
+	space_free(space);
+	json_free(doc);
+}
+
+int
+main(void)
+{
+	struct study s = { 0 };
+	struct json_doc *doc;
+	const struct json *j;
+	struct err e = ERR_INIT;
+	char *line = NULL;
+	size_t cap = 0;
+	ssize_t len;
+
+	while ((len = getline(&line, &cap, stdin)) > 0) {
+		if (json_parse(&doc, line, (size_t)len, NULL, false, &e) != 0)
+			die(&e);
+		j = json_root(doc);
+		if (json_get(j, "open") != NULL) {
+			study_open(&s, doc);
+			doc = NULL;
+		} else if (json_get(j, "ask") != NULL)
+			study_ask(&s);
+		else if (json_get(j, "add") != NULL)
+			study_add(&s, j);
+		else if (json_get(j, "step") != NULL)
+			study_report(&s, j);
+		else if (json_get(j, "end") != NULL)
+			study_end(&s, j);
+		else if (json_get(j, "space") != NULL)
+			puts(function_find(json_string(json_get(j, "space")))
+				 ->space);
+		else
+			function_value(j);
+		json_free(doc);
+		fflush(stdout);
+	}
+	study_close(&s);
+	free(line);
+	return 0;
+}

@@ -1,0 +1,276 @@
+#!/usr/bin/env python3
+"""How well tools search: the same problems, seeds and number of trials.
+
+    search.py PROGRAM [--lcbench FOLDER] [--seeds N] [--trials N]
+        [--tools a,b,…] [--problems a,b,…] [--equal-epochs]
+
+PROGRAM is bench/search.  Problems are known functions and, with --lcbench,
+tasks of the LCBench surrogate (onnxruntime).  Normalised regret of a run after
+k trials: (best so far - best known) / (median random trial - best known), best
+known being the best that any run here saw.  --equal-epochs: tools with their
+stopping rules, on curves, until the epochs of N full trials are used up.
+
+Prints a table per problem (median regret), the mean rank of each tool, and in
+how many problems each tool is at least as good as Optuna's default.
+"""
+
+import argparse
+import json
+import math
+import statistics
+import subprocess
+import sys
+import warnings
+
+warnings.simplefilter("ignore")
+EPOCHS = 52
+TASKS = ["3945", "7593", "34539", "126025", "126026", "126029", "146212",
+         "167104", "167149", "167152"]
+FUNCTIONS = ["branin", "hartmann3", "hartmann6", "ackley5", "rosenbrock4",
+             "levy4", "mixed", "conditional"]
+LCBENCH = {
+    "batch_size": {"type": "int", "min": 16, "max": 512, "scale": "log"},
+    "learning_rate": {"type": "float", "min": 1e-4, "max": 1e-1,
+                      "scale": "log"},
+    "momentum": {"type": "float", "min": 0.1, "max": 0.99},
+    "weight_decay": {"type": "float", "min": 1e-5, "max": 1e-1},
+    "num_layers": {"type": "int", "min": 1, "max": 5},
+    "max_units": {"type": "int", "min": 64, "max": 1024, "scale": "log"},
+    "max_dropout": {"type": "float", "min": 0.0, "max": 1.0},
+}
+LCBENCH_ORDER = list(LCBENCH)
+
+
+class Program:
+    """bench/search, one line there and one back."""
+
+    def __init__(self, path):
+        self.child = subprocess.Popen([path], stdin=subprocess.PIPE,
+                                      stdout=subprocess.PIPE, text=True)
+
+    def say(self, **message):
+        self.child.stdin.write(json.dumps(message) + "\n")
+        self.child.stdin.flush()
+        return self.child.stdout.readline().strip()
+
+
+class Function:
+    """A known function: the value is there at once."""
+
+    maximize = False
+
+    def __init__(self, program, name):
+        self.name, self.program = name, program
+        self.space = json.loads(program.say(space=name))
+
+    def value(self, params):
+        return float(self.program.say(function=self.name, params=params))
+
+
+class Surrogate:
+    """Validation accuracy of one LCBench task, epoch by epoch."""
+
+    maximize = True
+    model = None
+
+    def __init__(self, folder, task):
+        import numpy
+        import onnxruntime
+        self.numpy, self.name, self.space = numpy, "lcbench " + task, LCBENCH
+        with open(folder + "/encoding.json", encoding="utf-8") as f:
+            self.code = json.load(f)["OpenML_task_id"][task]
+        if Surrogate.model is None:
+            options = onnxruntime.SessionOptions()
+            options.intra_op_num_threads = 1
+            Surrogate.model = onnxruntime.InferenceSession(
+                folder + "/model.onnx", options,
+                providers=["CPUExecutionProvider"])
+
+    def curve(self, params, epochs):
+        np = self.numpy
+        row = [params[name] for name in LCBENCH_ORDER]
+        x = np.array([[e] + row for e in epochs], dtype=np.float32)
+        codes = np.full((len(x), 1), self.code, dtype=np.int32)
+        return [float(v) for v in Surrogate.model.run(
+            None, {"x_cat": codes, "x_cont": x})[0][:, 1]]
+
+    def value(self, params):
+        return self.curve(params, [EPOCHS])[0]
+
+
+class Ours:
+    """A strategy of hpotune, with rules where curves are asked for."""
+
+    def __init__(self, program, name, rules=()):
+        self.program, self.strategy, self.rules = program, name, list(rules)
+
+    def start(self, problem, seed):
+        answer = self.program.say(
+            open=problem.space, strategy={"name": self.strategy},
+            rules=self.rules, seed=seed, maximize=problem.maximize,
+            steps=EPOCHS)
+        assert answer == "ok", answer
+
+    def ask(self):
+        answer = json.loads(self.program.say(ask=True))
+        self.trial = answer["trial"]
+        return answer["params"]
+
+    def report(self, step, value):
+        return self.program.say(trial=self.trial, step=step,
+                                value=value) == "stop"
+
+    def end(self, value, stopped):
+        self.program.say(trial=self.trial, end=value, stopped=stopped)
+
+
+class Optuna:
+    """Optuna's samplers; with its median pruner where curves are asked for."""
+
+    def __init__(self, sampler):
+        import optuna
+        optuna.logging.set_verbosity(optuna.logging.ERROR)
+        self.optuna, self.sampler = optuna, sampler
+
+    def start(self, problem, seed):
+        sampler = getattr(self.optuna.samplers, self.sampler)(seed=seed)
+        self.space = problem.space
+        self.study = self.optuna.create_study(
+            sampler=sampler, pruner=self.optuna.pruners.MedianPruner(),
+            direction="maximize" if problem.maximize else "minimize")
+
+    def suggest(self, name, p):
+        if p["type"] == "choice":
+            return self.trial.suggest_categorical(name, p["values"])
+        suggest = (self.trial.suggest_int if p["type"] == "int"
+                   else self.trial.suggest_float)
+        more = {"step": p["step"]} if "step" in p else {}
+        return suggest(name, p["min"], p["max"],
+                       log=p.get("scale") == "log", **more)
+
+    def ask(self):
+        self.trial = self.study.ask()
+        params = {}
+        for name, p in self.space.items():
+            if all(params.get(k) in v for k, v in p.get("when", {}).items()):
+                params[name] = self.suggest(name, p)
+        return params
+
+    def report(self, step, value):
+        self.trial.report(value, step)
+        return self.trial.should_prune()
+
+    def end(self, value, stopped):
+        states = self.optuna.trial.TrialState
+        if stopped:
+            self.study.tell(self.trial, state=states.PRUNED)
+        else:
+            self.study.tell(self.trial, value)
+
+
+def run_trials(tool, problem, seed, trials):
+    """Values of the trials of one run, smaller is better."""
+    tool.start(problem, seed)
+    values = []
+    for _ in range(trials):
+        value = problem.value(tool.ask())
+        tool.end(value, False)
+        values.append(-value if problem.maximize else value)
+    return values
+
+
+def run_epochs(tool, problem, seed, trials):
+    """Best final value after each full trial's worth of epochs."""
+    tool.start(problem, seed)
+    used, best, out = 0, math.inf, []
+    while used < trials * EPOCHS:
+        curve = problem.curve(tool.ask(), range(1, EPOCHS + 1))
+        stopped, step = False, 0
+        while step < EPOCHS and not stopped and used < trials * EPOCHS:
+            step, used = step + 1, used + 1
+            stopped = tool.report(step, curve[step - 1]) and step < EPOCHS
+            if step == EPOCHS:
+                best = min(best, -curve[-1])
+            if used % EPOCHS == 0:
+                out.append(best)
+        tool.end(curve[step - 1], stopped or step < EPOCHS)
+    return out
+
+
+def running_best(values):
+    out, best = [], math.inf
+    for v in values:
+        best = min(best, v)
+        out.append(best)
+    return out
+
+
+def main():
+    ap = argparse.ArgumentParser()
+    ap.add_argument("program")
+    ap.add_argument("--lcbench")
+    ap.add_argument("--seeds", type=int, default=20)
+    ap.add_argument("--trials", type=int, default=100)
+    ap.add_argument("--tools", default="tpe,gp,cmaes,random,"
+                    "optuna:TPESampler")
+    ap.add_argument("--problems", default="")
+    ap.add_argument("--rules", default='[{"rule": "median"}]')
+    ap.add_argument("--equal-epochs", action="store_true")
+    args = ap.parse_args()
+    program = Program(args.program)
+    problems = [] if args.equal_epochs else [
+        Function(program, n) for n in FUNCTIONS]
+    if args.lcbench:
+        problems += [Surrogate(args.lcbench, t) for t in TASKS]
+    if args.problems:
+        wanted = args.problems.split(",")
+        problems = [p for p in problems if p.name in wanted]
+    server = Program(args.program)
+    tools = {}
+    for name in args.tools.split(","):
+        tools[name] = (Optuna(name.partition(":")[2]) if ":" in name else
+                       Ours(server, name, json.loads(args.rules)
+                            if args.equal_epochs else ()))
+    marks = [m for m in (25, 50, 100) if m <= args.trials]
+    ranks = {t: [] for t in tools}
+    regrets = {t: {m: [] for m in marks} for t in tools}
+    print("| problem | " + " | ".join(tools) + " |")
+    print("|---" * (len(tools) + 1) + "|")
+    for problem in problems:
+        middle = statistics.median(run_trials(
+            Ours(server, "random"), problem, 999, 400))
+        runs = {}
+        for name, tool in tools.items():
+            run = run_epochs if args.equal_epochs else run_trials
+            runs[name] = [running_best(run(tool, problem, s, args.trials))
+                          for s in range(1, args.seeds + 1)]
+            print("#", problem.name, name, "done", file=sys.stderr)
+        best = min(r[-1] for rs in runs.values() for r in rs)
+        row = {}
+        for name, rs in runs.items():
+            for m in marks:
+                regrets[name][m].append(statistics.median(
+                    (r[min(m, len(r)) - 1] - best) / (middle - best)
+                    for r in rs))
+            row[name] = regrets[name][marks[-1]][-1]
+        order = sorted(tools, key=lambda t: row[t])
+        for name in tools:
+            ranks[name].append(statistics.mean(
+                [i + 1 for i, t in enumerate(order) if row[t] == row[name]]))
+        print("| " + problem.name + " | " +
+              " | ".join("%.4g" % row[t] for t in tools) + " |", flush=True)
+    print("| mean rank | " + " | ".join(
+        "%.2f" % statistics.mean(ranks[t]) for t in tools) + " |")
+    for m in marks:
+        print("| mean regret after %d | " % m + " | ".join(
+            "%.4g" % statistics.mean(regrets[t][m]) for t in tools) + " |")
+    reference = "optuna:TPESampler"
+    if reference in tools:
+        theirs = regrets[reference][marks[-1]]
+        print("| at least as good as %s | " % reference + " | ".join(
+            "%d of %d" % (sum(a <= b for a, b in zip(
+                regrets[t][marks[-1]], theirs)), len(theirs))
+            for t in tools) + " |")
+
+
+main()

@@ -1,0 +1,18 @@
+#!/bin/sh
+# CMA-ES moves as the package cmaes does: both are told the same points, and
+# their states are compared after every generation.  What differs is rounding:
+# eigenvectors, and the 60 generations that build on them.
+
+. "$TOP_SRCDIR/tests/lib.sh"
+
+find_python cmaes numpy
+
+for kind in full separable margin; do
+	worst=$(timeout 300 "$python" "$TOP_SRCDIR/tests/cmaes_steps.py" \
+	    "$TOP_BUILDDIR/tests/cma-steps" $kind 12 2>differences)
+	ok "$kind: states differ by less than 1e-7 (by ${worst:-?})" \
+	    awk -v worst="${worst:-1}" 'BEGIN { exit !(worst < 1e-7) }' ||
+	    diag "$(tail -n 20 differences)"
+done
+
+done_testing

@@ -1,0 +1,117 @@
+/* The machine of gpus-machine.h: what it is asked, and what it shows. */
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/gpus-machine.h"
+
+void
+rig_wrong(struct rig *r, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	if (r->why[0] == '\0')
+		vsnprintf(r->why, sizeof r->why, fmt, ap);
+	va_end(ap);
+}
+
+static size_t
+which(const struct rig *r, const char *uuid)
+{
+	size_t i;
+
+	for (i = 0; i + 1 < r->n && strcmp(r->seen[i].uuid, uuid) != 0; i++)
+		;
+	return i;
+}
+
+static bool
+rig_book(void *arg, const char *uuid, char *who, size_t n)
+{
+	struct rig *r = arg;
+	size_t i = which(r, uuid);
+
+	if (r->booked[i])
+		rig_wrong(r, "GPU %zu is booked twice", i);
+	if (r->other[i]) {
+		snprintf(who, n, "mnist of alice");
+		return false;
+	}
+	r->booked[i] = true;
+	return true;
+}
+
+static void
+rig_unbook(void *arg, const char *uuid)
+{
+	struct rig *r = arg;
+	size_t i = which(r, uuid);
+
+	if (!r->booked[i])
+		rig_wrong(r, "GPU %zu is given back and was not booked", i);
+	r->booked[i] = false;
+}
+
+static void
+rig_note(void *arg, bool warn, int64_t trial, int attempt, const char *text)
+{
+	struct rig *r = arg;
+
+	(void)attempt;
+	buf_printf(&r->notes, "%s %lld %s\n", warn ? "warn" : "info",
+	    (long long)trial, text);
+}
+
+static void
+rig_changed(void *arg, size_t i)
+{
+	struct rig *r = arg;
+
+	if (i >= r->n)
+		rig_wrong(r, "GPU %zu has changed and is not there", i);
+}
+
+static void
+rig_probe(void *arg, const char *uuid)
+{
+	struct rig *r = arg;
+	size_t i = which(r, uuid);
+
+	if (r->probing[i])
+		rig_wrong(r, "GPU %zu is probed twice", i);
+	r->probing[i] = true;
+}
+
+struct gpus_hooks
+rig_hooks(struct rig *r)
+{
+	return (struct gpus_hooks){ rig_book, rig_unbook, rig_note, rig_changed,
+		rig_probe, r };
+}
+
+void
+rig_look(struct rig *r, int64_t seq)
+{
+	struct gpu_seen shown[RIG_GPUS];
+	struct gpu_look look = { .seq = seq,
+		.source = r->source,
+		.gpus = shown,
+		.faults = r->faults,
+		.n_faults = r->n_faults };
+	size_t i;
+
+	for (i = 0; i < r->n; i++) {
+		if (r->gone[i])
+			continue;
+		shown[look.n] = r->seen[i];
+		shown[look.n++].processes = r->process[i];
+	}
+	if (r->source == GPU_NONE) {
+		look.n = look.n_faults = 0;
+		snprintf(look.why, sizeof look.why, "no answer");
+	}
+	gpus_see(r->g, &look, r->now);
+	r->n_faults = 0;
+}

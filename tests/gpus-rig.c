@@ -1,0 +1,411 @@
+/* The commands of gpus-rig.h. */
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/gpus-machine.h"
+#include "tests/gpus-rig.h"
+
+/* "name=VALUE" among the words: VALUE, or NULL. */
+static const char *
+option(char **words, const char *name)
+{
+	size_t len = strlen(name);
+
+	for (; *words != NULL; words++)
+		if (strncmp(*words, name, len) == 0 && (*words)[len] == '=')
+			return *words + len + 1;
+	return NULL;
+}
+
+static int64_t
+number(char **words, const char *name, int64_t otherwise)
+{
+	const char *v = option(words, name);
+
+	return v != NULL ? strtoll(v, NULL, 10) : otherwise;
+}
+
+static int64_t
+mib(char **words, const char *name, int64_t otherwise)
+{
+	return number(words, name, otherwise >> 20) * (1 << 20);
+}
+
+static void
+rig_new(struct rig *r, char **words)
+{
+	const struct gpus_hooks hooks = rig_hooks(r);
+	const char *nodes = option(words, "nodes"),
+		   *only = option(words, "only"),
+		   *source = option(words, "source");
+	const struct gpus_options o = { .per_trial =
+					    (int)number(words, "per", 1),
+		.share = (int)number(words, "share", 1),
+		.memory = mib(words, "memory", 0),
+		.busy_memory = mib(words, "busy", INT64_C(1) << 30),
+		.only = only != NULL ? &only : NULL,
+		.n_only = only != NULL };
+	struct gpu_look look;
+	size_t i;
+
+	r->n = (size_t)strtol(words[1], NULL, 10);
+	r->source = r->was = GPU_NVML;
+	if (source != NULL)
+		r->source = r->was =
+		    strcmp(source, "proc") == 0 ? GPU_PROC : GPU_SIMULATED;
+	for (i = 0; i < r->n; i++) {
+		r->seen[i] = (struct gpu_seen){ .index = (int)i,
+			.node = nodes != NULL ? nodes[i] - '0' : 0,
+			.memory = INT64_C(16) << 30,
+			.utilization = -1,
+			.power = -1,
+			.energy = -1,
+			.recovery = -1 };
+		snprintf(r->seen[i].uuid, GPU_UUID, "GPU-%zu", i);
+		snprintf(r->seen[i].name, GPU_NAME, "NVIDIA H200");
+	}
+	if (option(words, "found") != NULL) {
+		r->process[0][0] = (struct gpu_process){ .memory = -1 };
+		sscanf(option(words, "found"), "%" SCNd64 "@%63s",
+		    &r->process[0][0].pid, r->process[0][0].owner);
+		r->seen[0].processes = r->process[0];
+		r->seen[0].n_processes = 1;
+	}
+	look = (struct gpu_look){ .source = r->source,
+		.gpus = r->seen,
+		.n = (size_t)number(words, "first", (int64_t)r->n) };
+	r->g = gpus_new(&o, &hooks, &look, r->now);
+	r->seen[0].n_processes = 0;
+}
+
+static void
+rig_set(struct rig *r, char **words, size_t i)
+{
+	struct gpu_seen *s = &r->seen[i];
+
+	s->used = mib(words, "used", s->used);
+	s->energy = 1000 * number(words, "energy", s->energy / 1000);
+	s->utilization = (int)number(words, "util", s->utilization);
+	s->power = 1000 * number(words, "power", s->power / 1000);
+	s->lost = number(words, "lost", s->lost);
+	s->recovery = (int)number(words, "recovery", s->recovery);
+	r->gone[i] = number(words, "gone", r->gone[i]);
+}
+
+static void
+rig_process(struct rig *r, char **words, size_t i)
+{
+	struct gpu_process *p = &r->process[i][r->seen[i].n_processes++];
+
+	*p = (struct gpu_process){ .pid = strtoll(words[2], NULL, 10),
+		.memory =
+		    words[4] != NULL ? strtoll(words[4], NULL, 10) << 20 : -1,
+		.gone = strcmp(words[3], "?") == 0 };
+	if (!p->gone && strcmp(words[3], "-") != 0)
+		snprintf(p->owner, sizeof p->owner, "%s", words[3]);
+}
+
+static void
+rig_kill(struct rig *r, size_t i, int64_t pid)
+{
+	size_t k, n = 0;
+
+	for (k = 0; k < r->seen[i].n_processes; k++)
+		if (r->process[i][k].pid != pid)
+			r->process[i][n++] = r->process[i][k];
+	if (n == r->seen[i].n_processes)
+		rig_wrong(r, "no process %lld to end", (long long)pid);
+	r->seen[i].n_processes = n;
+}
+
+static void
+gpus_text(const struct rig *r, const char *key, char *text, size_t n)
+{
+	size_t at[RIG_GPUS], k, count = gpus_of(r->g, key, at), len = 0;
+
+	*text = '\0';
+	for (k = 0; k < count; k++)
+		len += (size_t)snprintf(
+		    text + len, n - len, "%s%zu", k > 0 ? "," : "", at[k]);
+}
+
+static void
+rig_take(struct rig *r, char **words)
+{
+	char got[64] = "no";
+
+	if (gpus_take(r->g, words[1], strtoll(words[2], NULL, 10), 1, r->now))
+		gpus_text(r, words[1], got, sizeof got);
+	if (strcmp(got, words[3]) != 0)
+		rig_wrong(r, "got %s", got);
+}
+
+static void
+rig_adopt(struct rig *r, char **words)
+{
+	char text[64], got[64], *rest = text, *word;
+	char uuid[RIG_GPUS][GPU_UUID];
+	const char *uuids[RIG_GPUS];
+	size_t n = 0;
+
+	snprintf(text, sizeof text, "%s", words[3]);
+	while ((word = strsep(&rest, ",")) != NULL) {
+		snprintf(uuid[n], GPU_UUID, "GPU-%.8s", word);
+		uuids[n] = uuid[n];
+		n++;
+	}
+	gpus_adopt(
+	    r->g, words[1], strtoll(words[2], NULL, 10), 1, uuids, n, r->now);
+	gpus_text(r, words[1], got, sizeof got);
+	if (words[4] != NULL && strcmp(got, words[4]) != 0)
+		rig_wrong(r, "got %s", got);
+}
+
+static void
+rig_end(struct rig *r, char **words)
+{
+	struct gpus_end end = { .never_began = strcmp(words[2], "never") == 0,
+		.failed = words[2][0] == 'f' || words[2][0] == 'o',
+		.at_once = strcmp(words[2], "once") == 0 };
+	char why[GPU_WHY];
+	bool machine;
+
+	if (strcmp(words[2], "ok") == 0)
+		end.failed = false;
+	machine = gpus_ended(r->g, words[1], &end, r->now, why, sizeof why);
+	if (machine != (words[3] != NULL))
+		rig_wrong(r, "the fault of %s", machine ? why : "its own");
+	if (machine && strstr(why, "GPU ") == NULL)
+		rig_wrong(r, "why: %s", why);
+}
+
+static void
+rig_report(struct rig *r, char **words)
+{
+	gpus_settled(r->g, words[1], r->now);
+}
+
+static void
+rig_probed(struct rig *r, char **words, size_t i)
+{
+	if (!r->probing[i])
+		rig_wrong(r, "no probe was asked for");
+	r->probing[i] = false;
+	gpus_probed(r->g, r->seen[i].uuid, strcmp(words[2], "good") == 0,
+	    "bad memory", r->now);
+}
+
+static void
+check_state(struct rig *r, size_t i, const char *name, const char *text)
+{
+	struct gpus_view v;
+
+	gpus_at(r->g, i, &v);
+	if (strcmp(gpu_state_name(v.state), name) != 0 ||
+	    (*text != '\0' && strstr(v.why, text) == NULL))
+		rig_wrong(r, "it is %s: %s", gpu_state_name(v.state), v.why);
+}
+
+static void
+check_ready(struct rig *r, bool want, const char *text)
+{
+	char why[512];
+
+	if (gpus_ready(r->g, why, sizeof why) != want ||
+	    (*text != '\0' && strstr(why, text) == NULL))
+		rig_wrong(r, "why: %s", why);
+}
+
+static void
+check_note(struct rig *r, const char *text)
+{
+	const char *at = strstr(buf_str(&r->notes), text);
+
+	if (at == NULL || strstr(at + 1, text) != NULL)
+		rig_wrong(r, "the notes are: %s", buf_str(&r->notes));
+	buf_clear(&r->notes);
+}
+
+static void
+check_number(struct rig *r, char **words, const char *name, double got)
+{
+	const char *v = option(words, name);
+	double want;
+
+	if (v == NULL)
+		return;
+	want = strcmp(v, "?") == 0 ? NAN : strtod(v, NULL);
+	if (isnan(want) ? !isnan(got) : !(fabs(got - want) < 0.01))
+		rig_wrong(r, "%s is %g", name, got);
+}
+
+static void
+check_usage(struct rig *r, char **words)
+{
+	struct gpus_usage u;
+
+	if (!gpus_usage(r->g, words[1], &u)) {
+		rig_wrong(r, "nothing is known of it");
+		return;
+	}
+	check_number(r, words, "energy", u.energy);
+	check_number(r, words, "memory", u.memory / (1 << 20));
+	check_number(r, words, "busy", u.busy);
+	check_number(r, words, "seen", u.seen);
+	check_number(r, words, "gpus", u.gpus);
+}
+
+/* Commands on one GPU; false: it is none of them. */
+static bool
+play_gpu(struct rig *r, char **words, const char *rest)
+{
+	const char *do_ = words[0];
+	bool yes = words[1] != NULL && words[2] != NULL &&
+		   strcmp(words[2], "yes") == 0;
+	size_t i = words[1] != NULL ? strtoul(words[1], NULL, 10) : 0;
+
+	if (i >= RIG_GPUS)
+		return false;
+	if (strcmp(do_, "set") == 0)
+		rig_set(r, words, i);
+	else if (strcmp(do_, "proc") == 0)
+		rig_process(r, words, i);
+	else if (strcmp(do_, "kill") == 0)
+		rig_kill(r, i, strtoll(words[2], NULL, 10));
+	else if (strcmp(do_, "xid") == 0) {
+		r->faults[r->n_faults].xid = (int)strtol(words[2], NULL, 10);
+		snprintf(r->faults[r->n_faults++].uuid, GPU_UUID, "GPU-%zu", i);
+	} else if (strcmp(do_, "other") == 0)
+		r->other[i] = yes;
+	else if (strcmp(do_, "probed") == 0)
+		rig_probed(r, words, i);
+	else if (strcmp(do_, "state") == 0)
+		check_state(r, i, words[2], rest);
+	else if (strcmp(do_, "booked") == 0) {
+		if (r->booked[i] != yes)
+			rig_wrong(r, "it is the other way");
+	} else if (strcmp(do_, "probes") == 0) {
+		if (r->probing[i] != yes)
+			rig_wrong(r, "it is the other way");
+	} else
+		return false;
+	return true;
+}
+
+static bool
+play_time(struct rig *r, char **words)
+{
+	const char *do_ = words[0];
+
+	if (do_[0] == '+') {
+		r->now += strtoll(do_ + 1, NULL, 10);
+		gpus_tick(r->g, r->now);
+	} else if (strcmp(do_, "look") == 0) {
+		gpus_asked(r->g, ++r->seq);
+		rig_look(r, r->seq);
+	} else if (strcmp(do_, "ask") == 0)
+		gpus_asked(r->g, r->seq + 1);
+	else if (strcmp(do_, "early") == 0)
+		rig_look(r, r->seq);
+	else if (strcmp(do_, "down") == 0)
+		r->source = GPU_NONE;
+	else if (strcmp(do_, "proc-only") == 0)
+		r->source = GPU_PROC;
+	else if (strcmp(do_, "up") == 0)
+		r->source = r->was;
+	else
+		return false;
+	return true;
+}
+
+/* The text behind so many words. */
+static const char *
+behind(const char *line, int words)
+{
+	while (words-- > 0) {
+		line += strcspn(line, " ");
+		line += strspn(line, " ");
+	}
+	return line;
+}
+
+static bool
+play_check(struct rig *r, char **words, const char *line)
+{
+	const char *do_ = words[0];
+	int64_t want = words[1] != NULL ? strtoll(words[1], NULL, 10) : 0, got;
+
+	if (strcmp(do_, "ready") == 0)
+		check_ready(r, strcmp(words[1], "yes") == 0, behind(line, 2));
+	else if (strcmp(do_, "note") == 0)
+		check_note(r, behind(line, 1));
+	else if (strcmp(do_, "quiet") == 0) {
+		if (r->notes.len > 0)
+			rig_wrong(r, "the notes are: %s", buf_str(&r->notes));
+	} else if (strcmp(do_, "lookin") == 0) {
+		got = gpus_look_in(r->g, r->now);
+		if (got != want)
+			rig_wrong(r, "in %lld", (long long)got);
+	} else if (strcmp(do_, "places") == 0) {
+		if (gpus_places(r->g) != want)
+			rig_wrong(r, "there are %d", gpus_places(r->g));
+	} else
+		return false;
+	return true;
+}
+
+static const struct {
+	const char *name;
+	void (*play)(struct rig *, char **words);
+} doers[] = { { "gpus", rig_new }, { "take", rig_take }, { "adopt", rig_adopt },
+	{ "end", rig_end }, { "report", rig_report },
+	{ "usage", check_usage } };
+
+static void
+play_line(struct rig *r, const char *line)
+{
+	char copy[256], *rest = copy, *word, *words[RIG_WORDS + 1] = { NULL };
+	size_t n = 0, k;
+
+	snprintf(copy, sizeof copy, "%s", line);
+	while (n < RIG_WORDS && (word = strsep(&rest, " ")) != NULL)
+		if (*word != '\0')
+			words[n++] = word;
+	if (n == 0 || words[0][0] == '#')
+		return;
+	for (k = 0; k < sizeof doers / sizeof *doers; k++)
+		if (strcmp(doers[k].name, words[0]) == 0) {
+			doers[k].play(r, words);
+			return;
+		}
+	if (!play_time(r, words) && !play_check(r, words, line) &&
+	    !play_gpu(r, words, behind(line, 3)))
+		rig_wrong(r, "no such command");
+}
+
+bool
+gpus_play(const struct gpus_script *s)
+{
+	struct rig *r = xcalloc(1, sizeof *r);
+	char *text = xstrdup(s->text), *rest = text, *line;
+	int at = 0;
+	bool good;
+
+	r->now = 1000;
+	while (r->why[0] == '\0' && (line = strsep(&rest, "\n")) != NULL) {
+		at++;
+		play_line(r, line);
+		if (r->why[0] != '\0')
+			printf("# line %d: %s\n# %s\n", at, line, r->why);
+	}
+	good = r->why[0] == '\0';
+	gpus_free(r->g);
+	buf_free(&r->notes);
+	free(text);
+	free(r);
+	return good;
+}

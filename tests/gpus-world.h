@@ -1,0 +1,67 @@
+/*
+ * A machine of GPUs to which anything may happen, and what a model of it must
+ * remember: what was done, and what the last look showed.
+ */
+
+#ifndef GPUS_WORLD_H
+#define GPUS_WORLD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "trials/gpus.h"
+
+enum {
+	GPUS = 8,
+	TRIALS = 64, /* places for those that live or die */
+	MEMORY = 4000 /* MiB declared, of 16384: four fit */
+};
+
+struct trial {
+	bool live;
+	bool dying; /* its processes are still on its GPUs */
+	bool reported;
+	char key[16];
+	int64_t number, since;
+	size_t at[GPUS], n;
+	int64_t last_seq; /* the last look asked for at its end */
+};
+
+struct world {
+	struct gpus *g;
+	uint64_t random;
+	int64_t now, seq, pending; /* pending: asked for and on its way */
+	size_t n;
+	int share, per;
+	bool big; /* trials fill memory, so that it can settle them */
+	struct trial trial[TRIALS];
+	struct trial before[TRIALS]; /* as the pending look will show it */
+	int64_t numbers;
+	bool stranger[GPUS], gone[GPUS], other[GPUS], down;
+	bool booked[GPUS], probing[GPUS];
+	/* as the last look showed it */
+	bool saw_stranger[GPUS], saw_gone[GPUS], saw_dying[GPUS], saw_down;
+	bool saw_full[GPUS];
+	int good[GPUS]; /* probes since the last fault; 2 = well */
+	enum gpu_state shown[GPUS];
+	int shown_trials[GPUS];
+	int given;
+	const char *wrong;
+};
+
+/* 0 ... n - 1 */
+uint32_t world_any(struct world *, uint32_t n);
+/* The first that is not good is what is wrong. */
+void world_check(struct world *, bool good, const char *what);
+struct gpus_hooks world_hooks(struct world *);
+/* Live trials on GPU i. */
+int world_live(const struct world *, size_t i);
+/* Remember what is said of GPU i. */
+void world_show(struct world *, size_t i);
+/* Ask for a look, if none is on its way. */
+void world_ask(struct world *);
+/* It comes: as the world was when it was asked for. */
+void world_look(struct world *, struct gpu_fault *);
+
+#endif /* GPUS_WORLD_H */

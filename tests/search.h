@@ -1,0 +1,48 @@
+/*
+ * A strategy at work on a known function (tests/functions.h): asked, placed,
+ * told, as the server does it, in memory.
+ */
+
+#ifndef TESTS_SEARCH_H
+#define TESTS_SEARCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "src/base/err.h"
+#include "tests/functions.h"
+
+struct kernels;
+
+struct search {
+	const struct function *function;
+	const struct strategy *strategy;
+	const struct kernels *kernels; /* from search_open: a CPU's */
+	struct json_doc *space_doc, *options_doc;
+	struct space *space;
+	struct option_value *options;
+	struct history *history;
+	uint64_t seed;
+	struct err err;
+};
+
+/* options: a JSON object.  False, with err: the options are wrong. */
+bool search_open(struct search *, const struct function *, const char *strategy,
+    const char *options, uint64_t seed);
+void search_close(struct search *);
+/* Ask for the next point, without placing it; 0, 1 or -1 as suggest. */
+int search_ask(struct search *, double *x);
+/* Ask and place: the trial's number, or 0. */
+int64_t search_next(struct search *);
+/* The trial completes with what the function gives; its first loss. */
+double search_tell(struct search *, int64_t trial);
+/*
+ * n trials, of which parallel run at a time and end in the order they came.
+ * Returns the least feasible loss, or the hypervolume of several.  NaN when it
+ * was not answered.
+ */
+double search_run(struct search *, int n, int parallel);
+/* What there is so far, as search_run says it. */
+double search_found(const struct search *);
+
+#endif /* TESTS_SEARCH_H */

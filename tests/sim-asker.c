@@ -1,0 +1,140 @@
+/*
+ * Strategies that think: in the simulator every strategy is there twice, once
+ * as it is and once as a slow one, "slow-random".  hpotune-worker is played
+ * here: what is asked is answered from the history of that moment, but told
+ * later on the virtual clock, and now and then its program has died and all
+ * begins anew.
+ */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/err.h"
+#include "src/base/loop.h"
+#include "src/base/mem.h"
+#include "src/base/rng.h"
+#include "src/model/space.h"
+#include "src/model/study.h"
+#include "src/server/asker-parts.h"
+#include "src/server/plugs.h"
+#include "strategies/strategy.h"
+
+extern const struct strategy strategy_grid, strategy_pbt, strategy_random,
+    strategy_sobol;
+
+static struct strategy slow[3];
+const struct strategy *const strategies[] = { &strategy_random, &strategy_sobol,
+	&strategy_grid, &slow[0], &slow[1], &slow[2], &strategy_pbt, NULL };
+
+const struct strategy *
+strategy_find(const char *name)
+{
+	static const char *const names[] = { "slow-random", "slow-sobol",
+		"slow-grid" };
+	size_t i;
+
+	for (i = 0; i < 3; i++) {
+		slow[i] = *strategies[i];
+		slow[i].name = names[i];
+		slow[i].slow = true;
+	}
+	for (i = 0; strategies[i] != NULL; i++)
+		if (strcmp(strategies[i]->name, name) == 0)
+			return strategies[i];
+	return NULL;
+}
+
+struct ask_worker {
+	const struct asker_env *env;
+	struct loop_timer *timer;
+	struct rng dice;
+	bool asked, told;
+	struct question q;
+	double *x;
+	int rc;
+};
+
+static void
+on_told(void *arg)
+{
+	struct ask_worker *w = arg;
+
+	w->told = true;
+}
+
+int
+ask_worker_check(const struct study *study, struct err *e)
+{
+	(void)study;
+	(void)e;
+	return 0;
+}
+
+int
+ask_worker_open(
+    struct ask_worker **out, const struct asker_env *env, struct err *e)
+{
+	struct ask_worker *w = xcalloc(1, sizeof *w);
+
+	(void)e;
+	w->env = env;
+	w->timer = loop_timer_new(env->loop, on_told, w);
+	w->x = xcalloc(env->study->space->n, sizeof *w->x);
+	rng_init(&w->dice, env->seed, (uint64_t)loop_now_ms(env->loop));
+	*out = w;
+	return 0;
+}
+
+void
+ask_worker_close(struct ask_worker *w)
+{
+	if (w == NULL)
+		return;
+	loop_timer_free(w->timer);
+	free(w->x);
+	free(w);
+}
+
+static void
+put(struct ask_worker *w, const struct question *q)
+{
+	const struct plugs *plugs = w->env->plugs;
+	struct strategy_ask ask = { .space = w->env->study->space,
+		.history = w->env->history,
+		.seed = w->env->seed,
+		.trial = q->trial,
+		.n_enqueued = q->n_enqueued,
+		.redraw = q->redraw };
+	struct suggestion s = { .x = w->x, .made_by = "cpu" };
+
+	w->asked = true;
+	w->told = false;
+	w->q = *q;
+	w->rc =
+	    plugs->strategy->suggest(&s, &ask, plugs->strategy_options, NULL);
+	loop_timer_set(w->timer, 1 + (int64_t)rng_below(&w->dice, 500));
+}
+
+enum asked
+ask_worker_ask(struct ask_worker *w, const struct question *q,
+    struct answer *out, struct err *e)
+{
+	(void)e;
+	if (!w->asked || !question_same(q, &w->q) ||
+	    rng_uniform(&w->dice) < 0.02)
+		put(w, q);
+	if (!w->told)
+		return ASKED_LATER;
+	w->asked = false;
+	if (w->rc != 0)
+		return ASKED_EMPTY;
+	answer_decode(out, w->env, w->x);
+	return ASKED_POINT;
+}
+
+void
+ask_worker_drop(struct ask_worker *w)
+{
+	w->asked = false;
+	loop_timer_stop(w->timer);
+}

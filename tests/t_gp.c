@@ -1,0 +1,259 @@
+/*
+ * gp as a strategy: the same question has the same answer, nothing in a history
+ * upsets it.
+ */
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/gp-run.h"
+#include "tests/tap.h"
+
+static const char small[] =
+    "{\"lr\": {\"type\": \"float\", \"min\": 1e-4, \"max\": 0.3,"
+    " \"scale\": \"log\"},"
+    "\"n\": {\"type\": \"int\", \"min\": 16, \"max\": 256,"
+    " \"scale\": \"log\"},"
+    "\"drop\": {\"type\": \"float\", \"min\": 0, \"max\": 0.5,"
+    " \"step\": 0.1},"
+    "\"opt\": {\"type\": \"choice\", \"values\": [\"sgd\", \"adam\"]},"
+    "\"momentum\": {\"type\": \"float\", \"min\": 0, \"max\": 0.99,"
+    " \"when\": {\"opt\": [\"sgd\"]}},"
+    "\"size\": {\"type\": \"choice\", \"values\": [1, 2, 4, 8],"
+    " \"ordered\": true},"
+    "\"beta\": {\"type\": \"float\", \"min\": 0, \"max\": 0.999,"
+    " \"scale\": \"reverse-log\"},"
+    "\"one\": {\"type\": \"int\", \"min\": 3, \"max\": 3}}";
+
+/* How each trial of a history ends. */
+enum ending { END_EQUAL, END_NAN, END_FAIL, END_STOP, END_INFINITE, END_MIX };
+
+static void
+end(struct history *h, int64_t trial, enum ending ending)
+{
+	if (ending == END_MIX)
+		ending = (enum ending)(trial % END_MIX);
+	if (trial % 3 != 0)
+		history_report(h, trial, trial % 7,
+		    trial % 5 == 0 ? NAN : (double)(trial % 11));
+	switch (ending) {
+	case END_EQUAL:
+		history_end(h, trial, TRIAL_COMPLETED, 1);
+		break;
+	case END_NAN:
+		history_end(h, trial, TRIAL_COMPLETED, NAN);
+		break;
+	case END_FAIL:
+		history_end(h, trial, TRIAL_FAILED, NAN);
+		break;
+	case END_STOP:
+		history_end(h, trial, TRIAL_STOPPED, NAN);
+		break;
+	case END_INFINITE:
+		history_end(h, trial, TRIAL_COMPLETED,
+		    trial % 2 == 0 ? INFINITY : -INFINITY);
+		break;
+	case END_MIX:
+		break;
+	}
+}
+
+/* Whether each number is in the cube, or NaN for one that is inactive. */
+static bool
+in_cube(const struct run *r, const double *x)
+{
+	struct value values[DIMS_MAX];
+	size_t i;
+
+	space_decode(r->space, x, values);
+	for (i = 0; i < r->space->n; i++)
+		if (isnan(x[i]) ? values[i].kind != VALUE_NONE
+				: !(x[i] >= 0 && x[i] <= 1))
+			return false;
+	return true;
+}
+
+static void
+check_endings(void)
+{
+	static const char *const names[] = { "equal", "NaN", "failed",
+		"stopped", "infinite", "mixed" };
+	double x[DIMS_MAX];
+	struct run r;
+	int64_t trial;
+	int i, k, good;
+
+	for (i = 0; i <= END_MIX; i++) {
+		run_open(&r, small, "{\"candidates\": 512}", 5);
+		for (k = 0, good = 0; k < 40; k++) {
+			trial = run_next(&r, x);
+			good += trial > 0 && in_cube(&r, x);
+			/* Some are left to run. */
+			if (k % 9 != 8)
+				end(r.history, trial, (enum ending)i);
+		}
+		is_int(good, 40, names[i]);
+		run_close(&r);
+	}
+}
+
+/* Two that are asked in a row, and the same question twice. */
+static void
+check_same(void)
+{
+	double x[DIMS_MAX], y[DIMS_MAX];
+	struct run a, b;
+	bool same = true;
+	int i;
+
+	run_open(&a, small, "{\"candidates\": 512}", 5);
+	run_open(&b, small, "{\"candidates\": 512}", 5);
+	for (i = 0; i < 30; i++) {
+		end(a.history, run_next(&a, x), END_MIX);
+		end(b.history, run_next(&b, y), END_MIX);
+		same = same && memcmp(x, y, sizeof x) == 0;
+	}
+	ok(same, "the same history has the same next point");
+	b.seed = 6;
+	(void)run_next(&a, x);
+	(void)run_next(&b, y);
+	ok(memcmp(x, y, sizeof x) != 0, "another seed has another answer");
+	run_close(&a);
+	run_close(&b);
+}
+
+/* Eight side by side: no two of them close together. */
+static void
+check_pending(void)
+{
+	double x[8][2], apart = INFINITY, u[2];
+	struct run r;
+	int i, k;
+
+	run_open(&r, "{" UNIT("a") "," UNIT("b") "}", FEW, 4);
+	for (i = 0; i < 15; i++) {
+		int64_t trial = run_next(&r, u);
+
+		history_end(r.history, trial, TRIAL_COMPLETED,
+		    (u[0] - 0.5) * (u[0] - 0.5) + sin(5 * u[1]));
+	}
+	for (i = 0; i < 8; i++) {
+		(void)run_next(&r, x[i]);
+		for (k = 0; k < i; k++)
+			apart = fmin(
+			    apart, hypot(x[i][0] - x[k][0], x[i][1] - x[k][1]));
+	}
+	ok(apart > 1e-3, "eight in a row are eight points: %g apart", apart);
+	run_close(&r);
+}
+
+/* A small space is tried out, every setting once. */
+static void
+check_every(void)
+{
+	bool seen[24] = { false };
+	double x[2];
+	struct value v[2];
+	struct run r;
+	int i, at, n = 0;
+
+	run_open(&r,
+	    "{\"n\": {\"type\": \"int\", \"min\": 1, \"max\": 8},"
+	    "\"k\": {\"type\": \"choice\", \"values\": [0, 1, 2]}}",
+	    "{\"n_startup_trials\": 1}", 2);
+	for (i = 0; i < 24; i++) {
+		int64_t trial = run_next(&r, x);
+
+		space_decode(r.space, x, v);
+		at = (int)((v[0].integer - 1) * 3 + v[1].integer);
+		n += i == 0 || !seen[at];
+		seen[at] = true;
+		history_end(r.history, trial, TRIAL_COMPLETED, v[0].real);
+	}
+	is_int(n, 24, "no setting is proposed twice");
+	run_close(&r);
+}
+
+/* Known trials of any number, the better the smaller the first coordinate. */
+static void
+check_many(int n, int max_trials)
+{
+	char options[128];
+	double x[DIMS_MAX] = { 0 };
+	struct run r;
+	int i, k;
+
+	(void)snprintf(options, sizeof options,
+	    "{\"candidates\": 2048, \"fit_trials\": 200, \"max_trials\": %d}",
+	    max_trials);
+	run_open(&r, small, options, 5);
+	for (i = 1; i <= n; i++) {
+		for (k = 0; k < 8; k++)
+			x[k] = fmod(i * 0.61803398875 * (k + 1), 1);
+		if (i % 10 == 0)
+			x[0] = 0.5; /* many alike */
+		space_snap(r.space, x);
+		history_add(r.history, i, x);
+		history_end(r.history, i, TRIAL_COMPLETED, x[0]);
+	}
+	ok(run_next(&r, x) == n + 1 && x[0] < 0.1,
+	    "after %d trials it knows where it was good: %g", n, x[0]);
+	run_close(&r);
+}
+
+/* Nothing to choose, and choices alone, and one trial. */
+static void
+check_odd(void)
+{
+	double x[DIMS_MAX];
+	struct run r;
+	int i;
+
+	run_open(&r, "{\"one\": {\"type\": \"int\", \"min\": 3, \"max\": 3}}",
+	    "{\"n_startup_trials\": 1}", 1);
+	for (i = 0; i < 3; i++)
+		end(r.history, run_next(&r, x), END_EQUAL);
+	is_int(history_count(r.history), 3, "one setting again and again");
+	run_close(&r);
+	run_open(&r, small, "{\"n_startup_trials\": 1, \"candidates\": 64}", 1);
+	end(r.history, run_next(&r, x), END_EQUAL);
+	is_int(run_next(&r, x), 2, "after one trial");
+	run_close(&r);
+}
+
+/* The hpotune program itself has no LAPACK. */
+static void
+check_plain(void)
+{
+	double x[DIMS_MAX];
+	struct strategy_ask ask = { 0 };
+	struct suggestion out = { .x = x };
+	struct err e = ERR_INIT;
+	struct run r;
+
+	run_open(&r, small, "{\"n_startup_trials\": 1}", 1);
+	end(r.history, run_next(&r, x), END_EQUAL);
+	ask = (struct strategy_ask){ .space = r.space,
+		.history = r.history,
+		.trial = 2,
+		.kernels = kernels_plain() };
+	ok(r.strategy->suggest(&out, &ask, r.options, &e) == -1 &&
+		strstr(e.text, "arithmetic") != NULL,
+	    "without LAPACK it says so");
+	run_close(&r);
+}
+
+int
+main(void)
+{
+	check_endings();
+	check_same();
+	check_pending();
+	check_every();
+	check_many(1000, 4000);
+	check_many(10000, 300);
+	check_odd();
+	check_plain();
+	return done_testing();
+}

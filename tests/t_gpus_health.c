@@ -1,0 +1,233 @@
+/*
+ * Which GPU is trusted: faults and whose they are, failures in a row, memory
+ * that stays, probes, a driver that does not answer, GPUs that go and come.
+ */
+
+#include "tests/gpus-rig.h"
+#include "tests/tap.h"
+#include "trials/gpus.h"
+
+static const struct gpus_script faults[] = {
+	{ "the trial's own fault",
+	    "gpus 1\ntake a 4 0\nxid 0 31\nlook\nstate 0 held\n"
+	    "note warn 4 Xid 31 on GPU 0 (NVIDIA H200): memory page fault, by "
+	    "the trial's own fault\nend a fail\n" },
+	{ "a storm is told once of each kind",
+	    "gpus 1\ntake a 4 0\nxid 0 31\nxid 0 31\nxid 0 31\nlook\n"
+	    "note Xid 31\nxid 0 31\nlook\nquiet\nxid 0 13\nlook\n"
+	    "note Xid 13\nend a fail\nlook\ntake b 5 0\nxid 0 31\nlook\n"
+	    "note warn 5 Xid 31\n" },
+	{ "of two trials one may be to blame",
+	    "gpus 1 share=2\ntake a 4 0\nreport a\ntake b 5 0\nxid 0 13\nlook\n"
+	    "note warn 5 Xid 13 on GPU 0 (NVIDIA H200): an exception in a "
+	    "kernel, by the fault of one of its trials\n" },
+	{ "a suspicion",
+	    "gpus 1\ntake a 4 0\nxid 0 109\nlook\nnote GPU 0 (NVIDIA H200) is "
+	    "under suspicion: Xid 109\nstate 0 suspect Xid 109\n"
+	    "end a fail\nlook\nstate 0 suspect\nready no\n" },
+	{ "out of service at once, and the failure is the machine's",
+	    "gpus 2 per=2\ntake a 4 0,1\nxid 1 79\nlook\nstate 0 held\n"
+	    "state 1 quarantined Xid 79: it has fallen off the bus\n"
+	    "end a fail machine\n" },
+	{ "who did not fail is not to be excused",
+	    "gpus 1\ntake a 4 0\nxid 0 79\nlook\nend a ok\n" },
+	{ "a fault before it came is not an excuse",
+	    "gpus 2\nxid 0 79\nlook\ntake a 4 1\nend a fail\n" },
+	{ "a fault that is only news",
+	    "gpus 1\ntake a 4 0\nxid 0 63\nlook\nstate 0 held\n"
+	    "note info 4 Xid 63 on GPU 0 (NVIDIA H200): a row of memory was "
+	    "remapped\nxid 0 63\nlook\nquiet\n" },
+	{ "a stranger's own fault is not our news",
+	    "gpus 1\nxid 0 31\nlook\nquiet\nstate 0 free\n" },
+	{ "a number nobody knows",
+	    "gpus 1\nxid 0 999\nlook\nstate 0 suspect\n" },
+	{ "of a GPU that is not there", "gpus 1\nxid 5 79\nlook\nquiet\n"
+					"state 0 free\n" },
+	{ "lost", "gpus 1\ntake a 4 0\nset 0 lost=1\nlook\n"
+		  "state 0 quarantined lost\nnote out of service\n"
+		  "end a fail machine\n" },
+	{ "the driver asks for a reset",
+	    "gpus 1\ntake a 4 0\nset 0 recovery=1\nlook\n"
+	    "state 0 quarantined reset\nend a fail machine\nlook\n+5000\n"
+	    "probes 0 yes\nprobed 0 good\n+5000\nprobed 0 good\n"
+	    "state 0 quarantined\nset 0 recovery=0\nlook\nstate 0 free\n" },
+	{ "of a GPU that is not ours to use nothing is told",
+	    "gpus 2 only=0\nxid 1 79\nlook\nquiet\nstate 1 quarantined\n"
+	    "+60000\nprobes 1 no\n" },
+};
+
+static const struct gpus_script rows[] = {
+	{ "three trials in a row",
+	    "gpus 1\ntake a 1 0\nend a once\nlook\ntake b 2 0\nend b once\n"
+	    "look\nquiet\ntake c 3 0\nend c once\nlook\n"
+	    "state 0 suspect trials 1, 2 and 3 failed there at once\n" },
+	{ "not three attempts of one trial",
+	    "gpus 1\ntake a 1 0\nend a once\nlook\ntake b 1 0\nend b once\n"
+	    "look\ntake c 1 0\nend c once\nlook\nstate 0 free\n" },
+	{ "not with one between that ran",
+	    "gpus 1\ntake a 1 0\nend a once\nlook\ntake b 2 0\nend b once\n"
+	    "look\ntake c 3 0\nend c fail\nlook\ntake d 4 0\nend d once\nlook\n"
+	    "state 0 free\n" },
+	{ "not by bookings that nothing followed",
+	    "gpus 1\ntake a 1 0\nend a once\nlook\ntake b 2 0\nend b once\n"
+	    "look\ntake c 3 0\nend c never\ntake d 4 0\nend d once\n"
+	    "look\nstate 0 suspect trials 1, 2 and 4\n" },
+	{ "of each GPU by itself",
+	    "gpus 2\ntake a 1 0\ntake b 2 1\nend a once\nend b once\nlook\n"
+	    "take c 3 0\ntake d 4 1\nend c once\nend d once\nlook\n"
+	    "state 0 free\nstate 1 free\ntake e 5 0\nend e once\nlook\n"
+	    "state 0 suspect trials 1, 3 and 5\nstate 1 free\n" },
+};
+
+static const struct gpus_script probation[] = {
+	{ "two clean probes bring it back",
+	    "gpus 1\nxid 0 79\nlook\nprobes 0 no\n+4999\nprobes 0 no\n+1\n"
+	    "probes 0 yes\n+100000\nprobed 0 good\nstate 0 quarantined\n"
+	    "+4999\nprobes 0 no\n+1\nprobed 0 good\nstate 0 free\n"
+	    "note info 0 GPU 0 (NVIDIA H200) is in service again\n"
+	    "+1000000\nprobes 0 no\n" },
+	{ "later each time",
+	    "gpus 1\nxid 0 79\nlook\n+5000\nprobed 0 bad\n"
+	    "state 0 quarantined a probe failed: bad memory\n"
+	    "+14999\nprobes 0 no\n+1\nprobed 0 bad\n+59999\nprobes 0 no\n+1\n"
+	    "probed 0 bad\n+299999\nprobes 0 no\n+1\nprobed 0 bad\n+299999\n"
+	    "probes 0 no\n+1\nprobes 0 yes\n" },
+	{ "a failed one makes the good one before it void",
+	    "gpus 1\nxid 0 79\nlook\n+5000\nprobed 0 good\n+5000\nprobed 0 "
+	    "bad\n"
+	    "+15000\nprobed 0 good\nstate 0 quarantined\n+5000\n"
+	    "probed 0 good\nstate 0 free\n" },
+	{ "a suspect that fails a probe is suspect no more",
+	    "gpus 1\nxid 0 109\nlook\nstate 0 suspect\n+5000\nprobed 0 bad\n"
+	    "state 0 quarantined\n" },
+	{ "not while a trial is on it",
+	    "gpus 1\ntake a 1 0\nproc 0 70 a 1\nxid 0 79\nlook\n+60000\n"
+	    "probes 0 no\nend a fail machine\n+10\nprobes 0 no\nkill 0 70\n"
+	    "look\n+10\nprobes 0 yes\n" },
+	{ "not while somebody else is on it",
+	    "gpus 1\nxid 0 79\nproc 0 90 - 1\nlook\n+60000\nprobes 0 no\n"
+	    "kill 0 90\nlook\n+10\nprobes 0 yes\n" },
+	{ "another fault in the meantime",
+	    "gpus 1\nxid 0 79\nlook\n+5000\nprobed 0 good\nxid 0 48\nlook\n"
+	    "+5000\nprobed 0 good\nstate 0 quarantined\n+5000\n"
+	    "probed 0 good\nstate 0 free\n" },
+	{ "once more is later, until a trial has run well",
+	    "gpus 1\nxid 0 79\nlook\n+5000\nprobed 0 good\n+5000\nprobed 0 "
+	    "good\n"
+	    "xid 0 79\nlook\n+5000\nprobes 0 no\n+10000\nprobed 0 good\n"
+	    "+5000\nprobed 0 good\nstate 0 free\n"
+	    "take a 1 0\nend a ok\nlook\nxid 0 79\nlook\n+5000\nprobes 0 "
+	    "yes\n" },
+	{ "a leak needs its memory back as well",
+	    "gpus 1\nset 0 used=100\nlook\ntake a 1 0\nset 0 used=9000\n+1000\n"
+	    "look\nend a ok\nlook\n+30000\nlook\nstate 0 quarantined\n"
+	    "+5000\nprobed 0 good\n+5000\nprobed 0 good\nstate 0 quarantined\n"
+	    "booked 0 yes\n+1000\nset 0 used=200\nlook\nstate 0 free\n"
+	    "booked 0 no\n" },
+	{ "… and no process of it",
+	    "gpus 1\ntake a 1 0\nproc 0 70 a 10\n+1000\nlook\nend a ok\nlook\n"
+	    "+30000\nlook\n+100000\nprobes 0 no\nkill 0 70\nlook\n+1\n"
+	    "probed 0 good\n+5000\nprobed 0 good\nstate 0 free\n" },
+	{ "a leak is no excuse for the one beside it",
+	    "gpus 1 share=2\ntake a 1 0\nproc 0 70 a 10\nreport a\nlook\n"
+	    "take b 2 0\nreport b\nend a ok\nlook\n+30000\nlook\n"
+	    "state 0 quarantined process 70\nend b fail\n" },
+	{ "told at most once a minute",
+	    "gpus 1\nxid 0 48\nlook\nnote out of service\n+5000\nprobed 0 bad\n"
+	    "quiet\n+15000\nprobed 0 bad\nquiet\n+60000\nprobed 0 bad\n"
+	    "note out of service: a probe failed\n" },
+};
+
+static const struct gpus_script sight[] = {
+	{ "the driver does not answer",
+	    "gpus 2\ntake a 1 0\nlook\ndown\n+1000\nlook\n"
+	    "state 0 unknown no answer\nstate 1 unknown\ntake b 2 no\n"
+	    "note warn 0 the GPUs cannot be seen now: no answer\n+1000\nlook\n"
+	    "quiet\nup\n+1000\nlook\nnote info 0 the GPUs can be seen again\n"
+	    "state 0 held\nstate 1 free\n" },
+	{ "a source that knows less is no answer",
+	    "gpus 1\nproc-only\nlook\nstate 0 unknown\nup\nlook\n"
+	    "state 0 free\n" },
+	{ "what ends meanwhile waits",
+	    "gpus 1\ntake a 1 0\nproc 0 70 a 5\n+1000\nlook\ndown\nlook\n"
+	    "end a ok\nlookin 1000\nlook\n+40000\nlook\nup\n+1000\n"
+	    "state 0 unknown\nkill 0 70\nlook\nstate 0 free\n" },
+	{ "gone, and back after a probe",
+	    "gpus 2\ntake a 1 0\nset 0 gone=1\nlook\nstate 0 gone\n"
+	    "note warn 0 GPU 0 (NVIDIA H200) is gone\nstate 1 free\n"
+	    "end a fail machine\nbooked 0 no\nlook\nquiet\n+60000\n"
+	    "probes 0 no\nset 0 gone=0\nlook\nstate 0 suspect gone\n+1\n"
+	    "probed 0 good\nstate 0 free\n" },
+	{ "gone while it was out of service",
+	    "gpus 1\nxid 0 79\nlook\n+5000\nprobed 0 good\nset 0 gone=1\nlook\n"
+	    "state 0 gone\n+60000\nprobes 0 no\nset 0 gone=0\nlook\nstate 0 "
+	    "quarantined Xid 79\n"
+	    "+5000\nprobed 0 good\nstate 0 quarantined\n+5000\nprobed 0 good\n"
+	    "state 0 free\n" },
+	{ "gone while its trial goes on",
+	    "gpus 1\ntake a 1 0\nset 0 gone=1\nlook\n+1000\nset 0 "
+	    "gone=0\nlook\n"
+	    "state 0 suspect\n+60000\nprobes 0 no\nend a ok\nlook\n+1\n"
+	    "probed 0 good\nstate 0 free\n" },
+};
+
+static void
+test_table(void)
+{
+	static const struct {
+		int xid;
+		enum gpu_blame blame;
+	} want[] = {
+		{ 13, GPU_BLAME_TRIAL },
+		{ 31, GPU_BLAME_TRIAL },
+		{ 43, GPU_BLAME_TRIAL },
+		{ 45, GPU_BLAME_TRIAL },
+		{ 68, GPU_BLAME_TRIAL },
+		{ 48, GPU_BLAME_GPU },
+		{ 62, GPU_BLAME_GPU },
+		{ 64, GPU_BLAME_GPU },
+		{ 74, GPU_BLAME_GPU },
+		{ 79, GPU_BLAME_GPU },
+		{ 94, GPU_BLAME_GPU },
+		{ 95, GPU_BLAME_GPU },
+		{ 119, GPU_BLAME_GPU },
+		{ 120, GPU_BLAME_GPU },
+		{ 109, GPU_BLAME_SUSPECT },
+		{ 145, GPU_BLAME_SUSPECT },
+		{ 63, GPU_BLAME_NONE },
+		{ 92, GPU_BLAME_NONE },
+		{ 154, GPU_BLAME_NONE },
+		{ 0, GPU_BLAME_SUSPECT },
+		{ 1000, GPU_BLAME_SUSPECT },
+		{ -1, GPU_BLAME_SUSPECT },
+	};
+	size_t k;
+	int xid, bad = 0;
+
+	for (k = 0; k < sizeof want / sizeof *want; k++)
+		ok(gpu_xid_blame(want[k].xid) == want[k].blame, "Xid %d",
+		    want[k].xid);
+	for (xid = 0; xid < 200; xid++)
+		bad += gpu_xid_text(xid)[0] == '\0';
+	is_int(bad, 0, "each has a name");
+}
+
+#define PLAY(table) play(table, sizeof table / sizeof *table)
+
+static void
+play(const struct gpus_script *s, size_t n)
+{
+	for (; n-- > 0; s++)
+		ok(gpus_play(s), "%s", s->title);
+}
+
+int
+main(void)
+{
+	PLAY(faults);
+	PLAY(rows);
+	PLAY(probation);
+	PLAY(sight);
+	test_table();
+	return done_testing();
+}

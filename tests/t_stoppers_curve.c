@@ -1,0 +1,368 @@
+/*
+ * The rules on the learning-curve bank: marks and the field against what they
+ * say of themselves, then who is stopped and who is kept.
+ */
+
+#include "src/base/rng.h"
+#include "strategies/field.h"
+#include "strategies/marks.h"
+#include "tests/stoppers.h"
+
+static struct curve
+curve_of(const int64_t *steps, const double *values, size_t n)
+{
+	return (struct curve){ .n = n, .steps = steps, .values = values };
+}
+
+static void
+test_marks(void)
+{
+	static const int64_t steps[] = { 0, 1, 3, 4, 5, 9 };
+	static const double values[] = { 5, 4, NAN, 3, 1, 0 };
+	struct curve c = curve_of(steps, values, 6);
+	double got[MARKS_MOST];
+	struct marks m;
+	int64_t many[1000];
+	double v[1000];
+	size_t i;
+
+	marks_init(&m, 10);
+	is_int(marks_done(&c, 2), 4, "from step 0, step 3 is the fourth");
+	is_int(marks_read(&m, &c, 4, got), 6, "as many marks as steps");
+	ok(got[0] == 5 && got[1] == 4 && isnan(got[2]) && got[3] == INFINITY &&
+		got[4] == 3 && got[5] == 1,
+	    "a value for each report, no number is infinite, gaps are NaN");
+	is_int(marks_read(&m, &c, 5, got), 10, "the last mark");
+	for (i = 0; i < 1000; i++) {
+		many[i] = (int64_t)i + 1;
+		v[i] = (double)i;
+	}
+	c = curve_of(many, v, 1000);
+	marks_init(&m, 1000);
+	is_int(marks_read(&m, &c, 999, got), 64, "64 marks of 1000 steps");
+	is_near(got[0], 7.5, 0, "of long curves means: 16 reports");
+	is_near(got[1], 23.5, 0, "then 16 more");
+	is_near(got[63], 991.5, 1, "up to the end");
+}
+
+/* The field counted by hand. */
+static int64_t
+ahead_by_hand(const struct history *h, const struct marks *m, size_t mark,
+    double value, int64_t *all)
+{
+	double values[MARKS_MOST], at;
+	int64_t t, ahead = 0;
+	struct curve c;
+	size_t n, j;
+
+	*all = 0;
+	for (t = 1; t <= history_count(h); t++) {
+		c = history_curve(h, t);
+		n = c.n > 0 ? marks_read(m, &c, c.n - 1, values) : 0;
+		if (n <= mark) {
+			*all += history_state(h, t) == TRIAL_STOPPED;
+			continue;
+		}
+		for (j = mark; isnan(at = values[j]); j++)
+			;
+		*all += 1;
+		ahead += at < value;
+	}
+	return ahead;
+}
+
+/* Reports in order, late and again, ends and retries. */
+static void
+any_event(struct history *h, struct field *f, struct rng *r)
+{
+	int64_t t = 1 + (int64_t)rng_below(r, 12), step;
+	uint64_t what = rng_below(r, 20);
+
+	if (what == 0) {
+		history_end(h, t, TRIAL_STOPPED, NAN);
+		field_ended(f, h, t);
+	} else if (what == 1) {
+		history_retry(h, t);
+		field_ended(f, h, t);
+	} else if (what == 2) {
+		history_end(h, t, TRIAL_COMPLETED, 1);
+		field_ended(f, h, t);
+	} else {
+		step = (int64_t)rng_below(r, 100);
+		history_report(
+		    h, t, step, what == 3 ? NAN : (double)rng_below(r, 30));
+		field_observe(f, h, t, step);
+	}
+}
+
+static void
+test_field(void)
+{
+	struct history *h;
+	struct field *f;
+	struct rng r;
+	int64_t all, want, ahead;
+	int seed, i, bad = 0;
+	double best, v;
+	size_t mark, k;
+	struct curve c;
+
+	for (seed = 0; seed < 30; seed++) {
+		rng_init(&r, 7, (uint64_t)seed);
+		h = history_new(0, false, HISTORY_CURVES);
+		f = field_new(seed % 2 ? 80 : 20);
+		for (i = 1; i <= 12; i++)
+			history_add(h, i, NULL);
+		for (i = 0; i < 400; i++)
+			any_event(h, f, &r);
+		for (mark = 0; mark < field_marks(f)->n; mark++) {
+			v = (double)rng_below(&r, 30);
+			ahead = field_ahead(f, mark, v, &all);
+			bad += ahead !=
+			       ahead_by_hand(h, field_marks(f), mark, v, &want);
+			bad += all != want;
+		}
+		best = INFINITY;
+		for (i = 1; i <= 12; i++) {
+			c = history_curve(h, i);
+			for (k = 0; k < c.n; k++)
+				if (c.values[k] < best)
+					best = c.values[k];
+		}
+		bad += best != field_best(f);
+		field_free(f);
+		history_free(h);
+	}
+	is_int(bad, 0, "who is ahead of how many, whatever was reported again");
+}
+
+static void
+test_refused(const char *rule)
+{
+	struct stopper_env env = { .max_steps = 0, .study = "demo" };
+	struct bench b = { .h = history_new(0, false, HISTORY_CURVES),
+		.set = stopper_set_new() };
+	struct err e = ERR_INIT;
+
+	is_int(bench_rule(&b, rule, NULL, &env, false, &e), -1,
+	    "unknown length of trials");
+	ok(strstr(e.text, "needs trial.max_steps") != NULL, "%s", e.text);
+	bench_close(&b);
+}
+
+/* Falls from 1 to end within 50 steps, at this pace. */
+static double
+falling(double end, double pace, int64_t step)
+{
+	return end + (1 - end) * exp(-pace * (double)(step - 1));
+}
+
+/* n trials that end at 0.2, 0.21, …; all their reports, first to last. */
+static void
+some_done(struct bench *b, int n)
+{
+	int64_t t, s;
+
+	for (t = 1; t <= n; t++) {
+		for (s = 1; s <= 50; s++)
+			bench_feed(
+			    b, t, s, falling(0.19 + 0.01 * (double)t, 0.3, s));
+		bench_end(b, t, TRIAL_COMPLETED, 0.19 + 0.01 * (double)t);
+	}
+}
+
+/* The step at which a trial is stopped, 0: never; what[0] is the verdict. */
+static int64_t
+runs(struct bench *b, int64_t trial, double end, double pace, char *what)
+{
+	int64_t s;
+
+	for (s = 1; s <= 50; s++) {
+		*what = bench_report(b, trial, s, falling(end, pace, s));
+		if (*what == 'T' || *what == 's')
+			return s;
+	}
+	return 0;
+}
+
+static void
+test_narrow(void)
+{
+	struct bench b = bench_open("narrow", NULL, false, 50);
+	char what;
+	int64_t s;
+
+	some_done(&b, 9);
+	s = runs(&b, 10, 0.9, 0.3, &what);
+	is_int(s, 4, "flat and last of ten: stopped after the warm-up");
+	is_int(b.last.pool, 9, "compared with nine");
+	ok(strstr(b.last.why, "is behind 9 of 9 others at step 4") != NULL &&
+		strstr(b.last.why, "chance to beat the best is") != NULL,
+	    "%s", b.last.why);
+	bench_end(&b, 10, TRIAL_STOPPED, 0.9);
+	is_int(runs(&b, 11, 0.1, 0.3, &what), 0, "the best goes on");
+	bench_end(&b, 11, TRIAL_COMPLETED, 0.1);
+	s = runs(&b, 12, 0.195, 0.3, &what);
+	ok(s > 4 && what == 'T', "the second is stopped late (%lld)",
+	    (long long)s);
+	bench_close(&b);
+
+	b = bench_open("narrow", "{\"chance\":1,\"min_trials\":11}", false, 50);
+	some_done(&b, 10);
+	is_int(runs(&b, 11, 0.9, 0.3, &what), 0, "ten are too few for eleven");
+	bench_close(&b);
+}
+
+/* A slow one that is behind all others and falls all the way. */
+static void
+test_chance(void)
+{
+	struct bench b = bench_open("narrow", NULL, false, 50);
+	int64_t s, kept;
+	char v = '.';
+
+	some_done(&b, 9);
+	for (kept = 1; kept <= 50 && v == '.'; kept++)
+		v = bench_report(&b, 10, kept, 1.6 - 0.2 * (double)kept);
+	is_int(kept, 51, "behind, with a chance: goes on");
+	bench_close(&b);
+
+	b = bench_open("narrow", "{\"chance\":1,\"guard\":false}", false, 50);
+	some_done(&b, 9);
+	v = '.';
+	for (s = 1; s <= 50 && v == '.'; s++)
+		v = bench_report(&b, 10, s, 1.6 - 0.2 * (double)s);
+	is_int(s, 5, "without the bank it is stopped");
+	bench_close(&b);
+}
+
+/* The best completed trial was the last one half of the way. */
+static void
+test_guard(void)
+{
+	static const char *const options[] = { NULL, "{\"guard\":false}" };
+	struct bench b;
+	int64_t t, s;
+	char got[3] = "";
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		b = bench_open("narrow", options[i], false, 50);
+		some_done(&b, 8);
+		for (s = 1; s <= 50; s++)
+			bench_feed(&b, 9, s, s < 40 ? 0.99 : 0.1);
+		bench_end(&b, 9, TRIAL_COMPLETED, 0.1);
+		for (s = 1; s <= 10 && got[i] != 'T' && got[i] != 's'; s++)
+			got[i] = bench_report(&b, 10, s, 0.98);
+		bench_close(&b);
+	}
+	is_str(got, "sT", "who was last half of the way and won is a warning");
+	b = bench_open("curve", "{\"p\":0.01,\"warmup_steps\":5}", false, 50);
+	some_done(&b, 8);
+	for (s = 1; s <= 20 && b.last.verdict == VERDICT_KEEP; s++)
+		bench_report(&b, 9, s, 0.95 + 0.001 * (double)(s % 2));
+	is_int(b.last.verdict, VERDICT_STOP, "no chance: stopped");
+	for (t = 10, s = 1; s <= 50; s++)
+		bench_feed(&b, t, s, s < 40 ? 0.99 : 0.1);
+	bench_end(&b, 10, TRIAL_COMPLETED, 0.1);
+	b.last.verdict = VERDICT_KEEP;
+	for (s = 1; s <= 20 && b.last.verdict == VERDICT_KEEP; s++)
+		bench_report(&b, 11, s, 0.95 + 0.001 * (double)(s % 2));
+	is_int(b.last.verdict, VERDICT_SUSPENDED,
+	    "unless the best one had none either");
+	ok(strstr(b.last.why, "would have stopped trial 10") != NULL, "%s",
+	    b.last.why);
+	bench_close(&b);
+}
+
+static void
+test_leader(void)
+{
+	struct bench b = bench_open("narrow", NULL, false, 50);
+	int64_t s;
+	int bad = 0;
+
+	some_done(&b, 9);
+	for (s = 1; s <= 49; s++)
+		bad += bench_report(&b, 10, s, s == 3 ? 0.05 : 0.9) != '.';
+	is_int(bad, 0, "who has reported the best of all is never judged");
+	bench_report(&b, 11, 1, NAN);
+	bench_report(&b, 11, 2, NAN);
+	is_int(bench_report(&b, 11, 3, NAN), 'D', "three of no number");
+	bench_close(&b);
+}
+
+/* The same curves turned, and of another size, are stopped at the same steps. */
+static void
+test_scales(void)
+{
+	static const double scales[] = { 1, -1, 1024, -1.0 / 4096 };
+	int64_t first[6] = { 0 }, s, t;
+	struct bench b;
+	int i, bad = 0;
+	char what = '.';
+
+	for (i = 0; i < 4; i++) {
+		b = bench_open("narrow", NULL, scales[i] < 0, 50);
+		for (t = 1; t <= 30; t++) {
+			for (s = 1; s <= 50; s++) {
+				what = bench_report(&b, t, s,
+				    scales[i] *
+					(falling(
+					     0.1 + 0.013 * (double)(t * 7 % 30),
+					     0.1 + 0.01 * (double)(t * 11 % 30),
+					     s) -
+					    8));
+				if (what == 'T')
+					break;
+			}
+			bench_end(&b, t,
+			    what == 'T' ? TRIAL_STOPPED : TRIAL_COMPLETED, 0);
+			if (t <= 24)
+				continue;
+			if (i == 0)
+				first[t - 25] = s;
+			bad += first[t - 25] != s;
+		}
+		bench_close(&b);
+	}
+	is_int(bad, 0, "neither sign nor size nor place of values matters");
+}
+
+static void
+test_veto(void)
+{
+	struct stopper_env env = { .max_steps = 50, .study = "demo" };
+	struct bench b = bench_open("threshold", "{\"upper\":0.7}", false, 50);
+	struct err e = ERR_INIT;
+	int64_t s;
+	char v = '.';
+
+	bench_rule(
+	    &b, "curve", "{\"p\":0.2,\"warmup_steps\":4}", &env, true, &e);
+	some_done(&b, 9);
+	for (s = 1; s < 5; s++)
+		bench_report(&b, 10, s, 1.05 - 0.05 * (double)s);
+	is_int(bench_report(&b, 10, 5, 0.8), 's', "a veto for one that falls");
+	ok(strstr(b.last.why, "but curve keeps it") != NULL, "%s", b.last.why);
+	for (s = 1; s <= 20 && v != 'T'; s++)
+		v = bench_report(&b, 11, s, 0.95);
+	is_int(v, 'T', "none for a flat one");
+	bench_close(&b);
+}
+
+int
+main(void)
+{
+	test_marks();
+	test_field();
+	test_refused("narrow");
+	test_refused("curve");
+	test_narrow();
+	test_chance();
+	test_guard();
+	test_leader();
+	test_scales();
+	test_veto();
+	return done_testing();
+}

@@ -1,0 +1,490 @@
+/*
+ * Each operation on the CPU and on a GPU: the same random inputs, the largest
+ * difference relative to the size of the numbers, and the tolerance of that
+ * operation.  Where there is no GPU this is skipped; t_twins_fake runs the same
+ * on a GPU made of loops.
+ */
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/kernels.h"
+#include "src/base/mem.h"
+#include "src/base/rng.h"
+#include "tests/gp-long.h"
+#include "tests/many-curves.h"
+#include "tests/tap.h"
+
+/* What tests/cuda-fake.cc lets fail. */
+extern long cuda_fake_left __attribute__((weak));
+
+static const struct kernels *cpu, *gpu;
+
+/* NULL with the reason in why when there is none. */
+static const struct kernels *
+gpu_open(char *why, size_t n)
+{
+#ifdef HAVE_CUDA
+	return kernels_cuda(why, n);
+#else
+	(void)snprintf(why, n, "built without CUDA");
+	return NULL;
+#endif
+}
+
+/* The largest difference over the largest size; NaN differs from all. */
+static double
+apart(const double *a, const double *b, size_t n)
+{
+	double size = 1e-300, worst = 0, off;
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (isfinite(a[i]))
+			size = fmax(size, fabs(a[i]));
+	for (i = 0; i < n; i++) {
+		off = a[i] == b[i] ? 0 : fabs(a[i] - b[i]);
+		worst = fmax(worst, isnan(off) ? INFINITY : off);
+	}
+	return worst / size;
+}
+
+static void
+close_to(double off, double limit, const char *what, size_t n)
+{
+	if (!ok(off <= limit, "%s, n=%zu", what, n))
+		printf("# off by %g, at most %g\n", off, limit);
+}
+
+static void
+twin_likelihood(const struct problem *p, struct rng *rng, size_t r)
+{
+	size_t width = p->data.d + 2, i, n = p->data.n;
+	double *theta = xcalloc(r * width, sizeof *theta);
+	double *a = xcalloc(r * (width + 1), sizeof *a), *da = a + r;
+	double *b = xcalloc(r * (width + 1), sizeof *b), *db = b + r;
+	int *status = xcalloc(2 * r, sizeof *status);
+
+	for (i = 0; i < r * width; i++)
+		theta[i] = p->theta[i % width] + 0.3 * rng_normal(rng);
+	cpu->gp_likelihood(cpu->dev, &p->data, theta, r, a, da, status);
+	gpu->gp_likelihood(gpu->dev, &p->data, theta, r, b, db, status + r);
+	close_to(apart(a, b, r), 1e-11, "likelihood", n);
+	close_to(apart(da, db, r * width), 1e-8, "its gradient", n);
+	for (i = 0; i < r && status[i] == status[r + i]; i++)
+		;
+	ok(i == r, "and status");
+	free(theta);
+	free(a);
+	free(b);
+	free(status);
+}
+
+struct asked {
+	size_t m;
+	double *x, *mean, *variance, *d_mean, *d_variance;
+};
+
+static void
+asked_make(struct asked *a, const struct problem *p, struct rng *rng, size_t m)
+{
+	size_t d = p->data.d, i;
+
+	a->m = m;
+	a->x = xcalloc(m * d, sizeof *a->x);
+	for (i = 0; i < m; i++)
+		problem_point(p, rng, a->x + i * d);
+	a->mean = xcalloc(m, sizeof *a->mean);
+	a->variance = xcalloc(m, sizeof *a->variance);
+	a->d_mean = xcalloc(m * d, sizeof *a->d_mean);
+	a->d_variance = xcalloc(m * d, sizeof *a->d_variance);
+}
+
+static void
+asked_free(struct asked *a)
+{
+	free(a->x);
+	free(a->mean);
+	free(a->variance);
+	free(a->d_mean);
+	free(a->d_variance);
+}
+
+static void
+twin_predictions(const struct problem *p, struct rng *rng, const struct gp *one,
+    const struct gp *other)
+{
+	size_t d = p->data.d, n = p->data.n, m = 333;
+	struct asked a, b;
+	struct rng same = *rng;
+
+	asked_make(&a, p, rng, m);
+	asked_make(&b, p, &same, m);
+	cpu->gp_predict(cpu->dev, one, a.x, m, a.mean, NULL);
+	gpu->gp_predict(gpu->dev, other, b.x, m, b.mean, NULL);
+	close_to(apart(a.mean, b.mean, m), 1e-10, "means alone", n);
+	cpu->gp_predict(cpu->dev, one, a.x, m, a.mean, a.variance);
+	gpu->gp_predict(gpu->dev, other, b.x, m, b.mean, b.variance);
+	close_to(apart(a.mean, b.mean, m), 1e-10, "means", n);
+	close_to(apart(a.variance, b.variance, m), 1e-10, "variances", n);
+	cpu->gp_slope(
+	    cpu->dev, one, a.x, m, a.mean, a.variance, a.d_mean, a.d_variance);
+	gpu->gp_slope(gpu->dev, other, b.x, m, b.mean, b.variance, b.d_mean,
+	    b.d_variance);
+	close_to(
+	    fmax(apart(a.mean, b.mean, m), apart(a.variance, b.variance, m)),
+	    1e-10, "both beside their slopes", n);
+	close_to(apart(a.d_mean, b.d_mean, m * d), 1e-9, "slopes of means", n);
+	close_to(apart(a.d_variance, b.d_variance, m * d), 1e-9,
+	    "slopes of variances", n);
+	asked_free(&a);
+	asked_free(&b);
+}
+
+static void
+twin_top(const struct problem *p, struct rng *rng, const struct gp *one,
+    const struct gp *other)
+{
+	enum { M = 3000, K = 20 };
+	double best = 0, a[K], b[K];
+	struct gp_sweep said[2];
+	size_t i, got, d = p->data.d, index[K];
+	double *x = xcalloc(M * d, sizeof *x);
+
+	for (i = 0; i < p->data.n; i++)
+		best = fmin(best, p->y[i]);
+	for (i = 0; i < M; i++)
+		problem_point(p, rng, x + i * d);
+	got = cpu->gp_top(cpu->dev, one, x, M, best, K, index, a, &said[0]);
+	got += gpu->gp_top(gpu->dev, other, x, M, best, K, index, b, &said[1]);
+	ok(got == 2 * K, "as many candidates as asked for");
+	close_to(apart(a, b, K), 1e-6, "the best scores", p->data.n);
+	printf("# share of the work %g and %g\n", said[0].share, said[1].share);
+	free(x);
+}
+
+static void
+twin_all(size_t n, size_t d, size_t categories, size_t pending, uint64_t seed)
+{
+	double *more = xcalloc(pending * d + 1, sizeof *more);
+	struct gp *one, *other;
+	struct problem p;
+	struct rng rng;
+	size_t i;
+
+	rng_init(&rng, 4, seed);
+	problem_make(&p, &rng, n, d, categories, 1e-6);
+	for (i = 0; i < pending; i++)
+		problem_point(&p, &rng, more + i * d);
+	twin_likelihood(&p, &rng, 3);
+	one = cpu->gp_fit(cpu->dev, &p.data, p.theta);
+	other = gpu->gp_fit(gpu->dev, &p.data, p.theta);
+	twin_predictions(&p, &rng, one, other);
+	cpu->gp_pend(cpu->dev, one, more, pending / 2);
+	gpu->gp_pend(gpu->dev, other, more, pending / 2);
+	cpu->gp_pend(
+	    cpu->dev, one, more + pending / 2 * d, pending - pending / 2);
+	gpu->gp_pend(
+	    gpu->dev, other, more + pending / 2 * d, pending - pending / 2);
+	if (pending > 0)
+		twin_predictions(&p, &rng, one, other);
+	twin_top(&p, &rng, one, other);
+	cpu->gp_free(cpu->dev, one);
+	gpu->gp_free(gpu->dev, other);
+	problem_free(&p);
+	free(more);
+}
+
+/* What has no likelihood, and what has one with jitter only. */
+static void
+twin_trying(void)
+{
+	double value, gradient[4];
+	struct problem p;
+	struct rng rng;
+	size_t i;
+	int status;
+
+	rng_init(&rng, 4, 99);
+	problem_make(&p, &rng, 30, 2, 0, 0);
+	p.data.extra = NULL;
+	p.theta[3] = -80;
+	for (i = 0; i < 60; i++)
+		p.x[i] = p.x[i % 6];
+	gpu->gp_likelihood(
+	    gpu->dev, &p.data, p.theta, 1, &value, gradient, &status);
+	ok(status > 0 && isfinite(value) && isfinite(gradient[0]),
+	    "equal points need jitter");
+	p.theta[0] = NAN;
+	gpu->gp_likelihood(
+	    gpu->dev, &p.data, p.theta, 1, &value, gradient, &status);
+	ok(status == -1 && value == -INFINITY && gradient[0] == 0,
+	    "what is no number has no likelihood");
+	ok(gpu->gp_fit(gpu->dev, &p.data, p.theta) == NULL, "… and no process");
+	is_str(gpu->name, "cuda", "the device is still there");
+	problem_free(&p);
+}
+
+static void
+twin_mix(size_t n, size_t d, size_t m, bool with_more)
+{
+	double *base = xcalloc(n, sizeof *base), *x = xcalloc(m * d, sizeof *x);
+	double *rows = xcalloc(2 * n * d, sizeof *rows), *a, *b;
+	double *more = xcalloc(m * n, sizeof *more);
+	const double **mu = xcalloc(2 * d, sizeof *mu);
+	struct mix mix = { d, n, base, mu, mu + d };
+	struct rng rng;
+	size_t i;
+
+	rng_init(&rng, 6, n);
+	for (i = 0; i < n; i++)
+		base[i] = i % 7 == 3 ? -INFINITY : rng_normal(&rng);
+	for (i = 0; i < m * n; i++)
+		more[i] = -rng_uniform(&rng);
+	for (i = 0; i < m * d; i++)
+		x[i] = rng_uniform(&rng);
+	for (i = 0; i < 2 * d * n; i++)
+		rows[i] =
+		    i < d * n ? rng_uniform(&rng) : 1 + 30 * rng_uniform(&rng);
+	for (i = 0; i < 2 * d; i++)
+		mu[i] = rows + i * n;
+	a = xcalloc(2 * m, sizeof *a);
+	b = a + m;
+	cpu->mix_density(cpu->dev, &mix, x, with_more ? more : NULL, m, a);
+	gpu->mix_density(gpu->dev, &mix, x, with_more ? more : NULL, m, b);
+	close_to(apart(a, b, m), 1e-13, "densities of a mixture", n);
+	free(base);
+	free(rows);
+	free(more);
+	free(mu);
+	free(x);
+	free(a);
+}
+
+/* Sums are the same; exp, log and erfc differ in their last places. */
+static void
+twin_bank(size_t slots, size_t m)
+{
+	struct many c;
+
+	many_make(&c, slots, m);
+	close_to(many_apart(&c, cpu, gpu), 1e-11, "guesses of a bank", slots);
+	many_free(&c);
+}
+
+enum { CURVES = 30, REPORTS = 18, POLICIES = 200, STUDIES = 5, DRAWN = 25 };
+
+/* Recorded curves and what is tried on them. */
+struct recorded {
+	size_t start[CURVES + 1], order[STUDIES * DRAWN];
+	int64_t step[CURVES * REPORTS];
+	double value[CURVES * REPORTS];
+	struct replay_curves curves;
+	struct replay_studies studies;
+	struct replay_policy policies[POLICIES];
+	struct replay_score a[POLICIES * STUDIES], b[POLICIES * STUDIES];
+};
+
+static struct replay_policy
+policy_random(struct rng *rng)
+{
+	return (struct replay_policy){ .own = rng_below(rng, REPLAY_VALUES),
+		.reference = rng_below(rng, REPLAY_VALUES),
+		.completed = rng_below(rng, 2) == 0,
+		.guard = rng_below(rng, 2) == 0,
+		.share = rng_uniform(rng),
+		.min_trials = 1 + (int64_t)rng_below(rng, 8),
+		.interval = 1 + (int64_t)rng_below(rng, 3),
+		.diverged_after = (int64_t)rng_below(rng, 4),
+		.warmup_steps = (int64_t)rng_below(rng, 12),
+		.warmup_reports = (int64_t)rng_below(rng, 6) };
+}
+
+static void
+curves_random(struct recorded *r, struct rng *rng, bool odd)
+{
+	size_t i, k, n, at = 0;
+	double level, slope;
+
+	for (i = 0; i < CURVES; i++) {
+		level = rng_normal(rng);
+		slope = 0.1 * rng_normal(rng);
+		n = odd ? (size_t)rng_below(rng, REPORTS) : REPORTS;
+		r->start[i] = at;
+		for (k = 0; k < n; k++, at++) {
+			r->step[at] =
+			    (int64_t)(odd ? 2 * k + rng_below(rng, 2) : k);
+			r->value[at] =
+			    odd && rng_below(rng, 9) == 0
+				? NAN
+				: round(4 * (level + slope * (double)k));
+		}
+	}
+	r->start[CURVES] = at;
+	r->curves = (struct replay_curves){ CURVES, r->start, r->step, r->value,
+		REPORTS, odd };
+}
+
+/* As many different scores as there are, or -1 when the twin has others. */
+static int
+twin_scores(const struct kernels *other, struct recorded *r, bool odd)
+{
+	struct rng rng;
+	size_t i, k;
+	int n = 0;
+
+	rng_init(&rng, 7, odd);
+	curves_random(r, &rng, odd);
+	for (i = 0; i < POLICIES; i++)
+		r->policies[i] = policy_random(&rng);
+	for (i = 0; i < STUDIES; i++)
+		for (k = 0; k < DRAWN; k++)
+			r->order[i * DRAWN + k] =
+			    (7 * i + (i + 1) * k) % CURVES;
+	r->studies = (struct replay_studies){ STUDIES, DRAWN, r->order, 4 };
+	cpu->replay(
+	    cpu->dev, &r->curves, r->policies, POLICIES, &r->studies, r->a);
+	other->replay(
+	    other->dev, &r->curves, r->policies, POLICIES, &r->studies, r->b);
+	for (i = 0; i < POLICIES * STUDIES; i++) {
+		if (r->a[i].skipped != r->b[i].skipped ||
+		    r->a[i].stopped != r->b[i].stopped ||
+		    r->a[i].killed != r->b[i].killed ||
+		    (r->a[i].found != r->b[i].found &&
+			!(isnan(r->a[i].found) && isnan(r->b[i].found))))
+			return -1;
+		n += i > 0 && r->a[i].skipped != r->a[i - 1].skipped;
+	}
+	return n;
+}
+
+static void
+twin_replay(void)
+{
+	struct recorded *r = xcalloc(1, sizeof *r);
+
+	ok(twin_scores(gpu, r, false) > POLICIES, "policies on curves");
+	ok(twin_scores(gpu, r, true) > POLICIES, "policies on odd curves");
+	free(r);
+}
+
+/* Policies after so many allocations. */
+static bool
+scores_after_failure(long works)
+{
+	struct recorded *r = xcalloc(1, sizeof *r);
+	char why[256];
+	bool good;
+
+	cuda_fake_left = -1;
+	free(gpu->dev);
+	gpu = gpu_open(why, sizeof why);
+	cuda_fake_left = works;
+	good = twin_scores(gpu, r, true) > 0;
+	free(r);
+	return good;
+}
+
+static bool
+same_after_failure(const struct problem *p, long works)
+{
+	double x[4] = { 0.1, 0.7, 0.3, 0.2 }, a[2], b[2], va[2], vb[2], score;
+	struct gp *one, *other;
+	char why[256];
+	size_t index;
+	bool good;
+
+	cuda_fake_left = -1;
+	free(gpu->dev);
+	gpu = gpu_open(why, sizeof why);
+	cuda_fake_left = works;
+	one = cpu->gp_fit(cpu->dev, &p->data, p->theta);
+	other = gpu->gp_fit(gpu->dev, &p->data, p->theta);
+	cpu->gp_pend(cpu->dev, one, x + 2, 1);
+	gpu->gp_pend(gpu->dev, other, x + 2, 1);
+	cpu->gp_predict(cpu->dev, one, x, 2, a, va);
+	gpu->gp_predict(gpu->dev, other, x, 2, b, vb);
+	good = apart(a, b, 2) < 1e-10 && apart(va, vb, 2) < 1e-10;
+	good = good && gpu->gp_top(gpu->dev, other, x, 2, 0, 1, &index, &score,
+			   NULL) == 1;
+	cpu->gp_free(cpu->dev, one);
+	gpu->gp_free(gpu->dev, other);
+	return good;
+}
+
+/* The same for the bank, whose answers need five rooms. */
+static bool
+guesses_after_failure(const struct many *c, long works)
+{
+	char why[256];
+
+	cuda_fake_left = -1;
+	free(gpu->dev);
+	gpu = gpu_open(why, sizeof why);
+	cuda_fake_left = works;
+	return many_apart(c, cpu, gpu) <= 1e-11 &&
+	       strcmp(gpu->name, works < 5 ? "cpu" : "cuda") == 0;
+}
+
+/* Memory runs out at every place there is. */
+static void
+twin_failing(void)
+{
+	struct problem p;
+	struct rng rng;
+	struct many c;
+	bool good = true;
+	long works;
+
+	if (&cuda_fake_left == NULL)
+		return;
+	rng_init(&rng, 4, 100);
+	problem_make(&p, &rng, 20, 2, 0, 1e-6);
+	for (works = 0; works < 40; works++)
+		good = good && same_after_failure(&p, works);
+	for (works = 0; works < 9; works++)
+		good = good && scores_after_failure(works);
+	ok(good, "a device without memory is replaced by the CPU");
+	(void)same_after_failure(&p, 7);
+	is_str(gpu->name, "cpu", "… which the name says");
+	problem_free(&p);
+	many_make(&c, 12, 40);
+	for (works = 0, good = true; works < 7; works++)
+		good = good && guesses_after_failure(&c, works);
+	ok(good, "so is one that has too little for a bank");
+	many_free(&c);
+}
+
+int
+main(void)
+{
+	char why[256] = "";
+
+	cpu = kernels_cpu();
+	gpu = gpu_open(why, sizeof why);
+	if (gpu == NULL) {
+		skip("the twins of all kernels", why);
+		return done_testing();
+	}
+	printf("# %s: %s\n", gpu->name, gpu->device);
+	twin_all(0, 2, 0, 3, 1);
+	twin_all(1, 1, 0, 0, 2);
+	twin_all(7, 3, 2, 5, 3);
+	twin_all(130, 5, 2, 0, 4);
+	twin_all(300, 12, 3, 40, 5);
+	twin_all(600, 4, 0, 0, 6);
+	twin_mix(64, 2, 5, true);
+	twin_mix(192, 5, 17000, false);
+	twin_mix(640, 9, 300, true);
+	twin_bank(2, 1);
+	twin_bank(40, 500);
+	twin_bank(9, 9000);
+	twin_bank(700, 130);
+	twin_replay();
+	twin_trying();
+	twin_failing();
+	free(gpu->dev);
+	return done_testing();
+}

@@ -1,0 +1,28 @@
+#!/bin/sh
+# PyTorch's torchrun, for real, on the CPU: with programs of the shell, and with
+# one that is data parallel.
+
+. "$TOP_SRCDIR/tests/lib.sh"
+. "$TOP_SRCDIR/tests/launchers.sh"
+
+need sqlite3
+find_torch() { # in $torch: one that can speak gloo
+	for torch in ${HPOTUNE_TEST_TORCH-} python3 /usr/bin/python3; do
+		"$torch" -c 'import sys, torch.distributed as d
+sys.exit(not d.is_gloo_available())' 2>/dev/null && return
+	done
+	return 1
+}
+
+find_torch || skip_all 'NOT RUN: no Python with torch ($HPOTUNE_TEST_TORCH)'
+diag "torch of $torch"
+mkdir bin
+PATH=$dir/bin:$PATH
+printf '#!/bin/sh\nexec %s "$@"\n' "$torch" >bin/python3
+printf '#!/bin/sh\nexec %s -m torch.distributed.run "$@"\n' "$torch" >bin/torchrun
+chmod +x bin/python3 bin/torchrun
+
+launcher torchrun
+example data-parallel
+example model-parallel
+done_testing

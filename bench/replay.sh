@@ -2,6 +2,7 @@
 # The rows of stopping: what rules save and kill on recorded curves.
 #	BENCH_DATA has taskset/*.csv.gz, and lcbench/ with the surrogate's
 #	model.onnx, which needs onnxruntime in BENCH_PYTHON.
+#	The rows of long schedules are made by cosine.py, which needs numpy.
 #	BENCH_SEEDS studies are drawn from each file (100).
 # The peer is what Optuna decides by default, through the preset that is tested
 # against it.  A row reads: share of steps saved / share of studies whose best
@@ -18,14 +19,15 @@ figures() { # rule file ...
 	    awk '{ print $(NF - 4), "% /", $(NF - 2), "/", $(NF - 1), "%" }'
 }
 
-rows() { # name file ...
+rows() { # name target file ...
 	name=$1
-	shift
+	target=$2
+	shift 2
 	peer=$(figures optuna "$@")
-	for rule in median \
-	    '{"rule": "median", "warmup_steps": "10%"}' vizier; do
+	for rule in narrow '{"rule": "narrow", "halving_steps": "30%"}' \
+	    median '{"rule": "median", "warmup_steps": "10%"}' vizier; do
 		row "stopping, $name, $rule" "$(figures "$rule" "$@")" \
-		    "Optuna: $peer" '' '>= 70 % / <= 0.01'
+		    "Optuna: $peer" '' "$target"
 	done
 }
 
@@ -34,7 +36,7 @@ if [ -z "${BENCH_DATA-}" ] || ! [ -d "$BENCH_DATA/taskset" ]; then
 	    '>= 70 % / <= 0.01'
 	exit 0
 fi
-rows TaskSet "$BENCH_DATA"/taskset/*.csv.gz
+rows TaskSet '>= 70 % / <= 0.01' "$BENCH_DATA"/taskset/*.csv.gz
 
 python=${BENCH_PYTHON:-python3}
 if ! "$python" -c 'import onnxruntime, numpy' 2>/dev/null; then
@@ -46,4 +48,9 @@ for task in 3945 7593 34539 126025 126026 126029 146212 167104 167149 167152
 do
 	"$python" "$here/lcbench.py" "$BENCH_DATA/lcbench" $task >lcbench-$task.csv
 done
-rows LCBench --goal maximize lcbench-*.csv
+rows LCBench '>= 70 % / <= 0.01' --goal maximize lcbench-*.csv
+
+for task in 1 2 3 4 5 6; do
+	"$python" "$here/cosine.py" $task >cosine-$task.csv
+done
+rows 'warm-up and cosine' '>= 25 % / <= 0.05' cosine-*.csv

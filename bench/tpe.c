@@ -69,6 +69,7 @@ run(const struct space *space, long n)
 	struct history *h = history_new(space->n, false, HISTORY_POINTS);
 	struct strategy_ask ask = { .space = space, .history = h, .seed = 1 };
 	double *x = xcalloc(space->n, sizeof *x);
+	struct suggestion out = { .x = x, .made_by = "cpu" };
 	struct option_value *options = NULL;
 	struct err e = ERR_INIT;
 	long i;
@@ -76,7 +77,7 @@ run(const struct space *space, long n)
 	(void)options_read(&options, tpe->options, NULL, NULL, &e);
 	for (i = 1; i <= n; i++) {
 		ask.trial = i;
-		if (tpe->suggest(x, &ask, options, &e) != 0)
+		if (tpe->suggest(&out, &ask, options, &e) != 0)
 			break;
 		space_snap(space, x);
 		history_add(h, i, x);

@@ -13,12 +13,18 @@
 #include <unistd.h>
 
 static int64_t
-now_us(void)
+clock_us(clockid_t clock)
 {
 	struct timespec t;
 
-	(void)clock_gettime(CLOCK_REALTIME, &t);
+	(void)clock_gettime(clock, &t);
 	return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
+}
+
+static int64_t
+now_us(void)
+{
+	return clock_us(CLOCK_REALTIME);
 }
 
 /* A level of its own for every trial, in [0, 1). */
@@ -115,10 +121,30 @@ when(const char *file)
 	return append(file, now);
 }
 
+/*
+ * held MS: so long on its GPU; appends to the file "held" which GPUs it had,
+ * when it began and when it was about to end.
+ */
+static int
+held(const char *arg)
+{
+	const char *gpus = getenv("HPOTUNE_GPU_INDICES");
+	int64_t began = clock_us(CLOCK_MONOTONIC);
+	int rc = sleep_ms(arg);
+	FILE *f = fopen("held", "a");
+
+	if (f == NULL)
+		return 1;
+	fprintf(f, "%s %" PRId64 " %" PRId64 "\n", gpus != NULL ? gpus : "-",
+	    began, clock_us(CLOCK_MONOTONIC));
+	return fclose(f) != 0 || rc != 0;
+}
+
 static const struct mode {
 	const char *name;
 	int (*run)(const char *arg);
 } modes[] = {
+	{ "held", held },
 	{ "reports", reports },
 	{ "sleep", sleep_ms },
 	{ "stopme", stopme },
@@ -133,7 +159,8 @@ main(int argc, char **argv)
 	for (i = 0; argc > 2 && i < sizeof modes / sizeof *modes; i++)
 		if (strcmp(argv[1], modes[i].name) == 0)
 			return modes[i].run(argv[2]);
-	fputs("usage: trial reports N | sleep MS | stopme FILE | when FILE\n",
+	fputs("usage: trial held MS | reports N | sleep MS | stopme FILE | "
+	      "when FILE\n",
 	    stderr);
 	return 2;
 }

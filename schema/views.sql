@@ -1,7 +1,7 @@
 -- The promise: these names and columns stay.  Dropped and made again whenever
 -- the program opens the file for writing, so that an old file shows the views
--- of the newest program.  The view results is made by the program: one column
--- per parameter.
+-- of the newest program.  The views results and front are made by the program:
+-- one column per parameter.
 
 DROP VIEW IF EXISTS study;
 DROP VIEW IF EXISTS best;
@@ -14,34 +14,58 @@ DROP VIEW IF EXISTS stops;
 DROP VIEW IF EXISTS attempts;
 DROP VIEW IF EXISTS savings;
 DROP VIEW IF EXISTS costs;
+DROP VIEW IF EXISTS suggestions;
 DROP VIEW IF EXISTS events;
+DROP VIEW IF EXISTS population;
+DROP VIEW IF EXISTS warm;
+DROP VIEW IF EXISTS outcomes;
+DROP VIEW IF EXISTS gpus;
 
 CREATE VIEW trials AS
 SELECT trial, state, objective, nullif(last_step, -1) AS step, reports, params,
     backend, attempts,
     strftime('%Y-%m-%dT%H:%M:%fZ', started_us / 1e6, 'unixepoch') AS started,
     strftime('%Y-%m-%dT%H:%M:%fZ', ended_us / 1e6, 'unixepoch') AS ended,
-    seconds, gpu_seconds, cost, why
+    seconds, gpu_seconds, cost, why, energy_joules, gpu_memory,
+    100 * gpu_busy / nullif(gpu_seen, 0) AS gpu_utilization
 FROM t_trial;
 
--- The number of the best trial, found by the ends of two indexes: among the
--- completed ones, else among all; the first of equals.  The limits leave out
--- infinities.
+-- The number of the best trial, found by the ends of indexes: among the
+-- completed ones that break no constraint, else the completed one that breaks
+-- least, else the best of all; the first of equals.  The limits leave out
+-- infinities.  Of several objectives there is no best.
 CREATE VIEW t_best AS
-SELECT CASE goal WHEN 'maximize' THEN coalesce(
-    (SELECT min(trial) FROM t_trial WHERE state = 'completed' AND objective =
+SELECT CASE WHEN (SELECT count(*) FROM t_aim WHERE goal IS NOT NULL) > 1
+THEN NULL WHEN goal = 'maximize' THEN coalesce(
+    (SELECT min(trial) FROM t_trial WHERE state = 'completed' AND
+	violation = 0 AND objective =
 	(SELECT max(objective) FROM t_trial INDEXED BY t_trial_completed
-	WHERE state = 'completed' AND objective BETWEEN -1.7976931348623157e308
-	AND 1.7976931348623157e308)),
+	WHERE state = 'completed' AND violation = 0 AND
+	objective BETWEEN -1.7976931348623157e308 AND 1.7976931348623157e308)),
+    (SELECT min(trial) FROM t_trial INDEXED BY t_trial_violated
+	WHERE state = 'completed' AND violation > 0 AND (violation, objective)
+	= (SELECT violation, max(objective) FROM t_trial
+	    INDEXED BY t_trial_violated
+	    WHERE state = 'completed' AND violation > 0 AND violation =
+	    (SELECT min(violation) FROM t_trial INDEXED BY t_trial_violated
+	    WHERE state = 'completed' AND violation > 0))),
     (SELECT min(trial) FROM t_trial WHERE objective =
 	(SELECT max(objective) FROM t_trial
 	WHERE objective BETWEEN -1.7976931348623157e308
 	AND 1.7976931348623157e308)))
 ELSE coalesce(
-    (SELECT min(trial) FROM t_trial WHERE state = 'completed' AND objective =
+    (SELECT min(trial) FROM t_trial WHERE state = 'completed' AND
+	violation = 0 AND objective =
 	(SELECT min(objective) FROM t_trial INDEXED BY t_trial_completed
-	WHERE state = 'completed' AND objective BETWEEN -1.7976931348623157e308
-	AND 1.7976931348623157e308)),
+	WHERE state = 'completed' AND violation = 0 AND
+	objective BETWEEN -1.7976931348623157e308 AND 1.7976931348623157e308)),
+    (SELECT min(trial) FROM t_trial INDEXED BY t_trial_violated
+	WHERE state = 'completed' AND violation > 0 AND (violation, objective)
+	= (SELECT violation, min(objective) FROM t_trial
+	    INDEXED BY t_trial_violated
+	    WHERE state = 'completed' AND violation > 0 AND violation =
+	    (SELECT min(violation) FROM t_trial INDEXED BY t_trial_violated
+	    WHERE state = 'completed' AND violation > 0))),
     (SELECT min(trial) FROM t_trial WHERE objective =
 	(SELECT min(objective) FROM t_trial
 	WHERE objective BETWEEN -1.7976931348623157e308
@@ -53,7 +77,11 @@ CREATE VIEW best AS
 SELECT * FROM trials WHERE trial = (SELECT trial FROM t_best);
 
 CREATE VIEW study AS
-SELECT name, state, metric, goal, strategy,
+SELECT name, state,
+    (SELECT group_concat(metric, ', ') FROM (SELECT metric FROM t_aim
+	WHERE goal IS NOT NULL ORDER BY position)) AS metric,
+    (SELECT group_concat(goal, ', ') FROM (SELECT goal FROM t_aim
+	WHERE goal IS NOT NULL ORDER BY position)) AS goal, strategy,
     iif(seed >= 0, seed, printf('%u', seed)) AS seed, rule,
     strftime('%Y-%m-%dT%H:%M:%fZ', created_us / 1e6, 'unixepoch') AS created,
     strftime('%Y-%m-%dT%H:%M:%fZ', started_us / 1e6, 'unixepoch') AS started,
@@ -89,7 +117,9 @@ CREATE VIEW medians AS
 SELECT step, trials, median FROM t_median;
 
 CREATE VIEW stops AS
-SELECT trial, step, rule, value, threshold, pool, verdict,
+SELECT trial, step, rule, value, threshold, pool,
+    CASE pause WHEN 0 THEN verdict ELSE
+	iif(verdict = 'stop', 'pause', 'resume') END AS verdict,
     strftime('%Y-%m-%dT%H:%M:%fZ', time_us / 1e6, 'unixepoch') AS time, why
 FROM t_stop;
 
@@ -98,14 +128,17 @@ SELECT trial, attempt, backend, place, state,
     strftime('%Y-%m-%dT%H:%M:%fZ', started_us / 1e6, 'unixepoch') AS started,
     strftime('%Y-%m-%dT%H:%M:%fZ', ended_us / 1e6, 'unixepoch') AS ended,
     (ended_us - started_us) / 1e6 AS seconds, exit_code, signal, end_class,
-    resumed_step, billable_seconds, cost, log
+    resumed_step, billable_seconds, cost, log, gpus, gpu_seconds,
+    energy_joules, gpu_memory,
+    100 * gpu_busy / nullif(gpu_seen, 0) AS gpu_utilization
 FROM t_attempt;
 
 -- Ended trials by their sums, the others one by one.
 CREATE VIEW savings AS
 SELECT run AS steps_run, skipped AS steps_skipped,
     CAST(skipped AS REAL) / nullif(run + skipped, 0) AS share,
-    seconds AS seconds_saved, cost AS cost_saved, spot_saved
+    seconds AS seconds_saved, cost AS cost_saved, spot_saved,
+    energy AS energy_saved
 FROM (SELECT sum(steps_run) + (
 	SELECT coalesce(sum(min(1000000000000, last_step + EXISTS (
 	    SELECT 1 FROM t_metric AS m WHERE m.name_id = 1
@@ -114,7 +147,7 @@ FROM (SELECT sum(steps_run) + (
 	WHERE state IN ('waiting', 'starting', 'running', 'stopping')
 	AND last_step >= 0) AS run,
     sum(steps_skipped) AS skipped, max(total(seconds_saved), 0) AS seconds,
-    sum(cost_saved) AS cost
+    sum(cost_saved) AS cost, max(sum(energy_saved), 0) AS energy
     FROM t_total), (SELECT iif(seconds > 0, spot_saved, NULL) AS spot_saved
     FROM t_cost);
 
@@ -126,7 +159,36 @@ SELECT (SELECT sum(cost) FROM t_total) AS cost,
     1 - billable_seconds / nullif(seconds, 0) AS spot_share
 FROM t_cost;
 
+-- Where the setting of each trial came from; what the strategy had no part in
+-- has its source alone.
+CREATE VIEW suggestions AS
+SELECT t.trial, s.strategy, s.made_by, s.seconds, s.redraws, s.same_as,
+    s.from_trial, t.source
+FROM t_trial AS t LEFT JOIN t_suggestion AS s ON s.trial = t.trial;
+
 CREATE VIEW events AS
 SELECT strftime('%Y-%m-%dT%H:%M:%fZ', time_us / 1e6, 'unixepoch') AS time,
     level, area, trial, attempt, text
 FROM t_event;
+
+-- What other studies had found before the first start.
+CREATE VIEW warm AS
+SELECT source, trial, state, objective, step, params FROM t_warm ORDER BY id;
+
+-- What trials came to where more than one objective counts.
+CREATE VIEW outcomes AS
+SELECT trial, metric, goal, least AS min, most AS max, value, violation
+FROM t_outcome JOIN t_aim USING (position);
+
+-- Members that train on from each other's checkpoints, a trial a segment.
+CREATE VIEW population AS
+SELECT member, trial, from_trial, until_step, state, objective,
+    nullif(last_step, -1) AS step, params
+FROM t_trial WHERE member IS NOT NULL;
+
+-- The GPUs that the launchers use, or cannot use, as they were told of last.
+CREATE VIEW gpus AS
+SELECT gpu, uuid, name, memory, used, temperature, utilization, power, state,
+    why, owner, trials,
+    strftime('%Y-%m-%dT%H:%M:%fZ', time_us / 1e6, 'unixepoch') AS time
+FROM t_gpu ORDER BY gpu, uuid;

@@ -5,16 +5,28 @@
 
 #include "strategies/strategy.h"
 
+extern const struct strategy strategy_bohb;
+extern const struct strategy strategy_cmaes;
+extern const struct strategy strategy_external;
+extern const struct strategy strategy_gp;
 extern const struct strategy strategy_grid;
+extern const struct strategy strategy_nsga2;
+extern const struct strategy strategy_pbt;
 extern const struct strategy strategy_random;
 extern const struct strategy strategy_sobol;
 extern const struct strategy strategy_tpe;
 
 const struct strategy *const strategies[] = {
 	&strategy_tpe,
+	&strategy_gp,
+	&strategy_bohb,
+	&strategy_cmaes,
+	&strategy_nsga2,
+	&strategy_pbt,
 	&strategy_random,
 	&strategy_grid,
 	&strategy_sobol,
+	&strategy_external,
 	NULL,
 };
 

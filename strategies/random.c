@@ -11,7 +11,7 @@
 #include "strategies/strategy.h"
 
 static int
-random_suggest(double *x, const struct strategy_ask *ask,
+random_suggest(struct suggestion *out, const struct strategy_ask *ask,
     const struct option_value *values, struct err *e)
 {
 	struct rng rng;
@@ -19,9 +19,9 @@ random_suggest(double *x, const struct strategy_ask *ask,
 
 	(void)values;
 	(void)e;
-	rng_init(&rng, ask->seed, (uint64_t)ask->trial);
+	strategy_rng(&rng, ask);
 	for (i = 0; i < ask->space->n; i++)
-		x[i] = rng_uniform(&rng);
+		out->x[i] = rng_uniform(&rng);
 	return 0;
 }
 
@@ -29,5 +29,6 @@ const struct strategy strategy_random = {
 	.name = "random",
 	.about = "independent random points",
 	.source = "Bergstra and Bengio 2012",
+	.several = true,
 	.suggest = random_suggest,
 };

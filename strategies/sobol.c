@@ -13,11 +13,13 @@
 #include "src/base/rng.h"
 #include "src/model/options.h"
 #include "src/model/space.h"
+#include "strategies/sobol.h"
 #include "strategies/strategy.h"
+
+extern const struct strategy strategy_random;
 
 enum {
 	SOBOL_BITS = 32,
-	SOBOL_DIMS = 128,
 	SOBOL_DEGREE = 10 /* greatest of the polynomials below */
 };
 
@@ -152,6 +154,27 @@ owen_scramble(uint32_t x, uint64_t seed, uint32_t dim)
 	return x ^ flips;
 }
 
+void
+sobol_rows(double *x, size_t m, size_t d, const uint32_t *shift)
+{
+	const uint16_t *row = joe_kuo;
+	uint32_t v[SOBOL_BITS], bits;
+	size_t i, k;
+
+	for (i = 0; i < SOBOL_BITS; i++)
+		v[i] = UINT32_C(1) << (SOBOL_BITS - 1 - i);
+	for (i = 0; i < d && i < SOBOL_DIMS; i++) {
+		if (i > 0)
+			row = directions_fill(v, row);
+		bits = shift[i];
+		for (k = 0; k < m; k++) {
+			if (k > 0)
+				bits ^= v[__builtin_ctzl(k)];
+			x[k * d + i] = bits * 0x1p-32;
+		}
+	}
+}
+
 static int
 sobol_check(
     const struct option_value *values, const struct space *space, struct err *e)
@@ -165,7 +188,7 @@ sobol_check(
 }
 
 static int
-sobol_suggest(double *x, const struct strategy_ask *ask,
+sobol_suggest(struct suggestion *out, const struct strategy_ask *ask,
     const struct option_value *values, struct err *e)
 {
 	bool scramble = option_get(options, values, "scramble")->number != 0;
@@ -176,6 +199,9 @@ sobol_suggest(double *x, const struct strategy_ask *ask,
 
 	if (sobol_check(values, ask->space, e) == -1)
 		return -1;
+	/* The numbers to come are of the trials to come. */
+	if (ask->redraw > 0)
+		return strategy_random.suggest(out, ask, NULL, e);
 	if (index > UINT32_MAX)
 		return 1;
 	for (i = 0; i < SOBOL_BITS; i++)
@@ -186,7 +212,7 @@ sobol_suggest(double *x, const struct strategy_ask *ask,
 		bits = sobol_bits(v, (uint32_t)index);
 		if (scramble)
 			bits = owen_scramble(bits, ask->seed, (uint32_t)i);
-		x[i] = bits * 0x1p-32;
+		out->x[i] = bits * 0x1p-32;
 	}
 	return 0;
 }
@@ -197,5 +223,6 @@ const struct strategy strategy_sobol = {
 	.source = "Joe and Kuo 2008; Owen 1995",
 	.options = options,
 	.check = sobol_check,
+	.several = true,
 	.suggest = sobol_suggest,
 };

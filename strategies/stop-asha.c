@@ -69,4 +69,5 @@ const struct stopper stopper_asha = {
 	.observe = rungs_observe,
 	.ended = rungs_ended,
 	.judge = rungs_judge,
+	.promote = rungs_promote,
 };

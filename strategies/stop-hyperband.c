@@ -154,4 +154,5 @@ const struct stopper stopper_hyperband = {
 	.observe = rungs_observe,
 	.ended = rungs_ended,
 	.judge = rungs_judge,
+	.promote = rungs_promote,
 };

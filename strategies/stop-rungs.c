@@ -20,6 +20,7 @@ rungs_read(struct rungs_rule *rule, const struct stop_reader *r)
 	rule->unit = *option_get(r->table, r->values, "min_resource");
 	rule->factor = stop_count(r, "reduction_factor");
 	rule->bootstrap = stop_count(r, "bootstrap_count");
+	rule->promote = stop_number(r, "promote") != 0;
 	rule->guard = stop_number(r, "guard") != 0;
 	rule->diverged_after = stop_count(r, "diverged_after");
 }
@@ -180,8 +181,9 @@ rungs_compare(const struct rungs *r, const struct history *h, size_t b,
 		j->pool = (int64_t)cut_count(cut) - !isnan(v);
 		if (!rung_stops(r, cut, v))
 			continue;
-		j->verdict = VERDICT_STOP;
 		j->diverged = isnan(v);
+		j->verdict = r->rule.promote && !j->diverged ? VERDICT_PAUSE
+							     : VERDICT_STOP;
 		rungs_explain(r, j, b, cut_best(cut), l->steps[k]);
 	}
 }
@@ -202,7 +204,101 @@ rungs_judge(void *state, const struct history *h, int64_t trial, int64_t step,
 	    r->n == 0 || stop_is_late(&r->env, &c, (size_t)i))
 		return;
 	rungs_compare(r, h, r->rule.ladder_of(r, trial), &c, (size_t)i, j);
-	if (j->verdict == VERDICT_STOP && !j->diverged && r->rule.guard &&
+	if (j->verdict != VERDICT_KEEP && !j->diverged && r->rule.guard &&
 	    rungs_forbid(r, h))
 		stop_suspend(h, j);
+}
+
+/* A paused trial that would come through now. */
+struct lifted {
+	int64_t trial;
+	size_t ladder, rung; /* the highest that it has reached */
+	double value; /* there */
+};
+
+/*
+ * Whether a paused trial comes through from the rung on which it was paused
+ * up to the highest it has reached: it may have gone on while it was told.
+ */
+static bool
+paused_lifts(const struct rungs *r, const struct history *h,
+    const struct stopper_paused *p, struct lifted *up)
+{
+	size_t b = r->rule.ladder_of(r, p->trial), i, k, to;
+	struct curve c = history_curve(h, p->trial);
+	const struct ladder *l = &r->ladders[b];
+	ptrdiff_t at = curve_at(&c, p->step);
+	bool any = false;
+
+	if (at < 0)
+		return false;
+	ladder_span(l, &c, (size_t)at, &k, &to);
+	*up = (struct lifted){ .trial = p->trial, .ladder = b };
+	for (; k < l->n; k++) {
+		i = (size_t)(curve_at(&c, l->steps[k] - 1) + 1);
+		if (i >= c.n)
+			break;
+		if (rung_stops(r, &l->cuts[k], c.values[i]))
+			return false;
+		up->rung = k;
+		up->value = c.values[i];
+		any = true;
+	}
+	return any;
+}
+
+/* The higher rung first, as the paper does; then the better value. */
+static bool
+lifted_before(
+    const struct rungs *r, const struct lifted *a, const struct lifted *b)
+{
+	int64_t x = r->ladders[a->ladder].steps[a->rung];
+	int64_t y = r->ladders[b->ladder].steps[b->rung];
+
+	if (x != y)
+		return x > y;
+	if (a->value != b->value)
+		return a->value < b->value;
+	return a->trial < b->trial;
+}
+
+static void
+lifted_explain(const struct rungs *r, const struct history *h,
+    const struct lifted *up, struct judgement *j)
+{
+	const struct ladder *l = &r->ladders[up->ladder];
+	const struct cut *cut = &l->cuts[up->rung];
+	char of[40] = "";
+
+	if (r->n > 1)
+		snprintf(of, sizeof(of), " of bracket %zu", up->ladder);
+	*j = (struct judgement){ .verdict = VERDICT_KEEP,
+		.rule = r->rule.name,
+		.value = history_turn(h, up->value),
+		.threshold = history_turn(h, cut_worst(cut)),
+		.pool = (int64_t)cut_count(cut) - 1 };
+	snprintf(j->why, sizeof(j->why),
+	    "%.6g is among the best %zu of it and %lld other%s at rung "
+	    "%lld%s now",
+	    j->value, cut_best(cut), (long long)j->pool,
+	    j->pool == 1 ? "" : "s", (long long)l->steps[up->rung], of);
+}
+
+int64_t
+rungs_promote(void *state, const struct history *h,
+    const struct stopper_paused *paused, size_t n, struct judgement *j)
+{
+	const struct rungs *r = state;
+	struct lifted best = { 0 }, one;
+	size_t i;
+
+	if (!r->rule.promote || r->n == 0)
+		return 0;
+	for (i = 0; i < n; i++)
+		if (paused_lifts(r, h, &paused[i], &one) &&
+		    (best.trial == 0 || lifted_before(r, &one, &best)))
+			best = one;
+	if (best.trial != 0)
+		lifted_explain(r, h, &best, j);
+	return best.trial;
 }

@@ -24,6 +24,7 @@ struct rungs_rule {
 	int64_t factor;
 	int64_t bootstrap; /* so many trials at a rung are stopped */
 	bool guard;
+	bool promote; /* pause, and resume who is lifted later */
 	int64_t diverged_after; /* 0 = never */
 	/* Make the ladders late: a trial has completed with this last step. */
 	void (*lay)(struct rungs *, int64_t last);
@@ -57,17 +58,22 @@ rungs_observe(void *state, const struct history *, int64_t trial, int64_t step);
 void rungs_ended(void *state, const struct history *, int64_t trial);
 void rungs_judge(void *state, const struct history *, int64_t trial,
     int64_t step, struct judgement *);
+int64_t rungs_promote(void *state, const struct history *,
+    const struct stopper_paused *, size_t n, struct judgement *);
 
 /* Rows that both option tables have. */
-#define RUNGS_OPTIONS(unit, share)                                         \
-	{ "min_resource", OPTION_STEPS, 1, DBL_MAX, unit, NULL,            \
-		"step of the first rung, or a share of all steps, "        \
-		"rounded down" },                                          \
-	    { "reduction_factor", OPTION_INT, 2, DBL_MAX, share, NULL,     \
-		    "one in so many goes on, and to a step so many times " \
-		    "greater" },                                           \
-	    OPTION_COUNT("bootstrap_count", 0, "0",                        \
-		"the first so many trials at a rung are stopped"),         \
+#define RUNGS_OPTIONS(unit, share)                                          \
+	{ "min_resource", OPTION_STEPS, 1, DBL_MAX, unit, NULL,             \
+		"step of the first rung, or a share of all steps, "         \
+		"rounded down" },                                           \
+	    { "reduction_factor", OPTION_INT, 2, DBL_MAX, share, NULL,      \
+		    "one in so many goes on, and to a step so many times "  \
+		    "greater" },                                            \
+	    OPTION_COUNT("bootstrap_count", 0, "0",                         \
+		"the first so many trials at a rung are stopped"),          \
+	    { "promote", OPTION_BOOL, 0, 0, "false", NULL,                  \
+		    "pause instead of stopping, and resume who gets among " \
+		    "the best share later" },                               \
 	    OPTION_GUARD("false"), OPTION_DIVERGED("3")
 
 #endif /* STOP_RUNGS_H */

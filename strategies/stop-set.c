@@ -104,6 +104,12 @@ stopper_set_median(struct stopper_set *set, const struct history *h,
 	return false;
 }
 
+static bool
+verdict_ends(enum verdict v)
+{
+	return v == VERDICT_STOP || v == VERDICT_PAUSE;
+}
+
 /* A veto rule lets a stop pass when it would stop the trial itself. */
 static void
 set_veto(struct stopper_set *set, const struct history *h, int64_t trial,
@@ -118,7 +124,7 @@ set_veto(struct stopper_set *set, const struct history *h, int64_t trial,
 			continue;
 		set->members[i].rule->judge(
 		    set->members[i].state, h, trial, step, &second);
-		if (second.verdict == VERDICT_STOP)
+		if (verdict_ends(second.verdict))
 			continue;
 		memcpy(why, j->why, sizeof(why));
 		snprintf(j->why, sizeof(j->why), "%.140s, but %s keeps it", why,
@@ -126,6 +132,23 @@ set_veto(struct stopper_set *set, const struct history *h, int64_t trial,
 		j->verdict = VERDICT_SUSPENDED;
 		return;
 	}
+}
+
+/* How much a verdict counts beside those of other rules. */
+static int
+verdict_weight(enum verdict v)
+{
+	switch (v) {
+	case VERDICT_KEEP:
+		return 0;
+	case VERDICT_SUSPENDED:
+		return 1;
+	case VERDICT_PAUSE:
+		return 2;
+	case VERDICT_STOP:
+		return 3;
+	}
+	return 0;
 }
 
 void
@@ -145,13 +168,28 @@ stopper_set_judge(struct stopper_set *set, const struct history *h,
 			continue;
 		set->members[i].rule->judge(
 		    set->members[i].state, h, trial, step, &one);
-		if (one.verdict == VERDICT_STOP && !one.diverged)
+		if (verdict_ends(one.verdict) && !one.diverged)
 			set_veto(set, h, trial, step, &one);
 		/* Of those that keep it, the first one's numbers are shown. */
-		if (!any || one.verdict == VERDICT_STOP ||
-		    (one.verdict == VERDICT_SUSPENDED &&
-			j->verdict == VERDICT_KEEP))
+		if (!any ||
+		    verdict_weight(one.verdict) > verdict_weight(j->verdict))
 			*j = one;
 		any = true;
 	}
+}
+
+int64_t
+stopper_set_promote(struct stopper_set *set, const struct history *h,
+    const struct stopper_paused *paused, size_t n, struct judgement *j)
+{
+	const struct member *m;
+	int64_t trial = 0;
+	size_t i;
+
+	for (i = 0; i < set->n && trial == 0; i++) {
+		m = &set->members[i];
+		if (m->rule->promote != NULL && !m->veto)
+			trial = m->rule->promote(m->state, h, paused, n, j);
+	}
+	return trial;
 }

@@ -22,6 +22,7 @@ struct option_value;
 enum verdict {
 	VERDICT_KEEP,
 	VERDICT_STOP,
+	VERDICT_PAUSE, /* a stop that may be taken back: promote */
 	VERDICT_SUSPENDED /* would stop, but a guard forbids it */
 };
 
@@ -34,6 +35,12 @@ struct judgement {
 	    threshold; /* what it was compared with, user's sign; NaN = nothing */
 	int64_t pool; /* trials that were compared */
 	char why[192]; /* one clause for the user */
+};
+
+/* A trial that VERDICT_PAUSE has ended for now. */
+struct stopper_paused {
+	int64_t trial;
+	int64_t step; /* at which it was judged */
 };
 
 struct stopper_env {
@@ -63,6 +70,14 @@ struct stopper {
 	 */
 	void (*judge)(void *state, const struct history *, int64_t trial,
 	    int64_t step, struct judgement *);
+	/*
+	 * Of n paused trials the one that goes on first by what is known now,
+	 * with the numbers of the rung that lets it (verdict VERDICT_KEEP); 0:
+	 * none does.  The answer depends on the curves and on who is paused,
+	 * not on the order of either.  NULL: the rule never pauses.
+	 */
+	int64_t (*promote)(void *state, const struct history *,
+	    const struct stopper_paused *, size_t n, struct judgement *);
 	/*
 	 * For view medians: how many values are in the pool at step and their
 	 * median (user's sign); false when the rule keeps no such pool or the
@@ -97,11 +112,15 @@ stopper_set_ended(struct stopper_set *, const struct history *, int64_t trial);
 bool stopper_set_median(struct stopper_set *, const struct history *,
     int64_t step, int64_t *trials, double *median);
 /*
- * The first rule that stops fills out; else the first that was suspended;
- * else VERDICT_KEEP with the first rule's numbers.  A veto rule turns a stop
- * into VERDICT_SUSPENDED unless it would stop the trial too.
+ * The first rule that stops fills out; else the first that pauses; else the
+ * first that was suspended; else VERDICT_KEEP with the first rule's numbers.
+ * A veto rule turns a stop or a pause into VERDICT_SUSPENDED unless it would
+ * stop or pause the trial too.
  */
 void stopper_set_judge(struct stopper_set *, const struct history *,
     int64_t trial, int64_t step, struct judgement *);
+/* The first answer of a rule that pauses, or 0. */
+int64_t stopper_set_promote(struct stopper_set *, const struct history *,
+    const struct stopper_paused *, size_t n, struct judgement *);
 
 #endif /* STOPPER_H */

@@ -6,9 +6,11 @@
 #include "strategies/stopper.h"
 
 extern const struct stopper stopper_asha;
+extern const struct stopper stopper_curve;
 extern const struct stopper stopper_hyperband;
 extern const struct stopper stopper_katib;
 extern const struct stopper stopper_median;
+extern const struct stopper stopper_narrow;
 extern const struct stopper stopper_nni;
 extern const struct stopper stopper_none;
 extern const struct stopper stopper_optuna;
@@ -32,6 +34,8 @@ const struct stopper *const stoppers[] = {
 	&stopper_katib,
 	&stopper_asha,
 	&stopper_hyperband,
+	&stopper_narrow,
+	&stopper_curve,
 	&stopper_patience,
 	&stopper_threshold,
 	&stopper_none,

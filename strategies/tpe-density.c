@@ -1,94 +1,38 @@
 /*
  * The density of a Parzen estimator at many points.  Points times components
- * times dimensions is where the time goes: the loops over components run over
- * whole blocks, without branches, and logarithms of masses are taken once for
- * each pair of a level and a group of equal components.
+ * times dimensions is where the time goes: numbers are the kernels' business, and
+ * logarithms of masses are taken once for each pair of a level and a group of
+ * equal components.
  */
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "kernels/kernels.h"
 #include "src/base/mem.h"
 #include "strategies/tpe-normal.h"
 #include "strategies/tpe-parzen.h"
 
-/* Beyond this an exponential changes no digit of a sum that holds a 1. */
-#define NEGLIGIBLE (-60.0)
+/* Points that are computed together, when tables are needed. */
+enum { TOGETHER = 256 };
 
-/* Logarithms: one row of components for each point, block by block. */
+/* What tables give: one row of components for each point. */
 struct sums {
 	const struct parzen *p;
 	const double *points;
 	size_t n;
-	double *acc; /* blocks x points x PARZEN_BLOCK */
+	double *acc; /* n x stride; NULL: there are no tables */
 };
-
-static double *
-sums_row(const struct sums *s, size_t block, size_t point)
-{
-	return s->acc + (block * s->n + point) * PARZEN_BLOCK;
-}
-
-static void
-row_set(double *restrict acc, const double *restrict from)
-{
-	int i;
-
-	for (i = 0; i < PARZEN_BLOCK; i++)
-		acc[i] = from[i];
-}
-
-/* Two points at a time: what is read of the components serves both. */
-static void
-rows_number(double *restrict acc, double *restrict more,
-    const double *restrict mu, const double *restrict scale, double x, double y)
-{
-	double q, r;
-	int i;
-
-	for (i = 0; i < PARZEN_BLOCK; i++) {
-		q = (x - mu[i]) * scale[i];
-		r = (y - mu[i]) * scale[i];
-		acc[i] -= q * q;
-		more[i] -= r * r;
-	}
-}
 
 static void
 row_table(double *restrict acc, const uint32_t *restrict group,
-    const double *restrict table)
+    const double *restrict table, size_t n)
 {
-	int i;
+	size_t i;
 
-	for (i = 0; i < PARZEN_BLOCK; i++)
+	for (i = 0; i < n; i++)
 		acc[i] += table[group[i]];
-}
-
-/* All numbers of one block: what it needs stays near the processor. */
-static void
-add_numbers(struct sums *s, size_t block)
-{
-	const struct parzen *p = s->p;
-	double unused[PARZEN_BLOCK] = { 0 };
-	const double *x;
-	size_t d, i, at;
-
-	for (i = 0; i < s->n; i++)
-		row_set(sums_row(s, block, i), p->base + block * PARZEN_BLOCK);
-	for (d = 0; d < p->dims; d++) {
-		if (p->axes[d].kind != AXIS_NUMBER)
-			continue;
-		at = d * p->stride + block * PARZEN_BLOCK;
-		x = s->points + d;
-		for (i = 0; i + 1 < s->n; i += 2)
-			rows_number(sums_row(s, block, i),
-			    sums_row(s, block, i + 1), p->mu + at,
-			    p->scale + at, x[i * p->dims],
-			    x[(i + 1) * p->dims]);
-		if (i < s->n)
-			rows_number(sums_row(s, block, i), unused, p->mu + at,
-			    p->scale + at, x[i * p->dims], 0);
-	}
 }
 
 /* What each group of components gives the level or choice x. */
@@ -136,7 +80,7 @@ static void
 add_levels(struct sums *s, size_t d, double *tables)
 {
 	const struct parzen *p = s->p;
-	size_t blocks = p->stride / PARZEN_BLOCK, i, b, first;
+	size_t i, first;
 	const uint32_t *group = p->group + p->table[d] * p->stride;
 	double *table;
 
@@ -145,35 +89,8 @@ add_levels(struct sums *s, size_t d, double *tables)
 		table = tables + first * p->n_groups[d];
 		if (first == i)
 			table_fill(table, p, d, s->points[i * p->dims + d]);
-		for (b = 0; b < blocks; b++)
-			row_table(
-			    sums_row(s, b, i), group + b * PARZEN_BLOCK, table);
+		row_table(s->acc + i * p->stride, group, table, p->stride);
 	}
-}
-
-/* ln of the sum of the exponentials of point i's row. */
-static double
-log_sum(const struct sums *s, size_t i)
-{
-	size_t b, blocks = s->p->stride / PARZEN_BLOCK;
-	double most = -INFINITY, sum = 0;
-	const double *row;
-	int k;
-
-	for (b = 0; b < blocks; b++) {
-		row = sums_row(s, b, i);
-		for (k = 0; k < PARZEN_BLOCK; k++)
-			most = row[k] > most ? row[k] : most;
-	}
-	if (isinf(most))
-		return most;
-	for (b = 0; b < blocks; b++) {
-		row = sums_row(s, b, i);
-		for (k = 0; k < PARZEN_BLOCK; k++)
-			if (row[k] - most > NEGLIGIBLE)
-				sum += exp(row[k] - most);
-	}
-	return most + log(sum);
 }
 
 static size_t
@@ -187,22 +104,78 @@ most_groups(const struct parzen *p)
 	return most;
 }
 
+/* The coordinates that are numbers, of the mixture and of points. */
+struct numbers {
+	struct mix mix;
+	const double **mu, **scale; /* rows */
+	double *x; /* n x mix.d */
+};
+
+static void
+numbers_init(struct numbers *k, const struct parzen *p, size_t n)
+{
+	size_t d;
+
+	k->mu = xcalloc(p->dims + 1, sizeof *k->mu);
+	k->scale = xcalloc(p->dims + 1, sizeof *k->scale);
+	k->mix = (struct mix){
+		.n = p->stride, .base = p->base, .mu = k->mu, .scale = k->scale
+	};
+	for (d = 0; d < p->dims; d++)
+		if (p->axes[d].kind == AXIS_NUMBER) {
+			k->mu[k->mix.d] = p->mu + d * p->stride;
+			k->scale[k->mix.d++] = p->scale + d * p->stride;
+		}
+	k->x = xcalloc(n * k->mix.d + 1, sizeof *k->x);
+}
+
+static void
+numbers_free(struct numbers *k)
+{
+	free(k->mu);
+	free(k->scale);
+	free(k->x);
+}
+
+static void
+numbers_gather(struct numbers *k, const struct sums *s)
+{
+	const struct parzen *p = s->p;
+	size_t i, d, at = 0;
+
+	for (i = 0; i < s->n; i++)
+		for (d = 0; d < p->dims; d++)
+			if (p->axes[d].kind == AXIS_NUMBER)
+				k->x[at++] = s->points[i * p->dims + d];
+}
+
 void
 parzen_log_density(
     const struct parzen *p, const double *points, size_t n, double *out)
 {
-	struct sums s = { .p = p, .points = points, .n = n };
-	double *tables = xcalloc(n * most_groups(p) + 1, sizeof *tables);
-	size_t b, d, i;
+	const struct kernels *kernels = kernels_plain();
+	size_t some = n < TOGETHER ? n : TOGETHER, d, at;
+	double *tables = xcalloc(some * most_groups(p) + 1, sizeof *tables);
+	struct sums s = { .p = p };
+	struct numbers k;
 
-	s.acc = xreallocarray(NULL, n * p->stride + 1, sizeof *s.acc);
-	for (b = 0; b < p->stride / PARZEN_BLOCK; b++)
-		add_numbers(&s, b);
-	for (d = 0; d < p->dims; d++)
-		if (p->axes[d].kind != AXIS_NUMBER)
-			add_levels(&s, d, tables);
-	for (i = 0; i < n; i++)
-		out[i] = log_sum(&s, i);
+	numbers_init(&k, p, some);
+	if (k.mix.d < p->dims)
+		s.acc =
+		    xreallocarray(NULL, some * p->stride + 1, sizeof *s.acc);
+	for (at = 0; at < n; at += s.n) {
+		s.points = points + at * p->dims;
+		s.n = n - at < some ? n - at : some;
+		if (s.acc != NULL)
+			memset(s.acc, 0, s.n * p->stride * sizeof *s.acc);
+		for (d = 0; d < p->dims; d++)
+			if (p->axes[d].kind != AXIS_NUMBER)
+				add_levels(&s, d, tables);
+		numbers_gather(&k, &s);
+		kernels->mix_density(
+		    kernels->dev, &k.mix, k.x, s.acc, s.n, out + at);
+	}
+	numbers_free(&k);
 	free(s.acc);
 	free(tables);
 }

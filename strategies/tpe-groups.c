@@ -86,7 +86,7 @@ groups_learn(
 	int *scratch = xcalloc(2 * n + 2, sizeof *scratch);
 	int64_t i;
 
-	for (i = 1; i <= history_count(h); i++) {
+	for (i = history_first(h); i <= history_count(h); i++) {
 		if (!is_told(h, i))
 			continue;
 		if (!grouped) {

@@ -1,37 +1,43 @@
 /*
- * The good trials and the others.  Knows states, losses and the ends of
- * curves; refuses to know parameters.
+ * The good trials and the others.  Knows how trials are ranked; refuses to
+ * know parameters.
  */
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "src/base/mem.h"
 #include "src/model/history.h"
+#include "strategies/pareto.h"
+#include "strategies/told.h"
 #include "strategies/tpe.h"
 
 enum { GOOD_MAX = 25 };
 
-/* A trial as it is ranked: by first, then by second, then by number. */
-struct rank {
-	double first, second;
-	int64_t trial;
-};
-
-/* The least n ranks of those that were shown, in order. */
+/* The best n of those that were shown, in order. */
 struct least {
-	struct rank *ranks;
+	struct told *told;
 	size_t n, max;
 };
 
+/* Completed trials with several losses each. */
+struct wide {
+	int64_t *trials;
+	double *losses; /* n x m */
+	size_t n, m;
+};
+
 size_t
-tpe_gamma(enum tpe_gamma gamma, size_t n)
+tpe_gamma(enum tpe_gamma gamma, size_t n, size_t n_objectives)
 {
 	double good = 0;
 
 	switch (gamma) {
 	case TPE_GAMMA_TENTH:
 		good = ceil(0.1 * (double)n);
+		if (n_objectives > 1)
+			return (size_t)good;
 		break;
 	case TPE_GAMMA_ROOT:
 		good = ceil(0.25 * sqrt((double)n));
@@ -40,135 +46,137 @@ tpe_gamma(enum tpe_gamma gamma, size_t n)
 	return good < GOOD_MAX ? (size_t)good : GOOD_MAX;
 }
 
-static bool
-is_before(const struct rank *a, const struct rank *b)
-{
-	return a->first < b->first ||
-	       (a->first == b->first && a->second < b->second);
-}
-
 static void
-least_show(struct least *l, struct rank rank)
+least_show(struct least *l, struct told told)
 {
 	size_t i;
 
 	if (l->n == l->max) {
-		if (l->n == 0 || !is_before(&rank, &l->ranks[l->n - 1]))
+		if (l->n == 0 || !told_is_before(&told, &l->told[l->n - 1]))
 			return;
 		l->n--;
 	}
-	for (i = l->n++; i > 0 && is_before(&rank, &l->ranks[i - 1]); i--)
-		l->ranks[i] = l->ranks[i - 1];
-	l->ranks[i] = rank;
+	for (i = l->n++; i > 0 && told_is_before(&told, &l->told[i - 1]); i--)
+		l->told[i] = l->told[i - 1];
+	l->told[i] = told;
 }
 
-/* A stopped trial: the further it ran the better, then its last value. */
-static struct rank
-stopped_rank(const struct history *h, int64_t trial)
+/* Mark the best n by one loss and by what stands for it. */
+static void
+mark_least(bool *good, const struct history *h, size_t n, bool completed)
 {
-	struct rank rank = { 1, 0, trial };
-	struct curve c = history_curve(h, trial);
+	int64_t i, first = history_first(h), count = history_count(h);
+	struct least least = { .max = n };
+	struct told told;
+	size_t k;
 
-	if (c.n == 0)
-		return rank;
-	rank.first = -(double)curve_step(&c, c.n - 1);
-	rank.second = c.values[c.n - 1];
-	if (isnan(rank.second))
-		rank.second = INFINITY;
-	return rank;
-}
-
-/* What a trial is to the split. */
-enum kind {
-	KIND_NOTHING, /* waiting, cancelled */
-	KIND_COMPLETED,
-	KIND_STOPPED,
-	KIND_FAILED, /* or without a loss: never good */
-	KIND_PENDING
-};
-
-static enum kind
-trial_kind(const struct history *h, int64_t trial)
-{
-	switch (history_state(h, trial)) {
-	case TRIAL_COMPLETED:
-		return isnan(history_loss(h, trial)) ? KIND_FAILED
-						     : KIND_COMPLETED;
-	case TRIAL_STOPPED:
-		return KIND_STOPPED;
-	case TRIAL_FAILED:
-		return KIND_FAILED;
-	case TRIAL_STARTING:
-	case TRIAL_RUNNING:
-	case TRIAL_STOPPING:
-		return KIND_PENDING;
-	case TRIAL_WAITING:
-	case TRIAL_CANCELLED:
-	case TRIAL_STATES:
-		break;
+	least.told = xcalloc(n + 1, sizeof *least.told);
+	for (i = first; i <= count; i++) {
+		told = told_about(h, i);
+		if (told.kind < TOLD_FAILED &&
+		    (completed || told.kind != TOLD_COMPLETED))
+			least_show(&least, told);
 	}
-	return KIND_NOTHING;
-}
-
-size_t
-tpe_finished(const struct history *h)
-{
-	int64_t i, count = history_count(h);
-	enum kind kind;
-	size_t n = 0;
-
-	for (i = 1; i <= count; i++) {
-		kind = trial_kind(h, i);
-		n += kind != KIND_NOTHING && kind != KIND_PENDING;
-	}
-	return n;
+	for (k = 0; k < least.n; k++)
+		good[least.told[k].trial - first] = true;
+	free(least.told);
 }
 
 static void
-rank_all(
-    const struct history *h, struct least *completed, struct least *stopped)
+wide_collect(struct wide *w, const struct history *h)
 {
-	int64_t i, count = history_count(h);
-	enum kind kind;
+	int64_t i, first = history_first(h), count = history_count(h);
+	size_t all = (size_t)(count - first + 1);
 
-	for (i = 1; i <= count; i++) {
-		kind = trial_kind(h, i);
-		if (kind == KIND_COMPLETED)
-			least_show(completed,
-			    (struct rank){ history_loss(h, i), 0, i });
-		else if (kind == KIND_STOPPED)
-			least_show(stopped, stopped_rank(h, i));
+	*w = (struct wide){ .m = history_n_objectives(h) };
+	w->trials = xcalloc(all + 1, sizeof *w->trials);
+	w->losses = xcalloc(all * w->m + 1, sizeof *w->losses);
+	for (i = first; i <= count; i++) {
+		if (told_about(h, i).kind != TOLD_COMPLETED)
+			continue;
+		w->trials[w->n] = i;
+		memcpy(w->losses + w->n++ * w->m, history_losses(h, i),
+		    w->m * sizeof *w->losses);
 	}
+}
+
+/* Of one rank, whose indices are listed, mark n. */
+static void
+mark_cut(bool *good, const struct wide *w, int64_t first, const size_t *list,
+    size_t n_list, size_t n)
+{
+	double *losses = xcalloc(n_list * w->m + 1, sizeof *losses);
+	double *reference = xcalloc(w->m, sizeof *reference);
+	size_t *chosen = xcalloc(n + 1, sizeof *chosen), k;
+
+	for (k = 0; k < n_list; k++)
+		memcpy(losses + k * w->m, w->losses + list[k] * w->m,
+		    w->m * sizeof *losses);
+	pareto_reference(reference, losses, n_list, w->m);
+	pareto_choose(chosen, n, losses, n_list, w->m, reference);
+	for (k = 0; k < n; k++)
+		good[w->trials[list[chosen[k]]] - first] = true;
+	free(losses);
+	free(reference);
+	free(chosen);
+}
+
+/*
+ * Mark the best n by several losses: whole ranks while they fit, of the next
+ * one those that dominate much together.  Returns how many were marked.
+ */
+static size_t
+mark_wide(bool *good, const struct history *h, size_t n)
+{
+	int64_t first = history_first(h);
+	size_t *rank, *list, r, k, n_list, left;
+	struct wide w;
+
+	wide_collect(&w, h);
+	rank = xcalloc(2 * w.n + 1, sizeof *rank);
+	list = rank + w.n;
+	pareto_ranks(rank, w.losses, w.n, w.m);
+	left = n < w.n ? n : w.n;
+	n = left;
+	for (r = 0; left > 0; r++) {
+		for (n_list = 0, k = 0; k < w.n; k++)
+			if (rank[k] == r)
+				list[n_list++] = k;
+		if (n_list > left) {
+			mark_cut(good, &w, first, list, n_list, left);
+			break;
+		}
+		for (k = 0; k < n_list; k++)
+			good[w.trials[list[k]] - first] = true;
+		left -= n_list;
+	}
+	free(rank);
+	free(w.trials);
+	free(w.losses);
+	return n;
 }
 
 void
 tpe_split(struct tpe_split *s, const struct history *h, size_t n, bool liar)
 {
-	int64_t i, count = history_count(h);
-	struct least completed = { .max = n }, stopped = { .max = n };
-	bool *good = xcalloc((size_t)count + 1, sizeof *good);
-	enum kind kind;
-	size_t k;
+	int64_t i, first = history_first(h), count = history_count(h);
+	size_t all = (size_t)(count - first + 1), done = 0;
+	bool *good = xcalloc(all + 1, sizeof *good);
+	enum told_kind kind;
 
-	completed.ranks = xcalloc(n + 1, sizeof *completed.ranks);
-	stopped.ranks = xcalloc(n + 1, sizeof *stopped.ranks);
-	rank_all(h, &completed, &stopped);
-	for (k = 0; k < completed.n; k++)
-		good[completed.ranks[k].trial] = true;
-	for (k = 0; k < stopped.n && k + completed.n < n; k++)
-		good[stopped.ranks[k].trial] = true;
+	if (history_n_objectives(h) > 1)
+		done = mark_wide(good, h, n);
+	mark_least(good, h, n - done, history_n_objectives(h) == 1);
 	*s = (struct tpe_split){ 0 };
 	s->below = xcalloc(n + 1, sizeof *s->below);
-	s->above = xcalloc((size_t)count + 1, sizeof *s->above);
-	for (i = 1; i <= count; i++) {
-		kind = trial_kind(h, i);
-		if (good[i])
+	s->above = xcalloc(all + 1, sizeof *s->above);
+	for (i = first; i <= count; i++) {
+		kind = told_about(h, i).kind;
+		if (good[i - first])
 			s->below[s->n_below++] = i;
-		else if (kind != KIND_NOTHING && (kind != KIND_PENDING || liar))
+		else if (kind != TOLD_NOTHING && (kind != TOLD_PENDING || liar))
 			s->above[s->n_above++] = i;
 	}
-	free(completed.ranks);
-	free(stopped.ranks);
 	free(good);
 }
 

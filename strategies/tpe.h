@@ -10,20 +10,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "src/base/rng.h"
 #include "strategies/tpe-parzen.h"
 
 struct history;
 struct space;
+struct strategy_ask;
 
 enum tpe_gamma {
-	TPE_GAMMA_TENTH, /* a tenth of the trials, at most 25 */
+	TPE_GAMMA_TENTH, /* a tenth of the trials, with one objective at most
+			  * 25 */
 	TPE_GAMMA_ROOT /* a quarter of the root, at most 25 */
 };
 
 /* How many of n finished trials are good. */
-size_t tpe_gamma(enum tpe_gamma, size_t n);
-/* Trials that say something: completed, stopped or failed. */
-size_t tpe_finished(const struct history *);
+size_t tpe_gamma(enum tpe_gamma, size_t n, size_t n_objectives);
 
 /* Numbers of trials, ascending. */
 struct tpe_split {
@@ -32,9 +33,11 @@ struct tpe_split {
 };
 
 /*
- * The best n trials are below: completed ones by loss, then stopped ones, those
- * first that ran further and then by their last value.  The others are above,
- * with the failed ones; with liar, those that still run, too.
+ * The best n trials are below: completed ones by loss (several losses: by rank,
+ * and of the rank that does not fit those that dominate much together), then
+ * stopped ones, those first that ran further and then by their last value, then
+ * those that violate constraints, by how much.  The others are above, with the
+ * failed ones; with liar, those that still run, too.
  */
 void tpe_split(struct tpe_split *, const struct history *, size_t n, bool liar);
 void tpe_split_free(struct tpe_split *);
@@ -55,5 +58,17 @@ void tpe_groups(
  */
 double *tpe_observe(const struct history *, const int64_t *trials, size_t n,
     const struct axis *, const size_t *which, size_t dims, size_t *n_kept);
+
+/* One question, once the history is split. */
+struct tpe_question {
+	const struct strategy_ask *ask;
+	struct parzen_rule rule, good_rule; /* of those above, and below */
+	struct tpe_split split;
+	size_t n_candidates;
+	struct rng rng;
+};
+
+/* Write the point to x. */
+void tpe_choose(struct tpe_question *, double *x, enum tpe_joint);
 
 #endif /* TPE_H */

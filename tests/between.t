@@ -18,11 +18,11 @@ quietly() { # command …
 	"$@" >out 2>&1
 }
 
-make_study() { # name strategy
+make_study() { # name strategy [values]
 	cat >"$1.json" <<-EOF
 	{ "study": "$1",
 	  "objective": { "metric": "score", "goal": "maximize" },
-	  "parameters": { "x": { "type": "choice", "values": [1, 2] } },
+	  "parameters": { "x": { "type": "choice", "values": [${3-1, 2}] } },
 	  "strategy": "$2", "stopping": "none",
 	  "trial": { "command": ["./trial"] },
 	  "limits": { "trials": 3, "parallel": 3 } }
@@ -30,7 +30,7 @@ make_study() { # name strategy
 }
 
 # A server that dies between its first commit and what was to follow.
-make_study dead random
+make_study dead random '1, 2, 3, 4'
 HPOTUNE_FAIL='tuner.after_commit=kill' HPOTUNE_FAIL_LOG=fail.log \
     "$TOP_BUILDDIR/tests/hpotune-fail" start dead.json >dead.log 2>&1
 is "$(sql dead.db 'SELECT count(*) FROM trials WHERE state = '"'starting'")" \
@@ -58,7 +58,7 @@ is $? 0 'the study ends'
 
 
 # A supervisor that is slow to begin, and a next server that cannot start one.
-make_study late random
+make_study late random '1, 2, 3, 4'
 rm -f ledger
 touch ledger go
 cat >slow-shim <<EOF

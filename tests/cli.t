@@ -161,6 +161,16 @@ eval "set -- $again"
 is "$1" ./train 'best: the command'
 is "${4#--name=}" "$(sql demo.db "SELECT json_extract(params, '\$.name')
     FROM best")" 'best: quoted for a shell'
+json_ok importance
+is "$(json '$.method')" ped-anova 'importance --json: the method'
+ok 'importance --json: shares add up to 1' test "$(sqlite3 :memory: "SELECT
+    abs(sum(value) - 1) < 1e-9 FROM json_each(readfile('run.out'),
+    '\$.importance')")" = 1
+run importance --method fanova --stopped
+like "$out" '^fANOVA of [0-9]* trials: single parameters explain [0-9]* %' \
+    'importance: fANOVA says what it explains'
+refused 2 'expected ped-anova or fanova' importance --method anova
+refused 2 'between 0 and 1' importance --quantile 2
 run best --json
 is "$(json '$.command[0]')" ./train 'best --json: the command'
 

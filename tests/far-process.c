@@ -8,7 +8,7 @@
  *	none		while it is there, no attempt gets a machine
  *	slow		while it is there, no stop is acknowledged
  *	end		what was told to end has ended
- *	done-TRIAL	that trial is done; the file holds its cost
+ *	done-TRIAL	that trial is done, once the file holds its cost
  */
 
 #include <stdio.h>
@@ -79,14 +79,27 @@ called(const char *what, const char *name, int64_t number)
 	(void)fclose(f);
 }
 
-static void
-job_look(struct job *j)
+/* A file that is still empty is about to be written. */
+static bool
+job_done(const struct job *j, double *cost)
 {
 	char name[32];
-	double cost;
+	bool done;
 	FILE *f;
 
 	(void)snprintf(name, sizeof name, "done-%lld", (long long)j->trial);
+	if ((f = far_file(name, "r")) == NULL)
+		return false;
+	done = fscanf(f, "%lf", cost) == 1;
+	(void)fclose(f);
+	return done;
+}
+
+static void
+job_look(struct job *j)
+{
+	double cost;
+
 	if (there("none") && !j->up) {
 		far_exit(&far, j->trial, j->attempt,
 		    (struct launch_exit){
@@ -103,10 +116,7 @@ job_look(struct job *j)
 		    (struct launch_exit){
 			.ran = true, .stopped = true, .signal = 15 });
 		j->over = true;
-	} else if ((f = far_file(name, "r")) != NULL) {
-		if (fscanf(f, "%lf", &cost) != 1)
-			cost = 0;
-		(void)fclose(f);
+	} else if (job_done(j, &cost)) {
 		far_report(&far, j->trial, j->attempt, 1, cost, 1000000);
 		far_exit(&far, j->trial, j->attempt,
 		    (struct launch_exit){ .ran = true,

@@ -45,12 +45,13 @@ far_study_change(struct far_study *s, const char *members)
 	struct err e = ERR_INIT;
 
 	study_free(s->study);
-	json = xasprintf("{\"study\": \"far\", \"objective\": {\"metric\": "
-			 "\"m\", \"goal\": \"minimize\"}, \"parameters\": "
-			 "{\"x\": {\"type\": \"int\", \"min\": 8, \"max\": 64, "
-			 "\"step\": 8}}, \"strategy\": {\"name\": \"random\", "
-			 "\"seed\": 1}, %s}",
-	    members);
+	json =
+	    xasprintf("{\"study\": \"far\", \"objective\": {\"metric\": "
+		      "\"m\", \"goal\": \"minimize\"}, \"parameters\": "
+		      "{\"x\": {\"type\": \"int\", \"min\": 8, \"max\": 512, "
+		      "\"step\": 8}}, \"strategy\": {\"name\": \"random\", "
+		      "\"seed\": 1}, %s}",
+		members);
 	if (study_parse(&s->study, json, strlen(json), path, &e) != 0)
 		die(&e);
 	free(json);
@@ -195,10 +196,11 @@ far_text(struct far_study *s, const char *sql)
 }
 
 static void
-on_reply(void *arg, bool good, const char *text)
+on_reply(void *arg, bool good, const char *text, const char *data)
 {
 	struct far_study *s = arg;
 
+	(void)data;
 	s->good = good;
 	(void)snprintf(s->text, sizeof s->text, "%s", text);
 }

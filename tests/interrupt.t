@@ -151,6 +151,20 @@ reap $server
 is $? 3 'and once more, at once'
 ok 'nothing of it is left' retry none_alive fourth
 
+# Somebody has the lock for longer than a look, and no socket yet.
+hold='use Fcntl; open(my $f, "+<", $ARGV[0]) or die;
+    my $lock = pack("s s x4 q q i x4", F_WRLCK, 0, 0, 0, 0);
+    fcntl($f, F_SETLK, $lock) or die;
+    truncate($f, 0); syswrite($f, "pid $$ on here\n");
+    open(my $g, ">", "held"); close($g); select(undef, undef, undef, 0.7)'
+background holder perl -e "$hold" fourth.d/lock
+holder=$child
+ok 'somebody has the lock' retry test -e held
+quietly "$HPOTUNE" pause fourth.db
+is "$?$(cat err)" 0 'a command waits for its end'
+is "$("$HPOTUNE" resume fourth.db)" 'the next start places trials' 'and is done'
+reap $holder
+
 # On a terminal, Ctrl-C is answered by a line on the screen.
 if command -v script >/dev/null; then
 	make_study screen 30

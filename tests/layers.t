@@ -14,17 +14,22 @@ src/base/gz\.	src/base/(err|mem|gz)\.h	zlib\.h
 src/base/http.*	src/base/.*	curl/.*|dlfcn\.h
 src/base/digest\.	src/base/(err|mem|digest)\.h	openssl/.*
 src/base/xml\.	src/base/(err|mem|xml)\.h	expat\.h
-src/base/child\.	src/base/.*	-
+src/base/(child|peer|spawn)\.	src/base/.*	-
 src/base/json.*	src/base/(err|log|mem|rng|fail|text|json.*)\.h	cjson/.*
 src/base/.*	src/base/(err|log|mem|rng|fail|text)\.h	-
 src/model/.*	src/model/.*|src/base/(err|log|mem|rng|fail|text|json)\.h	-
 src/store/.*	src/store/.*|src/model/.*|src/base/(err|log|mem|rng|fail|text|json)\.h|schema/.*\.inc	sqlite3\.h
-src/server/.*	src/server/.*|src/store/store\.h|src/model/.*|src/base/.*|strategies/(strategy|stopper)\.h|trials/(launcher|report)\.h	-
-src/cli/.*	src/cli/.*|src/server/.*|src/store/store\.h|src/model/.*|src/base/.*|strategies/(strategy|stopper)\.h|trials/launcher\.h	-
+src/worker/message\.	src/worker/message\.h|src/model/history-pack\.h|src/base/(err|mem)\.h	-
+src/worker/.*	src/worker/.*|src/model/.*|src/base/(err|mem)\.h|strategies/strategy\.h|kernels/kernels\.h	-
+src/server/tune\.c	src/server/.*|src/base/.*|kernels/kernels\.h	-
+src/server/.*	src/server/.*|src/worker/message\.h|src/store/store\.h|src/model/.*|src/base/.*|strategies/(strategy|stopper)\.h|trials/(launcher|report)\.h	-
+src/cli/.*	src/cli/.*|src/server/.*|src/store/store\.h|src/model/.*|src/base/.*|strategies/(importance|strategy|stopper)\.h|trials/(launcher|gpu|gpu-lock)\.h	-
 strategies/.*	strategies/.*|src/model/.*|src/base/(err|mem|rng)\.h|kernels/kernels\.h	-
+trials/gpu-(nvml(-lib)?|cuda-lib)\.c	trials/gpu(-.*)?\.h|src/base/.*	dlfcn\.h
 trials/report.*	trials/report.*|src/model/(trial|study)\.h|src/base/(err|mem|json)\.h	pcre2\.h
 trials/.*	trials/.*|src/model/(trial|study|options)\.h|src/base/.*	-
-kernels/.*\.cu	kernels/.*	cu.*
+kernels/cuda-libs\.cu	kernels/.*	cu.*|dlfcn\.h
+kernels/(.*\.cu|cuda.*\.h)	kernels/.*	cu.*
 kernels/.*	kernels/.*	(cblas|lapacke|openblas/.*)\.h
 END
 

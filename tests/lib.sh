@@ -53,6 +53,10 @@ ok() { # what command …: the command succeeds
 	verdict $? "$ok_what"
 }
 
+quietly() { # command …: what it says goes to the files out and err
+	"$@" >out 2>err
+}
+
 fails() { # what status command …: the command ends with this status
 	fails_what=$1
 	fails_want=$2
@@ -131,7 +135,8 @@ python_has() { # module …
 import importlib, importlib.metadata, sys
 for want in sys.argv[1:]:
     name, _, least = want.partition(">=")
-    importlib.import_module(name)
+    # One package is not called what it is imported as.
+    importlib.import_module({"scikit-learn": "sklearn"}.get(name, name))
     found = importlib.metadata.version(name).split(".")[0]
     if least and int(found) < int(least):
         sys.exit(1)

@@ -49,7 +49,16 @@ on_event(void *arg, const struct launch_event *ev)
 		t->reads++;
 		t->cursor = ev->u.cursor;
 		break;
+	case LAUNCH_USAGE:
+		t->usages++;
+		t->usage = ev->u.usage;
+		break;
+	case LAUNCH_GPU:
+		rig->gpus++;
+		break;
 	case LAUNCH_SLOTS:
+		rig->slots++;
+		break;
 	case LAUNCH_NOTE:
 		t->notes++;
 		buf_printf(&t->note, "%s\n", ev->u.note.text);
@@ -162,6 +171,7 @@ rig_open(struct rig *rig, const char *block)
 	struct err e = ERR_INIT;
 
 	shim_default();
+	(void)unsetenv("CUDA_VISIBLE_DEVICES");
 	*rig = (struct rig){ .attempt = 1 };
 	(void)snprintf(rig->dir, sizeof rig->dir, "/tmp/hpotune-rig-XXXXXX");
 	if (mkdtemp(rig->dir) == NULL)
@@ -179,7 +189,7 @@ rig_open(struct rig *rig, const char *block)
 	must(options_read(&rig->options, launcher_local.options,
 		 doc != NULL ? json_root(doc) : NULL, NULL, &e),
 	    &e);
-	json_free(doc);
+	rig->doc = doc;
 	must(loop_open(&rig->loop, LOOP_REAL, &e), &e);
 	rig->deadline = loop_timer_new(rig->loop, on_deadline, rig);
 	must(rig_launcher_open(rig, &e), &e);
@@ -204,6 +214,7 @@ rig_close(struct rig *rig)
 	loop_timer_free(rig->deadline);
 	loop_close(rig->loop);
 	options_free(rig->options, launcher_local.options);
+	json_free(rig->doc);
 	(void)nftw(rig->dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 	free(rig->state_dir);
 	for (i = 0; i < RIG_TRIALS; i++)

@@ -16,6 +16,8 @@
 #include "src/model/study.h"
 #include "trials/launcher.h"
 
+struct json_doc;
+
 enum { RIG_TRIALS = 64 };
 
 /* What was heard of one trial. */
@@ -29,6 +31,8 @@ struct rig_trial {
 	struct launch_cursor cursor;
 	struct launch_exit exit;
 	char lost[128];
+	int usages;
+	struct launch_usage usage;
 	struct buf note;
 };
 
@@ -39,6 +43,7 @@ struct rig {
 	struct loop_timer *deadline;
 	void *ctx;
 	struct study_trial settings;
+	struct json_doc *doc; /* the options are of it */
 	struct option_value *options;
 	int64_t parallel;
 	char *const *env; /* of every spec */
@@ -48,6 +53,7 @@ struct rig {
 	bool late; /* the deadline passed */
 	bool deaf; /* do not collect, for a moment */
 	int turns;
+	int gpus, slots; /* events of those kinds */
 	bool (*done)(struct rig *, int64_t);
 	int64_t arg;
 };

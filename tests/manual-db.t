@@ -67,7 +67,7 @@ columns() { # view: as the page lists them
 	inside && /^\.It Ic / { printf "%s ", $3 }' "$page"
 }
 for view in study trials curves metrics medians stops attempts savings costs \
-    events
+    suggestions events warm outcomes
 do
 	is "$(columns $view)" "$(sql seen.db \
 	    "SELECT group_concat(name, ' ') || ' '
@@ -79,6 +79,10 @@ is "$(sql seen.db "SELECT group_concat(name, ' ')
 is "$(sql seen.db "SELECT group_concat(name, ' ')
     FROM pragma_table_info('results')")" \
     'trial state objective lr hidden optimizer' 'the columns of results'
+is "$(sql seen.db "SELECT group_concat(name, ' ')
+    FROM pragma_table_info('front')")" \
+    "trial $(sql seen.db 'SELECT metric FROM study') lr hidden optimizer" \
+    'the columns of front'
 is "$(sql seen.db "SELECT group_concat(name, ' ') FROM (SELECT name
     FROM sqlite_schema WHERE type = 'view' AND name NOT LIKE 't\\_%' ESCAPE '\\'
     ORDER BY name)")" \

@@ -5,22 +5,6 @@
 . "$TOP_SRCDIR/tests/lib.sh"
 
 need sqlite3
-sqlite3 old.db <"$TOP_SRCDIR/tests/old-study.sql"
-# Journal modes are no part of a dump.
-sqlite3 old.db 'PRAGMA journal_mode = WAL' >/dev/null
-was=$(sql old.db 'SELECT trial, objective, state FROM t_trial')
-
-like "$("$HPOTUNE" best old.db)" '^trial 3, completed: loss 0.2518' \
-    'a reader reads it'
-for command in status trials 'show --json' 'status --json'; do
-	ok "$command does" sh -c \
-	    '"$HPOTUNE" $0 old.db $1 >/dev/null' "$command" \
-	    "$(case $command in show*) echo 1 ;; esac)"
-done
-is "$(sql old.db 'PRAGMA user_version')" 1 'and leaves it as it is'
-ok 'even where it may not write' sh -c \
-    'chmod 400 old.db && "$HPOTUNE" replay old.db --rule none >/dev/null'
-chmod 600 old.db
 
 cat >study.json <<'END'
 {
@@ -34,15 +18,44 @@ cat >study.json <<'END'
   "limits": { "trials": 5 }
 }
 END
-mkdir -m 700 old.d
-ok 'the next start brings it up to date' "$HPOTUNE" start --quiet study.json
-is "$(sql old.db 'SELECT schema_version FROM study')" 2 'to this schema'
-is "$(sql old.db 'SELECT trial, objective, state FROM t_trial
-    WHERE trial <= 3')" "$was" 'with its trials as they were'
-is "$(sql old.db 'SELECT trials, completed + stopped FROM study')" '5|5' \
-    'and goes on'
-is "$(sql old.db 'SELECT cost, committed FROM costs')" '|' 'for nothing'
-is "$(sql old.db 'PRAGMA integrity_check')" ok 'in one piece'
-ok 'readers read it' sh -c '"$HPOTUNE" best old.db >/dev/null'
+
+scenario() { # file, version
+	rm -rf old.db* old.d
+	sqlite3 old.db <"$TOP_SRCDIR/tests/$1"
+	# Journal modes are no part of a dump.
+	sqlite3 old.db 'PRAGMA journal_mode = WAL' >/dev/null
+	was=$(sql old.db 'SELECT trial, objective, state FROM t_trial')
+
+	like "$("$HPOTUNE" best old.db)" '^trial [13], completed: loss 0' \
+	    "schema $2: a reader reads it"
+	for command in status trials 'show --json' 'status --json' 'show' \
+	    'trials --json'; do
+		ok "$command does" sh -c \
+		    '"$HPOTUNE" $0 old.db $1 >/dev/null' "$command" \
+		    "$(case $command in show*) echo 1 ;; esac)"
+	done
+	is "$(sql old.db 'PRAGMA user_version')" "$2" 'and leaves it as it is'
+	ok 'even where it may not write' sh -c 'chmod 400 old.db &&
+	    "$HPOTUNE" replay old.db --rule none >/dev/null'
+	chmod 600 old.db
+
+	mkdir -m 700 old.d
+	ok 'the next start brings it up to date' \
+	    "$HPOTUNE" start --quiet study.json
+	is "$(sql old.db 'SELECT schema_version FROM study')" 4 'to this schema'
+	is "$(sql old.db 'SELECT trial, objective, state FROM t_trial
+	    WHERE trial <= 3')" "$was" 'with its trials as they were'
+	is "$(sql old.db 'SELECT trials, completed + stopped FROM study')" \
+	    '5|5' 'and goes on'
+	is "$(sql old.db 'SELECT cost, committed FROM costs')" '|' 'for nothing'
+	is "$(sql old.db 'SELECT (SELECT count(*) FROM gpus), gpu_seconds,
+	    energy_joules, gpu_utilization FROM attempts LIMIT 1')" '0|||' \
+	    'and without a GPU'
+	is "$(sql old.db 'PRAGMA integrity_check')" ok 'in one piece'
+	ok 'readers read it' sh -c '"$HPOTUNE" best old.db >/dev/null'
+}
+
+scenario old-study.sql 1
+scenario old-study-3.sql 3
 
 done_testing

@@ -1,16 +1,24 @@
 #!/bin/sh
-# TPE sees what Optuna 5 sees: the densities of both on random histories, with
-# stopped and running trials and every kind of parameter.
+# TPE sees what Optuna 5 sees: the split, the groups and the densities of both on
+# random histories, with stopped and running trials, every kind of parameter,
+# conditions, several objectives and constraints.
 
 . "$TOP_SRCDIR/tests/lib.sh"
 
-seeds=40
+seeds=25
 find_python 'optuna>=5'
 
-worst=$(timeout 300 "$python" "$TOP_SRCDIR/tests/optuna_tpe.py" \
-    "$TOP_BUILDDIR/tests/tpe-density" $seeds 2>differences)
-ok "densities differ by less than 1e-9 (by ${worst:-?})" \
-    awk -v worst="${worst:-1}" 'BEGIN { exit !(worst < 1e-9) }' ||
-    diag "$(tail -n 20 differences)"
+for kind in one bound two three wide; do
+	timeout 300 "$python" "$TOP_SRCDIR/tests/optuna_tpe.py" \
+	    "$TOP_BUILDDIR/tests/tpe-density" $kind $seeds \
+	    >found 2>differences
+	read -r splits groups worst <found
+	is "${splits:-?}" 0 "$kind: good trials and others are the same" ||
+	    diag "$(tail -n 20 differences)"
+	is "${groups:-?}" 0 "$kind: parameters are grouped the same way"
+	ok "$kind: densities differ by less than 1e-9 (by ${worst:-?})" \
+	    awk -v worst="${worst:-1}" 'BEGIN { exit !(worst < 1e-9) }' ||
+	    diag "$(tail -n 20 differences)"
+done
 
 done_testing

@@ -1,6 +1,9 @@
-"""Random histories: TPE's densities in Optuna 5 and in hpotune.
+"""Random histories: TPE's split, groups and densities in Optuna 5 and in
+hpotune.
 
-optuna_tpe.py PROGRAM SEEDS: prints the largest difference of log densities;
+optuna_tpe.py PROGRAM KIND SEEDS: KIND is one (objective), bound (one, with
+constraints), two, three or wide (several, with constraints).  Prints the number
+of splits and of groups that differ and the largest difference of log densities;
 PROGRAM is tests/tpe-density.
 """
 import json
@@ -15,6 +18,8 @@ import optuna
 from optuna.distributions import (CategoricalDistribution, FloatDistribution,
                                   IntDistribution)
 from optuna.samplers._tpe import sampler as tpe
+from optuna.search_space import IntersectionSearchSpace
+from optuna.search_space.group_decomposed import _GroupDecomposedSearchSpace
 from optuna.trial import TrialState, create_trial
 
 warnings.simplefilter("ignore")
@@ -67,72 +72,146 @@ def draw(r, kinds=WORDS):
             for k, v in params.items()}
 
 
-def history(r, n):
+KINDS = {"one": (1, 0), "bound": (1, 2), "two": (2, 0), "three": (3, 0),
+         "wide": (2, 2)}
+
+
+def history(r, n, n_losses, n_bounds):
     trials = []
+    digits = 1 if n_losses < 3 else 12  # with 1 digit some are equal
+    # A rule stops only where there is one objective.
+    states = [1, 2, 0] if n_losses == 1 else [1, 1, 0]
     for _ in range(n):
-        state = r.choices([1, 2, 0], weights=[6, 3, 1])[0]
+        state = r.choices(states, weights=[6, 3, 1])[0]
         curve = [[s, r.choice([None, r.gauss(0, 1)] if r.random() < 0.1
                               else [r.gauss(0, 1)])]
                  for s in range(r.randint(0, 6))]
-        trials.append({"state": state, "loss": round(r.gauss(0, 1), 1),
-                       "params": draw(r), "curve": curve})
+        trials.append({
+            "state": state,
+            "losses": [round(r.gauss(0, 1), digits) for _ in range(n_losses)],
+            "violations": [round(r.uniform(-1, 0.5), 1)
+                           for _ in range(n_bounds)],
+            "params": draw(r), "curve": curve if n_losses == 1 else []})
     return trials
 
 
-def theirs(study, sampler, trials, n_below, names, points):
+def freeze(study, trials):
     states = [TrialState.RUNNING, TrialState.COMPLETE, TrialState.PRUNED]
     frozen = []
     for i, t in enumerate(trials):
         reports = {s: math.nan if v is None else v for s, v in t["curve"]}
+        ended = t["state"] > 0
         one = create_trial(
             state=states[t["state"]],
-            value=t["loss"] if t["state"] == 1 else None, params=t["params"],
+            values=t["losses"] if t["state"] == 1 else None,
+            params=t["params"],
             distributions={k: DISTRIBUTIONS[k] for k in t["params"]},
-            intermediate_values=reports)
+            intermediate_values=reports,
+            system_attrs={f"constraints:{k}": v
+                          for k, v in enumerate(t["violations"])
+                          if ended})
         one.number = i
         frozen.append(one)
-    below, above = tpe._split_trials(study, frozen, n_below)
+    for one in frozen:
+        study.add_trial(one)
+    return frozen
+
+
+def theirs(study, sampler, frozen, liar, names, points):
+    finished = sum(t.state.is_finished() for t in frozen)
+    gamma = sampler._gamma or (
+        tpe.default_gamma if len(study.directions) == 1
+        else tpe.default_gamma_multiobjective)
+    seen = [t for t in frozen if liar or t.state.is_finished()]
+    below, above = tpe._split_trials(study, seen, gamma(finished))
     space = {k: DISTRIBUTIONS[k] for k in names}
     at = {k: np.array([space[k].to_internal_repr(p[k]) for p in points])
           for k in names}
-    return [sampler._build_parzen_estimator(study, space, part, handle_below=b)
-            .log_pdf(at) for part, b in ((below, True), (above, False))]
+    densities = [
+        sampler._build_parzen_estimator(study, space, part, handle_below=b)
+        .log_pdf(at) for part, b in ((below, True), (above, False))]
+    return [[t.number + 1 for t in part] for part in (below, above)], densities
 
 
-def ours(program, trials, n_below, names, points, options):
+def groups(study, joint):
+    """Of each parameter the first one that is sampled together with it."""
+    everything = list(DISTRIBUTIONS)
+    if joint == 0:
+        return list(range(len(everything)))
+    if joint == 1:
+        parts = [IntersectionSearchSpace(include_pruned=True)
+                 .calculate(study)]
+    else:
+        parts = (_GroupDecomposedSearchSpace(include_pruned=True)
+                 .calculate(study).search_spaces)
+    of = {name: min(everything.index(k) for k in part)
+          for part in parts for name in part}
+    return [of.get(name, i) for i, name in enumerate(everything)]
+
+
+def ours(program, trials, n_losses, n_bounds, maximize, joint, names, points,
+         options):
     question = {"space": {name: mine for name, mine, _, _ in SPACE},
-                "options": options, "names": names, "n_below": n_below,
+                "options": options, "names": names, "maximize": maximize,
+                "bounds": n_bounds, "joint": joint,
                 "trials": trials, "points": points}
     out = subprocess.run([program], input=json.dumps(question), text=True,
                          stdout=subprocess.PIPE, check=True).stdout
-    return np.array([[float(x) for x in line.split()]
-                     for line in out.splitlines()]).T
+    lines = [line.split() for line in out.split("\n")[:-1]]
+    lists = [[int(x) for x in line] for line in lines[:3]]
+    return lists[:2], lists[2], np.array(
+        [[float(x) for x in line] for line in lines[3:]]).T
 
 
-def compare(program, seed):
+def settings(r):
+    """The same options in our words and in Optuna's."""
+    mine = r.choice([{}, {}, {"prior_weight": 0.3},
+                     {"consider_endpoints": 1},
+                     {"consider_magic_clip": 0},
+                     {"consider_endpoints": 1, "consider_magic_clip": 0},
+                     {"uniform": 1}, {"hyperopt": 1},
+                     {"constant_liar": 0}])
+    named = {k: v if k == "prior_weight" else bool(v)
+             for k, v in mine.items() if k not in ("uniform", "hyperopt")}
+    if "uniform" in mine:
+        named["weights"] = np.ones
+    if "hyperopt" in mine:
+        named["gamma"] = tpe.hyperopt_default_gamma
+    return mine, named
+
+
+def compare(program, kind, seed):
     r = random.Random(seed)
-    trials = history(r, r.choice([1, 2, 5, 12, 30, 60, 150]))
-    options = r.choice([{}, {}, {"prior_weight": 0.3},
-                        {"consider_endpoints": 1},
-                        {"consider_magic_clip": 0}])
-    finished = sum(t["state"] > 0 for t in trials)
-    n_below = tpe.default_gamma(finished)
+    n_losses, n_bounds = KINDS[kind]
+    trials = history(r, r.choice([1, 2, 5, 12, 30, 60, 150, 400]), n_losses,
+                     n_bounds)
+    maximize = [r.randint(0, 1) for _ in range(n_losses)]
+    options, named = settings(r)
     plain = [name for name, mine, _, _ in SPACE if "when" not in mine]
     names = r.choice([plain, plain, ["rate"], ["depth", "kind"],
                       ["depth", "rate"], [r.choice(plain)]])
     points = [draw(r, ["b"]) for _ in range(20)]
-    study = optuna.create_study()
-    sampler = optuna.samplers.TPESampler(
-        multivariate=True, **{k: v if k == "prior_weight" else bool(v)
-                              for k, v in options.items()})
-    want = theirs(study, sampler, trials, n_below, names, points)
-    got = ours(program, trials, n_below, names, points, options)
+    study = optuna.create_study(
+        directions=["maximize" if m else "minimize" for m in maximize])
+    sampler = optuna.samplers.TPESampler(multivariate=True, **named)
+    joint = r.randint(0, 2)
+    want_split, want = theirs(study, sampler, freeze(study, trials),
+                              named.get("constant_liar", True), names, points)
+    split, group, got = ours(program, trials, n_losses, n_bounds, maximize,
+                             joint, names, points, options)
     # Without the clip densities are as sharp as digits allow: so is the test.
     worst = float(np.max(np.abs(got - want) / np.maximum(1, np.abs(want))))
-    if not worst < 1e-9:
-        print(f"# seed {seed}: {worst:g}: {len(trials)} trials, {names}, "
-              f"{options}", file=sys.stderr)
-    return worst
+    finished = any(t["state"] > 0 for t in trials)
+    parted = split != want_split
+    grouped = finished and group != groups(study, joint)
+    if parted or grouped or not worst < 1e-9:
+        print(f"# {kind} {seed}: split {parted}, groups {grouped}, {worst:g}: "
+              f"{len(trials)} trials, {names}, {options}", file=sys.stderr)
+    return parted, grouped, worst
 
 
-print(max(compare(sys.argv[1], seed) for seed in range(int(sys.argv[2]))))
+if __name__ == "__main__":
+    found = [compare(sys.argv[1], sys.argv[2], seed)
+             for seed in range(int(sys.argv[3]))]
+    print(sum(f[0] for f in found), sum(f[1] for f in found),
+          max(f[2] for f in found))

@@ -24,14 +24,14 @@ refused() { # pattern what
 
 study "$objective, $parameters, $limits,
 \"trial\": { \"command\": [\"true\"], \"launcher\": \"torchrun\" }"
-refused 'trial.launcher: the backend local starts one process' 'a launcher'
+refused 'trial.launcher: it is not told how many processes a trial has: ' 'a launcher'
 
 study "$objective, $parameters, $trial, \"limits\": { \"cost\": 5 }"
 refused 'limits.cost: no backend of this study costs anything' 'a limit of dollars'
 
 study "$objective, $parameters, $limits,
 \"trial\": { \"command\": [\"true\"], \"gpus\": 5 },
-\"backend\": { \"name\": \"local\", \"gpus\": 2 }"
+\"backend\": { \"name\": \"local\", \"gpus\": { \"simulate\": 2 } }"
 refused 'trial.gpus: a trial wants 5, but there are 2' 'more GPUs than there are'
 
 study "$objective, $parameters, $limits,
@@ -49,6 +49,11 @@ refused 'backend.*role' 'training jobs without a role'
 
 study "$objective, $parameters, $trial, $limits, \"stopping\": \"medain\""
 refused 'stopping: no stopping rule named "medain"' 'a rule that is none'
+
+study "$objective, $parameters, $trial, $limits, \"strategy\":
+{ \"name\": \"cmaes\", \"x0\": { \"width\": 1 } }"
+refused 'strategy.x0.width: no such parameter' \
+    'an option within an option, under its own place alone'
 
 # Defaults that contradict each other: the condition decides.
 study "$objective, $trial, $limits,

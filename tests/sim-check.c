@@ -23,7 +23,10 @@
 
 /* What was seen of a trial while its attempts went by. */
 struct tally {
-	int64_t trial, attempts, counted, free;
+	int64_t trial, attempts, counted, lost;
+	int64_t resumed; /* of pauses by a rule */
+	bool reused; /* it has the result of another */
+	bool member; /* of a population */
 	enum trial_state state;
 	enum end_class last;
 	bool ran; /* its last attempt */
@@ -179,6 +182,8 @@ check_retry(struct sim *s, const struct tally *t)
 {
 	if (t->attempts == 0)
 		return;
+	if (t->last == END_STOPPED && t->resumed > 0)
+		return;
 	if (t->last != END_USER && t->last != END_LOST &&
 	    t->last != END_ERROR && t->last != END_OOM && !waits(t->last))
 		sim_wrong(s, "trial %" PRId64 " went on after %s", t->trial,
@@ -201,7 +206,11 @@ check_final(struct sim *s, const struct tally *t)
 		    t->trial, t->counted, s->retries);
 	switch (t->state) {
 	case TRIAL_COMPLETED:
-		good = t->last == END_OK;
+		good = t->reused ? t->attempts == 0 : t->last == END_OK;
+		/* Its segment was over when it was told so. */
+		if (t->member)
+			good = good || t->last == END_STOPPED ||
+			       t->last == END_LOST;
 		break;
 	case TRIAL_STOPPED:
 		good = t->last == END_STOPPED || t->last == END_DIVERGED ||
@@ -219,11 +228,11 @@ check_final(struct sim *s, const struct tally *t)
 			    "trial %" PRId64 " was given up after %" PRId64
 			    " failures, retries is %" PRId64,
 			    t->trial, t->counted, s->retries);
-		if (t->last == END_LOST && t->free <= LOST_MAX)
+		if (t->last == END_LOST && t->lost <= LOST_MAX)
 			sim_wrong(s,
 			    "trial %" PRId64 " was given up after %" PRId64
 			    " losses",
-			    t->trial, t->free);
+			    t->trial, t->lost);
 		break;
 	case TRIAL_WAITING:
 		good = strstr(s->why, "drained") != NULL;
@@ -264,10 +273,7 @@ check_attempt(struct sim *s, const struct store_rows *r, struct tally *t)
 	t->ran = a != NULL && a->started_ms >= 0 && a->exit.ran;
 	t->counted += c == END_ERROR || c == END_OOM;
 	if (!waits(c))
-		t->free = c == END_LOST && (a == NULL || a->n_reports == 0)
-			      ? t->free + 1
-			  : c == END_LOST ? 1
-					  : 0;
+		t->lost += c == END_LOST;
 	t->last = c;
 	if (a == NULL || a->started_ms < 0) {
 		if (c == END_OK || c == END_LOST)
@@ -293,8 +299,13 @@ check_trials(struct sim *s)
 	struct store_rows *r =
 	    query(s, "SELECT t.trial, a.attempt, a.uuid, "
 		     "a.state, a.exit_code, coalesce(a.signal, 0), "
-		     "coalesce(a.end_class, 'none'), t.state FROM t_trial AS t "
+		     "coalesce(a.end_class, 'none'), t.state, "
+		     "(SELECT count(*) FROM stops AS s WHERE s.trial = t.trial "
+		     "AND verdict = 'resume'), g.same_as IS NOT NULL, "
+		     "t.member IS NOT NULL "
+		     "FROM t_trial AS t "
 		     "LEFT JOIN t_attempt AS a ON a.trial = t.trial "
+		     "LEFT JOIN t_suggestion AS g ON g.trial = t.trial "
 		     "ORDER BY t.trial, a.attempt");
 	struct tally t = { 0 };
 
@@ -302,7 +313,10 @@ check_trials(struct sim *s)
 		if (store_rows_int(r, 0) != t.trial) {
 			if (t.trial > 0)
 				check_final(s, &t);
-			t = (struct tally){ .trial = store_rows_int(r, 0) };
+			t = (struct tally){ .trial = store_rows_int(r, 0),
+				.resumed = store_rows_int(r, 8),
+				.reused = store_rows_int(r, 9) != 0,
+				.member = store_rows_int(r, 10) != 0 };
 		} else
 			check_retry(s, &t);
 		trial_state_parse(store_rows_text(r, 7), &t.state);
@@ -347,7 +361,8 @@ check_limits(struct sim *s)
 	bool other = l->failed_trials > 0 || l->no_improvement > 0 ||
 		     l->wall_time_ms > 0 || s->study->has_target ||
 		     strstr(s->why, "drained") != NULL ||
-		     strstr(s->why, "nothing left to try") != NULL;
+		     strstr(s->why, "nothing left to try") != NULL ||
+		     strstr(s->why, "were tried") != NULL;
 
 	if (ended != 1)
 		sim_wrong(s, "the study has ended, but not in its row");
@@ -408,6 +423,33 @@ check_second(struct sim *s)
 		sim_wrong(s, "metrics of the same reports have other steps");
 }
 
+/* Each is resumed once at most, after it was paused, and then runs. */
+static void
+check_pauses(struct sim *s)
+{
+	if (sim_number(s,
+		"SELECT count(*) FROM t_trial WHERE paused_step IS NOT NULL "
+		"AND state <> 'waiting'",
+		NULL) != 0)
+		sim_wrong(s, "a trial that has ended is paused");
+	if (sim_number(s,
+		"SELECT count(*) FROM (SELECT verdict, lag(verdict) OVER "
+		"(PARTITION BY trial ORDER BY seq) AS before FROM (SELECT "
+		"trial, seq, iif(verdict = 'stop', 'pause', 'resume') AS "
+		"verdict FROM t_stop WHERE pause)) "
+		"WHERE verdict IS before OR (verdict = 'resume' AND before IS "
+		"NULL)",
+		NULL) != 0)
+		sim_wrong(s, "a pause does not follow a resumption");
+	if (sim_number(s,
+		"SELECT count(*) FROM t_trial AS t WHERE attempts BETWEEN 1 "
+		"AND "
+		"(SELECT count(*) FROM stops AS s WHERE s.trial = t.trial AND "
+		"verdict = 'resume')",
+		NULL) != 0)
+		sim_wrong(s, "a trial was resumed and not placed");
+}
+
 void
 sim_check(struct sim *s)
 {
@@ -418,8 +460,11 @@ sim_check(struct sim *s)
 	check_limits(s);
 	check_asks(s);
 	check_second(s);
+	check_pauses(s);
+	sim_check_aims(s);
 	sim_check_curves(s);
 	sim_check_params(s);
+	sim_check_usage(s);
 	if (*s->wrong == '\0')
 		sim_replay(s);
 }

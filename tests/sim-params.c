@@ -28,9 +28,11 @@ check_suggested(struct sim *s, const struct plugs *plugs,
 	struct value *values = xcalloc(space->n, sizeof *values);
 	double *x = xcalloc(space->n, sizeof *x);
 	struct buf b = { 0 };
+	struct suggestion out = { .x = x, .made_by = "cpu" };
 	struct err e = ERR_INIT;
 
-	if (plugs->strategy->suggest(x, ask, plugs->strategy_options, &e) != 0)
+	if (plugs->strategy->suggest(&out, ask, plugs->strategy_options, &e) !=
+	    0)
 		sim_wrong(s, "the strategy has nothing for trial %" PRId64,
 		    ask->trial);
 	else {
@@ -77,8 +79,10 @@ check_rows(struct sim *s, const struct plugs *plugs, struct strategy_ask *ask)
 
 	if (store_rows_open(&r, s->reader,
 		"SELECT t.trial, t.source, "
-		"t.params, q.params FROM t_trial AS t LEFT JOIN t_queue AS q "
-		"ON q.trial = t.trial ORDER BY t.trial",
+		"t.params, q.params, s.redraws > 0 FROM t_trial AS t "
+		"LEFT JOIN t_queue AS q ON q.trial = t.trial "
+		"LEFT JOIN t_suggestion AS s ON s.trial = t.trial "
+		"ORDER BY t.trial",
 		NULL, &e) != 0) {
 		sim_wrong(s, "%s", e.text);
 		return;
@@ -86,7 +90,12 @@ check_rows(struct sim *s, const struct plugs *plugs, struct strategy_ask *ask)
 	while (*s->wrong == '\0' && store_rows_next(r, &e) == 1) {
 		ask->trial = store_rows_int(r, 0);
 		if (strcmp(store_rows_text(r, 1), "strategy") == 0) {
-			check_suggested(s, plugs, ask, store_rows_text(r, 2));
+			/* What it knew of the others is not here. */
+			if (plugs->strategy->continues)
+				continue;
+			if (store_rows_int(r, 4) == 0)
+				check_suggested(
+				    s, plugs, ask, store_rows_text(r, 2));
 			continue;
 		}
 		ask->n_enqueued++;
@@ -95,6 +104,53 @@ check_rows(struct sim *s, const struct plugs *plugs, struct strategy_ask *ask)
 		    store_rows_text(r, 2));
 	}
 	store_rows_close(r);
+}
+
+/* No setting twice but for the user's wish, or with the same result. */
+static void
+check_duplicates(struct sim *s)
+{
+	static const char twice[] =
+	    "SELECT count(*) FROM t_trial AS a JOIN t_suggestion AS s "
+	    "ON s.trial = a.trial JOIN t_trial AS b ON b.trial < a.trial "
+	    "AND b.params = a.params "
+	    "WHERE a.source = 'strategy' AND s.same_as IS NULL";
+	static const char wrong[] =
+	    "SELECT count(*) FROM t_trial AS a JOIN t_suggestion AS s "
+	    "ON s.trial = a.trial JOIN t_trial AS b ON b.trial = s.same_as "
+	    "WHERE a.params <> b.params OR a.objective IS NOT b.objective "
+	    "OR a.state <> 'completed' OR a.trial <= b.trial";
+
+	if (sim_number(s, twice, NULL) != 0)
+		sim_wrong(s, "a setting was tried twice");
+	if (sim_number(s, wrong, NULL) != 0)
+		sim_wrong(s, "a result was given to another setting");
+	if (s->study->duplicates == STUDY_DUPLICATES_RESAMPLE &&
+	    sim_number(s,
+		"SELECT count(*) FROM t_suggestion WHERE same_as IS NOT NULL",
+		NULL) != 0)
+		sim_wrong(s, "a result was used again");
+}
+
+/* Each segment begins where another one ended, by what the study says. */
+static void
+check_population(struct sim *s)
+{
+	if (sim_number(s,
+		"SELECT count(*) FROM population AS p LEFT JOIN population AS "
+		"f ON f.trial = p.from_trial, t_study WHERE p.until_step <> "
+		"min(coalesce(f.until_step, 0) + 2, "
+		"iif(max_steps > 0, max_steps, 1000)) "
+		"OR f.trial >= p.trial OR f.state <> 'completed'",
+		NULL) != 0)
+		sim_wrong(s, "a segment does not follow its trial");
+	if (sim_number(s,
+		"SELECT count(*) FROM t_attempt AS a JOIN t_trial AS x USING "
+		"(trial) JOIN t_trial AS y ON y.member = x.member AND y.trial "
+		"< x.trial JOIN t_attempt AS b ON b.trial = y.trial "
+		"WHERE b.ended_us > a.started_us",
+		NULL) != 0)
+		sim_wrong(s, "two trials of a member ran at once");
 }
 
 void
@@ -112,5 +168,9 @@ sim_check_params(struct sim *s)
 	ask.history = history_new(s->study->space->n, s->study->maximize, 0);
 	check_rows(s, &plugs, &ask);
 	history_free((struct history *)(uintptr_t)ask.history);
+	if (plugs.strategy->repeats)
+		check_population(s);
+	else
+		check_duplicates(s);
 	plugs_free(&plugs);
 }

@@ -18,6 +18,7 @@
 #include "src/model/space.h"
 #include "src/model/study.h"
 #include "src/server/plugs.h"
+#include "src/server/replay-parts.h"
 #include "src/store/store.h"
 #include "strategies/stopper.h"
 #include "tests/sim.h"
@@ -166,8 +167,8 @@ sim_check_curves(struct sim *s)
 
 	check_reports(s);
 	if (store_rows_open(&r, s->reader,
-		"SELECT trial, objective FROM "
-		"t_trial",
+		"SELECT trial, objective FROM t_trial WHERE trial NOT IN "
+		"(SELECT trial FROM t_suggestion WHERE same_as IS NOT NULL)",
 		NULL, &e) != 0) {
 		sim_wrong(s, "%s", e.text);
 		return;
@@ -181,7 +182,7 @@ sim_check_curves(struct sim *s)
 struct stop {
 	int64_t trial, step, pool;
 	double value, threshold;
-	bool stops, seen;
+	bool stops, pauses, seen;
 };
 
 struct replay {
@@ -228,13 +229,14 @@ replay_judge(struct replay *rp, int64_t trial, int64_t step)
 		sim_wrong(rp->s,
 		    "fresh rules %s trial %" PRId64 " at step %" PRId64
 		    ", the server did not: %s",
-		    j.verdict == VERDICT_STOP ? "stop" : "suspend", trial, step,
-		    j.why);
+		    j.verdict == VERDICT_SUSPENDED ? "suspend" : "stop", trial,
+		    step, j.why);
 	if (row == NULL)
 		return;
 	row->seen = true;
 	rp->stopped[trial] = rp->stopped[trial] || row->stops;
-	if ((j.verdict == VERDICT_STOP) != row->stops ||
+	if ((j.verdict == VERDICT_SUSPENDED) == row->stops ||
+	    (j.verdict == VERDICT_PAUSE) != row->pauses ||
 	    j.verdict == VERDICT_KEEP || j.pool != row->pool ||
 	    !same(j.value, row->value) || !same(j.threshold, row->threshold))
 		sim_wrong(rp->s,
@@ -251,6 +253,7 @@ on_record(void *arg, int64_t trial, int64_t step, double value,
     enum trial_state state)
 {
 	struct replay *rp = arg;
+	struct err e = ERR_INIT;
 
 	while (history_count(rp->history) < trial)
 		history_add(rp->history, history_count(rp->history) + 1, NULL);
@@ -262,6 +265,9 @@ on_record(void *arg, int64_t trial, int64_t step, double value,
 		if (is_new)
 			replay_judge(rp, trial, step);
 	} else {
+		if (replay_results(rp->history, rp->s->study, rp->s->reader,
+			trial, &e) != 0)
+			sim_wrong(rp->s, "%s", e.text);
 		history_end(rp->history, trial, state, value);
 		stopper_set_ended(rp->rules, rp->history, trial);
 		rp->median->ended(rp->median_state, rp->history, trial);
@@ -277,7 +283,8 @@ replay_rows(struct replay *rp)
 
 	if (store_rows_open(&r, rp->s->reader,
 		"SELECT trial, step, pool, "
-		"value, threshold, verdict FROM t_stop ORDER BY seq",
+		"value, threshold, verdict, pause FROM t_stop "
+		"WHERE verdict <> 'keep' ORDER BY seq",
 		NULL, &e) == 0) {
 		while (store_rows_next(r, &e) == 1) {
 			rp->stops = xreallocarray(
@@ -289,11 +296,16 @@ replay_rows(struct replay *rp)
 				    .value = real_or_nan(r, 3),
 				    .threshold = real_or_nan(r, 4),
 				    .stops = strcmp(store_rows_text(r, 5),
-						 "stop") == 0 };
+						 "stop") == 0,
+				    .pauses = store_rows_int(r, 6) != 0 };
 		}
 		store_rows_close(r);
 	}
-	memset(rp->touched, rp->s->leaves > 0, sizeof rp->touched);
+	/* A segment that is over is no longer judged. */
+	memset(rp->touched,
+	    rp->s->leaves > 0 ||
+		strcmp(rp->s->study->strategy.name, "pbt") == 0,
+	    sizeof rp->touched);
 	if (store_rows_open(&r, rp->s->reader,
 		"SELECT DISTINCT trial FROM "
 		"t_attempt WHERE end_class = 'user' UNION SELECT trial FROM "
@@ -338,6 +350,44 @@ replay_medians(struct replay *rp)
 	store_rows_close(r);
 }
 
+/*
+ * A study that ran to its end has resumed everybody that its rules let go on.
+ * A trial that went on after a pause may be judged by what it repeats, so only
+ * those count that a pause ended.
+ */
+static void
+replay_promote(struct replay *rp)
+{
+	struct stopper_paused paused[128];
+	struct store_rows *r = NULL;
+	struct err e = ERR_INIT;
+	struct judgement j;
+	int64_t trial;
+	size_t n = 0;
+
+	if (*rp->s->wrong != '\0' || strstr(rp->s->why, " are done") == NULL)
+		return;
+	if (store_rows_open(&r, rp->s->reader,
+		"SELECT trial, max(step) FROM t_stop JOIN t_trial USING "
+		"(trial) "
+		"WHERE state = 'stopped' AND t_trial.why LIKE '%never "
+		"resumed%' "
+		"AND pause AND verdict = 'stop' GROUP BY trial",
+		NULL, &e) != 0) {
+		sim_wrong(rp->s, "%s", e.text);
+		return;
+	}
+	while (store_rows_next(r, &e) == 1)
+		paused[n++] = (struct stopper_paused){ store_rows_int(r, 0),
+			store_rows_int(r, 1) };
+	store_rows_close(r);
+	trial = stopper_set_promote(rp->rules, rp->history, paused, n, &j);
+	if (trial != 0)
+		sim_wrong(rp->s,
+		    "trial %" PRId64 " was paused and could have gone on: %s",
+		    trial, j.why);
+}
+
 static void
 replay_run(struct replay *rp, struct err *e)
 {
@@ -353,6 +403,7 @@ replay_run(struct replay *rp, struct err *e)
 			    " was judged at no report",
 			    rp->stops[i].trial, rp->stops[i].step);
 	replay_medians(rp);
+	replay_promote(rp);
 }
 
 void
@@ -370,6 +421,7 @@ sim_replay(struct sim *s)
 	rp.median = stopper_find("median");
 	rp.history =
 	    history_new(s->study->space->n, s->study->maximize, HISTORY_CURVES);
+	replay_widen(rp.history, s->study);
 	if (plugs_read(&plugs, s->study, &e) != 0) {
 		sim_wrong(s, "%s", e.text);
 		history_free(rp.history);

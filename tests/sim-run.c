@@ -106,6 +106,7 @@ server_up(struct sim *s)
 		return false;
 	}
 	s->restart = false;
+	sim_mind_check(s);
 	note_adopted(s);
 	tuner_hold(s->tuner, s->full);
 	if (s->reader == NULL &&
@@ -116,11 +117,12 @@ server_up(struct sim *s)
 }
 
 static void
-on_reply(void *arg, bool good, const char *text)
+on_reply(void *arg, bool good, const char *text, const char *data)
 {
 	struct sim_ask *ask = arg;
 	struct sim *s = ask->sim;
 
+	(void)data;
 	(void)text;
 	ask->answered = true;
 	ask->good = good;
@@ -213,6 +215,7 @@ trouble(struct sim *s)
 		sim_disk_break(sim_chance(s, 0.8) ? ENOSPC : EIO);
 		break;
 	case 7:
+		sim_mind_take(s);
 		server_down(s, sim_chance(s, 0.7));
 		break;
 	case 8:
@@ -277,6 +280,7 @@ server_done(struct sim *s)
 	    "SELECT count(*) FROM t_study WHERE state IN "
 	    "('interrupted', 'paused')",
 	    NULL);
+	sim_mind_take(s);
 	server_down(s, true);
 	if (waiting == 0) {
 		s->ended = true;
@@ -339,6 +343,25 @@ on_turn(void *arg)
 	turn_tuner(s);
 }
 
+/* Once more when all is over: nothing may look different now. */
+static void
+server_again(struct sim *s)
+{
+	struct tuner_env env = { .loop = s->loop,
+		.study = s->study,
+		.db = s->db,
+		.state_dir = s->state_dir,
+		.hold = true };
+	struct err e = ERR_INIT;
+
+	if (!s->ended || *s->wrong != '\0')
+		return;
+	if (tuner_open(&s->tuner, &env, &e) != 0)
+		sim_wrong(s, "the server does not start again: %s", e.text);
+	else
+		sim_mind_check(s);
+}
+
 void
 sim_run(struct sim *s)
 {
@@ -354,4 +377,7 @@ sim_run(struct sim *s)
 	s->tuner = NULL;
 	blocker_free(s);
 	sim_disk_break(0);
+	server_again(s);
+	tuner_close(s->tuner);
+	s->tuner = NULL;
 }

@@ -29,7 +29,8 @@ draw_faults(struct sim *s)
 		.refuse = share(s, 0.1),
 		.late = share(s, 0.5),
 		.no_run = share(s, 0.1),
-		.lost = share(s, 0.3),
+		/* Some are lost so often that they fail for it. */
+		.lost = sim_chance(s, 0.03) ? 0.97 : share(s, 0.3),
 		.fail = share(s, 0.3),
 		.oom = share(s, 0.2),
 		.silent = share(s, 0.2),
@@ -74,7 +75,16 @@ static const char *const rules[] = {
 	"{\"rule\": \"patience\", \"steps\": 2}",
 	"{\"rule\": \"asha\", \"reduction_factor\": 2, \"guard\": true}",
 	"{\"rule\": \"hyperband\", \"reduction_factor\": 2}",
+	"{\"rule\": \"asha\", \"reduction_factor\": 2, "
+	"\"promote\": true}",
+	"{\"rule\": \"hyperband\", \"reduction_factor\": 2, "
+	"\"promote\": true}",
+	"[{\"rule\": \"asha\", \"reduction_factor\": 3, "
+	"\"promote\": true, \"guard\": true}, "
+	"{\"rule\": \"threshold\", \"lower\": 0.2, \"upper\": 0.9}]",
 	"{\"rule\": \"threshold\", \"lower\": 0.2, \"upper\": 0.8}",
+	"{\"rule\": \"narrow\", \"min_trials\": 2, \"chance\": 0.5}",
+	"[\"narrow\", {\"rule\": \"curve\", \"p\": 0.5, \"veto\": true}]",
 	"[{\"rule\": \"median\", \"min_trials\": 2, \"warmup_steps\": 1}, "
 	"{\"rule\": \"patience\", \"steps\": 2, \"veto\": true}]",
 	"[{\"rule\": \"patience\", \"steps\": 3}, "
@@ -84,7 +94,10 @@ static const char *const rules[] = {
 	"\"warmup_steps\": 1, \"diverged_after\": 1}",
 };
 
-static const char *const strategies_used[] = { "random", "sobol", "grid" };
+static const char *const strategies_used[] = { "random", "sobol", "grid",
+	"slow-random", "slow-sobol", "slow-grid",
+	"pbt\", \"population\": 3, \"perturbation_interval\": 2, "
+	"\"quantile_fraction\": 0.5, \"mutate\": \"x" };
 
 static void
 put_limits(struct sim *s, struct buf *b)
@@ -110,27 +123,35 @@ static void
 put_study(struct sim *s, struct buf *b)
 {
 	int64_t steps = 2 + sim_below(s, 10);
-	bool maximize = sim_chance(s, 0.5);
+	bool small = sim_chance(s, 0.3);
+	bool curves;
+	const char *strategy, *rule;
 
 	s->retries = sim_below(s, 4);
+	buf_puts(b, "{\"study\": \"sim\", ");
+	sim_aims_put(s, b, sim_chance(s, 0.5) ? "maximize" : "minimize");
+	/* The last one has one objective. */
+	strategy = strategies_used[sim_below(s, s->several ? 6 : 7)];
+	/* A small space has each setting once, and then an end. */
 	buf_printf(b,
-	    "{\"study\": \"sim\", \"objective\": {\"metric\": \"m\", "
-	    "\"goal\": \"%s\", \"value\": \"%s\"",
-	    maximize ? "maximize" : "minimize",
-	    sim_chance(s, 0.5) ? "best" : "last");
-	if (sim_chance(s, 0.1))
-		buf_printf(b, ", \"target\": %g", maximize ? 0.7 : 0.3);
-	buf_puts(b,
-	    "}, \"parameters\": {\"x\": {\"type\": \"float\", "
-	    "\"min\": 1e-4, \"max\": 1, \"scale\": \"log\"}, "
-	    "\"c\": {\"type\": \"choice\", \"values\": [\"a\", \"b\"]}}, ");
+	    "\"parameters\": {\"x\": {\"type\": \"float\", %s}, "
+	    "\"c\": {\"type\": \"choice\", \"values\": [\"a\", \"b\"]}}, ",
+	    small ? "\"min\": 0.1, \"max\": 0.9, \"step\": 0.1"
+		  : "\"min\": 1e-4, \"max\": 1, \"scale\": \"log\"");
 	buf_printf(b,
-	    "\"strategy\": {\"name\": \"%s\", \"seed\": %" PRIu64 "}, ",
-	    strategies_used[sim_below(s, 3)], s->seed);
-	buf_printf(b, "\"stopping\": %s, ",
-	    rules[sim_below(s, sizeof rules / sizeof rules[0])]);
+	    "\"strategy\": {\"name\": \"%s\", \"seed\": %" PRIu64
+	    ", \"duplicates\": \"%s\"}, ",
+	    strategy, s->seed, sim_chance(s, 0.5) ? "reuse" : "resample");
+	rule = rules[sim_below(s, sizeof rules / sizeof rules[0])];
+	/* Members of a population are not paused. */
+	if (strncmp(strategy, "pbt", 3) == 0 && strstr(rule, "promote") != NULL)
+		rule = rules[0];
+	/* Where a curve leads needs to be known. */
+	curves = strstr(rule, "narrow") != NULL;
+	if (!s->several)
+		buf_printf(b, "\"stopping\": %s, ", rule);
 	buf_puts(b, "\"trial\": {\"command\": [\"/bin/true\", \"{params}\"], ");
-	if (sim_chance(s, 0.8))
+	if (sim_chance(s, 0.8) || curves)
 		buf_printf(b, "\"max_steps\": %" PRId64 ", ", steps);
 	/* What hangs must end some day. */
 	if (s->faults.hang > 0 || sim_chance(s, 0.1))
@@ -140,8 +161,9 @@ put_study(struct sim *s, struct buf *b)
 	    1 + sim_below(s, 10), s->retries);
 	buf_printf(b,
 	    "\"backend\": {\"name\": \"pretend\", \"steps\": %" PRId64
-	    ", \"noise\": 0.05, \"seed\": %" PRIu64 ", \"curve\": \"%s\"}, ",
-	    steps, s->seed, sim_chance(s, 0.5) ? "exp" : "crossing");
+	    ", \"noise\": 0.05, \"gpus\": %d, \"seed\": %" PRIu64
+	    ", \"curve\": \"%s\"}, ",
+	    steps, SIM_GPUS, s->seed, sim_chance(s, 0.5) ? "exp" : "crossing");
 	put_limits(s, b);
 	buf_puts(b, "}");
 }

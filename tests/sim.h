@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "src/base/mem.h"
 #include "src/base/rng.h"
 #include "trials/pretend.h"
 
@@ -23,7 +24,7 @@ struct store;
 struct study;
 struct tuner;
 
-enum { SIM_ASKS_MAX = 256 };
+enum { SIM_ASKS_MAX = 256, SIM_GPUS = 3 };
 
 /* What the user was told. */
 struct sim_ask {
@@ -42,6 +43,7 @@ struct sim {
 	struct study *study;
 	struct pretend_faults faults;
 	int64_t trials, parallel, retries;
+	bool several; /* objectives: no rule */
 	int64_t parallel_now; /* of this server: start --parallel */
 	bool parallel_changed;
 	char adopted[8][40]; /* uuids that were open when it came */
@@ -57,6 +59,7 @@ struct sim {
 	int blocked; /* turns it will hold the lock */
 	struct store *reader; /* what others see: the committed state */
 	int64_t down_ms; /* when the server went */
+	struct buf mind; /* what the last server knew; empty = not taken */
 	bool restart; /* as a new process, not only a new tuner */
 	bool paused; /* said and acknowledged */
 	bool ended;
@@ -94,6 +97,16 @@ void sim_check(struct sim *);
 void sim_check_curves(struct sim *);
 void sim_replay(struct sim *);
 void sim_check_params(struct sim *);
+/* sim-usage.c: what attempts used of GPUs. */
+void sim_check_usage(struct sim *);
+
+/* sim-aims.c */
+/* The objectives, constraints and the stopping that follows from them. */
+void sim_aims_put(struct sim *, struct buf *, const char *goal);
+void sim_check_aims(struct sim *);
+/* What this server knows; and that the next one knows the same. */
+void sim_mind_take(struct sim *);
+void sim_mind_check(struct sim *);
 
 /* t_sim.c */
 void sim_wrong(struct sim *, const char *, ...)

@@ -124,6 +124,8 @@ check_end(struct rows *r, const struct row *row)
 	    (j->kind == WORLD_INTERNAL) != (x->end == END_LOST) ||
 	    (j->kind == WORLD_FAIL) != (x->exit_code == 3))
 		broken(r, "its end was another one", row);
+	if (row->up && row->gpus != 1)
+		broken(r, "the GPU of its machine is not counted", row);
 	if (j->kind == WORLD_OK && row->reports == 0)
 		broken(r, "its last report is lost", row);
 }
@@ -159,6 +161,11 @@ commit_one(struct rows *r, const struct launch_event *ev)
 		break;
 	case LAUNCH_READ:
 		row->cursor = ev->u.cursor;
+		break;
+	case LAUNCH_USAGE:
+		row->gpus = ev->u.usage.gpus;
+		break;
+	case LAUNCH_GPU:
 		break;
 	case LAUNCH_NOTE:
 		break;

@@ -27,6 +27,7 @@ struct row { /* one attempt, as committed */
 	bool sent; /* start was called by this server */
 	bool lost;
 	int64_t reports;
+	int gpus; /* of its machines */
 	struct launch_cursor cursor;
 	struct launch_exit exit;
 };

@@ -65,7 +65,7 @@ bench_close(struct bench *b)
 	history_free(b->h);
 }
 
-/* One report, judged; '.' keep, 'T' stop, 's' suspended, 'D' diverged. */
+/* One report, judged; '.' keep, 'T' stop, 'P' pause, 's' suspended, 'D' diverged. */
 __attribute__((unused)) static char
 bench_report(struct bench *b, int64_t trial, int64_t step, double value)
 {
@@ -79,6 +79,8 @@ bench_report(struct bench *b, int64_t trial, int64_t step, double value)
 		return '.';
 	case VERDICT_STOP:
 		return b->last.diverged ? 'D' : 'T';
+	case VERDICT_PAUSE:
+		return 'P';
 	case VERDICT_SUSPENDED:
 		return 's';
 	}

@@ -171,11 +171,18 @@ static const char help_totals[] __attribute__((unused)) =
     "SELECT count(*) FROM t_total AS o LEFT JOIN (SELECT state, "
     "count(*) AS n, sum(steps_run) AS run, sum(steps_skipped) AS skipped, "
     "total(steps_skipped * seconds / nullif(steps_run, 0)) AS saved, "
-    "sum(cost) AS cost FROM t_trial GROUP BY state) AS w USING (state) "
+    "sum(cost) AS cost, sum(energy_joules) AS energy, "
+    "sum(gpu_seconds) AS gpu_seconds, total(steps_skipped * energy_joules / "
+    "nullif(steps_run, 0)) AS energy_saved FROM t_trial GROUP BY state) AS w "
+    "USING (state) "
     "WHERE o.trials <> coalesce(n, 0) OR o.steps_run <> coalesce(run, 0) "
     "OR o.steps_skipped <> coalesce(skipped, 0) "
     "OR abs(o.seconds_saved - coalesce(saved, 0)) > 1e-6 "
-    "OR abs(coalesce(o.cost, 0) - coalesce(w.cost, 0)) > 1e-6";
+    "OR abs(coalesce(o.cost, 0) - coalesce(w.cost, 0)) > 1e-6 "
+    "OR abs(coalesce(o.energy, 0) - coalesce(w.energy, 0)) > 1e-6 "
+    "OR abs(coalesce(o.gpu_seconds, 0) - coalesce(w.gpu_seconds, 0)) > 1e-6 "
+    "OR abs(coalesce(o.energy_saved, 0) - coalesce(w.energy_saved, 0)) "
+    "> 1e-6";
 
 /* Move a new trial through states[0], states[1], … up to TRIAL_STATES. */
 __attribute__((unused)) static void

@@ -3,7 +3,10 @@
 #include <malloc.h>
 #include <stdlib.h>
 
+#include "src/base/err.h"
+#include "src/base/mem.h"
 #include "src/base/rng.h"
+#include "src/model/history-pack.h"
 #include "src/model/history.h"
 #include "tests/tap.h"
 
@@ -260,10 +263,91 @@ test_points(void)
 	history_free(h);
 }
 
+/* One of two studies, with two objectives and a constraint. */
+static struct history *
+wide(void)
+{
+	static const bool goals[2] = { true, false };
+	struct history *h =
+	    history_new(2, true, HISTORY_POINTS | HISTORY_CURVES);
+	double x[2] = { 0.25, 0.75 };
+
+	history_widen(h, 2, goals, 1);
+	history_before(h, 1);
+	history_add(h, 0, x);
+	history_results(h, 0, (double[]){ 9, 1 }, (double[]){ -1 });
+	history_end(h, 0, TRIAL_COMPLETED, 9);
+	history_add(h, 1, x);
+	history_report(h, 1, 3, 4.0);
+	history_report(h, 1, 7, NAN);
+	history_results(h, 1, (double[]){ 5, 2 }, (double[]){ 0.5 });
+	history_end(h, 1, TRIAL_COMPLETED, 5);
+	history_add(h, 2, NULL);
+	history_results(h, 2, (double[]){ 3, 2 }, (double[]){ 0 });
+	history_end(h, 2, TRIAL_COMPLETED, 3);
+	history_add(h, 4, x);
+	history_report(h, 4, 0, 1.0);
+	return h;
+}
+
+static void
+test_wide(void)
+{
+	struct history *h = wide();
+
+	is_int(history_first(h), 0, "another study's trial comes first");
+	is_int(history_count(h), 4, "the count is of our own");
+	is_near(history_losses(h, 1)[0], -5, 0, "losses are turned by goal");
+	is_near(history_losses(h, 1)[1], 2, 0, "each by its own");
+	is_near(history_violation(h, 1), 0.5, 0, "violations add up");
+	is_near(history_violation(h, 2), 0, 0, "what holds violates nothing");
+	ok(isinf(history_violation(h, 4)), "what is not reported is violated");
+	is_int(history_best(h), 2, "the best is feasible, and of our own");
+	history_retry(h, 2);
+	is_int(history_best(h), 1, "else the one that violates least");
+	ok(isnan(history_losses(h, 2)[1]), "one that runs again has no losses");
+	history_free(h);
+}
+
+static void
+test_pack(void)
+{
+	struct history *h = wide(), *again = NULL;
+	struct buf a = { 0 }, b = { 0 };
+	struct err e = ERR_INIT;
+	size_t len, wrong = 0;
+
+	history_pack(&a, h, HISTORY_POINTS | HISTORY_CURVES);
+	is_int(history_unpack(&again, buf_str(&a), a.len, &e), 0,
+	    "a history comes back from its bytes");
+	history_pack(&b, again, HISTORY_POINTS | HISTORY_CURVES);
+	ok(a.len == b.len && memcmp(buf_str(&a), buf_str(&b), a.len) == 0,
+	    "and is the same");
+	is_int(history_state(again, 3), TRIAL_WAITING, "with its gap");
+	is_int(history_best(again), history_best(h), "and its best");
+	history_free(again);
+	for (len = 0; len < a.len; len++)
+		wrong += history_unpack(&again, buf_str(&a), len, &e) != -1;
+	is_int((long long)wrong, 0, "bytes that end early are refused");
+	buf_clear(&a);
+	history_pack(&a, h, HISTORY_POINTS);
+	is_int(history_unpack(&again, buf_str(&a), a.len, &e), 0,
+	    "curves may be left out");
+	is_int((long long)history_keeps(again), HISTORY_POINTS,
+	    "and are not there then");
+	is_int((long long)history_curve(again, 1).n, 0, "nor any report");
+	history_free(again);
+	buf_free(&a);
+	buf_free(&b);
+	history_free(h);
+}
+
 int
 main(void)
 {
 	test_points();
+	test_wide();
+	test_pack();
 	test_streams();
 	test_cost();
 	return done_testing();

@@ -31,6 +31,7 @@ static const struct option table[] = {
 	{ .name = "delta", .type = OPTION_REAL, .min = 0, .max = INFINITY },
 	{ .name = "gpus", .type = OPTION_WORDS, .max = 64, .def = "auto" },
 	{ .name = "volume", .type = OPTION_SIZE, .def = "1GiB" },
+	{ .name = "where", .type = OPTION_ANY, .max = 64, .def = "auto" },
 	{ .type = OPTION_END },
 };
 static const char *const except[] = { "rule", "veto", NULL };
@@ -56,7 +57,7 @@ test_defaults(void)
 	struct option_value *v = NULL;
 	const struct option_value *o;
 
-	is_int(options_count(table), 10, "ten rows");
+	is_int(options_count(table), 11, "eleven rows");
 	is_int(options_count(NULL), 0, "no table, no rows");
 	is_int(options_read(&v, table, NULL, NULL, NULL), 0, "no block");
 	o = option_get(table, v, "guard");
@@ -111,6 +112,14 @@ test_given(void)
 	is_str(option_get(table, v, "gpus")->text, "GPU-1,GPU-2", "words");
 	is_near(option_get(table, v, "volume")->number, 2097152, 0, "a size");
 	options_free(v, table);
+	v = read_block("{\"where\": {\"simulate\": 4}}", &e);
+	o = option_get(table, v, "where");
+	ok(o->given && o->text == NULL && o->json != NULL,
+	    "an object is left to the plug");
+	options_free(v, table);
+	v = read_block("{\"where\": [\"GPU-1\"]}", &e);
+	is_str(option_get(table, v, "where")->text, "GPU-1", "or words");
+	options_free(v, table);
 	v = read_block("{\"gpus\": 2}", &e);
 	is_str(option_get(table, v, "gpus")->text, "2", "a number as text");
 	is_near(option_get(table, v, "gpus")->number, 2, 0, "and as number");
@@ -161,6 +170,12 @@ static const struct wrong {
 	{ "{\"gpus\": 65}", "f:1:10: gpus: expected a text, a whole number "
 			    "from 0 to 64 or a list of texts without commas" },
 	{ "{\"gpus\": [\"a,b\"]}",
+	    "f:1:10: gpus: expected a text, a whole number from 0 to 64 or a "
+	    "list of texts without commas" },
+	{ "{\"where\": 65}",
+	    "f:1:11: where: expected a text, a whole number from 0 to 64, a "
+	    "list of texts without commas or an object" },
+	{ "{\"gpus\": {}}",
 	    "f:1:10: gpus: expected a text, a whole number from 0 to 64 or a "
 	    "list of texts without commas" },
 	{ "{\"min_trials\": [1]}",

@@ -45,6 +45,8 @@ hear(void *arg, const struct launch_event *ev)
 	case LAUNCH_READ:
 		ear->read = ev->u.cursor.metrics;
 		break;
+	case LAUNCH_USAGE:
+	case LAUNCH_GPU:
 	case LAUNCH_SLOTS:
 	case LAUNCH_NOTE:
 		break;

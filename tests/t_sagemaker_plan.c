@@ -61,8 +61,10 @@ test_fallback(void)
 static void
 test_cost(void)
 {
+	struct sm_type unknown = { .name = (char *)"ml.p9.48xlarge" };
 	struct sm_settings s = settings();
 	struct sm_plan p;
+	int gpus;
 
 	is_near(sm_worst_cost(&s), 9 * 3720 / 3600.0, 1e-12,
 	    "the dearest type, max_run and the grace");
@@ -87,6 +89,15 @@ test_cost(void)
 	sm_plan_make(&p, &s, 3);
 	ok(p.type == NULL && p.instances == 6, "groups have no fallback");
 	is_near(p.price, 15, 1e-12, "and their price");
+	gpus = sm_type_gpus(groups[0].type.name) * groups[0].count +
+	       sm_type_gpus(groups[1].type.name) * groups[1].count;
+	ok(gpus > 0, "they have GPUs");
+	is_int(sm_plan_gpus(&p, &s), gpus, "all are counted");
+	s = settings();
+	sm_plan_make(&p, &s, 0);
+	is_int(sm_plan_gpus(&p, &s), 2, "of two machines with one each");
+	p.type = &unknown;
+	is_int(sm_plan_gpus(&p, &s), 0, "not known");
 }
 
 static void

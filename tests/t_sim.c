@@ -39,6 +39,11 @@ static const char *const bugs[][2] = {
 	{ "bug.not_alone", "placing beside what must run alone" },
 	{ "bug.keep_queue", "trying a setting of the queue again" },
 	{ "bug.hear_again", "recording twice what was delivered twice" },
+	{ "bug.forget_blame", "blaming settings at a restart for lost trials" },
+	{ "bug.forget_usage", "counting anew at a restart what was used" },
+	{ "bug.forget_aims", "forgetting at a restart what was reported last" },
+	{ "bug.forget_paused", "forgetting at a restart who is paused" },
+	{ "bug.never_resume", "never resuming who is paused" },
 	{ "bug.forget_stop", "not asking again for a stop after a restart" },
 };
 
@@ -106,6 +111,7 @@ loud(void *arg, enum log_level level, const char *area, const char *text)
 static void
 sim_free(struct sim *s)
 {
+	buf_free(&s->mind);
 	store_close(s->reader);
 	loop_timer_free(s->reopen);
 	loop_timer_free(s->unpause);

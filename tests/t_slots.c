@@ -6,6 +6,7 @@
 
 #include "tests/local-rig.h"
 #include "tests/tap.h"
+#include "trials/local-gpus.h"
 #include "trials/local.h"
 
 /* Open a launcher anew with these numbers: slots, or -1. */
@@ -76,75 +77,64 @@ test_gpus(void)
 	struct err e = ERR_INIT;
 	struct rig rig;
 
-	rig_open(&rig, "{\"gpus\": 4}");
+	rig_open(&rig, "{\"gpus\": {\"simulate\": 4}}");
 	is_int(slots(&rig, -1, 0, 0, &e), 4, "one trial per GPU");
-	is_slot(&rig, 0, "gpu 0");
-	is_slot(&rig, 3, "gpu 3");
+	is_slot(&rig, 0, "gpu");
 	is_int(slots(&rig, 2, 0, 0, &e), 2, "two GPUs per trial");
-	is_slot(&rig, 1, "gpu 2,3");
 	is_int(slots(&rig, 3, 0, 0, &e), 1, "three: one GPU is left over");
-	is_slot(&rig, 0, "gpu 0,1,2");
 	is_int(slots(&rig, 1, 0, 2, &e), 2, "limits.parallel bounds it");
 	is_int(slots(&rig, 1, 0, 9, &e), 4, "and makes no GPUs");
+	is_int(slots(&rig, 0, 0, 9, &e), 9, "who wants no GPU has cores");
+	is_int(slots(&rig, 5, 0, 0, &e), -1, "five of four are too many");
+	is_str(e.text, "a trial wants 5, but there are 4 here", "it says so");
 	rig_close(&rig);
 
-	rig_open(&rig,
-	    "{\"gpus\": [\"GPU-aa\", \"GPU-bb\"], \"trials_per_gpu\": 2}");
-	is_int(slots(&rig, 1, 0, 0, &e), 4, "two trials on each of two");
-	is_slot(&rig, 0, "gpu GPU-aa");
-	is_slot(&rig, 1, "gpu GPU-bb");
-	is_slot(&rig, 2, "gpu GPU-aa");
+	rig_open(&rig, "{\"gpus\": {\"simulate\": 2, \"memory\": \"8GiB\"}, "
+		       "\"trials_per_gpu\": 3}");
+	is_int(slots(&rig, 1, 0, 0, &e), 6, "three trials on each of two");
+	rig.settings.gpu_memory = INT64_C(3) << 30;
+	is_int(slots(&rig, 1, 0, 0, &e), 4, "two, where no more have room");
+	rig.settings.gpu_memory = INT64_C(9) << 30;
+	is_int(slots(&rig, 2, 0, 0, &e), -1, "more than any has");
+	is_str(e.text,
+	    "a trial declares 9.0 GiB of memory on each of 2, but 0 of the 2 "
+	    "here have that (the largest 8.0 GiB)",
+	    "which it says");
 	rig_close(&rig);
 }
 
-/* The names that "auto" finds, joined. */
+/* A look at so many GPUs, or none, of which some were lent to us. */
 static const char *
-found(size_t present, const char *visible)
+found(int present, const char *visible)
 {
-	static char text[64];
-	struct local_gpus g = { 0 };
+	static char text[128];
+	struct local_want w = { 0 };
 	size_t i;
 
 	text[0] = '\0';
-	local_gpus_auto(&g, present, visible);
-	for (i = 0; i < g.n; i++) {
+	gpu_look_simulate(&w.look, present, 1 << 30);
+	for (i = 0; i < w.look.n; i++)
+		(void)snprintf(
+		    w.look.gpus[i].uuid, GPU_UUID, "GPU-%zu0123456-%zu", i, i);
+	local_want_visible(&w, visible);
+	for (i = 0; i < w.n_only; i++)
 		(void)snprintf(text + strlen(text), sizeof text - strlen(text),
-		    "%s ", g.name[i]);
-		free(g.name[i]);
-	}
-	free(g.name);
+		    "%.5s ", w.only[i]);
+	local_want_free(&w);
 	return text;
 }
 
 static void
-test_auto(void)
+test_visible(void)
 {
-	is_str(found(3, NULL), "0 1 2 ", "auto: all there are");
-	is_str(found(0, "0,1"), "", "none where there is no driver");
-	is_str(found(8, "3,GPU-aa"), "3 GPU-aa ", "those we were lent");
-	is_str(found(8, ""), "", "none when none were");
-	is_str(found(8, "1,-1,2"), "1 ", "a bad word ends the list");
-}
-
-static void
-test_environment(void)
-{
-	struct rig rig;
-	char path[128], *text;
-
-	rig_open(&rig, "{\"gpus\": [\"GPU-aa\", \"GPU-bb\"]}");
-	rig.slot = 1;
-	rig_sh(&rig, 1, "env >env1");
-	rig_until(&rig, rig_over, 1);
-	(void)snprintf(path, sizeof path, "%s/env1", rig.dir);
-	text = rig_text(path);
-	ok(strstr(text, "CUDA_VISIBLE_DEVICES=GPU-bb\n") != NULL,
-	    "a trial sees its GPU alone");
-	ok(strstr(text, "SM_NUM_GPUS=1\n") != NULL, "and how many");
-	ok(strstr(rig.trial[1].place, " gpu GPU-bb") != NULL,
-	    "its place names it");
-	free(text);
-	rig_close(&rig);
+	is_str(found(0, "0,1"), "", "none where there are none");
+	is_str(
+	    found(8, "3,GPU-50123456-5"), "GPU-3 GPU-5 ", "those we were lent");
+	is_str(found(8, "GPU-6012"), "GPU-6 ", "the beginning of a UUID");
+	is_str(found(8, "GPU-"), "", "but not of all of them");
+	is_str(found(8, ""), "", "none when none were lent");
+	is_str(found(8, "1,-1,2"), "GPU-1 ", "a bad word ends the list");
+	is_str(found(2, "1,1,0"), "GPU-1 GPU-0 ", "each once, in their order");
 }
 
 int
@@ -152,8 +142,7 @@ main(void)
 {
 	test_cpus();
 	test_gpus();
-	test_auto();
-	test_environment();
+	test_visible();
 	test_files();
 	return done_testing();
 }

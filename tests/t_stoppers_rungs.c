@@ -231,6 +231,129 @@ test_guard(void)
 	bench_close(&b);
 }
 
+static struct judgement lifted;
+
+/* Who of these goes on first: trials, each paused at step. */
+static int64_t
+promoted(struct bench *b, int64_t step, const int64_t *trials, size_t n)
+{
+	struct stopper_paused paused[16];
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		paused[i] =
+		    (struct stopper_paused){ .trial = trials[i], .step = step };
+	return stopper_set_promote(b->set, b->h, paused, n, &lifted);
+}
+
+#define PROMOTED(b, step, ...)                              \
+	promoted(b, step, (const int64_t[]){ __VA_ARGS__ }, \
+	    sizeof((const int64_t[]){ __VA_ARGS__ }) / sizeof(int64_t))
+
+static void
+test_promote(void)
+{
+	struct bench b = bench_open(
+	    "asha", "{\"promote\":true,\"reduction_factor\":2}", false, 100);
+	struct stopper_paused p[] = { { 4, 1 }, { 7, 2 }, { 2, 2 } };
+
+	AT_RUNG(
+	    &b, 1, 1, ".P.P", "who is not good enough is paused", 5, 7, 3, 6);
+	is_int(PROMOTED(&b, 1, 2, 4), 0, "the best 2 of 4 went on");
+	AT_RUNG(&b, 5, 1, "PP", "worse ones", 8, 9);
+	is_int(PROMOTED(&b, 1, 2, 4, 5, 6), 4, "lift those before them");
+	is_near(lifted.value, 6, 0, "with its value");
+	is_near(lifted.threshold, 6, 0, "the last that goes on");
+	is_int(lifted.pool, 5, "the others");
+	is_str(lifted.why,
+	    "6 is among the best 3 of it and 5 others at rung 1 now", "why");
+	is_int(PROMOTED(&b, 1, 2, 5, 6), 0, "and nobody after it");
+	AT_RUNG(&b, 7, 1, ".PPP", "more", 1, 9, 10, 11);
+	is_int(PROMOTED(&b, 1, 6, 2, 5, 4), 4, "the best one");
+	is_int(PROMOTED(&b, 1, 2, 6, 4, 5), 4, "in whatever order");
+	/* Rung 2 goes before rung 1. */
+	AT_RUNG(&b, 1, 2, ".", "rung 2", 3);
+	AT_RUNG(&b, 7, 2, "P", "a worse one there", 4);
+	AT_RUNG(&b, 3, 2, "P", "and another", 5);
+	AT_RUNG(&b, 2, 2, "P", "who came late", 6);
+	is_int(stopper_set_promote(b.set, b.h, p, 3, &lifted), 7,
+	    "the higher rung first");
+	is_int(stopper_set_promote(b.set, b.h, p + 2, 1, &lifted), 0,
+	    "not good enough on its own rung");
+	p[2] = (struct stopper_paused){ 3, 1 };
+	is_int(stopper_set_promote(b.set, b.h, p + 2, 1, &lifted), 0,
+	    "who ran on after it was told is asked about that rung, too");
+	bench_report(&b, 20, 1, NAN);
+	ok(b.last.verdict == VERDICT_STOP && b.last.diverged,
+	    "a NaN is stopped, not paused");
+	bench_close(&b);
+
+	b = bench_open("asha", "{\"reduction_factor\":2}", false, 100);
+	AT_RUNG(&b, 1, 1, ".T.TTT", "without the option", 5, 7, 3, 6, 8, 9);
+	is_int(PROMOTED(&b, 1, 4), 0, "nobody is taken up again");
+	bench_close(&b);
+}
+
+/* A pause beside the verdicts of other rules. */
+static void
+test_pause_in_list(void)
+{
+	struct stopper_env env = { .max_steps = 100, .study = "demo" };
+	struct bench b = bench_open(
+	    "asha", "{\"promote\":true,\"reduction_factor\":2}", false, 100);
+	struct err e = ERR_INIT;
+
+	(void)bench_rule(&b, "threshold", "{\"upper\":8}", &env, false, &e);
+	AT_RUNG(&b, 1, 1, ".PT", "a stop goes before a pause", 5, 7, 9);
+	is_str(b.last.rule, "threshold", "by the rule that stops");
+	bench_close(&b);
+
+	b = bench_open(
+	    "asha", "{\"promote\":true,\"reduction_factor\":2}", false, 100);
+	(void)bench_rule(&b, "threshold", "{\"upper\":8}", &env, true, &e);
+	AT_RUNG(&b, 1, 1, ".sP", "a veto holds a pause back, too", 5, 7, 9);
+	bench_close(&b);
+
+	b = bench_open("threshold", "{\"upper\":8}", false, 100);
+	(void)bench_rule(&b, "asha",
+	    "{\"promote\":true,\"reduction_factor\":2}", &env, true, &e);
+	AT_RUNG(&b, 1, 1, "..T", "and a rule that would pause lets a stop pass",
+	    5, 7, 9);
+	is_int(PROMOTED(&b, 1, 2), 0, "but resumes nobody");
+	bench_close(&b);
+}
+
+/* The same curves in another order: the same answer. */
+static void
+test_promote_order(void)
+{
+	struct stopper_paused p[40];
+	int64_t first = -1, got = -1;
+	struct bench b;
+	int i, k, t, bad = 0;
+
+	for (k = 0; k < 40; k++) {
+		b = bench_open("hyperband",
+		    "{\"promote\":true,\"reduction_factor\":2}", false, 16);
+		for (i = 0; i < 40; i++)
+			history_add(b.h, i + 1, NULL);
+		for (i = 0; i < 40; i++) {
+			t = (i * 7 + k) % 40 + 1;
+			bench_feed(&b, t, 1, (t * 13) % 40);
+			if (t % 3 == 0)
+				bench_feed(&b, t, 4, (t * 11) % 40);
+			p[i] = (struct stopper_paused){ t, t % 3 == 0 ? 4 : 1 };
+		}
+		got = stopper_set_promote(b.set, b.h, p, 40, &lifted);
+		if (first < 0)
+			first = got;
+		bad += got != first;
+		bench_close(&b);
+	}
+	ok(first > 0, "somebody goes on: %d", (int)first);
+	is_int(bad, 0, "the same one, in whatever order all happened");
+}
+
 /* What trials reach is learnt from the first one that completes. */
 static void
 test_learnt(void)
@@ -365,6 +488,9 @@ main(void)
 	test_odd_values();
 	test_bootstrap();
 	test_guard();
+	test_promote();
+	test_promote_order();
+	test_pause_in_list();
 	test_learnt();
 	test_brackets();
 	test_hyperband();

@@ -32,12 +32,28 @@ static const char *const rules[][2] = {
 	{ "patience", "{\"steps\":3}" },
 	{ "asha", "{\"reduction_factor\":2}" },
 	{ "asha", "{\"min_resource\":2,\"guard\":true}" },
+	{ "asha", "{\"min_resource\":1,\"promote\":true}" },
 	{ "hyperband", "{\"max_resource\":20,\"reduction_factor\":2,"
 		       "\"guard\":true}" },
 	{ "hyperband", "{\"reduction_factor\":2}" },
+	{ "narrow", "{\"min_trials\":2}" },
+	{ "narrow", "{\"keep\":20,\"chance\":1,\"warmup_steps\":1,"
+		    "\"hopeless\":0.2,\"hopeless_steps\":\"10%\"}" },
+	{ "curve", "{\"p\":0.3,\"warmup_steps\":2}" },
+	{ "curve", "{\"p\":0.3,\"against\":\"completed\"}" },
 };
 
 enum { RULES = sizeof(rules) / sizeof(rules[0]) };
+
+/* Those on the learning-curve bank want to know. */
+static int64_t
+rule_steps(int rule)
+{
+	return strcmp(rules[rule][0], "narrow") == 0 ||
+		       strcmp(rules[rule][0], "curve") == 0
+		   ? 100
+		   : 0;
+}
 
 /* One trial's next report: mostly further on, now and then again. */
 static void
@@ -113,7 +129,8 @@ same_judgement(const struct judgement *a, const struct judgement *b)
 static struct bench
 read_back(int rule, const struct event *events, int n)
 {
-	struct bench b = bench_open(rules[rule][0], rules[rule][1], false, 0);
+	struct bench b =
+	    bench_open(rules[rule][0], rules[rule][1], false, rule_steps(rule));
 	int i;
 
 	for (i = 0; i < n; i++) {
@@ -131,7 +148,8 @@ read_back(int rule, const struct event *events, int n)
 static struct bench
 read_curves(int rule, const struct event *events, int n)
 {
-	struct bench b = bench_open(rules[rule][0], rules[rule][1], false, 0);
+	struct bench b =
+	    bench_open(rules[rule][0], rules[rule][1], false, rule_steps(rule));
 	struct bench all = bench_open("none", NULL, false, 0);
 	struct curve c;
 	int64_t t;
@@ -160,7 +178,8 @@ read_curves(int rule, const struct event *events, int n)
 static int
 differences(int rule, const struct event *events, int at, bool by_trial)
 {
-	struct bench a = bench_open(rules[rule][0], rules[rule][1], false, 0);
+	struct bench a =
+	    bench_open(rules[rule][0], rules[rule][1], false, rule_steps(rule));
 	struct bench b = { 0 };
 	struct judgement x, y;
 	int i, bad = 0;

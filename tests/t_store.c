@@ -320,10 +320,63 @@ test_queue(void)
 	store_close(s);
 }
 
+static bool
+log_there(const char *path)
+{
+	char *log = xasprintf("%s-wal", path);
+	bool there = access(log, F_OK) == 0;
+
+	free(log);
+	return there;
+}
+
+/* Somebody who only looks in leaves views and log as they are. */
+static void
+test_visit(void)
+{
+	char *path = help_path("visit.db"), *got;
+	struct store *s = help_create("visit.db", true);
+	struct store_trial t = help_trial(1, TRIAL_WAITING);
+
+	must(store_begin(s, &e), &e);
+	must(store_trial_add(s, &t, &e), &e);
+	must(store_commit(s, true, &e), &e);
+	store_close(s);
+	ok(!log_there(path), "a writer takes its log away");
+	must(store_open(&s, path, STORE_VISIT, &e), &e);
+	got = help_query(s, "SELECT count(*) FROM trials");
+	is_str(got, "1", "a visitor sees the views");
+	free(got);
+	must(store_begin(s, &e), &e);
+	t = help_trial(2, TRIAL_WAITING);
+	must(store_trial_add(s, &t, &e), &e);
+	must(store_commit(s, false, &e), &e);
+	store_close(s);
+	ok(log_there(path), "and leaves the log");
+	must(store_open(&s, path, STORE_VISIT, &e), &e);
+	got = help_query(s, "SELECT count(*) FROM trials");
+	is_str(got, "2", "in which the next one finds what it wrote");
+	free(got);
+	must(store_begin(s, &e), &e);
+	t = help_trial(3, TRIAL_WAITING);
+	must(store_trial_add(s, &t, &e), &e);
+	must(store_commit(s, true, &e), &e);
+	store_settle(s);
+	store_close(s);
+	ok(!log_there(path), "until one settles it");
+	must(store_open(&s, path, STORE_READ, &e), &e);
+	got = help_query(s, "SELECT count(*) FROM trials");
+	is_str(got, "3", "with all that was written");
+	free(got);
+	store_close(s);
+	free(path);
+}
+
 int
 main(void)
 {
 	help_begin();
+	test_visit();
 	test_strange_files();
 	test_create();
 	test_study();

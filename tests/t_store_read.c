@@ -215,6 +215,63 @@ test_order(void)
 	store_close(s);
 }
 
+struct warms {
+	size_t n;
+	bool good;
+};
+
+static int
+check_warm(void *arg, const struct store_warm *w)
+{
+	static const struct store_warm want[] = {
+		{ "../a.db", 7, TRIAL_COMPLETED, 0.5, 12, 0.25, "{\"x\":1}",
+		    NULL },
+		{ "../a.db", 3, TRIAL_FAILED, NAN, -1, NAN, "{}", "{\"y\":2}" },
+	};
+	struct warms *o = arg;
+	const struct store_warm *v = &want[o->n++ % 2];
+
+	o->good = o->good && strcmp(w->source, v->source) == 0 &&
+		  w->trial == v->trial && w->state == v->state &&
+		  (w->objective == v->objective ||
+		      (isnan(w->objective) && isnan(v->objective))) &&
+		  w->last_step == v->last_step &&
+		  (w->last_value == v->last_value ||
+		      (isnan(w->last_value) && isnan(v->last_value))) &&
+		  strcmp(w->params, v->params) == 0 &&
+		  (v->metrics == NULL ? w->metrics == NULL
+				      : strcmp(w->metrics, v->metrics) == 0);
+	return 0;
+}
+
+/* Trials of other studies are beside our own, in the order they were added. */
+static void
+test_warm(void)
+{
+	struct store *s = help_create("warm.db", true);
+	struct warms o = { .good = true };
+	struct store_warm w = { "../a.db", 7, TRIAL_COMPLETED, 0.5, 12, 0.25,
+		"{\"x\":1}", NULL };
+	int64_t n = -1;
+
+	must(store_warm_count(s, &n, &e), &e);
+	is_int(n, 0, "no trials of other studies");
+	ok(store_warm_add(s, &w, &e) < 0, "outside a transaction: %s", e.text);
+	must(store_begin(s, &e), &e);
+	must(store_warm_add(s, &w, &e), &e);
+	w = (struct store_warm){ "../a.db", 3, TRIAL_FAILED, NAN, -1, NAN, "{}",
+		"{\"y\":2}" };
+	must(store_warm_add(s, &w, &e), &e);
+	w.state = TRIAL_RUNNING;
+	ok(store_warm_add(s, &w, &e) < 0, "one that runs: %s", e.text);
+	must(store_commit(s, true, &e), &e);
+	must(store_warm_count(s, &n, &e), &e);
+	is_int(n, 2, "two");
+	must(store_each_warm(s, check_warm, &o, &e), &e);
+	ok(o.good && o.n == 2, "read back in their order");
+	store_close(s);
+}
+
 int
 main(void)
 {
@@ -222,5 +279,6 @@ main(void)
 	test_reports();
 	test_walks();
 	test_order();
+	test_warm();
 	return help_end();
 }

@@ -24,10 +24,14 @@ static const struct promise {
 	    "best_trial, best, cost, schema_version, program_version" },
 	{ "trials",
 	    "trial, state, objective, step, reports, params, backend, "
-	    "attempts, started, ended, seconds, gpu_seconds, cost, why" },
+	    "attempts, started, ended, seconds, gpu_seconds, cost, why, "
+	    "energy_joules, gpu_memory, gpu_utilization" },
 	{ "results", "trial, state, objective, lr, optimizer" },
+	{ "front", "trial, acc, lr, optimizer" },
+	{ "outcomes", "trial, metric, goal, min, max, value, violation" },
 	{ "best", "trial, state, objective, step, reports, params, backend, "
-		  "attempts, started, ended, seconds, gpu_seconds, cost, why" },
+		  "attempts, started, ended, seconds, gpu_seconds, cost, why, "
+		  "energy_joules, gpu_memory, gpu_utilization" },
 	{ "curves", "trial, step, value" },
 	{ "metrics", "trial, attempt, step, name, value, time" },
 	{ "medians", "step, trials, median" },
@@ -36,13 +40,18 @@ static const struct promise {
 	{ "attempts",
 	    "trial, attempt, backend, place, state, started, ended, seconds, "
 	    "exit_code, signal, end_class, resumed_step, billable_seconds, "
-	    "cost, log" },
+	    "cost, log, gpus, gpu_seconds, energy_joules, gpu_memory, "
+	    "gpu_utilization" },
 	{ "savings",
 	    "steps_run, steps_skipped, share, seconds_saved, cost_saved, "
-	    "spot_saved" },
+	    "spot_saved, energy_saved" },
 	{ "costs", "cost, committed, seconds, billable_seconds, spot_saved, "
 		   "spot_share" },
+	{ "suggestions", "trial, strategy, made_by, seconds, redraws, same_as, "
+			 "from_trial, source" },
 	{ "events", "time, level, area, trial, attempt, text" },
+	{ "gpus", "gpu, uuid, name, memory, used, temperature, utilization, "
+		  "power, state, why, owner, trials, time" },
 };
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
@@ -74,10 +83,10 @@ test_promise(void)
 	    "SELECT trials, best_trial, best, cost, ended, seed, rule, "
 	    "created, schema_version, program_version FROM study",
 	    "0|NULL|NULL|NULL|NULL|7|median|2023-11-14T22:13:20.123Z|"
-	    "2|" PACKAGE_VERSION,
+	    "4|" PACKAGE_VERSION,
 	    "an empty study");
 	is_query(s, "SELECT count(*) FROM best", "0", "no best of nothing");
-	is_query(s, "SELECT * FROM savings", "0|0|NULL|0.0|NULL|NULL",
+	is_query(s, "SELECT * FROM savings", "0|0|NULL|0.0|NULL|NULL|NULL",
 	    "nothing is saved");
 	is_query(s,
 	    "SELECT count(*) FROM sqlite_schema WHERE type = 'table' "
@@ -338,6 +347,7 @@ test_plans(void)
 	plan(s, "SELECT * FROM trials WHERE state = 'running'",
 	    "SEARCH t_trial", sort);
 	plan(s, "SELECT * FROM best", "t_trial_completed", "SCAN t_trial");
+	plan(s, "SELECT * FROM front", "t_trial_completed", "SCAN t_trial");
 	plan(s, "SELECT * FROM stops WHERE trial = 7", "SEARCH", sort);
 	plan(s, "SELECT * FROM events WHERE trial = 7", "SEARCH", sort);
 	plan(s, "SELECT * FROM attempts WHERE trial = 7", "SEARCH", sort);

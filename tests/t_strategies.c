@@ -70,9 +70,10 @@ suggest(const struct setup *s, uint64_t seed, int64_t trial, double *x)
 	struct strategy_ask ask = {
 		.space = s->space, .seed = seed, .trial = trial
 	};
+	struct suggestion out = { .x = x, .made_by = "cpu" };
 	struct err e = ERR_INIT;
 
-	return s->strategy->suggest(x, &ask, s->options, &e);
+	return s->strategy->suggest(&out, &ask, s->options, &e);
 }
 
 /* The point's parameters as JSON: what a trial would be told. */

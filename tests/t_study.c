@@ -1,5 +1,6 @@
 /* study.json: everything that can stand in it, and what stands for the rest. */
 
+#include <math.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -40,6 +41,7 @@ static const char good[] =
     "  \"step_regex\":\"epoch ([0-9]+)\",\"max_steps\":10,\n"
     "  \"max_run\":\"30m\",\"grace\":\"30s\",\"retries\":0,\"gpus\":2,\n"
     "  \"cpus\":4,\"memory\":\"4GiB\",\"launcher\":\"torchrun\",\n"
+    "  \"gpu_memory\":\"2GiB\",\n"
     "  \"processes\":2},\n"
     "\"backend\": [{\"name\":\"local\",\"gpus\":\"auto\"},\"sagemaker\"],\n"
     "\"limits\": {\"trials\":40,\"parallel\":2,\"wall_time\":\"2h\",\n"
@@ -79,6 +81,7 @@ check_trial(const struct study_trial *t)
 	is_int(t->gpus, 2, "gpus");
 	is_int(t->cpus, 4, "cpus");
 	is_int(t->memory, 4294967296, "memory");
+	is_int(t->gpu_memory, 2147483648, "memory of a GPU");
 	is_int(t->launcher, STUDY_LAUNCHER_TORCHRUN, "launcher");
 	is_int(t->processes, 2, "processes");
 }
@@ -188,6 +191,52 @@ test_defaults(void)
 	study_free(s);
 }
 
+#define MANY "{\"study\":\"s\"," PARAMETERS "," TRIAL "," LIMITS
+#define AIMS                                                           \
+	",\"objectives\":[{\"metric\":\"acc\",\"goal\":\"maximize\"}," \
+	"{\"metric\":\"ms\",\"goal\":\"minimize\"}]"
+#define BOUNDS                                                      \
+	",\"constraints\":[{\"metric\":\"ms\",\"max\":50},"         \
+	"{\"metric\":\"recall\",\"min\":0.8},{\"metric\":\"size\"," \
+	"\"min\":1,\"max\":3}]"
+
+static void
+test_several(void)
+{
+	struct err e;
+	struct study *s = parse(MANY AIMS BOUNDS "}", &e);
+
+	if (!ok(s != NULL, "several objectives and constraints are read"))
+		printf("# %s\n", e.text);
+	if (s == NULL)
+		return;
+	is_int(s->n_objectives, 2, "objectives");
+	is_str(s->objectives[1].metric, "ms", "in their order");
+	ok(s->objectives[0].maximize && !s->objectives[1].maximize, "goals");
+	is_str(s->metric, "acc", "the first one leads");
+	ok(s->maximize && s->value_last && !s->has_target,
+	    "its last report counts");
+	is_str(s->stopping[0].name, "none", "nothing is stopped");
+	is_int(s->n_constraints, 3, "constraints");
+	is_near(study_violation(&s->constraints[0], 53), 3, 0, "above max");
+	is_near(study_violation(&s->constraints[0], 50), 0, 0, "at it");
+	is_near(study_violation(&s->constraints[1], 0.3), 0.5, 0, "below min");
+	is_near(study_violation(&s->constraints[2], 2.5), -0.5, 0, "between");
+	is_near(study_violation(&s->constraints[2], 0), 1, 0, "below");
+	ok(isnan(study_violation(&s->constraints[0], NAN)) &&
+		isnan(study_violation(&s->constraints[0], -INFINITY)),
+	    "what is no number keeps no bound");
+	study_free(s);
+	s = parse(BASE BOUNDS ",\"stopping\":\"none\"}", &e);
+	ok(s != NULL && s->n_constraints == 3 && s->n_objectives == 1 &&
+		strcmp(s->objectives[0].metric, "loss") == 0 && !s->value_last,
+	    "constraints beside one objective");
+	study_free(s);
+	s = parse(MANY AIMS ",\"stopping\":\"none\"}", &e);
+	ok(s != NULL, "none may be written");
+	study_free(s);
+}
+
 /* The two texts have, or have not, the same fixed part. */
 static void
 fixed(const char *a, const char *b, bool same, const char *what)
@@ -250,6 +299,14 @@ test_fixed(void)
 	    ",\"limits\":{\"cost\":1},\"stopping\":\"none\","
 	    "\"backend\":\"sagemaker\",\"enqueue\":[{}]}",
 	    true, "limits, stopping, backend and queue may change");
+	fixed(MANY AIMS BOUNDS "}", MANY BOUNDS AIMS "}", true,
+	    "the same objectives and constraints");
+	fixed(MANY AIMS "}", BASE "}", false, "objectives may not");
+	fixed(MANY AIMS "}",
+	    MANY ",\"objectives\":[{\"metric\":\"ms\",\"goal\":\"minimize\"},"
+		 "{\"metric\":\"acc\",\"goal\":\"maximize\"}]}",
+	    false, "nor may their order");
+	fixed(BASE BOUNDS "}", BASE "}", false, "constraints may not");
 	fixed(BASE "}", "{\"study\":\"t\"," REST "}", false, "study may not");
 	fixed(BASE "}", BASE ",\"strategy\":\"grid\"}", false,
 	    "strategy may not");
@@ -318,6 +375,7 @@ main(void)
 {
 	test_good();
 	test_defaults();
+	test_several();
 	test_fixed();
 	test_path();
 	test_example();

@@ -15,6 +15,12 @@
 #define O(text)                                             \
 	"{\"study\":\"s\"," PARAMETERS "," TRIAL "," LIMITS \
 	",\n\"objective\":{" text "}}"
+#define M(text)                                             \
+	"{\"study\":\"s\"," PARAMETERS "," TRIAL "," LIMITS \
+	",\n\"objectives\":" text "}"
+#define K(text) BASE ",\n\"constraints\":" text "}"
+#define A "{\"metric\":\"a\",\"goal\":\"maximize\"}"
+#define B "{\"metric\":\"b\",\"goal\":\"minimize\"}"
 #define L(text)                                                \
 	"{\"study\":\"s\"," OBJECTIVE "," PARAMETERS "," TRIAL \
 	",\n\"limits\":{" text "}}"
@@ -35,18 +41,25 @@ static const struct wrong {
 	{ BASE ",\n\"Limits\":{}}",
 	    "2:1: Limits: unknown key; did you mean \"limits\"?" },
 	{ BASE ",\n\"zzzzzz\":{}}",
-	    "2:1: zzzzzz: unknown key; known: study, objective, parameters, "
-	    "strategy, stopping, trial, backend, limits, enqueue" },
-	{ BASE ",\n \"objectives\":[]}",
-	    "2:2: objectives: this version has a single objective: write "
-	    "\"objective\"" },
-	{ BASE ",\n\"warm_start\":[\"a.db\"]}",
-	    "2:1: warm_start: this version does not learn from earlier "
-	    "studies" },
+	    "2:1: zzzzzz: unknown key; known: study, objective, objectives, "
+	    "constraints, parameters, strategy, stopping, trial, backend, "
+	    "limits, enqueue, warm_start" },
+	{ BASE ",\n\"warm_start\":\"a.db\"}",
+	    "2:14: warm_start: expected an array, not a string" },
+	{ BASE ",\n\"warm_start\":[\"a.db\",7]}",
+	    "2:22: warm_start[1]: expected a string, not a number" },
+	{ BASE ",\n\"warm_start\":[\"\"]}",
+	    "2:15: warm_start[0]: expected the name of a database" },
+	{ BASE ",\n\"warm_start\":[\"a.db\",\"a.db\"]}",
+	    "2:22: warm_start[1]: this database stands here twice" },
 	{ "{\"study\":\"s\"," OBJECTIVE "," PARAMETERS "," TRIAL "}",
 	    "1:1: the key \"limits\" is missing" },
-	{ "{\"study\":\"s\"," OBJECTIVE "," PARAMETERS "," LIMITS "}",
+	{ "{\"study\":\"s\"," OBJECTIVE "," PARAMETERS "," LIMITS
+	  ",\"backend\":\"local\"}",
 	    "1:1: the key \"trial\" is missing" },
+	{ "{\"study\":\"s\"," OBJECTIVE "," PARAMETERS "," LIMITS
+	  ",\"backend\":\"local\",\n\"trial\":{}}",
+	    "2:9: trial: the key \"command\" is missing" },
 	{ "{\"study\":\"s\"," OBJECTIVE "," TRIAL "," LIMITS "}",
 	    "1:1: the key \"parameters\" is missing" },
 	{ "{\"study\":\"s\"," PARAMETERS "," TRIAL "," LIMITS "}",
@@ -84,6 +97,56 @@ static const struct wrong {
 	    "2:54: objective.target: expected a number, not a string" },
 	{ O("\"metric\":\"a\",\"goal\":\"maximize\",\"value\":\"mean\""),
 	    "2:53: objective.value: expected best or last" },
+	/* objectives */
+	{ BASE ",\n \"objectives\":[]}",
+	    "2:2: objectives: expected either \"objective\" or "
+	    "\"objectives\"" },
+	{ M("{}"), "2:14: objectives: expected an array, not an object" },
+	{ M("[]"), "2:14: objectives: expected 2 to 8 objectives; a single "
+		   "one is written as \"objective\"" },
+	{ M("[" A "]"), "2:14: objectives: expected 2 to 8 objectives; a "
+			"single one is written as \"objective\"" },
+	{ M("[1," A "]"),
+	    "2:15: objectives[0]: expected an object, not a number" },
+	{ M("[" A ",{\"metric\":\"b\"}]"),
+	    "2:48: objectives[1]: the key \"goal\" is missing" },
+	{ M("[" A ",{\"metric\":\"b\",\"goal\":\"less\"}]"),
+	    "2:69: objectives[1].goal: expected minimize or maximize" },
+	{ M("[" A "," A "]"),
+	    "2:58: objectives[1].metric: this metric stands here twice" },
+	{ M("[" A ",{\"metric\":\"b\",\"goal\":\"minimize\","
+	    "\"target\":1}]"),
+	    "2:80: objectives[1].target: this key goes with a single "
+	    "objective only: of several the last reports count" },
+	{ M("[" A ",{\"metric\":\"b\",\"weight\":1}]"),
+	    "2:62: objectives[1].weight: unknown key; known: metric, goal" },
+	{ M("[" A "," B "],\n\"stopping\":\"median\""),
+	    "3:12: stopping: a rule judges by one metric: with several "
+	    "objectives expected \"none\"" },
+	{ M("[" A "," B "],\n\"stopping\":[{\"rule\":\"patience\"}]"),
+	    "3:21: stopping[0].rule: a rule judges by one metric: with "
+	    "several objectives expected \"none\"" },
+	/* constraints */
+	{ K("{}"), "2:15: constraints: expected an array, not an object" },
+	{ K("[]"), "2:15: constraints: expected 1 to 32 constraints" },
+	{ K("[1]"), "2:16: constraints[0]: expected an object, not a number" },
+	{ K("[{\"max\":1}]"),
+	    "2:16: constraints[0]: the key \"metric\" is missing" },
+	{ K("[{\"metric\":\"a\"}]"),
+	    "2:16: constraints[0]: a constraint has a bound: expected min, "
+	    "max or both" },
+	{ K("[{\"metric\":\"a\",\"max\":\"1\"}]"),
+	    "2:36: constraints[0].max: expected a number, not a string" },
+	{ K("[{\"metric\":\"a\",\"min\":2,\"max\":1}]"),
+	    "2:44: constraints[0].max: max is less than min" },
+	{ K("[{\"metric\":\"a\",\"mxa\":1}]"),
+	    "2:30: constraints[0].mxa: unknown key; did you mean \"max\"?" },
+	{ K("[{\"metric\":\"a b\",\"max\":1}]"),
+	    "2:26: constraints[0].metric: the name of a metric is a letter or "
+	    "_, then up to 63 letters, digits, _ - . / and :" },
+	{ K("[{\"metric\":\"a\",\"max\":1},{\"metric\":\"a\",\"min\":0}]"),
+	    "2:49: constraints[1].metric: this metric stands here twice: one "
+	    "constraint can have min and max" },
 	/* parameters */
 	{ "{\"study\":\"s\"," OBJECTIVE "," TRIAL "," LIMITS
 	  ",\n\"parameters\":{}}",
@@ -246,7 +309,6 @@ static const struct wrong {
 	{ BASE ",\n\"backend\":[\"local\",{\"name\":\"local\"}]}",
 	    "2:28: backend[1].name: this backend stands here twice" },
 	/* trial */
-	{ T(""), "2:9: trial: the key \"command\" is missing" },
 	{ T("\"command\":\"./train\""),
 	    "2:20: trial.command: expected an array, not a string" },
 	{ T("\"command\":[]"),
@@ -318,15 +380,42 @@ static const struct wrong {
 	    "2:36: trial.retries: expected a whole number from 0 to 1000" },
 	{ T("\"command\":[\"a\"],\"gpus\":\"auto\""),
 	    "2:33: trial.gpus: expected a whole number, not a string" },
+	{ T("\"command\":[\"a\"],\"gpu_memory\":0"),
+	    "2:39: trial.gpu_memory: expected a size above 0" },
+	{ T("\"command\":[\"a\"],\"gpus\":0,\"gpu_memory\":9"),
+	    "2:35: trial.gpu_memory: a trial has no GPUs: gpus is 0" },
 	{ T("\"command\":[\"a\"],\"memory\":\"4G\""),
 	    "2:35: trial.memory: expected bytes or a size like \"512MiB\" "
 	    "\"4GiB\"" },
 	{ T("\"command\":[\"a\"],\"launcher\":\"mpi\""),
 	    "2:37: trial.launcher: expected none, ranks, torchrun or mpirun; "
 	    "did you mean \"mpirun\"?" },
+	{ T("\"command\":[\"a\"],\"pack\":1"),
+	    "2:33: trial.pack: expected a whole number from 2 to 4096" },
+	{ T("\"command\":[\"a\",\"{params}\"],\"pack\":2"),
+	    "2:25: trial.command[1]: {params} has no value here: with "
+	    "trial.pack the program is told of its trials on its standard "
+	    "input" },
+	{ T("\"command\":[\"a\",\"--x={trial}\"],\"pack\":2"),
+	    "2:25: trial.command[1]: {trial} has no value here: with "
+	    "trial.pack the program is told of its trials on its standard "
+	    "input" },
+	{ T("\"command\":[\"a\"],\"memory\":9,\"pack\":2"),
+	    "2:26: trial.memory: this key does not go with pack: the trials "
+	    "of a program share its memory" },
+	{ T("\"command\":[\"a\"],\"launcher\":\"ranks\",\"pack\":2"),
+	    "2:52: trial.pack: this key goes with launcher none only" },
 	{ T("\"command\":[\"a\"],\"processes\":2"),
 	    "2:26: trial.processes: this key goes with launcher ranks, "
 	    "torchrun or mpirun" },
+	{ T("\"command\":[\"a\"],\"launcher\":\"mpirun\","
+	    "\"parameter_servers\":2"),
+	    "2:46: trial.parameter_servers: this key goes with launcher "
+	    "ranks" },
+	{ T("\"command\":[\"a\"],\"launcher\":\"ranks\","
+	    "\"parameter_servers\":501"),
+	    "2:65: trial.parameter_servers: expected a whole number from 0 to "
+	    "500" },
 	/* limits */
 	{ L(""), "2:10: limits: the study would never end: expected one of "
 		 "trials, wall_time or cost" },

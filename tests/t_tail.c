@@ -24,6 +24,12 @@ reported_thrice(struct rig *rig, int64_t trial)
 }
 
 static bool
+reported_four_times(struct rig *rig, int64_t trial)
+{
+	return rig->trial[trial].reports >= 4;
+}
+
+static bool
 never(struct rig *rig, int64_t turns)
 {
 	return rig->turns >= turns;
@@ -131,12 +137,18 @@ test_cut(void)
 	    "echo '{\"step\":2,\"a\":2}' >>$HPOTUNE_METRICS\n"
 	    "while ! test -f go; do sleep 0.01; done\n"
 	    "echo '{\"step\":3,\"a\":3}' >$HPOTUNE_METRICS\n"
+	    "while ! test -f same; do sleep 0.01; done\n"
+	    "echo '{\"step\":5,\"a\":5}' |\n"
+	    "dd conv=notrunc of=$HPOTUNE_METRICS 2>/dev/null\n"
 	    "while ! test -f new; do sleep 0.01; done\n"
 	    "echo '{\"step\":4,\"a\":4}' >m.new; mv m.new $HPOTUNE_METRICS");
 	rig_until(&rig, reported_twice, 1);
 	close(open(rig_path(&rig, 1, "../../../../go"), O_CREAT, 0600));
 	ok(rig_until(&rig, reported_thrice, 1), "a file begun anew");
 	is_str(t->last, "a 3 3", "is read from its start");
+	close(open(rig_path(&rig, 1, "../../../../same"), O_CREAT, 0600));
+	ok(rig_until(&rig, reported_four_times, 1), "so is one of this length");
+	is_str(t->last, "a 5 5", "with other words in it");
 	close(open(rig_path(&rig, 1, "../../../../new"), O_CREAT, 0600));
 	ok(rig_until(&rig, rig_over, 1), "so is one");
 	is_str(t->last, "a 4 4", "that took its place");

@@ -13,6 +13,7 @@
 #include "src/base/rng.h"
 #include "src/model/history.h"
 #include "src/model/space.h"
+#include "strategies/startup.h"
 #include "strategies/tpe-normal.h"
 #include "strategies/tpe.h"
 #include "tests/tap.h"
@@ -274,11 +275,13 @@ check_split(void)
 	struct history *h =
 	    history_new(1, true, HISTORY_POINTS | HISTORY_CURVES);
 
-	is_int((long long)tpe_gamma(TPE_GAMMA_TENTH, 10), 1, "gamma of 10");
-	is_int((long long)tpe_gamma(TPE_GAMMA_TENTH, 11), 2, "gamma of 11");
-	is_int((long long)tpe_gamma(TPE_GAMMA_TENTH, 100), 10, "gamma of 100");
-	is_int((long long)tpe_gamma(TPE_GAMMA_TENTH, 999), 25, "gamma of 999");
-	is_int((long long)tpe_gamma(TPE_GAMMA_ROOT, 100), 3, "hyperopt's");
+	is_int((long long)tpe_gamma(TPE_GAMMA_TENTH, 10, 1), 1, "gamma of 10");
+	is_int((long long)tpe_gamma(TPE_GAMMA_TENTH, 11, 1), 2, "gamma of 11");
+	is_int(
+	    (long long)tpe_gamma(TPE_GAMMA_TENTH, 100, 1), 10, "gamma of 100");
+	is_int(
+	    (long long)tpe_gamma(TPE_GAMMA_TENTH, 999, 1), 25, "gamma of 999");
+	is_int((long long)tpe_gamma(TPE_GAMMA_ROOT, 100, 1), 3, "hyperopt's");
 	end(h, TRIAL_COMPLETED, 1);
 	end(h, TRIAL_STOPPED, NAN); /* 2: no report */
 	end(h, TRIAL_COMPLETED, 3); /* the best: the goal is maximize */
@@ -295,7 +298,7 @@ check_split(void)
 	history_report(h, 6, 4, 0.1);
 	history_report(h, 7, 4, 0.2);
 	history_report(h, 11, 4, NAN);
-	is_int((long long)tpe_finished(h), 10, "finished trials");
+	is_int((long long)startup_finished(h), 10, "finished trials");
 	split_is(h, 0, true, "", "1 2 3 4 5 6 7 8 9 11 12");
 	split_is(h, 2, true, "1 3", "2 4 5 6 7 8 9 11 12");
 	split_is(h, 4, true, "1 3 7 9", "2 4 5 6 8 11 12");

@@ -206,9 +206,10 @@ run_next(struct run *r, double *x)
 		.history = r->history,
 		.seed = r->seed,
 		.trial = history_count(r->history) + 1 };
+	struct suggestion out = { .x = x, .made_by = "cpu" };
 	struct err e = ERR_INIT;
 
-	if (r->strategy->suggest(x, &ask, r->options, &e) != 0)
+	if (r->strategy->suggest(&out, &ask, r->options, &e) != 0)
 		return 0;
 	space_snap(r->space, x);
 	history_add(r->history, ask.trial, x);

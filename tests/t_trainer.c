@@ -440,6 +440,19 @@ test_options(void)
 	    "dropout=0 optimizer=sgd momentum=0.90000000000000002 "
 	    "weight-decay=0.5 seed=1 train-size=77 validation-size=5000",
 	    "identity");
+	o.retune = 1;
+	options_identity(&o, identity);
+	is_str(identity,
+	    "hidden=128 layers=1 optimizer=sgd seed=1 train-size=77 "
+	    "validation-size=5000",
+	    "with --retune the settings that may change are none of it");
+	setenv("HPOTUNE_UNTIL_STEP", "3", 1);
+	ok(options_read(&o, 4, argv, &f) == 0 && o.epochs == 3,
+	    "hpotune says how far");
+	setenv("HPOTUNE_UNTIL_STEP", "30", 1);
+	ok(options_read(&o, 4, argv, &f) == 0 && o.epochs == 10,
+	    "but not beyond what the user said");
+	unsetenv("HPOTUNE_UNTIL_STEP");
 	options_refuses(
 	    "--momentum=0.5", "--momentum: only with --optimizer=sgd");
 	options_refuses(

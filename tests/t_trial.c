@@ -3,18 +3,19 @@
 #include "src/model/trial.h"
 #include "tests/tap.h"
 
-/* Rows: from; columns: place up stop complete fail retry stopped cancelled.
+/* Rows: from; columns: place up stop complete fail retry stopped cancelled
+ * reuse.
  * The first letter of the state it leads to (Waiting, Starting, Running,
  * stoPping, Completed, stOpped, Failed, cAncelled), '-' = refused. */
 static const char *const want[TRIAL_STATES] = {
-	[TRIAL_WAITING] = "S------A",
-	[TRIAL_STARTING] = "-RPCFW--",
-	[TRIAL_RUNNING] = "--PCFW--",
-	[TRIAL_STOPPING] = "---CFWOA",
-	[TRIAL_COMPLETED] = "--------",
-	[TRIAL_STOPPED] = "--------",
-	[TRIAL_FAILED] = "--------",
-	[TRIAL_CANCELLED] = "--------",
+	[TRIAL_WAITING] = "S-----OAC",
+	[TRIAL_STARTING] = "-RPCFW---",
+	[TRIAL_RUNNING] = "--PCFW---",
+	[TRIAL_STOPPING] = "---CFWOA-",
+	[TRIAL_COMPLETED] = "---------",
+	[TRIAL_STOPPED] = "---------",
+	[TRIAL_FAILED] = "---------",
+	[TRIAL_CANCELLED] = "---------",
 };
 static const char letters[] = "WSRPCOFA";
 

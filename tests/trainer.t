@@ -1,15 +1,13 @@
 #!/bin/sh
 # The example trainer as a process: it is interrupted in the middle and goes on
-# to the same numbers, bit for bit, and says clearly what it cannot use.
+# to the same numbers, bit for bit, and says clearly what it cannot use.  So does
+# mlp, alone: tests/mlp.t sources this with $trainer.
 
-train=$TOP_BUILDDIR/examples/fashion-mnist/train
-set=/usr/share/datasets/fashion-mnist
+trainer=${trainer:-train}
+train=$TOP_BUILDDIR/examples/fashion-mnist/$trainer
 unset HPOTUNE_CHECKPOINT_DIR SM_CHANNEL_TRAIN
 
-if ! [ -r $set/train-images-idx3-ubyte.gz ]; then
-	echo "1..0 # SKIP $set is missing: install dataset-fashion-mnist"
-	exit 0
-fi
+. "$TOP_SRCDIR/tests/fashion.sh"
 
 tests=0
 ok() { # what, after a test whose status is judged
@@ -38,16 +36,7 @@ child=
 trap '[ -z "$child" ] || kill -9 $child 2>/dev/null; rm -rf "$dir"' EXIT
 cd "$dir" || exit 1
 
-# The first 3,000 pictures, unpacked: they load in no time.
-mkdir data
-{
-	printf '\0\0\010\003\0\0\013\270\0\0\0\034\0\0\0\034'
-	zcat $set/train-images-idx3-ubyte.gz | tail -c +17 | head -c 2352000
-} >data/train-images-idx3-ubyte
-{
-	printf '\0\0\010\001\0\0\013\270'
-	zcat $set/train-labels-idx1-ubyte.gz | tail -c +9 | head -c 3000
-} >data/train-labels-idx1-ubyte
+fashion_small
 small='--data=data --train-size=2500 --validation-size=500 --epochs=4'
 
 # The later report of a step is the one that counts.
@@ -87,13 +76,13 @@ scenario() { # name, options of the run
 
 	interrupt TERM 'reported 1' --checkpoint-dir=parts "$@"
 	same $? 143 "$name: SIGTERM ends it"
-	grep -q 'train: stopped in epoch [2-4] after [1-9]' err
+	grep -q "$trainer: stopped in epoch [2-4] after [1-9]" err
 	ok "$name: in the middle of an epoch"
 	interrupt INT 'reported 2' --checkpoint-dir=parts "$@"
 	same $? 130 "$name: SIGINT as well"
 	"$train" $small --checkpoint-dir=parts "$@" >>all 2>err
 	ok "$name: it goes on to the end"
-	grep -q 'train: continuing in epoch [2-4] after' err
+	grep -q "$trainer: continuing in epoch [2-4] after" err
 	ok "$name: from where it was"
 	same "$(reports all)" "$(cat whole.out)" "$name: the same reports"
 	cmp -s whole/fashion.checkpoint parts/fashion.checkpoint
@@ -115,7 +104,7 @@ interrupt KILL 'test -s parts/fashion.checkpoint' --checkpoint-dir=parts \
 same $? 137 'SIGKILL ends it'
 HPOTUNE_CHECKPOINT_DIR=parts "$train" $small $run >>all 2>err
 ok 'it goes on, with the folder from the environment'
-grep -q 'train: continuing in epoch 1 after [1-9]' err
+grep -q "$trainer: continuing in epoch 1 after [1-9]" err
 ok 'from the first epoch'
 "$train" $small $run >whole.out
 same "$(reports all)" "$(cat whole.out)" 'to the same reports'
@@ -127,30 +116,42 @@ same "$("$train" $small --checkpoint-dir=parts $run --epochs=5 2>/dev/null |
     cut -c -16)" 'hpotune: step=4 
 hpotune: step=5 ' 'or goes on to more epochs'
 
+# In segments, each with settings of its own.
+mkdir segments
+HPOTUNE_UNTIL_STEP=2 "$train" $small --checkpoint-dir=segments --lr=0.1 \
+    --retune >out
+same "$(cut -c 10-15 out | tr '\n' ' ')" 'step=1 step=2 ' 'it ends when told'
+"$train" $small --checkpoint-dir=segments --lr=0.01 >out 2>err
+same $? 1 'another rate is refused'
+HPOTUNE_UNTIL_STEP=3 "$train" $small --checkpoint-dir=segments --lr=0.01 \
+    --batch=32 --retune >out 2>err
+ok 'but not with --retune'
+same "$(tail -n 1 out | cut -c 10-15)" step=3 'and goes on'
+
 # What it cannot use.
 "$train" $small --checkpoint-dir=parts $run --seed=2 >out 2>err
 same $? 1 'a checkpoint of another run is refused'
-same "$(cat err)" "train: parts/fashion.checkpoint is of a run with seed=1, \
+same "$(cat err)" "$trainer: parts/fashion.checkpoint is of a run with seed=1, \
 this one has seed=2" 'the difference is named'
 printf 'x' | dd of=parts/fashion.checkpoint bs=1 seek=500 conv=notrunc \
     2>/dev/null
 "$train" $small --checkpoint-dir=parts $run >out 2>err
 ok 'a damaged one is passed over'
 same "$(cat err)" \
-    'train: parts/fashion.checkpoint is damaged; starting anew' 'with a note'
+    "$trainer: parts/fashion.checkpoint is damaged; starting anew" 'with a note'
 same "$(cat out)" "$(cat whole.out)" 'from the beginning'
 "$train" $small --epochs=1 --checkpoint-dir=nowhere >out 2>err
 ok 'without its folder it trains all the same'
-same "$(cat err)" 'train: cannot write nowhere/fashion.checkpoint: No such file or directory' 'and says so'
+same "$(cat err)" "$trainer: cannot write nowhere/fashion.checkpoint: No such file or directory" 'and says so'
 "$train" --data=nowhere >out 2>err
 same $? 1 'no data'
-same "$(cat err)" 'train: no readable nowhere/train-images-idx3-ubyte.gz (No such file or directory): install the package dataset-fashion-mnist or name its folder with --data' 'says what to do'
+same "$(cat err)" "$trainer: no readable nowhere/train-images-idx3-ubyte.gz (No such file or directory): install the package dataset-fashion-mnist or name its folder with --data" 'says what to do'
 SM_CHANNEL_TRAIN=data "$train" --train-size=2990 --validation-size=11 >out 2>err
 same $? 1 'more pictures than there are'
-same "$(cat err)" 'train: --train-size=2990 and --validation-size=11 are more than the 3000 pictures there are' 'said so'
+same "$(cat err)" "$trainer: --train-size=2990 and --validation-size=11 are more than the 3000 pictures there are" 'said so'
 "$train" --epoch=3 >out 2>err
 same $? 2 'a wrong option'
-same "$(cat err)" 'train: --epoch=3: no such option (--help)' 'said so'
+same "$(cat err)" "$trainer: --epoch=3: no such option (--help)" 'said so'
 "$train" --data=data --train-size=100 --validation-size=100 >/dev/full 2>err
 same $? 1 'a report that cannot be written'
 "$train" --help | grep -q -- '--checkpoint-every='

@@ -34,6 +34,12 @@ name of another type	s/"demo"/7/	study.json:2:12: study.*text|string
 no objective	/"objective"/d	objective
 goal misspelt	s/"minimize"/"minimise"/	study.json:3:.*objective.goal.*minimize
 no metric	s/"metric": "loss", //	study.json:3:.*metric
+both objectives	s/"objective": .*/&"objectives": [],/	study.json:3:.*objectives.*either
+one of several	s/"objective": \(.*\),/"objectives": [\1],/	study.json:3:.*objectives.*2 to 8
+a rule for several	s/"objective": \({.*}\),/"objectives": [\1, {"metric": "ms", "goal": "minimize"}],/	study.json:11:.*stopping.*several.*none
+a strategy for one	s/"objective": \({.*}\),/"objectives": [\1, {"metric": "ms", "goal": "minimize"}],/; /"stopping"/d; s/"random"/"cmaes"/	study.json:10:.*strategy.*cmaes searches for one objective: expected .*nsga2
+constraint without bound	s/"objective"/"constraints": [{"metric": "ms"}], &/	study.json:3:.*constraints.0.: .*min, max
+constraint twice	s/"objective"/"constraints": [{"metric": "a", "max": 1}, {"metric": "a", "min": 0}], &/	study.json:3:.*constraints.1..metric.*twice
 no parameters	/"parameters"/,/^  },$/d	parameters
 empty parameters	/"lr": {/,/"momentum": {/d	parameters
 type misspelt	s/"type": "float", "min": 1e-4/"type": "flot", "min": 1e-4/	study.json:5:.*parameters.lr.type.*float

@@ -18,6 +18,7 @@
 
 #include "src/model/trial.h"
 
+struct buf;
 struct err;
 struct json;
 struct loop;
@@ -40,6 +41,15 @@ struct launch_past {
 	int capacity;
 };
 
+/* What an attempt has used of its GPUs so far; NAN = not known. */
+struct launch_usage {
+	int gpus; /* 0 = it has none */
+	double energy; /* joules */
+	double memory; /* bytes at most, of all its GPUs together */
+	double busy; /* GPU seconds in use */
+	double seen; /* GPU seconds that busy was counted over */
+};
+
 /* One attempt.  Everything is borrowed until the call returns. */
 struct launch_spec {
 	int64_t trial;
@@ -52,10 +62,25 @@ struct launch_spec {
 	char *const *env; /* HPOTUNE_ and SM_ names: "NAME=VALUE", NULL */
 	const char *params_json;
 	const struct study_trial *settings; /* workdir, env, limits, … */
+	int64_t from; /* the trial whose checkpoint it begins with; 0 = none */
+	const char *from_dir; /* that one's trial_dir; NULL = none */
 	struct launch_past past;
 	struct launch_cursor cursor; /* look only */
+	struct launch_usage usage; /* look only: what is recorded of it */
 	bool up; /* look only: LAUNCH_UP of it is recorded */
 	bool stopping; /* look only: somebody wants its end */
+};
+
+/* A GPU of this machine, for the view gpus.  Numbers: -1 = not known. */
+struct launch_gpu {
+	int index;
+	const char *uuid, *name;
+	const char *state, *why; /* one word; one clause or "" */
+	const char *owner; /* of somebody else's, or "" */
+	int trials; /* of ours on it */
+	int64_t memory, used; /* bytes */
+	int temperature, utilization;
+	double power; /* watts */
 };
 
 struct launch_exit {
@@ -87,6 +112,8 @@ enum launch_event_kind {
 	LAUNCH_REPORT, /* one value of one metric */
 	LAUNCH_READ, /* output was read up to cursor: commit it with the reports */
 	LAUNCH_NOTE, /* something for view events */
+	LAUNCH_USAGE, /* of an attempt, since its start: it replaces the last */
+	LAUNCH_GPU, /* what is known of one GPU now */
 	LAUNCH_SLOTS, /* slots() answers another number now */
 	LAUNCH_EXIT, /* over; all its output was delivered before */
 	LAUNCH_LOST /* over, and nobody knows how */
@@ -119,6 +146,8 @@ struct launch_event {
 			enum launch_level level;
 			const char *text;
 		} note;
+		struct launch_usage usage;
+		struct launch_gpu gpu;
 		struct launch_exit exit;
 		struct {
 			const char *why;
@@ -142,6 +171,8 @@ struct launch_env {
 	const char *study;
 	const char *study_id; /* 6 hex digits: no other study has both */
 	const char *metric; /* the objective: pretend reports it */
+	const char *const *also; /* other metrics that count: it does, too */
+	size_t n_also;
 	bool maximize;
 	const char *state_dir; /* NAME.d, absolute */
 	const struct study_trial *settings;
@@ -184,9 +215,25 @@ struct launcher {
 	 */
 	int (*check)(const struct study_trial *, const struct option_value *,
 	    struct err *);
-	/* Processes that share trial.batch; NULL = one. */
+	/*
+	 * How many attempts the GPUs of this machine hold at once, and what
+	 * there is, in words; 0: no GPUs are wanted; -1: not what is wanted.
+	 * NULL = it has none here.
+	 */
+	int64_t (*gpus)(const struct study_trial *, const struct option_value *,
+	    struct buf *, struct err *);
+	/*
+	 * Processes that share trial.batch: 0 = the study does not say how
+	 * many.  NULL = one.
+	 */
 	int (*replicas)(
 	    const struct study_trial *, const struct option_value *);
+	/*
+	 * What starts the processes of a trial, and what of that is not there
+	 * ("" = nothing), each one clause.  NULL = there is nothing to say.
+	 */
+	void (*starts)(
+	    const struct study_trial *, struct buf *text, struct buf *missing);
 	/*
 	 * Dollars that one attempt costs at the very most; NaN = a price is
 	 * missing; NULL = it costs nothing.
@@ -200,6 +247,8 @@ struct launcher {
 	 */
 	int64_t (*worst_ms)(
 	    const struct study_trial *, const struct option_value *);
+	bool continues; /* start can begin with another trial's checkpoint */
+	bool packs; /* trial.pack: one program may own several trials */
 	/*
 	 * A stop that was acknowledged goes on without us, and takes minutes:
 	 * who has to leave at once leaves when no stop is pending, and the
@@ -219,6 +268,19 @@ struct launcher {
 	int (*slots)(void *ctx);
 	/* "cpu", "gpu 0": where slot i is; buf of n bytes. */
 	void (*slot_name)(void *ctx, int slot, char *buf, size_t n);
+	/*
+	 * Whether an attempt could begin in this slot now, beyond that it is
+	 * free (a GPU may be out of service): else why, one clause.  Whoever
+	 * says no calls loop_wake when it may be yes.  NULL = always.
+	 */
+	bool (*ready)(void *ctx, int slot, char *why, size_t n);
+	/*
+	 * Keep what an attempt needs that begins in this slot after the next
+	 * commit; false: it is not there.  What no start has asked for at the
+	 * next collect is free again.  NULL = there is nothing to keep.
+	 */
+	bool (*take)(
+	    void *ctx, int64_t trial, int attempt, int slot, const char *uuid);
 	/*
 	 * Begin an attempt whose row is committed.  May be called again for an
 	 * attempt that look answered LOOK_NEVER for: it never runs twice.

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "src/model/study.h"
+#include "trials/local-gpus.h"
 #include "trials/local.h"
 
 struct env {
@@ -75,14 +76,34 @@ env_begin(struct env *env, const struct study_trial *t)
 		env_pass(env, t->pass_env[i]);
 }
 
+/* Empty for a trial without GPUs: it would take the first one. */
+static void
+env_put_gpus(struct env *env, const struct local *l,
+    const struct launch_spec *spec, const char *variable,
+    enum local_gpu_name name)
+{
+	struct local_key key;
+	struct buf b = { 0 };
+
+	buf_printf(&b, "%s=", variable);
+	local_gpus_put(
+	    l, local_key(&key, l, spec->slot, spec->uuid), name, ",", &b);
+	env_put(env, buf_take(&b));
+}
+
 char **
 local_env(
     const struct local *l, const struct launch_spec *spec, const char *dir)
 {
+	struct local_key key;
 	struct env env = { 0 };
-	struct buf gpus = { 0 };
+	char **mps;
 
+	(void)local_key(&key, l, spec->slot, spec->uuid);
+	mps = local_mps_env(l, key.text, spec->settings);
 	env_begin(&env, spec->settings);
+	env_put_all(&env, mps);
+	local_env_free(mps);
 	env_put_all(&env, spec->settings->env);
 	env_put_all(&env, spec->env);
 	env_put(&env, xasprintf("HPOTUNE_PARAMS=%s/params.json", dir));
@@ -93,11 +114,12 @@ local_env(
 	    &env, xasprintf("HPOTUNE_OUTPUT_DIR=%s/output", spec->trial_dir));
 	/* By this one a stray process is known for ours. */
 	env_put(&env, xasprintf("HPOTUNE_ATTEMPT_UUID=%s", spec->uuid));
-	local_slot_gpus(l, spec->slot, &gpus);
 	env_put(&env, xstrdup("CUDA_DEVICE_ORDER=PCI_BUS_ID"));
-	env_put(&env, xasprintf("CUDA_VISIBLE_DEVICES=%s", buf_str(&gpus)));
-	env_put(&env, xasprintf("SM_NUM_GPUS=%zu", l->gpus.per_trial));
-	buf_free(&gpus);
+	env_put_gpus(&env, l, spec, "CUDA_VISIBLE_DEVICES", LOCAL_GPU_VISIBLE);
+	env_put_gpus(&env, l, spec, "HPOTUNE_GPU_UUIDS", LOCAL_GPU_UUID);
+	env_put_gpus(&env, l, spec, "HPOTUNE_GPU_INDICES", LOCAL_GPU_INDEX);
+	env_put(
+	    &env, xasprintf("SM_NUM_GPUS=%zu", local_gpus_count(l, key.text)));
 	return env.word;
 }
 

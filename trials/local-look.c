@@ -13,6 +13,7 @@
 #include "src/base/err.h"
 #include "src/base/fail.h"
 #include "trials/cgroup.h"
+#include "trials/local-gpus.h"
 #include "trials/local.h"
 #include "trials/proc.h"
 #include "trials/truth.h"
@@ -52,6 +53,11 @@ local_look(void *ctx, const struct launch_spec *spec, struct err *e)
 	struct evidence found;
 	enum truth is = truth_read(&found, dir, spec->uuid, e);
 
+	/* Before anything new is placed; while nobody can tell, too. */
+	if (is != TRUTH_NEVER && is != TRUTH_FOREIGN)
+		local_gpus_adopt(l, spec, dir);
+	else
+		local_gpus_undo(l, spec->slot, spec->uuid);
 	free(dir);
 	if (is == TRUTH_UNKNOWN)
 		return LOOK_UNKNOWN;

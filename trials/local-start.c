@@ -19,7 +19,9 @@
 #include "src/base/err.h"
 #include "src/base/fail.h"
 #include "src/base/loop.h"
+#include "src/base/spawn.h"
 #include "src/model/study.h"
+#include "trials/local-gpus.h"
 #include "trials/local.h"
 
 char *
@@ -28,35 +30,10 @@ local_dir(const struct launch_spec *spec)
 	return xasprintf("%s/attempt-%d", spec->trial_dir, spec->attempt);
 }
 
-/* Beside the program, where it is installed, or where it was to be. */
 int
 local_shim_find(struct local *l, struct err *e)
 {
-	const char *given = getenv("HPOTUNE_SHIM");
-	char exe[PATH_MAX];
-	ssize_t n;
-
-	if (given != NULL) {
-		l->shim = xstrdup(given);
-		return 0;
-	}
-	n = readlink("/proc/self/exe", exe, sizeof exe - 1);
-	if (n > 0) {
-		exe[n] = '\0';
-		*strrchr(exe, '/') = '\0';
-		l->shim = xasprintf("%s/hpotune-shim", exe);
-		if (access(l->shim, X_OK) == 0)
-			return 0;
-		free(l->shim);
-		l->shim = xasprintf("%s/../libexec/hpotune/hpotune-shim", exe);
-		if (access(l->shim, X_OK) == 0)
-			return 0;
-		free(l->shim);
-	}
-	l->shim = xstrdup(LIBEXECDIR "/hpotune-shim");
-	if (access(l->shim, X_OK) == 0)
-		return 0;
-	return err_set(e, ERR_FILE, "%s: %s", l->shim, strerror(errno));
+	return spawn_find(&l->shim, "HPOTUNE_SHIM", "hpotune-shim", e);
 }
 
 /* What may pass by itself is worth another try. */
@@ -128,27 +105,49 @@ shared_make(const struct launch_spec *spec, struct err *e)
 
 /* By a rename: a trial that is late to read sees one file or the other. */
 static int
-params_write(const char *dir, const char *json, struct err *e)
+file_write(const char *dir, const char *name, const char *text, struct err *e)
 {
 	int dir_fd, fd = -1, error = 0;
-	size_t len = strlen(json);
+	size_t len = strlen(text);
+	char part[64];
 	ssize_t n = -1;
+
+	(void)snprintf(part, sizeof part, "%s.new", name);
 
 	dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (dir_fd == -1)
 		return start_err(e, errno, dir);
 	/* Whatever an earlier attempt has put in its place is not opened. */
-	(void)unlinkat(dir_fd, "params.json.new", 0);
-	fd = openat(dir_fd, "params.json.new",
-	    O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	if (fd == -1 || (n = write(fd, json, len)) != (ssize_t)len ||
-	    renameat(dir_fd, "params.json.new", dir_fd, "params.json") == -1)
+	(void)unlinkat(dir_fd, part, 0);
+	fd =
+	    openat(dir_fd, part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd == -1 || (n = write(fd, text, len)) != (ssize_t)len ||
+	    renameat(dir_fd, part, dir_fd, name) == -1)
 		/* Half a write is the last room on the disk. */
 		error = n >= 0 && n < (ssize_t)len ? ENOSPC : errno;
 	if (fd != -1)
 		(void)close(fd);
 	(void)close(dir_fd);
 	return error == 0 ? 0 : start_err(e, error, dir);
+}
+
+/* By it a server that comes later knows who has which. */
+static int
+gpus_write(const struct local *l, const struct launch_spec *spec,
+    const char *dir, struct err *e)
+{
+	struct local_key key;
+	struct buf b = { 0 };
+	int r = 0;
+
+	local_gpus_put(l, local_key(&key, l, spec->slot, spec->uuid),
+	    LOCAL_GPU_UUID, "\n", &b);
+	if (b.len > 0) {
+		buf_putc(&b, '\n');
+		r = file_write(dir, "gpus", buf_str(&b), e);
+	}
+	buf_free(&b);
+	return r;
 }
 
 struct words {
@@ -165,10 +164,11 @@ words_add(struct words *w, char *word)
 }
 
 static char **
-shim_argv(
-    const struct local *l, const struct launch_spec *spec, const char *dir)
+shim_argv(const struct local *l, const struct launch_spec *spec,
+    const char *dir, const char *key, size_t locks)
 {
 	const struct study_trial *t = spec->settings;
+	char **command = local_command(l, spec, dir);
 	struct words w = { 0 };
 	size_t i;
 
@@ -180,22 +180,32 @@ shim_argv(
 	words_add(&w, xasprintf("max-run-ms=%lld", (long long)t->max_run_ms));
 	words_add(&w, xasprintf("memory=%lld", (long long)t->memory));
 	words_add(&w, xasprintf("log-cap=%lld", (long long)l->log_cap));
+	words_add(&w, xasprintf("hold-fds=%zu", locks));
+	words_add(&w, xasprintf("cpus=%s", local_gpus_cpus(l, key)));
 	if (l->cgroup[0] != '\0')
 		words_add(&w,
 		    xasprintf("cgroup=%s/hpotune-%s", l->cgroup, spec->uuid));
+	if (spec->from_dir != NULL) {
+		words_add(&w, xasprintf("from=%s", spec->from_dir));
+		words_add(
+		    &w, xasprintf("from-trial=%lld", (long long)spec->from));
+	}
 	words_add(&w, xstrdup("--"));
-	for (i = 0; spec->argv[i] != NULL; i++)
-		words_add(&w, xstrdup(spec->argv[i]));
+	for (i = 0; command[i] != NULL; i++)
+		words_add(&w, command[i]);
+	free(command);
 	return w.word;
 }
 
-/* A session of its own, and nothing of ours but the environment. */
-static int
-shim_spawn(const char *path, char **argv, char **env, pid_t *pid)
+/* A session of its own, and nothing of ours but environment and locks. */
+int
+local_spawn(const char *path, char **argv, char **env,
+    const struct local_locks *locks, pid_t *pid)
 {
 	posix_spawn_file_actions_t files;
 	posix_spawnattr_t attr;
 	sigset_t all, none;
+	size_t i;
 	int r;
 
 	(void)sigfillset(&all);
@@ -211,7 +221,12 @@ shim_spawn(const char *path, char **argv, char **env, pid_t *pid)
 	    &files, 0, "/dev/null", O_RDWR, 0);
 	(void)posix_spawn_file_actions_adddup2(&files, 0, 1);
 	(void)posix_spawn_file_actions_adddup2(&files, 0, 2);
-	(void)posix_spawn_file_actions_addclosefrom_np(&files, 3);
+	/* None of them is in the way of another: all are higher. */
+	for (i = 0; i < locks->n; i++)
+		(void)posix_spawn_file_actions_adddup2(
+		    &files, locks->fd[i], 3 + (int)i);
+	(void)posix_spawn_file_actions_addclosefrom_np(
+	    &files, 3 + (int)locks->n);
 	r = posix_spawn(pid, path, &files, &attr, argv, env);
 	(void)posix_spawn_file_actions_destroy(&files);
 	(void)posix_spawnattr_destroy(&attr);
@@ -222,14 +237,18 @@ static int
 attempt_spawn(struct local *l, const struct launch_spec *spec, const char *dir,
     bool fresh, struct err *e)
 {
-	char **argv = shim_argv(l, spec, dir);
+	struct local_key key;
+	struct local_locks locks =
+	    local_gpus_locks(l, local_key(&key, l, spec->slot, spec->uuid));
+	char **argv = shim_argv(l, spec, dir, key.text, locks.n);
 	char **env = local_env(l, spec, dir);
 	struct local_attempt *a;
 	pid_t pid;
 	int r;
 
 	fail_point("local.before_spawn");
-	r = shim_spawn(l->shim, argv, env, &pid);
+	r = local_spawn(l->shim, argv, env, &locks, &pid);
+	free(locks.fd);
 	local_env_free(argv);
 	local_env_free(env);
 	if (r != 0)
@@ -257,6 +276,8 @@ local_start(void *ctx, const struct launch_spec *spec, struct err *e)
 	if (strlen(spec->uuid) != CLAIM_UUID)
 		r = err_set(e, ERR_LAUNCH, "%s: no uuid", dir);
 	else
+		r = local_gpus_begin(l, spec, e);
+	if (r == 0)
 		r = dirs_make(spec, dir, &fresh, e);
 	if (r == 0 && !fresh && local_foreign(spec, dir, &aside)) {
 		local_follow(l, spec)->aside = aside;
@@ -266,10 +287,16 @@ local_start(void *ctx, const struct launch_spec *spec, struct err *e)
 	if (r == 0)
 		r = shared_make(spec, e);
 	if (r == 0)
-		r = params_write(dir, spec->params_json, e);
+		r = file_write(dir, "params.json", spec->params_json, e);
+	if (r == 0)
+		r = gpus_write(l, spec, dir, e);
 	fail_point("local.after_mkdir");
 	if (r == 0)
+		r = local_pack_serve(l, spec, dir, e);
+	if (r == 0)
 		r = attempt_spawn(l, spec, dir, fresh, e);
+	if (r == -1)
+		local_gpus_undo(l, spec->slot, spec->uuid);
 	free(dir);
 	return r;
 }

@@ -2,6 +2,7 @@
  * Following two files that grow: whole lines only, from where the last turn
  * ended, never more than one chunk at a time.  The head of a file may have
  * been given back to the disk meanwhile; what was in it is lost and said so.
+ * A file that is not the one we have read is begun anew.
  */
 
 #include <errno.h>
@@ -9,8 +10,10 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
+#include "trials/local-gpus.h"
 #include "trials/local.h"
 
 enum { PATH_SIZE = 4352 };
@@ -76,6 +79,8 @@ line_read(
 			why_note(a, t, r->why);
 		return;
 	}
+	if (r->n > 0)
+		local_gpus_reported(a);
 	for (i = 0; i < r->n; i++) {
 		ev.u.report.name = r->values[i].name;
 		ev.u.report.has_step = r->has_step;
@@ -116,6 +121,7 @@ hole_skip(struct local_attempt *a, struct local_tail *t)
 		return false;
 	t->dropped += data - *t->at;
 	*t->at = data;
+	t->n_kept = 0;
 	/* The first line after a hole has lost its beginning. */
 	*t->skip = true;
 	if (!t->noted_drop) {
@@ -128,28 +134,81 @@ hole_skip(struct local_attempt *a, struct local_tail *t)
 	return true;
 }
 
-/* Nothing to read: a file cut short or replaced is read from its start. */
+/* Read from its start, whatever is under its name now. */
 static bool
-cut_skip(struct local_attempt *a, struct local_tail *t)
+tail_anew(struct local_attempt *a, struct local_tail *t)
 {
-	struct stat mine, there;
-	char path[PATH_SIZE];
-
-	(void)snprintf(path, sizeof path, "%s/%s", a->dir, t->name);
-	if (fstat(t->fd, &mine) == -1 || lstat(path, &there) == -1 ||
-	    !S_ISREG(there.st_mode) ||
-	    (mine.st_ino == there.st_ino && mine.st_size >= *t->at))
-		return false;
 	(void)close(t->fd);
 	t->fd = -1;
 	*t->at = 0;
 	*t->skip = false;
+	t->n_kept = 0;
 	if (!t->noted_cut)
 		local_note(a, true,
 		    "its %s was cut short or replaced and is read anew",
 		    t->name);
 	t->noted_cut = true;
 	return tail_open(a, t);
+}
+
+/* Nothing to read: whether the file was cut short or replaced. */
+static bool
+cut_short(const struct local_attempt *a, const struct local_tail *t)
+{
+	struct stat mine, there;
+	char path[PATH_SIZE];
+
+	(void)snprintf(path, sizeof path, "%s/%s", a->dir, t->name);
+	return fstat(t->fd, &mine) == 0 && lstat(path, &there) == 0 &&
+	       S_ISREG(there.st_mode) &&
+	       (mine.st_ino != there.st_ino || mine.st_size < *t->at);
+}
+
+/*
+ * Cut short, and grown again as far as we were or farther: the bytes that
+ * were read last are others now.  Zeros were given back to the disk.
+ */
+static bool
+grown_again(const struct local_tail *t, const char *now)
+{
+	size_t i;
+
+	for (i = 0; i < t->n_kept; i++)
+		if (now[i] != t->kept[i] && now[i] != '\0')
+			return true;
+	return false;
+}
+
+/* Move on by so many bytes, which are at the head of the chunk. */
+static void
+tail_pass(struct local_tail *t, const char *chunk, size_t n)
+{
+	size_t new = n < LOCAL_KEPT ? n : LOCAL_KEPT, old = LOCAL_KEPT - new;
+
+	*t->at += (int64_t)n;
+	if (old > t->n_kept)
+		old = t->n_kept;
+	memmove(t->kept, t->kept + t->n_kept - old, old);
+	memcpy(t->kept + old, chunk + n - new, new);
+	t->n_kept = old + new;
+}
+
+/* What is new, into the chunk; -1 when the file is another one now. */
+static ssize_t
+chunk_read(struct local_attempt *a, struct local_tail *t)
+{
+	struct local *l = a->local;
+	char before[LOCAL_KEPT];
+	struct iovec to[] = { { before, t->n_kept },
+		{ l->chunk, sizeof l->chunk } };
+	ssize_t got = preadv(t->fd, to, 2, *t->at - (off_t)t->n_kept);
+
+	if (got < (ssize_t)t->n_kept)
+		return got != -1 && cut_short(a, t) ? -1 : 0;
+	if (grown_again(t, before))
+		return -1;
+	got -= (ssize_t)t->n_kept;
+	return got == 0 && cut_short(a, t) ? -1 : got;
 }
 
 static void
@@ -162,7 +221,7 @@ long_skip(struct local_attempt *a, struct local_tail *t, size_t n)
 		t->noted_long = true;
 	}
 	*t->skip = true;
-	*t->at += (int64_t)n;
+	tail_pass(t, a->local->chunk, n);
 }
 
 /* One chunk; true when more may be there at once. */
@@ -175,14 +234,14 @@ tail_read(struct local_attempt *a, struct local_tail *t, bool final)
 
 	if (!tail_open(a, t))
 		return false;
-	got = pread(t->fd, l->chunk, sizeof l->chunk, *t->at);
+	got = chunk_read(a, t);
 	if (got <= 0)
-		return got == 0 && cut_skip(a, t);
+		return got == -1 && tail_anew(a, t);
 	n = (size_t)got;
 	if (l->chunk[0] == '\0' && hole_skip(a, t))
 		return true;
 	used = lines_read(a, t, n);
-	*t->at += (int64_t)used;
+	tail_pass(t, l->chunk, used);
 	if (used == 0 && (n == sizeof l->chunk || *t->skip)) {
 		long_skip(a, t, n);
 		used = n;
@@ -190,7 +249,7 @@ tail_read(struct local_attempt *a, struct local_tail *t, bool final)
 		/* The end of the file is the end of its last line. */
 		if (!*t->skip)
 			line_read(a, t, l->chunk + used, n - used);
-		*t->at += (int64_t)(n - used);
+		tail_pass(t, l->chunk + used, n - used);
 		used = n;
 	}
 	return n == sizeof l->chunk;

@@ -13,6 +13,7 @@
 #include "src/base/err.h"
 #include "src/base/fail.h"
 #include "src/base/loop.h"
+#include "trials/local-gpus.h"
 #include "trials/local.h"
 #include "trials/proc.h"
 #include "trials/shim.h"
@@ -65,21 +66,25 @@ static void
 tell_up(struct local_attempt *a, const struct claim *c)
 {
 	struct launch_event ev = { .kind = LAUNCH_UP };
-	char place[320], slot[64];
+	struct buf place = { 0 };
+	struct local_key key;
 
 	if (a->up)
 		return;
 	a->up = true;
-	(void)snprintf(place, sizeof place, "%s", a->local->host);
-	if (a->local->gpus.per_trial > 0) {
-		local_slot_name(a->local, a->slot, slot, sizeof slot);
-		(void)snprintf(
-		    place, sizeof place, "%s %s", a->local->host, slot);
+	buf_puts(&place, a->local->host);
+	(void)local_key(&key, a->local, a->slot, a->uuid);
+	if (local_gpus_count(a->local, key.text) > 0) {
+		buf_puts(&place, " gpu ");
+		local_gpus_put(
+		    a->local, key.text, LOCAL_GPU_INDEX, ",", &place);
 	}
 	ev.u.up.pid = c->trial_pid;
 	ev.u.up.started_us = c->started_us;
-	ev.u.up.place = place;
+	ev.u.up.place = buf_str(&place);
 	local_emit(a, &ev);
+	buf_free(&place);
+	local_gpus_up(a);
 	if (a->local->no_punch && !a->local->noted_punch) {
 		a->local->noted_punch = true;
 		local_note(a, true,
@@ -95,6 +100,7 @@ local_end(struct local_attempt *a, struct launch_event *ev)
 		local_note(a, true,
 		    "%lld bytes of output were dropped before they were read",
 		    (long long)(a->log.dropped + a->metrics.dropped));
+	local_gpus_ended(a, ev);
 	fail_point("local.before_end");
 	local_emit(a, ev);
 	a->over = true;
@@ -131,6 +137,10 @@ end_recorded(struct local_attempt *a, const struct evidence *found)
 		a->local->soon = true;
 		return;
 	}
+	if (local_gpus_late(a, x)) {
+		a->local->soon = true;
+		return;
+	}
 	ev.u.exit.ran = x->ran;
 	ev.u.exit.exit_code = x->exit_code;
 	ev.u.exit.signal = x->signal;
@@ -142,6 +152,8 @@ end_recorded(struct local_attempt *a, const struct evidence *found)
 	ev.u.exit.max_rss = x->max_rss;
 	ev.u.exit.cpu_us = x->cpu_us;
 	(void)snprintf(ev.u.exit.why, sizeof ev.u.exit.why, "%s", x->why);
+	local_cause(a, &ev.u.exit);
+	local_pack_end(a, &ev.u.exit);
 	local_end(a, &ev);
 }
 

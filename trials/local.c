@@ -18,6 +18,7 @@
 #include "src/model/options.h"
 #include "src/model/study.h"
 #include "trials/cgroup.h"
+#include "trials/local-gpus.h"
 #include "trials/local.h"
 #include "trials/proc.h"
 
@@ -27,11 +28,25 @@ enum {
 	EAR_MS = 4 /* a chatty trial is heard so often at most */
 };
 
+static const char *const gpu_ids[] = { "uuid", "index", NULL };
+
+static const char *const mps[] = { "auto", "off", NULL };
+
 static const struct option options[] = {
-	{ "gpus", OPTION_WORDS, 0, 0, "auto", NULL,
-	    "GPUs to use: auto, how many, or their UUIDs" },
+	{ "gpus", OPTION_ANY, 0, 0, "auto", NULL,
+	    "GPUs to use: auto, how many, their UUIDs, or simulated ones" },
 	{ "trials_per_gpu", OPTION_INT, 1, 64, "1", NULL,
 	    "trials that share one GPU" },
+	{ "gpu_ids", OPTION_TEXT, 0, 0, "uuid", gpu_ids,
+	    "how CUDA_VISIBLE_DEVICES names GPUs" },
+	{ "gpu_busy_memory", OPTION_SIZE, 0, 1e15, "1GiB", NULL,
+	    "in use by nobody visible: then a GPU is somebody else's" },
+	{ "gpu_idle", OPTION_DURATION, 0, 0, "10m", NULL,
+	    "say so when a trial leaves its GPUs alone so long; 0 = never" },
+	{ "bind", OPTION_BOOL, 0, 0, "true", NULL,
+	    "a trial with one GPU runs on the cores near it" },
+	{ "mps", OPTION_TEXT, 0, 0, "auto", mps,
+	    "whether trials share a GPU by MPS where its daemon runs" },
 	{ "log_cap", OPTION_SIZE, 0, 1e15, "256MiB", NULL,
 	    "output kept per attempt, the newest; 0 keeps all" },
 	{ 0 }
@@ -61,6 +76,9 @@ local_follow(struct local *l, const struct launch_spec *spec)
 	(void)snprintf(a->uuid, sizeof a->uuid, "%s", spec->uuid);
 	a->dir = local_dir(spec);
 	a->cursor = spec->cursor;
+	a->used = spec->usage;
+	a->used_ms = loop_now_ms(l->loop);
+	gpu_idle_begin(&a->idle, l->gpu_idle_ms);
 	a->log = (struct local_tail){ .name = "log",
 		.fd = -1,
 		.at = &a->cursor.log,
@@ -231,6 +249,7 @@ local_collect(void *ctx)
 	fail_point("local.before_collect");
 	l->soon = false;
 	inotify_drain(l);
+	local_gpus_hear(l);
 	for (i = 0; i < l->n; i++)
 		if (l->attempts[i]->dirty)
 			local_turn(l->attempts[i]);
@@ -243,6 +262,8 @@ local_collect(void *ctx)
 		}
 	}
 	l->n = kept;
+	local_pack_reap(l);
+	local_gpus_tell(l);
 	if (more)
 		loop_wake(l->loop);
 	if (l->soon)
@@ -298,9 +319,11 @@ local_close(void *ctx)
 	}
 	if (l->rules != NULL)
 		report_rules_free(l->rules);
-	local_slots_close(l);
+	local_pack_close(l);
+	local_gpus_close(l);
 	free(l->study);
 	free(l->shim);
+	free(l->ranks);
 	free(l->host);
 	free(l);
 }
@@ -321,15 +344,22 @@ local_open(void **ctx, const struct launch_env *env, struct err *e)
 	proc_boot_id(l->boot_id);
 	l->log_cap =
 	    (int64_t)option_get(options, env->options, "log_cap")->number;
+	l->gpu_idle_ms =
+	    (int64_t)option_get(options, env->options, "gpu_idle")->number *
+	    1000;
 	l->no_punch = l->log_cap > 0 && !can_punch(env->state_dir);
 	if (!cgroup_find(l->cgroup, sizeof l->cgroup - 48))
 		l->cgroup[0] = '\0';
-	if (local_slots_open(l, env, e) == -1 || local_shim_find(l, e) == -1 ||
+	/* Packs first: whose a process on a GPU is hangs on them, too. */
+	if (local_pack_open(l, env, e) == -1 ||
+	    local_gpus_open(l, env, e) == -1 || local_shim_find(l, e) == -1 ||
+	    local_ranks_find(l, env->settings, e) == -1 ||
 	    report_rules_new(&l->rules, env->settings, e) == -1 ||
 	    ears_open(l, e) == -1) {
 		local_close(l);
 		return -1;
 	}
+	local_slots_open(l, env);
 	*ctx = l;
 	return 0;
 }
@@ -345,7 +375,11 @@ local_slots(void *ctx)
 static void
 local_name(void *ctx, int slot, char *text, size_t n)
 {
-	local_slot_name(ctx, slot, text, n);
+	const struct local *l = ctx;
+
+	/* Which ones is known when it is taken. */
+	(void)slot;
+	(void)snprintf(text, n, "%s", local_gpus_places(l) < 0 ? "cpu" : "gpu");
 }
 
 static void
@@ -373,10 +407,17 @@ const struct launcher launcher_local = {
 	.about = "processes on this machine",
 	.options = options,
 	.check = local_slots_check,
+	.gpus = local_gpus_plan,
+	.replicas = local_replicas,
+	.starts = local_starts,
+	.continues = true,
+	.packs = true,
 	.open = local_open,
 	.close = local_close,
 	.slots = local_slots,
 	.slot_name = local_name,
+	.ready = local_gpus_ready,
+	.take = local_gpus_take,
 	.start = local_start,
 	.stop = local_stop,
 	.look = local_look,

@@ -10,17 +10,21 @@
 
 #include "src/base/mem.h"
 #include "trials/claim.h"
+#include "trials/gpu-idle.h"
 #include "trials/launcher.h"
 #include "trials/report.h"
 
 struct err;
 struct evidence;
+struct local_gpus;
+struct local_locks;
 struct loop;
 struct loop_fd;
 struct loop_timer;
 
 enum {
-	LOCAL_WHYS = 8 /* reasons told of per file */
+	LOCAL_WHYS = 8, /* reasons told of per file */
+	LOCAL_KEPT = 64 /* bytes by which a file is known again */
 };
 
 enum local_stop { LOCAL_STOP_NONE, LOCAL_STOP_GRACE, LOCAL_STOP_NOW };
@@ -32,6 +36,8 @@ struct local_tail {
 	int64_t *at; /* in the cursor */
 	bool *skip;
 	int64_t dropped; /* bytes given back to the disk before we came */
+	char kept[LOCAL_KEPT]; /* the last ones before at */
+	size_t n_kept; /* 0: none were read yet */
 	bool noted_drop, noted_long, noted_cut;
 	const char *noted_why[LOCAL_WHYS];
 };
@@ -60,15 +66,25 @@ struct local_attempt {
 	bool noted_stuck, noted_unknown, noted_full, noted_foreign;
 	bool aside; /* what another run left is of other parameters */
 	bool over; /* free it after this turn */
+	bool reported; /* since we follow it */
+	struct launch_usage used; /* of its GPUs, before our start */
+	int64_t used_ms; /* when that was told last */
+	struct gpu_idle idle;
+	int64_t late_seq, late_ms; /* a look that its end waits for; 0 = none */
+	struct launch_usage share; /* of its place's GPUs, since our start */
 	int64_t odd_since_ms; /* unclear or waiting since; -1 = not */
 	enum local_stop stop, stop_sent;
 };
 
-struct local_gpus {
-	char **name; /* an index or a UUID each */
+struct local_pack {
+	int64_t size; /* trials of one program; 0 = each has its own */
+	int places; /* programs at most; at least 1 */
+	char *program; /* path of hpotune-pack */
+	char *dir; /* of all places */
+	char *cgroup; /* what the name of their groups begins with */
+	char key[17]; /* what is run, with what */
+	pid_t *serves; /* to reap */
 	size_t n;
-	size_t per_trial; /* 0: trials without GPUs */
-	size_t groups; /* n / per_trial */
 };
 
 struct local {
@@ -78,12 +94,16 @@ struct local {
 	void *arg;
 	char *study;
 	char *shim; /* path of the program */
+	char *ranks; /* of that for several processes, or NULL */
 	char *host;
 	char boot_id[CLAIM_UUID + 1];
 	char cgroup[CLAIM_PATH]; /* "" when there is none */
 	int64_t log_cap;
+	int64_t gpu_idle_ms; /* 0 = nobody wants to know */
 	bool no_punch, noted_punch;
-	struct local_gpus gpus;
+	struct local_gpus *gpus;
+	int64_t parallel, cores; /* limits.parallel, trials without GPUs */
+	struct local_pack pack;
 	int slots;
 
 	struct local_attempt **attempts;
@@ -111,24 +131,70 @@ void local_emit(struct local_attempt *, struct launch_event *);
 void local_note(struct local_attempt *, bool warn, const char *, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* local-slots.c: who gets which processor. */
-/* Whether this machine has the GPUs; nothing is opened. */
+/* local-slots.c: how many trials fit on this machine. */
+/* Whether it has the GPUs that a trial wants. */
 int local_slots_check(
     const struct study_trial *, const struct option_value *, struct err *);
-int local_slots_open(struct local *, const struct launch_env *, struct err *);
-/* The GPUs there are, or those of them that CUDA_VISIBLE_DEVICES leaves. */
-void local_gpus_auto(struct local_gpus *, size_t present, const char *visible);
-void local_slots_close(struct local *);
-void local_slot_name(const struct local *, int slot, char *, size_t);
-/* Its GPUs as CUDA_VISIBLE_DEVICES wants them. */
-void local_slot_gpus(const struct local *, int slot, struct buf *);
+void local_slots_open(struct local *, const struct launch_env *);
+/* Count again: there are more or fewer GPUs now. */
+void local_slots_count(struct local *);
 
 /* local-env.c: the environment of one attempt; free with local_env_free. */
 char **
 local_env(const struct local *, const struct launch_spec *, const char *dir);
 void local_env_free(char **);
 
+struct local_words {
+	char **word; /* ends with NULL once there is one */
+	size_t n;
+};
+
+/* local-command.c: its argv, with what its launcher wraps around it. */
+/* Takes over the word. */
+void local_word(struct local_words *, char *word);
+char **local_command(
+    const struct local *, const struct launch_spec *, const char *dir);
+
+/* local-ranks.c: trials of several processes. */
+int local_ranks_find(struct local *, const struct study_trial *, struct err *);
+/* What stands before the command. */
+void local_ranks_command(struct local_words *, const struct local *,
+    const struct launch_spec *, const char *dir);
+/* Why it failed, if it was the end of one rank that ended it. */
+void local_cause(const struct local_attempt *, struct launch_exit *);
+int local_replicas(const struct study_trial *, const struct option_value *);
+void
+local_starts(const struct study_trial *, struct buf *text, struct buf *missing);
+
+/* local-pack.c: programs that own several trials. */
+int local_pack_open(struct local *, const struct launch_env *, struct err *);
+/* Programs that nobody needs may go at once; who is used goes on. */
+void local_pack_close(struct local *);
+/*
+ * The place of a slot: of consecutive slots each has another one, so that few
+ * trials, too, keep all of them busy.  Without packing the place is 0.
+ */
+int local_place(const struct local *, int slot);
+/* What stands before the command. */
+void local_pack_command(struct local_words *, const struct local *,
+    const struct launch_spec *, const char *dir);
+/* Somebody to serve the place of an attempt that is about to begin. */
+int local_pack_serve(
+    struct local *, const struct launch_spec *, const char *dir, struct err *);
+/* Reap those that have left. */
+void local_pack_reap(struct local *);
+/* Whether somebody serves this place. */
+bool local_pack_lives(const struct local *, int place);
+/* What the program said of its end, or its own end. */
+void local_pack_end(const struct local_attempt *, struct launch_exit *);
+
 /* local-start.c */
+/*
+ * Start a program in a session of its own, with nothing of ours but the
+ * environment: 0 or an errno.
+ */
+int local_spawn(const char *path, char **argv, char **env,
+    const struct local_locks *, pid_t *);
 char *local_dir(const struct launch_spec *);
 int local_shim_find(struct local *, struct err *);
 int local_start(void *, const struct launch_spec *, struct err *);

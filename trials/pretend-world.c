@@ -203,6 +203,7 @@ attempt_over(struct pretend_world *w, struct pretend_attempt *a, int64_t at,
 
 	a->state = state;
 	a->ended_ms = at;
+	a->exit.stopped = a->exit.ran && a->stop_ms >= 0;
 	a->exit.ended_us = w->wall_us + 1000 * at;
 	a->exit.cpu_us = 1000 * (at - a->started_ms);
 	a->exit.max_rss = INT64_C(1) << 20;
@@ -232,19 +233,15 @@ attempt_begin(struct pretend_world *w, struct pretend_attempt *a, int64_t at)
 		f->limit_ms += at;
 	a->exit = (struct launch_exit){ .ran = true,
 		.started_us = w->wall_us + 1000 * at };
-	if (f->never_runs) {
+	if (f->never_runs || f->waits) {
 		a->exit.ran = false;
 		a->exit.exit_code = -1;
-		(void)snprintf(a->exit.why, sizeof a->exit.why,
-		    "the pretended command is not there");
-		attempt_over(w, a, at, PRETEND_ENDED);
-		return;
-	}
-	if (f->waits) {
-		a->exit.ran = false;
-		a->exit.exit_code = -1;
-		a->exit.end =
-		    pretend_world_dice(w, 0.5) ? END_CAPACITY : END_QUOTA;
+		if (f->never_runs)
+			(void)snprintf(a->exit.why, sizeof a->exit.why,
+			    "the pretended command is not there");
+		else
+			a->exit.end = pretend_world_dice(w, 0.5) ? END_CAPACITY
+								 : END_QUOTA;
 		attempt_over(w, a, at, PRETEND_ENDED);
 		return;
 	}
@@ -457,6 +454,9 @@ pretend_world_start(struct pretend_world *w, const struct launch_spec *spec,
 	if (abandoned)
 		return a;
 	w->live[w->n_live++] = a;
+	/* It begins with the checkpoint of the trial that it continues. */
+	if (spec->from > 0 && *saved_step(w, spec->trial) == 0)
+		w->saved[spec->trial] = w->saved[spec->from];
 	a->life.grace_ms = spec->settings->grace_ms;
 	if (spec->settings->max_run_ms > 0)
 		a->life.limit_ms = spec->settings->max_run_ms;

@@ -13,34 +13,13 @@
 #include "src/base/mem.h"
 #include "src/model/options.h"
 #include "src/model/study.h"
-#include "trials/pretend.h"
+#include "trials/pretend-parts.h"
 
 extern const struct launcher launcher_pretend;
 
 #define STEPS_DEFAULT 20
 #define SLOTS_DEFAULT 4
 #define AGAIN 3 /* reports */
-
-/* An attempt that the tuner waits for. */
-struct watch {
-	int64_t trial;
-	int attempt;
-	struct pretend_attempt *of; /* NULL: its world is gone */
-	size_t told; /* reports */
-	bool up;
-};
-
-struct pretend {
-	struct launch_env env;
-	char *metric;
-	struct pretend_script script;
-	struct pretend_world *world;
-	bool own;
-	int slots;
-	struct loop_timer *timer;
-	struct watch *watches;
-	size_t n, cap;
-};
 
 static const char *const curve_names[PRETEND_CURVES + 1] = {
 	[PRETEND_EXP] = "exp",
@@ -68,6 +47,8 @@ static const struct option pretend_options[] = {
 	    "another seed, another landscape" },
 	{ "slots", OPTION_INT, 0, 100000, "0", NULL,
 	    "trials at once; 0 is limits.parallel, or 4" },
+	{ "gpus", OPTION_INT, 0, 64, "0", NULL,
+	    "pretended GPUs: each trial holds one, in turn" },
 	{ .type = OPTION_END },
 };
 
@@ -117,9 +98,8 @@ on_timer(void *arg)
 	(void)arg; /* the turn that follows collects */
 }
 
-/* Have a turn when the next thing happens. */
-static void
-arm(struct pretend *p)
+void
+pretend_arm(struct pretend *p)
 {
 	int64_t ms = pretend_world_next(p->world);
 
@@ -134,6 +114,7 @@ pretend_open(void **ctx, const struct launch_env *env,
     struct pretend_world *world, struct err *e)
 {
 	struct pretend *p = xcalloc(1, sizeof *p);
+	int i;
 
 	(void)e;
 	p->env = *env;
@@ -143,6 +124,10 @@ pretend_open(void **ctx, const struct launch_env *env,
 	if (p->slots == 0)
 		p->slots =
 		    env->parallel > 0 ? (int)env->parallel : SLOTS_DEFAULT;
+	p->gpus = (int)number(env, "gpus");
+	p->gpu_trials = xcalloc((size_t)p->gpus + 1, sizeof *p->gpu_trials);
+	for (i = 0; i < p->gpus; i++)
+		p->gpu_trials[i] = -1;
 	p->own = world == NULL;
 	p->world = p->own ? pretend_world_new(p->script.seed, NULL) : world;
 	pretend_world_attach(p->world, env->loop, &p->script);
@@ -161,12 +146,16 @@ static void
 pretend_close(void *ctx)
 {
 	struct pretend *p = ctx;
+	size_t i;
 
 	loop_timer_free(p->timer);
 	pretend_world_detach(p->world);
 	if (p->own)
 		pretend_world_free(p->world);
+	for (i = 0; i < p->n; i++)
+		free(p->watches[i].also);
 	free(p->watches);
+	free(p->gpu_trials);
 	free(p->metric);
 	free(p);
 }
@@ -186,7 +175,7 @@ pretend_slot_name(void *ctx, int slot, char *buf, size_t n)
 	(void)snprintf(buf, n, "pretend %d", slot);
 }
 
-static struct watch *
+static struct pretend_watch *
 watch_find(struct pretend *p, int64_t trial, int attempt)
 {
 	size_t i;
@@ -198,12 +187,25 @@ watch_find(struct pretend *p, int64_t trial, int attempt)
 	return NULL;
 }
 
+/* One for each metric beside the objective; free it. */
+static double *
+qualities(const struct pretend *p, const char *params_json)
+{
+	double *out = xcalloc(p->env.n_also + 1, sizeof *out);
+	size_t i;
+
+	for (i = 0; i < p->env.n_also; i++)
+		out[i] = pretend_quality(
+		    pretend_seed(p->script.seed, p->env.also[i]), params_json);
+	return out;
+}
+
 /* Tell everything of an attempt after the first told reports. */
 static void
 watch_from(struct pretend *p, const struct launch_spec *spec,
     struct pretend_attempt *of, int64_t told)
 {
-	struct watch *w = watch_find(p, spec->trial, spec->attempt);
+	struct pretend_watch *w = watch_find(p, spec->trial, spec->attempt);
 
 	if (w == NULL) {
 		if (p->n == p->cap) {
@@ -212,11 +214,17 @@ watch_from(struct pretend *p, const struct launch_spec *spec,
 			    p->watches, p->cap, sizeof *p->watches);
 		}
 		w = &p->watches[p->n++];
+		w->also = NULL;
 	}
-	*w = (struct watch){ .trial = spec->trial,
+	free(w->also);
+	*w = (struct pretend_watch){ .trial = spec->trial,
 		.attempt = spec->attempt,
 		.of = of,
-		.told = (size_t)told };
+		.told = (size_t)told,
+		.slot = spec->slot,
+		.used = spec->usage,
+		.used_by = (size_t)spec->cursor.metrics,
+		.also = qualities(p, spec->params_json) };
 	loop_wake(p->env.loop);
 }
 
@@ -241,7 +249,7 @@ pretend_start(void *ctx, const struct launch_spec *spec, struct err *e)
 		return err_set(e, ERR_LAUNCH, "the attempt was abandoned");
 	if (watch_find(p, spec->trial, spec->attempt) == NULL)
 		watch_from(p, spec, a, 0);
-	arm(p);
+	pretend_arm(p);
 	return 0;
 }
 
@@ -249,12 +257,12 @@ static void
 pretend_stop(void *ctx, int64_t trial, int attempt, bool now)
 {
 	struct pretend *p = ctx;
-	struct watch *w = watch_find(p, trial, attempt);
+	struct pretend_watch *w = watch_find(p, trial, attempt);
 
 	pretend_world_run(p->world);
 	if (w != NULL && w->of != NULL)
 		pretend_world_stop(p->world, w->of, now);
-	arm(p);
+	pretend_arm(p);
 	loop_wake(p->env.loop);
 }
 
@@ -279,7 +287,7 @@ pretend_look(void *ctx, const struct launch_spec *spec, struct err *e)
 		return LOOK_UNKNOWN;
 	}
 	pretend_world_run(p->world);
-	arm(p);
+	pretend_arm(p);
 	a = pretend_world_find(p->world, spec->uuid);
 	if (a == NULL && !p->own)
 		return LOOK_NEVER;
@@ -308,128 +316,11 @@ pretend_abandon(void *ctx, const struct launch_spec *spec, struct err *e)
 	return err_set(e, ERR_BUSY, "it has started after all");
 }
 
-static void
-tell(struct pretend *p, const struct watch *w, struct launch_event *ev)
-{
-	ev->trial = w->trial;
-	ev->attempt = w->attempt;
-	p->env.event(p->env.arg, ev);
-}
-
-static void
-tell_up(struct pretend *p, struct watch *w)
-{
-	struct launch_event ev = { .kind = LAUNCH_UP };
-
-	w->up = true;
-	ev.u.up.started_us = w->of->exit.started_us;
-	ev.u.up.place = "nowhere";
-	tell(p, w, &ev);
-}
-
-/* Reports that were not told yet, at most max; true when all are told now. */
-static bool
-tell_reports(struct pretend *p, struct watch *w, size_t max)
-{
-	struct launch_event ev = { .kind = LAUNCH_REPORT };
-	const struct pretend_report *r;
-	bool any = w->told < w->of->n_reports;
-
-	for (; w->told < w->of->n_reports && max > 0; w->told++, max--) {
-		r = &w->of->reports[w->told];
-		ev.u.report.name = p->metric;
-		ev.u.report.has_step = r->has_step;
-		ev.u.report.step = r->step;
-		ev.u.report.value = r->value;
-		ev.u.report.again = w->of->life.again;
-		ev.u.report.time_us = w->of->life.again ? r->time_us : 0;
-		tell(p, w, &ev);
-		ev.u.report.name = "second";
-		if (w->of->life.second)
-			tell(p, w, &ev);
-	}
-	if (any) {
-		ev = (struct launch_event){ .kind = LAUNCH_READ };
-		ev.u.cursor.metrics = (int64_t)w->told;
-		tell(p, w, &ev);
-	}
-	return w->told >= w->of->n_reports;
-}
-
-static void
-tell_lost(struct pretend *p, const struct watch *w)
-{
-	struct launch_event ev = { .kind = LAUNCH_LOST };
-
-	ev.u.lost.why = w->of != NULL
-			    ? "it vanished from the pretended world"
-			    : "what it pretended went with the server";
-	tell(p, w, &ev);
-}
-
-static void
-tell_end(struct pretend *p, const struct watch *w)
-{
-	struct launch_event ev = { .kind = LAUNCH_EXIT };
-
-	ev.u.exit = w->of->exit;
-	tell(p, w, &ev);
-}
-
-/* Tell what is new of one attempt; true when there will be nothing more. */
-static bool
-watch_tell(struct pretend *p, struct watch *w)
-{
-	const struct pretend_faults *bad = pretend_world_faults(p->world);
-	size_t max = SIZE_MAX;
-
-	if (w->of == NULL) {
-		tell_lost(p, w);
-		return true;
-	}
-	if (w->of->started_ms < 0 || w->of->state == PRETEND_COMING)
-		return false;
-	if (!w->up && w->of->exit.ran)
-		tell_up(p, w);
-	if (pretend_world_dice(p->world, bad->dribble))
-		max = 1;
-	if (!tell_reports(p, w, max)) {
-		loop_wake(p->env.loop);
-		return false;
-	}
-	if (w->of->state == PRETEND_LOST)
-		tell_lost(p, w);
-	else if (w->of->state == PRETEND_ENDED)
-		tell_end(p, w);
-	return w->of->state != PRETEND_RUNS;
-}
-
-static void
-pretend_collect(void *ctx)
-{
-	struct pretend *p = ctx;
-	struct pretend_attempt *of;
-	size_t i = 0;
-
-	pretend_world_run(p->world);
-	while (i < p->n) {
-		if (!watch_tell(p, &p->watches[i])) {
-			i++;
-			continue;
-		}
-		of = p->watches[i].of;
-		memmove(&p->watches[i], &p->watches[i + 1],
-		    (--p->n - i) * sizeof *p->watches);
-		if (p->own && of != NULL)
-			pretend_world_forget(p->world, of);
-	}
-	arm(p);
-}
-
 const struct launcher launcher_pretend = {
 	.name = "pretend",
 	.about = "no process: made-up curves, for trying things out",
 	.options = pretend_options,
+	.continues = true,
 	.open = open_own,
 	.close = pretend_close,
 	.slots = pretend_slots,

@@ -12,6 +12,9 @@
 
 #define TAG "hpotune:"
 #define TAG_LEN (sizeof(TAG) - 1)
+/* What hpotune-ranks says itself quotes other ranks, which report nothing. */
+#define RANKS_TAG "hpotune-ranks: "
+#define RANKS_LEN (sizeof(RANKS_TAG) - 1)
 
 static bool
 is_blank(char c)
@@ -171,5 +174,7 @@ report_parse_line(struct report *r, const struct report_rules *rules,
 			break;
 		p = cr + 1;
 	}
+	if (len >= RANKS_LEN && memcmp(line, RANKS_TAG, RANKS_LEN) == 0)
+		return false;
 	return rules != NULL && report_match_rules(r, rules, line, len);
 }

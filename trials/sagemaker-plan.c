@@ -80,6 +80,25 @@ sm_cost(const struct sm_settings *s, const char *type, int instances,
 }
 
 int
+sm_plan_gpus(const struct sm_plan *plan, const struct sm_settings *s)
+{
+	int n, gpus = 0;
+	size_t i;
+
+	if (plan->type != NULL) {
+		n = sm_type_gpus(plan->type->name);
+		return n > 0 ? n * plan->instances : 0;
+	}
+	for (i = 0; i < s->n_groups; i++) {
+		n = sm_type_gpus(s->groups[i].type.name);
+		if (n < 0)
+			return 0;
+		gpus += n * s->groups[i].count;
+	}
+	return gpus;
+}
+
+int
 sm_per_host(const struct sm_settings *s, const char *type)
 {
 	const struct sm_dist *row = sm_dist_row(s);

@@ -54,6 +54,8 @@ event_text(struct launch_event *ev)
 	case LAUNCH_LOST:
 		return &ev->u.lost.why;
 	case LAUNCH_READ:
+	case LAUNCH_USAGE:
+	case LAUNCH_GPU:
 	case LAUNCH_SLOTS:
 	case LAUNCH_EXIT:
 		break;

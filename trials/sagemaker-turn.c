@@ -22,6 +22,25 @@ sm_turn_follow(struct sm_attempt *a)
 		    a->job, a->dir, a->cursor.log);
 }
 
+/* How many its machines have; nobody counts what it uses of them. */
+static void
+tell_gpus(struct sm_attempt *a)
+{
+	struct launch_event ev = {
+		.kind = LAUNCH_USAGE, .trial = a->trial, .attempt = a->attempt
+	};
+	int gpus = sm_plan_gpus(&a->plan, a->sm->set);
+
+	if (gpus == 0)
+		return;
+	ev.u.usage = (struct launch_usage){ .gpus = gpus,
+		.energy = NAN,
+		.memory = NAN,
+		.busy = NAN,
+		.seen = NAN };
+	sm_emit(a->sm, &ev);
+}
+
 void
 sm_turn_up(struct sm_attempt *a, int64_t started_us)
 {
@@ -40,6 +59,7 @@ sm_turn_up(struct sm_attempt *a, int64_t started_us)
 	    started_us > 0 ? started_us : loop_wall_us(a->sm->loop);
 	ev.u.up.place = place;
 	sm_emit(a->sm, &ev);
+	tell_gpus(a);
 }
 
 /* What was told of it is kept with the cursor. */

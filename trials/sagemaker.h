@@ -145,6 +145,8 @@ double sm_cost(const struct sm_settings *, const char *instance_type,
     int instances, double billable_s);
 /* GPUs of one instance of a type by its name; 0 = none, -1 = not known. */
 int sm_type_gpus(const char *type);
+/* GPUs of all machines of an attempt; 0 = none, or not known of one of them. */
+int sm_plan_gpus(const struct sm_plan *, const struct sm_settings *);
 /* Processes that train together: instances x processes per host. */
 int sm_replicas(const struct sm_settings *);
 

@@ -1,12 +1,8 @@
-/*
- * From supervisor to trial: the fork, everything the child sets up for
- * itself, and the search along PATH.  Never a shell: a file the kernel cannot
- * execute is an error.
- */
+/* From supervisor to trial: the fork, and all the child sets up for itself. */
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +12,7 @@
 
 #include "src/base/fail.h"
 #include "trials/cgroup.h"
+#include "trials/exec-path.h"
 #include "trials/proc.h"
 #include "trials/shim.h"
 
@@ -42,33 +39,33 @@ oom_score_raise(void)
 	(void)close(fd);
 }
 
-/* As execvp, without its fall back to a shell; returns an errno. */
-static int
-exec_search(char **argv)
+/* "0-3,8": the part of it that we may use, unless that is nothing. */
+static void
+cpus_bind(const char *list)
 {
-	const char *dirs = getenv("PATH"), *end;
-	char path[PATH_MAX];
-	int error = ENOENT;
+	cpu_set_t may, want;
+	const char *p = list;
+	long first, last;
+	char *end;
 
-	if (strchr(argv[0], '/') != NULL) {
-		(void)execve(argv[0], argv, environ);
-		return errno;
+	CPU_ZERO(&want);
+	while (*p != '\0') {
+		first = last = strtol(p, &end, 10);
+		if (end == p)
+			return;
+		if (*end == '-')
+			last = strtol(end + 1, &end, 10);
+		for (; first <= last && first < CPU_SETSIZE; first++)
+			CPU_SET((size_t)first, &want);
+		p = end + (*end == ',');
+		if (p == end && *end != '\0')
+			return;
 	}
-	if (dirs == NULL)
-		dirs = "/usr/local/bin:/usr/bin:/bin";
-	for (;; dirs = end + 1) {
-		end = strchrnul(dirs, ':');
-		if (snprintf(path, sizeof path, "%.*s%s%s", (int)(end - dirs),
-			dirs, end > dirs ? "/" : "./", argv[0]) < PATH_MAX) {
-			(void)execve(path, argv, environ);
-			if (errno == EACCES)
-				error = EACCES;
-			else if (errno != ENOENT && errno != ENOTDIR)
-				return errno;
-		}
-		if (*end == '\0')
-			return error;
-	}
+	if (sched_getaffinity(0, sizeof may, &may) == -1)
+		return;
+	CPU_AND(&want, &want, &may);
+	if (CPU_COUNT(&want) > 0)
+		(void)sched_setaffinity(0, sizeof want, &want);
 }
 
 static int
@@ -96,6 +93,7 @@ child_run(const struct shim *s, pid_t shim, int out)
 		_exit(127);
 	(void)setpgid(0, 0);
 	oom_score_raise();
+	cpus_bind(s->cpus);
 	if (*s->cgroup != '\0')
 		(void)cgroup_enter(s->cgroup);
 	if (child_redirect(s) == -1)
@@ -107,7 +105,7 @@ child_run(const struct shim *s, pid_t shim, int out)
 		(void)sigemptyset(&none);
 		(void)sigprocmask(SIG_SETMASK, &none, NULL);
 		fail_point("shim.before_exec");
-		why.error = exec_search(s->argv);
+		why.error = exec_path(s->argv);
 	}
 	if (write(out, &why, sizeof why) == -1)
 		_exit(126);

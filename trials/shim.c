@@ -7,6 +7,7 @@
  */
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -21,9 +22,11 @@
 #include <unistd.h>
 
 #include "src/base/fail.h"
+#include "trials/args.h"
 #include "trials/cgroup.h"
 #include "trials/proc.h"
 #include "trials/shim.h"
+#include "trials/tree.h"
 
 enum {
 	SWEEP_MIN_MS = 5,
@@ -57,43 +60,38 @@ shim_ended_us(const struct shim *s)
 
 /* "name=value" arguments up to "--", then the command. */
 static bool
-args_read(struct shim *s, char **argv)
+shim_args(struct shim *s, char **argv)
 {
-	struct {
-		const char *name;
-		const char **text;
-		int64_t *number;
-	} table[] = {
+	const struct arg table[] = {
 		{ "dir=", &s->dir, NULL },
 		{ "uuid=", &s->uuid, NULL },
 		{ "workdir=", &s->workdir, NULL },
 		{ "cgroup=", &s->cgroup, NULL },
+		{ "from=", &s->from, NULL },
+		{ "cpus=", &s->cpus, NULL },
+		{ "from-trial=", NULL, &s->from_trial },
 		{ "grace-ms=", NULL, &s->grace_ms },
 		{ "max-run-ms=", NULL, &s->max_run_ms },
 		{ "memory=", NULL, &s->memory },
 		{ "log-cap=", NULL, &s->log_cap },
+		{ "hold-fds=", NULL, &s->hold_fds },
 	};
-	size_t i, n = sizeof table / sizeof table[0];
 
-	for (; *argv != NULL && strcmp(*argv, "--") != 0; argv++) {
-		for (i = 0; i < n; i++)
-			if (strncmp(*argv, table[i].name,
-				strlen(table[i].name)) == 0)
-				break;
-		if (i == n)
-			return false;
-		if (table[i].text != NULL)
-			*table[i].text = strchr(*argv, '=') + 1;
-		else
-			*table[i].number =
-			    strtoll(strchr(*argv, '=') + 1, NULL, 10);
-	}
-	if (*argv == NULL || argv[1] == NULL || s->dir == NULL ||
-	    s->uuid == NULL || strlen(s->uuid) != CLAIM_UUID ||
-	    s->workdir == NULL || strlen(s->cgroup) >= CLAIM_PATH)
+	s->argv = args_read(argv, table, sizeof table / sizeof table[0]);
+	if (s->argv == NULL || s->dir == NULL || s->uuid == NULL ||
+	    strlen(s->uuid) != CLAIM_UUID || s->workdir == NULL ||
+	    strlen(s->cgroup) >= CLAIM_PATH)
 		return false;
-	s->argv = argv + 1;
 	return true;
+}
+
+static void
+locks_hold(const struct shim *s)
+{
+	int64_t i;
+
+	for (i = 0; i < s->hold_fds; i++)
+		(void)fcntl(3 + (int)i, F_SETFD, FD_CLOEXEC);
 }
 
 static int
@@ -216,6 +214,19 @@ signals_heard(struct shim *s)
 }
 
 static void
+kill_all(struct shim *s)
+{
+	if (*s->cgroup != '\0')
+		(void)cgroup_kill(s->cgroup);
+	/* The pid of our own child is certain until we reap it. */
+	if (!s->reaped) {
+		(void)kill(-s->pid, SIGKILL);
+		(void)kill(s->pid, SIGKILL);
+	}
+	tree_kill();
+}
+
+static void
 timers_run(struct shim *s)
 {
 	if (s->run_until_ms >= 0 && s->now_ms >= s->run_until_ms) {
@@ -228,7 +239,7 @@ timers_run(struct shim *s)
 		shim_output_check(s);
 	if (s->sweep_at_ms < 0 || s->now_ms < s->sweep_at_ms)
 		return;
-	shim_kill_tree(s);
+	kill_all(s);
 	s->sweep_at_ms = s->now_ms + s->sweep_wait_ms;
 	s->sweep_wait_ms = s->sweep_wait_ms * 2 < SWEEP_MAX_MS
 			       ? s->sweep_wait_ms * 2
@@ -311,6 +322,7 @@ int
 main(int argc, char **argv)
 {
 	struct shim s = { .cgroup = "",
+		.cpus = "",
 		.exec_fd = -1,
 		.run_until_ms = -1,
 		.kill_at_ms = -1,
@@ -327,18 +339,19 @@ main(int argc, char **argv)
 	(void)sigaddset(&set, SIGHUP);
 	(void)sigprocmask(SIG_BLOCK, &set, NULL);
 	fail_point("shim.begin");
-	if (argc < 2 || !args_read(&s, argv + 1)) {
+	if (argc < 2 || !shim_args(&s, argv + 1)) {
 		(void)dprintf(2,
 		    "hpotune-shim: is started by hpotune, for one attempt\n");
 		return EINVAL;
 	}
+	locks_hold(&s);
 	r = ears_open(&s, &set);
 	if (r == 0)
 		r = shim_claim(&s);
 	if (r != 0)
 		return r;
 	s.now_ms = shim_clock_ms();
-	if (shim_spawn(&s) == 0)
+	if (shim_seed(&s) == 0 && shim_spawn(&s) == 0)
 		supervise(&s);
 	shim_output_check(&s);
 	usage_add(&s);

@@ -39,11 +39,19 @@ struct shim {
 	const char *uuid;
 	const char *workdir;
 	const char *cgroup; /* "" when there is none */
+	const char *from; /* folder of a trial to continue, or NULL */
+	const char *cpus; /* cores to run on, "0-3,8"; "" = any */
 	char **argv;
+	int64_t from_trial; /* its number */
 	int64_t grace_ms;
 	int64_t max_run_ms; /* 0 = no limit */
 	int64_t memory; /* bytes, 0 = no limit */
 	int64_t log_cap; /* bytes, 0 = no cap */
+	/*
+	 * So many descriptors from 3 on were inherited: locks, which last as
+	 * long as we do.  The trial and whatever survives it do not get them.
+	 */
+	int64_t hold_fds;
 
 	int dir_fd, state_fd, lock_fd;
 	int signal_fd, timer_fd;
@@ -81,12 +89,12 @@ void shim_claim_update(struct shim *, enum claim_kind);
 /* Until it is on the disk, however long that takes. */
 void shim_record_exit(struct shim *);
 
+/* shim-seed.c: put it there: 0, or -1 with the exit record filled. */
+int shim_seed(struct shim *);
+
 /* shim-spawn.c: fork the trial: 0, or -1 with the exit record filled. */
 int shim_spawn(struct shim *);
 void shim_spawn_failed(struct shim *, const struct shim_exec_error *);
-
-/* shim-tree.c: SIGKILL to every descendant there is now. */
-void shim_kill_tree(struct shim *);
 
 /* shim-output.c: give back what is beyond the cap; sets output_at_ms. */
 void shim_output_check(struct shim *);

@@ -10,10 +10,6 @@
 
 #include "data.h"
 
-/* Mean and deviation of the training pixels, scaled to 0..1. */
-#define DATA_MEAN 0.2860f
-#define DATA_DEVIATION 0.3530f
-
 /* Finds NAME.gz, as Debian packs it, or NAME, unpacked by somebody. */
 static int
 data_find(char *path, size_t size, const char *dir, const char *set,
@@ -90,12 +86,26 @@ data_slice(const struct data *d, size_t first, size_t count)
 	};
 }
 
+int
+data_split(const struct data *d, size_t train_size, size_t validation_size,
+    struct images *train, struct images *valid, struct fail *f)
+{
+	size_t all = d->labels.size[0];
+
+	if (train_size + validation_size > all)
+		return fail_set(f,
+		    "--train-size=%zu and --validation-size=%zu "
+		    "are more than the %zu pictures there are",
+		    train_size, validation_size, all);
+	*train = data_slice(d, 0, train_size);
+	*valid = data_slice(d, all - validation_size, validation_size);
+	return 0;
+}
+
 void
 data_gather(const struct images *im, const uint32_t *order, size_t first,
     size_t n, float *x, uint8_t *y)
 {
-	const float scale = 1 / (255 * DATA_DEVIATION);
-	const float shift = -DATA_MEAN / DATA_DEVIATION;
 	const uint8_t *pixels;
 	size_t i, j, from;
 
@@ -104,7 +114,7 @@ data_gather(const struct images *im, const uint32_t *order, size_t first,
 		pixels = im->pixels + from * DATA_PIXELS;
 		for (j = 0; j < DATA_PIXELS; j++)
 			x[i * DATA_PIXELS + j] =
-			    (float)pixels[j] * scale + shift;
+			    (float)pixels[j] * DATA_SCALE + DATA_SHIFT;
 		y[i] = im->labels[from];
 	}
 }

@@ -13,6 +13,11 @@
 
 enum { DATA_PIXELS = 28 * 28, DATA_CLASSES = 10 };
 
+/* A pixel p is the number p DATA_SCALE + DATA_SHIFT: all of those for training
+ * have mean 0 and deviation 1. */
+#define DATA_SCALE (1 / (255 * 0.3530f))
+#define DATA_SHIFT (-0.2860f / 0.3530f)
+
 /* One of the two sets of the folder, in memory. */
 struct data {
 	struct idx images, labels;
@@ -32,6 +37,10 @@ void data_free(struct data *);
 
 /* The pictures from the given one on; they must be there. */
 struct images data_slice(const struct data *, size_t first, size_t count);
+
+/* The first pictures for training, the last ones for validation. */
+int data_split(const struct data *, size_t train_size, size_t validation_size,
+    struct images *train, struct images *valid, struct fail *);
 
 /*
  * Writes n pictures as numbers of mean 0 and deviation 1 into x (n x

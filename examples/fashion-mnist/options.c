@@ -18,12 +18,19 @@ enum options_kind {
 	OPTIONS_FLAG,
 };
 
+/* What makes a run this one, and is compared with its checkpoint. */
+enum options_shape {
+	OPTIONS_OUTSIDE, /* nothing of it */
+	OPTIONS_SHAPES,
+	OPTIONS_TUNES /* the same, but for --retune */
+};
+
 struct options_row {
 	const char *name;
 	enum options_kind kind;
 	size_t offset;
 	double min, max;
-	int shapes; /* the numbers of the run: part of its identity */
+	enum options_shape shapes; /* the numbers of the run */
 	const char *help;
 };
 
@@ -35,39 +42,58 @@ struct options_row {
 
 /* clang-format off */
 static const struct options_row options_rows[] = {
-	ROW("hidden", OPTIONS_WHOLE, hidden, 1, 4096, 1,
+	ROW("hidden", OPTIONS_WHOLE, hidden, 1, 4096,
+	    OPTIONS_SHAPES,
 	    "units of a hidden layer (128)"),
-	ROW("layers", OPTIONS_WHOLE, layers, 1, 2, 1,
+	ROW("layers", OPTIONS_WHOLE, layers, 1, 2,
+	    OPTIONS_SHAPES,
 	    "hidden layers, 1 or 2 (1)"),
-	ROW("lr", OPTIONS_REAL, lr, 1e-9, 100, 1,
+	ROW("lr", OPTIONS_REAL, lr, 1e-9, 100,
+	    OPTIONS_TUNES,
 	    "learning rate (0.05 for sgd, 0.001 for adam)"),
-	ROW("batch", OPTIONS_WHOLE, batch, 1, 4096, 1,
+	ROW("batch", OPTIONS_WHOLE, batch, 1, 4096,
+	    OPTIONS_TUNES,
 	    "pictures per step (64)"),
-	ROW("dropout", OPTIONS_REAL, dropout, 0, 0.95, 1,
+	ROW("dropout", OPTIONS_REAL, dropout, 0, 0.95,
+	    OPTIONS_TUNES,
 	    "share of hidden units switched off (0)"),
-	ROW("optimizer", OPTIONS_OPTIMIZER, optimizer, 0, 0, 1,
+	ROW("optimizer", OPTIONS_OPTIMIZER, optimizer, 0, 0,
+	    OPTIONS_SHAPES,
 	    "sgd or adam (sgd)"),
-	ROW("momentum", OPTIONS_REAL, momentum, 0, 0.9999, 1,
+	ROW("momentum", OPTIONS_REAL, momentum, 0, 0.9999,
+	    OPTIONS_TUNES,
 	    "of sgd, and only of sgd (0)"),
-	ROW("weight-decay", OPTIONS_REAL, weight_decay, 0, 10, 1,
+	ROW("weight-decay", OPTIONS_REAL, weight_decay, 0, 10,
+	    OPTIONS_TUNES,
 	    "times lr, taken off every weight per step (0)"),
-	ROW("seed", OPTIONS_WHOLE, seed, 0, 2147483647, 1,
+	ROW("seed", OPTIONS_WHOLE, seed, 0, 2147483647,
+	    OPTIONS_SHAPES,
 	    "of weights, order and dropout (1)"),
-	ROW("train-size", OPTIONS_WHOLE, train_size, 1, 60000, 1,
+	ROW("train-size", OPTIONS_WHOLE, train_size, 1, 60000,
+	    OPTIONS_SHAPES,
 	    "pictures of one epoch, from the first on (55000)"),
-	ROW("validation-size", OPTIONS_WHOLE, validation_size, 1, 59999, 1,
+	ROW("validation-size", OPTIONS_WHOLE, validation_size, 1, 59999,
+	    OPTIONS_SHAPES,
 	    "of the last training pictures, never trained on (5000)"),
-	ROW("epochs", OPTIONS_WHOLE, epochs, 1, 100000, 0,
+	ROW("epochs", OPTIONS_WHOLE, epochs, 1, 100000,
+	    OPTIONS_OUTSIDE,
 	    "each ends with a report (10)"),
-	ROW("data", OPTIONS_TEXT, data, 0, 0, 0,
+	ROW("data", OPTIONS_TEXT, data, 0, 0,
+	    OPTIONS_OUTSIDE,
 	    "folder of the data set ($SM_CHANNEL_TRAIN, or Debian's)"),
-	ROW("checkpoint-dir", OPTIONS_TEXT, checkpoint_dir, 0, 0, 0,
+	ROW("checkpoint-dir", OPTIONS_TEXT, checkpoint_dir, 0, 0,
+	    OPTIONS_OUTSIDE,
 	    "($HPOTUNE_CHECKPOINT_DIR; none: no checkpoints)"),
-	ROW("checkpoint-every", OPTIONS_REAL, checkpoint_every, 0, 1e9, 0,
+	ROW("checkpoint-every", OPTIONS_REAL, checkpoint_every, 0, 1e9,
+	    OPTIONS_OUTSIDE,
 	    "seconds between two inside an epoch (30)"),
-	ROW("test", OPTIONS_FLAG, test, 0, 0, 0,
+	ROW("test", OPTIONS_FLAG, test, 0, 0,
+	    OPTIONS_OUTSIDE,
 	    "at the end, classify the 10,000 test pictures"),
-	ROW("help", OPTIONS_FLAG, help, 0, 0, 0, "print this"),
+	ROW("retune", OPTIONS_FLAG, retune, 0, 0,
+	    OPTIONS_OUTSIDE,
+	    "a checkpoint may have another lr, batch, dropout, momentum or decay"),
+	ROW("help", OPTIONS_FLAG, help, 0, 0, OPTIONS_OUTSIDE, "print this"),
 };
 /* clang-format on */
 
@@ -186,10 +212,22 @@ options_environment(const char *name, const char *otherwise)
 	return value != NULL && *value != '\0' ? value : otherwise;
 }
 
+/* hpotune may want a part of the epochs only. */
+static void
+options_until(struct options *o)
+{
+	long until =
+	    strtol(options_environment("HPOTUNE_UNTIL_STEP", "0"), NULL, 10);
+
+	if (until > 0 && until < o->epochs)
+		o->epochs = until;
+}
+
 /* What one option means depends on another. */
 static int
 options_settle(struct options *o, struct fail *f)
 {
+	options_until(o);
 	if (o->optimizer == OPTIM_ADAM && !isnan(o->momentum))
 		return fail_set(f, "--momentum: only with --optimizer=sgd");
 	if (isnan(o->momentum))
@@ -240,10 +278,11 @@ options_identity(const struct options *o, char identity[])
 	for (i = 0; i < OPTIONS_ROWS; i++) {
 		row = &options_rows[i];
 		at = (const char *)o + row->offset;
-		if (!row->shapes)
+		if (row->shapes == OPTIONS_OUTSIDE ||
+		    (row->shapes == OPTIONS_TUNES && o->retune))
 			continue;
-		p += snprintf(
-		    p, (size_t)(end - p), "%s%s=", i > 0 ? " " : "", row->name);
+		p += snprintf(p, (size_t)(end - p),
+		    "%s%s=", p > identity ? " " : "", row->name);
 		if (row->kind == OPTIONS_WHOLE)
 			p += snprintf(
 			    p, (size_t)(end - p), "%ld", *(const long *)at);
@@ -263,7 +302,6 @@ options_usage(FILE *out)
 	char name[32];
 	size_t i;
 
-	fprintf(out, "usage: train [--NAME=VALUE]...\n");
 	for (i = 0; i < OPTIONS_ROWS; i++) {
 		row = &options_rows[i];
 		snprintf(name, sizeof name, "--%s%s", row->name,

@@ -19,7 +19,7 @@ struct options {
 	long layers, hidden, batch, epochs, seed;
 	long train_size, validation_size;
 	int optimizer; /* enum optim_kind */
-	int test, help;
+	int test, retune, help;
 };
 
 /* Defaults and environment, then the arguments. */
@@ -29,6 +29,7 @@ int options_read(struct options *, int argc, char **argv, struct fail *);
  * epochs is not among them, for a run can be made longer. */
 void options_identity(const struct options *, char identity[]);
 
+/* A line for each option. */
 void options_usage(FILE *);
 
 #endif

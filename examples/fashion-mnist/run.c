@@ -104,20 +104,11 @@ static int
 run_load(struct run *r, struct fail *f)
 {
 	const struct options *o = r->options;
-	size_t all, train = (size_t)o->train_size;
-	size_t valid = (size_t)o->validation_size;
 
 	if (data_load(&r->data, o->data, "train", f) == -1)
 		return -1;
-	all = r->data.labels.size[0];
-	if (train + valid > all)
-		return fail_set(f,
-		    "--train-size=%zu and --validation-size=%zu "
-		    "are more than the %zu pictures there are",
-		    train, valid, all);
-	r->train = data_slice(&r->data, 0, train);
-	r->valid = data_slice(&r->data, all - valid, valid);
-	return 0;
+	return data_split(&r->data, (size_t)o->train_size,
+	    (size_t)o->validation_size, &r->train, &r->valid, f);
 }
 
 static void

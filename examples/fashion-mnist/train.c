@@ -75,6 +75,7 @@ main(int argc, char **argv)
 		return 2;
 	}
 	if (options.help) {
+		printf("usage: train [--NAME=VALUE]...\n");
 		options_usage(stdout);
 		return 0;
 	}

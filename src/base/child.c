@@ -6,18 +6,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "src/base/child.h"
 #include "src/base/err.h"
 #include "src/base/loop.h"
 #include "src/base/mem.h"
+#include "src/base/spawn.h"
 
 enum { TIMEOUT_MS = 60 * 1000, OUT_MAX = 1 << 20 };
 
@@ -33,23 +30,6 @@ struct child {
 	child_cb *cb;
 	void *arg;
 };
-
-static void
-kill_all(struct child *c)
-{
-	(void)kill(-c->pid, SIGKILL);
-}
-
-static int
-reap(struct child *c)
-{
-	int status = -1;
-
-	while (waitpid(c->pid, &status, 0) == -1)
-		if (errno != EINTR)
-			return -1;
-	return status;
-}
 
 static void
 child_free(struct child *c)
@@ -96,7 +76,7 @@ pipe_read(struct child *c)
 			if (c->why == NULL)
 				c->why = xasprintf(
 				    "it printed more than %zu bytes", c->most);
-			kill_all(c);
+			spawn_kill(c->pid);
 			pipe_close(c);
 			return;
 		}
@@ -121,7 +101,7 @@ on_time(void *arg)
 	if (c->why == NULL)
 		c->why = xasprintf(
 		    "it took longer than %lld ms", (long long)c->timeout_ms);
-	kill_all(c);
+	spawn_kill(c->pid);
 }
 
 /*
@@ -138,7 +118,7 @@ on_end(void *arg, int fd, bool readable, bool writable)
 	(void)readable;
 	(void)writable;
 	pipe_read(c);
-	status = reap(c);
+	status = spawn_reap(c->pid);
 	if (c->why != NULL)
 		status = -1;
 	else if (status == -1)
@@ -146,48 +126,6 @@ on_end(void *arg, int fd, bool readable, bool writable)
 	c->cb(c->arg, status, buf_str(&c->text), c->text.len,
 	    c->why != NULL ? c->why : "");
 	child_free(c);
-}
-
-static int
-spawn(pid_t *pid, const struct child_spec *spec, int out)
-{
-	posix_spawn_file_actions_t files;
-	posix_spawnattr_t attr;
-	sigset_t all, none;
-	int r;
-
-	(void)sigfillset(&all);
-	(void)sigemptyset(&none);
-	(void)posix_spawnattr_init(&attr);
-	(void)posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETPGROUP |
-						  POSIX_SPAWN_SETSIGDEF |
-						  POSIX_SPAWN_SETSIGMASK);
-	(void)posix_spawnattr_setpgroup(&attr, 0);
-	(void)posix_spawnattr_setsigdefault(&attr, &all);
-	(void)posix_spawnattr_setsigmask(&attr, &none);
-	(void)posix_spawn_file_actions_init(&files);
-	(void)posix_spawn_file_actions_addopen(
-	    &files, 0, "/dev/null", O_RDONLY, 0);
-	(void)posix_spawn_file_actions_adddup2(&files, out, 1);
-	if (spec->mute)
-		(void)posix_spawn_file_actions_addopen(
-		    &files, 2, "/dev/null", O_WRONLY, 0);
-	(void)posix_spawn_file_actions_addclosefrom_np(&files, 3);
-	if (spec->dir != NULL)
-		(void)posix_spawn_file_actions_addchdir_np(&files, spec->dir);
-	r = posix_spawnp(
-	    pid, spec->argv[0], &files, &attr, spec->argv, environ);
-	(void)posix_spawn_file_actions_destroy(&files);
-	(void)posix_spawnattr_destroy(&attr);
-	return r;
-}
-
-static int
-start_err(const struct child_spec *spec, int error, struct err *e)
-{
-	return err_set(e, ERR_FILE, "%s cannot be started%s%s: %s",
-	    spec->argv[0], spec->dir != NULL ? " in " : "",
-	    spec->dir != NULL ? spec->dir : "", strerror(error));
 }
 
 static void
@@ -205,29 +143,29 @@ int
 child_start(struct child **out, struct loop *loop,
     const struct child_spec *spec, child_cb *cb, void *arg, struct err *e)
 {
+	struct spawn_spec start = {
+		.argv = spec->argv,
+		.dir = spec->dir,
+		.in = -1,
+		.err = spec->mute ? -1 : STDERR_FILENO,
+	};
 	struct child *c;
-	int p[2], r;
+	int p[2], rc;
 
 	if (pipe2(p, O_CLOEXEC) == -1)
-		return start_err(spec, errno, e);
+		return err_set(e, ERR_FILE, "%s cannot be started: %s",
+		    spec->argv[0], strerror(errno));
 	(void)fcntl(p[0], F_SETFL, O_NONBLOCK);
 	c = xcalloc(1, sizeof *c);
 	*c = (struct child){ .pipe = p[0], .pidfd = -1, .cb = cb, .arg = arg };
 	c->timeout_ms = spec->timeout_ms > 0 ? spec->timeout_ms : TIMEOUT_MS;
 	c->most = spec->most > 0 ? spec->most : OUT_MAX;
-	r = spawn(&c->pid, spec, p[1]);
+	start.out = p[1];
+	rc = spawn_start(&c->pid, &c->pidfd, &start, e);
 	(void)close(p[1]);
-	if (r == 0) {
-		c->pidfd = (int)syscall(SYS_pidfd_open, c->pid, 0);
-		if (c->pidfd == -1) {
-			r = errno;
-			kill_all(c);
-			(void)reap(c);
-		}
-	}
-	if (r != 0) {
+	if (rc != 0) {
 		child_free(c);
-		return start_err(spec, r, e);
+		return -1;
 	}
 	child_watch(c, loop);
 	*out = c;
@@ -239,7 +177,6 @@ child_kill(struct child *c)
 {
 	if (c == NULL)
 		return;
-	kill_all(c);
-	(void)reap(c);
+	(void)spawn_end(c->pid, c->pidfd);
 	child_free(c);
 }

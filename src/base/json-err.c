@@ -104,22 +104,28 @@ err_put(struct err *e, const char *text, size_t len)
 	buf_free(&b);
 }
 
+/* "FILE:", as far as it is shown. */
+static void
+file_put(struct buf *b, const char *file)
+{
+	if (file != NULL && strlen(file) > FILE_SHOWN)
+		buf_printf(b, "...%s:", file + strlen(file) - FILE_SHOWN);
+	else if (file != NULL)
+		buf_printf(b, "%s:", file);
+}
+
 int
 json_vfail(const struct json_doc *doc, size_t at, uint32_t node, struct err *e,
     const char *fmt, va_list ap)
 {
 	struct buf b = { 0 }, path = { 0 };
 	char text[sizeof e->text];
-	const char *file = doc->file;
 	size_t line, column;
 
 	if (e == NULL)
 		return -1;
 	position(doc, at, &line, &column);
-	if (file != NULL && strlen(file) > FILE_SHOWN)
-		buf_printf(&b, "...%s:", file + strlen(file) - FILE_SHOWN);
-	else if (file != NULL)
-		buf_printf(&b, "%s:", file);
+	file_put(&b, doc->file);
 	path_put(&path, doc, node);
 	(void)vsnprintf(text, sizeof text, fmt, ap);
 	buf_printf(&b, "%zu:%zu: %s%s%s", line, column, buf_str(&path),
@@ -162,6 +168,20 @@ json_err(const struct json *j, struct err *e, const char *fmt, ...)
 	}
 	va_end(ap);
 	return -1;
+}
+
+bool
+json_err_placed(const struct json *j, const struct err *e)
+{
+	struct buf place = { 0 }, text = { 0 };
+	bool placed;
+
+	file_put(&place, j->doc->file);
+	text_put_harmless(&text, place.data, place.len, TEXT_LINE);
+	placed = text.len > 0 && strncmp(e->text, text.data, text.len) == 0;
+	buf_free(&text);
+	buf_free(&place);
+	return placed;
 }
 
 int

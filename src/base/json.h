@@ -70,7 +70,9 @@ void json_write(struct buf *, const struct json *);
  */
 int json_err(const struct json *, struct err *, const char *, ...)
     __attribute__((format(printf, 3, 4)));
-/* The same at the key of a member. */
+/* Whether an error names a place in the file of this value already. */
+bool json_err_placed(const struct json *, const struct err *);
+/* The same as json_err at the key of a member. */
 int json_err_key(const struct json *, struct err *, const char *, ...)
     __attribute__((format(printf, 3, 4)));
 /*

@@ -133,12 +133,15 @@ cli_open_store(struct cli *, struct cli_study *, struct store **, struct err *);
 /* Whether a server has the study; true too when that cannot be told. */
 bool cli_server_alive(const struct cli_study *);
 
+int cmd_ask(struct cli *);
 int cmd_best(struct cli *);
 int cmd_check(struct cli *);
 int cmd_doctor(struct cli *);
 int cmd_enqueue(struct cli *);
 int cmd_help(struct cli *);
 int cmd_import(struct cli *);
+int cmd_importance(struct cli *);
+int cmd_judge(struct cli *);
 int cmd_logs(struct cli *);
 int cmd_pause(struct cli *);
 int cmd_replay(struct cli *);
@@ -150,6 +153,7 @@ int cmd_show(struct cli *);
 int cmd_status(struct cli *);
 int cmd_stop(struct cli *);
 int cmd_strategies(struct cli *);
+int cmd_tell(struct cli *);
 int cmd_trials(struct cli *);
 int cmd_version(struct cli *);
 int cmd_watch(struct cli *);

@@ -1,4 +1,7 @@
-/* hpotune best: the best trial, its parameters, and how to run it again. */
+/*
+ * hpotune best: the best trial, its parameters, and how to run it again; of
+ * several objectives the front.
+ */
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -9,8 +12,10 @@
 #include "src/base/json.h"
 #include "src/base/mem.h"
 #include "src/cli/cli.h"
+#include "src/cli/front.h"
 #include "src/model/space.h"
 #include "src/model/study.h"
+#include "src/server/aims.h"
 #include "src/server/rows.h"
 #include "src/store/store.h"
 
@@ -66,6 +71,11 @@ command_put(struct buf *out, const struct cli_study *found,
 		study_free(study);
 		return -1;
 	}
+	if (argv[0] == NULL && !json) {
+		study_command_free(argv);
+		study_free(study);
+		return 0;
+	}
 	buf_puts(out, json ? ",\"workdir\":" : "again: cd ");
 	if (json)
 		json_put_string(out, study->trial.workdir);
@@ -100,7 +110,7 @@ best_json(struct buf *out, struct store *store, const struct cli_study *found,
 static int
 best_text(struct buf *out, const struct cli_study *found,
     const struct store_study *study, const struct store_rows *best,
-    struct err *e)
+    const struct buf *broken, struct err *e)
 {
 	buf_printf(out, "trial %s, %s: %s ", store_rows_text(best, 0),
 	    store_rows_text(best, 1), study->metric);
@@ -108,22 +118,82 @@ best_text(struct buf *out, const struct cli_study *found,
 	if (!store_rows_null(best, 3))
 		buf_printf(out, " (last step %s)", store_rows_text(best, 3));
 	buf_putc(out, '\n');
+	if (broken->len > 0)
+		buf_printf(out,
+		    "no trial keeps all constraints: of this one %s\n",
+		    buf_str(broken));
 	cli_put_params(out, store_rows_text(best, 4));
 	if (command_put(out, found, study, store_rows_int(best, 0),
 		store_rows_text(best, 4), false, e) == -1)
 		return -1;
-	buf_putc(out, '\n');
+	if (buf_str(out)[out->len - 1] != '\n')
+		buf_putc(out, '\n');
 	return 0;
+}
+
+/* The front, when there are several objectives. */
+static int
+best_front(struct buf *out, const struct cli *cli, struct store *store,
+    const struct aims *aims, struct err *e)
+{
+	if (!cli->json)
+		return front_put(out, cli, store, aims, 0, e);
+	buf_puts(out, "{\"front\":");
+	if (rows_put_json(out, store, "SELECT * FROM front", NULL, false, e) ==
+	    -1)
+		return -1;
+	buf_puts(out, "}\n");
+	return 0;
+}
+
+static int
+best_one(struct buf *out, const struct cli *cli, struct store *store,
+    const struct cli_study *found, const struct store_study *study,
+    struct err *e)
+{
+	static const char *const sql =
+	    "SELECT trial, state, objective, step, params FROM best";
+	struct store_rows *best;
+	struct buf broken = { 0 };
+	int rc = rows_first(&best, store, sql, NULL, e);
+
+	if (rc != 1)
+		return rc;
+	rc = aims_put_broken(&broken, store, store_rows_text(best, 0), 0, e);
+	if (rc == 0 && cli->json)
+		rc = best_json(out, store, found, study, best, e);
+	else if (rc == 0)
+		rc = best_text(out, found, study, best, &broken, e);
+	buf_free(&broken);
+	store_rows_close(best);
+	return rc;
+}
+
+/* Why there is nothing to print. */
+static int
+best_none(struct store *store, const char *name, struct err *e)
+{
+	static const char *const sql =
+	    "SELECT 1 FROM trials WHERE state = 'completed' LIMIT 1";
+	struct store_rows *row;
+	int rc = rows_first(&row, store, sql, NULL, e);
+
+	if (rc == -1)
+		return -1;
+	if (rc == 0)
+		return err_set(
+		    e, ERR_STORE, "%s: no trial has a result yet", name);
+	store_rows_close(row);
+	return err_set(
+	    e, ERR_STORE, "%s: no trial keeps all constraints yet", name);
 }
 
 int
 cmd_best(struct cli *cli)
 {
-	static const char *const sql =
-	    "SELECT trial, state, objective, step, params FROM best";
 	struct store_study study = { 0 };
+	struct aims aims = { 0 };
 	struct cli_study found;
-	struct store_rows *best;
 	struct store *store;
 	struct buf out = { 0 };
 	struct err e = ERR_INIT;
@@ -132,18 +202,18 @@ cmd_best(struct cli *cli)
 	if (cli_open_store(cli, &found, &store, &e) == -1)
 		return cli_fail(&e);
 	rc = store_study_get(store, &study, &e);
-	if (rc == 0 && (rc = rows_first(&best, store, sql, NULL, &e)) == 1) {
-		if (cli->json)
-			rc = best_json(&out, store, &found, &study, best, &e);
-		else
-			rc = best_text(&out, &found, &study, best, &e);
-		store_rows_close(best);
-	} else if (rc == 0)
-		rc = err_set(
-		    &e, ERR_STORE, "%s: no trial has a result yet", study.name);
+	if (rc == 0)
+		rc = aims_read(&aims, store, &e);
+	if (rc == 0 && aims.several)
+		rc = best_front(&out, cli, store, &aims, &e);
+	else if (rc == 0)
+		rc = best_one(&out, cli, store, &found, &study, &e);
+	if (rc == 0 && out.len == 0)
+		rc = best_none(store, study.name, &e);
 	if (rc == 0)
 		(void)cli_print(&out);
 	buf_free(&out);
+	aims_fini(&aims);
 	store_study_fini(&study);
 	store_close(store);
 	cli_study_fini(&found);

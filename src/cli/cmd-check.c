@@ -17,10 +17,21 @@
 #include "src/model/options.h"
 #include "src/model/space.h"
 #include "src/model/study.h"
+#include "src/server/asker.h"
 #include "src/server/plugs.h"
+#include "src/server/warm.h"
+#include "src/store/store.h"
 #include "strategies/stopper.h"
 #include "strategies/strategy.h"
 #include "trials/launcher.h"
+
+/* All that is printed. */
+struct check {
+	struct plan plan;
+	struct warm warm;
+	int64_t taken; /* trials of other studies, by the first start; -1 = it
+			* is to come */
+};
 
 static void
 param_put_values(struct buf *out, const struct param *p)
@@ -143,14 +154,96 @@ trials_put(struct buf *out, const struct plan *plan)
 }
 
 static void
-plan_put(struct buf *out, const struct plan *plan, const struct cli *cli)
+aims_put(struct buf *out, const struct plan *plan)
 {
+	const struct study *study = plan->study;
+	const struct study_constraint *c;
+	size_t i;
+
+	for (i = 0; i < study->n_objectives; i++)
+		buf_printf(out, "%-10s %s %s\n", i == 0 ? "objective" : "",
+		    study->objectives[i].maximize ? "maximize" : "minimize",
+		    study->objectives[i].metric);
+	for (i = 0; i < study->n_constraints; i++) {
+		c = &study->constraints[i];
+		buf_printf(
+		    out, "%-10s %s", i == 0 ? "constraint" : "", c->metric);
+		if (isfinite(c->min))
+			buf_printf(out, " at least %.15g", c->min);
+		if (isfinite(c->max))
+			buf_printf(out, "%s at most %.15g",
+			    isfinite(c->min) ? " and" : "", c->max);
+		buf_putc(out, '\n');
+	}
+	if (study->n_constraints > 0 && !plan->plugs->strategy->constraints)
+		buf_printf(out,
+		    "warning    the strategy %s makes nothing of constraints: "
+		    "they only decide what is best\n",
+		    plan->plugs->strategy->name);
+}
+
+static void
+warm_put_text(struct buf *out, const struct check *c)
+{
+	size_t i;
+
+	if (c->taken >= 0)
+		buf_printf(out,
+		    "\nwarm start %" PRId64 " trials, taken at the first start",
+		    c->taken);
+	for (i = 0; i < c->warm.n_sources; i++) {
+		buf_puts(out, "\nwarm start ");
+		warm_put_source(out, &c->warm.sources[i]);
+	}
+	if ((c->taken > 0 || c->warm.n > 0) &&
+	    !c->plan.plugs->strategy->wants_points)
+		buf_printf(out, "; %s does not look at them",
+		    c->plan.plugs->strategy->name);
+}
+
+static void
+warm_put_json(struct buf *out, const struct check *c)
+{
+	const struct warm_source *s;
+	size_t i;
+
+	buf_puts(out, ",\"warm_start\":[");
+	for (i = 0; i < c->warm.n_sources; i++) {
+		s = &c->warm.sources[i];
+		buf_puts(out, i > 0 ? ",{\"source\":" : "{\"source\":");
+		json_put_string(out, s->name);
+		buf_printf(out,
+		    ",\"trials\":%" PRId64 ",\"taken\":%" PRId64 "}", s->trials,
+		    s->taken);
+	}
+	buf_puts(out, "]");
+}
+
+static void
+command_put(struct buf *out, const struct plan *plan)
+{
+	if (plan->command[0] == NULL) {
+		buf_puts(out, "\ncommand    none: for hpotune ask and tell");
+		return;
+	}
+	buf_puts(out, "\ncommand    ");
+	cli_put_argv(out, plan->command);
+	buf_puts(out, "\n           (for example) in ");
+	cli_put_shell(out, plan->study->trial.workdir);
+	if (plan->starts.len > 0)
+		buf_printf(out, "\nlauncher   %s", buf_str(&plan->starts));
+}
+
+static void
+plan_put(struct buf *out, const struct check *c, const struct cli *cli)
+{
+	const struct plan *plan = &c->plan;
 	const struct study *study = plan->study;
 
 	buf_printf(out, "%s: %s is right\n\n", study->name, study->path);
 	params_put(out, study->space, cli);
-	buf_printf(out, "\nobjective  %s %s\n",
-	    study->maximize ? "maximize" : "minimize", study->metric);
+	buf_putc(out, '\n');
+	aims_put(out, plan);
 	buf_printf(out, "strategy   %s, seed ", plan->plugs->strategy->name);
 	if (study->has_seed)
 		buf_printf(out, "%" PRIu64 "\n", study->seed);
@@ -160,17 +253,23 @@ plan_put(struct buf *out, const struct plan *plan, const struct cli *cli)
 	rules_put(out, plan->plugs);
 	buf_puts(out, "\nbackend    ");
 	backends_put(out, plan->plugs);
-	buf_puts(out, "\ncommand    ");
-	cli_put_argv(out, plan->command);
-	buf_puts(out, "\n           (for example) in ");
-	cli_put_shell(out, study->trial.workdir);
+	command_put(out, plan);
 	buf_puts(out, "\ntrials     ");
 	trials_put(out, plan);
+	warm_put_text(out, c);
 	if (plan->slots > 0)
 		buf_printf(out, "\nslots      %" PRId64 "%s", plan->slots,
-		    study->limits.parallel > 0 ? "" : " on this machine");
+		    study->limits.parallel == plan->slots ? ""
+							  : " on this machine");
 	else
 		buf_puts(out, "\nslots      as many as the backend has");
+	if (plan->programs > 0)
+		buf_printf(out,
+		    ": %" PRId64 " program%s of up to %" PRId64 " trials",
+		    plan->programs, plan->programs == 1 ? "" : "s",
+		    study->trial.pack);
+	if (plan->gpus.len > 0)
+		buf_printf(out, "\nGPUs       %s", buf_str(&plan->gpus));
 	buf_puts(out, "\ntime       ");
 	worst_put(out, plan);
 	buf_putc(out, '\n');
@@ -182,8 +281,34 @@ plan_put(struct buf *out, const struct plan *plan, const struct cli *cli)
 }
 
 static void
-plan_put_json(struct buf *out, const struct plan *plan)
+aims_put_json(struct buf *out, const struct study *study)
 {
+	size_t i;
+
+	buf_puts(out, ",\"objectives\":[");
+	for (i = 0; i < study->n_objectives; i++) {
+		buf_puts(out, i > 0 ? ",{\"metric\":" : "{\"metric\":");
+		json_put_string(out, study->objectives[i].metric);
+		buf_printf(out, ",\"goal\":\"%s\"}",
+		    study->objectives[i].maximize ? "maximize" : "minimize");
+	}
+	buf_puts(out, "],\"constraints\":[");
+	for (i = 0; i < study->n_constraints; i++) {
+		buf_puts(out, i > 0 ? ",{\"metric\":" : "{\"metric\":");
+		json_put_string(out, study->constraints[i].metric);
+		buf_puts(out, ",\"min\":");
+		json_put_number(out, study->constraints[i].min);
+		buf_puts(out, ",\"max\":");
+		json_put_number(out, study->constraints[i].max);
+		buf_putc(out, '}');
+	}
+	buf_putc(out, ']');
+}
+
+static void
+plan_put_json(struct buf *out, const struct check *c)
+{
+	const struct plan *plan = &c->plan;
 	const struct study *study = plan->study;
 	size_t i;
 
@@ -196,8 +321,12 @@ plan_put_json(struct buf *out, const struct plan *plan)
 		buf_puts(out, i > 0 ? "," : "");
 		json_put_string(out, study->space->params[i].name);
 	}
-	buf_puts(out, "],\"strategy\":");
+	buf_putc(out, ']');
+	aims_put_json(out, study);
+	buf_puts(out, ",\"strategy\":");
 	json_put_string(out, plan->plugs->strategy->name);
+	buf_printf(out, ",\"minds_constraints\":%s",
+	    plan->plugs->strategy->constraints ? "true" : "false");
 	buf_puts(out, ",\"stopping\":[");
 	for (i = 0; i < plan->plugs->n_rules; i++) {
 		buf_puts(out, i > 0 ? "," : "");
@@ -212,10 +341,22 @@ plan_put_json(struct buf *out, const struct plan *plan)
 	json_put_string(out, study->trial.workdir);
 	buf_puts(out, ",\"command\":");
 	cli_put_argv_json(out, plan->command);
+	if (plan->starts.len > 0) {
+		buf_puts(out, ",\"launcher\":");
+		json_put_string(out, buf_str(&plan->starts));
+	}
 	buf_puts(out, ",\"trials\":");
 	json_put_number(out, plan->trials > 0 ? (double)plan->trials : NAN);
+	warm_put_json(out, c);
 	buf_puts(out, ",\"slots\":");
 	json_put_number(out, plan->slots > 0 ? (double)plan->slots : NAN);
+	if (plan->programs > 0)
+		buf_printf(out, ",\"programs\":%" PRId64 ",\"pack\":%" PRId64,
+		    plan->programs, study->trial.pack);
+	if (plan->gpus.len > 0) {
+		buf_puts(out, ",\"gpus\":");
+		json_put_string(out, buf_str(&plan->gpus));
+	}
 	buf_puts(out, ",\"worst_seconds\":");
 	json_put_number(
 	    out, plan->worst_ms < 0 ? NAN : (double)plan->worst_ms / 1e3);
@@ -231,27 +372,62 @@ plan_put_json(struct buf *out, const struct plan *plan)
 	buf_puts(out, "}\n");
 }
 
+/* What a first start would learn from, or what it has. */
 static int
-check_study(struct cli *cli, const struct study *study, struct err *e)
+check_warm(struct check *c, const struct cli_study *found, struct err *e)
 {
-	struct plan plan = { .study = study };
+	struct store *store;
+	bool there;
+	int rc;
+
+	c->taken = -1;
+	if (found->study->n_warm_start == 0)
+		return 0;
+	if (store_there(&there, found->db, e) != 0)
+		return -1;
+	if (!there)
+		return warm_read(&c->warm, found->study, found->db, e);
+	if (store_open(&store, found->db, STORE_READ, e) != 0)
+		return -1;
+	rc = store_warm_count(store, &c->taken, e);
+	store_close(store);
+	return rc;
+}
+
+static int
+check_print(struct cli *cli, struct check *c, struct err *e)
+{
 	struct buf out = { 0 };
+
+	if (plan_make(&c->plan, e) != 0)
+		return -1;
+	if (cli->json)
+		plan_put_json(&out, c);
+	else
+		plan_put(&out, c, cli);
+	(void)cli_print(&out);
+	if (c->plan.missing[0] != '\0')
+		return err_set(e, ERR_FILE, "%s", c->plan.missing);
+	return 0;
+}
+
+static int
+check_study(struct cli *cli, const struct cli_study *found, struct err *e)
+{
+	struct check c = { .plan.study = found->study };
 	struct plugs plugs;
 	int rc;
 
-	if (plugs_read(&plugs, study, e) == -1)
+	if (plugs_read(&plugs, found->study, e) == -1)
 		return -1;
-	plan.plugs = &plugs;
-	if ((rc = plan_make(&plan, e)) == 0) {
-		if (cli->json)
-			plan_put_json(&out, &plan);
-		else
-			plan_put(&out, &plan, cli);
-		(void)cli_print(&out);
-		if (plan.missing[0] != '\0')
-			rc = err_set(e, ERR_FILE, "%s", plan.missing);
-	}
-	plan_fini(&plan);
+	c.plan.plugs = &plugs;
+	rc = asker_check(&plugs, found->study, e);
+	if (rc == 0)
+		rc = check_warm(&c, found, e);
+	if (rc == 0)
+		rc = check_print(cli, &c, e);
+	warm_free(&c.warm);
+	plan_fini(&c.plan);
 	plugs_free(&plugs);
 	return rc;
 }
@@ -265,7 +441,7 @@ cmd_check(struct cli *cli)
 
 	if (running_find(cli, &found, NULL, &e) == -1)
 		return cli_fail(&e);
-	rc = check_study(cli, found.study, &e);
+	rc = check_study(cli, &found, &e);
 	cli_study_fini(&found);
 	return rc == -1 ? cli_fail(&e) : CLI_DONE;
 }

@@ -13,6 +13,7 @@
 #include "src/base/log.h"
 #include "src/base/mem.h"
 #include "src/cli/cli.h"
+#include "src/cli/patience.h"
 #include "src/cli/running.h"
 #include "src/model/space.h"
 #include "src/model/study.h"
@@ -78,22 +79,37 @@ answer_print(
 
 /* Over the socket, or to the file; wait: until the server has left. */
 static int
-ask(struct cli *cli, struct asking *a, const char *line, enum tuner_ask what,
-    int64_t trial, const char *params, bool wait)
+ask_once(const struct asking *a, const char *line, enum tuner_ask what,
+    int64_t trial, const char *params, bool wait, struct control_answer *answer,
+    struct err *e)
 {
-	struct control_answer answer = { 0 };
-	struct err e = ERR_INIT;
 	struct server_env env = {
 		.study = a->found.study,
 		.db = a->found.db,
 		.state_dir = a->dir,
 	};
-	int rc;
+	int rc = control_ask(&a->state, line, wait, answer, e);
 
-	rc = control_ask(&a->state, line, wait, &answer, &e);
 	log_set_level(LOG_LEVEL_WARN);
 	if (rc == 1)
-		rc = server_offline(&env, what, trial, params, &answer, &e);
+		rc = server_offline(&env, what, trial, params, answer, e);
+	return rc;
+}
+
+static int
+ask(struct cli *cli, struct asking *a, const char *line, enum tuner_ask what,
+    int64_t trial, const char *params, bool wait)
+{
+	struct control_answer answer = { 0 };
+	struct patience patience = { 0 };
+	struct err e = ERR_INIT;
+	int rc;
+
+	/* A server that has its lock may not listen yet. */
+	while ((rc = ask_once(
+		    a, line, what, trial, params, wait, &answer, &e)) != 0 &&
+	       patience_left(&patience, &e))
+		;
 	if (rc != 0)
 		return cli_fail(&e);
 	return answer_print(cli, a, &answer);

@@ -18,6 +18,7 @@
 #include "src/base/loop.h"
 #include "src/base/mem.h"
 #include "src/cli/cli.h"
+#include "src/cli/doctor.h"
 #include "src/cli/machine.h"
 #include "src/cli/running.h"
 #include "src/cli/table.h"
@@ -28,22 +29,9 @@
 #include "src/store/store.h"
 #include "trials/launcher.h"
 
-enum finding {
-	FINDING_OK,
-	FINDING_WARN, /* works, and may hurt */
-	FINDING_BAD /* a study would not start here */
-};
-
-struct doctor {
-	const char *dir; /* where the study is, or would be */
-	struct table *table;
-	struct buf json;
-	int worst;
-};
-
-static void
-finding_add(struct doctor *d, enum finding finding, const char *what,
-    const char *found, const char *mend)
+void
+doctor_find(struct doctor *d, enum finding finding, const char *what,
+    const char *found, const char *mend, const char *more)
 {
 	static const char *const names[] = { "ok", "warning", "bad" };
 	static const enum table_tint tints[] = { TABLE_GOOD, TABLE_PLAIN,
@@ -60,9 +48,16 @@ finding_add(struct doctor *d, enum finding finding, const char *what,
 	json_put_string(&d->json, found);
 	buf_puts(&d->json, ",\"mend\":");
 	json_put_string(&d->json, finding == FINDING_OK ? "" : mend);
-	buf_putc(&d->json, '}');
+	buf_printf(&d->json, "%s}", more);
 	if ((int)finding > d->worst)
 		d->worst = (int)finding;
+}
+
+static void
+finding_add(struct doctor *d, enum finding finding, const char *what,
+    const char *found, const char *mend)
+{
+	doctor_find(d, finding, what, found, mend, "");
 }
 
 static void
@@ -204,23 +199,6 @@ check_cgroup(struct doctor *d)
 		    d, FINDING_WARN, "cgroup v2", "not delegated", mend);
 	else
 		finding_add(d, FINDING_OK, "cgroup v2", "delegated", mend);
-}
-
-static void
-check_gpus(struct doctor *d)
-{
-	int gpus = machine_gpus();
-	char text[64];
-
-	(void)snprintf(text, sizeof text, "%d seen", gpus);
-	if (gpus > 0)
-		finding_add(d, FINDING_OK, "GPUs", text, "");
-	else if (access("/dev/nvidiactl", F_OK) == 0)
-		finding_add(d, FINDING_WARN, "GPUs",
-		    "a driver, and no GPU it shows",
-		    "look at nvidia-smi: trials get none until it shows them");
-	else
-		finding_add(d, FINDING_OK, "GPUs", "none", "");
 }
 
 /* The last value of KillUserProcesses in a configuration file, if any. */
@@ -390,10 +368,11 @@ cmd_doctor(struct cli *cli)
 {
 	static void (*const checks[])(struct doctor *) = { check_fs,
 		check_space, check_sqlite, check_files, check_inotify,
-		check_pids, check_cgroup, check_gpus, check_session, check_init,
-		check_slurm };
+		check_pids, check_cgroup, doctor_gpus, check_session,
+		check_init, check_slurm };
 	struct cli_study found = { 0 };
-	struct doctor d = { .table = table_new() };
+	struct doctor d = { .table = table_new(),
+		.probe = cli_has(cli, "probe") };
 	struct buf out = { 0 };
 	struct err e = ERR_INIT;
 	bool study;

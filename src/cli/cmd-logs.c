@@ -27,6 +27,7 @@ struct log_reader {
 	struct store *store;
 	const char *state_dir; /* where relative paths begin */
 	int64_t trial;
+	int64_t rank; /* of its processes */
 	int fd;
 	off_t at;
 	char bytes[LOGS_CHUNK];
@@ -93,6 +94,22 @@ log_drain(struct log_reader *r, bool whole, struct err *e)
 	return 0;
 }
 
+/* Rank 0 writes the log of the trial, the others beside it. */
+static char *
+log_path(const struct log_reader *r, const char *log)
+{
+	char *path = log[0] == '/' ? xstrdup(log)
+				   : xasprintf("%s/%s", r->state_dir, log);
+	char *end = strrchr(path, '/'), *of_rank;
+
+	if (r->rank == 0 || end == NULL)
+		return path;
+	of_rank = xasprintf(
+	    "%.*s/rank-%" PRId64 ".log", (int)(end - path), path, r->rank);
+	free(path);
+	return of_rank;
+}
+
 static int
 log_open(
     struct log_reader *r, const struct store_attempt *attempt, struct err *e)
@@ -107,9 +124,7 @@ log_open(
 		    attempt->attempt, attempt->trial);
 	r->at = 0;
 	r->kept = 0;
-	path = attempt->log[0] == '/'
-		   ? xstrdup(attempt->log)
-		   : xasprintf("%s/%s", r->state_dir, attempt->log);
+	path = log_path(r, attempt->log);
 	/* A trial may have put a pipe in its place: it is not waited for. */
 	r->fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
 	if (r->fd == -1)
@@ -230,6 +245,8 @@ cmd_logs(struct cli *cli)
 	rc = cli_trial_operand(cli, &r->trial, &e);
 	if (rc == 0)
 		rc = cli_integer(cli, "attempt", 1, INT32_MAX, 0, &attempt, &e);
+	if (rc == 0)
+		rc = cli_integer(cli, "rank", 0, INT32_MAX, 0, &r->rank, &e);
 	if (rc == 0)
 		rc = trial_logs(r, (int)attempt, cli_has(cli, "follow"), &e);
 	store_close(r->store);

@@ -10,6 +10,7 @@
 #include "src/base/mem.h"
 #include "src/cli/cli.h"
 #include "src/cli/table.h"
+#include "src/cli/tune.h"
 #include "src/server/bank.h"
 #include "src/server/replay.h"
 #include "src/store/store.h"
@@ -64,7 +65,8 @@ static int
 plan_read(struct replay_plan *p, const struct cli *cli, struct err *e)
 {
 	const char *goal = cli_value(cli, "goal");
-	int64_t seed;
+	/* How often the best trial is killed is to be known to a per cent. */
+	int64_t seed, seeds = cli_has(cli, "tune") ? 100 : 20;
 
 	if (goal != NULL && strcmp(goal, "minimize") != 0 &&
 	    strcmp(goal, "maximize") != 0)
@@ -74,16 +76,15 @@ plan_read(struct replay_plan *p, const struct cli *cli, struct err *e)
 	p->value_last = cli_has(cli, "last");
 	if (cli_integer(cli, "workers", 1, 100000, 8, &p->workers, e) == -1 ||
 	    cli_integer(cli, "trials", 1, 10000000, 100, &p->trials, e) == -1 ||
-	    cli_integer(cli, "seeds", 1, 1000000, 20, &p->seeds, e) == -1 ||
+	    cli_integer(cli, "seeds", 1, 1000000, seeds, &p->seeds, e) == -1 ||
 	    cli_integer(cli, "seed", 0, INT64_MAX, 1, &seed, e) == -1)
 		return -1;
 	p->seed = (uint64_t)seed;
 	return 0;
 }
 
-/* Whether a file begins like a database. */
-static bool
-is_database(const char *path)
+bool
+replay_is_database(const char *path)
 {
 	static const char magic[] = "SQLite format 3";
 	char head[sizeof(magic)];
@@ -120,7 +121,7 @@ replay_file(struct replay *r, const char *path, struct err *e)
 	size_t i;
 	int rc = 0;
 
-	if (is_database(path))
+	if (replay_is_database(path))
 		return replay_database(r, path, e);
 	if (bank_load(&bank, path, e) == -1)
 		return -1;
@@ -210,6 +211,8 @@ cmd_replay(struct cli *cli)
 	size_t k;
 
 	rc = plan_read(&r.plan, cli, &e);
+	if (rc == 0 && cli_has(cli, "tune"))
+		return tune_run(cli, &r.plan);
 	if (rc == 0)
 		rc = rules_read(&r, cli, &e);
 	for (i = 0; i < cli->n_operands && rc == 0; i++)

@@ -39,6 +39,12 @@ struct section {
 };
 
 static const struct section sections[] = {
+	{ "outcomes", "objectives and constraints",
+	    "SELECT metric, coalesce(goal, 'keep') AS goal, min, max, value, "
+	    "violation FROM outcomes WHERE trial = CAST(? AS INTEGER)",
+	    { { "metric", TABLE_LEFT }, { "goal", TABLE_LEFT },
+		{ "min", TABLE_RIGHT }, { "max", TABLE_RIGHT },
+		{ "value", TABLE_RIGHT }, { "violation", TABLE_RIGHT } } },
 	{ "attempts", "attempts",
 	    "SELECT attempt, state, end_class, place, started, seconds, "
 	    "exit_code, signal, resumed_step, billable_seconds, cost, log "
@@ -50,7 +56,15 @@ static const struct section sections[] = {
 		{ "exit", TABLE_RIGHT }, { "signal", TABLE_RIGHT },
 		{ "from step", TABLE_RIGHT }, { "billed", TABLE_RIGHT },
 		{ "cost", TABLE_RIGHT }, { "log", TABLE_LEFT } } },
-	{ "stops", "judgements that stopped it, or that a guard suspended",
+	{ "usage", "what its attempts used of GPUs",
+	    "SELECT attempt, gpus, gpu_seconds, energy_joules, gpu_memory, "
+	    "gpu_utilization FROM attempts WHERE trial = CAST(? AS INTEGER) "
+	    "AND gpus > 0 ORDER BY attempt",
+	    { { "attempt", TABLE_RIGHT }, { "GPUs", TABLE_RIGHT },
+		{ "GPU seconds", TABLE_RIGHT }, { "joules", TABLE_RIGHT },
+		{ "most bytes", TABLE_RIGHT }, { "% in use", TABLE_RIGHT } } },
+	{ "stops",
+	    "judgements that stopped or paused it, or that a guard suspended",
 	    "SELECT step, verdict, rule, value, threshold, pool, time, why "
 	    "FROM stops WHERE trial = CAST(? AS INTEGER) ORDER BY step, time",
 	    { { "step", TABLE_RIGHT }, { "verdict", TABLE_LEFT },
@@ -214,6 +228,8 @@ head_put(struct show *s, const struct store_rows *trial)
 		buf_printf(&s->out, ", %s ", s->metric);
 		rows_put_number(&s->out, store_rows_real(trial, 1), 0);
 	}
+	if (store_rows_int(trial, 8) > 0)
+		buf_puts(&s->out, ", on the front");
 	buf_printf(&s->out, ", %s report%s", store_rows_text(trial, 2),
 	    store_rows_int(trial, 2) == 1 ? "" : "s");
 	if (!store_rows_null(trial, 5))
@@ -276,7 +292,9 @@ show_trial(struct show *s, int64_t number, struct err *e)
 {
 	static const char *const sql =
 	    "SELECT state, objective, reports, started, ended, seconds, why, "
-	    "params FROM trials WHERE trial = CAST(? AS INTEGER)";
+	    "params, trial IN (SELECT trial FROM front) AND "
+	    "(SELECT best_trial FROM study) IS NULL "
+	    "FROM trials WHERE trial = CAST(? AS INTEGER)";
 	struct store_study study = { 0 };
 	struct store_rows *trial;
 	char text[32];

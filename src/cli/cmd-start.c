@@ -21,10 +21,12 @@
 #include "src/cli/running.h"
 #include "src/cli/summary.h"
 #include "src/model/study.h"
+#include "src/server/asker.h"
 #include "src/server/plugs.h"
 #include "src/server/progress.h"
 #include "src/server/server.h"
 #include "src/server/state.h"
+#include "src/server/warm.h"
 #include "src/store/store.h"
 #include "trials/launcher.h"
 
@@ -292,18 +294,44 @@ cost_print(const struct study *study, const struct plugs *plugs, int64_t trials,
 	return rc;
 }
 
+/* What cannot be learnt from stops a study before anything is made. */
 static int
-start_check(
-    struct cli *cli, const struct study *study, int64_t trials, struct err *e)
+warm_check(const struct cli_study *found, struct err *e)
 {
+	struct warm warm;
+	bool there;
+
+	if (found->study->n_warm_start == 0)
+		return 0;
+	if (store_there(&there, found->db, e) != 0)
+		return -1;
+	if (there)
+		return 0;
+	if (warm_read(&warm, found->study, found->db, e) != 0)
+		return -1;
+	warm_free(&warm);
+	return 0;
+}
+
+static int
+start_check(struct cli *cli, const struct cli_study *found, int64_t trials,
+    struct err *e)
+{
+	const struct study *study = found->study;
 	bool said = cli->json || cli_has(cli, "quiet");
 	struct plugs plugs;
 	int rc = 0;
 	size_t i;
 
-	if (plugs_read(&plugs, study, e) != 0)
+	if (study->trial.command[0] == NULL)
+		return err_set(e, ERR_USAGE,
+		    "%s: trial.command is missing: hpotune start runs it, "
+		    "hpotune ask and tell do without",
+		    study->path);
+	if (warm_check(found, e) != 0 || plugs_read(&plugs, study, e) != 0)
 		return -1;
-	for (i = 0; i < plugs.n_backends && !said; i++) {
+	rc = asker_check(&plugs, study, e);
+	for (i = 0; i < plugs.n_backends && !said && rc == 0; i++) {
 		said = plugs.backends[i].launcher->worst_cost != NULL;
 		if (said)
 			rc = cost_print(study, &plugs, trials, e);
@@ -324,7 +352,7 @@ cmd_start(struct cli *cli)
 	if (start_options(cli, &env, &e) != 0 ||
 	    running_find(cli, &found, cli_value(cli, "state"), &e) != 0)
 		return cli_fail(&e);
-	if (start_check(cli, found.study, env.trials, &e) != 0) {
+	if (start_check(cli, &found, env.trials, &e) != 0) {
 		cli_study_fini(&found);
 		return cli_fail(&e);
 	}

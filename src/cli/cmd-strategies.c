@@ -42,6 +42,8 @@ option_type_name(const struct option *option)
 		return "size";
 	case OPTION_WORDS:
 		return "text or list of texts";
+	case OPTION_ANY:
+		return "text, number, list of texts or object";
 	case OPTION_JSON:
 		return "object or list";
 	case OPTION_END:

@@ -10,6 +10,7 @@
 #include "src/cli/cli.h"
 #include "src/cli/table.h"
 #include "src/model/trial.h"
+#include "src/server/aims.h"
 #include "src/server/rows.h"
 #include "src/store/store.h"
 
@@ -27,7 +28,13 @@ static const struct sort {
 	{ "started", "started NULLS LAST", "started DESC NULLS LAST" },
 	{ "ended", "ended NULLS LAST", "ended DESC NULLS LAST" },
 	{ "cost", "cost DESC NULLS LAST", "cost NULLS LAST" },
+	{ "gpu_seconds", "gpu_seconds DESC NULLS LAST",
+	    "gpu_seconds NULLS LAST" },
+	{ "energy_joules", "energy_joules DESC NULLS LAST",
+	    "energy_joules NULLS LAST" },
 };
+
+enum { COLUMNS = 9 }; /* of the query, before those of further aims */
 
 #define N_SORTS (sizeof sorts / sizeof sorts[0])
 
@@ -131,10 +138,12 @@ state_tint(const char *name)
 	return TABLE_PLAIN;
 }
 
-/* One row; names of columns because the view may grow. */
+/* One row: the columns of COLUMNS, then one for each further aim. */
 static void
 row_add(struct table *table, const struct store_rows *rows)
 {
+	int col;
+
 	struct buf params = { 0 };
 	int64_t attempts = store_rows_int(rows, 7);
 	char more[32] = "";
@@ -146,6 +155,8 @@ row_add(struct table *table, const struct store_rows *rows)
 	table_cell(table, store_rows_text(rows, 1),
 	    state_tint(store_rows_text(rows, 1)));
 	table_cell_real(table, rows_real(rows, 2), 6);
+	for (col = COLUMNS; col < store_rows_columns(rows); col++)
+		table_cell_real(table, rows_real(rows, col), 6);
 	table_cell(table, store_rows_text(rows, 3), TABLE_PLAIN);
 	table_cell(table, more, TABLE_PLAIN);
 	seconds = rows_real(rows, 4);
@@ -157,8 +168,46 @@ row_add(struct table *table, const struct store_rows *rows)
 	buf_free(&params);
 }
 
+/* SELECT what the table shows; names of columns because the view may grow. */
+static void
+select_put(struct buf *sql, const struct aims *aims, const char *where)
+{
+	size_t i;
+
+	buf_puts(sql, "SELECT t.trial, state, objective, step, seconds, "
+		      "params, why, attempts, cost");
+	for (i = 2; i <= aims->n; i++)
+		buf_printf(sql,
+		    ", (SELECT value FROM t_outcome AS o WHERE "
+		    "o.trial = t.trial AND o.position = %zu)",
+		    i);
+	if (aims->constraints)
+		buf_puts(sql, ", (SELECT nullif(violation, 0) FROM t_trial "
+			      "AS v WHERE v.trial = t.trial)");
+	buf_printf(sql, " FROM (%s) AS t", where);
+}
+
+static void
+columns_put(struct table *table, const struct aims *aims)
+{
+	size_t i;
+
+	table_column(table, "trial", TABLE_RIGHT);
+	table_column(table, "state", TABLE_LEFT);
+	for (i = 0; i < aims->n; i++)
+		table_column(table, aims->objectives[i].metric, TABLE_RIGHT);
+	if (aims->constraints)
+		table_column(table, "violation", TABLE_RIGHT);
+	table_column(table, "step", TABLE_RIGHT);
+	table_column(table, "attempts", TABLE_RIGHT);
+	table_column(table, "seconds", TABLE_RIGHT);
+	table_column(table, "cost", TABLE_RIGHT);
+	table_column(table, "parameters", TABLE_SHRINK);
+	table_column(table, "why", TABLE_SHRINK);
+}
+
 static int
-table_print(const struct cli *cli, struct store *store, const char *metric,
+table_print(const struct cli *cli, struct store *store, const struct aims *aims,
     const char *where, struct err *e)
 {
 	struct buf sql = { 0 }, out = { 0 };
@@ -166,19 +215,8 @@ table_print(const struct cli *cli, struct store *store, const char *metric,
 	struct store_rows *rows;
 	int rc;
 
-	table_column(table, "trial", TABLE_RIGHT);
-	table_column(table, "state", TABLE_LEFT);
-	table_column(table, metric, TABLE_RIGHT);
-	table_column(table, "step", TABLE_RIGHT);
-	table_column(table, "attempts", TABLE_RIGHT);
-	table_column(table, "seconds", TABLE_RIGHT);
-	table_column(table, "cost", TABLE_RIGHT);
-	table_column(table, "parameters", TABLE_SHRINK);
-	table_column(table, "why", TABLE_SHRINK);
-	buf_printf(&sql,
-	    "SELECT trial, state, objective, step, seconds, "
-	    "params, why, attempts, cost FROM (%s)",
-	    where);
+	columns_put(table, aims);
+	select_put(&sql, aims, where);
 	rc = store_rows_open(&rows, store, buf_str(&sql), NULL, e);
 	if (rc == 0) {
 		while ((rc = store_rows_next(rows, e)) == 1)
@@ -193,30 +231,54 @@ table_print(const struct cli *cli, struct store *store, const char *metric,
 	return rc;
 }
 
+/* With more than one aim, what each trial came to in all of them. */
+static int
+json_print(struct store *store, const struct aims *aims, const char *where,
+    struct err *e)
+{
+	static const char *const outcomes =
+	    "SELECT t.*, (SELECT json_group_object(metric, iif(abs(value) <= "
+	    "1.7976931348623157e308, value, NULL)) FROM (SELECT DISTINCT "
+	    "metric, value FROM outcomes AS o WHERE o.trial = t.trial)) AS "
+	    "outcomes, (SELECT violation FROM t_trial AS v WHERE "
+	    "v.trial = t.trial) AS violation FROM (%s) AS t";
+	bool wide = aims->several || aims->constraints;
+	struct buf sql = { 0 }, out = { 0 };
+	int rc;
+
+	buf_printf(&sql, wide ? outcomes : "%s", where);
+	rc = rows_put_json(&out, store, buf_str(&sql), NULL, false, e);
+	buf_putc(&out, '\n');
+	if (rc == 0)
+		(void)cli_print(&out);
+	buf_free(&sql);
+	buf_free(&out);
+	return rc;
+}
+
 int
 cmd_trials(struct cli *cli)
 {
 	struct store_study study = { 0 };
 	struct cli_study found;
 	struct store *store;
-	struct buf sql = { 0 }, out = { 0 };
+	struct aims aims = { 0 };
+	struct buf sql = { 0 };
 	struct err e = ERR_INIT;
 	int rc = -1;
 
 	if (cli_open_store(cli, &found, &store, &e) == -1)
 		return cli_fail(&e);
 	if (store_study_get(store, &study, &e) == -1 ||
+	    aims_read(&aims, store, &e) == -1 ||
 	    query_put(&sql, cli, study.maximize, &e) == -1)
 		goto out;
-	if (cli->json) {
-		rc = rows_put_json(&out, store, buf_str(&sql), NULL, false, &e);
-		buf_putc(&out, '\n');
-		if (rc == 0)
-			(void)cli_print(&out);
-	} else
-		rc = table_print(cli, store, study.metric, buf_str(&sql), &e);
+	if (cli->json)
+		rc = json_print(store, &aims, buf_str(&sql), &e);
+	else
+		rc = table_print(cli, store, &aims, buf_str(&sql), &e);
 out:
-	buf_free(&out);
+	aims_fini(&aims);
 	buf_free(&sql);
 	store_study_fini(&study);
 	store_close(store);

@@ -1,13 +1,17 @@
 /* Facts of the machine, read from the kernel. */
 
-#include <dirent.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "src/base/err.h"
 #include "src/cli/machine.h"
+#include "trials/gpu.h"
+
+/* A driver may have to wake many GPUs. */
+enum { GPUS_MS = 30 * 1000 };
 
 int
 machine_cores(void)
@@ -25,16 +29,16 @@ machine_cores(void)
 int
 machine_gpus(void)
 {
-	DIR *d = opendir("/proc/driver/nvidia/gpus");
-	struct dirent *entry;
+	struct err e = ERR_INIT;
+	struct gpu_look look;
 	int n = 0;
+	size_t i;
 
-	if (d == NULL)
+	if (gpu_ask(&look, GPUS_MS, &e) != 0)
 		return 0;
-	while ((entry = readdir(d)) != NULL)
-		if (entry->d_name[0] != '.')
-			n++;
-	(void)closedir(d);
+	for (i = 0; i < look.n; i++)
+		n += !look.gpus[i].lost;
+	gpu_look_free(&look);
 	return n;
 }
 

@@ -9,7 +9,7 @@
 
 /* Processors this process may use. */
 int machine_cores(void);
-/* NVIDIA GPUs the driver shows; 0 when there is none or no driver. */
+/* GPUs, or slices of them, that the driver shows and that are not lost. */
 int machine_gpus(void);
 /* The first line of a file as text, without its newline; false: cannot. */
 bool machine_line(const char *path, char *buf, size_t n);

@@ -45,6 +45,12 @@ static const struct cli_option show_options[] = {
 static const struct cli_option logs_options[] = {
 	{ "follow", 'f', NULL, "go on until the trial ends" },
 	{ "attempt", 0, "K", "of attempt K, not the newest" },
+	{ "rank", 0, "K", "of rank K, not of rank 0" },
+	{ .name = NULL },
+};
+
+static const struct cli_option doctor_options[] = {
+	{ "probe", 0, NULL, "try each GPU, too: does CUDA work there?" },
 	{ .name = NULL },
 };
 
@@ -60,12 +66,32 @@ static const struct cli_option sagemaker_options[] = {
 	{ .name = NULL },
 };
 
+static const struct cli_option ask_options[] = {
+	{ "count", 'n', "K", "so many trials, not one" },
+	{ "state", 0, "DIR",
+	    "keep NAME.db and NAME.d there, not beside study.json" },
+	{ "network-fs", 0, NULL,
+	    "accept a state folder on a shared file system" },
+	{ .name = NULL },
+};
+
+static const struct cli_option tell_options[] = {
+	{ "done", 0, NULL, "it has completed: its reports are its result" },
+	{ "stopped", 0, NULL, "it was stopped before its end" },
+	{ "failed", 0, NULL, "it has failed" },
+	{ "why", 0, "TEXT", "why it was stopped or has failed" },
+	{ .name = NULL },
+};
+
 static const struct cli_option replay_options[] = {
 	{ "rule", 0, "RULE",
 	    "a rule's name or its JSON block; may be repeated (all rules)" },
+	{ "tune", 0, NULL,
+	    "try hundreds of settings of median and print the best ones" },
 	{ "workers", 'w', "N", "trials at a time, drawn from CSV curves (8)" },
 	{ "trials", 'n', "N", "trials of a study drawn from CSV curves (100)" },
-	{ "seeds", 0, "N", "studies drawn from each CSV file (20)" },
+	{ "seeds", 0, "N",
+	    "studies drawn from each CSV file (20; --tune: 100)" },
 	{ "seed", 0, "N", "another draw (1)" },
 	{ "goal", 0, "GOAL", "of CSV curves: minimize or maximize (minimize)" },
 	{ "last", 0, NULL,
@@ -76,6 +102,14 @@ static const struct cli_option replay_options[] = {
 static const struct cli_option import_options[] = {
 	{ "output", 'o', "FILE", "write it there, a new file" },
 	{ "definition", 0, "NAME", "which training definition, of several" },
+	{ .name = NULL },
+};
+
+static const struct cli_option importance_options[] = {
+	{ "method", 'm', "METHOD", "ped-anova or fanova (ped-anova)" },
+	{ "quantile", 0, "Q", "of ped-anova: the share of good trials (0.1)" },
+	{ "stopped", 0, NULL,
+	    "count trials that a rule stopped, by their last or best report" },
 	{ .name = NULL },
 };
 
@@ -107,6 +141,13 @@ const struct cli_command cli_commands[] = {
 	{ "enqueue", "[STUDY] NAME=VALUE...",
 	    "try this setting next; what is not named is suggested", NULL, 1,
 	    -1, true, cmd_enqueue },
+	{ "ask", "[STUDY]", "a new trial, for a program that runs it itself",
+	    ask_options, 0, 1, true, cmd_ask },
+	{ "tell", "[STUDY] TRIAL [NAME=VALUE...|-]",
+	    "reports of such a trial, and its end: keep or stop", tell_options,
+	    1, -1, true, cmd_tell },
+	{ "judge", "[STUDY] TRIAL", "what the rules say of a trial now", NULL,
+	    1, 2, true, cmd_judge },
 	{ "replay", "FILE...",
 	    "what each rule would have saved, killed and cost on curves",
 	    replay_options, 1, -1, true, cmd_replay },
@@ -114,14 +155,16 @@ const struct cli_command cli_commands[] = {
 	    NULL, 0, 1, true, cmd_strategies },
 	{ "rules", "[NAME]", "what stops bad trials early, and the options",
 	    NULL, 0, 1, true, cmd_rules },
+	{ "importance", "[STUDY]", "which parameters mattered, and how much",
+	    importance_options, 0, 1, true, cmd_importance },
 	{ "import", "sagemaker FILE",
 	    "a study.json from a SageMaker tuning job's JSON", import_options,
 	    2, 2, false, cmd_import },
 	{ "sagemaker", "gc [STUDY...]",
 	    "find training jobs that no study owns, and end them",
 	    sagemaker_options, 1, -1, true, cmd_sagemaker },
-	{ "doctor", "[STUDY]", "what on this machine could hurt a study", NULL,
-	    0, 1, true, cmd_doctor },
+	{ "doctor", "[STUDY]", "what on this machine could hurt a study",
+	    doctor_options, 0, 1, true, cmd_doctor },
 	{ "help", "[COMMAND]", "this list, or all about one command", NULL, 0,
 	    1, false, cmd_help },
 	{ "version", NULL, "print the version", NULL, 0, 0, false,

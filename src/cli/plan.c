@@ -13,6 +13,7 @@
 #include "src/cli/machine.h"
 #include "src/cli/plan.h"
 #include "src/model/history.h"
+#include "src/model/lattice.h"
 #include "src/model/space.h"
 #include "src/model/study.h"
 #include "src/server/plugs.h"
@@ -27,9 +28,10 @@ strategy_ask(const struct plan *plan, const struct history *history,
 		.history = history,
 		.seed = plan->study->has_seed ? plan->study->seed : 1,
 		.trial = trial };
+	struct suggestion out = { .x = x, .made_by = "cpu" };
 
 	return plan->plugs->strategy->suggest(
-	    x, &ask, plan->plugs->strategy_options, e);
+	    &out, &ask, plan->plugs->strategy_options, e);
 }
 
 /* The command as trial 1 might get it. */
@@ -90,23 +92,80 @@ plan_trials(
 	return 0;
 }
 
+/* No setting is tried twice, unless the strategy means to. */
+static void
+plan_settings(struct plan *plan)
+{
+	struct lattice *l = lattice_new(plan->study->space, 0);
+	int64_t n = (int64_t)lattice_count(l);
+
+	lattice_free(l);
+	if (n == 0 || plan->plugs->strategy->repeats ||
+	    (plan->trials > 0 && plan->trials <= n))
+		return;
+	plan->trials = n;
+	plan->exhausted = true;
+}
+
+/* What the GPUs of this machine hold. */
+static int
+plan_gpus(struct plan *plan, struct err *e)
+{
+	const struct plug_backend *b;
+	size_t i;
+
+	for (i = 0; i < plan->plugs->n_backends && plan->gpu_places == 0; i++) {
+		b = &plan->plugs->backends[i];
+		if (b->launcher->gpus != NULL)
+			plan->gpu_places = b->launcher->gpus(
+			    &plan->study->trial, b->options, &plan->gpus, e);
+	}
+	return plan->gpu_places < 0 ? -1 : 0;
+}
+
+/* Programs that this machine has room for. */
+static int64_t
+machine_places(const struct plan *plan)
+{
+	int64_t per = study_cores(&plan->study->trial);
+
+	if (plan->gpu_places > 0)
+		return plan->gpu_places;
+	return machine_cores() >= per ? machine_cores() / per : 1;
+}
+
 /* This machine's, when the trials run on it alone. */
 static int64_t
 plan_slots(const struct plan *plan)
 {
 	const struct study *study = plan->study;
-	int64_t gpus = machine_gpus(), per = study->trial.gpus;
+	int64_t pack = study->trial.pack > 0 ? study->trial.pack : 1, n;
+	int64_t parallel = study->limits.parallel;
 	size_t i;
 
-	if (study->limits.parallel > 0)
-		return study->limits.parallel;
 	for (i = 0; i < plan->plugs->n_backends; i++)
 		if (plan->plugs->backends[i].launcher->slow_end)
-			return 0;
-	if (gpus > 0 && per != 0)
-		return per > 0 ? gpus / per : gpus;
-	per = study->trial.cpus > 0 ? study->trial.cpus : 1;
-	return machine_cores() >= per ? machine_cores() / per : 1;
+			return parallel;
+	n = machine_places(plan) * pack;
+	/* More than there are cores for, but not than there are GPUs for. */
+	if (parallel > 0 && (plan->gpu_places == 0 || parallel < n))
+		return parallel;
+	return n;
+}
+
+/* Programs of packed trials: on each GPU, or as few as hold them. */
+static int64_t
+plan_programs(const struct plan *plan)
+{
+	const struct study *study = plan->study;
+	int64_t pack = study->trial.pack, n;
+
+	if (pack == 0)
+		return 0;
+	n = (plan->slots + pack - 1) / pack;
+	if (plan->gpu_places > 0)
+		n = machine_places(plan);
+	return n < plan->slots ? n : plan->slots;
 }
 
 /* The longest attempt of any backend; 0 = no bound. */
@@ -219,7 +278,8 @@ plan_look(struct plan *plan)
 	const char *dir = plan->study->trial.workdir;
 	char *file;
 
-	if (strcmp(plan->plugs->backends[0].launcher->name, "local") != 0)
+	if (program == NULL ||
+	    strcmp(plan->plugs->backends[0].launcher->name, "local") != 0)
 		return;
 	if (access(dir, X_OK) == -1) {
 		(void)snprintf(plan->missing, sizeof plan->missing,
@@ -240,6 +300,21 @@ plan_look(struct plan *plan)
 	free(file);
 }
 
+static void
+plan_starts(struct plan *plan)
+{
+	const struct launcher *launcher = plan->plugs->backends[0].launcher;
+	struct buf missing = { 0 };
+
+	if (launcher->starts == NULL)
+		return;
+	launcher->starts(&plan->study->trial, &plan->starts, &missing);
+	if (plan->missing[0] == '\0')
+		(void)snprintf(plan->missing, sizeof plan->missing, "%s",
+		    buf_str(&missing));
+	buf_free(&missing);
+}
+
 int
 plan_make(struct plan *plan, struct err *e)
 {
@@ -252,14 +327,18 @@ plan_make(struct plan *plan, struct err *e)
 	rc = plan_example(plan, history, x, e);
 	if (rc == 0)
 		rc = plan_trials(plan, history, x, e);
+	if (rc == 0)
+		plan_settings(plan);
 	history_free(history);
 	free(x);
-	if (rc == -1)
+	if (rc == -1 || plan_gpus(plan, e) == -1)
 		return -1;
 	plan->slots = plan_slots(plan);
+	plan->programs = plan_programs(plan);
 	plan->worst_ms = plan_worst(plan);
 	plan_cost(plan);
 	plan_look(plan);
+	plan_starts(plan);
 	return 0;
 }
 
@@ -267,4 +346,6 @@ void
 plan_fini(struct plan *plan)
 {
 	study_command_free(plan->command);
+	buf_free(&plan->starts);
+	buf_free(&plan->gpus);
 }

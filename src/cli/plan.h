@@ -9,7 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct buf;
+#include "src/base/mem.h"
+
 struct err;
 struct plugs;
 struct study;
@@ -21,10 +22,14 @@ struct plan {
 	char **command; /* of an example */
 	int64_t trials; /* 0 = no limit */
 	bool exhausted; /* the strategy has no more than trials */
+	int64_t gpu_places; /* attempts, or programs, that they hold */
 	int64_t slots; /* 0 = the backend knows */
+	int64_t programs; /* of packed trials; 0 = each trial has its own */
+	struct buf gpus; /* those of this machine, in words */
 	int64_t worst_ms; /* -1 = nobody knows */
 	double attempt_cost; /* dollars at most; 0 = free, NaN = not known */
 	double worst_cost; /* of all; INFINITY = no bound */
+	struct buf starts; /* what starts its processes; "" = it does */
 	char missing[512]; /* what a trial would not find; "" = nothing */
 };
 

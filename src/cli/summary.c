@@ -8,9 +8,16 @@
 #include "src/base/json.h"
 #include "src/base/mem.h"
 #include "src/cli/cli.h"
+#include "src/cli/front.h"
 #include "src/cli/summary.h"
+#include "src/server/aims.h"
 #include "src/server/progress.h"
 #include "src/store/store.h"
+
+enum {
+	FIGURES = 6, /* digits */
+	FRONT_MOST = 20 /* rows */
+};
 
 static void
 params_print(const char *text)
@@ -33,30 +40,75 @@ params_print(const char *text)
 	json_free(doc);
 }
 
+/* Rows of the best trial: trial, objective, params, state. */
 static int
-best_print(struct store *store, const char *metric, struct err *e)
+best_print(struct store *store, const char *metric,
+    const struct store_rows *rows, struct err *e)
+{
+	struct buf broken = { 0 };
+	int rc;
+
+	rc = aims_put_broken(
+	    &broken, store, store_rows_text(rows, 0), FIGURES, e);
+	printf("best: trial %lld with %s %.6g",
+	    (long long)store_rows_int(rows, 0), metric,
+	    store_rows_real(rows, 1));
+	if (strcmp(store_rows_text(rows, 3), "completed") != 0)
+		printf(" (%s)", store_rows_text(rows, 3));
+	if (broken.len > 0)
+		printf(", though %s", buf_str(&broken));
+	printf("\n");
+	params_print(store_rows_text(rows, 2));
+	buf_free(&broken);
+	return rc;
+}
+
+static int
+one_print(struct store *store, const char *metric, struct err *e)
 {
 	struct store_rows *rows;
 	int rc;
 
 	if (store_rows_open(&rows, store,
-		"SELECT trial, objective, step, params, state FROM best", NULL,
+		"SELECT trial, objective, params, state FROM best", NULL,
 		e) != 0)
 		return -1;
 	rc = store_rows_next(rows, e);
 	if (rc == 0)
 		printf("no trial has a value of %s\n", metric);
-	if (rc == 1) {
-		printf("best: trial %lld with %s %.6g",
-		    (long long)store_rows_int(rows, 0), metric,
-		    store_rows_real(rows, 1));
-		if (strcmp(store_rows_text(rows, 4), "completed") != 0)
-			printf(" (%s)", store_rows_text(rows, 4));
-		printf("\n");
-		params_print(store_rows_text(rows, 3));
-	}
+	if (rc == 1)
+		rc = best_print(store, metric, rows, e);
 	store_rows_close(rows);
-	return rc < 0 ? -1 : 0;
+	return rc;
+}
+
+/* The best trial, or the front. */
+static int
+result_print(
+    struct cli *cli, struct store *store, const char *metric, struct err *e)
+{
+	struct buf b = { 0 }, table = { 0 };
+	struct aims aims;
+	int rc;
+
+	if (aims_read(&aims, store, e) != 0)
+		return -1;
+	if (!aims.several)
+		rc = one_print(store, metric, e);
+	else {
+		rc = aims_put_front(&b, store, &aims, FIGURES, e);
+		if (rc == 0)
+			rc =
+			    front_put(&table, cli, store, &aims, FRONT_MOST, e);
+		if (rc == 0 && b.len == 0)
+			printf("no trial is on the front\n");
+		else if (rc == 0)
+			printf("front: %s\n%s", buf_str(&b), buf_str(&table));
+	}
+	buf_free(&b);
+	buf_free(&table);
+	aims_fini(&aims);
+	return rc;
 }
 
 /* Why it failed; how the others ended is said already. */
@@ -137,7 +189,7 @@ summary_print(struct cli *cli, const char *db, struct err *e)
 	} else {
 		rc = study_print(store, metric, sizeof metric, e);
 		if (rc == 0)
-			rc = best_print(store, metric, e);
+			rc = result_print(cli, store, metric, e);
 		if (rc == 0)
 			rc = progress_put_savings(&b, store, e);
 		if (rc == 0 && b.len > 0)
@@ -147,6 +199,11 @@ summary_print(struct cli *cli, const char *db, struct err *e)
 			rc = progress_put_costs(&b, store, 0, e);
 		if (rc == 0 && b.len > 0)
 			printf("cost %s\n", buf_str(&b));
+		buf_clear(&b);
+		if (rc == 0)
+			rc = progress_put_usage(&b, store, e);
+		if (rc == 0 && b.len > 0)
+			printf("used %s\n", buf_str(&b));
 	}
 	buf_free(&b);
 	store_close(store);

@@ -104,6 +104,11 @@ expected_put(struct buf *b, const struct option *o)
 		range_put(b, o);
 		buf_puts(b, " or a list of texts without commas");
 		break;
+	case OPTION_ANY:
+		buf_puts(b, "a text, a whole number");
+		range_put(b, o);
+		buf_puts(b, ", a list of texts without commas or an object");
+		break;
 	case OPTION_JSON:
 		buf_puts(b, "an object or a list");
 		break;
@@ -238,6 +243,7 @@ set_value(struct option_value *v, const struct option *o, struct written w)
 	case OPTION_SIZE:
 		return set_quantity(v, o, w);
 	case OPTION_WORDS:
+	case OPTION_ANY:
 		return set_words(v, o, w);
 	}
 	return false;
@@ -284,6 +290,8 @@ option_read(struct option_value *v, const struct option *o,
 	} else if (o->type == OPTION_BOOL) {
 		good = json_bool(j, &yes);
 		v->number = good && yes;
+	} else if (o->type == OPTION_ANY && json_type(j) == JSON_OBJECT) {
+		good = true;
 	} else {
 		good = (w.text != NULL || w.list != NULL ||
 			   json_number(j, &w.number)) &&

@@ -27,6 +27,7 @@ enum option_type {
 	OPTION_SIZE, /* bytes, or "512MiB" "4GiB" */
 	OPTION_WORDS, /* a text, a whole number or a list of texts without
 		       * commas: text has them joined by commas */
+	OPTION_ANY, /* the same, or an object that the plug reads itself */
 	OPTION_JSON /* an object or a list that the plug reads itself */
 };
 
@@ -45,9 +46,9 @@ struct option_value {
 	bool is_set; /* given or has a default */
 	bool is_share; /* OPTION_STEPS: number is a share in (0, 1] */
 	double number; /* also for OPTION_BOOL (0 or 1) and durations (s) */
-	char *text; /* OPTION_TEXT and _WORDS: owned by the values */
+	char *text; /* OPTION_TEXT, _WORDS, _ANY: owned by the values */
 	const struct json *json; /* as written, of the study's document; or
-				  * NULL: for errors, and for OPTION_JSON */
+				  * NULL: for errors, and for OPTION_JSON and _ANY */
 };
 
 /* Number of rows of a table (which may be NULL). */

@@ -106,6 +106,15 @@ check_name(const struct study *s, const struct json *j, const char *name,
 	return k < 0 ? unknown_err(s, j, name, e) : 0;
 }
 
+static int
+pack_err(const struct json *j, const char *name, struct err *e)
+{
+	return json_err(j, e,
+	    "{%s} has no value here: with trial.pack the program is told of "
+	    "its trials on its standard input",
+	    name);
+}
+
 int
 study_check_argument(const struct study *s, const struct json *j, struct err *e)
 {
@@ -115,7 +124,7 @@ study_check_argument(const struct study *s, const struct json *j, struct err *e)
 	int rc = 0;
 
 	if (strcmp(p, params_word) == 0)
-		return 0;
+		return s->trial.pack > 0 ? pack_err(j, "params", e) : 0;
 	do {
 		piece = piece_next(&p);
 		switch (piece.kind) {
@@ -124,7 +133,8 @@ study_check_argument(const struct study *s, const struct json *j, struct err *e)
 			break;
 		case PIECE_NAME:
 			name = xstrndup(piece.at, piece.n);
-			rc = check_name(s, j, name, e);
+			rc = s->trial.pack > 0 ? pack_err(j, name, e)
+					       : check_name(s, j, name, e);
 			free(name);
 			break;
 		case PIECE_OPEN:

@@ -77,6 +77,36 @@ plugs_read_list(struct study_plug **plugs, size_t *n, const struct json *j,
 	return 0;
 }
 
+const char *const study_strategy_keys[] = { "name", "seed", "duplicates",
+	"device", NULL };
+
+/* The index of the word under key, 0 when the key is not there. */
+static int
+word_read(size_t *i, const struct json *block, const char *key,
+    const char *const *words, struct err *e)
+{
+	const struct json *j = json_get(block, key);
+
+	*i = 0;
+	return j != NULL ? json_read_word(j, words, i, e) : 0;
+}
+
+static int
+strategy_read_keys(struct study *s, const struct json *block, struct err *e)
+{
+	static const char *const duplicates[] = { "resample", "reuse", NULL };
+	static const char *const devices[] = { "auto", "cpu", "cuda", NULL };
+	size_t i;
+
+	if (word_read(&i, block, "duplicates", duplicates, e) != 0)
+		return -1;
+	s->duplicates = (enum study_duplicates)i;
+	if (word_read(&i, block, "device", devices, e) != 0)
+		return -1;
+	s->device = (enum study_device)i;
+	return 0;
+}
+
 int
 study_read_strategy(struct study *s, const struct json *j, struct err *e)
 {
@@ -86,7 +116,8 @@ study_read_strategy(struct study *s, const struct json *j, struct err *e)
 		plug_default(&s->strategy, default_strategy);
 		return 0;
 	}
-	if (plug_read(&s->strategy, j, "name", default_strategy, e) != 0)
+	if (plug_read(&s->strategy, j, "name", default_strategy, e) != 0 ||
+	    strategy_read_keys(s, j, e) != 0)
 		return -1;
 	j = json_get(j, "seed");
 	if (j == NULL)
@@ -105,7 +136,8 @@ study_read_stopping(struct study *s, const struct json *j, struct err *e)
 
 	if (j == NULL) {
 		s->stopping = xcalloc(1, sizeof *s->stopping);
-		plug_default(&s->stopping[s->n_stopping++], default_rule);
+		plug_default(&s->stopping[s->n_stopping++],
+		    s->n_objectives > 1 ? no_rule : default_rule);
 		return 0;
 	}
 	if (plugs_read_list(&s->stopping, &s->n_stopping, j, "rule", e) != 0)
@@ -114,6 +146,11 @@ study_read_stopping(struct study *s, const struct json *j, struct err *e)
 		if (strcmp(s->stopping[i].name, no_rule) == 0)
 			return json_err(s->stopping[i].where, e,
 			    "\"none\" stands alone or not at all");
+	for (i = 0; i < s->n_stopping && s->n_objectives > 1; i++)
+		if (strcmp(s->stopping[i].name, no_rule) != 0)
+			return json_err(s->stopping[i].where, e,
+			    "a rule judges by one metric: with several "
+			    "objectives expected \"none\"");
 	return 0;
 }
 

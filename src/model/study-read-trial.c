@@ -15,13 +15,16 @@ enum {
 	GRACE_MS = 120000,
 	RETRIES = 2,
 	RETRIES_MAX = 1000,
-	SLOT_PARTS_MAX = 100000 /* GPUs, cores or processes of one trial */
+	SLOT_PARTS_MAX = 100000, /* GPUs, cores or processes of one trial */
+	PACK_MIN = 2,
+	PACK_MAX = 4096,
+	SERVERS_MAX = 500
 };
 
 static const char *const known[] = { "command", "workdir", "env", "clean_env",
 	"pass_env", "metrics", "step_regex", "max_steps", "max_run", "grace",
-	"retries", "gpus", "cpus", "memory", "launcher", "processes", "batch",
-	NULL };
+	"retries", "gpus", "gpu_memory", "cpus", "memory", "launcher",
+	"processes", "parameter_servers", "batch", "pack", NULL };
 static const char *const launchers[] = {
 	[STUDY_LAUNCHER_NONE] = "none",
 	[STUDY_LAUNCHER_RANKS] = "ranks",
@@ -196,6 +199,7 @@ read_numbers(struct study_trial *t, const struct json *block, struct err *e)
 		{ "gpus", &t->gpus, 0, SLOT_PARTS_MAX },
 		{ "cpus", &t->cpus, 1, SLOT_PARTS_MAX },
 		{ "processes", &t->processes, 1, SLOT_PARTS_MAX },
+		{ "parameter_servers", &t->servers, 0, SERVERS_MAX },
 	};
 	const struct json *j;
 	size_t i;
@@ -210,6 +214,16 @@ read_numbers(struct study_trial *t, const struct json *block, struct err *e)
 }
 
 static int
+read_size(int64_t *bytes, const struct json *j, struct err *e)
+{
+	if (j == NULL)
+		return 0;
+	if (size_read(bytes, j, e) != 0)
+		return -1;
+	return *bytes > 0 ? 0 : json_err(j, e, "expected a size above 0");
+}
+
+static int
 read_quantities(struct study_trial *t, const struct json *block, struct err *e)
 {
 	const struct json *j;
@@ -220,12 +234,12 @@ read_quantities(struct study_trial *t, const struct json *block, struct err *e)
 	j = json_get(block, "grace");
 	if (j != NULL && duration_read(&t->grace_ms, j, e) != 0)
 		return -1;
-	j = json_get(block, "memory");
-	if (j != NULL && size_read(&t->memory, j, e) != 0)
+	if (read_size(&t->memory, json_get(block, "memory"), e) != 0)
 		return -1;
-	if (j != NULL && t->memory == 0)
-		return json_err(j, e, "expected a size above 0");
-	return 0;
+	j = json_get(block, "gpu_memory");
+	if (j != NULL && t->gpus == 0)
+		return json_err_key(j, e, "a trial has no GPUs: gpus is 0");
+	return read_size(&t->gpu_memory, j, e);
 }
 
 static int
@@ -238,9 +252,33 @@ read_launcher(struct study_trial *t, const struct json *block, struct err *e)
 		return -1;
 	t->launcher = (enum study_launcher)i;
 	j = json_get(block, "processes");
+	if (t->pack > 0 && t->launcher != STUDY_LAUNCHER_NONE)
+		return json_err(json_get(block, "pack"), e,
+		    "this key goes with launcher none only");
 	if (j != NULL && t->launcher == STUDY_LAUNCHER_NONE)
 		return json_err_key(j, e,
 		    "this key goes with launcher ranks, torchrun or mpirun");
+	if (t->servers > 0 && t->launcher != STUDY_LAUNCHER_RANKS)
+		return json_err_key(json_get(block, "parameter_servers"), e,
+		    "this key goes with launcher ranks");
+	return 0;
+}
+
+/* Before the command: a program of many trials has no trial's arguments. */
+static int
+read_pack(struct study_trial *t, const struct json *block, struct err *e)
+{
+	const struct json *j = json_get(block, "pack");
+
+	if (j == NULL)
+		return 0;
+	if (json_read_integer(j, PACK_MIN, PACK_MAX, &t->pack, e) != 0)
+		return -1;
+	j = json_get(block, "memory");
+	if (j != NULL)
+		return json_err_key(j, e,
+		    "this key does not go with pack: the trials of a program "
+		    "share its memory");
 	return 0;
 }
 
@@ -322,13 +360,18 @@ study_read_trial(struct study *s, const struct json *block, struct err *e)
 	t->dir = s->dir;
 	t->env = xcalloc(1, sizeof *t->env);
 	t->pass_env = xcalloc(1, sizeof *t->pass_env);
-	if (json_only(block, known, e) != 0)
+	if (block != NULL && json_only(block, known, e) != 0)
 		return -1;
 	if ((j = json_get(block, "batch")) != NULL && read_batch(s, j, e) != 0)
 		return -1;
-	j = json_need(block, "command", e);
-	if (j == NULL || read_command(s, j, e) != 0 ||
-	    read_workdir(s, json_get(block, "workdir"), e) != 0)
+	if (read_pack(t, block, e) != 0)
+		return -1;
+	j = json_get(block, "command");
+	if (j == NULL)
+		t->command = xcalloc(1, sizeof *t->command);
+	else if (read_command(s, j, e) != 0)
+		return -1;
+	if (read_workdir(s, json_get(block, "workdir"), e) != 0)
 		return -1;
 	if ((j = json_get(block, "env")) != NULL && read_env(t, j, e) != 0)
 		return -1;
@@ -347,6 +390,26 @@ study_read_trial(struct study *s, const struct json *block, struct err *e)
 	if (read_numbers(t, block, e) != 0 || read_quantities(t, block, e) != 0)
 		return -1;
 	return read_launcher(t, block, e);
+}
+
+int64_t
+study_processes(const struct study_trial *t)
+{
+	if (t->launcher == STUDY_LAUNCHER_NONE)
+		return 1;
+	if (t->processes > 0)
+		return t->processes;
+	return t->gpus > 1 ? t->gpus : 0;
+}
+
+int64_t
+study_cores(const struct study_trial *t)
+{
+	int64_t n = study_processes(t) + t->servers;
+
+	if (t->cpus > 0)
+		return t->cpus;
+	return n > 0 ? n : 1;
 }
 
 static void

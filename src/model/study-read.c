@@ -1,7 +1,9 @@
-/* The smaller parts of study.json: objective, limits and enqueue. */
+/*
+ * The smaller parts of study.json: names of metrics, limits, enqueue,
+ * warm_start.
+ */
 
 #include <ctype.h>
-#include <float.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +16,8 @@
 
 enum {
 	METRIC_NAME_MAX = 64, /* bytes, as of a report */
-	ENQUEUE_MAX = 100000
+	ENQUEUE_MAX = 100000,
+	WARM_MAX = 1000
 };
 
 /* The names that a line of output can carry. */
@@ -58,38 +61,6 @@ study_read_duration(int64_t *ms, const struct json *j, struct err *e)
 	if (*ms == 0)
 		return json_err(j, e, "expected a duration above 0");
 	return 0;
-}
-
-int
-study_read_objective(struct study *s, const struct json *block, struct err *e)
-{
-	static const char *const known[] = { "metric", "goal", "value",
-		"target", NULL };
-	static const char *const goals[] = { "minimize", "maximize", NULL };
-	static const char *const counts[] = { "best", "last", NULL };
-	const struct json *j;
-	size_t i;
-
-	if (json_only(block, known, e) != 0)
-		return -1;
-	j = json_need(block, "metric", e);
-	if (j == NULL || study_read_metric_name(&s->metric, j, e) != 0)
-		return -1;
-	j = json_need(block, "goal", e);
-	if (j == NULL || json_read_word(j, goals, &i, e) != 0)
-		return -1;
-	s->maximize = i == 1;
-	j = json_get(block, "value");
-	if (j != NULL) {
-		if (json_read_word(j, counts, &i, e) != 0)
-			return -1;
-		s->value_last = i == 1;
-	}
-	j = json_get(block, "target");
-	if (j == NULL)
-		return 0;
-	s->has_target = true;
-	return json_read_number(j, -DBL_MAX, DBL_MAX, &s->target, e);
 }
 
 static int
@@ -148,6 +119,37 @@ study_read_enqueue(struct study *s, const struct json *list, struct err *e)
 		s->enqueue[s->n_enqueue++] = values;
 		if (space_read_values(s->space, j, values, e) != 0)
 			return -1;
+	}
+	return 0;
+}
+
+int
+study_read_warm_start(struct study *s, const struct json *list, struct err *e)
+{
+	const struct json *j;
+	struct study_warm *w;
+	const char *name;
+	size_t i;
+
+	if (json_want(list, JSON_ARRAY, e) != 0)
+		return -1;
+	if (json_count(list) > WARM_MAX)
+		return json_err(list, e, "more than %d databases", WARM_MAX);
+	s->warm_start = xcalloc(json_count(list) + 1, sizeof *s->warm_start);
+	for (j = json_first(list); j != NULL; j = json_next(j)) {
+		if (json_read_string(j, &name, e) != 0)
+			return -1;
+		if (*name == '\0')
+			return json_err(
+			    j, e, "expected the name of a database");
+		w = &s->warm_start[s->n_warm_start++];
+		w->where = j;
+		w->path = *name == '/' ? xstrdup(name)
+				       : xasprintf("%s/%s", s->dir, name);
+		for (i = 0; i + 1 < s->n_warm_start; i++)
+			if (strcmp(s->warm_start[i].path, w->path) == 0)
+				return json_err(
+				    j, e, "this database stands here twice");
 	}
 	return 0;
 }

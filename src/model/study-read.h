@@ -8,14 +8,18 @@
 /* Counts that nobody means seriously are wrong. */
 #define STUDY_COUNT_MAX INT64_C(1000000000)
 
-int study_read_objective(struct study *, const struct json *, struct err *);
+/* The keys objective, objectives and constraints of the whole file. */
+int study_read_aims(struct study *, const struct json *root, struct err *);
+void study_aims_clear(struct study *);
 int study_read_limits(struct study_limits *, const struct json *, struct err *);
 int study_read_enqueue(struct study *, const struct json *, struct err *);
-/* Each may be NULL: then the default. */
+/* After the folder of study.json is known. */
+int study_read_warm_start(struct study *, const struct json *, struct err *);
+/* Each may be NULL: then the default.  Stopping after the objectives. */
 int study_read_strategy(struct study *, const struct json *, struct err *);
 int study_read_stopping(struct study *, const struct json *, struct err *);
 int study_read_backend(struct study *, const struct json *, struct err *);
-/* After the space was read: commands name its parameters. */
+/* After the space was read: commands name its parameters.  May be NULL. */
 int study_read_trial(struct study *, const struct json *, struct err *);
 void study_trial_clear(struct study_trial *);
 

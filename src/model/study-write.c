@@ -85,11 +85,9 @@ put_params(struct buf *b, const struct space *s)
 	free(sorted);
 }
 
-void
-study_put_fixed(struct buf *b, const struct study *s)
+static void
+put_objective(struct buf *b, const struct study *s)
 {
-	buf_puts(b, "{\"study\":");
-	json_put_string(b, s->name);
 	buf_puts(b, ",\"objective\":{\"metric\":");
 	json_put_string(b, s->metric);
 	buf_printf(b, ",\"goal\":\"%s\",\"value\":\"%s\",\"target\":",
@@ -99,7 +97,55 @@ study_put_fixed(struct buf *b, const struct study *s)
 		json_put_number(b, s->target);
 	else
 		buf_puts(b, "null");
-	buf_puts(b, "},\"parameters\":{");
+	buf_putc(b, '}');
+}
+
+/* In the order of study.json: it is that of the recorded values. */
+static void
+put_objectives(struct buf *b, const struct study *s)
+{
+	size_t i;
+
+	buf_puts(b, ",\"objectives\":[");
+	for (i = 0; i < s->n_objectives; i++) {
+		buf_puts(b, i > 0 ? ",[" : "[");
+		json_put_string(b, s->objectives[i].metric);
+		buf_puts(b, s->objectives[i].maximize ? ",\"maximize\"]"
+						      : ",\"minimize\"]");
+	}
+	buf_putc(b, ']');
+}
+
+static void
+put_constraints(struct buf *b, const struct study *s)
+{
+	size_t i;
+
+	buf_puts(b, ",\"constraints\":[");
+	for (i = 0; i < s->n_constraints; i++) {
+		buf_puts(b, i > 0 ? ",[" : "[");
+		json_put_string(b, s->constraints[i].metric);
+		buf_putc(b, ',');
+		json_put_number(b, s->constraints[i].min);
+		buf_putc(b, ',');
+		json_put_number(b, s->constraints[i].max);
+		buf_putc(b, ']');
+	}
+	buf_putc(b, ']');
+}
+
+void
+study_put_fixed(struct buf *b, const struct study *s)
+{
+	buf_puts(b, "{\"study\":");
+	json_put_string(b, s->name);
+	if (s->n_objectives > 1)
+		put_objectives(b, s);
+	else
+		put_objective(b, s);
+	if (s->n_constraints > 0)
+		put_constraints(b, s);
+	buf_puts(b, ",\"parameters\":{");
 	put_params(b, s->space);
 	buf_puts(b, "},\"strategy\":");
 	json_put_string(b, s->strategy.name);

@@ -17,31 +17,9 @@
 
 enum { NAME_MAX_LEN = 32 };
 
-static const char *const known[] = { "study", "objective", "parameters",
-	"strategy", "stopping", "trial", "backend", "limits", "enqueue", NULL };
-
-/* Keys of the format that this version cannot honour. */
-static const struct {
-	const char *key, *why;
-} later[] = {
-	{ "objectives", "this version has a single objective: write "
-			"\"objective\"" },
-	{ "warm_start", "this version does not learn from earlier studies" },
-};
-
-static int
-keys_check(const struct json *root, struct err *e)
-{
-	const struct json *j;
-	size_t i;
-
-	for (i = 0; i < sizeof later / sizeof later[0]; i++) {
-		j = json_get(root, later[i].key);
-		if (j != NULL)
-			return json_err_key(j, e, "%s", later[i].why);
-	}
-	return json_only(root, known, e);
-}
+static const char *const known[] = { "study", "objective", "objectives",
+	"constraints", "parameters", "strategy", "stopping", "trial", "backend",
+	"limits", "enqueue", "warm_start", NULL };
 
 static int
 read_name(struct study *s, const struct json *root, struct err *e)
@@ -71,10 +49,9 @@ read_parts(struct study *s, const struct json *root, struct err *e)
 {
 	const struct json *j;
 
-	if (keys_check(root, e) != 0 || read_name(s, root, e) != 0)
+	if (json_only(root, known, e) != 0 || read_name(s, root, e) != 0)
 		return -1;
-	j = json_need(root, "objective", e);
-	if (j == NULL || study_read_objective(s, j, e) != 0)
+	if (study_read_aims(s, root, e) != 0)
 		return -1;
 	j = json_need(root, "parameters", e);
 	if (j == NULL || space_read(&s->space, j, e) != 0)
@@ -82,15 +59,23 @@ read_parts(struct study *s, const struct json *root, struct err *e)
 	if (study_read_strategy(s, json_get(root, "strategy"), e) != 0 ||
 	    study_read_stopping(s, json_get(root, "stopping"), e) != 0)
 		return -1;
-	j = json_need(root, "trial", e);
-	if (j == NULL || study_read_trial(s, j, e) != 0 ||
+	j = json_get(root, "trial");
+	if (study_read_trial(s, j, e) != 0 ||
 	    study_read_backend(s, json_get(root, "backend"), e) != 0)
+		return -1;
+	/* Without a backend it may be for ask and tell. */
+	if (s->trial.command[0] == NULL && json_get(root, "backend") != NULL &&
+	    json_need(j != NULL ? j : root, j != NULL ? "command" : "trial",
+		e) == NULL)
 		return -1;
 	j = json_need(root, "limits", e);
 	if (j == NULL || study_read_limits(&s->limits, j, e) != 0)
 		return -1;
 	j = json_get(root, "enqueue");
-	return j != NULL ? study_read_enqueue(s, j, e) : 0;
+	if (j != NULL && study_read_enqueue(s, j, e) != 0)
+		return -1;
+	j = json_get(root, "warm_start");
+	return j != NULL ? study_read_warm_start(s, j, e) : 0;
 }
 
 /* Absolute names of the file and its folder, whether or not they exist. */
@@ -177,13 +162,16 @@ study_free(struct study *s)
 		free(s->backends[i].name);
 	for (i = 0; i < s->n_enqueue; i++)
 		free(s->enqueue[i]);
+	for (i = 0; i < s->n_warm_start; i++)
+		free(s->warm_start[i].path);
+	free(s->warm_start);
 	free(s->stopping);
 	free(s->backends);
 	free(s->enqueue);
 	free(s->strategy.name);
 	study_trial_clear(&s->trial);
 	space_free(s->space);
-	free(s->metric);
+	study_aims_clear(s);
 	free(s->name);
 	free(s->path);
 	free(s->dir);

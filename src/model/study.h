@@ -31,6 +31,34 @@ struct study_metric {
 	const struct json *where;
 };
 
+enum { STUDY_OBJECTIVES_MAX = 8 };
+
+/* What is made small or large. */
+struct study_objective {
+	char *metric;
+	bool maximize;
+	const struct json *where; /* of the metric */
+};
+
+/* A metric whose last report must lie between two bounds. */
+struct study_constraint {
+	char *metric;
+	double min, max; /* infinite: no bound */
+	const struct json *where; /* of the metric */
+};
+
+/* What becomes of a setting that was tried before. */
+enum study_duplicates {
+	STUDY_DUPLICATES_RESAMPLE, /* another one is asked for */
+	STUDY_DUPLICATES_REUSE /* the trial ends with the result it had */
+};
+
+/* Where strategies may compute. */
+enum study_device { STUDY_DEVICE_AUTO, STUDY_DEVICE_CPU, STUDY_DEVICE_CUDA };
+
+/* Keys of the strategy block that are not the strategy's; ends with NULL. */
+extern const char *const study_strategy_keys[];
+
 enum study_launcher {
 	STUDY_LAUNCHER_NONE,
 	STUDY_LAUNCHER_RANKS,
@@ -39,7 +67,8 @@ enum study_launcher {
 };
 
 struct study_trial {
-	char **command; /* ends with NULL; templates not yet filled */
+	/* Ends with NULL, templates not yet filled; empty: for ask and tell. */
+	char **command;
 	char *workdir; /* absolute */
 	char **env; /* "NAME=VALUE", ends with NULL */
 	bool clean_env;
@@ -54,8 +83,11 @@ struct study_trial {
 	int64_t gpus; /* -1 = not given */
 	int64_t cpus; /* 0 = not given */
 	int64_t memory; /* bytes, 0 = not given */
+	int64_t gpu_memory; /* bytes of each of its GPUs, 0 = not given */
 	enum study_launcher launcher;
 	int64_t processes; /* of launcher, 0 = not given */
+	int64_t servers; /* parameter_servers, with launcher ranks */
+	int64_t pack; /* trials of one program; 0 = each has its own */
 	const char *dir; /* of study.json, absolute */
 	/*
 	 * trial.batch.global: a number, or the name of an integer parameter.
@@ -64,6 +96,14 @@ struct study_trial {
 	int64_t batch_global; /* 0 = not given */
 	char *batch_param; /* or NULL */
 };
+
+/*
+ * Processes of one trial on one machine: what launcher starts, by default one
+ * for each of its GPUs where it has several; 0 = a launcher is not told.
+ */
+int64_t study_processes(const struct study_trial *);
+/* Cores that a trial takes, as far as it says. */
+int64_t study_cores(const struct study_trial *);
 
 struct study_limits {
 	int64_t trials; /* each 0 = not given */
@@ -74,20 +114,32 @@ struct study_limits {
 	int64_t no_improvement;
 };
 
+/* Another study whose trials are learnt from. */
+struct study_warm {
+	char *path; /* of its database, absolute */
+	const struct json *where;
+};
+
 struct study {
 	char *name;
 	char *path; /* of study.json, absolute */
 	char *dir; /* its folder, absolute */
 	struct json_doc *doc;
-	char *metric;
+	const char *metric; /* of the first objective */
 	bool maximize;
 	bool value_last; /* the last report counts, not the best */
 	bool has_target;
 	double target;
+	struct study_objective *objectives; /* at least one */
+	size_t n_objectives;
+	struct study_constraint *constraints;
+	size_t n_constraints;
 	struct space *space;
 	struct study_plug strategy;
 	bool has_seed;
 	uint64_t seed;
+	enum study_duplicates duplicates;
+	enum study_device device;
 	struct study_plug *stopping; /* none: one rule named "none" */
 	size_t n_stopping;
 	struct study_trial trial;
@@ -96,6 +148,8 @@ struct study {
 	struct study_limits limits;
 	struct value **enqueue; /* each n values, VALUE_NONE where left open */
 	size_t n_enqueue;
+	struct study_warm *warm_start;
+	size_t n_warm_start;
 };
 
 /* Read and check study.json.  Strict; every error says where. */
@@ -105,12 +159,19 @@ int study_parse(struct study **, const char *text, size_t len, const char *path,
     struct err *);
 void study_free(struct study *);
 /*
- * What may not change between runs (study, objective, parameters, seed,
- * strategy name), written so that equal studies give equal text.
+ * What may not change between runs (study, objectives, constraints,
+ * parameters, seed, strategy name), written so that equal studies give equal
+ * text.
  */
 void study_put_fixed(struct buf *, const struct study *);
 /* The whole study.json without comments and white space, for the store. */
 void study_put_json(struct buf *, const struct study *);
+
+/*
+ * By how much a value breaks a constraint: above 0 is broken, up to 0 is kept.
+ * NaN for a value that is no finite number.
+ */
+double study_violation(const struct study_constraint *, double value);
 
 /*
  * Fill trial.command for one attempt: a new argv that ends with NULL.

@@ -29,8 +29,9 @@ enum trial_event {
 	TRIAL_EV_COMPLETE, /* ended well */
 	TRIAL_EV_FAIL, /* ended badly, no further attempt */
 	TRIAL_EV_RETRY, /* ended, and there will be another attempt */
-	TRIAL_EV_STOPPED, /* ended after a rule's stop */
+	TRIAL_EV_STOPPED, /* ended after a rule's stop, or paused for good */
 	TRIAL_EV_CANCELLED, /* ended after the user's stop, or never began */
+	TRIAL_EV_REUSE, /* never ran: an earlier one had its setting */
 	TRIAL_EVENTS
 };
 
@@ -55,7 +56,7 @@ enum end_class {
 /* Who asked for a stop: it decides where a stopping trial ends. */
 enum stop_cause {
 	STOP_NONE,
-	STOP_RULE, /* -> stopped */
+	STOP_RULE, /* -> stopped; a pause -> waiting */
 	STOP_DIVERGED, /* a rule, for non-finite reports -> stopped */
 	STOP_USER, /* -> cancelled */
 	STOP_LIMIT, /* the study ended -> cancelled */

@@ -18,10 +18,14 @@
 #include "src/server/tuner-parts.h"
 
 void
-act_add(struct tuner *t, enum act_kind kind, int64_t trial)
+act_add(struct tuner *t, enum act_kind kind, const struct live *l)
 {
 	t->acts = xreallocarray(t->acts, t->n_acts + 1, sizeof *t->acts);
-	t->acts[t->n_acts++] = (struct act){ .kind = kind, .trial = trial };
+	t->acts[t->n_acts++] = (struct act){
+		.kind = kind,
+		.trial = l->row.number,
+		.attempt = l->att.attempt,
+	};
 }
 
 int
@@ -133,7 +137,7 @@ tuner_unstarted(struct tuner *t)
 		} else if (l->unsent && l->row.cause == STOP_NONE) {
 			/* A command without a server starts nothing. */
 			if (!t->env.hold)
-				act_add(t, ACT_START, l->row.number);
+				act_add(t, ACT_START, l);
 		} else if (l->unsent && unsent_abandon(t, l)) {
 			x = exit_never(t, l, "never started");
 			tuner_attempt_ended(t, l, &x, NULL);
@@ -144,10 +148,12 @@ tuner_unstarted(struct tuner *t)
 static void
 act_stop(struct tuner *t, struct live *l, bool now)
 {
-	struct backend *b = &t->backends[l->backend];
+	struct backend *b;
 
-	if (l->open && !l->unsent)
-		b->launcher->stop(b->ctx, l->row.number, l->att.attempt, now);
+	if (!l->open || l->unsent || l->elsewhere)
+		return;
+	b = &t->backends[l->backend];
+	b->launcher->stop(b->ctx, l->row.number, l->att.attempt, now);
 }
 
 void
@@ -159,7 +165,8 @@ tuner_act(struct tuner *t)
 	for (i = 0; i < t->n_acts; i++) {
 		fail_point("tuner.before_act");
 		l = live_find(t, t->acts[i].trial);
-		if (l == NULL)
+		/* It may have ended, and the trial be resumed, in this turn. */
+		if (l == NULL || l->att.attempt != t->acts[i].attempt)
 			continue;
 		switch (t->acts[i].kind) {
 		case ACT_START:
@@ -200,9 +207,17 @@ tuner_request(struct tuner *t, enum tuner_ask ask, int64_t trial,
 static void
 request_stop_trial(struct tuner *t, struct request *r)
 {
-	struct live *l = live_find(t, r->trial);
+	struct live *l = live_find(t, r->trial), *p;
 	struct store_trial row = { 0 };
 	struct err e = ERR_INIT;
+
+	if ((p = paused_find(t, r->trial)) != NULL) {
+		paused_final(t, p, TRIAL_EV_CANCELLED, "stopped by the user");
+		r->good = true;
+		(void)snprintf(r->text, sizeof r->text,
+		    "trial %" PRId64 " is cancelled", r->trial);
+		return;
+	}
 
 	if (l == NULL) {
 		if (store_trial_get(t->store, r->trial, &row, &e) != 0)
@@ -218,15 +233,28 @@ request_stop_trial(struct tuner *t, struct request *r)
 	r->good = true;
 	if (l->row.state == TRIAL_WAITING) {
 		live_move(t, l, TRIAL_EV_CANCELLED, "stopped by the user");
-		live_finish(t, l);
+		outcome_finish(t, l);
 		live_remove(t, l);
 		(void)snprintf(r->text, sizeof r->text,
 		    "trial %" PRId64 " is cancelled", r->trial);
 		return;
 	}
 	live_stop(t, l, STOP_USER, "stopped by the user");
+	if (l->elsewhere && r->ask == TUNER_KILL_TRIAL) {
+		elsewhere_cancel(t, l);
+		(void)snprintf(r->text, sizeof r->text,
+		    "trial %" PRId64 " is cancelled", r->trial);
+		return;
+	}
+	if (l->elsewhere) {
+		(void)snprintf(r->text, sizeof r->text,
+		    "who runs trial %" PRId64
+		    " is told to stop with its next report",
+		    r->trial);
+		return;
+	}
 	if (r->ask == TUNER_KILL_TRIAL)
-		act_add(t, ACT_KILL, l->row.number);
+		act_add(t, ACT_KILL, l);
 	(void)snprintf(r->text, sizeof r->text,
 	    "trial %" PRId64 " is being stopped", r->trial);
 }
@@ -296,6 +324,7 @@ tuner_serve_requests(struct tuner *t)
 	struct request *r;
 	size_t i;
 
+	t->asking = false;
 	for (i = 0; i < t->n_requests && !t->store_failed; i++) {
 		r = &t->requests[i];
 		switch (r->ask) {
@@ -312,22 +341,40 @@ tuner_serve_requests(struct tuner *t)
 		case TUNER_ENQUEUE:
 			request_enqueue(t, r);
 			break;
+		case TUNER_ASK:
+			tuner_request_ask(t, r);
+			break;
+		case TUNER_TELL:
+			tuner_request_tell(t, r);
+			break;
+		case TUNER_JUDGE:
+			tuner_request_judge(t, r);
+			break;
 		}
 	}
-	t->n_served = t->n_requests;
+	t->n_served = 0;
+	for (i = 0; i < t->n_requests; i++)
+		t->n_served += !t->requests[i].later;
 }
 
 void
 tuner_reply_all(struct tuner *t, bool good)
 {
 	struct request *r;
-	size_t i;
+	size_t i, kept = 0;
 
 	for (i = 0; i < t->n_requests; i++) {
 		r = &t->requests[i];
+		if (good && r->later) {
+			t->requests[kept++] = *r;
+			continue;
+		}
 		r->reply(r->arg, good && r->good,
-		    good ? r->text : "the store failed; ask again");
+		    good ? r->text : "the store failed; ask again",
+		    good && r->data.len > 0 ? buf_str(&r->data) : NULL);
 		free(r->params);
+		buf_free(&r->data);
 	}
-	t->n_requests = t->n_served = 0;
+	t->n_requests = kept;
+	t->n_served = 0;
 }

@@ -148,16 +148,36 @@ shape_read(struct shape *s, const struct reader *r, struct err *e)
 	return 0;
 }
 
-static void
-bank_add(struct bank *b, size_t *cap, struct bank_curve c)
+/* Both lists grow at powers of two. */
+static bool
+is_full(size_t n)
 {
-	if (b->n == *cap) {
-		*cap = *cap == 0 ? 256 : *cap * 2;
-		b->curves = xreallocarray(b->curves, *cap, sizeof(*b->curves));
+	return (n & (n - 1)) == 0;
+}
+
+struct bank_curve *
+bank_begin(struct bank *b)
+{
+	if (is_full(b->n))
+		b->curves =
+		    xreallocarray(b->curves, b->n * 2 + 1, sizeof(*b->curves));
+	b->curves[b->n] = (struct bank_curve){ 0 };
+	return &b->curves[b->n++];
+}
+
+void
+bank_report(struct bank *b, struct bank_curve *c, int64_t step, double value)
+{
+	if (is_full(c->n)) {
+		c->steps =
+		    xreallocarray(c->steps, c->n * 2 + 1, sizeof(*c->steps));
+		c->values =
+		    xreallocarray(c->values, c->n * 2 + 1, sizeof(*c->values));
 	}
-	b->curves[b->n++] = c;
-	if ((int64_t)c.n > b->max_steps)
-		b->max_steps = (int64_t)c.n;
+	c->steps[c->n] = step;
+	c->values[c->n++] = value;
+	if ((int64_t)c->n > b->max_steps)
+		b->max_steps = (int64_t)c->n;
 }
 
 static bool
@@ -171,34 +191,29 @@ number_read(const char *text, double *v)
 
 /* One row, one curve. */
 static int
-wide_row(struct bank *b, size_t *cap, const struct shape *s, struct reader *r,
-    struct err *e)
+wide_row(struct bank *b, const struct shape *s, struct reader *r, struct err *e)
 {
-	struct bank_curve c = { 0 };
+	struct bank_curve *c;
+	double v;
 	size_t i;
 
 	if (r->n != s->columns)
 		return reader_err(r, e, "as many fields as columns expected");
-	c.steps = xcalloc(s->reports, sizeof(*c.steps));
-	c.values = xcalloc(s->reports, sizeof(*c.values));
+	c = bank_begin(b);
 	for (i = 0; i < r->n; i++) {
 		if (s->step[i] < 0 || *r->fields[i] == '\0')
 			continue;
-		if (!number_read(r->fields[i], &c.values[c.n])) {
-			free(c.steps);
-			free(c.values);
+		if (!number_read(r->fields[i], &v))
 			return reader_err(r, e, "expected numbers");
-		}
-		c.steps[c.n++] = s->step[i];
+		bank_report(b, c, s->step[i], v);
 	}
-	bank_add(b, cap, c);
 	return 0;
 }
 
 /* One row, one report: of the curve before it or of a new one. */
 static int
-long_row(struct bank *b, size_t *cap, const struct shape *s, struct reader *r,
-    double *last, struct err *e)
+long_row(struct bank *b, const struct shape *s, struct reader *r, double *last,
+    struct err *e)
 {
 	struct bank_curve *c;
 	double trial, step, v;
@@ -207,30 +222,17 @@ long_row(struct bank *b, size_t *cap, const struct shape *s, struct reader *r,
 	    !number_read(r->fields[s->at], &step) || fabs(step) > 9e15 ||
 	    !number_read(r->fields[s->value], &v))
 		return reader_err(r, e, "expected three numbers");
-	if (b->n == 0 || trial != *last)
-		bank_add(b, cap, (struct bank_curve){ 0 });
+	c = b->n == 0 || trial != *last ? bank_begin(b) : &b->curves[b->n - 1];
 	*last = trial;
-	c = &b->curves[b->n - 1];
 	if (c->n > 0 && (int64_t)step <= c->steps[c->n - 1])
 		return reader_err(r, e, "the steps of a trial do not ascend");
-	/* Grown at powers of two. */
-	if ((c->n & (c->n - 1)) == 0) {
-		c->steps =
-		    xreallocarray(c->steps, c->n * 2 + 1, sizeof(*c->steps));
-		c->values =
-		    xreallocarray(c->values, c->n * 2 + 1, sizeof(*c->values));
-	}
-	c->steps[c->n] = (int64_t)step;
-	c->values[c->n++] = v;
-	if ((int64_t)c->n > b->max_steps)
-		b->max_steps = (int64_t)c->n;
+	bank_report(b, c, (int64_t)step, v);
 	return 0;
 }
 
 static int
 bank_read(struct bank *b, struct reader *r, struct shape *s, struct err *e)
 {
-	size_t cap = 0;
 	double last = NAN;
 	int rc = 0;
 
@@ -239,8 +241,8 @@ bank_read(struct bank *b, struct reader *r, struct shape *s, struct err *e)
 	if (shape_read(s, r, e) == -1)
 		return -1;
 	while (rc == 0 && reader_line(r))
-		rc = s->is_long ? long_row(b, &cap, s, r, &last, e)
-				: wide_row(b, &cap, s, r, e);
+		rc = s->is_long ? long_row(b, s, r, &last, e)
+				: wide_row(b, s, r, e);
 	if (rc == 0 && b->n == 0)
 		return err_set(e, ERR_USAGE, "%s: no curves", r->path);
 	return rc;

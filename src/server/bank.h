@@ -30,5 +30,9 @@ struct bank {
  */
 int bank_load(struct bank *, const char *path, struct err *);
 void bank_free(struct bank *);
+/* Or fill a zeroed one: a new curve, valid until the next one, and its reports. */
+struct bank_curve *bank_begin(struct bank *);
+void
+bank_report(struct bank *, struct bank_curve *, int64_t step, double value);
 
 #endif /* SERVER_BANK_H */

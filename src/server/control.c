@@ -71,12 +71,14 @@ client_free(struct client *c)
 }
 
 static void
-client_send(struct client *c, bool good, const char *text)
+client_send(struct client *c, bool good, const char *text, const char *data)
 {
 	struct buf b = { 0 };
 
 	buf_printf(&b, "{\"ok\": %s, \"text\": ", good ? "true" : "false");
 	json_put_string(&b, text);
+	if (data != NULL)
+		buf_printf(&b, ", \"data\": %s", data);
 	buf_puts(&b, "}\n");
 	if (send(c->fd, b.data, b.len, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
 		c->gone = true; /* it hung up: nobody to tell */
@@ -84,13 +86,13 @@ client_send(struct client *c, bool good, const char *text)
 }
 
 static void
-on_reply(void *arg, bool good, const char *text)
+on_reply(void *arg, bool good, const char *text, const char *data)
 {
 	struct client *c = arg;
 
 	c->waiting = false;
 	if (!c->gone)
-		client_send(c, good, text);
+		client_send(c, good, text, data);
 	client_free(c);
 }
 
@@ -102,6 +104,9 @@ static const struct ask_row {
 	{ "pause", TUNER_PAUSE },
 	{ "resume", TUNER_RESUME },
 	{ "enqueue", TUNER_ENQUEUE },
+	{ "ask", TUNER_ASK },
+	{ "tell", TUNER_TELL },
+	{ "judge", TUNER_JUDGE },
 };
 
 /* Strict: a trial that cannot be read must not stop the whole study. */
@@ -130,14 +135,15 @@ client_command(struct client *c, const struct json *root)
 	size_t i;
 
 	if (numbers_read(&trial, &now, root, &e) != 0) {
-		client_send(c, false, e.text);
+		client_send(c, false, e.text, NULL);
 		return true;
 	}
 	if (name != NULL && strcmp(name, "stop") == 0 && trial == 0) {
 		c->stays = true;
 		client_send(c, true,
 		    now ? "the server ends its trials at once and leaves"
-			: "the server lets its trials end and leaves");
+			: "the server lets its trials end and leaves",
+		    NULL);
 		c->control->hooks.leave(c->control->hooks.arg, now);
 		return c->gone;
 	}
@@ -155,7 +161,7 @@ client_command(struct client *c, const struct json *root)
 		return false;
 	}
 	buf_free(&text);
-	client_send(c, false, "no such command");
+	client_send(c, false, "no such command", NULL);
 	return true;
 }
 
@@ -168,7 +174,7 @@ client_line(struct client *c)
 
 	if (json_parse(&doc, c->in.data, strcspn(c->in.data, "\n"), NULL, false,
 		&e) != 0) {
-		client_send(c, false, e.text);
+		client_send(c, false, e.text, NULL);
 		return true;
 	}
 	over = client_command(c, json_root(doc));
@@ -345,7 +351,9 @@ static int
 answer_read(const char *line, struct control_answer *a, struct err *e)
 {
 	struct json_doc *doc;
+	const struct json *data;
 	const char *text;
+	struct buf b = { 0 };
 
 	if (json_parse(&doc, line, strcspn(line, "\n"), NULL, false, e) != 0)
 		return err_add(e, "the server's answer");
@@ -353,6 +361,10 @@ answer_read(const char *line, struct control_answer *a, struct err *e)
 	a->ok = false;
 	(void)json_bool(json_get(json_root(doc), "ok"), &a->ok);
 	(void)snprintf(a->text, sizeof a->text, "%s", text != NULL ? text : "");
+	data = json_get(json_root(doc), "data");
+	if (data != NULL)
+		json_write(&b, data);
+	a->data = data != NULL ? buf_take(&b) : NULL;
 	json_free(doc);
 	return 0;
 }

@@ -3,6 +3,7 @@
  * object per line in, one out:
  *	{"command": "stop", "trial": 3}
  *	{"ok": true, "text": "trial 3 is being stopped"}
+ * An answer may have data: what ask, tell and judge found.
  * stop without a trial asks the server to leave; that connection stays open
  * until it has left.
  */
@@ -46,6 +47,7 @@ void control_close(struct control *);
 struct control_answer {
 	bool ok;
 	char text[256];
+	char *data; /* JSON, the caller's to free; NULL = none */
 };
 int control_ask(const struct state *, const char *line, bool wait,
     struct control_answer *, struct err *);

@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -73,7 +74,7 @@ name_find(struct tuner *t, struct live *l, const char *name)
 
 	if (known != NULL)
 		return known;
-	if (l->n_names >= NAMES_MOST && strcmp(name, t->study->metric) != 0) {
+	if (l->n_names >= NAMES_MOST && !outcome_counts(t, name)) {
 		if (!l->said_names)
 			tuner_event(t, "warning", "report", l->row.number,
 			    l->att.attempt,
@@ -112,6 +113,7 @@ better(const struct tuner *t, double a, double b)
 static void
 hear_objective(struct tuner *t, struct live *l, int64_t step, double value)
 {
+	char why[64];
 	bool is_new;
 
 	is_new = history_report(t->history, l->row.number, step, value);
@@ -134,6 +136,11 @@ hear_objective(struct tuner *t, struct live *l, int64_t step, double value)
 	l->row_dirty = true;
 	if (is_new)
 		tuner_judge(t, l, step);
+	if (live_segment_done(l) && l->row.cause == STOP_NONE) {
+		(void)snprintf(why, sizeof why,
+		    "its segment ends at step %" PRId64, l->row.until);
+		live_stop(t, l, STOP_RULE, why);
+	}
 }
 
 static void
@@ -162,6 +169,7 @@ hear_report(struct tuner *t, struct live *l, const struct launch_event *ev)
 	}
 	if (name->said_read)
 		tuner_say(name, time_us, ev->u.report.value);
+	outcome_hear(t, l, ev->u.report.name, step, ev->u.report.value);
 	if (objective)
 		hear_objective(t, l, step, ev->u.report.value);
 }
@@ -180,6 +188,43 @@ hear_read(struct live *l, const struct launch_cursor *c)
 	l->att_dirty = true;
 }
 
+static void
+hear_usage(struct live *l, const struct launch_usage *u)
+{
+	l->att.usage = (struct store_usage){
+		.gpus = u->gpus,
+		.energy = u->energy,
+		.memory = u->memory,
+		.busy = u->busy,
+		.seen = u->seen,
+	};
+	l->att_dirty = true;
+}
+
+static void
+hear_gpu(struct tuner *t, const struct launch_gpu *g)
+{
+	struct err e = ERR_INIT;
+	struct store_gpu row = {
+		.uuid = g->uuid,
+		.index = g->index,
+		.name = g->name,
+		.state = g->state,
+		.why = g->why,
+		.owner = g->owner,
+		.trials = g->trials,
+		.memory = g->memory,
+		.used = g->used,
+		.temperature = g->temperature,
+		.utilization = g->utilization,
+		.power = g->power,
+		.time_us = t->turn_us,
+	};
+
+	if (store_gpu_put(t->store, &row, &e) != 0)
+		tuner_break(t, &e);
+}
+
 /* Some launcher has another number of slots: who runs goes on. */
 static void
 hear_slots(struct tuner *t)
@@ -190,6 +235,9 @@ hear_slots(struct tuner *t)
 	for (k = 0; k < t->n_backends; k++) {
 		b = &t->backends[k];
 		n = b->launcher->slots(b->ctx);
+		/* Machines came, or came back: their slots are as new. */
+		if (n > 0 && b->launcher->ready != NULL)
+			slots_restore(&b->slots);
 		if (n == b->slots.n)
 			continue;
 		tuner_event(t, "info", "slot", 0, 0,
@@ -214,6 +262,10 @@ tuner_hear(void *arg, const struct launch_event *ev)
 		hear_slots(t);
 		return;
 	}
+	if (ev->kind == LAUNCH_GPU) {
+		hear_gpu(t, &ev->u.gpu);
+		return;
+	}
 	if (ev->kind == LAUNCH_NOTE && ev->trial == 0) {
 		tuner_event(t, levels[ev->u.note.level], "launch", 0, 0, "%s",
 		    ev->u.note.text);
@@ -236,6 +288,10 @@ tuner_hear(void *arg, const struct launch_event *ev)
 		tuner_event(t, levels[ev->u.note.level], "launch", ev->trial,
 		    ev->attempt, "%s", ev->u.note.text);
 		break;
+	case LAUNCH_USAGE:
+		hear_usage(l, &ev->u.usage);
+		break;
+	case LAUNCH_GPU:
 	case LAUNCH_SLOTS:
 		break;
 	case LAUNCH_EXIT:

@@ -18,6 +18,22 @@
 /* Lost attempts in a row, without a report between, that are still retried. */
 #define FREE_RETRIES_MAX 10
 
+static const char *
+verdict_text(enum verdict v)
+{
+	switch (v) {
+	case VERDICT_KEEP:
+		return "keep";
+	case VERDICT_STOP:
+		return "stop";
+	case VERDICT_PAUSE:
+		return "pause";
+	case VERDICT_SUSPENDED:
+		break;
+	}
+	return "suspended";
+}
+
 void
 tuner_judge(struct tuner *t, struct live *l, int64_t step)
 {
@@ -27,10 +43,15 @@ tuner_judge(struct tuner *t, struct live *l, int64_t step)
 	int64_t max = t->study->trial.max_steps;
 
 	if (l->row.cause != STOP_NONE || step < l->row.last_step ||
-	    step <= l->judged_step || (max > 0 && l->row.reports >= max))
+	    step <= l->judged_step || (max > 0 && l->row.reports >= max) ||
+	    live_segment_done(l))
 		return;
 	l->judged_step = step;
 	stopper_set_judge(t->rules, t->history, l->row.number, step, &j);
+	/* Nobody could resume it. */
+	if (l->elsewhere && j.verdict == VERDICT_PAUSE)
+		j.verdict = VERDICT_STOP;
+	l->verdict = j;
 	if (j.verdict == VERDICT_KEEP)
 		return;
 	row = (struct store_stop){
@@ -40,7 +61,7 @@ tuner_judge(struct tuner *t, struct live *l, int64_t step)
 		.value = j.value,
 		.threshold = j.threshold,
 		.pool = j.pool,
-		.verdict = j.verdict == VERDICT_STOP ? "stop" : "suspended",
+		.verdict = verdict_text(j.verdict),
 		.why = j.why,
 		.time_us = t->turn_us,
 	};
@@ -48,8 +69,11 @@ tuner_judge(struct tuner *t, struct live *l, int64_t step)
 		tuner_break(t, &e);
 		return;
 	}
-	if (j.verdict == VERDICT_STOP)
-		live_stop(t, l, j.diverged ? STOP_DIVERGED : STOP_RULE, j.why);
+	if (j.verdict == VERDICT_SUSPENDED)
+		return;
+	l->row.is_paused = j.verdict == VERDICT_PAUSE;
+	l->row.paused_step = step;
+	live_stop(t, l, j.diverged ? STOP_DIVERGED : STOP_RULE, j.why);
 }
 
 /*
@@ -63,6 +87,7 @@ end_from_outside(
 	int64_t max = t->study->trial.max_steps;
 
 	return x->stopped && l->row.cause == STOP_NONE &&
+	       !live_segment_done(l) &&
 	       !(x->signal == 0 && x->exit_code == 0 && max > 0 &&
 		   l->row.reports >= max);
 }
@@ -143,7 +168,7 @@ end_classify(const struct tuner *t, const struct live *l,
 		(void)snprintf(why, n, "no report was a finite number");
 		return END_DIVERGED;
 	}
-	return END_OK;
+	return outcome_class(t, l, why, n);
 }
 
 /* The best or last report of the curve as it stands after replacements. */
@@ -255,15 +280,50 @@ end_event(struct tuner *t, struct live *l, enum end_class c,
 	return TRIAL_EV_RETRY;
 }
 
+/* Whether it got to its end before it was told to pause, or in its grace. */
+static bool
+pause_came_late(const struct tuner *t, const struct live *l, enum end_class c,
+    const struct launch_exit *x)
+{
+	int64_t max = t->study->trial.max_steps;
+
+	return c == END_OK &&
+	       (!x->stopped || (max > 0 && l->row.reports >= max));
+}
+
+/* The end of an attempt that a rule asked to pause. */
+static enum trial_event
+paused_event(struct tuner *t, struct live *l, enum end_class *c,
+    const struct launch_exit *x, char *why, size_t n)
+{
+	if (pause_came_late(t, l, *c, x)) {
+		*why = '\0';
+		return TRIAL_EV_COMPLETE;
+	}
+	*c = END_STOPPED;
+	(void)snprintf(why, n, "paused at step %" PRId64 ": %s",
+	    l->row.paused_step, l->row.why != NULL ? l->row.why : "");
+	if (!t->over)
+		return TRIAL_EV_RETRY;
+	return TRIAL_EV_STOPPED;
+}
+
 /* The move, and the class of the attempt, when a stop was on its way. */
 static enum trial_event
-stopped_event(
-    struct tuner *t, struct live *l, enum end_class *c, char *why, size_t n)
+stopped_event(struct tuner *t, struct live *l, enum end_class *c,
+    const struct launch_exit *x, char *why, size_t n)
 {
 	int64_t max = t->study->trial.max_steps;
 
 	switch (l->row.cause) {
 	case STOP_RULE:
+		if (live_segment_done(l)) {
+			*c = *c == END_OK ? END_OK : END_STOPPED;
+			*why = '\0';
+			return TRIAL_EV_COMPLETE;
+		}
+		if (l->row.is_paused)
+			return paused_event(t, l, c, x, why, n);
 		*c = END_STOPPED;
 		break;
 	case STOP_DIVERGED:
@@ -325,10 +385,19 @@ attempt_close(struct tuner *t, struct live *l, const struct launch_exit *x,
 static void
 slot_ended(struct tuner *t, struct live *l, bool bad)
 {
-	struct slots *s = &t->backends[l->backend].slots;
 	int64_t ran_ms = (l->att.ended_us - l->att.started_us) / 1000;
+	struct slots *s;
 
+	if (l->elsewhere)
+		return;
+	s = &t->backends[l->backend].slots;
 	bad = bad && ran_ms < SLOTS_FAST_MS && l->row.reports == 0;
+	/*
+	 * What failed in a slot may have failed by its GPU, which is minded
+	 * elsewhere: slots are not of GPUs, and the program works.
+	 */
+	if (l->att.usage.gpus > 0 && l->row.reports > 0)
+		slots_restore(s);
 	if (!slots_ended(s, l->att.slot, l->row.number, bad))
 		return;
 	(void)snprintf(t->last_bad, sizeof t->last_bad,
@@ -387,7 +456,7 @@ tuner_attempt_ended(struct tuner *t, struct live *l,
 		(void)snprintf(end_why, sizeof end_why, "%s", lost_why);
 	(void)snprintf(why, sizeof why, "%s", end_why);
 	if (l->row.cause != STOP_NONE)
-		ev = stopped_event(t, l, &c, why, sizeof why);
+		ev = stopped_event(t, l, &c, x, why, sizeof why);
 	else
 		ev = end_event(t, l, c, x, why, sizeof why);
 	/* What befell it stays true whoever wanted its end. */
@@ -396,17 +465,23 @@ tuner_attempt_ended(struct tuner *t, struct live *l,
 	slot_ended(t, l,
 	    l->row.cause == STOP_NONE &&
 		(c == END_ERROR || c == END_NO_REPORT));
-	if (x != NULL && x->ran)
+	if (x != NULL && x->ran && !l->elsewhere)
 		machine_freed(t, l->backend);
+	l->row.is_paused = l->row.is_paused && l->row.cause == STOP_RULE &&
+			   ev == TRIAL_EV_RETRY;
 	l->row.cause = STOP_NONE;
 	l->asked = l->unsent = l->unknown = l->said = false;
 	free(l->start_error);
 	l->start_error = NULL;
 	live_move(t, l, ev, why);
+	if (l->row.is_paused) {
+		paused_add(t, l);
+		return;
+	}
 	if (!trial_state_final(l->row.state)) {
 		history_retry(t->history, l->row.number);
 		return;
 	}
-	live_finish(t, l);
+	outcome_finish(t, l);
 	live_remove(t, l);
 }

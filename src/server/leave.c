@@ -18,7 +18,8 @@ tuner_shutdown(struct tuner *t, bool now)
 static bool
 live_slow(const struct tuner *t, const struct live *l)
 {
-	return l->open && t->backends[l->backend].launcher->slow_end;
+	return l->open && !l->elsewhere &&
+	       t->backends[l->backend].launcher->slow_end;
 }
 
 int
@@ -62,7 +63,7 @@ anybody_here(const struct tuner *t)
 		return live_placed(t) > 0;
 	for (i = 0; i < t->n_live; i++) {
 		l = t->live[i];
-		if (trial_state_placed(l->row.state) &&
+		if (trial_state_placed(l->row.state) && !l->elsewhere &&
 		    !(live_slow(t, l) && l->asked))
 			return true;
 	}
@@ -83,5 +84,6 @@ tuner_done(const struct tuner *t)
 	for (i = 0; i < t->n_live; i++)
 		if (t->live[i]->row.state == TRIAL_WAITING)
 			return false;
-	return !tuner_may_place_new(t);
+	/* The turn that finds nothing to resume ends them. */
+	return t->n_paused == 0 && !tuner_may_place_new(t);
 }

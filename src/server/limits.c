@@ -31,14 +31,17 @@ limit_reached(struct tuner *t, bool failed, const char *why)
 	study_over(t, failed, why);
 	for (i = t->n_live; i-- > 0;) {
 		l = t->live[i];
+		if (l->elsewhere)
+			continue;
 		if (trial_state_placed(l->row.state)) {
 			live_stop(t, l, STOP_LIMIT, why);
 			continue;
 		}
 		live_move(t, l, TRIAL_EV_CANCELLED, why);
-		live_finish(t, l);
+		outcome_finish(t, l);
 		live_remove(t, l);
 	}
+	paused_end_all(t);
 }
 
 static bool
@@ -130,6 +133,46 @@ tuner_tell_queue(const struct tuner *t, int64_t waiting, char *text, size_t n)
 		    : waiting > 1 ? "the setting will be tried after those "
 				    "that wait"
 				  : "the setting will be tried next");
+}
+
+bool
+tuner_refuses(const struct tuner *t, char *why, size_t n)
+{
+	const struct study_limits *lim = &t->study->limits;
+	const char *name;
+	int64_t most = most_trials(t, &name);
+	bool failed;
+
+	if (t->over || result_ends(t, &failed, why, n)) {
+		if (t->over)
+			(void)snprintf(
+			    why, n, "the study is over: %.150s", t->why);
+		return true;
+	}
+	*why = '\0';
+	if (t->shutdown)
+		(void)snprintf(why, n, "the server is about to leave");
+	else if (t->held)
+		(void)snprintf(why, n, "there is no space left on the disk");
+	else if (t->paused)
+		(void)snprintf(why, n,
+		    "the study is paused: hpotune resume lets it go on");
+	else if (lim->wall_time_ms > 0 &&
+		 tuner_elapsed_ms(t) >= lim->wall_time_ms)
+		(void)snprintf(why, n, "limits.wall_time was reached");
+	else if (lim->no_improvement > 0 &&
+		 t->since_better >= lim->no_improvement)
+		(void)snprintf(why, n,
+		    "%" PRId64
+		    " trials in a row were no better (limits.no_improvement)",
+		    t->since_better);
+	else if (most > 0 && t->n_trials >= most)
+		(void)snprintf(why, n,
+		    "%s is reached: there are %" PRId64 " trials", name,
+		    t->n_trials);
+	else if (t->exhausted)
+		tuner_nothing_left(t, why, n);
+	return *why != '\0';
 }
 
 void

@@ -10,7 +10,6 @@
 
 #include "src/base/log.h"
 #include "src/base/mem.h"
-#include "src/model/history.h"
 #include "src/model/study.h"
 #include "src/server/tuner-parts.h"
 
@@ -27,6 +26,13 @@ live_find(struct tuner *t, int64_t trial)
 	return NULL;
 }
 
+void
+live_put(struct tuner *t, struct live *l)
+{
+	t->live = xreallocarray(t->live, t->n_live + 1, sizeof *t->live);
+	t->live[t->n_live++] = l;
+}
+
 /* Takes over what row owns. */
 struct live *
 live_add(struct tuner *t, struct store_trial *row)
@@ -36,8 +42,7 @@ live_add(struct tuner *t, struct store_trial *row)
 	l->row = *row;
 	l->judged_step = -1;
 	*row = (struct store_trial){ 0 };
-	t->live = xreallocarray(t->live, t->n_live + 1, sizeof *t->live);
-	t->live[t->n_live++] = l;
+	live_put(t, l);
 	return l;
 }
 
@@ -60,12 +65,13 @@ live_free(struct live *l)
 	store_attempt_fini(&l->att);
 	live_forget_names(l);
 	free(l->names);
+	free(l->aims);
 	free(l->start_error);
 	free(l);
 }
 
 void
-live_remove(struct tuner *t, struct live *l)
+live_drop(struct tuner *t, struct live *l)
 {
 	size_t i;
 
@@ -73,7 +79,19 @@ live_remove(struct tuner *t, struct live *l)
 		;
 	t->live[i] = t->live[--t->n_live];
 	t->last_found = NULL;
+}
+
+void
+live_remove(struct tuner *t, struct live *l)
+{
+	live_drop(t, l);
 	live_free(l);
+}
+
+bool
+live_segment_done(const struct live *l)
+{
+	return l->row.until > 0 && l->row.last_step >= l->row.until;
 }
 
 size_t
@@ -82,7 +100,18 @@ live_placed(const struct tuner *t)
 	size_t i, n = 0;
 
 	for (i = 0; i < t->n_live; i++)
-		n += trial_state_placed(t->live[i]->row.state);
+		n += trial_state_placed(t->live[i]->row.state) &&
+		     !t->live[i]->elsewhere;
+	return n;
+}
+
+size_t
+live_elsewhere(const struct tuner *t)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < t->n_live; i++)
+		n += t->live[i]->elsewhere;
 	return n;
 }
 
@@ -117,6 +146,8 @@ live_move(struct tuner *t, struct live *l, enum trial_event ev, const char *why)
 	l->row.why = why != NULL && *why != '\0' ? xstrdup(why) : NULL;
 	if (l->open && trial_state_placed(to))
 		l->att.state = to;
+	if (trial_state_final(to))
+		outcome_settle(t, l);
 	l->row_dirty = true;
 	l->att_dirty = l->att_dirty || l->open;
 	t->durable = t->durable || ev != TRIAL_EV_UP;
@@ -156,37 +187,6 @@ live_stop(
 		t->durable = true;
 	}
 	if (!l->asked)
-		act_add(t, ACT_STOP, l->row.number);
+		act_add(t, ACT_STOP, l);
 	l->asked = true;
-}
-
-/*
- * The count of "in a row without a better one" is over trials that earned an
- * objective or ended by a rule; a crash says nothing about improvement.
- */
-void
-tuner_trial_ended(
-    struct tuner *t, int64_t trial, enum trial_state state, double objective)
-{
-	double loss = history_turn(t->history, objective);
-
-	history_end(t->history, trial, state, objective);
-	stopper_set_ended(t->rules, t->history, trial);
-	tuner_end_median(t, trial);
-	t->n_failed += state == TRIAL_FAILED;
-	if (state != TRIAL_COMPLETED && state != TRIAL_STOPPED)
-		return;
-	t->since_better++;
-	if (state == TRIAL_COMPLETED && isfinite(loss) &&
-	    !(loss >= t->best_loss)) {
-		t->best_loss = loss;
-		t->best_trial = trial;
-		t->since_better = 0;
-	}
-}
-
-void
-live_finish(struct tuner *t, struct live *l)
-{
-	tuner_trial_ended(t, l->row.number, l->row.state, l->row.objective);
 }

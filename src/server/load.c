@@ -14,10 +14,12 @@
 #include "src/model/space.h"
 #include "src/model/study.h"
 #include "src/server/trial-env.h"
+#include "src/server/tried.h"
 #include "src/server/tuner-parts.h"
 
 struct load {
 	struct tuner *tuner;
+	struct outcomes *outcomes;
 	struct value *values;
 	double *point;
 	struct err *err;
@@ -71,6 +73,10 @@ on_trial(void *arg, const struct store_trial *row)
 	t->n_trials = row->number;
 	t->n_enqueued += strcmp(row->source, "strategy") != 0;
 	history_add(t->history, row->number, point);
+	tried_add(t->tried, row->params, row->number);
+	if (row->from > 0 || row->member > 0)
+		history_descend(
+		    t->history, row->number, row->from, row->member);
 	if (!trial_state_final(row->state)) {
 		copy = trial_copy(row);
 		live_add(t, &copy);
@@ -100,7 +106,7 @@ on_record(void *arg, int64_t trial, int64_t step, double value,
 	if (state == TRIAL_RUNNING)
 		load_report(ld->tuner, trial, step, value);
 	else
-		tuner_trial_ended(ld->tuner, trial, state, value);
+		outcomes_ended(ld->outcomes, trial, state, value);
 	return 0;
 }
 
@@ -114,6 +120,9 @@ on_open_attempt(void *arg, const struct store_attempt *att)
 
 	if (l == NULL || l->row.attempts != att->attempt)
 		return 0;
+	l->elsewhere = strcmp(att->backend, ELSEWHERE) == 0;
+	if (t->env.apart && !l->elsewhere)
+		return 0;
 	l->att = *att;
 	l->att.uuid = xstrdup(att->uuid);
 	l->att.backend = xstrdup(att->backend);
@@ -121,6 +130,9 @@ on_open_attempt(void *arg, const struct store_attempt *att)
 	l->att.log = att->log != NULL ? xstrdup(att->log) : NULL;
 	l->att.why = att->why != NULL ? xstrdup(att->why) : NULL;
 	l->backend = -1;
+	l->open = true;
+	if (l->elsewhere)
+		return 0;
 	for (i = 0; i < t->n_backends; i++)
 		if (strcmp(t->backends[i].launcher->name, att->backend) == 0)
 			l->backend = i;
@@ -132,7 +144,7 @@ on_open_attempt(void *arg, const struct store_attempt *att)
 	if (!fail_bug("bug.forget_slots"))
 		slots_take(
 		    &t->backends[l->backend].slots, att->slot, att->trial);
-	l->open = l->unknown = l->found = true;
+	l->unknown = l->found = true;
 	return 0;
 }
 
@@ -154,6 +166,21 @@ on_last_step(void *arg, const char *name, int64_t step, int64_t reports)
 	return 0;
 }
 
+/* Those that a rule has paused: the history takes their ends from here. */
+static void
+load_paused(struct tuner *t)
+{
+	const struct live *l;
+	size_t i;
+
+	for (i = t->n_live; i-- > 0;) {
+		l = t->live[i];
+		if (l->row.state == TRIAL_WAITING && l->row.is_paused &&
+		    !fail_bug("bug.forget_paused"))
+			paused_add(t, t->live[i]);
+	}
+}
+
 static int
 load_lives(struct tuner *t, struct err *e)
 {
@@ -167,8 +194,10 @@ load_lives(struct tuner *t, struct err *e)
 		c = history_curve(t->history, l->row.number);
 		if (c.n > 0)
 			l->judged_step = curve_step(&c, c.n - 1);
-		if (l->row.attempts > 0 && store_attempt_past(t->store,
-					       l->row.number, &l->past, e) != 0)
+		if (l->row.attempts > 0 &&
+		    (store_attempt_past(t->store, l->row.number, &l->past, e) !=
+			    0 ||
+			outcome_load_live(t, l, e) != 0))
 			return -1;
 		ll.live = l;
 		if (l->open && store_each_last_step(t->store, l->row.number,
@@ -186,13 +215,20 @@ tuner_load(struct tuner *t, struct err *e)
 
 	ld.values = xcalloc(t->study->space->n, sizeof *ld.values);
 	ld.point = xcalloc(t->study->space->n, sizeof *ld.point);
-	rc = store_each_trial(t->store, on_trial, &ld, e);
+	rc = tuner_load_warm(t, e);
+	if (rc == 0)
+		rc = store_each_trial(t->store, on_trial, &ld, e);
+	if (rc == 0)
+		rc = outcomes_load(&ld.outcomes, t, e);
 	if (rc == 0)
 		rc = store_each_record(t->store, on_record, &ld, e);
 	if (rc == 0)
 		rc = store_each_open_attempt(t->store, on_open_attempt, &ld, e);
 	if (rc == 0)
 		rc = load_lives(t, e);
+	if (rc == 0)
+		load_paused(t);
+	outcomes_free(ld.outcomes);
 	free(ld.values);
 	free(ld.point);
 	return rc;
@@ -221,7 +257,7 @@ look_at(struct tuner *t, struct live *l)
 			break;
 		}
 		if (l->row.cause != STOP_NONE && !fail_bug("bug.forget_stop"))
-			act_add(t, ACT_STOP, l->row.number);
+			act_add(t, ACT_STOP, l);
 		l->asked = l->row.cause != STOP_NONE;
 		break;
 	case LOOK_ENDED:

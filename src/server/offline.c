@@ -24,10 +24,11 @@ struct offline {
 };
 
 static void
-on_offline_reply(void *arg, bool good, const char *text)
+on_offline_reply(void *arg, bool good, const char *text, const char *data)
 {
 	struct control_answer *a = arg;
 
+	(void)data;
 	a->ok = good;
 	(void)snprintf(a->text, sizeof a->text, "%s", text);
 }
@@ -93,7 +94,8 @@ offline_request(struct offline *o, enum tuner_ask ask, int64_t trial,
 		return -1;
 	if (all)
 		on_offline_reply(a, true,
-		    "no server runs: trials that still ran were told to end");
+		    "no server runs: trials that still ran were told to end",
+		    NULL);
 	if (a->ok && (pending = tuner_stops_pending(o->tuner)) > 0) {
 		(void)snprintf(a->text, sizeof a->text,
 		    "the stop is recorded, but %d of the jobs could not be "

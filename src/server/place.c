@@ -1,22 +1,19 @@
 /*
- * Who runs next: trials that wait for another attempt first, then settings the
- * user put in the queue, then what the strategy suggests.
+ * Who runs next, and where: trials that wait for another attempt first, then
+ * paused ones that a rule lets go on, then new ones.
  */
 
 #include <assert.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "src/base/fail.h"
-#include "src/base/json.h"
 #include "src/base/mem.h"
 #include "src/base/rng.h"
-#include "src/model/history.h"
-#include "src/model/space.h"
 #include "src/model/study.h"
+#include "src/server/asker.h"
 #include "src/server/tuner-parts.h"
 
 static int64_t
@@ -26,21 +23,25 @@ trials_limit(const struct tuner *t)
 }
 
 bool
-tuner_may_place_new(const struct tuner *t)
+tuner_may_go_on(const struct tuner *t)
 {
-	const struct study_limits *lim = &t->study->limits;
-	int64_t max = trials_limit(t);
+	int64_t most = t->study->limits.no_improvement;
 
-	if (t->over || t->shutdown || t->paused || t->exhausted || t->env.hold)
-		return false;
-	if (max > 0 && t->n_trials >= max)
-		return false;
-	return lim->no_improvement == 0 ||
-	       t->since_better < lim->no_improvement;
+	return !t->over && !t->shutdown && !t->paused &&
+	       (!t->env.hold || t->env.apart) &&
+	       (most == 0 || t->since_better < most);
 }
 
-/* A version 4 UUID as text. */
-static char *
+bool
+tuner_may_place_new(const struct tuner *t)
+{
+	int64_t max = trials_limit(t);
+
+	return tuner_may_go_on(t) && !t->exhausted &&
+	       (max <= 0 || t->n_trials < max);
+}
+
+char *
 uuid_new(void)
 {
 	unsigned char b[16];
@@ -83,9 +84,22 @@ backend_change(struct tuner *t, struct live *l, const char *name)
 	l->row.backend = xstrdup(name);
 }
 
-/* Record the intent to run one attempt in this slot. */
+/* Whether the launcher keeps what the next attempt of it needs. */
+static bool
+attempt_take(struct tuner *t, const struct live *l, int backend, int slot,
+    const char *uuid)
+{
+	struct backend *b = &t->backends[backend];
+
+	return b->launcher->take == NULL ||
+	       b->launcher->take(
+		   b->ctx, l->row.number, l->row.attempts + 1, slot, uuid);
+}
+
+/* Record the intent to run one attempt in this slot; takes over uuid. */
 static void
-attempt_begin(struct tuner *t, struct live *l, int backend, int slot)
+attempt_begin(
+    struct tuner *t, struct live *l, int backend, int slot, char *uuid)
 {
 	struct err e = ERR_INIT;
 	struct backend *b = &t->backends[backend];
@@ -99,7 +113,7 @@ attempt_begin(struct tuner *t, struct live *l, int backend, int slot)
 	l->att = (struct store_attempt){
 		.trial = l->row.number,
 		.attempt = l->row.attempts,
-		.uuid = uuid_new(),
+		.uuid = uuid,
 		.backend = xstrdup(b->launcher->name),
 		.slot = slot,
 		.state = TRIAL_STARTING,
@@ -119,7 +133,7 @@ attempt_begin(struct tuner *t, struct live *l, int backend, int slot)
 	}
 	l->open = true;
 	live_move(t, l, TRIAL_EV_PLACE, NULL);
-	act_add(t, ACT_START, l->row.number);
+	act_add(t, ACT_START, l);
 }
 
 static bool
@@ -162,186 +176,14 @@ waiting_due(struct tuner *t, const struct room *room)
 	return best;
 }
 
-/*
- * Ask the strategy: 0 with n values, 1 when it has nothing left, -1 when it
- * failed (the study ends).
- */
-static int
-suggest(struct tuner *t, struct value *values)
-{
-	const struct space *space = t->study->space;
-	struct strategy_ask ask = {
-		.space = space,
-		.history = t->history,
-		.seed = t->row.seed,
-		.trial = t->n_trials + 1,
-		.n_enqueued = t->n_enqueued,
-	};
-	struct err e = ERR_INIT;
-	double *x = xcalloc(space->n, sizeof *x);
-	int rc;
-
-	rc = t->plugs.strategy->suggest(x, &ask, t->plugs.strategy_options, &e);
-	if (rc == 0) {
-		space_snap(space, x);
-		space_decode(space, x, values);
-	} else if (rc < 0) {
-		tuner_event(t, "error", "strategy", 0, 0, "%s: %s",
-		    t->plugs.strategy->name, e.text);
-		t->over = t->failed = true;
-		(void)snprintf(t->why, sizeof t->why, "the strategy %s: %s",
-		    t->plugs.strategy->name, e.text);
-	}
-	free(x);
-	return rc;
-}
-
-/* Lay a partial setting over suggested values; what it leaves inactive goes. */
+/* Whoever waits and may run, a new trial where there is room; for a turn. */
 static void
-values_lay_over(
-    const struct space *space, struct value *values, const struct value *over)
-{
-	size_t i, k;
-
-	for (i = 0; i < space->n; i++)
-		if (over[i].kind != VALUE_NONE)
-			values[i] = over[i];
-	for (k = 0; k < space->n; k++) {
-		i = (size_t)space->order[k];
-		if (!space_active(space, i, values))
-			values[i].kind = VALUE_NONE;
-	}
-}
-
-/*
- * A parameter that became active through the setting has no suggested value:
- * it takes its default, or the middle of its range.
- */
-static void
-values_complete(const struct space *space, struct value *values)
-{
-	struct value *middle = xcalloc(space->n, sizeof *middle);
-	double *u = xcalloc(space->n, sizeof *u);
-	size_t i, k;
-
-	for (k = 0; k < space->n; k++) {
-		i = (size_t)space->order[k];
-		if (values[i].kind != VALUE_NONE ||
-		    !space_active(space, i, values))
-			continue;
-		if (space->params[i].has_default) {
-			values[i] = space->params[i].def;
-			continue;
-		}
-		space_encode(space, values, u);
-		u[i] = 0.5;
-		space_decode(space, u, middle);
-		values[i] = middle[i];
-	}
-	free(u);
-	free(middle);
-}
-
-/* The next queued setting: 0 with values, 1 none, -1 the store failed. */
-static int
-queued_values(
-    struct tuner *t, struct value *values, int64_t *id, const char **source)
-{
-	const struct space *space = t->study->space;
-	struct value *over;
-	struct json_doc *doc = NULL;
-	struct err e = ERR_INIT;
-	char *params = NULL;
-	int rc;
-
-	rc = store_queue_next(t->store, id, &params, source, &e);
-	if (rc != 0) {
-		if (rc < 0)
-			tuner_break(t, &e);
-		return rc;
-	}
-	over = xcalloc(space->n, sizeof *over);
-	rc = json_parse(&doc, params, strlen(params), NULL, false, &e);
-	if (rc == 0)
-		rc = space_read_values(space, json_root(doc), over, &e);
-	if (rc == 0) {
-		rc = suggest(t, values);
-		if (rc == 0)
-			values_lay_over(space, values, over);
-		else
-			memcpy(values, over, space->n * sizeof *values);
-		values_complete(space, values);
-		rc = 0;
-	} else {
-		tuner_event(t, "error", "enqueue", 0, 0,
-		    "a queued setting was dropped: %s", e.text);
-		if (store_queue_take(t->store, *id, 0, &e) != 0)
-			tuner_break(t, &e);
-	}
-	json_free(doc);
-	free(over);
-	free(params);
-	return rc;
-}
-
-static char *
-params_json(const struct space *space, const struct value *values)
-{
-	struct buf b = { 0 };
-
-	space_put_json(&b, space, values);
-	return buf_take(&b);
-}
-
-/* A new trial from the queue or the strategy, or NULL when there is none. */
-static struct live *
-trial_new(struct tuner *t)
-{
-	const struct space *space = t->study->space;
-	struct value *values = xcalloc(space->n, sizeof *values);
-	double *point = xcalloc(space->n, sizeof *point);
-	const char *source = "strategy";
-	struct store_trial row;
-	struct live *l = NULL;
-	struct err e = ERR_INIT;
-	int64_t id = 0;
-	int rc;
-
-	rc = queued_values(t, values, &id, &source);
-	if (rc == 1) {
-		id = 0;
-		rc = suggest(t, values);
-		t->exhausted = rc == 1;
-	}
-	if (rc == 0 && !t->store_failed) {
-		row = (struct store_trial){
-			.number = ++t->n_trials,
-			.state = TRIAL_WAITING,
-			.params = params_json(space, values),
-			.source = source,
-			.objective = NAN,
-			.last_step = -1,
-		};
-		t->n_enqueued += id != 0;
-		if (store_trial_add(t->store, &row, &e) != 0 ||
-		    (id != 0 && !fail_bug("bug.keep_queue") &&
-			store_queue_take(t->store, id, row.number, &e) != 0))
-			tuner_break(t, &e);
-		space_encode(space, values, point);
-		history_add(t->history, row.number, point);
-		l = live_add(t, &row);
-	}
-	free(point);
-	free(values);
-	return l;
-}
-
-void
-tuner_place(struct tuner *t)
+place_all(struct tuner *t)
 {
 	struct room room;
 	struct live *l;
 	int backend;
+	char *uuid;
 
 	if (t->env.hold || t->held || t->over || t->shutdown || t->paused)
 		return;
@@ -350,11 +192,31 @@ tuner_place(struct tuner *t)
 		if (!room.any)
 			return;
 		l = waiting_due(t, &room);
+		if (l == NULL)
+			l = paused_resume(t, &room);
 		backend = room_for(t, &room, l);
 		if (l == NULL && backend >= 0 && tuner_may_place_new(t))
-			l = trial_new(t);
+			l = tuner_new_trial(t);
 		if (l == NULL)
 			return;
-		attempt_begin(t, l, backend, room.slot[backend]);
+		uuid = uuid_new();
+		if (!attempt_take(t, l, backend, room.slot[backend], uuid)) {
+			free(uuid);
+			return;
+		}
+		attempt_begin(t, l, backend, room.slot[backend], uuid);
 	}
+}
+
+/* An answer for which there is no place now would be old when there is one. */
+void
+tuner_place(struct tuner *t)
+{
+	place_all(t);
+	if (t->asking)
+		return;
+	t->redraws = 0;
+	t->redraw_seconds = 0;
+	if (t->asker != NULL)
+		asker_drop(t->asker);
 }

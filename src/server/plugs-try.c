@@ -11,10 +11,12 @@
 #include "src/base/err.h"
 #include "src/base/json.h"
 #include "src/base/mem.h"
+#include "src/model/options.h"
 #include "src/model/space.h"
 #include "src/model/study.h"
 #include "src/server/plugs.h"
 #include "strategies/stopper.h"
+#include "strategies/strategy.h"
 #include "trials/launcher.h"
 #include "trials/report.h"
 
@@ -27,21 +29,37 @@ study_key(const struct study *study, const char *block, const char *key)
 	return j != NULL ? json_get(j, key) : NULL;
 }
 
-/* A metric that no line can report would never be heard of. */
-static int
-metric_try(const struct study *study, struct err *e)
+/* Whether a line can report this metric. */
+static bool
+metric_heard(const char *metric)
 {
 	struct report *report = xcalloc(1, sizeof *report);
-	char *line = xasprintf("hpotune: %s=1", study->metric);
+	char *line = xasprintf("hpotune: %s=1", metric);
 	bool good;
 
 	good = report_parse_line(report, NULL, line, strlen(line)) &&
-	       strcmp(report->values[0].name, study->metric) == 0;
+	       strcmp(report->values[0].name, metric) == 0;
 	free(line);
 	free(report);
-	if (good)
+	return good;
+}
+
+/* Metrics that no line can report would never be heard of. */
+static int
+metric_try(const struct study *study, struct err *e)
+{
+	const struct json *where = NULL;
+	size_t i;
+
+	for (i = 0; i < study->n_objectives && where == NULL; i++)
+		if (!metric_heard(study->objectives[i].metric))
+			where = study->objectives[i].where;
+	for (i = 0; i < study->n_constraints && where == NULL; i++)
+		if (!metric_heard(study->constraints[i].metric))
+			where = study->constraints[i].where;
+	if (where == NULL)
 		return 0;
-	return json_err(study_key(study, "objective", "metric"), e,
+	return json_err(where, e,
 	    "the name of a metric is a letter or _, then letters, digits, _ - "
 	    ". / and :");
 }
@@ -90,8 +108,8 @@ batch_try(const struct plug_backend *backend, const struct study *study,
 
 /* What this machine, or the far one, does not have or do. */
 static int
-backend_try(const struct plug_backend *backend, const struct study_plug *plug,
-    const struct study *study, struct err *e)
+backend_try(const struct plug_backend *backend, const struct strategy *strategy,
+    const struct study_plug *plug, const struct study *study, struct err *e)
 {
 	const struct launcher *launcher = backend->launcher;
 	const struct json *gpus = study_key(study, "trial", "gpus");
@@ -103,6 +121,20 @@ backend_try(const struct plug_backend *backend, const struct study_plug *plug,
 		    "the backend %s starts one process per trial: expected "
 		    "none",
 		    launcher->name);
+	if (study->trial.launcher != STUDY_LAUNCHER_NONE &&
+	    launcher->replicas(&study->trial, backend->options) == 0)
+		return json_err(study_key(study, "trial", "launcher"), e,
+		    "it is not told how many processes a trial has: expected "
+		    "trial.processes, or trial.gpus above 1");
+	if (study->trial.pack > 0 && !launcher->packs)
+		return json_err_key(study_key(study, "trial", "pack"), e,
+		    "the backend %s runs each trial for itself",
+		    launcher->name);
+	if (strategy->continues && !launcher->continues)
+		return json_err(plug->where, e,
+		    "the backend %s cannot begin a trial with the checkpoint "
+		    "of another one, which the strategy %s needs",
+		    launcher->name, strategy->name);
 	if (launcher->check != NULL &&
 	    launcher->check(&study->trial, backend->options, &why) != 0) {
 		if (why.kind != ERR_USAGE)
@@ -152,6 +184,22 @@ cost_try(const struct plugs *plugs, const struct study *study, struct err *e)
 	return 0;
 }
 
+/* A paused trial would come back when its member is elsewhere. */
+static int
+promote_try(const struct plug_rule *rule, const struct strategy *strategy,
+    const struct study_plug *plug, struct err *e)
+{
+	const struct stopper *s = rule->stopper;
+
+	if (!strategy->continues || s->promote == NULL ||
+	    option_get(s->options, rule->options, "promote")->number == 0)
+		return 0;
+	return json_err(plug->where, e,
+	    "%s with promote does not go with the strategy %s, whose trials "
+	    "are segments",
+	    s->name, strategy->name);
+}
+
 int
 plugs_try(const struct plugs *plugs, const struct study *study, struct err *e)
 {
@@ -162,8 +210,12 @@ plugs_try(const struct plugs *plugs, const struct study *study, struct err *e)
 	if (metric_try(study, e) == -1)
 		return -1;
 	for (i = 0; i < plugs->n_backends; i++)
-		if (backend_try(&plugs->backends[i], &study->backends[i], study,
-			e) == -1)
+		if (backend_try(&plugs->backends[i], plugs->strategy,
+			&study->backends[i], study, e) == -1)
+			return -1;
+	for (i = 0; i < plugs->n_rules; i++)
+		if (promote_try(&plugs->rules[i], plugs->strategy,
+			&study->stopping[i], e) == -1)
 			return -1;
 	if (cost_try(plugs, study, e) == -1 ||
 	    plugs_open_rules(&rules, plugs, study, e) == -1)

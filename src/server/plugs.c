@@ -56,10 +56,35 @@ plug_unknown(const struct study_plug *plug, const char *kind,
 	return -1;
 }
 
+/* "the strategy x searches for one objective: expected y or z" */
+static int
+several_read(
+    const struct plugs *plugs, const struct study *study, struct err *e)
+{
+	struct buf text = { 0 };
+	const char *between = "";
+	size_t i;
+
+	if (study->n_objectives == 1 || plugs->strategy->several)
+		return 0;
+	for (i = 0; strategies[i] != NULL; i++) {
+		if (!strategies[i]->several)
+			continue;
+		buf_printf(&text, "%s%s", between, strategies[i]->name);
+		between = " or ";
+	}
+	json_err(study->strategy.where != NULL
+		     ? study->strategy.where
+		     : json_get(json_root(study->doc), "objectives"),
+	    e, "the strategy %s searches for one objective: expected %s",
+	    plugs->strategy->name, buf_str(&text));
+	buf_free(&text);
+	return -1;
+}
+
 static int
 strategy_read(struct plugs *plugs, const struct study *study, struct err *e)
 {
-	static const char *const except[] = { "name", "seed", NULL };
 	const struct study_plug *plug = &study->strategy;
 	const char *names[NAMES_MAX + 1];
 	struct err why = ERR_INIT;
@@ -73,13 +98,16 @@ strategy_read(struct plugs *plugs, const struct study *study, struct err *e)
 		return plug_unknown(plug, "strategy", names, e);
 	}
 	if (options_read(&plugs->strategy_options, plugs->strategy->options,
-		plug->block, except, e) == -1)
+		plug->block, study_strategy_keys, e) == -1 ||
+	    several_read(plugs, study, e) == -1)
 		return -1;
 	if (plugs->strategy->check == NULL ||
 	    plugs->strategy->check(
 		plugs->strategy_options, study->space, &why) == 0)
 		return 0;
-	return plug_err(plug, e, why.text);
+	if (plug->where == NULL || !json_err_placed(plug->where, &why))
+		return plug_err(plug, e, why.text);
+	return err_set(e, ERR_USAGE, "%s", why.text);
 }
 
 static int

@@ -11,6 +11,7 @@
 #include "src/base/mem.h"
 #include "src/base/text.h"
 #include "src/model/options.h"
+#include "src/server/aims.h"
 #include "src/server/progress.h"
 #include "src/server/rows.h"
 #include "src/server/spark.h"
@@ -28,6 +29,7 @@ struct screen {
 	int width;
 	bool colour;
 	struct store_study study;
+	struct aims aims;
 	double limits[3]; /* trials, parallel, cost; 0 = not given */
 };
 
@@ -86,10 +88,10 @@ title_put(struct screen *s)
 	const struct store_study *study = &s->study;
 	struct buf line = { 0 };
 
-	buf_printf(&line, "%s  %s  %s %s  %s, stopping: %s  ", study->name,
-	    study_state_name(study->state),
-	    study->maximize ? "maximize" : "minimize", study->metric,
-	    study->strategy, study->rule);
+	buf_printf(
+	    &line, "%s  %s  ", study->name, study_state_name(study->state));
+	aims_put_goals(&line, &s->aims);
+	buf_printf(&line, "  %s, stopping: %s  ", study->strategy, study->rule);
 	duration_put(&line, study->elapsed_ms);
 	line_put(s, "1", buf_str(&line));
 	buf_clear(&line);
@@ -100,6 +102,23 @@ title_put(struct screen *s)
 	buf_free(&line);
 }
 
+/* Trials that somebody else runs: they hold no slot. */
+static int
+elsewhere_count(struct screen *s, int64_t *n, struct err *e)
+{
+	static const char *const sql = "SELECT count(*) FROM t_attempt "
+				       "WHERE state <> 'ended' AND "
+				       "backend = 'ask'";
+	struct store_rows *rows;
+
+	*n = 0;
+	if (rows_first(&rows, s->store, sql, NULL, e) != 1)
+		return -1;
+	*n = store_rows_int(rows, 0);
+	store_rows_close(rows);
+	return 0;
+}
+
 /* "trials 23 of 40: 4 running, 12 completed"; slots busy when known. */
 static int
 counts_put(struct screen *s, struct err *e)
@@ -107,7 +126,7 @@ counts_put(struct screen *s, struct err *e)
 	/* Not a view: counting the rows of one takes too long for a screen
 	 * that is drawn several times a second. */
 	static const char *const sql = "SELECT state, trials FROM t_total";
-	int64_t counts[TRIAL_STATES] = { 0 }, all = 0, busy;
+	int64_t counts[TRIAL_STATES] = { 0 }, all = 0, busy, elsewhere;
 	struct store_rows *rows;
 	struct buf line = { 0 };
 	enum trial_state state;
@@ -123,10 +142,10 @@ counts_put(struct screen *s, struct err *e)
 			all += counts[state];
 		}
 	store_rows_close(rows);
-	if (rc == -1)
+	if (rc == -1 || elsewhere_count(s, &elsewhere, e) == -1)
 		return -1;
 	busy = counts[TRIAL_STARTING] + counts[TRIAL_RUNNING] +
-	       counts[TRIAL_STOPPING];
+	       counts[TRIAL_STOPPING] - elsewhere;
 	buf_printf(&line, "trials %" PRId64, all);
 	if (s->limits[0] > 0)
 		buf_printf(&line, " of %.0f", s->limits[0]);
@@ -140,9 +159,41 @@ counts_put(struct screen *s, struct err *e)
 	if (s->limits[1] > 0)
 		buf_printf(&line, "; slots: %" PRId64 " of %.0f busy", busy,
 		    s->limits[1]);
+	if (elsewhere > 0)
+		buf_printf(&line, "; %" PRId64 " elsewhere", elsewhere);
 	line_put(s, "", buf_str(&line));
 	buf_free(&line);
 	return 0;
+}
+
+static int
+front_put(struct screen *s, struct err *e)
+{
+	struct buf line = { 0 }, front = { 0 };
+	int rc = aims_put_front(&front, s->store, &s->aims, PROGRESS_DIGITS, e);
+
+	if (rc == 0 && front.len > 0) {
+		buf_printf(&line, "front %s", buf_str(&front));
+		line_put(s, "32", buf_str(&line));
+	}
+	buf_free(&line);
+	buf_free(&front);
+	return rc;
+}
+
+/* Under the best trial, when none keeps all constraints. */
+static int
+broken_put(struct screen *s, const char *trial, struct err *e)
+{
+	struct buf line = { 0 };
+	int rc;
+
+	buf_puts(&line, "  though ");
+	rc = aims_put_broken(&line, s->store, trial, PROGRESS_DIGITS, e);
+	if (rc == 0 && line.len > strlen("  though "))
+		line_put(s, "33", buf_str(&line));
+	buf_free(&line);
+	return rc;
 }
 
 static int
@@ -154,6 +205,8 @@ best_put(struct screen *s, struct err *e)
 	struct buf line = { 0 };
 	int rc;
 
+	if (s->aims.several)
+		return front_put(s, e);
 	if ((rc = rows_first(&rows, s->store, sql, NULL, e)) != 1)
 		return rc;
 	buf_printf(&line, "best %s ", s->study.metric);
@@ -162,36 +215,9 @@ best_put(struct screen *s, struct err *e)
 	rows_put_params(&line, store_rows_text(rows, 3), PROGRESS_DIGITS - 1);
 	line_put(s, "32", buf_str(&line));
 	buf_free(&line);
+	rc = broken_put(s, store_rows_text(rows, 0), e);
 	store_rows_close(rows);
-	return 0;
-}
-
-int
-progress_put_savings(struct buf *out, struct store *store, struct err *e)
-{
-	static const char *const sql =
-	    "SELECT steps_run, steps_skipped, share, seconds_saved, cost_saved "
-	    "FROM savings WHERE steps_skipped > 0";
-	struct store_rows *rows;
-	double seconds, cost;
-	int rc;
-
-	if ((rc = rows_first(&rows, store, sql, NULL, e)) != 1)
-		return rc;
-	buf_printf(out, "%.0f %% of the steps (%" PRId64 " of %" PRId64 ")",
-	    100 * rows_real(rows, 2), store_rows_int(rows, 1),
-	    store_rows_int(rows, 0) + store_rows_int(rows, 1));
-	seconds = rows_real(rows, 3);
-	if (seconds >= 1) {
-		buf_puts(out, ", about ");
-		duration_put(out, (int64_t)llround(seconds * 1000));
-		buf_puts(out, " of one slot");
-	}
-	cost = rows_real(rows, 4);
-	if (cost > 0)
-		buf_printf(out, ", $%.2f", cost);
-	store_rows_close(rows);
-	return 0;
+	return rc;
 }
 
 static int
@@ -208,37 +234,6 @@ savings_put(struct screen *s, struct err *e)
 	return rc;
 }
 
-int
-progress_put_costs(
-    struct buf *out, struct store *store, double limit, struct err *e)
-{
-	static const char *const sql =
-	    "SELECT cost, committed, spot_saved, spot_share FROM costs "
-	    "WHERE cost > 0 OR committed > 0";
-	struct store_rows *rows;
-	double cost, committed, saved;
-	int rc;
-
-	if ((rc = rows_first(&rows, store, sql, NULL, e)) != 1)
-		return rc;
-	cost = rows_real(rows, 0);
-	committed = rows_real(rows, 1);
-	saved = rows_real(rows, 2);
-	buf_printf(out, "$%.2f", cost > 0 ? cost : 0);
-	/* Less than a cent apart looks the same. */
-	if (committed > (cost > 0 ? cost : 0) + 0.005)
-		buf_printf(out,
-		    ", at most $%.2f with what runs or is not priced",
-		    committed);
-	if (limit > 0)
-		buf_printf(out, ", of $%.2f", limit);
-	if (saved > 0)
-		buf_printf(out, "; spot saved $%.2f (%.0f %%)", saved,
-		    100 * rows_real(rows, 3));
-	store_rows_close(rows);
-	return 0;
-}
-
 static int
 costs_put(struct screen *s, struct err *e)
 {
@@ -253,40 +248,52 @@ costs_put(struct screen *s, struct err *e)
 	return rc;
 }
 
-/* Trials that were tried and had no machine. */
+/* GPU hours and joules of all that has ended. */
 static int
-waits_count(struct store *store, int64_t *n, struct err *e)
+usage_put(struct screen *s, struct err *e)
 {
-	static const char *const sql =
-	    "SELECT count(*) FROM t_trial AS t JOIN t_attempt AS a "
-	    "ON a.trial = t.trial AND a.attempt = t.attempts "
-	    "WHERE t.state = 'waiting' AND "
-	    "a.end_class IN ('capacity', 'quota')";
-	struct store_rows *rows;
+	struct buf line = { 0 };
+	int rc;
 
-	if (rows_first(&rows, store, sql, NULL, e) != 1)
-		return -1;
-	*n = store_rows_int(rows, 0);
-	store_rows_close(rows);
-	return 0;
+	buf_puts(&line, "used ");
+	rc = progress_put_usage(&line, s->store, e);
+	if (rc == 0 && line.len > strlen("used "))
+		line_put(s, "", buf_str(&line));
+	buf_free(&line);
+	return rc;
+}
+
+static void
+gpu_put(void *arg, bool bad, const char *text)
+{
+	line_put(arg, bad ? "33" : "", text);
+}
+
+/* "3 trials are …", unless there are none. */
+static void
+some_put(struct screen *s, const char *colour, int64_t n, const char *what)
+{
+	struct buf line = { 0 };
+
+	if (n == 0)
+		return;
+	buf_printf(
+	    &line, "%" PRId64 " trial%s %s", n, n == 1 ? " is" : "s are", what);
+	line_put(s, colour, buf_str(&line));
+	buf_free(&line);
 }
 
 static int
 waits_put(struct screen *s, struct err *e)
 {
-	struct buf line = { 0 };
-	int64_t n;
+	int64_t machine, paused;
 
-	if (waits_count(s->store, &n, e) == -1)
+	if (progress_waits(s->store, &machine, &paused, e) == -1)
 		return -1;
-	if (n == 0)
-		return 0;
-	buf_printf(&line,
-	    "%" PRId64 " trial%s waiting for capacity: tried again every few "
-	    "minutes",
-	    n, n == 1 ? " is" : "s are");
-	line_put(s, "33", buf_str(&line));
-	buf_free(&line);
+	some_put(s, "33", machine,
+	    "waiting for capacity: tried again every few minutes");
+	some_put(
+	    s, "", paused, "paused by the rule: resumed when among the best");
 	return 0;
 }
 
@@ -418,51 +425,25 @@ progress_render(
 	struct screen s = {
 		.out = out, .store = store, .width = width, .colour = colour
 	};
+	bool runs;
 	int rc = 0;
 
 	if (store_study_get(store, &s.study, e) == -1)
 		return -1;
+	if (aims_read(&s.aims, store, e) == -1) {
+		store_study_fini(&s.study);
+		return -1;
+	}
+	runs = s.study.state == STUDY_RUNNING || s.study.state == STUDY_PAUSED;
 	limits_read(&s);
 	title_put(&s);
 	if (counts_put(&s, e) == -1 || best_put(&s, e) == -1 ||
 	    waits_put(&s, e) == -1 || savings_put(&s, e) == -1 ||
-	    costs_put(&s, e) == -1 || trials_put(&s, e) == -1)
+	    costs_put(&s, e) == -1 || usage_put(&s, e) == -1 ||
+	    (runs && progress_gpus(store, gpu_put, &s, e) == -1) ||
+	    trials_put(&s, e) == -1)
 		rc = -1;
+	aims_fini(&s.aims);
 	store_study_fini(&s.study);
 	return rc;
-}
-
-int
-progress_json(struct buf *out, struct store *store, struct err *e)
-{
-	static const struct {
-		const char *key, *sql;
-		bool one;
-	} parts[] = {
-		{ "study", "SELECT * FROM study", true },
-		{ "best", "SELECT * FROM best", true },
-		{ "savings", "SELECT * FROM savings", true },
-		{ "costs", "SELECT * FROM costs", true },
-		{ "placed",
-		    "SELECT * FROM trials WHERE state IN "
-		    "('starting', 'running', 'stopping') "
-		    "ORDER BY trial",
-		    false },
-		{ "medians", "SELECT * FROM medians ORDER BY step", false },
-	};
-	int64_t waits;
-	size_t i;
-
-	for (i = 0; i < sizeof parts / sizeof parts[0]; i++) {
-		buf_puts(out, i == 0 ? "{" : ",\n");
-		json_put_string(out, parts[i].key);
-		buf_putc(out, ':');
-		if (rows_put_json(
-			out, store, parts[i].sql, NULL, parts[i].one, e) == -1)
-			return -1;
-	}
-	if (waits_count(store, &waits, e) == -1)
-		return -1;
-	buf_printf(out, ",\n\"waiting_for_capacity\":%" PRId64 "}\n", waits);
-	return 0;
 }

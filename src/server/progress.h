@@ -8,6 +8,7 @@
 #define SERVER_PROGRESS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct buf;
 struct err;
@@ -27,5 +28,17 @@ int progress_put_savings(struct buf *out, struct store *, struct err *);
  * when nothing costs anything. */
 int
 progress_put_costs(struct buf *out, struct store *, double limit, struct err *);
+/* "3.4 GPU hours, 1.2 kWh" of what has ended; empty when no GPU was used. */
+int progress_put_usage(struct buf *out, struct store *, struct err *);
+/*
+ * The GPUs of the study, a line each; when there are many, how many of each
+ * state and those that trials cannot have: bad.
+ */
+typedef void progress_gpu_line(void *arg, bool bad, const char *text);
+int progress_gpus(struct store *, progress_gpu_line *, void *arg, struct err *);
+
+/* How many trials wait for a machine, and how many a rule has paused. */
+int
+progress_waits(struct store *, int64_t *machine, int64_t *paused, struct err *);
 
 #endif /* SERVER_PROGRESS_H */

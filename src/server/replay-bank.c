@@ -19,16 +19,17 @@ struct worker {
 	size_t at;
 };
 
-/* The first n of order become a random sample (Fisher and Yates). */
-static void
-draw(size_t *order, size_t all, size_t n, struct rng *rng)
+void
+replay_draw(size_t *order, size_t all, size_t n, uint64_t seed, uint64_t study)
 {
+	struct rng rng;
 	size_t i, k, t;
 
+	rng_init(&rng, seed, study);
 	for (i = 0; i < all; i++)
 		order[i] = i;
 	for (i = 0; i < n; i++) {
-		k = i + (size_t)rng_below(rng, all - i);
+		k = i + (size_t)rng_below(&rng, all - i);
 		t = order[i];
 		order[i] = order[k];
 		order[k] = t;
@@ -100,14 +101,12 @@ replay_bank(struct replay_sum *sum, const struct bank *b,
 	struct worker *workers = xcalloc(n, sizeof(*workers));
 	size_t *order = xcalloc(b->n, sizeof(*order));
 	struct rerun r;
-	struct rng rng;
 	int64_t k;
 	int rc = 0;
 
 	trials = trials > b->n ? b->n : trials;
 	for (k = 0; k < plan->seeds && rc == 0; k++) {
-		rng_init(&rng, plan->seed, (uint64_t)k);
-		draw(order, b->n, trials, &rng);
+		replay_draw(order, b->n, trials, plan->seed, (uint64_t)k);
 		rc = rerun_open(&r, rule, &env, plan->value_last, e);
 		if (rc == -1)
 			break;

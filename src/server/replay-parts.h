@@ -33,12 +33,33 @@ struct rerun {
 int rerun_open(struct rerun *, const struct replay_rule *,
     const struct stopper_env *, bool value_last, struct err *);
 void rerun_close(struct rerun *);
+/* The trial is there, even when it never reports. */
+void rerun_begin(struct rerun *, int64_t trial);
 /* When the study was recorded, the trial was stopped at this step. */
 void rerun_know(struct rerun *, int64_t trial, int64_t step);
 /* The next report of a trial, in the user's sign; true when it is stopped. */
 bool rerun_report(struct rerun *, int64_t trial, int64_t step, double value);
 /* The trial's recorded end (nothing happens if the rule stopped it before). */
 void rerun_end(struct rerun *, int64_t trial, bool completed);
+/*
+ * Constraints decide who is best, and a rule's guard looks at the best: make
+ * the history know them, and before a trial ends what it broke.
+ */
+struct store;
+struct study;
+void replay_widen(struct history *, const struct study *);
+int replay_results(struct history *, const struct study *, struct store *,
+    int64_t trial, struct err *);
+/*
+ * The curves of a study: the first n of order (which holds all) become a random
+ * sample (Fisher and Yates).
+ */
+void
+replay_draw(size_t *order, size_t all, size_t n, uint64_t seed, uint64_t study);
+/* The middle one of n numbers, which are sorted; NaN when there is none. */
+double replay_median(double *v, size_t n);
+/* The study that a database is of. */
+int replay_study(struct study **, struct store *, struct err *);
 /* Add what it came to. */
 void rerun_sum(struct replay_sum *, const struct rerun *);
 

@@ -63,6 +63,12 @@ result_after(const struct rerun *r, double before, double value)
 }
 
 void
+rerun_begin(struct rerun *r, int64_t trial)
+{
+	(void)rerun_trial(r, trial);
+}
+
+void
 rerun_know(struct rerun *r, int64_t trial, int64_t step)
 {
 	rerun_trial(r, trial)->known = step;
@@ -117,7 +123,8 @@ rerun_report(struct rerun *r, int64_t trial, int64_t step, double value)
 	if (!rerun_judges(r, t, step, is_new, c.n))
 		return t->stopped;
 	stopper_set_judge(r->set, r->history, trial, step, &j);
-	if (j.verdict == VERDICT_STOP)
+	/* Nobody knows what the records would be after a promotion. */
+	if (j.verdict == VERDICT_STOP || j.verdict == VERDICT_PAUSE)
 		rerun_stop(r, trial, step);
 	return t->stopped;
 }
@@ -143,19 +150,24 @@ number_order(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
+double
+replay_median(double *v, size_t n)
+{
+	qsort(v, n, sizeof(*v), number_order);
+	return n > 0 ? v[(n - 1) / 2] / 2 + v[n / 2] / 2 : NAN;
+}
+
 /* The middle one of all trials' full results. */
 static double
 median_result(const struct rerun *r)
 {
-	double *v = xcalloc(r->n + 1, sizeof(*v)), median = NAN;
+	double *v = xcalloc(r->n + 1, sizeof(*v)), median;
 	size_t i, n = 0;
 
 	for (i = 0; i < r->n; i++)
 		if (isfinite(r->trials[i].full))
 			v[n++] = r->trials[i].full;
-	qsort(v, n, sizeof(*v), number_order);
-	if (n > 0)
-		median = v[(n - 1) / 2] / 2 + v[n / 2] / 2;
+	median = replay_median(v, n);
 	free(v);
 	return median;
 }

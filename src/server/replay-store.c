@@ -5,21 +5,62 @@
 
 #include "src/base/err.h"
 #include "src/base/mem.h"
+#include "src/model/history.h"
 #include "src/model/study.h"
 #include "src/server/replay-parts.h"
 #include "src/store/store.h"
 #include "strategies/stopper.h"
 
+struct records {
+	struct rerun rerun;
+	const struct study *study;
+	struct store *store;
+	struct err *err;
+};
+
+void
+replay_widen(struct history *h, const struct study *study)
+{
+	if (study->n_objectives == 1 && study->n_constraints > 0)
+		history_widen(h, 1, &study->maximize, study->n_constraints);
+}
+
+int
+replay_results(struct history *h, const struct study *study,
+    struct store *store, int64_t trial, struct err *e)
+{
+	size_t i, n = study->n_objectives, all = n + study->n_constraints;
+	double *values;
+	int rc;
+
+	if (!history_is_wide(h))
+		return 0;
+	values = xcalloc(all, sizeof *values);
+	rc = store_outcome_get(store, trial, all, values, e);
+	for (i = n; i < all; i++)
+		values[i] =
+		    study_violation(&study->constraints[i - n], values[i]);
+	if (rc == 0)
+		history_results(h, trial, values, values + n);
+	free(values);
+	return rc;
+}
+
 static int
 on_record(void *arg, int64_t trial, int64_t step, double value,
     enum trial_state state)
 {
-	struct rerun *r = arg;
+	struct records *r = arg;
 
-	if (state == TRIAL_RUNNING)
-		rerun_report(r, trial, step, value);
-	else
-		rerun_end(r, trial, state == TRIAL_COMPLETED);
+	if (state == TRIAL_RUNNING) {
+		rerun_report(&r->rerun, trial, step, value);
+		return 0;
+	}
+	rerun_begin(&r->rerun, trial);
+	if (replay_results(
+		r->rerun.history, r->study, r->store, trial, r->err) != 0)
+		return -1;
+	rerun_end(&r->rerun, trial, state == TRIAL_COMPLETED);
 	return 0;
 }
 
@@ -40,8 +81,8 @@ know_stops(struct rerun *r, struct store *s, struct err *e)
 	return more;
 }
 
-static int
-study_of(struct study **study, struct store *s, struct err *e)
+int
+replay_study(struct study **study, struct store *s, struct err *e)
 {
 	struct store_study row = { 0 };
 	char *path;
@@ -62,22 +103,24 @@ replay_store(struct replay_sum *sum, struct store *s,
 {
 	struct stopper_env env;
 	struct study *study;
-	struct rerun r;
+	struct records r = { .store = s, .err = e };
 	int rc;
 
-	if (study_of(&study, s, e) == -1)
+	if (replay_study(&study, s, e) == -1)
 		return -1;
 	env = (struct stopper_env){ .max_steps = study->trial.max_steps,
 		.maximize = study->maximize,
 		.study = study->name };
-	rc = rerun_open(&r, rule, &env, study->value_last, e);
+	r.study = study;
+	rc = rerun_open(&r.rerun, rule, &env, study->value_last, e);
 	if (rc == 0) {
-		rc = know_stops(&r, s, e);
+		replay_widen(r.rerun.history, study);
+		rc = know_stops(&r.rerun, s, e);
 		if (rc == 0)
 			rc = store_each_record(s, on_record, &r, e);
 		if (rc == 0)
-			rerun_sum(sum, &r);
-		rerun_close(&r);
+			rerun_sum(sum, &r.rerun);
+		rerun_close(&r.rerun);
 	}
 	study_free(study);
 	return rc;

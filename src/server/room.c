@@ -1,6 +1,6 @@
 /*
- * Where there is room for another attempt: slots, limits.parallel over all
- * backends, limits.cost.  Knows backends by their order; refuses to know who
+ * Where there is room for another attempt: slots, what the launcher says,
+ * limits.parallel over all backends, limits.cost.  Knows backends by their order; refuses to know who
  * is next.
  */
 
@@ -64,6 +64,21 @@ say_dear(struct tuner *t, const struct backend *b, double dollars)
 	    b->launcher->name, dollars, t->study->limits.cost, b->worst_cost);
 }
 
+/* The first free slot where the launcher has what an attempt needs, or -1. */
+static int
+slot_ready(const struct backend *b)
+{
+	int slot = slots_free(&b->slots);
+	char why[200];
+
+	if (b->launcher->ready == NULL)
+		return slot;
+	for (; slot >= 0; slot = slots_next(&b->slots, slot))
+		if (b->launcher->ready(b->ctx, slot, why, sizeof why))
+			break;
+	return slot;
+}
+
 void
 room_find(struct tuner *t, struct room *room)
 {
@@ -76,7 +91,7 @@ room_find(struct tuner *t, struct room *room)
 	room->any = false;
 	for (i = 0; i < t->n_backends; i++) {
 		b = &t->backends[i];
-		room->slot[i] = full ? -1 : slots_free(&b->slots);
+		room->slot[i] = full ? -1 : slot_ready(b);
 		if (room->slot[i] >= 0 && !affordable(t, b, dollars)) {
 			say_dear(t, b, dollars);
 			room->slot[i] = -1;
@@ -152,6 +167,8 @@ room_too_dear(struct tuner *t, char *why, size_t n)
 {
 	double dollars, limit = t->study->limits.cost;
 	bool any = tuner_may_place_new(t);
+	struct judgement j;
+	const struct live *l;
 	size_t i;
 
 	if (limit <= 0 || t->paused || live_placed(t) > 0)
@@ -163,6 +180,11 @@ room_too_dear(struct tuner *t, char *why, size_t n)
 		if (t->live[i]->row.state != TRIAL_WAITING)
 			continue;
 		if (money_for(t, t->live[i], dollars))
+			return false;
+		any = true;
+	}
+	if ((l = paused_next(t, NULL, &j)) != NULL) {
+		if (money_for(t, l, dollars))
 			return false;
 		any = true;
 	}

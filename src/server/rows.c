@@ -39,7 +39,8 @@ row_put(struct buf *out, const struct store_rows *rows)
 			buf_puts(out, "null");
 		else if (store_rows_is_number(rows, col))
 			number_put(out, rows, col);
-		else if (strcmp(name, "params") == 0)
+		else if (strcmp(name, "params") == 0 ||
+			 strcmp(name, "outcomes") == 0)
 			buf_puts(out, store_rows_text(rows, col));
 		else
 			json_put_string(out, store_rows_text(rows, col));

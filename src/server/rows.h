@@ -17,7 +17,8 @@ struct store_rows;
 
 /*
  * The rows of a SELECT as JSON objects in an array; with one, the first row
- * alone (null when there is none).  A column named params is JSON already.
+ * alone (null when there is none).  Columns named
+ * params and outcomes are JSON already.
  */
 int rows_put_json(struct buf *out, struct store *, const char *sql,
     const char *const *params, bool one, struct err *);

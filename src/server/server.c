@@ -4,7 +4,6 @@
  */
 
 #include <errno.h>
-#include <libgen.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +16,7 @@
 #include "src/base/mem.h"
 #include "src/model/study.h"
 #include "src/server/control.h"
+#include "src/server/enter.h"
 #include "src/server/server.h"
 #include "src/server/state.h"
 #include "src/server/study-row.h"
@@ -96,7 +96,7 @@ on_request(void *arg, enum tuner_ask ask, int64_t trial, const char *params,
 	struct server *s = arg;
 
 	if (s->tuner == NULL)
-		reply(reply_arg, false, s->trouble);
+		reply(reply_arg, false, s->trouble, NULL);
 	else
 		tuner_request(s->tuner, ask, trial, params, reply, reply_arg);
 }
@@ -241,45 +241,6 @@ on_turn(void *arg)
 		loop_stop(s->loop);
 }
 
-static int
-server_lock(struct server *s, struct err *e)
-{
-	const struct server_env *env = s->env;
-	char *path = xstrdup(env->state_dir), fs[32];
-	bool network;
-
-	state_file_system(dirname(path), fs, sizeof fs, &network);
-	free(path);
-	if (network && !env->network_fs)
-		return err_set(e, ERR_USAGE,
-		    "%s is on a shared file system (%s), where SQLite loses "
-		    "studies: use --state with a local folder, or --network-fs "
-		    "if this host alone will ever open it",
-		    env->state_dir, fs);
-	if (state_open(&s->state, env->state_dir, true, e) != 0)
-		return -1;
-	return state_lock(&s->state, e);
-}
-
-/*
- * Trials without their database: their numbers would be given again, and a
- * new trial would go on from the checkpoint of an old one.
- */
-static int
-server_check_trials(const struct server *s, struct err *e)
-{
-	bool there;
-
-	if (store_there(&there, s->env->db, e) != 0)
-		return -1;
-	if (there || !state_used(&s->state))
-		return 0;
-	return err_set(e, ERR_FILE,
-	    "%s holds trials, but their database %s is gone: bring it back, or "
-	    "move the folder away to begin anew",
-	    s->state.dir, s->env->db);
-}
-
 /*
  * On a full disk a study that is there waits for space: its trials are
  * watched, and none begins whose output could not be written.
@@ -292,7 +253,7 @@ server_begin(struct server *s, struct err *e)
 
 	/* First of all: to open the database gives back the room of its log. */
 	room = state_ballast_fill(&s->state);
-	if (server_check_trials(s, e) != 0 ||
+	if (enter_check_trials(&s->state, s->env, e) != 0 ||
 	    store_there(&there, s->env->db, e) != 0)
 		return -1;
 	if (!room && there) {
@@ -318,7 +279,8 @@ server_open(struct server *s, struct err *e)
 		.arg = s,
 	};
 
-	if (loop_open(&s->loop, LOOP_REAL, e) != 0 || server_lock(s, e) != 0)
+	if (loop_open(&s->loop, LOOP_REAL, e) != 0 ||
+	    enter_lock(&s->state, s->env, e) != 0)
 		return -1;
 	(void)signal(SIGPIPE, SIG_IGN);
 	(void)signal(SIGHUP, SIG_IGN);

@@ -44,4 +44,11 @@ int server_run(const struct server_env *, enum server_end *, struct err *);
 int server_offline(const struct server_env *, enum tuner_ask, int64_t trial,
     const char *params, struct control_answer *, struct err *);
 
+/*
+ * ask, tell and judge for a study that no server has; ask makes it where it is
+ * not.  ERR_BUSY: somebody has it at this moment.
+ */
+int server_apart(const struct server_env *, enum tuner_ask, int64_t trial,
+    const char *params, struct control_answer *, struct err *);
+
 #endif /* SERVER_SERVER_H */

@@ -41,17 +41,19 @@ slots_resize(struct slots *s, int n)
 }
 
 int
-slots_free(const struct slots *s)
+slots_next(const struct slots *s, int i)
 {
-	int i;
-
-	/* Adopted trials may be in slots beyond n: they count. */
-	if (slots_used(s) >= s->n)
-		return -1;
-	for (i = 0; i < s->n; i++)
+	for (i++; i < s->n; i++)
 		if (s->slot[i].trial == 0 && !s->slot[i].drained)
 			return i;
 	return -1;
+}
+
+int
+slots_free(const struct slots *s)
+{
+	/* Adopted trials may be in slots beyond n: they count. */
+	return slots_used(s) >= s->n ? -1 : slots_next(s, -1);
 }
 
 void

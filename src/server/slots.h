@@ -33,6 +33,8 @@ void slots_fini(struct slots *);
 void slots_resize(struct slots *, int n);
 /* A free slot that is not drained, or -1. */
 int slots_free(const struct slots *);
+/* The next such one after slot i, or -1. */
+int slots_next(const struct slots *, int i);
 /* Give slot i to a trial; i may be beyond n for an adopted one. */
 void slots_take(struct slots *, int i, int64_t trial);
 void slots_release(struct slots *, int i);

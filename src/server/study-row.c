@@ -14,6 +14,7 @@
 #include "src/model/space.h"
 #include "src/model/study.h"
 #include "src/server/study-row.h"
+#include "src/server/warm.h"
 #include "src/store/store.h"
 
 static char *
@@ -57,12 +58,38 @@ seed_of(const struct study *study)
 	return seed >> 11; /* whole in a JSON number */
 }
 
+/* As the store keeps them; free it. */
+static struct store_aim *
+aims_of(const struct study *study)
+{
+	size_t i, n = study->n_objectives;
+	struct store_aim *aims;
+
+	aims = xcalloc(n + study->n_constraints, sizeof *aims);
+	for (i = 0; i < n; i++)
+		aims[i] = (struct store_aim){
+			.metric = study->objectives[i].metric,
+			.maximize = study->objectives[i].maximize,
+		};
+	for (i = 0; i < study->n_constraints; i++)
+		aims[n + i] = (struct store_aim){
+			.metric = study->constraints[i].metric,
+			.constraint = true,
+			.min = study->constraints[i].min,
+			.max = study->constraints[i].max,
+		};
+	return aims;
+}
+
 static int
 row_create(const char *path, const struct study *study, bool network_fs,
     int64_t now_us, struct err *e)
 {
+	struct store_aim *aims = aims_of(study);
 	struct store *store;
 	struct store_study row = {
+		.aims = aims,
+		.n_aims = study->n_objectives + study->n_constraints,
 		.name = xstrdup(study->name),
 		.state = STUDY_INTERRUPTED,
 		.metric = xstrdup(study->metric),
@@ -82,6 +109,7 @@ row_create(const char *path, const struct study *study, bool network_fs,
 	if (rc == 0)
 		store_close(store);
 	store_study_fini(&row);
+	free(aims);
 	return rc;
 }
 
@@ -239,6 +267,8 @@ note_change(struct store *store, const char *key, const struct json *now,
 		put_trial(&text, now);
 	else
 		json_write(&text, now);
+	if (strcmp(key, "warm_start") == 0)
+		buf_puts(&text, "; it is read at the first start only");
 	log_info("study", "%s", buf_str(&text));
 	rc = store_event_add(
 	    store, now_us, "info", "study", 0, 0, buf_str(&text), e);
@@ -275,10 +305,23 @@ note_changes(struct store *store, const struct store_study *row,
 	return rc;
 }
 
+static void
+row_serve(struct store_study *row, int64_t now_us)
+{
+	if (row->state == STUDY_PAUSED)
+		log_warn("study", "it is paused: hpotune resume places trials");
+	else
+		row->state = STUDY_RUNNING;
+	row->started_us = now_us;
+	row->ended_us = 0;
+	free(row->why);
+	row->why = NULL;
+}
+
 /* Inside a transaction: what this start changes in the study's row. */
 static int
-row_start(struct store *store, const struct study *study, int64_t now_us,
-    struct err *e)
+row_start(struct store *store, const struct study *study,
+    const struct warm *warm, bool serve, int64_t now_us, struct err *e)
 {
 	struct store_study row = { 0 };
 	char *fixed = fixed_text(study), *json = json_text(study);
@@ -289,8 +332,11 @@ row_start(struct store *store, const struct study *study, int64_t now_us,
 		rc = fixed_compare(row.fixed, fixed, study, e);
 	if (rc == 0)
 		rc = note_changes(store, &row, json, now_us, e);
-	if (rc == 0 && row.started_us == 0)
+	if (rc == 0 && row.started_us == 0) {
 		rc = queue_fill(store, study, e);
+		if (rc == 0)
+			rc = warm_put(store, warm, now_us, e);
+	}
 	if (rc == 0) {
 		free(row.json);
 		free(row.rule);
@@ -299,15 +345,10 @@ row_start(struct store *store, const struct study *study, int64_t now_us,
 		row.rule = rule_names(study);
 		row.dir = xstrdup(study->dir);
 		row.max_steps = study->trial.max_steps;
-		if (row.state == STUDY_PAUSED)
-			log_warn("study",
-			    "it is paused: hpotune resume places trials");
-		else
-			row.state = STUDY_RUNNING;
-		row.started_us = now_us;
-		row.ended_us = 0;
-		free(row.why);
-		row.why = NULL;
+		if (serve)
+			row_serve(&row, now_us);
+		else if (row.started_us == 0)
+			row.started_us = now_us;
 		rc = store_study_put(store, &row, e);
 	}
 	store_study_fini(&row);
@@ -316,23 +357,18 @@ row_start(struct store *store, const struct study *study, int64_t now_us,
 	return rc;
 }
 
-int
-study_row_open(const char *path, const struct study *study, bool network_fs,
-    int64_t now_us, struct err *e)
+static int
+row_start_all(const char *path, const struct study *study,
+    const struct warm *warm, bool serve, int64_t now_us, struct err *e)
 {
 	struct store *store;
-	bool there;
 	int rc;
 
-	if (store_there(&there, path, e) != 0)
-		return -1;
-	if (!there && row_create(path, study, network_fs, now_us, e) != 0)
-		return -1;
 	if (store_open(&store, path, STORE_WRITE, e) != 0)
 		return -1;
 	rc = store_begin(store, e);
 	if (rc == 0) {
-		rc = row_start(store, study, now_us, e);
+		rc = row_start(store, study, warm, serve, now_us, e);
 		if (rc == 0)
 			rc = store_commit(store, true, e);
 		if (rc != 0)
@@ -340,4 +376,61 @@ study_row_open(const char *path, const struct study *study, bool network_fs,
 	}
 	store_close(store);
 	return rc;
+}
+
+/* Whether some server has begun with it; a death may come before that. */
+static int
+row_begun(bool *begun, const char *path, struct err *e)
+{
+	struct store_study row = { 0 };
+	struct store *store;
+	int rc;
+
+	if (store_there(begun, path, e) != 0)
+		return -1;
+	if (!*begun)
+		return 0;
+	if (store_open(&store, path, STORE_READ, e) != 0)
+		return -1;
+	rc = store_study_get(store, &row, e);
+	*begun = row.started_us != 0;
+	store_study_fini(&row);
+	store_close(store);
+	return rc;
+}
+
+/* What is to be learnt from is read before anything is made. */
+static int
+row_take(const char *path, const struct study *study, bool network_fs,
+    bool serve, int64_t now_us, struct err *e)
+{
+	struct warm warm = { 0 };
+	bool there, begun = true;
+	int rc;
+
+	if (store_there(&there, path, e) != 0)
+		return -1;
+	if (study->n_warm_start > 0 && row_begun(&begun, path, e) != 0)
+		return -1;
+	if (!begun && warm_read(&warm, study, path, e) != 0)
+		return -1;
+	rc = there ? 0 : row_create(path, study, network_fs, now_us, e);
+	if (rc == 0)
+		rc = row_start_all(path, study, &warm, serve, now_us, e);
+	warm_free(&warm);
+	return rc;
+}
+
+int
+study_row_open(const char *path, const struct study *study, bool network_fs,
+    int64_t now_us, struct err *e)
+{
+	return row_take(path, study, network_fs, true, now_us, e);
+}
+
+int
+study_row_visit(const char *path, const struct study *study, bool network_fs,
+    int64_t now_us, struct err *e)
+{
+	return row_take(path, study, network_fs, false, now_us, e);
 }

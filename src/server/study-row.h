@@ -17,5 +17,8 @@ struct study;
  */
 int study_row_open(const char *path, const struct study *, bool network_fs,
     int64_t now_us, struct err *);
+/* The same without a server: it stays as it is, or interrupted when new. */
+int study_row_visit(const char *path, const struct study *, bool network_fs,
+    int64_t now_us, struct err *);
 
 #endif /* SERVER_STUDY_ROW_H */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "src/base/err.h"
+#include "src/base/fail.h"
 #include "src/base/json.h"
 #include "src/base/mem.h"
 #include "src/model/space.h"
@@ -123,6 +124,9 @@ env_make(const struct trial_facts *f, const struct places *places,
 				   study_batch(f->study, values)));
 		env_put(&list, xasprintf("HPOTUNE_BATCH=%" PRId64, batch));
 	}
+	if (f->row->until > 0)
+		env_put(&list,
+		    xasprintf("HPOTUNE_UNTIL_STEP=%" PRId64, f->row->until));
 	env_put(&list, xasprintf("SM_HPS=%s", f->row->params));
 	for (i = 0; i < space->n; i++)
 		if (values[i].kind != VALUE_NONE)
@@ -147,6 +151,20 @@ batch_share(const struct trial_facts *f, const struct value *values,
 	    global, n, f->backend->launcher->name);
 }
 
+static struct launch_usage
+usage_of(const struct store_attempt *att)
+{
+	if (fail_bug("bug.forget_usage"))
+		return (struct launch_usage){ 0 };
+	return (struct launch_usage){
+		.gpus = att->usage.gpus,
+		.energy = att->usage.energy,
+		.memory = att->usage.memory,
+		.busy = att->usage.busy,
+		.seen = att->usage.seen,
+	};
+}
+
 static struct launch_spec
 spec_make(const struct trial_facts *f, const struct trial_env *te)
 {
@@ -163,6 +181,8 @@ spec_make(const struct trial_facts *f, const struct trial_env *te)
 		.env = te->env,
 		.params_json = f->row->params,
 		.settings = &f->study->trial,
+		.from = f->row->from,
+		.from_dir = te->from_dir,
 		.past = f->past,
 		.cursor = {
 			.log = att->log_offset,
@@ -170,6 +190,7 @@ spec_make(const struct trial_facts *f, const struct trial_env *te)
 			.log_skip = att->log_skip,
 			.metrics_skip = att->metrics_skip,
 		},
+		.usage = usage_of(att),
 		.up = att->started_us != 0,
 		.stopping = f->row->cause != STOP_NONE,
 	};
@@ -194,6 +215,9 @@ trial_env_make(struct trial_env *te, const struct trial_facts *f, struct err *e)
 		goto out;
 	te->trial_dir =
 	    xasprintf("%s/trials/%" PRId64, f->state_dir, f->row->number);
+	if (f->row->from > 0)
+		te->from_dir =
+		    xasprintf("%s/trials/%" PRId64, f->state_dir, f->row->from);
 	places = places_make(f, te->trial_dir);
 	vars = (struct study_command_vars){
 		.trial = f->row->number,
@@ -223,5 +247,6 @@ trial_env_free(struct trial_env *te)
 	free(te->env);
 	study_command_free(te->argv);
 	free(te->trial_dir);
+	free(te->from_dir);
 	*te = (struct trial_env){ 0 };
 }

@@ -16,6 +16,7 @@ struct trial_env {
 	char **argv;
 	char **env;
 	char *trial_dir;
+	char *from_dir; /* or NULL */
 };
 
 /* What an attempt is made from. */

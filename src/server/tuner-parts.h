@@ -1,14 +1,16 @@
 /*
  * What the files of the tuner share: tuner.c (open, close, turn), load.c (the
  * store read back), hear.c (events of launchers), judge.c (rules and ends),
- * limits.c, leave.c (when it is over), place.c (who runs next), act.c (what
- * follows a commit).
+ * outcome.c (what a trial came to), limits.c, leave.c (when it is over), next.c
+ * (the setting of a new trial), place.c (who runs next), paused.c (whom a rule
+ * has paused), act.c (what follows a commit).
  */
 
 #ifndef SERVER_TUNER_PARTS_H
 #define SERVER_TUNER_PARTS_H
 
 #include "src/base/err.h"
+#include "src/base/mem.h"
 #include "src/server/plugs.h"
 #include "src/server/slots.h"
 #include "src/server/study-id.h"
@@ -18,8 +20,12 @@
 #include "strategies/strategy.h"
 #include "trials/launcher.h"
 
+struct asker;
+struct front;
 struct history;
+struct live_aim;
 struct loop_timer;
+struct tried;
 
 #define RETRY_PAUSE_MOST_MS 64000 /* between two attempts of one trial */
 #define RETRY_WAIT_MOST_MS 300000 /* when it waits for a machine */
@@ -46,6 +52,8 @@ struct live {
 	struct store_attempt
 	    att; /* its newest attempt, when row.attempts > 0 */
 	bool open; /* att has not ended */
+	bool elsewhere; /* whoever asked for it runs it, and tells */
+	struct judgement verdict; /* the newest; rule NULL = none */
 	struct store_past past; /* its ended attempts */
 	bool row_dirty, att_dirty;
 	bool asked; /* the launcher was asked to stop it */
@@ -62,6 +70,7 @@ struct live {
 	struct live_name *names;
 	size_t n_names;
 	size_t next_name; /* most likely: reports repeat their order */
+	struct live_aim *aims; /* last reports; NULL = none yet */
 };
 
 struct backend {
@@ -73,10 +82,11 @@ struct backend {
 
 enum act_kind { ACT_START, ACT_STOP, ACT_KILL };
 
-/* What is done after the commit. */
+/* What is done after the commit, to one attempt: it may be over by then. */
 struct act {
 	enum act_kind kind;
 	int64_t trial;
+	int attempt;
 };
 
 struct request {
@@ -86,6 +96,9 @@ struct request {
 	tuner_reply *reply;
 	void *arg;
 	bool good;
+	bool later; /* the strategy thinks: it stays for another turn */
+	int64_t given; /* trials, to one that asked for some */
+	struct buf data; /* JSON */
 	char text[192];
 };
 
@@ -103,6 +116,8 @@ struct tuner {
 	char study_id[STUDY_ID];
 	struct plugs plugs;
 	struct history *history;
+	struct asker *asker; /* NULL until somebody is asked */
+	struct tried *tried; /* settings */
 	struct stopper_set *rules;
 	const struct stopper *median; /* for the view medians */
 	void *median_state; /* NULL when the study's rule keeps them */
@@ -112,11 +127,17 @@ struct tuner {
 	int n_backends;
 	struct live **live;
 	size_t n_live;
+	struct live **paused_trials; /* by a rule; not among live */
+	size_t n_paused;
 	struct live *last_found;
 
 	int64_t n_trials; /* rows */
 	int64_t n_failed;
 	int64_t n_enqueued; /* rows that no strategy suggested */
+	size_t n_aims; /* objectives and constraints; 0: one objective alone */
+	const char **also; /* metrics of aims, each once, but the objective */
+	size_t n_also;
+	struct front *front; /* of several objectives, or NULL */
 	int64_t since_better; /* finished in a row without a better one */
 	double best_loss; /* NaN = none */
 	int64_t best_trial;
@@ -140,10 +161,16 @@ struct tuner {
 	bool flush_due;
 	bool tend_log; /* after the commit of this turn */
 	bool log_long; /* said so */
+	bool gpus_new; /* rows of gpus are those of this server */
+	bool said_unreported; /* a metric of a constraint never comes */
 	bool cost_said; /* that limits.cost keeps something from beginning */
 	bool durable; /* this turn must be synced */
 	bool paused;
 	bool held; /* place nothing for now */
+	bool asking; /* the strategy thinks about the next trial */
+	unsigned redraws; /* its answers for that one that were known */
+	double redraw_seconds;
+	uint64_t all_tried; /* when exhausted: settings, all were tried */
 	bool exhausted; /* the strategy has nothing left */
 	bool shutdown, shutdown_now;
 	bool over; /* a limit or the target ended it */
@@ -157,6 +184,8 @@ struct tuner {
 
 /* tuner.c */
 int64_t tuner_elapsed_ms(const struct tuner *);
+/* Why there is nothing left to try, when it is so. */
+void tuner_nothing_left(const struct tuner *, char *text, size_t n);
 /* Remember that the store said no: the turn will be undone. */
 void tuner_break(struct tuner *, const struct err *);
 void
@@ -170,6 +199,9 @@ void tuner_in_doubt(struct tuner *, struct live *, const char *what);
 /* live.c */
 struct live *live_find(struct tuner *, int64_t trial);
 struct live *live_add(struct tuner *, struct store_trial *);
+/* The same for one that is made already, and the way back. */
+void live_put(struct tuner *, struct live *);
+void live_drop(struct tuner *, struct live *);
 void live_remove(struct tuner *, struct live *);
 void live_free(struct live *);
 void live_forget_names(struct live *);
@@ -179,20 +211,62 @@ live_move(struct tuner *, struct live *, enum trial_event, const char *why);
 void live_write(struct tuner *, struct live *);
 /* Begin to stop a placed trial, or change who asked for it. */
 void live_stop(struct tuner *, struct live *, enum stop_cause, const char *why);
-/* How many trials hold a slot. */
+/* Whether it has reported the step that completes it. */
+bool live_segment_done(const struct live *);
+/* How many trials hold a slot; those that run elsewhere hold none. */
 size_t live_placed(const struct tuner *);
-/*
- * A trial is over, now or long ago: the history, the rules and the counts hear
- * of it.
- */
-void tuner_trial_ended(
-    struct tuner *, int64_t trial, enum trial_state, double objective);
-void live_finish(struct tuner *, struct live *);
+size_t live_elsewhere(const struct tuner *);
+
+/* outcome.c */
+/* How a trial ended, now or long ago. */
+struct outcome {
+	int64_t trial;
+	enum trial_state state;
+	enum end_class last; /* of its last attempt, where it failed */
+	double objective;
+	const double *values; /* of all aims, NaN = none; NULL without aims */
+	bool known; /* read back: the front has it, and it was better or not */
+	bool better;
+};
+/* After the history was made. */
+void outcome_open(struct tuner *);
+void outcome_close(struct tuner *);
+/* Whether this metric is an objective or has bounds. */
+bool outcome_counts(const struct tuner *, const char *metric);
+/* A report of any metric. */
+void outcome_hear(struct tuner *, struct live *, const char *metric,
+    int64_t step, double value);
+/* What a good end comes to: END_OK only with all objectives. */
+enum end_class
+outcome_class(const struct tuner *, const struct live *, char *why, size_t n);
+/* Record what a trial comes to, in its row and beside it, when it is over. */
+void outcome_settle(struct tuner *, struct live *);
+/* It comes to what another trial came to, but for the first objective. */
+int outcome_copy(struct tuner *, struct live *, int64_t from, struct err *);
+/* A trial is over: the history, the rules and the counts hear of it. */
+void outcome_ended(struct tuner *, const struct outcome *);
+void outcome_finish(struct tuner *, struct live *);
+/* It has come to this so far: only the history hears of it. */
+void outcome_pause(struct tuner *, struct live *);
+
+/* outcome-load.c */
+struct outcomes;
+/* After the trials were counted; freed in any case. */
+int outcomes_load(struct outcomes **, struct tuner *, struct err *);
+void outcomes_free(struct outcomes *);
+/* outcome_ended for one that was read back. */
+void outcomes_ended(
+    struct outcomes *, int64_t trial, enum trial_state, double objective);
+/* The last reports of one that has not ended. */
+int outcome_load_live(struct tuner *, struct live *, struct err *);
 
 /* load.c */
 int tuner_load(struct tuner *, struct err *);
 /* Look for every open attempt again. */
 void tuner_look(struct tuner *);
+
+/* warm-load.c: before any trial of our own. */
+int tuner_load_warm(struct tuner *, struct err *);
 
 /* hear.c */
 launch_cb tuner_hear;
@@ -217,6 +291,8 @@ void tuner_check_limits(struct tuner *);
 /* When the last of so many settings that wait is tried: a clause. */
 void
 tuner_tell_queue(const struct tuner *, int64_t waiting, char *text, size_t n);
+/* Whether nobody may have a new trial now, and why: a clause. */
+bool tuner_refuses(const struct tuner *, char *why, size_t n);
 
 /* medians.c */
 /* The trial has reported this step: some rows of the view are old now. */
@@ -234,9 +310,29 @@ void tuner_end_median(struct tuner *, int64_t trial);
  * is more. */
 bool tuner_flush_medians(struct tuner *, bool all);
 
+/* next.c */
+/*
+ * A new trial that waits, from the queue or the strategy; NULL when there is
+ * none, or not yet (asking).
+ */
+struct live *tuner_new_trial(struct tuner *);
+
+/* elsewhere.c */
+#define ELSEWHERE "ask" /* the backend of attempts that others run */
+/* Requests of those who run trials themselves. */
+void tuner_request_ask(struct tuner *, struct request *);
+void tuner_request_tell(struct tuner *, struct request *);
+void tuner_request_judge(struct tuner *, struct request *);
+/* It ends as if its program had ended: nobody waits for it any more. */
+void elsewhere_cancel(struct tuner *, struct live *);
+
 /* place.c */
+/* A version 4 UUID as text. */
+char *uuid_new(void);
 void tuner_place(struct tuner *);
 bool tuner_may_place_new(const struct tuner *);
+/* Whether trials that a rule paused may be resumed. */
+bool tuner_may_go_on(const struct tuner *);
 
 /* room.c */
 enum { BACKENDS_MOST = 64 };
@@ -256,11 +352,30 @@ int room_for(const struct tuner *, const struct room *, const struct live *);
  */
 bool room_too_dear(struct tuner *, char *why, size_t n);
 
+/* paused.c */
+/* It has ended for now: it leaves live. */
+void paused_add(struct tuner *, struct live *);
+struct live *paused_find(struct tuner *, int64_t trial);
+/* It will not run again. */
+void
+paused_final(struct tuner *, struct live *, enum trial_event, const char *why);
+/*
+ * Whom the rules let go on now, of those that find room (NULL: of all), and
+ * why; or NULL.
+ */
+struct live *
+paused_next(struct tuner *, const struct room *, struct judgement *);
+/* The same, and it waits for a place now. */
+struct live *paused_resume(struct tuner *, const struct room *);
+/* No more results will come that could lift any of them. */
+void paused_settle(struct tuner *);
+void paused_end_all(struct tuner *);
+
 /* act.c */
 struct trial_env;
 int live_env(struct trial_env *, const struct tuner *, const struct live *,
     struct err *);
-void act_add(struct tuner *, enum act_kind, int64_t trial);
+void act_add(struct tuner *, enum act_kind, const struct live *);
 void tuner_act(struct tuner *);
 void tuner_serve_requests(struct tuner *);
 void tuner_reply_all(struct tuner *, bool good);

@@ -18,6 +18,8 @@
 #include "src/model/options.h"
 #include "src/model/space.h"
 #include "src/model/study.h"
+#include "src/server/asker.h"
+#include "src/server/tried.h"
 #include "src/server/tuner-parts.h"
 
 #define FLUSH_MS 1000 /* the view medians, elapsed time */
@@ -120,6 +122,8 @@ open_backends(struct tuner *t, struct err *e)
 			.study = t->study->name,
 			.study_id = t->study_id,
 			.metric = t->study->metric,
+			.also = t->also,
+			.n_also = t->n_also,
 			.maximize = t->study->maximize,
 			.state_dir = t->env.state_dir,
 			.settings = &t->study->trial,
@@ -158,6 +162,8 @@ open_mathematics(struct tuner *t, struct err *e)
 	if (t->plugs.strategy->wants_points)
 		keep |= HISTORY_POINTS;
 	t->history = history_new(t->study->space->n, t->study->maximize, keep);
+	t->tried = tried_new(t->study->space, t->row.seed);
+	outcome_open(t);
 	return tuner_open_medians(t, &env, e);
 }
 
@@ -174,9 +180,11 @@ tuner_open(struct tuner **out, const struct tuner_env *env, struct err *e)
 	t->turn_us = loop_wall_us(env->loop);
 	t->wake = loop_timer_new(env->loop, on_wake, t);
 	t->flush = loop_timer_new(env->loop, on_flush, t);
-	if (store_open(&t->store, env->db, STORE_WRITE, e) != 0 ||
+	if (store_open(&t->store, env->db,
+		env->apart ? STORE_VISIT : STORE_WRITE, e) != 0 ||
 	    store_study_get(t->store, &t->row, e) != 0 ||
-	    open_mathematics(t, e) != 0 || open_backends(t, e) != 0 ||
+	    open_mathematics(t, e) != 0 ||
+	    (!env->apart && open_backends(t, e) != 0) ||
 	    tuner_load(t, e) != 0) {
 		tuner_close(t);
 		return -1;
@@ -197,14 +205,20 @@ tuner_close(struct tuner *t)
 	if (t == NULL)
 		return;
 	tuner_reply_all(t, false);
+	asker_close(t->asker);
+	tried_free(t->tried);
 	for (k = 0; k < t->n_backends; k++) {
 		t->backends[k].launcher->close(t->backends[k].ctx);
 		slots_fini(&t->backends[k].slots);
 	}
 	for (i = 0; i < t->n_live; i++)
 		live_free(t->live[i]);
+	for (i = 0; i < t->n_paused; i++)
+		live_free(t->paused_trials[i]);
+	free(t->paused_trials);
 	tuner_close_medians(t);
 	stopper_set_free(t->rules);
+	outcome_close(t);
 	history_free(t->history);
 	plugs_free(&t->plugs);
 	store_close(t->store);
@@ -252,23 +266,42 @@ turn_begin(struct tuner *t, struct err *e)
 static void
 turn_collect(struct tuner *t)
 {
+	struct err e = ERR_INIT;
 	int i;
 
+	/* What an earlier server was told of GPUs is over. */
+	if (!t->gpus_new && !t->env.hold && store_gpu_clear(t->store, &e) != 0)
+		tuner_break(t, &e);
+	t->gpus_new = true;
 	for (i = 0; i < t->n_backends && !t->store_failed; i++)
 		t->backends[i].launcher->collect(t->backends[i].ctx);
+}
+
+void
+tuner_nothing_left(const struct tuner *t, char *text, size_t n)
+{
+	if (t->all_tried > 0)
+		(void)snprintf(text, n,
+		    "all %" PRIu64 " settings that there are were tried",
+		    t->all_tried);
+	else
+		(void)snprintf(text, n,
+		    "the strategy %s has nothing left to try",
+		    t->plugs.strategy->name);
 }
 
 /* The study's own row when nothing is left to do. */
 static void
 study_ended(struct tuner *t)
 {
+	char nothing[128];
+
+	tuner_nothing_left(t, nothing, sizeof nothing);
 	if (!t->shutdown && !t->over && t->n_failed == t->n_trials) {
 		t->failed = true;
 		(void)snprintf(t->why, sizeof t->why,
-		    "all %" PRId64 " trials failed%s%s%s", t->n_trials,
-		    t->exhausted ? "; the strategy " : "",
-		    t->exhausted ? t->plugs.strategy->name : "",
-		    t->exhausted ? " has nothing left to try" : "");
+		    "all %" PRId64 " trials failed%s%s", t->n_trials,
+		    t->exhausted ? "; " : "", t->exhausted ? nothing : "");
 	}
 	if (t->shutdown && (!t->over || live_placed(t) > 0))
 		t->row.state = t->paused ? STUDY_PAUSED : STUDY_INTERRUPTED;
@@ -277,14 +310,17 @@ study_ended(struct tuner *t)
 	if (*t->why == '\0' && t->shutdown)
 		(void)snprintf(t->why, sizeof t->why, "interrupted");
 	else if (*t->why == '\0' && t->exhausted)
-		(void)snprintf(t->why, sizeof t->why,
-		    "the strategy %s has nothing left to try",
-		    t->plugs.strategy->name);
+		(void)snprintf(t->why, sizeof t->why, "%s", nothing);
 	else if (*t->why == '\0' && t->study->limits.no_improvement > 0 &&
 		 t->since_better >= t->study->limits.no_improvement)
 		(void)snprintf(t->why, sizeof t->why,
 		    "%" PRId64 " trials in a row were no better",
 		    t->since_better);
+	else if (*t->why == '\0' && live_elsewhere(t) > 0)
+		(void)snprintf(t->why, sizeof t->why,
+		    "nothing is left to run here; %zu of %" PRId64
+		    " trials run elsewhere",
+		    live_elsewhere(t), t->n_trials);
 	else if (*t->why == '\0')
 		(void)snprintf(t->why, sizeof t->why,
 		    "all %" PRId64 " trials are done", t->n_trials);
@@ -346,11 +382,11 @@ stop_all(struct tuner *t)
 
 	for (i = 0; i < t->n_live; i++) {
 		l = t->live[i];
-		if (!trial_state_placed(l->row.state))
+		if (!trial_state_placed(l->row.state) || l->elsewhere)
 			continue;
 		live_stop(t, l, STOP_SHUTDOWN, "the server was told to leave");
 		if (t->shutdown_now)
-			act_add(t, ACT_KILL, l->row.number);
+			act_add(t, ACT_KILL, l);
 	}
 }
 
@@ -371,6 +407,7 @@ tuner_turn(struct tuner *t, struct err *e)
 		stop_all(t);
 	tuner_check_limits(t);
 	tuner_place(t);
+	paused_settle(t);
 	turn_write(t);
 	if (fail_bug("bug.act_before_commit"))
 		tuner_act(t);
@@ -417,6 +454,20 @@ const char *
 tuner_why(const struct tuner *t)
 {
 	return t->why;
+}
+
+bool
+tuner_is_current(const struct tuner *t)
+{
+	struct buf b = { 0 };
+	bool same;
+
+	study_put_json(&b, t->study);
+	same = t->row.started_us != 0 &&
+	       strcmp(buf_str(&b), t->row.json) == 0 &&
+	       strcmp(t->study->dir, t->row.dir) == 0;
+	buf_free(&b);
+	return same;
 }
 
 struct store *

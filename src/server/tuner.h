@@ -29,6 +29,7 @@ struct tuner_env {
 	int64_t trials; /* instead of limits.trials; 0 = as there */
 	int64_t parallel; /* instead of limits.parallel; 0 = as there */
 	bool hold; /* place nothing: a command without a server */
+	bool apart; /* … that asks no launcher: ask, tell and judge */
 };
 
 /*
@@ -54,9 +55,18 @@ enum tuner_ask {
 	TUNER_KILL_TRIAL, /* the same without its grace */
 	TUNER_PAUSE,
 	TUNER_RESUME,
-	TUNER_ENQUEUE
+	TUNER_ENQUEUE,
+	TUNER_ASK, /* params: {"count": 1} */
+	/*
+	 * params: {"lines": ["…"], "strict": true, "end": "done", "why": "…"}:
+	 * lines as a trial prints them; strict: each must be a report.
+	 */
+	TUNER_TELL,
+	TUNER_JUDGE
 };
-typedef void tuner_reply(void *arg, bool good, const char *text);
+/* data is JSON, or NULL: see elsewhere.c. */
+typedef void
+tuner_reply(void *arg, bool good, const char *text, const char *data);
 void tuner_request(struct tuner *, enum tuner_ask, int64_t trial,
     const char *params, tuner_reply *, void *arg);
 
@@ -83,6 +93,8 @@ bool tuner_over(const struct tuner *);
 void tuner_hold(struct tuner *, bool);
 /* Why it ended: one clause, "" while it runs. */
 const char *tuner_why(const struct tuner *);
+/* Whether study.json is as at the last start. */
+bool tuner_is_current(const struct tuner *);
 /* For the progress display, between turns. */
 struct store *tuner_store(struct tuner *);
 /* "" or what keeps it from working: a locked store, say. */

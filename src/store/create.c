@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,6 +95,35 @@ add_params(struct store *s, const struct space *space, struct err *e)
 	return 0;
 }
 
+/* Of a study that names none, the metric is the only one. */
+static int
+add_aims(struct store *s, const struct store_study *study, struct err *e)
+{
+	const struct store_aim alone = { .metric = study->metric,
+		.maximize = study->maximize };
+	const struct store_aim *aims = study->n_aims > 0 ? study->aims : &alone;
+	size_t i, n = study->n_aims > 0 ? study->n_aims : 1;
+	sqlite3_stmt *st;
+
+	for (i = 0; i < n; i++) {
+		if ((st = stmt_get(s, STMT_AIM_ADD, e)) == NULL)
+			return -1;
+		stmt_int(st, 1, (int64_t)i + 1);
+		stmt_text(st, 2, aims[i].metric);
+		stmt_text(st, 3,
+		    aims[i].constraint ? NULL
+		    : aims[i].maximize ? "maximize"
+				       : "minimize");
+		if (aims[i].constraint && isfinite(aims[i].min))
+			stmt_real(st, 4, aims[i].min);
+		if (aims[i].constraint && isfinite(aims[i].max))
+			stmt_real(st, 5, aims[i].max);
+		if (stmt_write(s, st, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 static int
 add_study(struct store *s, const struct store_study *study, bool network_fs,
     struct err *e)
@@ -131,7 +161,8 @@ fill_file(struct store *s, const struct store_study *study,
 	if (store_exec(s, pragma, e) < 0 || schema_migrate(s, 0, e) < 0 ||
 	    store_exec(s, "INSERT INTO t_counter VALUES (1, 0)", e) < 0 ||
 	    add_study(s, study, network_fs, e) < 0 ||
-	    add_params(s, space, e) < 0 || schema_refresh(s, e) < 0) {
+	    add_params(s, space, e) < 0 || add_aims(s, study, e) < 0 ||
+	    schema_refresh(s, e) < 0) {
 		store_rollback(s);
 		return -1;
 	}

@@ -259,10 +259,43 @@ store_connect_write(struct store *s, struct err *e)
 	return store_exec(s, write_settings, e);
 }
 
+/* Whether the moves and views are those of this program already. */
 static int
-open_write(struct store *s, struct err *e)
+is_fresh(struct store *s, int64_t version, bool *fresh, struct err *e)
+{
+	int64_t same;
+
+	*fresh = false;
+	if (version != schema_version())
+		return 0;
+	if (get_number(s,
+		"SELECT count(*) FROM t_study WHERE schema_version = "
+		"(SELECT user_version FROM pragma_user_version) AND "
+		"program_version = '" PACKAGE_VERSION "'",
+		&same, e) < 0)
+		return -1;
+	*fresh = same == 1;
+	return 0;
+}
+
+static void
+keep_log(struct store *s, bool keep)
+{
+	(void)sqlite3_db_config(
+	    s->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, keep, NULL);
+}
+
+void
+store_settle(struct store *s)
+{
+	keep_log(s, false);
+}
+
+static int
+open_write(struct store *s, bool visit, struct err *e)
 {
 	int64_t version, network_fs;
+	bool fresh = false;
 
 	if (store_connect_write(s, e) < 0 || store_identify(s, &version, e) < 0)
 		return -1;
@@ -272,6 +305,12 @@ open_write(struct store *s, struct err *e)
 		0 ||
 	    store_set_journal(s, network_fs != 0, e) < 0)
 		return -1;
+	if (visit && is_fresh(s, version, &fresh, e) < 0)
+		return -1;
+	if (visit)
+		keep_log(s, true);
+	if (fresh)
+		return 0;
 	if (store_begin(s, e) < 0)
 		return -1;
 	if (schema_migrate(s, version, e) < 0 || schema_refresh(s, e) < 0) {
@@ -296,13 +335,14 @@ store_open(
 				 "%s: an empty file, not a study", path)
 			   : err_set(
 				 e, ERR_FILE, "%s: %s", path, strerror(ENOENT));
-	s = store_new(path, mode);
-	rc = mode == STORE_READ ? open_read(s, e) : open_write(s, e);
+	s = store_new(path, mode == STORE_READ ? STORE_READ : STORE_WRITE);
+	rc = mode == STORE_READ ? open_read(s, e)
+				: open_write(s, mode == STORE_VISIT, e);
 	if (rc < 0) {
 		store_close(s);
 		return -1;
 	}
-	if (mode == STORE_WRITE)
+	if (mode != STORE_READ)
 		(void)sqlite3_busy_timeout(s->db, STORE_WRITE_WAIT_MS);
 	*out = s;
 	return 0;

@@ -133,6 +133,8 @@ int
 store_stop_add(struct store *s, const struct store_stop *stop, struct err *e)
 {
 	sqlite3_stmt *st = stmt_get(s, STMT_STOP_ADD, e);
+	bool pause = strcmp(stop->verdict, "pause") == 0;
+	bool resume = strcmp(stop->verdict, "resume") == 0;
 
 	if (st == NULL)
 		return -1;
@@ -143,9 +145,10 @@ store_stop_add(struct store *s, const struct store_stop *stop, struct err *e)
 	stmt_real(st, 5, stop->value);
 	stmt_real(st, 6, stop->threshold);
 	stmt_int(st, 7, stop->pool);
-	stmt_text(st, 8, stop->verdict);
+	stmt_text(st, 8, pause ? "stop" : resume ? "keep" : stop->verdict);
 	stmt_text(st, 9, stop->why);
 	stmt_int(st, 10, stop->time_us);
+	stmt_int(st, 11, pause || resume);
 	return stmt_write(s, st, e);
 }
 
@@ -165,6 +168,24 @@ store_event_add(struct store *s, int64_t time_us, const char *level,
 	stmt_int_or(st, 5, trial, 0);
 	stmt_int_or(st, 6, attempt, 0);
 	stmt_text(st, 7, text);
+	return stmt_write(s, st, e);
+}
+
+int
+store_suggestion_add(
+    struct store *s, const struct store_suggestion *sugg, struct err *e)
+{
+	sqlite3_stmt *st = stmt_get(s, STMT_SUGGESTION_ADD, e);
+
+	if (st == NULL)
+		return -1;
+	stmt_int(st, 1, sugg->trial);
+	stmt_text(st, 2, sugg->strategy);
+	stmt_text(st, 3, sugg->made_by);
+	stmt_real(st, 4, sugg->seconds);
+	stmt_int(st, 5, sugg->redraws);
+	stmt_int_or(st, 6, sugg->same_as, 0);
+	stmt_int_or(st, 7, sugg->from_trial, 0);
 	return stmt_write(s, st, e);
 }
 

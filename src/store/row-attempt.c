@@ -49,6 +49,13 @@ store_attempt_row(sqlite3_stmt *st, struct store_attempt *a)
 		.cost = stmt_col_real(st, 22),
 		.worst_cost = stmt_col_real(st, 23),
 		.trained_s = stmt_col_real(st, 24),
+		.usage = {
+			.gpus = (int)stmt_col_int(st, 25, 0),
+			.energy = stmt_col_real(st, 26),
+			.memory = stmt_col_real(st, 27),
+			.busy = stmt_col_real(st, 28),
+			.seen = stmt_col_real(st, 29),
+		},
 	};
 	a->billed = !isnan(a->billable_s);
 	a->priced = !isnan(a->cost);
@@ -84,7 +91,20 @@ store_attempt_get(struct store *s, int64_t trial, int attempt,
 	return 0;
 }
 
-/* The same places in both statements. */
+static void
+bind_usage(sqlite3_stmt *st, const struct store_usage *u)
+{
+	bool any = u->gpus > 0;
+
+	stmt_int_or(st, 26, any ? u->gpus : 0, 0);
+	stmt_real(st, 27, any ? u->energy : NAN);
+	stmt_int_or(
+	    st, 28, any && u->memory >= 0 ? llround(u->memory) : -1, -1);
+	stmt_real(st, 29, any ? u->busy : NAN);
+	stmt_real(st, 30, any ? u->seen : NAN);
+}
+
+/* The same places in all three statements. */
 static void
 bind_attempt(sqlite3_stmt *st, const struct store_attempt *a)
 {
@@ -116,6 +136,7 @@ bind_attempt(sqlite3_stmt *st, const struct store_attempt *a)
 	stmt_real(st, 23, a->priced ? a->cost : NAN);
 	stmt_real(st, 24, a->worst_cost > 0 ? a->worst_cost : NAN);
 	stmt_real(st, 25, a->trained_s > 0 ? a->trained_s : NAN);
+	bind_usage(st, &a->usage);
 }
 
 int

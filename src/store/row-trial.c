@@ -51,6 +51,12 @@ store_trial_row(sqlite3_stmt *st, struct store_trial *t)
 		.backend = stmt_col_text(st, 14),
 		.why = stmt_col_text(st, 15),
 		.params = stmt_col_text(st, 16),
+		.is_paused = stmt_col_int(st, 17, -1) >= 0,
+		.paused_step = stmt_col_int(st, 17, 0),
+		.violation = stmt_col_real(st, 18),
+		.from = stmt_col_int(st, 19, 0),
+		.member = stmt_col_int(st, 20, 0),
+		.until = stmt_col_int(st, 21, 0),
 	};
 	/* The schema's CHECKs leave no other names. */
 	(void)trial_state_parse(stmt_col_text(st, 1), &t->state);
@@ -103,6 +109,9 @@ store_trial_add(struct store *s, const struct store_trial *t, struct err *e)
 	stmt_text(st, 14, t->why);
 	stmt_text(st, 15, t->params);
 	stmt_int(st, 16, ++s->seq);
+	stmt_int_or(st, 17, t->from, 0);
+	stmt_int_or(st, 18, t->member, 0);
+	stmt_int_or(st, 19, t->until, 0);
 	if (stmt_write(s, st, e) < 0)
 		return -1;
 	if (sqlite3_changes(s->db) != 1)
@@ -134,6 +143,7 @@ put_row(struct store *s, enum stmt_id id, const struct store_trial *t,
 	stmt_text(st, 12, store_source(t->source));
 	stmt_text(st, 13, t->backend);
 	stmt_text(st, 14, t->why);
+	stmt_int_or(st, 15, t->is_paused ? t->paused_step : -1, -1);
 	return stmt_write(s, st, e) < 0 ? -1 : sqlite3_changes(s->db);
 }
 
@@ -148,6 +158,7 @@ put_end(struct store *s, const struct store_trial *t, struct err *e)
 	stmt_int(st, 1, t->number);
 	stmt_int(st, 2, ++s->seq);
 	stmt_int_or(st, 3, t->ended_us, 0);
+	stmt_real(st, 4, t->violation);
 	return stmt_write(s, st, e);
 }
 

@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "src/base/err.h"
 #include "src/base/mem.h"
@@ -15,25 +16,70 @@ static const char *const migrations[] = {
 #include "schema/001-start.inc"
 	,
 #include "schema/002-cost.inc"
+	,
+#include "schema/003-search.inc"
+	,
+#include "schema/004-gpu.inc"
 };
 
 static const char views[] =
 #include "schema/views.inc"
     ;
 
-/*
- * What a reader lays over a file that only the next start may change: for each
- * step from an older schema, the columns it lacks, as nothing.
- */
-static const char *const missing[] = {
-	/* 1 */
-	"CREATE TEMP VIEW t_attempt AS SELECT *, NULL AS worst_cost, "
-	"NULL AS trained_seconds FROM main.t_attempt;"
-	"CREATE TEMP VIEW savings AS SELECT *, NULL AS spot_saved "
-	"FROM main.savings;"
-	"CREATE TEMP VIEW costs AS SELECT NULL AS cost, NULL AS committed, "
-	"0.0 AS seconds, 0.0 AS billable_seconds, NULL AS spot_saved, "
-	"NULL AS spot_share;",
+/* Views that a file of a schema before since does not have, as nothing. */
+static const struct {
+	int64_t since;
+	const char *sql;
+} missing_views[] = {
+	{ 2, "CREATE TEMP VIEW costs AS SELECT NULL AS cost, "
+	     "NULL AS committed, 0.0 AS seconds, 0.0 AS billable_seconds, "
+	     "NULL AS spot_saved, NULL AS spot_share;" },
+	{ 3, "CREATE TEMP VIEW warm AS SELECT NULL AS source, NULL AS trial, "
+	     "NULL AS state, NULL AS objective, NULL AS step, NULL AS params "
+	     "WHERE 0;"
+	     "CREATE TEMP VIEW population AS SELECT NULL AS member, trial, "
+	     "NULL AS from_trial, NULL AS until_step, state, objective, "
+	     "NULL AS step, params FROM main.t_trial WHERE 0;"
+	     "CREATE TEMP VIEW t_aim AS SELECT 1 AS position, metric, goal, "
+	     "NULL AS least, NULL AS most FROM main.t_study;"
+	     "CREATE TEMP VIEW outcomes AS SELECT NULL AS trial, "
+	     "NULL AS metric, NULL AS goal, NULL AS min, NULL AS max, "
+	     "NULL AS value, NULL AS violation WHERE 0;"
+	     "CREATE TEMP VIEW front AS SELECT trial, objective FROM main.best;"
+	     "CREATE TEMP VIEW suggestions AS SELECT trial, NULL AS strategy, "
+	     "NULL AS made_by, NULL AS seconds, NULL AS redraws, "
+	     "NULL AS same_as, NULL AS from_trial, source FROM main.t_trial;" },
+	{ 4, "CREATE TEMP VIEW gpus AS SELECT NULL AS gpu, NULL AS uuid, "
+	     "NULL AS name, NULL AS memory, NULL AS used, NULL AS temperature, "
+	     "NULL AS utilization, NULL AS power, NULL AS state, NULL AS why, "
+	     "NULL AS owner, NULL AS trials, NULL AS time WHERE 0;" },
+};
+
+/* Columns that a table or view of a schema before since does not have. */
+static const struct {
+	int64_t since;
+	const char *of, *columns;
+} missing_columns[] = {
+	{ 2, "t_attempt", "NULL AS worst_cost, NULL AS trained_seconds" },
+	{ 4, "t_attempt",
+	    "NULL AS gpus, NULL AS energy_joules, NULL AS gpu_memory, "
+	    "NULL AS gpu_busy, NULL AS gpu_seen" },
+	{ 3, "t_trial",
+	    "NULL AS paused_step, 0.0 AS violation, NULL AS from_trial, "
+	    "NULL AS member, NULL AS until_step" },
+	{ 4, "t_total",
+	    "NULL AS gpu_seconds, NULL AS energy, NULL AS energy_saved" },
+	{ 4, "trials",
+	    "NULL AS energy_joules, NULL AS gpu_memory, "
+	    "NULL AS gpu_utilization" },
+	{ 4, "best",
+	    "NULL AS energy_joules, NULL AS gpu_memory, "
+	    "NULL AS gpu_utilization" },
+	{ 4, "attempts",
+	    "NULL AS gpus, NULL AS gpu_seconds, NULL AS energy_joules, "
+	    "NULL AS gpu_memory, NULL AS gpu_utilization" },
+	{ 2, "savings", "NULL AS spot_saved" },
+	{ 4, "savings", "NULL AS energy_saved" },
 };
 
 int64_t
@@ -56,15 +102,44 @@ schema_migrate(struct store *s, int64_t from, struct err *e)
 	return store_exec(s, pragma, e);
 }
 
+/* Lay over each table and view the columns it lacks; of one they follow. */
+static int
+lay_columns(struct store *s, int64_t version, struct err *e)
+{
+	size_t i, n = sizeof missing_columns / sizeof missing_columns[0];
+	struct buf sql = { 0 };
+	bool begun = false;
+	int rc;
+
+	for (i = 0; i < n; i++) {
+		const char *of = missing_columns[i].of;
+
+		if (version < missing_columns[i].since && !begun)
+			buf_printf(&sql, "CREATE TEMP VIEW %s AS SELECT *", of);
+		if (version < missing_columns[i].since)
+			buf_printf(&sql, ", %s", missing_columns[i].columns);
+		begun = begun || version < missing_columns[i].since;
+		if (begun && (i + 1 == n ||
+				 strcmp(of, missing_columns[i + 1].of) != 0)) {
+			buf_printf(&sql, " FROM main.%s;", of);
+			begun = false;
+		}
+	}
+	rc = store_exec(s, buf_str(&sql), e);
+	buf_free(&sql);
+	return rc;
+}
+
 int
 schema_read_old(struct store *s, int64_t version, struct err *e)
 {
-	int64_t v;
+	size_t i, n = sizeof missing_views / sizeof missing_views[0];
 
-	for (v = version; v < schema_version(); v++)
-		if (store_exec(s, missing[v - 1], e) < 0)
+	for (i = 0; i < n; i++)
+		if (version < missing_views[i].since &&
+		    store_exec(s, missing_views[i].sql, e) < 0)
 			return -1;
-	return 0;
+	return lay_columns(s, version, e);
 }
 
 /* t_move = the moves of src/model/trial.c. */
@@ -91,47 +166,6 @@ put_moves(struct store *s, struct err *e)
 	return 0;
 }
 
-/*
- * One column: the parameter's value out of the JSON of params.  json_each and
- * not json_extract: it takes any name, and SQLite before 3.41 holds the other
- * for unsafe in a view.
- */
-static void
-put_result_column(struct buf *b, const char *name)
-{
-	char *sql =
-	    sqlite3_mprintf(",\n    (SELECT value FROM "
-			    "json_each(params) WHERE key = '%q') AS \"%w\"",
-		name, name);
-
-	if (sql == NULL)
-		abort();
-	buf_puts(b, sql);
-	sqlite3_free(sql);
-}
-
-/* The view results.  What does not fit into SQLite's columns is left out. */
-static int
-put_results(struct store *s, struct err *e)
-{
-	int room = sqlite3_limit(s->db, SQLITE_LIMIT_COLUMN, -1) - 3, rc;
-	struct buf b = { 0 };
-	sqlite3_stmt *st;
-
-	if ((st = stmt_get(s, STMT_PARAM_EACH, e)) == NULL)
-		return -1;
-	buf_puts(&b, "DROP VIEW IF EXISTS results;\n"
-		     "CREATE VIEW results AS\nSELECT trial, state, objective");
-	while ((rc = stmt_step(s, st, e)) > 0)
-		if (room-- > 0)
-			put_result_column(&b, stmt_col_text(st, 0));
-	buf_puts(&b, "\nFROM t_trial;\n");
-	if (rc == 0)
-		rc = store_exec(s, buf_str(&b), e);
-	buf_free(&b);
-	return rc;
-}
-
 int
 schema_refresh(struct store *s, struct err *e)
 {
@@ -139,7 +173,7 @@ schema_refresh(struct store *s, struct err *e)
 	int rc;
 
 	if (put_moves(s, e) < 0 || store_exec(s, views, e) < 0 ||
-	    put_results(s, e) < 0)
+	    schema_made_views(s, e) < 0)
 		return -1;
 	sql = xasprintf("UPDATE t_study SET schema_version = %lld, "
 			"program_version = '%s'",

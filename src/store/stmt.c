@@ -13,16 +13,18 @@
 #include "src/base/mem.h"
 #include "src/store/stmt.h"
 
-#define TRIAL_COLUMNS                                                    \
-	"trial, state, cause, objective, last_step, reports, attempts, " \
-	"failures, free_retries, alone, not_before_us, started_us, "     \
-	"ended_us, source, backend, why, params"
+#define TRIAL_COLUMNS                                                      \
+	"trial, state, cause, objective, last_step, reports, attempts, "   \
+	"failures, free_retries, alone, not_before_us, started_us, "       \
+	"ended_us, source, backend, why, params, paused_step, violation, " \
+	"from_trial, member, until_step"
 
 #define ATTEMPT_COLUMNS                                                       \
 	"trial, attempt, uuid, backend, place, slot, state, started_us, "     \
 	"ended_us, exit_code, signal, end_class, resumed_step, log_offset, "  \
 	"metrics_offset, log_skip, metrics_skip, max_rss, cpu_us, log, why, " \
-	"billable_seconds, cost, worst_cost, trained_seconds"
+	"billable_seconds, cost, worst_cost, trained_seconds, gpus, "         \
+	"energy_joules, gpu_memory, gpu_busy, gpu_seen"
 
 static const char *const texts[STMT_COUNT] = {
 	[STMT_BEGIN_READ] = "BEGIN",
@@ -47,6 +49,9 @@ static const char *const texts[STMT_COUNT] = {
 	    "started_us = ?9, ended_us = ?10, elapsed_ms = ?11, why = ?12",
 	[STMT_PARAM_ADD] = "INSERT INTO t_param VALUES (?1, ?2)",
 	[STMT_PARAM_EACH] = "SELECT name FROM t_param ORDER BY position",
+	[STMT_AIM_ADD] = "INSERT INTO t_aim VALUES (?1, ?2, ?3, ?4, ?5)",
+	[STMT_AIM_EACH] = "SELECT metric FROM t_aim WHERE goal IS NOT NULL "
+			  "ORDER BY position",
 	[STMT_MOVE_ADD] = "INSERT OR IGNORE INTO t_move VALUES (?1, ?2)",
 
 	[STMT_TRIAL_ADD] =
@@ -54,9 +59,10 @@ static const char *const texts[STMT_COUNT] = {
 	    "last_step, "
 	    "reports, attempts, failures, free_retries, alone, "
 	    "not_before_us, source, backend, why, params, begin_seq, "
-	    "steps_run, steps_skipped, seconds) "
+	    "steps_run, steps_skipped, seconds, from_trial, member, "
+	    "until_step) "
 	    "SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, "
-	    "?14, ?15, ?16, 0, 0, 0 "
+	    "?14, ?15, ?16, 0, 0, 0, ?17, ?18, ?19 "
 	    "WHERE ?1 = (SELECT coalesce(max(trial), 0) + 1 FROM t_trial)",
 	[STMT_TRIAL_GET] =
 	    "SELECT " TRIAL_COLUMNS " FROM t_trial WHERE trial = ?1",
@@ -66,7 +72,7 @@ static const char *const texts[STMT_COUNT] = {
 	    "reports = ?6 WHERE trial = ?1 AND state = ?2 AND cause = ?3 AND "
 	    "attempts = ?7 AND failures = ?8 AND free_retries = ?9 AND "
 	    "alone = ?10 AND not_before_us = ?11 AND source = ?12 AND "
-	    "backend IS ?13 AND why IS ?14",
+	    "backend IS ?13 AND why IS ?14 AND paused_step IS ?15",
 	/*
 	 * Steps count from 0 or from 1: a trial whose step 0 was reported ran
 	 * one more than the number of its last step.  Of one that takes the
@@ -76,10 +82,11 @@ static const char *const texts[STMT_COUNT] = {
 	    "UPDATE OR FAIL t_trial SET state = ?2, cause = ?3, "
 	    "objective = ?4, last_step = ?5, reports = ?6, attempts = ?7, "
 	    "failures = ?8, free_retries = ?9, alone = ?10, "
-	    "not_before_us = ?11, source = ?12, backend = ?13, why = ?14 "
-	    "WHERE trial = ?1",
+	    "not_before_us = ?11, source = ?12, backend = ?13, why = ?14, "
+	    "paused_step = ?15 WHERE trial = ?1",
 	[STMT_TRIAL_END] =
 	    "UPDATE t_trial SET end_seq = coalesce(end_seq, ?2), "
+	    "violation = ?4, "
 	    "ended_us = coalesce(?3, (SELECT max(ended_us) "
 	    "FROM t_attempt WHERE trial = ?1)), "
 	    "(steps_run, steps_skipped) = (SELECT run, iif(state = 'stopped' "
@@ -90,20 +97,37 @@ static const char *const texts[STMT_COUNT] = {
 	    "trial = ?1 AND step = 0))) AS run)) WHERE trial = ?1",
 	[STMT_TRIAL_EACH] =
 	    "SELECT " TRIAL_COLUMNS " FROM t_trial ORDER BY trial",
+	[STMT_TRIAL_FAILED] =
+	    "SELECT t.trial, (SELECT a.end_class FROM t_attempt AS a "
+	    "WHERE a.trial = t.trial ORDER BY a.attempt DESC LIMIT 1) "
+	    "FROM t_trial AS t WHERE t.state = 'failed' ORDER BY t.trial",
+
+	[STMT_OUTCOME_PUT] = "INSERT OR REPLACE INTO t_outcome "
+			     "VALUES (?1, ?2, ?3, ?4)",
+	[STMT_OUTCOME_EACH] =
+	    "SELECT trial, position, value FROM t_outcome ORDER BY trial",
+	[STMT_OUTCOME_GET] =
+	    "SELECT trial, position, value FROM t_outcome WHERE trial = ?1",
+	[STMT_FRONT_ADD] = "INSERT OR REPLACE INTO t_front VALUES (?1, 1, ?2)",
+	[STMT_FRONT_DROP] = "UPDATE t_front SET inside = 0 WHERE trial = ?1",
+	[STMT_FRONT_EACH] =
+	    "SELECT trial, inside, better FROM t_front ORDER BY trial",
 
 	[STMT_ATTEMPT_ADD] =
 	    "INSERT OR FAIL INTO t_attempt (" ATTEMPT_COLUMNS
 	    ") VALUES (?1, ?2, ?3, "
 	    "?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, "
 	    "?18, ?19, ?20, ?21, ?22, ?23, ?24, "
-	    "?25)",
+	    "?25, ?26, ?27, ?28, ?29, ?30)",
 	[STMT_ATTEMPT_GET] = "SELECT " ATTEMPT_COLUMNS " FROM t_attempt "
 			     "WHERE trial = ?1 AND attempt = ?2",
 	/* The same for what tailing changes. */
 	[STMT_ATTEMPT_OFFSETS] =
 	    "UPDATE OR FAIL t_attempt SET log_offset = ?14, "
 	    "metrics_offset = ?15, log_skip = ?16, metrics_skip = ?17, "
-	    "max_rss = ?18, cpu_us = ?19 WHERE trial = ?1 AND attempt = ?2 "
+	    "max_rss = ?18, cpu_us = ?19, gpus = ?26, energy_joules = ?27, "
+	    "gpu_memory = ?28, gpu_busy = ?29, gpu_seen = ?30 WHERE trial = ?1 "
+	    "AND attempt = ?2 "
 	    "AND uuid = ?3 AND backend = ?4 AND place IS ?5 AND slot = ?6 AND "
 	    "state = ?7 AND started_us IS ?8 AND ended_us IS ?9 AND "
 	    "exit_code IS ?10 AND signal IS ?11 AND end_class IS ?12 AND "
@@ -115,7 +139,10 @@ static const char *const texts[STMT_COUNT] = {
 	    "resumed_step = ?13, log_offset = ?14, metrics_offset = ?15, "
 	    "log_skip = ?16, metrics_skip = ?17, max_rss = ?18, "
 	    "cpu_us = ?19, log = ?20, why = ?21, billable_seconds = ?22, "
-	    "cost = ?23, worst_cost = ?24, trained_seconds = ?25 "
+	    "cost = ?23, worst_cost = ?24, trained_seconds = ?25, "
+	    "gpus = ?26, gpu_seconds = (?9 - ?8) / 1e6 * ?26, "
+	    "energy_joules = ?27, gpu_memory = ?28, gpu_busy = ?29, "
+	    "gpu_seen = ?30 "
 	    "WHERE trial = ?1 AND attempt = ?2",
 	[STMT_ATTEMPT_OPEN] = "SELECT " ATTEMPT_COLUMNS " FROM t_attempt "
 			      "WHERE state <> 'ended' ORDER BY trial, attempt",
@@ -127,6 +154,13 @@ static const char *const texts[STMT_COUNT] = {
 	    "coalesce((SELECT max(attempt) FROM t_attempt WHERE trial = ?1 "
 	    "AND end_class NOT IN ('capacity', 'quota')), 0)) "
 	    "FROM t_attempt WHERE trial = ?1",
+
+	[STMT_GPU_PUT] =
+	    "INSERT OR REPLACE INTO t_gpu (uuid, gpu, name, memory, used, "
+	    "temperature, utilization, power, state, why, owner, trials, "
+	    "time_us) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, "
+	    "?12, ?13)",
+	[STMT_GPU_CLEAR] = "DELETE FROM t_gpu",
 
 	[STMT_COST_GET] = "SELECT committed FROM t_cost",
 
@@ -141,16 +175,22 @@ static const char *const texts[STMT_COUNT] = {
 	[STMT_METRIC_EACH] =
 	    "SELECT time_us, value FROM t_metric WHERE name_id = ?1 AND "
 	    "trial = ?2 AND attempt = ?3 ORDER BY step, seq",
+	[STMT_METRIC_LAST] =
+	    "SELECT step, value FROM t_metric WHERE name_id = "
+	    "(SELECT id FROM t_name WHERE name = ?2) AND trial = ?1 "
+	    "ORDER BY step DESC, seq DESC LIMIT 1",
 	[STMT_MEDIAN_PUT] =
 	    "INSERT INTO t_median VALUES (?1, ?2, ?3) ON CONFLICT (step) "
 	    "DO UPDATE SET trials = ?2, median = ?3",
 	[STMT_STOP_ADD] =
 	    "INSERT INTO t_stop (seq, trial, step, rule, value, threshold, "
-	    "pool, verdict, why, time_us) "
-	    "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+	    "pool, verdict, why, time_us, pause) "
+	    "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
 	[STMT_EVENT_ADD] =
 	    "INSERT INTO t_event (seq, time_us, level, area, trial, attempt, "
 	    "text) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+	[STMT_SUGGESTION_ADD] =
+	    "INSERT INTO t_suggestion VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
 	[STMT_QUEUE_ADD] =
 	    "INSERT INTO t_queue (params, source) VALUES (?1, ?2)",
 	[STMT_QUEUE_NEXT] =
@@ -174,6 +214,15 @@ static const char *const texts[STMT_COUNT] = {
 	    "SELECT n.name, max(m.step), count(*) FROM t_name AS n "
 	    "CROSS JOIN t_metric AS m ON m.name_id = n.id AND m.trial = ?1 "
 	    "WHERE m.attempt = ?2 GROUP BY n.id",
+
+	[STMT_WARM_ADD] =
+	    "INSERT INTO t_warm (source, trial, state, objective, step, value, "
+	    "params, metrics) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+	[STMT_WARM_COUNT] = "SELECT count(*) FROM warm",
+	[STMT_WARM_EACH] =
+	    "SELECT source, trial, state, objective, step, value, params, "
+	    "metrics "
+	    "FROM t_warm ORDER BY id",
 };
 
 static bool

@@ -28,6 +28,8 @@ enum stmt_id {
 	STMT_STUDY_PUT,
 	STMT_PARAM_ADD,
 	STMT_PARAM_EACH,
+	STMT_AIM_ADD,
+	STMT_AIM_EACH,
 	STMT_MOVE_ADD,
 	STMT_TRIAL_ADD,
 	STMT_TRIAL_GET,
@@ -35,21 +37,32 @@ enum stmt_id {
 	STMT_TRIAL_PUT,
 	STMT_TRIAL_END,
 	STMT_TRIAL_EACH,
+	STMT_TRIAL_FAILED,
+	STMT_OUTCOME_PUT,
+	STMT_OUTCOME_EACH,
+	STMT_OUTCOME_GET,
+	STMT_FRONT_ADD,
+	STMT_FRONT_DROP,
+	STMT_FRONT_EACH,
 	STMT_ATTEMPT_ADD,
 	STMT_ATTEMPT_GET,
 	STMT_ATTEMPT_OFFSETS,
 	STMT_ATTEMPT_PUT,
 	STMT_ATTEMPT_OPEN,
 	STMT_ATTEMPT_PAST,
+	STMT_GPU_PUT,
+	STMT_GPU_CLEAR,
 	STMT_COST_GET,
 	STMT_NAME_GET,
 	STMT_NAME_ADD,
 	STMT_METRIC_ADD,
 	STMT_METRIC_THERE,
 	STMT_METRIC_EACH,
+	STMT_METRIC_LAST,
 	STMT_MEDIAN_PUT,
 	STMT_STOP_ADD,
 	STMT_EVENT_ADD,
+	STMT_SUGGESTION_ADD,
 	STMT_QUEUE_ADD,
 	STMT_QUEUE_NEXT,
 	STMT_QUEUE_TAKE,
@@ -58,6 +71,9 @@ enum stmt_id {
 	STMT_RECORD_REPORT,
 	STMT_RECORD_TRIAL,
 	STMT_LAST_STEP,
+	STMT_WARM_ADD,
+	STMT_WARM_COUNT,
+	STMT_WARM_EACH,
 	STMT_COUNT
 };
 
@@ -138,6 +154,9 @@ int schema_read_old(struct store *, int64_t version, struct err *);
 int64_t schema_version(void);
 /* Inside a transaction: make moves and views anew. */
 int schema_refresh(struct store *, struct err *);
+
+/* The views that name parameters and metrics. */
+int schema_made_views(struct store *, struct err *);
 
 /* Make t_name's id of a name, inside a transaction. */
 int store_name_id(struct store *, const char *name, int64_t *id, struct err *);

@@ -20,7 +20,15 @@ struct err;
 struct space;
 struct store;
 
-enum store_mode { STORE_READ, STORE_WRITE };
+enum store_mode {
+	STORE_READ,
+	STORE_WRITE,
+	/*
+	 * STORE_WRITE for a moment: views that a program of this version has
+	 * made stay, and so does the log unless store_settle was called.
+	 */
+	STORE_VISIT
+};
 
 enum study_state {
 	STUDY_RUNNING, /* a server has it, or had it when it died */
@@ -30,6 +38,14 @@ enum study_state {
 	STUDY_FAILED
 };
 const char *study_state_name(enum study_state);
+
+/* What a study is after: a metric with a goal, or one with bounds. */
+struct store_aim {
+	const char *metric;
+	bool constraint;
+	bool maximize; /* an objective */
+	double min, max; /* a constraint; infinite = no bound */
+};
 
 /* Row of t_study.  Texts are owned by the struct's user after store_study_get. */
 struct store_study {
@@ -50,6 +66,9 @@ struct store_study {
 	int64_t
 	    elapsed_ms; /* wall time used by earlier runs: limits.wall_time */
 	char *why; /* why it ended, or NULL */
+	/* For store_create alone: objectives, then constraints; none: metric. */
+	const struct store_aim *aims;
+	size_t n_aims;
 };
 void store_study_fini(struct store_study *);
 
@@ -70,10 +89,25 @@ struct store_trial {
 	int64_t not_before_us; /* wall time of the next attempt; 0 = now */
 	int64_t started_us; /* of its first attempt; read only */
 	int64_t ended_us; /* 0 = not ended, or as its last attempt */
+	bool is_paused; /* by a rule, or about to be */
+	int64_t paused_step; /* … that judged it at this step */
+	int64_t from; /* the trial whose checkpoint it continues; 0 = none */
+	int64_t member; /* of a population; 0 = none */
+	int64_t until; /* the step that completes it; 0 = its own end */
+	double violation; /* of constraints, summed: known at its end */
 	char *backend; /* of its attempts, or NULL */
 	char *why; /* or NULL */
 };
 void store_trial_fini(struct store_trial *); /* backend, params, why */
+
+/* What an attempt has used of its GPUs so far; NaN = not known. */
+struct store_usage {
+	int gpus; /* 0 = it has none: the others are not read */
+	double energy; /* joules */
+	double memory; /* bytes at most, of all its GPUs together */
+	double busy; /* GPU seconds in use */
+	double seen; /* GPU seconds that busy was counted over */
+};
 
 /* Row of t_attempt. */
 struct store_attempt {
@@ -101,6 +135,7 @@ struct store_attempt {
 	double trained_s; /* … that the full price counts; 0 = not known */
 	double cost; /* dollars */
 	double worst_cost; /* dollars at most; 0 or NaN = none */
+	struct store_usage usage;
 	char *log; /* path of its log */
 	char *why; /* or NULL */
 };
@@ -124,6 +159,8 @@ int store_create(struct store **, const char *path, const struct store_study *,
 int
 store_open(struct store **, const char *path, enum store_mode, struct err *);
 void store_close(struct store *);
+/* After STORE_VISIT: the log goes into the file at the close, as otherwise. */
+void store_settle(struct store *);
 
 /*
  * Begin, commit or undo one transaction.  ERR_BUSY: somebody holds the write
@@ -160,7 +197,7 @@ int store_trial_add(struct store *, const struct store_trial *, struct err *);
 int store_trial_get(
     struct store *, int64_t number, struct store_trial *, struct err *);
 /*
- * Write everything but number and params.  The schema refuses a state move
+ * Write everything but number, params, from, member and until.  The schema refuses a state move
  * that trial_move refuses.
  */
 int store_trial_put(struct store *, const struct store_trial *, struct err *);
@@ -179,6 +216,22 @@ struct store_past {
 int store_attempt_past(
     struct store *, int64_t trial, struct store_past *, struct err *);
 
+/* Row of t_gpu.  Numbers: -1 = not known; texts: NULL or "" = none. */
+struct store_gpu {
+	const char *uuid;
+	int index;
+	const char *name, *state, *why, *owner;
+	int trials;
+	int64_t memory, used; /* bytes */
+	int temperature, utilization;
+	double power; /* watts */
+	int64_t time_us;
+};
+/* How it is now, instead of how it was. */
+int store_gpu_put(struct store *, const struct store_gpu *, struct err *);
+/* Forget them all. */
+int store_gpu_clear(struct store *, struct err *);
+
 /* Dollars of all attempts: what they cost, or may come to at most. */
 int store_committed(struct store *, double *dollars, struct err *);
 
@@ -192,13 +245,45 @@ int
 store_metric_there(struct store *, int64_t trial, int attempt, const char *name,
     int64_t step, double value, int64_t time_us, struct err *);
 
+/* The report of the greatest step: 1, 0 when there is none, or -1. */
+int store_metric_last(struct store *, int64_t trial, const char *name,
+    int64_t *step, double *value, struct err *);
+
+/*
+ * What an ended trial came to in each of n aims, in their order: the value, and
+ * how much it breaks a constraint; NaN = none.
+ */
+int store_outcome_put(struct store *, int64_t trial, size_t n,
+    const double *values, const double *violations, struct err *);
+/* The values back; NaN where there is none. */
+int store_outcome_get(
+    struct store *, int64_t trial, size_t n, double *values, struct err *);
+/* All of them: i counts the aims from 0. */
+int store_each_outcome(struct store *,
+    int (*)(void *, int64_t trial, size_t i, double value), void *,
+    struct err *);
+/*
+ * The front of a study with several objectives: a trial comes in when it ends,
+ * and is dropped when another one dominates it.  better: none of its equals was
+ * there before.
+ */
+int store_front_add(struct store *, int64_t trial, bool better, struct err *);
+int store_front_drop(struct store *, int64_t trial, struct err *);
+/* All that ever were on it, by number; inside: they still are. */
+int store_each_front(struct store *,
+    int (*)(void *, int64_t trial, bool inside, bool better), void *,
+    struct err *);
+/* Failed trials, with the end of their last attempt (END_NONE: no attempt). */
+int store_each_failed(struct store *,
+    int (*)(void *, int64_t trial, enum end_class), void *, struct err *);
+
 struct store_stop {
 	int64_t trial;
 	int64_t step;
 	const char *rule;
 	double value, threshold; /* NaN = none */
 	int64_t pool;
-	const char *verdict; /* "stop", "suspended" */
+	const char *verdict; /* "stop", "suspended", "pause", "resume" */
 	const char *why;
 	int64_t time_us;
 };
@@ -207,6 +292,20 @@ int store_stop_add(struct store *, const struct store_stop *, struct err *);
 int store_event_add(struct store *, int64_t time_us, const char *level,
     const char *area, int64_t trial, int attempt, const char *text,
     struct err *);
+
+/* Row of t_suggestion: what the strategy had to do with a trial. */
+struct store_suggestion {
+	int64_t trial;
+	const char *strategy;
+	const char *made_by; /* kernels that worked */
+	double seconds; /* that it took, redraws included */
+	int64_t redraws; /* answers before it that were known */
+	int64_t same_as; /* trial of the same setting; 0 = none */
+	int64_t from_trial; /* whose checkpoint it continues; 0 = none */
+};
+int store_suggestion_add(
+    struct store *, const struct store_suggestion *, struct err *);
+
 int store_median_put(
     struct store *, int64_t step, int64_t trials, double median, struct err *);
 
@@ -220,6 +319,25 @@ int store_queue_next(struct store *, int64_t *id, char **params,
 int store_queue_length(struct store *, int64_t *n, struct err *);
 /* Mark it taken by this trial; 0: dropped. */
 int store_queue_take(struct store *, int64_t id, int64_t trial, struct err *);
+
+/* Row of t_warm: a finished trial of another study, for strategies. */
+struct store_warm {
+	const char *source; /* its database, as in study.json */
+	int64_t trial; /* its number there */
+	enum trial_state state; /* completed, stopped or failed */
+	double objective; /* NaN = none */
+	int64_t last_step; /* -1 = none */
+	double last_value; /* reported there */
+	const char *params; /* JSON, in this study's space */
+	/* JSON: last reports of all objectives and constraints; NULL where the
+	 * objective alone counts. */
+	const char *metrics;
+};
+int store_warm_add(struct store *, const struct store_warm *, struct err *);
+int store_warm_count(struct store *, int64_t *n, struct err *);
+/* The oldest first. */
+int store_each_warm(struct store *, int (*)(void *, const struct store_warm *),
+    void *, struct err *);
 
 /* Reading back at a start.  Callbacks return 0 to go on, else the walk ends
  * with that value.  Arguments live until the callback returns. */

@@ -5,6 +5,7 @@
  *	tuner.before_commit=delay(5)%33	sleep up to 5 ms, in 33 of 100 passes
  *	shim.before_claim=kill%2	SIGKILL to itself, in 2 of 100 passes
  *	local.after_spawn=kill*1	at most once in this process
+ *	shim.before_seed=kill#3		as long as the log has fewer than 3
  *	bug.no_claim_check		pretend to have this bug
  *
  * A kill is first noted in the file $HPOTUNE_FAIL_LOG: place, pid, arguments.
@@ -30,6 +31,7 @@ struct place {
 	long delay_ms; /* -1 = kill */
 	long percent;
 	long left; /* times */
+	long noted; /* times, over all processes; -1 = no bound */
 	bool bug;
 };
 
@@ -48,6 +50,7 @@ bad(const char *text)
 static const char *
 action_read(struct place *p, const char *s)
 {
+	long *number;
 	char *end;
 
 	if (strncmp(s, "delay(", 6) == 0) {
@@ -59,8 +62,12 @@ action_read(struct place *p, const char *s)
 		s += 4;
 	else
 		bad(s);
-	for (; *s == '%' || *s == '*'; s = end)
-		*(*s == '%' ? &p->percent : &p->left) = strtol(s + 1, &end, 10);
+	for (; *s != '\0' && strchr("%*#", *s) != NULL; s = end) {
+		number = *s == '%' ? &p->percent :
+		    *s == '*'      ? &p->left :
+				     &p->noted;
+		*number = strtol(s + 1, &end, 10);
+	}
 	return s;
 }
 
@@ -77,7 +84,8 @@ places_read(const char *s)
 			.len = strcspn(s, "=,"),
 			.delay_ms = -1,
 			.percent = 100,
-			.left = -1 };
+			.left = -1,
+			.noted = -1 };
 		s += p->len;
 		p->bug = *s != '=';
 		if (*s == '=')
@@ -152,6 +160,33 @@ kill_note(const char *name)
 	(void)close(fd);
 }
 
+/* How often the log has this place; two processes at once may both look first. */
+static long
+kills_noted(const struct place *p)
+{
+	const char *path = getenv("HPOTUNE_FAIL_LOG");
+	char line[64], c;
+	size_t len = 0;
+	long n = 0;
+	int fd;
+
+	fd = path != NULL ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+	if (fd == -1)
+		return 0;
+	while (read(fd, &c, 1) == 1) {
+		if (c != '\n') {
+			if (len < sizeof line)
+				line[len++] = c;
+			continue;
+		}
+		n += len > p->len && line[p->len] == ' ' &&
+		     memcmp(line, p->name, p->len) == 0;
+		len = 0;
+	}
+	(void)close(fd);
+	return n;
+}
+
 void
 fail_point(const char *name)
 {
@@ -160,6 +195,8 @@ fail_point(const char *name)
 	long us;
 
 	if (p == NULL || p->left == 0 || below(100) >= p->percent)
+		return;
+	if (p->noted != -1 && kills_noted(p) >= p->noted)
 		return;
 	if (p->left > 0)
 		p->left--;

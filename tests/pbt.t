@@ -134,13 +134,15 @@ is "$(sql three.db 'SELECT count(*) FROM population AS p JOIN t_metric AS m
 # Supervisors die when the copy is made and has no name yet.
 make_study copy 3 15
 HPOTUNE_SHIM=$TOP_BUILDDIR/tests/hpotune-shim-fail
-HPOTUNE_FAIL='shim.before_seed=kill%30,shim.after_seed=kill%10'
+HPOTUNE_FAIL='shim.before_seed=kill#4,shim.after_seed=kill#2'
 HPOTUNE_FAIL_LOG=$dir/kills
 export HPOTUNE_SHIM HPOTUNE_FAIL HPOTUNE_FAIL_LOG
 ok 'a study whose supervisors die' "$HPOTUNE" start --quiet copy.json
 unset HPOTUNE_FAIL
 HPOTUNE_SHIM=$TOP_BUILDDIR/hpotune-shim
-ok 'and some have died' test -s kills
+is "$(sed 's/ .*//' kills | sort | uniq -c | awk '{ print ($1 >= 2), $2 }')" \
+    '1 shim.after_seed
+1 shim.before_seed' 'and some have died, before and after it'
 is "$(sql copy.db 'SELECT state, count(*) FROM trials GROUP BY state')" \
     'completed|15' 'is complete'
 is "$(sql copy.db 'SELECT count(*) FROM population AS p JOIN t_metric AS m

@@ -2,13 +2,14 @@
 """How well tools search: the same problems, seeds and number of trials.
 
     search.py PROGRAM [--lcbench FOLDER] [--seeds N] [--trials N]
-        [--tools a,b,…] [--problems a,b,…] [--equal-epochs]
+        [--tools a,b,…] [--problems a,b,…] [--equal-epochs] [--save FILE]
 
 PROGRAM is bench/search.  Problems are known functions and, with --lcbench,
 tasks of the LCBench surrogate (onnxruntime).  Normalised regret of a run after
 k trials: (best so far - best known) / (median random trial - best known), best
 known being the best that any run here saw.  --equal-epochs: tools with their
 stopping rules, on curves, until the epochs of N full trials are used up.
+--save: each run is a line of FILE; a run that is there is not made again.
 
 Prints a table per problem (median regret), the mean rank of each tool, and in
 how many problems each tool is at least as good as Optuna's default.
@@ -17,6 +18,7 @@ how many problems each tool is at least as good as Optuna's default.
 import argparse
 import json
 import math
+import os
 import statistics
 import subprocess
 import sys
@@ -205,6 +207,27 @@ def running_best(values):
     return out
 
 
+class Runs:
+    """The runs made so far, kept in a file when there is one."""
+
+    def __init__(self, path, kind):
+        self.path, self.kind, self.known = path, kind, {}
+        if path and os.path.exists(path):
+            with open(path, encoding="utf-8") as f:
+                for line in f:
+                    *key, values = json.loads(line)
+                    self.known[tuple(key)] = values
+
+    def get(self, problem, tool, seed, trials, make):
+        key = (self.kind, problem.name, tool, seed, trials)
+        if key not in self.known:
+            self.known[key] = make()
+            if self.path:
+                with open(self.path, "a", encoding="utf-8") as f:
+                    f.write(json.dumps([*key, self.known[key]]) + "\n")
+        return self.known[key]
+
+
 def main():
     ap = argparse.ArgumentParser()
     ap.add_argument("program")
@@ -216,6 +239,7 @@ def main():
     ap.add_argument("--problems", default="")
     ap.add_argument("--rules", default='[{"rule": "median"}]')
     ap.add_argument("--equal-epochs", action="store_true")
+    ap.add_argument("--save")
     args = ap.parse_args()
     program = Program(args.program)
     problems = [] if args.equal_epochs else [
@@ -231,6 +255,7 @@ def main():
         tools[name] = (Optuna(name.partition(":")[2]) if ":" in name else
                        Ours(server, name, json.loads(args.rules)
                             if args.equal_epochs else ()))
+    saved = Runs(args.save, args.rules if args.equal_epochs else "")
     marks = [m for m in (25, 50, 100) if m <= args.trials]
     ranks = {t: [] for t in tools}
     regrets = {t: {m: [] for m in marks} for t in tools}
@@ -242,7 +267,9 @@ def main():
         runs = {}
         for name, tool in tools.items():
             run = run_epochs if args.equal_epochs else run_trials
-            runs[name] = [running_best(run(tool, problem, s, args.trials))
+            runs[name] = [running_best(saved.get(
+                problem, name, s, args.trials,
+                lambda s=s: run(tool, problem, s, args.trials)))
                           for s in range(1, args.seeds + 1)]
             print("#", problem.name, name, "done", file=sys.stderr)
         best = min(r[-1] for rs in runs.values() for r in rs)

@@ -167,6 +167,16 @@ conditional(const struct value *v, double *losses, double *bounds)
 	losses[0] = 0.1 + a * a + b * b;
 }
 
+/* Least at 3, "c" and 0.4; there are 6 x 4 x 11 settings. */
+static void
+discrete(const struct value *v, double *losses, double *bounds)
+{
+	double a = (double)v[0].integer - 3, b = v[2].real - 0.4;
+
+	(void)bounds;
+	losses[0] = a * a + (strcmp(v[1].text, "c") == 0 ? 0 : 1) + 10 * b * b;
+}
+
 static void
 zdt1(const struct value *v, double *losses, double *bounds)
 {
@@ -236,6 +246,13 @@ const struct function functions[] = {
 		     "\"layers\": {\"type\": \"int\", \"min\": 1, \"max\": "
 		     "8" NET "}}",
 	    1, 0, 0, { 0 }, conditional },
+	{ "discrete",
+	    "{\"n\": {\"type\": \"int\", \"min\": 0, \"max\": 5}, "
+	    "\"kind\": {\"type\": \"choice\", "
+	    "\"values\": [\"a\", \"b\", \"c\", \"d\"]}, "
+	    "\"rate\": {\"type\": \"float\", \"min\": 0, \"max\": 1, "
+	    "\"step\": 0.1}}",
+	    1, 0, 0, { 0 }, discrete },
 	{ "braninc", "{" FLOAT("x", "-5", "10") ", " FLOAT("y", "0", "15") "}",
 	    1, 1, 0.39788735772973816, { 0 }, branin_disc },
 	{ "zdt1", "{" BOX5("0", "1") "}", 2, 0, 1.1 * 1.1 - 1 / 3.0,

@@ -23,8 +23,8 @@ struct function {
 	void (*give)(const struct value *, double *losses, double *bounds);
 };
 
-/* branin hartmann3 hartmann6 ackley5 rosenbrock4 levy4 mixed conditional;
- * constrained: braninc; several objectives: zdt1, dtlz2, and bnh, constrained.
+/* branin hartmann3 hartmann6 ackley5 rosenbrock4 levy4 mixed conditional
+ * discrete; constrained: braninc; several objectives: zdt1, dtlz2, and bnh, constrained.
  * Ends with one without a name. */
 extern const struct function functions[];
 /* The one with this name; there must be one. */

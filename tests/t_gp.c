@@ -7,72 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/err.h"
 #include "tests/gp-run.h"
 #include "tests/tap.h"
-
-static const char small[] =
-    "{\"lr\": {\"type\": \"float\", \"min\": 1e-4, \"max\": 0.3,"
-    " \"scale\": \"log\"},"
-    "\"n\": {\"type\": \"int\", \"min\": 16, \"max\": 256,"
-    " \"scale\": \"log\"},"
-    "\"drop\": {\"type\": \"float\", \"min\": 0, \"max\": 0.5,"
-    " \"step\": 0.1},"
-    "\"opt\": {\"type\": \"choice\", \"values\": [\"sgd\", \"adam\"]},"
-    "\"momentum\": {\"type\": \"float\", \"min\": 0, \"max\": 0.99,"
-    " \"when\": {\"opt\": [\"sgd\"]}},"
-    "\"size\": {\"type\": \"choice\", \"values\": [1, 2, 4, 8],"
-    " \"ordered\": true},"
-    "\"beta\": {\"type\": \"float\", \"min\": 0, \"max\": 0.999,"
-    " \"scale\": \"reverse-log\"},"
-    "\"one\": {\"type\": \"int\", \"min\": 3, \"max\": 3}}";
-
-/* How each trial of a history ends. */
-enum ending { END_EQUAL, END_NAN, END_FAIL, END_STOP, END_INFINITE, END_MIX };
-
-static void
-end(struct history *h, int64_t trial, enum ending ending)
-{
-	if (ending == END_MIX)
-		ending = (enum ending)(trial % END_MIX);
-	if (trial % 3 != 0)
-		history_report(h, trial, trial % 7,
-		    trial % 5 == 0 ? NAN : (double)(trial % 11));
-	switch (ending) {
-	case END_EQUAL:
-		history_end(h, trial, TRIAL_COMPLETED, 1);
-		break;
-	case END_NAN:
-		history_end(h, trial, TRIAL_COMPLETED, NAN);
-		break;
-	case END_FAIL:
-		history_end(h, trial, TRIAL_FAILED, NAN);
-		break;
-	case END_STOP:
-		history_end(h, trial, TRIAL_STOPPED, NAN);
-		break;
-	case END_INFINITE:
-		history_end(h, trial, TRIAL_COMPLETED,
-		    trial % 2 == 0 ? INFINITY : -INFINITY);
-		break;
-	case END_MIX:
-		break;
-	}
-}
-
-/* Whether each number is in the cube, or NaN for one that is inactive. */
-static bool
-in_cube(const struct run *r, const double *x)
-{
-	struct value values[DIMS_MAX];
-	size_t i;
-
-	space_decode(r->space, x, values);
-	for (i = 0; i < r->space->n; i++)
-		if (isnan(x[i]) ? values[i].kind != VALUE_NONE
-				: !(x[i] >= 0 && x[i] <= 1))
-			return false;
-	return true;
-}
 
 static void
 check_endings(void)
@@ -85,13 +22,13 @@ check_endings(void)
 	int i, k, good;
 
 	for (i = 0; i <= END_MIX; i++) {
-		run_open(&r, small, "{\"candidates\": 512}", 5);
+		gp_open(&r, run_small, "{\"candidates\": 512}", 5);
 		for (k = 0, good = 0; k < 40; k++) {
 			trial = run_next(&r, x);
-			good += trial > 0 && in_cube(&r, x);
+			good += trial > 0 && run_in_cube(&r, x);
 			/* Some are left to run. */
 			if (k % 9 != 8)
-				end(r.history, trial, (enum ending)i);
+				run_end(&r, trial, (enum ending)i);
 		}
 		is_int(good, 40, names[i]);
 		run_close(&r);
@@ -107,11 +44,11 @@ check_same(void)
 	bool same = true;
 	int i;
 
-	run_open(&a, small, "{\"candidates\": 512}", 5);
-	run_open(&b, small, "{\"candidates\": 512}", 5);
+	gp_open(&a, run_small, "{\"candidates\": 512}", 5);
+	gp_open(&b, run_small, "{\"candidates\": 512}", 5);
 	for (i = 0; i < 30; i++) {
-		end(a.history, run_next(&a, x), END_MIX);
-		end(b.history, run_next(&b, y), END_MIX);
+		run_end(&a, run_next(&a, x), END_MIX);
+		run_end(&b, run_next(&b, y), END_MIX);
 		same = same && memcmp(x, y, sizeof x) == 0;
 	}
 	ok(same, "the same history has the same next point");
@@ -131,7 +68,7 @@ check_pending(void)
 	struct run r;
 	int i, k;
 
-	run_open(&r, "{" UNIT("a") "," UNIT("b") "}", FEW, 4);
+	gp_open(&r, "{" UNIT("a") "," UNIT("b") "}", FEW, 4);
 	for (i = 0; i < 15; i++) {
 		int64_t trial = run_next(&r, u);
 
@@ -158,7 +95,7 @@ check_every(void)
 	struct run r;
 	int i, at, n = 0;
 
-	run_open(&r,
+	gp_open(&r,
 	    "{\"n\": {\"type\": \"int\", \"min\": 1, \"max\": 8},"
 	    "\"k\": {\"type\": \"choice\", \"values\": [0, 1, 2]}}",
 	    "{\"n_startup_trials\": 1}", 2);
@@ -187,7 +124,7 @@ check_many(int n, int max_trials)
 	(void)snprintf(options, sizeof options,
 	    "{\"candidates\": 2048, \"fit_trials\": 200, \"max_trials\": %d}",
 	    max_trials);
-	run_open(&r, small, options, 5);
+	gp_open(&r, run_small, options, 5);
 	for (i = 1; i <= n; i++) {
 		for (k = 0; k < 8; k++)
 			x[k] = fmod(i * 0.61803398875 * (k + 1), 1);
@@ -210,14 +147,15 @@ check_odd(void)
 	struct run r;
 	int i;
 
-	run_open(&r, "{\"one\": {\"type\": \"int\", \"min\": 3, \"max\": 3}}",
+	gp_open(&r, "{\"one\": {\"type\": \"int\", \"min\": 3, \"max\": 3}}",
 	    "{\"n_startup_trials\": 1}", 1);
 	for (i = 0; i < 3; i++)
-		end(r.history, run_next(&r, x), END_EQUAL);
+		run_end(&r, run_next(&r, x), END_EQUAL);
 	is_int(history_count(r.history), 3, "one setting again and again");
 	run_close(&r);
-	run_open(&r, small, "{\"n_startup_trials\": 1, \"candidates\": 64}", 1);
-	end(r.history, run_next(&r, x), END_EQUAL);
+	gp_open(
+	    &r, run_small, "{\"n_startup_trials\": 1, \"candidates\": 64}", 1);
+	run_end(&r, run_next(&r, x), END_EQUAL);
 	is_int(run_next(&r, x), 2, "after one trial");
 	run_close(&r);
 }
@@ -232,8 +170,8 @@ check_plain(void)
 	struct err e = ERR_INIT;
 	struct run r;
 
-	run_open(&r, small, "{\"n_startup_trials\": 1}", 1);
-	end(r.history, run_next(&r, x), END_EQUAL);
+	gp_open(&r, run_small, "{\"n_startup_trials\": 1}", 1);
+	run_end(&r, run_next(&r, x), END_EQUAL);
 	ask = (struct strategy_ask){ .space = r.space,
 		.history = r.history,
 		.trial = 2,

@@ -14,24 +14,36 @@
 
 enum { SEEDS = 7 };
 
+#define FEW "{\"candidates\": 4096}"
+
 /* reach: of several objectives a share of the largest hypervolume. */
 static const struct {
 	const char *strategy, *options, *function;
 	int trials, parallel;
 	double reach;
 } tasks[] = {
-	{ "tpe", "{}", "branin", 100, 1, 0.55 },
+	{ "tpe", "{}", "branin", 100, 1, 0.5 },
 	{ "tpe", "{}", "hartmann3", 100, 4, -3.75 },
 	{ "tpe", "{}", "hartmann6", 100, 1, -2.9 },
 	{ "tpe", "{}", "ackley5", 100, 1, 8 },
+	{ "tpe", "{}", "ackley5", 150, 1, 6.5 },
+	{ "tpe", "{\"multivariate\": false}", "ackley5", 150, 1, 9 },
 	{ "tpe", "{}", "rosenbrock4", 100, 1, 120 },
 	{ "tpe", "{}", "levy4", 100, 4, 1 },
 	{ "tpe", "{}", "mixed", 100, 1, 0.05 },
+	{ "tpe", "{}", "conditional", 100, 1, 0.05 },
+	{ "tpe", "{\"group\": true, \"startup\": \"sobol\"}", "conditional",
+	    100, 1, 0.05 },
 	{ "tpe", "{\"group\": true}", "conditional", 100, 1, 0.11 },
 	{ "tpe", "{}", "braninc", 100, 1, 0.6 },
 	{ "tpe", "{}", "zdt1", 150, 1, 0.3 },
 	{ "tpe", "{}", "dtlz2", 150, 4, 0.6 },
 	{ "tpe", "{}", "bnh", 200, 1, 0.97 },
+	{ "gp", FEW, "branin", 40, 1, 0.41 },
+	{ "gp", FEW, "hartmann3", 40, 1, -3.85 },
+	{ "gp", FEW, "hartmann6", 60, 1, -3.1 },
+	{ "gp", FEW, "conditional", 50, 1, 0.02 },
+	{ "gp", FEW, "discrete", 30, 1, 1e-9 },
 	{ "cmaes", "{}", "branin", 100, 1, 0.6 },
 	{ "cmaes", "{}", "hartmann3", 100, 1, -3.75 },
 	{ "cmaes", "{}", "hartmann6", 200, 4, -3 },

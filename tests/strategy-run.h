@@ -1,0 +1,48 @@
+/*
+ * A strategy asked again and again in memory, on a space and with options said
+ * in JSON; whoever asks says how each trial ends.  tests/search.h has known
+ * functions to search.
+ */
+
+#ifndef TESTS_STRATEGY_RUN_H
+#define TESTS_STRATEGY_RUN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "src/model/history.h"
+#include "src/model/space.h"
+#include "strategies/strategy.h"
+
+enum { DIMS_MAX = 8 };
+
+#define UNIT(name) "\"" name "\": {\"type\": \"float\", \"min\": 0, \"max\": 1}"
+
+struct run {
+	struct json_doc *space_doc, *options_doc;
+	const struct strategy *strategy;
+	const struct kernels *kernels; /* NULL, until the caller sets it */
+	struct option_value *options;
+	struct space *space;
+	struct history *history;
+	uint64_t seed;
+};
+
+/* How each trial of a history ends; mix: one of the others, by its number. */
+enum ending { END_EQUAL, END_NAN, END_FAIL, END_STOP, END_INFINITE, END_MIX };
+
+/* A space with a parameter of every kind, 8 in all. */
+extern const char run_small[];
+
+/* What is wrong with the space or the options is printed. */
+void run_open(struct run *, const char *strategy, const char *space,
+    const char *options, uint64_t seed);
+void run_close(struct run *);
+/* The next point, added to the history as one that runs; 0 = no answer. */
+int64_t run_next(struct run *, double *x);
+/* One trial in three reports before it ends. */
+void run_end(struct run *, int64_t trial, enum ending);
+/* Whether each number is in the cube, or NaN for one that is inactive. */
+bool run_in_cube(const struct run *, const double *x);
+
+#endif /* TESTS_STRATEGY_RUN_H */

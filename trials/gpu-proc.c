@@ -55,7 +55,7 @@ gpu_proc_place(
 	    "%s/sys/bus/pci/devices/%s/local_cpulist", root, bus);
 	if (line_read(path, line, sizeof line) &&
 	    line[strspn(line, "0123456789,-")] == '\0')
-		(void)strcpy(cpus, line);
+		(void)snprintf(cpus, GPU_CPUS, "%s", line);
 	(void)snprintf(path, sizeof path, "%s/sys/bus/pci/devices/%s/numa_node",
 	    root, bus);
 	if (line_read(path, line, sizeof line))

@@ -63,9 +63,9 @@ action_read(struct place *p, const char *s)
 	else
 		bad(s);
 	for (; *s != '\0' && strchr("%*#", *s) != NULL; s = end) {
-		number = *s == '%' ? &p->percent :
-		    *s == '*'      ? &p->left :
-				     &p->noted;
+		number = *s == '%'   ? &p->percent
+			 : *s == '*' ? &p->left
+				     : &p->noted;
 		*number = strtol(s + 1, &end, 10);
 	}
 	return s;

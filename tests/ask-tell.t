@@ -335,7 +335,7 @@ is "$(sql killed.db "SELECT count(*) FROM trials
     WHERE trial > 1 AND state <> 'running'")" 0 'what was asked for runs'
 
 # A server and somebody else in one study.
-study shared 8 -e 's/"parallel": 1/"parallel": 2/; s/0.001/0.2/'
+study shared 8 -e 's/"parallel": 1/"parallel": 2/; s/0.001/5/'
 "$HPOTUNE" ask --count 2 shared.json >out
 server shared.json
 retry sql_is shared.db "SELECT count(*) FROM attempts
@@ -356,6 +356,7 @@ like "$("$HPOTUNE" judge shared.json 3)" '^keep' 'but judged it can be'
 reap $server
 is "$(sql shared.db "SELECT group_concat(trial) FROM trials
     WHERE state = 'running'")" "2,$trial" 'a server that leaves leaves them alone'
+sed -i 's/"seconds_per_step": 5/"seconds_per_step": 0.001/' shared.json
 "$HPOTUNE" start -q shared.json
 is "$? $(sql shared.db "SELECT state, why FROM t_study")" \
     '0 finished|nothing is left to run here; 2 of 8 trials run elsewhere' \

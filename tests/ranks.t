@@ -104,7 +104,7 @@ is "$(cat each.d/trials/1/output/[01] | sed 's/, [1-9][0-9]*$//')" \
 
 # ---- the first to fail ---------------------------------------------------------------
 
-make_study cause '"processes": 3, "grace": 1,
+make_study cause '"processes": 3, "grace": 5,
     "metrics": [ { "name": "score", "regex": "score ([0-9]+)" } ]' <<'END'
 echo $$ >>$HPOTUNE_OUTPUT_DIR/pids
 case $RANK in
@@ -261,7 +261,7 @@ echo 'hpotune: score=1'
 END
 ok 'a trial whose block is leased' run block
 next=$(cat block-port)
-ok 'has one behind it' test "$next" -gt "$first"
+ok 'has another one' test "$next" -ne "$first"
 if command -v python3 >/dev/null; then
 	background listen python3 -c "
 import socket, time
@@ -273,7 +273,7 @@ time.sleep(300)"
 	retry test -e listening
 	rm -rf block.d block.db*
 	ok 'a port of that is listened on' run block
-	ok 'so it has one behind that' test "$(cat block-port)" -gt "$next"
+	ok 'so it has another one' test "$(cat block-port)" -ne "$next"
 else
 	skip 'a port that is listened on' 'python3 is not installed'
 fi

@@ -115,7 +115,8 @@ test_killed(void)
 	ok(log_rig_finish(&r, false) && r.n_heard == 3,
 	    "without a last line it is waited for quiet");
 	ok(loop_now_ms(r.rig.loop) - began >= 600, "of half a minute");
-	ok(loop_now_ms(r.rig.loop) - began < 2500, "and no longer");
+	ok(loop_now_ms(r.rig.loop) - began < 10000,
+	    "and not for minutes");
 	log_rig_close(&r);
 }
 
@@ -133,7 +134,7 @@ test_endless(void)
 	(void)log_rig_follow(&r, 1, JOB, 0);
 	began = loop_now_ms(r.rig.loop);
 	ok(log_rig_finish(&r, false), "endless output is left behind");
-	ok(loop_now_ms(r.rig.loop) - began < 8000, "in time");
+	ok(loop_now_ms(r.rig.loop) - began < 20000, "in time");
 	log_rig_close(&r);
 }
 

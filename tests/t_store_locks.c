@@ -95,7 +95,7 @@ test_writer_beside(void)
 	shell = other_start(path, "BEGIN IMMEDIATE");
 	began = now_ms();
 	ok(store_begin(s, &e) < 0 && e.kind == ERR_BUSY, "begin is busy");
-	ok(now_ms() - began < 1000, "and did not wait long");
+	ok(now_ms() - began < 10000, "and did not wait long");
 	ok(!store_in_transaction(s), "no transaction is open");
 	store_blocker(s, who, sizeof who);
 	(void)snprintf(pid, sizeof pid, "(pid %d)", (int)shell.pid);
@@ -156,7 +156,7 @@ test_reader_beside(void)
 	grown = store_wal_bytes(s);
 	began = now_ms();
 	store_checkpoint(s);
-	ok(now_ms() - began < 5000 && store_wal_bytes(s) == grown,
+	ok(now_ms() - began < 30000 && store_wal_bytes(s) == grown,
 	    "a long reader keeps the log as it is (%lld bytes)",
 	    (long long)grown);
 	other_end(&shell);

@@ -179,7 +179,7 @@ test_cap(void)
 	launcher_local.close(rig.ctx);
 	close(open(rig_path(&rig, 1, "../../../../go"), O_CREAT, 0600));
 	rig_file(rig_path(&rig, 1, "../../../../flooded"));
-	for (i = 0; i < 1000 && !small; i++) {
+	for (i = 0; i < 12000 && !small; i++) {
 		small = stat(rig_path(&rig, 1, "log"), &st) == 0 &&
 			st.st_blocks * 512 <= 1 << 21;
 		(void)poll(NULL, 0, 5);

@@ -9,8 +9,10 @@ need sqlite3
 cat >trial <<'END'
 #!/bin/sh
 echo "$HPOTUNE_TRIAL $HPOTUNE_ATTEMPT" >>ledger
-step=0
-while [ -e trial ] && ! [ -e go ]; do
+# Told to stop, it has still written down what it has said.
+trap 'told=yes' TERM
+step=0 told=
+while [ -e trial ] && ! [ -e go ] && [ -z "$told" ]; do
 	step=$((step + 1))
 	if [ -e bad ]; then value=-1.0; else value=$((step + 100)).0; fi
 	echo "hpotune: step=$step score=$value"
@@ -52,6 +54,8 @@ shell() { # database
 	background shell sh -c 'exec sqlite3 -batch "$0" <shell.in' "$1"
 	shell=$child
 	exec 9>shell.in
+	# The server may have the write lock at this very moment.
+	tell '.timeout 60000'
 }
 tell() { # line
 	echo "$1" >&9
@@ -129,8 +133,13 @@ is "$(sql leave.db 'SELECT trial, state, attempts FROM trials')" \
 # A reader that stays keeps the log long, and no longer than it stays.
 cat >trial <<'END'
 #!/bin/sh
-awk 'BEGIN { for (i = 1; i <= 200000; i++)
-	printf "hpotune: step=%d score=%.9f\n", i, 1 / i }'
+say() { # first last
+	awk -v i="$1" -v n="$2" 'BEGIN { for (; i <= n; i++)
+		printf "hpotune: step=%d score=%.9f\n", i, 1 / i }'
+}
+say 1 1000
+until [ -e reads ]; do sleep 0.05; done
+say 1001 200000
 while [ -e trial ] && ! [ -e go ]; do sleep 0.05; done
 END
 make_study reader
@@ -147,6 +156,8 @@ shell reader.db
 tell 'BEGIN;'
 tell "SELECT 'reads' FROM trials LIMIT 1;"
 ok 'somebody begins to read' retry shell_said reads
+: >reads
+RETRY_SECONDS=300
 ok 'all reports come in all the same' retry more_than 199999 reports reader.db
 diag "the log has grown to $(log_mib) MiB"
 ok 'the log grew' more_than 9 log_mib

@@ -44,10 +44,14 @@ is "$(cat a.curve b.curve | wc -l)" 8 'two runs, each alone'
 # ---- a conversation ------------------------------------------------------------
 
 pack one --epochs=4 --threads=2
-echo '{"hpotune": 1, "places": 2}' >&3
-start 1 1 "$a"
-start 2 1 "$b"
-start 3 1 "$b"
+# All in one piece: none has ended before the third is heard.
+{
+	echo '{"hpotune": 1, "places": 2}' >&3
+	start 1 1 "$a"
+	start 2 1 "$b"
+	start 3 1 "$b"
+} 3>lines
+cat lines >&3
 ok 'a third for two places' retry said one.out \
     '"trial":3,"attempt":1,"end":1,"why":"all places are taken"'
 ok 'the others end' retry said one.out '"trial":1,"attempt":1,"end":0'

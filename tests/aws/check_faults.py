@@ -12,12 +12,16 @@ from rig import GROUP, Rig, error_of, ok, same, until
 COUNT = """
 n=0
 [ ! -f /opt/ml/checkpoints/n ] || n=$(cat /opt/ml/checkpoints/n)
+first=$n
 echo "from $n"
 while [ $n -lt 20 ]; do
 	n=$((n + 1)); sleep 0.1; echo "step=$n loss=0.$n"
 	echo $n >/opt/ml/checkpoints/n
 done
 """
+# Whose first run is taken away, however fast it is, or slow to begin.
+TAKEN = COUNT.replace("done\n", "	while [ $first-$n = 0-10 ]; do sleep 0.1; "
+                      "done\ndone\n")
 QUICK = "echo loss=0.5\n"
 
 
@@ -36,8 +40,8 @@ def spot():
     with Rig("--quota", "spot:ml.g5.xlarge=1", "--quota", "ml.p3.2xlarge=0",
              "--no-capacity", "ml.g5.2xlarge=both",
              faults={"spot_interrupt": {"p": 1, "max": 1,
-                                        "seconds": 1.0}}) as rig:
-        rig.create("spot", COUNT, spot=True)
+                                        "seconds": 5.0}}) as rig:
+        rig.create("spot", TAKEN, spot=True)
         code, text = error_of(rig.create, name="spot-2", script=COUNT,
                               spot=True)
         ok(code == "ResourceLimitExceeded" and
@@ -152,7 +156,7 @@ def answers():
 
 
 def late():
-    with Rig(faults={"late_create": {"max": 1, "seconds": 0.5},
+    with Rig(faults={"late_create": {"max": 1, "seconds": 3.0},
                      "spot_ignored": 1}) as rig:
         same(code_of(rig.create, name="late", script=QUICK, spot=True),
              "lost", "a Create that nobody answers")
@@ -195,7 +199,7 @@ def credentials():
 
 
 def lists():
-    with Rig(faults={"stale_list": {"max": 3, "seconds": 30},
+    with Rig(faults={"stale_list": {"max": 3, "seconds": 600},
                      "list_empty_page": {"p": 1, "max": 2}}) as rig:
         rig.create("new", QUICK)
         rig.ended("new")

@@ -40,7 +40,7 @@ def same(got, want, what):
     return ok(got == want, what, got, want)
 
 
-def until(look, seconds=60):
+def until(look, seconds=300):
     """What look() gives, once that is true; fails loudly when it never is."""
     end = time.monotonic() + seconds
     while True:
@@ -124,7 +124,7 @@ class Rig:
     def secondary(self, name):
         return self.describe(name)["SecondaryStatus"]
 
-    def ended(self, name, seconds=60):
+    def ended(self, name, seconds=300):
         until(lambda: self.status(name) in ENDED, seconds)
         return self.describe(name)
 

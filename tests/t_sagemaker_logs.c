@@ -115,8 +115,7 @@ test_killed(void)
 	ok(log_rig_finish(&r, false) && r.n_heard == 3,
 	    "without a last line it is waited for quiet");
 	ok(loop_now_ms(r.rig.loop) - began >= 600, "of half a minute");
-	ok(loop_now_ms(r.rig.loop) - began < 10000,
-	    "and not for minutes");
+	ok(loop_now_ms(r.rig.loop) - began < 10000, "and not for minutes");
 	log_rig_close(&r);
 }
 

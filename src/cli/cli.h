@@ -138,6 +138,7 @@ int cmd_best(struct cli *);
 int cmd_check(struct cli *);
 int cmd_doctor(struct cli *);
 int cmd_enqueue(struct cli *);
+int cmd_export(struct cli *);
 int cmd_help(struct cli *);
 int cmd_import(struct cli *);
 int cmd_importance(struct cli *);

@@ -1,7 +1,6 @@
 /* hpotune import: a study.json from what somebody else's tuner was told. */
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -11,30 +10,27 @@
 #include "src/base/mem.h"
 #include "src/cli/cli.h"
 #include "src/cli/import-sagemaker.h"
+#include "src/cli/newfile.h"
 
-/* A new file: what is there already is somebody's work. */
 static int
 file_write(const char *path, const struct buf *text, struct err *e)
 {
-	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	struct newfile file;
 	size_t done = 0;
 	ssize_t n;
 
-	if (fd == -1)
-		return err_set(e, ERR_FILE, "%s: %s", path, strerror(errno));
+	if (newfile_open(&file, path, false, e) == -1)
+		return -1;
 	while (done < text->len) {
-		n = write(fd, text->data + done, text->len - done);
+		n = write(file.fd, text->data + done, text->len - done);
 		if (n == -1) {
 			err_set(e, ERR_FILE, "%s: %s", path, strerror(errno));
-			(void)close(fd);
-			(void)unlink(path);
+			newfile_drop(&file);
 			return -1;
 		}
 		done += (size_t)n;
 	}
-	if (close(fd) == -1)
-		return err_set(e, ERR_FILE, "%s: %s", path, strerror(errno));
-	return 0;
+	return newfile_finish(&file, e);
 }
 
 static void

@@ -99,6 +99,17 @@ static const struct cli_option replay_options[] = {
 	{ NULL },
 };
 
+static const struct cli_option export_options[] = {
+	{ "format", 'f', "FORMAT", "csv or json (csv)" },
+	{ "output", 'o', "FILE", "write it there, a new file" },
+	{ "force", 0, NULL, "in the place of a file that is there" },
+	{ "table", 't', "VIEW",
+	    "one view of the database (csv: results; json: the whole study)" },
+	{ "spreadsheet", 0, NULL,
+	    "csv: an apostrophe before text that a spreadsheet would compute" },
+	{ .name = NULL },
+};
+
 static const struct cli_option import_options[] = {
 	{ "output", 'o', "FILE", "write it there, a new file" },
 	{ "definition", 0, "NAME", "which training definition, of several" },
@@ -157,6 +168,8 @@ const struct cli_command cli_commands[] = {
 	    NULL, 0, 1, true, cmd_rules },
 	{ "importance", "[STUDY]", "which parameters mattered, and how much",
 	    importance_options, 0, 1, true, cmd_importance },
+	{ "export", "[STUDY]", "the study as CSV or JSON", export_options, 0, 1,
+	    true, cmd_export },
 	{ "import", "sagemaker FILE",
 	    "a study.json from a SageMaker tuning job's JSON", import_options,
 	    2, 2, false, cmd_import },

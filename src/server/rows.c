@@ -10,41 +10,62 @@
 #include "src/server/spark.h"
 #include "src/store/store.h"
 
-/* Whole numbers are taken as they are written: they may be beyond a double. */
-static void
-number_put(struct buf *out, const struct store_rows *rows, int col)
+void
+rows_put_digits(struct buf *out, const struct store_rows *rows, int col)
 {
 	const char *text = store_rows_text(rows, col);
 
 	if (strspn(text, "-0123456789") == strlen(text))
 		buf_puts(out, text);
 	else
-		json_put_number(out, store_rows_real(rows, col));
+		rows_put_number(out, store_rows_real(rows, col), 0);
+}
+
+static void
+value_put(struct buf *out, const struct store_rows *rows, int col)
+{
+	static const char *const documents[] = { "params", "outcomes",
+		"settings" };
+	size_t i;
+
+	if (store_rows_null(rows, col)) {
+		buf_puts(out, "null");
+		return;
+	}
+	if (store_rows_is_number(rows, col)) {
+		if (isfinite(store_rows_real(rows, col)))
+			rows_put_digits(out, rows, col);
+		else
+			buf_puts(out, "null");
+		return;
+	}
+	for (i = 0; i < sizeof documents / sizeof documents[0]; i++)
+		if (strcmp(store_rows_name(rows, col), documents[i]) == 0) {
+			buf_puts(out, store_rows_text(rows, col));
+			return;
+		}
+	json_put_string(out, store_rows_text(rows, col));
+}
+
+void
+rows_put_members(struct buf *out, const struct store_rows *rows, int from)
+{
+	int col;
+
+	for (col = from; col < store_rows_columns(rows); col++) {
+		if (col > from)
+			buf_putc(out, ',');
+		json_put_string(out, store_rows_name(rows, col));
+		buf_putc(out, ':');
+		value_put(out, rows, col);
+	}
 }
 
 static void
 row_put(struct buf *out, const struct store_rows *rows)
 {
-	const char *name;
-	int col;
-
 	buf_putc(out, '{');
-	for (col = 0; col < store_rows_columns(rows); col++) {
-		name = store_rows_name(rows, col);
-		if (col > 0)
-			buf_putc(out, ',');
-		json_put_string(out, name);
-		buf_putc(out, ':');
-		if (store_rows_null(rows, col))
-			buf_puts(out, "null");
-		else if (store_rows_is_number(rows, col))
-			number_put(out, rows, col);
-		else if (strcmp(name, "params") == 0 ||
-			 strcmp(name, "outcomes") == 0)
-			buf_puts(out, store_rows_text(rows, col));
-		else
-			json_put_string(out, store_rows_text(rows, col));
-	}
+	rows_put_members(out, rows, 0);
 	buf_putc(out, '}');
 }
 

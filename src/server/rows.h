@@ -17,11 +17,18 @@ struct store_rows;
 
 /*
  * The rows of a SELECT as JSON objects in an array; with one, the first row
- * alone (null when there is none).  Columns named
- * params and outcomes are JSON already.
+ * alone (null when there is none).  Columns named params, outcomes and settings
+ * are JSON already.
  */
 int rows_put_json(struct buf *out, struct store *, const char *sql,
     const char *const *params, bool one, struct err *);
+/* The columns of a row, from this one on, as the members of such an object. */
+void rows_put_members(struct buf *, const struct store_rows *, int from);
+/*
+ * A column that is a number, in all its digits: integers may be beyond a
+ * double.  What is not finite is inf or -inf.
+ */
+void rows_put_digits(struct buf *, const struct store_rows *, int col);
 /* The first row of a SELECT: 1 with *rows on it, 0 when there is none, -1. */
 int rows_first(struct store_rows **rows, struct store *, const char *sql,
     const char *const *params, struct err *);

@@ -1,0 +1,242 @@
+/* hpotune export: a study in the formats of others. */
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "src/base/err.h"
+#include "src/base/mem.h"
+#include "src/base/text.h"
+#include "src/cli/cli.h"
+#include "src/cli/export.h"
+#include "src/cli/newfile.h"
+#include "src/store/store.h"
+
+enum { PASS_BYTES = 65536 };
+
+enum format { FORMAT_CSV, FORMAT_JSON };
+
+static const char *const formats[] = { "csv", "json", NULL };
+
+/* The views, and the order of their rows where that is not the table's. */
+static const struct view {
+	const char *name;
+	const char *order;
+} views[] = {
+	{ "results", "trial" },
+	{ "trials", "trial" },
+	{ "curves", "trial, step" },
+	{ "metrics", NULL },
+	{ "attempts", "trial, attempt" },
+	{ "stops", NULL },
+	{ "events", NULL },
+	{ "medians", "step" },
+	{ "study", NULL },
+	{ "best", NULL },
+	{ "front", "trial" },
+	{ "outcomes", "trial" },
+	{ "savings", NULL },
+	{ "costs", NULL },
+	{ "suggestions", "trial" },
+	{ "population", "member, trial" },
+	{ "warm", NULL },
+	{ "gpus", NULL },
+};
+
+#define N_VIEWS (sizeof views / sizeof views[0])
+
+/* What was asked for. */
+struct wish {
+	enum format format;
+	const char *output; /* NULL = standard output */
+	bool force;
+};
+
+void
+export_put_select(struct buf *sql, const char *view)
+{
+	size_t i;
+
+	buf_printf(sql, "SELECT * FROM %s", view);
+	for (i = 0; i < N_VIEWS; i++)
+		if (strcmp(views[i].name, view) == 0 && views[i].order != NULL)
+			buf_printf(sql, " ORDER BY %s", views[i].order);
+}
+
+static int
+text_write(struct export *x, struct err *e)
+{
+	size_t n = x->text.len;
+
+	if (n > 0 && fwrite(x->text.data, 1, n, x->out) != n)
+		return err_set(e, errno == ENOSPC ? ERR_FULL : ERR_FILE,
+		    "%s: %s", x->name, strerror(errno));
+	buf_clear(&x->text);
+	return 0;
+}
+
+int
+export_pass(struct export *x, struct err *e)
+{
+	return x->text.len < PASS_BYTES ? 0 : text_write(x, e);
+}
+
+static int
+format_read(struct wish *wish, const struct cli *cli, struct err *e)
+{
+	const char *name = cli_value(cli, "format"), *near;
+	size_t i;
+
+	wish->format = cli->json ? FORMAT_JSON : FORMAT_CSV;
+	if (name == NULL)
+		return 0;
+	for (i = 0; formats[i] != NULL; i++)
+		if (strcmp(formats[i], name) == 0)
+			break;
+	if (formats[i] == NULL) {
+		near = text_nearest(name, formats);
+		return err_set(e, ERR_USAGE, "export: --format %s: %s%s%s",
+		    name, near != NULL ? "did you mean " : "csv or json",
+		    near != NULL ? near : "", near != NULL ? "?" : "");
+	}
+	wish->format = (enum format)i;
+	if (cli->json && wish->format != FORMAT_JSON)
+		return err_set(e, ERR_USAGE,
+		    "export: --json is --format json, not %s", name);
+	return 0;
+}
+
+static int
+table_read(struct export *x, const struct cli *cli, struct err *e)
+{
+	const char *names[N_VIEWS + 1], *near;
+	size_t i;
+
+	x->table = cli_value(cli, "table");
+	if (x->table == NULL)
+		return 0;
+	for (i = 0; i < N_VIEWS; i++) {
+		names[i] = views[i].name;
+		if (strcmp(names[i], x->table) == 0)
+			return 0;
+	}
+	names[i] = NULL;
+	near = text_nearest(x->table, names);
+	return err_set(e, ERR_USAGE, "export: --table %s: no such view%s%s%s",
+	    x->table, near != NULL ? ": did you mean " : "",
+	    near != NULL ? near : "", near != NULL ? "?" : "");
+}
+
+static int
+wish_read(
+    struct wish *wish, struct export *x, const struct cli *cli, struct err *e)
+{
+	if (format_read(wish, cli, e) == -1 || table_read(x, cli, e) == -1)
+		return -1;
+	wish->output = cli_value(cli, "output");
+	if (wish->output != NULL && strcmp(wish->output, "-") == 0)
+		wish->output = NULL;
+	wish->force = cli_has(cli, "force");
+	x->spreadsheet = cli_has(cli, "spreadsheet");
+	if (wish->force && wish->output == NULL)
+		return err_set(
+		    e, ERR_USAGE, "export: --force goes with --output FILE");
+	if (x->spreadsheet && wish->format != FORMAT_CSV)
+		return err_set(
+		    e, ERR_USAGE, "export: --spreadsheet goes with csv only");
+	return 0;
+}
+
+static bool
+same_file(const char *a, const char *b)
+{
+	struct stat one, other;
+
+	return a != NULL && b != NULL && stat(a, &one) == 0 &&
+	       stat(b, &other) == 0 && one.st_dev == other.st_dev &&
+	       one.st_ino == other.st_ino;
+}
+
+/* Not even --force takes the study away. */
+static int
+output_check(
+    const struct wish *wish, const struct cli_study *found, struct err *e)
+{
+	const char *output = wish->output;
+
+	if (same_file(output, found->db) || same_file(output, found->json))
+		return err_set(
+		    e, ERR_USAGE, "export: %s is the study itself", output);
+	if (!wish->force && access(output, F_OK) == 0)
+		return err_set(e, ERR_FILE,
+		    "export: %s is there already: --force replaces it", output);
+	return 0;
+}
+
+static int
+text_put(const struct wish *wish, struct export *x, struct err *e)
+{
+	int rc = -1;
+
+	switch (wish->format) {
+	case FORMAT_CSV:
+		rc = export_csv(x, e);
+		break;
+	case FORMAT_JSON:
+		rc = export_json(x, e);
+		break;
+	}
+	return rc == 0 ? text_write(x, e) : -1;
+}
+
+static int
+file_put(const struct wish *wish, struct export *x, struct err *e)
+{
+	struct newfile file;
+	int rc;
+
+	if (newfile_open(&file, wish->output, wish->force, e) == -1)
+		return -1;
+	if ((x->out = fdopen(dup(file.fd), "w")) == NULL) {
+		rc = err_set(
+		    e, ERR_FILE, "%s: %s", wish->output, strerror(errno));
+	} else {
+		rc = text_put(wish, x, e);
+		if (fclose(x->out) != 0 && rc == 0)
+			rc = err_set(e, errno == ENOSPC ? ERR_FULL : ERR_FILE,
+			    "%s: %s", wish->output, strerror(errno));
+	}
+	if (rc == 0)
+		return newfile_finish(&file, e);
+	newfile_drop(&file);
+	return -1;
+}
+
+int
+cmd_export(struct cli *cli)
+{
+	struct wish wish;
+	struct export x = { .out = stdout, .name = "standard output" };
+	struct cli_study found;
+	struct err e = ERR_INIT;
+	int rc;
+
+	if (wish_read(&wish, &x, cli, &e) == -1 ||
+	    cli_open_store(cli, &found, &x.store, &e) == -1)
+		return cli_fail(&e);
+	rc = store_begin(x.store, &e);
+	if (rc == 0 && wish.output == NULL)
+		rc = text_put(&wish, &x, &e);
+	else if (rc == 0) {
+		x.name = wish.output;
+		rc = output_check(&wish, &found, &e);
+		if (rc == 0)
+			rc = file_put(&wish, &x, &e);
+	}
+	buf_free(&x.text);
+	store_close(x.store);
+	cli_study_fini(&found);
+	return rc == -1 ? cli_fail(&e) : CLI_DONE;
+}

@@ -1,0 +1,173 @@
+/*
+ * A study as one JSON document: the row of view study with study.json as
+ * settings, and the trials with what belongs to each; or one view as an array.
+ */
+
+#include "src/base/err.h"
+#include "src/base/json.h"
+#include "src/cli/export.h"
+#include "src/server/rows.h"
+#include "src/store/store.h"
+
+/* What a trial has lists of.  Column 0 is its number, and rises. */
+static const struct section {
+	const char *key;
+	const char *sql;
+} sections[] = {
+	{ "outcomes", "SELECT trial, metric, coalesce(goal, 'keep') AS goal, "
+		      "min, max, value, violation FROM outcomes "
+		      "ORDER BY trial" },
+	{ "curve", "SELECT trial, step, value FROM curves "
+		   "ORDER BY trial, step" },
+	{ "attempts", "SELECT * FROM attempts ORDER BY trial, attempt" },
+	{ "stops", "SELECT trial, step, rule, value, threshold, pool, "
+		   "verdict, time, why FROM stops ORDER BY trial, step, time" },
+};
+
+/* Without the number of attempts: their list has its name. */
+static const char trials_sql[] =
+    "SELECT trial, state, objective, step, reports, params, backend, started, "
+    "ended, seconds, gpu_seconds, cost, why, energy_joules, gpu_memory, "
+    "gpu_utilization FROM trials ORDER BY trial";
+
+#define N_SECTIONS (sizeof sections / sizeof sections[0])
+
+/* A section while it is read, side by side with the trials. */
+struct cursor {
+	struct store_rows *rows;
+	bool there; /* it stands on a row */
+};
+
+static int
+cursor_next(struct cursor *c, struct err *e)
+{
+	int rc = store_rows_next(c->rows, e);
+
+	c->there = rc == 1;
+	return rc == -1 ? -1 : 0;
+}
+
+static void
+cursors_close(struct cursor *cursors)
+{
+	size_t i;
+
+	for (i = 0; i < N_SECTIONS; i++)
+		store_rows_close(cursors[i].rows);
+}
+
+static int
+cursors_open(struct cursor *cursors, struct store *store, struct err *e)
+{
+	size_t i;
+
+	for (i = 0; i < N_SECTIONS; i++)
+		if (store_rows_open(&cursors[i].rows, store, sections[i].sql,
+			NULL, e) == -1 ||
+		    cursor_next(&cursors[i], e) == -1)
+			return -1;
+	return 0;
+}
+
+/* The rows of one trial, which are the next ones. */
+static int
+section_put(struct buf *out, const char *key, struct cursor *c, int64_t trial,
+    struct err *e)
+{
+	const char *between = "";
+
+	buf_printf(out, ",\n\"%s\":[", key);
+	while (c->there && store_rows_int(c->rows, 0) <= trial) {
+		buf_printf(out, "%s{", between);
+		rows_put_members(out, c->rows, 1);
+		buf_putc(out, '}');
+		between = ",";
+		if (cursor_next(c, e) == -1)
+			return -1;
+	}
+	buf_putc(out, ']');
+	return 0;
+}
+
+static int
+trial_put(struct export *x, const struct store_rows *trial,
+    struct cursor *cursors, struct err *e)
+{
+	size_t i;
+
+	buf_putc(&x->text, '{');
+	rows_put_members(&x->text, trial, 0);
+	for (i = 0; i < N_SECTIONS; i++)
+		if (section_put(&x->text, sections[i].key, &cursors[i],
+			store_rows_int(trial, 0), e) == -1)
+			return -1;
+	buf_putc(&x->text, '}');
+	return export_pass(x, e);
+}
+
+static int
+trials_put(struct export *x, struct err *e)
+{
+	struct cursor cursors[N_SECTIONS] = { { 0 } };
+	struct store_rows *trials = NULL;
+	const char *between = "[";
+	int rc;
+
+	rc = cursors_open(cursors, x->store, e);
+	if (rc == 0)
+		rc = store_rows_open(&trials, x->store, trials_sql, NULL, e);
+	while (rc == 0 && (rc = store_rows_next(trials, e)) == 1) {
+		buf_puts(&x->text, between);
+		between = ",\n";
+		rc = trial_put(x, trials, cursors, e);
+	}
+	if (*between == '[')
+		buf_putc(&x->text, '[');
+	buf_putc(&x->text, ']');
+	store_rows_close(trials);
+	cursors_close(cursors);
+	return rc;
+}
+
+static int
+table_put(struct export *x, struct err *e)
+{
+	struct store_rows *rows;
+	struct buf sql = { 0 };
+	const char *between = "[{";
+	int rc;
+
+	export_put_select(&sql, x->table);
+	rc = store_rows_open(&rows, x->store, buf_str(&sql), NULL, e);
+	buf_free(&sql);
+	if (rc == -1)
+		return -1;
+	while ((rc = store_rows_next(rows, e)) == 1) {
+		buf_puts(&x->text, between);
+		rows_put_members(&x->text, rows, 0);
+		between = "},\n{";
+		if ((rc = export_pass(x, e)) == -1)
+			break;
+	}
+	buf_puts(&x->text, *between == '[' ? "[]\n" : "}]\n");
+	store_rows_close(rows);
+	return rc;
+}
+
+int
+export_json(struct export *x, struct err *e)
+{
+	static const char *const study =
+	    "SELECT study.*, (SELECT json FROM t_study) AS settings FROM study";
+
+	if (x->table != NULL)
+		return table_put(x, e);
+	buf_puts(&x->text, "{\"study\":");
+	if (rows_put_json(&x->text, x->store, study, NULL, true, e) == -1)
+		return -1;
+	buf_puts(&x->text, ",\n\"trials\":");
+	if (trials_put(x, e) == -1)
+		return -1;
+	buf_puts(&x->text, "}\n");
+	return 0;
+}

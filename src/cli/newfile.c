@@ -1,0 +1,128 @@
+/* Written under a temporary name, synced, and then called what it is. */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "src/base/err.h"
+#include "src/base/mem.h"
+#include "src/cli/newfile.h"
+
+enum { TRIES = 100 };
+
+static int
+fail(const char *path, struct err *e)
+{
+	return err_set(e, errno == ENOSPC ? ERR_FULL : ERR_FILE, "%s: %s", path,
+	    strerror(errno));
+}
+
+static int
+place_check(const char *path, bool replace, struct err *e)
+{
+	struct stat st;
+
+	if (lstat(path, &st) == -1)
+		return errno == ENOENT ? 0 : fail(path, e);
+	if (!replace) {
+		errno = EEXIST;
+		return fail(path, e);
+	}
+	if (!S_ISREG(st.st_mode))
+		return err_set(e, ERR_FILE,
+		    "%s: not a regular file: it is not replaced", path);
+	return 0;
+}
+
+int
+newfile_open(struct newfile *f, const char *path, bool replace, struct err *e)
+{
+	int i;
+
+	*f = (struct newfile){ .replace = replace, .fd = -1 };
+	if (place_check(path, replace, e) == -1)
+		return -1;
+	for (i = 0; i < TRIES && f->fd == -1; i++) {
+		free(f->temporary);
+		f->temporary =
+		    xasprintf("%s.%ld-%d.part", path, (long)getpid(), i);
+		f->fd = open(f->temporary,
+		    O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+		if (f->fd == -1 && errno != EEXIST)
+			break;
+	}
+	if (f->fd == -1) {
+		free(f->temporary);
+		f->temporary = NULL;
+		return fail(path, e);
+	}
+	f->path = xstrdup(path);
+	return 0;
+}
+
+void
+newfile_release(struct newfile *f)
+{
+	if (f->fd != -1)
+		(void)close(f->fd);
+	f->fd = -1;
+}
+
+/* What was written by name is synced as well. */
+static int
+sync_whole(struct newfile *f, struct err *e)
+{
+	int fd = f->fd, rc;
+
+	if (fd == -1)
+		fd = open(f->temporary, O_RDONLY | O_CLOEXEC);
+	if (fd == -1)
+		return fail(f->path, e);
+	rc = fsync(fd) == -1 ? fail(f->path, e) : 0;
+	if (close(fd) == -1 && rc == 0)
+		rc = fail(f->path, e);
+	f->fd = -1;
+	return rc;
+}
+
+/* A link, so that a file that came meanwhile stays; some disks have none. */
+static int
+name_give(const struct newfile *f)
+{
+	if (!f->replace) {
+		if (link(f->temporary, f->path) == 0)
+			return 0;
+		if (errno == EEXIST)
+			return -1;
+	}
+	return rename(f->temporary, f->path);
+}
+
+int
+newfile_finish(struct newfile *f, struct err *e)
+{
+	int rc;
+
+	rc = sync_whole(f, e);
+	if (rc == 0 && name_give(f) == -1)
+		rc = fail(f->path, e);
+	newfile_drop(f);
+	return rc;
+}
+
+void
+newfile_drop(struct newfile *f)
+{
+	if (f->temporary == NULL)
+		return;
+	newfile_release(f);
+	/* A rename has taken it away already. */
+	(void)unlink(f->temporary);
+	free(f->temporary);
+	free(f->path);
+	*f = (struct newfile){ .fd = -1 };
+}

@@ -66,6 +66,28 @@ is $? 0 'watch: ends with the study'
 like "$(cat watch.out)" '1 completed' 'watch: a last screen'
 
 unlike "$("$HPOTUNE" logs 1)" 'first attempt' 'logs: of the newest attempt'
+
+# An attempt that is recorded and has not begun, so there is no log yet.
+cat >slow-shim <<END
+#!/bin/sh
+until [ -e begin ]; do sleep 0.02; done
+exec "$HPOTUNE_SHIM" "\$@"
+END
+chmod +x slow-shim
+sed 's/"talk"/"slow"/' study.json >slow.json
+background server env HPOTUNE_SHIM="$dir/slow-shim" "$HPOTUNE" start slow.json
+server=$child
+retry sql_is slow.db 'SELECT attempts FROM trials' 1
+background follow "$HPOTUNE" logs slow.json 1 -f
+follow=$child
+"$HPOTUNE" logs slow.json 1 2>err
+is $? 1 'logs: of one that has not begun there is none'
+: >begin
+reap "$follow"
+is $? 0 'logs -f: waits for it'
+like "$(cat follow.out)" 'the end \\xc3$' 'logs -f: and prints it'
+reap "$server"
+rm -r slow.*
 like "$("$HPOTUNE" logs 1 --attempt 1)" 'first attempt' 'logs --attempt'
 "$HPOTUNE" logs 1 --attempt 3 2>err
 is "$?: $(cat err)" '2: hpotune: logs: trial 1 has 2 attempts' \

@@ -110,14 +110,16 @@ log_path(const struct log_reader *r, const char *log)
 	return of_rank;
 }
 
+/* absent: there is none, which may only be so for a moment. */
 static int
-log_open(
-    struct log_reader *r, const struct store_attempt *attempt, struct err *e)
+log_open(struct log_reader *r, const struct store_attempt *attempt,
+    bool *absent, struct err *e)
 {
 	struct stat st;
 	char *path;
 	int rc = 0;
 
+	*absent = false;
 	if (attempt->log == NULL)
 		return err_set(e, ERR_FILE,
 		    "logs: attempt %d of trial %" PRId64 " has no log",
@@ -127,6 +129,7 @@ log_open(
 	path = log_path(r, attempt->log);
 	/* A trial may have put a pipe in its place: it is not waited for. */
 	r->fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
+	*absent = r->fd == -1 && errno == ENOENT;
 	if (r->fd == -1)
 		rc =
 		    err_set(e, ERR_FILE, "logs: %s: %s", path, strerror(errno));
@@ -150,18 +153,34 @@ attempt_over(const struct log_reader *r, int attempt, struct err *e)
 	return over;
 }
 
+/* An attempt is recorded before it has a log: who follows waits for that. */
+static int
+attempt_open(struct log_reader *r, int attempt, bool follow, struct err *e)
+{
+	struct store_attempt row = { 0 };
+	bool absent, over;
+	int rc;
+
+	for (;;) {
+		if (store_attempt_get(r->store, r->trial, attempt, &row, e) ==
+		    -1)
+			return -1;
+		over = row.ended_us != 0;
+		rc = log_open(r, &row, &absent, e);
+		store_attempt_fini(&row);
+		if (!absent || !follow || over)
+			return rc;
+		(void)poll(NULL, 0, LOGS_POLL_MS);
+	}
+}
+
 /* Print the log of one attempt; with follow, until the attempt is over. */
 static int
 attempt_print(struct log_reader *r, int attempt, bool follow, struct err *e)
 {
-	struct store_attempt row = { 0 };
 	int over = 1, rc;
 
-	if (store_attempt_get(r->store, r->trial, attempt, &row, e) == -1)
-		return -1;
-	rc = log_open(r, &row, e);
-	store_attempt_fini(&row);
-	if (rc == -1)
+	if (attempt_open(r, attempt, follow, e) == -1)
 		return -1;
 	do {
 		if (follow && (over = attempt_over(r, attempt, e)) == -1)

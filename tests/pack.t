@@ -106,8 +106,10 @@ dies() { # name how class why signal
 	: >hold
 	server "$1.json"
 	ok "$1: three trials are at step 3" retry held "$1" 3
+	# Whole from the moment it is there, and before they may end.
+	echo "$2" >how && mv how crash
+	ok "$1: it dies" retry starts 2
 	rm hold
-	echo "$2" >crash
 	reap $server
 	is $? 0 "$1: the study ends"
 	is "$(states "$1")" 'completed|3 ' "$1: all trials are completed"
@@ -115,7 +117,7 @@ dies() { # name how class why signal
 	    WHERE attempt = 1 GROUP BY 2, 3')" "3|$3|$5" \
 	    "$1: each has lost an attempt"
 	like "$(cat "$1.d/trials/2/attempt-1/log")" "$4" "$1: and says why"
-	ok "$1: in a second program" starts 2
+	ok "$1: and was that the last" starts 2
 	like "$(cat "$1.d/trials/2/attempt-2/log")" 'begins after step [3-6]' \
 	    "$1: from the checkpoint"
 }

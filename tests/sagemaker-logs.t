@@ -54,7 +54,7 @@ unlike "$("$HPOTUNE" logs few.json 1)" 'hpotune-end' \
 
 kill $standin
 reap $standin
-standin --virtual '{ "steps": 12, "seconds": 0.3, "term": 0.05, "noise": 0.1,
+standin --virtual '{ "steps": 12, "seconds": 0.6, "term": 0.05, "noise": 0.1,
     "line": "hpotune: step=%STEP% loss=%VALUE%\nchatter" }' --faults '{
   "log_delay": { "p": 0.05, "seconds": [0.05, 0.5] }, "log_duplicate": 0.3,
   "log_empty_page": 0.2, "log_token_expired": 0.02 }'

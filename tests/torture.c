@@ -29,8 +29,8 @@ enum {
 	LIFE_MIN_US = 2000,
 	LIFE_MAX_US = 400000,
 	ASK_US = 100000,
-	QUIET_MS = 5000,
-	ROUND_MAX_MS = 240000,
+	QUIET_MS = 60000,
+	ROUND_MAX_MS = 600000,
 	JOBS_MAX = 64,
 /* A sanitized server takes its time; the plain one is the proof. */
 #ifdef __SANITIZE_ADDRESS__

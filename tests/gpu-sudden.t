@@ -60,6 +60,22 @@ retry sql_is own.db 'SELECT state FROM trials' completed
 reap "$server"
 cd ..
 
+# The next server trusts it no more than the one that was killed: probes first.
+study kept
+printf 'gpu\nxid 79\n' >../broken
+: >go
+retry sql_is kept.db 'SELECT state FROM gpus' quarantined
+kill -9 "$server"
+reap "$server" 2>/dev/null
+printf 'gpu\n' >../gpus
+ok 'a study whose server died with a GPU out of service' \
+    "$HPOTUNE" start --quiet study.json
+is "$(sql kept.db "SELECT text FROM events WHERE text LIKE 'GPU 0%service%'" |
+    sed 's/.*is //')" 'out of service: Xid 79: it has fallen off the bus
+out of service: Xid 79: it has fallen off the bus
+in service again: it works' 'takes it out again until it works'
+cd ..
+
 # A driver that hangs keeps no end for long.
 study silent
 printf 'gpu\nhang count\n' >../broken

@@ -288,7 +288,9 @@ play_gpu(struct rig *r, char **words, const char *rest)
 	else if (strcmp(do_, "booked") == 0) {
 		if (r->booked[i] != yes)
 			rig_wrong(r, "it is the other way");
-	} else if (strcmp(do_, "probes") == 0) {
+	} else if (strcmp(do_, "distrust") == 0)
+		gpus_distrust(r->g, r->seen[i].uuid, words[2], r->now);
+	else if (strcmp(do_, "probes") == 0) {
 		if (r->probing[i] != yes)
 			rig_wrong(r, "it is the other way");
 	} else

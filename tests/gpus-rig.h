@@ -20,6 +20,7 @@
  *   adopt KEY TRIAL GPUS
  *   end KEY HOW [machine]   ok fail once never; machine: not its own fault
  *   report KEY
+ *   distrust I WHY          it was out of service before; one word
  *   probed I good|bad       it was asked for, and here is the answer
  *   Checks:
  *   state I NAME [TEXT]     TEXT: in its why

@@ -51,6 +51,11 @@ static const struct gpus_script faults[] = {
 	    "state 0 quarantined reset\nend a fail machine\nlook\n+5000\n"
 	    "probes 0 yes\nprobed 0 good\n+5000\nprobed 0 good\n"
 	    "state 0 quarantined\nset 0 recovery=0\nlook\nstate 0 free\n" },
+	{ "out of service before our start",
+	    "gpus 2\ndistrust 0 broken\nstate 0 quarantined broken\n"
+	    "note GPU 0 (NVIDIA H200) is out of service: broken\nstate 1 free\n"
+	    "look\n+0\nprobes 0 yes\nprobed 0 good\nstate 0 quarantined\n"
+	    "+5000\nprobes 0 yes\nprobed 0 good\nstate 0 free\n" },
 	{ "of a GPU that is not ours to use nothing is told",
 	    "gpus 2 only=0\nxid 1 79\nlook\nquiet\nstate 1 quarantined\n"
 	    "+60000\nprobes 1 no\n" },

@@ -165,16 +165,37 @@ gpus_health_tick(struct gpus *g, struct gpus_gpu *gpu, int64_t now_ms)
 	g->hooks.probe(g->hooks.arg, gpu->seen.uuid);
 }
 
-void
-gpus_probed(struct gpus *g, const char *uuid, bool good, const char *why,
-    int64_t now_ms)
+/* Which one it is; n of them = none. */
+static size_t
+index_of(const struct gpus *g, const char *uuid)
 {
-	struct gpus_gpu *gpu;
 	size_t i;
 
 	for (i = 0; i < g->n; i++)
 		if (strcmp(g->gpu[i].seen.uuid, uuid) == 0)
 			break;
+	return i;
+}
+
+void
+gpus_distrust(struct gpus *g, const char *uuid, const char *why, int64_t now_ms)
+{
+	size_t i = index_of(g, uuid);
+
+	if (i == g->n)
+		return;
+	gpus_quarantine(g, &g->gpu[i], now_ms, "%s", why);
+	g->gpu[i].probe_ms = now_ms;
+	gpus_update(g, i, now_ms);
+}
+
+void
+gpus_probed(struct gpus *g, const char *uuid, bool good, const char *why,
+    int64_t now_ms)
+{
+	size_t i = index_of(g, uuid);
+	struct gpus_gpu *gpu;
+
 	if (i == g->n || !g->gpu[i].probing)
 		return;
 	gpu = &g->gpu[i];

@@ -119,6 +119,10 @@ struct gpus_end {
  */
 bool gpus_ended(struct gpus *, const char *key, const struct gpus_end *,
     int64_t now_ms, char *why, size_t n);
+/* It was out of service when the last server ended: it is until probes pass,
+ * the first of which is due at once.  Unknown names are passed over. */
+void
+gpus_distrust(struct gpus *, const char *uuid, const char *why, int64_t now_ms);
 void gpus_probed(struct gpus *, const char *uuid, bool good, const char *why,
     int64_t now_ms);
 

@@ -179,6 +179,9 @@ struct launch_env {
 	const struct option_value *options; /* of the backend block */
 	int64_t parallel; /* limits.parallel, 0 = the launcher decides */
 	bool hold; /* a command without a server: nothing new is begun */
+	/* Out of service when the last server ended: uuid and why. */
+	const struct launch_gpu *out;
+	size_t n_out;
 	launch_cb *event; /* called from inside collect only */
 	void *arg;
 };

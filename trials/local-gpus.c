@@ -83,6 +83,9 @@ manager_open(struct local_gpus *g, const struct local_want *w,
 	g->places = gpus_places(g->gpus);
 	for (i = gpus_count(g->gpus); i-- > 0;)
 		gpu_changed(g, i);
+	for (i = 0; i < env->n_out; i++)
+		gpus_distrust(g->gpus, env->out[i].uuid, env->out[i].why,
+		    loop_now_ms(env->loop));
 }
 
 int

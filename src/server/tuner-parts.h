@@ -380,4 +380,9 @@ void tuner_act(struct tuner *);
 void tuner_serve_requests(struct tuner *);
 void tuner_reply_all(struct tuner *, bool good);
 
+/* gpus-out.c: uuid and why of each, from view gpus; 0, or -1.  Free even then. */
+int tuner_gpus_out(
+    struct launch_gpu **gpus, size_t *n, struct store *, struct err *);
+void tuner_gpus_out_free(struct launch_gpu *, size_t n);
+
 #endif /* SERVER_TUNER_PARTS_H */

@@ -107,7 +107,8 @@ tuner_in_doubt(struct tuner *t, struct live *l, const char *what)
 }
 
 static int
-open_backends(struct tuner *t, struct err *e)
+open_backends(
+    struct tuner *t, const struct launch_gpu *out, size_t n_out, struct err *e)
 {
 	struct launch_env env;
 	size_t i, n = t->plugs.n_backends;
@@ -132,6 +133,8 @@ open_backends(struct tuner *t, struct err *e)
 			 * would get nothing. */
 			.parallel = i + 1 < n ? 0 : room_parallel(t),
 			.hold = t->env.hold,
+			.out = out,
+			.n_out = n_out,
 			.event = tuner_hear,
 			.arg = t,
 		};
@@ -144,6 +147,19 @@ open_backends(struct tuner *t, struct err *e)
 		t->n_backends = (int)i + 1;
 	}
 	return 0;
+}
+
+static int
+open_world(struct tuner *t, struct err *e)
+{
+	struct launch_gpu *out;
+	size_t n;
+	int rc = tuner_gpus_out(&out, &n, t->store, e);
+
+	if (rc == 0)
+		rc = open_backends(t, out, n, e);
+	tuner_gpus_out_free(out, n);
+	return rc;
 }
 
 static int
@@ -184,8 +200,7 @@ tuner_open(struct tuner **out, const struct tuner_env *env, struct err *e)
 		env->apart ? STORE_VISIT : STORE_WRITE, e) != 0 ||
 	    store_study_get(t->store, &t->row, e) != 0 ||
 	    open_mathematics(t, e) != 0 ||
-	    (!env->apart && open_backends(t, e) != 0) ||
-	    tuner_load(t, e) != 0) {
+	    (!env->apart && open_world(t, e) != 0) || tuner_load(t, e) != 0) {
 		tuner_close(t);
 		return -1;
 	}

@@ -128,6 +128,7 @@ turn(void *arg)
 {
 	struct rig *rig = arg;
 
+	rig->turns++;
 	if (rig->want_requests ? rig->n_asked >= rig->requests_wanted
 			       : rig->open == 0)
 		loop_stop(rig->loop);

@@ -35,6 +35,7 @@ struct asked {
 	char operation[64]; /* "StopTrainingJob", "PUT /bucket/key" */
 	char *head, *body;
 	int64_t at_ms;
+	int64_t turn; /* of the loop */
 };
 
 enum { RIG_STEPS = 64, RIG_ASKED = 2048 };
@@ -53,6 +54,7 @@ struct rig {
 	void (*decide)(struct rig *, const struct asked *, struct step *);
 	struct asked asked[RIG_ASKED];
 	size_t n_asked;
+	int64_t turns; /* of the loop so far */
 	int64_t date_off_s; /* the server's clock is ahead by so much */
 	bool no_date;
 	bool real; /* the endpoints of AWS: nothing may be sent */

@@ -1,9 +1,7 @@
 /* hpotune import: a study.json from what somebody else's tuner was told. */
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "src/base/err.h"
 #include "src/base/json.h"
@@ -11,27 +9,6 @@
 #include "src/cli/cli.h"
 #include "src/cli/import-sagemaker.h"
 #include "src/cli/newfile.h"
-
-static int
-file_write(const char *path, const struct buf *text, struct err *e)
-{
-	struct newfile file;
-	size_t done = 0;
-	ssize_t n;
-
-	if (newfile_open(&file, path, false, e) == -1)
-		return -1;
-	while (done < text->len) {
-		n = write(file.fd, text->data + done, text->len - done);
-		if (n == -1) {
-			err_set(e, ERR_FILE, "%s: %s", path, strerror(errno));
-			newfile_drop(&file);
-			return -1;
-		}
-		done += (size_t)n;
-	}
-	return newfile_finish(&file, e);
-}
 
 static void
 notes_print(const struct buf *notes)
@@ -64,7 +41,7 @@ cmd_import(struct cli *cli)
 		rc = import_sagemaker(&out, &notes, json_root(doc),
 		    cli_value(cli, "definition"), &e);
 	if (rc == 0 && to != NULL)
-		rc = file_write(to, &out, &e);
+		rc = newfile_write(to, false, &out, &e);
 	else if (rc == 0)
 		rc = cli_print(&out) == CLI_DONE ? 0 : -1;
 	if (rc == 0)

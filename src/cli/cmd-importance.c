@@ -8,6 +8,7 @@
 #include "src/base/json.h"
 #include "src/base/mem.h"
 #include "src/cli/cli.h"
+#include "src/cli/point.h"
 #include "src/cli/table.h"
 #include "src/model/space.h"
 #include "src/model/study.h"
@@ -70,9 +71,6 @@ static int
 trial_add(struct question *q, double loss, const char *params, struct err *e)
 {
 	const struct space *space = q->study->space;
-	struct value *values = xcalloc(space->n + 1, sizeof *values);
-	struct json_doc *doc = NULL;
-	int rc;
 
 	if (q->n == q->cap) {
 		q->cap = 2 * q->cap + 64;
@@ -80,16 +78,10 @@ trial_add(struct question *q, double loss, const char *params, struct err *e)
 		q->points = xreallocarray(
 		    q->points, q->cap, (space->n + 1) * sizeof *q->points);
 	}
-	rc = json_parse(&doc, params, strlen(params), NULL, false, e);
-	if (rc == 0)
-		rc = space_read_values(space, json_root(doc), values, e);
-	if (rc == 0) {
-		space_encode(space, values, q->points + q->n * space->n);
-		q->losses[q->n++] = q->study->maximize ? -loss : loss;
-	}
-	json_free(doc);
-	free(values);
-	return rc;
+	if (point_read(q->points + q->n * space->n, space, params, e) == -1)
+		return -1;
+	q->losses[q->n++] = q->study->maximize ? -loss : loss;
+	return 0;
 }
 
 static int
@@ -123,19 +115,14 @@ question_answer(struct question *q)
 		.n = q->n,
 		.points = q->points,
 		.losses = q->losses };
-	size_t i, n = q->study->space->n;
-	double sum = 0;
+	size_t n = q->study->space->n;
 
 	q->share = xcalloc(n + 1, sizeof *q->share);
 	if (q->forest)
 		importance_forest(q->share, &data, TREES);
 	else
 		importance_ped(q->share, &data, q->target, 1);
-	for (i = 0; i < n; i++)
-		sum += q->share[i];
-	for (i = 0; i < n && sum > 0; i++)
-		q->share[i] /= sum;
-	return sum;
+	return point_shares(q->share, n);
 }
 
 /* The most important parameter that is not done yet; or n. */
@@ -209,22 +196,6 @@ put_text(struct buf *out, const struct cli *cli, const struct question *q,
 	free(done);
 }
 
-static int
-question_study(struct question *q, struct store *store, struct err *e)
-{
-	struct store_study row = { 0 };
-	char *path;
-	int rc;
-
-	if (store_study_get(store, &row, e) == -1)
-		return -1;
-	path = xasprintf("%s/study.json", row.dir);
-	rc = study_parse(&q->study, row.json, strlen(row.json), path, e);
-	free(path);
-	store_study_fini(&row);
-	return rc;
-}
-
 int
 cmd_importance(struct cli *cli)
 {
@@ -239,7 +210,7 @@ cmd_importance(struct cli *cli)
 	if (question_read(&q, cli, &e) == -1 ||
 	    cli_open_store(cli, &found, &store, &e) == -1)
 		return cli_fail(&e);
-	rc = question_study(&q, store, &e);
+	rc = point_study(&q.study, store, &e);
 	if (rc == 0)
 		rc = trials_read(&q, store, &e);
 	if (rc == 0 && q.n < 2)

@@ -39,7 +39,7 @@ row_put(struct table *table, const struct store_rows *rows, size_t n)
 }
 
 /* The front's columns by their place: names may stand there twice. */
-static char *
+char *
 front_sql(const struct aims *aims)
 {
 	struct buf b = { 0 };

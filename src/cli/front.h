@@ -12,6 +12,11 @@ struct err;
 struct store;
 
 /*
+ * A SELECT of the front, from the best of the first objective on: trial, the
+ * objectives in their order, params.  The caller frees it.
+ */
+char *front_sql(const struct aims *);
+/*
  * At most so many rows (0 = all), from the best of the first objective on; how
  * many there are more stands below.
  */

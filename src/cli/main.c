@@ -116,6 +116,12 @@ static const struct cli_option import_options[] = {
 	{ .name = NULL },
 };
 
+static const struct cli_option report_options[] = {
+	{ "output", 'o', "FILE",
+	    "write it there, - is standard output (NAME.html beside NAME.db)" },
+	{ .name = NULL },
+};
+
 static const struct cli_option importance_options[] = {
 	{ "method", 'm', "METHOD", "ped-anova or fanova (ped-anova)" },
 	{ "quantile", 0, "Q", "of ped-anova: the share of good trials (0.1)" },
@@ -170,6 +176,8 @@ const struct cli_command cli_commands[] = {
 	    importance_options, 0, 1, true, cmd_importance },
 	{ "export", "[STUDY]", "the study as CSV or JSON", export_options, 0, 1,
 	    true, cmd_export },
+	{ "report", "[STUDY]", "the study as one page of HTML", report_options,
+	    0, 1, false, cmd_report },
 	{ "import", "sagemaker FILE",
 	    "a study.json from a SageMaker tuning job's JSON", import_options,
 	    2, 2, false, cmd_import },

@@ -126,3 +126,27 @@ newfile_drop(struct newfile *f)
 	free(f->path);
 	*f = (struct newfile){ .fd = -1 };
 }
+
+int
+newfile_write(
+    const char *path, bool replace, const struct buf *text, struct err *e)
+{
+	struct newfile file;
+	size_t done = 0;
+	ssize_t n;
+
+	if (newfile_open(&file, path, replace, e) == -1)
+		return -1;
+	while (done < text->len) {
+		n = write(file.fd, text->data + done, text->len - done);
+		if (n == -1 && errno == EINTR)
+			continue;
+		if (n == -1) {
+			(void)fail(path, e);
+			newfile_drop(&file);
+			return -1;
+		}
+		done += (size_t)n;
+	}
+	return newfile_finish(&file, e);
+}

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 
+struct buf;
 struct err;
 
 struct newfile {
@@ -29,5 +30,9 @@ void newfile_release(struct newfile *);
 int newfile_finish(struct newfile *, struct err *);
 /* Leave nothing behind; harmless when it has its name, or never began. */
 void newfile_drop(struct newfile *);
+
+/* All of it at once, for a text that is whole already. */
+int
+newfile_write(const char *path, bool replace, const struct buf *, struct err *);
 
 #endif /* CLI_NEWFILE_H */

@@ -1,0 +1,178 @@
+/* Frames, ticks, marks. */
+
+#include "src/base/mem.h"
+#include "src/cli/chart.h"
+#include "src/cli/html.h"
+#include "src/cli/thin.h"
+
+#define BELOW 34 /* room for the labels of the x axis and its name */
+#define ABOVE 16
+#define BESIDE 12
+
+void
+chart_frame(struct chart *c, double left)
+{
+	c->left = left;
+	c->right = c->width - BESIDE;
+	c->top = ABOVE;
+	c->bottom = c->height - BELOW;
+	c->x.from = c->left;
+	c->x.to = c->right;
+	c->y.from = c->bottom;
+	c->y.to = c->top;
+}
+
+void
+chart_open(struct chart *c, const char *name)
+{
+	html_open(c->h, "svg");
+	html_attr(c->h, "xmlns", "http://www.w3.org/2000/svg");
+	html_attrf(c->h, "viewBox", "0 0 %g %g", c->width, c->height);
+	html_attr(c->h, "role", "img");
+	html_attr(c->h, "aria-label", name);
+	html_leaf(c->h, "title", NULL, name);
+}
+
+void
+chart_close(struct chart *c)
+{
+	html_close(c->h, "svg");
+}
+
+static void
+label(struct chart *c, const char *class, double x, double y, const char *text)
+{
+	html_open(c->h, "text");
+	html_attr(c->h, "class", class);
+	html_attrf(c->h, "x", "%.1f", x);
+	html_attrf(c->h, "y", "%.1f", y);
+	html_text(c->h, text);
+	html_close(c->h, "text");
+}
+
+static void
+rule(struct buf *d, double x, double y, char way, double length)
+{
+	buf_putc(d, 'M');
+	trace_put(d, x);
+	buf_putc(d, ' ');
+	trace_put(d, y);
+	buf_putc(d, way);
+	trace_put(d, length);
+}
+
+void
+chart_x(struct chart *c, const struct tick *ticks, size_t n, const char *what)
+{
+	struct buf grid = { 0 }, base = { 0 };
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		rule(&grid, ticks[i].at, c->top, 'v', c->bottom - c->top);
+	rule(&base, c->left, c->bottom, 'h', c->right - c->left);
+	chart_path(c, "grid", &grid);
+	chart_path(c, "base", &base);
+	for (i = 0; i < n; i++)
+		label(c, "xt", ticks[i].at, c->bottom + 14, ticks[i].label);
+	if (what != NULL)
+		label(c, "xn", c->right, c->bottom + 29, what);
+}
+
+void
+chart_y(struct chart *c, const struct tick *ticks, size_t n, const char *what)
+{
+	struct buf grid = { 0 };
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		rule(&grid, c->left, ticks[i].at, 'h', c->right - c->left);
+	chart_path(c, "grid", &grid);
+	for (i = 0; i < n; i++)
+		label(c, "yt", c->left - 6, ticks[i].at + 3.5, ticks[i].label);
+	if (what != NULL)
+		label(c, "yn", 0, 9, what);
+}
+
+static void
+path_open(struct chart *c, const char *class, struct buf *d)
+{
+	html_open(c->h, "path");
+	html_attr(c->h, "class", class);
+	html_attr(c->h, "d", buf_str(d));
+	buf_free(d);
+}
+
+void
+chart_path(struct chart *c, const char *class, struct buf *d)
+{
+	if (d->len == 0)
+		return;
+	path_open(c, class, d);
+	html_close(c->h, "path");
+}
+
+void
+chart_told(struct chart *c, const char *class, struct buf *d, const char *text)
+{
+	path_open(c, class, d);
+	html_leaf(c->h, "title", NULL, text);
+	html_close(c->h, "path");
+}
+
+static const struct {
+	const char *class;
+	double x, y; /* of its first point */
+	const char *d; /* the rest, from there */
+} marks[MARKS] = {
+	[MARK_DOT] = { "m dot", 0, 0, "h0" },
+	[MARK_RING] = { "m ring", -3, 0, "a3 3 0 1 0 6 0a3 3 0 1 0-6 0" },
+	[MARK_DIAMOND] = { "m diamond", -3.5, 0, "l3.5-3.5 3.5 3.5-3.5 3.5z" },
+	[MARK_CROSS] = { "m cross", -2.5, -2.5, "l5 5m0-5l-5 5" },
+};
+
+const char *
+chart_mark_class(enum chart_mark mark)
+{
+	return marks[mark].class;
+}
+
+void
+chart_mark_put(struct buf *d, enum chart_mark mark, double x, double y)
+{
+	buf_putc(d, 'M');
+	trace_put(d, x + marks[mark].x);
+	buf_putc(d, ' ');
+	trace_put(d, y + marks[mark].y);
+	buf_puts(d, marks[mark].d);
+}
+
+void
+chart_key_open(struct chart *c)
+{
+	html_open(c->h, "span");
+	html_attr(c->h, "class", "key");
+	html_open(c->h, "svg");
+	html_attr(c->h, "xmlns", "http://www.w3.org/2000/svg");
+	html_attr(c->h, "viewBox", "0 0 12 12");
+	html_attr(c->h, "aria-hidden", "true");
+}
+
+void
+chart_key_close(struct chart *c, const char *text)
+{
+	html_close(c->h, "svg");
+	html_text(c->h, text);
+	html_close(c->h, "span");
+}
+
+void
+chart_legend(struct html *h, enum chart_mark mark, const char *text)
+{
+	struct chart c = { .h = h };
+	struct buf d = { 0 };
+
+	chart_key_open(&c);
+	chart_mark_put(&d, mark, 6, 6);
+	chart_path(&c, chart_mark_class(mark), &d);
+	chart_key_close(&c, text);
+}

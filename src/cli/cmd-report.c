@@ -1,0 +1,74 @@
+/* hpotune report: a study as one page of HTML. */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "src/base/err.h"
+#include "src/base/mem.h"
+#include "src/cli/cli.h"
+#include "src/cli/report.h"
+
+/* --output, or NAME.html beside NAME.db; the caller frees it. */
+static char *
+output_path(const struct cli *cli, const struct cli_study *found)
+{
+	const char *given = cli_value(cli, "output");
+
+	if (given != NULL)
+		return xstrdup(given);
+	return xasprintf(
+	    "%.*s.html", (int)(strlen(found->db) - strlen(".db")), found->db);
+}
+
+static int
+page_put(const char *path, struct html *h, struct err *e)
+{
+	if (strcmp(path, "-") == 0)
+		return cli_print(&h->out) == CLI_DONE ? 0 : -1;
+	if (report_write(path, &h->out, e) == -1)
+		return -1;
+	printf("%s\n", path);
+	return 0;
+}
+
+/* All of it is as the study was at one moment. */
+static int
+page_make(struct report *r, struct store *store, struct err *e)
+{
+	int rc;
+
+	if (store_begin(store, e) == -1)
+		return -1;
+	rc = report_read(r, store, e);
+	if (rc == 0)
+		rc = report_page(r, e);
+	store_rollback(store);
+	return rc;
+}
+
+int
+cmd_report(struct cli *cli)
+{
+	struct report r = { 0 };
+	struct cli_study found;
+	struct store *store;
+	struct err e = ERR_INIT;
+	char *path;
+	int rc;
+
+	if (cli_open_store(cli, &found, &store, &e) == -1)
+		return cli_fail(&e);
+	path = output_path(cli, &found);
+	if (cli_server_alive(&found))
+		r.now = (double)time(NULL);
+	rc = page_make(&r, store, &e);
+	if (rc == 0)
+		rc = page_put(path, &r.h, &e);
+	report_fini(&r);
+	free(path);
+	store_close(store);
+	cli_study_fini(&found);
+	return rc == -1 ? cli_fail(&e) : CLI_DONE;
+}

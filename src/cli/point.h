@@ -1,0 +1,21 @@
+/* Recorded settings as points of the cube, and what they tell together. */
+
+#ifndef CLI_POINT_H
+#define CLI_POINT_H
+
+#include <stddef.h>
+
+struct err;
+struct space;
+struct store;
+struct study;
+
+/* The study of the last run, as the database kept it; study_free. */
+int point_study(struct study **, struct store *, struct err *);
+/* params (JSON) of a trial -> u, one number per parameter. */
+int
+point_read(double *u, const struct space *, const char *params, struct err *);
+/* Numbers of at least 0 -> shares that add up to 1; gives what they did. */
+double point_shares(double *, size_t n);
+
+#endif /* CLI_POINT_H */

@@ -1,0 +1,257 @@
+/* Learning curves: some of them when there are many, and the medians. */
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/mem.h"
+#include "src/cli/report.h"
+#include "src/cli/thin.h"
+#include "src/model/study.h"
+#include "src/server/rows.h"
+#include "src/server/spark.h"
+
+enum {
+	HEIGHT = 340,
+	LINES = 60, /* at most */
+	LEADERS = 10, /* of them the best ones */
+	POINTS = 1000000 /* that are read */
+};
+
+#define COUNT(a) (sizeof(a) / sizeof(a)[0])
+
+struct curves {
+	struct report *r;
+	size_t *order; /* trials with reports; the first n are drawn */
+	size_t all, n;
+	struct spark *lines; /* n of them */
+	struct spark medians;
+};
+
+/* Who of two trials comes first among leaders; equals by number. */
+static int
+leader_compare(const void *a, const void *b, void *arg)
+{
+	size_t i = *(const size_t *)a, j = *(const size_t *)b;
+	const struct report *r = arg;
+	const struct report_trial *x = &r->trials[i], *y = &r->trials[j];
+
+	if (i == r->best || j == r->best)
+		return i == r->best ? -1 : 1;
+	if (report_counts(x) != report_counts(y))
+		return report_counts(x) ? -1 : 1;
+	if (isnan(x->objective) != isnan(y->objective))
+		return isnan(x->objective) ? 1 : -1;
+	if (x->objective != y->objective && !isnan(x->objective))
+		return report_better(r, x->objective, y->objective) ? -1 : 1;
+	return (i > j) - (i < j);
+}
+
+/* The best ones, then others from the first trial to the last. */
+static void
+lines_choose(struct curves *c)
+{
+	struct report *r = c->r;
+	size_t i, rest, step;
+
+	c->order = xcalloc(r->n + 1, sizeof *c->order);
+	for (i = 0; i < r->n; i++)
+		if (r->trials[i].reports > 0)
+			c->order[c->all++] = i;
+	qsort_r(c->order, c->all, sizeof *c->order, leader_compare, r);
+	c->n = c->all;
+	if (c->all <= LINES)
+		return;
+	/* Every step-th of the others, in the order of how good they are. */
+	rest = LINES - LEADERS;
+	step = (c->all - LEADERS) / rest;
+	for (i = 0; i < rest; i++)
+		c->order[LEADERS + i] = c->order[LEADERS + (i + 1) * step - 1];
+	c->n = LINES;
+}
+
+static int
+lines_read(struct curves *c, struct err *e)
+{
+	char number[32], sql[160];
+	const char *bind[] = { number, NULL };
+	size_t i, points = 0;
+
+	c->lines = xcalloc(c->n + 1, sizeof *c->lines);
+	(void)snprintf(sql, sizeof sql,
+	    "SELECT step, value FROM curves WHERE trial = CAST(? AS INTEGER) "
+	    "ORDER BY step LIMIT %d",
+	    POINTS);
+	for (i = 0; i < c->n && points < POINTS; i++) {
+		(void)snprintf(number, sizeof number, "%" PRId64,
+		    c->r->trials[c->order[i]].number);
+		if (rows_curve(&c->lines[i], c->r->store, sql, bind, e) == -1)
+			return -1;
+		points += c->lines[i].n;
+	}
+	c->n = i;
+	(void)snprintf(sql, sizeof sql,
+	    "SELECT step, median FROM medians ORDER BY step LIMIT %d", POINTS);
+	return rows_curve(&c->medians, c->r->store, sql, NULL, e);
+}
+
+/* The frame of all lines. */
+static void
+frame_fit(struct curves *c, struct chart *chart)
+{
+	size_t i, k, n = c->medians.n, at = 0;
+	int64_t last = 1;
+	double *values;
+
+	for (i = 0; i < c->n; i++)
+		n += c->lines[i].n;
+	values = xcalloc(n + 1, sizeof *values);
+	for (i = 0; i <= c->n; i++) {
+		const struct spark *s = i < c->n ? &c->lines[i] : &c->medians;
+
+		for (k = 0; k < s->n; k++)
+			values[at++] = s->values[k];
+		if (s->n > 0 && s->steps[s->n - 1] > last)
+			last = s->steps[s->n - 1];
+	}
+	axis_fit(&chart->y, values, n);
+	free(values);
+	chart->x =
+	    (struct axis){ .kind = AXIS_COUNT, .low = 0, .high = (double)last };
+}
+
+static void
+line_put(const struct spark *s, struct chart *chart, struct buf *d)
+{
+	struct trace line = { .d = d, .column = 3 };
+	size_t k;
+
+	for (k = 0; k < s->n; k++)
+		trace_add(&line, axis_at(&chart->x, (double)s->steps[k]),
+		    isfinite(s->values[k]) ? axis_at(&chart->y, s->values[k])
+					   : NAN);
+	trace_end(&line);
+}
+
+static const char *
+line_class(const struct report *r, size_t i)
+{
+	if (i == r->best)
+		return "top";
+	if (r->trials[i].state == TRIAL_COMPLETED)
+		return "curve";
+	return r->trials[i].state == TRIAL_STOPPED ? "cut" : "bad";
+}
+
+/* The best one last, so that it lies on the others. */
+static void
+lines_put(struct curves *c, struct chart *chart)
+{
+	struct buf d = { 0 }, text = { 0 };
+	size_t i;
+
+	for (i = c->n; i-- > 0;) {
+		if (i == 0) {
+			line_put(&c->medians, chart, &d);
+			chart_path(chart, "median", &d);
+		}
+		line_put(&c->lines[i], chart, &d);
+		if (d.len == 0)
+			continue;
+		buf_clear(&text);
+		report_tell(&text, c->r, &c->r->trials[c->order[i]]);
+		chart_told(
+		    chart, line_class(c->r, c->order[i]), &d, buf_str(&text));
+	}
+	buf_free(&text);
+}
+
+static void
+key_put(struct html *h, const char *class, const char *text)
+{
+	struct chart c = { .h = h };
+	struct buf d = { 0 };
+
+	chart_key_open(&c);
+	buf_puts(&d, "M0 6h12");
+	chart_path(&c, class, &d);
+	chart_key_close(&c, text);
+}
+
+static void
+notes_put(struct curves *c)
+{
+	static const struct {
+		const char *class, *name;
+	} kinds[] = { { "top", "best trial" }, { "curve", "completed" },
+		{ "cut", "stopped early" }, { "bad", "other" } };
+	struct html *h = &c->r->h;
+	size_t i, k;
+
+	html_open(h, "p");
+	html_attr(h, "class", "keys");
+	for (k = 0; k < COUNT(kinds); k++)
+		for (i = 0; i < c->n; i++)
+			if (strcmp(line_class(c->r, c->order[i]),
+				kinds[k].class) == 0) {
+				key_put(h, kinds[k].class, kinds[k].name);
+				break;
+			}
+	if (c->medians.n > 0)
+		key_put(h, "median", "running median of the rule");
+	html_close(h, "p");
+	if (c->n < c->all)
+		report_note(h,
+		    "%zu of %zu curves are drawn: the best ones, and others "
+		    "evenly from the better to the worse; %zu are left out.",
+		    c->n, c->all, c->all - c->n);
+}
+
+static void
+drawing_put(struct curves *c)
+{
+	struct chart chart = {
+		.h = &c->r->h, .width = REPORT_WIDTH, .height = HEIGHT
+	};
+	struct tick ticks[AXIS_TICKS];
+	struct buf name = { 0 };
+
+	frame_fit(c, &chart);
+	chart_frame(&chart, 64);
+	buf_printf(
+	    &name, "%s of %zu trials by step", c->r->study->metric, c->n);
+	chart_open(&chart, buf_str(&name));
+	chart_x(&chart, ticks, axis_ticks(&chart.x, 10, ticks), "step");
+	buf_clear(&name);
+	buf_printf(&name, "%s%s", c->r->study->metric,
+	    chart.y.kind == AXIS_LOG ? " (logarithmic)" : "");
+	chart_y(&chart, ticks, axis_ticks(&chart.y, 7, ticks), buf_str(&name));
+	lines_put(c, &chart);
+	chart_close(&chart);
+	buf_free(&name);
+}
+
+int
+report_curves(struct report *r, struct err *e)
+{
+	struct curves c = { .r = r };
+	size_t i;
+	int rc;
+
+	lines_choose(&c);
+	rc = lines_read(&c, e);
+	if (rc == 0 && c.n > 0) {
+		report_section(&r->h, "Learning curves");
+		drawing_put(&c);
+		notes_put(&c);
+		report_section_end(&r->h);
+	}
+	for (i = 0; c.lines != NULL && i < c.n; i++)
+		spark_free(&c.lines[i]);
+	spark_free(&c.medians);
+	free(c.lines);
+	free(c.order);
+	return rc;
+}

@@ -1,0 +1,224 @@
+/* The head of the page: what the study is, how it went, what came of it. */
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/json.h"
+#include "src/base/mem.h"
+#include "src/cli/report.h"
+#include "src/model/options.h"
+#include "src/model/study.h"
+#include "src/server/progress.h"
+#include "src/server/rows.h"
+
+/* One fact; an empty one is left out.  text is emptied. */
+static void
+fact(struct html *h, const char *name, struct buf *text)
+{
+	if (text->len > 0) {
+		html_leaf(h, "dt", NULL, name);
+		html_leaf(h, "dd", NULL, buf_str(text));
+	}
+	buf_clear(text);
+}
+
+/* "2026-11-22 01:11:10 UTC" of a view's time. */
+static void
+time_put(struct buf *out, const char *iso)
+{
+	if (strlen(iso) >= 19)
+		buf_printf(out, "%.10s %.8s UTC", iso, iso + 11);
+	else
+		buf_puts(out, iso);
+}
+
+static int
+times_put(struct report *r, struct buf *b, struct err *e)
+{
+	struct store_rows *rows;
+	int rc = rows_first(
+	    &rows, r->store, "SELECT created, ended FROM study", NULL, e);
+
+	if (rc != 1)
+		return rc;
+	if (!store_rows_null(rows, 0))
+		time_put(b, store_rows_text(rows, 0));
+	fact(&r->h, "Created", b);
+	if (!store_rows_null(rows, 1))
+		time_put(b, store_rows_text(rows, 1));
+	fact(&r->h, "Ended", b);
+	store_rows_close(rows);
+	duration_put(b, r->row.elapsed_ms);
+	fact(&r->h, "Time it ran", b);
+	return 0;
+}
+
+static void
+counts_put(struct report *r, struct buf *b)
+{
+	const char *between = ": ";
+	size_t i;
+
+	buf_printf(b, "%zu", r->n);
+	if (r->study->limits.trials > 0)
+		buf_printf(b, " of %" PRId64, r->study->limits.trials);
+	for (i = 0; i < TRIAL_STATES; i++) {
+		if (r->counts[i] == 0)
+			continue;
+		buf_printf(b, "%s%" PRId64 " %s%s", between, r->counts[i],
+		    trial_state_name((enum trial_state)i),
+		    i == TRIAL_STOPPED ? " early" : "");
+		between = ", ";
+	}
+	fact(&r->h, "Trials", b);
+}
+
+static int
+best_put(struct report *r, struct buf *b, struct err *e)
+{
+	struct buf why = { 0 };
+	const struct report_trial *t;
+	char number[32];
+	int rc;
+
+	if (r->aims.several) {
+		rc = aims_put_front(b, r->store, &r->aims, REPORT_DIGITS, e);
+		fact(&r->h, "Front", b);
+		return rc;
+	}
+	if (r->best == r->n) {
+		buf_printf(b, "no trial has a value of %s", r->row.metric);
+		fact(&r->h, "Best trial", b);
+		return 0;
+	}
+	t = &r->trials[r->best];
+	(void)snprintf(number, sizeof number, "%" PRId64, t->number);
+	rc = aims_put_broken(&why, r->store, number, REPORT_DIGITS, e);
+	buf_printf(b, "trial %s: %s ", number, r->row.metric);
+	rows_put_number(b, t->objective, REPORT_DIGITS);
+	if (t->state != TRIAL_COMPLETED)
+		buf_printf(b, " (%s)", trial_state_name(t->state));
+	if (why.len > 0)
+		buf_printf(b, ", though %s", buf_str(&why));
+	fact(&r->h, "Best trial", b);
+	buf_free(&why);
+	return rc;
+}
+
+/* The best trial's parameters, each with all its digits. */
+static int
+params_put(struct report *r, struct err *e)
+{
+	const struct json *m;
+	struct json_doc *doc;
+	struct store_rows *rows;
+	struct buf b = { 0 };
+	int rc;
+
+	if (r->best == r->n)
+		return 0;
+	rc = rows_first(&rows, r->store, "SELECT params FROM best", NULL, e);
+	if (rc != 1)
+		return rc;
+	rc = json_parse(&doc, store_rows_text(rows, 0),
+	    strlen(store_rows_text(rows, 0)), NULL, false, e);
+	store_rows_close(rows);
+	if (rc == -1)
+		return -1;
+	report_section(&r->h, "Parameters of the best trial");
+	html_open(&r->h, "dl");
+	for (m = json_first(json_root(doc)); m != NULL; m = json_next(m)) {
+		if (json_string(m) != NULL)
+			buf_puts(&b, json_string(m));
+		else
+			json_write(&b, m);
+		html_leaf(&r->h, "dt", NULL, json_key(m));
+		html_leaf(&r->h, "dd", NULL, buf_str(&b));
+		buf_clear(&b);
+	}
+	html_close(&r->h, "dl");
+	report_section_end(&r->h);
+	json_free(doc);
+	buf_free(&b);
+	return 0;
+}
+
+/* What was saved, and how sure that is. */
+static int
+saved_put(struct report *r, struct buf *b, struct err *e)
+{
+	int64_t spared;
+
+	if (progress_put_savings(b, r->store, e) == -1 ||
+	    report_count(r,
+		"SELECT count(DISTINCT trial) FROM stops WHERE "
+		"verdict = 'suspended'",
+		&spared, e) == -1)
+		return -1;
+	if (b->len > 0) {
+		buf_puts(b, ". The steps are counted; all else is an estimate: "
+			    "each stopped trial is taken to have gone on at "
+			    "its own pace");
+		if (spared > 0)
+			buf_printf(b,
+			    ". %" PRId64 " trial%s behind went on, because the "
+			    "rule would have stopped the best trial, too",
+			    spared, spared == 1 ? "" : "s");
+		buf_putc(b, '.');
+	}
+	fact(&r->h, "Saved by stopping", b);
+	if (progress_put_costs(b, r->store, r->study->limits.cost, e) == -1)
+		return -1;
+	fact(&r->h, "Cost", b);
+	if (progress_put_usage(b, r->store, e) == -1)
+		return -1;
+	fact(&r->h, "Used", b);
+	return 0;
+}
+
+static void
+state_put(struct report *r, struct buf *b)
+{
+	buf_puts(b, study_state_name(r->row.state));
+	if (r->row.why != NULL && r->row.state != STUDY_RUNNING)
+		buf_printf(b, ": %s", r->row.why);
+	if (r->now == 0 &&
+	    (r->row.state == STUDY_RUNNING || r->row.state == STUDY_PAUSED))
+		buf_puts(
+		    b, ", but no server runs it: hpotune start resumes it");
+	fact(&r->h, "State", b);
+}
+
+int
+report_head(struct report *r, struct err *e)
+{
+	struct html *h = &r->h;
+	struct buf b = { 0 };
+	int rc;
+
+	html_open(h, "header");
+	html_leaf(h, "h1", NULL, r->row.name);
+	aims_put_goals(&b, &r->aims);
+	html_leaf(h, "p", "sub", buf_str(&b));
+	buf_clear(&b);
+	html_open(h, "dl");
+	state_put(r, &b);
+	counts_put(r, &b);
+	rc = best_put(r, &b, e);
+	if (rc == 0)
+		rc = saved_put(r, &b, e);
+	buf_printf(&b, "%s, seed %" PRIu64, r->row.strategy, r->row.seed);
+	fact(h, "Strategy", &b);
+	buf_puts(&b, r->row.rule);
+	fact(h, "Stopping rule", &b);
+	if (rc == 0)
+		rc = times_put(r, &b, e);
+	html_close(h, "dl");
+	html_close(h, "header");
+	if (rc == 0)
+		rc = params_put(r, e);
+	buf_free(&b);
+	return rc;
+}

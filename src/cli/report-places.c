@@ -1,0 +1,370 @@
+/* When attempts ran, and where: a bar for each, a row for each place. */
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/mem.h"
+#include "src/base/text.h"
+#include "src/cli/report.h"
+#include "src/cli/thin.h"
+#include "src/model/options.h"
+#include "src/server/rows.h"
+
+enum {
+	ROW = 13, /* height of a row */
+	ROWS = 64, /* at most */
+	PLACES = 24, /* with more of them rows are not named after places */
+	LEFT = 120,
+	NAME = 17, /* columns of a name */
+	GAP = 2 /* between bars of many, without which they are one */
+};
+
+enum bar_kind { BAR_OK, BAR_STOPPED, BAR_BAD, BAR_RUNNING, BARS };
+
+/* By form, not by colour alone: their heights. */
+static const struct {
+	const char *class, *name;
+} bars[BARS] = {
+	[BAR_OK] = { "b-ok", "ended well" },
+	[BAR_STOPPED] = { "b-stop", "stopped" },
+	[BAR_BAD] = { "b-bad", "failed or lost" },
+	[BAR_RUNNING] = { "b-run", "runs" },
+};
+
+struct bar {
+	double start, end; /* seconds since 1970; end NaN = runs */
+	long long trial;
+	int attempt;
+	enum bar_kind kind;
+	size_t row;
+	char end_class[16];
+};
+
+struct row {
+	size_t place;
+	double until; /* the end of its last bar */
+	struct { /* what is drawn, of many bars */
+		double from, to; /* to < from: nothing yet */
+	} run[BARS];
+};
+
+struct places {
+	struct report *r;
+	char *names[PLACES];
+	size_t n_names;
+	struct row rows[ROWS];
+	size_t n_rows;
+	struct bar *bars;
+	size_t n, cap, left_out;
+	double from, to; /* of all */
+};
+
+static size_t
+place_find(struct places *p, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < p->n_names; i++)
+		if (strcmp(p->names[i], name) == 0)
+			return i;
+	if (p->n_names == PLACES)
+		return PLACES - 1;
+	p->names[p->n_names] = xstrdup(name);
+	return p->n_names++;
+}
+
+/* The first row of the place that is free by then; ROWS: there is no more. */
+static size_t
+row_take(struct places *p, size_t place, double start, double end)
+{
+	size_t i;
+
+	for (i = 0; i < p->n_rows; i++)
+		if (p->rows[i].place == place && p->rows[i].until <= start)
+			break;
+	if (i == ROWS)
+		return ROWS;
+	if (i == p->n_rows)
+		p->rows[p->n_rows++] = (struct row){ .place = place };
+	p->rows[i].until = isnan(end) ? INFINITY : end;
+	return i;
+}
+
+static enum bar_kind
+kind_of(const char *end_class)
+{
+	if (end_class == NULL)
+		return BAR_RUNNING;
+	if (strcmp(end_class, "ok") == 0)
+		return BAR_OK;
+	if (strcmp(end_class, "stopped") == 0 || strcmp(end_class, "user") == 0)
+		return BAR_STOPPED;
+	return BAR_BAD;
+}
+
+/* Columns: trial, attempt, place, start, end, end_class. */
+static void
+bar_add(struct places *p, const struct store_rows *rows)
+{
+	const char *end_class = store_rows_text(rows, 5);
+	struct bar b = { .start = store_rows_real(rows, 3),
+		.end = rows_real(rows, 4),
+		.trial = store_rows_int(rows, 0),
+		.attempt = (int)store_rows_int(rows, 1),
+		.kind = kind_of(end_class) };
+	size_t place = place_find(p, store_rows_text(rows, 2));
+
+	(void)snprintf(b.end_class, sizeof b.end_class, "%s",
+	    end_class != NULL ? end_class : "runs");
+	if (p->n == 0)
+		p->from = p->to = b.start;
+	p->to = fmax(p->to, fmax(b.start, b.end));
+	b.row = row_take(p, place, b.start, b.end);
+	if (b.row == ROWS) {
+		p->left_out++;
+		return;
+	}
+	if (p->n == p->cap) {
+		p->cap = 2 * p->cap + 64;
+		p->bars = xreallocarray(p->bars, p->cap, sizeof *p->bars);
+	}
+	p->bars[p->n++] = b;
+}
+
+/*
+ * Attempts in the order of their starts.  Where places are names of jobs, or
+ * too many for rows, the backend stands for them.
+ */
+static int
+bars_read(struct places *p, struct err *e)
+{
+	struct store_rows *rows;
+	int64_t places;
+	char sql[400];
+	int rc;
+
+	if (report_count(p->r,
+		"SELECT count(DISTINCT coalesce(place, backend)) "
+		"FROM attempts",
+		&places, e) == -1)
+		return -1;
+	(void)snprintf(sql, sizeof sql,
+	    "SELECT trial, attempt, %s, "
+	    "(julianday(started) - 2440587.5) * 86400, "
+	    "(julianday(ended) - 2440587.5) * 86400, end_class "
+	    "FROM attempts WHERE started IS NOT NULL ORDER BY started",
+	    places > PLACES ? "backend" : "coalesce(place, backend)");
+	if (store_rows_open(&rows, p->r->store, sql, NULL, e) == -1)
+		return -1;
+	while ((rc = store_rows_next(rows, e)) == 1)
+		bar_add(p, rows);
+	store_rows_close(rows);
+	return rc;
+}
+
+/* Rows of one place stand together, in the order in which they came. */
+static size_t
+row_rank(const struct places *p, size_t row)
+{
+	size_t i, rank = 0;
+
+	for (i = 0; i < p->n_rows; i++)
+		rank += p->rows[i].place < p->rows[row].place ||
+			(p->rows[i].place == p->rows[row].place && i < row);
+	return rank;
+}
+
+static double
+row_at(const struct places *p, const struct chart *c, size_t row)
+{
+	return c->top + ROW * ((double)row_rank(p, row) + 0.5);
+}
+
+/* The name of a place at the first of its rows. */
+static void
+names_put(const struct places *p, struct chart *c)
+{
+	struct tick ticks[ROWS];
+	size_t i, k, len, n = 0;
+
+	for (i = 0; i < p->n_rows; i++) {
+		for (k = 0; k < i; k++)
+			if (p->rows[k].place == p->rows[i].place)
+				break;
+		if (k < i)
+			continue;
+		len = text_fit(p->names[p->rows[i].place], NAME);
+		if (len > sizeof ticks[n].label - 1)
+			len = sizeof ticks[n].label - 1;
+		memcpy(ticks[n].label, p->names[p->rows[i].place], len);
+		ticks[n].label[len] = '\0';
+		ticks[n++].at = row_at(p, c, i);
+	}
+	chart_y(c, ticks, n, NULL);
+}
+
+static void
+bar_path(struct buf *d, double from, double to, double y)
+{
+	buf_putc(d, 'M');
+	trace_put(d, from);
+	buf_putc(d, ' ');
+	trace_put(d, y);
+	buf_putc(d, 'h');
+	trace_put(d, fmax(to - from, 0.7));
+}
+
+static double
+bar_end(const struct places *p, const struct bar *b)
+{
+	return isnan(b->end) ? p->to : b->end;
+}
+
+static void
+bars_told(const struct places *p, struct chart *c)
+{
+	struct buf d = { 0 }, text = { 0 };
+	const struct bar *b;
+	size_t i;
+
+	for (i = 0; i < p->n; i++) {
+		b = &p->bars[i];
+		bar_path(&d, axis_at(&c->x, b->start - p->from),
+		    axis_at(&c->x, bar_end(p, b) - p->from),
+		    row_at(p, c, b->row));
+		buf_clear(&text);
+		buf_printf(&text, "trial %lld, attempt %d: %s, ", b->trial,
+		    b->attempt, b->end_class);
+		duration_put(
+		    &text, (int64_t)llround(1000 * (bar_end(p, b) - b->start)));
+		buf_printf(&text, ", %s", p->names[p->rows[b->row].place]);
+		chart_told(c, bars[b->kind].class, &d, buf_str(&text));
+	}
+	buf_free(&text);
+}
+
+/* Draw what a row has gathered. */
+static void
+run_put(struct row *row, enum bar_kind kind, double y, struct buf *d)
+{
+	if (row->run[kind].to > 0)
+		bar_path(d, row->run[kind].from, row->run[kind].to, y);
+	row->run[kind].to = 0;
+}
+
+static void
+bars_thinned(struct places *p, struct chart *c)
+{
+	struct buf d[BARS] = { { 0 } };
+	const struct bar *b;
+	struct row *row;
+	double from, to;
+	size_t i, k;
+
+	for (i = 0; i < p->n; i++) {
+		b = &p->bars[i];
+		row = &p->rows[b->row];
+		from = axis_at(&c->x, b->start - p->from);
+		to = axis_at(&c->x, bar_end(p, b) - p->from);
+		if (row->run[b->kind].to > 0 &&
+		    from <= row->run[b->kind].to + GAP) {
+			row->run[b->kind].to = fmax(row->run[b->kind].to, to);
+			continue;
+		}
+		run_put(row, b->kind, row_at(p, c, b->row), &d[b->kind]);
+		row->run[b->kind].from = from;
+		row->run[b->kind].to = to;
+	}
+	for (k = 0; k < BARS; k++) {
+		for (i = 0; i < p->n_rows; i++)
+			run_put(&p->rows[i], (enum bar_kind)k, row_at(p, c, i),
+			    &d[k]);
+		chart_path(c, bars[k].class, &d[k]);
+	}
+}
+
+static void
+keys_put(const struct places *p)
+{
+	struct html *h = &p->r->h;
+	struct chart c = { .h = h };
+	struct buf d = { 0 };
+	bool there[BARS] = { false };
+	size_t i;
+
+	for (i = 0; i < p->n; i++)
+		there[p->bars[i].kind] = true;
+	html_open(h, "p");
+	html_attr(h, "class", "keys");
+	for (i = 0; i < BARS; i++) {
+		if (!there[i])
+			continue;
+		chart_key_open(&c);
+		bar_path(&d, 0, 12, 6);
+		chart_path(&c, bars[i].class, &d);
+		chart_key_close(&c, bars[i].name);
+	}
+	html_close(h, "p");
+	if (p->n > REPORT_TOLD)
+		report_note(h,
+		    "%zu attempts: bars of one kind that nearly touch are "
+		    "drawn as one.",
+		    p->n);
+	if (p->left_out > 0)
+		report_note(h,
+		    "%zu more attempts are left out: at most %d rows are "
+		    "drawn.",
+		    p->left_out, ROWS);
+}
+
+static void
+drawing_put(struct places *p)
+{
+	struct chart c = { .h = &p->r->h,
+		.width = REPORT_WIDTH,
+		.height = ROW * (double)p->n_rows + 50 };
+	struct tick ticks[AXIS_TICKS];
+	struct buf name = { 0 };
+
+	if (p->r->now > p->to)
+		p->to = p->r->now;
+	c.x = (struct axis){ .kind = AXIS_TIME,
+		.low = 0,
+		.high = fmax(p->to - p->from, 0.001) };
+	chart_frame(&c, LEFT);
+	buf_printf(&name, "%zu attempts by place and time", p->n);
+	chart_open(&c, buf_str(&name));
+	chart_x(
+	    &c, ticks, axis_ticks(&c.x, 8, ticks), "since the first attempt");
+	names_put(p, &c);
+	if (p->n <= REPORT_TOLD)
+		bars_told(p, &c);
+	else
+		bars_thinned(p, &c);
+	chart_close(&c);
+	buf_free(&name);
+}
+
+int
+report_places(struct report *r, struct err *e)
+{
+	struct places *p = xcalloc(1, sizeof *p);
+	size_t i;
+	int rc;
+
+	p->r = r;
+	rc = bars_read(p, e);
+	if (rc == 0 && p->n > 0) {
+		report_section(&r->h, "Where and when trials ran");
+		drawing_put(p);
+		keys_put(p);
+		report_section_end(&r->h);
+	}
+	for (i = 0; i < p->n_names; i++)
+		free(p->names[i]);
+	free(p->bars);
+	free(p);
+	return rc;
+}

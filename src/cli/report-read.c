@@ -1,0 +1,240 @@
+/* What the page is about, read once: trials, points, outcomes. */
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/err.h"
+#include "src/base/mem.h"
+#include "src/cli/point.h"
+#include "src/cli/report.h"
+#include "src/model/space.h"
+#include "src/model/study.h"
+#include "src/server/rows.h"
+
+/* Make room for one more. */
+static void
+grow(struct report *r, size_t *cap)
+{
+	size_t dims = r->study->space->n;
+
+	if (r->n < *cap)
+		return;
+	*cap = 2 * *cap + 64;
+	r->trials = xreallocarray(r->trials, *cap, sizeof *r->trials);
+	r->points =
+	    xreallocarray(r->points, *cap, (dims + 1) * sizeof *r->points);
+}
+
+/* Columns: trial, state, objective, reports, params. */
+static int
+trial_read(struct report *r, const struct store_rows *rows, struct err *e)
+{
+	struct report_trial *t = &r->trials[r->n];
+
+	*t = (struct report_trial){ .number = store_rows_int(rows, 0),
+		.objective = rows_real(rows, 2),
+		.reports = store_rows_int(rows, 3) };
+	if (!trial_state_parse(store_rows_text(rows, 1), &t->state))
+		return err_set(
+		    e, ERR_STORE, "trial %" PRId64 ": no state", t->number);
+	if (!isfinite(t->objective))
+		t->objective = NAN;
+	else
+		r->with_value++;
+	r->counts[t->state]++;
+	r->n++;
+	return point_read(r->points + (r->n - 1) * r->study->space->n,
+	    r->study->space, store_rows_text(rows, 4), e);
+}
+
+static int
+trials_read(struct report *r, struct err *e)
+{
+	struct store_rows *rows;
+	size_t cap = 0;
+	int rc;
+
+	if (store_rows_open(&rows, r->store,
+		"SELECT trial, state, objective, reports, params FROM trials "
+		"ORDER BY trial",
+		NULL, e) == -1)
+		return -1;
+	while ((rc = store_rows_next(rows, e)) == 1) {
+		grow(r, &cap);
+		if (trial_read(r, rows, e) == -1) {
+			rc = -1;
+			break;
+		}
+	}
+	store_rows_close(rows);
+	return rc;
+}
+
+/* Numbers of trials have no gaps. */
+static struct report_trial *
+trial_find(struct report *r, int64_t number)
+{
+	if (number < 1 || (uint64_t)number > r->n)
+		return NULL;
+	return &r->trials[number - 1];
+}
+
+static int
+broken_read(struct report *r, struct err *e)
+{
+	struct report_trial *t;
+	struct store_rows *rows;
+	int rc;
+
+	if (store_rows_open(&rows, r->store,
+		"SELECT trial FROM outcomes WHERE violation > 0", NULL,
+		e) == -1)
+		return -1;
+	while ((rc = store_rows_next(rows, e)) == 1)
+		if ((t = trial_find(r, store_rows_int(rows, 0))) != NULL)
+			t->broken = true;
+	store_rows_close(rows);
+	return rc;
+}
+
+static int
+outcome_take(void *arg, int64_t trial, size_t i, double value)
+{
+	struct report *r = arg;
+	const struct report_trial *t = trial_find(r, trial);
+
+	if (t != NULL && i < r->aims.n && isfinite(value))
+		r->outcomes[(size_t)(t - r->trials) * r->aims.n + i] = value;
+	return 0;
+}
+
+static int
+outcomes_read(struct report *r, struct err *e)
+{
+	size_t i, n = r->n * r->aims.n;
+
+	r->outcomes = xcalloc(n + 1, sizeof *r->outcomes);
+	for (i = 0; i < n; i++)
+		r->outcomes[i] = NAN;
+	return store_each_outcome(r->store, outcome_take, r, e);
+}
+
+/* The frame of the objective: the best lies within it. */
+static void
+value_fit(struct report *r)
+{
+	double *values = xcalloc(r->n + 1, sizeof *values);
+	size_t i;
+
+	for (i = 0; i < r->n; i++)
+		values[i] = r->trials[i].objective;
+	axis_fit(&r->value, values, r->n);
+	if (r->best < r->n)
+		axis_include(&r->value, r->trials[r->best].objective);
+	for (i = 0; i < r->n; i++)
+		if (!isnan(r->trials[i].objective) &&
+		    !axis_holds(&r->value, r->trials[i].objective))
+			r->beyond++;
+	free(values);
+}
+
+static int
+best_read(struct report *r, struct err *e)
+{
+	const struct report_trial *t = NULL;
+	int64_t number;
+
+	if (report_count(r, "SELECT trial FROM best", &number, e) == -1)
+		return -1;
+	t = trial_find(r, number);
+	r->best = t == NULL ? r->n : (size_t)(t - r->trials);
+	return 0;
+}
+
+int
+report_read(struct report *r, struct store *store, struct err *e)
+{
+	r->store = store;
+	if (store_study_get(store, &r->row, e) == -1 ||
+	    point_study(&r->study, store, e) == -1 ||
+	    aims_read(&r->aims, store, e) == -1 || trials_read(r, e) == -1 ||
+	    broken_read(r, e) == -1 || best_read(r, e) == -1)
+		return -1;
+	if (r->aims.several && outcomes_read(r, e) == -1)
+		return -1;
+	value_fit(r);
+	return 0;
+}
+
+void
+report_fini(struct report *r)
+{
+	store_study_fini(&r->row);
+	study_free(r->study);
+	aims_fini(&r->aims);
+	free(r->trials);
+	free(r->points);
+	free(r->outcomes);
+	buf_free(&r->h.out);
+}
+
+bool
+report_better(const struct report *r, double a, double b)
+{
+	return r->study->maximize ? a > b : a < b;
+}
+
+bool
+report_counts(const struct report_trial *t)
+{
+	return t->state == TRIAL_COMPLETED && !t->broken &&
+	       !isnan(t->objective);
+}
+
+enum chart_mark
+report_mark(const struct report_trial *t)
+{
+	switch (t->state) {
+	case TRIAL_COMPLETED:
+		return t->broken ? MARK_RING : MARK_DOT;
+	case TRIAL_STOPPED:
+		return MARK_DIAMOND;
+	case TRIAL_FAILED:
+	case TRIAL_CANCELLED:
+		return MARK_CROSS;
+	case TRIAL_WAITING:
+	case TRIAL_STARTING:
+	case TRIAL_RUNNING:
+	case TRIAL_STOPPING:
+	case TRIAL_STATES:
+		break;
+	}
+	return MARK_RING;
+}
+
+void
+report_tell(
+    struct buf *out, const struct report *r, const struct report_trial *t)
+{
+	buf_printf(out, "trial %" PRId64 ", %s: %s ", t->number,
+	    trial_state_name(t->state), r->study->metric);
+	rows_put_number(out, t->objective, REPORT_DIGITS);
+	if (t->broken)
+		buf_puts(out, ", breaks a constraint");
+}
+
+int
+report_count(struct report *r, const char *sql, int64_t *n, struct err *e)
+{
+	struct store_rows *rows;
+	int rc = rows_first(&rows, r->store, sql, NULL, e);
+
+	*n = 0;
+	if (rc != 1)
+		return rc;
+	*n = store_rows_int(rows, 0);
+	store_rows_close(rows);
+	return 0;
+}

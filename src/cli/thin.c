@@ -1,0 +1,125 @@
+/* Squares and columns. */
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/mem.h"
+#include "src/cli/thin.h"
+
+enum { LOWEST, HIGHEST, LAST };
+
+void
+thin_init(struct thin *t, double width, double height, double size)
+{
+	t->size = size;
+	t->columns = (size_t)ceil(width / size) + 1;
+	t->rows = (size_t)ceil(height / size) + 1;
+	t->taken = xcalloc(t->columns * t->rows, sizeof *t->taken);
+}
+
+void
+thin_fini(struct thin *t)
+{
+	free(t->taken);
+	t->taken = NULL;
+}
+
+static size_t
+square(double at, double size, size_t n)
+{
+	double i = floor(at / size);
+
+	return !(i > 0) ? 0 : i >= (double)n ? n - 1 : (size_t)i;
+}
+
+bool
+thin_take(struct thin *t, double x, double y)
+{
+	unsigned char *taken =
+	    &t->taken[square(y, t->size, t->rows) * t->columns +
+		      square(x, t->size, t->columns)];
+	bool first = !*taken;
+
+	*taken = 1;
+	return first;
+}
+
+void
+trace_put(struct buf *out, double at)
+{
+	char text[32];
+	size_t n;
+
+	(void)snprintf(text, sizeof text, "%.1f", at);
+	n = strlen(text);
+	if (n > 2 && strcmp(text + n - 2, ".0") == 0)
+		text[n - 2] = '\0';
+	buf_puts(out, strcmp(text, "-0") == 0 ? "0" : text);
+}
+
+static void
+point_put(struct trace *t, int which)
+{
+	buf_putc(t->d, t->drawn > 0 ? 'L' : 'M');
+	trace_put(t->d, t->x[which]);
+	buf_putc(t->d, ' ');
+	trace_put(t->d, t->y[which]);
+	t->drawn++;
+}
+
+/* The extremes in the order in which they came, then the end. */
+static void
+column_put(struct trace *t)
+{
+	int early = t->order[LOWEST] <= t->order[HIGHEST] ? LOWEST : HIGHEST;
+	int late = early == LOWEST ? HIGHEST : LOWEST;
+
+	if (t->n == 0)
+		return;
+	point_put(t, early);
+	if (t->order[late] != t->order[early])
+		point_put(t, late);
+	if (t->order[late] != t->n - 1)
+		point_put(t, LAST);
+	t->n = 0;
+}
+
+static void
+extreme(struct trace *t, int which, bool is, double x, double y)
+{
+	if (t->n > 0 && !is)
+		return;
+	t->x[which] = x;
+	t->y[which] = y;
+	if (which != LAST)
+		t->order[which] = t->n;
+}
+
+void
+trace_add(struct trace *t, double x, double y)
+{
+	if (!isfinite(x) || !isfinite(y)) {
+		trace_end(t);
+		return;
+	}
+	if (t->n > 0 && !(x < t->start + t->column))
+		column_put(t);
+	if (t->n == 0)
+		t->start = x;
+	extreme(t, LOWEST, y < t->y[LOWEST], x, y);
+	extreme(t, HIGHEST, y > t->y[HIGHEST], x, y);
+	extreme(t, LAST, true, x, y);
+	t->n++;
+}
+
+void
+trace_end(struct trace *t)
+{
+	column_put(t);
+	/* A point alone is seen when the line has round ends. */
+	if (t->drawn == 1)
+		buf_puts(t->d, "h0");
+	t->drawn = 0;
+}

@@ -1,0 +1,46 @@
+/*
+ * Drawing no more than can be seen: marks of which one stands for all that lie
+ * on it, lines with two points a column.  So a drawing has a bounded size,
+ * however much it shows.  Numbers and the text of paths; knows no page.
+ */
+
+#ifndef CLI_THIN_H
+#define CLI_THIN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct buf;
+
+/* Squares of which each takes one mark. */
+struct thin {
+	unsigned char *taken;
+	size_t columns, rows;
+	double size; /* of a square */
+};
+
+/* For a drawing of width x height. */
+void thin_init(struct thin *, double width, double height, double size);
+void thin_fini(struct thin *);
+/* Whether a mark here is the first of its square; outside is at the edge. */
+bool thin_take(struct thin *, double x, double y);
+
+/* A line from left to right, as the d of a path. */
+struct trace {
+	struct buf *d;
+	double column; /* width: of points within it the lowest, highest and
+			* last one count */
+	size_t drawn; /* points since the pen came down */
+	size_t n; /* points of this column */
+	double start; /* of the column */
+	double x[3], y[3]; /* lowest, highest, last */
+	size_t order[2]; /* when lowest and highest came */
+};
+
+/* x ascends; a y that is not finite interrupts the line. */
+void trace_add(struct trace *, double x, double y);
+void trace_end(struct trace *);
+/* A coordinate, in tenths. */
+void trace_put(struct buf *, double);
+
+#endif /* CLI_THIN_H */

@@ -1,0 +1,206 @@
+#!/bin/sh
+# hpotune report: one page, whatever the study holds, and whatever is in the way.
+
+. "$TOP_SRCDIR/tests/lib.sh"
+need sqlite3 python3
+
+page() { # what file …: of tests/report_page.py
+	python3 "$TOP_SRCDIR/tests/report_page.py" "$@"
+}
+
+# The report of a study is made, and is a page.
+made() { # name
+	fails "$1: a report is made" 0 quietly "$HPOTUNE" report "$1.db"
+	is "$(cat out)" "$dir/$1.html" "$1: it says where"
+	is "$(page check "$1.html")" '' "$1: the page is sound"
+}
+
+study() { # name trials [sed-expression …]
+	study_name=$1
+	study_trials=$2
+	study_aims=${study_aims-'"objective": { "metric": "acc",
+    "goal": "maximize" }'}
+	study_one=${study_one-'"sgd"'}
+	shift 2
+	sed "$@" >"$study_name.json" <<END_OF_STUDY
+{ "study": "$study_name",
+  $study_aims,
+  "parameters": {
+    "lr": { "type": "float", "min": 1e-4, "max": 0.3, "scale": "log" },
+    "layers": { "type": "int", "min": 1, "max": 4 },
+    "opt": { "type": "choice", "values": [$study_one, "adam"] },
+    "momentum": { "type": "float", "min": 0, "max": 0.99,
+      "when": { "opt": [$study_one] } },
+    "beta": { "type": "float", "min": 0.9, "max": 0.9999,
+      "scale": "reverse-log" },
+    "fixed": { "type": "fixed", "value": 3 } },
+  "strategy": { "name": "random", "seed": 5 },
+  "stopping": { "rule": "median", "min_trials": 3, "warmup_steps": 3 },
+  "trial": { "command": ["true"], "max_steps": 12, "retries": 0 },
+  "backend": { "name": "pretend", "seconds_per_step": 0.0001, "noise": 0 },
+  "limits": { "trials": $study_trials, "parallel": 3 } }
+END_OF_STUDY
+}
+same=s/nothing/nothing/
+
+# A study with a bit of everything.
+
+study all 60 -e 's/"noise": 0/"noise": 0.02, "fail": 0.1, "nan": 0.05/'
+"$HPOTUNE" start -q all.json
+before=$(sql all.db 'SELECT count(*), max(seq) FROM t_metric')
+made all
+text=$(page text all.html)
+like "$text" '^maximize acc$' 'all: the goal'
+like "$text" "^trial $(sql all.db 'SELECT best_trial FROM study'): acc " \
+    'all: the best trial'
+like "$text" '% of the steps' 'all: what was saved'
+like "$text" "^$("$HPOTUNE" version)\$|by $("$HPOTUNE" version) " 'all: by whom'
+for section in History 'Learning curves' 'Parameters that mattered' \
+    'Parameters and results' 'Best trials' Stops 'Where and when trials ran' \
+    Failures; do
+	like "$text" "^$section\$" "all: the section $section"
+done
+unlike "$text" '^Front$' 'all: one objective has no front'
+is "$(page rows all.html 'Best trials' | cut -d '|' -f 1 | sed -n '2,26p')" \
+    "$(sql all.db "SELECT trial FROM trials WHERE state = 'completed'
+	ORDER BY objective DESC, trial LIMIT 25")" 'all: the best trials'
+is "$(page rows all.html Stops | grep -c '|stop|[0-9.]*|[0-9.]*|[0-9]*|.* the median ')" \
+    "$(sql all.db "SELECT count(threshold) FROM (SELECT threshold FROM stops
+	WHERE verdict = 'stop' ORDER BY time DESC, trial DESC LIMIT 25)")" \
+    'all: the stops, each with its numbers and why'
+is "$(page rows all.html Failures | sed -n 2p | cut -d '|' -f 2)" \
+    "$(sql all.db 'SELECT count(*) FROM trials WHERE state = "failed"
+	GROUP BY why ORDER BY 1 DESC LIMIT 1')" 'all: failures are counted'
+is "$(page count all.html diamond)" "$(sql all.db "SELECT 1 +
+    count(*) FILTER (WHERE state = 'stopped' AND objective IS NOT NULL) +
+    count(*) FILTER (WHERE state = 'stopped' AND objective IS NOT NULL) * 4 +
+    count(*) FILTER (WHERE state = 'stopped' AND objective IS NOT NULL AND
+	json_extract(params, '\$.momentum') IS NOT NULL) FROM trials")" \
+    'all: each stopped trial is marked, where its parameters are active'
+is "$(sql all.db 'SELECT count(*), max(seq) FROM t_metric')" "$before" \
+    'all: the database is as it was'
+ok 'all: bytes of the database are as they were' \
+    sh -c 'cp all.db copy.db && "$HPOTUNE" report all.db >out && cmp all.db copy.db'
+fails 'the standard output is - as everywhere' 0 \
+    quietly "$HPOTUNE" report all.json --output -
+is "$(page check out)" '' 'the page comes out'
+
+# Studies that hardly are.
+
+study empty 4 -e $same
+"$HPOTUNE" ask empty.json >out
+made empty
+like "$(page text empty.html)" 'no trial has a value of acc' \
+    'empty: it says so'
+study one 1 -e $same
+"$HPOTUNE" start -q one.json
+made one
+study failed 3 -e 's/"noise": 0/"fail": 1/'
+"$HPOTUNE" start -q failed.json
+made failed
+like "$(page rows failed.html Failures)" '^error\|3\|1\|3\|exit status 1$' \
+    'failed: how often, and why'
+study dark 4 -e $same
+for trial in 1 2 3 4; do
+	"$HPOTUNE" ask dark.json >out
+	"$HPOTUNE" tell dark.json $trial step=1 acc=nan --done >out
+done
+made dark
+like "$(page text dark.html)" 'no trial has a value of acc' 'dark: it says so'
+is "$(page rows dark.html Failures | sed -n 2p | cut -d '|' -f 1,2)" \
+    'diverged|4' 'dark: all have diverged'
+
+# Values from one end of the numbers to the other.
+
+study wide 9 -e $same
+trial=0
+for value in 1e308 -1e308 1e-308 0 -0 1 1.0000000000000002 nan 1e300; do
+	trial=$((trial + 1))
+	"$HPOTUNE" ask wide.json >out
+	"$HPOTUNE" tell wide.json $trial step=1 acc=$value --done >out
+done
+made wide
+
+# Several objectives.
+
+study_aims='"objectives": [ { "metric": "acc", "goal": "maximize" },
+    { "metric": "cost", "goal": "minimize" } ],
+  "constraints": [ { "metric": "size", "max": 0.6 } ]'
+study pair 20 -e '/stopping/d'
+unset study_aims
+"$HPOTUNE" start -q pair.json
+made pair
+is "$(page rows pair.html Front | sed 1d | cut -d '|' -f 1)" \
+    "$(sql pair.db 'SELECT trial FROM front ORDER BY acc DESC')" \
+    'pair: the front'
+is "$(page count pair.html pick)" \
+    "$(sql pair.db 'SELECT count(*) FROM front')" 'pair: each has its ring'
+
+# Whatever is said in a study is text.
+
+evil='<script>alert("1")</script>&amp;'"'x"
+odd=']]>--><!-- \u202e \uffff'
+study_one="\"$(printf %s "$evil$odd" | sed 's/"/\\"/g')\""
+study evil 3 -e $same
+for trial in 1 2 3; do
+	"$HPOTUNE" ask evil.json >out
+	"$HPOTUNE" tell evil.json $trial step=1 acc=0.$trial >out
+done
+"$HPOTUNE" tell evil.json 1 --done >out
+"$HPOTUNE" tell evil.json 2 --done >out
+"$HPOTUNE" tell evil.json 3 --failed \
+    --why "$(printf '</td>%s\033[2J\tand\nmore' "$evil")" >out
+sqlite3 evil.db "INSERT INTO t_event (time_us, level, area, text) VALUES
+    (1, 'error', 'a', '<iframe src=\"//x\"></iframe>' || char(0x85) ||
+    CAST(x'fffe' AS TEXT))"
+made evil
+text=$(page text evil.html | tee text)
+ok 'evil: a choice is as it was written, but for what would be obeyed' \
+    quietly grep -Fx "$evil]]>--><!-- \xe2\x80\xae \xef\xbf\xbf" text
+like "$text" '</td><script>.*\\x1b\[2J	and$' 'evil: so is why a trial failed'
+like "$text" '<iframe src="//x"></iframe>\\xc2\\x85\\xff\\xfe' \
+    'evil: and bytes that are no text'
+unlike "$(cat evil.html)" '<script|<iframe|<!-- \\|]]>' \
+    'evil: nothing of it is markup'
+
+# Files that are there.
+
+echo 'my own' >mine.html
+fails 'what is no report is not overwritten' 1 \
+    quietly "$HPOTUNE" report one.db --output mine.html
+is "$(cat mine.html)" 'my own' 'it is as it was'
+like "$(cat err)" '^hpotune: mine.html: .*--output' 'and the error says why'
+ln -s one.html link.html
+fails 'nor is a link' 1 quietly "$HPOTUNE" report one.db -o link.html
+fails 'nor a device' 1 quietly "$HPOTUNE" report one.db -o /dev/null
+fails 'a folder that is not there is an error' 1 \
+    quietly "$HPOTUNE" report one.db -o nowhere/one.html
+cp one.html before.html
+cp all.html one.html
+fails 'an earlier report is replaced' 0 quietly "$HPOTUNE" report one.db
+is "$(page text one.html)" "$(page text before.html)" 'by the new one'
+is "$(find . -name '*.part')" '' 'nothing is left beside them'
+
+# Many trials: a page that is not larger than it can be.
+
+study many 3000 -e 's/"noise": 0/"noise": 0.05, "slots": 32/' \
+    -e 's/0.0001/0/'
+"$HPOTUNE" start -q many.json
+made many
+text=$(page text many.html)
+like "$text" '^60 of 3000 curves are drawn' 'many: most curves are left out'
+like "$text" '^3000 trials: marks that would cover' 'many: so are marks'
+like "$text" '^3000 attempts: bars' 'many: and bars'
+like "$text" '^The best 25 of ' 'many: and rows'
+
+# A study that runs is read without a server's leave.
+
+study running 100000 -e 's/0.0001/0.05/'
+server running.json -q
+retry sql_is running.db 'SELECT running FROM study' 3
+made running
+like "$(page text running.html)" '^running$' 'running: its state'
+"$HPOTUNE" stop running.json >out
+reap "$server"
+
+done_testing

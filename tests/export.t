@@ -173,6 +173,32 @@ refused 2 'json is --format json, not csv' --format csv --json
 refused 2 'goes with csv only' --spreadsheet --json
 refused 2 'no such view: did you mean results' --table resuls
 refused 2 'no such view' --table t_trial
+refused 2 'wants --output FILE.db' --format optuna
+refused 2 '--table goes with csv and json' -f optuna -o o.db --table trials
+
+# A storage of Optuna is written whole, and only where no other one is in use.
+ok '--format optuna: a new file' "$HPOTUNE" export --format optuna -o optuna.db
+is "$(sql optuna.db "SELECT (SELECT version_num FROM alembic_version),
+    schema_version, (SELECT count(*) FROM trials) FROM version_info")" \
+    'v3.2.0.a|12|60' '--format optuna: its schema and its trials'
+is "$(sql optuna.db 'PRAGMA integrity_check; PRAGMA foreign_key_check;
+    PRAGMA journal_mode')" 'ok
+delete' '--format optuna: is sound'
+refused 1 'is there already' study.json -f optuna -o optuna.db
+: >optuna.db-wal
+refused 1 'optuna.db-wal is there: somebody uses optuna.db' \
+    study.json -f optuna -o optuna.db --force
+rm optuna.db-wal
+ok '--format optuna --force' \
+    "$HPOTUNE" export study.json -f optuna -o optuna.db --force
+(
+	ulimit -f 140
+	trap '' XFSZ
+	"$HPOTUNE" export study.json -f optuna -o big.db
+) >out 2>err
+is $? 1 '--format optuna: a file that cannot be whole'
+like "$(cat err)" '^hpotune: big.db: ' '--format optuna: says which'
+is "$(ls | grep big)" '' '--format optuna: and is not left behind'
 if [ -c /dev/full ]; then
 	"$HPOTUNE" export >/dev/full 2>err
 	is "$?,$(cat err)" \

@@ -29,7 +29,8 @@ scenario() { # file, version
 	like "$("$HPOTUNE" best old.db)" '^trial [13], completed: loss 0' \
 	    "schema $2: a reader reads it"
 	for command in status trials 'show --json' 'status --json' 'show' \
-	    'trials --json'; do
+	    'trials --json' 'export --json' \
+	    'export --force --output=old.optuna --format=optuna'; do
 		ok "$command does" sh -c \
 		    '"$HPOTUNE" $0 old.db $1 >/dev/null' "$command" \
 		    "$(case $command in show*) echo 1 ;; esac)"

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -10,15 +11,16 @@
 #include "src/base/mem.h"
 #include "src/base/text.h"
 #include "src/cli/cli.h"
+#include "src/cli/export-optuna.h"
 #include "src/cli/export.h"
 #include "src/cli/newfile.h"
 #include "src/store/store.h"
 
 enum { PASS_BYTES = 65536 };
 
-enum format { FORMAT_CSV, FORMAT_JSON };
+enum format { FORMAT_CSV, FORMAT_JSON, FORMAT_OPTUNA };
 
-static const char *const formats[] = { "csv", "json", NULL };
+static const char *const formats[] = { "csv", "json", "optuna", NULL };
 
 /* The views, and the order of their rows where that is not the table's. */
 static const struct view {
@@ -98,7 +100,8 @@ format_read(struct wish *wish, const struct cli *cli, struct err *e)
 	if (formats[i] == NULL) {
 		near = text_nearest(name, formats);
 		return err_set(e, ERR_USAGE, "export: --format %s: %s%s%s",
-		    name, near != NULL ? "did you mean " : "csv or json",
+		    name,
+		    near != NULL ? "did you mean " : "csv, json or optuna",
 		    near != NULL ? near : "", near != NULL ? "?" : "");
 	}
 	wish->format = (enum format)i;
@@ -146,6 +149,12 @@ wish_read(
 	if (x->spreadsheet && wish->format != FORMAT_CSV)
 		return err_set(
 		    e, ERR_USAGE, "export: --spreadsheet goes with csv only");
+	if (wish->format == FORMAT_OPTUNA && x->table != NULL)
+		return err_set(
+		    e, ERR_USAGE, "export: --table goes with csv and json");
+	if (wish->format == FORMAT_OPTUNA && wish->output == NULL)
+		return err_set(e, ERR_USAGE,
+		    "export: --format optuna wants --output FILE.db");
 	return 0;
 }
 
@@ -187,8 +196,46 @@ text_put(const struct wish *wish, struct export *x, struct err *e)
 	case FORMAT_JSON:
 		rc = export_json(x, e);
 		break;
+	case FORMAT_OPTUNA: /* is no text */
+		break;
 	}
 	return rc == 0 ? text_write(x, e) : -1;
+}
+
+/* What SQLite would take for the log of the new file is not ours. */
+static int
+no_log_beside(const char *path, struct err *e)
+{
+	static const char *const ends[] = { "-journal", "-wal" };
+	char *name;
+	size_t i;
+	int rc = 0;
+
+	for (i = 0; i < 2 && rc == 0; i++) {
+		name = xasprintf("%s%s", path, ends[i]);
+		if (access(name, F_OK) == 0)
+			rc = err_set(e, ERR_FILE,
+			    "export: %s is there: somebody uses %s, or a death "
+			    "has left it",
+			    name, path);
+		free(name);
+	}
+	return rc;
+}
+
+static int
+database_put(const struct wish *wish, struct export *x, struct err *e)
+{
+	struct newfile file;
+
+	if (no_log_beside(wish->output, e) == -1 ||
+	    newfile_open(&file, wish->output, wish->force, e) == -1)
+		return -1;
+	newfile_release(&file);
+	if (export_optuna(x->store, file.temporary, wish->output, e) == 0)
+		return newfile_finish(&file, e);
+	newfile_drop(&file);
+	return -1;
 }
 
 static int
@@ -232,7 +279,9 @@ cmd_export(struct cli *cli)
 	else if (rc == 0) {
 		x.name = wish.output;
 		rc = output_check(&wish, &found, &e);
-		if (rc == 0)
+		if (rc == 0 && wish.format == FORMAT_OPTUNA)
+			rc = database_put(&wish, &x, &e);
+		else if (rc == 0)
 			rc = file_put(&wish, &x, &e);
 	}
 	buf_free(&x.text);

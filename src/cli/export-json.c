@@ -5,6 +5,7 @@
 
 #include "src/base/err.h"
 #include "src/base/json.h"
+#include "src/cli/cursor.h"
 #include "src/cli/export.h"
 #include "src/server/rows.h"
 #include "src/store/store.h"
@@ -32,28 +33,13 @@ static const char trials_sql[] =
 
 #define N_SECTIONS (sizeof sections / sizeof sections[0])
 
-/* A section while it is read, side by side with the trials. */
-struct cursor {
-	struct store_rows *rows;
-	bool there; /* it stands on a row */
-};
-
-static int
-cursor_next(struct cursor *c, struct err *e)
-{
-	int rc = store_rows_next(c->rows, e);
-
-	c->there = rc == 1;
-	return rc == -1 ? -1 : 0;
-}
-
 static void
 cursors_close(struct cursor *cursors)
 {
 	size_t i;
 
 	for (i = 0; i < N_SECTIONS; i++)
-		store_rows_close(cursors[i].rows);
+		cursor_close(&cursors[i]);
 }
 
 static int
@@ -62,9 +48,7 @@ cursors_open(struct cursor *cursors, struct store *store, struct err *e)
 	size_t i;
 
 	for (i = 0; i < N_SECTIONS; i++)
-		if (store_rows_open(&cursors[i].rows, store, sections[i].sql,
-			NULL, e) == -1 ||
-		    cursor_next(&cursors[i], e) == -1)
+		if (cursor_open(&cursors[i], store, sections[i].sql, e) == -1)
 			return -1;
 	return 0;
 }
@@ -77,7 +61,7 @@ section_put(struct buf *out, const char *key, struct cursor *c, int64_t trial,
 	const char *between = "";
 
 	buf_printf(out, ",\n\"%s\":[", key);
-	while (c->there && store_rows_int(c->rows, 0) <= trial) {
+	while (cursor_is_at(c, trial)) {
 		buf_printf(out, "%s{", between);
 		rows_put_members(out, c->rows, 1);
 		buf_putc(out, '}');

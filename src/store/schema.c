@@ -42,6 +42,8 @@ static const struct {
 	     "NULL AS step, params FROM main.t_trial WHERE 0;"
 	     "CREATE TEMP VIEW t_aim AS SELECT 1 AS position, metric, goal, "
 	     "NULL AS least, NULL AS most FROM main.t_study;"
+	     "CREATE TEMP VIEW t_outcome AS SELECT NULL AS trial, "
+	     "NULL AS position, NULL AS value, NULL AS violation WHERE 0;"
 	     "CREATE TEMP VIEW outcomes AS SELECT NULL AS trial, "
 	     "NULL AS metric, NULL AS goal, NULL AS min, NULL AS max, "
 	     "NULL AS value, NULL AS violation WHERE 0;"

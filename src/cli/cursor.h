@@ -1,0 +1,29 @@
+/*
+ * Rows that belong to trials, read side by side with the trials themselves.
+ * Column 0 is the trial's number, and never falls.
+ */
+
+#ifndef CLI_CURSOR_H
+#define CLI_CURSOR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct err;
+struct store;
+struct store_rows;
+
+struct cursor {
+	struct store_rows *rows;
+	bool there; /* it stands on a row */
+};
+
+/* It stands on the first row then. */
+int cursor_open(struct cursor *, struct store *, const char *sql, struct err *);
+int cursor_next(struct cursor *, struct err *);
+/* Whether it stands on a row of this trial. */
+bool cursor_is_at(const struct cursor *, int64_t trial);
+/* Also of one that was never opened. */
+void cursor_close(struct cursor *);
+
+#endif /* CLI_CURSOR_H */

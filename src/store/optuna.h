@@ -1,0 +1,60 @@
+/*
+ * A storage of Optuna, made anew: one study, its trials one after the other.
+ * Knows tables and encodings of Optuna's schema 12; refuses to know what they
+ * are made from.
+ *
+ * All is written in one transaction without a journal: whoever opened it removes
+ * the file when anything failed.
+ */
+
+#ifndef STORE_OPTUNA_H
+#define STORE_OPTUNA_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct err;
+struct optuna;
+
+enum optuna_state {
+	OPTUNA_RUNNING,
+	OPTUNA_WAITING,
+	OPTUNA_COMPLETE,
+	OPTUNA_PRUNED,
+	OPTUNA_FAIL
+};
+
+struct optuna_trial {
+	int64_t number; /* from 0; the next one */
+	enum optuna_state state;
+	int64_t started_us, ended_us; /* UTC; 0 = none */
+};
+
+/* path is there and empty; name is what errors call it. */
+int optuna_create(struct optuna **, const char *path, const char *name,
+    const char *study, struct err *);
+/* Objectives in their order. */
+int optuna_add_direction(struct optuna *, bool maximize, struct err *);
+/* An attribute of the study, as JSON; system: one that Optuna reads itself. */
+int optuna_add_study_attr(struct optuna *, bool system, const char *key,
+    const char *json, struct err *);
+int
+optuna_add_trial(struct optuna *, const struct optuna_trial *, struct err *);
+/*
+ * Of the trial that was added last.  A parameter is the number, or the index of
+ * the choice; its distribution is JSON, the same bytes in all trials.
+ */
+int optuna_add_param(struct optuna *, const char *name, double value,
+    const char *distribution, struct err *);
+/* Objectives from 0; not NaN, which Optuna cannot hold here. */
+int optuna_add_value(
+    struct optuna *, int64_t objective, double value, struct err *);
+int
+optuna_add_report(struct optuna *, int64_t step, double value, struct err *);
+int optuna_add_attr(struct optuna *, bool system, const char *key,
+    const char *json, struct err *);
+/* Commit. */
+int optuna_finish(struct optuna *, struct err *);
+void optuna_close(struct optuna *);
+
+#endif /* STORE_OPTUNA_H */

@@ -1,7 +1,7 @@
 /*
  * TPE alone: one suggestion after the other on a history that grows by each.
  *
- *	bench/tpe SUGGESTIONS PARAMETERS KIND
+ *	bench/tpe SUGGESTIONS PARAMETERS KIND [CANDIDATES]
  *
  * KIND is float, or mixed: every second parameter is an int, a choice or on a
  * log scale.  Prints the seconds.
@@ -62,19 +62,42 @@ loss(const double *x, size_t n)
 	return sum;
 }
 
+/* All defaults, but for the candidates when they are given. */
+static struct option_value *
+options_of(const struct strategy *tpe, const char *candidates)
+{
+	struct option_value *options = NULL;
+	struct json_doc *doc = NULL;
+	struct err e = ERR_INIT;
+	struct buf b = { 0 };
+
+	if (candidates != NULL)
+		buf_printf(&b, "{\"n_ei_candidates\": %s}", candidates);
+	else
+		buf_puts(&b, "{}");
+	if (json_parse(&doc, buf_str(&b), b.len, NULL, false, &e) != 0 ||
+	    options_read(&options, tpe->options, json_root(doc), NULL, &e) !=
+		0) {
+		fprintf(stderr, "tpe: %s\n", e.text);
+		exit(1);
+	}
+	json_free(doc);
+	buf_free(&b);
+	return options;
+}
+
 static void
-run(const struct space *space, long n)
+run(const struct space *space, long n, const char *candidates)
 {
 	const struct strategy *tpe = strategy_find("tpe");
 	struct history *h = history_new(space->n, false, HISTORY_POINTS);
 	struct strategy_ask ask = { .space = space, .history = h, .seed = 1 };
 	double *x = xcalloc(space->n, sizeof *x);
 	struct suggestion out = { .x = x, .made_by = "cpu" };
-	struct option_value *options = NULL;
+	struct option_value *options = options_of(tpe, candidates);
 	struct err e = ERR_INIT;
 	long i;
 
-	(void)options_read(&options, tpe->options, NULL, NULL, &e);
 	for (i = 1; i <= n; i++) {
 		ask.trial = i;
 		if (tpe->suggest(&out, &ask, options, &e) != 0)
@@ -96,15 +119,16 @@ main(int argc, char **argv)
 	struct json_doc *doc;
 	struct err e = ERR_INIT;
 
-	if (argc != 4) {
-		fprintf(stderr, "usage: tpe SUGGESTIONS PARAMETERS KIND\n");
+	if (argc != 4 && argc != 5) {
+		fprintf(stderr, "usage: tpe SUGGESTIONS PARAMETERS KIND "
+				"[CANDIDATES]\n");
 		return 2;
 	}
 	doc = space_text(atoi(argv[2]), strcmp(argv[3], "mixed") == 0);
 	if (space_read(&space, json_root(doc), &e) != 0)
 		return 1;
 	(void)clock_gettime(CLOCK_MONOTONIC, &began);
-	run(space, atol(argv[1]));
+	run(space, atol(argv[1]), argv[4]);
 	(void)clock_gettime(CLOCK_MONOTONIC, &ended);
 	printf("%.4f\n", difftime(ended.tv_sec, began.tv_sec) +
 			     (double)(ended.tv_nsec - began.tv_nsec) * 1e-9);

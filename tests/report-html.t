@@ -68,6 +68,8 @@ is "$(page rows all.html Stops | grep -c '|stop|[0-9.]*|[0-9.]*|[0-9]*|.* the me
     "$(sql all.db "SELECT count(threshold) FROM (SELECT threshold FROM stops
 	WHERE verdict = 'stop' ORDER BY time DESC, trial DESC LIMIT 25)")" \
     'all: the stops, each with its numbers and why'
+is "$(page rows all.html Stops | sed '1,/^trial|/d' | grep -c suspended)" 0 \
+    'all: and no others'
 is "$(page rows all.html Failures | sed -n 2p | cut -d '|' -f 2)" \
     "$(sql all.db 'SELECT count(*) FROM trials WHERE state = "failed"
 	GROUP BY why ORDER BY 1 DESC LIMIT 1')" 'all: failures are counted'
@@ -120,6 +122,25 @@ for value in 1e308 -1e308 1e-308 0 -0 1 1.0000000000000002 nan 1e300; do
 	"$HPOTUNE" tell wide.json $trial step=1 acc=$value --done >out
 done
 made wide
+
+# Nothing to be chosen, and more than a page has room for.
+
+study fixed 1 -e '/"lr"/d; /"layers"/d; /"opt"/d; /"momentum"/d; /"when"/d' \
+    -e '/"beta"/d; /"scale"/d'
+"$HPOTUNE" start -q fixed.json
+made fixed
+unlike "$(page text fixed.html)" 'Parameters and results|that mattered' \
+    'fixed: nothing is said of parameters'
+study plenty 20 -e '/"when"/d' -e 's/"stopping".*/"stopping": "none",/' \
+    -e "s|\"momentum.*|$(for i in $(seq 40); do
+	printf '"p%d": { "type": "float", "min": 0, "max": 1 }, ' "$i"
+done)|"
+"$HPOTUNE" start -q plenty.json
+made plenty
+text=$(page text plenty.html)
+like "$text" '^24 of 44 parameters are drawn' 'plenty: not all are drawn'
+is "$(page rows plenty.html 'Parameters that mattered' | wc -l)" 25 \
+    'plenty: nor in the table'
 
 # Several objectives.
 
@@ -199,7 +220,7 @@ study running 100000 -e 's/0.0001/0.05/'
 server running.json -q
 retry sql_is running.db 'SELECT running FROM study' 3
 made running
-like "$(page text running.html)" '^running$' 'running: its state'
+like "$(page text running.html)" '^running, as of 2' 'running: its state'
 "$HPOTUNE" stop running.json >out
 reap "$server"
 

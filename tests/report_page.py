@@ -94,7 +94,7 @@ def main(what, path, more=""):
         print("\n".join(root.itertext()))
     elif what == "rows":
         for row in section(root, more).iter(HTML + "tr"):
-            print("|".join("".join(c.itertext()) for c in row))
+            print("|".join("".join(c.itertext()).strip() for c in row))
     elif what == "count":
         print(sum(more in e.get("class", "").split()
                   for e in root.iter(SVG + "path")))

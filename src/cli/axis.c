@@ -173,16 +173,31 @@ time_label(struct tick *t, double seconds)
 	buf_free(&text);
 }
 
+/* Between ticks, so that there are at most so many; first: of the first one. */
+static double
+even_step(const struct axis *a, size_t most, double *first)
+{
+	double range = a->high - a->low, step = range / (double)most, count;
+
+	for (;;) {
+		step = a->kind == AXIS_TIME ? nice_time(step) : nice(step);
+		if (a->kind == AXIS_COUNT && step < 1)
+			step = 1;
+		*first = ceil(a->low / step - 1e-9);
+		count = floor(a->high / step + 1e-9) - *first + 1;
+		if (!(count > (double)most) || step >= 2 * range)
+			break;
+		step *= 1.01;
+	}
+	return step;
+}
+
 static size_t
 even_ticks(const struct axis *a, size_t most, struct tick *out)
 {
-	double width = (a->high - a->low) / (double)most, step, first, value;
+	double first, step = even_step(a, most, &first), value;
 	size_t n = 0;
 
-	step = a->kind == AXIS_TIME ? nice_time(width) : nice(width);
-	if (a->kind == AXIS_COUNT && step < 1)
-		step = 1;
-	first = ceil(a->low / step - 1e-9);
 	for (; n < most; n++) {
 		value = (first + (double)n) * step;
 		if (value > a->high + step * 1e-9)

@@ -124,7 +124,8 @@ static const struct {
 	double x, y; /* of its first point */
 	const char *d; /* the rest, from there */
 } marks[MARKS] = {
-	[MARK_DOT] = { "m dot", 0, 0, "h0" },
+	/* Not of length 0: some printers would not make it round. */
+	[MARK_DOT] = { "m dot", 0, 0, "h0.01" },
 	[MARK_RING] = { "m ring", -3, 0, "a3 3 0 1 0 6 0a3 3 0 1 0-6 0" },
 	[MARK_DIAMOND] = { "m diamond", -3.5, 0, "l3.5-3.5 3.5 3.5-3.5 3.5z" },
 	[MARK_CROSS] = { "m cross", -2.5, -2.5, "l5 5m0-5l-5 5" },

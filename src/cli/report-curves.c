@@ -145,7 +145,7 @@ line_class(const struct report *r, size_t i)
 	return r->trials[i].state == TRIAL_STOPPED ? "cut" : "bad";
 }
 
-/* The best one last, so that it lies on the others. */
+/* The best one on the others, the medians on it. */
 static void
 lines_put(struct curves *c, struct chart *chart)
 {
@@ -153,10 +153,6 @@ lines_put(struct curves *c, struct chart *chart)
 	size_t i;
 
 	for (i = c->n; i-- > 0;) {
-		if (i == 0) {
-			line_put(&c->medians, chart, &d);
-			chart_path(chart, "median", &d);
-		}
 		line_put(&c->lines[i], chart, &d);
 		if (d.len == 0)
 			continue;
@@ -165,6 +161,8 @@ lines_put(struct curves *c, struct chart *chart)
 		chart_told(
 		    chart, line_class(c->r, c->order[i]), &d, buf_str(&text));
 	}
+	line_put(&c->medians, chart, &d);
+	chart_path(chart, "median", &d);
 	buf_free(&text);
 }
 
@@ -200,7 +198,7 @@ notes_put(struct curves *c)
 				break;
 			}
 	if (c->medians.n > 0)
-		key_put(h, "median", "running median of the rule");
+		key_put(h, "median", "running median");
 	html_close(h, "p");
 	if (c->n < c->all)
 		report_note(h,

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "src/base/json.h"
 #include "src/base/mem.h"
@@ -178,14 +179,21 @@ saved_put(struct report *r, struct buf *b, struct err *e)
 	return 0;
 }
 
+/* A state that does not last is told with its time. */
 static void
 state_put(struct report *r, struct buf *b)
 {
+	time_t now = (time_t)r->now;
+	char text[32];
+	struct tm tm;
+
 	buf_puts(b, study_state_name(r->row.state));
 	if (r->row.why != NULL && r->row.state != STUDY_RUNNING)
 		buf_printf(b, ": %s", r->row.why);
-	if (r->now == 0 &&
-	    (r->row.state == STUDY_RUNNING || r->row.state == STUDY_PAUSED))
+	if (now > 0 && gmtime_r(&now, &tm) != NULL &&
+	    strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S UTC", &tm) > 0)
+		buf_printf(b, ", as of %s", text);
+	else if (r->row.state == STUDY_RUNNING || r->row.state == STUDY_PAUSED)
 		buf_puts(
 		    b, ", but no server runs it: hpotune start resumes it");
 	fact(&r->h, "State", b);

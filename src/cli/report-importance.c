@@ -37,8 +37,9 @@ trials_take(const struct report *r, double *points, double *losses)
 	return n;
 }
 
+/* most: the greatest share, whose bar is the longest. */
 static void
-row_put(struct html *h, const char *name, double share)
+row_put(struct html *h, const char *name, double share, double most)
 {
 	html_open(h, "tr");
 	html_leaf(h, "td", NULL, name);
@@ -55,7 +56,7 @@ row_put(struct html *h, const char *name, double share)
 	html_attr(h, "aria-hidden", "true");
 	html_open(h, "rect");
 	html_attr(h, "class", "bar");
-	html_attrf(h, "width", "%.1f", BAR * share);
+	html_attrf(h, "width", "%.1f", BAR * share / most);
 	html_attr(h, "height", "4");
 	html_close(h, "rect");
 	html_close(h, "svg");
@@ -63,21 +64,33 @@ row_put(struct html *h, const char *name, double share)
 	html_close(h, "tr");
 }
 
-/* The greatest share first. */
+/* The greatest share first; of many parameters the first ones. */
 static void
 shares_put(struct report *r, const size_t *order, const double *share)
 {
+	const struct param *params = r->study->space->params;
 	struct html *h = &r->h;
-	size_t i;
+	size_t i, rows = 0, rest = 0;
+	double sum = 0;
 
 	html_open(h, "table");
 	html_open(h, "tbody");
-	for (i = 0; i < r->study->space->n; i++)
-		if (r->study->space->params[order[i]].type != PARAM_FIXED)
-			row_put(h, r->study->space->params[order[i]].name,
-			    share[order[i]]);
+	for (i = 0; i < r->study->space->n; i++) {
+		if (params[order[i]].type == PARAM_FIXED)
+			continue;
+		if (rows++ < REPORT_ROWS)
+			row_put(h, params[order[i]].name, share[order[i]],
+			    share[order[0]]);
+		else {
+			rest++;
+			sum += share[order[i]];
+		}
+	}
 	html_close(h, "tbody");
 	html_close(h, "table");
+	if (rest > 0)
+		report_note(
+		    h, "%zu others: together %.1f %%.", rest, 100 * sum);
 }
 
 static int

@@ -106,7 +106,7 @@ drawing_put(struct report *r, size_t i)
 	buf_printf(&name, "%s%s", p->name,
 	    p->scale == SCALE_LINEAR ? "" : " (logarithmic)");
 	chart_x(&c, ticks,
-	    axis_param(r->study->space, i, c.x.from, c.x.to, 5, ticks),
+	    axis_param(r->study->space, i, c.x.from, c.x.to, 6, ticks),
 	    buf_str(&name));
 	chart_y(&c, ticks, axis_ticks(&c.y, 5, ticks), NULL);
 	if (r->with_value * r->study->space->n <= TOLD)
@@ -121,36 +121,42 @@ drawing_put(struct report *r, size_t i)
 	buf_free(&name);
 }
 
-int
-report_params(struct report *r, const size_t *order, struct err *e)
+static void
+section_put(struct report *r, const size_t *order, size_t n)
 {
-	const struct space *space = r->study->space;
-	size_t i, drawn = 0, all = 0;
+	size_t i;
 
-	(void)e;
-	if (r->with_value == 0)
-		return 0;
 	report_section(&r->h, "Parameters and results");
 	html_open(&r->h, "div");
 	html_attr(&r->h, "class", "grid2");
-	for (i = 0; i < space->n; i++) {
-		if (space->params[order[i]].type == PARAM_FIXED)
-			continue;
-		if (all++ < DRAWINGS) {
-			drawing_put(r, order[i]);
-			drawn++;
-		}
-	}
+	for (i = 0; i < n && i < DRAWINGS; i++)
+		drawing_put(r, order[i]);
 	html_close(&r->h, "div");
 	report_note(&r->h,
 	    "Upwards: %s. Each trial stands where its parameter was active%s.",
 	    r->study->metric,
 	    r->best < r->n ? "; the ring is the best one" : "");
-	if (drawn < all)
+	if (n > DRAWINGS)
 		report_note(&r->h,
-		    "%zu of %zu parameters are drawn, in the order of their "
+		    "%d of %zu parameters are drawn, in the order of their "
 		    "importance.",
-		    drawn, all);
+		    DRAWINGS, n);
 	report_section_end(&r->h);
+}
+
+int
+report_params(struct report *r, const size_t *order, struct err *e)
+{
+	const struct space *space = r->study->space;
+	size_t *free_ones = xcalloc(space->n + 1, sizeof *free_ones);
+	size_t i, n = 0;
+
+	(void)e;
+	for (i = 0; i < space->n; i++)
+		if (space->params[order[i]].type != PARAM_FIXED)
+			free_ones[n++] = order[i];
+	if (n > 0 && r->with_value > 0)
+		section_put(r, free_ones, n);
+	free(free_ones);
 	return 0;
 }

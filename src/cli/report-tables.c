@@ -105,11 +105,13 @@ report_stops(struct report *r, struct err *e)
 		return -1;
 	(void)snprintf(sql, sizeof sql,
 	    "SELECT trial, step, rule, verdict, value, threshold, pool, why "
-	    "FROM stops ORDER BY time DESC, trial DESC LIMIT %d",
+	    "FROM stops WHERE verdict <> 'suspended' "
+	    "ORDER BY time DESC, trial DESC LIMIT %d",
 	    REPORT_ROWS);
-	html_leaf(&r->h, "h3", NULL, "The newest");
 	if (report_table(r, sql, columns, COUNT(columns), &n, e) == -1 ||
-	    more_put(r, "SELECT count(*) FROM stops", n, "The newest", e) == -1)
+	    more_put(r,
+		"SELECT count(*) FROM stops WHERE verdict <> 'suspended'", n,
+		"The newest", e) == -1)
 		return -1;
 	report_section_end(&r->h);
 	return 0;

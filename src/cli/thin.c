@@ -120,6 +120,6 @@ trace_end(struct trace *t)
 	column_put(t);
 	/* A point alone is seen when the line has round ends. */
 	if (t->drawn == 1)
-		buf_puts(t->d, "h0");
+		buf_puts(t->d, "h0.01");
 	t->drawn = 0;
 }

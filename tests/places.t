@@ -11,7 +11,7 @@ cat >study.json <<'END'
   "objective": { "metric": "loss", "goal": "minimize" },
   "parameters": { "x": { "type": "float", "min": 0, "max": 1 } },
   "trial": { "command": ["sh", "-c",
-    "echo hpotune: step=0 loss=1; pwd >where; test -e go || sleep 0.1"] },
+    "echo hpotune: step=0 loss=1; pwd >where\nuntil test -e go; do sleep 0.02; done"] },
   "limits": { "trials": 2, "parallel": 1 } }
 END
 json=$dir/study.json
@@ -26,6 +26,7 @@ for place in "it's a \"folder\"" 'grüße ☃' '-q' "$long/$long"; do
 	is $? 0 "$place: the study starts"
 	like "$("$HPOTUNE" pause)" 'no further trial' 'its server is reached'
 	"$HPOTUNE" resume >/dev/null
+	touch go
 	ok 'it ends' retry sql_is s.db 'SELECT state FROM study' finished
 	is "$(cat where)" "$(pwd -P)" 'its trials run in its folder'
 	cd "$dir" || exit 99

@@ -29,6 +29,8 @@ enum {
 	LIFE_MIN_US = 2000,
 	LIFE_MAX_US = 400000,
 	ASK_US = 100000,
+	HEAR_US = 5000000,
+	LOOK_US = 2000,
 	QUIET_MS = 60000,
 	ROUND_MAX_MS = 600000,
 	JOBS_MAX = 64,
@@ -198,15 +200,19 @@ static int
 live_and_die(
     struct rig *r, const struct run *run, int64_t us, pid_t pid, struct ask *a)
 {
+	int64_t began_ms;
 	int status = 0;
 
 	if (us >= 0 && rig_random(r, 100) < (uint64_t)run->ask_percent) {
-		for (us = 0; us < ASK_US && !ask_heard(r); us += ASK_US / 50)
-			if (rig_wait(pid, ASK_US / 50, &status))
+		began_ms = rig_now_ms();
+		do {
+			if (rig_wait(pid, LOOK_US, &status))
 				return status;
-		if (us < ASK_US)
-			ask_begin(a, r);
-		us = (int64_t)rig_random(r, ASK_US);
+			us = (rig_now_ms() - began_ms) * 1000;
+		} while (us < HEAR_US && !ask_heard(r));
+		ask_begin(a, r);
+		/* Who asks needs as long to begin as the server did. */
+		us = (int64_t)rig_random(r, (uint64_t)(ASK_US + 2 * us));
 	}
 	if (rig_wait(pid, us, &status))
 		return status;
@@ -338,8 +344,8 @@ run_run(const struct run *run, uint64_t seed, int jobs, bool keep)
 		    "%s: nothing lost, nothing twice, nothing left", run->name);
 }
 
-/* Two supervisors for one attempt, the second late. */
-#define TWO_SHIMS "local.after_spawn=kill%10,shim.begin=delay(200)%50,"
+/* Two supervisors for one attempt, one later than the next server begins. */
+#define TWO_SHIMS "local.after_spawn=kill%10,shim.begin=delay(1000)%50,"
 
 /* Time enough to end between the two looks. */
 #define LATE_LOCKS "truth.before_locks=delay(60)%50,"
@@ -347,7 +353,7 @@ run_run(const struct run *run, uint64_t seed, int jobs, bool keep)
 #define CONTROL(text, bug, field)                                          \
 	{                                                                  \
 		.name = "control: " text, .caught = true, .trials = 60,    \
-		.fail = bug "," SERVER_DELAYS SHIM_DELAYS, .seconds = 180, \
+		.fail = bug "," SERVER_DELAYS SHIM_DELAYS, .seconds = 600, \
 		.life_us = 500000, .ask_percent = 50,                      \
 		.want = offsetof(struct verdict, field)                    \
 	}

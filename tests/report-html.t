@@ -154,6 +154,10 @@ made pair
 is "$(page rows pair.html Front | sed 1d | cut -d '|' -f 1)" \
     "$(sql pair.db 'SELECT trial FROM front ORDER BY acc DESC')" \
     'pair: the front'
+is "$(page text pair.html | grep ', breaks a constraint$' | sort -u | wc -l)" \
+    "$(sql pair.db "SELECT count(DISTINCT trial) FROM outcomes JOIN trials
+	USING (trial) WHERE violation > 0 AND trials.objective IS NOT NULL")" \
+    'pair: who breaks a constraint is told apart'
 is "$(page count pair.html pick)" \
     "$(sql pair.db 'SELECT count(*) FROM front')" 'pair: each has its ring'
 
@@ -213,6 +217,7 @@ like "$text" '^60 of 3000 curves are drawn' 'many: most curves are left out'
 like "$text" '^3000 trials: marks that would cover' 'many: so are marks'
 like "$text" '^3000 attempts: bars' 'many: and bars'
 like "$text" '^The best 25 of ' 'many: and rows'
+ok 'many: so it is small' test "$(wc -c <many.html)" -lt 300000
 
 # A study that runs is read without a server's leave.
 

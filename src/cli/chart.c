@@ -127,7 +127,7 @@ static const struct {
 	/* Not of length 0: some printers would not make it round. */
 	[MARK_DOT] = { "m dot", 0, 0, "h0.01" },
 	[MARK_RING] = { "m ring", -3, 0, "a3 3 0 1 0 6 0a3 3 0 1 0-6 0" },
-	[MARK_DIAMOND] = { "m diamond", -3.5, 0, "l3.5-3.5 3.5 3.5-3.5 3.5z" },
+	[MARK_DIAMOND] = { "m diamond", -3, 0, "l3-3 3 3-3 3z" },
 	[MARK_CROSS] = { "m cross", -2.5, -2.5, "l5 5m0-5l-5 5" },
 };
 

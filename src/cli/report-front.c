@@ -45,7 +45,7 @@ marks_put(struct report *r, struct chart *c, size_t k)
 	double x, y;
 	size_t m, i;
 
-	for (m = 0; m < MARKS; m++) {
+	for (m = MARKS; m-- > 0;) {
 		thin_init(&thin, c->width, c->height, SQUARE);
 		for (i = 0; i < r->n; i++)
 			if (report_mark(&r->trials[i]) == m &&

@@ -34,7 +34,7 @@ marks_told(struct report *r, struct chart *c)
 	buf_free(&text);
 }
 
-/* Of all that lie on each other one. */
+/* Of all that lie on each other one; completed ones on top. */
 static void
 marks_thinned(struct report *r, struct chart *c)
 {
@@ -44,7 +44,7 @@ marks_thinned(struct report *r, struct chart *c)
 	double x, y;
 	size_t i, k;
 
-	for (k = 0; k < MARKS; k++) {
+	for (k = MARKS; k-- > 0;) {
 		thin_init(&thin, c->width, c->height, SQUARE);
 		for (i = 0; i < r->n; i++) {
 			t = &r->trials[i];

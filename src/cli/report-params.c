@@ -16,7 +16,7 @@ enum {
 	HEIGHT = 200,
 	DRAWINGS = 24, /* at most */
 	TOLD = 2000, /* marks of all drawings that say what they are */
-	SQUARE = 4,
+	SQUARE = 5,
 	COLUMNS = 12 /* so few values stand in columns */
 };
 
@@ -56,7 +56,7 @@ marks_thinned(struct report *r, struct chart *c, size_t i)
 	double x, y;
 	size_t k, trial;
 
-	for (k = 0; k < MARKS; k++) {
+	for (k = MARKS; k-- > 0;) {
 		thin_init(&thin, c->width, c->height, SQUARE);
 		for (trial = 0; trial < r->n; trial++)
 			if (report_mark(&r->trials[trial]) == k &&

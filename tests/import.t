@@ -56,9 +56,10 @@ cat >job.json <<'END'
 	  "FileSystemId": "fs-1" } } } ],
     "OutputDataConfig": { "S3OutputPath": "s3://bucket/out" },
     "HyperParameterTuningResourceConfig": { "InstanceConfigs": [
-	{ "InstanceType": "ml.g5.xlarge", "InstanceCount": 2 },
-	{ "InstanceType": "ml.g4dn.xlarge", "InstanceCount": 2 } ],
-      "VolumeSizeInGB": 30 },
+	{ "InstanceType": "ml.g5.xlarge", "InstanceCount": 2,
+	  "VolumeSizeInGB": 30 },
+	{ "InstanceType": "ml.g4dn.xlarge", "InstanceCount": 2,
+	  "VolumeSizeInGB": 30 } ] },
     "StoppingCondition": { "MaxRuntimeInSeconds": 3600,
 	"MaxWaitTimeInSeconds": 7200 },
     "EnableManagedSpotTraining": true,

@@ -96,6 +96,8 @@ int cli_trial_operand(const struct cli *, int64_t *, struct err *);
 
 /* Write to stdout and free; give CLI_DONE. */
 int cli_print(struct buf *);
+/* Lines of text, each as a note, to stderr. */
+void cli_print_notes(const struct buf *);
 /* A word as a shell would have to be told it. */
 void cli_put_shell(struct buf *, const char *);
 /* argv (ends with NULL) as one line for a shell; as a JSON array. */

@@ -12,15 +12,17 @@
 #include "src/base/text.h"
 #include "src/cli/cli.h"
 #include "src/cli/export-optuna.h"
+#include "src/cli/export-sagemaker.h"
 #include "src/cli/export.h"
 #include "src/cli/newfile.h"
 #include "src/store/store.h"
 
 enum { PASS_BYTES = 65536 };
 
-enum format { FORMAT_CSV, FORMAT_JSON, FORMAT_OPTUNA };
+enum format { FORMAT_CSV, FORMAT_JSON, FORMAT_OPTUNA, FORMAT_SAGEMAKER };
 
-static const char *const formats[] = { "csv", "json", "optuna", NULL };
+static const char *const formats[] = { "csv", "json", "optuna", "sagemaker",
+	NULL };
 
 /* The views, and the order of their rows where that is not the table's. */
 static const struct view {
@@ -101,7 +103,8 @@ format_read(struct wish *wish, const struct cli *cli, struct err *e)
 		near = text_nearest(name, formats);
 		return err_set(e, ERR_USAGE, "export: --format %s: %s%s%s",
 		    name,
-		    near != NULL ? "did you mean " : "csv, json or optuna",
+		    near != NULL ? "did you mean "
+				 : "csv, json, optuna or sagemaker",
 		    near != NULL ? near : "", near != NULL ? "?" : "");
 	}
 	wish->format = (enum format)i;
@@ -149,7 +152,8 @@ wish_read(
 	if (x->spreadsheet && wish->format != FORMAT_CSV)
 		return err_set(
 		    e, ERR_USAGE, "export: --spreadsheet goes with csv only");
-	if (wish->format == FORMAT_OPTUNA && x->table != NULL)
+	if (wish->format != FORMAT_CSV && wish->format != FORMAT_JSON &&
+	    x->table != NULL)
 		return err_set(
 		    e, ERR_USAGE, "export: --table goes with csv and json");
 	if (wish->format == FORMAT_OPTUNA && wish->output == NULL)
@@ -195,6 +199,9 @@ text_put(const struct wish *wish, struct export *x, struct err *e)
 		break;
 	case FORMAT_JSON:
 		rc = export_json(x, e);
+		break;
+	case FORMAT_SAGEMAKER:
+		rc = export_sagemaker(&x->text, &x->notes, x->store, e);
 		break;
 	case FORMAT_OPTUNA: /* is no text */
 		break;
@@ -284,7 +291,10 @@ cmd_export(struct cli *cli)
 		else if (rc == 0)
 			rc = file_put(&wish, &x, &e);
 	}
+	if (rc == 0)
+		cli_print_notes(&x.notes);
 	buf_free(&x.text);
+	buf_free(&x.notes);
 	store_close(x.store);
 	cli_study_fini(&found);
 	return rc == -1 ? cli_fail(&e) : CLI_DONE;

@@ -10,17 +10,6 @@
 #include "src/cli/import-sagemaker.h"
 #include "src/cli/newfile.h"
 
-static void
-notes_print(const struct buf *notes)
-{
-	const char *at = buf_str(notes), *end;
-
-	for (; *at != '\0'; at = end + 1) {
-		end = strchr(at, '\n');
-		fprintf(stderr, "hpotune: note: %.*s\n", (int)(end - at), at);
-	}
-}
-
 int
 cmd_import(struct cli *cli)
 {
@@ -45,7 +34,7 @@ cmd_import(struct cli *cli)
 	else if (rc == 0)
 		rc = cli_print(&out) == CLI_DONE ? 0 : -1;
 	if (rc == 0)
-		notes_print(&notes);
+		cli_print_notes(&notes);
 	json_free(doc);
 	buf_free(&out);
 	buf_free(&notes);

@@ -23,6 +23,7 @@ struct export
 	FILE *out;
 	const char *name; /* of out, for errors */
 	struct buf text; /* not yet written; freed by the caller */
+	struct buf notes; /* lines about what was left out; so too */
 };
 
 /* Both write to out all but what is left in text. */

@@ -152,6 +152,9 @@ machines_put(struct import *im)
 	    import_at(one != NULL ? one : many, "VolumeSizeInGB", NULL);
 	int64_t gb;
 
+	/* Where there are several types, each has its volume: one for all. */
+	if (volume == NULL && list != NULL)
+		volume = import_at(json_first(list), "VolumeSizeInGB", NULL);
 	if (list == NULL)
 		list = import_at(one, "InstanceGroups", NULL);
 	if (list == NULL) {

@@ -100,7 +100,7 @@ static const struct cli_option replay_options[] = {
 };
 
 static const struct cli_option export_options[] = {
-	{ "format", 'f', "FORMAT", "csv, json or optuna (csv)" },
+	{ "format", 'f', "FORMAT", "csv, json, optuna or sagemaker (csv)" },
 	{ "output", 'o', "FILE", "write it there, a new file" },
 	{ "force", 0, NULL, "in the place of a file that is there" },
 	{ "table", 't', "VIEW",
@@ -174,7 +174,8 @@ const struct cli_command cli_commands[] = {
 	    NULL, 0, 1, true, cmd_rules },
 	{ "importance", "[STUDY]", "which parameters mattered, and how much",
 	    importance_options, 0, 1, true, cmd_importance },
-	{ "export", "[STUDY]", "the study as CSV, JSON or Optuna storage",
+	{ "export", "[STUDY]",
+	    "the study as CSV, JSON, Optuna storage or tuning job",
 	    export_options, 0, 1, true, cmd_export },
 	{ "report", "[STUDY]", "the study as one page of HTML", report_options,
 	    0, 1, false, cmd_report },

@@ -17,6 +17,17 @@ cli_print(struct buf *out)
 	return CLI_DONE;
 }
 
+void
+cli_print_notes(const struct buf *notes)
+{
+	const char *at = buf_str(notes), *end;
+
+	for (; *at != '\0'; at = end + 1) {
+		end = strchr(at, '\n');
+		fprintf(stderr, "hpotune: note: %.*s\n", (int)(end - at), at);
+	}
+}
+
 /* Whether every shell takes the word as it is. */
 static bool
 word_plain(const char *word)

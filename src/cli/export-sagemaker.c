@@ -1,0 +1,349 @@
+/*
+ * A study as a tuning job of SageMaker: what goes where, and what does not.
+ * Shapes: API reference, CreateHyperParameterTuningJob.
+ */
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/err.h"
+#include "src/base/json.h"
+#include "src/base/mem.h"
+#include "src/cli/export-sagemaker.h"
+#include "src/cli/import-parts.h"
+#include "src/cli/point.h"
+#include "src/model/space.h"
+#include "src/model/study.h"
+
+enum { RANGES_MAX = 30 }; /* parameters that a tuning job may search */
+
+static const struct {
+	const char *ours;
+	const char *theirs;
+} strategies[] = {
+	{ "tpe", "Bayesian" },
+	{ "gp", "Bayesian" },
+	{ "random", "Random" },
+	{ "grid", "Grid" },
+};
+
+static void
+integer_put(struct import *im, int depth, const char *key, int64_t n)
+{
+	import_key(im, depth, key);
+	buf_printf(&im->out, "%" PRId64, n);
+}
+
+static bool
+has_hyperband(const struct study *study)
+{
+	return strcmp(study->stopping[0].name, "hyperband") == 0;
+}
+
+/* Grid knows choices only. */
+static bool
+is_all_choices(const struct space *space)
+{
+	size_t i;
+
+	for (i = 0; i < space->n; i++)
+		if (space->params[i].type == PARAM_FLOAT ||
+		    space->params[i].type == PARAM_INT)
+			return false;
+	return true;
+}
+
+static const char *
+strategy_of(const struct import *im, const struct study *study)
+{
+	const char *name = study->strategy.name;
+	size_t i;
+
+	if (has_hyperband(study))
+		return "Hyperband";
+	for (i = 0; i < sizeof strategies / sizeof strategies[0]; i++)
+		if (strcmp(strategies[i].ours, name) == 0 &&
+		    (strcmp(name, "grid") != 0 || is_all_choices(study->space)))
+			return strategies[i].theirs;
+	buf_printf(im->notes,
+	    "strategy: %s has no counterpart here: Bayesian\n", name);
+	return "Bayesian";
+}
+
+static void
+hyperband_put(struct import *im, const struct study *study)
+{
+	const struct json *block = study->stopping[0].block;
+	const struct json *min = import_at(block, "min_resource", NULL);
+	const struct json *max = import_at(block, "max_resource", NULL);
+
+	import_open(im, 2, "StrategyConfig", '{');
+	import_open(im, 3, "HyperbandStrategyConfig", '{');
+	if (!import_number(im, 4, "MinResource", min))
+		integer_put(im, 4, "MinResource", 1);
+	if (!import_number(im, 4, "MaxResource", max) &&
+	    study->trial.max_steps > 0)
+		integer_put(im, 4, "MaxResource", study->trial.max_steps);
+	import_close(im, 3, '}');
+	import_close(im, 2, '}');
+}
+
+static void
+objective_put(struct import *im, const struct study *study)
+{
+	import_open(im, 2, "HyperParameterTuningJobObjective", '{');
+	import_text(im, 3, "Type", study->maximize ? "Maximize" : "Minimize");
+	import_text(im, 3, "MetricName", study->metric);
+	import_close(im, 2, '}');
+	if (!study->value_last)
+		import_note(im, "objective.value: best: SageMaker's result of "
+				"a job is what it said last");
+}
+
+static void
+limits_put(struct import *im, const struct study *study,
+    const struct json *backend, bool grid)
+{
+	const struct study_limits *limits = &study->limits;
+
+	import_open(im, 2, "ResourceLimits", '{');
+	/* Of a grid SageMaker knows itself how many there are. */
+	if (limits->trials > 0 && !grid)
+		integer_put(im, 3, "MaxNumberOfTrainingJobs", limits->trials);
+	if (limits->parallel > 0)
+		integer_put(im, 3, "MaxParallelTrainingJobs", limits->parallel);
+	else if (!import_number(im, 3, "MaxParallelTrainingJobs",
+		     json_get(backend, "parallel"))) {
+		integer_put(im, 3, "MaxParallelTrainingJobs", 1);
+		import_note(im, "limits.parallel: not given: 1");
+	}
+	if (limits->wall_time_ms > 0)
+		integer_put(
+		    im, 3, "MaxRuntimeInSeconds", limits->wall_time_ms / 1000);
+	import_close(im, 2, '}');
+	if (limits->cost > 0)
+		import_note(im, "limits.cost: a tuning job has no such limit");
+	if (limits->failed_trials > 0)
+		import_note(im, "limits.failed_trials: a tuning job has none");
+}
+
+static void
+criteria_put(struct import *im, const struct study *study)
+{
+	if (!study->has_target && study->limits.no_improvement == 0)
+		return;
+	import_open(im, 2, "TuningJobCompletionCriteria", '{');
+	if (study->has_target) {
+		import_key(im, 3, "TargetObjectiveMetricValue");
+		json_put_number(&im->out, study->target);
+	}
+	if (study->limits.no_improvement > 0) {
+		import_open(im, 3, "BestObjectiveNotImproving", '{');
+		integer_put(im, 4, "MaxNumberOfTrainingJobsNotImproving",
+		    study->limits.no_improvement);
+		import_close(im, 3, '}');
+	}
+	import_close(im, 2, '}');
+}
+
+static void
+stopping_put(struct import *im, const struct study *study)
+{
+	const char *rule = study->stopping[0].name;
+	bool off = strcmp(rule, "none") == 0 || has_hyperband(study);
+
+	import_text(
+	    im, 2, "TrainingJobEarlyStoppingType", off ? "Off" : "Auto");
+	if (!off && strcmp(rule, "sagemaker") != 0)
+		buf_printf(im->notes,
+		    "stopping: %s: the only rule of a tuning job is Auto, "
+		    "which is sagemaker here\n",
+		    rule);
+}
+
+/* What a range of SageMaker cannot say. */
+static void
+range_notes(struct import *im, const struct param *p)
+{
+	bool steps = p->type == PARAM_INT ? p->step > 1 : p->step > 0;
+
+	if (p->parent >= 0)
+		buf_printf(im->notes,
+		    "parameters.%s.when: left out: it is always active there\n",
+		    p->name);
+	if (steps && (p->type == PARAM_FLOAT || p->type == PARAM_INT))
+		buf_printf(im->notes,
+		    "parameters.%s.step: left out: ranges have none there\n",
+		    p->name);
+}
+
+static void
+bound_put(struct import *im, const char *key, const struct param *p, double x)
+{
+	buf_printf(&im->out, ", \"%s\": \"", key);
+	if (p->type == PARAM_INT)
+		buf_printf(&im->out, "%.0f", x);
+	else
+		json_put_number(&im->out, x);
+	buf_putc(&im->out, '"');
+}
+
+static void
+range_put(struct import *im, const struct param *p)
+{
+	static const char *const scales[] = {
+		[SCALE_LINEAR] = "Linear",
+		[SCALE_LOG] = "Logarithmic",
+		[SCALE_REVERSE_LOG] = "ReverseLogarithmic",
+	};
+
+	bound_put(im, "MinValue", p, p->min);
+	bound_put(im, "MaxValue", p, p->max);
+	buf_printf(&im->out, ", \"ScalingType\": \"%s\"", scales[p->scale]);
+}
+
+static void
+values_put(struct import *im, const struct param *p)
+{
+	struct buf text = { 0 };
+	size_t i;
+
+	buf_puts(&im->out, ", \"Values\": [");
+	for (i = 0; i < p->n_values; i++) {
+		buf_clear(&text);
+		export_put_hyperparameter(&text, &p->values[i]);
+		buf_puts(&im->out, i > 0 ? ", " : "");
+		json_put_string(&im->out, buf_str(&text));
+	}
+	buf_putc(&im->out, ']');
+	buf_free(&text);
+}
+
+/* The parameters of one type: how many there are. */
+static size_t
+ranges_put(struct import *im, const struct space *space, enum param_type type,
+    const char *key)
+{
+	const struct param *p;
+	size_t i, n = 0;
+
+	for (i = 0; i < space->n; i++) {
+		p = &space->params[i];
+		if (p->type != type)
+			continue;
+		if (n++ == 0)
+			import_open(im, 3, key, '[');
+		import_key(im, 4, NULL);
+		buf_puts(&im->out, "{ \"Name\": ");
+		json_put_string(&im->out, p->name);
+		if (type == PARAM_CHOICE)
+			values_put(im, p);
+		else
+			range_put(im, p);
+		buf_puts(&im->out, " }");
+		range_notes(im, p);
+	}
+	if (n > 0)
+		import_close(im, 3, ']');
+	return n;
+}
+
+static void
+space_put(struct import *im, const struct space *space)
+{
+	size_t n;
+
+	import_open(im, 2, "ParameterRanges", '{');
+	n = ranges_put(im, space, PARAM_FLOAT, "ContinuousParameterRanges");
+	n += ranges_put(im, space, PARAM_INT, "IntegerParameterRanges");
+	n += ranges_put(im, space, PARAM_CHOICE, "CategoricalParameterRanges");
+	import_close(im, 2, '}');
+	if (n > RANGES_MAX)
+		buf_printf(im->notes,
+		    "parameters: %zu are searched, a tuning job may have %d\n",
+		    n, RANGES_MAX);
+}
+
+static void
+config_put(
+    struct import *im, const struct study *study, const struct json *backend)
+{
+	const char *strategy = strategy_of(im, study);
+
+	import_open(im, 1, "HyperParameterTuningJobConfig", '{');
+	import_text(im, 2, "Strategy", strategy);
+	if (has_hyperband(study))
+		hyperband_put(im, study);
+	objective_put(im, study);
+	limits_put(im, study, backend, strcmp(strategy, "Grid") == 0);
+	space_put(im, study->space);
+	stopping_put(im, study);
+	criteria_put(im, study);
+	if (study->has_seed && study->seed <= INT32_MAX)
+		integer_put(im, 2, "RandomSeed", (int64_t)study->seed);
+	else if (study->has_seed)
+		import_note(im, "strategy.seed: left out: it is too large");
+	import_close(im, 1, '}');
+}
+
+/* The block of the backend; what has none cannot be a tuning job. */
+static const struct json *
+backend_find(const struct study *study, struct err *e)
+{
+	size_t i;
+
+	for (i = 0; i < study->n_backends; i++)
+		if (strcmp(study->backends[i].name, "sagemaker") == 0 &&
+		    study->backends[i].block != NULL)
+			return study->backends[i].block;
+	(void)err_set(e, ERR_USAGE,
+	    "export: %s: a tuning job needs a backend sagemaker: role, image "
+	    "and machines are said there",
+	    study->name);
+	return NULL;
+}
+
+static int
+study_put(struct import *im, const struct study *study, struct err *e)
+{
+	const struct json *backend = backend_find(study, e);
+
+	if (backend == NULL)
+		return -1;
+	if (study->n_objectives > 1)
+		return err_set(e, ERR_USAGE,
+		    "export: %s: a tuning job has one objective, not %zu",
+		    study->name, study->n_objectives);
+	if (study->n_constraints > 0)
+		return err_set(e, ERR_USAGE,
+		    "export: %s: a tuning job has no constraints", study->name);
+	buf_putc(&im->out, '{');
+	import_text(im, 1, "HyperParameterTuningJobName", study->name);
+	config_put(im, study, backend);
+	export_definition_put(im, study, backend);
+	buf_puts(&im->out, "\n}\n");
+	if (study->n_warm_start > 0)
+		import_note(im, "warm_start: databases are not read there");
+	if (study->n_enqueue > 0)
+		import_note(im, "enqueue: a tuning job has none");
+	return 0;
+}
+
+int
+export_sagemaker(
+    struct buf *out, struct buf *notes, struct store *store, struct err *e)
+{
+	struct import im = { .notes = notes, .fresh = true };
+	struct study *study = NULL;
+	int rc;
+
+	if (point_study(&study, store, e) == -1)
+		return -1;
+	if ((rc = study_put(&im, study, e)) == 0)
+		buf_add(out, im.out.data, im.out.len);
+	buf_free(&im.out);
+	study_free(study);
+	return rc;
+}

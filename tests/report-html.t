@@ -146,7 +146,7 @@ is "$(page rows plenty.html 'Parameters that mattered' | wc -l)" 25 \
 
 study_aims='"objectives": [ { "metric": "acc", "goal": "maximize" },
     { "metric": "cost", "goal": "minimize" } ],
-  "constraints": [ { "metric": "size", "max": 0.6 } ]'
+  "constraints": [ { "metric": "size", "max": 0.4 } ]'
 study pair 20 -e '/stopping/d'
 unset study_aims
 "$HPOTUNE" start -q pair.json
@@ -154,6 +154,8 @@ made pair
 is "$(page rows pair.html Front | sed 1d | cut -d '|' -f 1)" \
     "$(sql pair.db 'SELECT trial FROM front ORDER BY acc DESC')" \
     'pair: the front'
+ok 'pair: some break the constraint' test "$(sql pair.db \
+    'SELECT count(*) FROM outcomes WHERE violation > 0')" -gt 3
 is "$(page text pair.html | grep ', breaks a constraint$' | sort -u | wc -l)" \
     "$(sql pair.db "SELECT count(DISTINCT trial) FROM outcomes JOIN trials
 	USING (trial) WHERE violation > 0 AND trials.objective IS NOT NULL")" \

@@ -7,8 +7,8 @@
  * optimization", NIPS 2011; Watanabe, "Tree-structured Parzen estimator",
  * arXiv:2304.11127 (2023); several objectives: Ozaki, Tanigaki, Watanabe and
  * Onishi, "Multiobjective tree-structured Parzen estimator" (2020).  Options,
- * defaults and densities are those of Optuna 5, but 64 points for its 24: over 40
- * seeds and 18 problems (bench/search.py) they find better values.
+ * defaults and densities are those of Optuna 5, but 64 points for its 24, which
+ * find a little better values (bench/RESULTS.md).
  */
 
 #include <stdlib.h>

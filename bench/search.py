@@ -2,17 +2,21 @@
 """How well tools search: the same problems, seeds and number of trials.
 
     search.py PROGRAM [--lcbench FOLDER] [--seeds N] [--trials N]
-        [--tools a,b,…] [--problems a,b,…] [--equal-epochs] [--save FILE]
+        [--first SEED] [--tools a,b,…] [--problems a,b,…] [--equal-epochs]
+        [--save FILE]
 
 PROGRAM is bench/search.  Problems are known functions and, with --lcbench,
 tasks of the LCBench surrogate (onnxruntime).  Normalised regret of a run after
 k trials: (best so far - best known) / (median random trial - best known), best
 known being the best that any run here saw.  --equal-epochs: tools with their
 stopping rules, on curves, until the epochs of N full trials are used up.
+A tool is a strategy of hpotune with options that are not its defaults, as
+tpe+n_ei_candidates=24+startup=sobol, or a sampler of Optuna, optuna:NAME.
 --save: each run is a line of FILE; a run that is there is not made again.
 
-Prints a table per problem (median regret), the mean rank of each tool, and in
-how many problems each tool is at least as good as Optuna's default.
+Prints a table per problem (median regret), the mean rank of each tool, in how
+many problems each tool is at least as good as Optuna's default, and how often
+in 100 pairs a run of it ends better than one of Optuna's.
 """
 
 import argparse
@@ -100,6 +104,25 @@ class Surrogate:
         return self.curve(params, [EPOCHS])[0]
 
 
+def strategy_of(tool):
+    """The strategy block: tpe+n_ei_candidates=24 has one option."""
+    name, *options = tool.split("+")
+    block = {"name": name}
+    for option in options:
+        key, _, value = option.partition("=")
+        try:
+            block[key] = json.loads(value)
+        except ValueError:
+            block[key] = value
+    return block
+
+
+def better_in_100(ours, theirs):
+    """Pairs of a last value of ours and one of theirs; equals count half."""
+    pairs = [(a[-1], b[-1]) for a in ours for b in theirs]
+    return 100 * statistics.mean((a < b) + (a == b) / 2 for a, b in pairs)
+
+
 class Ours:
     """A strategy of hpotune, with rules where curves are asked for."""
 
@@ -108,7 +131,7 @@ class Ours:
 
     def start(self, problem, seed):
         answer = self.program.say(
-            open=problem.space, strategy={"name": self.strategy},
+            open=problem.space, strategy=strategy_of(self.strategy),
             rules=self.rules, seed=seed, maximize=problem.maximize,
             steps=EPOCHS)
         assert answer == "ok", answer
@@ -233,6 +256,7 @@ def main():
     ap.add_argument("program")
     ap.add_argument("--lcbench")
     ap.add_argument("--seeds", type=int, default=20)
+    ap.add_argument("--first", type=int, default=1)
     ap.add_argument("--trials", type=int, default=100)
     ap.add_argument("--tools", default="tpe,gp,cmaes,random,"
                     "optuna:TPESampler")
@@ -257,7 +281,9 @@ def main():
                             if args.equal_epochs else ()))
     saved = Runs(args.save, args.rules if args.equal_epochs else "")
     marks = [m for m in (25, 50, 100) if m <= args.trials]
+    reference = "optuna:TPESampler"
     ranks = {t: [] for t in tools}
+    pairs = {t: [] for t in tools}
     regrets = {t: {m: [] for m in marks} for t in tools}
     print("| problem | " + " | ".join(tools) + " |")
     print("|---" * (len(tools) + 1) + "|")
@@ -270,9 +296,11 @@ def main():
             runs[name] = [running_best(saved.get(
                 problem, name, s, args.trials,
                 lambda s=s: run(tool, problem, s, args.trials)))
-                          for s in range(1, args.seeds + 1)]
+                          for s in range(args.first, args.first + args.seeds)]
             print("#", problem.name, name, "done", file=sys.stderr)
         best = min(r[-1] for rs in runs.values() for r in rs)
+        for name in tools if reference in tools else ():
+            pairs[name].append(better_in_100(runs[name], runs[reference]))
         row = {}
         for name, rs in runs.items():
             for m in marks:
@@ -291,13 +319,14 @@ def main():
     for m in marks:
         print("| mean regret after %d | " % m + " | ".join(
             "%.4g" % statistics.mean(regrets[t][m]) for t in tools) + " |")
-    reference = "optuna:TPESampler"
     if reference in tools:
         theirs = regrets[reference][marks[-1]]
         print("| at least as good as %s | " % reference + " | ".join(
             "%d of %d" % (sum(a <= b for a, b in zip(
                 regrets[t][marks[-1]], theirs)), len(theirs))
             for t in tools) + " |")
+        print("| better in 100 pairs | " + " | ".join(
+            "%.1f" % statistics.mean(pairs[t]) for t in tools) + " |")
 
 
 main()

@@ -85,7 +85,8 @@ SELECT name, state,
     iif(seed >= 0, seed, printf('%u', seed)) AS seed, rule,
     strftime('%Y-%m-%dT%H:%M:%fZ', created_us / 1e6, 'unixepoch') AS created,
     strftime('%Y-%m-%dT%H:%M:%fZ', started_us / 1e6, 'unixepoch') AS started,
-    strftime('%Y-%m-%dT%H:%M:%fZ', ended_us / 1e6, 'unixepoch') AS ended,
+    iif(state = 'running', NULL,
+	strftime('%Y-%m-%dT%H:%M:%fZ', ended_us / 1e6, 'unixepoch')) AS ended,
     (SELECT sum(trials) FROM t_total) AS trials,
     (SELECT sum(trials) FROM t_total
 	WHERE state IN ('starting', 'running', 'stopping')) AS running,
@@ -96,7 +97,7 @@ SELECT name, state,
     (SELECT objective FROM t_trial
 	WHERE trial = (SELECT trial FROM t_best)) AS best,
     (SELECT sum(cost) FROM t_total) AS cost,
-    schema_version, program_version
+    schema_version, program_version, elapsed_ms / 1000.0 AS elapsed
 FROM t_study;
 
 -- The newest report of each step.  NOT EXISTS and not GROUP BY, so that a
@@ -118,8 +119,8 @@ SELECT step, trials, median FROM t_median;
 
 CREATE VIEW stops AS
 SELECT trial, step, rule, value, threshold, pool,
-    CASE pause WHEN 0 THEN verdict ELSE
-	iif(verdict = 'stop', 'pause', 'resume') END AS verdict,
+    CASE WHEN late THEN 'late' WHEN pause = 0 THEN verdict
+	WHEN verdict = 'stop' THEN 'pause' ELSE 'resume' END AS verdict,
     strftime('%Y-%m-%dT%H:%M:%fZ', time_us / 1e6, 'unixepoch') AS time, why
 FROM t_stop;
 
@@ -133,12 +134,18 @@ SELECT trial, attempt, backend, place, state,
     100 * gpu_busy / nullif(gpu_seen, 0) AS gpu_utilization
 FROM t_attempt;
 
--- Ended trials by their sums, the others one by one.
+-- Ended trials by their sums, the others one by one.  A trial that stopped
+-- skipped steps of its own pace; where its reports do not tell it (one alone,
+-- or all read at once) of that of the completed trials, else of all.
 CREATE VIEW savings AS
 SELECT run AS steps_run, skipped AS steps_skipped,
     CAST(skipped AS REAL) / nullif(run + skipped, 0) AS share,
-    seconds AS seconds_saved, cost AS cost_saved, spot_saved,
-    energy AS energy_saved
+    iif(unpaced > 0 AND pace IS NULL, NULL,
+	seconds + unpaced * coalesce(pace, 0)) AS seconds_saved,
+    iif(unpaced_cost > 0 AND pace IS NULL, NULL,
+	cost + unpaced_cost * coalesce(pace, 0)) AS cost_saved, spot_saved,
+    iif(unpaced_energy > 0 AND pace IS NULL, NULL,
+	energy + unpaced_energy * coalesce(pace, 0)) AS energy_saved
 FROM (SELECT sum(steps_run) + (
 	SELECT coalesce(sum(min(1000000000000, last_step + EXISTS (
 	    SELECT 1 FROM t_metric AS m WHERE m.name_id = 1
@@ -147,7 +154,13 @@ FROM (SELECT sum(steps_run) + (
 	WHERE state IN ('waiting', 'starting', 'running', 'stopping')
 	AND last_step >= 0) AS run,
     sum(steps_skipped) AS skipped, max(total(seconds_saved), 0) AS seconds,
-    sum(cost_saved) AS cost, max(sum(energy_saved), 0) AS energy
+    sum(cost_saved) AS cost, max(sum(energy_saved), 0) AS energy,
+    sum(unpaced_steps) AS unpaced,
+    max(total(unpaced_cost), 0) AS unpaced_cost,
+    max(total(unpaced_energy), 0) AS unpaced_energy,
+    coalesce(max(iif(state = 'completed',
+	pace_seconds / nullif(pace_steps, 0), NULL)),
+	total(pace_seconds) / nullif(sum(pace_steps), 0)) AS pace
     FROM t_total), (SELECT iif(seconds > 0, spot_saved, NULL) AS spot_saved
     FROM t_cost);
 

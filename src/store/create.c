@@ -64,9 +64,8 @@ make_file(const char *path, struct err *e)
 	return 0;
 }
 
-/* Make the file's name itself last. */
-static void
-sync_folder(const char *path)
+void
+store_sync_folder(const char *path)
 {
 	char *copy = xstrdup(path);
 	int fd = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -184,7 +183,7 @@ store_create(struct store **out, const char *path,
 		(void)unlink(path);
 		return -1;
 	}
-	sync_folder(path);
+	store_sync_folder(path);
 	(void)sqlite3_busy_timeout(s->db, STORE_WRITE_WAIT_MS);
 	*out = s;
 	return 0;

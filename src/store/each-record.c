@@ -13,7 +13,7 @@
 
 #include "src/base/err.h"
 #include "src/base/mem.h"
-#include "src/store/stmt.h"
+#include "src/store/row.h"
 
 struct record {
 	int64_t seq;
@@ -29,10 +29,21 @@ struct run {
 	struct record *records;
 };
 
+/* The row at the cursor of each statement. */
+struct trial_row {
+	int64_t trial, begin_seq;
+	struct record end; /* seq 0: it has not ended */
+};
+struct report_row {
+	int64_t trial;
+	struct record record;
+};
+
 struct merge {
-	struct store *store;
-	sqlite3_stmt *trials, *reports;
+	struct row trials, reports;
 	bool more_trials, more_reports; /* a row stands at the cursor */
+	struct trial_row trial;
+	struct report_row report;
 	struct run *heap; /* smallest next seq first */
 	size_t n, cap;
 };
@@ -96,13 +107,60 @@ run_add(struct run *r, const struct record *record)
 	r->records[r->n++] = *record;
 }
 
+/* Move to the next row: 1, 0 at the end, -1. */
 static int
-next_row(struct merge *m, sqlite3_stmt *st, bool *more, struct err *e)
+next_row(struct row *r, bool *more)
 {
-	int rc = stmt_step(m->store, st, e);
+	int rc = row_next(r);
 
 	*more = rc > 0;
-	return rc < 0 ? -1 : 0;
+	return rc;
+}
+
+/* Trials have no gaps: whoever gets their records counts on that. */
+static int
+next_trial(struct merge *m)
+{
+	struct row *r = &m->trials;
+	struct trial_row *t = &m->trial;
+	int64_t next = t->trial + 1;
+	int rc;
+
+	if ((rc = next_row(r, &m->more_trials)) <= 0)
+		return rc;
+	*t = (struct trial_row){
+		.trial = row_int(r, 0, next, next),
+		.begin_seq = row_int(r, 1, 0, ROW_MOST),
+		.end = {
+			.step = -1,
+			.seq = row_int_or(r, 2, 0, 1, ROW_MOST),
+			.state = row_state(r, 3),
+			.value = row_real(r, 4),
+		},
+	};
+	if (t->end.seq != 0 && !trial_state_final(t->end.state))
+		(void)row_damaged(r, 3, "the trial has ended");
+	return row_end(r);
+}
+
+static int
+next_report(struct merge *m)
+{
+	struct row *r = &m->reports;
+	int rc;
+
+	if ((rc = next_row(r, &m->more_reports)) <= 0)
+		return rc;
+	m->report = (struct report_row){
+		.trial = row_int(r, 0, 1, ROW_MOST),
+		.record = {
+			.step = row_int(r, 1, 0, TRIAL_STEP_MOST),
+			.seq = row_int(r, 2, 0, ROW_MOST),
+			.value = row_real(r, 3),
+			.state = TRIAL_RUNNING,
+		},
+	};
+	return row_end(r);
 }
 
 /* By seq.  Steps that come in their order, nearly all do, are sorted already. */
@@ -121,21 +179,12 @@ run_sort(struct run *r)
 
 /* All reports of the trial at the cursor of trials. */
 static int
-read_reports(struct merge *m, struct run *r, struct err *e)
+read_reports(struct merge *m, struct run *r)
 {
-	struct record record = { .state = TRIAL_RUNNING };
-	int64_t trial;
-
-	while (m->more_reports) {
-		trial = sqlite3_column_int64(m->reports, 0);
-		if (trial > r->trial)
-			break;
-		record.step = sqlite3_column_int64(m->reports, 1);
-		record.seq = sqlite3_column_int64(m->reports, 2);
-		record.value = stmt_col_real(m->reports, 3);
-		if (trial == r->trial)
-			run_add(r, &record);
-		if (next_row(m, m->reports, &m->more_reports, e) < 0)
+	while (m->more_reports && m->report.trial <= r->trial) {
+		if (m->report.trial == r->trial)
+			run_add(r, &m->report.record);
+		if (next_report(m) < 0)
 			return -1;
 	}
 	return 0;
@@ -143,20 +192,16 @@ read_reports(struct merge *m, struct run *r, struct err *e)
 
 /* Move the trial at the cursor, with its records, into the heap. */
 static int
-open_trial(struct merge *m, struct err *e)
+open_trial(struct merge *m)
 {
-	struct run r = { .trial = sqlite3_column_int64(m->trials, 0) };
-	struct record end = { .step = -1 };
+	struct run r = { .trial = m->trial.trial };
 
-	if (read_reports(m, &r, e) < 0) {
+	if (read_reports(m, &r) < 0) {
 		free(r.records);
 		return -1;
 	}
-	end.seq = stmt_col_int(m->trials, 2, 0);
-	end.value = stmt_col_real(m->trials, 4);
-	(void)trial_state_parse(stmt_col_text(m->trials, 3), &end.state);
-	if (end.seq != 0)
-		run_add(&r, &end);
+	if (m->trial.end.seq != 0)
+		run_add(&r, &m->trial.end);
 	if (r.n > 0) {
 		run_sort(&r);
 		if (m->n == m->cap) {
@@ -167,22 +212,22 @@ open_trial(struct merge *m, struct err *e)
 		m->heap[m->n] = r;
 		heap_up(m, m->n++);
 	}
-	return next_row(m, m->trials, &m->more_trials, e);
+	return next_trial(m);
 }
 
 /* Whether the trial at the cursor began before the next record. */
 static bool
 is_due(const struct merge *m)
 {
-	return m->more_trials && (m->n == 0 || sqlite3_column_int64(m->trials,
-						   1) < run_seq(&m->heap[0]));
+	return m->more_trials &&
+	       (m->n == 0 || m->trial.begin_seq < run_seq(&m->heap[0]));
 }
 
 static int
-open_due(struct merge *m, struct err *e)
+open_due(struct merge *m)
 {
 	while (is_due(m))
-		if (open_trial(m, e) < 0)
+		if (open_trial(m) < 0)
 			return -1;
 	return 0;
 }
@@ -203,13 +248,13 @@ static int
 merge_all(struct merge *m,
     int (*f)(
 	void *, int64_t trial, int64_t step, double value, enum trial_state),
-    void *arg, struct err *e)
+    void *arg)
 {
 	const struct record *record;
 	int end;
 
 	for (;;) {
-		if (open_due(m, e) < 0)
+		if (open_due(m) < 0)
 			return -1;
 		if (m->n == 0)
 			return 0;
@@ -228,21 +273,21 @@ store_each_record(struct store *s,
 	void *, int64_t trial, int64_t step, double value, enum trial_state),
     void *arg, struct err *e)
 {
-	struct merge m = { .store = s };
+	struct merge m = {
+		.trials = row_begin(s, STMT_RECORD_TRIAL, "t_trial", 1, e),
+		.reports = row_begin(s, STMT_RECORD_REPORT, "t_metric", 3, e),
+	};
 	int rc = -1;
 	size_t i;
 
-	m.trials = stmt_get(s, STMT_RECORD_TRIAL, e);
-	m.reports = stmt_get(s, STMT_RECORD_REPORT, e);
-	if (m.trials == NULL || m.reports == NULL)
+	if (m.trials.st == NULL || m.reports.st == NULL)
 		return -1;
-	if (next_row(&m, m.trials, &m.more_trials, e) == 0 &&
-	    next_row(&m, m.reports, &m.more_reports, e) == 0)
-		rc = merge_all(&m, f, arg, e);
+	if (next_trial(&m) >= 0 && next_report(&m) >= 0)
+		rc = merge_all(&m, f, arg);
 	for (i = 0; i < m.n; i++)
 		free(m.heap[i].records);
 	free(m.heap);
-	stmt_done(m.trials);
-	stmt_done(m.reports);
+	stmt_done(m.trials.st);
+	stmt_done(m.reports.st);
 	return rc;
 }

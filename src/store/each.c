@@ -3,25 +3,26 @@
 #include <string.h>
 
 #include "src/base/err.h"
-#include "src/store/stmt.h"
+#include "src/store/row.h"
 
 int
 store_each_trial(struct store *s, int (*f)(void *, const struct store_trial *),
     void *arg, struct err *e)
 {
-	sqlite3_stmt *st = stmt_get(s, STMT_TRIAL_EACH, e);
+	struct row r = row_begin(s, STMT_TRIAL_EACH, "t_trial", 1, e);
 	struct store_trial t;
+	int64_t last = 0;
 	int rc, end = 0;
 
-	if (st == NULL)
+	if (r.st == NULL)
 		return -1;
-	while (end == 0 && (rc = stmt_step(s, st, e)) != 0) {
+	while (end == 0 && (rc = row_next(&r)) != 0) {
 		if (rc < 0)
 			return -1;
-		store_trial_row(st, &t);
-		end = f(arg, &t);
+		last = row_int(&r, 0, last + 1, last + 1);
+		end = store_trial_row(&r, &t) < 0 ? -1 : f(arg, &t);
 	}
-	stmt_done(st);
+	stmt_done(r.st);
 	return end;
 }
 
@@ -29,19 +30,18 @@ int
 store_each_open_attempt(struct store *s,
     int (*f)(void *, const struct store_attempt *), void *arg, struct err *e)
 {
-	sqlite3_stmt *st = stmt_get(s, STMT_ATTEMPT_OPEN, e);
+	struct row r = row_begin(s, STMT_ATTEMPT_OPEN, "t_attempt", 2, e);
 	struct store_attempt a;
 	int rc, end = 0;
 
-	if (st == NULL)
+	if (r.st == NULL)
 		return -1;
-	while (end == 0 && (rc = stmt_step(s, st, e)) != 0) {
+	while (end == 0 && (rc = row_next(&r)) != 0) {
 		if (rc < 0)
 			return -1;
-		store_attempt_row(st, &a);
-		end = f(arg, &a);
+		end = store_attempt_row(&r, &a) < 0 ? -1 : f(arg, &a);
 	}
-	stmt_done(st);
+	stmt_done(r.st);
 	return end;
 }
 
@@ -50,28 +50,32 @@ store_each_curve_row(struct store *s,
     int (*f)(void *, int64_t trial, int64_t step, double value), void *arg,
     struct err *e)
 {
-	sqlite3_stmt *st = stmt_get(s, STMT_CURVE_EACH, e);
+	struct row r = row_begin(s, STMT_CURVE_EACH, "t_metric", 2, e);
 	int64_t trial = 0, step = 0, next_trial, next_step;
-	double value = 0;
+	double value = 0, next_value;
 	int rc, end = 0;
 
-	if (st == NULL)
+	if (r.st == NULL)
 		return -1;
 	/* The last row of each (trial, step) is its newest. */
-	while (end == 0 && (rc = stmt_step(s, st, e)) != 0) {
+	while (end == 0 && (rc = row_next(&r)) != 0) {
 		if (rc < 0)
 			return -1;
-		next_trial = sqlite3_column_int64(st, 0);
-		next_step = sqlite3_column_int64(st, 1);
-		if (trial != 0 && (next_trial != trial || next_step != step))
+		next_trial = row_int(&r, 0, 1, ROW_MOST);
+		next_step = row_int(&r, 1, 0, TRIAL_STEP_MOST);
+		next_value = row_real(&r, 2);
+		if (r.bad)
+			end = -1;
+		else if (trial != 0 &&
+			 (next_trial != trial || next_step != step))
 			end = f(arg, trial, step, value);
 		trial = next_trial;
 		step = next_step;
-		value = stmt_col_real(st, 2);
+		value = next_value;
 	}
 	if (end == 0 && trial != 0)
 		end = f(arg, trial, step, value);
-	stmt_done(st);
+	stmt_done(r.st);
 	return end;
 }
 
@@ -80,20 +84,24 @@ store_each_last_step(struct store *s, int64_t trial, int attempt,
     int (*f)(void *, const char *name, int64_t step, int64_t reports),
     void *arg, struct err *e)
 {
-	sqlite3_stmt *st = stmt_get(s, STMT_LAST_STEP, e);
+	struct row r = row_begin(s, STMT_LAST_STEP, "t_metric", 1, e);
+	int64_t step, reports;
+	const char *name;
 	int rc, end = 0;
 
-	if (st == NULL)
+	if (r.st == NULL)
 		return -1;
-	stmt_int(st, 1, trial);
-	stmt_int(st, 2, attempt);
-	while (end == 0 && (rc = stmt_step(s, st, e)) != 0) {
+	stmt_int(r.st, 1, trial);
+	stmt_int(r.st, 2, attempt);
+	while (end == 0 && (rc = row_next(&r)) != 0) {
 		if (rc < 0)
 			return -1;
-		end = f(arg, stmt_col_text(st, 0), stmt_col_int(st, 1, 0),
-		    stmt_col_int(st, 2, 0));
+		name = row_text(&r, 0);
+		step = row_int(&r, 1, 0, TRIAL_STEP_MOST);
+		reports = row_int(&r, 2, 0, ROW_MOST);
+		end = r.bad ? -1 : f(arg, name, step, reports);
 	}
-	stmt_done(st);
+	stmt_done(r.st);
 	return end;
 }
 
@@ -101,20 +109,48 @@ int
 store_each_report(struct store *s, int64_t trial, int attempt, const char *name,
     int (*f)(void *, int64_t time_us, double value), void *arg, struct err *e)
 {
-	sqlite3_stmt *st = stmt_get(s, STMT_METRIC_EACH, e);
+	struct row r = row_begin(s, STMT_METRIC_EACH, "t_metric", 1, e);
+	int64_t time_us;
+	double value;
 	int64_t id;
 	int rc, end = 0;
 
-	if (st == NULL || store_name_id(s, name, &id, e) < 0)
+	if (r.st == NULL || store_name_id(s, name, &id, e) < 0)
 		return -1;
-	stmt_int(st, 1, id);
-	stmt_int(st, 2, trial);
-	stmt_int(st, 3, attempt);
-	while (end == 0 && (rc = stmt_step(s, st, e)) != 0) {
+	stmt_int(r.st, 1, id);
+	stmt_int(r.st, 2, trial);
+	stmt_int(r.st, 3, attempt);
+	while (end == 0 && (rc = row_next(&r)) != 0) {
 		if (rc < 0)
 			return -1;
-		end = f(arg, stmt_col_int(st, 0, 0), stmt_col_real(st, 1));
+		time_us = row_int(&r, 0, 0, ROW_MOST);
+		value = row_real(&r, 1);
+		end = r.bad ? -1 : f(arg, time_us, value);
 	}
-	stmt_done(st);
+	stmt_done(r.st);
+	return end;
+}
+
+int
+store_each_stopped(struct store *s,
+    int (*f)(void *, int64_t trial, int64_t step, bool late), void *arg,
+    struct err *e)
+{
+	struct row r = row_begin(s, STMT_RECORD_STOP, "stops", 1, e);
+	int64_t trial, step;
+	int rc, end = 0;
+	bool late;
+
+	if (r.st == NULL)
+		return -1;
+	while (end == 0 && (rc = row_next(&r)) != 0) {
+		if (rc < 0)
+			return -1;
+		trial = row_int(&r, 0, 1, row_int(&r, 2, 0, ROW_MOST));
+		step = row_int(&r, 1, 0, TRIAL_STEP_MOST);
+		late = row_bool(&r, 3);
+		end = r.bad ? -1 : f(arg, trial, step, late);
+	}
+	stmt_done(r.st);
 	return end;
 }

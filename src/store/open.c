@@ -41,6 +41,25 @@ store_new(const char *path, enum store_mode mode)
 	return s;
 }
 
+/*
+ * The last to close moves the log into the file, and whoever comes meanwhile is
+ * told that the database is locked.  So it is moved before, which keeps nobody
+ * from reading; what is left then is to delete an empty file.
+ */
+static void
+empty_log(struct store *s)
+{
+	int keeps = 0;
+
+	(void)sqlite3_db_config(
+	    s->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, -1, &keeps);
+	if (keeps || s->dead || sqlite3_db_readonly(s->db, "main") != 0)
+		return;
+	(void)sqlite3_busy_timeout(s->db, 0);
+	(void)sqlite3_wal_checkpoint_v2(
+	    s->db, "main", SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+}
+
 void
 store_close(struct store *s)
 {
@@ -48,6 +67,8 @@ store_close(struct store *s)
 		return;
 	if (s->begun)
 		store_rollback(s);
+	if (s->db != NULL)
+		empty_log(s);
 	stmt_finalize_all(s);
 	store_names_clear(s);
 	(void)sqlite3_close_v2(s->db);
@@ -87,6 +108,7 @@ store_connect(struct store *s, const char *name, int flags, struct err *e)
 			? strerror(sqlite3_system_errno(s->db))
 			: sqlite3_errmsg(s->db));
 	(void)sqlite3_busy_timeout(s->db, OPEN_WAIT_MS);
+	guard_open(s);
 	(void)sqlite3_db_config(s->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 	(void)sqlite3_db_config(s->db, SQLITE_DBCONFIG_DQS_DML, 0, NULL);
 	(void)sqlite3_db_config(s->db, SQLITE_DBCONFIG_DQS_DDL, 0, NULL);
@@ -135,8 +157,16 @@ store_identify(struct store *s, int64_t *version, struct err *e)
 int
 store_look(const char *path, struct err *e)
 {
+	/* SQLite's own limit, with the names of the files beside it. */
+	size_t most =
+	    (size_t)sqlite3_vfs_find(NULL)->mxPathname - strlen("-journal");
 	struct stat st;
 
+	if (strlen(path) > most)
+		return err_set(e, ERR_FILE,
+		    "%s: the path of a database may have %zu bytes and not "
+		    "%zu: --state takes another folder",
+		    path, most, strlen(path));
 	if (stat(path, &st) < 0)
 		return errno == ENOENT ? 0
 				       : err_set(e, ERR_FILE, "%s: %s", path,
@@ -342,8 +372,10 @@ store_open(
 		store_close(s);
 		return -1;
 	}
-	if (mode != STORE_READ)
+	if (mode != STORE_READ) {
 		(void)sqlite3_busy_timeout(s->db, STORE_WRITE_WAIT_MS);
+		(void)store_log_kept(s); /* from now on it is known */
+	}
 	*out = s;
 	return 0;
 }

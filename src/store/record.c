@@ -9,7 +9,7 @@
 
 #include "src/base/err.h"
 #include "src/base/mem.h"
-#include "src/store/stmt.h"
+#include "src/store/row.h"
 
 struct store_name {
 	char *name;
@@ -146,9 +146,20 @@ store_stop_add(struct store *s, const struct store_stop *stop, struct err *e)
 	stmt_real(st, 6, stop->threshold);
 	stmt_int(st, 7, stop->pool);
 	stmt_text(st, 8, pause ? "stop" : resume ? "keep" : stop->verdict);
-	stmt_text(st, 9, stop->why);
+	stmt_line(st, 9, stop->why);
 	stmt_int(st, 10, stop->time_us);
 	stmt_int(st, 11, pause || resume);
+	return stmt_write(s, st, e);
+}
+
+int
+store_stop_late(struct store *s, int64_t trial, struct err *e)
+{
+	sqlite3_stmt *st = stmt_get(s, STMT_STOP_LATE, e);
+
+	if (st == NULL)
+		return -1;
+	stmt_int(st, 1, trial);
 	return stmt_write(s, st, e);
 }
 
@@ -167,7 +178,7 @@ store_event_add(struct store *s, int64_t time_us, const char *level,
 	stmt_text(st, 4, area);
 	stmt_int_or(st, 5, trial, 0);
 	stmt_int_or(st, 6, attempt, 0);
-	stmt_text(st, 7, text);
+	stmt_line(st, 7, text);
 	return stmt_write(s, st, e);
 }
 
@@ -220,18 +231,22 @@ int
 store_queue_next(struct store *s, int64_t *id, char **params,
     const char **source, struct err *e)
 {
-	sqlite3_stmt *st = stmt_get(s, STMT_QUEUE_NEXT, e);
+	struct row r = row_begin(s, STMT_QUEUE_NEXT, "t_queue", 1, e);
 	int rc;
 
-	if (st == NULL || (rc = stmt_step(s, st, e)) < 0)
+	if (r.st == NULL || (rc = row_next(&r)) < 0)
 		return -1;
 	if (rc == 0)
 		return 1;
-	*id = stmt_col_int(st, 0, 0);
-	*params = stmt_dup(stmt_col_text(st, 1));
-	*source = store_source(stmt_col_text(st, 2));
-	stmt_done(st);
-	return 0;
+	*id = row_int(&r, 0, INT64_MIN, INT64_MAX);
+	*source = row_source(&r, 2);
+	*params = stmt_dup(row_text(&r, 1));
+	stmt_done(r.st);
+	if (row_end(&r) < 0) {
+		free(*params);
+		*params = NULL;
+	}
+	return row_end(&r);
 }
 
 int

@@ -1,12 +1,16 @@
 /* Rows of t_attempt, in and out. */
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "src/base/err.h"
 #include "src/base/mem.h"
-#include "src/store/stmt.h"
+#include "src/store/row.h"
+
+/* Beyond any number of trials side by side. */
+#define SLOT_MOST 1000000
 
 void
 store_attempt_fini(struct store_attempt *a)
@@ -19,75 +23,89 @@ store_attempt_fini(struct store_attempt *a)
 	*a = (struct store_attempt){ 0 };
 }
 
-void
-store_attempt_row(sqlite3_stmt *st, struct store_attempt *a)
+static enum trial_state
+row_attempt_state(struct row *r, int i)
 {
-	const char *end;
+	enum trial_state state = TRIAL_COMPLETED;
+	const char *name = row_text(r, i);
 
+	if (strcmp(name, "ended") == 0)
+		return TRIAL_COMPLETED;
+	if (!trial_state_parse(name, &state) || !trial_state_placed(state))
+		(void)row_damaged(r, i, "no state of an attempt");
+	return state;
+}
+
+int
+store_attempt_row(struct row *r, struct store_attempt *a)
+{
 	*a = (struct store_attempt){
-		.trial = stmt_col_int(st, 0, 0),
-		.attempt = (int)stmt_col_int(st, 1, 0),
-		.uuid = stmt_col_text(st, 2),
-		.backend = stmt_col_text(st, 3),
-		.place = stmt_col_text(st, 4),
-		.slot = (int)stmt_col_int(st, 5, 0),
-		.state = TRIAL_COMPLETED,
-		.started_us = stmt_col_int(st, 7, 0),
-		.ended_us = stmt_col_int(st, 8, 0),
-		.exit_code = (int)stmt_col_int(st, 9, -1),
-		.signal = (int)stmt_col_int(st, 10, 0),
-		.resumed_step = stmt_col_int(st, 12, -1),
-		.log_offset = stmt_col_int(st, 13, 0),
-		.metrics_offset = stmt_col_int(st, 14, 0),
-		.log_skip = stmt_col_int(st, 15, 0) != 0,
-		.metrics_skip = stmt_col_int(st, 16, 0) != 0,
-		.max_rss = stmt_col_int(st, 17, 0),
-		.cpu_us = stmt_col_int(st, 18, 0),
-		.log = stmt_col_text(st, 19),
-		.why = stmt_col_text(st, 20),
-		.billable_s = stmt_col_real(st, 21),
-		.cost = stmt_col_real(st, 22),
-		.worst_cost = stmt_col_real(st, 23),
-		.trained_s = stmt_col_real(st, 24),
+		.trial = row_int(r, 0, 1, ROW_MOST),
+		.attempt = row_count(r, 1),
+		.uuid = row_text(r, 2),
+		.backend = row_text(r, 3),
+		.place = row_text_or(r, 4),
+		.slot = (int)row_int(r, 5, 0, SLOT_MOST),
+		.state = row_attempt_state(r, 6),
+		.started_us = row_int_or(r, 7, 0, 0, ROW_MOST),
+		.ended_us = row_int_or(r, 8, 0, 0, ROW_MOST),
+		.exit_code = (int)row_int_or(r, 9, -1, INT_MIN, INT_MAX),
+		.signal = (int)row_int_or(r, 10, 0, 0, INT_MAX),
+		.end_class = row_class(r, 11),
+		.resumed_step = row_int_or(r, 12, -1, 0, TRIAL_STEP_MOST),
+		.log_offset = row_int(r, 13, 0, ROW_MOST),
+		.metrics_offset = row_int(r, 14, 0, ROW_MOST),
+		.log_skip = row_bool(r, 15),
+		.metrics_skip = row_bool(r, 16),
+		.max_rss = row_int(r, 17, 0, ROW_MOST),
+		.cpu_us = row_int(r, 18, 0, ROW_MOST),
+		.log = row_text_or(r, 19),
+		.why = row_text_or(r, 20),
+		.billable_s = row_real(r, 21),
+		.cost = row_real(r, 22),
+		.worst_cost = row_real(r, 23),
+		.trained_s = row_real(r, 24),
 		.usage = {
-			.gpus = (int)stmt_col_int(st, 25, 0),
-			.energy = stmt_col_real(st, 26),
-			.memory = stmt_col_real(st, 27),
-			.busy = stmt_col_real(st, 28),
-			.seen = stmt_col_real(st, 29),
+			.gpus = (int)row_int_or(r, 25, 0, 0, INT_MAX),
+			.energy = row_real(r, 26),
+			.memory = row_real(r, 27),
+			.busy = row_real(r, 28),
+			.seen = row_real(r, 29),
 		},
 	};
 	a->billed = !isnan(a->billable_s);
 	a->priced = !isnan(a->cost);
-	(void)trial_state_parse(stmt_col_text(st, 6), &a->state);
-	if ((end = stmt_col_text(st, 11)) != NULL)
-		(void)end_class_parse(end, &a->end_class);
+	return row_end(r);
 }
 
 int
 store_attempt_get(struct store *s, int64_t trial, int attempt,
     struct store_attempt *a, struct err *e)
 {
-	sqlite3_stmt *st = stmt_get(s, STMT_ATTEMPT_GET, e);
+	struct row r = row_begin(s, STMT_ATTEMPT_GET, "t_attempt", 2, e);
 	int rc;
 
-	if (st == NULL)
+	if (r.st == NULL)
 		return -1;
-	stmt_int(st, 1, trial);
-	stmt_int(st, 2, attempt);
-	if ((rc = stmt_step(s, st, e)) < 0)
+	stmt_int(r.st, 1, trial);
+	stmt_int(r.st, 2, attempt);
+	if ((rc = row_next(&r)) < 0)
 		return -1;
 	if (rc == 0)
 		return err_set(e, ERR_STORE,
 		    "%s: there is no attempt %d of trial %lld", s->path,
 		    attempt, (long long)trial);
-	store_attempt_row(st, a);
+	if (store_attempt_row(&r, a) < 0) {
+		*a = (struct store_attempt){ 0 };
+		stmt_done(r.st);
+		return -1;
+	}
 	a->uuid = stmt_dup(a->uuid);
 	a->backend = stmt_dup(a->backend);
 	a->place = stmt_dup(a->place);
 	a->log = stmt_dup(a->log);
 	a->why = stmt_dup(a->why);
-	stmt_done(st);
+	stmt_done(r.st);
 	return 0;
 }
 
@@ -112,7 +130,7 @@ bind_attempt(sqlite3_stmt *st, const struct store_attempt *a)
 	stmt_int(st, 2, a->attempt);
 	stmt_text(st, 3, a->uuid);
 	stmt_text(st, 4, a->backend);
-	stmt_text(st, 5, a->place);
+	stmt_line(st, 5, a->place);
 	stmt_int(st, 6, a->slot);
 	stmt_text(st, 7,
 	    trial_state_placed(a->state) ? trial_state_name(a->state)
@@ -131,7 +149,7 @@ bind_attempt(sqlite3_stmt *st, const struct store_attempt *a)
 	stmt_int(st, 18, a->max_rss);
 	stmt_int(st, 19, a->cpu_us);
 	stmt_text(st, 20, a->log);
-	stmt_text(st, 21, a->why);
+	stmt_line(st, 21, a->why);
 	stmt_real(st, 22, a->billed ? a->billable_s : NAN);
 	stmt_real(st, 23, a->priced ? a->cost : NAN);
 	stmt_real(st, 24, a->worst_cost > 0 ? a->worst_cost : NAN);
@@ -190,7 +208,7 @@ store_attempt_past(
 	stmt_int(st, 1, trial);
 	if (stmt_step(s, st, e) < 0)
 		return -1;
-	past->capacity = (int)stmt_col_int(st, 0, 0);
+	past->capacity = (int)stmt_col_int(st, 0, 0); /* counts of rows */
 	past->waits = (int)stmt_col_int(st, 1, 0);
 	stmt_done(st);
 	return 0;

@@ -8,7 +8,7 @@
 static void
 bind_text(sqlite3_stmt *st, int i, const char *s)
 {
-	stmt_text(st, i, s != NULL && *s != '\0' ? s : NULL);
+	stmt_line(st, i, s != NULL && *s != '\0' ? s : NULL);
 }
 
 int

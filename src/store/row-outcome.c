@@ -6,25 +6,25 @@
 #include <math.h>
 
 #include "src/base/err.h"
-#include "src/store/stmt.h"
+#include "src/store/row.h"
 
 int
 store_metric_last(struct store *s, int64_t trial, const char *name,
     int64_t *step, double *value, struct err *e)
 {
-	sqlite3_stmt *st = stmt_get(s, STMT_METRIC_LAST, e);
+	struct row r = row_begin(s, STMT_METRIC_LAST, "t_metric", 1, e);
 	int rc;
 
-	if (st == NULL)
+	if (r.st == NULL)
 		return -1;
-	stmt_int(st, 1, trial);
-	stmt_text(st, 2, name);
-	if ((rc = stmt_step(s, st, e)) <= 0)
+	stmt_int(r.st, 1, trial);
+	stmt_text(r.st, 2, name);
+	if ((rc = row_next(&r)) <= 0)
 		return rc;
-	*step = stmt_col_int(st, 0, 0);
-	*value = stmt_col_real(st, 1);
-	stmt_done(st);
-	return 1;
+	*step = row_int(&r, 0, 0, TRIAL_STEP_MOST);
+	*value = row_real(&r, 1);
+	stmt_done(r.st);
+	return row_end(&r) < 0 ? -1 : 1;
 }
 
 int
@@ -48,19 +48,22 @@ store_outcome_put(struct store *s, int64_t trial, size_t n,
 }
 
 static int
-each_outcome(struct store *s, sqlite3_stmt *st,
-    int (*f)(void *, int64_t trial, size_t i, double value), void *arg,
-    struct err *e)
+each_outcome(struct row *r,
+    int (*f)(void *, int64_t trial, size_t i, double value), void *arg)
 {
+	int64_t trial, position;
+	double value;
 	int rc, end = 0;
 
-	while (end == 0 && (rc = stmt_step(s, st, e)) != 0) {
+	while (end == 0 && (rc = row_next(r)) != 0) {
 		if (rc < 0)
 			return -1;
-		end = f(arg, stmt_col_int(st, 0, 0),
-		    (size_t)stmt_col_int(st, 1, 1) - 1, stmt_col_real(st, 2));
+		trial = row_int(r, 0, 1, ROW_MOST);
+		position = row_int(r, 1, 1, INT32_MAX);
+		value = row_real(r, 2);
+		end = r->bad ? -1 : f(arg, trial, (size_t)position - 1, value);
 	}
-	stmt_done(st);
+	stmt_done(r->st);
 	return end;
 }
 
@@ -69,13 +72,13 @@ store_each_outcome(struct store *s,
     int (*f)(void *, int64_t trial, size_t i, double value), void *arg,
     struct err *e)
 {
-	sqlite3_stmt *st = stmt_get(s, STMT_OUTCOME_EACH, e);
+	struct row r = row_begin(s, STMT_OUTCOME_EACH, "t_outcome", 2, e);
 
-	return st != NULL ? each_outcome(s, st, f, arg, e) : -1;
+	return r.st != NULL ? each_outcome(&r, f, arg) : -1;
 }
 
 /* The array that one trial's values go to. */
-struct row {
+struct target {
 	double *values;
 	size_t n;
 };
@@ -83,11 +86,11 @@ struct row {
 static int
 on_value(void *arg, int64_t trial, size_t i, double value)
 {
-	struct row *row = arg;
+	struct target *to = arg;
 
 	(void)trial;
-	if (i < row->n)
-		row->values[i] = value;
+	if (i < to->n)
+		to->values[i] = value;
 	return 0;
 }
 
@@ -95,16 +98,16 @@ int
 store_outcome_get(
     struct store *s, int64_t trial, size_t n, double *values, struct err *e)
 {
-	sqlite3_stmt *st = stmt_get(s, STMT_OUTCOME_GET, e);
-	struct row row = { values, n };
+	struct row r = row_begin(s, STMT_OUTCOME_GET, "t_outcome", 2, e);
+	struct target to = { values, n };
 	size_t i;
 
-	if (st == NULL)
+	if (r.st == NULL)
 		return -1;
 	for (i = 0; i < n; i++)
 		values[i] = NAN;
-	stmt_int(st, 1, trial);
-	return each_outcome(s, st, on_value, &row, e);
+	stmt_int(r.st, 1, trial);
+	return each_outcome(&r, on_value, &to);
 }
 
 int
@@ -135,18 +138,22 @@ store_each_front(struct store *s,
     int (*f)(void *, int64_t trial, bool inside, bool better), void *arg,
     struct err *e)
 {
-	sqlite3_stmt *st = stmt_get(s, STMT_FRONT_EACH, e);
+	struct row r = row_begin(s, STMT_FRONT_EACH, "t_front", 1, e);
+	bool inside, better;
+	int64_t trial;
 	int rc, end = 0;
 
-	if (st == NULL)
+	if (r.st == NULL)
 		return -1;
-	while (end == 0 && (rc = stmt_step(s, st, e)) != 0) {
+	while (end == 0 && (rc = row_next(&r)) != 0) {
 		if (rc < 0)
 			return -1;
-		end = f(arg, stmt_col_int(st, 0, 0), stmt_col_int(st, 1, 0),
-		    stmt_col_int(st, 2, 0));
+		trial = row_int(&r, 0, 1, ROW_MOST);
+		inside = row_bool(&r, 1);
+		better = row_bool(&r, 2);
+		end = r.bad ? -1 : f(arg, trial, inside, better);
 	}
-	stmt_done(st);
+	stmt_done(r.st);
 	return end;
 }
 
@@ -154,20 +161,20 @@ int
 store_each_failed(struct store *s,
     int (*f)(void *, int64_t trial, enum end_class), void *arg, struct err *e)
 {
-	sqlite3_stmt *st = stmt_get(s, STMT_TRIAL_FAILED, e);
+	struct row r = row_begin(s, STMT_TRIAL_FAILED, "t_trial", 1, e);
 	enum end_class last;
+	int64_t trial;
 	int rc, end = 0;
 
-	if (st == NULL)
+	if (r.st == NULL)
 		return -1;
-	while (end == 0 && (rc = stmt_step(s, st, e)) != 0) {
+	while (end == 0 && (rc = row_next(&r)) != 0) {
 		if (rc < 0)
 			return -1;
-		last = END_NONE;
-		if (stmt_col_text(st, 1) != NULL)
-			(void)end_class_parse(stmt_col_text(st, 1), &last);
-		end = f(arg, stmt_col_int(st, 0, 0), last);
+		trial = row_int(&r, 0, 1, ROW_MOST);
+		last = row_class(&r, 1);
+		end = r.bad ? -1 : f(arg, trial, last);
 	}
-	stmt_done(st);
+	stmt_done(r.st);
 	return end;
 }

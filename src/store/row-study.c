@@ -1,11 +1,13 @@
 /* The one row of t_study, in and out. */
 
+#include <libgen.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "src/base/err.h"
 #include "src/base/mem.h"
-#include "src/store/stmt.h"
+#include "src/store/row.h"
 
 static const char *const state_names[] = {
 	[STUDY_RUNNING] = "running",
@@ -24,14 +26,27 @@ study_state_name(enum study_state state)
 }
 
 static enum study_state
-state_parse(const char *name)
+row_study_state(struct row *r, int i)
 {
-	size_t i;
+	const char *name = row_text(r, i);
+	size_t k;
 
-	for (i = 0; name != NULL && i < STUDY_STATES; i++)
-		if (strcmp(name, state_names[i]) == 0)
-			return (enum study_state)i;
+	for (k = 0; k < STUDY_STATES; k++)
+		if (strcmp(name, state_names[k]) == 0)
+			return (enum study_state)k;
+	(void)row_damaged(r, i, "no state of a study");
 	return STUDY_FAILED;
+}
+
+static bool
+row_maximize(struct row *r, int i)
+{
+	const char *goal = row_text(r, i);
+	bool maximize = strcmp(goal, "maximize") == 0;
+
+	if (!maximize && strcmp(goal, "minimize") != 0)
+		(void)row_damaged(r, i, "no goal");
+	return maximize;
 }
 
 void
@@ -48,47 +63,71 @@ store_study_fini(struct store_study *study)
 	*study = (struct store_study){ 0 };
 }
 
+/* The folder of the database: a folder of the study that is the same is ".". */
+static char *
+own_dir(const struct store *s)
+{
+	char *path = xstrdup(s->path), *dir = xstrdup(dirname(path));
+
+	free(path);
+	return dir;
+}
+
+/* One that is gone was written by an older program, and has been moved. */
+static char *
+dir_read(const struct store *s, const char *dir)
+{
+	if (strcmp(dir, ".") == 0 || (*dir == '/' && access(dir, F_OK) != 0))
+		return own_dir(s);
+	return xstrdup(dir);
+}
+
 int
 store_study_get(struct store *s, struct store_study *study, struct err *e)
 {
-	sqlite3_stmt *st = stmt_get(s, STMT_STUDY_GET, e);
-	const char *goal;
+	struct row r = row_begin(s, STMT_STUDY_GET, "t_study", 0, e);
 	int rc;
 
-	if (st == NULL || (rc = stmt_step(s, st, e)) < 0)
+	if (r.st == NULL || (rc = row_next(&r)) < 0)
 		return -1;
 	if (rc == 0)
 		return err_set(e, ERR_STORE, "%s: holds no study", s->path);
-	goal = stmt_col_text(st, 3);
 	*study = (struct store_study){
-		.name = stmt_dup(stmt_col_text(st, 0)),
-		.state = state_parse(stmt_col_text(st, 1)),
-		.metric = stmt_dup(stmt_col_text(st, 2)),
-		.maximize = goal != NULL && strcmp(goal, "maximize") == 0,
-		.strategy = stmt_dup(stmt_col_text(st, 4)),
-		.seed = (uint64_t)stmt_col_int(st, 5, 0),
-		.rule = stmt_dup(stmt_col_text(st, 6)),
-		.max_steps = stmt_col_int(st, 7, 0),
-		.json = stmt_dup(stmt_col_text(st, 8)),
-		.fixed = stmt_dup(stmt_col_text(st, 9)),
-		.dir = stmt_dup(stmt_col_text(st, 10)),
-		.created_us = stmt_col_int(st, 11, 0),
-		.started_us = stmt_col_int(st, 12, 0),
-		.ended_us = stmt_col_int(st, 13, 0),
-		.elapsed_ms = stmt_col_int(st, 14, 0),
-		.why = stmt_dup(stmt_col_text(st, 15)),
+		.name = stmt_dup(row_text(&r, 0)),
+		.state = row_study_state(&r, 1),
+		.metric = stmt_dup(row_text(&r, 2)),
+		.maximize = row_maximize(&r, 3),
+		.strategy = stmt_dup(row_text(&r, 4)),
+		.seed = (uint64_t)row_int(&r, 5, INT64_MIN, INT64_MAX),
+		.rule = stmt_dup(row_text(&r, 6)),
+		.max_steps = row_int(&r, 7, 0, TRIAL_STEP_MOST),
+		.json = stmt_dup(row_text(&r, 8)),
+		.fixed = stmt_dup(row_text(&r, 9)),
+		.dir = dir_read(s, row_text(&r, 10)),
+		.created_us = row_int(&r, 11, 0, ROW_MOST),
+		.started_us = row_int_or(&r, 12, 0, 0, ROW_MOST),
+		.ended_us = row_int_or(&r, 13, 0, 0, ROW_MOST),
+		.elapsed_ms = row_int(&r, 14, 0, ROW_MOST / 1000),
+		.why = stmt_dup(row_text_or(&r, 15)),
+		.run_trials = row_int_or(&r, 16, 0, 0, ROW_MOST),
+		.run_parallel = row_int_or(&r, 17, 0, 0, ROW_MOST),
 	};
-	stmt_done(st);
-	return 0;
+	stmt_done(r.st);
+	if (row_end(&r) < 0)
+		store_study_fini(study);
+	return row_end(&r);
 }
 
 int
 store_study_put(struct store *s, const struct store_study *study, struct err *e)
 {
 	sqlite3_stmt *st = stmt_get(s, STMT_STUDY_PUT, e);
+	char *own;
+	int rc;
 
 	if (st == NULL)
 		return -1;
+	own = own_dir(s);
 	stmt_text(st, 1, study_state_name(study->state));
 	stmt_text(st, 2, study->strategy);
 	stmt_int(st, 3, (int64_t)study->seed);
@@ -96,10 +135,14 @@ store_study_put(struct store *s, const struct store_study *study, struct err *e)
 	stmt_int(st, 5, study->max_steps);
 	stmt_text(st, 6, study->json);
 	stmt_text(st, 7, study->fixed);
-	stmt_text(st, 8, study->dir);
+	stmt_text(st, 8, strcmp(study->dir, own) == 0 ? "." : study->dir);
 	stmt_int_or(st, 9, study->started_us, 0);
 	stmt_int_or(st, 10, study->ended_us, 0);
 	stmt_int(st, 11, study->elapsed_ms);
-	stmt_text(st, 12, study->why);
-	return stmt_write(s, st, e);
+	stmt_line(st, 12, study->why);
+	stmt_int_or(st, 13, study->run_trials, 0);
+	stmt_int_or(st, 14, study->run_parallel, 0);
+	rc = stmt_write(s, st, e);
+	free(own);
+	return rc;
 }

@@ -8,7 +8,7 @@
 
 #include "src/base/err.h"
 #include "src/base/mem.h"
-#include "src/store/stmt.h"
+#include "src/store/row.h"
 
 static const char *const sources[] = { "strategy", "enqueue", "default" };
 
@@ -23,6 +23,16 @@ store_source(const char *name)
 	return sources[0];
 }
 
+const char *
+row_source(struct row *r, int i)
+{
+	const char *is = row_text(r, i), *known = store_source(is);
+
+	if (strcmp(is, known) != 0)
+		(void)row_damaged(r, i, "no source of a setting");
+	return known;
+}
+
 void
 store_trial_fini(struct store_trial *t)
 {
@@ -32,57 +42,75 @@ store_trial_fini(struct store_trial *t)
 	*t = (struct store_trial){ 0 };
 }
 
-void
-store_trial_row(sqlite3_stmt *st, struct store_trial *t)
+static enum stop_cause
+row_cause(struct row *r, int i)
 {
+	enum stop_cause cause = STOP_NONE;
+
+	if (!stop_cause_parse(row_text(r, i), &cause))
+		(void)row_damaged(r, i, "no cause of a stop");
+	return cause;
+}
+
+int
+store_trial_row(struct row *r, struct store_trial *t)
+{
+	int64_t number = row_int(r, 0, 1, ROW_MOST);
+
 	*t = (struct store_trial){
-		.number = stmt_col_int(st, 0, 0),
-		.objective = stmt_col_real(st, 3),
-		.last_step = stmt_col_int(st, 4, -1),
-		.reports = stmt_col_int(st, 5, 0),
-		.attempts = (int)stmt_col_int(st, 6, 0),
-		.failures = (int)stmt_col_int(st, 7, 0),
-		.free_retries = (int)stmt_col_int(st, 8, 0),
-		.alone = stmt_col_int(st, 9, 0) != 0,
-		.not_before_us = stmt_col_int(st, 10, 0),
-		.started_us = stmt_col_int(st, 11, 0),
-		.ended_us = stmt_col_int(st, 12, 0),
-		.source = store_source(stmt_col_text(st, 13)),
-		.backend = stmt_col_text(st, 14),
-		.why = stmt_col_text(st, 15),
-		.params = stmt_col_text(st, 16),
-		.is_paused = stmt_col_int(st, 17, -1) >= 0,
-		.paused_step = stmt_col_int(st, 17, 0),
-		.violation = stmt_col_real(st, 18),
-		.from = stmt_col_int(st, 19, 0),
-		.member = stmt_col_int(st, 20, 0),
-		.until = stmt_col_int(st, 21, 0),
+		.number = number,
+		.state = row_state(r, 1),
+		.cause = row_cause(r, 2),
+		.objective = row_real(r, 3),
+		.last_step = row_int(r, 4, -1, TRIAL_STEP_MOST),
+		.reports = row_int(r, 5, 0, ROW_MOST),
+		.attempts = row_count(r, 6),
+		.failures = row_count(r, 7),
+		.free_retries = row_count(r, 8),
+		.alone = row_bool(r, 9),
+		.not_before_us = row_int(r, 10, 0, ROW_MOST),
+		.started_us = row_int_or(r, 11, 0, 0, ROW_MOST),
+		.ended_us = row_int_or(r, 12, 0, 0, ROW_MOST),
+		.source = row_source(r, 13),
+		.backend = row_text_or(r, 14),
+		.why = row_text_or(r, 15),
+		.params = row_text(r, 16),
+		.paused_step = row_int_or(r, 17, -1, -1, TRIAL_STEP_MOST),
+		.violation = row_real(r, 18),
+		.from = row_int_or(r, 19, 0, 1, number - 1),
+		.member = row_int_or(r, 20, 0, 1, INT32_MAX),
+		.until = row_int_or(r, 21, 0, 1, TRIAL_STEP_MOST),
 	};
-	/* The schema's CHECKs leave no other names. */
-	(void)trial_state_parse(stmt_col_text(st, 1), &t->state);
-	(void)stop_cause_parse(stmt_col_text(st, 2), &t->cause);
+	t->is_paused = t->paused_step >= 0;
+	if (!t->is_paused)
+		t->paused_step = 0;
+	return row_end(r);
 }
 
 int
 store_trial_get(
     struct store *s, int64_t number, struct store_trial *t, struct err *e)
 {
-	sqlite3_stmt *st = stmt_get(s, STMT_TRIAL_GET, e);
+	struct row r = row_begin(s, STMT_TRIAL_GET, "t_trial", 1, e);
 	int rc;
 
-	if (st == NULL)
+	if (r.st == NULL)
 		return -1;
-	stmt_int(st, 1, number);
-	if ((rc = stmt_step(s, st, e)) < 0)
+	stmt_int(r.st, 1, number);
+	if ((rc = row_next(&r)) < 0)
 		return -1;
 	if (rc == 0)
 		return err_set(e, ERR_STORE, "%s: there is no trial %lld",
 		    s->path, (long long)number);
-	store_trial_row(st, t);
+	if (store_trial_row(&r, t) < 0) {
+		*t = (struct store_trial){ 0 };
+		stmt_done(r.st);
+		return -1;
+	}
 	t->backend = stmt_dup(t->backend);
 	t->why = stmt_dup(t->why);
 	t->params = stmt_dup(t->params);
-	stmt_done(st);
+	stmt_done(r.st);
 	return 0;
 }
 
@@ -106,7 +134,7 @@ store_trial_add(struct store *s, const struct store_trial *t, struct err *e)
 	stmt_int(st, 11, t->not_before_us);
 	stmt_text(st, 12, store_source(t->source));
 	stmt_text(st, 13, t->backend);
-	stmt_text(st, 14, t->why);
+	stmt_line(st, 14, t->why);
 	stmt_text(st, 15, t->params);
 	stmt_int(st, 16, ++s->seq);
 	stmt_int_or(st, 17, t->from, 0);
@@ -142,7 +170,7 @@ put_row(struct store *s, enum stmt_id id, const struct store_trial *t,
 	stmt_int(st, 11, t->not_before_us);
 	stmt_text(st, 12, store_source(t->source));
 	stmt_text(st, 13, t->backend);
-	stmt_text(st, 14, t->why);
+	stmt_line(st, 14, t->why);
 	stmt_int_or(st, 15, t->is_paused ? t->paused_step : -1, -1);
 	return stmt_write(s, st, e) < 0 ? -1 : sqlite3_changes(s->db);
 }

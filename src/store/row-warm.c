@@ -1,7 +1,7 @@
 /* Trials of other studies that this one learns from: rows of t_warm. */
 
 #include "src/base/err.h"
-#include "src/store/stmt.h"
+#include "src/store/row.h"
 
 int
 store_warm_add(struct store *s, const struct store_warm *w, struct err *e)
@@ -37,28 +37,29 @@ int
 store_each_warm(struct store *s, int (*f)(void *, const struct store_warm *),
     void *arg, struct err *e)
 {
-	sqlite3_stmt *st = stmt_get(s, STMT_WARM_EACH, e);
+	struct row r = row_begin(s, STMT_WARM_EACH, "t_warm", 2, e);
 	struct store_warm w;
 	int rc, end = 0;
 
-	if (st == NULL)
+	if (r.st == NULL)
 		return -1;
-	while (end == 0 && (rc = stmt_step(s, st, e)) != 0) {
+	while (end == 0 && (rc = row_next(&r)) != 0) {
 		if (rc < 0)
 			return -1;
 		w = (struct store_warm){
-			.source = stmt_col_text(st, 0),
-			.trial = stmt_col_int(st, 1, 0),
-			.state = TRIAL_FAILED,
-			.objective = stmt_col_real(st, 3),
-			.last_step = stmt_col_int(st, 4, -1),
-			.last_value = stmt_col_real(st, 5),
-			.params = stmt_col_text(st, 6),
-			.metrics = stmt_col_text(st, 7),
+			.source = row_text(&r, 0),
+			.trial = row_int(&r, 1, 1, ROW_MOST),
+			.state = row_state(&r, 2),
+			.objective = row_real(&r, 3),
+			.last_step = row_int_or(&r, 4, -1, 0, TRIAL_STEP_MOST),
+			.last_value = row_real(&r, 5),
+			.params = row_text(&r, 6),
+			.metrics = row_text_or(&r, 7),
 		};
-		(void)trial_state_parse(stmt_col_text(st, 2), &w.state);
-		end = f(arg, &w);
+		if (!trial_state_final(w.state))
+			(void)row_damaged(&r, 2, "the trial has ended");
+		end = r.bad ? -1 : f(arg, &w);
 	}
-	stmt_done(st);
+	stmt_done(r.st);
 	return end;
 }

@@ -20,6 +20,12 @@ static const char *const migrations[] = {
 #include "schema/003-search.inc"
 	,
 #include "schema/004-gpu.inc"
+	,
+#include "schema/005-stops.inc"
+	,
+#include "schema/006-pace.inc"
+	,
+#include "schema/007-run.inc"
 };
 
 static const char views[] =
@@ -80,6 +86,9 @@ static const struct {
 	{ 4, "attempts",
 	    "NULL AS gpus, NULL AS gpu_seconds, NULL AS energy_joules, "
 	    "NULL AS gpu_memory, NULL AS gpu_utilization" },
+	{ 7, "t_study", "NULL AS run_trials, NULL AS run_parallel" },
+	{ 7, "study",
+	    "(SELECT elapsed_ms / 1000.0 FROM main.t_study) AS elapsed" },
 	{ 2, "savings", "NULL AS spot_saved" },
 	{ 4, "savings", "NULL AS energy_saved" },
 };

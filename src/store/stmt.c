@@ -8,9 +8,12 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 
 #include "src/base/err.h"
 #include "src/base/mem.h"
+#include "src/base/text.h"
 #include "src/store/stmt.h"
 
 #define TRIAL_COLUMNS                                                      \
@@ -42,11 +45,12 @@ static const char *const texts[STMT_COUNT] = {
 	[STMT_STUDY_GET] =
 	    "SELECT name, state, metric, goal, strategy, seed, rule, "
 	    "max_steps, json, fixed, dir, created_us, started_us, ended_us, "
-	    "elapsed_ms, why FROM t_study",
+	    "elapsed_ms, why, run_trials, run_parallel FROM t_study",
 	[STMT_STUDY_PUT] =
 	    "UPDATE t_study SET state = ?1, strategy = ?2, seed = ?3, "
 	    "rule = ?4, max_steps = ?5, json = ?6, fixed = ?7, dir = ?8, "
-	    "started_us = ?9, ended_us = ?10, elapsed_ms = ?11, why = ?12",
+	    "started_us = ?9, ended_us = ?10, elapsed_ms = ?11, why = ?12, "
+	    "run_trials = ?13, run_parallel = ?14",
 	[STMT_PARAM_ADD] = "INSERT INTO t_param VALUES (?1, ?2)",
 	[STMT_PARAM_EACH] = "SELECT name FROM t_param ORDER BY position",
 	[STMT_AIM_ADD] = "INSERT INTO t_aim VALUES (?1, ?2, ?3, ?4, ?5)",
@@ -94,7 +98,18 @@ static const char *const texts[STMT_COUNT] = {
 	    "(SELECT max_steps FROM t_study), "
 	    "(SELECT iif(last_step < 0, 0, min(1000000000000, last_step + "
 	    "EXISTS (SELECT 1 FROM t_metric WHERE name_id = 1 AND "
-	    "trial = ?1 AND step = 0))) AS run)) WHERE trial = ?1",
+	    "trial = ?1 AND step = 0))) AS run)), "
+	    /* schema/006-pace.sql says what this is. */
+	    "(pace_seconds, pace_steps) = (SELECT total(seconds), "
+	    "coalesce(sum(steps), 0) FROM (SELECT (last_us - first_us) / 1e6 "
+	    "AS seconds, min(last_step, 1000000000000) - "
+	    "min(1000000000000, (SELECT max(step) FROM t_metric "
+	    "WHERE name_id = 1 AND trial = ?1 AND attempt = a.attempt AND "
+	    "time_us = first_us)) AS steps FROM (SELECT attempt, "
+	    "min(time_us) AS first_us, max(time_us) AS last_us, "
+	    "max(step) AS last_step FROM t_metric WHERE name_id = 1 AND "
+	    "trial = ?1 GROUP BY attempt) AS a) "
+	    "WHERE seconds > 0 AND steps > 0) WHERE trial = ?1",
 	[STMT_TRIAL_EACH] =
 	    "SELECT " TRIAL_COLUMNS " FROM t_trial ORDER BY trial",
 	[STMT_TRIAL_FAILED] =
@@ -186,6 +201,9 @@ static const char *const texts[STMT_COUNT] = {
 	    "INSERT INTO t_stop (seq, trial, step, rule, value, threshold, "
 	    "pool, verdict, why, time_us, pause) "
 	    "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+	[STMT_STOP_LATE] =
+	    "UPDATE t_stop SET late = 1 WHERE seq = (SELECT max(seq) FROM "
+	    "t_stop WHERE trial = ?1 AND verdict = 'stop')",
 	[STMT_EVENT_ADD] =
 	    "INSERT INTO t_event (seq, time_us, level, area, trial, attempt, "
 	    "text) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
@@ -210,6 +228,9 @@ static const char *const texts[STMT_COUNT] = {
 	[STMT_RECORD_TRIAL] =
 	    "SELECT trial, begin_seq, end_seq, state, objective "
 	    "FROM t_trial ORDER BY trial",
+	[STMT_RECORD_STOP] =
+	    "SELECT trial, step, (SELECT count(*) FROM t_trial), "
+	    "verdict = 'late' FROM stops WHERE verdict IN ('stop', 'late')",
 	[STMT_LAST_STEP] =
 	    "SELECT n.name, max(m.step), count(*) FROM t_name AS n "
 	    "CROSS JOIN t_metric AS m ON m.name_id = n.id AND m.trial = ?1 "
@@ -225,12 +246,52 @@ static const char *const texts[STMT_COUNT] = {
 	    "FROM t_warm ORDER BY id",
 };
 
+/* Bytes: more than SQLite writes at once. */
+enum { LIMIT_NEAR = 128 << 10 };
+
 static bool
 no_space(struct store *s)
 {
 	int sys = sqlite3_system_errno(s->db);
 
 	return sys == ENOSPC || sys == EDQUOT;
+}
+
+/*
+ * Whether a write failed at the limit on the size of files; SQLite forgets the
+ * errno of it.
+ */
+static bool
+too_large(struct store *s)
+{
+	static const char *const ends[] = { "", "-wal" };
+	struct rlimit most;
+	struct stat st;
+	bool is = false;
+	char *path;
+	size_t i;
+
+	if (sqlite3_extended_errcode(s->db) != SQLITE_IOERR_WRITE ||
+	    getrlimit(RLIMIT_FSIZE, &most) != 0 ||
+	    most.rlim_cur == RLIM_INFINITY)
+		return false;
+	for (i = 0; i < sizeof ends / sizeof ends[0] && !is; i++) {
+		path = xasprintf("%s%s", s->path, ends[i]);
+		is = stat(path, &st) == 0 &&
+		     (rlim_t)st.st_size + LIMIT_NEAR > most.rlim_cur;
+		free(path);
+	}
+	return is;
+}
+
+static int
+no_space_err(struct store *s, struct err *e)
+{
+	if (too_large(s))
+		return err_set(e, ERR_FULL,
+		    "%s: it would be larger than a file may be (ulimit -f)",
+		    s->path);
+	return err_set(e, ERR_FULL, "%s: no space left on the disk", s->path);
 }
 
 static int
@@ -243,16 +304,18 @@ describe(struct store *s, const char *what, struct err *e)
 	case SQLITE_LOCKED:
 		store_blocker(s, who, sizeof who);
 		return err_set(e, ERR_BUSY, "%s: locked by %s", s->path, who);
+	case SQLITE_INTERRUPT:
+		return err_set(e, ERR_STORE,
+		    "%s: the database is damaged: a query does not end",
+		    s->path);
 	case SQLITE_FULL:
-		return err_set(
-		    e, ERR_FULL, "%s: no space left on the disk", s->path);
+		return no_space_err(s, e);
 	case SQLITE_NOTADB:
 		return err_set(
 		    e, ERR_STORE, "%s: not a database of hpotune", s->path);
 	case SQLITE_IOERR:
-		if (no_space(s))
-			return err_set(e, ERR_FULL,
-			    "%s: no space left on the disk", s->path);
+		if (no_space(s) || too_large(s))
+			return no_space_err(s, e);
 		s->dead = s->mode == STORE_WRITE;
 		break;
 	case SQLITE_CORRUPT:
@@ -283,6 +346,7 @@ store_fail(struct store *s, const char *what, struct err *e)
 int
 store_exec(struct store *s, const char *sql, struct err *e)
 {
+	guard_begin(s);
 	if (sqlite3_exec(s->db, sql, NULL, NULL, NULL) == SQLITE_OK)
 		return 0;
 	return store_fail(s, "cannot be written", e);
@@ -291,6 +355,7 @@ store_exec(struct store *s, const char *sql, struct err *e)
 sqlite3_stmt *
 stmt_get(struct store *s, enum stmt_id id, struct err *e)
 {
+	guard_begin(s);
 	if (s->stmts[id] == NULL &&
 	    sqlite3_prepare_v3(s->db, texts[id], -1, SQLITE_PREPARE_PERSISTENT,
 		&s->stmts[id], NULL) != SQLITE_OK) {
@@ -355,6 +420,19 @@ stmt_text(sqlite3_stmt *st, int i, const char *s)
 		(void)sqlite3_bind_text(st, i, s, -1, SQLITE_STATIC);
 	else
 		(void)sqlite3_bind_text(st, i, utf8_clean(s), -1, free);
+}
+
+void
+stmt_line(sqlite3_stmt *st, int i, const char *s)
+{
+	struct buf b = { 0 };
+
+	if (s == NULL) {
+		(void)sqlite3_bind_null(st, i);
+		return;
+	}
+	text_put_harmless(&b, s, strlen(s), TEXT_LINE);
+	(void)sqlite3_bind_text(st, i, buf_take(&b), -1, free);
 }
 
 void

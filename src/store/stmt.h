@@ -61,6 +61,7 @@ enum stmt_id {
 	STMT_METRIC_LAST,
 	STMT_MEDIAN_PUT,
 	STMT_STOP_ADD,
+	STMT_STOP_LATE,
 	STMT_EVENT_ADD,
 	STMT_SUGGESTION_ADD,
 	STMT_QUEUE_ADD,
@@ -70,6 +71,7 @@ enum stmt_id {
 	STMT_CURVE_EACH,
 	STMT_RECORD_REPORT,
 	STMT_RECORD_TRIAL,
+	STMT_RECORD_STOP,
 	STMT_LAST_STEP,
 	STMT_WARM_ADD,
 	STMT_WARM_COUNT,
@@ -82,6 +84,7 @@ struct store {
 	char *path;
 	enum store_mode mode;
 	bool wal;
+	unsigned long log_inode, index_inode; /* of the log; 0 = not seen yet */
 	bool begun; /* between store_begin and its end */
 	bool lost; /* an error has undone the transaction: */
 	struct err lost_err; /* this one */
@@ -91,6 +94,7 @@ struct store {
 	struct store_name *names; /* cache of t_name, sorted by name */
 	size_t n_names;
 	sqlite3_stmt *stmts[STMT_COUNT];
+	int64_t steps, steps_most; /* guard.c */
 };
 
 /* What stat says: -1 an error, 0 nothing or an empty file, 1 a file. */
@@ -107,6 +111,13 @@ int store_identify(struct store *, int64_t *version, struct err *);
  * rollback journal, and nobody else may look while we have it open.
  */
 int store_set_journal(struct store *, bool network_fs, struct err *);
+
+/* Make the name of a file last. */
+void store_sync_folder(const char *path);
+/* Give every query of the connection an end: SQLITE_INTERRUPT. */
+void guard_open(struct store *);
+/* A query begins: it has all the steps, unless another one is under way. */
+void guard_begin(struct store *);
 
 /* Fill err from the connection's last error: "PATH: what: why". */
 int store_fail(struct store *, const char *what, struct err *);
@@ -130,6 +141,8 @@ void stmt_finalize_all(struct store *);
  * has run; NULL and NaN bind NULL.
  */
 void stmt_text(sqlite3_stmt *, int i, const char *);
+/* One line for people: what a terminal would obey stands as \xNN. */
+void stmt_line(sqlite3_stmt *, int i, const char *);
 void stmt_int(sqlite3_stmt *, int i, int64_t);
 /* NULL when v is the value that stands for none. */
 void stmt_int_or(sqlite3_stmt *, int i, int64_t v, int64_t none);
@@ -162,8 +175,5 @@ int schema_made_views(struct store *, struct err *);
 int store_name_id(struct store *, const char *name, int64_t *id, struct err *);
 /* "strategy", "enqueue" or "default" as static text. */
 const char *store_source(const char *);
-/* Fill from the row of a SELECT over all columns; texts borrowed. */
-void store_trial_row(sqlite3_stmt *, struct store_trial *);
-void store_attempt_row(sqlite3_stmt *, struct store_attempt *);
 
 #endif /* STORE_STMT_H */

@@ -59,13 +59,18 @@ struct store_study {
 	int64_t max_steps; /* of a trial; 0 = unknown */
 	char *json; /* the study.json of the last run, white space out */
 	char *fixed; /* study_put_fixed */
-	char *dir; /* folder of study.json, absolute */
+	char
+	    *dir; /* folder of study.json; that of the database moves with it */
 	int64_t created_us;
 	int64_t started_us; /* last start of a server */
-	int64_t ended_us; /* 0 = not ended */
+	/* 0 = not ended; while it runs, when it ended before: it is 0 from
+	 * the next trial on */
+	int64_t ended_us;
 	int64_t
 	    elapsed_ms; /* wall time used by earlier runs: limits.wall_time */
 	char *why; /* why it ended, or NULL */
+	/* limits of the last start instead of those of json; 0 = as there */
+	int64_t run_trials, run_parallel;
 	/* For store_create alone: objectives, then constraints; none: metric. */
 	const struct store_aim *aims;
 	size_t n_aims;
@@ -136,7 +141,7 @@ struct store_attempt {
 	double cost; /* dollars */
 	double worst_cost; /* dollars at most; 0 or NaN = none */
 	struct store_usage usage;
-	char *log; /* path of its log */
+	char *log; /* path of its log, from the folder of the database */
 	char *why; /* or NULL */
 };
 void store_attempt_fini(struct store_attempt *);
@@ -146,6 +151,12 @@ void store_attempt_fini(struct store_attempt *);
  * is there or only what a death during store_create left: then create it.
  */
 int store_there(bool *there, const char *path, struct err *);
+/*
+ * While nobody has the study open: whether the log that was left is damaged in
+ * its middle, so that commits which SQLite does not see any more are in it.
+ * Then -1, with a copy beside it; once for each such copy.
+ */
+int store_look_log(const char *path, struct err *);
 /*
  * Make path with its tables and the results view of space; fails when a study
  * is there.  network_fs: no shared memory, so nobody can read it meanwhile.
@@ -183,6 +194,25 @@ void store_blocker(struct store *, char *buf, size_t n);
 void store_checkpoint(struct store *);
 /* Bytes of the write-ahead log now. */
 int64_t store_wal_bytes(struct store *);
+
+/*
+ * What others do to the files under a connection that writes.  Whether what is
+ * open is a database still; false: it was overwritten.
+ */
+bool store_is_database(int fd);
+/* Whether the log, and the index of it, are those that were opened. */
+bool store_log_kept(struct store *);
+/*
+ * Everything of a log that was deleted goes into the file: then close and open
+ * again.  -1: somebody reads; nothing is lost as long as nothing is closed.
+ */
+int store_log_settle(struct store *, struct err *);
+/*
+ * All that is committed, in a new file at path, which must not be there; the
+ * connection is of no more use, and what is left of its log is removed.  -1:
+ * no file was made.
+ */
+int store_rescue(struct store *, const char *path, struct err *);
 
 /* The study. */
 int store_study_get(struct store *, struct store_study *, struct err *);
@@ -288,6 +318,8 @@ struct store_stop {
 	int64_t time_us;
 };
 int store_stop_add(struct store *, const struct store_stop *, struct err *);
+/* The trial's newest stop or pause came too late: it ran to its end. */
+int store_stop_late(struct store *, int64_t trial, struct err *);
 /* level is "error", "warning" or "info"; trial and attempt 0 = none. */
 int store_event_add(struct store *, int64_t time_us, const char *level,
     const char *area, int64_t trial, int attempt, const char *text,
@@ -358,6 +390,13 @@ int store_each_record(struct store *,
     int (*)(
 	void *, int64_t trial, int64_t step, double value, enum trial_state),
     void *, struct err *);
+/*
+ * Which trials a rule has stopped, and at which step, in no order; late: it
+ * came too late to stop it.
+ */
+int store_each_stopped(struct store *,
+    int (*)(void *, int64_t trial, int64_t step, bool late), void *,
+    struct err *);
 /* Every report of one metric in one attempt, by step. */
 int
 store_each_report(struct store *, int64_t trial, int attempt, const char *name,

@@ -13,7 +13,7 @@
 #include "src/base/err.h"
 #include "src/base/fail.h"
 #include "src/base/mem.h"
-#include "src/store/stmt.h"
+#include "src/store/row.h"
 
 /* A log beyond this is cut when nobody reads it. */
 #define WAL_CUT_BYTES (8 << 20)
@@ -22,13 +22,18 @@
 static int
 read_counter(struct store *s, struct err *e)
 {
-	sqlite3_stmt *st = stmt_get(s, STMT_COUNTER_GET, e);
+	struct row r = row_begin(s, STMT_COUNTER_GET, "t_counter", 0, e);
+	int rc;
 
-	if (st == NULL || stmt_step(s, st, e) < 0)
+	if (r.st == NULL || (rc = row_next(&r)) < 0)
 		return -1;
-	s->seq = s->seq_begin = sqlite3_column_int64(st, 0);
-	stmt_done(st);
-	return 0;
+	if (rc == 0)
+		return err_set(e, ERR_STORE,
+		    "%s: the database is damaged: t_counter has no row",
+		    s->path);
+	s->seq = s->seq_begin = row_int(&r, 0, 0, ROW_MOST);
+	stmt_done(r.st);
+	return row_end(&r);
 }
 
 int

@@ -1,0 +1,183 @@
+/* Columns of a row that may be damaged, and the message that says where. */
+
+#include <inttypes.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "src/base/err.h"
+#include "src/store/row.h"
+
+struct row
+row_begin(struct store *s, enum stmt_id id, const char *table, int keys,
+    struct err *e)
+{
+	return (struct row){ .store = s,
+		.st = stmt_get(s, id, e),
+		.table = table,
+		.keys = keys,
+		.err = e };
+}
+
+int
+row_next(struct row *r)
+{
+	r->bad = false;
+	return stmt_step(r->store, r->st, r->err);
+}
+
+/* ", row 3", or ", row 3/1": what the first columns hold; of one row "". */
+static void
+put_keys(const struct row *r, char *buf, size_t n)
+{
+	size_t used = 0;
+	int i;
+
+	*buf = '\0';
+	if (r->keys > 0)
+		used = (size_t)snprintf(buf, n, ", row ");
+	for (i = 0; i < r->keys && used < n; i++)
+		used += (size_t)snprintf(buf + used, n - used, "%s%lld",
+		    i > 0 ? "/" : "",
+		    (long long)sqlite3_column_int64(r->st, i));
+}
+
+int
+row_damaged(struct row *r, int i, const char *why)
+{
+	char keys[64];
+
+	if (r->bad)
+		return -1;
+	r->bad = true;
+	put_keys(r, keys, sizeof keys);
+	return err_set(r->err, ERR_STORE,
+	    "%s: the database is damaged: %s%s, column %s: %s", r->store->path,
+	    r->table, keys, sqlite3_column_name(r->st, i), why);
+}
+
+int
+row_end(const struct row *r)
+{
+	return r->bad ? -1 : 0;
+}
+
+/* Whether the column has a value of this type, or NULL where that may be. */
+static bool
+row_is(struct row *r, int i, int type, bool or_null)
+{
+	static const char *const names[] = {
+		[SQLITE_INTEGER] = "not a whole number",
+		[SQLITE_FLOAT] = "not a number",
+		[SQLITE_TEXT] = "not a text",
+	};
+	int is = sqlite3_column_type(r->st, i);
+
+	if (is == type)
+		return true;
+	if (is != SQLITE_NULL)
+		(void)row_damaged(r, i, names[type]);
+	else if (!or_null)
+		(void)row_damaged(r, i, "nothing is there");
+	return false;
+}
+
+static int64_t
+row_number(struct row *r, int i, int64_t min, int64_t max)
+{
+	int64_t v = sqlite3_column_int64(r->st, i);
+	char why[96];
+
+	if (v >= min && v <= max)
+		return v;
+	(void)snprintf(why, sizeof why, "%" PRId64 " cannot be", v);
+	(void)row_damaged(r, i, why);
+	return min;
+}
+
+int64_t
+row_int(struct row *r, int i, int64_t min, int64_t max)
+{
+	return row_is(r, i, SQLITE_INTEGER, false) ? row_number(r, i, min, max)
+						   : min;
+}
+
+int64_t
+row_int_or(struct row *r, int i, int64_t none, int64_t min, int64_t max)
+{
+	return row_is(r, i, SQLITE_INTEGER, true) ? row_number(r, i, min, max)
+						  : none;
+}
+
+bool
+row_bool(struct row *r, int i)
+{
+	return row_int(r, i, 0, 1) != 0;
+}
+
+/* A view may give a whole number where a column of REAL would not. */
+double
+row_real(struct row *r, int i)
+{
+	if (sqlite3_column_type(r->st, i) == SQLITE_INTEGER)
+		return sqlite3_column_double(r->st, i);
+	return row_is(r, i, SQLITE_FLOAT, true)
+		   ? sqlite3_column_double(r->st, i)
+		   : NAN;
+}
+
+static char *
+row_string(struct row *r, int i, bool or_null)
+{
+	char *s =
+	    row_is(r, i, SQLITE_TEXT, or_null) ? stmt_col_text(r->st, i) : NULL;
+
+	if (s != NULL && strlen(s) == (size_t)sqlite3_column_bytes(r->st, i))
+		return s;
+	if (s != NULL)
+		(void)row_damaged(r, i, "it has a byte 0");
+	return NULL;
+}
+
+char *
+row_text(struct row *r, int i)
+{
+	static char nothing[1];
+	char *s = row_string(r, i, false);
+
+	return s != NULL ? s : nothing;
+}
+
+char *
+row_text_or(struct row *r, int i)
+{
+	return row_string(r, i, true);
+}
+
+enum trial_state
+row_state(struct row *r, int i)
+{
+	enum trial_state state = TRIAL_WAITING;
+
+	if (!trial_state_parse(row_text(r, i), &state))
+		(void)row_damaged(r, i, "no state of a trial");
+	return state;
+}
+
+enum end_class
+row_class(struct row *r, int i)
+{
+	enum end_class end = END_NONE;
+	const char *name = row_text_or(r, i);
+
+	if (name != NULL && (!end_class_parse(name, &end) || end == END_NONE))
+		(void)row_damaged(r, i, "no end of an attempt");
+	return end;
+}
+
+int
+row_count(struct row *r, int i)
+{
+	return (int)row_int(r, i, 0, INT_MAX - 1);
+}

@@ -20,7 +20,7 @@ enum { TIMEOUT_MS = 60 * 1000, OUT_MAX = 1 << 20 };
 
 struct child {
 	pid_t pid; /* of the group too; ours until it is reaped */
-	int pidfd, pipe;
+	int end_fd, pipe;
 	struct loop_fd *end, *out;
 	struct loop_timer *timer;
 	int64_t timeout_ms;
@@ -37,8 +37,8 @@ child_free(struct child *c)
 	loop_fd_free(c->end);
 	loop_fd_free(c->out);
 	loop_timer_free(c->timer);
-	if (c->pidfd != -1)
-		(void)close(c->pidfd);
+	if (c->end_fd != -1)
+		(void)close(c->end_fd);
 	if (c->pipe != -1)
 		(void)close(c->pipe);
 	buf_free(&c->text);
@@ -131,7 +131,7 @@ on_end(void *arg, int fd, bool readable, bool writable)
 static void
 child_watch(struct child *c, struct loop *loop)
 {
-	c->end = loop_fd_new(loop, c->pidfd, on_end, c);
+	c->end = loop_fd_new(loop, c->end_fd, on_end, c);
 	loop_fd_want(c->end, true, false);
 	c->out = loop_fd_new(loop, c->pipe, on_out, c);
 	loop_fd_want(c->out, true, false);
@@ -157,11 +157,11 @@ child_start(struct child **out, struct loop *loop,
 		    spec->argv[0], strerror(errno));
 	(void)fcntl(p[0], F_SETFL, O_NONBLOCK);
 	c = xcalloc(1, sizeof *c);
-	*c = (struct child){ .pipe = p[0], .pidfd = -1, .cb = cb, .arg = arg };
+	*c = (struct child){ .pipe = p[0], .end_fd = -1, .cb = cb, .arg = arg };
 	c->timeout_ms = spec->timeout_ms > 0 ? spec->timeout_ms : TIMEOUT_MS;
 	c->most = spec->most > 0 ? spec->most : OUT_MAX;
 	start.out = p[1];
-	rc = spawn_start(&c->pid, &c->pidfd, &start, e);
+	rc = spawn_start(&c->pid, &c->end_fd, &start, e);
 	(void)close(p[1]);
 	if (rc != 0) {
 		child_free(c);
@@ -177,6 +177,6 @@ child_kill(struct child *c)
 {
 	if (c == NULL)
 		return;
-	(void)spawn_end(c->pid, c->pidfd);
+	(void)spawn_end(c->pid, c->end_fd);
 	child_free(c);
 }

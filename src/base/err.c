@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "src/base/err.h"
+#include "src/base/mem.h"
+#include "src/base/text.h"
 
 enum { HEAD = 160 }; /* bytes kept of the beginning of a long text */
 
@@ -18,16 +20,24 @@ in_character(char c)
 
 /*
  * What is wrong stands at the beginning of a clause and why at its end: of a
- * text that does not fit, the middle of some path, goes.
+ * text that does not fit, the middle of some path, goes.  It may quote a name,
+ * a path or a value, and is shown as it is: without bytes that a terminal
+ * obeys.
  */
 static void
-text_put(struct err *e, const char *text)
+text_put(struct err *e, const char *raw)
 {
 	static const char gap[] = "...";
-	size_t n = strlen(text), head = HEAD, tail;
+	struct buf harmless = { 0 };
+	const char *text;
+	size_t n, head = HEAD, tail;
 
+	text_put_harmless(&harmless, raw, strlen(raw), TEXT_LINE);
+	text = buf_str(&harmless);
+	n = harmless.len;
 	if (n < sizeof e->text) {
 		memcpy(e->text, text, n + 1);
+		buf_free(&harmless);
 		return;
 	}
 	while (in_character(text[head]))
@@ -37,6 +47,7 @@ text_put(struct err *e, const char *text)
 		tail++;
 	(void)snprintf(e->text, sizeof e->text, "%.*s%s%s", (int)head, text,
 	    gap, text + tail);
+	buf_free(&harmless);
 }
 
 int

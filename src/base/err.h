@@ -31,7 +31,8 @@ struct err {
 
 /*
  * Fill e (which may be NULL) and return -1, so that failing is one line.  Of a
- * text that is too long the middle is left out.
+ * text that is too long the middle is left out; what a terminal would obey in
+ * it stands as \xNN.
  */
 int err_set(struct err *, enum err_kind, const char *, ...)
     __attribute__((format(printf, 3, 4)));

@@ -201,7 +201,7 @@ put_why(struct http_request *r, CURLcode code, struct buf *text)
 		return;
 	}
 	if (code == CURLE_UNSUPPORTED_PROTOCOL) {
-		buf_puts(text, "the address is not https");
+		buf_puts(text, "its address is not of the form https://host");
 		return;
 	}
 	if (code == CURLE_ABORTED_BY_CALLBACK) {

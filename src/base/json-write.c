@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "src/base/json-tree.h"
 #include "src/base/mem.h"
@@ -74,4 +75,18 @@ json_put_number(struct buf *b, double x)
 			break;
 	}
 	buf_add(b, text, (size_t)n);
+}
+
+bool
+json_same(const struct json *a, const struct json *b)
+{
+	struct buf x = { 0 }, y = { 0 };
+	bool same;
+
+	json_write(&x, a);
+	json_write(&y, b);
+	same = strcmp(buf_str(&x), buf_str(&y)) == 0;
+	buf_free(&x);
+	buf_free(&y);
+	return same;
 }

@@ -62,6 +62,8 @@ bool json_bool(const struct json *, bool *);
 const char *json_string(const struct json *);
 /* The value as it stands, written without white space. */
 void json_write(struct buf *, const struct json *);
+/* Whether json_write writes the same of both. */
+bool json_same(const struct json *, const struct json *);
 
 /*
  * An ERR_USAGE at this value: "FILE:LINE:COLUMN: PATH: text", where PATH is

@@ -5,9 +5,12 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 #include "src/base/log.h"
+#include "src/base/mem.h"
+#include "src/base/text.h"
 
 static struct {
 	enum log_level level;
@@ -47,15 +50,20 @@ log_level_name(enum log_level level)
 static void
 log_line(enum log_level level, const char *area, const char *fmt, va_list ap)
 {
-	char text[1024], clock[16];
+	struct buf harmless = { 0 };
+	char raw[1024], clock[16];
+	const char *text;
 	struct tm tm;
 	time_t now;
 
 	if (level > log_state.level)
 		return;
-	(void)vsnprintf(text, sizeof text, fmt, ap);
+	(void)vsnprintf(raw, sizeof raw, fmt, ap);
+	text_put_harmless(&harmless, raw, strlen(raw), TEXT_LINE);
+	text = buf_str(&harmless);
 	if (log_state.sink != NULL) {
 		log_state.sink(log_state.arg, level, area, text);
+		buf_free(&harmless);
 		return;
 	}
 	now = time(NULL);
@@ -66,6 +74,7 @@ log_line(enum log_level level, const char *area, const char *fmt, va_list ap)
 		    area, text);
 	else
 		fprintf(stderr, "%s %s: %s\n", clock, area, text);
+	buf_free(&harmless);
 }
 
 #define LOG_AT(name, level)                               \

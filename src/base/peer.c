@@ -22,7 +22,7 @@ enum { HEAR_MOST = 1 << 20 };
 
 struct peer {
 	pid_t pid; /* of the group too; ours until it is reaped */
-	int pidfd, in, out; /* in: what it says; out: what it is told */
+	int end_fd, in, out; /* in: what it says; out: what it is told */
 	struct loop_fd *end, *hear, *say;
 	struct peer_hooks hooks;
 	struct buf unsaid;
@@ -139,7 +139,7 @@ on_end(void *arg, int fd, bool readable, bool writable)
 	spawn_kill(p->pid);
 	status = spawn_reap(p->pid);
 	p->pid = -1;
-	fd_close(&p->pidfd, &p->end);
+	fd_close(&p->end_fd, &p->end);
 	fd_close(&p->in, &p->hear);
 	out_close(p);
 	p->hooks.gone(p->hooks.arg, status);
@@ -177,7 +177,7 @@ wires_make(int theirs[2], int ours[2], bool socket)
 static void
 peer_watch(struct peer *p, struct loop *loop)
 {
-	p->end = loop_fd_new(loop, p->pidfd, on_end, p);
+	p->end = loop_fd_new(loop, p->end_fd, on_end, p);
 	loop_fd_want(p->end, true, false);
 	p->hear = loop_fd_new(loop, p->in, on_in, p);
 	loop_fd_want(p->hear, true, false);
@@ -217,11 +217,11 @@ peer_start(struct peer **out, struct loop *loop, const struct peer_spec *spec,
 		p = xcalloc(1, sizeof *p);
 		*p = (struct peer){ .in = ours[0],
 			.out = ours[1],
-			.pidfd = -1,
+			.end_fd = -1,
 			.hooks = *hooks };
 		start.in = theirs[0];
 		start.out = theirs[1];
-		rc = spawn_start(&p->pid, &p->pidfd, &start, e);
+		rc = spawn_start(&p->pid, &p->end_fd, &start, e);
 		(void)close(theirs[0]);
 		if (theirs[1] != theirs[0])
 			(void)close(theirs[1]);
@@ -273,12 +273,12 @@ peer_free(struct peer *p, int64_t grace_ms)
 		return;
 	out_close(p);
 	if (p->pid != -1) {
-		end = (struct pollfd){ .fd = p->pidfd, .events = POLLIN };
+		end = (struct pollfd){ .fd = p->end_fd, .events = POLLIN };
 		if (!p->killed && grace_ms > 0)
 			(void)poll(&end, 1, (int)grace_ms);
-		(void)spawn_end(p->pid, p->pidfd);
+		(void)spawn_end(p->pid, p->end_fd);
 	}
-	fd_close(&p->pidfd, &p->end);
+	fd_close(&p->end_fd, &p->end);
 	fd_close(&p->in, &p->hear);
 	free(p);
 }

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdbool.h>
@@ -106,16 +107,83 @@ spawn(pid_t *pid, const struct spawn_spec *spec)
 	return r;
 }
 
+/* A child that is waited for, and what is closed when it has ended. */
+struct ending {
+	pid_t pid;
+	int fd;
+};
+
+static void *
+ending_wait(void *arg)
+{
+	struct ending w = *(struct ending *)arg;
+	siginfo_t si;
+
+	free(arg);
+	/* It stays to be reaped by who started it. */
+	while (waitid(P_PID, (id_t)w.pid, &si, WEXITED | WNOWAIT) == -1 &&
+	       errno == EINTR)
+		;
+	(void)close(w.fd);
+	return NULL;
+}
+
+/*
+ * A thread, which closes the other end of a pipe when the child has ended.
+ * 0 or an errno; takes over fd if 0.
+ */
+static int
+ending_begin(pid_t pid, int fd)
+{
+	struct ending *w = xcalloc(1, sizeof *w);
+	pthread_attr_t attr;
+	sigset_t all, old;
+	pthread_t thread;
+	int r;
+
+	*w = (struct ending){ .pid = pid, .fd = fd };
+	(void)pthread_attr_init(&attr);
+	(void)pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+	(void)sigfillset(&all);
+	(void)pthread_sigmask(SIG_SETMASK, &all, &old);
+	r = pthread_create(&thread, &attr, ending_wait, w);
+	(void)pthread_sigmask(SIG_SETMASK, &old, NULL);
+	(void)pthread_attr_destroy(&attr);
+	if (r != 0)
+		free(w);
+	return r;
+}
+
+/* Readable when the child has ended, or -1 with errno. */
+static int
+end_open(pid_t pid)
+{
+	int fd = (int)syscall(SYS_pidfd_open, pid, 0), p[2], r;
+
+	/* Old kernels have no pidfds, old containers deny them. */
+	if (fd != -1 || (errno != ENOSYS && errno != EPERM))
+		return fd;
+	if (pipe2(p, O_CLOEXEC) == -1)
+		return -1;
+	r = ending_begin(pid, p[1]);
+	if (r == 0)
+		return p[0];
+	(void)close(p[0]);
+	(void)close(p[1]);
+	errno = r;
+	return -1;
+}
+
 int
 spawn_start(
-    pid_t *pid, int *pidfd, const struct spawn_spec *spec, struct err *e)
+    pid_t *pid, int *end_fd, const struct spawn_spec *spec, struct err *e)
 {
 	int r = spawn(pid, spec);
 
 	if (r != 0)
 		return start_err(spec, r, e);
-	*pidfd = (int)syscall(SYS_pidfd_open, *pid, 0);
-	if (*pidfd != -1)
+	*end_fd = end_open(*pid);
+	if (*end_fd != -1)
 		return 0;
 	r = errno;
 	spawn_kill(*pid);
@@ -160,9 +228,9 @@ spawn_kill(pid_t pid)
 }
 
 int
-spawn_end(pid_t pid, int pidfd)
+spawn_end(pid_t pid, int end_fd)
 {
-	struct pollfd end = { .fd = pidfd, .events = POLLIN };
+	struct pollfd end = { .fd = end_fd, .events = POLLIN };
 
 	spawn_kill(pid);
 	while (poll(&end, 1, END_MS) == -1 && errno == EINTR)

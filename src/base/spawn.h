@@ -19,7 +19,7 @@ struct spawn_spec {
 };
 
 /* The program and a descriptor that is readable when it has ended. */
-int spawn_start(pid_t *, int *pidfd, const struct spawn_spec *, struct err *);
+int spawn_start(pid_t *, int *end_fd, const struct spawn_spec *, struct err *);
 /*
  * A program of ours: what the variable of our environment says, else beside
  * this program, where it is installed, or where it was to be.  The caller frees.
@@ -32,7 +32,7 @@ void spawn_kill(pid_t);
  * The same, and wait for its end, but not for ever: one that is stuck in a
  * driver does not go, and stays a zombie of ours then.  Its status, or -1.
  */
-int spawn_end(pid_t, int pidfd);
+int spawn_end(pid_t, int end_fd);
 /* Wait for it: its status as of waitpid, -1 when that is not known. */
 int spawn_reap(pid_t);
 

@@ -156,7 +156,7 @@ text_distance(const char *a, const char *b)
 const char *
 text_nearest(const char *word, const char *const *words)
 {
-	size_t len = strlen(word), best = len / 3 + 1, dist;
+	size_t len = strlen(word), best = (len + 1) / 3, dist;
 	const char *near = NULL;
 
 	if (len > 256)

@@ -35,7 +35,7 @@ size_t text_fit(const char *, size_t width);
 /* Whether the locale can show UTF-8. */
 bool text_is_utf8(void);
 /* The nearest of words (ends with NULL) by edit distance, or NULL if none is
- * near: at most a third of the letters differ. */
+ * near: at most every third letter differs, one of two to four letters. */
 const char *text_nearest(const char *word, const char *const *words);
 
 #endif /* BASE_TEXT_H */

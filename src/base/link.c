@@ -1,0 +1,21 @@
+/* Inodes compared: of a path, and of what was opened there. */
+
+#include <sys/stat.h>
+
+#include "src/base/link.h"
+
+enum link_state
+link_check(int fd, const char *path)
+{
+	struct stat open, there;
+
+	if (fstat(fd, &open) != 0)
+		return LINK_MOVED;
+	if (open.st_nlink == 0)
+		return LINK_REMOVED;
+	if (lstat(path, &there) != 0)
+		return LINK_MOVED;
+	return there.st_dev == open.st_dev && there.st_ino == open.st_ino
+		   ? LINK_KEPT
+		   : LINK_REPLACED;
+}

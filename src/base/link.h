@@ -1,0 +1,19 @@
+/*
+ * Whether a path still leads to a file or folder that is open: others may
+ * have renamed, replaced or removed it since.
+ */
+
+#ifndef BASE_LINK_H
+#define BASE_LINK_H
+
+enum link_state {
+	LINK_KEPT,
+	LINK_MOVED, /* the path leads nowhere, or nobody can tell where */
+	LINK_REPLACED, /* it leads to something else */
+	LINK_REMOVED /* nothing leads to it any more */
+};
+
+/* fd is the open one, path (absolute) is where it was. */
+enum link_state link_check(int fd, const char *path);
+
+#endif /* BASE_LINK_H */

@@ -12,7 +12,7 @@
 #include "src/model/history.h"
 
 #define PACK_MAGIC UINT64_C(0x68706f68697374)
-#define PACK_MOST (UINT64_C(1) << 32) /* of anything that is counted */
+#define PACK_MOST (UINT64_C(1) << 20) /* parameters, objectives, constraints */
 
 struct pack_head {
 	uint64_t magic;
@@ -38,10 +38,10 @@ static void
 pack_goals(struct buf *b, const struct history *h)
 {
 	size_t i;
-	bool turned;
+	unsigned char turned; /* 0 or 1 */
 
 	for (i = 0; i < history_n_objectives(h); i++) {
-		turned = history_goal(h, i);
+		turned = history_goal(h, i) ? 1 : 0;
 		buf_add(b, &turned, sizeof turned);
 	}
 }
@@ -107,28 +107,65 @@ take(struct unpack *u, void *data, size_t len)
 	u->left -= len;
 }
 
+/* A byte is not a bool unless it is one. */
+static bool
+take_bool(struct unpack *u)
+{
+	unsigned char byte;
+
+	take(u, &byte, 1);
+	u->bad = u->bad || byte > 1;
+	return byte == 1;
+}
+
+static size_t
+head_goals(const struct pack_head *head)
+{
+	return head->objectives > 0 ? (size_t)head->objectives : 1;
+}
+
+/* Whether the bytes that are left can hold what the head announces. */
+static bool
+head_fits(const struct pack_head *head, size_t left)
+{
+	size_t row = sizeof(struct pack_trial), goals = head_goals(head);
+	int64_t trials;
+
+	if (head->magic != PACK_MAGIC || head->dims > PACK_MOST ||
+	    (head->keep & ~(uint64_t)(HISTORY_POINTS | HISTORY_CURVES)) != 0 ||
+	    head->objectives > PACK_MOST || head->constraints > PACK_MOST ||
+	    (head->objectives == 0 && head->constraints > 0) || left < goals)
+		return false;
+	if ((head->keep & HISTORY_POINTS) != 0)
+		row += (size_t)head->dims * sizeof(double);
+	row += (size_t)(head->objectives + head->constraints) * sizeof(double);
+	return head->first <= 1 &&
+	       !__builtin_sub_overflow(head->count, head->first, &trials) &&
+	       trials >= -1 && trials < INT64_MAX &&
+	       (uint64_t)(trials + 1) <= (left - goals) / row &&
+	       head->first > -TRIAL_STEP_MOST;
+}
+
 static struct history *
 unpack_new(struct unpack *u, struct pack_head *head)
 {
-	struct history *h;
+	struct history *h = NULL;
 	size_t i, goals;
 	bool *maximize;
 
 	take(u, head, sizeof *head);
-	if (u->bad || head->magic != PACK_MAGIC || head->dims > PACK_MOST ||
-	    head->objectives > PACK_MOST || head->constraints > PACK_MOST ||
-	    head->first > 1 || head->count < head->first - 1)
+	if (u->bad || !head_fits(head, u->left))
 		return NULL;
-	goals = head->objectives > 0 ? head->objectives : 1;
-	if (u->left < goals * sizeof *maximize)
-		return NULL;
+	goals = head_goals(head);
 	maximize = xcalloc(goals, sizeof *maximize);
 	for (i = 0; i < goals; i++)
-		take(u, &maximize[i], sizeof maximize[i]);
-	h = history_new(head->dims, maximize[0], (unsigned)head->keep);
-	if (head->objectives > 0)
-		history_widen(h, goals, maximize, head->constraints);
-	history_before(h, (size_t)(1 - head->first));
+		maximize[i] = take_bool(u);
+	if (!u->bad) {
+		h = history_new(head->dims, maximize[0], (unsigned)head->keep);
+		if (head->objectives > 0)
+			history_widen(h, goals, maximize, head->constraints);
+		history_before(h, (size_t)(1 - head->first));
+	}
 	free(maximize);
 	return h;
 }
@@ -172,6 +209,7 @@ unpack_trial(struct unpack *u, struct history *h, int64_t trial, double *point)
 	for (; t.reports > 0 && !u->bad; t.reports--) {
 		take(u, &step, sizeof step);
 		take(u, &value, sizeof value);
+		u->bad = u->bad || step < 0 || step > TRIAL_STEP_MOST;
 		if (!u->bad)
 			history_report(h, trial, step, history_turn(h, value));
 	}

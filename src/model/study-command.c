@@ -1,8 +1,9 @@
 /*
- * trial.command: what may stand in the braces of an argument, and the argv
- * that comes of it.  Never a shell.
+ * trial.command, trial.env and trial.workdir: what may stand in braces, and
+ * what comes of it for a trial.  Never a shell.
  */
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,6 +69,16 @@ unknown_err(const struct study *s, const struct json *j, const char *name,
 	struct buf hint = { 0 };
 	size_t i, n = 0;
 
+	/* No name: JSON, or a template of something else. */
+	for (i = 0; name[i] != '\0'; i++)
+		if (!isalnum((unsigned char)name[i]) &&
+		    strchr("_.-", name[i]) == NULL)
+			break;
+	if (name[i] != '\0') {
+		free(names);
+		return json_err(j, e,
+		    "{%s} is no parameter; a literal { is written {{", name);
+	}
 	for (i = 0; i < space->n; i++)
 		names[n++] = space->params[i].name;
 	for (i = 0; words[i] != NULL; i++)
@@ -150,6 +161,27 @@ study_check_argument(const struct study *s, const struct json *j, struct err *e)
 	return rc;
 }
 
+int
+study_check_text(const struct study *s, const struct json *j, struct err *e)
+{
+	if (strcmp(json_string(j), params_word) == 0)
+		return json_err(j, e,
+		    "{params} stands for arguments of trial.command; the file "
+		    "that HPOTUNE_PARAMS names has all parameters");
+	return study_check_argument(s, j, e);
+}
+
+bool
+study_has_names(const char *text)
+{
+	struct piece piece;
+
+	do
+		piece = piece_next(&text);
+	while (piece.kind == PIECE_TEXT);
+	return piece.kind == PIECE_NAME;
+}
+
 /* A folder nobody gave stays as it was written. */
 static void
 put_dir(struct buf *b, const char *dir, const char *name)
@@ -180,6 +212,7 @@ put_name(struct buf *b, const struct study *s, const struct value *values,
 		put_dir(b, vars->output_dir, name);
 }
 
+/* values NULL: there is no trial, and names stay as they were written. */
 static char *
 argument_fill(const struct study *s, const char *p, const struct value *values,
     const struct study_command_vars *vars)
@@ -194,10 +227,69 @@ argument_fill(const struct study *s, const char *p, const struct value *values,
 			continue;
 		}
 		name = xstrndup(piece.at, piece.n);
-		put_name(&b, s, values, vars, name);
+		if (values == NULL)
+			buf_printf(&b, "{%s}", name);
+		else
+			put_name(&b, s, values, vars, name);
 		free(name);
 	}
 	return buf_take(&b);
+}
+
+/* Folders of an attempt are absolute, also before they are known. */
+static char *
+workdir_join(const struct study *s, const char *text)
+{
+	if (*text == '/' ||
+	    strncmp(text, "{output_dir}", strlen("{output_dir}")) == 0 ||
+	    strncmp(text, "{checkpoint_dir}", strlen("{checkpoint_dir}")) == 0)
+		return xstrdup(text);
+	if (strcmp(text, ".") == 0)
+		return xstrdup(s->dir);
+	return xasprintf("%s/%s", strcmp(s->dir, "/") == 0 ? "" : s->dir, text);
+}
+
+char *
+study_text_plain(const struct study *s, const char *text)
+{
+	return argument_fill(s, text, NULL, NULL);
+}
+
+char *
+study_workdir_plain(const struct study *s, const char *text)
+{
+	char *plain = study_text_plain(s, text);
+	char *path = workdir_join(s, plain);
+
+	free(plain);
+	return path;
+}
+
+char *
+study_workdir(const struct study *s, const struct value *values,
+    const struct study_command_vars *vars)
+{
+	char *text = argument_fill(s, s->trial.workdir_text, values, vars);
+	char *path = workdir_join(s, text);
+
+	free(text);
+	return path;
+}
+
+char **
+study_env(const struct study *s, const struct value *values,
+    const struct study_command_vars *vars)
+{
+	char *const *text = s->trial.env_text;
+	size_t i, n = 0;
+	char **env;
+
+	while (text[n] != NULL)
+		n++;
+	env = xcalloc(n + 1, sizeof *env);
+	for (i = 0; i < n; i++)
+		env[i] = argument_fill(s, text[i], values, vars);
+	return env;
 }
 
 int64_t

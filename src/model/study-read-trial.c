@@ -68,13 +68,10 @@ read_workdir(struct study *s, const struct json *j, struct err *e)
 		return -1;
 	if (*text == '\0')
 		return json_err(j, e, "expected a folder");
-	if (*text == '/')
-		s->trial.workdir = xstrdup(text);
-	else if (strcmp(text, ".") == 0)
-		s->trial.workdir = xstrdup(s->dir);
-	else
-		s->trial.workdir = xasprintf(
-		    "%s/%s", strcmp(s->dir, "/") == 0 ? "" : s->dir, text);
+	if (j != NULL && study_check_text(s, j, e) != 0)
+		return -1;
+	s->trial.workdir_text = xstrdup(text);
+	s->trial.workdir = study_workdir_plain(s, text);
 	return 0;
 }
 
@@ -92,8 +89,9 @@ env_name_good(const char *name)
 }
 
 static int
-read_env(struct study_trial *t, const struct json *block, struct err *e)
+read_env(struct study *s, const struct json *block, struct err *e)
 {
+	struct study_trial *t = &s->trial;
 	const struct json *j;
 	const char *text, *name;
 	size_t n = 0;
@@ -101,6 +99,8 @@ read_env(struct study_trial *t, const struct json *block, struct err *e)
 	if (json_want(block, JSON_OBJECT, e) != 0)
 		return -1;
 	t->env = xreallocarray(t->env, json_count(block) + 1, sizeof *t->env);
+	t->env_text = xreallocarray(
+	    t->env_text, json_count(block) + 1, sizeof *t->env_text);
 	for (j = json_first(block); j != NULL; j = json_next(j)) {
 		name = json_key(j);
 		if (!env_name_good(name))
@@ -110,9 +110,12 @@ read_env(struct study_trial *t, const struct json *block, struct err *e)
 		if (strncmp(name, "HPOTUNE_", 8) == 0)
 			return json_err_key(j, e,
 			    "names with HPOTUNE_ are set by hpotune itself");
-		if (json_read_string(j, &text, e) != 0)
+		if (json_read_string(j, &text, e) != 0 ||
+		    study_check_text(s, j, e) != 0)
 			return -1;
-		t->env[n++] = xasprintf("%s=%s", name, text);
+		t->env_text[n] = xasprintf("%s=%s", name, text);
+		t->env[n] = study_text_plain(s, t->env_text[n]);
+		t->env_text[++n] = NULL;
 		t->env[n] = NULL;
 	}
 	return 0;
@@ -359,6 +362,7 @@ study_read_trial(struct study *s, const struct json *block, struct err *e)
 	t->gpus = -1;
 	t->dir = s->dir;
 	t->env = xcalloc(1, sizeof *t->env);
+	t->env_text = xcalloc(1, sizeof *t->env_text);
 	t->pass_env = xcalloc(1, sizeof *t->pass_env);
 	if (block != NULL && json_only(block, known, e) != 0)
 		return -1;
@@ -373,7 +377,7 @@ study_read_trial(struct study *s, const struct json *block, struct err *e)
 		return -1;
 	if (read_workdir(s, json_get(block, "workdir"), e) != 0)
 		return -1;
-	if ((j = json_get(block, "env")) != NULL && read_env(t, j, e) != 0)
+	if ((j = json_get(block, "env")) != NULL && read_env(s, j, e) != 0)
 		return -1;
 	if ((j = json_get(block, "clean_env")) != NULL &&
 	    json_read_bool(j, &t->clean_env, e) != 0)
@@ -429,6 +433,7 @@ study_trial_clear(struct study_trial *t)
 
 	list_free(t->command);
 	list_free(t->env);
+	list_free(t->env_text);
 	list_free(t->pass_env);
 	for (i = 0; i < t->n_metrics; i++) {
 		free(t->metrics[i].name);
@@ -438,4 +443,5 @@ study_trial_clear(struct study_trial *t)
 	free(t->step_regex);
 	free(t->batch_param);
 	free(t->workdir);
+	free(t->workdir_text);
 }

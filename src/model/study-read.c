@@ -30,7 +30,7 @@ metric_name_good(const char *name)
 		return false;
 	for (i = 0; name[i] != '\0'; i++)
 		if (!isalnum((unsigned char)name[i]) &&
-		    strchr("_-./:", name[i]) == NULL)
+		    strchr("_-./:@", name[i]) == NULL)
 			return false;
 	return i <= METRIC_NAME_MAX;
 }
@@ -45,7 +45,7 @@ study_read_metric_name(char **out, const struct json *j, struct err *e)
 	if (!metric_name_good(name))
 		return json_err(j, e,
 		    "the name of a metric is a letter or _, then up to %d "
-		    "letters, digits, _ - . / and :",
+		    "letters, digits, _ - . / : and @",
 		    METRIC_NAME_MAX - 1);
 	if (strcmp(name, "step") == 0)
 		return json_err(j, e, "a metric may not be named step");

@@ -27,6 +27,13 @@ void study_trial_clear(struct study_trial *);
 int
 study_check_argument(const struct study *, const struct json *, struct err *);
 
+/* The same of another text; it is no argument, so {params} cannot stand. */
+int study_check_text(const struct study *, const struct json *, struct err *);
+/* A text without a trial: doubled braces are one, names stay; a folder is
+ * absolute.  The caller frees. */
+char *study_text_plain(const struct study *, const char *);
+char *study_workdir_plain(const struct study *, const char *);
+
 /* The name of a metric: report lines must be able to carry it. */
 int study_read_metric_name(char **, const struct json *, struct err *);
 /* A duration above 0. */

@@ -69,8 +69,12 @@ enum study_launcher {
 struct study_trial {
 	/* Ends with NULL, templates not yet filled; empty: for ask and tell. */
 	char **command;
+	/* Without a trial: names in braces stand. */
 	char *workdir; /* absolute */
 	char **env; /* "NAME=VALUE", ends with NULL */
+	/* Templates not yet filled, for study_workdir and study_env. */
+	char *workdir_text;
+	char **env_text; /* ends with NULL */
 	bool clean_env;
 	char **pass_env; /* names, ends with NULL */
 	struct study_metric *metrics;
@@ -188,6 +192,14 @@ struct study_command_vars {
 int64_t study_batch(const struct study *, const struct value *values);
 char **study_command(const struct study *, const struct value *values,
     const struct study_command_vars *);
+/* Fill trial.env in the same way; free it with study_command_free. */
+char **study_env(const struct study *, const struct value *values,
+    const struct study_command_vars *);
+/* And trial.workdir: absolute, freed by the caller. */
+char *study_workdir(const struct study *, const struct value *values,
+    const struct study_command_vars *);
+/* Whether names in braces stand in a template. */
+bool study_has_names(const char *text);
 void study_command_free(char **);
 
 #endif /* MODEL_STUDY_H */

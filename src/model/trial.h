@@ -10,6 +10,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Steps of reports count from 0 to this: each is whole in a double. */
+#define TRIAL_STEP_MOST (INT64_C(1) << 53)
+
 enum trial_state {
 	TRIAL_WAITING,
 	TRIAL_STARTING,

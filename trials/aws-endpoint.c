@@ -221,6 +221,31 @@ host_of(const char *s, size_t n, bool plain)
 	return xstrndup(s, n);
 }
 
+/* A name, an address, or an address of IPv6 in brackets; and a port. */
+static bool
+host_good(const char *s, size_t n)
+{
+	static const char name[] = "abcdefghijklmnopqrstuvwxyz"
+				   "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_";
+	size_t i = 0;
+	long port = 0;
+
+	if (*s == '[') {
+		i = 1 + strspn(s + 1, "0123456789abcdefABCDEF:.");
+		if (i >= n || s[i] != ']')
+			return false;
+		i++;
+	} else
+		i = strspn(s, name);
+	if (i == 0 || i >= n)
+		return i > 0 && i == n;
+	if (s[i++] != ':' || i == n)
+		return false;
+	for (; i < n && s[i] >= '0' && s[i] <= '9' && port < 65536; i++)
+		port = port * 10 + (s[i] - '0');
+	return i == n && port > 0 && port < 65536;
+}
+
 static int
 endpoint_split(struct aws_endpoint *p, const char *url, struct err *e)
 {
@@ -233,9 +258,10 @@ endpoint_split(struct aws_endpoint *p, const char *url, struct err *e)
 	else
 		s += p->plain ? 7 : 8;
 	n = strcspn(s, "/?#");
-	if (n == 0 || memchr(s, '@', n) != NULL || strpbrk(s, "?# \t\r\n"))
+	if (!host_good(s, n) || strpbrk(s, "?# \t\r\n") != NULL)
 		return err_set(e, ERR_USAGE,
-		    "an AWS endpoint is written https://host, not \"%.100s\"",
+		    "an AWS endpoint is written https://host or "
+		    "https://host:port, not \"%.100s\"",
 		    memchr(s, '@', n) != NULL ? "…@…" : url);
 	p->host = host_of(s, n, p->plain);
 	s += n;

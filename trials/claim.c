@@ -207,6 +207,7 @@ claim_exit_encode(unsigned char sector[CLAIM_SECTOR],
 	put_int(&w, x->max_rss);
 	put_int(&w, x->cpu_us);
 	put_text(&w, x->why, sizeof x->why);
+	put_int(&w, x->error);
 	claim_sign(sector);
 }
 
@@ -235,6 +236,8 @@ claim_exit_decode(struct claim_exit *x,
 	x->max_rss = get_int(&w);
 	x->cpu_us = get_int(&w);
 	get_text(&w, x->why, sizeof x->why);
+	/* Records of older versions end before it. */
+	x->error = get_range(&w, 0, INT32_MAX);
 	return w.bad ? CLAIM_BAD : CLAIM_GOOD;
 }
 

@@ -54,6 +54,7 @@ struct claim_exit {
 	int64_t max_rss; /* bytes */
 	int64_t cpu_us;
 	char why[CLAIM_WHY];
+	int error; /* errno of what kept it from running, 0 = nothing did */
 };
 
 enum claim_read {

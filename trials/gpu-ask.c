@@ -60,13 +60,13 @@ answer_read(int fd, struct buf *text, int64_t until_ms, struct err *e)
 
 /* Its status, -1 when it had to be killed. */
 static int
-program_end(pid_t pid, int pidfd)
+program_end(pid_t pid, int end_fd)
 {
-	struct pollfd end = { .fd = pidfd, .events = POLLIN };
+	struct pollfd end = { .fd = end_fd, .events = POLLIN };
 	bool ended = poll(&end, 1, GRACE_MS) > 0;
-	int status = spawn_end(pid, pidfd);
+	int status = spawn_end(pid, end_fd);
 
-	(void)close(pidfd);
+	(void)close(end_fd);
 	return ended ? status : -1;
 }
 
@@ -77,18 +77,18 @@ program_hear(char *const *argv, struct buf *text, int *status, int timeout_ms,
 {
 	struct spawn_spec spec = { .argv = argv, .in = -1, .err = -1 };
 	int64_t until = now_ms() + timeout_ms;
-	int p[2], pidfd, rc;
+	int p[2], end_fd, rc;
 	pid_t pid;
 
 	if (pipe2(p, O_CLOEXEC) == -1)
 		return err_set(e, ERR_FILE, "%s cannot be started: %s", argv[0],
 		    strerror(errno));
 	spec.out = p[1];
-	rc = spawn_start(&pid, &pidfd, &spec, e);
+	rc = spawn_start(&pid, &end_fd, &spec, e);
 	(void)close(p[1]);
 	if (rc == 0) {
 		rc = answer_read(p[0], text, until, e);
-		*status = program_end(pid, pidfd);
+		*status = program_end(pid, end_fd);
 	}
 	(void)close(p[0]);
 	return rc;

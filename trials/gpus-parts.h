@@ -136,7 +136,7 @@ struct gpus {
 	int64_t unknown_ms; /* last told */
 	char unknown_why[GPU_WHY];
 	int64_t asked, answered; /* seq */
-	int64_t look_ms; /* the last look */
+	int64_t look_ms; /* of the last look, also one that saw nothing */
 };
 
 /* gpus.c: the ledger */

@@ -274,6 +274,7 @@ see_nothing(struct gpus *g, const struct gpu_look *look, int64_t now_ms)
 		    g->unknown_why);
 	}
 	g->unknown = true;
+	g->look_ms = now_ms;
 	gpus_update_all(g, now_ms);
 }
 
@@ -359,9 +360,11 @@ gpus_look_in(const struct gpus *g, int64_t now_ms)
 		}
 	}
 	/* One that is on its way need not be asked for again. */
-	if (g->unknown || g->asked > g->answered)
-		return g->unknown && every < GPUS_LOOK_MS ? GPUS_LOOK_MS
-							  : every;
+	if (!g->unknown && g->asked > g->answered)
+		return every;
+	if (g->unknown && every < GPUS_LOOK_MS)
+		every = GPUS_LOOK_MS;
+	/* From the last one on: this may be asked more often than that. */
 	due = g->look_ms + every - now_ms;
 	return due > 0 ? due : 0;
 }

@@ -60,6 +60,9 @@ struct launch_spec {
 	const char *trial_dir; /* absolute: NAME.d/trials/NUMBER */
 	char *const *argv; /* ends with NULL */
 	char *const *env; /* HPOTUNE_ and SM_ names: "NAME=VALUE", NULL */
+	/* trial.env and trial.workdir of this trial; NULL = as settings say. */
+	char *const *own_env;
+	const char *workdir;
 	const char *params_json;
 	const struct study_trial *settings; /* workdir, env, limits, … */
 	int64_t from; /* the trial whose checkpoint it begins with; 0 = none */
@@ -85,6 +88,11 @@ struct launch_gpu {
 
 struct launch_exit {
 	bool ran; /* false: the command could not be executed */
+	/*
+	 * … for want of something that may be there later, whatever the
+	 * setting: nothing is begun before it is.
+	 */
+	bool not_yet;
 	int exit_code; /* -1 when ended by a signal */
 	int signal; /* 0 when it exited */
 	bool timeout; /* max_run was reached */
@@ -157,6 +165,10 @@ struct launch_event {
 
 typedef void launch_cb(void *arg, const struct launch_event *);
 
+/* trial.env and trial.workdir of an attempt. */
+char *const *launch_env_of(const struct launch_spec *);
+const char *launch_workdir_of(const struct launch_spec *);
+
 /* What the launcher finds of an attempt that the store says was begun. */
 enum launch_look {
 	LOOK_NEVER, /* it never started and, without start, never will */
@@ -179,6 +191,7 @@ struct launch_env {
 	const struct option_value *options; /* of the backend block */
 	int64_t parallel; /* limits.parallel, 0 = the launcher decides */
 	bool hold; /* a command without a server: nothing new is begun */
+	int64_t patience_ms; /* of doctor, for each of its questions */
 	/* Out of service when the last server ended: uuid and why. */
 	const struct launch_gpu *out;
 	size_t n_out;
@@ -232,11 +245,16 @@ struct launcher {
 	int (*replicas)(
 	    const struct study_trial *, const struct option_value *);
 	/*
-	 * What starts the processes of a trial, and what of that is not there
-	 * ("" = nothing), each one clause.  NULL = there is nothing to say.
+	 * What starts the processes of a trial, one clause.  NULL = there is
+	 * nothing to say.
 	 */
-	void (*starts)(
-	    const struct study_trial *, struct buf *text, struct buf *missing);
+	void (*starts)(const struct study_trial *, struct buf *text);
+	/*
+	 * Whether an attempt would find what it is started with; an error
+	 * (ERR_FILE) names the key of study.json.  NULL = it cannot be told
+	 * from here.
+	 */
+	int (*finds)(const struct study_trial *, struct err *);
 	/*
 	 * Dollars that one attempt costs at the very most; NaN = a price is
 	 * missing; NULL = it costs nothing.

@@ -104,7 +104,7 @@ local_env(
 	env_begin(&env, spec->settings);
 	env_put_all(&env, mps);
 	local_env_free(mps);
-	env_put_all(&env, spec->settings->env);
+	env_put_all(&env, launch_env_of(spec));
 	env_put_all(&env, spec->env);
 	env_put(&env, xasprintf("HPOTUNE_PARAMS=%s/params.json", dir));
 	env_put(&env, xasprintf("HPOTUNE_METRICS=%s/metrics.jsonl", dir));

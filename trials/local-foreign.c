@@ -103,9 +103,8 @@ foreign_wait(struct local_attempt *a, const struct claim *c)
 		    "another run of it is still there, which this database "
 		    "does not know: waiting for its end");
 	a->noted_foreign = true;
-	if (a->pid != c->shim_pid || a->pidfd == -1)
-		local_watch(a, c->shim_pid,
-		    proc_open((pid_t)c->shim_pid, c->shim_start));
+	if (a->supervisor.pid != c->shim_pid)
+		(void)local_watch_claim(a, c);
 	/* Who stops the trial means that one, too. */
 	local_stop_send(a);
 }

@@ -45,6 +45,18 @@ local_sweep(struct local_attempt *a, const struct claim *c)
 	return proc_kill_marked(word) > 0 || found;
 }
 
+void
+local_group_remove(const struct local *l, const char *uuid)
+{
+	char path[CLAIM_PATH];
+
+	if (l->cgroup[0] == '\0')
+		return;
+	(void)snprintf(
+	    path, sizeof path, "%.180s/hpotune-%.36s", l->cgroup, uuid);
+	cgroup_remove(path);
+}
+
 enum launch_look
 local_look(void *ctx, const struct launch_spec *spec, struct err *e)
 {
@@ -53,6 +65,10 @@ local_look(void *ctx, const struct launch_spec *spec, struct err *e)
 	struct evidence found;
 	enum truth is = truth_read(&found, dir, spec->uuid, e);
 
+	if (is == TRUTH_NEVER && local_home_away(l)) {
+		(void)local_home_err(l, e);
+		is = TRUTH_UNKNOWN;
+	}
 	/* Before anything new is placed; while nobody can tell, too. */
 	if (is != TRUTH_NEVER && is != TRUTH_FOREIGN)
 		local_gpus_adopt(l, spec, dir);
@@ -164,14 +180,17 @@ local_bury(const char *dir, const char *uuid, struct err *e)
 int
 local_abandon(void *ctx, const struct launch_spec *spec, struct err *e)
 {
+	struct local *l = ctx;
 	char *dir = local_dir(spec);
 	int r;
 
-	(void)ctx;
-	r = local_bury(dir, spec->uuid, e);
+	r = local_home_away(l) ? local_home_err(l, e)
+			       : local_bury(dir, spec->uuid, e);
 	/* Its folder may be gone while it lives. */
 	if (r == 0)
 		(void)local_kill_marked(spec->uuid);
+	if (r == 0)
+		local_group_remove(l, spec->uuid);
 	free(dir);
 	return r;
 }

@@ -95,7 +95,7 @@ owner_by_birth(const struct local *l, pid_t pid, char *owner, size_t n)
 
 	for (k = 0; k < DEPTH_MAX && pid > 1; k++) {
 		for (i = 0; i < l->n; i++)
-			if (l->attempts[i]->pid == pid) {
+			if (l->attempts[i]->supervisor.pid == pid) {
 				(void)snprintf(
 				    owner, n, "%s", l->attempts[i]->uuid);
 				return true;

@@ -28,6 +28,7 @@
 #include "trials/claim.h"
 #include "trials/pack-end.h"
 #include "trials/pack.h"
+#include "trials/passing.h"
 
 enum { KEY_LEN = 16 };
 
@@ -164,8 +165,7 @@ place_make(const struct local *l, const char *place, struct err *e)
 {
 	if ((mkdir(l->pack.dir, 0700) == -1 && errno != EEXIST) ||
 	    (mkdir(place, 0700) == -1 && errno != EEXIST))
-		return err_set(e,
-		    errno == ENOSPC || errno == EDQUOT ? ERR_BUSY : ERR_LAUNCH,
+		return err_set(e, passing_lack(errno) ? ERR_BUSY : ERR_LAUNCH,
 		    "%s: %s", place, strerror(errno));
 	return 0;
 }
@@ -196,8 +196,7 @@ local_pack_serve(struct local *l, const struct launch_spec *spec,
 		if (r == 0)
 			serve_follow(&l->pack, pid);
 		else
-			r = err_set(e,
-			    r == EAGAIN || r == ENOMEM ? ERR_BUSY : ERR_LAUNCH,
+			r = err_set(e, passing_exec(r) ? ERR_BUSY : ERR_LAUNCH,
 			    "%s: %s", l->pack.program, strerror(r));
 	}
 	free(locks.fd);

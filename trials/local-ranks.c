@@ -26,34 +26,6 @@ local_ranks_find(struct local *l, const struct study_trial *t, struct err *e)
 	return spawn_find(&l->ranks, "HPOTUNE_RANKS", program, e);
 }
 
-/* A variable of the trial. */
-static const char *
-trial_env(const struct study_trial *t, const char *name)
-{
-	size_t i, n = strlen(name);
-
-	for (i = 0; t->env != NULL && t->env[i] != NULL; i++)
-		if (strncmp(t->env[i], name, n) == 0 && t->env[i][n] == '=')
-			return t->env[i] + n + 1;
-	return getenv(name);
-}
-
-static bool
-path_has(const struct study_trial *t, const char *name)
-{
-	const char *at = trial_env(t, "PATH"), *end;
-	char file[PATH_MAX];
-
-	for (; at != NULL && *at != '\0'; at = *end == ':' ? end + 1 : end) {
-		end = strchrnul(at, ':');
-		if (snprintf(file, sizeof file, "%.*s/%s", (int)(end - at), at,
-			name) < PATH_MAX &&
-		    access(file, X_OK) == 0)
-			return true;
-	}
-	return false;
-}
-
 /* Its own interpreter has the torch that the program wants. */
 static const char *
 python_of(const char *command)
@@ -78,7 +50,7 @@ torchrun_words(
 {
 	const char *python = python_of(command);
 
-	if (python == NULL && path_has(t, "torchrun"))
+	if (python == NULL && local_has(t, "torchrun"))
 		local_word(w, xstrdup("torchrun"));
 	else {
 		local_word(w, xstrdup(python != NULL ? python : "python3"));
@@ -188,6 +160,23 @@ local_replicas(const struct study_trial *t, const struct option_value *options)
 	return (int)study_processes(t);
 }
 
+/* To root it wants both, outside of containers. */
+static bool
+root_allowed(const struct study_trial *t)
+{
+	static const char *const names[] = { "OMPI_ALLOW_RUN_AS_ROOT",
+		"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM" };
+	const char *value;
+	size_t i;
+
+	for (i = 0; i < sizeof names / sizeof names[0]; i++) {
+		value = local_trial_env(t, names[i]);
+		if (value == NULL || strcmp(value, "1") != 0)
+			return false;
+	}
+	return true;
+}
+
 static void
 about(
     const struct study_trial *t, const struct local_words *w, struct buf *text)
@@ -206,13 +195,30 @@ about(
 	for (i = 0; i < w->n; i++)
 		buf_printf(text, "%s%s", i > 0 ? " " : "", w->word[i]);
 	if (t->launcher == STUDY_LAUNCHER_MPIRUN && ranks_root_of_machine() &&
-	    trial_env(t, "OMPI_ALLOW_RUN_AS_ROOT") == NULL)
+	    !root_allowed(t))
 		buf_puts(text, " (to root Open MPI wants "
 			       "OMPI_ALLOW_RUN_AS_ROOT, see hpotune-trial(7))");
 }
 
+char *
+local_launcher_program(const struct study_trial *t)
+{
+	struct local_words w = { 0 };
+	char *first = NULL;
+	size_t i;
+
+	launcher_words(&w, t, t->command[0]);
+	for (i = 0; i < w.n; i++)
+		if (i == 0)
+			first = w.word[i];
+		else
+			free(w.word[i]);
+	free(w.word);
+	return first;
+}
+
 void
-local_starts(const struct study_trial *t, struct buf *text, struct buf *missing)
+local_starts(const struct study_trial *t, struct buf *text)
 {
 	struct local_words w = { 0 };
 	size_t i;
@@ -221,10 +227,6 @@ local_starts(const struct study_trial *t, struct buf *text, struct buf *missing)
 		return;
 	launcher_words(&w, t, t->command[0]);
 	about(t, &w, text);
-	if (w.n > 0 && strchr(w.word[0], '/') == NULL &&
-	    !path_has(t, w.word[0]))
-		buf_printf(missing, "trial.launcher: %s: not found in PATH",
-		    w.word[0]);
 	for (i = 0; i < w.n; i++)
 		free(w.word[i]);
 	free(w.word);

@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "src/base/err.h"
@@ -23,6 +22,7 @@
 #include "src/model/study.h"
 #include "trials/local-gpus.h"
 #include "trials/local.h"
+#include "trials/passing.h"
 
 char *
 local_dir(const struct launch_spec *spec)
@@ -40,16 +40,8 @@ local_shim_find(struct local *l, struct err *e)
 static int
 start_err(struct err *e, int error, const char *what)
 {
-	switch (error) {
-	case EAGAIN:
-	case ENOMEM:
-	case EMFILE:
-	case ENFILE:
-	case ENOSPC:
-	case EDQUOT:
-		return err_set(e, ERR_BUSY, "%s: %s", what, strerror(error));
-	}
-	return err_set(e, ERR_LAUNCH, "%s: %s", what, strerror(error));
+	return err_set(e, passing_lack(error) ? ERR_BUSY : ERR_LAUNCH, "%s: %s",
+	    what, strerror(error));
 }
 
 static int
@@ -175,7 +167,7 @@ shim_argv(const struct local *l, const struct launch_spec *spec,
 	words_add(&w, xstrdup("hpotune-shim"));
 	words_add(&w, xasprintf("dir=%s", dir));
 	words_add(&w, xasprintf("uuid=%s", spec->uuid));
-	words_add(&w, xasprintf("workdir=%s", t->workdir));
+	words_add(&w, xasprintf("workdir=%s", launch_workdir_of(spec)));
 	words_add(&w, xasprintf("grace-ms=%lld", (long long)t->grace_ms));
 	words_add(&w, xasprintf("max-run-ms=%lld", (long long)t->max_run_ms));
 	words_add(&w, xasprintf("memory=%lld", (long long)t->memory));
@@ -242,6 +234,7 @@ attempt_spawn(struct local *l, const struct launch_spec *spec, const char *dir,
 	    local_gpus_locks(l, local_key(&key, l, spec->slot, spec->uuid));
 	char **argv = shim_argv(l, spec, dir, key.text, locks.n);
 	char **env = local_env(l, spec, dir);
+	struct proc_ref supervisor;
 	struct local_attempt *a;
 	pid_t pid;
 	int r;
@@ -251,14 +244,16 @@ attempt_spawn(struct local *l, const struct launch_spec *spec, const char *dir,
 	free(locks.fd);
 	local_env_free(argv);
 	local_env_free(env);
+	/* Its own program may be installed anew just now. */
 	if (r != 0)
-		return start_err(e, r, l->shim);
+		return err_set(e, passing_exec(r) ? ERR_BUSY : ERR_LAUNCH,
+		    "%s: %s", l->shim, strerror(r));
 	fail_point("local.after_spawn");
 	a = local_follow(l, spec);
 	a->child = pid;
 	a->fresh = fresh;
-	/* The pid is certain: nobody has reaped it yet. */
-	local_watch(a, pid, (int)syscall(SYS_pidfd_open, pid, 0));
+	proc_open_child(&supervisor, pid);
+	local_watch(a, &supervisor);
 	return 0;
 }
 
@@ -275,6 +270,8 @@ local_start(void *ctx, const struct launch_spec *spec, struct err *e)
 	dir = local_dir(spec);
 	if (strlen(spec->uuid) != CLAIM_UUID)
 		r = err_set(e, ERR_LAUNCH, "%s: no uuid", dir);
+	else if (local_home_away(l))
+		r = local_home_err(l, e);
 	else
 		r = local_gpus_begin(l, spec, e);
 	if (r == 0)
@@ -295,6 +292,9 @@ local_start(void *ctx, const struct launch_spec *spec, struct err *e)
 		r = local_pack_serve(l, spec, dir, e);
 	if (r == 0)
 		r = attempt_spawn(l, spec, dir, fresh, e);
+	/* What failed may have failed because of that. */
+	if (r == -1 && local_home_away(l))
+		(void)local_home_err(l, e);
 	if (r == -1)
 		local_gpus_undo(l, spec->slot, spec->uuid);
 	free(dir);

@@ -47,8 +47,10 @@ tail_open(const struct local_attempt *a, struct local_tail *t)
 }
 
 /* Something meant as a report was refused: each reason is told once. */
+/* What was passed over is told once for each reason. */
 static void
-why_note(struct local_attempt *a, struct local_tail *t, const char *why)
+why_note(struct local_attempt *a, struct local_tail *t, const char *what,
+    const char *why)
 {
 	size_t i;
 
@@ -59,7 +61,7 @@ why_note(struct local_attempt *a, struct local_tail *t, const char *why)
 		return;
 	t->noted_why[i] = why;
 	local_note(
-	    a, true, "a line of its %s was passed over: %s", t->name, why);
+	    a, true, "%s of its %s was passed over: %s", what, t->name, why);
 }
 
 static void
@@ -76,9 +78,11 @@ line_read(
 				: report_parse_line(r, l->rules, line, len);
 	if (!good) {
 		if (r->why != NULL)
-			why_note(a, t, r->why);
+			why_note(a, t, "a line", r->why);
 		return;
 	}
+	if (r->left_out != NULL)
+		why_note(a, t, "a part of a line", r->left_out);
 	if (r->n > 0)
 		local_gpus_reported(a);
 	for (i = 0; i < r->n; i++) {

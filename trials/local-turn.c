@@ -13,16 +13,21 @@
 #include "src/base/err.h"
 #include "src/base/fail.h"
 #include "src/base/loop.h"
+#include "trials/cgroup.h"
 #include "trials/local-gpus.h"
 #include "trials/local.h"
+#include "trials/passing.h"
 #include "trials/proc.h"
 #include "trials/shim.h"
+#include "trials/tree.h"
 #include "trials/truth.h"
 
 enum {
 	UNKNOWN_MS = 2000, /* a record may be torn while it is written */
 	STARTING_MS = 30000, /* for a supervisor to make its claim */
-	REMAINS_MS = 60000
+	REMAINS_MS = 60000,
+	OVERDUE_MS = 2000, /* for a supervisor to do what is due */
+	KILL_ROUNDS = 3 /* of what forks while it is killed */
 };
 
 /* Whether the supervisor we knew of has ended; reaps it when it is ours. */
@@ -40,12 +45,10 @@ supervisor_gone(struct local_attempt *a)
 		a->child_status = status;
 		return true;
 	}
-	if (a->pidfd == -1)
-		return true;
-	if (!proc_over(a->pidfd))
+	if (!proc_over(&a->supervisor))
 		return false;
 	/* Ours after all, from before the store was read again: reap it. */
-	proc_reap(a->pidfd);
+	proc_reap(&a->supervisor);
 	return true;
 }
 
@@ -54,11 +57,15 @@ local_stop_send(struct local_attempt *a)
 {
 	int signo = a->stop == LOCAL_STOP_NOW ? SIGUSR1 : SIGTERM;
 
-	if (a->stop_sent >= a->stop || a->pidfd == -1)
+	if (a->stop_sent >= a->stop || a->supervisor.pid == 0)
 		return;
 	fail_point("local.before_stop");
-	if (proc_signal(a->pidfd, signo) == 0 || errno == ESRCH)
+	if (proc_signal(&a->supervisor, signo) == 0 || errno == ESRCH) {
 		a->stop_sent = a->stop;
+		a->stop_sent_ms = loop_now_ms(a->local->loop);
+	}
+	/* Its trial may have stopped it. */
+	(void)proc_signal(&a->supervisor, SIGCONT);
 	fail_point("local.after_stop");
 }
 
@@ -68,10 +75,14 @@ tell_up(struct local_attempt *a, const struct claim *c)
 	struct launch_event ev = { .kind = LAUNCH_UP };
 	struct buf place = { 0 };
 	struct local_key key;
+	int64_t ran_us;
 
 	if (a->up)
 		return;
 	a->up = true;
+	ran_us = loop_wall_us(a->local->loop) - c->started_us;
+	a->up_ms =
+	    loop_now_ms(a->local->loop) - (ran_us > 0 ? ran_us / 1000 : 0);
 	buf_puts(&place, a->local->host);
 	(void)local_key(&key, a->local, a->slot, a->uuid);
 	if (local_gpus_count(a->local, key.text) > 0) {
@@ -101,6 +112,7 @@ local_end(struct local_attempt *a, struct launch_event *ev)
 		    "%lld bytes of output were dropped before they were read",
 		    (long long)(a->log.dropped + a->metrics.dropped));
 	local_gpus_ended(a, ev);
+	local_group_remove(a->local, a->uuid);
 	fail_point("local.before_end");
 	local_emit(a, ev);
 	a->over = true;
@@ -118,6 +130,19 @@ end_lost(struct local_attempt *a, const char *why)
 	}
 	ev.u.lost.why = why;
 	local_end(a, &ev);
+}
+
+/* Whether what kept it from running may be over later. */
+static bool
+is_not_yet(
+    const struct local_attempt *a, const struct claim_exit *x, const char *why)
+{
+	if (passing_lack(x->error))
+		return true;
+	if (a->program_varies)
+		return false;
+	/* Of ranks and of programs that are shared there is only a text. */
+	return x->error != 0 ? passing_exec(x->error) : passing_exec_text(why);
 }
 
 static void
@@ -141,6 +166,11 @@ end_recorded(struct local_attempt *a, const struct evidence *found)
 		a->local->soon = true;
 		return;
 	}
+	if (!x->stopped && (!x->ran || x->exit_code != 0 || x->signal != 0) &&
+	    local_home_was_away(a->local, x->ended_us)) {
+		end_lost(a, "its folder was not where it was when it ended");
+		return;
+	}
 	ev.u.exit.ran = x->ran;
 	ev.u.exit.exit_code = x->exit_code;
 	ev.u.exit.signal = x->signal;
@@ -154,23 +184,8 @@ end_recorded(struct local_attempt *a, const struct evidence *found)
 	(void)snprintf(ev.u.exit.why, sizeof ev.u.exit.why, "%s", x->why);
 	local_cause(a, &ev.u.exit);
 	local_pack_end(a, &ev.u.exit);
+	ev.u.exit.not_yet = !ev.u.exit.ran && is_not_yet(a, x, ev.u.exit.why);
 	local_end(a, &ev);
-}
-
-/* A lack that may have passed when the next attempt comes. */
-static bool
-is_passing(int error)
-{
-	switch (error) {
-	case EAGAIN:
-	case ENOMEM:
-	case EMFILE:
-	case ENFILE:
-	case ENOSPC:
-	case EDQUOT:
-		return true;
-	}
-	return false;
 }
 
 static void
@@ -182,10 +197,8 @@ end_not_begun(struct local_attempt *a, int code)
 	(void)snprintf(why, sizeof why, "its supervisor could not begin: %s",
 	    code == SHIM_BUSY || code == SHIM_CLAIMED ? "another one was there"
 						      : strerror(code));
-	if (is_passing(code)) {
-		end_lost(a, why);
-		return;
-	}
+	/* Its folder may have been away. */
+	ev.u.exit.not_yet = passing_lack(code) || code == ENOENT;
 	ev.u.exit.exit_code = -1;
 	ev.u.exit.started_us = ev.u.exit.ended_us =
 	    loop_wall_us(a->local->loop);
@@ -230,17 +243,62 @@ odd_longer_than(struct local_attempt *a, int64_t ms)
 	return now - a->odd_since_ms >= ms;
 }
 
+/* Whether its supervisor should have ended the trial by now; and for what. */
+static bool
+is_overdue(const struct local_attempt *a, bool *timed_out)
+{
+	int64_t now = loop_now_ms(a->local->loop);
+	int64_t grace = a->stop_sent == LOCAL_STOP_NOW
+			    ? OVERDUE_MS
+			    : a->grace_ms + OVERDUE_MS;
+
+	*timed_out = a->up && a->max_run_ms > 0 &&
+		     now >= a->up_ms + a->max_run_ms + a->grace_ms + OVERDUE_MS;
+	return *timed_out || (a->stop_sent != LOCAL_STOP_NONE &&
+				 now >= a->stop_sent_ms + grace);
+}
+
+/*
+ * Whoever stops the supervisor, its trial perhaps, stops the clocks of max_run
+ * and of the grace with it.  It is let go on, and killed if it stands still
+ * again when its time is over; while it does, everything that belongs to the
+ * trial descends from it.
+ */
+static void
+supervisor_mind(struct local_attempt *a, const struct claim *c)
+{
+	bool timed_out;
+	int i;
+
+	if (!proc_stopped(&a->supervisor))
+		return;
+	if (!a->noted_still)
+		local_note(a, true,
+		    "somebody has stopped its supervisor, perhaps the trial "
+		    "itself: it is let go on");
+	a->noted_still = true;
+	if (!is_overdue(a, &timed_out)) {
+		(void)proc_signal(&a->supervisor, SIGCONT);
+		return;
+	}
+	if (c->cgroup[0] != '\0')
+		(void)cgroup_kill(c->cgroup);
+	for (i = 0; i < KILL_ROUNDS; i++)
+		if (tree_kill(a->supervisor.pid) == 0)
+			break;
+	if (proc_signal(&a->supervisor, SIGKILL) == 0 && !a->overdue) {
+		a->overdue = true;
+		a->timed_out = timed_out && a->stop_sent == LOCAL_STOP_NONE;
+	}
+}
+
 /* The supervisor is there; it may be another one than we knew. */
 static void
 follow_running(struct local_attempt *a, const struct claim *c)
 {
-	if (a->pid != c->shim_pid || (a->pidfd == -1 && a->child == 0)) {
-		local_watch(a, c->shim_pid,
-		    proc_open((pid_t)c->shim_pid, c->shim_start));
-		if (a->pidfd == -1)
-			a->local->soon |= !odd_longer_than(a, UNKNOWN_MS);
-	}
-	if (a->pidfd != -1)
+	if (a->supervisor.pid != c->shim_pid && !local_watch_claim(a, c))
+		a->local->soon |= !odd_longer_than(a, UNKNOWN_MS);
+	if (a->supervisor.pid != 0)
 		a->odd_since_ms = -1;
 	if (c->kind != CLAIM_STARTING)
 		tell_up(a, c);
@@ -251,8 +309,32 @@ follow_running(struct local_attempt *a, const struct claim *c)
 		    "the kernel; its place stays taken");
 	}
 	local_stop_send(a);
+	supervisor_mind(a, c);
 	if (local_tail(a, false))
 		a->dirty = true;
+}
+
+/* Its supervisor was killed for not ending it. */
+static void
+end_overdue(struct local_attempt *a, const struct claim *c)
+{
+	struct launch_event ev = { .kind = LAUNCH_EXIT };
+
+	if (local_tail(a, true)) {
+		a->dirty = a->check = true;
+		return;
+	}
+	ev.u.exit.ran = true;
+	ev.u.exit.exit_code = -1;
+	ev.u.exit.signal = SIGKILL;
+	ev.u.exit.timeout = a->timed_out;
+	ev.u.exit.stopped = true;
+	ev.u.exit.started_us = c->started_us;
+	ev.u.exit.ended_us = loop_wall_us(a->local->loop);
+	(void)snprintf(ev.u.exit.why, sizeof ev.u.exit.why,
+	    "%s, but its supervisor had been stopped: both were killed",
+	    a->timed_out ? "max_run was reached" : "its grace was over");
+	local_end(a, &ev);
 }
 
 /* A supervisor died: end what it left, and tell when nothing is left. */
@@ -261,8 +343,17 @@ clear_remains(struct local_attempt *a, const struct evidence *found)
 {
 	bool any = local_sweep(a, &found->claim);
 
+	if (!any && !found->trial_lock && a->overdue) {
+		end_overdue(a, &found->claim);
+		return;
+	}
 	if (!any && !found->trial_lock) {
-		end_lost(a, "its supervisor died or the machine went down");
+		end_lost(a,
+		    a->child_status != -1 && WIFEXITED(a->child_status) &&
+			    WEXITSTATUS(a->child_status) == EROFS
+			? "its end could not be recorded: the file system is "
+			  "read-only"
+			: "its supervisor died or the machine went down");
 		return;
 	}
 	a->local->soon |= !odd_longer_than(a, UNKNOWN_MS);
@@ -348,6 +439,10 @@ local_turn(struct local_attempt *a)
 	gone = supervisor_gone(a);
 	a->check = false;
 	is = truth_read(&found, a->dir, a->uuid, &e);
+	if (is == TRUTH_NEVER && local_home_away(a->local)) {
+		a->check = true; /* at the next poll */
+		return;
+	}
 	if (is == TRUTH_FOREIGN && a->up) {
 		/* It began there: somebody has changed its records. */
 		is = TRUTH_UNKNOWN;

@@ -64,6 +64,14 @@ local_find(struct local *l, int64_t trial, int attempt)
 	return NULL;
 }
 
+/* Whether another setting may run where this one's program is not there. */
+static bool
+program_varies(const struct study_trial *t)
+{
+	return t->command != NULL && t->command[0] != NULL &&
+	       strchr(t->command[0], '{') != NULL;
+}
+
 struct local_attempt *
 local_follow(struct local *l, const struct launch_spec *spec)
 {
@@ -76,6 +84,9 @@ local_follow(struct local *l, const struct launch_spec *spec)
 	(void)snprintf(a->uuid, sizeof a->uuid, "%s", spec->uuid);
 	a->dir = local_dir(spec);
 	a->cursor = spec->cursor;
+	a->program_varies = program_varies(spec->settings);
+	a->grace_ms = spec->settings->grace_ms;
+	a->max_run_ms = spec->settings->max_run_ms;
 	a->used = spec->usage;
 	a->used_ms = loop_now_ms(l->loop);
 	gpu_idle_begin(&a->idle, l->gpu_idle_ms);
@@ -87,10 +98,17 @@ local_follow(struct local *l, const struct launch_spec *spec)
 		.fd = -1,
 		.at = &a->cursor.metrics,
 		.skip = &a->cursor.metrics_skip };
-	a->wd = inotify_add_watch(
-	    l->inotify, a->dir, IN_MODIFY | IN_ONLYDIR | IN_DONT_FOLLOW);
+	a->wd = l->inotify == -1 ? -1
+				 : inotify_add_watch(l->inotify, a->dir,
+				       IN_MODIFY | IN_ONLYDIR | IN_DONT_FOLLOW);
+	if (a->wd == -1 && l->inotify != -1 && errno == ENOSPC &&
+	    !l->said_watches) {
+		l->said_watches = true;
+		l->ear_why =
+		    "the sysctl fs.inotify.max_user_watches is too low";
+	}
 	a->child_status = -1;
-	a->pidfd = -1;
+	a->supervisor = PROC_NOBODY;
 	a->odd_since_ms = -1;
 	a->dirty = a->check = true;
 	if (l->n == l->cap) {
@@ -121,22 +139,34 @@ unwatch(struct local_attempt *a)
 {
 	if (a->watch != NULL)
 		loop_fd_free(a->watch);
-	if (a->pidfd != -1)
-		(void)close(a->pidfd);
 	a->watch = NULL;
-	a->pidfd = -1;
+	proc_close(&a->supervisor);
 }
 
 void
-local_watch(struct local_attempt *a, int64_t pid, int pidfd)
+local_watch(struct local_attempt *a, const struct proc_ref *supervisor)
 {
 	unwatch(a);
-	a->pid = pid;
-	a->pidfd = pidfd;
-	if (pidfd == -1)
+	a->supervisor = *supervisor;
+	/* Without a pidfd the poll timer finds out. */
+	if (a->supervisor.fd == -1)
 		return;
-	a->watch = loop_fd_new(a->local->loop, pidfd, on_supervisor_end, a);
+	a->watch =
+	    loop_fd_new(a->local->loop, a->supervisor.fd, on_supervisor_end, a);
 	loop_fd_want(a->watch, true, false);
+}
+
+bool
+local_watch_claim(struct local_attempt *a, const struct claim *c)
+{
+	struct proc_ref r = PROC_NOBODY;
+	bool there;
+
+	/* Of another boot or machine, its pid is somebody else's here. */
+	there = strcmp(c->boot_id, a->local->boot_id) == 0 &&
+		proc_open(&r, (pid_t)c->shim_pid, c->shim_start);
+	local_watch(a, &r);
+	return there;
 }
 
 static void
@@ -239,25 +269,45 @@ inotify_drain(struct local *l)
 		loop_timer_set(l->ear_timer, EAR_MS);
 }
 
+/* Once: what keeps us from listening. */
+static void
+ears_tell(struct local *l)
+{
+	struct launch_event ev = { .kind = LAUNCH_NOTE };
+	char text[256];
+
+	if (l->ear_why == NULL)
+		return;
+	(void)snprintf(text, sizeof text,
+	    "inotify cannot be used for all trials: %s; what they say is heard "
+	    "once a second",
+	    l->ear_why);
+	ev.u.note.level = LAUNCH_WARNING;
+	ev.u.note.text = text;
+	l->event(l->arg, &ev);
+	l->ear_why = NULL;
+}
+
 static void
 local_collect(void *ctx)
 {
 	struct local *l = ctx;
-	bool more = false;
+	bool more = false, away = local_home_away(l);
 	size_t i, kept = 0;
 
 	fail_point("local.before_collect");
 	l->soon = false;
 	inotify_drain(l);
+	ears_tell(l);
 	local_gpus_hear(l);
-	for (i = 0; i < l->n; i++)
+	for (i = 0; i < l->n && !away; i++)
 		if (l->attempts[i]->dirty)
 			local_turn(l->attempts[i]);
 	for (i = 0; i < l->n; i++) {
 		if (l->attempts[i]->over)
 			attempt_free(l->attempts[i]);
 		else {
-			more |= l->attempts[i]->dirty;
+			more |= l->attempts[i]->dirty && !away;
 			l->attempts[kept++] = l->attempts[i];
 		}
 	}
@@ -289,17 +339,22 @@ can_punch(const char *state_dir)
 	return can;
 }
 
-static int
-ears_open(struct local *l, struct err *e)
+/* Without inotify the poll timer alone looks, once a second. */
+static void
+ears_open(struct local *l)
 {
-	l->inotify = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
-	if (l->inotify == -1)
-		return err_set(e, ERR_FILE, "inotify: %s", strerror(errno));
-	l->ear = loop_fd_new(l->loop, l->inotify, on_inotify, l);
-	loop_fd_want(l->ear, true, false);
 	l->ear_timer = loop_timer_new(l->loop, on_ear_timer, l);
 	l->poll_timer = loop_timer_new(l->loop, on_poll, l);
-	return 0;
+	l->inotify = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+	if (l->inotify == -1) {
+		l->ear_why = errno == EMFILE
+				 ? "the sysctl fs.inotify.max_user_instances, "
+				   "or ulimit -n, is too low"
+				 : strerror(errno);
+		return;
+	}
+	l->ear = loop_fd_new(l->loop, l->inotify, on_inotify, l);
+	loop_fd_want(l->ear, true, false);
 }
 
 static void
@@ -311,16 +366,17 @@ local_close(void *ctx)
 	for (i = 0; i < l->n; i++)
 		attempt_free(l->attempts[i]);
 	free(l->attempts);
+	loop_timer_free(l->ear_timer);
+	loop_timer_free(l->poll_timer);
 	if (l->inotify != -1) {
 		loop_fd_free(l->ear);
-		loop_timer_free(l->ear_timer);
-		loop_timer_free(l->poll_timer);
 		(void)close(l->inotify);
 	}
 	if (l->rules != NULL)
 		report_rules_free(l->rules);
 	local_pack_close(l);
 	local_gpus_close(l);
+	local_home_close(l);
 	free(l->study);
 	free(l->shim);
 	free(l->ranks);
@@ -336,6 +392,7 @@ local_open(void **ctx, const struct launch_env *env, struct err *e)
 
 	l->inotify = -1;
 	l->loop = env->loop;
+	local_home_open(l, env->state_dir);
 	l->event = env->event;
 	l->arg = env->arg;
 	l->study = xstrdup(env->study);
@@ -354,11 +411,11 @@ local_open(void **ctx, const struct launch_env *env, struct err *e)
 	if (local_pack_open(l, env, e) == -1 ||
 	    local_gpus_open(l, env, e) == -1 || local_shim_find(l, e) == -1 ||
 	    local_ranks_find(l, env->settings, e) == -1 ||
-	    report_rules_new(&l->rules, env->settings, e) == -1 ||
-	    ears_open(l, e) == -1) {
+	    report_rules_new(&l->rules, env->settings, e) == -1) {
 		local_close(l);
 		return -1;
 	}
+	ears_open(l);
 	local_slots_open(l, env);
 	*ctx = l;
 	return 0;
@@ -410,6 +467,7 @@ const struct launcher launcher_local = {
 	.gpus = local_gpus_plan,
 	.replicas = local_replicas,
 	.starts = local_starts,
+	.finds = local_finds,
 	.continues = true,
 	.packs = true,
 	.open = local_open,

@@ -12,6 +12,7 @@
 #include "trials/claim.h"
 #include "trials/gpu-idle.h"
 #include "trials/launcher.h"
+#include "trials/proc.h"
 #include "trials/report.h"
 
 struct err;
@@ -55,9 +56,8 @@ struct local_attempt {
 
 	pid_t child; /* a supervisor to reap, or 0 */
 	int child_status; /* once reaped; -1 before */
-	int pidfd; /* of the supervisor, or -1 */
-	int64_t pid; /* the one pidfd is of */
-	struct loop_fd *watch;
+	struct proc_ref supervisor; /* nobody when none is known */
+	struct loop_fd *watch; /* its end; NULL where there are no pidfds */
 
 	bool fresh; /* no supervisor before ours was possible */
 	bool dirty; /* has something to look at */
@@ -74,6 +74,13 @@ struct local_attempt {
 	struct launch_usage share; /* of its place's GPUs, since our start */
 	int64_t odd_since_ms; /* unclear or waiting since; -1 = not */
 	enum local_stop stop, stop_sent;
+	int64_t stop_sent_ms;
+	int64_t up_ms; /* when the trial began, on the loop's clock */
+	int64_t grace_ms, max_run_ms; /* of its settings */
+	bool program_varies; /* what is executed depends on the setting */
+	bool noted_still; /* somebody stopped its supervisor */
+	bool overdue; /* … which was killed for it */
+	bool timed_out; /* … because max_run was over */
 };
 
 struct local_pack {
@@ -87,8 +94,18 @@ struct local_pack {
 	size_t n;
 };
 
+/* The state directory; see local-home.c. */
+struct local_home {
+	char *path;
+	int fd; /* -1: it is not known */
+	bool away; /* at the last look */
+	int64_t seen_us; /* wall time when it was there last */
+	int64_t away_us, back_us; /* the last time it was not; 0 = never */
+};
+
 struct local {
 	struct loop *loop;
+	struct local_home home;
 	struct report_rules *rules;
 	launch_cb *event;
 	void *arg;
@@ -111,6 +128,8 @@ struct local {
 
 	int inotify;
 	struct loop_fd *ear;
+	const char *ear_why; /* why nobody can listen, until that is told */
+	bool said_watches; /* that some files are looked at by polls alone */
 	bool deaf; /* it heard something, and listens again later */
 	struct loop_timer *ear_timer; /* listen again */
 	struct loop_timer *poll_timer; /* look at everything */
@@ -125,11 +144,23 @@ extern const struct launcher launcher_local;
 /* The attempt, followed from now on; NULL when it is not. */
 struct local_attempt *local_find(struct local *, int64_t trial, int attempt);
 struct local_attempt *local_follow(struct local *, const struct launch_spec *);
-/* Follow this supervisor instead of the one before. */
-void local_watch(struct local_attempt *, int64_t pid, int pidfd);
+/* Follow this supervisor instead of the one before; takes it over. */
+void local_watch(struct local_attempt *, const struct proc_ref *);
+/* The same for the one that made this claim; false: it is not there. */
+bool local_watch_claim(struct local_attempt *, const struct claim *);
 void local_emit(struct local_attempt *, struct launch_event *);
 void local_note(struct local_attempt *, bool warn, const char *, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* local-home.c */
+void local_home_open(struct local *, const char *state_dir);
+void local_home_close(struct local *);
+/* Look whether it is somewhere else now. */
+bool local_home_away(struct local *);
+/* ERR_BUSY: it is. */
+int local_home_err(const struct local *, struct err *);
+/* Whether it was at this wall time, the last time that it was. */
+bool local_home_was_away(const struct local *, int64_t us);
 
 /* local-slots.c: how many trials fit on this machine. */
 /* Whether it has the GPUs that a trial wants. */
@@ -163,8 +194,16 @@ void local_ranks_command(struct local_words *, const struct local *,
 /* Why it failed, if it was the end of one rank that ended it. */
 void local_cause(const struct local_attempt *, struct launch_exit *);
 int local_replicas(const struct study_trial *, const struct option_value *);
-void
-local_starts(const struct study_trial *, struct buf *text, struct buf *missing);
+void local_starts(const struct study_trial *, struct buf *text);
+/* The program that starts the ranks; NULL = it is ours.  Free it. */
+char *local_launcher_program(const struct study_trial *);
+
+/* local-finds.c: what an attempt is started with, looked for before. */
+int local_finds(const struct study_trial *, struct err *);
+/* A variable of the trial, or NULL. */
+const char *local_trial_env(const struct study_trial *, const char *name);
+/* Whether a program is found in the trial's PATH. */
+bool local_has(const struct study_trial *, const char *program);
 
 /* local-pack.c: programs that own several trials. */
 int local_pack_open(struct local *, const struct launch_env *, struct err *);
@@ -206,6 +245,11 @@ int local_abandon(void *, const struct launch_spec *, struct err *);
 int local_bury(const char *dir, const char *uuid, struct err *);
 /* SIGKILL to every process of an attempt. */
 int local_kill_marked(const char *uuid);
+/*
+ * Remove the control group of an attempt that is over, or never began: its
+ * supervisor may have been killed before it could, or the kernel be late.
+ */
+void local_group_remove(const struct local *, const char *uuid);
 /* SIGKILL to what a dead supervisor left behind: whether there was any. */
 bool local_sweep(struct local_attempt *, const struct claim *);
 

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "trials/cgroup.h"
-#include "trials/exec-path.h"
+#include "trials/passing.h"
 #include "trials/pack.h"
 #include "trials/report.h"
 #include "trials/tree.h"
@@ -62,7 +62,7 @@ child_run(const struct pack *p, pid_t serve, const int fd[3], int out)
 		(void)signal(SIGPIPE, SIG_DFL);
 		(void)sigemptyset(&none);
 		(void)sigprocmask(SIG_SETMASK, &none, NULL);
-		why.error = exec_path(p->argv);
+		why.error = passing_exec_path(p->argv);
 	}
 	if (write(out, &why, sizeof why) == -1)
 		_exit(126);
@@ -220,7 +220,7 @@ sweep(struct pack *p)
 		(void)kill(-g->pid, SIGKILL);
 		(void)kill(g->pid, SIGKILL);
 	}
-	tree_kill();
+	(void)tree_kill(getpid());
 	g->sweep_at_ms = p->now_ms + g->sweep_wait_ms;
 	g->sweep_wait_ms = g->sweep_wait_ms * 2 < SWEEP_MAX_MS
 			       ? g->sweep_wait_ms * 2

@@ -115,6 +115,7 @@ ears_open(struct pack *p)
 	(void)sigemptyset(&set);
 	(void)sigaddset(&set, SIGCHLD);
 	(void)sigaddset(&set, SIGTERM);
+	(void)sigaddset(&set, SIGXFSZ);
 	(void)sigprocmask(SIG_BLOCK, &set, NULL);
 	p->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (p->signal_fd == -1)

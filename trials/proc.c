@@ -64,44 +64,95 @@ proc_boot_id(char id[37])
 	(void)close(fd);
 }
 
-int
-proc_open(pid_t pid, int64_t start)
+static bool
+is_there(pid_t pid, int64_t start, struct proc_stat *s)
 {
-	struct proc_stat s;
-	int fd;
-
-	/* The second look proves that the descriptor is not a successor's. */
-	if (pid <= 0 || !proc_stat(pid, &s) || s.start != start)
-		return -1;
-	fd = (int)syscall(SYS_pidfd_open, pid, 0);
-	if (fd == -1)
-		return -1;
-	if (proc_stat(pid, &s) && s.start == start)
-		return fd;
-	(void)close(fd);
-	return -1;
-}
-
-int
-proc_signal(int pidfd, int signo)
-{
-	return (int)syscall(SYS_pidfd_send_signal, pidfd, signo, NULL, 0);
+	return proc_stat(pid, s) && s->start == start;
 }
 
 bool
-proc_over(int pidfd)
+proc_open(struct proc_ref *r, pid_t pid, int64_t start)
 {
-	struct pollfd p = { .fd = pidfd, .events = POLLIN };
+	struct proc_stat s;
 
-	return poll(&p, 1, 0) == 1 && (p.revents & POLLIN) != 0;
+	*r = PROC_NOBODY;
+	if (pid <= 0 || !is_there(pid, start, &s))
+		return false;
+	r->fd = (int)syscall(SYS_pidfd_open, pid, 0);
+	if (r->fd == -1 && (errno == ESRCH || errno == EINVAL))
+		return false;
+	r->pid = pid;
+	r->start = start;
+	/* The second look proves that the descriptor is not a successor's. */
+	if (is_there(pid, start, &s))
+		return true;
+	proc_close(r);
+	return false;
 }
 
 void
-proc_reap(int pidfd)
+proc_open_child(struct proc_ref *r, pid_t pid)
 {
-	siginfo_t si;
+	struct proc_stat s = { 0 };
 
-	(void)waitid(P_PIDFD, (id_t)pidfd, &si, WEXITED | WNOHANG);
+	*r = (struct proc_ref){ .pid = pid };
+	r->fd = (int)syscall(SYS_pidfd_open, pid, 0);
+	if (proc_stat(pid, &s))
+		r->start = s.start;
+}
+
+void
+proc_close(struct proc_ref *r)
+{
+	if (r->fd != -1)
+		(void)close(r->fd);
+	*r = PROC_NOBODY;
+}
+
+int
+proc_signal(const struct proc_ref *r, int signo)
+{
+	struct proc_stat s;
+
+	if (r->fd != -1) {
+		if (syscall(SYS_pidfd_send_signal, r->fd, signo, NULL, 0) == 0)
+			return 0;
+		if (errno != ENOSYS && errno != EPERM)
+			return -1;
+	}
+	if (r->pid > 0 && is_there(r->pid, r->start, &s))
+		return kill(r->pid, signo);
+	errno = ESRCH;
+	return -1;
+}
+
+bool
+proc_over(const struct proc_ref *r)
+{
+	struct pollfd p = { .fd = r->fd, .events = POLLIN };
+	struct proc_stat s;
+
+	if (r->fd != -1)
+		return poll(&p, 1, 0) == 1 && (p.revents & POLLIN) != 0;
+	return r->pid <= 0 || !is_there(r->pid, r->start, &s) || s.state == 'Z';
+}
+
+bool
+proc_stopped(const struct proc_ref *r)
+{
+	struct proc_stat s;
+
+	return r->pid > 0 && is_there(r->pid, r->start, &s) && s.state == 'T';
+}
+
+void
+proc_reap(const struct proc_ref *r)
+{
+	struct proc_stat s;
+
+	/* Until it is reaped its pid is its own. */
+	if (r->pid > 0 && is_there(r->pid, r->start, &s) && s.ppid == getpid())
+		(void)waitpid(r->pid, NULL, WNOHANG);
 }
 
 void
@@ -166,18 +217,17 @@ kill_if_marked(void *arg, pid_t pid)
 {
 	struct mark *mark = arg;
 	struct proc_stat s;
-	int fd;
+	struct proc_ref r;
 
 	if (pid == getpid() || !environ_has(pid, mark->word) ||
 	    !proc_stat(pid, &s) || s.state == 'Z')
 		return true;
-	fd = proc_open(pid, s.start);
-	if (fd == -1)
+	if (!proc_open(&r, pid, s.start))
 		return true;
 	/* Asked again: it may be somebody else since the first look. */
-	if (environ_has(pid, mark->word) && proc_signal(fd, SIGKILL) == 0)
+	if (environ_has(pid, mark->word) && proc_signal(&r, SIGKILL) == 0)
 		mark->killed++;
-	(void)close(fd);
+	proc_close(&r);
 	return true;
 }
 

@@ -1,6 +1,8 @@
 /*
  * Processes of this machine by certain identity: a pid alone names nobody,
- * pid and start time in one boot do.  Nothing here ever signals a pid.
+ * pid and start time in one boot do.  Signals go through a pidfd.  Where the
+ * kernel has none, or a filter denies them (old containers answer EPERM), pid
+ * and start time are compared right before each signal.
  */
 
 #ifndef TRIALS_PROC_H
@@ -21,13 +23,28 @@ bool proc_stat(pid_t, struct proc_stat *);
 /* The id of this boot, "" when the kernel does not say. */
 void proc_boot_id(char id[37]);
 
-/* A descriptor of exactly this process, or -1 when it is gone. */
-int proc_open(pid_t, int64_t start);
-int proc_signal(int pidfd, int signo);
-/* Whether the process behind the descriptor has ended (a zombie has). */
-bool proc_over(int pidfd);
+/* One process. */
+struct proc_ref {
+	pid_t pid; /* 0 = nobody */
+	int64_t start; /* as in proc_stat */
+	int fd; /* a pidfd, or -1 */
+};
+#define PROC_NOBODY ((struct proc_ref){ .pid = 0, .fd = -1 })
+
+/* Refer to exactly this process; false: it is gone, and r is nobody. */
+bool proc_open(struct proc_ref *r, pid_t, int64_t start);
+/* The same for a child that nobody has reaped: its pid is certain. */
+void proc_open_child(struct proc_ref *, pid_t);
+/* Nobody from now on; the process goes on. */
+void proc_close(struct proc_ref *);
+/* 0, or -1 with errno: ESRCH when it is gone. */
+int proc_signal(const struct proc_ref *, int signo);
+/* Whether it has ended (a zombie has). */
+bool proc_over(const struct proc_ref *);
+/* Whether SIGSTOP or its like holds it. */
+bool proc_stopped(const struct proc_ref *);
 /* Reap it if it is a child of ours that has ended; else nothing happens. */
-void proc_reap(int pidfd);
+void proc_reap(const struct proc_ref *);
 
 /* Call fn for every process there is, until it returns false. */
 void proc_each(bool (*fn)(void *arg, pid_t), void *arg);

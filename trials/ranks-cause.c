@@ -3,6 +3,7 @@
  * the last line of what it said.  The others only followed.
  */
 
+#include <ctype.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -56,28 +57,60 @@ is_break(char c)
 	return c == '\n' || c == '\r';
 }
 
+/* Rules such as "-----" frame what some launchers say. */
+static bool
+is_words(const char *text, ssize_t n)
+{
+	ssize_t i;
+
+	for (i = 0; i < n; i++)
+		if (isalnum((unsigned char)text[i]) || (text[i] & 0x80) != 0)
+			return true;
+	return false;
+}
+
 /* The last line that has anything to read in it; "" when there is none. */
 static void
-last_line(int dir_fd, const struct rank *r, char *line, size_t n)
+last_line(const char *text, ssize_t end, char *line, size_t n)
 {
-	char name[32], text[TAIL];
-	ssize_t end, from, i;
+	ssize_t from, i;
 	size_t used = 0;
 
-	*line = '\0';
-	ranks_log_name(name, sizeof name, r->role, r->number);
-	end = tail_read(dir_fd, name, text, sizeof text);
-	while (end > 0 && (unsigned char)text[end - 1] <= ' ')
-		end--;
-	for (from = end; from > 0 && !is_break(text[from - 1]);)
-		from--;
-	for (i = from; i < end && used + 1 < n; i++)
-		line[used++] = text[i] == '\t' ? ' ' : text[i];
+	for (; end > 0; end = from - 1) {
+		for (from = end; from > 0 && !is_break(text[from - 1]);)
+			from--;
+		if (!is_words(text + from, end - from))
+			continue;
+		while ((unsigned char)text[end - 1] <= ' ')
+			end--;
+		for (i = from; i < end && used + 1 < n; i++)
+			line[used++] = text[i] == '\t' ? ' ' : text[i];
+		break;
+	}
 	line[used] = '\0';
 	/* Nothing that moves a terminal. */
 	for (used = 0; line[used] != '\0'; used++)
 		if ((unsigned char)line[used] < ' ' || line[used] == 127)
 			line[used] = '?';
+}
+
+/* What it said last; of Open MPI's word to root, what to do about it. */
+static void
+last_words(int dir_fd, const struct rank *r, char *line, size_t n)
+{
+	static const char root[] = "detected an attempt to run as root";
+	char name[32], text[TAIL];
+	ssize_t end;
+
+	ranks_log_name(name, sizeof name, r->role, r->number);
+	end = tail_read(dir_fd, name, text, sizeof text);
+	if (end > 0 && r->role == RANK_LAUNCHER &&
+	    memmem(text, (size_t)end, root, strlen(root)) != NULL)
+		(void)snprintf(line, n,
+		    "to root Open MPI wants OMPI_ALLOW_RUN_AS_ROOT=1 and "
+		    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 in trial.env");
+	else
+		last_line(text, end, line, n);
 }
 
 static void
@@ -124,7 +157,7 @@ ranks_cause(const struct ranks *s, const struct rank *r)
 
 	name_text(who, sizeof who, r->role, r->number);
 	end_text(how, sizeof how, r->status);
-	last_line(s->dir_fd, r, line, sizeof line);
+	last_words(s->dir_fd, r, line, sizeof line);
 	(void)snprintf(text, sizeof text, "%s %s%s%s", who, how,
 	    *line != '\0' ? ": " : "", line);
 	/* What a launcher says of its ranks is in the log already. */

@@ -6,7 +6,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "trials/exec-path.h"
+#include "trials/passing.h"
 #include "trials/ranks.h"
 
 /* An errno goes into out; nothing does when all is well. */
@@ -27,7 +27,7 @@ child_run(const struct ranks *s, const struct rank *r, pid_t parent, int out)
 	else {
 		(void)sigemptyset(&none);
 		(void)sigprocmask(SIG_SETMASK, &none, NULL);
-		error = exec_path(s->args.argv);
+		error = passing_exec_path(s->args.argv);
 	}
 	if (write(out, &error, sizeof error) == -1)
 		_exit(126);

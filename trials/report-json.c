@@ -185,6 +185,7 @@ is_number_start(const struct cursor *c)
 }
 
 static const char not_json[] = "the line is not one JSON object";
+static const char bad_name[] = "a number has a name that no metric may have";
 
 /* One member after its key was read. */
 static bool
@@ -202,8 +203,10 @@ take_member(struct report *r, struct cursor *c, const char *name, size_t len)
 	if (!take_number(c, &n))
 		return report_refuse(r, not_json);
 	if (len == 0 || len > REPORT_NAME_MAX ||
-	    report_name_len(name, name + len) != len)
-		return report_refuse(r, "a metric has a name that is none");
+	    report_name_len(name, name + len) != len) {
+		r->left_out = bad_name;
+		return true;
+	}
 	return report_add(r, name, len, &n);
 }
 
@@ -250,6 +253,8 @@ report_parse_json(struct report *r, const char *line, size_t len)
 	if (c.p != c.end)
 		return report_refuse(r, not_json);
 	if (r->n == 0)
-		return report_refuse(r, "no metric in the line");
+		return report_refuse(r, r->left_out != NULL
+					    ? r->left_out
+					    : "no metric in the line");
 	return true;
 }

@@ -31,7 +31,7 @@ is_name_start(char c)
 static bool
 is_name_char(char c)
 {
-	return is_name_start(c) || (unsigned)(c - '-') <= ':' - '-';
+	return is_name_start(c) || (unsigned)(c - '-') <= ':' - '-' || c == '@';
 }
 
 /* '-' './' digits and ':' are neighbours: one comparison above. */
@@ -57,7 +57,7 @@ report_clear(struct report *r)
 	r->has_step = false;
 	r->step = 0;
 	r->n = 0;
-	r->why = NULL;
+	r->why = r->left_out = NULL;
 }
 
 bool

@@ -34,6 +34,11 @@ struct report {
 	 * clause in static memory, so that equal pointers are equal reasons.
 	 */
 	const char *why;
+	/*
+	 * Of a line that was taken: NULL, or why a member of it was left out; in
+	 * static memory, too.
+	 */
+	const char *left_out;
 	size_t n;
 	struct report_value values[REPORT_VALUES_MAX];
 };
@@ -60,7 +65,8 @@ bool report_parse_line(
     struct report *, const struct report_rules *, const char *line, size_t len);
 /*
  * A line of $HPOTUNE_METRICS: one JSON object, NaN and Infinity allowed as
- * Python writes them.  Members that are no numbers are passed over.
+ * Python writes them.  Members that are no numbers are passed over, and so is a
+ * number whose name no metric may have, which left_out says.
  */
 bool report_parse_json(struct report *, const char *line, size_t len);
 

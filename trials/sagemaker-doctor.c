@@ -28,6 +28,9 @@ struct doctor {
 	launch_doctor_cb *cb;
 	void *arg;
 	size_t step;
+	struct aws_call *call; /* of this step */
+	struct loop_timer *limit; /* of its answer */
+	int64_t patience_ms;
 	bool asked, over;
 	char *key; /* of the probe */
 	char *account;
@@ -54,7 +57,7 @@ json_ask(struct doctor *d, enum aws_service service, const char *operation,
 		.body = body,
 		.tries = TRIES };
 
-	(void)aws_json(d->sm->aws, &ask, on_answer, d);
+	d->call = aws_json(d->sm->aws, &ask, on_answer, d);
 }
 
 static void
@@ -67,13 +70,13 @@ s3_ask(struct doctor *d, const char *method, const char *key)
 		.body_len = strcmp(method, "PUT") == 0 ? sizeof PROBE : 0,
 		.tries = TRIES };
 
-	(void)aws_s3(d->sm->aws, &ask, on_answer, d);
+	d->call = aws_s3(d->sm->aws, &ask, on_answer, d);
 }
 
 static void
 ask_identity(struct doctor *d)
 {
-	(void)aws_whoami(d->sm->aws, on_answer, d);
+	d->call = aws_whoami(d->sm->aws, on_answer, d);
 }
 
 static void
@@ -230,14 +233,34 @@ static const struct {
 	step_ask *ask;
 	step_hear *hear;
 	bool of_bucket; /* no use when the step before failed */
+	const char *what; /* as hear says it */
 } steps[] = {
-	{ ask_identity, hear_identity, false },
-	{ ask_bucket, hear_bucket, false },
-	{ ask_write, hear_write, true },
-	{ ask_remove, hear_remove, true },
-	{ ask_jobs, hear_jobs, false },
-	{ ask_logs, hear_logs, false },
+	{ ask_identity, hear_identity, false, "credentials" },
+	{ ask_bucket, hear_bucket, false, "bucket" },
+	{ ask_write, hear_write, true, "bucket" },
+	{ ask_remove, hear_remove, true, "bucket" },
+	{ ask_jobs, hear_jobs, false, "training jobs" },
+	{ ask_logs, hear_logs, false, "logs" },
 };
+
+/* Go on to the next question. */
+static void
+step_end(struct doctor *d, bool good)
+{
+	d->call = NULL;
+	loop_timer_stop(d->limit);
+	/* Without keys, or a door, every answer would be the same. */
+	d->over = (d->step == 0 && !good) ||
+		  d->step + 1 == sizeof steps / sizeof steps[0];
+	do
+		d->step++;
+	while (!d->over && !good && steps[d->step].of_bucket);
+	d->asked = false;
+	if (d->over)
+		loop_stop(d->sm->loop);
+	else
+		loop_wake(d->sm->loop);
+}
 
 static void
 on_answer(void *arg, const struct aws_answer *r)
@@ -245,17 +268,22 @@ on_answer(void *arg, const struct aws_answer *r)
 	struct doctor *d = arg;
 
 	steps[d->step].hear(d, r);
-	/* Without keys, or a door, every answer would be the same. */
-	d->over = (d->step == 0 && !r->good) ||
-		  d->step + 1 == sizeof steps / sizeof steps[0];
-	do
-		d->step++;
-	while (!d->over && !r->good && steps[d->step].of_bucket);
-	d->asked = false;
-	if (d->over)
-		loop_stop(d->sm->loop);
-	else
-		loop_wake(d->sm->loop);
+	step_end(d, r->good);
+}
+
+static void
+on_limit(void *arg)
+{
+	struct doctor *d = arg;
+	char text[64];
+
+	aws_cancel(d->call);
+	(void)snprintf(text, sizeof text, "no answer within %" PRId64 " s",
+	    d->patience_ms / 1000);
+	say(d, LAUNCH_ERROR, steps[d->step].what, text,
+	    "is there a way to the service: network, proxy, endpoint_url? "
+	    "--timeout waits longer");
+	step_end(d, false);
 }
 
 static void
@@ -266,6 +294,7 @@ on_turn(void *arg)
 	if (d->over || d->asked)
 		return;
 	d->asked = true;
+	loop_timer_set(d->limit, d->patience_ms);
 	steps[d->step].ask(d);
 }
 
@@ -293,13 +322,17 @@ sm_doctor(const struct launch_env *env, launch_doctor_cb *cb, void *arg,
     struct err *e)
 {
 	struct sm *sm = xcalloc(1, sizeof *sm);
-	struct doctor d = { .sm = sm, .cb = cb, .arg = arg };
+	struct doctor d = {
+		.sm = sm, .cb = cb, .arg = arg, .patience_ms = env->patience_ms
+	};
 	int rc = sm_open_client(sm, env, e);
 
 	if (rc == 0) {
 		d.key = xasprintf("%s/" PROBE, sm->study_key);
 		say_region(&d);
+		d.limit = loop_timer_new(sm->loop, on_limit, &d);
 		loop_run(sm->loop, on_turn, &d);
+		loop_timer_free(d.limit);
 	}
 	free(d.key);
 	free(d.account);

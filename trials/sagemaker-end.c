@@ -14,6 +14,10 @@
 #include "src/base/text.h"
 #include "trials/sagemaker-parts.h"
 
+/* Year 10000: microseconds up to there can be added up. */
+#define SECONDS_MOST 253402300800.0
+#define INSTANCES_MOST 1000000
+
 #define UUID_NAME "HPOTUNE_ATTEMPT_UUID"
 
 enum sm_status
@@ -73,12 +77,14 @@ sm_secondary_rank(const char *s)
 	return 0;
 }
 
-static double
-seconds(const struct json *o, const char *key, double otherwise)
+double
+sm_seconds(const struct json *o, const char *key, double otherwise)
 {
 	double s;
 
-	return json_number(json_get(o, key), &s) && isfinite(s) ? s : otherwise;
+	if (!json_number(json_get(o, key), &s))
+		return otherwise;
+	return s >= 0 && s < SECONDS_MOST ? s : otherwise;
 }
 
 /* What the history of its secondary statuses shows. */
@@ -98,25 +104,35 @@ read_transitions(struct sm_job *job, const struct json *list)
 		if (strcmp(status, "Interrupted") != 0)
 			continue;
 		job->interruptions++;
-		job->interrupted_s = seconds(t, "StartTime", 0);
+		job->interrupted_s = sm_seconds(t, "StartTime", 0);
 	}
+}
+
+/* 0 when it is not told, or no number of machines. */
+static int
+instances(const struct json *o)
+{
+	int64_t n;
+
+	return json_integer(json_get(o, "InstanceCount"), &n) && n >= 0 &&
+		       n <= INSTANCES_MOST
+		   ? (int)n
+		   : 0;
 }
 
 static void
 read_machine(struct sm_job *job, const struct json *config)
 {
 	const struct json *g;
-	int64_t n;
 
 	if (config == NULL)
 		return;
 	job->type = json_string(json_get(config, "InstanceType"));
-	if (json_integer(json_get(config, "InstanceCount"), &n))
-		job->instances = (int)n;
+	job->instances = instances(config);
 	g = json_get(config, "InstanceGroups");
 	for (g = g != NULL ? json_first(g) : NULL; g != NULL; g = json_next(g))
-		if (json_integer(json_get(g, "InstanceCount"), &n))
-			job->instances += (int)n;
+		if (job->instances < INSTANCES_MOST)
+			job->instances += instances(g);
 }
 
 void
@@ -135,11 +151,11 @@ sm_job_read(struct sm_job *job, const struct json *o)
 	(void)json_bool(json_get(o, "EnableManagedSpotTraining"), &job->spot);
 	read_machine(job, json_get(o, "ResourceConfig"));
 	read_transitions(job, json_get(o, "SecondaryStatusTransitions"));
-	job->created_s = seconds(o, "CreationTime", 0);
-	job->started_s = seconds(o, "TrainingStartTime", 0);
-	job->ended_s = seconds(o, "TrainingEndTime", 0);
-	job->training_s = seconds(o, "TrainingTimeInSeconds", NAN);
-	job->billable_s = seconds(o, "BillableTimeInSeconds", NAN);
+	job->created_s = sm_seconds(o, "CreationTime", 0);
+	job->started_s = sm_seconds(o, "TrainingStartTime", 0);
+	job->ended_s = sm_seconds(o, "TrainingEndTime", 0);
+	job->training_s = sm_seconds(o, "TrainingTimeInSeconds", NAN);
+	job->billable_s = sm_seconds(o, "BillableTimeInSeconds", NAN);
 	if (sm_secondary_rank(job->secondary) == 3)
 		job->trained = true;
 	if ((s = json_string(json_get(o, "FailureReason"))) != NULL)

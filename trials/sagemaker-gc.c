@@ -178,7 +178,7 @@ gc_hear(struct gc *g, const struct json *o)
 	j->state = copy(o, "SecondaryStatus");
 	if (j->state == NULL)
 		j->state = xstrdup(status);
-	(void)json_number(json_get(o, "CreationTime"), &j->created_s);
+	j->created_s = sm_seconds(o, "CreationTime", 0);
 }
 
 static void

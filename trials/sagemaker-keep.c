@@ -48,6 +48,7 @@ sm_spec_keep(const struct launch_spec *spec)
 	s->params_json = text_keep(spec->params_json);
 	s->argv = list_keep(spec->argv);
 	s->env = list_keep(spec->env);
+	s->own_env = list_keep(launch_env_of(spec));
 	return s;
 }
 
@@ -62,5 +63,6 @@ sm_spec_drop(struct launch_spec *s)
 	free((char *)s->params_json);
 	list_drop(s->argv);
 	list_drop(s->env);
+	list_drop(s->own_env);
 	free(s);
 }

@@ -66,11 +66,11 @@ sm_launch_queue(struct sm_attempt *a)
 	sm_launch_pump(a->sm);
 }
 
-/* Try again after a while. */
+/* Try again after a while; without the code there is nothing to send. */
 static void
 queue_later(struct sm_attempt *a)
 {
-	a->state = SM_QUEUED;
+	a->state = a->sm->code.step == SM_CODE_READY ? SM_QUEUED : SM_CODE;
 	loop_timer_set(a->timer, sm_pause_ms(a->sm, a->tries++));
 }
 
@@ -244,6 +244,9 @@ sm_launch_on_timer(void *arg)
 	struct sm_attempt *a = arg;
 
 	switch (a->state) {
+	case SM_CODE:
+		sm_launch_queue(a);
+		break;
 	case SM_QUEUED:
 		sm_launch_pump(a->sm);
 		break;
@@ -254,7 +257,6 @@ sm_launch_on_timer(void *arg)
 	case SM_RUNNING:
 		sm_describe(a);
 		break;
-	case SM_CODE:
 	case SM_DRAIN:
 	case SM_OVER:
 		break;

@@ -90,7 +90,7 @@ nothing(struct report *r)
 {
 	r->n = 0;
 	r->has_step = false;
-	r->why = NULL;
+	r->why = r->left_out = NULL;
 	return false;
 }
 

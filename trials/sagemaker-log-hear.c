@@ -77,9 +77,9 @@ report_tell(struct sm_log *log, struct sm_tick *tick, int64_t ms, bool tell)
 	}
 }
 
-/* Why a line that was meant as a report is none; once for each reason. */
+/* What was passed over is told once for each reason. */
 static void
-why_tell(struct sm_log *log, const char *why)
+why_tell(struct sm_log *log, const char *what, const char *why)
 {
 	char *text;
 	size_t i;
@@ -90,7 +90,7 @@ why_tell(struct sm_log *log, const char *why)
 	if (i == SM_LOG_WHYS)
 		return;
 	log->whys[i] = why;
-	text = xasprintf("a line of its output was passed over: %s", why);
+	text = xasprintf("%s of its output was passed over: %s", what, why);
 	sm_logs_note(log->logs, log, LAUNCH_WARNING, text);
 	free(text);
 }
@@ -104,7 +104,9 @@ part_tell(struct sm_log *log, struct sm_tick *tick, int64_t ms,
 	if (sm_line_parse(logs->report, logs->rules, text, len))
 		report_tell(log, tick, ms, tell);
 	else if (logs->report->why != NULL)
-		why_tell(log, logs->report->why);
+		why_tell(log, "a line", logs->report->why);
+	if (logs->report->left_out != NULL)
+		why_tell(log, "a part of a line", logs->report->left_out);
 }
 
 static void
@@ -135,7 +137,7 @@ held_resolve(struct sm_log *log, struct sm_reading *r, const char *next)
 		line_tell(log, &r->tick, r->held_ms, held, true);
 		break;
 	case SM_LINE_DOUBT:
-		why_tell(log,
+		why_tell(log, "a line",
 		    "the next line may be its other half: a comma at the end "
 		    "of a report says that it is whole");
 		break;

@@ -192,7 +192,7 @@ bucket_tell(struct sm_metrics *m, struct sm_log *log, const char *name,
 		    "CloudWatch: curves are coarser than what was said");
 	}
 	ev.u.report.name = name;
-	ev.u.report.has_step = isfinite(b->step) && b->step >= 0;
+	ev.u.report.has_step = b->step >= 0 && b->step <= TRIAL_STEP_MOST;
 	ev.u.report.step = ev.u.report.has_step ? (int64_t)b->step : 0;
 	ev.u.report.value = b->value;
 	ev.u.report.time_us = b->second * 1000000;

@@ -83,6 +83,11 @@ struct sm_job {
 	const char *reason; /* FailureReason, "" = none */
 };
 
+/*
+ * Seconds of a member, or since 1970; otherwise when it is no number from 0 to
+ * the year 10000.
+ */
+double sm_seconds(const struct json *, const char *key, double otherwise);
 /* Texts are borrowed from the JSON. */
 void sm_job_read(struct sm_job *, const struct json *);
 enum sm_status sm_status_read(const char *);

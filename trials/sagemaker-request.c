@@ -345,6 +345,16 @@ tags_put(struct buf *b, const struct sm_request *r)
 	buf_putc(b, ']');
 }
 
+/* Texts that stand in every request, within others. */
+static bool
+is_incomplete(const struct sm_request *r)
+{
+	return r->job == NULL || r->study_id == NULL || r->study_key == NULL ||
+	       r->code_key == NULL || r->region == NULL ||
+	       r->settings->role == NULL || r->settings->bucket == NULL ||
+	       r->spec->study == NULL || r->spec->uuid == NULL;
+}
+
 int
 sm_request_put(struct buf *b, const struct sm_request *r, struct err *e)
 {
@@ -352,6 +362,10 @@ sm_request_put(struct buf *b, const struct sm_request *r, struct err *e)
 		"OutputDataConfig", "ResourceConfig", "StoppingCondition",
 		NULL };
 
+	if (is_incomplete(r))
+		return err_set(e, ERR_LAUNCH,
+		    "the request of job %s is not complete: nothing is sent",
+		    r->job != NULL ? r->job : "(no name)");
 	buf_putc(b, '{');
 	put_text(b, "TrainingJobName", r->job);
 	put_text(b, "RoleArn", r->settings->role);

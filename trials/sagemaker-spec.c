@@ -122,7 +122,7 @@ sm_spec_put(struct buf *b, const struct sm_request *r)
 	if (s->dist != NULL)
 		set_put(b, "HPT_MPI_OPTIONS",
 		    json_string(json_get(s->dist, "custom_mpi_options")));
-	env_put(b, r->spec->settings->env);
+	env_put(b, launch_env_of(r->spec));
 	env_put(b, r->spec->env);
 	channels_put(b, s);
 	buf_puts(b, "set --");

@@ -315,7 +315,7 @@ sm_put_environment(struct buf *b, const struct sm_request *r, struct err *e)
 		rc = pieces_put(b, r, e);
 	} else {
 		rc = variables_put(
-		    b, &n, r->spec->settings->env, r->spec->env, e);
+		    b, &n, launch_env_of(r->spec), r->spec->env, e);
 		if (rc == 0)
 			rc = variables_put(b, &n, r->spec->env, NULL, e);
 	}

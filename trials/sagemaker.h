@@ -181,7 +181,7 @@ struct sm_request {
 	const char *code_key; /* of sm_code: prefix of run.sh and code.tar.gz */
 	const char *region;
 };
-/* The body, or -1 when AWS's limits do not let it be sent. */
+/* The body, or -1 when AWS's limits do not let it be sent, or a text is NULL. */
 int sm_request_put(struct buf *, const struct sm_request *, struct err *);
 /* The entry script's text, which is sent in the pieces HPT_SPEC_n. */
 void sm_spec_put(struct buf *, const struct sm_request *);

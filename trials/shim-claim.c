@@ -17,7 +17,12 @@
 #include "trials/proc.h"
 #include "trials/shim.h"
 
-enum { RETRY_MIN_MS = 100, RETRY_MAX_MS = 10000 };
+enum {
+	RETRY_MIN_MS = 100,
+	RETRY_MAX_MS = 10000,
+	/* A file system that became read-only seldom comes back by itself. */
+	RETRY_READ_ONLY_MS = 10000
+};
 
 /* Able to read and write, it does not wait if it is a pipe. */
 static int
@@ -165,20 +170,34 @@ shim_claim_update(struct shim *s, enum claim_kind kind)
 	fail_point("shim.after_update");
 }
 
-void
+static int
+exit_write(const struct shim *s, const unsigned char sector[CLAIM_SECTOR])
+{
+	if (fail_bug("bug.read_only"))
+		errno = EROFS;
+	else if (sector_write(s->state_fd, sector, CLAIM_SECTOR) == 0 &&
+		 fdatasync(s->state_fd) == 0)
+		return 0;
+	return errno;
+}
+
+int
 shim_record_exit(struct shim *s)
 {
 	unsigned char sector[CLAIM_SECTOR];
-	int64_t wait_ms = RETRY_MIN_MS;
+	int64_t wait_ms = RETRY_MIN_MS, read_only_ms = 0;
 	struct timespec t;
+	int error;
 
 	/* What the trial said must not be younger than its end. */
 	(void)fdatasync(s->log.fd);
 	(void)fdatasync(s->metrics.fd);
 	claim_exit_encode(sector, &s->exit, s->uuid);
 	fail_point("shim.before_exit_record");
-	while (sector_write(s->state_fd, sector, CLAIM_SECTOR) == -1 ||
-	       fdatasync(s->state_fd) == -1) {
+	while ((error = exit_write(s, sector)) != 0) {
+		if (error == EROFS && read_only_ms >= RETRY_READ_ONLY_MS)
+			return error;
+		read_only_ms = error == EROFS ? read_only_ms + wait_ms : 0;
 		t.tv_sec = (time_t)(wait_ms / 1000);
 		t.tv_nsec = (long)(wait_ms % 1000) * 1000000;
 		(void)nanosleep(&t, NULL);
@@ -186,4 +205,5 @@ shim_record_exit(struct shim *s)
 		    wait_ms * 2 < RETRY_MAX_MS ? wait_ms * 2 : RETRY_MAX_MS;
 	}
 	fail_point("shim.after_exit_record");
+	return 0;
 }

@@ -13,6 +13,7 @@
 #include "src/base/fail.h"
 #include "trials/cgroup.h"
 #include "trials/exec-path.h"
+#include "trials/passing.h"
 #include "trials/proc.h"
 #include "trials/shim.h"
 
@@ -112,19 +113,20 @@ child_run(const struct shim *s, pid_t shim, int out)
 	_exit(127);
 }
 
-int
+void
 shim_spawn(struct shim *s)
 {
 	struct shim_exec_error why = { 0 };
 	pid_t self = getpid();
 	int p[2];
 
+	s->start_at_ms = -1;
 	s->exit.started_us = shim_wall_us();
-	s->started_ms = shim_clock_ms();
+	s->started_ms = s->now_ms = shim_clock_ms();
 	if (pipe2(p, O_CLOEXEC | O_NONBLOCK) == -1) {
 		why.error = errno;
 		shim_spawn_failed(s, &why);
-		return -1;
+		return;
 	}
 	s->pid = fork();
 	if (s->pid == 0)
@@ -134,20 +136,39 @@ shim_spawn(struct shim *s)
 	if (s->pid == -1) {
 		(void)close(p[0]);
 		shim_spawn_failed(s, &why);
-		return -1;
+		return;
 	}
+	s->reaped = false;
 	s->exec_fd = p[0];
 	fail_point("shim.after_fork");
-	return 0;
+}
+
+/* When the next try is, while the error may pass and nobody wants an end. */
+static void
+start_plan(struct shim *s, int error)
+{
+	if (s->start_until_ms < 0) {
+		s->start_until_ms = s->now_ms + PASSING_TRY_MS;
+		s->start_wait_ms = PASSING_MIN_MS;
+	}
+	if (s->phase != SHIM_STARTING || !passing_exec(error) ||
+	    s->now_ms >= s->start_until_ms)
+		return;
+	s->start_at_ms = s->now_ms + s->start_wait_ms;
+	s->start_wait_ms = s->start_wait_ms * 2 < PASSING_MAX_MS
+			       ? s->start_wait_ms * 2
+			       : PASSING_MAX_MS;
 }
 
 void
 shim_spawn_failed(struct shim *s, const struct shim_exec_error *why)
 {
 	s->exit.ran = false;
+	s->exit.error = why->error;
 	s->exit.exit_code = -1;
 	s->exit.ended_us = shim_ended_us(s);
 	(void)snprintf(s->exit.why, sizeof s->exit.why, "cannot %s %.100s: %s",
 	    why->in_chdir ? "enter" : "run",
 	    why->in_chdir ? s->workdir : s->argv[0], strerror(why->error));
+	start_plan(s, why->error);
 }

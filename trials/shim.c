@@ -118,27 +118,59 @@ kill_begin(struct shim *s)
 	s->kill_at_ms = s->run_until_ms = -1;
 }
 
-/* Only the main process is asked: it may need its workers to save. */
-static void
-stop_begin(struct shim *s)
+/* Whether the main process has ended, though nobody has reaped it. */
+static bool
+main_ended(const struct shim *s)
 {
-	if (s->phase != SHIM_STARTING && s->phase != SHIM_RUNNING)
+	siginfo_t info = { 0 };
+
+	return waitid(P_PID, (id_t)s->pid, &info,
+		   WEXITED | WNOHANG | WNOWAIT) == 0 &&
+	       info.si_pid == s->pid;
+}
+
+/* exec answered: the pipe closed without a word when it went well. */
+static void
+exec_heard(struct shim *s)
+{
+	struct shim_exec_error why;
+	struct proc_stat st;
+	ssize_t n = read(s->exec_fd, &why, sizeof why);
+
+	if (n == -1 && (errno == EAGAIN || errno == EINTR))
 		return;
-	s->phase = SHIM_STOPPING;
-	s->exit.stopped = true;
-	s->run_until_ms = -1;
-	s->kill_at_ms = s->now_ms + s->grace_ms;
-	if (!s->reaped) {
-		fail_point("shim.before_stop");
-		(void)kill(s->pid, SIGTERM);
-		(void)kill(s->pid, SIGCONT);
+	(void)close(s->exec_fd);
+	s->exec_fd = -1;
+	if (n == sizeof why) {
+		shim_spawn_failed(s, &why);
+		return;
 	}
+	/* From here on the trial alone holds its lock. */
+	(void)close(s->lock_fd);
+	s->exit.ran = true;
+	s->exit.error = 0;
+	s->exit.why[0] = '\0';
+	s->claim.trial_pid = s->pid;
+	s->claim.started_us = s->exit.started_us;
+	if (!s->reaped && proc_stat(s->pid, &st))
+		s->claim.trial_start = st.start;
+	shim_claim_update(s, CLAIM_STARTED);
+	if (s->phase != SHIM_STARTING)
+		return;
+	s->phase = SHIM_RUNNING;
+	if (s->max_run_ms > 0)
+		s->run_until_ms = s->now_ms + s->max_run_ms;
 }
 
 static void
 main_over(struct shim *s, int status)
 {
+	/* Its last word is there by now. */
+	if (s->exec_fd != -1)
+		exec_heard(s);
 	s->reaped = true;
+	if (s->start_at_ms >= 0)
+		return;
 	s->exit.ended_us = shim_ended_us(s);
 	if (WIFEXITED(status))
 		s->exit.exit_code = WEXITSTATUS(status);
@@ -156,6 +188,33 @@ main_over(struct shim *s, int status)
 	kill_begin(s);
 }
 
+/*
+ * Only the main process is asked: it may need its workers to save.  One that
+ * has ended by itself was never asked.
+ */
+static void
+stop_begin(struct shim *s)
+{
+	if (s->exec_fd != -1)
+		exec_heard(s);
+	if (s->phase != SHIM_STARTING && s->phase != SHIM_RUNNING)
+		return;
+	/* A child that could not become the trial has ended, too. */
+	if (s->exit.ran && !s->reaped && main_ended(s))
+		return;
+	s->phase = SHIM_STOPPING;
+	s->exit.stopped = true;
+	s->run_until_ms = -1;
+	s->kill_at_ms = s->now_ms + s->grace_ms;
+	if (!s->reaped) {
+		fail_point("shim.before_stop");
+		(void)kill(s->pid, SIGTERM);
+		/* Who stands still does not hear it, nor lets others end. */
+		(void)kill(s->pid, SIGCONT);
+		(void)kill(-s->pid, SIGCONT);
+	}
+}
+
 /* Reap whatever there is; true when no child is left. */
 static bool
 children_reap(struct shim *s)
@@ -167,37 +226,6 @@ children_reap(struct shim *s)
 		if (pid == s->pid)
 			main_over(s, status);
 	return pid == -1 && errno == ECHILD;
-}
-
-/* exec answered: the pipe closed without a word when it went well. */
-static void
-exec_heard(struct shim *s)
-{
-	struct shim_exec_error why;
-	struct proc_stat st;
-	ssize_t n = read(s->exec_fd, &why, sizeof why);
-
-	if (n == -1 && (errno == EAGAIN || errno == EINTR))
-		return;
-	(void)close(s->exec_fd);
-	s->exec_fd = -1;
-	/* From here on the trial alone holds its lock. */
-	(void)close(s->lock_fd);
-	if (n == sizeof why) {
-		shim_spawn_failed(s, &why);
-		return;
-	}
-	s->exit.ran = true;
-	s->claim.trial_pid = s->pid;
-	s->claim.started_us = s->exit.started_us;
-	if (!s->reaped && proc_stat(s->pid, &st))
-		s->claim.trial_start = st.start;
-	shim_claim_update(s, CLAIM_STARTED);
-	if (s->phase != SHIM_STARTING)
-		return;
-	s->phase = SHIM_RUNNING;
-	if (s->max_run_ms > 0)
-		s->run_until_ms = s->now_ms + s->max_run_ms;
 }
 
 static void
@@ -223,7 +251,7 @@ kill_all(struct shim *s)
 		(void)kill(-s->pid, SIGKILL);
 		(void)kill(s->pid, SIGKILL);
 	}
-	tree_kill();
+	(void)tree_kill(getpid());
 }
 
 static void
@@ -253,7 +281,7 @@ static void
 timer_arm(const struct shim *s)
 {
 	const int64_t at[] = { s->run_until_ms, s->kill_at_ms, s->output_at_ms,
-		s->sweep_at_ms };
+		s->sweep_at_ms, s->start_at_ms };
 	struct itimerspec t = { 0 };
 	int64_t first = -1;
 	size_t i;
@@ -285,6 +313,20 @@ wait_for_something(struct shim *s)
 	s->now_ms = shim_clock_ms();
 }
 
+/*
+ * Whether a program that could not be executed is to be tried again, which is
+ * done when it is due.  A stop in between is the end.
+ */
+static bool
+start_again(struct shim *s)
+{
+	if (s->start_at_ms >= 0 && s->phase != SHIM_STARTING)
+		s->start_at_ms = -1;
+	if (s->start_at_ms >= 0 && s->now_ms >= s->start_at_ms)
+		shim_spawn(s);
+	return s->start_at_ms >= 0 || s->exec_fd != -1;
+}
+
 /* From the fork to the moment when nothing of the trial is left. */
 static void
 supervise(struct shim *s)
@@ -297,10 +339,9 @@ supervise(struct shim *s)
 		if (s->exec_fd != -1)
 			exec_heard(s);
 		alone = children_reap(s);
-		if (alone && s->exec_fd == -1)
+		if (alone && s->exec_fd == -1 && !start_again(s))
 			break;
-		if (!alone)
-			timers_run(s);
+		timers_run(s);
 		wait_for_something(s);
 	}
 }
@@ -327,6 +368,9 @@ main(int argc, char **argv)
 		.run_until_ms = -1,
 		.kill_at_ms = -1,
 		.sweep_at_ms = -1,
+		.start_at_ms = -1,
+		.start_until_ms = -1,
+		.reaped = true,
 		.output_at_ms = 0 };
 	sigset_t set;
 	int r;
@@ -337,6 +381,8 @@ main(int argc, char **argv)
 	(void)sigaddset(&set, SIGUSR1);
 	(void)sigaddset(&set, SIGINT);
 	(void)sigaddset(&set, SIGHUP);
+	/* A limit on files is an error of the write; the trial gets it whole. */
+	(void)sigaddset(&set, SIGXFSZ);
 	(void)sigprocmask(SIG_BLOCK, &set, NULL);
 	fail_point("shim.begin");
 	if (argc < 2 || !shim_args(&s, argv + 1)) {
@@ -351,8 +397,10 @@ main(int argc, char **argv)
 	if (r != 0)
 		return r;
 	s.now_ms = shim_clock_ms();
-	if (shim_seed(&s) == 0 && shim_spawn(&s) == 0)
+	if (shim_seed(&s) == 0) {
+		shim_spawn(&s);
 		supervise(&s);
+	}
 	shim_output_check(&s);
 	usage_add(&s);
 	/* How the child ended that failed to become the trial is no news. */
@@ -362,6 +410,5 @@ main(int argc, char **argv)
 	}
 	if (*s.cgroup != '\0')
 		cgroup_remove(s.cgroup);
-	shim_record_exit(&s);
-	return 0;
+	return shim_record_exit(&s);
 }

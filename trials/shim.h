@@ -11,7 +11,8 @@
 
 /*
  * Exit statuses before the claim, for the server: these three, or the errno
- * of what failed.  After the claim it is 0, and the records say the rest.
+ * of what failed.  After the claim it is 0, and the records say the rest; or the
+ * errno that kept the end from being recorded.
  */
 enum {
 	SHIM_BUSY = 100, /* another supervisor holds the lock */
@@ -59,7 +60,7 @@ struct shim {
 	struct shim_output log, metrics;
 
 	enum shim_phase phase;
-	bool reaped; /* the main process */
+	bool reaped; /* the main process, or there is none */
 	pid_t pid;
 	int64_t now_ms; /* CLOCK_BOOTTIME */
 	int64_t started_ms; /* the same clock */
@@ -68,6 +69,10 @@ struct shim {
 	int64_t output_at_ms, output_wait_ms;
 	int64_t sweep_at_ms, sweep_wait_ms;
 	int64_t kill_began_ms;
+	/* A program that could not be executed is tried again, for a while. */
+	int64_t start_at_ms; /* -1 when not set */
+	int64_t start_wait_ms;
+	int64_t start_until_ms;
 	struct claim claim;
 	struct claim_exit exit;
 };
@@ -86,14 +91,20 @@ int64_t shim_ended_us(const struct shim *);
 /* shim-claim.c: 0, or the exit status of the shim. */
 int shim_claim(struct shim *);
 void shim_claim_update(struct shim *, enum claim_kind);
-/* Until it is on the disk, however long that takes. */
-void shim_record_exit(struct shim *);
+/*
+ * Until it is on the disk, however long that takes: 0; or EROFS when it cannot
+ * be.
+ */
+int shim_record_exit(struct shim *);
 
 /* shim-seed.c: put it there: 0, or -1 with the exit record filled. */
 int shim_seed(struct shim *);
 
-/* shim-spawn.c: fork the trial: 0, or -1 with the exit record filled. */
-int shim_spawn(struct shim *);
+/*
+ * shim-spawn.c: fork the trial.  When that fails, or its exec did, it is to be
+ * tried again (start_at_ms), or the exit record is filled.
+ */
+void shim_spawn(struct shim *);
 void shim_spawn_failed(struct shim *, const struct shim_exec_error *);
 
 /* shim-output.c: give back what is beyond the cap; sets output_at_ms. */

@@ -1,7 +1,7 @@
 /*
- * Everything that descends from us, found in the process table.  As
- * subreaper we stay the ancestor of daemons and orphans, so nothing escapes
- * by forking twice.
+ * Everything that descends from a process, found in the process table.  A
+ * subreaper stays the ancestor of daemons and orphans, so nothing escapes by
+ * forking twice.
  */
 
 #include <signal.h>
@@ -23,6 +23,7 @@ struct node {
 };
 
 struct tree {
+	pid_t root;
 	struct node *node;
 	size_t n;
 };
@@ -35,7 +36,7 @@ tree_add(void *arg, pid_t pid)
 
 	if (t->n == TREE_MAX)
 		return false;
-	if (pid != getpid() && proc_stat(pid, &st) && st.state != 'Z')
+	if (pid != t->root && proc_stat(pid, &st) && st.state != 'Z')
 		t->node[t->n++] =
 		    (struct node){ pid, st.ppid, st.start, false };
 	return true;
@@ -55,7 +56,6 @@ tree_mark(struct tree *t)
 {
 	const struct node *up;
 	struct node key = { 0 };
-	pid_t self = getpid();
 	bool more = true;
 	size_t i;
 	int depth;
@@ -70,29 +70,29 @@ tree_mark(struct tree *t)
 			up = bsearch(
 			    &key, t->node, t->n, sizeof key, node_compare);
 			t->node[i].ours =
-			    key.pid == self || (up != NULL && up->ours);
+			    key.pid == t->root || (up != NULL && up->ours);
 			more |= t->node[i].ours;
 		}
 	}
 }
 
-void
-tree_kill(void)
+int
+tree_kill(pid_t root)
 {
 	static struct node nodes[TREE_MAX];
-	struct tree t = { .node = nodes };
+	struct tree t = { .root = root, .node = nodes };
+	struct proc_ref r;
+	int killed = 0;
 	size_t i;
-	int fd;
 
 	proc_each(tree_add, &t);
 	tree_mark(&t);
 	for (i = 0; i < t.n; i++) {
-		if (!t.node[i].ours)
+		if (!t.node[i].ours ||
+		    !proc_open(&r, t.node[i].pid, t.node[i].start))
 			continue;
-		fd = proc_open(t.node[i].pid, t.node[i].start);
-		if (fd == -1)
-			continue;
-		(void)proc_signal(fd, SIGKILL);
-		(void)close(fd);
+		killed += proc_signal(&r, SIGKILL) == 0;
+		proc_close(&r);
 	}
+	return killed;
 }

@@ -55,12 +55,13 @@ act_start(struct tuner *t, struct live *l)
 	if (live_env(&te, t, l, &e) == 0 &&
 	    b->launcher->start(b->ctx, &te.spec, &e) == 0) {
 		trial_env_free(&te);
+		starts_begun(t, l, false);
 		return;
 	}
 	trial_env_free(&te);
 	if (e.kind == ERR_BUSY || e.kind == ERR_FULL) {
 		l->unsent = true;
-		tuner_wake_in(t, 200);
+		starts_refused(t, l, e.text);
 		return;
 	}
 	l->start_error = xstrdup(e.text);
@@ -136,7 +137,7 @@ tuner_unstarted(struct tuner *t)
 				    t, l, NULL, "its records are gone");
 		} else if (l->unsent && l->row.cause == STOP_NONE) {
 			/* A command without a server starts nothing. */
-			if (!t->env.hold)
+			if (!t->env.hold && starts_due(t, l))
 				act_add(t, ACT_START, l);
 		} else if (l->unsent && unsent_abandon(t, l)) {
 			x = exit_never(t, l, "never started");

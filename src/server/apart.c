@@ -100,7 +100,8 @@ apart_open(struct apart *a, struct err *e)
 	tuner_close(a->tuner);
 	a->tuner = NULL;
 	if (study_row_visit(env->db, env->study, env->network_fs,
-		loop_wall_us(a->loop), e) != 0)
+		loop_wall_us(a->loop), e) != 0 ||
+	    state_lock_db(&a->state, env->db, e) != 0)
 		return -1;
 	return apart_open_tuner(a, e);
 }
@@ -122,9 +123,7 @@ int
 server_apart(const struct server_env *env, enum tuner_ask ask, int64_t trial,
     const char *params, struct control_answer *answer, struct err *e)
 {
-	struct apart a = { .env = env,
-		.answer = answer,
-		.state = { .dir_fd = -1, .lock_fd = -1 } };
+	struct apart a = { .env = env, .answer = answer, .state = STATE_INIT };
 	int rc = -1;
 
 	if (loop_open(&a.loop, LOOP_REAL, e) == 0 &&

@@ -165,9 +165,31 @@ bank_begin(struct bank *b)
 	return &b->curves[b->n++];
 }
 
+static void
+bank_lengthen(struct bank *b, const struct bank_curve *c, int64_t step)
+{
+	int64_t before = c->n > 0 ? c->steps[c->n - 1] : step, more = 0;
+
+	if (step > before && (b->interval == 0 || step - before < b->interval))
+		b->interval = step - before;
+	b->from_zero = b->from_zero || (c->n == 0 && step == 0);
+	b->last_step = step > b->last_step ? step : b->last_step;
+	if (b->from_zero)
+		more = b->interval > 0 ? b->interval : 1;
+	b->max_steps =
+	    b->last_step <= INT64_MAX - more ? b->last_step + more : INT64_MAX;
+}
+
+int64_t
+bank_last_step(const struct bank *b)
+{
+	return b->last_step < b->max_steps ? b->last_step : 0;
+}
+
 void
 bank_report(struct bank *b, struct bank_curve *c, int64_t step, double value)
 {
+	bank_lengthen(b, c, step);
 	if (is_full(c->n)) {
 		c->steps =
 		    xreallocarray(c->steps, c->n * 2 + 1, sizeof(*c->steps));
@@ -176,8 +198,6 @@ bank_report(struct bank *b, struct bank_curve *c, int64_t step, double value)
 	}
 	c->steps[c->n] = step;
 	c->values[c->n++] = value;
-	if ((int64_t)c->n > b->max_steps)
-		b->max_steps = (int64_t)c->n;
 }
 
 static bool

@@ -5,6 +5,7 @@
 #ifndef SERVER_BANK_H
 #define SERVER_BANK_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,7 +20,14 @@ struct bank_curve {
 struct bank {
 	struct bank_curve *curves;
 	size_t n;
-	int64_t max_steps; /* reports of the longest curve */
+	/*
+	 * As trial.max_steps counts: the greatest step; of curves that begin
+	 * at step 0, so many more as there are between two reports.
+	 */
+	int64_t max_steps;
+	int64_t last_step; /* the greatest */
+	int64_t interval; /* least distance of two; 0 = none */
+	bool from_zero; /* some curve begins at step 0 */
 };
 
 /*
@@ -30,6 +38,8 @@ struct bank {
  */
 int bank_load(struct bank *, const char *path, struct err *);
 void bank_free(struct bank *);
+/* The step with which its trials end, for the rules; 0 = max_steps. */
+int64_t bank_last_step(const struct bank *);
 /* Or fill a zeroed one: a new curve, valid until the next one, and its reports. */
 struct bank_curve *bank_begin(struct bank *);
 void

@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "src/base/json.h"
+#include "src/base/text.h"
 #include "src/model/history.h"
 #include "src/model/study.h"
 #include "src/server/tuner-parts.h"
@@ -56,6 +57,8 @@ elsewhere_begin(struct tuner *t, struct live *l)
 		tuner_break(t, &e);
 		return;
 	}
+	if (!t->env.apart)
+		t->row.ended_us = 0;
 	l->open = true;
 	live_move(t, l, TRIAL_EV_PLACE, NULL);
 	l->att.started_us = t->turn_us;
@@ -238,6 +241,18 @@ answer_ended(struct tuner *t, struct request *r)
 	store_trial_fini(&row);
 }
 
+/* The first words of a line that is no report, without the tag before them. */
+static void
+line_refused(char *text, size_t n, const char *line, const char *why)
+{
+	static const char tag[] = "hpotune: ";
+
+	if (strncmp(line, tag, sizeof tag - 1) == 0)
+		line += sizeof tag - 1;
+	(void)snprintf(text, n, "%.*s: %s", (int)text_fit(line, 100), line,
+	    why != NULL ? why : "not a report");
+}
+
 /* False: with strict, a line is no report; text says why. */
 static bool
 lines_read(struct told *told, const struct json *root, char *text, size_t n)
@@ -257,12 +272,10 @@ lines_read(struct told *told, const struct json *root, char *text, size_t n)
 		is = report_parse_line(rep, NULL, line, strlen(line));
 		if (!is && rep->why == NULL)
 			is = report_parse_json(rep, line, strlen(line));
-		if (is && rep->why == NULL)
+		if (is)
 			told->n++;
 		else if (strict) {
-			(void)snprintf(text, n, "%.100s: %s",
-			    line + strspn(line, "hpotune: "),
-			    rep->why != NULL ? rep->why : "not a report");
+			line_refused(text, n, line, rep->why);
 			return false;
 		}
 	}
@@ -311,12 +324,17 @@ elsewhere_end(struct tuner *t, struct live *l, const struct told *told)
 {
 	struct launch_exit x = { .ran = !told->failed,
 		.exit_code = told->failed ? -1 : 0,
+		.stopped = l->row.cause != STOP_NONE,
 		.ended_us = t->turn_us,
-		.end = told->failed ? END_ERROR : END_NONE };
+		.end = told->failed    ? END_ERROR
+		       : told->stopped ? END_STOPPED
+				       : END_NONE };
 
 	if (told->failed)
 		(void)snprintf(x.why, sizeof x.why, "%s",
 		    told->why != NULL ? told->why : "told to have failed");
+	if (told->stopped)
+		tuner_settle(t, l);
 	if (told->stopped && l->row.cause == STOP_NONE)
 		live_stop(t, l, STOP_RULE,
 		    told->why != NULL ? told->why
@@ -352,6 +370,7 @@ tell(struct tuner *t, struct live *l, struct request *r, struct told *told)
 	if (t->store_failed)
 		return;
 	if (!told->done && !told->failed && !told->stopped) {
+		tuner_settle(t, l);
 		answer_live(t, r, l);
 		return;
 	}

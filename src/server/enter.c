@@ -4,21 +4,33 @@
 #include <stdlib.h>
 
 #include "src/base/err.h"
+#include "src/base/log.h"
 #include "src/base/mem.h"
 #include "src/server/enter.h"
 #include "src/server/server.h"
 #include "src/server/state.h"
 #include "src/store/store.h"
 
+/* What cannot be looked at is not made anew: to open it says what is wrong. */
+static bool
+study_lies_there(const char *db)
+{
+	bool there;
+
+	return store_there(&there, db, NULL) != 0 || there;
+}
+
 int
 enter_lock(struct state *state, const struct server_env *env, struct err *e)
 {
 	char *path = xstrdup(env->state_dir), fs[32];
+	struct err damage = ERR_INIT;
 	bool network;
 
 	state_file_system(dirname(path), fs, sizeof fs, &network);
 	free(path);
-	if (network && !env->network_fs)
+	if (network && !env->network_fs &&
+	    !(env->visits && study_lies_there(env->db)))
 		return err_set(e, ERR_USAGE,
 		    "%s is on a shared file system (%s), where SQLite loses "
 		    "studies: use --state with a local folder, or --network-fs "
@@ -26,7 +38,11 @@ enter_lock(struct state *state, const struct server_env *env, struct err *e)
 		    env->state_dir, fs);
 	if (state_open(state, env->state_dir, true, e) != 0)
 		return -1;
-	return state_lock(state, e);
+	if (state_lock(state, e) != 0 || state_lock_db(state, env->db, e) != 0)
+		return -1;
+	if (store_look_log(env->db, &damage) != 0)
+		log_error("store", "%s", damage.text);
+	return 0;
 }
 
 int

@@ -7,7 +7,10 @@ struct err;
 struct server_env;
 struct state;
 
-/* Open NAME.d, making it where it is not, and take its lock. */
+/*
+ * Open NAME.d, making it where it is not, and take its lock and that of the
+ * database, where there is one.
+ */
 int enter_lock(struct state *, const struct server_env *, struct err *);
 /*
  * Trials without their database: their numbers would be given again, and a

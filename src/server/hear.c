@@ -94,6 +94,7 @@ hear_up(struct tuner *t, struct live *l, const struct launch_event *ev)
 {
 	if (l->row.state == TRIAL_STARTING)
 		live_move(t, l, TRIAL_EV_UP, NULL);
+	starts_begun(t, l, true);
 	l->att.started_us =
 	    ev->u.up.started_us != 0 ? ev->u.up.started_us : t->turn_us;
 	free(l->att.place);

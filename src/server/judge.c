@@ -42,9 +42,9 @@ tuner_judge(struct tuner *t, struct live *l, int64_t step)
 	struct err e = ERR_INIT;
 	int64_t max = t->study->trial.max_steps;
 
-	if (l->row.cause != STOP_NONE || step < l->row.last_step ||
-	    step <= l->judged_step || (max > 0 && l->row.reports >= max) ||
-	    live_segment_done(l))
+	if (l->row.cause != STOP_NONE || l->stop_due ||
+	    step < l->row.last_step || step <= l->judged_step ||
+	    (max > 0 && l->row.reports >= max) || live_segment_done(l))
 		return;
 	l->judged_step = step;
 	stopper_set_judge(t->rules, t->history, l->row.number, step, &j);
@@ -69,11 +69,41 @@ tuner_judge(struct tuner *t, struct live *l, int64_t step)
 		tuner_break(t, &e);
 		return;
 	}
-	if (j.verdict == VERDICT_SUSPENDED)
+	l->stop_due = j.verdict != VERDICT_SUSPENDED;
+}
+
+static void
+verdict_carry_out(struct tuner *t, struct live *l)
+{
+	const struct judgement *j = &l->verdict;
+
+	l->stop_due = false;
+	l->row.is_paused = j->verdict == VERDICT_PAUSE;
+	l->row.paused_step = l->judged_step;
+	live_stop(t, l, j->diverged ? STOP_DIVERGED : STOP_RULE, j->why);
+}
+
+/* It was there before anybody could be stopped: kept as information. */
+static void
+verdict_late(struct tuner *t, struct live *l)
+{
+	struct err e = ERR_INIT;
+
+	l->stop_due = false;
+	l->verdict.verdict = VERDICT_KEEP;
+	if (store_stop_late(t->store, l->row.number, &e) != 0)
+		tuner_break(t, &e);
+}
+
+void
+tuner_settle(struct tuner *t, struct live *l)
+{
+	if (!l->stop_due)
 		return;
-	l->row.is_paused = j.verdict == VERDICT_PAUSE;
-	l->row.paused_step = step;
-	live_stop(t, l, j.diverged ? STOP_DIVERGED : STOP_RULE, j.why);
+	if (live_all_steps(t, l) || live_segment_done(l))
+		verdict_late(t, l);
+	else
+		verdict_carry_out(t, l);
 }
 
 /*
@@ -84,12 +114,9 @@ static bool
 end_from_outside(
     const struct tuner *t, const struct live *l, const struct launch_exit *x)
 {
-	int64_t max = t->study->trial.max_steps;
-
 	return x->stopped && l->row.cause == STOP_NONE &&
 	       !live_segment_done(l) &&
-	       !(x->signal == 0 && x->exit_code == 0 && max > 0 &&
-		   l->row.reports >= max);
+	       !(x->signal == 0 && x->exit_code == 0 && live_all_steps(t, l));
 }
 
 /* A class in words, where the launcher has none. */
@@ -144,7 +171,7 @@ end_classify(const struct tuner *t, const struct live *l,
 		return END_OOM;
 	}
 	if (!x->ran)
-		return END_ERROR;
+		return x->not_yet ? END_LOST : END_ERROR;
 	if (end_from_outside(t, l, x)) {
 		(void)snprintf(why, n, "it was told to end from outside");
 		return END_LOST;
@@ -273,6 +300,9 @@ end_event(struct tuner *t, struct live *l, enum end_class c,
 	}
 	if (end_waits(c))
 		wait_plan(t, l, why);
+	else if (x != NULL && x->not_yet)
+		/* It uses up nothing; its backend has a pause. */
+		l->row.not_before_us = 0;
 	else if (!retry_plan(t, l, c, x))
 		return TRIAL_EV_FAIL;
 	(void)snprintf(why + len, n - len, "; attempt %d follows%s",
@@ -280,26 +310,22 @@ end_event(struct tuner *t, struct live *l, enum end_class c,
 	return TRIAL_EV_RETRY;
 }
 
-/* Whether it got to its end before it was told to pause, or in its grace. */
+/*
+ * Whether it got to its end by itself: before the stop could be sent, or with
+ * all its steps in spite of it.
+ */
 static bool
-pause_came_late(const struct tuner *t, const struct live *l, enum end_class c,
+stop_came_late(const struct tuner *t, const struct live *l, enum end_class c,
     const struct launch_exit *x)
 {
-	int64_t max = t->study->trial.max_steps;
-
-	return c == END_OK &&
-	       (!x->stopped || (max > 0 && l->row.reports >= max));
+	return c == END_OK && (!x->stopped || live_all_steps(t, l));
 }
 
 /* The end of an attempt that a rule asked to pause. */
 static enum trial_event
-paused_event(struct tuner *t, struct live *l, enum end_class *c,
-    const struct launch_exit *x, char *why, size_t n)
+paused_event(const struct tuner *t, const struct live *l, enum end_class *c,
+    char *why, size_t n)
 {
-	if (pause_came_late(t, l, *c, x)) {
-		*why = '\0';
-		return TRIAL_EV_COMPLETE;
-	}
 	*c = END_STOPPED;
 	(void)snprintf(why, n, "paused at step %" PRId64 ": %s",
 	    l->row.paused_step, l->row.why != NULL ? l->row.why : "");
@@ -308,12 +334,21 @@ paused_event(struct tuner *t, struct live *l, enum end_class *c,
 	return TRIAL_EV_STOPPED;
 }
 
+/* The end of an attempt that a rule wanted to end, too late. */
+static enum trial_event
+late_event(struct tuner *t, struct live *l, char *why)
+{
+	verdict_late(t, l);
+	*why = '\0';
+	return TRIAL_EV_COMPLETE;
+}
+
 /* The move, and the class of the attempt, when a stop was on its way. */
 static enum trial_event
 stopped_event(struct tuner *t, struct live *l, enum end_class *c,
     const struct launch_exit *x, char *why, size_t n)
 {
-	int64_t max = t->study->trial.max_steps;
+	bool is_late = stop_came_late(t, l, *c, x);
 
 	switch (l->row.cause) {
 	case STOP_RULE:
@@ -322,11 +357,15 @@ stopped_event(struct tuner *t, struct live *l, enum end_class *c,
 			*why = '\0';
 			return TRIAL_EV_COMPLETE;
 		}
+		if (is_late)
+			return late_event(t, l, why);
 		if (l->row.is_paused)
-			return paused_event(t, l, c, x, why, n);
+			return paused_event(t, l, c, why, n);
 		*c = END_STOPPED;
 		break;
 	case STOP_DIVERGED:
+		if (is_late)
+			return late_event(t, l, why);
 		*c = END_DIVERGED;
 		break;
 	case STOP_USER:
@@ -342,7 +381,7 @@ stopped_event(struct tuner *t, struct live *l, enum end_class *c,
 					 : "");
 		return TRIAL_EV_CANCELLED;
 	case STOP_SHUTDOWN:
-		if (*c == END_OK && max > 0 && l->row.reports >= max) {
+		if (is_late) {
 			*why = '\0';
 			return TRIAL_EV_COMPLETE;
 		}
@@ -455,6 +494,9 @@ tuner_attempt_ended(struct tuner *t, struct live *l,
 	if (x == NULL)
 		(void)snprintf(end_why, sizeof end_why, "%s", lost_why);
 	(void)snprintf(why, sizeof why, "%s", end_why);
+	if (l->stop_due && stop_came_late(t, l, c, x))
+		verdict_late(t, l);
+	tuner_settle(t, l);
 	if (l->row.cause != STOP_NONE)
 		ev = stopped_event(t, l, &c, x, why, sizeof why);
 	else
@@ -465,12 +507,15 @@ tuner_attempt_ended(struct tuner *t, struct live *l,
 	slot_ended(t, l,
 	    l->row.cause == STOP_NONE &&
 		(c == END_ERROR || c == END_NO_REPORT));
+	if (x != NULL && x->not_yet)
+		starts_ended(t, l, end_why);
 	if (x != NULL && x->ran && !l->elsewhere)
 		machine_freed(t, l->backend);
 	l->row.is_paused = l->row.is_paused && l->row.cause == STOP_RULE &&
 			   ev == TRIAL_EV_RETRY;
 	l->row.cause = STOP_NONE;
 	l->asked = l->unsent = l->unknown = l->said = false;
+	l->refusals = 0;
 	free(l->start_error);
 	l->start_error = NULL;
 	live_move(t, l, ev, why);

@@ -94,6 +94,14 @@ live_segment_done(const struct live *l)
 	return l->row.until > 0 && l->row.last_step >= l->row.until;
 }
 
+bool
+live_all_steps(const struct tuner *t, const struct live *l)
+{
+	int64_t max = t->study->trial.max_steps;
+
+	return max > 0 && (l->row.reports >= max || l->row.last_step >= max);
+}
+
 size_t
 live_placed(const struct tuner *t)
 {

@@ -110,13 +110,13 @@ int
 server_offline(const struct server_env *env, enum tuner_ask ask, int64_t trial,
     const char *params, struct control_answer *a, struct err *e)
 {
-	struct offline o = { .env = env,
-		.state = { .dir_fd = -1, .lock_fd = -1 } };
+	struct offline o = { .env = env, .state = STATE_INIT };
 	int rc = -1;
 
 	if (loop_open(&o.loop, LOOP_REAL, e) == 0 &&
 	    state_open(&o.state, env->state_dir, false, e) == 0 &&
-	    state_lock(&o.state, e) == 0)
+	    state_lock(&o.state, e) == 0 &&
+	    state_lock_db(&o.state, env->db, e) == 0)
 		rc = offline_request(&o, ask, trial, params, a, e);
 	tuner_close(o.tuner);
 	loop_close(o.loop);

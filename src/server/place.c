@@ -120,9 +120,12 @@ attempt_begin(
 		.exit_code = -1,
 		.resumed_step = -1,
 		.worst_cost = b->worst_cost,
+		/* From the folder of the database, which may be moved. */
 		.log = xasprintf("%s/trials/%" PRId64 "/attempt-%d/log",
-		    t->env.state_dir, l->row.number, l->row.attempts),
+		    strrchr(t->env.state_dir, '/') + 1, l->row.number,
+		    l->row.attempts),
 	};
+	t->row.ended_us = 0;
 	backend_change(t, l, b->launcher->name);
 	l->row.not_before_us = 0;
 	l->backend = backend;

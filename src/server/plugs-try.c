@@ -146,6 +146,11 @@ backend_try(const struct plug_backend *backend, const struct strategy *strategy,
 		*e = why;
 		return -1;
 	}
+	if (launcher->dirs != NULL &&
+	    study_has_names(study->trial.workdir_text))
+		return json_err(study_key(study, "trial", "workdir"), e,
+		    "the backend %s runs all trials in one folder",
+		    launcher->name);
 	return batch_try(backend, study, e);
 }
 
@@ -224,6 +229,22 @@ plugs_try(const struct plugs *plugs, const struct study *study, struct err *e)
 	if (report_rules_new(&patterns, &study->trial, e) == -1)
 		return -1;
 	report_rules_free(patterns);
+	return 0;
+}
+
+int
+plugs_find_programs(
+    const struct plugs *plugs, const struct study *study, struct err *e)
+{
+	const struct launcher *launcher;
+	size_t i;
+
+	for (i = 0; i < plugs->n_backends; i++) {
+		launcher = plugs->backends[i].launcher;
+		if (launcher->finds != NULL &&
+		    launcher->finds(&study->trial, e) != 0)
+			return -1;
+	}
 	return 0;
 }
 

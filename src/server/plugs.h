@@ -49,6 +49,10 @@ void plugs_free(struct plugs *);
 int plugs_try(const struct plugs *, const struct study *, struct err *);
 /* Processes of one trial that share trial.batch. */
 int plugs_replicas(const struct plug_backend *, const struct study *);
+/* Whether attempts would find what they are started with, where that can be
+ * told from here; an error names the key of study.json. */
+int
+plugs_find_programs(const struct plugs *, const struct study *, struct err *);
 /* Dollars of one attempt at most; 0 = it costs nothing; NaN = not known. */
 double plugs_worst_cost(const struct plug_backend *, const struct study *);
 /* Milliseconds of one attempt at most; 0 = no bound. */

@@ -40,13 +40,18 @@ progress_put_savings(struct buf *out, struct store *store, struct err *e)
 	    "cost_saved, energy_saved FROM savings WHERE steps_skipped > 0";
 	struct store_rows *rows;
 	double seconds, cost, energy;
+	int64_t run, skipped;
 	int rc;
 
 	if ((rc = rows_first(&rows, store, sql, NULL, e)) != 1)
 		return rc;
+	if (rows_count(rows, 0, &run, e) == -1 ||
+	    rows_count(rows, 1, &skipped, e) == -1) {
+		store_rows_close(rows);
+		return -1;
+	}
 	buf_printf(out, "%.0f %% of the steps (%" PRId64 " of %" PRId64 ")",
-	    100 * rows_real(rows, 2), store_rows_int(rows, 1),
-	    store_rows_int(rows, 0) + store_rows_int(rows, 1));
+	    100 * rows_real(rows, 2), skipped, run + skipped);
 	seconds = rows_real(rows, 3);
 	if (seconds >= 1) {
 		buf_puts(out, ", about ");

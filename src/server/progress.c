@@ -60,7 +60,7 @@ line_put(struct screen *s, const char *style, const char *text)
 	buf_free(&safe);
 }
 
-/* The limits as study.json of the last run states them. */
+/* The limits of the last run: of its study.json, or as it was told. */
 static void
 limits_read(struct screen *s)
 {
@@ -80,6 +80,10 @@ limits_read(struct screen *s)
 			(void)json_number(value, &s->limits[i]);
 	}
 	json_free(doc);
+	if (s->study.run_trials > 0)
+		s->limits[0] = (double)s->study.run_trials;
+	if (s->study.run_parallel > 0)
+		s->limits[1] = (double)s->study.run_parallel;
 }
 
 static void
@@ -136,11 +140,13 @@ counts_put(struct screen *s, struct err *e)
 
 	if (store_rows_open(&rows, s->store, sql, NULL, e) == -1)
 		return -1;
-	while ((rc = store_rows_next(rows, e)) == 1)
-		if (trial_state_parse(store_rows_text(rows, 0), &state)) {
-			counts[state] = store_rows_int(rows, 1);
-			all += counts[state];
-		}
+	while ((rc = store_rows_next(rows, e)) == 1) {
+		if (!trial_state_parse(store_rows_text(rows, 0), &state))
+			continue;
+		if ((rc = rows_count(rows, 1, &counts[state], e)) == -1)
+			break;
+		all += counts[state];
+	}
 	store_rows_close(rows);
 	if (rc == -1 || elsewhere_count(s, &elsewhere, e) == -1)
 		return -1;

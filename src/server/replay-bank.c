@@ -95,6 +95,7 @@ replay_bank(struct replay_sum *sum, const struct bank *b,
     struct err *e)
 {
 	struct stopper_env env = { .max_steps = b->max_steps,
+		.last_step = bank_last_step(b),
 		.maximize = plan->maximize,
 		.study = "replay" };
 	size_t trials = (size_t)plan->trials, n = (size_t)plan->workers;

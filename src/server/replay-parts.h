@@ -15,8 +15,10 @@ struct history;
 struct rerun_trial {
 	int64_t reports, skipped;
 	int64_t known; /* step at which it was stopped when recorded; -1 */
+	bool late; /* … in vain: it had run to its end */
 	int64_t last; /* greatest step so far */
 	double full, found; /* results, smaller is better; NaN = none */
+	bool judged; /* stopped, or too late: it is judged no more */
 	bool stopped;
 	bool really; /* as it was stopped when recorded: the rest happened */
 };
@@ -26,17 +28,25 @@ struct rerun {
 	struct stopper_set *set;
 	struct rerun_trial *trials; /* [number - 1] */
 	size_t n, cap;
-	int64_t max_steps;
+	int64_t max_steps, last_step; /* of the rules */
+	int64_t greatest; /* step of all */
 	bool value_last;
 };
 
 int rerun_open(struct rerun *, const struct replay_rule *,
     const struct stopper_env *, bool value_last, struct err *);
 void rerun_close(struct rerun *);
+/*
+ * Trials are numbered from 1; all up to the number given are there from then on,
+ * so it is the caller's to know that it can be one.
+ */
 /* The trial is there, even when it never reports. */
 void rerun_begin(struct rerun *, int64_t trial);
-/* When the study was recorded, the trial was stopped at this step. */
-void rerun_know(struct rerun *, int64_t trial, int64_t step);
+/*
+ * When the study was recorded, the trial was stopped at this step; late: the
+ * verdict came when it had run to its end.
+ */
+void rerun_know(struct rerun *, int64_t trial, int64_t step, bool late);
 /* The next report of a trial, in the user's sign; true when it is stopped. */
 bool rerun_report(struct rerun *, int64_t trial, int64_t step, double value);
 /* The trial's recorded end (nothing happens if the rule stopped it before). */

@@ -18,7 +18,8 @@ rerun_open(struct rerun *r, const struct replay_rule *rule,
     const struct stopper_env *env, bool value_last, struct err *e)
 {
 	*r = (struct rerun){ .value_last = value_last,
-		.max_steps = env->max_steps };
+		.max_steps = env->max_steps,
+		.last_step = env->last_step };
 	if (replay_rule_open(&r->set, rule, env, e) == -1)
 		return -1;
 	r->history = history_new(0, env->maximize, HISTORY_CURVES);
@@ -69,9 +70,12 @@ rerun_begin(struct rerun *r, int64_t trial)
 }
 
 void
-rerun_know(struct rerun *r, int64_t trial, int64_t step)
+rerun_know(struct rerun *r, int64_t trial, int64_t step, bool late)
 {
-	rerun_trial(r, trial)->known = step;
+	struct rerun_trial *t = rerun_trial(r, trial);
+
+	t->known = step;
+	t->late = late;
 }
 
 static void
@@ -79,6 +83,9 @@ rerun_stop(struct rerun *r, int64_t trial, int64_t step)
 {
 	struct rerun_trial *t = rerun_trial(r, trial);
 
+	t->judged = true;
+	if (step == t->known && t->late)
+		return;
 	t->stopped = true;
 	t->really = step == t->known;
 	if (t->really)
@@ -97,7 +104,8 @@ rerun_judges(
 
 	if (newest)
 		t->last = step;
-	return is_new && newest && !t->stopped &&
+	return is_new && newest && !t->judged &&
+	       (r->last_step == 0 || step < r->last_step) &&
 	       (r->max_steps == 0 || (int64_t)n < r->max_steps);
 }
 
@@ -110,6 +118,7 @@ rerun_report(struct rerun *r, int64_t trial, int64_t step, double value)
 	struct curve c;
 	bool is_new;
 
+	r->greatest = step > r->greatest ? step : r->greatest;
 	t->reports++;
 	t->full = result_after(r, t->full, turned);
 	if (t->stopped && !t->really) {
@@ -191,6 +200,10 @@ rerun_sum(struct replay_sum *sum, const struct rerun *r)
 		}
 		if (isfinite(t->found) && !(found <= t->found))
 			found = t->found;
+	}
+	if (r->max_steps > 0 && r->greatest > r->max_steps) {
+		sum->beyond = r->greatest;
+		sum->max_steps = r->max_steps;
 	}
 	sum->studies++;
 	sum->trials += (int64_t)r->n;

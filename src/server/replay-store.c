@@ -66,19 +66,10 @@ on_record(void *arg, int64_t trial, int64_t step, double value,
 
 /* What was stopped then, and at which step. */
 static int
-know_stops(struct rerun *r, struct store *s, struct err *e)
+on_stopped(void *arg, int64_t trial, int64_t step, bool late)
 {
-	struct store_rows *rows;
-	int more;
-
-	if (store_rows_open(&rows, s,
-		"SELECT trial, step FROM stops WHERE verdict = 'stop'", NULL,
-		e) == -1)
-		return -1;
-	while ((more = store_rows_next(rows, e)) > 0)
-		rerun_know(r, store_rows_int(rows, 0), store_rows_int(rows, 1));
-	store_rows_close(rows);
-	return more;
+	rerun_know(arg, trial, step, late);
+	return 0;
 }
 
 int
@@ -115,7 +106,7 @@ replay_store(struct replay_sum *sum, struct store *s,
 	rc = rerun_open(&r.rerun, rule, &env, study->value_last, e);
 	if (rc == 0) {
 		replay_widen(r.rerun.history, study);
-		rc = know_stops(&r.rerun, s, e);
+		rc = store_each_stopped(s, on_stopped, &r.rerun, e);
 		if (rc == 0)
 			rc = store_each_record(s, on_record, &r, e);
 		if (rc == 0)

@@ -38,6 +38,9 @@ struct replay_sum {
 	 * trial counts with what it had reported.
 	 */
 	double regret;
+	/* The greatest step beyond max_steps, where nothing is judged; 0. */
+	int64_t beyond;
+	int64_t max_steps; /* … that beyond exceeds */
 };
 
 /* How studies are drawn from a bank. */

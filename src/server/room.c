@@ -91,7 +91,8 @@ room_find(struct tuner *t, struct room *room)
 	room->any = false;
 	for (i = 0; i < t->n_backends; i++) {
 		b = &t->backends[i];
-		room->slot[i] = full ? -1 : slot_ready(b);
+		room->slot[i] =
+		    full || !starts_ready(t, i) ? -1 : slot_ready(b);
 		if (room->slot[i] >= 0 && !affordable(t, b, dollars)) {
 			say_dear(t, b, dollars);
 			room->slot[i] = -1;

@@ -108,6 +108,19 @@ rows_first(struct store_rows **rows, struct store *store, const char *sql,
 	return rc;
 }
 
+int
+rows_count(
+    const struct store_rows *rows, int col, int64_t *count, struct err *e)
+{
+	*count = store_rows_int(rows, col);
+	if (*count >= 0 && *count <= INT64_C(1) << 53)
+		return 0;
+	*count = 0;
+	return err_set(e, ERR_STORE,
+	    "the database is damaged: it counts %s of something",
+	    store_rows_text(rows, col));
+}
+
 double
 rows_real(const struct store_rows *rows, int col)
 {

@@ -37,6 +37,12 @@ int rows_curve(struct spark *, struct store *, const char *sql,
     const char *const *params, struct err *);
 /* The column, NaN when it is NULL. */
 double rows_real(const struct store_rows *, int col);
+/*
+ * A count, from 0 to 2^53, so that a few of them can be added; anything else
+ * is an ERR_STORE: the database is damaged.
+ */
+int
+rows_count(const struct store_rows *, int col, int64_t *count, struct err *);
 
 /*
  * "lr=0.0123 optimizer=adam" of a trial's params.  digits > 0 shortens

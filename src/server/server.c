@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 
 #include "src/base/err.h"
@@ -17,6 +19,7 @@
 #include "src/model/study.h"
 #include "src/server/control.h"
 #include "src/server/enter.h"
+#include "src/server/rescue.h"
 #include "src/server/server.h"
 #include "src/server/state.h"
 #include "src/server/study-row.h"
@@ -26,12 +29,15 @@ enum {
 	DISPLAY_MS = 250,
 	REOPEN_MS = 500,
 	SPACE_MS = 2000,
+	WATCH_MS = 1000,
 	REOPEN_MAX = 10 /* in a row, when it is not for space */
 };
 /* Free bytes with which a study that ran into a full disk goes on: so many,
  * or on a small disk this share of it. */
 #define SPACE_ENOUGH (32UL << 20)
 #define SPACE_SHARE 8
+/* … and bytes by which its files must be able to grow. */
+#define GROW_ENOUGH (1UL << 20)
 
 static const char leaving_text[] =
     "leaving: trials may end and checkpoint; once more ends them at once";
@@ -46,11 +52,13 @@ struct server {
 	struct tuner *tuner; /* NULL while the store is out of order */
 	struct control *control;
 	struct loop_signal *on_int, *on_term;
-	struct loop_timer *display, *reopen, *space;
+	struct loop_timer *display, *reopen, *space, *watch;
 	int leaving; /* how often it was asked to leave */
 	int reopened; /* in a row without a good turn */
 	bool begun; /* the study's row says so */
 	bool full; /* the disk was full */
+	char away[300]; /* what is not where it was, in words; "" = nothing */
+	const char *loss; /* what befell the database, or NULL */
 	bool broken; /* err says why it gave up */
 	struct err err;
 	char trouble[300];
@@ -68,7 +76,7 @@ server_leave(void *arg, bool now)
 	struct server *s = arg;
 
 	s->leaving += now ? 2 : 1;
-	if (s->tuner == NULL || s->leaving > 2 ||
+	if (s->tuner == NULL || s->leaving > 2 || *s->away != '\0' ||
 	    (s->leaving > 1 && *tuner_trouble(s->tuner) != '\0')) {
 		log_warn("server", "leaving at once: trials that run go on, "
 				   "the same command finds them again");
@@ -106,13 +114,19 @@ on_display(void *arg)
 {
 	struct server *s = arg;
 	const char *trouble = s->trouble;
+	char text[300];
 	int64_t began = loop_now_ms(s->loop), took;
 
+	if (*s->away != '\0')
+		trouble = s->away;
 	if (s->tuner != NULL && *trouble == '\0')
 		trouble = tuner_trouble(s->tuner);
 	if (s->tuner != NULL && *trouble == '\0' && s->leaving == 1 &&
 	    !tuner_done(s->tuner))
 		trouble = leaving_words(s);
+	if (s->tuner != NULL && *trouble == '\0' &&
+	    tuner_cannot_start(s->tuner, text, sizeof text))
+		trouble = text;
 	s->env->display(s->env->arg,
 	    s->tuner != NULL ? tuner_store(s->tuner) : NULL, trouble);
 	/* Curves of a million steps take time: never more than a tenth of it. */
@@ -135,6 +149,25 @@ space_enough(const struct statvfs *v)
 	       (share < SPACE_ENOUGH ? share : SPACE_ENOUGH);
 }
 
+/* Whether the limit on files lets the database and its log grow. */
+static bool
+may_grow(const char *db)
+{
+	char *log = xasprintf("%s-wal", db);
+	struct rlimit most;
+	struct stat st;
+	bool may;
+
+	may = getrlimit(RLIMIT_FSIZE, &most) != 0 ||
+	      most.rlim_cur == RLIM_INFINITY ||
+	      ((stat(db, &st) != 0 ||
+		   (rlim_t)st.st_size + GROW_ENOUGH <= most.rlim_cur) &&
+		  (stat(log, &st) != 0 ||
+		      (rlim_t)st.st_size + GROW_ENOUGH <= most.rlim_cur));
+	free(log);
+	return may;
+}
+
 /* After a full disk: go on when there is space again. */
 static void
 on_space(void *arg)
@@ -143,12 +176,12 @@ on_space(void *arg)
 	struct statvfs v;
 
 	if (statvfs(s->state.dir, &v) == 0 && space_enough(&v) &&
-	    s->tuner != NULL) {
+	    may_grow(s->env->db) && s->tuner != NULL) {
 		s->full = false;
 		*s->trouble = '\0';
 		log_info("store", "there is space again: going on");
 		(void)state_ballast_fill(&s->state);
-		tuner_hold(s->tuner, false);
+		tuner_hold(s->tuner, *s->away != '\0');
 		loop_wake(s->loop);
 		return;
 	}
@@ -171,11 +204,15 @@ server_open_tuner(struct server *s, struct err *e)
 			     s->env->network_fs, loop_wall_us(s->loop), e) != 0)
 		return -1;
 	s->begun = true;
+	if (state_lock_db(&s->state, s->env->db, e) != 0) {
+		e->kind = ERR_FILE; /* who serves it does so for long */
+		return -1;
+	}
 	if (tuner_open(&s->tuner, &env, e) != 0) {
 		s->tuner = NULL;
 		return -1;
 	}
-	tuner_hold(s->tuner, s->full);
+	tuner_hold(s->tuner, s->full || *s->away != '\0');
 	if (!s->full)
 		*s->trouble = '\0';
 	if (s->leaving > 0)
@@ -195,23 +232,184 @@ server_full(struct server *s, const char *what)
 	loop_timer_set(s->space, SPACE_MS);
 }
 
+/*
+ * NAME.d was removed: what runs has lost its folder and its records, and ends.
+ * Rows are written as far as they go.
+ */
+static void
+server_homeless(struct server *s)
+{
+	char text[300];
+
+	(void)snprintf(text, sizeof text,
+	    "%.200s was removed while the study runs: its trials are ended",
+	    s->state.dir);
+	s->broken = true;
+	err_set(&s->err, ERR_FILE, "%s", text);
+	if (s->tuner == NULL) {
+		loop_stop(s->loop);
+		return;
+	}
+	log_error("server", "%s", text);
+	tuner_note(s->tuner, "error", "server", text);
+	s->leaving = 2;
+	tuner_shutdown(s->tuner, true);
+}
+
+/*
+ * The log was deleted: what it held goes into the database before anything
+ * else does.  Where readers keep it from that, it is saved as if the database
+ * had been deleted.
+ */
+static void
+server_logless(struct server *s)
+{
+	struct err e = ERR_INIT;
+
+	if (store_log_settle(tuner_store(s->tuner), &e) != 0) {
+		s->loss = "has lost its log while the study runs";
+		loop_stop(s->loop);
+		return;
+	}
+	log_warn("store",
+	    "the log of %s was deleted or replaced while the study runs: what "
+	    "it held is in the database",
+	    s->env->db);
+	tuner_close(s->tuner);
+	s->tuner = NULL;
+	loop_wake(s->loop);
+}
+
+/*
+ * The folder of the study, or something in it, was renamed: until it is back
+ * nothing is placed, and what is not found is held against no trial.
+ */
+static void
+server_away(struct server *s, const char *what)
+{
+	char text[sizeof s->away];
+
+	if ((what != NULL) == (*s->away != '\0'))
+		return;
+	if (what != NULL)
+		(void)snprintf(s->away, sizeof s->away,
+		    "%.200s is not where it was: nothing is placed until it is "
+		    "back",
+		    what);
+	else
+		*s->away = '\0';
+	(void)snprintf(text, sizeof text, "%s",
+	    what != NULL ? s->away
+			 : "everything is where it was again: going on");
+	if (what != NULL)
+		log_error("server", "%s", text);
+	else
+		log_info("server", "%s", text);
+	if (s->tuner != NULL) {
+		tuner_note(
+		    s->tuner, what != NULL ? "error" : "info", "server", text);
+		tuner_hold(s->tuner, s->full || what != NULL);
+	}
+	loop_wake(s->loop);
+}
+
+/* Look where they are; state is that of NAME.d. */
+static void
+server_look(struct server *s, enum link_state state)
+{
+	const char *what = NULL;
+
+	if (state == LINK_MOVED || state == LINK_REPLACED)
+		what = s->state.dir;
+	else if (s->state.db_fd >= 0 &&
+		 link_check(s->state.db_fd, s->env->db) == LINK_MOVED)
+		what = s->env->db;
+	server_away(s, what);
+}
+
+/*
+ * What nobody but the server may touch is looked at.  Without its database the
+ * server leaves its trials running: whoever puts back what was saved finds
+ * them again.
+ */
+static void
+on_watch(void *arg)
+{
+	struct server *s = arg;
+	enum link_state state = state_check(&s->state);
+
+	if (s->loss == NULL)
+		s->loss = rescue_loss(&s->state, s->env->db);
+	if (state == LINK_REMOVED) {
+		server_homeless(s);
+		return;
+	}
+	if (s->loss != NULL) {
+		loop_stop(s->loop);
+		return;
+	}
+	server_look(s, state);
+	if (*s->away == '\0' && s->tuner != NULL &&
+	    !store_log_kept(tuner_store(s->tuner)))
+		server_logless(s);
+	loop_timer_set(s->watch, WATCH_MS);
+}
+
+/* The database is lost: save what is known of it, and say where. */
+static void
+server_rescue(struct server *s)
+{
+	struct err e = ERR_INIT;
+	char *path = NULL, text[300];
+
+	s->broken = true;
+	(void)snprintf(text, sizeof text, "%.200s %s", s->env->db, s->loss);
+	if (s->tuner == NULL)
+		(void)err_set(&s->err, ERR_STORE,
+		    "%s: nothing of it could be saved", text);
+	else if (rescue_save(&path, tuner_store(s->tuner), s->env->db,
+		     loop_wall_us(s->loop), text, &e) != 0)
+		(void)err_set(&s->err, ERR_STORE, "%s, and cannot be saved: %s",
+		    text, e.text);
+	else
+		(void)err_set(&s->err, ERR_STORE,
+		    "%s: all that is known is in %s: rename it to %s.db, and "
+		    "the same command goes on",
+		    text, path, s->env->study->name);
+	free(path);
+}
+
 /* A transaction failed: forget everything and read it again, soon. */
 static void
 server_failed(struct server *s, const struct err *e)
 {
+	char trouble[sizeof s->trouble];
+
+	if (s->loss == NULL)
+		s->loss = rescue_loss(&s->state, s->env->db);
+	if (s->loss != NULL) {
+		loop_stop(s->loop);
+		return;
+	}
+	server_look(s, state_check(&s->state));
 	tuner_close(s->tuner);
 	s->tuner = NULL;
+	(void)snprintf(trouble, sizeof trouble, "%s", s->trouble);
 	(void)snprintf(s->trouble, sizeof s->trouble, "%.250s", e->text);
 	if (e->kind == ERR_FULL)
 		server_full(s, e->text);
-	else {
+	else if (e->kind == ERR_BUSY) {
+		if (strcmp(trouble, s->trouble) != 0)
+			log_warn(
+			    "store", "%s: waiting until it lets go", e->text);
+	} else {
 		log_error("store", "%s: reading it again", e->text);
-		/* Somebody's lock goes away when he does. */
-		s->reopened += e->kind != ERR_BUSY;
+		s->reopened += *s->away == '\0';
 	}
 	if (s->leaving > 0 || s->reopened > REOPEN_MAX) {
+		if (!s->broken)
+			s->err = *e;
 		s->broken = true;
-		s->err = *e;
 		loop_stop(s->loop);
 		return;
 	}
@@ -225,7 +423,7 @@ on_turn(void *arg)
 	struct err e = ERR_INIT;
 
 	if (s->tuner == NULL) {
-		if (loop_timer_pending(s->reopen))
+		if (loop_timer_pending(s->reopen) || *s->away != '\0')
 			return;
 		if (server_open_tuner(s, &e) != 0) {
 			server_failed(s, &e);
@@ -264,7 +462,8 @@ server_begin(struct server *s, struct err *e)
 	}
 	if (server_open_tuner(s, e) == 0)
 		return 0;
-	if (e->kind != ERR_FULL || !there)
+	/* Somebody's lock goes away when he does. */
+	if ((e->kind != ERR_FULL && e->kind != ERR_BUSY) || !there)
 		return -1;
 	server_failed(s, e);
 	return 0;
@@ -288,6 +487,8 @@ server_open(struct server *s, struct err *e)
 	s->on_term = loop_signal_new(s->loop, SIGTERM, on_interrupt, s);
 	s->reopen = loop_timer_new(s->loop, on_reopen, s);
 	s->space = loop_timer_new(s->loop, on_space, s);
+	s->watch = loop_timer_new(s->loop, on_watch, s);
+	loop_timer_set(s->watch, WATCH_MS);
 	if (server_begin(s, e) != 0 ||
 	    control_open(&s->control, s->loop, &s->state, &hooks, e) != 0)
 		return -1;
@@ -310,6 +511,7 @@ server_close(struct server *s)
 	loop_timer_free(s->display);
 	loop_timer_free(s->reopen);
 	loop_timer_free(s->space);
+	loop_timer_free(s->watch);
 	loop_close(s->loop);
 	state_close(&s->state);
 }
@@ -328,8 +530,7 @@ server_ended(const struct server *s)
 int
 server_run(const struct server_env *env, enum server_end *end, struct err *e)
 {
-	struct server s = { .env = env,
-		.state = { .dir_fd = -1, .lock_fd = -1 } };
+	struct server s = { .env = env, .state = STATE_INIT };
 	int rc = server_open(&s, e);
 
 	if (rc == 0) {
@@ -339,6 +540,10 @@ server_run(const struct server_env *env, enum server_end *end, struct err *e)
 		if (env->display != NULL)
 			on_display(&s);
 		*end = server_ended(&s);
+		if (s.loss == NULL)
+			s.loss = rescue_loss(&s.state, env->db);
+		if (s.loss != NULL)
+			server_rescue(&s);
 		if (s.broken) {
 			*e = s.err;
 			rc = -1;

@@ -22,6 +22,7 @@ struct server_env {
 	const char *state_dir; /* NAME.d, absolute */
 	int64_t trials, parallel; /* instead of the study's; 0 = as there */
 	bool network_fs; /* a shared file system is accepted */
+	bool visits; /* … as it was when the study that lies there was made */
 	/*
 	 * Called some times a second between turns and once at the end; store
 	 * is NULL while it cannot be read.  May be NULL.

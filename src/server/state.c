@@ -25,13 +25,18 @@
 #define LOCK_PAUSE_MS 10L
 #define LOCK_TRIES_LIVE 25
 #define LOCK_TRIES 500
+/*
+ * A byte of the database that is never read nor written: it is in the page
+ * that SQLite leaves out for its own locks, and behind the 514 bytes of these.
+ */
+#define DB_LOCK_BYTE 0x40000400L
 
 int
 state_open(struct state *s, const char *dir, bool create, struct err *e)
 {
 	struct stat st;
 
-	*s = (struct state){ .dir_fd = -1, .lock_fd = -1 };
+	*s = (struct state)STATE_INIT;
 	if (create && mkdir(dir, 0700) != 0 && errno != EEXIST)
 		return err_set(e, ERR_FILE, "%s: %s", dir, strerror(errno));
 	s->dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -54,12 +59,11 @@ state_open(struct state *s, const char *dir, bool create, struct err *e)
 void
 state_close(struct state *s)
 {
-	if (s->lock_fd >= 0)
-		close(s->lock_fd);
+	state_unlock(s);
 	if (s->dir_fd >= 0)
 		close(s->dir_fd);
 	free(s->dir);
-	*s = (struct state){ .dir_fd = -1, .lock_fd = -1 };
+	*s = (struct state)STATE_INIT;
 }
 
 /* The first line of the lock file: for messages only. */
@@ -100,15 +104,30 @@ lock_holder_lives(int fd)
 	return kill((pid_t)pid, 0) == 0 || errno == EPERM;
 }
 
+/* How often to try for a lock that somebody has. */
+static int
+tries_lock(int fd)
+{
+	/* One that lives may have been killed a moment ago. */
+	return lock_holder_lives(fd) ? LOCK_TRIES_LIVE : LOCK_TRIES;
+}
+
+/* The other lock was free: who had both lets go of this one at once. */
+static int
+tries_db(int fd)
+{
+	(void)fd;
+	return LOCK_TRIES_LIVE;
+}
+
 /*
  * A server that dies while it starts a supervisor leaves its lock to a process
  * that lets go of it in a moment, at its exec: that is worth a wait.
  */
 static int
-lock_take(int fd)
+lock_take(int fd, struct flock lock, int (*most)(int fd))
 {
 	const struct timespec pause = { .tv_nsec = LOCK_PAUSE_MS * 1000000 };
-	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
 	int tries = 0;
 
 	while (fcntl(fd, F_OFD_SETLK, &lock) != 0) {
@@ -116,9 +135,7 @@ lock_take(int fd)
 			errno = EAGAIN;
 		if (errno != EAGAIN)
 			return -1;
-		/* One that lives may have been killed a moment ago. */
-		if (tries++ >=
-		    (lock_holder_lives(fd) ? LOCK_TRIES_LIVE : LOCK_TRIES)) {
+		if (tries++ >= most(fd)) {
 			errno = EAGAIN;
 			return -1;
 		}
@@ -130,6 +147,7 @@ lock_take(int fd)
 int
 state_lock(struct state *s, struct err *e)
 {
+	const struct flock whole = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
 	char who[192];
 	int fd;
 
@@ -138,7 +156,7 @@ state_lock(struct state *s, struct err *e)
 	if (fd < 0)
 		return err_set(
 		    e, ERR_FILE, "%s/lock: %s", s->dir, strerror(errno));
-	if (lock_take(fd) != 0) {
+	if (lock_take(fd, whole, tries_lock) != 0) {
 		if (errno == EAGAIN) {
 			lock_read(fd, who, sizeof who);
 			err_set(e, ERR_BUSY,
@@ -154,12 +172,59 @@ state_lock(struct state *s, struct err *e)
 	return 0;
 }
 
+int
+state_lock_db(struct state *s, const char *db, struct err *e)
+{
+	const struct flock byte = { .l_type = F_WRLCK,
+		.l_whence = SEEK_SET,
+		.l_start = DB_LOCK_BYTE,
+		.l_len = 1 };
+	struct stat st;
+	int fd;
+
+	if (s->db_fd >= 0)
+		return 0;
+	/* Not there yet, or no database: whoever opens it next says why. */
+	fd = open(db, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
+		close(fd);
+		return 0;
+	}
+	if (lock_take(fd, byte, tries_db) == 0) {
+		s->db_fd = fd;
+		return 0;
+	}
+	if (errno == EAGAIN)
+		err_set(e, ERR_BUSY,
+		    "%s: already served by another process: by another name, "
+		    "or beside a state directory that was removed since",
+		    db);
+	else
+		err_set(e, ERR_FILE, "%s: %s", db, strerror(errno));
+	close(fd);
+	return -1;
+}
+
+enum link_state
+state_check(const struct state *s)
+{
+	struct stat st;
+
+	if (s->lock_fd >= 0 && fstat(s->lock_fd, &st) == 0 && st.st_nlink == 0)
+		return LINK_REMOVED;
+	return link_check(s->dir_fd, s->dir);
+}
+
 void
 state_unlock(struct state *s)
 {
+	if (s->db_fd >= 0)
+		close(s->db_fd);
 	if (s->lock_fd >= 0)
 		close(s->lock_fd);
-	s->lock_fd = -1;
+	s->db_fd = s->lock_fd = -1;
 }
 
 bool

@@ -9,13 +9,22 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "src/base/link.h"
+
 struct err;
 
 struct state {
 	char *dir; /* absolute */
 	int dir_fd;
 	int lock_fd; /* -1 = not locked */
+	int db_fd; /* NAME.db, locked; -1 = not locked */
 };
+
+/* No state: what state_close may be given. */
+#define STATE_INIT                                       \
+	{                                                \
+		.dir_fd = -1, .lock_fd = -1, .db_fd = -1 \
+	}
 
 /*
  * Open NAME.d, making it (mode 0700) when create is set.  Refuses one that
@@ -28,6 +37,18 @@ void state_close(struct state *);
  * who has it.
  */
 int state_lock(struct state *, struct err *);
+/*
+ * The same on the database itself, where there is one: a state directory can
+ * be removed while its server runs, and a file can have two names.  Taken
+ * before this process opens the database, held until after it has closed it:
+ * closing any descriptor of a file drops the locks of SQLite on it.
+ */
+int state_lock_db(struct state *, const char *db, struct err *);
+/*
+ * Whether NAME.d and its lock are where they were: LINK_REMOVED when either is
+ * gone for good.
+ */
+enum link_state state_check(const struct state *);
 void state_unlock(struct state *);
 /* Whether a server (or a command) holds the lock; who names it. */
 bool state_locked(struct state *, char *who, size_t n);

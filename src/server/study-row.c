@@ -168,58 +168,6 @@ queue_fill(struct store *store, const struct study *study, struct err *e)
 	return rc;
 }
 
-static bool
-same_text(const struct json *a, const struct json *b)
-{
-	struct buf x = { 0 }, y = { 0 };
-	bool same;
-
-	json_write(&x, a);
-	json_write(&y, b);
-	same = strcmp(buf_str(&x), buf_str(&y)) == 0;
-	buf_free(&x);
-	buf_free(&y);
-	return same;
-}
-
-/* The first key in which two objects differ, or NULL. */
-static const char *
-differing_key(const struct json *a, const struct json *b)
-{
-	const struct json *m, *other;
-
-	for (m = json_first(a); m != NULL; m = json_next(m)) {
-		other = json_get(b, json_key(m));
-		if (other == NULL || !same_text(other, m))
-			return json_key(m);
-	}
-	return NULL;
-}
-
-static int
-fixed_compare(
-    const char *old, const char *now, const struct study *study, struct err *e)
-{
-	struct json_doc *a = NULL, *b = NULL;
-	const char *key = NULL;
-
-	if (strcmp(old, now) == 0)
-		return 0;
-	if (json_parse(&a, old, strlen(old), NULL, false, NULL) == 0 &&
-	    json_parse(&b, now, strlen(now), NULL, false, NULL) == 0) {
-		key = differing_key(json_root(a), json_root(b));
-		if (key == NULL)
-			key = differing_key(json_root(b), json_root(a));
-	}
-	err_set(e, ERR_USAGE,
-	    "%s: %s: it differs from the study that %s.db holds, and may not "
-	    "change between runs: give the changed study another name",
-	    study->path, key != NULL ? key : "parameters", study->name);
-	json_free(a);
-	json_free(b);
-	return -1;
-}
-
 /* Variables may hold what nobody else should read: their names only. */
 static void
 put_env(struct buf *b, const struct json *env)
@@ -293,7 +241,7 @@ note_changes(struct store *store, const struct store_study *row,
 	m = rc == 0 ? json_first(json_root(b)) : NULL;
 	for (; m != NULL && rc == 0; m = json_next(m)) {
 		old = json_get(json_root(a), json_key(m));
-		if (old == NULL || !same_text(old, m))
+		if (old == NULL || !json_same(old, m))
 			rc = note_change(store, json_key(m), m, now_us, e);
 	}
 	m = rc == 0 ? json_first(json_root(a)) : NULL;
@@ -308,12 +256,14 @@ note_changes(struct store *store, const struct store_study *row,
 static void
 row_serve(struct store_study *row, int64_t now_us)
 {
+	/* When it was finished, it may have nothing left to do. */
+	if (row->state != STUDY_FINISHED && row->state != STUDY_FAILED)
+		row->ended_us = 0;
 	if (row->state == STUDY_PAUSED)
 		log_warn("study", "it is paused: hpotune resume places trials");
 	else
 		row->state = STUDY_RUNNING;
 	row->started_us = now_us;
-	row->ended_us = 0;
 	free(row->why);
 	row->why = NULL;
 }
@@ -324,12 +274,12 @@ row_start(struct store *store, const struct study *study,
     const struct warm *warm, bool serve, int64_t now_us, struct err *e)
 {
 	struct store_study row = { 0 };
-	char *fixed = fixed_text(study), *json = json_text(study);
+	char *json = json_text(study);
 	int rc;
 
 	rc = store_study_get(store, &row, e);
 	if (rc == 0)
-		rc = fixed_compare(row.fixed, fixed, study, e);
+		rc = study_row_compare(row.fixed, row.json, study, e);
 	if (rc == 0)
 		rc = note_changes(store, &row, json, now_us, e);
 	if (rc == 0 && row.started_us == 0) {
@@ -352,7 +302,6 @@ row_start(struct store *store, const struct study *study,
 		rc = store_study_put(store, &row, e);
 	}
 	store_study_fini(&row);
-	free(fixed);
 	free(json);
 	return rc;
 }
@@ -397,6 +346,49 @@ row_begun(bool *begun, const char *path, struct err *e)
 	store_study_fini(&row);
 	store_close(store);
 	return rc;
+}
+
+int
+study_row_check(const char *path, const struct study *study, struct err *e)
+{
+	struct store_study row = { 0 };
+	struct store *store;
+	bool there;
+	int rc;
+
+	if (store_there(&there, path, e) != 0)
+		return -1;
+	if (!there)
+		return 0;
+	if (store_open(&store, path, STORE_READ, e) != 0)
+		return -1;
+	rc = store_study_get(store, &row, e);
+	if (rc == 0)
+		rc = study_row_compare(row.fixed, row.json, study, e);
+	store_study_fini(&row);
+	store_close(store);
+	return rc;
+}
+
+bool
+study_row_finished(const char *path, const struct study *study)
+{
+	struct store_study row = { 0 };
+	char *json = json_text(study);
+	struct err e = ERR_INIT;
+	struct store *store;
+	bool there, same = false;
+
+	if (store_there(&there, path, &e) == 0 && there &&
+	    store_open(&store, path, STORE_READ, &e) == 0) {
+		same = store_study_get(store, &row, &e) == 0 &&
+		       row.state == STUDY_FINISHED &&
+		       strcmp(row.json, json) == 0;
+		store_study_fini(&row);
+		store_close(store);
+	}
+	free(json);
+	return same;
 }
 
 /* What is to be learnt from is read before anything is made. */

@@ -55,11 +55,25 @@ struct places {
 	char *checkpoint, *output, *model, *params, *metrics;
 };
 
+/* dir is the trial's folder, attempt_dir that of one attempt. */
+static struct places
+places_below(const char *dir, const char *attempt_dir)
+{
+	return (struct places){
+		.checkpoint = xasprintf("%s/checkpoint", dir),
+		.output = xasprintf("%s/output", dir),
+		.model = xasprintf("%s/output/model", dir),
+		.params = xasprintf("%s/params.json", attempt_dir),
+		.metrics = xasprintf("%s/metrics.jsonl", attempt_dir),
+	};
+}
+
 static struct places
 places_make(const struct trial_facts *f, const char *dir)
 {
 	const struct launch_dirs *far = f->backend->launcher->dirs;
-	int attempt = f->att->attempt;
+	struct places places;
+	char *attempt_dir;
 
 	if (far != NULL)
 		return (struct places){ .checkpoint = xstrdup(far->checkpoint),
@@ -67,14 +81,10 @@ places_make(const struct trial_facts *f, const char *dir)
 			.model = xstrdup(far->model),
 			.params = xstrdup(far->params),
 			.metrics = xstrdup(far->metrics) };
-	return (struct places){
-		.checkpoint = xasprintf("%s/checkpoint", dir),
-		.output = xasprintf("%s/output", dir),
-		.model = xasprintf("%s/output/model", dir),
-		.params = xasprintf("%s/attempt-%d/params.json", dir, attempt),
-		.metrics =
-		    xasprintf("%s/attempt-%d/metrics.jsonl", dir, attempt),
-	};
+	attempt_dir = xasprintf("%s/attempt-%d", dir, f->att->attempt);
+	places = places_below(dir, attempt_dir);
+	free(attempt_dir);
+	return places;
 }
 
 static void
@@ -87,23 +97,31 @@ places_free(struct places *p)
 	free(p->metrics);
 }
 
+/* What the variables of a run tell. */
+struct run {
+	const struct study *study;
+	const struct store_trial *row;
+	int attempt;
+	bool far; /* on a machine that itself knows its name and GPUs */
+	int64_t batch; /* of one replica; 0 = not given */
+};
+
 static void
 env_put_places(
-    struct env_list *list, const struct trial_facts *f, const struct places *p)
+    struct env_list *list, const struct run *run, const struct places *p)
 {
-	int64_t gpus = f->study->trial.gpus > 0 ? f->study->trial.gpus : 0;
+	int64_t gpus = run->study->trial.gpus > 0 ? run->study->trial.gpus : 0;
 
-	env_put(list, xasprintf("HPOTUNE_STUDY=%s", f->study->name));
-	env_put(list, xasprintf("HPOTUNE_TRIAL=%" PRId64, f->row->number));
-	env_put(list, xasprintf("HPOTUNE_ATTEMPT=%d", f->att->attempt));
+	env_put(list, xasprintf("HPOTUNE_STUDY=%s", run->study->name));
+	env_put(list, xasprintf("HPOTUNE_TRIAL=%" PRId64, run->row->number));
+	env_put(list, xasprintf("HPOTUNE_ATTEMPT=%d", run->attempt));
 	env_put(list, xasprintf("HPOTUNE_CHECKPOINT_DIR=%s", p->checkpoint));
 	env_put(list, xasprintf("HPOTUNE_OUTPUT_DIR=%s", p->output));
 	env_put(list, xasprintf("HPOTUNE_METRICS=%s", p->metrics));
 	env_put(list, xasprintf("HPOTUNE_PARAMS=%s", p->params));
 	env_put(list, xasprintf("SM_MODEL_DIR=%s", p->model));
 	env_put(list, xasprintf("SM_OUTPUT_DATA_DIR=%s", p->output));
-	/* Elsewhere only the machine itself knows these. */
-	if (f->backend->launcher->dirs != NULL)
+	if (run->far)
 		return;
 	env_put(list, xasprintf("SM_NUM_GPUS=%" PRId64, gpus));
 	env_put(list, xstrdup("SM_HOSTS=[\"algo-1\"]"));
@@ -111,23 +129,23 @@ env_put_places(
 }
 
 static char **
-env_make(const struct trial_facts *f, const struct places *places,
-    const struct value *values, int64_t batch)
+env_make(const struct run *run, const struct places *places,
+    const struct value *values)
 {
-	const struct space *space = f->study->space;
+	const struct space *space = run->study->space;
 	struct env_list list = { 0 };
 	size_t i;
 
-	env_put_places(&list, f, places);
-	if (batch > 0) {
+	env_put_places(&list, run, places);
+	if (run->batch > 0) {
 		env_put(&list, xasprintf("HPOTUNE_GLOBAL_BATCH=%" PRId64,
-				   study_batch(f->study, values)));
-		env_put(&list, xasprintf("HPOTUNE_BATCH=%" PRId64, batch));
+				   study_batch(run->study, values)));
+		env_put(&list, xasprintf("HPOTUNE_BATCH=%" PRId64, run->batch));
 	}
-	if (f->row->until > 0)
+	if (run->row->until > 0)
 		env_put(&list,
-		    xasprintf("HPOTUNE_UNTIL_STEP=%" PRId64, f->row->until));
-	env_put(&list, xasprintf("SM_HPS=%s", f->row->params));
+		    xasprintf("HPOTUNE_UNTIL_STEP=%" PRId64, run->row->until));
+	env_put(&list, xasprintf("SM_HPS=%s", run->row->params));
 	for (i = 0; i < space->n; i++)
 		if (values[i].kind != VALUE_NONE)
 			env_put_param(&list, space->params[i].name, &values[i]);
@@ -179,6 +197,8 @@ spec_make(const struct trial_facts *f, const struct trial_env *te)
 		.trial_dir = te->trial_dir,
 		.argv = te->argv,
 		.env = te->env,
+		.own_env = te->own_env,
+		.workdir = te->workdir,
 		.params_json = f->row->params,
 		.settings = &f->study->trial,
 		.from = f->row->from,
@@ -196,22 +216,45 @@ spec_make(const struct trial_facts *f, const struct trial_env *te)
 	};
 }
 
+/* The values of a trial's params, one for each parameter of the space. */
+static int
+values_read(struct value *values, struct json_doc **doc,
+    const struct study *study, const char *params, struct err *e)
+{
+	if (json_parse(doc, params, strlen(params), NULL, false, e) != 0)
+		return -1;
+	return space_read_values(study->space, json_root(*doc), values, e);
+}
+
+static struct study_command_vars
+vars_make(const struct run *run, const struct places *places)
+{
+	return (struct study_command_vars){
+		.trial = run->row->number,
+		.attempt = run->attempt,
+		.checkpoint_dir = places->checkpoint,
+		.output_dir = places->output,
+		.batch = run->batch,
+	};
+}
+
 int
 trial_env_make(struct trial_env *te, const struct trial_facts *f, struct err *e)
 {
 	const struct study *study = f->study;
 	struct value *values = xcalloc(study->space->n, sizeof *values);
-	const char *params = f->row->params;
-	struct json_doc *doc = NULL;
+	struct run run = { .study = study,
+		.row = f->row,
+		.attempt = f->att->attempt,
+		.far = f->backend->launcher->dirs != NULL };
 	struct study_command_vars vars;
+	struct json_doc *doc = NULL;
 	struct places places;
-	int64_t batch;
 	int rc = -1;
 
 	*te = (struct trial_env){ 0 };
-	if (json_parse(&doc, params, strlen(params), NULL, false, e) != 0 ||
-	    space_read_values(study->space, json_root(doc), values, e) != 0 ||
-	    batch_share(f, values, &batch, e) != 0)
+	if (values_read(values, &doc, study, f->row->params, e) != 0 ||
+	    batch_share(f, values, &run.batch, e) != 0)
 		goto out;
 	te->trial_dir =
 	    xasprintf("%s/trials/%" PRId64, f->state_dir, f->row->number);
@@ -219,15 +262,11 @@ trial_env_make(struct trial_env *te, const struct trial_facts *f, struct err *e)
 		te->from_dir =
 		    xasprintf("%s/trials/%" PRId64, f->state_dir, f->row->from);
 	places = places_make(f, te->trial_dir);
-	vars = (struct study_command_vars){
-		.trial = f->row->number,
-		.attempt = f->att->attempt,
-		.checkpoint_dir = places.checkpoint,
-		.output_dir = places.output,
-		.batch = batch,
-	};
+	vars = vars_make(&run, &places);
 	te->argv = study_command(study, values, &vars);
-	te->env = env_make(f, &places, values, batch);
+	te->own_env = study_env(study, values, &vars);
+	te->workdir = study_workdir(study, values, &vars);
+	te->env = env_make(&run, &places, values);
 	te->spec = spec_make(f, te);
 	places_free(&places);
 	rc = 0;
@@ -237,14 +276,61 @@ out:
 	return rc;
 }
 
-void
-trial_env_free(struct trial_env *te)
+int
+trial_env_again(struct trial_again *again, const struct study *study,
+    const struct store_trial *row, const char *dir, struct err *e)
+{
+	int64_t n = study_processes(&study->trial);
+	struct value *values = xcalloc(study->space->n, sizeof *values);
+	struct run run = { .study = study, .row = row, .attempt = 1 };
+	struct study_command_vars vars;
+	struct json_doc *doc = NULL;
+	struct places places;
+	int rc;
+
+	*again = (struct trial_again){ 0 };
+	rc = values_read(values, &doc, study, row->params, e);
+	if (rc == 0) {
+		run.batch = study_batch(study, values) / (n > 0 ? n : 1);
+		places = places_below(dir, dir);
+		vars = vars_make(&run, &places);
+		again->argv = study_command(study, values, &vars);
+		again->own_env = study_env(study, values, &vars);
+		again->workdir = study_workdir(study, values, &vars);
+		again->env = env_make(&run, &places, values);
+		places_free(&places);
+	}
+	json_free(doc);
+	free(values);
+	return rc;
+}
+
+static void
+words_free(char **word)
 {
 	size_t i;
 
-	for (i = 0; te->env != NULL && te->env[i] != NULL; i++)
-		free(te->env[i]);
-	free(te->env);
+	for (i = 0; word != NULL && word[i] != NULL; i++)
+		free(word[i]);
+	free(word);
+}
+
+void
+trial_again_free(struct trial_again *again)
+{
+	words_free(again->env);
+	words_free(again->own_env);
+	free(again->workdir);
+	study_command_free(again->argv);
+	*again = (struct trial_again){ 0 };
+}
+
+void
+trial_env_free(struct trial_env *te)
+{
+	words_free(te->env);
+	words_free(te->own_env);
+	free(te->workdir);
 	study_command_free(te->argv);
 	free(te->trial_dir);
 	free(te->from_dir);

@@ -17,6 +17,8 @@ struct trial_env {
 	char **env;
 	char *trial_dir;
 	char *from_dir; /* or NULL */
+	char **own_env; /* trial.env */
+	char *workdir;
 };
 
 /* What an attempt is made from. */
@@ -29,9 +31,24 @@ struct trial_facts {
 	struct launch_past past;
 };
 
+/* A run of a trial's setting that is no attempt of the study. */
+struct trial_again {
+	char **argv; /* ends with NULL; empty where no program runs */
+	char **env; /* "NAME=VALUE", ends with NULL; without trial.env */
+	char **own_env; /* trial.env */
+	char *workdir;
+};
+
 /* Made from rows and study.json alone, so a restart makes the same. */
 int
 trial_env_make(struct trial_env *, const struct trial_facts *, struct err *);
 void trial_env_free(struct trial_env *);
+/*
+ * What the first attempt of the trial in row was given, but for its folders,
+ * which are below dir (absolute), and for GPUs.
+ */
+int trial_env_again(struct trial_again *, const struct study *,
+    const struct store_trial *row, const char *dir, struct err *);
+void trial_again_free(struct trial_again *);
 
 #endif /* SERVER_TRIAL_ENV_H */

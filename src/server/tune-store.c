@@ -51,19 +51,6 @@ on_report(void *arg, int64_t trial, int64_t step, double value)
 	return 0;
 }
 
-static int64_t
-last_step(const struct bank *b)
-{
-	int64_t last = 0, step;
-	size_t i;
-
-	for (i = 0; i < b->n; i++) {
-		step = b->curves[i].steps[b->curves[i].n - 1];
-		last = step > last ? step : last;
-	}
-	return last;
-}
-
 int
 tune_store(
     struct bank *b, struct replay_plan *plan, struct store *s, struct err *e)
@@ -85,8 +72,8 @@ tune_store(
 		    study->name);
 	plan->maximize = study->maximize;
 	plan->value_last = study->value_last;
-	b->max_steps =
-	    study->trial.max_steps > 0 ? study->trial.max_steps : last_step(b);
+	if (study->trial.max_steps > 0)
+		b->max_steps = study->trial.max_steps;
 	history_free(r.ends);
 	study_free(study);
 	if (rc != 0)

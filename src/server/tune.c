@@ -47,6 +47,7 @@ flat_curves(
 		.step = f->step,
 		.value = f->value,
 		.max_steps = b->max_steps,
+		.last_step = bank_last_step(b),
 		.value_last = plan->value_last };
 }
 

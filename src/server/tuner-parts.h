@@ -54,6 +54,7 @@ struct live {
 	bool open; /* att has not ended */
 	bool elsewhere; /* whoever asked for it runs it, and tells */
 	struct judgement verdict; /* the newest; rule NULL = none */
+	bool stop_due; /* verdict ends it, once this turn has read all */
 	struct store_past past; /* its ended attempts */
 	bool row_dirty, att_dirty;
 	bool asked; /* the launcher was asked to stop it */
@@ -63,6 +64,8 @@ struct live {
 	bool said_reports[2]; /* … and too often */
 	bool unsent; /* start must be called again */
 	bool found; /* begun by an earlier server: its start may be late */
+	int refusals; /* start said so often in a row: not now */
+	int64_t start_at_ms; /* then it is not called before */
 	char *start_error; /* start said no for good */
 	int backend; /* index, when open */
 	int64_t judged_step; /* -1 = none */
@@ -73,11 +76,22 @@ struct live {
 	struct live_aim *aims; /* last reports; NULL = none yet */
 };
 
+/* Whether attempts can be started on a backend. */
+struct starts {
+	int64_t since_ms; /* of the first failure in a row */
+	char why[200]; /* of the last one, "" = all is well */
+	int ended; /* attempts in a row that began and could not run */
+	int64_t next_ms; /* nothing is placed before, when there were any */
+	bool said; /* the user has heard of it */
+	bool worked; /* it is over, which is to be said */
+};
+
 struct backend {
 	const struct launcher *launcher;
 	void *ctx;
 	struct slots slots;
 	double worst_cost; /* dollars of one attempt; 0 = it is free */
+	struct starts starts;
 };
 
 enum act_kind { ACT_START, ACT_STOP, ACT_KILL };
@@ -100,6 +114,12 @@ struct request {
 	int64_t given; /* trials, to one that asked for some */
 	struct buf data; /* JSON */
 	char text[192];
+};
+
+/* What the server has to say in view events. */
+struct note {
+	const char *level, *area; /* static text */
+	char *text;
 };
 
 /* A step that anybody reported. */
@@ -147,6 +167,8 @@ struct tuner {
 	struct request *requests;
 	size_t n_requests;
 	size_t n_served; /* of them, in this turn */
+	struct note *notes;
+	size_t n_notes;
 	struct median_step *median_steps; /* ascending */
 	size_t n_median_steps, cap_median_steps;
 	size_t median_next; /* where the next flush goes on */
@@ -213,6 +235,8 @@ void live_write(struct tuner *, struct live *);
 void live_stop(struct tuner *, struct live *, enum stop_cause, const char *why);
 /* Whether it has reported the step that completes it. */
 bool live_segment_done(const struct live *);
+/* Whether it has reported all of trial.max_steps, when that is known. */
+bool live_all_steps(const struct tuner *, const struct live *);
 /* How many trials hold a slot; those that run elsewhere hold none. */
 size_t live_placed(const struct tuner *);
 size_t live_elsewhere(const struct tuner *);
@@ -283,6 +307,11 @@ void tuner_unstarted(struct tuner *);
 
 /* judge.c */
 void tuner_judge(struct tuner *, struct live *, int64_t step);
+/*
+ * Everything that there was to read is read: a verdict that ends the trial
+ * takes effect, unless all its steps are there already.
+ */
+void tuner_settle(struct tuner *, struct live *);
 void tuner_attempt_ended(struct tuner *, struct live *,
     const struct launch_exit *, const char *lost_why);
 
@@ -379,6 +408,20 @@ void act_add(struct tuner *, enum act_kind, const struct live *);
 void tuner_act(struct tuner *);
 void tuner_serve_requests(struct tuner *);
 void tuner_reply_all(struct tuner *, bool good);
+
+/* starts.c */
+/* The launcher could not start this attempt now. */
+void starts_refused(struct tuner *, struct live *, const char *why);
+/* It began, and ended because nothing can be run now. */
+void starts_ended(struct tuner *, struct live *, const char *why);
+/* It was started; up: and runs. */
+void starts_begun(struct tuner *, struct live *, bool up);
+/* Whether the launcher is to be asked again to start this attempt. */
+bool starts_due(struct tuner *, const struct live *);
+/* Whether anything is to be placed on this backend now. */
+bool starts_ready(struct tuner *, int backend);
+/* Tell the user, within a transaction. */
+void starts_check(struct tuner *);
 
 /* gpus-out.c: uuid and why of each, from view gpus; 0, or -1.  Free even then. */
 int tuner_gpus_out(

@@ -69,6 +69,34 @@ tuner_event(struct tuner *t, const char *level, const char *area, int64_t trial,
 		tuner_break(t, &e);
 }
 
+void
+tuner_note(
+    struct tuner *t, const char *level, const char *area, const char *text)
+{
+	t->notes = xreallocarray(t->notes, t->n_notes + 1, sizeof *t->notes);
+	t->notes[t->n_notes++] = (struct note){
+		.level = level, .area = area, .text = xstrdup(text)
+	};
+	loop_wake(t->env.loop);
+}
+
+/* Those of a turn that failed are kept for none: the tuner is closed then. */
+static void
+notes_record(struct tuner *t)
+{
+	struct err e = ERR_INIT;
+	size_t i;
+
+	for (i = 0; i < t->n_notes; i++) {
+		if (!t->store_failed &&
+		    store_event_add(t->store, t->turn_us, t->notes[i].level,
+			t->notes[i].area, 0, 0, t->notes[i].text, &e) != 0)
+			tuner_break(t, &e);
+		free(t->notes[i].text);
+	}
+	t->n_notes = 0;
+}
+
 static void
 on_wake(void *arg)
 {
@@ -206,6 +234,10 @@ tuner_open(struct tuner **out, const struct tuner_env *env, struct err *e)
 	}
 	t->elapsed_ms = t->row.elapsed_ms;
 	t->paused = t->row.state == STUDY_PAUSED;
+	if (!env->hold) {
+		t->row.run_trials = env->trials;
+		t->row.run_parallel = env->parallel;
+	}
 	loop_timer_set(t->flush, FLUSH_MS);
 	*out = t;
 	return 0;
@@ -226,6 +258,9 @@ tuner_close(struct tuner *t)
 		t->backends[k].launcher->close(t->backends[k].ctx);
 		slots_fini(&t->backends[k].slots);
 	}
+	for (i = 0; i < t->n_notes; i++)
+		free(t->notes[i].text);
+	free(t->notes);
 	for (i = 0; i < t->n_live; i++)
 		live_free(t->live[i]);
 	for (i = 0; i < t->n_paused; i++)
@@ -282,6 +317,7 @@ static void
 turn_collect(struct tuner *t)
 {
 	struct err e = ERR_INIT;
+	size_t k;
 	int i;
 
 	/* What an earlier server was told of GPUs is over. */
@@ -290,6 +326,8 @@ turn_collect(struct tuner *t)
 	t->gpus_new = true;
 	for (i = 0; i < t->n_backends && !t->store_failed; i++)
 		t->backends[i].launcher->collect(t->backends[i].ctx);
+	for (k = 0; k < t->n_live && !t->store_failed; k++)
+		tuner_settle(t, t->live[k]);
 }
 
 void
@@ -341,7 +379,9 @@ study_ended(struct tuner *t)
 		    "all %" PRId64 " trials are done", t->n_trials);
 	free(t->row.why);
 	t->row.why = xstrdup(t->why);
-	t->row.ended_us = t->turn_us;
+	/* A study that was over, and in which nothing was begun, ended then. */
+	if (t->row.ended_us == 0)
+		t->row.ended_us = t->turn_us;
 	t->durable = true;
 }
 
@@ -414,6 +454,7 @@ tuner_turn(struct tuner *t, struct err *e)
 		return rc < 0 ? -1 : 0;
 	t->durable = false;
 	t->turn_us = loop_wall_us(t->env.loop);
+	notes_record(t);
 	tuner_look(t);
 	turn_collect(t);
 	tuner_unstarted(t);
@@ -421,6 +462,7 @@ tuner_turn(struct tuner *t, struct err *e)
 	if (t->shutdown)
 		stop_all(t);
 	tuner_check_limits(t);
+	starts_check(t);
 	tuner_place(t);
 	paused_settle(t);
 	turn_write(t);

@@ -84,6 +84,10 @@ int tuner_stops_pending(const struct tuner *);
 /* Whether some that run take minutes to end, and need nobody for it. */
 bool tuner_ends_slowly(const struct tuner *);
 
+/* An event of the study, recorded in the next turn; it is copied. */
+void tuner_note(
+    struct tuner *, const char *level, const char *area, const char *text);
+
 /* Whether there is nothing left to do, and how the study stands then. */
 bool tuner_done(const struct tuner *);
 bool tuner_failed(const struct tuner *);
@@ -97,6 +101,8 @@ const char *tuner_why(const struct tuner *);
 bool tuner_is_current(const struct tuner *);
 /* For the progress display, between turns. */
 struct store *tuner_store(struct tuner *);
+/* Whether no trial can be started now, and why: a clause. */
+bool tuner_cannot_start(const struct tuner *, char *text, size_t n);
 /* "" or what keeps it from working: a locked store, say. */
 const char *tuner_trouble(const struct tuner *);
 

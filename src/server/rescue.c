@@ -1,0 +1,83 @@
+/* Names of rescued databases, and the words about them. */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "src/base/err.h"
+#include "src/base/link.h"
+#include "src/base/mem.h"
+#include "src/server/rescue.h"
+#include "src/server/state.h"
+#include "src/store/store.h"
+
+const char *
+rescue_loss(const struct state *s, const char *db)
+{
+	if (s->db_fd < 0)
+		return NULL;
+	switch (link_check(s->db_fd, db)) {
+	case LINK_REMOVED:
+		return "was deleted or replaced while the study runs";
+	case LINK_REPLACED:
+		return "was replaced while the study runs";
+	case LINK_KEPT:
+	case LINK_MOVED:
+		break;
+	}
+	return store_is_database(s->db_fd)
+		   ? NULL
+		   : "was overwritten while the study runs";
+}
+
+/* NAME.rescue-TIME.db, in dir (NULL: beside NAME.db). */
+static char *
+rescue_name(const char *db, const char *dir, int64_t now_us)
+{
+	const char *file = strrchr(db, '/') + 1;
+	time_t now = (time_t)(now_us / 1000000);
+	char when[32] = "";
+	struct tm tm;
+
+	if (gmtime_r(&now, &tm) != NULL)
+		(void)strftime(when, sizeof when, "%Y%m%dT%H%M%SZ", &tm);
+	return xasprintf("%.*s/%.*s.rescue-%s.db",
+	    dir != NULL ? (int)strlen(dir) : (int)(file - 1 - db),
+	    dir != NULL ? dir : db, (int)(strlen(file) - strlen(".db")), file,
+	    when);
+}
+
+static void
+event_record(struct store *store, int64_t now_us, const char *event)
+{
+	struct err e = ERR_INIT;
+
+	if (store_begin(store, &e) != 0)
+		return;
+	if (store_event_add(store, now_us, "error", "store", 0, 0, event, &e) !=
+		0 ||
+	    store_commit(store, false, &e) != 0)
+		store_rollback(store);
+}
+
+int
+rescue_save(char **path, struct store *store, const char *db, int64_t now_us,
+    const char *event, struct err *e)
+{
+	const char *tmp = getenv("TMPDIR");
+	struct err there = ERR_INIT;
+
+	event_record(store, now_us, event);
+	*path = rescue_name(db, NULL, now_us);
+	if (store_rescue(store, *path, e) == 0)
+		return 0;
+	free(*path);
+	*path =
+	    rescue_name(db, tmp != NULL && *tmp == '/' ? tmp : "/tmp", now_us);
+	if (store_rescue(store, *path, &there) == 0)
+		return 0;
+	free(*path);
+	*path = NULL;
+	return -1;
+}

@@ -1,0 +1,145 @@
+/*
+ * What the trials of a study were drawn from, compared with study.json: the
+ * first key that differs, and both its values as their files have them.
+ */
+
+#include <string.h>
+
+#include "src/base/err.h"
+#include "src/base/json.h"
+#include "src/base/mem.h"
+#include "src/base/text.h"
+#include "src/model/study.h"
+#include "src/server/study-row.h"
+
+enum { SHOWN_MOST = 60 }; /* columns of a value in the error */
+
+/* One side: what may not change, and the file that it was read from. */
+struct side {
+	const struct json *fixed, *file; /* NULL = it is not given there */
+};
+
+static const struct json *
+member(const struct json *j, const char *key)
+{
+	return j != NULL ? json_get(j, key) : NULL;
+}
+
+/* The first key in which two objects differ, or NULL. */
+static const char *
+differing_key(const struct json *a, const struct json *b)
+{
+	const struct json *m, *other;
+
+	for (m = json_first(a); m != NULL; m = json_next(m)) {
+		other = json_get(b, json_key(m));
+		if (other == NULL || !json_same(other, m))
+			return json_key(m);
+	}
+	for (m = json_first(b); m != NULL; m = json_next(m))
+		if (json_get(a, json_key(m)) == NULL)
+			return json_key(m);
+	return NULL;
+}
+
+static bool
+is_object(const struct json *j)
+{
+	return j != NULL && json_type(j) == JSON_OBJECT;
+}
+
+static struct side
+side_member(const struct side *s, const char *key)
+{
+	return (struct side){ .fixed = member(s->fixed, key),
+		.file = member(s->file, key) };
+}
+
+/* As the file has it; what it has in another shape, as it was understood. */
+static void
+side_put(struct buf *out, const struct side *s)
+{
+	const struct json *j = s->file;
+	struct buf text = { 0 };
+	size_t n;
+
+	if (j == NULL) {
+		buf_puts(out, "not given");
+		return;
+	}
+	if (is_object(j) && s->fixed != NULL && !is_object(s->fixed))
+		j = s->fixed;
+	json_write(&text, j);
+	n = text_fit(buf_str(&text), SHOWN_MOST);
+	buf_add(out, buf_str(&text), n);
+	if (n < text.len)
+		buf_puts(out, "...");
+	buf_free(&text);
+}
+
+/* "parameters.lr.max: 0.1 in the study's database, 0.2 in study.json" */
+static void
+difference_put(struct buf *out, struct side old, struct side now)
+{
+	const char *key = differing_key(old.fixed, now.fixed);
+	const char *parent = "";
+
+	while (key != NULL) {
+		/* The only one that stands elsewhere in the file. */
+		if (*parent == '\0' && strcmp(key, "seed") == 0) {
+			old.file = member(old.file, "strategy");
+			now.file = member(now.file, "strategy");
+			buf_puts(out, "strategy");
+			parent = ".";
+		}
+		buf_printf(out, "%s%s", parent, key);
+		parent = ".";
+		old = side_member(&old, key);
+		now = side_member(&now, key);
+		key = NULL;
+		if (is_object(old.fixed) && is_object(now.fixed) &&
+		    is_object(old.file) && is_object(now.file))
+			key = differing_key(old.fixed, now.fixed);
+	}
+	buf_puts(out, ": ");
+	side_put(out, &old);
+	buf_puts(out, " in the study's database, ");
+	side_put(out, &now);
+	buf_puts(out, " in study.json");
+}
+
+int
+study_row_compare(const char *fixed, const char *json,
+    const struct study *study, struct err *e)
+{
+	struct json_doc *old = NULL, *file = NULL, *now = NULL;
+	struct buf text = { 0 }, mine = { 0 };
+	int rc;
+
+	study_put_fixed(&mine, study);
+	if (strcmp(fixed, buf_str(&mine)) == 0) {
+		buf_free(&mine);
+		return 0;
+	}
+	rc = json_parse(&old, fixed, strlen(fixed), NULL, false, e);
+	if (rc == 0)
+		rc = json_parse(&file, json, strlen(json), NULL, false, e);
+	if (rc == 0)
+		rc = json_parse(&now, mine.data, mine.len, NULL, false, e);
+	if (rc == 0) {
+		difference_put(&text,
+		    (struct side){ json_root(old), json_root(file) },
+		    (struct side){ json_root(now), json_root(study->doc) });
+		rc = err_set(e, ERR_USAGE,
+		    "%s: %s: what trials were drawn from may not change: put "
+		    "it back, or give the changed study another name",
+		    study->path, buf_str(&text));
+	} else
+		(void)err_add(e, "%s.db: the study", study->name);
+	json_free(old);
+	json_free(file);
+	json_free(now);
+	buf_free(&text);
+	buf_free(&mine);
+	return rc;
+}

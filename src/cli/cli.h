@@ -94,13 +94,31 @@ int cli_read_integer(const char *text, const char *what, int64_t min,
 /* The one operand that is left as the number of a trial. */
 int cli_trial_operand(const struct cli *, int64_t *, struct err *);
 
-/* Write to stdout and free; give CLI_DONE. */
+/*
+ * Write to stdout and free; give CLI_DONE.  Of what a terminal obeys only
+ * newlines, tabs and colours pass.
+ */
 int cli_print(struct buf *);
+/* The same of JSON, which the caller keeps. */
+void cli_print_json(const char *text);
+/* As printf, of one line: what a terminal would obey stands as \xNN, but for a
+ * newline at the end. */
+void cli_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* Append a text from outside in the same way. */
+void cli_put_text(struct buf *, const char *text);
 /* Lines of text, each as a note, to stderr. */
 void cli_print_notes(const struct buf *);
-/* A word as a shell would have to be told it. */
-void cli_put_shell(struct buf *, const char *);
-/* argv (ends with NULL) as one line for a shell; as a JSON array. */
+/*
+ * Append a word as any POSIX shell has to be told it, so that eval gives back
+ * the same bytes and executes none of them.
+ */
+enum cli_shell {
+	CLI_SHELL_BYTES, /* for programs: as it is, in single quotes */
+	CLI_SHELL_SHOWN /* for people: without bytes that a terminal obeys */
+};
+void cli_put_shell(struct buf *, const char *word, enum cli_shell);
+/* argv (ends with NULL) as one line for a shell, shown to people; as a JSON
+ * array. */
 void cli_put_argv(struct buf *, char *const *argv);
 void cli_put_argv_json(struct buf *, char *const *argv);
 /* A trial's params, one line each, all digits. */

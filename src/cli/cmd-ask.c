@@ -13,7 +13,7 @@
 
 /* "trial=7" and one NAME=VALUE per line, each as a shell would be told. */
 static void
-trial_put_text(struct buf *out, const struct json *trial)
+trial_put_text(struct buf *out, const struct json *trial, enum cli_shell form)
 {
 	const struct json *j;
 	struct buf value = { 0 };
@@ -29,7 +29,7 @@ trial_put_text(struct buf *out, const struct json *trial)
 		else
 			json_write(&value, j);
 		buf_printf(out, "%s=", json_key(j));
-		cli_put_shell(out, buf_str(&value));
+		cli_put_shell(out, buf_str(&value), form);
 		buf_putc(out, '\n');
 	}
 	buf_free(&value);
@@ -37,18 +37,20 @@ trial_put_text(struct buf *out, const struct json *trial)
 
 /* The trials of one answer; how many there were. */
 static int64_t
-answer_put(struct buf *out, const struct json *trials, bool json, bool first)
+answer_put(struct buf *out, const struct json *trials, const struct cli *cli,
+    bool first)
 {
+	enum cli_shell form = cli->terminal ? CLI_SHELL_SHOWN : CLI_SHELL_BYTES;
 	const struct json *j;
 	int64_t n = 0;
 
 	for (j = json_first(trials); j != NULL; j = json_next(j), n++) {
 		if (!first || n > 0)
-			buf_puts(out, json ? ",\n" : "\n");
-		if (json)
+			buf_puts(out, cli->json ? ",\n" : "\n");
+		if (cli->json)
 			json_write(out, j);
 		else
-			trial_put_text(out, j);
+			trial_put_text(out, j, form);
 	}
 	return n;
 }
@@ -69,7 +71,7 @@ ask_some(struct visit *v, struct cli *cli, struct buf *out, int64_t count,
 	if (json_parse(&doc, answer.data != NULL ? answer.data : "",
 		answer.data != NULL ? strlen(answer.data) : 0, NULL, false,
 		e) == 0) {
-		n = answer_put(out, json_root(doc), cli->json, first);
+		n = answer_put(out, json_root(doc), cli, first);
 		json_free(doc);
 	}
 	free(answer.data);
@@ -94,7 +96,10 @@ ask(struct visit *v, struct cli *cli, int64_t count, struct err *e)
 	}
 	if (list)
 		putchar('[');
-	fputs(buf_str(&out), stdout);
+	if (cli->json)
+		cli_print_json(buf_str(&out));
+	else
+		fputs(buf_str(&out), stdout);
 	fputs(list ? "]\n" : cli->json ? "\n" : "", stdout);
 	buf_free(&out);
 	return CLI_DONE;
@@ -111,7 +116,7 @@ cmd_ask(struct cli *cli)
 	if (cli_integer(cli, "count", 1, 1000000, 1, &count, &e) != 0 ||
 	    visit_open(&v, cli, cli_value(cli, "state"), true, &e) != 0)
 		return cli_fail(&e);
-	v.network_fs = v.network_fs || cli_has(cli, "network-fs");
+	v.network_fs = cli_has(cli, "network-fs");
 	status = ask(&v, cli, count, &e);
 	visit_close(&v);
 	return status;

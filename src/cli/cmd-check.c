@@ -19,6 +19,7 @@
 #include "src/model/study.h"
 #include "src/server/asker.h"
 #include "src/server/plugs.h"
+#include "src/server/study-row.h"
 #include "src/server/warm.h"
 #include "src/store/store.h"
 #include "strategies/stopper.h"
@@ -229,9 +230,11 @@ command_put(struct buf *out, const struct plan *plan)
 	buf_puts(out, "\ncommand    ");
 	cli_put_argv(out, plan->command);
 	buf_puts(out, "\n           (for example) in ");
-	cli_put_shell(out, plan->study->trial.workdir);
-	if (plan->starts.len > 0)
-		buf_printf(out, "\nlauncher   %s", buf_str(&plan->starts));
+	cli_put_shell(out, plan->workdir, CLI_SHELL_SHOWN);
+	if (plan->starts.len > 0) {
+		buf_puts(out, "\nlauncher   ");
+		cli_put_text(out, buf_str(&plan->starts));
+	}
 }
 
 static void
@@ -240,7 +243,10 @@ plan_put(struct buf *out, const struct check *c, const struct cli *cli)
 	const struct plan *plan = &c->plan;
 	const struct study *study = plan->study;
 
-	buf_printf(out, "%s: %s is right\n\n", study->name, study->path);
+	buf_printf(out, "%s: ", study->name);
+	cli_put_text(out, study->path);
+	buf_printf(out, "%s\n\n",
+	    plan->missing[0] == '\0' ? " is right" : " cannot be started");
 	params_put(out, study->space, cli);
 	buf_putc(out, '\n');
 	aims_put(out, plan);
@@ -338,7 +344,7 @@ plan_put_json(struct buf *out, const struct check *c)
 		json_put_string(out, plan->plugs->backends[i].launcher->name);
 	}
 	buf_puts(out, "],\"workdir\":");
-	json_put_string(out, study->trial.workdir);
+	json_put_string(out, plan->workdir);
 	buf_puts(out, ",\"command\":");
 	cli_put_argv_json(out, plan->command);
 	if (plan->starts.len > 0) {
@@ -395,11 +401,14 @@ check_warm(struct check *c, const struct cli_study *found, struct err *e)
 }
 
 static int
-check_print(struct cli *cli, struct check *c, struct err *e)
+check_print(struct cli *cli, struct check *c, const struct cli_study *found,
+    struct err *e)
 {
 	struct buf out = { 0 };
 
-	if (plan_make(&c->plan, e) != 0)
+	if (plan_make(&c->plan, e) != 0 ||
+	    (c->plan.missing[0] == '\0' &&
+		study_row_check(found->db, found->study, e) != 0))
 		return -1;
 	if (cli->json)
 		plan_put_json(&out, c);
@@ -425,7 +434,7 @@ check_study(struct cli *cli, const struct cli_study *found, struct err *e)
 	if (rc == 0)
 		rc = check_warm(&c, found, e);
 	if (rc == 0)
-		rc = check_print(cli, &c, e);
+		rc = check_print(cli, &c, found, e);
 	warm_free(&c.warm);
 	plan_fini(&c.plan);
 	plugs_free(&plugs);

@@ -69,10 +69,9 @@ answer_print(
 		json_put_string(&b, a->text);
 		buf_puts(&b, "}");
 		buf_puts(&b, asking->list ? "" : "\n");
-		fputs(buf_str(&b), stdout);
-		buf_free(&b);
+		(void)cli_print(&b);
 	} else
-		puts(a->text);
+		cli_say("%s\n", a->text);
 	asking->answered = true;
 	return CLI_DONE;
 }

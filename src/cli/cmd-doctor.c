@@ -311,7 +311,7 @@ on_launcher(void *arg, enum launch_level level, const char *what,
 
 static int
 backends_ask(struct doctor *d, const struct cli_study *found,
-    const struct plugs *plugs, struct err *e)
+    const struct plugs *plugs, int64_t seconds, struct err *e)
 {
 	const struct study *study = found->study;
 	struct store_study row = { .name = study->name, .seed = study->seed };
@@ -325,6 +325,7 @@ backends_ask(struct doctor *d, const struct cli_study *found,
 		.state_dir = dir,
 		.settings = &study->trial,
 		.parallel = study->limits.parallel,
+		.patience_ms = seconds * 1000,
 	};
 	int rc = 0;
 	size_t i;
@@ -346,14 +347,14 @@ backends_ask(struct doctor *d, const struct cli_study *found,
 
 /* What the backends of the study need: frees found when it cannot be read. */
 static void
-check_study(struct doctor *d, struct cli_study *found)
+check_study(struct doctor *d, struct cli_study *found, int64_t seconds)
 {
 	struct err e = ERR_INIT;
 	struct plugs plugs;
 
 	if (running_load(found, &e) == 0 &&
 	    plugs_read(&plugs, found->study, &e) == 0) {
-		if (backends_ask(d, found, &plugs, &e) != 0)
+		if (backends_ask(d, found, &plugs, seconds, &e) != 0)
 			finding_add(d, FINDING_BAD, "backend", e.text,
 			    "mend that and ask again");
 		plugs_free(&plugs);
@@ -375,10 +376,12 @@ cmd_doctor(struct cli *cli)
 		.probe = cli_has(cli, "probe") };
 	struct buf out = { 0 };
 	struct err e = ERR_INIT;
+	int64_t seconds;
 	bool study;
 	size_t i;
 
-	if (doctor_dir(cli, &found, &study, &d.dir, &e) == -1) {
+	if (cli_integer(cli, "timeout", 1, 3600, 15, &seconds, &e) == -1 ||
+	    doctor_dir(cli, &found, &study, &d.dir, &e) == -1) {
 		table_free(d.table);
 		return cli_fail(&e);
 	}
@@ -389,7 +392,7 @@ cmd_doctor(struct cli *cli)
 	for (i = 0; i < sizeof checks / sizeof checks[0]; i++)
 		checks[i](&d);
 	if (study)
-		check_study(&d, &found);
+		check_study(&d, &found, seconds);
 	if (cli->json)
 		buf_printf(&out, "%s]\n", buf_str(&d.json));
 	else

@@ -131,7 +131,9 @@ table_read(struct export *x, const struct cli *cli, struct err *e)
 	names[i] = NULL;
 	near = text_nearest(x->table, names);
 	return err_set(e, ERR_USAGE, "export: --table %s: no such view%s%s%s",
-	    x->table, near != NULL ? ": did you mean " : "",
+	    x->table,
+	    near != NULL ? ": did you mean "
+			 : ": man hpotune-db describes them",
 	    near != NULL ? near : "", near != NULL ? "?" : "");
 }
 

@@ -25,7 +25,8 @@ enum { LOGS_CHUNK = 65536, LOGS_POLL_MS = 200 };
 
 struct log_reader {
 	struct store *store;
-	const char *state_dir; /* where relative paths begin */
+	const char *db; /* path of NAME.db */
+	const char *state_dir; /* where it is, and relative paths begin */
 	int64_t trial;
 	int64_t rank; /* of its processes */
 	int fd;
@@ -94,12 +95,29 @@ log_drain(struct log_reader *r, bool whole, struct err *e)
 	return 0;
 }
 
+/*
+ * Older programs recorded where it was at that time: the study may have been
+ * moved or copied since, with all of its folders.
+ */
+static char *
+old_path(const struct log_reader *r, const struct store_attempt *a)
+{
+	char *path = xasprintf("%.*s.d/trials/%" PRId64 "/attempt-%d/log",
+	    (int)(strlen(r->db) - strlen(".db")), r->db, a->trial, a->attempt);
+
+	if (access(path, F_OK) == 0)
+		return path;
+	free(path);
+	return xstrdup(a->log);
+}
+
 /* Rank 0 writes the log of the trial, the others beside it. */
 static char *
-log_path(const struct log_reader *r, const char *log)
+log_path(const struct log_reader *r, const struct store_attempt *a)
 {
-	char *path = log[0] == '/' ? xstrdup(log)
-				   : xasprintf("%s/%s", r->state_dir, log);
+	char *path = a->log[0] == '/'
+			 ? old_path(r, a)
+			 : xasprintf("%s/%s", r->state_dir, a->log);
 	char *end = strrchr(path, '/'), *of_rank;
 
 	if (r->rank == 0 || end == NULL)
@@ -126,7 +144,7 @@ log_open(struct log_reader *r, const struct store_attempt *attempt,
 		    attempt->attempt, attempt->trial);
 	r->at = 0;
 	r->kept = 0;
-	path = log_path(r, attempt->log);
+	path = log_path(r, attempt);
 	/* A trial may have put a pipe in its place: it is not waited for. */
 	r->fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
 	*absent = r->fd == -1 && errno == ENOENT;
@@ -261,6 +279,7 @@ cmd_logs(struct cli *cli)
 		return cli_fail(&e);
 	}
 	r->state_dir = found.state_dir;
+	r->db = found.db;
 	rc = cli_trial_operand(cli, &r->trial, &e);
 	if (rc == 0)
 		rc = cli_integer(cli, "attempt", 1, INT32_MAX, 0, &attempt, &e);

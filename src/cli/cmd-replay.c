@@ -14,51 +14,88 @@
 #include "src/server/bank.h"
 #include "src/server/replay.h"
 #include "src/store/store.h"
+#include "strategies/stopper.h"
 
-/* Without --rule: everything, and settings that are often asked for. */
-static const char *const all_rules[] = {
-	"none",
-	"median",
-	"{\"rule\": \"median\", \"warmup_steps\": \"10%\"}",
-	"{\"rule\": \"median\", \"guard\": false}",
-	"vizier",
-	"sagemaker",
-	"optuna",
-	"{\"rule\": \"optuna\", \"n_warmup_steps\": 5}",
-	"{\"rule\": \"ray\", \"grace_period\": 5}",
-	"nni",
-	"syne-tune",
-	"katib",
-	"percentile",
-	"patience",
-	NULL,
+/* Without --rule: each rule as it is, and these beside it. */
+static const struct {
+	const char *rule, *text;
+} variants[] = {
+	{ "median", "{\"rule\": \"median\", \"warmup_steps\": \"10%\"}" },
+	{ "median", "{\"rule\": \"median\", \"guard\": false}" },
+	{ "optuna", "{\"rule\": \"optuna\", \"n_warmup_steps\": 5}" },
+	{ "ray", "{\"rule\": \"ray\", \"grace_period\": 5}" },
 };
 
 struct replay {
 	struct replay_rule **rules;
 	struct replay_sum *sums; /* [rule] */
 	size_t n;
+	bool all; /* nobody asked for these */
+	struct buf notes;
 	struct replay_plan plan;
 };
+
+static int
+rule_add(struct replay *r, const char *text, struct err *e)
+{
+	r->rules = xreallocarray(r->rules, r->n + 1, sizeof(*r->rules));
+	if (replay_rule_read(&r->rules[r->n], text, e) == -1)
+		return err_add(e, "replay");
+	r->n++;
+	return 0;
+}
+
+/* Whether it can be opened, and why not. */
+static bool
+rule_opens(const struct replay_rule *rule, const struct stopper_env *env,
+    struct err *e)
+{
+	struct stopper_set *set;
+
+	if (replay_rule_open(&set, rule, env, e) == -1)
+		return false;
+	stopper_set_free(set);
+	return true;
+}
+
+/* All that do something without options, with their variants. */
+static int
+rules_all(struct replay *r, struct err *e)
+{
+	const struct stopper_env env = { .max_steps = 100, .study = "replay" };
+	struct err unused = ERR_INIT;
+	size_t i, k;
+
+	r->all = true;
+	for (i = 0; stoppers[i] != NULL; i++) {
+		if (rule_add(r, stoppers[i]->name, e) == -1)
+			return -1;
+		if (!rule_opens(r->rules[r->n - 1], &env, &unused))
+			replay_rule_free(r->rules[--r->n]);
+		for (k = 0; k < sizeof(variants) / sizeof(*variants); k++)
+			if (strcmp(variants[k].rule, stoppers[i]->name) == 0 &&
+			    rule_add(r, variants[k].text, e) == -1)
+				return -1;
+	}
+	return 0;
+}
 
 static int
 rules_read(struct replay *r, const struct cli *cli, struct err *e)
 {
 	const char *text;
 	size_t i;
+	int rc = 0;
 
-	for (i = 0;; i++) {
-		text = cli_has(cli, "rule") ? cli_value_nth(cli, "rule", i)
-					    : all_rules[i];
-		if (text == NULL)
-			break;
-		r->rules = xreallocarray(r->rules, i + 1, sizeof(*r->rules));
-		if (replay_rule_read(&r->rules[i], text, e) == -1)
-			return err_add(e, "replay");
-		r->n = i + 1;
-	}
+	if (!cli_has(cli, "rule"))
+		rc = rules_all(r, e);
+	else
+		for (i = 0;
+		     rc == 0 && (text = cli_value_nth(cli, "rule", i)) != NULL;
+		     i++)
+			rc = rule_add(r, text, e);
 	r->sums = xcalloc(r->n + 1, sizeof(*r->sums));
-	return 0;
+	return rc;
 }
 
 static int
@@ -99,18 +136,44 @@ replay_is_database(const char *path)
 	return is;
 }
 
+/* A rule of the table that this study cannot have is left out. */
+static int
+replay_rules(
+    struct replay *r, struct store *store, const char *path, struct err *e)
+{
+	struct err why = ERR_INIT;
+	bool some = false;
+	size_t i;
+
+	for (i = 0; i < r->n; i++)
+		if (replay_store(&r->sums[i], store, r->rules[i], &why) == 0)
+			some = true;
+		else if (r->all && why.kind == ERR_USAGE &&
+			 (some || i + 1 < r->n))
+			buf_printf(&r->notes, "%s: without %s: %s\n", path,
+			    replay_rule_text(r->rules[i]), why.text);
+		else {
+			*e = why;
+			return -1;
+		}
+	return 0;
+}
+
 static int
 replay_database(struct replay *r, const char *path, struct err *e)
 {
+	struct replay_sum *first = r->sums;
 	struct store *store;
-	size_t i;
-	int rc = 0;
+	int rc;
 
 	if (store_open(&store, path, STORE_READ, e) == -1)
 		return -1;
-	for (i = 0; i < r->n && rc == 0; i++)
-		rc = replay_store(&r->sums[i], store, r->rules[i], e);
+	first->beyond = 0;
+	rc = replay_rules(r, store, path, e);
 	store_close(store);
+	if (rc == 0 && first->beyond > 0)
+		replay_note_beyond(
+		    &r->notes, path, first->beyond, first->max_steps);
 	return rc;
 }
 
@@ -161,6 +224,8 @@ put_table(struct buf *out, const struct replay *r, const struct cli *cli)
 	table_column(table, "regret", TABLE_RIGHT);
 	for (i = 0; i < r->n; i++) {
 		s = &r->sums[i];
+		if (s->studies == 0)
+			continue;
 		table_cell(table, replay_rule_text(r->rules[i]), TABLE_PLAIN);
 		table_cell_real(table, (double)s->studies, 15);
 		cell_share(table, 100 * (double)s->stopped / (double)s->trials,
@@ -177,12 +242,16 @@ static void
 put_json(struct buf *out, const struct replay *r)
 {
 	const struct replay_sum *s;
+	bool begun = false;
 	size_t i;
 
 	buf_putc(out, '[');
 	for (i = 0; i < r->n; i++) {
 		s = &r->sums[i];
-		buf_puts(out, i > 0 ? ",\n{\"rule\":" : "{\"rule\":");
+		if (s->studies == 0)
+			continue;
+		buf_puts(out, begun ? ",\n{\"rule\":" : "{\"rule\":");
+		begun = true;
 		json_put_string(out, replay_rule_text(r->rules[i]));
 		buf_printf(out,
 		    ",\"studies\":%lld,\"trials\":%lld,"
@@ -222,9 +291,11 @@ cmd_replay(struct cli *cli)
 			put_json(&out, &r);
 		else
 			put_table(&out, &r, cli);
+		cli_print_notes(&r.notes);
 		status = cli_print(&out);
 	} else
 		status = cli_fail(&e);
+	buf_free(&r.notes);
 	for (k = 0; k < r.n; k++)
 		replay_rule_free(r.rules[k]);
 	free(r.rules);

@@ -29,7 +29,7 @@ page_put(const char *path, struct html *h, struct err *e)
 		return cli_print(&h->out) == CLI_DONE ? 0 : -1;
 	if (report_write(path, &h->out, e) == -1)
 		return -1;
-	printf("%s\n", path);
+	cli_say("%s\n", path);
 	return 0;
 }
 

@@ -64,7 +64,8 @@ static const struct section sections[] = {
 		{ "GPU seconds", TABLE_RIGHT }, { "joules", TABLE_RIGHT },
 		{ "most bytes", TABLE_RIGHT }, { "% in use", TABLE_RIGHT } } },
 	{ "stops",
-	    "judgements that stopped or paused it, or that a guard suspended",
+	    "judgements that stopped or paused it, that came too late, or that "
+	    "a guard suspended",
 	    "SELECT step, verdict, rule, value, threshold, pool, time, why "
 	    "FROM stops WHERE trial = CAST(? AS INTEGER) ORDER BY step, time",
 	    { { "step", TABLE_RIGHT }, { "verdict", TABLE_LEFT },
@@ -225,7 +226,9 @@ head_put(struct show *s, const struct store_rows *trial)
 	buf_printf(
 	    &s->out, "trial %s: %s", s->params[0], store_rows_text(trial, 0));
 	if (!store_rows_null(trial, 1)) {
-		buf_printf(&s->out, ", %s ", s->metric);
+		buf_puts(&s->out, ", ");
+		cli_put_text(&s->out, s->metric);
+		buf_putc(&s->out, ' ');
 		rows_put_number(&s->out, store_rows_real(trial, 1), 0);
 	}
 	if (store_rows_int(trial, 8) > 0)
@@ -242,7 +245,7 @@ head_put(struct show *s, const struct store_rows *trial)
 	if (!store_rows_null(trial, 6)) {
 		why = store_rows_text(trial, 6);
 		buf_puts(&s->out, "why: ");
-		text_put_harmless(&s->out, why, strlen(why), TEXT_LINE);
+		cli_put_text(&s->out, why);
 		buf_putc(&s->out, '\n');
 	}
 	title_put(s, "parameters");

@@ -16,8 +16,10 @@
 #include "src/base/json.h"
 #include "src/base/log.h"
 #include "src/base/mem.h"
+#include "src/base/text.h"
 #include "src/cli/cli.h"
 #include "src/cli/plan.h"
+#include "src/cli/redraw.h"
 #include "src/cli/running.h"
 #include "src/cli/summary.h"
 #include "src/model/study.h"
@@ -26,6 +28,7 @@
 #include "src/server/progress.h"
 #include "src/server/server.h"
 #include "src/server/state.h"
+#include "src/server/study-row.h"
 #include "src/server/warm.h"
 #include "src/store/store.h"
 #include "trials/launcher.h"
@@ -38,26 +41,17 @@ extern char **environ;
 /* The screen of a running study: drawn over itself. */
 struct screen {
 	struct cli *cli;
-	int lines; /* drawn last time */
+	struct redraw redraw;
 	int ready_fd; /* of the command that waits for us, or -1 */
 };
 
+/* Print what the terminal is told, and free it. */
 static void
-screen_draw(struct screen *scr, const char *text)
+screen_tell(struct buf *out)
 {
-	const char *p;
-
-	if (scr->lines > 0)
-		printf("\033[%dA", scr->lines);
-	scr->lines = 0;
-	for (p = text; *p != '\0'; p++) {
-		if (p == text || p[-1] == '\n')
-			fputs("\033[2K", stdout);
-		putchar(*p);
-		scr->lines += *p == '\n';
-	}
-	fputs("\033[J", stdout);
+	(void)fwrite(buf_str(out), 1, out->len, stdout);
 	(void)fflush(stdout);
+	buf_free(out);
 }
 
 static void
@@ -65,15 +59,19 @@ on_display(void *arg, struct store *store, const char *trouble)
 {
 	struct screen *scr = arg;
 	struct err e = ERR_INIT;
-	struct buf b = { 0 };
+	struct buf b = { 0 }, out = { 0 };
+	int columns, rows;
 
-	if (store != NULL && progress_render(&b, store, scr->cli->width,
-				 scr->cli->colour, &e) != 0)
+	redraw_size(&columns, &rows);
+	if (store != NULL &&
+	    progress_render(&b, store, columns, scr->cli->colour, &e) != 0)
 		buf_clear(&b);
-	if (*trouble != '\0')
-		buf_printf(&b, "%.*s\n",
-		    scr->cli->width > 1 ? scr->cli->width - 1 : 200, trouble);
-	screen_draw(scr, buf_str(&b));
+	if (*trouble != '\0') {
+		buf_add(&b, trouble, text_fit(trouble, (size_t)columns));
+		buf_putc(&b, '\n');
+	}
+	redraw_text(&scr->redraw, &out, buf_str(&b), columns, rows);
+	screen_tell(&out);
 	buf_free(&b);
 }
 
@@ -92,13 +90,15 @@ static void
 on_log(void *arg, enum log_level level, const char *area, const char *text)
 {
 	struct screen *scr = arg;
+	struct buf out = { 0 };
+	int columns, rows;
 
 	if (level > LOG_LEVEL_WARN)
 		return;
-	if (scr->lines > 0)
-		printf("\033[%dA\033[J", scr->lines);
-	scr->lines = 0;
-	printf("%s: %s: %s\n", log_level_name(level), area, text);
+	redraw_size(&columns, &rows);
+	redraw_clear(&scr->redraw, &out, columns);
+	screen_tell(&out);
+	cli_say("%s: %s: %s\n", log_level_name(level), area, text);
 }
 
 static int
@@ -134,13 +134,17 @@ start_here(struct cli *cli, struct cli_study *found, struct server_env *env,
 		log_set_level(LOG_LEVEL_WARN);
 	rc = server_run(env, &end, e);
 	log_set_sink(NULL, NULL);
+	redraw_fini(&scr.redraw);
 	if (rc != 0) {
 		if (scr.ready_fd >= 0 &&
 		    write(scr.ready_fd, e->text, strlen(e->text)) < 0)
 			log_warn("start", "%s", e->text);
 		return cli_fail(e);
 	}
-	if (!cli_has(cli, "quiet") && summary_print(cli, found->db, e) != 0)
+	/* A server may leave because its folder was renamed. */
+	if (!cli_has(cli, "quiet") &&
+	    (end != SERVER_INTERRUPTED || access(found->db, F_OK) == 0) &&
+	    summary_print(cli, found->db, e) != 0)
 		return cli_fail(e);
 	return start_status(end);
 }
@@ -194,7 +198,7 @@ detached_print(
 	struct buf b = { 0 };
 
 	if (!cli->json) {
-		printf("%s runs in the background, pid %ld; its log is %s\n",
+		cli_say("%s runs in the background, pid %ld; its log is %s\n",
 		    study, pid, log);
 		return;
 	}
@@ -202,8 +206,8 @@ detached_print(
 	json_put_string(&b, study);
 	buf_printf(&b, ", \"pid\": %ld, \"log\": ", pid);
 	json_put_string(&b, log);
-	printf("%s}\n", buf_str(&b));
-	buf_free(&b);
+	buf_puts(&b, "}\n");
+	(void)cli_print(&b);
 }
 
 /* Start a server in a session of its own and wait until it has the study. */
@@ -286,7 +290,7 @@ cost_print(const struct study *study, const struct plugs *plugs, int64_t trials,
 
 	if (rc == 0 && plan.attempt_cost != 0) {
 		plan_put_cost(&text, &plan);
-		printf("cost: %s\n", buf_str(&text));
+		cli_say("cost: %s\n", buf_str(&text));
 		(void)fflush(stdout);
 	}
 	buf_free(&text);
@@ -313,6 +317,20 @@ warm_check(const struct cli_study *found, struct err *e)
 	return 0;
 }
 
+/* A trial that cannot be started would fail, and each after it.  Where a study
+ * has finished nothing is started any more. */
+static int
+programs_check(const struct cli_study *found, const struct plugs *plugs,
+    int64_t trials, struct err *e)
+{
+	if (plugs_find_programs(plugs, found->study, e) == 0)
+		return 0;
+	/* Asked last: to open a database changes what is on a full disk. */
+	if (trials == 0 && study_row_finished(found->db, found->study))
+		return 0;
+	return -1;
+}
+
 static int
 start_check(struct cli *cli, const struct cli_study *found, int64_t trials,
     struct err *e)
@@ -331,6 +349,8 @@ start_check(struct cli *cli, const struct cli_study *found, int64_t trials,
 	if (warm_check(found, e) != 0 || plugs_read(&plugs, study, e) != 0)
 		return -1;
 	rc = asker_check(&plugs, study, e);
+	if (rc == 0)
+		rc = programs_check(found, &plugs, trials, e);
 	for (i = 0; i < plugs.n_backends && !said && rc == 0; i++) {
 		said = plugs.backends[i].launcher->worst_cost != NULL;
 		if (said)

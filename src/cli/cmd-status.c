@@ -7,6 +7,7 @@
 #include "src/base/err.h"
 #include "src/base/mem.h"
 #include "src/cli/cli.h"
+#include "src/cli/redraw.h"
 #include "src/server/progress.h"
 #include "src/store/store.h"
 
@@ -36,11 +37,10 @@ study_life(const struct cli_study *found, struct store *store,
 /* One screen, as text or as one JSON document. */
 static int
 screen_put(struct buf *out, const struct cli *cli, struct store *store,
-    enum study_life life, struct err *e)
+    enum study_life life, int width, struct err *e)
 {
 	if (!cli->json) {
-		if (progress_render(out, store, cli->width, cli->colour, e) ==
-		    -1)
+		if (progress_render(out, store, width, cli->colour, e) == -1)
 			return -1;
 		if (life == LIFE_ALONE)
 			buf_puts(out, "no server runs this study: hpotune "
@@ -69,7 +69,7 @@ cmd_status(struct cli *cli)
 		return cli_fail(&e);
 	rc = study_life(&found, store, &life, &e);
 	if (rc == 0)
-		rc = screen_put(&out, cli, store, life, &e);
+		rc = screen_put(&out, cli, store, life, cli->width, &e);
 	if (rc == 0)
 		(void)cli_print(&out);
 	buf_free(&out);
@@ -83,13 +83,17 @@ cmd_status(struct cli *cli)
  * one document a time) only when it differs.
  */
 static void
-screen_show(const struct cli *cli, const struct buf *new, struct buf *old)
+screen_show(
+    const struct cli *cli, const struct buf *new, struct buf *old, int rows)
 {
-	if (cli->terminal && !cli->json)
+	size_t len = new->len;
+
+	if (cli->terminal && !cli->json) {
 		fputs("\033[H\033[J", stdout);
-	else if (strcmp(buf_str(new), buf_str(old)) == 0)
+		len = redraw_length(buf_str(new), rows);
+	} else if (strcmp(buf_str(new), buf_str(old)) == 0)
 		return;
-	(void)fwrite(buf_str(new), 1, new->len, stdout);
+	(void)fwrite(buf_str(new), 1, len, stdout);
 	if (!cli->terminal && !cli->json)
 		putchar('\n');
 	(void)fflush(stdout);
@@ -105,17 +109,19 @@ cmd_watch(struct cli *cli)
 	struct buf old = { 0 }, new = { 0 };
 	enum study_life life;
 	struct err e = ERR_INIT;
-	int rc;
+	int columns, rows, rc;
 
 	if (cli_open_store(cli, &found, &store, &e) == -1)
 		return cli_fail(&e);
 	for (;;) {
+		redraw_size(&columns, &rows);
 		rc = study_life(&found, store, &life, &e);
 		if (rc == 0)
-			rc = screen_put(&new, cli, store, life, &e);
+			rc = screen_put(&new, cli, store, life,
+			    cli->terminal ? columns : 0, &e);
 		if (rc == -1)
 			break;
-		screen_show(cli, &new, &old);
+		screen_show(cli, &new, &old, rows);
 		buf_clear(&new);
 		if (life != LIFE_SERVED || ferror(stdout))
 			break;

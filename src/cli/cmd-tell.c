@@ -62,7 +62,8 @@ answer_print(
 	if (a->data == NULL)
 		return err_set(e, ERR_FILE, "the server's answer is empty");
 	if (cli->json) {
-		puts(a->data);
+		cli_print_json(a->data);
+		putchar('\n');
 		return 0;
 	}
 	if (json_parse(&doc, a->data, strlen(a->data), NULL, false, e) != 0)

@@ -38,11 +38,31 @@ enum { COLUMNS = 9 }; /* of the query, before those of further aims */
 
 #define N_SORTS (sizeof sorts / sizeof sorts[0])
 
+/* Like err_set: a value that is none of names, which ends with NULL. */
+static int
+name_unknown(const char *option, const char *value, const char *noun,
+    const char *const *names, struct err *e)
+{
+	const char *near = text_nearest(value, names);
+	struct buf known = { 0 };
+
+	if (near != NULL)
+		return err_set(e, ERR_USAGE,
+		    "trials: %s %s: no such %s: did you mean %s?", option,
+		    value, noun, near);
+	for (; *names != NULL; names++)
+		buf_printf(&known, "%s%s", known.len > 0 ? ", " : "", *names);
+	err_set(e, ERR_USAGE, "trials: %s %s: no such %s, there are: %s",
+	    option, value, noun, buf_str(&known));
+	buf_free(&known);
+	return -1;
+}
+
 /* WHERE state IN (…): names are checked, so they may stand in the SQL. */
 static int
 states_put(struct buf *sql, const char *list, struct err *e)
 {
-	const char *names[TRIAL_STATES + 1], *near;
+	const char *names[TRIAL_STATES + 1];
 	enum trial_state state;
 	char word[32];
 	size_t i, len;
@@ -54,13 +74,8 @@ states_put(struct buf *sql, const char *list, struct err *e)
 	for (;; list += len + 1) {
 		len = strcspn(list, ",");
 		(void)snprintf(word, sizeof word, "%.*s", (int)len, list);
-		if (!trial_state_parse(word, &state)) {
-			near = text_nearest(word, names);
-			return err_set(e, ERR_USAGE,
-			    "trials: --state %s: no such state%s%s%s", word,
-			    near != NULL ? ": did you mean " : "",
-			    near != NULL ? near : "", near != NULL ? "?" : "");
-		}
+		if (!trial_state_parse(word, &state))
+			return name_unknown("--state", word, "state", names, e);
 		buf_printf(sql, "'%s'", word);
 		if (list[len] == '\0')
 			break;
@@ -73,7 +88,7 @@ states_put(struct buf *sql, const char *list, struct err *e)
 static int
 order_put(struct buf *sql, const struct cli *cli, bool maximize, struct err *e)
 {
-	const char *name = cli_value(cli, "sort"), *near, *names[N_SORTS + 1];
+	const char *name = cli_value(cli, "sort"), *names[N_SORTS + 1];
 	bool reverse = cli_has(cli, "reverse");
 	size_t i;
 
@@ -91,10 +106,7 @@ order_put(struct buf *sql, const struct cli *cli, bool maximize, struct err *e)
 		return 0;
 	}
 	names[i] = NULL;
-	near = text_nearest(name, names);
-	return err_set(e, ERR_USAGE, "trials: --sort %s: %s%s%s", name,
-	    near != NULL ? "did you mean " : "no such column",
-	    near != NULL ? near : "", near != NULL ? "?" : "");
+	return name_unknown("--sort", name, "column", names, e);
 }
 
 static int

@@ -294,17 +294,26 @@ places_put(struct import *im, const struct json *backend)
 }
 
 static void
-env_put(struct import *im, char *const *env)
+env_put(struct import *im, const struct study_trial *t)
 {
 	const char *value;
-	char *name;
+	char *name, *note;
+	size_t i;
 
-	if (env == NULL || *env == NULL)
+	if (t->env[0] == NULL)
 		return;
 	import_open(im, 2, "Environment", '{');
-	for (; *env != NULL; env++) {
-		value = strchr(*env, '=');
-		name = xstrndup(*env, (size_t)(value - *env));
+	for (i = 0; t->env[i] != NULL; i++) {
+		value = strchr(t->env[i], '=');
+		name = xstrndup(t->env[i], (size_t)(value - t->env[i]));
+		if (study_has_names(t->env_text[i])) {
+			note = xasprintf("trial.env.%s: a tuning job gives all "
+					 "trials the same: what stands in "
+					 "braces stays as it is",
+			    name);
+			import_note(im, note);
+			free(note);
+		}
 		import_text(im, 3, name, value + 1);
 		free(name);
 	}
@@ -348,7 +357,7 @@ export_definition_put(
 		    (double)study->trial.retries);
 		import_close(im, 2, '}');
 	}
-	env_put(im, study->trial.env);
+	env_put(im, &study->trial);
 	import_close(im, 1, '}');
 	rest_note(im, backend);
 }

@@ -31,7 +31,7 @@ static const struct cli_option trials_options[] = {
 	{ "state", 0, "STATE,...", "only trials in these states" },
 	{ "sort", 's', "COLUMN",
 	    "trial, objective (best first), state, step, seconds, started, "
-	    "ended or cost" },
+	    "ended, cost, gpu_seconds or energy_joules" },
 	{ "reverse", 'r', NULL, "the other way round" },
 	{ "limit", 'n', "N", "no more than N rows" },
 	{ .name = NULL },
@@ -51,6 +51,8 @@ static const struct cli_option logs_options[] = {
 
 static const struct cli_option doctor_options[] = {
 	{ "probe", 0, NULL, "try each GPU, too: does CUDA work there?" },
+	{ "timeout", 0, "SECONDS",
+	    "how long a backend's service may take for an answer (15)" },
 	{ .name = NULL },
 };
 
@@ -202,17 +204,66 @@ cmd_version(struct cli *cli)
 	return CLI_DONE;
 }
 
-/* Like err_set, with the nearest command when one is near. */
-static int
-command_unknown(const char *name, struct err *e)
+/* What users of other programs type, and the command that does it here. */
+static const struct {
+	const char *theirs, *ours;
+} synonyms[] = {
+	{ "abort", "stop" },
+	{ "add", "enqueue" },
+	{ "cancel", "stop" },
+	{ "continue", "start" },
+	{ "create", "start" },
+	{ "csv", "export" },
+	{ "dashboard", "report" },
+	{ "history", "trials" },
+	{ "html", "report" },
+	{ "info", "show" },
+	{ "jobs", "trials" },
+	{ "kill", "stop" },
+	{ "lint", "check" },
+	{ "list", "trials" },
+	{ "ls", "trials" },
+	{ "monitor", "watch" },
+	{ "optimize", "start" },
+	{ "output", "logs" },
+	{ "plot", "report" },
+	{ "ps", "trials" },
+	{ "queue", "trials" },
+	{ "quit", "stop" },
+	{ "restart", "start" },
+	{ "run", "start" },
+	{ "samplers", "strategies" },
+	{ "simulate", "replay" },
+	{ "suggest", "ask" },
+	{ "tail", "logs" },
+	{ "terminate", "stop" },
+	{ "top", "watch" },
+	{ "tune", "start" },
+	{ "validate", "check" },
+};
+
+static const char *
+command_near(const char *name)
 {
-	const char *near, *names[64];
+	const char *names[64];
 	size_t i;
 
+	for (i = 0; i < sizeof synonyms / sizeof synonyms[0]; i++)
+		if (strcmp(name, synonyms[i].theirs) == 0)
+			return synonyms[i].ours;
 	for (i = 0; cli_commands[i].name != NULL; i++)
 		names[i] = cli_commands[i].name;
 	names[i] = NULL;
-	if ((near = text_nearest(name, names)) != NULL)
+	return text_nearest(name, names);
+}
+
+/* Like err_set, with the command that was meant, when one can be told. */
+static int
+command_unknown(const char *name, struct err *e)
+{
+	const char *near = command_near(name);
+
+	if (near != NULL)
 		return err_set(e, ERR_USAGE,
 		    "%s: no such command: did you mean %s?", name, near);
 	return err_set(
@@ -314,6 +365,8 @@ main(int argc, char **argv)
 	mem_settle();
 	/* Ignored, as some parents leave it, no child tells how it ended. */
 	(void)signal(SIGCHLD, SIG_DFL);
+	/* A limit on files (ulimit -f) is an error of the write, not our end. */
+	(void)signal(SIGXFSZ, SIG_IGN);
 	(void)setlocale(LC_CTYPE, "");
 	if (argc < 2) {
 		cli_usage(stderr);

@@ -1,12 +1,10 @@
 /* A plan, from the study and what its strategy would say. */
 
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "src/base/err.h"
 #include "src/base/mem.h"
@@ -54,6 +52,7 @@ plan_example(
 	vars.batch = study_batch(plan->study, values) /
 		     plugs_replicas(&plan->plugs->backends[0], plan->study);
 	plan->command = study_command(plan->study, values, &vars);
+	plan->workdir = study_workdir(plan->study, values, &vars);
 	free(values);
 	return 0;
 }
@@ -253,66 +252,17 @@ plan_put_cost(struct buf *out, const struct plan *plan)
 		    plan->attempt_cost);
 }
 
-static bool
-path_has(const char *name)
-{
-	const char *path = getenv("PATH"), *end;
-	bool found = false;
-	char *file;
-
-	for (; path != NULL && *path != '\0' && !found;
-	     path = *end == ':' ? end + 1 : end) {
-		end = path + strcspn(path, ":");
-		file = xasprintf("%.*s/%s", (int)(end - path), path, name);
-		found = access(file, X_OK) == 0;
-		free(file);
-	}
-	return found;
-}
-
-/* Say in missing what the command would not find. */
-static void
-plan_look(struct plan *plan)
-{
-	const char *program = plan->command[0];
-	const char *dir = plan->study->trial.workdir;
-	char *file;
-
-	if (program == NULL ||
-	    strcmp(plan->plugs->backends[0].launcher->name, "local") != 0)
-		return;
-	if (access(dir, X_OK) == -1) {
-		(void)snprintf(plan->missing, sizeof plan->missing,
-		    "trial.workdir: %s: %s", dir, strerror(errno));
-		return;
-	}
-	if (strchr(program, '/') == NULL) {
-		if (!path_has(program))
-			(void)snprintf(plan->missing, sizeof plan->missing,
-			    "trial.command: %s: not found in PATH", program);
-		return;
-	}
-	file = program[0] == '/' ? xstrdup(program)
-				 : xasprintf("%s/%s", dir, program);
-	if (access(file, X_OK) == -1)
-		(void)snprintf(plan->missing, sizeof plan->missing,
-		    "trial.command: %s: %s", program, strerror(errno));
-	free(file);
-}
-
 static void
 plan_starts(struct plan *plan)
 {
 	const struct launcher *launcher = plan->plugs->backends[0].launcher;
-	struct buf missing = { 0 };
+	struct err e = ERR_INIT;
 
-	if (launcher->starts == NULL)
-		return;
-	launcher->starts(&plan->study->trial, &plan->starts, &missing);
-	if (plan->missing[0] == '\0')
-		(void)snprintf(plan->missing, sizeof plan->missing, "%s",
-		    buf_str(&missing));
-	buf_free(&missing);
+	if (launcher->starts != NULL)
+		launcher->starts(&plan->study->trial, &plan->starts);
+	if (plugs_find_programs(plan->plugs, plan->study, &e) != 0)
+		(void)snprintf(
+		    plan->missing, sizeof plan->missing, "%s", e.text);
 }
 
 int
@@ -337,7 +287,6 @@ plan_make(struct plan *plan, struct err *e)
 	plan->programs = plan_programs(plan);
 	plan->worst_ms = plan_worst(plan);
 	plan_cost(plan);
-	plan_look(plan);
 	plan_starts(plan);
 	return 0;
 }
@@ -346,6 +295,7 @@ void
 plan_fini(struct plan *plan)
 {
 	study_command_free(plan->command);
+	free(plan->workdir);
 	buf_free(&plan->starts);
 	buf_free(&plan->gpus);
 }

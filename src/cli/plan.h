@@ -20,6 +20,7 @@ struct plan {
 	const struct plugs *plugs;
 	int64_t max_trials; /* instead of limits.trials; 0 = as there */
 	char **command; /* of an example */
+	char *workdir; /* where that runs */
 	int64_t trials; /* 0 = no limit */
 	bool exhausted; /* the strategy has no more than trials */
 	int64_t gpu_places; /* attempts, or programs, that they hold */

@@ -1,6 +1,8 @@
 /* What goes to stdout: text, command lines. */
 
+#include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "src/base/json.h"
@@ -9,26 +11,114 @@
 #include "src/cli/cli.h"
 #include "src/cli/table.h"
 
+/* Bytes of one of our own changes of colour at the beginning of text, or 0. */
+static size_t
+colour_length(const char *text)
+{
+	size_t n;
+
+	if (strncmp(text, "\033[", 2) != 0)
+		return 0;
+	n = 2 + strspn(text + 2, "0123456789;");
+	return text[n] == 'm' ? n + 1 : 0;
+}
+
+/* JSON may hold some of what a terminal obeys as it is: \u says the same. */
+static void
+put_printable(struct buf *out, const char *s, size_t len)
+{
+	uint32_t code;
+	size_t i, step, from = 0;
+	int n;
+
+	for (i = 0; i < len; i += step) {
+		n = text_decode(s + i, len - i, &code);
+		step = n > 0 ? (size_t)n : 1;
+		if (n > 0 &&
+		    (!text_is_control(code) || s[i] == '\n' || s[i] == '\t'))
+			continue;
+		if (n > 0 && colour_length(s + i) > 0) {
+			step = colour_length(s + i);
+			continue;
+		}
+		buf_add(out, s + from, i - from);
+		if (n > 0 && code >= 0x7f)
+			buf_printf(out, "\\u%04x", (unsigned)code);
+		else
+			buf_printf(out, "\\x%02x", (unsigned char)s[i]);
+		from = i + step;
+	}
+	buf_add(out, s + from, len - from);
+}
+
 int
 cli_print(struct buf *out)
 {
-	(void)fwrite(buf_str(out), 1, out->len, stdout);
+	struct buf printable = { 0 };
+
+	put_printable(&printable, buf_str(out), out->len);
+	(void)fwrite(buf_str(&printable), 1, printable.len, stdout);
+	buf_free(&printable);
 	buf_free(out);
 	return CLI_DONE;
+}
+
+void
+cli_print_json(const char *text)
+{
+	struct buf out = { 0 };
+
+	buf_puts(&out, text);
+	(void)cli_print(&out);
+}
+
+void
+cli_say(const char *fmt, ...)
+{
+	struct buf text = { 0 };
+	char *raw;
+	size_t n;
+	va_list ap;
+
+	va_start(ap, fmt);
+	if (vasprintf(&raw, fmt, ap) == -1)
+		abort();
+	va_end(ap);
+	n = strlen(raw);
+	if (n > 0 && raw[n - 1] == '\n')
+		n--;
+	text_put_harmless(&text, raw, n, TEXT_LINE);
+	buf_puts(&text, raw + n);
+	(void)fwrite(buf_str(&text), 1, text.len, stdout);
+	buf_free(&text);
+	free(raw);
+}
+
+void
+cli_put_text(struct buf *out, const char *text)
+{
+	text_put_harmless(out, text, strlen(text), TEXT_LINE);
 }
 
 void
 cli_print_notes(const struct buf *notes)
 {
 	const char *at = buf_str(notes), *end;
+	struct buf line = { 0 };
 
 	for (; *at != '\0'; at = end + 1) {
 		end = strchr(at, '\n');
-		fprintf(stderr, "hpotune: note: %.*s\n", (int)(end - at), at);
+		buf_clear(&line);
+		text_put_harmless(&line, at, (size_t)(end - at), TEXT_LINE);
+		fprintf(stderr, "hpotune: note: %s\n", buf_str(&line));
 	}
+	buf_free(&line);
 }
 
-/* Whether every shell takes the word as it is. */
+/*
+ * Whether every shell takes the word as it is: an equals sign makes an
+ * assignment of a first word, and zsh reads =NAME as the path of a program.
+ */
 static bool
 word_plain(const char *word)
 {
@@ -36,49 +126,35 @@ word_plain(const char *word)
 	    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 	    "@%_-+=:,./";
 
-	return *word != '\0' && strspn(word, letters) == strlen(word);
+	return *word != '\0' && strspn(word, letters) == strlen(word) &&
+	       (*word == '-' || strchr(word, '=') == NULL);
+}
+
+/* Bytes at the beginning of text that a terminal shows; 0 when it obeys them or
+ * they are not UTF-8. */
+static size_t
+shown_length(const char *text)
+{
+	uint32_t code;
+	int n = text_decode(text, strlen(text), &code);
+
+	return n <= 0 || text_is_control(code) ? 0 : (size_t)n;
 }
 
 static bool
-word_has_control(const char *word)
+word_is_shown(const char *word)
 {
-	size_t len = strlen(word), at = 0;
-	uint32_t code;
-	int n;
+	size_t n;
 
-	for (; at < len; at += (size_t)n)
-		if ((n = text_decode(word + at, len - at, &code)) <= 0 ||
-		    text_is_control(code))
-			return true;
-	return false;
+	for (; *word != '\0'; word += n)
+		if ((n = shown_length(word)) == 0)
+			return false;
+	return true;
 }
 
-/* $'…' of bash and zsh, so that a terminal never sees the bytes themselves. */
 static void
-word_put_escaped(struct buf *out, const char *word)
+word_put_quoted(struct buf *out, const char *word)
 {
-	buf_puts(out, "$'");
-	for (; *word != '\0'; word++)
-		if (*word == '\'' || *word == '\\')
-			buf_printf(out, "\\%c", *word);
-		else if (*word < 0x20 || *word == 0x7f || *word & 0x80)
-			buf_printf(out, "\\x%02x", (unsigned char)*word);
-		else
-			buf_putc(out, *word);
-	buf_putc(out, '\'');
-}
-
-void
-cli_put_shell(struct buf *out, const char *word)
-{
-	if (word_plain(word)) {
-		buf_puts(out, word);
-		return;
-	}
-	if (word_has_control(word)) {
-		word_put_escaped(out, word);
-		return;
-	}
 	buf_putc(out, '\'');
 	for (; *word != '\0'; word++)
 		if (*word == '\'')
@@ -86,6 +162,48 @@ cli_put_shell(struct buf *out, const char *word)
 		else
 			buf_putc(out, *word);
 	buf_putc(out, '\'');
+}
+
+/*
+ * "$(printf '...')" with octal escapes of what a terminal would obey, of what
+ * printf reads (a first hyphen, the percent sign, the backslash), and of the
+ * quote and the exclamation mark, which an interactive bash reads within double
+ * quotes.  A substitution loses newlines at its end: these follow it.
+ */
+static void
+word_put_printf(struct buf *out, const char *word)
+{
+	size_t len = strlen(word), end = len, at, n;
+
+	while (end > 0 && word[end - 1] == '\n')
+		end--;
+	if (end > 0)
+		buf_puts(out, "\"$(printf '");
+	for (at = 0; at < end; at += n) {
+		n = shown_length(word + at);
+		if (n > 0 && strchr("%\\'!", word[at]) == NULL &&
+		    (at > 0 || word[at] != '-')) {
+			buf_add(out, word + at, n);
+			continue;
+		}
+		n = 1;
+		buf_printf(out, "\\%03o", (unsigned char)word[at]);
+	}
+	if (end > 0)
+		buf_puts(out, "')\"");
+	if (end < len)
+		word_put_quoted(out, word + end);
+}
+
+void
+cli_put_shell(struct buf *out, const char *word, enum cli_shell form)
+{
+	if (word_plain(word))
+		buf_puts(out, word);
+	else if (form == CLI_SHELL_BYTES || word_is_shown(word))
+		word_put_quoted(out, word);
+	else
+		word_put_printf(out, word);
 }
 
 void
@@ -96,7 +214,7 @@ cli_put_argv(struct buf *out, char *const *argv)
 	for (i = 0; argv[i] != NULL; i++) {
 		if (i > 0)
 			buf_putc(out, ' ');
-		cli_put_shell(out, argv[i]);
+		cli_put_shell(out, argv[i], CLI_SHELL_SHOWN);
 	}
 }
 

@@ -34,7 +34,7 @@ params_print(const char *text)
 			buf_puts(&b, json_string(m));
 		else
 			json_write(&b, m);
-		printf("  %s = %s\n", json_key(m), buf_str(&b));
+		cli_say("  %s = %s\n", json_key(m), buf_str(&b));
 	}
 	buf_free(&b);
 	json_free(doc);
@@ -50,14 +50,14 @@ best_print(struct store *store, const char *metric,
 
 	rc = aims_put_broken(
 	    &broken, store, store_rows_text(rows, 0), FIGURES, e);
-	printf("best: trial %lld with %s %.6g",
+	cli_say("best: trial %lld with %s %.6g",
 	    (long long)store_rows_int(rows, 0), metric,
 	    store_rows_real(rows, 1));
 	if (strcmp(store_rows_text(rows, 3), "completed") != 0)
-		printf(" (%s)", store_rows_text(rows, 3));
+		cli_say(" (%s)", store_rows_text(rows, 3));
 	if (broken.len > 0)
-		printf(", though %s", buf_str(&broken));
-	printf("\n");
+		cli_say(", though %s", buf_str(&broken));
+	putchar('\n');
 	params_print(store_rows_text(rows, 2));
 	buf_free(&broken);
 	return rc;
@@ -75,7 +75,7 @@ one_print(struct store *store, const char *metric, struct err *e)
 		return -1;
 	rc = store_rows_next(rows, e);
 	if (rc == 0)
-		printf("no trial has a value of %s\n", metric);
+		cli_say("no trial has a value of %s\n", metric);
 	if (rc == 1)
 		rc = best_print(store, metric, rows, e);
 	store_rows_close(rows);
@@ -101,9 +101,11 @@ result_print(
 			rc =
 			    front_put(&table, cli, store, &aims, FRONT_MOST, e);
 		if (rc == 0 && b.len == 0)
-			printf("no trial is on the front\n");
-		else if (rc == 0)
-			printf("front: %s\n%s", buf_str(&b), buf_str(&table));
+			cli_say("no trial is on the front\n");
+		else if (rc == 0) {
+			cli_say("front: %s\n", buf_str(&b));
+			(void)cli_print(&table);
+		}
 	}
 	buf_free(&b);
 	buf_free(&table);
@@ -120,7 +122,7 @@ why_print(struct store *store, struct err *e)
 	if (store_study_get(store, &row, e) != 0)
 		return -1;
 	if (row.state == STUDY_FAILED && row.why != NULL)
-		printf("%s\n", row.why);
+		cli_say("%s\n", row.why);
 	store_study_fini(&row);
 	return 0;
 }
@@ -138,10 +140,10 @@ rest_print(struct store *store, struct err *e)
 		NULL, e) != 0)
 		return -1;
 	while ((rc = store_rows_next(rows, e)) == 1)
-		printf(", %lld %s", (long long)store_rows_int(rows, 1),
+		cli_say(", %lld %s", (long long)store_rows_int(rows, 1),
 		    store_rows_text(rows, 0));
 	store_rows_close(rows);
-	printf("\n");
+	putchar('\n');
 	return rc;
 }
 
@@ -159,8 +161,8 @@ study_print(struct store *store, char *metric, size_t n, struct err *e)
 	rc = store_rows_next(rows, e);
 	if (rc == 1) {
 		(void)snprintf(metric, n, "%s", store_rows_text(rows, 6));
-		printf("%s is %s: %lld trials, %lld completed, %lld stopped "
-		       "early, %lld failed",
+		cli_say("%s is %s: %lld trials, %lld completed, %lld stopped "
+			"early, %lld failed",
 		    store_rows_text(rows, 0), store_rows_text(rows, 1),
 		    (long long)store_rows_int(rows, 2),
 		    (long long)store_rows_int(rows, 3),
@@ -185,7 +187,7 @@ summary_print(struct cli *cli, const char *db, struct err *e)
 		return -1;
 	if (cli->json) {
 		rc = progress_json(&b, store, e);
-		fputs(buf_str(&b), stdout);
+		cli_print_json(buf_str(&b));
 	} else {
 		rc = study_print(store, metric, sizeof metric, e);
 		if (rc == 0)
@@ -193,17 +195,17 @@ summary_print(struct cli *cli, const char *db, struct err *e)
 		if (rc == 0)
 			rc = progress_put_savings(&b, store, e);
 		if (rc == 0 && b.len > 0)
-			printf("stopping saved %s\n", buf_str(&b));
+			cli_say("stopping saved %s\n", buf_str(&b));
 		buf_clear(&b);
 		if (rc == 0)
 			rc = progress_put_costs(&b, store, 0, e);
 		if (rc == 0 && b.len > 0)
-			printf("cost %s\n", buf_str(&b));
+			cli_say("cost %s\n", buf_str(&b));
 		buf_clear(&b);
 		if (rc == 0)
 			rc = progress_put_usage(&b, store, e);
 		if (rc == 0 && b.len > 0)
-			printf("used %s\n", buf_str(&b));
+			cli_say("used %s\n", buf_str(&b));
 	}
 	buf_free(&b);
 	store_close(store);

@@ -30,11 +30,22 @@ read_database(
 	return rc;
 }
 
+void
+replay_note_beyond(
+    struct buf *notes, const char *path, int64_t last, int64_t most)
+{
+	buf_printf(notes,
+	    "%s: its steps go to %lld, beyond trial.max_steps, which is %lld: "
+	    "nothing is judged there\n",
+	    path, (long long)last, (long long)most);
+}
+
 static int
 tune_file(struct tune *t, const struct replay_plan *plan, const char *path,
     struct err *e)
 {
 	struct replay_plan own = *plan;
+	struct buf notes = { 0 };
 	struct bank bank;
 	int rc;
 
@@ -42,6 +53,11 @@ tune_file(struct tune *t, const struct replay_plan *plan, const char *path,
 				      : bank_load(&bank, path, e);
 	if (rc != 0)
 		return -1;
+	if (bank.last_step > bank.max_steps)
+		replay_note_beyond(
+		    &notes, path, bank.last_step, bank.max_steps);
+	cli_print_notes(&notes);
+	buf_free(&notes);
 	tune_bank(t, &bank, &own);
 	bank_free(&bank);
 	return 0;

@@ -4,7 +4,9 @@
 #define CLI_TUNE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
+struct buf;
 struct cli;
 struct replay_plan;
 
@@ -12,5 +14,9 @@ struct replay_plan;
 int tune_run(struct cli *, const struct replay_plan *);
 /* Whether a file begins like a database. */
 bool replay_is_database(const char *path);
+
+/* A note: steps of the file go beyond max_steps, where nothing is judged. */
+void replay_note_beyond(
+    struct buf *notes, const char *path, int64_t last, int64_t most);
 
 #endif /* CLI_TUNE_H */

@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "src/base/err.h"
 #include "src/base/log.h"
@@ -27,8 +26,6 @@ visit_open(struct visit *v, struct cli *cli, const char *state_dir, bool make,
 		return -1;
 	}
 	v->dir = running_dir(&v->found);
-	/* Its first start has accepted where it lies. */
-	v->network_fs = access(v->found.db, F_OK) == 0;
 	return 0;
 }
 
@@ -89,6 +86,7 @@ ask_once(const struct visit *v, enum tuner_ask what, int64_t trial,
 		.db = v->found.db,
 		.state_dir = v->dir,
 		.network_fs = v->network_fs,
+		.visits = true,
 	};
 	int rc;
 
@@ -115,6 +113,5 @@ visit_ask(struct visit *v, enum tuner_ask what, int64_t trial,
 		answer->data = NULL;
 		rc = err_set(e, ERR_FILE, "%s", answer->text);
 	}
-	v->network_fs = true;
 	return rc;
 }

@@ -16,7 +16,7 @@ struct control_answer;
 struct visit {
 	struct cli_study found;
 	char *dir; /* NAME.d */
-	bool network_fs;
+	bool network_fs; /* a study that is made may lie on a shared one */
 };
 
 /*

@@ -1,0 +1,229 @@
+/* The line that runs a trial's setting once more, outside of its study. */
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "src/base/err.h"
+#include "src/base/json.h"
+#include "src/base/mem.h"
+#include "src/cli/again-line.h"
+#include "src/cli/cli.h"
+#include "src/model/study.h"
+#include "src/server/trial-env.h"
+#include "src/store/store.h"
+
+/* Beside the database, and not there yet: the caller frees. */
+static char *
+folder_name(const struct cli_study *found, const char *study, int64_t trial)
+{
+	struct stat st;
+	char *path;
+	int n;
+
+	for (n = 1;; n++) {
+		path = n == 1 ? xasprintf("%s/%s-again-%" PRId64,
+				    found->state_dir, study, trial)
+			      : xasprintf("%s/%s-again-%" PRId64 "-%d",
+				    found->state_dir, study, trial, n);
+		if (lstat(path, &st) != 0)
+			return path;
+		free(path);
+	}
+}
+
+static void
+word_put(struct buf *out, const char *word)
+{
+	cli_put_shell(out, word, CLI_SHELL_SHOWN);
+}
+
+/* NAME=VALUE, as a shell has to be told it before a command. */
+static void
+assignment_put(struct buf *out, const char *entry)
+{
+	buf_putc(out, ' ');
+	word_put(out, entry);
+}
+
+/* FOLDER/name as one word. */
+static void
+below_put(struct buf *out, const char *folder, const char *name)
+{
+	char *path = xasprintf("%s/%s", folder, name);
+
+	word_put(out, path);
+	free(path);
+}
+
+/* The folders, the checkpoint it begins with, and the file of its settings. */
+static void
+folders_put(struct buf *out, const struct cli_study *found,
+    const struct study *study, const struct store_trial *row,
+    const char *folder)
+{
+	char *from;
+
+	buf_puts(out, "mkdir -p ");
+	below_put(out, folder, "output/model");
+	buf_putc(out, ' ');
+	below_put(out, folder, "checkpoint");
+	if (row->from > 0) {
+		from = xasprintf("%s/%s.d/trials/%" PRId64 "/checkpoint/.",
+		    found->state_dir, study->name, row->from);
+		buf_puts(out, " && cp -R ");
+		word_put(out, from);
+		buf_putc(out, ' ');
+		below_put(out, folder, "checkpoint");
+		free(from);
+	}
+	buf_puts(out, " && printf %s ");
+	word_put(out, row->params);
+	buf_puts(out, " >");
+	below_put(out, folder, "params.json");
+}
+
+/* An environment that has only what the trial's had. */
+static void
+clean_put(struct buf *out, const struct study_trial *t)
+{
+	static const char *const always[] = { "PATH", "HOME", "LANG",
+		"TMPDIR" };
+	size_t i;
+
+	buf_puts(out, " -i");
+	for (i = 0; i < sizeof always / sizeof always[0]; i++)
+		buf_printf(
+		    out, " ${%s+%s=\"$%s\"}", always[i], always[i], always[i]);
+	for (i = 0; t->pass_env != NULL && t->pass_env[i] != NULL; i++)
+		buf_printf(out, " ${%s+%s=\"$%s\"}", t->pass_env[i],
+		    t->pass_env[i], t->pass_env[i]);
+}
+
+static void
+env_put(struct buf *out, const struct study_trial *t,
+    const struct trial_again *again)
+{
+	size_t i;
+
+	buf_puts(out, " && env");
+	if (t->clean_env)
+		clean_put(out, t);
+	for (i = 0; again->own_env[i] != NULL; i++)
+		assignment_put(out, again->own_env[i]);
+	for (i = 0; again->env[i] != NULL; i++)
+		assignment_put(out, again->env[i]);
+}
+
+/* The launcher as one types it: ports and ranks are its own. */
+static void
+launcher_put(struct buf *out, const struct study_trial *t)
+{
+	switch (t->launcher) {
+	case STUDY_LAUNCHER_NONE:
+	case STUDY_LAUNCHER_RANKS:
+		break;
+	case STUDY_LAUNCHER_TORCHRUN:
+		buf_printf(out,
+		    " torchrun --standalone --nproc_per_node=%" PRId64
+		    " --no_python",
+		    study_processes(t));
+		break;
+	case STUDY_LAUNCHER_MPIRUN:
+		buf_printf(out, " mpirun -np %" PRId64, study_processes(t));
+		break;
+	}
+}
+
+static void
+line_put(struct buf *out, const struct cli_study *found,
+    const struct study *study, const struct store_trial *row,
+    const struct trial_again *again, const char *folder)
+{
+	if (study->trial.launcher == STUDY_LAUNCHER_RANKS)
+		buf_printf(out, "one of %" PRId64 " processes ",
+		    study_processes(&study->trial));
+	buf_puts(out, "again: ");
+	folders_put(out, found, study, row, folder);
+	buf_puts(out, " && cd ");
+	word_put(out, again->workdir);
+	env_put(out, &study->trial, again);
+	launcher_put(out, &study->trial);
+	buf_putc(out, ' ');
+	cli_put_argv(out, again->argv);
+}
+
+static void
+env_put_json(struct buf *out, char *const *env, bool *first)
+{
+	size_t i, n;
+	char *name;
+
+	for (i = 0; env != NULL && env[i] != NULL; i++) {
+		n = strcspn(env[i], "=");
+		name = xstrndup(env[i], n);
+		buf_puts(out, *first ? "" : ",");
+		json_put_string(out, name);
+		buf_putc(out, ':');
+		json_put_string(out, env[i][n] == '=' ? env[i] + n + 1 : "");
+		free(name);
+		*first = false;
+	}
+}
+
+static void
+json_put(struct buf *out, const struct trial_again *again, const char *folder)
+{
+	bool first = true;
+
+	buf_puts(out, ",\"workdir\":");
+	json_put_string(out, again->workdir);
+	buf_puts(out, ",\"command\":");
+	cli_put_argv_json(out, again->argv);
+	buf_puts(out, ",\"env\":{");
+	env_put_json(out, again->own_env, &first);
+	env_put_json(out, again->env, &first);
+	buf_puts(out, "},\"folder\":");
+	json_put_string(out, folder);
+}
+
+static int
+row_put(struct buf *out, const struct cli_study *found,
+    const struct study *study, const struct store_trial *row, bool json,
+    struct err *e)
+{
+	char *folder = folder_name(found, study->name, row->number);
+	struct trial_again again;
+	int rc = trial_env_again(&again, study, row, folder, e);
+
+	if (rc == 0 && json)
+		json_put(out, &again, folder);
+	else if (rc == 0 && again.argv[0] != NULL && study->trial.pack == 0)
+		line_put(out, found, study, row, &again, folder);
+	trial_again_free(&again);
+	free(folder);
+	return rc;
+}
+
+int
+again_line_put(struct buf *out, struct store *store,
+    const struct cli_study *found, const struct store_study *stored,
+    int64_t trial, bool json, struct err *e)
+{
+	char *path = xasprintf("%s/study.json", stored->dir);
+	struct store_trial row = { 0 };
+	struct study *study;
+	int rc =
+	    study_parse(&study, stored->json, strlen(stored->json), path, e);
+
+	free(path);
+	if (rc == -1)
+		return -1;
+	rc = store_trial_get(store, trial, &row, e);
+	if (rc >= 0)
+		rc = row_put(out, found, study, &row, json, e);
+	store_trial_fini(&row);
+	study_free(study);
+	return rc;
+}

@@ -14,7 +14,10 @@ import sys
 
 import botocore.configloader
 import botocore.session
-from botocore.configprovider import ConfiguredEndpointProvider
+try:
+    from botocore.configprovider import ConfiguredEndpointProvider
+except ImportError:
+    ConfiguredEndpointProvider = None
 from botocore.endpoint_provider import EndpointProvider
 from botocore.exceptions import BotoCoreError, ConfigParseError
 from botocore.loaders import Loader

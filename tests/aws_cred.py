@@ -14,6 +14,7 @@ import sys
 import threading
 import urllib.parse
 
+import botocore.configprovider
 import botocore.session
 
 ROLES = '/latest/meta-data/iam/security-credentials/'
@@ -216,11 +217,27 @@ def certain(url):
     yield None, {**usual, 'AWS_EC2_METADATA_SERVICE_ENDPOINT': url}
 
 
+def session_of(profile, sts):
+    """A session; one too old for AWS_ENDPOINT_URL_STS is told where STS is."""
+    session = botocore.session.Session(profile=profile)
+    if hasattr(botocore.configprovider, 'ConfiguredEndpointProvider'):
+        return session
+    create = session.create_client
+
+    def create_client(service, *more, **named):
+        if service == 'sts':
+            named['endpoint_url'] = sts
+        return create(service, *more, **named)
+    session.create_client = create_client
+    return session
+
+
 def theirs(profile, env):
     os.environ.clear()
     os.environ.update(env)
     try:
-        keys = botocore.session.Session(profile=profile).get_credentials()
+        session = session_of(profile, env['AWS_ENDPOINT_URL_STS'])
+        keys = session.get_credentials()
         if keys is None:
             return 'refused'
         frozen = keys.get_frozen_credentials()

@@ -8,6 +8,7 @@ import datetime
 import json
 import random
 import sys
+import types
 from urllib.parse import quote
 
 import botocore.auth
@@ -80,10 +81,26 @@ def request(r, n):
     return o
 
 
+def stop_clock(when):
+    """All that any botocore asks for the time says when."""
+    class Stopped(datetime.datetime):
+        @classmethod
+        def utcnow(cls):
+            return when.replace(tzinfo=None)
+
+        @classmethod
+        def now(cls, tz=None):
+            return when.astimezone(tz)
+
+    botocore.auth.get_current_datetime = lambda *a, **k: when
+    botocore.auth.datetime = types.SimpleNamespace(
+        **{**vars(datetime), 'datetime': Stopped})
+
+
 def sign(o):
     """Add what botocore makes of a request."""
     when = datetime.datetime.fromtimestamp(o['time'], datetime.timezone.utc)
-    botocore.auth.get_current_datetime = lambda *a, **k: when
+    stop_clock(when)
     made = botocore.auth.S3SigV4Auth if o['service'] == 's3' \
         else botocore.auth.SigV4Auth
     auth = made(Credentials(o['id'], o['secret'], o.get('token')),

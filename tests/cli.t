@@ -58,6 +58,9 @@ done
 # Wrong command lines.
 
 refused 2 'did you mean start' strat
+refused 2 'kill: no such command: did you mean stop' kill
+refused 2 'list: no such command: did you mean trials' list
+refused 2 'run: no such command: did you mean start' run
 # What is no study is not passed over, the study of the folder would be meant.
 for command in start check status watch trials best pause resume doctor; do
 	refused 2 "$command: elsewhere: no study: study.json or NAME.db" \
@@ -145,7 +148,16 @@ done
 run trials -- demo.db
 is "$status" 0 'trials -- demo.db'
 refused 2 'did you mean stopped' trials --state stoped
-refused 2 'did you mean seconds' trials --sort second
+refused 2 'no such column: did you mean seconds' trials --sort second
+refused 2 'no such column, there are: trial, objective, .*energy_joules$' \
+    trials --sort elephants
+refused 2 'no such state, there are: waiting,' trials --state elephants
+# What is listed is what there is.
+for column in $("$HPOTUNE" trials --sort elephants 2>&1 |
+    sed 's/.*: //; s/,//g'); do
+	run trials --sort "$column"
+	is "$status" 0 "trials --sort $column"
+done
 refused 2 'whole number' trials --limit 0
 is "$("$HPOTUNE" trials demo.db | head -1)" "$("$HPOTUNE" trials | head -1)" \
     'a study by the name of its database'
@@ -156,7 +168,7 @@ run best
 best=$(sql demo.db 'SELECT trial FROM best')
 like "$out" "^trial $best, completed: loss " 'best: number and value'
 like "$out" '^  lr +[0-9.e-]+$' 'best: parameters'
-again=$(printf '%s\n' "$out" | sed -n 's/^again: cd .* && //p')
+again=$(printf '%s\n' "$out" | sed -n 's/^again: .* && env .* \.\/train/.\/train/p')
 eval "set -- $again"
 is "$1" ./train 'best: the command'
 is "${4#--name=}" "$(sql demo.db "SELECT json_extract(params, '\$.name')
@@ -266,5 +278,22 @@ run start --quiet there/away.db --state there
 is "$status" 0 'start NAME.db --state: where it is'
 run status there/away.db
 is "$status" 0 'status NAME.db'
+
+# A path that SQLite cannot have.
+long=$dir/$(printf '%0200d/%0200d/%0200d' 0 0 0)
+mkdir -p "$long"
+cat >"$long/study.json" <<'END'
+{ "study": "deep", "objective": { "metric": "loss", "goal": "minimize" },
+  "parameters": { "x": { "type": "float", "min": 0, "max": 1 } },
+  "backend": { "name": "pretend", "seconds_per_step": 0.001 },
+  "trial": { "command": ["true"], "max_steps": 2 }, "stopping": "none",
+  "limits": { "trials": 1 } }
+END
+"$HPOTUNE" start "$long/study.json" >out 2>err
+is $? 1 'start: a path that is too long: exit status'
+like "$(cat err)" \
+    'the path of a database may have 504 bytes and not [0-9]*: --state' \
+    'start: and what to do'
+ok 'start: --state does' "$HPOTUNE" start "$long/study.json" --state . --quiet
 
 done_testing

@@ -3,6 +3,7 @@
 # it cannot say is named, and read back it is the same study.
 
 . "$TOP_SRCDIR/tests/lib.sh"
+. "$TOP_SRCDIR/tests/botocore.sh"
 need sqlite3
 
 cat >study.json <<'END'
@@ -134,17 +135,8 @@ sed -e 's/"parameters": {/"constraints": [ { "metric": "ms", "max": 5 } ],\
 exported bound.json refused
 refused constraints 'tuned: a tuning job has no constraints'
 
-# AWS's own model of the request.
-find_python_or_skip() {
-	for python in ${HPOTUNE_TEST_PYTHON-} python3; do
-		command -v "$python" >/dev/null && python_has botocore &&
-		    return
-	done
-	skip 'the requests fit the model of AWS' \
-	    'NOT COMPARED: no Python with botocore'
-	return 1
-}
-if find_python_or_skip; then
+# AWS's own model of the request: members of it came late.
+compare() {
 	for job in same other hyper one; do
 		PYTHONPATH=$TOP_SRCDIR/tests/aws "$python" - $job.job \
 		    >out 2>&1 <<'END'
@@ -153,8 +145,15 @@ import models
 models.load("sagemaker").check("CreateHyperParameterTuningJob",
                                json.load(open(sys.argv[1])))
 END
-		is "$?,$(tail -n 1 out)" 0, "$job: the request fits AWS's model"
+		is "$?,$(tail -n 1 out)" 0, \
+		    "$job: the request fits the model of $botocore"
 	done
+}
+if python_found "$botocore_new"; then
+	botocore_call compare
+else
+	diag "$python_why"
+	skip 'the requests fit the model of AWS' "NOT COMPARED: no $botocore_new"
 fi
 
 done_testing

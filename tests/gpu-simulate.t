@@ -137,6 +137,11 @@ like "$("$HPOTUNE" check)" '^slots +8 on this machine: 2 programs of up to 4' \
 : >hold
 server study.json
 retry sql_is packs.db "SELECT count(*) FROM trials WHERE state = 'running'" 8
+# A trial runs when its part of the program does; that writes a little later.
+placed() {
+	[ "$(wc -l <places)" -eq 2 ]
+}
+retry placed
 is "$(sort places | tr '\n' ' ')" 'SIM-0 SIM-1 ' 'each program has a GPU'
 is "$(sql packs.db "SELECT count(*) FROM attempts WHERE place LIKE '% gpu 1'")" \
     4 'which is that of its trials'

@@ -213,6 +213,36 @@ sed -e 's/"hostile"/"deaf"/' -e 's/"values": \[.*\] }/"values": ["deaf"] }/' \
 attempt_is deaf 1 'timeout||9' 'max_run, the grace, then SIGKILL'
 trial_is deaf failed 0.1 1 'what it said is kept'
 
+# Trials that stop their supervisor again and again: they are ended all the same.
+cat >still <<'END'
+#!/bin/sh
+trap '' TERM
+echo 'hpotune: step=1 score=0.1'
+while :; do kill -STOP $PPID; done
+END
+chmod +x still
+sed -e 's/\["deaf"\]/[1, 2]/' -e 's/"deaf"/"still"/g' \
+    -e 's|"./trial", "{case}"|"./still"|' \
+    -e 's/"max_run": "5s", //' \
+    -e 's/"limits": .*/"limits": { "trials": 2, "parallel": 1 } }/' \
+    deaf.json >still.json
+runs_still() { # trial: it runs, and has stopped its supervisor
+	sql_is still.db "SELECT count(*) FROM events WHERE trial = $1 AND
+	    text LIKE 'somebody has stopped its supervisor%'" 1
+}
+server still.json
+ok 'still: the first one is seen' retry runs_still 1
+ok 'still: hpotune stop' quietly "$HPOTUNE" stop still.db 1
+ok 'still: the second one is seen' retry runs_still 2
+is "$(sql still.db 'SELECT trials.state, end_class FROM attempts
+    JOIN trials USING (trial) WHERE trial = 1')" 'cancelled|user' \
+    'still: the first one was ended'
+kill -INT $server
+kill -INT $server
+reap $server
+is $? 3 'still: Ctrl-C twice ends the second one'
+ok 'still: nothing is left running' retry none_alive
+
 # Records that cannot be believed: nothing is done until somebody decides.
 sed -e 's/"hostile"/"spoil"/' -e 's/"values": \[.*\] }/"values": ["spoil"] }/' \
     -e '/"enqueue"/d' -e 's/"limits": .*/"limits": { "trials": 1 } }/' \
@@ -338,19 +368,16 @@ else
 	skip 'often: five checks' 'no programs that fail'
 fi
 
-# A program that is not there, and one that cannot be run.
-for program in ./missing ./study.json; do
-	rm -rf none.*
-	sed -e 's/"hostile"/"none"/' -e "s|\./trial|$program|" study.json \
-	    >none.json
-	"$HPOTUNE" start none.json >none.out 2>&1
-	is $? 1 "$program: the study fails"
-	like "$(sql none.db 'SELECT why FROM trials WHERE trial = 1')" \
-	    "cannot run $program: (No such file|Permission denied|Exec format)" \
-	    'it says why'
-	is "$(sql none.db 'SELECT max(attempts) FROM trials')" 1 \
-	    'nothing is retried'
-	like "$(cat none.out)" 'every slot is drained' 'it does not go on'
-done
+# A program that the kernel takes for one until it looks inside.  One that is
+# not there stops a study before it begins: programs.t.
+printf '\177ELF' >broken
+chmod +x broken
+sed -e 's/"hostile"/"none"/' -e 's|\./trial|./broken|' study.json >none.json
+"$HPOTUNE" start none.json >none.out 2>&1
+is $? 1 'broken: the study fails'
+like "$(sql none.db 'SELECT why FROM trials WHERE trial = 1')" \
+    'cannot run \./broken: Exec format' 'it says why'
+is "$(sql none.db 'SELECT max(attempts) FROM trials')" 1 'nothing is retried'
+like "$(cat none.out)" 'every slot is drained' 'it does not go on'
 
 done_testing

@@ -151,6 +151,70 @@ reap $server
 is $? 3 'and once more, at once'
 ok 'nothing of it is left' retry none_alive fourth
 
+# One study, two names of its database: a second one of either is kept out.
+make_study fifth 30
+server fifth.json
+ok 'two trials of a fifth study report' retry reported fifth.db 2
+mkdir linked
+cp trial linked
+# Its log has the first name alone: the study has to be in the file itself.
+sql fifth.db 'PRAGMA wal_checkpoint' >/dev/null
+ln fifth.db linked/fifth.db
+ln -s ../fifth.db linked/soft.db
+quietly timeout 60 "$HPOTUNE" start linked/fifth.db
+is $? 1 'a second server by another name fails'
+like "$(cat err)" 'linked/fifth.db: already served by another process: by ' \
+    'and says so'
+quietly timeout 60 "$HPOTUNE" start linked/soft.db
+is $? 1 'one by a symbolic link, too'
+like "$(cat err)" "already served by pid $server on " 'which finds the lock'
+is "$(cat ledger linked/ledger 2>/dev/null | wc -l)" 2 'neither starts a trial'
+rm -r linked/fifth.d linked/fifth.db
+
+# Its state directory is removed: nobody else comes in while it is there.
+kill -STOP $server
+rm -r fifth.d
+quietly timeout 60 "$HPOTUNE" start fifth.json
+is $? 1 'a second server is kept out without a state directory, too'
+like "$(cat err)" '/fifth.db: already served by another process: ' 'and told'
+quietly timeout 60 "$HPOTUNE" stop fifth.db 1
+like "$?$(cat err)" '^1.*already served by another process' \
+    'so is a command that would do without a server'
+is "$(wc -l <ledger)" 2 'nothing was started'
+kill -CONT $server
+reap $server
+is $? 1 'the server sees it and leaves, exit status 1'
+like "$(cat server.err)" \
+    'hpotune: .*/fifth.d was removed while the study runs: its trials are ended' \
+    'it says why'
+ok 'nothing of it runs on' retry none_alive fifth
+is "$(sql fifth.db "SELECT text LIKE '%fifth.d was removed%' FROM events
+    WHERE level = 'error'")" 1 'the database says it, too'
+is "$(sql fifth.db 'SELECT trial, state FROM trials')" '1|waiting
+2|waiting' 'the trials wait for the next start'
+: >go
+ok 'which finishes the study' "$HPOTUNE" start fifth.json --quiet
+is "$(sql fifth.db 'SELECT state, count(*) FROM trials')" 'completed|3' \
+    'with all of its trials'
+
+# A run of fewer trials says so, and one that finds nothing to do ended before.
+make_study sixth 30
+: >go
+quietly "$HPOTUNE" start sixth.json --trials 2 --parallel 1 --quiet
+like "$("$HPOTUNE" status sixth.db)" '^trials 2 of 2: ' \
+    'status: counts to the --trials of its run'
+ended=$(sql sixth.db 'SELECT ended FROM study')
+ok 'a run of the same number' "$HPOTUNE" start sixth.json -n 2 --quiet
+is "$(sql sixth.db "SELECT ended = '$ended', started > '$ended', state
+    FROM study")" '1|1|finished' 'leaves when it ended as it was'
+ok 'a run of more' "$HPOTUNE" start sixth.json --quiet
+is "$(sql sixth.db "SELECT ended > '$ended' FROM study")" 1 'ends later'
+like "$("$HPOTUNE" status sixth.db)" '^trials 3 of 3: ' \
+    'status: counts to the limit of study.json again'
+is "$(sql sixth.db "SELECT elapsed > 0 AND elapsed <= (julianday(ended) -
+    julianday(created)) * 86400 + 60 FROM study")" 1 \
+    'the time that servers had it is in the view'
+
 # Somebody has the lock for longer than a look, and no socket yet.
 hold='use Fcntl; open(my $f, "+<", $ARGV[0]) or die;
     my $lock = pack("s s x4 q q i x4", F_WRLCK, 0, 0, 0, 0);

@@ -108,6 +108,8 @@ skip_all() { # why: ends the scenario
 }
 
 done_testing() {
+	# A plan of none would count as a scenario that is skipped.
+	[ "$tap_count" -gt 0 ] || verdict 1 'something was tested'
 	echo "1..$tap_count"
 	[ "$tap_failed" -eq 0 ]
 	exit
@@ -129,29 +131,36 @@ need() { # command …: skip everything when one is missing
 	done
 }
 
-# Whether $python has these modules, each as NAME or NAME>=MAJOR.
+# Whether $python has these modules, each as NAME or NAME>=VERSION.
 python_has() { # module …
 	"$python" - "$@" 2>/dev/null <<'END'
-import importlib, importlib.metadata, sys
+import importlib, importlib.metadata, re, sys
+def numbers(version):
+    return [int(n) for n in re.match("[0-9.]*[0-9]", version)[0].split(".")]
 for want in sys.argv[1:]:
     name, _, least = want.partition(">=")
     # One package is not called what it is imported as.
     importlib.import_module({"scikit-learn": "sklearn"}.get(name, name))
-    found = importlib.metadata.version(name).split(".")[0]
-    if least and int(found) < int(least):
+    found = importlib.metadata.version(name)
+    if least and numbers(found) < numbers(least):
         sys.exit(1)
 END
 }
 
 # A Python with these modules, in $python: $HPOTUNE_TEST_PYTHON, python3, or one
-# that is made in the build folder, when the package index can be reached.
-# Skips everything, loudly, when there is none.
-find_python() { # module …
+# that is made in the build folder, when the package index can be reached.  It
+# fails, with the reason in $python_why, when there is none.
+python_found() { # module …
 	python_venv=$TOP_BUILDDIR/build-python
+	python_why=
 	for python in ${HPOTUNE_TEST_PYTHON-} python3 "$python_venv/bin/python"; do
 		command -v "$python" >/dev/null && python_has "$@" && return
 	done
-	need python3 flock
+	for python_needs in python3 flock; do
+		command -v $python_needs >/dev/null && continue
+		python_why="$python_needs is not installed"
+		return 1
+	done
 	mkdir -p "$python_venv"
 	(
 		flock 9
@@ -160,7 +169,14 @@ find_python() { # module …
 		    --disable-pip-version-check --timeout 15 "$@"
 	) >pip.log 2>&1 9>"$python_venv/lock"
 	python_has "$@" && return
-	diag "$(tail -n 3 pip.log)"
+	python_why=$(tail -n 3 pip.log)
+	return 1
+}
+
+# The same for all of a scenario, which is skipped, loudly, when there is none.
+find_python() { # module …
+	python_found "$@" && return
+	diag "$python_why"
 	skip_all "NOT COMPARED: no Python with $*, and none could be installed"
 }
 

@@ -103,6 +103,24 @@ all_there lock.db 'every report is there, once'
 is "$(sort ledger)" '1 1
 2 1' 'each trial ran once'
 
+# A start in such a moment waits.
+shell lock.db
+tell 'BEGIN IMMEDIATE;'
+tell "SELECT 'held';"
+ok 'the write lock is taken while no server runs' retry shell_said held
+: >go
+server lock.json --trials 3
+ok 'a start says who has it' retry grep -q \
+    "locked by sqlite3 (pid $shell): waiting until it lets go" server.err
+tell 'ROLLBACK;'
+exec 9>&-
+reap $shell
+reap $server
+is $? 0 'and goes on when it lets go'
+is "$(sql lock.db 'SELECT count(*) FROM trials')" 3 \
+    'with the trial that was left'
+is "$(grep -c 'until it lets go' server.err)" 1 'this is one line'
+
 # Trials that end, and a user who wants to go, during the lock.
 make_study leave
 server leave.json
@@ -197,6 +215,12 @@ is "$(sql net/net.db 'PRAGMA journal_mode')" delete \
 is "$(sql net/net.db 'SELECT trial, state, objective FROM trials')" \
     '1|completed|0.5
 2|completed|0.5' 'and all is recorded'
+unlike "$("$HPOTUNE" ask net.json --state net 2>&1)" 'shared' \
+    'ask of a study that is there needs not be told again'
+make_study bare
+: >real/bare.db
+like "$("$HPOTUNE" ask bare.json --state net 2>&1)" \
+    'on a shared file system .*--network-fs' 'but of an empty file it does'
 umount "$mounts"
 trap cleanup EXIT
 

@@ -26,6 +26,15 @@ cat >seen.json <<'END'
 END
 ok 'a study to ask' hpotune start --quiet seen.json
 
+# A study that has ended is whole in its one file: what the page says of a
+# folder that cannot be written answers without the log, and leaves nothing.
+mkdir alone
+cp seen.db alone
+command=$(sed -n "s/^\.Dl \(sqlite3 'file:.*immutable=1'\)$/\1/p" "$page")
+is "$(cd alone && eval "$command 'SELECT count(*) FROM trials'" && ls)" \
+    "24
+seen.db" 'the way into a folder that cannot be written'
+
 # The displays of QUERIES, as files query-NUMBER, and their marks.
 awk '
 /^\.Sh / { queries = $2 == "QUERIES" }

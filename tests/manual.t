@@ -40,6 +40,41 @@ else
 	done
 fi
 
+# roff takes quotes at the beginning of a word away, and words that are macros
+# out of a heading: both are looked for in the page as a reader has it.  Lines:
+# what has to be there.
+wanted() { # page
+	sed -n 's/^\.S[hs] //p
+	/^\.\(Ql\|Li\|It Li\|Dl\) /{
+		/[{[]"\|\\(dq\|\\&"/{
+			s/^\.\(It \)*[A-Z][a-z] //
+			s/ [.,;:)]*$//
+			s/^"\(.*\)"$/\1/
+			p
+		}
+	}' "$1" | sed 's/\\(dq/"/g; s/\\(aq/'"'"'/g; s/\\-/-/g; s/\\&//g; s/ No / /g'
+}
+
+missing_in() { # page
+	mandoc -Tascii -O width=999 "$1" | sed "s/.$(printf '\010')//g" >page.text
+	wanted "$1" | while IFS= read -r line; do
+		grep -Fq -e "$line" page.text || echo "$line"
+	done
+}
+
+if command -v mandoc >/dev/null; then
+	for page in $pages; do
+		is "$(missing_in "$man/$page")" '' \
+		    "$page shows its quotes and its headings"
+	done
+	printf '%s\n' .Dd .Dt\ X\ 7 .Os '.Sh NAME' '.Nm x' '.Nd y' '.Sh A' \
+	    '.Ss An older copy' '.Ql {"a": "b c", "d": 1} .' >broken.7
+	is "$(missing_in broken.7)" 'An older copy
+{"a": "b c", "d": 1}' 'a page that loses some is found out'
+else
+	skip 'quotes and headings of the pages' 'mandoc is not installed'
+fi
+
 # The marked displays of a page, as files NUMBER.text, and one line for each
 # in order: NUMBER KIND [NAME].
 extract() { # page

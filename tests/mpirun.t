@@ -7,6 +7,21 @@
 need sqlite3
 command -v mpirun >/dev/null || skip_all 'NOT RUN: mpirun is not installed'
 
+# To root it is allowed by the product in a container alone, and here everywhere.
+if [ "$(id -u)" -eq 0 ]; then
+	make_study refused mpirun end 1
+	sed -i 's/"env": {/& "OMPI_ALLOW_RUN_AS_ROOT": "0",/' refused.json
+	run refused.json
+	is "$(sql refused.db 'SELECT why FROM trials')" \
+	    'the launcher ended with status 1: to root Open MPI wants OMPI_ALLOW_RUN_AS_ROOT=1 and OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 in trial.env' \
+	    'where it refuses root the reason says what to set'
+	OMPI_ALLOW_RUN_AS_ROOT=1
+	OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+	export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM
+else
+	skip 'what it says to root' 'this is not root'
+fi
+
 launcher mpirun
 mkdir -p example
 cp -r "$TOP_SRCDIR/examples/distributed/mpi" example

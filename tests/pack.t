@@ -371,13 +371,15 @@ fi
 
 # ---- what is wrong --------------------------------------------------------------
 
-make_study absent 3 2 2 '"none"' 5 ./absent
-fails 'a command that is not there' 1 quietly timeout 60 "$HPOTUNE" start \
+make_study absent 3 2 2 '"none"' 5 ./broken
+printf '\177ELF' >broken
+chmod +x broken
+fails 'a command that cannot be run' 1 quietly timeout 60 "$HPOTUNE" start \
     absent.json --quiet
 is "$(sql absent.db 'SELECT count(*) FROM attempts WHERE attempt > 1')" 0 \
     'it is not tried again'
 like "$(sql absent.db "SELECT why FROM trials WHERE state = 'failed'")" \
-    'cannot run ./absent: No such file' 'and says why'
+    'cannot run ./broken: Exec format' 'and says why'
 
 make_study pretend 3 2 2
 sed -i 's/"limits"/"backend": "pretend", "limits"/' pretend.json

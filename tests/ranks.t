@@ -134,6 +134,37 @@ is "$(sql cause.db 'SELECT count(*) FROM metrics')" 1 \
 is "$(cat cause.d/trials/1/output/told)" yes 'the others got SIGTERM'
 ok 'and those that are deaf to it SIGKILL' none_alive cause
 
+# A launcher that frames what it says, and Open MPI's to root.
+mkdir bin
+cat >bin/mpirun <<'END'
+#!/bin/sh
+echo '--------------------------------------------------------'
+cat mpirun.says
+echo '--------------------------------------------------------'
+exit 1
+END
+chmod +x bin/mpirun
+make_study framed '"processes": 2' <<'END'
+END
+sed -i 's/"launcher": "ranks"/"launcher": "mpirun"/' framed.json
+echo 'There are not enough slots' >mpirun.says
+PATH=$dir/bin:$PATH run framed
+is "$(sql framed.db 'SELECT why FROM trials')" \
+    'the launcher ended with status 1: There are not enough slots' \
+    'what frames the words of a launcher is not the reason'
+rm -r framed.db* framed.d
+cat >mpirun.says <<'END'
+mpirun has detected an attempt to run as root.
+
+You can override this protection by setting two environment variables: the
+variable OMPI_ALLOW_RUN_AS_ROOT=1 and OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1.
+We reiterate our advice against doing so.
+END
+PATH=$dir/bin:$PATH run framed
+as_root='the launcher ended with status 1: to root Open MPI wants OMPI_ALLOW_RUN_AS_ROOT=1 and OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 in trial.env'
+is "$(sql framed.db 'SELECT why FROM trials')" "$as_root" \
+    'where it refuses root the reason says what to set'
+
 make_study signal '"processes": 2, "grace": 1' <<'END'
 [ $RANK = 0 ] || kill -SEGV $$
 while :; do sleep 0.05; done

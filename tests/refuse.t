@@ -39,7 +39,7 @@ study "$objective, $parameters, $limits,
 \"metrics\": [{ \"name\": \"loss\", \"regex\": \"loss (\" }] }"
 refused 'trial.metrics\[0\].regex: missing closing' 'a broken pattern'
 
-study "\"objective\": { \"metric\": \"val@loss\", \"goal\": \"minimize\" },
+study "\"objective\": { \"metric\": \"val loss\", \"goal\": \"minimize\" },
 $parameters, $trial, $limits"
 refused 'objective.metric: the name of a metric is' 'a metric nobody can report'
 
@@ -54,6 +54,51 @@ study "$objective, $parameters, $trial, $limits, \"strategy\":
 { \"name\": \"cmaes\", \"x0\": { \"width\": 1 } }"
 refused 'strategy.x0.width: no such parameter' \
     'an option within an option, under its own place alone'
+
+# A study.json that is no longer that of its database: the same words from
+# both, which name the key.
+changed() { # key old new sed-expression
+	sed "$4" first >study.json
+	"$HPOTUNE" start study.json >out 2>err
+	is "$? $(cat err)" "2 hpotune: $dir/change/study.json: $1: $2 in the study's database, $3 in study.json: what trials were drawn from may not change: put it back, or give the changed study another name" \
+	    "start: $1"
+	is "$("$HPOTUNE" check study.json 2>&1)" "$(cat err)" \
+	    'check says the same, and nothing else'
+	"$HPOTUNE" check study.json >out 2>&1
+	is $? 2 'with the same status'
+}
+mkdir change
+cd change
+cat >first <<'END'
+{ "study": "s", "objective": { "metric": "loss", "goal": "minimize" },
+  "parameters": {
+    "lr": { "type": "float", "min": 0.01, "max": 0.1 },
+    "opt": { "type": "choice", "values": ["sgd", "adam"] } },
+  "strategy": { "name": "random", "seed": 3 },
+  "trial": { "command": ["echo", "hpotune: loss={lr}"] },
+  "limits": { "trials": 1 } }
+END
+cp first study.json
+ok 'a study runs' quietly "$HPOTUNE" start -q study.json
+changed parameters.lr.max 0.1 0.2 's/0\.1 /0.2 /'
+changed parameters.lr.min 0.01 0 's/0\.01/0/'
+changed parameters.lr.type '"float"' '"int"' \
+    's/"float"/"int"/; s/0\.01/1/; s/0\.1/2/'
+changed parameters.lr.scale 'not given' '"log"' 's/"max": 0.1/&, "scale": "log"/'
+changed parameters.opt.values '["sgd","adam"]' '["sgd","adam","lion"]' \
+    's/"adam"/&, "lion"/'
+changed parameters.width 'not given' '{"type":"int","min":1,"max":9}' \
+    's/"opt": {/"width": { "type": "int", "min": 1, "max": 9 }, &/'
+changed objective.goal '"minimize"' '"maximize"' 's/minimize/maximize/'
+changed strategy '"random"' '"sobol"' 's/random/sobol/'
+changed strategy.seed 3 4 's/"seed": 3/"seed": 4/'
+changed strategy.seed 3 'not given' 's/, "seed": 3//'
+sed 's/"trials": 1/"trials": 2/' first >study.json
+ok 'a limit may change' quietly "$HPOTUNE" check study.json
+like "$(cat out)" ' is right$' 'says check'
+ok 'and start' quietly "$HPOTUNE" start -q study.json
+cd ..
+rm -r change
 
 # Defaults that contradict each other: the condition decides.
 study "$objective, $trial, $limits,

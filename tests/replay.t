@@ -58,12 +58,36 @@ is "$(field regret long.csv --seeds 1 \
     'regret: (10 - 7) / (14 - 7)'
 is "$(field regret long.csv --seeds 1 --rule none)" 0 'no regret'
 
+# Steps that are far apart, as nanoGPT logs them.
+for apart in 1 250; do
+	awk -v apart=$apart 'BEGIN {
+		srand(4)
+		print "trial,step,value"
+		for (t = 1; t <= 40; t++) {
+			level = rand()
+			for (k = 0; k <= 50; k++)
+				printf "%d,%d,%.9g\n", t, k * apart,
+				    level + exp(-k / 10) + 0.02 * rand()
+		}
+	}' >apart-$apart.csv
+done
+is "$(field saved apart-250.csv --rule median)" \
+    "$(field saved apart-1.csv --rule median)" \
+    'a share of the steps is one of steps, not of reports'
+like "$(field saved apart-250.csv --rule median)" '^0\.[3-9]' 'and saves much'
+
 gzip -k wide.csv
 is "$(field saved wide.csv.gz --rule "$upper")" 0.45 'compressed files'
 "$HPOTUNE" replay wide.csv >one
 "$HPOTUNE" replay wide.csv >two
 ok 'the same draw, the same table' cmp one two
 like "$(cat one)" '^median .* %' 'all rules are in the table'
+"$HPOTUNE" rules --json >rules.json
+is "$(sqlite3 :memory: "SELECT json_extract(value, '\$.name')
+    FROM json_each(readfile('rules.json'))" | grep -v '^threshold$' |
+    while read -r rule; do
+	grep -q "^$rule " one || echo "$rule"
+    done)" '' 'each of them that needs no option'
 "$HPOTUNE" replay wide.csv --workers 1 --rule \
     '[{"rule": "median", "warmup_steps": 0, "guard": false}, "patience"]' >one
 like "$(cat one)" '%' 'a list of rules'
@@ -111,6 +135,30 @@ else
 	ok 'a study to replay' false
 fi
 
+# Steps beyond what study.json says, and none said at all.
+sed 's/"max_steps": 4/"max_steps": 2/; s/"demo"/"beyond"/' study.json >beyond.json
+sed 's/"max_steps": 4, //; s/"demo"/"without"/' study.json >without.json
+if "$HPOTUNE" start beyond.json --quiet >start.out 2>&1 &&
+    "$HPOTUNE" start without.json --quiet >>start.out 2>&1; then
+	note=': its steps go to 4, beyond trial.max_steps, which is 2: nothing'
+	for tune in '' --tune; do
+		"$HPOTUNE" replay beyond.db $tune >out 2>err
+		like "$(cat err)" "^hpotune: note: beyond\.db$note" \
+		    "steps beyond max_steps are told of $tune"
+	done
+	"$HPOTUNE" replay without.db >out 2>err
+	is $? 0 'a study without max_steps is replayed'
+	like "$(cat err)" '^hpotune: note: without.db: without curve: .*max_steps' \
+	    'a rule that needs it is left out, with a word'
+	unlike "$(cat out)" '^curve' 'of the table'
+	like "$(cat out)" '^median' 'others are there'
+	"$HPOTUNE" replay without.db --rule curve >out 2>err
+	is $? 2 'asked for, it is refused'
+else
+	diag "$(cat start.out)"
+	ok 'studies to replay' false
+fi
+
 # The rule that a study had decides again what it decided.
 cat >again.json <<'END'
 { "study": "again", "objective": { "metric": "loss", "goal": "minimize" },
@@ -119,13 +167,13 @@ cat >again.json <<'END'
   "strategy": { "name": "random", "seed": 3 },
   "stopping": { "rule": "median", "warmup_steps": 3 },
   "trial": { "command": ["true"], "max_steps": 20, "gpus": 0 },
-  "backend": { "name": "pretend", "steps": 20, "seconds_per_step": 0.001 },
-  "limits": { "trials": 200, "parallel": 8 } }
+  "backend": { "name": "pretend", "steps": 20, "seconds_per_step": 0.01 },
+  "limits": { "trials": 200, "parallel": 16 } }
 END
 rule='{"rule": "median", "warmup_steps": 3}'
 if "$HPOTUNE" start again.json --quiet >start.out 2>&1; then
 	stops=$(sql again.db "SELECT count(*) FROM stops WHERE verdict = 'stop'")
-	ok 'some trials were stopped' test "$stops" -gt 20
+	ok 'some trials were stopped' test "$stops" -gt 5
 	is "$(field stopped again.db --rule "$rule")" "$stops" \
 	    'replay stops as many'
 	is "$(field skipped again.db --rule "$rule")" 0 \
@@ -136,5 +184,29 @@ else
 	diag "$(cat start.out)"
 	ok 'another study to replay' false
 fi
+
+# A stranger's database says what it likes.
+damaged() { # pattern sql: what replay says of again.db after it
+	cp again.db bad.db
+	sqlite3 bad.db "PRAGMA writable_schema = ON;
+	    PRAGMA ignore_check_constraints = ON; $2"
+	"$HPOTUNE" replay bad.db --rule none >out 2>err
+	is $? 1 "$2: exit status"
+	is "$(wc -l <err)" 1 "$2: one line"
+	like "$(cat err)" "bad.db: the database is damaged: $1" "$2: says where"
+}
+stops_view() { # trial
+	printf '%s' "DROP VIEW stops; CREATE VIEW stops AS " \
+	    "SELECT $1 AS trial, 7 AS step, 'stop' AS verdict"
+}
+for n in -72340172838076672 -1 0 201 4611686018427387904 NULL 1.5 "'x'"; do
+	damaged 'stops, row .*, column trial: ' "$(stops_view "$n")"
+done
+damaged 't_trial, row 0, column trial: 0 ' \
+    'UPDATE t_trial SET trial = 0 WHERE trial = 1'
+damaged 't_trial, row 4611686018427387904, column trial: 461' \
+    'UPDATE t_trial SET trial = 1 << 62 WHERE trial = 200'
+damaged 't_metric, row .*, column step: -5 cannot be' \
+    'UPDATE t_metric SET step = -5 WHERE trial = 3 AND step = 2'
 
 done_testing

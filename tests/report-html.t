@@ -184,7 +184,7 @@ made evil
 text=$(page text evil.html | tee text)
 ok 'evil: a choice is as it was written, but for what would be obeyed' \
     quietly grep -Fx "$evil]]>--><!-- \xe2\x80\xae \xef\xbf\xbf" text
-like "$text" '</td><script>.*\\x1b\[2J	and$' 'evil: so is why a trial failed'
+like "$text" '</td><script>.*\\x1b\[2J\\x09and\\x0amore$' 'evil: so is why a trial failed'
 like "$text" '<iframe src="//x"></iframe>\\xc2\\x85\\xff\\xfe' \
     'evil: and bytes that are no text'
 unlike "$(cat evil.html)" '<script|<iframe|<!-- \\|]]>' \

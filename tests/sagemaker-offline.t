@@ -45,6 +45,24 @@ like "$doctor" '^bad +bucket +s3://nobody' 'a bucket that is not there'
 is "$(printf '%s\n' "$doctor" | grep -c s3://nobody)" 1 'which is said once'
 like "$doctor" '^bad +role .*another account' 'a role of another account'
 
+# A service that takes the question and never answers.
+cat >silent.py <<'END'
+import os, socket, time
+s = socket.socket()
+s.bind(("127.0.0.1", 0))
+s.listen()
+with open("silent.new", "w") as f:
+    f.write(str(s.getsockname()[1]))
+os.rename("silent.new", "silent")
+time.sleep(600)
+END
+background deaf python3 silent.py
+retry test -e silent
+doctor=$(AWS_ENDPOINT_URL=http://127.0.0.1:$(cat silent) \
+    "$HPOTUNE" doctor --timeout 1 a.json)
+is $? 1 'a service that does not answer: not well'
+like "$doctor" '^bad +credentials +no answer within 1 s' 'which one is said'
+
 # ---- stop without a server --------------------------------------------------------
 
 ok 'a server is killed while its jobs train' killed a

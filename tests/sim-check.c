@@ -423,6 +423,24 @@ check_second(struct sim *s)
 		sim_wrong(s, "metrics of the same reports have other steps");
 }
 
+/* A stop that took effect is that of a trial that did not complete. */
+static void
+check_late(struct sim *s)
+{
+	if (sim_number(s,
+		"SELECT count(*) FROM t_trial AS t JOIN t_stop AS s USING "
+		"(trial) WHERE t.state = 'completed' AND member IS NULL AND "
+		"s.verdict = 'stop' AND NOT pause AND NOT late",
+		NULL) != 0)
+		sim_wrong(s, "a trial was stopped, and completed");
+	if (sim_number(s,
+		"SELECT count(*) FROM t_trial AS t WHERE state = 'stopped' AND "
+		"NOT EXISTS (SELECT 1 FROM t_stop AS s WHERE s.trial = t.trial "
+		"AND s.verdict = 'stop' AND NOT late)",
+		NULL) != 0)
+		sim_wrong(s, "a trial was stopped by a verdict that was late");
+}
+
 /* Each is resumed once at most, after it was paused, and then runs. */
 static void
 check_pauses(struct sim *s)
@@ -457,6 +475,7 @@ sim_check(struct sim *s)
 	check_ledger(s);
 	check_rows(s);
 	check_trials(s);
+	check_late(s);
 	check_limits(s);
 	check_asks(s);
 	check_second(s);

@@ -146,7 +146,8 @@ refuse(struct outcome *o, enum aws_class what, const char *code,
 }
 
 static void
-serve_create(struct world *w, struct outcome *o, const struct json *in)
+serve_create(
+    struct world *w, struct outcome *o, const struct json *in, bool codeless)
 {
 	const char *name = json_string(json_get(in, "TrainingJobName"));
 	const struct json *env = json_get(in, "Environment");
@@ -177,6 +178,7 @@ serve_create(struct world *w, struct outcome *o, const struct json *in)
 	}
 	j = world_add(
 	    w, name, json_string(json_get(env, "HPOTUNE_ATTEMPT_UUID")), spot);
+	j->codeless = codeless;
 	buf_puts(&o->body, "{\"TrainingJobArn\":\"arn\"}");
 	if (w->born != NULL)
 		w->born(w->arg, j);
@@ -271,7 +273,7 @@ world_serve(
 	}
 	in = json_root(doc);
 	if (strcmp(operation, "CreateTrainingJob") == 0)
-		serve_create(w, o, in);
+		serve_create(w, o, in, strstr(body, "(null)") != NULL);
 	else if (strcmp(operation, "DescribeTrainingJob") == 0)
 		serve_describe(w, o, in);
 	else if (strcmp(operation, "StopTrainingJob") == 0)

@@ -49,6 +49,7 @@ struct world_job {
 	char name[64], uuid[40];
 	bool spot_asked, spot;
 	bool gone; /* deleted */
+	bool codeless; /* its request held a text that was NULL */
 	enum world_end kind;
 	int64_t created, train, end; /* world time, ms */
 	int64_t interrupted; /* -1 = never */

@@ -55,7 +55,8 @@ is "$(sql s.db "SELECT count(*) FROM trials
 is "$(sql s.db 'SELECT max(attempts) > 1 FROM trials')" 1 \
     'some went on from a checkpoint'
 is "$(sql s.db "SELECT count(DISTINCT verdict) FROM stops
-    WHERE rule = 'median'")" 2 'some were stopped, some suspended'
+    WHERE rule = 'median' AND verdict <> 'late'")" 2 \
+    'some were stopped, some suspended'
 
 # Of each judgement: the newest report of each step of each other trial that
 # was recorded before it, the last of these steps up to the judged one, of
@@ -105,7 +106,7 @@ is "$(sql s.db "SELECT a.trial FROM t_stop AS a JOIN t_stop AS b USING (trial)
 is "$(sql s.db "SELECT count(*) > 0 FROM t_stop AS s JOIN t_metric AS m
     USING (trial) WHERE verdict = 'stop' AND name_id = 1 AND m.seq > s.seq")" \
     1 'reports after the stop are recorded'
-is "$(sql s.db "SELECT rule, verdict, step, value, threshold FROM stops
+is "$(sql s.db "SELECT rule, verdict, step, value, threshold FROM t_stop
     WHERE trial = 13 AND rule <> 'median'")" 'threshold|stop|2|-0.5|-0.4' \
     'the second rule of the list stops, too'
 

@@ -170,19 +170,31 @@ is_query(struct store *s, const char *sql, const char *want, const char *what)
 static const char help_totals[] __attribute__((unused)) =
     "SELECT count(*) FROM t_total AS o LEFT JOIN (SELECT state, "
     "count(*) AS n, sum(steps_run) AS run, sum(steps_skipped) AS skipped, "
-    "total(steps_skipped * seconds / nullif(steps_run, 0)) AS saved, "
+    "total(steps_skipped * each) AS saved, "
     "sum(cost) AS cost, sum(energy_joules) AS energy, "
-    "sum(gpu_seconds) AS gpu_seconds, total(steps_skipped * energy_joules / "
-    "nullif(steps_run, 0)) AS energy_saved FROM t_trial GROUP BY state) AS w "
-    "USING (state) "
+    "sum(gpu_seconds) AS gpu_seconds, "
+    "total(steps_skipped * each * cost / seconds) AS cost_saved, "
+    "total(steps_skipped * each * energy_joules / seconds) AS energy_saved, "
+    "total(pace_seconds) AS pace_seconds, total(pace_steps) AS pace_steps, "
+    "total(iif(each IS NULL, steps_skipped, 0)) AS unpaced, "
+    "total(iif(each IS NULL, steps_skipped * cost / seconds, 0)) AS u_cost, "
+    "total(iif(each IS NULL, steps_skipped * energy_joules / seconds, 0)) "
+    "AS u_energy "
+    "FROM (SELECT *, pace_seconds / nullif(pace_steps, 0) AS each "
+    "FROM t_trial) GROUP BY state) AS w USING (state) "
     "WHERE o.trials <> coalesce(n, 0) OR o.steps_run <> coalesce(run, 0) "
     "OR o.steps_skipped <> coalesce(skipped, 0) "
     "OR abs(o.seconds_saved - coalesce(saved, 0)) > 1e-6 "
     "OR abs(coalesce(o.cost, 0) - coalesce(w.cost, 0)) > 1e-6 "
     "OR abs(coalesce(o.energy, 0) - coalesce(w.energy, 0)) > 1e-6 "
     "OR abs(coalesce(o.gpu_seconds, 0) - coalesce(w.gpu_seconds, 0)) > 1e-6 "
+    "OR abs(coalesce(o.cost_saved, 0) - coalesce(w.cost_saved, 0)) > 1e-6 "
     "OR abs(coalesce(o.energy_saved, 0) - coalesce(w.energy_saved, 0)) "
-    "> 1e-6";
+    "> 1e-6 OR abs(o.pace_seconds - coalesce(w.pace_seconds, 0)) > 1e-6 "
+    "OR o.pace_steps <> coalesce(w.pace_steps, 0) "
+    "OR o.unpaced_steps <> coalesce(w.unpaced, 0) "
+    "OR abs(o.unpaced_cost - coalesce(w.u_cost, 0)) > 1e-6 "
+    "OR abs(o.unpaced_energy - coalesce(w.u_energy, 0)) > 1e-6";
 
 /* Move a new trial through states[0], states[1], … up to TRIAL_STATES. */
 __attribute__((unused)) static void

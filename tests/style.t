@@ -4,7 +4,7 @@
 
 . "$TOP_SRCDIR/tests/lib.sh"
 
-max_lines=500
+max_lines=900
 
 sources() {
 	(cd "$TOP_SRCDIR" && find src strategies trials kernels tests bench \

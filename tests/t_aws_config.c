@@ -283,9 +283,19 @@ test_endpoint_hosts(void)
 	    "https://sqs.us-isof-south-1.api.aws.hci.ic.gov");
 }
 
+#define BAD_ENDPOINT \
+	"an AWS endpoint is written https://host or https://host:port, not "
+
 static void
 test_endpoint_named(void)
 {
+	static const char *const bad[] = { "garbage", "//host", "https://",
+		"https://a b", "http://[::", "http://[::1]x",
+		"https://host:", "https://host:abc", "http://127.0.0.1:99999",
+		"https://:80" };
+	char want[160];
+	size_t i;
+
 	set(NULL);
 	is_url("work", NULL, AWS_S3, "http://127.0.0.1:4566/base");
 	is_url("sv", NULL, AWS_SAGEMAKER, "https://sm.example:8443");
@@ -304,11 +314,17 @@ test_endpoint_named(void)
 	is_url(NULL, "Region_One", AWS_SQS, "http://all");
 	is_url(NULL, "a b", AWS_SQS, "\"a b\" is no AWS region");
 	set("AWS_ENDPOINT_URL", "ftp://all", NULL);
-	is_url(NULL, NULL, AWS_SQS,
-	    "an AWS endpoint is written https://host, not \"ftp://all\"");
+	is_url(NULL, NULL, AWS_SQS, BAD_ENDPOINT "\"ftp://all\"");
+	for (i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+		set("AWS_ENDPOINT_URL", bad[i], NULL);
+		(void)snprintf(
+		    want, sizeof want, BAD_ENDPOINT "\"%s\"", bad[i]);
+		is_url(NULL, NULL, AWS_SQS, want);
+	}
+	set("AWS_ENDPOINT_URL", "http://[::1]:4566", NULL);
+	is_url(NULL, NULL, AWS_SQS, "http://[::1]:4566");
 	set("AWS_ENDPOINT_URL", "https://me:secret@all", NULL);
-	is_url(NULL, NULL, AWS_SQS,
-	    "an AWS endpoint is written https://host, not \"…@…\"");
+	is_url(NULL, NULL, AWS_SQS, BAD_ENDPOINT "\"…@…\"");
 }
 
 static void

@@ -13,6 +13,7 @@
 #include "tests/tap.h"
 #include "trials/cgroup.h"
 #include "trials/claim.h"
+#include "trials/local.h"
 
 static void
 file_put(const char *dir, const char *name, const char *text)
@@ -96,6 +97,41 @@ group_mount(const char *dir)
 	       mount("none", dir, "cgroup2", 0, NULL) == 0;
 }
 
+/* Its supervisor was killed before it could remove the group, or claim. */
+static void
+test_left(void)
+{
+	char dir[] = "/tmp/hpotune-cgroup-XXXXXX", path[192];
+	char *argv[] = { "true", NULL }, *was;
+	struct launch_spec spec;
+	struct err e = ERR_INIT;
+	struct rig rig;
+
+	if (mkdtemp(dir) == NULL)
+		abort();
+	setenv("HPOTUNE_CGROUP", dir, 1);
+	rig_open(&rig, NULL);
+	was = xstrdup(getenv("HPOTUNE_SHIM"));
+	setenv("HPOTUNE_SHIM", "/bin/false", 1);
+	rig_restart(&rig);
+	(void)snprintf(path, sizeof path, "%s/hpotune-%s", dir, rig_uuid(1, 1));
+	(void)mkdir(path, 0755);
+	spec = rig_spec(&rig, 1, argv);
+	is_int(launcher_local.start(rig.ctx, &spec, &e), 0, "one that ends");
+	ok(rig_until(&rig, rig_over, 1), "before its claim");
+	ok(access(path, F_OK) == -1, "leaves no group");
+	(void)snprintf(path, sizeof path, "%s/hpotune-%s", dir, rig_uuid(2, 1));
+	(void)mkdir(path, 0755);
+	spec = rig_spec(&rig, 2, argv);
+	is_int(launcher_local.abandon(rig.ctx, &spec, &e), 0, "nor does one");
+	ok(access(path, F_OK) == -1, "that is given up");
+	setenv("HPOTUNE_SHIM", was, 1);
+	free(was);
+	rig_close(&rig);
+	unsetenv("HPOTUNE_CGROUP");
+	rmdir(dir);
+}
+
 static void
 test_real(void)
 {
@@ -153,6 +189,7 @@ int
 main(void)
 {
 	test_files();
+	test_left();
 	test_real();
 	return done_testing();
 }

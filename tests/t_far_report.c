@@ -1,6 +1,7 @@
 /* Reports that come twice, late, or in a different order than they were said. */
 
 #include <math.h>
+#include <string.h>
 
 #include "src/server/tuner.h"
 #include "tests/far-study.h"
@@ -130,9 +131,184 @@ test_late(void)
 	far_study_close(&s);
 }
 
+/* All that was there is read before a verdict takes effect. */
+static void
+test_burst(void)
+{
+	const struct launch_exit good = { .ran = true, .exit_code = 0 };
+	struct far_study s;
+	int i;
+
+	far_study_open(&s, STUDY);
+	far_server_up(&s);
+	/* All steps in one reading, bad ones among them; it goes on. */
+	far_up(&far, 1, 1, 1000);
+	for (i = 1; i <= 100; i++)
+		far_report(&far, 1, 1, i, i == 3 ? 99 : i, 1000000 * i);
+	far_run(&s, 1);
+	is_int(far.stops, 0, "with all steps there, nobody is told to end");
+	is_str(far_text(&s, "SELECT state FROM trials WHERE trial = 1"),
+	    "running", "and the trial goes on");
+	is_str(far_text(&s, "SELECT step || verdict FROM stops"), "3late",
+	    "the verdict came too late");
+	far_exit(&far, 1, 1, good);
+	far_run(&s, 1);
+	is_str(far_text(&s, "SELECT state || why IS NULL FROM trials "
+			    "WHERE trial = 1"),
+	    "1", "it ends without a reason");
+	is_str(far_text(&s, "SELECT state FROM trials WHERE trial = 1"),
+	    "completed", "by itself, completed");
+	/* Not all, and its end is in the same reading. */
+	far_up(&far, 2, 1, 1000);
+	for (i = 1; i <= 20; i++)
+		far_report(&far, 2, 1, i, i == 3 ? 99 : i, 1000000 * i);
+	far_exit(&far, 2, 1, good);
+	far_run(&s, 1);
+	is_str(far_text(&s, "SELECT state FROM trials WHERE trial = 2"),
+	    "completed", "so is one that ended before its verdict");
+	is_int((long long)far_number(
+		   &s, "SELECT count(*) FROM stops WHERE verdict = 'late'"),
+	    2, "which is late, too");
+	is_int((long long)far_number(&s, "SELECT steps_skipped FROM savings"),
+	    0, "and nothing was saved");
+	is_int(far.stops, 0, "nobody was told anything");
+	far_study_close(&s);
+}
+
+/* The stop was sent when the trial, which did not hear it, had ended. */
+static void
+test_crossed(void)
+{
+	static const struct {
+		const char *what, *state;
+		struct launch_exit exit;
+		int last; /* step */
+	} cases[] = {
+		{ "one that ended before it could be told", "completed",
+		    { .ran = true }, 20 },
+		{ "one that was told, with all steps", "completed",
+		    { .ran = true, .stopped = true }, 100 },
+		{ "one that was told and ended well", "stopped",
+		    { .ran = true, .stopped = true }, 20 },
+		{ "one that was told, and failed after all steps", "stopped",
+		    { .ran = true, .stopped = true, .exit_code = 1 }, 100 },
+		{ "one that failed before it could be told", "stopped",
+		    { .ran = true, .exit_code = 1 }, 20 },
+	};
+	struct far_study s;
+	size_t k;
+	int i;
+
+	for (k = 0; k < sizeof cases / sizeof *cases; k++) {
+		far_study_open(&s, STUDY);
+		far_server_up(&s);
+		far_up(&far, 1, 1, 1000);
+		far_report(&far, 1, 1, 1, 99, 1000000);
+		far_run(&s, 1);
+		is_int(far.stops, 1, "a bad report: it is told to end");
+		far_server_down(&s);
+		far_server_up(&s);
+		for (i = 2; i <= cases[k].last; i++)
+			far_report(&far, 1, 1, i, 1, 1000000 * i);
+		far_exit(&far, 1, 1, cases[k].exit);
+		far_run(&s, 1);
+		is_str(far_text(&s, "SELECT state FROM trials WHERE trial = 1"),
+		    cases[k].state, cases[k].what);
+		is_str(far_text(&s, "SELECT verdict FROM stops"),
+		    strcmp(cases[k].state, "stopped") == 0 ? "stop" : "late",
+		    "and its verdict says so");
+		far_study_close(&s);
+	}
+}
+
+#define PACED                                                      \
+	"\"trial\": {\"command\": [\"a\"], \"max_steps\": 100}, "  \
+	"\"stopping\": {\"rule\": \"threshold\", \"upper\": 50}, " \
+	"\"backend\": {\"name\": \"far\", \"slots\": 8}, "         \
+	"\"limits\": {\"trials\": 8, \"parallel\": 8}"
+
+/* Of a trial: steps until it stops, seconds to its first one, of each. */
+struct paced {
+	int steps;
+	double start, each;
+	bool burst; /* read at once */
+};
+
+static void
+paced_run(struct far_study *s, int64_t trial, const struct paced *p)
+{
+	bool all = p->steps == 100;
+	double at = 0;
+	int i;
+
+	far_up(&far, trial, 1, 1000000);
+	for (i = 1; i <= p->steps; i++) {
+		at = 1 + p->start + p->each * (p->burst ? p->steps : i - 1);
+		far_report(&far, trial, 1, i, i < p->steps || all ? 1 : 99,
+		    (int64_t)(1e6 * at));
+	}
+	far_run(s, 1);
+	/* A dollar an hour, while it starts and while it trains. */
+	far_exit(&far, trial, 1,
+	    (struct launch_exit){ .ran = true,
+		.stopped = !all,
+		.signal = all ? 0 : 15,
+		.priced = true,
+		.cost = (at - 1) / 3600,
+		.started_us = 1000000,
+		.ended_us = (int64_t)(1e6 * at) });
+	far_run(s, 1);
+}
+
+/* What was saved is the steps that were not run, without another start. */
+static void
+test_pace(void)
+{
+	static const struct paced trials[] = {
+		{ 100, 3000, 10, false },
+		{ 20, 2000, 12, false },
+		{ 50, 9000, 9, false },
+		/* Their reports do not tell: theirs are as the others'. */
+		{ 1, 5000, 10, false },
+		{ 30, 1000, 10, true },
+	};
+	struct far_study s;
+	double truth = 0, dollars;
+	int64_t i;
+
+	far_study_open(&s, PACED);
+	far_server_up(&s);
+	for (i = 0; i < 5; i++) {
+		paced_run(&s, i + 1, &trials[i]);
+		truth += (100 - trials[i].steps) * trials[i].each;
+	}
+	is_int((long long)far_number(
+		   &s, "SELECT count(*) FROM trials WHERE state = 'stopped'"),
+	    4, "four trials are stopped");
+	is_near(far_number(&s, "SELECT seconds_saved FROM savings") / truth, 1,
+	    0.01, "seconds that they would have run on");
+	dollars = far_number(&s, "SELECT cost_saved FROM savings");
+	is_near(dollars / (truth / 3600), 1, 0.01, "dollars likewise");
+	far_study_close(&s);
+	/* Nobody tells. */
+	far_study_open(&s, PACED);
+	far_server_up(&s);
+	paced_run(&s, 1, &trials[3]);
+	is_str(far_text(&s, "SELECT steps_skipped || ' ' || (seconds_saved IS "
+			    "NULL) || (cost_saved IS NULL) FROM savings"),
+	    "99 11", "a lone report says nothing of steps");
+	paced_run(&s, 2, &trials[2]);
+	is_near(far_number(&s, "SELECT seconds_saved FROM savings"),
+	    9 * (99 + 50), 1, "a stopped one tells when no other does");
+	far_study_close(&s);
+}
+
 int
 main(void)
 {
+	test_pace();
+	test_burst();
+	test_crossed();
 	test_again();
 	test_stepless();
 	test_late();

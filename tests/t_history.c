@@ -309,6 +309,73 @@ test_wide(void)
 	history_free(h);
 }
 
+/* Whether the bytes are a history with a word, or a byte, put in their place. */
+static bool
+unpacks_with(const struct buf *b, size_t at, const void *with, size_t len)
+{
+	struct history *h = NULL;
+	struct err e = ERR_INIT;
+	char *copy = xmalloc(b->len);
+	int rc;
+
+	memcpy(copy, b->data, b->len);
+	memcpy(copy + at, with, len);
+	rc = history_unpack(&h, copy, b->len, &e);
+	if (rc == 0)
+		history_free(h);
+	free(copy);
+	return rc == 0;
+}
+
+/* A head of seven words, a goal for each objective, then trials. */
+static void
+test_pack_wrong(void)
+{
+	static const struct {
+		const char *what;
+		size_t at;
+		int64_t word;
+	} heads[] = {
+		{ "parameters", 8, UINT32_MAX },
+		{ "parameters for which there are no bytes", 8, 1 << 20 },
+		{ "what is kept", 16, 1 << 7 },
+		{ "objectives", 24, UINT32_MAX },
+		{ "constraints", 32, UINT32_MAX },
+		{ "constraints for which there are no bytes", 32, 1 << 20 },
+		{ "the first trial", 40, INT64_MIN },
+		{ "the first trial far back", 40, -(INT64_C(1) << 60) },
+		{ "the last trial", 48, INT64_MAX },
+		{ "trials for which there are no bytes", 48, 1 << 20 },
+		{ "no trials", 48, INT64_MIN },
+	};
+	static const int64_t words[] = { INT64_MIN, -1, INT64_MAX,
+		INT64_C(1) << 62 };
+	struct history *h = wide();
+	struct buf b = { 0 };
+	unsigned char byte;
+	size_t i, at, n = 0;
+
+	history_pack(&b, h, HISTORY_POINTS | HISTORY_CURVES);
+	for (i = 0; i < sizeof heads / sizeof heads[0]; i++)
+		ok(!unpacks_with(&b, heads[i].at, &heads[i].word, 8),
+		    "no history: %s", heads[i].what);
+	byte = 2;
+	ok(!unpacks_with(&b, 56, &byte, 1), "no history: a goal of 2");
+	byte = 0xff;
+	ok(!unpacks_with(&b, 57, &byte, 1), "no history: a goal of 255");
+	for (at = 0; at + 8 <= b.len; at++)
+		for (i = 0; i < sizeof words / sizeof words[0]; i++)
+			n += unpacks_with(&b, at, &words[i], 8);
+	ok(n > 0, "whatever words stand there, it is one or none");
+	/* The last report: step and value, then nothing. */
+	ok(!unpacks_with(&b, b.len - 16, &words[1], 8),
+	    "no history: a step below 0");
+	ok(!unpacks_with(&b, b.len - 16, &words[2], 8),
+	    "no history: a step beyond all");
+	buf_free(&b);
+	history_free(h);
+}
+
 static void
 test_pack(void)
 {
@@ -348,6 +415,7 @@ main(void)
 	test_points();
 	test_wide();
 	test_pack();
+	test_pack_wrong();
 	test_streams();
 	test_cost();
 	return done_testing();

@@ -82,6 +82,8 @@ test_exits(void)
 	    "SIGKILL from outside is suspicious, not more");
 	is_int(t[3].exit.signal, SIGUSR2, "SIGUSR2 is a signal like others");
 	ok(!t[4].exit.ran && t[4].ups == 0, "a missing program never ran");
+	ok(t[4].exit.not_yet && t[6].exit.not_yet && !t[5].exit.not_yet,
+	    "it may be there later, and so may a folder");
 	is_str(t[4].exit.why,
 	    "cannot run no-such-program-here: No such file or directory",
 	    "and says why");
@@ -90,6 +92,12 @@ test_exits(void)
 	is_str(t[6].exit.why,
 	    "cannot enter /no/such/folder: No such file or directory",
 	    "a missing folder is told");
+	rig.settings.workdir = rig.dir;
+	spec = rig_spec(&rig, 7, missing);
+	(void)launcher_local.start(rig.ctx, &spec, &e);
+	launcher_local.stop(rig.ctx, 7, 1, false);
+	ok(rig_until(&rig, rig_over, 7), "who waits for a program is stopped");
+	ok(t[7].exits == 1 && t[7].exit.stopped, "and recorded as that");
 	rig_close(&rig);
 }
 
@@ -137,6 +145,57 @@ test_stop(void)
 	rig_until(&rig, rig_is_up, 5);
 	launcher_local.stop(rig.ctx, 5, 1, false);
 	ok(rig_until(&rig, rig_over, 5), "a frozen trial hears SIGTERM");
+	rig_close(&rig);
+}
+
+/* A supervisor that its trial stops: it is let go on, or ended. */
+static void
+test_still(void)
+{
+	static const char again[] =
+	    "trap '' TERM; setsid sh -c \"while :; do kill -STOP $PPID; done\" "
+	    "&\n"
+	    "echo hpotune: a=1; while :; do kill -STOP $PPID; done";
+	struct rig rig;
+	struct rig_trial *t = rig.trial;
+
+	rig_open(&rig, NULL);
+	rig_sh(&rig, 1,
+	    "trap 'exit 5' TERM; kill -STOP $PPID; echo hpotune: a=1\n"
+	    "while :; do sleep 0.01; done");
+	rig_until(&rig, rig_reported, 1);
+	launcher_local.stop(rig.ctx, 1, 1, false);
+	ok(rig_until(&rig, rig_over, 1),
+	    "a supervisor that stands still hears");
+	is_int(t[1].exit.exit_code, 5, "and tells its trial");
+	rig_sh(&rig, 2, "kill -STOP $PPID; exit 6");
+	ok(rig_until(&rig, rig_over, 2), "without a stop it goes on, too");
+	is_int(t[2].exit.exit_code, 6, "and hears the end");
+	ok(strstr(buf_str(&t[2].note), "stopped its supervisor") != NULL,
+	    "this is told");
+
+	rig.settings.grace_ms = 100;
+	rig_sh(&rig, 3, again);
+	rig_until(&rig, rig_reported, 3);
+	launcher_local.stop(rig.ctx, 3, 1, false);
+	ok(rig_until(&rig, rig_over, 3),
+	    "stopped again and again, it is ended");
+	ok(t[3].exits == 1 && t[3].exit.signal == SIGKILL && t[3].exit.stopped,
+	    "as a trial whose grace is over");
+	is_int(rig_alive(3, 1), 0, "with everything that it has started");
+	rig.settings.grace_ms = 1000000;
+	rig_sh(&rig, 4, again);
+	rig_until(&rig, rig_reported, 4);
+	launcher_local.stop(rig.ctx, 4, 1, true);
+	ok(rig_until(&rig, rig_over, 4), "now is now");
+	ok(t[4].exits == 1 && t[4].exit.signal == SIGKILL, "by SIGKILL");
+	is_int(rig_alive(4, 1), 0, "nothing is left");
+	rig.settings.grace_ms = 100;
+	rig.settings.max_run_ms = 3000;
+	rig_sh(&rig, 5, again);
+	ok(rig_until(&rig, rig_over, 5), "max_run ends it");
+	ok(t[5].exits == 1 && t[5].exit.timeout, "as max_run does");
+	is_int(rig_alive(5, 1), 0, "and nothing is left");
 	rig_close(&rig);
 }
 
@@ -353,6 +412,7 @@ main(void)
 	test_reports();
 	test_exits();
 	test_stop();
+	test_still();
 	test_idle();
 	test_outside();
 	test_timeout();

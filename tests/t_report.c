@@ -30,6 +30,8 @@ show(struct buf *b, const struct report *r, bool good)
 	for (i = 0; i < r->n; i++)
 		buf_printf(
 		    b, " %s=%.17g", r->values[i].name, r->values[i].value);
+	if (r->left_out != NULL)
+		buf_printf(b, ", but %s", r->left_out);
 	return buf_str(b);
 }
 
@@ -39,7 +41,7 @@ show(struct buf *b, const struct report *r, bool good)
 #define TWICE "a metric is given twice"
 #define NONE "no metric in the line"
 #define JSON "the line is not one JSON object"
-#define NAME "a metric has a name that is none"
+#define NAME "a number has a name that no metric may have"
 #define N64 "abcdefghijklmnopqrstuvwxyz_ABCDEFGHIJKLMNOPQRSTUVWXYZ/0123456789"
 
 #define ROW(line, want)                      \
@@ -55,6 +57,8 @@ static const struct row {
 	    "3 val_accuracy=0.5 loss=0.25"),
 	ROW("hpotune: loss=0.25 step=3", "3 loss=0.25"),
 	ROW("hpotune:loss=2", "- loss=2"),
+	ROW("hpotune: recall@10=0.5", "- recall@10=0.5"),
+	ROW("hpotune: @10=0.5", "no: " WORD),
 	ROW(" \t hpotune: \t loss=2 \t ", "- loss=2"),
 	ROW("hpotune: loss=2\r", "- loss=2"),
 	ROW("hpotune: loss=2\r\r", "- loss=2"),
@@ -142,6 +146,11 @@ static const struct row {
 	ROW("{\"a\\u0000\":1}", "no: " NAME),
 	ROW("{\"a\\u0161\":1}", "no: " NAME),
 	ROW("{\"a b\":\"text\",\"a\":1}", "- a=1"),
+	ROW("{\"step\":3,\"a b\":1,\"a\":1}", "3 a=1, but " NAME),
+	ROW("{\"a\":1,\"mAP@[.5:.95]\":0.5}", "- a=1, but " NAME),
+	ROW("{\"a\":1,\"5\":2,\"b\":3}", "- a=1 b=3, but " NAME),
+	ROW("{\"a b\":x,\"a\":1}", "no: " JSON),
+	ROW("{\"acc@5\":0.5,\"mAP@0.5:0.95\":1}", "- acc@5=0.5 mAP@0.5:0.95=1"),
 	ROW("{\"a\":1,\"a\":2}", "no: " TWICE),
 	ROW("{\"step\":1,\"step\":2,\"a\":1}", "no: step is given twice"),
 	ROW("{\"step\":1.5,\"a\":1}", "no: " STEP),
@@ -369,7 +378,7 @@ test_numbers(void)
 }
 
 static const char name_chars[] =
-    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789.:/-";
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789.:/-@";
 
 static void
 random_report(struct rng *g, struct report *r)

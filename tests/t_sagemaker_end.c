@@ -4,6 +4,7 @@
 
 #include "src/base/err.h"
 #include "src/base/json.h"
+#include "src/base/mem.h"
 #include "tests/tap.h"
 #include "trials/sagemaker-parts.h"
 
@@ -168,6 +169,42 @@ test_job(void)
 	json_free(doc);
 }
 
+/* Numbers that are none of seconds, and none of machines. */
+static void
+test_beyond(void)
+{
+	static const char *const numbers[] = { "1e306", "-1e306", "-1",
+		"253402300800" };
+	struct launch_exit x;
+	struct json_doc *doc;
+	struct sm_job job;
+	char *text;
+	size_t i;
+
+	for (i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+		text = xasprintf(
+		    "{\"TrainingJobStatus\":\"Completed\",\"CreationTime\":%s,"
+		    "\"TrainingStartTime\":%s,\"TrainingEndTime\":%s,"
+		    "\"TrainingTimeInSeconds\":%s,"
+		    "\"BillableTimeInSeconds\":%s}",
+		    numbers[i], numbers[i], numbers[i], numbers[i], numbers[i]);
+		doc = job_read(&job, text);
+		ok(sm_end_read(&x, &job, false) && x.started_us == 0 &&
+			x.ended_us == 0 && job.created_s == 0 && !x.billed &&
+			x.trained_s == 0,
+		    "%s seconds are not told", numbers[i]);
+		json_free(doc);
+		free(text);
+	}
+	doc = job_read(&job, "{\"ResourceConfig\":{\"InstanceGroups\":["
+			     "{\"InstanceCount\":9223372036854775807},"
+			     "{\"InstanceCount\":-2147483648},"
+			     "{\"InstanceCount\":2147483647},"
+			     "{\"InstanceCount\":3}]}}");
+	is_int(job.instances, 3, "nor are machines that cannot be counted");
+	json_free(doc);
+}
+
 static void
 test_groups(void)
 {
@@ -218,6 +255,7 @@ main(void)
 		try_end(&ends[i]);
 	test_job();
 	test_groups();
+	test_beyond();
 	test_words();
 	return done_testing();
 }

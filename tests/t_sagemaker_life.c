@@ -374,6 +374,38 @@ test_code_late(void)
 }
 
 static bool
+is_unseen(struct rows *r)
+{
+	return rows_noted(r, "cannot be looked at");
+}
+
+/*
+ * The server dies before the code is in S3; the next one's first question
+ * about the attempt has no answer, the second one does.
+ */
+static void
+test_code_unseen(void)
+{
+	struct rows r;
+	size_t i;
+
+	rows_open(&r, 22, 1, NULL);
+	r.world.bad.only = "PUT";
+	r.world.bad.lose_before = 1;
+	(void)rows_run(&r, is_code_late);
+	rows_kill(&r);
+	r.world.bad.only = "DescribeTrainingJob";
+	ok(rows_run(&r, is_unseen), "an attempt cannot be looked at");
+	r.world.bad.lose_before = 0;
+	ok(rows_run(&r, NULL), "then it can, and is begun");
+	is_int((long long)r.n, 1, "no attempt was used up");
+	for (i = 0; i < r.world.n; i++)
+		ok(!r.world.jobs[i]->codeless,
+		    "a job is told where its code is");
+	rows_end(&r);
+}
+
+static bool
 is_waited_for(struct rows *r)
 {
 	return loop_now_ms(r->loop) > 3600 * 1000;
@@ -485,6 +517,7 @@ main(void)
 	test_adopt(true, true);
 	test_old_note();
 	test_code_late();
+	test_code_unseen();
 	test_hold();
 	test_stop_unsent();
 	test_sync(0, "no checkpoint came to S3");

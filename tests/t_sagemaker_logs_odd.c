@@ -180,10 +180,10 @@ test_denied(void)
 	    "{\"Id\":\"v0_0\",\"Timestamps\":[%lld,%lld.0],\"Values\":[0.5,0."
 	    "25]}"
 	    ","
-	    "{\"Id\":\"s0_0\",\"Timestamps\":[%lld],\"Values\":[7]},"
+	    "{\"Id\":\"s0_0\",\"Timestamps\":[%lld,%lld],\"Values\":[7,1e306]},"
 	    "{\"Id\":\"n0_0\",\"Timestamps\":[%lld,%lld],\"Values\":[1,3]}]}",
 	    (long long)minute, (long long)minute + 60, (long long)minute,
-	    (long long)minute, (long long)minute + 60);
+	    (long long)minute + 60, (long long)minute, (long long)minute + 60);
 	r.denied = true;
 	r.metric_data = data;
 	(void)log_rig_follow(&r, 1, JOB, 0);
@@ -192,7 +192,8 @@ test_denied(void)
 	ok(r.heard[0].value == 0.5 && r.heard[0].has_step &&
 		r.heard[0].step == 7,
 	    "with their step");
-	ok(r.heard[1].value == 0.25 && !r.heard[1].has_step, "or without one");
+	ok(r.heard[1].value == 0.25 && !r.heard[1].has_step,
+	    "or without one that counts");
 	ok(r.heard[0].time_us == minute * 1000000, "and their minute");
 	ok(strstr(buf_str(&r.notes), "may not be read") != NULL &&
 		strstr(buf_str(&r.notes), "are one average") != NULL,

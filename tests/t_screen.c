@@ -91,6 +91,7 @@ check_nearest(void)
 	is_str(text_nearest("flabbergast", words), NULL, "nothing is near");
 	is_str(text_nearest("", words), NULL, "nothing is near nothing");
 	is_str(text_nearest("xyz", words), NULL, "three other letters");
+	is_str(text_nearest("list", words), NULL, "two of four letters");
 }
 
 static struct table *

@@ -17,7 +17,7 @@
 #include "tests/search.h"
 #include "tests/tap.h"
 
-enum { DIMS = 9, LONG = 10000, OPT = 3, MOMENTUM = 4 };
+enum { DIMS = 9, LONG = 10000, SEEDS = 20, OPT = 3, MOMENTUM = 4 };
 
 static const char space[] =
     "{\"lr\": {\"type\": \"float\", \"min\": 1e-4, \"max\": 0.3,"
@@ -194,10 +194,41 @@ fill(struct search *s, int from, int to)
 	}
 }
 
+/* Whether two points are others by more than rounding. */
+static bool
+is_other(const double *x, const double *y)
+{
+	size_t i;
+
+	for (i = 0; i < DIMS; i++)
+		if (isnan(x[i]) != isnan(y[i]) || fabs(x[i] - y[i]) > 1e-6)
+			return true;
+	return false;
+}
+
+/*
+ * Of one long history there may be one best point, which a search reaches from
+ * whatever it draws: how many of the next seeds are asked until one says
+ * another, SEEDS + 1 when none does.
+ */
+static int
+seeds_asked(struct search *s, const double *x)
+{
+	double y[DIMS];
+	int n;
+
+	for (n = 1; n <= SEEDS; n++) {
+		s->seed++;
+		if (search_ask(s, y) == 0 && is_other(x, y))
+			break;
+	}
+	return n;
+}
+
 static void
 check_long(const char *name, const struct function *f)
 {
-	double x[DIMS], y[DIMS];
+	double x[DIMS];
 	struct search s;
 
 	if (!ok(search_open(&s, f, name, options_of(name), 5), "%s opens",
@@ -206,8 +237,7 @@ check_long(const char *name, const struct function *f)
 	fill(&s, 1, LONG);
 	ok(search_ask(&s, x) == 0 && in_cube(x),
 	    "%s, %s: an answer to %d trials", name, f->name, LONG);
-	s.seed = 6;
-	ok(search_ask(&s, y) == 0 && memcmp(x, y, sizeof x) != 0,
+	ok(seeds_asked(&s, x) <= SEEDS,
 	    "%s, %s: another seed has another answer", name, f->name);
 	search_close(&s);
 }

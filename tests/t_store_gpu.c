@@ -97,9 +97,15 @@ finish(struct store *s, int64_t number, const enum trial_state *states,
 {
 	struct store_trial t = help_trial(number, TRIAL_WAITING);
 	struct store_attempt a;
+	int64_t i;
 
 	must(store_trial_add(s, &t, &e), &e);
 	a = begin(s, number, 1);
+	/* A step a second, after a start that takes as long as all of them. */
+	for (i = 1; i <= steps && u != NULL; i++)
+		must(store_metric_add(s, number, 1, "acc", i, 1,
+			 T0 + (steps + i) * SECOND, &e),
+		    &e);
 	t.attempts = 1;
 	t.objective = 1;
 	t.last_step = t.reports = steps;
@@ -110,8 +116,8 @@ finish(struct store *s, int64_t number, const enum trial_state *states,
 }
 
 /*
- * max_steps is 10.  Trial 2 skips 6 steps of 900 J / 4, trial 3 five of
- * 100 J / 5; what trial 4 took is not known.
+ * max_steps is 10.  Trial 2 skips 6 seconds at 900 J in 8 s, trial 3 five at
+ * 100 J in 10 s; what trial 4 took is not known.
  */
 static void
 test_saved(void)
@@ -123,16 +129,16 @@ test_saved(void)
 	finish(s, 1, stopped, 4, NULL);
 	is_query(s, sql, "6|NULL", "no GPU, no energy");
 	finish(s, 2, stopped, 4, &(struct store_usage){ 1, 900, 0, 4, 8 });
-	is_query(s, sql, "12|1350.0", "six steps of 225 J");
+	is_query(s, sql, "12|675.0", "six seconds of 112.5 W");
 	finish(s, 3, stopped, 5, &(struct store_usage){ 1, 100, 0, 1, 2 });
-	is_query(s, sql, "17|1450.0", "and five of 20 J");
+	is_query(s, sql, "17|725.0", "and five of 10 W");
 	finish(s, 4, stopped, 5, &nothing);
 	finish(s, 5, completed, 10, &(struct store_usage){ 1, 7, 0, 1, 2 });
-	is_query(s, sql, "22|1450.0", "what is not known saves nothing");
+	is_query(s, sql, "22|725.0", "what is not known saves nothing");
 	is_query(s,
 	    "SELECT sum(gpu_seconds), sum(energy), sum(energy_saved) "
 	    "FROM t_total",
-	    "58.0|1007.0|1450.0", "sums of all trials");
+	    "58.0|1007.0|725.0", "sums of all trials");
 	is_query(s, help_totals, "0", "totals are those of the trials");
 	must(store_exec(s, "UPDATE t_trial SET energy_joules = NULL", &e), &e);
 	is_query(s, help_totals, "0", "and follow");

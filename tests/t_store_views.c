@@ -21,7 +21,8 @@ static const struct promise {
 	{ "study",
 	    "name, state, metric, goal, strategy, seed, rule, created, "
 	    "started, ended, trials, running, completed, stopped, failed, "
-	    "best_trial, best, cost, schema_version, program_version" },
+	    "best_trial, best, cost, schema_version, program_version, "
+	    "elapsed" },
 	{ "trials",
 	    "trial, state, objective, step, reports, params, backend, "
 	    "attempts, started, ended, seconds, gpu_seconds, cost, why, "
@@ -83,7 +84,7 @@ test_promise(void)
 	    "SELECT trials, best_trial, best, cost, ended, seed, rule, "
 	    "created, schema_version, program_version FROM study",
 	    "0|NULL|NULL|NULL|NULL|7|median|2023-11-14T22:13:20.123Z|"
-	    "4|" PACKAGE_VERSION,
+	    "7|" PACKAGE_VERSION,
 	    "an empty study");
 	is_query(s, "SELECT count(*) FROM best", "0", "no best of nothing");
 	is_query(s, "SELECT * FROM savings", "0|0|NULL|0.0|NULL|NULL|NULL",
@@ -106,6 +107,19 @@ report(struct store *s, int64_t trial, int attempt, const char *name,
 	must(store_metric_add(
 		 s, trial, attempt, name, step, value, T0 + step * SECOND, &e),
 	    &e);
+}
+
+/* Steps first to last, so many seconds apart. */
+static void
+reports(
+    struct store *s, int64_t trial, int64_t first, int64_t last, int seconds)
+{
+	int64_t step;
+
+	for (step = first; step <= last; step++)
+		must(store_metric_add(s, trial, 1, "acc", step, 1,
+			 T0 + step * seconds * SECOND, &e),
+		    &e);
 }
 
 static void
@@ -172,10 +186,12 @@ test_savings(void)
 	struct store *s = help_create("savings.db", true);
 
 	must(store_begin(s, &e), &e);
-	finish(s, 1, completed, 1, 10); /* steps 1 to 10, 20 s */
-	finish(s, 2, stopped, 1, 4); /* steps 1 to 4, 8 s: 6 skipped */
+	reports(s, 1, 1, 10, 2);
+	finish(s, 1, completed, 1, 10); /* steps 1 to 10, 2 s each, 20 s */
+	reports(s, 2, 1, 4, 3);
+	finish(s, 2, stopped, 1, 4); /* 1 to 4, 3 s each, 8 s: 6 skipped */
 	report(s, 3, 1, "acc", 0, 1);
-	finish(s, 3, stopped, 1, 4); /* steps 0 to 4: 5 skipped */
+	finish(s, 3, stopped, 1, 4); /* steps 0 to 4: 5 skipped, 2 s each */
 	finish(s, 4, running, 1, 2);
 	report(s, 5, 1, "acc", 0, 1);
 	finish(s, 5, running, 1, 2);
@@ -183,11 +199,12 @@ test_savings(void)
 	is_query(s,
 	    "SELECT steps_run, steps_skipped, round(share, 6), "
 	    "seconds_saved, cost_saved FROM savings",
-	    "24|11|0.314286|20.0|NULL", "steps run, skipped, seconds saved");
+	    "24|11|0.314286|28.0|NULL", "steps run, skipped, seconds saved");
 	is_query(s, help_totals, "0", "totals are those of the trials");
 	must(store_begin(s, &e), &e);
 	must(store_exec(s, "UPDATE t_attempt SET cost = trial", &e), &e);
-	is_query(s, "SELECT cost, cost_saved FROM study, savings", "15.0|6.0",
+	/* 6 steps of 3 s at 2 dollars in 8 s, 5 of 2 s at 3 dollars in 8. */
+	is_query(s, "SELECT cost, cost_saved FROM study, savings", "15.0|8.25",
 	    "dollars spent and saved");
 	is_query(s, help_totals, "0", "totals follow");
 	must(store_exec(s, "UPDATE t_attempt SET cost = NULL", &e), &e);
@@ -240,8 +257,8 @@ test_other_rows(void)
 	    "stops");
 	is_query(s, "SELECT * FROM events",
 	    "2023-11-14T22:13:20.123Z|info|trial|1|2|up\n"
-	    "2023-11-14T22:13:20.123Z|error|study|NULL|NULL|b\xef\xbf\xbd",
-	    "events, with valid UTF-8");
+	    "2023-11-14T22:13:20.123Z|error|study|NULL|NULL|b\\xe9",
+	    "events, with what is no UTF-8 shown");
 	is_query(
 	    s, "SELECT * FROM medians", "3|6|0.25", "a median is replaced");
 	store_close(s);

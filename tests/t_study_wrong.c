@@ -88,7 +88,7 @@ static const struct wrong {
 	    "mean \"maximize\"?" },
 	{ O("\"metric\":\"a b\",\"goal\":\"maximize\""),
 	    "2:23: objective.metric: the name of a metric is a letter or _, "
-	    "then up to 63 letters, digits, _ - . / and :" },
+	    "then up to 63 letters, digits, _ - . / : and @" },
 	{ O("\"metric\":\"step\",\"goal\":\"maximize\""),
 	    "2:23: objective.metric: a metric may not be named step" },
 	{ O("\"metric\":\"a\",\"gaol\":\"maximize\""),
@@ -143,7 +143,7 @@ static const struct wrong {
 	    "2:30: constraints[0].mxa: unknown key; did you mean \"max\"?" },
 	{ K("[{\"metric\":\"a b\",\"max\":1}]"),
 	    "2:26: constraints[0].metric: the name of a metric is a letter or "
-	    "_, then up to 63 letters, digits, _ - . / and :" },
+	    "_, then up to 63 letters, digits, _ - . / : and @" },
 	{ K("[{\"metric\":\"a\",\"max\":1},{\"metric\":\"a\",\"min\":0}]"),
 	    "2:49: constraints[1].metric: this metric stands here twice: one "
 	    "constraint can have min and max" },

@@ -67,6 +67,8 @@ test_full_disk(void)
 		rig_close(&rig);
 		return;
 	}
+	/* The folder is another one now: as one that is there at a start. */
+	rig_restart(&rig);
 	(void)snprintf(fill, sizeof fill, "%s/fill", rig.state_dir);
 	rig_sh(&rig, 1,
 	    "echo hpotune: a=1; while ! test -f go; do sleep 0.01; done\n"
@@ -121,7 +123,7 @@ test_no_shim(void)
 	rig_restart(&rig);
 	spec = rig_spec(&rig, 1, argv);
 	is_int(launcher_local.start(rig.ctx, &spec, &e), -1, "no supervisor");
-	is_int(e.kind, ERR_LAUNCH, "is no start");
+	is_int(e.kind, ERR_BUSY, "is no start now");
 	ok(strstr(e.text, "/no/such/shim") != NULL, "and says so");
 	setenv("HPOTUNE_SHIM", "/bin/false", 1);
 	rig_restart(&rig);
@@ -131,13 +133,46 @@ test_no_shim(void)
 	shim_script(&rig, "exit 28");
 	spec = rig_spec(&rig, 3, argv);
 	is_int(launcher_local.start(rig.ctx, &spec, &e), 0, "one out of space");
-	ok(rig_until(&rig, rig_over, 3) && rig.trial[3].losts == 1,
-	    "has lost it, which is tried again");
-	is_str(rig.trial[3].lost,
+	ok(rig_until(&rig, rig_over, 3) && rig.trial[3].exits == 1 &&
+		rig.trial[3].exit.not_yet,
+	    "says that it may begin later");
+	is_str(rig.trial[3].exit.why,
 	    "its supervisor could not begin: No space left on device",
 	    "and says why");
 	setenv("HPOTUNE_SHIM", was, 1);
 	free(was);
+	rig_close(&rig);
+}
+
+/* The end of a trial on a file system that became read-only. */
+static void
+test_read_only(void)
+{
+	char *was = xstrdup(getenv("HPOTUNE_SHIM"));
+	char *fails = xasprintf("%.*s/tests/hpotune-shim-fail",
+	    (int)(strrchr(was, '/') - was), was);
+	struct rig rig;
+
+	rig_open(&rig, NULL);
+	if (access(fails, X_OK) == -1)
+		skip("a read-only file system", "no programs that fail");
+	else {
+		setenv("HPOTUNE_SHIM", fails, 1);
+		setenv("HPOTUNE_FAIL", "bug.read_only", 1);
+		rig_restart(&rig);
+		rig_sh(&rig, 1, "echo hpotune: a=1");
+		ok(rig_until(&rig, rig_over, 1) && rig.trial[1].losts == 1,
+		    "an end that cannot be recorded is not waited for");
+		is_str(rig.trial[1].lost,
+		    "its end could not be recorded: the file system is "
+		    "read-only",
+		    "and the reason is told");
+		is_int(rig.trial[1].reports, 1, "what it said counts");
+		unsetenv("HPOTUNE_FAIL");
+		setenv("HPOTUNE_SHIM", was, 1);
+	}
+	free(was);
+	free(fails);
 	rig_close(&rig);
 }
 
@@ -197,6 +232,7 @@ int
 main(void)
 {
 	test_no_shim();
+	test_read_only();
 	test_paths();
 	test_unkillable();
 	test_full_disk();

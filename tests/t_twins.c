@@ -324,7 +324,7 @@ curves_random(struct recorded *r, struct rng *rng, bool odd)
 	}
 	r->start[CURVES] = at;
 	r->curves = (struct replay_curves){ CURVES, r->start, r->step, r->value,
-		REPORTS, odd };
+		REPORTS, odd, 0 };
 }
 
 /* As many different scores as there are, or -1 when the twin has others. */

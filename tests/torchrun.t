@@ -6,10 +6,13 @@
 . "$TOP_SRCDIR/tests/launchers.sh"
 
 need sqlite3
-find_torch() { # in $torch: one that can speak gloo
+# In $torch, by its whole path since names are given to others below: one that
+# can speak gloo.
+find_torch() {
 	for torch in ${HPOTUNE_TEST_TORCH-} python3 /usr/bin/python3; do
-		"$torch" -c 'import sys, torch.distributed as d
-sys.exit(not d.is_gloo_available())' 2>/dev/null && return
+		torch=$("$torch" -c 'import sys, torch.distributed as d
+print(sys.executable)
+sys.exit(not d.is_gloo_available())' 2>/dev/null) && return
 	done
 	return 1
 }
@@ -18,9 +21,11 @@ find_torch || skip_all 'NOT RUN: no Python with torch ($HPOTUNE_TEST_TORCH)'
 diag "torch of $torch"
 mkdir bin
 PATH=$dir/bin:$PATH
-printf '#!/bin/sh\nexec %s "$@"\n' "$torch" >bin/python3
-printf '#!/bin/sh\nexec %s -m torch.distributed.run "$@"\n' "$torch" >bin/torchrun
+printf '#!/bin/sh\nexec "%s" "$@"\n' "$torch" >bin/python3
+printf '#!/bin/sh\nexec "%s" -m torch.distributed.run "$@"\n' "$torch" \
+    >bin/torchrun
 chmod +x bin/python3 bin/torchrun
+is "$(timeout 60 python3 -c 'print(1)')" 1 'python3 is the one with torch'
 
 launcher torchrun
 example data-parallel

@@ -1,0 +1,23 @@
+#!/bin/sh
+# Clang compiles the kernels, too: functions made for several processors are
+# found by other files, and their results hold.
+
+. "$TOP_SRCDIR/tests/lib.sh"
+
+command -v clang >/dev/null || skip_all 'NOT COMPILED: clang is not installed'
+need pkg-config
+grep -q '^#define HAVE_TARGET_CLONES 1' "$TOP_BUILDDIR/config.h" ||
+    skip_all 'NOT COMPILED: this processor has no clones of functions'
+
+link() {
+	(cd "$TOP_SRCDIR" && clang -w -std=gnu11 -O2 -fno-math-errno \
+	    -fno-trapping-math -include "$TOP_BUILDDIR/config.h" -I. \
+	    $(pkg-config --cflags openblas) -o "$dir/kernels" kernels/*.c \
+	    tests/t_kernels.c tests/gp-long.c src/base/err.c src/base/fail.c \
+	    src/base/mem.c src/base/rng.c src/base/text.c \
+	    $(pkg-config --libs openblas) -lpthread -lm)
+}
+ok 'the kernels are linked' link
+ok 'and compute what they should' quietly ./kernels ||
+    diag "$(grep -v '^ok' out)"
+done_testing

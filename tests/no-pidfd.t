@@ -1,0 +1,54 @@
+#!/bin/sh
+# Kernels without pidfd_open and containers that deny it: trials are stopped
+# and adopted, helpers are heard, all as elsewhere.
+
+. "$TOP_SRCDIR/tests/lib.sh"
+need sqlite3
+
+without=$TOP_BUILDDIR/tests/without
+calls=pidfd_open,pidfd_send_signal
+"$without" ENOSYS $calls true 2>err || skip_all "$(cat err)"
+
+# Whole units: they start, stop and adopt, and know nothing of this.
+for unit in t_local t_adopt t_child; do
+	"$without" ENOSYS $calls "$TOP_BUILDDIR/tests/$unit" >out 2>&1
+	is $? 0 "$unit: without pidfd_open" || diag "$(grep -v '^ok' out)"
+done
+for unit in t_local t_child; do
+	"$without" EPERM $calls "$TOP_BUILDDIR/tests/$unit" >out 2>&1
+	is $? 0 "$unit: where it is denied" || diag "$(grep -v '^ok' out)"
+done
+"$without" EPERM pidfd_send_signal "$TOP_BUILDDIR/tests/t_local" >out 2>&1
+is $? 0 't_local: where only signals are denied' || diag "$(grep -v '^ok' out)"
+
+# A server: a trial that the user stops, one that its end stops.
+cat >trial <<'END'
+#!/bin/sh
+trap 'echo "$HPOTUNE_TRIAL" >>told; exit 0' TERM
+echo 'hpotune: step=1 score=1'
+while :; do sleep 0.05; done
+END
+chmod +x trial
+cat >study.json <<'END'
+{ "study": "old",
+  "objective": { "metric": "score", "goal": "maximize" },
+  "parameters": { "x": { "type": "float", "min": 0, "max": 1 } },
+  "strategy": "random", "stopping": "none",
+  "trial": { "command": ["./trial"], "grace": 1000 },
+  "limits": { "trials": 2, "parallel": 1 } }
+END
+background server "$without" ENOSYS $calls "$HPOTUNE" start study.json --quiet
+server=$child
+ok 'a trial runs' retry sql_is old.db \
+    'SELECT count(*) FROM metrics WHERE trial = 1' 1
+ok 'stop is heard' quietly "$HPOTUNE" stop old.db 1
+ok 'the next trial runs' retry sql_is old.db \
+    'SELECT count(*) FROM metrics WHERE trial = 2' 1
+is "$(cat told)" 1 'the first one was told to end'
+is "$(sql old.db 'SELECT trials.state, end_class FROM attempts JOIN trials
+    USING (trial) WHERE trial = 1')" 'cancelled|user' 'and it has ended'
+kill -INT $server
+reap $server
+is $? 3 'Ctrl-C ends the study'
+is "$(tail -n 1 told)" 2 'and its trial with grace'
+done_testing

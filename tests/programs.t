@@ -1,0 +1,126 @@
+#!/bin/sh
+# A program that is not there: start and check say so, and nothing is made.
+
+. "$TOP_SRCDIR/tests/lib.sh"
+need sqlite3
+
+study() { # trial's members [study]
+	cat >study.json <<END
+{ "study": "${2-programs}",
+  "objective": { "metric": "loss", "goal": "minimize" },
+  "parameters": { "x": { "type": "float", "min": 0, "max": 1 } },
+  "strategy": { "name": "random", "seed": 1 },
+  "trial": { $1 },
+  "backend": "local",
+  "limits": { "trials": 3, "parallel": 1 } }
+END
+}
+
+# Both with the same words on stderr; check does not call it right, and start
+# makes nothing.
+refused() { # error what [error as JSON]
+	ls -A >before
+	"$HPOTUNE" start study.json >start.out 2>start.err
+	is "$? $(cat start.err)" "1 hpotune: $1" "start: $2"
+	rm -f start.out start.err
+	ls -A >after
+	is "$(cat after)" "$(cat before)" 'it makes nothing'
+	"$HPOTUNE" start --detach study.json >start.out 2>start.err
+	is "$? $(cat start.err)" "1 hpotune: $1" 'nor in the background'
+	rm -f start.out start.err
+	ls -A >after
+	is "$(cat after)" "$(cat before)" 'which makes nothing either'
+	"$HPOTUNE" check study.json >check.out 2>check.err
+	is "$? $(cat check.err)" "1 hpotune: $1" 'check: the same'
+	unlike "$(cat check.out)" 'is right' 'and it does not say that all is right'
+	like "$(cat check.out)" 'cannot be started$' 'but that it is not'
+	rm -f check.out check.err
+	is "$("$HPOTUNE" check --json study.json 2>check.err |
+	    sed 's/.*"missing":"\(.*\)"}$/\1/')" "${3-$1}" 'as JSON: missing'
+	rm -f check.err
+}
+taken() { # what
+	ok "$1: check" quietly "$HPOTUNE" check study.json
+	like "$(cat out)" ' is right$' 'it is right'
+	is "$(wc -c <err)" 0 'without an error'
+	rm -rf programs.db* programs.d
+	ok "$1: start" quietly "$HPOTUNE" start --quiet study.json
+	is "$(sql programs.db 'SELECT DISTINCT state FROM trials')" completed \
+	    'it runs'
+	rm -rf programs.db* programs.d
+}
+touch out err before after
+
+study '"command": ["./missing"]'
+refused 'trial.command: ./missing: No such file or directory' 'no such file'
+study '"command": ["no-such-program-of-ours"]'
+refused 'trial.command: no-such-program-of-ours: not found in PATH' \
+    'nowhere in PATH'
+echo text >plain
+study '"command": ["./plain"]'
+refused 'trial.command: ./plain: Permission denied' 'it may not be executed'
+mkdir -p folder
+study '"command": ["./folder"]'
+refused 'trial.command: ./folder: Permission denied' 'a folder'
+study '"command": ["./plain/train"]'
+refused 'trial.command: ./plain/train: Not a directory' 'a file for a folder'
+printf '#!/none/python3 -u\n' >script
+chmod +x script
+study '"command": ["./script"]'
+refused 'trial.command: ./script: its interpreter /none/python3: No such file or directory' \
+    'a script without its interpreter'
+printf '#!/bin/sh\r\necho hpotune: loss=1\r\n' >dos
+chmod +x dos
+study '"command": ["./dos"]'
+refused 'trial.command: ./dos: its interpreter /bin/sh\x0d: No such file or directory' \
+    'a script with the line ends of DOS' \
+    'trial.command: ./dos: its interpreter /bin/sh\\x0d: No such file or directory'
+study '"command": ["true"], "workdir": "nowhere"'
+refused "trial.workdir: $dir/nowhere: No such file or directory" \
+    'no working folder'
+study '"command": ["true"], "env": { "PATH": "/none" }'
+refused 'trial.command: true: not found in PATH' 'not in the PATH of the trial'
+study '"command": ["./missing"], "launcher": "ranks", "processes": 2'
+refused 'trial.command: ./missing: No such file or directory' 'for ranks'
+study '"command": ["true"], "launcher": "mpirun", "processes": 2,
+    "env": { "PATH": "/none" }'
+refused 'trial.launcher: mpirun: not found in PATH' 'no launcher'
+
+# Found where the supervisor finds it.
+mkdir -p work/bin
+printf '#!/bin/sh\necho hpotune: loss=1\n' >work/bin/train
+chmod +x work/bin/train
+study '"command": ["bin/train"], "workdir": "work"'
+taken 'below the working folder'
+study '"command": ["train"], "workdir": "work", "env": { "PATH": "bin:/bin:/usr/bin" }'
+taken 'in a relative PATH of the trial'
+study "\"command\": [\"train\"], \"env\": { \"PATH\": \"$dir/work/bin:/bin\" },
+    \"clean_env\": true"
+taken 'in the PATH of a clean environment'
+study '"command": ["./{x}"]'
+ok 'a name of each trial is not looked for' quietly "$HPOTUNE" check study.json
+
+# A study that is there.
+mkdir -p again
+cd again
+printf '#!/bin/sh\necho hpotune: loss=1\n' >train
+chmod +x train
+study '"command": ["./train"]'
+ok 'a study runs' quietly "$HPOTUNE" start --quiet study.json
+mv train away
+ok 'one that has finished needs no program' quietly "$HPOTUNE" start study.json
+like "$(cat out)" '3 trials|3 of 3|finished' 'and says what it found'
+sed -i 's/"trials": 3/"trials": 5/' study.json
+"$HPOTUNE" start study.json >out 2>err
+is "$? $(cat err)" \
+    '1 hpotune: trial.command: ./train: No such file or directory' \
+    'one that goes on says that its program is gone'
+is "$(sql programs.db 'SELECT count(*), state FROM trials GROUP BY state')" \
+    '3|completed' 'and loses no trial'
+is "$(sql programs.db 'SELECT state FROM study')" finished 'nor its state'
+mv away train
+ok 'with its program it goes on' quietly "$HPOTUNE" start --quiet study.json
+is "$(sql programs.db 'SELECT count(*), state FROM trials GROUP BY state')" \
+    '5|completed' 'to its end'
+
+done_testing

@@ -1,0 +1,35 @@
+#!/bin/sh
+# What becomes of the lines of a trial: recorded, or passed over and told of.
+
+. "$TOP_SRCDIR/tests/lib.sh"
+need sqlite3
+
+# Two steps, each with a name that is common and one that no metric may have.
+cat >train <<'END'
+#!/bin/sh
+for step in 1 2; do
+	echo "{\"step\": $step, \"loss\": 0.$step, \"acc@5\": 0.9," \
+	    "\"mAP@[.5:.95]\": 0.4, \"phase\": \"train\"}" >>$HPOTUNE_METRICS
+	echo "hpotune: step=$step recall@10=0.7"
+done
+END
+chmod +x train
+cat >names.json <<'END'
+{ "study": "names", "objective": { "metric": "loss", "goal": "minimize" },
+  "parameters": { "x": { "type": "float", "min": 0, "max": 1 } },
+  "constraints": [ { "metric": "recall@10", "min": 0.5 } ],
+  "trial": { "command": ["./train"], "max_steps": 2, "gpus": 0 },
+  "limits": { "trials": 1 } }
+END
+ok 'a study whose reports have odd names' \
+    "$HPOTUNE" start --quiet names.json
+is "$(sql names.db "SELECT state, objective FROM results")" 'completed|0.1' \
+    'a line is taken without the number whose name is none'
+is "$(sql names.db "SELECT name, count(*) FROM metrics GROUP BY 1")" \
+    'acc@5|2
+loss|2
+recall@10|2' 'every other number is recorded, with @ in its name too'
+is "$(sql names.db "SELECT count(*) FROM events
+    WHERE text GLOB '*a part of a line of its metrics.jsonl was passed over: *'")" 1 \
+    'that a part was passed over is told once'
+done_testing

@@ -1,4 +1,8 @@
-/* Functions compiled for several processors; the best is taken at load time. */
+/*
+ * Functions compiled for several processors; the best is taken at load time.
+ * Static ones only: clang before 18 defines no symbol that another file could
+ * call.
+ */
 
 #ifndef KERNELS_CLONES_H
 #define KERNELS_CLONES_H

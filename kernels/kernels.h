@@ -85,6 +85,7 @@ struct replay_curves {
 	const double *value;
 	int64_t max_steps; /* 0 = unknown */
 	int value_last; /* the last report is a trial's result, not the best */
+	int64_t last_step; /* with which a trial ends; 0 = max_steps */
 };
 
 enum replay_value { REPLAY_LAST, REPLAY_BEST, REPLAY_MEAN, REPLAY_VALUES };

@@ -144,15 +144,26 @@ one_is_worse(const struct one *o, size_t trial, size_t i, double own)
 	return own > one_times(a, 1 - share) + one_times(b, share);
 }
 
+/* Whether nothing is left to save after report i. */
+KERNEL_INLINE int
+one_is_late(const struct one *o, size_t trial, size_t i)
+{
+	int64_t most = o->curves.max_steps, last = o->curves.last_step;
+
+	if (last <= 0)
+		last = most;
+	return most > 0 && (o->curves.step[one_start(o, trial) + i] >= last ||
+			       (int64_t)i + 1 >= most);
+}
+
 /* Whether report i is judged at all, by lateness, warm-up and interval. */
 KERNEL_INLINE int
 one_judges(const struct one *o, size_t trial, size_t i)
 {
 	const int64_t *steps = o->curves.step + one_start(o, trial);
-	int64_t most = o->curves.max_steps;
 	size_t first = 0, n = i + 1, mid;
 
-	if (most > 0 && (steps[i] >= most || (int64_t)i + 1 >= most))
+	if (one_is_late(o, trial, i))
 		return 0;
 	if (o->policy.warmup_steps > 0) {
 		if (steps[i] < o->policy.warmup_steps)
@@ -213,7 +224,7 @@ one_diverged(const struct one *o, size_t trial, size_t i)
 KERNEL_INLINE int
 one_stops(struct one *o, size_t trial, size_t i)
 {
-	if (o->curves.max_steps > 0 && (int64_t)i + 1 >= o->curves.max_steps)
+	if (one_is_late(o, trial, i))
 		return 0;
 	if (one_diverged(o, trial, i))
 		return 1;

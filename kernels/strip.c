@@ -58,15 +58,15 @@ lanes_sum(const double *l)
 	       ((l[1] + l[5]) + (l[3] + l[7]));
 }
 
-CLONES void
-strip_distance(
+CLONES static void
+distance_best(
     const struct shape *s, const double *c, const double *strip, double *r2)
 {
 	distance(s, c, strip, r2);
 }
 
-CLONES void
-strip_values(const struct shape *s, const double *restrict c,
+CLONES static void
+values_best(const struct shape *s, const double *restrict c,
     const double *restrict strip, double *restrict k)
 {
 	double r2[STRIP], t;
@@ -79,8 +79,8 @@ strip_values(const struct shape *s, const double *restrict c,
 	}
 }
 
-CLONES void
-strip_both(const struct shape *s, const double *restrict c,
+CLONES static void
+both_best(const struct shape *s, const double *restrict c,
     const double *restrict strip, double *restrict k, double *restrict slope)
 {
 	double r2[STRIP], t, e;
@@ -95,8 +95,8 @@ strip_both(const struct shape *s, const double *restrict c,
 	}
 }
 
-CLONES double
-strip_dot(const double *k, const double *w)
+CLONES static double
+dot_best(const double *k, const double *w)
 {
 	const lanes *a = (const lanes *)k, *b = (const lanes *)w;
 	lanes sum = a[0] * b[0];
@@ -109,8 +109,8 @@ strip_dot(const double *k, const double *w)
 	return lanes_sum(out);
 }
 
-CLONES void
-strip_spread(const struct shape *s, const double *c, const double *strip,
+CLONES static void
+spread_best(const struct shape *s, const double *c, const double *strip,
     const double *w, double *total)
 {
 	const lanes *g = (const lanes *)w, *z;
@@ -136,8 +136,8 @@ strip_spread(const struct shape *s, const double *c, const double *strip,
 				total[j] += s->scale[j] * w[i];
 }
 
-CLONES void
-strip_pull(const struct shape *s, const double *c, const double *strip,
+CLONES static void
+pull_best(const struct shape *s, const double *c, const double *strip,
     const double *w, double *total)
 {
 	const lanes *g = (const lanes *)w, *z;
@@ -154,4 +154,45 @@ strip_pull(const struct shape *s, const double *c, const double *strip,
 		*(lanes *)out = sum;
 		total[j] += lanes_sum(out);
 	}
+}
+
+void
+strip_distance(
+    const struct shape *s, const double *c, const double *strip, double *r2)
+{
+	distance_best(s, c, strip, r2);
+}
+
+void
+strip_values(
+    const struct shape *s, const double *c, const double *strip, double *k)
+{
+	values_best(s, c, strip, k);
+}
+
+void
+strip_both(const struct shape *s, const double *c, const double *strip,
+    double *k, double *slope)
+{
+	both_best(s, c, strip, k, slope);
+}
+
+double
+strip_dot(const double *k, const double *w)
+{
+	return dot_best(k, w);
+}
+
+void
+strip_spread(const struct shape *s, const double *c, const double *strip,
+    const double *w, double *total)
+{
+	spread_best(s, c, strip, w, total);
+}
+
+void
+strip_pull(const struct shape *s, const double *c, const double *strip,
+    const double *w, double *total)
+{
+	pull_best(s, c, strip, w, total);
 }

@@ -86,8 +86,10 @@ median_view(void *state, const struct history *h, int64_t step, int64_t *trials,
 bool
 stop_is_late(const struct stopper_env *env, const struct curve *c, size_t i)
 {
-	return env->max_steps > 0 && (curve_step(c, i) >= env->max_steps ||
-					 i + 1 >= (size_t)env->max_steps);
+	int64_t last = env->last_step > 0 ? env->last_step : env->max_steps;
+
+	return env->max_steps > 0 &&
+	       (curve_step(c, i) >= last || i + 1 >= (size_t)env->max_steps);
 }
 
 bool

@@ -45,6 +45,7 @@ struct stopper_paused {
 
 struct stopper_env {
 	int64_t max_steps; /* 0 = unknown */
+	int64_t last_step; /* … with which a trial ends; 0 = max_steps */
 	bool maximize;
 	const char *study; /* its name: some rules hash it */
 };

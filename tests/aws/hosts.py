@@ -45,7 +45,7 @@ while [ "$1" != -- ]; do
 	shift
 done
 shift
-mount --bind "$hosts" /etc/hosts || :
+mount --bind "$hosts" /etc/hosts 2>/dev/null || :
 hostname "$name" 2>/dev/null || :
 mount --rbind "$scratch/tmp" /tmp
 cd /

@@ -40,7 +40,8 @@ fi
 cat >flood <<'END'
 #!/bin/sh
 prlimit --fsize=unlimited --pid $$
-grep -E '^Sig(Ign|Blk)' /proc/$$/status >signals
+# Of grep, which inherits them: a shell that has just forked blocks all.
+grep -E '^Sig(Ign|Blk)' /proc/self/status >signals
 for i in $(seq 20000); do echo "hpotune: step=$i score=$i"; done
 END
 chmod +x flood

@@ -20,7 +20,8 @@
 static volatile sig_atomic_t group;
 static volatile sig_atomic_t alarms;
 
-static void on_signal(int number)
+static void
+on_signal(int number)
 {
 	int saved = errno;
 	if (number == SIGALRM) {
@@ -31,15 +32,16 @@ static void on_signal(int number)
 	errno = saved;
 }
 
-int main(int argc, char **argv)
+int
+main(int argc, char **argv)
 {
 	long seconds = argc > 2 ? strtol(argv[1], NULL, 10) : 0;
 	if (seconds <= 0 || seconds > 86400) {
 		fputs("usage: time-limit SECONDS COMMAND ...\n", stderr);
 		return 99;
 	}
-	static const int handled[] = {SIGALRM, SIGINT, SIGQUIT, SIGTERM,
-				      SIGHUP};
+	static const int handled[] = { SIGALRM, SIGINT, SIGQUIT, SIGTERM,
+		SIGHUP };
 	enum { HANDLED = sizeof(handled) / sizeof(*handled) };
 	sigset_t held, before;
 	sigemptyset(&held);
@@ -60,14 +62,14 @@ int main(int argc, char **argv)
 		setpgid(0, 0);
 		sigprocmask(SIG_SETMASK, &before, NULL);
 		execvp(argv[2], argv + 2);
-		fprintf(stderr, "time-limit: %s: %s\n", argv[2],
-			strerror(errno));
+		fprintf(
+		    stderr, "time-limit: %s: %s\n", argv[2], strerror(errno));
 		_exit(99);
 	}
 	setpgid(child, child);
 	group = child;
 	for (int i = 0; i < HANDLED; i++) {
-		struct sigaction action = {.sa_handler = on_signal};
+		struct sigaction action = { .sa_handler = on_signal };
 		sigaction(handled[i], &action, NULL);
 	}
 	struct timespec begin, end;
@@ -88,7 +90,7 @@ int main(int argc, char **argv)
 	}
 	clock_gettime(CLOCK_MONOTONIC, &end);
 	double took = (double)(end.tv_sec - begin.tv_sec) +
-	    (double)(end.tv_nsec - begin.tv_nsec) / 1e9;
+		      (double)(end.tv_nsec - begin.tv_nsec) / 1e9;
 	printf("# took %.1f s\n", took);
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }

@@ -15,35 +15,7 @@
 #include "trials/cgroup.h"
 #include "trials/local-gpus.h"
 #include "trials/local.h"
-#include "trials/proc.h"
 #include "trials/truth.h"
-
-int
-local_kill_marked(const char *uuid)
-{
-	char word[64];
-
-	(void)snprintf(word, sizeof word, "HPOTUNE_ATTEMPT_UUID=%s", uuid);
-	return proc_kill_marked(word);
-}
-
-bool
-local_sweep(struct local_attempt *a, const struct claim *c)
-{
-	bool found = false;
-	char word[64];
-
-	/* Nothing survives a reboot. */
-	if (strcmp(c->boot_id, a->local->boot_id) != 0)
-		return false;
-	if (c->cgroup[0] != '\0') {
-		(void)cgroup_kill(c->cgroup);
-		cgroup_remove(c->cgroup);
-		found = access(c->cgroup, F_OK) == 0;
-	}
-	(void)snprintf(word, sizeof word, "HPOTUNE_ATTEMPT_UUID=%s", c->uuid);
-	return proc_kill_marked(word) > 0 || found;
-}
 
 void
 local_group_remove(const struct local *l, const char *uuid)
@@ -187,9 +159,7 @@ local_abandon(void *ctx, const struct launch_spec *spec, struct err *e)
 	r = local_home_away(l) ? local_home_err(l, e)
 			       : local_bury(dir, spec->uuid, e);
 	/* Its folder may be gone while it lives. */
-	if (r == 0)
-		(void)local_kill_marked(spec->uuid);
-	if (r == 0)
+	if (r == 0 && local_kill_marked(spec->uuid, dir).spared == 0)
 		local_group_remove(l, spec->uuid);
 	free(dir);
 	return r;

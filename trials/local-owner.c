@@ -14,11 +14,11 @@
 #include "src/base/mem.h"
 #include "trials/local-gpus.h"
 #include "trials/local.h"
+#include "trials/proc-environ.h"
 #include "trials/proc.h"
 
 enum {
-	DEPTH_MAX = 64, /* of ancestors */
-	ENVIRON_MAX = 4 << 20
+	DEPTH_MAX = 64 /* of ancestors */
 };
 
 struct owned {
@@ -45,44 +45,6 @@ local_owners_free(struct local_owners *o)
 	if (o != NULL)
 		free(o->of);
 	free(o);
-}
-
-/* The environment it was started with, with a NUL before and after. */
-static bool
-environ_read(pid_t pid, struct buf *b)
-{
-	char path[64], part[8192];
-	ssize_t n;
-	int fd;
-
-	(void)snprintf(path, sizeof path, "/proc/%d/environ", (int)pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd == -1)
-		return false;
-	buf_putc(b, '\0');
-	while (b->len < ENVIRON_MAX && (n = read(fd, part, sizeof part)) > 0)
-		buf_add(b, part, (size_t)n);
-	(void)close(fd);
-	return true;
-}
-
-static bool
-environ_get(const struct buf *b, const char *name, char *value, size_t n)
-{
-	char *word = xasprintf("%s=", name);
-	const char *at;
-
-	/* A variable follows a NUL: that of the word before. */
-	at = b->data;
-	while (at != NULL &&
-	       (at = memmem(at, b->len - (size_t)(at - b->data), word,
-		    strlen(word))) != NULL &&
-	       at[-1] != '\0')
-		at++;
-	if (at != NULL)
-		(void)snprintf(value, n, "%s", at + strlen(word));
-	free(word);
-	return at != NULL;
 }
 
 /* The attempt whose supervisor it descends from. */
@@ -137,15 +99,15 @@ owner_by_mark(const struct local *l, pid_t pid, char *owner, size_t n)
 	size_t len = l->pack.dir != NULL ? strlen(l->pack.dir) : 0;
 	bool found = false;
 
-	if (environ_read(pid, &b) &&
-	    environ_get(&b, "HPOTUNE_PACK_DIR", place, sizeof place)) {
+	if (proc_environ_read(pid, &b) &&
+	    proc_environ_get(&b, "HPOTUNE_PACK_DIR", place, sizeof place)) {
 		/* A program of several trials; of another study, perhaps. */
 		found = len > 0 && strncmp(place, l->pack.dir, len) == 0 &&
 			place[len] == '/';
 		if (found)
 			(void)snprintf(owner, n, "pack %.32s", place + len + 1);
 	} else if (b.len > 0)
-		found = environ_get(&b, "HPOTUNE_ATTEMPT_UUID", owner, n);
+		found = proc_environ_get(&b, "HPOTUNE_ATTEMPT_UUID", owner, n);
 	buf_free(&b);
 	return found;
 }

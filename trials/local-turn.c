@@ -222,7 +222,7 @@ end_unclaimed(struct local_attempt *a)
 	}
 	if (a->up ||
 	    (WIFEXITED(a->child_status) && WEXITSTATUS(a->child_status) == 0)) {
-		(void)local_kill_marked(a->uuid);
+		(void)local_kill_marked(a->uuid, a->dir);
 		end_lost(a, "its records are gone");
 		return;
 	}
@@ -370,7 +370,7 @@ wait_for_claim(struct local_attempt *a)
 {
 	a->local->soon |= !odd_longer_than(a, UNKNOWN_MS);
 	if (odd_longer_than(a, STARTING_MS))
-		(void)local_kill_marked(a->uuid);
+		(void)local_kill_marked(a->uuid, a->dir);
 }
 
 static void

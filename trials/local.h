@@ -243,13 +243,26 @@ enum launch_look local_look(void *, const struct launch_spec *, struct err *);
 int local_abandon(void *, const struct launch_spec *, struct err *);
 /* Write the claim that lets nobody start it any more. */
 int local_bury(const char *dir, const char *uuid, struct err *);
-/* SIGKILL to every process of an attempt. */
-int local_kill_marked(const char *uuid);
 /*
  * Remove the control group of an attempt that is over, or never began: its
  * supervisor may have been killed before it could, or the kernel be late.
  */
 void local_group_remove(const struct local *, const char *uuid);
+
+/*
+ * local-marked.c: processes by the attempt that their environment names.  The
+ * folder of a study may have been copied while it runs, its database too: the
+ * attempt of the same name that runs there is not ours to end.
+ */
+struct local_marked {
+	int killed;
+	int spared; /* they belong to the attempt of another folder */
+};
+/*
+ * SIGKILL to every process of the attempt in folder dir, and to those whose
+ * folder is gone or which nobody holds.
+ */
+struct local_marked local_kill_marked(const char *uuid, const char *dir);
 /* SIGKILL to what a dead supervisor left behind: whether there was any. */
 bool local_sweep(struct local_attempt *, const struct claim *);
 

@@ -1,0 +1,119 @@
+/*
+ * Processes by the attempt that their environment names.  A copy of a study
+ * that runs knows the same attempts as the original does: what is held in
+ * another folder that is still there is left alone.
+ */
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "src/base/err.h"
+#include "trials/cgroup.h"
+#include "trials/local.h"
+#include "trials/proc-environ.h"
+#include "trials/proc.h"
+#include "trials/truth.h"
+
+struct marked {
+	const char *uuid, *dir;
+	bool only_count; /* those to spare */
+	struct local_marked n;
+};
+
+/* Whether the attempt runs in a folder that is another one than ours. */
+static bool
+is_elsewhere(const struct marked *m, const struct buf *env)
+{
+	struct err e = ERR_INIT;
+	struct evidence found;
+	struct stat ours, theirs;
+	char path[4200], *end;
+
+	if (!proc_environ_get(env, "HPOTUNE_PARAMS", path, sizeof path) ||
+	    path[0] != '/' || (end = strrchr(path, '/')) == path)
+		return false;
+	*end = '\0';
+	if (stat(m->dir, &ours) == -1 || stat(path, &theirs) == -1 ||
+	    (ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino))
+		return false;
+	(void)truth_read(&found, path, m->uuid, &e);
+	return found.shim_lock || found.trial_lock;
+}
+
+/* Whether it is of this attempt; *elsewhere: and in another folder. */
+static bool
+is_marked(const struct marked *m, pid_t pid, bool *elsewhere)
+{
+	struct buf env = { 0 };
+	char uuid[64] = "";
+	bool is;
+
+	is =
+	    proc_environ_read(pid, &env) &&
+	    proc_environ_get(&env, "HPOTUNE_ATTEMPT_UUID", uuid, sizeof uuid) &&
+	    strcmp(uuid, m->uuid) == 0;
+	*elsewhere = is && is_elsewhere(m, &env);
+	buf_free(&env);
+	return is;
+}
+
+static bool
+kill_if_marked(void *arg, pid_t pid)
+{
+	struct marked *m = arg;
+	struct proc_stat s;
+	struct proc_ref r;
+	bool elsewhere;
+
+	if (pid == getpid() || !is_marked(m, pid, &elsewhere) ||
+	    !proc_stat(pid, &s) || s.state == 'Z')
+		return true;
+	if (elsewhere || m->only_count) {
+		m->n.spared += elsewhere;
+		return true;
+	}
+	if (!proc_open(&r, pid, s.start))
+		return true;
+	/* Asked again: it may be somebody else since the first look. */
+	if (is_marked(m, pid, &elsewhere) && !elsewhere &&
+	    proc_signal(&r, SIGKILL) == 0)
+		m->n.killed++;
+	proc_close(&r);
+	return true;
+}
+
+struct local_marked
+local_kill_marked(const char *uuid, const char *dir)
+{
+	struct marked m = { .uuid = uuid, .dir = dir };
+
+	proc_each(kill_if_marked, &m);
+	return m.n;
+}
+
+bool
+local_sweep(struct local_attempt *a, const struct claim *c)
+{
+	struct marked m = {
+		.uuid = c->uuid, .dir = a->dir, .only_count = true
+	};
+	bool found = false;
+
+	/* Nothing survives a reboot. */
+	if (strcmp(c->boot_id, a->local->boot_id) != 0)
+		return false;
+	/* A group of processes has the name of the attempt, in a copy too. */
+	if (c->cgroup[0] != '\0')
+		proc_each(kill_if_marked, &m);
+	if (c->cgroup[0] != '\0' && m.n.spared == 0) {
+		(void)cgroup_kill(c->cgroup);
+		cgroup_remove(c->cgroup);
+		found = access(c->cgroup, F_OK) == 0;
+	}
+	return local_kill_marked(c->uuid, a->dir).killed > 0 || found;
+}

@@ -1,0 +1,50 @@
+/*
+ * The environment that a process was started with.
+ */
+
+#include "trials/proc-environ.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { ENVIRON_MAX = 4 << 20 };
+
+bool
+proc_environ_read(pid_t pid, struct buf *b)
+{
+	char path[64], part[8192];
+	ssize_t n;
+	int fd;
+
+	(void)snprintf(path, sizeof path, "/proc/%d/environ", (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd == -1)
+		return false;
+	buf_putc(b, '\0');
+	while (b->len < ENVIRON_MAX && (n = read(fd, part, sizeof part)) > 0)
+		buf_add(b, part, (size_t)n);
+	(void)close(fd);
+	return true;
+}
+
+bool
+proc_environ_get(const struct buf *b, const char *name, char *value, size_t n)
+{
+	char *word = xasprintf("%s=", name);
+	const char *at;
+
+	/* A variable follows a NUL: that of the word before. */
+	at = b->data;
+	while (at != NULL &&
+	       (at = memmem(at, b->len - (size_t)(at - b->data), word,
+		    strlen(word))) != NULL &&
+	       at[-1] != '\0')
+		at++;
+	if (at != NULL)
+		(void)snprintf(value, n, "%s", at + strlen(word));
+	free(word);
+	return at != NULL;
+}

@@ -5,8 +5,8 @@
         [--first SEED] [--tools a,b,…] [--problems a,b,…] [--equal-epochs]
         [--save FILE]
 
-PROGRAM is bench/search.  Problems are known functions and, with --lcbench,
-tasks of the LCBench surrogate (onnxruntime).  Normalised regret of a run after
+PROGRAM is bench/search.  Problems are known functions, with --bbob those of
+COCO's suite (coco-experiment of PyPI), and with --lcbench tasks of the LCBench surrogate (onnxruntime).  Normalised regret of a run after
 k trials: (best so far - best known) / (median random trial - best known), best
 known being the best that any run here saw.  --equal-epochs: tools with their
 stopping rules, on curves, until the epochs of N full trials are used up.
@@ -71,6 +71,33 @@ class Function:
 
     def value(self, params):
         return float(self.program.say(function=self.name, params=params))
+
+
+class Bbob:
+    """A function of COCO's bbob suite, first instance, in [-5, 5]^n."""
+
+    maximize = False
+
+    def __init__(self, suite, function, dimension):
+        self.name = "bbob %d in %d" % (function, dimension)
+        self.space = {"x%d" % i: {"type": "float", "min": -5, "max": 5}
+                      for i in range(dimension)}
+        self.problem = suite.get_problem_by_function_dimension_instance(
+            function, dimension, 1)
+
+    def value(self, params):
+        return float(self.problem(list(params.values())))
+
+
+def bbob_of(text):
+    """The problems of "2,5:odd": dimensions, and which functions."""
+    import cocoex
+    dimensions, _, which = text.partition(":")
+    suite = cocoex.Suite("bbob", "", "dimensions: %s instance_indices: 1" %
+                         dimensions)
+    return [Bbob(suite, f, int(d)) for d in dimensions.split(",")
+            for f in range(1, 25)
+            if which == "" or which == ("odd" if f % 2 else "even")]
 
 
 class Surrogate:
@@ -255,6 +282,8 @@ def main():
     ap = argparse.ArgumentParser()
     ap.add_argument("program")
     ap.add_argument("--lcbench")
+    ap.add_argument("--bbob", help="dimensions of COCO's functions, as 2,5,10; "
+                    ":odd or :even behind them, half of the functions")
     ap.add_argument("--seeds", type=int, default=20)
     ap.add_argument("--first", type=int, default=1)
     ap.add_argument("--trials", type=int, default=100)
@@ -268,11 +297,14 @@ def main():
     program = Program(args.program)
     problems = [] if args.equal_epochs else [
         Function(program, n) for n in FUNCTIONS]
+    if args.bbob:
+        problems += bbob_of(args.bbob)
     if args.lcbench:
         problems += [Surrogate(args.lcbench, t) for t in TASKS]
     if args.problems:
         wanted = args.problems.split(",")
-        problems = [p for p in problems if p.name in wanted]
+        problems = [p for p in problems
+                    if p.name in wanted or p.name.split()[0] in wanted]
     server = Program(args.program)
     tools = {}
     for name in args.tools.split(","):

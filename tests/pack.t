@@ -365,6 +365,21 @@ if command -v python3 >/dev/null; then
 	is "$(sql example/cubic.db "SELECT count(*), sum(attempts), min(objective)
 	    < 0.02 FROM trials WHERE state IN ('completed', 'stopped')")" \
 	    '40|40|1' 'finds a good setting'
+	# One that diverges is an error of its own, and of no other trial.
+	mkdir apart
+	for params in '"rate": 0.05, "momentum": 0.5' \
+	    '"rate": 3, "momentum": 0.5'; do
+		echo '{"start": '$((n = ${n-0} + 1))', "attempt": 1,' \
+		    '"checkpoint_dir": "apart", "params":' \
+		    "{$params, \"decay\": 0}}"
+	done >lines
+	mkfifo hold_in
+	{ cat lines && cat hold_in; } | example/train.py >said 2>err &
+	children="$children $!"
+	ok 'examples/pack: one trial diverges' retry grep -q \
+	    '"trial": 2, "end": 1, "why": "the loss is not finite"' said
+	ok 'and the other goes on' retry grep -q '"trial": 1, .*"step": 5' said
+	: >hold_in
 else
 	skip 'examples/pack' 'python3 is not installed'
 fi

@@ -59,8 +59,13 @@ class Trial:
             self.weights[i] += self.speed[i]
 
     def loss(self):
-        return sum((sum(w * v for w, v in zip(self.weights, features)) - y)
-                   ** 2 for features, y in HELD) / len(HELD)
+        """Infinite or no number when it diverges: ** would raise an error,
+        and that would be the end of all trials."""
+        total = 0.0
+        for features, wanted in HELD:
+            error = sum(w * v for w, v in zip(self.weights, features)) - wanted
+            total += error * error
+        return total / len(HELD)
 
     def report(self):
         """Say how it stands; false when it is over."""

@@ -508,6 +508,63 @@ def test_mpirun(shell, name):
        job.output())
 
 
+# "mpirun" as AWS's deep learning containers have it: a script that does not
+# exec, before Open MPI, and before another one.
+WRAPPER = """#!%s
+"%s" --allow-run-as-root "$@"
+"""
+HYDRA = """#!/usr/bin/env python3
+import os, signal, subprocess, sys
+if "--version" in sys.argv:
+    sys.exit("HYDRA build details:")
+command = sys.argv[sys.argv.index("-hosts") + 2:]
+ranks = [subprocess.Popen(command, env=dict(os.environ, PMI_RANK=str(i)))
+         for i in range(int(sys.argv[sys.argv.index("-n") + 1]))]
+signal.signal(signal.SIGTERM, lambda *a: [p.terminate() for p in ranks])
+sys.exit(max(p.wait() for p in ranks))
+"""
+
+
+def test_mpirun_script(shell, name):
+    """Stops where mpirun is a script in front of the real one."""
+    slow = sh(HANDLER.replace("echo saving", "sleep 0.3; echo saving") % 0)
+    block = {"distribution": {"launcher": "mpirun", "processes_per_host": 3}}
+    tools = os.path.realpath(tempfile.mkdtemp(dir="."))
+    real = tools + "/mpirun.real"
+    with open(real, "w") as f:
+        f.write(HYDRA)
+    front = "/bin/bash" if os.access("/bin/bash", os.X_OK) else "/bin/sh"
+    cases = [("another mpirun", front, real, "")]
+    if shutil.which("mpirun"):
+        cases.append(("Open MPI", front, shutil.which("mpirun"), ""))
+        cases.append(("no setsid", "/bin/sh", shutil.which("mpirun"),
+                      "! command -v setsid >/dev/null 2>&1"))
+    else:
+        skip("%s: a script in front of Open MPI" % name, "it is not installed")
+    for what, front, program, cut in cases:
+        with open(tools + "/mpirun", "w") as f:
+            f.write(WRAPPER % (front, program))
+        for tool in (tools + "/mpirun", real):
+            os.chmod(tool, 0o755)
+        job = Job(shell, slow, block=block,
+                  path=tools + ":" + os.environ["PATH"])
+        run = job.base + "/input/data/hpotune/run.sh"
+        with open(run) as f:
+            text = f.read()
+        if cut:
+            ok(cut in text, "%s: %s: the script looks for it" % (name, what))
+            with open(run, "w") as f:
+                f.write(text.replace(cut, "true"))
+        job.start()
+        wait_for(lambda: job.output().count("up") == 3)
+        job.proc.send_signal(signal.SIGTERM)
+        got = job.end()
+        ok(got == 0 and job.output().count("saving") == 3 and
+           job.read("checkpoints/c") == "kept\n",
+           "%s: mpirun as a script (%s): the ranks hear SIGTERM, once, and "
+           "have their grace" % (name, what), "%s %s" % (got, job.output()))
+
+
 # "ssh" to a host that is on this machine, but has nothing of our environment.
 SSH = """#!/bin/sh
 while :; do
@@ -625,7 +682,8 @@ def shells():
 for name, shell in shells().items():
     for test in (test_values, test_names, test_statuses, test_term,
                  test_metrics, test_code, test_hosts, test_torchrun,
-                 test_mpirun, test_mpirun_hosts, test_first):
+                 test_mpirun, test_mpirun_script, test_mpirun_hosts,
+                 test_first):
         test(shell, name)
 print("1..%d" % count)
 sys.exit(failed > 0)

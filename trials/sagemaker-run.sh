@@ -19,17 +19,67 @@ grace=100
 stop=TERM
 on_term() {
 	terms=$((terms + 1))
-	[ -n "$child" ] || return 0
-	kill "-$stop" "$child" 2>/dev/null
+	: >"$work/stop" 2>/dev/null
+	[ -z "$child" ] || send_stop
+}
+
+# The "mpirun" of many images is a shell script that runs the real one as its
+# child, waits for it and passes no signal on.  So the signal goes to the first
+# process that handles it, from $child downwards; heard says there was one.
+# The bit of a signal in field 34 of /proc/PID/stat says who does.
+HPT_LAUNCHER=none
+heard=
+send_stop() {
+	if [ "$HPT_LAUNCHER" != mpirun ]; then
+		kill "-$stop" "$child" 2>/dev/null
+		return
+	fi
+	bit=16384
+	[ "$stop" = TERM ] || bit=512
+	family=
+	while [ -z "$heard" ]; do
+		below=
+		for stat in /proc/[0-9]*/stat; do
+			read -r fields 2>/dev/null <"$stat" || continue
+			pid=${fields%% *}
+			# shellcheck disable=SC2086
+			set -- ${fields##*) }
+			if [ -z "$family" ]; then
+				[ "$pid" = "$child" ] || continue
+			else
+				case "$family " in
+				*" $2 "*) ;;
+				*) continue ;;
+				esac
+			fi
+			if [ $((${32:-0} & bit)) -eq 0 ]; then
+				below="$below $pid"
+			elif kill "-$stop" "$pid" 2>/dev/null; then
+				heard=1
+			fi
+		done
+		[ -n "$below" ] || break
+		family=$below
+	done
 }
 trap on_term TERM
 trap : INT HUP
 
-# After the grace everything of the trial goes.
+# After the grace everything of the trial goes.  Until then an mpirun that was
+# just being started is looked for again every second.
 watch_grace() {
 	nap=
 	trap 'kill "$nap" 2>/dev/null; exit 0' TERM
-	sleep "$grace" &
+	left=$grace
+	while [ "$HPT_LAUNCHER" = mpirun ] && [ -z "$heard" ] &&
+	    [ "$left" -gt 0 ]; do
+		sleep 1 &
+		nap=$!
+		wait "$nap"
+		left=$((left - 1))
+		send_stop
+	done
+	sleep "$left" &
 	nap=$!
 	wait "$nap"
 	kill -KILL -- "-$child" 2>/dev/null
@@ -55,7 +105,7 @@ fail() { # status text
 
 # ---- what to run -----------------------------------------------------------
 
-HPT_LAUNCHER=none HPT_PROCESSES=1 HPT_GRACE=100
+HPT_PROCESSES=1 HPT_GRACE=100
 HPT_CODE='' HPT_CODE_AS='' HPT_CWD='' HPT_MPI_OPTIONS=''
 spec=
 n=0
@@ -177,7 +227,7 @@ cpus=$(getconf _NPROCESSORS_ONLN 2>/dev/null || nproc 2>/dev/null || echo 1)
 
 mkdir -p "$HPT_BASE/checkpoints" "$HPT_BASE/model" "$HPT_BASE/output/data" \
     "$HPT_BASE/code" "$work" || fail 126 "cannot make folders in $HPT_BASE"
-rm -f "$work/reading" "$work/done" "$work"/mute-*
+rm -f "$work/reading" "$work/done" "$work/stop" "$work"/mute-*
 
 HPOTUNE_CHECKPOINT_DIR=$HPT_BASE/checkpoints
 HPOTUNE_OUTPUT_DIR=$HPT_BASE/output/data
@@ -255,7 +305,10 @@ run() {
 	[ -n "${HPT_STOP-}" ] || exec "$@"
 	stops=0
 	status=127
-	trap 'stops=$((stops + 1)); kill -TERM "$trial" 2>/dev/null' USR1 TERM
+	trap 'stops=$((stops + 1))
+	[ "$stops" -gt 1 ] || kill -TERM "$trial" 2>/dev/null' USR1 TERM
+	# mpirun heard of the stop before it knew this rank.
+	[ ! -e "$work/stop" ] || exit 143
 	(trap '' USR1; trap - TERM; exec "$@") &
 	trial=$!
 	[ "$stops" -eq 0 ] || kill -TERM "$trial"
@@ -387,8 +440,14 @@ serve_mpirun() {
 	fi
 	"$sshd" -D &
 	server=$!
-	trap 'kill "$server"; exit 143' TERM USR1
+	# Ranks hear of a stop from mpirun, and keep this host until they end.
+	stopped=
+	trap 'stopped=1' TERM USR1
 	until orted_runs; do
+		[ -z "$stopped" ] || {
+			kill "$server"
+			exit 143
+		}
 		kill -0 "$server" 2>/dev/null || fail 126 'sshd does not run'
 		sleep 1
 	done

@@ -303,7 +303,11 @@ TABLE = [
             "sagemaker_distribution_instance_groups": '["gpu"]'})),
     ("smddp in a group", study(dict(
         dist("smddp", group="gpu"), code="src", instance_type=None,
-        groups=GROUPS[:1]), {"command": PY}), LR, {}),
+        groups=GROUPS), {"command": PY, "batch": {"global": 512}}), LR,
+     script({
+         DDP: "true", "sagemaker_instance_type": P4D,
+         "sagemaker_distributed_dataparallel_custom_mpi_options": '""',
+         "sagemaker_distribution_instance_groups": '["gpu"]'})),
     ("pytorch-ddp", study(dict(TOOLKIT, **dist("pytorch-ddp")),
                           {"command": PY}), LR,
      script({"sagemaker_pytorch_ddp_enabled": "true",
@@ -318,7 +322,15 @@ TABLE = [
         "sagemaker_instance_type": P4D})),
     ("torch-distributed on Trainium", study(dict(
         dist("torch-distributed"), code="src",
-        instance_type="ml.trn1.32xlarge"), {"command": PY}), LR, {}),
+        instance_type="ml.trn1.32xlarge"), {"command": PY}), LR, script({
+            "sagemaker_torch_distributed_enabled": "true",
+            "sagemaker_instance_type": '"ml.trn1.32xlarge"'})),
+    ("torch-distributed with processes", study(dict(
+        dist("torch-distributed", processes_per_host=16), code="src",
+        instance_type="ml.trn1.32xlarge"), {"command": PY}), LR, script({
+            "sagemaker_torch_distributed_enabled": "true",
+            "sagemaker_mpi_num_of_processes_per_host": "16",
+            "sagemaker_instance_type": '"ml.trn1.32xlarge"'})),
     ("toolkit with variables", study(
         dict(TOOLKIT, **dist("toolkit")),
         {"command": PY, "env": {"A": "1", "HF_HOME": "x" * 512}}), LR, {}),

@@ -466,6 +466,7 @@ def test_torchrun(shell, name):
        "%s: torchrun: the second of two hosts" % name, job.output())
     job = Job(shell, rank[:-1] + ["7"], block=block, path=path)
     ok(job.run() == 7, "%s: torchrun: its status" % name, job.output())
+    test_neurons(shell, name, tools)
     job = Job(shell, sh(HANDLER % 0), block=block, path=path).start()
     wait_for(lambda: job.output().count("up") == 3)
     job.proc.send_signal(signal.SIGTERM)
@@ -477,6 +478,37 @@ def test_torchrun(shell, name):
     else:
         ok(job.run() == 127 and "has no torchrun" in job.failure(),
            "%s: torchrun: it is missed" % name, job.failure())
+
+
+# As on two chips of Trainium.
+NEURON_LS = """#!/bin/sh
+[ "$1" = -j ] && cat <<'END'
+[{"neuron_device": 0, "nc_count": 2, "connected_to": [1, 2]},
+ {"neuron_device": 1, "nc_count": 2, "connected_to": null,
+  "neuron_processes": []}]
+END
+"""
+
+
+def test_neurons(shell, name, tools):
+    """One process for each NeuronCore, by type or as they are counted."""
+    with open(tools + "/neuron-ls", "w") as f:
+        f.write(NEURON_LS)
+    os.chmod(tools + "/neuron-ls", 0o755)
+    for kind, cores, want in (("ml.trn1.2xlarge", 4, 2),
+                              ("ml.trn9.48xlarge", 4, 4),
+                              ("ml.trn2.48xlarge", 64, 64)):
+        job = Job(shell, sh('[ "$RANK" != 0 ] || echo "$SM_NUM_NEURONS '
+                            '$WORLD_SIZE"'), path=tools + ":" +
+                  os.environ["PATH"], block={
+                      "instance_type": kind,
+                      "distribution": {"launcher": "torchrun"}},
+                  config={"current_host": "algo-1", "hosts": ["algo-1"],
+                          "current_instance_type": kind})
+        ok(job.run() == 0 and "\n%d %d\n" % (cores, want) in job.output(),
+           "%s: torchrun on %s: %d processes" % (name, kind, want),
+           job.output())
+    os.unlink(tools + "/neuron-ls")
 
 
 def test_mpirun(shell, name):

@@ -147,7 +147,7 @@ test_wrong_groups(void)
 		  "\"ml.g5.xlarge\"}, {\"name\": \"b\", \"instance_type\": "
 		  "\"ml.c5.xlarge\"}], \"distribution\": {\"launcher\": "
 		  "\"torchrun\"}",
-		    "differ in GPUs: expected processes_per_host" },
+		    "differ in devices: expected processes_per_host" },
 		{ "\"groups\": [{\"name\": \"a\", \"instance_type\": "
 		  "\"ml.g5.xlarge\"}], \"code\": \".\", \"distribution\": "
 		  "{\"launcher\": \"torch-distributed\"}",
@@ -252,11 +252,11 @@ test_batch(void)
 	    "\"instance_type\": [\"ml.g5.xlarge\", \"ml.g5.12xlarge\"], "
 	    "\"distribution\": {\"launcher\": \"torchrun\"}",
 	    NULL);
-	ok(r.s != NULL, "without a batch types may differ in GPUs");
+	ok(r.s != NULL, "without a batch types may differ in devices");
 	r.study->trial.batch_global = 512;
 	sm_settings_free(r.s);
 	ok(sm_settings_read(&r.s, r.values, &r.study->trial, &r.e) == -1 &&
-		strstr(r.e.text, "differ in GPUs") != NULL,
+		strstr(r.e.text, "differ in devices") != NULL,
 	    "with one they may not");
 	reading_close(&r);
 	reading_open(&r,

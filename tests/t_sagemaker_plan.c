@@ -136,6 +136,30 @@ test_gpus(void)
 
 	for (i = 0; i < sizeof rows / sizeof rows[0]; i++)
 		is_int(sm_type_gpus(rows[i].type), rows[i].gpus, rows[i].type);
+	is_int(sm_type_devices("ml.g5.12xlarge"), 4, "GPUs are devices");
+	is_int(sm_type_devices("ml.trn1.2xlarge"), 2, "a small Trainium");
+	is_int(sm_type_devices("ml.trn1n.32xlarge"), 32, "a large one");
+	is_int(sm_type_devices("ml.trn2.48xlarge"), 64, "the second one");
+	is_int(sm_type_devices("ml.trn2u.48xlarge"), -1, "not known");
+}
+
+/* One process for each NeuronCore, by whichever launcher. */
+static void
+test_trainium(void)
+{
+	struct sm_type trainium = { .name = (char *)"ml.trn1.32xlarge" };
+	struct sm_settings s = settings();
+
+	s.types = &trainium;
+	s.n_types = 1;
+	s.launcher = SM_TORCH_DISTRIBUTED;
+	is_int(sm_replicas(&s), 64, "two machines of 32 cores");
+	s.launcher = SM_TORCHRUN;
+	is_int(sm_replicas(&s), 64, "by our own torchrun, too");
+	s.per_host = 16;
+	is_int(sm_replicas(&s), 32, "or as many as are asked for");
+	s.launcher = SM_NONE;
+	is_int(sm_replicas(&s), 2, "without a launcher one on each");
 }
 
 static void
@@ -164,6 +188,7 @@ main(void)
 	test_fallback();
 	test_cost();
 	test_gpus();
+	test_trainium();
 	test_replicas();
 	return done_testing();
 }

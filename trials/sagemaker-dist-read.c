@@ -286,16 +286,29 @@ read_trial(struct sm_read *r)
 
 /* ---- machines ------------------------------------------------------------ */
 
+/*
+ * The machines that train: of a cluster whose launcher names a group only
+ * that one, else all groups, or all types of which a trial gets one.
+ */
 static size_t
 n_machines(const struct sm_settings *s)
 {
-	return s->n_groups > 0 ? s->n_groups : s->n_types;
+	if (s->n_groups == 0)
+		return s->n_types;
+	return json_get(s->dist, "group") != NULL ? 1 : s->n_groups;
 }
 
 static const char *
 machine(const struct sm_settings *s, size_t i)
 {
-	return s->n_groups > 0 ? s->groups[i].type.name : s->types[i].name;
+	const char *group;
+
+	if (s->n_groups == 0)
+		return s->types[i].name;
+	group = json_string(json_get(s->dist, "group"));
+	while (group != NULL && strcmp(s->groups[i].name, group) != 0)
+		i++;
+	return s->groups[i].type.name;
 }
 
 static bool
@@ -353,34 +366,35 @@ check_machines(struct sm_read *r, const struct sm_dist *row)
 	    sm_place(r, r->s->n_groups > 0 ? "groups" : "instance_type");
 	size_t i;
 
+	if (r->s->n_groups > 0 && row->toolkit && row->launcher != SM_TOOLKIT) {
+		if ((row->keys & KEY_GROUP) == 0)
+			return json_err(place, r->e,
+			    "the launcher %s does not go with groups: expected "
+			    "mpi or smddp, or one of hpotune's own",
+			    row->word);
+		if (json_get(r->s->dist, "group") == NULL)
+			return json_err(r->s->dist, r->e,
+			    "expected \"group\", too: the one that trains "
+			    "together");
+	}
 	for (i = 0; i < n_machines(r->s); i++)
 		if (!works_on(r, row, machine(r->s, i)))
 			return json_err(place, r->e,
 			    "%s does not go with the launcher %s: expected %s",
 			    machine(r->s, i), row->word, works_where(row));
-	if (r->s->n_groups == 0 || !row->toolkit || row->launcher == SM_TOOLKIT)
-		return 0;
-	if ((row->keys & KEY_GROUP) == 0)
-		return json_err(place, r->e,
-		    "the launcher %s does not go with groups: expected mpi or "
-		    "smddp, or one of hpotune's own",
-		    row->word);
-	if (json_get(r->s->dist, "group") == NULL)
-		return json_err(r->s->dist, r->e,
-		    "expected \"group\", too: the one that trains together");
 	return 0;
 }
 
 /*
  * How many processes a host has must be the same for all, when it is counted
- * by GPUs: in one cluster always, over attempts when they share a batch.
+ * by devices: in one cluster always, over attempts when they share a batch.
  */
 static int
 check_counts(struct sm_read *r, const struct sm_dist *row)
 {
 	const struct study_trial *t = r->trial;
 	bool batch = t->batch_global > 0 || t->batch_param != NULL;
-	int gpus = sm_type_gpus(machine(r->s, 0));
+	int devices = sm_type_devices(machine(r->s, 0));
 	size_t i;
 
 	if (batch && row->launcher == SM_MODELPARALLEL)
@@ -392,15 +406,15 @@ check_counts(struct sm_read *r, const struct sm_dist *row)
 		!batch))
 		return 0;
 	for (i = 1; i < n_machines(r->s); i++)
-		if (sm_type_gpus(machine(r->s, i)) != gpus &&
+		if (sm_type_devices(machine(r->s, i)) != devices &&
 		    (batch || r->s->n_groups > 0))
 			return json_err(r->s->dist, r->e,
-			    "%s and %s differ in GPUs: expected "
+			    "%s and %s differ in devices: expected "
 			    "processes_per_host, too",
 			    machine(r->s, 0), machine(r->s, i));
-	if (batch && gpus < 0)
+	if (batch && devices < 0)
 		return json_err(r->s->dist, r->e,
-		    "the GPUs of %s are not known: expected "
+		    "the devices of %s are not known: expected "
 		    "processes_per_host, too",
 		    machine(r->s, 0));
 	return 0;

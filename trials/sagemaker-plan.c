@@ -102,14 +102,14 @@ int
 sm_per_host(const struct sm_settings *s, const char *type)
 {
 	const struct sm_dist *row = sm_dist_row(s);
-	int gpus;
+	int n;
 
 	if (!row->counts)
 		return 1;
 	if (s->per_host > 0)
 		return s->per_host;
-	gpus = type != NULL ? sm_type_gpus(type) : -1;
-	return gpus < 0 ? 0 : gpus == 0 ? 1 : gpus;
+	n = type != NULL ? sm_type_devices(type) : -1;
+	return n < 0 ? 0 : n == 0 ? 1 : n;
 }
 
 /* Of the first choice: where others differ, reading has refused a batch. */

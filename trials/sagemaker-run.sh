@@ -219,8 +219,25 @@ if command -v nvidia-smi >/dev/null 2>&1; then
 		[ "$word" != GPU ] || gpus=$((gpus + 1))
 	done
 fi
+# NeuronCores as AWS's training toolkit counts them.
+neurons=0
+case $SM_CURRENT_INSTANCE_TYPE in
+*trn2.48xlarge*) neurons=64 ;;
+*)
+	! command -v neuron-ls >/dev/null 2>&1 ||
+	    for word in $(neuron-ls -j 2>/dev/null |
+		tr -d ' \n' | tr ',{}' '   '); do
+		case $word in
+		'"nc_count":'[0-9]*)
+			neurons=$((neurons + ${word#*:}))
+			;;
+		esac
+	done
+	;;
+esac
 cpus=$(getconf _NPROCESSORS_ONLN 2>/dev/null || nproc 2>/dev/null || echo 1)
 [ "$HPT_PROCESSES" -gt 0 ] || HPT_PROCESSES=$gpus
+[ "$HPT_PROCESSES" -gt 0 ] || HPT_PROCESSES=$neurons
 [ "$HPT_PROCESSES" -gt 0 ] || HPT_PROCESSES=1
 
 # ---- what the trial finds --------------------------------------------------
@@ -244,13 +261,15 @@ SM_MASTER_ADDR=$first_host
 SM_MASTER_PORT=7777
 SM_NUM_GPUS=$gpus
 SM_NUM_CPUS=$cpus
+SM_NUM_NEURONS=$neurons
 SM_LOG_LEVEL=20
 export HPOTUNE_CHECKPOINT_DIR HPOTUNE_OUTPUT_DIR HPOTUNE_METRICS \
     HPOTUNE_PARAMS SM_MODEL_DIR SM_OUTPUT_DIR SM_OUTPUT_DATA_DIR \
     SM_INPUT_DIR SM_INPUT_CONFIG_DIR SM_HOSTS SM_HOST_COUNT SM_CURRENT_HOST \
     SM_CURRENT_HOST_RANK SM_CURRENT_INSTANCE_TYPE SM_CURRENT_INSTANCE_GROUP \
     SM_NETWORK_INTERFACE_NAME SM_RESOURCE_CONFIG SM_MASTER_ADDR \
-    SM_MASTER_PORT SM_NUM_GPUS SM_NUM_CPUS SM_LOG_LEVEL
+    SM_MASTER_PORT SM_NUM_GPUS SM_NUM_CPUS \
+    SM_NUM_NEURONS SM_LOG_LEVEL
 : "${MASTER_ADDR:=$first_host}" "${MASTER_PORT:=7777}" "${PYTHONUNBUFFERED=1}"
 export MASTER_ADDR MASTER_PORT PYTHONUNBUFFERED
 if [ "$host_count" -gt 1 ]; then

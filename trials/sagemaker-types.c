@@ -1,6 +1,7 @@
 /*
- * How many GPUs an instance type has.  The facts are AWS's, by family and
- * size; a type that is not here is not refused, only not known.
+ * How many GPUs an instance type has, and how many NeuronCores.  The facts are
+ * AWS's, by family and size; a type that is not here is not refused, only not
+ * known.
  */
 
 #include <ctype.h>
@@ -50,6 +51,20 @@ static const struct {
 	{ "p6e-gb200", "36xlarge", 4 },
 };
 
+/*
+ * As a framework sees them: of Trainium 2 two physical ones count as one, which
+ * AWS's training toolkit knows of this size only.
+ */
+static const struct {
+	const char *type;
+	int cores;
+} neurons[] = {
+	{ "ml.trn1.2xlarge", 2 },
+	{ "ml.trn1.32xlarge", 32 },
+	{ "ml.trn1n.32xlarge", 32 },
+	{ "ml.trn2.48xlarge", 64 },
+};
+
 /* Families without GPUs: general, computing, memory, Trainium. */
 static bool
 family_plain(const char *family, size_t n)
@@ -80,5 +95,18 @@ sm_type_gpus(const char *type)
 		    strncmp(table[i].family, type, n) == 0 &&
 		    (table[i].size == NULL || strcmp(table[i].size, size) == 0))
 			return table[i].gpus;
+	return -1;
+}
+
+int
+sm_type_devices(const char *type)
+{
+	size_t i;
+
+	if (strncmp(type, "ml.trn", 6) != 0)
+		return sm_type_gpus(type);
+	for (i = 0; i < sizeof neurons / sizeof neurons[0]; i++)
+		if (strcmp(neurons[i].type, type) == 0)
+			return neurons[i].cores;
 	return -1;
 }

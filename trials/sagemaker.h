@@ -4,7 +4,7 @@
  *   sagemaker-options.c  the table of the backend block
  *   sagemaker-settings.c its reading and checks (pure), with -machines.c
  *                        -inputs.c -extra.c -dist-read.c
- *   sagemaker-types.c    how many GPUs an instance type has
+ *   sagemaker-types.c    how many devices an instance type has
  *   sagemaker-plan.c     which machine, spot or not, how long, what it may cost
  *   sagemaker-dist.c     the table of distributed launchers
  *   sagemaker-spec.c     what the entry script is told (pure)
@@ -107,7 +107,7 @@ struct sm_settings {
 	size_t n_inputs;
 	char *input_mode; /* File, FastFile, Pipe */
 	enum sm_launcher launcher;
-	int per_host; /* processes_per_host; 0 = one per GPU of the host */
+	int per_host; /* processes_per_host; 0 = one per device of the host */
 	const struct json *dist; /* the distribution block, or NULL */
 	struct sm_pair *tags;
 	size_t n_tags;
@@ -145,6 +145,8 @@ double sm_cost(const struct sm_settings *, const char *instance_type,
     int instances, double billable_s);
 /* GPUs of one instance of a type by its name; 0 = none, -1 = not known. */
 int sm_type_gpus(const char *type);
+/* The same with the NeuronCores of Trainium: what a process is started for. */
+int sm_type_devices(const char *type);
 /* GPUs of all machines of an attempt; 0 = none, or not known of one of them. */
 int sm_plan_gpus(const struct sm_plan *, const struct sm_settings *);
 /* Processes that train together: instances x processes per host. */
@@ -187,7 +189,7 @@ int sm_request_put(struct buf *, const struct sm_request *, struct err *);
 void sm_spec_put(struct buf *, const struct sm_request *);
 /* Whether AWS's own toolkit starts the program, and not our entry script. */
 bool sm_is_toolkit(const struct sm_settings *);
-/* Processes on each host of a type; 0: the entry script counts the GPUs. */
+/* Processes on each host of a type; 0: the entry script counts the devices. */
 int sm_per_host(const struct sm_settings *, const char *type);
 /* The hyperparameters the toolkit wants, as members of an object. */
 void sm_dist_put(struct buf *, const struct sm_request *, bool *first);

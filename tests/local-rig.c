@@ -37,6 +37,8 @@ on_event(void *arg, const struct launch_event *ev)
 	struct rig_trial *t = &rig->trial[ev->trial];
 
 	switch (ev->kind) {
+	case LAUNCH_PLACE:
+		break;
 	case LAUNCH_UP:
 		t->ups++;
 		t->pid = ev->u.up.pid;

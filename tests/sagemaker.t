@@ -104,12 +104,18 @@ is "$(sql scarce.db "SELECT trial, attempt, end_class FROM attempts
 2|1|capacity' 'a first attempt each ends for want of a machine'
 is "$(sql scarce.db "SELECT DISTINCT substr(place, 1, 14) FROM attempts
     WHERE end_class = 'ok'")" ml.g4dn.xlarge 'the next type is taken'
+is "$(sql scarce.db "SELECT DISTINCT substr(place, 1, 25) FROM attempts
+    WHERE end_class = 'capacity'")" 'ml.p3.2xlarge hpt-scarce-' \
+    'where it was to be is told of jobs that never trained'
 sagemaker_study tight.json tight 3 "$(sagemaker_block |
     sed 's/"ml.g5.xlarge", "ml.g4dn.xlarge"/"ml.m5.large"/
 	s/"ml.g5.xlarge": 1.5, "ml.g4dn.xlarge"/"ml.m5.large"/')"
 ok 'a quota of one machine for two at once' run tight
 is "$(sql tight.db 'SELECT count(*) FROM trials WHERE state = "completed"')" \
     3 'all trials get their turn'
+is "$(sql tight.db "SELECT count(*) FROM attempts
+    WHERE coalesce(place, '') NOT LIKE 'ml.m5.large hpt-tight-%'")" 0 \
+    'and of those that AWS refused'
 is "$(proved open)" '[]' 'nothing is left'
 
 # ---- what is left behind ------------------------------------------------------------

@@ -149,7 +149,11 @@ commit_one(struct rows *r, const struct launch_event *ev)
 		return;
 	}
 	switch (ev->kind) {
+	case LAUNCH_PLACE:
+		row->placed = true;
+		break;
 	case LAUNCH_UP:
+		row->placed = true;
 		if (row->up)
 			broken(r, "up twice", row);
 		row->up = true;
@@ -177,6 +181,8 @@ commit_one(struct rows *r, const struct launch_event *ev)
 	case LAUNCH_LOST:
 		row->open = false;
 		row->lost = ev->kind == LAUNCH_LOST;
+		if (!row->placed)
+			broken(r, "an end without a place", row);
 		if (!row->lost)
 			row->exit = ev->u.exit;
 		check_end(r, row);

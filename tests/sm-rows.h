@@ -22,7 +22,7 @@ struct row { /* one attempt, as committed */
 	int attempt;
 	char uuid[40];
 	int slot;
-	bool open, up, stopping;
+	bool open, up, placed, stopping;
 	bool asked; /* by this server */
 	bool sent; /* start was called by this server */
 	bool lost;

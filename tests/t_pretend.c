@@ -42,6 +42,8 @@ hear(void *arg, const struct launch_event *ev)
 		ear->last = ev->u.report.value;
 		ear->steps[ear->reports++ % 64] = ev->u.report.step;
 		break;
+	case LAUNCH_PLACE:
+		break;
 	case LAUNCH_READ:
 		ear->read = ev->u.cursor.metrics;
 		break;

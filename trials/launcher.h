@@ -116,6 +116,7 @@ struct launch_exit {
 enum launch_level { LAUNCH_INFO, LAUNCH_WARNING, LAUNCH_ERROR };
 
 enum launch_event_kind {
+	LAUNCH_PLACE, /* where it is to be, which may be known before it is up */
 	LAUNCH_UP, /* the trial's process is there */
 	LAUNCH_REPORT, /* one value of one metric */
 	LAUNCH_READ, /* output was read up to cursor: commit it with the reports */
@@ -132,6 +133,7 @@ struct launch_event {
 	int64_t trial; /* 0: of the whole study (notes, slots) */
 	int attempt;
 	union {
+		const char *place; /* as in up */
 		struct {
 			int64_t pid; /* 0 when there is none */
 			int64_t started_us;

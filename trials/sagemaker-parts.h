@@ -148,6 +148,7 @@ struct sm_attempt {
 
 	bool found; /* an earlier server may have sent its Create */
 	bool up; /* LAUNCH_UP was told, now or by an earlier server */
+	bool placed; /* LAUNCH_PLACE was told, or LAUNCH_UP */
 	bool checked; /* described once since it came to be */
 	bool trained;
 	bool watched; /* from outside, too */
@@ -270,6 +271,10 @@ void sm_emit(struct sm *, const struct launch_event *);
 /* A note of one attempt, or (NULL) of the study. */
 void sm_note(struct sm *, const struct sm_attempt *, enum launch_level,
     const char *, ...) __attribute__((format(printf, 4, 5)));
+/* Its machine, and its job: "ml.g5.xlarge spot JOB"; buf of n bytes. */
+void sm_place_text(const struct sm_attempt *, char *buf, size_t n);
+/* Say so once, for attempts that never train. */
+void sm_tell_place(struct sm_attempt *);
 /* It is over: a->exit or, when lost, a->lost_why is told next. */
 void sm_over(struct sm_attempt *);
 /* The same with an end that is no job's. */

@@ -45,6 +45,8 @@ static const char **
 event_text(struct launch_event *ev)
 {
 	switch (ev->kind) {
+	case LAUNCH_PLACE:
+		return &ev->u.place;
 	case LAUNCH_UP:
 		return &ev->u.up.place;
 	case LAUNCH_REPORT:
@@ -103,6 +105,30 @@ sm_note(struct sm *sm, const struct sm_attempt *a, enum launch_level level,
 }
 
 void
+sm_place_text(const struct sm_attempt *a, char *buf, size_t n)
+{
+	(void)snprintf(buf, n, "%s%s %s",
+	    a->plan.type != NULL ? a->plan.type->name : "instance groups",
+	    a->plan.spot ? " spot" : "", a->job);
+}
+
+void
+sm_tell_place(struct sm_attempt *a)
+{
+	struct launch_event ev = {
+		.kind = LAUNCH_PLACE, .trial = a->trial, .attempt = a->attempt
+	};
+	char place[160];
+
+	if (a->placed)
+		return;
+	a->placed = true;
+	sm_place_text(a, place, sizeof place);
+	ev.u.place = place;
+	sm_emit(a->sm, &ev);
+}
+
+void
 sm_over(struct sm_attempt *a)
 {
 	struct launch_event ev = {
@@ -111,6 +137,7 @@ sm_over(struct sm_attempt *a)
 
 	if (a->state == SM_OVER)
 		return;
+	sm_tell_place(a);
 	a->state = SM_OVER;
 	loop_timer_stop(a->timer);
 	loop_timer_stop(a->stop_timer);

@@ -51,10 +51,8 @@ sm_turn_up(struct sm_attempt *a, int64_t started_us)
 
 	if (a->up)
 		return;
-	a->up = a->trained = true;
-	(void)snprintf(place, sizeof place, "%s%s %s",
-	    a->plan.type != NULL ? a->plan.type->name : "instance groups",
-	    a->plan.spot ? " spot" : "", a->job);
+	a->up = a->trained = a->placed = true;
+	sm_place_text(a, place, sizeof place);
 	ev.u.up.started_us =
 	    started_us > 0 ? started_us : loop_wall_us(a->sm->loop);
 	ev.u.up.place = place;
@@ -89,6 +87,20 @@ hear_interruptions(struct sm_attempt *a, const struct sm_job *job)
 		sm_log_restarted(a->log);
 }
 
+/* An earlier server may have planned with other settings. */
+static void
+plan_type(struct sm_attempt *a, const char *type)
+{
+	const struct sm_settings *set = a->sm->set;
+	size_t i;
+
+	for (i = 0; type != NULL && i < set->n_types; i++)
+		if (strcmp(set->types[i].name, type) == 0) {
+			a->plan.type = &set->types[i];
+			a->plan.price = set->types[i].price * set->count;
+		}
+}
+
 static void
 check_once(struct sm_attempt *a, const struct sm_job *job)
 {
@@ -106,6 +118,7 @@ check_once(struct sm_attempt *a, const struct sm_job *job)
 		    a->job);
 	}
 	a->plan.spot = job->spot;
+	plan_type(a, job->type);
 }
 
 /* Dollars, of the machines that the job itself names. */
@@ -214,6 +227,7 @@ sm_turn_seen(struct sm_attempt *a, const struct sm_job *job)
 	a->created_s = job->created_s;
 	(void)snprintf(a->secondary, sizeof a->secondary, "%s", job->secondary);
 	check_once(a, job);
+	sm_tell_place(a);
 	hear_interruptions(a, job);
 	if (job->trained) {
 		a->state = SM_RUNNING;

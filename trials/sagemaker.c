@@ -74,7 +74,7 @@ attempt_add(struct sm *sm, const struct launch_spec *spec)
 	a->dir = xasprintf("%s/attempt-%d", spec->trial_dir, spec->attempt);
 	a->spec = sm_spec_keep(spec);
 	a->cursor = spec->cursor;
-	a->up = a->trained = spec->up;
+	a->up = a->trained = a->placed = spec->up;
 	a->missing_ms = -1;
 	a->timer = loop_timer_new(sm->loop, sm_launch_on_timer, a);
 	a->stop_timer = loop_timer_new(sm->loop, sm_turn_on_stop_timer, a);

@@ -90,6 +90,17 @@ name_find(struct tuner *t, struct live *l, const char *name)
 }
 
 static void
+hear_place(struct live *l, const char *place)
+{
+	if (place == NULL ||
+	    (l->att.place != NULL && strcmp(l->att.place, place) == 0))
+		return;
+	free(l->att.place);
+	l->att.place = xstrdup(place);
+	l->att_dirty = true;
+}
+
+static void
 hear_up(struct tuner *t, struct live *l, const struct launch_event *ev)
 {
 	if (l->row.state == TRIAL_STARTING)
@@ -97,8 +108,7 @@ hear_up(struct tuner *t, struct live *l, const struct launch_event *ev)
 	starts_begun(t, l, true);
 	l->att.started_us =
 	    ev->u.up.started_us != 0 ? ev->u.up.started_us : t->turn_us;
-	free(l->att.place);
-	l->att.place = ev->u.up.place != NULL ? xstrdup(ev->u.up.place) : NULL;
+	hear_place(l, ev->u.up.place);
 	l->att_dirty = true;
 }
 
@@ -276,6 +286,9 @@ tuner_hear(void *arg, const struct launch_event *ev)
 	if (l == NULL || !l->open || l->att.attempt != ev->attempt)
 		return;
 	switch (ev->kind) {
+	case LAUNCH_PLACE:
+		hear_place(l, ev->u.place);
+		break;
 	case LAUNCH_UP:
 		hear_up(t, l, ev);
 		break;

@@ -65,7 +65,7 @@ local_stop_send(struct local_attempt *a)
 		a->stop_sent_ms = loop_now_ms(a->local->loop);
 	}
 	/* Its trial may have stopped it. */
-	(void)proc_signal(&a->supervisor, SIGCONT);
+	proc_continue(&a->supervisor);
 	fail_point("local.after_stop");
 }
 

@@ -15,6 +15,7 @@
 #include "trials/cgroup.h"
 #include "trials/passing.h"
 #include "trials/pack.h"
+#include "trials/proc.h"
 #include "trials/report.h"
 #include "trials/tree.h"
 
@@ -184,7 +185,7 @@ pack_program_end(struct pack *p)
 	pack_io_close(&g->in);
 	if (!g->reaped) {
 		(void)kill(g->pid, SIGTERM);
-		(void)kill(g->pid, SIGCONT);
+		proc_continue_child(g->pid);
 	}
 }
 

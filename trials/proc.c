@@ -146,6 +146,44 @@ proc_stopped(const struct proc_ref *r)
 }
 
 void
+proc_continue(const struct proc_ref *r)
+{
+	if (proc_stopped(r))
+		(void)proc_signal(r, SIGCONT);
+}
+
+void
+proc_continue_child(pid_t pid)
+{
+	struct proc_ref r;
+
+	proc_open_child(&r, pid);
+	proc_continue(&r);
+	proc_close(&r);
+}
+
+static bool
+continue_if_of(void *arg, pid_t pid)
+{
+	const pid_t *group = arg;
+	struct proc_stat s;
+	struct proc_ref r;
+
+	if (getpgid(pid) == *group && proc_stat(pid, &s) && s.state == 'T' &&
+	    proc_open(&r, pid, s.start)) {
+		(void)proc_signal(&r, SIGCONT);
+		proc_close(&r);
+	}
+	return true;
+}
+
+void
+proc_continue_group(pid_t group)
+{
+	proc_each(continue_if_of, &group);
+}
+
+void
 proc_reap(const struct proc_ref *r)
 {
 	struct proc_stat s;

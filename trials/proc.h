@@ -43,6 +43,16 @@ int proc_signal(const struct proc_ref *, int signo);
 bool proc_over(const struct proc_ref *);
 /* Whether SIGSTOP or its like holds it. */
 bool proc_stopped(const struct proc_ref *);
+/*
+ * SIGCONT to it if it is stopped.  One that a tracer holds is not: SIGCONT
+ * takes away the SIGSTOP by which a tracer (a debugger, a leak checker at the
+ * end of a program) begins, and then the tracer waits for ever.
+ */
+void proc_continue(const struct proc_ref *);
+/* The same to a child that nobody has reaped, */
+void proc_continue_child(pid_t);
+/* and to every process of a group. */
+void proc_continue_group(pid_t group);
 /* Reap it if it is a child of ours that has ended; else nothing happens. */
 void proc_reap(const struct proc_ref *);
 

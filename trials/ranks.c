@@ -21,6 +21,7 @@
 
 #include "src/base/err.h"
 #include "src/base/mem.h"
+#include "trials/proc.h"
 #include "trials/ranks.h"
 
 enum {
@@ -70,7 +71,7 @@ rank_signal(const struct rank *r, int sig)
 	if (sig == SIGKILL)
 		(void)kill(-r->pid, sig);
 	(void)kill(r->pid, sig);
-	(void)kill(r->pid, SIGCONT);
+	proc_continue_child(r->pid);
 }
 
 static void

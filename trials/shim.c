@@ -210,8 +210,8 @@ stop_begin(struct shim *s)
 		fail_point("shim.before_stop");
 		(void)kill(s->pid, SIGTERM);
 		/* Who stands still does not hear it, nor lets others end. */
-		(void)kill(s->pid, SIGCONT);
-		(void)kill(-s->pid, SIGCONT);
+		proc_continue_child(s->pid);
+		proc_continue_group(s->pid);
 	}
 }
 

@@ -53,8 +53,17 @@ cat >job.json <<'END'
       { "ChannelName": "test", "DataSource": { "S3DataSource": {
 	  "S3DataType": "S3Prefix", "S3Uri": "s3://bucket/test/" } } },
       { "ChannelName": "disk", "DataSource": { "FileSystemDataSource": {
-	  "FileSystemId": "fs-1" } } } ],
-    "OutputDataConfig": { "S3OutputPath": "s3://bucket/out" },
+	  "FileSystemId": "fs-0123456789abcdef0", "FileSystemType": "EFS",
+	  "DirectoryPath": "/set", "FileSystemAccessMode": "rw" } } },
+      { "ChannelName": "gz", "ContentType": "text/csv",
+	"CompressionType": "Gzip", "InputMode": "Pipe",
+	"ShuffleConfig": { "Seed": 5 },
+	"DataSource": { "S3DataSource": { "S3DataType": "ManifestFile",
+	  "S3Uri": "s3://bucket/list" } } },
+      { "ChannelName": "odd", "DataSource": { "DatasetSource": {} } } ],
+    "OutputDataConfig": { "S3OutputPath": "s3://bucket/out",
+	"KmsKeyId": "alias/key" },
+    "EnableNetworkIsolation": true, "Magic": 1,
     "HyperParameterTuningResourceConfig": { "InstanceConfigs": [
 	{ "InstanceType": "ml.g5.xlarge", "InstanceCount": 2,
 	  "VolumeSizeInGB": 30 },
@@ -66,7 +75,9 @@ cat >job.json <<'END'
     "CheckpointConfig": { "S3Uri": "s3://bucket/ck" },
     "RetryStrategy": { "MaximumRetryAttempts": 3 },
     "VpcConfig": { "Subnets": ["subnet-1"], "SecurityGroupIds": ["sg-1"] },
-    "Environment": { "PYTHONUNBUFFERED": "1" } } }
+    "Environment": { "PYTHONUNBUFFERED": "1" } },
+  "Tags": [ { "Key": "team", "Value": "a" } ],
+  "Autotune": { "Mode": "Enabled" } }
 END
 
 "$HPOTUNE" import sagemaker job.json >study.json 2>notes
@@ -118,7 +129,17 @@ for pair in \
     '$.backend.s3=s3://bucket/out' \
     '$.backend.inputs.train.distribution=sharded' \
     '$.backend.inputs.test=s3://bucket/test/' \
-    '$.backend.inputs.disk=' \
+    '$.backend.inputs.disk.file_system.id=fs-0123456789abcdef0' \
+    '$.backend.inputs.disk.file_system.access=rw' \
+    '$.backend.inputs.gz.type=manifest' \
+    '$.backend.inputs.gz.compression=gzip' \
+    '$.backend.inputs.gz.mode=Pipe' \
+    '$.backend.inputs.gz.shuffle_seed=5' \
+    '$.backend.inputs.odd=' \
+    '$.backend.extra.EnableNetworkIsolation=1' \
+    '$.backend.extra.OutputDataConfig.KmsKeyId=alias/key' \
+    '$.backend.tags.team=a' \
+    '$.backend.distribution=' \
     '$.backend.vpc.subnets=["subnet-1"]' \
     '$.limits.trials=100' \
     '$.limits.parallel=10' \
@@ -128,7 +149,9 @@ for pair in \
 done
 "$HPOTUNE" check study.json >check.out 2>&1
 is $? 0 'what comes out is a study'
-for word in wd: backend.code ConvergenceDetected 'no S3 prefix'; do
+for word in wd: backend.code ConvergenceDetected \
+    'channel odd was left out' 'TrainingJobDefinition.Magic: left out' \
+    'Autotune: left out' 'CheckpointConfig.S3Uri: left out: s3://bucket/ck'; do
 	like "$(cat notes)" "^hpotune: note: .*$word" "it says so: $word"
 done
 
@@ -152,15 +175,138 @@ ok 'and it is the same' cmp -s new.json study.json
 # Several definitions.
 sed 's/"TrainingJobDefinition": {/"TrainingJobDefinitions": [ {\
     "DefinitionName": "first",/
-    s/"PYTHONUNBUFFERED": "1" } } }/"PYTHONUNBUFFERED": "1" } },\
-    { "DefinitionName": "second" } ] }/' job.json >two.json
+    s/"PYTHONUNBUFFERED": "1" } },/"PYTHONUNBUFFERED": "1" },\
+      "HyperParameterRanges": { "ContinuousParameterRanges": [\
+	{ "Name": "eta", "MinValue": "0", "MaxValue": "1" } ] } },\
+    { "DefinitionName": "second", "TuningObjective":\
+	{ "Type": "Maximize", "MetricName": "auc" } } ],/' \
+    job.json >two.json
 fails 'of two definitions one must be chosen' 2 \
     import out two.json
 like "$(cat err)" 'two.json:.*choose it with --definition' 'it says how'
 ok 'the first' import one.json two.json --definition first
-ok 'is the same study' cmp -s one.json study.json
+like "$(cat err)" 'TrainingJobDefinitions: second is left out' 'the other is named'
+cp one.json study.json
+is "$(json '$.parameters.eta.max')" 1 'its own ranges hold'
+is "$(json '$.parameters.lr')" '' 'and not those of the configuration'
+ok 'each becomes a study' import out two.json -o all.json
+cp all-first.json study.json
+is "$(json '$.study') $(json '$.limits.trials') $(json '$.limits.parallel')" \
+    'mnist-tune-first 50 5' 'each has its share of the limits'
+cp all-second.json study.json
+is "$(json '$.study') $(json '$.objective.metric')" \
+    'mnist-tune-second auc' 'the second, with its own objective'
+rm all-first.json
+fails 'one of them is there: none is written' 1 import out two.json -o all.json
+ok 'nothing beside it' test ! -e all-first.json
 fails 'one that is not there' 2 \
     import out two.json --definition third
+
+# A framework's job of the SDK: script, launcher, and where the code is.
+sdk() { # hyperparameters of the launcher
+	cat <<END
+{ "HyperParameterTuningJobConfig": { "Strategy": "Random",
+    "HyperParameterTuningJobObjective":
+	{ "Type": "Minimize", "MetricName": "loss" },
+    "ResourceLimits": { "MaxNumberOfTrainingJobs": 4,
+	"MaxParallelTrainingJobs": 2 },
+    "ParameterRanges": { "ContinuousParameterRanges": [
+	{ "Name": "lr", "MinValue": "0", "MaxValue": "1" } ] } },
+  "TrainingJobDefinition": {
+    "AlgorithmSpecification": { "TrainingImage": "x:1",
+	"TrainingInputMode": "File", "MetricDefinitions": [
+	{ "Name": "loss", "Regex": "l=([0-9.]+)" } ] },
+    "StaticHyperParameters": { "epochs": "3",
+	"sagemaker_program": "\"train.py\"",
+	"sagemaker_submit_directory": "\"s3://bucket/a/sourcedir.tar.gz\"",
+	"sagemaker_container_log_level": "20", "sagemaker_region": "\"x\"",
+	"sagemaker_job_name": "\"x\"",
+	"sagemaker_estimator_module": "\"m\"",
+	"sagemaker_instance_type": "\"ml.p4d.24xlarge\"",
+	$1
+	"sagemaker_estimator_class_name": "\"PyTorch\"" },
+    "RoleArn": "arn:aws:iam::123456789012:role/Trial",
+    "OutputDataConfig": { "S3OutputPath": "s3://bucket/out" },
+    "ResourceConfig": { "InstanceType": "ml.p4d.24xlarge",
+	"InstanceCount": 2, "VolumeSizeInGB": 30 },
+    "StoppingCondition": { "MaxRuntimeInSeconds": 60 },
+    "Environment": { "MAP": "{1}" } } }
+END
+}
+mkdir -p code
+: >code/train.py
+launcher() { # hyperparameters block
+	sdk "$1" >sdk.json
+	"$HPOTUNE" import sagemaker sdk.json >study.json 2>notes
+	is "$(json '$.backend.distribution')" "$2" "${1:-no launcher}: $2"
+	"$HPOTUNE" check study.json >out 2>&1
+	is $? 0 'it passes check' || diag "$(cat out)"
+}
+torch='"sagemaker_torch_distributed_enabled": "true",'
+mpi='"sagemaker_mpi_enabled": "true",
+    "sagemaker_mpi_num_of_processes_per_host": "8",
+    "sagemaker_mpi_custom_mpi_options": "\"-x A=1\"",'
+launcher '' ''
+launcher "$torch" '{"launcher":"torch-distributed"}'
+ok 'nothing but the code is noted' test "$(wc -l <notes)" -eq 1
+like "$(cat notes)" 'aws s3 cp .s3://bucket/a/sourcedir.tar.gz. - . tar' \
+    'which says where it is'
+is "$(json '$.backend.code')" code 'and the study waits for it'
+is "$(json '$.trial.env.MAP')" '{{1}}' 'braces keep their own meaning'
+launcher "$mpi" '{"launcher":"mpi","processes_per_host":8,"custom_mpi_options":"-x A=1"}'
+launcher '"sagemaker_distributed_dataparallel_enabled": "true",
+    "sagemaker_distributed_dataparallel_custom_mpi_options": "\"\"",' \
+    '{"launcher":"smddp"}'
+launcher '"sagemaker_distributed_dataparallel_enabled": "true",'"$torch" \
+    '{"launcher":"smddp","torch_distributed":true}'
+launcher '"sagemaker_pytorch_ddp_enabled": "true",' '{"launcher":"pytorch-ddp"}'
+launcher '"sagemaker_parameter_server_enabled": "true",' \
+    '{"launcher":"parameter-server"}'
+launcher '"sagemaker_multi_worker_mirrored_strategy_enabled": "true",' \
+    '{"launcher":"multi-worker-mirrored"}'
+launcher "$torch"'"mp_parameters": "{\"random_seed\": 3}",
+    "sagemaker_distributed_dataparallel_enabled": "false",' \
+    '{"launcher":"modelparallel","parameters":{"random_seed":3}}'
+launcher "$mpi"'"mp_parameters": "{\"partitions\": 2}",' \
+    '{"launcher":"modelparallel","version":1,"processes_per_host":8,"custom_mpi_options":"-x A=1","parameters":{"partitions":2}}'
+launcher '"sagemaker_pytorch_xla_multi_worker_enabled": "true",' ''
+like "$(cat notes)" 'sagemaker_pytorch_xla_multi_worker_enabled: left out: true' \
+    'a launcher that is not there is named'
+is "$(json '$.parameters.sagemaker_region')" '' 'the toolkit has its own'
+
+# With autotune the SDK makes hints of all of that.
+sdk "$torch" >sdk.json
+sqlite3 :memory: "WITH t(j, d) AS (
+    SELECT readfile('sdk.json'), '\$.TrainingJobDefinition')
+    SELECT json_remove(json_set(j, d || '.HyperParameterRanges',
+	json_object('AutoParameters', (SELECT json_group_array(
+	    json_object('Name', key, 'ValueHint', value))
+	    FROM json_each(j, d || '.StaticHyperParameters')))),
+	d || '.StaticHyperParameters') FROM t" >auto.json
+"$HPOTUNE" import sagemaker auto.json >study.json 2>notes
+is $? 0 'autotune' || diag "$(cat notes)"
+is "$(json '$.trial.command')" '["python3","train.py","{params}"]' \
+    'autotune: the script'
+is "$(json '$.backend.distribution.launcher')" torch-distributed \
+    'autotune: its launcher'
+is "$(json '$.parameters.epochs.value') $(json '$.parameters.sagemaker_region')" \
+    '3 ' 'autotune: constants'
+
+# The command line's form: configuration and definition in files of their own.
+sqlite3 :memory: "SELECT json_extract(readfile('job.json'),
+    '\$.HyperParameterTuningJobConfig')" >config.json
+sqlite3 :memory: "SELECT json_extract(readfile('job.json'),
+    '\$.TrainingJobDefinition')" >definition.json
+ok 'a configuration alone' import study.json config.json
+is "$(json '$.study') $(json '$.limits.trials') $(json '$.backend')" \
+    'imported 100 ' 'it is a study of this machine'
+like "$(cat err)" 'name the definition.s file behind it' 'and it is said'
+fails 'it waits for a program' 1 "$HPOTUNE" check study.json
+ok 'with the definition' import study.json config.json definition.json
+is "$(json '$.backend.role')" arn:aws:iam::123456789012:role/Trial \
+    'it is a study of SageMaker'
+fails 'a definition alone' 2 import out definition.json
+like "$(cat err)" 'in front of it' 'it says what is missing'
 
 # Hyperband and grid.
 sed 's/"Bayesian"/"Hyperband"/; s/"RandomSeed": 7/"StrategyConfig":\

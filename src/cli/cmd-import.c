@@ -1,6 +1,7 @@
 /* hpotune import: a study.json from what somebody else's tuner was told. */
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "src/base/err.h"
@@ -10,12 +11,105 @@
 #include "src/cli/import-sagemaker.h"
 #include "src/cli/newfile.h"
 
+/* FILE.json -> FILE-NAME.json, to be freed. */
+static char *
+part_path(const char *path, const char *name)
+{
+	size_t n = strlen(path);
+
+	if (n > 5 && strcmp(path + n - 5, ".json") == 0)
+		n -= 5;
+	return xasprintf("%.*s-%s%s", (int)n, path, name, path + n);
+}
+
+/* A name that may stand in a file's. */
+static int
+part_name(const char **name, const struct import_source *from, size_t i,
+    struct err *e)
+{
+	*name = import_sagemaker_name(from->root, from->more, i);
+	if (*name != NULL && **name != '\0' && strchr(*name, '/') == NULL)
+		return 0;
+	return json_err(from->root, e,
+	    "definition %zu has no DefinitionName, by which its study could "
+	    "be called",
+	    i + 1);
+}
+
+/* All studies, or an error before any file has its name. */
+static int
+parts_write(struct import_source *from, size_t n, const char *to,
+    struct buf *notes, struct err *e)
+{
+	struct newfile *files = xcalloc(n, sizeof *files);
+	struct buf out = { 0 };
+	size_t i, opened = 0;
+	char *path;
+	int rc = 0;
+
+	from->parts = (int)n;
+	for (i = 0; i < n && rc == 0; i++) {
+		buf_clear(&out);
+		if (part_name(&from->definition, from, i, e) != 0) {
+			rc = -1;
+			break;
+		}
+		path = part_path(to, from->definition);
+		buf_printf(notes, "%s:\n", path);
+		rc = import_sagemaker(&out, notes, from, e);
+		if (rc == 0 &&
+		    (rc = newfile_open(&files[i], path, false, e)) == 0)
+			opened++;
+		free(path);
+		if (rc == 0)
+			rc = newfile_put(&files[i], &out, e);
+	}
+	for (i = 0; i < opened && rc == 0; i++)
+		rc = newfile_finish(&files[i], e);
+	for (i = 0; i < opened; i++)
+		newfile_drop(&files[i]);
+	buf_free(&out);
+	free(files);
+	return rc;
+}
+
+static int
+one_write(const struct import_source *from, const char *to, struct buf *notes,
+    struct err *e)
+{
+	struct buf out = { 0 };
+	int rc = import_sagemaker(&out, notes, from, e);
+
+	if (rc == 0 && to != NULL)
+		rc = newfile_write(to, false, &out, e);
+	else if (rc == 0)
+		rc = cli_print(&out) == CLI_DONE ? 0 : -1;
+	buf_free(&out);
+	return rc;
+}
+
+static int
+import_files(struct cli *cli, struct json_doc *doc, struct json_doc *more,
+    struct buf *notes, struct err *e)
+{
+	const char *to = cli_value(cli, "output");
+	struct import_source from = {
+		.root = json_root(doc),
+		.more = more != NULL ? json_root(more) : NULL,
+		.definition = cli_value(cli, "definition"),
+	};
+	size_t n = import_sagemaker_count(from.root, from.more);
+
+	if (from.definition == NULL && to != NULL && n > 1)
+		return parts_write(&from, n, to, notes, e);
+	return one_write(&from, to, notes, e);
+}
+
 int
 cmd_import(struct cli *cli)
 {
-	const char *path = cli->operands[1], *to = cli_value(cli, "output");
-	struct buf out = { 0 }, notes = { 0 };
-	struct json_doc *doc = NULL;
+	struct json_doc *doc = NULL, *more = NULL;
+	struct buf notes = { 0 };
 	struct err e = ERR_INIT;
 	int rc;
 
@@ -25,18 +119,15 @@ cmd_import(struct cli *cli)
 		    cli->operands[0]);
 		return cli_fail(&e);
 	}
-	rc = json_load(&doc, path, &e);
+	rc = json_load(&doc, cli->operands[1], &e);
+	if (rc == 0 && cli->n_operands > 2)
+		rc = json_load(&more, cli->operands[2], &e);
 	if (rc == 0)
-		rc = import_sagemaker(&out, &notes, json_root(doc),
-		    cli_value(cli, "definition"), &e);
-	if (rc == 0 && to != NULL)
-		rc = newfile_write(to, false, &out, &e);
-	else if (rc == 0)
-		rc = cli_print(&out) == CLI_DONE ? 0 : -1;
+		rc = import_files(cli, doc, more, &notes, &e);
 	if (rc == 0)
 		cli_print_notes(&notes);
 	json_free(doc);
-	buf_free(&out);
+	json_free(more);
 	buf_free(&notes);
 	return rc == -1 ? cli_fail(&e) : CLI_DONE;
 }

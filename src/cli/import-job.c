@@ -5,50 +5,12 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "src/base/err.h"
 #include "src/base/json.h"
 #include "src/base/mem.h"
 #include "src/cli/import-parts.h"
-
-/* A job of one of AWS's own images says which program it runs. */
-static const char *
-program_of(const struct import *im, struct json_doc **doc)
-{
-	const char *text = json_string(
-	    import_at(im->def, "StaticHyperParameters", "sagemaker_program"));
-	struct err e = ERR_INIT;
-
-	if (text == NULL || *text != '"')
-		return text;
-	if (json_parse(doc, text, strlen(text), NULL, false, &e) != 0)
-		return text;
-	return json_string(json_root(*doc));
-}
-
-static void
-command_put(struct import *im)
-{
-	struct json_doc *doc = NULL;
-	const char *program = program_of(im, &doc);
-
-	import_key(im, 2, "command");
-	if (program == NULL) {
-		/* What SageMaker runs in an image without a program. */
-		buf_puts(&im->out, "[\"train\"]");
-		import_note(im,
-		    "trial.command: \"train\" is what SageMaker runs "
-		    "in an image; put your program there");
-	} else {
-		buf_puts(&im->out, "[\"python3\", ");
-		json_put_string(&im->out, program);
-		buf_puts(&im->out, ", \"{params}\"]");
-		import_note(im, "backend.code: name the folder that holds the "
-				"program (sagemaker_submit_directory is not "
-				"read)");
-	}
-	json_free(doc);
-}
 
 static int
 metrics_put(struct import *im, struct err *e)
@@ -78,24 +40,42 @@ metrics_put(struct import *im, struct err *e)
 	return 0;
 }
 
+/* Braces have a meaning in trial.env, and some names are the server's. */
 static void
 env_put(struct import *im)
 {
 	const struct json *j = import_at(im->def, "Environment", NULL);
+	struct buf text = { 0 };
 
 	if (j == NULL || json_count(j) == 0)
 		return;
 	import_open(im, 2, "env", '{');
-	for (j = json_first(j); j != NULL; j = json_next(j))
-		import_text(im, 3, json_key(j), json_string(j));
+	for (j = json_first(j); j != NULL; j = json_next(j)) {
+		if (json_string(j) == NULL ||
+		    strncmp(json_key(j), "HPOTUNE_", 8) == 0) {
+			buf_printf(im->notes, "Environment.%s: left out: %s\n",
+			    json_key(j),
+			    json_string(j) == NULL ? "it is no text"
+						   : "the name is hpotune's");
+			continue;
+		}
+		buf_clear(&text);
+		import_braces_put(&text, json_string(j));
+		import_text(im, 3, json_key(j), buf_str(&text));
+	}
 	import_close(im, 2, '}');
+	buf_free(&text);
 }
 
 int
 import_trial_put(struct import *im, struct err *e)
 {
 	import_open(im, 1, "trial", '{');
-	command_put(im);
+	import_command_put(im);
+	if (im->def == NULL) {
+		import_close(im, 1, '}');
+		return 0;
+	}
 	if (metrics_put(im, e) != 0)
 		return -1;
 	env_put(im);
@@ -150,7 +130,7 @@ machines_put(struct import *im)
 	const struct json *list = import_at(many, "InstanceConfigs", NULL), *j;
 	const struct json *volume =
 	    import_at(one != NULL ? one : many, "VolumeSizeInGB", NULL);
-	int64_t gb;
+	int64_t gb, keep;
 
 	/* Where there are several types, each has its volume: one for all. */
 	if (volume == NULL && list != NULL)
@@ -189,6 +169,13 @@ machines_put(struct import *im)
 		import_key(im, 2, "volume");
 		buf_printf(&im->out, "\"%lldGiB\"", (long long)gb);
 	}
+	if (json_integer(import_at(im->def, "ResourceConfig",
+			     "KeepAlivePeriodInSeconds"),
+		&keep) &&
+	    keep > 0) {
+		import_key(im, 2, "keep_alive");
+		buf_printf(&im->out, "%lld", (long long)keep);
+	}
 }
 
 static void
@@ -218,49 +205,6 @@ spot_put(struct import *im)
 }
 
 static void
-inputs_put(struct import *im)
-{
-	const struct json *j = import_at(im->def, "InputDataConfig", NULL);
-	const struct json *s3;
-	const char *way;
-
-	if (j == NULL || json_count(j) == 0)
-		return;
-	import_open(im, 2, "inputs", '{');
-	for (j = json_first(j); j != NULL; j = json_next(j)) {
-		s3 = import_at(j, "DataSource", "S3DataSource");
-		if (s3 == NULL) {
-			import_note(im,
-			    "backend.inputs: a channel that is no S3 "
-			    "prefix was left out");
-			continue;
-		}
-		way = json_string(json_get(s3, "S3DataDistributionType"));
-		if (way == NULL || strcmp(way, "ShardedByS3Key") != 0) {
-			import_text(im, 3,
-			    json_string(json_get(j, "ChannelName")),
-			    json_string(json_get(s3, "S3Uri")));
-			continue;
-		}
-		import_open(
-		    im, 3, json_string(json_get(j, "ChannelName")), '{');
-		import_text(im, 4, "s3", json_string(json_get(s3, "S3Uri")));
-		import_text(im, 4, "distribution", "sharded");
-		import_close(im, 3, '}');
-	}
-	import_close(im, 2, '}');
-}
-
-static void
-list_put(struct import *im, const char *key, const struct json *j)
-{
-	if (j == NULL)
-		return;
-	import_key(im, 3, key);
-	json_write(&im->out, j);
-}
-
-static void
 vpc_put(struct import *im)
 {
 	const struct json *j = import_at(im->def, "VpcConfig", NULL);
@@ -268,9 +212,121 @@ vpc_put(struct import *im)
 	if (j == NULL)
 		return;
 	import_open(im, 2, "vpc", '{');
-	list_put(im, "subnets", json_get(j, "Subnets"));
-	list_put(im, "security_groups", json_get(j, "SecurityGroupIds"));
+	import_copy(im, 3, "subnets", json_get(j, "Subnets"));
+	import_copy(im, 3, "security_groups", json_get(j, "SecurityGroupIds"));
 	import_close(im, 2, '}');
+}
+
+/* The tags of the tuning job, which its training jobs had, too. */
+static void
+tags_put(struct import *im)
+{
+	const struct json *j =
+	    im->root != im->config ? json_get(im->root, "Tags") : NULL;
+	const char *name;
+
+	if (j == NULL || json_count(j) == 0)
+		return;
+	import_open(im, 2, "tags", '{');
+	for (j = json_first(j); j != NULL; j = json_next(j)) {
+		name = json_string(json_get(j, "Key"));
+		if (name != NULL && strncasecmp(name, "aws:", 4) != 0 &&
+		    strncmp(name, "hpotune:", 8) != 0)
+			import_text(
+			    im, 3, name, json_string(json_get(j, "Value")));
+		else
+			buf_printf(im->notes, "Tags: %s was left out\n",
+			    name != NULL ? name : "one without a name");
+	}
+	import_close(im, 2, '}');
+}
+
+/* Members that the block passes on as they are, some within others. */
+static const struct {
+	const char *object,
+	    *member; /* of theirs; object NULL: the definition */
+	const char *within; /* of extra */
+} extras[] = {
+	{ NULL, "EnableNetworkIsolation", NULL },
+	{ NULL, "EnableInterContainerTrafficEncryption", NULL },
+	{ "OutputDataConfig", "KmsKeyId", "OutputDataConfig" },
+	{ "OutputDataConfig", "CompressionType", "OutputDataConfig" },
+	{ "ResourceConfig", "VolumeKmsKeyId", "ResourceConfig" },
+	{ "HyperParameterTuningResourceConfig", "VolumeKmsKeyId",
+	    "ResourceConfig" },
+	{ "ResourceConfig", "TrainingPlanArn", "ResourceConfig" },
+	{ "ResourceConfig", "InstancePlacementConfig", "ResourceConfig" },
+	{ "StoppingCondition", "MaxPendingTimeInSeconds", "StoppingCondition" },
+};
+
+enum { N_EXTRAS = sizeof extras / sizeof extras[0] };
+
+/* False is what holds without the member, and "" is no key. */
+static const struct json *
+extra_find(const struct import *im, size_t i)
+{
+	const struct json *j =
+	    extras[i].object != NULL
+		? import_at(im->def, extras[i].object, extras[i].member)
+		: import_at(im->def, extras[i].member, NULL);
+	const char *text = json_string(j);
+	bool yes;
+
+	if (j == NULL || json_type(j) == JSON_NULL ||
+	    (text != NULL && *text == '\0') || (json_bool(j, &yes) && !yes))
+		return NULL;
+	return j;
+}
+
+static void
+extra_put(struct import *im)
+{
+	const char *within = NULL;
+	bool open = false;
+	size_t i;
+
+	for (i = 0; i < N_EXTRAS; i++) {
+		if (extra_find(im, i) == NULL)
+			continue;
+		if (!open)
+			import_open(im, 2, "extra", '{');
+		open = true;
+		if (within != NULL &&
+		    (extras[i].within == NULL ||
+			strcmp(within, extras[i].within) != 0))
+			import_close(im, 3, '}');
+		if (extras[i].within != NULL &&
+		    (within == NULL || strcmp(within, extras[i].within) != 0))
+			import_open(im, 3, extras[i].within, '{');
+		within = extras[i].within;
+		import_copy(im, within != NULL ? 4 : 3, extras[i].member,
+		    extra_find(im, i));
+	}
+	if (within != NULL)
+		import_close(im, 3, '}');
+	if (open)
+		import_close(im, 2, '}');
+}
+
+/* Where checkpoints were: each trial has its own folder here. */
+static void
+checkpoints_note(struct import *im)
+{
+	const char *uri =
+	    json_string(import_at(im->def, "CheckpointConfig", "S3Uri"));
+	const char *path =
+	    json_string(import_at(im->def, "CheckpointConfig", "LocalPath"));
+
+	if (uri != NULL)
+		buf_printf(im->notes,
+		    "CheckpointConfig.S3Uri: left out: %s: each trial has a "
+		    "folder of its own below backend.s3\n",
+		    uri);
+	if (path != NULL && strncmp(path, "/opt/ml/checkpoints", 19) != 0)
+		buf_printf(im->notes,
+		    "CheckpointConfig.LocalPath: left out: %s: here it is "
+		    "/opt/ml/checkpoints\n",
+		    path);
 }
 
 int
@@ -280,6 +336,13 @@ import_backend_put(struct import *im, struct err *e)
 	    json_string(import_at(im->def, "OutputDataConfig", "S3OutputPath"));
 
 	(void)e;
+	if (im->def == NULL) {
+		import_note(im,
+		    "backend: the file has no training definition, so trials "
+		    "run on this machine: name the definition's file behind "
+		    "it");
+		return 0;
+	}
 	import_open(im, 1, "backend", '{');
 	import_text(im, 2, "name", "sagemaker");
 	image_put(im);
@@ -290,8 +353,12 @@ import_backend_put(struct import *im, struct err *e)
 		import_note(im,
 		    "backend.s3: name a prefix for code, checkpoints "
 		    "and output");
-	inputs_put(im);
+	import_script_put(im);
+	import_inputs_put(im);
 	vpc_put(im);
+	tags_put(im);
+	extra_put(im);
 	import_close(im, 1, '}');
+	checkpoints_note(im);
 	return 0;
 }

@@ -1,4 +1,4 @@
-/* What the two halves of the import from SageMaker share. */
+/* What the files of the import from SageMaker share. */
 
 #ifndef IMPORT_PARTS_H
 #define IMPORT_PARTS_H
@@ -8,12 +8,16 @@
 #include "src/base/mem.h"
 
 struct err;
+struct import_launcher; /* import-script.c */
 struct json;
 
 struct import {
 	struct buf out; /* study.json */
 	struct buf *notes;
-	const struct json *root, *config, *def;
+	const struct json *root, *config, *def; /* def: NULL = none */
+	char *program; /* sagemaker_program, or NULL */
+	const struct import_launcher *launcher; /* of the toolkit, or NULL */
+	int parts; /* of how many studies this is one */
 	bool fresh; /* nothing stands yet in the open bracket */
 	bool hyperband;
 };
@@ -27,6 +31,11 @@ void import_text(struct import *, int depth, const char *key, const char *text);
 /* False, and nothing is written, when it is no number. */
 bool
 import_number(struct import *, int depth, const char *key, const struct json *);
+/* A value as it is; nothing when it is NULL. */
+void
+import_copy(struct import *, int depth, const char *key, const struct json *);
+/* A text in which braces have a meaning, so that it keeps its own. */
+void import_braces_put(struct buf *, const char *text);
 void import_note(struct import *, const char *);
 /* j.a, or j.a.b; NULL where one is missing; j may be NULL. */
 const struct json *
@@ -34,6 +43,18 @@ import_at(const struct json *j, const char *a, const char *b);
 
 /* import-space.c: ranges and constants. */
 int import_space_put(struct import *, struct err *);
+/* The ranges that hold for the definition, or NULL. */
+const struct json *import_ranges(const struct import *);
+/* import-script.c: the program of a framework's job, and its launcher. */
+void import_script_find(struct import *);
+/* Whether a hyperparameter belongs to the toolkit and not to the program. */
+bool import_is_toolkits(const struct import *, const char *name);
+void import_command_put(struct import *);
+void import_script_put(struct import *);
+/* import-inputs.c: channels. */
+void import_inputs_put(struct import *);
+/* import-rest.c: members that no other file reads. */
+void import_rest_note(struct import *);
 /* import-job.c: the training definition. */
 int import_trial_put(struct import *, struct err *);
 int import_backend_put(struct import *, struct err *);

@@ -65,6 +65,25 @@ import_number(
 }
 
 void
+import_copy(struct import *im, int depth, const char *key, const struct json *j)
+{
+	if (j == NULL || json_type(j) == JSON_NULL)
+		return;
+	import_key(im, depth, key);
+	json_write(&im->out, j);
+}
+
+void
+import_braces_put(struct buf *b, const char *text)
+{
+	for (; *text != '\0'; text++) {
+		if (*text == '{' || *text == '}')
+			buf_putc(b, *text);
+		buf_putc(b, *text);
+	}
+}
+
+void
 import_note(struct import *im, const char *text)
 {
 	buf_printf(im->notes, "%s\n", text);
@@ -85,9 +104,11 @@ objective_put(struct import *im, struct err *e)
 	const char *text;
 	size_t i;
 
-	j = import_at(im->config, "HyperParameterTuningJobObjective", NULL);
+	/* Of several definitions each has its own. */
+	j = import_at(im->def, "TuningObjective", NULL);
 	if (j == NULL)
-		j = import_at(im->def, "TuningObjective", NULL);
+		j = import_at(
+		    im->config, "HyperParameterTuningJobObjective", NULL);
 	if (j == NULL)
 		return json_err(im->config, e,
 		    "HyperParameterTuningJobObjective is missing");
@@ -113,18 +134,36 @@ objective_put(struct import *im, struct err *e)
 	return 0;
 }
 
-/* [a-z0-9][a-z0-9-]{0,31} */
-static void
-name_put(struct import *im, const struct json *root)
-{
-	const char *name =
-	    json_string(json_get(root, "HyperParameterTuningJobName"));
-	char text[33];
-	size_t n = 0;
+enum {
+	NAME_MAX_STUDY = 32,
+	NAME_PART = 15 /* of a definition's name */
+};
 
-	for (; name != NULL && *name != '\0' && n < sizeof text - 1; name++)
+/* At most max characters of name as [a-z0-9][a-z0-9-]*; the new length. */
+static size_t
+name_add(char *text, size_t n, size_t max, const char *name)
+{
+	for (; name != NULL && *name != '\0' && n < max; name++)
 		if (isalnum((unsigned char)*name) || (*name == '-' && n > 0))
 			text[n++] = (char)tolower((unsigned char)*name);
+	return n;
+}
+
+static void
+name_put(struct import *im)
+{
+	char text[NAME_MAX_STUDY + 1];
+	size_t n;
+
+	n = name_add(text, 0,
+	    im->parts > 1 ? NAME_MAX_STUDY - NAME_PART - 1 : NAME_MAX_STUDY,
+	    json_string(json_get(im->root, "HyperParameterTuningJobName")));
+	if (im->parts > 1) {
+		if (n > 0)
+			text[n++] = '-';
+		n = name_add(text, n, NAME_MAX_STUDY,
+		    json_string(json_get(im->def, "DefinitionName")));
+	}
 	text[n] = '\0';
 	import_text(im, 1, "study", n > 0 ? text : "imported");
 }
@@ -192,6 +231,20 @@ stopping_put(struct import *im, struct err *e)
 	return 0;
 }
 
+/* A number of jobs: of several studies each has its share, rounded up. */
+static bool
+share_put(struct import *im, const char *key, const struct json *j)
+{
+	int64_t n, parts = im->parts > 1 ? im->parts : 1;
+
+	if (!json_integer(j, &n))
+		return import_number(im, 2, key, j);
+	import_key(im, 2, key);
+	buf_printf(
+	    &im->out, "%lld", (long long)(n > 0 ? (n + parts - 1) / parts : n));
+	return true;
+}
+
 static int
 limits_put(struct import *im, struct err *e)
 {
@@ -203,10 +256,14 @@ limits_put(struct import *im, struct err *e)
 	if (j == NULL)
 		return -1;
 	import_open(im, 1, "limits", '{');
-	bounded = import_number(
-	    im, 2, "trials", json_get(j, "MaxNumberOfTrainingJobs"));
-	(void)import_number(
-	    im, 2, "parallel", json_get(j, "MaxParallelTrainingJobs"));
+	bounded =
+	    share_put(im, "trials", json_get(j, "MaxNumberOfTrainingJobs"));
+	(void)share_put(im, "parallel", json_get(j, "MaxParallelTrainingJobs"));
+	if (im->parts > 1)
+		buf_printf(im->notes,
+		    "limits: each of the %d studies has its share of the "
+		    "jobs\n",
+		    im->parts);
 	bounded |= import_number(
 	    im, 2, "wall_time", json_get(j, "MaxRuntimeInSeconds"));
 	(void)import_number(im, 2, "no_improvement",
@@ -228,65 +285,150 @@ limits_put(struct import *im, struct err *e)
 	return 0;
 }
 
-/* The one training definition, and where the errors about it stand. */
-static int
-definition_find(struct import *im, const char *name, struct err *e)
+/* ---- definitions: in the file, or in one of their own --------------------- */
+
+/* Of an object or a list of them, the one number i; NULL behind the last. */
+static const struct json *
+one_of(const struct json *j, size_t i)
 {
-	const struct json *list = json_get(im->root, "TrainingJobDefinitions");
+	if (j == NULL || json_type(j) != JSON_ARRAY)
+		return i == 0 ? j : NULL;
+	for (j = json_first(j); j != NULL && i > 0; i--)
+		j = json_next(j);
+	return j;
+}
+
+/* Where definitions stand: a list, or one; NULL = nowhere. */
+static const struct json *
+definitions_of(const struct json *root)
+{
+	const struct json *list = json_get(root, "TrainingJobDefinitions");
+
+	return list != NULL ? list : json_get(root, "TrainingJobDefinition");
+}
+
+static const struct json *
+definitions_find(const struct json *root, const struct json *more)
+{
+	const struct json *inner;
+
+	if (more == NULL)
+		return definitions_of(root);
+	inner = json_type(more) == JSON_OBJECT ? definitions_of(more) : NULL;
+	return inner != NULL ? inner : more;
+}
+
+size_t
+import_sagemaker_count(const struct json *root, const struct json *more)
+{
+	const struct json *j = definitions_find(root, more);
+	size_t n = 0;
+
+	while (one_of(j, n) != NULL)
+		n++;
+	return n;
+}
+
+const char *
+import_sagemaker_name(
+    const struct json *root, const struct json *more, size_t i)
+{
+	const struct json *j = one_of(definitions_find(root, more), i);
+
+	return j != NULL ? json_string(json_get(j, "DefinitionName")) : NULL;
+}
+
+static int
+definition_named(
+    struct import *im, const struct json *list, const char *name, struct err *e)
+{
 	const struct json *j;
 	const char *text;
+	size_t i;
 
-	im->def = json_get(im->root, "TrainingJobDefinition");
-	if (im->def != NULL && name == NULL)
-		return json_want(im->def, JSON_OBJECT, e);
-	if (list == NULL && im->def == NULL)
+	for (i = 0; (j = one_of(list, i)) != NULL; i++) {
+		text = json_string(json_get(j, "DefinitionName"));
+		if (text != NULL && strcmp(text, name) == 0)
+			im->def = j;
+		else if (im->parts <= 1)
+			buf_printf(im->notes,
+			    "TrainingJobDefinitions: %s is left out\n",
+			    text != NULL ? text : "one without a name");
+	}
+	if (im->def == NULL)
+		return json_err(list, e, "no definition is named %s", name);
+	return json_want(im->def, JSON_OBJECT, e);
+}
+
+/* The one training definition, and where the errors about it stand. */
+static int
+definition_find(
+    struct import *im, const struct json *more, const char *name, struct err *e)
+{
+	const struct json *list = definitions_find(im->root, more);
+	size_t n = import_sagemaker_count(im->root, more);
+
+	if (list == NULL && name == NULL && im->config == im->root &&
+	    json_get(im->root, "Strategy") != NULL)
+		return 0;
+	if (list == NULL && json_get(im->root, "StoppingCondition") != NULL)
+		return json_err(im->root, e,
+		    "this is a training definition: name the file of the "
+		    "tuning job's configuration in front of it");
+	if (list == NULL)
 		return json_err(
 		    im->root, e, "TrainingJobDefinition is missing");
-	if (list != NULL && name == NULL && json_count(list) == 1) {
-		im->def = json_first(list);
-		return 0;
-	}
-	for (j = list != NULL ? json_first(list) : im->def; j != NULL;
-	     j = list != NULL ? json_next(j) : NULL) {
-		text = json_string(json_get(j, "DefinitionName"));
-		if (name != NULL && text != NULL && strcmp(text, name) == 0) {
-			im->def = j;
-			return 0;
-		}
-	}
 	if (name != NULL)
-		return json_err(list != NULL ? list : im->def, e,
-		    "no definition is named %s", name);
-	return json_err(list, e,
-	    "there are %zu definitions, and a study has one: choose it with "
-	    "--definition",
-	    json_count(list));
+		return definition_named(im, list, name, e);
+	if (n != 1)
+		return json_err(list, e,
+		    "there are %zu definitions, and a study has one: choose it "
+		    "with --definition, or name a file with -o, and each "
+		    "becomes a study",
+		    n);
+	im->def = one_of(list, 0);
+	return json_want(im->def, JSON_OBJECT, e);
+}
+
+static int
+study_put(struct import *im, struct err *e)
+{
+	buf_putc(&im->out, '{');
+	name_put(im);
+	if (objective_put(im, e) != 0 || import_space_put(im, e) != 0 ||
+	    strategy_put(im, e) != 0 || stopping_put(im, e) != 0 ||
+	    import_trial_put(im, e) != 0 || import_backend_put(im, e) != 0 ||
+	    limits_put(im, e) != 0)
+		return -1;
+	buf_puts(&im->out, "\n}\n");
+	import_rest_note(im);
+	return 0;
 }
 
 int
-import_sagemaker(struct buf *out, struct buf *notes, const struct json *root,
-    const char *definition, struct err *e)
+import_sagemaker(struct buf *out, struct buf *notes,
+    const struct import_source *from, struct err *e)
 {
-	struct import im = { .notes = notes, .root = root, .fresh = true };
-	int rc = -1;
+	struct import im = {
+		.notes = notes,
+		.root = from->root,
+		.fresh = true,
+		.parts = from->parts,
+	};
+	int rc;
 
-	if (json_want(root, JSON_OBJECT, e) != 0)
+	if (json_want(from->root, JSON_OBJECT, e) != 0)
 		return -1;
-	im.config = json_get(root, "HyperParameterTuningJobConfig");
+	im.config = json_get(from->root, "HyperParameterTuningJobConfig");
 	if (im.config == NULL)
-		im.config = root;
-	if (definition_find(&im, definition, e) != 0)
+		im.config = from->root;
+	if (json_want(im.config, JSON_OBJECT, e) != 0 ||
+	    definition_find(&im, from->more, from->definition, e) != 0)
 		return -1;
-	buf_putc(&im.out, '{');
-	name_put(&im, root);
-	if (objective_put(&im, e) == 0 && import_space_put(&im, e) == 0 &&
-	    strategy_put(&im, e) == 0 && stopping_put(&im, e) == 0 &&
-	    import_trial_put(&im, e) == 0 && import_backend_put(&im, e) == 0 &&
-	    limits_put(&im, e) == 0) {
-		buf_puts(&im.out, "\n}\n");
+	import_script_find(&im);
+	if ((rc = study_put(&im, e)) == 0)
 		buf_add(out, im.out.data, im.out.len);
-		rc = 0;
-	}
 	buf_free(&im.out);
+	free(im.program);
 	return rc;
 }

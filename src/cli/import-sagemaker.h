@@ -6,17 +6,33 @@
 #ifndef IMPORT_SAGEMAKER_H
 #define IMPORT_SAGEMAKER_H
 
+#include <stddef.h>
+
 struct buf;
 struct err;
 struct json;
 
+struct import_source {
+	/*
+	 * A request of CreateHyperParameterTuningJob, an answer of
+	 * DescribeHyperParameterTuningJob, or a configuration alone.
+	 */
+	const struct json *root;
+	/* What a second file says: a definition or a list of them, or NULL. */
+	const struct json *more;
+	const char *definition; /* the name of one of several, or NULL */
+	int parts; /* so many studies share the tuning job's limits; 0 = one */
+};
+
 /*
- * root: a request of CreateHyperParameterTuningJob, an answer of
- * DescribeHyperParameterTuningJob, or the configuration alone beside a
- * TrainingJobDefinition.  definition: which of several, or NULL.  notes: one
- * line each on what has no place in a study.json, or was chosen here.
+ * notes: one line each on what has no place in a study.json, or was chosen
+ * here.  Fails when there are several definitions and none is named.
  */
 int import_sagemaker(struct buf *out, struct buf *notes,
-    const struct json *root, const char *definition, struct err *);
+    const struct import_source *, struct err *);
+/* How many definitions there are, and what number i is called, or NULL. */
+size_t import_sagemaker_count(const struct json *root, const struct json *more);
+const char *import_sagemaker_name(
+    const struct json *root, const struct json *more, size_t i);
 
 #endif /* IMPORT_SAGEMAKER_H */

@@ -140,6 +140,9 @@ auto_put(struct import *im, const struct json *range, struct err *e)
 	    json_read_string(name, &text, e) != 0 ||
 	    json_read_string(hint, &value, e) != 0)
 		return -1;
+	/* Those of the toolkit are not the program's: import-script.c. */
+	if (import_is_toolkits(im, text))
+		return 0;
 	import_key(im, 2, text);
 	buf_puts(&im->out, "{ \"type\": \"fixed\", \"value\": ");
 	value_put(im, value);
@@ -153,14 +156,6 @@ auto_put(struct import *im, const struct json *range, struct err *e)
 	return 0;
 }
 
-/* Those that belong to the tuning service or to the toolkit stay behind. */
-static bool
-static_ours(const char *name)
-{
-	return strncmp(name, "sagemaker_", 10) != 0 &&
-	       strcmp(name, "_tuning_objective_metric") != 0;
-}
-
 static int
 statics_put(struct import *im, struct err *e)
 {
@@ -172,7 +167,7 @@ statics_put(struct import *im, struct err *e)
 	     j = json_next(j)) {
 		if (json_read_string(j, &text, e) != 0)
 			return -1;
-		if (!static_ours(json_key(j)))
+		if (import_is_toolkits(im, json_key(j)))
 			continue;
 		import_key(im, 2, json_key(j));
 		buf_puts(&im->out, "{ \"type\": \"fixed\", \"value\": ");
@@ -207,14 +202,21 @@ int_put(struct import *im, const struct json *j, struct err *e)
 	return range_put(im, j, "int", e);
 }
 
+const struct json *
+import_ranges(const struct import *im)
+{
+	const struct json *ranges =
+	    import_at(im->def, "HyperParameterRanges", NULL);
+
+	return ranges != NULL ? ranges
+			      : import_at(im->config, "ParameterRanges", NULL);
+}
+
 int
 import_space_put(struct import *im, struct err *e)
 {
-	const struct json *ranges =
-	    import_at(im->config, "ParameterRanges", NULL);
+	const struct json *ranges = import_ranges(im);
 
-	if (ranges == NULL)
-		ranges = import_at(im->def, "HyperParameterRanges", NULL);
 	import_open(im, 1, "parameters", '{');
 	if (ranges_put(im, ranges, "ContinuousParameterRanges", float_put, e) !=
 		0 ||

@@ -128,25 +128,33 @@ newfile_drop(struct newfile *f)
 }
 
 int
+newfile_put(struct newfile *f, const struct buf *text, struct err *e)
+{
+	size_t done = 0;
+	ssize_t n;
+
+	while (done < text->len) {
+		n = write(f->fd, text->data + done, text->len - done);
+		if (n == -1 && errno == EINTR)
+			continue;
+		if (n == -1)
+			return fail(f->path, e);
+		done += (size_t)n;
+	}
+	return 0;
+}
+
+int
 newfile_write(
     const char *path, bool replace, const struct buf *text, struct err *e)
 {
 	struct newfile file;
-	size_t done = 0;
-	ssize_t n;
 
 	if (newfile_open(&file, path, replace, e) == -1)
 		return -1;
-	while (done < text->len) {
-		n = write(file.fd, text->data + done, text->len - done);
-		if (n == -1 && errno == EINTR)
-			continue;
-		if (n == -1) {
-			(void)fail(path, e);
-			newfile_drop(&file);
-			return -1;
-		}
-		done += (size_t)n;
+	if (newfile_put(&file, text, e) == -1) {
+		newfile_drop(&file);
+		return -1;
 	}
 	return newfile_finish(&file, e);
 }

@@ -24,6 +24,8 @@ struct newfile {
  */
 int
 newfile_open(struct newfile *, const char *path, bool replace, struct err *);
+/* Write a text behind what is there. */
+int newfile_put(struct newfile *, const struct buf *, struct err *);
 /* Close the descriptor; somebody else writes the file by its temporary name. */
 void newfile_release(struct newfile *);
 /* Give it its name; it lasts then.  An error leaves nothing behind. */

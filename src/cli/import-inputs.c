@@ -1,0 +1,134 @@
+/*
+ * The channels of a training definition as backend.inputs.  Shapes: API
+ * reference, Channel.
+ */
+
+#include <string.h>
+
+#include "src/base/json.h"
+#include "src/base/mem.h"
+#include "src/cli/import-parts.h"
+
+static const struct {
+	const char *theirs, *ours;
+} words[] = {
+	{ "S3Prefix", "prefix" },
+	{ "ManifestFile", "manifest" },
+	{ "AugmentedManifestFile", "augmented-manifest" },
+	{ "FullyReplicated", "replicated" },
+	{ "ShardedByS3Key", "sharded" },
+	{ "None", "none" },
+	{ "Gzip", "gzip" },
+};
+
+/* A word of theirs; nothing when it is what a study takes by default. */
+static void
+word_put(struct import *im, const char *key, const struct json *j,
+    const char *by_default)
+{
+	const char *text = json_string(j);
+	size_t i;
+
+	if (text == NULL || strcmp(text, by_default) == 0)
+		return;
+	for (i = 0; i < sizeof words / sizeof words[0]; i++)
+		if (strcmp(words[i].theirs, text) == 0)
+			text = words[i].ours;
+	import_text(im, 4, key, text);
+}
+
+static void
+s3_put(struct import *im, const struct json *s3)
+{
+	import_text(im, 4, "s3", json_string(json_get(s3, "S3Uri")));
+	word_put(im, "type", json_get(s3, "S3DataType"), "S3Prefix");
+	word_put(im, "distribution", json_get(s3, "S3DataDistributionType"),
+	    "FullyReplicated");
+	import_copy(im, 4, "attributes", json_get(s3, "AttributeNames"));
+	import_copy(im, 4, "groups", json_get(s3, "InstanceGroupNames"));
+}
+
+static void
+file_system_put(struct import *im, const struct json *fs)
+{
+	import_open(im, 4, "file_system", '{');
+	import_copy(im, 5, "id", json_get(fs, "FileSystemId"));
+	import_copy(im, 5, "type", json_get(fs, "FileSystemType"));
+	import_copy(im, 5, "path", json_get(fs, "DirectoryPath"));
+	import_copy(im, 5, "access", json_get(fs, "FileSystemAccessMode"));
+	import_close(im, 4, '}');
+}
+
+/* Whether it is an S3 prefix for every machine, and nothing else is said. */
+static bool
+is_plain(const struct json *channel, const struct json *s3)
+{
+	const char *type = json_string(json_get(s3, "S3DataType"));
+	const char *way = json_string(json_get(s3, "S3DataDistributionType"));
+	const struct json *j;
+
+	if ((type != NULL && strcmp(type, "S3Prefix") != 0) ||
+	    (way != NULL && strcmp(way, "FullyReplicated") != 0) ||
+	    json_get(s3, "AttributeNames") != NULL ||
+	    json_get(s3, "InstanceGroupNames") != NULL)
+		return false;
+	for (j = json_first(channel); j != NULL; j = json_next(j))
+		if (strcmp(json_key(j), "ChannelName") != 0 &&
+		    strcmp(json_key(j), "DataSource") != 0 &&
+		    (json_string(j) == NULL ||
+			strcmp(json_string(j), "None") != 0))
+			return false;
+	return true;
+}
+
+static void
+channel_put(struct import *im, const struct json *channel)
+{
+	const char *name = json_string(json_get(channel, "ChannelName"));
+	const struct json *s3 =
+	    import_at(channel, "DataSource", "S3DataSource");
+	const struct json *fs =
+	    import_at(channel, "DataSource", "FileSystemDataSource");
+
+	if (name == NULL || (s3 == NULL && fs == NULL) ||
+	    strcmp(name, "hpotune") == 0) {
+		buf_printf(im->notes,
+		    "backend.inputs: the channel %s was left out: %s\n",
+		    name != NULL ? name : "without a name",
+		    name != NULL && strcmp(name, "hpotune") == 0
+			? "the name is hpotune's own"
+			: "neither S3 nor a file system");
+		return;
+	}
+	if (s3 != NULL && is_plain(channel, s3)) {
+		import_text(im, 3, name, json_string(json_get(s3, "S3Uri")));
+		return;
+	}
+	import_open(im, 3, name, '{');
+	if (s3 != NULL)
+		s3_put(im, s3);
+	else
+		file_system_put(im, fs);
+	import_copy(im, 4, "mode", json_get(channel, "InputMode"));
+	import_copy(im, 4, "content_type", json_get(channel, "ContentType"));
+	word_put(
+	    im, "compression", json_get(channel, "CompressionType"), "None");
+	word_put(im, "record_wrapper", json_get(channel, "RecordWrapperType"),
+	    "None");
+	import_copy(
+	    im, 4, "shuffle_seed", import_at(channel, "ShuffleConfig", "Seed"));
+	import_close(im, 3, '}');
+}
+
+void
+import_inputs_put(struct import *im)
+{
+	const struct json *j = import_at(im->def, "InputDataConfig", NULL);
+
+	if (j == NULL || json_count(j) == 0)
+		return;
+	import_open(im, 2, "inputs", '{');
+	for (j = json_first(j); j != NULL; j = json_next(j))
+		channel_put(im, j);
+	import_close(im, 2, '}');
+}

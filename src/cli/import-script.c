@@ -1,0 +1,354 @@
+/*
+ * The script of a framework's job and how its processes are started.  The SDK
+ * says both by hyperparameters with names of its own (sagemaker_program,
+ * sagemaker_mpi_enabled, …), all values as JSON; with autotune they are hints
+ * of AutoParameters and not static.
+ */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/err.h"
+#include "src/base/json.h"
+#include "src/base/mem.h"
+#include "src/cli/import-parts.h"
+#include "src/model/study.h"
+
+#define HP_SUBMIT "sagemaker_submit_directory"
+#define HP_MPI "sagemaker_mpi_enabled"
+#define HP_MPI_COUNT "sagemaker_mpi_num_of_processes_per_host"
+#define HP_MPI_OPTIONS "sagemaker_mpi_custom_mpi_options"
+#define HP_DDP "sagemaker_distributed_dataparallel_enabled"
+#define HP_DDP_OPTIONS "sagemaker_distributed_dataparallel_custom_mpi_options"
+#define HP_TORCH "sagemaker_torch_distributed_enabled"
+#define HP_GROUPS "sagemaker_distribution_instance_groups"
+#define HP_LEVEL "sagemaker_container_log_level"
+#define HP_MODEL "mp_parameters"
+
+/*
+ * The launchers of the toolkit.  Where several flags are true the first row
+ * counts: smddp and modelparallel set torchrun's or MPI's beside their own.
+ */
+static const struct import_launcher {
+	const char *word; /* of backend.distribution */
+	const char *flag, *and; /* both true; and may be NULL */
+	int version; /* of modelparallel, which has mp_parameters */
+	const char *count, *options; /* or NULL */
+} launchers[] = {
+	{ "modelparallel", HP_MPI, NULL, 1, HP_MPI_COUNT, HP_MPI_OPTIONS },
+	{ "modelparallel", HP_TORCH, NULL, 2, NULL, NULL },
+	{ "smddp", HP_DDP, HP_TORCH, 0, NULL, HP_DDP_OPTIONS },
+	{ "smddp", HP_DDP, NULL, 0, NULL, HP_DDP_OPTIONS },
+	{ "torch-distributed", HP_TORCH, NULL, 0, NULL, NULL },
+	{ "pytorch-ddp", "sagemaker_pytorch_ddp_enabled", NULL, 0, NULL, NULL },
+	{ "parameter-server", "sagemaker_parameter_server_enabled", NULL, 0,
+	    NULL, NULL },
+	{ "multi-worker-mirrored",
+	    "sagemaker_multi_worker_mirrored_strategy_enabled", NULL, 0, NULL,
+	    NULL },
+	{ "mpi", HP_MPI, NULL, 0, HP_MPI_COUNT, HP_MPI_OPTIONS },
+};
+
+enum { N_LAUNCHERS = sizeof launchers / sizeof launchers[0] };
+
+/* What hpotune says to the toolkit itself, or nobody needs in a study. */
+static const char *const made_anew[] = { "sagemaker_job_name",
+	"sagemaker_region", "sagemaker_instance_type",
+	"sagemaker_estimator_class_name", "sagemaker_estimator_module", NULL };
+
+/* The value of a hyperparameter that is not searched, as it is written. */
+static const char *
+fixed_find(const struct import *im, const char *name)
+{
+	const struct json *j =
+	    import_at(im->def, "StaticHyperParameters", name);
+	const char *text;
+
+	if (j != NULL)
+		return json_string(j);
+	j = import_at(import_ranges(im), "AutoParameters", NULL);
+	for (j = j != NULL ? json_first(j) : NULL; j != NULL;
+	     j = json_next(j)) {
+		text = json_string(json_get(j, "Name"));
+		if (text != NULL && strcmp(text, name) == 0)
+			return json_string(json_get(j, "ValueHint"));
+	}
+	return NULL;
+}
+
+/* The same without the quotes of JSON, to be freed; or NULL. */
+static char *
+fixed_text(const struct import *im, const char *name)
+{
+	const char *text = fixed_find(im, name), *inner;
+	struct json_doc *doc = NULL;
+	struct err ignored = ERR_INIT;
+	char *copy = NULL;
+
+	if (text == NULL)
+		return NULL;
+	if (json_parse(&doc, text, strlen(text), NULL, false, &ignored) == 0 &&
+	    (inner = json_string(json_root(doc))) != NULL)
+		copy = xstrdup(inner);
+	json_free(doc);
+	return copy != NULL ? copy : xstrdup(text);
+}
+
+static bool
+fixed_true(const struct import *im, const char *name)
+{
+	char *text = fixed_text(im, name);
+	bool yes = text != NULL &&
+		   (strcmp(text, "true") == 0 || strcmp(text, "True") == 0 ||
+		       strcmp(text, "1") == 0);
+
+	free(text);
+	return yes;
+}
+
+void
+import_script_find(struct import *im)
+{
+	const struct import_launcher *l;
+	size_t i;
+
+	im->program = fixed_text(im, "sagemaker_program");
+	for (i = 0; i < N_LAUNCHERS && im->launcher == NULL; i++) {
+		l = &launchers[i];
+		if (fixed_true(im, l->flag) &&
+		    (l->and == NULL || fixed_true(im, l->and)) &&
+		    (l->version == 0 || fixed_find(im, HP_MODEL) != NULL))
+			im->launcher = l;
+	}
+}
+
+bool
+import_is_toolkits(const struct import *im, const char *name)
+{
+	return strncmp(name, "sagemaker_", 10) == 0 ||
+	       strcmp(name, "_tuning_objective_metric") == 0 ||
+	       (strcmp(name, HP_MODEL) == 0 && im->launcher != NULL &&
+		   im->launcher->version > 0);
+}
+
+static bool
+ends_in(const char *text, const char *end)
+{
+	size_t n = strlen(text), m = strlen(end);
+
+	return n > m && strcmp(text + n - m, end) == 0;
+}
+
+/* A text of a command, in which braces have a meaning. */
+static void
+argument_put(struct import *im, const char *front, const char *text)
+{
+	struct buf b = { 0 };
+
+	buf_puts(&b, front);
+	import_braces_put(&b, text);
+	json_put_string(&im->out, buf_str(&b));
+	buf_free(&b);
+}
+
+/* As the toolkit starts it, by the end of its name. */
+void
+import_command_put(struct import *im)
+{
+	const char *program = im->program;
+
+	import_key(im, 2, "command");
+	if (program == NULL && im->def == NULL) {
+		buf_puts(&im->out, "[\"./train\", \"{params}\"]");
+		import_note(im, "trial.command: the file says nothing of a "
+				"program; put yours there");
+		return;
+	}
+	if (program == NULL) {
+		/* What SageMaker runs in an image without a program. */
+		buf_puts(&im->out, "[\"train\"]");
+		import_note(im,
+		    "trial.command: \"train\" is what SageMaker runs "
+		    "in an image; put your program there");
+		return;
+	}
+	buf_putc(&im->out, '[');
+	if (ends_in(program, ".py"))
+		buf_puts(&im->out, "\"python3\", ");
+	else if (ends_in(program, ".sh"))
+		buf_puts(&im->out, "\"sh\", ");
+	argument_put(im,
+	    ends_in(program, ".py") || strchr(program, '/') != NULL ? "" : "./",
+	    program);
+	buf_puts(&im->out, ", \"{params}\"]");
+}
+
+/* The folder is not there yet: hpotune check asks for it until it is. */
+static void
+code_put(struct import *im)
+{
+	char *from = fixed_text(im, HP_SUBMIT);
+
+	if (im->program == NULL) {
+		if (from != NULL)
+			buf_printf(
+			    im->notes, HP_SUBMIT ": left out: %s\n", from);
+		free(from);
+		return;
+	}
+	if (from != NULL && strncmp(from, "s3://", 5) == 0) {
+		import_text(im, 2, "code", "code");
+		buf_printf(im->notes,
+		    "backend.code: the script %s is in S3; beside study.json: "
+		    "mkdir code && aws s3 cp '%s' - | tar -xz -C code\n",
+		    im->program, from);
+	} else if (from != NULL)
+		buf_printf(im->notes,
+		    "backend.code: name the folder that holds %s: it was in "
+		    "%s of the image\n",
+		    im->program, from);
+	else
+		buf_printf(im->notes,
+		    "backend.code: name the folder that holds %s, unless the "
+		    "image has it\n",
+		    im->program);
+	free(from);
+}
+
+/* A value that is JSON as it is; nothing when it is none. */
+static bool
+raw_put(struct import *im, int depth, const char *key, const char *text,
+    enum json_type type)
+{
+	struct json_doc *doc = NULL;
+	struct err ignored = ERR_INIT;
+	bool good;
+
+	good =
+	    text != NULL &&
+	    json_parse(&doc, text, strlen(text), NULL, false, &ignored) == 0 &&
+	    json_type(json_root(doc)) == type;
+	if (good) {
+		import_key(im, depth, key);
+		json_write(&im->out, json_root(doc));
+	}
+	json_free(doc);
+	return good;
+}
+
+/* [ "group" ]: one group trains together. */
+static void
+group_put(struct import *im)
+{
+	const char *text = fixed_find(im, HP_GROUPS);
+	struct json_doc *doc = NULL;
+	struct err ignored = ERR_INIT;
+
+	if (text == NULL)
+		return;
+	if (json_parse(&doc, text, strlen(text), NULL, false, &ignored) == 0 &&
+	    json_type(json_root(doc)) == JSON_ARRAY &&
+	    json_count(json_root(doc)) == 1)
+		import_text(
+		    im, 3, "group", json_string(json_first(json_root(doc))));
+	else
+		buf_printf(im->notes,
+		    HP_GROUPS ": left out: one group was expected: %s\n", text);
+	json_free(doc);
+}
+
+static void
+launcher_put(struct import *im)
+{
+	const struct import_launcher *l = im->launcher;
+	char *options = l->options != NULL ? fixed_text(im, l->options) : NULL;
+
+	import_open(im, 2, "distribution", '{');
+	import_text(im, 3, "launcher", l->word);
+	if (l->version == 1) {
+		import_key(im, 3, "version");
+		buf_puts(&im->out, "1");
+	}
+	if (l->count != NULL)
+		(void)raw_put(im, 3, "processes_per_host",
+		    fixed_find(im, l->count), JSON_NUMBER);
+	if (options != NULL && *options != '\0')
+		import_text(im, 3, "custom_mpi_options", options);
+	free(options);
+	if (l->and != NULL) {
+		import_key(im, 3, "torch_distributed");
+		buf_puts(&im->out, "true");
+	}
+	if (l->version > 0 && !raw_put(im, 3, "parameters",
+				  fixed_find(im, HP_MODEL), JSON_OBJECT))
+		import_note(im, HP_MODEL ": left out: an object was expected");
+	group_put(im);
+	import_close(im, 2, '}');
+}
+
+/* Whether name is said by the block, or by the command. */
+static bool
+is_carried(const struct import *im, const char *name)
+{
+	const struct import_launcher *l = im->launcher;
+	size_t i;
+
+	if (strcmp(name, "sagemaker_program") == 0 ||
+	    strcmp(name, HP_SUBMIT) == 0 ||
+	    strcmp(name, "_tuning_objective_metric") == 0 ||
+	    (strcmp(name, HP_LEVEL) == 0 &&
+		strcmp(fixed_find(im, name), "20") == 0))
+		return true;
+	for (i = 0; made_anew[i] != NULL; i++)
+		if (strcmp(name, made_anew[i]) == 0)
+			return true;
+	if (l != NULL &&
+	    (strcmp(name, HP_GROUPS) == 0 || strcmp(name, HP_MODEL) == 0 ||
+		(l->count != NULL && strcmp(name, l->count) == 0) ||
+		(l->options != NULL && strcmp(name, l->options) == 0)))
+		return true;
+	if (l != NULL && (strcmp(name, l->flag) == 0 ||
+			     (l->and != NULL && strcmp(name, l->and) == 0)))
+		return true;
+	/* A flag that is false says nothing. */
+	for (i = 0; i < N_LAUNCHERS; i++)
+		if (strcmp(name, launchers[i].flag) == 0)
+			return !fixed_true(im, name);
+	return false;
+}
+
+static void
+left_out(struct import *im, const char *name)
+{
+	const char *value;
+
+	if (name == NULL || !import_is_toolkits(im, name) ||
+	    is_carried(im, name))
+		return;
+	value = fixed_find(im, name);
+	buf_printf(im->notes, "%s: left out: %s\n", name,
+	    value != NULL && *value != '\0' ? value : "(empty)");
+}
+
+/* Each hyperparameter of the toolkit that is neither carried nor made anew. */
+static void
+rest_note(struct import *im)
+{
+	const struct json *j =
+	    import_at(im->def, "StaticHyperParameters", NULL);
+
+	for (j = j != NULL ? json_first(j) : NULL; j != NULL; j = json_next(j))
+		left_out(im, json_key(j));
+	j = import_at(import_ranges(im), "AutoParameters", NULL);
+	for (j = j != NULL ? json_first(j) : NULL; j != NULL; j = json_next(j))
+		left_out(im, json_string(json_get(j, "Name")));
+}
+
+void
+import_script_put(struct import *im)
+{
+	code_put(im);
+	if (im->launcher != NULL)
+		launcher_put(im);
+	rest_note(im);
+}

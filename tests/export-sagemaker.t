@@ -80,13 +80,13 @@ sed -e 's/"drop": {/& "step": 0.25,/' -e 's/"max": 8/"max": 8, "when":\
     -e 's/"stopping": "sagemaker"/"stopping": "median"/' \
     -e 's/"value": "last",/ /' -e 's/"parallel": 10/"cost": 50/' \
     -e 's/"metrics": \[.*\],/ /' -e 's/{params}/--x={lr}/' \
-    -e 's/"vpc"/"tags": { "a": "b" }, "price_per_hour":\
+    -e 's/"vpc"/"watch": true, "price_per_hour":\
 	{ "ml.g5.xlarge": 1.4, "ml.g4dn.xlarge": 0.7 }, &/' study.json >other.json
 exported other.json other
 is $? 0 'a study that SageMaker cannot say whole is exported'
 for word in 'parameters.drop.step' 'parameters.layers.when' 'strategy: cmaes' \
     'stopping: median' 'objective.value' 'limits.parallel: not given: 1' \
-    'limits.cost' 'trial.command: a tuning job starts' 'backend.tags'; do
+    'limits.cost' 'trial.command: a tuning job starts' 'backend.watch'; do
 	like "$(cat notes)" "^hpotune: note: $word" "it says so: $word"
 done
 is "$(wc -l <notes)" 9 'and nothing else'
@@ -105,6 +105,66 @@ sed 's/"instance_type": \[.*\],/"instance_type": "ml.g5.xlarge",/' study.json \
 exported one.json one
 "$HPOTUNE" import sagemaker one.job >again.json 2>err
 is "$(said again.json)" "$(said one.json)" 'one type of machine: the same study'
+
+# What a tuning job has a place for keeps it: there and back.
+mkdir -p placed/src
+: >placed/src/train.py
+placed() { # sed-script name
+	sed -e 's/"instance_type": \[.*\],/"instance_type": "ml.p4d.24xlarge",\
+    "tags": { "team": "a" }, "code": "src\/", "extra": {\
+	"EnableNetworkIsolation": true, "OutputDataConfig":\
+	{ "KmsKeyId": "alias\/key" }, "ResourceConfig":\
+	{ "VolumeKmsKeyId": "alias\/disk" }, "StoppingCondition":\
+	{ "MaxPendingTimeInSeconds": 7200 } },/' \
+	    -e 's/"test": "s3:[^"]*"/"test": { "s3": "s3:\/\/bucket\/list",\
+	"type": "manifest", "mode": "Pipe", "content_type": "text\/csv",\
+	"compression": "gzip", "record_wrapper": "RecordIO",\
+	"shuffle_seed": 5 }, "disk": { "file_system": {\
+	"id": "fs-0123456789abcdef0", "type": "EFS", "path": "\/set",\
+	"access": "rw" } }/' -e "$1" study.json >"$2.json"
+	exported "$2.json" "$2"
+	"$HPOTUNE" import sagemaker "$2.job" >again.json 2>err
+	sed 's/"code": [^,]*,//' "$2.json" >without.json
+	is "$(said again.json)" "$(said without.json)" \
+	    "$2: read back it is the same study but for its code"
+	is "$(wc -l <notes)" 1 "$2: and nothing but the code is noted"
+}
+placed '' placed
+is "$(json placed.job \
+    '$.TrainingJobDefinition.StaticHyperParameters.sagemaker_program')" \
+    '"train.py"' 'the program, from the study'"'"'s folder'
+sed -i 's/"train.py", "{/"src\/train.py", "{/' study.json
+exported study.json outside
+is "$(json outside.job \
+    '$.TrainingJobDefinition.StaticHyperParameters.sagemaker_program')" \
+    '"src/train.py"' 'without code the program is where it is'
+mkdir -p below/src
+: >below/src/train.py
+sed 's/"instance_type": \[/"code": ".\/src", &/' study.json >below.json
+exported below.json below
+is "$(json below.job \
+    '$.TrainingJobDefinition.StaticHyperParameters.sagemaker_program')" \
+    '"train.py"' 'the program is named as it lies in the code'
+sed -i 's/"src\/train.py", "{/"train.py", "{/' study.json
+mkdir -p pool/src groups/src smp/src
+: >pool/src/train.py
+: >groups/src/train.py
+: >smp/src/train.py
+placed 's/"spot": true, "max_wait": 7200/"keep_alive": 600,\
+    "distribution": { "launcher": "smddp", "torch_distributed": true }/' pool
+placed 's/"instance_type": [^,]*,/"groups": [ { "name": "a",\
+    "instance_type": "ml.p4d.24xlarge", "count": 2 } ],/
+    s/"instance_count": 2,/"distribution": { "launcher": "mpi", "group": "a",\
+    "processes_per_host": 4, "custom_mpi_options": "-x A" },/' groups
+placed 's/"volume"/"distribution": { "launcher": "modelparallel",\
+    "parameters": { "random_seed": 1 } }, &/' smp
+sed 's/"volume"/"distribution": { "launcher": "torchrun" }, &/' study.json \
+    >own.json
+exported own.json own
+like "$(cat notes)" 'distribution: torchrun is hpotune.s own' \
+    'a launcher of hpotune is named'
+is "$(json own.job '$.TrainingJobDefinition.StaticHyperParameters.sagemaker_torch_distributed_enabled')" \
+    true 'and the toolkit'"'"'s takes its place'
 
 # What is no tuning job.
 refused() { # what pattern
@@ -137,7 +197,7 @@ refused constraints 'tuned: a tuning job has no constraints'
 
 # AWS's own model of the request: members of it came late.
 compare() {
-	for job in same other hyper one; do
+	for job in same other hyper one placed pool groups smp; do
 		PYTHONPATH=$TOP_SRCDIR/tests/aws "$python" - $job.job \
 		    >out 2>&1 <<'END'
 import json, sys

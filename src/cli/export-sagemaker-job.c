@@ -18,13 +18,19 @@
 #include "src/model/study.h"
 #include "src/model/units.h"
 
-enum { DAY = 86400, GIB = 1 << 30, VOLUME = 30 };
+enum {
+	DAY = 86400,
+	WAIT_MIN = 3600, /* seconds of max_wait beyond max_run, by default */
+	GIB = 1 << 30,
+	VOLUME = 30
+};
 
 /* Keys of the block that have a place, or that only matter here. */
 static const char *const said[] = { "name", "region", "profile", "role",
 	"image", "instance_type", "instance_count", "volume", "spot",
 	"force_spot", "checkpoints", "max_run", "max_wait", "s3", "inputs",
-	"input_mode", "vpc", "parallel", "pace", "price_per_hour", NULL };
+	"input_mode", "vpc", "parallel", "pace", "price_per_hour", "groups",
+	"keep_alive", "distribution", "tags", "extra", "code", NULL };
 
 void
 export_put_hyperparameter(struct buf *b, const struct value *v)
@@ -43,6 +49,27 @@ export_put_hyperparameter(struct buf *b, const struct value *v)
 	else
 		buf_puts(b, v->text);
 	json_free(doc);
+}
+
+/*
+ * Members of extra within an object of theirs; only the one that is named,
+ * where it has a place for no other.
+ */
+static void
+extra_copy(struct import *im, const struct json *backend, const char *object,
+    const char *only)
+{
+	const struct json *j =
+	    import_at(json_get(backend, "extra"), object, NULL);
+
+	for (j = j != NULL ? json_first(j) : NULL; j != NULL; j = json_next(j))
+		if (only == NULL || strcmp(json_key(j), only) == 0)
+			import_copy(im, 3, json_key(j), j);
+		else
+			buf_printf(im->notes,
+			    "backend.extra.%s.%s: left out: a tuning job with "
+			    "several types has no place for it\n",
+			    object, json_key(j));
 }
 
 /* A whole number of a block: seconds of a duration, or bytes of a size. */
@@ -118,24 +145,11 @@ algorithm_put(
 	import_close(im, 2, '}');
 }
 
-/* python3 PROGRAM {params} is what the toolkit makes of sagemaker_program. */
-static const char *
-program_of(const struct study_trial *trial)
-{
-	char **argv = trial->command;
-
-	if (argv[0] != NULL && argv[1] != NULL && argv[2] != NULL &&
-	    argv[3] == NULL && strcmp(argv[0], "python3") == 0 &&
-	    strcmp(argv[2], "{params}") == 0)
-		return argv[1];
-	return NULL;
-}
-
 static void
-statics_put(struct import *im, const struct study *study)
+statics_put(
+    struct import *im, const struct study *study, const struct json *backend)
 {
 	const struct space *space = study->space;
-	const char *program = program_of(&study->trial);
 	struct buf text = { 0 };
 	size_t i;
 
@@ -147,19 +161,19 @@ statics_put(struct import *im, const struct study *study)
 		export_put_hyperparameter(&text, &space->params[i].values[0]);
 		import_text(im, 3, space->params[i].name, buf_str(&text));
 	}
-	if (program != NULL) {
-		/* The toolkit reads it as JSON. */
-		buf_clear(&text);
-		json_put_string(&text, program);
-		import_text(im, 3, "sagemaker_program", buf_str(&text));
-		import_note(im, "trial.command: sagemaker_program says it; "
-				"sagemaker_submit_directory has to name the "
-				"code in S3");
-	} else
-		import_note(im, "trial.command: a tuning job starts what the "
-				"image starts by itself");
+	export_script_put(im, study, backend);
 	import_close(im, 2, '}');
 	buf_free(&text);
+}
+
+static double
+volume_gb(const struct json *backend)
+{
+	double bytes;
+
+	if (!amount_read(&bytes, json_get(backend, "volume"), size_parse))
+		bytes = (double)VOLUME * GIB;
+	return bytes / GIB;
 }
 
 static void
@@ -167,14 +181,57 @@ machine_put(struct import *im, int depth, const struct json *type,
     const struct json *backend)
 {
 	int64_t count = 1;
-	double bytes;
 
 	(void)json_integer(json_get(backend, "instance_count"), &count);
-	if (!amount_read(&bytes, json_get(backend, "volume"), size_parse))
-		bytes = (double)VOLUME * GIB;
 	import_text(im, depth, "InstanceType", json_string(type));
 	number_put(im, depth, "InstanceCount", (double)count);
-	number_put(im, depth, "VolumeSizeInGB", bytes / GIB);
+	number_put(im, depth, "VolumeSizeInGB", volume_gb(backend));
+}
+
+static void
+groups_put(struct import *im, const struct json *groups)
+{
+	const struct json *j;
+	int64_t count;
+
+	import_open(im, 3, "InstanceGroups", '[');
+	for (j = json_first(groups); j != NULL; j = json_next(j)) {
+		count = 1;
+		(void)json_integer(json_get(j, "count"), &count);
+		import_open(im, 4, NULL, '{');
+		import_text(im, 5, "InstanceGroupName",
+		    json_string(json_get(j, "name")));
+		import_text(im, 5, "InstanceType",
+		    json_string(json_get(j, "instance_type")));
+		number_put(im, 5, "InstanceCount", (double)count);
+		import_close(im, 4, '}');
+	}
+	import_close(im, 3, ']');
+}
+
+/* One type or a cluster: only here have pools and plans a place. */
+static void
+cluster_put(struct import *im, const struct json *backend)
+{
+	const struct json *type = json_get(backend, "instance_type");
+	const struct json *groups = json_get(backend, "groups");
+	double keep;
+
+	import_open(im, 2, "ResourceConfig", '{');
+	if (groups != NULL) {
+		groups_put(im, groups);
+		number_put(im, 3, "VolumeSizeInGB", volume_gb(backend));
+	} else
+		machine_put(im, 3,
+		    type != NULL && json_string(type) == NULL ? json_first(type)
+							      : type,
+		    backend);
+	if (amount_read(
+		&keep, json_get(backend, "keep_alive"), duration_parse) &&
+	    keep > 0)
+		number_put(im, 3, "KeepAlivePeriodInSeconds", keep);
+	extra_copy(im, backend, "ResourceConfig", NULL);
+	import_close(im, 2, '}');
 }
 
 /* Several types stand in the order of preference. */
@@ -183,19 +240,24 @@ machines_put(struct import *im, const struct json *backend)
 {
 	const struct json *type = json_get(backend, "instance_type"), *j;
 
-	import_open(im, 2, "HyperParameterTuningResourceConfig", '{');
-	if (json_string(type) != NULL)
-		machine_put(im, 3, type, backend);
-	else if (type != NULL) {
-		import_open(im, 3, "InstanceConfigs", '[');
-		for (j = json_first(type); j != NULL; j = json_next(j)) {
-			import_open(im, 4, NULL, '{');
-			machine_put(im, 5, j, backend);
-			import_close(im, 4, '}');
-		}
-		import_close(im, 3, ']');
-		import_text(im, 3, "AllocationStrategy", "Prioritized");
+	if (type == NULL || json_string(type) != NULL ||
+	    json_count(type) == 1) {
+		cluster_put(im, backend);
+		return;
 	}
+	if (json_get(backend, "keep_alive") != NULL)
+		import_note(im, "backend.keep_alive: left out: a tuning job "
+				"with several types has no place for it");
+	import_open(im, 2, "HyperParameterTuningResourceConfig", '{');
+	import_open(im, 3, "InstanceConfigs", '[');
+	for (j = json_first(type); j != NULL; j = json_next(j)) {
+		import_open(im, 4, NULL, '{');
+		machine_put(im, 5, j, backend);
+		import_close(im, 4, '}');
+	}
+	import_close(im, 3, ']');
+	import_text(im, 3, "AllocationStrategy", "Prioritized");
+	extra_copy(im, backend, "ResourceConfig", "VolumeKmsKeyId");
 	import_close(im, 2, '}');
 }
 
@@ -216,11 +278,12 @@ terms_put(
 			  ? (double)study->trial.max_run_ms / 1000
 			  : DAY;
 	if (!amount_read(&wait, json_get(backend, "max_wait"), duration_parse))
-		wait = run;
+		wait = run + (run > WAIT_MIN ? run : WAIT_MIN);
 	import_open(im, 2, "StoppingCondition", '{');
 	number_put(im, 3, "MaxRuntimeInSeconds", run);
 	if (spot)
 		number_put(im, 3, "MaxWaitTimeInSeconds", wait);
+	extra_copy(im, backend, "StoppingCondition", NULL);
 	import_close(im, 2, '}');
 	import_key(im, 2, "EnableManagedSpotTraining");
 	buf_puts(&im->out, spot ? "true" : "false");
@@ -234,46 +297,98 @@ terms_put(
 	free(uri);
 }
 
+/* A word of a channel's block in their spelling; nothing without it. */
+static void
+word_put(struct import *im, int depth, const char *key, const struct json *j)
+{
+	static const char *const words[][2] = { { "prefix", "S3Prefix" },
+		{ "manifest", "ManifestFile" },
+		{ "augmented-manifest", "AugmentedManifestFile" },
+		{ "replicated", "FullyReplicated" },
+		{ "sharded", "ShardedByS3Key" }, { "none", "None" },
+		{ "gzip", "Gzip" } };
+	const char *text = json_string(j);
+	size_t i;
+
+	for (i = 0; text != NULL && i < sizeof words / sizeof words[0]; i++)
+		if (strcmp(words[i][0], text) == 0) {
+			text = words[i][1];
+			break;
+		}
+	import_text(im, depth, key, text);
+}
+
+/* block: of the channel, or its URI alone. */
+static void
+s3_put(struct import *im, const struct json *block)
+{
+	const char *uri = json_string(block);
+
+	import_open(im, 5, "S3DataSource", '{');
+	if (uri != NULL || json_get(block, "type") == NULL)
+		import_text(im, 6, "S3DataType", "S3Prefix");
+	else
+		word_put(im, 6, "S3DataType", json_get(block, "type"));
+	import_text(im, 6, "S3Uri",
+	    uri != NULL ? uri : json_string(json_get(block, "s3")));
+	if (uri != NULL || json_get(block, "distribution") == NULL)
+		import_text(im, 6, "S3DataDistributionType", "FullyReplicated");
+	else
+		word_put(im, 6, "S3DataDistributionType",
+		    json_get(block, "distribution"));
+	if (uri == NULL) {
+		import_copy(
+		    im, 6, "AttributeNames", json_get(block, "attributes"));
+		import_copy(
+		    im, 6, "InstanceGroupNames", json_get(block, "groups"));
+	}
+	import_close(im, 5, '}');
+}
+
+static void
+file_system_put(struct import *im, const struct json *fs)
+{
+	import_open(im, 5, "FileSystemDataSource", '{');
+	import_copy(im, 6, "FileSystemId", json_get(fs, "id"));
+	import_copy(im, 6, "FileSystemType", json_get(fs, "type"));
+	import_copy(im, 6, "DirectoryPath", json_get(fs, "path"));
+	if (json_get(fs, "access") == NULL)
+		import_text(im, 6, "FileSystemAccessMode", "ro");
+	import_copy(im, 6, "FileSystemAccessMode", json_get(fs, "access"));
+	import_close(im, 5, '}');
+}
+
 static void
 inputs_put(struct import *im, const struct json *backend)
 {
-	const struct json *j = json_get(backend, "inputs");
-	const char *uri, *way;
+	const struct json *j = json_get(backend, "inputs"), *fs, *seed;
 
 	if (j == NULL || json_count(j) == 0)
 		return;
 	import_open(im, 2, "InputDataConfig", '[');
 	for (j = json_first(j); j != NULL; j = json_next(j)) {
-		uri = json_string(j);
-		way = NULL;
-		if (uri == NULL) {
-			uri = json_string(json_get(j, "s3"));
-			way = json_string(json_get(j, "distribution"));
-		}
 		import_open(im, 3, NULL, '{');
 		import_text(im, 4, "ChannelName", json_key(j));
 		import_open(im, 4, "DataSource", '{');
-		import_open(im, 5, "S3DataSource", '{');
-		import_text(im, 6, "S3DataType", "S3Prefix");
-		import_text(im, 6, "S3Uri", uri);
-		import_text(im, 6, "S3DataDistributionType",
-		    way != NULL && strcmp(way, "sharded") == 0
-			? "ShardedByS3Key"
-			: "FullyReplicated");
-		import_close(im, 5, '}');
+		fs = json_get(j, "file_system");
+		if (fs != NULL)
+			file_system_put(im, fs);
+		else
+			s3_put(im, j);
 		import_close(im, 4, '}');
+		import_copy(im, 4, "InputMode", json_get(j, "mode"));
+		import_copy(im, 4, "ContentType", json_get(j, "content_type"));
+		word_put(im, 4, "CompressionType", json_get(j, "compression"));
+		word_put(
+		    im, 4, "RecordWrapperType", json_get(j, "record_wrapper"));
+		if ((seed = json_get(j, "shuffle_seed")) != NULL) {
+			import_open(im, 4, "ShuffleConfig", '{');
+			import_copy(im, 5, "Seed", seed);
+			import_close(im, 4, '}');
+		}
 		import_close(im, 3, '}');
 	}
 	import_close(im, 2, ']');
-}
-
-static void
-list_put(struct import *im, const char *key, const struct json *j)
-{
-	if (j == NULL)
-		return;
-	import_key(im, 3, key);
-	json_write(&im->out, j);
 }
 
 static void
@@ -284,12 +399,14 @@ places_put(struct import *im, const struct json *backend)
 	import_open(im, 2, "OutputDataConfig", '{');
 	import_text(
 	    im, 3, "S3OutputPath", json_string(json_get(backend, "s3")));
+	extra_copy(im, backend, "OutputDataConfig", NULL);
 	import_close(im, 2, '}');
 	if (vpc == NULL)
 		return;
 	import_open(im, 2, "VpcConfig", '{');
-	list_put(im, "Subnets", json_get(vpc, "subnets"));
-	list_put(im, "SecurityGroupIds", json_get(vpc, "security_groups"));
+	import_copy(im, 3, "Subnets", json_get(vpc, "subnets"));
+	import_copy(
+	    im, 3, "SecurityGroupIds", json_get(vpc, "security_groups"));
 	import_close(im, 2, '}');
 }
 
@@ -320,6 +437,50 @@ env_put(struct import *im, const struct study_trial *t)
 	import_close(im, 2, '}');
 }
 
+/* Members of extra that a definition has, too; the others are named. */
+static void
+extra_put(struct import *im, const struct json *backend)
+{
+	static const char *const placed[] = { "EnableNetworkIsolation",
+		"EnableInterContainerTrafficEncryption", "RetryStrategy",
+		"OutputDataConfig", "ResourceConfig", "StoppingCondition",
+		NULL };
+	const struct json *j = json_get(backend, "extra");
+	size_t i;
+
+	for (j = j != NULL ? json_first(j) : NULL; j != NULL;
+	     j = json_next(j)) {
+		for (i = 0; placed[i] != NULL; i++)
+			if (strcmp(placed[i], json_key(j)) == 0)
+				break;
+		if (placed[i] == NULL)
+			buf_printf(im->notes,
+			    "backend.extra.%s: left out: a tuning job has no "
+			    "place for it\n",
+			    json_key(j));
+		else if (i < 3)
+			import_copy(im, 2, json_key(j), j);
+	}
+}
+
+/* Those of the tuning job, which hands them on to its training jobs. */
+void
+export_tags_put(struct import *im, const struct json *backend)
+{
+	const struct json *j = json_get(backend, "tags");
+
+	if (j == NULL || json_count(j) == 0)
+		return;
+	import_open(im, 1, "Tags", '[');
+	for (j = json_first(j); j != NULL; j = json_next(j)) {
+		import_open(im, 2, NULL, '{');
+		import_text(im, 3, "Key", json_key(j));
+		import_copy(im, 3, "Value", j);
+		import_close(im, 2, '}');
+	}
+	import_close(im, 1, ']');
+}
+
 /* The rest of the block, by its names. */
 static void
 rest_note(struct import *im, const struct json *backend)
@@ -344,14 +505,16 @@ export_definition_put(
     struct import *im, const struct study *study, const struct json *backend)
 {
 	import_open(im, 1, "TrainingJobDefinition", '{');
-	statics_put(im, study);
+	statics_put(im, study, backend);
 	algorithm_put(im, study, backend);
 	import_text(im, 2, "RoleArn", json_string(json_get(backend, "role")));
 	inputs_put(im, backend);
 	places_put(im, backend);
 	machines_put(im, backend);
 	terms_put(im, study, backend);
-	if (study->trial.retries > 0) {
+	extra_put(im, backend);
+	if (study->trial.retries > 0 && import_at(json_get(backend, "extra"),
+					    "RetryStrategy", NULL) == NULL) {
 		import_open(im, 2, "RetryStrategy", '{');
 		number_put(im, 3, "MaximumRetryAttempts",
 		    (double)study->trial.retries);

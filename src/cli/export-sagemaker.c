@@ -169,6 +169,10 @@ range_notes(struct import *im, const struct param *p)
 {
 	bool steps = p->type == PARAM_INT ? p->step > 1 : p->step > 0;
 
+	if (p->has_default)
+		buf_printf(im->notes,
+		    "parameters.%s.default: left out: ranges have none there\n",
+		    p->name);
 	if (p->parent >= 0)
 		buf_printf(im->notes,
 		    "parameters.%s.when: left out: it is always active there\n",
@@ -323,6 +327,7 @@ study_put(struct import *im, const struct study *study, struct err *e)
 	import_text(im, 1, "HyperParameterTuningJobName", study->name);
 	config_put(im, study, backend);
 	export_definition_put(im, study, backend);
+	export_tags_put(im, backend);
 	buf_puts(&im->out, "\n}\n");
 	if (study->n_warm_start > 0)
 		import_note(im, "warm_start: databases are not read there");

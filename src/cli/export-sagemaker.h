@@ -24,6 +24,10 @@ int export_sagemaker(
 /* export-sagemaker-job.c: TrainingJobDefinition; backend is the block. */
 void export_definition_put(
     struct import *, const struct study *, const struct json *backend);
+void export_tags_put(struct import *, const struct json *backend);
+/* export-sagemaker-script.c: hyperparameters of command and launcher. */
+void export_script_put(
+    struct import *, const struct study *, const struct json *backend);
 /* A value as SageMaker writes it: what would read as another one in quotes. */
 void export_put_hyperparameter(struct buf *, const struct value *);
 

@@ -159,8 +159,8 @@ machines_put(struct import *im)
 			    json_string(json_get(j, "InstanceGroupName")));
 			import_text(im, 4, "instance_type",
 			    json_string(json_get(j, "InstanceType")));
-			(void)import_number(im, 4, "instance_count",
-			    json_get(j, "InstanceCount"));
+			(void)import_number(
+			    im, 4, "count", json_get(j, "InstanceCount"));
 			import_close(im, 3, '}');
 		}
 		import_close(im, 2, ']');

@@ -8,8 +8,19 @@
 #include "src/base/mem.h"
 
 struct err;
-struct import_launcher; /* import-script.c */
 struct json;
+
+#define IMPORT_HP_DDP "sagemaker_distributed_dataparallel_enabled"
+#define IMPORT_HP_MODEL "mp_parameters"
+#define IMPORT_HP_GROUPS "sagemaker_distribution_instance_groups"
+
+struct import_launcher { /* one of the toolkit's, by its hyperparameters */
+	const char *word; /* of backend.distribution */
+	const char *flag, *and; /* true of it; and may be NULL */
+	int version; /* of modelparallel, which has mp_parameters; else 0 */
+	const char *count, *options; /* or NULL */
+	bool typed; /* is told the type of the machines */
+};
 
 struct import {
 	struct buf out; /* study.json */
@@ -49,6 +60,9 @@ const struct json *import_ranges(const struct import *);
 void import_script_find(struct import *);
 /* Whether a hyperparameter belongs to the toolkit and not to the program. */
 bool import_is_toolkits(const struct import *, const char *name);
+/* NULL when there is none; torch: beside torch_distributed. */
+const struct import_launcher *
+import_launcher_named(const char *word, int version, bool torch);
 void import_command_put(struct import *);
 void import_script_put(struct import *);
 /* import-inputs.c: channels. */

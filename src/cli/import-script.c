@@ -18,35 +18,32 @@
 #define HP_MPI "sagemaker_mpi_enabled"
 #define HP_MPI_COUNT "sagemaker_mpi_num_of_processes_per_host"
 #define HP_MPI_OPTIONS "sagemaker_mpi_custom_mpi_options"
-#define HP_DDP "sagemaker_distributed_dataparallel_enabled"
+#define HP_DDP IMPORT_HP_DDP
 #define HP_DDP_OPTIONS "sagemaker_distributed_dataparallel_custom_mpi_options"
 #define HP_TORCH "sagemaker_torch_distributed_enabled"
-#define HP_GROUPS "sagemaker_distribution_instance_groups"
+#define HP_GROUPS IMPORT_HP_GROUPS
 #define HP_LEVEL "sagemaker_container_log_level"
-#define HP_MODEL "mp_parameters"
+#define HP_MODEL IMPORT_HP_MODEL
 
 /*
  * The launchers of the toolkit.  Where several flags are true the first row
  * counts: smddp and modelparallel set torchrun's or MPI's beside their own.
  */
-static const struct import_launcher {
-	const char *word; /* of backend.distribution */
-	const char *flag, *and; /* both true; and may be NULL */
-	int version; /* of modelparallel, which has mp_parameters */
-	const char *count, *options; /* or NULL */
-} launchers[] = {
-	{ "modelparallel", HP_MPI, NULL, 1, HP_MPI_COUNT, HP_MPI_OPTIONS },
-	{ "modelparallel", HP_TORCH, NULL, 2, NULL, NULL },
-	{ "smddp", HP_DDP, HP_TORCH, 0, NULL, HP_DDP_OPTIONS },
-	{ "smddp", HP_DDP, NULL, 0, NULL, HP_DDP_OPTIONS },
-	{ "torch-distributed", HP_TORCH, NULL, 0, NULL, NULL },
-	{ "pytorch-ddp", "sagemaker_pytorch_ddp_enabled", NULL, 0, NULL, NULL },
+static const struct import_launcher launchers[] = {
+	{ "modelparallel", HP_MPI, NULL, 1, HP_MPI_COUNT, HP_MPI_OPTIONS,
+	    true },
+	{ "modelparallel", HP_TORCH, NULL, 2, NULL, NULL, true },
+	{ "smddp", HP_DDP, HP_TORCH, 0, NULL, HP_DDP_OPTIONS, true },
+	{ "smddp", HP_DDP, NULL, 0, NULL, HP_DDP_OPTIONS, true },
+	{ "torch-distributed", HP_TORCH, NULL, 0, NULL, NULL, true },
+	{ "pytorch-ddp", "sagemaker_pytorch_ddp_enabled", NULL, 0, NULL, NULL,
+	    true },
 	{ "parameter-server", "sagemaker_parameter_server_enabled", NULL, 0,
-	    NULL, NULL },
+	    NULL, NULL, false },
 	{ "multi-worker-mirrored",
 	    "sagemaker_multi_worker_mirrored_strategy_enabled", NULL, 0, NULL,
-	    NULL },
-	{ "mpi", HP_MPI, NULL, 0, HP_MPI_COUNT, HP_MPI_OPTIONS },
+	    NULL, false },
+	{ "mpi", HP_MPI, NULL, 0, HP_MPI_COUNT, HP_MPI_OPTIONS, false },
 };
 
 enum { N_LAUNCHERS = sizeof launchers / sizeof launchers[0] };
@@ -104,6 +101,20 @@ fixed_true(const struct import *im, const char *name)
 
 	free(text);
 	return yes;
+}
+
+const struct import_launcher *
+import_launcher_named(const char *word, int version, bool torch)
+{
+	size_t i;
+
+	for (i = 0; i < N_LAUNCHERS; i++)
+		if (strcmp(launchers[i].word, word) == 0 &&
+		    (launchers[i].version == 0 ||
+			launchers[i].version == version) &&
+		    (torch || launchers[i].and == NULL))
+			return &launchers[i];
+	return NULL;
 }
 
 void

@@ -36,10 +36,9 @@ is "$(sources | xargs grep -LE '^(/\*|//)')" '' \
     'every file opens with what it knows'
 
 unformatted() {
-	sources | while read -r f; do
-		clang-format --dry-run -Werror "$f" >/dev/null 2>&1 ||
-		    echo "$f: run clang-format -i"
-	done
+	sources | xargs -n 40 clang-format --dry-run -Werror 2>&1 |
+	    sed -n 's/^\([^ :]*\):[0-9]*:[0-9]*: error: .*/\1/p' | sort -u |
+	    sed 's/$/: run clang-format -i/'
 }
 
 if ! command -v clang-format >/dev/null; then

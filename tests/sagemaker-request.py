@@ -259,6 +259,16 @@ TABLE = [
                           instance_count=4)), LR, {}),
     ("toolkit", study(dict(TOOLKIT, **dist("toolkit")), {"command": PY}), LR, {
         "HyperParameters": SCRIPT}),
+    ("toolkit, arguments in its form", study(
+        dict(TOOLKIT, **dist("toolkit")),
+        {"command": PY + ["--model_dir={model_dir}"], "arguments": "toolkit"},
+        params={"lr": {"type": "float", "min": 0, "max": 1},
+                "opt": {"type": "choice", "values": ["sgd", "adam"]},
+                "flag": {"type": "choice", "values": [True, False]},
+                "b": {"type": "int", "min": 1, "max": 9}}),
+     {"lr": 0.5, "opt": "adam", "flag": True, "b": 3}, {
+         "HyperParameters": dict(
+             SCRIPT, flag="true", b="3", model_dir='"/opt/ml/model"')}),
     ("toolkit, the program below the study",
      study(dict(TOOLKIT, **dist("toolkit")),
            {"command": ["./src/sub/train.py", "--opt={opt}"]}), LR, {}),

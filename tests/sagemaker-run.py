@@ -228,6 +228,262 @@ def test_names(shell, name):
        "%s: the folders are there" % name)
 
 
+DUMP_PY = """import json, os, sys
+json.dump([sys.argv[1:], dict(os.environ)],
+          open(os.environ["HPOTUNE_OUTPUT_DIR"] + "/dump", "w"))
+"""
+# What AWS's toolkit says of the same tree.
+TOOLKIT = """import json, sys
+from sagemaker_training import environment
+env = environment.Environment()
+print("values " + json.dumps([env.to_cmd_args(), env.to_env_vars()]))
+"""
+PARAMS = {"lr": 1e-05, "b": 3, "nesterov": True, "opt": 'a "b" \\ c',
+          "w": 0.5, "flat": False}
+GROUPS = [
+    {"instance_group_name": "a", "instance_type": "ml.p4d.24xlarge",
+     "hosts": ["algo-1", "algo-2"]},
+    {"instance_group_name": "b", "instance_type": "ml.c5.xlarge",
+     "hosts": ["algo-3"]}]
+CHANNEL = {"ContentType": "text/csv; label_size=0", "RecordWrapperType": "None",
+           "S3DistributionType": "FullyReplicated",
+           "TrainingInputMode": "File"}
+# Ours differ on purpose: names that a shell can have, the folder of the code.
+APART = {"SM_MODULE_DIR", "SM_CHANNEL_VAL-1"}
+
+
+def toolkit_python():
+    for python in (os.environ.get("HPOTUNE_TEST_TOOLKIT"), "python3"):
+        if python and subprocess.call(
+                [python, "-c", "import sagemaker_training.environment"],
+                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                env=dict(os.environ, SAGEMAKER_BASE_DIR="/tmp")) == 0:
+            return python
+    return None
+
+
+def told(text):
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def toolkit_job(shell, config, channels, launcher, path):
+    job = Job(shell, ["python3", "train.py", "--model_dir={model_dir}",
+                      "{params}"], PARAMS, {"arguments": "toolkit"},
+              {"code": ".", "distribution": {"launcher": launcher},
+               "inputs": dict((c, "s3://bucket/" + c) for c in channels)},
+              files={"train.py": (0o644, DUMP_PY)}, config=config, path=path)
+    config = os.path.join(job.base, "input/config/")
+    with open(config + "inputdataconfig.json", "w") as f:
+        json.dump(dict((c, CHANNEL) for c in ["hpotune"] + channels), f)
+    with open(config + "hyperparameters.json", "w") as f:
+        hps = dict(PARAMS, model_dir=job.base + "/model",
+                   sagemaker_program="train.py",
+                   sagemaker_container_log_level=20)
+        if launcher != "none":
+            hps["sagemaker_torch_distributed_enabled"] = True
+        json.dump(dict((k, json.dumps(v)) for k, v in hps.items()), f)
+    job.env["TRAINING_JOB_NAME"] = "job-1"
+    return job
+
+
+def test_toolkit(shell, name):
+    """Variables and arguments as AWS's training toolkit makes them."""
+    one = {"current_host": "algo-1", "hosts": ["algo-1"],
+           "current_group_name": "homogeneousCluster",
+           "current_instance_type": "ml.m5.large",
+           "network_interface_name": "eth0", "instance_groups": [
+               {"instance_group_name": "homogeneousCluster",
+                "instance_type": "ml.m5.large", "hosts": ["algo-1"]}]}
+    two = {"current_host": "algo-1", "current_group_name": "a",
+           "current_instance_type": "ml.p4d.24xlarge",
+           "hosts": ["algo-1", "algo-2", "algo-3"],
+           "network_interface_name": "eth0", "instance_groups": GROUPS,
+           "topology": [{"hostName": "algo-1", "capacityUnitId": "x"}]}
+    path = make_tools({"torchrun": TORCHRUN}) + ":" + os.environ["PATH"]
+    for what, config, channels, launcher in (
+            ("one host", one, [], "none"),
+            ("channels", one, ["val-1", "train"], "torchrun"),
+            ("groups", two, ["train"], "none")):
+        job = toolkit_job(shell, config, channels, launcher, path)
+        if not ok(job.run() == 0, "%s: %s: it runs" % (name, what),
+                  job.output()):
+            continue
+        args, env = json.loads(job.read("output/data/dump"))
+        want = ["-b", "3", "--flat", "False", "--lr", "1e-05", "--nesterov",
+                "True", "--opt", 'a "b" \\ c', "-w", "0.5"]
+        ok(args == ["--model_dir=" + job.base + "/model"] + want and
+           json.loads(env["SM_USER_ARGS"]) == args,
+           "%s: %s: arguments in the toolkit's form" % (name, what), args)
+        ok(told(env["SM_INPUT_DATA_CONFIG"]) ==
+           dict((c, CHANNEL) for c in channels),
+           "%s: %s: channels without ours" % (name, what),
+           env["SM_INPUT_DATA_CONFIG"])
+        training = told(env["SM_TRAINING_ENV"])
+        ok(isinstance(training, dict) and
+           training["hyperparameters"] == PARAMS and
+           training["module_name"] == "train" and
+           training["is_hetero"] is (what == "groups") and
+           training["channel_input_dirs"] == dict(
+               (c, "%s/input/data/%s" % (job.base, c)) for c in channels),
+           "%s: %s: SM_TRAINING_ENV" % (name, what), training)
+        toolkit_compare(name, what, job, args[1:], env)
+
+
+def toolkit_compare(name, what, job, args, env):
+    if not TOOLKIT_PYTHON:
+        skip("%s: %s: beside AWS's training toolkit" % (name, what),
+             "no python has sagemaker_training: HPOTUNE_TEST_TOOLKIT")
+        return
+    config = os.path.join(job.base, "input/config/inputdataconfig.json")
+    with open(config) as f:
+        channels = json.load(f)
+    del channels["hpotune"]
+    with open(config, "w") as f:
+        json.dump(channels, f)
+    out = subprocess.run(
+        [TOOLKIT_PYTHON, "-c", TOOLKIT], stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, text=True,
+        env=dict(os.environ, SAGEMAKER_BASE_DIR=job.base,
+                 TRAINING_JOB_NAME="job-1"))
+    line = [ln for ln in out.stdout.splitlines() if ln.startswith("values ")]
+    if not ok(line, "%s: %s: the toolkit reads the tree" % (name, what),
+              out.stderr):
+        return
+    their_args, theirs = json.loads(line[0][7:])
+    i = their_args.index("--model_dir")
+    ok(their_args[:i] + their_args[i + 2:] == args,
+       "%s: %s: the toolkit's own arguments" % (name, what), their_args)
+    wrong = []
+    for key, value in theirs.items():
+        want, got = told(value), told(env.get(key, "unset"))
+        if key in ("SM_HPS", "SM_TRAINING_ENV"):
+            hps = want.get("hyperparameters", want)
+            del hps["model_dir"]
+        if key in ("SM_FRAMEWORK_PARAMS", "SM_TRAINING_ENV"):
+            part = want.get("additional_framework_parameters", want)
+            part.clear()
+        if key == "SM_TRAINING_ENV":
+            want["module_dir"] = got.get("module_dir")
+        if key in ("SM_USER_ARGS", "SM_HP_MODEL_DIR") or key in APART:
+            continue
+        if want != got:
+            wrong.append("%s: %s, not %s" % (key, got, want))
+    ok(not wrong and len(theirs) > 35,
+       "%s: %s: every variable as the toolkit has it" % (name, what),
+       "\n".join(wrong))
+
+
+PIP = """#!/bin/sh
+[ "$1 $2" = "-m pip" ] || exec "%s" "$@"
+echo "pip: $* in $(pwd -P) from ${PIP_INDEX_URL-PyPI}"
+[ ! -e slow ] || { echo installing; exec sleep 60; }
+[ ! -e broken ] || exit 3
+"""
+BOTO3 = """class client:
+    def __init__(self, service, region_name):
+        self.name = service + "." + region_name
+    def get_authorization_token(self, domain, domainOwner):
+        return {"authorizationToken": "T" + domain + domainOwner}
+    def get_repository_endpoint(self, domain, domainOwner, repository, format):
+        return {"repositoryEndpoint":
+                "https://%s/%s/%s/" % (self.name, format, repository)}
+"""
+
+
+def make_tools(tools):
+    folder = os.path.realpath(tempfile.mkdtemp(dir="."))
+    for tool, text in tools.items():
+        with open(os.path.join(folder, tool), "w") as f:
+            f.write(text)
+        os.chmod(os.path.join(folder, tool), 0o755)
+    return folder
+
+
+def test_requirements(shell, name):
+    tools = make_tools({"python3": PIP % sys.executable, "boto3.py": BOTO3})
+    more = {"path": tools + ":" + os.environ["PATH"], "block": {"code": "."}}
+    train = (0o755, "#!/bin/sh\necho ran\n")
+    need = {"requirements.txt": (0o644, "x\n"), "train.py": train}
+    pip = "pip: -m pip install -r requirements.txt in %s/code from "
+
+    def run(command=("./train.py",), files=need, block=None):
+        job = Job(shell, list(command), files=files, **dict(
+            more, block=dict({"code": "."}, **(block or {}))))
+        return job, job.run()
+    job, got = run()
+    out = job.output()
+    ok(got == 0 and pip % job.base + "PyPI" in out and
+       out.index("pip:") < out.index("\nran"),
+       "%s: requirements.txt is installed before the program" % name, out)
+    job, got = run(["python3", "-m", "this"])
+    ok(got == 0 and pip % job.base in job.output(),
+       "%s: for a module of Python, too" % name, job.output())
+    for what, args in (
+            ("without the file", {"files": {"train.py": train}}),
+            ("for another program", {"command": ["sh", "-c", "echo ran"]}),
+            ("when the study says so", {"block": {"requirements": False}})):
+        job, got = run(**args)
+        ok(got == 0 and "pip:" not in job.output() and
+           "ran" in job.output(), "%s: nothing is installed %s" % (name, what),
+           job.output())
+    job, got = run(files=dict(need, broken=train))
+    ok(got == 3 and job.failure() == "pip could not install "
+       "requirements.txt: status 3" and "ran" not in job.output(),
+       "%s: what cannot be installed ends the job" % name, job.output())
+    job = Job(shell, ["./train.py"], files=dict(need, slow=train), **more)
+    job.start()
+    job.says("installing")
+    job.proc.send_signal(signal.SIGTERM)
+    ok(job.end() == 143 and job.failure() ==
+       "the job was stopped before the trial began",
+       "%s: a stop does not wait for pip" % name, job.output())
+    job = Job(shell, ["./train.py"], files=need, **more)
+    job.env.update(PYTHONPATH=tools, CA_REPOSITORY_ARN="arn:aws:codeartifact:"
+                   "eu-west-1:12:repository/dom/main")
+    ok(job.run() == 0 and pip % job.base + "https://aws:Tdom12@codeartifact."
+       "eu-west-1/pypi/main/simple/" in job.output(),
+       "%s: from CodeArtifact" % name, job.output())
+
+
+def test_efa(shell, name):
+    tools = make_tools({"torchrun": TORCHRUN})
+    names = ("FI_PROVIDER", "FI_EFA_USE_DEVICE_RDMA", "RDMAV_FORK_SAFE",
+             "NCCL_PROTO")
+    efa = make_tools({})
+    os.makedirs(efa + "/bus/efa")
+    os.makedirs(efa + "/class/infiniband/rdmap0/device")
+    os.symlink("../../../../bus/efa",
+               efa + "/class/infiniband/rdmap0/device/driver")
+    for kind, launcher, root, trial, want in (
+            ("ml.p4d.24xlarge", "torchrun", "/none", {},
+             ["efa", "1", "1", "simple"]),
+            ("ml.g5.48xlarge", "torchrun", "/none", {},
+             ["efa", "", "", "simple"]),
+            ("ml.p5en.48xlarge", "torchrun", efa, {}, ["efa", "", "", ""]),
+            ("ml.g5.xlarge", "torchrun", "/none", {}, ["", "", "", ""]),
+            ("ml.p4d.24xlarge", "none", efa, {}, ["", "", "", ""]),
+            ("ml.p4d.24xlarge", "torchrun", "/none",
+             {"env": {"FI_PROVIDER": "tcp", "NCCL_PROTO": "LL"}},
+             ["tcp", "1", "1", "LL"])):
+        block = {"distribution": {"launcher": launcher}}
+        if launcher != "none":
+            block["distribution"]["processes_per_host"] = 1
+        job = Job(shell, sh('echo "is $FI_PROVIDER,$FI_EFA_USE_DEVICE_RDMA,'
+                            '$RDMAV_FORK_SAFE,$NCCL_PROTO"'), trial=trial,
+                  block=block, path=tools + ":" + os.environ["PATH"],
+                  config={"current_host": "algo-1", "hosts": ["algo-1"],
+                          "current_instance_type": kind})
+        for variable in names:
+            job.env.pop(variable, None)
+        job.env["HPT_SYS"] = root
+        ok(job.run() == 0 and "is %s\n" % ",".join(want) in job.output(),
+           "%s: EFA on %s with %s%s" % (name, kind, launcher, trial and
+                                        ", as the study says"), job.output())
+
+
 def test_statuses(shell, name):
     for text, status, why in (
             ("exit 0", 0, ""),
@@ -711,11 +967,15 @@ def shells():
     return found or {"sh": ["sh"]}
 
 
+TOOLKIT_PYTHON = toolkit_python()
 for name, shell in shells().items():
-    for test in (test_values, test_names, test_statuses, test_term,
+    for test in (test_values, test_names, test_toolkit, test_requirements,
+                 test_statuses, test_term,
                  test_metrics, test_code, test_hosts, test_torchrun,
                  test_mpirun, test_mpirun_script, test_mpirun_hosts,
                  test_first):
         test(shell, name)
+name, shell = next(iter(shells().items()))
+test_efa(shell, name)
 print("1..%d" % count)
 sys.exit(failed > 0)

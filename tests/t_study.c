@@ -116,6 +116,42 @@ check_command(const struct study *s)
 	study_command_free(NULL);
 }
 
+/* --NAME VALUE, sorted, -N VALUE, and values as Python writes them. */
+static void
+test_toolkit_arguments(void)
+{
+	static const char text[] =
+	    "{ \"study\": \"a\", \"objective\": { \"metric\": \"m\", "
+	    "\"goal\": \"minimize\" }, \"parameters\": { \"rate\": { "
+	    "\"type\": \"fixed\", \"value\": 0.5 }, \"b\": { \"type\": "
+	    "\"fixed\", \"value\": 3 }, \"aa\": { \"type\": \"fixed\", "
+	    "\"value\": true }, \"none\": { \"type\": \"fixed\", \"value\": "
+	    "null } }, \"trial\": { \"arguments\": \"toolkit\", \"command\": "
+	    "[\"t\", \"--m={model_dir}\", \"{params}\", \"end\"] }, "
+	    "\"limits\": { \"trials\": 1 } }";
+	static const char *const want[] = { "t", "--m=/m", "--aa", "True", "-b",
+		"3", "--none", "", "--rate", "0.5", "end", NULL };
+	struct study_command_vars vars = { .model_dir = "/m" };
+	double u[4] = { 0.5, 0.5, 0.5, 0.5 };
+	struct value v[4];
+	struct err e;
+	struct study *s = parse(text, &e);
+	char **argv;
+	size_t i;
+
+	if (!ok(s != NULL, "arguments in the toolkit's form")) {
+		printf("# %s\n", e.text);
+		return;
+	}
+	space_decode(s->space, u, v);
+	argv = study_command(s, v, &vars);
+	for (i = 0; want[i] != NULL && argv[i] != NULL; i++)
+		is_str(argv[i], want[i], "a word of it");
+	ok(argv[i] == NULL && want[i] == NULL, "all words of it");
+	study_command_free(argv);
+	study_free(s);
+}
+
 static void
 test_good(void)
 {
@@ -374,6 +410,7 @@ int
 main(void)
 {
 	test_good();
+	test_toolkit_arguments();
 	test_defaults();
 	test_several();
 	test_fixed();

@@ -163,8 +163,14 @@ is_setting(const char *argument)
 		   equals > argument + 2);
 }
 
+bool
+sm_is_python(const char *program)
+{
+	return strcmp(program, "-u") != 0 && is_python(program);
+}
+
 int
-sm_dist_command(char *const *argv, size_t *at, struct err *e)
+sm_dist_find(char *const *argv, size_t *at, struct err *e)
 {
 	size_t i = 0;
 
@@ -181,6 +187,17 @@ sm_dist_command(char *const *argv, size_t *at, struct err *e)
 		    "the toolkit starts a Python script of the code folder, "
 		    "and there is none");
 	*at = i;
+	return 0;
+}
+
+int
+sm_dist_command(char *const *argv, size_t *at, struct err *e)
+{
+	size_t i;
+
+	if (sm_dist_find(argv, at, e) == -1)
+		return -1;
+	i = *at;
 	while (argv[++i] != NULL)
 		if (!is_setting(argv[i]))
 			return err_set(e, ERR_USAGE,
@@ -306,7 +323,7 @@ script_put(struct buf *b, const struct sm_request *r, bool *first)
 	size_t at = 0;
 	char *uri;
 
-	(void)sm_dist_command(r->spec->argv, &at, &ignored);
+	(void)sm_dist_find(r->spec->argv, &at, &ignored);
 	member_put_text(b, first, "sagemaker_program",
 	    sm_dist_program(s, r->spec->argv[at]));
 	uri = xasprintf("s3://%s/%s/code.tar.gz", s->bucket, r->code_key);

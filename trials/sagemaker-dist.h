@@ -56,9 +56,12 @@ const struct sm_dist *sm_dist_row(const struct sm_settings *);
 /*
  * The program of a command that the toolkit can start: argument number *at
  * ends in .py, at most Python itself stands in front, and only {params} and
- * --NAME=VALUE follow.
+ * --NAME=VALUE follow.  sm_dist_find looks no further than the program.
  */
 int sm_dist_command(char *const *argv, size_t *at, struct err *);
+int sm_dist_find(char *const *argv, size_t *at, struct err *);
+/* "python3", "/usr/bin/python3.11": whether a program is called so. */
+bool sm_is_python(const char *program);
 /* Its path in the code folder. */
 const char *sm_dist_program(const struct sm_settings *, const char *argument);
 

@@ -14,12 +14,14 @@ work=/tmp/hpotune
 # SIGTERM counts from here on: without a handler process 1 would not see it.
 terms=0
 child=
+preparing=
 watchdog=
 grace=100
 stop=TERM
 on_term() {
 	terms=$((terms + 1))
-	: >"$work/stop" 2>/dev/null
+	{ true >"$work/stop"; } 2>/dev/null
+	[ -z "$preparing" ] || kill -TERM "$preparing" 2>/dev/null
 	[ -z "$child" ] || send_stop
 }
 
@@ -107,6 +109,8 @@ fail() { # status text
 
 HPT_PROCESSES=1 HPT_GRACE=100
 HPT_CODE='' HPT_CODE_AS='' HPT_CWD='' HPT_MPI_OPTIONS=''
+HPT_PYTHON='' HPT_PROGRAM='' HPT_PROGRAM_JSON='""'
+SM_CHANNELS='[]' SM_USER_ARGS='[]'
 spec=
 n=0
 while eval "[ -n \"\${HPT_SPEC_$n-}\" ]"; do
@@ -122,24 +126,30 @@ unset spec
 [ "$HPT_GRACE" -gt 100 ] || grace=$HPT_GRACE
 
 # Paths in arguments move with the tree.
+move() { # text
+	moved=
+	rest=$1
+	while :; do
+		case $rest in
+		*/opt/ml/*)
+			moved=$moved${rest%%/opt/ml/*}$HPT_BASE/
+			rest=${rest#*/opt/ml/}
+			;;
+		*) break ;;
+		esac
+	done
+	moved=$moved$rest
+}
 if [ "$HPT_BASE" != /opt/ml ]; then
 	n=$#
 	while [ "$n" -gt 0 ]; do
-		arg=$1
+		move "$1"
 		shift
-		moved=
-		while :; do
-			case $arg in
-			*/opt/ml/*)
-				moved=$moved${arg%%/opt/ml/*}$HPT_BASE/
-				arg=${arg#*/opt/ml/}
-				;;
-			*) break ;;
-			esac
-		done
-		set -- "$@" "$moved$arg"
+		set -- "$@" "$moved"
 		n=$((n - 1))
 	done
+	move "$SM_USER_ARGS"
+	SM_USER_ARGS=$moved
 fi
 
 # ---- who we are ------------------------------------------------------------
@@ -176,15 +186,24 @@ SM_CURRENT_HOST=${found:-algo-1}
 member network_interface_name
 SM_NETWORK_INTERFACE_NAME=${found:-eth0}
 member current_instance_type
-SM_CURRENT_INSTANCE_TYPE=$found
+SM_CURRENT_INSTANCE_TYPE=${found:-local}
 member current_group_name
-SM_CURRENT_INSTANCE_GROUP=$found
+SM_CURRENT_INSTANCE_GROUP=${found:-homogeneousCluster}
+topology='[]'
+case $squeezed in
+*\"topology\":\[*)
+	topology=${squeezed#*\"topology\":}
+	topology=${topology%%\]*}]
+	;;
+esac
 
 # The list of all hosts stands beside the groups, which have lists, too.
+groups=
 case $squeezed in
-*\"instance_groups\":*)
-	groups=${squeezed#*\"instance_groups\":}
+*\"instance_groups\":\[\{*)
+	groups=${squeezed#*\"instance_groups\":\[}
 	squeezed=${squeezed%%\"instance_groups\":*}${groups#*\}\]}
+	groups=${groups%%\}\]*}\}
 	;;
 esac
 case $squeezed in
@@ -212,6 +231,28 @@ while [ -n "$hosts" ]; do
 done
 first_host=${host_names# }
 first_host=${first_host%% *}
+
+# The groups: their names, each by its name, and the hosts of our own.
+group_names=
+group_objects=
+SM_CURRENT_INSTANCE_GROUP_HOSTS='[]'
+group_count=0
+while [ -n "$groups" ]; do
+	squeezed=${groups%%\},*}
+	case $groups in
+	*\},*) groups=${groups#*\},} ;;
+	*) groups= ;;
+	esac
+	squeezed=${squeezed%\}}
+	member instance_group_name
+	group_names=$group_names${group_names:+,}\"$found\"
+	group_objects="$group_objects${group_objects:+,}\"$found\":$squeezed}"
+	group_count=$((group_count + 1))
+	if [ "$found" = "$SM_CURRENT_INSTANCE_GROUP" ]; then
+		SM_CURRENT_INSTANCE_GROUP_HOSTS=${squeezed#*\"hosts\":}
+		SM_CURRENT_INSTANCE_GROUP_HOSTS=${SM_CURRENT_INSTANCE_GROUP_HOSTS%%\]*}]
+	fi
+done
 
 gpus=0
 if command -v nvidia-smi >/dev/null 2>&1; then
@@ -280,6 +321,160 @@ fi
 printf '%s\n' "$SM_HPS" >"$HPOTUNE_PARAMS"
 : >"$HPOTUNE_METRICS"
 
+# ---- what AWS's training toolkit says, too ---------------------------------
+
+json_bool() { # command ...
+	if "$@" >/dev/null 2>&1; then
+		bool=true
+	else
+		bool=false
+	fi
+}
+
+# The channels as they were asked for, without ours.
+channels_read() { # file
+	SM_INPUT_DATA_CONFIG=
+	[ -r "$1" ] || return 0
+	while IFS= read -r line || [ -n "$line" ]; do
+		SM_INPUT_DATA_CONFIG="$SM_INPUT_DATA_CONFIG$line "
+	done <"$1"
+	case $SM_INPUT_DATA_CONFIG in
+	*\"hpotune\"*:*\{*\}*) ;;
+	*) return 0 ;;
+	esac
+	rest=${SM_INPUT_DATA_CONFIG#*\"hpotune\"}
+	rest=${rest#*\}}
+	rest=${rest#"${rest%%[! ]*}"}
+	line=${SM_INPUT_DATA_CONFIG%%\"hpotune\"*}
+	line=${line%"${line##*[! ]}"}
+	case $rest in
+	,*) SM_INPUT_DATA_CONFIG=$line${rest#,} ;;
+	*) SM_INPUT_DATA_CONFIG=${line%,}$rest ;;
+	esac
+}
+
+channels_read "$config/inputdataconfig.json"
+[ -n "$SM_INPUT_DATA_CONFIG" ] || SM_INPUT_DATA_CONFIG='{}'
+channel_dirs=
+names=${SM_CHANNELS#\[}
+names=${names%\]}
+while [ -n "$names" ]; do
+	channel=${names%%,*}
+	case $names in
+	*,*) names=${names#*,} ;;
+	*) names= ;;
+	esac
+	channel=${channel#\"}
+	channel=${channel%\"}
+	channel_dirs="$channel_dirs${channel_dirs:+,}\"$channel\":\
+\"$HPT_BASE/input/data/$channel\""
+done
+SM_USER_ENTRY_POINT=$HPT_PROGRAM
+SM_MODULE_NAME=${HPT_PROGRAM%.py}
+module_json=${HPT_PROGRAM_JSON%.py\"}
+[ "$module_json" = "$HPT_PROGRAM_JSON" ] || module_json=$module_json\"
+SM_MODULE_DIR=$HPT_BASE/code
+SM_FRAMEWORK_MODULE=
+SM_FRAMEWORK_PARAMS='{}'
+SM_OUTPUT_INTERMEDIATE_DIR=$HPT_BASE/output/intermediate
+SM_INSTANCE_GROUPS="[$group_names]"
+SM_INSTANCE_GROUPS_DICT="{$group_objects}"
+SM_DISTRIBUTION_INSTANCE_GROUPS='[]'
+training_hosts='[]'
+case $HPT_LAUNCHER in
+torchrun | mpirun)
+	SM_DISTRIBUTION_INSTANCE_GROUPS="[\
+${group_names:-\"$SM_CURRENT_INSTANCE_GROUP\"}]"
+	training_hosts=$SM_HOSTS
+	;;
+esac
+[ "$group_count" -gt 0 ] || training_hosts=$SM_HOSTS
+json_bool [ "$group_count" -gt 1 ]
+SM_IS_HETERO=$bool
+json_bool [ "$host_rank" -eq 0 ]
+is_master=$bool
+json_bool command -v smddprun
+has_smddprun=$bool
+json_bool command -v smddpmprun
+[ -n "$SM_RESOURCE_CONFIG" ] || SM_RESOURCE_CONFIG='{}'
+SM_TRAINING_ENV="{\
+\"additional_framework_parameters\":$SM_FRAMEWORK_PARAMS,\
+\"channel_input_dirs\":{$channel_dirs},\
+\"current_host\":\"$SM_CURRENT_HOST\",\
+\"current_instance_group\":\"$SM_CURRENT_INSTANCE_GROUP\",\
+\"current_instance_group_hosts\":$SM_CURRENT_INSTANCE_GROUP_HOSTS,\
+\"current_instance_type\":\"$SM_CURRENT_INSTANCE_TYPE\",\
+\"distribution_hosts\":$training_hosts,\
+\"distribution_instance_groups\":$SM_DISTRIBUTION_INSTANCE_GROUPS,\
+\"framework_module\":null,\
+\"hosts\":$SM_HOSTS,\
+\"hyperparameters\":$SM_HPS,\
+\"input_config_dir\":\"$SM_INPUT_CONFIG_DIR\",\
+\"input_data_config\":$SM_INPUT_DATA_CONFIG,\
+\"input_dir\":\"$SM_INPUT_DIR\",\
+\"instance_groups\":$SM_INSTANCE_GROUPS,\
+\"instance_groups_dict\":$SM_INSTANCE_GROUPS_DICT,\
+\"is_hetero\":$SM_IS_HETERO,\
+\"is_master\":$is_master,\
+\"is_modelparallel_enabled\":null,\
+\"is_smddpmprun_installed\":$bool,\
+\"is_smddprun_installed\":$has_smddprun,\
+\"job_name\":\"${TRAINING_JOB_NAME-}\",\
+\"log_level\":$SM_LOG_LEVEL,\
+\"master_hostname\":\"$first_host\",\
+\"model_dir\":\"$SM_MODEL_DIR\",\
+\"module_dir\":\"$SM_MODULE_DIR\",\
+\"module_name\":$module_json,\
+\"network_interface_name\":\"$SM_NETWORK_INTERFACE_NAME\",\
+\"num_cpus\":$SM_NUM_CPUS,\
+\"num_gpus\":$SM_NUM_GPUS,\
+\"num_neurons\":$SM_NUM_NEURONS,\
+\"output_data_dir\":\"$SM_OUTPUT_DATA_DIR\",\
+\"output_dir\":\"$SM_OUTPUT_DIR\",\
+\"output_intermediate_dir\":\"$SM_OUTPUT_INTERMEDIATE_DIR\",\
+\"resource_config\":$SM_RESOURCE_CONFIG,\
+\"topology\":$topology,\
+\"user_entry_point\":$HPT_PROGRAM_JSON}"
+export SM_USER_ARGS SM_USER_ENTRY_POINT SM_MODULE_NAME SM_MODULE_DIR \
+    SM_FRAMEWORK_MODULE SM_FRAMEWORK_PARAMS SM_OUTPUT_INTERMEDIATE_DIR \
+    SM_INPUT_DATA_CONFIG SM_INSTANCE_GROUPS SM_INSTANCE_GROUPS_DICT \
+    SM_CURRENT_INSTANCE_GROUP_HOSTS SM_DISTRIBUTION_INSTANCE_GROUPS \
+    SM_IS_HETERO SM_TRAINING_ENV
+[ "$topology" = '[]' ] || export SM_TOPOLOGY="$topology"
+
+# EFA, where the toolkit knows the type or the driver is there.
+efa=
+case $HPT_LAUNCHER,$SM_CURRENT_INSTANCE_TYPE in
+none,*) ;;
+*,ml.g4dn.8xlarge | *,ml.g4dn.12xlarge | *,ml.g5.48xlarge | \
+    *,ml.p3dn.24xlarge | *,ml.p4d.24xlarge | *,ml.p4de.24xlarge | \
+    *,ml.p5.48xlarge | *,ml.trn1.32xlarge | *,ml.p6e-gb200.36xlarge)
+	efa=1
+	: "${NCCL_PROTO:=simple}"
+	export NCCL_PROTO
+	;;
+*)
+	for driver in "${HPT_SYS:-/sys}"/class/infiniband/*/device/driver; do
+		case $(cd -P "$driver" 2>/dev/null && pwd) in
+		*/efa) efa=1 ;;
+		esac
+	done
+	;;
+esac
+if [ -n "$efa" ]; then
+	: "${FI_PROVIDER:=efa}"
+	export FI_PROVIDER
+	case $SM_CURRENT_INSTANCE_TYPE in
+	ml.p4d.24xlarge | ml.p4de.24xlarge | ml.trn1.32xlarge | \
+	    ml.p6e-gb200.36xlarge)
+		: "${FI_EFA_USE_DEVICE_RDMA:=1}" "${RDMAV_FORK_SAFE:=1}"
+		export FI_EFA_USE_DEVICE_RDMA RDMAV_FORK_SAFE
+		;;
+	esac
+fi
+
+# ---- the code --------------------------------------------------------------
+
 archive=$HPT_BASE/input/data/hpotune/code.tar.gz
 if [ -n "$HPT_CODE" ]; then
 	[ -f "$archive" ] || fail 126 "the code is not there: $archive"
@@ -308,6 +503,62 @@ if [ -n "$HPT_CODE_AS" ] && [ ! -e "$HPT_BASE/code/$HPT_CODE_AS" ]; then
 fi
 cd "$HPT_BASE/code/$HPT_CWD" ||
     fail 126 "the working folder is not in the code: $HPT_CWD"
+
+# What the code needs of PyPI, as the toolkit installs it: on every host, before
+# the program.  CA_REPOSITORY_ARN names a repository of CodeArtifact instead.
+code_artifact() {
+	"$HPT_PYTHON" - <<'END'
+import os, re, sys
+import boto3
+
+m = re.match("arn:[^:]+:codeartifact:([^:]+):([^:]+):repository/([^/]+)/(.+)$",
+             os.environ["CA_REPOSITORY_ARN"])
+if not m:
+    sys.exit("CA_REPOSITORY_ARN names no repository of CodeArtifact")
+region, owner, domain, name = m.groups()
+client = boto3.client("codeartifact", region_name=region)
+token = client.get_authorization_token(
+    domain=domain, domainOwner=owner)["authorizationToken"]
+url = client.get_repository_endpoint(
+    domain=domain, domainOwner=owner, repository=name,
+    format="pypi")["repositoryEndpoint"]
+print(url.replace("https://", "https://aws:%s@" % token).rstrip("/") +
+      "/simple/")
+END
+}
+
+install_requirements() {
+	case $HPT_PYTHON in
+	/*) ;;
+	*/*) HPT_PYTHON=$PWD/$HPT_PYTHON ;;
+	esac
+	command -v "$HPT_PYTHON" >/dev/null 2>&1 || fail 127 \
+	    "the image has no $HPT_PYTHON, which installs requirements.txt"
+	if [ -n "${CA_REPOSITORY_ARN-}" ]; then
+		PIP_INDEX_URL=$(code_artifact) || fail 126 \
+		    "no token for CodeArtifact: $CA_REPOSITORY_ARN"
+	fi
+	(
+		trap - TERM
+		cd "$HPT_BASE/code" || exit 126
+		[ -z "${CA_REPOSITORY_ARN-}" ] || export PIP_INDEX_URL
+		exec "$HPT_PYTHON" -m pip install -r requirements.txt
+	) &
+	preparing=$!
+	before=$terms
+	wait "$preparing"
+	status=$?
+	if [ "$terms" -ne "$before" ]; then
+		wait "$preparing"
+	fi
+	preparing=
+	[ "$terms" -eq 0 ] || fail 143 'the job was stopped before the trial began'
+	[ "$status" -eq 0 ] || fail "$status" \
+	    "pip could not install requirements.txt: status $status"
+}
+
+[ -z "$HPT_PYTHON" ] || [ ! -f "$HPT_BASE/code/requirements.txt" ] ||
+    install_requirements
 
 # ---- ranks -----------------------------------------------------------------
 

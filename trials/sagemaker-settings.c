@@ -285,6 +285,7 @@ read_rest(struct sm_read *r)
 	s->pace = sm_option(r, "pace")->number;
 	s->metrics_from_cloudwatch =
 	    strcmp(sm_option(r, "metrics_from")->text, "cloudwatch") == 0;
+	s->requirements = sm_option(r, "requirements")->number != 0;
 	s->watch_events = sm_option(r, "watch")->number != 0;
 	s->publish = sm_option(r, "publish")->number != 0;
 }

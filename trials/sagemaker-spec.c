@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "src/base/err.h"
 #include "src/base/json.h"
 #include "src/base/mem.h"
 #include "src/model/study.h"
@@ -75,6 +76,22 @@ env_put(struct buf *b, char *const *env)
 	}
 }
 
+/* The channel whose name comes next after one, for a list in order. */
+static const char *
+channel_after(const struct sm_settings *s, const char *last)
+{
+	const char *name, *best = NULL;
+	size_t i;
+
+	for (i = 0; i < s->n_inputs; i++) {
+		name = s->inputs[i].channel;
+		if ((last == NULL || strcmp(name, last) > 0) &&
+		    (best == NULL || strcmp(name, best) < 0))
+			best = name;
+	}
+	return best;
+}
+
 /* SM_CHANNEL_NAME of each, and SM_CHANNELS, all below the script's base. */
 static void
 channels_put(struct buf *b, const struct sm_settings *s)
@@ -92,14 +109,49 @@ channels_put(struct buf *b, const struct sm_settings *s)
 					: '_');
 		buf_puts(b, "=\"$HPT_BASE\"");
 		buf_printf(b, "/input/data/%s\n", s->inputs[i].channel);
-		if (i > 0)
-			buf_putc(&list, ',');
-		json_put_string(&list, s->inputs[i].channel);
+	}
+	for (p = NULL; (p = channel_after(s, p)) != NULL;) {
+		buf_puts(&list, list.len > 1 ? "," : "");
+		json_put_string(&list, p);
 	}
 	buf_putc(&list, ']');
 	buf_puts(b, "export SM_CHANNELS=");
 	quote_put(b, buf_str(&list));
 	buf_putc(b, '\n');
+	buf_free(&list);
+}
+
+/*
+ * The program and its arguments as AWS's toolkit names them, and the Python
+ * that installs what the code needs.
+ */
+static void
+program_put(struct buf *b, const struct sm_request *r)
+{
+	const struct sm_settings *s = r->settings;
+	char *const *argv = r->spec->argv;
+	struct err ignored = ERR_INIT;
+	bool python = sm_is_python(argv[0]);
+	struct buf list = { 0 };
+	size_t at = 0, i;
+
+	if (sm_dist_find(argv, &at, &ignored) == -1)
+		at = 0;
+	else if (!python)
+		set_put(b, "HPT_PYTHON", s->requirements ? "python3" : NULL);
+	if (python)
+		set_put(b, "HPT_PYTHON", s->requirements ? argv[0] : NULL);
+	set_put(b, "HPT_PROGRAM", sm_dist_program(s, argv[at]));
+	json_put_string(&list, sm_dist_program(s, argv[at]));
+	set_put(b, "HPT_PROGRAM_JSON", buf_str(&list));
+	buf_clear(&list);
+	buf_putc(&list, '[');
+	for (i = at + 1; argv[i] != NULL; i++) {
+		buf_puts(&list, i > at + 1 ? "," : "");
+		json_put_string(&list, argv[i]);
+	}
+	buf_putc(&list, ']');
+	set_put(b, "SM_USER_ARGS", buf_str(&list));
 	buf_free(&list);
 }
 
@@ -119,6 +171,7 @@ sm_spec_put(struct buf *b, const struct sm_request *r)
 	set_put(b, "HPT_CODE", s->code != NULL ? "1" : NULL);
 	set_put(b, "HPT_CODE_AS", s->code_as);
 	set_put(b, "HPT_CWD", s->cwd);
+	program_put(b, r);
 	if (s->dist != NULL)
 		set_put(b, "HPT_MPI_OPTIONS",
 		    json_string(json_get(s->dist, "custom_mpi_options")));

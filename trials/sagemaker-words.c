@@ -143,23 +143,51 @@ argument_json(const struct json *params, const char *name, const char *value)
 	return line;
 }
 
+/* Whether one of argv[from..at) sets the same name; pairs are two words. */
+static int
+name_check(char *const *argv, size_t from, size_t at, struct err *e)
+{
+	size_t len = strcspn(argv[at], "="), i = from;
+
+	while (i < at) {
+		if (strcspn(argv[i], "=") == len &&
+		    strncmp(argv[i], argv[at], len) == 0)
+			return err_set(e, ERR_LAUNCH,
+			    "the toolkit takes an argument once, and %.*s is "
+			    "there twice",
+			    (int)len, argv[at]);
+		i += strchr(argv[i], '=') != NULL ? 1 : 2;
+	}
+	return 0;
+}
+
+/* --NAME VALUE, where trial.arguments says so: a parameter as its JSON. */
+static int
+pair_put(struct buf *b, size_t *n, const struct json *params,
+    const char *argument, struct err *e)
+{
+	const char *name = argument + strspn(argument, "-");
+	struct buf json = { 0 };
+	char *line;
+	int rc;
+
+	json_write(&json, json_get(params, name));
+	line = escape(buf_str(&json));
+	rc = entry_put(b, n, name, line, e);
+	free(line);
+	buf_free(&json);
+	return rc;
+}
+
 static int
 argument_put(struct buf *b, size_t *n, const struct json *params,
     const struct sm_request *r, size_t at, struct err *e)
 {
 	const char *argument = r->spec->argv[at];
-	size_t len = strcspn(argument, "="), i;
+	size_t len = strcspn(argument, "=");
 	char *name = xstrndup(argument + 2, len - 2), *line;
 	int rc;
 
-	for (i = 0; i < at; i++)
-		if (strncmp(r->spec->argv[i], argument, len + 1) == 0) {
-			free(name);
-			return err_set(e, ERR_LAUNCH,
-			    "the toolkit takes an argument once, and %.*s is "
-			    "there twice",
-			    (int)len, argument);
-		}
 	line = argument_json(params, name, argument + len + 1);
 	rc = entry_put(b, n, name, line, e);
 	free(line);
@@ -172,20 +200,29 @@ arguments_put(struct buf *b, const struct json *params,
     const struct sm_request *r, struct err *e)
 {
 	struct buf own = { 0 };
+	char *const *argv = r->spec->argv;
 	bool first = true;
-	size_t at, n = 0;
+	size_t from, at, n = 0;
 	const char *p;
+	int rc = 0;
 
-	if (sm_dist_command(r->spec->argv, &at, e) == -1)
+	if (sm_dist_find(argv, &at, e) == -1)
 		return -1;
+	from = at + 1;
 	sm_dist_put(&own, r, &first);
 	for (p = buf_str(&own); *p != '\0'; p++)
 		n += strncmp(p, "\"sagemaker_", 11) == 0;
-	while (r->spec->argv[++at] != NULL)
-		if (argument_put(b, &n, params, r, at, e) == -1) {
-			buf_free(&own);
-			return -1;
-		}
+	while (rc == 0 && argv[++at] != NULL) {
+		rc = name_check(argv, from, at, e);
+		if (rc == 0 && strchr(argv[at], '=') != NULL)
+			rc = argument_put(b, &n, params, r, at, e);
+		else if (rc == 0)
+			rc = pair_put(b, &n, params, argv[at++], e);
+	}
+	if (rc == -1) {
+		buf_free(&own);
+		return -1;
+	}
 	put_next(b);
 	buf_puts(b, buf_str(&own));
 	buf_free(&own);

@@ -102,6 +102,7 @@ struct sm_settings {
 	 * below the code, cwd is its path in it.  Else NULL.
 	 */
 	char *code_as, *cwd;
+	bool requirements; /* requirements.txt of the code is installed */
 	bool checkpoints; /* false: the study says it writes none */
 	struct sm_input *inputs;
 	size_t n_inputs;

@@ -41,7 +41,8 @@ plan_example(
 	struct study_command_vars vars = { .trial = 1,
 		.attempt = 1,
 		.checkpoint_dir = "CHECKPOINT_DIR",
-		.output_dir = "OUTPUT_DIR" };
+		.output_dir = "OUTPUT_DIR",
+		.model_dir = "MODEL_DIR" };
 	struct value *values;
 
 	if (strategy_ask(plan, history, 1, x, e) == -1)

@@ -17,7 +17,7 @@
 static const char params_word[] = "{params}";
 /* Names in braces that are no parameters. */
 static const char *const words[] = { "trial", "attempt", "checkpoint_dir",
-	"output_dir", "batch", NULL };
+	"output_dir", "model_dir", "batch", NULL };
 
 enum piece_kind {
 	PIECE_END,
@@ -65,7 +65,8 @@ unknown_err(const struct study *s, const struct json *j, const char *name,
     struct err *e)
 {
 	const struct space *space = s->space;
-	const char **names = xcalloc(space->n + 7, sizeof *names);
+	const char **names = xcalloc(
+	    space->n + sizeof words / sizeof words[0] + 1, sizeof *names);
 	struct buf hint = { 0 };
 	size_t i, n = 0;
 
@@ -208,6 +209,8 @@ put_name(struct buf *b, const struct study *s, const struct value *values,
 		buf_printf(b, "%" PRId64, vars->batch);
 	else if (strcmp(name, "checkpoint_dir") == 0)
 		put_dir(b, vars->checkpoint_dir, name);
+	else if (strcmp(name, "model_dir") == 0)
+		put_dir(b, vars->model_dir, name);
 	else
 		put_dir(b, vars->output_dir, name);
 }
@@ -300,31 +303,94 @@ study_batch(const struct study *s, const struct value *values)
 	return values[space_find(s->space, s->trial.batch_param)].integer;
 }
 
+/* A value as Python writes it. */
+static void
+put_python(struct buf *b, const struct value *v)
+{
+	if (v->kind == VALUE_BOOL)
+		buf_puts(b, v->integer != 0 ? "True" : "False");
+	else if (v->kind != VALUE_NULL)
+		value_put(b, v);
+}
+
+/* The active parameter whose name comes next after one; -1 = none. */
+static int
+param_after(const struct space *space, const struct value *values, int after)
+{
+	const char *name, *last = NULL, *best = NULL;
+	int found = -1;
+	size_t k;
+
+	if (after >= 0)
+		last = space->params[after].name;
+	for (k = 0; k < space->n; k++) {
+		name = space->params[k].name;
+		if (values[k].kind == VALUE_NONE ||
+		    (last != NULL && strcmp(name, last) <= 0) ||
+		    (best != NULL && strcmp(name, best) >= 0))
+			continue;
+		best = name;
+		found = (int)k;
+	}
+	return found;
+}
+
+/* --NAME VALUE, or -N VALUE, sorted by name; returns how many words. */
+static size_t
+params_put_toolkit(
+    char **argv, const struct space *space, const struct value *values)
+{
+	struct buf b = { 0 };
+	const char *name;
+	size_t n = 0;
+	int k = -1;
+
+	while ((k = param_after(space, values, k)) >= 0) {
+		name = space->params[k].name;
+		argv[n++] =
+		    xasprintf("%s%s", name[1] == '\0' ? "-" : "--", name);
+		put_python(&b, &values[k]);
+		argv[n++] = buf_take(&b);
+	}
+	return n;
+}
+
+/* --NAME=VALUE, in the order of the file. */
+static size_t
+params_put(char **argv, const struct space *space, const struct value *values)
+{
+	struct buf b = { 0 };
+	size_t k, n = 0;
+
+	for (k = 0; k < space->n; k++) {
+		if (values[k].kind == VALUE_NONE)
+			continue;
+		buf_printf(&b, "--%s=", space->params[k].name);
+		value_put(&b, &values[k]);
+		argv[n++] = buf_take(&b);
+	}
+	return n;
+}
+
 char **
 study_command(const struct study *s, const struct value *values,
     const struct study_command_vars *vars)
 {
 	const struct space *space = s->space;
 	char *const *command = s->trial.command;
-	struct buf b = { 0 };
 	char **argv;
-	size_t i, k, n = 0, lists = 0;
+	size_t i, n = 0, lists = 0;
 
 	for (i = 0; command[i] != NULL; i++)
 		lists += strcmp(command[i], params_word) == 0;
-	argv = xcalloc(i + lists * space->n + 1, sizeof *argv);
+	argv = xcalloc(i + 2 * lists * space->n + 1, sizeof *argv);
 	for (i = 0; command[i] != NULL; i++) {
-		if (strcmp(command[i], params_word) != 0) {
+		if (strcmp(command[i], params_word) != 0)
 			argv[n++] = argument_fill(s, command[i], values, vars);
-			continue;
-		}
-		for (k = 0; k < space->n; k++) {
-			if (values[k].kind == VALUE_NONE)
-				continue;
-			buf_printf(&b, "--%s=", space->params[k].name);
-			value_put(&b, &values[k]);
-			argv[n++] = buf_take(&b);
-		}
+		else if (s->trial.toolkit_arguments)
+			n += params_put_toolkit(argv + n, space, values);
+		else
+			n += params_put(argv + n, space, values);
 	}
 	return argv;
 }

@@ -21,10 +21,11 @@ enum {
 	SERVERS_MAX = 500
 };
 
-static const char *const known[] = { "command", "workdir", "env", "clean_env",
-	"pass_env", "metrics", "step_regex", "max_steps", "max_run", "grace",
-	"retries", "gpus", "gpu_memory", "cpus", "memory", "launcher",
-	"processes", "parameter_servers", "batch", "pack", NULL };
+static const char *const known[] = { "command", "arguments", "workdir", "env",
+	"clean_env", "pass_env", "metrics", "step_regex", "max_steps",
+	"max_run", "grace", "retries", "gpus", "gpu_memory", "cpus", "memory",
+	"launcher", "processes", "parameter_servers", "batch", "pack", NULL };
+static const char *const argument_forms[] = { "joined", "toolkit", NULL };
 static const char *const launchers[] = {
 	[STUDY_LAUNCHER_NONE] = "none",
 	[STUDY_LAUNCHER_RANKS] = "ranks",
@@ -351,6 +352,17 @@ read_batch(struct study *s, const struct json *block, struct err *e)
 	    j, 1, STUDY_COUNT_MAX, &s->trial.batch_global, e);
 }
 
+static int
+read_arguments(struct study_trial *t, const struct json *j, struct err *e)
+{
+	size_t i = 0;
+
+	if (j != NULL && json_read_word(j, argument_forms, &i, e) != 0)
+		return -1;
+	t->toolkit_arguments = i == 1;
+	return 0;
+}
+
 int
 study_read_trial(struct study *s, const struct json *block, struct err *e)
 {
@@ -365,6 +377,8 @@ study_read_trial(struct study *s, const struct json *block, struct err *e)
 	t->env_text = xcalloc(1, sizeof *t->env_text);
 	t->pass_env = xcalloc(1, sizeof *t->pass_env);
 	if (block != NULL && json_only(block, known, e) != 0)
+		return -1;
+	if (read_arguments(t, json_get(block, "arguments"), e) != 0)
 		return -1;
 	if ((j = json_get(block, "batch")) != NULL && read_batch(s, j, e) != 0)
 		return -1;

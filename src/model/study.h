@@ -69,6 +69,7 @@ enum study_launcher {
 struct study_trial {
 	/* Ends with NULL, templates not yet filled; empty: for ask and tell. */
 	char **command;
+	bool toolkit_arguments; /* {params} as AWS's training toolkit has it */
 	/* Without a trial: names in braces stand. */
 	char *workdir; /* absolute */
 	char **env; /* "NAME=VALUE", ends with NULL */
@@ -186,6 +187,7 @@ struct study_command_vars {
 	int attempt;
 	const char *checkpoint_dir;
 	const char *output_dir;
+	const char *model_dir;
 	int64_t batch; /* of one replica: study_batch */
 };
 /* trial.batch.global under these values; 0 = not given. */

@@ -234,6 +234,7 @@ vars_make(const struct run *run, const struct places *places)
 		.attempt = run->attempt,
 		.checkpoint_dir = places->checkpoint,
 		.output_dir = places->output,
+		.model_dir = places->model,
 		.batch = run->batch,
 	};
 }

@@ -188,7 +188,10 @@ end_classify(const struct tuner *t, const struct live *l,
 		return END_ERROR;
 	}
 	if (l->row.reports == 0) {
-		(void)snprintf(why, n, "it ended without a report");
+		(void)snprintf(why, n,
+		    "it ended without a report: no line such as \"hpotune: "
+		    "step=1 %.64s=0.5\", hpotune-trial(7)",
+		    t->study->metric);
 		return END_NO_REPORT;
 	}
 	if (!isfinite(l->row.objective)) {

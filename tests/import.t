@@ -137,7 +137,7 @@ for pair in \
     '$.backend.inputs.gz.shuffle_seed=5' \
     '$.backend.inputs.odd=' \
     '$.backend.extra.EnableNetworkIsolation=1' \
-    '$.backend.extra.OutputDataConfig.KmsKeyId=alias/key' \
+    '$.backend.kms_key=alias/key' \
     '$.backend.tags.team=a' \
     '$.backend.distribution=' \
     '$.backend.vpc.subnets=["subnet-1"]' \

@@ -73,4 +73,29 @@ fails 'a folder that cannot be packed' 1 run d
 like "$(sql d.db 'SELECT why FROM trials')" \
     'the code folder .*/locked cannot be packed' 'says so'
 proved_clean 'code'
+
+# ---- a bucket that takes encrypted objects only; inputs of any form ---------------
+
+PATH=${PATH#*:}
+kill $standin
+reap $standin
+standin --kms-key alias/key
+mkdir -p "$dir/aws/s3/bucket/my data"
+echo 7 >"$dir/aws/s3/bucket/my data/a file"
+sagemaker_study e.json e 1 "$(sagemaker_block)"
+fails 'without the key the code cannot be put' 1 run e
+sagemaker_study f.json f 1 "$(sagemaker_block '"kms_key": "alias/key",
+    "inputs": { "blank": "s3://bucket/my data/",
+    "url": "https://bucket.s3.eu-west-1.amazonaws.com/my data/",
+    "point": "s3://arn:aws:s3:eu-west-1:123456789012:accesspoint/bucket/my data/" }')"
+cat >code/train.sh <<'END'
+for one in "$SM_CHANNEL_BLANK" "$SM_CHANNEL_URL" "$SM_CHANNEL_POINT"; do
+	echo "hpotune: step=1 loss=$(cat "$one/a file")"
+done
+END
+ok 'with the key it is, and the jobs have their inputs' run f
+is "$(sql f.db "SELECT objective FROM trials WHERE state = 'completed'")" 7.0 \
+    'which the trial could read'
+like "$("$HPOTUNE" doctor f.json)" '^ok +bucket .*can be written' \
+    'doctor writes with the key'
 done_testing

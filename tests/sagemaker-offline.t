@@ -63,6 +63,44 @@ doctor=$(AWS_ENDPOINT_URL=http://127.0.0.1:$(cat silent) \
 is $? 1 'a service that does not answer: not well'
 like "$doctor" '^bad +credentials +no answer within 1 s' 'which one is said'
 
+# Where no answer comes the mend is about the way, and not about keys.
+away() { # name pattern variable=value …
+	away_name=$1
+	away_like=$2
+	shift 2
+	doctor=$(env "$@" "$HPOTUNE" doctor --timeout 20 a.json)
+	is $? 1 "$away_name: not well"
+	like "$(printf '%s\n' "$doctor" | tr -s ' \n' ' ')" \
+	    "bad credentials .*$away_like" "$away_name: the mend"
+	unlike "$doctor" 'set AWS_PROFILE' "$away_name: not about keys"
+}
+plain=${AWS_ENDPOINT_URL#http://}
+sed 's/^time.*/while True:\n    c = s.accept()[0]\n    c.recv(1)\n    c.sendall(b"HTTP\/1.1 400 Bad\\r\\n\\r\\n")\n    c.close()/
+    s/silent/rude/g' silent.py >rude.py
+background rude python3 rude.py
+retry test -e rude
+away 'no TLS there' AWS_CA_BUNDLE \
+    AWS_ENDPOINT_URL="https://127.0.0.1:$(cat rude)"
+away 'a proxy that refuses' 'see https_proxy and no_proxy' \
+    AWS_ENDPOINT_URL=https://aws.invalid https_proxy="http://$plain"
+away 'a proxy that is not there' 'network, https_proxy' \
+    AWS_ENDPOINT_URL=https://aws.invalid https_proxy=http://127.0.0.1:1
+away 'a name that nobody knows' 'name service' \
+    AWS_ENDPOINT_URL=https://aws.invalid
+
+# The keys of the environment go before a profile of the environment, as in
+# botocore, and after one that the block names.
+cat >config <<'END'
+[profile other]
+aws_access_key_id = another
+aws_secret_access_key = another
+END
+doctor=$(AWS_CONFIG_FILE=$PWD/config AWS_PROFILE=other "$HPOTUNE" doctor a.json)
+like "$doctor" '^ok +credentials .*environment' 'keys go before AWS_PROFILE'
+sed 's/"region"/"profile": "other", &/' a.json >d.json
+doctor=$(AWS_CONFIG_FILE=$PWD/config "$HPOTUNE" doctor d.json)
+like "$doctor" '^bad +credentials' 'but not before profile of the block'
+
 # ---- stop without a server --------------------------------------------------------
 
 ok 'a server is killed while its jobs train' killed a

@@ -242,6 +242,37 @@ test_too_many(void)
 	buf_free(&image);
 }
 
+/* What SageMaker reads by itself may stand in any form that it takes. */
+static void
+test_uris(void)
+{
+	static const char *const good[] = { "s3://bucket/a b/c d",
+		"s3://an-alias-123-s3alias/x/",
+		"s3://arn:aws:s3:eu-west-1:123456789012:accesspoint/point/a b",
+		"https://bucket.s3.eu-west-1.amazonaws.com/data/",
+		"https://s3.eu-west-1.amazonaws.com/bucket/data/" };
+	static const char *const bad[] = { "s3://arn:aws:s3:x:1:other/point",
+		"s3://arn:aws:s3:eu-west-1:123456789012:accesspoint/",
+		"https://bucket.s3.amazonaws.com", "https:///bucket",
+		"http://bucket.s3.amazonaws.com/x", "s3://Bucket_/x" };
+	struct reading r;
+	char *text;
+	size_t i;
+
+	for (i = 0; i < sizeof good / sizeof good[0]; i++) {
+		text = xasprintf("\"inputs\": { \"train\": \"%s\" }", good[i]);
+		ok(reading_open(&r, text, NULL), "an input %s", good[i]);
+		reading_close(&r);
+		free(text);
+	}
+	for (i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+		text = xasprintf("\"inputs\": { \"train\": \"%s\" }", bad[i]);
+		ok(!reading_open(&r, text, NULL), "no input %s", bad[i]);
+		reading_close(&r);
+		free(text);
+	}
+}
+
 /* A share of the batch must mean the same on every machine. */
 static void
 test_batch(void)
@@ -309,6 +340,7 @@ test_full(void)
 		    "\"instance_count\": 2, \"volume\": \"50GiB\", "
 		    "\"spot\": true, \"max_run\": \"2h\", \"max_wait\": "
 		    "\"4h\", \"on_demand_after\": 2, \"code\": \"src/\", "
+		    "\"kms_key\": \"alias/key\", "
 		    "\"inputs\": { \"train\": \"s3://bucket/data/\" }, "
 		    "\"distribution\": { \"launcher\": \"torchrun\", "
 		    "\"processes_per_host\": 8 }, \"price_per_hour\": { "
@@ -330,6 +362,7 @@ test_full(void)
 	is_str(s->code_as, "src", "src below the working folder");
 	ok(s->cwd == NULL, "which is the top");
 	is_str(s->inputs[0].s3, "s3://bucket/data/", "an input");
+	is_str(s->kms_key, "alias/key", "a key");
 	reading_close(&r);
 	ok(reading_open(&r, "\"code\": \".\"", "\"workdir\": \"src\""),
 	    "a working folder in the code");
@@ -369,6 +402,7 @@ main(void)
 	test_wrong();
 	test_wrong_groups();
 	test_too_many();
+	test_uris();
 	test_batch();
 	(void)rmdir(path);
 	(void)unlink(file);

@@ -113,6 +113,7 @@ aws_call_tell(struct aws_call *c)
 		.unclear = c->unclear,
 		.sent = c->sent,
 		.status = c->status,
+		.fault = c->fault,
 		.code = c->said.code != NULL ? c->said.code : "",
 		.message = c->message != NULL ? c->message : "",
 		.request_id = c->request_id != NULL ? c->request_id : "",
@@ -180,6 +181,7 @@ on_answer(void *arg, const struct http_answer *h)
 
 	c->http = NULL;
 	c->status = h->status;
+	c->fault = h->fault;
 	c->sent = c->sent || !h->unsent;
 	if (h->status == 0)
 		aws_said_set(&c->said, AWS_TRANSIENT, "", h->error);

@@ -121,6 +121,7 @@ struct aws_call {
 	/* The last answer. */
 	struct aws_said said;
 	int status;
+	enum http_fault fault;
 	char *message, *request_id, *body;
 	size_t len;
 

@@ -92,6 +92,12 @@ request_fill(struct aws_call *c, const struct aws_s3_ask *ask, struct err *e)
 	if (ask->type != NULL)
 		aws_pair_add(
 		    &r->headers, &r->n_headers, "Content-Type", ask->type);
+	if (ask->kms != NULL && strcmp(r->method, "PUT") == 0) {
+		aws_pair_add(&r->headers, &r->n_headers,
+		    "x-amz-server-side-encryption", "aws:kms");
+		aws_pair_add(&r->headers, &r->n_headers,
+		    "x-amz-server-side-encryption-aws-kms-key-id", ask->kms);
+	}
 	if (ask->body_len > 0) {
 		r->body = xmalloc(ask->body_len);
 		memcpy(r->body, ask->body, ask->body_len);

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "src/base/http.h"
 #include "trials/aws-config.h"
 #include "trials/aws-retry.h"
 #include "trials/aws-sign.h"
@@ -53,6 +54,7 @@ struct aws_answer {
 	bool unclear;
 	bool sent; /* at least one try reached the wire */
 	int status;
+	enum http_fault fault; /* of the last try, when status is 0 */
 	const char *code; /* "ResourceInUse", "" when there is none */
 	const char *message; /* for people; no secret in it */
 	const char *request_id;
@@ -88,6 +90,7 @@ struct aws_s3_ask {
 	const void *body; /* copied */
 	size_t body_len;
 	const char *type; /* Content-Type, or NULL */
+	const char *kms; /* PUT: the key it is encrypted with, or NULL */
 	int tries;
 	int64_t timeout_ms; /* 0 = 10 min */
 };

@@ -141,7 +141,8 @@ ask_s3(struct sm *sm, const char *method, const char *name, const void *body,
 		.bucket = sm->set->bucket,
 		.key = key,
 		.body = body,
-		.body_len = len };
+		.body_len = len,
+		.kms = sm->set->kms_key };
 
 	sm->code.call = aws_s3(sm->aws, &ask, cb, sm);
 	free(key);

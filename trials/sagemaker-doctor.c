@@ -46,6 +46,31 @@ say(struct doctor *d, enum launch_level level, const char *what,
 	d->cb(d->arg, level, what, text, mend);
 }
 
+/* What to do when no answer came; else what the step itself says. */
+static const char *
+mend_of(const struct aws_answer *r, const char *mend)
+{
+	switch (r->fault) {
+	case HTTP_FAULT_NONE:
+		break;
+	case HTTP_FAULT_NAME:
+		return "see region, endpoint_url and the name service; where "
+		       "only a proxy knows the name, set https_proxy";
+	case HTTP_FAULT_CONNECT:
+	case HTTP_FAULT_OTHER:
+		return "is there a way to the service: network, https_proxy, "
+		       "no_proxy, endpoint_url?";
+	case HTTP_FAULT_TLS:
+		return "name the certificates of your proxy or service by "
+		       "AWS_CA_BUNDLE, or ca_bundle of the profile; the clock "
+		       "must be right, and endpoint_url a place with TLS";
+	case HTTP_FAULT_PROXY:
+		return "see https_proxy and no_proxy: the proxy must be there "
+		       "and let HTTPS through to this host";
+	}
+	return mend;
+}
+
 static void on_answer(void *, const struct aws_answer *);
 
 static void
@@ -68,6 +93,7 @@ s3_ask(struct doctor *d, const char *method, const char *key)
 		.key = key,
 		.body = PROBE "\n",
 		.body_len = strcmp(method, "PUT") == 0 ? sizeof PROBE : 0,
+		.kms = d->sm->set->kms_key,
 		.tries = TRIES };
 
 	d->call = aws_s3(d->sm->aws, &ask, on_answer, d);
@@ -88,8 +114,8 @@ hear_identity(struct doctor *d, const struct aws_answer *r)
 
 	if (!r->good) {
 		say(d, LAUNCH_ERROR, "credentials", r->message,
-		    "set AWS_PROFILE, or the keys, as for the AWS command "
-		    "line");
+		    mend_of(r, "set AWS_PROFILE, or the keys, as for the AWS "
+			       "command line"));
 		return;
 	}
 	if (r->body != NULL && xml_parse(&xml, r->body, r->len, NULL) == 0)
@@ -156,7 +182,7 @@ hear_s3(struct doctor *d, const struct aws_answer *r, const char *good,
 	else
 		text = xasprintf("s3://%s: %s", d->sm->set->bucket, r->message);
 	say(d, r->good ? LAUNCH_INFO : LAUNCH_ERROR, "bucket", text,
-	    r->good ? NULL : mend);
+	    r->good ? NULL : mend_of(r, mend));
 	free(text);
 }
 
@@ -205,9 +231,10 @@ hear_jobs(struct doctor *d, const struct aws_answer *r)
 		say(d, LAUNCH_INFO, "training jobs", "can be listed", NULL);
 	else
 		say(d, LAUNCH_ERROR, "training jobs", r->message,
-		    "allow sagemaker: CreateTrainingJob DescribeTrainingJob "
-		    "StopTrainingJob ListTrainingJobs AddTags ListTags, and "
-		    "iam:PassRole on the role");
+		    mend_of(r,
+			"allow sagemaker: CreateTrainingJob "
+			"DescribeTrainingJob StopTrainingJob ListTrainingJobs "
+			"AddTags ListTags, and iam:PassRole on the role"));
 }
 
 static void
@@ -225,8 +252,8 @@ hear_logs(struct doctor *d, const struct aws_answer *r)
 		say(d, LAUNCH_INFO, "logs", "can be read", NULL);
 	else
 		say(d, LAUNCH_ERROR, "logs", r->message,
-		    "allow logs: DescribeLogStreams GetLogEvents "
-		    "FilterLogEvents on " LOG_GROUP);
+		    mend_of(r, "allow logs: DescribeLogStreams GetLogEvents "
+			       "FilterLogEvents on " LOG_GROUP));
 }
 
 static const struct {

@@ -235,7 +235,7 @@ read_input_block(
 	if (s3 != NULL) {
 		if (json_read_string(s3, &uri, r->e) == -1)
 			return -1;
-		if (!sm_s3_good(uri))
+		if (!sm_s3_readable(uri))
 			return json_err(s3, r->e,
 			    "expected a URI like \"s3://BUCKET/PREFIX/\"");
 		in->s3 = xstrdup(uri);
@@ -258,7 +258,7 @@ read_input(struct sm_read *r, const struct json *j)
 	r->s->n_inputs++;
 	if (json_type(j) == JSON_OBJECT)
 		return read_input_block(r, in, j);
-	if (uri == NULL || !sm_s3_good(uri))
+	if (uri == NULL || !sm_s3_readable(uri))
 		return json_err(j, r->e,
 		    "expected a URI like \"s3://BUCKET/PREFIX/\" or an "
 		    "object");

@@ -25,6 +25,8 @@ char *sm_text(const struct sm_read *, const char *name);
 
 /* "s3://BUCKET/PREFIX": whether it is one. */
 bool sm_s3_good(const char *uri);
+/* The same, or an https URL or an access point, for what only jobs read. */
+bool sm_s3_readable(const char *uri);
 /* Members of a list of texts, as a list that ends with NULL. */
 int sm_read_texts(char ***, const struct json *, size_t max, const char *want,
     bool (*good)(const char *), struct err *);

@@ -227,6 +227,9 @@ output_put(struct buf *b, const struct sm_request *r)
 	put_text(b, "S3OutputPath", uri);
 	if (more == NULL || json_get(more, "CompressionType") == NULL)
 		put_text(b, "CompressionType", "NONE");
+	if (s->kms_key != NULL &&
+	    (more == NULL || json_get(more, "KmsKeyId") == NULL))
+		put_text(b, "KmsKeyId", s->kms_key);
 	extra_put(b, more, nothing);
 	buf_putc(b, '}');
 	free(uri);

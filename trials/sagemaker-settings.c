@@ -21,6 +21,8 @@ enum {
 	ROLE_MIN = 20, /* characters of an ARN */
 	ROLE_MAX = 2048,
 	IMAGE_MAX = 255,
+	KMS_MAX = 2048,
+	URI_READ_MAX = 1024,
 	URI_MAX = 900, /* of 1024: we put names behind it */
 	RUN_S = 86400, /* SageMaker's default */
 	RUN_MAX_S = 28 * 86400,
@@ -112,18 +114,66 @@ bucket_good(const char *s, size_t n)
 	       isalnum((unsigned char)s[n - 1]);
 }
 
+/* Keys may have blanks, but nothing that is no text. */
+static bool
+is_printable(const char *text)
+{
+	for (; *text != '\0'; text++)
+		if ((unsigned char)*text < ' ' || *text == 0x7f)
+			return false;
+	return true;
+}
+
 bool
 sm_s3_good(const char *uri)
 {
-	size_t i;
-
 	if (strncmp(uri, "s3://", 5) != 0 || strlen(uri) > URI_MAX ||
 	    !bucket_good(uri + 5, strcspn(uri + 5, "/")))
 		return false;
-	for (i = 5; uri[i] != '\0'; i++)
-		if ((unsigned char)uri[i] <= ' ' || uri[i] == 0x7f)
-			return false;
-	return true;
+	return is_printable(uri);
+}
+
+/* "arn:aws:s3:REGION:ACCOUNT:accesspoint": what stands before "/NAME/". */
+static bool
+access_point_good(const char *s, size_t n)
+{
+	static const char end[] = ":accesspoint";
+	size_t m = sizeof end - 1;
+
+	return n > m + 8 && strncmp(s, "arn:aws", 7) == 0 &&
+	       strncmp(s + n - m, end, m) == 0 && s[n] == '/' &&
+	       s[n + 1] != '\0' && s[n + 1] != '/';
+}
+
+/* What SageMaker reads of S3 by itself: it also takes URLs and ARNs. */
+bool
+sm_s3_readable(const char *uri)
+{
+	const char *at;
+	size_t n;
+
+	if (sm_s3_good(uri))
+		return true;
+	if (strlen(uri) > URI_READ_MAX || !is_printable(uri))
+		return false;
+	if (strncmp(uri, "s3://", 5) == 0)
+		return access_point_good(uri + 5, strcspn(uri + 5, "/"));
+	if (strncmp(uri, "https://", 8) != 0)
+		return false;
+	at = uri + 8;
+	n = strcspn(at, "/");
+	return n > 0 && at[n] == '/' && strcspn(at, " ") >= n;
+}
+
+/* The id or ARN of a key or of an alias, as a header's value. */
+static bool
+kms_good(const char *s)
+{
+	size_t n = strlen(s);
+
+	return n > 0 && n <= KMS_MAX &&
+	       s[strspn(s, "abcdefghijklmnopqrstuvwxyz"
+			   "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789:/_-")] == '\0';
 }
 
 static int
@@ -136,6 +186,10 @@ read_names(struct sm_read *r)
 	s->role = sm_text(r, "role");
 	s->image = sm_text(r, "image");
 	s->input_mode = sm_text(r, "input_mode");
+	s->kms_key = sm_text(r, "kms_key");
+	if (s->kms_key != NULL && !kms_good(s->kms_key))
+		return want(r, "kms_key",
+		    "a key's id or ARN, or \"alias/NAME\" or its ARN");
 	if (s->region != NULL && !region_good(s->region))
 		return want(r, "region", "a region like \"eu-west-1\"");
 	if (s->profile != NULL && *s->profile == '\0')
@@ -367,5 +421,6 @@ sm_settings_free(struct sm_settings *s)
 	free(s->code_as);
 	free(s->cwd);
 	free(s->input_mode);
+	free(s->kms_key);
 	free(s);
 }

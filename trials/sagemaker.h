@@ -95,6 +95,7 @@ struct sm_settings {
 	int on_demand_after; /* 0 = never */
 	int64_t keep_alive_s;
 	char *bucket, *prefix; /* of "s3", no slashes at the ends */
+	char *kms_key; /* of code and output in S3, or NULL */
 	char *code; /* absolute folder, or NULL */
 	/*
 	 * The command is written from trial.workdir.  When the code lies below

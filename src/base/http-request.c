@@ -217,6 +217,39 @@ put_why(struct http_request *r, CURLcode code, struct buf *text)
 	text_put_harmless(text, why, strlen(why), TEXT_LINE);
 }
 
+/* A proxy that does not let through answers with a status of its own. */
+static enum http_fault
+fault_of(struct http_request *r, CURLcode code)
+{
+	long proxy = 0;
+
+	(void)r->http->lib.easy_getinfo(
+	    r->easy, CURLINFO_HTTP_CONNECTCODE, &proxy);
+	if (proxy >= 300)
+		return HTTP_FAULT_PROXY;
+	switch ((int)code) {
+	case CURLE_COULDNT_RESOLVE_PROXY:
+	case CURLE_PROXY:
+		return HTTP_FAULT_PROXY;
+	case CURLE_COULDNT_RESOLVE_HOST:
+		return HTTP_FAULT_NAME;
+	case CURLE_SSL_CONNECT_ERROR:
+	case CURLE_SSL_CERTPROBLEM:
+	case CURLE_SSL_CIPHER:
+	case CURLE_PEER_FAILED_VERIFICATION:
+	case CURLE_SSL_CACERT_BADFILE:
+	case CURLE_SSL_CRL_BADFILE:
+	case CURLE_SSL_ISSUER_ERROR:
+		return HTTP_FAULT_TLS;
+	case CURLE_COULDNT_CONNECT:
+	case CURLE_SEND_ERROR:
+	case CURLE_RECV_ERROR:
+	case CURLE_GOT_NOTHING:
+		return HTTP_FAULT_CONNECT;
+	}
+	return HTTP_FAULT_OTHER;
+}
+
 void
 http_request_answer(struct http_request *r, CURLcode code,
     struct http_answer *a, struct buf *text)
@@ -236,6 +269,7 @@ http_request_answer(struct http_request *r, CURLcode code,
 	}
 	put_why(r, code, text);
 	a->error = buf_str(text);
+	a->fault = fault_of(r, code);
 	a->unsent = r->sends == 0;
 	a->timeout = code == CURLE_OPERATION_TIMEDOUT;
 }

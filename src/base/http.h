@@ -17,6 +17,15 @@ struct http; /* connections that are kept and used again */
 struct http_request; /* one in flight; gone when its callback returns */
 struct loop;
 
+enum http_fault { /* why no answer came */
+	HTTP_FAULT_NONE, /* one came */
+	HTTP_FAULT_NAME, /* the host's name is not known */
+	HTTP_FAULT_CONNECT, /* nobody takes the connection, or it broke */
+	HTTP_FAULT_TLS, /* certificates, or no TLS on the other side */
+	HTTP_FAULT_PROXY, /* the proxy is not known, or refuses */
+	HTTP_FAULT_OTHER
+};
+
 struct http_send {
 	const char *method; /* "GET", "HEAD", "PUT", "POST", "DELETE" */
 	const char *url;
@@ -34,6 +43,7 @@ struct http_answer {
 	int status; /* 0: none came */
 	bool unsent; /* certainly nothing reached the other side */
 	bool timeout;
+	enum http_fault fault;
 	const char *body; /* "" when empty; a NUL follows */
 	size_t len;
 	const char *error; /* one clause when status is 0, else "" */

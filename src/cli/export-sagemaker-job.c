@@ -30,7 +30,8 @@ static const char *const said[] = { "name", "region", "profile", "role",
 	"image", "instance_type", "instance_count", "volume", "spot",
 	"force_spot", "checkpoints", "max_run", "max_wait", "s3", "inputs",
 	"input_mode", "vpc", "parallel", "pace", "price_per_hour", "groups",
-	"keep_alive", "distribution", "tags", "extra", "code", NULL };
+	"keep_alive", "distribution", "tags", "extra", "code", "kms_key",
+	NULL };
 
 void
 export_put_hyperparameter(struct buf *b, const struct value *v)
@@ -399,6 +400,9 @@ places_put(struct import *im, const struct json *backend)
 	import_open(im, 2, "OutputDataConfig", '{');
 	import_text(
 	    im, 3, "S3OutputPath", json_string(json_get(backend, "s3")));
+	if (import_at(json_get(backend, "extra"), "OutputDataConfig",
+		"KmsKeyId") == NULL)
+		import_copy(im, 3, "KmsKeyId", json_get(backend, "kms_key"));
 	extra_copy(im, backend, "OutputDataConfig", NULL);
 	import_close(im, 2, '}');
 	if (vpc == NULL)

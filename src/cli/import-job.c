@@ -249,7 +249,6 @@ static const struct {
 } extras[] = {
 	{ NULL, "EnableNetworkIsolation", NULL },
 	{ NULL, "EnableInterContainerTrafficEncryption", NULL },
-	{ "OutputDataConfig", "KmsKeyId", "OutputDataConfig" },
 	{ "OutputDataConfig", "CompressionType", "OutputDataConfig" },
 	{ "ResourceConfig", "VolumeKmsKeyId", "ResourceConfig" },
 	{ "HyperParameterTuningResourceConfig", "VolumeKmsKeyId",
@@ -334,6 +333,8 @@ import_backend_put(struct import *im, struct err *e)
 {
 	const char *s3 =
 	    json_string(import_at(im->def, "OutputDataConfig", "S3OutputPath"));
+	const char *kms =
+	    json_string(import_at(im->def, "OutputDataConfig", "KmsKeyId"));
 
 	(void)e;
 	if (im->def == NULL) {
@@ -353,6 +354,8 @@ import_backend_put(struct import *im, struct err *e)
 		import_note(im,
 		    "backend.s3: name a prefix for code, checkpoints "
 		    "and output");
+	if (kms != NULL && *kms != '\0')
+		import_text(im, 2, "kms_key", kms);
 	import_script_put(im);
 	import_inputs_put(im);
 	vpc_put(im);

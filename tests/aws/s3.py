@@ -32,9 +32,16 @@ def iso(at):
 
 
 def split_uri(uri):
-    """(bucket, key) of s3://bucket/key."""
-    bucket, _, key = uri[len("s3://"):].partition("/")
-    return bucket, key
+    """(bucket, key) of s3://bucket/key, an https URL or an access point."""
+    scheme, _, rest = uri.partition("://")
+    host, _, key = rest.partition("/")
+    if scheme == "https":
+        if host.startswith("s3."):
+            host, _, key = key.partition("/")
+        host = host.partition(".s3.")[0]
+    elif host.startswith("arn:"):
+        host, _, key = key.partition("/")
+    return host, key
 
 
 class S3:
@@ -159,6 +166,12 @@ class S3:
                 os.path.isfile(self.path(bucket, key)):
             raise Failure("PreconditionFailed", "At least one of the "
                           "pre-conditions you specified did not hold", 412)
+        headers = call.request.headers
+        key_id = headers.get("x-amz-server-side-encryption-aws-kms-key-id")
+        wanted = self.world.options.kms_key
+        if wanted and (wanted != key_id or headers.get(
+                "x-amz-server-side-encryption") != "aws:kms"):
+            raise Failure("AccessDenied", "Access Denied", 403)
         self.put(bucket, key, call.request.body)
         call.acted = True
         return Response(200, b"", {"ETag": etag(call.request.body)})

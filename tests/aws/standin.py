@@ -73,6 +73,8 @@ def read_options(argv):
         help="how long sessions last")
     add("--container-token", help="what container credentials ask for")
     add("--bucket", action="append", help="a bucket that exists (standin)")
+    add("--kms-key", metavar="KEY", help="objects must be put encrypted "
+        "with this key, as the policy of a bucket may demand")
     add("--quota", action="append", type=quota, default=[],
         metavar="[spot:]TYPE=N", help="instances of a type at once")
     add("--no-capacity", action="append", type=starved, default=[],

@@ -47,6 +47,8 @@ on_event(void *arg, const struct launch_event *ev)
 	case LAUNCH_REPORT:
 		heard_report(t, ev);
 		break;
+	case LAUNCH_BEGUN:
+		break;
 	case LAUNCH_READ:
 		t->reads++;
 		t->cursor = ev->u.cursor;

@@ -5,16 +5,12 @@
 . "$TOP_SRCDIR/tests/lib.sh"
 . "$TOP_SRCDIR/tests/standin.sh"
 
-need sqlite3 curl
+need sqlite3
 mkdir code
 : >code/train.sh
 # Jobs go on while something is denied, on any machine.
 standin --speed 200 --virtual '{ "steps": 5, "seconds": 1, "term": 0.05,
     "line": "hpotune: step=%STEP% loss=%VALUE%" }'
-
-faults() { # specification
-	curl -sf -X PUT --data "$1" "$AWS_ENDPOINT_URL/standin/faults"
-}
 
 requests() { # operation
 	grep -c "\"op\": *\"$1\"" aws/requests.jsonl
@@ -40,12 +36,12 @@ block=$(sagemaker_block | sed 's/"pace": 50/"pace": 100/')
 sagemaker_study late.json late 2 "$block"
 server late.json --quiet
 ok 'trials report' retry begun late
-faults '{ "denied": { "on": "logs.*" } }'
+standin_faults '{ "denied": { "on": "logs.*" } }'
 denied() {
 	[ "$(grep -c AccessDenied aws/requests.jsonl)" -ge 4 ]
 }
 ok 'the logs are denied' retry denied
-faults '{}'
+standin_faults '{}'
 reap $server
 is $? 0 'the study ends well'
 whole late 'logs that are denied for a moment are read again'
@@ -56,7 +52,7 @@ is "$(requests GetMetricData)" 0 'and nothing coarser in their place'
 sagemaker_study away.json away 2 "$block"
 server away.json --quiet
 ok 'trials report' retry begun away
-faults '{ "error503_before": { "on": "logs.*" } }'
+standin_faults '{ "error503_before": { "on": "logs.*" } }'
 over() {
 	[ "$(proved open)" = '[]' ]
 }
@@ -67,7 +63,7 @@ asked_again() {
 	    [ "$(requests DescribeLogStreams)" -ge $((gone + 60)) ]
 }
 RETRY_SECONDS=20 retry asked_again
-faults '{}'
+standin_faults '{}'
 reap $server
 is $? 0 'the study ends well'
 whole away 'logs that come again are read to their end'
@@ -111,7 +107,7 @@ is "$(sql keys.db 'SELECT trial, group_concat(step) FROM curves
 # ---- no right at all ------------------------------------------------------------------
 
 sagemaker_study never.json never 2 "$block"
-faults '{ "denied": { "on": "logs.GetLogEvents" } }'
+standin_faults '{ "denied": { "on": "logs.GetLogEvents" } }'
 server never.json --quiet
 ok 'a study whose logs are denied is told so' retry sql_is never.db \
     "SELECT count(*) FROM events WHERE level = 'warning' AND

@@ -163,6 +163,8 @@ commit_one(struct rows *r, const struct launch_event *ev)
 			broken(r, "a report before it is up", row);
 		row->reports++;
 		break;
+	case LAUNCH_BEGUN:
+		break;
 	case LAUNCH_READ:
 		row->cursor = ev->u.cursor;
 		break;

@@ -27,6 +27,13 @@ standin() { # option …
 	standin_env
 }
 
+# Other faults from now on, in place of all before.
+standin_faults() { # specification
+	"$python" -c 'import sys, urllib.request as web
+web.urlopen(web.Request(sys.argv[1] + "/standin/faults", method="PUT",
+    data=sys.argv[2].encode()))' "$AWS_ENDPOINT_URL" "$1"
+}
+
 # What the stand-in's journal proves: one member, as JSON.
 proved() { # member
 	"$python" "$TOP_SRCDIR/tests/aws/standin.py" verify "$dir/aws" \

@@ -246,6 +246,74 @@ test_words(void)
 	is_int(sm_exit_code("exit code: 0"), 0, "zero is one");
 }
 
+/* What only the owner of the account can mend, in AWS's own words. */
+static void
+test_owner(void)
+{
+	static const struct {
+		const char *code, *message, *why; /* NULL = the trial's own */
+	} rows[] = {
+		{ "NoSuchBucket", "The specified bucket does not exist",
+		    "the bucket b does not exist: create it" },
+		{ "AccessDenied", "Access Denied",
+		    "AWS denies access to the bucket b: allow it" },
+		{ "AccessDeniedException",
+		    "User: arn:aws:sts::1:assumed-role/Notebook/me is not "
+		    "authorized to perform: sagemaker:CreateTrainingJob on "
+		    "resource: arn:aws:sagemaker:eu-west-1:1:training-job/x "
+		    "with an explicit deny",
+		    "AWS denies sagemaker:CreateTrainingJob to "
+		    "arn:aws:sts::1:assumed-role/Notebook/me: allow it" },
+		{ "AccessDeniedException",
+		    "User: u is not authorized to perform: iam:PassRole on "
+		    "resource: arn:aws:iam::1:role/R because no policy allows",
+		    "AWS denies iam:PassRole to u for arn:aws:iam::1:role/R" },
+		{ "ValidationException",
+		    "Could not assume role arn:aws:iam::1:role/R. Please "
+		    "ensure that the role exists and allows principal "
+		    "'sagemaker.amazonaws.com' to assume the role.",
+		    "SageMaker cannot assume the role r: let it trust" },
+		{ "ValidationException",
+		    "No S3 objects found under S3 URL \"s3://in/data\" given "
+		    "in input data source.",
+		    "SageMaker finds nothing at s3://in/data: put" },
+		{ "PermanentRedirect", "The bucket must be addressed elsewhere",
+		    "the bucket b is in another region" },
+		{ "",
+		    "ClientError: SageMaker was unable to assume the role 'x'",
+		    "SageMaker cannot assume the role r" },
+		{ "", "ClientError: Data download failed:AccessDenied: no",
+		    "the role r may not do what the job needs" },
+		{ "", "ClientError: Data download failed: NoSuchBucket",
+		    "the bucket b does not exist" },
+		{ "ValidationException",
+		    "1 validation error detected: Value "
+		    "at 'hyperParameters' is too long",
+		    NULL },
+		{ "ValidationException",
+		    "Invalid MaxWaitTimeInSeconds. It is only supported when "
+		    "EnableManagedSpotTraining is set to true",
+		    NULL },
+		{ "ResourceLimitExceeded", "The account-level limit", NULL },
+		{ "", "AlgorithmError: exit code: 1", NULL },
+	};
+	char bucket[] = "b", role[] = "r", why[LAUNCH_WHY];
+	struct sm_settings set = { .bucket = bucket, .role = role };
+	size_t i;
+	bool is;
+
+	for (i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		is = sm_owner_why(
+		    why, sizeof why, &set, rows[i].code, rows[i].message);
+		if (rows[i].why == NULL)
+			ok(!is, "the trial's own: %s", rows[i].message);
+		else if (!ok(is && strncmp(why, rows[i].why,
+				       strlen(rows[i].why)) == 0,
+			     "the owner's: %s", rows[i].message))
+			printf("# got: %s\n", is ? why : "no");
+	}
+}
+
 int
 main(void)
 {
@@ -257,5 +325,6 @@ main(void)
 	test_groups();
 	test_beyond();
 	test_words();
+	test_owner();
 	return done_testing();
 }

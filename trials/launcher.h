@@ -26,6 +26,8 @@ struct option;
 struct option_value;
 struct study_trial;
 
+enum { LAUNCH_WHY = 320 }; /* bytes of the reason of an end */
+
 /* How far the output of an attempt has been read and recorded. */
 struct launch_cursor {
 	int64_t log; /* bytes of the log */
@@ -93,6 +95,11 @@ struct launch_exit {
 	 * setting: nothing is begun before it is.
 	 */
 	bool not_yet;
+	/*
+	 * … and nothing of it exists or ever will, nowhere: as if it had not
+	 * been tried.  Its number may be given again, with another uuid.
+	 */
+	bool unmade;
 	int exit_code; /* -1 when ended by a signal */
 	int signal; /* 0 when it exited */
 	bool timeout; /* max_run was reached */
@@ -110,13 +117,14 @@ struct launch_exit {
 	double trained_s; /* … that would be at the full price; 0 = all of them
 			   * from start to end */
 	double cost; /* dollars */
-	char why[160]; /* one clause, "" when the code says all */
+	char why[LAUNCH_WHY]; /* one clause, "" when the code says all */
 };
 
 enum launch_level { LAUNCH_INFO, LAUNCH_WARNING, LAUNCH_ERROR };
 
 enum launch_event_kind {
 	LAUNCH_PLACE, /* where it is to be, which may be known before it is up */
+	LAUNCH_BEGUN, /* what starts it has taken it; LAUNCH_UP may be late */
 	LAUNCH_UP, /* the trial's process is there */
 	LAUNCH_REPORT, /* one value of one metric */
 	LAUNCH_READ, /* output was read up to cursor: commit it with the reports */

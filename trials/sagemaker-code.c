@@ -75,7 +75,10 @@ code_ready(struct sm *sm)
 	sm_launch_pump(sm);
 }
 
-/* For good: what waits ends; who comes later tries anew. */
+/*
+ * It cannot be had until somebody mends something, which is no trial's fault:
+ * what waits is taken back; who comes later tries anew.
+ */
 static void
 code_failed(struct sm *sm, const char *why)
 {
@@ -85,7 +88,7 @@ code_failed(struct sm *sm, const char *why)
 	sm->code.tries = 0;
 	for (i = 0; i < sm->n; i++)
 		if (sm->attempts[i]->state == SM_CODE)
-			sm_over_unrun(sm->attempts[i], END_NONE, false, why);
+			sm_over_unmade(sm->attempts[i], why);
 }
 
 static void
@@ -105,11 +108,15 @@ code_wait(struct sm *sm, const char *why)
 static bool
 answer_good(struct sm *sm, const struct aws_answer *r, const char *what)
 {
-	char *why;
+	char owner[LAUNCH_WHY], *why;
 
 	sm->code.call = NULL;
 	if (r->good)
 		return true;
+	if (sm_owner_why(owner, sizeof owner, sm->set, r->code, r->message)) {
+		code_failed(sm, owner);
+		return false;
+	}
 	/* The key is long, and says nothing that the user has chosen. */
 	why = xasprintf("%s s3://%s: %s", what, sm->set->bucket, r->message);
 	switch (r->what) {

@@ -19,6 +19,8 @@
  *  has the name                    one has another name
  *  … a refusal after a lost        Describe first: the lost one may have acted
  *  answer
+ *  … a refusal that the owner has  the note goes, the attempt is taken back;
+ *  to mend (rights, role, bucket)  the tuner tries one trial now and then
  *  created, server dead            Describe finds it with our uuid: adopted
  *  the note is old, no job         nothing can act any more: the attempt is
  *                                  lost (created, ended and deleted, perhaps)
@@ -83,6 +85,7 @@ born(struct sm_attempt *a)
 	a->state = SM_CREATED;
 	a->tries = a->misses = 0;
 	a->may_act_ms = 0;
+	sm_begun(a);
 	sm_note(a->sm, a, LAUNCH_INFO, "training job %s created: %s%s", a->job,
 	    p->type != NULL ? p->type->name : "instance groups",
 	    p->spot ? ", spot" : "");
@@ -92,11 +95,12 @@ born(struct sm_attempt *a)
 		sm_turn_stop(a);
 }
 
-/* A refusal that is about this request alone. */
+/* A refusal for good. */
 static void
 refused(struct sm_attempt *a, const struct aws_answer *r)
 {
 	struct sm_limit limit;
+	char why[LAUNCH_WHY];
 
 	if (a->stop) {
 		sm_over_unrun(a, END_NONE, true, "stopped before it started");
@@ -108,12 +112,16 @@ refused(struct sm_attempt *a, const struct aws_answer *r)
 		sm_over_unrun(a, END_QUOTA, false, r->message);
 		return;
 	}
+	if (sm_owner_why(why, sizeof why, a->sm->set, r->code, r->message)) {
+		sm_mark_drop(a);
+		sm_over_unmade(a, why);
+		return;
+	}
 	sm_over_unrun(a, END_NONE, false, r->message);
 }
 
-/* No answer that says yes or no. */
 static void
-unanswered(struct sm_attempt *a, const struct aws_answer *r)
+say_trouble(struct sm_attempt *a, const struct aws_answer *r)
 {
 	if (!a->said_trouble)
 		sm_note(a->sm, a, LAUNCH_WARNING,
@@ -121,6 +129,13 @@ unanswered(struct sm_attempt *a, const struct aws_answer *r)
 		    "again",
 		    r->message);
 	a->said_trouble = true;
+}
+
+/* No answer that says yes or no. */
+static void
+unanswered(struct sm_attempt *a, const struct aws_answer *r)
+{
+	say_trouble(a, r);
 	if (a->stop) {
 		a->state = SM_QUEUED;
 		sm_launch_unwant(a);
@@ -161,6 +176,9 @@ on_create(void *arg, const struct aws_answer *r)
 			refused(a, r);
 			break;
 		}
+		/* An earlier request may act yet: both are asked again. */
+		say_trouble(a, r);
+		a->tries++;
 		a->state = SM_ADOPT;
 		sm_describe(a);
 		break;
@@ -320,7 +338,7 @@ sm_launch_absent(struct sm_attempt *a)
 	else if (a->found && !may_act(a))
 		sm_over_unrun(a, END_LOST, false,
 		    "its training job never came to be, or was deleted");
-	else if (a->found || a->tries == 0)
+	else if (a->tries == 0)
 		sm_launch_queue(a);
 	else
 		queue_later(a);

@@ -90,6 +90,16 @@ sm_mark_set(const struct sm_attempt *a, int64_t wall_s, struct err *e)
 	return rc;
 }
 
+/* When it stays, the next server asks once more whether there is a job. */
+void
+sm_mark_drop(const struct sm_attempt *a)
+{
+	char *path = xasprintf("%s/" MARK, a->dir);
+
+	(void)unlink(path);
+	free(path);
+}
+
 /* "SECONDS JOB PLACE\n"; false: it was not written to its end. */
 static bool
 mark_parse(struct sm_mark *m, const char *job, char *text, size_t len)

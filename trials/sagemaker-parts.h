@@ -10,6 +10,7 @@
  *   sagemaker-poll.c    list and describe
  *   sagemaker-turn.c    what a description changes; stop; end
  *   sagemaker-end.c     what a job and its end were (pure)
+ *   sagemaker-owner.c   what the owner of the account has to mend (pure)
  *   sagemaker-quota.c   how many jobs AWS lets us have
  *   sagemaker-sync.c    whether checkpoints still come to S3
  *   sagemaker-gc.c      jobs that nobody owns; sagemaker-doctor.c
@@ -280,6 +281,22 @@ void sm_over(struct sm_attempt *);
 /* The same with an end that is no job's. */
 void sm_over_unrun(
     struct sm_attempt *, enum end_class, bool stopped, const char *why);
+/*
+ * … of one that nothing was made of, for a reason that is not its own: it is
+ * taken back until somebody has mended that.
+ */
+void sm_over_unmade(struct sm_attempt *, const char *why);
+/* Its job is there. */
+void sm_begun(struct sm_attempt *);
+
+/* sagemaker-owner.c (pure) */
+/*
+ * Whether this refusal is the account's, and not the trial's: a right, a role
+ * or a bucket that is missing.  Then why is one clause: what is wrong, and
+ * what mends it.  code: of AWS, "" = there is none.
+ */
+bool sm_owner_why(char *why, size_t n, const struct sm_settings *,
+    const char *code, const char *message);
 
 /* sagemaker.c */
 extern const struct launcher launcher_sagemaker;
@@ -340,6 +357,8 @@ struct sm_mark {
 	char place[64]; /* of sm.place then; "" = not known */
 };
 void sm_mark_get(struct sm_mark *, const struct sm_attempt *);
+/* All requests that were sent are refused for good: the note goes. */
+void sm_mark_drop(const struct sm_attempt *);
 /* The folder of the attempt, with those above it. */
 int sm_dir_make(const struct sm_attempt *, struct err *);
 

@@ -55,6 +55,7 @@ event_text(struct launch_event *ev)
 		return &ev->u.note.text;
 	case LAUNCH_LOST:
 		return &ev->u.lost.why;
+	case LAUNCH_BEGUN:
 	case LAUNCH_READ:
 	case LAUNCH_USAGE:
 	case LAUNCH_GPU:
@@ -147,6 +148,30 @@ sm_over(struct sm_attempt *a)
 	} else
 		ev.u.exit = a->exit;
 	sm_emit(a->sm, &ev);
+}
+
+void
+sm_begun(struct sm_attempt *a)
+{
+	struct launch_event ev = {
+		.kind = LAUNCH_BEGUN, .trial = a->trial, .attempt = a->attempt
+	};
+
+	sm_emit(a->sm, &ev);
+}
+
+void
+sm_over_unmade(struct sm_attempt *a, const char *why)
+{
+	a->exit = (struct launch_exit){
+		.exit_code = -1,
+		.not_yet = true,
+		.unmade = true,
+		.billed = true,
+		.priced = true,
+	};
+	(void)snprintf(a->exit.why, sizeof a->exit.why, "%s", why);
+	sm_over(a);
 }
 
 void

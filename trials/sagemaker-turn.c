@@ -185,6 +185,11 @@ ended(struct sm_attempt *a, const struct sm_job *job)
 		(void)snprintf(a->lost_why, sizeof a->lost_why,
 		    "somebody deletes its training job");
 	}
+	/* What the job may not read is found out before it trains. */
+	if (!a->lost && job->status == SM_FAILED && !job->trained && !a->stop &&
+	    strncmp(job->reason, "ClientError", 11) == 0)
+		a->exit.not_yet = sm_owner_why(a->exit.why, sizeof a->exit.why,
+		    a->sm->set, "", job->reason);
 	fail_point("sagemaker.ended");
 	price(a, job);
 	sm_watch_ended(a->sm->watch, a->job, a->exit.billable_s, a->exit.cost);
@@ -213,6 +218,7 @@ sm_turn_seen(struct sm_attempt *a, const struct sm_job *job)
 {
 	if (a->state < SM_CREATED) {
 		a->state = SM_CREATED;
+		sm_begun(a);
 		sm_poll_soon(a->sm, sm_ms(a->sm, SM_LIST_S));
 		watch_up(a);
 	}

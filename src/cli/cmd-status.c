@@ -39,9 +39,17 @@ static int
 screen_put(struct buf *out, const struct cli *cli, struct store *store,
     enum study_life life, int width, struct err *e)
 {
+	size_t len;
+
 	if (!cli->json) {
 		if (progress_render(out, store, width, cli->colour, e) == -1)
 			return -1;
+		len = out->len;
+		if (life == LIFE_SERVED &&
+		    progress_put_blocked(out, store, e) == -1)
+			return -1;
+		if (out->len > len)
+			buf_putc(out, '\n');
 		if (life == LIFE_ALONE)
 			buf_puts(out, "no server runs this study: hpotune "
 				      "start resumes it\n");

@@ -305,6 +305,8 @@ request_pause(struct tuner *t, struct request *r, bool paused)
 	t->paused = paused;
 	for (i = 0; i < t->n_backends && !paused; i++)
 		slots_restore(&t->backends[i].slots);
+	if (!paused)
+		starts_now(t);
 	t->row.state = paused	     ? STUDY_PAUSED
 		       : t->env.hold ? STUDY_INTERRUPTED
 				     : STUDY_RUNNING;

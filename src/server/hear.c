@@ -289,6 +289,9 @@ tuner_hear(void *arg, const struct launch_event *ev)
 	case LAUNCH_PLACE:
 		hear_place(l, ev->u.place);
 		break;
+	case LAUNCH_BEGUN:
+		starts_begun(t, l, true);
+		break;
 	case LAUNCH_UP:
 		hear_up(t, l, ev);
 		break;

@@ -474,14 +474,44 @@ machine_freed(struct tuner *t, int backend)
 	first->row_dirty = true;
 }
 
+/*
+ * Nothing of it exists: the trial waits as if the attempt had never been, and
+ * may go to any backend when this one had it for the first time.
+ */
+static void
+attempt_unmake(struct tuner *t, struct live *l, const char *why)
+{
+	struct err e = ERR_INIT;
+
+	if (!t->store_failed && store_attempt_drop(t->store, l->row.number,
+				    l->att.attempt, &e) != 0)
+		tuner_break(t, &e);
+	(void)slots_ended(
+	    &t->backends[l->backend].slots, l->att.slot, l->row.number, false);
+	starts_ended(t, l, why, false);
+	l->open = false;
+	l->asked = l->unsent = l->unknown = l->said = false;
+	l->refusals = 0;
+	l->row.not_before_us = 0;
+	if (--l->row.attempts == 0) {
+		free(l->row.backend);
+		l->row.backend = NULL;
+	}
+	live_move(t, l, TRIAL_EV_RETRY, why);
+}
+
 void
 tuner_attempt_ended(struct tuner *t, struct live *l,
     const struct launch_exit *x, const char *lost_why)
 {
-	char why[400], end_why[256];
+	char why[LAUNCH_WHY + 80], end_why[LAUNCH_WHY];
 	enum trial_event ev;
 	enum end_class c, seen;
 
+	if (x != NULL && x->unmade && l->row.cause == STOP_NONE) {
+		attempt_unmake(t, l, x->why);
+		return;
+	}
 	l->row.objective = objective_of_curve(t, l->row.number);
 	if (l->att.started_us == 0)
 		l->att.started_us = x == NULL		 ? t->turn_us
@@ -511,7 +541,9 @@ tuner_attempt_ended(struct tuner *t, struct live *l,
 	    l->row.cause == STOP_NONE &&
 		(c == END_ERROR || c == END_NO_REPORT));
 	if (x != NULL && x->not_yet)
-		starts_ended(t, l, end_why);
+		starts_ended(t, l, end_why, x->billed);
+	else if (end_waits(c))
+		starts_begun(t, l, true);
 	if (x != NULL && x->ran && !l->elsewhere)
 		machine_freed(t, l->backend);
 	l->row.is_paused = l->row.is_paused && l->row.cause == STOP_RULE &&

@@ -1,6 +1,7 @@
 /* The screen as one JSON document. */
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "src/base/err.h"
 #include "src/base/json.h"
@@ -39,6 +40,29 @@ progress_waits(
 	return count_get(store, paused_sql, paused, e);
 }
 
+/* src/server/starts.c writes both; older ones are over, or said again. */
+static const char blocked_sql[] =
+    "SELECT text FROM (SELECT * FROM t_event ORDER BY seq DESC LIMIT 1000) "
+    "WHERE area = 'launch' AND trial IS NULL AND "
+    "(text LIKE '%: no trial can be started: %' OR "
+    "text LIKE '%: trials can be started again') ORDER BY seq DESC LIMIT 1";
+
+int
+progress_put_blocked(struct buf *out, struct store *store, struct err *e)
+{
+	struct store_rows *rows;
+	const char *text;
+	int rc = rows_first(&rows, store, blocked_sql, NULL, e);
+
+	if (rc != 1)
+		return rc;
+	text = store_rows_text(rows, 0);
+	if (text != NULL && strstr(text, "no trial can be started") != NULL)
+		buf_puts(out, text);
+	store_rows_close(rows);
+	return 0;
+}
+
 int
 progress_json(struct buf *out, struct store *store, struct err *e)
 {
@@ -67,6 +91,7 @@ progress_json(struct buf *out, struct store *store, struct err *e)
 		    false },
 		{ "medians", "SELECT * FROM medians ORDER BY step", false },
 	};
+	struct buf blocked = { 0 };
 	int64_t waits, paused;
 	size_t i;
 
@@ -80,9 +105,17 @@ progress_json(struct buf *out, struct store *store, struct err *e)
 	}
 	if (progress_waits(store, &waits, &paused, e) == -1)
 		return -1;
+	if (progress_put_blocked(&blocked, store, e) == -1)
+		return -1;
 	buf_printf(out,
 	    ",\n\"waiting_for_capacity\":%" PRId64 ",\n\"paused\":%" PRId64
-	    "}\n",
+	    ",\n\"blocked\":",
 	    waits, paused);
+	if (blocked.len > 0)
+		json_put_string(out, buf_str(&blocked));
+	else
+		buf_puts(out, "null");
+	buf_puts(out, "}\n");
+	buf_free(&blocked);
 	return 0;
 }

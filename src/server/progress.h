@@ -40,5 +40,10 @@ int progress_gpus(struct store *, progress_gpu_line *, void *arg, struct err *);
 /* How many trials wait for a machine, and how many a rule has paused. */
 int
 progress_waits(struct store *, int64_t *machine, int64_t *paused, struct err *);
+/*
+ * Why no trial can be started on a backend, as the newest event of it says:
+ * "" when they can.
+ */
+int progress_put_blocked(struct buf *out, struct store *, struct err *);
 
 #endif /* SERVER_PROGRESS_H */

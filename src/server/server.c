@@ -114,7 +114,7 @@ on_display(void *arg)
 {
 	struct server *s = arg;
 	const char *trouble = s->trouble;
-	char text[300];
+	char text[420];
 	int64_t began = loop_now_ms(s->loop), took;
 
 	if (*s->away != '\0')

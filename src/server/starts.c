@@ -15,14 +15,15 @@ enum {
 	PAUSE_MIN_MS = 200,
 	START_MOST_MS = 5000, /* for an attempt that is to begin */
 	PROBE_MOST_MS = 30000, /* for a backend where those begun have ended */
+	PAID_MS = 5 * 60 * 1000, /* … where each of them costs money */
+	PAID_MOST_MS = 60 * 60 * 1000,
 	SAY_MS = 1000 /* what is over sooner is no news */
 };
 
 static int64_t
-pause_ms(int failures, int64_t most)
+pause_ms(int failures, int64_t least, int64_t most)
 {
-	int64_t ms =
-	    failures < 16 ? (int64_t)PAUSE_MIN_MS << (failures - 1) : most;
+	int64_t ms = failures < 16 ? least << (failures - 1) : most;
 
 	return ms < most ? ms : most;
 }
@@ -42,7 +43,7 @@ starts_note(struct tuner *t, struct starts *s, const char *why)
 void
 starts_refused(struct tuner *t, struct live *l, const char *why)
 {
-	int64_t ms = pause_ms(++l->refusals, START_MOST_MS);
+	int64_t ms = pause_ms(++l->refusals, PAUSE_MIN_MS, START_MOST_MS);
 
 	starts_note(t, &t->backends[l->backend].starts, why);
 	l->start_at_ms = loop_now_ms(t->env.loop) + ms;
@@ -50,10 +51,14 @@ starts_refused(struct tuner *t, struct live *l, const char *why)
 }
 
 void
-starts_ended(struct tuner *t, struct live *l, const char *why)
+starts_ended(struct tuner *t, struct live *l, const char *why, bool paid)
 {
 	struct starts *s = &t->backends[l->backend].starts;
-	int64_t ms = pause_ms(++s->ended, PROBE_MOST_MS);
+	int64_t ms;
+
+	s->ended++;
+	ms = paid ? pause_ms(s->ended, PAID_MS, PAID_MOST_MS)
+		  : pause_ms(s->ended, PAUSE_MIN_MS, PROBE_MOST_MS);
 
 	starts_note(t, s, why);
 	s->next_ms = loop_now_ms(t->env.loop) + ms;
@@ -71,6 +76,19 @@ starts_begun(struct tuner *t, struct live *l, bool up)
 		return;
 	s->worked = true;
 	s->ended = 0;
+	loop_wake(t->env.loop);
+}
+
+void
+starts_now(struct tuner *t)
+{
+	size_t i;
+	int k;
+
+	for (k = 0; k < t->n_backends; k++)
+		t->backends[k].starts.next_ms = 0;
+	for (i = 0; i < t->n_live; i++)
+		t->live[i]->start_at_ms = 0;
 	loop_wake(t->env.loop);
 }
 
@@ -148,8 +166,9 @@ starts_tell(struct tuner *t, int backend)
 	else if (!s->said) {
 		s->said = true;
 		tuner_event(t, "warning", "launch", 0, 0,
-		    "%s: no trial can be started: %s; none fails for it, it is "
-		    "tried again until it works",
+		    "%s: no trial can be started: %s; none fails for it and "
+		    "nothing is used up: it is tried again and goes on by "
+		    "itself (at once: hpotune resume)",
 		    b->launcher->name, s->why);
 	}
 }
@@ -172,8 +191,9 @@ tuner_cannot_start(const struct tuner *t, char *text, size_t n)
 		if (!t->backends[i].starts.said)
 			continue;
 		(void)snprintf(text, n,
-		    "no trial can be started: %s; it is tried again",
-		    t->backends[i].starts.why);
+		    "%s: no trial can be started: %s; it is tried again, at "
+		    "once by hpotune resume",
+		    t->backends[i].launcher->name, t->backends[i].starts.why);
 		return true;
 	}
 	return false;

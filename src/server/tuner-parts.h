@@ -79,7 +79,7 @@ struct live {
 /* Whether attempts can be started on a backend. */
 struct starts {
 	int64_t since_ms; /* of the first failure in a row */
-	char why[200]; /* of the last one, "" = all is well */
+	char why[LAUNCH_WHY]; /* of the last one, "" = all is well */
 	int ended; /* attempts in a row that began and could not run */
 	int64_t next_ms; /* nothing is placed before, when there were any */
 	bool said; /* the user has heard of it */
@@ -412,10 +412,12 @@ void tuner_reply_all(struct tuner *, bool good);
 /* starts.c */
 /* The launcher could not start this attempt now. */
 void starts_refused(struct tuner *, struct live *, const char *why);
-/* It began, and ended because nothing can be run now. */
-void starts_ended(struct tuner *, struct live *, const char *why);
+/* It began, and ended because nothing can be run now; paid: it cost money. */
+void starts_ended(struct tuner *, struct live *, const char *why, bool paid);
 /* It was started; up: and runs. */
 void starts_begun(struct tuner *, struct live *, bool up);
+/* The user says that it works now: no pause any more. */
+void starts_now(struct tuner *);
 /* Whether the launcher is to be asked again to start this attempt. */
 bool starts_due(struct tuner *, const struct live *);
 /* Whether anything is to be placed on this backend now. */

@@ -197,6 +197,28 @@ store_attempt_put(struct store *s, const struct store_attempt *a, struct err *e)
 	return n < 0 ? -1 : 0;
 }
 
+static int
+drop_step(
+    struct store *s, enum stmt_id id, int64_t trial, int attempt, struct err *e)
+{
+	sqlite3_stmt *st = stmt_get(s, id, e);
+
+	if (st == NULL)
+		return -1;
+	stmt_int(st, 1, trial);
+	stmt_int(st, 2, attempt);
+	return stmt_write(s, st, e);
+}
+
+int
+store_attempt_drop(struct store *s, int64_t trial, int attempt, struct err *e)
+{
+	int rc = drop_step(s, STMT_ATTEMPT_UNDO, trial, attempt, e);
+
+	return rc != 0 ? rc
+		       : drop_step(s, STMT_ATTEMPT_DROP, trial, attempt, e);
+}
+
 int
 store_attempt_past(
     struct store *s, int64_t trial, struct store_past *past, struct err *e)

@@ -162,6 +162,11 @@ static const char *const texts[STMT_COUNT] = {
 	[STMT_ATTEMPT_OPEN] = "SELECT " ATTEMPT_COLUMNS " FROM t_attempt "
 			      "WHERE state <> 'ended' ORDER BY trial, attempt",
 
+	/* The triggers give back what it had committed. */
+	[STMT_ATTEMPT_UNDO] = "UPDATE OR FAIL t_attempt SET cost = 0 "
+			      "WHERE trial = ?1 AND attempt = ?2",
+	[STMT_ATTEMPT_DROP] =
+	    "DELETE FROM t_attempt WHERE trial = ?1 AND attempt = ?2",
 	[STMT_ATTEMPT_PAST] =
 	    "SELECT count(*) FILTER (WHERE end_class IN "
 	    "('spot', 'capacity')), count(*) FILTER (WHERE "

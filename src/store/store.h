@@ -233,6 +233,12 @@ int store_trial_get(
 int store_trial_put(struct store *, const struct store_trial *, struct err *);
 int
 store_attempt_add(struct store *, const struct store_attempt *, struct err *);
+/*
+ * It was never made anywhere: its row goes, with what it had committed of
+ * limits.cost.  Nothing may have been recorded of it but that it was placed.
+ */
+int
+store_attempt_drop(struct store *, int64_t trial, int attempt, struct err *);
 int store_attempt_get(struct store *, int64_t trial, int attempt,
     struct store_attempt *, struct err *);
 int

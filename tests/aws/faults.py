@@ -16,8 +16,9 @@ list_empty_page, clock_skew (seconds), expire_credentials (every: uses of a
 session), event_lost, event_twice.
 Jobs: spot_interrupt (seconds into a run of the training, or per_hour),
 no_capacity (market: spot or on-demand; spot may come seconds later),
-spot_ignored (made on-demand), internal_failure, slow_stop and slow_upload
-(seconds), checkpoint_markers.
+spot_ignored (made on-demand), bad_role (it cannot be assumed: refused),
+role_denied (it may not read the data: the job fails before it trains),
+internal_failure, slow_stop and slow_upload (seconds), checkpoint_markers.
 Logs: log_delay (seconds), log_split, log_duplicate, log_empty_page,
 log_token_expired.
 """
@@ -33,7 +34,8 @@ KNOWN = REQUEST + (
     "expire_credentials", "spot_interrupt", "no_capacity", "spot_ignored",
     "internal_failure", "log_delay", "log_split", "log_duplicate",
     "log_empty_page", "log_token_expired", "event_lost", "event_twice",
-    "checkpoint_markers", "slow_stop", "slow_upload")
+    "checkpoint_markers", "slow_stop", "slow_upload", "bad_role",
+    "role_denied")
 
 
 class Rule:

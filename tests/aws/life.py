@@ -21,6 +21,7 @@ from virtual import VirtualHost, find_script
 
 CAPACITY = "CapacityError: Unable to provision requested ML compute " \
     "capacity. Please retry using a different ML instance type."
+ROLE_DENIED = "ClientError: Data download failed:AccessDenied: Access Denied"
 INTERNAL = "InternalServerError: We encountered an internal error. " \
     "Please try again."
 NAMESPACE = "/aws/sagemaker/TrainingJobs"
@@ -130,6 +131,8 @@ class Life:
         self.on_since = time.monotonic()
         self.make_hosts()
         await self.pause(DOWNLOADING)
+        if world.faults.strikes("role_denied"):
+            raise Ended("Failed", "Failed", ROLE_DENIED)
         try:
             await asyncio.get_running_loop().run_in_executor(
                 None, self.furnish)

@@ -55,6 +55,11 @@ class SageMaker:
                           "within an AWS account and region, and a training "
                           "job with this name already exists (%s)"
                           % self.jobs[name].arn)
+        if self.world.faults.strikes("bad_role"):
+            raise invalid("Could not assume role %s. Please ensure that the "
+                          "role exists and allows principal "
+                          "'sagemaker.amazonaws.com' to assume the role."
+                          % asked["RoleArn"])
         spot = bool(asked.get("EnableManagedSpotTraining"))
         job = Job(self.world, asked, arn, call.region)
         self.check_quota(job)

@@ -489,7 +489,7 @@ attempt_unmake(struct tuner *t, struct live *l, const char *why)
 	(void)slots_ended(
 	    &t->backends[l->backend].slots, l->att.slot, l->row.number, false);
 	starts_ended(t, l, why, false);
-	l->open = false;
+	l->open = l->att_dirty = false; /* its row is gone */
 	l->asked = l->unsent = l->unknown = l->said = false;
 	l->refusals = 0;
 	l->row.not_before_us = 0;

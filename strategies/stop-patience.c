@@ -15,7 +15,11 @@ static const struct option patience_options[] = {
 	OPTION_COUNT(
 	    "steps", 1, "10", "reports in a row in which nothing improved"),
 	{ "min_delta", OPTION_REAL, 0, DBL_MAX, "0", NULL,
-	    "smallest improvement that counts; equal counts when it is 0" },
+	    "smallest improvement that counts; 0 = any" },
+	{ .name = "equal",
+	    .type = OPTION_BOOL,
+	    .def = "false",
+	    .help = "as good as the best so far is an improvement, too" },
 	{ "warmup_steps", OPTION_STEPS, 0, DBL_MAX, "0", NULL,
 	    "smaller steps are not judged" },
 	OPTION_DIVERGED("3"),
@@ -26,6 +30,7 @@ struct patience {
 	struct stopper_env env;
 	int64_t steps, warmup, diverged_after;
 	double min_delta;
+	bool equal;
 };
 
 static int
@@ -41,6 +46,7 @@ patience_open(void **state, const struct option_value *values,
 	p->min_delta = stop_number(&r, "min_delta");
 	p->warmup = option_steps(
 	    option_get(r.table, values, "warmup_steps"), env->max_steps, 0);
+	p->equal = stop_number(&r, "equal") != 0;
 	p->diverged_after = stop_count(&r, "diverged_after");
 	*state = p;
 	return 0;
@@ -76,15 +82,26 @@ least(const struct curve *c, size_t from, size_t to)
 	return best;
 }
 
+/* Whether the best of the newest reports is progress. */
+static bool
+improved(const struct patience *p, double early, double late)
+{
+	return p->min_delta > 0 ? early - late >= p->min_delta
+	       : p->equal	? late <= early
+				: late < early;
+}
+
 static void
 patience_explain(
     const struct patience *p, struct judgement *j, double before, int64_t step)
 {
-	char more[40] = "as good as";
+	char more[40] = "better than";
 
 	if (p->min_delta > 0)
 		snprintf(
 		    more, sizeof(more), "better by %.6g than", p->min_delta);
+	else if (p->equal)
+		snprintf(more, sizeof(more), "as good as");
 	snprintf(j->why, sizeof(j->why),
 	    "the best of the last %lld reports, %.6g, is not %s %.6g before "
 	    "them at step %lld",
@@ -113,7 +130,7 @@ patience_judge(void *state, const struct history *h, int64_t trial,
 		return;
 	j->value = history_turn(h, late);
 	j->threshold = history_turn(h, early - p->min_delta);
-	if (early - late >= p->min_delta)
+	if (improved(p, early, late))
 		return;
 	j->verdict = VERDICT_STOP;
 	patience_explain(p, j, history_turn(h, early), step);

@@ -304,17 +304,39 @@ test_patience(void)
 	struct bench b = bench_open("patience", "{\"steps\":3}", false, 0);
 	struct bench c = bench_open("patience",
 	    "{\"steps\":2,\"min_delta\":0.5,\"warmup_steps\":4}", true, 0);
+	struct bench d =
+	    bench_open("patience", "{\"steps\":3,\"equal\":true}", false, 0);
+	struct bench s = bench_open("patience", "{\"steps\":5}", false, 0);
+	double loss[] = { 0.9, 0.6, 0.4, 0.31, 0.31, 0.32, 0.31, 0.33, 0.31 };
+	double fell[] = { 0.9, 0.6, 0.4, 0.31, 0.31, 0.32, 0.31, 0.33, 0.3 };
+	double flat[] = { 0.5, 0.5, 0.5, 0.5, 0.5, 0.5 };
 	double v[] = { 5, 6, 7, 8 }, w[] = { 5, 6, 7, 5, 6 };
 	double x[] = { 1, 2, 2.2, 2.4, 2.6 };
 	double y[] = { NAN, NAN, 5, NAN, NAN, 6 };
 
 	run(&b, 1, v, 4, "...T", "patience: three reports without improvement");
 	is_str(b.last.why,
+	    "the best of the last 3 reports, 6, is not better than 5 before "
+	    "them "
+	    "at step 3",
+	    "patience: why");
+	run(&b, 2, w, 5, "...T", "patience: equal is no improvement");
+	run(&d, 2, w, 5, ".....", "patience: unless the study says so");
+	run(&d, 3, v, 4, "...T", "patience: but worse is not");
+	is_str(d.last.why,
 	    "the best of the last 3 reports, 6, is not as good as 5 before "
 	    "them "
 	    "at step 3",
 	    "patience: why");
-	run(&b, 2, w, 5, ".....", "patience: equal is not worse");
+	/* "... has not decreased for 5 consecutive epochs": SageMaker's words. */
+	run(&s, 1, loss, 9, "........T",
+	    "patience: the loss has not decreased for 5 consecutive epochs");
+	is_str(s.last.why,
+	    "the best of the last 5 reports, 0.31, is not better than 0.31 "
+	    "before them at step 8",
+	    "patience: which is said");
+	run(&s, 2, fell, 9, ".........", "patience: it has within 5 epochs");
+	run(&s, 3, flat, 6, ".....T", "patience: a flat curve has not");
 	run(&b, 3, y, 6, ".....T", "patience: NaN is no improvement");
 	run(&c, 4, x, 5, "....T", "patience: min_delta, warm-up");
 	is_str(c.last.why,
@@ -326,6 +348,8 @@ test_patience(void)
 	    bench_report(&c, 4, 5, 2.9), '.', "patience: just better enough");
 	bench_close(&b);
 	bench_close(&c);
+	bench_close(&d);
+	bench_close(&s);
 }
 
 static void

@@ -320,7 +320,7 @@ test_patience(void)
 	    "them "
 	    "at step 3",
 	    "patience: why");
-	run(&b, 2, w, 5, "...T", "patience: equal is no improvement");
+	run(&b, 2, w, 5, "...TT", "patience: equal is no improvement");
 	run(&d, 2, w, 5, ".....", "patience: unless the study says so");
 	run(&d, 3, v, 4, "...T", "patience: but worse is not");
 	is_str(d.last.why,

@@ -131,7 +131,8 @@ SELECT trial, attempt, backend, place, state,
     (ended_us - started_us) / 1e6 AS seconds, exit_code, signal, end_class,
     resumed_step, billable_seconds, cost, log, gpus, gpu_seconds,
     energy_joules, gpu_memory,
-    100 * gpu_busy / nullif(gpu_seen, 0) AS gpu_utilization
+    100 * gpu_busy / nullif(gpu_seen, 0) AS gpu_utilization,
+    download_seconds, upload_seconds
 FROM t_attempt;
 
 -- Ended trials by their sums, the others one by one.  A trial that stopped

@@ -74,7 +74,7 @@ like "$("$HPOTUNE" status cost.db)" '^cost \$0\.[0-9]+, of \$2.50' \
     'status tells'
 sed 's/"cost": 2.5/"cost": 1/; s/"study": "cost"/"study": "poor"/' cost.json >poor.json
 like "$("$HPOTUNE" check poor.json 2>&1)" \
-    'limits.cost: nothing could be placed: one attempt may cost \$1.55' \
+    'limits.cost: nothing could be placed: one attempt may cost \$2.05' \
     'a limit below one attempt is refused'
 
 # ---- here and there --------------------------------------------------------------------

@@ -66,10 +66,11 @@ test_cost(void)
 	struct sm_plan p;
 	int gpus;
 
-	is_near(sm_worst_cost(&s), 9 * 3720 / 3600.0, 1e-12,
+	is_near(sm_worst_cost(&s, NULL), 9 * 3720 / 3600.0, 1e-12,
 	    "the dearest type, max_run and the grace");
+	s.spot = false;
 	s.keep_alive_s = 600;
-	is_near(sm_worst_cost(&s), 9 * 4320 / 3600.0, 1e-12,
+	is_near(sm_worst_cost(&s, NULL), 9 * 4320 / 3600.0, 1e-12,
 	    "and a warm pool nobody uses");
 	s.keep_alive_s = 0;
 	is_near(sm_cost(&s, "ml.g5.xlarge", 2, 1800), 1.5, 1e-12,
@@ -77,14 +78,15 @@ test_cost(void)
 	ok(isnan(sm_cost(&s, "ml.p5.48xlarge", 1, 60)), "no price, no cost");
 	ok(isnan(sm_cost(&s, NULL, 1, 60)), "no type, no cost");
 	types[1].price = NAN;
-	ok(isnan(sm_worst_cost(&s)), "a price is missing");
+	ok(isnan(sm_worst_cost(&s, NULL)), "a price is missing");
 	types[1].price = 4.5;
 	s.types = NULL;
 	s.n_types = 0;
 	s.groups = groups;
 	s.n_groups = 2;
 	s.count = 6;
-	is_near(sm_worst_cost(&s), 15 * 3720 / 3600.0, 1e-12, "all groups");
+	is_near(
+	    sm_worst_cost(&s, NULL), 15 * 3720 / 3600.0, 1e-12, "all groups");
 	is_near(sm_cost(&s, NULL, 6, 3600), 15, 1e-12, "an hour of groups");
 	sm_plan_make(&p, &s, 3);
 	ok(p.type == NULL && p.instances == 6, "groups have no fallback");

@@ -88,6 +88,22 @@ struct launch_gpu {
 	double power; /* watts */
 };
 
+/*
+ * The longest that attempts have been paid for before they trained, and after:
+ * seconds, 0 = none has shown it.
+ */
+struct launch_times {
+	double before_s, after_s;
+};
+
+/* What an attempt may come to, as far as can be seen now: dollars. */
+struct launch_bill {
+	double most; /* when nobody ends it */
+	double least; /* when it is told to end now */
+	bool trains; /* least is less because an end is its to choose */
+	int64_t again_ms; /* it changes by itself: ask again; 0 = it does not */
+};
+
 struct launch_exit {
 	bool ran; /* false: the command could not be executed */
 	/*
@@ -117,6 +133,8 @@ struct launch_exit {
 	double trained_s; /* … that would be at the full price; 0 = all of them
 			   * from start to end */
 	double cost; /* dollars */
+	/* Of billable_s' time that before it trained, and after; 0 = not known. */
+	double before_s, after_s;
 	char why[LAUNCH_WHY]; /* one clause, "" when the code says all */
 };
 
@@ -202,6 +220,7 @@ struct launch_env {
 	int64_t parallel; /* limits.parallel, 0 = the launcher decides */
 	bool hold; /* a command without a server: nothing new is begun */
 	int64_t patience_ms; /* of doctor, for each of its questions */
+	struct launch_times times; /* of attempts that earlier servers had */
 	/* Out of service when the last server ended: uuid and why. */
 	const struct launch_gpu *out;
 	size_t n_out;
@@ -271,6 +290,13 @@ struct launcher {
 	 */
 	double (*worst_cost)(
 	    const struct study_trial *, const struct option_value *);
+	/*
+	 * The same of an attempt that is open, from what is seen of it; of
+	 * trial 0: of the next one.  False: nothing new is known.  NULL = the
+	 * above says all.
+	 */
+	bool (*bill)(
+	    void *ctx, int64_t trial, int attempt, struct launch_bill *);
 	/*
 	 * Milliseconds that one attempt takes at the very most, with the
 	 * waiting before it and its end; 0 = no bound; NULL = trial.max_run

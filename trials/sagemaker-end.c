@@ -135,6 +135,19 @@ read_machine(struct sm_job *job, const struct json *config)
 			job->instances += instances(g);
 }
 
+/* What its warm pool was billed for, once nobody waits in it any more. */
+static double
+read_idle(const struct json *pool)
+{
+	const char *status =
+	    pool != NULL ? json_string(json_get(pool, "Status")) : NULL;
+
+	if (status == NULL || (strcmp(status, "Reused") != 0 &&
+				  strcmp(status, "Terminated") != 0))
+		return NAN;
+	return sm_seconds(pool, "ResourceRetainedBillableTimeInSeconds", NAN);
+}
+
 void
 sm_job_read(struct sm_job *job, const struct json *o)
 {
@@ -142,6 +155,8 @@ sm_job_read(struct sm_job *job, const struct json *o)
 	const char *s = json_string(json_get(o, "SecondaryStatus"));
 
 	*job = (struct sm_job){ .reason = "" };
+	sm_meter_read(&job->meter, &job->since_s, o);
+	job->idle_s = read_idle(json_get(o, "WarmPoolStatus"));
 	job->status =
 	    sm_status_read(json_string(json_get(o, "TrainingJobStatus")));
 	if (s != NULL)
@@ -156,6 +171,8 @@ sm_job_read(struct sm_job *job, const struct json *o)
 	job->ended_s = sm_seconds(o, "TrainingEndTime", 0);
 	job->training_s = sm_seconds(o, "TrainingTimeInSeconds", NAN);
 	job->billable_s = sm_seconds(o, "BillableTimeInSeconds", NAN);
+	if (sm_status_over(job->status))
+		sm_meter_scale(&job->meter, job->training_s);
 	if (sm_secondary_rank(job->secondary) == 3)
 		job->trained = true;
 	if ((s = json_string(json_get(o, "FailureReason"))) != NULL)
@@ -292,6 +309,8 @@ sm_end_read(struct launch_exit *x, const struct sm_job *job, bool stop)
 	x->billed = isfinite(job->billable_s);
 	x->billable_s = x->billed ? job->billable_s : 0;
 	x->trained_s = isfinite(job->training_s) ? job->training_s : 0;
+	x->before_s = job->meter.before_s;
+	x->after_s = job->meter.after_s;
 	switch (job->status) {
 	case SM_COMPLETED:
 		x->ran = true;

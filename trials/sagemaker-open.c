@@ -151,6 +151,7 @@ sm_open(void **ctx, const struct launch_env *env, struct err *e)
 		       : env->parallel > 0   ? (int)env->parallel
 					     : SM_SLOTS_DEFAULT;
 	sm->slots = sm->parallel;
+	sm->times = env->times;
 	open_watch(sm);
 	sm->poll.due_ms = INT64_MAX;
 	sm->poll.timer = loop_timer_new(sm->loop, sm_poll_on_timer, sm);

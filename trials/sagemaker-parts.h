@@ -9,6 +9,7 @@
  *   sagemaker-mark.c    the note on disk that a Create may be on its way
  *   sagemaker-poll.c    list and describe
  *   sagemaker-turn.c    what a description changes; stop; end
+ *   sagemaker-bill.c    what a job is billed for, and may come to
  *   sagemaker-end.c     what a job and its end were (pure)
  *   sagemaker-owner.c   what the owner of the account has to mend (pure)
  *   sagemaker-quota.c   how many jobs AWS lets us have
@@ -58,6 +59,57 @@ enum {
 	SM_SLOTS_DEFAULT = 10
 };
 
+/* ---- what is billed (sagemaker-bill.c) ----------------------------------- */
+
+enum sm_phase {
+	SM_PHASE_WAIT, /* without a machine */
+	SM_PHASE_DOWNLOAD,
+	SM_PHASE_TRAIN,
+	SM_PHASE_STOP,
+	SM_PHASE_UPLOAD,
+	SM_PHASE_OVER
+};
+/* Of a secondary status; what it was when the word is not known. */
+enum sm_phase sm_phase_read(const char *word, enum sm_phase was);
+
+/* Seconds of one job, as its history shows them; those of its phase may lack. */
+struct sm_meter {
+	enum sm_phase phase; /* now */
+	double span_s; /* of it, as far as they are counted */
+	double paid_s; /* with a machine */
+	double trained_s;
+	double before_s, after_s; /* its longest download and upload */
+};
+/* It is in this phase after s more seconds in the one before. */
+void sm_meter_move(struct sm_meter *, enum sm_phase, double s);
+/*
+ * From a description.  since_s: when its last phase began, in seconds since
+ * 1970, where it is not over; else 0.
+ */
+void sm_meter_read(
+    struct sm_meter *, double *since_s, const struct json *description);
+/* Of a job that is over: to what AWS counts. */
+void sm_meter_scale(struct sm_meter *, double training_s);
+
+/* What is reckoned with before, and after, the training of any job: seconds. */
+double sm_before_s(const struct sm_settings *, const struct launch_times *);
+double sm_after_s(const struct sm_settings *, const struct launch_times *);
+/* True: one of them is longer than any before. */
+bool sm_times_learn(struct launch_times *, double before_s, double after_s);
+
+struct sm_reckoning {
+	double most_s; /* when nobody ends it */
+	double least_s; /* when it is told to end now */
+	bool trains; /* or will */
+};
+/*
+ * Of a job that has been in its phase for since_s seconds, when news of it may
+ * be late_s old.
+ */
+void sm_reckon(struct sm_reckoning *, const struct sm_meter *,
+    const struct sm_settings *, const struct launch_times *, bool spot,
+    double since_s, double late_s);
+
 /* ---- a job as DescribeTrainingJob tells it (sagemaker-end.c, pure) ------- */
 
 enum sm_status {
@@ -81,6 +133,9 @@ struct sm_job {
 	double interrupted_s; /* the last one, 0 = none */
 	double created_s, started_s, ended_s; /* since 1970; 0 = not told */
 	double training_s, billable_s; /* NaN = not told */
+	struct sm_meter meter;
+	double since_s; /* when its last phase began; 0 = not told */
+	double idle_s; /* billed of its warm pool; NaN = not told */
 	const char *reason; /* FailureReason, "" = none */
 };
 
@@ -156,10 +211,14 @@ struct sm_attempt {
 	bool stop; /* its end is wanted */
 	bool stop_sent; /* and AWS has said yes */
 	bool late; /* the last sweep has not seen it */
-	bool said_trouble, said_stop;
+	bool said_trouble, said_stop, said_overdue;
 	enum sm_status status;
 	char secondary[32]; /* as last heard */
 	double created_s; /* the other side's clock; 0 = not told */
+	struct sm_meter meter; /* as last heard */
+	bool metered; /* it was described */
+	int64_t phase_ms; /* loop time when its phase was seen first */
+	double phase_s; /* its start by the other side's clock; 0 = not told */
 	int64_t may_act_ms; /* loop time until which a Create may still act */
 	int64_t stop_ms; /* loop time when AWS said yes to the stop */
 	int64_t missing_ms; /* loop time of the first miss; -1 = it is there */
@@ -243,6 +302,7 @@ struct sm {
 	char prefix[SM_NAME_MAX];
 	char place[64]; /* where its jobs are: REGION/ACCOUNT of the role */
 	char *study_key;
+	struct launch_times times;
 	int parallel;
 	int slots; /* as last told */
 
@@ -300,6 +360,12 @@ bool sm_owner_why(char *why, size_t n, const struct sm_settings *,
 
 /* sagemaker.c */
 extern const struct launcher launcher_sagemaker;
+
+/* sagemaker-bill.c */
+/* A description, and a word of the list, say how far it is. */
+void sm_bill_described(struct sm_attempt *, const struct sm_job *);
+void sm_bill_word(struct sm_attempt *, const char *word);
+bool sm_bill(void *sm, int64_t trial, int attempt, struct launch_bill *);
 
 /* sagemaker-open.c */
 int sm_open(void **, const struct launch_env *, struct err *);

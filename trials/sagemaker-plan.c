@@ -8,10 +8,7 @@
 
 #include "src/base/json.h"
 #include "trials/sagemaker-dist.h"
-
-enum {
-	STOP_S = 120 /* SageMaker's grace between SIGTERM and SIGKILL */
-};
+#include "trials/sagemaker-parts.h"
 
 /* Dollars an hour of all groups together; NaN = a price is missing. */
 static double
@@ -47,12 +44,16 @@ sm_plan_make(struct sm_plan *plan, const struct sm_settings *s, int capacity)
 }
 
 /*
- * At on-demand prices, for AWS promises no spot price, with the grace in
- * which a job at its limit may still run, and a warm pool nobody uses again.
+ * At on-demand prices, for AWS promises no spot price and bills no more than
+ * these; with its download, the grace in which a job at its limit may still
+ * run, its upload, and a warm pool nobody uses again.
  */
 double
-sm_worst_cost(const struct sm_settings *s)
+sm_worst_cost(const struct sm_settings *s, const struct launch_times *seen)
 {
+	static const struct launch_times nothing;
+	struct sm_meter fresh = { .phase = SM_PHASE_WAIT };
+	struct sm_reckoning sum;
 	double price = s->n_groups > 0 ? groups_price(s) : 0;
 	size_t i;
 
@@ -61,7 +62,9 @@ sm_worst_cost(const struct sm_settings *s)
 			return NAN;
 		price = fmax(price, s->types[i].price * s->count);
 	}
-	return price * (double)(s->max_run_s + STOP_S + s->keep_alive_s) / 3600;
+	sm_reckon(
+	    &sum, &fresh, s, seen != NULL ? seen : &nothing, s->spot, 0, 0);
+	return price * sum.most_s / 3600;
 }
 
 double

@@ -125,6 +125,7 @@ hear_summary(struct sm *sm, const struct json *o)
 	}
 	if (word == NULL || strcmp(word, a->secondary) == 0)
 		return;
+	sm_bill_word(a, word);
 	was = sm_secondary_rank(a->secondary);
 	is = sm_secondary_rank(word);
 	if (is == 3)

@@ -299,6 +299,8 @@ read_spot(struct sm_read *r)
 	s->checkpoints = sm_option(r, "checkpoints")->number != 0;
 	s->on_demand_after = (int)sm_option(r, "on_demand_after")->number;
 	s->keep_alive_s = (int64_t)ceil(sm_option(r, "keep_alive")->number);
+	s->download_s = (int64_t)ceil(sm_option(r, "download_time")->number);
+	s->upload_s = (int64_t)ceil(sm_option(r, "upload_time")->number);
 	if (!s->spot && wait->given)
 		return json_err(
 		    wait->json, r->e, "max_wait goes only with \"spot\": true");

@@ -121,6 +121,15 @@ check_once(struct sm_attempt *a, const struct sm_job *job)
 	plan_type(a, job->type);
 }
 
+/* Seconds that its warm pool is billed for; at most, until AWS tells. */
+static double
+idle(const struct sm_attempt *a, const struct sm_job *job)
+{
+	if (isfinite(job->idle_s))
+		return job->idle_s;
+	return job->spot ? 0 : (double)a->sm->set->keep_alive_s;
+}
+
 /* Dollars, of the machines that the job itself names. */
 static void
 price(struct sm_attempt *a, const struct sm_job *job)
@@ -137,9 +146,9 @@ price(struct sm_attempt *a, const struct sm_job *job)
 	}
 	if (!x->billed)
 		return;
-	x->cost = x->billable_s == 0
-		      ? 0
-		      : sm_cost(a->sm->set, type, instances, x->billable_s);
+	x->cost = x->billable_s == 0 ? 0
+				     : sm_cost(a->sm->set, type, instances,
+					   x->billable_s + idle(a, job));
 	x->priced = isfinite(x->cost);
 	if (!x->priced)
 		x->cost = 0;
@@ -234,6 +243,7 @@ sm_turn_seen(struct sm_attempt *a, const struct sm_job *job)
 	(void)snprintf(a->secondary, sizeof a->secondary, "%s", job->secondary);
 	check_once(a, job);
 	sm_tell_place(a);
+	sm_bill_described(a, job);
 	hear_interruptions(a, job);
 	if (job->trained) {
 		a->state = SM_RUNNING;

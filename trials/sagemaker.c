@@ -78,7 +78,7 @@ attempt_add(struct sm *sm, const struct launch_spec *spec)
 	a->missing_ms = -1;
 	a->timer = loop_timer_new(sm->loop, sm_launch_on_timer, a);
 	a->stop_timer = loop_timer_new(sm->loop, sm_turn_on_stop_timer, a);
-	a->sync_ms = loop_now_ms(sm->loop);
+	a->sync_ms = a->phase_ms = loop_now_ms(sm->loop);
 	sm_quota_plan(sm, &a->plan, spec->past.capacity);
 	if (sm->n == sm->cap) {
 		sm->cap = sm->cap * 2 + 16;
@@ -224,7 +224,7 @@ worst_cost(const struct study_trial *trial, const struct option_value *values)
 
 	if (sm_settings_read(&set, values, trial, &e) == -1)
 		return NAN;
-	cost = sm_worst_cost(set);
+	cost = sm_worst_cost(set, NULL);
 	sm_settings_free(set);
 	return cost;
 }
@@ -241,6 +241,7 @@ worst_ms(const struct study_trial *trial, const struct option_value *values)
 		return 0;
 	s = set->spot && set->max_wait_s > set->max_run_s ? set->max_wait_s
 							  : set->max_run_s;
+	s += set->download_s + set->upload_s;
 	sm_settings_free(set);
 	return (s + STOP_S) * 1000;
 }
@@ -261,6 +262,7 @@ const struct launcher launcher_sagemaker = {
 	.check = check,
 	.replicas = replicas,
 	.worst_cost = worst_cost,
+	.bill = sm_bill,
 	.worst_ms = worst_ms,
 	.slow_end = true,
 	.strays = sm_strays,

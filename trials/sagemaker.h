@@ -94,6 +94,7 @@ struct sm_settings {
 	int64_t max_run_s, max_wait_s; /* max_wait 0: not spot */
 	int on_demand_after; /* 0 = never */
 	int64_t keep_alive_s;
+	int64_t download_s, upload_s; /* reckoned with, until jobs have shown */
 	char *bucket, *prefix; /* of "s3", no slashes at the ends */
 	char *kms_key; /* of code and output in S3, or NULL */
 	char *code; /* absolute folder, or NULL */
@@ -140,8 +141,11 @@ struct sm_plan {
 };
 /* capacity: attempts of the trial that ended for want of a machine. */
 void sm_plan_make(struct sm_plan *, const struct sm_settings *, int capacity);
-/* The dearest that any attempt may become; NaN = a price is missing. */
-double sm_worst_cost(const struct sm_settings *);
+/*
+ * The dearest that any attempt may become, by the longest that others have taken
+ * beside the training (NULL: none has shown it); NaN = a price is missing.
+ */
+double sm_worst_cost(const struct sm_settings *, const struct launch_times *);
 /* Dollars of billable seconds; NaN = no price. */
 double sm_cost(const struct sm_settings *, const char *instance_type,
     int instances, double billable_s);

@@ -388,9 +388,10 @@ stopped_event(struct tuner *t, struct live *l, enum end_class *c,
 			*why = '\0';
 			return TRIAL_EV_COMPLETE;
 		}
-		*c = END_USER;
-		(void)snprintf(
-		    why, n, "interrupted; the next start resumes it");
+		/* A limit that may be raised, or somebody who has to leave. */
+		*c = t->over ? END_STOPPED : END_USER;
+		(void)snprintf(why, n, "%s; the next start resumes it",
+		    t->over ? t->why : "interrupted");
 		return TRIAL_EV_RETRY;
 	case STOP_NONE:
 	case STOP_CAUSES:
@@ -415,6 +416,8 @@ attempt_close(struct tuner *t, struct live *l, const struct launch_exit *x,
 	l->att.billable_s = l->att.billed ? x->billable_s : 0;
 	l->att.trained_s = l->att.billed ? x->trained_s : 0;
 	l->att.cost = l->att.priced ? x->cost : 0;
+	l->att.before_s = x != NULL ? x->before_s : 0;
+	l->att.after_s = x != NULL ? x->after_s : 0;
 	l->past.capacity += c == END_SPOT || c == END_CAPACITY;
 	l->past.waits = end_waits(c) ? l->past.waits + 1 : 0;
 	free(l->att.why);

@@ -44,6 +44,29 @@ limit_reached(struct tuner *t, bool failed, const char *why)
 	paused_end_all(t);
 }
 
+/*
+ * Dollars are about to be passed: whatever trains ends while that may keep the
+ * limit, and goes on when it is raised.  What only uploads cannot be ended.
+ */
+static void
+cost_reached(struct tuner *t, double dollars)
+{
+	struct live *l;
+	char why[160];
+	size_t i;
+
+	(void)snprintf(why, sizeof why,
+	    "limits.cost is reached: to end now what runs takes $%.2f of "
+	    "$%.2f, with what is spent",
+	    dollars, t->study->limits.cost);
+	study_over(t, false, why);
+	for (i = t->n_live; i-- > 0;) {
+		l = t->live[i];
+		if (l->trains && trial_state_placed(l->row.state))
+			live_stop(t, l, STOP_SHUTDOWN, why);
+	}
+}
+
 static bool
 target_reached(const struct tuner *t)
 {
@@ -179,14 +202,18 @@ void
 tuner_check_limits(struct tuner *t)
 {
 	const struct study_limits *lim = &t->study->limits;
+	double dollars = 0;
 	char why[256];
 	int64_t left;
 	bool failed;
 
+	room_bill(t, &dollars);
 	if (t->over || t->shutdown || t->env.hold)
 		return;
 	if (result_ends(t, &failed, why, sizeof why))
 		limit_reached(t, failed, why);
+	else if (lim->cost > 0 && dollars >= lim->cost)
+		cost_reached(t, dollars);
 	else if (all_drained(t) && live_placed(t) == 0) {
 		(void)snprintf(why, sizeof why,
 		    "every slot is drained: trial after trial failed at "

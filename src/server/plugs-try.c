@@ -184,7 +184,8 @@ cost_try(const struct plugs *plugs, const struct study *study, struct err *e)
 	if (least > study->limits.cost)
 		return json_err(where, e,
 		    "nothing could be placed: one attempt may cost $%.2f "
-		    "(price_per_hour for all of max_run)",
+		    "(price_per_hour for all of max_run, and what is billed "
+		    "before and after it)",
 		    least);
 	return 0;
 }

@@ -1,7 +1,7 @@
 /*
  * Where there is room for another attempt: slots, what the launcher says,
- * limits.parallel over all backends, limits.cost.  Knows backends by their order; refuses to know who
- * is next.
+ * limits.parallel over all backends, limits.cost and what runs may come to.
+ * Knows backends by their order; refuses to know who is next.
  */
 
 #include <math.h>
@@ -29,6 +29,54 @@ committed(struct tuner *t)
 	    store_committed(t->store, &dollars, &e) != 0)
 		tuner_break(t, &e);
 	return dollars;
+}
+
+/*
+ * What runs may come to, and the next attempt, as the launchers see it now.
+ * least: dollars of everything when all that trains is told to end now; 0: that
+ * would help nobody.
+ */
+void
+room_bill(struct tuner *t, double *least)
+{
+	struct launch_bill bill;
+	struct backend *b;
+	struct live *l;
+	bool any = false;
+	size_t i;
+	int k;
+
+	for (k = 0; k < t->n_backends; k++) {
+		b = &t->backends[k];
+		if (b->launcher->bill != NULL &&
+		    b->launcher->bill(b->ctx, 0, 0, &bill))
+			b->worst_cost = bill.most;
+	}
+	*least = committed(t);
+	for (i = 0; i < t->n_live; i++) {
+		l = t->live[i];
+		l->trains = false;
+		if (!l->open || l->elsewhere)
+			continue;
+		b = &t->backends[l->backend];
+		if (b->launcher->bill == NULL ||
+		    !b->launcher->bill(
+			b->ctx, l->row.number, l->att.attempt, &bill))
+			continue;
+		l->trains = bill.trains;
+		any = any || l->trains;
+		*least += bill.least -
+			  (l->att.worst_cost > 0 ? l->att.worst_cost : 0);
+		if (bill.again_ms > 0)
+			tuner_wake_in(t, bill.again_ms);
+		if (l->att.worst_cost == bill.most)
+			continue;
+		l->att.worst_cost = bill.most;
+		l->att_dirty = true;
+		live_write(t, l);
+	}
+	if (!any || committed(t) <= t->study->limits.cost)
+		*least = 0;
 }
 
 /* A rounding of sums must not keep the last attempt out. */

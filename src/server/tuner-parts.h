@@ -58,6 +58,7 @@ struct live {
 	struct store_past past; /* its ended attempts */
 	bool row_dirty, att_dirty;
 	bool asked; /* the launcher was asked to stop it */
+	bool trains; /* a stop would save dollars */
 	bool unknown; /* look could not tell */
 	bool said; /* … and the user has heard of it */
 	bool said_names; /* that it reports too many metrics */
@@ -380,6 +381,8 @@ int room_for(const struct tuner *, const struct room *, const struct live *);
  * might be new; then why says so.
  */
 bool room_too_dear(struct tuner *, char *why, size_t n);
+/* Write what running attempts may come to; what all would if they ended now. */
+void room_bill(struct tuner *, double *least);
 
 /* paused.c */
 /* It has ended for now: it leaves live. */

@@ -167,6 +167,10 @@ open_backends(
 			.arg = t,
 		};
 		b->launcher = t->plugs.backends[i].launcher;
+		if (b->launcher->bill != NULL &&
+		    store_attempt_times(t->store, b->launcher->name,
+			&env.times.before_s, &env.times.after_s, e) != 0)
+			return -1;
 		if (b->launcher->open(&b->ctx, &env, e) != 0)
 			return -1;
 		slots_init(&b->slots, b->launcher->slots(b->ctx));

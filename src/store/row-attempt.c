@@ -72,6 +72,8 @@ store_attempt_row(struct row *r, struct store_attempt *a)
 			.busy = row_real(r, 28),
 			.seen = row_real(r, 29),
 		},
+		.before_s = row_real(r, 30),
+		.after_s = row_real(r, 31),
 	};
 	a->billed = !isnan(a->billable_s);
 	a->priced = !isnan(a->cost);
@@ -155,6 +157,8 @@ bind_attempt(sqlite3_stmt *st, const struct store_attempt *a)
 	stmt_real(st, 24, a->worst_cost > 0 ? a->worst_cost : NAN);
 	stmt_real(st, 25, a->trained_s > 0 ? a->trained_s : NAN);
 	bind_usage(st, &a->usage);
+	stmt_real(st, 31, a->before_s > 0 ? a->before_s : NAN);
+	stmt_real(st, 32, a->after_s > 0 ? a->after_s : NAN);
 }
 
 int
@@ -244,6 +248,23 @@ store_committed(struct store *s, double *dollars, struct err *e)
 	if (st == NULL || stmt_step(s, st, e) < 0)
 		return -1;
 	*dollars = stmt_col_real(st, 0);
+	stmt_done(st);
+	return 0;
+}
+
+int
+store_attempt_times(struct store *s, const char *backend, double *before_s,
+    double *after_s, struct err *e)
+{
+	sqlite3_stmt *st = stmt_get(s, STMT_ATTEMPT_TIMES, e);
+
+	if (st == NULL)
+		return -1;
+	stmt_text(st, 1, backend);
+	if (stmt_step(s, st, e) < 0)
+		return -1;
+	*before_s = fmax(stmt_col_real(st, 0), 0);
+	*after_s = fmax(stmt_col_real(st, 1), 0);
 	stmt_done(st);
 	return 0;
 }

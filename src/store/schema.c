@@ -26,6 +26,8 @@ static const char *const migrations[] = {
 #include "schema/006-pace.inc"
 	,
 #include "schema/007-run.inc"
+	,
+#include "schema/008-bill.inc"
 };
 
 static const char views[] =
@@ -72,6 +74,7 @@ static const struct {
 	{ 4, "t_attempt",
 	    "NULL AS gpus, NULL AS energy_joules, NULL AS gpu_memory, "
 	    "NULL AS gpu_busy, NULL AS gpu_seen" },
+	{ 8, "t_attempt", "NULL AS download_seconds, NULL AS upload_seconds" },
 	{ 3, "t_trial",
 	    "NULL AS paused_step, 0.0 AS violation, NULL AS from_trial, "
 	    "NULL AS member, NULL AS until_step" },
@@ -86,6 +89,7 @@ static const struct {
 	{ 4, "attempts",
 	    "NULL AS gpus, NULL AS gpu_seconds, NULL AS energy_joules, "
 	    "NULL AS gpu_memory, NULL AS gpu_utilization" },
+	{ 8, "attempts", "NULL AS download_seconds, NULL AS upload_seconds" },
 	{ 7, "t_study", "NULL AS run_trials, NULL AS run_parallel" },
 	{ 7, "study",
 	    "(SELECT elapsed_ms / 1000.0 FROM main.t_study) AS elapsed" },

@@ -27,7 +27,8 @@
 	"ended_us, exit_code, signal, end_class, resumed_step, log_offset, "  \
 	"metrics_offset, log_skip, metrics_skip, max_rss, cpu_us, log, why, " \
 	"billable_seconds, cost, worst_cost, trained_seconds, gpus, "         \
-	"energy_joules, gpu_memory, gpu_busy, gpu_seen"
+	"energy_joules, gpu_memory, gpu_busy, gpu_seen, download_seconds, "   \
+	"upload_seconds"
 
 static const char *const texts[STMT_COUNT] = {
 	[STMT_BEGIN_READ] = "BEGIN",
@@ -133,7 +134,7 @@ static const char *const texts[STMT_COUNT] = {
 	    ") VALUES (?1, ?2, ?3, "
 	    "?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, "
 	    "?18, ?19, ?20, ?21, ?22, ?23, ?24, "
-	    "?25, ?26, ?27, ?28, ?29, ?30)",
+	    "?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32)",
 	[STMT_ATTEMPT_GET] = "SELECT " ATTEMPT_COLUMNS " FROM t_attempt "
 			     "WHERE trial = ?1 AND attempt = ?2",
 	/* The same for what tailing changes. */
@@ -146,7 +147,8 @@ static const char *const texts[STMT_COUNT] = {
 	    "AND uuid = ?3 AND backend = ?4 AND place IS ?5 AND slot = ?6 AND "
 	    "state = ?7 AND started_us IS ?8 AND ended_us IS ?9 AND "
 	    "exit_code IS ?10 AND signal IS ?11 AND end_class IS ?12 AND "
-	    "resumed_step IS ?13 AND log IS ?20 AND why IS ?21",
+	    "resumed_step IS ?13 AND log IS ?20 AND why IS ?21 AND "
+	    "worst_cost IS ?24",
 	[STMT_ATTEMPT_PUT] =
 	    "UPDATE OR FAIL t_attempt SET uuid = ?3, backend = ?4, place = ?5, "
 	    "slot = ?6, state = ?7, started_us = ?8, ended_us = ?9, "
@@ -157,7 +159,7 @@ static const char *const texts[STMT_COUNT] = {
 	    "cost = ?23, worst_cost = ?24, trained_seconds = ?25, "
 	    "gpus = ?26, gpu_seconds = (?9 - ?8) / 1e6 * ?26, "
 	    "energy_joules = ?27, gpu_memory = ?28, gpu_busy = ?29, "
-	    "gpu_seen = ?30 "
+	    "gpu_seen = ?30, download_seconds = ?31, upload_seconds = ?32 "
 	    "WHERE trial = ?1 AND attempt = ?2",
 	[STMT_ATTEMPT_OPEN] = "SELECT " ATTEMPT_COLUMNS " FROM t_attempt "
 			      "WHERE state <> 'ended' ORDER BY trial, attempt",
@@ -167,6 +169,11 @@ static const char *const texts[STMT_COUNT] = {
 			      "WHERE trial = ?1 AND attempt = ?2",
 	[STMT_ATTEMPT_DROP] =
 	    "DELETE FROM t_attempt WHERE trial = ?1 AND attempt = ?2",
+	[STMT_ATTEMPT_TIMES] =
+	    "SELECT total(d), total(u) FROM (SELECT "
+	    "max(download_seconds) AS d, max(upload_seconds) AS u "
+	    "FROM t_attempt WHERE backend = ?1)",
+
 	[STMT_ATTEMPT_PAST] =
 	    "SELECT count(*) FILTER (WHERE end_class IN "
 	    "('spot', 'capacity')), count(*) FILTER (WHERE "

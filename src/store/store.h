@@ -140,6 +140,9 @@ struct store_attempt {
 	double trained_s; /* … that the full price counts; 0 = not known */
 	double cost; /* dollars */
 	double worst_cost; /* dollars at most; 0 or NaN = none */
+	/* Of the time that is paid for, before it trained and after; 0 or NaN =
+	 * not known */
+	double before_s, after_s;
 	struct store_usage usage;
 	char *log; /* path of its log, from the folder of the database */
 	char *why; /* or NULL */
@@ -270,6 +273,9 @@ int store_gpu_clear(struct store *, struct err *);
 
 /* Dollars of all attempts: what they cost, or may come to at most. */
 int store_committed(struct store *, double *dollars, struct err *);
+/* The longest before_s and after_s of any attempt of a backend; 0 = none. */
+int store_attempt_times(struct store *, const char *backend, double *before_s,
+    double *after_s, struct err *);
 
 /* One report.  Later reports of a (trial, name, step) win in the views. */
 int

@@ -1,0 +1,84 @@
+#!/bin/sh
+# limits.cost against what AWS bills: downloads and uploads that take longer than
+# was reckoned with, warm pools, and what is known of them later.
+
+. "$TOP_SRCDIR/tests/lib.sh"
+. "$TOP_SRCDIR/tests/standin.sh"
+
+need sqlite3 awk tar gzip
+standin
+
+misfortune() { # specification: what goes wrong from now on
+	"$python" -c 'import sys, urllib.request as r
+r.urlopen(r.Request(sys.argv[1] + "/standin/faults", method="PUT",
+    data=sys.argv[2].encode()))' "$AWS_ENDPOINT_URL" "$1"
+}
+
+# Below 0.5 a trial is soon at its end, the others train until they are told.
+mkdir code
+cat >code/train.sh <<'END'
+echo "hpotune: step=1 loss=$1"
+case $1 in 0.[0-4]*) exit 0 ;; esac
+trap 'exit 0' TERM
+while :; do sleep 0.05; done
+END
+
+# A machine is a dollar a second here: an attempt may come to $130 at first.
+study() { # name dollars block-member …
+	study_name=$1 study_cost=$2
+	shift 2
+	cat >"$study_name.json" <<-END
+	{ "study": "$study_name",
+	  "objective": { "metric": "loss", "goal": "minimize" },
+	  "parameters": { "x": { "type": "float", "min": 0, "max": 1 } },
+	  "strategy": { "name": "random", "seed": 7 },
+	  "stopping": "none",
+	  "enqueue": [ { "x": 0.25 }, { "x": 0.6 }, { "x": 0.7 }, { "x": 0.8 },
+	    { "x": 0.9 } ],
+	  "trial": { "command": ["sh", "train.sh", "{x}"], "workdir": "code" },
+	  "backend": $(sagemaker_block "$@" |
+	      sed 's/"max_run": "1h"/"max_run": "8s"/
+	          s/"ml.g5.xlarge": 1.5/"ml.g5.xlarge": 3600/'),
+	  "limits": { "trials": 5, "parallel": 5, "cost": $study_cost } }
+	END
+}
+
+# ---- an upload without an end ---------------------------------------------------
+
+misfortune '{"slow_upload": {"p": 1, "max": 1, "seconds": 4}}'
+study slow 651 '"download_time": "1s"' '"upload_time": "1s"'
+ok 'a study whose first upload takes long' timeout 60 \
+    "$HPOTUNE" start slow.json --quiet
+misfortune '{}'
+like "$(sql slow.db "SELECT text FROM events WHERE level = 'warning'")" \
+    'its upload takes longer than the 1 s that were reckoned with' \
+    'the user hears of it'
+like "$(sql slow.db 'SELECT why FROM t_study')" \
+    '^limits.cost is reached: to end now what runs takes \$65[0-9]\.[0-9]+ of \$651.00' \
+    'what trains is ended in time'
+is "$(sql slow.db 'SELECT state FROM trials ORDER BY trial')" 'completed
+waiting
+waiting
+waiting
+waiting' 'and may go on; what has trained has its result'
+is "$(sql slow.db 'SELECT cost <= 651 AND abs(committed - cost) < 1e-6 FROM costs')" 1 \
+    'the limit is kept'
+is "$(sql slow.db "SELECT upload_seconds BETWEEN 3.5 AND 30 AND
+    download_seconds > 0 FROM attempts WHERE trial = 1")" 1 \
+    'the times beside the training are recorded'
+
+# ---- the next server knows them ---------------------------------------------------
+
+sed -i 's/"cost": 651/"cost": 900/' slow.json
+server slow.json
+retry sql_is slow.db "SELECT count(*) FROM attempts WHERE attempt = 2" 4
+is "$(sql slow.db 'SELECT count(*) FROM t_attempt WHERE attempt = 2
+    AND worst_cost < 8 + 120 + 4 * 1.25 + 30')" 0 \
+    'what the next attempts may come to is known from the first'
+kill -INT "$server"
+reap "$server"
+is $? 3 'it leaves'
+is "$(sql slow.db 'SELECT abs(committed - cost) < 1e-6 FROM costs')" 1 \
+    'what was kept for jobs that ended is free again'
+proved_clean 'all of it'
+done_testing

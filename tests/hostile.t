@@ -211,7 +211,7 @@ sed -e 's/"hostile"/"deaf"/' -e 's/"values": \[.*\] }/"values": ["deaf"] }/' \
     -e 's/"limits": .*/"limits": { "trials": 1 } }/' study.json >deaf.json
 "$HPOTUNE" start deaf.json --quiet >deaf.out 2>&1
 attempt_is deaf 1 'timeout||9' 'max_run, the grace, then SIGKILL'
-trial_is deaf failed 0.1 1 'what it said is kept'
+trial_is deaf stopped 0.1 1 'what it said is kept'
 
 # Trials that stop their supervisor again and again: they are ended all the same.
 cat >still <<'END'

@@ -256,7 +256,8 @@ is "$(printf '%s\n' study objective objective.metric objective.goal \
     strategy.duplicates strategy.device \
     stopping stopping.rule stopping.veto trial.command trial.workdir \
     trial.env trial.clean_env trial.pass_env trial.metrics trial.step_regex \
-    trial.max_steps trial.max_run trial.grace trial.retries trial.gpus \
+    trial.max_steps trial.max_run trial.on_max_run trial.grace \
+    trial.retries trial.gpus \
     trial.cpus trial.memory trial.launcher trial.processes \
     trial.parameter_servers trial.pack trial.gpu_memory backend \
     backend.name backend.gpus backend.trials_per_gpu backend.log_cap \

@@ -80,5 +80,15 @@ reap "$server"
 is $? 3 'it leaves'
 is "$(sql slow.db 'SELECT abs(committed - cost) < 1e-6 FROM costs')" 1 \
     'what was kept for jobs that ended is free again'
+
+# ---- max_run ------------------------------------------------------------------------
+
+sed -e 's/"study": "slow"/"study": "short"/; s/"max_run": "8s"/"max_run": "1s"/' \
+    -e 's/{ "x": 0.25 }, //; s/"trials": 5/"trials": 1/' slow.json >short.json
+ok 'a study whose trial reaches max_run' timeout 60 \
+    "$HPOTUNE" start short.json --quiet
+is "$(sql short.db 'SELECT t.state, objective, end_class, t.why
+    FROM trials AS t JOIN attempts USING (trial)')" \
+    'stopped|0.6|timeout|max_run was reached' 'it keeps its value'
 proved_clean 'all of it'
 done_testing

@@ -99,7 +99,8 @@ kind_of(const char *end_class)
 		return BAR_RUNNING;
 	if (strcmp(end_class, "ok") == 0)
 		return BAR_OK;
-	if (strcmp(end_class, "stopped") == 0 || strcmp(end_class, "user") == 0)
+	if (strcmp(end_class, "stopped") == 0 ||
+	    strcmp(end_class, "user") == 0 || strcmp(end_class, "timeout") == 0)
 		return BAR_STOPPED;
 	return BAR_BAD;
 }

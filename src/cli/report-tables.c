@@ -8,6 +8,12 @@
 #include "src/cli/report.h"
 #include "src/model/study.h"
 
+/* Attempts; at max_run a trial may have kept its value. */
+#define NOT_WELL                                          \
+	"end_class NOT IN ('ok', 'stopped', 'user') AND " \
+	"(end_class <> 'timeout' OR trial IN "            \
+	"(SELECT trial FROM trials WHERE state = 'failed'))"
+
 #define COUNT(a) (sizeof(a) / sizeof(a)[0])
 
 /* "The newest 25 of 123." below a table that does not show all. */
@@ -131,9 +137,7 @@ report_failures(struct report *r, struct err *e)
 	int64_t bad;
 	size_t n;
 
-	if (report_count(r,
-		"SELECT count(*) FROM attempts WHERE end_class NOT IN "
-		"('ok', 'stopped', 'user')",
+	if (report_count(r, "SELECT count(*) FROM attempts WHERE " NOT_WELL,
 		&bad, e) == -1)
 		return -1;
 	if (bad == 0 && r->counts[TRIAL_FAILED] == 0)
@@ -154,8 +158,7 @@ report_failures(struct report *r, struct err *e)
 	html_leaf(&r->h, "h3", NULL, "Attempts that did not end well");
 	if (report_table(r,
 		"SELECT end_class, count(*) AS n, count(DISTINCT trial) "
-		"FROM attempts WHERE end_class NOT IN "
-		"('ok', 'stopped', 'user') GROUP BY end_class "
+		"FROM attempts WHERE " NOT_WELL " GROUP BY end_class "
 		"ORDER BY n DESC",
 		classes, COUNT(classes), &n, e) == -1)
 		return -1;

@@ -23,9 +23,16 @@ enum {
 
 static const char *const known[] = { "command", "arguments", "workdir", "env",
 	"clean_env", "pass_env", "metrics", "step_regex", "max_steps",
-	"max_run", "grace", "retries", "gpus", "gpu_memory", "cpus", "memory",
-	"launcher", "processes", "parameter_servers", "batch", "pack", NULL };
+	"max_run", "on_max_run", "grace", "retries", "gpus", "gpu_memory",
+	"cpus", "memory", "launcher", "processes", "parameter_servers", "batch",
+	"pack", NULL };
 static const char *const argument_forms[] = { "joined", "toolkit", NULL };
+static const char *const max_run_ends[] = {
+	[STUDY_ON_MAX_RUN_STOPPED] = "stopped",
+	[STUDY_ON_MAX_RUN_COMPLETED] = "completed",
+	[STUDY_ON_MAX_RUN_FAILED] = "failed",
+	NULL,
+};
 static const char *const launchers[] = {
 	[STUDY_LAUNCHER_NONE] = "none",
 	[STUDY_LAUNCHER_RANKS] = "ranks",
@@ -230,11 +237,16 @@ read_size(int64_t *bytes, const struct json *j, struct err *e)
 static int
 read_quantities(struct study_trial *t, const struct json *block, struct err *e)
 {
+	size_t i = STUDY_ON_MAX_RUN_STOPPED;
 	const struct json *j;
 
 	j = json_get(block, "max_run");
 	if (j != NULL && study_read_duration(&t->max_run_ms, j, e) != 0)
 		return -1;
+	j = json_get(block, "on_max_run");
+	if (j != NULL && json_read_word(j, max_run_ends, &i, e) != 0)
+		return -1;
+	t->on_max_run = (enum study_on_max_run)i;
 	j = json_get(block, "grace");
 	if (j != NULL && duration_read(&t->grace_ms, j, e) != 0)
 		return -1;

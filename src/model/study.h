@@ -66,6 +66,13 @@ enum study_launcher {
 	STUDY_LAUNCHER_MPIRUN
 };
 
+/* What a trial with a result is that reached max_run. */
+enum study_on_max_run {
+	STUDY_ON_MAX_RUN_STOPPED,
+	STUDY_ON_MAX_RUN_COMPLETED,
+	STUDY_ON_MAX_RUN_FAILED
+};
+
 struct study_trial {
 	/* Ends with NULL, templates not yet filled; empty: for ask and tell. */
 	char **command;
@@ -83,6 +90,7 @@ struct study_trial {
 	char *step_regex; /* or NULL */
 	int64_t max_steps; /* 0 = unknown */
 	int64_t max_run_ms; /* 0 = no limit */
+	enum study_on_max_run on_max_run;
 	int64_t grace_ms;
 	int64_t retries;
 	int64_t gpus; /* -1 = not given */

@@ -290,6 +290,30 @@ retry_plan(struct tuner *t, struct live *l, enum end_class c,
 	return true;
 }
 
+/*
+ * max_run was reached: what has a result keeps it, as a trial that a rule has
+ * stopped does; to count as completed it needs all objectives.
+ */
+static enum trial_event
+timeout_event(const struct tuner *t, const struct live *l)
+{
+	char why[160];
+
+	if (!isfinite(l->row.objective))
+		return TRIAL_EV_FAIL;
+	switch (t->study->trial.on_max_run) {
+	case STUDY_ON_MAX_RUN_STOPPED:
+		break;
+	case STUDY_ON_MAX_RUN_COMPLETED:
+		if (outcome_class(t, l, why, sizeof why) == END_OK)
+			return TRIAL_EV_COMPLETE;
+		break;
+	case STUDY_ON_MAX_RUN_FAILED:
+		return TRIAL_EV_FAIL;
+	}
+	return TRIAL_EV_STOPPED;
+}
+
 /* The move that follows an end of this class when nobody asked for it. */
 static enum trial_event
 end_event(struct tuner *t, struct live *l, enum end_class c,
@@ -301,6 +325,8 @@ end_event(struct tuner *t, struct live *l, enum end_class c,
 		*why = '\0';
 		return TRIAL_EV_COMPLETE;
 	}
+	if (c == END_TIMEOUT)
+		return timeout_event(t, l);
 	if (end_waits(c))
 		wait_plan(t, l, why);
 	else if (x != NULL && x->not_yet)

@@ -81,7 +81,8 @@ static const char *const texts[STMT_COUNT] = {
 	/*
 	 * Steps count from 0 or from 1: a trial whose step 0 was reported ran
 	 * one more than the number of its last step.  Of one that takes the
-	 * clock for its step, no more than can be added up.
+	 * clock for its step, no more than can be added up.  Steps that max_run
+	 * cut off are nobody's saving.
 	 */
 	[STMT_TRIAL_PUT] =
 	    "UPDATE OR FAIL t_trial SET state = ?2, cause = ?3, "
@@ -95,7 +96,9 @@ static const char *const texts[STMT_COUNT] = {
 	    "ended_us = coalesce(?3, (SELECT max(ended_us) "
 	    "FROM t_attempt WHERE trial = ?1)), "
 	    "(steps_run, steps_skipped) = (SELECT run, iif(state = 'stopped' "
-	    "AND max_steps > run, max_steps - run, 0) FROM "
+	    "AND max_steps > run AND coalesce((SELECT end_class FROM "
+	    "t_attempt WHERE trial = ?1 ORDER BY attempt DESC LIMIT 1), '') "
+	    "<> 'timeout', max_steps - run, 0) FROM "
 	    "(SELECT max_steps FROM t_study), "
 	    "(SELECT iif(last_step < 0, 0, min(1000000000000, last_step + "
 	    "EXISTS (SELECT 1 FROM t_metric WHERE name_id = 1 AND "

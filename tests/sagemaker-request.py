@@ -344,6 +344,21 @@ TABLE = [
     ("toolkit with variables", study(
         dict(TOOLKIT, **dist("toolkit")),
         {"command": PY, "env": {"A": "1", "HF_HOME": "x" * 512}}), LR, {}),
+    ("an algorithm of AWS's", study({
+        "container": "algorithm", "checkpoints": True, "spot": True,
+        "image": "1.dkr.ecr.eu-west-1.amazonaws.com/xgboost:1"},
+        {"command": ["train"]}, metric="validation:auc"), LR, {
+            "HyperParameters": {
+                "lr": "0.5", "opt": "adam",
+                "_tuning_objective_metric": "validation:auc"},
+            "AlgorithmSpecification": {
+                "TrainingImage":
+                    "1.dkr.ecr.eu-west-1.amazonaws.com/xgboost:1",
+                "TrainingInputMode": "File"},
+            "InputDataConfig": None, "Environment": None,
+            "OutputDataConfig": {
+                "S3OutputPath": "s3://bucket/hpotune/table-0a1b2c/out/"
+                "abcdef01-2345-4678-9abc-def012345678"}}),
     ("patterns", study({}, {"metrics": [
         {"name": "val_acc", "regex": "acc=([0-9.]+)"},
         {"name": "val:loss", "regex": "loss=(.*)"},

@@ -321,7 +321,8 @@ static const struct wrong {
 		      "mean \"lr\"?" },
 	{ C("{}"),
 	    "2:25: trial.command[1]: {} is no parameter; known: lr, "
-	    "trial, attempt, checkpoint_dir, output_dir, batch, params" },
+	    "trial, attempt, checkpoint_dir, output_dir, model_dir, batch, "
+	    "params" },
 	{ C("{chekpoint_dir}"),
 	    "2:25: trial.command[1]: {chekpoint_dir} is no parameter; did you "
 	    "mean \"checkpoint_dir\"?" },

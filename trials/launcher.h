@@ -279,6 +279,12 @@ struct launcher {
 	 */
 	void (*starts)(const struct study_trial *, struct buf *text);
 	/*
+	 * What trials cannot do under these options, one clause.  NULL = there
+	 * is nothing to say.
+	 */
+	void (*misses)(const struct study_trial *, const struct option_value *,
+	    struct buf *text);
+	/*
 	 * Whether an attempt would find what it is started with; an error
 	 * (ERR_FILE) names the key of study.json.  NULL = it cannot be told
 	 * from here.

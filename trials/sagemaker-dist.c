@@ -129,7 +129,7 @@ sm_dist_row(const struct sm_settings *s)
 bool
 sm_is_toolkit(const struct sm_settings *s)
 {
-	return sm_dist_row(s)->toolkit;
+	return s->algorithm || sm_dist_row(s)->toolkit;
 }
 
 /* ---- the command, as the toolkit can start it --------------------------- */

@@ -18,6 +18,8 @@
 #define SECONDS_MOST 253402300800.0
 #define INSTANCES_MOST 1000000
 
+enum { UUID_LEN = 36 };
+
 #define UUID_NAME "HPOTUNE_ATTEMPT_UUID"
 
 enum sm_status
@@ -148,6 +150,24 @@ read_idle(const struct json *pool)
 	return sm_seconds(pool, "ResourceRetainedBillableTimeInSeconds", NAN);
 }
 
+/* The last part of where a job puts its output, when it is a UUID. */
+static const char *
+uuid_of_output(const struct json *config)
+{
+	const char *path, *slash;
+	size_t i;
+
+	path = config != NULL ? json_string(json_get(config, "S3OutputPath"))
+			      : NULL;
+	slash = path != NULL ? strrchr(path, '/') : NULL;
+	if (slash == NULL || strlen(slash + 1) != UUID_LEN)
+		return NULL;
+	for (i = 1; i <= UUID_LEN; i++)
+		if (!isxdigit((unsigned char)slash[i]) && slash[i] != '-')
+			return NULL;
+	return slash + 1;
+}
+
 void
 sm_job_read(struct sm_job *job, const struct json *o)
 {
@@ -163,6 +183,8 @@ sm_job_read(struct sm_job *job, const struct json *o)
 		(void)snprintf(job->secondary, sizeof job->secondary, "%s", s);
 	if (env != NULL)
 		job->uuid = json_string(json_get(env, UUID_NAME));
+	if (job->uuid == NULL)
+		job->uuid = uuid_of_output(json_get(o, "OutputDataConfig"));
 	(void)json_bool(json_get(o, "EnableManagedSpotTraining"), &job->spot);
 	read_machine(job, json_get(o, "ResourceConfig"));
 	read_transitions(job, json_get(o, "SecondaryStatusTransitions"));

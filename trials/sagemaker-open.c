@@ -77,17 +77,21 @@ sm_open_client(struct sm *sm, const struct launch_env *env, struct err *e)
 static int
 open_logs(struct sm *sm, struct err *e)
 {
+	const struct study_trial *trial = sm->trial;
 	struct sm_logs_env env = { .loop = sm->loop,
 		.aws = sm->aws,
-		.settings = sm->trial,
 		.metric = sm->metric,
 		.prefix = sm->prefix,
 		.pace = sm->set->pace,
 		.cloudwatch = sm->set->metrics_from_cloudwatch,
-		.pieces = sm_is_toolkit(sm->set),
+		.pieces = sm_is_toolkit(sm->set) && !sm->set->algorithm,
 		.emit = sm_hear_log,
 		.arg = sm };
 
+	if (sm->set->algorithm)
+		trial = sm->algorithm_trial =
+		    sm_algorithm_trial(sm->set, sm->trial, sm->metric);
+	env.settings = trial;
 	return sm_logs_open(&sm->logs, &env, e);
 }
 
@@ -185,6 +189,8 @@ sm_close(void *ctx)
 		sm_logs_close(sm->logs);
 	if (sm->aws != NULL)
 		aws_close(sm->aws);
+	if (sm->algorithm_trial != NULL)
+		sm_algorithm_trial_free(sm->algorithm_trial);
 	if (sm->set != NULL)
 		sm_settings_free(sm->set);
 	free(sm->caps);

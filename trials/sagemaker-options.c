@@ -14,6 +14,7 @@ enum {
 };
 
 static const char *const modes[] = { "File", "FastFile", "Pipe", NULL };
+static const char *const containers[] = { "script", "algorithm", NULL };
 static const char *const sources[] = { "logs", "cloudwatch", NULL };
 
 const struct option sm_options[] = {
@@ -29,6 +30,17 @@ const struct option sm_options[] = {
 	{ .name = "image",
 	    .type = OPTION_TEXT,
 	    .help = "container image, by tag or digest" },
+	{ .name = "container",
+	    .type = OPTION_TEXT,
+	    .choices = containers,
+	    .def = "script",
+	    .help = "what the image runs: the command, or its own" },
+	{ .name = "algorithm",
+	    .type = OPTION_TEXT,
+	    .help = "the parameter that chooses an algorithm" },
+	{ .name = "algorithms",
+	    .type = OPTION_JSON,
+	    .help = "AWS's own algorithms by that parameter's value" },
 	{ .name = "instance_type",
 	    .type = OPTION_WORDS,
 	    .help = "one or more, in order of preference" },

@@ -124,7 +124,8 @@ enum sm_status {
 struct sm_job {
 	enum sm_status status;
 	char secondary[32];
-	const char *uuid; /* of our environment variable; NULL = none */
+	const char *uuid; /* of our environment variable or, of an
+			   * algorithm, of its output path; NULL = none */
 	const char *type; /* NULL with groups */
 	int instances; /* 0 = not told */
 	bool spot;
@@ -295,6 +296,7 @@ struct sm {
 	bool watched; /* a job was, from outside */
 	bool hold; /* create nothing */
 	const struct study_trial *trial;
+	struct study_trial *algorithm_trial; /* with its patterns; or NULL */
 	struct sm_settings *set;
 	struct aws *aws;
 	struct sm_logs *logs;

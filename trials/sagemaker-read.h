@@ -34,6 +34,8 @@ int sm_read_texts(char ***, const struct json *, size_t max, const char *want,
 int sm_read_machines(struct sm_read *); /* types, groups, count, prices */
 int sm_read_data(struct sm_read *); /* inputs, tags, vpc */
 int sm_read_dist(struct sm_read *);
+int sm_read_algorithms(struct sm_read *); /* container and algorithms */
+int sm_check_algorithm_spot(struct sm_read *);
 int sm_read_extra(struct sm_read *); /* extra, alarm */
 
 #endif /* SAGEMAKER_READ_H */

@@ -72,13 +72,14 @@ extra(const struct sm_settings *s, const char *member)
 }
 
 static void
-algorithm_put(struct buf *b, const struct sm_request *r)
+algorithm_put(
+    struct buf *b, const struct sm_request *r, const struct sm_algorithm *a)
 {
 	const struct sm_settings *s = r->settings;
 
 	put_key(b, "AlgorithmSpecification");
 	buf_putc(b, '{');
-	put_text(b, "TrainingImage", s->image);
+	put_text(b, "TrainingImage", a != NULL ? a->image : s->image);
 	put_text(b, "TrainingInputMode", s->input_mode);
 	if (!sm_is_toolkit(s)) {
 		/* Files of a channel have no executable bit. */
@@ -87,7 +88,9 @@ algorithm_put(struct buf *b, const struct sm_request *r)
 		put_key(b, "ContainerArguments");
 		buf_puts(b, "[\"/opt/ml/input/data/hpotune/run.sh\"]");
 	}
-	sm_put_metrics(b, r);
+	/* AWS defines those of its own, and lets nobody override them. */
+	if (a == NULL)
+		sm_put_metrics(b, r);
 	extra_put(b, extra(s, "AlgorithmSpecification"), nothing);
 	buf_putc(b, '}');
 }
@@ -220,12 +223,15 @@ output_put(struct buf *b, const struct sm_request *r)
 {
 	const struct sm_settings *s = r->settings;
 	const struct json *more = extra(s, "OutputDataConfig");
-	char *uri = xasprintf("s3://%s/%s/out", s->bucket, r->study_key);
+	/* Where there is no environment, this tells whose a job is. */
+	char *uri = xasprintf("s3://%s/%s/out%s%s", s->bucket, r->study_key,
+	    s->algorithm ? "/" : "", s->algorithm ? r->spec->uuid : "");
 
 	put_key(b, "OutputDataConfig");
 	buf_putc(b, '{');
 	put_text(b, "S3OutputPath", uri);
-	if (more == NULL || json_get(more, "CompressionType") == NULL)
+	if (!s->algorithm &&
+	    (more == NULL || json_get(more, "CompressionType") == NULL))
 		put_text(b, "CompressionType", "NONE");
 	if (s->kms_key != NULL &&
 	    (more == NULL || json_get(more, "KmsKeyId") == NULL))
@@ -365,16 +371,29 @@ sm_request_put(struct buf *b, const struct sm_request *r, struct err *e)
 		"OutputDataConfig", "ResourceConfig", "StoppingCondition",
 		NULL };
 
+	const char *params = r->spec->params_json;
+	const struct sm_algorithm *a = NULL;
+	struct json_doc *doc;
+
 	if (is_incomplete(r))
 		return err_set(e, ERR_LAUNCH,
 		    "the request of job %s is not complete: nothing is sent",
 		    r->job != NULL ? r->job : "(no name)");
+	if (r->settings->algorithm) {
+		if (json_parse(&doc, params, strlen(params), NULL, false, e) ==
+		    -1)
+			return -1;
+		a = sm_algorithm_of(r->settings, json_root(doc), e);
+		json_free(doc);
+		if (a == NULL)
+			return -1;
+	}
 	buf_putc(b, '{');
 	put_text(b, "TrainingJobName", r->job);
 	put_text(b, "RoleArn", r->settings->role);
-	algorithm_put(b, r);
+	algorithm_put(b, r, a);
 	if (sm_put_hyperparameters(b, r, e) == -1 ||
-	    sm_put_environment(b, r, e) == -1)
+	    (a == NULL && sm_put_environment(b, r, e) == -1))
 		return -1;
 	inputs_put(b, r);
 	output_put(b, r);

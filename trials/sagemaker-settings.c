@@ -198,6 +198,8 @@ read_names(struct sm_read *r)
 		return want(r, "role",
 		    "the ARN of a role like "
 		    "\"arn:aws:iam::123456789012:role/NAME\"");
+	if (s->image == NULL && sm_written(r, "algorithms") != NULL)
+		return 0;
 	if (s->image == NULL || !image_good(s->image))
 		return want(
 		    r, "image", "the name of an image, at most 255 characters");
@@ -296,7 +298,6 @@ read_spot(struct sm_read *r)
 
 	s->spot = sm_option(r, "spot")->number != 0;
 	s->force_spot = sm_option(r, "force_spot")->number != 0;
-	s->checkpoints = sm_option(r, "checkpoints")->number != 0;
 	s->on_demand_after = (int)sm_option(r, "on_demand_after")->number;
 	s->keep_alive_s = (int64_t)ceil(sm_option(r, "keep_alive")->number);
 	s->download_s = (int64_t)ceil(sm_option(r, "download_time")->number);
@@ -358,9 +359,11 @@ sm_settings_read(struct sm_settings **out, const struct option_value *values,
 	};
 
 	*out = NULL;
+	r.s->checkpoints = sm_option(&r, "checkpoints")->number != 0;
 	if (read_names(&r) == -1 || sm_read_machines(&r) == -1 ||
-	    read_s3(&r) == -1 || read_code(&r) == -1 || read_run(&r) == -1 ||
-	    read_spot(&r) == -1 || sm_read_data(&r) == -1 ||
+	    sm_read_algorithms(&r) == -1 || read_s3(&r) == -1 ||
+	    read_code(&r) == -1 || read_run(&r) == -1 || read_spot(&r) == -1 ||
+	    sm_check_algorithm_spot(&r) == -1 || sm_read_data(&r) == -1 ||
 	    sm_read_dist(&r) == -1 || sm_read_extra(&r) == -1) {
 		sm_settings_free(r.s);
 		return -1;
@@ -413,6 +416,7 @@ sm_settings_free(struct sm_settings *s)
 	if (s == NULL)
 		return;
 	lists_free(s);
+	sm_algorithms_free(s);
 	free(s->region);
 	free(s->profile);
 	free(s->role);

@@ -14,6 +14,9 @@
 #include "trials/sagemaker-dist.h"
 #include "trials/sagemaker-put.h"
 
+/* The hyperparameter by which a tuning job names its objective. */
+#define TUNED "_tuning_objective_metric"
+
 enum {
 	ENTRIES_MAX = 100, /* hyperparameters, and variables */
 	KEY_MAX = 256, /* characters of a hyperparameter's name */
@@ -97,26 +100,35 @@ entry_put(
 	return 0;
 }
 
-/* Bare texts, for people who look at the job; odd ones as JSON. */
+/* A bare text; other values, and a text of several lines, as JSON. */
+static int
+bare_put(struct buf *b, size_t *n, const char *name, const struct json *j,
+    struct buf *json, struct err *e)
+{
+	const char *text = json_string(j);
+	char *line;
+	int rc;
+
+	buf_clear(json);
+	json_write(json, j);
+	line = text != NULL && is_line(text) ? xstrdup(text)
+					     : escape(buf_str(json));
+	rc = entry_put(b, n, name, line, e);
+	free(line);
+	return rc;
+}
+
+/* For people who look at the job. */
 static int
 params_put(struct buf *b, const struct json *params, struct err *e)
 {
 	const struct json *j;
 	struct buf json = { 0 };
-	const char *text;
-	char *line;
 	size_t n = 0;
 	int rc = 0;
 
-	for (j = json_first(params); j != NULL && rc == 0; j = json_next(j)) {
-		text = json_string(j);
-		buf_clear(&json);
-		json_write(&json, j);
-		line = text != NULL && is_line(text) ? xstrdup(text)
-						     : escape(buf_str(&json));
-		rc = entry_put(b, &n, json_key(j), line, e);
-		free(line);
-	}
+	for (j = json_first(params); j != NULL && rc == 0; j = json_next(j))
+		rc = bare_put(b, &n, json_key(j), j, &json, e);
 	buf_free(&json);
 	return rc;
 }
@@ -229,6 +241,48 @@ arguments_put(struct buf *b, const struct json *params,
 	return 0;
 }
 
+/*
+ * What AWS's own algorithms read: bare texts, under their names, and the name
+ * of the objective, as a tuning job tells it.
+ */
+static int
+algorithm_params_put(struct buf *b, const struct json *params,
+    const struct sm_request *r, struct err *e)
+{
+	const struct sm_settings *s = r->settings;
+	const struct sm_algorithm *a = sm_algorithm_of(s, params, e);
+	const struct json *j, *fixed;
+	const char *objective, *name;
+	struct buf json = { 0 };
+	size_t n = 0;
+	int rc = 0;
+
+	if (a == NULL)
+		return -1;
+	fixed = a->hyperparameters;
+	for (j = json_first(params); j != NULL && rc == 0; j = json_next(j)) {
+		if (!sm_algorithm_takes(s, a, json_key(j), &name))
+			continue;
+		if (fixed != NULL && json_get(fixed, name) != NULL)
+			rc = err_set(e, ERR_LAUNCH,
+			    "%s is a parameter and in the algorithm's "
+			    "hyperparameters",
+			    name);
+		else
+			rc = bare_put(b, &n, name, j, &json, e);
+	}
+	for (j = fixed != NULL ? json_first(fixed) : NULL; j != NULL && rc == 0;
+	     j = json_next(j))
+		rc = bare_put(b, &n, json_key(j), j, &json, e);
+	objective = sm_algorithm_objective(a, r->metric);
+	if (rc == 0 && objective != NULL &&
+	    (fixed == NULL || json_get(fixed, TUNED) == NULL) &&
+	    json_get(params, TUNED) == NULL)
+		rc = entry_put(b, &n, TUNED, objective, e);
+	buf_free(&json);
+	return rc;
+}
+
 int
 sm_put_hyperparameters(struct buf *b, const struct sm_request *r, struct err *e)
 {
@@ -240,7 +294,9 @@ sm_put_hyperparameters(struct buf *b, const struct sm_request *r, struct err *e)
 		return -1;
 	put_key(b, "HyperParameters");
 	buf_putc(b, '{');
-	if (sm_is_toolkit(r->settings))
+	if (r->settings->algorithm)
+		rc = algorithm_params_put(b, json_root(doc), r, e);
+	else if (sm_is_toolkit(r->settings))
 		rc = arguments_put(b, json_root(doc), r, e);
 	else
 		rc = params_put(b, json_root(doc), e);

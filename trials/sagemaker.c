@@ -215,6 +215,20 @@ replicas(const struct study_trial *trial, const struct option_value *values)
 	return n;
 }
 
+static void
+misses(const struct study_trial *trial, const struct option_value *values,
+    struct buf *text)
+{
+	struct sm_settings *set;
+	struct err e = ERR_INIT;
+
+	if (sm_settings_read(&set, values, trial, &e) == -1)
+		return;
+	if (set->algorithm)
+		sm_algorithm_misses(set, text);
+	sm_settings_free(set);
+}
+
 static double
 worst_cost(const struct study_trial *trial, const struct option_value *values)
 {
@@ -261,6 +275,7 @@ const struct launcher launcher_sagemaker = {
 	.dirs = &dirs,
 	.check = check,
 	.replicas = replicas,
+	.misses = misses,
 	.worst_cost = worst_cost,
 	.bill = sm_bill,
 	.worst_ms = worst_ms,

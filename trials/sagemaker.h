@@ -81,6 +81,16 @@ struct sm_pair {
 	char *name, *value;
 };
 
+enum sm_known { SM_KNOWN_NOT, SM_KNOWN_XGBOOST, SM_KNOWN_LINEAR };
+
+struct sm_algorithm { /* of AWS's own */
+	char *value; /* of the parameter that chooses it; NULL = the only one */
+	char *image;
+	enum sm_known known; /* whose metrics we know, by the image */
+	char *metric; /* its name for the objective, or NULL: the same */
+	const struct json *hyperparameters; /* of each trial, or NULL */
+};
+
 struct sm_settings {
 	char *region, *profile; /* or NULL */
 	char *role, *image;
@@ -108,6 +118,10 @@ struct sm_settings {
 	bool checkpoints; /* false: the study says it writes none */
 	struct sm_input *inputs;
 	size_t n_inputs;
+	bool algorithm; /* container: the image has its program, and no code */
+	char *algorithm_param; /* or NULL */
+	struct sm_algorithm *algorithms; /* at least one, when algorithm */
+	size_t n_algorithms;
 	char *input_mode; /* File, FastFile, Pipe */
 	enum sm_launcher launcher;
 	int per_host; /* processes_per_host; 0 = one per device of the host */
@@ -129,6 +143,27 @@ extern const struct option sm_options[];
 int sm_settings_read(struct sm_settings **, const struct option_value *,
     const struct study_trial *, struct err *);
 void sm_settings_free(struct sm_settings *);
+
+/* ---- AWS's own algorithms ----------------------------------------------- */
+
+/* The pattern of a metric in an algorithm's log, to be freed; NULL = none. */
+char *sm_algorithm_regex(enum sm_known, const char *metric);
+/* The one that a trial's parameters choose, or NULL and why not. */
+const struct sm_algorithm *sm_algorithm_of(
+    const struct sm_settings *, const struct json *params, struct err *);
+/* Whether it gets a parameter, and as which hyperparameter. */
+bool sm_algorithm_takes(const struct sm_settings *, const struct sm_algorithm *,
+    const char *param, const char **name);
+/* What a tuning job would call the objective for it; NULL = not known. */
+const char *
+sm_algorithm_objective(const struct sm_algorithm *, const char *objective);
+/* A copy of a study's trial block with the patterns of all its algorithms. */
+struct study_trial *sm_algorithm_trial(const struct sm_settings *,
+    const struct study_trial *, const char *objective);
+/* What trials cannot do under an algorithm of AWS's, one clause. */
+void sm_algorithm_misses(const struct sm_settings *, struct buf *);
+void sm_algorithm_trial_free(struct study_trial *);
+void sm_algorithms_free(struct sm_settings *);
 
 /* ---- the plan of one attempt ------------------------------------------- */
 

@@ -235,6 +235,10 @@ command_put(struct buf *out, const struct plan *plan)
 		buf_puts(out, "\nlauncher   ");
 		cli_put_text(out, buf_str(&plan->starts));
 	}
+	if (plan->misses.len > 0) {
+		buf_puts(out, "\nmissing    ");
+		cli_put_text(out, buf_str(&plan->misses));
+	}
 }
 
 static void
@@ -350,6 +354,10 @@ plan_put_json(struct buf *out, const struct check *c)
 	if (plan->starts.len > 0) {
 		buf_puts(out, ",\"launcher\":");
 		json_put_string(out, buf_str(&plan->starts));
+	}
+	if (plan->misses.len > 0) {
+		buf_puts(out, ",\"missing\":");
+		json_put_string(out, buf_str(&plan->misses));
 	}
 	buf_puts(out, ",\"trials\":");
 	json_put_number(out, plan->trials > 0 ? (double)plan->trials : NAN);

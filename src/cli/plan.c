@@ -257,10 +257,18 @@ static void
 plan_starts(struct plan *plan)
 {
 	const struct launcher *launcher = plan->plugs->backends[0].launcher;
+	const struct plug_backend *backend;
 	struct err e = ERR_INIT;
+	size_t i;
 
 	if (launcher->starts != NULL)
 		launcher->starts(&plan->study->trial, &plan->starts);
+	for (i = 0; i < plan->plugs->n_backends; i++) {
+		backend = &plan->plugs->backends[i];
+		if (backend->launcher->misses != NULL)
+			backend->launcher->misses(&plan->study->trial,
+			    backend->options, &plan->misses);
+	}
 	if (plugs_find_programs(plan->plugs, plan->study, &e) != 0)
 		(void)snprintf(
 		    plan->missing, sizeof plan->missing, "%s", e.text);
@@ -298,5 +306,6 @@ plan_fini(struct plan *plan)
 	study_command_free(plan->command);
 	free(plan->workdir);
 	buf_free(&plan->starts);
+	buf_free(&plan->misses);
 	buf_free(&plan->gpus);
 }

@@ -31,6 +31,7 @@ struct plan {
 	double attempt_cost; /* dollars at most; 0 = free, NaN = not known */
 	double worst_cost; /* of all; INFINITY = no bound */
 	struct buf starts; /* what starts its processes; "" = it does */
+	struct buf misses; /* what trials cannot do there; "" = nothing */
 	char missing[512]; /* what a trial would not find; "" = nothing */
 };
 

@@ -236,6 +236,10 @@ class Life:
         def line(text):
             with open(path, "a", encoding="utf-8") as file:
                 file.write(text + "\n")
+            # As AWS's own algorithms stand in its logs.
+            if "ContainerEntrypoint" not in \
+                    self.job.asked["AlgorithmSpecification"]:
+                text = text.replace("\t", "#011")
             stream.add(text)
             for name, regex in self.regexes:
                 match = regex.search(text)

@@ -18,6 +18,9 @@ NVME = re.compile(r"ml\.(p4de?|p5e?n?|g4dn|g5|g6e?|trn1n?|trn2|p6[a-z0-9-]*)"
                   r"\.")
 
 
+BUILT_IN = re.compile(r"/(sagemaker-xgboost|xgboost|linear-learner)[:@]")
+
+
 def invalid(text):
     return Failure("ValidationException", text)
 
@@ -112,6 +115,7 @@ class SageMaker:
                                                          ())]
         if len(set(names)) != len(names):
             raise invalid("Duplicate channel names")
+        self.check_built_in(asked, algorithm)
         entry = "ContainerEntrypoint" in algorithm
         if not entry and not self.world.options.image_command and \
                 not asked.get("Environment", {}).get("STANDIN_VIRTUAL") and \
@@ -119,6 +123,21 @@ class SageMaker:
             raise invalid("the stand-in runs no images: give a "
                           "ContainerEntrypoint, or start it with "
                           "--image-command")
+
+    @staticmethod
+    def check_built_in(asked, algorithm):
+        """What AWS does not let one do to its own algorithms."""
+        if not BUILT_IN.search(algorithm.get("TrainingImage", "")):
+            return
+        if "ContainerEntrypoint" in algorithm:
+            return
+        if asked.get("Environment"):
+            raise invalid("Environment variables are not allowed when using "
+                          "SageMaker built-in algorithm")
+        if algorithm.get("MetricDefinitions"):
+            raise invalid("You can't override the metric definitions for "
+                          "Amazon SageMaker algorithms. Please retry your "
+                          "request without specifying metric definitions.")
 
     @staticmethod
     def check_resources(resources):

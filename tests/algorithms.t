@@ -1,0 +1,109 @@
+#!/bin/sh
+# AWS's own algorithms as trials, on the stand-in AWS, which refuses of them what
+# AWS refuses: XGBoost and linear learner in one study, each with its own
+# parameters and metrics; a stop, a kill, and what check says of them.
+
+. "$TOP_SRCDIR/tests/lib.sh"
+. "$TOP_SRCDIR/tests/standin.sh"
+
+need sqlite3 python3
+cp "$TOP_SRCDIR/examples/sagemaker/algorithms.json" study.json
+chmod u+w study.json
+sed -i 's/"pace": 20/"pace": 50/' study.json
+"$HPOTUNE" check study.json >said 2>&1
+is "$?" 0 'the example is right'
+like "$(cat said)" 'no environment, so a job is known by its name.*no checkpoint' \
+    'check says what is not possible there'
+like "$("$HPOTUNE" check study.json --json)" '"missing":"AWS' '… also as JSON'
+
+# Two classes, apart by a circle.
+cp "$TOP_SRCDIR/tests/aws/algorithms.py" container.py
+standin --bucket standin --keep "$dir" \
+    --image-command "$(command -v python3) $dir/container.py"
+mkdir -p aws/s3/standin/two/train aws/s3/standin/two/validation
+for set in train validation; do
+	awk -v n=120 -v seed=${#set} 'BEGIN { srand(seed)
+		for (i = 0; i < n; i++) { x = 2 * rand() - 1; y = 2 * rand() - 1
+			print (x * x + y * y < 0.6) "," x "," y } }' \
+	    >aws/s3/standin/two/$set/a.csv
+done
+timeout 120 "$HPOTUNE" start study.json --quiet >out 2>err
+is "$?" 0 'a study of two algorithms' || diag "$(cat err)"
+is "$(sql algorithms.db "SELECT count(*) FROM trials
+    WHERE state IN ('completed', 'stopped')")" 8 'every trial counts'
+is "$(sql algorithms.db "SELECT count(DISTINCT params ->> 'algorithm')
+    FROM trials")" 2 'of both'
+is "$(sql algorithms.db "SELECT sum(n >= 5 AND low = 0) FROM (SELECT
+    count(DISTINCT step) AS n, min(step) AS low FROM curves GROUP BY trial)")" 8 \
+    'with a curve by rounds or epochs'
+is "$(sql algorithms.db "SELECT DISTINCT name FROM metrics
+    WHERE name LIKE 'train:%' ORDER BY name" | tr '\n' ' ')" \
+    'train:error train:logloss train:objective_loss ' \
+    "the algorithms' own metrics stand beside it"
+like "$("$HPOTUNE" best study.json)" 'xgboost' 'trees learn a circle'
+proved_clean 'two algorithms'
+
+# ---- stopped, killed and found again ----------------------------------------------
+
+# One algorithm alone: the image is the backend's, the metric has AWS's name.
+cat >again.json <<'END'
+{ "study": "again",
+  "objective": { "metric": "validation:error", "goal": "minimize" },
+  "parameters": { "eta": { "type": "float", "min": 0.1, "max": 0.5 },
+    "num_round": { "type": "fixed", "value": 3000 } },
+  "strategy": "random", "stopping": "none",
+  "trial": { "command": ["train"] },
+  "backend": { "name": "sagemaker", "region": "eu-west-1", "pace": 50,
+    "container": "algorithm",
+    "image": "1.dkr.ecr.eu-west-1.amazonaws.com/sagemaker-xgboost:1.7-1",
+    "inputs": { "train": "s3://standin/two/train/",
+      "validation": "s3://standin/two/validation/" },
+    "role": "arn:aws:iam::123456789012:role/Trial",
+    "s3": "s3://standin/hpotune/", "instance_type": "ml.m5.large" },
+  "limits": { "trials": 2, "parallel": 2 } }
+END
+background server "$HPOTUNE" start again.json --quiet
+server=$child
+reported() { # trial
+	[ "0$(sql again.db "SELECT count(*) FROM curves
+	    WHERE trial = $1" 2>/dev/null)" -gt 3 ]
+}
+ok 'both report' retry reported 2
+kill -9 "$server"
+wait "$server" 2>/dev/null
+background server "$HPOTUNE" start again.json --quiet
+ok 'a stop after a kill' "$HPOTUNE" stop again.json 1
+ended() { # how many
+	[ "$(sql again.db "SELECT count(*) FROM trials WHERE state NOT IN
+	    ('waiting', 'starting', 'running', 'stopping')")" = "$1" ]
+}
+ok 'is an end like any other' retry ended 1
+is "$(sql again.db 'SELECT count(*) FROM attempts')" 2 \
+    'the jobs were found again without a variable'
+"$HPOTUNE" stop again.json 2 >/dev/null
+ok 'and the other' retry ended 2
+proved_clean 'stopped and killed'
+
+# ---- what does not go with them -----------------------------------------------------
+
+wrong() { # what sed-script text
+	sed "$2" study.json >wrong.json
+	"$HPOTUNE" check wrong.json >said 2>&1
+	like "$? $(cat said)" "^2 .*$3" "$1"
+}
+wrong 'code' 's/"container"/"code": ".", "container"/' \
+    'backend.code: AWS.s own algorithms have a program of their own'
+wrong 'variables' 's/"command": \["train"\]/"command": ["train"], "env": {"A": "1"}/' \
+    'leave trial.env out'
+wrong 'a command' 's/\["train"\]/["python3", "x.py"]/' \
+    'expected trial.command \["train"\]'
+wrong 'checkpoints of linear learner' 's/"container"/"checkpoints": true, "container"/' \
+    'linear learner writes no checkpoints'
+wrong 'a metric nobody knows' 's/"validation:logloss"/"validation:los"/' \
+    'the algorithm has no metric of this name'
+wrong 'algorithms of a script' 's/"container": "algorithm",//' \
+    'this key goes with \"container\": \"algorithm\"'
+wrong 'long waiting for spot' \
+    's/"container"/"spot": true, "force_spot": true, "max_run": "2h", "container"/' \
+    'AWS allows an algorithm without checkpoints 3600 s'
+done_testing

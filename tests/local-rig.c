@@ -38,6 +38,7 @@ on_event(void *arg, const struct launch_event *ev)
 
 	switch (ev->kind) {
 	case LAUNCH_PLACE:
+	case LAUNCH_COST:
 		break;
 	case LAUNCH_UP:
 		t->ups++;

@@ -81,6 +81,21 @@ is $? 3 'it leaves'
 is "$(sql slow.db 'SELECT abs(committed - cost) < 1e-6 FROM costs')" 1 \
     'what was kept for jobs that ended is free again'
 
+# ---- a warm pool ----------------------------------------------------------------------
+
+study warm 3000 '"keep_alive": "10m"'
+sed -i -e 's/"trials": 5, "parallel": 5/"trials": 2, "parallel": 1/' \
+    -e 's/"max_run": "8s"/"max_run": "2s"/' warm.json
+ok 'a study whose jobs wait for one another' timeout 60 \
+    "$HPOTUNE" start warm.json --quiet
+is "$(sql warm.db 'SELECT attempt, cost - billable_seconds BETWEEN 1 AND 60
+    FROM attempts WHERE trial = 1')" '1|1' \
+    'idle time counts, and no more of it than there was'
+is "$(sql warm.db 'SELECT abs(cost - billable_seconds - 600) < 1e-6 FROM attempts
+    WHERE trial = 2')" 1 'all of it where nobody has told'
+is "$(sql warm.db 'SELECT abs(committed - cost) < 1e-6, abs(cost - (SELECT
+    sum(cost) FROM attempts)) < 1e-6 FROM costs')" '1|1' 'the sums agree'
+
 # ---- max_run ------------------------------------------------------------------------
 
 sed -e 's/"study": "slow"/"study": "short"/; s/"max_run": "8s"/"max_run": "1s"/' \

@@ -172,6 +172,7 @@ commit_one(struct rows *r, const struct launch_event *ev)
 		row->gpus = ev->u.usage.gpus;
 		break;
 	case LAUNCH_GPU:
+	case LAUNCH_COST:
 		break;
 	case LAUNCH_NOTE:
 		break;

@@ -43,6 +43,7 @@ hear(void *arg, const struct launch_event *ev)
 		ear->steps[ear->reports++ % 64] = ev->u.report.step;
 		break;
 	case LAUNCH_PLACE:
+	case LAUNCH_COST:
 	case LAUNCH_BEGUN:
 		break;
 	case LAUNCH_READ:

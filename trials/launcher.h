@@ -150,6 +150,7 @@ enum launch_event_kind {
 	LAUNCH_USAGE, /* of an attempt, since its start: it replaces the last */
 	LAUNCH_GPU, /* what is known of one GPU now */
 	LAUNCH_SLOTS, /* slots() answers another number now */
+	LAUNCH_COST, /* what an attempt that is over has cost after all */
 	LAUNCH_EXIT, /* over; all its output was delivered before */
 	LAUNCH_LOST /* over, and nobody knows how */
 };
@@ -160,6 +161,7 @@ struct launch_event {
 	int attempt;
 	union {
 		const char *place; /* as in up */
+		double cost; /* dollars, in place of those of its exit */
 		struct {
 			int64_t pid; /* 0 when there is none */
 			int64_t started_us;

@@ -269,7 +269,7 @@ overdue(struct sm_attempt *a, double since_s)
 
 	if ((!up && a->meter.phase != SM_PHASE_DOWNLOAD) || since_s <= most)
 		return;
-	if (!a->said_overdue)
+	if (!a->said_overdue[up])
 		sm_note(sm, a, LAUNCH_WARNING,
 		    up ? "its upload takes longer than the %.0f s that were "
 			 "reckoned with, and is billed until it ends: a stop "
@@ -278,7 +278,7 @@ overdue(struct sm_attempt *a, double since_s)
 		       : "its download takes longer than the %.0f s that were "
 			 "reckoned with, and is billed",
 		    most);
-	a->said_overdue = true;
+	a->said_overdue[up] = true;
 	(void)sm_times_learn(&sm->times, up ? 0 : since_s, up ? since_s : 0);
 }
 

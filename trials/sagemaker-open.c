@@ -160,6 +160,7 @@ sm_open(void **ctx, const struct launch_env *env, struct err *e)
 	sm->poll.due_ms = INT64_MAX;
 	sm->poll.timer = loop_timer_new(sm->loop, sm_poll_on_timer, sm);
 	sm->code.timer = loop_timer_new(sm->loop, sm_code_on_timer, sm);
+	sm->pools.timer = loop_timer_new(sm->loop, sm_pool_on_timer, sm);
 	sm->cap_timer = loop_timer_new(sm->loop, sm_quota_probe, sm);
 	sm->sync_timer = loop_timer_new(sm->loop, sm_sync_look, sm);
 	*ctx = sm;
@@ -181,6 +182,7 @@ sm_close(void *ctx)
 	free(sm->queue);
 	sm_poll_close(sm);
 	sm_code_close(sm);
+	sm_pool_close(sm);
 	if (sm->cap_timer != NULL)
 		loop_timer_free(sm->cap_timer);
 	if (sm->sync_timer != NULL)

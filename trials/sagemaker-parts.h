@@ -10,6 +10,7 @@
  *   sagemaker-poll.c    list and describe
  *   sagemaker-turn.c    what a description changes; stop; end
  *   sagemaker-bill.c    what a job is billed for, and may come to
+ *   sagemaker-pool.c    what warm pools come to
  *   sagemaker-end.c     what a job and its end were (pure)
  *   sagemaker-owner.c   what the owner of the account has to mend (pure)
  *   sagemaker-quota.c   how many jobs AWS lets us have
@@ -212,7 +213,8 @@ struct sm_attempt {
 	bool stop; /* its end is wanted */
 	bool stop_sent; /* and AWS has said yes */
 	bool late; /* the last sweep has not seen it */
-	bool said_trouble, said_stop, said_overdue;
+	bool said_trouble, said_stop;
+	bool said_overdue[2]; /* [1] its upload, [0] its download */
 	enum sm_status status;
 	char secondary[32]; /* as last heard */
 	double created_s; /* the other side's clock; 0 = not told */
@@ -232,6 +234,7 @@ struct sm_attempt {
 	struct loop_timer *stop_timer;
 
 	struct launch_exit exit;
+	double idle_rate; /* dollars of a second of its warm pool; 0 = none */
 	bool lost;
 	char lost_why[160];
 	/*
@@ -287,6 +290,21 @@ struct sm_poll {
 	bool said_trouble;
 };
 
+struct sm_pool { /* of a job that has ended */
+	int64_t trial;
+	int attempt;
+	char job[SM_NAME_MAX];
+	double cost, rate; /* dollars without it; and of each second of it */
+	int64_t since_ms; /* loop time */
+};
+
+struct sm_pools {
+	struct sm_pool *rows; /* the next to be asked for first */
+	size_t n;
+	struct aws_call *call;
+	struct loop_timer *timer;
+};
+
 struct sm {
 	struct loop *loop;
 	launch_cb *event;
@@ -318,6 +336,7 @@ struct sm {
 	struct sm_poll poll;
 	struct sm_cap *caps;
 	size_t n_caps;
+	struct sm_pools pools;
 	struct loop_timer *cap_timer;
 	struct loop_timer *sync_timer;
 };
@@ -368,6 +387,12 @@ extern const struct launcher launcher_sagemaker;
 void sm_bill_described(struct sm_attempt *, const struct sm_job *);
 void sm_bill_word(struct sm_attempt *, const char *word);
 bool sm_bill(void *sm, int64_t trial, int attempt, struct launch_bill *);
+
+/* sagemaker-pool.c */
+/* Its end is told: ask what its warm pool comes to. */
+void sm_pool_add(struct sm_attempt *);
+void sm_pool_on_timer(void *sm);
+void sm_pool_close(struct sm *);
 
 /* sagemaker-open.c */
 int sm_open(void **, const struct launch_env *, struct err *);

@@ -60,6 +60,7 @@ event_text(struct launch_event *ev)
 	case LAUNCH_USAGE:
 	case LAUNCH_GPU:
 	case LAUNCH_SLOTS:
+	case LAUNCH_COST:
 	case LAUNCH_EXIT:
 		break;
 	}
@@ -148,6 +149,7 @@ sm_over(struct sm_attempt *a)
 	} else
 		ev.u.exit = a->exit;
 	sm_emit(a->sm, &ev);
+	sm_pool_add(a);
 }
 
 void

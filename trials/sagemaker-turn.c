@@ -150,6 +150,8 @@ price(struct sm_attempt *a, const struct sm_job *job)
 				     : sm_cost(a->sm->set, type, instances,
 					   x->billable_s + idle(a, job));
 	x->priced = isfinite(x->cost);
+	if (x->billable_s > 0 && idle(a, job) > 0 && !isfinite(job->idle_s))
+		a->idle_rate = sm_cost(a->sm->set, type, instances, 1);
 	if (!x->priced)
 		x->cost = 0;
 }

@@ -236,6 +236,21 @@ hear_gpu(struct tuner *t, const struct launch_gpu *g)
 		tuner_break(t, &e);
 }
 
+/* Its trial may have gone on, or be over. */
+static void
+hear_cost(struct tuner *t, const struct launch_event *ev)
+{
+	struct live *l = live_find(t, ev->trial);
+	struct err e = ERR_INIT;
+
+	if (store_attempt_cost(
+		t->store, ev->trial, ev->attempt, ev->u.cost, &e) != 0)
+		tuner_break(t, &e);
+	if (l != NULL && !l->open && l->att.attempt == ev->attempt &&
+	    l->att.priced)
+		l->att.cost = ev->u.cost;
+}
+
 /* Some launcher has another number of slots: who runs goes on. */
 static void
 hear_slots(struct tuner *t)
@@ -282,6 +297,10 @@ tuner_hear(void *arg, const struct launch_event *ev)
 		    ev->u.note.text);
 		return;
 	}
+	if (ev->kind == LAUNCH_COST) {
+		hear_cost(t, ev);
+		return;
+	}
 	l = live_find(t, ev->trial);
 	if (l == NULL || !l->open || l->att.attempt != ev->attempt)
 		return;
@@ -310,6 +329,7 @@ tuner_hear(void *arg, const struct launch_event *ev)
 		break;
 	case LAUNCH_GPU:
 	case LAUNCH_SLOTS:
+	case LAUNCH_COST:
 		break;
 	case LAUNCH_EXIT:
 		tuner_attempt_ended(t, l, &ev->u.exit, NULL);

@@ -268,3 +268,17 @@ store_attempt_times(struct store *s, const char *backend, double *before_s,
 	stmt_done(st);
 	return 0;
 }
+
+int
+store_attempt_cost(
+    struct store *s, int64_t trial, int attempt, double dollars, struct err *e)
+{
+	sqlite3_stmt *st = stmt_get(s, STMT_ATTEMPT_COST, e);
+
+	if (st == NULL)
+		return -1;
+	stmt_int(st, 1, trial);
+	stmt_int(st, 2, attempt);
+	stmt_real(st, 3, dollars);
+	return stmt_write(s, st, e);
+}

@@ -177,6 +177,10 @@ static const char *const texts[STMT_COUNT] = {
 	    "max(download_seconds) AS d, max(upload_seconds) AS u "
 	    "FROM t_attempt WHERE backend = ?1)",
 
+	[STMT_ATTEMPT_COST] = "UPDATE OR FAIL t_attempt SET cost = ?3 "
+			      "WHERE trial = ?1 AND attempt = ?2 AND "
+			      "cost IS NOT NULL",
+
 	[STMT_ATTEMPT_PAST] =
 	    "SELECT count(*) FILTER (WHERE end_class IN "
 	    "('spot', 'capacity')), count(*) FILTER (WHERE "

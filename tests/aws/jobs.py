@@ -61,6 +61,9 @@ class Job:
         self.interruptions = 0
         self.stop = asyncio.Event()
         self.reclaim = asyncio.Event()
+        self.warm = False
+        self.reused_by = None
+        self.reused = None
         self.changed = None
         self.folder = os.path.join(world.folder, "jobs", self.name)
         self.history = [(self.created, self.status, self.secondary)]
@@ -125,6 +128,49 @@ class Job:
         self.trained += seconds
         self.billable += seconds * share
 
+    # Its warm pool.
+
+    @property
+    def keep_alive(self):
+        return self.asked.get("ResourceConfig", {}).get(
+            "KeepAlivePeriodInSeconds", 0)
+
+    def idle(self):
+        """Seconds that its machines have waited for another job."""
+        speed = self.world.options.run_speed
+        until = self.reused or time.time()
+        return min(self.keep_alive, (until - self.ended) * speed)
+
+    def pool_waits(self):
+        return bool(self.keep_alive and self.ended is not None and
+                    self.reused is None and self.idle() < self.keep_alive)
+
+    def takes_over(self, other):
+        """Whether this new job gets the machines of that one."""
+        fits = ("InstanceType", "InstanceCount", "VolumeSizeInGB",
+                "VolumeKmsKeyId")
+        if not self.keep_alive or not other.pool_waits() or \
+                self.asked["RoleArn"] != other.asked["RoleArn"] or \
+                any(self.asked["ResourceConfig"].get(name) !=
+                    other.asked["ResourceConfig"].get(name)
+                    for name in fits):
+            return False
+        other.reused, other.reused_by = time.time(), self.name
+        return True
+
+    def pool(self):
+        """WarmPoolStatus."""
+        if self.ended is None:
+            return {"Status": "InUse"}
+        if self.pool_waits():
+            return {"Status": "Available"}
+        said = {"Status": "Terminated",
+                "ResourceRetainedBillableTimeInSeconds":
+                    math.ceil(self.idle())}
+        if self.reused_by is not None:
+            said.update(Status="Reused", ReusedByJob=self.reused_by)
+        return said
+
     def summary(self, age=0.0):
         """An entry of ListTrainingJobs, as it was so many seconds ago."""
         then = time.time() - age
@@ -163,6 +209,8 @@ class Job:
             said["FinalMetricDataList"] = [
                 {"MetricName": name, "Value": value, "Timestamp": at}
                 for name, (value, at) in sorted(self.metrics.items())]
+        if self.keep_alive and self.began is not None:
+            said["WarmPoolStatus"] = self.pool()
         self.describe_times(said)
         return said
 

@@ -119,8 +119,10 @@ class Life:
 
     async def provision(self):
         job, world = self.job, self.world
-        await self.pause(STARTING)
-        await self.starve()
+        if not job.warm:
+            await self.pause(STARTING)
+            await self.starve()
+        job.warm = False
         job.move("Pending")
         await self.pause(PENDING)
         if world.faults.strikes("internal_failure"):

@@ -76,6 +76,7 @@ class SageMaker:
                   encoding="utf-8") as file:
             json.dump(asked, file, indent=1)
         job.changed = self.changed
+        job.warm = any(job.takes_over(other) for other in self.jobs.values())
         self.jobs[name] = job
         life = Life(job, self.store, self.logs, self.metrics, self.room)
         self.lives[name] = life

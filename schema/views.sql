@@ -27,7 +27,11 @@ SELECT trial, state, objective, nullif(last_step, -1) AS step, reports, params,
     strftime('%Y-%m-%dT%H:%M:%fZ', started_us / 1e6, 'unixepoch') AS started,
     strftime('%Y-%m-%dT%H:%M:%fZ', ended_us / 1e6, 'unixepoch') AS ended,
     seconds, gpu_seconds, cost, why, energy_joules, gpu_memory,
-    100 * gpu_busy / nullif(gpu_seen, 0) AS gpu_utilization
+    100 * gpu_busy / nullif(gpu_seen, 0) AS gpu_utilization,
+    (SELECT model FROM t_left AS l WHERE l.trial = t_trial.trial
+	ORDER BY l.attempt DESC LIMIT 1) AS model_uri,
+    (SELECT output FROM t_left AS l WHERE l.trial = t_trial.trial
+	ORDER BY l.attempt DESC LIMIT 1) AS output_uri
 FROM t_trial;
 
 -- The number of the best trial, found by the ends of indexes: among the
@@ -132,7 +136,11 @@ SELECT trial, attempt, backend, place, state,
     resumed_step, billable_seconds, cost, log, gpus, gpu_seconds,
     energy_joules, gpu_memory,
     100 * gpu_busy / nullif(gpu_seen, 0) AS gpu_utilization,
-    download_seconds, upload_seconds
+    download_seconds, upload_seconds,
+    (SELECT model FROM t_left AS l WHERE l.trial = t_attempt.trial
+	AND l.attempt = t_attempt.attempt) AS model_uri,
+    (SELECT output FROM t_left AS l WHERE l.trial = t_attempt.trial
+	AND l.attempt = t_attempt.attempt) AS output_uri
 FROM t_attempt;
 
 -- Ended trials by their sums, the others one by one.  A trial that stopped

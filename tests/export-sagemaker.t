@@ -111,9 +111,8 @@ mkdir -p placed/src
 : >placed/src/train.py
 placed() { # sed-script name
 	sed -e 's/"instance_type": \[.*\],/"instance_type": "ml.p4d.24xlarge",\
-    "tags": { "team": "a" }, "code": "src\/", "kms_key": "alias\/key", "extra": {\
-	"EnableNetworkIsolation": true, "OutputDataConfig":\
-	{ "CompressionType": "GZIP" }, "ResourceConfig":\
+    "tags": { "team": "a" }, "code": "src\/", "kms_key": "alias\/key", "model": "tar.gz", "extra": {\
+	"EnableNetworkIsolation": true, "ResourceConfig":\
 	{ "VolumeKmsKeyId": "alias\/disk" }, "StoppingCondition":\
 	{ "MaxPendingTimeInSeconds": 7200 } },/' \
 	    -e 's/"test": "s3:[^"]*"/"test": { "s3": "s3:\/\/bucket\/list",\

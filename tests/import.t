@@ -138,6 +138,7 @@ for pair in \
     '$.backend.inputs.odd=' \
     '$.backend.extra.EnableNetworkIsolation=1' \
     '$.backend.kms_key=alias/key' \
+    '$.backend.model=tar.gz' \
     '$.backend.tags.team=a' \
     '$.backend.distribution=' \
     '$.backend.vpc.subnets=["subnet-1"]' \

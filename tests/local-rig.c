@@ -37,6 +37,7 @@ on_event(void *arg, const struct launch_event *ev)
 	struct rig_trial *t = &rig->trial[ev->trial];
 
 	switch (ev->kind) {
+	case LAUNCH_LEFT:
 	case LAUNCH_PLACE:
 	case LAUNCH_COST:
 		break;

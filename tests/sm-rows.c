@@ -149,6 +149,8 @@ commit_one(struct rows *r, const struct launch_event *ev)
 		return;
 	}
 	switch (ev->kind) {
+	case LAUNCH_LEFT:
+		break;
 	case LAUNCH_PLACE:
 		row->placed = true;
 		break;

@@ -42,6 +42,7 @@ hear(void *arg, const struct launch_event *ev)
 		ear->last = ev->u.report.value;
 		ear->steps[ear->reports++ % 64] = ev->u.report.step;
 		break;
+	case LAUNCH_LEFT:
 	case LAUNCH_PLACE:
 	case LAUNCH_COST:
 	case LAUNCH_BEGUN:

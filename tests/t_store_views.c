@@ -26,13 +26,15 @@ static const struct promise {
 	{ "trials",
 	    "trial, state, objective, step, reports, params, backend, "
 	    "attempts, started, ended, seconds, gpu_seconds, cost, why, "
-	    "energy_joules, gpu_memory, gpu_utilization" },
+	    "energy_joules, gpu_memory, gpu_utilization, model_uri, "
+	    "output_uri" },
 	{ "results", "trial, state, objective, lr, optimizer" },
 	{ "front", "trial, acc, lr, optimizer" },
 	{ "outcomes", "trial, metric, goal, min, max, value, violation" },
 	{ "best", "trial, state, objective, step, reports, params, backend, "
 		  "attempts, started, ended, seconds, gpu_seconds, cost, why, "
-		  "energy_joules, gpu_memory, gpu_utilization" },
+		  "energy_joules, gpu_memory, gpu_utilization, model_uri, "
+		  "output_uri" },
 	{ "curves", "trial, step, value" },
 	{ "metrics", "trial, attempt, step, name, value, time" },
 	{ "medians", "step, trials, median" },
@@ -42,7 +44,8 @@ static const struct promise {
 	    "trial, attempt, backend, place, state, started, ended, seconds, "
 	    "exit_code, signal, end_class, resumed_step, billable_seconds, "
 	    "cost, log, gpus, gpu_seconds, energy_joules, gpu_memory, "
-	    "gpu_utilization" },
+	    "gpu_utilization, download_seconds, upload_seconds, "
+	    "model_uri, output_uri" },
 	{ "savings",
 	    "steps_run, steps_skipped, share, seconds_saved, cost_saved, "
 	    "spot_saved, energy_saved" },

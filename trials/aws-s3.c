@@ -4,6 +4,7 @@
  */
 
 #include <ctype.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,6 +76,7 @@ request_fill(struct aws_call *c, const struct aws_s3_ask *ask, struct err *e)
 {
 	struct aws_request *r = &c->request;
 	const struct aws_endpoint *p;
+	char range[64];
 	size_t i;
 
 	r->method = method_known(ask->method);
@@ -92,6 +94,12 @@ request_fill(struct aws_call *c, const struct aws_s3_ask *ask, struct err *e)
 	if (ask->type != NULL)
 		aws_pair_add(
 		    &r->headers, &r->n_headers, "Content-Type", ask->type);
+	if (ask->most > 0) {
+		(void)snprintf(range, sizeof range,
+		    "bytes=%" PRId64 "-%" PRId64, ask->from,
+		    ask->from + ask->most - 1);
+		aws_pair_add(&r->headers, &r->n_headers, "Range", range);
+	}
 	if (ask->kms != NULL && strcmp(r->method, "PUT") == 0) {
 		aws_pair_add(&r->headers, &r->n_headers,
 		    "x-amz-server-side-encryption", "aws:kms");

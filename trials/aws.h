@@ -90,6 +90,7 @@ struct aws_s3_ask {
 	const void *body; /* copied */
 	size_t body_len;
 	const char *type; /* Content-Type, or NULL */
+	int64_t from, most; /* GET: so many bytes from there; most 0 = all */
 	const char *kms; /* PUT: the key it is encrypted with, or NULL */
 	int tries;
 	int64_t timeout_ms; /* 0 = 10 min */

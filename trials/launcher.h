@@ -147,6 +147,7 @@ enum launch_event_kind {
 	LAUNCH_REPORT, /* one value of one metric */
 	LAUNCH_READ, /* output was read up to cursor: commit it with the reports */
 	LAUNCH_NOTE, /* something for view events */
+	LAUNCH_LEFT, /* where its model and output are, before its end */
 	LAUNCH_USAGE, /* of an attempt, since its start: it replaces the last */
 	LAUNCH_GPU, /* what is known of one GPU now */
 	LAUNCH_SLOTS, /* slots() answers another number now */
@@ -184,6 +185,9 @@ struct launch_event {
 			enum launch_level level;
 			const char *text;
 		} note;
+		struct {
+			const char *model, *output; /* URIs */
+		} left;
 		struct launch_usage usage;
 		struct launch_gpu gpu;
 		struct launch_exit exit;
@@ -323,6 +327,12 @@ struct launcher {
 	/* Find what runs under names of ours; NULL = it leaves nothing behind. */
 	int (*strays)(const struct launch_env *, launch_stray_cb *, void *arg,
 	    struct err *);
+	/*
+	 * What LAUNCH_LEFT told of as a URI, into the folder dir, which is new
+	 * and is there only when all of it is; NULL = it tells no URIs.
+	 */
+	int (*fetch)(const struct launch_env *, const char *uri,
+	    const char *dir, struct err *);
 	/* What must be there for it to work; NULL = nothing. */
 	int (*doctor)(const struct launch_env *, launch_doctor_cb *, void *arg,
 	    struct err *);

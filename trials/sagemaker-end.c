@@ -172,6 +172,7 @@ void
 sm_job_read(struct sm_job *job, const struct json *o)
 {
 	const struct json *env = json_get(o, "Environment");
+	const struct json *artifacts = json_get(o, "ModelArtifacts");
 	const char *s = json_string(json_get(o, "SecondaryStatus"));
 
 	*job = (struct sm_job){ .reason = "" };
@@ -197,6 +198,9 @@ sm_job_read(struct sm_job *job, const struct json *o)
 		sm_meter_scale(&job->meter, job->training_s);
 	if (sm_secondary_rank(job->secondary) == 3)
 		job->trained = true;
+	if (artifacts != NULL)
+		job->model =
+		    json_string(json_get(artifacts, "S3ModelArtifacts"));
 	if ((s = json_string(json_get(o, "FailureReason"))) != NULL)
 		job->reason = s;
 }
@@ -320,6 +324,22 @@ end_stopped(struct launch_exit *x, const struct sm_job *job)
 		x->stopped = true;
 		x->signal = 15;
 	}
+}
+
+/* "…/output/model.tar.gz" or "…/output/model/" -> the same of its output. */
+char *
+sm_output_uri(const char *model)
+{
+	static const char packed[] = "model.tar.gz";
+	size_t n = strlen(model), m = sizeof packed - 1;
+
+	if (n > m && strcmp(model + n - m, packed) == 0)
+		return xasprintf("%.*soutput.tar.gz", (int)(n - m), model);
+	while (n > 0 && model[n - 1] == '/')
+		n--;
+	if (n > 6 && strncmp(model + n - 6, "/model", 6) == 0)
+		return xasprintf("%.*s/data/", (int)(n - 6), model);
+	return xstrdup("");
 }
 
 bool

@@ -17,6 +17,8 @@ static const char *const modes[] = { "File", "FastFile", "Pipe", NULL };
 static const char *const containers[] = { "script", "algorithm", NULL };
 static const char *const sources[] = { "logs", "cloudwatch", NULL };
 
+static const char *const models[] = { "files", "tar.gz", NULL };
+
 const struct option sm_options[] = {
 	{ .name = "region",
 	    .type = OPTION_TEXT,
@@ -108,6 +110,11 @@ const struct option sm_options[] = {
 	{ .name = "s3",
 	    .type = OPTION_TEXT,
 	    .help = "where code, checkpoints and output go" },
+	{ .name = "model",
+	    .type = OPTION_TEXT,
+	    .choices = models,
+	    .def = "files",
+	    .help = "how model and output come to S3" },
 	{ .name = "kms_key",
 	    .type = OPTION_TEXT,
 	    .help = "KMS key of code and output in S3" },

@@ -139,6 +139,7 @@ struct sm_job {
 	double since_s; /* when its last phase began; 0 = not told */
 	double idle_s; /* billed of its warm pool; NaN = not told */
 	const char *reason; /* FailureReason, "" = none */
+	const char *model; /* URI of what it leaves; NULL = not told */
 };
 
 /*
@@ -152,6 +153,8 @@ enum sm_status sm_status_read(const char *);
 bool sm_status_over(enum sm_status);
 /* How far a job in this secondary status has come: only greater is news. */
 int sm_secondary_rank(const char *);
+/* Where a job's output is, from where its model is; "" = not known; owned. */
+char *sm_output_uri(const char *model);
 /*
  * What its end was.  stop: we had asked for it.  The cost is left to the
  * caller.  False: it is over and nobody knows how (it is being deleted).
@@ -495,5 +498,7 @@ int
 sm_strays(const struct launch_env *, launch_stray_cb *, void *, struct err *);
 int
 sm_doctor(const struct launch_env *, launch_doctor_cb *, void *, struct err *);
+int sm_fetch(
+    const struct launch_env *, const char *uri, const char *dir, struct err *);
 
 #endif /* SAGEMAKER_PARTS_H */

@@ -56,6 +56,7 @@ event_text(struct launch_event *ev)
 	case LAUNCH_LOST:
 		return &ev->u.lost.why;
 	case LAUNCH_BEGUN:
+	case LAUNCH_LEFT: /* it has two: left_keep */
 	case LAUNCH_READ:
 	case LAUNCH_USAGE:
 	case LAUNCH_GPU:
@@ -65,6 +66,20 @@ event_text(struct launch_event *ev)
 		break;
 	}
 	return NULL;
+}
+
+/* Both texts, one behind the other. */
+static void
+left_keep(struct sm_event *to)
+{
+	size_t n = strlen(to->ev.u.left.model) + 1,
+	       m = strlen(to->ev.u.left.output) + 1;
+
+	to->text = xmalloc(n + m);
+	memcpy(to->text, to->ev.u.left.model, n);
+	memcpy(to->text + n, to->ev.u.left.output, m);
+	to->ev.u.left.model = to->text;
+	to->ev.u.left.output = to->text + n;
 }
 
 void
@@ -80,6 +95,8 @@ sm_emit(struct sm *sm, const struct launch_event *ev)
 	}
 	to = &sm->queue[sm->n_queue++];
 	*to = (struct sm_event){ .ev = *ev };
+	if (ev->kind == LAUNCH_LEFT)
+		left_keep(to);
 	text = event_text(&to->ev);
 	if (text != NULL && *text != NULL)
 		*text = to->text = xstrdup(*text);

@@ -217,7 +217,7 @@ inputs_put(struct buf *b, const struct sm_request *r)
 	buf_putc(b, ']');
 }
 
-/* Not packed: what a stopped trial leaves need not wait for that. */
+/* Unless packed, what a stopped trial leaves need not wait for that. */
 static void
 output_put(struct buf *b, const struct sm_request *r)
 {
@@ -232,7 +232,7 @@ output_put(struct buf *b, const struct sm_request *r)
 	put_text(b, "S3OutputPath", uri);
 	if (!s->algorithm &&
 	    (more == NULL || json_get(more, "CompressionType") == NULL))
-		put_text(b, "CompressionType", "NONE");
+		put_text(b, "CompressionType", s->packed ? "GZIP" : "NONE");
 	if (s->kms_key != NULL &&
 	    (more == NULL || json_get(more, "KmsKeyId") == NULL))
 		put_text(b, "KmsKeyId", s->kms_key);

@@ -186,6 +186,7 @@ read_names(struct sm_read *r)
 	s->role = sm_text(r, "role");
 	s->image = sm_text(r, "image");
 	s->input_mode = sm_text(r, "input_mode");
+	s->packed = strcmp(sm_option(r, "model")->text, "tar.gz") == 0;
 	s->kms_key = sm_text(r, "kms_key");
 	if (s->kms_key != NULL && !kms_good(s->kms_key))
 		return want(r, "kms_key",

@@ -188,6 +188,25 @@ drain(struct sm_attempt *a)
 		sm_over(a);
 }
 
+/* What AWS says it has put into S3; of a job that never trained it is nothing. */
+static void
+tell_left(struct sm_attempt *a, const struct sm_job *job)
+{
+	struct launch_event ev = {
+		.kind = LAUNCH_LEFT, .trial = a->trial, .attempt = a->attempt
+	};
+	char *output;
+
+	if (job->model == NULL || *job->model == '\0' || !job->trained ||
+	    (job->status != SM_COMPLETED && job->status != SM_STOPPED))
+		return;
+	output = sm_output_uri(job->model);
+	ev.u.left.model = job->model;
+	ev.u.left.output = output;
+	sm_emit(a->sm, &ev);
+	free(output);
+}
+
 static void
 ended(struct sm_attempt *a, const struct sm_job *job)
 {
@@ -203,6 +222,7 @@ ended(struct sm_attempt *a, const struct sm_job *job)
 		    a->sm->set, "", job->reason);
 	fail_point("sagemaker.ended");
 	price(a, job);
+	tell_left(a, job);
 	sm_watch_ended(a->sm->watch, a->job, a->exit.billable_s, a->exit.cost);
 	drain(a);
 }

@@ -281,6 +281,7 @@ const struct launcher launcher_sagemaker = {
 	.worst_ms = worst_ms,
 	.slow_end = true,
 	.strays = sm_strays,
+	.fetch = sm_fetch,
 	.doctor = sm_doctor,
 	.open = sm_open,
 	.close = sm_close,

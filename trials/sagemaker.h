@@ -106,6 +106,7 @@ struct sm_settings {
 	int64_t keep_alive_s;
 	int64_t download_s, upload_s; /* reckoned with, until jobs have shown */
 	char *bucket, *prefix; /* of "s3", no slashes at the ends */
+	bool packed; /* model and output as archives, as hosting wants them */
 	char *kms_key; /* of code and output in S3, or NULL */
 	char *code; /* absolute folder, or NULL */
 	/*

@@ -30,6 +30,17 @@ best_json(struct buf *out, struct store *store, const struct cli_study *found,
 	return 0;
 }
 
+/* Where something of the trial is, when it is not here. */
+static void
+put_uri(struct buf *out, const char *what, const char *uri)
+{
+	if (uri == NULL)
+		return;
+	buf_printf(out, "%s  ", what);
+	cli_put_text(out, uri);
+	buf_putc(out, '\n');
+}
+
 static int
 best_text(struct buf *out, struct store *store, const struct cli_study *found,
     const struct store_study *study, const struct store_rows *best,
@@ -48,6 +59,8 @@ best_text(struct buf *out, struct store *store, const struct cli_study *found,
 		    "no trial keeps all constraints: of this one %s\n",
 		    buf_str(broken));
 	cli_put_params(out, store_rows_text(best, 4));
+	put_uri(out, "model", store_rows_text(best, 5));
+	put_uri(out, "output", store_rows_text(best, 6));
 	if (again_line_put(out, store, found, study, store_rows_int(best, 0),
 		false, e) == -1)
 		return -1;
@@ -77,7 +90,8 @@ best_one(struct buf *out, const struct cli *cli, struct store *store,
     struct err *e)
 {
 	static const char *const sql =
-	    "SELECT trial, state, objective, step, params FROM best";
+	    "SELECT trial, state, objective, step, params, model_uri, "
+	    "output_uri FROM best";
 	struct store_rows *best;
 	struct buf broken = { 0 };
 	int rc = rows_first(&best, store, sql, NULL, e);

@@ -16,6 +16,7 @@
 #include "src/base/mem.h"
 #include "src/cli/cli.h"
 #include "src/cli/running.h"
+#include "src/cli/sagemaker-model.h"
 #include "src/cli/table.h"
 #include "src/model/study.h"
 #include "src/server/plugs.h"
@@ -399,8 +400,11 @@ cmd_sagemaker(struct cli *cli)
 	struct err e = ERR_INIT;
 	int rc;
 
+	if (strcmp(cli->operands[0], "model") == 0)
+		return sagemaker_model(cli);
 	if (strcmp(cli->operands[0], "gc") != 0) {
-		err_set(&e, ERR_USAGE, "sagemaker: %s: gc is what there is",
+		err_set(&e, ERR_USAGE,
+		    "sagemaker: %s: gc and model are what there is",
 		    cli->operands[0]);
 		return cli_fail(&e);
 	}

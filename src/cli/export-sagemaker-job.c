@@ -31,7 +31,7 @@ static const char *const said[] = { "name", "region", "profile", "role",
 	"force_spot", "checkpoints", "max_run", "max_wait", "s3", "inputs",
 	"input_mode", "vpc", "parallel", "pace", "price_per_hour", "groups",
 	"keep_alive", "distribution", "tags", "extra", "code", "kms_key",
-	NULL };
+	"model", NULL };
 
 void
 export_put_hyperparameter(struct buf *b, const struct value *v)
@@ -396,6 +396,7 @@ static void
 places_put(struct import *im, const struct json *backend)
 {
 	const struct json *vpc = json_get(backend, "vpc");
+	const char *model = json_string(json_get(backend, "model"));
 
 	import_open(im, 2, "OutputDataConfig", '{');
 	import_text(
@@ -403,6 +404,11 @@ places_put(struct import *im, const struct json *backend)
 	if (import_at(json_get(backend, "extra"), "OutputDataConfig",
 		"KmsKeyId") == NULL)
 		import_copy(im, 3, "KmsKeyId", json_get(backend, "kms_key"));
+	if (import_at(json_get(backend, "extra"), "OutputDataConfig",
+		"CompressionType") == NULL)
+		import_text(im, 3, "CompressionType",
+		    model != NULL && strcmp(model, "tar.gz") == 0 ? "GZIP"
+								  : "NONE");
 	extra_copy(im, backend, "OutputDataConfig", NULL);
 	import_close(im, 2, '}');
 	if (vpc == NULL)

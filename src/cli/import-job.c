@@ -249,7 +249,6 @@ static const struct {
 } extras[] = {
 	{ NULL, "EnableNetworkIsolation", NULL },
 	{ NULL, "EnableInterContainerTrafficEncryption", NULL },
-	{ "OutputDataConfig", "CompressionType", "OutputDataConfig" },
 	{ "ResourceConfig", "VolumeKmsKeyId", "ResourceConfig" },
 	{ "HyperParameterTuningResourceConfig", "VolumeKmsKeyId",
 	    "ResourceConfig" },
@@ -335,6 +334,8 @@ import_backend_put(struct import *im, struct err *e)
 	    json_string(import_at(im->def, "OutputDataConfig", "S3OutputPath"));
 	const char *kms =
 	    json_string(import_at(im->def, "OutputDataConfig", "KmsKeyId"));
+	const char *packing = json_string(
+	    import_at(im->def, "OutputDataConfig", "CompressionType"));
 
 	(void)e;
 	if (im->def == NULL) {
@@ -354,6 +355,9 @@ import_backend_put(struct import *im, struct err *e)
 		import_note(im,
 		    "backend.s3: name a prefix for code, checkpoints "
 		    "and output");
+	/* What the hosting of models takes is what a tuning job leaves. */
+	if (packing == NULL || strcmp(packing, "NONE") != 0)
+		import_text(im, 2, "model", "tar.gz");
 	if (kms != NULL && *kms != '\0')
 		import_text(im, 2, "kms_key", kms);
 	import_script_put(im);

@@ -65,6 +65,7 @@ static const struct cli_option sagemaker_options[] = {
 	{ "stop", 0, NULL, "end those that no attempt owns" },
 	{ "lost", 0, "NAME-ID",
 	    "with --stop, also those of the lost study NAME; may be repeated" },
+	{ "fetch", 0, "DIR", "the model itself, into a new folder" },
 	{ .name = NULL },
 };
 
@@ -184,8 +185,8 @@ const struct cli_command cli_commands[] = {
 	{ "import", "sagemaker FILE [DEFINITION]",
 	    "a study.json from a SageMaker tuning job's JSON", import_options,
 	    2, 3, false, cmd_import },
-	{ "sagemaker", "gc [STUDY...]",
-	    "find training jobs that no study owns, and end them",
+	{ "sagemaker", "gc [STUDY...] | model [STUDY] [TRIAL]",
+	    "training jobs that no study owns; the model of a trial",
 	    sagemaker_options, 1, -1, true, cmd_sagemaker },
 	{ "doctor", "[STUDY]", "what on this machine could hurt a study",
 	    doctor_options, 0, 1, true, cmd_doctor },

@@ -76,6 +76,29 @@ counts_put(struct report *r, struct buf *b)
 	fact(&r->h, "Trials", b);
 }
 
+/* Where model and output of the best trial are, when they are not here. */
+static int
+left_put(struct report *r, struct buf *b, struct err *e)
+{
+	static const char *const heads[] = { "Its model", "Its output" };
+	struct store_rows *rows;
+	int rc = rows_first(
+	    &rows, r->store, "SELECT model_uri, output_uri FROM best", NULL, e);
+	int i;
+
+	if (rc != 1)
+		return rc;
+	for (i = 0; i < 2; i++) {
+		buf_clear(b);
+		if (store_rows_null(rows, i))
+			continue;
+		buf_puts(b, store_rows_text(rows, i));
+		fact(&r->h, heads[i], b);
+	}
+	store_rows_close(rows);
+	return 0;
+}
+
 static int
 best_put(struct report *r, struct buf *b, struct err *e)
 {
@@ -105,7 +128,7 @@ best_put(struct report *r, struct buf *b, struct err *e)
 		buf_printf(b, ", though %s", buf_str(&why));
 	fact(&r->h, "Best trial", b);
 	buf_free(&why);
-	return rc;
+	return rc == 0 ? left_put(r, b, e) : rc;
 }
 
 /* The best trial's parameters, each with all its digits. */

@@ -213,6 +213,16 @@ hear_usage(struct live *l, const struct launch_usage *u)
 }
 
 static void
+hear_left(struct tuner *t, const struct launch_event *ev)
+{
+	struct err e = ERR_INIT;
+
+	if (store_left_put(t->store, ev->trial, ev->attempt, ev->u.left.model,
+		ev->u.left.output, &e) != 0)
+		tuner_break(t, &e);
+}
+
+static void
 hear_gpu(struct tuner *t, const struct launch_gpu *g)
 {
 	struct err e = ERR_INIT;
@@ -323,6 +333,9 @@ tuner_hear(void *arg, const struct launch_event *ev)
 	case LAUNCH_NOTE:
 		tuner_event(t, levels[ev->u.note.level], "launch", ev->trial,
 		    ev->attempt, "%s", ev->u.note.text);
+		break;
+	case LAUNCH_LEFT:
+		hear_left(t, ev);
 		break;
 	case LAUNCH_USAGE:
 		hear_usage(l, &ev->u.usage);

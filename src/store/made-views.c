@@ -15,7 +15,13 @@ struct made {
 	struct buf alone; /* … of a single one */
 	int room; /* for columns of parameters */
 	int objectives;
+	bool leaves; /* its trials may leave things behind under URIs */
 };
+
+/* Of the newest attempt that has left one. */
+#define LEFT_COLUMN(what)                                             \
+	",\n    (SELECT l." what " FROM t_left AS l WHERE l.trial = " \
+	"t.trial ORDER BY l.attempt DESC LIMIT 1) AS " what "_uri"
 
 /*
  * One column: the parameter's value out of the JSON of params.  json_each and
@@ -55,6 +61,13 @@ put_metric(struct made *m, const char *name)
 	m->room--;
 }
 
+static void
+put_leaves(struct made *m, const char *one)
+{
+	(void)one;
+	m->leaves = true;
+}
+
 /* Hand each row's text to put. */
 static int
 each_name(struct store *s, enum stmt_id id, struct made *m,
@@ -75,9 +88,10 @@ put_results(struct buf *sql, struct made *m)
 {
 	buf_printf(sql,
 	    "DROP VIEW IF EXISTS results;\n"
-	    "CREATE VIEW results AS\nSELECT trial, state, objective%s\n"
-	    "FROM t_trial;\n",
-	    buf_str(&m->params));
+	    "CREATE VIEW results AS\nSELECT trial, state, objective%s%s\n"
+	    "FROM t_trial AS t;\n",
+	    buf_str(&m->params),
+	    m->leaves ? LEFT_COLUMN("model") LEFT_COLUMN("output") : "");
 }
 
 /* With one objective, all that are as good as the best. */
@@ -105,12 +119,14 @@ int
 schema_made_views(struct store *s, struct err *e)
 {
 	struct made m = {
-		.room = sqlite3_limit(s->db, SQLITE_LIMIT_COLUMN, -1) - 3
+		.room = sqlite3_limit(s->db, SQLITE_LIMIT_COLUMN, -1) - 5
 	};
 	struct buf sql = { 0 };
 	int rc;
 
 	rc = each_name(s, STMT_AIM_EACH, &m, put_metric, e);
+	if (rc == 0)
+		rc = each_name(s, STMT_STUDY_LEAVES, &m, put_leaves, e);
 	if (rc == 0)
 		rc = each_name(s, STMT_PARAM_EACH, &m, put_param, e);
 	if (rc == 0) {

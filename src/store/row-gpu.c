@@ -1,4 +1,7 @@
-/* Rows of t_gpu: what launchers tell of GPUs, the newest of each alone. */
+/*
+ * Rows of t_gpu, what launchers tell of GPUs, the newest of each alone; and of
+ * t_left, what attempts have left behind.
+ */
 
 #include <math.h>
 
@@ -40,4 +43,19 @@ store_gpu_clear(struct store *s, struct err *e)
 	sqlite3_stmt *st = stmt_get(s, STMT_GPU_CLEAR, e);
 
 	return st == NULL ? -1 : stmt_write(s, st, e);
+}
+
+int
+store_left_put(struct store *s, int64_t trial, int attempt, const char *model,
+    const char *output, struct err *e)
+{
+	sqlite3_stmt *st = stmt_get(s, STMT_LEFT_PUT, e);
+
+	if (st == NULL)
+		return -1;
+	stmt_int(st, 1, trial);
+	stmt_int(st, 2, attempt);
+	bind_text(st, 3, model);
+	bind_text(st, 4, output);
+	return stmt_write(s, st, e);
 }

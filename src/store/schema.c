@@ -28,6 +28,8 @@ static const char *const migrations[] = {
 #include "schema/007-run.inc"
 	,
 #include "schema/008-bill.inc"
+	,
+#include "schema/009-left.inc"
 };
 
 static const char views[] =
@@ -83,13 +85,16 @@ static const struct {
 	{ 4, "trials",
 	    "NULL AS energy_joules, NULL AS gpu_memory, "
 	    "NULL AS gpu_utilization" },
+	{ 9, "trials", "NULL AS model_uri, NULL AS output_uri" },
 	{ 4, "best",
 	    "NULL AS energy_joules, NULL AS gpu_memory, "
 	    "NULL AS gpu_utilization" },
+	{ 9, "best", "NULL AS model_uri, NULL AS output_uri" },
 	{ 4, "attempts",
 	    "NULL AS gpus, NULL AS gpu_seconds, NULL AS energy_joules, "
 	    "NULL AS gpu_memory, NULL AS gpu_utilization" },
 	{ 8, "attempts", "NULL AS download_seconds, NULL AS upload_seconds" },
+	{ 9, "attempts", "NULL AS model_uri, NULL AS output_uri" },
 	{ 7, "t_study", "NULL AS run_trials, NULL AS run_parallel" },
 	{ 7, "study",
 	    "(SELECT elapsed_ms / 1000.0 FROM main.t_study) AS elapsed" },

@@ -55,6 +55,8 @@ static const char *const texts[STMT_COUNT] = {
 	[STMT_PARAM_ADD] = "INSERT INTO t_param VALUES (?1, ?2)",
 	[STMT_PARAM_EACH] = "SELECT name FROM t_param ORDER BY position",
 	[STMT_AIM_ADD] = "INSERT INTO t_aim VALUES (?1, ?2, ?3, ?4, ?5)",
+	[STMT_STUDY_LEAVES] = "SELECT 1 FROM t_study "
+			      "WHERE instr(json, '\"sagemaker\"') > 0",
 	[STMT_AIM_EACH] = "SELECT metric FROM t_aim WHERE goal IS NOT NULL "
 			  "ORDER BY position",
 	[STMT_MOVE_ADD] = "INSERT OR IGNORE INTO t_move VALUES (?1, ?2)",
@@ -195,6 +197,8 @@ static const char *const texts[STMT_COUNT] = {
 	    "time_us) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, "
 	    "?12, ?13)",
 	[STMT_GPU_CLEAR] = "DELETE FROM t_gpu",
+	[STMT_LEFT_PUT] = "INSERT OR REPLACE INTO t_left (trial, attempt, "
+			  "model, output) VALUES (?1, ?2, ?3, ?4)",
 
 	[STMT_COST_GET] = "SELECT committed FROM t_cost",
 

@@ -271,6 +271,13 @@ int store_gpu_put(struct store *, const struct store_gpu *, struct err *);
 /* Forget them all. */
 int store_gpu_clear(struct store *, struct err *);
 
+/*
+ * Where the model and the output of an attempt are, as URIs; NULL or "" = there
+ * is none.  What was there before is replaced.
+ */
+int store_left_put(struct store *, int64_t trial, int attempt,
+    const char *model, const char *output, struct err *);
+
 /* Dollars of all attempts: what they cost, or may come to at most. */
 int store_committed(struct store *, double *dollars, struct err *);
 /* What an attempt that has ended, and was priced, has cost after all. */

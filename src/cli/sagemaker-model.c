@@ -1,0 +1,248 @@
+/*
+ * hpotune sagemaker model: where the model of a trial is, as what AWS's
+ * CreateModel is told; with --fetch, the model itself.
+ */
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/err.h"
+#include "src/base/json.h"
+#include "src/base/loop.h"
+#include "src/base/mem.h"
+#include "src/cli/cli.h"
+#include "src/cli/running.h"
+#include "src/cli/sagemaker-model.h"
+#include "src/model/study.h"
+#include "src/server/plugs.h"
+#include "src/server/rows.h"
+#include "src/server/study-id.h"
+#include "src/store/store.h"
+#include "trials/launcher.h"
+
+struct model {
+	struct cli *cli;
+	struct cli_study found;
+	struct store *store;
+	struct store_study row;
+	char trial[24];
+	char *uri, *output; /* output: or NULL */
+};
+
+/* STUDY and TRIAL behind "model", in this order, each of which may miss. */
+static int
+operands_read(struct model *m, struct err *e)
+{
+	struct cli *cli = m->cli;
+	int n = cli->n_operands;
+	const char *last = n > 1 ? cli->operands[n - 1] : NULL;
+	int64_t trial;
+
+	if (n > 3)
+		return err_set(
+		    e, ERR_USAGE, "sagemaker model: expected [STUDY] [TRIAL]");
+	if (last != NULL && strspn(last, "0123456789") == strlen(last)) {
+		if (cli_read_integer(last, "trial", 1, INT64_MAX, &trial, e) !=
+		    0)
+			return -1;
+		(void)snprintf(m->trial, sizeof m->trial, "%" PRId64, trial);
+		n--;
+	} else if (n > 2)
+		return err_set(e, ERR_USAGE,
+		    "sagemaker model: %s: expected the number of a trial",
+		    last);
+	/* The study is looked for as for any other command. */
+	memmove(cli->operands, cli->operands + 1,
+	    (size_t)(cli->n_operands) * sizeof *cli->operands);
+	cli->n_operands = n - 1;
+	return 0;
+}
+
+/* The trial that was named or the best one, and what it left. */
+static int
+row_read(struct model *m, struct err *e)
+{
+	const char *params[] = { m->trial, NULL };
+	struct store_rows *rows;
+	int rc;
+
+	if (m->trial[0] != '\0')
+		rc = rows_first(&rows, m->store,
+		    "SELECT trial, model_uri, output_uri FROM trials WHERE "
+		    "trial = CAST(? AS INTEGER)",
+		    params, e);
+	else
+		rc = rows_first(&rows, m->store,
+		    "SELECT trial, model_uri, output_uri FROM best", NULL, e);
+	if (rc == -1)
+		return -1;
+	if (rc == 0)
+		return err_set(e, ERR_STORE,
+		    m->trial[0] != '\0'
+			? "%s: there is no trial %s"
+			: "%s: no trial is the best one%s: name "
+			  "a trial",
+		    m->row.name, m->trial);
+	(void)snprintf(
+	    m->trial, sizeof m->trial, "%s", store_rows_text(rows, 0));
+	if (!store_rows_null(rows, 1))
+		m->uri = xstrdup(store_rows_text(rows, 1));
+	if (!store_rows_null(rows, 2))
+		m->output = xstrdup(store_rows_text(rows, 2));
+	store_rows_close(rows);
+	if (m->uri == NULL)
+		return err_set(e, ERR_STORE,
+		    "%s: trial %s has left no model in S3: it has not run "
+		    "there, or not to an end",
+		    m->row.name, m->trial);
+	return 0;
+}
+
+/* The block of the study's backend. */
+static const struct json *
+block_of(const struct model *m)
+{
+	const struct study *study = m->found.study;
+	size_t i;
+
+	for (i = 0; i < study->n_backends; i++)
+		if (strcmp(study->backends[i].name, "sagemaker") == 0)
+			return study->backends[i].block;
+	return NULL;
+}
+
+static void
+text_put(struct buf *b, const char *front, const char *text)
+{
+	buf_puts(b, front);
+	json_put_string(b, text);
+}
+
+/* A request of CreateModel.  Archives are hosted as they are. */
+static void
+request_put(struct buf *b, const struct model *m)
+{
+	const struct json *block = block_of(m);
+	const char *role =
+	    block != NULL ? json_string(json_get(block, "role")) : NULL;
+	const char *image =
+	    block != NULL ? json_string(json_get(block, "image")) : NULL;
+	size_t n = strlen(m->uri);
+	bool folder = m->uri[n - 1] == '/';
+	char *name = xasprintf("%s-%s", m->row.name, m->trial);
+
+	text_put(b, "{\n  \"ModelName\": ", name);
+	if (role != NULL)
+		text_put(b, ",\n  \"ExecutionRoleArn\": ", role);
+	buf_puts(b, ",\n  \"PrimaryContainer\": {");
+	text_put(b, "\n    \"Image\": ", image != NULL ? image : "");
+	if (folder) {
+		text_put(b,
+		    ",\n    \"ModelDataSource\": { \"S3DataSource\": {\n"
+		    "      \"S3Uri\": ",
+		    m->uri);
+		buf_puts(b, ",\n      \"S3DataType\": \"S3Prefix\", "
+			    "\"CompressionType\": \"None\" } }");
+	} else
+		text_put(b, ",\n    \"ModelDataUrl\": ", m->uri);
+	buf_puts(b, "\n  }\n}\n");
+	free(name);
+}
+
+static int
+model_print(const struct model *m)
+{
+	struct buf out = { 0 };
+
+	if (m->cli->json) {
+		buf_printf(&out, "{\"trial\":%s", m->trial);
+		text_put(&out, ",\"model\":", m->uri);
+		if (m->output != NULL)
+			text_put(&out, ",\"output\":", m->output);
+		buf_puts(&out, ",\"create_model\":");
+		request_put(&out, m);
+		buf_puts(&out, "}\n");
+	} else {
+		request_put(&out, m);
+		fprintf(stderr,
+		    "hpotune: note: trial %s; Image is that of its training: "
+		    "name the one that serves, then: aws sagemaker "
+		    "create-model --cli-input-json file://FILE\n",
+		    m->trial);
+	}
+	(void)cli_print(&out);
+	return 0;
+}
+
+static int
+model_fetch(struct model *m, const char *to, struct err *e)
+{
+	const struct study *study = m->found.study;
+	char id[STUDY_ID], *dir = running_dir(&m->found);
+	struct launch_env env = {
+		.study = study->name,
+		.study_id = id,
+		.metric = study->metric,
+		.state_dir = dir,
+		.settings = &study->trial,
+	};
+	const struct plug_backend *b = NULL;
+	struct plugs plugs;
+	int rc = plugs_read(&plugs, study, e);
+	size_t i;
+
+	study_id_make(id, &m->row);
+	for (i = 0; rc == 0 && i < plugs.n_backends; i++)
+		if (plugs.backends[i].launcher->fetch != NULL)
+			b = &plugs.backends[i];
+	if (rc == 0 && b == NULL)
+		rc = err_set(e, ERR_USAGE,
+		    "sagemaker model: %s has no backend of SageMaker any more",
+		    study->name);
+	else if (rc == 0 && (rc = loop_open(&env.loop, LOOP_REAL, e)) == 0) {
+		env.options = b->options;
+		rc = b->launcher->fetch(&env, m->uri, to, e);
+		loop_close(env.loop);
+	}
+	if (rc == 0 || plugs.strategy != NULL)
+		plugs_free(&plugs);
+	free(dir);
+	return rc;
+}
+
+static int
+model_run(struct model *m, struct err *e)
+{
+	const char *to = cli_value(m->cli, "fetch");
+
+	if (store_study_get(m->store, &m->row, e) != 0 || row_read(m, e) != 0 ||
+	    running_load(&m->found, e) != 0)
+		return -1;
+	if (to == NULL)
+		return model_print(m);
+	if (model_fetch(m, to, e) != 0)
+		return -1;
+	cli_say("%s\n", to);
+	return 0;
+}
+
+int
+sagemaker_model(struct cli *cli)
+{
+	struct model m = { .cli = cli };
+	struct err e = ERR_INIT;
+	int rc;
+
+	if (operands_read(&m, &e) != 0 ||
+	    cli_open_store(cli, &m.found, &m.store, &e) != 0)
+		return cli_fail(&e);
+	rc = model_run(&m, &e);
+	free(m.uri);
+	free(m.output);
+	store_study_fini(&m.row);
+	store_close(m.store);
+	cli_study_fini(&m.found);
+	return rc != 0 ? cli_fail(&e) : CLI_DONE;
+}

@@ -87,7 +87,8 @@ standin --kms-key alias/key
 mkdir -p "$dir/aws/s3/bucket/my data"
 echo 7 >"$dir/aws/s3/bucket/my data/a file"
 sagemaker_study e.json e 1 "$(sagemaker_block)"
-fails 'without the key the code cannot be put' 1 run e
+like "$("$HPOTUNE" doctor e.json)" '^bad +bucket .*Access Denied' \
+    'without the key nothing can be put'
 sagemaker_study f.json f 1 "$(sagemaker_block '"kms_key": "alias/key",
     "inputs": { "blank": "s3://bucket/my data/",
     "url": "https://bucket.s3.eu-west-1.amazonaws.com/my data/",

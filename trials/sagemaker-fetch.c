@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -234,13 +233,23 @@ on_turn(void *arg)
 		loop_stop(f->sm->loop);
 }
 
-static int
-remove_one(const char *path, const struct stat *st, int kind, struct FTW *where)
+/* What was written of object i, and the folders that are empty by that. */
+static void
+object_remove(const struct fetch *f, size_t i)
 {
-	(void)st;
-	(void)kind;
-	(void)where;
-	return remove(path);
+	const char *name = inner_name(f, f->objects[i].key);
+	size_t n = strlen(f->part);
+	char *path, *slash;
+
+	if (name == NULL)
+		return;
+	path = xasprintf("%s/%s", f->part, name);
+	(void)unlink(path);
+	while ((slash = strrchr(path, '/')) != NULL && slash > path + n) {
+		*slash = '\0';
+		(void)rmdir(path);
+	}
+	free(path);
 }
 
 static void
@@ -250,8 +259,10 @@ fetch_fini(struct fetch *f)
 
 	if (f->fd != -1)
 		(void)close(f->fd);
-	if (f->bad)
-		(void)nftw(f->part, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+	for (i = 0; f->bad && i < f->n; i++)
+		object_remove(f, i);
+	if (f->bad && f->part != NULL)
+		(void)rmdir(f->part);
 	for (i = 0; i < f->n; i++)
 		free(f->objects[i].key);
 	free(f->objects);

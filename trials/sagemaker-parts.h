@@ -15,6 +15,7 @@
  *   sagemaker-owner.c   what the owner of the account has to mend (pure)
  *   sagemaker-quota.c   how many jobs AWS lets us have
  *   sagemaker-sync.c    whether checkpoints still come to S3
+ *   sagemaker-usage.c   what its GPUs did, from CloudWatch
  *   sagemaker-gc.c      jobs that nobody owns; sagemaker-doctor.c
  */
 
@@ -195,6 +196,18 @@ enum sm_state {
 	SM_OVER /* LAUNCH_EXIT or LAUNCH_LOST is in the queue */
 };
 
+struct sm_usage { /* of its GPUs, as CloudWatch tells it */
+	struct aws_call *call;
+	struct loop_timer *timer; /* the next look */
+	char *body, *token; /* of the request that is under way */
+	double period; /* seconds of one value */
+	double busy; /* GPU seconds */
+	double points; /* values of all machines */
+	int hosts; /* machines that have any */
+	int pages;
+	bool last; /* the attempt is over when this one is answered */
+};
+
 struct sm_attempt {
 	struct sm *sm;
 	int64_t trial;
@@ -248,6 +261,7 @@ struct sm_attempt {
 	struct launch_cursor cursor;
 	struct sm_log *log;
 
+	struct sm_usage usage;
 	int64_t reports; /* heard since its newest checkpoint came */
 	int64_t sync_ms; /* loop time when that was */
 	int64_t sync_s; /* its own time */
@@ -316,6 +330,7 @@ struct sm {
 	bool maximize;
 	bool watched; /* a job was, from outside */
 	bool hold; /* create nothing */
+	bool usage_denied; /* so was said */
 	const struct study_trial *trial;
 	struct study_trial *algorithm_trial; /* with its patterns; or NULL */
 	struct sm_settings *set;
@@ -492,6 +507,14 @@ void sm_quota_probe(void *sm);
 /* sagemaker-sync.c */
 void sm_sync_look(void *sm);
 void sm_sync_report(struct sm_attempt *);
+
+/* sagemaker-usage.c */
+/* It trains: look at its GPUs now and then. */
+void sm_usage_follow(struct sm_attempt *);
+/* It has ended and its output is read: once more, and then sm_over. */
+void sm_usage_last(struct sm_attempt *);
+void sm_usage_on_timer(void *attempt);
+void sm_usage_free(struct sm_attempt *);
 
 /* sagemaker-gc.c, sagemaker-doctor.c */
 int

@@ -160,7 +160,7 @@ static void
 on_drained(void *arg)
 {
 	fail_point("sagemaker.drained");
-	sm_over(arg);
+	sm_usage_last(arg);
 }
 
 /* Our entry script came to its own end. */
@@ -185,7 +185,7 @@ drain(struct sm_attempt *a)
 	if (a->log != NULL)
 		sm_log_finish(a->log, was_orderly(a), on_drained, a);
 	else
-		sm_over(a);
+		sm_usage_last(a);
 }
 
 /* What AWS says it has put into S3; of a job that never trained it is nothing. */
@@ -272,6 +272,7 @@ sm_turn_seen(struct sm_attempt *a, const struct sm_job *job)
 		a->trained = true;
 		sm_turn_up(a, (int64_t)(job->started_s * 1e6));
 		sm_turn_follow(a);
+		sm_usage_follow(a);
 		watch_up(a);
 	}
 	if (sm_status_over(job->status)) {

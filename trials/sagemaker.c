@@ -77,6 +77,7 @@ attempt_add(struct sm *sm, const struct launch_spec *spec)
 	a->up = a->trained = a->placed = spec->up;
 	a->missing_ms = -1;
 	a->timer = loop_timer_new(sm->loop, sm_launch_on_timer, a);
+	a->usage.timer = loop_timer_new(sm->loop, sm_usage_on_timer, a);
 	a->stop_timer = loop_timer_new(sm->loop, sm_turn_on_stop_timer, a);
 	a->sync_ms = a->phase_ms = loop_now_ms(sm->loop);
 	sm_quota_plan(sm, &a->plan, spec->past.capacity);
@@ -100,6 +101,7 @@ sm_attempt_free(struct sm_attempt *a)
 			aws_cancel(calls[i]);
 	if (a->log != NULL)
 		sm_log_free(a->log);
+	sm_usage_free(a);
 	loop_timer_free(a->timer);
 	loop_timer_free(a->stop_timer);
 	sm_spec_drop(a->spec);

@@ -243,6 +243,7 @@ class Life:
                     self.job.asked["AlgorithmSpecification"]:
                 text = text.replace("\t", "#011")
             stream.add(text)
+            self.measure_gpus()
             for name, regex in self.regexes:
                 match = regex.search(text)
                 if match is None:
@@ -253,6 +254,14 @@ class Life:
                     continue
                 self.measure(name, value)
         return line
+
+    def measure_gpus(self):
+        """GPUUtilization of every machine: the first has twice the others'."""
+        percent = self.job.world.options.gpu_utilization
+        for number, name in enumerate(self.names if percent else ()):
+            self.metrics.add(NAMESPACE, "GPUUtilization",
+                             (("Host", "%s/%s" % (self.job.name, name)),),
+                             percent * (2 if number == 0 else 1))
 
     def measure(self, name, value):
         try:

@@ -79,6 +79,8 @@ def read_options(argv):
         metavar="[spot:]TYPE=N", help="instances of a type at once")
     add("--no-capacity", action="append", type=starved, default=[],
         metavar="TYPE[=spot|on-demand]", help="a type that cannot be had")
+    add("--gpu-utilization", type=float, metavar="PERCENT", help="what each "
+        "machine of a job says of its GPUs while it prints")
     add("--virtual", metavar="SCRIPT", help="run no processes, print what "
         "this script (a JSON object) says")
     add("--image-command", metavar="COMMAND", help="what an image starts, "

@@ -30,4 +30,18 @@ is "$(timeout 60 python3 -c 'print(1)')" 1 'python3 is the one with torch'
 launcher torchrun
 example data-parallel
 example model-parallel
+sed -i 's/"values": \[1, 2, 4, 8\]/"values": [4, 8]/' example/pipeline/study.json
+example pipeline
+
+# In one piece the same is learnt as in four or eight.
+mkdir whole
+params=$(sql example/pipeline/pipeline.db "SELECT '--lr=' || (params ->> 'lr') ||
+    ' --hidden=' || (params ->> 'hidden') FROM trials")
+# shellcheck disable=SC2086
+whole=$(HPOTUNE_CHECKPOINT_DIR=whole PET_REDIRECTS=9:3 PET_TEE=9:3 timeout 120 \
+    torchrun --nproc_per_node=2 example/pipeline/train.py $params \
+    --microbatches=1 --epochs=2 2>/dev/null | sed -n 's/^hpotune: step=2 loss=//p')
+is "$(sql example/pipeline/pipeline.db \
+    "SELECT abs(value - 0$whole) < 1e-4 FROM curves WHERE step = 2")" 1 \
+    'the pieces of a batch change nothing of what is learnt'
 done_testing

@@ -20,6 +20,7 @@ DROP VIEW IF EXISTS population;
 DROP VIEW IF EXISTS warm;
 DROP VIEW IF EXISTS outcomes;
 DROP VIEW IF EXISTS gpus;
+DROP VIEW IF EXISTS throughput;
 
 CREATE VIEW trials AS
 SELECT trial, state, objective, nullif(last_step, -1) AS step, reports, params,
@@ -214,3 +215,19 @@ SELECT gpu, uuid, name, memory, used, temperature, utilization, power, state,
     why, owner, trials,
     strftime('%Y-%m-%dT%H:%M:%fZ', time_us / 1e6, 'unixepoch') AS time
 FROM t_gpu ORDER BY gpu, uuid;
+
+-- How fast trials are: the mean of what they report under these names; steps
+-- else by their own pace, of a trial that runs that of its newest attempt.
+CREATE VIEW throughput AS
+SELECT trial, state, backend,
+    coalesce((SELECT avg(value) FROM t_metric AS m WHERE m.trial = t.trial AND
+	name_id = (SELECT id FROM t_name WHERE name = 'steps_per_second')),
+	pace_steps / nullif(pace_seconds, 0),
+	(SELECT (max(step) - min(step)) * 1e6 /
+	    nullif(max(time_us) - min(time_us), 0)
+	FROM t_metric AS m WHERE name_id = 1 AND m.trial = t.trial AND
+	    attempt = t.attempts)) AS steps_per_second,
+    (SELECT avg(value) FROM t_metric AS m WHERE m.trial = t.trial AND
+	name_id = (SELECT id FROM t_name WHERE name = 'samples_per_second'))
+	AS samples_per_second
+FROM t_trial AS t;

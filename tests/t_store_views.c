@@ -30,6 +30,8 @@ static const struct promise {
 	    "output_uri" },
 	{ "results", "trial, state, objective, lr, optimizer" },
 	{ "front", "trial, acc, lr, optimizer" },
+	{ "throughput",
+	    "trial, state, backend, steps_per_second, samples_per_second" },
 	{ "outcomes", "trial, metric, goal, min, max, value, violation" },
 	{ "best", "trial, state, objective, step, reports, params, backend, "
 		  "attempts, started, ended, seconds, gpu_seconds, cost, why, "

@@ -173,6 +173,19 @@ is "$(cat there.json)" mine 'and is as it was'
 ok 'a new file is' import out job.json -o new.json
 ok 'and it is the same' cmp -s new.json study.json
 
+# Warm start and convergence, by their names there.
+sed 's/"Autotune"/"WarmStartConfig": { "WarmStartType": "TransferLearning",\
+    "ParentHyperParameterTuningJobs": [\
+	{ "HyperParameterTuningJobName": "first-one" } ] }, &/' job.json |
+    tr '\n' ' ' | sed 's/"BestObjectiveNotImproving":[[:space:]]*{[^}]*},//' >warm.json
+cp study.json keep.json
+ok 'a job with parents' import study.json warm.json
+is "$(json '$.warm_start') $(json '$.limits.no_improvement')" \
+    '["first-one.json"] 30' 'its parents are files, convergence is a limit'
+like "$(cat err)" 'list-training-jobs-for-hyper-parameter-tuning-job .*first-one' \
+    'and how they are made is said'
+cp keep.json study.json
+
 # Several definitions.
 sed 's/"TrainingJobDefinition": {/"TrainingJobDefinitions": [ {\
     "DefinitionName": "first",/

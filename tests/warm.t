@@ -223,4 +223,39 @@ for strategy in random grid sobol; do
 	ok "$strategy: it runs" "$HPOTUNE" start -q -n 2 "$strategy.json"
 done
 
+# The trials of a tuning job of SageMaker, as its list is printed.
+job() { # status objective-status value params [reason]
+	printf '%s{ "TrainingJobName": "j", "TrainingJobArn": "a",
+    "TrainingJobStatus": "%s", "ObjectiveStatus": "%s",
+    "TunedHyperParameters": { %s }, "FailureReason": "%s",
+    "FinalHyperParameterTuningJobObjectiveMetric": { "Type": "Minimize",
+	"MetricName": "%s", "Value": %s } }\n' \
+	    "$comma" "$1" "$2" "$4" "${5-}" "${metric:-loss}" "$3"
+	comma=,
+}
+{
+	echo '{ "TrainingJobSummaries": ['
+	comma=
+	job Completed Succeeded 0.5 '"x": "0.25", "n": "3", "opt": "\"b\""'
+	job Stopped Succeeded 0.7 '"x": "0.5", "n": "4", "opt": "c"'
+	job Failed Failed 0 '"x": "1", "n": "4", "opt": "a"' 'AlgorithmError: 1'
+	job Failed Failed 0 '"x": "1", "n": "4", "opt": "a"' 'CapacityError: 1'
+	job InProgress Pending 0 '"x": "1", "n": "4", "opt": "a"'
+	job Completed Succeeded 0.1 '"x": "2", "n": "4", "opt": "a"'
+	metric=other job Completed Succeeded 0.1 '"x": "1", "n": "4", "opt": "a"'
+	echo '] }'
+} >parent.json
+study amt -e 's/"old.db"/"parent.json"/'
+like "$("$HPOTUNE" check amt.json)" '^warm start 3 of 7 trials of parent\.json' \
+    'trials of a tuning job would be taken'
+"$HPOTUNE" start -q -n 1 amt.json
+is "$(sql amt.db 'SELECT trial, state, objective, params FROM warm')" \
+    '1|completed|0.5|{"x":0.25,"n":3,"opt":"b"}
+2|completed|0.7|{"x":0.5,"n":4,"opt":"c"}
+3|failed||{"x":1,"n":4,"opt":"a"}' 'and are learnt from'
+study job -e 's/"old.db"/"old.json"/'
+"$HPOTUNE" check job.json >out 2>err
+is $? 2 'a file that is no such list'
+like "$(cat err)" 'no TrainingJobSummaries' 'it says so'
+
 done_testing

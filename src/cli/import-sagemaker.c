@@ -135,6 +135,7 @@ objective_put(struct import *im, struct err *e)
 }
 
 enum {
+	CONVERGED = 30, /* trials without improvement that count as an end */
 	NAME_MAX_STUDY = 32,
 	NAME_PART = 15 /* of a definition's name */
 };
@@ -245,6 +246,61 @@ share_put(struct import *im, const char *key, const struct json *j)
 	return true;
 }
 
+/*
+ * AWS ends the job when it finds that further ones will hardly be better, and
+ * does not say by which rule: here a row of trials without improvement.
+ */
+static void
+convergence_put(struct import *im, const struct json *done)
+{
+	const char *how =
+	    json_string(import_at(import_at(done, "ConvergenceDetected", NULL),
+		"CompleteOnConvergence", NULL));
+
+	if (how == NULL || strcmp(how, "Enabled") != 0)
+		return;
+	if (import_at(done, "BestObjectiveNotImproving",
+		"MaxNumberOfTrainingJobsNotImproving") != NULL) {
+		import_note(im, "ConvergenceDetected: AWS does not say its "
+				"rule: limits.no_improvement stands for both");
+		return;
+	}
+	import_key(im, 2, "no_improvement");
+	buf_printf(&im->out, "%d", CONVERGED);
+	buf_printf(im->notes,
+	    "ConvergenceDetected: AWS does not say its rule: "
+	    "limits.no_improvement, %d, stands for it\n",
+	    CONVERGED);
+}
+
+/* Trials of earlier tuning jobs come by files that the user makes. */
+static void
+warm_put(struct import *im)
+{
+	const struct json *j = import_at(json_get(im->root, "WarmStartConfig"),
+	    "ParentHyperParameterTuningJobs", NULL);
+	const char *name;
+	char *file;
+
+	if (j == NULL || json_count(j) == 0)
+		return;
+	import_open(im, 1, "warm_start", '[');
+	for (j = json_first(j); j != NULL; j = json_next(j)) {
+		name = json_string(json_get(j, "HyperParameterTuningJobName"));
+		if (name == NULL)
+			continue;
+		file = xasprintf("%s.json", name);
+		import_text(im, 2, NULL, file);
+		buf_printf(im->notes,
+		    "warm_start: make %s: aws sagemaker "
+		    "list-training-jobs-for-hyper-parameter-tuning-job "
+		    "--hyper-parameter-tuning-job-name %s >%s\n",
+		    file, name, file);
+		free(file);
+	}
+	import_close(im, 1, ']');
+}
+
 static int
 limits_put(struct import *im, struct err *e)
 {
@@ -274,14 +330,9 @@ limits_put(struct import *im, struct err *e)
 		buf_puts(&im->out, "100");
 		import_note(im, "limits.trials: nothing bounded the job: 100");
 	}
+	convergence_put(im, done);
 	import_close(im, 1, '}');
-	if (import_at(done, "ConvergenceDetected", NULL) != NULL)
-		import_note(im, "ConvergenceDetected has no counterpart: "
-				"limits.no_improvement is near to it");
-	if (json_get(im->root, "WarmStartConfig") != NULL)
-		import_note(im,
-		    "WarmStartConfig: results of earlier tuning jobs are not "
-		    "read");
+	warm_put(im);
 	return 0;
 }
 

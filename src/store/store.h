@@ -281,8 +281,8 @@ int store_left_put(struct store *, int64_t trial, int attempt,
 /* Dollars of all attempts: what they cost, or may come to at most. */
 int store_committed(struct store *, double *dollars, struct err *);
 /* What an attempt that has ended, and was priced, has cost after all. */
-int store_attempt_cost(struct store *, int64_t trial, int attempt,
-    double dollars, struct err *);
+int store_attempt_cost(
+    struct store *, int64_t trial, int attempt, double dollars, struct err *);
 /* The longest before_s and after_s of any attempt of a backend; 0 = none. */
 int store_attempt_times(struct store *, const char *backend, double *before_s,
     double *after_s, struct err *);

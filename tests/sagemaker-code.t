@@ -89,6 +89,7 @@ echo 7 >"$dir/aws/s3/bucket/my data/a file"
 sagemaker_study e.json e 1 "$(sagemaker_block)"
 like "$("$HPOTUNE" doctor e.json)" '^bad +bucket .*Access Denied' \
     'without the key nothing can be put'
+waits e 'the bucket bucket: %name the key that the bucket asks for'
 sagemaker_study f.json f 1 "$(sagemaker_block '"kms_key": "alias/key",
     "inputs": { "blank": "s3://bucket/my data/",
     "url": "https://bucket.s3.eu-west-1.amazonaws.com/my data/",

@@ -84,8 +84,12 @@ denied_why(
 	if (*action == '\0')
 		(void)snprintf(why, n,
 		    "AWS denies access to the bucket %s: allow it in the "
-		    "policy of whoever runs the study (hpotune-sagemaker(7))",
-		    set->bucket);
+		    "policy of whoever runs the study%s "
+		    "(hpotune-sagemaker(7))",
+		    set->bucket,
+		    set->kms_key == NULL ? ", or name the key that the bucket "
+					   "asks for as \"kms_key\""
+					 : "");
 	else
 		(void)snprintf(why, n,
 		    "AWS denies %s%s%s%s%s: allow it in the policy of whoever "

@@ -294,6 +294,9 @@ is $? 1 'start: a path that is too long: exit status'
 like "$(cat err)" \
     'the path of a database may have 504 bytes and not [0-9]*: --state' \
     'start: and what to do'
+"$HPOTUNE" start "$long/study.json" --detach >out 2>err
+is $? 1 'start --detach: the same'
+is "$(ls "$long")" study.json 'start: nothing is left behind'
 ok 'start: --state does' "$HPOTUNE" start "$long/study.json" --state . --quiet
 
 done_testing

@@ -222,7 +222,8 @@ start_detached(struct cli *cli, struct cli_study *found,
 	pid_t pid;
 	size_t i;
 
-	if (state_open(&state, env->state_dir, true, e) != 0)
+	if (store_path_check(env->db, e) != 0 ||
+	    state_open(&state, env->state_dir, true, e) != 0)
 		return cli_fail(e);
 	state_close(&state);
 	if (pipe2(p, O_CLOEXEC) != 0) {

@@ -36,7 +36,9 @@ enter_lock(struct state *state, const struct server_env *env, struct err *e)
 		    "studies: use --state with a local folder, or --network-fs "
 		    "if this host alone will ever open it",
 		    env->state_dir, fs);
-	if (state_open(state, env->state_dir, true, e) != 0)
+	/* Nothing is left behind where no database can be. */
+	if (store_path_check(env->db, e) != 0 ||
+	    state_open(state, env->state_dir, true, e) != 0)
 		return -1;
 	if (state_lock(state, e) != 0 || state_lock_db(state, env->db, e) != 0)
 		return -1;

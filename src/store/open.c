@@ -155,18 +155,27 @@ store_identify(struct store *s, int64_t *version, struct err *e)
 }
 
 int
-store_look(const char *path, struct err *e)
+store_path_check(const char *path, struct err *e)
 {
 	/* SQLite's own limit, with the names of the files beside it. */
 	size_t most =
 	    (size_t)sqlite3_vfs_find(NULL)->mxPathname - strlen("-journal");
-	struct stat st;
 
 	if (strlen(path) > most)
 		return err_set(e, ERR_FILE,
 		    "%s: the path of a database may have %zu bytes and not "
 		    "%zu: --state takes another folder",
 		    path, most, strlen(path));
+	return 0;
+}
+
+int
+store_look(const char *path, struct err *e)
+{
+	struct stat st;
+
+	if (store_path_check(path, e) != 0)
+		return -1;
 	if (stat(path, &st) < 0)
 		return errno == ENOENT ? 0
 				       : err_set(e, ERR_FILE, "%s: %s", path,

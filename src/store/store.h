@@ -149,6 +149,8 @@ struct store_attempt {
 };
 void store_attempt_fini(struct store_attempt *);
 
+/* Whether a database may have this path; ERR_FILE: it is too long. */
+int store_path_check(const char *path, struct err *);
 /*
  * Whether path holds a study.  *there is false, without an error, when nothing
  * is there or only what a death during store_create left: then create it.

@@ -41,6 +41,9 @@ is "$(sql algorithms.db "SELECT DISTINCT name FROM metrics
     'train:error train:logloss train:objective_loss ' \
     "the algorithms' own metrics stand beside it"
 like "$("$HPOTUNE" best study.json)" 'xgboost' 'trees learn a circle'
+like "$("$HPOTUNE" sagemaker model study.json 2>&1 | tr -d '\n')" \
+    '"Image": ".*sagemaker-xgboost:1.7-1",.*out/[-0-9a-f]{36}/.*model.tar.gz"' \
+    'where its model is, packed, and the image of the algorithm'
 proved_clean 'two algorithms'
 
 # ---- stopped, killed and found again ----------------------------------------------

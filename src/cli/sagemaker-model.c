@@ -29,6 +29,7 @@ struct model {
 	struct store_study row;
 	char trial[24];
 	char *uri, *output; /* output: or NULL */
+	char *params; /* of the trial, JSON */
 };
 
 /* STUDY and TRIAL behind "model", in this order, each of which may miss. */
@@ -70,12 +71,15 @@ row_read(struct model *m, struct err *e)
 
 	if (m->trial[0] != '\0')
 		rc = rows_first(&rows, m->store,
-		    "SELECT trial, model_uri, output_uri FROM trials WHERE "
+		    "SELECT trial, model_uri, output_uri, params FROM trials "
+		    "WHERE "
 		    "trial = CAST(? AS INTEGER)",
 		    params, e);
 	else
 		rc = rows_first(&rows, m->store,
-		    "SELECT trial, model_uri, output_uri FROM best", NULL, e);
+		    "SELECT trial, model_uri, output_uri, (SELECT t.params "
+		    "FROM trials AS t WHERE t.trial = best.trial) FROM best",
+		    NULL, e);
 	if (rc == -1)
 		return -1;
 	if (rc == 0)
@@ -91,6 +95,8 @@ row_read(struct model *m, struct err *e)
 		m->uri = xstrdup(store_rows_text(rows, 1));
 	if (!store_rows_null(rows, 2))
 		m->output = xstrdup(store_rows_text(rows, 2));
+	if (!store_rows_null(rows, 3))
+		m->params = xstrdup(store_rows_text(rows, 3));
 	store_rows_close(rows);
 	if (m->uri == NULL)
 		return err_set(e, ERR_STORE,
@@ -113,6 +119,30 @@ block_of(const struct model *m)
 	return NULL;
 }
 
+/* That of the trial's training, of several algorithms the one it chose; "". */
+static char *
+image_of(const struct model *m, const struct json *block)
+{
+	const struct json *j = json_get(block, "algorithms");
+	const char *name = json_string(json_get(block, "algorithm"));
+	const char *chosen, *image = json_string(json_get(block, "image"));
+	struct json_doc *doc = NULL;
+	struct err ignored = ERR_INIT;
+	char *found;
+
+	if (j != NULL && name != NULL && m->params != NULL &&
+	    json_parse(&doc, m->params, strlen(m->params), NULL, false,
+		&ignored) == 0) {
+		chosen = json_string(json_get(json_root(doc), name));
+		j = chosen != NULL ? json_get(j, chosen) : NULL;
+		if (j != NULL)
+			image = json_string(json_get(j, "image"));
+	}
+	found = xstrdup(image != NULL ? image : "");
+	json_free(doc);
+	return found;
+}
+
 static void
 text_put(struct buf *b, const char *front, const char *text)
 {
@@ -127,8 +157,7 @@ request_put(struct buf *b, const struct model *m)
 	const struct json *block = block_of(m);
 	const char *role =
 	    block != NULL ? json_string(json_get(block, "role")) : NULL;
-	const char *image =
-	    block != NULL ? json_string(json_get(block, "image")) : NULL;
+	char *image = block != NULL ? image_of(m, block) : xstrdup("");
 	size_t n = strlen(m->uri);
 	bool folder = m->uri[n - 1] == '/';
 	char *name = xasprintf("%s-%s", m->row.name, m->trial);
@@ -137,7 +166,7 @@ request_put(struct buf *b, const struct model *m)
 	if (role != NULL)
 		text_put(b, ",\n  \"ExecutionRoleArn\": ", role);
 	buf_puts(b, ",\n  \"PrimaryContainer\": {");
-	text_put(b, "\n    \"Image\": ", image != NULL ? image : "");
+	text_put(b, "\n    \"Image\": ", image);
 	if (folder) {
 		text_put(b,
 		    ",\n    \"ModelDataSource\": { \"S3DataSource\": {\n"
@@ -148,6 +177,7 @@ request_put(struct buf *b, const struct model *m)
 	} else
 		text_put(b, ",\n    \"ModelDataUrl\": ", m->uri);
 	buf_puts(b, "\n  }\n}\n");
+	free(image);
 	free(name);
 }
 
@@ -241,6 +271,7 @@ sagemaker_model(struct cli *cli)
 	rc = model_run(&m, &e);
 	free(m.uri);
 	free(m.output);
+	free(m.params);
 	store_study_fini(&m.row);
 	store_close(m.store);
 	cli_study_fini(&m.found);

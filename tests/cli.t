@@ -299,4 +299,21 @@ is $? 1 'start --detach: the same'
 is "$(ls "$long")" study.json 'start: nothing is left behind'
 ok 'start: --state does' "$HPOTUNE" start "$long/study.json" --state . --quiet
 
+# Another study's database under a name of one's own.
+mkdir linked
+cat >linked/real.json <<'END'
+{ "study": "real", "objective": { "metric": "loss", "goal": "minimize" },
+  "parameters": { "x": { "type": "float", "min": 0, "max": 1 } },
+  "backend": { "name": "pretend", "seconds_per_step": 0.001 },
+  "trial": { "command": ["true"], "max_steps": 2 }, "stopping": "none",
+  "limits": { "trials": 1 } }
+END
+"$HPOTUNE" start linked/real.json --quiet
+sed 's/"real"/"mine"/' linked/real.json >linked/mine.json
+ln -s real.db linked/mine.db
+"$HPOTUNE" start linked/mine.json >out 2>err
+is $? 2 'a link to the database of another study: exit status'
+like "$(cat err)" 'real.db: it holds the study real and not mine' \
+    'which study it holds'
+
 done_testing

@@ -33,6 +33,23 @@ study_from_store(struct cli_study *found, struct err *e)
 	return rc;
 }
 
+/* The name of the study that a database holds, a new text, or NULL. */
+static char *
+name_held(const char *db)
+{
+	struct store_study row = { 0 };
+	struct store *store;
+	char *name = NULL;
+
+	if (store_open(&store, db, STORE_READ, NULL) != 0)
+		return NULL;
+	if (store_study_get(store, &row, NULL) == 0)
+		name = xstrdup(row.name);
+	store_study_fini(&row);
+	store_close(store);
+	return name;
+}
+
 /*
  * NAME.d belongs to NAME.db.  A copy under another name would take its trials'
  * folders from the study it was copied from.
@@ -42,13 +59,25 @@ name_check(const struct cli_study *found, struct err *e)
 {
 	const char *file = strrchr(found->db, '/') + 1;
 	const char *name = found->study->name;
+	char *held;
 
 	if (strlen(file) == strlen(name) + 3 &&
 	    strncmp(file, name, strlen(name)) == 0)
 		return 0;
-	return err_set(e, ERR_USAGE,
-	    "%s: it holds the study %s, and runs under the name %s.db only",
-	    found->db, name, name);
+	/* Behind a link lies perhaps another study than study.json names. */
+	held = name_held(found->db);
+	if (held != NULL && strcmp(held, name) != 0)
+		(void)err_set(e, ERR_USAGE,
+		    "%s: it holds the study %s and not %s, whose %s.db is a "
+		    "link to it: remove the link",
+		    found->db, held, name, name);
+	else
+		(void)err_set(e, ERR_USAGE,
+		    "%s: it holds the study %s, and runs under the name "
+		    "%s.db only",
+		    found->db, name, name);
+	free(held);
+	return -1;
 }
 
 int

@@ -18,7 +18,9 @@ like "$("$HPOTUNE" check study.json --json)" '"missing":"AWS' '… also as JSON'
 
 # Two classes, apart by a circle.
 cp "$TOP_SRCDIR/tests/aws/algorithms.py" container.py
-standin --bucket standin --keep "$dir" \
+# Two jobs are made although their answers are lost.
+standin --bucket standin --keep "$dir" --faults '{"drop_after":
+    {"p": 1, "on": "sagemaker.CreateTrainingJob", "max": 2}}' \
     --image-command "$(command -v python3) $dir/container.py"
 mkdir -p aws/s3/standin/two/train aws/s3/standin/two/validation
 for set in train validation; do
@@ -31,6 +33,8 @@ timeout 120 "$HPOTUNE" start study.json --quiet >out 2>err
 is "$?" 0 'a study of two algorithms' || diag "$(cat err)"
 is "$(sql algorithms.db "SELECT count(*) FROM trials
     WHERE state IN ('completed', 'stopped')")" 8 'every trial counts'
+is "$(sql algorithms.db 'SELECT count(*) FROM attempts')" 8 \
+    'whose answer was lost was known by where its output goes'
 is "$(sql algorithms.db "SELECT count(DISTINCT params ->> 'algorithm')
     FROM trials")" 2 'of both'
 is "$(sql algorithms.db "SELECT sum(n >= 5 AND low = 0) FROM (SELECT

@@ -213,8 +213,9 @@ check_final(struct sim *s, const struct tally *t)
 			       t->last == END_LOST;
 		break;
 	case TRIAL_STOPPED:
+		/* Whom its time ended as well: trial.on_max_run. */
 		good = t->last == END_STOPPED || t->last == END_DIVERGED ||
-		       t->last == END_LOST;
+		       t->last == END_LOST || t->last == END_TIMEOUT;
 		break;
 	case TRIAL_CANCELLED:
 		good = true;
@@ -436,7 +437,9 @@ check_late(struct sim *s)
 	if (sim_number(s,
 		"SELECT count(*) FROM t_trial AS t WHERE state = 'stopped' AND "
 		"NOT EXISTS (SELECT 1 FROM t_stop AS s WHERE s.trial = t.trial "
-		"AND s.verdict = 'stop' AND NOT late)",
+		"AND s.verdict = 'stop' AND NOT late) AND NOT EXISTS "
+		"(SELECT 1 FROM t_attempt AS a WHERE a.trial = t.trial AND "
+		"a.attempt = t.attempts AND a.end_class = 'timeout')",
 		NULL) != 0)
 		sim_wrong(s, "a trial was stopped by a verdict that was late");
 }

@@ -47,6 +47,7 @@ static const struct view {
 	{ "population", "member, trial" },
 	{ "warm", NULL },
 	{ "gpus", NULL },
+	{ "throughput", "trial" },
 };
 
 #define N_VIEWS (sizeof views / sizeof views[0])

@@ -181,9 +181,9 @@ sed 's/"Autotune"/"WarmStartConfig": { "WarmStartType": "TransferLearning",\
 cp study.json keep.json
 ok 'a job with parents' import study.json warm.json
 is "$(json '$.warm_start') $(json '$.limits.no_improvement')" \
-    '["first-one.json"] 30' 'its parents are files, convergence is a limit'
-like "$(cat err)" 'list-training-jobs-for-hyper-parameter-tuning-job .*first-one' \
-    'and how they are made is said'
+    '[{"tuning_job":"first-one"}] 30' \
+    'its parents are asked for, convergence is a limit'
+like "$(cat err)" 'the first start asks AWS for the trials' 'as is said'
 cp keep.json study.json
 
 # Several definitions.

@@ -47,7 +47,13 @@ static const struct wrong {
 	{ BASE ",\n\"warm_start\":\"a.db\"}",
 	    "2:14: warm_start: expected an array, not a string" },
 	{ BASE ",\n\"warm_start\":[\"a.db\",7]}",
-	    "2:22: warm_start[1]: expected a string, not a number" },
+	    "2:22: warm_start[1]: expected the name of a database, or an "
+	    "object with tuning_job, not a number" },
+	{ BASE ",\n\"warm_start\":[{\"tuning_job\":\"\"}]}",
+	    "2:29: warm_start[0].tuning_job: expected a text that is not "
+	    "empty" },
+	{ BASE ",\n\"warm_start\":[{\"region\":\"x\"}]}",
+	    "2:15: warm_start[0]: the key \"tuning_job\" is missing" },
 	{ BASE ",\n\"warm_start\":[\"\"]}",
 	    "2:15: warm_start[0]: expected the name of a database" },
 	{ BASE ",\n\"warm_start\":[\"a.db\",\"a.db\"]}",

@@ -27,7 +27,9 @@ static const struct {
 } rates[] = {
 	{ AWS_SAGEMAKER, "CreateTrainingJob", 1 },
 	{ AWS_SAGEMAKER, "DescribeTrainingJob", 2 },
+	{ AWS_SAGEMAKER, "DescribeHyperParameterTuningJob", 1 },
 	{ AWS_SAGEMAKER, "ListTrainingJobs", 1 },
+	{ AWS_SAGEMAKER, "ListTrainingJobsForHyperParameterTuningJob", 1 },
 	{ AWS_SAGEMAKER, "StopTrainingJob", 2 },
 	{ AWS_LOGS, "DescribeLogStreams", 2 },
 	{ AWS_LOGS, "FilterLogEvents", 2 },

@@ -252,6 +252,14 @@ typedef bool launch_stray_cb(void *arg, const struct launch_stray *);
 typedef void launch_doctor_cb(void *arg, enum launch_level, const char *what,
     const char *text, const char *mend);
 
+/* A tuning job elsewhere, which is finished or runs. */
+struct launch_tuning {
+	const char *name; /* or ARN */
+	const char *region, *profile; /* or NULL: as the environment says */
+	double pace; /* of requests, as in the backend block; 0 = 1 */
+	bool jobs; /* all its training jobs, too */
+};
+
 struct launcher {
 	const char *name; /* as written in study.json */
 	const char *about;
@@ -333,6 +341,14 @@ struct launcher {
 	 */
 	int (*fetch)(const struct launch_env *, const char *uri,
 	    const char *dir, struct err *);
+	/*
+	 * What AWS tells of a tuning job, as JSON: its description, or with
+	 * jobs an object of TuningJob and TrainingJobSummaries, the oldest
+	 * first.  Runs the loop, which nobody else uses; an error says the
+	 * name.  NULL = there are none.
+	 */
+	int (*tuning)(struct loop *, const struct launch_tuning *, struct buf *,
+	    struct err *);
 	/* What must be there for it to work; NULL = nothing. */
 	int (*doctor)(const struct launch_env *, launch_doctor_cb *, void *arg,
 	    struct err *);

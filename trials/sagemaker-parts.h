@@ -516,11 +516,13 @@ void sm_usage_last(struct sm_attempt *);
 void sm_usage_on_timer(void *attempt);
 void sm_usage_free(struct sm_attempt *);
 
-/* sagemaker-gc.c, sagemaker-doctor.c */
+/* sagemaker-gc.c, -doctor.c, -tuning.c, -fetch.c */
 int
 sm_strays(const struct launch_env *, launch_stray_cb *, void *, struct err *);
 int
 sm_doctor(const struct launch_env *, launch_doctor_cb *, void *, struct err *);
+int sm_tuning(
+    struct loop *, const struct launch_tuning *, struct buf *, struct err *);
 int sm_fetch(
     const struct launch_env *, const char *uri, const char *dir, struct err *);
 

@@ -284,6 +284,7 @@ const struct launcher launcher_sagemaker = {
 	.slow_end = true,
 	.strays = sm_strays,
 	.fetch = sm_fetch,
+	.tuning = sm_tuning,
 	.doctor = sm_doctor,
 	.open = sm_open,
 	.close = sm_close,

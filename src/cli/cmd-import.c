@@ -6,10 +6,12 @@
 
 #include "src/base/err.h"
 #include "src/base/json.h"
+#include "src/base/loop.h"
 #include "src/base/mem.h"
 #include "src/cli/cli.h"
 #include "src/cli/import-sagemaker.h"
 #include "src/cli/newfile.h"
+#include "trials/launcher.h"
 
 /* FILE.json -> FILE-NAME.json, to be freed. */
 static char *
@@ -105,6 +107,50 @@ import_files(struct cli *cli, struct json_doc *doc, struct json_doc *more,
 	return one_write(&from, to, notes, e);
 }
 
+/* The description of a tuning job, as AWS gives it now. */
+static int
+job_load(struct json_doc **doc, const struct cli *cli, struct err *e)
+{
+	struct launch_tuning ask = {
+		.name = cli_value(cli, "tuning-job"),
+		.region = cli_value(cli, "region"),
+		.profile = cli_value(cli, "profile"),
+	};
+	struct buf text = { 0 };
+	struct loop *loop;
+	int rc;
+
+	if (cli->n_operands > 1)
+		return err_set(e, ERR_USAGE,
+		    "import: name a file or a tuning job, not both");
+	if (loop_open(&loop, LOOP_REAL, e) != 0)
+		return -1;
+	rc = launcher_find("sagemaker")->tuning(loop, &ask, &text, e);
+	loop_close(loop);
+	if (rc == 0)
+		rc = json_parse(
+		    doc, buf_str(&text), text.len, ask.name, false, e);
+	buf_free(&text);
+	return rc;
+}
+
+static int
+files_load(struct json_doc **doc, struct json_doc **more, const struct cli *cli,
+    struct err *e)
+{
+	if (cli_value(cli, "region") != NULL ||
+	    cli_value(cli, "profile") != NULL)
+		return err_set(e, ERR_USAGE,
+		    "import: --region and --profile belong to --tuning-job");
+	if (cli->n_operands < 2)
+		return err_set(e, ERR_USAGE,
+		    "import: name the file of a tuning job, or the job itself "
+		    "with --tuning-job");
+	if (json_load(doc, cli->operands[1], e) != 0)
+		return -1;
+	return cli->n_operands > 2 ? json_load(more, cli->operands[2], e) : 0;
+}
+
 int
 cmd_import(struct cli *cli)
 {
@@ -119,9 +165,9 @@ cmd_import(struct cli *cli)
 		    cli->operands[0]);
 		return cli_fail(&e);
 	}
-	rc = json_load(&doc, cli->operands[1], &e);
-	if (rc == 0 && cli->n_operands > 2)
-		rc = json_load(&more, cli->operands[2], &e);
+	rc = cli_value(cli, "tuning-job") != NULL
+		 ? job_load(&doc, cli, &e)
+		 : files_load(&doc, &more, cli, &e);
 	if (rc == 0)
 		rc = import_files(cli, doc, more, &notes, &e);
 	if (rc == 0)

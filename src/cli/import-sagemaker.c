@@ -273,14 +273,13 @@ convergence_put(struct import *im, const struct json *done)
 	    CONVERGED);
 }
 
-/* Trials of earlier tuning jobs come by files that the user makes. */
+/* Trials of earlier tuning jobs: the study asks AWS for them. */
 static void
 warm_put(struct import *im)
 {
 	const struct json *j = import_at(json_get(im->root, "WarmStartConfig"),
 	    "ParentHyperParameterTuningJobs", NULL);
 	const char *name;
-	char *file;
 
 	if (j == NULL || json_count(j) == 0)
 		return;
@@ -289,16 +288,14 @@ warm_put(struct import *im)
 		name = json_string(json_get(j, "HyperParameterTuningJobName"));
 		if (name == NULL)
 			continue;
-		file = xasprintf("%s.json", name);
-		import_text(im, 2, NULL, file);
-		buf_printf(im->notes,
-		    "warm_start: make %s: aws sagemaker "
-		    "list-training-jobs-for-hyper-parameter-tuning-job "
-		    "--hyper-parameter-tuning-job-name %s >%s\n",
-		    file, name, file);
-		free(file);
+		import_open(im, 2, NULL, '{');
+		import_text(im, 3, "tuning_job", name);
+		import_close(im, 2, '}');
 	}
 	import_close(im, 1, ']');
+	import_note(im,
+	    "warm_start: the first start asks AWS for the trials of these "
+	    "tuning jobs");
 }
 
 static int

@@ -116,6 +116,9 @@ static const struct cli_option export_options[] = {
 static const struct cli_option import_options[] = {
 	{ "output", 'o', "FILE", "write it there, a new file" },
 	{ "definition", 0, "NAME", "which training definition, of several" },
+	{ "tuning-job", 0, "NAME", "ask AWS for this tuning job (or ARN)" },
+	{ "region", 0, "REGION", "its region" },
+	{ "profile", 0, "PROFILE", "whose keys ask" },
 	{ .name = NULL },
 };
 
@@ -182,9 +185,9 @@ const struct cli_command cli_commands[] = {
 	    export_options, 0, 1, true, cmd_export },
 	{ "report", "[STUDY]", "the study as one page of HTML", report_options,
 	    0, 1, false, cmd_report },
-	{ "import", "sagemaker FILE [DEFINITION]",
-	    "a study.json from a SageMaker tuning job's JSON", import_options,
-	    2, 3, false, cmd_import },
+	{ "import", "sagemaker FILE [DEFINITION] | sagemaker --tuning-job NAME",
+	    "a study.json from a SageMaker tuning job", import_options, 1, 3,
+	    false, cmd_import },
 	{ "sagemaker", "gc [STUDY...] | model [STUDY] [TRIAL]",
 	    "training jobs that no study owns; the model of a trial",
 	    sagemaker_options, 1, -1, true, cmd_sagemaker },

@@ -162,9 +162,7 @@ study_free(struct study *s)
 		free(s->backends[i].name);
 	for (i = 0; i < s->n_enqueue; i++)
 		free(s->enqueue[i]);
-	for (i = 0; i < s->n_warm_start; i++)
-		free(s->warm_start[i].path);
-	free(s->warm_start);
+	study_warm_clear(s);
 	free(s->stopping);
 	free(s->backends);
 	free(s->enqueue);

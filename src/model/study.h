@@ -127,9 +127,12 @@ struct study_limits {
 	int64_t no_improvement;
 };
 
-/* Another study whose trials are learnt from. */
+/* Another study, or a tuning job of AWS's, whose trials are learnt from. */
 struct study_warm {
-	char *path; /* of its database, absolute */
+	char *path; /* of a database or list, absolute; NULL: a tuning job */
+	char *tuning_job; /* name or ARN */
+	char *region, *profile; /* or NULL */
+	char *metric; /* what the objective is called there; NULL = the same */
 	const struct json *where;
 };
 

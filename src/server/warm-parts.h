@@ -26,6 +26,34 @@ struct warm_trial {
 	char *metrics; /* last reports, as JSON; NULL = objective says all */
 };
 
+/* One source while it is read. */
+struct warm_reading {
+	struct warm *warm;
+	struct warm_source *source;
+	const struct study *study;
+	struct store *store; /* of a database */
+	struct value *values; /* one per parameter */
+};
+
+/* warm-source.c: what a source has, taken with the values that were read. */
+void warm_take(struct warm_reading *, struct warm_trial *);
+/* Remember one of its parameters that this study does not have. */
+void warm_note_strange(struct warm_reading *, const struct json *params);
+/* An error: nothing of it can be used. */
+int warm_useless(
+    const struct warm_source *, const struct study_warm *, struct err *);
+/* More than one objective counts, or constraints do. */
+bool warm_is_wide(const struct study *);
+
+/*
+ * warm-tuning.c: the training jobs of a tuning job of SageMaker, from AWS and
+ * from a file that lists them.
+ */
+int
+warm_tuning_ask(struct warm_reading *, const struct study_warm *, struct err *);
+int warm_tuning_load(
+    struct warm_reading *, const struct study_warm *, struct err *);
+
 /*
  * warm-fit.c: the setting of another study in the space of this one; false when
  * it has no place there, and why of n bytes says so.

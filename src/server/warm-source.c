@@ -1,6 +1,6 @@
 /*
- * The trials of one database, or of a tuning job, in the terms of this study.  Knows views and
- * what a finished trial says; refuses to know how it is used.
+ * The trials of one database in the terms of this study.  Knows views and what
+ * a finished trial says; refuses to know how it is used.
  */
 
 #include <inttypes.h>
@@ -17,18 +17,9 @@
 #include "src/server/warm-parts.h"
 #include "src/store/store.h"
 
-/* One database while it is read. */
-struct reading {
-	struct warm *warm;
-	struct warm_source *source;
-	const struct study *study;
-	struct store *store;
-	struct value *values;
-};
-
 /* Remember one of its parameters that this study does not have. */
-static void
-strange_note(struct reading *r, const struct json *params)
+void
+warm_note_strange(struct warm_reading *r, const struct json *params)
 {
 	const struct json *j;
 
@@ -39,8 +30,8 @@ strange_note(struct reading *r, const struct json *params)
 			    sizeof r->source->strange, "%s", json_key(j));
 }
 
-static void
-trial_take(struct reading *r, struct warm_trial *trial)
+void
+warm_take(struct warm_reading *r, struct warm_trial *trial)
 {
 	struct warm *w = r->warm;
 	struct buf b = { 0 };
@@ -84,8 +75,8 @@ row_real(const struct store_rows *rows, int col)
 }
 
 /* More than one objective counts, or constraints do. */
-static bool
-study_is_wide(const struct study *s)
+bool
+warm_is_wide(const struct study *s)
 {
 	return s->n_objectives > 1 || s->n_constraints > 0;
 }
@@ -104,7 +95,7 @@ metrics_read(const struct study *study, const struct store_rows *rows)
 	struct buf b = { 0 };
 	size_t i;
 
-	if (!study_is_wide(study))
+	if (!warm_is_wide(study))
 		return NULL;
 	for (i = 0; i < study->n_objectives + study->n_constraints; i++) {
 		buf_putc(&b, i == 0 ? '{' : ',');
@@ -118,7 +109,7 @@ metrics_read(const struct study *study, const struct store_rows *rows)
 
 /* Whether it has a result, in every objective. */
 static bool
-result_whole(const struct reading *r, const struct store_rows *rows)
+result_whole(const struct warm_reading *r, const struct store_rows *rows)
 {
 	size_t i;
 
@@ -132,7 +123,7 @@ result_whole(const struct reading *r, const struct store_rows *rows)
 }
 
 static void
-trial_read(struct reading *r, const struct store_rows *rows)
+trial_read(struct warm_reading *r, const struct store_rows *rows)
 {
 	struct warm_source *s = r->source;
 	struct warm_trial trial = {
@@ -165,13 +156,13 @@ trial_read(struct reading *r, const struct store_rows *rows)
 		return;
 	}
 	if (json_parse(&doc, params, strlen(params), NULL, false, NULL) == 0) {
-		strange_note(r, json_root(doc));
+		warm_note_strange(r, json_root(doc));
 		fits = warm_fit(r->study->space, json_root(doc), r->values, why,
 		    sizeof why);
 	}
 	if (fits) {
 		trial.metrics = metrics_read(r->study, rows);
-		trial_take(r, &trial);
+		warm_take(r, &trial);
 	} else if (s->unfit++ == 0)
 		memcpy(s->why, why, sizeof why);
 	json_free(doc);
@@ -240,7 +231,7 @@ put_columns(
 		    study->metric, FINITE);
 	buf_puts(b, ", (SELECT end_class FROM attempts WHERE trial = t.trial "
 		    "ORDER BY attempt DESC LIMIT 1)");
-	for (i = 0; study_is_wide(study) &&
+	for (i = 0; warm_is_wide(study) &&
 		    i < study->n_objectives + study->n_constraints;
 	     i++) {
 		buf_puts(b, ", ");
@@ -250,7 +241,8 @@ put_columns(
 }
 
 static int
-trials_read(struct reading *r, const struct store_study *row, struct err *e)
+trials_read(
+    struct warm_reading *r, const struct store_study *row, struct err *e)
 {
 	struct store_rows *rows;
 	struct buf sql = { 0 };
@@ -269,7 +261,7 @@ trials_read(struct reading *r, const struct store_study *row, struct err *e)
 
 /* Every objective of this study must have been reported there. */
 static int
-source_check(const struct reading *r, const struct store_study *row,
+source_check(const struct warm_reading *r, const struct store_study *row,
     const struct study_warm *from, struct err *e)
 {
 	static const char sql[] = "SELECT 1 FROM metrics WHERE name = ?1";
@@ -299,8 +291,8 @@ source_check(const struct reading *r, const struct store_study *row,
 }
 
 /* Nothing of it can be used: rather a mistake than what was wanted. */
-static int
-source_useless(
+int
+warm_useless(
     const struct warm_source *s, const struct study_warm *from, struct err *e)
 {
 	struct buf b = { 0 };
@@ -313,164 +305,9 @@ source_useless(
 	return -1;
 }
 
-/* ---- the trials of a tuning job of SageMaker ----------------------------- */
-
-/*
- * A hyperparameter, which is a text there, as the value it has here: the SDK
- * writes texts as JSON, other tools as they are.
- */
-static void
-put_hyperparameter(struct buf *b, const struct param *p, const char *text)
-{
-	struct json_doc *doc = NULL;
-	enum json_type type = JSON_NULL;
-	bool raw = false;
-	size_t i;
-
-	for (i = 0; p != NULL && i < p->n_values && !raw; i++)
-		raw = p->values[i].kind == VALUE_TEXT &&
-		      strcmp(p->values[i].text, text) == 0;
-	if (!raw &&
-	    json_parse(&doc, text, strlen(text), NULL, false, NULL) == 0)
-		type = json_type(json_root(doc));
-	if (type == JSON_STRING || type == JSON_NUMBER || type == JSON_BOOL)
-		json_write(b, json_root(doc));
-	else
-		json_put_string(b, text);
-	json_free(doc);
-}
-
-/* What was tuned, as params of a trial; false when it is not told. */
-static bool
-put_tuned(struct buf *b, const struct space *space, const struct json *tuned)
-{
-	const struct json *j;
-	const char *text;
-	int i;
-
-	if (tuned == NULL || json_type(tuned) != JSON_OBJECT)
-		return false;
-	buf_putc(b, '{');
-	for (j = json_first(tuned); j != NULL; j = json_next(j)) {
-		if ((text = json_string(j)) == NULL)
-			return false;
-		i = space_find(space, json_key(j));
-		if (b->len > 1)
-			buf_putc(b, ',');
-		json_put_string(b, json_key(j));
-		buf_putc(b, ':');
-		put_hyperparameter(b, i >= 0 ? &space->params[i] : NULL, text);
-	}
-	buf_putc(b, '}');
-	return true;
-}
-
-/*
- * What became of a job.  One that was stopped early has a result there, too,
- * which its tuning job has used: it counts as completed.
- */
-static bool
-tuned_state(struct reading *r, const struct json *job, struct warm_trial *trial)
-{
-	const struct json *metric =
-	    json_get(job, "FinalHyperParameterTuningJobObjectiveMetric");
-	const char *status = json_string(json_get(job, "TrainingJobStatus"));
-	const char *used = json_string(json_get(job, "ObjectiveStatus"));
-	const char *why = json_string(json_get(job, "FailureReason"));
-	const char *name;
-
-	if (status == NULL || strcmp(status, "InProgress") == 0 ||
-	    strcmp(status, "Stopping") == 0) {
-		r->source->running++;
-		return false;
-	}
-	if (strcmp(status, "Failed") == 0) {
-		trial->state = TRIAL_FAILED;
-		if (why != NULL && strncmp(why, "AlgorithmError", 14) == 0)
-			return true;
-		r->source->blameless++;
-		return false;
-	}
-	trial->state = TRIAL_COMPLETED;
-	name =
-	    metric != NULL ? json_string(json_get(metric, "MetricName")) : NULL;
-	if (name != NULL && strcmp(name, r->study->metric) == 0 &&
-	    (used == NULL || strcmp(used, "Succeeded") == 0) &&
-	    json_number(json_get(metric, "Value"), &trial->objective) &&
-	    isfinite(trial->objective))
-		return true;
-	r->source->empty++;
-	return false;
-}
-
-static void
-tuned_read(struct reading *r, const struct json *job)
-{
-	struct warm_source *s = r->source;
-	struct warm_trial trial = {
-		.trial = ++s->trials, .objective = NAN, .step = -1, .value = NAN
-	};
-	char why[sizeof s->why] = "its parameters cannot be read";
-	struct json_doc *doc = NULL;
-	struct buf b = { 0 };
-	bool fits = false;
-
-	if (!tuned_state(r, job, &trial))
-		return;
-	if (put_tuned(
-		&b, r->study->space, json_get(job, "TunedHyperParameters")) &&
-	    json_parse(&doc, buf_str(&b), b.len, NULL, false, NULL) == 0) {
-		strange_note(r, json_root(doc));
-		fits = warm_fit(r->study->space, json_root(doc), r->values, why,
-		    sizeof why);
-	}
-	if (fits)
-		trial_take(r, &trial);
-	else if (s->unfit++ == 0)
-		memcpy(s->why, why, sizeof why);
-	json_free(doc);
-	buf_free(&b);
-}
-
-static bool
-is_json(const char *path)
-{
-	size_t n = strlen(path);
-
-	return n > 5 && strcmp(path + n - 5, ".json") == 0;
-}
-
-/* The answer of ListTrainingJobsForHyperParameterTuningJob, in a file. */
 static int
-tuning_read(struct reading *r, const struct study_warm *from, struct err *e)
-{
-	struct json_doc *doc;
-	struct err why = ERR_INIT;
-	const struct json *list, *j;
-	int rc = 0;
-
-	if (study_is_wide(r->study))
-		return json_err(from->where, e,
-		    "a tuning job has one objective and no constraints");
-	if (json_load(&doc, from->path, &why) != 0)
-		return json_err(from->where, e, "%s", why.text);
-	list = json_get(json_root(doc), "TrainingJobSummaries");
-	if (list == NULL || json_type(list) != JSON_ARRAY)
-		rc = json_err(from->where, e,
-		    "it has no TrainingJobSummaries: expected what aws "
-		    "sagemaker "
-		    "list-training-jobs-for-hyper-parameter-tuning-job prints");
-	else
-		for (j = json_first(list); j != NULL; j = json_next(j))
-			tuned_read(r, j);
-	json_free(doc);
-	if (rc == 0 && r->source->taken == 0)
-		rc = source_useless(r->source, from, e);
-	return rc;
-}
-
-static int
-source_read(struct reading *r, const struct study_warm *from, struct err *e)
+source_read(
+    struct warm_reading *r, const struct study_warm *from, struct err *e)
 {
 	struct store_study row = { 0 };
 	struct err why = ERR_INIT;
@@ -491,22 +328,31 @@ source_read(struct reading *r, const struct study_warm *from, struct err *e)
 	store_study_fini(&row);
 	store_close(r->store);
 	if (rc == 0 && r->source->taken == 0)
-		rc = source_useless(r->source, from, e);
+		rc = warm_useless(r->source, from, e);
 	return rc;
+}
+
+static bool
+is_json(const char *path)
+{
+	size_t n = strlen(path);
+
+	return n > 5 && strcmp(path + n - 5, ".json") == 0;
 }
 
 int
 warm_source_read(struct warm *w, const struct study *study,
     const struct study_warm *from, struct err *e)
 {
-	struct reading r = {
+	struct warm_reading r = {
 		.warm = w,
 		.source = &w->sources[w->n_sources - 1],
 		.study = study,
 		.values = xcalloc(study->space->n, sizeof *r.values),
 	};
-	int rc = is_json(from->path) ? tuning_read(&r, from, e)
-				     : source_read(&r, from, e);
+	int rc = from->path == NULL    ? warm_tuning_ask(&r, from, e)
+		 : is_json(from->path) ? warm_tuning_load(&r, from, e)
+				       : source_read(&r, from, e);
 
 	free(r.values);
 	return rc;

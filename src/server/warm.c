@@ -59,6 +59,8 @@ warm_put_source(struct buf *b, const struct warm_source *s)
 		    b, "%s%" PRId64 " without a result", before, s->empty);
 	if (s->strange[0] != '\0')
 		buf_printf(b, "; their %s is passed over", s->strange);
+	if (s->note[0] != '\0')
+		buf_printf(b, "; %s", s->note);
 }
 
 /* Whether two names mean one file, which need not be there. */
@@ -92,8 +94,10 @@ warm_read(
 	for (i = 0; i < study->n_warm_start && rc == 0; i++) {
 		from = &study->warm_start[i];
 		w->sources[w->n_sources++].name =
-		    xstrdup(json_string(from->where));
-		rc = same_file(from->path, own)
+		    from->path != NULL
+			? xstrdup(json_string(from->where))
+			: xasprintf("tuning job %s", from->tuning_job);
+		rc = from->path != NULL && same_file(from->path, own)
 			 ? json_err(from->where, e,
 			       "it is this study's own database")
 			 : warm_source_read(w, study, from, e);

@@ -25,6 +25,7 @@ struct warm_source {
 	int64_t unfit; /* outside this study's space */
 	char why[160]; /* what the first of these has */
 	char strange[80]; /* a parameter that is not one of ours, or "" */
+	char note[160]; /* what else is to be known of a tuning job, or "" */
 };
 
 struct warm_trial;

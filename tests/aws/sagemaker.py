@@ -12,6 +12,7 @@ import time
 
 from jobs import Job
 from life import Life
+from tuning import Tuning
 from world import Failure
 
 NVME = re.compile(r"ml\.(p4de?|p5e?n?|g4dn|g5|g6e?|trn1n?|trn2|p6[a-z0-9-]*)"
@@ -43,6 +44,7 @@ class SageMaker:
             "DeleteTrainingJob": self.delete,
             "ListTags": self.list_tags,
             "AddTags": self.add_tags}
+        self.operations.update(Tuning(world).operations)
 
     # CreateTrainingJob.
 

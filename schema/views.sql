@@ -21,6 +21,7 @@ DROP VIEW IF EXISTS warm;
 DROP VIEW IF EXISTS outcomes;
 DROP VIEW IF EXISTS gpus;
 DROP VIEW IF EXISTS throughput;
+DROP VIEW IF EXISTS notices;
 
 CREATE VIEW trials AS
 SELECT trial, state, objective, nullif(last_step, -1) AS step, reports, params,
@@ -231,3 +232,11 @@ SELECT trial, state, backend,
 	name_id = (SELECT id FROM t_name WHERE name = 'samples_per_second'))
 	AS samples_per_second
 FROM t_trial AS t;
+
+-- What somebody elsewhere was told of the study, or is to be told.
+CREATE VIEW notices AS
+SELECT strftime('%Y-%m-%dT%H:%M:%fZ', time_us / 1e6, 'unixepoch') AS time,
+    moment, channel, uuid AS id,
+    strftime('%Y-%m-%dT%H:%M:%fZ', sent_us / 1e6, 'unixepoch') AS sent,
+    why, text
+FROM t_notice ORDER BY t_notice.id;

@@ -27,6 +27,7 @@ PROGRAM = sys.argv[1]
 SERVICES = {
     'sagemaker': 'sagemaker', 'logs': 'logs', 'monitoring': 'cloudwatch',
     'events': 'events', 'sqs': 'sqs', 's3': 's3', 'sts': 'sts',
+    'sns': 'sns',
 }
 REGIONS = ['us-east-1', 'eu-west-1', 'cn-north-1', 'cn-northwest-1',
            'us-gov-west-1', 'us-gov-east-1', 'us-iso-east-1',

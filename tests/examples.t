@@ -81,11 +81,12 @@ cat policy-* >policy.json
 ok 'the policy is JSON' "$python" -c 'import json
 json.load(open("policy.json"))'
 for operation in $(grep -hoE '"[A-Z][a-z]+[A-Z][A-Za-z]+"' \
-    "$TOP_SRCDIR"/trials/sagemaker*.c | tr -d '"' |
+    "$TOP_SRCDIR"/trials/sagemaker*.c "$TOP_SRCDIR"/trials/notify.c | tr -d '"' |
     grep -E '^(Create|Delete|Describe|Filter|Get|List|Put|Receive|Remove|Set|Stop)[A-Z]' | sort -u
 ); do
 	# A batch needs the right to do one.
 	operation=${operation%Batch}
 	ok "the policy allows $operation" grep -q ":$operation\"" policy.json
 done
+ok 'the policy allows Publish' grep -q '"sns:Publish"' policy.json
 done_testing

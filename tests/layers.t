@@ -22,7 +22,7 @@ src/store/.*	src/store/.*|src/model/.*|src/base/(err|log|mem|rng|fail|text|json)
 src/worker/message\.	src/worker/message\.h|src/model/history-pack\.h|src/base/(err|mem)\.h	-
 src/worker/.*	src/worker/.*|src/model/.*|src/base/(err|mem)\.h|strategies/strategy\.h|kernels/kernels\.h	-
 src/server/tune\.c	src/server/.*|src/base/.*|kernels/kernels\.h	-
-src/server/.*	src/server/.*|src/worker/message\.h|src/store/store\.h|src/model/.*|src/base/.*|strategies/(strategy|stopper)\.h|trials/(launcher|report)\.h	-
+src/server/.*	src/server/.*|src/worker/message\.h|src/store/store\.h|src/model/.*|src/base/.*|strategies/(strategy|stopper)\.h|trials/(launcher|notify|report)\.h	-
 src/cli/.*	src/cli/.*|src/server/.*|src/store/(store|optuna)\.h|src/model/.*|src/base/.*|strategies/(importance|strategy|stopper)\.h|trials/(launcher|gpu|gpu-lock)\.h	-
 strategies/.*	strategies/.*|src/model/.*|src/base/(err|mem|rng)\.h|kernels/kernels\.h	-
 trials/gpu-(nvml(-lib)?|cuda-lib)\.c	trials/gpu(-.*)?\.h|src/base/.*	dlfcn\.h

@@ -76,7 +76,7 @@ columns() { # view: as the page lists them
 	inside && /^\.It Ic / { printf "%s ", $3 }' "$page"
 }
 for view in study trials curves metrics medians stops attempts savings costs \
-    suggestions events warm outcomes throughput
+    suggestions events warm outcomes throughput notices
 do
 	is "$(columns $view)" "$(sql seen.db \
 	    "SELECT group_concat(name, ' ') || ' '

@@ -280,6 +280,21 @@ test_list_nonsense(void)
 	rig_close(&rig);
 }
 
+/* One try that is answered so. */
+static void
+rig_publish(struct rig *rig, struct told *t, const char *answer)
+{
+	const struct aws_ask ask = { .service = AWS_SNS,
+		.operation = "Publish",
+		.body = "&Message=a%20b",
+		.tries = 1 };
+
+	rig->open++;
+	rig_good(rig, NULL, answer);
+	(void)aws_query(rig->aws, &ask, rig_told, t);
+	rig_settle(rig);
+}
+
 static void
 test_whoami(void)
 {
@@ -311,6 +326,21 @@ test_whoami(void)
 	rig_settle(&rig);
 	is_str(t.message, "STS GetCallerIdentity: no (AccessDenied)",
 	    "an error of STS");
+	told_free(&t);
+	t.rig = &rig;
+	rig_publish(&rig, &t, "<html>sign in</html>");
+	is_str(t.message, "SNS Publish: the answer is not AWS's",
+	    "a yes that is somebody else's");
+	ok(!t.good && t.unclear, "is none, and may have acted");
+	told_free(&t);
+	t.rig = &rig;
+	rig_publish(&rig, &t, "<PublishResponse/>");
+	ok(t.good && strstr(rig_header(&rig, rig.n_asked - 1, "Authorization"),
+			 "/sns/aws4") != NULL,
+	    "SNS is signed for");
+	is_str(rig.asked[rig.n_asked - 1].body,
+	    "Action=Publish&Version=2010-03-31&Message=a%20b",
+	    "a form, with its version");
 	told_free(&t);
 	rig_close(&rig);
 }

@@ -30,6 +30,7 @@ static const struct promise {
 	    "output_uri" },
 	{ "results", "trial, state, objective, lr, optimizer" },
 	{ "front", "trial, acc, lr, optimizer" },
+	{ "notices", "time, moment, channel, id, sent, why, text" },
 	{ "throughput",
 	    "trial, state, backend, steps_per_second, samples_per_second" },
 	{ "outcomes", "trial, metric, goal, min, max, value, violation" },
@@ -89,7 +90,7 @@ test_promise(void)
 	    "SELECT trials, best_trial, best, cost, ended, seed, rule, "
 	    "created, schema_version, program_version FROM study",
 	    "0|NULL|NULL|NULL|NULL|7|median|2023-11-14T22:13:20.123Z|"
-	    "9|" PACKAGE_VERSION,
+	    "10|" PACKAGE_VERSION,
 	    "an empty study");
 	is_query(s, "SELECT count(*) FROM best", "0", "no best of nothing");
 	is_query(s, "SELECT * FROM savings", "0|0|NULL|0.0|NULL|NULL|NULL",

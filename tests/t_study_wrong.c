@@ -24,6 +24,15 @@
 #define L(text)                                                \
 	"{\"study\":\"s\"," OBJECTIVE "," PARAMETERS "," TRIAL \
 	",\n\"limits\":{" text "}}"
+#define N(text) BASE ",\n\"notify\":" text "}"
+#define SNS "\"sns\":\"arn:aws:sns:eu-west-1:123456789012:news\""
+#define TOPIC                                                \
+	"2:17: notify.sns: expected the ARN of a topic, as " \
+	"arn:aws:sns:eu-west-1:123456789012:NAME"
+#define BUS                                                                   \
+	"2:25: notify.eventbridge: expected the name of an event bus, as "    \
+	"default, or its ARN, as arn:aws:events:eu-west-1:123456789012:event" \
+	"-bus/NAME"
 #define FLOAT "\"type\":\"float\",\"min\":"
 
 static const struct wrong {
@@ -43,7 +52,7 @@ static const struct wrong {
 	{ BASE ",\n\"zzzzzz\":{}}",
 	    "2:1: zzzzzz: unknown key; known: study, objective, objectives, "
 	    "constraints, parameters, strategy, stopping, trial, backend, "
-	    "limits, enqueue, warm_start" },
+	    "limits, enqueue, warm_start, notify" },
 	{ BASE ",\n\"warm_start\":\"a.db\"}",
 	    "2:14: warm_start: expected an array, not a string" },
 	{ BASE ",\n\"warm_start\":[\"a.db\",7]}",
@@ -58,6 +67,45 @@ static const struct wrong {
 	    "2:15: warm_start[0]: expected the name of a database" },
 	{ BASE ",\n\"warm_start\":[\"a.db\",\"a.db\"]}",
 	    "2:22: warm_start[1]: this database stands here twice" },
+	/* notify */
+	{ N("{}"), "2:10: notify: nobody would be told: expected sns or "
+		   "eventbridge" },
+	{ BASE ",\n\"notify\":true}",
+	    "2:10: notify: expected an object, not a boolean" },
+	{ N("{\"sns\":\"news\"}"), TOPIC },
+	{ N("{\"sns\":\"arn:aws:sns:eu-west-1:12345678901:news\"}"), TOPIC },
+	{ N("{\"sns\":\"arn:aws:sns:eu-west-1:123456789012:\"}"), TOPIC },
+	{ N("{\"sns\":\"arn:aws:sns:EU:123456789012:news\"}"), TOPIC },
+	{ N("{\"sns\":\"arn:aws:sns:eu-west-1:123456789012:n.fif\"}"), TOPIC },
+	{ N("{\"sns\":\"arn:aws:sns:eu-west-1:123456789012:a:b\"}"), TOPIC },
+	{ N("{\"sns\":\"arn:aws:sqs:eu-west-1:123456789012:news\"}"), TOPIC },
+	{ N("{\"sns\":\"arn:aws:s\"}"), TOPIC },
+	{ N("{\"eventbridge\":\"default\"}"),
+	    "2:25: notify.eventbridge: no AWS region: name it in "
+	    "notify.region, or give the ARN of the bus" },
+	{ N("{\"eventbridge\":\"a b\",\"region\":\"eu-west-1\"}"), BUS },
+	{ N("{\"eventbridge\":\"arn:aws:events:eu-west-1:123456789012:"
+	    "rule/x\"}"),
+	    BUS },
+	{ N("{\"eventbridge\":\"arn:aws:events:eu-west-1:123456789012:"
+	    "event-bus/\"}"),
+	    BUS },
+	{ N("{\"region\":\"eu west\",\"eventbridge\":\"default\"}"),
+	    "2:20: notify.region: this is no AWS region, as eu-west-1" },
+	{ N("{\"region\":\"eu-west-1\"," SNS "}"),
+	    "2:11: notify.region: it is that of eventbridge, which is not "
+	    "given; a topic is in the region of its ARN" },
+	{ N("{\"profile\":\"\"," SNS "}"),
+	    "2:21: notify.profile: expected a name" },
+	{ N("{\"on\":[]," SNS "}"),
+	    "2:16: notify.on: expected one moment at least" },
+	{ N("{\"on\":[\"finish\"]," SNS "}"),
+	    "2:17: notify.on[0]: expected finished, failed, waiting or "
+	    "interrupted; did you mean \"finished\"?" },
+	{ N("{\"on\":[\"failed\",\"failed\"]," SNS "}"),
+	    "2:26: notify.on[1]: this moment stands here twice" },
+	{ N("{\"topic\":1}"), "2:11: notify.topic: unknown key; known: sns, "
+			      "eventbridge, on, region, profile" },
 	{ "{\"study\":\"s\"," OBJECTIVE "," PARAMETERS "," TRIAL "}",
 	    "1:1: the key \"limits\" is missing" },
 	{ "{\"study\":\"s\"," OBJECTIVE "," PARAMETERS "," LIMITS

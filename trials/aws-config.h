@@ -19,6 +19,7 @@ enum aws_service {
 	AWS_SQS,
 	AWS_S3,
 	AWS_STS,
+	AWS_SNS,
 	AWS_SERVICES
 };
 

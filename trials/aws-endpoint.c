@@ -31,6 +31,7 @@ static const struct service services[AWS_SERVICES] = {
 	[AWS_SQS] = { "SQS", "sqs", "SQS", "sqs", GOV_FIPS_DUAL },
 	[AWS_S3] = { "S3", "s3", "S3", "s3", GOV_FIPS },
 	[AWS_STS] = { "STS", "sts", "STS", "sts", GOV_FIPS_DUAL },
+	[AWS_SNS] = { "SNS", "sns", "SNS", "sns", GOV_FIPS_DUAL },
 };
 
 enum partition_kind { PARTITION_AWS, PARTITION_GOV, PARTITION_OTHER };

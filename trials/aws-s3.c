@@ -16,7 +16,7 @@
 
 enum {
 	S3_TIMEOUT_MS = 10 * 60 * 1000,
-	STS_TIMEOUT_MS = 30 * 1000,
+	LIST_TIMEOUT_MS = 30 * 1000,
 	PAGE_OBJECTS = 1000, /* what S3 gives at most */
 	LIST_OBJECTS_MAX = 1000 * 1000
 };
@@ -155,7 +155,7 @@ aws_s3_list(struct aws *aws, const char *bucket, const char *prefix,
 		.key = "",
 		.query = query,
 		.n_query = sizeof query / sizeof query[0],
-		.timeout_ms = STS_TIMEOUT_MS,
+		.timeout_ms = LIST_TIMEOUT_MS,
 	};
 	struct err e = ERR_INIT;
 	struct aws_call *c;
@@ -223,38 +223,6 @@ aws_s3_more(struct aws_call *c)
 	}
 	query_next(c, c->found.token);
 	return true;
-}
-
-struct aws_call *
-aws_whoami(struct aws *aws, aws_cb *cb, void *arg)
-{
-	static const char body[] =
-	    "Action=GetCallerIdentity&Version=2011-06-15";
-	struct aws_call *c = aws_call_new(aws, AWS_STS, "GetCallerIdentity");
-	struct aws_request *r = &c->request;
-	const struct aws_endpoint *p;
-	struct err e = ERR_INIT;
-
-	c->cb = cb;
-	c->arg = arg;
-	c->read = aws_read_xml;
-	if (aws_endpoint_of(aws, AWS_STS, &p, &e) != 0) {
-		aws_call_begin(c, &e);
-		return c;
-	}
-	*r = (struct aws_request){
-		.method = "POST",
-		.host = xstrdup(p->host),
-		.path = xasprintf("%s/", p->path),
-		.plain = p->plain,
-		.body = xstrdup(body),
-		.len = sizeof body - 1,
-		.timeout_ms = STS_TIMEOUT_MS,
-	};
-	aws_pair_add(&r->headers, &r->n_headers, "Content-Type",
-	    "application/x-www-form-urlencoded; charset=utf-8");
-	aws_call_begin(c, NULL);
-	return c;
 }
 
 int

@@ -37,7 +37,9 @@ static const struct {
 	{ AWS_CLOUDWATCH, "DeleteAlarms", 1 },
 	{ AWS_CLOUDWATCH, "GetMetricData", 5 },
 	{ AWS_CLOUDWATCH, "PutMetricAlarm", 1 },
+	{ AWS_EVENTS, "PutEvents", 1 },
 	{ AWS_S3, NULL, 20 },
+	{ AWS_SNS, NULL, 1 },
 };
 
 enum { RATE_ELSE = 5 };

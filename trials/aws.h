@@ -59,7 +59,7 @@ struct aws_answer {
 	const char *message; /* for people; no secret in it */
 	const char *request_id;
 	const struct json *json; /* of JSON services; NULL = empty */
-	const char *body; /* of S3 */
+	const char *body; /* of S3 and of aws_query */
 	size_t len;
 };
 typedef void aws_cb(void *arg, const struct aws_answer *);
@@ -69,7 +69,7 @@ enum { AWS_TRIES = 8 };
 struct aws_ask {
 	enum aws_service service;
 	const char *operation; /* "CreateTrainingJob" */
-	const char *body; /* JSON, copied; NULL = {} */
+	const char *body; /* JSON, copied; NULL = {}; aws_query: a form */
 	int tries; /* 0 = AWS_TRIES; -1 = until it is answered for good */
 	int64_t timeout_ms; /* of one try; 0 = 30 s (SQS waits up to 20 s) */
 };
@@ -80,6 +80,13 @@ struct aws_ask {
  */
 struct aws_call *
 aws_json(struct aws *, const struct aws_ask *, aws_cb *, void *arg);
+
+/*
+ * The same of a service that takes a form: body is what follows Action and
+ * Version, "&Name=value…" encoded, or NULL; the answer's body is XML.
+ */
+struct aws_call *
+aws_query(struct aws *, const struct aws_ask *, aws_cb *, void *arg);
 
 struct aws_s3_ask {
 	const char *method; /* "PUT" "HEAD" "GET" "DELETE" */

@@ -48,6 +48,7 @@ static const struct view {
 	{ "warm", NULL },
 	{ "gpus", NULL },
 	{ "throughput", "trial" },
+	{ "notices", NULL },
 };
 
 #define N_VIEWS (sizeof views / sizeof views[0])

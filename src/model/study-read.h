@@ -16,6 +16,8 @@ int study_read_enqueue(struct study *, const struct json *, struct err *);
 /* After the folder of study.json is known. */
 int study_read_warm_start(struct study *, const struct json *, struct err *);
 void study_warm_clear(struct study *);
+int study_read_notify(struct study_notify *, const struct json *, struct err *);
+void study_notify_clear(struct study_notify *);
 /* Each may be NULL: then the default.  Stopping after the objectives. */
 int study_read_strategy(struct study *, const struct json *, struct err *);
 int study_read_stopping(struct study *, const struct json *, struct err *);

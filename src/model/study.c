@@ -19,7 +19,7 @@ enum { NAME_MAX_LEN = 32 };
 
 static const char *const known[] = { "study", "objective", "objectives",
 	"constraints", "parameters", "strategy", "stopping", "trial", "backend",
-	"limits", "enqueue", "warm_start", NULL };
+	"limits", "enqueue", "warm_start", "notify", NULL };
 
 static int
 read_name(struct study *s, const struct json *root, struct err *e)
@@ -75,7 +75,10 @@ read_parts(struct study *s, const struct json *root, struct err *e)
 	if (j != NULL && study_read_enqueue(s, j, e) != 0)
 		return -1;
 	j = json_get(root, "warm_start");
-	return j != NULL ? study_read_warm_start(s, j, e) : 0;
+	if (j != NULL && study_read_warm_start(s, j, e) != 0)
+		return -1;
+	j = json_get(root, "notify");
+	return j != NULL ? study_read_notify(&s->notify, j, e) : 0;
 }
 
 /* Absolute names of the file and its folder, whether or not they exist. */
@@ -163,6 +166,7 @@ study_free(struct study *s)
 	for (i = 0; i < s->n_enqueue; i++)
 		free(s->enqueue[i]);
 	study_warm_clear(s);
+	study_notify_clear(&s->notify);
 	free(s->stopping);
 	free(s->backends);
 	free(s->enqueue);

@@ -127,6 +127,33 @@ struct study_limits {
 	int64_t no_improvement;
 };
 
+/* What of a study somebody elsewhere is told. */
+enum study_moment {
+	STUDY_MOMENT_FINISHED,
+	STUDY_MOMENT_FAILED,
+	STUDY_MOMENT_WAITING, /* for its owner */
+	STUDY_MOMENT_INTERRUPTED,
+	STUDY_MOMENTS
+};
+/* "finished" …; and as people are told: "has finished". */
+const char *study_moment_name(enum study_moment);
+const char *study_moment_phrase(enum study_moment);
+
+enum study_channel { STUDY_CHANNEL_SNS, STUDY_CHANNEL_EVENTS, STUDY_CHANNELS };
+/* "sns", "eventbridge": as in study.json. */
+const char *study_channel_name(enum study_channel);
+
+/* Where that goes. */
+struct study_notify {
+	struct {
+		char *to; /* ARN of a topic; name or ARN of a bus; NULL = not
+			   * told */
+		char *region;
+	} channels[STUDY_CHANNELS];
+	char *profile; /* or NULL */
+	bool on[STUDY_MOMENTS];
+};
+
 /* Another study, or a tuning job of AWS's, whose trials are learnt from. */
 struct study_warm {
 	char *path; /* of a database or list, absolute; NULL: a tuning job */
@@ -166,6 +193,7 @@ struct study {
 	size_t n_enqueue;
 	struct study_warm *warm_start;
 	size_t n_warm_start;
+	struct study_notify notify;
 };
 
 /* Read and check study.json.  Strict; every error says where. */

@@ -60,6 +60,7 @@ cost_reached(struct tuner *t, double dollars)
 	    "$%.2f, with what is spent",
 	    dollars, t->study->limits.cost);
 	study_over(t, false, why);
+	t->awaits = true;
 	for (i = t->n_live; i-- > 0;) {
 		l = t->live[i];
 		if (l->trains && trial_state_placed(l->row.state))
@@ -224,6 +225,7 @@ tuner_check_limits(struct tuner *t)
 	} else if (room_too_dear(t, why, sizeof why)) {
 		/* What waits goes on when the limit is raised. */
 		study_over(t, false, why);
+		t->awaits = true;
 	} else if (lim->wall_time_ms > 0) {
 		left = lim->wall_time_ms - tuner_elapsed_ms(t);
 		if (left <= 0)

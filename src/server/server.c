@@ -29,6 +29,7 @@ enum {
 	DISPLAY_MS = 250,
 	REOPEN_MS = 500,
 	SPACE_MS = 2000,
+	TELL_MS = 5000, /* for notices, when the study has ended */
 	WATCH_MS = 1000,
 	REOPEN_MAX = 10 /* in a row, when it is not for space */
 };
@@ -54,6 +55,7 @@ struct server {
 	struct loop_signal *on_int, *on_term;
 	struct loop_timer *display, *reopen, *space, *watch;
 	int leaving; /* how often it was asked to leave */
+	bool telling; /* the study has ended: only notices are sent */
 	int reopened; /* in a row without a good turn */
 	bool begun; /* the study's row says so */
 	bool full; /* the disk was full */
@@ -76,6 +78,10 @@ server_leave(void *arg, bool now)
 	struct server *s = arg;
 
 	s->leaving += now ? 2 : 1;
+	if (s->telling) {
+		loop_stop(s->loop);
+		return;
+	}
 	if (s->tuner == NULL || s->leaving > 2 || *s->away != '\0' ||
 	    (s->leaving > 1 && *tuner_trouble(s->tuner) != '\0')) {
 		log_warn("server", "leaving at once: trials that run go on, "
@@ -500,6 +506,51 @@ server_open(struct server *s, struct err *e)
 }
 
 static void
+on_told(void *arg)
+{
+	struct server *s = arg;
+	struct err e = ERR_INIT;
+
+	/* What cannot be recorded is sent again, under the same id. */
+	if (tuner_told(s->tuner, &e) != 0) {
+		log_warn("notify", "what was sent is not recorded: %s", e.text);
+		loop_stop(s->loop);
+	} else if (!tuner_telling(s->tuner))
+		loop_stop(s->loop);
+}
+
+static void
+on_late(void *arg)
+{
+	struct server *s = arg;
+
+	loop_stop(s->loop);
+}
+
+/*
+ * The study has ended, which is recorded: whoever is to hear of it has a few
+ * seconds, and what is due after that is sent by the next start.
+ */
+static void
+server_tell(struct server *s)
+{
+	struct loop_timer *late;
+
+	if (s->tuner == NULL || s->broken || !tuner_done(s->tuner))
+		return;
+	s->telling = true;
+	if (tuner_telling(s->tuner)) {
+		control_retire(s->control);
+		late = loop_timer_new(s->loop, on_late, s);
+		loop_timer_set(late, TELL_MS);
+		loop_timer_stop(s->watch);
+		loop_run(s->loop, on_told, s);
+		loop_timer_free(late);
+	}
+	tuner_untold(s->tuner);
+}
+
+static void
 server_close(struct server *s)
 {
 	control_retire(s->control);
@@ -540,6 +591,7 @@ server_run(const struct server_env *env, enum server_end *end, struct err *e)
 		if (env->display != NULL)
 			on_display(&s);
 		*end = server_ended(&s);
+		server_tell(&s);
 		if (s.loss == NULL)
 			s.loss = rescue_loss(&s.state, env->db);
 		if (s.loss != NULL)

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "src/base/loop.h"
+#include "src/server/notices.h"
 #include "src/server/tuner-parts.h"
 
 enum {
@@ -143,11 +144,24 @@ anybody_refused(const struct tuner *t, int backend)
 	return false;
 }
 
+/* Whether the user has heard that no backend can start anything. */
+static bool
+all_said(const struct tuner *t)
+{
+	int i;
+
+	for (i = 0; i < t->n_backends; i++)
+		if (!t->backends[i].starts.said)
+			return false;
+	return true;
+}
+
 static void
 starts_tell(struct tuner *t, int backend)
 {
 	struct backend *b = &t->backends[backend];
 	struct starts *s = &b->starts;
+	char text[LAUNCH_WHY + 128];
 	int64_t left;
 
 	if (s->why[0] == '\0')
@@ -170,6 +184,8 @@ starts_tell(struct tuner *t, int backend)
 		    "nothing is used up: it is tried again and goes on by "
 		    "itself (at once: hpotune resume)",
 		    b->launcher->name, s->why);
+		if (all_said(t) && tuner_cannot_start(t, text, sizeof text))
+			notices_wait(t, text);
 	}
 }
 

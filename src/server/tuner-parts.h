@@ -25,6 +25,7 @@ struct front;
 struct history;
 struct live_aim;
 struct loop_timer;
+struct notices;
 struct tried;
 
 #define RETRY_PAUSE_MOST_MS 64000 /* between two attempts of one trial */
@@ -170,6 +171,7 @@ struct tuner {
 	size_t n_served; /* of them, in this turn */
 	struct note *notes;
 	size_t n_notes;
+	struct notices *notices; /* or NULL */
 	struct median_step *median_steps; /* ascending */
 	size_t n_median_steps, cap_median_steps;
 	size_t median_next; /* where the next flush goes on */
@@ -197,6 +199,7 @@ struct tuner {
 	bool exhausted; /* the strategy has nothing left */
 	bool shutdown, shutdown_now;
 	bool over; /* a limit or the target ended it */
+	bool awaits; /* … that its owner may raise: it goes on then */
 	bool failed;
 	bool store_failed; /* err below holds why */
 	struct err err;

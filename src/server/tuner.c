@@ -19,6 +19,7 @@
 #include "src/model/space.h"
 #include "src/model/study.h"
 #include "src/server/asker.h"
+#include "src/server/notices.h"
 #include "src/server/tried.h"
 #include "src/server/tuner-parts.h"
 
@@ -242,6 +243,7 @@ tuner_open(struct tuner **out, const struct tuner_env *env, struct err *e)
 		t->row.run_trials = env->trials;
 		t->row.run_parallel = env->parallel;
 	}
+	t->notices = notices_new(t);
 	loop_timer_set(t->flush, FLUSH_MS);
 	*out = t;
 	return 0;
@@ -256,6 +258,7 @@ tuner_close(struct tuner *t)
 	if (t == NULL)
 		return;
 	tuner_reply_all(t, false);
+	notices_free(t->notices);
 	asker_close(t->asker);
 	tried_free(t->tried);
 	for (k = 0; k < t->n_backends; k++) {
@@ -384,8 +387,10 @@ study_ended(struct tuner *t)
 	free(t->row.why);
 	t->row.why = xstrdup(t->why);
 	/* A study that was over, and in which nothing was begun, ended then. */
-	if (t->row.ended_us == 0)
+	if (t->row.ended_us == 0) {
 		t->row.ended_us = t->turn_us;
+		notices_end(t, t->awaits);
+	}
 	t->durable = true;
 }
 
@@ -459,6 +464,7 @@ tuner_turn(struct tuner *t, struct err *e)
 	t->durable = false;
 	t->turn_us = loop_wall_us(t->env.loop);
 	notes_record(t);
+	notices_record(t);
 	tuner_look(t);
 	turn_collect(t);
 	tuner_unstarted(t);
@@ -487,10 +493,46 @@ tuner_turn(struct tuner *t, struct err *e)
 	fail_point("tuner.after_commit");
 	tuner_act(t);
 	tuner_reply_all(t, true);
+	notices_send(t);
 	if (t->tend_log)
 		store_checkpoint(t->store);
 	t->tend_log = false;
 	return 0;
+}
+
+bool
+tuner_telling(const struct tuner *t)
+{
+	return notices_busy(t);
+}
+
+int
+tuner_told(struct tuner *t, struct err *e)
+{
+	int rc;
+
+	if (!notices_answered(t))
+		return 0;
+	if (store_begin(t->store, e) != 0) {
+		tuner_wake_in(t, BUSY_RETRY_MS);
+		return e->kind == ERR_BUSY ? 0 : -1;
+	}
+	t->turn_us = loop_wall_us(t->env.loop);
+	notes_record(t);
+	notices_record(t);
+	rc = t->store_failed ? -1 : store_commit(t->store, true, e);
+	if (rc != 0) {
+		store_rollback(t->store);
+		return -1;
+	}
+	notices_send(t);
+	return 0;
+}
+
+void
+tuner_untold(struct tuner *t)
+{
+	notices_leave(t);
 }
 
 bool

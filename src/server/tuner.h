@@ -88,6 +88,14 @@ bool tuner_ends_slowly(const struct tuner *);
 void tuner_note(
     struct tuner *, const char *level, const char *area, const char *text);
 
+/*
+ * After the end: whether the answer to a notice is awaited or not recorded, then
+ * record it; -1: the store failed.  Say that what is due stays so.
+ */
+bool tuner_telling(const struct tuner *);
+int tuner_told(struct tuner *, struct err *);
+void tuner_untold(struct tuner *);
+
 /* Whether there is nothing left to do, and how the study stands then. */
 bool tuner_done(const struct tuner *);
 bool tuner_failed(const struct tuner *);

@@ -30,6 +30,8 @@ static const char *const migrations[] = {
 #include "schema/008-bill.inc"
 	,
 #include "schema/009-left.inc"
+	,
+#include "schema/010-notices.inc"
 };
 
 static const char views[] =
@@ -65,6 +67,10 @@ static const struct {
 	     "NULL AS name, NULL AS memory, NULL AS used, NULL AS temperature, "
 	     "NULL AS utilization, NULL AS power, NULL AS state, NULL AS why, "
 	     "NULL AS owner, NULL AS trials, NULL AS time WHERE 0;" },
+	{ 10,
+	    "CREATE TEMP VIEW notices AS SELECT NULL AS time, NULL AS moment, "
+	    "NULL AS channel, NULL AS id, NULL AS sent, NULL AS why, "
+	    "NULL AS text WHERE 0;" },
 };
 
 /* Columns that a table or view of a schema before since does not have. */

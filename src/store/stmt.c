@@ -200,6 +200,18 @@ static const char *const texts[STMT_COUNT] = {
 	[STMT_LEFT_PUT] = "INSERT OR REPLACE INTO t_left (trial, attempt, "
 			  "model, output) VALUES (?1, ?2, ?3, ?4)",
 
+	[STMT_NOTICE_ADD] =
+	    "INSERT INTO t_notice (uuid, channel, moment, mark, text, detail, "
+	    "time_us) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+	[STMT_NOTICE_NEXT] =
+	    "SELECT id, uuid, moment, text, detail, time_us FROM t_notice "
+	    "WHERE sent_us IS NULL AND channel = ?1 ORDER BY id LIMIT 1",
+	[STMT_NOTICE_TOLD] =
+	    "UPDATE t_notice SET sent_us = ?2, why = ?3 WHERE id = ?1",
+	[STMT_NOTICE_MARK] =
+	    "SELECT 1 FROM t_notice WHERE channel = ?1 AND moment = ?2 AND "
+	    "mark = ?3",
+
 	[STMT_COST_GET] = "SELECT committed FROM t_cost",
 
 	[STMT_NAME_GET] = "SELECT id FROM t_name WHERE name = ?1",

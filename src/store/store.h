@@ -280,6 +280,30 @@ int store_gpu_clear(struct store *, struct err *);
 int store_left_put(struct store *, int64_t trial, int attempt,
     const char *model, const char *output, struct err *);
 
+/* What somebody elsewhere is to be told of the study. */
+struct store_notice {
+	int64_t id; /* given by the store */
+	char *uuid; /* of all copies of one message */
+	char *channel; /* "sns", "eventbridge" */
+	char *moment; /* "finished", "failed", "waiting", "interrupted" */
+	char *mark; /* how far the study was; of store_notice_add alone */
+	char *text; /* for people: lines */
+	char *detail; /* the same as JSON */
+	int64_t time_us;
+};
+void store_notice_fini(struct store_notice *);
+/* It is due from now. */
+int store_notice_add(struct store *, const struct store_notice *, struct err *);
+/* Whether this channel has a notice of this moment and mark: 1, 0, or -1. */
+int store_notice_there(struct store *, const char *channel, const char *moment,
+    const char *mark, struct err *);
+/* The oldest that is due on a channel: 1, 0 when there is none, or -1. */
+int store_notice_next(
+    struct store *, const char *channel, struct store_notice *, struct err *);
+/* It was sent; or with 0 it could not be, and why: then it stays due. */
+int store_notice_told(
+    struct store *, int64_t id, int64_t sent_us, const char *why, struct err *);
+
 /* Dollars of all attempts: what they cost, or may come to at most. */
 int store_committed(struct store *, double *dollars, struct err *);
 /* What an attempt that has ended, and was priced, has cost after all. */

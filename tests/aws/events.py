@@ -1,4 +1,4 @@
-"""EventBridge: rules, targets, and the events of training jobs.
+"""EventBridge: rules, targets, the events of training jobs, and those put.
 
 Knows patterns; hands what matches to queues that let it.
 """
@@ -31,6 +31,7 @@ class Events:
                            "DeleteRule": self.delete_rule,
                            "PutTargets": self.put_targets,
                            "ListTargetsByRule": self.list_targets,
+                           "PutEvents": self.put_events,
                            "RemoveTargets": self.remove_targets}
 
     def need(self, name):
@@ -108,13 +109,54 @@ class Events:
 
     # Events.
 
+    def put_events(self, asked, call):
+        """Each entry is taken, or not, by itself."""
+        said = [self.put_one(one, call) for one in asked["Entries"]]
+        return {"FailedEntryCount": sum("ErrorCode" in one for one in said),
+                "Entries": said}
+
+    def put_one(self, one, call):
+        bus = one.get("EventBusName", "default")
+        if bus.startswith("arn:"):
+            bus = bus.rpartition("event-bus/")[2]
+        if bus not in ["default"] + self.world.options.bus:
+            return {"ErrorCode": "ResourceNotFoundException",
+                    "ErrorMessage": "Event bus %s does not exist." % bus}
+        if self.world.faults.strikes("event_refused") is not None:
+            return {"ErrorCode": "InternalFailure",
+                    "ErrorMessage": "Internal failure"}
+        for name in ("Source", "DetailType", "Detail"):
+            if not one.get(name):
+                return {"ErrorCode": "InvalidArgument", "ErrorMessage":
+                        "Parameter %s is not valid. Reason: %s is a required "
+                        "argument." % (name, name)}
+        try:
+            detail = json.loads(one["Detail"])
+        except ValueError:
+            detail = None
+        if not isinstance(detail, dict):
+            return {"ErrorCode": "MalformedDetail",
+                    "ErrorMessage": "Detail is malformed."}
+        call.acted = True
+        event = {"version": "0", "id": str(uuid.uuid4()),
+                 "detail-type": one["DetailType"], "source": one["Source"],
+                 "account": self.world.account, "time": time.strftime(
+                     "%Y-%m-%dT%H:%M:%SZ", time.gmtime(one.get("Time"))),
+                 "region": call.region, "resources": [], "detail": detail}
+        self.world.journal.write({"event": "put", "bus": bus, "said": event})
+        if bus == "default":
+            self.offer(event)
+        return {"EventId": event["id"]}
+
     def job_changed(self, job, status_changed):
         """A job moved on.  An interruption alone is not told."""
         if job.secondary == "Interrupted" and not status_changed:
             return
         if not self.rules:
             return
-        event = self.event(job)
+        self.offer(self.event(job))
+
+    def offer(self, event):
         for name, rule in self.rules.items():
             if rule["State"] == "ENABLED" and rule["pattern"] is not None and \
                     matches(rule["pattern"], event):

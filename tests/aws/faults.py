@@ -13,7 +13,7 @@ closes), delay (seconds, then the answer), late_create (dropped, and acts
 seconds later).
 Answers: retry_after (seconds, header), stale_list (as it was seconds ago),
 list_empty_page, clock_skew (seconds), expire_credentials (every: uses of a
-session), event_lost, event_twice.
+session), event_lost, event_twice, event_refused (an entry that is put).
 Jobs: spot_interrupt (seconds into a run of the training, or per_hour),
 no_capacity (market: spot or on-demand; spot may come seconds later),
 spot_ignored (made on-demand), bad_role (it cannot be assumed: refused),
@@ -34,6 +34,7 @@ KNOWN = REQUEST + (
     "expire_credentials", "spot_interrupt", "no_capacity", "spot_ignored",
     "internal_failure", "log_delay", "log_split", "log_duplicate",
     "log_empty_page", "log_token_expired", "event_lost", "event_twice",
+    "event_refused",
     "checkpoint_markers", "slow_stop", "slow_upload", "bad_role",
     "role_denied")
 

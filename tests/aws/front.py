@@ -24,7 +24,10 @@ CAPITAL = ("ResourceInUse", "ResourceLimitExceeded", "ResourceNotFound")
 INVALID = {"logs": "InvalidParameterException",
            "monitoring": "InvalidParameterValueException",
            "sqs": "com.amazon.coral.validate#ValidationException"}
-THROTTLE = {"sqs": "RequestThrottled", "s3": "SlowDown", "sts": "Throttling"}
+THROTTLE = {"sqs": "RequestThrottled", "s3": "SlowDown", "sts": "Throttling",
+            "sns": "Throttling"}
+# Services of XML: each words its errors itself.
+XML = ("s3", "sts", "sns")
 
 
 class Call:
@@ -58,8 +61,8 @@ class Call:
 class Front:
     """services: name of the signing scope to an object with handlers.
 
-    A JSON service has .operations, a dict of functions (input, call); S3 and
-    STS have .route(call), which gives a function or raises Failure."""
+    A JSON service has .operations, a dict of functions (input, call); S3, STS
+    and SNS have .route(call), which gives a function or raises Failure."""
 
     def __init__(self, world, services, open_doors):
         self.world = world
@@ -268,7 +271,7 @@ class Front:
     def shape(self, call, error):
         """An error as this service words it."""
         refused = isinstance(error, sigv4.Refused)
-        if call.service in ("s3", "sts"):
+        if call.service in XML:
             response = self.services[call.service].error(call, error)
         else:
             key = "Message" if error.code in CAPITAL else "message"
@@ -341,7 +344,7 @@ def broken(kind):
 
 
 def denied(call):
-    if call.service in ("s3", "sts"):
+    if call.service in XML:
         return Failure("AccessDenied", "Access Denied", 403)
     return Failure("AccessDeniedException", "User: arn:aws:iam::123456789012:"
                    "user/canary is not authorized to perform: %s:%s" % (

@@ -12,7 +12,7 @@ import re
 from botocore.loaders import Loader
 
 MODEL = {"sagemaker": "sagemaker", "logs": "logs", "events": "events",
-         "monitoring": "cloudwatch", "sqs": "sqs"}
+         "monitoring": "cloudwatch", "sqs": "sqs", "sns": "sns"}
 # The shapes were the same before these two spoke JSON; their models say so
 # only since then.
 PREFIX = {"monitoring": "GraniteServiceVersion20100801", "sqs": "AmazonSQS"}
@@ -113,6 +113,37 @@ class Model:
         if shape is not None:
             self.check_shape(shape["shape"], value, "")
 
+    def from_form(self, operation, fields):
+        """The input that a form of the Query protocol stands for."""
+        shape = self.operations[operation]["input"]["shape"]
+        return self.from_fields(shape, {tuple(name.split(".")): value
+                                        for name, value in fields.items()})
+
+    def from_fields(self, name, fields):
+        shape = self.shapes[name]
+        if shape["type"] not in ("structure", "map", "list"):
+            if list(fields) != [()]:
+                raise Invalid("a field has parts that it cannot have")
+            return fields[()]
+        if shape["type"] == "structure":
+            return {key: self.from_fields(
+                        shape["members"][key]["shape"], inner_fields)
+                    if key in shape["members"] else inner_fields
+                    for key, inner_fields in parts(fields).items()}
+        if shape["type"] == "list":
+            return [self.from_fields(shape["member"]["shape"], one)
+                    for one in numbered(fields, "member")]
+        names = [shape[one].get("locationName", one)
+                 for one in ("key", "value")]
+        found = {}
+        for one in numbered(fields, "entry"):
+            entry = parts(one)
+            if sorted(entry) != sorted(names):
+                raise Invalid("an entry of a map is not whole")
+            found[self.from_fields(shape["key"]["shape"], entry[names[0]])] = \
+                self.from_fields(shape["value"]["shape"], entry[names[1]])
+        return found
+
     def check_shape(self, name, value, where):
         shape = self.shapes[name]
         kind = shape["type"]
@@ -189,6 +220,27 @@ class Model:
             base64.b64decode(value, validate=True)
         except ValueError:
             raise Invalid("'%s' is not base64" % where) from None
+
+
+def parts(fields):
+    """Fields by the first part of their names."""
+    found = {}
+    for name, value in fields.items():
+        if not name:
+            raise Invalid("a field lacks a part of its name")
+        found.setdefault(name[0], {})[name[1:]] = value
+    return found
+
+
+def numbered(fields, word):
+    """The fields of entry.1, entry.2 and so on, without a gap."""
+    inside = parts(fields)
+    if list(inside) != [word]:
+        raise Invalid("expected .%s.N" % word)
+    found = parts(inside[word])
+    if sorted(found, key=int) != [str(n + 1) for n in range(len(found))]:
+        raise Invalid("the numbers of .%s have a gap" % word)
+    return [found[str(n + 1)] for n in range(len(found))]
 
 
 def inner(where, name):

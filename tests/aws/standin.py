@@ -5,7 +5,7 @@
     standin.py verify DIR
 
 It serves SageMaker training jobs, CloudWatch Logs, CloudWatch, EventBridge,
-SQS, S3, STS and the places of credentials on one port of 127.0.0.1.  Jobs
+SQS, SNS, S3, STS and the places of credentials on one port of 127.0.0.1.  Jobs
 really run, as processes of this machine.  It needs botocore, whose service
 models judge the requests.
 """
@@ -73,6 +73,10 @@ def read_options(argv):
         help="how long sessions last")
     add("--container-token", help="what container credentials ask for")
     add("--bucket", action="append", help="a bucket that exists (standin)")
+    add("--topic", action="append", default=[], help="a topic of SNS that "
+        "exists; its name may end with .fifo")
+    add("--bus", action="append", default=[], help="an event bus beside "
+        "default")
     add("--kms-key", metavar="KEY", help="objects must be put encrypted "
         "with this key, as the policy of a bucket may demand")
     add("--quota", action="append", type=quota, default=[],
@@ -124,6 +128,7 @@ def build(options):
     from logs import Logs
     from s3 import S3
     from sagemaker import SageMaker
+    from sns import SNS
     from sqs import SQS
     from sts import STS, OpenDoors
     from world import World
@@ -142,7 +147,8 @@ def build(options):
     training.changed = events.job_changed
     sts = STS(world)
     services = {"sagemaker": training, "logs": logs, "monitoring": metrics,
-                "s3": store, "sts": sts, "events": events, "sqs": queues}
+                "s3": store, "sts": sts, "events": events, "sqs": queues,
+                "sns": SNS(world)}
     return world, training, room, Front(world, services,
                                         OpenDoors(world, sts, Control(
                                             world, training)))

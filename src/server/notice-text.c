@@ -1,0 +1,279 @@
+/*
+ * What a notice says: lines for people, and a JSON object for programs.  Reads
+ * the views; knows nothing of who gets it.
+ */
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "src/base/err.h"
+#include "src/base/json.h"
+#include "src/base/mem.h"
+#include "src/base/text.h"
+#include "src/model/options.h"
+#include "src/server/aims.h"
+#include "src/server/notices.h"
+#include "src/server/rows.h"
+#include "src/store/store.h"
+
+enum {
+	FIGURES = 6, /* digits */
+	PARAMS_MOST = 32 << 10, /* bytes: SNS and EventBridge take 256 KiB */
+	HOST_BYTES = 256
+};
+
+static const char counts_sql[] =
+    "SELECT state, trials FROM t_total WHERE trials > 0 ORDER BY state";
+static const char best_sql[] =
+    "SELECT trial, objective, state, params FROM best";
+static const char cost_sql[] = "SELECT cost FROM costs";
+
+static void
+host_name(char host[HOST_BYTES])
+{
+	memset(host, 0, HOST_BYTES);
+	(void)gethostname(host, HOST_BYTES - 1);
+}
+
+static void
+time_put(struct buf *b, int64_t us)
+{
+	time_t s = (time_t)(us / 1000000);
+	char text[32];
+	struct tm tm;
+
+	if (gmtime_r(&s, &tm) == NULL ||
+	    strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &tm) == 0)
+		*text = '\0';
+	buf_puts(b, text);
+}
+
+/* "12: 9 completed, 3 stopped" */
+static int
+counts_put(struct buf *b, struct store *store, struct err *e)
+{
+	struct buf list = { 0 };
+	struct store_rows *rows;
+	int64_t n, all = 0;
+	int rc;
+
+	if (store_rows_open(&rows, store, counts_sql, NULL, e) != 0)
+		return -1;
+	while ((rc = store_rows_next(rows, e)) == 1) {
+		if ((rc = rows_count(rows, 1, &n, e)) != 0)
+			break;
+		buf_printf(&list, "%s%" PRId64 " %s", list.len > 0 ? ", " : "",
+		    n, store_rows_text(rows, 0));
+		all += n;
+	}
+	store_rows_close(rows);
+	buf_printf(b, "%" PRId64 "%s%s", all, list.len > 0 ? ": " : "",
+	    buf_str(&list));
+	buf_free(&list);
+	return rc;
+}
+
+/* "trial 3 with loss 0.01 (stopped), though latency 63 is above 50" */
+static int
+best_put(struct buf *b, const struct notice_facts *f, struct store *store,
+    struct err *e)
+{
+	struct buf broken = { 0 };
+	struct store_rows *rows;
+	int rc = rows_first(&rows, store, best_sql, NULL, e);
+
+	if (rc == 0)
+		buf_printf(b, "no trial has a value of %s", f->study->metric);
+	if (rc != 1)
+		return rc;
+	buf_printf(b, "trial %" PRId64 " with %s ", store_rows_int(rows, 0),
+	    f->study->metric);
+	rows_put_number(b, rows_real(rows, 1), FIGURES);
+	if (strcmp(store_rows_text(rows, 2), "completed") != 0)
+		buf_printf(b, " (%s)", store_rows_text(rows, 2));
+	rc = aims_put_broken(
+	    &broken, store, store_rows_text(rows, 0), FIGURES, e);
+	if (broken.len > 0)
+		buf_printf(b, ", though %s", buf_str(&broken));
+	if (strlen(store_rows_text(rows, 3)) <= PARAMS_MOST) {
+		buf_puts(b, "\n        ");
+		rows_put_params(b, store_rows_text(rows, 3), FIGURES);
+	}
+	buf_free(&broken);
+	store_rows_close(rows);
+	return rc;
+}
+
+/* Of several objectives: "3 trials, accuracy 0.71 to 0.93". */
+static int
+front_put(struct buf *b, struct store *store, struct err *e)
+{
+	struct aims aims;
+	size_t was = b->len;
+	int rc;
+
+	if (aims_read(&aims, store, e) != 0)
+		return -1;
+	rc = aims_put_front(b, store, &aims, FIGURES, e);
+	if (b->len == was)
+		buf_puts(b, "no trial");
+	aims_fini(&aims);
+	return rc;
+}
+
+/* Dollars, NaN when nothing costs any. */
+static int
+cost_get(double *cost, struct store *store, struct err *e)
+{
+	struct store_rows *rows;
+	int rc = rows_first(&rows, store, cost_sql, NULL, e);
+
+	*cost = NAN;
+	if (rc != 1)
+		return rc;
+	*cost = rows_real(rows, 0);
+	store_rows_close(rows);
+	return 0;
+}
+
+int
+notice_put_text(struct buf *out, const struct notice_facts *f,
+    struct store *store, struct err *e)
+{
+	bool several = f->study->n_objectives > 1;
+	char host[HOST_BYTES];
+	struct buf b = { 0 };
+	double cost;
+	int rc;
+
+	host_name(host);
+	buf_printf(&b, "The study %s %s: %s.\n\n", f->study->name,
+	    study_moment_phrase(f->moment), f->why);
+	buf_puts(&b, several ? "front:  " : "best:   ");
+	rc = several ? front_put(&b, store, e) : best_put(&b, f, store, e);
+	buf_puts(&b, "\ntrials: ");
+	if (rc == 0)
+		rc = counts_put(&b, store, e);
+	if (rc == 0)
+		rc = cost_get(&cost, store, e);
+	if (rc == 0 && !isnan(cost))
+		buf_printf(&b, "\ncost:   $%.2f", cost);
+	buf_puts(&b, "\nran:    ");
+	duration_put(&b, f->elapsed_ms / 1000 * 1000);
+	buf_printf(
+	    &b, "\nhost:   %s\nfolder: %s\ntime:   ", host, f->study->dir);
+	time_put(&b, f->time_us);
+	buf_printf(&b, "\nnotice: %s (the same in every copy)\n", f->id);
+	if (rc == 0)
+		text_put_harmless(out, buf_str(&b), b.len, TEXT_LINES);
+	buf_free(&b);
+	return rc;
+}
+
+static void
+member_put(struct buf *b, const char *key, const char *text)
+{
+	if (b->data[b->len - 1] != '{')
+		buf_putc(b, ',');
+	json_put_string(b, key);
+	buf_putc(b, ':');
+	json_put_string(b, text);
+}
+
+/* Each state that some trial is in. */
+static int
+counts_put_json(struct buf *b, struct store *store, struct err *e)
+{
+	struct store_rows *rows;
+	const char *between = "";
+	int64_t n;
+	int rc;
+
+	if (store_rows_open(&rows, store, counts_sql, NULL, e) != 0)
+		return -1;
+	buf_puts(b, ",\"trials\":{");
+	while ((rc = store_rows_next(rows, e)) == 1) {
+		if ((rc = rows_count(rows, 1, &n, e)) != 0)
+			break;
+		buf_puts(b, between);
+		json_put_string(b, store_rows_text(rows, 0));
+		buf_printf(b, ":%" PRId64, n);
+		between = ",";
+	}
+	buf_putc(b, '}');
+	store_rows_close(rows);
+	return rc;
+}
+
+static int
+best_put_json(struct buf *b, struct store *store, struct err *e)
+{
+	struct buf best = { 0 };
+	int rc;
+
+	rc = rows_put_json(&best, store, best_sql, NULL, true, e);
+	buf_puts(b, ",\"best\":");
+	buf_puts(b, best.len <= PARAMS_MOST ? buf_str(&best) : "null");
+	buf_free(&best);
+	return rc;
+}
+
+static int
+front_put_json(struct buf *b, struct store *store, struct err *e)
+{
+	struct buf front = { 0 };
+	int rc = front_put(&front, store, e);
+
+	member_put(b, "front", buf_str(&front));
+	buf_free(&front);
+	return rc;
+}
+
+int
+notice_put_detail(struct buf *out, const struct notice_facts *f,
+    struct store *store, struct err *e)
+{
+	bool several = f->study->n_objectives > 1;
+	char host[HOST_BYTES];
+	struct buf when = { 0 }, why = { 0 };
+	double cost;
+	int rc;
+
+	host_name(host);
+	time_put(&when, f->time_us);
+	text_put_harmless(&why, f->why, strlen(f->why), TEXT_LINE);
+	buf_putc(out, '{');
+	member_put(out, "notice", f->id);
+	member_put(out, "study", f->study->name);
+	member_put(out, "moment", study_moment_name(f->moment));
+	member_put(out, "state", f->state);
+	member_put(out, "why", buf_str(&why));
+	member_put(out, "time", buf_str(&when));
+	if (!several) {
+		member_put(out, "metric", f->study->metric);
+		member_put(
+		    out, "goal", f->study->maximize ? "maximize" : "minimize");
+	}
+	rc = several ? front_put_json(out, store, e)
+		     : best_put_json(out, store, e);
+	if (rc == 0)
+		rc = counts_put_json(out, store, e);
+	if (rc == 0)
+		rc = cost_get(&cost, store, e);
+	if (rc == 0 && !isnan(cost)) {
+		buf_puts(out, ",\"cost\":");
+		json_put_number(out, cost);
+	}
+	buf_printf(out, ",\"seconds\":%" PRId64, f->elapsed_ms / 1000);
+	member_put(out, "host", host);
+	member_put(out, "folder", f->study->dir);
+	member_put(out, "version", PACKAGE_VERSION);
+	buf_putc(out, '}');
+	buf_free(&when);
+	buf_free(&why);
+	return rc;
+}

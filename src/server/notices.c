@@ -1,0 +1,430 @@
+/*
+ * Which notices are due, and their way out.  A channel sends one at a time, in
+ * their order; one that says no has its pause, and the notice stays due.
+ *
+ * A notice is sent at least once: a server that dies between a channel's answer
+ * and the commit that records it leaves it due.  So each has an id that is the
+ * same in every copy.
+ */
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/fail.h"
+#include "src/base/log.h"
+#include "src/base/loop.h"
+#include "src/base/mem.h"
+#include "src/server/notices.h"
+#include "src/server/rows.h"
+#include "src/server/tuner-parts.h"
+#include "trials/notify.h"
+
+enum {
+	PAUSE_MS = 60 * 1000, /* after a first refusal */
+	PAUSE_MOST_MS = 60 * 60 * 1000,
+	MARK_BYTES = 240
+};
+
+struct notice_channel {
+	bool used; /* study.json names it */
+	bool look; /* something may be due */
+	bool pending; /* an answer is awaited */
+	bool answered; /* and is not recorded: */
+	char *why; /* NULL = it was taken */
+	int64_t id; /* of the one that is, or was, on its way */
+	int refused; /* in a row */
+	int64_t next_ms; /* nothing is sent before */
+};
+
+struct notices {
+	struct tuner *tuner;
+	struct notify *notify;
+	struct notice_channel channels[STUDY_CHANNELS];
+};
+
+static void
+on_answer(void *arg, enum study_channel which, const char *why)
+{
+	struct notices *n = arg;
+	struct notice_channel *c = &n->channels[which];
+
+	c->pending = false;
+	c->answered = true;
+	c->why = why != NULL ? xstrdup(why) : NULL;
+	loop_wake(n->tuner->env.loop);
+}
+
+static void
+on_note(void *arg, bool warn, const char *text)
+{
+	const struct notices *n = arg;
+
+	tuner_note(n->tuner, warn ? "warning" : "info", "notify", text);
+}
+
+struct notices *
+notices_new(struct tuner *t)
+{
+	const struct study_notify *to = &t->study->notify;
+	struct notify_env env = { .loop = t->env.loop,
+		.to = to,
+		.study = t->study->name,
+		.answer = on_answer,
+		.note = on_note };
+	struct notices *n;
+	bool any = false;
+	int i;
+
+	for (i = 0; i < STUDY_CHANNELS; i++)
+		any = any || to->channels[i].to != NULL;
+	if (!any || t->env.hold || t->env.apart)
+		return NULL;
+	env.arg = n = xcalloc(1, sizeof *n);
+	n->tuner = t;
+	n->notify = notify_new(&env);
+	for (i = 0; i < STUDY_CHANNELS; i++)
+		n->channels[i].used = n->channels[i].look =
+		    to->channels[i].to != NULL;
+	return n;
+}
+
+void
+notices_free(struct notices *n)
+{
+	int i;
+
+	if (n == NULL)
+		return;
+	notify_free(n->notify);
+	for (i = 0; i < STUDY_CHANNELS; i++)
+		free(n->channels[i].why);
+	free(n);
+}
+
+/* Which of them are due. */
+
+/*
+ * How far the trials are: a start of a study that is over begins nothing, ends
+ * as the one before did, and is no news.
+ */
+static int
+mark_make(char mark[MARK_BYTES], struct store *store, const char *columns,
+    struct err *e)
+{
+	char *sql = xasprintf("SELECT %s FROM t_trial", columns);
+	struct store_rows *rows;
+	int rc = rows_first(&rows, store, sql, NULL, e);
+
+	free(sql);
+	if (rc == 0)
+		return err_set(e, ERR_STORE, "the trials cannot be counted");
+	if (rc != 1)
+		return -1;
+	(void)snprintf(mark, MARK_BYTES, "%s", store_rows_text(rows, 0));
+	store_rows_close(rows);
+	return 0;
+}
+
+/*
+ * The same reason again, while no trial has ended, is no news either; what
+ * differs each time (numbers, and what stands in parentheses) is left out.
+ */
+static void
+mark_reason(char mark[MARK_BYTES], const char *why)
+{
+	size_t n = strlen(mark);
+	int depth = 0;
+
+	for (; *why != '\0' && n + 1 < MARK_BYTES; why++) {
+		depth += *why == '(';
+		if (depth == 0 && (*why < '0' || *why > '9'))
+			mark[n++] = *why;
+		depth -= *why == ')' && depth > 0;
+	}
+	mark[n] = '\0';
+}
+
+/* On each channel that has not told the same. */
+static int
+notice_add(struct notices *n, struct store_notice *row, struct err *e)
+{
+	struct store *store = n->tuner->store;
+	struct notice_channel *c;
+	int i, rc;
+
+	for (i = 0; i < STUDY_CHANNELS; i++) {
+		c = &n->channels[i];
+		if (!c->used)
+			continue;
+		row->channel =
+		    (char *)study_channel_name((enum study_channel)i);
+		rc = store_notice_there(
+		    store, row->channel, row->moment, row->mark, e);
+		if (rc == 0)
+			rc = store_notice_add(store, row, e);
+		if (rc < 0)
+			return -1;
+		c->look = true;
+		c->next_ms = 0;
+	}
+	return 0;
+}
+
+static int
+notice_make(struct notices *n, enum study_moment moment, const char *why,
+    char *mark, struct err *e)
+{
+	struct tuner *t = n->tuner;
+	struct buf text = { 0 }, detail = { 0 };
+	char *id = uuid_new();
+	struct notice_facts facts = { .study = t->study,
+		.id = id,
+		.moment = moment,
+		.state = study_state_name(t->row.state),
+		.why = why,
+		.time_us = t->turn_us,
+		.elapsed_ms = tuner_elapsed_ms(t) };
+	struct store_notice row = { .uuid = id,
+		.moment = (char *)study_moment_name(moment),
+		.mark = mark,
+		.time_us = t->turn_us };
+	int rc = notice_put_text(&text, &facts, t->store, e);
+
+	if (rc == 0)
+		rc = notice_put_detail(&detail, &facts, t->store, e);
+	row.text = buf_take(&text);
+	row.detail = buf_take(&detail);
+	if (rc == 0)
+		rc = notice_add(n, &row, e);
+	free(row.text);
+	free(row.detail);
+	free(id);
+	return rc;
+}
+
+/* The moment of the study's own row; false: its owner ended it by a pause. */
+static bool
+moment_of(enum study_state state, bool waits, enum study_moment *moment)
+{
+	switch (state) {
+	case STUDY_FINISHED:
+		*moment = waits ? STUDY_MOMENT_WAITING : STUDY_MOMENT_FINISHED;
+		return true;
+	case STUDY_FAILED:
+		*moment = STUDY_MOMENT_FAILED;
+		return true;
+	case STUDY_INTERRUPTED:
+		*moment = STUDY_MOMENT_INTERRUPTED;
+		return true;
+	case STUDY_RUNNING:
+	case STUDY_PAUSED:
+		break;
+	}
+	return false;
+}
+
+void
+notices_end(struct tuner *t, bool waits)
+{
+	char mark[MARK_BYTES];
+	enum study_moment moment;
+	struct err e = ERR_INIT;
+
+	if (t->notices == NULL || t->store_failed ||
+	    !moment_of(t->row.state, waits, &moment) ||
+	    !t->study->notify.on[moment])
+		return;
+	if (mark_make(mark, t->store,
+		"printf('end %d %d %d', count(*), total(attempts), "
+		"total(state IN ('completed', 'stopped', 'failed', "
+		"'cancelled')))",
+		&e) != 0 ||
+	    notice_make(t->notices, moment, t->why, mark, &e) != 0)
+		tuner_break(t, &e);
+}
+
+void
+notices_wait(struct tuner *t, const char *why)
+{
+	char mark[MARK_BYTES];
+	struct err e = ERR_INIT;
+
+	if (t->notices == NULL || t->store_failed ||
+	    !t->study->notify.on[STUDY_MOMENT_WAITING])
+		return;
+	if (mark_make(mark, t->store,
+		"printf('wait %d ', total(state IN ('completed', 'stopped', "
+		"'failed', 'cancelled')))",
+		&e) != 0) {
+		tuner_break(t, &e);
+		return;
+	}
+	mark_reason(mark, why);
+	t->durable = true;
+	if (notice_make(t->notices, STUDY_MOMENT_WAITING, why, mark, &e) != 0)
+		tuner_break(t, &e);
+}
+
+/* Their way out. */
+
+static int64_t
+pause_ms(int refused)
+{
+	int64_t ms =
+	    refused < 8 ? (int64_t)PAUSE_MS << (refused - 1) : PAUSE_MOST_MS;
+
+	return ms < PAUSE_MOST_MS ? ms : PAUSE_MOST_MS;
+}
+
+static void
+channel_record(struct notices *n, enum study_channel which)
+{
+	struct notice_channel *c = &n->channels[which];
+	const char *name = study_channel_name(which);
+	struct tuner *t = n->tuner;
+	struct err e = ERR_INIT;
+
+	fail_point("notices.before_record");
+	if (store_notice_told(t->store, c->id, c->why == NULL ? t->turn_us : 0,
+		c->why, &e) != 0) {
+		tuner_break(t, &e);
+		return;
+	}
+	c->answered = false;
+	c->look = true;
+	if (c->why == NULL) {
+		tuner_event(t, "info", "notify", 0, 0,
+		    "%s: a notice of the study was taken", name);
+		c->refused = 0;
+		return;
+	}
+	if (c->refused++ == 0)
+		tuner_event(t, "warning", "notify", 0, 0,
+		    "%s: a notice of the study was not taken: %s; it is "
+		    "tried again and holds nothing up",
+		    name, c->why);
+	c->next_ms = loop_now_ms(t->env.loop) + pause_ms(c->refused);
+	free(c->why);
+	c->why = NULL;
+}
+
+void
+notices_record(struct tuner *t)
+{
+	int i;
+
+	for (i = 0; t->notices != NULL && i < STUDY_CHANNELS; i++)
+		if (t->notices->channels[i].answered && !t->store_failed)
+			channel_record(t->notices, (enum study_channel)i);
+}
+
+static void
+channel_send(struct notices *n, enum study_channel which,
+    const struct store_notice *row, enum study_moment moment)
+{
+	struct notice_channel *c = &n->channels[which];
+	struct notify_message m = { .id = row->uuid,
+		.moment = moment,
+		.text = row->text,
+		.detail = row->detail,
+		.time_us = row->time_us };
+	struct err e = ERR_INIT;
+
+	fail_point("notices.before_send");
+	c->id = row->id;
+	c->pending = true;
+	if (notify_send(n->notify, which, &m, &e) != 0)
+		on_answer(n, which, e.text);
+}
+
+static bool
+moment_find(const char *name, enum study_moment *moment)
+{
+	int i;
+
+	for (i = 0; i < STUDY_MOMENTS; i++) {
+		*moment = (enum study_moment)i;
+		if (strcmp(name, study_moment_name(*moment)) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* The oldest that is due; a store that cannot be read is left to the turns. */
+static void
+channel_next(struct notices *n, enum study_channel which)
+{
+	struct notice_channel *c = &n->channels[which];
+	struct store_notice row = { 0 };
+	enum study_moment moment;
+	struct err e = ERR_INIT;
+	int64_t left;
+
+	left = c->next_ms - loop_now_ms(n->tuner->env.loop);
+	if (!c->used || !c->look || c->pending || c->answered)
+		return;
+	if (left > 0) {
+		tuner_wake_in(n->tuner, left);
+		return;
+	}
+	c->look = false;
+	if (store_notice_next(
+		n->tuner->store, study_channel_name(which), &row, &e) != 1)
+		return;
+	if (moment_find(row.moment, &moment))
+		channel_send(n, which, &row, moment);
+	store_notice_fini(&row);
+}
+
+void
+notices_send(struct tuner *t)
+{
+	int i;
+
+	for (i = 0; t->notices != NULL && i < STUDY_CHANNELS; i++)
+		channel_next(t->notices, (enum study_channel)i);
+}
+
+bool
+notices_answered(const struct tuner *t)
+{
+	int i;
+
+	for (i = 0; t->notices != NULL && i < STUDY_CHANNELS; i++)
+		if (t->notices->channels[i].answered)
+			return true;
+	return false;
+}
+
+bool
+notices_busy(const struct tuner *t)
+{
+	int i;
+
+	for (i = 0; t->notices != NULL && i < STUDY_CHANNELS; i++)
+		if (t->notices->channels[i].pending ||
+		    t->notices->channels[i].answered)
+			return true;
+	return false;
+}
+
+void
+notices_leave(struct tuner *t)
+{
+	struct store_notice row = { 0 };
+	struct err e = ERR_INIT;
+	const char *name;
+	int i;
+
+	for (i = 0; t->notices != NULL && i < STUDY_CHANNELS; i++) {
+		name = study_channel_name((enum study_channel)i);
+		if (!t->notices->channels[i].used ||
+		    store_notice_next(t->store, name, &row, &e) != 1)
+			continue;
+		store_notice_fini(&row);
+		log_warn("notify",
+		    "%s has not been told yet: the next start tells it", name);
+	}
+}

@@ -22,6 +22,7 @@
 struct marked {
 	const char *uuid, *dir;
 	bool only_count; /* those to spare */
+	bool elsewhere; /* the one that was asked of last */
 	struct local_marked n;
 };
 
@@ -63,27 +64,22 @@ is_marked(const struct marked *m, pid_t pid, bool *elsewhere)
 }
 
 static bool
+is_to_end(void *arg, pid_t pid)
+{
+	struct marked *m = arg;
+
+	return is_marked(m, pid, &m->elsewhere) && !m->elsewhere &&
+	       !m->only_count;
+}
+
+static bool
 kill_if_marked(void *arg, pid_t pid)
 {
 	struct marked *m = arg;
-	struct proc_stat s;
-	struct proc_ref r;
-	bool elsewhere;
 
-	if (pid == getpid() || !is_marked(m, pid, &elsewhere) ||
-	    !proc_stat(pid, &s) || s.state == 'Z')
-		return true;
-	if (elsewhere || m->only_count) {
-		m->n.spared += elsewhere;
-		return true;
-	}
-	if (!proc_open(&r, pid, s.start))
-		return true;
-	/* Asked again: it may be somebody else since the first look. */
-	if (is_marked(m, pid, &elsewhere) && !elsewhere &&
-	    proc_signal(&r, SIGKILL) == 0)
-		m->n.killed++;
-	proc_close(&r);
+	m->elsewhere = false;
+	m->n.killed += proc_kill(pid, is_to_end, m);
+	m->n.spared += m->elsewhere;
 	return true;
 }
 

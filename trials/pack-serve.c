@@ -20,6 +20,7 @@
 #include "src/base/fail.h"
 #include "trials/claim.h"
 #include "trials/pack.h"
+#include "trials/proc-environ.h"
 #include "trials/proc.h"
 
 enum {
@@ -277,7 +278,6 @@ int
 pack_serve(struct pack *p)
 {
 	struct polls polls = { 0 };
-	char word[4200];
 	int r;
 
 	p->dir_fd =
@@ -288,9 +288,7 @@ pack_serve(struct pack *p)
 	if (r != 1)
 		return r == 0 ? 0 : errno;
 	/* What a predecessor left that was killed. */
-	if (snprintf(word, sizeof word, "HPOTUNE_PACK_DIR=%s", p->dir) <
-	    (int)sizeof word)
-		(void)proc_kill_marked(word);
+	(void)proc_environ_kill("HPOTUNE_PACK_DIR", p->dir);
 	pack_log_open(&p->log, p->dir_fd);
 	p->seats = xcalloc((size_t)p->places, sizeof *p->seats);
 	p->now_ms = pack_clock_ms();

@@ -10,7 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { ENVIRON_MAX = 4 << 20 };
+#include "trials/proc.h"
+
+enum { ENVIRON_MAX = 4 << 20, VALUE_MAX = 4200 };
 
 bool
 proc_environ_read(pid_t pid, struct buf *b)
@@ -47,4 +49,42 @@ proc_environ_get(const struct buf *b, const char *name, char *value, size_t n)
 		(void)snprintf(value, n, "%s", at + strlen(word));
 	free(word);
 	return at != NULL;
+}
+
+struct mark {
+	const char *name, *value;
+	int killed;
+};
+
+static bool
+has_mark(void *arg, pid_t pid)
+{
+	const struct mark *m = arg;
+	char value[VALUE_MAX];
+	struct buf env = { 0 };
+	bool has;
+
+	has = proc_environ_read(pid, &env) &&
+	      proc_environ_get(&env, m->name, value, sizeof value) &&
+	      strcmp(value, m->value) == 0;
+	buf_free(&env);
+	return has;
+}
+
+static bool
+kill_marked(void *arg, pid_t pid)
+{
+	struct mark *m = arg;
+
+	m->killed += proc_kill(pid, has_mark, m);
+	return true;
+}
+
+int
+proc_environ_kill(const char *name, const char *value)
+{
+	struct mark m = { .name = name, .value = value };
+
+	proc_each(kill_marked, &m);
+	return m.killed;
 }

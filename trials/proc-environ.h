@@ -23,4 +23,10 @@ bool proc_environ_read(pid_t, struct buf *b);
 bool
 proc_environ_get(const struct buf *, const char *name, char *value, size_t n);
 
+/*
+ * SIGKILL to every process (but ourselves) that was started with this variable
+ * of this value, of at most 4 KiB; how many there were.
+ */
+int proc_environ_kill(const char *name, const char *value);
+
 #endif /* TRIALS_PROC_ENVIRON_H */

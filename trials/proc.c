@@ -208,72 +208,18 @@ proc_each(bool (*fn)(void *arg, pid_t), void *arg)
 	(void)closedir(dir);
 }
 
-/* Whether the environment a process was started with holds the word. */
-static bool
-environ_has(pid_t pid, const char *word)
+bool
+proc_kill(pid_t pid, bool (*is_one)(void *arg, pid_t), void *arg)
 {
-	static char block[65536];
-	char path[64];
-	size_t len = strlen(word) + 1, kept = 0, have;
-	const char *at, *end;
-	bool first = true;
-	ssize_t n;
-	int fd;
-
-	(void)snprintf(path, sizeof path, "/proc/%d/environ", (int)pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd == -1)
-		return false;
-	while ((n = read(fd, block + kept, sizeof block - kept)) > 0) {
-		have = kept + (size_t)n;
-		end = block + have;
-		for (at = block; (size_t)(end - at) >= len; at++) {
-			at = memmem(at, (size_t)(end - at), word, len);
-			if (at == NULL)
-				break;
-			if (at == block ? first : at[-1] == '\0') {
-				(void)close(fd);
-				return true;
-			}
-		}
-		/* A word may straddle two reads; its NUL in front too. */
-		kept = have < len ? have : len;
-		memmove(block, block + (have - kept), kept);
-		first = false;
-	}
-	(void)close(fd);
-	return false;
-}
-
-struct mark {
-	const char *word;
-	int killed;
-};
-
-static bool
-kill_if_marked(void *arg, pid_t pid)
-{
-	struct mark *mark = arg;
 	struct proc_stat s;
 	struct proc_ref r;
+	bool killed;
 
-	if (pid == getpid() || !environ_has(pid, mark->word) ||
-	    !proc_stat(pid, &s) || s.state == 'Z')
-		return true;
-	if (!proc_open(&r, pid, s.start))
-		return true;
+	if (pid == getpid() || !is_one(arg, pid) || !proc_stat(pid, &s) ||
+	    s.state == 'Z' || !proc_open(&r, pid, s.start))
+		return false;
 	/* Asked again: it may be somebody else since the first look. */
-	if (environ_has(pid, mark->word) && proc_signal(&r, SIGKILL) == 0)
-		mark->killed++;
+	killed = is_one(arg, pid) && proc_signal(&r, SIGKILL) == 0;
 	proc_close(&r);
-	return true;
-}
-
-int
-proc_kill_marked(const char *word)
-{
-	struct mark mark = { .word = word };
-
-	proc_each(kill_if_marked, &mark);
-	return mark.killed;
+	return killed;
 }

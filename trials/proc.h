@@ -59,9 +59,9 @@ void proc_reap(const struct proc_ref *);
 /* Call fn for every process there is, until it returns false. */
 void proc_each(bool (*fn)(void *arg, pid_t), void *arg);
 /*
- * SIGKILL to every process (but ourselves) that was started with the
- * variable word ("NAME=VALUE") in its environment; how many there were.
+ * SIGKILL to a process, but never to ourselves, for which is_one says true
+ * before and after the process is held; false: it was not sent.
  */
-int proc_kill_marked(const char *word);
+bool proc_kill(pid_t, bool (*is_one)(void *arg, pid_t), void *arg);
 
 #endif /* TRIALS_PROC_H */

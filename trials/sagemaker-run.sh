@@ -189,6 +189,24 @@ member current_instance_type
 SM_CURRENT_INSTANCE_TYPE=${found:-local}
 member current_group_name
 SM_CURRENT_INSTANCE_GROUP=${found:-homogeneousCluster}
+
+# A JSON list of names, with its brackets or without: names, each with a blank in
+# front.  AWS has no name with a blank.
+names_read() {
+	list=${1#\[}
+	list=${list%\]}
+	names=
+	while [ -n "$list" ]; do
+		name=${list%%,*}
+		case $list in
+		*,*) list=${list#*,} ;;
+		*) list= ;;
+		esac
+		name=${name#\"}
+		names="$names ${name%\"}"
+	done
+}
+
 topology='[]'
 case $squeezed in
 *\"topology\":\[*)
@@ -214,19 +232,12 @@ case $squeezed in
 *) hosts="\"$SM_CURRENT_HOST\"" ;;
 esac
 SM_HOSTS="[$hosts]"
-host_names=
+names_read "$hosts"
+host_names=$names
 host_count=0
 host_rank=0
-while [ -n "$hosts" ]; do
-	host=${hosts%%,*}
-	case $hosts in
-	*,*) hosts=${hosts#*,} ;;
-	*) hosts= ;;
-	esac
-	host=${host#\"}
-	host=${host%\"}
+for host in $host_names; do
 	[ "$host" != "$SM_CURRENT_HOST" ] || host_rank=$host_count
-	host_names="$host_names $host"
 	host_count=$((host_count + 1))
 done
 first_host=${host_names# }
@@ -356,16 +367,8 @@ channels_read() { # file
 channels_read "$config/inputdataconfig.json"
 [ -n "$SM_INPUT_DATA_CONFIG" ] || SM_INPUT_DATA_CONFIG='{}'
 channel_dirs=
-names=${SM_CHANNELS#\[}
-names=${names%\]}
-while [ -n "$names" ]; do
-	channel=${names%%,*}
-	case $names in
-	*,*) names=${names#*,} ;;
-	*) names= ;;
-	esac
-	channel=${channel#\"}
-	channel=${channel%\"}
+names_read "$SM_CHANNELS"
+for channel in $names; do
 	channel_dirs="$channel_dirs${channel_dirs:+,}\"$channel\":\
 \"$HPT_BASE/input/data/$channel\""
 done

@@ -302,21 +302,10 @@ terms_put(
 static void
 word_put(struct import *im, int depth, const char *key, const struct json *j)
 {
-	static const char *const words[][2] = { { "prefix", "S3Prefix" },
-		{ "manifest", "ManifestFile" },
-		{ "augmented-manifest", "AugmentedManifestFile" },
-		{ "replicated", "FullyReplicated" },
-		{ "sharded", "ShardedByS3Key" }, { "none", "None" },
-		{ "gzip", "Gzip" } };
 	const char *text = json_string(j);
-	size_t i;
 
-	for (i = 0; text != NULL && i < sizeof words / sizeof words[0]; i++)
-		if (strcmp(words[i][0], text) == 0) {
-			text = words[i][1];
-			break;
-		}
-	import_text(im, depth, key, text);
+	if (text != NULL)
+		import_text(im, depth, key, import_channel_word(text, false));
 }
 
 /* block: of the channel, or its URI alone. */
@@ -350,12 +339,9 @@ static void
 file_system_put(struct import *im, const struct json *fs)
 {
 	import_open(im, 5, "FileSystemDataSource", '{');
-	import_copy(im, 6, "FileSystemId", json_get(fs, "id"));
-	import_copy(im, 6, "FileSystemType", json_get(fs, "type"));
-	import_copy(im, 6, "DirectoryPath", json_get(fs, "path"));
+	import_file_system_put(im, 6, fs, false);
 	if (json_get(fs, "access") == NULL)
 		import_text(im, 6, "FileSystemAccessMode", "ro");
-	import_copy(im, 6, "FileSystemAccessMode", json_get(fs, "access"));
 	import_close(im, 5, '}');
 }
 

@@ -21,20 +21,51 @@ static const struct {
 	{ "Gzip", "gzip" },
 };
 
+static const struct {
+	const char *theirs, *ours;
+} file_system[] = {
+	{ "FileSystemId", "id" },
+	{ "FileSystemType", "type" },
+	{ "DirectoryPath", "path" },
+	{ "FileSystemAccessMode", "access" },
+};
+
+const char *
+import_channel_word(const char *text, bool theirs)
+{
+	const char *from;
+	size_t i;
+
+	for (i = 0; i < sizeof words / sizeof words[0]; i++) {
+		from = theirs ? words[i].theirs : words[i].ours;
+		if (strcmp(from, text) == 0)
+			return theirs ? words[i].ours : words[i].theirs;
+	}
+	return text;
+}
+
+void
+import_file_system_put(
+    struct import *im, int depth, const struct json *from, bool theirs)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof file_system / sizeof file_system[0]; i++)
+		import_copy(im, depth,
+		    theirs ? file_system[i].ours : file_system[i].theirs,
+		    json_get(from,
+			theirs ? file_system[i].theirs : file_system[i].ours));
+}
+
 /* A word of theirs; nothing when it is what a study takes by default. */
 static void
 word_put(struct import *im, const char *key, const struct json *j,
     const char *by_default)
 {
 	const char *text = json_string(j);
-	size_t i;
 
-	if (text == NULL || strcmp(text, by_default) == 0)
-		return;
-	for (i = 0; i < sizeof words / sizeof words[0]; i++)
-		if (strcmp(words[i].theirs, text) == 0)
-			text = words[i].ours;
-	import_text(im, 4, key, text);
+	if (text != NULL && strcmp(text, by_default) != 0)
+		import_text(im, 4, key, import_channel_word(text, true));
 }
 
 static void
@@ -46,17 +77,6 @@ s3_put(struct import *im, const struct json *s3)
 	    "FullyReplicated");
 	import_copy(im, 4, "attributes", json_get(s3, "AttributeNames"));
 	import_copy(im, 4, "groups", json_get(s3, "InstanceGroupNames"));
-}
-
-static void
-file_system_put(struct import *im, const struct json *fs)
-{
-	import_open(im, 4, "file_system", '{');
-	import_copy(im, 5, "id", json_get(fs, "FileSystemId"));
-	import_copy(im, 5, "type", json_get(fs, "FileSystemType"));
-	import_copy(im, 5, "path", json_get(fs, "DirectoryPath"));
-	import_copy(im, 5, "access", json_get(fs, "FileSystemAccessMode"));
-	import_close(im, 4, '}');
 }
 
 /* Whether it is an S3 prefix for every machine, and nothing else is said. */
@@ -107,8 +127,11 @@ channel_put(struct import *im, const struct json *channel)
 	import_open(im, 3, name, '{');
 	if (s3 != NULL)
 		s3_put(im, s3);
-	else
-		file_system_put(im, fs);
+	else {
+		import_open(im, 4, "file_system", '{');
+		import_file_system_put(im, 5, fs, true);
+		import_close(im, 4, '}');
+	}
 	import_copy(im, 4, "mode", json_get(channel, "InputMode"));
 	import_copy(im, 4, "content_type", json_get(channel, "ContentType"));
 	word_put(

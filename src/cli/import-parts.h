@@ -67,6 +67,11 @@ void import_command_put(struct import *);
 void import_script_put(struct import *);
 /* import-inputs.c: channels. */
 void import_inputs_put(struct import *);
+/* A word of a channel in the other spelling, from theirs or to it. */
+const char *import_channel_word(const char *text, bool theirs);
+/* The same of the members of a file system. */
+void import_file_system_put(
+    struct import *, int depth, const struct json *from, bool theirs);
 /* import-rest.c: members that no other file reads. */
 void import_rest_note(struct import *);
 /* import-job.c: the training definition. */

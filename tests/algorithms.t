@@ -57,6 +57,8 @@ cat >again.json <<'END'
 { "study": "again",
   "objective": { "metric": "validation:error", "goal": "minimize" },
   "parameters": { "eta": { "type": "float", "min": 0.1, "max": 0.5 },
+    "objective": { "type": "choice",
+      "values": ["binary:logistic", "binary:hinge"] },
     "num_round": { "type": "fixed", "value": 3000 } },
   "strategy": "random", "stopping": "none",
   "trial": { "command": ["train"] },
@@ -89,6 +91,12 @@ is "$(sql again.db 'SELECT count(*) FROM attempts')" 2 \
     'the jobs were found again without a variable'
 "$HPOTUNE" stop again.json 2 >/dev/null
 ok 'and the other' retry ended 2
+# What another column of ours is called, the job is sent all the same.
+for trial in 1 2; do
+	is "$("$HPOTUNE" logs again.json $trial | grep -c "^INFO objective: $(sql \
+	    again.db "SELECT \"params.objective\" FROM results
+	    WHERE trial = $trial")$")" 1 "trial $trial has its own objective"
+done
 proved_clean 'stopped and killed'
 
 # ---- what does not go with them -----------------------------------------------------

@@ -165,6 +165,76 @@ like "$(cat notes)" 'distribution: torchrun is hpotune.s own' \
 is "$(json own.job '$.TrainingJobDefinition.StaticHyperParameters.sagemaker_torch_distributed_enabled')" \
     true 'and the toolkit'"'"'s takes its place'
 
+# Several algorithms in one study are several definitions, there and back.
+cat >several.json <<'END'
+{
+  "study": "tuned",
+  "objective": { "metric": "tuning_objective", "goal": "minimize",
+	"value": "last" },
+  "parameters": {
+    "algorithm": { "type": "choice", "values": ["trees", "linear"] },
+    "eta": { "type": "float", "min": 0.05, "max": 0.5,
+	"when": { "algorithm": ["trees"] } },
+    "trees.alpha": { "type": "float", "min": 0, "max": 1,
+	"when": { "algorithm": ["trees"] } },
+    "objective": { "type": "choice", "values": ["reg:linear", "\"q\"", 7],
+	"when": { "algorithm": ["trees"] } },
+    "linear.alpha": { "type": "float", "min": 1e-4, "max": 1,
+	"scale": "log", "when": { "algorithm": ["linear"] } },
+    "epochs": { "type": "int", "min": 2, "max": 9,
+	"when": { "algorithm": ["linear"] } }
+  },
+  "strategy": { "name": "random" }, "stopping": "none",
+  "trial": { "command": ["train"], "retries": 3 },
+  "backend": {
+    "name": "sagemaker", "region": "eu-west-1",
+    "role": "arn:aws:iam::123456789012:role/Trial",
+    "container": "algorithm", "algorithm": "algorithm",
+    "algorithms": {
+      "trees": {
+	"image": "141502667606.dkr.ecr.eu-west-1.amazonaws.com/xgboost:1",
+	"metric": "validation:rmse",
+	"hyperparameters": { "num_round": 30, "booster": "gbtree" } },
+      "linear": {
+	"image": "438346466558.dkr.ecr.eu-west-1.amazonaws.com/linear-learner:1",
+	"metric": "validation:objective_loss",
+	"hyperparameters": { "predictor_type": "regressor" } }
+    },
+    "input_mode": "File", "instance_type": "ml.m5.large",
+    "instance_count": 1, "volume": "30GiB", "max_run": 3600,
+    "s3": "s3://bucket/out", "inputs": { "train": "s3://bucket/train/" }
+  },
+  "limits": { "trials": 20, "parallel": 2 }
+}
+END
+exported several.json several
+is "$?,$(wc -l <notes)" 0,0 'a study of several algorithms, with nothing to note'
+"$HPOTUNE" import sagemaker several.job >again.json 2>err
+is "$(said again.json)" "$(said several.json)" \
+    'several algorithms: read back it is the same study'
+is "$(json several.job '$.TrainingJobDefinitions[1].HyperParameterRanges')" \
+    '{"ContinuousParameterRanges":[{"Name":"alpha","MinValue":"0.0001","MaxValue":"1","ScalingType":"Logarithmic"}],"IntegerParameterRanges":[{"Name":"epochs","MinValue":"2","MaxValue":"9","ScalingType":"Linear"}]}' \
+    'each with its own ranges'
+is "$(json several.job '$.HyperParameterTuningJobConfig.ParameterRanges')$(json \
+    several.job '$.HyperParameterTuningJobConfig.HyperParameterTuningJobObjective'
+    )" '' 'and none for all'
+# Of an algorithm that nobody knows the metric is defined; names are AWS's.
+sed -e 's/linear-learner:1/mine:1/; s/"linear"/"2.x-"/g; s/"linear\./"2.x-./' \
+    -e 's/"retries": 3/"metrics": [ { "name":\
+	"validation:objective_loss", "regex": "l=(.*)" } ]/' \
+    -e 's/\["trees", "2.x-"\]/["2.x-"]/; /"eta"/,/"objective"/{ /when/!d; d; }' \
+    several.json >unknown.json
+sed -i '/"trees.alpha"/,/\["trees"\]/d; /"when": { "algorithm": \["trees"\]/d' \
+    unknown.json
+sed -i 's/"2.x-.alpha"/"alpha"/' unknown.json
+exported unknown.json unknown
+is "$?" 0 'another algorithm' || diag "$(cat notes)"
+is "$(json unknown.job '$.TrainingJobDefinitions[0].DefinitionName'
+    ) $(json unknown.job '$.TrainingJobDefinitions[0].AlgorithmSpecification.MetricDefinitions[0].Regex')" \
+    '2x-1 l=(.*)' 'has a name that AWS takes, and its metric'
+like "$(cat notes)" 'algorithms.trees: left out: no trial chooses it' \
+    'and what nobody chooses is left out'
+
 # What is no tuning job.
 refused() { # what pattern
 	is $? 2 "$1: exit status"
@@ -196,7 +266,8 @@ refused constraints 'tuned: a tuning job has no constraints'
 
 # AWS's own model of the request: members of it came late.
 compare() {
-	for job in same other hyper one placed pool groups smp; do
+	for job in same other hyper one placed pool groups smp several \
+	    unknown; do
 		PYTHONPATH=$TOP_SRCDIR/tests/aws "$python" - $job.job \
 		    >out 2>&1 <<'END'
 import json, sys

@@ -197,13 +197,17 @@ sed 's/"TrainingJobDefinition": {/"TrainingJobDefinitions": [ {\
     job.json >two.json
 fails 'of two definitions one must be chosen' 2 \
     import out two.json
-like "$(cat err)" 'two.json:.*choose it with --definition' 'it says how'
+like "$(cat err)" \
+    'two.json:.*first has no TuningObjective.*choose one with --definition' \
+    'it says why and how'
 ok 'the first' import one.json two.json --definition first
 like "$(cat err)" 'TrainingJobDefinitions: second is left out' 'the other is named'
 cp one.json study.json
 is "$(json '$.parameters.eta.max')" 1 'its own ranges hold'
 is "$(json '$.parameters.lr')" '' 'and not those of the configuration'
 ok 'each becomes a study' import out two.json -o all.json
+like "$(cat err)" 'each definition is a study of its own.*first has no Tuning' \
+    'and it is said why'
 cp all-first.json study.json
 is "$(json '$.study') $(json '$.limits.trials') $(json '$.limits.parallel')" \
     'mnist-tune-first 50 5' 'each has its share of the limits'
@@ -215,6 +219,118 @@ fails 'one of them is there: none is written' 1 import out two.json -o all.json
 ok 'nothing beside it' test ! -e all-first.json
 fails 'one that is not there' 2 \
     import out two.json --definition third
+
+# Several definitions that can be one study are: the same names in two of them,
+# constants that read as numbers, one pattern of two.
+definition() { # name image metric ranges constants [more]
+	cat <<END
+{ "DefinitionName": "$1",
+  "TuningObjective": { "Type": "Minimize", "MetricName": "$3" },
+  "HyperParameterRanges": $4, "StaticHyperParameters": $5,
+  "AlgorithmSpecification": { "TrainingImage":
+      "141502667606.dkr.ecr.eu-west-1.amazonaws.com/$2",
+    "TrainingInputMode": "File" },
+  "RoleArn": "arn:aws:iam::123456789012:role/Trial",
+  "InputDataConfig": [ { "ChannelName": "train", "DataSource":
+    { "S3DataSource": { "S3DataType": "S3Prefix",
+      "S3Uri": "s3://bucket/train/" } } } ],
+  "OutputDataConfig": { "S3OutputPath": "s3://bucket/out" },
+  "ResourceConfig": { "InstanceType": "ml.m5.large", "InstanceCount": 1,
+    "VolumeSizeInGB": 30 }, ${6:-}
+  "StoppingCondition": { "MaxRuntimeInSeconds": 3600 } }
+END
+}
+tuning() { # definition [definition]
+	cat <<END
+{ "HyperParameterTuningJobName": "both",
+  "HyperParameterTuningJobConfig": { "Strategy": "Random",
+    "ResourceLimits": { "MaxNumberOfTrainingJobs": 20,
+      "MaxParallelTrainingJobs": 2 },
+    "TrainingJobEarlyStoppingType": "Auto" },
+  "TrainingJobDefinitions": [ $1${2:+, $2} ] }
+END
+}
+range() { # name min max
+	printf '{ "ContinuousParameterRanges": [
+    { "Name": "%s", "MinValue": "%s", "MaxValue": "%s" } ],
+    "CategoricalParameterRanges": [
+    { "Name": "objective", "Values": ["reg:linear", "reg:gamma"] },
+    { "Name": "q%.1s", "Values": ["\\"a\\"", "7", "07"] } ] }' "$1" "$2" "$3" "$3"
+}
+trees=$(definition trees sagemaker-xgboost:1.7-1 validation:rmse \
+    "$(range alpha 0 1)" '{ "num_round": "030", "max_depth": "6" }')
+linear=$(definition linear linear-learner:1 validation:objective_loss \
+    "$(range alpha 0 2)" '{ "predictor_type": "regressor" }')
+tuning "$trees" "$linear" >both.json
+ok 'several definitions are one study' import study.json both.json
+is "$(json '$.parameters.algorithm.values')" '["trees","linear"]' \
+    'a parameter chooses one'
+for pair in \
+    '$.objective.metric=tuning_objective' \
+    '$.parameters."trees.alpha".max=1' \
+    '$.parameters."linear.alpha".max=2' \
+    '$.parameters."linear.alpha".when.algorithm=["linear"]' \
+    '$.parameters."trees.objective".values=["reg:linear","reg:gamma"]' \
+    '$.parameters.q1.values=["\"a\"",7,"07"]' \
+    '$.parameters.alpha=' \
+    '$.trial.command=["train"]' \
+    '$.backend.container=algorithm' \
+    '$.backend.image=' '$.backend.model=' \
+    '$.backend.algorithms.trees.metric=validation:rmse' \
+    '$.backend.algorithms.trees.hyperparameters.num_round=030' \
+    '$.backend.algorithms.trees.hyperparameters.max_depth=6' \
+    '$.backend.algorithms.linear.image=141502667606.dkr.ecr.eu-west-1.amazonaws.com/linear-learner:1' \
+    '$.limits.trials=20' '$.limits.parallel=2'; do
+	is "$(json "${pair%%=*}")" "${pair#*=}" "one study: ${pair%%=*}"
+done
+like "$(cat err)" 'also those of different definitions' 'what stopping does is said'
+ok 'the study is right' "$HPOTUNE" check study.json
+ok 'into a file' import out both.json -o both-one.json
+ok 'the same one' cmp -s both-one.json study.json
+ok 'each for itself when it is asked for' \
+    import out both.json --separate -o apart.json
+cp apart-trees.json study.json
+is "$(json '$.parameters.objective.type') $(json '$.backend.container') $(json \
+    '$.objective.metric')" 'choice algorithm validation:rmse' \
+    'a study of AWS'"'"'s algorithm, with a parameter objective'
+ok 'which is right' "$HPOTUNE" check study.json
+
+# What is no single study, and why.
+apart() { # why definition …
+	apart_why=$1
+	shift
+	tuning "$@" >apart.json
+	fails "no single study: $apart_why" 2 import out apart.json
+	like "$(cat err)" "not one study: $apart_why" "and why: $apart_why"
+}
+other() { # sed-script
+	printf '%s' "$linear" | sed "$1"
+}
+apart 'trees and linear differ in ResourceConfig' "$trees" \
+    "$(other 's/ml.m5.large/ml.m5.xlarge/')"
+apart 'trees and linear differ in CheckpointConfig' "$trees" \
+    "$(other 's/"RoleArn"/"CheckpointConfig": {"S3Uri": "s3:\/\/b\/c"}, &/')"
+apart 'trees and linear differ in EnableNetworkIsolation' "$trees" \
+    "$(other 's/"RoleArn"/"EnableNetworkIsolation": true, &/')"
+apart 'linear has an Environment' "$trees" \
+    "$(other 's/"RoleArn"/"Environment": {"A": "1"}, &/')"
+apart 'trees and linear have different goals' "$trees" \
+    "$(other 's/Minimize/Maximize/')"
+apart 'two definitions are called linear' "$linear" "$linear"
+apart 'linear does not define loss' "$trees" \
+    "$(other 's/linear-learner/mine/; s/validation:objective_loss/loss/')"
+apart 'trees and linear may both print validation:rmse and validation:mae' \
+    "$trees" "$(other 's/linear-learner/xgboost/
+	s/validation:objective_loss/validation:mae/')"
+
+# One job of XGBoost: what means something to hpotune has its own name there.
+tuning "$(definition trees sagemaker-xgboost:1 validation:rmse \
+    "$(range eta 0 1)" '{ "objective": "reg:linear", "trial": "3" }' |
+    sed 's/"objective", "V/"booster", "V/')" >one.json
+ok 'one of AWS'"'"'s algorithms' import study.json one.json
+is "$(json '$.backend.algorithms.trees.hyperparameters')" \
+    '{"objective":"reg:linear","trial":3}' 'constants keep their names'
+ok 'that too is right' "$HPOTUNE" check study.json
 
 # A framework's job of the SDK: script, launcher, and where the code is.
 sdk() { # hyperparameters of the launcher
@@ -287,6 +403,13 @@ launcher '"sagemaker_pytorch_xla_multi_worker_enabled": "true",' ''
 like "$(cat notes)" 'sagemaker_pytorch_xla_multi_worker_enabled: left out: true' \
     'a launcher that is not there is named'
 is "$(json '$.parameters.sagemaker_region')" '' 'the toolkit has its own'
+sdk '"objective": "\"mse\"", "params": "7",' >sdk.json
+ok 'names of ours in a program' import study.json sdk.json
+is "$(json '$.parameters.objective.value') $(json '$.parameters.hp_params.value')" \
+    'mse 7' 'one that means something else has another one'
+like "$(cat err)" 'parameters.hp_params: params means something else' \
+    'which is said'
+ok 'and it is a study' "$HPOTUNE" check study.json
 
 # With autotune the SDK makes hints of all of that.
 sdk "$torch" >sdk.json

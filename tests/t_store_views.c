@@ -274,7 +274,8 @@ static void
 test_results(void)
 {
 	static const char *const names[] = { "lr", "LR", "a.b", "c-d", "it's",
-		"say \"so\"", "with space", "select", "_" };
+		"say \"so\"", "with space", "select", "_", "State",
+		"objective" };
 	struct param params[COUNT(names)] = { 0 };
 	struct space space = { .params = params, .n = COUNT(names) };
 	struct store_study study = help_study(true);
@@ -288,7 +289,8 @@ test_results(void)
 	t.params = (char *)(uintptr_t) "{\"lr\":0.001,\"LR\":2,\"a.b\":\"x\","
 				       "\"c-d\":true,"
 				       "\"it's\":null,\"say "
-				       "\\\"so\\\"\":7,\"_\":9007199254740993}";
+				       "\\\"so\\\"\":7,\"_\":9007199254740993,"
+				       "\"objective\":\"mse\"}";
 	must(store_create(&s, path, &study, &space, false, &e), &e);
 	must(store_begin(s, &e), &e);
 	must(store_trial_add(s, &t, &e), &e);
@@ -296,13 +298,17 @@ test_results(void)
 	for (i = 0; i < 2; i++) {
 		is_query(s, "SELECT * FROM results",
 		    "1|waiting|NULL|0.001|2|x|1|NULL|7|NULL|NULL|"
-		    "9007199254740993",
+		    "9007199254740993|NULL|mse",
 		    i == 0 ? "one column per parameter, inactive ones NULL"
 			   : "the same after a restart");
 		is_query(s,
 		    "SELECT \"a.b\", \"c-d\", \"it's\", "
 		    "\"say \"\"so\"\"\" FROM results WHERE lr < 0.01",
 		    "x|1|NULL|7", "under their own names");
+		is_query(s,
+		    "SELECT objective, \"params.objective\", "
+		    "\"params.State\" FROM results",
+		    "NULL|mse|NULL", "but for those of other columns");
 		store_close(s);
 		must(store_open(&s, path, STORE_WRITE, &e), &e);
 	}

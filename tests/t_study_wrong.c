@@ -214,8 +214,9 @@ static const struct wrong {
 	    "2:15: parameters[\"3d\"]: the name of a parameter is a letter "
 	    "or _ and up to 63 letters, digits, _ . or -" },
 	{ "{\"study\":\"s\"," OBJECTIVE "," TRIAL "," LIMITS
-	  ",\n\"parameters\":{\"State\":{\"type\":\"fixed\",\"value\":1}}}",
-	    "2:15: parameters.State: a parameter may not be named state" },
+	  ",\n\"parameters\":{\"Trial\":{\"type\":\"fixed\",\"value\":1}}}",
+	    "2:15: parameters.Trial: a parameter may not be named Trial: "
+	    "{Trial} in a command means something else" },
 	{ P("1"), "2:19: parameters.x: expected an object, not a number" },
 	{ P("{}"), "2:19: parameters.x: the key \"type\" is missing" },
 	{ P("{\"type\":\"flaot\"}"),

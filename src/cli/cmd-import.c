@@ -101,8 +101,23 @@ import_files(struct cli *cli, struct json_doc *doc, struct json_doc *more,
 		.definition = cli_value(cli, "definition"),
 	};
 	size_t n = import_sagemaker_count(from.root, from.more);
+	bool apart = cli_has(cli, "separate");
+	struct buf why = { 0 };
 
-	if (from.definition == NULL && to != NULL && n > 1)
+	if (apart && to == NULL)
+		return err_set(e, ERR_USAGE,
+		    "import: --separate makes a file for each definition: name "
+		    "one with -o");
+	if (from.definition == NULL && to != NULL && n > 1 && !apart) {
+		apart = !import_sagemaker_is_one(from.root, from.more, &why);
+		if (apart)
+			buf_printf(notes,
+			    "each definition is a study of its own, not one of "
+			    "backend.algorithms: %s\n",
+			    buf_str(&why));
+		buf_free(&why);
+	}
+	if (from.definition == NULL && n > 1 && apart)
 		return parts_write(&from, n, to, notes, e);
 	return one_write(&from, to, notes, e);
 }

@@ -31,7 +31,7 @@ static const char *const said[] = { "name", "region", "profile", "role",
 	"force_spot", "checkpoints", "max_run", "max_wait", "s3", "inputs",
 	"input_mode", "vpc", "parallel", "pace", "price_per_hour", "groups",
 	"keep_alive", "distribution", "tags", "extra", "code", "kms_key",
-	"model", NULL };
+	"model", "container", "algorithm", "algorithms", NULL };
 
 void
 export_put_hyperparameter(struct buf *b, const struct value *v)
@@ -122,19 +122,21 @@ metric_put(struct import *im, const char *name, const char *regex)
 	buf_puts(&im->out, " }");
 }
 
+/* How the job's metrics are found in its log. */
 static void
-algorithm_put(
-    struct import *im, const struct study *study, const struct json *backend)
+metrics_put(struct import *im, const struct export_part *part)
 {
+	const struct study *study = part->study;
 	const struct study_trial *trial = &study->trial;
-	const char *mode = json_string(json_get(backend, "input_mode"));
-	bool found = false;
+	bool found = export_is_algorithm(part->backend);
 	size_t i;
 
-	import_open(im, 2, "AlgorithmSpecification", '{');
-	import_text(
-	    im, 3, "TrainingImage", json_string(json_get(backend, "image")));
-	import_text(im, 3, "TrainingInputMode", mode != NULL ? mode : "File");
+	if (export_part_is_known(part)) {
+		if (trial->n_metrics > 0)
+			import_note(im, "trial.metrics: left out: AWS defines "
+					"the metrics of its own algorithms");
+		return;
+	}
 	import_open(im, 3, "MetricDefinitions", '[');
 	for (i = 0; i < trial->n_metrics; i++) {
 		metric_put(im, trial->metrics[i].name, trial->metrics[i].regex);
@@ -143,26 +145,40 @@ algorithm_put(
 	if (!found)
 		metric_put(im, study->metric, NULL);
 	import_close(im, 3, ']');
+}
+
+static void
+algorithm_put(struct import *im, const struct export_part *part)
+{
+	const char *mode = json_string(json_get(part->backend, "input_mode"));
+
+	import_open(im, 2, "AlgorithmSpecification", '{');
+	import_text(im, 3, "TrainingImage", export_part_image(part));
+	import_text(im, 3, "TrainingInputMode", mode != NULL ? mode : "File");
+	metrics_put(im, part);
 	import_close(im, 2, '}');
 }
 
 static void
-statics_put(
-    struct import *im, const struct study *study, const struct json *backend)
+statics_put(struct import *im, const struct export_part *part)
 {
-	const struct space *space = study->space;
+	const struct space *space = part->study->space;
 	struct buf text = { 0 };
+	const char *name;
 	size_t i;
 
 	import_open(im, 2, "StaticHyperParameters", '{');
 	for (i = 0; i < space->n; i++) {
-		if (space->params[i].type != PARAM_FIXED)
+		if (space->params[i].type != PARAM_FIXED ||
+		    !export_part_takes(part, &space->params[i], &name))
 			continue;
 		buf_clear(&text);
-		export_put_hyperparameter(&text, &space->params[i].values[0]);
-		import_text(im, 3, space->params[i].name, buf_str(&text));
+		export_part_value_put(&text, part, &space->params[i].values[0]);
+		import_text(im, 3, name, buf_str(&text));
 	}
-	export_script_put(im, study, backend);
+	export_part_constants_put(im, part);
+	if (!export_is_algorithm(part->backend))
+		export_script_put(im, part->study, part->backend);
 	import_close(im, 2, '}');
 	buf_free(&text);
 }
@@ -268,7 +284,7 @@ terms_put(
     struct import *im, const struct study *study, const struct json *backend)
 {
 	const char *s3 = json_string(json_get(backend, "s3"));
-	bool spot = false, checkpoints = true;
+	bool spot = false, checkpoints = !export_is_algorithm(backend);
 	double run, wait;
 	char *uri;
 
@@ -393,8 +409,10 @@ places_put(struct import *im, const struct json *backend)
 	if (import_at(json_get(backend, "extra"), "OutputDataConfig",
 		"CompressionType") == NULL)
 		import_text(im, 3, "CompressionType",
-		    model != NULL && strcmp(model, "tar.gz") == 0 ? "GZIP"
-								  : "NONE");
+		    export_is_algorithm(backend) ||
+			    (model != NULL && strcmp(model, "tar.gz") == 0)
+			? "GZIP"
+			: "NONE");
 	extra_copy(im, backend, "OutputDataConfig", NULL);
 	import_close(im, 2, '}');
 	if (vpc == NULL)
@@ -496,13 +514,25 @@ rest_note(struct import *im, const struct json *backend)
 	}
 }
 
-void
-export_definition_put(
-    struct import *im, const struct study *study, const struct json *backend)
+/* number: of several, from 1; 0 = the only one. */
+static void
+definition_put(struct import *im, const struct export_part *part, size_t number)
 {
-	import_open(im, 1, "TrainingJobDefinition", '{');
-	statics_put(im, study, backend);
-	algorithm_put(im, study, backend);
+	const struct study *study = part->study;
+	const struct json *backend = part->backend;
+
+	import_open(im, 1, number > 0 ? NULL : "TrainingJobDefinition", '{');
+	if (number > 0) {
+		export_part_name_put(im, part, number);
+		import_open(im, 2, "TuningObjective", '{');
+		import_text(
+		    im, 3, "Type", study->maximize ? "Maximize" : "Minimize");
+		import_text(im, 3, "MetricName", export_part_metric(part));
+		import_close(im, 2, '}');
+		export_ranges_put(im, part, "HyperParameterRanges");
+	}
+	statics_put(im, part);
+	algorithm_put(im, part);
 	import_text(im, 2, "RoleArn", json_string(json_get(backend, "role")));
 	inputs_put(im, backend);
 	places_put(im, backend);
@@ -518,5 +548,34 @@ export_definition_put(
 	}
 	env_put(im, &study->trial);
 	import_close(im, 1, '}');
+}
+
+void
+export_definitions_put(
+    struct import *im, const struct study *study, const struct json *backend)
+{
+	struct export_part part = { .study = study, .backend = backend };
+	const struct json *j = export_algorithms(backend);
+	size_t n = 0;
+
+	if (j == NULL) {
+		definition_put(im, &part, 0);
+		rest_note(im, backend);
+		return;
+	}
+	import_open(im, 1, "TrainingJobDefinitions", '[');
+	im->shift = 1;
+	for (j = json_first(j); j != NULL; j = json_next(j)) {
+		part.algorithm = j;
+		if (export_part_is_chosen(&part))
+			definition_put(im, &part, ++n);
+		else
+			buf_printf(im->notes,
+			    "backend.algorithms.%s: left out: no trial chooses "
+			    "it\n",
+			    json_key(j));
+	}
+	im->shift = 0;
+	import_close(im, 1, ']');
 	rest_note(im, backend);
 }

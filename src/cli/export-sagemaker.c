@@ -91,12 +91,16 @@ hyperband_put(struct import *im, const struct study *study)
 }
 
 static void
-objective_put(struct import *im, const struct study *study)
+objective_put(struct import *im, const struct study *study, bool several)
 {
-	import_open(im, 2, "HyperParameterTuningJobObjective", '{');
-	import_text(im, 3, "Type", study->maximize ? "Maximize" : "Minimize");
-	import_text(im, 3, "MetricName", study->metric);
-	import_close(im, 2, '}');
+	/* Of several definitions each has its own. */
+	if (!several) {
+		import_open(im, 2, "HyperParameterTuningJobObjective", '{');
+		import_text(
+		    im, 3, "Type", study->maximize ? "Maximize" : "Minimize");
+		import_text(im, 3, "MetricName", study->metric);
+		import_close(im, 2, '}');
+	}
 	if (!study->value_last)
 		import_note(im, "objective.value: best: SageMaker's result of "
 				"a job is what it said last");
@@ -165,7 +169,8 @@ stopping_put(struct import *im, const struct study *study)
 
 /* What a range of SageMaker cannot say. */
 static void
-range_notes(struct import *im, const struct param *p)
+range_notes(
+    struct import *im, const struct export_part *part, const struct param *p)
 {
 	bool steps = p->type == PARAM_INT ? p->step > 1 : p->step > 0;
 
@@ -173,7 +178,7 @@ range_notes(struct import *im, const struct param *p)
 		buf_printf(im->notes,
 		    "parameters.%s.default: left out: ranges have none there\n",
 		    p->name);
-	if (p->parent >= 0)
+	if (export_part_has_condition(part, p))
 		buf_printf(im->notes,
 		    "parameters.%s.when: left out: it is always active there\n",
 		    p->name);
@@ -209,7 +214,8 @@ range_put(struct import *im, const struct param *p)
 }
 
 static void
-values_put(struct import *im, const struct param *p)
+values_put(
+    struct import *im, const struct export_part *part, const struct param *p)
 {
 	struct buf text = { 0 };
 	size_t i;
@@ -217,7 +223,7 @@ values_put(struct import *im, const struct param *p)
 	buf_puts(&im->out, ", \"Values\": [");
 	for (i = 0; i < p->n_values; i++) {
 		buf_clear(&text);
-		export_put_hyperparameter(&text, &p->values[i]);
+		export_part_value_put(&text, part, &p->values[i]);
 		buf_puts(&im->out, i > 0 ? ", " : "");
 		json_put_string(&im->out, buf_str(&text));
 	}
@@ -227,42 +233,45 @@ values_put(struct import *im, const struct param *p)
 
 /* The parameters of one type: how many there are. */
 static size_t
-ranges_put(struct import *im, const struct space *space, enum param_type type,
-    const char *key)
+ranges_put(struct import *im, const struct export_part *part,
+    enum param_type type, const char *key)
 {
+	const struct space *space = part->study->space;
 	const struct param *p;
+	const char *name;
 	size_t i, n = 0;
 
 	for (i = 0; i < space->n; i++) {
 		p = &space->params[i];
-		if (p->type != type)
+		if (p->type != type || !export_part_takes(part, p, &name))
 			continue;
 		if (n++ == 0)
 			import_open(im, 3, key, '[');
 		import_key(im, 4, NULL);
 		buf_puts(&im->out, "{ \"Name\": ");
-		json_put_string(&im->out, p->name);
+		json_put_string(&im->out, name);
 		if (type == PARAM_CHOICE)
-			values_put(im, p);
+			values_put(im, part, p);
 		else
 			range_put(im, p);
 		buf_puts(&im->out, " }");
-		range_notes(im, p);
+		range_notes(im, part, p);
 	}
 	if (n > 0)
 		import_close(im, 3, ']');
 	return n;
 }
 
-static void
-space_put(struct import *im, const struct space *space)
+void
+export_ranges_put(
+    struct import *im, const struct export_part *part, const char *key)
 {
 	size_t n;
 
-	import_open(im, 2, "ParameterRanges", '{');
-	n = ranges_put(im, space, PARAM_FLOAT, "ContinuousParameterRanges");
-	n += ranges_put(im, space, PARAM_INT, "IntegerParameterRanges");
-	n += ranges_put(im, space, PARAM_CHOICE, "CategoricalParameterRanges");
+	import_open(im, 2, key, '{');
+	n = ranges_put(im, part, PARAM_FLOAT, "ContinuousParameterRanges");
+	n += ranges_put(im, part, PARAM_INT, "IntegerParameterRanges");
+	n += ranges_put(im, part, PARAM_CHOICE, "CategoricalParameterRanges");
 	import_close(im, 2, '}');
 	if (n > RANGES_MAX)
 		buf_printf(im->notes,
@@ -275,14 +284,17 @@ config_put(
     struct import *im, const struct study *study, const struct json *backend)
 {
 	const char *strategy = strategy_of(im, study);
+	const struct export_part whole = { study, backend, NULL };
+	bool several = export_algorithms(backend) != NULL;
 
 	import_open(im, 1, "HyperParameterTuningJobConfig", '{');
 	import_text(im, 2, "Strategy", strategy);
 	if (has_hyperband(study))
 		hyperband_put(im, study);
-	objective_put(im, study);
+	objective_put(im, study, several);
 	limits_put(im, study, backend, strcmp(strategy, "Grid") == 0);
-	space_put(im, study->space);
+	if (!several)
+		export_ranges_put(im, &whole, "ParameterRanges");
 	stopping_put(im, study);
 	criteria_put(im, study);
 	if (study->has_seed && study->seed <= INT32_MAX)
@@ -326,7 +338,7 @@ study_put(struct import *im, const struct study *study, struct err *e)
 	buf_putc(&im->out, '{');
 	import_text(im, 1, "HyperParameterTuningJobName", study->name);
 	config_put(im, study, backend);
-	export_definition_put(im, study, backend);
+	export_definitions_put(im, study, backend);
 	export_tags_put(im, backend);
 	buf_puts(&im->out, "\n}\n");
 	if (study->n_warm_start > 0)

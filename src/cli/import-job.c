@@ -12,31 +12,62 @@
 #include "src/base/mem.h"
 #include "src/cli/import-parts.h"
 
+/* Whether one of the first n definitions has it, which reads it alike. */
+static bool
+metric_is_there(const struct import *im, size_t n, const char *metric)
+{
+	const struct json *j;
+	const char *name;
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		j = import_at(
+		    im->defs[i], "AlgorithmSpecification", "MetricDefinitions");
+		for (j = j != NULL ? json_first(j) : NULL; j != NULL;
+		     j = json_next(j)) {
+			name = json_string(json_get(j, "Name"));
+			if (name != NULL && strcmp(name, metric) == 0)
+				return true;
+		}
+	}
+	return false;
+}
+
 static int
 metrics_put(struct import *im, struct err *e)
 {
-	const struct json *j =
-	    import_at(im->def, "AlgorithmSpecification", "MetricDefinitions");
-	const struct json *name, *regex;
+	const struct json *def, *j, *name, *regex;
+	bool open = false;
 	const char *a, *b;
+	size_t i;
 
-	if (j == NULL || json_count(j) == 0)
-		return 0;
-	import_open(im, 2, "metrics", '[');
-	for (j = json_first(j); j != NULL; j = json_next(j)) {
-		name = json_need(j, "Name", e);
-		regex = name != NULL ? json_need(j, "Regex", e) : NULL;
-		if (regex == NULL || json_read_string(name, &a, e) != 0 ||
-		    json_read_string(regex, &b, e) != 0)
-			return -1;
-		import_key(im, 3, NULL);
-		buf_puts(&im->out, "{ \"name\": ");
-		json_put_string(&im->out, a);
-		buf_puts(&im->out, ", \"regex\": ");
-		json_put_string(&im->out, b);
-		buf_puts(&im->out, " }");
+	for (i = 0; i < (im->n_defs > 0 ? im->n_defs : 1); i++) {
+		def = im->n_defs > 0 ? im->defs[i] : im->def;
+		j = import_at(
+		    def, "AlgorithmSpecification", "MetricDefinitions");
+		for (j = j != NULL ? json_first(j) : NULL; j != NULL;
+		     j = json_next(j)) {
+			name = json_need(j, "Name", e);
+			regex = name != NULL ? json_need(j, "Regex", e) : NULL;
+			if (regex == NULL ||
+			    json_read_string(name, &a, e) != 0 ||
+			    json_read_string(regex, &b, e) != 0)
+				return -1;
+			if (metric_is_there(im, i, a))
+				continue;
+			if (!open)
+				import_open(im, 2, "metrics", '[');
+			open = true;
+			import_key(im, 3, NULL);
+			buf_puts(&im->out, "{ \"name\": ");
+			json_put_string(&im->out, a);
+			buf_puts(&im->out, ", \"regex\": ");
+			json_put_string(&im->out, b);
+			buf_puts(&im->out, " }");
+		}
 	}
-	import_close(im, 2, ']');
+	if (open)
+		import_close(im, 2, ']');
 	return 0;
 }
 
@@ -111,7 +142,10 @@ image_put(struct import *im)
 	free(region);
 	import_text(
 	    im, 2, "role", json_string(import_at(im->def, "RoleArn", NULL)));
-	import_text(im, 2, "image", image);
+	if (im->algorithm)
+		import_algorithms_put(im);
+	else
+		import_text(im, 2, "image", image);
 	if (image == NULL)
 		import_note(im,
 		    "backend.image: an algorithm without an image of "
@@ -196,8 +230,10 @@ spot_put(struct import *im)
 	    im, 2, "max_wait", import_at(stop, "MaxWaitTimeInSeconds", NULL));
 	if (import_at(im->def, "CheckpointConfig", NULL) != NULL)
 		return;
-	import_key(im, 2, "checkpoints");
-	buf_puts(&im->out, "false");
+	if (!im->algorithm) {
+		import_key(im, 2, "checkpoints");
+		buf_puts(&im->out, "false");
+	}
 	import_key(im, 2, "force_spot");
 	buf_puts(&im->out, "true");
 	import_note(im, "backend.force_spot: the job used spot without "
@@ -336,6 +372,7 @@ import_backend_put(struct import *im, struct err *e)
 	    json_string(import_at(im->def, "OutputDataConfig", "KmsKeyId"));
 	const char *packing = json_string(
 	    import_at(im->def, "OutputDataConfig", "CompressionType"));
+	size_t i;
 
 	(void)e;
 	if (im->def == NULL) {
@@ -356,16 +393,22 @@ import_backend_put(struct import *im, struct err *e)
 		    "backend.s3: name a prefix for code, checkpoints "
 		    "and output");
 	/* What the hosting of models takes is what a tuning job leaves. */
-	if (packing == NULL || strcmp(packing, "NONE") != 0)
+	if (!im->algorithm && (packing == NULL || strcmp(packing, "NONE") != 0))
 		import_text(im, 2, "model", "tar.gz");
 	if (kms != NULL && *kms != '\0')
 		import_text(im, 2, "kms_key", kms);
-	import_script_put(im);
+	if (!im->algorithm)
+		import_script_put(im);
 	import_inputs_put(im);
 	vpc_put(im);
 	tags_put(im);
 	extra_put(im);
 	import_close(im, 1, '}');
+	for (i = 1; i < im->n_defs; i++) {
+		im->def = im->defs[i];
+		checkpoints_note(im);
+	}
+	im->def = im->n_defs > 0 ? im->defs[0] : im->def;
 	checkpoints_note(im);
 	return 0;
 }

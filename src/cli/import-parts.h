@@ -14,6 +14,10 @@ struct json;
 #define IMPORT_HP_MODEL "mp_parameters"
 #define IMPORT_HP_GROUPS "sagemaker_distribution_instance_groups"
 
+#define IMPORT_CHOICE "algorithm" /* the parameter that chooses one */
+
+enum { IMPORT_DEFS_MAX = 32 }; /* as many as backend.algorithms may have */
+
 struct import_launcher { /* one of the toolkit's, by its hyperparameters */
 	const char *word; /* of backend.distribution */
 	const char *flag, *and; /* true of it; and may be NULL */
@@ -28,7 +32,11 @@ struct import {
 	const struct json *root, *config, *def; /* def: NULL = none */
 	char *program; /* sagemaker_program, or NULL */
 	const struct import_launcher *launcher; /* of the toolkit, or NULL */
+	bool algorithm; /* the job is given no program: container algorithm */
+	const struct json *defs[IMPORT_DEFS_MAX]; /* of this one study */
+	size_t n_defs; /* 0: there is one, and no backend.algorithms */
 	int parts; /* of how many studies this is one */
+	int shift; /* is added to every depth */
 	bool fresh; /* nothing stands yet in the open bracket */
 	bool hyperband;
 };
@@ -54,8 +62,35 @@ import_at(const struct json *j, const char *a, const char *b);
 
 /* import-space.c: ranges and constants. */
 int import_space_put(struct import *, struct err *);
+/*
+ * A hyperparameter's text as a value, which becomes the same text again: of an
+ * algorithm's job as it is, of a program's without the quotes of JSON.
+ */
+void import_value_put(struct import *, const char *text);
+/* That a parameter without bounds stays at its hint. */
+void import_auto_note(struct import *, const char *name);
 /* The ranges that hold for the definition, or NULL. */
 const struct json *import_ranges(const struct import *);
+/* import-algorithms.c: jobs that are given no program. */
+/* Whether an image is AWS's own of this name, by its own name. */
+bool import_is_built_in(const char *image, const char *name);
+/*
+ * Whether the definitions of a list can be one study: then im has them; else
+ * why they cannot, one clause.
+ */
+bool
+import_several_find(struct import *, const struct json *list, struct buf *why);
+/* Whether the one definition is of an algorithm of AWS's. */
+void import_algorithm_find(struct import *);
+/* What the objective of several definitions is called. */
+const char *import_several_metric(const struct import *);
+/* What stands for a definition in the study; to be freed. */
+char *import_value_of(const struct json *def);
+/* What a hyperparameter of im->def is called in the study; to be freed. */
+char *import_param_name(const struct import *, const char *name);
+/* The parameter that chooses a definition, and what stands in the block. */
+void import_choice_put(struct import *);
+void import_algorithms_put(struct import *);
 /* import-script.c: the program of a framework's job, and its launcher. */
 void import_script_find(struct import *);
 /* Whether a hyperparameter belongs to the toolkit and not to the program. */

@@ -154,11 +154,17 @@ object_note(struct import *im, const struct json *object,
 void
 import_rest_note(struct import *im)
 {
+	size_t i;
+
 	if (im->root != im->config && im->root != im->def)
 		object_note(im, im->root, place_find(""), "");
 	object_note(im, im->config, place_find("HyperParameterTuningJobConfig"),
 	    "HyperParameterTuningJobConfig");
-	if (im->def != NULL)
+	for (i = 0; i < im->n_defs; i++)
+		object_note(im, im->defs[i],
+		    place_find("TrainingJobDefinition"),
+		    "TrainingJobDefinitions");
+	if (im->def != NULL && im->n_defs == 0)
 		object_note(im, im->def, place_find("TrainingJobDefinition"),
 		    "TrainingJobDefinition");
 }

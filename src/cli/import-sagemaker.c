@@ -17,7 +17,8 @@
 void
 import_key(struct import *im, int depth, const char *key)
 {
-	buf_printf(&im->out, "%s\n%*s", im->fresh ? "" : ",", 2 * depth, "");
+	buf_printf(&im->out, "%s\n%*s", im->fresh ? "" : ",",
+	    2 * (depth + im->shift), "");
 	if (key != NULL) {
 		json_put_string(&im->out, key);
 		buf_puts(&im->out, ": ");
@@ -37,7 +38,7 @@ void
 import_close(struct import *im, int depth, char bracket)
 {
 	if (!im->fresh)
-		buf_printf(&im->out, "\n%*s", 2 * depth, "");
+		buf_printf(&im->out, "\n%*s", 2 * (depth + im->shift), "");
 	buf_putc(&im->out, bracket);
 	im->fresh = false;
 }
@@ -117,6 +118,8 @@ objective_put(struct import *im, struct err *e)
 	if (type == NULL || json_read_string(name, &text, e) != 0 ||
 	    json_read_word(type, types, &i, e) != 0)
 		return -1;
+	if (im->n_defs > 1)
+		text = import_several_metric(im);
 	import_key(im, 1, "objective");
 	buf_puts(&im->out, "{ \"metric\": ");
 	json_put_string(&im->out, text);
@@ -229,6 +232,9 @@ stopping_put(struct import *im, struct err *e)
 		hyperband_put(im);
 	else
 		import_text(im, 1, "stopping", i == 1 ? "sagemaker" : "none");
+	if (im->n_defs > 1 && (im->hyperband || i == 1))
+		import_note(im, "stopping: trials are compared by their steps, "
+				"also those of different definitions");
 	return 0;
 }
 
@@ -386,6 +392,17 @@ import_sagemaker_name(
 	return j != NULL ? json_string(json_get(j, "DefinitionName")) : NULL;
 }
 
+bool
+import_sagemaker_is_one(
+    const struct json *root, const struct json *more, struct buf *why)
+{
+	const struct json *list = definitions_find(root, more);
+	struct import im = { .notes = why };
+
+	return list != NULL && json_type(list) == JSON_ARRAY &&
+	       import_several_find(&im, list, why);
+}
+
 static int
 definition_named(
     struct import *im, const struct json *list, const char *name, struct err *e)
@@ -415,6 +432,8 @@ definition_find(
 {
 	const struct json *list = definitions_find(im->root, more);
 	size_t n = import_sagemaker_count(im->root, more);
+	struct buf why = { 0 };
+	int rc;
 
 	if (list == NULL && name == NULL && im->config == im->root &&
 	    json_get(im->root, "Strategy") != NULL)
@@ -428,12 +447,20 @@ definition_find(
 		    im->root, e, "TrainingJobDefinition is missing");
 	if (name != NULL)
 		return definition_named(im, list, name, e);
-	if (n != 1)
-		return json_err(list, e,
-		    "there are %zu definitions, and a study has one: choose it "
-		    "with --definition, or name a file with -o, and each "
-		    "becomes a study",
-		    n);
+	if (n != 1) {
+		if (json_type(list) == JSON_ARRAY &&
+		    import_several_find(im, list, &why)) {
+			buf_free(&why);
+			return 0;
+		}
+		rc = json_err(list, e,
+		    "there are %zu definitions, and they are not one study: "
+		    "%s: choose one with --definition, or name a file with -o, "
+		    "and each becomes a study",
+		    n, n > 0 ? buf_str(&why) : "the list is empty");
+		buf_free(&why);
+		return rc;
+	}
 	im->def = one_of(list, 0);
 	return json_want(im->def, JSON_OBJECT, e);
 }
@@ -473,7 +500,10 @@ import_sagemaker(struct buf *out, struct buf *notes,
 	if (json_want(im.config, JSON_OBJECT, e) != 0 ||
 	    definition_find(&im, from->more, from->definition, e) != 0)
 		return -1;
-	import_script_find(&im);
+	if (im.n_defs == 0)
+		import_script_find(&im);
+	if (im.n_defs == 0)
+		import_algorithm_find(&im);
 	if ((rc = study_put(&im, e)) == 0)
 		buf_add(out, im.out.data, im.out.len);
 	buf_free(&im.out);

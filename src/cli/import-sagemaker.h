@@ -6,6 +6,7 @@
 #ifndef IMPORT_SAGEMAKER_H
 #define IMPORT_SAGEMAKER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct buf;
@@ -20,16 +21,21 @@ struct import_source {
 	const struct json *root;
 	/* What a second file says: a definition or a list of them, or NULL. */
 	const struct json *more;
-	const char *definition; /* the name of one of several, or NULL */
+	/* The name of one of several, or NULL: all of them in one study. */
+	const char *definition;
 	int parts; /* so many studies share the tuning job's limits; 0 = one */
 };
 
 /*
  * notes: one line each on what has no place in a study.json, or was chosen
- * here.  Fails when there are several definitions and none is named.
+ * here.  Fails when there are several definitions, none is named, and they
+ * cannot be one study.
  */
 int import_sagemaker(struct buf *out, struct buf *notes,
     const struct import_source *, struct err *);
+/* Whether several definitions can be one study; else why not, one clause. */
+bool import_sagemaker_is_one(
+    const struct json *root, const struct json *more, struct buf *why);
 /* How many definitions there are, and what number i is called, or NULL. */
 size_t import_sagemaker_count(const struct json *root, const struct json *more);
 const char *import_sagemaker_name(

@@ -169,6 +169,10 @@ import_command_put(struct import *im)
 	const char *program = im->program;
 
 	import_key(im, 2, "command");
+	if (im->algorithm) {
+		buf_puts(&im->out, "[\"train\"]");
+		return;
+	}
 	if (program == NULL && im->def == NULL) {
 		buf_puts(&im->out, "[\"./train\", \"{params}\"]");
 		import_note(im, "trial.command: the file says nothing of a "

@@ -56,6 +56,36 @@ scale_put(struct import *im, const struct json *range, double min, double max,
 	return 0;
 }
 
+/* The name, and what makes it active. */
+static void
+param_open(struct import *im, const char *name)
+{
+	char *own = import_param_name(im, name);
+
+	import_key(im, 2, own);
+	if (im->n_defs == 0 && strcmp(own, name) != 0)
+		buf_printf(im->notes,
+		    "parameters.%s: %s means something else in a command, so "
+		    "the program is given --%s\n",
+		    own, name, own);
+	free(own);
+}
+
+static void
+param_close(struct import *im)
+{
+	char *value;
+
+	if (im->n_defs > 1) {
+		value = import_value_of(im->def);
+		buf_puts(&im->out, ", \"when\": { \"" IMPORT_CHOICE "\": [");
+		json_put_string(&im->out, value);
+		buf_puts(&im->out, "] }");
+		free(value);
+	}
+	buf_puts(&im->out, " }");
+}
+
 static int
 range_put(struct import *im, const struct json *range, const char *type,
     struct err *e)
@@ -68,14 +98,14 @@ range_put(struct import *im, const struct json *range, const char *type,
 	    bound_read(&min, range, "MinValue", e) != 0 ||
 	    bound_read(&max, range, "MaxValue", e) != 0)
 		return -1;
-	import_key(im, 2, text);
+	param_open(im, text);
 	buf_printf(&im->out, "{ \"type\": \"%s\", \"min\": ", type);
 	json_put_number(&im->out, min);
 	buf_puts(&im->out, ", \"max\": ");
 	json_put_number(&im->out, max);
 	if (scale_put(im, range, min, max, e) != 0)
 		return -1;
-	buf_puts(&im->out, " }");
+	param_close(im);
 	return 0;
 }
 
@@ -83,20 +113,46 @@ range_put(struct import *im, const struct json *range, const char *type,
  * The SDK writes values of a framework's job as JSON ("\"adam\"", "0.1"),
  * other tools as they are: what reads as a scalar of JSON is one.
  */
-static void
-value_put(struct import *im, const char *text)
+void
+import_value_put(struct import *im, const char *text)
 {
 	struct json_doc *doc = NULL;
+	struct buf value = { 0 };
 	struct err e = ERR_INIT;
 	enum json_type type = JSON_NULL;
 
-	if (json_parse(&doc, text, strlen(text), NULL, false, &e) == 0)
+	text = text != NULL ? text : "";
+	if (json_parse(&doc, text, strlen(text), NULL, false, &e) == 0) {
 		type = json_type(json_root(doc));
-	if (type == JSON_STRING || type == JSON_NUMBER || type == JSON_BOOL)
-		json_write(&im->out, json_root(doc));
-	else
+		json_write(&value, json_root(doc));
+	}
+	if (type != JSON_NUMBER && type != JSON_BOOL &&
+	    (type != JSON_STRING || im->algorithm))
 		json_put_string(&im->out, text);
+	else if (im->algorithm && strcmp(buf_str(&value), text) != 0)
+		json_put_string(&im->out, text);
+	else
+		buf_puts(&im->out, buf_str(&value));
 	json_free(doc);
+	buf_free(&value);
+}
+
+void
+import_auto_note(struct import *im, const char *name)
+{
+	buf_printf(im->notes,
+	    "%s: an AutoParameter has no bounds here: fixed at its hint; give "
+	    "it min and max to search it\n",
+	    name);
+}
+
+static void
+fixed_put(struct import *im, const char *name, const char *text)
+{
+	param_open(im, name);
+	buf_puts(&im->out, "{ \"type\": \"fixed\", \"value\": ");
+	import_value_put(im, text);
+	param_close(im);
 }
 
 static int
@@ -111,7 +167,7 @@ choice_put(struct import *im, const struct json *range, struct err *e)
 	    json_read_string(name, &text, e) != 0 ||
 	    json_want(values, JSON_ARRAY, e) != 0)
 		return -1;
-	import_key(im, 2, text);
+	param_open(im, text);
 	buf_puts(&im->out, json_count(values) > 1
 			       ? "{ \"type\": \"choice\", \"values\": ["
 			       : "{ \"type\": \"fixed\", \"value\": ");
@@ -121,9 +177,10 @@ choice_put(struct import *im, const struct json *range, struct err *e)
 		if (!first)
 			buf_puts(&im->out, ", ");
 		first = false;
-		value_put(im, text);
+		import_value_put(im, text);
 	}
-	buf_puts(&im->out, json_count(values) > 1 ? "] }" : " }");
+	buf_puts(&im->out, json_count(values) > 1 ? "]" : "");
+	param_close(im);
 	return 0;
 }
 
@@ -134,7 +191,6 @@ auto_put(struct import *im, const struct json *range, struct err *e)
 	const struct json *name = json_need(range, "Name", e);
 	const struct json *hint = json_need(range, "ValueHint", e);
 	const char *text, *value;
-	char *note;
 
 	if (name == NULL || hint == NULL ||
 	    json_read_string(name, &text, e) != 0 ||
@@ -143,16 +199,8 @@ auto_put(struct import *im, const struct json *range, struct err *e)
 	/* Those of the toolkit are not the program's: import-script.c. */
 	if (import_is_toolkits(im, text))
 		return 0;
-	import_key(im, 2, text);
-	buf_puts(&im->out, "{ \"type\": \"fixed\", \"value\": ");
-	value_put(im, value);
-	buf_puts(&im->out, " }");
-	note =
-	    xasprintf("%s: an AutoParameter has no bounds here: fixed at its "
-		      "hint; give it min and max to search it",
-		text);
-	import_note(im, note);
-	free(note);
+	fixed_put(im, text, value);
+	import_auto_note(im, text);
 	return 0;
 }
 
@@ -169,10 +217,7 @@ statics_put(struct import *im, struct err *e)
 			return -1;
 		if (import_is_toolkits(im, json_key(j)))
 			continue;
-		import_key(im, 2, json_key(j));
-		buf_puts(&im->out, "{ \"type\": \"fixed\", \"value\": ");
-		value_put(im, text);
-		buf_puts(&im->out, " }");
+		fixed_put(im, json_key(j), text);
 	}
 	return 0;
 }
@@ -212,20 +257,42 @@ import_ranges(const struct import *im)
 			      : import_at(im->config, "ParameterRanges", NULL);
 }
 
-int
-import_space_put(struct import *im, struct err *e)
+/* What the job of im->def searches. */
+static int
+searched_put(struct import *im, struct err *e)
 {
 	const struct json *ranges = import_ranges(im);
 
-	import_open(im, 1, "parameters", '{');
 	if (ranges_put(im, ranges, "ContinuousParameterRanges", float_put, e) !=
 		0 ||
 	    ranges_put(im, ranges, "IntegerParameterRanges", int_put, e) != 0 ||
 	    ranges_put(
-		im, ranges, "CategoricalParameterRanges", choice_put, e) != 0 ||
-	    ranges_put(im, ranges, "AutoParameters", auto_put, e) != 0 ||
-	    statics_put(im, e) != 0)
+		im, ranges, "CategoricalParameterRanges", choice_put, e) != 0)
 		return -1;
-	import_close(im, 1, '}');
 	return 0;
+}
+
+int
+import_space_put(struct import *im, struct err *e)
+{
+	size_t i;
+	int rc = 0;
+
+	import_open(im, 1, "parameters", '{');
+	if (im->n_defs > 0)
+		import_choice_put(im);
+	for (i = 0; i < im->n_defs && rc == 0; i++) {
+		im->def = im->defs[i];
+		rc = searched_put(im, e);
+	}
+	if (im->n_defs > 0)
+		im->def = im->defs[0];
+	else if (searched_put(im, e) != 0 ||
+		 ranges_put(im, import_ranges(im), "AutoParameters", auto_put,
+		     e) != 0 ||
+		 statics_put(im, e) != 0)
+		rc = -1;
+	if (rc == 0)
+		import_close(im, 1, '}');
+	return rc;
 }

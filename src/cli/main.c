@@ -119,6 +119,7 @@ static const struct cli_option import_options[] = {
 	{ "tuning-job", 0, "NAME", "ask AWS for this tuning job (or ARN)" },
 	{ "region", 0, "REGION", "its region" },
 	{ "profile", 0, "PROFILE", "whose keys ask" },
+	{ "separate", 0, NULL, "a study for each definition, not one of all" },
 	{ .name = NULL },
 };
 

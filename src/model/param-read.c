@@ -39,9 +39,20 @@ static const char *const choice_keys[] = { "type", "values", "ordered",
 static const char *const fixed_keys[] = { "type", "value", "when", NULL };
 static const char *const all_keys[] = { "type", "min", "max", "step", "scale",
 	"values", "ordered", "value", "default", "when", NULL };
-/* Columns of view results, and what {…} in a command already means. */
-static const char *const reserved[] = { "trial", "state", "objective",
-	"attempt", "params", "checkpoint_dir", "output_dir", NULL };
+/* What {…} in a command already means. */
+static const char *const reserved[] = { "trial", "attempt", "params",
+	"checkpoint_dir", "output_dir", NULL };
+
+bool
+space_name_taken(const char *name)
+{
+	size_t i;
+
+	for (i = 0; reserved[i] != NULL; i++)
+		if (strcasecmp(name, reserved[i]) == 0)
+			return true;
+	return false;
+}
 
 static bool
 in_list(const char *word, const char *const *words)
@@ -67,10 +78,11 @@ name_check(const struct json *j, struct err *e)
 		return json_err_key(j, e,
 		    "the name of a parameter is a letter or _ and up to 63 "
 		    "letters, digits, _ . or -");
-	for (i = 0; reserved[i] != NULL; i++)
-		if (strcasecmp(name, reserved[i]) == 0)
-			return json_err_key(j, e,
-			    "a parameter may not be named %s", reserved[i]);
+	if (space_name_taken(name))
+		return json_err_key(j, e,
+		    "a parameter may not be named %s: {%s} in a command means "
+		    "something else",
+		    name, name);
 	return 0;
 }
 

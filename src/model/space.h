@@ -66,6 +66,8 @@ struct space {
 /* Read the "parameters" object of study.json. */
 int space_read(struct space **, const struct json *, struct err *);
 void space_free(struct space *);
+/* Whether no parameter may have this name, in either case. */
+bool space_name_taken(const char *name);
 /* Index of a parameter by name, or -1. */
 int space_find(const struct space *, const char *name);
 

@@ -4,6 +4,7 @@
  */
 
 #include <stdlib.h>
+#include <strings.h>
 
 #include "src/base/mem.h"
 #include "src/store/stmt.h"
@@ -23,6 +24,20 @@ struct made {
 	",\n    (SELECT l." what " FROM t_left AS l WHERE l.trial = " \
 	"t.trial ORDER BY l.attempt DESC LIMIT 1) AS " what "_uri"
 
+/* Columns that results has in any case: a parameter's is called params.NAME. */
+static bool
+is_column(const char *name)
+{
+	static const char *const columns[] = { "trial", "state", "objective",
+		"model_uri", "output_uri", NULL };
+	size_t i;
+
+	for (i = 0; columns[i] != NULL; i++)
+		if (strcasecmp(name, columns[i]) == 0)
+			return true;
+	return false;
+}
+
 /*
  * One column: the parameter's value out of the JSON of params.  json_each and
  * not json_extract: it takes any name, and SQLite before 3.41 holds the other
@@ -33,8 +48,8 @@ put_param(struct made *m, const char *name)
 {
 	char *sql =
 	    sqlite3_mprintf(",\n    (SELECT value FROM "
-			    "json_each(params) WHERE key = '%q') AS \"%w\"",
-		name, name);
+			    "json_each(params) WHERE key = '%q') AS \"%s%w\"",
+		name, is_column(name) ? "params." : "", name);
 
 	if (sql == NULL)
 		abort();

@@ -81,6 +81,7 @@ def stump(rows, slopes):
 
 
 def xgboost(asked, train, validation):
+    print("INFO objective: %s" % asked.get("objective"))
     eta = float(asked.get("eta", 0.3))
     scores = [[0.0] * len(train), [0.0] * len(validation)]
     for i in range(int(asked["num_round"])):

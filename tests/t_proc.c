@@ -1,17 +1,23 @@
 /*
  * Processes that stand still: one that job control has stopped is let go on,
- * one that a tracer holds is left to it.
+ * one that a tracer holds is left to it.  And those that have a mark in their
+ * environment, which are ended.
  */
 
+#include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/ptrace.h>
 #include <sys/types.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "tests/tap.h"
+#include "trials/proc-environ.h"
 #include "trials/proc.h"
 
 /* A child that stops by itself and then ends with 7. */
@@ -98,10 +104,65 @@ test_traced(void)
 	ok(ends_with_7(pid), "it ends when it is let go");
 }
 
+/* A program with this variable, which waits to be killed; -1: none. */
+static pid_t
+child_marked(const char *word)
+{
+	char *argv[] = { (char *)(uintptr_t) "sleep", (char *)(uintptr_t) "600",
+		NULL };
+	char *env[] = { (char *)(uintptr_t) "A=1", (char *)(uintptr_t)word,
+		NULL };
+	int ready[2];
+	char byte;
+	pid_t pid;
+
+	if (pipe2(ready, O_CLOEXEC) == -1)
+		return -1;
+	pid = fork();
+	if (pid == 0) {
+		(void)execve("/bin/sleep", argv, env);
+		_exit(127);
+	}
+	(void)close(ready[1]);
+	/* Closed by the exec: from now on it has that environment. */
+	while (read(ready[0], &byte, 1) == -1 && errno == EINTR)
+		;
+	(void)close(ready[0]);
+	return pid;
+}
+
+static bool
+is_killed(pid_t pid)
+{
+	int status;
+
+	return waitpid(pid, &status, 0) == pid && WIFSIGNALED(status) &&
+	       WTERMSIG(status) == SIGKILL;
+}
+
+static void
+test_marked(void)
+{
+	char mark[64], longer[80];
+	pid_t ours, others;
+
+	(void)snprintf(mark, sizeof mark, "T_PROC_MARK=%d", (int)getpid());
+	(void)snprintf(longer, sizeof longer, "%s-other", mark);
+	ours = child_marked(mark);
+	others = child_marked(longer);
+	is_int(proc_environ_kill("T_PROC_MARK", strchr(mark, '=') + 1), 1,
+	    "of two with a mark one has this value");
+	ok(is_killed(ours), "which is killed");
+	ok(waitpid(others, NULL, WNOHANG) == 0, "the other goes on");
+	(void)kill(others, SIGKILL);
+	ok(is_killed(others), "until it is meant");
+}
+
 int
 main(void)
 {
 	test_stopped();
 	test_traced();
+	test_marked();
 	return done_testing();
 }

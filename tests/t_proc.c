@@ -108,7 +108,7 @@ test_traced(void)
 static pid_t
 child_marked(const char *word)
 {
-	char *argv[] = { (char *)(uintptr_t) "sleep", (char *)(uintptr_t) "600",
+	char *argv[] = { (char *)(uintptr_t) "sleep", (char *)(uintptr_t) "20",
 		NULL };
 	char *env[] = { (char *)(uintptr_t) "A=1", (char *)(uintptr_t)word,
 		NULL };

@@ -173,9 +173,9 @@ like "$(told dear published '(one["subject"], one["message"])')" \
 # ---- EventBridge ---------------------------------------------------------------------------
 
 reap "$silent"
-is "$? $(sql silent.db "SELECT (SELECT state FROM study), count(*), count(sent)
-    FROM notices")" '0 finished|1|0' \
-    'a channel that does not answer holds nobody: the notice stays due'
+is "$? $(sql silent.db "SELECT (SELECT state FROM study), count(*), count(sent),
+    count(why) FROM notices")" '0 finished|1|0|0' \
+    'a channel that does not answer is not waited for: the notice stays due'
 standin_faults '{ "event_refused": { "max": 1 } }'
 fails 'an entry that is refused in a good answer' 0 \
     "$HPOTUNE" start silent.json --quiet 2>err

@@ -191,6 +191,9 @@ is "$(told silent put '(one["bus"], one["said"]["source"],
     'puts the event, with its numbers'
 study both "\"sns\": \"$topic\", \"eventbridge\":
     \"arn:aws:events:eu-west-1:123456789012:event-bus/team\""
+like "$("$HPOTUNE" check both.json)" \
+    '^notices    sns arn:.*:news and eventbridge arn:.*/team: finished, failed, waiting$' \
+    'check says who is told of what'
 ok 'a topic and a bus by its ARN' "$HPOTUNE" start both.json --quiet
 is "$(told both published 'said["notice"]') $(told both put 'one["bus"]')" \
     "$(told both put 'said["notice"]') team" 'hear the same'

@@ -241,6 +241,35 @@ command_put(struct buf *out, const struct plan *plan)
 	}
 }
 
+/* Who is told, and when. */
+static void
+notify_put(struct buf *out, const struct study_notify *to)
+{
+	const char *between = "\nnotices    ";
+	int i;
+
+	for (i = 0; i < STUDY_CHANNELS; i++) {
+		if (to->channels[i].to == NULL)
+			continue;
+		buf_printf(out, "%s%s %s", between,
+		    study_channel_name((enum study_channel)i),
+		    to->channels[i].to);
+		if (strncmp(to->channels[i].to, "arn:", 4) != 0)
+			buf_printf(out, " in %s", to->channels[i].region);
+		between = " and ";
+	}
+	if (*between == '\n')
+		return;
+	between = ": ";
+	for (i = 0; i < STUDY_MOMENTS; i++) {
+		if (!to->on[i])
+			continue;
+		buf_printf(out, "%s%s", between,
+		    study_moment_name((enum study_moment)i));
+		between = ", ";
+	}
+}
+
 static void
 plan_put(struct buf *out, const struct check *c, const struct cli *cli)
 {
@@ -280,6 +309,7 @@ plan_put(struct buf *out, const struct check *c, const struct cli *cli)
 		    study->trial.pack);
 	if (plan->gpus.len > 0)
 		buf_printf(out, "\nGPUs       %s", buf_str(&plan->gpus));
+	notify_put(out, &study->notify);
 	buf_puts(out, "\ntime       ");
 	worst_put(out, plan);
 	buf_putc(out, '\n');

@@ -109,9 +109,14 @@ model_add(const struct gp_goal *g, size_t which, const double *rows, size_t m,
 		    g->kernels->dev, model->gp, rows, m, mean, variance);
 	for (i = 0; i < m; i++) {
 		sd = sqrt(fmax(variance[i], variance_least));
-		score[i] +=
-		    (which == 0 && g->improve ? gp_log_ei : gp_log_below)(
-			mean[i], sd, model->limit, &by_mean, &by_sd);
+		if (g->lower > 0) {
+			score[i] = g->lower * sd - mean[i];
+			by_mean = -1;
+			by_sd = g->lower;
+		} else
+			score[i] += (which == 0 && g->improve ? gp_log_ei
+							      : gp_log_below)(
+			    mean[i], sd, model->limit, &by_mean, &by_sd);
 		if (variance[i] < variance_least)
 			by_sd = 0;
 		if (which == 0 && g->improve)

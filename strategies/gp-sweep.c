@@ -67,7 +67,7 @@ block_score(struct found *f, const struct gp_goal *g, double *rows, size_t m)
 	size_t i;
 
 	gp_space_snap(g->space, rows, m);
-	if (g->n_models == 1 && g->improve) {
+	if (g->n_models == 1 && g->improve && g->lower == 0) {
 		block_top(f, g, rows, m);
 		return;
 	}

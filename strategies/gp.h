@@ -153,6 +153,11 @@ struct gp_goal {
 	bool improve; /* false: the first model is a constraint, too */
 	const double *weights; /* d: distances are measured with */
 	double noise; /* variance of a result of the first model */
+	/*
+	 * Above 0: not that, but how little the one model may come to: its mean
+	 * less so many deviations, with the sign turned.
+	 */
+	double lower;
 };
 
 /* Scores of m rows; slopes (m x d) may be NULL. */

@@ -79,6 +79,11 @@ void strategy_rng(struct rng *, const struct strategy_ask *);
 
 /* All of them, in the order of the manual.  Ends with NULL. */
 extern const struct strategy *const strategies[];
+/*
+ * Not in that list, because it suggests nothing: 1 says that there is nothing
+ * left to find, which err explains, 0 that there is.
+ */
+extern const struct strategy strategy_convergence;
 /* The one with this name, or NULL. */
 const struct strategy *strategy_find(const char *name);
 

@@ -100,11 +100,13 @@ exported hyper.json hyper
 "$HPOTUNE" import sagemaker hyper.job >again.json 2>err
 is "$(said again.json)" "$(said hyper.json)" 'hyperband: the same study'
 
-sed 's/"instance_type": \[.*\],/"instance_type": "ml.g5.xlarge",/' study.json \
-    >one.json
+sed -e 's/"instance_type": \[.*\],/"instance_type": "ml.g5.xlarge",/' \
+    -e 's/"no_improvement": 12/&, "convergence": true/' study.json >one.json
 exported one.json one
 "$HPOTUNE" import sagemaker one.job >again.json 2>err
 is "$(said again.json)" "$(said one.json)" 'one type of machine: the same study'
+is "$(json one.job '$.HyperParameterTuningJobConfig.TuningJobCompletionCriteria.ConvergenceDetected.CompleteOnConvergence')" \
+    Enabled 'convergence as it is called there'
 
 # What a tuning job has a place for keeps it: there and back.
 mkdir -p placed/src

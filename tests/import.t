@@ -145,7 +145,8 @@ for pair in \
     '$.limits.trials=100' \
     '$.limits.parallel=10' \
     '$.limits.wall_time=86400' \
-    '$.limits.no_improvement=12'; do
+    '$.limits.no_improvement=12' \
+    '$.limits.convergence=1'; do
 	is "$(json "${pair%%=*}")" "${pair#*=}" "${pair%%=*}"
 done
 "$HPOTUNE" check study.json >check.out 2>&1
@@ -180,8 +181,8 @@ sed 's/"Autotune"/"WarmStartConfig": { "WarmStartType": "TransferLearning",\
     tr '\n' ' ' | sed 's/"BestObjectiveNotImproving":[[:space:]]*{[^}]*},//' >warm.json
 cp study.json keep.json
 ok 'a job with parents' import study.json warm.json
-is "$(json '$.warm_start') $(json '$.limits.no_improvement')" \
-    '[{"tuning_job":"first-one"}] 30' \
+is "$(json '$.warm_start') $(json '$.limits.convergence')" \
+    '[{"tuning_job":"first-one"}] 1' \
     'its parents are asked for, convergence is a limit'
 like "$(cat err)" 'the first start asks AWS for the trials' 'as is said'
 cp keep.json study.json

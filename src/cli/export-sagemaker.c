@@ -136,18 +136,29 @@ limits_put(struct import *im, const struct study *study,
 static void
 criteria_put(struct import *im, const struct study *study)
 {
-	if (!study->has_target && study->limits.no_improvement == 0)
+	const struct study_limits *limits = &study->limits;
+
+	if (!study->has_target && limits->no_improvement == 0 &&
+	    !limits->convergence)
 		return;
 	import_open(im, 2, "TuningJobCompletionCriteria", '{');
 	if (study->has_target) {
 		import_key(im, 3, "TargetObjectiveMetricValue");
 		json_put_number(&im->out, study->target);
 	}
-	if (study->limits.no_improvement > 0) {
+	if (limits->no_improvement > 0) {
 		import_open(im, 3, "BestObjectiveNotImproving", '{');
 		integer_put(im, 4, "MaxNumberOfTrainingJobsNotImproving",
-		    study->limits.no_improvement);
+		    limits->no_improvement);
 		import_close(im, 3, '}');
+	}
+	if (limits->convergence) {
+		import_open(im, 3, "ConvergenceDetected", '{');
+		import_text(im, 4, "CompleteOnConvergence", "Enabled");
+		import_close(im, 3, '}');
+		if (limits->convergence_block != NULL)
+			import_note(im, "limits.convergence: AWS finds it by a "
+					"rule of its own, without options");
 	}
 	import_close(im, 2, '}');
 }
@@ -342,7 +353,8 @@ study_put(struct import *im, const struct study *study, struct err *e)
 	export_tags_put(im, backend);
 	buf_puts(&im->out, "\n}\n");
 	if (study->n_warm_start > 0)
-		import_note(im, "warm_start: databases are not read there");
+		import_note(
+		    im, "warm_start: what is learnt from is not carried over");
 	if (study->n_enqueue > 0)
 		import_note(im, "enqueue: a tuning job has none");
 	return 0;

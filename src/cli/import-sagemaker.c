@@ -138,7 +138,6 @@ objective_put(struct import *im, struct err *e)
 }
 
 enum {
-	CONVERGED = 30, /* trials without improvement that count as an end */
 	NAME_MAX_STUDY = 32,
 	NAME_PART = 15 /* of a definition's name */
 };
@@ -252,10 +251,7 @@ share_put(struct import *im, const char *key, const struct json *j)
 	return true;
 }
 
-/*
- * AWS ends the job when it finds that further ones will hardly be better, and
- * does not say by which rule: here a row of trials without improvement.
- */
+/* AWS does not say by which rule it finds it; ours is said. */
 static void
 convergence_put(struct import *im, const struct json *done)
 {
@@ -265,18 +261,10 @@ convergence_put(struct import *im, const struct json *done)
 
 	if (how == NULL || strcmp(how, "Enabled") != 0)
 		return;
-	if (import_at(done, "BestObjectiveNotImproving",
-		"MaxNumberOfTrainingJobsNotImproving") != NULL) {
-		import_note(im, "ConvergenceDetected: AWS does not say its "
-				"rule: limits.no_improvement stands for both");
-		return;
-	}
-	import_key(im, 2, "no_improvement");
-	buf_printf(&im->out, "%d", CONVERGED);
-	buf_printf(im->notes,
-	    "ConvergenceDetected: AWS does not say its rule: "
-	    "limits.no_improvement, %d, stands for it\n",
-	    CONVERGED);
+	import_key(im, 2, "convergence");
+	buf_puts(&im->out, "true");
+	import_note(im, "ConvergenceDetected: AWS does not say its rule: "
+			"limits.convergence has one of its own");
 }
 
 /* Trials of earlier tuning jobs: the study asks AWS for them. */

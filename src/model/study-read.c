@@ -79,8 +79,10 @@ study_read_limits(
     struct study_limits *l, const struct json *block, struct err *e)
 {
 	static const char *const known[] = { "trials", "parallel", "wall_time",
-		"cost", "failed_trials", "no_improvement", NULL };
+		"cost", "failed_trials", "no_improvement", "convergence",
+		NULL };
 	const struct json *j;
+	bool wanted = true;
 
 	if (json_only(block, known, e) != 0 ||
 	    read_count(&l->trials, block, "trials", e) != 0 ||
@@ -88,6 +90,16 @@ study_read_limits(
 	    read_count(&l->failed_trials, block, "failed_trials", e) != 0 ||
 	    read_count(&l->no_improvement, block, "no_improvement", e) != 0)
 		return -1;
+	j = json_get(block, "convergence");
+	if (j != NULL && json_type(j) != JSON_OBJECT &&
+	    json_read_bool(j, &wanted, e) != 0)
+		return json_err(j, e,
+		    "expected true, false or an object, not %s",
+		    json_type_name(json_type(j)));
+	l->convergence = j != NULL && wanted;
+	l->convergence_block =
+	    j != NULL && json_type(j) == JSON_OBJECT ? j : NULL;
+	l->convergence_where = j;
 	j = json_get(block, "wall_time");
 	if (j != NULL && study_read_duration(&l->wall_time_ms, j, e) != 0)
 		return -1;

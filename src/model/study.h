@@ -125,6 +125,9 @@ struct study_limits {
 	double cost;
 	int64_t failed_trials;
 	int64_t no_improvement;
+	bool convergence; /* the study ends when it is found */
+	const struct json *convergence_block; /* its options, or NULL */
+	const struct json *convergence_where; /* for errors */
 };
 
 /* What of a study somebody elsewhere is told. */

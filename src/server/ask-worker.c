@@ -221,7 +221,7 @@ heard_answer(struct ask_worker *w, const struct message *m)
 	w->from = a.from;
 	w->seconds = a.seconds;
 	(void)snprintf(w->made_by, sizeof w->made_by, "%s", a.made_by);
-	if (a.result < 0)
+	if (a.result != 0)
 		(void)err_set(&w->why, ERR_USAGE, "%.500s", a.text);
 }
 
@@ -334,7 +334,8 @@ worker_send(struct ask_worker *w)
 	struct message_ask ask = { .seed = w->env->seed,
 		.trial = w->q.trial,
 		.n_enqueued = w->q.n_enqueued,
-		.redraw = w->q.redraw };
+		.redraw = w->q.redraw,
+		.convergence = w->q.convergence };
 	unsigned keep = HISTORY_POINTS;
 	struct buf frame = { 0 };
 
@@ -355,8 +356,12 @@ worker_answer(struct ask_worker *w, struct answer *out, struct err *e)
 		*e = w->why;
 		return ASKED_FAILED;
 	}
-	if (w->result > 0)
+	if (w->result > 0) {
+		*e = w->why;
 		return ASKED_EMPTY;
+	}
+	if (w->q.convergence)
+		return ASKED_POINT;
 	answer_decode(out, w->env, w->x);
 	out->from = w->from;
 	out->seconds = w->seconds;

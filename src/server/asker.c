@@ -28,7 +28,7 @@ bool
 question_same(const struct question *a, const struct question *b)
 {
 	return a->trial == b->trial && a->n_enqueued == b->n_enqueued &&
-	       a->redraw == b->redraw;
+	       a->redraw == b->redraw && a->convergence == b->convergence;
 }
 
 void
@@ -64,9 +64,12 @@ asker_check(const struct plugs *plugs, const struct study *study, struct err *e)
 {
 	if (plugs->strategy->outside)
 		return ask_child_check(plugs, e);
-	if (!plugs->strategy->slow || ask_worker_check(study, e) == 0)
+	if ((!plugs->strategy->slow && plugs->convergence == NULL) ||
+	    ask_worker_check(study, e) == 0)
 		return 0;
-	return err_add(e, "the strategy %s", plugs->strategy->name);
+	return plugs->strategy->slow
+		   ? err_add(e, "the strategy %s", plugs->strategy->name)
+		   : err_add(e, "limits.convergence");
 }
 
 int

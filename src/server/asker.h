@@ -50,6 +50,12 @@ struct question {
 	int64_t trial; /* the number the new trial will have */
 	int64_t n_enqueued; /* trials before it that were not suggested */
 	unsigned redraw; /* answers to it that were known already */
+	/*
+	 * No point is wanted, but whether one is left to find: ASKED_EMPTY says
+	 * no, and err by how much.  trial is that of the answer's chance alone;
+	 * plugs has strategy_convergence.
+	 */
+	bool convergence;
 };
 
 struct answer {

@@ -141,6 +141,10 @@ tuner_tell_queue(const struct tuner *t, int64_t waiting, char *text, size_t n)
 		    "the setting is kept, but %" PRId64
 		    " trials in a row were no better (limits.no_improvement)",
 		    t->since_better);
+	else if (converge_over(t))
+		(void)snprintf(text, n,
+		    "the setting is kept, but the study %.120s",
+		    t->converge_why);
 	else if (most > 0 && t->n_trials >= most)
 		(void)snprintf(text, n,
 		    "the setting is kept, but %s is reached: it is tried "
@@ -190,6 +194,8 @@ tuner_refuses(const struct tuner *t, char *why, size_t n)
 		    "%" PRId64
 		    " trials in a row were no better (limits.no_improvement)",
 		    t->since_better);
+	else if (converge_over(t))
+		(void)snprintf(why, n, "the study %s", t->converge_why);
 	else if (most > 0 && t->n_trials >= most)
 		(void)snprintf(why, n,
 		    "%s is reached: there are %" PRId64 " trials", name,

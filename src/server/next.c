@@ -376,6 +376,8 @@ tuner_new_trial(struct tuner *t)
 	bool reused;
 	int n;
 
+	if (!converge_known(t) || converge_over(t))
+		return NULL;
 	for (n = 0; n < REUSED_AT_ONCE && tuner_may_place_new(t); n++) {
 		if (new_trial(t, &l, &reused) != ASKED_POINT)
 			return NULL;

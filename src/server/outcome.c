@@ -294,6 +294,7 @@ outcome_ended(struct tuner *t, const struct outcome *o)
 	stopper_set_ended(t->rules, t->history, o->trial);
 	tuner_end_median(t, o->trial);
 	t->n_failed += o->state == TRIAL_FAILED;
+	t->n_over++;
 	if (o->state != TRIAL_COMPLETED && o->state != TRIAL_STOPPED)
 		return;
 	t->since_better++;

@@ -29,7 +29,7 @@ tuner_may_go_on(const struct tuner *t)
 
 	return !t->over && !t->shutdown && !t->paused &&
 	       (!t->env.hold || t->env.apart) &&
-	       (most == 0 || t->since_better < most);
+	       (most == 0 || t->since_better < most) && !converge_over(t);
 }
 
 bool
@@ -195,6 +195,8 @@ place_all(struct tuner *t)
 		if (!room.any)
 			return;
 		l = waiting_due(t, &room);
+		if (l == NULL && !converge_known(t))
+			return;
 		if (l == NULL)
 			l = paused_resume(t, &room);
 		backend = room_for(t, &room, l);

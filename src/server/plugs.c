@@ -158,6 +158,21 @@ backend_read(struct plugs *plugs, const struct study_plug *plug, struct err *e)
 	return 0;
 }
 
+/* limits.convergence: what it is about must be one number, and a model's. */
+static int
+convergence_read(struct plugs *plugs, const struct study *study, struct err *e)
+{
+	const struct study_limits *l = &study->limits;
+
+	if (!l->convergence)
+		return 0;
+	if (study->n_objectives > 1 || study->n_constraints > 0)
+		return json_err(l->convergence_where, e,
+		    "it is for studies with one objective and no constraints");
+	return options_read(&plugs->convergence, strategy_convergence.options,
+	    l->convergence_block, NULL, e);
+}
+
 int
 plugs_read(struct plugs *plugs, const struct study *study, struct err *e)
 {
@@ -175,7 +190,8 @@ plugs_read(struct plugs *plugs, const struct study *study, struct err *e)
 	for (i = 0; i < study->n_backends; i++)
 		if (backend_read(plugs, &study->backends[i], e) == -1)
 			goto fail;
-	if (plugs_try(plugs, study, e) == -1)
+	if (convergence_read(plugs, study, e) == -1 ||
+	    plugs_try(plugs, study, e) == -1)
 		goto fail;
 	return 0;
 fail:
@@ -190,6 +206,7 @@ plugs_free(struct plugs *plugs)
 
 	if (plugs->strategy != NULL)
 		options_free(plugs->strategy_options, plugs->strategy->options);
+	options_free(plugs->convergence, strategy_convergence.options);
 	for (i = 0; i < plugs->n_rules; i++)
 		options_free(
 		    plugs->rules[i].options, plugs->rules[i].stopper->options);

@@ -34,6 +34,7 @@ struct plugs {
 	struct option_value *strategy_options;
 	struct plug_rule *rules; /* in the order of study.json */
 	size_t n_rules;
+	struct option_value *convergence; /* limits.convergence; NULL = no */
 	struct plug_backend *backends; /* in order of preference */
 	size_t n_backends;
 };

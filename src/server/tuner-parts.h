@@ -139,6 +139,8 @@ struct tuner {
 	struct plugs plugs;
 	struct history *history;
 	struct asker *asker; /* NULL until somebody is asked */
+	struct asker *converge; /* the same, about convergence */
+	struct plugs converge_plugs; /* of it */
 	struct tried *tried; /* settings */
 	struct stopper_set *rules;
 	const struct stopper *median; /* for the view medians */
@@ -155,6 +157,8 @@ struct tuner {
 
 	int64_t n_trials; /* rows */
 	int64_t n_failed;
+	int64_t n_over; /* of them, that will not run again */
+	int64_t converge_at; /* n_over when convergence was looked for */
 	int64_t n_enqueued; /* rows that no strategy suggested */
 	size_t n_aims; /* objectives and constraints; 0: one objective alone */
 	const char **also; /* metrics of aims, each once, but the objective */
@@ -197,6 +201,8 @@ struct tuner {
 	double redraw_seconds;
 	uint64_t all_tried; /* when exhausted: settings, all were tried */
 	bool exhausted; /* the strategy has nothing left */
+	bool converged; /* so it was found at converge_at */
+	bool converge_broken; /* it cannot be looked for */
 	bool shutdown, shutdown_now;
 	bool over; /* a limit or the target ended it */
 	bool awaits; /* … that its owner may raise: it goes on then */
@@ -204,6 +210,7 @@ struct tuner {
 	bool store_failed; /* err below holds why */
 	struct err err;
 	char why[256];
+	char converge_why[256]; /* when converged */
 	char last_bad[200]; /* what drained a slot last */
 	char trouble[256];
 };
@@ -349,6 +356,15 @@ bool tuner_flush_medians(struct tuner *, bool all);
  * none, or not yet (asking).
  */
 struct live *tuner_new_trial(struct tuner *);
+
+/* converge.c */
+/*
+ * Look for convergence, where it is asked for and trials have ended since it
+ * was looked for last.  False: somebody thinks, and nothing is begun until then.
+ */
+bool converge_known(struct tuner *);
+/* Whether nothing is left to find, by all trials that are over. */
+bool converge_over(const struct tuner *);
 
 /* elsewhere.c */
 #define ELSEWHERE "ask" /* the backend of attempts that others run */

@@ -208,7 +208,7 @@ open_mathematics(struct tuner *t, struct err *e)
 	if (plugs_read(&t->plugs, t->study, e) != 0 ||
 	    plugs_open_rules(&t->rules, &t->plugs, t->study, e) != 0)
 		return -1;
-	if (t->plugs.strategy->wants_points)
+	if (t->plugs.strategy->wants_points || t->plugs.convergence != NULL)
 		keep |= HISTORY_POINTS;
 	t->history = history_new(t->study->space->n, t->study->maximize, keep);
 	t->tried = tried_new(t->study->space, t->row.seed);
@@ -224,6 +224,7 @@ tuner_open(struct tuner **out, const struct tuner_env *env, struct err *e)
 	t->env = *env;
 	t->study = env->study;
 	t->best_loss = NAN;
+	t->converge_at = -1;
 	t->busy_since_ms = -1;
 	t->opened_ms = loop_now_ms(env->loop);
 	t->turn_us = loop_wall_us(env->loop);
@@ -260,6 +261,7 @@ tuner_close(struct tuner *t)
 	tuner_reply_all(t, false);
 	notices_free(t->notices);
 	asker_close(t->asker);
+	asker_close(t->converge);
 	tried_free(t->tried);
 	for (k = 0; k < t->n_backends; k++) {
 		t->backends[k].launcher->close(t->backends[k].ctx);
@@ -376,6 +378,8 @@ study_ended(struct tuner *t)
 		(void)snprintf(t->why, sizeof t->why,
 		    "%" PRId64 " trials in a row were no better",
 		    t->since_better);
+	else if (*t->why == '\0' && converge_over(t))
+		(void)snprintf(t->why, sizeof t->why, "%s", t->converge_why);
 	else if (*t->why == '\0' && live_elsewhere(t) > 0)
 		(void)snprintf(t->why, sizeof t->why,
 		    "nothing is left to run here; %zu of %" PRId64

@@ -90,7 +90,7 @@ tuner_load_warm(struct tuner *t, struct err *e)
 	int64_t n;
 	int rc;
 
-	if (!t->plugs.strategy->wants_points)
+	if (!t->plugs.strategy->wants_points && t->plugs.convergence == NULL)
 		return 0;
 	if (store_warm_count(t->store, &n, e) != 0)
 		return -1;

@@ -61,6 +61,7 @@ int message_read_study(struct message_study *, const struct message *);
 struct message_ask {
 	uint64_t seed;
 	int64_t trial, n_enqueued, redraw;
+	int64_t convergence; /* 1: whether there is anything left to find */
 };
 void message_put_ask(struct buf *, const struct message_ask *,
     const struct history *, unsigned keep);

@@ -38,6 +38,7 @@ struct worker {
 	struct study *study;
 	const struct strategy *strategy;
 	struct option_value *options;
+	struct option_value *convergence; /* NULL = not asked for */
 };
 
 /* The server is gone, or does not speak as we do. */
@@ -113,6 +114,22 @@ study_open(struct worker *w, const struct message *m)
 	if (options_read(&w->options, w->strategy->options,
 		w->study->strategy.block, study_strategy_keys, &e) != 0)
 		give_up(e.text);
+	if (w->study->limits.convergence &&
+	    options_read(&w->convergence, strategy_convergence.options,
+		w->study->limits.convergence_block, NULL, &e) != 0)
+		give_up(e.text);
+}
+
+/* What suggest of the study's strategy says, or that of convergence. */
+static int64_t
+suggest(const struct worker *w, bool convergence, struct suggestion *s,
+    const struct strategy_ask *ask, struct err *e)
+{
+	if (!convergence)
+		return w->strategy->suggest(s, ask, w->options, e);
+	if (w->convergence == NULL)
+		give_up("nobody wants to know about convergence");
+	return strategy_convergence.suggest(s, ask, w->convergence, e);
 }
 
 static double
@@ -152,7 +169,7 @@ answer(struct worker *w, const struct message *m)
 	a = (struct message_answer){
 		.trial = q.trial, .redraw = q.redraw, .x = s.x, .n = space->n
 	};
-	a.result = w->strategy->suggest(&s, &ask, w->options, &e);
+	a.result = suggest(w, q.convergence != 0, &s, &ask, &e);
 	a.from = s.from;
 	a.made_by = s.made_by != NULL ? s.made_by : "";
 	a.text = e.text;

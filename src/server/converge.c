@@ -1,0 +1,105 @@
+/*
+ * limits.convergence: whether anything is left to find.  It is asked when there
+ * is room for a trial and others have ended since the last time.  The answer
+ * follows from the trials that are over, so nothing of it is recorded: a
+ * restart asks again and hears the same.
+ */
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "src/base/err.h"
+#include "src/model/options.h"
+#include "src/model/study.h"
+#include "src/server/asker.h"
+#include "src/server/tuner-parts.h"
+
+bool
+converge_over(const struct tuner *t)
+{
+	return t->converged && t->converge_at == t->n_over;
+}
+
+static void
+on_event(void *arg, const char *level, const char *text)
+{
+	/* Where it computes is of no interest to anybody. */
+	(void)arg;
+	(void)level;
+	(void)text;
+}
+
+static enum asked
+converge_ask(struct tuner *t, struct err *e)
+{
+	struct asker_env env = {
+		.loop = t->env.loop,
+		.study = t->study,
+		.history = t->history,
+		.seed = t->row.seed,
+		.state_dir = t->env.state_dir,
+		.event = on_event,
+		.arg = t,
+	};
+	struct question q = { .trial = t->n_over, .convergence = true };
+	struct answer unused = { .values = NULL };
+
+	t->converge_plugs = (struct plugs){ .strategy = &strategy_convergence,
+		.strategy_options = t->plugs.convergence };
+	env.plugs = &t->converge_plugs;
+	if (t->converge == NULL && asker_open(&t->converge, &env, e) != 0)
+		return ASKED_FAILED;
+	return asker_ask(t->converge, &q, &unused, e);
+}
+
+/* What is known now, of the trials that are over now. */
+static void
+converge_settle(struct tuner *t, bool converged)
+{
+	t->converge_at = t->n_over;
+	t->converged = converged;
+	t->asking = false;
+}
+
+bool
+converge_known(struct tuner *t)
+{
+	struct err e = ERR_INIT;
+	double least;
+
+	if (t->plugs.convergence == NULL || t->converge_broken ||
+	    t->converge_at == t->n_over ||
+	    (!tuner_may_place_new(t) && t->n_paused == 0))
+		return true;
+	least = option_get(
+	    strategy_convergence.options, t->plugs.convergence, "min_trials")
+		    ->number;
+	if ((double)t->n_over < least) {
+		converge_settle(t, false);
+		return true;
+	}
+	switch (converge_ask(t, &e)) {
+	case ASKED_POINT:
+		converge_settle(t, false);
+		return true;
+	case ASKED_EMPTY:
+		converge_settle(t, true);
+		(void)snprintf(t->converge_why, sizeof t->converge_why,
+		    "converged after %" PRId64
+		    " trials (limits.convergence): %.170s",
+		    t->n_over, e.text);
+		tuner_event(t, "info", "study", 0, 0, "%s", t->converge_why);
+		return true;
+	case ASKED_LATER:
+		t->asking = true;
+		return false;
+	case ASKED_FAILED:
+		break;
+	}
+	/* The other limits end the study. */
+	t->converge_broken = true;
+	t->asking = false;
+	tuner_event(t, "warning", "study", 0, 0,
+	    "limits.convergence is not looked for any more: %s", e.text);
+	return true;
+}

@@ -1,0 +1,250 @@
+/*
+ * Whether anything is left to find: a Gaussian process is fitted to what the
+ * trials came to, and the study has converged when a bound on what another
+ * setting could still gain is no more than one can tell apart.
+ *
+ * Makarova, Shen, Perrone, Klein, Faddoul, Krause, Seeger and Archambeau,
+ * "Automatic termination for hyperparameter optimization", AutoML 2022:
+ *	min over tried x of (m(x) + b s(x)) - min over all x of (m(x) - b s(x))
+ * with mean m, deviation s and b^2 = 2/5 ln(d n^2 pi^2 / (6 delta)), delta 0.1.
+ *
+ * It has the face of a strategy, so that it is asked as one: 1 is "nothing is
+ * left to try", and the error's text says by how much.
+ */
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/err.h"
+#include "src/base/mem.h"
+#include "src/base/rng.h"
+#include "src/model/history.h"
+#include "src/model/options.h"
+#include "src/model/space.h"
+#include "strategies/gp.h"
+#include "strategies/startup.h"
+#include "strategies/strategy.h"
+
+enum {
+	ROWS_MOST = 500, /* trials that are looked at */
+	CANDIDATES = 16384,
+	KEPT = 8, /* of them, that are improved */
+	RESTARTS = 4
+};
+
+static const double noise_floor = 1e-6; /* the values have variance 1 */
+
+static const struct option options[] = {
+	{ .name = "min_trials",
+	    .type = OPTION_INT,
+	    .min = 5,
+	    .max = 1e9,
+	    .def = "20",
+	    .help = "finished trials before it is looked for" },
+	{ .name = "tolerance",
+	    .type = OPTION_REAL,
+	    .max = 1,
+	    .def = "0.01",
+	    .help = "a gain that is not worth while, as a share of what the "
+		    "best is better than the median" },
+	{ .name = "error",
+	    .type = OPTION_REAL,
+	    .max = 1e300,
+	    .def = "0",
+	    .help = "the same in units of the objective" },
+	{ .type = OPTION_END },
+};
+
+/* One question. */
+struct look {
+	struct gp_space space;
+	struct gp_rows rows;
+	struct gp_values values;
+	struct gp_goal goal;
+	struct gp_model model;
+	double *weights; /* d */
+	double b; /* of the bounds, in deviations */
+	double noise; /* deviation of a result, of the values' unit */
+};
+
+static double
+number(const struct option_value *values, const char *name)
+{
+	return option_get(options, values, name)->number;
+}
+
+static int
+by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* By how much the best of n values is better than their median. */
+static double
+lead(const double *y, size_t n)
+{
+	double *sorted = xcalloc(n, sizeof *sorted), found;
+
+	memcpy(sorted, y, n * sizeof *y);
+	qsort(sorted, n, sizeof *sorted, by_value);
+	found = sorted[n / 2] - sorted[0];
+	free(sorted);
+	return found;
+}
+
+/* The process of the losses.  -1: none can be fitted. */
+static int
+look_fit(struct look *l, const struct strategy_ask *ask)
+{
+	static const struct gp_rule rule = { .restarts = RESTARTS,
+		.fit_trials = ROWS_MOST };
+	const struct kernels *k = ask->kernels;
+	size_t d = l->rows.d, i;
+	double *theta = xcalloc(d + 2, sizeof *theta);
+	struct gp_data data = { .n = l->rows.n,
+		.d = d,
+		.x = l->rows.x,
+		.category = l->space.category,
+		.y = l->values.y,
+		.extra = l->values.extra,
+		.noise_floor = noise_floor };
+
+	gp_fit_theta(theta, k, &data, &rule);
+	l->model.gp = k->gp_fit(k->dev, &data, theta);
+	for (i = 0; i < d; i++)
+		l->weights[i] = exp(theta[i] / 2);
+	l->noise = sqrt(noise_floor + exp(theta[d + 1]));
+	free(theta);
+	l->goal = (struct gp_goal){ .kernels = k,
+		.space = &l->space,
+		.models = &l->model,
+		.n_models = 1,
+		.weights = l->weights,
+		.lower = l->b };
+	return l->model.gp != NULL ? 0 : -1;
+}
+
+/* The least of m(x) + b s(x) over what was tried; its row in best. */
+static double
+upper_least(const struct look *l, size_t *best)
+{
+	const struct kernels *k = l->goal.kernels;
+	size_t n = l->rows.n, i;
+	double *mean = xcalloc(2 * n, sizeof *mean), *variance = mean + n;
+	double upper, least = INFINITY;
+
+	*best = 0;
+	k->gp_predict(k->dev, l->model.gp, l->rows.x, n, mean, variance);
+	for (i = 0; i < n; i++) {
+		if (l->rows.kinds[i] == GP_BAD)
+			continue;
+		upper = mean[i] + l->b * sqrt(fmax(variance[i], 0));
+		if (upper < least) {
+			least = upper;
+			*best = i;
+		}
+	}
+	free(mean);
+	return least;
+}
+
+/* The least of m(x) - b s(x) over the whole space. */
+static double
+lower_least(const struct look *l, size_t best, struct rng *rng)
+{
+	size_t d = l->rows.d, n, i;
+	double *rows = xcalloc((KEPT + 1) * d, sizeof *rows);
+	double score[KEPT + 1], most = -INFINITY;
+	struct gp_sweep_rule rule = { .candidates = CANDIDATES,
+		.good = l->rows.x + best * d,
+		.n_good = 1 };
+
+	n = gp_sweep_best(rows, score, KEPT, &l->goal, &rule, rng);
+	memcpy(rows + n * d, l->rows.x + best * d, d * sizeof *rows);
+	gp_refine(&l->goal, rows, n + 1, score);
+	for (i = 0; i <= n; i++)
+		most = fmax(most, score[i]);
+	free(rows);
+	return -most;
+}
+
+/* What can be gained at most, and what is not worth while: of the values' unit. */
+static int
+look_judge(struct look *l, const struct strategy_ask *ask,
+    const struct option_value *values, double *gain, double *enough)
+{
+	double n = (double)l->rows.n, d = (double)l->rows.d;
+	struct rng rng;
+	size_t best;
+
+	l->b = sqrt(0.4 * log(d * n * n * M_PI * M_PI / (6 * 0.1)));
+	if (look_fit(l, ask) != 0)
+		return -1;
+	strategy_rng(&rng, ask);
+	*gain = upper_least(l, &best);
+	*gain -= lower_least(l, best, &rng);
+	*enough = number(values, "tolerance") * lead(l->values.y, l->rows.n);
+	*enough =
+	    fmax(*enough, number(values, "error") / fabs(l->values.scale));
+	*enough = fmax(*enough, l->noise);
+	ask->kernels->gp_free(ask->kernels->dev, l->model.gp);
+	return 0;
+}
+
+static int
+converged(struct look *l, const struct strategy_ask *ask,
+    const struct option_value *values, struct err *e)
+{
+	double gain, enough;
+
+	if (look_judge(l, ask, values, &gain, &enough) != 0 ||
+	    !(gain <= enough))
+		return 0;
+	(void)err_set(e, ERR_USAGE,
+	    "by this model no setting is better than the best by more than "
+	    "%.3g, and %.3g is too little to tell or to matter",
+	    gain * l->values.scale, enough * l->values.scale);
+	return 1;
+}
+
+static int
+convergence_suggest(struct suggestion *out, const struct strategy_ask *ask,
+    const struct option_value *values, struct err *e)
+{
+	struct look l = { 0 };
+	int rc = 0;
+
+	if (ask->kernels == NULL || ask->kernels->gp_fit == NULL)
+		return err_set(e, ERR_USAGE,
+		    "convergence: this program was made without its "
+		    "arithmetic");
+	out->made_by = ask->kernels->name;
+	if ((double)startup_finished(ask->history) <
+	    number(values, "min_trials"))
+		return 0;
+	gp_space_init(&l.space, ask->space);
+	gp_rows_init(&l.rows, &l.space, ask->history, ROWS_MOST);
+	l.weights = xcalloc(l.rows.d + 1, sizeof *l.weights);
+	gp_losses(&l.values, &l.rows, ask->history, true);
+	if (l.rows.d > 0 && l.rows.n > 0)
+		rc = converged(&l, ask, values, e);
+	gp_values_free(&l.values);
+	free(l.weights);
+	gp_rows_free(&l.rows);
+	gp_space_free(&l.space);
+	return rc;
+}
+
+const struct strategy strategy_convergence = {
+	.name = "convergence",
+	.about = "whether anything is left to find",
+	.source = "Makarova et al. 2022",
+	.options = options,
+	.wants_points = true,
+	.wants_curves = true,
+	.slow = true,
+	.suggest = convergence_suggest,
+};

@@ -113,6 +113,11 @@ test_short(struct rig *g)
 	is_found(g, "TASK1", "container", "keys for five minutes");
 	is_found(g, "TASK1", "container", "are used");
 	is_int(g->container, 1, "without new ones at each use");
+	aws_cred_spoil(g->cred, "TASK1");
+	is_found(g, "TASK2", "container", "refused: asked anew, at once");
+	aws_cred_set_offset(g->cred, 301);
+	g->life_s = 900;
+	is_found(g, "TASK3", "container", "over: the same");
 	rig_env(g, NULL, TASK, NULL);
 	g->life_s = -5;
 	is_refused(

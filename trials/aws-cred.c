@@ -195,6 +195,9 @@ search(struct aws_cred *c)
 
 	if (c->fetch != NULL)
 		return;
+	/* What calms after new keys is that they are good. */
+	if (c->backoff_ms == 0 && !is_good(c))
+		wait_ms = 0;
 	if (wait_ms > 0)
 		loop_timer_set(c->timer, wait_ms);
 	else

@@ -106,5 +106,19 @@ is $? 0 'a study whose trial reaches max_run'
 is "$(sql short.db 'SELECT t.state, objective, end_class, t.why
     FROM trials AS t JOIN attempts USING (trial)')" \
     'stopped|0.6|timeout|max_run was reached' 'it keeps its value'
+
+# ---- the invoice ------------------------------------------------------------------
+
+proved bills >bills.json
+invoice() { # study: dollars by the journal; a machine is one a second
+	"$python" -c 'import json, sys
+print("%.1f" % sum(bill["seconds"] for job, bill in
+    json.load(open("bills.json")).items() if job.startswith(sys.argv[1])))' \
+	    "hpt-$1-"
+}
+for study in slow warm short; do
+	is "$(sql $study.db "SELECT printf('%.1f', cost) FROM costs")" \
+	    "$(invoice $study)" "$study: the study has what AWS bills"
+done
 proved_clean 'all of it'
 done_testing

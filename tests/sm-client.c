@@ -86,6 +86,14 @@ answer(struct aws_call *c, const struct aws_answer *r)
 	say(c, r);
 }
 
+/* Whether it makes or ends a job. */
+static bool
+changes(const struct aws_call *c)
+{
+	return strcmp(c->operation, "CreateTrainingJob") == 0 ||
+	       strcmp(c->operation, "StopTrainingJob") == 0;
+}
+
 static void
 answer_outcome(struct aws_call *c, struct outcome *o, bool unclear)
 {
@@ -116,6 +124,7 @@ answer_none(struct aws_call *c, enum aws_class what)
 		.code = "",
 		.message = "no answer" };
 
+	c->world->lost += what == AWS_TRANSIENT && changes(c);
 	answer(c, &r);
 }
 
@@ -152,6 +161,7 @@ on_call(void *arg)
 			.code = "",
 			.message = "timed out" };
 
+		w->lost += changes(c);
 		c->late = true;
 		loop_timer_set(c->timer, world_between(w, 1, 14 * 60000));
 		say(c, &r);
@@ -162,6 +172,7 @@ on_call(void *arg)
 			answer_none(c, AWS_TRANSIENT);
 		} else if (world_dice(w, bad->hidden)) {
 			/* Its first try acted, the second one says this. */
+			w->doubled += changes(c);
 			buf_free(&o.body);
 			world_serve(w, &o, c->operation, c->body);
 			answer_outcome(c, &o, true);
@@ -221,6 +232,7 @@ drop(struct aws_call *c)
 		w->open_calls--;
 		return;
 	}
+	w->lost += changes(c);
 	c->late = true;
 	if (world_dice(w, 0.3))
 		loop_timer_set(c->timer, world_between(w, 1, 14 * 60000));

@@ -70,6 +70,8 @@ struct world {
 	bool checkpoints; /* they are written all the time */
 	int tried; /* Creates that were answered, or given up */
 	int creates, describes, lists, stops, heads, puts;
+	/* Of Creates and Stops: nobody heard the answer; it was asked twice. */
+	int lost, doubled;
 	/* Called when a job comes to be: whose is it? */
 	void (*born)(void *, const struct world_job *);
 	void *arg;

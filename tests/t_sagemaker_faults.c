@@ -45,6 +45,7 @@ main(void)
 	uint64_t seed = one != NULL ? strtoull(one, NULL, 10) : 1;
 	uint64_t last = one != NULL ? seed : SEEDS;
 	long jobs = 0, kills = 0, attempts = 0, late = 0, broken = 0;
+	long lost = 0, doubled = 0;
 	struct rows r;
 
 	for (; seed <= last; seed++) {
@@ -58,12 +59,18 @@ main(void)
 		jobs += (long)r.world.n;
 		kills += r.kills;
 		attempts += (long)r.n;
+		lost += r.world.lost;
+		doubled += r.world.doubled;
 		rows_close(&r);
 	}
 	printf("# %ld jobs, %ld attempts, %ld kills\n", jobs, attempts, kills);
+	printf("# Creates and Stops: %ld answers lost, %ld asked twice\n", lost,
+	    doubled);
 	is_int(late, 0, "every study ends");
 	is_int(broken, 0, "no job without a row, none twice, no result lost");
 	ok(one != NULL || (kills > SEEDS && jobs > SEEDS * ROWS_TRIALS),
 	    "it was rough enough");
+	ok(one != NULL || lost + doubled >= 1000,
+	    "a thousand answers were lost, or of requests that came twice");
 	return done_testing();
 }

@@ -120,6 +120,8 @@ def answers():
             "error500_after": {"on": create, "max": 1},
             "drop_after": {"on": "sagemaker.StopTrainingJob", "max": 1},
             "drop_before": {"on": "sagemaker.ListTags", "max": 1},
+            "twice": {"on": "sagemaker.CreateTrainingJob", "max": 1,
+                      "after_count": 1},
             "delay": {"on": "sagemaker.DescribeTrainingJob", "max": 1,
                       "seconds": 0.4},
             "retry_after": {"seconds": 2}}
@@ -144,15 +146,18 @@ def answers():
         same(code_of(rig.sagemaker.stop_training_job, TrainingJobName="job"),
              "lost", "another, of a request that acted")
         rig.ended("job")
+        same(code_of(rig.create, name="again", script=QUICK),
+             "ResourceInUse", "a request that comes twice")
+        rig.ended("again")
         rig.end()
         found = rig.verify("owner")
         same((found["jobs"], found["created_twice"], found["tag_twice"],
-              found["open"], found["stops"]), (1, [], {}, [], 1),
-             "the ledger has one job and one stop")
+              found["open"], found["stops"]), (2, [], {}, [], 1),
+             "the ledger has two jobs and one stop")
         same(rig.faults(), {"delay": 1, "drop_after": 1, "drop_before": 1,
                             "error500_after": 1, "error500_before": 1,
                             "error503_before": 1, "retry_after": 4,
-                            "throttle": 1}, "each is counted")
+                            "throttle": 1, "twice": 1}, "each is counted")
 
 
 def late():

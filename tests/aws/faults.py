@@ -9,8 +9,8 @@ service.Operation, or of instance types), "max" (no more than so many),
 
 Requests: throttle, denied (no permission), error500_before, error503_before,
 error500_after (it acted), drop_before, drop_after (it acted, the connection
-closes), delay (seconds, then the answer), late_create (dropped, and acts
-seconds later).
+closes), twice (it came two times, the second is answered), delay (seconds,
+then the answer), late_create (dropped, and acts seconds later).
 Answers: retry_after (seconds, header), stale_list (as it was seconds ago),
 list_empty_page, clock_skew (seconds), expire_credentials (every: uses of a
 session), event_lost, event_twice, event_refused (an entry that is put).
@@ -27,8 +27,8 @@ import fnmatch
 import random
 
 REQUEST = ("throttle", "denied", "error500_before", "error503_before",
-           "error500_after", "drop_before", "drop_after", "delay",
-           "late_create")
+           "error500_after", "drop_before", "drop_after", "twice",
+           "delay", "late_create")
 KNOWN = REQUEST + (
     "retry_after", "stale_list", "list_empty_page", "clock_skew",
     "expire_credentials", "spot_interrupt", "no_capacity", "spot_ignored",

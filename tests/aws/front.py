@@ -131,6 +131,12 @@ class Front:
         return self.strike_after(call, act, fault)
 
     async def strike_after(self, call, act, fault):
+        if fault.kind == "twice":
+            call.fault = None
+            first = self.run(call, act)
+            if not isinstance(first, Response):
+                await first
+            call.fault, call.acted, call.notes = fault.kind, False, {}
         answer = self.run(call, act)
         if not isinstance(answer, Response):
             answer = await answer

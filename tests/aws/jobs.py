@@ -128,6 +128,18 @@ class Job:
         self.trained += seconds
         self.billable += seconds * share
 
+    def tell_bill(self):
+        """It has ended: what AWS writes on the invoice."""
+        self.world.journal.write({
+            "event": "bill", "job": self.name, "keep_alive": self.keep_alive,
+            "seconds": self.billed,
+            "machines": [[kind, count] for _, kind, count in self.groups]})
+
+    @property
+    def billed(self):
+        return max(1, math.ceil(self.billable *
+                                self.world.options.run_speed))
+
     # Its warm pool.
 
     @property
@@ -156,6 +168,8 @@ class Job:
                     for name in fits):
             return False
         other.reused, other.reused_by = time.time(), self.name
+        self.world.journal.write({"event": "reused", "job": other.name,
+                                  "seconds": math.ceil(other.idle())})
         return True
 
     def pool(self):
@@ -223,5 +237,4 @@ class Job:
             said["TrainingEndTime"] = self.ended
             said["TrainingTimeInSeconds"] = max(
                 1, math.ceil(self.trained * speed))
-            said["BillableTimeInSeconds"] = max(
-                1, math.ceil(self.billable * speed))
+            said["BillableTimeInSeconds"] = self.billed

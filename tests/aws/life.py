@@ -402,5 +402,6 @@ class Life:
         job.failure = failure
         if job.began is not None:
             job.ended = time.time()
+            job.tell_bill()
         message = MESSAGES[secondary] if failure is None else failure
         job.move(secondary, status, message)

@@ -26,6 +26,7 @@ def account(lines, tag=None):
     over, faults, peaks = Counter(), Counter(), defaultdict(Counter)
     status, tags, trainings = {}, defaultdict(list), Counter()
     stops, first, last, defects = Counter(), None, None, []
+    bills = {}
     for line in lines:
         event = line["event"]
         if event == "job":
@@ -34,6 +35,14 @@ def account(lines, tag=None):
             trainings[line["job"]] += 1
         elif event == "late":
             late += 1
+        elif event == "bill":
+            bills[line["job"]] = {
+                "seconds": line["seconds"] + line["keep_alive"],
+                "machines": line["machines"], "idle": line["keep_alive"]}
+        elif event == "reused":
+            bill = bills[line["job"]]
+            bill["seconds"] += line["seconds"] - bill["idle"]
+            bill["idle"] = line["seconds"]
         if event != "request":
             continue
         first = first or line["time"]
@@ -69,7 +78,7 @@ def account(lines, tag=None):
                       if len(jobs) > 1},
         "trainings": sum(trainings.values()),
         "restarted": sum(1 for count in trainings.values() if count > 1),
-        "stops": sum(stops.values()),
+        "stops": sum(stops.values()), "bills": bills,
         "requests": dict(sorted(requests.items())),
         "peak_per_second": {name: max(seconds.values()) for name, seconds in
                             sorted(peaks.items())},

@@ -114,9 +114,10 @@ WHERE name_id = 1 AND NOT EXISTS (SELECT 1 FROM t_metric AS later
     WHERE later.name_id = 1 AND later.trial = m.trial
     AND later.step = m.step AND later.seq > m.seq);
 
--- CROSS JOIN: first the name, then its part of t_metric.
+-- CROSS JOIN: first the name, then its part of t_metric.  A report of attempt 0
+-- was made by the server.
 CREATE VIEW metrics AS
-SELECT m.trial, m.attempt, m.step, n.name, m.value,
+SELECT m.trial, nullif(m.attempt, 0) AS attempt, m.step, n.name, m.value,
     strftime('%Y-%m-%dT%H:%M:%fZ', m.time_us / 1e6, 'unixepoch') AS time
 FROM t_name AS n CROSS JOIN t_metric AS m ON m.name_id = n.id;
 
@@ -217,21 +218,47 @@ SELECT gpu, uuid, name, memory, used, temperature, utilization, power, state,
     strftime('%Y-%m-%dT%H:%M:%fZ', time_us / 1e6, 'unixepoch') AS time
 FROM t_gpu ORDER BY gpu, uuid;
 
--- How fast trials are: the mean of what they report under these names; steps
--- else by their own pace, of a trial that runs that of its newest attempt.
+-- How fast trials are: the mean of what they report under these names.  Of a
+-- trial that never reports its steps per second, they are computed: steps from
+-- its second report to its last, over the time between; the first interval is
+-- left out, as it has the start of the program in it, but where there are only
+-- two.  Reports of one millisecond are one, and only those that bring a greater
+-- step count.  They are those of the objective, or else of the first metric of
+-- which there are two reports.
 CREATE VIEW throughput AS
-SELECT trial, state, backend,
-    coalesce((SELECT avg(value) FROM t_metric AS m WHERE m.trial = t.trial AND
-	name_id = (SELECT id FROM t_name WHERE name = 'steps_per_second')),
-	pace_steps / nullif(pace_seconds, 0),
-	(SELECT (max(step) - min(step)) * 1e6 /
-	    nullif(max(time_us) - min(time_us), 0)
-	FROM t_metric AS m WHERE name_id = 1 AND m.trial = t.trial AND
-	    attempt = t.attempts)) AS steps_per_second,
+SELECT trial, state, backend, coalesce(said, counted) AS steps_per_second,
+    samples_per_second,
+    CASE WHEN said IS NOT NULL THEN 'reported'
+	WHEN counted IS NOT NULL THEN 'computed' END AS steps_from
+FROM (SELECT trial, state, backend,
+    (SELECT avg(value) FROM t_metric AS m WHERE m.trial = t.trial AND
+	attempt > 0 AND name_id =
+	(SELECT id FROM t_name WHERE name = 'steps_per_second')) AS said,
+    (SELECT sum(steps) / (nullif(total(ms), 0) / 1e3)
+	FROM (SELECT max(ms) - min(ms) AS ms, max(step) - min(step) AS steps
+	    FROM (SELECT attempt, ms, step,
+		row_number() OVER (PARTITION BY attempt ORDER BY ms) AS i,
+		count(*) OVER (PARTITION BY attempt) AS n
+		FROM (SELECT attempt, ms, step, max(step) OVER (
+		    PARTITION BY attempt ORDER BY ms ROWS BETWEEN
+		    UNBOUNDED PRECEDING AND 1 PRECEDING) AS before
+		    FROM (SELECT attempt, time_us / 1000 AS ms,
+			max(step) AS step FROM t_metric AS m
+			WHERE m.trial = t.trial AND attempt > 0 AND name_id =
+			(SELECT n.id FROM t_name AS n WHERE n.name NOT IN
+			    ('steps_per_second', 'samples_per_second') AND
+			    (SELECT count(DISTINCT o.time_us / 1000)
+				FROM t_metric AS o WHERE o.name_id = n.id AND
+				o.trial = t.trial AND o.attempt > 0) > 1
+			    ORDER BY n.id LIMIT 1)
+			GROUP BY attempt, time_us / 1000))
+		WHERE before IS NULL OR step > before)
+	    WHERE i > 1 OR n = 2 GROUP BY attempt)
+	WHERE ms > 0 AND steps > 0) AS counted,
     (SELECT avg(value) FROM t_metric AS m WHERE m.trial = t.trial AND
 	name_id = (SELECT id FROM t_name WHERE name = 'samples_per_second'))
 	AS samples_per_second
-FROM t_trial AS t;
+FROM t_trial AS t);
 
 -- What somebody elsewhere was told of the study, or is to be told.
 CREATE VIEW notices AS

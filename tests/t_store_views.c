@@ -32,7 +32,8 @@ static const struct promise {
 	{ "front", "trial, acc, lr, optimizer" },
 	{ "notices", "time, moment, channel, id, sent, why, text" },
 	{ "throughput",
-	    "trial, state, backend, steps_per_second, samples_per_second" },
+	    "trial, state, backend, steps_per_second, samples_per_second, "
+	    "steps_from" },
 	{ "outcomes", "trial, metric, goal, min, max, value, violation" },
 	{ "best", "trial, state, objective, step, reports, params, backend, "
 		  "attempts, started, ended, seconds, gpu_seconds, cost, why, "

@@ -185,6 +185,51 @@ hear_report(struct tuner *t, struct live *l, const struct launch_event *ev)
 		hear_objective(t, l, step, ev->u.report.value);
 }
 
+/* The last step that it has reported of any metric, or 0. */
+static int64_t
+last_step(const struct live *l)
+{
+	int64_t step = 0;
+	size_t i;
+
+	for (i = 0; i < l->n_names; i++)
+		if (l->names[i].last_step > step)
+			step = l->names[i].last_step;
+	return step;
+}
+
+void
+tuner_hear_speed(struct tuner *t, struct live *l)
+{
+	static const char name[] = "steps_per_second";
+	int64_t step = last_step(l);
+	struct err e = ERR_INIT;
+	double value;
+	int rc;
+
+	if (t->store_failed || !outcome_counts(t, name))
+		return;
+	rc =
+	    store_metric_last(t->store, l->row.number, name, &step, &value, &e);
+	if (rc == 0)
+		rc = store_speed(t->store, l->row.number, &value, &e);
+	else if (rc > 0)
+		return; /* it is reported */
+	if (rc > 0)
+		/* Of no attempt: so it is told from what a trial says. */
+		rc = store_metric_add(t->store, l->row.number, 0, name, step,
+			 value, t->turn_us, &e) == 0
+			 ? 1
+			 : -1;
+	if (rc < 0)
+		tuner_break(t, &e);
+	if (rc <= 0)
+		return;
+	outcome_hear(t, l, name, step, value);
+	if (strcmp(name, t->study->metric) == 0)
+		hear_objective(t, l, step, value);
+}
+
 static void
 hear_read(struct live *l, const struct launch_cursor *c)
 {

@@ -529,6 +529,19 @@ attempt_unmake(struct tuner *t, struct live *l, const char *why)
 	live_move(t, l, TRIAL_EV_RETRY, why);
 }
 
+/* Whether no other attempt will follow, as far as its end tells. */
+static bool
+is_last_attempt(const struct live *l, const struct launch_exit *x)
+{
+	if (x == NULL || !x->ran || (x->end != END_NONE && x->end != END_OK) ||
+	    x->oom)
+		return false;
+	if (l->row.cause == STOP_RULE || l->row.cause == STOP_DIVERGED)
+		return !l->row.is_paused;
+	return x->timeout || (x->signal == 0 && x->exit_code == 0 &&
+				 !(x->stopped && l->row.cause != STOP_NONE));
+}
+
 void
 tuner_attempt_ended(struct tuner *t, struct live *l,
     const struct launch_exit *x, const char *lost_why)
@@ -541,6 +554,8 @@ tuner_attempt_ended(struct tuner *t, struct live *l,
 		attempt_unmake(t, l, x->why);
 		return;
 	}
+	if (is_last_attempt(l, x))
+		tuner_hear_speed(t, l);
 	l->row.objective = objective_of_curve(t, l->row.number);
 	if (l->att.started_us == 0)
 		l->att.started_us = x == NULL		 ? t->turn_us

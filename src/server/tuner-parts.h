@@ -305,6 +305,12 @@ int tuner_load_warm(struct tuner *, struct err *);
 
 /* hear.c */
 launch_cb tuner_hear;
+/*
+ * A trial whose last attempt has ended, and all of it is read: where steps per
+ * second count, and it has never reported them, they are computed and recorded
+ * as a report of its last step.
+ */
+void tuner_hear_speed(struct tuner *, struct live *);
 
 /* again.c */
 /* Whether this report, whose step is given or not, is recorded already. */

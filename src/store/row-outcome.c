@@ -28,6 +28,22 @@ store_metric_last(struct store *s, int64_t trial, const char *name,
 }
 
 int
+store_speed(struct store *s, int64_t trial, double *value, struct err *e)
+{
+	sqlite3_stmt *st = stmt_get(s, STMT_SPEED, e);
+	int rc;
+
+	if (st == NULL)
+		return -1;
+	stmt_int(st, 1, trial);
+	if ((rc = stmt_step(s, st, e)) <= 0)
+		return rc;
+	*value = sqlite3_column_double(st, 0);
+	stmt_done(st);
+	return 1;
+}
+
+int
 store_outcome_put(struct store *s, int64_t trial, size_t n,
     const double *values, const double *violations, struct err *e)
 {

@@ -229,6 +229,9 @@ static const char *const texts[STMT_COUNT] = {
 	    "SELECT step, value FROM t_metric WHERE name_id = "
 	    "(SELECT id FROM t_name WHERE name = ?2) AND trial = ?1 "
 	    "ORDER BY step DESC, seq DESC LIMIT 1",
+	[STMT_SPEED] =
+	    "SELECT steps_per_second FROM throughput WHERE trial = ?1 AND "
+	    "steps_from = 'computed'",
 	[STMT_MEDIAN_PUT] =
 	    "INSERT INTO t_median VALUES (?1, ?2, ?3) ON CONFLICT (step) "
 	    "DO UPDATE SET trials = ?2, median = ?3",

@@ -328,6 +328,12 @@ int store_metric_last(struct store *, int64_t trial, const char *name,
     int64_t *step, double *value, struct err *);
 
 /*
+ * Steps per second of a trial that does not report them, as view throughput
+ * has them: 1, 0 when its reports do not tell, or -1.
+ */
+int store_speed(struct store *, int64_t trial, double *value, struct err *);
+
+/*
  * What an ended trial came to in each of n aims, in their order: the value, and
  * how much it breaks a constraint; NaN = none.
  */

@@ -13,8 +13,8 @@
 #include "src/base/err.h"
 #include "src/base/loop.h"
 #include "src/base/mem.h"
-#include "src/model/options.h"
-#include "src/model/study.h"
+#include "src/model/plugin-options.h"
+#include "src/model/study/study.h"
 #include "trials/launcher.h"
 
 struct bare {

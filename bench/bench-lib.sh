@@ -2,7 +2,7 @@
 
 set -eu
 : "${HPOTUNE:?is the program to measure}"
-: "${BENCH_TRIAL:?is bench/trial}"
+: "${BENCH_TRIAL:?is bench/short-trial}"
 HPOTUNE_SHIM=${HPOTUNE_SHIM:-$(dirname "$HPOTUNE")/hpotune-shim}
 export HPOTUNE_SHIM
 bench_dir=$(mktemp -d "${TMPDIR:-/tmp}/hpotune-bench.XXXXXX")

@@ -16,11 +16,11 @@
 
 #include "src/base/mem.h"
 #include "src/base/rng.h"
-#include "src/model/history.h"
-#include "src/model/options.h"
+#include "src/model/history/history.h"
+#include "src/model/plugin-options.h"
 #include "src/model/space.h"
 #include "strategies/strategy.h"
-#include "tests/search.h"
+#include "tests/support/search-run.h"
 
 enum { TRIALS_MOST = 1000 };
 

@@ -3,7 +3,7 @@
 
     gp.py PROGRAM TOOL N [OPTIONS]
 
-PROGRAM is bench/search; TOOL is ours, optuna or botorch; OPTIONS a JSON object
+PROGRAM is bench/search-loop; TOOL is ours, optuna or botorch; OPTIONS a JSON object
 for ours.  Random points of Hartmann 6, which PROGRAM evaluates.  Prints the
 median of three suggestions after one that warms up, fit included, and the
 median value of the function at the suggested points.

@@ -3,7 +3,7 @@
 # same call when $BENCH_PYTHON has them (with torch).  One thread each.
 #	gp.sh [N ...]
 set -eu
-: "${BENCH_SEARCH:?is bench/search}"
+: "${BENCH_SEARCH:?is bench/search-loop}"
 here=$(cd "$(dirname "$0")" && pwd)
 [ -n "${BENCH_PYTHON-}" ] || exit 0
 OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1

@@ -7,8 +7,8 @@
 Each round has a stand-in AWS with its own faults and one study, or two in one
 account.  Their servers are killed again and again, at chosen moments, and the
 last one ends the study.  The judge is what the stand-in did: its journal
-(tests/aws/verify.py) and the output of each job as it was printed.  Needs
-botocore.  With HPOTUNE_FAILING, tests/hpotune-fail, some servers also kill
+(tests/standin/verify.py) and the output of each job as it was printed.  Needs
+botocore.  With HPOTUNE_FAILING, tests/torture/hpotune-fail, some servers also kill
 themselves at places that nobody can hit from outside.
 """
 

@@ -22,7 +22,7 @@ trap 'kill -9 $pids 2>/dev/null; rm -rf "$bench_dir"' EXIT
 
 standin() { # folder option ...
 	mkdir -p "$1"
-	"$python" "$here/../tests/aws/standin.py" --dir "$@" >/dev/null \
+	"$python" "$here/../tests/standin/standin.py" --dir "$@" >/dev/null \
 	    2>"$1/err" &
 	pids="$pids $!"
 	until [ -s "$1/endpoint" ]; do
@@ -135,7 +135,7 @@ for name in few many; do
 	row "API calls per job and minute, $jobs jobs" "$calls" - - -
 	row "server, % of a core, $jobs jobs" "$cpu" - - "≤ 2"
 	row "requests above the published rates, $jobs jobs" \
-	    "$("$python" "$here/../tests/aws/standin.py" verify $name.aws |
+	    "$("$python" "$here/../tests/standin/standin.py" verify $name.aws |
 		"$python" -c 'import json, sys
 over = json.load(sys.stdin)["over_limit"]
 print(sum(over.values()), *over)')" - - 0
@@ -153,7 +153,7 @@ standin spot.aws --speed 200 --run-speed 600 \
 "$HPOTUNE" start spot.json --quiet 2>spot.err || { cat spot.err >&2; exit 1; }
 cost=$(sqlite3 -readonly spot.db 'SELECT sum(cost) FROM attempts')
 full=$(calc "40 * 20 * 0.5 * 600 / 3600 * $price")
-taken=$("$python" "$here/../tests/aws/standin.py" verify spot.aws |
+taken=$("$python" "$here/../tests/standin/standin.py" verify spot.aws |
     sed -n 's/.*"restarted": \([0-9]*\).*/\1/p')
 row "dollars, 40 trials of 100 min, median, spot ($taken interrupted)" \
     "$(calc "$cost")" "on-demand, to the end: $full" \

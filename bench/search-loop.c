@@ -19,14 +19,14 @@
 
 #include "kernels/kernels.h"
 #include "src/base/err.h"
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/mem.h"
-#include "src/model/history.h"
-#include "src/model/options.h"
+#include "src/model/history/history.h"
+#include "src/model/plugin-options.h"
 #include "src/model/space.h"
 #include "strategies/stopper.h"
 #include "strategies/strategy.h"
-#include "tests/functions.h"
+#include "tests/support/test-functions.h"
 
 struct study {
 	struct json_doc *doc;

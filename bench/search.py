@@ -5,7 +5,7 @@
         [--first SEED] [--tools a,b,…] [--problems a,b,…] [--equal-epochs]
         [--save FILE]
 
-PROGRAM is bench/search.  Problems are known functions, with --bbob those of
+PROGRAM is bench/search-loop.  Problems are known functions, with --bbob those of
 COCO's suite (coco-experiment of PyPI), and with --lcbench tasks of the LCBench surrogate (onnxruntime).  Normalised regret of a run after
 k trials: (best so far - best known) / (median random trial - best known), best
 known being the best that any run here saw.  --equal-epochs: tools with their
@@ -48,7 +48,7 @@ LCBENCH_ORDER = list(LCBENCH)
 
 
 class Program:
-    """bench/search, one line there and one back."""
+    """bench/search-loop, one line there and one back."""
 
     def __init__(self, path):
         self.child = subprocess.Popen([path], stdin=subprocess.PIPE,

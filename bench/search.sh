@@ -3,7 +3,7 @@
 # where $BENCH_DATA has it; Optuna 5 in the same run when $BENCH_PYTHON has it.
 #	search.sh [SEEDS [TRIALS]]
 set -eu
-: "${BENCH_SEARCH:?is bench/search}"
+: "${BENCH_SEARCH:?is bench/search-loop}"
 here=$(cd "$(dirname "$0")" && pwd)
 [ -n "${BENCH_PYTHON-}" ] || exit 0
 lcbench=

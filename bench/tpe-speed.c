@@ -1,7 +1,7 @@
 /*
  * TPE alone: one suggestion after the other on a history that grows by each.
  *
- *	bench/tpe SUGGESTIONS PARAMETERS KIND [CANDIDATES]
+ *	bench/tpe-speed SUGGESTIONS PARAMETERS KIND [CANDIDATES]
  *
  * KIND is float, or mixed: every second parameter is an int, a choice or on a
  * log scale.  Prints the seconds.
@@ -14,10 +14,10 @@
 #include <time.h>
 
 #include "src/base/err.h"
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/mem.h"
-#include "src/model/history.h"
-#include "src/model/options.h"
+#include "src/model/history/history.h"
+#include "src/model/plugin-options.h"
 #include "src/model/space.h"
 #include "strategies/strategy.h"
 

@@ -3,7 +3,7 @@
 # the 24 candidates of Optuna, and with our own default.
 # Optuna 5 and Rustuna run in the same call when $BENCH_PYTHON has them.
 set -eu
-: "${BENCH_TPE:?is bench/tpe}"
+: "${BENCH_TPE:?is bench/tpe-speed}"
 here=$(cd "$(dirname "$0")" && pwd)
 n=${1-1000}
 dims=${2-40}

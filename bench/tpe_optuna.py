@@ -1,6 +1,6 @@
 """TPE of Optuna or Rustuna alone, in memory: seconds for the suggestions.
 
-tpe_optuna.py MODULE SUGGESTIONS PARAMETERS KIND, as bench/tpe
+tpe_optuna.py MODULE SUGGESTIONS PARAMETERS KIND, as bench/tpe-speed
 """
 import importlib
 import sys

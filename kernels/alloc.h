@@ -3,8 +3,8 @@
  * program ends, as everywhere here.
  */
 
-#ifndef KERNELS_ALLOC_H
-#define KERNELS_ALLOC_H
+#ifndef HPOTUNE_ALLOC_H
+#define HPOTUNE_ALLOC_H
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -32,4 +32,4 @@ kernel_alloc_sizes(size_t n)
 	return p;
 }
 
-#endif /* KERNELS_ALLOC_H */
+#endif /* HPOTUNE_ALLOC_H */

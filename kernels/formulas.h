@@ -3,8 +3,8 @@
  * both compute the same thing.  Knows numbers only.
  */
 
-#ifndef KERNELS_INLINE_H
-#define KERNELS_INLINE_H
+#ifndef HPOTUNE_FORMULAS_H
+#define HPOTUNE_FORMULAS_H
 
 #include <math.h>
 #include <stdint.h>
@@ -113,4 +113,4 @@ log_improvement(double mean, double variance, double best)
 	return log_gain((best - mean) / sd) + log(sd);
 }
 
-#endif /* KERNELS_INLINE_H */
+#endif /* HPOTUNE_FORMULAS_H */

@@ -1,7 +1,7 @@
 /*
  * Heavy arithmetic behind one table of functions, so that the same mathematics
  * runs on a CPU and on a GPU.  kernels/NAME.c is the definition of each,
- * kernels/NAME.cu its twin; tests/t_twins.c compares the two.
+ * kernels/NAME.cu its twin; tests/unit/kernels/t_twins.c compares the two.
  *
  * Arrays are of double, matrices row by row.  Knows numbers; refuses to know
  * spaces, histories and studies.  A function that a backend does not have is
@@ -9,8 +9,8 @@
  * with all of it.
  */
 
-#ifndef KERNELS_H
-#define KERNELS_H
+#ifndef HPOTUNE_KERNELS_H
+#define HPOTUNE_KERNELS_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -225,4 +225,4 @@ const struct kernels *kernels_cuda(char *why, size_t n);
 }
 #endif
 
-#endif /* KERNELS_H */
+#endif /* HPOTUNE_KERNELS_H */

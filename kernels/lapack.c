@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "kernels/alloc.h"
-#include "kernels/la.h"
+#include "kernels/lapack.h"
 
 enum {
 	SMALL = 48 /* what is not halved any more */

@@ -4,8 +4,8 @@
  * not every OpenBLAS brings LAPACKE.
  */
 
-#ifndef KERNELS_LA_H
-#define KERNELS_LA_H
+#ifndef HPOTUNE_LAPACK_H
+#define HPOTUNE_LAPACK_H
 
 #include <stddef.h>
 
@@ -24,4 +24,4 @@ void la_solve(const double *l, size_t n, size_t stride, double *x);
 /* kernels.h has it. */
 int la_eigen(void *dev, double *a, size_t n, double *values);
 
-#endif /* KERNELS_LA_H */
+#endif /* HPOTUNE_LAPACK_H */

@@ -4,8 +4,8 @@
  * call.
  */
 
-#ifndef KERNELS_CLONES_H
-#define KERNELS_CLONES_H
+#ifndef HPOTUNE_TARGET_CLONES_H
+#define HPOTUNE_TARGET_CLONES_H
 
 #ifdef HAVE_TARGET_CLONES
 #define CLONES          \
@@ -15,4 +15,4 @@
 #define CLONES
 #endif
 
-#endif /* KERNELS_CLONES_H */
+#endif /* HPOTUNE_TARGET_CLONES_H */

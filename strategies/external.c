@@ -1,5 +1,5 @@
 /*
- * A program of the user's own, which the server talks with (ask-child.c): here
+ * A program of the user's own, which the server talks with (suggest-external.c): here
  * are its options alone.
  */
 
@@ -7,7 +7,7 @@
 
 #include "src/base/err.h"
 #include "src/base/rng.h"
-#include "src/model/options.h"
+#include "src/model/plugin-options.h"
 #include "src/model/space.h"
 #include "strategies/strategy.h"
 

@@ -5,8 +5,8 @@
 
 #include "src/base/err.h"
 #include "src/base/rng.h"
-#include "src/model/lattice.h"
-#include "src/model/options.h"
+#include "src/model/space-index.h"
+#include "src/model/plugin-options.h"
 #include "src/model/space.h"
 #include "strategies/strategy.h"
 

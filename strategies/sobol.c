@@ -11,7 +11,7 @@
 
 #include "src/base/err.h"
 #include "src/base/rng.h"
-#include "src/model/options.h"
+#include "src/model/plugin-options.h"
 #include "src/model/space.h"
 #include "strategies/sobol.h"
 #include "strategies/strategy.h"

@@ -1,7 +1,7 @@
 /* Sobol points in bulk, for searches inside a strategy. */
 
-#ifndef SOBOL_H
-#define SOBOL_H
+#ifndef HPOTUNE_SOBOL_H
+#define HPOTUNE_SOBOL_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -15,4 +15,4 @@ enum { SOBOL_DIMS = 128 };
  */
 void sobol_rows(double *x, size_t m, size_t d, const uint32_t *shift);
 
-#endif /* SOBOL_H */
+#endif /* HPOTUNE_SOBOL_H */

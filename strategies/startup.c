@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "src/base/err.h"
-#include "src/model/history.h"
+#include "src/model/history/history.h"
 #include "strategies/startup.h"
 #include "strategies/strategy.h"
 

@@ -13,13 +13,13 @@
  * enough of them the first point is a learnt one.
  */
 
-#ifndef STARTUP_H
-#define STARTUP_H
+#ifndef HPOTUNE_STARTUP_H
+#define HPOTUNE_STARTUP_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "src/model/options.h"
+#include "src/model/plugin-options.h"
 
 struct err;
 struct history;
@@ -56,4 +56,4 @@ bool startup_wanted(
 int startup_suggest(struct suggestion *, const struct strategy_ask *,
     const struct option *, const struct option_value *, struct err *);
 
-#endif /* STARTUP_H */
+#endif /* HPOTUNE_STARTUP_H */

@@ -7,8 +7,8 @@
  * All values inside are turned so that smaller is better.
  */
 
-#ifndef STOPPER_H
-#define STOPPER_H
+#ifndef HPOTUNE_STOPPER_H
+#define HPOTUNE_STOPPER_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -124,4 +124,4 @@ void stopper_set_judge(struct stopper_set *, const struct history *,
 int64_t stopper_set_promote(struct stopper_set *, const struct history *,
     const struct stopper_paused *, size_t n, struct judgement *);
 
-#endif /* STOPPER_H */
+#endif /* HPOTUNE_STOPPER_H */

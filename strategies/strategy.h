@@ -8,8 +8,8 @@
  * from history_first().
  */
 
-#ifndef STRATEGY_H
-#define STRATEGY_H
+#ifndef HPOTUNE_STRATEGY_H
+#define HPOTUNE_STRATEGY_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -87,4 +87,4 @@ extern const struct strategy strategy_convergence;
 /* The one with this name, or NULL. */
 const struct strategy *strategy_find(const char *name);
 
-#endif /* STRATEGY_H */
+#endif /* HPOTUNE_STRATEGY_H */

@@ -2,8 +2,8 @@
 
 #include <math.h>
 
-#include "src/model/history.h"
-#include "strategies/told.h"
+#include "src/model/history/history.h"
+#include "strategies/trial-rank.h"
 
 static bool
 has_losses(const struct history *h, int64_t trial)

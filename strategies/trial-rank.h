@@ -4,8 +4,8 @@
  * refuses to know parameters.
  */
 
-#ifndef TOLD_H
-#define TOLD_H
+#ifndef HPOTUNE_TRIAL_RANK_H
+#define HPOTUNE_TRIAL_RANK_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -37,4 +37,4 @@ int told_order(const void *, const void *);
 /* It has ended in a way that says something. */
 bool told_is_finished(enum told_kind);
 
-#endif /* TOLD_H */
+#endif /* HPOTUNE_TRIAL_RANK_H */

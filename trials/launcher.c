@@ -1,6 +1,6 @@
 /* What an attempt is given, whichever launcher runs it. */
 
-#include "src/model/study.h"
+#include "src/model/study/study.h"
 #include "trials/launcher.h"
 
 char *const *

@@ -9,8 +9,8 @@
  * but time: output waits in files, exits wait in records.
  */
 
-#ifndef LAUNCHER_H
-#define LAUNCHER_H
+#ifndef HPOTUNE_LAUNCHER_H
+#define HPOTUNE_LAUNCHER_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -402,4 +402,4 @@ struct launcher {
 extern const struct launcher *const launchers[];
 const struct launcher *launcher_find(const char *name);
 
-#endif /* LAUNCHER_H */
+#endif /* HPOTUNE_LAUNCHER_H */

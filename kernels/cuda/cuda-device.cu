@@ -2,7 +2,7 @@
 
 #include <stdio.h>
 
-#include "kernels/cuda-launch.h"
+#include "kernels/cuda/cuda-launch.h"
 
 int
 cuda_device_open(int i, char *device, size_t size, char *why, size_t n)

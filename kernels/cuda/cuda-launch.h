@@ -3,8 +3,8 @@
  * no library but the runtime.
  */
 
-#ifndef KERNELS_CUDA_LAUNCH_H
-#define KERNELS_CUDA_LAUNCH_H
+#ifndef HPOTUNE_CUDA_LAUNCH_H
+#define HPOTUNE_CUDA_LAUNCH_H
 
 #include <cuda_runtime.h>
 
@@ -67,4 +67,4 @@ extern struct fake_place fake_place;
 	} while (0)
 #endif
 
-#endif /* KERNELS_CUDA_LAUNCH_H */
+#endif /* HPOTUNE_CUDA_LAUNCH_H */

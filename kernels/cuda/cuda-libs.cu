@@ -3,7 +3,7 @@
 #include <dlfcn.h>
 #include <stdio.h>
 
-#include "kernels/cuda.h"
+#include "kernels/cuda/cuda.h"
 
 #define TEXT_OF(x) #x
 #define TEXT(x) TEXT_OF(x)

@@ -6,16 +6,16 @@
  * use the device return 0, or -1 when it failed.
  */
 
-#ifndef KERNELS_CUDA_H
-#define KERNELS_CUDA_H
+#ifndef HPOTUNE_CUDA_H
+#define HPOTUNE_CUDA_H
 
 #include <cublas_v2.h>
 #include <cusolverDn.h>
 
-#include "kernels/cuda-launch.h"
+#include "kernels/cuda/cuda-launch.h"
 
 extern "C" {
-#include "kernels/gp-parts.h"
+#include "kernels/gp/gp-model.h"
 }
 
 /* The functions of cuBLAS and cuSOLVER, which are opened when there is a GPU. */
@@ -139,4 +139,4 @@ void cuda_replay(void *dev, const struct replay_curves *,
     struct replay_score *);
 }
 
-#endif /* KERNELS_CUDA_H */
+#endif /* HPOTUNE_CUDA_H */

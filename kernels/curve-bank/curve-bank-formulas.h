@@ -3,13 +3,13 @@
  * formulas of one cell (a shape and a level of noise) and of their mixture.
  */
 
-#ifndef KERNELS_BANK_PARTS_H
-#define KERNELS_BANK_PARTS_H
+#ifndef HPOTUNE_CURVE_BANK_FORMULAS_H
+#define HPOTUNE_CURVE_BANK_FORMULAS_H
 
 #include <math.h>
 #include <stddef.h>
 
-#include "kernels/inline.h"
+#include "kernels/formulas.h"
 
 enum {
 	SHAPES_MOST = 112,
@@ -106,4 +106,4 @@ bank_mix_say(const struct bank_mix *x, double *p, double *mean, double *sd)
 	*sd = sqrt(fmax(x->square / x->sum - *mean * *mean, 0.0));
 }
 
-#endif /* KERNELS_BANK_PARTS_H */
+#endif /* HPOTUNE_CURVE_BANK_FORMULAS_H */

@@ -18,8 +18,8 @@
 #endif
 
 #include "kernels/alloc.h"
-#include "kernels/bank-parts.h"
-#include "kernels/bank.h"
+#include "kernels/curve-bank/curve-bank-formulas.h"
+#include "kernels/curve-bank/curve-bank.h"
 
 static const double noise_least = 0.004, noise_most = 0.25;
 

@@ -9,12 +9,12 @@
 
 #include <math.h>
 
-#include "kernels/bank-parts.h"
-#include "kernels/cuda.h"
+#include "kernels/curve-bank/curve-bank-formulas.h"
+#include "kernels/cuda/cuda.h"
 
 extern "C" {
 #include "kernels/alloc.h"
-#include "kernels/bank.h"
+#include "kernels/curve-bank/curve-bank.h"
 }
 
 enum { TOGETHER = 8192 /* curves on the device at a time */ };

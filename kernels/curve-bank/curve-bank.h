@@ -1,7 +1,7 @@
 /* The learning-curve bank, for the tables of kernels. */
 
-#ifndef KERNELS_BANK_H
-#define KERNELS_BANK_H
+#ifndef HPOTUNE_CURVE_BANK_H
+#define HPOTUNE_CURVE_BANK_H
 
 #include "kernels/kernels.h"
 
@@ -13,4 +13,4 @@ void curve_bank_guesses(void *dev, const struct curve_bank *, const double *y,
     const size_t *n, size_t m, double temper, const double *threshold,
     struct curve_guess *);
 
-#endif /* KERNELS_BANK_H */
+#endif /* HPOTUNE_CURVE_BANK_H */

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "kernels/alloc.h"
-#include "kernels/strip.h"
+#include "kernels/gp/gp-tile.h"
 
 /* Beyond this, squares of differences would leave the range of a double. */
 #define SCALE_MAX 1e100

@@ -1,9 +1,9 @@
 /* A process on the device, for the files that ask it. */
 
-#ifndef KERNELS_CUDA_GP_H
-#define KERNELS_CUDA_GP_H
+#ifndef HPOTUNE_GP_CUDA_H
+#define HPOTUNE_GP_CUDA_H
 
-#include "kernels/cuda.h"
+#include "kernels/cuda/cuda.h"
 
 struct gp_cuda {
 	struct gp_data data; /* copies */
@@ -42,4 +42,4 @@ gp_reach(const struct gp_cuda *g)
 /* The device failed: the process that the CPU makes instead. */
 struct gp *gp_twin(struct cuda *, const struct gp *);
 
-#endif /* KERNELS_CUDA_GP_H */
+#endif /* HPOTUNE_GP_CUDA_H */

@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "kernels/alloc.h"
-#include "kernels/gp-parts.h"
-#include "kernels/la.h"
+#include "kernels/gp/gp-model.h"
+#include "kernels/lapack.h"
 
 struct near {
 	double r2;

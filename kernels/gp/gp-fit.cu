@@ -5,11 +5,11 @@
 
 #include <string.h>
 
-#include "kernels/cuda-gp.h"
+#include "kernels/gp/gp-cuda.h"
 
 extern "C" {
 #include "kernels/alloc.h"
-#include "kernels/la.h"
+#include "kernels/lapack.h"
 }
 
 /* A copy of n numbers; NULL of NULL. */

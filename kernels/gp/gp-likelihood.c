@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "kernels/alloc.h"
-#include "kernels/gp-parts.h"
-#include "kernels/la.h"
+#include "kernels/gp/gp-model.h"
+#include "kernels/lapack.h"
 
 #define LN_2PI 1.83787706640934548356
 

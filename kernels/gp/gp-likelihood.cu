@@ -8,11 +8,11 @@
 #include <math.h>
 #include <string.h>
 
-#include "kernels/cuda.h"
+#include "kernels/cuda/cuda.h"
 
 extern "C" {
 #include "kernels/alloc.h"
-#include "kernels/la.h"
+#include "kernels/lapack.h"
 }
 
 #define LN_2PI 1.83787706640934548356

@@ -4,11 +4,11 @@
  * whole strips can be written into them.
  */
 
-#ifndef KERNELS_GP_PARTS_H
-#define KERNELS_GP_PARTS_H
+#ifndef HPOTUNE_GP_MODEL_H
+#define HPOTUNE_GP_MODEL_H
 
 #include "kernels/kernels.h"
-#include "kernels/strip.h"
+#include "kernels/gp/gp-tile.h"
 
 /*
  * Observations stand in the order of their nearness to the best of them, so
@@ -54,4 +54,4 @@ void gp_slope(void *dev, const struct gp *, const double *x, size_t m,
 size_t gp_top(void *dev, const struct gp *, const double *x, size_t m,
     double best, size_t k, size_t *index, double *score, struct gp_sweep *);
 
-#endif /* KERNELS_GP_PARTS_H */
+#endif /* HPOTUNE_GP_MODEL_H */

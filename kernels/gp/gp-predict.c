@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "kernels/alloc.h"
-#include "kernels/gp-parts.h"
-#include "kernels/inline.h"
+#include "kernels/gp/gp-model.h"
+#include "kernels/formulas.h"
 
 enum {
 	TOGETHER = 256 /* points whose columns are kept at a time */

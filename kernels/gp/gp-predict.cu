@@ -3,12 +3,12 @@
  * column for each row of the factor, candidates beside each other in it.
  */
 
-#include "kernels/cuda-gp.h"
+#include "kernels/gp/gp-cuda.h"
 
 extern "C" {
 #include "kernels/alloc.h"
 }
-#include "kernels/inline.h"
+#include "kernels/formulas.h"
 
 /* Candidates that are together have so many covariances at most. */
 #define TOGETHER_NUMBERS 2.5e8

@@ -14,8 +14,8 @@
 #include <stdlib.h>
 
 #include "kernels/alloc.h"
-#include "kernels/gp-sweep.h"
-#include "kernels/inline.h"
+#include "kernels/gp/gp-sweep.h"
+#include "kernels/formulas.h"
 
 enum {
 	FIRST = 256 /* candidates that make the bound, at least */

@@ -3,8 +3,8 @@
  * and who is dropped, the other one covariances and triangles.
  */
 
-#ifndef KERNELS_GP_SWEEP_H
-#define KERNELS_GP_SWEEP_H
+#ifndef HPOTUNE_GP_SWEEP_H
+#define HPOTUNE_GP_SWEEP_H
 
 #include <stddef.h>
 
@@ -50,4 +50,4 @@ size_t sweep_top(const struct sweep_device *, size_t m, size_t k, size_t *index,
 }
 #endif
 
-#endif /* KERNELS_GP_SWEEP_H */
+#endif /* HPOTUNE_GP_SWEEP_H */

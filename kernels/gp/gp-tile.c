@@ -4,9 +4,9 @@
  * refuses to know what they are for.
  */
 
-#include "kernels/inline.h"
-#include "kernels/clones.h"
-#include "kernels/strip.h"
+#include "kernels/formulas.h"
+#include "kernels/target-clones.h"
+#include "kernels/gp/gp-tile.h"
 
 /* Sums are kept in eight lanes, whatever the width of the vectors is. */
 typedef double lanes __attribute__((vector_size(64), aligned(8), may_alias));

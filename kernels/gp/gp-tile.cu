@@ -6,12 +6,12 @@
 
 #include <string.h>
 
-#include "kernels/cuda.h"
+#include "kernels/cuda/cuda.h"
 
 extern "C" {
 #include "kernels/alloc.h"
 }
-#include "kernels/inline.h"
+#include "kernels/formulas.h"
 
 enum {
 	GROUP = 8 /* rows for which a thread reads its point once */

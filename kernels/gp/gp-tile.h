@@ -5,8 +5,8 @@
  * points are held against it.
  */
 
-#ifndef KERNELS_STRIP_H
-#define KERNELS_STRIP_H
+#ifndef HPOTUNE_GP_TILE_H
+#define HPOTUNE_GP_TILE_H
 
 #include <stddef.h>
 
@@ -63,4 +63,4 @@ void strip_spread(const struct shape *, const double *c, const double *strip,
 void strip_pull(const struct shape *, const double *c, const double *strip,
     const double *w, double *sum);
 
-#endif /* KERNELS_STRIP_H */
+#endif /* HPOTUNE_GP_TILE_H */

@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "kernels/alloc.h"
-#include "kernels/gp-parts.h"
-#include "kernels/gp-sweep.h"
-#include "kernels/inline.h"
+#include "kernels/gp/gp-model.h"
+#include "kernels/gp/gp-sweep.h"
+#include "kernels/formulas.h"
 
 enum { TOGETHER = 1024 };
 

@@ -4,13 +4,13 @@
  * from one room into the other.
  */
 
-#include "kernels/cuda-gp.h"
+#include "kernels/gp/gp-cuda.h"
 
 extern "C" {
 #include "kernels/alloc.h"
-#include "kernels/gp-sweep.h"
+#include "kernels/gp/gp-sweep.h"
 }
-#include "kernels/inline.h"
+#include "kernels/formulas.h"
 
 /* Candidates under way have so many covariances at most. */
 #define TOGETHER_NUMBERS 1.25e8

@@ -14,9 +14,9 @@
 #endif
 
 #include "kernels/alloc.h"
-#include "kernels/clones.h"
-#include "kernels/inline.h"
-#include "kernels/mix.h"
+#include "kernels/target-clones.h"
+#include "kernels/formulas.h"
+#include "kernels/mix/mix.h"
 
 enum {
 	BLOCK = MIX_BLOCK,

@@ -7,13 +7,13 @@
 #include <math.h>
 #include <string.h>
 
-#include "kernels/cuda.h"
+#include "kernels/cuda/cuda.h"
 
 extern "C" {
 #include "kernels/alloc.h"
-#include "kernels/mix.h"
+#include "kernels/mix/mix.h"
 }
-#include "kernels/inline.h"
+#include "kernels/formulas.h"
 
 enum {
 	GROUP = 8, /* divides MIX_BLOCK */

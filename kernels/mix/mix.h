@@ -1,11 +1,11 @@
 /* The density of mixtures: kernels.h says what, mix.c how. */
 
-#ifndef KERNELS_MIX_H
-#define KERNELS_MIX_H
+#ifndef HPOTUNE_MIX_H
+#define HPOTUNE_MIX_H
 
 #include "kernels/kernels.h"
 
 void mix_density(void *dev, const struct mix *, const double *x,
     const double *more, size_t m, double *out);
 
-#endif /* KERNELS_MIX_H */
+#endif /* HPOTUNE_MIX_H */

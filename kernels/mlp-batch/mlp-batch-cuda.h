@@ -3,13 +3,13 @@
  * the numbers of a slot are, and what one launch is about.
  */
 
-#ifndef KERNELS_CUDA_PACK_H
-#define KERNELS_CUDA_PACK_H
+#ifndef HPOTUNE_MLP_BATCH_CUDA_H
+#define HPOTUNE_MLP_BATCH_CUDA_H
 
-#include "kernels/cuda-launch.h"
+#include "kernels/cuda/cuda-launch.h"
 
 extern "C" {
-#include "kernels/pack-parts.h"
+#include "kernels/mlp-batch/mlp-internal.h"
 }
 
 /* A slot on the device; activities as in pack.c. */
@@ -95,4 +95,4 @@ cuda_pack_advance(struct pack *, const size_t *slots, size_t n, size_t steps);
 int cuda_pack_measure(
     struct pack *, const size_t *slots, size_t n, struct pack_score *);
 
-#endif /* KERNELS_CUDA_PACK_H */
+#endif /* HPOTUNE_MLP_BATCH_CUDA_H */

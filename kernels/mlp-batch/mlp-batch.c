@@ -1,14 +1,14 @@
 /*
  * Packed training on one core: slot after slot, so that the weights of one stay
  * in the cache for as many steps as are asked for.  The definition of what the
- * twin in cuda-pack.cu does.
+ * twin in mlp-batch.cu does.
  */
 
 #include <cblas.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/pack-slot.h"
+#include "kernels/mlp-batch/mlp-slot.h"
 
 struct pack {
 	struct pack_data data;

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/cuda-pack.h"
+#include "kernels/mlp-batch/mlp-batch-cuda.h"
 
 void *
 pack_room(size_t bytes)

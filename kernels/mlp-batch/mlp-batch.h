@@ -3,14 +3,14 @@
  * each with settings of its own, on one set of pictures that stays where the
  * arithmetic is.  One network alone leaves a GPU idle; 64 of them fill it.
  *
- * kernels/pack.c is the definition, kernels/cuda-pack.cu its twin.  A network
+ * kernels/mlp-batch/mlp-batch.c is the definition, kernels/mlp-batch/mlp-batch.cu its twin.  A network
  * lives in a slot, and its numbers do not depend on the other slots: what
  * chance decides comes from counters under its own seed.  Knows numbers;
  * refuses to know reports, checkpoint files and trials.
  */
 
-#ifndef KERNELS_PACK_H
-#define KERNELS_PACK_H
+#ifndef HPOTUNE_MLP_BATCH_H
+#define HPOTUNE_MLP_BATCH_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -129,4 +129,4 @@ const struct pack_kernels *pack_cuda(int device, char *why, size_t n);
 }
 #endif
 
-#endif /* KERNELS_PACK_H */
+#endif /* HPOTUNE_MLP_BATCH_H */

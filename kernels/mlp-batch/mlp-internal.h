@@ -8,12 +8,12 @@
  * because its gradient is.
  */
 
-#ifndef KERNELS_PACK_PARTS_H
-#define KERNELS_PACK_PARTS_H
+#ifndef HPOTUNE_MLP_INTERNAL_H
+#define HPOTUNE_MLP_INTERNAL_H
 
 #include <math.h>
 
-#include "kernels/pack.h"
+#include "kernels/mlp-batch/mlp-batch.h"
 
 #ifdef __CUDACC__
 #define PACK_INLINE static __host__ __device__ __forceinline__
@@ -148,4 +148,4 @@ pack_draw(const struct pack_shape *, const struct pack_hyper *, float *params);
 void pack_turn(struct pack_turn *, const struct pack_hyper *,
     struct pack_place *, size_t pictures, const struct pack_ranks *);
 
-#endif /* KERNELS_PACK_PARTS_H */
+#endif /* HPOTUNE_MLP_INTERNAL_H */

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "kernels/pack-parts.h"
+#include "kernels/mlp-batch/mlp-internal.h"
 
 enum use { USE_WEIGHTS, USE_ORDER, USE_MASK };
 

@@ -5,8 +5,8 @@
 
 #include <cblas.h>
 
-#include "kernels/pack-slot.h"
-#include "kernels/clones.h"
+#include "kernels/mlp-batch/mlp-slot.h"
+#include "kernels/target-clones.h"
 
 /* c = a b, or c = a' b, or c = a b', where c is m x n, row by row. */
 static void

@@ -6,7 +6,7 @@
  * not depend on the others.
  */
 
-#include "kernels/cuda-pack.h"
+#include "kernels/mlp-batch/mlp-batch-cuda.h"
 
 enum { TILE_ROWS = 8, TILE_COLUMNS = 4 };
 

@@ -2,10 +2,10 @@
  * A network on the CPU: its numbers, and the arithmetic of one step.
  */
 
-#ifndef KERNELS_PACK_SLOT_H
-#define KERNELS_PACK_SLOT_H
+#ifndef HPOTUNE_MLP_SLOT_H
+#define HPOTUNE_MLP_SLOT_H
 
-#include "kernels/pack-parts.h"
+#include "kernels/mlp-batch/mlp-internal.h"
 
 /* Activities: y after ReLU and dropout, dy their gradients, rows x out. */
 struct pack_slot {
@@ -31,4 +31,4 @@ void pack_backward(struct pack_slot *, size_t n);
 /* One step of the optimizer. */
 void pack_move(struct pack_slot *, const struct pack_turn *);
 
-#endif /* KERNELS_PACK_SLOT_H */
+#endif /* HPOTUNE_MLP_SLOT_H */

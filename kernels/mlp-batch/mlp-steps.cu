@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/cuda-pack.h"
+#include "kernels/mlp-batch/mlp-batch-cuda.h"
 
 /* The slots of a batch, and so many turns of each, to the device. */
 static int

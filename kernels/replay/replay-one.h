@@ -1,16 +1,16 @@
 /*
  * One study under one policy of the median family, step by step as the server
- * would run it.  Shared by replay.c and its twin, so that both decide the same:
+ * would run it.  Shared by replay-policies.c and its twin, so that both decide the same:
  * nothing here is a sum, and what is rounded is rounded alike.
  *
  * Knows trials by their place in the study; refuses to know rules other than
- * strategies/stop-median.c, which it follows.
+ * strategies/stop/median/median-engine.c, which it follows.
  */
 
-#ifndef KERNELS_REPLAY_ONE_H
-#define KERNELS_REPLAY_ONE_H
+#ifndef HPOTUNE_REPLAY_ONE_H
+#define HPOTUNE_REPLAY_ONE_H
 
-#include "kernels/inline.h"
+#include "kernels/formulas.h"
 #include "kernels/kernels.h"
 
 enum one_state { ONE_AHEAD, ONE_RUNNING, ONE_COMPLETED, ONE_STOPPED };
@@ -341,4 +341,4 @@ one_run(struct one *o, double *row, int32_t *room)
 	return one_score(o);
 }
 
-#endif /* KERNELS_REPLAY_ONE_H */
+#endif /* HPOTUNE_REPLAY_ONE_H */

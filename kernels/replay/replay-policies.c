@@ -12,8 +12,8 @@
 #endif
 
 #include "kernels/alloc.h"
-#include "kernels/replay-one.h"
-#include "kernels/replay.h"
+#include "kernels/replay/replay-one.h"
+#include "kernels/replay/replay-policies.h"
 
 void
 replay_stands(const struct replay_curves *c, double *stands)

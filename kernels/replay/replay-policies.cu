@@ -1,18 +1,18 @@
 /*
- * Policies on studies on the device: the twin of replay.c.  A thread runs one
+ * Policies on studies on the device: the twin of replay-policies.c.  A thread runs one
  * study under one policy, with the same functions, so it decides the same.
  */
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/cuda.h"
+#include "kernels/cuda/cuda.h"
 
 extern "C" {
 #include "kernels/alloc.h"
-#include "kernels/replay.h"
+#include "kernels/replay/replay-policies.h"
 }
-#include "kernels/replay-one.h"
+#include "kernels/replay/replay-one.h"
 
 enum {
 	TOGETHER = 32768, /* studies on the device at a time */

@@ -1,7 +1,7 @@
-/* Stopping policies on recorded curves: kernels.h says what, replay.c how. */
+/* Stopping policies on recorded curves: kernels.h says what, replay-policies.c how. */
 
-#ifndef KERNELS_REPLAY_H
-#define KERNELS_REPLAY_H
+#ifndef HPOTUNE_REPLAY_POLICIES_H
+#define HPOTUNE_REPLAY_POLICIES_H
 
 #include "kernels/kernels.h"
 
@@ -21,4 +21,4 @@ void replay_stands(const struct replay_curves *, double *stands);
  */
 size_t replay_slots(const struct replay_curves *, int32_t *slot);
 
-#endif /* KERNELS_REPLAY_H */
+#endif /* HPOTUNE_REPLAY_POLICIES_H */

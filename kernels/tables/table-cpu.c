@@ -2,8 +2,8 @@
 
 #include <cblas.h>
 
-#include "kernels/gp-parts.h"
-#include "kernels/la.h"
+#include "kernels/gp/gp-model.h"
+#include "kernels/lapack.h"
 
 const struct kernels *
 kernels_cpu(void)

@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/cuda.h"
+#include "kernels/cuda/cuda.h"
 
 extern "C" {
-#include "kernels/la.h"
+#include "kernels/lapack.h"
 }
 
 void *

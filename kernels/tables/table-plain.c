@@ -1,8 +1,8 @@
 /* The kernels that need no library. */
 
-#include "kernels/bank.h"
-#include "kernels/mix.h"
-#include "kernels/replay.h"
+#include "kernels/curve-bank/curve-bank.h"
+#include "kernels/mix/mix.h"
+#include "kernels/replay/replay-policies.h"
 
 const struct kernels *
 kernels_plain(void)

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "src/base/child.h"
+#include "src/base/capture.h"
 #include "src/base/err.h"
 #include "src/base/loop.h"
 #include "src/base/mem.h"

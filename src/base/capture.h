@@ -4,8 +4,8 @@
  * never by a signal.
  */
 
-#ifndef BASE_CHILD_H
-#define BASE_CHILD_H
+#ifndef HPOTUNE_CAPTURE_H
+#define HPOTUNE_CAPTURE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -36,4 +36,4 @@ int child_start(struct child **, struct loop *, const struct child_spec *,
 /* Kill it and wait for it; no callback.  Not from inside the callback. */
 void child_kill(struct child *);
 
-#endif /* BASE_CHILD_H */
+#endif /* HPOTUNE_CAPTURE_H */

@@ -14,7 +14,7 @@
 #include "src/base/err.h"
 #include "src/base/loop.h"
 #include "src/base/mem.h"
-#include "src/base/peer.h"
+#include "src/base/coproc.h"
 #include "src/base/spawn.h"
 
 /* Read in one go, so that one who never stops talking stops nobody else. */

@@ -4,8 +4,8 @@
  * blocks the loop.  What the bytes mean is the owner's business.
  */
 
-#ifndef BASE_PEER_H
-#define BASE_PEER_H
+#ifndef HPOTUNE_COPROC_H
+#define HPOTUNE_COPROC_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -49,4 +49,4 @@ void peer_kill(struct peer *);
  */
 void peer_free(struct peer *, int64_t grace_ms);
 
-#endif /* BASE_PEER_H */
+#endif /* HPOTUNE_COPROC_H */

@@ -1,7 +1,7 @@
 /* SHA-256 and HMAC: the only door to libcrypto. */
 
-#ifndef BASE_DIGEST_H
-#define BASE_DIGEST_H
+#ifndef HPOTUNE_DIGEST_H
+#define HPOTUNE_DIGEST_H
 
 #include <stddef.h>
 
@@ -19,4 +19,4 @@ void sha256_hex(char out[DIGEST_HEX], const void *, size_t);
 /* The digest of a file, read in pieces. */
 int sha256_file(char out[DIGEST_HEX], const char *path, struct err *);
 
-#endif /* BASE_DIGEST_H */
+#endif /* HPOTUNE_DIGEST_H */

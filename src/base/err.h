@@ -4,8 +4,8 @@
  * only the command line shows it.
  */
 
-#ifndef BASE_ERR_H
-#define BASE_ERR_H
+#ifndef HPOTUNE_ERR_H
+#define HPOTUNE_ERR_H
 
 /* What the caller can do about it. */
 enum err_kind {
@@ -41,4 +41,4 @@ int err_set(struct err *, enum err_kind, const char *, ...)
 int
 err_add(struct err *, const char *, ...) __attribute__((format(printf, 2, 3)));
 
-#endif /* BASE_ERR_H */
+#endif /* HPOTUNE_ERR_H */

@@ -2,11 +2,11 @@
  * Places where the torture test may delay or kill the program, and bugs it
  * may ask for to see that it would catch them.  The installed programs link
  * fail.c, where a place does nothing and there are no bugs; test programs
- * link tests/fail-on.c instead.
+ * link tests/torture/fault-injection.c instead.
  */
 
-#ifndef BASE_FAIL_H
-#define BASE_FAIL_H
+#ifndef HPOTUNE_FAIL_H
+#define HPOTUNE_FAIL_H
 
 #include <stdbool.h>
 
@@ -15,4 +15,4 @@ void fail_point(const char *name);
 /* Whether to behave as if the bug "bug.no_claim_check" were there. */
 bool fail_bug(const char *name);
 
-#endif /* BASE_FAIL_H */
+#endif /* HPOTUNE_FAIL_H */

@@ -1,7 +1,7 @@
 /* Files that may be compressed: the only door to zlib. */
 
-#ifndef BASE_GZ_H
-#define BASE_GZ_H
+#ifndef HPOTUNE_GZ_H
+#define HPOTUNE_GZ_H
 
 #include <stddef.h>
 
@@ -14,4 +14,4 @@ struct err;
 int
 gz_load(char **text, size_t *len, const char *path, size_t max, struct err *);
 
-#endif /* BASE_GZ_H */
+#endif /* HPOTUNE_GZ_H */

@@ -2,7 +2,7 @@
 
 #include <sys/stat.h>
 
-#include "src/base/link.h"
+#include "src/base/inode.h"
 
 enum link_state
 link_check(int fd, const char *path)

@@ -3,8 +3,8 @@
  * have renamed, replaced or removed it since.
  */
 
-#ifndef BASE_LINK_H
-#define BASE_LINK_H
+#ifndef HPOTUNE_INODE_H
+#define HPOTUNE_INODE_H
 
 enum link_state {
 	LINK_KEPT,
@@ -16,4 +16,4 @@ enum link_state {
 /* fd is the open one, path (absolute) is where it was. */
 enum link_state link_check(int fd, const char *path);
 
-#endif /* BASE_LINK_H */
+#endif /* HPOTUNE_INODE_H */

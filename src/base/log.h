@@ -3,8 +3,8 @@
  * on stderr, or handed to a sink (the progress display, a log file).
  */
 
-#ifndef BASE_LOG_H
-#define BASE_LOG_H
+#ifndef HPOTUNE_LOG_H
+#define HPOTUNE_LOG_H
 
 enum log_level {
 	LOG_LEVEL_ERROR,
@@ -33,4 +33,4 @@ void log_debug(const char *area, const char *, ...)
 /* "error", "warning", "info" or "debug". */
 const char *log_level_name(enum log_level);
 
-#endif /* BASE_LOG_H */
+#endif /* HPOTUNE_LOG_H */

@@ -6,8 +6,8 @@
  * virtual clock, for the simulator: time then jumps to the next timer.
  */
 
-#ifndef BASE_LOOP_H
-#define BASE_LOOP_H
+#ifndef HPOTUNE_LOOP_H
+#define HPOTUNE_LOOP_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -58,4 +58,4 @@ struct loop_signal *
 loop_signal_new(struct loop *, int signo, loop_cb *, void *arg);
 void loop_signal_free(struct loop_signal *);
 
-#endif /* BASE_LOOP_H */
+#endif /* HPOTUNE_LOOP_H */

@@ -1,7 +1,7 @@
 /* Memory that is there or the program ends, and strings that grow. */
 
-#ifndef BASE_MEM_H
-#define BASE_MEM_H
+#ifndef HPOTUNE_MEM_H
+#define HPOTUNE_MEM_H
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -41,4 +41,4 @@ const char *buf_str(const struct buf *);
 /* Hand the text over to the caller, who frees it; the buffer is empty after. */
 char *buf_take(struct buf *);
 
-#endif /* BASE_MEM_H */
+#endif /* HPOTUNE_MEM_H */

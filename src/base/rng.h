@@ -4,8 +4,8 @@
  * stream always give the same numbers, whoever asks and after any restart.
  */
 
-#ifndef BASE_RNG_H
-#define BASE_RNG_H
+#ifndef HPOTUNE_RNG_H
+#define HPOTUNE_RNG_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -33,4 +33,4 @@ rng_philox(uint32_t out[4], const uint32_t counter[4], const uint32_t key[2]);
 /* Fill from the operating system: seeds and names, never the mathematics. */
 void rng_system(void *, size_t);
 
-#endif /* BASE_RNG_H */
+#endif /* HPOTUNE_RNG_H */

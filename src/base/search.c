@@ -1,6 +1,6 @@
 /* The place of a number among sorted ones. */
 
-#include "strategies/sorted.h"
+#include "src/base/search.h"
 
 size_t
 sorted_below(const double *sorted, size_t n, double x)

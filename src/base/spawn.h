@@ -3,8 +3,8 @@
  * its own, with no descriptor of ours but the three it is given.
  */
 
-#ifndef BASE_SPAWN_H
-#define BASE_SPAWN_H
+#ifndef HPOTUNE_SPAWN_H
+#define HPOTUNE_SPAWN_H
 
 #include <sys/types.h>
 
@@ -36,4 +36,4 @@ int spawn_end(pid_t, int end_fd);
 /* Wait for it: its status as of waitpid, -1 when that is not known. */
 int spawn_reap(pid_t);
 
-#endif /* BASE_SPAWN_H */
+#endif /* HPOTUNE_SPAWN_H */

@@ -3,8 +3,8 @@
  * and words that were nearly right.  Trusts no byte.
  */
 
-#ifndef BASE_TEXT_H
-#define BASE_TEXT_H
+#ifndef HPOTUNE_TEXT_H
+#define HPOTUNE_TEXT_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -38,4 +38,4 @@ bool text_is_utf8(void);
  * near: at most every third letter differs, one of two to four letters. */
 const char *text_nearest(const char *word, const char *const *words);
 
-#endif /* BASE_TEXT_H */
+#endif /* HPOTUNE_TEXT_H */

@@ -4,8 +4,8 @@
  * 32 or with more than 100,000 elements, are errors.
  */
 
-#ifndef BASE_XML_H
-#define BASE_XML_H
+#ifndef HPOTUNE_XML_H
+#define HPOTUNE_XML_H
 
 #include <stddef.h>
 
@@ -27,4 +27,4 @@ const struct xml *xml_next(const struct xml *, const char *name);
  */
 const char *xml_get(const struct xml *, const char *path);
 
-#endif /* BASE_XML_H */
+#endif /* HPOTUNE_XML_H */

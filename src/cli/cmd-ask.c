@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "src/base/err.h"
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/mem.h"
-#include "src/cli/visit.h"
+#include "src/cli/common/ask-tell-client.h"
 #include "src/server/control.h"
 
 /* "trial=7" and one NAME=VALUE per line, each as a shell would be told. */

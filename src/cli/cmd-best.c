@@ -7,11 +7,11 @@
 
 #include "src/base/err.h"
 #include "src/base/mem.h"
-#include "src/cli/again-line.h"
-#include "src/cli/cli.h"
-#include "src/cli/front.h"
-#include "src/server/aims.h"
-#include "src/server/rows.h"
+#include "src/cli/common/rerun-command.h"
+#include "src/cli/common/cli.h"
+#include "src/cli/common/front-table.h"
+#include "src/server/status/objectives.h"
+#include "src/server/status/rows.h"
 #include "src/store/store.h"
 
 static int

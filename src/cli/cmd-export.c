@@ -10,11 +10,11 @@
 #include "src/base/err.h"
 #include "src/base/mem.h"
 #include "src/base/text.h"
-#include "src/cli/cli.h"
-#include "src/cli/export-optuna.h"
-#include "src/cli/export-sagemaker.h"
-#include "src/cli/export.h"
-#include "src/cli/newfile.h"
+#include "src/cli/common/cli.h"
+#include "src/export/export-optuna.h"
+#include "src/export/export-sagemaker.h"
+#include "src/export/export.h"
+#include "src/cli/common/atomic-file.h"
 #include "src/store/store.h"
 
 enum { PASS_BYTES = 65536 };

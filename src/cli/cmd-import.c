@@ -5,12 +5,12 @@
 #include <string.h>
 
 #include "src/base/err.h"
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/loop.h"
 #include "src/base/mem.h"
-#include "src/cli/cli.h"
-#include "src/cli/import-sagemaker.h"
-#include "src/cli/newfile.h"
+#include "src/cli/common/cli.h"
+#include "src/import/import-sagemaker.h"
+#include "src/cli/common/atomic-file.h"
 #include "trials/launcher.h"
 
 /* FILE.json -> FILE-NAME.json, to be freed. */

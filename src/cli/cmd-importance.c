@@ -5,16 +5,16 @@
 #include <string.h>
 
 #include "src/base/err.h"
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/mem.h"
-#include "src/cli/cli.h"
-#include "src/cli/point.h"
-#include "src/cli/table.h"
+#include "src/cli/common/cli.h"
+#include "src/cli/common/trial-points.h"
+#include "src/cli/common/table.h"
 #include "src/model/space.h"
-#include "src/model/study.h"
-#include "src/server/rows.h"
+#include "src/model/study/study.h"
+#include "src/server/status/rows.h"
 #include "src/store/store.h"
-#include "strategies/importance.h"
+#include "strategies/importance/importance.h"
 
 enum {
 	TREES = 64,

@@ -17,7 +17,7 @@
 #include "src/base/err.h"
 #include "src/base/mem.h"
 #include "src/base/text.h"
-#include "src/cli/cli.h"
+#include "src/cli/common/cli.h"
 #include "src/model/trial.h"
 #include "src/store/store.h"
 

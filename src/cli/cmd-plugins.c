@@ -5,12 +5,12 @@
 #include <string.h>
 
 #include "src/base/err.h"
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/mem.h"
 #include "src/base/text.h"
-#include "src/cli/cli.h"
-#include "src/cli/table.h"
-#include "src/model/options.h"
+#include "src/cli/common/cli.h"
+#include "src/cli/common/table.h"
+#include "src/model/plugin-options.h"
 #include "strategies/stopper.h"
 #include "strategies/strategy.h"
 

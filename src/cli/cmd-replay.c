@@ -6,13 +6,13 @@
 #include <unistd.h>
 
 #include "src/base/err.h"
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/mem.h"
-#include "src/cli/cli.h"
-#include "src/cli/table.h"
-#include "src/cli/tune.h"
-#include "src/server/bank.h"
-#include "src/server/replay.h"
+#include "src/cli/common/cli.h"
+#include "src/cli/common/table.h"
+#include "src/cli/replay-tune.h"
+#include "src/server/replay/curve-file.h"
+#include "src/server/replay/replay.h"
 #include "src/store/store.h"
 #include "strategies/stopper.h"
 

@@ -7,8 +7,8 @@
 
 #include "src/base/err.h"
 #include "src/base/mem.h"
-#include "src/cli/cli.h"
-#include "src/cli/report.h"
+#include "src/cli/common/cli.h"
+#include "src/html/page.h"
 
 /* --output, or NAME.html beside NAME.db; the caller frees it. */
 static char *

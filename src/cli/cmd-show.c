@@ -5,13 +5,13 @@
 #include <string.h>
 
 #include "src/base/err.h"
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/mem.h"
 #include "src/base/text.h"
-#include "src/cli/cli.h"
-#include "src/cli/table.h"
-#include "src/server/rows.h"
-#include "src/server/spark.h"
+#include "src/cli/common/cli.h"
+#include "src/cli/common/table.h"
+#include "src/server/status/rows.h"
+#include "src/server/status/sparkline.h"
 #include "src/store/store.h"
 
 enum {

@@ -6,9 +6,9 @@
 
 #include "src/base/err.h"
 #include "src/base/mem.h"
-#include "src/cli/cli.h"
-#include "src/cli/redraw.h"
-#include "src/server/progress.h"
+#include "src/cli/common/cli.h"
+#include "src/cli/common/redraw.h"
+#include "src/server/status/status.h"
 #include "src/store/store.h"
 
 enum { WATCH_MS = 1000 };

@@ -9,17 +9,17 @@
 #include <string.h>
 
 #include "src/base/err.h"
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/log.h"
 #include "src/base/mem.h"
-#include "src/cli/cli.h"
-#include "src/cli/patience.h"
-#include "src/cli/running.h"
+#include "src/cli/common/cli.h"
+#include "src/cli/common/lock-retry.h"
+#include "src/cli/common/load-study.h"
 #include "src/model/space.h"
-#include "src/model/study.h"
+#include "src/model/study/study.h"
 #include "src/server/control.h"
 #include "src/server/server.h"
-#include "src/server/state.h"
+#include "src/server/state-dir.h"
 
 struct asking {
 	struct cli_study found;

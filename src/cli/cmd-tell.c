@@ -11,10 +11,10 @@
 #include <unistd.h>
 
 #include "src/base/err.h"
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/mem.h"
 #include "src/base/text.h"
-#include "src/cli/visit.h"
+#include "src/cli/common/ask-tell-client.h"
 #include "src/server/control.h"
 
 enum {

@@ -7,11 +7,11 @@
 #include "src/base/err.h"
 #include "src/base/mem.h"
 #include "src/base/text.h"
-#include "src/cli/cli.h"
-#include "src/cli/table.h"
+#include "src/cli/common/cli.h"
+#include "src/cli/common/table.h"
 #include "src/model/trial.h"
-#include "src/server/aims.h"
-#include "src/server/rows.h"
+#include "src/server/status/objectives.h"
+#include "src/server/status/rows.h"
 #include "src/store/store.h"
 
 /* What --sort takes, and the column; objective goes with the goal. */

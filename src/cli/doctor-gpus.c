@@ -11,12 +11,12 @@
 #include <sys/stat.h>
 
 #include "src/base/err.h"
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/mem.h"
 #include "src/cli/doctor.h"
-#include "src/cli/machine.h"
-#include "trials/gpu-lock.h"
-#include "trials/gpu.h"
+#include "src/cli/host-facts.h"
+#include "trials/gpu/gpu-lock.h"
+#include "trials/gpu/gpu-snapshot.h"
 
 enum {
 	LOOK_MS = 60 * 1000, /* a driver may have to wake many GPUs */

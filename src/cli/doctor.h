@@ -1,7 +1,7 @@
 /* What the files of hpotune doctor share. */
 
-#ifndef CLI_DOCTOR_H
-#define CLI_DOCTOR_H
+#ifndef HPOTUNE_DOCTOR_H
+#define HPOTUNE_DOCTOR_H
 
 #include <stdbool.h>
 
@@ -32,4 +32,4 @@ void doctor_find(struct doctor *, enum finding, const char *what,
 /* The driver, and each GPU: doctor-gpus.c. */
 void doctor_gpus(struct doctor *);
 
-#endif /* CLI_DOCTOR_H */
+#endif /* HPOTUNE_DOCTOR_H */

@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "src/base/err.h"
-#include "src/cli/machine.h"
-#include "trials/gpu.h"
+#include "src/cli/host-facts.h"
+#include "trials/gpu/gpu-snapshot.h"
 
 /* A driver may have to wake many GPUs. */
 enum { GPUS_MS = 30 * 1000 };

@@ -1,7 +1,7 @@
 /* What this machine has, as far as the commands want to tell. */
 
-#ifndef CLI_MACHINE_H
-#define CLI_MACHINE_H
+#ifndef HPOTUNE_HOST_FACTS_H
+#define HPOTUNE_HOST_FACTS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,4 +16,4 @@ bool machine_line(const char *path, char *buf, size_t n);
 /* A number that a file holds; -1 = cannot. */
 int64_t machine_number(const char *path);
 
-#endif /* CLI_MACHINE_H */
+#endif /* HPOTUNE_HOST_FACTS_H */

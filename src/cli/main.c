@@ -13,7 +13,7 @@
 #include "src/base/err.h"
 #include "src/base/mem.h"
 #include "src/base/text.h"
-#include "src/cli/cli.h"
+#include "src/cli/common/cli.h"
 
 static const struct cli_option start_options[] = {
 	{ "detach", 'd', NULL, "run in the background" },

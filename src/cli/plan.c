@@ -8,13 +8,13 @@
 
 #include "src/base/err.h"
 #include "src/base/mem.h"
-#include "src/cli/machine.h"
+#include "src/cli/host-facts.h"
 #include "src/cli/plan.h"
-#include "src/model/history.h"
-#include "src/model/lattice.h"
+#include "src/model/history/history.h"
+#include "src/model/space-index.h"
 #include "src/model/space.h"
-#include "src/model/study.h"
-#include "src/server/plugs.h"
+#include "src/model/study/study.h"
+#include "src/server/plugins/plugins.h"
 #include "strategies/strategy.h"
 #include "trials/launcher.h"
 

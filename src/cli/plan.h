@@ -3,8 +3,8 @@
  * it may take, and the command of an example.
  */
 
-#ifndef CLI_PLAN_H
-#define CLI_PLAN_H
+#ifndef HPOTUNE_PLAN_H
+#define HPOTUNE_PLAN_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -41,4 +41,4 @@ void plan_put_cost(struct buf *, const struct plan *);
 int plan_make(struct plan *, struct err *);
 void plan_fini(struct plan *);
 
-#endif /* CLI_PLAN_H */
+#endif /* HPOTUNE_PLAN_H */

@@ -7,13 +7,13 @@
 #include <string.h>
 
 #include "src/base/err.h"
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/mem.h"
-#include "src/cli/cli.h"
-#include "src/cli/table.h"
-#include "src/cli/tune.h"
-#include "src/server/bank.h"
-#include "src/server/tune.h"
+#include "src/cli/common/cli.h"
+#include "src/cli/common/table.h"
+#include "src/cli/replay-tune.h"
+#include "src/server/replay/curve-file.h"
+#include "src/server/replay/policy-search.h"
 #include "src/store/store.h"
 
 static int

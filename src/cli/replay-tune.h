@@ -1,7 +1,7 @@
 /* hpotune replay --tune: the best settings of the rule median. */
 
-#ifndef CLI_TUNE_H
-#define CLI_TUNE_H
+#ifndef HPOTUNE_REPLAY_TUNE_H
+#define HPOTUNE_REPLAY_TUNE_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -19,4 +19,4 @@ bool replay_is_database(const char *path);
 void replay_note_beyond(
     struct buf *notes, const char *path, int64_t last, int64_t most);
 
-#endif /* CLI_TUNE_H */
+#endif /* HPOTUNE_REPLAY_TUNE_H */

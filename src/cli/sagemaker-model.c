@@ -9,16 +9,16 @@
 #include <string.h>
 
 #include "src/base/err.h"
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/loop.h"
 #include "src/base/mem.h"
-#include "src/cli/cli.h"
-#include "src/cli/running.h"
+#include "src/cli/common/cli.h"
+#include "src/cli/common/load-study.h"
 #include "src/cli/sagemaker-model.h"
-#include "src/model/study.h"
-#include "src/server/plugs.h"
-#include "src/server/rows.h"
-#include "src/server/study-id.h"
+#include "src/model/study/study.h"
+#include "src/server/plugins/plugins.h"
+#include "src/server/status/rows.h"
+#include "src/store/study-id.h"
 #include "src/store/store.h"
 #include "trials/launcher.h"
 

@@ -1,11 +1,11 @@
 /* hpotune sagemaker model. */
 
-#ifndef CLI_SAGEMAKER_MODEL_H
-#define CLI_SAGEMAKER_MODEL_H
+#ifndef HPOTUNE_SAGEMAKER_MODEL_H
+#define HPOTUNE_SAGEMAKER_MODEL_H
 
 struct cli;
 
 /* As any command: the exit status. */
 int sagemaker_model(struct cli *);
 
-#endif /* CLI_SAGEMAKER_MODEL_H */
+#endif /* HPOTUNE_SAGEMAKER_MODEL_H */

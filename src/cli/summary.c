@@ -5,13 +5,13 @@
 #include <string.h>
 
 #include "src/base/err.h"
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/mem.h"
-#include "src/cli/cli.h"
-#include "src/cli/front.h"
+#include "src/cli/common/cli.h"
+#include "src/cli/common/front-table.h"
 #include "src/cli/summary.h"
-#include "src/server/aims.h"
-#include "src/server/progress.h"
+#include "src/server/status/objectives.h"
+#include "src/server/status/status.h"
 #include "src/store/store.h"
 
 enum {

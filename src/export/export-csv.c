@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "src/base/err.h"
-#include "src/cli/export.h"
-#include "src/server/rows.h"
+#include "src/export/export.h"
+#include "src/server/status/rows.h"
 #include "src/store/store.h"
 
 /*

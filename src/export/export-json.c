@@ -4,10 +4,10 @@
  */
 
 #include "src/base/err.h"
-#include "src/base/json.h"
-#include "src/cli/cursor.h"
-#include "src/cli/export.h"
-#include "src/server/rows.h"
+#include "src/base/json/json.h"
+#include "src/cli/common/trial-cursor.h"
+#include "src/export/export.h"
+#include "src/server/status/rows.h"
 #include "src/store/store.h"
 
 /* What a trial has lists of.  Column 0 is its number, and rises. */

@@ -6,9 +6,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/mem.h"
-#include "src/cli/export-optuna.h"
+#include "src/export/export-optuna.h"
 #include "src/model/param.h"
 
 /* A float of Python: never without a point. */

@@ -10,17 +10,17 @@
 #include <string.h>
 
 #include "src/base/err.h"
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/mem.h"
-#include "src/cli/cursor.h"
-#include "src/cli/export-optuna.h"
-#include "src/cli/point.h"
+#include "src/cli/common/trial-cursor.h"
+#include "src/export/export-optuna.h"
+#include "src/cli/common/trial-points.h"
 #include "src/model/space.h"
-#include "src/model/study.h"
+#include "src/model/study/study.h"
 #include "src/model/trial.h"
-#include "src/server/aims.h"
-#include "src/server/rows.h"
-#include "src/store/optuna.h"
+#include "src/server/status/objectives.h"
+#include "src/server/status/rows.h"
+#include "src/store/optuna-db.h"
 #include "src/store/store.h"
 
 enum {

@@ -1,7 +1,7 @@
 /* A study as a storage of Optuna. */
 
-#ifndef CLI_EXPORT_OPTUNA_H
-#define CLI_EXPORT_OPTUNA_H
+#ifndef HPOTUNE_EXPORT_OPTUNA_H
+#define HPOTUNE_EXPORT_OPTUNA_H
 
 struct buf;
 struct err;
@@ -24,4 +24,4 @@ void export_put_distribution(struct buf *, const struct param *);
 /* A value as Optuna stores it: the number, or the index of the choice. */
 double export_internal(const struct param *, const struct value *);
 
-#endif /* CLI_EXPORT_OPTUNA_H */
+#endif /* HPOTUNE_EXPORT_OPTUNA_H */

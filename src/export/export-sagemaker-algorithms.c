@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/mem.h"
-#include "src/cli/export-sagemaker.h"
-#include "src/cli/import-parts.h"
+#include "src/export/export-sagemaker.h"
+#include "src/import/import-study.h"
 #include "src/model/space.h"
-#include "src/model/study.h"
+#include "src/model/study/study.h"
 
 bool
 export_is_algorithm(const struct json *backend)

@@ -1,17 +1,17 @@
 /*
  * The command of a study and the launcher of its block as hyperparameters of
- * the SDK: the way back of import-script.c.  Values are JSON, as there.
+ * the SDK: the way back of import-sagemaker-script.c.  Values are JSON, as there.
  */
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/mem.h"
-#include "src/cli/export-sagemaker.h"
-#include "src/cli/import-parts.h"
-#include "src/model/study.h"
+#include "src/export/export-sagemaker.h"
+#include "src/import/import-study.h"
+#include "src/model/study/study.h"
 
 /* python3 PROGRAM {params} is what the toolkit makes of sagemaker_program. */
 static const char *

@@ -9,13 +9,13 @@
 #include <string.h>
 
 #include "src/base/err.h"
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/mem.h"
-#include "src/cli/export-sagemaker.h"
-#include "src/cli/import-parts.h"
-#include "src/cli/point.h"
+#include "src/export/export-sagemaker.h"
+#include "src/import/import-study.h"
+#include "src/cli/common/trial-points.h"
 #include "src/model/space.h"
-#include "src/model/study.h"
+#include "src/model/study/study.h"
 
 enum { RANGES_MAX = 30 }; /* parameters that a tuning job may search */
 

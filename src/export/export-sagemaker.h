@@ -3,8 +3,8 @@
  * back of import-sagemaker.h.
  */
 
-#ifndef CLI_EXPORT_SAGEMAKER_H
-#define CLI_EXPORT_SAGEMAKER_H
+#ifndef HPOTUNE_EXPORT_SAGEMAKER_H
+#define HPOTUNE_EXPORT_SAGEMAKER_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -39,7 +39,7 @@ export_ranges_put(struct import *, const struct export_part *, const char *key);
 void export_definitions_put(
     struct import *, const struct study *, const struct json *backend);
 void export_tags_put(struct import *, const struct json *backend);
-/* export-algorithms.c */
+/* export-sagemaker-algorithms.c */
 /* Whether trials are given no program. */
 bool export_is_algorithm(const struct json *backend);
 /* backend.algorithms, or NULL. */
@@ -69,4 +69,4 @@ void export_script_put(
 /* A value as SageMaker writes it: what would read as another one in quotes. */
 void export_put_hyperparameter(struct buf *, const struct value *);
 
-#endif /* CLI_EXPORT_SAGEMAKER_H */
+#endif /* HPOTUNE_EXPORT_SAGEMAKER_H */

@@ -3,8 +3,8 @@
  * study of any length needs no more memory than its largest trial.
  */
 
-#ifndef CLI_EXPORT_H
-#define CLI_EXPORT_H
+#ifndef HPOTUNE_EXPORT_H
+#define HPOTUNE_EXPORT_H
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -34,4 +34,4 @@ int export_pass(struct export *, struct err *);
 /* SELECT all of a view, in the order of its rows. */
 void export_put_select(struct buf *sql, const char *view);
 
-#endif /* CLI_EXPORT_H */
+#endif /* HPOTUNE_EXPORT_H */

@@ -6,7 +6,7 @@
 
 #include "src/base/mem.h"
 #include "src/base/text.h"
-#include "src/cli/axis.h"
+#include "src/html/axis.h"
 #include "src/model/space.h"
 
 enum { LABEL = 12 /* columns of a choice */ };

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "src/base/mem.h"
-#include "src/cli/axis.h"
-#include "src/model/options.h"
+#include "src/html/axis.h"
+#include "src/model/plugin-options.h"
 
 /* Beyond it differences would overflow. */
 #define HUGEST 1e300

@@ -3,8 +3,8 @@
  * written beside it.  Numbers only; knows no page.
  */
 
-#ifndef CLI_AXIS_H
-#define CLI_AXIS_H
+#ifndef HPOTUNE_AXIS_H
+#define HPOTUNE_AXIS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -55,4 +55,4 @@ size_t axis_ticks(const struct axis *, size_t most, struct tick *);
 size_t axis_param(const struct space *, size_t i, double from, double to,
     size_t most, struct tick *);
 
-#endif /* CLI_AXIS_H */
+#endif /* HPOTUNE_AXIS_H */

@@ -1,9 +1,9 @@
 /* Frames, ticks, marks. */
 
 #include "src/base/mem.h"
-#include "src/cli/chart.h"
-#include "src/cli/html.h"
-#include "src/cli/thin.h"
+#include "src/html/chart.h"
+#include "src/html/html.h"
+#include "src/html/decimate.h"
 
 #define BELOW 34 /* room for the labels of the x axis and its name */
 #define ABOVE 16

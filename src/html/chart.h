@@ -3,12 +3,12 @@
  * pages and axes; refuses to know what is drawn.
  */
 
-#ifndef CLI_CHART_H
-#define CLI_CHART_H
+#ifndef HPOTUNE_CHART_H
+#define HPOTUNE_CHART_H
 
 #include <stddef.h>
 
-#include "src/cli/axis.h"
+#include "src/html/axis.h"
 
 struct buf;
 struct html;
@@ -46,4 +46,4 @@ void chart_key_close(struct chart *, const char *text);
 /* The entry of a mark. */
 void chart_legend(struct html *, enum chart_mark, const char *text);
 
-#endif /* CLI_CHART_H */
+#endif /* HPOTUNE_CHART_H */

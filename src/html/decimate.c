@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "src/base/mem.h"
-#include "src/cli/thin.h"
+#include "src/html/decimate.h"
 
 enum { LOWEST, HIGHEST, LAST };
 

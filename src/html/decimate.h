@@ -4,8 +4,8 @@
  * however much it shows.  Numbers and the text of paths; knows no page.
  */
 
-#ifndef CLI_THIN_H
-#define CLI_THIN_H
+#ifndef HPOTUNE_DECIMATE_H
+#define HPOTUNE_DECIMATE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -43,4 +43,4 @@ void trace_end(struct trace *);
 /* A coordinate, in tenths. */
 void trace_put(struct buf *, double);
 
-#endif /* CLI_THIN_H */
+#endif /* HPOTUNE_DECIMATE_H */

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "src/base/text.h"
-#include "src/cli/html.h"
+#include "src/html/html.h"
 
 /* Elements that are written <name/> when nothing is in them. */
 static bool

@@ -4,8 +4,8 @@
  * become markup.  What comes out is XML as well as HTML.
  */
 
-#ifndef CLI_HTML_H
-#define CLI_HTML_H
+#ifndef HPOTUNE_HTML_H
+#define HPOTUNE_HTML_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -45,4 +45,4 @@ html_leaf(struct html *, const char *name, const char *class, const char *text);
 /* A style sheet of ours: no element may stand in it, so none is escaped. */
 void html_style(struct html *, const char *css);
 
-#endif /* CLI_HTML_H */
+#endif /* HPOTUNE_HTML_H */

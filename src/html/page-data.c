@@ -7,11 +7,11 @@
 
 #include "src/base/err.h"
 #include "src/base/mem.h"
-#include "src/cli/point.h"
-#include "src/cli/report.h"
+#include "src/cli/common/trial-points.h"
+#include "src/html/page.h"
 #include "src/model/space.h"
-#include "src/model/study.h"
-#include "src/server/rows.h"
+#include "src/model/study/study.h"
+#include "src/server/status/rows.h"
 
 /* Make room for one more. */
 static void

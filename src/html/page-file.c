@@ -7,8 +7,8 @@
 
 #include "src/base/err.h"
 #include "src/base/mem.h"
-#include "src/cli/newfile.h"
-#include "src/cli/report.h"
+#include "src/cli/common/atomic-file.h"
+#include "src/html/page.h"
 
 /* 1 an earlier report is there, 0 nothing; all else is an error. */
 static int

@@ -6,12 +6,12 @@
 #include <string.h>
 
 #include "src/base/err.h"
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/mem.h"
-#include "src/cli/report.h"
+#include "src/html/page.h"
 #include "src/model/space.h"
-#include "src/model/study.h"
-#include "src/server/rows.h"
+#include "src/model/study/study.h"
+#include "src/server/status/rows.h"
 
 enum { COLUMNS = 8 };
 

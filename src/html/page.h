@@ -3,18 +3,18 @@
  * page.  Each section writes itself, or nothing when there is nothing to show.
  */
 
-#ifndef CLI_REPORT_H
-#define CLI_REPORT_H
+#ifndef HPOTUNE_PAGE_H
+#define HPOTUNE_PAGE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "src/cli/axis.h"
-#include "src/cli/chart.h"
-#include "src/cli/html.h"
+#include "src/html/axis.h"
+#include "src/html/chart.h"
+#include "src/html/html.h"
 #include "src/model/trial.h"
-#include "src/server/aims.h"
+#include "src/server/status/objectives.h"
 #include "src/store/store.h"
 
 struct err;
@@ -114,4 +114,4 @@ int report_count(struct report *, const char *sql, int64_t *n, struct err *);
  */
 int report_write(const char *path, const struct buf *, struct err *);
 
-#endif /* CLI_REPORT_H */
+#endif /* HPOTUNE_PAGE_H */

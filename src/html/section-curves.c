@@ -7,11 +7,11 @@
 #include <string.h>
 
 #include "src/base/mem.h"
-#include "src/cli/report.h"
-#include "src/cli/thin.h"
-#include "src/model/study.h"
-#include "src/server/rows.h"
-#include "src/server/spark.h"
+#include "src/html/page.h"
+#include "src/html/decimate.h"
+#include "src/model/study/study.h"
+#include "src/server/status/rows.h"
+#include "src/server/status/sparkline.h"
 
 enum {
 	HEIGHT = 340,

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 
 #include "src/base/mem.h"
-#include "src/cli/front.h"
-#include "src/cli/report.h"
-#include "src/cli/thin.h"
+#include "src/cli/common/front-table.h"
+#include "src/html/page.h"
+#include "src/html/decimate.h"
 
 enum { HEIGHT = 320, SQUARE = 5, PAIRS = 3 };
 

@@ -6,13 +6,13 @@
 #include <string.h>
 #include <time.h>
 
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/mem.h"
-#include "src/cli/report.h"
-#include "src/model/options.h"
-#include "src/model/study.h"
-#include "src/server/progress.h"
-#include "src/server/rows.h"
+#include "src/html/page.h"
+#include "src/model/plugin-options.h"
+#include "src/model/study/study.h"
+#include "src/server/status/status.h"
+#include "src/server/status/rows.h"
 
 /* One fact; an empty one is left out.  text is emptied. */
 static void

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 
 #include "src/base/mem.h"
-#include "src/cli/report.h"
-#include "src/cli/thin.h"
-#include "src/model/study.h"
-#include "src/server/rows.h"
+#include "src/html/page.h"
+#include "src/html/decimate.h"
+#include "src/model/study/study.h"
+#include "src/server/status/rows.h"
 
 enum { HEIGHT = 300, SQUARE = 5 };
 

@@ -5,11 +5,11 @@
 #include <string.h>
 
 #include "src/base/mem.h"
-#include "src/cli/point.h"
-#include "src/cli/report.h"
+#include "src/cli/common/trial-points.h"
+#include "src/html/page.h"
 #include "src/model/space.h"
-#include "src/model/study.h"
-#include "strategies/importance.h"
+#include "src/model/study/study.h"
+#include "strategies/importance/importance.h"
 
 enum {
 	LEAST = 10, /* trials below which nothing can be said */

@@ -5,11 +5,11 @@
 #include <stdlib.h>
 
 #include "src/base/mem.h"
-#include "src/cli/report.h"
-#include "src/cli/thin.h"
+#include "src/html/page.h"
+#include "src/html/decimate.h"
 #include "src/model/space.h"
-#include "src/model/study.h"
-#include "src/server/rows.h"
+#include "src/model/study/study.h"
+#include "src/server/status/rows.h"
 
 enum {
 	WIDTH = 300,

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "src/base/mem.h"
-#include "src/cli/report.h"
-#include "src/model/study.h"
+#include "src/html/page.h"
+#include "src/model/study/study.h"
 
 /* Attempts; at max_run a trial may have kept its value. */
 #define NOT_WELL                                          \

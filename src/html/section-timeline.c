@@ -7,10 +7,10 @@
 
 #include "src/base/mem.h"
 #include "src/base/text.h"
-#include "src/cli/report.h"
-#include "src/cli/thin.h"
-#include "src/model/options.h"
-#include "src/server/rows.h"
+#include "src/html/page.h"
+#include "src/html/decimate.h"
+#include "src/model/plugin-options.h"
+#include "src/server/status/rows.h"
 
 enum {
 	ROW = 13, /* height of a row */

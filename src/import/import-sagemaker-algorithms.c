@@ -2,7 +2,7 @@
  * Jobs that are given no program: one of AWS's own algorithms, and several
  * training definitions as one study, in which a parameter chooses one of them
  * and each has its image, constants and parameters (backend.algorithms).
- * What they search is import-space.c.
+ * What they search is import-sagemaker-space.c.
  */
 
 #include <ctype.h>
@@ -11,9 +11,9 @@
 #include <string.h>
 #include <strings.h>
 
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/mem.h"
-#include "src/cli/import-parts.h"
+#include "src/import/import-study.h"
 #include "src/model/space.h"
 
 /* What the objective is called where the definitions have several names. */

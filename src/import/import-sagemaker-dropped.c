@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/mem.h"
-#include "src/cli/import-parts.h"
+#include "src/import/import-study.h"
 
 enum { KEYS_MAX = 24 };
 

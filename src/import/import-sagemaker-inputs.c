@@ -5,9 +5,9 @@
 
 #include <string.h>
 
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/mem.h"
-#include "src/cli/import-parts.h"
+#include "src/import/import-study.h"
 
 static const struct {
 	const char *theirs, *ours;

@@ -8,9 +8,9 @@
 #include <strings.h>
 
 #include "src/base/err.h"
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/mem.h"
-#include "src/cli/import-parts.h"
+#include "src/import/import-study.h"
 
 /* Whether one of the first n definitions has it, which reads it alike. */
 static bool

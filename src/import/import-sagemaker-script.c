@@ -9,10 +9,10 @@
 #include <string.h>
 
 #include "src/base/err.h"
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/mem.h"
-#include "src/cli/import-parts.h"
-#include "src/model/study.h"
+#include "src/import/import-study.h"
+#include "src/model/study/study.h"
 
 #define HP_SUBMIT "sagemaker_submit_directory"
 #define HP_MPI "sagemaker_mpi_enabled"

@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "src/base/err.h"
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/mem.h"
-#include "src/cli/import-parts.h"
+#include "src/import/import-study.h"
 
 /* Bounds whose ratio is at least this are searched by logarithm ("Auto"). */
 #define AUTO_LOG_RATIO 1000.0
@@ -196,7 +196,7 @@ auto_put(struct import *im, const struct json *range, struct err *e)
 	    json_read_string(name, &text, e) != 0 ||
 	    json_read_string(hint, &value, e) != 0)
 		return -1;
-	/* Those of the toolkit are not the program's: import-script.c. */
+	/* Those of the toolkit are not the program's: import-sagemaker-script.c. */
 	if (import_is_toolkits(im, text))
 		return 0;
 	fixed_put(im, text, value);

@@ -9,10 +9,10 @@
 #include <string.h>
 
 #include "src/base/err.h"
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/mem.h"
-#include "src/cli/import-parts.h"
-#include "src/cli/import-sagemaker.h"
+#include "src/import/import-study.h"
+#include "src/import/import-sagemaker.h"
 
 void
 import_key(struct import *im, int depth, const char *key)

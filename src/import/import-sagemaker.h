@@ -3,8 +3,8 @@
  * a study.json.  Text to text: asks nobody and writes no file.
  */
 
-#ifndef IMPORT_SAGEMAKER_H
-#define IMPORT_SAGEMAKER_H
+#ifndef HPOTUNE_IMPORT_SAGEMAKER_H
+#define HPOTUNE_IMPORT_SAGEMAKER_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -41,4 +41,4 @@ size_t import_sagemaker_count(const struct json *root, const struct json *more);
 const char *import_sagemaker_name(
     const struct json *root, const struct json *more, size_t i);
 
-#endif /* IMPORT_SAGEMAKER_H */
+#endif /* HPOTUNE_IMPORT_SAGEMAKER_H */

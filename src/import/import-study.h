@@ -1,7 +1,7 @@
 /* What the files of the import from SageMaker share. */
 
-#ifndef IMPORT_PARTS_H
-#define IMPORT_PARTS_H
+#ifndef HPOTUNE_IMPORT_STUDY_H
+#define HPOTUNE_IMPORT_STUDY_H
 
 #include <stdbool.h>
 
@@ -60,7 +60,7 @@ void import_note(struct import *, const char *);
 const struct json *
 import_at(const struct json *j, const char *a, const char *b);
 
-/* import-space.c: ranges and constants. */
+/* import-sagemaker-space.c: ranges and constants. */
 int import_space_put(struct import *, struct err *);
 /*
  * A hyperparameter's text as a value, which becomes the same text again: of an
@@ -71,7 +71,7 @@ void import_value_put(struct import *, const char *text);
 void import_auto_note(struct import *, const char *name);
 /* The ranges that hold for the definition, or NULL. */
 const struct json *import_ranges(const struct import *);
-/* import-algorithms.c: jobs that are given no program. */
+/* import-sagemaker-algorithms.c: jobs that are given no program. */
 /* Whether an image is AWS's own of this name, by its own name. */
 bool import_is_built_in(const char *image, const char *name);
 /*
@@ -91,7 +91,7 @@ char *import_param_name(const struct import *, const char *name);
 /* The parameter that chooses a definition, and what stands in the block. */
 void import_choice_put(struct import *);
 void import_algorithms_put(struct import *);
-/* import-script.c: the program of a framework's job, and its launcher. */
+/* import-sagemaker-script.c: the program of a framework's job, and its launcher. */
 void import_script_find(struct import *);
 /* Whether a hyperparameter belongs to the toolkit and not to the program. */
 bool import_is_toolkits(const struct import *, const char *name);
@@ -100,17 +100,17 @@ const struct import_launcher *
 import_launcher_named(const char *word, int version, bool torch);
 void import_command_put(struct import *);
 void import_script_put(struct import *);
-/* import-inputs.c: channels. */
+/* import-sagemaker-inputs.c: channels. */
 void import_inputs_put(struct import *);
 /* A word of a channel in the other spelling, from theirs or to it. */
 const char *import_channel_word(const char *text, bool theirs);
 /* The same of the members of a file system. */
 void import_file_system_put(
     struct import *, int depth, const struct json *from, bool theirs);
-/* import-rest.c: members that no other file reads. */
+/* import-sagemaker-dropped.c: members that no other file reads. */
 void import_rest_note(struct import *);
-/* import-job.c: the training definition. */
+/* import-sagemaker-job.c: the training definition. */
 int import_trial_put(struct import *, struct err *);
 int import_backend_put(struct import *, struct err *);
 
-#endif /* IMPORT_PARTS_H */
+#endif /* HPOTUNE_IMPORT_STUDY_H */

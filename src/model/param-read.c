@@ -9,7 +9,7 @@
 #include <strings.h>
 
 #include "src/base/err.h"
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/mem.h"
 #include "src/model/param.h"
 

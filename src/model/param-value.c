@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/mem.h"
 #include "src/model/param.h"
 

@@ -1,7 +1,7 @@
 /* Inside src/model: one parameter at a time. */
 
-#ifndef MODEL_PARAM_H
-#define MODEL_PARAM_H
+#ifndef HPOTUNE_PARAM_H
+#define HPOTUNE_PARAM_H
 
 #include <stdbool.h>
 
@@ -32,4 +32,4 @@ int param_read_value(
 /* A JSON scalar as a value whose text is borrowed from the document. */
 bool value_read(struct value *, const struct json *);
 
-#endif /* MODEL_PARAM_H */
+#endif /* HPOTUNE_PARAM_H */

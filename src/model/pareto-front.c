@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "src/base/mem.h"
-#include "src/model/front.h"
+#include "src/model/pareto-front.h"
 
 struct front {
 	size_t n_losses;

@@ -3,8 +3,8 @@
  * dominates.  Knows numbers and rows of losses (smaller is better, all finite).
  */
 
-#ifndef MODEL_FRONT_H
-#define MODEL_FRONT_H
+#ifndef HPOTUNE_PARETO_FRONT_H
+#define HPOTUNE_PARETO_FRONT_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -31,4 +31,4 @@ void front_load(struct front *, int64_t trial, const double *losses);
 enum front_place front_enter(struct front *, int64_t trial,
     const double *losses, const int64_t **out, size_t *n_out);
 
-#endif /* MODEL_FRONT_H */
+#endif /* HPOTUNE_PARETO_FRONT_H */

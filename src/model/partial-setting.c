@@ -7,7 +7,7 @@
 
 #include "src/base/mem.h"
 #include "src/model/space.h"
-#include "src/server/setting.h"
+#include "src/model/partial-setting.h"
 
 void
 setting_lay_over(

@@ -1,7 +1,7 @@
 /* Partial settings: one value per parameter, VALUE_NONE where left open. */
 
-#ifndef SERVER_SETTING_H
-#define SERVER_SETTING_H
+#ifndef HPOTUNE_PARTIAL_SETTING_H
+#define HPOTUNE_PARTIAL_SETTING_H
 
 #include <stdbool.h>
 
@@ -19,4 +19,4 @@ void setting_complete(const struct space *, struct value *values);
 /* Whether nothing is left open. */
 bool setting_whole(const struct space *, const struct value *values);
 
-#endif /* SERVER_SETTING_H */
+#endif /* HPOTUNE_PARTIAL_SETTING_H */

@@ -10,9 +10,9 @@
 #include <string.h>
 
 #include "src/base/err.h"
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/mem.h"
-#include "src/model/options.h"
+#include "src/model/plugin-options.h"
 #include "src/model/units.h"
 
 /* What is written, as a number or as text, before the table has judged it. */

@@ -4,8 +4,8 @@
  * "hpotune strategies" or "hpotune rules".
  */
 
-#ifndef MODEL_OPTIONS_H
-#define MODEL_OPTIONS_H
+#ifndef HPOTUNE_PLUGIN_OPTIONS_H
+#define HPOTUNE_PLUGIN_OPTIONS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -78,4 +78,4 @@ int size_read(int64_t *bytes, const struct json *, struct err *);
 /* 5400000 -> "1h 30m"; for people. */
 void duration_put(struct buf *, int64_t ms);
 
-#endif /* MODEL_OPTIONS_H */
+#endif /* HPOTUNE_PLUGIN_OPTIONS_H */

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 
 #include "src/base/mem.h"
-#include "src/model/lattice.h"
+#include "src/model/space-index.h"
 #include "src/model/space.h"
 
 #define PARENT_MAX (UINT64_C(1) << 20) /* values of one with children */

@@ -4,8 +4,8 @@
  * continuous ones a number of levels.
  */
 
-#ifndef MODEL_LATTICE_H
-#define MODEL_LATTICE_H
+#ifndef HPOTUNE_SPACE_INDEX_H
+#define HPOTUNE_SPACE_INDEX_H
 
 #include <stdint.h>
 
@@ -25,4 +25,4 @@ uint64_t lattice_count(const struct lattice *);
 /* Point number index, from 0, in the unit cube; NaN: inactive. */
 void lattice_point(const struct lattice *, uint64_t index, double *x);
 
-#endif /* MODEL_LATTICE_H */
+#endif /* HPOTUNE_SPACE_INDEX_H */

@@ -4,8 +4,8 @@
  * Nothing here knows files, stores or how points are chosen.
  */
 
-#ifndef MODEL_SPACE_H
-#define MODEL_SPACE_H
+#ifndef HPOTUNE_SPACE_H
+#define HPOTUNE_SPACE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -113,4 +113,4 @@ void value_put_json(struct buf *, const struct value *);
 /* {"lr":0.1,…} of the active parameters, in the order of study.json. */
 void space_put_json(struct buf *, const struct space *, const struct value *);
 
-#endif /* MODEL_SPACE_H */
+#endif /* HPOTUNE_SPACE_H */

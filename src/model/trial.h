@@ -3,8 +3,8 @@
  * cycle: the schema refuses what it refuses, and one test walks it.
  */
 
-#ifndef MODEL_TRIAL_H
-#define MODEL_TRIAL_H
+#ifndef HPOTUNE_TRIAL_H
+#define HPOTUNE_TRIAL_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -92,4 +92,4 @@ enum retry_policy {
 };
 enum retry_policy end_class_retry(enum end_class);
 
-#endif /* MODEL_TRIAL_H */
+#endif /* HPOTUNE_TRIAL_H */

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "src/base/err.h"
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/mem.h"
-#include "src/model/options.h"
+#include "src/model/plugin-options.h"
 #include "src/model/units.h"
 
 struct unit {

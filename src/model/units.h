@@ -1,7 +1,7 @@
 /* Inside src/model: numbers with units, from text. */
 
-#ifndef MODEL_UNITS_H
-#define MODEL_UNITS_H
+#ifndef HPOTUNE_UNITS_H
+#define HPOTUNE_UNITS_H
 
 #include <stdbool.h>
 
@@ -20,4 +20,4 @@ bool percent_parse(const char *text, double *percent);
 #define SIZE_BYTES_MAX 9007199254740992.0
 #define SIZE_FORM "bytes or a size like \"512MiB\" \"4GiB\""
 
-#endif /* MODEL_UNITS_H */
+#endif /* HPOTUNE_UNITS_H */

@@ -14,11 +14,11 @@
 #include <unistd.h>
 
 #include "src/base/err.h"
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/loop.h"
 #include "src/base/mem.h"
 #include "src/server/control.h"
-#include "src/server/state.h"
+#include "src/server/state-dir.h"
 
 enum { LINE_MAX_BYTES = 65536, CLIENTS_MAX = 64, ACCEPT_PAUSE_MS = 1000 };
 

@@ -8,13 +8,13 @@
  * until it has left.
  */
 
-#ifndef SERVER_CONTROL_H
-#define SERVER_CONTROL_H
+#ifndef HPOTUNE_CONTROL_H
+#define HPOTUNE_CONTROL_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "src/server/tuner.h"
+#include "src/server/tuner/tuner.h"
 
 struct control;
 struct err;
@@ -52,4 +52,4 @@ struct control_answer {
 int control_ask(const struct state *, const char *line, bool wait,
     struct control_answer *, struct err *);
 
-#endif /* SERVER_CONTROL_H */
+#endif /* HPOTUNE_CONTROL_H */

@@ -9,7 +9,7 @@
 #include "src/base/loop.h"
 #include "src/server/control.h"
 #include "src/server/server.h"
-#include "src/server/state.h"
+#include "src/server/state-dir.h"
 
 enum { OFFLINE_MS = 30000 };
 

@@ -6,10 +6,10 @@
 #include <time.h>
 
 #include "src/base/err.h"
-#include "src/base/link.h"
+#include "src/base/inode.h"
 #include "src/base/mem.h"
-#include "src/server/rescue.h"
-#include "src/server/state.h"
+#include "src/server/rescued-copy.h"
+#include "src/server/state-dir.h"
 #include "src/store/store.h"
 
 const char *

@@ -3,8 +3,8 @@
  * where all that was known of the study goes.
  */
 
-#ifndef SERVER_RESCUE_H
-#define SERVER_RESCUE_H
+#ifndef HPOTUNE_RESCUED_COPY_H
+#define HPOTUNE_RESCUED_COPY_H
 
 #include <stdint.h>
 
@@ -25,4 +25,4 @@ const char *rescue_loss(const struct state *, const char *db);
 int rescue_save(char **path, struct store *, const char *db, int64_t now_us,
     const char *event, struct err *);
 
-#endif /* SERVER_RESCUE_H */
+#endif /* HPOTUNE_RESCUED_COPY_H */

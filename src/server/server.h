@@ -3,13 +3,13 @@
  * the last row.  Opens the tuner again when the store failed under it.
  */
 
-#ifndef SERVER_SERVER_H
-#define SERVER_SERVER_H
+#ifndef HPOTUNE_SERVER_H
+#define HPOTUNE_SERVER_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "src/server/tuner.h"
+#include "src/server/tuner/tuner.h"
 
 struct control_answer;
 struct err;
@@ -52,4 +52,4 @@ int server_offline(const struct server_env *, enum tuner_ask, int64_t trial,
 int server_apart(const struct server_env *, enum tuner_ask, int64_t trial,
     const char *params, struct control_answer *, struct err *);
 
-#endif /* SERVER_SERVER_H */
+#endif /* HPOTUNE_SERVER_H */

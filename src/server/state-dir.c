@@ -18,7 +18,7 @@
 
 #include "src/base/err.h"
 #include "src/base/mem.h"
-#include "src/server/state.h"
+#include "src/server/state-dir.h"
 
 #define BALLAST_MAX (64L << 20) /* bytes */
 #define BALLAST_SHARE 64 /* of the free space */

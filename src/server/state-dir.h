@@ -3,13 +3,13 @@
  * the ballast that a full disk gives back.
  */
 
-#ifndef SERVER_STATE_H
-#define SERVER_STATE_H
+#ifndef HPOTUNE_STATE_DIR_H
+#define HPOTUNE_STATE_DIR_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "src/base/link.h"
+#include "src/base/inode.h"
 
 struct err;
 
@@ -69,4 +69,4 @@ bool state_ballast_fill(struct state *);
 /* Give it back; false when there was none. */
 bool state_ballast_free(struct state *);
 
-#endif /* SERVER_STATE_H */
+#endif /* HPOTUNE_STATE_DIR_H */

@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "src/base/err.h"
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/mem.h"
 #include "src/base/text.h"
-#include "src/model/study.h"
+#include "src/model/study/study.h"
 #include "src/server/study-row.h"
 
 enum { SHOWN_MOST = 60 }; /* columns of a value in the error */

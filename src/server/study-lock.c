@@ -6,9 +6,9 @@
 #include "src/base/err.h"
 #include "src/base/log.h"
 #include "src/base/mem.h"
-#include "src/server/enter.h"
+#include "src/server/study-lock.h"
 #include "src/server/server.h"
-#include "src/server/state.h"
+#include "src/server/state-dir.h"
 #include "src/store/store.h"
 
 /* What cannot be looked at is not made anew: to open it says what is wrong. */

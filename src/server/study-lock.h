@@ -1,7 +1,7 @@
 /* Taking hold of a study that may have to be made: by a server, or by ask. */
 
-#ifndef SERVER_ENTER_H
-#define SERVER_ENTER_H
+#ifndef HPOTUNE_STUDY_LOCK_H
+#define HPOTUNE_STUDY_LOCK_H
 
 struct err;
 struct server_env;
@@ -19,4 +19,4 @@ int enter_lock(struct state *, const struct server_env *, struct err *);
 int enter_check_trials(
     const struct state *, const struct server_env *, struct err *);
 
-#endif /* SERVER_ENTER_H */
+#endif /* HPOTUNE_STUDY_LOCK_H */

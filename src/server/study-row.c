@@ -7,14 +7,14 @@
 #include <string.h>
 
 #include "src/base/err.h"
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/log.h"
 #include "src/base/mem.h"
 #include "src/base/rng.h"
 #include "src/model/space.h"
-#include "src/model/study.h"
+#include "src/model/study/study.h"
 #include "src/server/study-row.h"
-#include "src/server/warm.h"
+#include "src/server/warmstart/warmstart.h"
 #include "src/store/store.h"
 
 static char *

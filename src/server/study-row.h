@@ -2,8 +2,8 @@
  * The study in the store: made once, compared at every later start.
  */
 
-#ifndef SERVER_STUDY_ROW_H
-#define SERVER_STUDY_ROW_H
+#ifndef HPOTUNE_STUDY_ROW_H
+#define HPOTUNE_STUDY_ROW_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -37,4 +37,4 @@ int study_row_compare(
  */
 bool study_row_finished(const char *path, const struct study *);
 
-#endif /* SERVER_STUDY_ROW_H */
+#endif /* HPOTUNE_STUDY_ROW_H */

@@ -16,7 +16,7 @@
 #include "src/base/err.h"
 #include "src/base/mem.h"
 #include "src/model/space.h"
-#include "src/store/stmt.h"
+#include "src/store/store-internal.h"
 
 int
 store_there(bool *there, const char *path, struct err *e)

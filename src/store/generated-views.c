@@ -7,7 +7,7 @@
 #include <strings.h>
 
 #include "src/base/mem.h"
-#include "src/store/stmt.h"
+#include "src/store/store-internal.h"
 
 /* What goes into the two of them. */
 struct made {

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "src/base/mem.h"
-#include "src/store/stmt.h"
+#include "src/store/store-internal.h"
 
 #define WAL_WRITE_BYTE 120
 

@@ -11,7 +11,7 @@
 
 #include "src/base/err.h"
 #include "src/base/mem.h"
-#include "src/store/stmt.h"
+#include "src/store/store-internal.h"
 
 /* Milliseconds to wait for a lock while opening, and for readers always. */
 #define OPEN_WAIT_MS 500

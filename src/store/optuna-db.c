@@ -5,8 +5,8 @@
 
 #include "src/base/err.h"
 #include "src/base/mem.h"
-#include "src/store/optuna.h"
-#include "src/store/stmt.h"
+#include "src/store/optuna-db.h"
+#include "src/store/store-internal.h"
 
 /* Every text of time has its six digits: Optuna misreads fewer. */
 #define TIME(us)                                           \

@@ -7,8 +7,8 @@
  * the file when anything failed.
  */
 
-#ifndef STORE_OPTUNA_H
-#define STORE_OPTUNA_H
+#ifndef HPOTUNE_OPTUNA_DB_H
+#define HPOTUNE_OPTUNA_DB_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -57,4 +57,4 @@ int optuna_add_attr(struct optuna *, bool system, const char *key,
 int optuna_finish(struct optuna *, struct err *);
 void optuna_close(struct optuna *);
 
-#endif /* STORE_OPTUNA_H */
+#endif /* HPOTUNE_OPTUNA_DB_H */

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 
 #include "src/base/mem.h"
-#include "src/store/stmt.h"
+#include "src/store/store-internal.h"
 
 /* Steps of SQLite's machine between two looks. */
 #define GUARD_STRIDE 100000

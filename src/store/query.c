@@ -4,7 +4,7 @@
 
 #include "src/base/err.h"
 #include "src/base/mem.h"
-#include "src/store/stmt.h"
+#include "src/store/store-internal.h"
 
 struct store_rows {
 	struct store *store;

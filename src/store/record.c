@@ -9,7 +9,7 @@
 
 #include "src/base/err.h"
 #include "src/base/mem.h"
-#include "src/store/row.h"
+#include "src/store/row-columns.h"
 
 struct store_name {
 	char *name;

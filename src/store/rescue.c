@@ -12,7 +12,7 @@
 
 #include "src/base/err.h"
 #include "src/base/mem.h"
-#include "src/store/stmt.h"
+#include "src/store/store-internal.h"
 
 /* The first 16 bytes of every database, with the 0 at their end. */
 static const char magic[] = "SQLite format 3";

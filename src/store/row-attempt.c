@@ -7,7 +7,7 @@
 
 #include "src/base/err.h"
 #include "src/base/mem.h"
-#include "src/store/row.h"
+#include "src/store/row-columns.h"
 
 /* Beyond any number of trials side by side. */
 #define SLOT_MOST 1000000

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "src/base/err.h"
-#include "src/store/row.h"
+#include "src/store/row-columns.h"
 
 struct row
 row_begin(struct store *s, enum stmt_id id, const char *table, int keys,

@@ -4,10 +4,10 @@
  * at.  Only src/store includes this.
  */
 
-#ifndef STORE_ROW_H
-#define STORE_ROW_H
+#ifndef HPOTUNE_ROW_COLUMNS_H
+#define HPOTUNE_ROW_COLUMNS_H
 
-#include "src/store/stmt.h"
+#include "src/store/store-internal.h"
 
 /* Times, offsets and sums: what can be added up without an overflow. */
 #define ROW_MOST (INT64_C(1) << 62)
@@ -53,4 +53,4 @@ int row_end(const struct row *);
 int store_trial_row(struct row *, struct store_trial *);
 int store_attempt_row(struct row *, struct store_attempt *);
 
-#endif /* STORE_ROW_H */
+#endif /* HPOTUNE_ROW_COLUMNS_H */

@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "src/base/err.h"
-#include "src/store/stmt.h"
+#include "src/store/store-internal.h"
 
 static void
 bind_text(sqlite3_stmt *st, int i, const char *s)

@@ -4,7 +4,7 @@
 
 #include "src/base/err.h"
 #include "src/base/mem.h"
-#include "src/store/row.h"
+#include "src/store/row-columns.h"
 
 void
 store_notice_fini(struct store_notice *n)

@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "src/base/err.h"
-#include "src/store/row.h"
+#include "src/store/row-columns.h"
 
 int
 store_metric_last(struct store *s, int64_t trial, const char *name,

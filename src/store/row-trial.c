@@ -8,7 +8,7 @@
 
 #include "src/base/err.h"
 #include "src/base/mem.h"
-#include "src/store/row.h"
+#include "src/store/row-columns.h"
 
 static const char *const sources[] = { "strategy", "enqueue", "default" };
 

@@ -1,7 +1,7 @@
 /* Trials of other studies that this one learns from: rows of t_warm. */
 
 #include "src/base/err.h"
-#include "src/store/row.h"
+#include "src/store/row-columns.h"
 
 int
 store_warm_add(struct store *s, const struct store_warm *w, struct err *e)

@@ -9,7 +9,7 @@
 
 #include "src/base/err.h"
 #include "src/base/mem.h"
-#include "src/store/stmt.h"
+#include "src/store/store-internal.h"
 
 /* Applied in order; a released one is never edited.  Its place is its number. */
 static const char *const migrations[] = {

@@ -14,7 +14,7 @@
 #include "src/base/err.h"
 #include "src/base/mem.h"
 #include "src/base/text.h"
-#include "src/store/stmt.h"
+#include "src/store/store-internal.h"
 
 #define TRIAL_COLUMNS                                                      \
 	"trial, state, cause, objective, last_step, reports, attempts, "   \

@@ -3,8 +3,8 @@
  * travel in and out.  Only src/store includes this.
  */
 
-#ifndef STORE_STMT_H
-#define STORE_STMT_H
+#ifndef HPOTUNE_STORE_INTERNAL_H
+#define HPOTUNE_STORE_INTERNAL_H
 
 #include <sqlite3.h>
 
@@ -105,7 +105,7 @@ struct store {
 	struct store_name *names; /* cache of t_name, sorted by name */
 	size_t n_names;
 	sqlite3_stmt *stmts[STMT_COUNT];
-	int64_t steps, steps_most; /* guard.c */
+	int64_t steps, steps_most; /* query-limit.c */
 };
 
 /* What stat says: -1 an error, 0 nothing or an empty file, 1 a file. */
@@ -187,4 +187,4 @@ int store_name_id(struct store *, const char *name, int64_t *id, struct err *);
 /* "strategy", "enqueue" or "default" as static text. */
 const char *store_source(const char *);
 
-#endif /* STORE_STMT_H */
+#endif /* HPOTUNE_STORE_INTERNAL_H */

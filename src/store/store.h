@@ -7,8 +7,8 @@
  * throws away what it remembers and reads it again.
  */
 
-#ifndef STORE_H
-#define STORE_H
+#ifndef HPOTUNE_STORE_H
+#define HPOTUNE_STORE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -481,4 +481,4 @@ void store_rows_close(struct store_rows *);
 /* The linked SQLite, "3.40.1"; for doctor. */
 const char *store_sqlite_version(void);
 
-#endif /* STORE_H */
+#endif /* HPOTUNE_STORE_H */

@@ -7,7 +7,7 @@
 
 #include "src/base/digest.h"
 #include "src/base/mem.h"
-#include "src/server/study-id.h"
+#include "src/store/study-id.h"
 #include "src/store/store.h"
 
 void

@@ -1,7 +1,7 @@
 /* The name of a study where others of its name may be. */
 
-#ifndef SERVER_STUDY_ID_H
-#define SERVER_STUDY_ID_H
+#ifndef HPOTUNE_STUDY_ID_H
+#define HPOTUNE_STUDY_ID_H
 
 struct store_study;
 
@@ -10,4 +10,4 @@ struct store_study;
 /* Hex digits that follow from its name, its seed and when it was made. */
 void study_id_make(char out[STUDY_ID], const struct store_study *);
 
-#endif /* SERVER_STUDY_ID_H */
+#endif /* HPOTUNE_STUDY_ID_H */

@@ -13,7 +13,7 @@
 #include "src/base/err.h"
 #include "src/base/fail.h"
 #include "src/base/mem.h"
-#include "src/store/row.h"
+#include "src/store/row-columns.h"
 
 /* A log beyond this is cut when nobody reads it. */
 #define WAL_CUT_BYTES (8 << 20)

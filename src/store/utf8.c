@@ -7,7 +7,7 @@
 
 #include "src/base/mem.h"
 #include "src/base/text.h"
-#include "src/store/stmt.h"
+#include "src/store/store-internal.h"
 
 bool
 utf8_valid(const char *s)

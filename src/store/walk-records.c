@@ -13,7 +13,7 @@
 
 #include "src/base/err.h"
 #include "src/base/mem.h"
-#include "src/store/row.h"
+#include "src/store/row-columns.h"
 
 struct record {
 	int64_t seq;

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "src/base/err.h"
-#include "src/store/row.h"
+#include "src/store/row-columns.h"
 
 int
 store_each_trial(struct store *s, int (*f)(void *, const struct store_trial *),

@@ -1,7 +1,7 @@
 /* hpotune-worker-cuda computes on a GPU. */
 
 #include "kernels/kernels.h"
-#include "src/worker/kernels-of.h"
+#include "src/worker/worker-kernels-linked.h"
 
 const struct kernels *
 kernels_of_worker(char *why, size_t n)

@@ -3,8 +3,8 @@
  * hpotune-worker and hpotune-worker-cuda differ.
  */
 
-#ifndef WORKER_KERNELS_OF_H
-#define WORKER_KERNELS_OF_H
+#ifndef HPOTUNE_WORKER_KERNELS_LINKED_H
+#define HPOTUNE_WORKER_KERNELS_LINKED_H
 
 #include <stddef.h>
 
@@ -13,4 +13,4 @@ struct kernels;
 /* NULL with the reason in why (of n bytes): the device is not there. */
 const struct kernels *kernels_of_worker(char *why, size_t n);
 
-#endif /* WORKER_KERNELS_OF_H */
+#endif /* HPOTUNE_WORKER_KERNELS_LINKED_H */

@@ -20,12 +20,12 @@
 #include "kernels/kernels.h"
 #include "src/base/err.h"
 #include "src/base/mem.h"
-#include "src/model/history.h"
-#include "src/model/options.h"
+#include "src/model/history/history.h"
+#include "src/model/plugin-options.h"
 #include "src/model/space.h"
-#include "src/model/study.h"
-#include "src/worker/kernels-of.h"
-#include "src/worker/message.h"
+#include "src/model/study/study.h"
+#include "src/worker/worker-kernels-linked.h"
+#include "src/worker/worker-protocol.h"
 #include "strategies/strategy.h"
 
 enum { NICE = 5 };

@@ -7,8 +7,8 @@
 
 #include "src/base/err.h"
 #include "src/base/mem.h"
-#include "src/model/history-pack.h"
-#include "src/worker/message.h"
+#include "src/model/history/history-serialize.h"
+#include "src/worker/worker-protocol.h"
 
 #define MAGIC UINT32_C(0x68707400) /* "hpt", and the kind */
 

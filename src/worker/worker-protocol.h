@@ -11,8 +11,8 @@
  *	worker	ANSWER	to the newest ASK
  */
 
-#ifndef WORKER_MESSAGE_H
-#define WORKER_MESSAGE_H
+#ifndef HPOTUNE_WORKER_PROTOCOL_H
+#define HPOTUNE_WORKER_PROTOCOL_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -84,4 +84,4 @@ void message_put_answer(struct buf *, const struct message_answer *);
 int message_read_answer(
     struct message_answer *, double *x, size_t n, const struct message *);
 
-#endif /* WORKER_MESSAGE_H */
+#endif /* HPOTUNE_WORKER_PROTOCOL_H */

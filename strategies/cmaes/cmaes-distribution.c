@@ -1,6 +1,6 @@
 /* The distribution of CMA-ES: its constants, its drawing and its end. */
 
-#include "strategies/cma.h"
+#include "strategies/cmaes/cmaes-distribution.h"
 
 #include <math.h>
 #include <stdlib.h>

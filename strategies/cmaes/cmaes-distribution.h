@@ -10,14 +10,14 @@
  * refuses to know trials, losses and where generations come from.
  */
 
-#ifndef CMA_H
-#define CMA_H
+#ifndef HPOTUNE_CMAES_DISTRIBUTION_H
+#define HPOTUNE_CMAES_DISTRIBUTION_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "strategies/tpe-parzen.h"
+#include "strategies/tpe/tpe-parzen.h"
 
 struct kernels;
 struct rng;
@@ -78,4 +78,4 @@ bool cma_is_over(struct cma *);
 /* Roots and vectors of the covariance, if they are not there; -1 as above. */
 int cma_split(struct cma *);
 
-#endif /* CMA_H */
+#endif /* HPOTUNE_CMAES_DISTRIBUTION_H */

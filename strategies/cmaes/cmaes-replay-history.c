@@ -11,10 +11,10 @@
 #include "kernels/kernels.h"
 #include "src/base/mem.h"
 #include "src/base/rng.h"
-#include "src/model/history.h"
-#include "strategies/cmaes.h"
+#include "src/model/history/history.h"
+#include "strategies/cmaes/cmaes.h"
 #include "strategies/strategy.h"
-#include "strategies/told.h"
+#include "strategies/trial-rank.h"
 
 #define SIGMA_FIRST (1 / 6.0)
 #define TOP 0.1 /* of another study's trials */

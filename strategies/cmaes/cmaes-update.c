@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "src/base/mem.h"
-#include "strategies/cma.h"
-#include "strategies/tpe-normal.h"
+#include "strategies/cmaes/cmaes-distribution.h"
+#include "strategies/tpe/tpe-normal.h"
 
 #define SIGMA_MOST 1e32
 #define FAR 5 /* more than sqrt(dims): no point of its own is out there */

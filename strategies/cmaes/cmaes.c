@@ -7,7 +7,7 @@
  * chance does.  Names of options are those of Optuna.
  */
 
-#include "strategies/cmaes.h"
+#include "strategies/cmaes/cmaes.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -17,8 +17,8 @@
 #include "src/base/err.h"
 #include "src/base/mem.h"
 #include "src/base/rng.h"
-#include "src/model/history.h"
-#include "src/model/options.h"
+#include "src/model/history/history.h"
+#include "src/model/plugin-options.h"
 #include "src/model/space.h"
 #include "strategies/startup.h"
 #include "strategies/strategy.h"

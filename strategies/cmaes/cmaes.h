@@ -8,14 +8,14 @@
  * on, none is wasted, and no trial has to say what it was drawn from.
  */
 
-#ifndef CMAES_H
-#define CMAES_H
+#ifndef HPOTUNE_CMAES_H
+#define HPOTUNE_CMAES_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "strategies/cma.h"
+#include "strategies/cmaes/cmaes-distribution.h"
 
 struct history;
 struct strategy_ask;
@@ -51,4 +51,4 @@ int cmaes_recall(struct cma *, const struct strategy_ask *,
 /* The random numbers of trial's draw. */
 void cmaes_rng(struct rng *, uint64_t seed, int64_t trial, unsigned redraw);
 
-#endif /* CMAES_H */
+#endif /* HPOTUNE_CMAES_H */

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "src/base/mem.h"
-#include "strategies/pareto.h"
+#include "strategies/evolution/pareto.h"
 
 #define BEYOND 1e-12 /* stands for a reference of 0 */
 

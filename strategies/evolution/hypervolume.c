@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "src/base/mem.h"
-#include "strategies/pareto.h"
+#include "strategies/evolution/pareto.h"
 
 /* A corner of a staircase: x goes up, y down. */
 struct corner {

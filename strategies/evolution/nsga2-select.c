@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "src/base/mem.h"
-#include "src/model/history.h"
-#include "strategies/nsga2.h"
-#include "strategies/pareto.h"
+#include "src/model/history/history.h"
+#include "strategies/evolution/nsga2.h"
+#include "strategies/evolution/pareto.h"
 
 static bool
 has_losses(const struct history *h, const struct member *m)

@@ -12,10 +12,10 @@
 
 #include "src/base/mem.h"
 #include "src/base/rng.h"
-#include "src/model/history.h"
-#include "src/model/options.h"
+#include "src/model/history/history.h"
+#include "src/model/plugin-options.h"
 #include "src/model/space.h"
-#include "strategies/nsga2.h"
+#include "strategies/evolution/nsga2.h"
 #include "strategies/startup.h"
 #include "strategies/strategy.h"
 

@@ -6,13 +6,13 @@
  * they take part in a selection of their own.
  */
 
-#ifndef NSGA2_H
-#define NSGA2_H
+#ifndef HPOTUNE_NSGA2_H
+#define HPOTUNE_NSGA2_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#include "strategies/told.h"
+#include "strategies/trial-rank.h"
 
 struct history;
 
@@ -25,4 +25,4 @@ struct member {
 /* The selected ones, at most size, the best first; the caller frees them. */
 struct member *nsga2_select(const struct history *, size_t size, size_t *n);
 
-#endif /* NSGA2_H */
+#endif /* HPOTUNE_NSGA2_H */

@@ -6,7 +6,7 @@
  * each into the first front that does not dominate it, found by bisection.
  */
 
-#include "strategies/pareto.h"
+#include "strategies/evolution/pareto.h"
 
 #include <math.h>
 #include <stdlib.h>

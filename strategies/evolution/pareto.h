@@ -6,8 +6,8 @@
  * losses: n rows of m numbers.
  */
 
-#ifndef PARETO_H
-#define PARETO_H
+#ifndef HPOTUNE_PARETO_H
+#define HPOTUNE_PARETO_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -54,4 +54,4 @@ pareto_reference(double *reference, const double *losses, size_t n, size_t m);
 void pareto_choose(size_t *chosen, size_t k, const double *losses, size_t n,
     size_t m, const double *reference);
 
-#endif /* PARETO_H */
+#endif /* HPOTUNE_PARETO_H */

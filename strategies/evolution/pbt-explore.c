@@ -11,7 +11,7 @@
 #include "src/base/mem.h"
 #include "src/base/rng.h"
 #include "src/model/space.h"
-#include "strategies/pbt.h"
+#include "strategies/evolution/pbt.h"
 
 static bool
 is_listed(const char *names, const char *name)

@@ -16,10 +16,10 @@
 #include "src/base/err.h"
 #include "src/base/mem.h"
 #include "src/base/rng.h"
-#include "src/model/history.h"
-#include "src/model/options.h"
+#include "src/model/history/history.h"
+#include "src/model/plugin-options.h"
 #include "src/model/space.h"
-#include "strategies/pbt.h"
+#include "strategies/evolution/pbt.h"
 #include "strategies/strategy.h"
 
 static const struct option options[] = {

@@ -1,7 +1,7 @@
 /* How the settings of a good member are changed for another one. */
 
-#ifndef PBT_H
-#define PBT_H
+#ifndef HPOTUNE_PBT_H
+#define HPOTUNE_PBT_H
 
 struct rng;
 struct space;
@@ -16,4 +16,4 @@ struct pbt_change {
 void pbt_explore(
     double *x, const struct space *, const struct pbt_change *, struct rng *);
 
-#endif /* PBT_H */
+#endif /* HPOTUNE_PBT_H */

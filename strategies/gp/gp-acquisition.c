@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "src/base/mem.h"
-#include "strategies/gp.h"
+#include "strategies/gp/gp.h"
 
 /* Below it the differences of the plain formulas lose too many digits. */
 static const double far_below = -25;

@@ -9,7 +9,7 @@
 #include "src/base/mem.h"
 #include "src/model/param.h"
 #include "src/model/space.h"
-#include "strategies/gp.h"
+#include "strategies/gp/gp.h"
 
 static bool
 is_log_int(const struct param *p)

@@ -10,7 +10,7 @@
 
 #include "src/base/mem.h"
 #include "src/base/rng.h"
-#include "strategies/gp.h"
+#include "strategies/gp/gp.h"
 #include "strategies/sobol.h"
 
 enum {

@@ -19,10 +19,10 @@
 #include "src/base/err.h"
 #include "src/base/mem.h"
 #include "src/base/rng.h"
-#include "src/model/history.h"
-#include "src/model/options.h"
+#include "src/model/history/history.h"
+#include "src/model/plugin-options.h"
 #include "src/model/space.h"
-#include "strategies/gp.h"
+#include "strategies/gp/gp.h"
 #include "strategies/startup.h"
 #include "strategies/strategy.h"
 

@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "src/base/mem.h"
-#include "strategies/gp.h"
-#include "strategies/lbfgs.h"
+#include "strategies/gp/gp.h"
+#include "strategies/gp/lbfgs.h"
 
 enum {
 	PART_MIN = 128, /* rows that the first part has at most */

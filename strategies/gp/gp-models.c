@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "src/base/mem.h"
-#include "src/model/history.h"
-#include "strategies/gp.h"
+#include "src/model/history/history.h"
+#include "strategies/gp/gp.h"
 #include "strategies/strategy.h"
 
 static const double noise_floor = 1e-6; /* the values have variance 1 */

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 
 #include "src/base/mem.h"
-#include "src/model/history.h"
-#include "strategies/gp.h"
+#include "src/model/history/history.h"
+#include "strategies/gp/gp.h"
 
 enum { GUESS_MIN = 3 }; /* completed curves that make a guess */
 

@@ -1,6 +1,6 @@
 /*
  * A history as the rows of a matrix: which trials are learnt from.  Knows
- * states and losses; refuses to know what values become (gp-values.c).
+ * states and losses; refuses to know what values become (gp-targets.c).
  */
 
 #include <math.h>
@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "src/base/mem.h"
-#include "src/model/history.h"
-#include "strategies/gp.h"
+#include "src/model/history/history.h"
+#include "strategies/gp/gp.h"
 
 /* A trial and by what it is chosen. */
 struct rank {

@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "src/base/mem.h"
-#include "strategies/gp.h"
-#include "strategies/tpe-normal.h"
+#include "strategies/gp/gp.h"
+#include "strategies/tpe/tpe-normal.h"
 
 static int
 by_number(const void *a, const void *b)

@@ -5,7 +5,7 @@
  * Jones, Schonlau and Welch, "Efficient global optimization of expensive
  * black-box functions", J. Global Optimization 13 (1998); Snoek, Larochelle
  * and Adams, "Practical Bayesian optimization of machine learning algorithms",
- * NIPS 2012; Ament et al. 2023 (gp-score.c).  The prior of the hyperparameters
+ * NIPS 2012; Ament et al. 2023 (gp-acquisition.c).  The prior of the hyperparameters
  * is that of Optuna's GPSampler.
  */
 
@@ -16,10 +16,10 @@
 #include "src/base/err.h"
 #include "src/base/mem.h"
 #include "src/base/rng.h"
-#include "src/model/history.h"
-#include "src/model/options.h"
+#include "src/model/history/history.h"
+#include "src/model/plugin-options.h"
 #include "src/model/space.h"
-#include "strategies/gp.h"
+#include "strategies/gp/gp.h"
 #include "strategies/startup.h"
 #include "strategies/strategy.h"
 

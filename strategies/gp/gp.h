@@ -4,8 +4,8 @@
  * largest expected improvement.
  */
 
-#ifndef GP_H
-#define GP_H
+#ifndef HPOTUNE_GP_H
+#define HPOTUNE_GP_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -204,4 +204,4 @@ struct gp_ask {
 int gp_models_fit(struct gp_goal *, struct gp_ask *);
 void gp_models_free(struct gp_goal *);
 
-#endif /* GP_H */
+#endif /* HPOTUNE_GP_H */

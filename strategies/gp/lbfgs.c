@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "src/base/mem.h"
-#include "strategies/lbfgs.h"
+#include "strategies/gp/lbfgs.h"
 
 enum {
 	PAIRS = 10, /* steps that are remembered */

@@ -4,8 +4,8 @@
  * batch.  Knows numbers; refuses to know what is minimised.
  */
 
-#ifndef LBFGS_H
-#define LBFGS_H
+#ifndef HPOTUNE_LBFGS_H
+#define HPOTUNE_LBFGS_H
 
 #include <stddef.h>
 
@@ -31,4 +31,4 @@ struct lbfgs {
  */
 void lbfgs_run(const struct lbfgs *, double *x, size_t r, double *f);
 
-#endif /* LBFGS_H */
+#endif /* HPOTUNE_LBFGS_H */

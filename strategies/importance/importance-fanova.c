@@ -12,10 +12,10 @@
 #include "src/base/mem.h"
 #include "src/base/rng.h"
 #include "src/model/space.h"
-#include "strategies/forest.h"
-#include "strategies/importance.h"
-#include "strategies/sorted.h"
-#include "strategies/tpe-parzen.h"
+#include "strategies/importance/regression-tree.h"
+#include "strategies/importance/importance.h"
+#include "src/base/search.h"
+#include "strategies/tpe/tpe-parzen.h"
 
 /* The box of the node that a walk is at. */
 struct box {

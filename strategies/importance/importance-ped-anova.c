@@ -9,9 +9,9 @@
 
 #include "src/base/mem.h"
 #include "src/model/space.h"
-#include "strategies/importance.h"
-#include "strategies/tpe-normal.h"
-#include "strategies/tpe-parzen.h"
+#include "strategies/importance/importance.h"
+#include "strategies/tpe/tpe-normal.h"
+#include "strategies/tpe/tpe-parzen.h"
 
 enum {
 	GRID_STEPS = 50,

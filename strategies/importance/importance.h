@@ -3,8 +3,8 @@
  * each parameter alone.  Pure, as strategies are.
  */
 
-#ifndef IMPORTANCE_H
-#define IMPORTANCE_H
+#ifndef HPOTUNE_IMPORTANCE_H
+#define HPOTUNE_IMPORTANCE_H
 
 #include <stddef.h>
 
@@ -40,4 +40,4 @@ void importance_ped(
 void
 importance_forest(double *out, const struct importance_data *, size_t trees);
 
-#endif /* IMPORTANCE_H */
+#endif /* HPOTUNE_IMPORTANCE_H */

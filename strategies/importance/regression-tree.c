@@ -10,7 +10,7 @@
 
 #include "src/base/mem.h"
 #include "src/base/rng.h"
-#include "strategies/forest.h"
+#include "strategies/importance/regression-tree.h"
 
 enum {
 	SPLIT_LEAST = 2, /* trials of a node that is split */

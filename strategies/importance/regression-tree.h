@@ -3,8 +3,8 @@
  * (Breiman, "Random forests", Machine Learning 45, 2001).
  */
 
-#ifndef FOREST_H
-#define FOREST_H
+#ifndef HPOTUNE_REGRESSION_TREE_H
+#define HPOTUNE_REGRESSION_TREE_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -34,4 +34,4 @@ struct tree {
 void tree_grow(struct tree *, const struct forest_data *, struct rng *);
 void tree_free(struct tree *);
 
-#endif /* FOREST_H */
+#endif /* HPOTUNE_REGRESSION_TREE_H */

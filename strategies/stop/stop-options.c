@@ -1,6 +1,6 @@
 /* Reading options of rules.  Knows names; refuses to know what they do. */
 
-#include "strategies/stop-options.h"
+#include "strategies/stop/stop-options.h"
 
 double
 stop_number(const struct stop_reader *r, const char *name)

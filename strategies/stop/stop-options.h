@@ -3,15 +3,15 @@
  * read.
  */
 
-#ifndef STOP_OPTIONS_H
-#define STOP_OPTIONS_H
+#ifndef HPOTUNE_STOP_OPTIONS_H
+#define HPOTUNE_STOP_OPTIONS_H
 
 #include <float.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "src/model/options.h"
-#include "strategies/stop-median.h"
+#include "src/model/plugin-options.h"
+#include "strategies/stop/median/median-engine.h"
 
 struct stop_reader {
 	const struct option *table;
@@ -74,4 +74,4 @@ void stop_read_guards(struct median_rule *, const struct stop_reader *);
 		.median = median_view,                                        \
 	}
 
-#endif /* STOP_OPTIONS_H */
+#endif /* HPOTUNE_STOP_OPTIONS_H */

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 
 #include "src/base/mem.h"
-#include "src/model/history.h"
-#include "strategies/stop-options.h"
+#include "src/model/history/history.h"
+#include "strategies/stop/stop-options.h"
 
 static const struct option patience_options[] = {
 	OPTION_COUNT(

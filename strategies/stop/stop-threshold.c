@@ -9,8 +9,8 @@
 
 #include "src/base/err.h"
 #include "src/base/mem.h"
-#include "src/model/history.h"
-#include "strategies/stop-options.h"
+#include "src/model/history/history.h"
+#include "strategies/stop/stop-options.h"
 
 static const struct option threshold_options[] = {
 	{ "lower", OPTION_REAL, 0, 0, NULL, NULL,

@@ -12,11 +12,11 @@
 #include "src/base/err.h"
 #include "src/base/mem.h"
 #include "src/base/rng.h"
-#include "src/model/history.h"
-#include "src/model/options.h"
+#include "src/model/history/history.h"
+#include "src/model/plugin-options.h"
 #include "src/model/space.h"
 #include "strategies/strategy.h"
-#include "strategies/tpe.h"
+#include "strategies/tpe/tpe.h"
 
 extern const struct strategy strategy_random;
 

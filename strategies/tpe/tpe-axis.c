@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "src/model/space.h"
-#include "strategies/tpe-parzen.h"
+#include "strategies/tpe/tpe-parzen.h"
 
 static double
 number_width(const struct param *p)

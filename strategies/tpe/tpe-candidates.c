@@ -7,10 +7,10 @@
 #include <stdlib.h>
 
 #include "src/base/mem.h"
-#include "src/model/history.h"
+#include "src/model/history/history.h"
 #include "src/model/space.h"
 #include "strategies/strategy.h"
-#include "strategies/tpe.h"
+#include "strategies/tpe/tpe.h"
 
 /* A question, and the group of parameters in hand. */
 struct chooser {

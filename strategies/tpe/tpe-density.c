@@ -11,8 +11,8 @@
 
 #include "kernels/kernels.h"
 #include "src/base/mem.h"
-#include "strategies/tpe-normal.h"
-#include "strategies/tpe-parzen.h"
+#include "strategies/tpe/tpe-normal.h"
+#include "strategies/tpe/tpe-parzen.h"
 
 /* Points that are computed together, when tables are needed. */
 enum { TOGETHER = 256 };

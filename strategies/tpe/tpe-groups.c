@@ -7,9 +7,9 @@
 #include <stdlib.h>
 
 #include "src/base/mem.h"
-#include "src/model/history.h"
+#include "src/model/history/history.h"
 #include "src/model/space.h"
-#include "strategies/tpe.h"
+#include "strategies/tpe/tpe.h"
 
 static bool
 has_conditions(const struct space *space)

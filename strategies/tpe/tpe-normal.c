@@ -9,7 +9,7 @@
 
 #include <math.h>
 
-#include "strategies/tpe-normal.h"
+#include "strategies/tpe/tpe-normal.h"
 
 #define LOG_SQRT_2PI 0.91893853320467274178
 #define TAIL (-35.0) /* erfc still has all its digits here */

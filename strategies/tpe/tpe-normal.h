@@ -3,8 +3,8 @@
  * tail, intervals that are a sliver, and the way back from a probability.
  */
 
-#ifndef TPE_NORMAL_H
-#define TPE_NORMAL_H
+#ifndef HPOTUNE_TPE_NORMAL_H
+#define HPOTUNE_TPE_NORMAL_H
 
 /* ln of the probability below x. */
 double normal_log_below(double x);
@@ -25,4 +25,4 @@ double normal_between_quantile(double q, double a, double b);
 double normal_cut_log_density(
     double x, double mu, double sigma, double low, double high);
 
-#endif /* TPE_NORMAL_H */
+#endif /* HPOTUNE_TPE_NORMAL_H */

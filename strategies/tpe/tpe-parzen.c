@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "src/base/mem.h"
-#include "strategies/tpe-normal.h"
-#include "strategies/tpe-parzen.h"
+#include "strategies/tpe/tpe-normal.h"
+#include "strategies/tpe/tpe-parzen.h"
 
 enum {
 	RECENT = 25, /* observations that count fully */

@@ -7,8 +7,8 @@
  * scale at its own logarithm; a choice is its index.
  */
 
-#ifndef TPE_PARZEN_H
-#define TPE_PARZEN_H
+#ifndef HPOTUNE_TPE_PARZEN_H
+#define HPOTUNE_TPE_PARZEN_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -91,4 +91,4 @@ void parzen_log_density(
 /* Draw n points. */
 void parzen_draw(const struct parzen *, struct rng *, double *points, size_t n);
 
-#endif /* TPE_PARZEN_H */
+#endif /* HPOTUNE_TPE_PARZEN_H */

@@ -3,8 +3,8 @@
 #include <math.h>
 
 #include "src/base/rng.h"
-#include "strategies/tpe-normal.h"
-#include "strategies/tpe-parzen.h"
+#include "strategies/tpe/tpe-normal.h"
+#include "strategies/tpe/tpe-parzen.h"
 
 /* The component whose share of the weights holds q. */
 static size_t

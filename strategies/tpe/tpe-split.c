@@ -8,10 +8,10 @@
 #include <string.h>
 
 #include "src/base/mem.h"
-#include "src/model/history.h"
-#include "strategies/pareto.h"
-#include "strategies/told.h"
-#include "strategies/tpe.h"
+#include "src/model/history/history.h"
+#include "strategies/evolution/pareto.h"
+#include "strategies/trial-rank.h"
+#include "strategies/tpe/tpe.h"
 
 enum { GOOD_MAX = 25 };
 

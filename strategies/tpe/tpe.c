@@ -16,12 +16,12 @@
 
 #include "src/base/err.h"
 #include "src/base/rng.h"
-#include "src/model/history.h"
-#include "src/model/options.h"
+#include "src/model/history/history.h"
+#include "src/model/plugin-options.h"
 #include "src/model/space.h"
 #include "strategies/startup.h"
 #include "strategies/strategy.h"
-#include "strategies/tpe.h"
+#include "strategies/tpe/tpe.h"
 
 static const char *const gammas[] = { "default", "hyperopt", NULL };
 static const char *const weights[] = { "default", "uniform", NULL };

@@ -3,15 +3,15 @@
  * which parameters are looked at together.
  */
 
-#ifndef TPE_H
-#define TPE_H
+#ifndef HPOTUNE_TPE_H
+#define HPOTUNE_TPE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "src/base/rng.h"
-#include "strategies/tpe-parzen.h"
+#include "strategies/tpe/tpe-parzen.h"
 
 struct history;
 struct space;
@@ -71,4 +71,4 @@ struct tpe_question {
 /* Write the point to x. */
 void tpe_choose(struct tpe_question *, double *x, enum tpe_joint);
 
-#endif /* TPE_H */
+#endif /* HPOTUNE_TPE_H */

@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/mem.h"
 #include "src/base/text.h"
-#include "trials/aws-parts.h"
+#include "trials/aws/aws-internal.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *, size_t);
 

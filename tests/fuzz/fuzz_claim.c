@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trials/claim.h"
+#include "trials/process/attempt-record.h"
 
 #define UUID "01234567-89ab-4def-8123-456789abcdef"
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/base/http-parts.h"
+#include "src/base/http/http-internal.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *, size_t);
 

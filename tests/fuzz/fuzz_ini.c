@@ -9,7 +9,7 @@
 
 #include "src/base/err.h"
 #include "src/base/mem.h"
-#include "trials/aws-ini.h"
+#include "trials/aws/config/aws-ini.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *, size_t);
 

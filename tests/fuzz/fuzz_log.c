@@ -10,8 +10,8 @@
 
 #include "src/base/err.h"
 #include "src/base/mem.h"
-#include "src/model/study.h"
-#include "trials/sagemaker-logs.h"
+#include "src/model/study/study.h"
+#include "trials/sagemaker/logs/sm-log-internal.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *, size_t);
 

@@ -9,7 +9,7 @@
 
 #include "src/base/err.h"
 #include "src/base/mem.h"
-#include "trials/gpu.h"
+#include "trials/gpu/gpu-snapshot.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *, size_t);
 

@@ -12,10 +12,10 @@
 
 #include "src/base/err.h"
 #include "src/base/mem.h"
-#include "src/model/study.h"
-#include "trials/report.h"
-#include "trials/report-number.h"
-#include "trials/report-parts.h"
+#include "src/model/study/study.h"
+#include "trials/metric-line/metric-line.h"
+#include "trials/metric-line/metric-number.h"
+#include "trials/metric-line/metric-internal.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *, size_t);
 

@@ -10,11 +10,11 @@
 #include <string.h>
 
 #include "src/base/err.h"
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/mem.h"
 #include "src/base/rng.h"
 #include "src/model/space.h"
-#include "src/model/study.h"
+#include "src/model/study/study.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *, size_t);
 

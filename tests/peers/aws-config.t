@@ -2,12 +2,12 @@
 # Shared files, regions and endpoints mean what they mean to botocore.  Where
 # services are, and that files may say so, is known to newer ones only.
 
-. "$TOP_SRCDIR/tests/lib.sh"
-. "$TOP_SRCDIR/tests/botocore.sh"
+. "$TOP_SRCDIR/tests/support/sh/lib.sh"
+. "$TOP_SRCDIR/tests/support/sh/botocore.sh"
 
 compare() { # what [argument …]
-	"$python" -W ignore "$TOP_SRCDIR/tests/aws_config.py" \
-	    "$TOP_BUILDDIR/tests/aws-ask" "$@" >out 2>&1
+	"$python" -W ignore "$TOP_SRCDIR/tests/peers/aws_config.py" \
+	    "$TOP_BUILDDIR/tests/tools/aws-resolve" "$@" >out 2>&1
 	compare_status=$?
 	diag "$(tail -n 40 out)"
 	is $compare_status 0 "$1: as $botocore"

@@ -3,13 +3,13 @@
 # it has none.
 # $AWS_CRED_COUNT: how many (120).
 
-. "$TOP_SRCDIR/tests/lib.sh"
-. "$TOP_SRCDIR/tests/botocore.sh"
+. "$TOP_SRCDIR/tests/support/sh/lib.sh"
+. "$TOP_SRCDIR/tests/support/sh/botocore.sh"
 
 seed=$(date +%s)
 compare() {
-	"$python" -W ignore "$TOP_SRCDIR/tests/aws_cred.py" \
-	    "$TOP_BUILDDIR/tests/aws-ask" "${AWS_CRED_COUNT:-120}" "$seed" \
+	"$python" -W ignore "$TOP_SRCDIR/tests/peers/aws_cred.py" \
+	    "$TOP_BUILDDIR/tests/tools/aws-resolve" "${AWS_CRED_COUNT:-120}" "$seed" \
 	    >out 2>&1
 	status=$?
 	diag "$(tail -n 40 out)"

@@ -2,14 +2,14 @@
 # Random requests are signed as botocore signs them.
 # $AWS_SIGN_COUNT: how many (600).
 
-. "$TOP_SRCDIR/tests/lib.sh"
-. "$TOP_SRCDIR/tests/botocore.sh"
+. "$TOP_SRCDIR/tests/support/sh/lib.sh"
+. "$TOP_SRCDIR/tests/support/sh/botocore.sh"
 
 sign() { # argument …
-	"$python" "$TOP_SRCDIR/tests/aws_sign.py" "$@"
+	"$python" "$TOP_SRCDIR/tests/peers/aws_sign.py" "$@"
 }
 check() { # file
-	"$TOP_BUILDDIR/tests/t_aws_sign" "$1" >out 2>&1
+	"$TOP_BUILDDIR/tests/unit/aws/t_aws_sign" "$1" >out 2>&1
 }
 
 seed=$(date +%s)

@@ -2,7 +2,7 @@
 # A study as a storage of Optuna: Optuna 5 opens it, finds in it what hpotune
 # has recorded, and goes on with it.
 
-. "$TOP_SRCDIR/tests/lib.sh"
+. "$TOP_SRCDIR/tests/support/sh/lib.sh"
 need sqlite3
 find_python 'optuna>=5'
 
@@ -12,7 +12,7 @@ checked() { # database what
 	    "$HPOTUNE" export "$1" --format optuna -o "$2.optuna" >out 2>&1
 	is "$?,$(cat out)" 0, "$2: is written"
 	sql "$1" 'SELECT json_group_array(trial) FROM front' >"$2.json.front"
-	timeout 300 "$python" "$TOP_SRCDIR/tests/export_optuna.py" \
+	timeout 300 "$python" "$TOP_SRCDIR/tests/peers/export_optuna.py" \
 	    "$2.optuna" "$2.json" >found 2>errors || diag "$(tail -n 5 errors)"
 	while IFS='	' read -r got what; do
 		is "$got" ok "$2: $what"

@@ -2,12 +2,12 @@
 # Importances on random studies: PED-ANOVA is that of Optuna 5, fANOVA comes
 # from another forest and is near.
 
-. "$TOP_SRCDIR/tests/lib.sh"
+. "$TOP_SRCDIR/tests/support/sh/lib.sh"
 
 find_python 'optuna>=5' scikit-learn
 
-timeout 300 "$python" "$TOP_SRCDIR/tests/optuna_importance.py" \
-    "$TOP_BUILDDIR/tests/importance-of" 12 >worst 2>differences
+timeout 300 "$python" "$TOP_SRCDIR/tests/peers/optuna_importance.py" \
+    "$TOP_BUILDDIR/tests/tools/importance-of" 12 >worst 2>differences
 read -r ped forest <worst || :
 ok "PED-ANOVA is the same (differs by ${ped:-?})" \
     awk -v worst="${ped:-1}" 'BEGIN { exit !(worst < 1e-6) }' ||

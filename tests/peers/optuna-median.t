@@ -2,7 +2,7 @@
 # The preset "optuna", asha and hyperband decide what Optuna itself decides, on
 # random streams.
 
-. "$TOP_SRCDIR/tests/lib.sh"
+. "$TOP_SRCDIR/tests/support/sh/lib.sh"
 
 streams=${OPTUNA_STREAMS:-400}
 seconds=${OPTUNA_SECONDS:-60}
@@ -10,8 +10,8 @@ seconds=${OPTUNA_SECONDS:-60}
 find_python 'optuna>=5'
 
 same() { # rule
-	"$python" -W ignore "$TOP_SRCDIR/tests/optuna-median.py" \
-	    "$TOP_BUILDDIR/tests/stop-stream" "$1" "$streams" "$seconds" \
+	"$python" -W ignore "$TOP_SRCDIR/tests/peers/optuna_median.py" \
+	    "$TOP_BUILDDIR/tests/tools/stop-stream" "$1" "$streams" "$seconds" \
 	    >out 2>err
 	status=$?
 	diag "$(cat out err)"
@@ -26,10 +26,10 @@ same hyperband
 cat >wrong <<END
 #!/bin/sh
 shift
-exec "$TOP_BUILDDIR/tests/stop-stream" optuna '{"n_startup_trials": 2}' "\$2"
+exec "$TOP_BUILDDIR/tests/tools/stop-stream" optuna '{"n_startup_trials": 2}' "\$2"
 END
 chmod +x wrong
-"$python" -W ignore "$TOP_SRCDIR/tests/optuna-median.py" ./wrong optuna 20 60 \
+"$python" -W ignore "$TOP_SRCDIR/tests/peers/optuna_median.py" ./wrong optuna 20 60 \
     >out 2>err
 is $? 1 'other settings, other decisions'
 

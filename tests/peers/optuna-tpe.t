@@ -3,14 +3,14 @@
 # random histories, with stopped and running trials, every kind of parameter,
 # conditions, several objectives and constraints.
 
-. "$TOP_SRCDIR/tests/lib.sh"
+. "$TOP_SRCDIR/tests/support/sh/lib.sh"
 
 seeds=25
 find_python 'optuna>=5'
 
 for kind in one bound two three wide; do
-	timeout 300 "$python" "$TOP_SRCDIR/tests/optuna_tpe.py" \
-	    "$TOP_BUILDDIR/tests/tpe-density" $kind $seeds \
+	timeout 300 "$python" "$TOP_SRCDIR/tests/peers/optuna_tpe.py" \
+	    "$TOP_BUILDDIR/tests/tools/tpe-densities" $kind $seeds \
 	    >found 2>differences
 	read -r splits groups worst <found
 	is "${splits:-?}" 0 "$kind: good trials and others are the same" ||

@@ -2,7 +2,7 @@
 
 optuna_importance.py PROGRAM SEEDS: prints the largest relative difference of
 PED-ANOVA and the largest difference of fANOVA shares; PROGRAM is
-tests/importance-of.
+tests/tools/importance-of.
 """
 import json
 import random

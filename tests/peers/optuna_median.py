@@ -1,6 +1,6 @@
-"""Random streams through Optuna and through tests/stop-stream.
+"""Random streams through Optuna and through tests/tools/stop-stream.
 
-    optuna-median.py STOP-STREAM RULE STREAMS SECONDS
+    optuna_median.py STOP-STREAM RULE STREAMS SECONDS
 
 Prints a line per stream whose decisions differ, and last how many streams and
 decisions were compared.

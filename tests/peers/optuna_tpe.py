@@ -4,7 +4,7 @@ hpotune.
 optuna_tpe.py PROGRAM KIND SEEDS: KIND is one (objective), bound (one, with
 constraints), two, three or wide (several, with constraints).  Prints the number
 of splits and of groups that differ and the largest difference of log densities;
-PROGRAM is tests/tpe-density.
+PROGRAM is tests/tools/tpe-densities.
 """
 import json
 import math

@@ -3,7 +3,7 @@
 # model of the service allows: members, types, lengths, patterns, words.  The
 # texts in it come out of a shell as they were.
 
-. "$TOP_SRCDIR/tests/lib.sh"
+. "$TOP_SRCDIR/tests/support/sh/lib.sh"
 
 python=${HPOTUNE_TEST_PYTHON:-python3}
 if ! "$python" -c 'import botocore' 2>/dev/null; then
@@ -12,5 +12,5 @@ if ! "$python" -c 'import botocore' 2>/dev/null; then
 	done_testing
 	exit
 fi
-"$python" "$TOP_SRCDIR/tests/sagemaker-request.py" \
-    "$TOP_BUILDDIR/tests/sm-request" "$TOP_SRCDIR/man/hpotune-sagemaker.7"
+"$python" "$TOP_SRCDIR/tests/peers/sagemaker_request.py" \
+    "$TOP_BUILDDIR/tests/tools/sm-request" "$TOP_SRCDIR/man/hpotune-sagemaker.7"

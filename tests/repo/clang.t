@@ -2,7 +2,7 @@
 # Clang compiles the kernels, too: functions made for several processors are
 # found by other files, and their results hold.
 
-. "$TOP_SRCDIR/tests/lib.sh"
+. "$TOP_SRCDIR/tests/support/sh/lib.sh"
 
 command -v clang >/dev/null || skip_all 'NOT COMPILED: clang is not installed'
 need pkg-config
@@ -13,7 +13,7 @@ link() {
 	(cd "$TOP_SRCDIR" && clang -w -std=gnu11 -O2 -fno-math-errno \
 	    -fno-trapping-math -include "$TOP_BUILDDIR/config.h" -I. \
 	    $(pkg-config --cflags openblas) -o "$dir/kernels" kernels/*.c \
-	    tests/t_kernels.c tests/gp-long.c src/base/err.c src/base/fail.c \
+	    tests/unit/kernels/t_kernels.c tests/support/gp-reference.c src/base/err.c src/base/fail.c \
 	    src/base/mem.c src/base/rng.c src/base/text.c \
 	    $(pkg-config --libs openblas) -lpthread -lm)
 }

@@ -2,7 +2,7 @@
 # What a tarball has: all that git has, so that the two commands of README.md
 # work from it, and what is needed to build.
 
-. "$TOP_SRCDIR/tests/lib.sh"
+. "$TOP_SRCDIR/tests/support/sh/lib.sh"
 
 dist=$dir/hpotune-dist
 unset MAKEFLAGS MFLAGS MAKELEVEL

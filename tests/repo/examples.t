@@ -4,8 +4,8 @@
 # hpotune-sagemaker(7) asks a database is asked, and the policy it prints allows
 # what is called.
 
-. "$TOP_SRCDIR/tests/lib.sh"
-. "$TOP_SRCDIR/tests/standin.sh"
+. "$TOP_SRCDIR/tests/support/sh/lib.sh"
+. "$TOP_SRCDIR/tests/support/sh/standin.sh"
 
 need sqlite3 python3 tar gzip
 cp -r "$TOP_SRCDIR/examples/sagemaker" example
@@ -81,7 +81,7 @@ cat policy-* >policy.json
 ok 'the policy is JSON' "$python" -c 'import json
 json.load(open("policy.json"))'
 for operation in $(grep -hoE '"[A-Z][a-z]+[A-Z][A-Za-z]+"' \
-    "$TOP_SRCDIR"/trials/sagemaker*.c "$TOP_SRCDIR"/trials/notify.c | tr -d '"' |
+    "$TOP_SRCDIR"/trials/sagemaker*.c "$TOP_SRCDIR"/trials/notify/notify.c | tr -d '"' |
     grep -E '^(Create|Delete|Describe|Filter|Get|List|Put|Receive|Remove|Set|Stop)[A-Z]' | sort -u
 ); do
 	# A batch needs the right to do one.

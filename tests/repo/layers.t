@@ -2,7 +2,7 @@
 # The include rules: mathematics never sees the world, the world never sees the
 # store, only the tuner sees everything.
 
-. "$TOP_SRCDIR/tests/lib.sh"
+. "$TOP_SRCDIR/tests/support/sh/lib.sh"
 
 # Rows: files; what of ours they may include; libraries they may include.
 # The first row whose first column matches a path counts.  A library that is

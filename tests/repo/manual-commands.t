@@ -1,7 +1,7 @@
 #!/bin/sh
 # hpotune(1) has every command and every option, and its examples work.
 
-. "$TOP_SRCDIR/tests/lib.sh"
+. "$TOP_SRCDIR/tests/support/sh/lib.sh"
 
 page=$TOP_SRCDIR/man/hpotune.1
 

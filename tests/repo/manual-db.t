@@ -2,7 +2,7 @@
 # Every query of hpotune-db(5) answers on a real study, and the page names
 # every view and every column, in their order.
 
-. "$TOP_SRCDIR/tests/lib.sh"
+. "$TOP_SRCDIR/tests/support/sh/lib.sh"
 
 page=$TOP_SRCDIR/man/hpotune-db.5
 PATH=$TOP_BUILDDIR:$PATH

@@ -8,7 +8,7 @@
 #	.\" example: sh		shell commands, which must end with status 0
 #	.\" example: file NAME	text that the later examples of a page need
 
-. "$TOP_SRCDIR/tests/lib.sh"
+. "$TOP_SRCDIR/tests/support/sh/lib.sh"
 
 man=$TOP_SRCDIR/man
 pages='hpotune.1 hpotune-db.5 hpotune-study.5 hpotune-sagemaker.7

@@ -2,7 +2,7 @@
 # What a reader can rely on: one format, files of a size one can read, no
 # white space at ends of lines.
 
-. "$TOP_SRCDIR/tests/lib.sh"
+. "$TOP_SRCDIR/tests/support/sh/lib.sh"
 
 max_lines=900
 

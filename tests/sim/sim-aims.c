@@ -11,11 +11,11 @@
 
 #include "src/base/err.h"
 #include "src/base/mem.h"
-#include "src/model/front.h"
-#include "src/model/history.h"
-#include "src/model/study.h"
-#include "src/server/tuner-parts.h"
-#include "tests/sim.h"
+#include "src/model/pareto-front.h"
+#include "src/model/history/history.h"
+#include "src/model/study/study.h"
+#include "src/server/tuner/tuner-internal.h"
+#include "tests/sim/sim.h"
 
 /* A NaN is one, whatever its sign. */
 static void

@@ -12,11 +12,11 @@
 #include "src/base/err.h"
 #include "src/base/loop.h"
 #include "src/base/mem.h"
-#include "src/model/study.h"
+#include "src/model/study/study.h"
 #include "src/model/trial.h"
-#include "src/server/tuner.h"
+#include "src/server/tuner/tuner.h"
 #include "src/store/store.h"
-#include "tests/sim.h"
+#include "tests/sim/sim.h"
 
 /* Lost in a row, without a report between, until a trial is given up. */
 #define LOST_MAX 10

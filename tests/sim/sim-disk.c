@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#include "tests/sim.h"
+#include "tests/sim/sim.h"
 
 typedef ssize_t pwrite_call(int, const void *, size_t, off_t);
 

@@ -10,15 +10,15 @@
 #include <string.h>
 
 #include "src/base/err.h"
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/mem.h"
-#include "src/model/history.h"
+#include "src/model/history/history.h"
 #include "src/model/space.h"
-#include "src/model/study.h"
-#include "src/server/plugs.h"
+#include "src/model/study/study.h"
+#include "src/server/plugins/plugins.h"
 #include "src/store/store.h"
 #include "strategies/strategy.h"
-#include "tests/sim.h"
+#include "tests/sim/sim.h"
 
 static void
 check_suggested(struct sim *s, const struct plugs *plugs,

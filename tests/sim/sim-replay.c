@@ -12,16 +12,16 @@
 
 #include "src/base/err.h"
 #include "src/base/mem.h"
-#include "src/model/curve.h"
-#include "src/model/history.h"
-#include "src/model/options.h"
+#include "src/model/history/curve.h"
+#include "src/model/history/history.h"
+#include "src/model/plugin-options.h"
 #include "src/model/space.h"
-#include "src/model/study.h"
-#include "src/server/plugs.h"
-#include "src/server/replay-parts.h"
+#include "src/model/study/study.h"
+#include "src/server/plugins/plugins.h"
+#include "src/server/replay/replay-internal.h"
 #include "src/store/store.h"
 #include "strategies/stopper.h"
-#include "tests/sim.h"
+#include "tests/sim/sim.h"
 
 static bool
 same(double a, double b)

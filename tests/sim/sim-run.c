@@ -12,11 +12,11 @@
 #include "src/base/err.h"
 #include "src/base/loop.h"
 #include "src/base/mem.h"
-#include "src/model/study.h"
+#include "src/model/study/study.h"
 #include "src/server/study-row.h"
-#include "src/server/tuner.h"
+#include "src/server/tuner/tuner.h"
 #include "src/store/store.h"
-#include "tests/sim.h"
+#include "tests/sim/sim.h"
 
 enum { TURNS_MAX = 20000, DOWN_MAX_MS = 30000 };
 

@@ -9,8 +9,8 @@
 
 #include "src/base/err.h"
 #include "src/base/mem.h"
-#include "src/model/study.h"
-#include "tests/sim.h"
+#include "src/model/study/study.h"
+#include "tests/sim/sim.h"
 
 /* Half of the faults are off in a seed, so that each is seen alone, too. */
 static double

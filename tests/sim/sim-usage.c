@@ -9,7 +9,7 @@
 
 #include "src/base/err.h"
 #include "src/store/store.h"
-#include "tests/sim.h"
+#include "tests/sim/sim.h"
 
 static void
 check_used(struct sim *s, const struct pretend_attempt *a)

@@ -10,7 +10,7 @@
 #include "src/base/err.h"
 #include "src/base/fail.h"
 #include "src/store/store.h"
-#include "tests/sim.h"
+#include "tests/sim/sim.h"
 #include "trials/launcher.h"
 
 extern const struct launcher launcher_pretend;

@@ -6,8 +6,8 @@
  * knows to have happened.
  */
 
-#ifndef SIM_H
-#define SIM_H
+#ifndef HPOTUNE_SIM_H
+#define HPOTUNE_SIM_H
 
 #include <setjmp.h>
 #include <stdbool.h>
@@ -16,7 +16,7 @@
 
 #include "src/base/mem.h"
 #include "src/base/rng.h"
-#include "trials/pretend.h"
+#include "trials/pretend/pretend.h"
 
 struct loop;
 struct loop_timer;
@@ -116,4 +116,4 @@ int64_t sim_below(struct sim *, int64_t n);
 /* The one number that a query over committed rows gives; -1 = none. */
 int64_t sim_number(struct sim *, const char *sql, const char *param);
 
-#endif /* SIM_H */
+#endif /* HPOTUNE_SIM_H */

@@ -18,8 +18,8 @@
 #include "src/base/loop.h"
 #include "src/base/mem.h"
 #include "src/store/store.h"
-#include "tests/sim.h"
-#include "tests/tap.h"
+#include "tests/sim/sim.h"
+#include "tests/support/tap.h"
 
 /* Sanitizers take several times as long for the same. */
 #ifdef __SANITIZE_ADDRESS__

@@ -5,7 +5,7 @@
 
 #include "src/base/mem.h"
 #include "src/base/rng.h"
-#include "tests/many-curves.h"
+#include "tests/support/curve-reference.h"
 
 void
 many_make(struct many *c, size_t slots, size_t m)

@@ -1,7 +1,7 @@
 /* Curves for the learning-curve bank, many at once. */
 
-#ifndef TESTS_MANY_CURVES_H
-#define TESTS_MANY_CURVES_H
+#ifndef HPOTUNE_CURVE_REFERENCE_H
+#define HPOTUNE_CURVE_REFERENCE_H
 
 #include "kernels/kernels.h"
 
@@ -21,4 +21,4 @@ void many_free(struct many *);
 double
 many_apart(const struct many *, const struct kernels *, const struct kernels *);
 
-#endif /* TESTS_MANY_CURVES_H */
+#endif /* HPOTUNE_CURVE_REFERENCE_H */

@@ -9,7 +9,7 @@
 
 #include "src/base/mem.h"
 #include "src/base/rng.h"
-#include "tests/gp-long.h"
+#include "tests/support/gp-reference.h"
 
 #define PI 3.14159265358979323846264338327950288L
 

@@ -3,8 +3,8 @@
  * double, one number after the other; and random problems for it.
  */
 
-#ifndef GP_LONG_H
-#define GP_LONG_H
+#ifndef HPOTUNE_GP_REFERENCE_H
+#define HPOTUNE_GP_REFERENCE_H
 
 #include <stddef.h>
 
@@ -42,4 +42,4 @@ long_predict(const struct gp_data *, const double *theta, const double *pending,
 long double
 long_improvement(long double mean, long double variance, long double best);
 
-#endif /* GP_LONG_H */
+#endif /* HPOTUNE_GP_REFERENCE_H */

@@ -1,10 +1,10 @@
 /* gp asked again and again, with the kernels of this CPU. */
 
-#ifndef TESTS_GP_RUN_H
-#define TESTS_GP_RUN_H
+#ifndef HPOTUNE_GP_RUN_H
+#define HPOTUNE_GP_RUN_H
 
 #include "kernels/kernels.h"
-#include "tests/strategy-run.h"
+#include "tests/support/strategy-run.h"
 
 #define FEW "{\"candidates\": 4096}"
 
@@ -15,4 +15,4 @@ gp_open(struct run *r, const char *space, const char *options, uint64_t seed)
 	r->kernels = kernels_cpu();
 }
 
-#endif /* TESTS_GP_RUN_H */
+#endif /* HPOTUNE_GP_RUN_H */

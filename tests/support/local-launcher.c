@@ -12,14 +12,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "src/base/json.h"
-#include "tests/local-rig.h"
-#include "trials/local.h"
+#include "src/base/json/json.h"
+#include "tests/support/local-launcher.h"
+#include "trials/local/local-internal.h"
 
 enum { DEADLINE_MS = 30000, MOMENT_MS = 300 };
 
 static void
-heard_report(struct rig_trial *t, const struct launch_event *ev)
+heard_report(struct local_rig_trial *t, const struct launch_event *ev)
 {
 	(void)snprintf(t->last, sizeof t->last, "%s %lld %.9g",
 	    ev->u.report.name,
@@ -34,7 +34,7 @@ static void
 on_event(void *arg, const struct launch_event *ev)
 {
 	struct rig *rig = arg;
-	struct rig_trial *t = &rig->trial[ev->trial];
+	struct local_rig_trial *t = &rig->trial[ev->trial];
 
 	switch (ev->kind) {
 	case LAUNCH_LEFT:
@@ -102,7 +102,8 @@ on_turn(void *arg)
 }
 
 bool
-rig_until(struct rig *rig, bool (*done)(struct rig *, int64_t), int64_t arg)
+local_rig_until(
+    struct rig *rig, bool (*done)(struct rig *, int64_t), int64_t arg)
 {
 	rig->done = done;
 	rig->arg = arg;
@@ -114,25 +115,25 @@ rig_until(struct rig *rig, bool (*done)(struct rig *, int64_t), int64_t arg)
 }
 
 bool
-rig_over(struct rig *rig, int64_t trial)
+local_rig_over(struct rig *rig, int64_t trial)
 {
 	return rig->trial[trial].exits + rig->trial[trial].losts > 0;
 }
 
 bool
-rig_is_up(struct rig *rig, int64_t trial)
+local_rig_is_up(struct rig *rig, int64_t trial)
 {
 	return rig->trial[trial].ups > 0;
 }
 
 bool
-rig_reported(struct rig *rig, int64_t trial)
+local_rig_reported(struct rig *rig, int64_t trial)
 {
 	return rig->trial[trial].reports > 0;
 }
 
 int
-rig_launcher_open(struct rig *rig, struct err *e)
+local_rig_launcher_open(struct rig *rig, struct err *e)
 {
 	struct launch_env env = {
 		.loop = rig->loop,
@@ -171,7 +172,7 @@ shim_default(void)
 }
 
 void
-rig_open(struct rig *rig, const char *block)
+local_rig_open(struct rig *rig, const char *block)
 {
 	struct json_doc *doc = NULL;
 	struct err e = ERR_INIT;
@@ -198,7 +199,7 @@ rig_open(struct rig *rig, const char *block)
 	rig->doc = doc;
 	must(loop_open(&rig->loop, LOOP_REAL, &e), &e);
 	rig->deadline = loop_timer_new(rig->loop, on_deadline, rig);
-	must(rig_launcher_open(rig, &e), &e);
+	must(local_rig_launcher_open(rig, &e), &e);
 }
 
 static int
@@ -211,7 +212,7 @@ remove_one(const char *path, const struct stat *st, int flag, struct FTW *f)
 }
 
 void
-rig_close(struct rig *rig)
+local_rig_close(struct rig *rig)
 {
 	size_t i;
 
@@ -228,16 +229,16 @@ rig_close(struct rig *rig)
 }
 
 void
-rig_restart(struct rig *rig)
+local_rig_restart(struct rig *rig)
 {
 	struct err e = ERR_INIT;
 
 	launcher_local.close(rig->ctx);
-	must(rig_launcher_open(rig, &e), &e);
+	must(local_rig_launcher_open(rig, &e), &e);
 }
 
 const char *
-rig_uuid(int64_t trial, int attempt)
+local_rig_uuid(int64_t trial, int attempt)
 {
 	static char uuid[64];
 
@@ -249,14 +250,15 @@ rig_uuid(int64_t trial, int attempt)
 }
 
 struct launch_spec
-rig_spec(struct rig *rig, int64_t trial, char *const *argv)
+local_rig_spec(struct rig *rig, int64_t trial, char *const *argv)
 {
 	static char *const no_env[] = { NULL };
 	static char trial_dir[256], uuid[64];
 
 	(void)snprintf(trial_dir, sizeof trial_dir, "%s/trials/%lld",
 	    rig->state_dir, (long long)trial);
-	(void)snprintf(uuid, sizeof uuid, "%s", rig_uuid(trial, rig->attempt));
+	(void)snprintf(
+	    uuid, sizeof uuid, "%s", local_rig_uuid(trial, rig->attempt));
 	return (struct launch_spec){
 		.trial = trial,
 		.attempt = rig->attempt,
@@ -273,10 +275,10 @@ rig_spec(struct rig *rig, int64_t trial, char *const *argv)
 }
 
 int
-rig_sh(struct rig *rig, int64_t trial, const char *script)
+local_rig_sh(struct rig *rig, int64_t trial, const char *script)
 {
 	char *argv[] = { "sh", "-c", (char *)script, NULL };
-	struct launch_spec spec = rig_spec(rig, trial, argv);
+	struct launch_spec spec = local_rig_spec(rig, trial, argv);
 	struct err e = ERR_INIT;
 	int r = launcher_local.start(rig->ctx, &spec, &e);
 
@@ -286,16 +288,16 @@ rig_sh(struct rig *rig, int64_t trial, const char *script)
 }
 
 enum launch_look
-rig_look(struct rig *rig, int64_t trial, struct err *e)
+local_rig_look(struct rig *rig, int64_t trial, struct err *e)
 {
 	char *argv[] = { "true", NULL };
-	struct launch_spec spec = rig_spec(rig, trial, argv);
+	struct launch_spec spec = local_rig_spec(rig, trial, argv);
 
 	return launcher_local.look(rig->ctx, &spec, e);
 }
 
 bool
-rig_file(const char *path)
+local_rig_file(const char *path)
 {
 	int i;
 
@@ -308,7 +310,7 @@ rig_file(const char *path)
 }
 
 const char *
-rig_path(struct rig *rig, int64_t trial, const char *name)
+local_rig_path(struct rig *rig, int64_t trial, const char *name)
 {
 	static char path[512];
 
@@ -318,7 +320,7 @@ rig_path(struct rig *rig, int64_t trial, const char *name)
 }
 
 char *
-rig_text(const char *path)
+local_rig_text(const char *path)
 {
 	struct buf b = { 0 };
 	char block[4096];
@@ -356,7 +358,7 @@ has_mark(const char *pid, const char *word)
 }
 
 int
-rig_alive(int64_t trial, int attempt)
+local_rig_alive(int64_t trial, int attempt)
 {
 	DIR *dir = opendir("/proc");
 	const struct dirent *d;
@@ -364,7 +366,7 @@ rig_alive(int64_t trial, int attempt)
 	int n = 0;
 
 	(void)snprintf(word, sizeof word, "HPOTUNE_ATTEMPT_UUID=%s",
-	    rig_uuid(trial, attempt));
+	    local_rig_uuid(trial, attempt));
 	while ((d = readdir(dir)) != NULL)
 		if (isdigit((unsigned char)d->d_name[0]))
 			n += has_mark(d->d_name, word);

@@ -5,7 +5,7 @@
 
 #include "src/base/mem.h"
 #include "src/base/rng.h"
-#include "tests/pack-double.h"
+#include "tests/support/mlp-reference.h"
 
 enum { WIDE = 128 }; /* units, at most */
 

@@ -3,10 +3,10 @@
  * the kernels are held against.  Slow, for a few small pictures.
  */
 
-#ifndef TESTS_PACK_DOUBLE_H
-#define TESTS_PACK_DOUBLE_H
+#ifndef HPOTUNE_MLP_REFERENCE_H
+#define HPOTUNE_MLP_REFERENCE_H
 
-#include "kernels/pack-parts.h"
+#include "kernels/mlp-batch/mlp-internal.h"
 
 struct pack_double {
 	const struct pack_data *data;
@@ -35,4 +35,4 @@ void pack_made_init(struct pack_made *, size_t pixels, size_t classes,
     size_t train, size_t valid, uint64_t seed);
 void pack_made_free(struct pack_made *);
 
-#endif /* TESTS_PACK_DOUBLE_H */
+#endif /* HPOTUNE_MLP_REFERENCE_H */

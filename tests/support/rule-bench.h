@@ -1,16 +1,16 @@
 /* A study in miniature for the tests of rules: report, end, look. */
 
-#ifndef TESTS_STOPPERS_H
-#define TESTS_STOPPERS_H
+#ifndef HPOTUNE_RULE_BENCH_H
+#define HPOTUNE_RULE_BENCH_H
 
 #include <stdlib.h>
 
 #include "src/base/err.h"
-#include "src/base/json.h"
-#include "src/model/history.h"
-#include "src/model/options.h"
+#include "src/base/json/json.h"
+#include "src/model/history/history.h"
+#include "src/model/plugin-options.h"
 #include "strategies/stopper.h"
-#include "tests/tap.h"
+#include "tests/support/tap.h"
 
 struct bench {
 	struct history *h;
@@ -107,4 +107,4 @@ bench_end(
 	stopper_set_ended(b->set, b->h, trial);
 }
 
-#endif /* TESTS_STOPPERS_H */
+#endif /* HPOTUNE_RULE_BENCH_H */

@@ -1,7 +1,7 @@
 /* Backend blocks that are wrong in one thing, and the words for it. */
 
-#ifndef SAGEMAKER_TEXTS_H
-#define SAGEMAKER_TEXTS_H
+#ifndef HPOTUNE_SAGEMAKER_WRONG_H
+#define HPOTUNE_SAGEMAKER_WRONG_H
 
 /* Each must fail at this path with these words. */
 static const struct {
@@ -203,4 +203,4 @@ static const struct {
 	    "did you mean \"RetryStrategy\"" },
 };
 
-#endif /* SAGEMAKER_TEXTS_H */
+#endif /* HPOTUNE_SAGEMAKER_WRONG_H */

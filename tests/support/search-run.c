@@ -1,6 +1,6 @@
 /* A strategy at work on a known function. */
 
-#include "tests/search.h"
+#include "tests/support/search-run.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -8,12 +8,12 @@
 #include <string.h>
 
 #include "kernels/kernels.h"
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/mem.h"
-#include "src/model/history.h"
-#include "src/model/options.h"
+#include "src/model/history/history.h"
+#include "src/model/plugin-options.h"
 #include "src/model/space.h"
-#include "strategies/pareto.h"
+#include "strategies/evolution/pareto.h"
 #include "strategies/strategy.h"
 
 static struct json_doc *

@@ -1,16 +1,16 @@
 /*
- * A strategy at work on a known function (tests/functions.h): asked, placed,
+ * A strategy at work on a known function (tests/support/test-functions.h): asked, placed,
  * told, as the server does it, in memory.
  */
 
-#ifndef TESTS_SEARCH_H
-#define TESTS_SEARCH_H
+#ifndef HPOTUNE_SEARCH_RUN_H
+#define HPOTUNE_SEARCH_RUN_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "src/base/err.h"
-#include "tests/functions.h"
+#include "tests/support/test-functions.h"
 
 struct kernels;
 
@@ -45,4 +45,4 @@ double search_run(struct search *, int n, int parallel);
 /* What there is so far, as search_run says it. */
 double search_found(const struct search *);
 
-#endif /* TESTS_SEARCH_H */
+#endif /* HPOTUNE_SEARCH_RUN_H */

@@ -3,8 +3,8 @@
  * one answer of a query as text.
  */
 
-#ifndef STORE_HELP_H
-#define STORE_HELP_H
+#ifndef HPOTUNE_STORE_FIXTURE_H
+#define HPOTUNE_STORE_FIXTURE_H
 
 #include <math.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@
 #include "src/base/mem.h"
 #include "src/model/space.h"
 #include "src/store/store.h"
-#include "tests/tap.h"
+#include "tests/support/tap.h"
 
 #define T0 1700000000123456LL /* 2023-11-14T22:13:20.123Z */
 #define SECOND 1000000LL
@@ -209,4 +209,4 @@ help_walk(
 	}
 }
 
-#endif /* STORE_HELP_H */
+#endif /* HPOTUNE_STORE_FIXTURE_H */

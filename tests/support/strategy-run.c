@@ -1,14 +1,14 @@
 /* A strategy asked again and again in memory. */
 
-#include "tests/strategy-run.h"
+#include "tests/support/strategy-run.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "src/base/err.h"
-#include "src/base/json.h"
-#include "src/model/options.h"
+#include "src/base/json/json.h"
+#include "src/model/plugin-options.h"
 
 const char run_small[] =
     "{\"lr\": {\"type\": \"float\", \"min\": 1e-4, \"max\": 0.3,"

@@ -1,16 +1,16 @@
 /*
  * A strategy asked again and again in memory, on a space and with options said
- * in JSON; whoever asks says how each trial ends.  tests/search.h has known
+ * in JSON; whoever asks says how each trial ends.  tests/support/search-run.h has known
  * functions to search.
  */
 
-#ifndef TESTS_STRATEGY_RUN_H
-#define TESTS_STRATEGY_RUN_H
+#ifndef HPOTUNE_STRATEGY_RUN_H
+#define HPOTUNE_STRATEGY_RUN_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "src/model/history.h"
+#include "src/model/history/history.h"
 #include "src/model/space.h"
 #include "strategies/strategy.h"
 
@@ -45,4 +45,4 @@ void run_end(struct run *, int64_t trial, enum ending);
 /* Whether each number is in the cube, or NaN for one that is inactive. */
 bool run_in_cube(const struct run *, const double *x);
 
-#endif /* TESTS_STRATEGY_RUN_H */
+#endif /* HPOTUNE_STRATEGY_RUN_H */

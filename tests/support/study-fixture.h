@@ -1,7 +1,7 @@
 /* Pieces of which studies are made that are good but for one thing. */
 
-#ifndef STUDY_TEXTS_H
-#define STUDY_TEXTS_H
+#ifndef HPOTUNE_STUDY_FIXTURE_H
+#define HPOTUNE_STUDY_FIXTURE_H
 
 #define LIMITS "\"limits\":{\"trials\":4}"
 #define OBJECTIVE "\"objective\":{\"metric\":\"loss\",\"goal\":\"minimize\"}"
@@ -13,4 +13,4 @@
 #define REST OBJECTIVE "," PARAMETERS "," TRIAL "," LIMITS
 #define BASE "{\"study\":\"s\"," REST
 
-#endif /* STUDY_TEXTS_H */
+#endif /* HPOTUNE_STUDY_FIXTURE_H */

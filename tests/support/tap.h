@@ -3,8 +3,8 @@
  * done_testing() the plan, and its value is the exit status of main.
  */
 
-#ifndef TAP_H
-#define TAP_H
+#ifndef HPOTUNE_TAP_H
+#define HPOTUNE_TAP_H
 
 #include <math.h>
 #include <stdarg.h>
@@ -79,4 +79,4 @@ done_testing(void)
 	return tap_failed > 0;
 }
 
-#endif /* TAP_H */
+#endif /* HPOTUNE_TAP_H */

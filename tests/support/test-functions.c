@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "src/model/space.h"
-#include "tests/functions.h"
+#include "tests/support/test-functions.h"
 
 #define FLOAT(name, min, max)                                    \
 	"\"" name "\": {\"type\": \"float\", \"min\": " min ", " \

@@ -3,8 +3,8 @@
  * give, and the least there is.  They know nothing of strategies.
  */
 
-#ifndef TESTS_FUNCTIONS_H
-#define TESTS_FUNCTIONS_H
+#ifndef HPOTUNE_TEST_FUNCTIONS_H
+#define HPOTUNE_TEST_FUNCTIONS_H
 
 #include <stddef.h>
 
@@ -30,4 +30,4 @@ extern const struct function functions[];
 /* The one with this name; there must be one. */
 const struct function *function_find(const char *name);
 
-#endif /* TESTS_FUNCTIONS_H */
+#endif /* HPOTUNE_TEST_FUNCTIONS_H */

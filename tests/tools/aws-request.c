@@ -18,10 +18,10 @@
 #include <unistd.h>
 
 #include "src/base/err.h"
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/loop.h"
 #include "src/base/mem.h"
-#include "trials/aws.h"
+#include "trials/aws/aws.h"
 
 struct asker {
 	struct loop *loop;

@@ -11,13 +11,13 @@
 #include <string.h>
 
 #include "src/base/err.h"
-#include "src/base/http.h"
-#include "src/base/json.h"
+#include "src/base/http/http.h"
+#include "src/base/json/json.h"
 #include "src/base/loop.h"
 #include "src/base/mem.h"
-#include "trials/aws-config.h"
-#include "trials/aws-cred.h"
-#include "trials/aws-ini.h"
+#include "trials/aws/config/aws-config.h"
+#include "trials/aws/credentials/cred.h"
+#include "trials/aws/config/aws-ini.h"
 
 static const char *
 env(const char *name)

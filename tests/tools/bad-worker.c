@@ -27,8 +27,8 @@
 
 #include "src/base/err.h"
 #include "src/base/mem.h"
-#include "src/model/history.h"
-#include "src/worker/message.h"
+#include "src/model/history/history.h"
+#include "src/worker/worker-protocol.h"
 
 #ifdef __SANITIZE_ADDRESS__
 /* It ends as it is told to, with whatever it holds. */

@@ -1,5 +1,5 @@
 /*
- * The distribution of CMA-ES, step by step: for tests/cmaes.t, which asks the
+ * The distribution of CMA-ES, step by step: for tests/peers/cmaes.t, which asks the
  * package of that name the same.  Reads numbers
  *	dims lambda diagonal margin sigma
  *	dims numbers of levels (0 = continuous)
@@ -14,7 +14,7 @@
 
 #include "kernels/kernels.h"
 #include "src/base/mem.h"
-#include "strategies/cma.h"
+#include "strategies/cmaes/cmaes-distribution.h"
 
 static bool
 read_numbers(double *x, size_t n)

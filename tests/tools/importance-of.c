@@ -1,5 +1,5 @@
 /*
- * Importances as numbers, for tests/optuna-importance.t, which asks Optuna the
+ * Importances as numbers, for tests/peers/optuna-importance.t, which asks Optuna the
  * same.  Reads one JSON object,
  *	{ space, target, trials: [{loss, params}, …] }
  * and prints a line per parameter: its name, PED-ANOVA, fANOVA.
@@ -11,10 +11,10 @@
 #include <string.h>
 
 #include "src/base/err.h"
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/mem.h"
 #include "src/model/space.h"
-#include "strategies/importance.h"
+#include "strategies/importance/importance.h"
 
 enum { DIMS_MAX = 64, TRIALS_MAX = 10000, TREES = 64 };
 

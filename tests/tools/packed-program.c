@@ -1,5 +1,5 @@
 /*
- * A program of many trials for tests/pack.t: each trial reports steps 1 to 6
+ * A program of many trials for tests/scenario/packed/pack.t: each trial reports steps 1 to 6
  * of "loss", and writes the step it is at into its checkpoint.  Files in its
  * working folder tell it how to behave:
  *

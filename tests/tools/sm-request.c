@@ -17,11 +17,11 @@
 
 #include "src/base/err.h"
 #include "src/base/mem.h"
-#include "src/model/study.h"
-#include "src/server/plugs.h"
-#include "src/server/trial-env.h"
+#include "src/model/study/study.h"
+#include "src/server/plugins/plugins.h"
+#include "src/server/tuner/attempt-spec.h"
 #include "src/store/store.h"
-#include "trials/sagemaker-dist.h"
+#include "trials/sagemaker/options/sm-distribution.h"
 
 static char uuid[] = "abcdef01-2345-4678-9abc-def012345678";
 static const struct launch_dirs dirs = {

@@ -9,7 +9,7 @@
 
 #include <inttypes.h>
 
-#include "tests/stoppers.h"
+#include "tests/support/rule-bench.h"
 
 static int
 end_line(struct bench *b, int64_t trial, const char *name)

@@ -1,5 +1,5 @@
 /*
- * What TPE makes of a history, as numbers: for tests/optuna-tpe.t, which asks
+ * What TPE makes of a history, as numbers: for tests/peers/optuna-tpe.t, which asks
  * Optuna the same.  Reads one JSON object,
  *	{ space, options: {…}, names: […], maximize: [0 or 1, …], bounds: n,
  *	  trials: [{state, losses, violations, params,
@@ -17,12 +17,12 @@
 #include <string.h>
 
 #include "src/base/err.h"
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/mem.h"
-#include "src/model/history.h"
+#include "src/model/history/history.h"
 #include "src/model/space.h"
 #include "strategies/startup.h"
-#include "strategies/tpe.h"
+#include "strategies/tpe/tpe.h"
 
 enum { DIMS_MAX = 64, LIST_MAX = 8 };
 

@@ -14,8 +14,8 @@
 
 #include "src/base/err.h"
 #include "src/store/store.h"
-#include "tests/asks.h"
-#include "tests/rig.h"
+#include "tests/torture/asks.h"
+#include "tests/torture/harness.h"
 
 bool
 ask_heard(const struct rig *r)
@@ -39,7 +39,8 @@ ask_run(const struct ask *a, const struct rig *r)
 	char exe[600], word[64];
 	int null = open("/dev/null", O_RDWR);
 
-	(void)snprintf(exe, sizeof exe, "%s/tests/hpotune-fail", rig_top());
+	(void)snprintf(
+	    exe, sizeof exe, "%s/tests/torture/hpotune-fail", harness_top());
 	if (dup2(null, 1) == -1 || dup2(null, 2) == -1)
 		_exit(125);
 	(void)snprintf(word, sizeof word, a->stop > 0 ? "%ld" : "tag=%ld",
@@ -72,11 +73,11 @@ void
 ask_begin(struct ask *a, struct rig *r)
 {
 	*a = (struct ask){ 0 };
-	if (rig_random(r, 2) == 0)
-		a->stop = last_trial(r) + (long)rig_random(r, 8) - 3;
+	if (harness_random(r, 2) == 0)
+		a->stop = last_trial(r) + (long)harness_random(r, 8) - 3;
 	if (a->stop < 1) {
 		a->stop = 0;
-		a->tag = 1 + (long)rig_random(r, 1000000000);
+		a->tag = 1 + (long)harness_random(r, 1000000000);
 	}
 	a->pid = fork();
 	if (a->pid == 0)
@@ -91,7 +92,7 @@ ask_end(struct ask *a, struct rig *r)
 
 	if (a->pid <= 0)
 		return;
-	(void)rig_wait(a->pid, -1, &status);
+	(void)harness_wait(a->pid, -1, &status);
 	a->pid = 0;
 	if (status != 0)
 		return;

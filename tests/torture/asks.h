@@ -3,8 +3,8 @@
  * it was promised: a promise outlives the server.
  */
 
-#ifndef TESTS_ASKS_H
-#define TESTS_ASKS_H
+#ifndef HPOTUNE_ASKS_H
+#define HPOTUNE_ASKS_H
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -27,4 +27,4 @@ void ask_end(struct ask *, struct rig *);
 /* How many promises the store does not keep; each is printed. */
 int asks_broken(const struct rig *, struct store *, int *promises);
 
-#endif /* TESTS_ASKS_H */
+#endif /* HPOTUNE_ASKS_H */

@@ -19,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "tests/rig.h"
+#include "tests/torture/harness.h"
 
 enum { SHIMS_MAX = 256 };
 
@@ -30,7 +30,7 @@ static void __attribute__((noreturn)) die(const char *what)
 }
 
 uint64_t
-rig_random(struct rig *r, uint64_t n)
+harness_random(struct rig *r, uint64_t n)
 {
 	uint64_t z = r->rng += UINT64_C(0x9e3779b97f4a7c15);
 
@@ -40,7 +40,7 @@ rig_random(struct rig *r, uint64_t n)
 }
 
 int64_t
-rig_now_ms(void)
+harness_now_ms(void)
 {
 	struct timespec t;
 
@@ -52,7 +52,7 @@ rig_now_ms(void)
 	(void)snprintf((r)->field, sizeof(r)->field, "%s/" name, (r)->dir)
 
 const char *
-rig_top(void)
+harness_top(void)
 {
 	static char path[512];
 	const char *top = getenv("TOP_BUILDDIR");
@@ -71,7 +71,7 @@ rig_top(void)
 }
 
 void
-rig_open(struct rig *r, uint64_t seed, const char *members)
+harness_open(struct rig *r, uint64_t seed, const char *members)
 {
 	const char *tmp = getenv("TMPDIR");
 	FILE *f;
@@ -96,10 +96,10 @@ rig_open(struct rig *r, uint64_t seed, const char *members)
 }
 
 void
-rig_command(char *text, size_t n, const char *args)
+harness_command(char *text, size_t n, const char *args)
 {
-	(void)snprintf(
-	    text, n, "[\"%s/tests/ledger-trial\", %s]", rig_top(), args);
+	(void)snprintf(text, n, "[\"%s/tests/torture/ledger-trial\", %s]",
+	    harness_top(), args);
 }
 
 static void __attribute__((noreturn))
@@ -109,9 +109,10 @@ serve(struct rig *r, const char *fail, const char *shim, bool traced)
 	int fd = open(r->server_log, O_WRONLY | O_APPEND | O_CREAT, 0600);
 	int null = open("/dev/null", O_RDONLY);
 
-	(void)snprintf(exe, sizeof exe, "%s/tests/hpotune-fail", rig_top());
 	(void)snprintf(
-	    shim_exe, sizeof shim_exe, "%s/tests/hpotune-shim-fail", rig_top());
+	    exe, sizeof exe, "%s/tests/torture/hpotune-fail", harness_top());
+	(void)snprintf(shim_exe, sizeof shim_exe,
+	    "%s/tests/torture/hpotune-shim-fail", harness_top());
 	(void)snprintf(seed, sizeof seed, "%llu", (unsigned long long)r->rng);
 	if (setenv("HPOTUNE_FAIL", fail != NULL ? fail : "", 1) == -1 ||
 	    setenv("HPOTUNE_FAIL_SEED", seed, 1) == -1 ||
@@ -127,11 +128,11 @@ serve(struct rig *r, const char *fail, const char *shim, bool traced)
 }
 
 pid_t
-rig_serve(struct rig *r, const char *fail, const char *shim, bool traced)
+harness_serve(struct rig *r, const char *fail, const char *shim, bool traced)
 {
 	pid_t pid;
 
-	(void)rig_random(r, 2);
+	(void)harness_random(r, 2);
 	pid = fork();
 	if (pid == -1)
 		die("fork");
@@ -141,11 +142,11 @@ rig_serve(struct rig *r, const char *fail, const char *shim, bool traced)
 }
 
 void
-rig_reap(pid_t except)
+harness_reap(pid_t except)
 {
 	siginfo_t si = { .si_pid = 0 };
 
-	/* Looked at first: the server's status is for rig_wait. */
+	/* Looked at first: the server's status is for harness_wait. */
 	while (waitid(P_ALL, 0, &si, WEXITED | WNOHANG | WNOWAIT) == 0 &&
 	       si.si_pid != 0 && si.si_pid != except) {
 		(void)waitpid(si.si_pid, NULL, WNOHANG);
@@ -154,7 +155,7 @@ rig_reap(pid_t except)
 }
 
 bool
-rig_wait(pid_t pid, int64_t us, int *status)
+harness_wait(pid_t pid, int64_t us, int *status)
 {
 	struct timespec t = { us / 1000000, us % 1000000 * 1000 };
 	struct pollfd p = { .events = POLLIN };
@@ -237,7 +238,7 @@ shim_add(const struct rig *r, long pid, void *arg)
 }
 
 bool
-rig_kill_shim(struct rig *r)
+harness_kill_shim(struct rig *r)
 {
 	struct shims s = { .n = 0 };
 	char args[512], line[600];
@@ -248,7 +249,7 @@ rig_kill_shim(struct rig *r)
 	(void)each_process(r, shim_add, &s);
 	if (s.n == 0)
 		return false;
-	pid = s.pid[rig_random(r, s.n)];
+	pid = s.pid[harness_random(r, s.n)];
 	pidfd = (int)syscall(SYS_pidfd_open, (pid_t)pid, 0);
 	if (pidfd == -1)
 		return false;
@@ -287,7 +288,7 @@ is_ours(const struct rig *r, long pid, void *arg)
 }
 
 int
-rig_alive(const struct rig *r)
+harness_alive(const struct rig *r)
 {
 	int signo = 0;
 
@@ -295,31 +296,31 @@ rig_alive(const struct rig *r)
 }
 
 bool
-rig_wait_quiet(const struct rig *r, int ms)
+harness_wait_quiet(const struct rig *r, int ms)
 {
-	int64_t until = rig_now_ms() + ms;
+	int64_t until = harness_now_ms() + ms;
 
 	for (;;) {
-		rig_reap(0);
-		if (rig_alive(r) == 0)
+		harness_reap(0);
+		if (harness_alive(r) == 0)
 			return true;
-		if (rig_now_ms() >= until)
+		if (harness_now_ms() >= until)
 			return false;
 		(void)poll(NULL, 0, 5);
 	}
 }
 
 void
-rig_close(struct rig *r, bool keep)
+harness_close(struct rig *r, bool keep)
 {
 	char command[128];
 	int signo = SIGKILL;
 
 	while (each_process(r, is_ours, &signo) > 0) {
-		rig_reap(0);
+		harness_reap(0);
 		(void)poll(NULL, 0, 5);
 	}
-	rig_reap(0);
+	harness_reap(0);
 	if (keep) {
 		printf("# kept: %s\n", r->dir);
 		return;

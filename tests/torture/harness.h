@@ -4,8 +4,8 @@
  * and loses comes back to it.
  */
 
-#ifndef TESTS_RIG_H
-#define TESTS_RIG_H
+#ifndef HPOTUNE_HARNESS_H
+#define HPOTUNE_HARNESS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,34 +20,35 @@ struct rig {
 };
 
 /* The build tree: $TOP_BUILDDIR, or where this program lies. */
-const char *rig_top(void);
+const char *harness_top(void);
 /* Make the folder and its study.json from a list of members. */
-void rig_open(struct rig *, uint64_t seed, const char *members);
+void harness_open(struct rig *, uint64_t seed, const char *members);
 /* End all that is left of it and, unless keep, remove the folder. */
-void rig_close(struct rig *, bool keep);
+void harness_close(struct rig *, bool keep);
 
 /* The trial program with its arguments, as the value of trial.command. */
-void rig_command(char *text, size_t n, const char *args);
+void harness_command(char *text, size_t n, const char *args);
 
 /*
  * Start a server with $HPOTUNE_FAIL (or NULL); shim instead of the usual one
  * (or NULL).  Not reaped.
  */
-pid_t rig_serve(struct rig *, const char *fail, const char *shim, bool traced);
+pid_t
+harness_serve(struct rig *, const char *fail, const char *shim, bool traced);
 /* Wait at most us (-1: for ever) for it; true when it has ended. */
-bool rig_wait(pid_t, int64_t us, int *status);
+bool harness_wait(pid_t, int64_t us, int *status);
 /* Reap whoever came back to us. */
-void rig_reap(pid_t except);
+void harness_reap(pid_t except);
 
 /* SIGKILL to a supervisor of ours, noted in the ledger; false: there is none */
-bool rig_kill_shim(struct rig *);
+bool harness_kill_shim(struct rig *);
 /* How many processes of the study are alive. */
-int rig_alive(const struct rig *);
+int harness_alive(const struct rig *);
 /* Waits until there are none, for at most ms. */
-bool rig_wait_quiet(const struct rig *, int ms);
+bool harness_wait_quiet(const struct rig *, int ms);
 
 /* The next random number below n. */
-uint64_t rig_random(struct rig *, uint64_t n);
-int64_t rig_now_ms(void);
+uint64_t harness_random(struct rig *, uint64_t n);
+int64_t harness_now_ms(void);
 
-#endif /* TESTS_RIG_H */
+#endif /* HPOTUNE_HARNESS_H */

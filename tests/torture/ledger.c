@@ -13,9 +13,9 @@
 #include "src/base/err.h"
 #include "src/base/mem.h"
 #include "src/store/store.h"
-#include "tests/asks.h"
-#include "tests/ledger.h"
-#include "tests/rig.h"
+#include "tests/torture/asks.h"
+#include "tests/torture/ledger.h"
+#include "tests/torture/harness.h"
 
 enum { TRIALS_MAX = 8192, ATTEMPTS_MAX = 512, STEPS_MAX = 16 };
 
@@ -290,7 +290,7 @@ ledger_judge(struct verdict *v, const struct rig *r, int trials)
 			free(l.books[trial][attempt]);
 		}
 	free(l.books);
-	v->orphans = rig_alive(r);
+	v->orphans = harness_alive(r);
 	if (v->orphans > 0)
 		fault(&l, &(int){ 0 }, "%d processes are left", v->orphans);
 }

@@ -3,8 +3,8 @@
  * supervisors wrote it down, against what the store says.
  */
 
-#ifndef TESTS_LEDGER_H
-#define TESTS_LEDGER_H
+#ifndef HPOTUNE_LEDGER_H
+#define HPOTUNE_LEDGER_H
 
 struct rig;
 
@@ -34,4 +34,4 @@ int verdict_faults(const struct verdict *);
 /* Add one to another, for several rounds. */
 void verdict_add(struct verdict *, const struct verdict *);
 
-#endif /* TESTS_LEDGER_H */
+#endif /* HPOTUNE_LEDGER_H */

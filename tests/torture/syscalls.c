@@ -23,10 +23,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tests/ledger.h"
-#include "tests/rig.h"
-#include "tests/tap.h"
-#include "tests/trace.h"
+#include "tests/torture/ledger.h"
+#include "tests/torture/harness.h"
+#include "tests/support/tap.h"
+#include "tests/torture/trace.h"
 
 enum {
 	TRIALS = 2,
@@ -96,7 +96,7 @@ study_open(struct rig *r, uint64_t seed)
 {
 	char members[1600], command[700];
 
-	rig_command(command, sizeof command, "\"{kind}\", \"2\", \"1\"");
+	harness_command(command, sizeof command, "\"{kind}\", \"2\", \"1\"");
 	(void)snprintf(members, sizeof members,
 	    "\"objective\": {\"metric\": \"score\", \"goal\": \"maximize\"},\n"
 	    "\"parameters\": {\"kind\": {\"type\": \"choice\", "
@@ -108,7 +108,7 @@ study_open(struct rig *r, uint64_t seed)
 	    "\"enqueue\": [{\"kind\": \"plain\"}, {\"kind\": \"bad\"}],\n"
 	    "\"limits\": {\"trials\": %d, \"parallel\": 2}\n",
 	    command, TRIALS);
-	rig_open(r, seed, members);
+	harness_open(r, seed, members);
 }
 
 /* The pid the gate wrote, or 0 when the server ended without one. */
@@ -119,7 +119,7 @@ gate_wait(const char *file, pid_t server, int *status)
 	ssize_t n = 0;
 	int fd;
 
-	while (!rig_wait(server, 500, status)) {
+	while (!harness_wait(server, 500, status)) {
 		fd = open(file, O_RDONLY | O_CLOEXEC);
 		if (fd == -1)
 			continue;
@@ -155,7 +155,7 @@ run_traced(struct rig *r, const struct pass *p, struct trace *t, int *status)
 	ssize_t n;
 
 	if (p->trial == 0) {
-		end = trace_child(t, rig_serve(r, NULL, NULL, true));
+		end = trace_child(t, harness_serve(r, NULL, NULL, true));
 		*status = t->status;
 		return end;
 	}
@@ -166,17 +166,17 @@ run_traced(struct rig *r, const struct pass *p, struct trace *t, int *status)
 	    trial, sizeof trial, "rig.d/trials/%d/attempt-1", p->trial);
 	(void)setenv("GATE_FILE", file, 1);
 	(void)setenv("GATE_TRIAL", trial, 1);
-	server = rig_serve(r, NULL, self, false);
+	server = harness_serve(r, NULL, self, false);
 	shim = gate_wait(file, server, status);
 	if (shim == 0)
 		return TRACE_ENDED;
 	end = trace_stranger(t, shim);
 	if (end == TRACE_KILLED)
 		shim_note(r, shim, p->trial);
-	if (!rig_wait(server, (int64_t)PATIENCE_MS * 1000, status)) {
+	if (!harness_wait(server, (int64_t)PATIENCE_MS * 1000, status)) {
 		printf("# the server hangs\n");
 		(void)kill(server, SIGKILL);
-		(void)rig_wait(server, -1, status);
+		(void)harness_wait(server, -1, status);
 	}
 	return end;
 }
@@ -208,15 +208,16 @@ death(
 	study_open(&r, (uint64_t)at);
 	end = run_traced(&r, p, &t, &status);
 	if (end == TRACE_KILLED && p->trial == 0) {
-		pid_t server = rig_serve(&r, NULL, NULL, false);
+		pid_t server = harness_serve(&r, NULL, NULL, false);
 
-		if (!rig_wait(server, (int64_t)PATIENCE_MS * 1000, &status)) {
+		if (!harness_wait(
+			server, (int64_t)PATIENCE_MS * 1000, &status)) {
 			printf("# the second server hangs\n");
 			(void)kill(server, SIGKILL);
-			(void)rig_wait(server, -1, &status);
+			(void)harness_wait(server, -1, &status);
 		}
 	}
-	(void)rig_wait_quiet(&r, 5000);
+	(void)harness_wait_quiet(&r, 5000);
 	ledger_judge(&v, &r, TRIALS);
 	if (verdict_faults(&v) > 0 || status != 0) {
 		complain(&r, p, &t);
@@ -225,7 +226,7 @@ death(
 	found->kills += end == TRACE_KILLED;
 	if (t.calls > found->calls)
 		found->calls = t.calls;
-	rig_close(&r, o->keep && (verdict_faults(&v) > 0 || status != 0));
+	harness_close(&r, o->keep && (verdict_faults(&v) > 0 || status != 0));
 	(void)fflush(stdout);
 	return end == TRACE_KILLED;
 }
@@ -245,7 +246,7 @@ static void
 pass_run(const struct pass *p, const struct options *o)
 {
 	struct found *found, sum = { 0 };
-	int64_t ms = -rig_now_ms();
+	int64_t ms = -harness_now_ms();
 	int i, status, bad = 0;
 
 	found = mmap(NULL, sizeof *found * JOBS_MAX, PROT_READ | PROT_WRITE,
@@ -265,7 +266,7 @@ pass_run(const struct pass *p, const struct options *o)
 			sum.calls = found[i].calls;
 	}
 	(void)munmap(found, sizeof *found * JOBS_MAX);
-	ms += rig_now_ms();
+	ms += harness_now_ms();
 	printf("# %s: %ld calls, %ld deaths, %ld not survived, %.1f s\n",
 	    p->name, sum.calls, sum.kills, sum.faults, (double)ms / 1000);
 	ok(bad == 0 && sum.faults == 0 && sum.kills > 0,
@@ -323,8 +324,8 @@ main(int argc, char **argv)
 		}
 	if (o.jobs < 1 || o.jobs > JOBS_MAX || o.step < 1 || o.from < 1)
 		return 2;
-	(void)snprintf(
-	    shim, sizeof shim, "%s/tests/hpotune-shim-fail", rig_top());
+	(void)snprintf(shim, sizeof shim, "%s/tests/torture/hpotune-shim-fail",
+	    harness_top());
 	(void)setenv("GATE_SHIM", shim, 1);
 	for (i = 0; i < sizeof passes / sizeof *passes; i++)
 		if (wanted(&passes[i], argv + optind))

@@ -5,4 +5,4 @@
 # A process that is traced cannot look for leaks.
 ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0
 export ASAN_OPTIONS
-exec "$TOP_BUILDDIR/tests/syscalls" ${HPOTUNE_SYSCALLS-}
+exec "$TOP_BUILDDIR/tests/torture/syscalls" ${HPOTUNE_SYSCALLS-}

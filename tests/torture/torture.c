@@ -19,10 +19,10 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#include "tests/asks.h"
-#include "tests/ledger.h"
-#include "tests/rig.h"
-#include "tests/tap.h"
+#include "tests/torture/asks.h"
+#include "tests/torture/ledger.h"
+#include "tests/torture/harness.h"
+#include "tests/support/tap.h"
 
 enum {
 	LIFE_FIRST_US = 30000,
@@ -143,7 +143,7 @@ round_open(struct rig *r, const struct run *run, uint64_t seed)
 {
 	char members[1600], command[700];
 
-	rig_command(
+	harness_command(
 	    command, sizeof command, "\"{kind}\", \"{steps}\", \"{ms}\"");
 	(void)snprintf(members, sizeof members,
 	    "\"objective\": {\"metric\": \"score\", \"goal\": \"maximize\"},\n"
@@ -162,7 +162,7 @@ round_open(struct rig *r, const struct run *run, uint64_t seed)
 	    "\"backend\": {\"name\": \"local\"},\n"
 	    "\"limits\": {\"trials\": %d, \"parallel\": 8}\n",
 	    (unsigned long long)(seed % 1000000), command, run->trials);
-	rig_open(r, seed, members);
+	harness_open(r, seed, members);
 }
 
 static void
@@ -191,7 +191,7 @@ job_done(const struct job *j)
 	if (s.failed || s.stuck || verdict_faults(&s.v) > 0)
 		return true;
 	if (j->run->caught)
-		return rig_now_ms() > j->until;
+		return harness_now_ms() > j->until;
 	return s.kills >= j->run->kills && s.v.shim_kills >= j->run->shim_kills;
 }
 
@@ -203,26 +203,26 @@ live_and_die(
 	int64_t began_ms;
 	int status = 0;
 
-	if (us >= 0 && rig_random(r, 100) < (uint64_t)run->ask_percent) {
-		began_ms = rig_now_ms();
+	if (us >= 0 && harness_random(r, 100) < (uint64_t)run->ask_percent) {
+		began_ms = harness_now_ms();
 		do {
-			if (rig_wait(pid, LOOK_US, &status))
+			if (harness_wait(pid, LOOK_US, &status))
 				return status;
-			us = (rig_now_ms() - began_ms) * 1000;
+			us = (harness_now_ms() - began_ms) * 1000;
 		} while (us < HEAR_US && !ask_heard(r));
 		ask_begin(a, r);
 		/* Who asks needs as long to begin as the server did. */
-		us = (int64_t)rig_random(r, (uint64_t)(ASK_US + 2 * us));
+		us = (int64_t)harness_random(r, (uint64_t)(ASK_US + 2 * us));
 	}
-	if (rig_wait(pid, us, &status))
+	if (harness_wait(pid, us, &status))
 		return status;
-	if (rig_random(r, 100) < (uint64_t)run->term_percent) {
+	if (harness_random(r, 100) < (uint64_t)run->term_percent) {
 		(void)kill(pid, SIGTERM);
-		if (rig_wait(pid, us, &status))
+		if (harness_wait(pid, us, &status))
 			return status;
 	}
 	(void)kill(pid, SIGKILL);
-	(void)rig_wait(pid, -1, &status);
+	(void)harness_wait(pid, -1, &status);
 	return status;
 }
 
@@ -231,9 +231,9 @@ static bool
 serve_once(struct rig *r, struct job *j, struct life *life)
 {
 	const struct run *run = j->run;
-	pid_t pid = rig_serve(r, run->fail, NULL, false);
+	pid_t pid = harness_serve(r, run->fail, NULL, false);
 	bool tired = job_done(j);
-	int64_t us = tired ? -1 : (int64_t)rig_random(r, life->us);
+	int64_t us = tired ? -1 : (int64_t)harness_random(r, life->us);
 	struct ask a = { 0 };
 	int status = live_and_die(r, run, us, pid, &a);
 	/* SIGTERM kills one that does not listen yet. */
@@ -243,10 +243,11 @@ serve_once(struct rig *r, struct job *j, struct life *life)
 	ask_end(&a, r);
 	if (killed || (WIFEXITED(status) && WEXITSTATUS(status) == 3)) {
 		j->mine->kills += killed;
-		if (!tired && rig_random(r, 100) < (uint64_t)run->shim_percent)
-			j->mine->shim_kills += rig_kill_shim(r);
+		if (!tired &&
+		    harness_random(r, 100) < (uint64_t)run->shim_percent)
+			j->mine->shim_kills += harness_kill_shim(r);
 		life_adapt(life, r, run);
-		rig_reap(0);
+		harness_reap(0);
 		return false;
 	}
 	j->mine->failed = !WIFEXITED(status) || WEXITSTATUS(status) != 0;
@@ -278,17 +279,17 @@ round_run(struct job *j, uint64_t seed)
 	bool bad;
 
 	round_open(&r, j->run, seed);
-	until = rig_now_ms() + ROUND_MAX_MS;
+	until = harness_now_ms() + ROUND_MAX_MS;
 	while (!serve_once(&r, j, &life) && !j->mine->stuck)
-		j->mine->stuck = rig_now_ms() > until;
-	(void)rig_wait_quiet(&r, QUIET_MS);
+		j->mine->stuck = harness_now_ms() > until;
+	(void)harness_wait_quiet(&r, QUIET_MS);
 	ledger_judge(&v, &r, j->run->trials);
 	verdict_add(&j->mine->v, &v);
 	j->mine->rounds++;
 	bad = j->mine->failed || j->mine->stuck || verdict_faults(&v) > 0;
 	if (bad && !j->run->caught)
 		log_show(&r);
-	rig_close(&r, j->keep && bad);
+	harness_close(&r, j->keep && bad);
 	(void)fflush(stdout);
 }
 
@@ -312,7 +313,7 @@ static void
 run_run(const struct run *run, uint64_t seed, int jobs, bool keep)
 {
 	struct job j = { .run = run, .jobs = jobs, .keep = keep };
-	int64_t begin = rig_now_ms();
+	int64_t begin = harness_now_ms();
 	struct score s;
 	int i, status, bad = 0;
 
@@ -334,7 +335,7 @@ run_run(const struct run *run, uint64_t seed, int jobs, bool keep)
 		bad += status != 0;
 	score_sum(&s, j.scores, jobs);
 	(void)munmap(j.scores, sizeof *j.scores * JOBS_MAX);
-	score_show(run, &s, rig_now_ms() - begin);
+	score_show(run, &s, harness_now_ms() - begin);
 	if (run->caught)
 		ok(bad == 0 && *(int *)((char *)&s.v + run->want) > 0,
 		    "%s: the judge sees it", run->name);

@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <linux/ptrace.h>
 
-#include "tests/trace.h"
+#include "tests/torture/trace.h"
 
 /* Calls that can change something outside the process. */
 static const struct call {

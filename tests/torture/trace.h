@@ -4,8 +4,8 @@
  * moments at which its death can matter.
  */
 
-#ifndef TESTS_TRACE_H
-#define TESTS_TRACE_H
+#ifndef HPOTUNE_TRACE_H
+#define HPOTUNE_TRACE_H
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -30,4 +30,4 @@ enum trace_end trace_stranger(struct trace *, pid_t);
 /* The name of a call, for messages. */
 const char *trace_call_name(long);
 
-#endif /* TESTS_TRACE_H */
+#endif /* HPOTUNE_TRACE_H */

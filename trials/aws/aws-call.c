@@ -7,11 +7,11 @@
 #include <string.h>
 
 #include "src/base/err.h"
-#include "src/base/http.h"
-#include "src/base/json.h"
+#include "src/base/http/http.h"
+#include "src/base/json/json.h"
 #include "src/base/loop.h"
 #include "src/base/mem.h"
-#include "trials/aws-parts.h"
+#include "trials/aws/aws-internal.h"
 
 enum { SKEW_S = 4 * 60 }; /* AWS itself allows five minutes, S3 fifteen */
 

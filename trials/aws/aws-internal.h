@@ -3,8 +3,8 @@
  * the queue it stands in.  Nobody else includes it.
  */
 
-#ifndef AWS_PARTS_H
-#define AWS_PARTS_H
+#ifndef HPOTUNE_AWS_INTERNAL_H
+#define HPOTUNE_AWS_INTERNAL_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -12,8 +12,8 @@
 #include <sys/queue.h>
 
 #include "src/base/rng.h"
-#include "trials/aws-cred.h"
-#include "trials/aws.h"
+#include "trials/aws/credentials/cred.h"
+#include "trials/aws/aws.h"
 
 struct http;
 struct http_request;
@@ -189,7 +189,7 @@ void aws_call_free(struct aws_call *);
 /* Leaves whatever it waits for. */
 void aws_call_drop(struct aws_call *);
 
-/* aws-again.c */
+/* aws-retry-schedule.c */
 enum aws_next { NEXT_END, NEXT_NOW, NEXT_LATER };
 /* What follows from the last answer, and from its date. */
 enum aws_next aws_next_of(struct aws_call *, bool dated, int64_t date_s);
@@ -197,11 +197,11 @@ enum aws_next aws_next_of(struct aws_call *, bool dated, int64_t date_s);
 void
 aws_call_next(struct aws_call *, enum aws_next, bool timeout, int64_t asked_ms);
 
-/* aws-text.c: "SageMaker Stop…: text (Code, request 1)", without secrets. */
+/* aws-message.c: "SageMaker Stop…: text (Code, request 1)", without secrets. */
 char *aws_text(const struct aws_keys *, const struct aws_queue *,
     const struct aws_said *, int status, const char *request_id);
 
 /* aws-s3.c: whether another page is to be asked for. */
 bool aws_s3_more(struct aws_call *);
 
-#endif /* AWS_PARTS_H */
+#endif /* HPOTUNE_AWS_INTERNAL_H */

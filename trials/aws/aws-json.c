@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "src/base/err.h"
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/mem.h"
 #include "src/base/text.h"
-#include "trials/aws-parts.h"
+#include "trials/aws/aws-internal.h"
 
 enum { JSON_TIMEOUT_MS = 30 * 1000 };
 

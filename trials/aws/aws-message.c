@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/mem.h"
 #include "src/base/text.h"
-#include "trials/aws-parts.h"
+#include "trials/aws/aws-internal.h"
 
 enum { TEXT_BYTES = 600, ID_BYTES = 100 };
 

@@ -9,7 +9,7 @@
 #include "src/base/err.h"
 #include "src/base/mem.h"
 #include "src/base/xml.h"
-#include "trials/aws-parts.h"
+#include "trials/aws/aws-internal.h"
 
 enum { QUERY_TIMEOUT_MS = 30 * 1000 };
 

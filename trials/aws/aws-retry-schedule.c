@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "src/base/loop.h"
-#include "trials/aws-parts.h"
+#include "trials/aws/aws-internal.h"
 
 enum { SKEW_TOLD_S = 60 };
 

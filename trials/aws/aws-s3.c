@@ -10,9 +10,9 @@
 #include <string.h>
 
 #include "src/base/err.h"
-#include "src/base/http.h"
+#include "src/base/http/http.h"
 #include "src/base/mem.h"
-#include "trials/aws-parts.h"
+#include "trials/aws/aws-internal.h"
 
 enum {
 	S3_TIMEOUT_MS = 10 * 60 * 1000,

@@ -12,7 +12,7 @@
 #include "src/base/err.h"
 #include "src/base/mem.h"
 #include "src/base/xml.h"
-#include "trials/aws-parts.h"
+#include "trials/aws/aws-internal.h"
 
 /*
  * The element that holds Code and Message, or NULL: the root of S3, below it

@@ -11,10 +11,10 @@
 #include <string.h>
 
 #include "src/base/err.h"
-#include "src/base/http.h"
+#include "src/base/http/http.h"
 #include "src/base/loop.h"
 #include "src/base/mem.h"
-#include "trials/aws-parts.h"
+#include "trials/aws/aws-internal.h"
 
 /*
  * Requests a second at pace 1: half of what AWS publishes or less, so that

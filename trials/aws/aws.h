@@ -3,17 +3,17 @@
  * and hands over answers, on the loop.  Knows nothing of trials.
  */
 
-#ifndef AWS_H
-#define AWS_H
+#ifndef HPOTUNE_AWS_H
+#define HPOTUNE_AWS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "src/base/http.h"
-#include "trials/aws-config.h"
-#include "trials/aws-retry.h"
-#include "trials/aws-sign.h"
+#include "src/base/http/http.h"
+#include "trials/aws/config/aws-config.h"
+#include "trials/aws/config/aws-retry.h"
+#include "trials/aws/sign/aws-sigv4.h"
 
 struct aws;
 struct aws_call;
@@ -125,4 +125,4 @@ void aws_cancel(struct aws_call *);
 /* "s3://bucket/some/prefix/" -> new texts without slashes at the ends. */
 int s3_uri_split(const char *uri, char **bucket, char **prefix, struct err *);
 
-#endif /* AWS_H */
+#endif /* HPOTUNE_AWS_H */

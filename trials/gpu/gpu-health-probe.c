@@ -8,13 +8,13 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "src/base/child.h"
+#include "src/base/capture.h"
 #include "src/base/err.h"
 #include "src/base/loop.h"
 #include "src/base/mem.h"
-#include "trials/gpu-parts.h"
-#include "trials/gpu-watch-parts.h"
-#include "trials/gpu.h"
+#include "trials/gpu/gpu-snapshot-build.h"
+#include "trials/gpu/gpu-monitor-internal.h"
+#include "trials/gpu/gpu-snapshot.h"
 
 enum { PROBE_MS = 60 * 1000, PROBE_SAYS_MOST = 4096 };
 

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "trials/gpu-idle.h"
+#include "trials/gpu/gpu-idle.h"
 
 #define GAP_MS 30000 /* no silence: it is told of so seldom */
 

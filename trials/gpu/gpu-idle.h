@@ -3,8 +3,8 @@
  * and with times.
  */
 
-#ifndef TRIALS_GPU_IDLE_H
-#define TRIALS_GPU_IDLE_H
+#ifndef HPOTUNE_GPU_IDLE_H
+#define HPOTUNE_GPU_IDLE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -38,4 +38,4 @@ void gpu_idle_begin(struct gpu_idle *, int64_t window_ms);
 bool gpu_idle_see(struct gpu_idle *, int gpus, double busy, double seen,
     int64_t now_ms, char *text, size_t n);
 
-#endif /* TRIALS_GPU_IDLE_H */
+#endif /* HPOTUNE_GPU_IDLE_H */

@@ -21,7 +21,7 @@
 
 #include "src/base/err.h"
 #include "src/base/mem.h"
-#include "trials/gpu-lock.h"
+#include "trials/gpu/gpu-lock.h"
 
 enum {
 	LOCK_WORDS = 256, /* bytes of the file that are shown */

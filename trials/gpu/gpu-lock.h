@@ -4,8 +4,8 @@
  * clean up, nothing to configure.
  */
 
-#ifndef TRIALS_GPU_LOCK_H
-#define TRIALS_GPU_LOCK_H
+#ifndef HPOTUNE_GPU_LOCK_H
+#define HPOTUNE_GPU_LOCK_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -36,4 +36,4 @@ bool gpu_lock_stands(int fd, const char *uuid);
 /* Who has it, without taking it: false = nobody. */
 bool gpu_lock_owner(const char *uuid, char *who, size_t n);
 
-#endif /* TRIALS_GPU_LOCK_H */
+#endif /* HPOTUNE_GPU_LOCK_H */

@@ -1,10 +1,10 @@
 /* What the two files of the watch share. */
 
-#ifndef TRIALS_GPU_WATCH_PARTS_H
-#define TRIALS_GPU_WATCH_PARTS_H
+#ifndef HPOTUNE_GPU_MONITOR_INTERNAL_H
+#define HPOTUNE_GPU_MONITOR_INTERNAL_H
 
 #include "src/base/mem.h"
-#include "trials/gpu-watch.h"
+#include "trials/gpu/gpu-monitor.h"
 
 struct gpu_probe;
 struct loop_timer;
@@ -29,7 +29,7 @@ struct gpu_watch {
 	struct gpu_probe *probes;
 };
 
-/* gpu-probe.c */
+/* gpu-health-probe.c */
 void gpu_probes_end(struct gpu_watch *);
 
-#endif /* TRIALS_GPU_WATCH_PARTS_H */
+#endif /* HPOTUNE_GPU_MONITOR_INTERNAL_H */

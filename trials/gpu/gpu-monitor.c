@@ -12,11 +12,11 @@
 #include "src/base/err.h"
 #include "src/base/loop.h"
 #include "src/base/mem.h"
-#include "src/base/peer.h"
+#include "src/base/coproc.h"
 #include "src/base/spawn.h"
-#include "trials/gpu-parts.h"
-#include "trials/gpu-watch-parts.h"
-#include "trials/gpu.h"
+#include "trials/gpu/gpu-snapshot-build.h"
+#include "trials/gpu/gpu-monitor-internal.h"
+#include "trials/gpu/gpu-snapshot.h"
 
 /*
  * A look takes milliseconds, but for one that opens NVML: without the

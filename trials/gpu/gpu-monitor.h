@@ -3,8 +3,8 @@
  * program that died or hangs is started again, later each time.
  */
 
-#ifndef TRIALS_GPU_WATCH_H
-#define TRIALS_GPU_WATCH_H
+#ifndef HPOTUNE_GPU_MONITOR_H
+#define HPOTUNE_GPU_MONITOR_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -41,4 +41,4 @@ gpu_probe_cb(void *arg, const char *uuid, bool good, const char *why);
 int gpu_probe(struct gpu_watch *, const char *uuid, gpu_probe_cb *, void *arg,
     struct err *);
 
-#endif /* TRIALS_GPU_WATCH_H */
+#endif /* HPOTUNE_GPU_MONITOR_H */

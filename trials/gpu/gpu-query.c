@@ -14,9 +14,9 @@
 #include "src/base/err.h"
 #include "src/base/mem.h"
 #include "src/base/spawn.h"
-#include "trials/gpu-parts.h"
-#include "trials/gpu-proc.h"
-#include "trials/gpu.h"
+#include "trials/gpu/gpu-snapshot-build.h"
+#include "trials/gpu/gpu-sysfs.h"
+#include "trials/gpu/gpu-snapshot.h"
 
 /* One that has said all has this long to go. */
 enum { GRACE_MS = 500 };

@@ -1,12 +1,12 @@
 /* What the files that make and read looks share. */
 
-#ifndef TRIALS_GPU_PARTS_H
-#define TRIALS_GPU_PARTS_H
+#ifndef HPOTUNE_GPU_SNAPSHOT_BUILD_H
+#define HPOTUNE_GPU_SNAPSHOT_BUILD_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "trials/gpu.h"
+#include "trials/gpu/gpu-snapshot.h"
 
 /* No look is larger: what goes beyond is left out, and refused in a line. */
 enum {
@@ -26,4 +26,4 @@ struct gpu_seen *gpu_look_add(struct gpu_look *);
 /* Text of a driver: cut to n, and harmless. */
 void gpu_text_set(char *to, size_t n, const char *from);
 
-#endif /* TRIALS_GPU_PARTS_H */
+#endif /* HPOTUNE_GPU_SNAPSHOT_BUILD_H */

@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "src/base/err.h"
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/mem.h"
-#include "trials/gpu-parts.h"
-#include "trials/gpu.h"
+#include "trials/gpu/gpu-snapshot-build.h"
+#include "trials/gpu/gpu-snapshot.h"
 
 /* Whole numbers that a double holds exactly. */
 #define NUMBER_MOST (INT64_C(1) << 53)

@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/mem.h"
-#include "trials/gpu-parts.h"
-#include "trials/gpu.h"
+#include "trials/gpu/gpu-snapshot-build.h"
+#include "trials/gpu/gpu-snapshot.h"
 
 const char *const gpu_source_names[] = {
 	[GPU_NONE] = "none",

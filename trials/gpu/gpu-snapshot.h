@@ -4,8 +4,8 @@
  * the command line read it.
  */
 
-#ifndef TRIALS_GPU_H
-#define TRIALS_GPU_H
+#ifndef HPOTUNE_GPU_SNAPSHOT_H
+#define HPOTUNE_GPU_SNAPSHOT_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -85,7 +85,7 @@ struct gpu_look {
 	size_t n_faults;
 };
 
-/* gpu-look.c */
+/* gpu-snapshot.c */
 /* One line of JSON, without its end. */
 void gpu_look_write(struct buf *, const struct gpu_look *);
 /* Free it with gpu_look_free, also after an error. */
@@ -97,7 +97,7 @@ void gpu_look_copy(struct gpu_look *to, const struct gpu_look *from);
 /* Simulated GPUs, all idle, of so many bytes each. */
 void gpu_look_simulate(struct gpu_look *, int n, int64_t memory);
 
-/* gpu-ask.c */
+/* gpu-query.c */
 /*
  * Whether there is a sign of a driver: /proc/driver/nvidia, /dev/nvidiactl,
  * /dev/dxg, or what HPOTUNE_NVML says; empty, it says that there is none.
@@ -112,4 +112,4 @@ int gpu_ask(struct gpu_look *, int timeout_ms, struct err *);
 /* Whether a GPU works, by "hpotune-gpu probe", waited for; -1: why not. */
 int gpu_ask_probe(const char *uuid, int timeout_ms, struct err *);
 
-#endif /* TRIALS_GPU_H */
+#endif /* HPOTUNE_GPU_SNAPSHOT_H */

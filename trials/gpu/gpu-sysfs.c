@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "src/base/mem.h"
-#include "trials/gpu-parts.h"
-#include "trials/gpu-proc.h"
+#include "trials/gpu/gpu-snapshot-build.h"
+#include "trials/gpu/gpu-sysfs.h"
 
 void
 gpu_bus_name(char to[GPU_BUS], const char *from)

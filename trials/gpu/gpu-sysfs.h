@@ -3,12 +3,12 @@
  * missing, and the processors near each.
  */
 
-#ifndef TRIALS_GPU_PROC_H
-#define TRIALS_GPU_PROC_H
+#ifndef HPOTUNE_GPU_SYSFS_H
+#define HPOTUNE_GPU_SYSFS_H
 
 #include <stdbool.h>
 
-#include "trials/gpu.h"
+#include "trials/gpu/gpu-snapshot.h"
 
 /* A bus id as sysfs writes it: "00000000:3B:00.0" is "0000:3b:00.0". */
 void gpu_bus_name(char to[GPU_BUS], const char *from);
@@ -20,4 +20,4 @@ void gpu_proc_look(const char *root, struct gpu_look *);
 /* Whether anything here looks like a driver. */
 bool gpu_proc_driver(const char *root);
 
-#endif /* TRIALS_GPU_PROC_H */
+#endif /* HPOTUNE_GPU_SYSFS_H */

@@ -12,10 +12,10 @@
 
 #include "src/base/err.h"
 #include "src/base/fail.h"
-#include "trials/cgroup.h"
-#include "trials/local-gpus.h"
-#include "trials/local.h"
-#include "trials/truth.h"
+#include "trials/process/cgroup.h"
+#include "trials/local/local-gpu.h"
+#include "trials/local/local-internal.h"
+#include "trials/process/attempt-status.h"
 
 void
 local_group_remove(const struct local *l, const char *uuid)

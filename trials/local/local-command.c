@@ -3,8 +3,8 @@
  * launcher wraps around it.  Knows no supervisor and no environment.
  */
 
-#include "src/model/study.h"
-#include "trials/local.h"
+#include "src/model/study/study.h"
+#include "trials/local/local-internal.h"
 
 void
 local_word(struct local_words *w, char *word)

@@ -7,9 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "src/model/study.h"
-#include "trials/local-gpus.h"
-#include "trials/local.h"
+#include "src/model/study/study.h"
+#include "trials/local/local-gpu.h"
+#include "trials/local/local-internal.h"
 
 struct env {
 	char **word; /* "NAME=VALUE", ends with NULL */

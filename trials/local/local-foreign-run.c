@@ -15,9 +15,9 @@
 #include <unistd.h>
 
 #include "src/base/err.h"
-#include "trials/local.h"
-#include "trials/proc.h"
-#include "trials/truth.h"
+#include "trials/local/local-internal.h"
+#include "trials/process/proc.h"
+#include "trials/process/attempt-status.h"
 
 /* Whether the parameters in this folder are these. */
 static bool

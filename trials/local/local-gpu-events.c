@@ -11,9 +11,9 @@
 
 #include "src/base/loop.h"
 #include "src/base/mem.h"
-#include "trials/gpu-lock.h"
-#include "trials/local-gpus-parts.h"
-#include "trials/local.h"
+#include "trials/gpu/gpu-lock.h"
+#include "trials/local/local-gpu-internal.h"
+#include "trials/local/local-internal.h"
 
 enum {
 	TOLD_MS = 5000, /* numbers alone are told so often at most */

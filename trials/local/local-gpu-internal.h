@@ -1,11 +1,11 @@
-/* What local-gpus.c, -look.c and -names.c share. */
+/* What local-gpu.c, -look.c and -names.c share. */
 
-#ifndef TRIALS_LOCAL_GPUS_PARTS_H
-#define TRIALS_LOCAL_GPUS_PARTS_H
+#ifndef HPOTUNE_LOCAL_GPU_INTERNAL_H
+#define HPOTUNE_LOCAL_GPU_INTERNAL_H
 
-#include "trials/gpu-watch.h"
+#include "trials/gpu/gpu-monitor.h"
 #include "trials/launcher.h"
-#include "trials/local-gpus.h"
+#include "trials/local/local-gpu.h"
 
 struct local_attempt;
 struct loop_timer;
@@ -88,19 +88,19 @@ struct local_gpus {
 	bool noted_none; /* said that none is of use */
 };
 
-/* local-gpus.c: for view events, of no single trial. */
+/* local-gpu.c: for view events, of no single trial. */
 void local_gpus_note(struct local_gpus *, bool warn, const char *text);
 
-/* local-mps.c: whether trials share this one through MPS. */
+/* local-gpu-mps.c: whether trials share this one through MPS. */
 bool local_mps_serves(const struct local_gpus *, const struct gpu_seen *);
 
-/* local-gpus-locks.c */
+/* local-gpu-locks.c */
 /* For the manager: book a GPU against other studies, and give it back. */
 bool local_lock_book(void *, const char *uuid, char *who, size_t n);
 void local_lock_unbook(void *, const char *uuid);
 /* Whoever logs out may have removed our files: book anew. */
 void local_locks_tend(struct local_gpus *);
-/* local-gpus-look.c */
+/* local-gpu-poll.c */
 int local_gpus_watch(struct local_gpus *, struct err *);
 void local_gpus_unwatch(struct local_gpus *);
 /* A look that begins after all that was told so far. */
@@ -111,10 +111,10 @@ void local_gpus_arm(struct local_gpus *);
 void local_gpus_judge(struct local_gpus *);
 /* For the manager: try one in a process of its own. */
 void local_gpus_probe(void *, const char *uuid);
-/* local-gpus-tell.c, inside collect */
+/* local-gpu-events.c, inside collect */
 /* What waits for view events. */
 void local_gpus_say(struct local_gpus *);
 /* What an attempt has used so far. */
 void local_gpus_use(struct local_attempt *);
 
-#endif /* TRIALS_LOCAL_GPUS_PARTS_H */
+#endif /* HPOTUNE_LOCAL_GPU_INTERNAL_H */

@@ -10,8 +10,8 @@
 
 #include "src/base/err.h"
 #include "src/base/mem.h"
-#include "trials/gpu-lock.h"
-#include "trials/local-gpus-parts.h"
+#include "trials/gpu/gpu-lock.h"
+#include "trials/local/local-gpu-internal.h"
 
 /* Out of the way of those that a supervisor gets, from 3 on. */
 static int

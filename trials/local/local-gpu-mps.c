@@ -10,9 +10,9 @@
 #include <unistd.h>
 
 #include "src/base/mem.h"
-#include "src/model/study.h"
-#include "trials/local-gpus-parts.h"
-#include "trials/local.h"
+#include "src/model/study/study.h"
+#include "trials/local/local-gpu-internal.h"
+#include "trials/local/local-internal.h"
 
 /* Whether its daemon, and not only its folder, is there. */
 static bool

@@ -14,8 +14,8 @@
 
 #include "src/base/loop.h"
 #include "src/base/mem.h"
-#include "trials/local-gpus-parts.h"
-#include "trials/local.h"
+#include "trials/local/local-gpu-internal.h"
+#include "trials/local/local-internal.h"
 
 enum { FILE_MAX = 1 << 16 };
 

@@ -12,10 +12,10 @@
 #include <unistd.h>
 
 #include "src/base/mem.h"
-#include "trials/local-gpus.h"
-#include "trials/local.h"
-#include "trials/proc-environ.h"
-#include "trials/proc.h"
+#include "trials/local/local-gpu.h"
+#include "trials/local/local-internal.h"
+#include "trials/process/proc-environ.h"
+#include "trials/process/proc.h"
 
 enum {
 	DEPTH_MAX = 64 /* of ancestors */

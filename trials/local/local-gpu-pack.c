@@ -11,8 +11,8 @@
 
 #include "src/base/loop.h"
 #include "src/base/mem.h"
-#include "trials/local-gpus-parts.h"
-#include "trials/local.h"
+#include "trials/local/local-gpu-internal.h"
+#include "trials/local/local-internal.h"
 
 static bool
 is_member(const struct local_attempt *a, int place)

@@ -8,11 +8,11 @@
 
 #include "src/base/err.h"
 #include "src/base/mem.h"
-#include "src/model/options.h"
-#include "src/model/study.h"
-#include "trials/gpu-lock.h"
-#include "trials/local-gpus.h"
-#include "trials/local.h"
+#include "src/model/plugin-options.h"
+#include "src/model/study/study.h"
+#include "trials/gpu/gpu-lock.h"
+#include "trials/local/local-gpu.h"
+#include "trials/local/local-internal.h"
 
 static void
 no_note(void *arg, bool warn, int64_t trial, int attempt, const char *text)

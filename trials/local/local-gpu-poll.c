@@ -10,8 +10,8 @@
 #include "src/base/err.h"
 #include "src/base/loop.h"
 #include "src/base/mem.h"
-#include "trials/local-gpus-parts.h"
-#include "trials/local.h"
+#include "trials/local/local-gpu-internal.h"
+#include "trials/local/local-internal.h"
 
 /* A fault is told once: those of a look nobody has judged go to the next. */
 static void

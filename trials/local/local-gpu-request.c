@@ -9,14 +9,14 @@
 #include <string.h>
 
 #include "src/base/err.h"
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/mem.h"
-#include "src/model/options.h"
-#include "src/model/study.h"
-#include "trials/gpu-parts.h"
+#include "src/model/plugin-options.h"
+#include "src/model/study/study.h"
+#include "trials/gpu/gpu-snapshot-build.h"
 #include "trials/launcher.h"
-#include "trials/local-gpus.h"
-#include "trials/local.h"
+#include "trials/local/local-gpu.h"
+#include "trials/local/local-internal.h"
 
 enum {
 	ASK_MS = 20000, /* a driver that wakes up may need seconds */

@@ -12,12 +12,12 @@
 #include "src/base/err.h"
 #include "src/base/loop.h"
 #include "src/base/mem.h"
-#include "src/model/options.h"
-#include "src/model/study.h"
-#include "trials/claim.h"
-#include "trials/gpu-lock.h"
-#include "trials/local-gpus-parts.h"
-#include "trials/local.h"
+#include "src/model/plugin-options.h"
+#include "src/model/study/study.h"
+#include "trials/process/attempt-record.h"
+#include "trials/gpu/gpu-lock.h"
+#include "trials/local/local-gpu-internal.h"
+#include "trials/local/local-internal.h"
 
 enum { AT_ONCE_US = 5000000, LATE_MS = 2000 };
 

@@ -1,17 +1,17 @@
 /*
  * The hands of the GPU manager in the local launcher: looks, locks, probes and
  * the files by which a restarted server knows who has which.  What follows
- * from a look is decided in gpus.c alone.
+ * from a look is decided in gpualloc.c alone.
  */
 
-#ifndef TRIALS_LOCAL_GPUS_H
-#define TRIALS_LOCAL_GPUS_H
+#ifndef HPOTUNE_LOCAL_GPU_H
+#define HPOTUNE_LOCAL_GPU_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "trials/gpus.h"
+#include "trials/gpu/allocator/gpualloc.h"
 
 struct buf;
 struct claim_exit;
@@ -26,7 +26,7 @@ struct option_value;
 struct study_trial;
 
 /*
- * local-gpus-want.c: which GPUs a study wants, and what it wants of them.
+ * local-gpu-request.c: which GPUs a study wants, and what it wants of them.
  * Free it with local_want_free, also after an error.
  */
 struct local_want {
@@ -45,13 +45,13 @@ void local_want_free(struct local_want *);
 void local_want_visible(struct local_want *, const char *visible);
 
 /*
- * local-gpus-plan.c: how many trials they hold, and in words; 0: trials have
+ * local-gpu-plan.c: how many trials they hold, and in words; 0: trials have
  * none; -1: they cannot have what they want.
  */
 int64_t local_gpus_plan(const struct study_trial *, const struct option_value *,
     struct buf *, struct err *);
 
-/* local-gpus.c: in open and close of the launcher; never NULL after. */
+/* local-gpu.c: in open and close of the launcher; never NULL after. */
 int local_gpus_open(struct local *, const struct launch_env *, struct err *);
 void local_gpus_close(struct local *);
 /* Attempts at most; -1: trials have no GPUs. */
@@ -86,7 +86,7 @@ struct local_key {
 const char *
 local_key(struct local_key *, const struct local *, int slot, const char *uuid);
 
-/* local-gpus-names.c: how an attempt is told of its GPUs. */
+/* local-gpu-names.c: how an attempt is told of its GPUs. */
 enum local_gpu_name {
 	LOCAL_GPU_UUID,
 	LOCAL_GPU_INDEX, /* a slice has its UUID here too */
@@ -105,7 +105,7 @@ struct local_locks {
 };
 struct local_locks local_gpus_locks(const struct local *, const char *key);
 
-/* local-gpus-pack.c: several trials in one program, on the GPUs of its place. */
+/* local-gpu-pack.c: several trials in one program, on the GPUs of its place. */
 /* Whether its place lets another one in; false: it has no GPUs yet. */
 bool local_place_holds(
     const struct local *, int slot, bool *ready, char *why, size_t n);
@@ -119,13 +119,13 @@ bool local_place_blame(const struct local *, int slot, char *why, size_t n);
 void local_places_tend(struct local *);
 
 /*
- * local-mps.c: "NAME=VALUE" words for an attempt that shares its GPU through
+ * local-gpu-mps.c: "NAME=VALUE" words for an attempt that shares its GPU through
  * MPS; NULL: it does not.  Free with local_env_free.
  */
 char **local_mps_env(
     const struct local *, const char *key, const struct study_trial *);
 
-/* local-owner.c: whose a process on a GPU is. */
+/* local-gpu-owner.c: whose a process on a GPU is. */
 struct local_owners;
 struct local_owners *local_owners_new(void);
 void local_owners_free(struct local_owners *);
@@ -133,4 +133,4 @@ void local_owners_free(struct local_owners *);
 void local_owners_fill(
     struct local_owners *, const struct local *, struct gpu_look *);
 
-#endif /* TRIALS_LOCAL_GPUS_H */
+#endif /* HPOTUNE_LOCAL_GPU_H */

@@ -1,7 +1,7 @@
 /* The local launcher: what its files share. */
 
-#ifndef TRIALS_LOCAL_H
-#define TRIALS_LOCAL_H
+#ifndef HPOTUNE_LOCAL_INTERNAL_H
+#define HPOTUNE_LOCAL_INTERNAL_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -9,11 +9,11 @@
 #include <sys/types.h>
 
 #include "src/base/mem.h"
-#include "trials/claim.h"
-#include "trials/gpu-idle.h"
+#include "trials/process/attempt-record.h"
+#include "trials/gpu/gpu-idle.h"
 #include "trials/launcher.h"
-#include "trials/proc.h"
-#include "trials/report.h"
+#include "trials/process/proc.h"
+#include "trials/metric-line/metric-line.h"
 
 struct err;
 struct evidence;
@@ -94,7 +94,7 @@ struct local_pack {
 	size_t n;
 };
 
-/* The state directory; see local-home.c. */
+/* The state directory; see local-state-dir.c. */
 struct local_home {
 	char *path;
 	int fd; /* -1: it is not known */
@@ -152,7 +152,7 @@ void local_emit(struct local_attempt *, struct launch_event *);
 void local_note(struct local_attempt *, bool warn, const char *, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* local-home.c */
+/* local-state-dir.c */
 void local_home_open(struct local *, const char *state_dir);
 void local_home_close(struct local *);
 /* Look whether it is somewhere else now. */
@@ -198,7 +198,7 @@ void local_starts(const struct study_trial *, struct buf *text);
 /* The program that starts the ranks; NULL = it is ours.  Free it. */
 char *local_launcher_program(const struct study_trial *);
 
-/* local-finds.c: what an attempt is started with, looked for before. */
+/* local-preflight.c: what an attempt is started with, looked for before. */
 int local_finds(const struct study_trial *, struct err *);
 /* A variable of the trial, or NULL. */
 const char *local_trial_env(const struct study_trial *, const char *name);
@@ -238,7 +238,7 @@ char *local_dir(const struct launch_spec *);
 int local_shim_find(struct local *, struct err *);
 int local_start(void *, const struct launch_spec *, struct err *);
 
-/* local-look.c */
+/* local-adopt.c */
 enum launch_look local_look(void *, const struct launch_spec *, struct err *);
 int local_abandon(void *, const struct launch_spec *, struct err *);
 /* Write the claim that lets nobody start it any more. */
@@ -267,7 +267,7 @@ struct local_marked local_kill_marked(const char *uuid, const char *dir);
 bool local_sweep(struct local_attempt *, const struct claim *);
 
 /*
- * local-foreign.c: the folder of an attempt holds another run of its trial,
+ * local-foreign-run.c: the folder of an attempt holds another run of its trial,
  * because the database was brought back from an older copy.
  */
 /* Whether it does; *aside: and that run had other parameters. */
@@ -275,7 +275,7 @@ bool local_foreign(const struct launch_spec *, const char *dir, bool *aside);
 /* Wait for its end, and then give the attempt up: the next one follows. */
 void local_foreign_turn(struct local_attempt *, const struct evidence *);
 
-/* local-turn.c: one look at one attempt, events for all that is new. */
+/* local-reconcile.c: one look at one attempt, events for all that is new. */
 void local_turn(struct local_attempt *);
 /* All is told that there was: this is its end. */
 void local_end(struct local_attempt *, struct launch_event *);
@@ -286,4 +286,4 @@ void local_stop_send(struct local_attempt *);
 bool local_tail(struct local_attempt *, bool final);
 void local_tail_close(struct local_attempt *);
 
-#endif /* TRIALS_LOCAL_H */
+#endif /* HPOTUNE_LOCAL_INTERNAL_H */

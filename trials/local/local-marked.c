@@ -13,11 +13,11 @@
 #include <unistd.h>
 
 #include "src/base/err.h"
-#include "trials/cgroup.h"
-#include "trials/local.h"
-#include "trials/proc-environ.h"
-#include "trials/proc.h"
-#include "trials/truth.h"
+#include "trials/process/cgroup.h"
+#include "trials/local/local-internal.h"
+#include "trials/process/proc-environ.h"
+#include "trials/process/proc.h"
+#include "trials/process/attempt-status.h"
 
 struct marked {
 	const char *uuid, *dir;

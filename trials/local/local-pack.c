@@ -22,13 +22,13 @@
 #include "src/base/err.h"
 #include "src/base/fail.h"
 #include "src/base/spawn.h"
-#include "src/model/study.h"
-#include "trials/local-gpus.h"
-#include "trials/local.h"
-#include "trials/claim.h"
-#include "trials/pack-end.h"
-#include "trials/pack.h"
-#include "trials/passing.h"
+#include "src/model/study/study.h"
+#include "trials/local/local-gpu.h"
+#include "trials/local/local-internal.h"
+#include "trials/process/attempt-record.h"
+#include "trials/pack/pack-exit-note.h"
+#include "trials/pack/pack.h"
+#include "trials/process/transient-error.h"
 
 enum { KEY_LEN = 16 };
 

@@ -12,9 +12,9 @@
 #include <unistd.h>
 
 #include "src/base/err.h"
-#include "src/model/study.h"
-#include "trials/exec-path.h"
-#include "trials/local.h"
+#include "src/model/study/study.h"
+#include "trials/process/exec-path.h"
+#include "trials/local/local-internal.h"
 
 const char *
 local_trial_env(const struct study_trial *t, const char *name)

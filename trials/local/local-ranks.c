@@ -12,9 +12,9 @@
 #include <unistd.h>
 
 #include "src/base/spawn.h"
-#include "src/model/study.h"
-#include "trials/local.h"
-#include "trials/ranks.h"
+#include "src/model/study/study.h"
+#include "trials/local/local-internal.h"
+#include "trials/ranks/ranks.h"
 
 static const char program[] = "hpotune-ranks";
 

@@ -13,14 +13,14 @@
 #include "src/base/err.h"
 #include "src/base/fail.h"
 #include "src/base/loop.h"
-#include "trials/cgroup.h"
-#include "trials/local-gpus.h"
-#include "trials/local.h"
-#include "trials/passing.h"
-#include "trials/proc.h"
-#include "trials/shim.h"
-#include "trials/tree.h"
-#include "trials/truth.h"
+#include "trials/process/cgroup.h"
+#include "trials/local/local-gpu.h"
+#include "trials/local/local-internal.h"
+#include "trials/process/transient-error.h"
+#include "trials/process/proc.h"
+#include "trials/shim/shim.h"
+#include "trials/process/descendants.h"
+#include "trials/process/attempt-status.h"
 
 enum {
 	UNKNOWN_MS = 2000, /* a record may be torn while it is written */

@@ -7,9 +7,9 @@
 
 #include "src/base/err.h"
 #include "src/base/log.h"
-#include "src/model/study.h"
-#include "trials/local-gpus.h"
-#include "trials/local.h"
+#include "src/model/study/study.h"
+#include "trials/local/local-gpu.h"
+#include "trials/local/local-internal.h"
 
 enum {
 	SLOTS_MAX = 65536,

@@ -19,10 +19,10 @@
 #include "src/base/fail.h"
 #include "src/base/loop.h"
 #include "src/base/spawn.h"
-#include "src/model/study.h"
-#include "trials/local-gpus.h"
-#include "trials/local.h"
-#include "trials/passing.h"
+#include "src/model/study/study.h"
+#include "trials/local/local-gpu.h"
+#include "trials/local/local-internal.h"
+#include "trials/process/transient-error.h"
 
 char *
 local_dir(const struct launch_spec *spec)

@@ -9,10 +9,10 @@
 #include <unistd.h>
 
 #include "src/base/err.h"
-#include "src/base/link.h"
+#include "src/base/inode.h"
 #include "src/base/loop.h"
 #include "src/base/mem.h"
-#include "trials/local.h"
+#include "trials/local/local-internal.h"
 
 void
 local_home_open(struct local *l, const char *state_dir)

@@ -13,8 +13,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "trials/local-gpus.h"
-#include "trials/local.h"
+#include "trials/local/local-gpu.h"
+#include "trials/local/local-internal.h"
 
 enum { PATH_SIZE = 4352 };
 

@@ -15,12 +15,12 @@
 #include "src/base/err.h"
 #include "src/base/fail.h"
 #include "src/base/loop.h"
-#include "src/model/options.h"
-#include "src/model/study.h"
-#include "trials/cgroup.h"
-#include "trials/local-gpus.h"
-#include "trials/local.h"
-#include "trials/proc.h"
+#include "src/model/plugin-options.h"
+#include "src/model/study/study.h"
+#include "trials/process/cgroup.h"
+#include "trials/local/local-gpu.h"
+#include "trials/local/local-internal.h"
+#include "trials/process/proc.h"
 
 enum {
 	POLL_MS = 1000, /* inotify is a hint; this is the truth */

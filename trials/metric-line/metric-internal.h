@@ -1,7 +1,7 @@
 /* What the readers of report lines share; nobody else includes this. */
 
-#ifndef REPORT_PARTS_H
-#define REPORT_PARTS_H
+#ifndef HPOTUNE_METRIC_INTERNAL_H
+#define HPOTUNE_METRIC_INTERNAL_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,4 +26,4 @@ bool report_refuse(struct report *, const char *why);
 bool report_match_rules(
     struct report *, const struct report_rules *, const char *line, size_t len);
 
-#endif /* REPORT_PARTS_H */
+#endif /* HPOTUNE_METRIC_INTERNAL_H */

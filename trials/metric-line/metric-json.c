@@ -1,14 +1,14 @@
 /*
  * A line of the metrics file: one flat JSON object.  Not the reader of
- * src/base/json.h: this one is for a million lines, takes NaN and Infinity as
+ * src/base/json/json.h: this one is for a million lines, takes NaN and Infinity as
  * Python writes them, and passes over what is no number without keeping it.
  */
 
 #include <string.h>
 
-#include "trials/report.h"
-#include "trials/report-number.h"
-#include "trials/report-parts.h"
+#include "trials/metric-line/metric-line.h"
+#include "trials/metric-line/metric-number.h"
+#include "trials/metric-line/metric-internal.h"
 
 #define DEPTH_MAX 16
 

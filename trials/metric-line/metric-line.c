@@ -6,9 +6,9 @@
 
 #include <string.h>
 
-#include "trials/report.h"
-#include "trials/report-number.h"
-#include "trials/report-parts.h"
+#include "trials/metric-line/metric-line.h"
+#include "trials/metric-line/metric-number.h"
+#include "trials/metric-line/metric-internal.h"
 
 #define TAG "hpotune:"
 #define TAG_LEN (sizeof(TAG) - 1)

@@ -5,8 +5,8 @@
  * Only whole lines may be handed over: half a line may end within a number.
  */
 
-#ifndef REPORT_H
-#define REPORT_H
+#ifndef HPOTUNE_METRIC_LINE_H
+#define HPOTUNE_METRIC_LINE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -70,4 +70,4 @@ bool report_parse_line(
  */
 bool report_parse_json(struct report *, const char *line, size_t len);
 
-#endif /* REPORT_H */
+#endif /* HPOTUNE_METRIC_LINE_H */

@@ -11,7 +11,7 @@
 #include <strings.h>
 
 #include "src/base/mem.h"
-#include "trials/report-number.h"
+#include "trials/metric-line/metric-number.h"
 
 #define DIGITS_MAX 19 /* 10^19 - 1 fits 64 bits */
 #define FIVES_MAX 27 /* 5^27 fits 63 bits */

@@ -3,8 +3,8 @@
  * those of strtod in the C locale, to the last bit.
  */
 
-#ifndef REPORT_NUMBER_H
-#define REPORT_NUMBER_H
+#ifndef HPOTUNE_METRIC_NUMBER_H
+#define HPOTUNE_METRIC_NUMBER_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -36,4 +36,4 @@ double number_value(const struct number *);
 /* The number when it is whole and within 0 … 2^53; exact. */
 bool number_integer(const struct number *, int64_t *);
 
-#endif /* REPORT_NUMBER_H */
+#endif /* HPOTUNE_METRIC_NUMBER_H */

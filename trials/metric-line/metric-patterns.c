@@ -11,12 +11,12 @@
 #include <string.h>
 
 #include "src/base/err.h"
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/mem.h"
-#include "src/model/study.h"
-#include "trials/report.h"
-#include "trials/report-number.h"
-#include "trials/report-parts.h"
+#include "src/model/study/study.h"
+#include "trials/metric-line/metric-line.h"
+#include "trials/metric-line/metric-number.h"
+#include "trials/metric-line/metric-internal.h"
 
 enum {
 	HEAD_MAX = 4096, /* bytes of a line that are matched */

@@ -9,11 +9,11 @@
 #include <string.h>
 
 #include "src/base/err.h"
-#include "src/base/http.h"
-#include "src/base/json.h"
+#include "src/base/http/http.h"
+#include "src/base/json/json.h"
 #include "src/base/mem.h"
-#include "trials/aws.h"
-#include "trials/notify.h"
+#include "trials/aws/aws.h"
+#include "trials/notify/notify.h"
 
 enum { TRIES = 4, TRY_MS = 15 * 1000, WHY_BYTES = 400 };
 

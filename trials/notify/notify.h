@@ -4,13 +4,13 @@
  * and when to try again, is the tuner's to decide.
  */
 
-#ifndef NOTIFY_H
-#define NOTIFY_H
+#ifndef HPOTUNE_NOTIFY_H
+#define HPOTUNE_NOTIFY_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "src/model/study.h"
+#include "src/model/study/study.h"
 
 struct err;
 struct loop;
@@ -47,4 +47,4 @@ void notify_free(struct notify *);
 int notify_send(struct notify *, enum study_channel,
     const struct notify_message *, struct err *);
 
-#endif /* NOTIFY_H */
+#endif /* HPOTUNE_NOTIFY_H */

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#include "trials/pack.h"
+#include "trials/pack/pack.h"
 
 enum { EXPECT_MS = 30000 /* for a supervisor to make its claim */ };
 

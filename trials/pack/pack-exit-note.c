@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "src/base/mem.h"
-#include "trials/pack-end.h"
+#include "trials/pack/pack-exit-note.h"
 
 static const char *const kinds[] = {
 	[PACK_ENDED_ERROR] = "error",

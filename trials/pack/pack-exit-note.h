@@ -3,8 +3,8 @@
  * file beside the supervisor's records.  Without one the exit status says all.
  */
 
-#ifndef TRIALS_PACK_END_H
-#define TRIALS_PACK_END_H
+#ifndef HPOTUNE_PACK_EXIT_NOTE_H
+#define HPOTUNE_PACK_EXIT_NOTE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,4 +23,4 @@ void pack_end_write(const char *dir, enum pack_end_kind, const char *why);
 /* Read it back; false when there is none, or nonsense. */
 bool pack_end_read(const char *dir, enum pack_end_kind *, char *why, size_t n);
 
-#endif /* TRIALS_PACK_END_H */
+#endif /* HPOTUNE_PACK_EXIT_NOTE_H */

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "trials/pack-io.h"
+#include "trials/pack/pack-line-io.h"
 
 void
 pack_io_open(struct pack_io *io, int fd, size_t line_max)

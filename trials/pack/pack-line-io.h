@@ -3,8 +3,8 @@
  * go.  Knows no message.
  */
 
-#ifndef TRIALS_PACK_IO_H
-#define TRIALS_PACK_IO_H
+#ifndef HPOTUNE_PACK_LINE_IO_H
+#define HPOTUNE_PACK_LINE_IO_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -39,4 +39,4 @@ void pack_io_flush(struct pack_io *);
 /* Bytes that are still to go. */
 size_t pack_io_waiting(const struct pack_io *);
 
-#endif /* TRIALS_PACK_IO_H */
+#endif /* HPOTUNE_PACK_LINE_IO_H */

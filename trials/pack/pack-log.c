@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "trials/pack.h"
+#include "trials/pack/pack.h"
 
 #define LOG_OLD PACK_LOG ".old"
 

@@ -13,8 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "trials/args.h"
-#include "trials/pack.h"
+#include "trials/process/args.h"
+#include "trials/pack/pack.h"
 
 int64_t
 pack_clock_ms(void)

@@ -17,10 +17,10 @@
 
 #include "src/base/err.h"
 #include "src/base/fail.h"
-#include "src/base/json.h"
-#include "trials/claim.h"
-#include "trials/pack-end.h"
-#include "trials/pack.h"
+#include "src/base/json/json.h"
+#include "trials/process/attempt-record.h"
+#include "trials/pack/pack-exit-note.h"
+#include "trials/pack/pack.h"
 
 enum {
 	AGAIN_MS = 50, /* between two tries at the door */

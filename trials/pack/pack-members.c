@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "src/base/fail.h"
-#include "trials/pack.h"
+#include "trials/pack/pack.h"
 
 enum {
 	MEMBERS_MAX = 3 * PACK_PLACES_MAX,

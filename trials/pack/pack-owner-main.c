@@ -18,10 +18,10 @@
 #include <unistd.h>
 
 #include "src/base/fail.h"
-#include "trials/claim.h"
-#include "trials/pack.h"
-#include "trials/proc-environ.h"
-#include "trials/proc.h"
+#include "trials/process/attempt-record.h"
+#include "trials/pack/pack.h"
+#include "trials/process/proc-environ.h"
+#include "trials/process/proc.h"
 
 enum {
 	LINGER_MS = 5000, /* before a program without trials is ended */

@@ -12,12 +12,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "trials/cgroup.h"
-#include "trials/passing.h"
-#include "trials/pack.h"
-#include "trials/proc.h"
-#include "trials/report.h"
-#include "trials/tree.h"
+#include "trials/process/cgroup.h"
+#include "trials/process/transient-error.h"
+#include "trials/pack/pack.h"
+#include "trials/process/proc.h"
+#include "trials/metric-line/metric-line.h"
+#include "trials/process/descendants.h"
 
 enum { SWEEP_MIN_MS = 5, SWEEP_MAX_MS = 1000 };
 

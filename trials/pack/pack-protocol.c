@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "src/base/err.h"
-#include "src/base/json.h"
-#include "trials/pack-line.h"
-#include "trials/report.h"
+#include "src/base/json/json.h"
+#include "trials/pack/pack-protocol.h"
+#include "trials/metric-line/metric-line.h"
 
 enum { CODE_MAX = 255 };
 

@@ -3,8 +3,8 @@
  * program says.  Trusts no byte, knows no process.
  */
 
-#ifndef TRIALS_PACK_LINE_H
-#define TRIALS_PACK_LINE_H
+#ifndef HPOTUNE_PACK_PROTOCOL_H
+#define HPOTUNE_PACK_PROTOCOL_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -31,4 +31,4 @@ struct pack_line {
 /* Read a line without its newline, with a NUL behind it. */
 void pack_line_read(struct pack_line *, const char *line, size_t len);
 
-#endif /* TRIALS_PACK_LINE_H */
+#endif /* HPOTUNE_PACK_PROTOCOL_H */

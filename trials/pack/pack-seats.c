@@ -12,9 +12,9 @@
 #include <unistd.h>
 
 #include "src/base/fail.h"
-#include "trials/claim.h"
-#include "trials/pack.h"
-#include "trials/proc.h"
+#include "trials/process/attempt-record.h"
+#include "trials/pack/pack.h"
+#include "trials/process/proc.h"
 
 #define SEAT_LOCK "pack.lock"
 

@@ -19,8 +19,8 @@
  *		d HOW NUMBER WHY		the program is gone
  */
 
-#ifndef TRIALS_PACK_H
-#define TRIALS_PACK_H
+#ifndef HPOTUNE_PACK_H
+#define HPOTUNE_PACK_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,8 +29,8 @@
 #include <sys/types.h>
 
 #include "src/base/mem.h"
-#include "trials/pack-io.h"
-#include "trials/pack-line.h"
+#include "trials/pack/pack-line-io.h"
+#include "trials/pack/pack-protocol.h"
 
 #define PACK_SOCKET "sock"
 #define PACK_LOCK "lock"
@@ -146,7 +146,7 @@ void pack_log_raw(struct pack_log *, const char *, size_t);
 void pack_note(struct pack *, const char *, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* pack-member.c: who stands for trials. */
+/* pack-members.c: who stands for trials. */
 /* Let in all that wait at the door. */
 void pack_admit(struct pack *);
 /* What one has said, and whether it is still there. */
@@ -155,13 +155,13 @@ void pack_member_put(struct pack_member *, char letter, const char *text);
 /* Forget those that are gone. */
 void pack_members_sweep(struct pack *);
 
-/* pack-expect.c: who is on the way. */
+/* pack-arrivals.c: who is on the way. */
 void pack_expect(struct pack *, int64_t trial, int64_t attempt);
 void pack_expect_came(struct pack *, int64_t trial, int64_t attempt);
 /* Until when somebody may still come; -1 = nobody will. */
 int64_t pack_expect_until(struct pack *);
 
-/* pack-seat.c: which trials the program has. */
+/* pack-seats.c: which trials the program has. */
 /* Give places to those that wait, as far as there are any. */
 void pack_seats_fill(struct pack *);
 /* What a line of the program says. */
@@ -187,7 +187,7 @@ void pack_program_kill(struct pack *);
 void pack_program_turn(struct pack *);
 int64_t pack_program_next_ms(const struct pack *);
 
-/* pack-join.c, pack-serve.c: the two commands; exit statuses. */
+/* pack-member-main.c, pack-owner-main.c: the two commands; exit statuses. */
 int pack_join(char **args);
 int pack_serve(struct pack *);
 
@@ -196,4 +196,4 @@ int64_t pack_clock_ms(void);
 /* A connection to the place in this folder: -1 with errno. */
 int pack_connect(int dir_fd);
 
-#endif /* TRIALS_PACK_H */
+#endif /* HPOTUNE_PACK_H */

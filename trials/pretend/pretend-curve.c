@@ -6,9 +6,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/rng.h"
-#include "trials/pretend.h"
+#include "trials/pretend/pretend.h"
 
 /* Streams of the generator, kept apart by their high bits. */
 enum stream { STREAM_TRIAL = 1, STREAM_NOISE, STREAM_NAME };

@@ -8,7 +8,7 @@
 
 #include "src/base/loop.h"
 #include "src/base/mem.h"
-#include "trials/pretend-parts.h"
+#include "trials/pretend/pretend-internal.h"
 
 static void
 tell(struct pretend *p, const struct pretend_watch *w, struct launch_event *ev)

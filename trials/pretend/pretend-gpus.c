@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "trials/pretend.h"
+#include "trials/pretend/pretend.h"
 
 #define STEP_J 100.0
 #define STEP_S 1.0 /* GPU seconds that are seen of a step */

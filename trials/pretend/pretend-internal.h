@@ -1,9 +1,9 @@
-/* Inside the launcher pretend: pretend.c runs it, pretend-tell.c reports. */
+/* Inside the launcher pretend: pretend.c runs it, pretend-events.c reports. */
 
-#ifndef TRIALS_PRETEND_PARTS_H
-#define TRIALS_PRETEND_PARTS_H
+#ifndef HPOTUNE_PRETEND_INTERNAL_H
+#define HPOTUNE_PRETEND_INTERNAL_H
 
-#include "trials/pretend.h"
+#include "trials/pretend/pretend.h"
 
 struct loop_timer;
 
@@ -39,4 +39,4 @@ void pretend_arm(struct pretend *);
 /* Everything that is new. */
 void pretend_collect(void *ctx);
 
-#endif /* TRIALS_PRETEND_PARTS_H */
+#endif /* HPOTUNE_PRETEND_INTERNAL_H */

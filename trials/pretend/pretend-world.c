@@ -12,8 +12,8 @@
 #include "src/base/loop.h"
 #include "src/base/mem.h"
 #include "src/base/rng.h"
-#include "src/model/study.h"
-#include "trials/pretend.h"
+#include "src/model/study/study.h"
+#include "trials/pretend/pretend.h"
 
 #define NEVER INT64_MAX
 #define LATE_MAX_MS 4000

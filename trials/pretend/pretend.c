@@ -11,9 +11,9 @@
 #include "src/base/err.h"
 #include "src/base/loop.h"
 #include "src/base/mem.h"
-#include "src/model/options.h"
-#include "src/model/study.h"
-#include "trials/pretend-parts.h"
+#include "src/model/plugin-options.h"
+#include "src/model/study/study.h"
+#include "trials/pretend/pretend-internal.h"
 
 extern const struct launcher launcher_pretend;
 

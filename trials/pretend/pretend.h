@@ -6,8 +6,8 @@
  * compares its ledger, what really happened, with what a store says.
  */
 
-#ifndef PRETEND_H
-#define PRETEND_H
+#ifndef HPOTUNE_PRETEND_H
+#define HPOTUNE_PRETEND_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -168,4 +168,4 @@ void pretend_gpu_use(struct launch_usage *, size_t steps);
 /* GPU i with so many trials on it; the name of it in uuid. */
 void pretend_gpu_see(struct launch_gpu *, int i, int trials, char uuid[24]);
 
-#endif /* PRETEND_H */
+#endif /* HPOTUNE_PRETEND_H */

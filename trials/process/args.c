@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trials/args.h"
+#include "trials/process/args.h"
 
 char **
 args_read(char **argv, const struct arg *args, size_t n)

@@ -3,8 +3,8 @@
  * words, "--", and a command.
  */
 
-#ifndef TRIALS_ARGS_H
-#define TRIALS_ARGS_H
+#ifndef HPOTUNE_ARGS_H
+#define HPOTUNE_ARGS_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -21,4 +21,4 @@ struct arg {
  */
 char **args_read(char **argv, const struct arg *, size_t n);
 
-#endif /* TRIALS_ARGS_H */
+#endif /* HPOTUNE_ARGS_H */

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "trials/claim.h"
+#include "trials/process/attempt-record.h"
 
 enum { RECORD_VERSION = 1, SUM_AT = CLAIM_SECTOR - 8 };
 

@@ -6,8 +6,8 @@
  * supervisor's life, the one on `trial.lock` the trial's.
  */
 
-#ifndef TRIALS_CLAIM_H
-#define TRIALS_CLAIM_H
+#ifndef HPOTUNE_ATTEMPT_RECORD_H
+#define HPOTUNE_ATTEMPT_RECORD_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -87,4 +87,4 @@ int claim_lock(int fd);
 /* Whether another description holds it: 0, 1, or -1 with errno. */
 int claim_lock_held(int fd);
 
-#endif /* TRIALS_CLAIM_H */
+#endif /* HPOTUNE_ATTEMPT_RECORD_H */

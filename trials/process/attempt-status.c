@@ -11,7 +11,7 @@
 
 #include "src/base/err.h"
 #include "src/base/fail.h"
-#include "trials/truth.h"
+#include "trials/process/attempt-status.h"
 
 enum truth
 truth_of(const struct evidence *ev)

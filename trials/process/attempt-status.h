@@ -4,10 +4,10 @@
  * two looks has then left its record behind.
  */
 
-#ifndef TRIALS_TRUTH_H
-#define TRIALS_TRUTH_H
+#ifndef HPOTUNE_ATTEMPT_STATUS_H
+#define HPOTUNE_ATTEMPT_STATUS_H
 
-#include "trials/claim.h"
+#include "trials/process/attempt-record.h"
 
 struct err;
 
@@ -39,4 +39,4 @@ enum truth truth_of(const struct evidence *);
 enum truth
 truth_read(struct evidence *, const char *dir, const char *uuid, struct err *);
 
-#endif /* TRIALS_TRUTH_H */
+#endif /* HPOTUNE_ATTEMPT_STATUS_H */

@@ -12,7 +12,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include "trials/cgroup.h"
+#include "trials/process/cgroup.h"
 
 enum { PATH_SIZE = 512, PIDS_MAX = 32768 };
 

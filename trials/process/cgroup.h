@@ -4,8 +4,8 @@
  * failure means: do without.
  */
 
-#ifndef TRIALS_CGROUP_H
-#define TRIALS_CGROUP_H
+#ifndef HPOTUNE_CGROUP_H
+#define HPOTUNE_CGROUP_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,4 +28,4 @@ int cgroup_kill(const char *dir);
 bool cgroup_oom(const char *dir);
 void cgroup_remove(const char *dir);
 
-#endif /* TRIALS_CGROUP_H */
+#endif /* HPOTUNE_CGROUP_H */

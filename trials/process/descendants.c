@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "trials/proc.h"
-#include "trials/tree.h"
+#include "trials/process/proc.h"
+#include "trials/process/descendants.h"
 
 enum {
 	TREE_MAX = 32768, /* processes looked at in one sweep */

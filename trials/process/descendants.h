@@ -1,7 +1,7 @@
 /* The descendants of a supervisor. */
 
-#ifndef TRIALS_TREE_H
-#define TRIALS_TREE_H
+#ifndef HPOTUNE_DESCENDANTS_H
+#define HPOTUNE_DESCENDANTS_H
 
 #include <sys/types.h>
 
@@ -11,4 +11,4 @@
  */
 int tree_kill(pid_t root);
 
-#endif /* TRIALS_TREE_H */
+#endif /* HPOTUNE_DESCENDANTS_H */

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "trials/exec-path.h"
+#include "trials/process/exec-path.h"
 
 static const char default_path[] = "/usr/local/bin:/usr/bin:/bin";
 

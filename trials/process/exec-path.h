@@ -1,7 +1,7 @@
 /* Becoming another program, as the supervisor and its like do. */
 
-#ifndef TRIALS_EXEC_PATH_H
-#define TRIALS_EXEC_PATH_H
+#ifndef HPOTUNE_EXEC_PATH_H
+#define HPOTUNE_EXEC_PATH_H
 
 #include <limits.h>
 
@@ -17,4 +17,4 @@ int exec_path(char **argv);
 int exec_look(
     int dir_fd, const char *name, const char *path, char interpreter[PATH_MAX]);
 
-#endif /* TRIALS_EXEC_PATH_H */
+#endif /* HPOTUNE_EXEC_PATH_H */

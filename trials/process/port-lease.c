@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "src/base/err.h"
-#include "trials/port-lease.h"
+#include "trials/process/port-lease.h"
 
 enum {
 	EPHEMERAL_LOW = 32768, /* what the kernel does where it does not say */

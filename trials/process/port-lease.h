@@ -4,8 +4,8 @@
  * file, for as long as its process lives; nothing is ever given back by hand.
  */
 
-#ifndef TRIALS_PORT_LEASE_H
-#define TRIALS_PORT_LEASE_H
+#ifndef HPOTUNE_PORT_LEASE_H
+#define HPOTUNE_PORT_LEASE_H
 
 #include <stddef.h>
 
@@ -44,4 +44,4 @@ struct port_range port_range_here(void);
 int port_lease_take(struct port_lease *, int preferred, int n, struct err *);
 void port_lease_drop(struct port_lease *);
 
-#endif /* TRIALS_PORT_LEASE_H */
+#endif /* HPOTUNE_PORT_LEASE_H */

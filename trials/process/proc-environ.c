@@ -2,7 +2,7 @@
  * The environment that a process was started with.
  */
 
-#include "trials/proc-environ.h"
+#include "trials/process/proc-environ.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "trials/proc.h"
+#include "trials/process/proc.h"
 
 enum { ENVIRON_MAX = 4 << 20, VALUE_MAX = 4200 };
 

@@ -2,8 +2,8 @@
  * The environment that a process was started with, as /proc shows it.
  */
 
-#ifndef TRIALS_PROC_ENVIRON_H
-#define TRIALS_PROC_ENVIRON_H
+#ifndef HPOTUNE_PROC_ENVIRON_H
+#define HPOTUNE_PROC_ENVIRON_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,4 +29,4 @@ proc_environ_get(const struct buf *, const char *name, char *value, size_t n);
  */
 int proc_environ_kill(const char *name, const char *value);
 
-#endif /* TRIALS_PROC_ENVIRON_H */
+#endif /* HPOTUNE_PROC_ENVIRON_H */

@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "trials/proc.h"
+#include "trials/process/proc.h"
 
 bool
 proc_stat(pid_t pid, struct proc_stat *s)

@@ -5,8 +5,8 @@
  * and start time are compared right before each signal.
  */
 
-#ifndef TRIALS_PROC_H
-#define TRIALS_PROC_H
+#ifndef HPOTUNE_PROC_H
+#define HPOTUNE_PROC_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -64,4 +64,4 @@ void proc_each(bool (*fn)(void *arg, pid_t), void *arg);
  */
 bool proc_kill(pid_t, bool (*is_one)(void *arg, pid_t), void *arg);
 
-#endif /* TRIALS_PROC_H */
+#endif /* HPOTUNE_PROC_H */

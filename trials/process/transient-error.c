@@ -5,8 +5,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "trials/exec-path.h"
-#include "trials/passing.h"
+#include "trials/process/exec-path.h"
+#include "trials/process/transient-error.h"
 
 /* The first ones are lacks of the machine. */
 static const int errors[] = { EAGAIN, ENOMEM, EMFILE, ENFILE, ENOSPC, EDQUOT,

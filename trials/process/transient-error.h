@@ -3,8 +3,8 @@
  * beginning has failed.
  */
 
-#ifndef TRIALS_PASSING_H
-#define TRIALS_PASSING_H
+#ifndef HPOTUNE_TRANSIENT_ERROR_H
+#define HPOTUNE_TRANSIENT_ERROR_H
 
 #include <stdbool.h>
 
@@ -27,4 +27,4 @@ int passing_exec_path(char **argv);
 /* Milliseconds for which a program that cannot be executed is tried again. */
 enum { PASSING_TRY_MS = 3000, PASSING_MIN_MS = 20, PASSING_MAX_MS = 500 };
 
-#endif /* TRIALS_PASSING_H */
+#endif /* HPOTUNE_TRANSIENT_ERROR_H */

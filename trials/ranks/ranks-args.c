@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trials/args.h"
-#include "trials/ranks.h"
+#include "trials/process/args.h"
+#include "trials/ranks/ranks.h"
 
 /* "name=value" arguments up to "--", then the command. */
 static bool

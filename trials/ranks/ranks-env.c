@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "src/base/mem.h"
-#include "trials/ranks.h"
+#include "trials/ranks/ranks.h"
 
 #define HOST "127.0.0.1"
 

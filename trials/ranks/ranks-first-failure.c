@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "trials/ranks.h"
+#include "trials/ranks/ranks.h"
 
 enum { TAIL = 4096 };
 

@@ -21,8 +21,8 @@
 
 #include "src/base/err.h"
 #include "src/base/mem.h"
-#include "trials/proc.h"
-#include "trials/ranks.h"
+#include "trials/process/proc.h"
+#include "trials/ranks/ranks.h"
 
 enum {
 	GRACE_MS = 10000, /* at most, for who is left after a failure */

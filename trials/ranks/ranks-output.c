@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "trials/ranks.h"
+#include "trials/ranks/ranks.h"
 
 enum { BLOCK = 65536 /* a hole ends at a multiple of this */ };
 

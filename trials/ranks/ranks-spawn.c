@@ -6,8 +6,8 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "trials/passing.h"
-#include "trials/ranks.h"
+#include "trials/process/transient-error.h"
+#include "trials/ranks/ranks.h"
 
 /* An errno goes into out; nothing does when all is well. */
 static void __attribute__((noreturn))

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "trials/ranks.h"
+#include "trials/ranks/ranks.h"
 
 static int
 text_read(int dir_fd, const char *name, char *text, size_t n)

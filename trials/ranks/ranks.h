@@ -3,14 +3,14 @@
  * together.  What its files share.
  */
 
-#ifndef TRIALS_RANKS_H
-#define TRIALS_RANKS_H
+#ifndef HPOTUNE_RANKS_H
+#define HPOTUNE_RANKS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "trials/port-lease.h"
+#include "trials/process/port-lease.h"
 
 enum {
 	RANKS_USAGE = 2, /* exit statuses of its own */
@@ -103,16 +103,16 @@ void ranks_output_check(const struct ranks *);
 /* Start one: 0, or an errno. */
 int ranks_spawn(struct ranks *, struct rank *);
 
-/* ranks-each.c: ranks that somebody else has started. */
+/* ranks-wrapper.c: ranks that somebody else has started. */
 /* Be found by the number of the rank; with pid 0, it is over. */
 void ranks_register(int dir_fd, int rank, pid_t);
 /* SIGTERM to each of a launcher's: false when some are still to come. */
 bool ranks_tell(const struct ranks *);
 void ranks_forget(const struct ranks *);
 
-/* ranks-cause.c: write down, and say, why the trial failed. */
+/* ranks-first-failure.c: write down, and say, why the trial failed. */
 void ranks_cause(const struct ranks *, const struct rank *);
 /* It could not begin. */
 void ranks_fail(const struct ranks *, const char *why);
 
-#endif /* TRIALS_RANKS_H */
+#endif /* HPOTUNE_RANKS_H */

@@ -1,6 +1,6 @@
 /*
  * The launcher "sagemaker": attempts of trials as training jobs.  Here is the
- * plug; what the table in sagemaker-launch.c says of failures holds for all of
+ * plug; what the table in sm-create.c says of failures holds for all of
  * it.
  */
 
@@ -12,9 +12,9 @@
 
 #include "src/base/err.h"
 #include "src/base/loop.h"
-#include "src/model/study.h"
-#include "trials/sagemaker-parts.h"
-#include "trials/sagemaker-watch.h"
+#include "src/model/study/study.h"
+#include "trials/sagemaker/sm-internal.h"
+#include "trials/sagemaker/watch/sm-watch.h"
 
 enum {
 	STOP_S = 120 /* SageMaker's own grace */

@@ -9,9 +9,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/loop.h"
-#include "trials/sagemaker-parts.h"
+#include "trials/sagemaker/sm-internal.h"
 
 #define MORE 1.25 /* the next job may take so much longer than the longest */
 #define MORE_S 30.0 /* … and so many seconds */

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "src/base/loop.h"
-#include "trials/sagemaker-parts.h"
+#include "trials/sagemaker/sm-internal.h"
 
 enum {
 	REPORTS_LEAST = 2 /* without progress there is nothing to save */

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "trials/sagemaker-parts.h"
+#include "trials/sagemaker/sm-internal.h"
 
 struct words {
 	char **v;

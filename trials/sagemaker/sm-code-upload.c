@@ -15,13 +15,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "src/base/child.h"
+#include "src/base/capture.h"
 #include "src/base/digest.h"
 #include "src/base/err.h"
 #include "src/base/fail.h"
 #include "src/base/loop.h"
-#include "src/model/study.h"
-#include "trials/sagemaker-parts.h"
+#include "src/model/study/study.h"
+#include "trials/sagemaker/sm-internal.h"
 
 enum {
 	CODE_MOST = 512 << 20, /* bytes of the archive, held in memory */

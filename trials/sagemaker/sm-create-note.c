@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "src/base/err.h"
-#include "trials/sagemaker-parts.h"
+#include "trials/sagemaker/sm-internal.h"
 
 #define MARK "create"
 

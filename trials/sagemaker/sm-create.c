@@ -47,7 +47,7 @@
 #include "src/base/err.h"
 #include "src/base/fail.h"
 #include "src/base/loop.h"
-#include "trials/sagemaker-parts.h"
+#include "trials/sagemaker/sm-internal.h"
 
 static bool
 may_act(const struct sm_attempt *a)

@@ -10,10 +10,10 @@
 #include <string.h>
 
 #include "src/base/err.h"
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/loop.h"
 #include "src/base/xml.h"
-#include "trials/sagemaker-parts.h"
+#include "trials/sagemaker/sm-internal.h"
 
 #define LOG_GROUP "/aws/sagemaker/TrainingJobs"
 #define PROBE "hpotune-doctor"

@@ -15,7 +15,7 @@
 
 #include "src/base/err.h"
 #include "src/base/loop.h"
-#include "trials/sagemaker-parts.h"
+#include "trials/sagemaker/sm-internal.h"
 
 enum { PIECE = 8 << 20 /* bytes of one request */ };
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "src/base/loop.h"
-#include "trials/sagemaker-parts.h"
+#include "trials/sagemaker/sm-internal.h"
 
 int64_t
 sm_ms(const struct sm *sm, int seconds)

@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "src/base/err.h"
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/loop.h"
-#include "trials/sagemaker-parts.h"
+#include "trials/sagemaker/sm-internal.h"
 
 enum {
 	GC_PAGES = 1000,

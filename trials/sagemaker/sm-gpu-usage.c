@@ -9,9 +9,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/loop.h"
-#include "trials/sagemaker-parts.h"
+#include "trials/sagemaker/sm-internal.h"
 
 enum {
 	USAGE_S = 300, /* between two looks; each costs money */

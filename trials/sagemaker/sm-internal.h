@@ -2,35 +2,35 @@
  * The sagemaker launcher: what the files of the plug share.
  *
  *   sagemaker.c         the plug itself
- *   sagemaker-queue.c   what was heard, until collect
- *   sagemaker-open.c    the launcher comes and goes
- *   sagemaker-code.c    the code folder to S3, once; sagemaker-pack.c
- *   sagemaker-launch.c  create, adopt, quarantine; the table of what may fail
- *   sagemaker-mark.c    the note on disk that a Create may be on its way
- *   sagemaker-poll.c    list and describe
- *   sagemaker-turn.c    what a description changes; stop; end
- *   sagemaker-bill.c    what a job is billed for, and may come to
- *   sagemaker-pool.c    what warm pools come to
- *   sagemaker-end.c     what a job and its end were (pure)
- *   sagemaker-owner.c   what the owner of the account has to mend (pure)
- *   sagemaker-quota.c   how many jobs AWS lets us have
- *   sagemaker-sync.c    whether checkpoints still come to S3
- *   sagemaker-usage.c   what its GPUs did, from CloudWatch
- *   sagemaker-gc.c      jobs that nobody owns; sagemaker-doctor.c
+ *   sm-events.c   what was heard, until collect
+ *   sm-open.c    the launcher comes and goes
+ *   sm-code-upload.c    the code folder to S3, once; sm-code-archive.c
+ *   sm-create.c  create, adopt, quarantine; the table of what may fail
+ *   sm-create-note.c    the note on disk that a Create may be on its way
+ *   sm-poll.c    list and describe
+ *   sm-job-update.c    what a description changes; stop; end
+ *   sm-bill.c    what a job is billed for, and may come to
+ *   sm-warm-pool.c    what warm pools come to
+ *   sm-job-status.c     what a job and its end were (pure)
+ *   sm-owner-errors.c   what the owner of the account has to mend (pure)
+ *   sm-quota.c   how many jobs AWS lets us have
+ *   sm-checkpoint-watch.c    whether checkpoints still come to S3
+ *   sm-gpu-usage.c   what its GPUs did, from CloudWatch
+ *   sm-gc.c      jobs that nobody owns; sm-doctor.c
  */
 
-#ifndef SAGEMAKER_PARTS_H
-#define SAGEMAKER_PARTS_H
+#ifndef HPOTUNE_SM_INTERNAL_H
+#define HPOTUNE_SM_INTERNAL_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "src/base/mem.h"
-#include "src/model/options.h"
-#include "trials/aws.h"
+#include "src/model/plugin-options.h"
+#include "trials/aws/aws.h"
 #include "trials/launcher.h"
-#include "trials/sagemaker.h"
+#include "trials/sagemaker/options/sm-settings.h"
 
 struct child;
 struct err;
@@ -61,7 +61,7 @@ enum {
 	SM_SLOTS_DEFAULT = 10
 };
 
-/* ---- what is billed (sagemaker-bill.c) ----------------------------------- */
+/* ---- what is billed (sm-bill.c) ----------------------------------- */
 
 enum sm_phase {
 	SM_PHASE_WAIT, /* without a machine */
@@ -112,7 +112,7 @@ void sm_reckon(struct sm_reckoning *, const struct sm_meter *,
     const struct sm_settings *, const struct launch_times *, bool spot,
     double since_s, double late_s);
 
-/* ---- a job as DescribeTrainingJob tells it (sagemaker-end.c, pure) ------- */
+/* ---- a job as DescribeTrainingJob tells it (sm-job-status.c, pure) ------- */
 
 enum sm_status {
 	SM_IN_PROGRESS, /* and every word that is not known */
@@ -359,7 +359,7 @@ struct sm {
 	struct loop_timer *sync_timer;
 };
 
-/* sagemaker-queue.c */
+/* sm-events.c */
 /* Milliseconds of so many seconds at this launcher's pace. */
 int64_t sm_ms(const struct sm *, int seconds);
 /* … of the pause before try n + 1 of something that failed. */
@@ -388,7 +388,7 @@ void sm_over_unmade(struct sm_attempt *, const char *why);
 /* Its job is there. */
 void sm_begun(struct sm_attempt *);
 
-/* sagemaker-owner.c (pure) */
+/* sm-owner-errors.c (pure) */
 /*
  * Whether this refusal is the account's, and not the trial's: a right, a role
  * or a bucket that is missing.  Then why is one clause: what is wrong, and
@@ -400,19 +400,19 @@ bool sm_owner_why(char *why, size_t n, const struct sm_settings *,
 /* sagemaker.c */
 extern const struct launcher launcher_sagemaker;
 
-/* sagemaker-bill.c */
+/* sm-bill.c */
 /* A description, and a word of the list, say how far it is. */
 void sm_bill_described(struct sm_attempt *, const struct sm_job *);
 void sm_bill_word(struct sm_attempt *, const char *word);
 bool sm_bill(void *sm, int64_t trial, int attempt, struct launch_bill *);
 
-/* sagemaker-pool.c */
+/* sm-warm-pool.c */
 /* Its end is told: ask what its warm pool comes to. */
 void sm_pool_add(struct sm_attempt *);
 void sm_pool_on_timer(void *sm);
 void sm_pool_close(struct sm *);
 
-/* sagemaker-open.c */
+/* sm-open.c */
 int sm_open(void **, const struct launch_env *, struct err *);
 void sm_close(void *);
 /* The client and the settings without the rest, for gc and doctor. */
@@ -423,23 +423,23 @@ void sm_attempt_free(struct sm_attempt *);
 /* Events of the output: LAUNCH_UP goes before the first report. */
 void sm_hear_log(void *sm, const struct launch_event *);
 
-/* sagemaker-keep.c: a copy that outlives start */
+/* sm-spec-copy.c: a copy that outlives start */
 struct launch_spec *sm_spec_keep(const struct launch_spec *);
 void sm_spec_drop(struct launch_spec *);
 
-/* sagemaker-code.c */
+/* sm-code-upload.c */
 /* Have the code in S3; attempts in SM_CODE go on when it is there. */
 void sm_code_want(struct sm *);
 void sm_code_on_timer(void *sm);
 void sm_code_close(struct sm *);
 
-/* sagemaker-pack.c */
+/* sm-code-archive.c */
 /* The words of the command that packs the code; for sm_pack_free. */
 char **
 sm_pack_words(const char *code, const char *state_dir, const char *archive);
 void sm_pack_free(char **);
 
-/* sagemaker-launch.c */
+/* sm-create.c */
 void sm_launch_queue(struct sm_attempt *);
 /* Hand Creates to the client while it has lanes free. */
 void sm_launch_pump(struct sm *);
@@ -456,7 +456,7 @@ void sm_launch_on_timer(void *attempt);
 /* A stop is wanted while nobody knows whether it exists. */
 void sm_launch_unwant(struct sm_attempt *);
 
-/* sagemaker-mark.c */
+/* sm-create-note.c */
 /* Note, synced, that a Create goes out now. */
 int sm_mark_set(const struct sm_attempt *, int64_t wall_s, struct err *);
 struct sm_mark {
@@ -473,7 +473,7 @@ void sm_mark_drop(const struct sm_attempt *);
 /* The folder of the attempt, with those above it. */
 int sm_dir_make(const struct sm_attempt *, struct err *);
 
-/* sagemaker-poll.c */
+/* sm-poll.c */
 /* A sweep of the list in at most so many milliseconds. */
 void sm_poll_soon(struct sm *, int64_t ms);
 /* Somebody says that a job has changed. */
@@ -483,7 +483,7 @@ void sm_describe_in(struct sm_attempt *, int64_t ms);
 void sm_poll_on_timer(void *sm);
 void sm_poll_close(struct sm *);
 
-/* sagemaker-turn.c */
+/* sm-job-update.c */
 void sm_turn_seen(struct sm_attempt *, const struct sm_job *);
 void sm_turn_up(struct sm_attempt *, int64_t started_us);
 void sm_turn_follow(struct sm_attempt *);
@@ -494,7 +494,7 @@ void sm_turn_stop(struct sm_attempt *);
 bool sm_turn_stop_forgotten(const struct sm_attempt *);
 void sm_turn_on_stop_timer(void *attempt);
 
-/* sagemaker-quota.c */
+/* sm-quota.c */
 /* Create said no: lower what is ours. */
 void sm_quota_hit(struct sm_attempt *, const char *text);
 /* One of ours has ended. */
@@ -504,11 +504,11 @@ void sm_quota_plan(struct sm *, struct sm_plan *, int capacity);
 int sm_quota_slots(const struct sm *);
 void sm_quota_probe(void *sm);
 
-/* sagemaker-sync.c */
+/* sm-checkpoint-watch.c */
 void sm_sync_look(void *sm);
 void sm_sync_report(struct sm_attempt *);
 
-/* sagemaker-usage.c */
+/* sm-gpu-usage.c */
 /* It trains: look at its GPUs now and then. */
 void sm_usage_follow(struct sm_attempt *);
 /* It has ended and its output is read: once more, and then sm_over. */
@@ -516,7 +516,7 @@ void sm_usage_last(struct sm_attempt *);
 void sm_usage_on_timer(void *attempt);
 void sm_usage_free(struct sm_attempt *);
 
-/* sagemaker-gc.c, -doctor.c, -tuning.c, -fetch.c */
+/* sm-gc.c, -doctor.c, -tuning.c, -fetch.c */
 int
 sm_strays(const struct launch_env *, launch_stray_cb *, void *, struct err *);
 int
@@ -526,4 +526,4 @@ int sm_tuning(
 int sm_fetch(
     const struct launch_env *, const char *uri, const char *dir, struct err *);
 
-#endif /* SAGEMAKER_PARTS_H */
+#endif /* HPOTUNE_SM_INTERNAL_H */

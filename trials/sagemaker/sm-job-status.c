@@ -10,9 +10,9 @@
 #include <string.h>
 #include <sys/types.h>
 
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/text.h"
-#include "trials/sagemaker-parts.h"
+#include "trials/sagemaker/sm-internal.h"
 
 /* Year 10000: microseconds up to there can be added up. */
 #define SECONDS_MOST 253402300800.0

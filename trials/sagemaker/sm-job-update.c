@@ -11,8 +11,8 @@
 
 #include "src/base/fail.h"
 #include "src/base/loop.h"
-#include "trials/sagemaker-parts.h"
-#include "trials/sagemaker-watch.h"
+#include "trials/sagemaker/sm-internal.h"
+#include "trials/sagemaker/watch/sm-watch.h"
 
 void
 sm_turn_follow(struct sm_attempt *a)

@@ -6,9 +6,9 @@
 
 #include "src/base/err.h"
 #include "src/base/loop.h"
-#include "src/model/study.h"
-#include "trials/sagemaker-parts.h"
-#include "trials/sagemaker-watch.h"
+#include "src/model/study/study.h"
+#include "trials/sagemaker/sm-internal.h"
+#include "trials/sagemaker/watch/sm-watch.h"
 
 static const char *
 variable(const char *name)

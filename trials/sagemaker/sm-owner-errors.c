@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "trials/sagemaker-parts.h"
+#include "trials/sagemaker/sm-internal.h"
 
 /* The word after this one, up to a blank; "" when it is not there. */
 static void

@@ -4,7 +4,7 @@
  * time, so that a quota that was raised is found; a kind that may not be used
  * at all is passed over until it is tried again.
  *
- * Knows nothing of calls: sagemaker-launch.c tells what was refused.
+ * Knows nothing of calls: sm-create.c tells what was refused.
  */
 
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "src/base/loop.h"
-#include "trials/sagemaker-parts.h"
+#include "trials/sagemaker/sm-internal.h"
 
 /* The number after these words, or -1. */
 static int

@@ -1,7 +1,7 @@
-/* The entry script of a training job, as it lies in sagemaker-run.sh. */
+/* The entry script of a training job, as it lies in sm-run.sh. */
 
-#include "trials/sagemaker.h"
+#include "trials/sagemaker/options/sm-settings.h"
 
 const char sm_run_sh[] =
-#include "trials/sagemaker-run.inc"
+#include "trials/sagemaker/sm-run.inc"
     ;

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "trials/sagemaker-parts.h"
+#include "trials/sagemaker/sm-internal.h"
 
 static char **
 list_keep(char *const *list)

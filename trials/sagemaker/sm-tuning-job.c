@@ -9,10 +9,10 @@
 #include <string.h>
 
 #include "src/base/err.h"
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/log.h"
 #include "src/base/loop.h"
-#include "trials/sagemaker-parts.h"
+#include "trials/sagemaker/sm-internal.h"
 
 enum { TUNING_PAGES = 1000 /* of 100 jobs; AWS has tuning jobs of 10,000 */ };
 

@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "src/base/fail.h"
-#include "trials/shim.h"
+#include "trials/shim/shim.h"
 
 #define SEED_DIR "checkpoint"
 #define SEED_NEW "checkpoint.new"

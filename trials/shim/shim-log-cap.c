@@ -8,7 +8,7 @@
 #include <linux/falloc.h>
 #include <sys/stat.h>
 
-#include "trials/shim.h"
+#include "trials/shim/shim.h"
 
 enum {
 	BLOCK = 65536, /* a hole ends at a multiple of this */

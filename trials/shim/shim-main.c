@@ -22,11 +22,11 @@
 #include <unistd.h>
 
 #include "src/base/fail.h"
-#include "trials/args.h"
-#include "trials/cgroup.h"
-#include "trials/proc.h"
-#include "trials/shim.h"
-#include "trials/tree.h"
+#include "trials/process/args.h"
+#include "trials/process/cgroup.h"
+#include "trials/process/proc.h"
+#include "trials/shim/shim.h"
+#include "trials/process/descendants.h"
 
 enum {
 	SWEEP_MIN_MS = 5,

@@ -13,9 +13,9 @@
 #include <unistd.h>
 
 #include "src/base/fail.h"
-#include "trials/cgroup.h"
-#include "trials/proc.h"
-#include "trials/shim.h"
+#include "trials/process/cgroup.h"
+#include "trials/process/proc.h"
+#include "trials/shim/shim.h"
 
 enum {
 	RETRY_MIN_MS = 100,

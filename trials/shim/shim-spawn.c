@@ -11,11 +11,11 @@
 #include <unistd.h>
 
 #include "src/base/fail.h"
-#include "trials/cgroup.h"
-#include "trials/exec-path.h"
-#include "trials/passing.h"
-#include "trials/proc.h"
-#include "trials/shim.h"
+#include "trials/process/cgroup.h"
+#include "trials/process/exec-path.h"
+#include "trials/process/transient-error.h"
+#include "trials/process/proc.h"
+#include "trials/shim/shim.h"
 
 enum {
 	LOCK_FD = 100, /* out of the way of scripts that count from 3 */

@@ -1,13 +1,13 @@
 /* The supervisor of one attempt: what its files share. */
 
-#ifndef TRIALS_SHIM_H
-#define TRIALS_SHIM_H
+#ifndef HPOTUNE_SHIM_H
+#define HPOTUNE_SHIM_H
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "trials/claim.h"
+#include "trials/process/attempt-record.h"
 
 /*
  * Exit statuses before the claim, for the server: these three, or the errno
@@ -88,7 +88,7 @@ int64_t shim_wall_us(void);
 /* Now, as far from the start as it was: a clock that is set is no run time. */
 int64_t shim_ended_us(const struct shim *);
 
-/* shim-claim.c: 0, or the exit status of the shim. */
+/* shim-record.c: 0, or the exit status of the shim. */
 int shim_claim(struct shim *);
 void shim_claim_update(struct shim *, enum claim_kind);
 /*
@@ -97,7 +97,7 @@ void shim_claim_update(struct shim *, enum claim_kind);
  */
 int shim_record_exit(struct shim *);
 
-/* shim-seed.c: put it there: 0, or -1 with the exit record filled. */
+/* shim-checkpoint-copy.c: put it there: 0, or -1 with the exit record filled. */
 int shim_seed(struct shim *);
 
 /*
@@ -107,7 +107,7 @@ int shim_seed(struct shim *);
 void shim_spawn(struct shim *);
 void shim_spawn_failed(struct shim *, const struct shim_exec_error *);
 
-/* shim-output.c: give back what is beyond the cap; sets output_at_ms. */
+/* shim-log-cap.c: give back what is beyond the cap; sets output_at_ms. */
 void shim_output_check(struct shim *);
 
-#endif /* TRIALS_SHIM_H */
+#endif /* HPOTUNE_SHIM_H */

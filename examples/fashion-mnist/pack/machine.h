@@ -12,7 +12,7 @@
 #include "examples/fashion-mnist/data.h"
 #include "examples/fashion-mnist/options.h"
 #include "examples/fashion-mnist/pack/star.h"
-#include "kernels/pack.h"
+#include "kernels/mlp-batch/mlp-batch.h"
 
 struct machine {
 	const struct pack_kernels *kernels;

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "src/base/http-parts.h"
+#include "src/base/http/http-internal.h"
 
 static bool
 is_blank(char c)

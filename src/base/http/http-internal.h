@@ -1,11 +1,11 @@
 /* What the files of http share; nobody else includes it. */
 
-#ifndef BASE_HTTP_PARTS_H
-#define BASE_HTTP_PARTS_H
+#ifndef HPOTUNE_HTTP_INTERNAL_H
+#define HPOTUNE_HTTP_INTERNAL_H
 
 #include <curl/curl.h>
 
-#include "src/base/http.h"
+#include "src/base/http/http.h"
 #include "src/base/mem.h"
 
 /* libcurl's functions, found when the program runs. */
@@ -80,4 +80,4 @@ void http_request_setup(struct http_request *, const struct http_send *);
 void http_request_answer(
     struct http_request *, CURLcode, struct http_answer *, struct buf *text);
 
-#endif /* BASE_HTTP_PARTS_H */
+#endif /* HPOTUNE_HTTP_INTERNAL_H */

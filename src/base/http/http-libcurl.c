@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "src/base/err.h"
-#include "src/base/http-parts.h"
+#include "src/base/http/http-internal.h"
 
 #define LIBRARY "libcurl.so.4"
 /* 7.88, as that of configure.ac. */

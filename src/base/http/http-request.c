@@ -9,7 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "src/base/http-parts.h"
+#include "src/base/http/http-internal.h"
 #include "src/base/text.h"
 
 enum {

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "src/base/err.h"
-#include "src/base/http-parts.h"
+#include "src/base/http/http-internal.h"
 #include "src/base/loop.h"
 
 /* Connections to one host (more requests wait their turn); kept ones. */

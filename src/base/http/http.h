@@ -5,8 +5,8 @@
  * is spoken only where the caller says so.
  */
 
-#ifndef BASE_HTTP_H
-#define BASE_HTTP_H
+#ifndef HPOTUNE_HTTP_H
+#define HPOTUNE_HTTP_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -77,4 +77,4 @@ void http_cancel(struct http_request *);
 struct buf;
 void http_put_encoded(struct buf *, const char *, size_t, bool slash);
 
-#endif /* BASE_HTTP_H */
+#endif /* HPOTUNE_HTTP_H */

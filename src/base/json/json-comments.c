@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "src/base/json-tree.h"
+#include "src/base/json/json-internal.h"
 
 /* Up to the end of the line, or of the C comment; NULL when it has no end. */
 static const char *

@@ -9,7 +9,7 @@
 #include <strings.h>
 
 #include "src/base/err.h"
-#include "src/base/json-tree.h"
+#include "src/base/json/json-internal.h"
 #include "src/base/mem.h"
 #include "src/base/text.h"
 

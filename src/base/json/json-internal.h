@@ -2,12 +2,12 @@
  * Inside the reader: what a document is made of.  Only src/base/json*.c.
  */
 
-#ifndef BASE_JSON_TREE_H
-#define BASE_JSON_TREE_H
+#ifndef HPOTUNE_JSON_INTERNAL_H
+#define HPOTUNE_JSON_INTERNAL_H
 
 #include <stdarg.h>
 
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 
 enum {
 	JSON_DEPTH_MAX = 16, /* arrays and objects inside each other */
@@ -51,4 +51,4 @@ int json_fail(const struct json_doc *, size_t at, uint32_t node, struct err *,
 int json_vfail(const struct json_doc *, size_t at, uint32_t node, struct err *,
     const char *, va_list) __attribute__((format(printf, 5, 0)));
 
-#endif /* BASE_JSON_TREE_H */
+#endif /* HPOTUNE_JSON_INTERNAL_H */

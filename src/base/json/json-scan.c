@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/base/json-tree.h"
+#include "src/base/json/json-internal.h"
 #include "src/base/mem.h"
 #include "src/base/text.h"
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/base/json-tree.h"
+#include "src/base/json/json-internal.h"
 #include "src/base/mem.h"
 
 /* The text itself, without the space between its parts. */

@@ -13,7 +13,7 @@
 #include <cjson/cJSON.h>
 
 #include "src/base/err.h"
-#include "src/base/json-tree.h"
+#include "src/base/json/json-internal.h"
 #include "src/base/mem.h"
 
 enum {

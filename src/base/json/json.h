@@ -9,8 +9,8 @@
  * front is passed over.
  */
 
-#ifndef BASE_JSON_H
-#define BASE_JSON_H
+#ifndef HPOTUNE_JSON_H
+#define HPOTUNE_JSON_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -111,4 +111,4 @@ json_need(const struct json *object, const char *key, struct err *);
 void json_put_string(struct buf *, const char *);
 void json_put_number(struct buf *, double);
 
-#endif /* BASE_JSON_H */
+#endif /* HPOTUNE_JSON_H */

@@ -7,12 +7,12 @@
 #include "src/base/err.h"
 #include "src/base/log.h"
 #include "src/base/mem.h"
-#include "src/cli/patience.h"
-#include "src/cli/running.h"
-#include "src/cli/visit.h"
+#include "src/cli/common/lock-retry.h"
+#include "src/cli/common/load-study.h"
+#include "src/cli/common/ask-tell-client.h"
 #include "src/server/control.h"
 #include "src/server/server.h"
-#include "src/server/state.h"
+#include "src/server/state-dir.h"
 
 int
 visit_open(struct visit *v, struct cli *cli, const char *state_dir, bool make,

@@ -3,13 +3,13 @@
  * server, or to the file when none runs.
  */
 
-#ifndef CLI_VISIT_H
-#define CLI_VISIT_H
+#ifndef HPOTUNE_ASK_TELL_CLIENT_H
+#define HPOTUNE_ASK_TELL_CLIENT_H
 
 #include <stdbool.h>
 
-#include "src/cli/cli.h"
-#include "src/server/tuner.h"
+#include "src/cli/common/cli.h"
+#include "src/server/tuner/tuner.h"
 
 struct control_answer;
 
@@ -33,4 +33,4 @@ void visit_close(struct visit *);
 int visit_ask(struct visit *, enum tuner_ask, int64_t trial, const char *params,
     struct control_answer *, struct err *);
 
-#endif /* CLI_VISIT_H */
+#endif /* HPOTUNE_ASK_TELL_CLIENT_H */

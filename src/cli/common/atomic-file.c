@@ -10,7 +10,7 @@
 
 #include "src/base/err.h"
 #include "src/base/mem.h"
-#include "src/cli/newfile.h"
+#include "src/cli/common/atomic-file.h"
 
 enum { TRIES = 100 };
 

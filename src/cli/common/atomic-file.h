@@ -3,8 +3,8 @@
  * one beside it.  What is there already is somebody's work, and stays.
  */
 
-#ifndef CLI_NEWFILE_H
-#define CLI_NEWFILE_H
+#ifndef HPOTUNE_ATOMIC_FILE_H
+#define HPOTUNE_ATOMIC_FILE_H
 
 #include <stdbool.h>
 
@@ -37,4 +37,4 @@ void newfile_drop(struct newfile *);
 int
 newfile_write(const char *path, bool replace, const struct buf *, struct err *);
 
-#endif /* CLI_NEWFILE_H */
+#endif /* HPOTUNE_ATOMIC_FILE_H */

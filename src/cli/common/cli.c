@@ -12,7 +12,7 @@
 #include "src/base/err.h"
 #include "src/base/mem.h"
 #include "src/base/text.h"
-#include "src/cli/cli.h"
+#include "src/cli/common/cli.h"
 
 const struct cli_option cli_option_help = { "help", 'h', NULL,
 	"print this and end" };

@@ -4,8 +4,8 @@
  * fail.  The table itself is main.c; one file per command is cmd-NAME.c.
  */
 
-#ifndef CLI_H
-#define CLI_H
+#ifndef HPOTUNE_CLI_H
+#define HPOTUNE_CLI_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -180,4 +180,4 @@ int cmd_trials(struct cli *);
 int cmd_version(struct cli *);
 int cmd_watch(struct cli *);
 
-#endif /* CLI_H */
+#endif /* HPOTUNE_CLI_H */

@@ -12,9 +12,9 @@
 
 #include "src/base/err.h"
 #include "src/base/mem.h"
-#include "src/cli/cli.h"
-#include "src/model/study.h"
-#include "src/server/state.h"
+#include "src/cli/common/cli.h"
+#include "src/model/study/study.h"
+#include "src/server/state-dir.h"
 #include "src/store/store.h"
 
 static bool

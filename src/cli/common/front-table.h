@@ -1,7 +1,7 @@
 /* The front of a study with several objectives, as a table. */
 
-#ifndef CLI_FRONT_H
-#define CLI_FRONT_H
+#ifndef HPOTUNE_FRONT_TABLE_H
+#define HPOTUNE_FRONT_TABLE_H
 
 #include <stdint.h>
 
@@ -23,4 +23,4 @@ char *front_sql(const struct aims *);
 int front_put(struct buf *, const struct cli *, struct store *,
     const struct aims *, int64_t most, struct err *);
 
-#endif /* CLI_FRONT_H */
+#endif /* HPOTUNE_FRONT_TABLE_H */

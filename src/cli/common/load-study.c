@@ -5,9 +5,9 @@
 
 #include "src/base/err.h"
 #include "src/base/mem.h"
-#include "src/cli/cli.h"
-#include "src/cli/running.h"
-#include "src/model/study.h"
+#include "src/cli/common/cli.h"
+#include "src/cli/common/load-study.h"
+#include "src/model/study/study.h"
 #include "src/store/store.h"
 
 /* The study.json of the last run, as the database kept it. */

@@ -1,7 +1,7 @@
 /* What the commands that need the study itself, not only its rows, share. */
 
-#ifndef CLI_RUNNING_H
-#define CLI_RUNNING_H
+#ifndef HPOTUNE_LOAD_STUDY_H
+#define HPOTUNE_LOAD_STUDY_H
 
 struct cli;
 struct cli_study;
@@ -18,4 +18,4 @@ int running_load(struct cli_study *, struct err *);
 /* NAME.d of a found study; the caller frees it. */
 char *running_dir(const struct cli_study *);
 
-#endif /* CLI_RUNNING_H */
+#endif /* HPOTUNE_LOAD_STUDY_H */

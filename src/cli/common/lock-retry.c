@@ -1,6 +1,6 @@
 /* Waiting for somebody who holds a study's lock for a moment. */
 
-#include "src/cli/patience.h"
+#include "src/cli/common/lock-retry.h"
 #include "src/base/err.h"
 
 enum { WAIT_SECONDS = 20, PAUSE_MS = 5 };

@@ -1,7 +1,7 @@
 /* Waiting for somebody who holds a study's lock for a moment. */
 
-#ifndef CLI_PATIENCE_H
-#define CLI_PATIENCE_H
+#ifndef HPOTUNE_LOCK_RETRY_H
+#define HPOTUNE_LOCK_RETRY_H
 
 #include <stdbool.h>
 #include <time.h>
@@ -19,4 +19,4 @@ struct patience {
  */
 bool patience_left(struct patience *, struct err *);
 
-#endif /* CLI_PATIENCE_H */
+#endif /* HPOTUNE_LOCK_RETRY_H */

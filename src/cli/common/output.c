@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/mem.h"
 #include "src/base/text.h"
-#include "src/cli/cli.h"
-#include "src/cli/table.h"
+#include "src/cli/common/cli.h"
+#include "src/cli/common/table.h"
 
 /* Bytes of one of our own changes of colour at the beginning of text, or 0. */
 static size_t

@@ -7,7 +7,7 @@
 
 #include "src/base/mem.h"
 #include "src/base/text.h"
-#include "src/cli/redraw.h"
+#include "src/cli/common/redraw.h"
 
 void
 redraw_size(int *columns, int *rows)

@@ -4,8 +4,8 @@
  * has to be told is appended to a buffer.
  */
 
-#ifndef CLI_REDRAW_H
-#define CLI_REDRAW_H
+#ifndef HPOTUNE_REDRAW_H
+#define HPOTUNE_REDRAW_H
 
 #include <stddef.h>
 
@@ -36,4 +36,4 @@ void redraw_text(
     struct redraw *, struct buf *out, const char *text, int columns, int rows);
 void redraw_fini(struct redraw *);
 
-#endif /* CLI_REDRAW_H */
+#endif /* HPOTUNE_REDRAW_H */

@@ -6,12 +6,12 @@
 #include <sys/stat.h>
 
 #include "src/base/err.h"
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/mem.h"
-#include "src/cli/again-line.h"
-#include "src/cli/cli.h"
-#include "src/model/study.h"
-#include "src/server/trial-env.h"
+#include "src/cli/common/rerun-command.h"
+#include "src/cli/common/cli.h"
+#include "src/model/study/study.h"
+#include "src/server/tuner/attempt-spec.h"
 #include "src/store/store.h"
 
 /* Beside the database, and not there yet: the caller frees. */

@@ -1,7 +1,7 @@
 /* A trial's setting, run once more by hand. */
 
-#ifndef CLI_AGAIN_LINE_H
-#define CLI_AGAIN_LINE_H
+#ifndef HPOTUNE_RERUN_COMMAND_H
+#define HPOTUNE_RERUN_COMMAND_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -24,4 +24,4 @@ struct store_study;
 int again_line_put(struct buf *, struct store *, const struct cli_study *,
     const struct store_study *, int64_t trial, bool json, struct err *);
 
-#endif /* CLI_AGAIN_LINE_H */
+#endif /* HPOTUNE_RERUN_COMMAND_H */

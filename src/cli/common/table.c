@@ -7,7 +7,7 @@
 
 #include "src/base/mem.h"
 #include "src/base/text.h"
-#include "src/cli/table.h"
+#include "src/cli/common/table.h"
 
 enum {
 	TABLE_GAP = 2, /* columns between columns */

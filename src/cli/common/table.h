@@ -3,8 +3,8 @@
  * Knows widths; refuses to know what the cells mean.
  */
 
-#ifndef CLI_TABLE_H
-#define CLI_TABLE_H
+#ifndef HPOTUNE_TABLE_H
+#define HPOTUNE_TABLE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -36,4 +36,4 @@ size_t table_rows(const struct table *);
 void table_put(
     struct buf *, const struct table *, int width, bool colour, bool heads);
 
-#endif /* CLI_TABLE_H */
+#endif /* HPOTUNE_TABLE_H */

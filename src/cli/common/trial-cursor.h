@@ -3,8 +3,8 @@
  * Column 0 is the trial's number, and never falls.
  */
 
-#ifndef CLI_CURSOR_H
-#define CLI_CURSOR_H
+#ifndef HPOTUNE_TRIAL_CURSOR_H
+#define HPOTUNE_TRIAL_CURSOR_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -26,4 +26,4 @@ bool cursor_is_at(const struct cursor *, int64_t trial);
 /* Also of one that was never opened. */
 void cursor_close(struct cursor *);
 
-#endif /* CLI_CURSOR_H */
+#endif /* HPOTUNE_TRIAL_CURSOR_H */

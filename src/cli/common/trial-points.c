@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/mem.h"
-#include "src/cli/point.h"
+#include "src/cli/common/trial-points.h"
 #include "src/model/space.h"
-#include "src/model/study.h"
+#include "src/model/study/study.h"
 #include "src/store/store.h"
 
 int

@@ -1,7 +1,7 @@
 /* Recorded settings as points of the cube, and what they tell together. */
 
-#ifndef CLI_POINT_H
-#define CLI_POINT_H
+#ifndef HPOTUNE_TRIAL_POINTS_H
+#define HPOTUNE_TRIAL_POINTS_H
 
 #include <stddef.h>
 
@@ -18,4 +18,4 @@ point_read(double *u, const struct space *, const char *params, struct err *);
 /* Numbers of at least 0 -> shares that add up to 1; gives what they did. */
 double point_shares(double *, size_t n);
 
-#endif /* CLI_POINT_H */
+#endif /* HPOTUNE_TRIAL_POINTS_H */

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "src/cli/cli.h"
+#include "src/cli/common/cli.h"
 
 /* Columns of "-f, --name VALUE". */
 static int

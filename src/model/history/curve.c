@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "src/base/mem.h"
-#include "src/model/curve.h"
-#include "src/model/history.h"
+#include "src/model/history/curve.h"
+#include "src/model/history/history.h"
 
 int64_t
 curve_step(const struct curve *c, size_t i)

@@ -4,8 +4,8 @@
  * curve) is in history.h.
  */
 
-#ifndef MODEL_CURVE_H
-#define MODEL_CURVE_H
+#ifndef HPOTUNE_CURVE_H
+#define HPOTUNE_CURVE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -33,4 +33,4 @@ void curve_buf_settle(struct curve_buf *);
 struct curve curve_buf_view(const struct curve_buf *);
 void curve_buf_free(struct curve_buf *);
 
-#endif /* MODEL_CURVE_H */
+#endif /* HPOTUNE_CURVE_H */

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "src/base/mem.h"
-#include "src/model/history-parts.h"
+#include "src/model/history/history-internal.h"
 
 static uint32_t
 live_take(struct history *h)

@@ -1,10 +1,10 @@
 /* What the files of the history share: history.c, history-curves.c. */
 
-#ifndef MODEL_HISTORY_PARTS_H
-#define MODEL_HISTORY_PARTS_H
+#ifndef HPOTUNE_HISTORY_INTERNAL_H
+#define HPOTUNE_HISTORY_INTERNAL_H
 
-#include "src/model/curve.h"
-#include "src/model/history.h"
+#include "src/model/history/curve.h"
+#include "src/model/history/history.h"
 
 /* Where a trial's curve is. */
 enum entry_form {
@@ -71,4 +71,4 @@ void entry_freeze(struct history *, struct entry *);
 struct curve_buf *entry_thaw(struct history *, struct entry *);
 void curves_free(struct history *);
 
-#endif /* MODEL_HISTORY_PARTS_H */
+#endif /* HPOTUNE_HISTORY_INTERNAL_H */

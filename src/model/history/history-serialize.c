@@ -8,8 +8,8 @@
 
 #include "src/base/err.h"
 #include "src/base/mem.h"
-#include "src/model/history-pack.h"
-#include "src/model/history.h"
+#include "src/model/history/history-serialize.h"
+#include "src/model/history/history.h"
 
 #define PACK_MAGIC UINT64_C(0x68706f68697374)
 #define PACK_MOST (UINT64_C(1) << 20) /* parameters, objectives, constraints */

@@ -3,8 +3,8 @@
  * (hpotune-worker): same machine, same build, so numbers go as they lie.
  */
 
-#ifndef MODEL_HISTORY_PACK_H
-#define MODEL_HISTORY_PACK_H
+#ifndef HPOTUNE_HISTORY_SERIALIZE_H
+#define HPOTUNE_HISTORY_SERIALIZE_H
 
 #include <stddef.h>
 
@@ -18,4 +18,4 @@ void history_pack(struct buf *, const struct history *, unsigned keep);
 int
 history_unpack(struct history **, const void *data, size_t len, struct err *);
 
-#endif /* MODEL_HISTORY_PACK_H */
+#endif /* HPOTUNE_HISTORY_SERIALIZE_H */

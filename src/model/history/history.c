@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "src/base/mem.h"
-#include "src/model/curve.h"
-#include "src/model/history-parts.h"
+#include "src/model/history/curve.h"
+#include "src/model/history/history-internal.h"
 
 struct history *
 history_new(size_t dims, bool maximize, unsigned keep)

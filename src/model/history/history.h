@@ -6,8 +6,8 @@
  * stride), and only what the strategy or the rule asked for is kept.
  */
 
-#ifndef MODEL_HISTORY_H
-#define MODEL_HISTORY_H
+#ifndef HPOTUNE_HISTORY_H
+#define HPOTUNE_HISTORY_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -131,4 +131,4 @@ double history_turn(const struct history *, double value);
 ptrdiff_t curve_at(const struct curve *, int64_t step);
 int64_t curve_step(const struct curve *, size_t i);
 
-#endif /* MODEL_HISTORY_H */
+#endif /* HPOTUNE_HISTORY_H */

@@ -9,10 +9,10 @@
 #include <string.h>
 
 #include "src/base/err.h"
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/mem.h"
 #include "src/model/space.h"
-#include "src/model/study-read.h"
+#include "src/model/study/study-internal.h"
 
 static const char params_word[] = "{params}";
 /* Names in braces that are no parameters. */

@@ -1,9 +1,9 @@
 /* Inside src/model: the parts of study.json, one reader each. */
 
-#ifndef MODEL_STUDY_READ_H
-#define MODEL_STUDY_READ_H
+#ifndef HPOTUNE_STUDY_INTERNAL_H
+#define HPOTUNE_STUDY_INTERNAL_H
 
-#include "src/model/study.h"
+#include "src/model/study/study.h"
 
 /* Counts that nobody means seriously are wrong. */
 #define STUDY_COUNT_MAX INT64_C(1000000000)
@@ -42,4 +42,4 @@ int study_read_metric_name(char **, const struct json *, struct err *);
 /* A duration above 0. */
 int study_read_duration(int64_t *ms, const struct json *, struct err *);
 
-#endif /* MODEL_STUDY_READ_H */
+#endif /* HPOTUNE_STUDY_INTERNAL_H */

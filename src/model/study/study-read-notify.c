@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "src/base/err.h"
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/mem.h"
-#include "src/model/study-read.h"
+#include "src/model/study/study-internal.h"
 
 enum {
 	REGION_MAX = 40,

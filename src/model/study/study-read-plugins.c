@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "src/base/err.h"
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/mem.h"
-#include "src/model/study-read.h"
+#include "src/model/study/study-internal.h"
 
 enum {
 	PLUGS_MAX = 64 /* rules or backends of one study */

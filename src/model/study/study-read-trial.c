@@ -5,11 +5,11 @@
 #include <string.h>
 
 #include "src/base/err.h"
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/mem.h"
-#include "src/model/options.h"
+#include "src/model/plugin-options.h"
 #include "src/model/space.h"
-#include "src/model/study-read.h"
+#include "src/model/study/study-internal.h"
 
 enum {
 	GRACE_MS = 120000,

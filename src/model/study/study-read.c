@@ -8,11 +8,11 @@
 #include <string.h>
 
 #include "src/base/err.h"
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/mem.h"
-#include "src/model/options.h"
+#include "src/model/plugin-options.h"
 #include "src/model/space.h"
-#include "src/model/study-read.h"
+#include "src/model/study/study-internal.h"
 
 enum {
 	METRIC_NAME_MAX = 64, /* bytes, as of a report */

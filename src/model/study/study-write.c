@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/mem.h"
 #include "src/model/space.h"
-#include "src/model/study.h"
+#include "src/model/study/study.h"
 
 static void
 put_values(struct buf *b, const struct value *values, size_t n)

@@ -10,10 +10,10 @@
 #include <unistd.h>
 
 #include "src/base/err.h"
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/mem.h"
 #include "src/model/space.h"
-#include "src/model/study-read.h"
+#include "src/model/study/study-internal.h"
 
 enum { NAME_MAX_LEN = 32 };
 

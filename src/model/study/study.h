@@ -3,8 +3,8 @@
  * backend) stay JSON: the server hands each to its plug.
  */
 
-#ifndef MODEL_STUDY_H
-#define MODEL_STUDY_H
+#ifndef HPOTUNE_STUDY_H
+#define HPOTUNE_STUDY_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -246,4 +246,4 @@ char *study_workdir(const struct study *, const struct value *values,
 bool study_has_names(const char *text);
 void study_command_free(char **);
 
-#endif /* MODEL_STUDY_H */
+#endif /* HPOTUNE_STUDY_H */

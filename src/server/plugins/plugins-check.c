@@ -9,16 +9,16 @@
 #include <string.h>
 
 #include "src/base/err.h"
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/mem.h"
-#include "src/model/options.h"
+#include "src/model/plugin-options.h"
 #include "src/model/space.h"
-#include "src/model/study.h"
-#include "src/server/plugs.h"
+#include "src/model/study/study.h"
+#include "src/server/plugins/plugins.h"
 #include "strategies/stopper.h"
 #include "strategies/strategy.h"
 #include "trials/launcher.h"
-#include "trials/report.h"
+#include "trials/metric-line/metric-line.h"
 
 /* A key of a block at the top of study.json, or NULL. */
 static const struct json *

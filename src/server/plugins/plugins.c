@@ -7,12 +7,12 @@
 #include <string.h>
 
 #include "src/base/err.h"
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/mem.h"
 #include "src/base/text.h"
-#include "src/model/options.h"
-#include "src/model/study.h"
-#include "src/server/plugs.h"
+#include "src/model/plugin-options.h"
+#include "src/model/study/study.h"
+#include "src/server/plugins/plugins.h"
 #include "strategies/stopper.h"
 #include "strategies/strategy.h"
 #include "trials/launcher.h"

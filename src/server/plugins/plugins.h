@@ -3,8 +3,8 @@
  * read and checked.  The tuner opens them; "hpotune check" only looks.
  */
 
-#ifndef SERVER_PLUGS_H
-#define SERVER_PLUGS_H
+#ifndef HPOTUNE_PLUGINS_H
+#define HPOTUNE_PLUGINS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -62,4 +62,4 @@ int64_t plugs_worst_ms(const struct plug_backend *, const struct study *);
 int plugs_open_rules(struct stopper_set **, const struct plugs *,
     const struct study *, struct err *);
 
-#endif /* SERVER_PLUGS_H */
+#endif /* HPOTUNE_PLUGINS_H */

@@ -13,7 +13,7 @@
 #include "src/base/err.h"
 #include "src/base/gz.h"
 #include "src/base/mem.h"
-#include "src/server/bank.h"
+#include "src/server/replay/curve-file.h"
 
 #define BANK_BYTES_MAX ((size_t)1 << 30)
 

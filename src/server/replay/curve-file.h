@@ -2,8 +2,8 @@
  * Recorded curves of many settings of one task, as replay draws from them.
  */
 
-#ifndef SERVER_BANK_H
-#define SERVER_BANK_H
+#ifndef HPOTUNE_CURVE_FILE_H
+#define HPOTUNE_CURVE_FILE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -45,4 +45,4 @@ struct bank_curve *bank_begin(struct bank *);
 void
 bank_report(struct bank *, struct bank_curve *, int64_t step, double value);
 
-#endif /* SERVER_BANK_H */
+#endif /* HPOTUNE_CURVE_FILE_H */

@@ -8,11 +8,11 @@
 
 #include "src/base/err.h"
 #include "src/base/mem.h"
-#include "src/model/history.h"
-#include "src/model/study.h"
-#include "src/server/bank.h"
-#include "src/server/replay-parts.h"
-#include "src/server/tune.h"
+#include "src/model/history/history.h"
+#include "src/model/study/study.h"
+#include "src/server/replay/curve-file.h"
+#include "src/server/replay/replay-internal.h"
+#include "src/server/replay/policy-search.h"
 #include "src/store/store.h"
 
 struct reading {

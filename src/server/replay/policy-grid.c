@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "src/base/mem.h"
-#include "src/server/tune.h"
+#include "src/server/replay/policy-search.h"
 
 static const char *const values[][2] = {
 	{ "last", "last" },

@@ -9,9 +9,9 @@
 
 #include "kernels/kernels.h"
 #include "src/base/mem.h"
-#include "src/server/bank.h"
-#include "src/server/replay-parts.h"
-#include "src/server/tune.h"
+#include "src/server/replay/curve-file.h"
+#include "src/server/replay/replay-internal.h"
+#include "src/server/replay/policy-search.h"
 
 /* Reports before which the default does not judge. */
 enum { WARMUP_REPORTS = 5, DIVERGED_AFTER = 3 };

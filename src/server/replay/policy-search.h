@@ -3,14 +3,14 @@
  * curves: which one would have saved most without stopping the best trial.
  */
 
-#ifndef SERVER_TUNE_H
-#define SERVER_TUNE_H
+#ifndef HPOTUNE_POLICY_SEARCH_H
+#define HPOTUNE_POLICY_SEARCH_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "src/server/replay.h"
+#include "src/server/replay/replay.h"
 
 struct bank;
 struct buf;
@@ -56,4 +56,4 @@ double tune_regret(const struct tune_policy *);
 /* What stands behind "stopping" in study.json. */
 void tune_put_rule(struct buf *, const struct tune_policy *);
 
-#endif /* SERVER_TUNE_H */
+#endif /* HPOTUNE_POLICY_SEARCH_H */

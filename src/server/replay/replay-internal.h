@@ -1,13 +1,13 @@
 /* What the two replays share: a study run again under a rule. */
 
-#ifndef SERVER_REPLAY_PARTS_H
-#define SERVER_REPLAY_PARTS_H
+#ifndef HPOTUNE_REPLAY_INTERNAL_H
+#define HPOTUNE_REPLAY_INTERNAL_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "src/server/replay.h"
+#include "src/server/replay/replay.h"
 
 struct history;
 
@@ -73,4 +73,4 @@ int replay_study(struct study **, struct store *, struct err *);
 /* Add what it came to. */
 void rerun_sum(struct replay_sum *, const struct rerun *);
 
-#endif /* SERVER_REPLAY_PARTS_H */
+#endif /* HPOTUNE_REPLAY_INTERNAL_H */

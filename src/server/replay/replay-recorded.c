@@ -5,9 +5,9 @@
 
 #include "src/base/err.h"
 #include "src/base/mem.h"
-#include "src/model/history.h"
-#include "src/model/study.h"
-#include "src/server/replay-parts.h"
+#include "src/model/history/history.h"
+#include "src/model/study/study.h"
+#include "src/server/replay/replay-internal.h"
 #include "src/store/store.h"
 #include "strategies/stopper.h"
 

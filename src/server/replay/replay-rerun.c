@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "src/base/mem.h"
-#include "src/model/history.h"
-#include "src/server/replay-parts.h"
+#include "src/model/history/history.h"
+#include "src/server/replay/replay-internal.h"
 #include "strategies/stopper.h"
 
 int

@@ -4,11 +4,11 @@
 #include <string.h>
 
 #include "src/base/err.h"
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/mem.h"
 #include "src/base/text.h"
-#include "src/model/options.h"
-#include "src/server/replay.h"
+#include "src/model/plugin-options.h"
+#include "src/server/replay/replay.h"
 #include "strategies/stopper.h"
 
 enum { NAMES_MAX = 64, RULES_MAX = 16 };

@@ -9,8 +9,8 @@
 #include "src/base/err.h"
 #include "src/base/mem.h"
 #include "src/base/rng.h"
-#include "src/server/bank.h"
-#include "src/server/replay-parts.h"
+#include "src/server/replay/curve-file.h"
+#include "src/server/replay/replay-internal.h"
 #include "strategies/stopper.h"
 
 struct worker {

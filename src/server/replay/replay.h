@@ -3,8 +3,8 @@
  * The rules are the plugs themselves, fed with records instead of reports.
  */
 
-#ifndef SERVER_REPLAY_H
-#define SERVER_REPLAY_H
+#ifndef HPOTUNE_REPLAY_H
+#define HPOTUNE_REPLAY_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -60,4 +60,4 @@ int replay_bank(struct replay_sum *, const struct bank *,
 int replay_store(struct replay_sum *, struct store *,
     const struct replay_rule *, struct err *);
 
-#endif /* SERVER_REPLAY_H */
+#endif /* HPOTUNE_REPLAY_H */

@@ -7,8 +7,8 @@
 
 #include "src/base/err.h"
 #include "src/base/mem.h"
-#include "src/server/aims.h"
-#include "src/server/rows.h"
+#include "src/server/status/objectives.h"
+#include "src/server/status/rows.h"
 #include "src/store/store.h"
 
 int

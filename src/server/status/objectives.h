@@ -3,8 +3,8 @@
  * constraints, and what trials came to in them.
  */
 
-#ifndef SERVER_AIMS_H
-#define SERVER_AIMS_H
+#ifndef HPOTUNE_OBJECTIVES_H
+#define HPOTUNE_OBJECTIVES_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -39,4 +39,4 @@ int aims_put_broken(
 int aims_put_front(struct buf *, struct store *, const struct aims *,
     int digits, struct err *);
 
-#endif /* SERVER_AIMS_H */
+#endif /* HPOTUNE_OBJECTIVES_H */

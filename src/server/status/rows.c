@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "src/base/err.h"
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/mem.h"
-#include "src/server/rows.h"
-#include "src/server/spark.h"
+#include "src/server/status/rows.h"
+#include "src/server/status/sparkline.h"
 #include "src/store/store.h"
 
 void

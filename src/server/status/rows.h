@@ -3,8 +3,8 @@
  * Knows how a SELECT reads; refuses to know what the rows are about.
  */
 
-#ifndef SERVER_ROWS_H
-#define SERVER_ROWS_H
+#ifndef HPOTUNE_ROWS_H
+#define HPOTUNE_ROWS_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -52,4 +52,4 @@ void rows_put_params(struct buf *out, const char *json, int digits);
 /* A number in that many digits, or all it needs when digits is 0. */
 void rows_put_number(struct buf *out, double, int digits);
 
-#endif /* SERVER_ROWS_H */
+#endif /* HPOTUNE_ROWS_H */

@@ -5,7 +5,7 @@
 
 #include "src/base/mem.h"
 #include "src/base/text.h"
-#include "src/server/spark.h"
+#include "src/server/status/sparkline.h"
 
 enum { SPARK_HEIGHTS = 8 };
 

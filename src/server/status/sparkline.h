@@ -3,8 +3,8 @@
  * locale has no UTF-8, the heights are letters of ASCII.
  */
 
-#ifndef SERVER_SPARK_H
-#define SERVER_SPARK_H
+#ifndef HPOTUNE_SPARKLINE_H
+#define HPOTUNE_SPARKLINE_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -38,4 +38,4 @@ spark_frame_fit(struct spark_frame *, const struct spark *curves, size_t n);
 void spark_put(struct buf *, const struct spark *, const struct spark_frame *,
     size_t width);
 
-#endif /* SERVER_SPARK_H */
+#endif /* HPOTUNE_SPARKLINE_H */

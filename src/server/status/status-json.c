@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "src/base/err.h"
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/mem.h"
-#include "src/server/progress.h"
-#include "src/server/rows.h"
+#include "src/server/status/status.h"
+#include "src/server/status/rows.h"
 #include "src/store/store.h"
 
 /* Trials that were tried and had no machine. */
@@ -40,7 +40,7 @@ progress_waits(
 	return count_get(store, paused_sql, paused, e);
 }
 
-/* src/server/starts.c writes both; older ones are over, or said again. */
+/* src/server/tuner/start-failures.c writes both; older ones are over, or said again. */
 static const char blocked_sql[] =
     "SELECT text FROM (SELECT * FROM t_event ORDER BY seq DESC LIMIT 1000) "
     "WHERE area = 'launch' AND trial IS NULL AND "

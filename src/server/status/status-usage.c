@@ -10,9 +10,9 @@
 
 #include "src/base/err.h"
 #include "src/base/mem.h"
-#include "src/model/options.h"
-#include "src/server/progress.h"
-#include "src/server/rows.h"
+#include "src/model/plugin-options.h"
+#include "src/server/status/status.h"
+#include "src/server/status/rows.h"
 #include "src/store/store.h"
 
 enum { GPU_LINES = 16 };

@@ -7,14 +7,14 @@
 #include <string.h>
 
 #include "src/base/err.h"
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/mem.h"
 #include "src/base/text.h"
-#include "src/model/options.h"
-#include "src/server/aims.h"
-#include "src/server/progress.h"
-#include "src/server/rows.h"
-#include "src/server/spark.h"
+#include "src/model/plugin-options.h"
+#include "src/server/status/objectives.h"
+#include "src/server/status/status.h"
+#include "src/server/status/rows.h"
+#include "src/server/status/sparkline.h"
 #include "src/store/store.h"
 
 enum {

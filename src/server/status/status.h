@@ -4,8 +4,8 @@
  * terminal, "status" and "watch".  Reads views; changes nothing.
  */
 
-#ifndef SERVER_PROGRESS_H
-#define SERVER_PROGRESS_H
+#ifndef HPOTUNE_STATUS_H
+#define HPOTUNE_STATUS_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -46,4 +46,4 @@ progress_waits(struct store *, int64_t *machine, int64_t *paused, struct err *);
  */
 int progress_put_blocked(struct buf *out, struct store *, struct err *);
 
-#endif /* SERVER_PROGRESS_H */
+#endif /* HPOTUNE_STATUS_H */

@@ -9,17 +9,17 @@
 #include <string.h>
 
 #include "src/base/err.h"
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/loop.h"
 #include "src/base/mem.h"
-#include "src/base/peer.h"
-#include "src/model/history.h"
-#include "src/model/options.h"
+#include "src/base/coproc.h"
+#include "src/model/history/history.h"
+#include "src/model/plugin-options.h"
 #include "src/model/space.h"
-#include "src/model/study.h"
-#include "src/server/ask-say.h"
-#include "src/server/asker-parts.h"
-#include "src/server/plugs.h"
+#include "src/model/study/study.h"
+#include "src/server/suggest/suggest-protocol.h"
+#include "src/server/suggest/suggest-internal.h"
+#include "src/server/plugins/plugins.h"
 #include "strategies/strategy.h"
 
 enum {

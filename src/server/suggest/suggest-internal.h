@@ -1,14 +1,14 @@
 /*
- * What the files of the asker share: asker.c (which way), ask-worker.c (by
- * hpotune-worker), ask-child.c (the user's program).
+ * What the files of the asker share: suggest.c (which way), suggest-worker-client.c (by
+ * hpotune-worker), suggest-external.c (the user's program).
  */
 
-#ifndef SERVER_ASKER_PARTS_H
-#define SERVER_ASKER_PARTS_H
+#ifndef HPOTUNE_SUGGEST_INTERNAL_H
+#define HPOTUNE_SUGGEST_INTERNAL_H
 
 #include <stddef.h>
 
-#include "src/server/asker.h"
+#include "src/server/suggest/suggest.h"
 
 bool question_same(const struct question *, const struct question *);
 /* From the unit cube to the answer; x is snapped. */
@@ -35,4 +35,4 @@ enum asked ask_child_ask(
     struct ask_child *, const struct question *, struct answer *, struct err *);
 void ask_child_drop(struct ask_child *);
 
-#endif /* SERVER_ASKER_PARTS_H */
+#endif /* HPOTUNE_SUGGEST_INTERNAL_H */

@@ -8,15 +8,15 @@
 #include <stdlib.h>
 
 #include "src/base/err.h"
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/mem.h"
 #include "src/base/rng.h"
-#include "src/model/history.h"
+#include "src/model/history/history.h"
 #include "src/model/space.h"
-#include "src/model/study.h"
-#include "src/server/ask-say.h"
-#include "src/server/asker.h"
-#include "src/server/setting.h"
+#include "src/model/study/study.h"
+#include "src/server/suggest/suggest-protocol.h"
+#include "src/server/suggest/suggest.h"
+#include "src/model/partial-setting.h"
 
 /* A member whose value is no number is left out of limits, null elsewhere. */
 static void

@@ -3,8 +3,8 @@
  * lines of JSON: hpotune-strategies(7).
  */
 
-#ifndef SERVER_ASK_SAY_H
-#define SERVER_ASK_SAY_H
+#ifndef HPOTUNE_SUGGEST_PROTOCOL_H
+#define HPOTUNE_SUGGEST_PROTOCOL_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -28,4 +28,4 @@ say_question(struct buf *, const struct asker_env *, const struct question *);
 int hear_line(struct answer *, const struct asker_env *, const char *line,
     size_t len, struct err *);
 
-#endif /* SERVER_ASK_SAY_H */
+#endif /* HPOTUNE_SUGGEST_PROTOCOL_H */

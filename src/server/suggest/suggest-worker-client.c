@@ -14,14 +14,14 @@
 
 #include "src/base/err.h"
 #include "src/base/mem.h"
-#include "src/base/peer.h"
+#include "src/base/coproc.h"
 #include "src/base/spawn.h"
-#include "src/model/history.h"
+#include "src/model/history/history.h"
 #include "src/model/space.h"
-#include "src/model/study.h"
-#include "src/server/asker-parts.h"
-#include "src/server/plugs.h"
-#include "src/worker/message.h"
+#include "src/model/study/study.h"
+#include "src/server/suggest/suggest-internal.h"
+#include "src/server/plugins/plugins.h"
+#include "src/worker/worker-protocol.h"
 #include "strategies/strategy.h"
 
 enum {

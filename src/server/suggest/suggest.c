@@ -13,9 +13,9 @@
 #include "src/base/loop.h"
 #include "src/base/mem.h"
 #include "src/model/space.h"
-#include "src/model/study.h"
-#include "src/server/asker-parts.h"
-#include "src/server/plugs.h"
+#include "src/model/study/study.h"
+#include "src/server/suggest/suggest-internal.h"
+#include "src/server/plugins/plugins.h"
 #include "strategies/strategy.h"
 
 struct asker {

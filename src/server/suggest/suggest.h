@@ -9,8 +9,8 @@
  * and what the history holds when it is put.
  */
 
-#ifndef SERVER_ASKER_H
-#define SERVER_ASKER_H
+#ifndef HPOTUNE_SUGGEST_H
+#define HPOTUNE_SUGGEST_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -81,4 +81,4 @@ enum asked asker_wait(
 /* Nobody wants to know any more. */
 void asker_drop(struct asker *);
 
-#endif /* SERVER_ASKER_H */
+#endif /* HPOTUNE_SUGGEST_H */

@@ -16,12 +16,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/text.h"
-#include "src/model/history.h"
-#include "src/model/study.h"
-#include "src/server/tuner-parts.h"
-#include "trials/report.h"
+#include "src/model/history/history.h"
+#include "src/model/study/study.h"
+#include "src/server/tuner/tuner-internal.h"
+#include "trials/metric-line/metric-line.h"
 
 /* An answer is one line through a socket: who wants more asks again. */
 #define ANSWER_MOST 65536

@@ -11,9 +11,9 @@
 
 #include "src/base/fail.h"
 #include "src/base/mem.h"
-#include "src/model/history.h"
-#include "src/model/study.h"
-#include "src/server/tuner-parts.h"
+#include "src/model/history/history.h"
+#include "src/model/study/study.h"
+#include "src/server/tuner/tuner-internal.h"
 
 /* Lost attempts in a row, without a report between, that are still retried. */
 #define FREE_RETRIES_MAX 10

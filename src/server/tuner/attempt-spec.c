@@ -10,12 +10,12 @@
 
 #include "src/base/err.h"
 #include "src/base/fail.h"
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/mem.h"
 #include "src/model/space.h"
-#include "src/model/study.h"
-#include "src/server/plugs.h"
-#include "src/server/trial-env.h"
+#include "src/model/study/study.h"
+#include "src/server/plugins/plugins.h"
+#include "src/server/tuner/attempt-spec.h"
 #include "src/store/store.h"
 
 struct env_list {

@@ -1,7 +1,7 @@
 /* What an attempt is given: argv, environment, parameters as JSON. */
 
-#ifndef SERVER_TRIAL_ENV_H
-#define SERVER_TRIAL_ENV_H
+#ifndef HPOTUNE_ATTEMPT_SPEC_H
+#define HPOTUNE_ATTEMPT_SPEC_H
 
 #include "trials/launcher.h"
 
@@ -51,4 +51,4 @@ int trial_env_again(struct trial_again *, const struct study *,
     const struct store_trial *row, const char *dir, struct err *);
 void trial_again_free(struct trial_again *);
 
-#endif /* SERVER_TRIAL_ENV_H */
+#endif /* HPOTUNE_ATTEMPT_SPEC_H */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "src/base/mem.h"
-#include "src/server/tuner-parts.h"
+#include "src/server/tuner/tuner-internal.h"
 #include "src/store/store.h"
 #include "trials/launcher.h"
 

@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "src/model/study.h"
-#include "src/server/tuner-parts.h"
+#include "src/model/study/study.h"
+#include "src/server/tuner/tuner-internal.h"
 
 int64_t
 room_parallel(const struct tuner *t)

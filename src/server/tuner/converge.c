@@ -9,10 +9,10 @@
 #include <stdio.h>
 
 #include "src/base/err.h"
-#include "src/model/options.h"
-#include "src/model/study.h"
-#include "src/server/asker.h"
-#include "src/server/tuner-parts.h"
+#include "src/model/plugin-options.h"
+#include "src/model/study/study.h"
+#include "src/server/suggest/suggest.h"
+#include "src/server/tuner/tuner-internal.h"
 
 bool
 converge_over(const struct tuner *t)

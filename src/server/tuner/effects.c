@@ -9,13 +9,13 @@
 #include <string.h>
 
 #include "src/base/fail.h"
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/loop.h"
 #include "src/base/mem.h"
 #include "src/model/space.h"
-#include "src/model/study.h"
-#include "src/server/trial-env.h"
-#include "src/server/tuner-parts.h"
+#include "src/model/study/study.h"
+#include "src/server/tuner/attempt-spec.h"
+#include "src/server/tuner/tuner-internal.h"
 
 void
 act_add(struct tuner *t, enum act_kind kind, const struct live *l)

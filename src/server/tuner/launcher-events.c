@@ -11,9 +11,9 @@
 
 #include "src/base/fail.h"
 #include "src/base/mem.h"
-#include "src/model/history.h"
-#include "src/model/study.h"
-#include "src/server/tuner-parts.h"
+#include "src/model/history/history.h"
+#include "src/model/study/study.h"
+#include "src/server/tuner/tuner-internal.h"
 
 /*
  * Metrics of one attempt, beside the objective; more are a mistake, a number

@@ -10,8 +10,8 @@
 
 #include "src/base/log.h"
 #include "src/base/mem.h"
-#include "src/model/study.h"
-#include "src/server/tuner-parts.h"
+#include "src/model/study/study.h"
+#include "src/server/tuner/tuner-internal.h"
 
 struct live *
 live_find(struct tuner *t, int64_t trial)

@@ -12,10 +12,10 @@
 #include <string.h>
 
 #include "src/base/mem.h"
-#include "src/model/curve.h"
-#include "src/model/history.h"
-#include "src/model/options.h"
-#include "src/server/tuner-parts.h"
+#include "src/model/history/curve.h"
+#include "src/model/history/history.h"
+#include "src/model/plugin-options.h"
+#include "src/server/tuner/tuner-internal.h"
 
 enum { FLUSH_MOST = 4096 }; /* rows written in one turn */
 

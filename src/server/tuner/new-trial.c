@@ -11,17 +11,17 @@
 #include <string.h>
 
 #include "src/base/fail.h"
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/loop.h"
 #include "src/base/mem.h"
-#include "src/model/history.h"
+#include "src/model/history/history.h"
 #include "src/model/space.h"
-#include "src/model/study.h"
-#include "src/server/asker.h"
-#include "src/server/rows.h"
-#include "src/server/setting.h"
-#include "src/server/tried.h"
-#include "src/server/tuner-parts.h"
+#include "src/model/study/study.h"
+#include "src/server/suggest/suggest.h"
+#include "src/server/status/rows.h"
+#include "src/model/partial-setting.h"
+#include "src/server/tuner/tried-settings.h"
+#include "src/server/tuner/tuner-internal.h"
 
 enum {
 	REDRAWS_MOST = 100, /* of the strategy, for one trial */

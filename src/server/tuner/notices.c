@@ -16,10 +16,10 @@
 #include "src/base/log.h"
 #include "src/base/loop.h"
 #include "src/base/mem.h"
-#include "src/server/notices.h"
-#include "src/server/rows.h"
-#include "src/server/tuner-parts.h"
-#include "trials/notify.h"
+#include "src/server/tuner/notices.h"
+#include "src/server/status/rows.h"
+#include "src/server/tuner/tuner-internal.h"
+#include "trials/notify/notify.h"
 
 enum {
 	PAUSE_MS = 60 * 1000, /* after a first refusal */

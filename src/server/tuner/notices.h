@@ -4,13 +4,13 @@
  * they are sent after the commit, and stay due until a channel has taken them.
  */
 
-#ifndef SERVER_NOTICES_H
-#define SERVER_NOTICES_H
+#ifndef HPOTUNE_NOTICES_H
+#define HPOTUNE_NOTICES_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "src/model/study.h"
+#include "src/model/study/study.h"
 
 struct buf;
 struct err;
@@ -53,4 +53,4 @@ int notice_put_text(
 int notice_put_detail(
     struct buf *, const struct notice_facts *, struct store *, struct err *);
 
-#endif /* SERVER_NOTICES_H */
+#endif /* HPOTUNE_NOTICES_H */

@@ -10,10 +10,10 @@
 #include <string.h>
 
 #include "src/base/mem.h"
-#include "src/model/front.h"
-#include "src/model/history.h"
-#include "src/model/study.h"
-#include "src/server/tuner-parts.h"
+#include "src/model/pareto-front.h"
+#include "src/model/history/history.h"
+#include "src/model/study/study.h"
+#include "src/server/tuner/tuner-internal.h"
 
 /* The last report of an aim. */
 struct live_aim {

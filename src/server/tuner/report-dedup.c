@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "src/base/mem.h"
-#include "src/server/tuner-parts.h"
+#include "src/server/tuner/tuner-internal.h"
 
 static bool
 same_value(double a, double b)

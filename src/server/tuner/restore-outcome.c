@@ -8,9 +8,9 @@
 
 #include "src/base/fail.h"
 #include "src/base/mem.h"
-#include "src/model/front.h"
-#include "src/model/study.h"
-#include "src/server/tuner-parts.h"
+#include "src/model/pareto-front.h"
+#include "src/model/study/study.h"
+#include "src/server/tuner/tuner-internal.h"
 
 struct outcomes {
 	struct tuner *tuner;

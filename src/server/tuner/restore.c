@@ -8,14 +8,14 @@
 #include <string.h>
 
 #include "src/base/fail.h"
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/mem.h"
-#include "src/model/history.h"
+#include "src/model/history/history.h"
 #include "src/model/space.h"
-#include "src/model/study.h"
-#include "src/server/trial-env.h"
-#include "src/server/tried.h"
-#include "src/server/tuner-parts.h"
+#include "src/model/study/study.h"
+#include "src/server/tuner/attempt-spec.h"
+#include "src/server/tuner/tried-settings.h"
+#include "src/server/tuner/tuner-internal.h"
 
 struct load {
 	struct tuner *tuner;

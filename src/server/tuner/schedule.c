@@ -12,9 +12,9 @@
 #include "src/base/fail.h"
 #include "src/base/mem.h"
 #include "src/base/rng.h"
-#include "src/model/study.h"
-#include "src/server/asker.h"
-#include "src/server/tuner-parts.h"
+#include "src/model/study/study.h"
+#include "src/server/suggest/suggest.h"
+#include "src/server/tuner/tuner-internal.h"
 
 static int64_t
 trials_limit(const struct tuner *t)

@@ -4,8 +4,8 @@
  */
 
 #include "src/base/loop.h"
-#include "src/model/study.h"
-#include "src/server/tuner-parts.h"
+#include "src/model/study/study.h"
+#include "src/server/tuner/tuner-internal.h"
 
 void
 tuner_shutdown(struct tuner *t, bool now)

@@ -3,8 +3,8 @@
  * drained because trial after trial fails there at once.
  */
 
-#ifndef SERVER_SLOTS_H
-#define SERVER_SLOTS_H
+#ifndef HPOTUNE_SLOTS_H
+#define HPOTUNE_SLOTS_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -47,4 +47,4 @@ bool slots_ended(struct slots *, int i, int64_t trial, bool bad);
 bool slots_all_drained(const struct slots *);
 void slots_restore(struct slots *);
 
-#endif /* SERVER_SLOTS_H */
+#endif /* HPOTUNE_SLOTS_H */

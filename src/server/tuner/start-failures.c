@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "src/base/loop.h"
-#include "src/server/notices.h"
-#include "src/server/tuner-parts.h"
+#include "src/server/tuner/notices.h"
+#include "src/server/tuner/tuner-internal.h"
 
 enum {
 	PAUSE_MIN_MS = 200,

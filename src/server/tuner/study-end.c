@@ -8,9 +8,9 @@
 #include <stdio.h>
 
 #include "src/base/loop.h"
-#include "src/model/history.h"
-#include "src/model/study.h"
-#include "src/server/tuner-parts.h"
+#include "src/model/history/history.h"
+#include "src/model/study/study.h"
+#include "src/server/tuner/tuner-internal.h"
 
 static void
 study_over(struct tuner *t, bool failed, const char *why)

@@ -8,9 +8,9 @@
 
 #include "src/base/mem.h"
 #include "src/base/rng.h"
-#include "src/model/lattice.h"
+#include "src/model/space-index.h"
 #include "src/model/space.h"
-#include "src/server/tried.h"
+#include "src/server/tuner/tried-settings.h"
 
 struct tried {
 	const struct space *space;

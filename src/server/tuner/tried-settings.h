@@ -4,8 +4,8 @@
  * told apart: whoever finds one asks the store.
  */
 
-#ifndef SERVER_TRIED_H
-#define SERVER_TRIED_H
+#ifndef HPOTUNE_TRIED_SETTINGS_H
+#define HPOTUNE_TRIED_SETTINGS_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -28,4 +28,4 @@ uint64_t tried_all(const struct tried *);
  */
 bool tried_other(struct tried *, struct value *values);
 
-#endif /* SERVER_TRIED_H */
+#endif /* HPOTUNE_TRIED_SETTINGS_H */

@@ -1,20 +1,20 @@
 /*
- * What the files of the tuner share: tuner.c (open, close, turn), load.c (the
- * store read back), hear.c (events of launchers), judge.c (rules and ends),
- * outcome.c (what a trial came to), limits.c, leave.c (when it is over), next.c
- * (the setting of a new trial), place.c (who runs next), paused.c (whom a rule
- * has paused), act.c (what follows a commit).
+ * What the files of the tuner share: tuner.c (open, close, turn), restore.c (the
+ * store read back), launcher-events.c (events of launchers), attempt-end.c (rules and ends),
+ * outcome.c (what a trial came to), study-end.c, shutdown.c (when it is over), new-trial.c
+ * (the setting of a new trial), schedule.c (who runs next), paused.c (whom a rule
+ * has paused), effects.c (what follows a commit).
  */
 
-#ifndef SERVER_TUNER_PARTS_H
-#define SERVER_TUNER_PARTS_H
+#ifndef HPOTUNE_TUNER_INTERNAL_H
+#define HPOTUNE_TUNER_INTERNAL_H
 
 #include "src/base/err.h"
 #include "src/base/mem.h"
-#include "src/server/plugs.h"
-#include "src/server/slots.h"
-#include "src/server/study-id.h"
-#include "src/server/tuner.h"
+#include "src/server/plugins/plugins.h"
+#include "src/server/tuner/slots.h"
+#include "src/store/study-id.h"
+#include "src/server/tuner/tuner.h"
 #include "src/store/store.h"
 #include "strategies/stopper.h"
 #include "strategies/strategy.h"
@@ -229,7 +229,7 @@ void tuner_wake_in(struct tuner *, int64_t ms);
 /* Nobody can tell what became of an attempt: say so once, ask again soon. */
 void tuner_in_doubt(struct tuner *, struct live *, const char *what);
 
-/* live.c */
+/* live-trial.c */
 struct live *live_find(struct tuner *, int64_t trial);
 struct live *live_add(struct tuner *, struct store_trial *);
 /* The same for one that is made already, and the way back. */
@@ -284,7 +284,7 @@ void outcome_finish(struct tuner *, struct live *);
 /* It has come to this so far: only the history hears of it. */
 void outcome_pause(struct tuner *, struct live *);
 
-/* outcome-load.c */
+/* restore-outcome.c */
 struct outcomes;
 /* After the trials were counted; freed in any case. */
 int outcomes_load(struct outcomes **, struct tuner *, struct err *);
@@ -295,15 +295,15 @@ void outcomes_ended(
 /* The last reports of one that has not ended. */
 int outcome_load_live(struct tuner *, struct live *, struct err *);
 
-/* load.c */
+/* restore.c */
 int tuner_load(struct tuner *, struct err *);
 /* Look for every open attempt again. */
 void tuner_look(struct tuner *);
 
-/* warm-load.c: before any trial of our own. */
+/* warm-trials.c: before any trial of our own. */
 int tuner_load_warm(struct tuner *, struct err *);
 
-/* hear.c */
+/* launcher-events.c */
 launch_cb tuner_hear;
 /*
  * A trial whose last attempt has ended, and all of it is read: where steps per
@@ -312,7 +312,7 @@ launch_cb tuner_hear;
  */
 void tuner_hear_speed(struct tuner *, struct live *);
 
-/* again.c */
+/* report-dedup.c */
 /* Whether this report, whose step is given or not, is recorded already. */
 bool tuner_said(struct tuner *, struct live *, struct live_name *,
     const struct launch_event *);
@@ -322,7 +322,7 @@ void tuner_say(struct live_name *, int64_t time_us, double value);
 /* Attempts that never started: end them, or try again. */
 void tuner_unstarted(struct tuner *);
 
-/* judge.c */
+/* attempt-end.c */
 void tuner_judge(struct tuner *, struct live *, int64_t step);
 /*
  * Everything that there was to read is read: a verdict that ends the trial
@@ -332,7 +332,7 @@ void tuner_settle(struct tuner *, struct live *);
 void tuner_attempt_ended(struct tuner *, struct live *,
     const struct launch_exit *, const char *lost_why);
 
-/* limits.c */
+/* study-end.c */
 void tuner_check_limits(struct tuner *);
 /* When the last of so many settings that wait is tried: a clause. */
 void
@@ -340,7 +340,7 @@ tuner_tell_queue(const struct tuner *, int64_t waiting, char *text, size_t n);
 /* Whether nobody may have a new trial now, and why: a clause. */
 bool tuner_refuses(const struct tuner *, char *why, size_t n);
 
-/* medians.c */
+/* median-view.c */
 /* The trial has reported this step: some rows of the view are old now. */
 void tuner_touch_medians(struct tuner *, int64_t trial, int64_t step);
 /* The same for a report that was read back. */
@@ -356,7 +356,7 @@ void tuner_end_median(struct tuner *, int64_t trial);
  * is more. */
 bool tuner_flush_medians(struct tuner *, bool all);
 
-/* next.c */
+/* new-trial.c */
 /*
  * A new trial that waits, from the queue or the strategy; NULL when there is
  * none, or not yet (asking).
@@ -372,7 +372,7 @@ bool converge_known(struct tuner *);
 /* Whether nothing is left to find, by all trials that are over. */
 bool converge_over(const struct tuner *);
 
-/* elsewhere.c */
+/* ask-tell.c */
 #define ELSEWHERE "ask" /* the backend of attempts that others run */
 /* Requests of those who run trials themselves. */
 void tuner_request_ask(struct tuner *, struct request *);
@@ -381,7 +381,7 @@ void tuner_request_judge(struct tuner *, struct request *);
 /* It ends as if its program had ended: nobody waits for it any more. */
 void elsewhere_cancel(struct tuner *, struct live *);
 
-/* place.c */
+/* schedule.c */
 /* A version 4 UUID as text. */
 char *uuid_new(void);
 void tuner_place(struct tuner *);
@@ -389,7 +389,7 @@ bool tuner_may_place_new(const struct tuner *);
 /* Whether trials that a rule paused may be resumed. */
 bool tuner_may_go_on(const struct tuner *);
 
-/* room.c */
+/* capacity.c */
 enum { BACKENDS_MOST = 64 };
 /* Where the next attempts may go: a free slot of each backend, or -1. */
 struct room {
@@ -428,7 +428,7 @@ struct live *paused_resume(struct tuner *, const struct room *);
 void paused_settle(struct tuner *);
 void paused_end_all(struct tuner *);
 
-/* act.c */
+/* effects.c */
 struct trial_env;
 int live_env(struct trial_env *, const struct tuner *, const struct live *,
     struct err *);
@@ -437,7 +437,7 @@ void tuner_act(struct tuner *);
 void tuner_serve_requests(struct tuner *);
 void tuner_reply_all(struct tuner *, bool good);
 
-/* starts.c */
+/* start-failures.c */
 /* The launcher could not start this attempt now. */
 void starts_refused(struct tuner *, struct live *, const char *why);
 /* It began, and ended because nothing can be run now; paid: it cost money. */
@@ -453,9 +453,9 @@ bool starts_ready(struct tuner *, int backend);
 /* Tell the user, within a transaction. */
 void starts_check(struct tuner *);
 
-/* gpus-out.c: uuid and why of each, from view gpus; 0, or -1.  Free even then. */
+/* broken-gpus.c: uuid and why of each, from view gpus; 0, or -1.  Free even then. */
 int tuner_gpus_out(
     struct launch_gpu **gpus, size_t *n, struct store *, struct err *);
 void tuner_gpus_out_free(struct launch_gpu *, size_t n);
 
-#endif /* SERVER_TUNER_PARTS_H */
+#endif /* HPOTUNE_TUNER_INTERNAL_H */

@@ -14,14 +14,14 @@
 #include "src/base/log.h"
 #include "src/base/loop.h"
 #include "src/base/mem.h"
-#include "src/model/history.h"
-#include "src/model/options.h"
+#include "src/model/history/history.h"
+#include "src/model/plugin-options.h"
 #include "src/model/space.h"
-#include "src/model/study.h"
-#include "src/server/asker.h"
-#include "src/server/notices.h"
-#include "src/server/tried.h"
-#include "src/server/tuner-parts.h"
+#include "src/model/study/study.h"
+#include "src/server/suggest/suggest.h"
+#include "src/server/tuner/notices.h"
+#include "src/server/tuner/tried-settings.h"
+#include "src/server/tuner/tuner-internal.h"
 
 #define FLUSH_MS 1000 /* the view medians, elapsed time */
 #define FLUSH_MORE_MS 20

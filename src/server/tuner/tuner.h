@@ -7,8 +7,8 @@
  * and also what the server does when a transaction fails.
  */
 
-#ifndef SERVER_TUNER_H
-#define SERVER_TUNER_H
+#ifndef HPOTUNE_TUNER_H
+#define HPOTUNE_TUNER_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -64,7 +64,7 @@ enum tuner_ask {
 	TUNER_TELL,
 	TUNER_JUDGE
 };
-/* data is JSON, or NULL: see elsewhere.c. */
+/* data is JSON, or NULL: see ask-tell.c. */
 typedef void
 tuner_reply(void *arg, bool good, const char *text, const char *data);
 void tuner_request(struct tuner *, enum tuner_ask, int64_t trial,
@@ -114,4 +114,4 @@ bool tuner_cannot_start(const struct tuner *, char *text, size_t n);
 /* "" or what keeps it from working: a locked store, say. */
 const char *tuner_trouble(const struct tuner *);
 
-#endif /* SERVER_TUNER_H */
+#endif /* HPOTUNE_TUNER_H */

@@ -4,12 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/mem.h"
-#include "src/model/history.h"
+#include "src/model/history/history.h"
 #include "src/model/space.h"
-#include "src/model/study.h"
-#include "src/server/tuner-parts.h"
+#include "src/model/study/study.h"
+#include "src/server/tuner/tuner-internal.h"
 
 struct warm_load {
 	struct tuner *tuner;

@@ -5,11 +5,11 @@
 
 #include <stdio.h>
 
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/mem.h"
 #include "src/model/param.h"
 #include "src/model/space.h"
-#include "src/server/warm-parts.h"
+#include "src/server/warmstart/warmstart-internal.h"
 
 /* A value that there is none of there: whether it has one all the same. */
 static bool

@@ -1,14 +1,14 @@
-/* What the files of warm_start share; warm.h is for others. */
+/* What the files of warm_start share; warmstart.h is for others. */
 
-#ifndef SERVER_WARM_PARTS_H
-#define SERVER_WARM_PARTS_H
+#ifndef HPOTUNE_WARMSTART_INTERNAL_H
+#define HPOTUNE_WARMSTART_INTERNAL_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "src/model/trial.h"
-#include "src/server/warm.h"
+#include "src/server/warmstart/warmstart.h"
 
 struct json;
 struct space;
@@ -35,7 +35,7 @@ struct warm_reading {
 	struct value *values; /* one per parameter */
 };
 
-/* warm-source.c: what a source has, taken with the values that were read. */
+/* warmstart-source.c: what a source has, taken with the values that were read. */
 void warm_take(struct warm_reading *, struct warm_trial *);
 /* Remember one of its parameters that this study does not have. */
 void warm_note_strange(struct warm_reading *, const struct json *params);
@@ -46,7 +46,7 @@ int warm_useless(
 bool warm_is_wide(const struct study *);
 
 /*
- * warm-tuning.c: the training jobs of a tuning job of SageMaker, from AWS and
+ * warmstart-tuning-job.c: the training jobs of a tuning job of SageMaker, from AWS and
  * from a file that lists them.
  */
 int
@@ -55,14 +55,14 @@ int warm_tuning_load(
     struct warm_reading *, const struct study_warm *, struct err *);
 
 /*
- * warm-fit.c: the setting of another study in the space of this one; false when
+ * warmstart-fit.c: the setting of another study in the space of this one; false when
  * it has no place there, and why of n bytes says so.
  */
 bool warm_fit(const struct space *, const struct json *params,
     struct value *values, char *why, size_t n);
 
-/* warm-source.c: read one database; its row in sources is the last. */
+/* warmstart-source.c: read one database; its row in sources is the last. */
 int warm_source_read(struct warm *, const struct study *,
     const struct study_warm *, struct err *);
 
-#endif /* SERVER_WARM_PARTS_H */
+#endif /* HPOTUNE_WARMSTART_INTERNAL_H */

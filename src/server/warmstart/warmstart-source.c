@@ -10,11 +10,11 @@
 #include <string.h>
 
 #include "src/base/err.h"
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/mem.h"
 #include "src/model/space.h"
-#include "src/model/study.h"
-#include "src/server/warm-parts.h"
+#include "src/model/study/study.h"
+#include "src/server/warmstart/warmstart-internal.h"
 #include "src/store/store.h"
 
 /* Remember one of its parameters that this study does not have. */

@@ -11,13 +11,13 @@
 #include <string.h>
 
 #include "src/base/err.h"
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/loop.h"
 #include "src/base/mem.h"
 #include "src/model/param.h"
 #include "src/model/space.h"
-#include "src/model/study.h"
-#include "src/server/warm-parts.h"
+#include "src/model/study/study.h"
+#include "src/server/warmstart/warmstart-internal.h"
 #include "trials/launcher.h"
 
 /* A tuning job while its training jobs are read. */

@@ -1,6 +1,6 @@
 /*
  * Trials of other studies, from the list in study.json to our own database.
- * Knows what is told about them; warm-source.c reads one of them.
+ * Knows what is told about them; warmstart-source.c reads one of them.
  */
 
 #include <inttypes.h>
@@ -9,11 +9,11 @@
 #include <string.h>
 
 #include "src/base/err.h"
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/log.h"
 #include "src/base/mem.h"
-#include "src/model/study.h"
-#include "src/server/warm-parts.h"
+#include "src/model/study/study.h"
+#include "src/server/warmstart/warmstart-internal.h"
 #include "src/store/store.h"
 
 void

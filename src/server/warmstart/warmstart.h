@@ -3,8 +3,8 @@
  * read once, at the first start, and kept in our own database.
  */
 
-#ifndef SERVER_WARM_H
-#define SERVER_WARM_H
+#ifndef HPOTUNE_WARMSTART_H
+#define HPOTUNE_WARMSTART_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -49,4 +49,4 @@ int warm_put(struct store *, const struct warm *, int64_t now_us, struct err *);
 /* "34 of 40 trials of old.db; left out: …" */
 void warm_put_source(struct buf *, const struct warm_source *);
 
-#endif /* SERVER_WARM_H */
+#endif /* HPOTUNE_WARMSTART_H */

@@ -2,8 +2,8 @@
 
 #include <math.h>
 
-#include "src/model/history.h"
-#include "strategies/marks.h"
+#include "src/model/history/history.h"
+#include "strategies/stop/extrapolate/curve-grid.h"
 
 void
 marks_init(struct marks *m, int64_t steps)

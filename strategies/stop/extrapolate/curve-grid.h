@@ -5,8 +5,8 @@
  * this one; with at most 64 steps that is the report itself.
  */
 
-#ifndef MARKS_H
-#define MARKS_H
+#ifndef HPOTUNE_CURVE_GRID_H
+#define HPOTUNE_CURVE_GRID_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -36,4 +36,4 @@ size_t marks_passed(const struct marks *, const struct curve *, size_t i);
 size_t marks_read(const struct marks *, const struct curve *, size_t i,
     double values[MARKS_MOST]);
 
-#endif /* MARKS_H */
+#endif /* HPOTUNE_CURVE_GRID_H */

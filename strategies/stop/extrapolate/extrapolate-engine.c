@@ -7,8 +7,8 @@
 #include <stdlib.h>
 
 #include "src/base/err.h"
-#include "src/model/history.h"
-#include "strategies/stop-curve.h"
+#include "src/model/history/history.h"
+#include "strategies/stop/extrapolate/extrapolate-engine.h"
 
 enum { OWN_MARKS = 3 }; /* of the last so many values the best one counts */
 

@@ -3,17 +3,17 @@
  * the bank's odds, and whom they never judge.
  */
 
-#ifndef STOP_CURVE_H
-#define STOP_CURVE_H
+#ifndef HPOTUNE_EXTRAPOLATE_ENGINE_H
+#define HPOTUNE_EXTRAPOLATE_ENGINE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "kernels/kernels.h"
-#include "strategies/field.h"
-#include "strategies/odds.h"
-#include "strategies/stop-options.h"
+#include "strategies/stop/extrapolate/peer-curves.h"
+#include "strategies/stop/extrapolate/win-probability.h"
+#include "strategies/stop/stop-options.h"
 #include "strategies/stopper.h"
 
 /* A rule's state begins with this. */
@@ -69,4 +69,4 @@ bool runner_looks(const struct runner *, const struct history *, int64_t trial,
  */
 bool runner_forbids(struct runner *, const struct history *, double least);
 
-#endif /* STOP_CURVE_H */
+#endif /* HPOTUNE_EXTRAPOLATE_ENGINE_H */

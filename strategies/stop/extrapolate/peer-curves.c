@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "src/base/mem.h"
-#include "src/model/history.h"
-#include "strategies/field.h"
-#include "strategies/sorted.h"
+#include "src/model/history/history.h"
+#include "strategies/stop/extrapolate/peer-curves.h"
+#include "src/base/search.h"
 
 /* Values at one mark. */
 struct tier {

@@ -6,13 +6,13 @@
  * was stopped, never on the order of the calls.
  */
 
-#ifndef FIELD_H
-#define FIELD_H
+#ifndef HPOTUNE_PEER_CURVES_H
+#define HPOTUNE_PEER_CURVES_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#include "strategies/marks.h"
+#include "strategies/stop/extrapolate/curve-grid.h"
 
 struct field;
 struct history;
@@ -39,4 +39,4 @@ field_ahead(const struct field *, size_t mark, double value, int64_t *all);
 /* The value of this rank (from 0) there; infinite when that is nobody. */
 double field_rank(const struct field *, size_t mark, int64_t rank);
 
-#endif /* FIELD_H */
+#endif /* HPOTUNE_PEER_CURVES_H */

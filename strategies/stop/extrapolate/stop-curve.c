@@ -2,7 +2,7 @@
  * Curve: stop a trial whose chance to beat the best is small, by extrapolation
  * of its learning curve (Domhan, Springenberg, Hutter, "Speeding up automatic
  * hyperparameter optimization of deep neural networks by extrapolation of
- * learning curves", IJCAI 2015), with the bank of kernels/bank.c in place of
+ * learning curves", IJCAI 2015), with the bank of kernels/curve-bank/curve-bank.c in place of
  * sampling.  Knows one chance; refuses to know ranks (stop-narrow.c).
  */
 
@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "src/base/mem.h"
-#include "src/model/history.h"
-#include "strategies/stop-curve.h"
+#include "src/model/history/history.h"
+#include "strategies/stop/extrapolate/extrapolate-engine.h"
 
 static const char *const against[] = { "all", "completed", NULL };
 

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 
 #include "src/base/mem.h"
-#include "src/model/history.h"
-#include "strategies/stop-curve.h"
+#include "src/model/history/history.h"
+#include "strategies/stop/extrapolate/extrapolate-engine.h"
 
 static const struct option narrow_options[] = {
 	{ "keep", OPTION_REAL, 0, 100, "50", NULL,

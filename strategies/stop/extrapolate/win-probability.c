@@ -8,8 +8,8 @@
 
 #include "kernels/kernels.h"
 #include "src/base/mem.h"
-#include "strategies/field.h"
-#include "strategies/odds.h"
+#include "strategies/stop/extrapolate/peer-curves.h"
+#include "strategies/stop/extrapolate/win-probability.h"
 
 /* Values beyond so many units are taken as this far: spikes, and divergence. */
 static const double odds_far = 1.5;

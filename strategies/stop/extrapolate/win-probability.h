@@ -3,13 +3,13 @@
  * bank, in the units of the field it runs in.
  */
 
-#ifndef ODDS_H
-#define ODDS_H
+#ifndef HPOTUNE_WIN_PROBABILITY_H
+#define HPOTUNE_WIN_PROBABILITY_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "strategies/marks.h"
+#include "strategies/stop/extrapolate/curve-grid.h"
 
 struct curve_guess;
 struct field;
@@ -29,4 +29,4 @@ bool odds_guess(const struct odds *, const struct field *,
     const double values[MARKS_MOST], size_t passed, double goal,
     struct curve_guess *);
 
-#endif /* ODDS_H */
+#endif /* HPOTUNE_WIN_PROBABILITY_H */

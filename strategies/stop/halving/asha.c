@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "src/base/mem.h"
-#include "strategies/stop-rungs.h"
+#include "strategies/stop/halving/halving-engine.h"
 
 static const struct option asha_options[] = {
 	RUNGS_OPTIONS("1%", "4"),

@@ -2,8 +2,8 @@
  * Asynchronous successive halving (Li et al., "A system for massively parallel
  * hyperparameter tuning", MLSys 2020) in the form that stops trials, as in
  * Optuna: who is not among the best share at a rung is stopped there and then.
- * Knows one comparison; refuses to know where ladders begin (stop-asha.c,
- * stop-hyperband.c).
+ * Knows one comparison; refuses to know where ladders begin (asha.c,
+ * hyperband.c).
  */
 
 #include <math.h>
@@ -11,8 +11,8 @@
 #include <stdlib.h>
 
 #include "src/base/mem.h"
-#include "src/model/history.h"
-#include "strategies/stop-rungs.h"
+#include "src/model/history/history.h"
+#include "strategies/stop/halving/halving-engine.h"
 
 void
 rungs_read(struct rungs_rule *rule, const struct stop_reader *r)

@@ -4,15 +4,15 @@
  * (asha) and for several side by side (hyperband).
  */
 
-#ifndef STOP_RUNGS_H
-#define STOP_RUNGS_H
+#ifndef HPOTUNE_HALVING_ENGINE_H
+#define HPOTUNE_HALVING_ENGINE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "strategies/ladder.h"
-#include "strategies/stop-options.h"
+#include "strategies/stop/halving/halving-rungs.h"
+#include "strategies/stop/stop-options.h"
 #include "strategies/stopper.h"
 
 struct history;
@@ -76,4 +76,4 @@ int64_t rungs_promote(void *state, const struct history *,
 		    "the best share later" },                               \
 	    OPTION_GUARD("false"), OPTION_DIVERGED("3")
 
-#endif /* STOP_RUNGS_H */
+#endif /* HPOTUNE_HALVING_ENGINE_H */

@@ -4,8 +4,8 @@
 
 #include <math.h>
 
-#include "src/model/history.h"
-#include "strategies/ladder.h"
+#include "src/model/history/history.h"
+#include "strategies/stop/halving/halving-rungs.h"
 
 void
 ladder_init(struct ladder *l, int64_t unit, int64_t factor, int64_t rate)

@@ -6,13 +6,13 @@
  * A cache only: what is on a rung depends on the curves alone.
  */
 
-#ifndef LADDER_H
-#define LADDER_H
+#ifndef HPOTUNE_HALVING_RUNGS_H
+#define HPOTUNE_HALVING_RUNGS_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#include "strategies/cut.h"
+#include "strategies/stop/halving/top-quantile.h"
 
 struct curve;
 struct history;
@@ -39,4 +39,4 @@ void ladder_load(struct ladder *, const struct history *, int64_t trial);
 void ladder_span(const struct ladder *, const struct curve *, size_t i,
     size_t *from, size_t *to);
 
-#endif /* LADDER_H */
+#endif /* HPOTUNE_HALVING_RUNGS_H */

@@ -10,7 +10,7 @@
 
 #include "src/base/err.h"
 #include "src/base/mem.h"
-#include "strategies/stop-rungs.h"
+#include "strategies/stop/halving/halving-engine.h"
 
 /* The most steps that doubles count one by one. */
 #define STEPS_MAX 9007199254740992.0

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "src/base/mem.h"
-#include "strategies/cut.h"
+#include "strategies/stop/halving/top-quantile.h"
 
 static void
 heap_swap(struct heap *h, size_t a, size_t b)

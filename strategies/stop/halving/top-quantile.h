@@ -3,8 +3,8 @@
  * better.  An answer depends on the numbers only, not on their order.
  */
 
-#ifndef CUT_H
-#define CUT_H
+#ifndef HPOTUNE_TOP_QUANTILE_H
+#define HPOTUNE_TOP_QUANTILE_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -32,4 +32,4 @@ size_t cut_count(const struct cut *);
 size_t cut_best(const struct cut *);
 double cut_worst(const struct cut *);
 
-#endif /* CUT_H */
+#endif /* HPOTUNE_TOP_QUANTILE_H */

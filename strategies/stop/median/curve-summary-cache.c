@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 #include "src/base/mem.h"
-#include "src/model/history.h"
-#include "strategies/value-cache.h"
+#include "src/model/history/history.h"
+#include "strategies/stop/median/curve-summary-cache.h"
 
 enum { PLACES = 1024 };
 

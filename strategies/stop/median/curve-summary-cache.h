@@ -3,13 +3,13 @@
  * before it.  A cache only: the numbers are those of value_at.
  */
 
-#ifndef VALUE_CACHE_H
-#define VALUE_CACHE_H
+#ifndef HPOTUNE_CURVE_SUMMARY_CACHE_H
+#define HPOTUNE_CURVE_SUMMARY_CACHE_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#include "strategies/value.h"
+#include "strategies/stop/median/curve-summary.h"
 
 struct value_cache;
 
@@ -21,4 +21,4 @@ double value_cache_at(
 /* The curve changed other than at its end. */
 void value_cache_forget(struct value_cache *, int64_t trial);
 
-#endif /* VALUE_CACHE_H */
+#endif /* HPOTUNE_CURVE_SUMMARY_CACHE_H */

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/model/history.h"
-#include "strategies/value.h"
+#include "src/model/history/history.h"
+#include "strategies/stop/median/curve-summary.h"
 
 static bool
 value_counts(const struct value_rule *r, const struct curve *c, size_t i)

@@ -4,8 +4,8 @@
  * or a mean, and NaN says that there is none.
  */
 
-#ifndef VALUE_H
-#define VALUE_H
+#ifndef HPOTUNE_CURVE_SUMMARY_H
+#define HPOTUNE_CURVE_SUMMARY_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -47,4 +47,4 @@ bool value_parse(struct value_rule *, const char *);
 /* "best", "mean", …, and "" for the last value: for the user. */
 const char *value_words(const struct value_rule *);
 
-#endif /* VALUE_H */
+#endif /* HPOTUNE_CURVE_SUMMARY_H */

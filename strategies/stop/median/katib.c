@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "src/base/mem.h"
-#include "src/model/history.h"
-#include "strategies/stop-options.h"
+#include "src/model/history/history.h"
+#include "strategies/stop/stop-options.h"
 
 static const struct option katib_options[] = {
 	OPTION_COUNT("min_trials_required", 1, "3",

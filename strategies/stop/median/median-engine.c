@@ -2,7 +2,7 @@
  * The median family (Golovin et al., "Google Vizier", KDD 2017, and its many
  * descendants): a trial is stopped when its value is strictly worse than an
  * aggregate of what other trials had at the same step.  Knows one comparison;
- * refuses to know defaults (stop-presets.c).
+ * refuses to know defaults (median.c).
  */
 
 #include <math.h>
@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "src/base/mem.h"
-#include "src/model/history.h"
-#include "strategies/stop-median.h"
+#include "src/model/history/history.h"
+#include "strategies/stop/median/median-engine.h"
 
 void
 median_init(struct median *m, const struct median_rule *rule,

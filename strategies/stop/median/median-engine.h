@@ -1,17 +1,17 @@
 /*
- * The median family: one engine, set up by a struct.  stop-presets.c has the
+ * The median family: one engine, set up by a struct.  median.c has the
  * rules that are nothing but settings of it.
  */
 
-#ifndef STOP_MEDIAN_H
-#define STOP_MEDIAN_H
+#ifndef HPOTUNE_MEDIAN_ENGINE_H
+#define HPOTUNE_MEDIAN_ENGINE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "strategies/pool.h"
+#include "strategies/stop/median/pool.h"
 #include "strategies/stopper.h"
-#include "strategies/value-cache.h"
+#include "strategies/stop/median/curve-summary-cache.h"
 
 struct curve;
 struct history;
@@ -79,4 +79,4 @@ void median_explain(const struct median *, struct judgement *, int64_t step);
 /* Whether the rule as it stands would have stopped the best completed trial. */
 bool guard_forbids(struct median *, const struct history *);
 
-#endif /* STOP_MEDIAN_H */
+#endif /* HPOTUNE_MEDIAN_ENGINE_H */

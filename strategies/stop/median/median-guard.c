@@ -4,8 +4,8 @@
  * what the best trial is best at.
  */
 
-#include "src/model/history.h"
-#include "strategies/stop-median.h"
+#include "src/model/history/history.h"
+#include "strategies/stop/median/median-engine.h"
 
 /* Whether the best trial would have been stopped at its report i. */
 static bool

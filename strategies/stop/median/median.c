@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "src/base/err.h"
-#include "src/model/options.h"
-#include "strategies/stop-median.h"
-#include "strategies/stop-options.h"
+#include "src/model/plugin-options.h"
+#include "strategies/stop/median/median-engine.h"
+#include "strategies/stop/stop-options.h"
 
 static const char *const value_choices[] = { "last", "best", "mean",
 	"window:", NULL };

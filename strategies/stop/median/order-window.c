@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "src/base/mem.h"
-#include "strategies/window.h"
+#include "strategies/stop/median/order-window.h"
 
 int64_t
 window_count(const struct window *w)

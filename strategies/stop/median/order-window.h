@@ -4,8 +4,8 @@
  * inside the window is exact; outside, the owner fills it again.
  */
 
-#ifndef WINDOW_H
-#define WINDOW_H
+#ifndef HPOTUNE_ORDER_WINDOW_H
+#define HPOTUNE_ORDER_WINDOW_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -35,4 +35,4 @@ void window_fill(
     struct window *, double *numbers, size_t n, int64_t rank, size_t size);
 void window_free(struct window *);
 
-#endif /* WINDOW_H */
+#endif /* HPOTUNE_ORDER_WINDOW_H */

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "src/base/mem.h"
-#include "strategies/pool-span.h"
+#include "strategies/stop/median/pool-interval.h"
 
 struct span {
 	double v;

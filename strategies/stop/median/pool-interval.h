@@ -5,8 +5,8 @@
  * of what there is and a change little more than a block.
  */
 
-#ifndef POOL_SPAN_H
-#define POOL_SPAN_H
+#ifndef HPOTUNE_POOL_INTERVAL_H
+#define HPOTUNE_POOL_INTERVAL_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,4 +28,4 @@ int64_t spans_at(struct spans *, int64_t step);
  */
 double spans_rank(const struct spans *, int64_t rank, const double *skip);
 
-#endif /* POOL_SPAN_H */
+#endif /* HPOTUNE_POOL_INTERVAL_H */

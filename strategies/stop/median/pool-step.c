@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "src/base/mem.h"
-#include "strategies/pool-cell.h"
+#include "strategies/stop/median/pool-step.h"
 
 size_t
 cells_from(const struct cells *s, int64_t key)

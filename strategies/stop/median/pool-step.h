@@ -3,15 +3,15 @@
  * or a sum; and the cells of all keys.
  */
 
-#ifndef POOL_CELL_H
-#define POOL_CELL_H
+#ifndef HPOTUNE_POOL_STEP_H
+#define HPOTUNE_POOL_STEP_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "strategies/pool.h"
-#include "strategies/window.h"
+#include "strategies/stop/median/pool.h"
+#include "strategies/stop/median/order-window.h"
 
 /* The ranks between which the aggregate lies, and how far from the first. */
 struct ranks {
@@ -60,4 +60,4 @@ void cell_fill(struct cell *, const struct pool_rule *, double *values,
 bool cell_answer(const struct cell *, const struct pool_rule *,
     const double *skip, struct pool_answer *a);
 
-#endif /* POOL_CELL_H */
+#endif /* HPOTUNE_POOL_STEP_H */

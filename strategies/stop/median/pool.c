@@ -11,11 +11,11 @@
 #include <string.h>
 
 #include "src/base/mem.h"
-#include "src/model/history.h"
-#include "strategies/pool-cell.h"
-#include "strategies/pool-span.h"
-#include "strategies/pool.h"
-#include "strategies/value-cache.h"
+#include "src/model/history/history.h"
+#include "strategies/stop/median/pool-step.h"
+#include "strategies/stop/median/pool-interval.h"
+#include "strategies/stop/median/pool.h"
+#include "strategies/stop/median/curve-summary-cache.h"
 
 enum {
 	WINDOW_LEAST = 256, /* numbers a window keeps, at least */

@@ -7,14 +7,14 @@
  * and on which trials belong to the pool, never on the order of the calls.
  */
 
-#ifndef POOL_H
-#define POOL_H
+#ifndef HPOTUNE_POOL_H
+#define HPOTUNE_POOL_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "strategies/value.h"
+#include "strategies/stop/median/curve-summary.h"
 
 struct history;
 struct pool;
@@ -78,4 +78,4 @@ void pool_spread(struct pool *, const struct history *);
 /* The answer as one number; equal neighbours give that number itself. */
 double pool_threshold(const struct pool_answer *);
 
-#endif /* POOL_H */
+#endif /* HPOTUNE_POOL_H */

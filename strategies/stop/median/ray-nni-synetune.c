@@ -4,7 +4,7 @@
  * hpotune-stopping(7) says.
  */
 
-#include "strategies/stop-options.h"
+#include "strategies/stop/stop-options.h"
 
 static const struct option ray_options[] = {
 	OPTION_COUNT("grace_period", 0, "60",

@@ -2,7 +2,7 @@
 # The line of hpotune best that runs the best trial once more: its program is
 # given what the first attempt was given, in folders of its own.
 
-. "$TOP_SRCDIR/tests/lib.sh"
+. "$TOP_SRCDIR/tests/support/sh/lib.sh"
 need sqlite3
 
 # Writes down all that it was given, and leaves a checkpoint.

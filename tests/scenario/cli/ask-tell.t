@@ -1,7 +1,7 @@
 #!/bin/sh
 # ask, tell and judge: a program that runs its trials itself.
 
-. "$TOP_SRCDIR/tests/lib.sh"
+. "$TOP_SRCDIR/tests/support/sh/lib.sh"
 
 need sqlite3
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # What is asked while no server runs, or when the strategy has nothing left.
 
-. "$TOP_SRCDIR/tests/lib.sh"
+. "$TOP_SRCDIR/tests/support/sh/lib.sh"
 need sqlite3
 
 cat >trial <<'EOF'
@@ -32,7 +32,7 @@ make_study() { # name strategy [values]
 # A server that dies between its first commit and what was to follow.
 make_study dead random '1, 2, 3, 4'
 HPOTUNE_FAIL='tuner.after_commit=kill' HPOTUNE_FAIL_LOG=fail.log \
-    "$TOP_BUILDDIR/tests/hpotune-fail" start dead.json >dead.log 2>&1
+    "$TOP_BUILDDIR/tests/torture/hpotune-fail" start dead.json >dead.log 2>&1
 is "$(sql dead.db 'SELECT count(*) FROM trials WHERE state = '"'starting'")" \
     3 'three trials were to start'
 ok 'a setting is put in the queue' \
@@ -66,12 +66,12 @@ cat >slow-shim <<EOF
 until [ -e begin ]; do
 	sleep 0.02
 done
-exec "$TOP_BUILDDIR/tests/hpotune-shim-fail" "\$@"
+exec "$TOP_BUILDDIR/tests/torture/hpotune-shim-fail" "\$@"
 EOF
 chmod +x slow-shim
 HPOTUNE_FAIL='local.after_spawn=kill' HPOTUNE_FAIL_LOG=fail.log \
     HPOTUNE_SHIM=$dir/slow-shim \
-    "$TOP_BUILDDIR/tests/hpotune-fail" start late.json >late.log 2>&1
+    "$TOP_BUILDDIR/tests/torture/hpotune-fail" start late.json >late.log 2>&1
 HPOTUNE_SHIM=/no/such/shim server late.json
 ok 'no trial can be started, which is said' retry sql_is late.db \
     "SELECT count(*) FROM events WHERE text LIKE '%no trial can be started%'" 1

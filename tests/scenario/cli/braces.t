@@ -1,7 +1,7 @@
 #!/bin/sh
 # Names in braces in trial.env and trial.workdir: as in trial.command.
 
-. "$TOP_SRCDIR/tests/lib.sh"
+. "$TOP_SRCDIR/tests/support/sh/lib.sh"
 need sqlite3
 
 study() { # members of trial

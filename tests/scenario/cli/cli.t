@@ -2,7 +2,7 @@
 # The command line: usage from the table, errors of one line, exit statuses,
 # JSON that is JSON, and what the reading commands say of a study.
 
-. "$TOP_SRCDIR/tests/lib.sh"
+. "$TOP_SRCDIR/tests/support/sh/lib.sh"
 need sqlite3
 
 # Run hpotune; $status, $out and $err say how it went.

@@ -2,7 +2,7 @@
 # The control socket spoken to by hand, by clients that are slow, silent, mad
 # or gone; and the commands that speak over it.
 
-. "$TOP_SRCDIR/tests/lib.sh"
+. "$TOP_SRCDIR/tests/support/sh/lib.sh"
 
 need sqlite3 perl
 

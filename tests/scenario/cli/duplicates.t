@@ -2,7 +2,7 @@
 # A setting that was tried is not tried again: another one is asked for, or its
 # result is used again; and the study ends when there is none left.
 
-. "$TOP_SRCDIR/tests/lib.sh"
+. "$TOP_SRCDIR/tests/support/sh/lib.sh"
 
 need sqlite3
 

@@ -3,7 +3,7 @@
 # database has: no command gives it to a terminal, and no log and no column for
 # people keeps it.
 
-. "$TOP_SRCDIR/tests/lib.sh"
+. "$TOP_SRCDIR/tests/support/sh/lib.sh"
 need sqlite3 perl script
 
 # ESC, BEL, CSI as one character, DEL, CR, the marks that turn the direction of

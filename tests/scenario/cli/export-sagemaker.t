@@ -2,8 +2,8 @@
 # A study as a tuning job of SageMaker: the request is one that AWS takes, what
 # it cannot say is named, and read back it is the same study.
 
-. "$TOP_SRCDIR/tests/lib.sh"
-. "$TOP_SRCDIR/tests/botocore.sh"
+. "$TOP_SRCDIR/tests/support/sh/lib.sh"
+. "$TOP_SRCDIR/tests/support/sh/botocore.sh"
 need sqlite3
 
 cat >study.json <<'END'
@@ -270,7 +270,7 @@ refused constraints 'tuned: a tuning job has no constraints'
 compare() {
 	for job in same other hyper one placed pool groups smp several \
 	    unknown; do
-		PYTHONPATH=$TOP_SRCDIR/tests/aws "$python" - $job.job \
+		PYTHONPATH=$TOP_SRCDIR/tests/standin "$python" - $job.job \
 		    >out 2>&1 <<'END'
 import json, sys
 import models

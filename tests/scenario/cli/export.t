@@ -3,7 +3,7 @@
 # from a study that runs or has ended, and files that appear whole or not at
 # all.
 
-. "$TOP_SRCDIR/tests/lib.sh"
+. "$TOP_SRCDIR/tests/support/sh/lib.sh"
 need sqlite3
 
 cat >study.json <<'END'

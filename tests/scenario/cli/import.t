@@ -2,7 +2,7 @@
 # A tuning job of SageMaker becomes a study.json: what goes where, what is
 # said of the rest, and that nothing is written over.
 
-. "$TOP_SRCDIR/tests/lib.sh"
+. "$TOP_SRCDIR/tests/support/sh/lib.sh"
 need sqlite3
 
 cat >job.json <<'END'

@@ -2,7 +2,7 @@
 # logs, status and watch while trials run: what a trial wrote is harmless, and
 # is followed until the trial ends.
 
-. "$TOP_SRCDIR/tests/lib.sh"
+. "$TOP_SRCDIR/tests/support/sh/lib.sh"
 need sqlite3
 
 cat >trial.sh <<'END'

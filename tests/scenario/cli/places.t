@@ -2,7 +2,7 @@
 # Where a study may lie and who may run it: odd and long paths, links, copies,
 # folders that cannot be written, no environment, other users, any umask.
 
-. "$TOP_SRCDIR/tests/lib.sh"
+. "$TOP_SRCDIR/tests/support/sh/lib.sh"
 
 need sqlite3
 

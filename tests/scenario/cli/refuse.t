@@ -2,7 +2,7 @@
 # What a study may not ask for is refused before anything is made, with the
 # place in the file; and what it may ask for is not lost.
 
-. "$TOP_SRCDIR/tests/lib.sh"
+. "$TOP_SRCDIR/tests/support/sh/lib.sh"
 
 need sqlite3
 

@@ -2,7 +2,7 @@
 # hpotune replay: CSV curves in both shapes, compressed or not, recorded
 # studies, and errors that say which line.
 
-. "$TOP_SRCDIR/tests/lib.sh"
+. "$TOP_SRCDIR/tests/support/sh/lib.sh"
 need gzip sqlite3
 
 # The field of a rule's row in the JSON of a replay.

@@ -1,11 +1,11 @@
 #!/bin/sh
 # hpotune report: one page, whatever the study holds, and whatever is in the way.
 
-. "$TOP_SRCDIR/tests/lib.sh"
+. "$TOP_SRCDIR/tests/support/sh/lib.sh"
 need sqlite3 python3
 
-page() { # what file …: of tests/report_page.py
-	python3 "$TOP_SRCDIR/tests/report_page.py" "$@"
+page() { # what file …: of tests/scenario/cli/report_page.py
+	python3 "$TOP_SRCDIR/tests/scenario/cli/report_page.py" "$@"
 }
 
 # The report of a study is made, and is a page.

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What a page of hpotune report is made of, for tests/report-html.t.
+"""What a page of hpotune report is made of, for tests/scenario/cli/report-html.t.
 
 check FILE          the page is XML and HTML, of known elements alone, and all
                     that is drawn lies in its drawing; says what is wrong

@@ -2,7 +2,7 @@
 # What a shell is given to execute, by ask and by best: values full of bytes
 # that a shell or a terminal could take for something else.
 
-. "$TOP_SRCDIR/tests/lib.sh"
+. "$TOP_SRCDIR/tests/support/sh/lib.sh"
 need sqlite3
 
 # Whatever of these is executed leaves a file PWNED.

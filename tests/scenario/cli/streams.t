@@ -2,7 +2,7 @@
 # Standard streams that are closed, full or gone: told by the exit status, and
 # nothing else comes to harm.
 
-. "$TOP_SRCDIR/tests/lib.sh"
+. "$TOP_SRCDIR/tests/support/sh/lib.sh"
 
 need sqlite3
 

@@ -2,7 +2,7 @@
 # hpotune replay --tune: what it recommends is what replay finds best, on CSV
 # curves and on those of a study.
 
-. "$TOP_SRCDIR/tests/lib.sh"
+. "$TOP_SRCDIR/tests/support/sh/lib.sh"
 need sqlite3
 
 # A part of the JSON of a run.

@@ -2,7 +2,7 @@
 # Every wrong study.json: status 2, one line that says where and what, and no
 # file made.
 
-. "$TOP_SRCDIR/tests/lib.sh"
+. "$TOP_SRCDIR/tests/support/sh/lib.sh"
 
 cat >right.json <<'END'
 {

@@ -2,8 +2,8 @@
 # What hpotune doctor says of GPUs: who is on each, how it is, why no trial
 # would get it.
 
-. "$TOP_SRCDIR/tests/lib.sh"
-. "$TOP_SRCDIR/tests/gpus.sh"
+. "$TOP_SRCDIR/tests/support/sh/lib.sh"
+. "$TOP_SRCDIR/tests/support/sh/gpus.sh"
 
 need python3
 gpus_fake

@@ -2,8 +2,8 @@
 # What a real trial uses of a GPU of a fake driver, over the death of a server:
 # the new one knows whose the processes are and counts on.
 
-. "$TOP_SRCDIR/tests/lib.sh"
-. "$TOP_SRCDIR/tests/gpus.sh"
+. "$TOP_SRCDIR/tests/support/sh/lib.sh"
+. "$TOP_SRCDIR/tests/support/sh/gpus.sh"
 need sqlite3
 
 gpus_fake

@@ -2,8 +2,8 @@
 # Studies on the GPUs of a fake driver: those of others are left alone, sick ones
 # go out of service and come back, two studies never have the same one.
 
-. "$TOP_SRCDIR/tests/lib.sh"
-. "$TOP_SRCDIR/tests/gpus.sh"
+. "$TOP_SRCDIR/tests/support/sh/lib.sh"
+. "$TOP_SRCDIR/tests/support/sh/gpus.sh"
 need sqlite3
 
 gpus_fake

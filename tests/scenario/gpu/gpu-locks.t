@@ -2,8 +2,8 @@
 # Somebody removes the files by which studies reserve GPUs, as systemd does with
 # a user's files when that user has logged out.
 
-. "$TOP_SRCDIR/tests/lib.sh"
-. "$TOP_SRCDIR/tests/gpus.sh"
+. "$TOP_SRCDIR/tests/support/sh/lib.sh"
+. "$TOP_SRCDIR/tests/support/sh/gpus.sh"
 need sqlite3
 
 gpus_fake

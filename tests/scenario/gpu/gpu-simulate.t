@@ -2,8 +2,8 @@
 # Studies on simulated GPUs: each trial has its own, several, or a share of one;
 # a server that was killed finds who has which.
 
-. "$TOP_SRCDIR/tests/lib.sh"
-. "$TOP_SRCDIR/tests/gpus.sh"
+. "$TOP_SRCDIR/tests/support/sh/lib.sh"
+. "$TOP_SRCDIR/tests/support/sh/gpus.sh"
 need sqlite3
 
 # Who is on which GPU, at most $MOST at once; it stays until there is go-TRIAL
@@ -128,7 +128,7 @@ cat >study.json <<END
   "parameters": { "x": { "type": "float", "min": -1, "max": 1 } },
   "strategy": { "name": "random", "seed": 3 }, "stopping": "none",
   "trial": { "command": ["./program.sh"], "pack": 4, "max_steps": 6,
-    "grace": 5, "gpus": 1, "env": { "PACKED": "$TOP_BUILDDIR/tests/packed" } },
+    "grace": 5, "gpus": 1, "env": { "PACKED": "$TOP_BUILDDIR/tests/tools/packed-program" } },
   "backend": { "name": "local", "gpus": { "simulate": 2 } },
   "limits": { "trials": 12 } }
 END

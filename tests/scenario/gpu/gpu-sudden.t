@@ -2,8 +2,8 @@
 # A GPU breaks and its trial dies of it at the same moment: the driver tells the
 # fault only when it is asked the next time, after the trial has ended.
 
-. "$TOP_SRCDIR/tests/lib.sh"
-. "$TOP_SRCDIR/tests/gpus.sh"
+. "$TOP_SRCDIR/tests/support/sh/lib.sh"
+. "$TOP_SRCDIR/tests/support/sh/gpus.sh"
 need sqlite3
 
 gpus_fake

@@ -1,7 +1,7 @@
 #!/bin/sh
 # hpotune-gpu on fake drivers: everything that a machine with GPUs may do.
 
-. "$TOP_SRCDIR/tests/lib.sh"
+. "$TOP_SRCDIR/tests/support/sh/lib.sh"
 
 need python3
 FAKE_GPUS_FILE=$dir/gpus

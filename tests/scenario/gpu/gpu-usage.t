@@ -2,7 +2,7 @@
 # What GPUs were used for, where people look.  Pretended GPUs: each report takes
 # 100 J, and a second of which the GPU is in use for 0.6.
 
-. "$TOP_SRCDIR/tests/lib.sh"
+. "$TOP_SRCDIR/tests/support/sh/lib.sh"
 need sqlite3
 
 make_study() { # name gpus seconds-per-step trials steps

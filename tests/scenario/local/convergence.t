@@ -1,7 +1,7 @@
 #!/bin/sh
 # limits.convergence: a study ends when a model finds nothing left to gain.
 
-. "$TOP_SRCDIR/tests/lib.sh"
+. "$TOP_SRCDIR/tests/support/sh/lib.sh"
 
 need sqlite3 awk
 

@@ -2,7 +2,7 @@
 # The folder of a running study is copied, database and all, and the copy is
 # started: it knows the same attempts, but those that run are the original's.
 
-. "$TOP_SRCDIR/tests/lib.sh"
+. "$TOP_SRCDIR/tests/support/sh/lib.sh"
 need sqlite3
 
 mkdir here

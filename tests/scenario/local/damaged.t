@@ -2,7 +2,7 @@
 # Databases that are damaged, or made by a stranger: a command says so in a line,
 # and ends.
 
-. "$TOP_SRCDIR/tests/lib.sh"
+. "$TOP_SRCDIR/tests/support/sh/lib.sh"
 need sqlite3
 
 # Three studies: one that is over, one whose server was killed with trials that
@@ -127,7 +127,7 @@ is "$? $(cat err)" '0 ' 'it is said once'
 
 # What is done by chance.
 study warm 4 0.001 's/"strategy"/"warm_start": ["d.db"], "strategy"/'
-"$TOP_BUILDDIR/tests/damage" "${DAMAGE_SEED:-1}" "${DAMAGE_FIRST:-0}" \
+"$TOP_BUILDDIR/tests/tools/damage" "${DAMAGE_SEED:-1}" "${DAMAGE_FIRST:-0}" \
     "${DAMAGE_COUNT:-240}" ../good over cut aims >wrong 2>&1
 is "$? $(head -c 4000 wrong)" '0 ' \
     'no command dies of a damaged database, or hangs on one'

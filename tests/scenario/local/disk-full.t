@@ -2,7 +2,7 @@
 # A disk that fills while trials run: what ends is recorded, nothing new is
 # placed, and when there is space again the study goes on.
 
-. "$TOP_SRCDIR/tests/lib.sh"
+. "$TOP_SRCDIR/tests/support/sh/lib.sh"
 need sqlite3
 [ "$(id -u)" -eq 0 ] ||
     skip_all 'only root may mount a small disk: the full disk is not tested'

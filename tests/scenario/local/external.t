@@ -2,7 +2,7 @@
 # A strategy that is the user's own program: what it is told, what it may
 # answer, and everything it can do wrong.
 
-. "$TOP_SRCDIR/tests/lib.sh"
+. "$TOP_SRCDIR/tests/support/sh/lib.sh"
 
 need sqlite3
 

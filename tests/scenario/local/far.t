@@ -2,10 +2,10 @@
 # A backend beyond this machine, as users meet it: what it may cost, who waits
 # for it, leaving while its jobs end, jobs that nobody owns.
 
-. "$TOP_SRCDIR/tests/lib.sh"
+. "$TOP_SRCDIR/tests/support/sh/lib.sh"
 
 need sqlite3
-HPOTUNE=$TOP_BUILDDIR/tests/hpotune-far
+HPOTUNE=$TOP_BUILDDIR/tests/support/fake-launcher/hpotune-far
 FAR_DIR=$dir/far
 export FAR_DIR
 mkdir "$FAR_DIR"

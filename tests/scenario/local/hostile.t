@@ -1,7 +1,7 @@
 #!/bin/sh
 # Trials that do what no trial should: one study, one kind of trouble each.
 
-. "$TOP_SRCDIR/tests/lib.sh"
+. "$TOP_SRCDIR/tests/support/sh/lib.sh"
 need sqlite3
 
 cap=$((4 << 20))
@@ -342,8 +342,8 @@ heard() { # trial's score, others
 	sql_is often.db "SELECT sum(name = 'score'), sum(name <> 'score')
 	    FROM metrics" "$1|$2"
 }
-if [ -x "$TOP_BUILDDIR/tests/hpotune-fail" ]; then
-	plain=$HPOTUNE HPOTUNE=$TOP_BUILDDIR/tests/hpotune-fail
+if [ -x "$TOP_BUILDDIR/tests/torture/hpotune-fail" ]; then
+	plain=$HPOTUNE HPOTUNE=$TOP_BUILDDIR/tests/torture/hpotune-fail
 	HPOTUNE_FAIL=bug.few_reports
 	export HPOTUNE_FAIL
 	server often.json

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Leaving and coming back: signals, a second server, a death in between.
 
-. "$TOP_SRCDIR/tests/lib.sh"
+. "$TOP_SRCDIR/tests/support/sh/lib.sh"
 need sqlite3
 
 # A trial that waits for $GO and remembers what it was told.

@@ -1,10 +1,10 @@
 #!/bin/sh
 # Limits of the machine that a server meets: watches of files, their size.
 
-. "$TOP_SRCDIR/tests/lib.sh"
+. "$TOP_SRCDIR/tests/support/sh/lib.sh"
 need sqlite3 prlimit
 
-without=$TOP_BUILDDIR/tests/without
+without=$TOP_BUILDDIR/tests/tools/without
 study() { # name command
 	cat >"$1.json" <<-END
 	{ "study": "$1",

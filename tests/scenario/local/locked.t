@@ -2,7 +2,7 @@
 # Others at the database: a shell with the write lock, a reader that stays, a
 # shared file system.  Trials go on, nothing is lost, it is said who it is.
 
-. "$TOP_SRCDIR/tests/lib.sh"
+. "$TOP_SRCDIR/tests/support/sh/lib.sh"
 need sqlite3
 
 # Reports until $GO says that it is enough; a bad one waits for its stop.

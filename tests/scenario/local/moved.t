@@ -3,7 +3,7 @@
 # When it is back the study goes on; or the server is left, and the same command
 # goes on where the folder is now.
 
-. "$TOP_SRCDIR/tests/lib.sh"
+. "$TOP_SRCDIR/tests/support/sh/lib.sh"
 need sqlite3
 
 mkdir here

@@ -2,10 +2,10 @@
 # Kernels without pidfd_open and containers that deny it: trials are stopped
 # and adopted, helpers are heard, all as elsewhere.
 
-. "$TOP_SRCDIR/tests/lib.sh"
+. "$TOP_SRCDIR/tests/support/sh/lib.sh"
 need sqlite3
 
-without=$TOP_BUILDDIR/tests/without
+without=$TOP_BUILDDIR/tests/tools/without
 calls=pidfd_open,pidfd_send_signal
 "$without" ENOSYS $calls true 2>err || skip_all "$(cat err)"
 
@@ -18,7 +18,7 @@ for unit in t_local t_child; do
 	"$without" EPERM $calls "$TOP_BUILDDIR/tests/$unit" >out 2>&1
 	is $? 0 "$unit: where it is denied" || diag "$(grep -v '^ok' out)"
 done
-"$without" EPERM pidfd_send_signal "$TOP_BUILDDIR/tests/t_local" >out 2>&1
+"$without" EPERM pidfd_send_signal "$TOP_BUILDDIR/tests/unit/local/t_local" >out 2>&1
 is $? 0 't_local: where only signals are denied' || diag "$(grep -v '^ok' out)"
 
 # A server: a trial that the user stops, one that its end stops.

@@ -2,7 +2,7 @@
 # Several objectives and constraints as a user meets them: the front while the
 # study runs, is killed and goes on, and what the commands say of it.
 
-. "$TOP_SRCDIR/tests/lib.sh"
+. "$TOP_SRCDIR/tests/support/sh/lib.sh"
 
 need sqlite3
 

@@ -2,7 +2,7 @@
 # A database that an earlier version made: read as it is by those who only
 # read, brought up to date by the next start, with all that was in it.
 
-. "$TOP_SRCDIR/tests/lib.sh"
+. "$TOP_SRCDIR/tests/support/sh/lib.sh"
 
 need sqlite3
 
@@ -56,7 +56,7 @@ scenario() { # file, version
 	ok 'readers read it' sh -c '"$HPOTUNE" best old.db >/dev/null'
 }
 
-scenario old-study.sql 1
-scenario old-study-3.sql 3
+scenario study-schema-1.sql 1
+scenario study-schema-3.sql 3
 
 done_testing

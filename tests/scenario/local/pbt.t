@@ -3,7 +3,7 @@
 # others, copied before they start; who is told its last step ends there, and
 # who is not is stopped; deaths of server and supervisor do no harm.
 
-. "$TOP_SRCDIR/tests/lib.sh"
+. "$TOP_SRCDIR/tests/support/sh/lib.sh"
 
 need sqlite3 perl
 
@@ -133,7 +133,7 @@ is "$(sql three.db 'SELECT count(*) FROM population AS p JOIN t_metric AS m
 
 # Supervisors die when the copy is made and has no name yet.
 make_study copy 3 15
-HPOTUNE_SHIM=$TOP_BUILDDIR/tests/hpotune-shim-fail
+HPOTUNE_SHIM=$TOP_BUILDDIR/tests/torture/hpotune-shim-fail
 HPOTUNE_FAIL='shim.before_seed=kill#4,shim.after_seed=kill#2'
 HPOTUNE_FAIL_LOG=$dir/kills
 export HPOTUNE_SHIM HPOTUNE_FAIL HPOTUNE_FAIL_LOG

@@ -1,7 +1,7 @@
 #!/bin/sh
 # A program that is not there: start and check say so, and nothing is made.
 
-. "$TOP_SRCDIR/tests/lib.sh"
+. "$TOP_SRCDIR/tests/support/sh/lib.sh"
 need sqlite3
 
 study() { # trial's members [study]

@@ -3,7 +3,7 @@
 # through the deaths of servers, and are resumed when later results lift them;
 # who is never lifted is stopped at the end.
 
-. "$TOP_SRCDIR/tests/lib.sh"
+. "$TOP_SRCDIR/tests/support/sh/lib.sh"
 
 need sqlite3 perl
 

@@ -2,7 +2,7 @@
 # A program that is rebuilt, again and again, while its study runs: whatever
 # the compiler does to the file, no trial fails for it.
 
-. "$TOP_SRCDIR/tests/lib.sh"
+. "$TOP_SRCDIR/tests/support/sh/lib.sh"
 need sqlite3
 
 # Not a script: a shell may find its script gone after the kernel found it.

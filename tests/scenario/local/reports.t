@@ -1,7 +1,7 @@
 #!/bin/sh
 # What becomes of the lines of a trial: recorded, or passed over and told of.
 
-. "$TOP_SRCDIR/tests/lib.sh"
+. "$TOP_SRCDIR/tests/support/sh/lib.sh"
 need sqlite3
 
 # Two steps, each with a name that is common and one that no metric may have.

@@ -3,7 +3,7 @@
 # numbers are given again, folders are not.  No trial runs twice at one time,
 # none goes on from what others left, and nothing of theirs is touched.
 
-. "$TOP_SRCDIR/tests/lib.sh"
+. "$TOP_SRCDIR/tests/support/sh/lib.sh"
 need sqlite3
 
 cat >trial <<'END_OF_TRIAL'

@@ -4,7 +4,7 @@
 # that have gaps and NaN, attempts that repeat steps, reports after the stop,
 # and servers that die in between.
 
-. "$TOP_SRCDIR/tests/lib.sh"
+. "$TOP_SRCDIR/tests/support/sh/lib.sh"
 
 need sqlite3 perl
 

@@ -3,7 +3,7 @@
 # server sees it, saves what it knows and leaves, and what it saved goes on
 # where it was, with its trials.
 
-. "$TOP_SRCDIR/tests/lib.sh"
+. "$TOP_SRCDIR/tests/support/sh/lib.sh"
 need sqlite3
 
 cat >trial <<'END'

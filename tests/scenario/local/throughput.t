@@ -1,7 +1,7 @@
 #!/bin/sh
 # Samples and steps per second: an objective, a constraint, a view.
 
-. "$TOP_SRCDIR/tests/lib.sh"
+. "$TOP_SRCDIR/tests/support/sh/lib.sh"
 need sqlite3
 
 cat >train <<'END'

@@ -2,7 +2,7 @@
 # warm_start: trials of other studies are learnt from, and nothing else is done
 # with them.
 
-. "$TOP_SRCDIR/tests/lib.sh"
+. "$TOP_SRCDIR/tests/support/sh/lib.sh"
 
 need sqlite3
 

@@ -3,11 +3,11 @@
 # trials as without it, a worker that dies or is not there, a server that dies
 # with a question under way.
 
-. "$TOP_SRCDIR/tests/lib.sh"
+. "$TOP_SRCDIR/tests/support/sh/lib.sh"
 
 need sqlite3
 quick=$HPOTUNE
-slow=$TOP_BUILDDIR/tests/hpotune-slow
+slow=$TOP_BUILDDIR/tests/tools/hpotune-slow
 real=$HPOTUNE_WORKER
 HPOTUNE_WORKER_CUDA=
 export HPOTUNE_WORKER_CUDA
@@ -33,7 +33,7 @@ settings() { # db: number and setting of every trial
 	sql "$1" 'SELECT trial, params FROM trials ORDER BY trial'
 }
 odd() { # words: the days of the worker from now on
-	HPOTUNE_WORKER=$TOP_BUILDDIR/tests/worker-odd
+	HPOTUNE_WORKER=$TOP_BUILDDIR/tests/tools/bad-worker
 	ODD_REAL=$real ODD_STARTS=$dir/starts ODD_DAYS=$1
 	export ODD_REAL ODD_STARTS ODD_DAYS
 	: >starts

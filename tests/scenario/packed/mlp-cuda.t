@@ -3,10 +3,10 @@
 # trains what mlp trains, alone, packed and in ranks, and waits for nobody who is
 # gone.
 
-. "$TOP_SRCDIR/tests/lib.sh"
-. "$TOP_SRCDIR/tests/fashion.sh"
+. "$TOP_SRCDIR/tests/support/sh/lib.sh"
+. "$TOP_SRCDIR/tests/support/sh/fashion.sh"
 
-mlp=$TOP_BUILDDIR/tests/mlp-fake
+mlp=$TOP_BUILDDIR/tests/tools/mlp-fake
 [ -x "$mlp" ] || skip_all 'built without CUDA'
 unset HPOTUNE_CHECKPOINT_DIR SM_CHANNEL_TRAIN HPOTUNE_UNTIL_STEP
 unset WORLD_SIZE RANK LOCAL_RANK MASTER_ADDR MASTER_PORT CUDA_VISIBLE_DEVICES

@@ -2,8 +2,8 @@
 # mlp --pack: trials by lines.  Each has the curve that it has alone, whoever is
 # beside it, and however often it was stopped.
 
-. "$TOP_SRCDIR/tests/lib.sh"
-. "$TOP_SRCDIR/tests/fashion.sh"
+. "$TOP_SRCDIR/tests/support/sh/lib.sh"
+. "$TOP_SRCDIR/tests/support/sh/fashion.sh"
 
 unset HPOTUNE_CHECKPOINT_DIR SM_CHANNEL_TRAIN HPOTUNE_UNTIL_STEP
 mlp=$TOP_BUILDDIR/examples/fashion-mnist/mlp

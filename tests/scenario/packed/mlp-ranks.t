@@ -2,8 +2,8 @@
 # mlp in several processes: the curve of one, they stop together, and none waits
 # for one that is gone.
 
-. "$TOP_SRCDIR/tests/lib.sh"
-. "$TOP_SRCDIR/tests/fashion.sh"
+. "$TOP_SRCDIR/tests/support/sh/lib.sh"
+. "$TOP_SRCDIR/tests/support/sh/fashion.sh"
 need sqlite3
 
 unset HPOTUNE_CHECKPOINT_DIR SM_CHANNEL_TRAIN HPOTUNE_UNTIL_STEP

@@ -2,4 +2,4 @@
 # mlp, which computes by the kernels, does alone what train does.
 
 trainer=mlp
-. "$TOP_SRCDIR/tests/trainer.t"
+. "$TOP_SRCDIR/tests/scenario/packed/trainer.t"

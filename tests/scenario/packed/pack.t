@@ -1,10 +1,10 @@
 #!/bin/sh
 # Packed trials: one program owns several, and their rows look as any other's.
 
-. "$TOP_SRCDIR/tests/lib.sh"
+. "$TOP_SRCDIR/tests/support/sh/lib.sh"
 need sqlite3
 
-packed=$TOP_BUILDDIR/tests/packed
+packed=$TOP_BUILDDIR/tests/tools/packed-program
 
 make_study() { # name trials parallel pack [rule [grace [command]]]
 	cat >"$1.json" <<-END
@@ -185,7 +185,7 @@ ok 'nobody stays behind' retry none_serving server
 make_study between 4 2 2
 for place in before_serve after_serve after_spawn; do
 	HPOTUNE_FAIL="local.$place=kill" HPOTUNE_FAIL_LOG=fail.log \
-	    timeout 60 "$TOP_BUILDDIR/tests/hpotune-fail" start between.json \
+	    timeout 60 "$TOP_BUILDDIR/tests/torture/hpotune-fail" start between.json \
 	    >between.log 2>&1
 	like "$(tail -n 1 fail.log)" "^local.$place " "the server dies: $place"
 done
@@ -195,7 +195,7 @@ is "$(sql between.db 'SELECT count(*) FROM attempts')" 4 'none was begun twice'
 ok 'in one program' starts 1
 
 make_study slow 6 4 2
-HPOTUNE_PACK=$TOP_BUILDDIR/tests/hpotune-pack-fail HPOTUNE_FAIL_LOG=fail.log
+HPOTUNE_PACK=$TOP_BUILDDIR/tests/torture/hpotune-pack-fail HPOTUNE_FAIL_LOG=fail.log
 HPOTUNE_FAIL='pack.before_door=delay(200),pack.before_join=delay(200)'
 export HPOTUNE_FAIL HPOTUNE_FAIL_LOG
 ok 'all of them are slow' run slow

@@ -1,13 +1,13 @@
 #!/bin/sh
 # The example trainer as a process: it is interrupted in the middle and goes on
 # to the same numbers, bit for bit, and says clearly what it cannot use.  So does
-# mlp, alone: tests/mlp.t sources this with $trainer.
+# mlp, alone: tests/scenario/packed/mlp.t sources this with $trainer.
 
 trainer=${trainer:-train}
 train=$TOP_BUILDDIR/examples/fashion-mnist/$trainer
 unset HPOTUNE_CHECKPOINT_DIR SM_CHANNEL_TRAIN
 
-. "$TOP_SRCDIR/tests/fashion.sh"
+. "$TOP_SRCDIR/tests/support/sh/fashion.sh"
 
 tests=0
 ok() { # what, after a test whose status is judged

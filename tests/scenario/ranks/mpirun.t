@@ -1,8 +1,8 @@
 #!/bin/sh
 # Open MPI's mpirun, for real, with programs of the shell and one of MPI.
 
-. "$TOP_SRCDIR/tests/lib.sh"
-. "$TOP_SRCDIR/tests/launchers.sh"
+. "$TOP_SRCDIR/tests/support/sh/lib.sh"
+. "$TOP_SRCDIR/tests/support/sh/launchers.sh"
 
 need sqlite3
 command -v mpirun >/dev/null || skip_all 'NOT RUN: mpirun is not installed'

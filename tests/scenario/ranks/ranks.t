@@ -2,7 +2,7 @@
 # Trials of several processes on this machine: what each is told, whose output
 # counts, who is the cause when one fails, and that they end together.
 
-. "$TOP_SRCDIR/tests/lib.sh"
+. "$TOP_SRCDIR/tests/support/sh/lib.sh"
 need sqlite3
 
 HPOTUNE_GPU_LOCKS=$dir/locks

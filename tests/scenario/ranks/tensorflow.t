@@ -3,7 +3,7 @@
 # of a chief, workers and a server, and one that goes on from a checkpoint.  The
 # requests for AWS beside the distributed examples are right everywhere.
 
-. "$TOP_SRCDIR/tests/lib.sh"
+. "$TOP_SRCDIR/tests/support/sh/lib.sh"
 
 need sqlite3
 cp -r "$TOP_SRCDIR/examples/distributed" example

@@ -2,8 +2,8 @@
 # PyTorch's torchrun, for real, on the CPU: with programs of the shell, and with
 # one that is data parallel.
 
-. "$TOP_SRCDIR/tests/lib.sh"
-. "$TOP_SRCDIR/tests/launchers.sh"
+. "$TOP_SRCDIR/tests/support/sh/lib.sh"
+. "$TOP_SRCDIR/tests/support/sh/launchers.sh"
 
 need sqlite3
 # In $torch, by its whole path since names are given to others below: one that

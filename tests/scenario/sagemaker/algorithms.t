@@ -3,8 +3,8 @@
 # AWS refuses: XGBoost and linear learner in one study, each with its own
 # parameters and metrics; a stop, a kill, and what check says of them.
 
-. "$TOP_SRCDIR/tests/lib.sh"
-. "$TOP_SRCDIR/tests/standin.sh"
+. "$TOP_SRCDIR/tests/support/sh/lib.sh"
+. "$TOP_SRCDIR/tests/support/sh/standin.sh"
 
 need sqlite3 python3
 cp "$TOP_SRCDIR/examples/sagemaker/algorithms.json" study.json
@@ -17,7 +17,7 @@ like "$(cat said)" 'no environment, so a job is known by its name.*no checkpoint
 like "$("$HPOTUNE" check study.json --json)" '"missing":"AWS' '… also as JSON'
 
 # Two classes, apart by a circle.
-cp "$TOP_SRCDIR/tests/aws/algorithms.py" container.py
+cp "$TOP_SRCDIR/tests/standin/algorithms.py" container.py
 # Two jobs are made although their answers are lost.
 standin --bucket standin --keep "$dir" --faults '{"drop_after":
     {"p": 1, "on": "sagemaker.CreateTrainingJob", "max": 2}}' \

@@ -2,10 +2,10 @@
 # The AWS client asks the stand-in and, where it is, moto's server, which both
 # verify signatures with botocore's own code.
 
-. "$TOP_SRCDIR/tests/lib.sh"
+. "$TOP_SRCDIR/tests/support/sh/lib.sh"
 
 find_python botocore
-ask=$TOP_BUILDDIR/tests/aws-try
+ask=$TOP_BUILDDIR/tests/tools/aws-request
 HOME=$dir
 AWS_REGION=us-east-1
 AWS_CONFIG_FILE=/dev/null
@@ -26,7 +26,7 @@ standin() { # name option …
 	standin_name=$1
 	shift
 	mkdir "$standin_name"
-	background "$standin_name" "$python" "$TOP_SRCDIR/tests/aws/standin.py" \
+	background "$standin_name" "$python" "$TOP_SRCDIR/tests/standin/standin.py" \
 	    --dir "$standin_name" --no-rooms "$@"
 	retry test -s "$standin_name/endpoint" ||
 	    diag "$(cat "$standin_name.err")"

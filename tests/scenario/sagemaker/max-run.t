@@ -2,7 +2,7 @@
 # What becomes of trials that reach max_run: trial.on_max_run, and what the
 # views, best, report, the export and the next server make of it.
 
-. "$TOP_SRCDIR/tests/lib.sh"
+. "$TOP_SRCDIR/tests/support/sh/lib.sh"
 
 need sqlite3
 

@@ -2,8 +2,8 @@
 # Notices: a study that ends, fails or waits tells a topic of SNS and a bus of
 # EventBridge, once, over kills and refusals, and is held up by neither.
 
-. "$TOP_SRCDIR/tests/lib.sh"
-. "$TOP_SRCDIR/tests/standin.sh"
+. "$TOP_SRCDIR/tests/support/sh/lib.sh"
+. "$TOP_SRCDIR/tests/support/sh/standin.sh"
 
 need sqlite3 awk tar gzip
 sagemaker_code
@@ -11,7 +11,7 @@ standin --speed 200 --topic news --topic ordered.fifo --bus team \
     --virtual '{ "steps": 5, "seconds": 0.2, "term": 0.05,
     "line": "hpotune: step=%STEP% loss=%VALUE%" }'
 topic=arn:aws:sns:eu-west-1:123456789012:news
-faulty=$TOP_BUILDDIR/tests/hpotune-fail
+faulty=$TOP_BUILDDIR/tests/torture/hpotune-fail
 
 study() { # name notify [members]
 	cat >"$1.json" <<-END

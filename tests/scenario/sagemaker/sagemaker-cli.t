@@ -2,8 +2,8 @@
 # Around a study on SageMaker: jobs that nobody owns, limits of dollars, this
 # machine and jobs in one study.
 
-. "$TOP_SRCDIR/tests/lib.sh"
-. "$TOP_SRCDIR/tests/standin.sh"
+. "$TOP_SRCDIR/tests/support/sh/lib.sh"
+. "$TOP_SRCDIR/tests/support/sh/standin.sh"
 
 need sqlite3 awk tar gzip
 sagemaker_code

@@ -2,8 +2,8 @@
 # The code folder goes to S3 once per study and content, without the study's
 # own files; what hinders it is said in one clause.
 
-. "$TOP_SRCDIR/tests/lib.sh"
-. "$TOP_SRCDIR/tests/standin.sh"
+. "$TOP_SRCDIR/tests/support/sh/lib.sh"
+. "$TOP_SRCDIR/tests/support/sh/standin.sh"
 
 need sqlite3 awk tar gzip
 sagemaker_code

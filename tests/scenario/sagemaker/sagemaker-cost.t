@@ -2,8 +2,8 @@
 # limits.cost against what AWS bills: downloads and uploads that take longer than
 # was reckoned with, warm pools, and what is known of them later.
 
-. "$TOP_SRCDIR/tests/lib.sh"
-. "$TOP_SRCDIR/tests/standin.sh"
+. "$TOP_SRCDIR/tests/support/sh/lib.sh"
+. "$TOP_SRCDIR/tests/support/sh/standin.sh"
 
 need sqlite3 awk tar gzip
 standin

@@ -2,8 +2,8 @@
 # Rights and keys that are gone for a while: nothing is lost, AWS is not asked
 # all the time, and what becomes worse is said.
 
-. "$TOP_SRCDIR/tests/lib.sh"
-. "$TOP_SRCDIR/tests/standin.sh"
+. "$TOP_SRCDIR/tests/support/sh/lib.sh"
+. "$TOP_SRCDIR/tests/support/sh/standin.sh"
 
 need sqlite3
 mkdir code

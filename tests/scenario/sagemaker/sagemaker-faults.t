@@ -6,8 +6,8 @@
 # own journal is the judge: no job started twice, none left running, no result
 # lost.
 
-. "$TOP_SRCDIR/tests/lib.sh"
-. "$TOP_SRCDIR/tests/standin.sh"
+. "$TOP_SRCDIR/tests/support/sh/lib.sh"
+. "$TOP_SRCDIR/tests/support/sh/standin.sh"
 need sqlite3 awk
 
 seeds=${HPOTUNE_FAULT_SEEDS-1 2}

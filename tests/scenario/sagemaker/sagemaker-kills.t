@@ -2,11 +2,11 @@
 # The server is killed while it creates, stops, reads and records: the next one
 # adopts what there is, nothing is created twice, no result is lost.
 
-. "$TOP_SRCDIR/tests/lib.sh"
-. "$TOP_SRCDIR/tests/standin.sh"
+. "$TOP_SRCDIR/tests/support/sh/lib.sh"
+. "$TOP_SRCDIR/tests/support/sh/standin.sh"
 
 need sqlite3 awk tar gzip
-failing=$TOP_BUILDDIR/tests/hpotune-fail
+failing=$TOP_BUILDDIR/tests/torture/hpotune-fail
 sagemaker_code
 standin
 

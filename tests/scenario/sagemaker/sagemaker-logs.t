@@ -3,8 +3,8 @@
 # that expire: every report arrives, once, as it was said; and where lines are
 # cut in two, no half of a number does.
 
-. "$TOP_SRCDIR/tests/lib.sh"
-. "$TOP_SRCDIR/tests/standin.sh"
+. "$TOP_SRCDIR/tests/support/sh/lib.sh"
+. "$TOP_SRCDIR/tests/support/sh/standin.sh"
 
 need sqlite3 awk tar gzip
 mkdir code said

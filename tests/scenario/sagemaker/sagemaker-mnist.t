@@ -3,8 +3,8 @@
 # middle of training, and the study ends with the same best trial, the same
 # curves, as on machines that stay.
 
-. "$TOP_SRCDIR/tests/lib.sh"
-. "$TOP_SRCDIR/tests/standin.sh"
+. "$TOP_SRCDIR/tests/support/sh/lib.sh"
+. "$TOP_SRCDIR/tests/support/sh/standin.sh"
 need sqlite3
 
 train=$TOP_BUILDDIR/examples/fashion-mnist/train

@@ -2,9 +2,9 @@
 # Where the model of a trial is: recorded, shown, as CreateModel is told it, and
 # fetched.
 
-. "$TOP_SRCDIR/tests/lib.sh"
-. "$TOP_SRCDIR/tests/standin.sh"
-. "$TOP_SRCDIR/tests/botocore.sh"
+. "$TOP_SRCDIR/tests/support/sh/lib.sh"
+. "$TOP_SRCDIR/tests/support/sh/standin.sh"
+. "$TOP_SRCDIR/tests/support/sh/botocore.sh"
 
 need sqlite3 awk tar gzip
 sagemaker_code
@@ -41,7 +41,7 @@ like "$("$HPOTUNE" export a.json)" "$uri" 'the export has it'
 
 # As AWS's hosting is told it.
 fits() { # file
-	PYTHONPATH=$TOP_SRCDIR/tests/aws "$python" - "$1" <<'END'
+	PYTHONPATH=$TOP_SRCDIR/tests/standin "$python" - "$1" <<'END'
 import json, sys
 import models
 models.load("sagemaker").check("CreateModel", json.load(open(sys.argv[1])))

@@ -3,8 +3,8 @@
 # found and ended, doctor asks what must be there, a server that leaves does
 # not wait for minutes.
 
-. "$TOP_SRCDIR/tests/lib.sh"
-. "$TOP_SRCDIR/tests/standin.sh"
+. "$TOP_SRCDIR/tests/support/sh/lib.sh"
+. "$TOP_SRCDIR/tests/support/sh/standin.sh"
 
 need sqlite3 awk tar gzip
 sagemaker_code

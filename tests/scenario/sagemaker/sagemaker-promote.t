@@ -2,8 +2,8 @@
 # A training job that a rule pauses, and the one that goes on from what the
 # first has left in S3.
 
-. "$TOP_SRCDIR/tests/lib.sh"
-. "$TOP_SRCDIR/tests/standin.sh"
+. "$TOP_SRCDIR/tests/support/sh/lib.sh"
+. "$TOP_SRCDIR/tests/support/sh/standin.sh"
 
 need sqlite3 awk tar gzip
 standin

@@ -1,8 +1,8 @@
 #!/bin/sh
 # What the GPUs of a job did is read back from CloudWatch, of all its machines.
 
-. "$TOP_SRCDIR/tests/lib.sh"
-. "$TOP_SRCDIR/tests/standin.sh"
+. "$TOP_SRCDIR/tests/support/sh/lib.sh"
+. "$TOP_SRCDIR/tests/support/sh/standin.sh"
 
 need sqlite3 awk tar gzip
 sagemaker_code

@@ -3,8 +3,8 @@
 # a study are made on request, tell of changes where the poller is deaf, are
 # not needed where they are deaf themselves, and go with the jobs they are for.
 
-. "$TOP_SRCDIR/tests/lib.sh"
-. "$TOP_SRCDIR/tests/standin.sh"
+. "$TOP_SRCDIR/tests/support/sh/lib.sh"
+. "$TOP_SRCDIR/tests/support/sh/standin.sh"
 need sqlite3
 
 sagemaker_code
@@ -39,7 +39,7 @@ running() {
 	    [ "$(asked sqs.ReceiveMessage)" -ge 1 ]
 }
 ok 'a job is watched' retry running
-is "$(PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$TOP_SRCDIR/tests/aws \
+is "$(PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$TOP_SRCDIR/tests/standin \
     "$python" - "$AWS_ENDPOINT_URL" <<'END'
 import os, sys
 from rig import make_client

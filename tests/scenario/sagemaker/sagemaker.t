@@ -2,8 +2,8 @@
 # Studies as training jobs, on a stand-in AWS that really runs them: the same
 # curves as here, stops, spot, no capacity, quotas, lost answers.
 
-. "$TOP_SRCDIR/tests/lib.sh"
-. "$TOP_SRCDIR/tests/standin.sh"
+. "$TOP_SRCDIR/tests/support/sh/lib.sh"
+. "$TOP_SRCDIR/tests/support/sh/standin.sh"
 
 need sqlite3 awk tar gzip
 sagemaker_code

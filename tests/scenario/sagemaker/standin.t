@@ -1,9 +1,9 @@
 #!/bin/sh
-# The stand-in AWS of tests/aws, driven by botocore's own clients, and its
+# The stand-in AWS of tests/standin, driven by botocore's own clients, and its
 # answers beside moto's.
 # $HPOTUNE_TEST_PYTHON is a Python that has botocore (and moto); else python3.
 
-. "$TOP_SRCDIR/tests/lib.sh"
+. "$TOP_SRCDIR/tests/support/sh/lib.sh"
 
 python=${HPOTUNE_TEST_PYTHON:-python3}
 
@@ -14,7 +14,7 @@ sys.exit(sys.version_info < (3, 11))' 2>err; then
 	skip_all 'THE STAND-IN AWS WAS NOT TESTED: no botocore'
 fi
 
-TMPDIR=$dir "$python" "$TOP_SRCDIR/tests/aws/check_standin.py" 2>err
+TMPDIR=$dir "$python" "$TOP_SRCDIR/tests/standin/check_standin.py" 2>err
 status=$?
 [ ! -s err ] || diag "$(tail -n 40 err)"
 exit $status

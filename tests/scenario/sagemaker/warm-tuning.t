@@ -2,8 +2,8 @@
 # Warm start from a tuning job of SageMaker, which hpotune asks AWS for; and its
 # description as a study.json.
 
-. "$TOP_SRCDIR/tests/lib.sh"
-. "$TOP_SRCDIR/tests/standin.sh"
+. "$TOP_SRCDIR/tests/support/sh/lib.sh"
+. "$TOP_SRCDIR/tests/support/sh/standin.sh"
 
 need sqlite3 awk
 standin

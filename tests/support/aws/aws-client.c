@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "src/base/err.h"
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/loop.h"
-#include "tests/aws-rig.h"
+#include "tests/support/aws/aws-client.h"
 
 enum { GUARD_MS = 60 * 1000 };
 
@@ -16,7 +16,7 @@ static struct rig *current;
 
 /* Whatever the environment of the tests says, only this counts. */
 static const char *
-rig_getenv(const char *name)
+aws_rig_getenv(const char *name)
 {
 	static char url[64];
 
@@ -48,10 +48,10 @@ on_guard(void *arg)
 }
 
 void
-rig_open(struct rig *rig, double pace)
+aws_rig_open(struct rig *rig, double pace)
 {
 	struct aws_env env = {
-		.env = rig_getenv,
+		.env = aws_rig_getenv,
 		.pace = pace,
 		.note = on_note,
 		.note_arg = rig,
@@ -64,12 +64,12 @@ rig_open(struct rig *rig, double pace)
 	unsetenv("all_proxy");
 	unsetenv("ALL_PROXY");
 	current = rig;
-	rig_keys(rig);
+	aws_rig_keys(rig);
 	if (loop_open(&rig->loop, LOOP_REAL, &e) != 0)
 		abort();
 	rig->guard = loop_timer_new(rig->loop, on_guard, rig);
 	loop_timer_set(rig->guard, GUARD_MS);
-	rig_listen(rig);
+	aws_rig_listen(rig);
 	env.loop = rig->loop;
 	if (aws_open(&rig->aws, &env, &e) != 0) {
 		printf("Bail out! %s\n", e.text);
@@ -78,10 +78,10 @@ rig_open(struct rig *rig, double pace)
 }
 
 void
-rig_close(struct rig *rig)
+aws_rig_close(struct rig *rig)
 {
 	aws_close(rig->aws);
-	rig_deaf(rig);
+	aws_rig_deaf(rig);
 	while (rig->n_asked > 0) {
 		rig->n_asked--;
 		free(rig->asked[rig->n_asked].head);
@@ -93,7 +93,7 @@ rig_close(struct rig *rig)
 }
 
 void
-rig_step(struct rig *rig, struct step step)
+aws_rig_step(struct rig *rig, struct step step)
 {
 	if (rig->n_steps == RIG_STEPS)
 		abort();
@@ -101,24 +101,24 @@ rig_step(struct rig *rig, struct step step)
 }
 
 void
-rig_error(struct rig *rig, const char *operation, int status, const char *code,
-    const char *text)
+aws_rig_error(struct rig *rig, const char *operation, int status,
+    const char *code, const char *text)
 {
 	static char bodies[RIG_STEPS][512];
 	char *body = bodies[rig->n_steps];
 
 	(void)snprintf(body, sizeof bodies[0],
 	    "{\"__type\": \"%s\", \"message\": \"%s\"}", code, text);
-	rig_step(rig, (struct step){ .operation = operation,
-			  .status = status,
-			  .headers = "x-amzn-RequestId: id-1234\r\n",
-			  .body = body });
+	aws_rig_step(rig, (struct step){ .operation = operation,
+			      .status = status,
+			      .headers = "x-amzn-RequestId: id-1234\r\n",
+			      .body = body });
 }
 
 void
-rig_good(struct rig *rig, const char *operation, const char *body)
+aws_rig_good(struct rig *rig, const char *operation, const char *body)
 {
-	rig_step(
+	aws_rig_step(
 	    rig, (struct step){
 		     .operation = operation, .status = 200, .body = body });
 }
@@ -135,7 +135,7 @@ turn(void *arg)
 }
 
 void
-rig_settle(struct rig *rig)
+aws_rig_settle(struct rig *rig)
 {
 	rig->want_requests = false;
 	loop_timer_set(rig->guard, GUARD_MS);
@@ -143,7 +143,7 @@ rig_settle(struct rig *rig)
 }
 
 void
-rig_wait(struct rig *rig, size_t requests)
+aws_rig_wait(struct rig *rig, size_t requests)
 {
 	rig->want_requests = true;
 	rig->requests_wanted = requests;
@@ -176,7 +176,7 @@ told_keep(struct told *t, const struct aws_answer *a)
 }
 
 void
-rig_told(void *arg, const struct aws_answer *a)
+aws_rig_told(void *arg, const struct aws_answer *a)
 {
 	struct told *t = arg;
 
@@ -224,7 +224,7 @@ told_begin(struct rig *rig, struct told *t)
 }
 
 void
-rig_json(struct rig *rig, struct told *t, enum aws_service service,
+aws_rig_json(struct rig *rig, struct told *t, enum aws_service service,
     const char *operation, int tries)
 {
 	struct aws_ask ask = { .service = service,
@@ -234,18 +234,18 @@ rig_json(struct rig *rig, struct told *t, enum aws_service service,
 		.timeout_ms = 2000 };
 
 	told_begin(rig, t);
-	t->call = aws_json(rig->aws, &ask, rig_told, t);
+	t->call = aws_json(rig->aws, &ask, aws_rig_told, t);
 }
 
 void
-rig_s3(struct rig *rig, struct told *t, const struct aws_s3_ask *ask)
+aws_rig_s3(struct rig *rig, struct told *t, const struct aws_s3_ask *ask)
 {
 	told_begin(rig, t);
-	t->call = aws_s3(rig->aws, ask, rig_told, t);
+	t->call = aws_s3(rig->aws, ask, aws_rig_told, t);
 }
 
 void
-rig_list(struct rig *rig, struct told *t, const char *bucket,
+aws_rig_list(struct rig *rig, struct told *t, const char *bucket,
     const char *prefix, size_t most)
 {
 	told_begin(rig, t);

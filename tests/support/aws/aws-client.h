@@ -3,15 +3,15 @@
  * keys of its own, and what was told.
  */
 
-#ifndef TESTS_AWS_RIG_H
-#define TESTS_AWS_RIG_H
+#ifndef HPOTUNE_AWS_CLIENT_H
+#define HPOTUNE_AWS_CLIENT_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "src/base/mem.h"
-#include "trials/aws.h"
+#include "trials/aws/aws.h"
 
 enum step_kind {
 	STEP_SAY, /* an answer */
@@ -82,31 +82,31 @@ struct told {
 	void (*also)(struct told *); /* from inside the callback */
 };
 
-/* The pieces of rig_open. */
-void rig_listen(struct rig *);
-void rig_keys(struct rig *);
+/* The pieces of aws_rig_open. */
+void aws_rig_listen(struct rig *);
+void aws_rig_keys(struct rig *);
 
-void rig_open(struct rig *, double pace);
-void rig_close(struct rig *);
-void rig_step(struct rig *, struct step);
+void aws_rig_open(struct rig *, double pace);
+void aws_rig_close(struct rig *);
+void aws_rig_step(struct rig *, struct step);
 /* A JSON error: {"__type": code, "message": text}. */
-void rig_error(struct rig *, const char *operation, int status,
+void aws_rig_error(struct rig *, const char *operation, int status,
     const char *code, const char *text);
-void rig_good(struct rig *, const char *operation, const char *body);
+void aws_rig_good(struct rig *, const char *operation, const char *body);
 /* Until all calls are told. */
-void rig_settle(struct rig *);
+void aws_rig_settle(struct rig *);
 /* Until so many requests came. */
-void rig_wait(struct rig *, size_t requests);
+void aws_rig_wait(struct rig *, size_t requests);
 /* Nobody listens any more. */
-void rig_deaf(struct rig *);
-void rig_json(
+void aws_rig_deaf(struct rig *);
+void aws_rig_json(
     struct rig *, struct told *, enum aws_service, const char *, int tries);
-void rig_s3(struct rig *, struct told *, const struct aws_s3_ask *);
-void rig_list(struct rig *, struct told *, const char *bucket,
+void aws_rig_s3(struct rig *, struct told *, const struct aws_s3_ask *);
+void aws_rig_list(struct rig *, struct told *, const char *bucket,
     const char *prefix, size_t most);
-aws_cb rig_told;
+aws_cb aws_rig_told;
 void told_free(struct told *);
 /* The value of a header of request i, until the next call; "" if missing. */
-const char *rig_header(const struct rig *, size_t i, const char *name);
+const char *aws_rig_header(const struct rig *, size_t i, const char *name);
 
-#endif /* TESTS_AWS_RIG_H */
+#endif /* HPOTUNE_AWS_CLIENT_H */

@@ -9,12 +9,12 @@
 #include <unistd.h>
 
 #include "src/base/err.h"
-#include "src/base/http.h"
+#include "src/base/http/http.h"
 #include "src/base/loop.h"
 #include "src/base/mem.h"
-#include "tests/aws-cred-rig.h"
-#include "tests/http-fake.h"
-#include "trials/aws-config.h"
+#include "tests/support/aws/aws-credentials.h"
+#include "tests/support/http/http-loop-server.h"
+#include "trials/aws/config/aws-config.h"
 
 static char home[] = "/tmp/hpotune-cred.XXXXXX";
 static char *vars[64]; /* names and values */
@@ -177,7 +177,7 @@ bail(const char *why)
 }
 
 void
-rig_open(struct rig *g)
+cred_rig_open(struct rig *g)
 {
 	struct err e = ERR_INIT;
 	char *folder;
@@ -214,7 +214,7 @@ chain_close(struct rig *g)
 }
 
 void
-rig_close(struct rig *g)
+cred_rig_close(struct rig *g)
 {
 	char *command = xasprintf("rm -rf %s", home);
 
@@ -229,7 +229,7 @@ rig_close(struct rig *g)
 }
 
 void
-rig_put(struct rig *g, const char *name, const char *text)
+cred_rig_put(struct rig *g, const char *name, const char *text)
 {
 	char *path = xasprintf("%s/%s", home, name), *all = filled(g, text);
 	FILE *f = fopen(path, "w");
@@ -243,14 +243,14 @@ rig_put(struct rig *g, const char *name, const char *text)
 }
 
 void
-rig_files(struct rig *g, const char *config, const char *credentials)
+cred_rig_files(struct rig *g, const char *config, const char *credentials)
 {
-	rig_put(g, ".aws/config", config);
-	rig_put(g, ".aws/credentials", credentials);
+	cred_rig_put(g, ".aws/config", config);
+	cred_rig_put(g, ".aws/credentials", credentials);
 }
 
 void
-rig_env(struct rig *g, const char *profile, ...)
+cred_rig_env(struct rig *g, const char *profile, ...)
 {
 	struct err e = ERR_INIT;
 	const char *s;
@@ -309,7 +309,7 @@ on_turn(void *arg)
 }
 
 void
-rig_until(struct rig *g, const int *counter, int n)
+cred_rig_until(struct rig *g, const int *counter, int n)
 {
 	struct until u = { g, counter, n };
 
@@ -322,12 +322,12 @@ rig_until(struct rig *g, const int *counter, int n)
 }
 
 struct told
-rig_get(struct rig *g)
+cred_rig_get(struct rig *g)
 {
 	struct told t = { 0 };
 
 	aws_cred_get(g->cred, on_told, &t);
-	rig_until(g, &t.calls, 1);
+	cred_rig_until(g, &t.calls, 1);
 	aws_cred_forget(g->cred, &t);
 	return t;
 }

@@ -3,14 +3,14 @@
  * their own, and one server that plays STS, a container and an instance.
  */
 
-#ifndef TESTS_AWS_CRED_RIG_H
-#define TESTS_AWS_CRED_RIG_H
+#ifndef HPOTUNE_AWS_CREDENTIALS_H
+#define HPOTUNE_AWS_CREDENTIALS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "tests/tap.h"
-#include "trials/aws-cred.h"
+#include "tests/support/tap.h"
+#include "trials/aws/credentials/cred.h"
 
 struct rig {
 	struct loop *loop;
@@ -46,28 +46,28 @@ struct told {
 	char why[512];
 };
 
-void rig_open(struct rig *);
-void rig_close(struct rig *);
+void cred_rig_open(struct rig *);
+void cred_rig_close(struct rig *);
 /*
  * A chain with these variables (names and values, NULL ends them), profile
  * NULL = none is named.  "PORT" in a value is the server's.
  */
-void rig_env(struct rig *, const char *profile, ...);
+void cred_rig_env(struct rig *, const char *profile, ...);
 /* ~/.aws/config and credentials, also with PORT in them. */
-void rig_files(struct rig *, const char *config, const char *credentials);
+void cred_rig_files(struct rig *, const char *config, const char *credentials);
 /* A file in the home; its path is in the test's environment as $HOME/name. */
-void rig_put(struct rig *, const char *name, const char *text);
+void cred_rig_put(struct rig *, const char *name, const char *text);
 /* Ask, and wait for the answer. */
-struct told rig_get(struct rig *);
+struct told cred_rig_get(struct rig *);
 void on_told(void *told, const struct aws_keys *, const struct err *);
 /* Run until *flag is at least n. */
-void rig_until(struct rig *, const int *counter, int n);
+void cred_rig_until(struct rig *, const int *counter, int n);
 
-/* rig_get has the keys of this id from this source. */
+/* cred_rig_get has the keys of this id from this source. */
 __attribute__((unused)) static void
 is_found(struct rig *g, const char *id, const char *source, const char *what)
 {
-	struct told t = rig_get(g);
+	struct told t = cred_rig_get(g);
 	bool good = t.calls == 1 && t.good && strcmp(t.id, id) == 0 &&
 		    strcmp(aws_cred_source(g->cred), source) == 0;
 
@@ -76,11 +76,11 @@ is_found(struct rig *g, const char *id, const char *source, const char *what)
 		    aws_cred_source(g->cred), t.why);
 }
 
-/* rig_get has none, and says this (a part of it) without a secret. */
+/* cred_rig_get has none, and says this (a part of it) without a secret. */
 __attribute__((unused)) static void
 is_refused(struct rig *g, const char *part, const char *what)
 {
-	struct told t = rig_get(g);
+	struct told t = cred_rig_get(g);
 	bool good = t.calls == 1 && !t.good && strstr(t.why, part) != NULL &&
 		    strstr(t.why, "HUSH") == NULL;
 
@@ -88,4 +88,4 @@ is_refused(struct rig *g, const char *part, const char *what)
 		printf("# %d calls, \"%s\", %s\n", t.calls, t.id, t.why);
 }
 
-#endif /* TESTS_AWS_CRED_RIG_H */
+#endif /* HPOTUNE_AWS_CREDENTIALS_H */

@@ -6,14 +6,14 @@
 
 #include "src/base/err.h"
 #include "src/base/loop.h"
-#include "tests/aws-rig.h"
-#include "trials/aws-cred.h"
+#include "tests/support/aws/aws-client.h"
+#include "trials/aws/credentials/cred.h"
 
 /* The rig whose client asks for keys. */
 static struct rig *current;
 
 void
-rig_keys(struct rig *rig)
+aws_rig_keys(struct rig *rig)
 {
 	current = rig;
 	rig->generation = 1;

@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "src/base/loop.h"
-#include "tests/aws-rig.h"
-#include "tests/http-there.h"
+#include "tests/support/aws/aws-client.h"
+#include "tests/support/http/http-process-server.h"
 
 struct conn {
 	struct rig *rig;
@@ -120,7 +120,7 @@ header_of(const char *head, const char *name)
 }
 
 const char *
-rig_header(const struct rig *rig, size_t i, const char *name)
+aws_rig_header(const struct rig *rig, size_t i, const char *name)
 {
 	return i < rig->n_asked ? header_of(rig->asked[i].head, name) : "";
 }
@@ -229,7 +229,7 @@ on_listen(void *arg, int fd, bool readable, bool writable)
 }
 
 void
-rig_deaf(struct rig *rig)
+aws_rig_deaf(struct rig *rig)
 {
 	while (rig->conns != NULL)
 		conn_free(rig->conns);
@@ -241,7 +241,7 @@ rig_deaf(struct rig *rig)
 }
 
 void
-rig_listen(struct rig *rig)
+aws_rig_listen(struct rig *rig)
 {
 	rig->fd = there_listen(&rig->port, 128);
 	(void)fcntl(rig->fd, F_SETFL, O_NONBLOCK);

@@ -7,8 +7,8 @@
 
 #include "src/base/err.h"
 #include "src/base/loop.h"
-#include "src/model/study.h"
-#include "tests/log-rig.h"
+#include "src/model/study/study.h"
+#include "tests/support/cloudwatch/cw-logs.h"
 
 enum { PATIENCE_MS = 30 * 1000 };
 
@@ -180,7 +180,7 @@ log_rig_open(struct log_rig *r, double pace, void (*set)(struct sm_logs_env *))
 	struct err e = ERR_INIT;
 
 	*r = (struct log_rig){ .page = SM_LOG_LIMIT };
-	rig_open(&r->rig, pace);
+	aws_rig_open(&r->rig, pace);
 	r->rig.decide = log_rig_decide;
 	env.loop = r->rig.loop;
 	env.aws = r->rig.aws;
@@ -198,7 +198,7 @@ log_rig_close(struct log_rig *r)
 
 	sm_logs_close(r->logs);
 	asked_forget(&r->rig);
-	rig_close(&r->rig);
+	aws_rig_close(&r->rig);
 	if (system(remove) != 0)
 		abort();
 	free(remove);

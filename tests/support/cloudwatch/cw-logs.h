@@ -3,15 +3,15 @@
  * on it can be read, served to the real client; and what the reader told.
  */
 
-#ifndef TESTS_LOG_RIG_H
-#define TESTS_LOG_RIG_H
+#ifndef HPOTUNE_CW_LOGS_H
+#define HPOTUNE_CW_LOGS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "tests/aws-rig.h"
-#include "trials/sagemaker-logs.h"
+#include "tests/support/aws/aws-client.h"
+#include "trials/sagemaker/logs/sm-log-internal.h"
 
 #define PACE 100.0 /* a second of the reader is 10 ms */
 #define JOB "hpt-x-1-00001-01-abcdef"
@@ -92,4 +92,4 @@ bool log_rig_finish(struct log_rig *, bool orderly);
 /* What is in the copy of a trial, a new text; "" when there is none. */
 char *log_rig_copy(struct log_rig *, int64_t trial);
 
-#endif /* TESTS_LOG_RIG_H */
+#endif /* HPOTUNE_CW_LOGS_H */

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "src/base/err.h"
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/loop.h"
-#include "tests/log-rig.h"
+#include "tests/support/cloudwatch/cw-logs.h"
 
 /* A place between two lines. */
 struct place {

@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/cuda.h"
+#include "kernels/cuda/cuda.h"
 
 extern "C" {
 #include <cblas.h>
 
-#include "kernels/la.h"
+#include "kernels/lapack.h"
 
 extern long cuda_fake_left;
 long cuda_fake_left = -1; /* allocations that work; < 0: all do */

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tests/fake-gpus.h"
+#include "tests/support/fake-driver/fake-gpus.h"
 
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 

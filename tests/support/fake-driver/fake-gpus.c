@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tests/fake-gpus.h"
+#include "tests/support/fake-driver/fake-gpus.h"
 
 static void
 bad(const char *line)

@@ -34,8 +34,8 @@
  *		this call never returns
  */
 
-#ifndef TESTS_FAKE_GPUS_H
-#define TESTS_FAKE_GPUS_H
+#ifndef HPOTUNE_FAKE_GPUS_H
+#define HPOTUNE_FAKE_GPUS_H
 
 #include <stdbool.h>
 
@@ -76,4 +76,4 @@ void fake_read(struct fake_world *);
 /* Hang when this call is to. */
 void fake_hang(const struct fake_world *, const char *call);
 
-#endif /* TESTS_FAKE_GPUS_H */
+#endif /* HPOTUNE_FAKE_GPUS_H */

@@ -6,11 +6,11 @@
 #include <string.h>
 
 #include "src/base/err.h"
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/loop.h"
 #include "src/base/mem.h"
-#include "src/model/options.h"
-#include "tests/far.h"
+#include "src/model/plugin-options.h"
+#include "tests/support/fake-launcher/fake-launcher.h"
 
 struct far far, near;
 

@@ -3,8 +3,8 @@
  * elsewhere that cost money, "near" for a machine that is free.
  */
 
-#ifndef TESTS_FAR_H
-#define TESTS_FAR_H
+#ifndef HPOTUNE_FAKE_LAUNCHER_H
+#define HPOTUNE_FAKE_LAUNCHER_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -52,4 +52,4 @@ void far_exit(struct far *, int64_t trial, int attempt, struct launch_exit);
 /* The last start of a trial, or NULL. */
 const struct far_call *far_started(const struct far *, int64_t trial);
 
-#endif /* TESTS_FAR_H */
+#endif /* HPOTUNE_FAKE_LAUNCHER_H */

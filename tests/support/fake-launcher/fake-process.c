@@ -19,7 +19,7 @@
 #include "src/base/err.h"
 #include "src/base/loop.h"
 #include "src/base/mem.h"
-#include "tests/far.h"
+#include "tests/support/fake-launcher/fake-launcher.h"
 
 enum { LOOK_MS = 20 };
 

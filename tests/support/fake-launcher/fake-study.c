@@ -10,13 +10,13 @@
 #include "src/base/log.h"
 #include "src/base/loop.h"
 #include "src/base/mem.h"
-#include "src/model/study.h"
-#include "src/server/rows.h"
+#include "src/model/study/study.h"
+#include "src/server/status/rows.h"
 #include "src/server/study-row.h"
-#include "src/server/tuner.h"
+#include "src/server/tuner/tuner.h"
 #include "src/store/store.h"
-#include "tests/far-study.h"
-#include "tests/far.h"
+#include "tests/support/fake-launcher/fake-study.h"
+#include "tests/support/fake-launcher/fake-launcher.h"
 
 const struct launcher *const launchers[] = { &launcher_near, &launcher_far,
 	NULL };

@@ -1,7 +1,7 @@
 /* A study on launchers of nothing, on a virtual clock. */
 
-#ifndef TESTS_FAR_STUDY_H
-#define TESTS_FAR_STUDY_H
+#ifndef HPOTUNE_FAKE_STUDY_H
+#define HPOTUNE_FAKE_STUDY_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -36,4 +36,4 @@ const char *far_text(struct far_study *, const char *sql);
 /* What the user asks, answered within a turn. */
 void far_ask(struct far_study *, int ask, int64_t trial);
 
-#endif /* TESTS_FAR_STUDY_H */
+#endif /* HPOTUNE_FAKE_STUDY_H */

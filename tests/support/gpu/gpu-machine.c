@@ -1,13 +1,13 @@
-/* The machine of gpus-machine.h: what it is asked, and what it shows. */
+/* The machine of gpu-machine.h: what it is asked, and what it shows. */
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "tests/gpus-machine.h"
+#include "tests/support/gpu/gpu-machine.h"
 
 void
-rig_wrong(struct rig *r, const char *fmt, ...)
+gpu_rig_wrong(struct rig *r, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -28,13 +28,13 @@ which(const struct rig *r, const char *uuid)
 }
 
 static bool
-rig_book(void *arg, const char *uuid, char *who, size_t n)
+gpu_rig_book(void *arg, const char *uuid, char *who, size_t n)
 {
 	struct rig *r = arg;
 	size_t i = which(r, uuid);
 
 	if (r->booked[i])
-		rig_wrong(r, "GPU %zu is booked twice", i);
+		gpu_rig_wrong(r, "GPU %zu is booked twice", i);
 	if (r->other[i]) {
 		snprintf(who, n, "mnist of alice");
 		return false;
@@ -44,18 +44,18 @@ rig_book(void *arg, const char *uuid, char *who, size_t n)
 }
 
 static void
-rig_unbook(void *arg, const char *uuid)
+gpu_rig_unbook(void *arg, const char *uuid)
 {
 	struct rig *r = arg;
 	size_t i = which(r, uuid);
 
 	if (!r->booked[i])
-		rig_wrong(r, "GPU %zu is given back and was not booked", i);
+		gpu_rig_wrong(r, "GPU %zu is given back and was not booked", i);
 	r->booked[i] = false;
 }
 
 static void
-rig_note(void *arg, bool warn, int64_t trial, int attempt, const char *text)
+gpu_rig_note(void *arg, bool warn, int64_t trial, int attempt, const char *text)
 {
 	struct rig *r = arg;
 
@@ -65,34 +65,34 @@ rig_note(void *arg, bool warn, int64_t trial, int attempt, const char *text)
 }
 
 static void
-rig_changed(void *arg, size_t i)
+gpu_rig_changed(void *arg, size_t i)
 {
 	struct rig *r = arg;
 
 	if (i >= r->n)
-		rig_wrong(r, "GPU %zu has changed and is not there", i);
+		gpu_rig_wrong(r, "GPU %zu has changed and is not there", i);
 }
 
 static void
-rig_probe(void *arg, const char *uuid)
+gpu_rig_probe(void *arg, const char *uuid)
 {
 	struct rig *r = arg;
 	size_t i = which(r, uuid);
 
 	if (r->probing[i])
-		rig_wrong(r, "GPU %zu is probed twice", i);
+		gpu_rig_wrong(r, "GPU %zu is probed twice", i);
 	r->probing[i] = true;
 }
 
 struct gpus_hooks
-rig_hooks(struct rig *r)
+gpu_rig_hooks(struct rig *r)
 {
-	return (struct gpus_hooks){ rig_book, rig_unbook, rig_note, rig_changed,
-		rig_probe, r };
+	return (struct gpus_hooks){ gpu_rig_book, gpu_rig_unbook, gpu_rig_note,
+		gpu_rig_changed, gpu_rig_probe, r };
 }
 
 void
-rig_look(struct rig *r, int64_t seq)
+gpu_rig_look(struct rig *r, int64_t seq)
 {
 	struct gpu_seen shown[RIG_GPUS];
 	struct gpu_look look = { .seq = seq,

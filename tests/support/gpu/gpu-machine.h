@@ -1,14 +1,14 @@
-/* The machine behind the scripts of gpus-rig.h. */
+/* The machine behind the scripts of gpu-script.h. */
 
-#ifndef GPUS_MACHINE_H
-#define GPUS_MACHINE_H
+#ifndef HPOTUNE_GPU_MACHINE_H
+#define HPOTUNE_GPU_MACHINE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "src/base/mem.h"
-#include "trials/gpus.h"
+#include "trials/gpu/allocator/gpualloc.h"
 
 enum { RIG_GPUS = 16, RIG_WORDS = 16, RIG_PROCESSES = 64 };
 
@@ -26,10 +26,10 @@ struct rig {
 	char why[512]; /* what is wrong, "" = nothing yet */
 };
 
-void rig_wrong(struct rig *, const char *, ...)
+void gpu_rig_wrong(struct rig *, const char *, ...)
     __attribute__((format(printf, 2, 3)));
-struct gpus_hooks rig_hooks(struct rig *);
+struct gpus_hooks gpu_rig_hooks(struct rig *);
 /* A look at it as it is now. */
-void rig_look(struct rig *, int64_t seq);
+void gpu_rig_look(struct rig *, int64_t seq);
 
-#endif /* GPUS_MACHINE_H */
+#endif /* HPOTUNE_GPU_MACHINE_H */

@@ -1,9 +1,9 @@
-/* The machine of gpus-world.h. */
+/* The machine of gpu-random-model.h. */
 
 #include <stdio.h>
 #include <string.h>
 
-#include "tests/gpus-world.h"
+#include "tests/support/gpu/gpu-random-model.h"
 
 uint32_t
 world_any(struct world *w, uint32_t n)

@@ -3,14 +3,14 @@
  * remember: what was done, and what the last look showed.
  */
 
-#ifndef GPUS_WORLD_H
-#define GPUS_WORLD_H
+#ifndef HPOTUNE_GPU_RANDOM_MODEL_H
+#define HPOTUNE_GPU_RANDOM_MODEL_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "trials/gpus.h"
+#include "trials/gpu/allocator/gpualloc.h"
 
 enum {
 	GPUS = 8,
@@ -64,4 +64,4 @@ void world_ask(struct world *);
 /* It comes: as the world was when it was asked for. */
 void world_look(struct world *, struct gpu_fault *);
 
-#endif /* GPUS_WORLD_H */
+#endif /* HPOTUNE_GPU_RANDOM_MODEL_H */

@@ -1,4 +1,4 @@
-/* The commands of gpus-rig.h. */
+/* The commands of gpu-script.h. */
 
 #include <inttypes.h>
 #include <math.h>
@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/gpus-machine.h"
-#include "tests/gpus-rig.h"
+#include "tests/support/gpu/gpu-machine.h"
+#include "tests/support/gpu/gpu-script.h"
 
 /* "name=VALUE" among the words: VALUE, or NULL. */
 static const char *
@@ -36,9 +36,9 @@ mib(char **words, const char *name, int64_t otherwise)
 }
 
 static void
-rig_new(struct rig *r, char **words)
+gpu_rig_new(struct rig *r, char **words)
 {
-	const struct gpus_hooks hooks = rig_hooks(r);
+	const struct gpus_hooks hooks = gpu_rig_hooks(r);
 	const char *nodes = option(words, "nodes"),
 		   *only = option(words, "only"),
 		   *source = option(words, "source");
@@ -83,7 +83,7 @@ rig_new(struct rig *r, char **words)
 }
 
 static void
-rig_set(struct rig *r, char **words, size_t i)
+gpu_rig_set(struct rig *r, char **words, size_t i)
 {
 	struct gpu_seen *s = &r->seen[i];
 
@@ -97,7 +97,7 @@ rig_set(struct rig *r, char **words, size_t i)
 }
 
 static void
-rig_process(struct rig *r, char **words, size_t i)
+gpu_rig_process(struct rig *r, char **words, size_t i)
 {
 	struct gpu_process *p = &r->process[i][r->seen[i].n_processes++];
 
@@ -110,7 +110,7 @@ rig_process(struct rig *r, char **words, size_t i)
 }
 
 static void
-rig_kill(struct rig *r, size_t i, int64_t pid)
+gpu_rig_kill(struct rig *r, size_t i, int64_t pid)
 {
 	size_t k, n = 0;
 
@@ -118,7 +118,7 @@ rig_kill(struct rig *r, size_t i, int64_t pid)
 		if (r->process[i][k].pid != pid)
 			r->process[i][n++] = r->process[i][k];
 	if (n == r->seen[i].n_processes)
-		rig_wrong(r, "no process %lld to end", (long long)pid);
+		gpu_rig_wrong(r, "no process %lld to end", (long long)pid);
 	r->seen[i].n_processes = n;
 }
 
@@ -134,18 +134,18 @@ gpus_text(const struct rig *r, const char *key, char *text, size_t n)
 }
 
 static void
-rig_take(struct rig *r, char **words)
+gpu_rig_take(struct rig *r, char **words)
 {
 	char got[64] = "no";
 
 	if (gpus_take(r->g, words[1], strtoll(words[2], NULL, 10), 1, r->now))
 		gpus_text(r, words[1], got, sizeof got);
 	if (strcmp(got, words[3]) != 0)
-		rig_wrong(r, "got %s", got);
+		gpu_rig_wrong(r, "got %s", got);
 }
 
 static void
-rig_adopt(struct rig *r, char **words)
+gpu_rig_adopt(struct rig *r, char **words)
 {
 	char text[64], got[64], *rest = text, *word;
 	char uuid[RIG_GPUS][GPU_UUID];
@@ -162,11 +162,11 @@ rig_adopt(struct rig *r, char **words)
 	    r->g, words[1], strtoll(words[2], NULL, 10), 1, uuids, n, r->now);
 	gpus_text(r, words[1], got, sizeof got);
 	if (words[4] != NULL && strcmp(got, words[4]) != 0)
-		rig_wrong(r, "got %s", got);
+		gpu_rig_wrong(r, "got %s", got);
 }
 
 static void
-rig_end(struct rig *r, char **words)
+gpu_rig_end(struct rig *r, char **words)
 {
 	struct gpus_end end = { .never_began = strcmp(words[2], "never") == 0,
 		.failed = words[2][0] == 'f' || words[2][0] == 'o',
@@ -178,22 +178,22 @@ rig_end(struct rig *r, char **words)
 		end.failed = false;
 	machine = gpus_ended(r->g, words[1], &end, r->now, why, sizeof why);
 	if (machine != (words[3] != NULL))
-		rig_wrong(r, "the fault of %s", machine ? why : "its own");
+		gpu_rig_wrong(r, "the fault of %s", machine ? why : "its own");
 	if (machine && strstr(why, "GPU ") == NULL)
-		rig_wrong(r, "why: %s", why);
+		gpu_rig_wrong(r, "why: %s", why);
 }
 
 static void
-rig_report(struct rig *r, char **words)
+gpu_rig_report(struct rig *r, char **words)
 {
 	gpus_settled(r->g, words[1], r->now);
 }
 
 static void
-rig_probed(struct rig *r, char **words, size_t i)
+gpu_rig_probed(struct rig *r, char **words, size_t i)
 {
 	if (!r->probing[i])
-		rig_wrong(r, "no probe was asked for");
+		gpu_rig_wrong(r, "no probe was asked for");
 	r->probing[i] = false;
 	gpus_probed(r->g, r->seen[i].uuid, strcmp(words[2], "good") == 0,
 	    "bad memory", r->now);
@@ -207,7 +207,8 @@ check_state(struct rig *r, size_t i, const char *name, const char *text)
 	gpus_at(r->g, i, &v);
 	if (strcmp(gpu_state_name(v.state), name) != 0 ||
 	    (*text != '\0' && strstr(v.why, text) == NULL))
-		rig_wrong(r, "it is %s: %s", gpu_state_name(v.state), v.why);
+		gpu_rig_wrong(
+		    r, "it is %s: %s", gpu_state_name(v.state), v.why);
 }
 
 static void
@@ -217,7 +218,7 @@ check_ready(struct rig *r, bool want, const char *text)
 
 	if (gpus_ready(r->g, why, sizeof why) != want ||
 	    (*text != '\0' && strstr(why, text) == NULL))
-		rig_wrong(r, "why: %s", why);
+		gpu_rig_wrong(r, "why: %s", why);
 }
 
 static void
@@ -226,7 +227,7 @@ check_note(struct rig *r, const char *text)
 	const char *at = strstr(buf_str(&r->notes), text);
 
 	if (at == NULL || strstr(at + 1, text) != NULL)
-		rig_wrong(r, "the notes are: %s", buf_str(&r->notes));
+		gpu_rig_wrong(r, "the notes are: %s", buf_str(&r->notes));
 	buf_clear(&r->notes);
 }
 
@@ -240,7 +241,7 @@ check_number(struct rig *r, char **words, const char *name, double got)
 		return;
 	want = strcmp(v, "?") == 0 ? NAN : strtod(v, NULL);
 	if (isnan(want) ? !isnan(got) : !(fabs(got - want) < 0.01))
-		rig_wrong(r, "%s is %g", name, got);
+		gpu_rig_wrong(r, "%s is %g", name, got);
 }
 
 static void
@@ -249,7 +250,7 @@ check_usage(struct rig *r, char **words)
 	struct gpus_usage u;
 
 	if (!gpus_usage(r->g, words[1], &u)) {
-		rig_wrong(r, "nothing is known of it");
+		gpu_rig_wrong(r, "nothing is known of it");
 		return;
 	}
 	check_number(r, words, "energy", u.energy);
@@ -271,28 +272,28 @@ play_gpu(struct rig *r, char **words, const char *rest)
 	if (i >= RIG_GPUS)
 		return false;
 	if (strcmp(do_, "set") == 0)
-		rig_set(r, words, i);
+		gpu_rig_set(r, words, i);
 	else if (strcmp(do_, "proc") == 0)
-		rig_process(r, words, i);
+		gpu_rig_process(r, words, i);
 	else if (strcmp(do_, "kill") == 0)
-		rig_kill(r, i, strtoll(words[2], NULL, 10));
+		gpu_rig_kill(r, i, strtoll(words[2], NULL, 10));
 	else if (strcmp(do_, "xid") == 0) {
 		r->faults[r->n_faults].xid = (int)strtol(words[2], NULL, 10);
 		snprintf(r->faults[r->n_faults++].uuid, GPU_UUID, "GPU-%zu", i);
 	} else if (strcmp(do_, "other") == 0)
 		r->other[i] = yes;
 	else if (strcmp(do_, "probed") == 0)
-		rig_probed(r, words, i);
+		gpu_rig_probed(r, words, i);
 	else if (strcmp(do_, "state") == 0)
 		check_state(r, i, words[2], rest);
 	else if (strcmp(do_, "booked") == 0) {
 		if (r->booked[i] != yes)
-			rig_wrong(r, "it is the other way");
+			gpu_rig_wrong(r, "it is the other way");
 	} else if (strcmp(do_, "distrust") == 0)
 		gpus_distrust(r->g, r->seen[i].uuid, words[2], r->now);
 	else if (strcmp(do_, "probes") == 0) {
 		if (r->probing[i] != yes)
-			rig_wrong(r, "it is the other way");
+			gpu_rig_wrong(r, "it is the other way");
 	} else
 		return false;
 	return true;
@@ -308,11 +309,11 @@ play_time(struct rig *r, char **words)
 		gpus_tick(r->g, r->now);
 	} else if (strcmp(do_, "look") == 0) {
 		gpus_asked(r->g, ++r->seq);
-		rig_look(r, r->seq);
+		gpu_rig_look(r, r->seq);
 	} else if (strcmp(do_, "ask") == 0)
 		gpus_asked(r->g, r->seq + 1);
 	else if (strcmp(do_, "early") == 0)
-		rig_look(r, r->seq);
+		gpu_rig_look(r, r->seq);
 	else if (strcmp(do_, "down") == 0)
 		r->source = GPU_NONE;
 	else if (strcmp(do_, "proc-only") == 0)
@@ -347,14 +348,15 @@ play_check(struct rig *r, char **words, const char *line)
 		check_note(r, behind(line, 1));
 	else if (strcmp(do_, "quiet") == 0) {
 		if (r->notes.len > 0)
-			rig_wrong(r, "the notes are: %s", buf_str(&r->notes));
+			gpu_rig_wrong(
+			    r, "the notes are: %s", buf_str(&r->notes));
 	} else if (strcmp(do_, "lookin") == 0) {
 		got = gpus_look_in(r->g, r->now);
 		if (got != want)
-			rig_wrong(r, "in %lld", (long long)got);
+			gpu_rig_wrong(r, "in %lld", (long long)got);
 	} else if (strcmp(do_, "places") == 0) {
 		if (gpus_places(r->g) != want)
-			rig_wrong(r, "there are %d", gpus_places(r->g));
+			gpu_rig_wrong(r, "there are %d", gpus_places(r->g));
 	} else
 		return false;
 	return true;
@@ -363,9 +365,9 @@ play_check(struct rig *r, char **words, const char *line)
 static const struct {
 	const char *name;
 	void (*play)(struct rig *, char **words);
-} doers[] = { { "gpus", rig_new }, { "take", rig_take }, { "adopt", rig_adopt },
-	{ "end", rig_end }, { "report", rig_report },
-	{ "usage", check_usage } };
+} doers[] = { { "gpus", gpu_rig_new }, { "take", gpu_rig_take },
+	{ "adopt", gpu_rig_adopt }, { "end", gpu_rig_end },
+	{ "report", gpu_rig_report }, { "usage", check_usage } };
 
 static void
 play_line(struct rig *r, const char *line)
@@ -386,7 +388,7 @@ play_line(struct rig *r, const char *line)
 		}
 	if (!play_time(r, words) && !play_check(r, words, line) &&
 	    !play_gpu(r, words, behind(line, 3)))
-		rig_wrong(r, "no such command");
+		gpu_rig_wrong(r, "no such command");
 }
 
 bool

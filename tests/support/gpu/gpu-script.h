@@ -34,8 +34,8 @@
  *   usage KEY energy= memory= busy= seen=    "?" = not known
  */
 
-#ifndef GPUS_RIG_H
-#define GPUS_RIG_H
+#ifndef HPOTUNE_GPU_SCRIPT_H
+#define HPOTUNE_GPU_SCRIPT_H
 
 #include <stdbool.h>
 
@@ -47,4 +47,4 @@ struct gpus_script {
 /* Play it; false: what is wrong is told on stdout. */
 bool gpus_play(const struct gpus_script *);
 
-#endif /* GPUS_RIG_H */
+#endif /* HPOTUNE_GPU_SCRIPT_H */

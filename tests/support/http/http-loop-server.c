@@ -11,7 +11,7 @@
 
 #include "src/base/loop.h"
 #include "src/base/mem.h"
-#include "tests/http-fake.h"
+#include "tests/support/http/http-loop-server.h"
 
 struct line {
 	LIST_ENTRY(line) next;

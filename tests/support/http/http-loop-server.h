@@ -1,7 +1,7 @@
 /* An HTTP server on the loop of the test itself, for small scripted answers. */
 
-#ifndef TESTS_HTTP_FAKE_H
-#define TESTS_HTTP_FAKE_H
+#ifndef HPOTUNE_HTTP_LOOP_SERVER_H
+#define HPOTUNE_HTTP_LOOP_SERVER_H
 
 #include <stddef.h>
 
@@ -28,4 +28,4 @@ struct fake *fake_new(struct loop *, fake_cb *, void *arg);
 int fake_port(const struct fake *);
 void fake_free(struct fake *);
 
-#endif /* TESTS_HTTP_FAKE_H */
+#endif /* HPOTUNE_HTTP_LOOP_SERVER_H */

@@ -6,17 +6,17 @@
 #include "src/base/err.h"
 #include "src/base/loop.h"
 #include "src/base/mem.h"
-#include "tests/http-rig.h"
+#include "tests/support/http/http-pool.h"
 
 static void
-rig_wrong(struct rig *g, const char *what)
+http_rig_wrong(struct rig *g, const char *what)
 {
 	printf("# %s\n", what);
 	g->wrong++;
 }
 
 static void
-rig_bail(const char *why)
+http_rig_bail(const char *why)
 {
 	printf("Bail out! %s\n", why);
 	exit(1);
@@ -31,7 +31,7 @@ on_guard(void *arg)
 }
 
 void
-rig_open(struct rig *g)
+http_rig_open(struct rig *g)
 {
 	struct err e = ERR_INIT;
 
@@ -43,12 +43,12 @@ rig_open(struct rig *g)
 	there_start(&g->there);
 	if (loop_open(&g->loop, LOOP_REAL, &e) == -1 ||
 	    http_open(&g->http, g->loop, NULL, &e) == -1)
-		rig_bail(e.text);
+		http_rig_bail(e.text);
 	g->guard = loop_timer_new(g->loop, on_guard, g);
 }
 
 void
-rig_close(struct rig *g)
+http_rig_close(struct rig *g)
 {
 	loop_timer_free(g->guard);
 	http_close(g->http);
@@ -73,7 +73,7 @@ settle(struct rig *g)
 	loop_run(g->loop, on_turn, g);
 	loop_timer_stop(g->guard);
 	if (g->late)
-		rig_wrong(g, "not all is answered in time");
+		http_rig_wrong(g, "not all is answered in time");
 	g->open = 0;
 }
 
@@ -94,7 +94,7 @@ on_answer(void *arg, const struct http_answer *a)
 	h->odd = odd != NULL ? xstrdup(odd) : NULL;
 	h->request = NULL;
 	if (a->body[a->len] != '\0')
-		rig_wrong(h->rig, "no NUL follows the body");
+		http_rig_wrong(h->rig, "no NUL follows the body");
 	h->rig->open--;
 }
 
@@ -132,9 +132,9 @@ ask_with(struct rig *g, struct heard *h, const struct http_send *s)
 	start(g, h, s);
 	settle(g);
 	if (h->calls != 1)
-		rig_wrong(g, "not one answer");
+		http_rig_wrong(g, "not one answer");
 	if (h->inside)
-		rig_wrong(g, "an answer from inside http_start");
+		http_rig_wrong(g, "an answer from inside http_start");
 }
 
 void

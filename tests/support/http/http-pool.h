@@ -1,13 +1,13 @@
 /* What the tests of http share: a pool, a server, and what was heard. */
 
-#ifndef TESTS_HTTP_RIG_H
-#define TESTS_HTTP_RIG_H
+#ifndef HPOTUNE_HTTP_POOL_H
+#define HPOTUNE_HTTP_POOL_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "src/base/http.h"
-#include "tests/http-there.h"
+#include "src/base/http/http.h"
+#include "tests/support/http/http-process-server.h"
 
 struct rig {
 	struct loop *loop;
@@ -30,8 +30,8 @@ struct heard {
 };
 
 /* A server, a loop and a pool; no proxy. */
-void rig_open(struct rig *);
-void rig_close(struct rig *);
+void http_rig_open(struct rig *);
+void http_rig_close(struct rig *);
 /* A request to the server; url is where its address is put. */
 struct http_send to(const struct rig *, char url[static 128],
     const char *method, const char *path);
@@ -44,4 +44,4 @@ void heard_free(struct heard *);
 void ask_with(struct rig *, struct heard *, const struct http_send *);
 void ask(struct rig *, struct heard *, const char *method, const char *path);
 
-#endif /* TESTS_HTTP_RIG_H */
+#endif /* HPOTUNE_HTTP_POOL_H */

@@ -26,7 +26,7 @@
 #include <unistd.h>
 
 #include "src/base/mem.h"
-#include "tests/http-there.h"
+#include "tests/support/http/http-process-server.h"
 
 struct asked {
 	char method[16], path[256];

@@ -1,7 +1,7 @@
 /* The other side of t_http: a server in processes of its own. */
 
-#ifndef TESTS_HTTP_THERE_H
-#define TESTS_HTTP_THERE_H
+#ifndef HPOTUNE_HTTP_PROCESS_SERVER_H
+#define HPOTUNE_HTTP_PROCESS_SERVER_H
 
 #include <sys/types.h>
 
@@ -15,4 +15,4 @@ void there_stop(struct there *);
 /* A listening socket on a free port of this machine. */
 int there_listen(int *port, int backlog);
 
-#endif /* TESTS_HTTP_THERE_H */
+#endif /* HPOTUNE_HTTP_PROCESS_SERVER_H */

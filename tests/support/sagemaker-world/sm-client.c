@@ -1,11 +1,11 @@
-/* The client that speaks to the world: trials/aws.h without a wire. */
+/* The client that speaks to the world: trials/aws/aws.h without a wire. */
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/loop.h"
-#include "tests/sm-world.h"
+#include "tests/support/sagemaker-world/sm-world.h"
 
 struct aws {
 	struct world *world;
@@ -203,7 +203,7 @@ call_new(struct aws *aws, const char *operation, const char *body, aws_cb *cb,
 	return c;
 }
 
-/* ---- trials/aws.h ---------------------------------------------------------- */
+/* ---- trials/aws/aws.h ---------------------------------------------------------- */
 
 int
 aws_open(struct aws **out, const struct aws_env *env, struct err *e)

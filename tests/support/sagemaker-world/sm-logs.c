@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "src/base/loop.h"
-#include "tests/sm-world.h"
-#include "trials/sagemaker.h"
+#include "tests/support/sagemaker-world/sm-world.h"
+#include "trials/sagemaker/options/sm-settings.h"
 
 struct sm_logs {
 	struct sm_logs_env env;

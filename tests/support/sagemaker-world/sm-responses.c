@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/sm-world.h"
+#include "tests/support/sagemaker-world/sm-world.h"
 
 #define EPOCH_S INT64_C(1700000000)
 

@@ -6,11 +6,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/loop.h"
-#include "src/model/options.h"
-#include "tests/sm-rows.h"
-#include "trials/sagemaker-parts.h"
+#include "src/model/plugin-options.h"
+#include "tests/support/sagemaker-world/sm-rows.h"
+#include "trials/sagemaker/sm-internal.h"
 
 enum { TICK_MS = 7000, WEEK_MS = 7 * 86400 * 1000, RETRIES = 60 };
 

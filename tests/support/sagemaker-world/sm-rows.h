@@ -3,16 +3,16 @@
  * one launcher after the other, and what must hold of them and of the world.
  */
 
-#ifndef TESTS_SM_ROWS_H
-#define TESTS_SM_ROWS_H
+#ifndef HPOTUNE_SM_ROWS_H
+#define HPOTUNE_SM_ROWS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "src/base/err.h"
-#include "src/model/study.h"
-#include "tests/sm-world.h"
+#include "src/model/study/study.h"
+#include "tests/support/sagemaker-world/sm-world.h"
 #include "trials/launcher.h"
 
 enum { ROWS_TRIALS = 8, ROWS_MOST = 512 };
@@ -78,4 +78,4 @@ void rows_stop(struct rows *, int64_t trial);
 struct world_job *rows_job(struct rows *, const struct row *);
 bool rows_noted(const struct rows *, const char *part);
 
-#endif /* TESTS_SM_ROWS_H */
+#endif /* HPOTUNE_SM_ROWS_H */

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "src/base/err.h"
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/loop.h"
-#include "tests/sm-world.h"
+#include "tests/support/sagemaker-world/sm-world.h"
 
 enum { PAGE = 3 };
 

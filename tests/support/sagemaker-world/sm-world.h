@@ -1,18 +1,18 @@
 /*
- * AWS without a wire, on a virtual clock: the functions of trials/aws.h and
+ * AWS without a wire, on a virtual clock: the functions of trials/aws/aws.h and
  * the readers of output, played by a world of training jobs that goes on when
  * the launcher is closed.  What it does wrong is drawn from a seed.
  */
 
-#ifndef TESTS_SM_WORLD_H
-#define TESTS_SM_WORLD_H
+#ifndef HPOTUNE_SM_WORLD_H
+#define HPOTUNE_SM_WORLD_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "src/base/mem.h"
-#include "trials/aws.h"
+#include "trials/aws/aws.h"
 
 struct loop;
 struct loop_timer;
@@ -106,8 +106,8 @@ void world_serve(
 /* Forget every call, whatever it might still do. */
 void world_drop_calls(struct world *);
 
-/* sm-world-say.c: descriptions as JSON, as they were at a time. */
+/* sm-responses.c: descriptions as JSON, as they were at a time. */
 void world_put_job(struct buf *, const struct world_job *, int64_t at);
 void world_put_summary(struct buf *, const struct world_job *, int64_t at);
 
-#endif /* TESTS_SM_WORLD_H */
+#endif /* HPOTUNE_SM_WORLD_H */

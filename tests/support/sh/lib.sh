@@ -1,7 +1,7 @@
 # Helpers of the shell scenarios: TAP, a private directory, waiting without
 # sleeping, servers in the background.  Source it first:
 #
-#	. "$TOP_SRCDIR/tests/lib.sh"
+#	. "$TOP_SRCDIR/tests/support/sh/lib.sh"
 #
 # and end with done_testing.  The scenario then runs in a directory of its own
 # ($dir), which goes at exit with every process that background or server

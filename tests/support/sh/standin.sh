@@ -18,7 +18,7 @@ standin() { # option …
 	find_python botocore
 	mkdir -p "$dir/aws"
 	rm -f "$dir/aws/endpoint"
-	background standin "$python" "$TOP_SRCDIR/tests/aws/standin.py" \
+	background standin "$python" "$TOP_SRCDIR/tests/standin/standin.py" \
 	    --dir "$dir/aws" --bucket bucket --speed 50 --check-answers \
 	    --access-key canary-key-id --secret-key canary-secret-key "$@"
 	standin=$child
@@ -36,7 +36,7 @@ web.urlopen(web.Request(sys.argv[1] + "/standin/faults", method="PUT",
 
 # What the stand-in's journal proves: one member, as JSON.
 proved() { # member
-	"$python" "$TOP_SRCDIR/tests/aws/standin.py" verify "$dir/aws" \
+	"$python" "$TOP_SRCDIR/tests/standin/standin.py" verify "$dir/aws" \
 	    hpotune:attempt >proved.json
 	"$python" -c 'import json, sys
 print(json.dumps(json.load(open("proved.json"))[sys.argv[1]]))' "$1"

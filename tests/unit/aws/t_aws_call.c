@@ -7,8 +7,8 @@
 #include <time.h>
 
 #include "src/base/loop.h"
-#include "tests/aws-rig.h"
-#include "tests/tap.h"
+#include "tests/support/aws/aws-client.h"
+#include "tests/support/tap.h"
 
 enum { PACE = 200 };
 
@@ -20,34 +20,34 @@ test_good(void)
 	struct rig rig;
 	struct told t = { 0 };
 
-	rig_open(&rig, PACE);
-	rig_good(&rig, NULL, "{\"x\": [1, \"\\u00e9\"]}");
-	rig_json(&rig, &t, AWS_SAGEMAKER, stop, 0);
+	aws_rig_open(&rig, PACE);
+	aws_rig_good(&rig, NULL, "{\"x\": [1, \"\\u00e9\"]}");
+	aws_rig_json(&rig, &t, AWS_SAGEMAKER, stop, 0);
 	ok(t.calls == 0 && rig.n_asked == 0, "nothing happens inside the call");
-	rig_settle(&rig);
+	aws_rig_settle(&rig);
 	ok(t.good && t.calls == 1 && t.what == AWS_OK, "a good answer");
 	is_str(t.json, "{\"x\":[1,\"\\u00e9\"]}", "its JSON");
 	ok(t.sent && !t.unclear, "sent and clear");
 	is_str(rig.asked[0].body, "{\"A\": 1}", "the body as it was given");
-	is_str(rig_header(&rig, 0, "X-Amz-Target"), "SageMaker.StopTrainingJob",
-	    "its target");
-	is_str(rig_header(&rig, 0, "Content-Type"),
+	is_str(aws_rig_header(&rig, 0, "X-Amz-Target"),
+	    "SageMaker.StopTrainingJob", "its target");
+	is_str(aws_rig_header(&rig, 0, "Content-Type"),
 	    "application/x-amz-json-1.1", "its type");
-	is_str(rig_header(&rig, 0, "X-Amz-Security-Token"), "TOKEN1+/=def",
+	is_str(aws_rig_header(&rig, 0, "X-Amz-Security-Token"), "TOKEN1+/=def",
 	    "its token");
-	ok(strstr(rig_header(&rig, 0, "Authorization"), "Credential=AKID1/") !=
-		    NULL &&
-		strstr(rig_header(&rig, 0, "Authorization"),
+	ok(strstr(aws_rig_header(&rig, 0, "Authorization"),
+	       "Credential=AKID1/") != NULL &&
+		strstr(aws_rig_header(&rig, 0, "Authorization"),
 		    "/eu-west-1/sagemaker/aws4_request") != NULL,
 	    "its signature");
-	rig_step(&rig, (struct step){ .status = 200 });
-	rig_json(&rig, &t, AWS_SAGEMAKER, stop, 0);
-	rig_settle(&rig);
+	aws_rig_step(&rig, (struct step){ .status = 200 });
+	aws_rig_json(&rig, &t, AWS_SAGEMAKER, stop, 0);
+	aws_rig_settle(&rig);
 	ok(t.good && t.json == NULL, "an empty answer is good");
 	is_int(aws_requests(rig.aws), 2, "requests are counted");
 	is_str(rig.notes.data, NULL, "and nobody was bothered");
 	told_free(&t);
-	rig_close(&rig);
+	aws_rig_close(&rig);
 }
 
 static void
@@ -71,21 +71,21 @@ test_protocols(void)
 	struct rig rig;
 	size_t i;
 
-	rig_open(&rig, PACE);
+	aws_rig_open(&rig, PACE);
 	for (i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-		rig_json(&rig, &t, rows[i].service, rows[i].operation, 0);
-		rig_settle(&rig);
+		aws_rig_json(&rig, &t, rows[i].service, rows[i].operation, 0);
+		aws_rig_settle(&rig);
 		ok(t.good &&
-			strcmp(rig_header(&rig, i, "X-Amz-Target"),
+			strcmp(aws_rig_header(&rig, i, "X-Amz-Target"),
 			    rows[i].target) == 0 &&
-			strcmp(rig_header(&rig, i, "Content-Type"),
+			strcmp(aws_rig_header(&rig, i, "Content-Type"),
 			    rows[i].type) == 0 &&
-			strstr(rig_header(&rig, i, "Authorization"),
+			strstr(aws_rig_header(&rig, i, "Authorization"),
 			    rows[i].scope) != NULL,
 		    "%s", rows[i].target);
 	}
 	told_free(&t);
-	rig_close(&rig);
+	aws_rig_close(&rig);
 }
 
 static void
@@ -95,18 +95,18 @@ test_throttle(void)
 	struct told t = { 0 };
 	int i;
 
-	rig_open(&rig, PACE);
-	rig_error(&rig, NULL, 400, "ThrottlingException", "Rate exceeded");
-	rig_error(&rig, NULL, 400, "a.b#Throttling:http://c/", "");
-	rig_json(&rig, &t, AWS_SAGEMAKER, stop, 0);
-	rig_settle(&rig);
+	aws_rig_open(&rig, PACE);
+	aws_rig_error(&rig, NULL, 400, "ThrottlingException", "Rate exceeded");
+	aws_rig_error(&rig, NULL, 400, "a.b#Throttling:http://c/", "");
+	aws_rig_json(&rig, &t, AWS_SAGEMAKER, stop, 0);
+	aws_rig_settle(&rig);
 	ok(t.good && !t.unclear && rig.n_asked == 3,
 	    "throttled twice, then good: %zu requests", rig.n_asked);
 	for (i = 0; i < 3; i++)
-		rig_error(
+		aws_rig_error(
 		    &rig, NULL, 400, "ThrottlingException", "Rate exceeded");
-	rig_json(&rig, &t, AWS_SAGEMAKER, stop, 3);
-	rig_settle(&rig);
+	aws_rig_json(&rig, &t, AWS_SAGEMAKER, stop, 3);
+	aws_rig_settle(&rig);
 	ok(!t.good && t.what == AWS_THROTTLE && !t.unclear && t.sent,
 	    "throttled to the end: certainly nothing happened");
 	is_str(t.message,
@@ -118,7 +118,7 @@ test_throttle(void)
 	is_int(t.status, 400, "its status");
 	is_int(rig.n_asked, 6, "three tries are three requests");
 	told_free(&t);
-	rig_close(&rig);
+	aws_rig_close(&rig);
 }
 
 static void
@@ -127,21 +127,22 @@ test_retry_after(void)
 	struct rig rig;
 	struct told t = { 0 };
 
-	rig_open(&rig, 1e6);
-	rig_step(&rig,
+	aws_rig_open(&rig, 1e6);
+	aws_rig_step(&rig,
 	    (struct step){ .status = 429, .headers = "Retry-After: 1\r\n" });
-	rig_step(&rig, (struct step){ .status = 503,
-			   .headers = "X-Amz-Retry-After: 400\r\n",
-			   .body = "{\"__type\": \"ThrottlingException\"}" });
-	rig_json(&rig, &t, AWS_LOGS, "GetLogEvents", 0);
-	rig_settle(&rig);
+	aws_rig_step(
+	    &rig, (struct step){ .status = 503,
+		      .headers = "X-Amz-Retry-After: 400\r\n",
+		      .body = "{\"__type\": \"ThrottlingException\"}" });
+	aws_rig_json(&rig, &t, AWS_LOGS, "GetLogEvents", 0);
+	aws_rig_settle(&rig);
 	ok(t.good && rig.asked[1].at_ms - rig.asked[0].at_ms >= 999,
 	    "no sooner than after the seconds they ask for");
 	ok(rig.asked[2].at_ms - rig.asked[1].at_ms >= 399,
 	    "or the milliseconds");
 	ok(!t.unclear, "a throttle is clear, whatever its status");
 	told_free(&t);
-	rig_close(&rig);
+	aws_rig_close(&rig);
 }
 
 static void
@@ -150,36 +151,36 @@ test_unclear(void)
 	struct rig rig;
 	struct told t = { 0 };
 
-	rig_open(&rig, PACE);
-	rig_error(&rig, NULL, 500, "InternalFailure", "after acting");
-	rig_error(&rig, NULL, 400, "ResourceInUse", "names must be unique");
-	rig_json(&rig, &t, AWS_SAGEMAKER, "CreateTrainingJob", 0);
-	rig_settle(&rig);
+	aws_rig_open(&rig, PACE);
+	aws_rig_error(&rig, NULL, 500, "InternalFailure", "after acting");
+	aws_rig_error(&rig, NULL, 400, "ResourceInUse", "names must be unique");
+	aws_rig_json(&rig, &t, AWS_SAGEMAKER, "CreateTrainingJob", 0);
+	aws_rig_settle(&rig);
 	ok(!t.good && t.what == AWS_EXISTS && t.unclear,
 	    "500 after acting, then \"exists\": it may have acted");
-	rig_error(&rig, NULL, 400, "ResourceInUse", "names must be unique");
-	rig_json(&rig, &t, AWS_SAGEMAKER, "CreateTrainingJob", 0);
-	rig_settle(&rig);
+	aws_rig_error(&rig, NULL, 400, "ResourceInUse", "names must be unique");
+	aws_rig_json(&rig, &t, AWS_SAGEMAKER, "CreateTrainingJob", 0);
+	aws_rig_settle(&rig);
 	ok(t.what == AWS_EXISTS && !t.unclear, "\"exists\" alone: it has not");
-	rig_step(&rig, (struct step){ .kind = STEP_CLOSE });
-	rig_error(&rig, NULL, 400, "ValidationException", "no");
-	rig_json(&rig, &t, AWS_SAGEMAKER, "CreateTrainingJob", 0);
-	rig_settle(&rig);
+	aws_rig_step(&rig, (struct step){ .kind = STEP_CLOSE });
+	aws_rig_error(&rig, NULL, 400, "ValidationException", "no");
+	aws_rig_json(&rig, &t, AWS_SAGEMAKER, "CreateTrainingJob", 0);
+	aws_rig_settle(&rig);
 	ok(t.what == AWS_CALLER && t.unclear && t.sent,
 	    "a connection that closes: it may have acted");
-	rig_step(&rig, (struct step){ .kind = STEP_SILENT });
-	rig_json(&rig, &t, AWS_SAGEMAKER, "CreateTrainingJob", 1);
-	rig_settle(&rig);
+	aws_rig_step(&rig, (struct step){ .kind = STEP_SILENT });
+	aws_rig_json(&rig, &t, AWS_SAGEMAKER, "CreateTrainingJob", 1);
+	aws_rig_settle(&rig);
 	ok(t.what == AWS_TRANSIENT && t.unclear && t.status == 0,
 	    "no answer in time: it may have acted");
-	rig_step(&rig,
+	aws_rig_step(&rig,
 	    (struct step){ .kind = STEP_RAW,
 		.body = "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{\"a\"" });
-	rig_json(&rig, &t, AWS_SAGEMAKER, "CreateTrainingJob", 1);
-	rig_settle(&rig);
+	aws_rig_json(&rig, &t, AWS_SAGEMAKER, "CreateTrainingJob", 1);
+	aws_rig_settle(&rig);
 	ok(t.what == AWS_TRANSIENT && t.unclear, "half an answer: the same");
 	told_free(&t);
-	rig_close(&rig);
+	aws_rig_close(&rig);
 }
 
 static void
@@ -188,10 +189,10 @@ test_refused(void)
 	struct rig rig;
 	struct told t = { 0 };
 
-	rig_open(&rig, PACE);
-	rig_deaf(&rig);
-	rig_json(&rig, &t, AWS_SAGEMAKER, "CreateTrainingJob", 3);
-	rig_settle(&rig);
+	aws_rig_open(&rig, PACE);
+	aws_rig_deaf(&rig);
+	aws_rig_json(&rig, &t, AWS_SAGEMAKER, "CreateTrainingJob", 3);
+	aws_rig_settle(&rig);
 	ok(t.what == AWS_TRANSIENT && !t.unclear && !t.sent,
 	    "nobody listens: certainly unsent");
 	ok(strncmp(t.message, "SageMaker CreateTrainingJob: ", 29) == 0 &&
@@ -199,7 +200,7 @@ test_refused(void)
 	    "and said so: %s", t.message);
 	is_int(aws_requests(rig.aws), 3, "three tries");
 	told_free(&t);
-	rig_close(&rig);
+	aws_rig_close(&rig);
 }
 
 static void
@@ -217,36 +218,37 @@ test_clock(void)
 	int i;
 
 	for (i = 0; i < 2; i++) {
-		rig_open(&rig, 1);
+		aws_rig_open(&rig, 1);
 		rig.date_off_s = i == 0 ? 7200 : -7200;
-		rig_error(&rig, NULL, 403,
+		aws_rig_error(&rig, NULL, 403,
 		    i == 0 ? "InvalidSignatureException"
 			   : "SignatureDoesNotMatch",
 		    off[i]);
-		rig_json(&rig, &t, AWS_SAGEMAKER, stop, 1);
-		rig_settle(&rig);
+		aws_rig_json(&rig, &t, AWS_SAGEMAKER, stop, 1);
+		aws_rig_settle(&rig);
 		ok(t.good && !t.unclear && rig.n_asked == 2,
 		    "a clock that is off: once more, at once");
 		there = time(NULL) + (time_t)rig.date_off_s;
 		(void)strftime(
 		    stamp, sizeof stamp, "%Y%m%dT%H", gmtime(&there));
-		ok(strncmp(rig_header(&rig, 1, "X-Amz-Date"), stamp, 11) == 0,
+		ok(strncmp(aws_rig_header(&rig, 1, "X-Amz-Date"), stamp, 11) ==
+			0,
 		    "dated by theirs");
 		ok(llabs(aws_now_s(rig.aws) - there) <= 2, "which is known");
 		ok(llabs(rig.cred_offset_s - rig.date_off_s) <= 2,
 		    "to the keys too");
-		rig_json(&rig, &t, AWS_LOGS, "GetLogEvents", 1);
-		rig_settle(&rig);
+		aws_rig_json(&rig, &t, AWS_LOGS, "GetLogEvents", 1);
+		aws_rig_settle(&rig);
 		ok(t.good && rig.n_asked == 3 &&
-			strncmp(rig_header(&rig, 2, "X-Amz-Date"), stamp, 11) ==
-			    0,
+			strncmp(aws_rig_header(&rig, 2, "X-Amz-Date"), stamp,
+			    11) == 0,
 		    "and from then on");
 		ok(strstr(buf_str(&rig.notes),
 		       i == 0 ? " s behind that of AWS" : " s ahead of that") !=
 			NULL,
 		    "told once: %.50s", buf_str(&rig.notes));
 		told_free(&t);
-		rig_close(&rig);
+		aws_rig_close(&rig);
 	}
 }
 
@@ -257,24 +259,24 @@ test_clock_vain(void)
 	struct told t = { 0 };
 	int i;
 
-	rig_open(&rig, PACE);
+	aws_rig_open(&rig, PACE);
 	rig.no_date = true;
 	for (i = 0; i < 4; i++)
-		rig_error(&rig, NULL, 403, "RequestTimeTooSkewed", "off");
-	rig_json(&rig, &t, AWS_SAGEMAKER, stop, 4);
-	rig_settle(&rig);
+		aws_rig_error(&rig, NULL, 403, "RequestTimeTooSkewed", "off");
+	aws_rig_json(&rig, &t, AWS_SAGEMAKER, stop, 4);
+	aws_rig_settle(&rig);
 	ok(!t.good && t.what == AWS_CLOCK && rig.n_asked == 4 &&
 		aws_now_s(rig.aws) - time(NULL) <= 1,
 	    "without a date there is nothing to go by");
 	rig.no_date = false;
 	for (i = 0; i < 4; i++)
-		rig_error(&rig, NULL, 403, "RequestTimeTooSkewed", "off");
-	rig_json(&rig, &t, AWS_SAGEMAKER, stop, 2);
-	rig_settle(&rig);
+		aws_rig_error(&rig, NULL, 403, "RequestTimeTooSkewed", "off");
+	aws_rig_json(&rig, &t, AWS_SAGEMAKER, stop, 2);
+	aws_rig_settle(&rig);
 	ok(t.what == AWS_CLOCK && rig.n_asked == 6,
 	    "theirs does not help for ever");
 	told_free(&t);
-	rig_close(&rig);
+	aws_rig_close(&rig);
 }
 
 static void
@@ -284,32 +286,32 @@ test_keys(void)
 	struct told t = { 0 };
 	int i;
 
-	rig_open(&rig, PACE);
-	rig_error(&rig, NULL, 400, "ExpiredTokenException", "expired");
-	rig_json(&rig, &t, AWS_SAGEMAKER, stop, 1);
-	rig_settle(&rig);
+	aws_rig_open(&rig, PACE);
+	aws_rig_error(&rig, NULL, 400, "ExpiredTokenException", "expired");
+	aws_rig_json(&rig, &t, AWS_SAGEMAKER, stop, 1);
+	aws_rig_settle(&rig);
 	ok(t.good && rig.spoiled == 1 && rig.n_asked == 2,
 	    "an expired token: new keys, once more, at once");
-	is_str(rig_header(&rig, 1, "X-Amz-Security-Token"), "TOKEN2+/=def",
+	is_str(aws_rig_header(&rig, 1, "X-Amz-Security-Token"), "TOKEN2+/=def",
 	    "with the new ones");
 	ok(rig.notes.len == 0, "nobody is bothered");
 	for (i = 0; i < 2; i++)
-		rig_error(&rig, NULL, 400, "UnrecognizedClientException",
+		aws_rig_error(&rig, NULL, 400, "UnrecognizedClientException",
 		    "The security token SECRET3/+abc TOKEN4+/=def is invalid");
-	rig_json(&rig, &t, AWS_SAGEMAKER, stop, 0);
-	rig_settle(&rig);
+	aws_rig_json(&rig, &t, AWS_SAGEMAKER, stop, 0);
+	aws_rig_settle(&rig);
 	ok(!t.good && t.what == AWS_CREDENTIALS && rig.n_asked == 4,
 	    "refused twice: the end");
 	ok(strstr(buf_str(&rig.notes), "(the rig) are refused: ") != NULL,
 	    "and told: %s", buf_str(&rig.notes));
 	for (i = 0; i < 5; i++)
-		rig_error(&rig, NULL, 400, "ExpiredToken", "expired");
-	rig_json(&rig, &t, AWS_SAGEMAKER, stop, -1);
-	rig_settle(&rig);
+		aws_rig_error(&rig, NULL, 400, "ExpiredToken", "expired");
+	aws_rig_json(&rig, &t, AWS_SAGEMAKER, stop, -1);
+	aws_rig_settle(&rig);
 	ok(t.good && rig.n_asked == 10,
 	    "what must be answered waits for good keys");
 	told_free(&t);
-	rig_close(&rig);
+	aws_rig_close(&rig);
 }
 
 static void
@@ -318,17 +320,17 @@ test_keyless(void)
 	struct rig rig;
 	struct told t = { 0 };
 
-	rig_open(&rig, PACE);
+	aws_rig_open(&rig, PACE);
 	rig.keyless = true;
-	rig_json(&rig, &t, AWS_SAGEMAKER, stop, 0);
-	rig_settle(&rig);
+	aws_rig_json(&rig, &t, AWS_SAGEMAKER, stop, 0);
+	aws_rig_settle(&rig);
 	ok(!t.good && t.what == AWS_CREDENTIALS && !t.sent && !t.unclear &&
 		rig.n_asked == 0,
 	    "no keys: not sent");
 	is_str(t.message, "SageMaker StopTrainingJob: no keys were found",
 	    "and said so");
 	told_free(&t);
-	rig_close(&rig);
+	aws_rig_close(&rig);
 }
 
 static void
@@ -338,16 +340,16 @@ test_secrets(void)
 	struct told t = { 0 };
 	int i;
 
-	rig_open(&rig, PACE);
+	aws_rig_open(&rig, PACE);
 	for (i = 1; i <= 2; i++)
-		rig_error(&rig, NULL, 403, "SignatureDoesNotMatch",
+		aws_rig_error(&rig, NULL, 403, "SignatureDoesNotMatch",
 		    i == 1
 			? ""
 			: "It does not match SECRET2/+abc or TOKEN2+/=def; "
 			  "\\u001b[2J. The Canonical String for this request "
 			  "should have been 'POST x-amz-security-token:T'");
-	rig_json(&rig, &t, AWS_SAGEMAKER, stop, 0);
-	rig_settle(&rig);
+	aws_rig_json(&rig, &t, AWS_SAGEMAKER, stop, 0);
+	aws_rig_settle(&rig);
 	is_str(t.message,
 	    "SageMaker StopTrainingJob: It does not match (hidden) or "
 	    "(hidden); \\x1b[2J. (SignatureDoesNotMatch, request id-1234)",
@@ -356,7 +358,7 @@ test_secrets(void)
 		strstr(rig.notes.data, "TOKEN") == NULL,
 	    "nor in a note");
 	told_free(&t);
-	rig_close(&rig);
+	aws_rig_close(&rig);
 }
 
 /* A message is cut, but never in the middle of a key. */
@@ -368,20 +370,20 @@ test_long(void)
 	struct buf b = { 0 };
 	int i;
 
-	rig_open(&rig, PACE);
+	aws_rig_open(&rig, PACE);
 	buf_puts(&b, "{\"__type\": \"X\", \"message\": \"");
 	for (i = 0; i < 594; i++)
 		buf_putc(&b, 'm');
 	buf_puts(&b, "SECRET1/+abc and more and more\"}");
-	rig_step(&rig, (struct step){ .status = 400, .body = buf_str(&b) });
-	rig_json(&rig, &t, AWS_SAGEMAKER, stop, 1);
-	rig_settle(&rig);
+	aws_rig_step(&rig, (struct step){ .status = 400, .body = buf_str(&b) });
+	aws_rig_json(&rig, &t, AWS_SAGEMAKER, stop, 1);
+	aws_rig_settle(&rig);
 	ok(strstr(t.message, "SEC") == NULL && strlen(t.message) < 660,
 	    "a key at the cut: ...%s", t.message + 610);
 	ok(strstr(t.message, "...") != NULL, "what was cut shows it");
 	buf_free(&b);
 	told_free(&t);
-	rig_close(&rig);
+	aws_rig_close(&rig);
 }
 
 static void
@@ -391,28 +393,28 @@ test_for_ever(void)
 	struct told t = { 0 };
 	int i;
 
-	rig_open(&rig, 10000);
+	aws_rig_open(&rig, 10000);
 	for (i = 0; i < 30; i++)
 		switch (i % 3) {
 		case 0:
-			rig_error(&rig, NULL, 400, "Throttling", "slow");
+			aws_rig_error(&rig, NULL, 400, "Throttling", "slow");
 			break;
 		case 1:
-			rig_error(&rig, NULL, 503, "", "");
+			aws_rig_error(&rig, NULL, 503, "", "");
 			break;
 		case 2:
-			rig_step(&rig, (struct step){ .kind = STEP_CLOSE });
+			aws_rig_step(&rig, (struct step){ .kind = STEP_CLOSE });
 			break;
 		}
-	rig_error(&rig, NULL, 400, "ValidationException",
+	aws_rig_error(&rig, NULL, 400, "ValidationException",
 	    "The request was rejected because the training job is in status "
 	    "Stopped.");
-	rig_json(&rig, &t, AWS_SAGEMAKER, stop, -1);
-	rig_settle(&rig);
+	aws_rig_json(&rig, &t, AWS_SAGEMAKER, stop, -1);
+	aws_rig_settle(&rig);
 	ok(!t.good && t.what == AWS_CALLER && rig.n_asked == 31,
 	    "tried until it is answered for good: %zu", rig.n_asked);
 	told_free(&t);
-	rig_close(&rig);
+	aws_rig_close(&rig);
 }
 
 static void
@@ -422,20 +424,20 @@ test_budget(void)
 	struct told t = { 0 };
 	int i;
 
-	rig_open(&rig, 100000);
-	rig_deaf(&rig);
+	aws_rig_open(&rig, 100000);
+	aws_rig_deaf(&rig);
 	for (i = 0; i < 14; i++) {
-		rig_json(&rig, &t, AWS_SAGEMAKER, stop, 0);
-		rig_settle(&rig);
+		aws_rig_json(&rig, &t, AWS_SAGEMAKER, stop, 0);
+		aws_rig_settle(&rig);
 	}
 	is_int(aws_requests(rig.aws), 14 * 8, "while there is a budget");
 	for (i = 0; i < 14; i++) {
-		rig_json(&rig, &t, AWS_SAGEMAKER, stop, 0);
-		rig_settle(&rig);
+		aws_rig_json(&rig, &t, AWS_SAGEMAKER, stop, 0);
+		aws_rig_settle(&rig);
 	}
 	is_int(aws_requests(rig.aws), 28 + 100, "then one try each");
 	told_free(&t);
-	rig_close(&rig);
+	aws_rig_close(&rig);
 }
 
 int

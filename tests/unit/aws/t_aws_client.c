@@ -7,9 +7,9 @@
 
 #include "src/base/err.h"
 #include "src/base/loop.h"
-#include "tests/aws-rig.h"
-#include "tests/tap.h"
-#include "trials/aws-parts.h"
+#include "tests/support/aws/aws-client.h"
+#include "tests/support/tap.h"
+#include "trials/aws/aws-internal.h"
 
 enum { PACE = 200, TURNS = 3 };
 
@@ -51,7 +51,7 @@ ask_numbered(struct rig *rig, struct told *t, int n)
 		(void)snprintf(body, sizeof body, "{\"n\": %d}", i);
 		t[i].rig = rig;
 		rig->open++;
-		t[i].call = aws_json(rig->aws, &ask, rig_told, &t[i]);
+		t[i].call = aws_json(rig->aws, &ask, aws_rig_told, &t[i]);
 	}
 }
 
@@ -64,10 +64,10 @@ test_order(void)
 	int64_t begun_ms, took_ms;
 	int i;
 
-	rig_open(&rig, 20);
+	aws_rig_open(&rig, 20);
 	begun_ms = loop_now_ms(rig.loop);
 	ask_numbered(&rig, t, N);
-	rig_settle(&rig);
+	aws_rig_settle(&rig);
 	is_int(out_of_order(&rig), 0,
 	    "calls of one operation go out in their order");
 	took_ms = rig.asked[N - 1].at_ms - begun_ms;
@@ -76,7 +76,7 @@ test_order(void)
 	    (long long)took_ms);
 	for (i = 0; i < N; i++)
 		told_free(&t[i]);
-	rig_close(&rig);
+	aws_rig_close(&rig);
 }
 
 /* One operation is throttled for ever, another one goes on. */
@@ -87,22 +87,22 @@ test_apart(void)
 	struct told slow = { 0 }, t = { 0 };
 	int i;
 
-	rig_open(&rig, 5);
+	aws_rig_open(&rig, 5);
 	for (i = 0; i < RIG_STEPS - 1; i++)
-		rig_error(&rig, create, 400, "ThrottlingException", "Rate");
-	rig_json(&rig, &slow, AWS_SAGEMAKER, create, -1);
-	rig_wait(&rig, 3);
+		aws_rig_error(&rig, create, 400, "ThrottlingException", "Rate");
+	aws_rig_json(&rig, &slow, AWS_SAGEMAKER, create, -1);
+	aws_rig_wait(&rig, 3);
 	for (i = 0; i < 10; i++) {
 		rig.open = 0;
-		rig_json(&rig, &t, AWS_SAGEMAKER, stop, 0);
-		rig_settle(&rig);
+		aws_rig_json(&rig, &t, AWS_SAGEMAKER, stop, 0);
+		aws_rig_settle(&rig);
 	}
 	ok(t.good && slow.calls == 0, "a throttled operation blocks no other");
 	ok(rig.n_asked < 20, "and is not hurried: %zu requests", rig.n_asked);
 	aws_cancel(slow.call);
 	told_free(&t);
 	told_free(&slow);
-	rig_close(&rig);
+	aws_rig_close(&rig);
 }
 
 /* The place of the second request with the same body. */
@@ -128,20 +128,20 @@ test_age(void)
 	struct aws_bucket *b;
 	int i;
 
-	rig_open(&rig, 5);
-	rig_error(&rig, create, 400, "ThrottlingException", "Rate");
+	aws_rig_open(&rig, 5);
+	aws_rig_error(&rig, create, 400, "ThrottlingException", "Rate");
 	b = &aws_queue_of(rig.aws, AWS_SAGEMAKER, create)->bucket;
 	is_near(b->rate, 5, 1e-9, "the rate of Create at this pace");
 	ask_numbered(&rig, t, N);
-	rig_wait(&rig, 6);
+	aws_rig_wait(&rig, 6);
 	ok(b->rate < 5, "is lowered by a throttle");
-	rig_settle(&rig);
+	aws_rig_settle(&rig);
 	ok(rig.n_asked == N + 1 && place_again(&rig) > 0 &&
 		place_again(&rig) < N - 2,
 	    "what is tried again is not the last: %zu", place_again(&rig));
 	for (i = 0; i < N; i++)
 		told_free(&t[i]);
-	rig_close(&rig);
+	aws_rig_close(&rig);
 }
 
 static void
@@ -150,22 +150,22 @@ test_pass(void)
 	struct rig rig;
 	struct told first = { 0 }, second = { 0 };
 
-	rig_open(&rig, PACE);
-	rig_step(&rig,
+	aws_rig_open(&rig, PACE);
+	aws_rig_step(&rig,
 	    (struct step){ .status = 429, .headers = "Retry-After: 1\r\n" });
-	rig_json(&rig, &first, AWS_SAGEMAKER, create, 0);
-	rig_wait(&rig, 1);
-	rig_json(&rig, &second, AWS_SAGEMAKER, create, 0);
+	aws_rig_json(&rig, &first, AWS_SAGEMAKER, create, 0);
+	aws_rig_wait(&rig, 1);
+	aws_rig_json(&rig, &second, AWS_SAGEMAKER, create, 0);
 	rig.open = 1;
-	rig_settle(&rig);
+	aws_rig_settle(&rig);
 	ok(second.calls == 1 && first.calls == 0,
 	    "a call that waits to be tried again is passed");
 	rig.open = 1;
-	rig_settle(&rig);
+	aws_rig_settle(&rig);
 	ok(first.good, "and has its turn");
 	told_free(&first);
 	told_free(&second);
-	rig_close(&rig);
+	aws_rig_close(&rig);
 }
 
 /* Leave a call where it stands. */
@@ -175,35 +175,36 @@ test_cancel(void)
 	struct rig rig;
 	struct told t = { 0 }, other = { 0 };
 
-	rig_open(&rig, PACE);
-	rig_json(&rig, &t, AWS_SAGEMAKER, stop, 0);
+	aws_rig_open(&rig, PACE);
+	aws_rig_json(&rig, &t, AWS_SAGEMAKER, stop, 0);
 	aws_cancel(t.call);
 	rig.open--;
-	rig_json(&rig, &other, AWS_SAGEMAKER, create, 0);
-	rig_settle(&rig);
+	aws_rig_json(&rig, &other, AWS_SAGEMAKER, create, 0);
+	aws_rig_settle(&rig);
 	ok(t.calls == 0 && other.good && rig.n_asked == 1,
 	    "one in its queue never goes out");
-	rig_step(&rig, (struct step){ .operation = stop, .kind = STEP_SILENT });
-	rig_json(&rig, &t, AWS_SAGEMAKER, stop, 0);
-	rig_wait(&rig, 2);
+	aws_rig_step(
+	    &rig, (struct step){ .operation = stop, .kind = STEP_SILENT });
+	aws_rig_json(&rig, &t, AWS_SAGEMAKER, stop, 0);
+	aws_rig_wait(&rig, 2);
 	aws_cancel(t.call);
 	rig.open--;
-	rig_json(&rig, &other, AWS_SAGEMAKER, stop, 0);
-	rig_settle(&rig);
+	aws_rig_json(&rig, &other, AWS_SAGEMAKER, stop, 0);
+	aws_rig_settle(&rig);
 	ok(t.calls == 0 && other.good, "one on its way is not told");
 	rig.slow_keys = true;
-	rig_json(&rig, &t, AWS_SAGEMAKER, stop, 0);
-	rig_json(&rig, &other, AWS_SAGEMAKER, create, 0);
+	aws_rig_json(&rig, &t, AWS_SAGEMAKER, stop, 0);
+	aws_rig_json(&rig, &other, AWS_SAGEMAKER, create, 0);
 	rig.open--;
 	/* A turn begins before the first timer: the second sees both wait. */
 	rig.open++;
-	rig_wait(&rig, 4);
-	rig_settle(&rig);
+	aws_rig_wait(&rig, 4);
+	aws_rig_settle(&rig);
 	ok(t.good && other.good, "keys that come later");
 	aws_cancel(NULL);
 	told_free(&t);
 	told_free(&other);
-	rig_close(&rig);
+	aws_rig_close(&rig);
 }
 
 static struct told *victim;
@@ -231,7 +232,7 @@ static void
 ask_again(struct told *t)
 {
 	t->also = NULL;
-	rig_json(t->rig, t, AWS_SAGEMAKER, stop, 0);
+	aws_rig_json(t->rig, t, AWS_SAGEMAKER, stop, 0);
 }
 
 /* Callbacks that do things. */
@@ -242,29 +243,29 @@ test_inside(void)
 	struct told a = { .also = cancel_both }, b = { .also = cancel_both };
 	struct told c = { .also = cancel_own }, d = { .also = ask_again };
 
-	rig_open(&rig, PACE);
+	aws_rig_open(&rig, PACE);
 	rig.keyless = true;
-	rig_json(&rig, &a, AWS_SAGEMAKER, stop, 1);
-	rig_json(&rig, &b, AWS_SAGEMAKER, stop, 1);
+	aws_rig_json(&rig, &a, AWS_SAGEMAKER, stop, 1);
+	aws_rig_json(&rig, &b, AWS_SAGEMAKER, stop, 1);
 	victim = &b;
 	rig.open = 1;
-	rig_settle(&rig);
+	aws_rig_settle(&rig);
 	ok(a.calls == 1 && b.calls == 0,
 	    "one that waits to be told is not told any more");
 	rig.keyless = false;
-	rig_json(&rig, &c, AWS_SAGEMAKER, stop, 1);
+	aws_rig_json(&rig, &c, AWS_SAGEMAKER, stop, 1);
 	own = c.call;
-	rig_settle(&rig);
+	aws_rig_settle(&rig);
 	ok(c.calls == 1, "one may cancel itself from its own callback");
-	rig_json(&rig, &d, AWS_SAGEMAKER, stop, 1);
-	rig_settle(&rig);
+	aws_rig_json(&rig, &d, AWS_SAGEMAKER, stop, 1);
+	aws_rig_settle(&rig);
 	ok(d.calls == 1 && d.good && rig.n_asked == 3,
 	    "and ask again from there");
 	told_free(&a);
 	told_free(&b);
 	told_free(&c);
 	told_free(&d);
-	rig_close(&rig);
+	aws_rig_close(&rig);
 }
 
 static void
@@ -283,19 +284,19 @@ test_close(void)
 	int i, how;
 
 	for (how = 0; how < 4; how++) {
-		rig_open(&rig, PACE);
+		aws_rig_open(&rig, PACE);
 		rig.slow_keys = how == 1;
 		rig.keyless = how == 2;
-		rig_step(&rig,
+		aws_rig_step(&rig,
 		    (struct step){ .operation = create, .kind = STEP_SILENT });
-		rig_error(&rig, create, 400, "Throttling", "wait");
-		rig_json(&rig, &t[0], AWS_SAGEMAKER, create, 0);
-		rig_json(&rig, &t[1], AWS_SAGEMAKER, create, 0);
+		aws_rig_error(&rig, create, 400, "Throttling", "wait");
+		aws_rig_json(&rig, &t[0], AWS_SAGEMAKER, create, 0);
+		aws_rig_json(&rig, &t[1], AWS_SAGEMAKER, create, 0);
 		if (how == 0)
-			rig_wait(&rig, 2);
+			aws_rig_wait(&rig, 2);
 		t[2].also = close_inside;
 		for (i = 2; i < 8; i++)
-			rig_json(&rig, &t[i], AWS_SAGEMAKER,
+			aws_rig_json(&rig, &t[i], AWS_SAGEMAKER,
 			    i % 2 == 0 ? stop : "DescribeTrainingJob",
 			    how == 2 ? 1 : 0);
 		if (how == 3) {
@@ -305,14 +306,14 @@ test_close(void)
 			/* Until a callback closes it. */
 			while (rig.aws != NULL) {
 				rig.open = 1;
-				rig_settle(&rig);
+				aws_rig_settle(&rig);
 			}
 		}
 		ok(how == 3 ? t[2].calls == 0 : t[2].calls == 1,
 		    "closed with calls in every state: %d", how);
 		for (i = 0; i < 8; i++)
 			told_free(&t[i]);
-		rig_close(&rig);
+		aws_rig_close(&rig);
 	}
 }
 
@@ -361,23 +362,23 @@ test_nonsense(void)
 	struct told t = { 0 };
 	size_t i;
 
-	rig_open(&rig, PACE);
+	aws_rig_open(&rig, PACE);
 	for (i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-		rig_step(&rig, rows[i].step);
-		rig_json(&rig, &t, AWS_SAGEMAKER, create, 1);
-		rig_settle(&rig);
+		aws_rig_step(&rig, rows[i].step);
+		aws_rig_json(&rig, &t, AWS_SAGEMAKER, create, 1);
+		aws_rig_settle(&rig);
 		if (!ok(!t.good && t.what == rows[i].want &&
 			    t.unclear == rows[i].unclear,
 			"%s: %s", rows[i].what, t.message))
 			printf(
 			    "# got %s %d\n", aws_class_name(t.what), t.unclear);
 	}
-	rig_error(&rig, "PutRule", 400, "LimitExceededException", "rules");
-	rig_json(&rig, &t, AWS_EVENTS, "PutRule", -1);
-	rig_settle(&rig);
+	aws_rig_error(&rig, "PutRule", 400, "LimitExceededException", "rules");
+	aws_rig_json(&rig, &t, AWS_EVENTS, "PutRule", -1);
+	aws_rig_settle(&rig);
 	is_int(t.what, AWS_QUOTA, "a limit of EventBridge is no throttle");
 	told_free(&t);
-	rig_close(&rig);
+	aws_rig_close(&rig);
 }
 
 /* What a trial may print comes back in the answer that holds its log. */
@@ -390,10 +391,10 @@ test_log(void)
 	struct rig rig;
 	struct told t = { 0 };
 
-	rig_open(&rig, PACE);
-	rig_good(&rig, NULL, body);
-	rig_json(&rig, &t, AWS_LOGS, "GetLogEvents", 1);
-	rig_settle(&rig);
+	aws_rig_open(&rig, PACE);
+	aws_rig_good(&rig, NULL, body);
+	aws_rig_json(&rig, &t, AWS_LOGS, "GetLogEvents", 1);
+	aws_rig_settle(&rig);
 	ok(t.good, "bytes that JSON cannot hold do not spoil a page");
 	is_str(t.json,
 	    "{\"events\":[{\"message\":\"a\xef\xbf\xbd"
@@ -401,7 +402,7 @@ test_log(void)
 	    "c\\ud83d\\ude00\xef\xbf\xbd \\\\u0000\"}]}",
 	    "they become the replacement character");
 	told_free(&t);
-	rig_close(&rig);
+	aws_rig_close(&rig);
 }
 
 static void
@@ -413,14 +414,14 @@ test_huge(void)
 	struct told t = { 0 };
 
 	memset(body, ' ', len);
-	rig_open(&rig, PACE);
-	rig_step(
+	aws_rig_open(&rig, PACE);
+	aws_rig_step(
 	    &rig, (struct step){ .status = 200, .body = body, .len = len });
-	rig_json(&rig, &t, AWS_LOGS, "GetLogEvents", 1);
-	rig_settle(&rig);
+	aws_rig_json(&rig, &t, AWS_LOGS, "GetLogEvents", 1);
+	aws_rig_settle(&rig);
 	ok(!t.good && t.what == AWS_TRANSIENT, "too much: %s", t.message);
 	told_free(&t);
-	rig_close(&rig);
+	aws_rig_close(&rig);
 	free(body);
 }
 

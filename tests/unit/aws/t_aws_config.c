@@ -6,9 +6,9 @@
 
 #include "src/base/err.h"
 #include "src/base/mem.h"
-#include "tests/tap.h"
-#include "trials/aws-config.h"
-#include "trials/aws-ini.h"
+#include "tests/support/tap.h"
+#include "trials/aws/config/aws-config.h"
+#include "trials/aws/config/aws-ini.h"
 
 /* The environment of one case: names and values. */
 static const char *vars[32];

@@ -6,10 +6,10 @@
 
 #include "src/base/err.h"
 #include "src/base/mem.h"
-#include "tests/aws-cred-rig.h"
-#include "tests/tap.h"
-#include "trials/aws-config.h"
-#include "trials/aws-cred-parts.h"
+#include "tests/support/aws/aws-credentials.h"
+#include "tests/support/tap.h"
+#include "trials/aws/config/aws-config.h"
+#include "trials/aws/credentials/cred-internal.h"
 
 /* No instance is asked. */
 #define ALONE "AWS_EC2_METADATA_DISABLED", "true"
@@ -118,20 +118,20 @@ test_env(struct rig *g)
 {
 	struct told t;
 
-	rig_env(g, NULL, KEYS, ALONE, NULL);
+	cred_rig_env(g, NULL, KEYS, ALONE, NULL);
 	is_found(g, "ENV", "environment", "keys of the environment");
-	rig_env(g, NULL, KEYS, "AWS_SESSION_TOKEN", "T1", ALONE, NULL);
-	t = rig_get(g);
+	cred_rig_env(g, NULL, KEYS, "AWS_SESSION_TOKEN", "T1", ALONE, NULL);
+	t = cred_rig_get(g);
 	is_str(t.token, "T1", "with a token");
 	is_str(t.secret, "HUSH", "and the secret");
-	rig_env(g, NULL, "AWS_ACCESS_KEY_ID", "ENV", ALONE, NULL);
+	cred_rig_env(g, NULL, "AWS_ACCESS_KEY_ID", "ENV", ALONE, NULL);
 	is_refused(g, "AWS_SECRET_ACCESS_KEY is not", "half of the keys");
-	rig_env(g, NULL, KEYS, "AWS_PROFILE", "session", ALONE, NULL);
+	cred_rig_env(g, NULL, KEYS, "AWS_PROFILE", "session", ALONE, NULL);
 	is_found(g, "ENV", "environment", "AWS_PROFILE does not come first");
-	rig_env(g, "session", KEYS, ALONE, NULL);
+	cred_rig_env(g, "session", KEYS, ALONE, NULL);
 	is_found(g, "SESSION", "profile session (credentials file)",
 	    "a profile of study.json does");
-	rig_env(g, NULL, KEYS, "AWS_CREDENTIAL_EXPIRATION",
+	cred_rig_env(g, NULL, KEYS, "AWS_CREDENTIAL_EXPIRATION",
 	    "2001-01-01T00:00:00Z", ALONE, NULL);
 	is_refused(g, "have expired", "keys that have expired");
 }
@@ -139,20 +139,20 @@ test_env(struct rig *g)
 static void
 test_files(struct rig *g)
 {
-	rig_env(g, NULL, ALONE, NULL);
+	cred_rig_env(g, NULL, ALONE, NULL);
 	is_found(g, "FILE", "profile default (credentials file)",
 	    "the default profile");
-	rig_env(g, "conf", ALONE, NULL);
+	cred_rig_env(g, "conf", ALONE, NULL);
 	is_found(
 	    g, "CONF", "profile conf (config file)", "keys in the config file");
-	rig_env(g, "half", ALONE, NULL);
+	cred_rig_env(g, "half", ALONE, NULL);
 	is_refused(g,
 	    "profile \"half\" has aws_access_key_id without "
 	    "aws_secret_access_key",
 	    "half of the keys in a file");
-	rig_env(g, "odd", ALONE, NULL);
+	cred_rig_env(g, "odd", ALONE, NULL);
 	is_refused(g, "characters that no key has", "a secret with a blank");
-	rig_env(g, "empty", ALONE, NULL);
+	cred_rig_env(g, "empty", ALONE, NULL);
 	is_refused(g, "profile \"empty\" has no keys in /tmp/",
 	    "nothing anywhere: the profile");
 	is_refused(g, "AWS_EC2_METADATA_DISABLED is set", "and the instance");
@@ -161,7 +161,7 @@ test_files(struct rig *g)
 static void
 test_role(struct rig *g)
 {
-	rig_env(g, "role", STS, ALONE, NULL);
+	cred_rig_env(g, "role", STS, ALONE, NULL);
 	is_found(g, "ROLE1", "role of profile role", "a role");
 	is_str(g->form,
 	    "Action=AssumeRole&Version=2011-06-15&RoleArn=arn%3Aaws%3Aiam%3A"
@@ -172,33 +172,33 @@ test_role(struct rig *g)
 		strstr(g->auth, "/eu-west-1/sts/aws4_request") != NULL,
 	    "signed with the keys of its source");
 	is_str(g->session, "TOKEN", "and their token");
-	rig_env(g, "two", STS, ALONE, NULL);
+	cred_rig_env(g, "two", STS, ALONE, NULL);
 	is_found(g, "ROLE2", "role of profile two", "a role by a role");
 	ok(strncmp(g->auth, "AWS4-HMAC-SHA256 Credential=ROLE1/", 34) == 0,
 	    "signed with the keys of the first");
 	ok(strstr(g->form, "&RoleSessionName=hpotune-") != NULL,
 	    "the session has a name");
-	rig_env(g, "self", STS, ALONE, NULL);
+	cred_rig_env(g, "self", STS, ALONE, NULL);
 	is_found(g, "ROLE1", "role of profile self", "its own source");
-	rig_env(g, NULL, "AWS_PROFILE", "role", STS, ALONE, NULL);
+	cred_rig_env(g, NULL, "AWS_PROFILE", "role", STS, ALONE, NULL);
 	is_found(g, "ROLE1", "role of profile role", "by AWS_PROFILE");
 }
 
 static void
 test_role_sources(struct rig *g)
 {
-	rig_env(g, "fromenv", KEYS, STS, ALONE, NULL);
+	cred_rig_env(g, "fromenv", KEYS, STS, ALONE, NULL);
 	is_found(g, "ROLE1", "role of profile fromenv", "of the environment");
-	rig_env(g, "fromenv", STS, ALONE, NULL);
+	cred_rig_env(g, "fromenv", STS, ALONE, NULL);
 	is_refused(g, "AWS_ACCESS_KEY_ID is not set", "which has none");
-	rig_env(g, "fromtask", STS, "AWS_CONTAINER_CREDENTIALS_FULL_URI",
+	cred_rig_env(g, "fromtask", STS, "AWS_CONTAINER_CREDENTIALS_FULL_URI",
 	    "http://127.0.0.1:PORT/creds", NULL);
 	is_found(g, "ROLE1", "role of profile fromtask", "of a container");
 	is_int(g->container, 1, "which was asked");
-	rig_env(g, "frominstance", STS, INSTANCE, NULL);
+	cred_rig_env(g, "frominstance", STS, INSTANCE, NULL);
 	is_found(g, "ROLE1", "role of profile frominstance", "of an instance");
 	is_int(g->tokens, 1, "which was asked");
-	rig_env(g, "overweb", STS, ALONE, NULL);
+	cred_rig_env(g, "overweb", STS, ALONE, NULL);
 	is_found(g, "ROLE2", "role of profile overweb", "of a web identity");
 }
 
@@ -220,11 +220,11 @@ test_role_wrong(struct rig *g)
 	size_t i;
 
 	for (i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-		rig_env(g, cases[i].profile, STS, ALONE, NULL);
+		cred_rig_env(g, cases[i].profile, STS, ALONE, NULL);
 		is_refused(g, cases[i].want, cases[i].profile);
 		is_int(g->sts, 0, "nobody is asked");
 	}
-	rig_env(g, "role", "AWS_ENDPOINT_URL_STS", "http://127.0.0.1:PORT",
+	cred_rig_env(g, "role", "AWS_ENDPOINT_URL_STS", "http://127.0.0.1:PORT",
 	    ALONE, NULL);
 	is_refused(g, "no AWS region is set", "no region to sign for");
 }
@@ -232,7 +232,7 @@ test_role_wrong(struct rig *g)
 static void
 test_sts(struct rig *g)
 {
-	rig_env(g, "role", STS, ALONE, NULL);
+	cred_rig_env(g, "role", STS, ALONE, NULL);
 	g->bad = 9;
 	g->bad_status = 403;
 	g->bad_body =
@@ -244,11 +244,11 @@ test_sts(struct rig *g)
 	    "AccessDenied: not \\x",
 	    "denied");
 	is_int(g->sts, 1, "is not asked again");
-	rig_env(g, "role", STS, ALONE, NULL);
+	cred_rig_env(g, "role", STS, ALONE, NULL);
 	g->bad = 1;
 	g->bad_status = 503;
 	is_found(g, "ROLE2", "role of profile role", "a bad moment");
-	rig_env(g, "role", STS, ALONE, NULL);
+	cred_rig_env(g, "role", STS, ALONE, NULL);
 	g->bad = 1;
 	g->bad_status = 403;
 	g->bad_head = "Date: Sun, 06 Nov 2033 08:49:37 GMT\r\n";
@@ -258,7 +258,7 @@ test_sts(struct rig *g)
 	is_refused(g, "have expired", "by the other side's clock");
 	is_int(g->sts, 2, "asked again");
 	ok(strstr(g->auth, "/20331106/") != NULL, "dated by their clock");
-	rig_env(g, "role", STS, ALONE, NULL);
+	cred_rig_env(g, "role", STS, ALONE, NULL);
 	g->bad = 1;
 	g->bad_status = 200;
 	g->bad_body = "<a><b/></a>";
@@ -268,8 +268,8 @@ test_sts(struct rig *g)
 static void
 test_web(struct rig *g)
 {
-	rig_put(g, "token", "first\n");
-	rig_env(g, NULL, "AWS_WEB_IDENTITY_TOKEN_FILE", "HOME/token",
+	cred_rig_put(g, "token", "first\n");
+	cred_rig_env(g, NULL, "AWS_WEB_IDENTITY_TOKEN_FILE", "HOME/token",
 	    "AWS_ROLE_ARN", "arn:w", "AWS_ROLE_SESSION_NAME", "s", STS, ALONE,
 	    NULL);
 	is_found(g, "WEB1", "web identity", "a web identity");
@@ -278,20 +278,20 @@ test_web(struct rig *g)
 	    "RoleArn=arn%3Aw&RoleSessionName=s&WebIdentityToken=first",
 	    "what is asked");
 	is_str(g->auth, "", "not signed");
-	rig_put(g, "token", "second");
+	cred_rig_put(g, "token", "second");
 	aws_cred_spoil(g->cred, "WEB1");
 	is_found(g, "WEB2", "web identity", "asked anew");
 	ok(strstr(g->form, "WebIdentityToken=second") != NULL,
 	    "with the file as it is now");
-	rig_env(g, "web", STS, ALONE, NULL);
+	cred_rig_env(g, "web", STS, ALONE, NULL);
 	is_found(g, "WEB1", "web identity", "of a profile");
-	rig_env(g, NULL, "AWS_WEB_IDENTITY_TOKEN_FILE", "HOME/absent",
+	cred_rig_env(g, NULL, "AWS_WEB_IDENTITY_TOKEN_FILE", "HOME/absent",
 	    "AWS_ROLE_ARN", "arn:w", STS, ALONE, NULL);
 	is_refused(g, "/absent: No such file", "without its file");
-	rig_env(g, NULL, "AWS_WEB_IDENTITY_TOKEN_FILE", "HOME/token", STS,
+	cred_rig_env(g, NULL, "AWS_WEB_IDENTITY_TOKEN_FILE", "HOME/token", STS,
 	    ALONE, NULL);
 	is_refused(g, "a web identity needs a role", "without its role");
-	rig_env(g, "session", "AWS_WEB_IDENTITY_TOKEN_FILE", "HOME/token",
+	cred_rig_env(g, "session", "AWS_WEB_IDENTITY_TOKEN_FILE", "HOME/token",
 	    "AWS_ROLE_ARN", "arn:w", STS, ALONE, NULL);
 	is_found(g, "SESSION", "profile session (credentials file)",
 	    "a named profile leaves the variables aside");
@@ -302,36 +302,36 @@ test_process(struct rig *g)
 {
 	char **argv = cred_split("a 'b c' \"d \\\"e\\\" \\x\" f\\ g '' h");
 
-	rig_put(g, "good.sh",
+	cred_rig_put(g, "good.sh",
 	    "#!/bin/sh\n"
 	    "printf '{\"Version\": 1, \"AccessKeyId\": \"PROC-%s-%s-%s-%s\",' "
 	    "$# \"$(echo $1 | tr ' ' _)\" \"$(echo $2 | tr '\"' q)\" "
 	    "\"$(echo $3 | tr ' ' _)\"\n"
 	    "echo '\"SecretAccessKey\": \"HUSH\"}'\n");
-	rig_put(g, "bad.sh",
+	cred_rig_put(g, "bad.sh",
 	    "#!/bin/sh\necho HUSH\n"
 	    "[ \"$(readlink /proc/$$/fd/2)\" = /dev/null ] || exit 4\n"
 	    "exit 3\n");
-	rig_env(g, "ssoproc", ALONE, NULL);
+	cred_rig_env(g, "ssoproc", ALONE, NULL);
 	is_found(g, "PROC-4-two_words-xqy-a_b",
 	    "credential_process of profile ssoproc", "a program");
-	rig_env(g, "badproc", ALONE, NULL);
+	cred_rig_env(g, "badproc", ALONE, NULL);
 	is_refused(g, "ended with status 3", "that fails");
-	rig_env(g, "textproc", ALONE, NULL);
+	cred_rig_env(g, "textproc", ALONE, NULL);
 	is_refused(g, "printed no JSON", "that prints a text");
-	rig_env(g, "oldproc", ALONE, NULL);
+	cred_rig_env(g, "oldproc", ALONE, NULL);
 	is_refused(g, "its \"Version\" is not 1", "of another version");
-	rig_env(g, "noproc", ALONE, NULL);
+	cred_rig_env(g, "noproc", ALONE, NULL);
 	is_refused(g,
 	    "credential_process of profile \"noproc\": ", "that is not there");
-	rig_env(g, "quoteproc", ALONE, NULL);
+	cred_rig_env(g, "quoteproc", ALONE, NULL);
 	is_refused(g, "a quote without its end", "that cannot be read");
-	rig_env(g, "sso", ALONE, NULL);
+	cred_rig_env(g, "sso", ALONE, NULL);
 	is_refused(g,
 	    "credential_process = aws configure export-credentials "
 	    "--profile sso --format process",
 	    "SSO: the line that helps");
-	rig_env(g, "login", ALONE, NULL);
+	cred_rig_env(g, "login", ALONE, NULL);
 	is_refused(g, "--profile login", "a login: the same");
 	is_str(argv[1], "b c", "words: quotes");
 	is_str(argv[2], "d \"e\" \\x", "a backslash between double ones");
@@ -351,37 +351,38 @@ test_container(struct rig *g)
 #define TASK                                                           \
 	"AWS_CONTAINER_CREDENTIALS_FULL_URI", "http://localhost:PORT/" \
 					      "creds?x=1"
-	rig_files(g, config, "");
-	rig_put(g, "token", "t1\n");
-	rig_env(g, NULL, TASK, "AWS_CONTAINER_AUTHORIZATION_TOKEN", "t0", NULL);
+	cred_rig_files(g, config, "");
+	cred_rig_put(g, "token", "t1\n");
+	cred_rig_env(
+	    g, NULL, TASK, "AWS_CONTAINER_AUTHORIZATION_TOKEN", "t0", NULL);
 	is_found(g, "TASK1", "container", "a container");
 	is_str(g->auth, "t0", "with its token");
-	rig_env(g, NULL, TASK, "AWS_CONTAINER_AUTHORIZATION_TOKEN", "t0",
+	cred_rig_env(g, NULL, TASK, "AWS_CONTAINER_AUTHORIZATION_TOKEN", "t0",
 	    "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE", "HOME/token", NULL);
 	is_found(g, "TASK1", "container", "a container");
 	is_str(g->auth, "t1", "with the token of its file");
-	rig_put(g, "token", "t2");
+	cred_rig_put(g, "token", "t2");
 	aws_cred_spoil(g->cred, "TASK1");
 	is_found(g, "TASK2", "container", "asked anew");
 	is_str(g->auth, "t2", "with the token as it is now");
-	rig_put(g, "token", "t2\nEvil: yes");
+	cred_rig_put(g, "token", "t2\nEvil: yes");
 	aws_cred_spoil(g->cred, "TASK2");
 	is_refused(g, "has several lines", "a token that would do harm");
-	rig_env(g, NULL, TASK, NULL);
+	cred_rig_env(g, NULL, TASK, NULL);
 	g->bad = 2;
 	g->bad_status = 500;
 	is_found(g, "TASK3", "container", "the third try");
-	rig_env(g, NULL, TASK, NULL);
+	cred_rig_env(g, NULL, TASK, NULL);
 	g->bad = 3;
 	is_refused(g, "credential service: status 500", "and no more");
-	rig_env(g, NULL, "AWS_CONTAINER_CREDENTIALS_FULL_URI",
+	cred_rig_env(g, NULL, "AWS_CONTAINER_CREDENTIALS_FULL_URI",
 	    "http://evil.example/creds", NULL);
 	is_refused(g, "expected https:// or a service of this machine",
 	    "a host that is far away");
-	rig_env(g, NULL, "AWS_CONTAINER_CREDENTIALS_FULL_URI",
+	cred_rig_env(g, NULL, "AWS_CONTAINER_CREDENTIALS_FULL_URI",
 	    "http://127.0.0.1@evil.example/creds", NULL);
 	is_refused(g, "expected https://", "one that hides");
-	rig_env(g, NULL, "AWS_CONTAINER_CREDENTIALS_FULL_URI",
+	cred_rig_env(g, NULL, "AWS_CONTAINER_CREDENTIALS_FULL_URI",
 	    "http://127.0.0.1.evil.example/creds", NULL);
 	is_refused(g, "expected https://", "one that begins well");
 }
@@ -389,29 +390,29 @@ test_container(struct rig *g)
 static void
 test_instance(struct rig *g)
 {
-	rig_env(g, NULL, INSTANCE, NULL);
+	cred_rig_env(g, NULL, INSTANCE, NULL);
 	is_found(g, "IMDS2", "instance", "an instance");
 	is_int(g->tokens, 1, "one token");
 	g->token_status = 403;
-	rig_env(g, NULL, INSTANCE, NULL);
+	cred_rig_env(g, NULL, INSTANCE, NULL);
 	is_found(g, "IMDS2", "instance", "without a token: the first version");
-	rig_env(
+	cred_rig_env(
 	    g, NULL, INSTANCE, "AWS_EC2_METADATA_V1_DISABLED", "true", NULL);
 	is_refused(g, "its first version is switched off", "unless it is off");
 	g->token_status = 200;
 	g->no_role = true;
-	rig_env(g, NULL, INSTANCE, NULL);
+	cred_rig_env(g, NULL, INSTANCE, NULL);
 	is_refused(g, "the instance has no role", "without a role");
 	g->no_role = false;
-	rig_env(g, NULL, "AWS_EC2_METADATA_SERVICE_ENDPOINT",
+	cred_rig_env(g, NULL, "AWS_EC2_METADATA_SERVICE_ENDPOINT",
 	    "http://127.0.0.1:1", NULL);
 	is_refused(g, "no instance metadata: ", "no instance");
 	is_int(g->metadata, 0, "nobody is asked");
-	rig_env(g, NULL, INSTANCE, NULL);
+	cred_rig_env(g, NULL, INSTANCE, NULL);
 	g->silent = true;
 	is_refused(g, "no instance metadata: ", "one that says nothing");
 	g->silent = false;
-	rig_env(g, NULL, INSTANCE, NULL);
+	cred_rig_env(g, NULL, INSTANCE, NULL);
 	g->life_s = -60;
 	is_found(g, "IMDS2", "instance", "its keys are taken though old");
 }
@@ -425,22 +426,22 @@ test_region(struct rig *g)
 	int status = -1;
 	pid_t pid;
 
-	rig_env(g, NULL, ALONE, NULL);
+	cred_rig_env(g, NULL, ALONE, NULL);
 	is_int(aws_region_ask(g->config, &e), -1, "no region anywhere");
 	is_str(e.text,
 	    "no region of AWS is set: name one in backend.region, AWS_REGION "
 	    "or the profile \"default\" (no instance metadata: "
 	    "AWS_EC2_METADATA_DISABLED is set)",
 	    "says where it could be");
-	rig_env(g, NULL, "AWS_REGION", "us-east-1", INSTANCE, NULL);
+	cred_rig_env(g, NULL, "AWS_REGION", "us-east-1", INSTANCE, NULL);
 	is_int(aws_region_ask(g->config, &e), 0, "one that is said");
 	is_str(aws_config_region(g->config), "us-east-1", "holds");
-	rig_env(g, NULL, INSTANCE, NULL);
+	cred_rig_env(g, NULL, INSTANCE, NULL);
 	pid = fork();
 	if (pid == 0)
 		_exit(aws_region_ask(g->config, &e) < 0 ||
 		      strcmp(aws_config_region(g->config), "eu-west-3") != 0);
-	rig_until(g, &g->metadata, 1);
+	cred_rig_until(g, &g->metadata, 1);
 	ok(waitpid(pid, &status, 0) == pid && status == 0,
 	    "else that of the instance");
 }
@@ -477,13 +478,13 @@ main(void)
 {
 	struct rig g;
 
-	rig_open(&g);
-	rig_files(&g, config, credentials);
+	cred_rig_open(&g);
+	cred_rig_files(&g, config, credentials);
 	test_env(&g);
 	test_files(&g);
 	test_role(&g);
 	test_role_wrong(&g);
-	rig_put(&g, "token", "x");
+	cred_rig_put(&g, "token", "x");
 	test_role_sources(&g);
 	test_sts(&g);
 	test_web(&g);
@@ -492,6 +493,6 @@ main(void)
 	test_instance(&g);
 	test_region(&g);
 	test_time();
-	rig_close(&g);
+	cred_rig_close(&g);
 	return done_testing();
 }

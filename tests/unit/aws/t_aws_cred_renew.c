@@ -4,8 +4,8 @@
 
 #include "src/base/err.h"
 #include "src/base/mem.h"
-#include "tests/aws-cred-rig.h"
-#include "tests/tap.h"
+#include "tests/support/aws/aws-credentials.h"
+#include "tests/support/tap.h"
 
 #define TASK "AWS_CONTAINER_CREDENTIALS_FULL_URI", "http://127.0.0.1:PORT/creds"
 
@@ -13,7 +13,7 @@
 static void
 begin(struct rig *g)
 {
-	rig_env(g, NULL, TASK, NULL);
+	cred_rig_env(g, NULL, TASK, NULL);
 	is_found(g, "TASK1", "container", "keys for an hour");
 }
 
@@ -23,12 +23,12 @@ test_many(struct rig *g)
 	struct told t[3] = { { 0 } };
 	size_t i;
 
-	rig_env(g, NULL, TASK, NULL);
+	cred_rig_env(g, NULL, TASK, NULL);
 	for (i = 0; i < 3; i++)
 		aws_cred_get(g->cred, on_told, &t[i]);
 	is_int(t[0].calls, 0, "not from inside the call");
 	aws_cred_forget(g->cred, &t[1]);
-	rig_until(g, &t[2].calls, 1);
+	cred_rig_until(g, &t[2].calls, 1);
 	ok(t[0].good && t[2].good && t[0].calls == 1, "several wait for one");
 	is_int(t[1].calls, 0, "but not who was forgotten");
 	is_int(g->container, 1, "asked once");
@@ -51,7 +51,7 @@ test_windows(struct rig *g)
 	ok(t.calls == 2 && strcmp(t.id, "TASK1") == 0,
 	    "14 min before: the old ones, at once");
 	g->life_s = 2 * 3600;
-	rig_until(g, &g->container, 2);
+	cred_rig_until(g, &g->container, 2);
 	aws_cred_set_offset(g->cred, 51 * 60);
 	is_found(g, "TASK2", "container", "while new ones were asked for");
 	is_int(g->container, 2, "once");
@@ -61,7 +61,7 @@ test_windows(struct rig *g)
 	g->life_s = 2 * 3600;
 	aws_cred_get(g->cred, on_told, &t);
 	is_int(t.calls, 2, "9 min before: not the old ones");
-	rig_until(g, &t.calls, 3);
+	cred_rig_until(g, &t.calls, 3);
 	is_str(t.id, "TASK2", "but new ones");
 }
 
@@ -74,11 +74,11 @@ test_failures(struct rig *g)
 	aws_cred_set_offset(g->cred, 51 * 60);
 	g->bad = 3;
 	g->bad_status = 500;
-	t = rig_get(g);
+	t = cred_rig_get(g);
 	ok(t.good && strcmp(t.id, "TASK1") == 0,
 	    "no new ones: the old ones, while they are good");
 	is_int(g->container, 4, "after three tries");
-	t = rig_get(g);
+	t = cred_rig_get(g);
 	is_int(g->container, 4, "and nobody is asked for a while");
 	ok(t.good, "but they are given");
 
@@ -108,7 +108,7 @@ test_spoil(struct rig *g)
 static void
 test_short(struct rig *g)
 {
-	rig_env(g, NULL, TASK, NULL);
+	cred_rig_env(g, NULL, TASK, NULL);
 	g->life_s = 300;
 	is_found(g, "TASK1", "container", "keys for five minutes");
 	is_found(g, "TASK1", "container", "are used");
@@ -118,7 +118,7 @@ test_short(struct rig *g)
 	aws_cred_set_offset(g->cred, 301);
 	g->life_s = 900;
 	is_found(g, "TASK3", "container", "over: the same");
-	rig_env(g, NULL, TASK, NULL);
+	cred_rig_env(g, NULL, TASK, NULL);
 	g->life_s = -5;
 	is_refused(
 	    g, "the AWS credentials (container) have expired", "or are over");
@@ -128,21 +128,21 @@ test_short(struct rig *g)
 static void
 test_files(struct rig *g)
 {
-	rig_files(g, "",
+	cred_rig_files(g, "",
 	    "[default]\naws_access_key_id = OLD\n"
 	    "aws_secret_access_key = x\n");
-	rig_env(g, NULL, "AWS_EC2_METADATA_DISABLED", "true", NULL);
+	cred_rig_env(g, NULL, "AWS_EC2_METADATA_DISABLED", "true", NULL);
 	is_found(g, "OLD", "profile default (credentials file)", "of a file");
-	rig_files(g, "",
+	cred_rig_files(g, "",
 	    "[default]\naws_access_key_id = NEW\n"
 	    "aws_secret_access_key = x\n");
 	aws_cred_spoil(g->cred, "OLD");
 	is_found(g, "NEW", "profile default (credentials file)",
 	    "of the file as it is now");
-	rig_files(g, "", "nonsense\n");
+	cred_rig_files(g, "", "nonsense\n");
 	aws_cred_spoil(g->cred, "NEW");
 	is_refused(g, "credentials:1: neither", "of a file that is broken");
-	rig_files(g, "", "");
+	cred_rig_files(g, "", "");
 }
 
 static struct rig *freed;
@@ -164,13 +164,13 @@ test_free(struct rig *g)
 {
 	int calls = 0, others = 0;
 
-	rig_env(g, NULL, TASK, NULL);
+	cred_rig_env(g, NULL, TASK, NULL);
 	freed = g;
 	aws_cred_get(g->cred, on_keys, &calls);
 	aws_cred_get(g->cred, on_keys, &others);
-	rig_until(g, &calls, 1);
+	cred_rig_until(g, &calls, 1);
 	is_int(others, 0, "freed from a callback: nobody else is told");
-	rig_env(g, NULL, TASK, NULL);
+	cred_rig_env(g, NULL, TASK, NULL);
 	aws_cred_get(g->cred, on_keys, &others);
 	aws_cred_free(g->cred);
 	g->cred = NULL;
@@ -183,7 +183,7 @@ main(void)
 {
 	struct rig g;
 
-	rig_open(&g);
+	cred_rig_open(&g);
 	test_many(&g);
 	test_windows(&g);
 	test_failures(&g);
@@ -191,6 +191,6 @@ main(void)
 	test_short(&g);
 	test_files(&g);
 	test_free(&g);
-	rig_close(&g);
+	cred_rig_close(&g);
 	return done_testing();
 }

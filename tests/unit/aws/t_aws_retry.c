@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #include "src/base/mem.h"
-#include "tests/tap.h"
-#include "trials/aws-retry.h"
+#include "tests/support/tap.h"
+#include "trials/aws/config/aws-retry.h"
 
 static void
 is_class(int status, const char *code, const char *message, enum aws_class want)

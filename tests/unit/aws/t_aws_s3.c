@@ -5,9 +5,9 @@
 
 #include "src/base/err.h"
 #include "src/base/loop.h"
-#include "tests/aws-rig.h"
-#include "tests/tap.h"
-#include "trials/aws-parts.h"
+#include "tests/support/aws/aws-client.h"
+#include "tests/support/tap.h"
+#include "trials/aws/aws-internal.h"
 
 enum { PACE = 200 };
 
@@ -16,15 +16,16 @@ static const char error_xml[] =
     "<Message>%s</Message><RequestId>R</RequestId></Error>";
 
 static void
-rig_xml(struct rig *rig, int status, const char *headers, const char *code,
+aws_rig_xml(struct rig *rig, int status, const char *headers, const char *code,
     const char *text)
 {
 	static char bodies[RIG_STEPS][512];
 	char *body = bodies[rig->n_steps];
 
 	(void)snprintf(body, sizeof bodies[0], error_xml, code, text);
-	rig_step(rig, (struct step){
-			  .status = status, .headers = headers, .body = body });
+	aws_rig_step(
+	    rig, (struct step){
+		     .status = status, .headers = headers, .body = body });
 }
 
 static void
@@ -42,8 +43,8 @@ get(struct rig *rig, struct told *t, const char *method, const char *bucket,
 		ask.body_len = 3;
 		ask.type = "application/gzip";
 	}
-	rig_s3(rig, t, &ask);
-	rig_settle(rig);
+	aws_rig_s3(rig, t, &ask);
+	aws_rig_settle(rig);
 }
 
 static void
@@ -52,28 +53,28 @@ test_objects(void)
 	struct rig rig;
 	struct told t = { 0 };
 
-	rig_open(&rig, PACE);
-	rig_step(&rig, (struct step){ .status = 200 });
+	aws_rig_open(&rig, PACE);
+	aws_rig_step(&rig, (struct step){ .status = 200 });
 	get(&rig, &t, "PUT", "some-bucket", "a b/c+d\xc3\xa9/~x*(1).gz");
 	ok(t.good, "put");
 	is_str(rig.asked[0].operation,
 	    "PUT /some-bucket/a%20b/c%2Bd%C3%A9/~x%2A%281%29.gz",
 	    "the path carries the bucket, encoded once");
-	is_str(rig_header(&rig, 0, "Content-Length"), "3", "its length");
-	is_str(rig_header(&rig, 0, "Content-Type"), "application/gzip",
+	is_str(aws_rig_header(&rig, 0, "Content-Length"), "3", "its length");
+	is_str(aws_rig_header(&rig, 0, "Content-Type"), "application/gzip",
 	    "its type");
-	is_str(rig_header(&rig, 0, "x-amz-content-sha256"),
+	is_str(aws_rig_header(&rig, 0, "x-amz-content-sha256"),
 	    "59b271ae1bbcb1d31d41929817f4b16f"
 	    "b439eb4f31520b5ad1d5ce98920a7138",
 	    "its digest");
-	rig_step(
+	aws_rig_step(
 	    &rig, (struct step){ .status = 200, .body = "x\0y", .len = 3 });
 	get(&rig, &t, "GET", "some.bucket", "k");
 	ok(t.good && t.len == 3 && memcmp(t.body, "x\0y", 4) == 0, "get");
 	get(&rig, &t, "HEAD", "some-bucket", "");
 	ok(t.good, "the bucket itself");
 	is_str(rig.asked[2].operation, "HEAD /some-bucket", "has no key");
-	rig_step(&rig, (struct step){ .status = 204 });
+	aws_rig_step(&rig, (struct step){ .status = 204 });
 	get(&rig, &t, "DELETE", "some-bucket", "k");
 	ok(t.good, "delete");
 	get(&rig, &t, "GET", "x/../y", "k");
@@ -82,7 +83,7 @@ test_objects(void)
 	get(&rig, &t, "PATCH", "some-bucket", "k");
 	ok(!t.good && !t.sent, "not a method: %s", t.message);
 	told_free(&t);
-	rig_close(&rig);
+	aws_rig_close(&rig);
 }
 
 static void
@@ -92,7 +93,7 @@ is_address(
 	struct aws_s3_ask ask = {
 		.method = "GET", .bucket = bucket, .key = "a/b"
 	};
-	struct aws_call *c = aws_s3(rig->aws, &ask, rig_told, NULL);
+	struct aws_call *c = aws_s3(rig->aws, &ask, aws_rig_told, NULL);
 
 	is_str(c->request.host, host, "the host of a bucket");
 	is_str(c->request.path, path, "its path there");
@@ -105,13 +106,13 @@ test_addresses(void)
 {
 	struct rig rig;
 
-	rig_open(&rig, PACE);
+	aws_rig_open(&rig, PACE);
 	rig.real = true;
 	is_address(&rig, "some-bucket",
 	    "some-bucket.s3.eu-west-1.amazonaws.com", "/a/b");
 	is_address(&rig, "some.bucket", "s3.eu-west-1.amazonaws.com",
 	    "/some.bucket/a/b");
-	rig_close(&rig);
+	aws_rig_close(&rig);
 }
 
 static void
@@ -122,35 +123,37 @@ test_errors(void)
 	struct rig rig;
 	struct told t = { 0 };
 
-	rig_open(&rig, PACE);
-	rig_xml(&rig, 404, NULL, "NoSuchKey", "The key does not exist.");
+	aws_rig_open(&rig, PACE);
+	aws_rig_xml(&rig, 404, NULL, "NoSuchKey", "The key does not exist.");
 	get(&rig, &t, "GET", "some-bucket", "k");
 	ok(t.what == AWS_MISSING && strcmp(t.code, "NoSuchKey") == 0,
 	    "missing: %s", t.message);
-	rig_xml(&rig, 503, NULL, "SlowDown", "Reduce your rate.");
+	aws_rig_xml(&rig, 503, NULL, "SlowDown", "Reduce your rate.");
 	get(&rig, &t, "GET", "some-bucket", "k");
 	ok(t.good && !t.unclear, "slow down, then good");
-	rig_xml(&rig, 500, NULL, "InternalError", "We are sorry.");
+	aws_rig_xml(&rig, 500, NULL, "InternalError", "We are sorry.");
 	get(&rig, &t, "PUT", "some-bucket", "k");
 	ok(t.good && t.unclear, "an internal error is tried again");
-	rig_xml(&rig, 301, elsewhere, "PermanentRedirect", "Over there.");
+	aws_rig_xml(&rig, 301, elsewhere, "PermanentRedirect", "Over there.");
 	get(&rig, &t, "GET", "some-bucket", "k");
 	ok(t.what == AWS_CALLER &&
 		strstr(t.message, "the bucket is in the region us-west-2, "
 				  "not in eu-west-1") != NULL,
 	    "elsewhere: %s", t.message);
-	rig_step(&rig, (struct step){ .status = 400, .headers = elsewhere });
+	aws_rig_step(
+	    &rig, (struct step){ .status = 400, .headers = elsewhere });
 	get(&rig, &t, "HEAD", "some-bucket", "");
 	ok(t.what == AWS_CALLER && strstr(t.message, "us-west-2") != NULL,
 	    "elsewhere, without a body");
-	rig_xml(&rig, 403, NULL, "AccessDenied", "Access Denied");
+	aws_rig_xml(&rig, 403, NULL, "AccessDenied", "Access Denied");
 	get(&rig, &t, "GET", "some-bucket", "k");
 	ok(t.what == AWS_CALLER && t.status == 403, "denied: %s", t.message);
-	rig_step(&rig, (struct step){ .status = 403, .body = "<html>proxy" });
+	aws_rig_step(
+	    &rig, (struct step){ .status = 403, .body = "<html>proxy" });
 	get(&rig, &t, "GET", "some-bucket", "k");
 	ok(t.good, "somebody between says no: once more");
 	told_free(&t);
-	rig_close(&rig);
+	aws_rig_close(&rig);
 }
 
 /* Without a body the status must say everything. */
@@ -160,26 +163,26 @@ test_heads(void)
 	struct rig rig;
 	struct told t = { 0 };
 
-	rig_open(&rig, PACE);
-	rig_step(&rig, (struct step){ .status = 404 });
+	aws_rig_open(&rig, PACE);
+	aws_rig_step(&rig, (struct step){ .status = 404 });
 	get(&rig, &t, "HEAD", "some-bucket", "k");
 	is_int(t.what, AWS_MISSING, "HEAD of nothing");
-	rig_step(&rig, (struct step){ .status = 403 });
+	aws_rig_step(&rig, (struct step){ .status = 403 });
 	get(&rig, &t, "HEAD", "some-bucket", "k");
 	ok(t.what == AWS_CALLER, "denied: %s", t.message);
-	rig_step(&rig, (struct step){ .status = 400 });
+	aws_rig_step(&rig, (struct step){ .status = 400 });
 	get(&rig, &t, "HEAD", "some-bucket", "k");
 	ok(t.good && rig.spoiled == 1, "an expired token: new keys");
 	rig.date_off_s = 3600;
-	rig_step(&rig, (struct step){ .status = 403 });
+	aws_rig_step(&rig, (struct step){ .status = 403 });
 	get(&rig, &t, "HEAD", "some-bucket", "k");
 	ok(t.good && aws_now_s(rig.aws) - time(NULL) > 3500,
 	    "a clock that is off shows in the date");
-	rig_step(&rig, (struct step){ .status = 503 });
+	aws_rig_step(&rig, (struct step){ .status = 503 });
 	get(&rig, &t, "HEAD", "some-bucket", "k");
 	ok(t.good, "unavailable, then good");
 	told_free(&t);
-	rig_close(&rig);
+	aws_rig_close(&rig);
 }
 
 static void
@@ -199,12 +202,12 @@ test_list(void)
 	struct told t = { 0 };
 	int i;
 
-	rig_open(&rig, PACE);
-	rig_good(&rig, NULL, page);
-	rig_xml(&rig, 503, NULL, "SlowDown", "");
-	rig_good(&rig, NULL, last);
-	rig_list(&rig, &t, "some-bucket", "p/", 0);
-	rig_settle(&rig);
+	aws_rig_open(&rig, PACE);
+	aws_rig_good(&rig, NULL, page);
+	aws_rig_xml(&rig, 503, NULL, "SlowDown", "");
+	aws_rig_good(&rig, NULL, last);
+	aws_rig_list(&rig, &t, "some-bucket", "p/", 0);
+	aws_rig_settle(&rig);
 	ok(t.good && t.n == 3, "a list over two pages");
 	is_str(t.keys.data, "p/a & b 434234 1255369830\np/c 0 0\nz 7 0\n",
 	    "its objects");
@@ -216,32 +219,32 @@ test_list(void)
 	       "GET /some-bucket?continuation-token=t%2F1%2B%3D&list-type=2&",
 	       60) == 0,
 	    "and what follows");
-	rig_good(&rig, NULL, page);
-	rig_list(&rig, &t, "some-bucket", "p/", 2);
-	rig_settle(&rig);
+	aws_rig_good(&rig, NULL, page);
+	aws_rig_list(&rig, &t, "some-bucket", "p/", 2);
+	aws_rig_settle(&rig);
 	ok(t.good && t.n == 2 && rig.n_asked == 4, "one page of two");
 	ok(strstr(rig.asked[3].head, "max-keys=2&") != NULL, "asked for");
-	rig_good(&rig, NULL, page);
-	rig_good(&rig, NULL, page);
-	rig_list(&rig, &t, "some-bucket", "p/", 0);
-	rig_settle(&rig);
+	aws_rig_good(&rig, NULL, page);
+	aws_rig_good(&rig, NULL, page);
+	aws_rig_list(&rig, &t, "some-bucket", "p/", 0);
+	aws_rig_settle(&rig);
 	ok(!t.good && t.n == 0 && rig.n_asked == 6, "a list without an end: %s",
 	    t.message);
 	for (i = 0; i < 14; i++) {
 		if (i == 7)
-			rig_good(&rig, NULL, page);
-		rig_xml(&rig, 503, NULL, "SlowDown", "");
+			aws_rig_good(&rig, NULL, page);
+		aws_rig_xml(&rig, 503, NULL, "SlowDown", "");
 	}
-	rig_good(&rig, NULL, last);
-	rig_list(&rig, &t, "some-bucket", "p/", 0);
-	rig_settle(&rig);
+	aws_rig_good(&rig, NULL, last);
+	aws_rig_list(&rig, &t, "some-bucket", "p/", 0);
+	aws_rig_settle(&rig);
 	ok(t.good && t.n == 3, "each page has all tries");
-	rig_xml(&rig, 404, NULL, "NoSuchBucket", "There is none.");
-	rig_list(&rig, &t, "some-bucket", "p/", 0);
-	rig_settle(&rig);
+	aws_rig_xml(&rig, 404, NULL, "NoSuchBucket", "There is none.");
+	aws_rig_list(&rig, &t, "some-bucket", "p/", 0);
+	aws_rig_settle(&rig);
 	ok(t.what == AWS_MISSING && t.n == 0, "no bucket: %s", t.message);
 	told_free(&t);
-	rig_close(&rig);
+	aws_rig_close(&rig);
 }
 
 static void
@@ -261,28 +264,28 @@ test_list_nonsense(void)
 	struct told t = { 0 };
 	size_t i;
 
-	rig_open(&rig, PACE);
+	aws_rig_open(&rig, PACE);
 	for (i = 0; i < sizeof bodies / sizeof bodies[0]; i++) {
-		rig_good(&rig, NULL, bodies[i]);
-		rig_good(&rig, NULL, "<ListBucketResult/>");
-		rig_list(&rig, &t, "some-bucket", "p/", 0);
-		rig_settle(&rig);
+		aws_rig_good(&rig, NULL, bodies[i]);
+		aws_rig_good(&rig, NULL, "<ListBucketResult/>");
+		aws_rig_list(&rig, &t, "some-bucket", "p/", 0);
+		aws_rig_settle(&rig);
 		ok(t.good && t.n == 0 && rig.n_asked == 2 * (i + 1),
 		    "no list, asked again: %s", bodies[i]);
 	}
-	rig_good(&rig, NULL, "<ListBucketResult/>");
-	rig_list(&rig, &t, "some-bucket", "p/", 0);
+	aws_rig_good(&rig, NULL, "<ListBucketResult/>");
+	aws_rig_list(&rig, &t, "some-bucket", "p/", 0);
 	aws_cancel(t.call);
 	rig.open--;
-	rig_settle(&rig);
+	aws_rig_settle(&rig);
 	is_int(t.calls, 0, "a list that is cancelled");
 	told_free(&t);
-	rig_close(&rig);
+	aws_rig_close(&rig);
 }
 
 /* One try that is answered so. */
 static void
-rig_publish(struct rig *rig, struct told *t, const char *answer)
+aws_rig_publish(struct rig *rig, struct told *t, const char *answer)
 {
 	const struct aws_ask ask = { .service = AWS_SNS,
 		.operation = "Publish",
@@ -290,9 +293,9 @@ rig_publish(struct rig *rig, struct told *t, const char *answer)
 		.tries = 1 };
 
 	rig->open++;
-	rig_good(rig, NULL, answer);
-	(void)aws_query(rig->aws, &ask, rig_told, t);
-	rig_settle(rig);
+	aws_rig_good(rig, NULL, answer);
+	(void)aws_query(rig->aws, &ask, aws_rig_told, t);
+	aws_rig_settle(rig);
 }
 
 static void
@@ -301,48 +304,50 @@ test_whoami(void)
 	struct rig rig;
 	struct told t = { 0 };
 
-	rig_open(&rig, PACE);
-	rig_good(&rig, NULL,
+	aws_rig_open(&rig, PACE);
+	aws_rig_good(&rig, NULL,
 	    "<GetCallerIdentityResponse><GetCallerIdentityResult><Arn>a</Arn>"
 	    "</GetCallerIdentityResult></GetCallerIdentityResponse>");
 	t.rig = &rig;
 	rig.open++;
-	(void)aws_whoami(rig.aws, rig_told, &t);
-	rig_settle(&rig);
+	(void)aws_whoami(rig.aws, aws_rig_told, &t);
+	aws_rig_settle(&rig);
 	ok(t.good && strstr(t.body, "<Arn>a</Arn>") != NULL, "who we are");
 	is_str(rig.asked[0].body, "Action=GetCallerIdentity&Version=2011-06-15",
 	    "asked of STS");
-	ok(strstr(rig_header(&rig, 0, "Authorization"), "/sts/aws4") != NULL,
+	ok(strstr(aws_rig_header(&rig, 0, "Authorization"), "/sts/aws4") !=
+		NULL,
 	    "signed for it");
 	told_free(&t);
 	t.rig = &rig;
 	rig.open++;
-	rig_step(
+	aws_rig_step(
 	    &rig, (struct step){ .status = 403,
 		      .body = "<ErrorResponse><Error><Type>Sender</Type><Code>"
 			      "AccessDenied</Code><Message>no</Message></Error>"
 			      "<RequestId>1</RequestId></ErrorResponse>" });
-	(void)aws_whoami(rig.aws, rig_told, &t);
-	rig_settle(&rig);
+	(void)aws_whoami(rig.aws, aws_rig_told, &t);
+	aws_rig_settle(&rig);
 	is_str(t.message, "STS GetCallerIdentity: no (AccessDenied)",
 	    "an error of STS");
 	told_free(&t);
 	t.rig = &rig;
-	rig_publish(&rig, &t, "<html>sign in</html>");
+	aws_rig_publish(&rig, &t, "<html>sign in</html>");
 	is_str(t.message, "SNS Publish: the answer is not AWS's",
 	    "a yes that is somebody else's");
 	ok(!t.good && t.unclear, "is none, and may have acted");
 	told_free(&t);
 	t.rig = &rig;
-	rig_publish(&rig, &t, "<PublishResponse/>");
-	ok(t.good && strstr(rig_header(&rig, rig.n_asked - 1, "Authorization"),
-			 "/sns/aws4") != NULL,
+	aws_rig_publish(&rig, &t, "<PublishResponse/>");
+	ok(t.good &&
+		strstr(aws_rig_header(&rig, rig.n_asked - 1, "Authorization"),
+		    "/sns/aws4") != NULL,
 	    "SNS is signed for");
 	is_str(rig.asked[rig.n_asked - 1].body,
 	    "Action=Publish&Version=2010-03-31&Message=a%20b",
 	    "a form, with its version");
 	told_free(&t);
-	rig_close(&rig);
+	aws_rig_close(&rig);
 }
 
 static void

@@ -1,17 +1,17 @@
 /*
  * Signatures: the requests of a file, tests/data/aws-sign.json or the one
  * named, each with the canonical request, the text to sign and the signature
- * that botocore made of it (tests/aws_sign.py writes such files); and two
+ * that botocore made of it (tests/peers/aws_sign.py writes such files); and two
  * that AWS's own documentation prints.
  */
 
 #include <stdlib.h>
 
 #include "src/base/err.h"
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/mem.h"
-#include "tests/tap.h"
-#include "trials/aws-sign.h"
+#include "tests/support/tap.h"
+#include "trials/aws/sign/aws-sigv4.h"
 
 static const char *
 text(const struct json *o, const char *key)

@@ -9,8 +9,8 @@
 
 #include "src/base/loop.h"
 #include "src/base/rng.h"
-#include "tests/aws-rig.h"
-#include "tests/tap.h"
+#include "tests/support/aws/aws-client.h"
+#include "tests/support/tap.h"
 
 enum { CALLS = 60, TIMEOUT_MS = 120 };
 
@@ -184,7 +184,7 @@ ask(struct storm *s, int i)
 	s->told[i].rig = &s->rig;
 	s->told[i].also = judge;
 	s->rig.open++;
-	s->told[i].call = aws_json(s->rig.aws, &a, rig_told, &s->told[i]);
+	s->told[i].call = aws_json(s->rig.aws, &a, aws_rig_told, &s->told[i]);
 }
 
 static void
@@ -194,7 +194,7 @@ storm(uint64_t seed)
 	int i;
 
 	rng_init(&s->rng, seed, 0);
-	rig_open(&s->rig, 1e4);
+	aws_rig_open(&s->rig, 1e4);
 	s->rig.decide = decide;
 	if (chance(s, 0.3))
 		s->closes_after = 1 + (int)rng_below(&s->rng, CALLS);
@@ -202,7 +202,7 @@ storm(uint64_t seed)
 		ask(s, i);
 	s->wind = loop_timer_new(s->rig.loop, on_wind, s);
 	loop_timer_set(s->wind, 1);
-	rig_settle(&s->rig);
+	aws_rig_settle(&s->rig);
 	for (i = 0; i < CALLS && s->rig.aws != NULL; i++)
 		if (s->told[i].calls + s->left[i] != 1)
 			blame(s, i, "neither told nor left");
@@ -210,7 +210,7 @@ storm(uint64_t seed)
 	    (unsigned long long)seed, s->n_told, s->rig.n_asked,
 	    s->rig.aws == NULL ? ", closed" : "");
 	loop_timer_free(s->wind);
-	rig_close(&s->rig);
+	aws_rig_close(&s->rig);
 	for (i = 0; i < CALLS; i++)
 		told_free(&s->told[i]);
 	free(s);

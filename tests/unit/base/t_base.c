@@ -8,7 +8,7 @@
 #include "src/base/loop.h"
 #include "src/base/mem.h"
 #include "src/base/rng.h"
-#include "tests/tap.h"
+#include "tests/support/tap.h"
 
 static void
 test_err(void)

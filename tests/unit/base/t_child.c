@@ -7,11 +7,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "src/base/child.h"
+#include "src/base/capture.h"
 #include "src/base/err.h"
 #include "src/base/loop.h"
 #include "src/base/mem.h"
-#include "tests/tap.h"
+#include "tests/support/tap.h"
 
 struct rig {
 	struct loop *loop;

@@ -6,7 +6,7 @@
 #include "src/base/digest.h"
 #include "src/base/err.h"
 #include "src/base/mem.h"
-#include "tests/tap.h"
+#include "tests/support/tap.h"
 
 static void
 check_sha256(const char *text, const char *want)

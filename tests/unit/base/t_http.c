@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "src/base/mem.h"
-#include "tests/http-rig.h"
-#include "tests/tap.h"
+#include "tests/support/http/http-pool.h"
+#include "tests/support/tap.h"
 
 static void
 test_answers(struct rig *g)
@@ -255,7 +255,7 @@ main(void)
 {
 	struct rig g = { 0 };
 
-	rig_open(&g);
+	http_rig_open(&g);
 	test_answers(&g);
 	test_bodies(&g);
 	test_broken(&g);
@@ -264,6 +264,6 @@ main(void)
 	test_proxy(&g);
 	test_encoding();
 	is_int(g.wrong, 0, "one answer each, not from inside http_start");
-	rig_close(&g);
+	http_rig_close(&g);
 	return done_testing();
 }

@@ -1,8 +1,8 @@
 /* Many requests at once: connections kept, requests dropped, pools closed. */
 
 #include "src/base/err.h"
-#include "tests/http-rig.h"
-#include "tests/tap.h"
+#include "tests/support/http/http-pool.h"
+#include "tests/support/tap.h"
 
 /* How many connections the server has seen, and the number of the request. */
 static void
@@ -206,13 +206,13 @@ main(void)
 {
 	struct rig g = { 0 };
 
-	rig_open(&g);
+	http_rig_open(&g);
 	test_kept(&g);
 	test_many(&g);
 	test_cancel(&g);
 	test_chain(&g);
 	test_close(&g);
 	is_int(g.wrong, 0, "one answer each, not from inside http_start");
-	rig_close(&g);
+	http_rig_close(&g);
 	return done_testing();
 }

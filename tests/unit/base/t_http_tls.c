@@ -9,8 +9,8 @@
 
 #include "src/base/err.h"
 #include "src/base/mem.h"
-#include "tests/http-rig.h"
-#include "tests/tap.h"
+#include "tests/support/http/http-pool.h"
+#include "tests/support/tap.h"
 
 #define MAKE_CERTIFICATE                                                 \
 	"openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 " \
@@ -122,7 +122,7 @@ main(void)
 	struct tls t = { .pid = 0 };
 	struct rig g = { 0 };
 
-	rig_open(&g);
+	http_rig_open(&g);
 	if (system("openssl version >/dev/null 2>&1") != 0)
 		skip("certificates", "there is no openssl");
 	else if (ok(certificate_make(&t) && server_start(&t), "a server"))
@@ -130,6 +130,6 @@ main(void)
 	is_int(g.wrong, 0, "one answer each, not from inside http_start");
 	if (t.cert != NULL)
 		tls_end(&t);
-	rig_close(&g);
+	http_rig_close(&g);
 	return done_testing();
 }

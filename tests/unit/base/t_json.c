@@ -3,10 +3,10 @@
 #include <stdlib.h>
 
 #include "src/base/err.h"
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/mem.h"
 #include "src/base/rng.h"
-#include "tests/tap.h"
+#include "tests/support/tap.h"
 
 static struct json_doc *
 parse(const char *text)

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "src/base/mem.h"
-#include "src/cli/redraw.h"
-#include "tests/tap.h"
+#include "src/cli/common/redraw.h"
+#include "tests/support/tap.h"
 
 enum { ROWS = 400, COLUMNS = 200 };
 

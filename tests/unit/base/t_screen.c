@@ -8,9 +8,9 @@
 
 #include "src/base/mem.h"
 #include "src/base/text.h"
-#include "src/cli/table.h"
-#include "src/server/spark.h"
-#include "tests/tap.h"
+#include "src/cli/common/table.h"
+#include "src/server/status/sparkline.h"
+#include "tests/support/tap.h"
 
 static void
 check_decode(void)

@@ -5,7 +5,7 @@
 #include "src/base/err.h"
 #include "src/base/mem.h"
 #include "src/base/xml.h"
-#include "tests/tap.h"
+#include "tests/support/tap.h"
 
 static struct xml *
 parse(const char *text)

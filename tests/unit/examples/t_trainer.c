@@ -13,7 +13,7 @@
 #include "examples/fashion-mnist/optim.h"
 #include "examples/fashion-mnist/options.h"
 #include "examples/fashion-mnist/run.h"
-#include "tests/tap.h"
+#include "tests/support/tap.h"
 
 enum { ROWS = 5 };
 

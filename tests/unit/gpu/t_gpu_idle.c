@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "tests/tap.h"
-#include "trials/gpu-idle.h"
+#include "tests/support/tap.h"
+#include "trials/gpu/gpu-idle.h"
 
 #define MINUTE 60000
 #define WINDOW (10 * MINUTE)

@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 #include "src/base/err.h"
-#include "tests/tap.h"
-#include "trials/gpu-lock.h"
+#include "tests/support/tap.h"
+#include "trials/gpu/gpu-lock.h"
 
 enum { RACES = 1000 };
 

@@ -7,10 +7,10 @@
 
 #include "src/base/err.h"
 #include "src/base/mem.h"
-#include "tests/tap.h"
-#include "trials/gpu-parts.h"
-#include "trials/gpu-proc.h"
-#include "trials/gpu.h"
+#include "tests/support/tap.h"
+#include "trials/gpu/gpu-snapshot-build.h"
+#include "trials/gpu/gpu-sysfs.h"
+#include "trials/gpu/gpu-snapshot.h"
 
 static void
 look_make(struct gpu_look *l)

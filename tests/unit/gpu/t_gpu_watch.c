@@ -12,9 +12,9 @@
 #include "src/base/err.h"
 #include "src/base/loop.h"
 #include "src/base/mem.h"
-#include "tests/tap.h"
-#include "trials/gpu-watch.h"
-#include "trials/gpu.h"
+#include "tests/support/tap.h"
+#include "trials/gpu/gpu-monitor.h"
+#include "trials/gpu/gpu-snapshot.h"
 
 struct heard {
 	struct loop *loop;

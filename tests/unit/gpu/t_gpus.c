@@ -3,8 +3,8 @@
  * scripts of looks and times.
  */
 
-#include "tests/gpus-rig.h"
-#include "tests/tap.h"
+#include "tests/support/gpu/gpu-script.h"
+#include "tests/support/tap.h"
 
 static const struct gpus_script placing[] = {
 	{ "by index, one each",

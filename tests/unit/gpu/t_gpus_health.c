@@ -3,9 +3,9 @@
  * that stays, probes, a driver that does not answer, GPUs that go and come.
  */
 
-#include "tests/gpus-rig.h"
-#include "tests/tap.h"
-#include "trials/gpus.h"
+#include "tests/support/gpu/gpu-script.h"
+#include "tests/support/tap.h"
+#include "trials/gpu/allocator/gpualloc.h"
 
 static const struct gpus_script faults[] = {
 	{ "the trial's own fault",

@@ -6,8 +6,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "tests/gpus-world.h"
-#include "tests/tap.h"
+#include "tests/support/gpu/gpu-random-model.h"
+#include "tests/support/tap.h"
 
 enum { STEPS = 10000, SEEDS = 40 };
 

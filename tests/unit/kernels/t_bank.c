@@ -7,7 +7,7 @@
 
 #include "kernels/kernels.h"
 #include "src/base/rng.h"
-#include "tests/tap.h"
+#include "tests/support/tap.h"
 
 enum { SLOTS = 40, CELLS_MOST = 500 };
 

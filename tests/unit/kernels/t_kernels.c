@@ -1,18 +1,18 @@
 /*
  * Kernels on the CPU: scalar formulas, likelihood, predictions and their
- * slopes, held against tests/gp-long.c; data that try them.
+ * slopes, held against tests/support/gp-reference.c; data that try them.
  */
 
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "kernels/inline.h"
+#include "kernels/formulas.h"
 #include "kernels/kernels.h"
 #include "src/base/mem.h"
 #include "src/base/rng.h"
-#include "tests/gp-long.h"
-#include "tests/tap.h"
+#include "tests/support/gp-reference.h"
+#include "tests/support/tap.h"
 
 static const struct kernels *cpu;
 

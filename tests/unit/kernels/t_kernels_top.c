@@ -7,12 +7,12 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "kernels/inline.h"
+#include "kernels/formulas.h"
 #include "kernels/kernels.h"
 #include "src/base/mem.h"
 #include "src/base/rng.h"
-#include "tests/gp-long.h"
-#include "tests/tap.h"
+#include "tests/support/gp-reference.h"
+#include "tests/support/tap.h"
 
 static const struct kernels *cpu;
 

@@ -9,7 +9,7 @@
 #include "kernels/kernels.h"
 #include "src/base/mem.h"
 #include "src/base/rng.h"
-#include "tests/tap.h"
+#include "tests/support/tap.h"
 
 struct made {
 	struct mix mix;

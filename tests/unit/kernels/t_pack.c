@@ -8,8 +8,8 @@
 #include <stdlib.h>
 
 #include "src/base/mem.h"
-#include "tests/pack-double.h"
-#include "tests/tap.h"
+#include "tests/support/mlp-reference.h"
+#include "tests/support/tap.h"
 
 static const struct pack_kernels *k;
 

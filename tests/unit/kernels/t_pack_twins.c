@@ -10,10 +10,10 @@
 #include <string.h>
 
 #include "src/base/mem.h"
-#include "tests/pack-double.h"
-#include "tests/tap.h"
+#include "tests/support/mlp-reference.h"
+#include "tests/support/tap.h"
 
-/* What tests/cuda-fake.cc lets fail. */
+/* What tests/support/fake-driver/fake-cuda-host.cc lets fail. */
 extern long cuda_fake_left __attribute__((weak));
 
 static const struct pack_hyper hypers[] = {

@@ -13,11 +13,11 @@
 #include "kernels/kernels.h"
 #include "src/base/mem.h"
 #include "src/base/rng.h"
-#include "tests/gp-long.h"
-#include "tests/many-curves.h"
-#include "tests/tap.h"
+#include "tests/support/gp-reference.h"
+#include "tests/support/curve-reference.h"
+#include "tests/support/tap.h"
 
-/* What tests/cuda-fake.cc lets fail. */
+/* What tests/support/fake-driver/fake-cuda-host.cc lets fail. */
 extern long cuda_fake_left __attribute__((weak));
 
 static const struct kernels *cpu, *gpu;

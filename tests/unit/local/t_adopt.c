@@ -10,10 +10,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tests/local-rig.h"
-#include "tests/tap.h"
-#include "trials/claim.h"
-#include "trials/local.h"
+#include "tests/support/local-launcher.h"
+#include "tests/support/tap.h"
+#include "trials/process/attempt-record.h"
+#include "trials/local/local-internal.h"
 
 /* The claim as it stands on the disk. */
 static struct claim
@@ -22,10 +22,10 @@ claim_of(struct rig *rig, int64_t trial)
 	struct claim_exit x;
 	struct claim c = { 0 };
 	enum claim_read a, b;
-	int fd = open(rig_path(rig, trial, "state"), O_RDONLY);
+	int fd = open(local_rig_path(rig, trial, "state"), O_RDONLY);
 
-	if (fd == -1 || claim_read_both(fd, rig_uuid(trial, rig->attempt), &c,
-			    &a, &x, &b) == -1)
+	if (fd == -1 || claim_read_both(fd, local_rig_uuid(trial, rig->attempt),
+			    &c, &a, &x, &b) == -1)
 		abort();
 	close(fd);
 	return c;
@@ -49,11 +49,11 @@ state_hold(struct rig *rig, int64_t trial)
 	int fd;
 
 	(void)snprintf(
-	    path, sizeof path, "mkdir -p %s", rig_path(rig, trial, ""));
+	    path, sizeof path, "mkdir -p %s", local_rig_path(rig, trial, ""));
 	if (system(path) != 0)
 		abort();
-	fd = open(
-	    rig_path(rig, trial, "state"), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	fd = open(local_rig_path(rig, trial, "state"),
+	    O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	if (fd == -1 || claim_lock(fd) == -1)
 		abort();
 	return fd;
@@ -66,7 +66,7 @@ records_put(int fd, int64_t trial, bool with_exit)
 	struct claim c = { .kind = CLAIM_STARTED, .shim_pid = 1 };
 	struct claim_exit x = { .ran = true, .exit_code = 11 };
 
-	memcpy(c.uuid, rig_uuid(trial, 1), CLAIM_UUID);
+	memcpy(c.uuid, local_rig_uuid(trial, 1), CLAIM_UUID);
 	claim_encode(sector, &c);
 	if (pwrite(fd, sector, sizeof sector, 0) == -1)
 		abort();
@@ -79,152 +79,161 @@ static void
 test_running(void)
 {
 	struct rig rig;
-	struct rig_trial *t = &rig.trial[1];
+	struct local_rig_trial *t = &rig.trial[1];
 	struct err e = ERR_INIT;
 
-	rig_open(&rig, NULL);
-	is_int(rig_look(&rig, 1, &e), LOOK_NEVER, "nothing there: never");
-	rig_sh(&rig, 1,
+	local_rig_open(&rig, NULL);
+	is_int(local_rig_look(&rig, 1, &e), LOOK_NEVER, "nothing there: never");
+	local_rig_sh(&rig, 1,
 	    "echo hpotune: step=1 a=1; while ! test -f go; do sleep 0.01; "
 	    "done; echo hpotune: step=2 a=2; exit 6");
-	rig_until(&rig, rig_reported, 1);
-	rig_restart(&rig);
-	is_int(rig_look(&rig, 1, &e), LOOK_ALIVE, "it outlived the server");
-	is_int(rig_look(&rig, 1, &e), LOOK_ALIVE, "asked twice, the same");
+	local_rig_until(&rig, local_rig_reported, 1);
+	local_rig_restart(&rig);
+	is_int(
+	    local_rig_look(&rig, 1, &e), LOOK_ALIVE, "it outlived the server");
+	is_int(
+	    local_rig_look(&rig, 1, &e), LOOK_ALIVE, "asked twice, the same");
 	t->ups = 0;
-	ok(rig_until(&rig, rig_is_up, 1), "it is up again");
-	close(open(rig_path(&rig, 1, "../../../../go"), O_CREAT, 0600));
-	ok(rig_until(&rig, rig_over, 1), "its end is heard");
+	ok(local_rig_until(&rig, local_rig_is_up, 1), "it is up again");
+	close(open(local_rig_path(&rig, 1, "../../../../go"), O_CREAT, 0600));
+	ok(local_rig_until(&rig, local_rig_over, 1), "its end is heard");
 	is_int(t->exit.exit_code, 6, "as it was");
 	is_int(t->reports, 2, "no report twice, none lost");
 	rig.attempt = 1;
 
-	rig_sh(&rig, 2,
+	local_rig_sh(&rig, 2,
 	    "trap 'exit 8' TERM; echo hpotune: a=1\n"
 	    "while :; do sleep 0.01; done");
-	rig_until(&rig, rig_reported, 2);
-	rig_restart(&rig);
-	is_int(rig_look(&rig, 2, &e), LOOK_ALIVE, "another one lives");
+	local_rig_until(&rig, local_rig_reported, 2);
+	local_rig_restart(&rig);
+	is_int(local_rig_look(&rig, 2, &e), LOOK_ALIVE, "another one lives");
 	launcher_local.stop(rig.ctx, 2, 1, false);
-	ok(rig_until(&rig, rig_over, 2), "an adopted trial can be stopped");
+	ok(local_rig_until(&rig, local_rig_over, 2),
+	    "an adopted trial can be stopped");
 	is_int(rig.trial[2].exit.exit_code, 8, "with grace");
-	rig_close(&rig);
+	local_rig_close(&rig);
 }
 
 static void
 test_ended(void)
 {
 	struct rig rig;
-	struct rig_trial *t = &rig.trial[1];
+	struct local_rig_trial *t = &rig.trial[1];
 	struct err e = ERR_INIT;
 	char path[128];
 
-	rig_open(&rig, NULL);
-	rig_sh(&rig, 1,
+	local_rig_open(&rig, NULL);
+	local_rig_sh(&rig, 1,
 	    "echo hpotune: step=1 a=1; while ! test -f go; do sleep 0.01; "
 	    "done; echo hpotune: step=2 a=2; echo >gone; exit 3");
-	rig_until(&rig, rig_reported, 1);
+	local_rig_until(&rig, local_rig_reported, 1);
 	launcher_local.close(rig.ctx);
 	(void)snprintf(path, sizeof path, "%s/go", rig.dir);
 	close(open(path, O_CREAT, 0600));
 	(void)waitpid((pid_t)claim_of(&rig, 1).shim_pid, NULL, 0);
-	if (rig_launcher_open(&rig, &e) == -1)
+	if (local_rig_launcher_open(&rig, &e) == -1)
 		abort();
-	is_int(rig_look(&rig, 1, &e), LOOK_ENDED, "it ended meanwhile");
-	ok(rig_until(&rig, rig_over, 1), "its end is delivered");
+	is_int(local_rig_look(&rig, 1, &e), LOOK_ENDED, "it ended meanwhile");
+	ok(local_rig_until(&rig, local_rig_over, 1), "its end is delivered");
 	ok(t->exits == 1 && t->exit.exit_code == 3, "once, as it was");
 	is_int(t->reports, 2, "with the report nobody had read");
 	is_str(t->last, "a 2 2", "which is the second");
-	rig_close(&rig);
+	local_rig_close(&rig);
 }
 
 static void
 test_lost(void)
 {
 	struct rig rig;
-	struct rig_trial *t = rig.trial;
+	struct local_rig_trial *t = rig.trial;
 	struct err e = ERR_INIT;
 	int fd;
 
-	rig_open(&rig, NULL);
-	rig_sh(&rig, 1, "echo hpotune: a=1; sleep 1000");
-	rig_until(&rig, rig_reported, 1);
+	local_rig_open(&rig, NULL);
+	local_rig_sh(&rig, 1, "echo hpotune: a=1; sleep 1000");
+	local_rig_until(&rig, local_rig_reported, 1);
 	shim_kill(&rig, 1);
-	ok(rig_until(&rig, rig_over, 1), "a supervisor killed is noticed");
+	ok(local_rig_until(&rig, local_rig_over, 1),
+	    "a supervisor killed is noticed");
 	ok(t[1].losts == 1 && t[1].exits == 0, "the trial is lost");
-	is_int(rig_alive(1, 1), 0, "and dead");
+	is_int(local_rig_alive(1, 1), 0, "and dead");
 
-	rig_sh(&rig, 2, "echo hpotune: a=1; exec sleep 1000");
-	rig_until(&rig, rig_reported, 2);
-	rig_restart(&rig);
+	local_rig_sh(&rig, 2, "echo hpotune: a=1; exec sleep 1000");
+	local_rig_until(&rig, local_rig_reported, 2);
+	local_rig_restart(&rig);
 	shim_kill(&rig, 2);
-	while (rig_alive(2, 1) > 0)
+	while (local_rig_alive(2, 1) > 0)
 		(void)poll(NULL, 0, 5);
-	is_int(rig_look(&rig, 2, &e), LOOK_LOST, "so while the server is away");
-	ok(rig_until(&rig, rig_over, 2) && t[2].losts == 1, "it is told");
+	is_int(local_rig_look(&rig, 2, &e), LOOK_LOST,
+	    "so while the server is away");
+	ok(local_rig_until(&rig, local_rig_over, 2) && t[2].losts == 1,
+	    "it is told");
 	is_int(t[2].reports, 1, "its reports are not told again");
 
-	rig_sh(&rig, 3,
+	local_rig_sh(&rig, 3,
 	    "setsid sh -c 'trap \"\" TERM; while :; do sleep 1; done' & \n"
 	    "echo hpotune: a=1; sleep 1000");
-	rig_until(&rig, rig_reported, 3);
+	local_rig_until(&rig, local_rig_reported, 3);
 	launcher_local.close(rig.ctx);
 	shim_kill(&rig, 3);
-	if (rig_launcher_open(&rig, &e) == -1)
+	if (local_rig_launcher_open(&rig, &e) == -1)
 		abort();
-	ok(rig_alive(3, 1) > 0, "a daemon survives its supervisor");
-	fd = open(rig_path(&rig, 3, "trial.lock"), O_RDONLY);
+	ok(local_rig_alive(3, 1) > 0, "a daemon survives its supervisor");
+	fd = open(local_rig_path(&rig, 3, "trial.lock"), O_RDONLY);
 	is_int(claim_lock_held(fd), 1, "and holds the trial's lock");
 	close(fd);
-	is_int(rig_look(&rig, 3, &e), LOOK_LOST, "the trial is lost");
-	ok(rig_until(&rig, rig_over, 3) && t[3].losts == 1, "it is told");
-	is_int(rig_alive(3, 1), 0, "once nothing is left");
+	is_int(local_rig_look(&rig, 3, &e), LOOK_LOST, "the trial is lost");
+	ok(local_rig_until(&rig, local_rig_over, 3) && t[3].losts == 1,
+	    "it is told");
+	is_int(local_rig_alive(3, 1), 0, "once nothing is left");
 
-	rig_sh(&rig, 4,
+	local_rig_sh(&rig, 4,
 	    "exec bash -c \"exec 100>&-; "
 	    "setsid sh -c 'while :; do sleep 1; done' & "
 	    "echo hpotune: a=1; sleep 1000\"");
-	rig_until(&rig, rig_reported, 4);
+	local_rig_until(&rig, local_rig_reported, 4);
 	shim_kill(&rig, 4);
-	ok(rig_until(&rig, rig_over, 4) && t[4].losts == 1,
+	ok(local_rig_until(&rig, local_rig_over, 4) && t[4].losts == 1,
 	    "one that let go of its lock is lost too");
-	while (rig_alive(4, 1) > 0)
+	while (local_rig_alive(4, 1) > 0)
 		(void)poll(NULL, 0, 5);
 	ok(true, "and its stray is found by its mark");
-	rig_close(&rig);
+	local_rig_close(&rig);
 }
 
 static void
 test_between(void)
 {
 	struct rig rig;
-	struct rig_trial *t = rig.trial;
+	struct local_rig_trial *t = rig.trial;
 	struct err e = ERR_INIT;
 	char *argv[] = { "true", NULL };
 	struct launch_spec spec;
 	int fd;
 
-	rig_open(&rig, NULL);
+	local_rig_open(&rig, NULL);
 	fd = state_hold(&rig, 1);
-	is_int(rig_look(&rig, 1, &e), LOOK_ALIVE, "a lock alone: starting");
-	spec = rig_spec(&rig, 1, argv);
+	is_int(
+	    local_rig_look(&rig, 1, &e), LOOK_ALIVE, "a lock alone: starting");
+	spec = local_rig_spec(&rig, 1, argv);
 	is_int(launcher_local.abandon(rig.ctx, &spec, &e), -1,
 	    "what starts cannot be abandoned");
 	is_int(e.kind, ERR_BUSY, "now");
 	close(fd);
-	ok(rig_until(&rig, rig_over, 1) && t[1].losts == 1,
+	ok(local_rig_until(&rig, local_rig_over, 1) && t[1].losts == 1,
 	    "it lets go without a claim: lost");
-	is_int(rig_sh(&rig, 1, "echo >ran"), 0, "a late supervisor");
+	is_int(local_rig_sh(&rig, 1, "echo >ran"), 0, "a late supervisor");
 	t[1].losts = 0;
-	ok(rig_until(&rig, rig_over, 1) && t[1].ups == 0,
+	ok(local_rig_until(&rig, local_rig_over, 1) && t[1].ups == 0,
 	    "cannot start it any more");
 
 	fd = state_hold(&rig, 2);
 	records_put(fd, 2, true);
-	is_int(rig_look(&rig, 2, &e), LOOK_ALIVE,
+	is_int(local_rig_look(&rig, 2, &e), LOOK_ALIVE,
 	    "an end, its supervisor still there: alive");
 	close(fd);
-	ok(rig_until(&rig, rig_over, 2) && t[2].exit.exit_code == 11,
+	ok(local_rig_until(&rig, local_rig_over, 2) &&
+		t[2].exit.exit_code == 11,
 	    "then its end");
 
 	fd = state_hold(&rig, 3);
@@ -232,60 +241,62 @@ test_between(void)
 	if (pwrite(fd, "x", 1, 20) == -1)
 		abort();
 	close(fd);
-	is_int(rig_look(&rig, 3, &e), LOOK_UNKNOWN, "damage: unknown");
+	is_int(local_rig_look(&rig, 3, &e), LOOK_UNKNOWN, "damage: unknown");
 	ok(strstr(e.text, "damaged") != NULL, "and says so");
 
 	fd = state_hold(&rig, 4);
 	records_put(fd, 4, false);
 	close(fd);
-	is_int(rig_look(&rig, 4, &e), LOOK_LOST, "after a reboot: lost");
-	ok(rig_until(&rig, rig_over, 4) && t[4].losts == 1, "and told");
+	is_int(local_rig_look(&rig, 4, &e), LOOK_LOST, "after a reboot: lost");
+	ok(local_rig_until(&rig, local_rig_over, 4) && t[4].losts == 1,
+	    "and told");
 
-	spec = rig_spec(&rig, 5, argv);
+	spec = local_rig_spec(&rig, 5, argv);
 	(void)close(state_hold(&rig, 5));
 	is_int(launcher_local.abandon(rig.ctx, &spec, &e), 0, "abandon");
 	is_int(launcher_local.abandon(rig.ctx, &spec, &e), 0, "twice");
-	is_int(rig_look(&rig, 5, &e), LOOK_LOST, "is for ever");
-	rig_until(&rig, rig_over, 5);
+	is_int(local_rig_look(&rig, 5, &e), LOOK_LOST, "is for ever");
+	local_rig_until(&rig, local_rig_over, 5);
 
 	fd = state_hold(&rig, 6);
 	records_put(fd, 7, false);
-	is_int(rig_look(&rig, 6, &e), LOOK_UNKNOWN,
+	is_int(local_rig_look(&rig, 6, &e), LOOK_UNKNOWN,
 	    "a directory where another run is going on: unknown");
 	ok(strstr(e.text, "another run") != NULL, "and says so");
 	records_put(fd, 7, true);
 	close(fd);
-	is_int(rig_look(&rig, 6, &e), LOOK_NEVER, "it is over: never");
-	rig_sh(&rig, 6, "exit 0");
-	ok(rig_until(&rig, rig_over, 6) && t[6].losts == 1 && t[6].exits == 0,
+	is_int(local_rig_look(&rig, 6, &e), LOOK_NEVER, "it is over: never");
+	local_rig_sh(&rig, 6, "exit 0");
+	ok(local_rig_until(&rig, local_rig_over, 6) && t[6].losts == 1 &&
+		t[6].exits == 0,
 	    "a directory of another run is left alone");
-	spec = rig_spec(&rig, 6, argv);
+	spec = local_rig_spec(&rig, 6, argv);
 	is_int(launcher_local.abandon(rig.ctx, &spec, &e), 0,
 	    "to give it up needs nothing");
-	rig_close(&rig);
+	local_rig_close(&rig);
 }
 
 static void
 test_race(void)
 {
 	struct rig a, b;
-	struct rig_trial *t;
+	struct local_rig_trial *t;
 	char path[128], *text, *own;
 	int64_t i;
 	int twice = 0, heard = 0;
 
-	rig_open(&a, NULL);
-	rig_open(&b, NULL);
+	local_rig_open(&a, NULL);
+	local_rig_open(&b, NULL);
 	own = b.state_dir;
 	b.state_dir = a.state_dir;
 	b.settings.workdir = a.dir;
 	for (i = 1; i <= 20; i++) {
-		rig_sh(&a, i, "echo $HPOTUNE_ATTEMPT_UUID >>ledger");
-		rig_sh(&b, i, "echo $HPOTUNE_ATTEMPT_UUID >>ledger");
+		local_rig_sh(&a, i, "echo $HPOTUNE_ATTEMPT_UUID >>ledger");
+		local_rig_sh(&b, i, "echo $HPOTUNE_ATTEMPT_UUID >>ledger");
 	}
 	for (i = 1; i <= 20; i++) {
-		rig_until(&a, rig_over, i);
-		rig_until(&b, rig_over, i);
+		local_rig_until(&a, local_rig_over, i);
+		local_rig_until(&b, local_rig_over, i);
 		t = &a.trial[i];
 		heard += t->exits == 1 && t->exit.exit_code == 0;
 		t = &b.trial[i];
@@ -293,14 +304,14 @@ test_race(void)
 	}
 	is_int(heard, 40, "of two supervisors' trials both hear the end");
 	(void)snprintf(path, sizeof path, "%s/ledger", a.dir);
-	text = rig_text(path);
+	text = local_rig_text(path);
 	for (i = 0; text[i] != '\0'; i++)
 		twice += text[i] == '\n';
 	is_int(twice, 20, "and each ran once");
 	free(text);
 	b.state_dir = own;
-	rig_close(&b);
-	rig_close(&a);
+	local_rig_close(&b);
+	local_rig_close(&a);
 }
 
 int

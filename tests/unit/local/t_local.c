@@ -7,25 +7,25 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tests/local-rig.h"
-#include "tests/tap.h"
-#include "trials/local.h"
+#include "tests/support/local-launcher.h"
+#include "tests/support/tap.h"
+#include "trials/local/local-internal.h"
 
 static void
 test_reports(void)
 {
 	struct rig rig;
-	struct rig_trial *t = &rig.trial[1];
+	struct local_rig_trial *t = &rig.trial[1];
 
-	rig_open(&rig, NULL);
-	is_int(rig_sh(&rig, 1,
+	local_rig_open(&rig, NULL);
+	is_int(local_rig_sh(&rig, 1,
 		   "echo hpotune: step=1 acc=0.5\n"
 		   "echo '{\"step\": 2, \"acc\": 0.25}' >>$HPOTUNE_METRICS\n"
 		   "printf 'hpotune: step=3 acc=0.125' >&2\n"
 		   "cat $HPOTUNE_PARAMS >$HPOTUNE_OUTPUT_DIR/seen\n"
 		   "test -d $HPOTUNE_CHECKPOINT_DIR; exit $?"),
 	    0, "an attempt starts");
-	ok(rig_until(&rig, rig_over, 1), "and ends");
+	ok(local_rig_until(&rig, local_rig_over, 1), "and ends");
 	is_int(t->ups, 1, "it was up once");
 	ok(t->pid > 0 && t->place[0] != '\0', "with a pid and a place");
 	is_int(t->exits, 1, "it ended once");
@@ -40,14 +40,14 @@ test_reports(void)
 	is_int(t->cursor.log, 49, "all of the log is read");
 	is_int(t->cursor.metrics, 25, "and of the metrics file");
 	is_int(t->notes, 0, "nothing to note");
-	rig_close(&rig);
+	local_rig_close(&rig);
 }
 
 static void
 test_exits(void)
 {
 	struct rig rig;
-	struct rig_trial *t = rig.trial;
+	struct local_rig_trial *t = rig.trial;
 	char *missing[] = { "no-such-program-here", NULL };
 	char *script[] = { "./plain", NULL };
 	struct launch_spec spec;
@@ -55,11 +55,11 @@ test_exits(void)
 	char path[128];
 	int fd;
 
-	rig_open(&rig, NULL);
-	rig_sh(&rig, 1, "exit 7");
-	rig_sh(&rig, 2, "kill -9 $$");
-	rig_sh(&rig, 3, "kill -USR2 $$");
-	spec = rig_spec(&rig, 4, missing);
+	local_rig_open(&rig, NULL);
+	local_rig_sh(&rig, 1, "exit 7");
+	local_rig_sh(&rig, 2, "kill -9 $$");
+	local_rig_sh(&rig, 3, "kill -USR2 $$");
+	spec = local_rig_spec(&rig, 4, missing);
 	is_int(launcher_local.start(rig.ctx, &spec, &e), 0,
 	    "a missing program is found out later");
 	(void)snprintf(path, sizeof path, "%s/plain", rig.dir);
@@ -67,13 +67,16 @@ test_exits(void)
 	if (write(fd, "exit 0\n", 7) != 7)
 		abort();
 	close(fd);
-	spec = rig_spec(&rig, 5, script);
+	spec = local_rig_spec(&rig, 5, script);
 	(void)launcher_local.start(rig.ctx, &spec, &e);
 	rig.settings.workdir = "/no/such/folder";
-	rig_sh(&rig, 6, "exit 0");
-	ok(rig_until(&rig, rig_over, 1) && rig_until(&rig, rig_over, 2) &&
-		rig_until(&rig, rig_over, 3) && rig_until(&rig, rig_over, 4) &&
-		rig_until(&rig, rig_over, 5) && rig_until(&rig, rig_over, 6),
+	local_rig_sh(&rig, 6, "exit 0");
+	ok(local_rig_until(&rig, local_rig_over, 1) &&
+		local_rig_until(&rig, local_rig_over, 2) &&
+		local_rig_until(&rig, local_rig_over, 3) &&
+		local_rig_until(&rig, local_rig_over, 4) &&
+		local_rig_until(&rig, local_rig_over, 5) &&
+		local_rig_until(&rig, local_rig_over, 6),
 	    "six ends");
 	is_int(t[1].exit.exit_code, 7, "an exit status is told");
 	ok(t[2].exit.signal == SIGKILL && t[2].exit.exit_code == -1,
@@ -93,59 +96,63 @@ test_exits(void)
 	    "cannot enter /no/such/folder: No such file or directory",
 	    "a missing folder is told");
 	rig.settings.workdir = rig.dir;
-	spec = rig_spec(&rig, 7, missing);
+	spec = local_rig_spec(&rig, 7, missing);
 	(void)launcher_local.start(rig.ctx, &spec, &e);
 	launcher_local.stop(rig.ctx, 7, 1, false);
-	ok(rig_until(&rig, rig_over, 7), "who waits for a program is stopped");
+	ok(local_rig_until(&rig, local_rig_over, 7),
+	    "who waits for a program is stopped");
 	ok(t[7].exits == 1 && t[7].exit.stopped, "and recorded as that");
-	rig_close(&rig);
+	local_rig_close(&rig);
 }
 
 static void
 test_stop(void)
 {
 	struct rig rig;
-	struct rig_trial *t = rig.trial;
+	struct local_rig_trial *t = rig.trial;
 
-	rig_open(&rig, NULL);
-	rig_sh(&rig, 1,
+	local_rig_open(&rig, NULL);
+	local_rig_sh(&rig, 1,
 	    "trap 'echo hpotune: step=9 a=9; exit 5' TERM\n"
 	    "echo hpotune: step=1 a=1; while :; do sleep 0.01; done");
-	ok(rig_until(&rig, rig_reported, 1), "a trial runs");
+	ok(local_rig_until(&rig, local_rig_reported, 1), "a trial runs");
 	launcher_local.stop(rig.ctx, 1, 1, false);
 	launcher_local.stop(rig.ctx, 1, 1, false);
-	ok(rig_until(&rig, rig_over, 1), "stopped, it ends");
+	ok(local_rig_until(&rig, local_rig_over, 1), "stopped, it ends");
 	is_int(t[1].exit.exit_code, 5, "in its own way");
 	is_str(t[1].last, "a 9 9", "with a last word");
 
 	rig.settings.grace_ms = 100;
-	rig_sh(&rig, 2,
+	local_rig_sh(&rig, 2,
 	    "trap '' TERM; echo hpotune: a=1; while :; do sleep 0.01; done");
-	ok(rig_until(&rig, rig_reported, 2), "one ignores SIGTERM");
+	ok(local_rig_until(&rig, local_rig_reported, 2), "one ignores SIGTERM");
 	launcher_local.stop(rig.ctx, 2, 1, false);
-	ok(rig_until(&rig, rig_over, 2), "after the grace it ends too");
+	ok(local_rig_until(&rig, local_rig_over, 2),
+	    "after the grace it ends too");
 	is_int(t[2].exit.signal, SIGKILL, "by SIGKILL");
 	is_str(t[2].exit.why, "", "which is no riddle");
 
 	rig.settings.grace_ms = 1000000;
-	rig_sh(&rig, 3,
+	local_rig_sh(&rig, 3,
 	    "trap '' TERM; echo hpotune: a=1; while :; do sleep 0.01; done");
-	rig_until(&rig, rig_reported, 3);
+	local_rig_until(&rig, local_rig_reported, 3);
 	launcher_local.stop(rig.ctx, 3, 1, false);
 	launcher_local.stop(rig.ctx, 3, 1, true);
-	ok(rig_until(&rig, rig_over, 3), "now is now");
+	ok(local_rig_until(&rig, local_rig_over, 3), "now is now");
 	is_int(t[3].exit.signal, SIGKILL, "whatever the grace");
 
-	rig_sh(&rig, 4, "sleep 1000");
+	local_rig_sh(&rig, 4, "sleep 1000");
 	launcher_local.stop(rig.ctx, 4, 1, false);
-	ok(rig_until(&rig, rig_over, 4), "a stop before the start is kept");
+	ok(local_rig_until(&rig, local_rig_over, 4),
+	    "a stop before the start is kept");
 	is_int(t[4].exit.signal, SIGTERM, "and sent");
 
-	rig_sh(&rig, 5, "kill -STOP $$; exit 3");
-	rig_until(&rig, rig_is_up, 5);
+	local_rig_sh(&rig, 5, "kill -STOP $$; exit 3");
+	local_rig_until(&rig, local_rig_is_up, 5);
 	launcher_local.stop(rig.ctx, 5, 1, false);
-	ok(rig_until(&rig, rig_over, 5), "a frozen trial hears SIGTERM");
-	rig_close(&rig);
+	ok(local_rig_until(&rig, local_rig_over, 5),
+	    "a frozen trial hears SIGTERM");
+	local_rig_close(&rig);
 }
 
 /* A supervisor that its trial stops: it is let go on, or ended. */
@@ -157,46 +164,47 @@ test_still(void)
 	    "&\n"
 	    "echo hpotune: a=1; while :; do kill -STOP $PPID; done";
 	struct rig rig;
-	struct rig_trial *t = rig.trial;
+	struct local_rig_trial *t = rig.trial;
 
-	rig_open(&rig, NULL);
-	rig_sh(&rig, 1,
+	local_rig_open(&rig, NULL);
+	local_rig_sh(&rig, 1,
 	    "trap 'exit 5' TERM; kill -STOP $PPID; echo hpotune: a=1\n"
 	    "while :; do sleep 0.01; done");
-	rig_until(&rig, rig_reported, 1);
+	local_rig_until(&rig, local_rig_reported, 1);
 	launcher_local.stop(rig.ctx, 1, 1, false);
-	ok(rig_until(&rig, rig_over, 1),
+	ok(local_rig_until(&rig, local_rig_over, 1),
 	    "a supervisor that stands still hears");
 	is_int(t[1].exit.exit_code, 5, "and tells its trial");
-	rig_sh(&rig, 2, "kill -STOP $PPID; exit 6");
-	ok(rig_until(&rig, rig_over, 2), "without a stop it goes on, too");
+	local_rig_sh(&rig, 2, "kill -STOP $PPID; exit 6");
+	ok(local_rig_until(&rig, local_rig_over, 2),
+	    "without a stop it goes on, too");
 	is_int(t[2].exit.exit_code, 6, "and hears the end");
 	ok(strstr(buf_str(&t[2].note), "stopped its supervisor") != NULL,
 	    "this is told");
 
 	rig.settings.grace_ms = 100;
-	rig_sh(&rig, 3, again);
-	rig_until(&rig, rig_reported, 3);
+	local_rig_sh(&rig, 3, again);
+	local_rig_until(&rig, local_rig_reported, 3);
 	launcher_local.stop(rig.ctx, 3, 1, false);
-	ok(rig_until(&rig, rig_over, 3),
+	ok(local_rig_until(&rig, local_rig_over, 3),
 	    "stopped again and again, it is ended");
 	ok(t[3].exits == 1 && t[3].exit.signal == SIGKILL && t[3].exit.stopped,
 	    "as a trial whose grace is over");
-	is_int(rig_alive(3, 1), 0, "with everything that it has started");
+	is_int(local_rig_alive(3, 1), 0, "with everything that it has started");
 	rig.settings.grace_ms = 1000000;
-	rig_sh(&rig, 4, again);
-	rig_until(&rig, rig_reported, 4);
+	local_rig_sh(&rig, 4, again);
+	local_rig_until(&rig, local_rig_reported, 4);
 	launcher_local.stop(rig.ctx, 4, 1, true);
-	ok(rig_until(&rig, rig_over, 4), "now is now");
+	ok(local_rig_until(&rig, local_rig_over, 4), "now is now");
 	ok(t[4].exits == 1 && t[4].exit.signal == SIGKILL, "by SIGKILL");
-	is_int(rig_alive(4, 1), 0, "nothing is left");
+	is_int(local_rig_alive(4, 1), 0, "nothing is left");
 	rig.settings.grace_ms = 100;
 	rig.settings.max_run_ms = 3000;
-	rig_sh(&rig, 5, again);
-	ok(rig_until(&rig, rig_over, 5), "max_run ends it");
+	local_rig_sh(&rig, 5, again);
+	ok(local_rig_until(&rig, local_rig_over, 5), "max_run ends it");
 	ok(t[5].exits == 1 && t[5].exit.timeout, "as max_run does");
-	is_int(rig_alive(5, 1), 0, "and nothing is left");
-	rig_close(&rig);
+	is_int(local_rig_alive(5, 1), 0, "and nothing is left");
+	local_rig_close(&rig);
 }
 
 static void
@@ -222,18 +230,18 @@ test_idle(void)
 	struct loop_timer *moment;
 	struct rig rig;
 
-	rig_open(&rig, NULL);
-	rig_sh(&rig, 1, "echo hpotune: a=1; exec sleep 1000");
-	rig_until(&rig, rig_reported, 1);
+	local_rig_open(&rig, NULL);
+	local_rig_sh(&rig, 1, "echo hpotune: a=1; exec sleep 1000");
+	local_rig_until(&rig, local_rig_reported, 1);
 	moment = loop_timer_new(rig.loop, on_moment, &rig);
 	loop_timer_set(moment, 300);
 	rig.turns = 0;
-	rig_until(&rig, never, 1);
+	local_rig_until(&rig, never, 1);
 	ok(rig.turns < 20, "a silent trial wakes nobody (%d turns)", rig.turns);
 	launcher_local.stop(rig.ctx, 1, 1, true);
-	ok(rig_until(&rig, rig_over, 1), "and is still heard");
+	ok(local_rig_until(&rig, local_rig_over, 1), "and is still heard");
 	loop_timer_free(moment);
-	rig_close(&rig);
+	local_rig_close(&rig);
 }
 
 /* Whoever sends the supervisor SIGTERM: the end says that it was told to. */
@@ -241,38 +249,39 @@ static void
 test_outside(void)
 {
 	struct rig rig;
-	struct rig_trial *t = rig.trial;
+	struct local_rig_trial *t = rig.trial;
 
-	rig_open(&rig, NULL);
-	rig_sh(&rig, 1,
+	local_rig_open(&rig, NULL);
+	local_rig_sh(&rig, 1,
 	    "trap 'exit 0' TERM; echo hpotune: a=1; kill -TERM $PPID\n"
 	    "while :; do sleep 0.01; done");
-	rig_sh(&rig, 2, "exit 0");
-	rig_until(&rig, rig_over, 1);
+	local_rig_sh(&rig, 2, "exit 0");
+	local_rig_until(&rig, local_rig_over, 1);
 	ok(t[1].exit.exit_code == 0 && t[1].exit.stopped,
 	    "a stop from outside is told");
-	rig_until(&rig, rig_over, 2);
+	local_rig_until(&rig, local_rig_over, 2);
 	ok(!t[2].exit.stopped, "an end of its own accord is none");
-	rig_close(&rig);
+	local_rig_close(&rig);
 }
 
 static void
 test_timeout(void)
 {
 	struct rig rig;
-	struct rig_trial *t = rig.trial;
+	struct local_rig_trial *t = rig.trial;
 
-	rig_open(&rig, NULL);
+	local_rig_open(&rig, NULL);
 	/* A shell must have begun by then, on any machine. */
 	rig.settings.max_run_ms = 3000;
-	rig_sh(&rig, 1, "trap 'exit 4' TERM; while :; do sleep 0.01; done");
-	ok(rig_until(&rig, rig_over, 1), "max_run ends a trial");
+	local_rig_sh(
+	    &rig, 1, "trap 'exit 4' TERM; while :; do sleep 0.01; done");
+	ok(local_rig_until(&rig, local_rig_over, 1), "max_run ends a trial");
 	rig.settings.max_run_ms = 1000000;
-	rig_sh(&rig, 2, "exit 0");
+	local_rig_sh(&rig, 2, "exit 0");
 	ok(t[1].exit.timeout && t[1].exit.exit_code == 4, "with grace");
-	rig_until(&rig, rig_over, 2);
+	local_rig_until(&rig, local_rig_over, 2);
 	ok(!t[2].exit.timeout, "a quick one is not timed out");
-	rig_close(&rig);
+	local_rig_close(&rig);
 }
 
 static void
@@ -280,15 +289,15 @@ test_tree(void)
 {
 	struct rig rig;
 
-	rig_open(&rig, NULL);
-	rig_sh(&rig, 1,
+	local_rig_open(&rig, NULL);
+	local_rig_sh(&rig, 1,
 	    "(setsid sh -c 'trap \"\" TERM HUP; echo >up; sleep 1000' "
 	    ">/dev/null 2>&1 &) &\n"
 	    "while ! test -f up; do sleep 0.01; done; exit 0");
-	ok(rig_until(&rig, rig_over, 1), "a trial leaves a daemon");
+	ok(local_rig_until(&rig, local_rig_over, 1), "a trial leaves a daemon");
 	is_int(rig.trial[1].exit.exit_code, 0, "and ends well");
-	is_int(rig_alive(1, 1), 0, "nothing of it is left");
-	rig_close(&rig);
+	is_int(local_rig_alive(1, 1), 0, "nothing of it is left");
+	local_rig_close(&rig);
 }
 
 static void
@@ -302,13 +311,13 @@ test_environment(void)
 
 	setenv("PASSED", "through", 1);
 	setenv("TWICE", "server", 1);
-	rig_open(&rig, "{\"gpus\": 0}");
+	local_rig_open(&rig, "{\"gpus\": 0}");
 	rig.env = theirs;
 	rig.settings.env = own;
-	rig_sh(&rig, 1, "env >env1");
-	rig_until(&rig, rig_over, 1);
+	local_rig_sh(&rig, 1, "env >env1");
+	local_rig_until(&rig, local_rig_over, 1);
 	(void)snprintf(path, sizeof path, "%s/env1", rig.dir);
-	text = rig_text(path);
+	text = local_rig_text(path);
 	ok(strstr(text, "\nPASSED=through\n") != NULL ||
 		strncmp(text, "PASSED=", 7) == 0,
 	    "the server's environment is inherited");
@@ -321,22 +330,22 @@ test_environment(void)
 	    "no GPU means none");
 	free(text);
 	rig.settings.clean_env = true;
-	rig_sh(&rig, 2, "env >env2");
-	rig_until(&rig, rig_over, 2);
+	local_rig_sh(&rig, 2, "env >env2");
+	local_rig_until(&rig, local_rig_over, 2);
 	(void)snprintf(path, sizeof path, "%s/env2", rig.dir);
-	text = rig_text(path);
+	text = local_rig_text(path);
 	ok(strstr(text, "PASSED=") == NULL && strstr(text, "PATH=") != NULL &&
 		strstr(text, "OWN=yes\n") != NULL,
 	    "a clean one begins with little");
 	free(text);
 	rig.settings.pass_env = pass;
-	rig_sh(&rig, 3, "env >env3");
-	rig_until(&rig, rig_over, 3);
+	local_rig_sh(&rig, 3, "env >env3");
+	local_rig_until(&rig, local_rig_over, 3);
 	(void)snprintf(path, sizeof path, "%s/env3", rig.dir);
-	text = rig_text(path);
+	text = local_rig_text(path);
 	ok(strstr(text, "PASSED=through\n") != NULL, "and what is passed");
 	free(text);
-	rig_close(&rig);
+	local_rig_close(&rig);
 }
 
 static void
@@ -347,14 +356,14 @@ test_inheritance(void)
 	int extra = open("/dev/null", O_RDONLY), odd = 0;
 
 	(void)signal(SIGPIPE, SIG_IGN);
-	rig_open(&rig, NULL);
-	rig_sh(&rig, 1,
+	local_rig_open(&rig, NULL);
+	local_rig_sh(&rig, 1,
 	    "ls -l /proc/self/fd | grep -- '->' >fds\n"
 	    "grep -E '^Sig(Ign|Blk)' /proc/self/status >sigs\n"
 	    "cat /proc/self/oom_score_adj >oom");
-	rig_until(&rig, rig_over, 1);
+	local_rig_until(&rig, local_rig_over, 1);
 	(void)snprintf(path, sizeof path, "%s/fds", rig.dir);
-	text = rig_text(path);
+	text = local_rig_text(path);
 	for (line = strtok_r(text, "\n", &save); line != NULL;
 	     line = strtok_r(NULL, "\n", &save))
 		if (strstr(line, "/dev/null") == NULL &&
@@ -369,7 +378,7 @@ test_inheritance(void)
 	is_int(odd, 0, "a trial has its log, its lock and no other file");
 	free(text);
 	(void)snprintf(path, sizeof path, "%s/sigs", rig.dir);
-	text = rig_text(path);
+	text = local_rig_text(path);
 	line = strstr(text, "SigIgn:");
 	/* Two signals of the C library's own may come ignored from anywhere. */
 	ok(strstr(text, "SigBlk:\t0000000000000000") != NULL && line != NULL &&
@@ -377,12 +386,12 @@ test_inheritance(void)
 	    "no signal is blocked or ignored");
 	free(text);
 	(void)snprintf(path, sizeof path, "%s/oom", rig.dir);
-	text = rig_text(path);
+	text = local_rig_text(path);
 	ok(atoi(text) >= 500, "it dies before others when memory ends");
 	free(text);
 	(void)signal(SIGPIPE, SIG_DFL);
 	close(extra);
-	rig_close(&rig);
+	local_rig_close(&rig);
 }
 
 static void
@@ -394,16 +403,17 @@ test_modes(void)
 	struct stat st;
 	size_t i;
 
-	rig_open(&rig, NULL);
-	rig_sh(&rig, 1, "exit 0");
-	rig_until(&rig, rig_over, 1);
+	local_rig_open(&rig, NULL);
+	local_rig_sh(&rig, 1, "exit 0");
+	local_rig_until(&rig, local_rig_over, 1);
 	for (i = 0; i < 5; i++)
-		ok(lstat(rig_path(&rig, 1, names[i]), &st) == 0 &&
+		ok(lstat(local_rig_path(&rig, 1, names[i]), &st) == 0 &&
 			S_ISREG(st.st_mode) && (st.st_mode & 077) == 0,
 		    "%s is private", names[i]);
-	ok(stat(rig_path(&rig, 1, ""), &st) == 0 && (st.st_mode & 077) == 0,
+	ok(stat(local_rig_path(&rig, 1, ""), &st) == 0 &&
+		(st.st_mode & 077) == 0,
 	    "so is the directory");
-	rig_close(&rig);
+	local_rig_close(&rig);
 }
 
 int

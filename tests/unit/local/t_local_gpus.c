@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "tests/local-rig.h"
-#include "tests/tap.h"
-#include "trials/local.h"
+#include "tests/support/local-launcher.h"
+#include "tests/support/tap.h"
+#include "trials/local/local-internal.h"
 
 /* What an attempt was told, by one variable. */
 static const char *
@@ -16,7 +16,7 @@ told(struct rig *rig, int64_t trial, const char *name)
 
 	(void)snprintf(
 	    path, sizeof path, "%s/env%lld", rig->dir, (long long)trial);
-	text = rig_text(path);
+	text = local_rig_text(path);
 	(void)snprintf(path, sizeof path, "\n%s=", name);
 	at = text != NULL ? strstr(text, path) : NULL;
 	(void)snprintf(value, sizeof value, "%s", "(unset)");
@@ -41,7 +41,7 @@ stay(struct rig *rig, int64_t trial)
 	    "while ! test -e go%lld; do sleep 0.01; done",
 	    (long long)trial, (long long)trial, (long long)trial,
 	    (long long)trial);
-	return rig_sh(rig, trial, script);
+	return local_rig_sh(rig, trial, script);
 }
 
 static void
@@ -63,7 +63,7 @@ go(struct rig *rig, int64_t trial)
 
 	(void)snprintf(path, sizeof path, "go%lld", (long long)trial);
 	touch(rig, path);
-	rig_until(rig, rig_over, trial);
+	local_rig_until(rig, local_rig_over, trial);
 }
 
 static bool
@@ -81,11 +81,11 @@ test_names(void)
 	struct rig rig;
 	char *text;
 
-	rig_open(&rig, "{\"gpus\": {\"simulate\": 3}}");
+	local_rig_open(&rig, "{\"gpus\": {\"simulate\": 3}}");
 	is_int(stay(&rig, 1), 0, "an attempt takes a GPU");
 	is_int(stay(&rig, 2), 0, "another one, too");
-	rig_until(&rig, rig_reported, 1);
-	rig_until(&rig, rig_reported, 2);
+	local_rig_until(&rig, local_rig_reported, 1);
+	local_rig_until(&rig, local_rig_reported, 2);
 	is_str(told(&rig, 1, "HPOTUNE_GPU_UUIDS"), "SIM-0", "the first");
 	is_str(told(&rig, 1, "HPOTUNE_GPU_INDICES"), "0", "by index");
 	is_str(told(&rig, 2, "HPOTUNE_GPU_UUIDS"), "SIM-1", "and the second");
@@ -93,9 +93,9 @@ test_names(void)
 	    "a simulated one is not a real one");
 	is_str(told(&rig, 2, "CUDA_DEVICE_ORDER"), "PCI_BUS_ID", "in order");
 	is_str(told(&rig, 2, "SM_NUM_GPUS"), "1", "and how many");
-	rig_until(&rig, rig_is_up, 2);
+	local_rig_until(&rig, local_rig_is_up, 2);
 	ok(strstr(rig.trial[2].place, " gpu 1") != NULL, "its place says it");
-	text = rig_text(rig_path(&rig, 2, "gpus"));
+	text = local_rig_text(local_rig_path(&rig, 2, "gpus"));
 	is_str(text, "SIM-1\n", "a file keeps it");
 	free(text);
 	go(&rig, 1);
@@ -103,7 +103,7 @@ test_names(void)
 	ok(rig.gpus >= 3, "each GPU was told of");
 	is_int(rig.trial[1].usages, 2, "what it used: at once, and at its end");
 	is_int(rig.trial[1].usage.gpus, 1, "of one GPU");
-	rig_close(&rig);
+	local_rig_close(&rig);
 }
 
 static void
@@ -114,27 +114,27 @@ test_full(void)
 	struct launch_spec spec;
 	struct rig rig;
 
-	rig_open(&rig, "{\"gpus\": {\"simulate\": 4}}");
+	local_rig_open(&rig, "{\"gpus\": {\"simulate\": 4}}");
 	rig.settings.gpus = 2;
-	rig_restart(&rig);
+	local_rig_restart(&rig);
 	stay(&rig, 1);
 	stay(&rig, 2);
-	rig_until(&rig, rig_reported, 1);
-	rig_until(&rig, rig_reported, 2);
+	local_rig_until(&rig, local_rig_reported, 1);
+	local_rig_until(&rig, local_rig_reported, 2);
 	is_str(told(&rig, 1, "HPOTUNE_GPU_INDICES"), "0,1", "two GPUs");
 	is_str(told(&rig, 2, "HPOTUNE_GPU_INDICES"), "2,3", "and two more");
 	ok(!is_ready(&rig, 0), "there is no room for a third");
-	spec = rig_spec(&rig, 3, argv);
+	spec = local_rig_spec(&rig, 3, argv);
 	is_int(launcher_local.start(rig.ctx, &spec, &e), -1, "it cannot start");
 	is_int(e.kind, ERR_BUSY, "for now");
 	go(&rig, 1);
-	ok(rig_until(&rig, is_ready, 0), "when one ends there is room");
+	ok(local_rig_until(&rig, is_ready, 0), "when one ends there is room");
 	stay(&rig, 3);
-	rig_until(&rig, rig_reported, 3);
+	local_rig_until(&rig, local_rig_reported, 3);
 	is_str(told(&rig, 3, "HPOTUNE_GPU_INDICES"), "0,1", "its GPUs, again");
 	go(&rig, 2);
 	go(&rig, 3);
-	rig_close(&rig);
+	local_rig_close(&rig);
 }
 
 static void
@@ -143,20 +143,22 @@ test_bookings(void)
 	struct rig rig;
 	char uuid[64];
 
-	rig_open(&rig, "{\"gpus\": {\"simulate\": 1}}");
-	(void)snprintf(uuid, sizeof uuid, "%s", rig_uuid(1, 1));
+	local_rig_open(&rig, "{\"gpus\": {\"simulate\": 1}}");
+	(void)snprintf(uuid, sizeof uuid, "%s", local_rig_uuid(1, 1));
 	ok(launcher_local.take(rig.ctx, 1, 1, 0, uuid), "a GPU is kept");
 	ok(!is_ready(&rig, 0), "nobody else can have it");
-	ok(!launcher_local.take(rig.ctx, 2, 1, 1, rig_uuid(2, 1)),
+	ok(!launcher_local.take(rig.ctx, 2, 1, 1, local_rig_uuid(2, 1)),
 	    "or keep it");
 	stay(&rig, 1);
-	rig_until(&rig, rig_reported, 1);
+	local_rig_until(&rig, local_rig_reported, 1);
 	is_str(told(&rig, 1, "HPOTUNE_GPU_UUIDS"), "SIM-0", "it gets it");
 	go(&rig, 1);
-	rig_until(&rig, is_ready, 0);
-	ok(launcher_local.take(rig.ctx, 2, 1, 1, rig_uuid(2, 1)), "kept again");
-	ok(rig_until(&rig, is_ready, 0), "and free again without a start");
-	rig_close(&rig);
+	local_rig_until(&rig, is_ready, 0);
+	ok(launcher_local.take(rig.ctx, 2, 1, 1, local_rig_uuid(2, 1)),
+	    "kept again");
+	ok(local_rig_until(&rig, is_ready, 0),
+	    "and free again without a start");
+	local_rig_close(&rig);
 }
 
 /* The ledger is in the folders. */
@@ -166,20 +168,20 @@ test_restart(void)
 	struct err e = ERR_INIT;
 	struct rig rig;
 
-	rig_open(&rig, "{\"gpus\": {\"simulate\": 3}}");
+	local_rig_open(&rig, "{\"gpus\": {\"simulate\": 3}}");
 	stay(&rig, 1);
 	stay(&rig, 2);
-	rig_until(&rig, rig_reported, 1);
-	rig_until(&rig, rig_reported, 2);
+	local_rig_until(&rig, local_rig_reported, 1);
+	local_rig_until(&rig, local_rig_reported, 2);
 	go(&rig, 1);
-	rig_restart(&rig);
-	is_int(rig_look(&rig, 2, &e), LOOK_ALIVE, "one lives on");
-	is_int(rig_look(&rig, 1, &e), LOOK_ENDED, "one had ended");
+	local_rig_restart(&rig);
+	is_int(local_rig_look(&rig, 2, &e), LOOK_ALIVE, "one lives on");
+	is_int(local_rig_look(&rig, 1, &e), LOOK_ENDED, "one had ended");
 	stay(&rig, 3);
-	rig_until(&rig, rig_reported, 3);
-	rig_until(&rig, is_ready, 0);
+	local_rig_until(&rig, local_rig_reported, 3);
+	local_rig_until(&rig, is_ready, 0);
 	stay(&rig, 4);
-	rig_until(&rig, rig_reported, 4);
+	local_rig_until(&rig, local_rig_reported, 4);
 	is_str(told(&rig, 3, "HPOTUNE_GPU_INDICES"), "2",
 	    "what lives keeps its GPU, what ended is looked at first");
 	is_str(told(&rig, 4, "HPOTUNE_GPU_INDICES"), "0", "and then free");
@@ -187,7 +189,7 @@ test_restart(void)
 	go(&rig, 3);
 	go(&rig, 4);
 	is_int(rig.trial[2].exits, 1, "it is heard of");
-	rig_close(&rig);
+	local_rig_close(&rig);
 }
 
 /* Two on one GPU: the second when the first has reported. */
@@ -196,21 +198,22 @@ test_shared(void)
 {
 	struct rig rig;
 
-	rig_open(&rig, "{\"gpus\": {\"simulate\": 1}, \"trials_per_gpu\": 2}");
-	rig_sh(&rig, 1,
+	local_rig_open(
+	    &rig, "{\"gpus\": {\"simulate\": 1}, \"trials_per_gpu\": 2}");
+	local_rig_sh(&rig, 1,
 	    "while ! test -e talk; do sleep 0.01; done\n"
 	    "echo hpotune: a=1; while ! test -e go1; do sleep 0.01; done");
-	rig_until(&rig, rig_is_up, 1);
+	local_rig_until(&rig, local_rig_is_up, 1);
 	ok(!is_ready(&rig, 0), "nobody beside one that settles");
 	touch(&rig, "talk");
-	ok(rig_until(&rig, is_ready, 0), "when it has reported, one may");
+	ok(local_rig_until(&rig, is_ready, 0), "when it has reported, one may");
 	stay(&rig, 2);
-	rig_until(&rig, rig_reported, 2);
+	local_rig_until(&rig, local_rig_reported, 2);
 	is_str(told(&rig, 2, "HPOTUNE_GPU_UUIDS"), "SIM-0", "they share it");
 	ok(!is_ready(&rig, 0), "and no third");
 	go(&rig, 1);
 	go(&rig, 2);
-	rig_close(&rig);
+	local_rig_close(&rig);
 }
 
 /* A command that is not there is no reason to keep a GPU. */
@@ -222,12 +225,12 @@ test_never(void)
 	struct err e = ERR_INIT;
 	struct rig rig;
 
-	rig_open(&rig, "{\"gpus\": {\"simulate\": 1}}");
-	spec = rig_spec(&rig, 1, argv);
+	local_rig_open(&rig, "{\"gpus\": {\"simulate\": 1}}");
+	spec = local_rig_spec(&rig, 1, argv);
 	(void)launcher_local.start(rig.ctx, &spec, &e);
-	ok(rig_until(&rig, rig_over, 1), "it cannot run");
-	ok(rig_until(&rig, is_ready, 0), "its GPU is free");
-	rig_close(&rig);
+	ok(local_rig_until(&rig, local_rig_over, 1), "it cannot run");
+	ok(local_rig_until(&rig, is_ready, 0), "its GPU is free");
+	local_rig_close(&rig);
 }
 
 int

@@ -4,10 +4,10 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "tests/local-rig.h"
-#include "tests/tap.h"
-#include "trials/local-gpus.h"
-#include "trials/local.h"
+#include "tests/support/local-launcher.h"
+#include "tests/support/tap.h"
+#include "trials/local/local-gpu.h"
+#include "trials/local/local-internal.h"
 
 /* Open a launcher anew with these numbers: slots, or -1. */
 static int
@@ -20,7 +20,7 @@ slots(struct rig *rig, int64_t gpus, int64_t cpus, int64_t parallel,
 	rig->settings.gpus = gpus;
 	rig->settings.cpus = cpus;
 	rig->parallel = parallel;
-	if (rig_launcher_open(rig, e) == -1)
+	if (local_rig_launcher_open(rig, e) == -1)
 		return -1;
 	return launcher_local.slots(rig->ctx);
 }
@@ -41,7 +41,7 @@ test_cpus(void)
 	struct err e = ERR_INIT;
 	struct rig rig;
 
-	rig_open(&rig, "{\"gpus\": 0}");
+	local_rig_open(&rig, "{\"gpus\": 0}");
 	is_int(slots(&rig, -1, 0, 0, &e), n, "one trial per core");
 	is_int(slots(&rig, -1, n, 0, &e), 1, "or per so many");
 	is_int(slots(&rig, -1, 1000 * n, 0, &e), 1, "but one at least");
@@ -51,7 +51,7 @@ test_cpus(void)
 	is_int(e.kind, ERR_LAUNCH, "for the server to say where");
 	is_str(e.text, "a trial wants 1, but there are 0 here",
 	    "which says what there is");
-	rig_close(&rig);
+	local_rig_close(&rig);
 }
 
 /* Last: a hard limit does not go up again. */
@@ -62,13 +62,13 @@ test_files(void)
 	struct err e = ERR_INIT;
 	struct rig rig;
 
-	rig_open(&rig, "{\"gpus\": 0}");
+	local_rig_open(&rig, "{\"gpus\": 0}");
 	ok(setrlimit(RLIMIT_NOFILE, &few) == 0, "a limit on open files");
 	is_int(slots(&rig, 0, 0, 10, &e), 10, "few files are enough for ten");
 	ok(slots(&rig, 0, 0, 60, &e) > 10, "the soft limit is raised");
 	ok(slots(&rig, 0, 0, 60, &e) < 60,
 	    "no more trials at once than the hard limit has files for");
-	rig_close(&rig);
+	local_rig_close(&rig);
 }
 
 static void
@@ -77,7 +77,7 @@ test_gpus(void)
 	struct err e = ERR_INIT;
 	struct rig rig;
 
-	rig_open(&rig, "{\"gpus\": {\"simulate\": 4}}");
+	local_rig_open(&rig, "{\"gpus\": {\"simulate\": 4}}");
 	is_int(slots(&rig, -1, 0, 0, &e), 4, "one trial per GPU");
 	is_slot(&rig, 0, "gpu");
 	is_int(slots(&rig, 2, 0, 0, &e), 2, "two GPUs per trial");
@@ -87,10 +87,11 @@ test_gpus(void)
 	is_int(slots(&rig, 0, 0, 9, &e), 9, "who wants no GPU has cores");
 	is_int(slots(&rig, 5, 0, 0, &e), -1, "five of four are too many");
 	is_str(e.text, "a trial wants 5, but there are 4 here", "it says so");
-	rig_close(&rig);
+	local_rig_close(&rig);
 
-	rig_open(&rig, "{\"gpus\": {\"simulate\": 2, \"memory\": \"8GiB\"}, "
-		       "\"trials_per_gpu\": 3}");
+	local_rig_open(&rig,
+	    "{\"gpus\": {\"simulate\": 2, \"memory\": \"8GiB\"}, "
+	    "\"trials_per_gpu\": 3}");
 	is_int(slots(&rig, 1, 0, 0, &e), 6, "three trials on each of two");
 	rig.settings.gpu_memory = INT64_C(3) << 30;
 	is_int(slots(&rig, 1, 0, 0, &e), 4, "two, where no more have room");
@@ -100,7 +101,7 @@ test_gpus(void)
 	    "a trial declares 9.0 GiB of memory on each of 2, but 0 of the 2 "
 	    "here have that (the largest 8.0 GiB)",
 	    "which it says");
-	rig_close(&rig);
+	local_rig_close(&rig);
 }
 
 /* A look at so many GPUs, or none, of which some were lent to us. */

@@ -7,9 +7,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tests/local-rig.h"
-#include "tests/tap.h"
-#include "trials/local.h"
+#include "tests/support/local-launcher.h"
+#include "tests/support/tap.h"
+#include "trials/local/local-internal.h"
 
 static bool
 reported_twice(struct rig *rig, int64_t trial)
@@ -39,62 +39,63 @@ static void
 test_many_lines(void)
 {
 	struct rig rig;
-	struct rig_trial *t = &rig.trial[1];
+	struct local_rig_trial *t = &rig.trial[1];
 
-	rig_open(&rig, NULL);
-	rig_sh(&rig, 1,
+	local_rig_open(&rig, NULL);
+	local_rig_sh(&rig, 1,
 	    "awk 'BEGIN { for (i = 0; i < 50000; i++) "
 	    "print \"hpotune: step=\" i \" a=1\" }'\n"
 	    "awk 'BEGIN { for (i = 0; i < 20000; i++) "
 	    "print \"{\\\"step\\\":\" i \",\\\"b\\\":1}\" }' "
 	    ">>$HPOTUNE_METRICS");
-	ok(rig_until(&rig, rig_over, 1), "seventy thousand reports");
+	ok(local_rig_until(&rig, local_rig_over, 1),
+	    "seventy thousand reports");
 	is_int(t->reports, 70000, "all of them");
 	is_near(t->sum, 70000, 0, "each once");
 	ok(t->reads > 10, "in several turns");
-	rig_close(&rig);
+	local_rig_close(&rig);
 }
 
 static void
 test_long_lines(void)
 {
 	struct rig rig;
-	struct rig_trial *t = &rig.trial[1];
+	struct local_rig_trial *t = &rig.trial[1];
 
-	rig_open(&rig, NULL);
+	local_rig_open(&rig, NULL);
 	/* 65536 bytes may be a line, 65537 may not. */
-	rig_sh(&rig, 1,
+	local_rig_sh(&rig, 1,
 	    "echo hpotune: step=1 a=1\n"
 	    "printf 'hpotune: step=2 a=2%65517s\\n' ''\n"
 	    "printf 'hpotune: step=3 a=3%65518s\\n' ''\n"
 	    "head -c 300000 /dev/zero | tr '\\0' x; echo\n"
 	    "echo hpotune: step=4 a=4\n"
 	    "head -c 300000 /dev/zero | tr '\\0' y");
-	ok(rig_until(&rig, rig_over, 1), "long lines");
+	ok(local_rig_until(&rig, local_rig_over, 1), "long lines");
 	is_int(t->reports, 3, "what fits a line is read");
 	is_near(t->sum, 7, 0, "what does not is not");
 	is_int(t->notes, 1, "one note for all of them");
 	ok(strstr(buf_str(&t->note), "65536 bytes") != NULL, "with the limit");
 	is_int(t->cursor.log, 731116, "all is passed");
-	rig_close(&rig);
+	local_rig_close(&rig);
 }
 
 static void
 test_odd_bytes(void)
 {
 	struct rig rig;
-	struct rig_trial *t = &rig.trial[1];
+	struct local_rig_trial *t = &rig.trial[1];
 
-	rig_open(&rig, NULL);
-	rig_sh(&rig, 1,
+	local_rig_open(&rig, NULL);
+	local_rig_sh(&rig, 1,
 	    "printf 'hpotune: step=1 a=1\\0\\n'\n"
 	    "printf '\\0\\0\\nhpotune: step=2 a=nan\\n'\n"
 	    "printf '\\377\\376\\033[31mhpotune: step=9 a=9\\n'\n"
 	    "printf 'hpotune: step=3 a=1e999\\n\\n\\n'");
-	ok(rig_until(&rig, rig_over, 1), "odd bytes");
+	ok(local_rig_until(&rig, local_rig_over, 1), "odd bytes");
 	is_int(t->exit.exit_code, 0, "do no harm");
 	is_str(t->first, "a 2 nan", "a line with a zero byte is no report");
-	rig_close(&rig);
+	local_rig_close(&rig);
 }
 
 /* Half a line is not read before its other half is there. */
@@ -102,37 +103,38 @@ static void
 test_half_lines(void)
 {
 	struct rig rig;
-	struct rig_trial *t = &rig.trial[1];
+	struct local_rig_trial *t = &rig.trial[1];
 	struct err e = ERR_INIT;
 	char path[128];
 
-	rig_open(&rig, NULL);
-	rig_sh(&rig, 1,
+	local_rig_open(&rig, NULL);
+	local_rig_sh(&rig, 1,
 	    "printf 'hpotune: step=1 a=1\\nhpotune: step=2 a=0.2'\n"
 	    "while ! test -f go; do sleep 0.01; done\n"
 	    "printf '5\\n'; exit 0");
-	rig_until(&rig, rig_reported, 1);
+	local_rig_until(&rig, local_rig_reported, 1);
 	is_int(t->reports, 1, "half a line waits");
 	is_int(t->cursor.log, 20, "before it");
-	rig_restart(&rig);
-	is_int(rig_look(&rig, 1, &e), LOOK_ALIVE, "for the next server too");
-	rig_until(&rig, never, rig.turns + 2);
+	local_rig_restart(&rig);
+	is_int(
+	    local_rig_look(&rig, 1, &e), LOOK_ALIVE, "for the next server too");
+	local_rig_until(&rig, never, rig.turns + 2);
 	(void)snprintf(path, sizeof path, "%s/go", rig.dir);
 	close(open(path, O_CREAT, 0600));
-	ok(rig_until(&rig, reported_twice, 1), "until it is whole");
+	ok(local_rig_until(&rig, reported_twice, 1), "until it is whole");
 	is_str(t->last, "a 2 0.25", "and right");
-	rig_until(&rig, rig_over, 1);
-	rig_close(&rig);
+	local_rig_until(&rig, local_rig_over, 1);
+	local_rig_close(&rig);
 }
 
 static void
 test_cut(void)
 {
 	struct rig rig;
-	struct rig_trial *t = &rig.trial[1];
+	struct local_rig_trial *t = &rig.trial[1];
 
-	rig_open(&rig, NULL);
-	rig_sh(&rig, 1,
+	local_rig_open(&rig, NULL);
+	local_rig_sh(&rig, 1,
 	    "echo '{\"step\":1,\"a\":1}' >$HPOTUNE_METRICS\n"
 	    "echo '{\"step\":2,\"a\":2}' >>$HPOTUNE_METRICS\n"
 	    "while ! test -f go; do sleep 0.01; done\n"
@@ -142,18 +144,19 @@ test_cut(void)
 	    "dd conv=notrunc of=$HPOTUNE_METRICS 2>/dev/null\n"
 	    "while ! test -f new; do sleep 0.01; done\n"
 	    "echo '{\"step\":4,\"a\":4}' >m.new; mv m.new $HPOTUNE_METRICS");
-	rig_until(&rig, reported_twice, 1);
-	close(open(rig_path(&rig, 1, "../../../../go"), O_CREAT, 0600));
-	ok(rig_until(&rig, reported_thrice, 1), "a file begun anew");
+	local_rig_until(&rig, reported_twice, 1);
+	close(open(local_rig_path(&rig, 1, "../../../../go"), O_CREAT, 0600));
+	ok(local_rig_until(&rig, reported_thrice, 1), "a file begun anew");
 	is_str(t->last, "a 3 3", "is read from its start");
-	close(open(rig_path(&rig, 1, "../../../../same"), O_CREAT, 0600));
-	ok(rig_until(&rig, reported_four_times, 1), "so is one of this length");
+	close(open(local_rig_path(&rig, 1, "../../../../same"), O_CREAT, 0600));
+	ok(local_rig_until(&rig, reported_four_times, 1),
+	    "so is one of this length");
 	is_str(t->last, "a 5 5", "with other words in it");
-	close(open(rig_path(&rig, 1, "../../../../new"), O_CREAT, 0600));
-	ok(rig_until(&rig, rig_over, 1), "so is one");
+	close(open(local_rig_path(&rig, 1, "../../../../new"), O_CREAT, 0600));
+	ok(local_rig_until(&rig, local_rig_over, 1), "so is one");
 	is_str(t->last, "a 4 4", "that took its place");
 	ok(strstr(buf_str(&t->note), "cut short") != NULL, "with a note");
-	rig_close(&rig);
+	local_rig_close(&rig);
 }
 
 /* The server is away while far more is printed than is kept. */
@@ -161,41 +164,41 @@ static void
 test_cap(void)
 {
 	struct rig rig;
-	struct rig_trial *t = &rig.trial[1];
+	struct local_rig_trial *t = &rig.trial[1];
 	struct err e = ERR_INIT;
 	struct stat st;
 	bool small = false;
 	int i;
 
-	rig_open(&rig, "{\"log_cap\": \"1MiB\"}");
-	rig_sh(&rig, 1,
+	local_rig_open(&rig, "{\"log_cap\": \"1MiB\"}");
+	local_rig_sh(&rig, 1,
 	    "echo hpotune: step=1 a=1\n"
 	    "while ! test -f go; do sleep 0.01; done\n"
 	    "head -c 60000000 /dev/zero | tr '\\0' '\\n'\n"
 	    "echo >flooded\n"
 	    "while ! test -f end; do sleep 0.01; done\n"
 	    "echo hpotune: step=2 a=2");
-	rig_until(&rig, rig_reported, 1);
+	local_rig_until(&rig, local_rig_reported, 1);
 	launcher_local.close(rig.ctx);
-	close(open(rig_path(&rig, 1, "../../../../go"), O_CREAT, 0600));
-	rig_file(rig_path(&rig, 1, "../../../../flooded"));
+	close(open(local_rig_path(&rig, 1, "../../../../go"), O_CREAT, 0600));
+	local_rig_file(local_rig_path(&rig, 1, "../../../../flooded"));
 	for (i = 0; i < 12000 && !small; i++) {
-		small = stat(rig_path(&rig, 1, "log"), &st) == 0 &&
+		small = stat(local_rig_path(&rig, 1, "log"), &st) == 0 &&
 			st.st_blocks * 512 <= 1 << 21;
 		(void)poll(NULL, 0, 5);
 	}
 	ok(small, "output beyond the cap leaves the disk");
 	ok(st.st_size > 60000000, "though the file is as long as ever");
-	close(open(rig_path(&rig, 1, "../../../../end"), O_CREAT, 0600));
-	if (rig_launcher_open(&rig, &e) == -1)
+	close(open(local_rig_path(&rig, 1, "../../../../end"), O_CREAT, 0600));
+	if (local_rig_launcher_open(&rig, &e) == -1)
 		abort();
-	is_int(rig_look(&rig, 1, &e), LOOK_ALIVE, "the server is back");
-	ok(rig_until(&rig, rig_over, 1), "and hears the end");
+	is_int(local_rig_look(&rig, 1, &e), LOOK_ALIVE, "the server is back");
+	ok(local_rig_until(&rig, local_rig_over, 1), "and hears the end");
 	is_str(t->last, "a 2 2", "with the newest output");
 	ok(strstr(buf_str(&t->note), "bytes of output were dropped") != NULL,
 	    "what was dropped is told");
 	ok(t->reads < 100, "and not read");
-	rig_close(&rig);
+	local_rig_close(&rig);
 }
 
 /* A store that is locked: nobody collects, and nothing spins. */
@@ -205,23 +208,25 @@ test_patience(void)
 	struct rig rig;
 	int turns;
 
-	rig_open(&rig, NULL);
-	rig_sh(
+	local_rig_open(&rig, NULL);
+	local_rig_sh(
 	    &rig, 1, "while ! test -f end; do echo hpotune: a=1; done; exit 0");
-	rig_sh(&rig, 2, "echo hpotune: a=1; while ! test -f go; do :; done");
-	rig_until(&rig, rig_reported, 1);
-	rig_until(&rig, rig_reported, 2);
+	local_rig_sh(
+	    &rig, 2, "echo hpotune: a=1; while ! test -f go; do :; done");
+	local_rig_until(&rig, local_rig_reported, 1);
+	local_rig_until(&rig, local_rig_reported, 2);
 	turns = rig.turns;
 	rig.deaf = true;
-	close(open(rig_path(&rig, 1, "../../../../go"), O_CREAT, 0600));
-	ok(!rig_until(&rig, rig_over, 2), "without collect nothing is heard");
+	close(open(local_rig_path(&rig, 1, "../../../../go"), O_CREAT, 0600));
+	ok(!local_rig_until(&rig, local_rig_over, 2),
+	    "without collect nothing is heard");
 	ok(rig.turns <= turns + 20, "and nothing spins");
 	printf("# %d turns\n", rig.turns - turns);
 	rig.deaf = false;
-	close(open(rig_path(&rig, 1, "../../../../end"), O_CREAT, 0600));
-	ok(rig_until(&rig, rig_over, 1), "all is heard in the end");
-	ok(rig_until(&rig, rig_over, 2), "of the other too");
-	rig_close(&rig);
+	close(open(local_rig_path(&rig, 1, "../../../../end"), O_CREAT, 0600));
+	ok(local_rig_until(&rig, local_rig_over, 1), "all is heard in the end");
+	ok(local_rig_until(&rig, local_rig_over, 2), "of the other too");
+	local_rig_close(&rig);
 }
 
 int

@@ -12,10 +12,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tests/local-rig.h"
-#include "tests/tap.h"
-#include "trials/claim.h"
-#include "trials/local.h"
+#include "tests/support/local-launcher.h"
+#include "tests/support/tap.h"
+#include "trials/process/attempt-record.h"
+#include "trials/local/local-internal.h"
 
 static bool
 noted(struct rig *rig, int64_t trial)
@@ -44,7 +44,7 @@ shim_alone(struct rig *rig, int64_t trial)
 
 	(void)snprintf(command, sizeof command,
 	    "$HPOTUNE_SHIM dir=%s uuid=%s workdir=/ -- touch %s/ran",
-	    rig_path(rig, trial, ""), rig_uuid(trial, 1), rig->dir);
+	    local_rig_path(rig, trial, ""), local_rig_uuid(trial, 1), rig->dir);
 	status = system(command);
 	is_int(WEXITSTATUS(status), ENOSPC, "the supervisor says why");
 	(void)snprintf(command, sizeof command, "%s/ran", rig->dir);
@@ -55,42 +55,44 @@ static void
 test_full_disk(void)
 {
 	struct rig rig;
-	struct rig_trial *t = rig.trial;
+	struct local_rig_trial *t = rig.trial;
 	struct err e = ERR_INIT;
 	char fill[128];
 
-	rig_open(&rig, NULL);
+	local_rig_open(&rig, NULL);
 	if (unshare(CLONE_NEWNS) == -1 ||
 	    mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) == -1 ||
 	    mount("none", rig.state_dir, "tmpfs", 0, "size=256k") == -1) {
 		skip("a full disk", "cannot mount a small tmpfs here");
-		rig_close(&rig);
+		local_rig_close(&rig);
 		return;
 	}
 	/* The folder is another one now: as one that is there at a start. */
-	rig_restart(&rig);
+	local_rig_restart(&rig);
 	(void)snprintf(fill, sizeof fill, "%s/fill", rig.state_dir);
-	rig_sh(&rig, 1,
+	local_rig_sh(&rig, 1,
 	    "echo hpotune: a=1; while ! test -f go; do sleep 0.01; done\n"
 	    "exit 5");
-	rig_until(&rig, rig_reported, 1);
+	local_rig_until(&rig, local_rig_reported, 1);
 	disk_fill(fill);
-	close(open(rig_path(&rig, 1, "../../../../go"), O_CREAT, 0600));
-	ok(rig_until(&rig, rig_over, 1), "a trial ends on a full disk");
+	close(open(local_rig_path(&rig, 1, "../../../../go"), O_CREAT, 0600));
+	ok(local_rig_until(&rig, local_rig_over, 1),
+	    "a trial ends on a full disk");
 	is_int(t[1].exit.exit_code, 5, "and its end is recorded");
 	unlink(fill);
 	/* Directories and parameters are there, room for the claim is not. */
-	rig_sh(&rig, 2, "exit 0");
-	rig_until(&rig, rig_over, 2);
-	unlink(rig_path(&rig, 2, "state"));
+	local_rig_sh(&rig, 2, "exit 0");
+	local_rig_until(&rig, local_rig_over, 2);
+	unlink(local_rig_path(&rig, 2, "state"));
 	disk_fill(fill);
-	is_int(rig_sh(&rig, 3, "echo >ran"), -1, "no room for directories");
+	is_int(
+	    local_rig_sh(&rig, 3, "echo >ran"), -1, "no room for directories");
 	t[2].exits = 0;
 	shim_alone(&rig, 2);
-	is_int(rig_look(&rig, 2, &e), LOOK_NEVER,
+	is_int(local_rig_look(&rig, 2, &e), LOOK_NEVER,
 	    "no room for the claim: never begun");
 	(void)umount2(rig.state_dir, MNT_DETACH);
-	rig_close(&rig);
+	local_rig_close(&rig);
 }
 
 /* A supervisor that is one line of shell. */
@@ -106,7 +108,7 @@ shim_script(struct rig *rig, const char *line)
 	(void)fclose(f);
 	(void)chmod(path, 0700);
 	setenv("HPOTUNE_SHIM", path, 1);
-	rig_restart(rig);
+	local_rig_restart(rig);
 }
 
 static void
@@ -117,31 +119,32 @@ test_no_shim(void)
 	char *argv[] = { "true", NULL }, *was;
 	struct launch_spec spec;
 
-	rig_open(&rig, NULL);
+	local_rig_open(&rig, NULL);
 	was = xstrdup(getenv("HPOTUNE_SHIM"));
 	setenv("HPOTUNE_SHIM", "/no/such/shim", 1);
-	rig_restart(&rig);
-	spec = rig_spec(&rig, 1, argv);
+	local_rig_restart(&rig);
+	spec = local_rig_spec(&rig, 1, argv);
 	is_int(launcher_local.start(rig.ctx, &spec, &e), -1, "no supervisor");
 	is_int(e.kind, ERR_BUSY, "is no start now");
 	ok(strstr(e.text, "/no/such/shim") != NULL, "and says so");
 	setenv("HPOTUNE_SHIM", "/bin/false", 1);
-	rig_restart(&rig);
-	spec = rig_spec(&rig, 2, argv);
+	local_rig_restart(&rig);
+	spec = local_rig_spec(&rig, 2, argv);
 	is_int(launcher_local.start(rig.ctx, &spec, &e), 0, "a broken one");
-	ok(rig_until(&rig, rig_over, 2) && !rig.trial[2].exit.ran, "is an end");
+	ok(local_rig_until(&rig, local_rig_over, 2) && !rig.trial[2].exit.ran,
+	    "is an end");
 	shim_script(&rig, "exit 28");
-	spec = rig_spec(&rig, 3, argv);
+	spec = local_rig_spec(&rig, 3, argv);
 	is_int(launcher_local.start(rig.ctx, &spec, &e), 0, "one out of space");
-	ok(rig_until(&rig, rig_over, 3) && rig.trial[3].exits == 1 &&
-		rig.trial[3].exit.not_yet,
+	ok(local_rig_until(&rig, local_rig_over, 3) &&
+		rig.trial[3].exits == 1 && rig.trial[3].exit.not_yet,
 	    "says that it may begin later");
 	is_str(rig.trial[3].exit.why,
 	    "its supervisor could not begin: No space left on device",
 	    "and says why");
 	setenv("HPOTUNE_SHIM", was, 1);
 	free(was);
-	rig_close(&rig);
+	local_rig_close(&rig);
 }
 
 /* The end of a trial on a file system that became read-only. */
@@ -149,19 +152,20 @@ static void
 test_read_only(void)
 {
 	char *was = xstrdup(getenv("HPOTUNE_SHIM"));
-	char *fails = xasprintf("%.*s/tests/hpotune-shim-fail",
+	char *fails = xasprintf("%.*s/tests/torture/hpotune-shim-fail",
 	    (int)(strrchr(was, '/') - was), was);
 	struct rig rig;
 
-	rig_open(&rig, NULL);
+	local_rig_open(&rig, NULL);
 	if (access(fails, X_OK) == -1)
 		skip("a read-only file system", "no programs that fail");
 	else {
 		setenv("HPOTUNE_SHIM", fails, 1);
 		setenv("HPOTUNE_FAIL", "bug.read_only", 1);
-		rig_restart(&rig);
-		rig_sh(&rig, 1, "echo hpotune: a=1");
-		ok(rig_until(&rig, rig_over, 1) && rig.trial[1].losts == 1,
+		local_rig_restart(&rig);
+		local_rig_sh(&rig, 1, "echo hpotune: a=1");
+		ok(local_rig_until(&rig, local_rig_over, 1) &&
+			rig.trial[1].losts == 1,
 		    "an end that cannot be recorded is not waited for");
 		is_str(rig.trial[1].lost,
 		    "its end could not be recorded: the file system is "
@@ -173,7 +177,7 @@ test_read_only(void)
 	}
 	free(was);
 	free(fails);
-	rig_close(&rig);
+	local_rig_close(&rig);
 }
 
 static void
@@ -185,16 +189,16 @@ test_paths(void)
 	struct launch_spec spec;
 	char path[128];
 
-	rig_open(&rig, NULL);
-	rig_sh(&rig, 1, "exit 0");
-	rig_until(&rig, rig_over, 1);
+	local_rig_open(&rig, NULL);
+	local_rig_sh(&rig, 1, "exit 0");
+	local_rig_until(&rig, local_rig_over, 1);
 	(void)snprintf(path, sizeof path, "%s/trials/2", rig.state_dir);
 	if (symlink("/tmp", path) == -1)
 		abort();
-	spec = rig_spec(&rig, 2, argv);
+	spec = local_rig_spec(&rig, 2, argv);
 	is_int(launcher_local.start(rig.ctx, &spec, &e), -1,
 	    "a link instead of a directory is refused");
-	rig_close(&rig);
+	local_rig_close(&rig);
 }
 
 static void
@@ -206,26 +210,26 @@ test_unkillable(void)
 	struct rig rig;
 	int fd;
 
-	rig_open(&rig, NULL);
-	rig_sh(&rig, 1, "exit 0");
-	rig_until(&rig, rig_over, 1);
+	local_rig_open(&rig, NULL);
+	local_rig_sh(&rig, 1, "exit 0");
+	local_rig_until(&rig, local_rig_over, 1);
 	/* As a supervisor would leave it that waits for such a process. */
 	rig.trial[1].exits = 0;
-	fd = open(rig_path(&rig, 1, "state"), O_RDWR);
-	memcpy(c.uuid, rig_uuid(1, 1), CLAIM_UUID);
+	fd = open(local_rig_path(&rig, 1, "state"), O_RDWR);
+	memcpy(c.uuid, local_rig_uuid(1, 1), CLAIM_UUID);
 	claim_encode(sector, &c);
 	if (claim_lock(fd) == -1 || ftruncate(fd, 0) == -1 ||
 	    pwrite(fd, sector, sizeof sector, 0) == -1)
 		abort();
-	is_int(rig_look(&rig, 1, &e), LOOK_ALIVE, "not dead is alive");
-	ok(rig_until(&rig, noted, 1), "a process that survives SIGKILL");
+	is_int(local_rig_look(&rig, 1, &e), LOOK_ALIVE, "not dead is alive");
+	ok(local_rig_until(&rig, noted, 1), "a process that survives SIGKILL");
 	ok(strstr(buf_str(&rig.trial[1].note), "SIGKILL") != NULL,
 	    "is worth a note");
 	is_int(
 	    rig.trial[1].exits + rig.trial[1].losts, 0, "and keeps its place");
 	close(fd);
-	ok(rig_until(&rig, rig_over, 1), "until it is gone");
-	rig_close(&rig);
+	ok(local_rig_until(&rig, local_rig_over, 1), "until it is gone");
+	local_rig_close(&rig);
 }
 
 int

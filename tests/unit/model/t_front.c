@@ -4,8 +4,8 @@
 
 #include "src/base/mem.h"
 #include "src/base/rng.h"
-#include "src/model/front.h"
-#include "tests/tap.h"
+#include "src/model/pareto-front.h"
+#include "tests/support/tap.h"
 
 enum { TRIALS = 300, LOSSES_MAX = 5 };
 

@@ -6,9 +6,9 @@
 #include "src/base/err.h"
 #include "src/base/mem.h"
 #include "src/base/rng.h"
-#include "src/model/history-pack.h"
-#include "src/model/history.h"
-#include "tests/tap.h"
+#include "src/model/history/history-serialize.h"
+#include "src/model/history/history.h"
+#include "tests/support/tap.h"
 
 enum { TRIALS = 12, STEPS = 60 };
 

@@ -3,10 +3,10 @@
 #include <stdlib.h>
 
 #include "src/base/err.h"
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/mem.h"
-#include "src/model/options.h"
-#include "tests/tap.h"
+#include "src/model/plugin-options.h"
+#include "tests/support/tap.h"
 
 static const char *const values[] = { "last", "best", "window:", NULL };
 static const struct option table[] = {

@@ -3,10 +3,10 @@
 #include <stdlib.h>
 
 #include "src/base/err.h"
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/mem.h"
 #include "src/model/space.h"
-#include "tests/tap.h"
+#include "tests/support/tap.h"
 
 static struct space *
 read_space(const char *text, struct err *e)

@@ -1,11 +1,11 @@
 /* Random spaces and points: what must hold for all of them. */
 
 #include "src/base/err.h"
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/mem.h"
 #include "src/base/rng.h"
 #include "src/model/space.h"
-#include "tests/tap.h"
+#include "tests/support/tap.h"
 
 #include <stdlib.h>
 

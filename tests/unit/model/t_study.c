@@ -5,12 +5,12 @@
 #include <unistd.h>
 
 #include "src/base/err.h"
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/mem.h"
 #include "src/model/space.h"
-#include "src/model/study.h"
-#include "tests/study-texts.h"
-#include "tests/tap.h"
+#include "src/model/study/study.h"
+#include "tests/support/study-fixture.h"
+#include "tests/support/tap.h"
 
 static const char good[] =
     "{ // everything\n"

@@ -1,9 +1,9 @@
 /* Wrong studies: each gets one error that says where and what. */
 
 #include "src/base/err.h"
-#include "src/model/study.h"
-#include "tests/study-texts.h"
-#include "tests/tap.h"
+#include "src/model/study/study.h"
+#include "tests/support/study-fixture.h"
+#include "tests/support/tap.h"
 
 #define P(text)                                            \
 	"{\"study\":\"s\"," OBJECTIVE "," TRIAL "," LIMITS \

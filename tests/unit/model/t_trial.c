@@ -1,7 +1,7 @@
 /* Every pair of state and event has the answer the life cycle gives it. */
 
 #include "src/model/trial.h"
-#include "tests/tap.h"
+#include "tests/support/tap.h"
 
 /* Rows: from; columns: place up stop complete fail retry stopped cancelled
  * reuse.

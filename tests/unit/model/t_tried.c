@@ -3,12 +3,12 @@
 #include <stdlib.h>
 
 #include "src/base/err.h"
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/mem.h"
-#include "src/model/lattice.h"
+#include "src/model/space-index.h"
 #include "src/model/space.h"
-#include "src/server/tried.h"
-#include "tests/tap.h"
+#include "src/server/tuner/tried-settings.h"
+#include "tests/support/tap.h"
 
 enum { MANY = 20000 };
 

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "src/base/err.h"
-#include "src/base/json.h"
-#include "tests/tap.h"
-#include "trials/sagemaker-parts.h"
+#include "src/base/json/json.h"
+#include "tests/support/tap.h"
+#include "trials/sagemaker/sm-internal.h"
 
 #define ENTRY(status, start, end)                              \
 	"{\"Status\":\"" status "\",\"StartTime\":" #start "," \

@@ -3,10 +3,10 @@
 #include <stdlib.h>
 
 #include "src/base/err.h"
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/mem.h"
-#include "tests/tap.h"
-#include "trials/sagemaker-parts.h"
+#include "tests/support/tap.h"
+#include "trials/sagemaker/sm-internal.h"
 
 /* Members that stand in every description; the case adds the rest. */
 #define JOB(rest) \

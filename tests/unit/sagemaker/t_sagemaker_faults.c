@@ -6,8 +6,8 @@
 
 #include <stdlib.h>
 
-#include "tests/sm-rows.h"
-#include "tests/tap.h"
+#include "tests/support/sagemaker-world/sm-rows.h"
+#include "tests/support/tap.h"
 
 enum { SEEDS = 400 };
 

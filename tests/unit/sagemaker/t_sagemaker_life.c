@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "src/base/loop.h"
-#include "tests/sm-rows.h"
-#include "tests/tap.h"
+#include "tests/support/sagemaker-world/sm-rows.h"
+#include "tests/support/tap.h"
 
 static void
 rows_end(struct rows *r)

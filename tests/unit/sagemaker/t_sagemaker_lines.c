@@ -4,9 +4,9 @@
 
 #include "src/base/err.h"
 #include "src/base/mem.h"
-#include "src/model/study.h"
-#include "tests/tap.h"
-#include "trials/sagemaker-logs.h"
+#include "src/model/study/study.h"
+#include "tests/support/tap.h"
+#include "trials/sagemaker/logs/sm-log-internal.h"
 
 static struct report report;
 static struct report_rules *rules;

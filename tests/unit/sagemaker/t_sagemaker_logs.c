@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 #include "src/base/loop.h"
-#include "tests/log-rig.h"
-#include "tests/tap.h"
+#include "tests/support/cloudwatch/cw-logs.h"
+#include "tests/support/tap.h"
 
 static void
 test_plain(void)

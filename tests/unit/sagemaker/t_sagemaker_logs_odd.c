@@ -6,9 +6,9 @@
 #include <stdlib.h>
 
 #include "src/base/loop.h"
-#include "src/model/study.h"
-#include "tests/log-rig.h"
-#include "tests/tap.h"
+#include "src/model/study/study.h"
+#include "tests/support/cloudwatch/cw-logs.h"
+#include "tests/support/tap.h"
 
 /* ---- again --------------------------------------------------------------------------- */
 

@@ -6,12 +6,12 @@
 #include <unistd.h>
 
 #include "src/base/err.h"
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/mem.h"
-#include "src/model/study.h"
-#include "tests/sagemaker-texts.h"
-#include "tests/tap.h"
-#include "trials/sagemaker.h"
+#include "src/model/study/study.h"
+#include "tests/support/sagemaker-wrong.h"
+#include "tests/support/tap.h"
+#include "trials/sagemaker/options/sm-settings.h"
 
 #define ROLE "\"role\": \"arn:aws:iam::123456789012:role/Trial\""
 #define IMAGE "\"image\": \"1.dkr.ecr.eu-west-1.amazonaws.com/train:1\""

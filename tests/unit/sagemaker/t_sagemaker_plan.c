@@ -2,8 +2,8 @@
 
 #include <math.h>
 
-#include "tests/tap.h"
-#include "trials/sagemaker.h"
+#include "tests/support/tap.h"
+#include "trials/sagemaker/options/sm-settings.h"
 
 static struct sm_type types[] = {
 	{ .name = (char[]){ "ml.g5.xlarge" }, .price = 1.5 },

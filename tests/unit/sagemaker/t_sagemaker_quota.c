@@ -5,8 +5,8 @@
 #include "src/base/err.h"
 #include "src/base/loop.h"
 #include "src/base/mem.h"
-#include "tests/tap.h"
-#include "trials/sagemaker-parts.h"
+#include "tests/support/tap.h"
+#include "trials/sagemaker/sm-internal.h"
 
 struct limit_case {
 	const char *what, *text;

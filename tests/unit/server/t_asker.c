@@ -12,15 +12,15 @@
 #include "src/base/loop.h"
 #include "src/base/mem.h"
 #include "src/base/rng.h"
-#include "src/model/history.h"
-#include "src/model/options.h"
+#include "src/model/history/history.h"
+#include "src/model/plugin-options.h"
 #include "src/model/space.h"
-#include "src/model/study.h"
-#include "src/server/asker.h"
-#include "src/server/plugs.h"
-#include "src/worker/message.h"
+#include "src/model/study/study.h"
+#include "src/server/suggest/suggest.h"
+#include "src/server/plugins/plugins.h"
+#include "src/worker/worker-protocol.h"
 #include "strategies/strategy.h"
-#include "tests/tap.h"
+#include "tests/support/tap.h"
 
 struct rig {
 	struct loop *loop;
@@ -440,7 +440,8 @@ quiet(void *arg, enum log_level level, const char *area, const char *text)
 int
 main(void)
 {
-	char *odd = xasprintf("%s/tests/worker-odd", getenv("TOP_BUILDDIR"));
+	char *odd =
+	    xasprintf("%s/tests/tools/bad-worker", getenv("TOP_BUILDDIR"));
 
 	log_set_sink(quiet, NULL);
 	(void)setenv("ODD_WORKER", odd, 1);

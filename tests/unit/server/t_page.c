@@ -5,12 +5,12 @@
 #include <string.h>
 
 #include "src/base/err.h"
-#include "src/base/json.h"
-#include "src/cli/axis.h"
-#include "src/cli/html.h"
-#include "src/cli/thin.h"
+#include "src/base/json/json.h"
+#include "src/html/axis.h"
+#include "src/html/html.h"
+#include "src/html/decimate.h"
 #include "src/model/space.h"
-#include "tests/tap.h"
+#include "tests/support/tap.h"
 
 static void
 escapes(void)

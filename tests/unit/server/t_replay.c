@@ -8,9 +8,9 @@
 
 #include "src/base/err.h"
 #include "src/base/rng.h"
-#include "src/server/bank.h"
-#include "src/server/replay-parts.h"
-#include "tests/tap.h"
+#include "src/server/replay/curve-file.h"
+#include "src/server/replay/replay-internal.h"
+#include "tests/support/tap.h"
 
 enum { CURVES = 60, REPORTS = 51, TRIALS = 40, SEEDS = 6, WORKERS = 4 };
 

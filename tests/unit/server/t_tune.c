@@ -9,10 +9,10 @@
 #include "src/base/err.h"
 #include "src/base/rng.h"
 #include "src/base/mem.h"
-#include "src/server/bank.h"
-#include "src/server/replay.h"
-#include "src/server/tune.h"
-#include "tests/tap.h"
+#include "src/server/replay/curve-file.h"
+#include "src/server/replay/replay.h"
+#include "src/server/replay/policy-search.h"
+#include "tests/support/tap.h"
 
 struct task {
 	size_t curves, reports;

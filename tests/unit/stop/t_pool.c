@@ -7,9 +7,9 @@
 #include <stdlib.h>
 
 #include "src/base/rng.h"
-#include "src/model/history.h"
-#include "strategies/pool.h"
-#include "tests/tap.h"
+#include "src/model/history/history.h"
+#include "strategies/stop/median/pool.h"
+#include "tests/support/tap.h"
 
 enum { TRIALS = 40 };
 

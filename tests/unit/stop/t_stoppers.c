@@ -1,6 +1,6 @@
 /* The median family by hand: every choice of stopping.md section 1. */
 
-#include "tests/stoppers.h"
+#include "tests/support/rule-bench.h"
 
 /* Report values at steps 0, 1, …; the verdicts as a string. */
 static void

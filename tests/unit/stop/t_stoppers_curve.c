@@ -4,9 +4,9 @@
  */
 
 #include "src/base/rng.h"
-#include "strategies/field.h"
-#include "strategies/marks.h"
-#include "tests/stoppers.h"
+#include "strategies/stop/extrapolate/peer-curves.h"
+#include "strategies/stop/extrapolate/curve-grid.h"
+#include "tests/support/rule-bench.h"
 
 static struct curve
 curve_of(const int64_t *steps, const double *values, size_t n)

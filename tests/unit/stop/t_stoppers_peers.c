@@ -3,7 +3,7 @@
  * is written, Optuna's from running it.  T = stop, . = go on.
  */
 
-#include "tests/stoppers.h"
+#include "tests/support/rule-bench.h"
 
 #define N(a) ((int)(sizeof(a) / sizeof((a)[0])))
 

@@ -4,8 +4,8 @@
  */
 
 #include "src/base/rng.h"
-#include "strategies/stop-rungs.h"
-#include "tests/stoppers.h"
+#include "strategies/stop/halving/halving-engine.h"
+#include "tests/support/rule-bench.h"
 
 #define N(a) ((int)(sizeof(a) / sizeof((a)[0])))
 

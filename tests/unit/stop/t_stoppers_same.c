@@ -5,7 +5,7 @@
  */
 
 #include "src/base/rng.h"
-#include "tests/stoppers.h"
+#include "tests/support/rule-bench.h"
 
 enum { EVENTS = 600, TRIALS = 40 };
 

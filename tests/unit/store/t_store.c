@@ -3,8 +3,8 @@
 #include <fcntl.h>
 #include <sys/wait.h>
 
-#include "src/store/stmt.h"
-#include "tests/store-help.h"
+#include "src/store/store-internal.h"
+#include "tests/support/store-fixture.h"
 
 static struct err e;
 

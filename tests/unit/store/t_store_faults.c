@@ -6,7 +6,7 @@
 
 #include <sqlite3.h>
 
-#include "tests/store-help.h"
+#include "tests/support/store-fixture.h"
 
 /* A file that asks before it changes anything, and passes on all the rest. */
 struct fault_file {

@@ -1,7 +1,7 @@
 /* What GPUs were used for: rows in and out, sums by numbers made by hand. */
 
-#include "src/store/stmt.h"
-#include "tests/store-help.h"
+#include "src/store/store-internal.h"
+#include "tests/support/store-fixture.h"
 
 static struct err e;
 

@@ -9,8 +9,8 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#include "src/store/stmt.h"
-#include "tests/store-help.h"
+#include "src/store/store-internal.h"
+#include "tests/support/store-fixture.h"
 
 static struct err e;
 

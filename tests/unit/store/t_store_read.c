@@ -1,6 +1,6 @@
 /* Reports, and walking over what is recorded. */
 
-#include "tests/store-help.h"
+#include "tests/support/store-fixture.h"
 
 static struct err e;
 

@@ -13,7 +13,7 @@
 #include <sys/time.h>
 #include <sys/wait.h>
 
-#include "tests/store-help.h"
+#include "tests/support/store-fixture.h"
 
 #define REPORTS 10
 

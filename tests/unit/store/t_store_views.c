@@ -2,8 +2,8 @@
 
 #include <time.h>
 
-#include "src/store/stmt.h"
-#include "tests/store-help.h"
+#include "src/store/store-internal.h"
+#include "tests/support/store-fixture.h"
 
 static struct err e;
 

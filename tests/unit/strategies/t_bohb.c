@@ -8,12 +8,12 @@
 #include <string.h>
 
 #include "src/base/err.h"
-#include "src/base/json.h"
-#include "src/model/history.h"
-#include "src/model/options.h"
+#include "src/base/json/json.h"
+#include "src/model/history/history.h"
+#include "src/model/plugin-options.h"
 #include "src/model/space.h"
 #include "strategies/strategy.h"
-#include "tests/tap.h"
+#include "tests/support/tap.h"
 
 static const char space_text[] =
     "{\"x\": {\"type\": \"float\", \"min\": 0, \"max\": 1},"

@@ -4,11 +4,11 @@
 #include <string.h>
 
 #include "src/base/err.h"
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/model/space.h"
-#include "strategies/pareto.h"
-#include "tests/functions.h"
-#include "tests/tap.h"
+#include "strategies/evolution/pareto.h"
+#include "tests/support/test-functions.h"
+#include "tests/support/tap.h"
 
 /* Where the least loss is: a setting as JSON. */
 static const struct {

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "src/base/err.h"
-#include "tests/gp-run.h"
-#include "tests/tap.h"
+#include "tests/support/gp-run.h"
+#include "tests/support/tap.h"
 
 static void
 check_endings(void)

@@ -8,14 +8,14 @@
 #include <string.h>
 
 #include "src/base/err.h"
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/mem.h"
 #include "src/base/rng.h"
-#include "src/model/history.h"
+#include "src/model/history/history.h"
 #include "src/model/space.h"
-#include "strategies/gp.h"
+#include "strategies/gp/gp.h"
 #include "strategies/sobol.h"
-#include "tests/tap.h"
+#include "tests/support/tap.h"
 
 /* The worst relative error of slopes against differences. */
 static double

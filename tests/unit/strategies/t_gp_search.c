@@ -9,9 +9,9 @@
 
 #include "src/base/mem.h"
 #include "src/base/rng.h"
-#include "strategies/gp.h"
-#include "tests/gp-run.h"
-#include "tests/tap.h"
+#include "strategies/gp/gp.h"
+#include "tests/support/gp-run.h"
+#include "tests/support/tap.h"
 
 static double
 matern(const double *a, const double *b, const double *theta, size_t d)

@@ -5,12 +5,12 @@
 #include <string.h>
 
 #include "src/base/err.h"
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/mem.h"
 #include "src/base/rng.h"
 #include "src/model/space.h"
-#include "strategies/importance.h"
-#include "tests/tap.h"
+#include "strategies/importance/importance.h"
+#include "tests/support/tap.h"
 
 enum { TRIALS = 600, DIMS_MAX = 8, TREES = 64 };
 

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "src/base/mem.h"
-#include "strategies/lbfgs.h"
-#include "tests/tap.h"
+#include "strategies/gp/lbfgs.h"
+#include "tests/support/tap.h"
 
 enum { STARTS = 6, DIMS = 20 };
 

@@ -6,12 +6,12 @@
 
 #include "src/base/mem.h"
 #include "src/base/rng.h"
-#include "src/model/history.h"
+#include "src/model/history/history.h"
 #include "src/model/space.h"
-#include "strategies/nsga2.h"
+#include "strategies/evolution/nsga2.h"
 #include "strategies/strategy.h"
-#include "tests/search.h"
-#include "tests/tap.h"
+#include "tests/support/search-run.h"
+#include "tests/support/tap.h"
 
 static void
 add(struct history *h, enum trial_state state, double a, double b,

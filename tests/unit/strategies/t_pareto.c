@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "src/base/rng.h"
-#include "strategies/pareto.h"
-#include "tests/tap.h"
+#include "strategies/evolution/pareto.h"
+#include "tests/support/tap.h"
 
 enum { ROWS = 40, LOSSES = 5, ROUNDS = 30 };
 

@@ -7,14 +7,14 @@
 #include <string.h>
 
 #include "src/base/err.h"
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/rng.h"
-#include "src/model/history.h"
-#include "src/model/options.h"
+#include "src/model/history/history.h"
+#include "src/model/plugin-options.h"
 #include "src/model/space.h"
-#include "strategies/pbt.h"
+#include "strategies/evolution/pbt.h"
 #include "strategies/strategy.h"
-#include "tests/tap.h"
+#include "tests/support/tap.h"
 
 static const char space_text[] =
     "{\"lr\": {\"type\": \"float\", \"min\": 1e-4, \"max\": 1, \"scale\": "

@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "strategies/strategy.h"
-#include "tests/search.h"
-#include "tests/tap.h"
+#include "tests/support/search-run.h"
+#include "tests/support/tap.h"
 
 enum { SEEDS = 7 };
 

@@ -11,11 +11,11 @@
 
 #include "src/base/mem.h"
 #include "src/base/rng.h"
-#include "src/model/history.h"
+#include "src/model/history/history.h"
 #include "src/model/space.h"
 #include "strategies/strategy.h"
-#include "tests/search.h"
-#include "tests/tap.h"
+#include "tests/support/search-run.h"
+#include "tests/support/tap.h"
 
 enum { DIMS = 9, LONG = 10000, SEEDS = 20, OPT = 3, MOMENTUM = 4 };
 

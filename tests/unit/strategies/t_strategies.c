@@ -9,13 +9,13 @@
 #include <string.h>
 
 #include "src/base/err.h"
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/mem.h"
-#include "src/model/history.h"
-#include "src/model/options.h"
+#include "src/model/history/history.h"
+#include "src/model/plugin-options.h"
 #include "src/model/space.h"
 #include "strategies/strategy.h"
-#include "tests/tap.h"
+#include "tests/support/tap.h"
 
 /* A space and the options of a strategy, from JSON. */
 struct setup {

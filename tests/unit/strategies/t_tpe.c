@@ -8,15 +8,15 @@
 #include <string.h>
 
 #include "src/base/err.h"
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/mem.h"
 #include "src/base/rng.h"
-#include "src/model/history.h"
+#include "src/model/history/history.h"
 #include "src/model/space.h"
 #include "strategies/startup.h"
-#include "strategies/tpe-normal.h"
-#include "strategies/tpe.h"
-#include "tests/tap.h"
+#include "strategies/tpe/tpe-normal.h"
+#include "strategies/tpe/tpe.h"
+#include "tests/support/tap.h"
 
 static const struct parzen_rule rule = { 1, true, false, PARZEN_RECENT };
 

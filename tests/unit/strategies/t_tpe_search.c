@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "src/base/err.h"
-#include "tests/strategy-run.h"
-#include "tests/tap.h"
+#include "tests/support/strategy-run.h"
+#include "tests/support/tap.h"
 
 static void
 check_endings(const char *options)

@@ -9,11 +9,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tests/local-rig.h"
-#include "tests/tap.h"
-#include "trials/cgroup.h"
-#include "trials/claim.h"
-#include "trials/local.h"
+#include "tests/support/local-launcher.h"
+#include "tests/support/tap.h"
+#include "trials/process/cgroup.h"
+#include "trials/process/attempt-record.h"
+#include "trials/local/local-internal.h"
 
 static void
 file_put(const char *dir, const char *name, const char *text)
@@ -110,24 +110,26 @@ test_left(void)
 	if (mkdtemp(dir) == NULL)
 		abort();
 	setenv("HPOTUNE_CGROUP", dir, 1);
-	rig_open(&rig, NULL);
+	local_rig_open(&rig, NULL);
 	was = xstrdup(getenv("HPOTUNE_SHIM"));
 	setenv("HPOTUNE_SHIM", "/bin/false", 1);
-	rig_restart(&rig);
-	(void)snprintf(path, sizeof path, "%s/hpotune-%s", dir, rig_uuid(1, 1));
+	local_rig_restart(&rig);
+	(void)snprintf(
+	    path, sizeof path, "%s/hpotune-%s", dir, local_rig_uuid(1, 1));
 	(void)mkdir(path, 0755);
-	spec = rig_spec(&rig, 1, argv);
+	spec = local_rig_spec(&rig, 1, argv);
 	is_int(launcher_local.start(rig.ctx, &spec, &e), 0, "one that ends");
-	ok(rig_until(&rig, rig_over, 1), "before its claim");
+	ok(local_rig_until(&rig, local_rig_over, 1), "before its claim");
 	ok(access(path, F_OK) == -1, "leaves no group");
-	(void)snprintf(path, sizeof path, "%s/hpotune-%s", dir, rig_uuid(2, 1));
+	(void)snprintf(
+	    path, sizeof path, "%s/hpotune-%s", dir, local_rig_uuid(2, 1));
 	(void)mkdir(path, 0755);
-	spec = rig_spec(&rig, 2, argv);
+	spec = local_rig_spec(&rig, 2, argv);
 	is_int(launcher_local.abandon(rig.ctx, &spec, &e), 0, "nor does one");
 	ok(access(path, F_OK) == -1, "that is given up");
 	setenv("HPOTUNE_SHIM", was, 1);
 	free(was);
-	rig_close(&rig);
+	local_rig_close(&rig);
 	unsetenv("HPOTUNE_CGROUP");
 	rmdir(dir);
 }
@@ -151,34 +153,34 @@ test_real(void)
 		return;
 	}
 	setenv("HPOTUNE_CGROUP", base, 1);
-	rig_open(&rig, NULL);
-	rig_sh(&rig, 1,
+	local_rig_open(&rig, NULL);
+	local_rig_sh(&rig, 1,
 	    "cat /proc/self/cgroup >group\n"
 	    "setsid sh -c 'trap \"\" TERM; sleep 1000' &\n"
 	    "echo hpotune: a=1");
-	ok(rig_until(&rig, rig_over, 1), "a trial in a group");
-	ok(strstr(file_get(rig.dir, "group"), rig_uuid(1, 1)) != NULL,
+	ok(local_rig_until(&rig, local_rig_over, 1), "a trial in a group");
+	ok(strstr(file_get(rig.dir, "group"), local_rig_uuid(1, 1)) != NULL,
 	    "it is in one of its own");
-	is_int(rig_alive(1, 1), 0, "nothing of it is left");
+	is_int(local_rig_alive(1, 1), 0, "nothing of it is left");
 	(void)snprintf(
-	    path, sizeof path, "%s/hpotune-%s", base, rig_uuid(1, 1));
+	    path, sizeof path, "%s/hpotune-%s", base, local_rig_uuid(1, 1));
 	ok(access(path, F_OK) == -1, "nor of the group");
 
 	/* No lock, no mark: only the group knows this one. */
-	rig_sh(&rig, 2,
+	local_rig_sh(&rig, 2,
 	    "exec bash -c \"exec 100>&-; echo hpotune: a=1; "
 	    "env -i setsid sh -c 'while :; do /bin/sleep 0.05; done' & "
 	    "/bin/sleep 1000\"");
-	rig_until(&rig, rig_reported, 2);
-	fd = open(rig_path(&rig, 2, "state"), O_RDONLY);
-	if (claim_read_both(fd, rig_uuid(2, 1), &c, &a, &x, &b) == -1)
+	local_rig_until(&rig, local_rig_reported, 2);
+	fd = open(local_rig_path(&rig, 2, "state"), O_RDONLY);
+	if (claim_read_both(fd, local_rig_uuid(2, 1), &c, &a, &x, &b) == -1)
 		abort();
 	close(fd);
 	(void)kill((pid_t)c.shim_pid, SIGKILL);
-	ok(rig_until(&rig, rig_over, 2) && rig.trial[2].losts == 1,
+	ok(local_rig_until(&rig, local_rig_over, 2) && rig.trial[2].losts == 1,
 	    "one whose supervisor died is lost");
 	ok(access(c.cgroup, F_OK) == -1, "after all in its group are gone");
-	rig_close(&rig);
+	local_rig_close(&rig);
 	unsetenv("HPOTUNE_CGROUP");
 	rmdir(base);
 	(void)umount(dir);

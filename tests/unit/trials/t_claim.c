@@ -8,9 +8,9 @@
 #include <unistd.h>
 
 #include "src/base/err.h"
-#include "tests/tap.h"
-#include "trials/claim.h"
-#include "trials/truth.h"
+#include "tests/support/tap.h"
+#include "trials/process/attempt-record.h"
+#include "trials/process/attempt-status.h"
 
 #define UUID "01234567-89ab-4def-8123-456789abcdef"
 #define OTHER "01234567-89ab-4def-8123-456789abcdee"

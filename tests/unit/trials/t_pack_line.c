@@ -7,11 +7,11 @@
 #include <unistd.h>
 
 #include "src/base/rng.h"
-#include "tests/tap.h"
-#include "trials/pack-end.h"
-#include "trials/pack-io.h"
-#include "trials/pack-line.h"
-#include "trials/report.h"
+#include "tests/support/tap.h"
+#include "trials/pack/pack-exit-note.h"
+#include "trials/pack/pack-line-io.h"
+#include "trials/pack/pack-protocol.h"
+#include "trials/metric-line/metric-line.h"
 
 static const struct row {
 	const char *line;

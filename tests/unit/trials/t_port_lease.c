@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "src/base/err.h"
-#include "tests/tap.h"
-#include "trials/port-lease.h"
+#include "tests/support/tap.h"
+#include "trials/process/port-lease.h"
 
 static char dir[] = "/tmp/t_port_lease.XXXXXX";
 /* Blocks from here on, where no other test tries the same at the moment. */

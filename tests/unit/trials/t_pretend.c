@@ -5,10 +5,10 @@
 #include "src/base/err.h"
 #include "src/base/loop.h"
 #include "src/base/mem.h"
-#include "src/model/options.h"
-#include "src/model/study.h"
-#include "tests/tap.h"
-#include "trials/pretend.h"
+#include "src/model/plugin-options.h"
+#include "src/model/study/study.h"
+#include "tests/support/tap.h"
+#include "trials/pretend/pretend.h"
 
 /* A server of one trial: what it was told, as text. */
 struct ear {

@@ -16,9 +16,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tests/tap.h"
-#include "trials/proc-environ.h"
-#include "trials/proc.h"
+#include "tests/support/tap.h"
+#include "trials/process/proc-environ.h"
+#include "trials/process/proc.h"
 
 /* A child that stops by itself and then ends with 7. */
 static pid_t

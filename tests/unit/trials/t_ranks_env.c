@@ -5,12 +5,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/err.h"
 #include "src/base/mem.h"
-#include "src/model/study.h"
-#include "tests/tap.h"
-#include "trials/ranks.h"
+#include "src/model/study/study.h"
+#include "tests/support/tap.h"
+#include "trials/ranks/ranks.h"
 
 static const struct ranks_args four = { .processes = 4, .slots = 1 };
 

@@ -6,10 +6,10 @@
 #include "src/base/err.h"
 #include "src/base/mem.h"
 #include "src/base/rng.h"
-#include "src/model/study.h"
-#include "tests/tap.h"
-#include "trials/report.h"
-#include "trials/report-number.h"
+#include "src/model/study/study.h"
+#include "tests/support/tap.h"
+#include "trials/metric-line/metric-line.h"
+#include "trials/metric-line/metric-number.h"
 
 /* What was read, as text: "3 a=1 b=2", "- a=1", "no", "no: why". */
 static const char *

@@ -4,17 +4,17 @@
 #include <string.h>
 
 #include "src/base/err.h"
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/mem.h"
-#include "src/model/options.h"
-#include "src/model/study.h"
-#include "src/server/plugs.h"
-#include "src/server/study-id.h"
-#include "src/server/trial-env.h"
+#include "src/model/plugin-options.h"
+#include "src/model/study/study.h"
+#include "src/server/plugins/plugins.h"
+#include "src/store/study-id.h"
+#include "src/server/tuner/attempt-spec.h"
 #include "src/store/store.h"
-#include "tests/far-study.h"
-#include "tests/far.h"
-#include "tests/tap.h"
+#include "tests/support/fake-launcher/fake-study.h"
+#include "tests/support/fake-launcher/fake-launcher.h"
+#include "tests/support/tap.h"
 
 /* The error of a study with these members, or "". */
 static const char *

@@ -2,10 +2,10 @@
 
 #include <math.h>
 
-#include "src/server/tuner.h"
-#include "tests/far-study.h"
-#include "tests/far.h"
-#include "tests/tap.h"
+#include "src/server/tuner/tuner.h"
+#include "tests/support/fake-launcher/fake-study.h"
+#include "tests/support/fake-launcher/fake-launcher.h"
+#include "tests/support/tap.h"
 
 #define STUDY                                                            \
 	"\"trial\": {\"command\": [\"a\"], \"max_steps\": 100, "         \

@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "src/server/tuner.h"
-#include "tests/far-study.h"
-#include "tests/far.h"
-#include "tests/tap.h"
+#include "src/server/tuner/tuner.h"
+#include "tests/support/fake-launcher/fake-study.h"
+#include "tests/support/fake-launcher/fake-launcher.h"
+#include "tests/support/tap.h"
 
 #define TRIAL                                                    \
 	"\"trial\": {\"command\": [\"a\"], \"max_steps\": 100, " \

@@ -9,8 +9,8 @@
 
 #include "src/base/err.h"
 #include "src/base/mem.h"
-#include "trials/aws-config.h"
-#include "trials/aws-ini.h"
+#include "trials/aws/config/aws-config.h"
+#include "trials/aws/config/aws-ini.h"
 
 enum { FILES = 2 };
 

@@ -3,8 +3,8 @@
  * region, endpoints, profiles.  Reads files once; asks nobody.
  */
 
-#ifndef AWS_CONFIG_H
-#define AWS_CONFIG_H
+#ifndef HPOTUNE_AWS_CONFIG_H
+#define HPOTUNE_AWS_CONFIG_H
 
 #include <stdbool.h>
 
@@ -87,4 +87,4 @@ void aws_endpoint_fini(struct aws_endpoint *);
 const char *aws_service_scope(enum aws_service);
 const char *aws_service_name(enum aws_service); /* for people */
 
-#endif /* AWS_CONFIG_H */
+#endif /* HPOTUNE_AWS_CONFIG_H */

@@ -8,7 +8,7 @@
 
 #include "src/base/err.h"
 #include "src/base/mem.h"
-#include "trials/aws-config.h"
+#include "trials/aws/config/aws-config.h"
 
 struct service {
 	const char *name; /* for people */

@@ -12,7 +12,7 @@
 
 #include "src/base/err.h"
 #include "src/base/mem.h"
-#include "trials/aws-ini.h"
+#include "trials/aws/config/aws-ini.h"
 
 enum { INI_BYTES_MAX = 1 << 20 };
 

@@ -5,8 +5,8 @@
  * twice the last counts.  Knows no meaning.
  */
 
-#ifndef AWS_INI_H
-#define AWS_INI_H
+#ifndef HPOTUNE_AWS_INI_H
+#define HPOTUNE_AWS_INI_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -37,4 +37,4 @@ struct aws_ini_item {
 };
 bool aws_ini_at(const struct aws_ini *, size_t, struct aws_ini_item *);
 
-#endif /* AWS_INI_H */
+#endif /* HPOTUNE_AWS_INI_H */

@@ -11,7 +11,7 @@
 #include <time.h>
 
 #include "src/base/mem.h"
-#include "trials/aws-retry.h"
+#include "trials/aws/config/aws-retry.h"
 
 enum {
 	BACKOFF_BASE_MS = 1000,

@@ -5,8 +5,8 @@
  * argument, in milliseconds.
  */
 
-#ifndef AWS_RETRY_H
-#define AWS_RETRY_H
+#ifndef HPOTUNE_AWS_RETRY_H
+#define HPOTUNE_AWS_RETRY_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -80,4 +80,4 @@ int64_t aws_retry_after_ms(const char *seconds, const char *ms);
 /* "Sun, 06 Nov 1994 08:49:37 GMT" -> seconds since 1970; false if it is not. */
 bool aws_date_s(const char *, int64_t *);
 
-#endif /* AWS_RETRY_H */
+#endif /* HPOTUNE_AWS_RETRY_H */

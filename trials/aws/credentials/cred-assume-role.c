@@ -10,9 +10,9 @@
 #include <strings.h>
 #include <unistd.h>
 
-#include "src/base/http.h"
-#include "trials/aws-config.h"
-#include "trials/aws-cred-parts.h"
+#include "src/base/http/http.h"
+#include "trials/aws/config/aws-config.h"
+#include "trials/aws/credentials/cred-internal.h"
 
 enum { TOKEN_BYTES_MAX = 1 << 16 };
 

@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/base/child.h"
-#include "src/base/http.h"
+#include "src/base/capture.h"
+#include "src/base/http/http.h"
 #include "src/base/loop.h"
-#include "trials/aws-config.h"
-#include "trials/aws-cred-parts.h"
+#include "trials/aws/config/aws-config.h"
+#include "trials/aws/credentials/cred-internal.h"
 
 static enum cred_try (*const places[PLACES])(struct cred_fetch *) = {
 	[PLACE_ENV] = cred_env,

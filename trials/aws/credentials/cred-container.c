@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/base/http.h"
-#include "src/base/json.h"
-#include "trials/aws-config.h"
-#include "trials/aws-cred-parts.h"
+#include "src/base/http/http.h"
+#include "src/base/json/json.h"
+#include "trials/aws/config/aws-config.h"
+#include "trials/aws/credentials/cred-internal.h"
 
 enum {
 	CONTAINER_TRIES = 3,

@@ -8,10 +8,10 @@
 #include <string.h>
 #include <strings.h>
 
-#include "src/base/http.h"
-#include "src/base/json.h"
-#include "trials/aws-config.h"
-#include "trials/aws-cred-parts.h"
+#include "src/base/http/http.h"
+#include "src/base/json/json.h"
+#include "trials/aws/config/aws-config.h"
+#include "trials/aws/credentials/cred-internal.h"
 
 enum {
 	/* Static stability: the instance may hand out keys that are over when

@@ -3,8 +3,8 @@
  * walks from place to place.  Nobody else includes it.
  */
 
-#ifndef AWS_CRED_PARTS_H
-#define AWS_CRED_PARTS_H
+#ifndef HPOTUNE_CRED_INTERNAL_H
+#define HPOTUNE_CRED_INTERNAL_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@
 
 #include "src/base/err.h"
 #include "src/base/mem.h"
-#include "trials/aws-sign.h"
+#include "trials/aws/sign/aws-sigv4.h"
 
 struct aws_config;
 struct child;
@@ -171,4 +171,4 @@ void cred_wipe(char *);
 /* A command line as a shell splits it; NULL when a quote stays open. */
 char **cred_split(const char *);
 
-#endif /* AWS_CRED_PARTS_H */
+#endif /* HPOTUNE_CRED_INTERNAL_H */

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "src/base/json.h"
-#include "trials/aws-cred-parts.h"
+#include "src/base/json/json.h"
+#include "trials/aws/credentials/cred-internal.h"
 
 void
 cred_wipe(char *s)

@@ -7,10 +7,10 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "src/base/child.h"
-#include "src/base/json.h"
-#include "trials/aws-config.h"
-#include "trials/aws-cred-parts.h"
+#include "src/base/capture.h"
+#include "src/base/json/json.h"
+#include "trials/aws/config/aws-config.h"
+#include "trials/aws/credentials/cred-internal.h"
 
 /* A command line on its way to be an argv. */
 struct split {

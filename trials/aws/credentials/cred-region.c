@@ -5,11 +5,11 @@
 
 #include <stddef.h>
 
-#include "src/base/http.h"
+#include "src/base/http/http.h"
 #include "src/base/loop.h"
-#include "trials/aws-config.h"
-#include "trials/aws-cred-parts.h"
-#include "trials/aws-cred.h"
+#include "trials/aws/config/aws-config.h"
+#include "trials/aws/credentials/cred-internal.h"
+#include "trials/aws/credentials/cred.h"
 
 struct asking {
 	struct loop *loop;

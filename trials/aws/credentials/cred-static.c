@@ -5,8 +5,8 @@
 
 #include <stddef.h>
 
-#include "trials/aws-config.h"
-#include "trials/aws-cred-parts.h"
+#include "trials/aws/config/aws-config.h"
+#include "trials/aws/credentials/cred-internal.h"
 
 enum cred_try
 cred_env(struct cred_fetch *f)

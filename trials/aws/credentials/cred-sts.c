@@ -6,14 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/base/http.h"
+#include "src/base/http/http.h"
 #include "src/base/loop.h"
 #include "src/base/rng.h"
 #include "src/base/text.h"
 #include "src/base/xml.h"
-#include "trials/aws-config.h"
-#include "trials/aws-cred-parts.h"
-#include "trials/aws-retry.h"
+#include "trials/aws/config/aws-config.h"
+#include "trials/aws/credentials/cred-internal.h"
+#include "trials/aws/config/aws-retry.h"
 
 enum { STS_TRIES = 4, STS_CONNECT_MS = 5000, STS_TIMEOUT_MS = 20000 };
 

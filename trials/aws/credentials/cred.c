@@ -8,9 +8,9 @@
 #include <sys/queue.h>
 
 #include "src/base/loop.h"
-#include "trials/aws-config.h"
-#include "trials/aws-cred-parts.h"
-#include "trials/aws-cred.h"
+#include "trials/aws/config/aws-config.h"
+#include "trials/aws/credentials/cred-internal.h"
+#include "trials/aws/credentials/cred.h"
 
 enum {
 	RENEW_S = 15 * 60, /* before they expire new ones are asked for */

@@ -6,13 +6,13 @@
  * or an error.
  */
 
-#ifndef AWS_CRED_H
-#define AWS_CRED_H
+#ifndef HPOTUNE_CRED_H
+#define HPOTUNE_CRED_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "trials/aws-sign.h"
+#include "trials/aws/sign/aws-sigv4.h"
 
 struct aws_config;
 struct aws_cred;
@@ -52,4 +52,4 @@ int64_t aws_cred_expiry_s(const struct aws_cred *);
  */
 int aws_region_ask(struct aws_config *, struct err *);
 
-#endif /* AWS_CRED_H */
+#endif /* HPOTUNE_CRED_H */

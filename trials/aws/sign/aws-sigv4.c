@@ -9,9 +9,9 @@
 #include <time.h>
 
 #include "src/base/digest.h"
-#include "src/base/http.h"
+#include "src/base/http/http.h"
 #include "src/base/mem.h"
-#include "trials/aws-sign.h"
+#include "trials/aws/sign/aws-sigv4.h"
 
 /* "20150830T123600Z" */
 #define STAMP_LEN 17

@@ -3,8 +3,8 @@
  * and texts in, headers out; the clock is an argument.
  */
 
-#ifndef AWS_SIGN_H
-#define AWS_SIGN_H
+#ifndef HPOTUNE_AWS_SIGV4_H
+#define HPOTUNE_AWS_SIGV4_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -63,4 +63,4 @@ void aws_put_query(struct buf *, const struct aws_sign_pair *, size_t);
 /* Wipe and free the texts. */
 void aws_keys_fini(struct aws_keys *);
 
-#endif /* AWS_SIGN_H */
+#endif /* HPOTUNE_AWS_SIGV4_H */

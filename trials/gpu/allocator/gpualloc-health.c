@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "trials/gpus-parts.h"
+#include "trials/gpu/allocator/gpualloc-internal.h"
 
 /* Until the next probe, ms. */
 static const int64_t delays[] = { 5000, 15000, 60000, 300000 };

@@ -7,10 +7,10 @@
  *         it waits at the gate until its processes and memory have left.
  */
 
-#ifndef TRIALS_GPUS_PARTS_H
-#define TRIALS_GPUS_PARTS_H
+#ifndef HPOTUNE_GPUALLOC_INTERNAL_H
+#define HPOTUNE_GPUALLOC_INTERNAL_H
 
-#include "trials/gpus.h"
+#include "trials/gpu/allocator/gpualloc.h"
 
 enum {
 	GPUS_PIDS = 256, /* processes remembered of one stay */
@@ -139,7 +139,7 @@ struct gpus {
 	int64_t look_ms; /* of the last look, also one that saw nothing */
 };
 
-/* gpus.c: the ledger */
+/* gpualloc.c: the ledger */
 /* One that was not there before. */
 void gpus_add(struct gpus *, const struct gpu_seen *);
 struct gpus_hold *gpus_find(const struct gpus *, const char *key);
@@ -158,21 +158,21 @@ bool gpus_may_tell(struct gpus_gpu *, enum gpus_news, int64_t now_ms);
 /* "29.0 GiB" */
 const char *gpus_size(char *text, size_t n, int64_t bytes);
 
-/* gpus-see.c */
+/* gpualloc-observe.c */
 /* Whose the processes are that were seen on GPU i. */
 void gpus_whose(struct gpus *, size_t i, int64_t now_ms);
 
-/* gpus-state.c */
+/* gpualloc-state.c */
 /* State of one GPU, told when it is new. */
 void gpus_update(struct gpus *, size_t i, int64_t now_ms);
 void gpus_update_all(struct gpus *, int64_t now_ms);
 
-/* gpus-gate.c */
+/* gpualloc-release.c */
 void gpus_gate(struct gpus *, size_t i, int64_t seq, int64_t now_ms);
 /* Whether the memory in use is what it was without us. */
 bool gpus_memory_back(const struct gpus *, const struct gpus_gpu *);
 
-/* gpus-health.c */
+/* gpualloc-health.c */
 void gpus_suspect(struct gpus *, struct gpus_gpu *, int64_t now_ms,
     const char *, ...) __attribute__((format(printf, 4, 5)));
 void gpus_quarantine(struct gpus *, struct gpus_gpu *, int64_t now_ms,
@@ -187,7 +187,7 @@ void gpus_faults(struct gpus *, const struct gpu_look *, int64_t now_ms);
 void gpus_streak(struct gpus *, struct gpus_gpu *, int64_t trial,
     const struct gpus_end *, int64_t now_ms);
 
-/* gpus-usage.c */
+/* gpualloc-usage.c */
 void gpus_usage_begin(struct gpus_hold *);
 /* A GPU was seen: from what it was to what it is now. */
 void gpus_usage_see(
@@ -197,4 +197,4 @@ void gpus_usage_seen(struct gpus *);
 /* The time since the last look, as its numbers were. */
 void gpus_usage_end(struct gpus *, struct gpus_hold *, int64_t now_ms);
 
-#endif /* TRIALS_GPUS_PARTS_H */
+#endif /* HPOTUNE_GPUALLOC_INTERNAL_H */

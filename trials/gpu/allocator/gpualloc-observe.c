@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "src/base/mem.h"
-#include "trials/gpus-parts.h"
+#include "trials/gpu/allocator/gpualloc-internal.h"
 
 /* Processes that are known to belong to nobody: the daemon of MPS. */
 static bool

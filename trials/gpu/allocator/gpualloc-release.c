@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "src/base/mem.h"
-#include "trials/gpus-parts.h"
+#include "trials/gpu/allocator/gpualloc-internal.h"
 
 /* What keeps a stay at the gate. */
 struct held {

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "trials/gpus-parts.h"
+#include "trials/gpu/allocator/gpualloc-internal.h"
 
 const char *
 gpu_state_name(enum gpu_state state)

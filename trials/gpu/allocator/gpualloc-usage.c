@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "trials/gpus-parts.h"
+#include "trials/gpu/allocator/gpualloc-internal.h"
 
 void
 gpus_usage_begin(struct gpus_hold *h)

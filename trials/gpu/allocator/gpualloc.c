@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "src/base/mem.h"
-#include "trials/gpus-parts.h"
+#include "trials/gpu/allocator/gpualloc-internal.h"
 
 const char *
 gpus_size(char *text, size_t n, int64_t bytes)

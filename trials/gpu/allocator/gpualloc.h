@@ -4,14 +4,14 @@
  * and what became of attempts, and says what it wants next.
  */
 
-#ifndef TRIALS_GPUS_H
-#define TRIALS_GPUS_H
+#ifndef HPOTUNE_GPUALLOC_H
+#define HPOTUNE_GPUALLOC_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "trials/gpu.h"
+#include "trials/gpu/gpu-snapshot.h"
 
 struct gpus;
 
@@ -137,7 +137,7 @@ struct gpus_view {
 void gpus_at(const struct gpus *, size_t i, struct gpus_view *);
 
 /*
- * gpus-usage.c: what an attempt has used of its GPUs so far; whole-GPU numbers
+ * gpualloc-usage.c: what an attempt has used of its GPUs so far; whole-GPU numbers
  * (energy, busy and seen) are shared out equally among the trials on it at the
  * time, so busy / seen is how much the GPUs did while it was on them.  NAN =
  * not known.  Can be asked until the next gpus_take after gpus_ended, which
@@ -163,4 +163,4 @@ enum gpu_blame gpu_xid_blame(int xid);
 /* What it is called: one clause. */
 const char *gpu_xid_text(int xid);
 
-#endif /* TRIALS_GPUS_H */
+#endif /* HPOTUNE_GPUALLOC_H */

@@ -10,8 +10,8 @@
 
 #include "src/base/err.h"
 #include "src/base/mem.h"
-#include "trials/gpu-cuda-lib.h"
-#include "trials/gpu-cuda.h"
+#include "trials/gpu/probe/gpu-cuda-dl.h"
+#include "trials/gpu/probe/gpu-cuda-check.h"
 
 enum {
 	WORDS = 16 << 20, /* of 4 bytes: 64 MiB */

@@ -3,8 +3,8 @@
  * a program that ends right after: CUDA breaks fork, and may never come back.
  */
 
-#ifndef TRIALS_GPU_CUDA_H
-#define TRIALS_GPU_CUDA_H
+#ifndef HPOTUNE_GPU_CUDA_CHECK_H
+#define HPOTUNE_GPU_CUDA_CHECK_H
 
 struct err;
 
@@ -14,4 +14,4 @@ struct err;
  */
 int cuda_probe(const char *uuid, struct err *);
 
-#endif /* TRIALS_GPU_CUDA_H */
+#endif /* HPOTUNE_GPU_CUDA_CHECK_H */

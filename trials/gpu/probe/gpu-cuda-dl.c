@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "src/base/err.h"
-#include "trials/gpu-cuda-lib.h"
+#include "trials/gpu/probe/gpu-cuda-dl.h"
 
 #define CALL(member, symbol)                                              \
 	{                                                                 \

@@ -1,7 +1,7 @@
 /* The driver's half of CUDA, declared by hand: only what a probe calls. */
 
-#ifndef TRIALS_GPU_CUDA_LIB_H
-#define TRIALS_GPU_CUDA_LIB_H
+#ifndef HPOTUNE_GPU_CUDA_DL_H
+#define HPOTUNE_GPU_CUDA_DL_H
 
 #include <stddef.h>
 
@@ -37,4 +37,4 @@ struct cuda_calls {
  */
 int cuda_lib_open(struct cuda_calls *, struct err *);
 
-#endif /* TRIALS_GPU_CUDA_LIB_H */
+#endif /* HPOTUNE_GPU_CUDA_DL_H */

@@ -16,11 +16,11 @@
 
 #include "src/base/err.h"
 #include "src/base/mem.h"
-#include "trials/gpu-cuda.h"
-#include "trials/gpu-nvml.h"
-#include "trials/gpu-parts.h"
-#include "trials/gpu-proc.h"
-#include "trials/gpu.h"
+#include "trials/gpu/probe/gpu-cuda-check.h"
+#include "trials/gpu/probe/gpu-nvml.h"
+#include "trials/gpu/gpu-snapshot-build.h"
+#include "trials/gpu/gpu-sysfs.h"
+#include "trials/gpu/gpu-snapshot.h"
 
 enum { IDLE_SECONDS = 30, QUESTION_MOST = 256 };
 

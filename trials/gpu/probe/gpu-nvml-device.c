@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "src/base/mem.h"
-#include "trials/gpu-nvml-parts.h"
-#include "trials/gpu-parts.h"
+#include "trials/gpu/probe/gpu-nvml-internal.h"
+#include "trials/gpu/gpu-snapshot-build.h"
 
 /*
  * pids of Linux end at 2^22.  A larger one, or 0, means that the driver's

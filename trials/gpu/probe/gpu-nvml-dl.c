@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "src/base/err.h"
-#include "trials/gpu-nvml-lib.h"
-#include "trials/gpu.h"
+#include "trials/gpu/probe/gpu-nvml-dl.h"
+#include "trials/gpu/gpu-snapshot.h"
 
 #define CALL(member, symbol)                                              \
 	{                                                                 \

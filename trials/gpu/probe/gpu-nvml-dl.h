@@ -3,8 +3,8 @@
  * the library may be there or not.  Only what is called here.
  */
 
-#ifndef TRIALS_GPU_NVML_LIB_H
-#define TRIALS_GPU_NVML_LIB_H
+#ifndef HPOTUNE_GPU_NVML_DL_H
+#define HPOTUNE_GPU_NVML_DL_H
 
 #include <stdint.h>
 
@@ -126,4 +126,4 @@ struct nvml_calls {
  */
 void *nvml_lib_open(struct nvml_calls *, struct err *);
 
-#endif /* TRIALS_GPU_NVML_LIB_H */
+#endif /* HPOTUNE_GPU_NVML_DL_H */

@@ -1,13 +1,13 @@
 /* What the files of the door to NVML share. */
 
-#ifndef TRIALS_GPU_NVML_PARTS_H
-#define TRIALS_GPU_NVML_PARTS_H
+#ifndef HPOTUNE_GPU_NVML_INTERNAL_H
+#define HPOTUNE_GPU_NVML_INTERNAL_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "trials/gpu-nvml-lib.h"
-#include "trials/gpu.h"
+#include "trials/gpu/probe/gpu-nvml-dl.h"
+#include "trials/gpu/gpu-snapshot.h"
 
 /* What does not change of a GPU, kept from look to look. */
 struct nvml_known {
@@ -31,9 +31,9 @@ struct nvml {
 /* What NVML means by an error: one clause. */
 const char *nvml_text(const struct nvml *, int error);
 
-/* gpu-nvml-one.c */
+/* gpu-nvml-device.c */
 /* What changes of a GPU, or of a slice of one (whole: the GPU's handle). */
 void nvml_one_look(const struct nvml *, struct nvml_device *,
     struct nvml_device *whole, struct gpu_seen *);
 
-#endif /* TRIALS_GPU_NVML_PARTS_H */
+#endif /* HPOTUNE_GPU_NVML_INTERNAL_H */

@@ -10,10 +10,10 @@
 
 #include "src/base/err.h"
 #include "src/base/mem.h"
-#include "trials/gpu-nvml-parts.h"
-#include "trials/gpu-nvml.h"
-#include "trials/gpu-parts.h"
-#include "trials/gpu-proc.h"
+#include "trials/gpu/probe/gpu-nvml-internal.h"
+#include "trials/gpu/probe/gpu-nvml.h"
+#include "trials/gpu/gpu-snapshot-build.h"
+#include "trials/gpu/gpu-sysfs.h"
 
 const char *
 nvml_text(const struct nvml *nv, int error)

@@ -2,8 +2,8 @@
  * The only door to NVML, and only for hpotune-gpu: it may block for seconds.
  */
 
-#ifndef TRIALS_GPU_NVML_H
-#define TRIALS_GPU_NVML_H
+#ifndef HPOTUNE_GPU_NVML_H
+#define HPOTUNE_GPU_NVML_H
 
 #include <stdbool.h>
 
@@ -20,4 +20,4 @@ void nvml_close(struct nvml *);
 /* Everything seen now; -1: NVML is of no use any more, and to be closed. */
 int nvml_look(struct nvml *, struct gpu_look *, struct err *);
 
-#endif /* TRIALS_GPU_NVML_H */
+#endif /* HPOTUNE_GPU_NVML_H */

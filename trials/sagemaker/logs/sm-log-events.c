@@ -12,10 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/loop.h"
 #include "src/base/mem.h"
-#include "trials/sagemaker-logs.h"
+#include "trials/sagemaker/logs/sm-log-internal.h"
 
 enum { EQUAL_MOST = 999 }; /* reports of one millisecond; it has 1000 us */
 

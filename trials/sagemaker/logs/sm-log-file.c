@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "src/base/mem.h"
-#include "trials/sagemaker-logs.h"
+#include "trials/sagemaker/logs/sm-log-internal.h"
 
 static int
 file_open(const struct sm_log *log, const char *name, int flags)

@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/loop.h"
 #include "src/base/mem.h"
-#include "trials/sagemaker-logs.h"
+#include "trials/sagemaker/logs/sm-log-internal.h"
 
 #define SWEEP_S 6.0
 #define WINDOW_S 120.0 /* of lines that may still be ingested */

@@ -1,27 +1,27 @@
 /*
  * What the files of the log reader share.
  *
- *   sagemaker-logs.c       who is followed, and how: streams or the sweep
- *   sagemaker-log-hear.c   events of a stream -> reports
- *   sagemaker-log-read.c   the streams of one job
- *   sagemaker-log-end.c    until nothing new comes, then everything once more
- *   sagemaker-log-sweep.c  all jobs at once
- *   sagemaker-log-seen.c   what was heard before
- *   sagemaker-log-file.c   the copy for "hpotune logs"
- *   sagemaker-lines.c      one line -> a report (pure)
+ *   sm-log.c       who is followed, and how: streams or the sweep
+ *   sm-log-events.c   events of a stream -> reports
+ *   sm-log-streams.c   the streams of one job
+ *   sm-log-drain.c    until nothing new comes, then everything once more
+ *   sm-log-filter.c  all jobs at once
+ *   sm-log-seen.c   what was heard before
+ *   sm-log-file.c   the copy for "hpotune logs"
+ *   sm-log-line.c      one line -> a report (pure)
  */
 
-#ifndef SAGEMAKER_LOGS_H
-#define SAGEMAKER_LOGS_H
+#ifndef HPOTUNE_SM_LOG_INTERNAL_H
+#define HPOTUNE_SM_LOG_INTERNAL_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
-#include "trials/aws.h"
-#include "trials/report.h"
-#include "trials/sagemaker.h"
+#include "trials/aws/aws.h"
+#include "trials/metric-line/metric-line.h"
+#include "trials/sagemaker/options/sm-settings.h"
 
 #define SM_LOG_GROUP "/aws/sagemaker/TrainingJobs"
 
@@ -162,13 +162,13 @@ struct sm_logs {
 	struct sm_log **all;
 	size_t n;
 	struct sm_sweep sweep;
-	struct sm_metrics *metrics; /* sagemaker-metrics.c, or NULL */
+	struct sm_metrics *metrics; /* sm-log-metric-data.c, or NULL */
 	int64_t file_most; /* bytes of a copy */
 	int64_t denied_ms; /* since then every answer was a denial; 0 */
 	bool said_trouble;
 };
 
-/* sagemaker-logs.c */
+/* sm-log.c */
 /* Milliseconds at this pace. */
 int64_t sm_logs_ms(const struct sm_logs *, double seconds);
 /* How often one job's stream is read. */
@@ -184,7 +184,7 @@ void sm_log_failed(struct sm_log *, const struct aws_answer *);
 bool sm_logs_denied(struct sm_logs *, const struct aws_answer *);
 void sm_logs_mode(struct sm_logs *);
 
-/* sagemaker-log-hear.c */
+/* sm-log-events.c */
 void sm_tick_clear(struct sm_tick *);
 void sm_reading_clear(struct sm_reading *);
 /* The next event of a stream. */
@@ -203,7 +203,7 @@ struct sm_page {
 struct sm_page sm_log_page(struct sm_log *, const struct json *answer,
     void (*line)(struct sm_log *, int64_t ms, const char *text));
 
-/* sagemaker-log-seen.c */
+/* sm-log-seen.c */
 #define SM_HASH UINT64_C(14695981039346656037) /* to begin with */
 uint64_t sm_hash(uint64_t, const void *, size_t);
 void sm_seen_free(struct sm_seen *);
@@ -213,7 +213,7 @@ bool sm_seen_has(const struct sm_seen *, uint64_t);
 /* All of another set. */
 void sm_seen_join(struct sm_seen *, const struct sm_seen *);
 
-/* sagemaker-log-read.c */
+/* sm-log-streams.c */
 void sm_log_on_timer(void *log);
 /* DescribeLogStreams, then then(log, good). */
 void sm_log_discover(struct sm_log *, void (*then)(struct sm_log *, bool good));
@@ -221,16 +221,16 @@ void sm_streams_free(struct sm_log *);
 /* The body of GetLogEvents. */
 void sm_log_ask(struct sm_log *, struct sm_stream *, int64_t from_ms, aws_cb *);
 
-/* sagemaker-log-end.c */
+/* sm-log-drain.c */
 void sm_log_end(struct sm_log *);
 void sm_log_pass(struct sm_log *);
 
-/* sagemaker-log-sweep.c */
+/* sm-log-filter.c */
 void sm_sweep_start(struct sm_logs *);
 void sm_sweep_stop(struct sm_logs *);
 void sm_sweep_join(struct sm_logs *, const struct sm_log *);
 
-/* sagemaker-log-file.c */
+/* sm-log-file.c */
 /* Lines as they are read; each ends with a newline. */
 void sm_log_line(struct buf *, const char *text);
 void sm_log_file_append(struct sm_log *, const struct buf *lines);
@@ -241,10 +241,10 @@ void sm_log_file_begin(struct sm_log *);
 void sm_log_file_put(struct sm_log *, const char *text);
 void sm_log_file_end(struct sm_log *, bool keep);
 
-/* sagemaker-metrics.c */
+/* sm-log-metric-data.c */
 struct sm_metrics *sm_metrics_new(struct sm_logs *);
 void sm_metrics_free(struct sm_metrics *);
 /* The job is over: its last minutes, then done. */
 void sm_metrics_finish(struct sm_metrics *, struct sm_log *);
 
-#endif /* SAGEMAKER_LOGS_H */
+#endif /* HPOTUNE_SM_LOG_INTERNAL_H */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "src/base/mem.h"
-#include "trials/sagemaker-logs.h"
+#include "trials/sagemaker/logs/sm-log-internal.h"
 
 #define TAG "hpotune:"
 #define JSON_TAG "hpotune-json:"

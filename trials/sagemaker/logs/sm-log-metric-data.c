@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/loop.h"
 #include "src/base/mem.h"
-#include "src/model/study.h"
-#include "trials/sagemaker-logs.h"
+#include "src/model/study/study.h"
+#include "trials/sagemaker/logs/sm-log-internal.h"
 
 #define POLL_S 30.0
 #define LAST_S 120.0 /* buckets of a job that is over come until then */

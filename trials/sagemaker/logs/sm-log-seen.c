@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "src/base/mem.h"
-#include "trials/sagemaker-logs.h"
+#include "trials/sagemaker/logs/sm-log-internal.h"
 
 enum { SLOTS_LEAST = 16 };
 

@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/loop.h"
 #include "src/base/mem.h"
-#include "trials/sagemaker-logs.h"
+#include "trials/sagemaker/logs/sm-log-internal.h"
 
 enum {
 	QUICK_MOST = 50, /* reads in a row that found more */

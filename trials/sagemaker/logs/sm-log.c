@@ -11,8 +11,8 @@
 #include "src/base/err.h"
 #include "src/base/loop.h"
 #include "src/base/mem.h"
-#include "src/model/study.h"
-#include "trials/sagemaker-logs.h"
+#include "src/model/study/study.h"
+#include "trials/sagemaker/logs/sm-log-internal.h"
 
 /* GetLogEvents calls a second, of all jobs together; AWS allows 10. */
 #define READS_PER_S 5.0

@@ -7,12 +7,12 @@
 #include <string.h>
 
 #include "src/base/err.h"
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/mem.h"
-#include "src/model/options.h"
-#include "src/model/study.h"
-#include "trials/sagemaker-dist.h"
-#include "trials/sagemaker-read.h"
+#include "src/model/plugin-options.h"
+#include "src/model/study/study.h"
+#include "trials/sagemaker/options/sm-distribution.h"
+#include "trials/sagemaker/options/sm-options-internal.h"
 
 enum {
 	PER_HOST_MAX = 1024, /* processes */

@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "src/base/err.h"
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/mem.h"
-#include "trials/sagemaker-dist.h"
+#include "trials/sagemaker/options/sm-distribution.h"
 
 #define HP_TYPE "sagemaker_instance_type"
 #define HP_DDP "sagemaker_distributed_dataparallel_enabled"

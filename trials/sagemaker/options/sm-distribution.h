@@ -3,10 +3,10 @@
  * AWS's toolkit start it, and where it works.  The manual prints it.
  */
 
-#ifndef SAGEMAKER_DIST_H
-#define SAGEMAKER_DIST_H
+#ifndef HPOTUNE_SM_DISTRIBUTION_H
+#define HPOTUNE_SM_DISTRIBUTION_H
 
-#include "trials/sagemaker.h"
+#include "trials/sagemaker/options/sm-settings.h"
 
 enum sm_from { /* where the value of a hyperparameter comes from */
 	FROM_NOWHERE,
@@ -65,4 +65,4 @@ bool sm_is_python(const char *program);
 /* Its path in the code folder. */
 const char *sm_dist_program(const struct sm_settings *, const char *argument);
 
-#endif /* SAGEMAKER_DIST_H */
+#endif /* HPOTUNE_SM_DISTRIBUTION_H */

@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "src/base/err.h"
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/mem.h"
-#include "src/model/options.h"
-#include "trials/sagemaker-read.h"
+#include "src/model/plugin-options.h"
+#include "trials/sagemaker/options/sm-options-internal.h"
 
 enum {
 	CHANNELS_MAX = 20, /* AWS's, ours among them */

@@ -7,7 +7,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "trials/sagemaker.h"
+#include "trials/sagemaker/options/sm-settings.h"
 
 static const struct {
 	const char *family, *size; /* size NULL: all others of the family */

@@ -9,10 +9,10 @@
 #include <string.h>
 
 #include "src/base/err.h"
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/mem.h"
-#include "src/model/options.h"
-#include "trials/sagemaker-read.h"
+#include "src/model/plugin-options.h"
+#include "trials/sagemaker/options/sm-options-internal.h"
 
 enum {
 	TYPE_NAME_MAX = 63, /* characters */

@@ -3,10 +3,10 @@
  * Only trials/sagemaker-{options,settings,machines,inputs,dist-read,extra}.c.
  */
 
-#ifndef SAGEMAKER_READ_H
-#define SAGEMAKER_READ_H
+#ifndef HPOTUNE_SM_OPTIONS_INTERNAL_H
+#define HPOTUNE_SM_OPTIONS_INTERNAL_H
 
-#include "trials/sagemaker.h"
+#include "trials/sagemaker/options/sm-settings.h"
 
 struct sm_read {
 	struct sm_settings *s;
@@ -38,4 +38,4 @@ int sm_read_algorithms(struct sm_read *); /* container and algorithms */
 int sm_check_algorithm_spot(struct sm_read *);
 int sm_read_extra(struct sm_read *); /* extra, alarm */
 
-#endif /* SAGEMAKER_READ_H */
+#endif /* HPOTUNE_SM_OPTIONS_INTERNAL_H */

@@ -1,13 +1,13 @@
 /*
  * The backend block of a study as a table, and its values by name.  Refuses to
- * know what they mean: sagemaker-settings.c reads them.
+ * know what they mean: sm-settings.c reads them.
  */
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "src/base/mem.h"
-#include "trials/sagemaker-read.h"
+#include "trials/sagemaker/options/sm-options-internal.h"
 
 enum {
 	RUN_MAX_S = 28 * 86400 /* of a training job */

@@ -11,11 +11,11 @@
 #include <sys/stat.h>
 
 #include "src/base/err.h"
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/mem.h"
-#include "src/model/options.h"
-#include "src/model/study.h"
-#include "trials/sagemaker-read.h"
+#include "src/model/plugin-options.h"
+#include "src/model/study/study.h"
+#include "trials/sagemaker/options/sm-options-internal.h"
 
 enum {
 	ROLE_MIN = 20, /* characters of an ARN */

@@ -1,32 +1,32 @@
 /*
  * What the files of the sagemaker launcher share.
  *
- *   sagemaker-options.c  the table of the backend block
- *   sagemaker-settings.c its reading and checks (pure), with -machines.c
+ *   sm-options.c  the table of the backend block
+ *   sm-settings.c its reading and checks (pure), with -machines.c
  *                        -inputs.c -extra.c -dist-read.c
- *   sagemaker-types.c    how many devices an instance type has
- *   sagemaker-plan.c     which machine, spot or not, how long, what it may cost
- *   sagemaker-dist.c     the table of distributed launchers
- *   sagemaker-spec.c     what the entry script is told (pure)
- *   sagemaker-request.c  the body of CreateTrainingJob (pure)
- *   sagemaker-run.sh     the entry script, embedded at build
+ *   sm-instance-types.c    how many devices an instance type has
+ *   sm-plan.c     which machine, spot or not, how long, what it may cost
+ *   sm-distribution.c     the table of distributed launchers
+ *   sm-script-vars.c     what the entry script is told (pure)
+ *   sm-create-job.c  the body of CreateTrainingJob (pure)
+ *   sm-run.sh     the entry script, embedded at build
  *   sagemaker.c          the plug: slots, start, stop, look, collect
- *   sagemaker-code.c     the code folder to S3, once
- *   sagemaker-parts.h    an attempt, and what the files of the plug share
- *   sagemaker-launch.c   create, adopt, quarantine
- *   sagemaker-poll.c     list and describe
- *   sagemaker-end.c      what an ended job was
- *   sagemaker-logs.c …   the trial's output; sagemaker-metrics.c instead of it
+ *   sm-code-upload.c     the code folder to S3, once
+ *   sm-internal.h    an attempt, and what the files of the plug share
+ *   sm-create.c   create, adopt, quarantine
+ *   sm-poll.c     list and describe
+ *   sm-job-status.c      what an ended job was
+ *   sm-log.c …   the trial's output; sm-log-metric-data.c instead of it
  */
 
-#ifndef SAGEMAKER_H
-#define SAGEMAKER_H
+#ifndef HPOTUNE_SM_SETTINGS_H
+#define HPOTUNE_SM_SETTINGS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "src/model/options.h"
+#include "src/model/plugin-options.h"
 #include "trials/launcher.h"
 
 struct aws;
@@ -37,7 +37,7 @@ struct err;
 struct json;
 struct loop;
 struct report_rules;
-struct sm_log; /* sagemaker-logs.c */
+struct sm_log; /* sm-log.c */
 struct study_trial;
 
 /* ---- the backend block ------------------------------------------------- */
@@ -277,4 +277,4 @@ void sm_log_finish(
     struct sm_log *, bool orderly, void (*done)(void *arg), void *arg);
 void sm_log_free(struct sm_log *);
 
-#endif /* SAGEMAKER_H */
+#endif /* HPOTUNE_SM_SETTINGS_H */

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "src/base/err.h"
-#include "src/model/study.h"
-#include "trials/sagemaker-put.h"
+#include "src/model/study/study.h"
+#include "trials/sagemaker/request/sm-json-put.h"
 
 enum {
 	STUDY_SHOWN = 16 /* characters of a study's name in a job's */

@@ -10,9 +10,9 @@
 #include <string.h>
 
 #include "src/base/err.h"
-#include "src/model/study.h"
-#include "trials/sagemaker-dist.h"
-#include "trials/sagemaker-put.h"
+#include "src/model/study/study.h"
+#include "trials/sagemaker/options/sm-distribution.h"
+#include "trials/sagemaker/request/sm-json-put.h"
 
 /* The hyperparameter by which a tuning job names its objective. */
 #define TUNED "_tuning_objective_metric"

@@ -3,14 +3,14 @@
  * text so far asks for one.
  */
 
-#ifndef SAGEMAKER_PUT_H
-#define SAGEMAKER_PUT_H
+#ifndef HPOTUNE_SM_JSON_PUT_H
+#define HPOTUNE_SM_JSON_PUT_H
 
 #include <stdint.h>
 
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/mem.h"
-#include "trials/sagemaker.h"
+#include "trials/sagemaker/options/sm-settings.h"
 
 /* Between elements: nothing after an opening bracket. */
 static inline void
@@ -44,10 +44,10 @@ put_number(struct buf *b, const char *key, int64_t n)
 	buf_printf(b, "%lld", (long long)n);
 }
 
-/* sagemaker-words.c: what is text in the request, within AWS's limits. */
+/* sm-hyperparameters.c: what is text in the request, within AWS's limits. */
 int
 sm_put_hyperparameters(struct buf *, const struct sm_request *, struct err *);
 int sm_put_environment(struct buf *, const struct sm_request *, struct err *);
 void sm_put_metrics(struct buf *, const struct sm_request *);
 
-#endif /* SAGEMAKER_PUT_H */
+#endif /* HPOTUNE_SM_JSON_PUT_H */

@@ -6,9 +6,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "src/base/json.h"
-#include "trials/sagemaker-dist.h"
-#include "trials/sagemaker-parts.h"
+#include "src/base/json/json.h"
+#include "trials/sagemaker/options/sm-distribution.h"
+#include "trials/sagemaker/sm-internal.h"
 
 /* Dollars an hour of all groups together; NaN = a price is missing. */
 static double

@@ -9,10 +9,10 @@
 #include <string.h>
 
 #include "src/base/err.h"
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/mem.h"
-#include "src/model/study.h"
-#include "trials/sagemaker-dist.h"
+#include "src/model/study/study.h"
+#include "trials/sagemaker/options/sm-distribution.h"
 
 enum {
 	GRACE_MAX_S = 100 /* of SageMaker's 120 */

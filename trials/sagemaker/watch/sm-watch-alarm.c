@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/mem.h"
-#include "trials/sagemaker-watch-parts.h"
-#include "trials/sagemaker.h"
+#include "trials/sagemaker/watch/sm-watch-internal.h"
+#include "trials/sagemaker/options/sm-settings.h"
 
 enum {
 	IDLE_PERCENT = 10, /* of one GPU */

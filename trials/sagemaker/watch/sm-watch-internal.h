@@ -1,15 +1,15 @@
 /* What the files of the watching share. */
 
-#ifndef SAGEMAKER_WATCH_PARTS_H
-#define SAGEMAKER_WATCH_PARTS_H
+#ifndef HPOTUNE_SM_WATCH_INTERNAL_H
+#define HPOTUNE_SM_WATCH_INTERNAL_H
 
 #include <stddef.h>
 
-#include "trials/aws.h"
-#include "trials/sagemaker-watch.h"
+#include "trials/aws/aws.h"
+#include "trials/sagemaker/watch/sm-watch.h"
 
 struct buf;
-struct sm_events; /* sagemaker-events.c */
+struct sm_events; /* sm-watch-eventbridge.c */
 struct watch_call;
 
 /* One way of taking things away: who hears when it is done. */
@@ -44,19 +44,19 @@ void watch_ask(struct sm_watch *, enum aws_service, const char *operation,
 /* Append ,"key":"text" or, behind a bracket, "key":"text". */
 void watch_put(struct buf *, const char *key, const char *text);
 
-/* sagemaker-events.c */
+/* sm-watch-eventbridge.c */
 struct sm_events *events_new(struct sm_watch *);
 void events_free(struct sm_events *);
 /* Take rule and queue away again; done is called when all is answered. */
 void events_remove(struct sm_watch *, void (*done)(void *arg), void *arg);
 
-/* sagemaker-alarm.c */
+/* sm-watch-alarm.c */
 void alarm_make(struct sm_watch *, const char *job, const struct sm_plan *);
 void alarm_remove(struct sm_watch *, const char *job);
 /* All alarms of the study; done is called when all is answered. */
 void alarm_remove_all(struct sm_watch *, void (*done)(void *arg), void *arg);
 
-/* sagemaker-publish.c */
+/* sm-watch-publish.c */
 void publish_put(struct sm_watch *);
 
-#endif /* SAGEMAKER_WATCH_PARTS_H */
+#endif /* HPOTUNE_SM_WATCH_INTERNAL_H */

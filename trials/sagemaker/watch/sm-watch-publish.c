@@ -6,10 +6,10 @@
 
 #include <math.h>
 
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/loop.h"
 #include "src/base/mem.h"
-#include "trials/sagemaker-watch-parts.h"
+#include "trials/sagemaker/watch/sm-watch-internal.h"
 
 #define VALUE_MOST 0x1p360
 

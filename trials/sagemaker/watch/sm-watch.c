@@ -9,11 +9,11 @@
 #include <string.h>
 
 #include "src/base/err.h"
-#include "src/base/json.h"
+#include "src/base/json/json.h"
 #include "src/base/loop.h"
 #include "src/base/mem.h"
-#include "trials/sagemaker-watch-parts.h"
-#include "trials/sagemaker.h"
+#include "trials/sagemaker/watch/sm-watch-internal.h"
+#include "trials/sagemaker/options/sm-settings.h"
 
 enum {
 	PUBLISH_MS = 60000, /* the resolution of CloudWatch */

@@ -4,8 +4,8 @@
  * an alarm per job on idle GPUs, and metrics of the study in CloudWatch.
  */
 
-#ifndef SAGEMAKER_WATCH_H
-#define SAGEMAKER_WATCH_H
+#ifndef HPOTUNE_SM_WATCH_H
+#define HPOTUNE_SM_WATCH_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -51,4 +51,4 @@ void sm_watch_running(struct sm_watch *, int jobs);
  */
 void sm_watch_remove(const struct sm_watch_env *);
 
-#endif /* SAGEMAKER_WATCH_H */
+#endif /* HPOTUNE_SM_WATCH_H */

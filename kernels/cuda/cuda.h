@@ -15,7 +15,7 @@
 #include "kernels/cuda/cuda-launch.h"
 
 extern "C" {
-#include "kernels/gp/gp-model.h"
+#include "kernels/kernels.h"
 }
 
 /* The functions of cuBLAS and cuSOLVER, which are opened when there is a GPU. */

@@ -5,6 +5,10 @@
 
 #include "kernels/cuda/cuda.h"
 
+extern "C" {
+#include "kernels/gp/gp-model.h"
+}
+
 struct gp_cuda {
 	struct gp_data data; /* copies */
 	double *theta;

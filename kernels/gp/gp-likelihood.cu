@@ -12,6 +12,7 @@
 
 extern "C" {
 #include "kernels/alloc.h"
+#include "kernels/gp/gp-model.h"
 #include "kernels/lapack.h"
 }
 

@@ -10,6 +10,7 @@
 
 extern "C" {
 #include "kernels/alloc.h"
+#include "kernels/gp/gp-model.h"
 }
 #include "kernels/formulas.h"
 

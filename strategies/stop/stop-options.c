@@ -1,4 +1,4 @@
-/* Reading options of rules.  Knows names; refuses to know what they do. */
+/* Reads options of stopping rules by their names. */
 
 #include "strategies/stop/stop-options.h"
 
@@ -20,11 +20,4 @@ stop_count(const struct stop_reader *r, const char *name)
 	double x = stop_number(r, name);
 
 	return x < 9e18 ? (int64_t)x : INT64_MAX;
-}
-
-void
-stop_read_guards(struct median_rule *rule, const struct stop_reader *r)
-{
-	rule->guard = stop_number(r, "guard") != 0;
-	rule->diverged_after = stop_count(r, "diverged_after");
 }

@@ -9,7 +9,7 @@
  * GPU that must be reset; and what the catalogue calls harmless is only told.
  */
 
-#include "trials/gpu/allocator/gpualloc.h"
+#include "trials/gpu/gpu-xid.h"
 
 struct xid {
 	int first, last; /* these and all between */

@@ -12,7 +12,7 @@
 
 #include "src/base/mem.h"
 #include "src/model/history/history.h"
-#include "strategies/stop/stop-options.h"
+#include "strategies/stop/median/median-options.h"
 
 static const struct option katib_options[] = {
 	OPTION_COUNT("min_trials_required", 1, "3",

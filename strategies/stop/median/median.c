@@ -11,7 +11,7 @@
 #include "src/base/err.h"
 #include "src/model/plugin-options.h"
 #include "strategies/stop/median/median-engine.h"
-#include "strategies/stop/stop-options.h"
+#include "strategies/stop/median/median-options.h"
 
 static const char *const value_choices[] = { "last", "best", "mean",
 	"window:", NULL };
@@ -95,7 +95,7 @@ family_open(void **state, const char *name, const struct stop_reader *r,
 	rule.min_trials = stop_count(r, "min_trials");
 	rule.interval = stop_count(r, "interval_steps");
 	read_warmup(&rule, r, env->max_steps);
-	stop_read_guards(&rule, r);
+	median_options_guards(&rule, r);
 	median_open(state, &rule, env);
 	return 0;
 }

@@ -11,7 +11,7 @@
 #include "src/base/err.h"
 #include "src/base/mem.h"
 #include "src/model/history/history.h"
-#include "strategies/stop/stop-options.h"
+#include "strategies/stop/median/median-options.h"
 
 static const struct option optuna_options[] = {
 	OPTION_COUNT("n_startup_trials", 0, "5",

@@ -4,7 +4,7 @@
  * hpotune-stopping(7) says.
  */
 
-#include "strategies/stop/stop-options.h"
+#include "strategies/stop/median/median-options.h"
 
 static const struct option ray_options[] = {
 	OPTION_COUNT("grace_period", 0, "60",
@@ -59,7 +59,7 @@ ray_open(void **state, const char *name, const struct stop_reader *r,
 	};
 
 	(void)e;
-	stop_read_guards(&rule, r);
+	median_options_guards(&rule, r);
 	median_open(state, &rule, env);
 	return 0;
 }
@@ -84,7 +84,7 @@ nni_open(void **state, const char *name, const struct stop_reader *r,
 	};
 
 	(void)e;
-	stop_read_guards(&rule, r);
+	median_options_guards(&rule, r);
 	median_open(state, &rule, env);
 	return 0;
 }
@@ -110,7 +110,7 @@ syne_tune_open(void **state, const char *name, const struct stop_reader *r,
 	};
 
 	(void)e;
-	stop_read_guards(&rule, r);
+	median_options_guards(&rule, r);
 	median_open(state, &rule, env);
 	return 0;
 }

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "trials/gpu/gpu-snapshot.h"
+#include "trials/gpu/gpu-xid.h"
 
 struct gpus;
 
@@ -151,16 +152,5 @@ struct gpus_usage {
 	double seen; /* GPU seconds that busy was counted over */
 };
 bool gpus_usage(const struct gpus *, const char *key, struct gpus_usage *);
-
-/* gpu-xid.c: what a fault means. */
-enum gpu_blame {
-	GPU_BLAME_TRIAL, /* the program's own fault */
-	GPU_BLAME_SUSPECT, /* may be either */
-	GPU_BLAME_GPU, /* out of service at once */
-	GPU_BLAME_NONE /* only news */
-};
-enum gpu_blame gpu_xid_blame(int xid);
-/* What it is called: one clause. */
-const char *gpu_xid_text(int xid);
 
 #endif /* HPOTUNE_GPUALLOC_H */

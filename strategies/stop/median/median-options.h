@@ -1,0 +1,44 @@
+/*
+ * What the rules of the median family share: reading their common options, and
+ * the table entry of a rule.
+ */
+
+#ifndef HPOTUNE_MEDIAN_OPTIONS_H
+#define HPOTUNE_MEDIAN_OPTIONS_H
+
+#include "strategies/stop/median/median-engine.h"
+#include "strategies/stop/stop-options.h"
+
+/* Sets guard and diverged_after of the rule from the options of these names. */
+void median_options_guards(struct median_rule *, const struct stop_reader *);
+
+/*
+ * One rule of the family: opener(state, name, reader, env, err) fills a
+ * median_rule and opens it, judger judges.
+ */
+#define FAMILY_RULE(symbol, rule_name, table, opener, judger, words, from)    \
+	static int open_##symbol(void **state,                                \
+	    const struct option_value *values, const struct stopper_env *env, \
+	    struct err *e)                                                    \
+	{                                                                     \
+		struct stop_reader r = { table, values };                     \
+                                                                              \
+		return opener(state, rule_name, &r, env, e);                  \
+	}                                                                     \
+                                                                              \
+	extern const struct stopper stopper_##symbol;                         \
+	const struct stopper stopper_##symbol = {                             \
+		.name = rule_name,                                            \
+		.about = words,                                               \
+		.source = from,                                               \
+		.options = table,                                             \
+		.wants_curves = true,                                         \
+		.open = open_##symbol,                                        \
+		.close = median_close,                                        \
+		.observe = median_observe,                                    \
+		.ended = median_ended,                                        \
+		.judge = judger,                                              \
+		.median = median_view,                                        \
+	}
+
+#endif /* HPOTUNE_MEDIAN_OPTIONS_H */

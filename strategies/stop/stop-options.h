@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "src/model/plugin-options.h"
+#include "strategies/stop/stop-verdict.h"
 
 struct stop_reader {
 	const struct option *table;

@@ -22,6 +22,7 @@
 #include "src/server/tuner/attempt-spec.h"
 #include "src/store/store.h"
 #include "trials/sagemaker/options/sm-distribution.h"
+#include "trials/sagemaker/request/sm-request.h"
 
 static char uuid[] = "abcdef01-2345-4678-9abc-def012345678";
 static const struct launch_dirs dirs = {

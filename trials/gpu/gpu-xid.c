@@ -9,6 +9,8 @@
  * GPU that must be reset; and what the catalogue calls harmless is only told.
  */
 
+#include <stddef.h>
+
 #include "trials/gpu/gpu-xid.h"
 
 struct xid {

@@ -321,3 +321,22 @@ sm_bill(void *ctx, int64_t trial, int attempt, struct launch_bill *bill)
 	bill->most = sm_worst_cost(sm->set, &sm->times);
 	return isfinite(bill->most);
 }
+
+double
+sm_worst_cost(const struct sm_settings *s, const struct launch_times *seen)
+{
+	static const struct launch_times nothing;
+	struct sm_meter fresh = { .phase = SM_PHASE_WAIT };
+	struct sm_reckoning sum;
+	double price = s->n_groups > 0 ? sm_groups_price(s) : 0;
+	size_t i;
+
+	for (i = 0; i < s->n_types; i++) {
+		if (isnan(s->types[i].price))
+			return NAN;
+		price = fmax(price, s->types[i].price * s->count);
+	}
+	sm_reckon(
+	    &sum, &fresh, s, seen != NULL ? seen : &nothing, s->spot, 0, 0);
+	return price * sum.most_s / 3600;
+}

@@ -30,7 +30,8 @@
 #include "src/model/plugin-options.h"
 #include "trials/aws/aws.h"
 #include "trials/launcher.h"
-#include "trials/sagemaker/options/sm-settings.h"
+#include "trials/sagemaker/logs/sm-log.h"
+#include "trials/sagemaker/request/sm-request.h"
 
 struct child;
 struct err;

@@ -1,6 +1,6 @@
 /* The entry script of a training job, as it lies in sm-run.sh. */
 
-#include "trials/sagemaker/options/sm-settings.h"
+#include "trials/sagemaker/request/sm-request.h"
 
 const char sm_run_sh[] =
 #include "trials/sagemaker/sm-run.inc"

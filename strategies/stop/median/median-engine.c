@@ -84,37 +84,6 @@ median_view(void *state, const struct history *h, int64_t step, int64_t *trials,
 }
 
 bool
-stop_is_late(const struct stopper_env *env, const struct curve *c, size_t i)
-{
-	int64_t last = env->last_step > 0 ? env->last_step : env->max_steps;
-
-	return env->max_steps > 0 &&
-	       (curve_step(c, i) >= last || i + 1 >= (size_t)env->max_steps);
-}
-
-bool
-stop_diverged(
-    struct judgement *j, const struct curve *c, size_t i, int64_t after)
-{
-	size_t n = 0;
-
-	if (after <= 0)
-		return false;
-	while (n <= i && !isfinite(c->values[i - n]))
-		n++;
-	if (n < (size_t)after)
-		return false;
-	j->verdict = VERDICT_STOP;
-	j->diverged = true;
-	j->value = c->values[i];
-	snprintf(j->why, sizeof(j->why),
-	    "%zu report%s in a row %s not finite, up to step %lld", n,
-	    n > 1 ? "s" : "", n > 1 ? "are" : "is",
-	    (long long)curve_step(c, i));
-	return true;
-}
-
-bool
 median_judges(const struct median *m, const struct curve *c, size_t i)
 {
 	const struct median_rule *r = &m->rule;
@@ -179,18 +148,6 @@ median_explain(const struct median *m, struct judgement *j, int64_t step)
 	    (long long)j->pool, r->completed ? "completed " : "",
 	    j->pool == 1 ? "trial" : "trials", *of != '\0' ? " by " : "", of,
 	    (long long)step);
-}
-
-void
-stop_suspend(const struct history *h, struct judgement *j)
-{
-	char test[sizeof(j->why)];
-
-	memcpy(test, j->why, sizeof(test));
-	snprintf(j->why, sizeof(j->why),
-	    "%.120s, but the rule would have stopped trial %lld, the best",
-	    test, (long long)history_best(h));
-	j->verdict = VERDICT_SUSPENDED;
 }
 
 void

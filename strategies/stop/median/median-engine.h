@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "strategies/stop/median/pool.h"
+#include "strategies/stop/stop-verdict.h"
 #include "strategies/stopper.h"
 #include "strategies/stop/median/curve-summary-cache.h"
 
@@ -54,16 +55,6 @@ void median_judge(void *state, const struct history *, int64_t trial,
 bool median_view(void *state, const struct history *, int64_t step,
     int64_t *trials, double *median);
 
-/* Whether there is nothing left to save after report i. */
-bool stop_is_late(const struct stopper_env *, const struct curve *, size_t i);
-/*
- * Whether the newest reports up to i, after of them, are not finite; then the
- * judgement says so.
- */
-bool stop_diverged(
-    struct judgement *, const struct curve *, size_t i, int64_t after);
-/* A stop that the best completed trial's sake forbids; the judgement says so. */
-void stop_suspend(const struct history *, struct judgement *);
 /* Whether report i is judged at all, by warm-up, interval and lateness. */
 bool median_judges(const struct median *, const struct curve *, size_t i);
 /*

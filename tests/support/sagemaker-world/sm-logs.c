@@ -4,7 +4,8 @@
 
 #include "src/base/loop.h"
 #include "tests/support/sagemaker-world/sm-world.h"
-#include "trials/sagemaker/options/sm-settings.h"
+#include "trials/launcher.h"
+#include "trials/sagemaker/logs/sm-log.h"
 
 struct sm_logs {
 	struct sm_logs_env env;

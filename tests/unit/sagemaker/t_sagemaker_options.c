@@ -11,7 +11,7 @@
 #include "src/model/study/study.h"
 #include "tests/support/sagemaker-wrong.h"
 #include "tests/support/tap.h"
-#include "trials/sagemaker/options/sm-settings.h"
+#include "trials/sagemaker/request/sm-request.h"
 
 #define ROLE "\"role\": \"arn:aws:iam::123456789012:role/Trial\""
 #define IMAGE "\"image\": \"1.dkr.ecr.eu-west-1.amazonaws.com/train:1\""

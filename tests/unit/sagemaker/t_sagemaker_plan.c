@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "tests/support/tap.h"
-#include "trials/sagemaker/options/sm-settings.h"
+#include "trials/sagemaker/request/sm-request.h"
 
 static struct sm_type types[] = {
 	{ .name = (char[]){ "ml.g5.xlarge" }, .price = 1.5 },

@@ -20,8 +20,9 @@
 #include <stdio.h>
 
 #include "trials/aws/aws.h"
+#include "trials/launcher.h"
 #include "trials/metric-line/metric-line.h"
-#include "trials/sagemaker/options/sm-settings.h"
+#include "trials/sagemaker/logs/sm-log.h"
 
 #define SM_LOG_GROUP "/aws/sagemaker/TrainingJobs"
 

@@ -14,6 +14,7 @@
 #include "src/base/mem.h"
 #include "src/model/study/study.h"
 #include "trials/sagemaker/logs/sm-log-internal.h"
+#include "trials/sagemaker/options/sm-settings.h"
 
 #define POLL_S 30.0
 #define LAST_S 120.0 /* buckets of a job that is over come until then */

@@ -53,6 +53,8 @@ struct sm_dist {
 /* Ends with a row without word. */
 extern const struct sm_dist sm_dists[];
 const struct sm_dist *sm_dist_row(const struct sm_settings *);
+/* A text of the distribution block, or NULL. */
+const char *sm_dist_text(const struct sm_settings *, const char *key);
 /*
  * The program of a command that the toolkit can start: argument number *at
  * ends in .py, at most Python itself stands in front, and only {params} and

@@ -8,11 +8,11 @@
 
 #include "src/base/json/json.h"
 #include "trials/sagemaker/options/sm-distribution.h"
-#include "trials/sagemaker/sm-internal.h"
+#include "trials/sagemaker/request/sm-request.h"
 
 /* Dollars an hour of all groups together; NaN = a price is missing. */
-static double
-groups_price(const struct sm_settings *s)
+double
+sm_groups_price(const struct sm_settings *s)
 {
 	double sum = 0;
 	size_t i;
@@ -36,7 +36,7 @@ sm_plan_make(struct sm_plan *plan, const struct sm_settings *s, int capacity)
 	if (plan->spot)
 		plan->max_wait_s = s->max_wait_s;
 	if (s->n_groups > 0) {
-		plan->price = groups_price(s);
+		plan->price = sm_groups_price(s);
 		return;
 	}
 	plan->type = &s->types[i < s->n_types ? i : s->n_types - 1];
@@ -49,25 +49,6 @@ sm_plan_make(struct sm_plan *plan, const struct sm_settings *s, int capacity)
  * run, its upload, and a warm pool nobody uses again.
  */
 double
-sm_worst_cost(const struct sm_settings *s, const struct launch_times *seen)
-{
-	static const struct launch_times nothing;
-	struct sm_meter fresh = { .phase = SM_PHASE_WAIT };
-	struct sm_reckoning sum;
-	double price = s->n_groups > 0 ? groups_price(s) : 0;
-	size_t i;
-
-	for (i = 0; i < s->n_types; i++) {
-		if (isnan(s->types[i].price))
-			return NAN;
-		price = fmax(price, s->types[i].price * s->count);
-	}
-	sm_reckon(
-	    &sum, &fresh, s, seen != NULL ? seen : &nothing, s->spot, 0, 0);
-	return price * sum.most_s / 3600;
-}
-
-double
 sm_cost(const struct sm_settings *s, const char *type, int instances,
     double billable_s)
 {
@@ -75,7 +56,7 @@ sm_cost(const struct sm_settings *s, const char *type, int instances,
 	size_t i;
 
 	if (s->n_groups > 0)
-		return groups_price(s) * billable_s / 3600;
+		return sm_groups_price(s) * billable_s / 3600;
 	for (i = 0; type != NULL && i < s->n_types; i++)
 		if (strcmp(s->types[i].name, type) == 0)
 			price = s->types[i].price;

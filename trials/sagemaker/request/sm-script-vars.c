@@ -13,6 +13,7 @@
 #include "src/base/mem.h"
 #include "src/model/study/study.h"
 #include "trials/sagemaker/options/sm-distribution.h"
+#include "trials/sagemaker/request/sm-request.h"
 
 enum {
 	GRACE_MAX_S = 100 /* of SageMaker's 120 */

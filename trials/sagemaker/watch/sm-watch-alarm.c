@@ -10,7 +10,7 @@
 #include "src/base/json/json.h"
 #include "src/base/mem.h"
 #include "trials/sagemaker/watch/sm-watch-internal.h"
-#include "trials/sagemaker/options/sm-settings.h"
+#include "trials/sagemaker/request/sm-request.h"
 
 enum {
 	IDLE_PERCENT = 10, /* of one GPU */

@@ -1,0 +1,29 @@
+/* Verdicts that rules of all families give. */
+
+#ifndef HPOTUNE_STOP_VERDICT_H
+#define HPOTUNE_STOP_VERDICT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "strategies/stopper.h"
+
+struct curve;
+struct history;
+
+/* Whether no step is left that a stop after report i would save. */
+bool stop_is_late(const struct stopper_env *, const struct curve *, size_t i);
+/*
+ * Whether the newest reports up to i, after of them (0 = never), are not
+ * finite: then the judgement becomes VERDICT_STOP with the reason.
+ */
+bool stop_diverged(
+    struct judgement *, const struct curve *, size_t i, int64_t after);
+/*
+ * Turns a stop into VERDICT_SUSPENDED, because the rule would also have stopped
+ * the best completed trial; the reason names that trial.
+ */
+void stop_suspend(const struct history *, struct judgement *);
+
+#endif /* HPOTUNE_STOP_VERDICT_H */

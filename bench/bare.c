@@ -107,7 +107,8 @@ bare_run(struct bare *b, struct err *e)
 	struct option_value *options;
 
 	b->launcher = launcher_find("local");
-	if (options_read(&options, b->launcher->options, NULL, NULL, e) != 0 ||
+	if (plugin_options_read(
+		&options, b->launcher->options, NULL, NULL, e) != 0 ||
 	    loop_open(&b->loop, LOOP_REAL, e) != 0)
 		return -1;
 	env.loop = b->loop;
@@ -117,7 +118,7 @@ bare_run(struct bare *b, struct err *e)
 	loop_run(b->loop, on_turn, b);
 	b->launcher->close(b->ctx);
 	loop_close(b->loop);
-	options_free(options, b->launcher->options);
+	plugin_options_free(options, b->launcher->options);
 	return 0;
 }
 

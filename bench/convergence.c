@@ -50,10 +50,10 @@ spread_of(const struct function *f)
 	struct search s;
 	int i;
 
-	(void)search_open(&s, f, "random", "{}", 99);
+	(void)search_run_open(&s, f, "random", "{}", 99);
 	for (i = 0; i < 1000; i++)
-		found[i] = search_tell(&s, search_next(&s));
-	search_close(&s);
+		found[i] = search_run_tell(&s, search_run_next(&s));
+	search_run_close(&s);
 	qsort(found, 1000, sizeof found[0], by_value);
 	return found[500] - f->best;
 }
@@ -101,14 +101,14 @@ run(struct run *r, const struct function *f, const char *strategy, int trials,
 
 	*r = (struct run){ .stopped = 0 };
 	rng_init(&rng, seed, 7);
-	if (!search_open(&r->search, f, strategy,
+	if (!search_run_open(&r->search, f, strategy,
 		strcmp(strategy, "gp") == 0 ? "{\"candidates\": 2048}" : "{}",
 		seed) ||
-	    options_read(&options, strategy_convergence.options, NULL, NULL,
-		&r->search.err) != 0)
+	    plugin_options_read(&options, strategy_convergence.options, NULL,
+		NULL, &r->search.err) != 0)
 		exit(1);
 	for (i = 1; i <= trials; i++) {
-		trial = search_next(&r->search);
+		trial = search_run_next(&r->search);
 		if (trial == 0)
 			break;
 		value = tell(&r->search, trial, noise, &rng);
@@ -124,8 +124,8 @@ run(struct run *r, const struct function *f, const char *strategy, int trials,
 		}
 	}
 	r->last = best;
-	options_free(options, strategy_convergence.options);
-	search_close(&r->search);
+	plugin_options_free(options, strategy_convergence.options);
+	search_run_close(&r->search);
 }
 
 int
@@ -140,7 +140,7 @@ main(int argc, char **argv)
 	printf("%-12s %5s %5s %6s %8s\n", strategy, "stops", "false", "after",
 	    "lost");
 	for (i = 0; names[i] != NULL; i++) {
-		const struct function *f = function_find(names[i]);
+		const struct function *f = test_function_find(names[i]);
 
 		spread = spread_of(f);
 		stops = bad = 0;

@@ -33,7 +33,7 @@ struct study {
 	struct space *space;
 	const struct strategy *strategy;
 	struct option_value *options;
-	struct stopper_set *rules;
+	struct stop_rule_set *rules;
 	struct history *history;
 	uint64_t seed;
 };
@@ -68,8 +68,8 @@ study_close(struct study *s)
 {
 	if (s->doc == NULL)
 		return;
-	stopper_set_free(s->rules);
-	options_free(s->options, s->strategy->options);
+	stop_rule_set_free(s->rules);
+	plugin_options_free(s->options, s->strategy->options);
 	history_free(s->history);
 	space_free(s->space);
 	json_free(s->doc);
@@ -88,7 +88,7 @@ rules_open(struct study *s, const struct json *j)
 
 	env.max_steps = (int64_t)number(j, "steps");
 	env.maximize = is_true(j, "maximize");
-	s->rules = stopper_set_new();
+	s->rules = stop_rule_set_new();
 	for (rule = json_first(json_get(j, "rules")); rule != NULL;
 	     rule = json_next(rule)) {
 		stopper = stopper_find(json_string(json_get(rule, "rule")));
@@ -96,12 +96,12 @@ rules_open(struct study *s, const struct json *j)
 			fprintf(stderr, "search: no such rule\n");
 			exit(1);
 		}
-		if (options_read(
+		if (plugin_options_read(
 			&options, stopper->options, rule, except, &e) != 0 ||
-		    stopper_set_add(s->rules, stopper, options, &env,
+		    stop_rule_set_add(s->rules, stopper, options, &env,
 			is_true(rule, "veto"), &e) != 0)
 			die(&e);
-		options_free(options, stopper->options);
+		plugin_options_free(options, stopper->options);
 	}
 }
 
@@ -123,7 +123,7 @@ study_open(struct study *s, struct json_doc *doc)
 		fprintf(stderr, "search: no such strategy\n");
 		exit(1);
 	}
-	if (options_read(
+	if (plugin_options_read(
 		&s->options, s->strategy->options, strategy, except, &e) != 0)
 		die(&e);
 	s->seed = (uint64_t)number(j, "seed");
@@ -187,8 +187,8 @@ study_report(struct study *s, const struct json *j)
 	int64_t step = (int64_t)number(j, "step");
 
 	history_report(s->history, trial, step, number(j, "value"));
-	stopper_set_observe(s->rules, s->history, trial, step);
-	stopper_set_judge(s->rules, s->history, trial, step, &judged);
+	stop_rule_set_observe(s->rules, s->history, trial, step);
+	stop_rule_set_judge(s->rules, s->history, trial, step, &judged);
 	puts(judged.verdict == VERDICT_STOP ? "stop" : "keep");
 }
 
@@ -200,7 +200,7 @@ study_end(struct study *s, const struct json *j)
 	history_end(s->history, trial,
 	    is_true(j, "stopped") ? TRIAL_STOPPED : TRIAL_COMPLETED,
 	    number(j, "end"));
-	stopper_set_ended(s->rules, s->history, trial);
+	stop_rule_set_ended(s->rules, s->history, trial);
 	puts("ok");
 }
 
@@ -208,7 +208,7 @@ static void
 function_value(const struct json *j)
 {
 	const struct function *f =
-	    function_find(json_string(json_get(j, "function")));
+	    test_function_find(json_string(json_get(j, "function")));
 	struct value values[FUNCTION_DIMS];
 	double losses[FUNCTION_LOSSES], bounds[FUNCTION_BOUNDS];
 	struct space *space = NULL;
@@ -253,7 +253,8 @@ main(void)
 		else if (json_get(j, "end") != NULL)
 			study_end(&s, j);
 		else if (json_get(j, "space") != NULL)
-			puts(function_find(json_string(json_get(j, "space")))
+			puts(test_function_find(
+			    json_string(json_get(j, "space")))
 				 ->space);
 		else
 			function_value(j);

@@ -76,8 +76,8 @@ options_of(const struct strategy *tpe, const char *candidates)
 	else
 		buf_puts(&b, "{}");
 	if (json_parse(&doc, buf_str(&b), b.len, NULL, false, &e) != 0 ||
-	    options_read(&options, tpe->options, json_root(doc), NULL, &e) !=
-		0) {
+	    plugin_options_read(
+		&options, tpe->options, json_root(doc), NULL, &e) != 0) {
 		fprintf(stderr, "tpe: %s\n", e.text);
 		exit(1);
 	}
@@ -106,7 +106,7 @@ run(const struct space *space, long n, const char *candidates)
 		history_add(h, i, x);
 		history_end(h, i, TRIAL_COMPLETED, loss(x, space->n));
 	}
-	options_free(options, tpe->options);
+	plugin_options_free(options, tpe->options);
 	history_free(h);
 	free(x);
 }

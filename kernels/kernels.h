@@ -214,7 +214,7 @@ const struct kernels *kernels_cpu(void);
  * 2004, and is then three times slower.  NULL: it has chosen well.  The variable
  * is read before main, so a program that sets it has to start itself again.
  */
-const char *kernels_core(void);
+const char *openblas_core(void);
 /*
  * All of it on a GPU; NULL with the reason in why (of n bytes) when there is
  * none.  In hpotune-worker-cuda.

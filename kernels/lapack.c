@@ -26,13 +26,13 @@ void dsyevd_(const char *job, const char *uplo, const int *n, double *a,
     const int *liwork, int *info, size_t, size_t);
 
 double
-la_jitter(int step)
+lapack_jitter(int step)
 {
 	return step == 0 ? 0 : pow(10, step - 11);
 }
 
 int
-la_factor(double *a, size_t n, size_t stride)
+lapack_factor(double *a, size_t n, size_t stride)
 {
 	int size = (int)n, lda = (int)stride, info = 0;
 
@@ -50,13 +50,13 @@ la_factor(double *a, size_t n, size_t stride)
  *	    | q  r |      | -s^-1 q p^-T p^-1  s^-1  |,  s = factor of r - q p^-T ()'
  */
 int
-la_factor_inverse(double *a, size_t n, size_t stride)
+lapack_factor_inverse(double *a, size_t n, size_t stride)
 {
 	int lda = (int)stride, info = 0, size = (int)n, half, rest;
 	double *q, *r;
 
 	if (n <= SMALL) {
-		if (la_factor(a, n, stride) != 0)
+		if (lapack_factor(a, n, stride) != 0)
 			return -1;
 		if (n > 0)
 			dtrtri_("L", "N", &size, a, &lda, &info, 1, 1);
@@ -66,13 +66,13 @@ la_factor_inverse(double *a, size_t n, size_t stride)
 	rest = size - half;
 	q = a + half;
 	r = a + (size_t)half * (stride + 1);
-	if (la_factor_inverse(a, (size_t)half, stride) != 0)
+	if (lapack_factor_inverse(a, (size_t)half, stride) != 0)
 		return -1;
 	cblas_dtrmm(CblasColMajor, CblasRight, CblasLower, CblasTrans,
 	    CblasNonUnit, rest, half, 1, a, lda, q, lda);
 	cblas_dsyrk(CblasColMajor, CblasLower, CblasNoTrans, rest, half, -1, q,
 	    lda, 1, r, lda);
-	if (la_factor_inverse(r, (size_t)rest, stride) != 0)
+	if (lapack_factor_inverse(r, (size_t)rest, stride) != 0)
 		return -1;
 	cblas_dtrmm(CblasColMajor, CblasLeft, CblasLower, CblasNoTrans,
 	    CblasNonUnit, rest, half, -1, r, lda, q, lda);
@@ -82,7 +82,7 @@ la_factor_inverse(double *a, size_t n, size_t stride)
 }
 
 void
-la_inverse_times(double *a, size_t n, size_t stride, double *x)
+lapack_inverse_times(double *a, size_t n, size_t stride, double *x)
 {
 	int size = (int)n, lda = (int)stride, info = 0;
 
@@ -96,7 +96,7 @@ la_inverse_times(double *a, size_t n, size_t stride, double *x)
 }
 
 void
-la_solve(const double *l, size_t n, size_t stride, double *x)
+lapack_solve(const double *l, size_t n, size_t stride, double *x)
 {
 	int size = (int)n, lda = (int)stride;
 
@@ -107,7 +107,7 @@ la_solve(const double *l, size_t n, size_t stride, double *x)
 }
 
 int
-la_eigen(void *dev, double *a, size_t n, double *values)
+lapack_eigen(void *dev, double *a, size_t n, double *values)
 {
 	int size = (int)n, lda = (int)n, info = 0, lwork = -1, liwork = -1;
 	int *iwork, least;

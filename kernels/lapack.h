@@ -10,18 +10,18 @@
 #include <stddef.h>
 
 /* Steps of jitter that a factorisation may take: 1e-10 … 1e-4 of the signal. */
-enum { JITTER_STEPS = 7 };
+enum { LAPACK_JITTER_STEPS = 7 };
 
-double la_jitter(int step);
+double lapack_jitter(int step);
 /* a = l l'.  0, or -1 when a is not positive definite. */
-int la_factor(double *a, size_t n, size_t stride);
+int lapack_factor(double *a, size_t n, size_t stride);
 /* a becomes l^-1.  0, or -1 as above. */
-int la_factor_inverse(double *a, size_t n, size_t stride);
+int lapack_factor_inverse(double *a, size_t n, size_t stride);
 /* x = a^-1 x, and then a becomes a^-1; a: l^-1. */
-void la_inverse_times(double *a, size_t n, size_t stride, double *x);
+void lapack_inverse_times(double *a, size_t n, size_t stride, double *x);
 /* x = (l l')^-1 x for one vector. */
-void la_solve(const double *l, size_t n, size_t stride, double *x);
+void lapack_solve(const double *l, size_t n, size_t stride, double *x);
 /* kernels.h has it. */
-int la_eigen(void *dev, double *a, size_t n, double *values);
+int lapack_eigen(void *dev, double *a, size_t n, double *values);
 
 #endif /* HPOTUNE_LAPACK_H */

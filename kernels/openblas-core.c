@@ -22,7 +22,7 @@ core_old(const char *name)
 }
 
 const char *
-kernels_core(void)
+openblas_core(void)
 {
 	if (!core_old(openblas_get_corename()))
 		return NULL;
@@ -36,7 +36,7 @@ kernels_core(void)
 }
 #else
 const char *
-kernels_core(void)
+openblas_core(void)
 {
 	return NULL;
 }

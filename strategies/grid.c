@@ -55,7 +55,7 @@ shuffle_index(uint64_t index, uint64_t n, uint64_t seed)
 static uint64_t
 option_levels(const struct option_value *values)
 {
-	return (uint64_t)option_get(options, values, "levels")->number;
+	return (uint64_t)plugin_option_get(options, values, "levels")->number;
 }
 
 static int
@@ -70,10 +70,10 @@ static int
 grid_check(
     const struct option_value *values, const struct space *space, struct err *e)
 {
-	struct lattice *l = lattice_new(space, option_levels(values));
-	uint64_t n = lattice_count(l);
+	struct space_index *l = space_index_new(space, option_levels(values));
+	uint64_t n = space_index_count(l);
 
-	lattice_free(l);
+	space_index_free(l);
 	return n == 0 ? grid_too_many(e) : 0;
 }
 
@@ -82,13 +82,15 @@ static int
 grid_suggest(struct suggestion *out, const struct strategy_ask *ask,
     const struct option_value *values, struct err *e)
 {
-	bool shuffle = option_get(options, values, "shuffle")->number != 0;
+	bool shuffle =
+	    plugin_option_get(options, values, "shuffle")->number != 0;
 	uint64_t index = (uint64_t)(ask->trial - 1 - ask->n_enqueued), n;
-	struct lattice *l = lattice_new(ask->space, option_levels(values));
+	struct space_index *l =
+	    space_index_new(ask->space, option_levels(values));
 	int rc = 0;
 
 	index += ask->redraw;
-	n = lattice_count(l);
+	n = space_index_count(l);
 	if (n == 0)
 		rc = grid_too_many(e);
 	else if (index >= n)
@@ -96,9 +98,9 @@ grid_suggest(struct suggestion *out, const struct strategy_ask *ask,
 	else {
 		if (shuffle)
 			index = shuffle_index(index, n, ask->seed);
-		lattice_point(l, index, out->x);
+		space_index_point(l, index, out->x);
 	}
-	lattice_free(l);
+	space_index_free(l);
 	return rc;
 }
 

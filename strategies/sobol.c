@@ -191,7 +191,8 @@ static int
 sobol_suggest(struct suggestion *out, const struct strategy_ask *ask,
     const struct option_value *values, struct err *e)
 {
-	bool scramble = option_get(options, values, "scramble")->number != 0;
+	bool scramble =
+	    plugin_option_get(options, values, "scramble")->number != 0;
 	int64_t index = ask->trial - 1 - ask->n_enqueued;
 	const uint16_t *row = joe_kuo;
 	uint32_t v[SOBOL_BITS], bits;

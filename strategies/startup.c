@@ -16,7 +16,7 @@ static const struct strategy *
 startup_strategy(
     const struct option *options, const struct option_value *values)
 {
-	const char *name = option_get(options, values, "startup")->text;
+	const char *name = plugin_option_get(options, values, "startup")->text;
 
 	return strcmp(name, "sobol") == 0 ? &strategy_sobol : &strategy_random;
 }
@@ -51,7 +51,8 @@ startup_wanted(const struct option *options, const struct option_value *values,
 {
 	return h == NULL ||
 	       (double)startup_finished(h) <
-		   option_get(options, values, "n_startup_trials")->number;
+		   plugin_option_get(options, values, "n_startup_trials")
+		       ->number;
 }
 
 int
@@ -63,9 +64,9 @@ startup_suggest(struct suggestion *out, const struct strategy_ask *ask,
 	struct option_value *defaults;
 	int rc;
 
-	if (options_read(&defaults, first->options, NULL, NULL, e) != 0)
+	if (plugin_options_read(&defaults, first->options, NULL, NULL, e) != 0)
 		return -1;
 	rc = first->suggest(out, ask, defaults, e);
-	options_free(defaults, first->options);
+	plugin_options_free(defaults, first->options);
 	return rc;
 }

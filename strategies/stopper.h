@@ -97,20 +97,20 @@ const struct stopper *stopper_find(const char *name);
  * only prevents.  Opened from the list in study.json by the server (or by
  * replay), which reads the options of each.
  */
-struct stopper_set;
-struct stopper_set *stopper_set_new(void);
+struct stop_rule_set;
+struct stop_rule_set *stop_rule_set_new(void);
 /* Takes over a rule opened with these options. */
-int stopper_set_add(struct stopper_set *, const struct stopper *,
+int stop_rule_set_add(struct stop_rule_set *, const struct stopper *,
     const struct option_value *, const struct stopper_env *, bool veto,
     struct err *);
-void stopper_set_free(struct stopper_set *);
-bool stopper_set_wants_curves(const struct stopper_set *);
-void stopper_set_observe(
-    struct stopper_set *, const struct history *, int64_t trial, int64_t step);
-void
-stopper_set_ended(struct stopper_set *, const struct history *, int64_t trial);
+void stop_rule_set_free(struct stop_rule_set *);
+bool stop_rule_set_wants_curves(const struct stop_rule_set *);
+void stop_rule_set_observe(struct stop_rule_set *, const struct history *,
+    int64_t trial, int64_t step);
+void stop_rule_set_ended(
+    struct stop_rule_set *, const struct history *, int64_t trial);
 /* For view medians: that of the first rule that keeps one. */
-bool stopper_set_median(struct stopper_set *, const struct history *,
+bool stop_rule_set_median(struct stop_rule_set *, const struct history *,
     int64_t step, int64_t *trials, double *median);
 /*
  * The first rule that stops fills out; else the first that pauses; else the
@@ -118,10 +118,10 @@ bool stopper_set_median(struct stopper_set *, const struct history *,
  * A veto rule turns a stop or a pause into VERDICT_SUSPENDED unless it would
  * stop or pause the trial too.
  */
-void stopper_set_judge(struct stopper_set *, const struct history *,
+void stop_rule_set_judge(struct stop_rule_set *, const struct history *,
     int64_t trial, int64_t step, struct judgement *);
 /* The first answer of a rule that pauses, or 0. */
-int64_t stopper_set_promote(struct stopper_set *, const struct history *,
+int64_t stop_rule_set_promote(struct stop_rule_set *, const struct history *,
     const struct stopper_paused *, size_t n, struct judgement *);
 
 #endif /* HPOTUNE_STOPPER_H */

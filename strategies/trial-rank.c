@@ -17,34 +17,34 @@ has_losses(const struct history *h, int64_t trial)
 	return true;
 }
 
-static enum told_kind
+static enum trial_rank_kind
 trial_kind(const struct history *h, int64_t trial)
 {
 	switch (history_state(h, trial)) {
 	case TRIAL_COMPLETED:
 		if (!has_losses(h, trial))
-			return TOLD_FAILED;
-		return history_violation(h, trial) > 0 ? TOLD_INFEASIBLE
-						       : TOLD_COMPLETED;
+			return TRIAL_RANK_FAILED;
+		return history_violation(h, trial) > 0 ? TRIAL_RANK_INFEASIBLE
+						       : TRIAL_RANK_COMPLETED;
 	case TRIAL_STOPPED:
-		return history_violation(h, trial) > 0 ? TOLD_INFEASIBLE
-						       : TOLD_STOPPED;
+		return history_violation(h, trial) > 0 ? TRIAL_RANK_INFEASIBLE
+						       : TRIAL_RANK_STOPPED;
 	case TRIAL_FAILED:
-		return TOLD_FAILED;
+		return TRIAL_RANK_FAILED;
 	case TRIAL_STARTING:
 	case TRIAL_RUNNING:
 	case TRIAL_STOPPING:
-		return TOLD_PENDING;
+		return TRIAL_RANK_PENDING;
 	case TRIAL_WAITING:
 	case TRIAL_CANCELLED:
 	case TRIAL_STATES:
 		break;
 	}
-	return TOLD_NOTHING;
+	return TRIAL_RANK_NONE;
 }
 
 static void
-stopped_key(struct told *t, const struct history *h)
+stopped_key(struct trial_rank *t, const struct history *h)
 {
 	struct curve c = history_curve(h, t->trial);
 
@@ -57,32 +57,32 @@ stopped_key(struct told *t, const struct history *h)
 		t->second = INFINITY;
 }
 
-struct told
-told_about(const struct history *h, int64_t trial)
+struct trial_rank
+trial_rank_of(const struct history *h, int64_t trial)
 {
-	struct told t = { trial_kind(h, trial), 0, 0, trial };
+	struct trial_rank t = { trial_kind(h, trial), 0, 0, trial };
 
 	switch (t.kind) {
-	case TOLD_COMPLETED:
+	case TRIAL_RANK_COMPLETED:
 		if (history_n_objectives(h) == 1)
 			t.first = history_loss(h, trial);
 		break;
-	case TOLD_STOPPED:
+	case TRIAL_RANK_STOPPED:
 		stopped_key(&t, h);
 		break;
-	case TOLD_INFEASIBLE:
+	case TRIAL_RANK_INFEASIBLE:
 		t.first = history_violation(h, trial);
 		break;
-	case TOLD_FAILED:
-	case TOLD_PENDING:
-	case TOLD_NOTHING:
+	case TRIAL_RANK_FAILED:
+	case TRIAL_RANK_PENDING:
+	case TRIAL_RANK_NONE:
 		break;
 	}
 	return t;
 }
 
 bool
-told_is_before(const struct told *a, const struct told *b)
+trial_rank_is_before(const struct trial_rank *a, const struct trial_rank *b)
 {
 	if (a->kind != b->kind)
 		return a->kind < b->kind;
@@ -91,19 +91,19 @@ told_is_before(const struct told *a, const struct told *b)
 }
 
 int
-told_order(const void *a, const void *b)
+trial_rank_order(const void *a, const void *b)
 {
-	const struct told *x = a, *y = b;
+	const struct trial_rank *x = a, *y = b;
 
-	if (told_is_before(x, y))
+	if (trial_rank_is_before(x, y))
 		return -1;
-	if (told_is_before(y, x))
+	if (trial_rank_is_before(y, x))
 		return 1;
 	return (x->trial > y->trial) - (x->trial < y->trial);
 }
 
 bool
-told_is_finished(enum told_kind kind)
+trial_rank_is_finished(enum trial_rank_kind kind)
 {
-	return kind != TOLD_PENDING && kind != TOLD_NOTHING;
+	return kind != TRIAL_RANK_PENDING && kind != TRIAL_RANK_NONE;
 }

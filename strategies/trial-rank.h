@@ -14,27 +14,27 @@
 struct history;
 
 /* In the order of their worth. */
-enum told_kind {
-	TOLD_COMPLETED, /* by loss; with several objectives all the same */
-	TOLD_STOPPED, /* who ran further is better, then by the last value */
-	TOLD_INFEASIBLE, /* completed or stopped, by violation */
-	TOLD_FAILED, /* or completed without a result */
-	TOLD_PENDING, /* it runs */
-	TOLD_NOTHING /* waiting, cancelled */
+enum trial_rank_kind {
+	TRIAL_RANK_COMPLETED, /* by loss; with several objectives all the same */
+	TRIAL_RANK_STOPPED, /* who ran further is better, then by the last value */
+	TRIAL_RANK_INFEASIBLE, /* completed or stopped, by violation */
+	TRIAL_RANK_FAILED, /* or completed without a result */
+	TRIAL_RANK_PENDING, /* it runs */
+	TRIAL_RANK_NONE /* waiting, cancelled */
 };
 
-struct told {
-	enum told_kind kind;
+struct trial_rank {
+	enum trial_rank_kind kind;
 	double first, second;
 	int64_t trial;
 };
 
-struct told told_about(const struct history *, int64_t trial);
+struct trial_rank trial_rank_of(const struct history *, int64_t trial);
 /* Better; equals are not. */
-bool told_is_before(const struct told *, const struct told *);
+bool trial_rank_is_before(const struct trial_rank *, const struct trial_rank *);
 /* For qsort: the better ones first, equals by their numbers. */
-int told_order(const void *, const void *);
+int trial_rank_order(const void *, const void *);
 /* It has ended in a way that says something. */
-bool told_is_finished(enum told_kind);
+bool trial_rank_is_finished(enum trial_rank_kind);
 
 #endif /* HPOTUNE_TRIAL_RANK_H */

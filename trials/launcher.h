@@ -101,7 +101,8 @@ struct launch_bill {
 	double most; /* when nobody ends it */
 	double least; /* when it is told to end now */
 	bool trains; /* least is less because an end is its to choose */
-	int64_t again_ms; /* it changes by itself: ask again; 0 = it does not */
+	int64_t
+	    recheck_ms; /* it changes by itself: ask again; 0 = it does not */
 };
 
 struct launch_exit {
@@ -142,12 +143,12 @@ enum launch_level { LAUNCH_INFO, LAUNCH_WARNING, LAUNCH_ERROR };
 
 enum launch_event_kind {
 	LAUNCH_PLACE, /* where it is to be, which may be known before it is up */
-	LAUNCH_BEGUN, /* what starts it has taken it; LAUNCH_UP may be late */
+	LAUNCH_ACCEPTED, /* what starts it has taken it; LAUNCH_UP may be late */
 	LAUNCH_UP, /* the trial's process is there */
 	LAUNCH_REPORT, /* one value of one metric */
 	LAUNCH_READ, /* output was read up to cursor: commit it with the reports */
 	LAUNCH_NOTE, /* something for view events */
-	LAUNCH_LEFT, /* where its model and output are, before its end */
+	LAUNCH_ARTIFACTS, /* where its model and output are, before its end */
 	LAUNCH_USAGE, /* of an attempt, since its start: it replaces the last */
 	LAUNCH_GPU, /* what is known of one GPU now */
 	LAUNCH_SLOTS, /* slots() answers another number now */
@@ -200,16 +201,16 @@ struct launch_event {
 typedef void launch_cb(void *arg, const struct launch_event *);
 
 /* trial.env and trial.workdir of an attempt. */
-char *const *launch_env_of(const struct launch_spec *);
-const char *launch_workdir_of(const struct launch_spec *);
+char *const *launcher_spec_env(const struct launch_spec *);
+const char *launcher_spec_workdir(const struct launch_spec *);
 
 /* What the launcher finds of an attempt that the store says was begun. */
-enum launch_look {
-	LOOK_NEVER, /* it never started and, without start, never will */
-	LOOK_ALIVE, /* starting, running or ending: events will follow */
-	LOOK_ENDED, /* over: its last reports and its end will follow */
-	LOOK_LOST, /* over, nothing remains of it; LAUNCH_LOST follows after its last reports */
-	LOOK_UNKNOWN /* cannot tell: no action, ask again */
+enum launch_adoption {
+	ADOPT_NEVER, /* it never started and, without start, never will */
+	ADOPT_ALIVE, /* starting, running or ending: events will follow */
+	ADOPT_ENDED, /* over: its last reports and its end will follow */
+	ADOPT_LOST, /* over, nothing remains of it; LAUNCH_LOST follows after its last reports */
+	ADOPT_UNKNOWN /* cannot tell: no action, ask again */
 };
 
 struct launch_env {
@@ -336,7 +337,7 @@ struct launcher {
 	int (*strays)(const struct launch_env *, launch_stray_cb *, void *arg,
 	    struct err *);
 	/*
-	 * What LAUNCH_LEFT told of as a URI, into the folder dir, which is new
+	 * What LAUNCH_ARTIFACTS told of as a URI, into the folder dir, which is new
 	 * and is there only when all of it is; NULL = it tells no URIs.
 	 */
 	int (*fetch)(const struct launch_env *, const char *uri,
@@ -374,7 +375,7 @@ struct launcher {
 	    void *ctx, int64_t trial, int attempt, int slot, const char *uuid);
 	/*
 	 * Begin an attempt whose row is committed.  May be called again for an
-	 * attempt that look answered LOOK_NEVER for: it never runs twice.
+	 * attempt that look answered ADOPT_NEVER for: it never runs twice.
 	 * -1: it did not start and will not; ERR_BUSY and ERR_FULL: not now,
 	 * try again later.
 	 */
@@ -387,10 +388,10 @@ struct launcher {
 	/* Stops asked for that nobody has acknowledged yet; NULL = never any. */
 	int (*stops_pending)(void *ctx);
 	/* After a restart: find it again, and adopt it when it is there. */
-	enum launch_look (*look)(
+	enum launch_adoption (*adopt)(
 	    void *ctx, const struct launch_spec *, struct err *);
 	/*
-	 * Make sure that an attempt that look answered LOOK_NEVER for can never
+	 * Make sure that an attempt that look answered ADOPT_NEVER for can never
 	 * start any more (a late supervisor may still be on its way).
 	 */
 	int (*abandon)(void *ctx, const struct launch_spec *, struct err *);

@@ -238,7 +238,7 @@ options_settle(struct options *o, struct fail *f)
 }
 
 int
-options_read(struct options *o, int argc, char **argv, struct fail *f)
+plugin_options_read(struct options *o, int argc, char **argv, struct fail *f)
 {
 	int i;
 

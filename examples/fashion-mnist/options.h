@@ -23,7 +23,7 @@ struct options {
 };
 
 /* Defaults and environment, then the arguments. */
-int options_read(struct options *, int argc, char **argv, struct fail *);
+int plugin_options_read(struct options *, int argc, char **argv, struct fail *);
 
 /* The options that shape the numbers of a run, in one line; the number of
  * epochs is not among them, for a run can be made longer. */

@@ -70,7 +70,7 @@ main(int argc, char **argv)
 	struct fail f;
 	int bad;
 
-	if (options_read(&options, argc, argv, &f) == -1) {
+	if (plugin_options_read(&options, argc, argv, &f) == -1) {
 		fprintf(stderr, "train: %s\n", f.text);
 		return 2;
 	}

@@ -42,16 +42,16 @@ struct cuda_libs {
  * Memory on the device that grows and is kept until a process or a bank is
  * freed.
  */
-enum cuda_room {
-	ROOM_MATRIX, /* covariances, factors */
-	ROOM_INVERSE,
-	ROOM_SLOPE,
-	ROOM_POINTS,
-	ROOM_SCALARS,
-	ROOM_POINTERS,
-	ROOM_WORK, /* of cuSOLVER */
-	ROOM_COLUMNS, /* candidates by rows */
-	ROOM_OTHER, /* … the next generation of them */
+enum cuda_buffer {
+	CUDA_BUFFER_MATRIX, /* covariances, factors */
+	CUDA_BUFFER_INVERSE,
+	CUDA_BUFFER_SLOPE,
+	CUDA_BUFFER_POINTS,
+	CUDA_BUFFER_SCALARS,
+	CUDA_BUFFER_POINTERS,
+	CUDA_BUFFER_WORK, /* of cuSOLVER */
+	CUDA_BUFFER_COLUMNS, /* candidates by rows */
+	CUDA_BUFFER_OTHER, /* … the next generation of them */
 	ROOMS
 };
 
@@ -69,8 +69,8 @@ struct cuda {
 };
 
 /* n numbers there, not set; NULL when there is no more. */
-double *cuda_numbers(struct cuda *, enum cuda_room, size_t n);
-void *cuda_bytes(struct cuda *, enum cuda_room, size_t n);
+double *cuda_numbers(struct cuda *, enum cuda_buffer, size_t n);
+void *cuda_bytes(struct cuda *, enum cuda_buffer, size_t n);
 void cuda_release(struct cuda *);
 /* From now on the CPU computes. */
 void cuda_fail(struct cuda *);
@@ -78,42 +78,44 @@ void cuda_fail(struct cuda *);
 int cuda_libs_open(struct cuda_libs *, char *why, size_t n);
 
 /* Copies of n numbers; -1 as above. */
-int cuda_give(double *device, const double *host, size_t n);
-int cuda_take(double *host, const double *device, size_t n);
+int cuda_upload(double *device, const double *host, size_t n);
+int cuda_download(double *host, const double *device, size_t n);
 
 /* Points on the device: coordinate by coordinate, n of each, scaled. */
-struct tile {
+struct cuda_points {
 	const double *z;
 	size_t n;
 };
 
 /* The covariance there. */
-struct reach {
+struct cuda_covariance {
 	size_t d, numbers;
 	const double *weight; /* d: of categories */
 	double signal;
 };
 
 /* n x d placed points (row by row, on the host) to the device. */
-int
-cuda_place(struct cuda *, const double *z, size_t n, size_t d, double *device);
+int cuda_tile_place(
+    struct cuda *, const double *z, size_t n, size_t d, double *device);
 /*
  * Covariances of the points with rows rows from at on: k (and slope, unless
  * NULL) has a column of c.n for each row.
  */
-int cuda_cross(const struct reach *, const struct tile *points,
-    const struct tile *rows, size_t at, size_t count, double *k, double *slope);
+int cuda_tile_cross(const struct cuda_covariance *,
+    const struct cuda_points *points, const struct cuda_points *rows, size_t at,
+    size_t count, double *k, double *slope);
 /*
  * The full matrix with diagonal (n) added to the signal, and slopes unless
  * NULL; columns of n.
  */
-int cuda_matrix(const struct reach *, const struct tile *, double *k,
-    double *slope, const double *diagonal);
+int cuda_tile_matrix(const struct cuda_covariance *, const struct cuda_points *,
+    double *k, double *slope, const double *diagonal);
 /* Means of the points: alpha has rows->n. */
-int cuda_means(const struct reach *, const struct tile *points,
-    const struct tile *rows, const double *alpha, size_t n_alpha, double *mean);
+int cuda_tile_means(const struct cuda_covariance *,
+    const struct cuda_points *points, const struct cuda_points *rows,
+    const double *alpha, size_t n_alpha, double *mean);
 /* The lower factor in place; *info != 0: not positive definite. */
-int cuda_factor(struct cuda *, double *a, size_t n, int *info);
+int cuda_tile_factor(struct cuda *, double *a, size_t n, int *info);
 
 /* The functions of the table. */
 extern "C" {
@@ -128,13 +130,13 @@ void cuda_gp_slope(void *dev, const struct gp *, const double *x, size_t m,
     double *mean, double *variance, double *d_mean, double *d_variance);
 size_t cuda_gp_top(void *dev, const struct gp *, const double *x, size_t m,
     double best, size_t k, size_t *index, double *score, struct gp_sweep *);
-void cuda_bank_free(void *dev, struct curve_bank *);
-void cuda_bank_guesses(void *dev, const struct curve_bank *, const double *y,
-    const size_t *n, size_t m, double temper, const double *threshold,
-    struct curve_guess *);
+void cuda_curve_bank_free(void *dev, struct curve_bank *);
+void cuda_curve_bank_guesses(void *dev, const struct curve_bank *,
+    const double *y, const size_t *n, size_t m, double temper,
+    const double *threshold, struct curve_guess *);
 void cuda_mix_density(void *dev, const struct mix *, const double *x,
     const double *more, size_t m, double *out);
-void cuda_replay(void *dev, const struct replay_curves *,
+void cuda_replay_policies(void *dev, const struct replay_curves *,
     const struct replay_policy *, size_t n, const struct replay_studies *,
     struct replay_score *);
 }

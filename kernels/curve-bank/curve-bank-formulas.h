@@ -12,43 +12,45 @@
 #include "kernels/formulas.h"
 
 enum {
-	SHAPES_MOST = 112,
-	NOISES = 4 /* levels, 0.004 to 0.25, evenly in the logarithm */
+	CURVE_BANK_SHAPES = 112,
+	CURVE_BANK_NOISES =
+	    4 /* levels, 0.004 to 0.25, evenly in the logarithm */
 };
 
 /* What is believed of c and a before there is a value. */
-#define BANK_MEAN 0.5
-#define BANK_PRECISION 1.0
+#define CURVE_BANK_MEAN 0.5
+#define CURVE_BANK_PRECISION 1.0
 
 /* Cells with less than this of the best one's weight are left out. */
-#define BANK_LEAST 1e-3
+#define CURVE_BANK_MIN 1e-3
 
 struct curve_bank {
 	size_t slots, n;
-	double *g; /* slots x SHAPES_MOST, of which n are shapes */
-	double log_prior[SHAPES_MOST];
-	double v[NOISES], log_v[NOISES]; /* variances of the noise */
+	double *g; /* slots x CURVE_BANK_SHAPES, of which n are shapes */
+	double log_prior[CURVE_BANK_SHAPES];
+	double v[CURVE_BANK_NOISES],
+	    log_v[CURVE_BANK_NOISES]; /* variances of the noise */
 };
 
 /* Sums over the known values, weighted by slot: without shape, and for one. */
-struct bank_sums {
+struct curve_bank_sums {
 	double one, y, yy;
 	double g, gg, gy;
 };
 
 /* What one cell says of the last value. */
-struct bank_cell {
+struct curve_bank_cell {
 	double log_weight, mean, variance;
 };
 
 /* The mixture so far. */
-struct bank_mix {
+struct curve_bank_mix {
 	double sum, p, mean, square;
 };
 
 /* The weight of slot k when the newest value is at slot n - 1: 1 there. */
 KERNEL_INLINE double
-bank_weight(size_t k, size_t n)
+curve_bank_weight(size_t k, size_t n)
 {
 	double u = (double)(k + 1) / (double)n;
 
@@ -59,21 +61,22 @@ bank_weight(size_t k, size_t n)
  * Posterior of (c, a) given one shape and noise variance v, prior
  * N((m, m), 1 / precision), and the evidence, up to what all cells share.
  */
-KERNEL_INLINE struct bank_cell
-bank_solve(const struct bank_sums *t, double v, double log_v, double temper)
+KERNEL_INLINE struct curve_bank_cell
+curve_bank_solve(
+    const struct curve_bank_sums *t, double v, double log_v, double temper)
 {
-	double m = BANK_MEAN, g = t->g, gg = t->gg, gy = t->gy;
+	double m = CURVE_BANK_MEAN, g = t->g, gg = t->gg, gy = t->gy;
 	double ry = t->y - m * t->one - m * g;
 	double rg = gy - m * g - m * gg;
 	double rr = t->yy - 2 * m * t->y - 2 * m * gy + m * m * t->one +
 		    2 * m * m * g + m * m * gg;
-	double a = t->one / v + BANK_PRECISION;
+	double a = t->one / v + CURVE_BANK_PRECISION;
 	double b = g / v;
-	double c = gg / v + BANK_PRECISION;
+	double c = gg / v + CURVE_BANK_PRECISION;
 	double det = a * c - b * b;
 	double dc = (c * ry - b * rg) / (v * det);
 	double da = (a * rg - b * ry) / (v * det);
-	struct bank_cell cell;
+	struct curve_bank_cell cell;
 
 	cell.log_weight =
 	    -0.5 * temper *
@@ -85,8 +88,8 @@ bank_solve(const struct bank_sums *t, double v, double log_v, double temper)
 
 /* One more cell; best: the largest weight, in the logarithm, of all. */
 KERNEL_INLINE void
-bank_mix_add(struct bank_mix *x, const struct bank_cell *cell, double best,
-    double threshold)
+curve_bank_mix_add(struct curve_bank_mix *x, const struct curve_bank_cell *cell,
+    double best, double threshold)
 {
 	double w = exp(cell->log_weight - best);
 
@@ -99,7 +102,8 @@ bank_mix_add(struct bank_mix *x, const struct bank_cell *cell, double best,
 
 /* Its chance, mean and deviation. */
 KERNEL_INLINE void
-bank_mix_say(const struct bank_mix *x, double *p, double *mean, double *sd)
+curve_bank_mix_result(
+    const struct curve_bank_mix *x, double *p, double *mean, double *sd)
 {
 	*p = x->p / x->sum;
 	*mean = x->mean / x->sum;

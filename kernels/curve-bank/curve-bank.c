@@ -26,7 +26,8 @@ static const double noise_least = 0.004, noise_most = 0.25;
 /* Sums over the known values, weighted by slot: for each shape, and without. */
 struct sums {
 	double one, y, yy;
-	double g[SHAPES_MOST], gg[SHAPES_MOST], gy[SHAPES_MOST];
+	double g[CURVE_BANK_SHAPES], gg[CURVE_BANK_SHAPES],
+	    gy[CURVE_BANK_SHAPES];
 };
 
 /* A shape from its raw values; those that do not move are left out. */
@@ -39,7 +40,8 @@ shape_add(struct curve_bank *b, const double *raw)
 	if (fabs(first - last) < 1e-9)
 		return;
 	for (k = 0; k < b->slots; k++)
-		b->g[k * SHAPES_MOST + b->n] = (raw[k] - last) / (first - last);
+		b->g[k * CURVE_BANK_SHAPES + b->n] =
+		    (raw[k] - last) / (first - last);
 	b->n++;
 }
 
@@ -110,10 +112,10 @@ add_noises(struct curve_bank *b)
 {
 	size_t i;
 
-	for (i = 0; i < NOISES; i++) {
-		b->log_v[i] =
-		    2 * (log(noise_least) + log(noise_most / noise_least) *
-						(double)i / (NOISES - 1));
+	for (i = 0; i < CURVE_BANK_NOISES; i++) {
+		b->log_v[i] = 2 * (log(noise_least) +
+				      log(noise_most / noise_least) *
+					  (double)i / (CURVE_BANK_NOISES - 1));
 		b->v[i] = exp(b->log_v[i]);
 	}
 }
@@ -128,8 +130,8 @@ curve_bank_new(void *dev, size_t slots)
 	if (b == NULL)
 		abort();
 	b->slots = slots;
-	b->g = kernel_alloc(slots, SHAPES_MOST);
-	memset(b->g, 0, slots * SHAPES_MOST * sizeof(double));
+	b->g = kernel_alloc(slots, CURVE_BANK_SHAPES);
+	memset(b->g, 0, slots * CURVE_BANK_SHAPES * sizeof(double));
 	add_family(b, 1, raw, add_pow3);
 	add_family(b, 0.2, raw, add_ilog2);
 	add_family(b, 1, raw, add_janoschek);
@@ -156,7 +158,7 @@ sums_add(struct sums *restrict t, const double *restrict g, double y, double w)
 	t->one += w;
 	t->y += w * y;
 	t->yy += w * y * y;
-	for (s = 0; s < SHAPES_MOST; s++) {
+	for (s = 0; s < CURVE_BANK_SHAPES; s++) {
 		t->g[s] += w * g[s];
 		t->gg[s] += w * g[s] * g[s];
 		t->gy[s] += w * g[s] * y;
@@ -173,32 +175,32 @@ sums_take(struct sums *t, const struct curve_bank *b, const double *y, size_t n)
 		n--;
 	for (k = 0; k < n; k++)
 		if (isfinite(y[k]))
-			sums_add(
-			    t, b->g + k * SHAPES_MOST, y[k], bank_weight(k, n));
+			sums_add(t, b->g + k * CURVE_BANK_SHAPES, y[k],
+			    curve_bank_weight(k, n));
 }
 
 /* The cells of all noises and shapes; how many. */
 static size_t
 cells_solve(const struct curve_bank *b, const struct sums *t, double temper,
-    struct bank_cell *cells)
+    struct curve_bank_cell *cells)
 {
-	struct bank_sums one = { t->one, t->y, t->yy, 0, 0, 0 };
+	struct curve_bank_sums one = { t->one, t->y, t->yy, 0, 0, 0 };
 	size_t i, s, at = 0;
 
-	for (i = 0; i < NOISES; i++)
+	for (i = 0; i < CURVE_BANK_NOISES; i++)
 		for (s = 0; s < b->n; s++, at++) {
 			one.g = t->g[s];
 			one.gg = t->gg[s];
 			one.gy = t->gy[s];
-			cells[at] =
-			    bank_solve(&one, b->v[i], b->log_v[i], temper);
+			cells[at] = curve_bank_solve(
+			    &one, b->v[i], b->log_v[i], temper);
 			cells[at].log_weight += b->log_prior[s];
 		}
 	return at;
 }
 
 static double
-cells_best(const struct bank_cell *cells, size_t n)
+cells_best(const struct curve_bank_cell *cells, size_t n)
 {
 	double best = cells[0].log_weight;
 	size_t i;
@@ -210,17 +212,17 @@ cells_best(const struct bank_cell *cells, size_t n)
 }
 
 static void
-cells_mix(const struct bank_cell *cells, size_t n, double threshold,
+cells_mix(const struct curve_bank_cell *cells, size_t n, double threshold,
     struct curve_guess *out)
 {
-	double best = cells_best(cells, n), least = best + log(BANK_LEAST);
-	struct bank_mix mix = { 0, 0, 0, 0 };
+	double best = cells_best(cells, n), least = best + log(CURVE_BANK_MIN);
+	struct curve_bank_mix mix = { 0, 0, 0, 0 };
 	size_t i;
 
 	for (i = 0; i < n; i++)
 		if (!(cells[i].log_weight < least))
-			bank_mix_add(&mix, &cells[i], best, threshold);
-	bank_mix_say(&mix, &out->p, &out->mean, &out->sd);
+			curve_bank_mix_add(&mix, &cells[i], best, threshold);
+	curve_bank_mix_result(&mix, &out->p, &out->mean, &out->sd);
 }
 
 void
@@ -228,7 +230,7 @@ curve_bank_guesses(void *dev, const struct curve_bank *b, const double *y,
     const size_t *n, size_t m, double temper, const double *threshold,
     struct curve_guess *out)
 {
-	struct bank_cell cells[SHAPES_MOST * NOISES];
+	struct curve_bank_cell cells[CURVE_BANK_SHAPES * CURVE_BANK_NOISES];
 	struct sums t;
 	size_t i, count;
 

@@ -32,9 +32,9 @@ enum curve_row {
 /* All on the device; m to a row, but for the shapes. */
 struct curves {
 	size_t m, slots, shapes;
-	double temper, v[NOISES], log_v[NOISES];
-	const double *g; /* slots x SHAPES_MOST */
-	const double *log_prior; /* SHAPES_MOST */
+	double temper, v[CURVE_BANK_NOISES], log_v[CURVE_BANK_NOISES];
+	const double *g; /* slots x CURVE_BANK_SHAPES */
+	const double *log_prior; /* CURVE_BANK_SHAPES */
 	double *y, *weight; /* slots rows each; unknown: 0 and 0 */
 	double *row; /* ROWS rows */
 	double *cell; /* three for each level of noise and shape */
@@ -55,7 +55,7 @@ weigh_kernel(struct curves c)
 		n--;
 	for (k = 0; k < c.slots; k++) {
 		y = k < n ? c.y[k * c.m + i] : NAN;
-		w = isfinite(y) ? bank_weight(k, n) : 0;
+		w = isfinite(y) ? curve_bank_weight(k, n) : 0;
 		y = isfinite(y) ? y : 0;
 		one += w;
 		sum += w * y;
@@ -72,8 +72,8 @@ static __global__ void
 cells_kernel(struct curves c)
 {
 	CUDA_PLACE(i, c.m);
-	struct bank_sums t;
-	struct bank_cell cell;
+	struct curve_bank_sums t;
+	struct curve_bank_cell cell;
 	size_t s = CUDA_Y, k, at;
 	double g, w, y;
 
@@ -82,15 +82,15 @@ cells_kernel(struct curves c)
 	t.yy = c.row[ROW_YY * c.m + i];
 	t.g = t.gg = t.gy = 0;
 	for (k = 0; k < c.slots; k++) {
-		g = c.g[k * SHAPES_MOST + s];
+		g = c.g[k * CURVE_BANK_SHAPES + s];
 		w = c.weight[k * c.m + i];
 		y = c.y[k * c.m + i];
 		t.g += w * g;
 		t.gg += w * g * g;
 		t.gy += w * g * y;
 	}
-	for (k = 0; k < NOISES; k++) {
-		cell = bank_solve(&t, c.v[k], c.log_v[k], c.temper);
+	for (k = 0; k < CURVE_BANK_NOISES; k++) {
+		cell = curve_bank_solve(&t, c.v[k], c.log_v[k], c.temper);
 		at = k * c.shapes + s;
 		CELL(c, at, i, 0) = cell.log_weight + c.log_prior[s];
 		CELL(c, at, i, 1) = cell.mean;
@@ -102,23 +102,24 @@ static __global__ void
 mix_kernel(struct curves c)
 {
 	CUDA_PLACE(i, c.m);
-	struct bank_mix mix = { 0, 0, 0, 0 };
-	size_t n = NOISES * c.shapes, at;
+	struct curve_bank_mix mix = { 0, 0, 0, 0 };
+	size_t n = CURVE_BANK_NOISES * c.shapes, at;
 	double best = CELL(c, 0, i, 0), least;
-	struct bank_cell cell;
+	struct curve_bank_cell cell;
 
 	for (at = 1; at < n; at++)
 		best = CELL(c, at, i, 0) > best ? CELL(c, at, i, 0) : best;
-	least = best + log(BANK_LEAST);
+	least = best + log(CURVE_BANK_MIN);
 	for (at = 0; at < n; at++) {
 		cell.log_weight = CELL(c, at, i, 0);
 		if (cell.log_weight < least)
 			continue;
 		cell.mean = CELL(c, at, i, 1);
 		cell.variance = CELL(c, at, i, 2);
-		bank_mix_add(&mix, &cell, best, c.row[ROW_THRESHOLD * c.m + i]);
+		curve_bank_mix_add(
+		    &mix, &cell, best, c.row[ROW_THRESHOLD * c.m + i]);
 	}
-	bank_mix_say(&mix, &c.out[i].p, &c.out[i].mean, &c.out[i].sd);
+	curve_bank_mix_result(&mix, &c.out[i].p, &c.out[i].mean, &c.out[i].sd);
 }
 
 /* The shapes to the device, and room for m curves. */
@@ -126,23 +127,25 @@ static int
 curves_open(
     struct curves *s, struct cuda *c, const struct curve_bank *b, size_t m)
 {
-	size_t shapes = b->slots * SHAPES_MOST;
-	double *bank = cuda_numbers(c, ROOM_MATRIX, shapes + SHAPES_MOST);
+	size_t shapes = b->slots * CURVE_BANK_SHAPES;
+	double *bank =
+	    cuda_numbers(c, CUDA_BUFFER_MATRIX, shapes + CURVE_BANK_SHAPES);
 
 	s->slots = b->slots;
 	s->shapes = b->n;
 	s->g = bank;
 	s->log_prior = bank + shapes;
-	s->y = cuda_numbers(c, ROOM_POINTS, 2 * m * b->slots);
-	s->row = cuda_numbers(c, ROOM_SCALARS, m * ROWS);
-	s->cell = cuda_numbers(c, ROOM_COLUMNS, 3 * NOISES * b->n * m);
-	s->out =
-	    (struct curve_guess *)cuda_bytes(c, ROOM_OTHER, m * sizeof *s->out);
+	s->y = cuda_numbers(c, CUDA_BUFFER_POINTS, 2 * m * b->slots);
+	s->row = cuda_numbers(c, CUDA_BUFFER_SCALARS, m * ROWS);
+	s->cell = cuda_numbers(
+	    c, CUDA_BUFFER_COLUMNS, 3 * CURVE_BANK_NOISES * b->n * m);
+	s->out = (struct curve_guess *)cuda_bytes(
+	    c, CUDA_BUFFER_OTHER, m * sizeof *s->out);
 	if (bank == NULL || s->y == NULL || s->row == NULL || s->cell == NULL ||
 	    s->out == NULL)
 		return -1;
-	TRY(cuda_give(bank, b->g, shapes));
-	return cuda_give(bank + shapes, b->log_prior, SHAPES_MOST);
+	TRY(cuda_upload(bank, b->g, shapes));
+	return cuda_upload(bank + shapes, b->log_prior, CURVE_BANK_SHAPES);
 }
 
 static int
@@ -155,11 +158,11 @@ some_curves(struct curves *s, struct cuda *c, const double *y, const size_t *n,
 
 	for (i = 0; i < s->m; i++)
 		count[i] = (double)n[i];
-	given = cuda_give(s->row + ROW_COUNT * s->m, count, s->m);
+	given = cuda_upload(s->row + ROW_COUNT * s->m, count, s->m);
 	free(count);
 	TRY(given);
-	TRY(cuda_give(s->row + ROW_THRESHOLD * s->m, threshold, s->m));
-	TRY(cuda_place(c, y, s->m, s->slots, s->y));
+	TRY(cuda_upload(s->row + ROW_THRESHOLD * s->m, threshold, s->m));
+	TRY(cuda_tile_place(c, y, s->m, s->slots, s->y));
 	s->weight = s->y + s->m * s->slots;
 	CUDA_LAUNCH(weigh_kernel, s->m, (size_t)1, (size_t)1, *s);
 	CUDA_LAUNCH(cells_kernel, s->m, s->shapes, (size_t)1, *s);
@@ -181,7 +184,7 @@ guesses(struct cuda *c, const struct curve_bank *b, const double *y,
 
 	TRY(curves_open(&s, c, b, m < TOGETHER ? m : (size_t)TOGETHER));
 	s.temper = temper;
-	for (i = 0; i < NOISES; i++) {
+	for (i = 0; i < CURVE_BANK_NOISES; i++) {
 		s.v[i] = b->v[i];
 		s.log_v[i] = b->log_v[i];
 	}
@@ -194,7 +197,7 @@ guesses(struct cuda *c, const struct curve_bank *b, const double *y,
 }
 
 extern "C" void
-cuda_bank_guesses(void *dev, const struct curve_bank *b, const double *y,
+cuda_curve_bank_guesses(void *dev, const struct curve_bank *b, const double *y,
     const size_t *n, size_t m, double temper, const double *threshold,
     struct curve_guess *out)
 {
@@ -208,7 +211,7 @@ cuda_bank_guesses(void *dev, const struct curve_bank *b, const double *y,
 }
 
 extern "C" void
-cuda_bank_free(void *dev, struct curve_bank *b)
+cuda_curve_bank_free(void *dev, struct curve_bank *b)
 {
 	curve_bank_free(NULL, b);
 	cuda_release((struct cuda *)dev);

@@ -23,8 +23,8 @@ relevance(double ln_a, int number)
 }
 
 void
-shape_init(struct shape *s, const unsigned char *category, size_t d,
-    const double *theta, double noise_floor)
+gp_coordinates_init(struct gp_coordinates *s, const unsigned char *category,
+    size_t d, const double *theta, double noise_floor)
 {
 	size_t at = 0, j;
 	int pass;
@@ -46,14 +46,14 @@ shape_init(struct shape *s, const unsigned char *category, size_t d,
 }
 
 void
-shape_free(struct shape *s)
+gp_coordinates_free(struct gp_coordinates *s)
 {
 	free(s->from);
 	free(s->scale);
 }
 
 void
-shape_place(const struct shape *s, const double *x, double *z)
+gp_coordinates_place(const struct gp_coordinates *s, const double *x, double *z)
 {
 	size_t j;
 
@@ -63,8 +63,8 @@ shape_place(const struct shape *s, const double *x, double *z)
 }
 
 void
-strips_init(struct strips *t, const struct shape *s, const double *x, size_t n,
-    const size_t *order)
+gp_coordinates_tiles(struct gp_tiles *t, const struct gp_coordinates *s,
+    const double *x, size_t n, const size_t *order)
 {
 	size_t i, j, row;
 	double *z = kernel_alloc(s->d, 1), *to;
@@ -75,7 +75,7 @@ strips_init(struct strips *t, const struct shape *s, const double *x, size_t n,
 	memset(t->z, 0, t->count * STRIP * s->d * sizeof *t->z);
 	for (i = 0; i < n; i++) {
 		row = order == NULL ? i : order[i];
-		shape_place(s, x + row * s->d, z);
+		gp_coordinates_place(s, x + row * s->d, z);
 		to = t->z + i / STRIP * s->d * STRIP + i % STRIP;
 		for (j = 0; j < s->d; j++)
 			to[j * STRIP] = z[j];
@@ -84,7 +84,7 @@ strips_init(struct strips *t, const struct shape *s, const double *x, size_t n,
 }
 
 void
-strips_free(struct strips *t)
+gp_coordinates_tiles_free(struct gp_tiles *t)
 {
 	free(t->z);
 }

@@ -12,7 +12,7 @@ extern "C" {
 struct gp_cuda {
 	struct gp_data data; /* copies */
 	double *theta;
-	struct shape shape;
+	struct gp_coordinates shape;
 	size_t *order; /* of the observations */
 	double *more; /* pending points */
 	size_t pending;
@@ -26,24 +26,24 @@ struct gp_cuda {
 	double *weight; /* d */
 };
 
-static inline struct tile
+static inline struct cuda_points
 gp_rows(const struct gp_cuda *g)
 {
-	struct tile t = { g->z, g->rows };
+	struct cuda_points t = { g->z, g->rows };
 
 	return t;
 }
 
-static inline struct reach
+static inline struct cuda_covariance
 gp_reach(const struct gp_cuda *g)
 {
-	struct reach r = { g->shape.d, g->shape.numbers, g->weight,
+	struct cuda_covariance r = { g->shape.d, g->shape.numbers, g->weight,
 		g->shape.signal };
 
 	return r;
 }
 
 /* The device failed: the process that the CPU makes instead. */
-struct gp *gp_twin(struct cuda *, const struct gp *);
+struct gp *cuda_gp_twin(struct cuda *, const struct gp *);
 
 #endif /* HPOTUNE_GP_CUDA_H */

@@ -29,31 +29,31 @@ near_compare(const void *a, const void *b)
 }
 
 size_t *
-gp_order(const struct shape *shape, const struct gp_data *data)
+gp_fit_order(const struct gp_coordinates *shape, const struct gp_data *data)
 {
 	size_t *order = kernel_alloc_sizes(data->n), best = 0, i;
 	struct near *near = reallocarray(NULL, data->n + 1, sizeof *near);
 	double *c = kernel_alloc(shape->d, 1), r2[STRIP];
-	struct strips t;
+	struct gp_tiles t;
 
 	if (near == NULL)
 		abort();
 	for (i = 1; i < data->n; i++)
 		if (data->y[i] < data->y[best])
 			best = i;
-	strips_init(&t, shape, data->x, data->n, NULL);
+	gp_coordinates_tiles(&t, shape, data->x, data->n, NULL);
 	if (data->n > 0)
-		shape_place(shape, data->x + best * data->d, c);
+		gp_coordinates_place(shape, data->x + best * data->d, c);
 	for (i = 0; i < data->n; i++) {
 		if (i % STRIP == 0)
-			strip_distance(
-			    shape, c, strips_at(&t, shape, i / STRIP), r2);
+			gp_tile_distance(
+			    shape, c, gp_tile_at(&t, shape, i / STRIP), r2);
 		near[i] = (struct near){ r2[i % STRIP], i };
 	}
 	qsort(near, data->n, sizeof *near, near_compare);
 	for (i = 0; i < data->n; i++)
 		order[i] = near[i].row;
-	strips_free(&t);
+	gp_coordinates_tiles_free(&t);
 	free(near);
 	free(c);
 	return order;
@@ -67,16 +67,16 @@ fit_factor(struct gp *gp, const struct gp_data *data, const size_t *order)
 	double *a, extra;
 	int step;
 
-	for (step = 0; step <= JITTER_STEPS; step++) {
-		gp_matrix(
+	for (step = 0; step <= LAPACK_JITTER_STEPS; step++) {
+		gp_likelihood_matrix(
 		    &gp->shape, &gp->strips, gp->factor, NULL, gp->stride);
 		for (i = 0; i < gp->n; i++) {
 			a = gp->factor + i * (gp->stride + 1);
 			extra = data->extra != NULL ? data->extra[order[i]] : 0;
-			*a = gp->shape.signal * (1 + la_jitter(step)) +
+			*a = gp->shape.signal * (1 + lapack_jitter(step)) +
 			     gp->shape.noise + extra;
 		}
-		if (la_factor(gp->factor, gp->n, gp->stride) == 0)
+		if (lapack_factor(gp->factor, gp->n, gp->stride) == 0)
 			return 0;
 	}
 	return -1;
@@ -91,12 +91,12 @@ gp_fit(void *dev, const struct gp_data *data, const double *theta)
 
 	if (gp == NULL)
 		abort();
-	shape_init(
+	gp_coordinates_init(
 	    &gp->shape, data->category, data->d, theta, data->noise_floor);
-	order = gp_order(&gp->shape, data);
-	strips_init(&gp->strips, &gp->shape, data->x, data->n, order);
+	order = gp_fit_order(&gp->shape, data);
+	gp_coordinates_tiles(&gp->strips, &gp->shape, data->x, data->n, order);
 	gp->n = data->n;
-	gp->stride = gp_stride(gp->n);
+	gp->stride = gp_likelihood_stride(gp->n);
 	gp->factor = kernel_alloc(gp->stride, gp->n);
 	gp->alpha = kernel_alloc(gp->stride, 1);
 	memset(gp->alpha, 0, gp->stride * sizeof *gp->alpha);
@@ -104,7 +104,7 @@ gp_fit(void *dev, const struct gp_data *data, const double *theta)
 	if (made == 0) {
 		for (i = 0; i < gp->n; i++)
 			gp->alpha[i] = data->y[order[i]];
-		la_solve(gp->factor, gp->n, gp->stride, gp->alpha);
+		lapack_solve(gp->factor, gp->n, gp->stride, gp->alpha);
 	}
 	free(order);
 	if (made == 0)
@@ -119,8 +119,8 @@ gp_free(void *dev, struct gp *gp)
 	(void)dev;
 	if (gp == NULL)
 		return;
-	shape_free(&gp->shape);
-	strips_free(&gp->strips);
+	gp_coordinates_free(&gp->shape);
+	gp_coordinates_tiles_free(&gp->strips);
 	free(gp->factor);
 	free(gp->alpha);
 	free(gp);
@@ -130,7 +130,8 @@ gp_free(void *dev, struct gp *gp)
 static void
 grow(struct gp *gp, const double *z, size_t k)
 {
-	size_t was = gp->strips.n, n = was + k, stride = gp_stride(n), i, j;
+	size_t was = gp->strips.n, n = was + k,
+	       stride = gp_likelihood_stride(n), i, j;
 	size_t d = gp->shape.d, count = (n + STRIP - 1) / STRIP;
 	double *factor = kernel_alloc(stride, n);
 	double *alpha = kernel_alloc(stride, 1);
@@ -150,12 +151,12 @@ grow(struct gp *gp, const double *z, size_t k)
 		for (j = 0; j < d; j++)
 			to[j * STRIP] = z[(i - was) * d + j];
 	}
-	strips_free(&gp->strips);
+	gp_coordinates_tiles_free(&gp->strips);
 	free(gp->factor);
 	free(gp->alpha);
 	gp->factor = factor;
 	gp->alpha = alpha;
-	gp->strips = (struct strips){ n, count, strips };
+	gp->strips = (struct gp_tiles){ n, count, strips };
 	gp->stride = stride;
 }
 
@@ -169,12 +170,12 @@ fill_rows(struct gp *gp, size_t was)
 
 	for (i = 0; i < n; i++) {
 		first = i < was ? was : i;
-		at = strips_at(&gp->strips, &gp->shape, i / STRIP) + i % STRIP;
+		at = gp_tile_at(&gp->strips, &gp->shape, i / STRIP) + i % STRIP;
 		for (j = 0; j < gp->shape.d; j++)
 			c[j] = at[j * STRIP];
 		for (b = first / STRIP; b < gp->strips.count; b++) {
-			strip_values(&gp->shape, c,
-			    strips_at(&gp->strips, &gp->shape, b), k);
+			gp_tile_values(&gp->shape, c,
+			    gp_tile_at(&gp->strips, &gp->shape, b), k);
 			from = b * STRIP < first ? first : b * STRIP;
 			for (j = from; j < n && j < (b + 1) * STRIP; j++)
 				gp->factor[i * gp->stride + j] =
@@ -197,15 +198,15 @@ fit_corner(struct gp *gp, size_t was)
 	copy = kernel_alloc(k, k);
 	for (i = 0; i < k; i++)
 		memcpy(copy + i * k, corner + i * gp->stride, k * sizeof *copy);
-	for (step = 0; step <= JITTER_STEPS && made != 0; step++) {
+	for (step = 0; step <= LAPACK_JITTER_STEPS && made != 0; step++) {
 		for (i = 0; i < k; i++) {
 			memcpy(corner + i * gp->stride, copy + i * k,
 			    k * sizeof *copy);
 			corner[i * (gp->stride + 1)] +=
 			    gp->shape.noise +
-			    gp->shape.signal * la_jitter(step);
+			    gp->shape.signal * lapack_jitter(step);
 		}
-		made = la_factor(corner, k, gp->stride);
+		made = lapack_factor(corner, k, gp->stride);
 	}
 	free(copy);
 	return made;
@@ -222,7 +223,7 @@ gp_pend(void *dev, struct gp *gp, const double *x, size_t k)
 		return;
 	z = kernel_alloc(k, d);
 	for (i = 0; i < k; i++)
-		shape_place(&gp->shape, x + i * d, z + i * d);
+		gp_coordinates_place(&gp->shape, x + i * d, z + i * d);
 	grow(gp, z, k);
 	free(z);
 	fill_rows(gp, was);

@@ -43,9 +43,9 @@ gp_remember(const struct gp_data *data, const double *theta)
 	g->data.extra = copied(data->extra, data->n);
 	g->data.category = category;
 	g->theta = copied(theta, data->d + 2);
-	shape_init(
+	gp_coordinates_init(
 	    &g->shape, data->category, data->d, theta, data->noise_floor);
-	g->order = gp_order(&g->shape, data);
+	g->order = gp_fit_order(&g->shape, data);
 	return g;
 }
 
@@ -70,7 +70,7 @@ gp_device_make(struct gp_cuda *g, size_t n)
 	TRY(cudaMalloc((void **)&g->factor, (n * n + 1) * size));
 	TRY(cudaMalloc((void **)&g->alpha, (n + 1) * size));
 	TRY(cudaMalloc((void **)&g->weight, (d + 1) * size));
-	return cuda_give(g->weight, g->shape.scale, d);
+	return cuda_upload(g->weight, g->shape.scale, d);
 }
 
 /* All points, placed: observations in their order, then pending ones. */
@@ -81,9 +81,11 @@ gp_points(const struct gp_cuda *g)
 	double *z = kernel_alloc(n + g->pending, d);
 
 	for (i = 0; i < n; i++)
-		shape_place(&g->shape, g->data.x + g->order[i] * d, z + i * d);
+		gp_coordinates_place(
+		    &g->shape, g->data.x + g->order[i] * d, z + i * d);
 	for (i = 0; i < g->pending; i++)
-		shape_place(&g->shape, g->more + i * d, z + (n + i) * d);
+		gp_coordinates_place(
+		    &g->shape, g->more + i * d, z + (n + i) * d);
 	return z;
 }
 
@@ -94,20 +96,20 @@ gp_factor(struct cuda *c, struct gp_cuda *g, int step, int *info)
 	const double *extra = g->data.extra;
 	size_t n = g->rows, i;
 	double *diagonal = kernel_alloc(n, 1);
-	double *on_device = cuda_numbers(c, ROOM_SCALARS, n);
-	struct tile rows = gp_rows(g);
-	struct reach r = gp_reach(g);
+	double *on_device = cuda_numbers(c, CUDA_BUFFER_SCALARS, n);
+	struct cuda_points rows = gp_rows(g);
+	struct cuda_covariance r = gp_reach(g);
 	int bad;
 
 	for (i = 0; i < n; i++) {
 		diagonal[i] =
-		    g->shape.signal * la_jitter(step) + g->shape.noise;
+		    g->shape.signal * lapack_jitter(step) + g->shape.noise;
 		if (i < g->data.n && extra != NULL)
 			diagonal[i] += extra[g->order[i]];
 	}
-	bad = on_device == NULL || cuda_give(on_device, diagonal, n) != 0 ||
-	      cuda_matrix(&r, &rows, g->factor, NULL, on_device) != 0 ||
-	      cuda_factor(c, g->factor, n, info) != 0;
+	bad = on_device == NULL || cuda_upload(on_device, diagonal, n) != 0 ||
+	      cuda_tile_matrix(&r, &rows, g->factor, NULL, on_device) != 0 ||
+	      cuda_tile_factor(c, g->factor, n, info) != 0;
 	free(diagonal);
 	return bad ? -1 : 0;
 }
@@ -122,14 +124,14 @@ gp_weigh(struct cuda *c, struct gp_cuda *g)
 
 	for (i = 0; i < g->rows; i++)
 		y[i] = i < n ? g->data.y[g->order[i]] : 0;
-	bad = cuda_give(g->alpha, y, g->rows) != 0 ||
+	bad = cuda_upload(g->alpha, y, g->rows) != 0 ||
 	      c->lib.cublasDtrsv_v2(c->blas, CUBLAS_FILL_MODE_LOWER,
 		  CUBLAS_OP_N, CUBLAS_DIAG_NON_UNIT, size, g->factor, lda,
 		  g->alpha, 1) != CUBLAS_STATUS_SUCCESS ||
 	      c->lib.cublasDtrsv_v2(c->blas, CUBLAS_FILL_MODE_LOWER,
 		  CUBLAS_OP_T, CUBLAS_DIAG_NON_UNIT, size, g->factor, lda,
 		  g->alpha, 1) != CUBLAS_STATUS_SUCCESS ||
-	      cuda_take(y, g->alpha, n) != 0;
+	      cuda_download(y, g->alpha, n) != 0;
 	/* A NaN is no factor, though no library said so. */
 	for (i = 0; i < n && !bad; i++)
 		g->broken = g->broken || !(y[i] - y[i] == 0);
@@ -150,11 +152,11 @@ gp_build(struct cuda *c, struct gp_cuda *g)
 	if (g->rows == 0)
 		return 0;
 	z = gp_points(g);
-	bad = cuda_place(c, z, g->rows, g->shape.d, g->z);
+	bad = cuda_tile_place(c, z, g->rows, g->shape.d, g->z);
 	free(z);
 	if (bad)
 		return -1;
-	for (step = 0; step <= JITTER_STEPS && info != 0; step++)
+	for (step = 0; step <= LAPACK_JITTER_STEPS && info != 0; step++)
 		TRY(gp_factor(c, g, step, &info));
 	if (info != 0)
 		return 1;
@@ -163,7 +165,7 @@ gp_build(struct cuda *c, struct gp_cuda *g)
 }
 
 struct gp *
-gp_twin(struct cuda *c, const struct gp *gp)
+cuda_gp_twin(struct cuda *c, const struct gp *gp)
 {
 	struct gp_cuda *g = (struct gp_cuda *)gp;
 
@@ -207,7 +209,7 @@ cuda_gp_free(void *dev, struct gp *gp)
 		return;
 	gp_device_free(g);
 	gp_free(NULL, g->twin);
-	shape_free(&g->shape);
+	gp_coordinates_free(&g->shape);
 	free((void *)g->data.x);
 	free((void *)g->data.y);
 	free((void *)g->data.extra);
@@ -249,5 +251,5 @@ cuda_gp_pend(void *dev, struct gp *gp, const double *x, size_t k)
 		built = gp_build(c, g);
 	}
 	if (built != 0)
-		(void)gp_twin(c, gp);
+		(void)cuda_gp_twin(c, gp);
 }

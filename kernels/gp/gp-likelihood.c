@@ -17,8 +17,8 @@
 
 struct likelihood {
 	const struct gp_data *data;
-	struct shape shape;
-	struct strips strips;
+	struct gp_coordinates shape;
+	struct gp_tiles strips;
 	double jitter; /* in units of the signal */
 	size_t stride;
 	double *k; /* the covariance, the factor's inverse, its own inverse */
@@ -27,7 +27,7 @@ struct likelihood {
 };
 
 size_t
-gp_stride(size_t n)
+gp_likelihood_stride(size_t n)
 {
 	size_t stride = (n + STRIP - 1) / STRIP * STRIP;
 
@@ -35,23 +35,24 @@ gp_stride(size_t n)
 }
 
 void
-gp_matrix(const struct shape *shape, const struct strips *t, double *k,
-    double *slope, size_t stride)
+gp_likelihood_matrix(const struct gp_coordinates *shape,
+    const struct gp_tiles *t, double *k, double *slope, size_t stride)
 {
 	size_t i, j, b;
 	double *c = kernel_alloc(shape->d, 1);
 	const double *at;
 
 	for (i = 0; i < t->n; i++) {
-		at = strips_at(t, shape, i / STRIP) + i % STRIP;
+		at = gp_tile_at(t, shape, i / STRIP) + i % STRIP;
 		for (j = 0; j < shape->d; j++)
 			c[j] = at[j * STRIP];
 		for (b = i / STRIP; b < t->count; b++)
 			if (slope == NULL)
-				strip_values(shape, c, strips_at(t, shape, b),
+				gp_tile_values(shape, c,
+				    gp_tile_at(t, shape, b),
 				    k + i * stride + b * STRIP);
 			else
-				strip_both(shape, c, strips_at(t, shape, b),
+				gp_tile_both(shape, c, gp_tile_at(t, shape, b),
 				    k + i * stride + b * STRIP,
 				    slope + i * stride + b * STRIP);
 	}
@@ -74,13 +75,14 @@ factorise(struct likelihood *l)
 	double diagonal;
 	int step;
 
-	for (step = 0; step <= JITTER_STEPS; step++) {
-		l->jitter = la_jitter(step);
-		gp_matrix(&l->shape, &l->strips, l->k, l->slope, l->stride);
+	for (step = 0; step <= LAPACK_JITTER_STEPS; step++) {
+		l->jitter = lapack_jitter(step);
+		gp_likelihood_matrix(
+		    &l->shape, &l->strips, l->k, l->slope, l->stride);
 		diagonal = l->shape.signal * (1 + l->jitter);
 		for (i = 0; i < n; i++)
 			l->k[i * (l->stride + 1)] = diagonal + noise_of(l, i);
-		if (la_factor_inverse(l->k, n, l->stride) == 0)
+		if (lapack_factor_inverse(l->k, n, l->stride) == 0)
 			return step;
 	}
 	return -1;
@@ -111,7 +113,7 @@ weights(const struct likelihood *l, size_t i, size_t b, double *w)
 static void
 gradient_reach(const struct likelihood *l, double *gradient)
 {
-	const struct shape *shape = &l->shape;
+	const struct gp_coordinates *shape = &l->shape;
 	double *sum = kernel_alloc(shape->d, 1);
 	double *c = kernel_alloc(shape->d, 1), w[STRIP];
 	const double *at;
@@ -119,13 +121,13 @@ gradient_reach(const struct likelihood *l, double *gradient)
 
 	memset(sum, 0, shape->d * sizeof *sum);
 	for (i = 0; i < l->data->n; i++) {
-		at = strips_at(&l->strips, shape, i / STRIP) + i % STRIP;
+		at = gp_tile_at(&l->strips, shape, i / STRIP) + i % STRIP;
 		for (j = 0; j < shape->d; j++)
 			c[j] = at[j * STRIP];
 		for (b = i / STRIP; b < l->strips.count; b++) {
 			weights(l, i, b, w);
-			strip_spread(
-			    shape, c, strips_at(&l->strips, shape, b), w, sum);
+			gp_tile_spread(
+			    shape, c, gp_tile_at(&l->strips, shape, b), w, sum);
 		}
 	}
 	for (j = 0; j < shape->d; j++)
@@ -167,7 +169,7 @@ evaluate(
 	for (i = 0; i < n; i++)
 		det -= log(l->k[i * (l->stride + 1)]);
 	memcpy(l->alpha, l->data->y, n * sizeof *l->alpha);
-	la_inverse_times(l->k, n, l->stride, l->alpha);
+	lapack_inverse_times(l->k, n, l->stride, l->alpha);
 	for (i = 0; i < n; i++)
 		fit += l->alpha[i] * l->data->y[i];
 	*value = -0.5 * fit - det - 0.5 * (double)n * LN_2PI;
@@ -180,7 +182,8 @@ void
 gp_likelihood(void *dev, const struct gp_data *data, const double *theta,
     size_t r, double *value, double *gradient, int *status)
 {
-	struct likelihood l = { .data = data, .stride = gp_stride(data->n) };
+	struct likelihood l = { .data = data,
+		.stride = gp_likelihood_stride(data->n) };
 	size_t i, d = data->d;
 
 	(void)dev;
@@ -189,13 +192,14 @@ gp_likelihood(void *dev, const struct gp_data *data, const double *theta,
 	l.alpha = kernel_alloc(l.stride, 1);
 	memset(l.alpha, 0, l.stride * sizeof *l.alpha);
 	for (i = 0; i < r; i++, theta += d + 2) {
-		shape_init(
+		gp_coordinates_init(
 		    &l.shape, data->category, d, theta, data->noise_floor);
-		strips_init(&l.strips, &l.shape, data->x, data->n, NULL);
+		gp_coordinates_tiles(
+		    &l.strips, &l.shape, data->x, data->n, NULL);
 		status[i] =
 		    evaluate(&l, theta, value + i, gradient + i * (d + 2));
-		strips_free(&l.strips);
-		shape_free(&l.shape);
+		gp_coordinates_tiles_free(&l.strips);
+		gp_coordinates_free(&l.shape);
 	}
 	free(l.k);
 	free(l.slope);

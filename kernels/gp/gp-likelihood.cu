@@ -28,7 +28,7 @@ struct batch {
 	struct cuda *c;
 	const struct gp_data *data;
 	size_t n, d, r; /* r vectors together */
-	struct shape *shapes; /* r */
+	struct gp_coordinates *shapes; /* r */
 	double *host; /* for what goes to the device and comes back */
 	/* On the device, one after the other for each vector. */
 	double *k, *inverse, *slope; /* n x n */
@@ -41,11 +41,11 @@ struct batch {
 	int *info;
 };
 
-static struct reach
+static struct cuda_covariance
 reach_of(const struct batch *b, size_t q)
 {
-	struct reach r = { b->d, b->shapes[q].numbers, b->weight + q * b->d,
-		b->shapes[q].signal };
+	struct cuda_covariance r = { b->d, b->shapes[q].numbers,
+		b->weight + q * b->d, b->shapes[q].signal };
 
 	return r;
 }
@@ -130,13 +130,14 @@ batch_rooms(struct batch *b)
 	struct cuda *c = b->c;
 	size_t n = b->n, d = b->d, r = b->r;
 
-	b->k = cuda_numbers(c, ROOM_MATRIX, r * n * n);
-	b->inverse = cuda_numbers(c, ROOM_INVERSE, r * n * n);
-	b->slope = cuda_numbers(c, ROOM_SLOPE, r * n * n);
-	b->z = cuda_numbers(c, ROOM_POINTS, 2 * r * d * n);
-	b->weight = cuda_numbers(c, ROOM_SCALARS, r * (2 * d + 4 * n) + n);
-	b->k_at = (double **)cuda_bytes(
-	    c, ROOM_POINTERS, r * (2 * sizeof *b->k_at + sizeof *b->info));
+	b->k = cuda_numbers(c, CUDA_BUFFER_MATRIX, r * n * n);
+	b->inverse = cuda_numbers(c, CUDA_BUFFER_INVERSE, r * n * n);
+	b->slope = cuda_numbers(c, CUDA_BUFFER_SLOPE, r * n * n);
+	b->z = cuda_numbers(c, CUDA_BUFFER_POINTS, 2 * r * d * n);
+	b->weight =
+	    cuda_numbers(c, CUDA_BUFFER_SCALARS, r * (2 * d + 4 * n) + n);
+	b->k_at = (double **)cuda_bytes(c, CUDA_BUFFER_POINTERS,
+	    r * (2 * sizeof *b->k_at + sizeof *b->info));
 	if (b->k == NULL || b->inverse == NULL || b->slope == NULL ||
 	    b->z == NULL || b->weight == NULL || b->k_at == NULL)
 		return -1;
@@ -154,17 +155,17 @@ batch_rooms(struct batch *b)
 static int
 batch_matrix(struct batch *b, size_t q, int step)
 {
-	const struct shape *s = &b->shapes[q];
+	const struct gp_coordinates *s = &b->shapes[q];
 	const double *extra = b->data->extra;
-	struct tile points = { b->z + q * b->d * b->n, b->n };
-	struct reach r = reach_of(b, q);
+	struct cuda_points points = { b->z + q * b->d * b->n, b->n };
+	struct cuda_covariance r = reach_of(b, q);
 	size_t i;
 
 	for (i = 0; i < b->n; i++)
-		b->host[i] = s->signal * la_jitter(step) + s->noise +
+		b->host[i] = s->signal * lapack_jitter(step) + s->noise +
 			     (extra != NULL ? extra[i] : 0);
-	TRY(cuda_give(b->diagonal + q * b->n, b->host, b->n));
-	return cuda_matrix(&r, &points, b->k + q * b->n * b->n,
+	TRY(cuda_upload(b->diagonal + q * b->n, b->host, b->n));
+	return cuda_tile_matrix(&r, &points, b->k + q * b->n * b->n,
 	    b->slope + q * b->n * b->n, b->diagonal + q * b->n);
 }
 
@@ -178,15 +179,15 @@ batch_points(struct batch *b)
 
 	for (q = 0; q < b->r && bad == 0; q++) {
 		for (i = 0; i < b->n; i++)
-			shape_place(
+			gp_coordinates_place(
 			    &b->shapes[q], b->data->x + i * b->d, z + i * b->d);
-		bad = cuda_place(b->c, z, b->n, b->d, b->z + q * b->d * b->n) !=
-			  0 ||
-		      cuda_give(
+		bad = cuda_tile_place(
+			  b->c, z, b->n, b->d, b->z + q * b->d * b->n) != 0 ||
+		      cuda_upload(
 			  b->weight + q * b->d, b->shapes[q].scale, b->d) != 0;
 	}
 	free(z);
-	return bad ? -1 : cuda_give(b->y, b->data->y, b->n);
+	return bad ? -1 : cuda_upload(b->y, b->data->y, b->n);
 }
 
 /* Where the matrices of a batch begin, for cuSOLVER and cuBLAS. */
@@ -221,7 +222,8 @@ batch_factor(struct batch *b, int *info)
 		return 0;
 	}
 	for (q = 0; q < b->r; q++)
-		TRY(cuda_factor(b->c, b->k + q * b->n * b->n, b->n, info + q));
+		TRY(cuda_tile_factor(
+		    b->c, b->k + q * b->n * b->n, b->n, info + q));
 	return 0;
 }
 
@@ -238,12 +240,12 @@ batch_factors(struct batch *b, int *status)
 	for (q = 0; q < b->r; q++) {
 		info = status[q];
 		for (status[q] = 0; info != 0;) {
-			if (status[q] == JITTER_STEPS) {
+			if (status[q] == LAPACK_JITTER_STEPS) {
 				status[q] = -1;
 				break;
 			}
 			TRY(batch_matrix(b, q, ++status[q]));
-			TRY(cuda_factor(
+			TRY(cuda_tile_factor(
 			    b->c, b->k + q * b->n * b->n, b->n, &info));
 		}
 	}
@@ -297,7 +299,7 @@ batch_read(const struct batch *b, size_t q, const double *out,
     const double *sum, const double *theta, double *value, double *gradient)
 {
 	const double *extra = b->data->extra, *alpha = out + 2 * b->n;
-	const struct shape *s = &b->shapes[q];
+	const struct gp_coordinates *s = &b->shapes[q];
 	double fit = 0, det = 0, trace = 0, noise = 0, w;
 	size_t i;
 
@@ -322,8 +324,8 @@ batch_take(struct batch *b, const double *theta, double *value,
 	double *out = b->host, *sum = out + b->r * 3 * b->n;
 	size_t q, width = b->d + 2;
 
-	TRY(cuda_take(out, b->out, b->r * 3 * b->n));
-	TRY(cuda_take(sum, b->sum, b->r * b->d));
+	TRY(cuda_download(out, b->out, b->r * 3 * b->n));
+	TRY(cuda_download(sum, b->sum, b->r * b->d));
 	for (q = 0; q < b->r; q++) {
 		if (status[q] >= 0)
 			batch_read(b, q, out + q * 3 * b->n, sum + q * b->d,
@@ -358,16 +360,16 @@ batch_do(struct batch *b, const double *theta, double *value, double *gradient,
 	size_t q;
 	int done;
 
-	b->shapes = (struct shape *)calloc(b->r, sizeof *b->shapes);
+	b->shapes = (struct gp_coordinates *)calloc(b->r, sizeof *b->shapes);
 	if (b->shapes == NULL)
 		abort();
 	for (q = 0; q < b->r; q++)
-		shape_init(&b->shapes[q], b->data->category, b->d,
+		gp_coordinates_init(&b->shapes[q], b->data->category, b->d,
 		    theta + q * (b->d + 2), b->data->noise_floor);
 	b->host = kernel_alloc(b->r, 3 * b->n + b->d + 2);
 	done = batch_run(b, theta, value, gradient, status);
 	for (q = 0; q < b->r; q++)
-		shape_free(&b->shapes[q]);
+		gp_coordinates_free(&b->shapes[q]);
 	free(b->shapes);
 	free(b->host);
 	return done;

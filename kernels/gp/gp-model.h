@@ -16,8 +16,8 @@
  * points that are pending come last.
  */
 struct gp {
-	struct shape shape;
-	struct strips strips; /* observations, then pending */
+	struct gp_coordinates shape;
+	struct gp_tiles strips; /* observations, then pending */
 	size_t n; /* observations; strips.n with the pending ones */
 	size_t stride;
 	double *factor; /* strips.n rows */
@@ -25,21 +25,22 @@ struct gp {
 };
 
 /* A stride that leaves room for whole strips, and no power of two. */
-size_t gp_stride(size_t n);
+size_t gp_likelihood_stride(size_t n);
 /* The covariance of n points, lower triangle, nothing more on the diagonal. */
-void gp_matrix(const struct shape *, const struct strips *, double *k,
-    double *slope, size_t stride);
+void gp_likelihood_matrix(const struct gp_coordinates *,
+    const struct gp_tiles *, double *k, double *slope, size_t stride);
 /* Rows by their nearness to the best one; free it. */
-size_t *gp_order(const struct shape *, const struct gp_data *);
+size_t *gp_fit_order(const struct gp_coordinates *, const struct gp_data *);
 /* m points in the order and scale of the shape; free it. */
-double *gp_place(const struct gp *, const double *x, size_t m);
+double *gp_predict_place(const struct gp *, const double *x, size_t m);
 /* Means at m placed points. */
-void gp_means(const struct gp *, const double *z, size_t m, double *mean);
+void
+gp_predict_means(const struct gp *, const double *z, size_t m, double *mean);
 /* Covariances of a strip of rows with m placed points: columns of stride. */
-void gp_cross(const struct gp *, size_t strip, const double *z, size_t m,
-    double *k, size_t stride);
+void gp_predict_cross(const struct gp *, size_t strip, const double *z,
+    size_t m, double *k, size_t stride);
 /* The variance when the data took so much of the signal away. */
-double gp_variance(const struct gp *, double taken);
+double gp_predict_variance(const struct gp *, double taken);
 
 /* As in kernels.h. */
 void gp_likelihood(void *dev, const struct gp_data *, const double *theta,

@@ -19,7 +19,7 @@ enum {
 #define LEAST_VARIANCE 1e-14
 
 double
-gp_variance(const struct gp *gp, double taken)
+gp_predict_variance(const struct gp *gp, double taken)
 {
 	double least = LEAST_VARIANCE * gp->shape.signal;
 	double left = gp->shape.signal - taken;
@@ -28,29 +28,29 @@ gp_variance(const struct gp *gp, double taken)
 }
 
 double *
-gp_place(const struct gp *gp, const double *x, size_t m)
+gp_predict_place(const struct gp *gp, const double *x, size_t m)
 {
 	size_t i, d = gp->shape.d;
 	double *z = kernel_alloc(m, d);
 
 	for (i = 0; i < m; i++)
-		shape_place(&gp->shape, x + i * d, z + i * d);
+		gp_coordinates_place(&gp->shape, x + i * d, z + i * d);
 	return z;
 }
 
 void
-gp_cross(const struct gp *gp, size_t strip, const double *z, size_t m,
+gp_predict_cross(const struct gp *gp, size_t strip, const double *z, size_t m,
     double *k, size_t stride)
 {
-	const double *at = strips_at(&gp->strips, &gp->shape, strip);
+	const double *at = gp_tile_at(&gp->strips, &gp->shape, strip);
 	size_t i, d = gp->shape.d;
 
 	for (i = 0; i < m; i++)
-		strip_values(&gp->shape, z + i * d, at, k + i * stride);
+		gp_tile_values(&gp->shape, z + i * d, at, k + i * stride);
 }
 
 void
-gp_means(const struct gp *gp, const double *z, size_t m, double *mean)
+gp_predict_means(const struct gp *gp, const double *z, size_t m, double *mean)
 {
 	size_t first, i, b, n, d = gp->shape.d;
 	const double *at;
@@ -60,10 +60,11 @@ gp_means(const struct gp *gp, const double *z, size_t m, double *mean)
 	for (first = 0; first < m; first += n) {
 		n = m - first < TOGETHER ? m - first : TOGETHER;
 		for (b = 0; b * STRIP < gp->n; b++) {
-			at = strips_at(&gp->strips, &gp->shape, b);
+			at = gp_tile_at(&gp->strips, &gp->shape, b);
 			for (i = first; i < first + n; i++) {
-				strip_values(&gp->shape, z + i * d, at, k);
-				mean[i] += strip_dot(k, gp->alpha + b * STRIP);
+				gp_tile_values(&gp->shape, z + i * d, at, k);
+				mean[i] +=
+				    gp_tile_dot(k, gp->alpha + b * STRIP);
 			}
 		}
 	}
@@ -78,9 +79,9 @@ columns_fill(const struct gp *gp, const double *z, size_t m, double *k,
 
 	memset(mean, 0, m * sizeof *mean);
 	for (b = 0; b < gp->strips.count; b++) {
-		gp_cross(gp, b, z, m, k + b * STRIP, stride);
+		gp_predict_cross(gp, b, z, m, k + b * STRIP, stride);
 		for (i = 0; i < m && b * STRIP < gp->n; i++)
-			mean[i] += strip_dot(
+			mean[i] += gp_tile_dot(
 			    k + i * stride + b * STRIP, gp->alpha + b * STRIP);
 	}
 }
@@ -99,8 +100,8 @@ columns_solve(
 		    (int)gp->stride, k, (int)stride);
 	for (i = 0; i < m; i++) {
 		column = k + i * stride;
-		variance[i] =
-		    gp_variance(gp, cblas_ddot((int)n, column, 1, column, 1));
+		variance[i] = gp_predict_variance(
+		    gp, cblas_ddot((int)n, column, 1, column, 1));
 	}
 }
 
@@ -109,11 +110,11 @@ gp_predict(void *dev, const struct gp *gp, const double *x, size_t m,
     double *mean, double *variance)
 {
 	size_t stride = gp->strips.count * STRIP, i, some;
-	double *z = gp_place(gp, x, m), *k;
+	double *z = gp_predict_place(gp, x, m), *k;
 
 	(void)dev;
 	if (variance == NULL)
-		gp_means(gp, z, m, mean);
+		gp_predict_means(gp, z, m, mean);
 	else {
 		k = kernel_alloc(stride, TOGETHER);
 		for (i = 0; i < m; i += some) {
@@ -135,7 +136,7 @@ static void
 slope_at(const struct gp *gp, const double *z, const double *u, double *d_mean,
     double *d_variance)
 {
-	const struct shape *shape = &gp->shape;
+	const struct gp_coordinates *shape = &gp->shape;
 	size_t b, j, n = gp->strips.n;
 	double *sum = kernel_alloc(2, shape->d), *more = sum + shape->d;
 	double k[STRIP], slope[STRIP], w[STRIP], v[STRIP];
@@ -143,15 +144,17 @@ slope_at(const struct gp *gp, const double *z, const double *u, double *d_mean,
 
 	memset(sum, 0, 2 * shape->d * sizeof *sum);
 	for (b = 0; b * STRIP < n; b++) {
-		strip_both(
-		    shape, z, strips_at(&gp->strips, shape, b), k, slope);
+		gp_tile_both(
+		    shape, z, gp_tile_at(&gp->strips, shape, b), k, slope);
 		for (q = 0; q < STRIP; q++) {
 			w[q] = slope[q] * gp->alpha[b * STRIP + q];
 			v[q] =
 			    b * STRIP + q < n ? slope[q] * u[b * STRIP + q] : 0;
 		}
-		strip_pull(shape, z, strips_at(&gp->strips, shape, b), w, sum);
-		strip_pull(shape, z, strips_at(&gp->strips, shape, b), v, more);
+		gp_tile_pull(
+		    shape, z, gp_tile_at(&gp->strips, shape, b), w, sum);
+		gp_tile_pull(
+		    shape, z, gp_tile_at(&gp->strips, shape, b), v, more);
 	}
 	for (j = 0; j < shape->d; j++) {
 		d_mean[shape->from[j]] = 2 * shape->scale[j] * sum[j];
@@ -165,7 +168,8 @@ gp_slope(void *dev, const struct gp *gp, const double *x, size_t m,
     double *mean, double *variance, double *d_mean, double *d_variance)
 {
 	size_t stride = gp->strips.count * STRIP, i, q, some, d = gp->shape.d;
-	double *z = gp_place(gp, x, m), *k = kernel_alloc(stride, TOGETHER);
+	double *z = gp_predict_place(gp, x, m),
+	       *k = kernel_alloc(stride, TOGETHER);
 
 	(void)dev;
 	for (i = 0; i < m; i += some) {

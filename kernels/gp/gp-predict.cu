@@ -33,8 +33,9 @@ variance_kernel(
  * Coordinate j of both slopes of point i, by the scaled coordinate; u: K^-1 k.
  */
 static __global__ void
-slope_kernel(struct tile points, struct tile rows, const double *slope,
-    const double *u, const double *alpha, double *d_mean, double *d_variance)
+slope_kernel(struct cuda_points points, struct cuda_points rows,
+    const double *slope, const double *u, const double *alpha, double *d_mean,
+    double *d_variance)
 {
 	CUDA_PLACE(i, points.n);
 	const size_t j = CUDA_Y;
@@ -55,7 +56,7 @@ slope_kernel(struct tile points, struct tile rows, const double *slope,
 struct asked {
 	struct cuda *c;
 	const struct gp_cuda *g;
-	struct tile points;
+	struct cuda_points points;
 	double *k, *slope; /* covariances, and theirs */
 	double *mean, *variance; /* on the device */
 };
@@ -78,9 +79,9 @@ asked_points(struct asked *a, const double *x, size_t m)
 	int bad;
 
 	for (i = 0; i < m; i++)
-		shape_place(&a->g->shape, x + i * d, z + i * d);
-	room = cuda_numbers(a->c, ROOM_POINTS, m * (3 * d + 2));
-	bad = room == NULL || cuda_place(a->c, z, m, d, room) != 0;
+		gp_coordinates_place(&a->g->shape, x + i * d, z + i * d);
+	room = cuda_numbers(a->c, CUDA_BUFFER_POINTS, m * (3 * d + 2));
+	bad = room == NULL || cuda_tile_place(a->c, z, m, d, room) != 0;
 	a->points.z = room;
 	a->points.n = m;
 	a->mean = room + m * d;
@@ -110,20 +111,22 @@ static int
 asked_run(struct asked *a, int with_slope, int with_variance)
 {
 	const struct gp_cuda *g = a->g;
-	struct reach r = gp_reach(g);
-	struct tile rows = gp_rows(g);
+	struct cuda_covariance r = gp_reach(g);
+	struct cuda_points rows = gp_rows(g);
 	size_t m = a->points.n;
 
-	TRY(cuda_means(&r, &a->points, &rows, g->alpha, g->data.n, a->mean));
+	TRY(cuda_tile_means(
+	    &r, &a->points, &rows, g->alpha, g->data.n, a->mean));
 	if (!with_variance)
 		return 0;
-	a->k = cuda_numbers(a->c, ROOM_COLUMNS, m * g->rows);
-	a->slope =
-	    with_slope ? cuda_numbers(a->c, ROOM_OTHER, m * g->rows) : NULL;
+	a->k = cuda_numbers(a->c, CUDA_BUFFER_COLUMNS, m * g->rows);
+	a->slope = with_slope
+		       ? cuda_numbers(a->c, CUDA_BUFFER_OTHER, m * g->rows)
+		       : NULL;
 	if (a->k == NULL || (with_slope && a->slope == NULL))
 		return -1;
 	if (g->rows > 0)
-		TRY(cuda_cross(
+		TRY(cuda_tile_cross(
 		    &r, &a->points, &rows, 0, g->rows, a->k, a->slope));
 	TRY(asked_solve(a, CUBLAS_OP_T));
 	CUDA_LAUNCH(variance_kernel, m, (size_t)1, (size_t)1, m, g->rows, a->k,
@@ -142,9 +145,9 @@ predict(struct cuda *c, const struct gp_cuda *g, const double *x, size_t m,
 		some = m - at < together ? m - at : together;
 		TRY(asked_points(&a, x + at * g->shape.d, some));
 		TRY(asked_run(&a, 0, variance != NULL));
-		TRY(cuda_take(mean + at, a.mean, some));
+		TRY(cuda_download(mean + at, a.mean, some));
 		if (variance != NULL)
-			TRY(cuda_take(variance + at, a.variance, some));
+			TRY(cuda_download(variance + at, a.variance, some));
 	}
 	return 0;
 }
@@ -153,10 +156,10 @@ predict(struct cuda *c, const struct gp_cuda *g, const double *x, size_t m,
 static int
 slopes_take(const struct asked *a, const double *on_device, double *out)
 {
-	const struct shape *s = &a->g->shape;
+	const struct gp_coordinates *s = &a->g->shape;
 	size_t i, j, m = a->points.n;
 	double *by = kernel_alloc(m, s->d);
-	int bad = cuda_take(by, on_device, m * s->d);
+	int bad = cuda_download(by, on_device, m * s->d);
 
 	for (i = 0; i < m && !bad; i++)
 		for (j = 0; j < s->d; j++)
@@ -171,7 +174,7 @@ slope(struct cuda *c, const struct gp_cuda *g, const double *x, size_t m,
     double *mean, double *variance, double *d_mean, double *d_variance)
 {
 	struct asked a = { c, g, { NULL, 0 }, NULL, NULL, NULL, NULL };
-	struct tile rows = gp_rows(g);
+	struct cuda_points rows = gp_rows(g);
 	size_t at, some, together = asked_together(g, m), d = g->shape.d;
 	double *by_mean, *by_variance;
 
@@ -185,8 +188,8 @@ slope(struct cuda *c, const struct gp_cuda *g, const double *x, size_t m,
 		CUDA_LAUNCH(slope_kernel, some, d, (size_t)1, a.points, rows,
 		    a.slope, a.k, g->alpha, by_mean, by_variance);
 		TRY(cudaGetLastError());
-		TRY(cuda_take(mean + at, a.mean, some));
-		TRY(cuda_take(variance + at, a.variance, some));
+		TRY(cuda_download(mean + at, a.mean, some));
+		TRY(cuda_download(variance + at, a.variance, some));
 		TRY(slopes_take(&a, by_mean, d_mean + at * d));
 		TRY(slopes_take(&a, by_variance, d_variance + at * d));
 	}
@@ -202,7 +205,7 @@ cuda_gp_predict(void *dev, const struct gp *gp, const double *x, size_t m,
 
 	if (c->failed || g->twin != NULL ||
 	    predict(c, g, x, m, mean, variance) != 0)
-		gp_predict(NULL, gp_twin(c, gp), x, m, mean, variance);
+		gp_predict(NULL, cuda_gp_twin(c, gp), x, m, mean, variance);
 }
 
 extern "C" void
@@ -214,6 +217,6 @@ cuda_gp_slope(void *dev, const struct gp *gp, const double *x, size_t m,
 
 	if (c->failed || g->twin != NULL ||
 	    slope(c, g, x, m, mean, variance, d_mean, d_variance) != 0)
-		gp_slope(NULL, gp_twin(c, gp), x, m, mean, variance, d_mean,
-		    d_variance);
+		gp_slope(NULL, cuda_gp_twin(c, gp), x, m, mean, variance,
+		    d_mean, d_variance);
 }

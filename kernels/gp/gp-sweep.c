@@ -31,7 +31,7 @@ struct hit {
 
 /* The best k so far: a heap with the worst on top. */
 struct sweep {
-	const struct sweep_device *dev;
+	const struct gp_sweep_device *dev;
 	struct hit *top;
 	size_t n, k;
 	double work; /* multiplications for variances */
@@ -129,7 +129,7 @@ sweep_choose(struct sweep *s, size_t m)
 static int
 sweep_some(struct sweep *s, const struct hit *hits, size_t m)
 {
-	const struct sweep_device *dev = s->dev;
+	const struct gp_sweep_device *dev = s->dev;
 	size_t at, rows, i, left;
 
 	for (i = 0; i < m; i++) {
@@ -179,7 +179,7 @@ sweep_all(struct sweep *s, struct hit *hits, size_t m)
 
 /* All candidates, the best means first. */
 static struct hit *
-sweep_order(const struct sweep_device *dev, size_t m)
+sweep_order(const struct gp_sweep_device *dev, size_t m)
 {
 	struct hit *hits = reallocarray(NULL, m + 1, sizeof *hits);
 	double *mean = kernel_alloc(m, 1);
@@ -202,8 +202,8 @@ sweep_order(const struct sweep_device *dev, size_t m)
 }
 
 size_t
-sweep_top(const struct sweep_device *dev, size_t m, size_t k, size_t *index,
-    double *score, struct gp_sweep *said)
+gp_sweep_top(const struct gp_sweep_device *dev, size_t m, size_t k,
+    size_t *index, double *score, struct gp_sweep *said)
 {
 	struct sweep s = { .dev = dev, .k = k < m ? k : m };
 	double all = (double)m * (double)dev->rows * (double)dev->rows;

@@ -18,7 +18,7 @@ extern "C" {
  * Who computes.  Candidates have numbers, 0 … m - 1; those that were taken under
  * way stand in places, 0 … .  Functions return 0, or -1 when the device failed.
  */
-struct sweep_device {
+struct gp_sweep_device {
 	void *arg;
 	size_t rows; /* of the factor, pending points included */
 	size_t block; /* rows that are solved at a time */
@@ -43,8 +43,8 @@ struct sweep_device {
  * As gp_top of kernels.h: how many were found, or SIZE_MAX when the device
  * failed.
  */
-size_t sweep_top(const struct sweep_device *, size_t m, size_t k, size_t *index,
-    double *score, struct gp_sweep *);
+size_t gp_sweep_top(const struct gp_sweep_device *, size_t m, size_t k,
+    size_t *index, double *score, struct gp_sweep *);
 
 #ifdef __cplusplus
 }

@@ -16,8 +16,8 @@ enum { LANES = 8 };
 #define INLINE static inline __attribute__((always_inline))
 
 INLINE void
-numbers_distance(const struct shape *s, const double *restrict c,
-    const double *restrict strip, double *restrict r2)
+gp_tile_numbers_distance(const struct gp_coordinates *s,
+    const double *restrict c, const double *restrict strip, double *restrict r2)
 {
 	size_t j = 0;
 	double u, v;
@@ -39,40 +39,40 @@ numbers_distance(const struct shape *s, const double *restrict c,
 }
 
 INLINE void
-distance(const struct shape *s, const double *restrict c,
+gp_tile_any_distance(const struct gp_coordinates *s, const double *restrict c,
     const double *restrict strip, double *restrict r2)
 {
 	size_t j;
 	int i;
 
-	numbers_distance(s, c, strip, r2);
+	gp_tile_numbers_distance(s, c, strip, r2);
 	for (j = s->numbers; j < s->d; j++)
 		for (i = 0; i < STRIP; i++)
 			r2[i] += strip[j * STRIP + i] != c[j] ? s->scale[j] : 0;
 }
 
 INLINE double
-lanes_sum(const double *l)
+gp_tile_sum(const double *l)
 {
 	return ((l[0] + l[4]) + (l[2] + l[6])) +
 	       ((l[1] + l[5]) + (l[3] + l[7]));
 }
 
 CLONES static void
-distance_best(
-    const struct shape *s, const double *c, const double *strip, double *r2)
+distance_best(const struct gp_coordinates *s, const double *c,
+    const double *strip, double *r2)
 {
-	distance(s, c, strip, r2);
+	gp_tile_any_distance(s, c, strip, r2);
 }
 
 CLONES static void
-values_best(const struct shape *s, const double *restrict c,
+values_best(const struct gp_coordinates *s, const double *restrict c,
     const double *restrict strip, double *restrict k)
 {
 	double r2[STRIP], t;
 	int i;
 
-	distance(s, c, strip, r2);
+	gp_tile_any_distance(s, c, strip, r2);
 	for (i = 0; i < STRIP; i++) {
 		t = matern_reach(r2[i]);
 		k[i] = s->signal * matern_value(t, kernel_exp(-t));
@@ -80,13 +80,13 @@ values_best(const struct shape *s, const double *restrict c,
 }
 
 CLONES static void
-both_best(const struct shape *s, const double *restrict c,
+both_best(const struct gp_coordinates *s, const double *restrict c,
     const double *restrict strip, double *restrict k, double *restrict slope)
 {
 	double r2[STRIP], t, e;
 	int i;
 
-	distance(s, c, strip, r2);
+	gp_tile_any_distance(s, c, strip, r2);
 	for (i = 0; i < STRIP; i++) {
 		t = matern_reach(r2[i]);
 		e = s->signal * kernel_exp(-t);
@@ -106,12 +106,12 @@ dot_best(const double *k, const double *w)
 	for (i = 1; i < STRIP / LANES; i++)
 		sum += a[i] * b[i];
 	*(lanes *)out = sum;
-	return lanes_sum(out);
+	return gp_tile_sum(out);
 }
 
 CLONES static void
-spread_best(const struct shape *s, const double *c, const double *strip,
-    const double *w, double *total)
+spread_best(const struct gp_coordinates *s, const double *c,
+    const double *strip, const double *w, double *total)
 {
 	const lanes *g = (const lanes *)w, *z;
 	lanes sum, u;
@@ -128,7 +128,7 @@ spread_best(const struct shape *s, const double *c, const double *strip,
 			sum += g[i] * u * u;
 		}
 		*(lanes *)out = sum;
-		total[j] += lanes_sum(out);
+		total[j] += gp_tile_sum(out);
 	}
 	for (; j < s->d; j++)
 		for (i = 0; i < STRIP; i++)
@@ -137,7 +137,7 @@ spread_best(const struct shape *s, const double *c, const double *strip,
 }
 
 CLONES static void
-pull_best(const struct shape *s, const double *c, const double *strip,
+pull_best(const struct gp_coordinates *s, const double *c, const double *strip,
     const double *w, double *total)
 {
 	const lanes *g = (const lanes *)w, *z;
@@ -152,47 +152,47 @@ pull_best(const struct shape *s, const double *c, const double *strip,
 		for (i = 1; i < STRIP / LANES; i++)
 			sum += g[i] * (c[j] - z[i]);
 		*(lanes *)out = sum;
-		total[j] += lanes_sum(out);
+		total[j] += gp_tile_sum(out);
 	}
 }
 
 void
-strip_distance(
-    const struct shape *s, const double *c, const double *strip, double *r2)
+gp_tile_distance(const struct gp_coordinates *s, const double *c,
+    const double *strip, double *r2)
 {
 	distance_best(s, c, strip, r2);
 }
 
 void
-strip_values(
-    const struct shape *s, const double *c, const double *strip, double *k)
+gp_tile_values(const struct gp_coordinates *s, const double *c,
+    const double *strip, double *k)
 {
 	values_best(s, c, strip, k);
 }
 
 void
-strip_both(const struct shape *s, const double *c, const double *strip,
-    double *k, double *slope)
+gp_tile_both(const struct gp_coordinates *s, const double *c,
+    const double *strip, double *k, double *slope)
 {
 	both_best(s, c, strip, k, slope);
 }
 
 double
-strip_dot(const double *k, const double *w)
+gp_tile_dot(const double *k, const double *w)
 {
 	return dot_best(k, w);
 }
 
 void
-strip_spread(const struct shape *s, const double *c, const double *strip,
-    const double *w, double *total)
+gp_tile_spread(const struct gp_coordinates *s, const double *c,
+    const double *strip, const double *w, double *total)
 {
 	spread_best(s, c, strip, w, total);
 }
 
 void
-strip_pull(const struct shape *s, const double *c, const double *strip,
-    const double *w, double *total)
+gp_tile_pull(const struct gp_coordinates *s, const double *c,
+    const double *strip, const double *w, double *total)
 {
 	pull_best(s, c, strip, w, total);
 }

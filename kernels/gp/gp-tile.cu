@@ -19,7 +19,8 @@ enum {
 };
 
 int
-cuda_place(struct cuda *c, const double *z, size_t n, size_t d, double *device)
+cuda_tile_place(
+    struct cuda *c, const double *z, size_t n, size_t d, double *device)
 {
 	double *turned = kernel_alloc(n, d);
 	size_t i, j;
@@ -29,7 +30,7 @@ cuda_place(struct cuda *c, const double *z, size_t n, size_t d, double *device)
 	for (i = 0; i < n; i++)
 		for (j = 0; j < d; j++)
 			turned[j * n + i] = z[i * d + j];
-	done = cuda_give(device, turned, n * d);
+	done = cuda_upload(device, turned, n * d);
 	free(turned);
 	return done;
 }
@@ -37,8 +38,9 @@ cuda_place(struct cuda *c, const double *z, size_t n, size_t d, double *device)
 /* Squared distances of point i to GROUP rows from row on; those behind the
  * last row are the last row's. */
 static __device__ __forceinline__ void
-group_distance(const struct reach &r, const struct tile &points, size_t i,
-    const struct tile &rows, size_t row, double *r2)
+group_distance(const struct cuda_covariance &r,
+    const struct cuda_points &points, size_t i, const struct cuda_points &rows,
+    size_t row, double *r2)
 {
 	size_t last = rows.n - 1, j;
 	double x, u, z;
@@ -60,8 +62,8 @@ group_distance(const struct reach &r, const struct tile &points, size_t i,
 }
 
 static __global__ void
-cross_kernel(struct reach r, struct tile points, struct tile rows, size_t at,
-    size_t count, double *k, double *slope)
+cross_kernel(struct cuda_covariance r, struct cuda_points points,
+    struct cuda_points rows, size_t at, size_t count, double *k, double *slope)
 {
 	CUDA_PLACE(i, points.n);
 	const size_t group = CUDA_Y;
@@ -80,8 +82,9 @@ cross_kernel(struct reach r, struct tile points, struct tile rows, size_t at,
 }
 
 int
-cuda_cross(const struct reach *r, const struct tile *points,
-    const struct tile *rows, size_t at, size_t count, double *k, double *slope)
+cuda_tile_cross(const struct cuda_covariance *r,
+    const struct cuda_points *points, const struct cuda_points *rows, size_t at,
+    size_t count, double *k, double *slope)
 {
 	size_t groups = (count + GROUP - 1) / GROUP;
 
@@ -99,18 +102,19 @@ diagonal_kernel(size_t n, double signal, const double *diagonal, double *k)
 }
 
 int
-cuda_matrix(const struct reach *r, const struct tile *points, double *k,
-    double *slope, const double *diagonal)
+cuda_tile_matrix(const struct cuda_covariance *r,
+    const struct cuda_points *points, double *k, double *slope,
+    const double *diagonal)
 {
-	TRY(cuda_cross(r, points, points, 0, points->n, k, slope));
+	TRY(cuda_tile_cross(r, points, points, 0, points->n, k, slope));
 	CUDA_LAUNCH(diagonal_kernel, points->n, (size_t)1, (size_t)1, points->n,
 	    r->signal, diagonal, k);
 	return cudaGetLastError() == cudaSuccess ? 0 : -1;
 }
 
 static __global__ void
-means_kernel(struct reach r, struct tile points, struct tile rows,
-    const double *alpha, size_t n_alpha, double *mean)
+means_kernel(struct cuda_covariance r, struct cuda_points points,
+    struct cuda_points rows, const double *alpha, size_t n_alpha, double *mean)
 {
 	CUDA_PLACE(i, points.n);
 	double r2[GROUP], t, sum = 0;
@@ -128,8 +132,9 @@ means_kernel(struct reach r, struct tile points, struct tile rows,
 }
 
 int
-cuda_means(const struct reach *r, const struct tile *points,
-    const struct tile *rows, const double *alpha, size_t n_alpha, double *mean)
+cuda_tile_means(const struct cuda_covariance *r,
+    const struct cuda_points *points, const struct cuda_points *rows,
+    const double *alpha, size_t n_alpha, double *mean)
 {
 	CUDA_LAUNCH(means_kernel, points->n, (size_t)1, (size_t)1, *r, *points,
 	    *rows, alpha, n_alpha, mean);
@@ -137,14 +142,14 @@ cuda_means(const struct reach *r, const struct tile *points,
 }
 
 int
-cuda_factor(struct cuda *c, double *a, size_t n, int *info)
+cuda_tile_factor(struct cuda *c, double *a, size_t n, int *info)
 {
 	int size = (int)n, room = 0, *status;
 	double *work;
 
 	TRY(c->lib.cusolverDnDpotrf_bufferSize(
 	    c->solver, CUBLAS_FILL_MODE_LOWER, size, a, size, &room));
-	work = cuda_numbers(c, ROOM_WORK, (size_t)room + 1);
+	work = cuda_numbers(c, CUDA_BUFFER_WORK, (size_t)room + 1);
 	if (work == NULL)
 		return -1;
 	status = (int *)(work + room);

@@ -32,7 +32,7 @@ way_means(void *arg, double *mean)
 {
 	struct under_way *w = arg;
 
-	gp_means(w->gp, w->z, w->m, w->mean);
+	gp_predict_means(w->gp, w->z, w->m, w->mean);
 	memcpy(mean, w->mean, w->m * sizeof *mean);
 	return 0;
 }
@@ -62,7 +62,7 @@ way_solve(void *arg, size_t at, size_t rows, size_t m, double *score)
 	double *k = w->column + at, sum, *v;
 	size_t i, q;
 
-	gp_cross(gp, at / STRIP, w->point, m, k, w->stride);
+	gp_predict_cross(gp, at / STRIP, w->point, m, k, w->stride);
 	if (at > 0)
 		cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans,
 		    (int)rows, (int)m, (int)at, -1, l, (int)gp->stride,
@@ -76,7 +76,7 @@ way_solve(void *arg, size_t at, size_t rows, size_t m, double *score)
 			sum += v[q] * v[q];
 		w->taken[i] += sum;
 		score[i] = log_improvement(w->mean[w->number[i]],
-		    gp_variance(gp, w->taken[i]), w->best);
+		    gp_predict_variance(gp, w->taken[i]), w->best);
 	}
 	return 0;
 }
@@ -105,9 +105,9 @@ size_t
 gp_top(void *dev, const struct gp *gp, const double *x, size_t m, double best,
     size_t k, size_t *index, double *score, struct gp_sweep *said)
 {
-	double *z = gp_place(gp, x, m);
+	double *z = gp_predict_place(gp, x, m);
 	struct under_way w = { .gp = gp, .best = best, .z = z, .m = m };
-	struct sweep_device way = { .arg = &w,
+	struct gp_sweep_device way = { .arg = &w,
 		.rows = gp->strips.n,
 		.block = STRIP,
 		.together = TOGETHER,
@@ -126,7 +126,7 @@ gp_top(void *dev, const struct gp *gp, const double *x, size_t m, double best,
 	w.point = kernel_alloc(TOGETHER, gp->shape.d);
 	w.column = kernel_alloc(TOGETHER, w.stride);
 	w.taken = kernel_alloc(TOGETHER, 1);
-	found = sweep_top(&way, m, k, index, score, said);
+	found = gp_sweep_top(&way, m, k, index, score, said);
 	free(w.taken);
 	free(w.column);
 	free(w.point);

@@ -70,8 +70,8 @@ way_means(void *arg, double *mean)
 {
 	struct under_way *w = (struct under_way *)arg;
 	const struct gp_cuda *g = w->g;
-	struct reach r = gp_reach(g);
-	struct tile rows = gp_rows(g), points = { w->z, 0 };
+	struct cuda_covariance r = gp_reach(g);
+	struct cuda_points rows = gp_rows(g), points = { w->z, 0 };
 	size_t at, some, i, d = g->shape.d;
 	double *z = kernel_alloc(w->room, d);
 	int bad = 0;
@@ -80,11 +80,12 @@ way_means(void *arg, double *mean)
 		some = w->m - at < w->room ? w->m - at : w->room;
 		points.n = some;
 		for (i = 0; i < some; i++)
-			shape_place(&g->shape, w->x + (at + i) * d, z + i * d);
-		bad = cuda_place(w->c, z, some, d, w->z) != 0 ||
-		      cuda_means(&r, &points, &rows, g->alpha, g->data.n,
+			gp_coordinates_place(
+			    &g->shape, w->x + (at + i) * d, z + i * d);
+		bad = cuda_tile_place(w->c, z, some, d, w->z) != 0 ||
+		      cuda_tile_means(&r, &points, &rows, g->alpha, g->data.n,
 			  w->state) != 0 ||
-		      cuda_take(w->means + at, w->state, some) != 0;
+		      cuda_download(w->means + at, w->state, some) != 0;
 	}
 	free(z);
 	for (i = 0; i < w->m && !bad; i++)
@@ -102,13 +103,14 @@ way_load(void *arg, const size_t *number, size_t m)
 	int bad;
 
 	for (i = 0; i < m; i++) {
-		shape_place(&g->shape, w->x + number[i] * d, z + i * d);
+		gp_coordinates_place(
+		    &g->shape, w->x + number[i] * d, z + i * d);
 		w->host[i] = w->means[number[i]];
 		w->host[m + i] = 0;
 	}
 	w->n = m;
-	bad = cuda_place(w->c, z, m, d, w->z) != 0 ||
-	      cuda_give(w->state, w->host, 2 * m) != 0;
+	bad = cuda_tile_place(w->c, z, m, d, w->z) != 0 ||
+	      cuda_upload(w->state, w->host, 2 * m) != 0;
 	free(z);
 	return bad ? -1 : 0;
 }
@@ -121,11 +123,11 @@ way_solve(void *arg, size_t at, size_t rows, size_t m, double *score)
 	const struct gp_cuda *g = w->g;
 	const double one = 1, less = -1, *corner;
 	double *k = w->columns + at * m;
-	struct reach r = gp_reach(g);
-	struct tile all = gp_rows(g), points = { w->z, m };
+	struct cuda_covariance r = gp_reach(g);
+	struct cuda_points all = gp_rows(g), points = { w->z, m };
 	int size = (int)m, lda = (int)g->rows, count = (int)rows;
 
-	TRY(cuda_cross(&r, &points, &all, at, rows, k, NULL));
+	TRY(cuda_tile_cross(&r, &points, &all, at, rows, k, NULL));
 	if (at > 0)
 		TRY(w->c->lib.cublasDgemm_v2(w->c->blas, CUBLAS_OP_N,
 		    CUBLAS_OP_T, size, count, (int)at, &less, w->columns, size,
@@ -137,7 +139,7 @@ way_solve(void *arg, size_t at, size_t rows, size_t m, double *score)
 	CUDA_LAUNCH(score_kernel, m, (size_t)1, (size_t)1, m, rows, k,
 	    g->shape.signal, w->best, w->state);
 	TRY(cudaGetLastError());
-	return cuda_take(score, w->state + 2 * m, m);
+	return cuda_download(score, w->state + 2 * m, m);
 }
 
 static void
@@ -176,11 +178,11 @@ way_rooms(struct under_way *w)
 {
 	size_t n = w->room, rows = w->g->rows, d = w->g->shape.d;
 
-	w->columns = cuda_numbers(w->c, ROOM_COLUMNS, n * rows);
-	w->other = cuda_numbers(w->c, ROOM_OTHER, n * rows);
-	w->z = cuda_numbers(w->c, ROOM_POINTS, n * (2 * d + 6));
-	w->which =
-	    (size_t *)cuda_bytes(w->c, ROOM_POINTERS, n * sizeof *w->which);
+	w->columns = cuda_numbers(w->c, CUDA_BUFFER_COLUMNS, n * rows);
+	w->other = cuda_numbers(w->c, CUDA_BUFFER_OTHER, n * rows);
+	w->z = cuda_numbers(w->c, CUDA_BUFFER_POINTS, n * (2 * d + 6));
+	w->which = (size_t *)cuda_bytes(
+	    w->c, CUDA_BUFFER_POINTERS, n * sizeof *w->which);
 	if (w->columns == NULL || w->other == NULL || w->z == NULL ||
 	    w->which == NULL)
 		return -1;
@@ -194,7 +196,7 @@ static size_t
 top(struct under_way *w, size_t k, size_t *index, double *score,
     struct gp_sweep *said)
 {
-	struct sweep_device way = {};
+	struct gp_sweep_device way = {};
 	size_t found = SIZE_MAX;
 	double most = TOGETHER_NUMBERS / (double)(w->g->rows + 1);
 
@@ -213,7 +215,7 @@ top(struct under_way *w, size_t k, size_t *index, double *score,
 	way.solve = way_solve;
 	way.keep = way_keep;
 	if (way_rooms(w) == 0)
-		found = sweep_top(&way, w->m, k, index, score, said);
+		found = gp_sweep_top(&way, w->m, k, index, score, said);
 	free(w->means);
 	free(w->host);
 	return found;
@@ -236,7 +238,7 @@ cuda_gp_top(void *dev, const struct gp *gp, const double *x, size_t m,
 	if (!c->failed && g->twin == NULL)
 		found = top(&w, k, index, score, said);
 	if (found == SIZE_MAX)
-		found = gp_top(
-		    NULL, gp_twin(c, gp), x, m, best, k, index, score, said);
+		found = gp_top(NULL, cuda_gp_twin(c, gp), x, m, best, k, index,
+		    score, said);
 	return found;
 }

@@ -80,7 +80,7 @@ static int
 parts_give(struct cuda *c, const struct mix *mix, struct parts *p)
 {
 	size_t n = mix->n, d = mix->d, j;
-	double *room = cuda_numbers(c, ROOM_MATRIX, n * (2 * d + 1));
+	double *room = cuda_numbers(c, CUDA_BUFFER_MATRIX, n * (2 * d + 1));
 
 	if (room == NULL)
 		return -1;
@@ -89,10 +89,10 @@ parts_give(struct cuda *c, const struct mix *mix, struct parts *p)
 	p->base = room;
 	p->mu = room + n;
 	p->scale = room + n * (d + 1);
-	TRY(cuda_give(room, mix->base, n));
+	TRY(cuda_upload(room, mix->base, n));
 	for (j = 0; j < d; j++) {
-		TRY(cuda_give(room + n * (1 + j), mix->mu[j], n));
-		TRY(cuda_give(room + n * (1 + d + j), mix->scale[j], n));
+		TRY(cuda_upload(room + n * (1 + j), mix->mu[j], n));
+		TRY(cuda_upload(room + n * (1 + d + j), mix->scale[j], n));
 	}
 	return 0;
 }
@@ -101,20 +101,20 @@ static int
 some_points(struct cuda *c, const struct parts *p, const double *x,
     const double *more, size_t m, double *out)
 {
-	double *room = cuda_numbers(c, ROOM_POINTS, m * (p->d + 1));
+	double *room = cuda_numbers(c, CUDA_BUFFER_POINTS, m * (p->d + 1));
 	double *there = NULL;
 
-	if (room == NULL || cuda_place(c, x, m, p->d, room) != 0)
+	if (room == NULL || cuda_tile_place(c, x, m, p->d, room) != 0)
 		return -1;
 	if (more != NULL) {
-		there = cuda_numbers(c, ROOM_COLUMNS, m * p->n);
-		if (there == NULL || cuda_give(there, more, m * p->n) != 0)
+		there = cuda_numbers(c, CUDA_BUFFER_COLUMNS, m * p->n);
+		if (there == NULL || cuda_upload(there, more, m * p->n) != 0)
 			return -1;
 	}
 	CUDA_LAUNCH(density_kernel, m, (size_t)1, (size_t)1, *p, m, room, there,
 	    room + m * p->d);
 	TRY(cudaGetLastError());
-	return cuda_take(out, room + m * p->d, m);
+	return cuda_download(out, room + m * p->d, m);
 }
 
 static int

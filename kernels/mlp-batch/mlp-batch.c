@@ -10,18 +10,18 @@
 
 #include "kernels/mlp-batch/mlp-slot.h"
 
-struct pack {
-	struct pack_data data;
-	struct pack_ranks *ranks;
+struct mlp_batch {
+	struct mlp_data data;
+	struct mlp_ranks *ranks;
 	size_t slots;
-	struct pack_slot *slot;
+	struct mlp_slot *slot;
 };
 
-static struct pack *
-pack_open(void *dev, const struct pack_data *data, size_t slots,
-    struct pack_ranks *ranks)
+static struct mlp_batch *
+mlp_batch_open(void *dev, const struct mlp_data *data, size_t slots,
+    struct mlp_ranks *ranks)
 {
-	struct pack *p = calloc(1, sizeof *p);
+	struct mlp_batch *p = calloc(1, sizeof *p);
 
 	(void)dev;
 	if (p == NULL)
@@ -38,9 +38,9 @@ pack_open(void *dev, const struct pack_data *data, size_t slots,
 }
 
 static void
-pack_drop(struct pack *p, size_t slot)
+mlp_batch_drop(struct mlp_batch *p, size_t slot)
 {
-	struct pack_slot *s = &p->slot[slot];
+	struct mlp_slot *s = &p->slot[slot];
 
 	free(s->numbers);
 	free(s->labels);
@@ -48,12 +48,12 @@ pack_drop(struct pack *p, size_t slot)
 }
 
 static void
-pack_close(struct pack *p)
+mlp_batch_close(struct mlp_batch *p)
 {
 	size_t i;
 
 	for (i = 0; i < p->slots; i++)
-		pack_drop(p, i);
+		mlp_batch_drop(p, i);
 	free(p->slot);
 	free(p);
 }
@@ -75,9 +75,9 @@ cut(float **at, size_t n)
 }
 
 static size_t
-slot_size(const struct pack_shape *h, size_t rows)
+slot_size(const struct mlp_layout *h, size_t rows)
 {
-	size_t l, n = whole(h->count) + whole(h->count + PACK_TAIL) +
+	size_t l, n = whole(h->count) + whole(h->count + MLP_TAIL) +
 		      whole(h->memory) + whole(rows * h->in[0]);
 
 	for (l = 0; l < h->layers; l++)
@@ -86,14 +86,14 @@ slot_size(const struct pack_shape *h, size_t rows)
 }
 
 static void
-slot_lay(struct pack_slot *s, size_t rows)
+slot_lay(struct mlp_slot *s, size_t rows)
 {
-	const struct pack_shape *h = &s->shape;
+	const struct mlp_layout *h = &s->shape;
 	float *at = s->numbers;
 	size_t l;
 
 	s->params = cut(&at, h->count);
-	s->grads = cut(&at, h->count + PACK_TAIL);
+	s->grads = cut(&at, h->count + MLP_TAIL);
 	s->memory = cut(&at, h->memory);
 	s->x = cut(&at, rows * h->in[0]);
 	for (l = 0; l < h->layers; l++) {
@@ -103,9 +103,9 @@ slot_lay(struct pack_slot *s, size_t rows)
 }
 
 static int
-slot_alloc(struct pack_slot *s)
+slot_alloc(struct mlp_slot *s)
 {
-	size_t rows = s->shape.rows > PACK_ROWS ? s->shape.rows : PACK_ROWS;
+	size_t rows = s->shape.rows > MLP_ROWS ? s->shape.rows : MLP_ROWS;
 	size_t n = slot_size(&s->shape, rows);
 	void *room = NULL;
 
@@ -119,21 +119,21 @@ slot_alloc(struct pack_slot *s)
 }
 
 static int
-pack_put(struct pack *p, size_t slot, const struct pack_hyper *hyper,
-    const struct pack_state *from)
+mlp_batch_put(struct mlp_batch *p, size_t slot, const struct mlp_hyper *hyper,
+    const struct mlp_state *from)
 {
 	size_t ranks = p->ranks != NULL ? p->ranks->ranks : 1;
-	struct pack_slot *s = &p->slot[slot];
+	struct mlp_slot *s = &p->slot[slot];
 
 	s->hyper = *hyper;
-	pack_shape(&s->shape, &p->data, hyper, ranks);
+	mlp_layout(&s->shape, &p->data, hyper, ranks);
 	if (slot_alloc(s) != 0) {
-		pack_drop(p, slot);
+		mlp_batch_drop(p, slot);
 		return -1;
 	}
 	s->used = 1;
 	if (from == NULL) {
-		pack_draw(&s->shape, hyper, s->params);
+		mlp_layout_draw(&s->shape, hyper, s->params);
 		return 0;
 	}
 	s->place = from->place;
@@ -142,16 +142,16 @@ pack_put(struct pack *p, size_t slot, const struct pack_hyper *hyper,
 	return 0;
 }
 
-static const struct pack_place *
-pack_place(const struct pack *p, size_t slot)
+static const struct mlp_place *
+mlp_place(const struct mlp_batch *p, size_t slot)
 {
 	return &p->slot[slot].place;
 }
 
 static int
-pack_take(struct pack *p, size_t slot, struct pack_state *to)
+mlp_batch_take(struct mlp_batch *p, size_t slot, struct mlp_state *to)
 {
-	const struct pack_slot *s = &p->slot[slot];
+	const struct mlp_slot *s = &p->slot[slot];
 
 	to->place = s->place;
 	memcpy(to->params, s->params, s->shape.count * sizeof(float));
@@ -161,49 +161,51 @@ pack_take(struct pack *p, size_t slot, struct pack_state *to)
 
 /* The gradient of this rank's rows, with the loss and the wish after it. */
 static void
-slot_gradient(struct pack *p, struct pack_slot *s, const struct pack_turn *t)
+slot_gradient(
+    struct mlp_batch *p, struct mlp_slot *s, const struct mlp_layout_step *t)
 {
-	const struct pack_images *train = &p->data.train;
+	const struct mlp_images *train = &p->data.train;
 	float *tail = s->grads + s->shape.count;
 	size_t i, right = 0;
 
-	memset(tail, 0, PACK_TAIL * sizeof *tail);
+	memset(tail, 0, MLP_TAIL * sizeof *tail);
 	tail[1] = p->ranks != NULL ? p->ranks->wish : 0;
 	if (t->rows == 0) {
 		memset(s->grads, 0, s->shape.count * sizeof *s->grads);
 		return;
 	}
 	for (i = 0; i < t->rows; i++)
-		pack_gather(s, &p->data, train, i,
-		    pack_order(
+		mlp_network_gather(s, &p->data, train, i,
+		    mlp_order(
 			t->order, (uint32_t)train->n, t->first + (uint32_t)i));
-	pack_forward(s, t->rows, t);
-	tail[0] = (float)pack_loss(s, t->rows, t->share, &right);
-	pack_backward(s, t->rows);
+	mlp_network_forward(s, t->rows, t);
+	tail[0] = (float)mlp_network_loss(s, t->rows, t->share, &right);
+	mlp_network_backward(s, t->rows);
 }
 
 static int
-slot_step(struct pack *p, struct pack_slot *s)
+slot_step(struct mlp_batch *p, struct mlp_slot *s)
 {
-	struct pack_ranks *r = p->ranks;
-	struct pack_turn turn;
+	struct mlp_ranks *r = p->ranks;
+	struct mlp_layout_step turn;
 
-	pack_turn(&turn, &s->hyper, &s->place, p->data.train.n, r);
+	mlp_layout_step(&turn, &s->hyper, &s->place, p->data.train.n, r);
 	slot_gradient(p, s, &turn);
 	if (r != NULL &&
-	    r->sum(r->ctx, s->grads, s->shape.count + PACK_TAIL) != 0)
+	    r->sum(r->ctx, s->grads, s->shape.count + MLP_TAIL) != 0)
 		return -1;
 	s->place.loss_sum += (double)s->grads[s->shape.count];
 	if (r != NULL)
 		r->wished += s->grads[s->shape.count + 1];
-	pack_move(s, &turn);
+	mlp_network_update(s, &turn);
 	return 0;
 }
 
 static int
-pack_advance(struct pack *p, const size_t *slots, size_t n, size_t steps)
+mlp_batch_advance(
+    struct mlp_batch *p, const size_t *slots, size_t n, size_t steps)
 {
-	struct pack_slot *s;
+	struct mlp_slot *s;
 	size_t i, k;
 
 	if (p->ranks != NULL)
@@ -221,25 +223,26 @@ pack_advance(struct pack *p, const size_t *slots, size_t n, size_t steps)
 }
 
 static int
-pack_measure(
-    struct pack *p, const size_t *slots, size_t n, struct pack_score *score)
+mlp_batch_measure(
+    struct mlp_batch *p, const size_t *slots, size_t n, struct mlp_score *score)
 {
-	const struct pack_images *valid = &p->data.valid;
+	const struct mlp_images *valid = &p->data.valid;
 	size_t i, k, at, some, right;
 	double loss;
 
 	for (i = 0; i < n; i++) {
-		struct pack_slot *s = &p->slot[slots[i]];
+		struct mlp_slot *s = &p->slot[slots[i]];
 
 		loss = 0;
 		right = 0;
 		for (at = 0; at < valid->n; at += some) {
 			some = valid->n - at;
-			some = some < PACK_ROWS ? some : (size_t)PACK_ROWS;
+			some = some < MLP_ROWS ? some : (size_t)MLP_ROWS;
 			for (k = 0; k < some; k++)
-				pack_gather(s, &p->data, valid, k, at + k);
-			pack_forward(s, some, NULL);
-			loss += pack_loss(s, some, 1, &right);
+				mlp_network_gather(
+				    s, &p->data, valid, k, at + k);
+			mlp_network_forward(s, some, NULL);
+			loss += mlp_network_loss(s, some, 1, &right);
 		}
 		score[i].loss = loss / (double)valid->n;
 		score[i].accuracy = (double)right / (double)valid->n;
@@ -247,20 +250,20 @@ pack_measure(
 	return 0;
 }
 
-const struct pack_kernels *
-pack_cpu(void)
+const struct mlp_kernels *
+mlp_batch_cpu(void)
 {
-	static const struct pack_kernels cpu = {
+	static const struct mlp_kernels cpu = {
 		.name = "cpu",
 		.device = "this CPU",
-		.open = pack_open,
-		.close = pack_close,
-		.put = pack_put,
-		.drop = pack_drop,
-		.place = pack_place,
-		.advance = pack_advance,
-		.measure = pack_measure,
-		.take = pack_take,
+		.open = mlp_batch_open,
+		.close = mlp_batch_close,
+		.put = mlp_batch_put,
+		.drop = mlp_batch_drop,
+		.place = mlp_place,
+		.advance = mlp_batch_advance,
+		.measure = mlp_batch_measure,
+		.take = mlp_batch_take,
 	};
 
 	/* The other cores are other trials'. */

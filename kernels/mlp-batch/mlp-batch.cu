@@ -11,7 +11,7 @@
 #include "kernels/mlp-batch/mlp-batch-cuda.h"
 
 void *
-pack_room(size_t bytes)
+mlp_batch_alloc(size_t bytes)
 {
 	void *at = NULL;
 
@@ -20,7 +20,7 @@ pack_room(size_t bytes)
 }
 
 int
-pack_give(void *to, const void *from, size_t n)
+mlp_batch_upload(void *to, const void *from, size_t n)
 {
 	return cudaMemcpy(to, from, n, cudaMemcpyHostToDevice) == cudaSuccess
 		   ? 0
@@ -28,17 +28,17 @@ pack_give(void *to, const void *from, size_t n)
 }
 
 int
-pack_get(void *to, const void *from, size_t n)
+mlp_batch_download(void *to, const void *from, size_t n)
 {
 	return cudaMemcpy(to, from, n, cudaMemcpyDeviceToHost) == cudaSuccess
 		   ? 0
 		   : -1;
 }
 
-struct batch
-pack_batch(const struct pack *p, const size_t *slots, size_t n)
+struct mlp_launch
+mlp_batch_of(const struct mlp_batch *p, const size_t *slots, size_t n)
 {
-	struct batch b;
+	struct mlp_launch b;
 
 	memset(&b, 0, sizeof b);
 	b.views = p->views;
@@ -50,7 +50,7 @@ pack_batch(const struct pack *p, const size_t *slots, size_t n)
 	b.scale = p->data.scale;
 	b.shift = p->data.shift;
 	for (size_t i = 0; i < n; i++) {
-		const struct pack_shape *s = &p->slot[slots[i]].view.shape;
+		const struct mlp_layout *s = &p->slot[slots[i]].view.shape;
 
 		b.rows = s->rows > b.rows ? s->rows : b.rows;
 		b.layers = s->layers > b.layers ? s->layers : b.layers;
@@ -64,13 +64,13 @@ pack_batch(const struct pack *p, const size_t *slots, size_t n)
 }
 
 static uint8_t *
-images_give(const struct pack_images *im, size_t pixels)
+images_give(const struct mlp_images *im, size_t pixels)
 {
-	uint8_t *there = (uint8_t *)pack_room(im->n * (pixels + 1));
+	uint8_t *there = (uint8_t *)mlp_batch_alloc(im->n * (pixels + 1));
 
 	if (there == NULL ||
-	    pack_give(there, im->pixels, im->n * pixels) != 0 ||
-	    pack_give(there + im->n * pixels, im->labels, im->n) != 0) {
+	    mlp_batch_upload(there, im->pixels, im->n * pixels) != 0 ||
+	    mlp_batch_upload(there + im->n * pixels, im->labels, im->n) != 0) {
 		cudaFree(there);
 		return NULL;
 	}
@@ -78,31 +78,34 @@ images_give(const struct pack_images *im, size_t pixels)
 }
 
 static int
-pictures_give(struct pack *p)
+pictures_give(struct mlp_batch *p)
 {
-	const struct pack_images *valid = &p->data.valid;
-	struct batch b;
+	const struct mlp_images *valid = &p->data.valid;
+	struct mlp_launch b;
 
 	p->train = images_give(&p->data.train, p->data.pixels);
 	p->valid = images_give(valid, p->data.pixels);
-	p->width = (p->data.pixels + PACK_WIDTH) / PACK_WIDTH * PACK_WIDTH;
-	p->x = (float *)pack_room((valid->n + 8) * p->width * sizeof(float));
-	p->views = (struct view *)pack_room(p->slots * sizeof *p->views);
-	p->totals = (struct total *)pack_room(p->slots * sizeof *p->totals);
-	p->list = (uint32_t *)pack_room(p->slots * sizeof *p->list);
+	p->width = (p->data.pixels + MLP_WIDTH) / MLP_WIDTH * MLP_WIDTH;
+	p->x =
+	    (float *)mlp_batch_alloc((valid->n + 8) * p->width * sizeof(float));
+	p->views =
+	    (struct mlp_view *)mlp_batch_alloc(p->slots * sizeof *p->views);
+	p->totals =
+	    (struct mlp_total *)mlp_batch_alloc(p->slots * sizeof *p->totals);
+	p->list = (uint32_t *)mlp_batch_alloc(p->slots * sizeof *p->list);
 	if (p->train == NULL || p->valid == NULL || p->x == NULL ||
 	    p->views == NULL || p->totals == NULL || p->list == NULL)
 		return -1;
-	b = pack_batch(p, NULL, 0);
+	b = mlp_batch_of(p, NULL, 0);
 	b.pixels = p->valid;
 	b.pictures = valid->n;
-	return pictures_place(&b, p->x, p->width);
+	return mlp_network_pictures(&b, p->x, p->width);
 }
 
 static void
-cuda_pack_drop(struct pack *p, size_t slot)
+cuda_pack_drop(struct mlp_batch *p, size_t slot)
 {
-	struct slot *s = &p->slot[slot];
+	struct mlp_cuda_slot *s = &p->slot[slot];
 
 	cudaFree(s->numbers);
 	cudaFree(s->rows);
@@ -110,7 +113,7 @@ cuda_pack_drop(struct pack *p, size_t slot)
 }
 
 static void
-cuda_pack_close(struct pack *p)
+cuda_pack_close(struct mlp_batch *p)
 {
 	for (size_t i = 0; i < p->slots; i++)
 		cuda_pack_drop(p, i);
@@ -126,11 +129,11 @@ cuda_pack_close(struct pack *p)
 	free(p);
 }
 
-static struct pack *
-cuda_pack_open(void *dev, const struct pack_data *data, size_t slots,
-    struct pack_ranks *ranks)
+static struct mlp_batch *
+cuda_pack_open(void *dev, const struct mlp_data *data, size_t slots,
+    struct mlp_ranks *ranks)
 {
-	struct pack *p = (struct pack *)calloc(1, sizeof *p);
+	struct mlp_batch *p = (struct mlp_batch *)calloc(1, sizeof *p);
 
 	(void)dev;
 	if (p == NULL)
@@ -138,7 +141,7 @@ cuda_pack_open(void *dev, const struct pack_data *data, size_t slots,
 	p->data = *data;
 	p->ranks = ranks;
 	p->slots = slots;
-	p->slot = (struct slot *)calloc(slots, sizeof *p->slot);
+	p->slot = (struct mlp_cuda_slot *)calloc(slots, sizeof *p->slot);
 	if (p->slot == NULL) {
 		free(p);
 		return NULL;
@@ -161,13 +164,13 @@ cut(float *base, size_t *at, size_t n)
 }
 
 static size_t
-view_lay(struct view *v, size_t rows, float *base)
+view_lay(struct mlp_view *v, size_t rows, float *base)
 {
-	const struct pack_shape *h = &v->shape;
+	const struct mlp_layout *h = &v->shape;
 	size_t at = 0;
 
 	v->params = cut(base, &at, h->count);
-	v->grads = cut(base, &at, h->count + PACK_TAIL);
+	v->grads = cut(base, &at, h->count + MLP_TAIL);
 	v->memory = cut(base, &at, h->memory);
 	v->x = cut(base, &at, rows * h->in[0]);
 	for (size_t l = 0; l < h->layers; l++) {
@@ -178,14 +181,14 @@ view_lay(struct view *v, size_t rows, float *base)
 }
 
 static int
-slot_alloc(struct slot *s)
+slot_alloc(struct mlp_cuda_slot *s)
 {
 	size_t rows = s->view.shape.rows;
 
-	rows = rows > PACK_ROWS ? (rows + 7) / 8 * 8 : (size_t)PACK_ROWS;
-	s->numbers =
-	    (float *)pack_room(view_lay(&s->view, rows, NULL) * sizeof(float));
-	s->rows = (double *)pack_room(rows * (sizeof(double) + 8));
+	rows = rows > MLP_ROWS ? (rows + 7) / 8 * 8 : (size_t)MLP_ROWS;
+	s->numbers = (float *)mlp_batch_alloc(
+	    view_lay(&s->view, rows, NULL) * sizeof(float));
+	s->rows = (double *)mlp_batch_alloc(rows * (sizeof(double) + 8));
 	if (s->numbers == NULL || s->rows == NULL)
 		return -1;
 	(void)view_lay(&s->view, rows, s->numbers);
@@ -197,17 +200,17 @@ slot_alloc(struct slot *s)
 
 /* The numbers a run begins or goes on with. */
 static int
-slot_fill(struct slot *s, const struct pack_state *from)
+slot_fill(struct mlp_cuda_slot *s, const struct mlp_state *from)
 {
-	const struct pack_shape *h = &s->view.shape;
+	const struct mlp_layout *h = &s->view.shape;
 	float *made;
 	int rc;
 
 	if (from != NULL) {
 		s->place = from->place;
-		return pack_give(s->view.params, from->params,
+		return mlp_batch_upload(s->view.params, from->params,
 			   h->count * sizeof(float)) == 0 &&
-			       pack_give(s->view.memory, from->memory,
+			       mlp_batch_upload(s->view.memory, from->memory,
 				   h->memory * sizeof(float)) == 0
 			   ? 0
 			   : -1;
@@ -215,26 +218,26 @@ slot_fill(struct slot *s, const struct pack_state *from)
 	made = (float *)calloc(h->count + h->memory, sizeof *made);
 	if (made == NULL)
 		return -1;
-	pack_draw(h, &s->view.hyper, made);
-	rc = pack_give(s->view.params, made, h->count * sizeof(float));
+	mlp_layout_draw(h, &s->view.hyper, made);
+	rc = mlp_batch_upload(s->view.params, made, h->count * sizeof(float));
 	if (rc == 0)
-		rc = pack_give(
+		rc = mlp_batch_upload(
 		    s->view.memory, made + h->count, h->memory * sizeof(float));
 	free(made);
 	return rc;
 }
 
 static int
-cuda_pack_put(struct pack *p, size_t slot, const struct pack_hyper *hyper,
-    const struct pack_state *from)
+cuda_pack_put(struct mlp_batch *p, size_t slot, const struct mlp_hyper *hyper,
+    const struct mlp_state *from)
 {
-	struct slot *s = &p->slot[slot];
+	struct mlp_cuda_slot *s = &p->slot[slot];
 
 	s->view.hyper = *hyper;
-	pack_shape(&s->view.shape, &p->data, hyper,
+	mlp_layout(&s->view.shape, &p->data, hyper,
 	    p->ranks != NULL ? p->ranks->ranks : 1);
 	if (slot_alloc(s) != 0 || slot_fill(s, from) != 0 ||
-	    pack_give(p->views + slot, &s->view, sizeof s->view) != 0) {
+	    mlp_batch_upload(p->views + slot, &s->view, sizeof s->view) != 0) {
 		cuda_pack_drop(p, slot);
 		return -1;
 	}
@@ -242,27 +245,29 @@ cuda_pack_put(struct pack *p, size_t slot, const struct pack_hyper *hyper,
 	return 0;
 }
 
-static const struct pack_place *
-cuda_pack_place(const struct pack *p, size_t slot)
+static const struct mlp_place *
+cuda_pack_place(const struct mlp_batch *p, size_t slot)
 {
 	return &p->slot[slot].place;
 }
 
 static int
-cuda_pack_take(struct pack *p, size_t slot, struct pack_state *to)
+cuda_pack_take(struct mlp_batch *p, size_t slot, struct mlp_state *to)
 {
-	const struct slot *s = &p->slot[slot];
-	const struct pack_shape *h = &s->view.shape;
+	const struct mlp_cuda_slot *s = &p->slot[slot];
+	const struct mlp_layout *h = &s->view.shape;
 
 	to->place = s->place;
-	TRY(pack_get(to->params, s->view.params, h->count * sizeof(float)));
-	return pack_get(to->memory, s->view.memory, h->memory * sizeof(float));
+	TRY(mlp_batch_download(
+	    to->params, s->view.params, h->count * sizeof(float)));
+	return mlp_batch_download(
+	    to->memory, s->view.memory, h->memory * sizeof(float));
 }
 
-extern "C" const struct pack_kernels *
-pack_cuda(int device, char *why, size_t n)
+extern "C" const struct mlp_kernels *
+mlp_batch_cuda(int device, char *why, size_t n)
 {
-	static struct pack_kernels cuda;
+	static struct mlp_kernels cuda;
 	static char name[256];
 
 	if (cuda_driver_open(why, n) != 0 ||
@@ -275,8 +280,8 @@ pack_cuda(int device, char *why, size_t n)
 	cuda.put = cuda_pack_put;
 	cuda.drop = cuda_pack_drop;
 	cuda.place = cuda_pack_place;
-	cuda.advance = cuda_pack_advance;
-	cuda.measure = cuda_pack_measure;
+	cuda.advance = mlp_steps_advance;
+	cuda.measure = mlp_steps_measure;
 	cuda.take = cuda_pack_take;
 	return &cuda;
 }

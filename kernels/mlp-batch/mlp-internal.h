@@ -4,7 +4,7 @@
  *
  * Layer l turns rows of in[l] numbers into rows of out[l] by one matrix, row by
  * row.  After its inputs comes the constant 1, so that row of the matrix is the
- * bias; what fills a width up to a multiple of PACK_WIDTH is 0 and stays 0,
+ * bias; what fills a width up to a multiple of MLP_WIDTH is 0 and stays 0,
  * because its gradient is.
  */
 
@@ -16,30 +16,31 @@
 #include "kernels/mlp-batch/mlp-batch.h"
 
 #ifdef __CUDACC__
-#define PACK_INLINE static __host__ __device__ __forceinline__
+#define MLP_INLINE static __host__ __device__ __forceinline__
 #else
-#define PACK_INLINE static inline __attribute__((always_inline, unused))
+#define MLP_INLINE static inline __attribute__((always_inline, unused))
 #endif
 
 enum {
-	PACK_LAYERS = 3, /* matrices, at most */
-	PACK_WIDTH = 8,
-	PACK_LAST = 4, /* the width of the last layer is a multiple of it */
-	PACK_ROWS = 256, /* pictures measured at a time */
-	PACK_TAIL = 4, /* after the gradient: loss, wish */
+	MLP_LAYERS = 3, /* matrices, at most */
+	MLP_WIDTH = 8,
+	MLP_LAST_WIDTH =
+	    4, /* the width of the last layer is a multiple of it */
+	MLP_ROWS = 256, /* pictures measured at a time */
+	MLP_TAIL = 4, /* after the gradient: loss, wish */
 };
 
-struct pack_shape {
+struct mlp_layout {
 	size_t layers; /* matrices */
-	size_t inputs[PACK_LAYERS], units[PACK_LAYERS]; /* without the fill */
-	size_t in[PACK_LAYERS], out[PACK_LAYERS]; /* widths */
-	size_t at[PACK_LAYERS]; /* where the matrix begins */
+	size_t inputs[MLP_LAYERS], units[MLP_LAYERS]; /* without the fill */
+	size_t in[MLP_LAYERS], out[MLP_LAYERS]; /* widths */
+	size_t at[MLP_LAYERS]; /* where the matrix begins */
 	size_t count, memory;
 	size_t rows; /* the largest batch of a rank */
 };
 
 /* One step: which pictures, and what the optimizer multiplies with. */
-struct pack_turn {
+struct mlp_layout_step {
 	uint64_t order, mask; /* keys */
 	uint32_t first; /* place in the epoch of this rank's first picture */
 	uint32_t rows; /* of this rank */
@@ -48,13 +49,13 @@ struct pack_turn {
 	float shrink, rate, unbias;
 };
 
-#define PACK_BETA1 0.9f
-#define PACK_BETA2 0.999f
-#define PACK_EPSILON 1e-8f
+#define MLP_BETA1 0.9f
+#define MLP_BETA2 0.999f
+#define MLP_EPSILON 1e-8f
 
 /* The finalizer of SplitMix64 (Steele, Lea, Flood 2014) on a counter. */
-PACK_INLINE uint64_t
-pack_chance(uint64_t key, uint64_t i)
+MLP_INLINE uint64_t
+mlp_chance(uint64_t key, uint64_t i)
 {
 	uint64_t z = key + (i + 1) * UINT64_C(0x9e3779b97f4a7c15);
 
@@ -64,18 +65,18 @@ pack_chance(uint64_t key, uint64_t i)
 }
 
 /* [0, 1), a multiple of 2^-24. */
-PACK_INLINE float
-pack_unit(uint64_t key, uint64_t i)
+MLP_INLINE float
+mlp_unit(uint64_t key, uint64_t i)
 {
-	return (float)(pack_chance(key, i) >> 40) * 0x1p-24f;
+	return (float)(mlp_chance(key, i) >> 40) * 0x1p-24f;
 }
 
 /*
  * Number i of the numbers below n in the order of a key, without a table: a
  * Feistel network over the next power of two, walked until it lands below n.
  */
-PACK_INLINE uint32_t
-pack_order(uint64_t key, uint32_t n, uint32_t i)
+MLP_INLINE uint32_t
+mlp_order(uint64_t key, uint32_t n, uint32_t i)
 {
 	uint32_t bits = 0, low, high, a, b;
 	int r;
@@ -88,9 +89,9 @@ pack_order(uint64_t key, uint32_t n, uint32_t i)
 		a = i & ((UINT32_C(1) << low) - 1);
 		b = i >> low;
 		for (r = 0; r < 8; r += 2) {
-			b ^= (uint32_t)pack_chance(key ^ (uint64_t)r, a) &
+			b ^= (uint32_t)mlp_chance(key ^ (uint64_t)r, a) &
 			     ((UINT32_C(1) << high) - 1);
-			a ^= (uint32_t)pack_chance(key ^ (uint64_t)(r + 1), b) &
+			a ^= (uint32_t)mlp_chance(key ^ (uint64_t)(r + 1), b) &
 			     ((UINT32_C(1) << low) - 1);
 		}
 		i = b << low | a;
@@ -99,22 +100,22 @@ pack_order(uint64_t key, uint32_t n, uint32_t i)
 }
 
 /* What a hidden unit is multiplied with in training: 0 or 1 / (1 - dropout). */
-PACK_INLINE float
-pack_keep(const struct pack_turn *turn, float dropout, size_t layer, size_t row,
-    size_t unit)
+MLP_INLINE float
+mlp_keep(const struct mlp_layout_step *turn, float dropout, size_t layer,
+    size_t row, size_t unit)
 {
 	uint64_t place = ((uint64_t)layer << 60) |
 			 ((uint64_t)(turn->above + row) << 24) | (uint64_t)unit;
 
-	return pack_unit(turn->mask, place) < dropout ? 0 : 1 / (1 - dropout);
+	return mlp_unit(turn->mask, place) < dropout ? 0 : 1 / (1 - dropout);
 }
 
 /*
  * Softmax of one row: returns the cross-entropy and makes dy its gradient x
  * share.  best: the class, or n when the result is not finite.
  */
-PACK_INLINE double
-pack_softmax(const float *y, float *dy, size_t n, size_t out, size_t label,
+MLP_INLINE double
+mlp_softmax(const float *y, float *dy, size_t n, size_t out, size_t label,
     float share, size_t *best)
 {
 	double sum = 0;
@@ -136,16 +137,16 @@ pack_softmax(const float *y, float *dy, size_t n, size_t out, size_t label,
 }
 
 /* The shape for a data set and settings, in so many ranks. */
-void pack_shape(struct pack_shape *, const struct pack_data *,
-    const struct pack_hyper *, size_t ranks);
+void mlp_layout(struct mlp_layout *, const struct mlp_data *,
+    const struct mlp_hyper *, size_t ranks);
 /* Weights for ReLU (He et al. 2015), uniform; biases 0. */
-void
-pack_draw(const struct pack_shape *, const struct pack_hyper *, float *params);
+void mlp_layout_draw(
+    const struct mlp_layout *, const struct mlp_hyper *, float *params);
 /*
  * The next step from a place, which it moves; ranks may be NULL.  At the end of
  * an epoch the next one begins.
  */
-void pack_turn(struct pack_turn *, const struct pack_hyper *,
-    struct pack_place *, size_t pictures, const struct pack_ranks *);
+void mlp_layout_step(struct mlp_layout_step *, const struct mlp_hyper *,
+    struct mlp_place *, size_t pictures, const struct mlp_ranks *);
 
 #endif /* HPOTUNE_MLP_INTERNAL_H */

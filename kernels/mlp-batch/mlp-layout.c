@@ -14,7 +14,7 @@ enum use { USE_WEIGHTS, USE_ORDER, USE_MASK };
 static uint64_t
 key_of(uint64_t seed, enum use use, uint64_t index)
 {
-	return pack_chance(pack_chance(pack_chance(seed, 0), use), index);
+	return mlp_chance(mlp_chance(mlp_chance(seed, 0), use), index);
 }
 
 static size_t
@@ -24,8 +24,8 @@ up(size_t n, size_t width)
 }
 
 void
-pack_shape(struct pack_shape *s, const struct pack_data *data,
-    const struct pack_hyper *h, size_t ranks)
+mlp_layout(struct mlp_layout *s, const struct mlp_data *data,
+    const struct mlp_hyper *h, size_t ranks)
 {
 	size_t l, n = data->pixels;
 
@@ -33,31 +33,32 @@ pack_shape(struct pack_shape *s, const struct pack_data *data,
 	s->layers = h->layers + 1;
 	for (l = 0; l < s->layers; l++) {
 		s->inputs[l] = n;
-		s->in[l] = up(n + 1, PACK_WIDTH);
+		s->in[l] = up(n + 1, MLP_WIDTH);
 		n = l < h->layers ? h->hidden : data->classes;
 		s->units[l] = n;
-		s->out[l] =
-		    l < h->layers ? up(n + 1, PACK_WIDTH) : up(n, PACK_LAST);
+		s->out[l] = l < h->layers ? up(n + 1, MLP_WIDTH)
+					  : up(n, MLP_LAST_WIDTH);
 		s->at[l] = s->count;
 		s->count += s->in[l] * s->out[l];
 	}
-	s->memory = (h->optimizer == PACK_ADAM ? 2 : 1) * s->count;
+	s->memory = (h->optimizer == MLP_ADAM ? 2 : 1) * s->count;
 	s->rows = (h->batch + ranks - 1) / ranks;
 }
 
 size_t
-pack_count(
-    const struct pack_data *data, const struct pack_hyper *h, size_t *memory)
+mlp_layout_count(
+    const struct mlp_data *data, const struct mlp_hyper *h, size_t *memory)
 {
-	struct pack_shape s;
+	struct mlp_layout s;
 
-	pack_shape(&s, data, h, 1);
+	mlp_layout(&s, data, h, 1);
 	*memory = s.memory;
 	return s.count;
 }
 
 void
-pack_draw(const struct pack_shape *s, const struct pack_hyper *h, float *params)
+mlp_layout_draw(
+    const struct mlp_layout *s, const struct mlp_hyper *h, float *params)
 {
 	size_t l, i, j;
 	float *row, bound;
@@ -70,29 +71,30 @@ pack_draw(const struct pack_shape *s, const struct pack_hyper *h, float *params)
 		for (i = 0; i < s->inputs[l]; i++) {
 			row = params + s->at[l] + i * s->out[l];
 			for (j = 0; j < s->units[l]; j++)
-				row[j] = (2 * pack_unit(key, i << 32 | j) - 1) *
+				row[j] = (2 * mlp_unit(key, i << 32 | j) - 1) *
 					 bound;
 		}
 	}
 }
 
 static void
-optimizer_set(struct pack_turn *t, const struct pack_hyper *h, uint64_t steps)
+optimizer_set(
+    struct mlp_layout_step *t, const struct mlp_hyper *h, uint64_t steps)
 {
 	const double n = (double)steps;
 
 	t->shrink = 1 - h->lr * h->decay;
 	t->rate = h->lr;
 	t->unbias = 1;
-	if (h->optimizer == PACK_ADAM) {
-		t->rate = (float)((double)h->lr / (1 - pow(PACK_BETA1, n)));
-		t->unbias = (float)(1 / (1 - pow(PACK_BETA2, n)));
+	if (h->optimizer == MLP_ADAM) {
+		t->rate = (float)((double)h->lr / (1 - pow(MLP_BETA1, n)));
+		t->unbias = (float)(1 / (1 - pow(MLP_BETA2, n)));
 	}
 }
 
 void
-pack_turn(struct pack_turn *t, const struct pack_hyper *h, struct pack_place *p,
-    size_t pictures, const struct pack_ranks *ranks)
+mlp_layout_step(struct mlp_layout_step *t, const struct mlp_hyper *h,
+    struct mlp_place *p, size_t pictures, const struct mlp_ranks *ranks)
 {
 	size_t n, rank = ranks != NULL ? ranks->rank : 0;
 	size_t of = ranks != NULL ? ranks->ranks : 1;

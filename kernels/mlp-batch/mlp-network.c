@@ -31,8 +31,8 @@ picture_place(
 }
 
 void
-pack_gather(struct pack_slot *s, const struct pack_data *d,
-    const struct pack_images *from, size_t row, size_t picture)
+mlp_network_gather(struct mlp_slot *s, const struct mlp_data *d,
+    const struct mlp_images *from, size_t row, size_t picture)
 {
 	float *x = s->x + row * s->shape.in[0];
 
@@ -54,7 +54,8 @@ bend(float *y, size_t n)
 
 /* ReLU and, with a turn, dropout; then the constant for the next layer. */
 static void
-slot_bend(struct pack_slot *s, size_t l, size_t n, const struct pack_turn *turn)
+slot_bend(
+    struct mlp_slot *s, size_t l, size_t n, const struct mlp_layout_step *turn)
 {
 	size_t out = s->shape.out[l], units = s->shape.units[l], i, j;
 	float *y;
@@ -65,15 +66,16 @@ slot_bend(struct pack_slot *s, size_t l, size_t n, const struct pack_turn *turn)
 		if (turn != NULL && s->hyper.dropout > 0)
 			for (j = 0; j < units; j++)
 				y[j] *=
-				    pack_keep(turn, s->hyper.dropout, l, i, j);
+				    mlp_keep(turn, s->hyper.dropout, l, i, j);
 		y[units] = 1;
 	}
 }
 
 void
-pack_forward(struct pack_slot *s, size_t n, const struct pack_turn *turn)
+mlp_network_forward(
+    struct mlp_slot *s, size_t n, const struct mlp_layout_step *turn)
 {
-	const struct pack_shape *h = &s->shape;
+	const struct mlp_layout *h = &s->shape;
 	size_t l;
 
 	for (l = 0; l < h->layers; l++) {
@@ -86,7 +88,7 @@ pack_forward(struct pack_slot *s, size_t n, const struct pack_turn *turn)
 
 /* The way back through dropout and ReLU; nothing goes through the constant. */
 static void
-slot_unbend(struct pack_slot *s, size_t l, size_t n)
+slot_unbend(struct mlp_slot *s, size_t l, size_t n)
 {
 	size_t out = s->shape.out[l], units = s->shape.units[l], i, j;
 	const float keep = 1 / (1 - s->hyper.dropout);
@@ -104,13 +106,13 @@ slot_unbend(struct pack_slot *s, size_t l, size_t n)
 }
 
 double
-pack_loss(struct pack_slot *s, size_t n, float share, size_t *right)
+mlp_network_loss(struct mlp_slot *s, size_t n, float share, size_t *right)
 {
 	size_t l = s->shape.layers - 1, out = s->shape.out[l], i, best;
 	double sum = 0;
 
 	for (i = 0; i < n; i++) {
-		sum += pack_softmax(s->y[l] + i * out, s->dy[l] + i * out,
+		sum += mlp_softmax(s->y[l] + i * out, s->dy[l] + i * out,
 		    s->shape.units[l], out, s->labels[i], share, &best);
 		*right += best == s->labels[i];
 	}
@@ -118,9 +120,9 @@ pack_loss(struct pack_slot *s, size_t n, float share, size_t *right)
 }
 
 void
-pack_backward(struct pack_slot *s, size_t n)
+mlp_network_backward(struct mlp_slot *s, size_t n)
 {
-	const struct pack_shape *h = &s->shape;
+	const struct mlp_layout *h = &s->shape;
 	size_t l;
 
 	for (l = h->layers; l-- > 0;) {
@@ -135,8 +137,8 @@ pack_backward(struct pack_slot *s, size_t n)
 }
 
 CLONES static void
-step_sgd(const struct pack_turn *t, float momentum, size_t n, float *restrict p,
-    const float *restrict g, float *restrict v)
+step_sgd(const struct mlp_layout_step *t, float momentum, size_t n,
+    float *restrict p, const float *restrict g, float *restrict v)
 {
 	const float shrink = t->shrink, rate = t->rate;
 	size_t i;
@@ -148,31 +150,31 @@ step_sgd(const struct pack_turn *t, float momentum, size_t n, float *restrict p,
 }
 
 CLONES static void
-step_adam(const struct pack_turn *t, size_t n, float *restrict p,
+step_adam(const struct mlp_layout_step *t, size_t n, float *restrict p,
     const float *restrict g, float *restrict m, float *restrict v)
 {
 	const float shrink = t->shrink, rate = t->rate, unbias = t->unbias;
 	size_t i;
 
 	for (i = 0; i < n; i++) {
-		m[i] = PACK_BETA1 * m[i] + (1 - PACK_BETA1) * g[i];
-		v[i] = PACK_BETA2 * v[i] + (1 - PACK_BETA2) * g[i] * g[i];
+		m[i] = MLP_BETA1 * m[i] + (1 - MLP_BETA1) * g[i];
+		v[i] = MLP_BETA2 * v[i] + (1 - MLP_BETA2) * g[i] * g[i];
 		p[i] = shrink * p[i] -
-		       rate * m[i] / (sqrtf(v[i] * unbias) + PACK_EPSILON);
+		       rate * m[i] / (sqrtf(v[i] * unbias) + MLP_EPSILON);
 	}
 }
 
 void
-pack_move(struct pack_slot *s, const struct pack_turn *t)
+mlp_network_update(struct mlp_slot *s, const struct mlp_layout_step *t)
 {
 	size_t n = s->shape.count;
 
 	switch (s->hyper.optimizer) {
-	case PACK_SGD:
+	case MLP_SGD:
 		step_sgd(
 		    t, s->hyper.momentum, n, s->params, s->grads, s->memory);
 		break;
-	case PACK_ADAM:
+	case MLP_ADAM:
 		step_adam(t, n, s->params, s->grads, s->memory, s->memory + n);
 		break;
 	}

@@ -77,10 +77,10 @@ tiled(size_t rows)
 	return (rows + TILE_ROWS - 1) / TILE_ROWS * TILE_ROWS;
 }
 
-#define SLOT_OF(b)                                            \
-	const struct pack_turn *turn = &(b).turns[CUDA_Z];    \
-	const struct view *v = &(b).views[(b).slots[CUDA_Z]]; \
-	if (turn->share == 0)                                 \
+#define SLOT_OF(b)                                                \
+	const struct mlp_layout_step *turn = &(b).turns[CUDA_Z];  \
+	const struct mlp_view *v = &(b).views[(b).slots[CUDA_Z]]; \
+	if (turn->share == 0)                                     \
 	return
 
 /* … and layer l of it, when there is one. */
@@ -92,19 +92,20 @@ tiled(size_t rows)
 
 /* Which pictures the rows are. */
 static __global__ void
-pick_kernel(struct batch b)
+pick_kernel(struct mlp_launch b)
 {
 	CUDA_PLACE(row, b.rows);
 	SLOT_OF(b);
 
 	if (row < turn->rows)
-		v->picture[row] = pack_order(turn->order, (uint32_t)b.pictures,
+		v->picture[row] = mlp_order(turn->order, (uint32_t)b.pictures,
 		    turn->first + (uint32_t)row);
 }
 
 /* 8 numbers of a row. */
 static __device__ __forceinline__ void
-row_place(const struct batch &b, float *x, const uint8_t *pixels, size_t at)
+row_place(
+    const struct mlp_launch &b, float *x, const uint8_t *pixels, size_t at)
 {
 	for (size_t j = at; j < at + 8; j++)
 		x[j] = j < b.width    ? (float)pixels[j] * b.scale + b.shift
@@ -113,7 +114,7 @@ row_place(const struct batch &b, float *x, const uint8_t *pixels, size_t at)
 }
 
 static __global__ void
-gather_kernel(struct batch b)
+gather_kernel(struct mlp_launch b)
 {
 	CUDA_PLACE(i, b.rows * b.in[0] / 8);
 	SLOT_OF(b);
@@ -130,7 +131,7 @@ gather_kernel(struct batch b)
 }
 
 static __global__ void
-place_kernel(struct batch b, float *x, size_t n, size_t width)
+place_kernel(struct mlp_launch b, float *x, size_t n, size_t width)
 {
 	CUDA_PLACE(i, n * width / 8);
 	const size_t row = i / (width / 8), at = i % (width / 8) * 8;
@@ -144,19 +145,19 @@ place_kernel(struct batch b, float *x, size_t n, size_t width)
 
 /* ReLU, dropout and the constant, as slot_bend() of pack.c. */
 static __device__ __forceinline__ float
-bent(const struct view *v, const struct pack_turn *turn, size_t l, size_t row,
-    size_t unit, float y, bool train)
+bent(const struct mlp_view *v, const struct mlp_layout_step *turn, size_t l,
+    size_t row, size_t unit, float y, bool train)
 {
 	if (unit >= v->shape.units[l])
 		return unit == v->shape.units[l] ? 1 : 0;
 	y = y < 0 ? 0 : y;
 	if (train && v->hyper.dropout > 0)
-		y *= pack_keep(turn, v->hyper.dropout, l, row, unit);
+		y *= mlp_keep(turn, v->hyper.dropout, l, row, unit);
 	return y;
 }
 
 static __global__ void
-forward_kernel(struct batch b, size_t l)
+forward_kernel(struct mlp_launch b, size_t l)
 {
 	CUDA_PLACE(i, b.rows / TILE_ROWS * (b.out[l] / TILE_COLUMNS));
 	LAYER_OF(b, l);
@@ -190,7 +191,7 @@ forward_kernel(struct batch b, size_t l)
 
 /* Cross-entropies and their gradients: a thread has a row. */
 static __global__ void
-loss_kernel(struct batch b)
+loss_kernel(struct mlp_launch b)
 {
 	CUDA_PLACE(row, b.rows);
 	SLOT_OF(b);
@@ -206,13 +207,13 @@ loss_kernel(struct batch b)
 		return;
 	}
 	label = b.labels[b.x != NULL ? row : v->picture[row]];
-	v->loss[row] = pack_softmax(v->y[l] + row * out, dy, v->shape.units[l],
+	v->loss[row] = mlp_softmax(v->y[l] + row * out, dy, v->shape.units[l],
 	    out, label, turn->share, &best);
 	v->right[row] = best == label;
 }
 
 static __global__ void
-tail_kernel(struct batch b)
+tail_kernel(struct mlp_launch b)
 {
 	CUDA_PLACE(i, 1);
 	SLOT_OF(b);
@@ -227,7 +228,7 @@ tail_kernel(struct batch b)
 }
 
 static __global__ void
-weights_kernel(struct batch b, size_t l)
+weights_kernel(struct mlp_launch b, size_t l)
 {
 	CUDA_PLACE(i, b.in[l] / TILE_ROWS * (b.out[l] / TILE_COLUMNS));
 	LAYER_OF(b, l);
@@ -248,7 +249,7 @@ weights_kernel(struct batch b, size_t l)
 
 /* Nothing goes back through the constant, nor through a unit at 0. */
 static __device__ __forceinline__ float
-unbent(const struct view *v, size_t l, size_t unit, float y, float dy)
+unbent(const struct mlp_view *v, size_t l, size_t unit, float y, float dy)
 {
 	if (unit >= v->shape.units[l] || !(y > 0))
 		return 0;
@@ -257,7 +258,7 @@ unbent(const struct view *v, size_t l, size_t unit, float y, float dy)
 
 /* From layer l to the one below. */
 static __global__ void
-back_kernel(struct batch b, size_t l)
+back_kernel(struct mlp_launch b, size_t l)
 {
 	CUDA_PLACE(i, b.rows / TILE_ROWS * (b.in[l] / TILE_COLUMNS));
 	LAYER_OF(b, l);
@@ -284,14 +285,14 @@ back_kernel(struct batch b, size_t l)
 }
 
 static __global__ void
-move_kernel(struct batch b)
+move_kernel(struct mlp_launch b)
 {
 	CUDA_PLACE(i, b.count);
 	SLOT_OF(b);
 	float *p = &v->params[i], *m = &v->memory[i], g;
 
 	if (i == 0) {
-		struct total *t = &b.totals[CUDA_Z];
+		struct mlp_total *t = &b.totals[CUDA_Z];
 		const float *tail = v->grads + v->shape.count;
 
 		t->loss = (b.first ? 0 : t->loss) + (double)tail[0];
@@ -300,14 +301,13 @@ move_kernel(struct batch b)
 	if (i >= v->shape.count)
 		return;
 	g = v->grads[i];
-	if (v->hyper.optimizer == PACK_ADAM) {
+	if (v->hyper.optimizer == MLP_ADAM) {
 		float *w = m + v->shape.count;
 
-		*m = PACK_BETA1 * *m + (1 - PACK_BETA1) * g;
-		*w = PACK_BETA2 * *w + (1 - PACK_BETA2) * g * g;
-		*p =
-		    turn->shrink * *p -
-		    turn->rate * *m / (sqrtf(*w * turn->unbias) + PACK_EPSILON);
+		*m = MLP_BETA1 * *m + (1 - MLP_BETA1) * g;
+		*w = MLP_BETA2 * *w + (1 - MLP_BETA2) * g * g;
+		*p = turn->shrink * *p -
+		     turn->rate * *m / (sqrtf(*w * turn->unbias) + MLP_EPSILON);
 	} else {
 		*m = v->hyper.momentum * *m + g;
 		*p = turn->shrink * *p - turn->rate * *m;
@@ -315,11 +315,11 @@ move_kernel(struct batch b)
 }
 
 static __global__ void
-total_kernel(struct batch b)
+total_kernel(struct mlp_launch b)
 {
 	CUDA_PLACE(i, 1);
 	SLOT_OF(b);
-	struct total *t = &b.totals[CUDA_Z + i];
+	struct mlp_total *t = &b.totals[CUDA_Z + i];
 	double loss = b.first ? 0 : t->loss;
 	uint64_t right = b.first ? 0 : t->right;
 
@@ -334,7 +334,7 @@ total_kernel(struct batch b)
 #define ONE ((size_t)1)
 
 static void
-forward(const struct batch &b)
+forward(const struct mlp_launch &b)
 {
 	for (size_t l = 0; l < b.layers; l++)
 		CUDA_LAUNCH(forward_kernel,
@@ -344,9 +344,9 @@ forward(const struct batch &b)
 }
 
 int
-batch_gradient(const struct batch *given)
+mlp_network_gradient(const struct mlp_launch *given)
 {
-	struct batch b = *given;
+	struct mlp_launch b = *given;
 
 	b.rows = tiled(b.rows);
 	CUDA_LAUNCH(pick_kernel, b.rows, ONE, b.n, b);
@@ -366,18 +366,18 @@ batch_gradient(const struct batch *given)
 }
 
 int
-batch_move(const struct batch *given)
+mlp_network_update_all(const struct mlp_launch *given)
 {
-	const struct batch b = *given;
+	const struct mlp_launch b = *given;
 
 	CUDA_LAUNCH(move_kernel, b.count, ONE, b.n, b);
 	return cudaGetLastError() == cudaSuccess ? 0 : -1;
 }
 
 int
-batch_measure(const struct batch *given)
+mlp_network_measure(const struct mlp_launch *given)
 {
-	struct batch b = *given;
+	struct mlp_launch b = *given;
 
 	b.rows = tiled(b.rows);
 	forward(b);
@@ -386,9 +386,9 @@ batch_measure(const struct batch *given)
 }
 
 int
-pictures_place(const struct batch *given, float *x, size_t width)
+mlp_network_pictures(const struct mlp_launch *given, float *x, size_t width)
 {
-	const struct batch b = *given;
+	const struct mlp_launch b = *given;
 	const size_t n = tiled(b.pictures);
 
 	CUDA_LAUNCH(place_kernel, n * width / 8, ONE, ONE, b, x, n, width);

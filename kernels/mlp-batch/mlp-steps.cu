@@ -10,8 +10,8 @@
 
 /* The slots of a batch, and so many turns of each, to the device. */
 static int
-list_give(struct pack *p, const size_t *slots, size_t n,
-    const struct pack_turn *turns, size_t steps)
+list_give(struct mlp_batch *p, const size_t *slots, size_t n,
+    const struct mlp_layout_step *turns, size_t steps)
 {
 	uint32_t *list = (uint32_t *)calloc(n, sizeof *list);
 	int rc;
@@ -20,26 +20,26 @@ list_give(struct pack *p, const size_t *slots, size_t n,
 		return -1;
 	for (size_t i = 0; i < n; i++)
 		list[i] = (uint32_t)slots[i];
-	rc = pack_give(p->list, list, n * sizeof *list);
+	rc = mlp_batch_upload(p->list, list, n * sizeof *list);
 	free(list);
 	TRY(rc);
 	if (p->turns_room < n * steps) {
 		cudaFree(p->turns);
 		p->turns_room = 0;
-		p->turns =
-		    (struct pack_turn *)pack_room(n * steps * sizeof *turns);
+		p->turns = (struct mlp_layout_step *)mlp_batch_alloc(
+		    n * steps * sizeof *turns);
 		if (p->turns == NULL)
 			return -1;
 		p->turns_room = n * steps;
 	}
-	return pack_give(p->turns, turns, n * steps * sizeof *turns);
+	return mlp_batch_upload(p->turns, turns, n * steps * sizeof *turns);
 }
 
 /* The gradients of all ranks, when the sum wants memory of the host. */
 static int
-sum_staged(struct pack *p, float *there, size_t n)
+sum_staged(struct mlp_batch *p, float *there, size_t n)
 {
-	struct pack_ranks *r = p->ranks;
+	struct mlp_ranks *r = p->ranks;
 
 	if (p->staging_room < n) {
 		free(p->staging);
@@ -48,20 +48,20 @@ sum_staged(struct pack *p, float *there, size_t n)
 	}
 	if (p->staging == NULL)
 		return -1;
-	TRY(pack_get(p->staging, there, n * sizeof(float)));
+	TRY(mlp_batch_download(p->staging, there, n * sizeof(float)));
 	TRY(r->sum(r->ctx, p->staging, n));
-	return pack_give(there, p->staging, n * sizeof(float));
+	return mlp_batch_upload(there, p->staging, n * sizeof(float));
 }
 
 static int
-gradients_sum(struct pack *p, const size_t *slots, size_t n,
-    const struct pack_turn *turns)
+gradients_sum(struct mlp_batch *p, const size_t *slots, size_t n,
+    const struct mlp_layout_step *turns)
 {
-	struct pack_ranks *r = p->ranks;
+	struct mlp_ranks *r = p->ranks;
 
 	for (size_t i = 0; r != NULL && i < n; i++) {
-		const struct view *v = &p->slot[slots[i]].view;
-		const size_t count = v->shape.count + PACK_TAIL;
+		const struct mlp_view *v = &p->slot[slots[i]].view;
+		const size_t count = v->shape.count + MLP_TAIL;
 
 		if (turns[i].share == 0)
 			continue;
@@ -78,19 +78,19 @@ gradients_sum(struct pack *p, const size_t *slots, size_t n,
  * its epoch.  Returns how many there are until all rest.
  */
 static size_t
-turns_make(struct pack *p, const size_t *slots, size_t n, size_t steps,
-    struct pack_turn *turns)
+turns_make(struct mlp_batch *p, const size_t *slots, size_t n, size_t steps,
+    struct mlp_layout_step *turns)
 {
 	size_t k, i, most = 0;
 
 	for (i = 0; i < n; i++) {
-		struct slot *s = &p->slot[slots[i]];
+		struct mlp_cuda_slot *s = &p->slot[slots[i]];
 
 		for (k = 0; k < steps; k++) {
 			if (k > 0 && s->place.position >= p->data.train.n)
 				break;
-			pack_turn(&turns[k * n + i], &s->view.hyper, &s->place,
-			    p->data.train.n, p->ranks);
+			mlp_layout_step(&turns[k * n + i], &s->view.hyper,
+			    &s->place, p->data.train.n, p->ranks);
 		}
 		most = k > most ? k : most;
 	}
@@ -99,14 +99,14 @@ turns_make(struct pack *p, const size_t *slots, size_t n, size_t steps,
 
 /* What the steps summed up; the sums of an epoch are on the host. */
 static int
-totals_take(struct pack *p, const size_t *slots, size_t n)
+totals_take(struct mlp_batch *p, const size_t *slots, size_t n)
 {
-	struct total *t = (struct total *)calloc(n, sizeof *t);
+	struct mlp_total *t = (struct mlp_total *)calloc(n, sizeof *t);
 	int rc;
 
 	if (t == NULL)
 		return -1;
-	rc = pack_get(t, p->totals, n * sizeof *t);
+	rc = mlp_batch_download(t, p->totals, n * sizeof *t);
 	for (size_t i = 0; rc == 0 && i < n; i++) {
 		p->slot[slots[i]].place.loss_sum += t[i].loss;
 		if (p->ranks != NULL)
@@ -117,10 +117,10 @@ totals_take(struct pack *p, const size_t *slots, size_t n)
 }
 
 static int
-steps_run(struct pack *p, const size_t *slots, size_t n,
-    const struct pack_turn *turns, size_t steps)
+steps_run(struct mlp_batch *p, const size_t *slots, size_t n,
+    const struct mlp_layout_step *turns, size_t steps)
 {
-	struct batch b = pack_batch(p, slots, n);
+	struct mlp_launch b = mlp_batch_of(p, slots, n);
 
 	b.pixels = p->train;
 	b.labels = p->train + p->data.train.n * p->data.pixels;
@@ -130,9 +130,9 @@ steps_run(struct pack *p, const size_t *slots, size_t n,
 	for (size_t k = 0; k < steps; k++) {
 		b.turns = p->turns + k * n;
 		b.first = k == 0;
-		TRY(batch_gradient(&b));
+		TRY(mlp_network_gradient(&b));
 		TRY(gradients_sum(p, slots, n, turns + k * n));
-		TRY(batch_move(&b));
+		TRY(mlp_network_update_all(&b));
 	}
 	if (p->ranks != NULL)
 		p->ranks->wished = 0;
@@ -140,15 +140,16 @@ steps_run(struct pack *p, const size_t *slots, size_t n,
 }
 
 int
-cuda_pack_advance(struct pack *p, const size_t *slots, size_t n, size_t steps)
+mlp_steps_advance(
+    struct mlp_batch *p, const size_t *slots, size_t n, size_t steps)
 {
-	struct pack_turn *turns;
+	struct mlp_layout_step *turns;
 	size_t most;
 	int rc;
 
 	if (n == 0 || steps == 0)
 		return 0;
-	turns = (struct pack_turn *)calloc(n * steps, sizeof *turns);
+	turns = (struct mlp_layout_step *)calloc(n * steps, sizeof *turns);
 	if (turns == NULL)
 		return -1;
 	most = turns_make(p, slots, n, steps, turns);
@@ -157,16 +158,16 @@ cuda_pack_advance(struct pack *p, const size_t *slots, size_t n, size_t steps)
 	return rc;
 }
 
-/* Measuring is a turn of PACK_ROWS pictures, with nothing left to chance. */
+/* Measuring is a turn of MLP_ROWS pictures, with nothing left to chance. */
 static int
-pictures_measure(
-    struct pack *p, const size_t *slots, size_t n, struct pack_turn *turns)
+pictures_measure(struct mlp_batch *p, const size_t *slots, size_t n,
+    struct mlp_layout_step *turns)
 {
-	struct batch b = pack_batch(p, slots, n);
+	struct mlp_launch b = mlp_batch_of(p, slots, n);
 	const size_t all = p->data.valid.n;
 
 	for (size_t at = 0; at < all; at += b.rows) {
-		b.rows = all - at < PACK_ROWS ? all - at : (size_t)PACK_ROWS;
+		b.rows = all - at < MLP_ROWS ? all - at : (size_t)MLP_ROWS;
 		b.x = p->x + at * p->width;
 		b.labels = p->valid + all * p->data.pixels + at;
 		b.first = at == 0;
@@ -174,27 +175,28 @@ pictures_measure(
 			turns[i].rows = (uint32_t)b.rows;
 			turns[i].share = 1;
 		}
-		if (at == 0 || b.rows < PACK_ROWS)
+		if (at == 0 || b.rows < MLP_ROWS)
 			TRY(list_give(p, slots, n, turns, 1));
 		b.turns = p->turns;
-		TRY(batch_measure(&b));
+		TRY(mlp_network_measure(&b));
 	}
 	return 0;
 }
 
 int
-cuda_pack_measure(
-    struct pack *p, const size_t *slots, size_t n, struct pack_score *score)
+mlp_steps_measure(
+    struct mlp_batch *p, const size_t *slots, size_t n, struct mlp_score *score)
 {
-	struct pack_turn *turns = (struct pack_turn *)calloc(n, sizeof *turns);
-	struct total *t = (struct total *)calloc(n, sizeof *t);
+	struct mlp_layout_step *turns =
+	    (struct mlp_layout_step *)calloc(n, sizeof *turns);
+	struct mlp_total *t = (struct mlp_total *)calloc(n, sizeof *t);
 	const double all = (double)p->data.valid.n;
 	int rc = -1;
 
 	if (turns != NULL && t != NULL)
 		rc = pictures_measure(p, slots, n, turns);
 	if (rc == 0)
-		rc = pack_get(t, p->totals, n * sizeof *t);
+		rc = mlp_batch_download(t, p->totals, n * sizeof *t);
 	for (size_t i = 0; rc == 0 && i < n; i++) {
 		score[i].loss = t[i].loss / all;
 		score[i].accuracy = (double)t[i].right / all;

@@ -16,7 +16,7 @@
 enum one_state { ONE_AHEAD, ONE_RUNNING, ONE_COMPLETED, ONE_STOPPED };
 
 /* What a study needs besides its trials' state. */
-struct one {
+struct replay_one {
 	struct replay_curves curves;
 	const double *stands; /* REPLAY_VALUES x all, each as curves.value */
 	size_t all;
@@ -49,27 +49,28 @@ one_times(double a, double b)
 }
 
 KERNEL_INLINE size_t
-one_start(const struct one *o, size_t trial)
+one_start(const struct replay_one *o, size_t trial)
 {
 	return o->curves.start[o->order[trial]];
 }
 
 KERNEL_INLINE size_t
-one_length(const struct one *o, size_t trial)
+one_length(const struct replay_one *o, size_t trial)
 {
 	return o->curves.start[o->order[trial] + 1] - one_start(o, trial);
 }
 
 /* What stands for a trial at its report i. */
 KERNEL_INLINE double
-one_stand(const struct one *o, enum replay_value kind, size_t trial, size_t i)
+one_report_value(
+    const struct replay_one *o, enum replay_value kind, size_t trial, size_t i)
 {
 	return o->stands[(size_t)kind * o->all + one_start(o, trial) + i];
 }
 
 /* A number comes to what the pool has at a slot, in order. */
 KERNEL_INLINE void
-one_insert(struct one *o, size_t slot, double v)
+one_insert(struct replay_one *o, size_t slot, double v)
 {
 	double *row = o->row + slot * o->trials;
 	int32_t lo = 0, hi = o->count[slot], mid, k;
@@ -91,17 +92,18 @@ one_insert(struct one *o, size_t slot, double v)
  * there.
  */
 KERNEL_INLINE void
-one_reach(struct one *o, size_t trial, size_t i)
+one_reach(struct replay_one *o, size_t trial, size_t i)
 {
 	const int32_t *slot = o->slot + one_start(o, trial);
-	double v =
-	    i == 0 ? NAN : one_stand(o, o->policy.reference, trial, i - 1);
+	double v = i == 0
+		       ? NAN
+		       : one_report_value(o, o->policy.reference, trial, i - 1);
 	int32_t k;
 
 	if (isfinite(v))
 		for (k = slot[i - 1] + 1; k < slot[i]; k++)
 			one_insert(o, (size_t)k, v);
-	v = one_stand(o, o->policy.reference, trial, i);
+	v = one_report_value(o, o->policy.reference, trial, i);
 	if (isfinite(v))
 		one_insert(o, (size_t)slot[i], v);
 }
@@ -116,7 +118,7 @@ one_rank(const double *row, int64_t rank, double skip)
 
 /* Whether own is strictly above the percentile of the others. */
 KERNEL_INLINE int
-one_is_worse(const struct one *o, size_t trial, size_t i, double own)
+one_is_worse(const struct replay_one *o, size_t trial, size_t i, double own)
 {
 	size_t slot = (size_t)o->slot[one_start(o, trial) + i];
 	const double *row = o->row + slot * o->trials;
@@ -124,7 +126,7 @@ one_is_worse(const struct one *o, size_t trial, size_t i, double own)
 	double skip = NAN, h, share, a, b;
 
 	if (!o->policy.completed || o->state[trial] == ONE_COMPLETED)
-		skip = one_stand(o, o->policy.reference, trial, i);
+		skip = one_report_value(o, o->policy.reference, trial, i);
 	if (isfinite(skip))
 		n--;
 	else
@@ -146,7 +148,7 @@ one_is_worse(const struct one *o, size_t trial, size_t i, double own)
 
 /* Whether nothing is left to save after report i. */
 KERNEL_INLINE int
-one_is_late(const struct one *o, size_t trial, size_t i)
+one_is_late(const struct replay_one *o, size_t trial, size_t i)
 {
 	int64_t most = o->curves.max_steps, last = o->curves.last_step;
 
@@ -158,7 +160,7 @@ one_is_late(const struct one *o, size_t trial, size_t i)
 
 /* Whether report i is judged at all, by lateness, warm-up and interval. */
 KERNEL_INLINE int
-one_judges(const struct one *o, size_t trial, size_t i)
+one_judges(const struct replay_one *o, size_t trial, size_t i)
 {
 	const int64_t *steps = o->curves.step + one_start(o, trial);
 	size_t first = 0, n = i + 1, mid;
@@ -182,15 +184,16 @@ one_judges(const struct one *o, size_t trial, size_t i)
 }
 
 KERNEL_INLINE int
-one_would_stop(const struct one *o, size_t trial, size_t i)
+one_would_stop(const struct replay_one *o, size_t trial, size_t i)
 {
 	return one_judges(o, trial, i) &&
-	       one_is_worse(o, trial, i, one_stand(o, o->policy.own, trial, i));
+	       one_is_worse(
+		   o, trial, i, one_report_value(o, o->policy.own, trial, i));
 }
 
 /* Whether the policy would have stopped the best completed trial. */
 KERNEL_INLINE int
-one_guards(struct one *o)
+one_guards(struct replay_one *o)
 {
 	size_t i, n;
 
@@ -208,7 +211,7 @@ one_guards(struct one *o)
 }
 
 KERNEL_INLINE int
-one_diverged(const struct one *o, size_t trial, size_t i)
+one_diverged(const struct replay_one *o, size_t trial, size_t i)
 {
 	const double *v = o->curves.value + one_start(o, trial);
 	int64_t n = 0, after = o->policy.diverged_after;
@@ -222,7 +225,7 @@ one_diverged(const struct one *o, size_t trial, size_t i)
 
 /* Whether the newest report of a trial stops it. */
 KERNEL_INLINE int
-one_stops(struct one *o, size_t trial, size_t i)
+one_stops(struct replay_one *o, size_t trial, size_t i)
 {
 	if (one_is_late(o, trial, i))
 		return 0;
@@ -234,16 +237,17 @@ one_stops(struct one *o, size_t trial, size_t i)
 
 /* A trial's result after so many reports; NaN: none. */
 KERNEL_INLINE double
-one_result(const struct one *o, size_t trial, size_t reports)
+one_result(const struct replay_one *o, size_t trial, size_t reports)
 {
 	if (reports == 0)
 		return NAN;
-	return one_stand(o, o->curves.value_last ? REPLAY_LAST : REPLAY_BEST,
-	    trial, reports - 1);
+	return one_report_value(o,
+	    o->curves.value_last ? REPLAY_LAST : REPLAY_BEST, trial,
+	    reports - 1);
 }
 
 KERNEL_INLINE void
-one_complete(struct one *o, size_t trial)
+one_complete(struct replay_one *o, size_t trial)
 {
 	double v = one_result(o, trial, (size_t)o->seen[trial]), least = NAN;
 	size_t i;
@@ -262,7 +266,7 @@ one_complete(struct one *o, size_t trial)
 
 /* The next report of a worker's trial; 0 when the trial is over. */
 KERNEL_INLINE int
-one_turn(struct one *o, size_t trial)
+one_turn(struct replay_one *o, size_t trial)
 {
 	size_t n = one_length(o, trial), i;
 
@@ -282,7 +286,7 @@ one_turn(struct one *o, size_t trial)
 }
 
 KERNEL_INLINE struct replay_score
-one_score(const struct one *o)
+one_score(const struct replay_one *o)
 {
 	struct replay_score s = { 0, 0, 0, NAN };
 	double v, there = NAN;
@@ -305,7 +309,7 @@ one_score(const struct one *o)
 
 /* row: o->slots * o->trials; room: ONE_ROOM(o->trials, …). */
 KERNEL_INLINE struct replay_score
-one_run(struct one *o, double *row, int32_t *room)
+one_run(struct replay_one *o, double *row, int32_t *room)
 {
 	size_t k, idle;
 

@@ -16,7 +16,7 @@
 #include "kernels/replay/replay-policies.h"
 
 void
-replay_stands(const struct replay_curves *c, double *stands)
+replay_report_values(const struct replay_curves *c, double *stands)
 {
 	size_t all = c->start[c->n], i, k, used;
 	double sum, low;
@@ -101,7 +101,7 @@ replay_policies(void *dev, const struct replay_curves *c,
 	size_t all = c->start[c->n], i, k;
 	double *stands = kernel_alloc(REPLAY_VALUES, all), *row;
 	int32_t *slot = places_alloc(all), *room;
-	struct one one = { .curves = *c,
+	struct replay_one one = { .curves = *c,
 		.stands = stands,
 		.all = all,
 		.slot = slot,
@@ -109,7 +109,7 @@ replay_policies(void *dev, const struct replay_curves *c,
 		.workers = s->workers };
 
 	(void)dev;
-	replay_stands(c, stands);
+	replay_report_values(c, stands);
 	one.slots = replay_slots(c, slot);
 	row = kernel_alloc(one.slots, s->trials);
 	room = places_alloc(ONE_ROOM(s->trials, s->workers, one.slots));

@@ -21,7 +21,7 @@ enum {
 
 /* The work, all on the device. */
 struct work {
-	struct one one; /* without policy, order and room */
+	struct replay_one one; /* without policy, order and room */
 	const struct replay_policy *policy;
 	const size_t *order;
 	size_t studies;
@@ -35,7 +35,7 @@ static __global__ void
 replay_kernel(struct work w, size_t at, size_t count)
 {
 	CUDA_PLACE(i, count);
-	struct one one = w.one;
+	struct replay_one one = w.one;
 
 	one.policy = w.policy[(at + i) / w.studies];
 	one.order = w.order + (at + i) % w.studies * one.trials;
@@ -54,16 +54,18 @@ put(void *to, const void *from, size_t n)
 }
 
 static int
-curves_put(struct cuda *c, const struct replay_curves *curves, struct one *one)
+curves_put(
+    struct cuda *c, const struct replay_curves *curves, struct replay_one *one)
 {
 	size_t all = curves->start[curves->n];
 	double *stands = kernel_alloc(REPLAY_VALUES, all);
-	double *there = cuda_numbers(c, ROOM_MATRIX, REPLAY_VALUES * all);
+	double *there =
+	    cuda_numbers(c, CUDA_BUFFER_MATRIX, REPLAY_VALUES * all);
 	int rc = -1;
 
-	replay_stands(curves, stands);
+	replay_report_values(curves, stands);
 	if (there != NULL)
-		rc = cuda_give(there, stands, REPLAY_VALUES * all);
+		rc = cuda_upload(there, stands, REPLAY_VALUES * all);
 	free(stands);
 	one->curves = *curves;
 	one->stands = there;
@@ -79,7 +81,7 @@ places_put(struct cuda *c, const struct replay_studies *s, struct work *w)
 	size_t starts = w->one.curves.n + 1, orders = s->n * s->trials;
 	size_t all = w->one.all;
 	char *room = (char *)cuda_bytes(
-	    c, ROOM_POINTERS, (starts + orders + all) * sizeof(size_t));
+	    c, CUDA_BUFFER_POINTERS, (starts + orders + all) * sizeof(size_t));
 	size_t *start = (size_t *)room, *order = start + starts;
 	int64_t *step = (int64_t *)(order + orders);
 
@@ -95,12 +97,13 @@ places_put(struct cuda *c, const struct replay_studies *s, struct work *w)
 }
 
 static int
-slots_put(struct cuda *c, const struct replay_curves *curves, struct one *one)
+slots_put(
+    struct cuda *c, const struct replay_curves *curves, struct replay_one *one)
 {
 	size_t all = curves->start[curves->n];
 	int32_t *slot = (int32_t *)kernel_alloc(1, all);
 	int32_t *there =
-	    (int32_t *)cuda_bytes(c, ROOM_COLUMNS, all * sizeof *slot);
+	    (int32_t *)cuda_bytes(c, CUDA_BUFFER_COLUMNS, all * sizeof *slot);
 	int rc = -1;
 
 	one->slots = replay_slots(curves, slot);
@@ -113,7 +116,7 @@ slots_put(struct cuda *c, const struct replay_curves *curves, struct one *one)
 
 /* How many studies may be there at a time. */
 static size_t
-work_together(const struct one *one, size_t all)
+work_together(const struct replay_one *one, size_t all)
 {
 	size_t most = NUMBERS_MOST / (one->slots * one->trials + 1);
 
@@ -131,12 +134,12 @@ work_put(struct cuda *c, const struct replay_policy *policy, size_t n,
 	void *there;
 
 	TRY(places_put(c, s, w));
-	there = cuda_bytes(c, ROOM_POINTS, n * sizeof *policy);
-	w->room = (int32_t *)cuda_bytes(c, ROOM_WORK, together * room);
+	there = cuda_bytes(c, CUDA_BUFFER_POINTS, n * sizeof *policy);
+	w->room = (int32_t *)cuda_bytes(c, CUDA_BUFFER_WORK, together * room);
 	w->score = (struct replay_score *)cuda_bytes(
-	    c, ROOM_SCALARS, together * sizeof *w->score);
-	w->row =
-	    cuda_numbers(c, ROOM_INVERSE, together * w->one.slots * s->trials);
+	    c, CUDA_BUFFER_SCALARS, together * sizeof *w->score);
+	w->row = cuda_numbers(
+	    c, CUDA_BUFFER_INVERSE, together * w->one.slots * s->trials);
 	if (there == NULL || w->room == NULL || w->score == NULL ||
 	    w->row == NULL)
 		return -1;
@@ -172,7 +175,7 @@ replay(struct cuda *c, const struct replay_curves *curves,
 }
 
 extern "C" void
-cuda_replay(void *dev, const struct replay_curves *curves,
+cuda_replay_policies(void *dev, const struct replay_curves *curves,
     const struct replay_policy *policy, size_t n,
     const struct replay_studies *s, struct replay_score *out)
 {

@@ -13,7 +13,7 @@ void replay_policies(void *dev, const struct replay_curves *,
  * What stands for each curve at each report: REPLAY_VALUES times as many
  * numbers as there are reports.
  */
-void replay_stands(const struct replay_curves *, double *stands);
+void replay_report_values(const struct replay_curves *, double *stands);
 
 /*
  * Which of all different steps, in order, each report is at; how many there

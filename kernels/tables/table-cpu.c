@@ -18,7 +18,7 @@ kernels_cpu(void)
 	cpu.gp_slope = gp_slope;
 	cpu.gp_pend = gp_pend;
 	cpu.gp_top = gp_top;
-	cpu.sym_eigen = la_eigen;
+	cpu.sym_eigen = lapack_eigen;
 	/* The other cores are the trials'. */
 	openblas_set_num_threads(1);
 	return &cpu;

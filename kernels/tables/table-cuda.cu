@@ -15,7 +15,7 @@ extern "C" {
 }
 
 void *
-cuda_bytes(struct cuda *c, enum cuda_room which, size_t n)
+cuda_bytes(struct cuda *c, enum cuda_buffer which, size_t n)
 {
 	if (c->room[which].bytes >= n && n > 0)
 		return c->room[which].at;
@@ -32,7 +32,7 @@ cuda_bytes(struct cuda *c, enum cuda_room which, size_t n)
 }
 
 double *
-cuda_numbers(struct cuda *c, enum cuda_room which, size_t n)
+cuda_numbers(struct cuda *c, enum cuda_buffer which, size_t n)
 {
 	return (double *)cuda_bytes(c, which, n * sizeof(double));
 }
@@ -57,7 +57,7 @@ cuda_fail(struct cuda *c)
 }
 
 int
-cuda_give(double *device, const double *host, size_t n)
+cuda_upload(double *device, const double *host, size_t n)
 {
 	return n == 0 || cudaMemcpy(device, host, n * sizeof *host,
 			     cudaMemcpyHostToDevice) == cudaSuccess
@@ -66,7 +66,7 @@ cuda_give(double *device, const double *host, size_t n)
 }
 
 int
-cuda_take(double *host, const double *device, size_t n)
+cuda_download(double *host, const double *device, size_t n)
 {
 	return n == 0 || cudaMemcpy(host, device, n * sizeof *host,
 			     cudaMemcpyDeviceToHost) == cudaSuccess
@@ -111,9 +111,9 @@ kernels_cuda(char *why, size_t n)
 	c->table.gp_slope = cuda_gp_slope;
 	c->table.gp_pend = cuda_gp_pend;
 	c->table.gp_top = cuda_gp_top;
-	c->table.bank_free = cuda_bank_free;
-	c->table.bank_guesses = cuda_bank_guesses;
+	c->table.bank_free = cuda_curve_bank_free;
+	c->table.bank_guesses = cuda_curve_bank_guesses;
 	c->table.mix_density = cuda_mix_density;
-	c->table.replay = cuda_replay;
+	c->table.replay = cuda_replay_policies;
 	return &c->table;
 }

@@ -18,7 +18,7 @@
 
 enum { TIMEOUT_MS = 60 * 1000, OUT_MAX = 1 << 20 };
 
-struct child {
+struct capture {
 	pid_t pid; /* of the group too; ours until it is reaped */
 	int end_fd, pipe;
 	struct loop_fd *end, *out;
@@ -27,12 +27,12 @@ struct child {
 	size_t most;
 	struct buf text;
 	char *why; /* it was killed */
-	child_cb *cb;
+	capture_cb *cb;
 	void *arg;
 };
 
 static void
-child_free(struct child *c)
+child_free(struct capture *c)
 {
 	loop_fd_free(c->end);
 	loop_fd_free(c->out);
@@ -47,7 +47,7 @@ child_free(struct child *c)
 }
 
 static void
-pipe_close(struct child *c)
+pipe_close(struct capture *c)
 {
 	loop_fd_free(c->out);
 	c->out = NULL;
@@ -57,7 +57,7 @@ pipe_close(struct child *c)
 
 /* Until nothing is there at the moment; more than is allowed ends it. */
 static void
-pipe_read(struct child *c)
+pipe_read(struct capture *c)
 {
 	char piece[16384];
 	ssize_t n;
@@ -96,7 +96,7 @@ on_out(void *arg, int fd, bool readable, bool writable)
 static void
 on_time(void *arg)
 {
-	struct child *c = arg;
+	struct capture *c = arg;
 
 	if (c->why == NULL)
 		c->why = xasprintf(
@@ -111,7 +111,7 @@ on_time(void *arg)
 static void
 on_end(void *arg, int fd, bool readable, bool writable)
 {
-	struct child *c = arg;
+	struct capture *c = arg;
 	int status;
 
 	(void)fd;
@@ -129,7 +129,7 @@ on_end(void *arg, int fd, bool readable, bool writable)
 }
 
 static void
-child_watch(struct child *c, struct loop *loop)
+child_watch(struct capture *c, struct loop *loop)
 {
 	c->end = loop_fd_new(loop, c->end_fd, on_end, c);
 	loop_fd_want(c->end, true, false);
@@ -140,8 +140,8 @@ child_watch(struct child *c, struct loop *loop)
 }
 
 int
-child_start(struct child **out, struct loop *loop,
-    const struct child_spec *spec, child_cb *cb, void *arg, struct err *e)
+capture_start(struct capture **out, struct loop *loop,
+    const struct capture_spec *spec, capture_cb *cb, void *arg, struct err *e)
 {
 	struct spawn_spec start = {
 		.argv = spec->argv,
@@ -149,7 +149,7 @@ child_start(struct child **out, struct loop *loop,
 		.in = -1,
 		.err = spec->mute ? -1 : STDERR_FILENO,
 	};
-	struct child *c;
+	struct capture *c;
 	int p[2], rc;
 
 	if (pipe2(p, O_CLOEXEC) == -1)
@@ -157,7 +157,9 @@ child_start(struct child **out, struct loop *loop,
 		    spec->argv[0], strerror(errno));
 	(void)fcntl(p[0], F_SETFL, O_NONBLOCK);
 	c = xcalloc(1, sizeof *c);
-	*c = (struct child){ .pipe = p[0], .end_fd = -1, .cb = cb, .arg = arg };
+	*c = (struct capture){
+		.pipe = p[0], .end_fd = -1, .cb = cb, .arg = arg
+	};
 	c->timeout_ms = spec->timeout_ms > 0 ? spec->timeout_ms : TIMEOUT_MS;
 	c->most = spec->most > 0 ? spec->most : OUT_MAX;
 	start.out = p[1];
@@ -173,7 +175,7 @@ child_start(struct child **out, struct loop *loop,
 }
 
 void
-child_kill(struct child *c)
+capture_kill(struct capture *c)
 {
 	if (c == NULL)
 		return;

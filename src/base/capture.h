@@ -11,11 +11,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct child;
+struct capture;
 struct err;
 struct loop;
 
-struct child_spec {
+struct capture_spec {
 	char *const *argv; /* argv[0] is looked for in PATH */
 	const char *dir; /* working folder, NULL = ours */
 	int64_t timeout_ms; /* then it is killed; 0 = 60 s */
@@ -29,11 +29,11 @@ struct child_spec {
  * to ours, but for mute.  Called once, from the loop.
  */
 typedef void
-child_cb(void *arg, int status, const char *out, size_t len, const char *why);
+capture_cb(void *arg, int status, const char *out, size_t len, const char *why);
 
-int child_start(struct child **, struct loop *, const struct child_spec *,
-    child_cb *, void *arg, struct err *);
+int capture_start(struct capture **, struct loop *, const struct capture_spec *,
+    capture_cb *, void *arg, struct err *);
 /* Kill it and wait for it; no callback.  Not from inside the callback. */
-void child_kill(struct child *);
+void capture_kill(struct capture *);
 
 #endif /* HPOTUNE_CAPTURE_H */

@@ -18,15 +18,15 @@
 #include "src/base/spawn.h"
 
 /* Read in one go, so that one who never stops talking stops nobody else. */
-enum { HEAR_MOST = 1 << 20 };
+enum { COPROC_READ_MAX = 1 << 20 };
 
-struct peer {
+struct coproc {
 	pid_t pid; /* of the group too; ours until it is reaped */
 	int end_fd, in, out; /* in: what it says; out: what it is told */
-	struct loop_fd *end, *hear, *say;
-	struct peer_hooks hooks;
-	struct buf unsaid;
-	size_t said; /* bytes of it */
+	struct loop_fd *end, *reader, *writer;
+	struct coproc_hooks hooks;
+	struct buf unsent;
+	size_t written; /* bytes of it */
 	bool killed;
 };
 
@@ -41,32 +41,32 @@ fd_close(int *fd, struct loop_fd **watch)
 }
 
 static void
-out_close(struct peer *p)
+out_close(struct coproc *p)
 {
 	/* A socket has another descriptor, by which it is heard. */
 	if (p->out != -1)
 		(void)shutdown(p->out, SHUT_WR);
-	fd_close(&p->out, &p->say);
-	buf_free(&p->unsaid);
-	p->said = 0;
+	fd_close(&p->out, &p->writer);
+	buf_free(&p->unsent);
+	p->written = 0;
 }
 
 /* One that closed its output while it runs has nothing more to say. */
 static void
-in_closed(struct peer *p)
+in_closed(struct coproc *p)
 {
-	fd_close(&p->in, &p->hear);
+	fd_close(&p->in, &p->reader);
 	spawn_kill(p->pid);
 }
 
 static void
-peer_read(struct peer *p)
+peer_read(struct coproc *p)
 {
 	char piece[65536];
 	size_t heard = 0;
 	ssize_t n;
 
-	while (p->in != -1 && heard < HEAR_MOST) {
+	while (p->in != -1 && heard < COPROC_READ_MAX) {
 		n = read(p->in, piece, sizeof piece);
 		if (n == -1 && errno == EINTR)
 			continue;
@@ -77,18 +77,18 @@ peer_read(struct peer *p)
 			return;
 		}
 		heard += (size_t)n;
-		p->hooks.hear(p->hooks.arg, piece, (size_t)n);
+		p->hooks.on_read(p->hooks.arg, piece, (size_t)n);
 	}
 }
 
 static void
-peer_write(struct peer *p)
+peer_write(struct coproc *p)
 {
 	ssize_t n;
 
-	while (p->out != -1 && p->said < p->unsaid.len) {
-		n = write(
-		    p->out, p->unsaid.data + p->said, p->unsaid.len - p->said);
+	while (p->out != -1 && p->written < p->unsent.len) {
+		n = write(p->out, p->unsent.data + p->written,
+		    p->unsent.len - p->written);
 		if (n == -1 && errno == EINTR)
 			continue;
 		if (n == -1 && errno == EAGAIN)
@@ -97,14 +97,14 @@ peer_write(struct peer *p)
 			out_close(p);
 			return;
 		}
-		p->said += (size_t)n;
+		p->written += (size_t)n;
 	}
-	if (p->said == p->unsaid.len) {
-		buf_free(&p->unsaid);
-		p->said = 0;
+	if (p->written == p->unsent.len) {
+		buf_free(&p->unsent);
+		p->written = 0;
 	}
-	if (p->say != NULL)
-		loop_fd_want(p->say, false, p->unsaid.len > 0);
+	if (p->writer != NULL)
+		loop_fd_want(p->writer, false, p->unsent.len > 0);
 }
 
 static void
@@ -129,7 +129,7 @@ on_out(void *arg, int fd, bool readable, bool writable)
 static void
 on_end(void *arg, int fd, bool readable, bool writable)
 {
-	struct peer *p = arg;
+	struct coproc *p = arg;
 	int status;
 
 	(void)fd;
@@ -140,9 +140,9 @@ on_end(void *arg, int fd, bool readable, bool writable)
 	status = spawn_reap(p->pid);
 	p->pid = -1;
 	fd_close(&p->end_fd, &p->end);
-	fd_close(&p->in, &p->hear);
+	fd_close(&p->in, &p->reader);
 	out_close(p);
-	p->hooks.gone(p->hooks.arg, status);
+	p->hooks.on_exit(p->hooks.arg, status);
 }
 
 static int
@@ -175,18 +175,18 @@ wires_make(int theirs[2], int ours[2], bool socket)
 }
 
 static void
-peer_watch(struct peer *p, struct loop *loop)
+peer_watch(struct coproc *p, struct loop *loop)
 {
 	p->end = loop_fd_new(loop, p->end_fd, on_end, p);
 	loop_fd_want(p->end, true, false);
-	p->hear = loop_fd_new(loop, p->in, on_in, p);
-	loop_fd_want(p->hear, true, false);
-	p->say = loop_fd_new(loop, p->out, on_out, p);
+	p->reader = loop_fd_new(loop, p->in, on_in, p);
+	loop_fd_want(p->reader, true, false);
+	p->writer = loop_fd_new(loop, p->out, on_out, p);
 }
 
 /* Its stderr: the end of a file, or ours. */
 static int
-log_open(const struct peer_spec *spec, int *fd, struct err *e)
+log_open(const struct coproc_spec *spec, int *fd, struct err *e)
 {
 	*fd = STDERR_FILENO;
 	if (spec->log == NULL)
@@ -199,14 +199,15 @@ log_open(const struct peer_spec *spec, int *fd, struct err *e)
 }
 
 int
-peer_start(struct peer **out, struct loop *loop, const struct peer_spec *spec,
-    const struct peer_hooks *hooks, struct err *e)
+coproc_start(struct coproc **out, struct loop *loop,
+    const struct coproc_spec *spec, const struct coproc_hooks *hooks,
+    struct err *e)
 {
 	struct spawn_spec start = {
 		.argv = spec->argv, .env = spec->env, .dir = spec->dir
 	};
 	int theirs[2], ours[2], rc;
-	struct peer *p;
+	struct coproc *p;
 
 	if (log_open(spec, &start.err, e) != 0)
 		return -1;
@@ -215,7 +216,7 @@ peer_start(struct peer **out, struct loop *loop, const struct peer_spec *spec,
 		    spec->argv[0], strerror(errno));
 	else {
 		p = xcalloc(1, sizeof *p);
-		*p = (struct peer){ .in = ours[0],
+		*p = (struct coproc){ .in = ours[0],
 			.out = ours[1],
 			.end_fd = -1,
 			.hooks = *hooks };
@@ -230,7 +231,7 @@ peer_start(struct peer **out, struct loop *loop, const struct peer_spec *spec,
 			*out = p;
 		} else {
 			p->pid = -1;
-			peer_free(p, 0);
+			coproc_free(p, 0);
 		}
 	}
 	if (start.err != STDERR_FILENO)
@@ -239,33 +240,33 @@ peer_start(struct peer **out, struct loop *loop, const struct peer_spec *spec,
 }
 
 void
-peer_say(struct peer *p, const void *data, size_t len)
+coproc_write(struct coproc *p, const void *data, size_t len)
 {
 	if (p->out == -1)
 		return;
-	buf_add(&p->unsaid, data, len);
+	buf_add(&p->unsent, data, len);
 	peer_write(p);
 }
 
 size_t
-peer_unsaid(const struct peer *p)
+coproc_unsent(const struct coproc *p)
 {
-	return p->unsaid.len - p->said;
+	return p->unsent.len - p->written;
 }
 
 void
-peer_kill(struct peer *p)
+coproc_kill(struct coproc *p)
 {
 	if (p->killed || p->pid == -1)
 		return;
 	p->killed = true;
-	fd_close(&p->in, &p->hear);
+	fd_close(&p->in, &p->reader);
 	out_close(p);
 	spawn_kill(p->pid);
 }
 
 void
-peer_free(struct peer *p, int64_t grace_ms)
+coproc_free(struct coproc *p, int64_t grace_ms)
 {
 	struct pollfd end;
 
@@ -279,6 +280,6 @@ peer_free(struct peer *p, int64_t grace_ms)
 		(void)spawn_end(p->pid, p->end_fd);
 	}
 	fd_close(&p->end_fd, &p->end);
-	fd_close(&p->in, &p->hear);
+	fd_close(&p->in, &p->reader);
 	free(p);
 }

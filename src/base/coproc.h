@@ -13,9 +13,9 @@
 
 struct err;
 struct loop;
-struct peer;
+struct coproc;
 
-struct peer_spec {
+struct coproc_spec {
 	char *const *argv; /* argv[0] is looked for in PATH */
 	char *const *env; /* laid over ours, as in spawn.h; or NULL */
 	const char *dir; /* working folder, NULL = ours */
@@ -23,30 +23,30 @@ struct peer_spec {
 	bool socket; /* one socket for both ways, instead of two pipes */
 };
 
-struct peer_hooks {
-	void (*hear)(void *arg, const char *, size_t);
+struct coproc_hooks {
+	void (*on_read)(void *arg, const char *, size_t);
 	/*
 	 * Its process has ended and everything it said was heard; status as
-	 * of waitpid.  Called once, the last of all; peer_free may be called
+	 * of waitpid.  Called once, the last of all; coproc_free may be called
 	 * from inside.
 	 */
-	void (*gone)(void *arg, int status);
+	void (*on_exit)(void *arg, int status);
 	void *arg;
 };
 
 /* SIGPIPE must be ignored by then. */
-int peer_start(struct peer **, struct loop *, const struct peer_spec *,
-    const struct peer_hooks *, struct err *);
+int coproc_start(struct coproc **, struct loop *, const struct coproc_spec *,
+    const struct coproc_hooks *, struct err *);
 /* Kept until it is taken; what is said to one that listens no more is lost. */
-void peer_say(struct peer *, const void *, size_t);
+void coproc_write(struct coproc *, const void *, size_t);
 /* Bytes that it has not taken yet. */
-size_t peer_unsaid(const struct peer *);
+size_t coproc_unsent(const struct coproc *);
 /* Kill it and all it started: it is heard no more, gone follows. */
-void peer_kill(struct peer *);
+void coproc_kill(struct coproc *);
 /*
  * Close its input, wait for its end, at most so long, kill what is left: all
  * at once, and no hook is called.  Not from inside hear.
  */
-void peer_free(struct peer *, int64_t grace_ms);
+void coproc_free(struct coproc *, int64_t grace_ms);
 
 #endif /* HPOTUNE_COPROC_H */

@@ -4,18 +4,18 @@
 
 #include "src/base/inode.h"
 
-enum link_state
-link_check(int fd, const char *path)
+enum inode_state
+inode_check(int fd, const char *path)
 {
 	struct stat open, there;
 
 	if (fstat(fd, &open) != 0)
-		return LINK_MOVED;
+		return INODE_MOVED;
 	if (open.st_nlink == 0)
-		return LINK_REMOVED;
+		return INODE_REMOVED;
 	if (lstat(path, &there) != 0)
-		return LINK_MOVED;
+		return INODE_MOVED;
 	return there.st_dev == open.st_dev && there.st_ino == open.st_ino
-		   ? LINK_KEPT
-		   : LINK_REPLACED;
+		   ? INODE_SAME
+		   : INODE_REPLACED;
 }

@@ -6,14 +6,14 @@
 #ifndef HPOTUNE_INODE_H
 #define HPOTUNE_INODE_H
 
-enum link_state {
-	LINK_KEPT,
-	LINK_MOVED, /* the path leads nowhere, or nobody can tell where */
-	LINK_REPLACED, /* it leads to something else */
-	LINK_REMOVED /* nothing leads to it any more */
+enum inode_state {
+	INODE_SAME,
+	INODE_MOVED, /* the path leads nowhere, or nobody can tell where */
+	INODE_REPLACED, /* it leads to something else */
+	INODE_REMOVED /* nothing leads to it any more */
 };
 
 /* fd is the open one, path (absolute) is where it was. */
-enum link_state link_check(int fd, const char *path);
+enum inode_state inode_check(int fd, const char *path);
 
 #endif /* HPOTUNE_INODE_H */

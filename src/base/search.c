@@ -3,7 +3,7 @@
 #include "src/base/search.h"
 
 size_t
-sorted_below(const double *sorted, size_t n, double x)
+search_lower_bound(const double *sorted, size_t n, double x)
 {
 	size_t from = 0, to = n, middle;
 

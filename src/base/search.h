@@ -6,6 +6,6 @@
 #include <stddef.h>
 
 /* How many of n ascending numbers are smaller than x. */
-size_t sorted_below(const double *, size_t n, double x);
+size_t search_lower_bound(const double *, size_t n, double x);
 
 #endif /* HPOTUNE_SEARCH_H */

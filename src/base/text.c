@@ -46,7 +46,7 @@ text_is_control(uint32_t c)
 
 void
 text_put_harmless(
-    struct buf *out, const char *s, size_t len, enum text_keep keep)
+    struct buf *out, const char *s, size_t len, enum text_copy keep)
 {
 	uint32_t code;
 	size_t i, from = 0;

@@ -12,7 +12,7 @@
 
 struct buf;
 
-enum text_keep {
+enum text_copy {
 	TEXT_LINE, /* newline and tab are escaped too: for table cells */
 	TEXT_LINES /* newline and tab pass: for logs */
 };
@@ -27,7 +27,7 @@ int text_decode(const char *s, size_t len, uint32_t *code);
  * line separators, and those that turn the direction of writing. */
 bool text_is_control(uint32_t code);
 /* Append with controls and bytes that are not UTF-8 as \xNN. */
-void text_put_harmless(struct buf *, const char *s, size_t len, enum text_keep);
+void text_put_harmless(struct buf *, const char *s, size_t len, enum text_copy);
 /* Columns of a NUL-terminated text on a terminal. */
 size_t text_width(const char *);
 /* Bytes of the longest beginning that fits in width columns. */

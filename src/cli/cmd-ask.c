@@ -56,8 +56,8 @@ answer_put(struct buf *out, const struct json *trials, const struct cli *cli,
 }
 
 static int64_t
-ask_some(struct visit *v, struct cli *cli, struct buf *out, int64_t count,
-    bool first, struct err *e)
+ask_some(struct ask_tell_client *v, struct cli *cli, struct buf *out,
+    int64_t count, bool first, struct err *e)
 {
 	struct control_answer answer;
 	struct json_doc *doc;
@@ -66,7 +66,7 @@ ask_some(struct visit *v, struct cli *cli, struct buf *out, int64_t count,
 
 	(void)snprintf(
 	    params, sizeof params, "{\"count\": %" PRId64 "}", count);
-	if (visit_ask(v, TUNER_ASK, 0, params, &answer, e) != 0)
+	if (ask_tell_client_call(v, TUNER_ASK, 0, params, &answer, e) != 0)
 		return -1;
 	if (json_parse(&doc, answer.data != NULL ? answer.data : "",
 		answer.data != NULL ? strlen(answer.data) : 0, NULL, false,
@@ -80,7 +80,7 @@ ask_some(struct visit *v, struct cli *cli, struct buf *out, int64_t count,
 
 /* As many as there are; none at all is a failure. */
 static int
-ask(struct visit *v, struct cli *cli, int64_t count, struct err *e)
+ask(struct ask_tell_client *v, struct cli *cli, int64_t count, struct err *e)
 {
 	bool list = cli->json && cli_has(cli, "count");
 	struct buf out = { 0 };
@@ -109,15 +109,16 @@ int
 cmd_ask(struct cli *cli)
 {
 	struct err e = ERR_INIT;
-	struct visit v;
+	struct ask_tell_client v;
 	int64_t count;
 	int status;
 
 	if (cli_integer(cli, "count", 1, 1000000, 1, &count, &e) != 0 ||
-	    visit_open(&v, cli, cli_value(cli, "state"), true, &e) != 0)
+	    ask_tell_client_open(&v, cli, cli_value(cli, "state"), true, &e) !=
+		0)
 		return cli_fail(&e);
 	v.network_fs = cli_has(cli, "network-fs");
 	status = ask(&v, cli, count, &e);
-	visit_close(&v);
+	ask_tell_client_close(&v);
 	return status;
 }

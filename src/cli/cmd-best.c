@@ -23,7 +23,7 @@ best_json(struct buf *out, struct store *store, const struct cli_study *found,
 	    -1)
 		return -1;
 	out->len--;
-	if (again_line_put(out, store, found, study, store_rows_int(best, 0),
+	if (rerun_command_put(out, store, found, study, store_rows_int(best, 0),
 		true, e) == -1)
 		return -1;
 	buf_puts(out, "}\n");
@@ -61,7 +61,7 @@ best_text(struct buf *out, struct store *store, const struct cli_study *found,
 	cli_put_params(out, store_rows_text(best, 4));
 	put_uri(out, "model", store_rows_text(best, 5));
 	put_uri(out, "output", store_rows_text(best, 6));
-	if (again_line_put(out, store, found, study, store_rows_int(best, 0),
+	if (rerun_command_put(out, store, found, study, store_rows_int(best, 0),
 		false, e) == -1)
 		return -1;
 	if (buf_str(out)[out->len - 1] != '\n')
@@ -72,10 +72,10 @@ best_text(struct buf *out, struct store *store, const struct cli_study *found,
 /* The front, when there are several objectives. */
 static int
 best_front(struct buf *out, const struct cli *cli, struct store *store,
-    const struct aims *aims, struct err *e)
+    const struct objectives *aims, struct err *e)
 {
 	if (!cli->json)
-		return front_put(out, cli, store, aims, 0, e);
+		return front_table_put(out, cli, store, aims, 0, e);
 	buf_puts(out, "{\"front\":");
 	if (rows_put_json(out, store, "SELECT * FROM front", NULL, false, e) ==
 	    -1)
@@ -98,7 +98,8 @@ best_one(struct buf *out, const struct cli *cli, struct store *store,
 
 	if (rc != 1)
 		return rc;
-	rc = aims_put_broken(&broken, store, store_rows_text(best, 0), 0, e);
+	rc = objectives_put_broken(
+	    &broken, store, store_rows_text(best, 0), 0, e);
 	if (rc == 0 && cli->json)
 		rc = best_json(out, store, found, study, best, e);
 	else if (rc == 0)
@@ -131,7 +132,7 @@ int
 cmd_best(struct cli *cli)
 {
 	struct store_study study = { 0 };
-	struct aims aims = { 0 };
+	struct objectives aims = { 0 };
 	struct cli_study found;
 	struct store *store;
 	struct buf out = { 0 };
@@ -142,7 +143,7 @@ cmd_best(struct cli *cli)
 		return cli_fail(&e);
 	rc = store_study_get(store, &study, &e);
 	if (rc == 0)
-		rc = aims_read(&aims, store, &e);
+		rc = objectives_read(&aims, store, &e);
 	if (rc == 0 && aims.several)
 		rc = best_front(&out, cli, store, &aims, &e);
 	else if (rc == 0)
@@ -152,7 +153,7 @@ cmd_best(struct cli *cli)
 	if (rc == 0)
 		(void)cli_print(&out);
 	buf_free(&out);
-	aims_fini(&aims);
+	objectives_fini(&aims);
 	store_study_fini(&study);
 	store_close(store);
 	cli_study_fini(&found);

@@ -29,7 +29,7 @@
 /* All that is printed. */
 struct check {
 	struct plan plan;
-	struct warm warm;
+	struct warmstart warm;
 	int64_t taken; /* trials of other studies, by the first start; -1 = it
 			* is to come */
 };
@@ -42,7 +42,7 @@ param_put_values(struct buf *out, const struct param *p)
 	if (p->type == PARAM_CHOICE || p->type == PARAM_FIXED) {
 		for (i = 0; i < p->n_values; i++) {
 			buf_puts(out, i > 0 ? ", " : "");
-			value_put(out, &p->values[i]);
+			param_value_put(out, &p->values[i]);
 		}
 		return;
 	}
@@ -62,7 +62,7 @@ param_put_when(
 	buf_printf(out, "when %s is ", space->params[p->parent].name);
 	for (i = 0; i < p->n_when; i++) {
 		buf_puts(out, i > 0 ? " or " : "");
-		value_put(out, &p->when[i]);
+		param_value_put(out, &p->when[i]);
 	}
 }
 
@@ -102,24 +102,24 @@ params_put(struct buf *out, const struct space *space, const struct cli *cli)
 }
 
 static void
-rules_put(struct buf *out, const struct plugs *plugs)
+rules_put(struct buf *out, const struct plugins *plugins)
 {
 	size_t i;
 
-	for (i = 0; i < plugs->n_rules; i++)
+	for (i = 0; i < plugins->n_rules; i++)
 		buf_printf(out, "%s%s%s", i > 0 ? ", " : "",
-		    plugs->rules[i].stopper->name,
-		    plugs->rules[i].veto ? " (veto)" : "");
+		    plugins->rules[i].stopper->name,
+		    plugins->rules[i].veto ? " (veto)" : "");
 }
 
 static void
-backends_put(struct buf *out, const struct plugs *plugs)
+backends_put(struct buf *out, const struct plugins *plugins)
 {
 	size_t i;
 
-	for (i = 0; i < plugs->n_backends; i++)
+	for (i = 0; i < plugins->n_backends; i++)
 		buf_printf(out, "%s%s", i > 0 ? ", then " : "",
-		    plugs->backends[i].launcher->name);
+		    plugins->backends[i].launcher->name);
 }
 
 static void
@@ -176,11 +176,11 @@ aims_put(struct buf *out, const struct plan *plan)
 			    isfinite(c->min) ? " and" : "", c->max);
 		buf_putc(out, '\n');
 	}
-	if (study->n_constraints > 0 && !plan->plugs->strategy->constraints)
+	if (study->n_constraints > 0 && !plan->plugins->strategy->constraints)
 		buf_printf(out,
 		    "warning    the strategy %s makes nothing of constraints: "
 		    "they only decide what is best\n",
-		    plan->plugs->strategy->name);
+		    plan->plugins->strategy->name);
 }
 
 static void
@@ -194,18 +194,18 @@ warm_put_text(struct buf *out, const struct check *c)
 		    c->taken);
 	for (i = 0; i < c->warm.n_sources; i++) {
 		buf_puts(out, "\nwarm start ");
-		warm_put_source(out, &c->warm.sources[i]);
+		warmstart_put_source(out, &c->warm.sources[i]);
 	}
 	if ((c->taken > 0 || c->warm.n > 0) &&
-	    !c->plan.plugs->strategy->wants_points)
+	    !c->plan.plugins->strategy->wants_points)
 		buf_printf(out, "; %s does not look at them",
-		    c->plan.plugs->strategy->name);
+		    c->plan.plugins->strategy->name);
 }
 
 static void
 warm_put_json(struct buf *out, const struct check *c)
 {
-	const struct warm_source *s;
+	const struct warmstart_source *s;
 	size_t i;
 
 	buf_puts(out, ",\"warm_start\":[");
@@ -283,15 +283,15 @@ plan_put(struct buf *out, const struct check *c, const struct cli *cli)
 	params_put(out, study->space, cli);
 	buf_putc(out, '\n');
 	aims_put(out, plan);
-	buf_printf(out, "strategy   %s, seed ", plan->plugs->strategy->name);
+	buf_printf(out, "strategy   %s, seed ", plan->plugins->strategy->name);
 	if (study->has_seed)
 		buf_printf(out, "%" PRIu64 "\n", study->seed);
 	else
 		buf_puts(out, "drawn at the first start\n");
 	buf_puts(out, "stopping   ");
-	rules_put(out, plan->plugs);
+	rules_put(out, plan->plugins);
 	buf_puts(out, "\nbackend    ");
-	backends_put(out, plan->plugs);
+	backends_put(out, plan->plugins);
 	command_put(out, plan);
 	buf_puts(out, "\ntrials     ");
 	trials_put(out, plan);
@@ -364,18 +364,18 @@ plan_put_json(struct buf *out, const struct check *c)
 	buf_putc(out, ']');
 	aims_put_json(out, study);
 	buf_puts(out, ",\"strategy\":");
-	json_put_string(out, plan->plugs->strategy->name);
+	json_put_string(out, plan->plugins->strategy->name);
 	buf_printf(out, ",\"minds_constraints\":%s",
-	    plan->plugs->strategy->constraints ? "true" : "false");
+	    plan->plugins->strategy->constraints ? "true" : "false");
 	buf_puts(out, ",\"stopping\":[");
-	for (i = 0; i < plan->plugs->n_rules; i++) {
+	for (i = 0; i < plan->plugins->n_rules; i++) {
 		buf_puts(out, i > 0 ? "," : "");
-		json_put_string(out, plan->plugs->rules[i].stopper->name);
+		json_put_string(out, plan->plugins->rules[i].stopper->name);
 	}
 	buf_puts(out, "],\"backend\":[");
-	for (i = 0; i < plan->plugs->n_backends; i++) {
+	for (i = 0; i < plan->plugins->n_backends; i++) {
 		buf_puts(out, i > 0 ? "," : "");
-		json_put_string(out, plan->plugs->backends[i].launcher->name);
+		json_put_string(out, plan->plugins->backends[i].launcher->name);
 	}
 	buf_puts(out, "],\"workdir\":");
 	json_put_string(out, plan->workdir);
@@ -427,10 +427,10 @@ check_warm(struct check *c, const struct cli_study *found, struct err *e)
 	c->taken = -1;
 	if (found->study->n_warm_start == 0)
 		return 0;
-	if (store_there(&there, found->db, e) != 0)
+	if (store_exists(&there, found->db, e) != 0)
 		return -1;
 	if (!there)
-		return warm_read(&c->warm, found->study, found->db, e);
+		return warmstart_read(&c->warm, found->study, found->db, e);
 	if (store_open(&store, found->db, STORE_READ, e) != 0)
 		return -1;
 	rc = store_warm_count(store, &c->taken, e);
@@ -462,20 +462,20 @@ static int
 check_study(struct cli *cli, const struct cli_study *found, struct err *e)
 {
 	struct check c = { .plan.study = found->study };
-	struct plugs plugs;
+	struct plugins plugins;
 	int rc;
 
-	if (plugs_read(&plugs, found->study, e) == -1)
+	if (plugins_read(&plugins, found->study, e) == -1)
 		return -1;
-	c.plan.plugs = &plugs;
-	rc = asker_check(&plugs, found->study, e);
+	c.plan.plugins = &plugins;
+	rc = suggest_check(&plugins, found->study, e);
 	if (rc == 0)
 		rc = check_warm(&c, found, e);
 	if (rc == 0)
 		rc = check_print(cli, &c, found, e);
-	warm_free(&c.warm);
+	warmstart_free(&c.warm);
 	plan_fini(&c.plan);
-	plugs_free(&plugs);
+	plugins_free(&plugins);
 	return rc;
 }
 
@@ -486,7 +486,7 @@ cmd_check(struct cli *cli)
 	struct err e = ERR_INIT;
 	int rc;
 
-	if (running_find(cli, &found, NULL, &e) == -1)
+	if (load_study_find(cli, &found, NULL, &e) == -1)
 		return cli_fail(&e);
 	rc = check_study(cli, &found, &e);
 	cli_study_fini(&found);

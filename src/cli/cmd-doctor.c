@@ -30,7 +30,7 @@
 #include "trials/launcher.h"
 
 void
-doctor_find(struct doctor *d, enum finding finding, const char *what,
+doctor_add(struct doctor *d, enum finding finding, const char *what,
     const char *found, const char *mend, const char *more)
 {
 	static const char *const names[] = { "ok", "warning", "bad" };
@@ -57,7 +57,7 @@ static void
 finding_add(struct doctor *d, enum finding finding, const char *what,
     const char *found, const char *mend)
 {
-	doctor_find(d, finding, what, found, mend, "");
+	doctor_add(d, finding, what, found, mend, "");
 }
 
 static void
@@ -66,7 +66,7 @@ check_fs(struct doctor *d)
 	char name[64], text[512];
 	bool network;
 
-	state_file_system(d->dir, name, sizeof name, &network);
+	state_dir_file_system(d->dir, name, sizeof name, &network);
 	(void)snprintf(text, sizeof text, "%s holds %s", name, d->dir);
 	finding_add(d, network ? FINDING_BAD : FINDING_OK, "file system", text,
 	    "use --state with a local folder: over a network neither locks "
@@ -129,9 +129,9 @@ static void
 check_inotify(struct doctor *d)
 {
 	int64_t watches =
-	    machine_number("/proc/sys/fs/inotify/max_user_watches");
+	    host_facts_number("/proc/sys/fs/inotify/max_user_watches");
 	int64_t instances =
-	    machine_number("/proc/sys/fs/inotify/max_user_instances");
+	    host_facts_number("/proc/sys/fs/inotify/max_user_instances");
 	char text[96];
 	int fd = inotify_init1(IN_CLOEXEC);
 
@@ -150,7 +150,7 @@ check_inotify(struct doctor *d)
 static void
 check_pids(struct doctor *d)
 {
-	int64_t pid_max = machine_number("/proc/sys/kernel/pid_max");
+	int64_t pid_max = host_facts_number("/proc/sys/kernel/pid_max");
 	struct rlimit limit;
 	char text[96];
 	bool low = pid_max >= 0 && pid_max < 32768;
@@ -175,7 +175,7 @@ cgroup_path(char *path, size_t n)
 	char line[400];
 
 	if (access("/sys/fs/cgroup/cgroup.controllers", F_OK) == -1 ||
-	    !machine_line("/proc/self/cgroup", line, sizeof line) ||
+	    !host_facts_line("/proc/self/cgroup", line, sizeof line) ||
 	    strncmp(line, "0::", 3) != 0)
 		return false;
 	(void)snprintf(path, n, "/sys/fs/cgroup%s", line + 3);
@@ -233,7 +233,7 @@ check_session(struct doctor *d)
 		    path, sizeof path, "/var/lib/systemd/linger/%s", user);
 		linger = access(path, F_OK) == 0;
 	}
-	(void)machine_line("/proc/self/cgroup", cgroup, sizeof cgroup);
+	(void)host_facts_line("/proc/self/cgroup", cgroup, sizeof cgroup);
 	if (strstr(cgroup, "session-") == NULL)
 		finding_add(d, FINDING_OK, "login session", "not in one", "");
 	else if (kills && !linger)
@@ -251,7 +251,7 @@ check_init(struct doctor *d)
 {
 	char name[64] = "?";
 
-	(void)machine_line("/proc/1/comm", name, sizeof name);
+	(void)host_facts_line("/proc/1/comm", name, sizeof name);
 	if (getpid() == 1 || getppid() == 1)
 		finding_add(d, FINDING_WARN, "process 1",
 		    getpid() == 1 ? "this is process 1 of its container"
@@ -311,12 +311,12 @@ on_launcher(void *arg, enum launch_level level, const char *what,
 
 static int
 backends_ask(struct doctor *d, const struct cli_study *found,
-    const struct plugs *plugs, int64_t seconds, struct err *e)
+    const struct plugins *plugins, int64_t seconds, struct err *e)
 {
 	const struct study *study = found->study;
 	struct store_study row = { .name = study->name, .seed = study->seed };
 	const struct launcher *launcher;
-	char id[STUDY_ID], *dir = running_dir(found);
+	char id[STUDY_ID], *dir = load_study_dir(found);
 	struct launch_env env = {
 		.study = study->name,
 		.study_id = id,
@@ -331,11 +331,11 @@ backends_ask(struct doctor *d, const struct cli_study *found,
 	size_t i;
 
 	study_id_make(id, &row);
-	for (i = 0; i < plugs->n_backends && rc == 0; i++) {
-		launcher = plugs->backends[i].launcher;
+	for (i = 0; i < plugins->n_backends && rc == 0; i++) {
+		launcher = plugins->backends[i].launcher;
 		if (launcher->doctor == NULL)
 			continue;
-		env.options = plugs->backends[i].options;
+		env.options = plugins->backends[i].options;
 		rc = env.loop != NULL ? 0 : loop_open(&env.loop, LOOP_REAL, e);
 		if (rc == 0)
 			rc = launcher->doctor(&env, on_launcher, d, e);
@@ -350,14 +350,14 @@ static void
 check_study(struct doctor *d, struct cli_study *found, int64_t seconds)
 {
 	struct err e = ERR_INIT;
-	struct plugs plugs;
+	struct plugins plugins;
 
-	if (running_load(found, &e) == 0 &&
-	    plugs_read(&plugs, found->study, &e) == 0) {
-		if (backends_ask(d, found, &plugs, seconds, &e) != 0)
+	if (load_study_read(found, &e) == 0 &&
+	    plugins_read(&plugins, found->study, &e) == 0) {
+		if (backends_ask(d, found, &plugins, seconds, &e) != 0)
 			finding_add(d, FINDING_BAD, "backend", e.text,
 			    "mend that and ask again");
-		plugs_free(&plugs);
+		plugins_free(&plugins);
 		return;
 	}
 	finding_add(

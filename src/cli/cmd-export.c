@@ -84,7 +84,7 @@ text_write(struct export *x, struct err *e)
 }
 
 int
-export_pass(struct export *x, struct err *e)
+export_flush(struct export *x, struct err *e)
 {
 	return x->text.len < PASS_BYTES ? 0 : text_write(x, e);
 }
@@ -237,25 +237,25 @@ no_log_beside(const char *path, struct err *e)
 static int
 database_put(const struct wish *wish, struct export *x, struct err *e)
 {
-	struct newfile file;
+	struct atomic_file file;
 
 	if (no_log_beside(wish->output, e) == -1 ||
-	    newfile_open(&file, wish->output, wish->force, e) == -1)
+	    atomic_file_open(&file, wish->output, wish->force, e) == -1)
 		return -1;
-	newfile_release(&file);
+	atomic_file_release(&file);
 	if (export_optuna(x->store, file.temporary, wish->output, e) == 0)
-		return newfile_finish(&file, e);
-	newfile_drop(&file);
+		return atomic_file_finish(&file, e);
+	atomic_file_drop(&file);
 	return -1;
 }
 
 static int
 file_put(const struct wish *wish, struct export *x, struct err *e)
 {
-	struct newfile file;
+	struct atomic_file file;
 	int rc;
 
-	if (newfile_open(&file, wish->output, wish->force, e) == -1)
+	if (atomic_file_open(&file, wish->output, wish->force, e) == -1)
 		return -1;
 	if ((x->out = fdopen(dup(file.fd), "w")) == NULL) {
 		rc = err_set(
@@ -267,8 +267,8 @@ file_put(const struct wish *wish, struct export *x, struct err *e)
 			    "%s: %s", wish->output, strerror(errno));
 	}
 	if (rc == 0)
-		return newfile_finish(&file, e);
-	newfile_drop(&file);
+		return atomic_file_finish(&file, e);
+	atomic_file_drop(&file);
 	return -1;
 }
 

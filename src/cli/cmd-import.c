@@ -43,7 +43,7 @@ static int
 parts_write(struct import_source *from, size_t n, const char *to,
     struct buf *notes, struct err *e)
 {
-	struct newfile *files = xcalloc(n, sizeof *files);
+	struct atomic_file *files = xcalloc(n, sizeof *files);
 	struct buf out = { 0 };
 	size_t i, opened = 0;
 	char *path;
@@ -60,16 +60,16 @@ parts_write(struct import_source *from, size_t n, const char *to,
 		buf_printf(notes, "%s:\n", path);
 		rc = import_sagemaker(&out, notes, from, e);
 		if (rc == 0 &&
-		    (rc = newfile_open(&files[i], path, false, e)) == 0)
+		    (rc = atomic_file_open(&files[i], path, false, e)) == 0)
 			opened++;
 		free(path);
 		if (rc == 0)
-			rc = newfile_put(&files[i], &out, e);
+			rc = atomic_file_put(&files[i], &out, e);
 	}
 	for (i = 0; i < opened && rc == 0; i++)
-		rc = newfile_finish(&files[i], e);
+		rc = atomic_file_finish(&files[i], e);
 	for (i = 0; i < opened; i++)
-		newfile_drop(&files[i]);
+		atomic_file_drop(&files[i]);
 	buf_free(&out);
 	free(files);
 	return rc;
@@ -83,7 +83,7 @@ one_write(const struct import_source *from, const char *to, struct buf *notes,
 	int rc = import_sagemaker(&out, notes, from, e);
 
 	if (rc == 0 && to != NULL)
-		rc = newfile_write(to, false, &out, e);
+		rc = atomic_file_write(to, false, &out, e);
 	else if (rc == 0)
 		rc = cli_print(&out) == CLI_DONE ? 0 : -1;
 	buf_free(&out);

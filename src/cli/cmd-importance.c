@@ -78,7 +78,8 @@ trial_add(struct question *q, double loss, const char *params, struct err *e)
 		q->points = xreallocarray(
 		    q->points, q->cap, (space->n + 1) * sizeof *q->points);
 	}
-	if (point_read(q->points + q->n * space->n, space, params, e) == -1)
+	if (trial_points_read(q->points + q->n * space->n, space, params, e) ==
+	    -1)
 		return -1;
 	q->losses[q->n++] = q->study->maximize ? -loss : loss;
 	return 0;
@@ -119,10 +120,10 @@ question_answer(struct question *q)
 
 	q->share = xcalloc(n + 1, sizeof *q->share);
 	if (q->forest)
-		importance_forest(q->share, &data, TREES);
+		importance_fanova(q->share, &data, TREES);
 	else
-		importance_ped(q->share, &data, q->target, 1);
-	return point_shares(q->share, n);
+		importance_ped_anova(q->share, &data, q->target, 1);
+	return trial_points_shares(q->share, n);
 }
 
 /* The most important parameter that is not done yet; or n. */
@@ -210,7 +211,7 @@ cmd_importance(struct cli *cli)
 	if (question_read(&q, cli, &e) == -1 ||
 	    cli_open_store(cli, &found, &store, &e) == -1)
 		return cli_fail(&e);
-	rc = point_study(&q.study, store, &e);
+	rc = trial_points_study(&q.study, store, &e);
 	if (rc == 0)
 		rc = trials_read(&q, store, &e);
 	if (rc == 0 && q.n < 2)

@@ -158,7 +158,7 @@ plug_put_json(struct buf *out, const struct plug *plug)
 /* Drop all but the one that was named; its nearest when there is none. */
 static int
 plugs_choose(
-    const struct cli *cli, struct plug *plugs, size_t *n, struct err *e)
+    const struct cli *cli, struct plug *plugins, size_t *n, struct err *e)
 {
 	const char *names[PLUGS_MAX + 1], *near;
 	size_t i;
@@ -166,10 +166,10 @@ plugs_choose(
 	if (cli->n_operands == 0)
 		return 0;
 	for (i = 0; i < *n; i++) {
-		names[i] = plugs[i].name;
+		names[i] = plugins[i].name;
 		if (strcmp(names[i], cli->operands[0]) != 0)
 			continue;
-		plugs[0] = plugs[i];
+		plugins[0] = plugins[i];
 		*n = 1;
 		return 0;
 	}
@@ -182,23 +182,23 @@ plugs_choose(
 }
 
 static int
-plugs_print(const struct cli *cli, struct plug *plugs, size_t n)
+plugs_print(const struct cli *cli, struct plug *plugins, size_t n)
 {
 	struct buf out = { 0 };
 	struct err e = ERR_INIT;
 	size_t i;
 
-	if (plugs_choose(cli, plugs, &n, &e) == -1)
+	if (plugs_choose(cli, plugins, &n, &e) == -1)
 		return cli_fail(&e);
 	for (i = 0; i < n; i++) {
 		if (cli->json) {
 			buf_puts(&out, i == 0 ? "[" : ",\n");
-			plug_put_json(&out, &plugs[i]);
+			plug_put_json(&out, &plugins[i]);
 			continue;
 		}
 		if (i > 0)
 			buf_putc(&out, '\n');
-		plug_put(&out, &plugs[i], cli);
+		plug_put(&out, &plugins[i], cli);
 	}
 	if (cli->json)
 		buf_puts(&out, "]\n");
@@ -208,24 +208,25 @@ plugs_print(const struct cli *cli, struct plug *plugs, size_t n)
 int
 cmd_strategies(struct cli *cli)
 {
-	struct plug plugs[PLUGS_MAX];
+	struct plug plugins[PLUGS_MAX];
 	size_t i;
 
 	for (i = 0; i < PLUGS_MAX && strategies[i] != NULL; i++)
-		plugs[i] =
+		plugins[i] =
 		    (struct plug){ strategies[i]->name, strategies[i]->about,
 			    strategies[i]->source, strategies[i]->options };
-	return plugs_print(cli, plugs, i);
+	return plugs_print(cli, plugins, i);
 }
 
 int
 cmd_rules(struct cli *cli)
 {
-	struct plug plugs[PLUGS_MAX];
+	struct plug plugins[PLUGS_MAX];
 	size_t i;
 
 	for (i = 0; i < PLUGS_MAX && stoppers[i] != NULL; i++)
-		plugs[i] = (struct plug){ stoppers[i]->name, stoppers[i]->about,
-			stoppers[i]->source, stoppers[i]->options };
-	return plugs_print(cli, plugs, i);
+		plugins[i] =
+		    (struct plug){ stoppers[i]->name, stoppers[i]->about,
+			    stoppers[i]->source, stoppers[i]->options };
+	return plugs_print(cli, plugins, i);
 }

@@ -50,11 +50,11 @@ static bool
 rule_opens(const struct replay_rule *rule, const struct stopper_env *env,
     struct err *e)
 {
-	struct stopper_set *set;
+	struct stop_rule_set *set;
 
 	if (replay_rule_open(&set, rule, env, e) == -1)
 		return false;
-	stopper_set_free(set);
+	stop_rule_set_free(set);
 	return true;
 }
 
@@ -146,7 +146,7 @@ replay_rules(
 	size_t i;
 
 	for (i = 0; i < r->n; i++)
-		if (replay_store(&r->sums[i], store, r->rules[i], &why) == 0)
+		if (replay_recorded(&r->sums[i], store, r->rules[i], &why) == 0)
 			some = true;
 		else if (r->all && why.kind == ERR_USAGE &&
 			 (some || i + 1 < r->n))
@@ -172,7 +172,7 @@ replay_database(struct replay *r, const char *path, struct err *e)
 	rc = replay_rules(r, store, path, e);
 	store_close(store);
 	if (rc == 0 && first->beyond > 0)
-		replay_note_beyond(
+		replay_tune_note_beyond(
 		    &r->notes, path, first->beyond, first->max_steps);
 	return rc;
 }
@@ -180,17 +180,18 @@ replay_database(struct replay *r, const char *path, struct err *e)
 static int
 replay_file(struct replay *r, const char *path, struct err *e)
 {
-	struct bank bank;
+	struct curve_file bank;
 	size_t i;
 	int rc = 0;
 
 	if (replay_is_database(path))
 		return replay_database(r, path, e);
-	if (bank_load(&bank, path, e) == -1)
+	if (curve_file_load(&bank, path, e) == -1)
 		return -1;
 	for (i = 0; i < r->n && rc == 0; i++)
-		rc = replay_bank(&r->sums[i], &bank, &r->plan, r->rules[i], e);
-	bank_free(&bank);
+		rc = replay_simulate(
+		    &r->sums[i], &bank, &r->plan, r->rules[i], e);
+	curve_file_free(&bank);
 	return rc;
 }
 
@@ -281,7 +282,7 @@ cmd_replay(struct cli *cli)
 
 	rc = plan_read(&r.plan, cli, &e);
 	if (rc == 0 && cli_has(cli, "tune"))
-		return tune_run(cli, &r.plan);
+		return replay_tune_run(cli, &r.plan);
 	if (rc == 0)
 		rc = rules_read(&r, cli, &e);
 	for (i = 0; i < cli->n_operands && rc == 0; i++)

@@ -27,23 +27,23 @@ page_put(const char *path, struct html *h, struct err *e)
 {
 	if (strcmp(path, "-") == 0)
 		return cli_print(&h->out) == CLI_DONE ? 0 : -1;
-	if (report_write(path, &h->out, e) == -1)
+	if (page_file_write(path, &h->out, e) == -1)
 		return -1;
-	cli_say("%s\n", path);
+	cli_print_line("%s\n", path);
 	return 0;
 }
 
 /* All of it is as the study was at one moment. */
 static int
-page_make(struct report *r, struct store *store, struct err *e)
+page_make(struct page *r, struct store *store, struct err *e)
 {
 	int rc;
 
 	if (store_begin(store, e) == -1)
 		return -1;
-	rc = report_read(r, store, e);
+	rc = page_data_read(r, store, e);
 	if (rc == 0)
-		rc = report_page(r, e);
+		rc = page_build(r, e);
 	store_rollback(store);
 	return rc;
 }
@@ -51,7 +51,7 @@ page_make(struct report *r, struct store *store, struct err *e)
 int
 cmd_report(struct cli *cli)
 {
-	struct report r = { 0 };
+	struct page r = { 0 };
 	struct cli_study found;
 	struct store *store;
 	struct err e = ERR_INIT;
@@ -66,7 +66,7 @@ cmd_report(struct cli *cli)
 	rc = page_make(&r, store, &e);
 	if (rc == 0)
 		rc = page_put(path, &r.h, &e);
-	report_fini(&r);
+	page_data_fini(&r);
 	free(path);
 	store_close(store);
 	cli_study_fini(&found);

@@ -179,8 +179,8 @@ static int
 study_ask(struct gc *gc, const struct gc_study *s, struct err *e)
 {
 	const struct study *study = s->found.study;
-	char *dir = running_dir(&s->found);
-	const struct plug_backend *b;
+	char *dir = load_study_dir(&s->found);
+	const struct plugin_backend *b;
 	struct launch_env env = {
 		.loop = gc->loop,
 		.study = study->name,
@@ -190,20 +190,20 @@ study_ask(struct gc *gc, const struct gc_study *s, struct err *e)
 		.state_dir = dir,
 		.settings = &study->trial,
 	};
-	struct plugs plugs;
-	int rc = plugs_read(&plugs, study, e);
+	struct plugins plugins;
+	int rc = plugins_read(&plugins, study, e);
 	size_t i;
 
-	for (i = 0; rc == 0 && i < plugs.n_backends; i++) {
-		b = &plugs.backends[i];
+	for (i = 0; rc == 0 && i < plugins.n_backends; i++) {
+		b = &plugins.backends[i];
 		if (b->launcher->strays == NULL)
 			continue;
 		gc->asked = true;
 		env.options = b->options;
 		rc = b->launcher->strays(&env, on_stray, gc, e);
 	}
-	if (rc == 0 || plugs.strategy != NULL)
-		plugs_free(&plugs);
+	if (rc == 0 || plugins.strategy != NULL)
+		plugins_free(&plugins);
 	free(dir);
 	return rc;
 }
@@ -214,7 +214,7 @@ study_add(struct gc *gc, struct cli_study *found, struct err *e)
 {
 	struct gc_study s = { .found = *found };
 
-	if (running_load(&s.found, e) != 0)
+	if (load_study_read(&s.found, e) != 0)
 		return -1;
 	if (store_open(&s.store, s.found.db, STORE_READ, e) != 0) {
 		cli_study_fini(&s.found);

@@ -139,19 +139,19 @@ section_put(struct show *s, const struct section *section, struct err *e)
 
 /* The curve and the medians over the same steps, one line each. */
 static void
-sparks_put(struct show *s, const struct spark curves[2])
+sparks_put(struct show *s, const struct sparkline curves[2])
 {
-	struct spark_frame frame;
+	struct sparkline_frame frame;
 	size_t i, columns = SHOW_SPARK;
 
-	spark_frame_fit(&frame, curves, 2);
+	sparkline_frame_fit(&frame, curves, 2);
 	if (frame.last - frame.first < SHOW_SPARK)
 		columns = (size_t)(frame.last - frame.first + 1);
 	for (i = 0; i < 2; i++) {
 		if (curves[i].n == 0)
 			continue;
 		buf_puts(&s->out, i == 0 ? "  trial   " : "  median  ");
-		spark_put(&s->out, &curves[i], &frame, columns);
+		sparkline_put(&s->out, &curves[i], &frame, columns);
 		buf_putc(&s->out, '\n');
 	}
 }
@@ -198,7 +198,7 @@ steps_put(struct show *s, size_t n, struct err *e)
 static int
 curve_put(struct show *s, struct err *e)
 {
-	struct spark curves[2] = { { 0 } };
+	struct sparkline curves[2] = { { 0 } };
 	int rc;
 
 	rc = rows_curve(&curves[0], s->store,
@@ -213,8 +213,8 @@ curve_put(struct show *s, struct err *e)
 		sparks_put(s, curves);
 		rc = steps_put(s, curves[0].n, e);
 	}
-	spark_free(&curves[0]);
-	spark_free(&curves[1]);
+	sparkline_free(&curves[0]);
+	sparkline_free(&curves[1]);
 	return rc;
 }
 

@@ -64,7 +64,7 @@ on_display(void *arg, struct store *store, const char *trouble)
 
 	redraw_size(&columns, &rows);
 	if (store != NULL &&
-	    progress_render(&b, store, columns, scr->cli->colour, &e) != 0)
+	    status_render(&b, store, columns, scr->cli->colour, &e) != 0)
 		buf_clear(&b);
 	if (*trouble != '\0') {
 		buf_add(&b, trouble, text_fit(trouble, (size_t)columns));
@@ -98,7 +98,7 @@ on_log(void *arg, enum log_level level, const char *area, const char *text)
 	redraw_size(&columns, &rows);
 	redraw_clear(&scr->redraw, &out, columns);
 	screen_tell(&out);
-	cli_say("%s: %s: %s\n", log_level_name(level), area, text);
+	cli_print_line("%s: %s: %s\n", log_level_name(level), area, text);
 }
 
 static int
@@ -198,7 +198,8 @@ detached_print(
 	struct buf b = { 0 };
 
 	if (!cli->json) {
-		cli_say("%s runs in the background, pid %ld; its log is %s\n",
+		cli_print_line(
+		    "%s runs in the background, pid %ld; its log is %s\n",
 		    study, pid, log);
 		return;
 	}
@@ -215,7 +216,7 @@ static int
 start_detached(struct cli *cli, struct cli_study *found,
     const struct server_env *env, struct err *e)
 {
-	struct state state;
+	struct state_dir state;
 	char **argv, *log, text[512];
 	int p[2], rc;
 	ssize_t n;
@@ -223,9 +224,9 @@ start_detached(struct cli *cli, struct cli_study *found,
 	size_t i;
 
 	if (store_path_check(env->db, e) != 0 ||
-	    state_open(&state, env->state_dir, true, e) != 0)
+	    state_dir_open(&state, env->state_dir, true, e) != 0)
 		return cli_fail(e);
-	state_close(&state);
+	state_dir_close(&state);
 	if (pipe2(p, O_CLOEXEC) != 0) {
 		err_set(e, ERR_FILE, "pipe: %s", strerror(errno));
 		return cli_fail(e);
@@ -280,18 +281,18 @@ ready_fd_take(void)
 
 /* Before any of it is spent: what the study may cost. */
 static int
-cost_print(const struct study *study, const struct plugs *plugs, int64_t trials,
-    struct err *e)
+cost_print(const struct study *study, const struct plugins *plugins,
+    int64_t trials, struct err *e)
 {
 	struct plan plan = {
-		.study = study, .plugs = plugs, .max_trials = trials
+		.study = study, .plugins = plugins, .max_trials = trials
 	};
 	struct buf text = { 0 };
 	int rc = plan_make(&plan, e);
 
 	if (rc == 0 && plan.attempt_cost != 0) {
 		plan_put_cost(&text, &plan);
-		cli_say("cost: %s\n", buf_str(&text));
+		cli_print_line("cost: %s\n", buf_str(&text));
 		(void)fflush(stdout);
 	}
 	buf_free(&text);
@@ -303,28 +304,28 @@ cost_print(const struct study *study, const struct plugs *plugs, int64_t trials,
 static int
 warm_check(const struct cli_study *found, struct err *e)
 {
-	struct warm warm;
+	struct warmstart warm;
 	bool there;
 
 	if (found->study->n_warm_start == 0)
 		return 0;
-	if (store_there(&there, found->db, e) != 0)
+	if (store_exists(&there, found->db, e) != 0)
 		return -1;
 	if (there)
 		return 0;
-	if (warm_read(&warm, found->study, found->db, e) != 0)
+	if (warmstart_read(&warm, found->study, found->db, e) != 0)
 		return -1;
-	warm_free(&warm);
+	warmstart_free(&warm);
 	return 0;
 }
 
 /* A trial that cannot be started would fail, and each after it.  Where a study
  * has finished nothing is started any more. */
 static int
-programs_check(const struct cli_study *found, const struct plugs *plugs,
+programs_check(const struct cli_study *found, const struct plugins *plugins,
     int64_t trials, struct err *e)
 {
-	if (plugs_find_programs(plugs, found->study, e) == 0)
+	if (plugins_check_programs(plugins, found->study, e) == 0)
 		return 0;
 	/* Asked last: to open a database changes what is on a full disk. */
 	if (trials == 0 && study_row_finished(found->db, found->study))
@@ -338,7 +339,7 @@ start_check(struct cli *cli, const struct cli_study *found, int64_t trials,
 {
 	const struct study *study = found->study;
 	bool said = cli->json || cli_has(cli, "quiet");
-	struct plugs plugs;
+	struct plugins plugins;
 	int rc = 0;
 	size_t i;
 
@@ -347,17 +348,17 @@ start_check(struct cli *cli, const struct cli_study *found, int64_t trials,
 		    "%s: trial.command is missing: hpotune start runs it, "
 		    "hpotune ask and tell do without",
 		    study->path);
-	if (warm_check(found, e) != 0 || plugs_read(&plugs, study, e) != 0)
+	if (warm_check(found, e) != 0 || plugins_read(&plugins, study, e) != 0)
 		return -1;
-	rc = asker_check(&plugs, study, e);
+	rc = suggest_check(&plugins, study, e);
 	if (rc == 0)
-		rc = programs_check(found, &plugs, trials, e);
-	for (i = 0; i < plugs.n_backends && !said && rc == 0; i++) {
-		said = plugs.backends[i].launcher->worst_cost != NULL;
+		rc = programs_check(found, &plugins, trials, e);
+	for (i = 0; i < plugins.n_backends && !said && rc == 0; i++) {
+		said = plugins.backends[i].launcher->worst_cost != NULL;
 		if (said)
-			rc = cost_print(study, &plugs, trials, e);
+			rc = cost_print(study, &plugins, trials, e);
 	}
-	plugs_free(&plugs);
+	plugins_free(&plugins);
 	return rc;
 }
 
@@ -371,13 +372,13 @@ cmd_start(struct cli *cli)
 	char *dir;
 
 	if (start_options(cli, &env, &e) != 0 ||
-	    running_find(cli, &found, cli_value(cli, "state"), &e) != 0)
+	    load_study_find(cli, &found, cli_value(cli, "state"), &e) != 0)
 		return cli_fail(&e);
 	if (start_check(cli, &found, env.trials, &e) != 0) {
 		cli_study_fini(&found);
 		return cli_fail(&e);
 	}
-	dir = running_dir(&found);
+	dir = load_study_dir(&found);
 	env.study = found.study;
 	env.db = found.db;
 	env.state_dir = dir;

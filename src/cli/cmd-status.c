@@ -42,11 +42,11 @@ screen_put(struct buf *out, const struct cli *cli, struct store *store,
 	size_t len;
 
 	if (!cli->json) {
-		if (progress_render(out, store, width, cli->colour, e) == -1)
+		if (status_render(out, store, width, cli->colour, e) == -1)
 			return -1;
 		len = out->len;
 		if (life == LIFE_SERVED &&
-		    progress_put_blocked(out, store, e) == -1)
+		    status_put_blocked(out, store, e) == -1)
 			return -1;
 		if (out->len > len)
 			buf_putc(out, '\n');
@@ -55,7 +55,7 @@ screen_put(struct buf *out, const struct cli *cli, struct store *store,
 				      "start resumes it\n");
 		return 0;
 	}
-	if (progress_json(out, store, e) == -1)
+	if (status_json(out, store, e) == -1)
 		return -1;
 	out->len -= strlen("}\n");
 	buf_printf(

@@ -24,7 +24,7 @@
 struct asking {
 	struct cli_study found;
 	char *dir;
-	struct state state;
+	struct state_dir state;
 	bool list; /* answers are parts of one document */
 	bool answered; /* not the first of them */
 };
@@ -33,11 +33,11 @@ static int
 asking_open(struct asking *a, struct cli *cli, struct err *e)
 {
 	memset(a, 0, sizeof *a);
-	if (running_find(cli, &a->found, NULL, e) != 0)
+	if (load_study_find(cli, &a->found, NULL, e) != 0)
 		return -1;
-	a->dir = running_dir(&a->found);
-	if (cli_study_there(&a->found, e) == 0 &&
-	    state_open(&a->state, a->dir, false, e) == 0)
+	a->dir = load_study_dir(&a->found);
+	if (cli_study_exists(&a->found, e) == 0 &&
+	    state_dir_open(&a->state, a->dir, false, e) == 0)
 		return 0;
 	free(a->dir);
 	cli_study_fini(&a->found);
@@ -47,7 +47,7 @@ asking_open(struct asking *a, struct cli *cli, struct err *e)
 static void
 asking_close(struct asking *a)
 {
-	state_close(&a->state);
+	state_dir_close(&a->state);
 	free(a->dir);
 	cli_study_fini(&a->found);
 }
@@ -71,14 +71,14 @@ answer_print(
 		buf_puts(&b, asking->list ? "" : "\n");
 		(void)cli_print(&b);
 	} else
-		cli_say("%s\n", a->text);
+		cli_print_line("%s\n", a->text);
 	asking->answered = true;
 	return CLI_DONE;
 }
 
 /* Over the socket, or to the file; wait: until the server has left. */
 static int
-ask_once(const struct asking *a, const char *line, enum tuner_ask what,
+ask_once(const struct asking *a, const char *line, enum tuner_request_kind what,
     int64_t trial, const char *params, bool wait, struct control_answer *answer,
     struct err *e)
 {
@@ -87,27 +87,27 @@ ask_once(const struct asking *a, const char *line, enum tuner_ask what,
 		.db = a->found.db,
 		.state_dir = a->dir,
 	};
-	int rc = control_ask(&a->state, line, wait, answer, e);
+	int rc = control_call(&a->state, line, wait, answer, e);
 
 	log_set_level(LOG_LEVEL_WARN);
 	if (rc == 1)
-		rc = server_offline(&env, what, trial, params, answer, e);
+		rc = offline_run(&env, what, trial, params, answer, e);
 	return rc;
 }
 
 static int
-ask(struct cli *cli, struct asking *a, const char *line, enum tuner_ask what,
-    int64_t trial, const char *params, bool wait)
+ask(struct cli *cli, struct asking *a, const char *line,
+    enum tuner_request_kind what, int64_t trial, const char *params, bool wait)
 {
 	struct control_answer answer = { 0 };
-	struct patience patience = { 0 };
+	struct lock_retry patience = { 0 };
 	struct err e = ERR_INIT;
 	int rc;
 
 	/* A server that has its lock may not listen yet. */
 	while ((rc = ask_once(
 		    a, line, what, trial, params, wait, &answer, &e)) != 0 &&
-	       patience_left(&patience, &e))
+	       lock_retry_left(&patience, &e))
 		;
 	if (rc != 0)
 		return cli_fail(&e);
@@ -129,7 +129,7 @@ trials_read(struct cli *cli, int64_t **trials, struct err *e)
 }
 
 static int
-stop_server(struct cli *cli, struct asking *a, enum tuner_ask what)
+stop_server(struct cli *cli, struct asking *a, enum tuner_request_kind what)
 {
 	return ask(cli, a,
 	    what == TUNER_KILL_TRIAL ? "{\"command\": \"stop\", \"now\": true}"
@@ -138,8 +138,8 @@ stop_server(struct cli *cli, struct asking *a, enum tuner_ask what)
 }
 
 static int
-stop_trial(
-    struct cli *cli, struct asking *a, enum tuner_ask what, int64_t trial)
+stop_trial(struct cli *cli, struct asking *a, enum tuner_request_kind what,
+    int64_t trial)
 {
 	char *line;
 	int status;
@@ -154,7 +154,7 @@ stop_trial(
 
 /* Several trials: one document, a list of those that were there to stop. */
 static int
-stop_trials(struct cli *cli, struct asking *a, enum tuner_ask what,
+stop_trials(struct cli *cli, struct asking *a, enum tuner_request_kind what,
     const int64_t *trials)
 {
 	int i, status = CLI_DONE, one;
@@ -175,7 +175,7 @@ stop_trials(struct cli *cli, struct asking *a, enum tuner_ask what,
 int
 cmd_stop(struct cli *cli)
 {
-	enum tuner_ask what =
+	enum tuner_request_kind what =
 	    cli_has(cli, "now") ? TUNER_KILL_TRIAL : TUNER_STOP_TRIAL;
 	struct asking a;
 	struct err e = ERR_INIT;
@@ -196,7 +196,7 @@ cmd_stop(struct cli *cli)
 }
 
 static int
-ask_plain(struct cli *cli, const char *line, enum tuner_ask what)
+ask_plain(struct cli *cli, const char *line, enum tuner_request_kind what)
 {
 	struct asking a;
 	struct err e = ERR_INIT;

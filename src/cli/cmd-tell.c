@@ -23,7 +23,7 @@ enum {
 };
 
 struct telling {
-	struct visit visit;
+	struct ask_tell_client visit;
 	int64_t trial;
 	const char *end; /* "done", "stopped", "failed", or NULL */
 	const char *why; /* or NULL */
@@ -94,7 +94,7 @@ send_lines(struct telling *t, bool strict, bool end, struct err *e)
 	buf_putc(&params, '}');
 	free(t->answer.data);
 	t->answer.data = NULL;
-	rc = visit_ask(
+	rc = ask_tell_client_call(
 	    &t->visit, TUNER_TELL, t->trial, buf_str(&params), &t->answer, e);
 	buf_free(&params);
 	buf_clear(&t->lines);
@@ -278,14 +278,14 @@ cmd_tell(struct cli *cli)
 	struct err e = ERR_INIT;
 	int rc;
 
-	if (visit_open(&t.visit, cli, NULL, false, &e) != 0)
+	if (ask_tell_client_open(&t.visit, cli, NULL, false, &e) != 0)
 		return cli_fail(&e);
 	rc = tell(&t, cli, &e);
 	if (rc == 0)
 		rc = answer_print(cli, &t.answer, &e);
 	free(t.answer.data);
 	buf_free(&t.lines);
-	visit_close(&t.visit);
+	ask_tell_client_close(&t.visit);
 	return rc == 0 ? CLI_DONE : cli_fail(&e);
 }
 
@@ -294,18 +294,19 @@ cmd_judge(struct cli *cli)
 {
 	struct control_answer answer = { 0 };
 	struct err e = ERR_INIT;
-	struct visit v;
+	struct ask_tell_client v;
 	int64_t trial;
 	int rc;
 
-	if (visit_open(&v, cli, NULL, false, &e) != 0)
+	if (ask_tell_client_open(&v, cli, NULL, false, &e) != 0)
 		return cli_fail(&e);
 	rc = cli_trial_operand(cli, &trial, &e);
 	if (rc == 0)
-		rc = visit_ask(&v, TUNER_JUDGE, trial, "{}", &answer, &e);
+		rc = ask_tell_client_call(
+		    &v, TUNER_JUDGE, trial, "{}", &answer, &e);
 	if (rc == 0)
 		rc = answer_print(cli, &answer, &e);
 	free(answer.data);
-	visit_close(&v);
+	ask_tell_client_close(&v);
 	return rc == 0 ? CLI_DONE : cli_fail(&e);
 }

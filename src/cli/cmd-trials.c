@@ -182,7 +182,7 @@ row_add(struct table *table, const struct store_rows *rows)
 
 /* SELECT what the table shows; names of columns because the view may grow. */
 static void
-select_put(struct buf *sql, const struct aims *aims, const char *where)
+select_put(struct buf *sql, const struct objectives *aims, const char *where)
 {
 	size_t i;
 
@@ -200,7 +200,7 @@ select_put(struct buf *sql, const struct aims *aims, const char *where)
 }
 
 static void
-columns_put(struct table *table, const struct aims *aims)
+columns_put(struct table *table, const struct objectives *aims)
 {
 	size_t i;
 
@@ -219,8 +219,8 @@ columns_put(struct table *table, const struct aims *aims)
 }
 
 static int
-table_print(const struct cli *cli, struct store *store, const struct aims *aims,
-    const char *where, struct err *e)
+table_print(const struct cli *cli, struct store *store,
+    const struct objectives *aims, const char *where, struct err *e)
 {
 	struct buf sql = { 0 }, out = { 0 };
 	struct table *table = table_new();
@@ -245,8 +245,8 @@ table_print(const struct cli *cli, struct store *store, const struct aims *aims,
 
 /* With more than one aim, what each trial came to in all of them. */
 static int
-json_print(struct store *store, const struct aims *aims, const char *where,
-    struct err *e)
+json_print(struct store *store, const struct objectives *aims,
+    const char *where, struct err *e)
 {
 	static const char *const outcomes =
 	    "SELECT t.*, (SELECT json_group_object(metric, iif(abs(value) <= "
@@ -274,7 +274,7 @@ cmd_trials(struct cli *cli)
 	struct store_study study = { 0 };
 	struct cli_study found;
 	struct store *store;
-	struct aims aims = { 0 };
+	struct objectives aims = { 0 };
 	struct buf sql = { 0 };
 	struct err e = ERR_INIT;
 	int rc = -1;
@@ -282,7 +282,7 @@ cmd_trials(struct cli *cli)
 	if (cli_open_store(cli, &found, &store, &e) == -1)
 		return cli_fail(&e);
 	if (store_study_get(store, &study, &e) == -1 ||
-	    aims_read(&aims, store, &e) == -1 ||
+	    objectives_read(&aims, store, &e) == -1 ||
 	    query_put(&sql, cli, study.maximize, &e) == -1)
 		goto out;
 	if (cli->json)
@@ -290,7 +290,7 @@ cmd_trials(struct cli *cli)
 	else
 		rc = table_print(cli, store, &aims, buf_str(&sql), &e);
 out:
-	aims_fini(&aims);
+	objectives_fini(&aims);
 	buf_free(&sql);
 	store_study_fini(&study);
 	store_close(store);

@@ -72,7 +72,7 @@ owner_find(struct owner *o, int64_t pid)
 		(void)snprintf(
 		    o->user, sizeof o->user, "user %u", (unsigned)st.st_uid);
 	(void)snprintf(path, sizeof path, "/proc/%" PRId64 "/comm", pid);
-	(void)machine_line(path, o->command, sizeof o->command);
+	(void)host_facts_line(path, o->command, sizeof o->command);
 	environ_value(pid, "HPOTUNE_STUDY", study, sizeof study);
 	environ_value(pid, "HPOTUNE_TRIAL", number, sizeof number);
 	if (study[0] != '\0')
@@ -138,7 +138,7 @@ struct company {
 };
 
 static void
-processes_put(struct buf *found, struct buf *more, const struct gpu_seen *g,
+processes_put(struct buf *found, struct buf *more, const struct gpu_device *g,
     struct company *c)
 {
 	struct owner o;
@@ -172,7 +172,7 @@ number_put_json(struct buf *b, const char *key, int64_t n)
 }
 
 static void
-facts_put_json(struct buf *b, const struct gpu_seen *g)
+facts_put_json(struct buf *b, const struct gpu_device *g)
 {
 	buf_printf(b, ",\"gpu\":{\"index\":%d,\"uuid\":", g->index);
 	json_put_string(b, g->uuid);
@@ -189,7 +189,7 @@ facts_put_json(struct buf *b, const struct gpu_seen *g)
 }
 
 static void
-facts_put(struct buf *b, const struct gpu_seen *g)
+facts_put(struct buf *b, const struct gpu_device *g)
 {
 	buf_puts(b, g->name[0] != '\0' ? g->name : "a GPU");
 	if (g->memory >= 0) {
@@ -208,10 +208,10 @@ facts_put(struct buf *b, const struct gpu_seen *g)
 
 /* Whether it works, tried by a program of its own. */
 static bool
-probe_put(struct buf *found, struct buf *more, const struct gpu_seen *g)
+probe_put(struct buf *found, struct buf *more, const struct gpu_device *g)
 {
 	struct err e = ERR_INIT;
-	bool good = gpu_ask_probe(g->uuid, PROBE_MS, &e) == 0;
+	bool good = gpu_query_probe(g->uuid, PROBE_MS, &e) == 0;
 
 	buf_printf(found, "; %s", good ? "its probe went well" : e.text);
 	buf_puts(more, ",\"probe\":");
@@ -221,7 +221,7 @@ probe_put(struct buf *found, struct buf *more, const struct gpu_seen *g)
 
 /* Why no trial would get it, or "". */
 static const char *
-gpu_unused(const struct gpu_seen *g, const struct company *c)
+gpu_unused(const struct gpu_device *g, const struct company *c)
 {
 	if (g->lost || g->recovery > 0)
 		return "trials do not get it until that is mended";
@@ -235,7 +235,7 @@ gpu_unused(const struct gpu_seen *g, const struct company *c)
 }
 
 static void
-gpu_find(struct doctor *d, const struct gpu_seen *g)
+gpu_find(struct doctor *d, const struct gpu_device *g)
 {
 	struct buf found = { 0 }, more = { 0 };
 	char what[48], who[GPU_OWNER * 2] = "";
@@ -266,30 +266,30 @@ gpu_find(struct doctor *d, const struct gpu_seen *g)
 	buf_puts(&more, ",\"unused\":");
 	json_put_string(&more, mend);
 	buf_putc(&more, '}');
-	doctor_find(d, finding, what, buf_str(&found), mend, buf_str(&more));
+	doctor_add(d, finding, what, buf_str(&found), mend, buf_str(&more));
 	buf_free(&found);
 	buf_free(&more);
 }
 
 /* How the driver itself is. */
 static void
-driver_find(struct doctor *d, const struct gpu_look *l)
+driver_find(struct doctor *d, const struct gpu_snapshot *l)
 {
 	char text[256];
 
 	switch (l->source) {
 	case GPU_SIMULATED:
 	case GPU_NONE:
-		if (!gpu_there())
-			doctor_find(d, FINDING_OK, "GPUs", "none", "", "");
+		if (!gpu_query_driver())
+			doctor_add(d, FINDING_OK, "GPUs", "none", "", "");
 		else
-			doctor_find(d, FINDING_WARN, "GPUs", l->why,
+			doctor_add(d, FINDING_WARN, "GPUs", l->why,
 			    "trials get no GPU before that is mended", "");
 		break;
 	case GPU_NVML:
 		(void)snprintf(text, sizeof text, "%zu, driver %s%s%s", l->n,
 		    l->driver, l->why[0] != '\0' ? "; " : "", l->why);
-		doctor_find(d,
+		doctor_add(d,
 		    l->why[0] != '\0' || l->n == 0 ? FINDING_WARN : FINDING_OK,
 		    "GPUs", text,
 		    "look at nvidia-smi: trials get those that it shows", "");
@@ -297,7 +297,7 @@ driver_find(struct doctor *d, const struct gpu_look *l)
 	case GPU_PROC:
 		(void)snprintf(text, sizeof text,
 		    "%zu, driver %s, and no NVML: %s", l->n, l->driver, l->why);
-		doctor_find(d, FINDING_WARN, "GPUs", text,
+		doctor_add(d, FINDING_WARN, "GPUs", text,
 		    "install NVML, which belongs to the driver: without it "
 		    "nobody sees who uses a GPU, or that one is sick",
 		    "");
@@ -309,16 +309,16 @@ void
 doctor_gpus(struct doctor *d)
 {
 	struct err e = ERR_INIT;
-	struct gpu_look look;
+	struct gpu_snapshot look;
 	size_t i;
 
-	if (gpu_ask(&look, LOOK_MS, &e) != 0) {
-		doctor_find(d, FINDING_WARN, "GPUs", e.text,
+	if (gpu_query(&look, LOOK_MS, &e) != 0) {
+		doctor_add(d, FINDING_WARN, "GPUs", e.text,
 		    "trials get no GPU before that is mended", "");
 		return;
 	}
 	driver_find(d, &look);
 	for (i = 0; i < look.n; i++)
 		gpu_find(d, &look.gpus[i]);
-	gpu_look_free(&look);
+	gpu_snapshot_free(&look);
 }

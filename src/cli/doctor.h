@@ -27,7 +27,7 @@ struct doctor {
  * One line.  more: members for JSON, each with a comma in front, or ""; mend
  * is not shown of what is well.
  */
-void doctor_find(struct doctor *, enum finding, const char *what,
+void doctor_add(struct doctor *, enum finding, const char *what,
     const char *found, const char *mend, const char *more);
 /* The driver, and each GPU: doctor-gpus.c. */
 void doctor_gpus(struct doctor *);

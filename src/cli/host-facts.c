@@ -14,7 +14,7 @@
 enum { GPUS_MS = 30 * 1000 };
 
 int
-machine_cores(void)
+host_facts_cores(void)
 {
 	cpu_set_t set;
 	int n = 0;
@@ -27,23 +27,23 @@ machine_cores(void)
 }
 
 int
-machine_gpus(void)
+host_facts_gpus(void)
 {
 	struct err e = ERR_INIT;
-	struct gpu_look look;
+	struct gpu_snapshot look;
 	int n = 0;
 	size_t i;
 
-	if (gpu_ask(&look, GPUS_MS, &e) != 0)
+	if (gpu_query(&look, GPUS_MS, &e) != 0)
 		return 0;
 	for (i = 0; i < look.n; i++)
 		n += !look.gpus[i].lost;
-	gpu_look_free(&look);
+	gpu_snapshot_free(&look);
 	return n;
 }
 
 bool
-machine_line(const char *path, char *buf, size_t n)
+host_facts_line(const char *path, char *buf, size_t n)
 {
 	FILE *f = fopen(path, "re");
 	bool good;
@@ -58,12 +58,12 @@ machine_line(const char *path, char *buf, size_t n)
 }
 
 int64_t
-machine_number(const char *path)
+host_facts_number(const char *path)
 {
 	char line[64], *end;
 	long long value;
 
-	if (!machine_line(path, line, sizeof line))
+	if (!host_facts_line(path, line, sizeof line))
 		return -1;
 	value = strtoll(line, &end, 10);
 	return end == line ? -1 : value;

@@ -8,12 +8,12 @@
 #include <stdint.h>
 
 /* Processors this process may use. */
-int machine_cores(void);
+int host_facts_cores(void);
 /* GPUs, or slices of them, that the driver shows and that are not lost. */
-int machine_gpus(void);
+int host_facts_gpus(void);
 /* The first line of a file as text, without its newline; false: cannot. */
-bool machine_line(const char *path, char *buf, size_t n);
+bool host_facts_line(const char *path, char *buf, size_t n);
 /* A number that a file holds; -1 = cannot. */
-int64_t machine_number(const char *path);
+int64_t host_facts_number(const char *path);
 
 #endif /* HPOTUNE_HOST_FACTS_H */

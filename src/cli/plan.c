@@ -28,8 +28,8 @@ strategy_ask(const struct plan *plan, const struct history *history,
 		.trial = trial };
 	struct suggestion out = { .x = x, .made_by = "cpu" };
 
-	return plan->plugs->strategy->suggest(
-	    &out, &ask, plan->plugs->strategy_options, e);
+	return plan->plugins->strategy->suggest(
+	    &out, &ask, plan->plugins->strategy_options, e);
 }
 
 /* The command as trial 1 might get it. */
@@ -51,7 +51,7 @@ plan_example(
 	space_snap(space, x);
 	space_decode(space, x, values);
 	vars.batch = study_batch(plan->study, values) /
-		     plugs_replicas(&plan->plugs->backends[0], plan->study);
+		     plugins_replicas(&plan->plugins->backends[0], plan->study);
 	plan->command = study_command(plan->study, values, &vars);
 	plan->workdir = study_workdir(plan->study, values, &vars);
 	free(values);
@@ -96,11 +96,11 @@ plan_trials(
 static void
 plan_settings(struct plan *plan)
 {
-	struct lattice *l = lattice_new(plan->study->space, 0);
-	int64_t n = (int64_t)lattice_count(l);
+	struct space_index *l = space_index_new(plan->study->space, 0);
+	int64_t n = (int64_t)space_index_count(l);
 
-	lattice_free(l);
-	if (n == 0 || plan->plugs->strategy->repeats ||
+	space_index_free(l);
+	if (n == 0 || plan->plugins->strategy->repeats ||
 	    (plan->trials > 0 && plan->trials <= n))
 		return;
 	plan->trials = n;
@@ -111,11 +111,12 @@ plan_settings(struct plan *plan)
 static int
 plan_gpus(struct plan *plan, struct err *e)
 {
-	const struct plug_backend *b;
+	const struct plugin_backend *b;
 	size_t i;
 
-	for (i = 0; i < plan->plugs->n_backends && plan->gpu_places == 0; i++) {
-		b = &plan->plugs->backends[i];
+	for (i = 0; i < plan->plugins->n_backends && plan->gpu_places == 0;
+	     i++) {
+		b = &plan->plugins->backends[i];
 		if (b->launcher->gpus != NULL)
 			plan->gpu_places = b->launcher->gpus(
 			    &plan->study->trial, b->options, &plan->gpus, e);
@@ -131,7 +132,7 @@ machine_places(const struct plan *plan)
 
 	if (plan->gpu_places > 0)
 		return plan->gpu_places;
-	return machine_cores() >= per ? machine_cores() / per : 1;
+	return host_facts_cores() >= per ? host_facts_cores() / per : 1;
 }
 
 /* This machine's, when the trials run on it alone. */
@@ -143,8 +144,8 @@ plan_slots(const struct plan *plan)
 	int64_t parallel = study->limits.parallel;
 	size_t i;
 
-	for (i = 0; i < plan->plugs->n_backends; i++)
-		if (plan->plugs->backends[i].launcher->slow_end)
+	for (i = 0; i < plan->plugins->n_backends; i++)
+		if (plan->plugins->backends[i].launcher->slow_end)
 			return parallel;
 	n = machine_places(plan) * pack;
 	/* More than there are cores for, but not than there are GPUs for. */
@@ -175,8 +176,8 @@ attempt_ms(const struct plan *plan)
 	int64_t ms, most = 0;
 	size_t i;
 
-	for (i = 0; i < plan->plugs->n_backends; i++) {
-		ms = plugs_worst_ms(&plan->plugs->backends[i], plan->study);
+	for (i = 0; i < plan->plugins->n_backends; i++) {
+		ms = plugins_worst_ms(&plan->plugins->backends[i], plan->study);
 		if (ms == 0)
 			return 0;
 		most = ms > most ? ms : most;
@@ -211,8 +212,9 @@ plan_cost(struct plan *plan)
 	size_t i;
 
 	plan->attempt_cost = 0;
-	for (i = 0; i < plan->plugs->n_backends; i++) {
-		cost = plugs_worst_cost(&plan->plugs->backends[i], plan->study);
+	for (i = 0; i < plan->plugins->n_backends; i++) {
+		cost = plugins_worst_cost(
+		    &plan->plugins->backends[i], plan->study);
 		if (isnan(cost) || cost > plan->attempt_cost)
 			plan->attempt_cost = cost;
 		if (isnan(cost))
@@ -256,20 +258,20 @@ plan_put_cost(struct buf *out, const struct plan *plan)
 static void
 plan_starts(struct plan *plan)
 {
-	const struct launcher *launcher = plan->plugs->backends[0].launcher;
-	const struct plug_backend *backend;
+	const struct launcher *launcher = plan->plugins->backends[0].launcher;
+	const struct plugin_backend *backend;
 	struct err e = ERR_INIT;
 	size_t i;
 
 	if (launcher->starts != NULL)
 		launcher->starts(&plan->study->trial, &plan->starts);
-	for (i = 0; i < plan->plugs->n_backends; i++) {
-		backend = &plan->plugs->backends[i];
+	for (i = 0; i < plan->plugins->n_backends; i++) {
+		backend = &plan->plugins->backends[i];
 		if (backend->launcher->misses != NULL)
 			backend->launcher->misses(&plan->study->trial,
 			    backend->options, &plan->misses);
 	}
-	if (plugs_find_programs(plan->plugs, plan->study, &e) != 0)
+	if (plugins_check_programs(plan->plugins, plan->study, &e) != 0)
 		(void)snprintf(
 		    plan->missing, sizeof plan->missing, "%s", e.text);
 }

@@ -12,12 +12,12 @@
 #include "src/base/mem.h"
 
 struct err;
-struct plugs;
+struct plugins;
 struct study;
 
 struct plan {
 	const struct study *study;
-	const struct plugs *plugs;
+	const struct plugins *plugins;
 	int64_t max_trials; /* instead of limits.trials; 0 = as there */
 	char **command; /* of an example */
 	char *workdir; /* where that runs */
@@ -37,7 +37,7 @@ struct plan {
 
 /* In words, for the plan and the start of one that costs something. */
 void plan_put_cost(struct buf *, const struct plan *);
-/* Fill the rest of a plan that has study and plugs. */
+/* Fill the rest of a plan that has study and plugins. */
 int plan_make(struct plan *, struct err *);
 void plan_fini(struct plan *);
 

@@ -17,21 +17,21 @@
 #include "src/store/store.h"
 
 static int
-read_database(
-    struct bank *b, struct replay_plan *plan, const char *path, struct err *e)
+read_database(struct curve_file *b, struct replay_plan *plan, const char *path,
+    struct err *e)
 {
 	struct store *store;
 	int rc;
 
 	if (store_open(&store, path, STORE_READ, e) == -1)
 		return -1;
-	rc = tune_store(b, plan, store, e);
+	rc = policy_curves_read(b, plan, store, e);
 	store_close(store);
 	return rc;
 }
 
 void
-replay_note_beyond(
+replay_tune_note_beyond(
     struct buf *notes, const char *path, int64_t last, int64_t most)
 {
 	buf_printf(notes,
@@ -41,25 +41,25 @@ replay_note_beyond(
 }
 
 static int
-tune_file(struct tune *t, const struct replay_plan *plan, const char *path,
-    struct err *e)
+replay_tune_file(struct policy_grid *t, const struct replay_plan *plan,
+    const char *path, struct err *e)
 {
 	struct replay_plan own = *plan;
 	struct buf notes = { 0 };
-	struct bank bank;
+	struct curve_file bank;
 	int rc;
 
 	rc = replay_is_database(path) ? read_database(&bank, &own, path, e)
-				      : bank_load(&bank, path, e);
+				      : curve_file_load(&bank, path, e);
 	if (rc != 0)
 		return -1;
 	if (bank.last_step > bank.max_steps)
-		replay_note_beyond(
+		replay_tune_note_beyond(
 		    &notes, path, bank.last_step, bank.max_steps);
 	cli_print_notes(&notes);
 	buf_free(&notes);
-	tune_bank(t, &bank, &own);
-	bank_free(&bank);
+	policy_search_run(t, &bank, &own);
+	curve_file_free(&bank);
 	return 0;
 }
 
@@ -73,7 +73,7 @@ cell_format(struct table *table, const char *format, double v)
 }
 
 static void
-put_row(struct table *table, const struct tune_policy *p, const char *mark)
+put_row(struct table *table, const struct policy_setting *p, const char *mark)
 {
 	table_cell(table, mark, TABLE_PLAIN);
 	table_cell(table, p->value, TABLE_PLAIN);
@@ -83,9 +83,9 @@ put_row(struct table *table, const struct tune_policy *p, const char *mark)
 	cell_format(table, "%.0f", p->min_trials);
 	cell_format(table, "%.0f%%", p->warmup);
 	table_cell(table, p->guard ? "yes" : "no", TABLE_PLAIN);
-	cell_format(table, "%.1f %%", 100 * tune_saved(p));
-	cell_format(table, "%.3f", tune_killed(p));
-	cell_format(table, "%.2f %%", 100 * tune_regret(p));
+	cell_format(table, "%.1f %%", 100 * policy_grid_saved(p));
+	cell_format(table, "%.3f", policy_grid_killed(p));
+	cell_format(table, "%.2f %%", 100 * policy_grid_regret(p));
 }
 
 static struct table *
@@ -108,15 +108,15 @@ table_begin(void)
 static int
 order_saved(const void *a, const void *b)
 {
-	double x = tune_saved(*(const struct tune_policy *const *)a);
-	double y = tune_saved(*(const struct tune_policy *const *)b);
+	double x = policy_grid_saved(*(const struct policy_setting *const *)a);
+	double y = policy_grid_saved(*(const struct policy_setting *const *)b);
 
 	return (x > y) - (x < y);
 }
 
 /* Those that are best, into list; how many. */
 static size_t
-list_best(const struct tune *t, const struct tune_policy **list)
+list_best(const struct policy_grid *t, const struct policy_setting **list)
 {
 	size_t i, n = 0;
 
@@ -128,10 +128,10 @@ list_best(const struct tune *t, const struct tune_policy **list)
 }
 
 static void
-put_text(struct buf *out, const struct tune *t, const struct tune_policy *use,
-    const struct cli *cli)
+put_text(struct buf *out, const struct policy_grid *t,
+    const struct policy_setting *use, const struct cli *cli)
 {
-	const struct tune_policy **list = xcalloc(t->n, sizeof(*list));
+	const struct policy_setting **list = xcalloc(t->n, sizeof(*list));
 	struct table *table = table_begin();
 	size_t i, n = list_best(t, list);
 
@@ -145,32 +145,33 @@ put_text(struct buf *out, const struct tune *t, const struct tune_policy *use,
 	buf_printf(out,
 	    "\n%zu settings on %lld studies. For study.json:\n\n\"stopping\": ",
 	    t->n, (long long)use->sum.studies);
-	tune_put_rule(out, use);
+	policy_grid_put_rule(out, use);
 	buf_putc(out, '\n');
 }
 
 static void
-put_policy(struct buf *out, const struct tune_policy *p)
+put_policy(struct buf *out, const struct policy_setting *p)
 {
 	buf_puts(out, "{\"rule\":");
-	tune_put_rule(out, p);
+	policy_grid_put_rule(out, p);
 	buf_puts(out, ",\"saved\":");
-	json_put_number(out, tune_saved(p));
+	json_put_number(out, policy_grid_saved(p));
 	buf_puts(out, ",\"killed_best\":");
-	json_put_number(out, tune_killed(p));
+	json_put_number(out, policy_grid_killed(p));
 	buf_puts(out, ",\"regret\":");
-	json_put_number(out, tune_regret(p));
+	json_put_number(out, policy_grid_regret(p));
 	buf_putc(out, '}');
 }
 
 static void
-put_json(struct buf *out, const struct tune *t, const struct tune_policy *use)
+put_json(struct buf *out, const struct policy_grid *t,
+    const struct policy_setting *use)
 {
-	const struct tune_policy **list = xcalloc(t->n, sizeof(*list));
+	const struct policy_setting **list = xcalloc(t->n, sizeof(*list));
 	size_t i, n = list_best(t, list);
 
 	buf_puts(out, "{\"stopping\":");
-	tune_put_rule(out, use);
+	policy_grid_put_rule(out, use);
 	buf_printf(out,
 	    ",\"settings\":%zu,\"studies\":%lld,\n\"median\":", t->n,
 	    (long long)use->sum.studies);
@@ -185,11 +186,11 @@ put_json(struct buf *out, const struct tune *t, const struct tune_policy *use)
 }
 
 int
-tune_run(struct cli *cli, const struct replay_plan *plan)
+replay_tune_run(struct cli *cli, const struct replay_plan *plan)
 {
 	struct err e = ERR_INIT;
 	struct buf out = { 0 };
-	struct tune tune;
+	struct policy_grid tune;
 	int i, rc = 0, status;
 
 	if (cli_has(cli, "rule")) {
@@ -197,17 +198,17 @@ tune_run(struct cli *cli, const struct replay_plan *plan)
 		    "replay: --tune has rules of its own: leave --rule out");
 		return cli_fail(&e);
 	}
-	tune_open(&tune);
+	policy_grid_open(&tune);
 	for (i = 0; i < cli->n_operands && rc == 0; i++)
-		rc = tune_file(&tune, plan, cli->operands[i], &e);
+		rc = replay_tune_file(&tune, plan, cli->operands[i], &e);
 	if (rc == 0) {
 		if (cli->json)
-			put_json(&out, &tune, tune_choose(&tune));
+			put_json(&out, &tune, policy_grid_choose(&tune));
 		else
-			put_text(&out, &tune, tune_choose(&tune), cli);
+			put_text(&out, &tune, policy_grid_choose(&tune), cli);
 		status = cli_print(&out);
 	} else
 		status = cli_fail(&e);
-	tune_close(&tune);
+	policy_grid_close(&tune);
 	return status;
 }

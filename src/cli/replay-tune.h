@@ -11,12 +11,12 @@ struct cli;
 struct replay_plan;
 
 /* The whole command; gives its exit status. */
-int tune_run(struct cli *, const struct replay_plan *);
+int replay_tune_run(struct cli *, const struct replay_plan *);
 /* Whether a file begins like a database. */
 bool replay_is_database(const char *path);
 
 /* A note: steps of the file go beyond max_steps, where nothing is judged. */
-void replay_note_beyond(
+void replay_tune_note_beyond(
     struct buf *notes, const char *path, int64_t last, int64_t most);
 
 #endif /* HPOTUNE_REPLAY_TUNE_H */

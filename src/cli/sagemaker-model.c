@@ -210,7 +210,7 @@ static int
 model_fetch(struct model *m, const char *to, struct err *e)
 {
 	const struct study *study = m->found.study;
-	char id[STUDY_ID], *dir = running_dir(&m->found);
+	char id[STUDY_ID], *dir = load_study_dir(&m->found);
 	struct launch_env env = {
 		.study = study->name,
 		.study_id = id,
@@ -218,15 +218,15 @@ model_fetch(struct model *m, const char *to, struct err *e)
 		.state_dir = dir,
 		.settings = &study->trial,
 	};
-	const struct plug_backend *b = NULL;
-	struct plugs plugs;
-	int rc = plugs_read(&plugs, study, e);
+	const struct plugin_backend *b = NULL;
+	struct plugins plugins;
+	int rc = plugins_read(&plugins, study, e);
 	size_t i;
 
 	study_id_make(id, &m->row);
-	for (i = 0; rc == 0 && i < plugs.n_backends; i++)
-		if (plugs.backends[i].launcher->fetch != NULL)
-			b = &plugs.backends[i];
+	for (i = 0; rc == 0 && i < plugins.n_backends; i++)
+		if (plugins.backends[i].launcher->fetch != NULL)
+			b = &plugins.backends[i];
 	if (rc == 0 && b == NULL)
 		rc = err_set(e, ERR_USAGE,
 		    "sagemaker model: %s has no backend of SageMaker any more",
@@ -236,8 +236,8 @@ model_fetch(struct model *m, const char *to, struct err *e)
 		rc = b->launcher->fetch(&env, m->uri, to, e);
 		loop_close(env.loop);
 	}
-	if (rc == 0 || plugs.strategy != NULL)
-		plugs_free(&plugs);
+	if (rc == 0 || plugins.strategy != NULL)
+		plugins_free(&plugins);
 	free(dir);
 	return rc;
 }
@@ -248,13 +248,13 @@ model_run(struct model *m, struct err *e)
 	const char *to = cli_value(m->cli, "fetch");
 
 	if (store_study_get(m->store, &m->row, e) != 0 || row_read(m, e) != 0 ||
-	    running_load(&m->found, e) != 0)
+	    load_study_read(&m->found, e) != 0)
 		return -1;
 	if (to == NULL)
 		return model_print(m);
 	if (model_fetch(m, to, e) != 0)
 		return -1;
-	cli_say("%s\n", to);
+	cli_print_line("%s\n", to);
 	return 0;
 }
 

@@ -34,7 +34,7 @@ params_print(const char *text)
 			buf_puts(&b, json_string(m));
 		else
 			json_write(&b, m);
-		cli_say("  %s = %s\n", json_key(m), buf_str(&b));
+		cli_print_line("  %s = %s\n", json_key(m), buf_str(&b));
 	}
 	buf_free(&b);
 	json_free(doc);
@@ -48,15 +48,15 @@ best_print(struct store *store, const char *metric,
 	struct buf broken = { 0 };
 	int rc;
 
-	rc = aims_put_broken(
+	rc = objectives_put_broken(
 	    &broken, store, store_rows_text(rows, 0), FIGURES, e);
-	cli_say("best: trial %lld with %s %.6g",
+	cli_print_line("best: trial %lld with %s %.6g",
 	    (long long)store_rows_int(rows, 0), metric,
 	    store_rows_real(rows, 1));
 	if (strcmp(store_rows_text(rows, 3), "completed") != 0)
-		cli_say(" (%s)", store_rows_text(rows, 3));
+		cli_print_line(" (%s)", store_rows_text(rows, 3));
 	if (broken.len > 0)
-		cli_say(", though %s", buf_str(&broken));
+		cli_print_line(", though %s", buf_str(&broken));
 	putchar('\n');
 	params_print(store_rows_text(rows, 2));
 	buf_free(&broken);
@@ -75,7 +75,7 @@ one_print(struct store *store, const char *metric, struct err *e)
 		return -1;
 	rc = store_rows_next(rows, e);
 	if (rc == 0)
-		cli_say("no trial has a value of %s\n", metric);
+		cli_print_line("no trial has a value of %s\n", metric);
 	if (rc == 1)
 		rc = best_print(store, metric, rows, e);
 	store_rows_close(rows);
@@ -88,28 +88,28 @@ result_print(
     struct cli *cli, struct store *store, const char *metric, struct err *e)
 {
 	struct buf b = { 0 }, table = { 0 };
-	struct aims aims;
+	struct objectives aims;
 	int rc;
 
-	if (aims_read(&aims, store, e) != 0)
+	if (objectives_read(&aims, store, e) != 0)
 		return -1;
 	if (!aims.several)
 		rc = one_print(store, metric, e);
 	else {
-		rc = aims_put_front(&b, store, &aims, FIGURES, e);
+		rc = objectives_put_front(&b, store, &aims, FIGURES, e);
 		if (rc == 0)
-			rc =
-			    front_put(&table, cli, store, &aims, FRONT_MOST, e);
+			rc = front_table_put(
+			    &table, cli, store, &aims, FRONT_MOST, e);
 		if (rc == 0 && b.len == 0)
-			cli_say("no trial is on the front\n");
+			cli_print_line("no trial is on the front\n");
 		else if (rc == 0) {
-			cli_say("front: %s\n", buf_str(&b));
+			cli_print_line("front: %s\n", buf_str(&b));
 			(void)cli_print(&table);
 		}
 	}
 	buf_free(&b);
 	buf_free(&table);
-	aims_fini(&aims);
+	objectives_fini(&aims);
 	return rc;
 }
 
@@ -122,7 +122,7 @@ why_print(struct store *store, struct err *e)
 	if (store_study_get(store, &row, e) != 0)
 		return -1;
 	if (row.state == STUDY_FAILED && row.why != NULL)
-		cli_say("%s\n", row.why);
+		cli_print_line("%s\n", row.why);
 	store_study_fini(&row);
 	return 0;
 }
@@ -140,7 +140,7 @@ rest_print(struct store *store, struct err *e)
 		NULL, e) != 0)
 		return -1;
 	while ((rc = store_rows_next(rows, e)) == 1)
-		cli_say(", %lld %s", (long long)store_rows_int(rows, 1),
+		cli_print_line(", %lld %s", (long long)store_rows_int(rows, 1),
 		    store_rows_text(rows, 0));
 	store_rows_close(rows);
 	putchar('\n');
@@ -161,8 +161,9 @@ study_print(struct store *store, char *metric, size_t n, struct err *e)
 	rc = store_rows_next(rows, e);
 	if (rc == 1) {
 		(void)snprintf(metric, n, "%s", store_rows_text(rows, 6));
-		cli_say("%s is %s: %lld trials, %lld completed, %lld stopped "
-			"early, %lld failed",
+		cli_print_line(
+		    "%s is %s: %lld trials, %lld completed, %lld stopped "
+		    "early, %lld failed",
 		    store_rows_text(rows, 0), store_rows_text(rows, 1),
 		    (long long)store_rows_int(rows, 2),
 		    (long long)store_rows_int(rows, 3),
@@ -186,26 +187,26 @@ summary_print(struct cli *cli, const char *db, struct err *e)
 	if (store_open(&store, db, STORE_READ, e) != 0)
 		return -1;
 	if (cli->json) {
-		rc = progress_json(&b, store, e);
+		rc = status_json(&b, store, e);
 		cli_print_json(buf_str(&b));
 	} else {
 		rc = study_print(store, metric, sizeof metric, e);
 		if (rc == 0)
 			rc = result_print(cli, store, metric, e);
 		if (rc == 0)
-			rc = progress_put_savings(&b, store, e);
+			rc = status_put_savings(&b, store, e);
 		if (rc == 0 && b.len > 0)
-			cli_say("stopping saved %s\n", buf_str(&b));
+			cli_print_line("stopping saved %s\n", buf_str(&b));
 		buf_clear(&b);
 		if (rc == 0)
-			rc = progress_put_costs(&b, store, 0, e);
+			rc = status_put_costs(&b, store, 0, e);
 		if (rc == 0 && b.len > 0)
-			cli_say("cost %s\n", buf_str(&b));
+			cli_print_line("cost %s\n", buf_str(&b));
 		buf_clear(&b);
 		if (rc == 0)
-			rc = progress_put_usage(&b, store, e);
+			rc = status_put_usage(&b, store, e);
 		if (rc == 0 && b.len > 0)
-			cli_say("used %s\n", buf_str(&b));
+			cli_print_line("used %s\n", buf_str(&b));
 	}
 	buf_free(&b);
 	store_close(store);

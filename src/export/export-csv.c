@@ -80,7 +80,7 @@ export_csv(struct export *x, struct err *e)
 	head_put(x, rows);
 	while ((rc = store_rows_next(rows, e)) == 1) {
 		row_put(x, rows);
-		if ((rc = export_pass(x, e)) == -1)
+		if ((rc = export_flush(x, e)) == -1)
 			break;
 	}
 	store_rows_close(rows);

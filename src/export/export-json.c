@@ -34,39 +34,40 @@ static const char trials_sql[] =
 #define N_SECTIONS (sizeof sections / sizeof sections[0])
 
 static void
-cursors_close(struct cursor *cursors)
+cursors_close(struct trial_cursor *cursors)
 {
 	size_t i;
 
 	for (i = 0; i < N_SECTIONS; i++)
-		cursor_close(&cursors[i]);
+		trial_cursor_close(&cursors[i]);
 }
 
 static int
-cursors_open(struct cursor *cursors, struct store *store, struct err *e)
+cursors_open(struct trial_cursor *cursors, struct store *store, struct err *e)
 {
 	size_t i;
 
 	for (i = 0; i < N_SECTIONS; i++)
-		if (cursor_open(&cursors[i], store, sections[i].sql, e) == -1)
+		if (trial_cursor_open(&cursors[i], store, sections[i].sql, e) ==
+		    -1)
 			return -1;
 	return 0;
 }
 
 /* The rows of one trial, which are the next ones. */
 static int
-section_put(struct buf *out, const char *key, struct cursor *c, int64_t trial,
-    struct err *e)
+section_put(struct buf *out, const char *key, struct trial_cursor *c,
+    int64_t trial, struct err *e)
 {
 	const char *between = "";
 
 	buf_printf(out, ",\n\"%s\":[", key);
-	while (cursor_is_at(c, trial)) {
+	while (trial_cursor_is_at(c, trial)) {
 		buf_printf(out, "%s{", between);
 		rows_put_members(out, c->rows, 1);
 		buf_putc(out, '}');
 		between = ",";
-		if (cursor_next(c, e) == -1)
+		if (trial_cursor_next(c, e) == -1)
 			return -1;
 	}
 	buf_putc(out, ']');
@@ -75,7 +76,7 @@ section_put(struct buf *out, const char *key, struct cursor *c, int64_t trial,
 
 static int
 trial_put(struct export *x, const struct store_rows *trial,
-    struct cursor *cursors, struct err *e)
+    struct trial_cursor *cursors, struct err *e)
 {
 	size_t i;
 
@@ -86,13 +87,13 @@ trial_put(struct export *x, const struct store_rows *trial,
 			store_rows_int(trial, 0), e) == -1)
 			return -1;
 	buf_putc(&x->text, '}');
-	return export_pass(x, e);
+	return export_flush(x, e);
 }
 
 static int
 trials_put(struct export *x, struct err *e)
 {
-	struct cursor cursors[N_SECTIONS] = { { 0 } };
+	struct trial_cursor cursors[N_SECTIONS] = { { 0 } };
 	struct store_rows *trials = NULL;
 	const char *between = "[";
 	int rc;
@@ -130,7 +131,7 @@ table_put(struct export *x, struct err *e)
 		buf_puts(&x->text, between);
 		rows_put_members(&x->text, rows, 0);
 		between = "},\n{";
-		if ((rc = export_pass(x, e)) == -1)
+		if ((rc = export_flush(x, e)) == -1)
 			break;
 	}
 	buf_puts(&x->text, *between == '[' ? "[]\n" : "}]\n");

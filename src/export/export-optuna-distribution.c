@@ -31,13 +31,13 @@ put_choices(struct buf *b, const struct param *p)
 		    "\"attributes\": {\"choices\": [");
 	for (i = 0; i < p->n_values; i++) {
 		buf_puts(b, i > 0 ? ", " : "");
-		value_put_json(b, &p->values[i]);
+		param_value_put_json(b, &p->values[i]);
 	}
 	buf_puts(b, "]}}");
 }
 
 void
-export_put_distribution(struct buf *b, const struct param *p)
+export_optuna_distribution(struct buf *b, const struct param *p)
 {
 	const char *log = p->scale == SCALE_LOG ? "true" : "false";
 	struct value top;
@@ -70,14 +70,14 @@ export_put_distribution(struct buf *b, const struct param *p)
 }
 
 double
-export_internal(const struct param *p, const struct value *v)
+export_optuna_value(const struct param *p, const struct value *v)
 {
 	size_t i;
 
 	if (p->type == PARAM_INT || p->type == PARAM_FLOAT)
 		return v->real;
 	for (i = 0; i + 1 < p->n_values; i++)
-		if (value_equal(&p->values[i], v))
+		if (param_value_equal(&p->values[i], v))
 			break;
 	return (double)i;
 }

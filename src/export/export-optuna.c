@@ -58,10 +58,10 @@ struct writer {
 	struct store *store;
 	struct optuna *to;
 	struct study *study;
-	struct aims aims;
+	struct objectives aims;
 	char **distributions; /* one for each parameter */
 	struct value *values;
-	struct cursor curves, outcomes;
+	struct trial_cursor curves, outcomes;
 };
 
 /* What one trial came to, as it is read. */
@@ -107,19 +107,19 @@ study_put(struct writer *w, const struct store_study *row, struct err *e)
 	for (i = 0; i < w->aims.n && rc == 0; i++) {
 		buf_puts(&names, i == 0 ? "[" : ", ");
 		json_put_string(&names, w->aims.objectives[i].metric);
-		rc = optuna_add_direction(
+		rc = optuna_db_add_direction(
 		    w->to, w->aims.objectives[i].maximize, e);
 	}
 	buf_putc(&names, ']');
 	/* Optuna's own, and what its viewer in the browser reads. */
 	if (rc == 0)
-		rc = optuna_add_study_attr(
+		rc = optuna_db_add_study_attr(
 		    w->to, true, "study:metric_names", buf_str(&names), e);
 	if (rc == 0)
-		rc = optuna_add_study_attr(w->to, true,
+		rc = optuna_db_add_study_attr(w->to, true,
 		    "dashboard:objective_names", buf_str(&names), e);
 	if (rc == 0)
-		rc = optuna_add_study_attr(
+		rc = optuna_db_add_study_attr(
 		    w->to, false, "hpotune_study", row->json, e);
 	buf_free(&names);
 	return rc;
@@ -135,7 +135,8 @@ params_put(struct writer *w, const char *params, bool wish, struct err *e)
 	int rc;
 
 	if (wish)
-		return optuna_add_attr(w->to, true, "fixed_params", params, e);
+		return optuna_db_add_attr(
+		    w->to, true, "fixed_params", params, e);
 	for (i = 0; i < space->n; i++)
 		w->values[i] = (struct value){ .kind = VALUE_NONE };
 	if (json_parse(&doc, params, strlen(params), NULL, false, e) != 0)
@@ -143,8 +144,9 @@ params_put(struct writer *w, const char *params, bool wish, struct err *e)
 	rc = space_read_values(space, json_root(doc), w->values, e);
 	for (i = 0; i < space->n && rc == 0; i++)
 		if (w->values[i].kind != VALUE_NONE)
-			rc = optuna_add_param(w->to, space->params[i].name,
-			    export_internal(&space->params[i], &w->values[i]),
+			rc = optuna_db_add_param(w->to, space->params[i].name,
+			    export_optuna_value(
+				&space->params[i], &w->values[i]),
 			    w->distributions[i], e);
 	json_free(doc);
 	return rc;
@@ -156,11 +158,11 @@ curve_put(struct writer *w, int64_t trial, double *last, struct err *e)
 	struct store_rows *rows = w->curves.rows;
 
 	*last = NAN;
-	while (cursor_is_at(&w->curves, trial)) {
+	while (trial_cursor_is_at(&w->curves, trial)) {
 		*last = rows_real(rows, 2);
-		if (optuna_add_report(
+		if (optuna_db_add_report(
 			w->to, store_rows_int(rows, 1), *last, e) == -1 ||
-		    cursor_next(&w->curves, e) == -1)
+		    trial_cursor_next(&w->curves, e) == -1)
 			return -1;
 	}
 	return 0;
@@ -184,13 +186,14 @@ result_read(struct writer *w, const struct store_rows *trial,
 
 	if (!w->aims.several)
 		result->values[n++] = rows_real(trial, COL_OBJECTIVE);
-	while (cursor_is_at(&w->outcomes, store_rows_int(trial, COL_TRIAL))) {
+	while (trial_cursor_is_at(
+	    &w->outcomes, store_rows_int(trial, COL_TRIAL))) {
 		if (store_rows_null(rows, 1))
 			constraint_put(
 			    &result->constraints, rows_real(rows, 3));
 		else if (w->aims.several && n < STUDY_OBJECTIVES_MAX)
 			result->values[n++] = rows_real(rows, 2);
-		if (cursor_next(&w->outcomes, e) == -1)
+		if (trial_cursor_next(&w->outcomes, e) == -1)
 			return -1;
 	}
 	while (n < w->aims.n)
@@ -208,14 +211,14 @@ values_put(struct writer *w, enum optuna_state state,
 	size_t i;
 
 	if (result->constraints.len > 0 &&
-	    optuna_add_attr(w->to, true, "constraints",
+	    optuna_db_add_attr(w->to, true, "constraints",
 		buf_str(&result->constraints), e) == -1)
 		return -1;
 	if (state == OPTUNA_PRUNED && !w->aims.several && !isnan(result->last))
-		return optuna_add_value(w->to, 0, result->last, e);
+		return optuna_db_add_value(w->to, 0, result->last, e);
 	for (i = 0; i < w->aims.n && state == OPTUNA_COMPLETE; i++)
-		if (optuna_add_value(w->to, (int64_t)i, result->values[i], e) ==
-		    -1)
+		if (optuna_db_add_value(
+			w->to, (int64_t)i, result->values[i], e) == -1)
 			return -1;
 	return 0;
 }
@@ -235,8 +238,8 @@ facts_put(struct writer *w, const struct store_rows *trial, struct err *e)
 			rows_put_digits(&json, trial, col);
 		else
 			json_put_string(&json, store_rows_text(trial, col));
-		rc = optuna_add_attr(w->to, false, store_rows_name(trial, col),
-		    buf_str(&json), e);
+		rc = optuna_db_add_attr(w->to, false,
+		    store_rows_name(trial, col), buf_str(&json), e);
 	}
 	buf_free(&json);
 	return rc;
@@ -274,7 +277,7 @@ trial_put(struct writer *w, const struct store_rows *row, struct err *e)
 			     ? 0
 			     : store_rows_int(row, COL_ENDED);
 	if (rc == 0)
-		rc = optuna_add_trial(w->to, &trial, e);
+		rc = optuna_db_add_trial(w->to, &trial, e);
 	if (rc == 0)
 		rc = params_put(w, store_rows_text(row, COL_PARAMS), wish, e);
 	if (rc == 0)
@@ -293,8 +296,8 @@ trials_put(struct writer *w, struct err *e)
 	struct store_rows *rows;
 	int rc;
 
-	if (cursor_open(&w->curves, w->store, curves_sql, e) == -1 ||
-	    cursor_open(&w->outcomes, w->store, outcomes_sql, e) == -1 ||
+	if (trial_cursor_open(&w->curves, w->store, curves_sql, e) == -1 ||
+	    trial_cursor_open(&w->outcomes, w->store, outcomes_sql, e) == -1 ||
 	    store_rows_open(&rows, w->store, trials_sql, NULL, e) == -1)
 		return -1;
 	while ((rc = store_rows_next(rows, e)) == 1)
@@ -314,7 +317,7 @@ distributions_make(struct writer *w)
 	w->values = xcalloc(space->n + 1, sizeof *w->values);
 	w->distributions = xcalloc(space->n + 1, sizeof *w->distributions);
 	for (i = 0; i < space->n; i++) {
-		export_put_distribution(&b, &space->params[i]);
+		export_optuna_distribution(&b, &space->params[i]);
 		w->distributions[i] = buf_take(&b);
 	}
 }
@@ -328,11 +331,11 @@ writer_fini(struct writer *w)
 		free(w->distributions[i]);
 	free(w->distributions);
 	free(w->values);
-	cursor_close(&w->curves);
-	cursor_close(&w->outcomes);
+	trial_cursor_close(&w->curves);
+	trial_cursor_close(&w->outcomes);
 	study_free(w->study);
-	aims_fini(&w->aims);
-	optuna_close(w->to);
+	objectives_fini(&w->aims);
+	optuna_db_close(w->to);
 }
 
 int
@@ -345,11 +348,11 @@ export_optuna(
 
 	rc = store_study_get(store, &row, e);
 	if (rc == 0)
-		rc = point_study(&w.study, store, e);
+		rc = trial_points_study(&w.study, store, e);
 	if (rc == 0)
-		rc = aims_read(&w.aims, store, e);
+		rc = objectives_read(&w.aims, store, e);
 	if (rc == 0)
-		rc = optuna_create(&w.to, path, name, row.name, e);
+		rc = optuna_db_create(&w.to, path, name, row.name, e);
 	if (rc == 0) {
 		distributions_make(&w);
 		rc = study_put(&w, &row, e);
@@ -357,7 +360,7 @@ export_optuna(
 	if (rc == 0)
 		rc = trials_put(&w, e);
 	if (rc == 0)
-		rc = optuna_finish(w.to, e);
+		rc = optuna_db_commit(w.to, e);
 	writer_fini(&w);
 	store_study_fini(&row);
 	return rc;

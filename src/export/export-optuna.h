@@ -20,8 +20,8 @@ export_optuna(struct store *, const char *path, const char *name, struct err *);
  * The distribution of Optuna that is nearest to a parameter, as JSON: of a
  * reverse-log scale a linear one, of what is ordered or fixed a choice.
  */
-void export_put_distribution(struct buf *, const struct param *);
+void export_optuna_distribution(struct buf *, const struct param *);
 /* A value as Optuna stores it: the number, or the index of the choice. */
-double export_internal(const struct param *, const struct value *);
+double export_optuna_value(const struct param *, const struct value *);
 
 #endif /* HPOTUNE_EXPORT_OPTUNA_H */

@@ -145,11 +145,11 @@ export_part_value_put(
     struct buf *b, const struct export_part *part, const struct value *v)
 {
 	if (!export_is_algorithm(part->backend))
-		export_put_hyperparameter(b, v);
+		export_sagemaker_put_value(b, v);
 	else if (v->kind == VALUE_TEXT)
 		buf_puts(b, v->text);
 	else
-		value_put_json(b, v);
+		param_value_put_json(b, v);
 }
 
 void

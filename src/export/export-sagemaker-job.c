@@ -34,13 +34,13 @@ static const char *const said[] = { "name", "region", "profile", "role",
 	"model", "container", "algorithm", "algorithms", NULL };
 
 void
-export_put_hyperparameter(struct buf *b, const struct value *v)
+export_sagemaker_put_value(struct buf *b, const struct value *v)
 {
 	struct json_doc *doc = NULL;
 	enum json_type type = JSON_NULL;
 
 	if (v->kind != VALUE_TEXT) {
-		value_put_json(b, v);
+		param_value_put_json(b, v);
 		return;
 	}
 	if (json_parse(&doc, v->text, strlen(v->text), NULL, false, NULL) == 0)
@@ -178,7 +178,7 @@ statics_put(struct import *im, const struct export_part *part)
 	}
 	export_part_constants_put(im, part);
 	if (!export_is_algorithm(part->backend))
-		export_script_put(im, part->study, part->backend);
+		export_sagemaker_put_script(im, part->study, part->backend);
 	import_close(im, 2, '}');
 	buf_free(&text);
 }
@@ -437,7 +437,7 @@ env_put(struct import *im, const struct study_trial *t)
 	for (i = 0; t->env[i] != NULL; i++) {
 		value = strchr(t->env[i], '=');
 		name = xstrndup(t->env[i], (size_t)(value - t->env[i]));
-		if (study_has_names(t->env_text[i])) {
+		if (study_command_has_names(t->env_text[i])) {
 			note = xasprintf("trial.env.%s: a tuning job gives all "
 					 "trials the same: what stands in "
 					 "braces stays as it is",
@@ -479,7 +479,7 @@ extra_put(struct import *im, const struct json *backend)
 
 /* Those of the tuning job, which hands them on to its training jobs. */
 void
-export_tags_put(struct import *im, const struct json *backend)
+export_sagemaker_put_tags(struct import *im, const struct json *backend)
 {
 	const struct json *j = json_get(backend, "tags");
 

@@ -195,7 +195,7 @@ launcher_put(struct import *im, const struct study *study,
 }
 
 void
-export_script_put(
+export_sagemaker_put_script(
     struct import *im, const struct study *study, const struct json *backend)
 {
 	const struct json *dist = json_get(backend, "distribution");
@@ -222,7 +222,7 @@ export_script_put(
 		return;
 	(void)json_integer(import_at(dist, "version", NULL), &version);
 	(void)json_bool(import_at(dist, "torch_distributed", NULL), &torch);
-	l = import_launcher_named(word, (int)version, torch);
+	l = import_script_launcher(word, (int)version, torch);
 	if (l != NULL)
 		launcher_put(im, study, backend, l);
 }

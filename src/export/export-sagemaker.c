@@ -350,7 +350,7 @@ study_put(struct import *im, const struct study *study, struct err *e)
 	import_text(im, 1, "HyperParameterTuningJobName", study->name);
 	config_put(im, study, backend);
 	export_definitions_put(im, study, backend);
-	export_tags_put(im, backend);
+	export_sagemaker_put_tags(im, backend);
 	buf_puts(&im->out, "\n}\n");
 	if (study->n_warm_start > 0)
 		import_note(
@@ -368,7 +368,7 @@ export_sagemaker(
 	struct study *study = NULL;
 	int rc;
 
-	if (point_study(&study, store, e) == -1)
+	if (trial_points_study(&study, store, e) == -1)
 		return -1;
 	if ((rc = study_put(&im, study, e)) == 0)
 		buf_add(out, im.out.data, im.out.len);

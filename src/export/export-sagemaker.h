@@ -38,7 +38,7 @@ export_ranges_put(struct import *, const struct export_part *, const char *key);
 /* export-sagemaker-job.c: TrainingJobDefinition, or …s; backend is the block. */
 void export_definitions_put(
     struct import *, const struct study *, const struct json *backend);
-void export_tags_put(struct import *, const struct json *backend);
+void export_sagemaker_put_tags(struct import *, const struct json *backend);
 /* export-sagemaker-algorithms.c */
 /* Whether trials are given no program. */
 bool export_is_algorithm(const struct json *backend);
@@ -64,9 +64,9 @@ void export_part_constants_put(struct import *, const struct export_part *);
 void export_part_name_put(
     struct import *, const struct export_part *, size_t number);
 /* export-sagemaker-script.c: hyperparameters of command and launcher. */
-void export_script_put(
+void export_sagemaker_put_script(
     struct import *, const struct study *, const struct json *backend);
 /* A value as SageMaker writes it: what would read as another one in quotes. */
-void export_put_hyperparameter(struct buf *, const struct value *);
+void export_sagemaker_put_value(struct buf *, const struct value *);
 
 #endif /* HPOTUNE_EXPORT_SAGEMAKER_H */

@@ -30,7 +30,7 @@ struct export
 int export_csv(struct export *, struct err *);
 int export_json(struct export *, struct err *);
 /* Write text out when it has become much. */
-int export_pass(struct export *, struct err *);
+int export_flush(struct export *, struct err *);
 /* SELECT all of a view, in the order of its rows. */
 void export_put_select(struct buf *sql, const char *view);
 

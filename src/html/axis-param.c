@@ -33,7 +33,7 @@ choice_label(struct tick *t, const struct value *v)
 	const char *s;
 	size_t n;
 
-	value_put(&text, v);
+	param_value_put(&text, v);
 	s = buf_str(&text);
 	n = text_fit(s, LABEL);
 	while (n >= sizeof t->label - 4 || (n > 0 && (s[n] & 0xc0) == 0x80))

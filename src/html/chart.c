@@ -54,11 +54,11 @@ static void
 rule(struct buf *d, double x, double y, char way, double length)
 {
 	buf_putc(d, 'M');
-	trace_put(d, x);
+	decimate_put(d, x);
 	buf_putc(d, ' ');
-	trace_put(d, y);
+	decimate_put(d, y);
 	buf_putc(d, way);
-	trace_put(d, length);
+	decimate_put(d, length);
 }
 
 void
@@ -112,7 +112,8 @@ chart_path(struct chart *c, const char *class, struct buf *d)
 }
 
 void
-chart_told(struct chart *c, const char *class, struct buf *d, const char *text)
+chart_path_titled(
+    struct chart *c, const char *class, struct buf *d, const char *text)
 {
 	path_open(c, class, d);
 	html_leaf(c->h, "title", NULL, text);
@@ -141,14 +142,14 @@ void
 chart_mark_put(struct buf *d, enum chart_mark mark, double x, double y)
 {
 	buf_putc(d, 'M');
-	trace_put(d, x + marks[mark].x);
+	decimate_put(d, x + marks[mark].x);
 	buf_putc(d, ' ');
-	trace_put(d, y + marks[mark].y);
+	decimate_put(d, y + marks[mark].y);
 	buf_puts(d, marks[mark].d);
 }
 
 void
-chart_key_open(struct chart *c)
+chart_legend_open(struct chart *c)
 {
 	html_open(c->h, "span");
 	html_attr(c->h, "class", "key");
@@ -159,7 +160,7 @@ chart_key_open(struct chart *c)
 }
 
 void
-chart_key_close(struct chart *c, const char *text)
+chart_legend_close(struct chart *c, const char *text)
 {
 	html_close(c->h, "svg");
 	html_text(c->h, text);
@@ -172,8 +173,8 @@ chart_legend(struct html *h, enum chart_mark mark, const char *text)
 	struct chart c = { .h = h };
 	struct buf d = { 0 };
 
-	chart_key_open(&c);
+	chart_legend_open(&c);
 	chart_mark_put(&d, mark, 6, 6);
 	chart_path(&c, chart_mark_class(mark), &d);
-	chart_key_close(&c, text);
+	chart_legend_close(&c, text);
 }

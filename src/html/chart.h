@@ -31,8 +31,8 @@ void chart_y(struct chart *, const struct tick *, size_t n, const char *what);
 /* A path with a class, whose d is taken away; nothing when it is empty. */
 void chart_path(struct chart *, const char *class, struct buf *d);
 /* The same of one mark that says what it is when it is pointed at. */
-void
-chart_told(struct chart *, const char *class, struct buf *d, const char *text);
+void chart_path_titled(
+    struct chart *, const char *class, struct buf *d, const char *text);
 
 enum chart_mark { MARK_DOT, MARK_RING, MARK_DIAMOND, MARK_CROSS, MARKS };
 
@@ -41,8 +41,8 @@ const char *chart_mark_class(enum chart_mark);
 /* Add a mark of this form at a place to the d of a path. */
 void chart_mark_put(struct buf *d, enum chart_mark, double x, double y);
 /* An entry of a legend: a square of 12 x 12, and what is drawn in it means. */
-void chart_key_open(struct chart *);
-void chart_key_close(struct chart *, const char *text);
+void chart_legend_open(struct chart *);
+void chart_legend_close(struct chart *, const char *text);
 /* The entry of a mark. */
 void chart_legend(struct html *, enum chart_mark, const char *text);
 

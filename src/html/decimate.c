@@ -11,7 +11,7 @@
 enum { LOWEST, HIGHEST, LAST };
 
 void
-thin_init(struct thin *t, double width, double height, double size)
+decimate_init(struct decimate *t, double width, double height, double size)
 {
 	t->size = size;
 	t->columns = (size_t)ceil(width / size) + 1;
@@ -20,7 +20,7 @@ thin_init(struct thin *t, double width, double height, double size)
 }
 
 void
-thin_fini(struct thin *t)
+decimate_fini(struct decimate *t)
 {
 	free(t->taken);
 	t->taken = NULL;
@@ -35,7 +35,7 @@ square(double at, double size, size_t n)
 }
 
 bool
-thin_take(struct thin *t, double x, double y)
+decimate_take(struct decimate *t, double x, double y)
 {
 	unsigned char *taken =
 	    &t->taken[square(y, t->size, t->rows) * t->columns +
@@ -47,7 +47,7 @@ thin_take(struct thin *t, double x, double y)
 }
 
 void
-trace_put(struct buf *out, double at)
+decimate_put(struct buf *out, double at)
 {
 	char text[32];
 	size_t n;
@@ -60,18 +60,18 @@ trace_put(struct buf *out, double at)
 }
 
 static void
-point_put(struct trace *t, int which)
+point_put(struct decimate_line *t, int which)
 {
 	buf_putc(t->d, t->drawn > 0 ? 'L' : 'M');
-	trace_put(t->d, t->x[which]);
+	decimate_put(t->d, t->x[which]);
 	buf_putc(t->d, ' ');
-	trace_put(t->d, t->y[which]);
+	decimate_put(t->d, t->y[which]);
 	t->drawn++;
 }
 
 /* The extremes in the order in which they came, then the end. */
 static void
-column_put(struct trace *t)
+column_put(struct decimate_line *t)
 {
 	int early = t->order[LOWEST] <= t->order[HIGHEST] ? LOWEST : HIGHEST;
 	int late = early == LOWEST ? HIGHEST : LOWEST;
@@ -87,7 +87,7 @@ column_put(struct trace *t)
 }
 
 static void
-extreme(struct trace *t, int which, bool is, double x, double y)
+extreme(struct decimate_line *t, int which, bool is, double x, double y)
 {
 	if (t->n > 0 && !is)
 		return;
@@ -98,10 +98,10 @@ extreme(struct trace *t, int which, bool is, double x, double y)
 }
 
 void
-trace_add(struct trace *t, double x, double y)
+decimate_line_add(struct decimate_line *t, double x, double y)
 {
 	if (!isfinite(x) || !isfinite(y)) {
-		trace_end(t);
+		decimate_line_end(t);
 		return;
 	}
 	if (t->n > 0 && !(x < t->start + t->column))
@@ -115,7 +115,7 @@ trace_add(struct trace *t, double x, double y)
 }
 
 void
-trace_end(struct trace *t)
+decimate_line_end(struct decimate_line *t)
 {
 	column_put(t);
 	/* A point alone is seen when the line has round ends. */

@@ -13,20 +13,20 @@
 struct buf;
 
 /* Squares of which each takes one mark. */
-struct thin {
+struct decimate {
 	unsigned char *taken;
 	size_t columns, rows;
 	double size; /* of a square */
 };
 
 /* For a drawing of width x height. */
-void thin_init(struct thin *, double width, double height, double size);
-void thin_fini(struct thin *);
+void decimate_init(struct decimate *, double width, double height, double size);
+void decimate_fini(struct decimate *);
 /* Whether a mark here is the first of its square; outside is at the edge. */
-bool thin_take(struct thin *, double x, double y);
+bool decimate_take(struct decimate *, double x, double y);
 
 /* A line from left to right, as the d of a path. */
-struct trace {
+struct decimate_line {
 	struct buf *d;
 	double column; /* width: of points within it the lowest, highest and
 			* last one count */
@@ -38,9 +38,9 @@ struct trace {
 };
 
 /* x ascends; a y that is not finite interrupts the line. */
-void trace_add(struct trace *, double x, double y);
-void trace_end(struct trace *);
+void decimate_line_add(struct decimate_line *, double x, double y);
+void decimate_line_end(struct decimate_line *);
 /* A coordinate, in tenths. */
-void trace_put(struct buf *, double);
+void decimate_put(struct buf *, double);
 
 #endif /* HPOTUNE_DECIMATE_H */

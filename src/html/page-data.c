@@ -15,7 +15,7 @@
 
 /* Make room for one more. */
 static void
-grow(struct report *r, size_t *cap)
+grow(struct page *r, size_t *cap)
 {
 	size_t dims = r->study->space->n;
 
@@ -29,11 +29,11 @@ grow(struct report *r, size_t *cap)
 
 /* Columns: trial, state, objective, reports, params. */
 static int
-trial_read(struct report *r, const struct store_rows *rows, struct err *e)
+trial_read(struct page *r, const struct store_rows *rows, struct err *e)
 {
-	struct report_trial *t = &r->trials[r->n];
+	struct page_trial *t = &r->trials[r->n];
 
-	*t = (struct report_trial){ .number = store_rows_int(rows, 0),
+	*t = (struct page_trial){ .number = store_rows_int(rows, 0),
 		.objective = rows_real(rows, 2),
 		.reports = store_rows_int(rows, 3) };
 	if (!trial_state_parse(store_rows_text(rows, 1), &t->state))
@@ -45,12 +45,12 @@ trial_read(struct report *r, const struct store_rows *rows, struct err *e)
 		r->with_value++;
 	r->counts[t->state]++;
 	r->n++;
-	return point_read(r->points + (r->n - 1) * r->study->space->n,
+	return trial_points_read(r->points + (r->n - 1) * r->study->space->n,
 	    r->study->space, store_rows_text(rows, 4), e);
 }
 
 static int
-trials_read(struct report *r, struct err *e)
+trials_read(struct page *r, struct err *e)
 {
 	struct store_rows *rows;
 	size_t cap = 0;
@@ -73,8 +73,8 @@ trials_read(struct report *r, struct err *e)
 }
 
 /* Numbers of trials have no gaps. */
-static struct report_trial *
-trial_find(struct report *r, int64_t number)
+static struct page_trial *
+trial_find(struct page *r, int64_t number)
 {
 	if (number < 1 || (uint64_t)number > r->n)
 		return NULL;
@@ -82,9 +82,9 @@ trial_find(struct report *r, int64_t number)
 }
 
 static int
-broken_read(struct report *r, struct err *e)
+broken_read(struct page *r, struct err *e)
 {
-	struct report_trial *t;
+	struct page_trial *t;
 	struct store_rows *rows;
 	int rc;
 
@@ -102,8 +102,8 @@ broken_read(struct report *r, struct err *e)
 static int
 outcome_take(void *arg, int64_t trial, size_t i, double value)
 {
-	struct report *r = arg;
-	const struct report_trial *t = trial_find(r, trial);
+	struct page *r = arg;
+	const struct page_trial *t = trial_find(r, trial);
 
 	if (t != NULL && i < r->aims.n && isfinite(value))
 		r->outcomes[(size_t)(t - r->trials) * r->aims.n + i] = value;
@@ -111,19 +111,19 @@ outcome_take(void *arg, int64_t trial, size_t i, double value)
 }
 
 static int
-outcomes_read(struct report *r, struct err *e)
+outcomes_read(struct page *r, struct err *e)
 {
 	size_t i, n = r->n * r->aims.n;
 
 	r->outcomes = xcalloc(n + 1, sizeof *r->outcomes);
 	for (i = 0; i < n; i++)
 		r->outcomes[i] = NAN;
-	return store_each_outcome(r->store, outcome_take, r, e);
+	return store_walk_outcomes(r->store, outcome_take, r, e);
 }
 
 /* The frame of the objective: the best lies within it. */
 static void
-value_fit(struct report *r)
+value_fit(struct page *r)
 {
 	double *values = xcalloc(r->n + 1, sizeof *values);
 	size_t i;
@@ -141,12 +141,12 @@ value_fit(struct report *r)
 }
 
 static int
-best_read(struct report *r, struct err *e)
+best_read(struct page *r, struct err *e)
 {
-	const struct report_trial *t = NULL;
+	const struct page_trial *t = NULL;
 	int64_t number;
 
-	if (report_count(r, "SELECT trial FROM best", &number, e) == -1)
+	if (page_data_count(r, "SELECT trial FROM best", &number, e) == -1)
 		return -1;
 	t = trial_find(r, number);
 	r->best = t == NULL ? r->n : (size_t)(t - r->trials);
@@ -154,13 +154,14 @@ best_read(struct report *r, struct err *e)
 }
 
 int
-report_read(struct report *r, struct store *store, struct err *e)
+page_data_read(struct page *r, struct store *store, struct err *e)
 {
 	r->store = store;
 	if (store_study_get(store, &r->row, e) == -1 ||
-	    point_study(&r->study, store, e) == -1 ||
-	    aims_read(&r->aims, store, e) == -1 || trials_read(r, e) == -1 ||
-	    broken_read(r, e) == -1 || best_read(r, e) == -1)
+	    trial_points_study(&r->study, store, e) == -1 ||
+	    objectives_read(&r->aims, store, e) == -1 ||
+	    trials_read(r, e) == -1 || broken_read(r, e) == -1 ||
+	    best_read(r, e) == -1)
 		return -1;
 	if (r->aims.several && outcomes_read(r, e) == -1)
 		return -1;
@@ -169,11 +170,11 @@ report_read(struct report *r, struct store *store, struct err *e)
 }
 
 void
-report_fini(struct report *r)
+page_data_fini(struct page *r)
 {
 	store_study_fini(&r->row);
 	study_free(r->study);
-	aims_fini(&r->aims);
+	objectives_fini(&r->aims);
 	free(r->trials);
 	free(r->points);
 	free(r->outcomes);
@@ -181,20 +182,20 @@ report_fini(struct report *r)
 }
 
 bool
-report_better(const struct report *r, double a, double b)
+page_data_better(const struct page *r, double a, double b)
 {
 	return r->study->maximize ? a > b : a < b;
 }
 
 bool
-report_counts(const struct report_trial *t)
+page_data_is_candidate(const struct page_trial *t)
 {
 	return t->state == TRIAL_COMPLETED && !t->broken &&
 	       !isnan(t->objective);
 }
 
 enum chart_mark
-report_mark(const struct report_trial *t)
+page_data_mark(const struct page_trial *t)
 {
 	switch (t->state) {
 	case TRIAL_COMPLETED:
@@ -215,18 +216,18 @@ report_mark(const struct report_trial *t)
 }
 
 void
-report_tell(
-    struct buf *out, const struct report *r, const struct report_trial *t)
+page_data_describe(
+    struct buf *out, const struct page *r, const struct page_trial *t)
 {
 	buf_printf(out, "trial %" PRId64 ", %s: %s ", t->number,
 	    trial_state_name(t->state), r->study->metric);
-	rows_put_number(out, t->objective, REPORT_DIGITS);
+	rows_put_number(out, t->objective, PAGE_DIGITS);
 	if (t->broken)
 		buf_puts(out, ", breaks a constraint");
 }
 
 int
-report_count(struct report *r, const char *sql, int64_t *n, struct err *e)
+page_data_count(struct page *r, const char *sql, int64_t *n, struct err *e)
 {
 	struct store_rows *rows;
 	int rc = rows_first(&rows, r->store, sql, NULL, e);

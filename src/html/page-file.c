@@ -29,7 +29,7 @@ there(const char *path, struct err *e)
 		n = read(fd, start, sizeof start);
 		(void)close(fd);
 	}
-	html_begin(&first, REPORT_ABOUT);
+	html_begin(&first, PAGE_ABOUT);
 	ours = n >= (ssize_t)first.out.len &&
 	       memcmp(start, first.out.data, first.out.len) == 0;
 	buf_free(&first.out);
@@ -42,9 +42,9 @@ there(const char *path, struct err *e)
 }
 
 int
-report_write(const char *path, const struct buf *text, struct err *e)
+page_file_write(const char *path, const struct buf *text, struct err *e)
 {
 	int rc = there(path, e);
 
-	return rc == -1 ? -1 : newfile_write(path, rc == 1, text, e);
+	return rc == -1 ? -1 : atomic_file_write(path, rc == 1, text, e);
 }

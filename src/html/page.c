@@ -96,20 +96,20 @@ static const char style[] =
     ".wide{overflow:visible}}\n";
 
 void
-report_section(struct html *h, const char *title)
+page_section(struct html *h, const char *title)
 {
 	html_open(h, "section");
 	html_leaf(h, "h2", NULL, title);
 }
 
 void
-report_section_end(struct html *h)
+page_section_end(struct html *h)
 {
 	html_close(h, "section");
 }
 
 void
-report_note(struct html *h, const char *fmt, ...)
+page_note(struct html *h, const char *fmt, ...)
 {
 	char line[512];
 	va_list ap;
@@ -122,7 +122,7 @@ report_note(struct html *h, const char *fmt, ...)
 
 /* Parameters have a column each as long as these are few. */
 static bool
-params_part(const struct report *r)
+params_part(const struct page *r)
 {
 	return r->study->space->n <= COLUMNS;
 }
@@ -134,7 +134,7 @@ param_is_number(const struct param *p)
 }
 
 static void
-params_put(struct report *r, const char *json)
+params_put(struct page *r, const char *json)
 {
 	const struct space *space = r->study->space;
 	const struct json *value;
@@ -164,27 +164,27 @@ params_put(struct report *r, const char *json)
 }
 
 static void
-cell_put(struct report *r, const struct store_rows *rows, int col,
-    const struct report_column *column)
+cell_put(struct page *r, const struct store_rows *rows, int col,
+    const struct page_column *column)
 {
 	struct buf text = { 0 };
 	const char *s = store_rows_text(rows, col);
 
 	switch (column->kind) {
-	case REPORT_TEXT:
-	case REPORT_WORD:
+	case PAGE_TEXT:
+	case PAGE_WORD:
 		html_leaf(
-		    &r->h, "td", column->kind == REPORT_WORD ? "w" : NULL, s);
+		    &r->h, "td", column->kind == PAGE_WORD ? "w" : NULL, s);
 		break;
-	case REPORT_NUMBER:
+	case PAGE_NUMBER:
 		if (s != NULL && strspn(s, "-0123456789") == strlen(s))
 			buf_puts(&text, s);
 		else if (s != NULL)
 			rows_put_number(
-			    &text, store_rows_real(rows, col), REPORT_DIGITS);
+			    &text, store_rows_real(rows, col), PAGE_DIGITS);
 		html_leaf(&r->h, "td", "n", buf_str(&text));
 		break;
-	case REPORT_PARAMS:
+	case PAGE_PARAMS:
 		if (params_part(r)) {
 			params_put(r, s);
 			break;
@@ -208,7 +208,7 @@ head_put(struct html *h, const char *text, bool number)
 }
 
 static void
-heads_put(struct report *r, const struct report_column *columns, size_t n)
+heads_put(struct page *r, const struct page_column *columns, size_t n)
 {
 	const struct space *space = r->study->space;
 	struct html *h = &r->h;
@@ -220,21 +220,21 @@ heads_put(struct report *r, const struct report_column *columns, size_t n)
 	html_open(h, "thead");
 	html_open(h, "tr");
 	for (i = 0; i < n; i++)
-		if (columns[i].kind == REPORT_PARAMS && params_part(r))
+		if (columns[i].kind == PAGE_PARAMS && params_part(r))
 			for (k = 0; k < space->n; k++)
 				head_put(h, space->params[k].name,
 				    param_is_number(&space->params[k]));
 		else
-			head_put(h, columns[i].head,
-			    columns[i].kind == REPORT_NUMBER);
+			head_put(
+			    h, columns[i].head, columns[i].kind == PAGE_NUMBER);
 	html_close(h, "tr");
 	html_close(h, "thead");
 	html_open(h, "tbody");
 }
 
 int
-report_table(struct report *r, const char *sql,
-    const struct report_column *columns, size_t n, size_t *count, struct err *e)
+page_table(struct page *r, const char *sql, const struct page_column *columns,
+    size_t n, size_t *count, struct err *e)
 {
 	struct store_rows *rows;
 	size_t i;
@@ -271,11 +271,11 @@ meta_put(struct html *h, const char *key, const char *name, const char *content)
 
 /* No script, nothing from elsewhere: the page is what is in it. */
 static void
-top_put(struct report *r)
+top_put(struct page *r)
 {
 	struct html *h = &r->h;
 
-	html_begin(h, REPORT_ABOUT);
+	html_begin(h, PAGE_ABOUT);
 	html_open(h, "html");
 	html_attr(h, "xmlns", "http://www.w3.org/1999/xhtml");
 	html_attr(h, "lang", "en");
@@ -296,12 +296,12 @@ top_put(struct report *r)
 }
 
 int
-report_page(struct report *r, struct err *e)
+page_build(struct page *r, struct err *e)
 {
-	static int (*const sections[])(
-	    struct report *, struct err *) = { report_head, report_history,
-		report_front, report_curves, report_importance, report_best,
-		report_stops, report_places, report_failures, report_events };
+	static int (*const sections[])(struct page *,
+	    struct err *) = { section_head, section_history, section_front,
+		section_curves, section_importance, section_best, section_stops,
+		section_timeline, section_failures, section_events };
 	size_t i;
 
 	top_put(r);

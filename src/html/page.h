@@ -22,16 +22,16 @@ struct store_rows;
 struct study;
 
 enum {
-	REPORT_DIGITS = 6, /* of what was measured */
-	REPORT_WIDTH = 900, /* of a drawing */
-	REPORT_TOLD = 600, /* marks that each say what they are */
-	REPORT_ROWS = 25 /* of a table */
+	PAGE_DIGITS = 6, /* of what was measured */
+	PAGE_WIDTH = 900, /* of a drawing */
+	PAGE_TITLED_MARKS = 600, /* marks that each say what they are */
+	PAGE_ROWS = 25 /* of a table */
 };
 
 /* Stands in the first lines of a report: by it one is known. */
-#define REPORT_ABOUT "report of hpotune"
+#define PAGE_ABOUT "report of hpotune"
 
-struct report_trial {
+struct page_trial {
 	int64_t number;
 	enum trial_state state;
 	bool broken; /* a constraint */
@@ -39,13 +39,13 @@ struct report_trial {
 	int64_t reports;
 };
 
-struct report {
+struct page {
 	struct store *store;
 	struct store_study row;
 	struct study *study; /* of the last run, as the database kept it */
-	struct aims aims;
+	struct objectives aims;
 	struct html h;
-	struct report_trial *trials; /* all of them, by number */
+	struct page_trial *trials; /* all of them, by number */
 	size_t n;
 	double *points; /* n x parameters, in the cube; NaN = inactive */
 	double *outcomes; /* n x objectives, of several; else NULL */
@@ -57,61 +57,61 @@ struct report {
 	double now; /* seconds since 1970 when a server runs it; else 0 */
 };
 
-/* Read the study into an empty r (now may be set); report_fini in any case.
+/* Read the study into an empty r (now may be set); page_data_fini in any case.
  * store is borrowed. */
-int report_read(struct report *, struct store *, struct err *);
-void report_fini(struct report *);
+int page_data_read(struct page *, struct store *, struct err *);
+void page_data_fini(struct page *);
 /* Whether one value of the objective is better. */
-bool report_better(const struct report *, double a, double b);
+bool page_data_better(const struct page *, double a, double b);
 /* Whether a trial may be the best: completed, no constraint broken. */
-bool report_counts(const struct report_trial *);
+bool page_data_is_candidate(const struct page_trial *);
 /* The form of a trial's mark. */
-enum chart_mark report_mark(const struct report_trial *);
+enum chart_mark page_data_mark(const struct page_trial *);
 /* "trial 12, completed: accuracy 0.93". */
-void
-report_tell(struct buf *, const struct report *, const struct report_trial *);
+void page_data_describe(
+    struct buf *, const struct page *, const struct page_trial *);
 
 /* The whole page. */
-int report_page(struct report *, struct err *);
+int page_build(struct page *, struct err *);
 /* Its sections. */
-int report_head(struct report *, struct err *);
-int report_history(struct report *, struct err *);
-int report_curves(struct report *, struct err *);
-int report_importance(struct report *, struct err *);
-int report_params(struct report *, const size_t *order, struct err *);
-int report_front(struct report *, struct err *);
-int report_places(struct report *, struct err *);
-int report_best(struct report *, struct err *);
-int report_stops(struct report *, struct err *);
-int report_failures(struct report *, struct err *);
-int report_events(struct report *, struct err *);
+int section_head(struct page *, struct err *);
+int section_history(struct page *, struct err *);
+int section_curves(struct page *, struct err *);
+int section_importance(struct page *, struct err *);
+int section_params(struct page *, const size_t *order, struct err *);
+int section_front(struct page *, struct err *);
+int section_timeline(struct page *, struct err *);
+int section_best(struct page *, struct err *);
+int section_stops(struct page *, struct err *);
+int section_failures(struct page *, struct err *);
+int section_events(struct page *, struct err *);
 
 /* A section with a heading, and its end. */
-void report_section(struct html *, const char *title);
-void report_section_end(struct html *);
+void page_section(struct html *, const char *title);
+void page_section_end(struct html *);
 /* A sentence below a drawing or a table. */
-void report_note(struct html *, const char *fmt, ...)
+void page_note(struct html *, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* A column of a table that shows rows. */
-struct report_column {
+struct page_column {
 	const char *head;
 	/* a word does not break; params are a column each, when few */
-	enum { REPORT_TEXT, REPORT_WORD, REPORT_NUMBER, REPORT_PARAMS } kind;
+	enum { PAGE_TEXT, PAGE_WORD, PAGE_NUMBER, PAGE_PARAMS } kind;
 };
 /*
  * The rows of a SELECT as a table, one column for each; nothing when there is
  * none.  *n: how many there were.
  */
-int report_table(struct report *, const char *sql, const struct report_column *,
+int page_table(struct page *, const char *sql, const struct page_column *,
     size_t columns, size_t *n, struct err *);
 /* One number of a SELECT; 0 for none. */
-int report_count(struct report *, const char *sql, int64_t *n, struct err *);
+int page_data_count(struct page *, const char *sql, int64_t *n, struct err *);
 
 /*
  * Write the file; it has its name only when it is whole.  What is there already
  * and is no report is left alone: an error.
  */
-int report_write(const char *path, const struct buf *, struct err *);
+int page_file_write(const char *path, const struct buf *, struct err *);
 
 #endif /* HPOTUNE_PAGE_H */

@@ -23,11 +23,11 @@ enum {
 #define COUNT(a) (sizeof(a) / sizeof(a)[0])
 
 struct curves {
-	struct report *r;
+	struct page *r;
 	size_t *order; /* trials with reports; the first n are drawn */
 	size_t all, n;
-	struct spark *lines; /* n of them */
-	struct spark medians;
+	struct sparkline *lines; /* n of them */
+	struct sparkline medians;
 };
 
 /* Who of two trials comes first among leaders; equals by number. */
@@ -35,17 +35,17 @@ static int
 leader_compare(const void *a, const void *b, void *arg)
 {
 	size_t i = *(const size_t *)a, j = *(const size_t *)b;
-	const struct report *r = arg;
-	const struct report_trial *x = &r->trials[i], *y = &r->trials[j];
+	const struct page *r = arg;
+	const struct page_trial *x = &r->trials[i], *y = &r->trials[j];
 
 	if (i == r->best || j == r->best)
 		return i == r->best ? -1 : 1;
-	if (report_counts(x) != report_counts(y))
-		return report_counts(x) ? -1 : 1;
+	if (page_data_is_candidate(x) != page_data_is_candidate(y))
+		return page_data_is_candidate(x) ? -1 : 1;
 	if (isnan(x->objective) != isnan(y->objective))
 		return isnan(x->objective) ? 1 : -1;
 	if (x->objective != y->objective && !isnan(x->objective))
-		return report_better(r, x->objective, y->objective) ? -1 : 1;
+		return page_data_better(r, x->objective, y->objective) ? -1 : 1;
 	return (i > j) - (i < j);
 }
 
@@ -53,7 +53,7 @@ leader_compare(const void *a, const void *b, void *arg)
 static void
 lines_choose(struct curves *c)
 {
-	struct report *r = c->r;
+	struct page *r = c->r;
 	size_t i, rest, step;
 
 	c->order = xcalloc(r->n + 1, sizeof *c->order);
@@ -109,7 +109,8 @@ frame_fit(struct curves *c, struct chart *chart)
 		n += c->lines[i].n;
 	values = xcalloc(n + 1, sizeof *values);
 	for (i = 0; i <= c->n; i++) {
-		const struct spark *s = i < c->n ? &c->lines[i] : &c->medians;
+		const struct sparkline *s =
+		    i < c->n ? &c->lines[i] : &c->medians;
 
 		for (k = 0; k < s->n; k++)
 			values[at++] = s->values[k];
@@ -123,20 +124,21 @@ frame_fit(struct curves *c, struct chart *chart)
 }
 
 static void
-line_put(const struct spark *s, struct chart *chart, struct buf *d)
+line_put(const struct sparkline *s, struct chart *chart, struct buf *d)
 {
-	struct trace line = { .d = d, .column = 3 };
+	struct decimate_line line = { .d = d, .column = 3 };
 	size_t k;
 
 	for (k = 0; k < s->n; k++)
-		trace_add(&line, axis_at(&chart->x, (double)s->steps[k]),
+		decimate_line_add(&line,
+		    axis_at(&chart->x, (double)s->steps[k]),
 		    isfinite(s->values[k]) ? axis_at(&chart->y, s->values[k])
 					   : NAN);
-	trace_end(&line);
+	decimate_line_end(&line);
 }
 
 static const char *
-line_class(const struct report *r, size_t i)
+line_class(const struct page *r, size_t i)
 {
 	if (i == r->best)
 		return "top";
@@ -157,8 +159,8 @@ lines_put(struct curves *c, struct chart *chart)
 		if (d.len == 0)
 			continue;
 		buf_clear(&text);
-		report_tell(&text, c->r, &c->r->trials[c->order[i]]);
-		chart_told(
+		page_data_describe(&text, c->r, &c->r->trials[c->order[i]]);
+		chart_path_titled(
 		    chart, line_class(c->r, c->order[i]), &d, buf_str(&text));
 	}
 	line_put(&c->medians, chart, &d);
@@ -172,10 +174,10 @@ key_put(struct html *h, const char *class, const char *text)
 	struct chart c = { .h = h };
 	struct buf d = { 0 };
 
-	chart_key_open(&c);
+	chart_legend_open(&c);
 	buf_puts(&d, "M0 6h12");
 	chart_path(&c, class, &d);
-	chart_key_close(&c, text);
+	chart_legend_close(&c, text);
 }
 
 static void
@@ -201,7 +203,7 @@ notes_put(struct curves *c)
 		key_put(h, "median", "running median");
 	html_close(h, "p");
 	if (c->n < c->all)
-		report_note(h,
+		page_note(h,
 		    "%zu of %zu curves are drawn: the best ones, and others "
 		    "evenly from the better to the worse; %zu are left out.",
 		    c->n, c->all, c->all - c->n);
@@ -211,7 +213,7 @@ static void
 drawing_put(struct curves *c)
 {
 	struct chart chart = {
-		.h = &c->r->h, .width = REPORT_WIDTH, .height = HEIGHT
+		.h = &c->r->h, .width = PAGE_WIDTH, .height = HEIGHT
 	};
 	struct tick ticks[AXIS_TICKS];
 	struct buf name = { 0 };
@@ -232,7 +234,7 @@ drawing_put(struct curves *c)
 }
 
 int
-report_curves(struct report *r, struct err *e)
+section_curves(struct page *r, struct err *e)
 {
 	struct curves c = { .r = r };
 	size_t i;
@@ -241,14 +243,14 @@ report_curves(struct report *r, struct err *e)
 	lines_choose(&c);
 	rc = lines_read(&c, e);
 	if (rc == 0 && c.n > 0) {
-		report_section(&r->h, "Learning curves");
+		page_section(&r->h, "Learning curves");
 		drawing_put(&c);
 		notes_put(&c);
-		report_section_end(&r->h);
+		page_section_end(&r->h);
 	}
 	for (i = 0; c.lines != NULL && i < c.n; i++)
-		spark_free(&c.lines[i]);
-	spark_free(&c.medians);
+		sparkline_free(&c.lines[i]);
+	sparkline_free(&c.medians);
 	free(c.lines);
 	free(c.order);
 	return rc;

@@ -13,7 +13,7 @@ enum { HEIGHT = 320, SQUARE = 5, PAIRS = 3 };
 
 /* The frame of one objective. */
 static void
-aim_fit(const struct report *r, size_t k, struct axis *a)
+aim_fit(const struct page *r, size_t k, struct axis *a)
 {
 	double *values = xcalloc(r->n + 1, sizeof *values);
 	size_t i;
@@ -25,7 +25,7 @@ aim_fit(const struct report *r, size_t k, struct axis *a)
 }
 
 static bool
-place(const struct report *r, const struct chart *c, size_t trial, size_t k,
+place(const struct page *r, const struct chart *c, size_t trial, size_t k,
     double *x, double *y)
 {
 	const double *values = r->outcomes + trial * r->aims.n;
@@ -38,31 +38,32 @@ place(const struct report *r, const struct chart *c, size_t trial, size_t k,
 }
 
 static void
-marks_put(struct report *r, struct chart *c, size_t k)
+marks_put(struct page *r, struct chart *c, size_t k)
 {
 	struct buf d[MARKS] = { { 0 } };
-	struct thin thin;
+	struct decimate thin;
 	double x, y;
 	size_t m, i;
 
 	for (m = MARKS; m-- > 0;) {
-		thin_init(&thin, c->width, c->height, SQUARE);
+		decimate_init(&thin, c->width, c->height, SQUARE);
 		for (i = 0; i < r->n; i++)
-			if (report_mark(&r->trials[i]) == m &&
-			    place(r, c, i, k, &x, &y) && thin_take(&thin, x, y))
+			if (page_data_mark(&r->trials[i]) == m &&
+			    place(r, c, i, k, &x, &y) &&
+			    decimate_take(&thin, x, y))
 				chart_mark_put(&d[m], m, x, y);
-		thin_fini(&thin);
+		decimate_fini(&thin);
 		chart_path(c, chart_mark_class(m), &d[m]);
 	}
 }
 
 /* Those of the front say what they are, as long as they are few. */
 static int
-rings_put(struct report *r, struct chart *c, size_t k, struct err *e)
+rings_put(struct page *r, struct chart *c, size_t k, struct err *e)
 {
 	struct buf d = { 0 }, text = { 0 };
 	struct store_rows *rows;
-	struct thin thin;
+	struct decimate thin;
 	size_t i, n = 0;
 	double x, y;
 	int rc;
@@ -70,11 +71,11 @@ rings_put(struct report *r, struct chart *c, size_t k, struct err *e)
 	if (store_rows_open(
 		&rows, r->store, "SELECT trial FROM front", NULL, e) == -1)
 		return -1;
-	thin_init(&thin, c->width, c->height, SQUARE);
+	decimate_init(&thin, c->width, c->height, SQUARE);
 	while ((rc = store_rows_next(rows, e)) == 1) {
 		i = (size_t)store_rows_int(rows, 0) - 1;
 		if (i >= r->n || !place(r, c, i, k, &x, &y) ||
-		    !thin_take(&thin, x, y) || n++ >= REPORT_TOLD)
+		    !decimate_take(&thin, x, y) || n++ >= PAGE_TITLED_MARKS)
 			continue;
 		chart_mark_put(&d, MARK_RING, x, y);
 		buf_clear(&text);
@@ -82,16 +83,16 @@ rings_put(struct report *r, struct chart *c, size_t k, struct err *e)
 		    (long long)i + 1, r->aims.objectives[0].metric,
 		    r->outcomes[i * r->aims.n], r->aims.objectives[k].metric,
 		    r->outcomes[i * r->aims.n + k]);
-		chart_told(c, "pick", &d, buf_str(&text));
+		chart_path_titled(c, "pick", &d, buf_str(&text));
 	}
-	thin_fini(&thin);
+	decimate_fini(&thin);
 	store_rows_close(rows);
 	buf_free(&text);
 	return rc;
 }
 
 static void
-name_put(struct buf *b, const struct aim *aim, const struct axis *a)
+name_put(struct buf *b, const struct objective *aim, const struct axis *a)
 {
 	buf_clear(b);
 	buf_printf(b, "%s (%s%s)", aim->metric,
@@ -100,12 +101,10 @@ name_put(struct buf *b, const struct aim *aim, const struct axis *a)
 }
 
 static int
-drawing_put(struct report *r, size_t k, struct err *e)
+drawing_put(struct page *r, size_t k, struct err *e)
 {
-	struct chart c = {
-		.h = &r->h, .width = REPORT_WIDTH, .height = HEIGHT
-	};
-	const struct aim *aims = r->aims.objectives;
+	struct chart c = { .h = &r->h, .width = PAGE_WIDTH, .height = HEIGHT };
+	const struct objective *aims = r->aims.objectives;
 	struct tick ticks[AXIS_TICKS];
 	struct buf name = { 0 };
 	int rc;
@@ -127,27 +126,28 @@ drawing_put(struct report *r, size_t k, struct err *e)
 }
 
 static int
-table_put(struct report *r, struct err *e)
+table_put(struct page *r, struct err *e)
 {
 	size_t n = r->aims.n + 2, i, shown;
-	struct report_column *columns = xcalloc(n, sizeof *columns);
-	char *all = front_sql(&r->aims), *sql;
+	struct page_column *columns = xcalloc(n, sizeof *columns);
+	char *all = front_table_sql(&r->aims), *sql;
 	int64_t count;
 	int rc;
 
-	columns[0] = (struct report_column){ "trial", REPORT_NUMBER };
+	columns[0] = (struct page_column){ "trial", PAGE_NUMBER };
 	for (i = 0; i < r->aims.n; i++)
 		columns[i + 1] =
-		    (struct report_column){ r->aims.objectives[i].metric,
-			    REPORT_NUMBER };
-	columns[n - 1] = (struct report_column){ "parameters", REPORT_PARAMS };
-	sql = xasprintf("%s LIMIT %d", all, REPORT_ROWS);
-	rc = report_table(r, sql, columns, n, &shown, e);
+		    (struct page_column){ r->aims.objectives[i].metric,
+			    PAGE_NUMBER };
+	columns[n - 1] = (struct page_column){ "parameters", PAGE_PARAMS };
+	sql = xasprintf("%s LIMIT %d", all, PAGE_ROWS);
+	rc = page_table(r, sql, columns, n, &shown, e);
 	if (rc == 0)
-		rc = report_count(r, "SELECT count(*) FROM front", &count, e);
+		rc =
+		    page_data_count(r, "SELECT count(*) FROM front", &count, e);
 	if (rc == 0 && (size_t)count > shown)
-		report_note(&r->h, "%zu of the %lld trials on the front.",
-		    shown, (long long)count);
+		page_note(&r->h, "%zu of the %lld trials on the front.", shown,
+		    (long long)count);
 	free(columns);
 	free(all);
 	free(sql);
@@ -155,22 +155,22 @@ table_put(struct report *r, struct err *e)
 }
 
 int
-report_front(struct report *r, struct err *e)
+section_front(struct page *r, struct err *e)
 {
 	size_t k;
 	int rc = 0;
 
 	if (!r->aims.several || r->with_value == 0)
 		return 0;
-	report_section(&r->h, "Front");
+	page_section(&r->h, "Front");
 	for (k = 1; k < r->aims.n && k <= PAIRS && rc == 0; k++)
 		rc = drawing_put(r, k, e);
 	if (rc == 0)
-		report_note(&r->h,
+		page_note(&r->h,
 		    "Rings are the front: no other trial is as good in all "
 		    "objectives and better in one.");
 	if (rc == 0)
 		rc = table_put(r, e);
-	report_section_end(&r->h);
+	page_section_end(&r->h);
 	return rc;
 }

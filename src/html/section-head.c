@@ -36,7 +36,7 @@ time_put(struct buf *out, const char *iso)
 }
 
 static int
-times_put(struct report *r, struct buf *b, struct err *e)
+times_put(struct page *r, struct buf *b, struct err *e)
 {
 	struct store_rows *rows;
 	int rc = rows_first(
@@ -57,7 +57,7 @@ times_put(struct report *r, struct buf *b, struct err *e)
 }
 
 static void
-counts_put(struct report *r, struct buf *b)
+counts_put(struct page *r, struct buf *b)
 {
 	const char *between = ": ";
 	size_t i;
@@ -78,7 +78,7 @@ counts_put(struct report *r, struct buf *b)
 
 /* Where model and output of the best trial are, when they are not here. */
 static int
-left_put(struct report *r, struct buf *b, struct err *e)
+left_put(struct page *r, struct buf *b, struct err *e)
 {
 	static const char *const heads[] = { "Its model", "Its output" };
 	struct store_rows *rows;
@@ -100,15 +100,16 @@ left_put(struct report *r, struct buf *b, struct err *e)
 }
 
 static int
-best_put(struct report *r, struct buf *b, struct err *e)
+best_put(struct page *r, struct buf *b, struct err *e)
 {
 	struct buf why = { 0 };
-	const struct report_trial *t;
+	const struct page_trial *t;
 	char number[32];
 	int rc;
 
 	if (r->aims.several) {
-		rc = aims_put_front(b, r->store, &r->aims, REPORT_DIGITS, e);
+		rc =
+		    objectives_put_front(b, r->store, &r->aims, PAGE_DIGITS, e);
 		fact(&r->h, "Front", b);
 		return rc;
 	}
@@ -119,9 +120,9 @@ best_put(struct report *r, struct buf *b, struct err *e)
 	}
 	t = &r->trials[r->best];
 	(void)snprintf(number, sizeof number, "%" PRId64, t->number);
-	rc = aims_put_broken(&why, r->store, number, REPORT_DIGITS, e);
+	rc = objectives_put_broken(&why, r->store, number, PAGE_DIGITS, e);
 	buf_printf(b, "trial %s: %s ", number, r->row.metric);
-	rows_put_number(b, t->objective, REPORT_DIGITS);
+	rows_put_number(b, t->objective, PAGE_DIGITS);
 	if (t->state != TRIAL_COMPLETED)
 		buf_printf(b, " (%s)", trial_state_name(t->state));
 	if (why.len > 0)
@@ -133,7 +134,7 @@ best_put(struct report *r, struct buf *b, struct err *e)
 
 /* The best trial's parameters, each with all its digits. */
 static int
-params_put(struct report *r, struct err *e)
+params_put(struct page *r, struct err *e)
 {
 	const struct json *m;
 	struct json_doc *doc;
@@ -151,7 +152,7 @@ params_put(struct report *r, struct err *e)
 	store_rows_close(rows);
 	if (rc == -1)
 		return -1;
-	report_section(&r->h, "Parameters of the best trial");
+	page_section(&r->h, "Parameters of the best trial");
 	html_open(&r->h, "dl");
 	for (m = json_first(json_root(doc)); m != NULL; m = json_next(m)) {
 		if (json_string(m) != NULL)
@@ -163,7 +164,7 @@ params_put(struct report *r, struct err *e)
 		buf_clear(&b);
 	}
 	html_close(&r->h, "dl");
-	report_section_end(&r->h);
+	page_section_end(&r->h);
 	json_free(doc);
 	buf_free(&b);
 	return 0;
@@ -171,12 +172,12 @@ params_put(struct report *r, struct err *e)
 
 /* What was saved, and how sure that is. */
 static int
-saved_put(struct report *r, struct buf *b, struct err *e)
+saved_put(struct page *r, struct buf *b, struct err *e)
 {
 	int64_t spared;
 
-	if (progress_put_savings(b, r->store, e) == -1 ||
-	    report_count(r,
+	if (status_put_savings(b, r->store, e) == -1 ||
+	    page_data_count(r,
 		"SELECT count(DISTINCT trial) FROM stops WHERE "
 		"verdict = 'suspended'",
 		&spared, e) == -1)
@@ -193,10 +194,10 @@ saved_put(struct report *r, struct buf *b, struct err *e)
 		buf_putc(b, '.');
 	}
 	fact(&r->h, "Saved by stopping", b);
-	if (progress_put_costs(b, r->store, r->study->limits.cost, e) == -1)
+	if (status_put_costs(b, r->store, r->study->limits.cost, e) == -1)
 		return -1;
 	fact(&r->h, "Cost", b);
-	if (progress_put_usage(b, r->store, e) == -1)
+	if (status_put_usage(b, r->store, e) == -1)
 		return -1;
 	fact(&r->h, "Used", b);
 	return 0;
@@ -204,7 +205,7 @@ saved_put(struct report *r, struct buf *b, struct err *e)
 
 /* A state that does not last is told with its time. */
 static void
-state_put(struct report *r, struct buf *b)
+state_put(struct page *r, struct buf *b)
 {
 	time_t now = (time_t)r->now;
 	char text[32];
@@ -223,7 +224,7 @@ state_put(struct report *r, struct buf *b)
 }
 
 int
-report_head(struct report *r, struct err *e)
+section_head(struct page *r, struct err *e)
 {
 	struct html *h = &r->h;
 	struct buf b = { 0 };
@@ -231,7 +232,7 @@ report_head(struct report *r, struct err *e)
 
 	html_open(h, "header");
 	html_leaf(h, "h1", NULL, r->row.name);
-	aims_put_goals(&b, &r->aims);
+	objectives_put_goals(&b, &r->aims);
 	html_leaf(h, "p", "sub", buf_str(&b));
 	buf_clear(&b);
 	html_open(h, "dl");

@@ -13,9 +13,9 @@
 enum { HEIGHT = 300, SQUARE = 5 };
 
 static void
-marks_told(struct report *r, struct chart *c)
+marks_told(struct page *r, struct chart *c)
 {
-	const struct report_trial *t;
+	const struct page_trial *t;
 	struct buf d = { 0 }, text = { 0 };
 	size_t i;
 
@@ -23,72 +23,72 @@ marks_told(struct report *r, struct chart *c)
 		t = &r->trials[i];
 		if (isnan(t->objective))
 			continue;
-		chart_mark_put(&d, report_mark(t),
+		chart_mark_put(&d, page_data_mark(t),
 		    axis_at(&c->x, (double)t->number),
 		    axis_at(&c->y, t->objective));
 		buf_clear(&text);
-		report_tell(&text, r, t);
-		chart_told(
-		    c, chart_mark_class(report_mark(t)), &d, buf_str(&text));
+		page_data_describe(&text, r, t);
+		chart_path_titled(
+		    c, chart_mark_class(page_data_mark(t)), &d, buf_str(&text));
 	}
 	buf_free(&text);
 }
 
 /* Of all that lie on each other one; completed ones on top. */
 static void
-marks_thinned(struct report *r, struct chart *c)
+marks_thinned(struct page *r, struct chart *c)
 {
 	struct buf d[MARKS] = { { 0 } };
-	const struct report_trial *t;
-	struct thin thin;
+	const struct page_trial *t;
+	struct decimate thin;
 	double x, y;
 	size_t i, k;
 
 	for (k = MARKS; k-- > 0;) {
-		thin_init(&thin, c->width, c->height, SQUARE);
+		decimate_init(&thin, c->width, c->height, SQUARE);
 		for (i = 0; i < r->n; i++) {
 			t = &r->trials[i];
-			if (isnan(t->objective) || report_mark(t) != k)
+			if (isnan(t->objective) || page_data_mark(t) != k)
 				continue;
 			x = axis_at(&c->x, (double)t->number);
 			y = axis_at(&c->y, t->objective);
-			if (thin_take(&thin, x, y))
+			if (decimate_take(&thin, x, y))
 				chart_mark_put(&d[k], k, x, y);
 		}
-		thin_fini(&thin);
+		decimate_fini(&thin);
 		chart_path(c, chart_mark_class(k), &d[k]);
 	}
 }
 
 /* Steps: nothing else is known between two trials. */
 static bool
-best_line(struct report *r, struct chart *c)
+best_line(struct page *r, struct chart *c)
 {
 	struct buf d = { 0 };
-	struct trace line = { .d = &d, .column = 0.5 };
+	struct decimate_line line = { .d = &d, .column = 0.5 };
 	double best = NAN, x;
 	size_t i;
 
 	for (i = 0; i < r->n; i++) {
-		if (!report_counts(&r->trials[i]) ||
+		if (!page_data_is_candidate(&r->trials[i]) ||
 		    (!isnan(best) &&
-			!report_better(r, r->trials[i].objective, best)))
+			!page_data_better(r, r->trials[i].objective, best)))
 			continue;
 		x = axis_at(&c->x, (double)r->trials[i].number);
 		if (!isnan(best))
-			trace_add(&line, x, axis_at(&c->y, best));
+			decimate_line_add(&line, x, axis_at(&c->y, best));
 		best = r->trials[i].objective;
-		trace_add(&line, x, axis_at(&c->y, best));
+		decimate_line_add(&line, x, axis_at(&c->y, best));
 	}
 	if (!isnan(best))
-		trace_add(&line, c->x.to, axis_at(&c->y, best));
-	trace_end(&line);
+		decimate_line_add(&line, c->x.to, axis_at(&c->y, best));
+	decimate_line_end(&line);
 	chart_path(c, "best", &d);
 	return !isnan(best);
 }
 
 static void
-keys_put(struct report *r, bool line)
+keys_put(struct page *r, bool line)
 {
 	size_t n[MARKS] = { 0 }, i;
 	static const char *const names[MARKS] = {
@@ -100,7 +100,8 @@ keys_put(struct report *r, bool line)
 	struct html *h = &r->h;
 
 	for (i = 0; i < r->n; i++)
-		n[report_mark(&r->trials[i])] += !isnan(r->trials[i].objective);
+		n[page_data_mark(&r->trials[i])] +=
+		    !isnan(r->trials[i].objective);
 	html_open(h, "p");
 	html_attr(h, "class", "keys");
 	for (i = 0; i < MARKS; i++)
@@ -111,34 +112,33 @@ keys_put(struct report *r, bool line)
 }
 
 static void
-notes_put(struct report *r)
+notes_put(struct page *r)
 {
 	struct html *h = &r->h;
 	size_t without = r->n - r->with_value;
 
-	if (r->with_value > REPORT_TOLD)
-		report_note(h,
+	if (r->with_value > PAGE_TITLED_MARKS)
+		page_note(h,
 		    "%zu trials: marks that would cover each other are drawn "
 		    "once.",
 		    r->with_value);
 	if (r->beyond > 0)
-		report_note(h,
+		page_note(h,
 		    "%zu value%s far from all others: at the edge of the "
 		    "frame.",
 		    r->beyond, r->beyond == 1 ? " lies" : "s lie");
 	if (without > 0)
-		report_note(h, "%zu trial%s no finite value.", without,
+		page_note(h, "%zu trial%s no finite value.", without,
 		    without == 1 ? " has" : "s have");
 }
 
 /* Whether there is a line of the best. */
 static bool
-drawing_put(struct report *r)
+drawing_put(struct page *r)
 {
-	struct chart c = { .h = &r->h,
-		.width = REPORT_WIDTH,
-		.height = HEIGHT,
-		.y = r->value };
+	struct chart c = {
+		.h = &r->h, .width = PAGE_WIDTH, .height = HEIGHT, .y = r->value
+	};
 	struct tick ticks[AXIS_TICKS];
 	struct buf name = { 0 };
 	bool line = false;
@@ -160,7 +160,7 @@ drawing_put(struct report *r)
 	chart_y(&c, ticks, n, buf_str(&name));
 	if (!r->aims.several)
 		line = best_line(r, &c);
-	if (r->with_value <= REPORT_TOLD)
+	if (r->with_value <= PAGE_TITLED_MARKS)
 		marks_told(r, &c);
 	else
 		marks_thinned(r, &c);
@@ -170,14 +170,14 @@ drawing_put(struct report *r)
 }
 
 int
-report_history(struct report *r, struct err *e)
+section_history(struct page *r, struct err *e)
 {
 	(void)e;
 	if (r->with_value == 0)
 		return 0;
-	report_section(&r->h, "History");
+	page_section(&r->h, "History");
 	keys_put(r, drawing_put(r));
 	notes_put(r);
-	report_section_end(&r->h);
+	page_section_end(&r->h);
 	return 0;
 }

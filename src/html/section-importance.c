@@ -21,10 +21,10 @@ enum {
 
 /* The completed trials as the command importance takes them; their number. */
 static size_t
-trials_take(const struct report *r, double *points, double *losses)
+trials_take(const struct page *r, double *points, double *losses)
 {
 	size_t dims = r->study->space->n, i, n = 0;
-	const struct report_trial *t;
+	const struct page_trial *t;
 
 	for (i = 0; i < r->n; i++) {
 		t = &r->trials[i];
@@ -66,7 +66,7 @@ row_put(struct html *h, const char *name, double share, double most)
 
 /* The greatest share first; of many parameters the first ones. */
 static void
-shares_put(struct report *r, const size_t *order, const double *share)
+shares_put(struct page *r, const size_t *order, const double *share)
 {
 	const struct param *params = r->study->space->params;
 	struct html *h = &r->h;
@@ -78,7 +78,7 @@ shares_put(struct report *r, const size_t *order, const double *share)
 	for (i = 0; i < r->study->space->n; i++) {
 		if (params[order[i]].type == PARAM_FIXED)
 			continue;
-		if (rows++ < REPORT_ROWS)
+		if (rows++ < PAGE_ROWS)
 			row_put(h, params[order[i]].name, share[order[i]],
 			    share[order[0]]);
 		else {
@@ -89,8 +89,7 @@ shares_put(struct report *r, const size_t *order, const double *share)
 	html_close(h, "tbody");
 	html_close(h, "table");
 	if (rest > 0)
-		report_note(
-		    h, "%zu others: together %.1f %%.", rest, 100 * sum);
+		page_note(h, "%zu others: together %.1f %%.", rest, 100 * sum);
 }
 
 static int
@@ -106,20 +105,20 @@ share_compare(const void *a, const void *b, void *arg)
 
 static void
 importance_put(
-    struct report *r, const size_t *order, const double *share, size_t n)
+    struct page *r, const size_t *order, const double *share, size_t n)
 {
-	report_section(&r->h, "Parameters that mattered");
+	page_section(&r->h, "Parameters that mattered");
 	shares_put(r, order, share);
-	report_note(&r->h,
+	page_note(&r->h,
 	    "PED-ANOVA of %zu completed trials: how much each parameter alone "
 	    "brings a trial among the best %.0f %% by %s.%s",
 	    n, 100 * GOOD, r->study->metric,
 	    n < HINTS ? " With so few of them the numbers are hints." : "");
-	report_section_end(&r->h);
+	page_section_end(&r->h);
 }
 
 int
-report_importance(struct report *r, struct err *e)
+section_importance(struct page *r, struct err *e)
 {
 	size_t dims = r->study->space->n, i;
 	double *points = xcalloc(r->n * dims + 1, sizeof *points);
@@ -135,14 +134,14 @@ report_importance(struct report *r, struct err *e)
 		order[i] = i;
 	data.n = trials_take(r, points, losses);
 	if (data.n >= LEAST) {
-		importance_ped(share, &data, GOOD, 1);
-		if (point_shares(share, dims) > 0) {
+		importance_ped_anova(share, &data, GOOD, 1);
+		if (trial_points_shares(share, dims) > 0) {
 			qsort_r(
 			    order, dims, sizeof *order, share_compare, share);
 			importance_put(r, order, share, data.n);
 		}
 	}
-	rc = report_params(r, order, e);
+	rc = section_params(r, order, e);
 	free(points);
 	free(losses);
 	free(share);

@@ -34,10 +34,10 @@ jitter(const struct param *p, int64_t number)
 
 /* The place of a trial's mark; false: it has none here. */
 static bool
-place(const struct report *r, const struct chart *c, size_t trial, size_t i,
+place(const struct page *r, const struct chart *c, size_t trial, size_t i,
     double *x, double *y)
 {
-	const struct report_trial *t = &r->trials[trial];
+	const struct page_trial *t = &r->trials[trial];
 	double u = r->points[trial * r->study->space->n + i];
 
 	if (isnan(t->objective) || isnan(u))
@@ -49,27 +49,27 @@ place(const struct report *r, const struct chart *c, size_t trial, size_t i,
 }
 
 static void
-marks_thinned(struct report *r, struct chart *c, size_t i)
+marks_thinned(struct page *r, struct chart *c, size_t i)
 {
 	struct buf d[MARKS] = { { 0 } };
-	struct thin thin;
+	struct decimate thin;
 	double x, y;
 	size_t k, trial;
 
 	for (k = MARKS; k-- > 0;) {
-		thin_init(&thin, c->width, c->height, SQUARE);
+		decimate_init(&thin, c->width, c->height, SQUARE);
 		for (trial = 0; trial < r->n; trial++)
-			if (report_mark(&r->trials[trial]) == k &&
+			if (page_data_mark(&r->trials[trial]) == k &&
 			    place(r, c, trial, i, &x, &y) &&
-			    thin_take(&thin, x, y))
+			    decimate_take(&thin, x, y))
 				chart_mark_put(&d[k], k, x, y);
-		thin_fini(&thin);
+		decimate_fini(&thin);
 		chart_path(c, chart_mark_class(k), &d[k]);
 	}
 }
 
 static void
-marks_told(struct report *r, struct chart *c, size_t i)
+marks_told(struct page *r, struct chart *c, size_t i)
 {
 	struct buf d = { 0 }, text = { 0 };
 	enum chart_mark mark;
@@ -79,17 +79,18 @@ marks_told(struct report *r, struct chart *c, size_t i)
 	for (trial = 0; trial < r->n; trial++) {
 		if (!place(r, c, trial, i, &x, &y))
 			continue;
-		mark = report_mark(&r->trials[trial]);
+		mark = page_data_mark(&r->trials[trial]);
 		chart_mark_put(&d, mark, x, y);
 		buf_clear(&text);
-		report_tell(&text, r, &r->trials[trial]);
-		chart_told(c, chart_mark_class(mark), &d, buf_str(&text));
+		page_data_describe(&text, r, &r->trials[trial]);
+		chart_path_titled(
+		    c, chart_mark_class(mark), &d, buf_str(&text));
 	}
 	buf_free(&text);
 }
 
 static void
-drawing_put(struct report *r, size_t i)
+drawing_put(struct page *r, size_t i)
 {
 	const struct param *p = &r->study->space->params[i];
 	struct chart c = {
@@ -122,30 +123,30 @@ drawing_put(struct report *r, size_t i)
 }
 
 static void
-section_put(struct report *r, const size_t *order, size_t n)
+section_put(struct page *r, const size_t *order, size_t n)
 {
 	size_t i;
 
-	report_section(&r->h, "Parameters and results");
+	page_section(&r->h, "Parameters and results");
 	html_open(&r->h, "div");
 	html_attr(&r->h, "class", "grid2");
 	for (i = 0; i < n && i < DRAWINGS; i++)
 		drawing_put(r, order[i]);
 	html_close(&r->h, "div");
-	report_note(&r->h,
+	page_note(&r->h,
 	    "Upwards: %s. Each trial stands where its parameter was active%s.",
 	    r->study->metric,
 	    r->best < r->n ? "; the ring is the best one" : "");
 	if (n > DRAWINGS)
-		report_note(&r->h,
+		page_note(&r->h,
 		    "%d of %zu parameters are drawn, in the order of their "
 		    "importance.",
 		    DRAWINGS, n);
-	report_section_end(&r->h);
+	page_section_end(&r->h);
 }
 
 int
-report_params(struct report *r, const size_t *order, struct err *e)
+section_params(struct page *r, const size_t *order, struct err *e)
 {
 	const struct space *space = r->study->space;
 	size_t *free_ones = xcalloc(space->n + 1, sizeof *free_ones);

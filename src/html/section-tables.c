@@ -18,21 +18,21 @@
 
 /* "The newest 25 of 123." below a table that does not show all. */
 static int
-more_put(struct report *r, const char *sql, size_t shown, const char *which,
+more_put(struct page *r, const char *sql, size_t shown, const char *which,
     struct err *e)
 {
 	int64_t all;
 
-	if (report_count(r, sql, &all, e) == -1)
+	if (page_data_count(r, sql, &all, e) == -1)
 		return -1;
 	if ((size_t)all > shown)
-		report_note(&r->h, "%s %zu of %" PRId64 ".", which, shown, all);
+		page_note(&r->h, "%s %zu of %" PRId64 ".", which, shown, all);
 	return 0;
 }
 
 /* Of those that may be the best, or of all when there is none. */
 static char *
-best_sql(const struct report *r, bool all, bool cost)
+best_sql(const struct page *r, bool all, bool cost)
 {
 	return xasprintf(
 	    "SELECT trial, state, objective, step, seconds, %sparams "
@@ -42,16 +42,16 @@ best_sql(const struct report *r, bool all, bool cost)
 	    "outcomes.trial = trials.trial AND violation > 0))) "
 	    "ORDER BY objective %s, trial LIMIT %d",
 	    cost ? "cost, " : "", all, r->study->maximize ? "DESC" : "ASC",
-	    REPORT_ROWS);
+	    PAGE_ROWS);
 }
 
 int
-report_best(struct report *r, struct err *e)
+section_best(struct page *r, struct err *e)
 {
-	struct report_column columns[] = { { "trial", REPORT_NUMBER },
-		{ "state", REPORT_TEXT }, { r->study->metric, REPORT_NUMBER },
-		{ "step", REPORT_NUMBER }, { "seconds", REPORT_NUMBER },
-		{ "cost", REPORT_NUMBER }, { "parameters", REPORT_PARAMS } };
+	struct page_column columns[] = { { "trial", PAGE_NUMBER },
+		{ "state", PAGE_TEXT }, { r->study->metric, PAGE_NUMBER },
+		{ "step", PAGE_NUMBER }, { "seconds", PAGE_NUMBER },
+		{ "cost", PAGE_NUMBER }, { "parameters", PAGE_PARAMS } };
 	size_t n = COUNT(columns), i, shown, counting = 0;
 	int64_t cost;
 	char *sql;
@@ -59,52 +59,51 @@ report_best(struct report *r, struct err *e)
 
 	if (r->aims.several || r->with_value == 0)
 		return 0;
-	if (report_count(r, "SELECT cost > 0 FROM study", &cost, e) == -1)
+	if (page_data_count(r, "SELECT cost > 0 FROM study", &cost, e) == -1)
 		return -1;
 	if (cost == 0) {
 		columns[n - 2] = columns[n - 1];
 		n--;
 	}
 	for (i = 0; i < r->n; i++)
-		counting += report_counts(&r->trials[i]);
-	report_section(&r->h, "Best trials");
+		counting += page_data_is_candidate(&r->trials[i]);
+	page_section(&r->h, "Best trials");
 	sql = best_sql(r, counting == 0, cost != 0);
-	rc = report_table(r, sql, columns, n, &shown, e);
+	rc = page_table(r, sql, columns, n, &shown, e);
 	free(sql);
 	if (rc == -1)
 		return -1;
 	if (counting == 0)
-		report_note(&r->h,
+		page_note(&r->h,
 		    "No trial has completed%s: these are the best others.",
 		    r->aims.constraints ? " and kept all constraints" : "");
 	else if (counting > shown)
-		report_note(&r->h, "The best %zu of %zu.", shown, counting);
-	report_section_end(&r->h);
+		page_note(&r->h, "The best %zu of %zu.", shown, counting);
+	page_section_end(&r->h);
 	return 0;
 }
 
 int
-report_stops(struct report *r, struct err *e)
+section_stops(struct page *r, struct err *e)
 {
-	static const struct report_column counts[] = { { "rule", REPORT_TEXT },
-		{ "verdict", REPORT_TEXT }, { "judgements", REPORT_NUMBER },
-		{ "trials", REPORT_NUMBER } };
-	static const struct report_column columns[] = {
-		{ "trial", REPORT_NUMBER }, { "step", REPORT_NUMBER },
-		{ "rule", REPORT_TEXT }, { "verdict", REPORT_TEXT },
-		{ "value", REPORT_NUMBER }, { "threshold", REPORT_NUMBER },
-		{ "pool", REPORT_NUMBER }, { "why", REPORT_TEXT }
-	};
+	static const struct page_column counts[] = { { "rule", PAGE_TEXT },
+		{ "verdict", PAGE_TEXT }, { "judgements", PAGE_NUMBER },
+		{ "trials", PAGE_NUMBER } };
+	static const struct page_column columns[] = { { "trial", PAGE_NUMBER },
+		{ "step", PAGE_NUMBER }, { "rule", PAGE_TEXT },
+		{ "verdict", PAGE_TEXT }, { "value", PAGE_NUMBER },
+		{ "threshold", PAGE_NUMBER }, { "pool", PAGE_NUMBER },
+		{ "why", PAGE_TEXT } };
 	char sql[300];
 	int64_t all;
 	size_t n;
 
-	if (report_count(r, "SELECT count(*) FROM stops", &all, e) == -1)
+	if (page_data_count(r, "SELECT count(*) FROM stops", &all, e) == -1)
 		return -1;
 	if (all == 0)
 		return 0;
-	report_section(&r->h, "Stops");
-	if (report_table(r,
+	page_section(&r->h, "Stops");
+	if (page_table(r,
 		"SELECT rule, verdict, count(*), count(DISTINCT trial) "
 		"FROM stops GROUP BY rule, verdict ORDER BY 3 DESC LIMIT 20",
 		counts, COUNT(counts), &n, e) == -1)
@@ -113,84 +112,83 @@ report_stops(struct report *r, struct err *e)
 	    "SELECT trial, step, rule, verdict, value, threshold, pool, why "
 	    "FROM stops WHERE verdict <> 'suspended' "
 	    "ORDER BY time DESC, trial DESC LIMIT %d",
-	    REPORT_ROWS);
-	if (report_table(r, sql, columns, COUNT(columns), &n, e) == -1 ||
+	    PAGE_ROWS);
+	if (page_table(r, sql, columns, COUNT(columns), &n, e) == -1 ||
 	    more_put(r,
 		"SELECT count(*) FROM stops WHERE verdict <> 'suspended'", n,
 		"The newest", e) == -1)
 		return -1;
-	report_section_end(&r->h);
+	page_section_end(&r->h);
 	return 0;
 }
 
 /* Trials that failed, by how and why; then attempts that were tried again. */
 int
-report_failures(struct report *r, struct err *e)
+section_failures(struct page *r, struct err *e)
 {
-	static const struct report_column failed[] = { { "class", REPORT_TEXT },
-		{ "trials", REPORT_NUMBER }, { "first", REPORT_NUMBER },
-		{ "last", REPORT_NUMBER }, { "why", REPORT_TEXT } };
-	static const struct report_column classes[] = { { "class",
-							    REPORT_TEXT },
-		{ "attempts", REPORT_NUMBER }, { "trials", REPORT_NUMBER } };
+	static const struct page_column failed[] = { { "class", PAGE_TEXT },
+		{ "trials", PAGE_NUMBER }, { "first", PAGE_NUMBER },
+		{ "last", PAGE_NUMBER }, { "why", PAGE_TEXT } };
+	static const struct page_column classes[] = { { "class", PAGE_TEXT },
+		{ "attempts", PAGE_NUMBER }, { "trials", PAGE_NUMBER } };
 	char sql[400];
 	int64_t bad;
 	size_t n;
 
-	if (report_count(r, "SELECT count(*) FROM attempts WHERE " NOT_WELL,
+	if (page_data_count(r, "SELECT count(*) FROM attempts WHERE " NOT_WELL,
 		&bad, e) == -1)
 		return -1;
 	if (bad == 0 && r->counts[TRIAL_FAILED] == 0)
 		return 0;
-	report_section(&r->h, "Failures");
+	page_section(&r->h, "Failures");
 	(void)snprintf(sql, sizeof sql,
 	    "SELECT (SELECT end_class FROM attempts WHERE "
 	    "attempts.trial = trials.trial ORDER BY attempt DESC LIMIT 1) "
 	    "AS class, count(*) AS n, min(trial), max(trial), why "
 	    "FROM trials WHERE state = 'failed' GROUP BY class, why "
 	    "ORDER BY n DESC, 3 LIMIT %d",
-	    REPORT_ROWS);
-	if (report_table(r, sql, failed, COUNT(failed), &n, e) == -1)
+	    PAGE_ROWS);
+	if (page_table(r, sql, failed, COUNT(failed), &n, e) == -1)
 		return -1;
-	if (n == REPORT_ROWS)
-		report_note(
-		    &r->h, "No more than %d reasons are shown.", REPORT_ROWS);
+	if (n == PAGE_ROWS)
+		page_note(
+		    &r->h, "No more than %d reasons are shown.", PAGE_ROWS);
 	html_leaf(&r->h, "h3", NULL, "Attempts that did not end well");
-	if (report_table(r,
+	if (page_table(r,
 		"SELECT end_class, count(*) AS n, count(DISTINCT trial) "
 		"FROM attempts WHERE " NOT_WELL " GROUP BY end_class "
 		"ORDER BY n DESC",
 		classes, COUNT(classes), &n, e) == -1)
 		return -1;
-	report_section_end(&r->h);
+	page_section_end(&r->h);
 	return 0;
 }
 
 int
-report_events(struct report *r, struct err *e)
+section_events(struct page *r, struct err *e)
 {
-	static const struct report_column columns[] = { { "time", REPORT_WORD },
-		{ "level", REPORT_TEXT }, { "area", REPORT_TEXT },
-		{ "trial", REPORT_NUMBER }, { "text", REPORT_TEXT } };
+	static const struct page_column columns[] = { { "time", PAGE_WORD },
+		{ "level", PAGE_TEXT }, { "area", PAGE_TEXT },
+		{ "trial", PAGE_NUMBER }, { "text", PAGE_TEXT } };
 	static const char *const all = "SELECT count(*) FROM events WHERE "
 				       "level IN ('error', 'warning')";
 	char sql[300];
 	int64_t some;
 	size_t n;
 
-	if (report_count(r, all, &some, e) == -1)
+	if (page_data_count(r, all, &some, e) == -1)
 		return -1;
 	if (some == 0)
 		return 0;
-	report_section(&r->h, "Warnings and errors");
+	page_section(&r->h, "Warnings and errors");
 	(void)snprintf(sql, sizeof sql,
 	    "SELECT replace(substr(time, 1, 19), 'T', ' '), level, area, "
 	    "trial, text FROM events WHERE level IN ('error', 'warning') "
 	    "ORDER BY time DESC LIMIT %d",
-	    REPORT_ROWS);
-	if (report_table(r, sql, columns, COUNT(columns), &n, e) == -1 ||
+	    PAGE_ROWS);
+	if (page_table(r, sql, columns, COUNT(columns), &n, e) == -1 ||
 	    more_put(r, all, n, "The newest", e) == -1)
 		return -1;
-	report_section_end(&r->h);
+	page_section_end(&r->h);
 	return 0;
 }

@@ -51,7 +51,7 @@ struct row {
 };
 
 struct places {
-	struct report *r;
+	struct page *r;
 	char *names[PLACES];
 	size_t n_names;
 	struct row rows[ROWS];
@@ -146,7 +146,7 @@ bars_read(struct places *p, struct err *e)
 	char sql[400];
 	int rc;
 
-	if (report_count(p->r,
+	if (page_data_count(p->r,
 		"SELECT count(DISTINCT coalesce(place, backend)) "
 		"FROM attempts",
 		&places, e) == -1)
@@ -210,11 +210,11 @@ static void
 bar_path(struct buf *d, double from, double to, double y)
 {
 	buf_putc(d, 'M');
-	trace_put(d, from);
+	decimate_put(d, from);
 	buf_putc(d, ' ');
-	trace_put(d, y);
+	decimate_put(d, y);
 	buf_putc(d, 'h');
-	trace_put(d, fmax(to - from, 0.7));
+	decimate_put(d, fmax(to - from, 0.7));
 }
 
 static double
@@ -241,7 +241,7 @@ bars_told(const struct places *p, struct chart *c)
 		duration_put(
 		    &text, (int64_t)llround(1000 * (bar_end(p, b) - b->start)));
 		buf_printf(&text, ", %s", p->names[p->rows[b->row].place]);
-		chart_told(c, bars[b->kind].class, &d, buf_str(&text));
+		chart_path_titled(c, bars[b->kind].class, &d, buf_str(&text));
 	}
 	buf_free(&text);
 }
@@ -302,19 +302,19 @@ keys_put(const struct places *p)
 	for (i = 0; i < BARS; i++) {
 		if (!there[i])
 			continue;
-		chart_key_open(&c);
+		chart_legend_open(&c);
 		bar_path(&d, 0, 12, 6);
 		chart_path(&c, bars[i].class, &d);
-		chart_key_close(&c, bars[i].name);
+		chart_legend_close(&c, bars[i].name);
 	}
 	html_close(h, "p");
-	if (p->n > REPORT_TOLD)
-		report_note(h,
+	if (p->n > PAGE_TITLED_MARKS)
+		page_note(h,
 		    "%zu attempts: bars of one kind that nearly touch are "
 		    "drawn as one.",
 		    p->n);
 	if (p->left_out > 0)
-		report_note(h,
+		page_note(h,
 		    "%zu more attempts are left out: at most %d rows are "
 		    "drawn.",
 		    p->left_out, ROWS);
@@ -324,7 +324,7 @@ static void
 drawing_put(struct places *p)
 {
 	struct chart c = { .h = &p->r->h,
-		.width = REPORT_WIDTH,
+		.width = PAGE_WIDTH,
 		.height = ROW * (double)p->n_rows + 50 };
 	struct tick ticks[AXIS_TICKS];
 	struct buf name = { 0 };
@@ -340,7 +340,7 @@ drawing_put(struct places *p)
 	chart_x(
 	    &c, ticks, axis_ticks(&c.x, 8, ticks), "since the first attempt");
 	names_put(p, &c);
-	if (p->n <= REPORT_TOLD)
+	if (p->n <= PAGE_TITLED_MARKS)
 		bars_told(p, &c);
 	else
 		bars_thinned(p, &c);
@@ -349,7 +349,7 @@ drawing_put(struct places *p)
 }
 
 int
-report_places(struct report *r, struct err *e)
+section_timeline(struct page *r, struct err *e)
 {
 	struct places *p = xcalloc(1, sizeof *p);
 	size_t i;
@@ -358,10 +358,10 @@ report_places(struct report *r, struct err *e)
 	p->r = r;
 	rc = bars_read(p, e);
 	if (rc == 0 && p->n > 0) {
-		report_section(&r->h, "Where and when trials ran");
+		page_section(&r->h, "Where and when trials ran");
 		drawing_put(p);
 		keys_put(p);
-		report_section_end(&r->h);
+		page_section_end(&r->h);
 	}
 	for (i = 0; i < p->n_names; i++)
 		free(p->names[i]);

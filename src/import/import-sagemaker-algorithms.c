@@ -350,7 +350,7 @@ import_several_find(struct import *im, const struct json *list, struct buf *why)
 void
 import_algorithm_find(struct import *im)
 {
-	const struct json *ranges = import_ranges(im), *j;
+	const struct json *ranges = import_space_ranges(im), *j;
 	const char *name;
 	size_t k;
 
@@ -421,7 +421,7 @@ constants_put(struct import *im)
 		import_key(im, 5, json_key(j));
 		import_value_put(im, json_string(j));
 	}
-	j = import_at(import_ranges(im), "AutoParameters", NULL);
+	j = import_at(import_space_ranges(im), "AutoParameters", NULL);
 	for (j = j != NULL ? json_first(j) : NULL; j != NULL;
 	     j = json_next(j)) {
 		name = json_string(json_get(j, "Name"));

@@ -152,7 +152,7 @@ object_note(struct import *im, const struct json *object,
 }
 
 void
-import_rest_note(struct import *im)
+import_dropped_note(struct import *im)
 {
 	size_t i;
 

@@ -91,7 +91,7 @@ env_put(struct import *im)
 			continue;
 		}
 		buf_clear(&text);
-		import_braces_put(&text, json_string(j));
+		import_escape_braces(&text, json_string(j));
 		import_text(im, 3, json_key(j), buf_str(&text));
 	}
 	import_close(im, 2, '}');
@@ -99,10 +99,10 @@ env_put(struct import *im)
 }
 
 int
-import_trial_put(struct import *im, struct err *e)
+import_job_put_trial(struct import *im, struct err *e)
 {
 	import_open(im, 1, "trial", '{');
-	import_command_put(im);
+	import_script_put_command(im);
 	if (im->def == NULL) {
 		import_close(im, 1, '}');
 		return 0;
@@ -364,7 +364,7 @@ checkpoints_note(struct import *im)
 }
 
 int
-import_backend_put(struct import *im, struct err *e)
+import_job_put_backend(struct import *im, struct err *e)
 {
 	const char *s3 =
 	    json_string(import_at(im->def, "OutputDataConfig", "S3OutputPath"));

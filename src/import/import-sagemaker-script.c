@@ -63,7 +63,7 @@ fixed_find(const struct import *im, const char *name)
 
 	if (j != NULL)
 		return json_string(j);
-	j = import_at(import_ranges(im), "AutoParameters", NULL);
+	j = import_at(import_space_ranges(im), "AutoParameters", NULL);
 	for (j = j != NULL ? json_first(j) : NULL; j != NULL;
 	     j = json_next(j)) {
 		text = json_string(json_get(j, "Name"));
@@ -104,7 +104,7 @@ fixed_true(const struct import *im, const char *name)
 }
 
 const struct import_launcher *
-import_launcher_named(const char *word, int version, bool torch)
+import_script_launcher(const char *word, int version, bool torch)
 {
 	size_t i;
 
@@ -134,7 +134,7 @@ import_script_find(struct import *im)
 }
 
 bool
-import_is_toolkits(const struct import *im, const char *name)
+import_script_is_toolkit(const struct import *im, const char *name)
 {
 	return strncmp(name, "sagemaker_", 10) == 0 ||
 	       strcmp(name, "_tuning_objective_metric") == 0 ||
@@ -157,14 +157,14 @@ argument_put(struct import *im, const char *front, const char *text)
 	struct buf b = { 0 };
 
 	buf_puts(&b, front);
-	import_braces_put(&b, text);
+	import_escape_braces(&b, text);
 	json_put_string(&im->out, buf_str(&b));
 	buf_free(&b);
 }
 
 /* As the toolkit starts it, by the end of its name. */
 void
-import_command_put(struct import *im)
+import_script_put_command(struct import *im)
 {
 	const char *program = im->program;
 
@@ -337,7 +337,7 @@ left_out(struct import *im, const char *name)
 {
 	const char *value;
 
-	if (name == NULL || !import_is_toolkits(im, name) ||
+	if (name == NULL || !import_script_is_toolkit(im, name) ||
 	    is_carried(im, name))
 		return;
 	value = fixed_find(im, name);
@@ -354,7 +354,7 @@ rest_note(struct import *im)
 
 	for (j = j != NULL ? json_first(j) : NULL; j != NULL; j = json_next(j))
 		left_out(im, json_key(j));
-	j = import_at(import_ranges(im), "AutoParameters", NULL);
+	j = import_at(import_space_ranges(im), "AutoParameters", NULL);
 	for (j = j != NULL ? json_first(j) : NULL; j != NULL; j = json_next(j))
 		left_out(im, json_string(json_get(j, "Name")));
 }

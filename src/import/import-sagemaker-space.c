@@ -197,7 +197,7 @@ auto_put(struct import *im, const struct json *range, struct err *e)
 	    json_read_string(hint, &value, e) != 0)
 		return -1;
 	/* Those of the toolkit are not the program's: import-sagemaker-script.c. */
-	if (import_is_toolkits(im, text))
+	if (import_script_is_toolkit(im, text))
 		return 0;
 	fixed_put(im, text, value);
 	import_auto_note(im, text);
@@ -215,7 +215,7 @@ statics_put(struct import *im, struct err *e)
 	     j = json_next(j)) {
 		if (json_read_string(j, &text, e) != 0)
 			return -1;
-		if (import_is_toolkits(im, json_key(j)))
+		if (import_script_is_toolkit(im, json_key(j)))
 			continue;
 		fixed_put(im, json_key(j), text);
 	}
@@ -248,7 +248,7 @@ int_put(struct import *im, const struct json *j, struct err *e)
 }
 
 const struct json *
-import_ranges(const struct import *im)
+import_space_ranges(const struct import *im)
 {
 	const struct json *ranges =
 	    import_at(im->def, "HyperParameterRanges", NULL);
@@ -261,7 +261,7 @@ import_ranges(const struct import *im)
 static int
 searched_put(struct import *im, struct err *e)
 {
-	const struct json *ranges = import_ranges(im);
+	const struct json *ranges = import_space_ranges(im);
 
 	if (ranges_put(im, ranges, "ContinuousParameterRanges", float_put, e) !=
 		0 ||
@@ -288,8 +288,8 @@ import_space_put(struct import *im, struct err *e)
 	if (im->n_defs > 0)
 		im->def = im->defs[0];
 	else if (searched_put(im, e) != 0 ||
-		 ranges_put(im, import_ranges(im), "AutoParameters", auto_put,
-		     e) != 0 ||
+		 ranges_put(im, import_space_ranges(im), "AutoParameters",
+		     auto_put, e) != 0 ||
 		 statics_put(im, e) != 0)
 		rc = -1;
 	if (rc == 0)

@@ -75,7 +75,7 @@ import_copy(struct import *im, int depth, const char *key, const struct json *j)
 }
 
 void
-import_braces_put(struct buf *b, const char *text)
+import_escape_braces(struct buf *b, const char *text)
 {
 	for (; *text != '\0'; text++) {
 		if (*text == '{' || *text == '}')
@@ -460,11 +460,11 @@ study_put(struct import *im, struct err *e)
 	name_put(im);
 	if (objective_put(im, e) != 0 || import_space_put(im, e) != 0 ||
 	    strategy_put(im, e) != 0 || stopping_put(im, e) != 0 ||
-	    import_trial_put(im, e) != 0 || import_backend_put(im, e) != 0 ||
-	    limits_put(im, e) != 0)
+	    import_job_put_trial(im, e) != 0 ||
+	    import_job_put_backend(im, e) != 0 || limits_put(im, e) != 0)
 		return -1;
 	buf_puts(&im->out, "\n}\n");
-	import_rest_note(im);
+	import_dropped_note(im);
 	return 0;
 }
 

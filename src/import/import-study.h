@@ -54,7 +54,7 @@ import_number(struct import *, int depth, const char *key, const struct json *);
 void
 import_copy(struct import *, int depth, const char *key, const struct json *);
 /* A text in which braces have a meaning, so that it keeps its own. */
-void import_braces_put(struct buf *, const char *text);
+void import_escape_braces(struct buf *, const char *text);
 void import_note(struct import *, const char *);
 /* j.a, or j.a.b; NULL where one is missing; j may be NULL. */
 const struct json *
@@ -70,7 +70,7 @@ void import_value_put(struct import *, const char *text);
 /* That a parameter without bounds stays at its hint. */
 void import_auto_note(struct import *, const char *name);
 /* The ranges that hold for the definition, or NULL. */
-const struct json *import_ranges(const struct import *);
+const struct json *import_space_ranges(const struct import *);
 /* import-sagemaker-algorithms.c: jobs that are given no program. */
 /* Whether an image is AWS's own of this name, by its own name. */
 bool import_is_built_in(const char *image, const char *name);
@@ -94,11 +94,11 @@ void import_algorithms_put(struct import *);
 /* import-sagemaker-script.c: the program of a framework's job, and its launcher. */
 void import_script_find(struct import *);
 /* Whether a hyperparameter belongs to the toolkit and not to the program. */
-bool import_is_toolkits(const struct import *, const char *name);
+bool import_script_is_toolkit(const struct import *, const char *name);
 /* NULL when there is none; torch: beside torch_distributed. */
 const struct import_launcher *
-import_launcher_named(const char *word, int version, bool torch);
-void import_command_put(struct import *);
+import_script_launcher(const char *word, int version, bool torch);
+void import_script_put_command(struct import *);
 void import_script_put(struct import *);
 /* import-sagemaker-inputs.c: channels. */
 void import_inputs_put(struct import *);
@@ -108,9 +108,9 @@ const char *import_channel_word(const char *text, bool theirs);
 void import_file_system_put(
     struct import *, int depth, const struct json *from, bool theirs);
 /* import-sagemaker-dropped.c: members that no other file reads. */
-void import_rest_note(struct import *);
+void import_dropped_note(struct import *);
 /* import-sagemaker-job.c: the training definition. */
-int import_trial_put(struct import *, struct err *);
-int import_backend_put(struct import *, struct err *);
+int import_job_put_trial(struct import *, struct err *);
+int import_job_put_backend(struct import *, struct err *);
 
 #endif /* HPOTUNE_IMPORT_STUDY_H */

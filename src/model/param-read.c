@@ -254,14 +254,14 @@ read_own_value(struct param *p, const struct json *j, struct err *e)
 	struct value v;
 	size_t i;
 
-	if (!value_read(&v, j))
+	if (!param_value_read(&v, j))
 		return json_err(
 		    j, e, "expected a number, a string, true, false or null");
 	if (v.kind == VALUE_TEXT && strlen(v.text) > PARAM_TEXT_MAX)
 		return json_err(
 		    j, e, "a text of more than %d bytes", PARAM_TEXT_MAX);
 	for (i = 0; i < p->n_values; i++)
-		if (value_equal(&p->values[i], &v))
+		if (param_value_equal(&p->values[i], &v))
 			return json_err(j, e, "this value stands here twice");
 	if (v.kind == VALUE_TEXT)
 		v.text = xstrdup(v.text);
@@ -304,7 +304,7 @@ param_read_value(
 {
 	struct buf domain = { 0 };
 
-	if (value_read(v, j) && param_fit(p, v))
+	if (param_value_read(v, j) && param_fit(p, v))
 		return 0;
 	param_put_domain(&domain, p);
 	json_err(j, e, "%s can only be %s", p->name, buf_str(&domain));

@@ -8,7 +8,7 @@
 #include "src/model/param.h"
 
 bool
-value_read(struct value *v, const struct json *j)
+param_value_read(struct value *v, const struct json *j)
 {
 	bool yes;
 
@@ -43,7 +43,7 @@ is_number(const struct value *v)
 }
 
 bool
-value_equal(const struct value *a, const struct value *b)
+param_value_equal(const struct value *a, const struct value *b)
 {
 	if (is_number(a) && is_number(b) && a->kind != b->kind)
 		return a->real == b->real;
@@ -65,7 +65,7 @@ value_equal(const struct value *a, const struct value *b)
 }
 
 void
-value_put(struct buf *b, const struct value *v)
+param_value_put(struct buf *b, const struct value *v)
 {
 	switch (v->kind) {
 	case VALUE_NONE:
@@ -89,12 +89,12 @@ value_put(struct buf *b, const struct value *v)
 }
 
 void
-value_put_json(struct buf *b, const struct value *v)
+param_value_put_json(struct buf *b, const struct value *v)
 {
 	if (v->kind == VALUE_TEXT)
 		json_put_string(b, v->text);
 	else if (v->kind == VALUE_NONE)
 		buf_puts(b, "null");
 	else
-		value_put(b, v);
+		param_value_put(b, v);
 }

@@ -251,7 +251,7 @@ value_index(const struct param *p, const struct value *v)
 	size_t i;
 
 	for (i = 0; i < p->n_values; i++)
-		if (value_equal(&p->values[i], v))
+		if (param_value_equal(&p->values[i], v))
 			break;
 	return i;
 }
@@ -321,7 +321,7 @@ param_put_domain(struct buf *b, const struct param *p)
 			buf_puts(b, "one of ");
 		for (i = 0; i < p->n_values && b->len - start < 200; i++) {
 			buf_puts(b, i > 0 ? ", " : "");
-			value_put_json(b, &p->values[i]);
+			param_value_put_json(b, &p->values[i]);
 		}
 		buf_puts(b, i < p->n_values ? ", ..." : "");
 		return;

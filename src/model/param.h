@@ -30,6 +30,6 @@ int param_read_value(
     struct value *, const struct param *, const struct json *, struct err *);
 
 /* A JSON scalar as a value whose text is borrowed from the document. */
-bool value_read(struct value *, const struct json *);
+bool param_value_read(struct value *, const struct json *);
 
 #endif /* HPOTUNE_PARAM_H */

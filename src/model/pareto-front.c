@@ -9,7 +9,7 @@
 #include "src/base/mem.h"
 #include "src/model/pareto-front.h"
 
-struct front {
+struct pareto_front {
 	size_t n_losses;
 	size_t n, cap; /* members */
 	int64_t *trials;
@@ -19,17 +19,17 @@ struct front {
 
 enum order { ORDER_NONE, ORDER_BETTER, ORDER_WORSE, ORDER_EQUAL };
 
-struct front *
-front_new(size_t n)
+struct pareto_front *
+pareto_front_new(size_t n)
 {
-	struct front *f = xcalloc(1, sizeof *f);
+	struct pareto_front *f = xcalloc(1, sizeof *f);
 
 	f->n_losses = n;
 	return f;
 }
 
 void
-front_free(struct front *f)
+pareto_front_free(struct pareto_front *f)
 {
 	if (f == NULL)
 		return;
@@ -40,13 +40,13 @@ front_free(struct front *f)
 }
 
 size_t
-front_count(const struct front *f)
+pareto_front_count(const struct pareto_front *f)
 {
 	return f->n;
 }
 
 void
-front_load(struct front *f, int64_t trial, const double *losses)
+pareto_front_load(struct pareto_front *f, int64_t trial, const double *losses)
 {
 	if (f->n == f->cap) {
 		f->cap = f->cap + f->cap / 2 + 16;
@@ -77,7 +77,7 @@ losses_order(const double *a, const double *b, size_t n)
 }
 
 static void
-member_swap(struct front *f, size_t i, size_t k)
+member_swap(struct pareto_front *f, size_t i, size_t k)
 {
 	double *a = f->losses + i * f->n_losses;
 	double *b = f->losses + k * f->n_losses, loss;
@@ -93,11 +93,11 @@ member_swap(struct front *f, size_t i, size_t k)
 	}
 }
 
-enum front_place
-front_enter(struct front *f, int64_t trial, const double *losses,
+enum pareto_front_place
+pareto_front_add(struct pareto_front *f, int64_t trial, const double *losses,
     const int64_t **out, size_t *n_out)
 {
-	enum front_place place = FRONT_BETTER;
+	enum pareto_front_place place = PARETO_FRONT_BETTER;
 	size_t i = 0;
 
 	*n_out = 0;
@@ -107,9 +107,9 @@ front_enter(struct front *f, int64_t trial, const double *losses,
 		    losses, f->losses + i * f->n_losses, f->n_losses)) {
 		case ORDER_WORSE:
 			member_swap(f, i, i / 2);
-			return FRONT_OUT;
+			return PARETO_FRONT_DOMINATED;
 		case ORDER_EQUAL:
-			place = FRONT_EQUAL;
+			place = PARETO_FRONT_EQUAL;
 			i++;
 			break;
 		case ORDER_NONE:
@@ -121,7 +121,7 @@ front_enter(struct front *f, int64_t trial, const double *losses,
 			break;
 		}
 	}
-	front_load(f, trial, losses);
+	pareto_front_load(f, trial, losses);
 	*out = f->out;
 	return place;
 }

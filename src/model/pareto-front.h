@@ -10,25 +10,26 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct front;
+struct pareto_front;
 
-enum front_place {
-	FRONT_OUT, /* a member dominates it */
-	FRONT_EQUAL, /* it is on the front, and so was its equal before */
-	FRONT_BETTER /* it is on the front with something new */
+enum pareto_front_place {
+	PARETO_FRONT_DOMINATED, /* a member dominates it */
+	PARETO_FRONT_EQUAL, /* it is on the front, and so was its equal before */
+	PARETO_FRONT_BETTER /* it is on the front with something new */
 };
 
 /* n losses of each trial. */
-struct front *front_new(size_t n);
-void front_free(struct front *);
-size_t front_count(const struct front *);
+struct pareto_front *pareto_front_new(size_t n);
+void pareto_front_free(struct pareto_front *);
+size_t pareto_front_count(const struct pareto_front *);
 /* A member that is known to be one. */
-void front_load(struct front *, int64_t trial, const double *losses);
+void
+pareto_front_load(struct pareto_front *, int64_t trial, const double *losses);
 /*
  * A trial ended: let it in unless it is dominated; members that it dominates
  * leave.  *out are their numbers, n_out of them, until the next call.
  */
-enum front_place front_enter(struct front *, int64_t trial,
+enum pareto_front_place pareto_front_add(struct pareto_front *, int64_t trial,
     const double *losses, const int64_t **out, size_t *n_out);
 
 #endif /* HPOTUNE_PARETO_FRONT_H */

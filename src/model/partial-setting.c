@@ -10,7 +10,7 @@
 #include "src/model/partial-setting.h"
 
 void
-setting_lay_over(
+partial_setting_overlay(
     const struct space *space, struct value *values, const struct value *over)
 {
 	size_t i, k;
@@ -26,7 +26,7 @@ setting_lay_over(
 }
 
 void
-setting_complete(const struct space *space, struct value *values)
+partial_setting_complete(const struct space *space, struct value *values)
 {
 	struct value *middle = xcalloc(space->n, sizeof *middle);
 	double *u = xcalloc(space->n, sizeof *u);
@@ -51,7 +51,7 @@ setting_complete(const struct space *space, struct value *values)
 }
 
 bool
-setting_whole(const struct space *space, const struct value *values)
+partial_setting_is_full(const struct space *space, const struct value *values)
 {
 	size_t i;
 

@@ -9,14 +9,14 @@ struct space;
 struct value;
 
 /* Lay over over values; what it makes inactive goes. */
-void setting_lay_over(
+void partial_setting_overlay(
     const struct space *, struct value *values, const struct value *over);
 /*
  * A parameter that became active through the setting has no suggested value:
  * it takes its default, or the middle of its range.
  */
-void setting_complete(const struct space *, struct value *values);
+void partial_setting_complete(const struct space *, struct value *values);
 /* Whether nothing is left open. */
-bool setting_whole(const struct space *, const struct value *values);
+bool partial_setting_is_full(const struct space *, const struct value *values);
 
 #endif /* HPOTUNE_PARTIAL_SETTING_H */

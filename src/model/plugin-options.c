@@ -23,7 +23,7 @@ struct written {
 };
 
 size_t
-options_count(const struct option *table)
+plugin_options_count(const struct option *table)
 {
 	size_t n = 0;
 
@@ -312,7 +312,7 @@ static int
 keys_check(const struct option *table, const struct json *block,
     const char *const *except, struct err *e)
 {
-	size_t n = options_count(table), m = 0, i;
+	size_t n = plugin_options_count(table), m = 0, i;
 	const char **known;
 	int rc;
 
@@ -329,10 +329,10 @@ keys_check(const struct option *table, const struct json *block,
 }
 
 int
-options_read(struct option_value **out, const struct option *table,
+plugin_options_read(struct option_value **out, const struct option *table,
     const struct json *block, const char *const *except, struct err *e)
 {
-	size_t n = options_count(table), i;
+	size_t n = plugin_options_count(table), i;
 	struct option_value *values;
 	const struct json *j;
 
@@ -345,7 +345,7 @@ options_read(struct option_value **out, const struct option *table,
 		if (j == NULL)
 			set_default(&values[i], &table[i]);
 		else if (option_read(&values[i], &table[i], j, e) != 0) {
-			options_free(values, table);
+			plugin_options_free(values, table);
 			return -1;
 		}
 	}
@@ -354,9 +354,9 @@ options_read(struct option_value **out, const struct option *table,
 }
 
 void
-options_free(struct option_value *values, const struct option *table)
+plugin_options_free(struct option_value *values, const struct option *table)
 {
-	size_t n = options_count(table), i;
+	size_t n = plugin_options_count(table), i;
 
 	for (i = 0; values != NULL && i < n; i++)
 		free(values[i].text);
@@ -364,10 +364,10 @@ options_free(struct option_value *values, const struct option *table)
 }
 
 const struct option_value *
-option_get(const struct option *table, const struct option_value *values,
+plugin_option_get(const struct option *table, const struct option_value *values,
     const char *name)
 {
-	size_t n = options_count(table), i;
+	size_t n = plugin_options_count(table), i;
 
 	for (i = 0; i < n; i++)
 		if (strcmp(table[i].name, name) == 0)
@@ -377,7 +377,8 @@ option_get(const struct option *table, const struct option_value *values,
 }
 
 int64_t
-option_steps(const struct option_value *v, int64_t max_steps, int64_t fallback)
+plugin_option_steps(
+    const struct option_value *v, int64_t max_steps, int64_t fallback)
 {
 	if (!v->is_set)
 		return fallback;

@@ -52,24 +52,24 @@ struct option_value {
 };
 
 /* Number of rows of a table (which may be NULL). */
-size_t options_count(const struct option *);
+size_t plugin_options_count(const struct option *);
 /*
  * Read block (an object, or NULL for defaults only) into a new array with one
  * value per row.  Keys in except (ends with NULL, may be NULL) belong to
  * somebody else; any other unknown key is an error.
  */
-int options_read(struct option_value **, const struct option *,
+int plugin_options_read(struct option_value **, const struct option *,
     const struct json *block, const char *const *except, struct err *);
-void options_free(struct option_value *, const struct option *);
+void plugin_options_free(struct option_value *, const struct option *);
 /* The value of this name; asserts that the table has it. */
-const struct option_value *option_get(
+const struct option_value *plugin_option_get(
     const struct option *, const struct option_value *, const char *name);
 /*
  * Steps of an OPTION_STEPS value: a share of max_steps, rounded up; fallback
  * when max_steps is unknown (0) or nothing is set.
  */
-int64_t
-option_steps(const struct option_value *, int64_t max_steps, int64_t fallback);
+int64_t plugin_option_steps(
+    const struct option_value *, int64_t max_steps, int64_t fallback);
 
 /* "90s" "10m" "2h" "1d" or a JSON number of seconds -> milliseconds. */
 int duration_read(int64_t *ms, const struct json *, struct err *);

@@ -18,7 +18,7 @@
 
 #define PARENT_MAX (UINT64_C(1) << 20) /* values of one with children */
 
-struct lattice {
+struct space_index {
 	const struct space *space;
 	uint64_t levels; /* of a continuous parameter */
 	uint64_t *points; /* per parameter: points of its tree */
@@ -26,17 +26,18 @@ struct lattice {
 	uint64_t n; /* of the whole */
 };
 
-/* a * b and a + b, no further than LATTICE_MAX + 1. */
+/* a * b and a + b, no further than SPACE_INDEX_MAX + 1. */
 static uint64_t
 times(uint64_t a, uint64_t b)
 {
-	return b != 0 && a > LATTICE_MAX / b ? LATTICE_MAX + 1 : a * b;
+	return b != 0 && a > SPACE_INDEX_MAX / b ? SPACE_INDEX_MAX + 1 : a * b;
 }
 
 static uint64_t
 plus(uint64_t a, uint64_t b)
 {
-	return a > LATTICE_MAX || b > LATTICE_MAX ? LATTICE_MAX + 1 : a + b;
+	return a > SPACE_INDEX_MAX || b > SPACE_INDEX_MAX ? SPACE_INDEX_MAX + 1
+							  : a + b;
 }
 
 static bool
@@ -46,10 +47,10 @@ param_continuous(const struct param *p)
 }
 
 static uint64_t
-param_count(const struct lattice *l, const struct param *p)
+param_count(const struct space_index *l, const struct param *p)
 {
 	if (param_continuous(p))
-		return l->levels > 0 ? l->levels : LATTICE_MAX + 1;
+		return l->levels > 0 ? l->levels : SPACE_INDEX_MAX + 1;
 	return param_levels(p) > 0 ? param_levels(p) : 1;
 }
 
@@ -81,14 +82,14 @@ child_active(const struct param *child, const struct value *parent)
 	size_t i;
 
 	for (i = 0; i < child->n_when; i++)
-		if (value_equal(&child->when[i], parent))
+		if (param_value_equal(&child->when[i], parent))
 			return true;
 	return false;
 }
 
 /* Points of all trees under parameter i when it has value number k. */
 static uint64_t
-below_count(const struct lattice *l, size_t i, uint64_t k)
+below_count(const struct space_index *l, size_t i, uint64_t k)
 {
 	struct value v = param_value(&l->space->params[i], k);
 	const struct param *child;
@@ -105,23 +106,23 @@ below_count(const struct lattice *l, size_t i, uint64_t k)
 
 /* Count the points of the tree of parameter i, whose children are counted. */
 static uint64_t
-tree_count(const struct lattice *l, size_t i)
+tree_count(const struct space_index *l, size_t i)
 {
 	uint64_t count = param_count(l, &l->space->params[i]), n = 0, k;
 
 	if (!l->has_children[i])
 		return count;
 	if (count > PARENT_MAX)
-		return LATTICE_MAX + 1;
+		return SPACE_INDEX_MAX + 1;
 	for (k = 0; k < count; k++)
 		n = plus(n, below_count(l, i, k));
 	return n;
 }
 
-struct lattice *
-lattice_new(const struct space *space, uint64_t levels)
+struct space_index *
+space_index_new(const struct space *space, uint64_t levels)
 {
-	struct lattice *l = xcalloc(1, sizeof *l);
+	struct space_index *l = xcalloc(1, sizeof *l);
 	size_t at, i;
 
 	l->space = space;
@@ -142,7 +143,7 @@ lattice_new(const struct space *space, uint64_t levels)
 }
 
 void
-lattice_free(struct lattice *l)
+space_index_free(struct space_index *l)
 {
 	if (l == NULL)
 		return;
@@ -152,9 +153,9 @@ lattice_free(struct lattice *l)
 }
 
 uint64_t
-lattice_count(const struct lattice *l)
+space_index_count(const struct space_index *l)
 {
-	return l->n > LATTICE_MAX ? 0 : l->n;
+	return l->n > SPACE_INDEX_MAX ? 0 : l->n;
 }
 
 /*
@@ -162,7 +163,7 @@ lattice_count(const struct lattice *l)
  * what is left of the number to the children in turn.
  */
 static void
-tree_fill(const struct lattice *l, size_t i, uint64_t index,
+tree_fill(const struct space_index *l, size_t i, uint64_t index,
     struct value *values, double *x)
 {
 	const struct param *p = &l->space->params[i], *child;
@@ -190,7 +191,7 @@ tree_fill(const struct lattice *l, size_t i, uint64_t index,
 }
 
 void
-lattice_point(const struct lattice *l, uint64_t index, double *x)
+space_index_point(const struct space_index *l, uint64_t index, double *x)
 {
 	const struct space *space = l->space;
 	struct value *values = xcalloc(space->n + 1, sizeof *values);

@@ -86,7 +86,7 @@ read_when(const struct space *s, struct param *p, const struct json *when,
 		if (param_read_value(&p->when[p->n_when], parent, v, e) != 0)
 			return -1;
 		for (i = 0; i < p->n_when; i++)
-			if (value_equal(&p->when[i], &p->when[p->n_when]))
+			if (param_value_equal(&p->when[i], &p->when[p->n_when]))
 				return json_err(
 				    v, e, "this value stands here twice");
 		p->n_when++;

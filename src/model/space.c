@@ -58,7 +58,7 @@ space_active(const struct space *s, size_t i, const struct value *values)
 	if (p->parent < 0)
 		return true;
 	for (k = 0; k < p->n_when; k++)
-		if (value_equal(&p->when[k], &values[p->parent]))
+		if (param_value_equal(&p->when[k], &values[p->parent]))
 			return true;
 	return false;
 }
@@ -116,7 +116,7 @@ space_put_json(struct buf *b, const struct space *s, const struct value *values)
 		first = false;
 		json_put_string(b, s->params[i].name);
 		buf_putc(b, ':');
-		value_put_json(b, &values[i]);
+		param_value_put_json(b, &values[i]);
 	}
 	buf_putc(b, '}');
 }
@@ -164,7 +164,7 @@ inactive_err(const struct space *s, const struct json *setting,
 		    space_active(s, (size_t)(p - s->params), values))
 			continue;
 		parent = &s->params[p->parent];
-		value_put_json(&is, &values[p->parent]);
+		param_value_put_json(&is, &values[p->parent]);
 		json_err_key(j, e, "%s has no value when %s is %s", p->name,
 		    parent->name, buf_str(&is));
 		buf_free(&is);
@@ -189,7 +189,7 @@ space_read_values(const struct space *s, const struct json *setting,
 		k = space_find(s, json_key(j));
 		if (k < 0)
 			return unknown_err(s, j, e);
-		if (!value_read(&out[k], j) ||
+		if (!param_value_read(&out[k], j) ||
 		    !param_fit(&s->params[k], &out[k]))
 			return domain_err(&s->params[k], j, e);
 	}
@@ -219,7 +219,7 @@ parse_choice(const struct param *p, const char *text, struct value *out)
 
 	for (i = 0; i < p->n_values && !found; i++) {
 		buf_clear(&b);
-		value_put(&b, &p->values[i]);
+		param_value_put(&b, &p->values[i]);
 		found = strcmp(buf_str(&b), text) == 0;
 	}
 	buf_free(&b);

@@ -104,12 +104,12 @@ int space_read_values(
 int param_parse(
     const struct param *, const char *text, struct value *out, struct err *);
 
-bool value_equal(const struct value *, const struct value *);
+bool param_value_equal(const struct value *, const struct value *);
 /* As in an argument: numbers in the shortest form that reads back the same,
  * true/false, null, text as it is. */
-void value_put(struct buf *, const struct value *);
+void param_value_put(struct buf *, const struct value *);
 /* As JSON. */
-void value_put_json(struct buf *, const struct value *);
+void param_value_put_json(struct buf *, const struct value *);
 /* {"lr":0.1,…} of the active parameters, in the order of study.json. */
 void space_put_json(struct buf *, const struct space *, const struct value *);
 

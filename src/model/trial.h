@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 /* Steps of reports count from 0 to this: each is whole in a double. */
-#define TRIAL_STEP_MOST (INT64_C(1) << 53)
+#define TRIAL_STEP_MAX (INT64_C(1) << 53)
 
 enum trial_state {
 	TRIAL_WAITING,

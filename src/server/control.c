@@ -46,7 +46,7 @@ struct control {
 
 /* The address goes through the directory's descriptor: paths may be long. */
 static socklen_t
-address(struct sockaddr_un *un, const struct state *s)
+address(struct sockaddr_un *un, const struct state_dir *s)
 {
 	memset(un, 0, sizeof *un);
 	un->sun_family = AF_UNIX;
@@ -98,7 +98,7 @@ on_reply(void *arg, bool good, const char *text, const char *data)
 
 static const struct ask_row {
 	const char *name;
-	enum tuner_ask ask;
+	enum tuner_request_kind ask;
 } asks[] = {
 	{ "stop", TUNER_STOP_TRIAL },
 	{ "pause", TUNER_PAUSE },
@@ -129,7 +129,7 @@ client_command(struct client *c, const struct json *root)
 	const struct json *params = json_get(root, "params");
 	struct buf text = { 0 };
 	struct err e = ERR_INIT;
-	enum tuner_ask ask;
+	enum tuner_request_kind ask;
 	int64_t trial = 0;
 	bool now = false;
 	size_t i;
@@ -286,7 +286,7 @@ on_connect(void *arg, int fd, bool readable, bool writable)
 }
 
 int
-control_open(struct control **out, struct loop *loop, const struct state *s,
+control_open(struct control **out, struct loop *loop, const struct state_dir *s,
     const struct control_hooks *hooks, struct err *e)
 {
 	struct sockaddr_un un;
@@ -370,7 +370,7 @@ answer_read(const char *line, struct control_answer *a, struct err *e)
 }
 
 int
-control_ask(const struct state *s, const char *line, bool wait,
+control_call(const struct state_dir *s, const char *line, bool wait,
     struct control_answer *a, struct err *e)
 {
 	struct sockaddr_un un;

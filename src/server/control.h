@@ -19,18 +19,18 @@
 struct control;
 struct err;
 struct loop;
-struct state;
+struct state_dir;
 
 struct control_hooks {
 	/* Hand a request to the tuner of the moment. */
-	void (*request)(void *arg, enum tuner_ask, int64_t trial,
+	void (*request)(void *arg, enum tuner_request_kind, int64_t trial,
 	    const char *params, tuner_reply *, void *reply_arg);
 	/* Leave; now: without the grace of the trials. */
 	void (*leave)(void *arg, bool now);
 	void *arg;
 };
 
-int control_open(struct control **, struct loop *, const struct state *,
+int control_open(struct control **, struct loop *, const struct state_dir *,
     const struct control_hooks *, struct err *);
 /*
  * Hear nobody any more and take the socket away: while the lock is held, so
@@ -49,7 +49,7 @@ struct control_answer {
 	char text[256];
 	char *data; /* JSON, the caller's to free; NULL = none */
 };
-int control_ask(const struct state *, const char *line, bool wait,
+int control_call(const struct state_dir *, const char *line, bool wait,
     struct control_answer *, struct err *);
 
 #endif /* HPOTUNE_CONTROL_H */

@@ -16,7 +16,7 @@ enum { OFFLINE_MS = 30000 };
 struct offline {
 	const struct server_env *env;
 	struct loop *loop;
-	struct state state;
+	struct state_dir state;
 	struct tuner *tuner;
 	struct loop_timer *late;
 	int rc; /* of the last turn */
@@ -39,7 +39,7 @@ on_offline_turn(void *arg)
 	struct offline *o = arg;
 
 	o->rc = tuner_turn(o->tuner, o->err);
-	if (o->rc != 0 || tuner_stops_pending(o->tuner) == 0 ||
+	if (o->rc != 0 || tuner_shutdown_pending(o->tuner) == 0 ||
 	    !loop_timer_pending(o->late))
 		loop_stop(o->loop);
 }
@@ -56,7 +56,7 @@ offline_turns(struct offline *o, struct err *e)
 	/* A turn that only met a lock has done nothing. */
 	if (tuner_turn(o->tuner, e) != 0 || e->kind == ERR_BUSY)
 		return -1;
-	if (tuner_stops_pending(o->tuner) == 0)
+	if (tuner_shutdown_pending(o->tuner) == 0)
 		return 0;
 	o->late = loop_timer_new(o->loop, on_offline_late, o);
 	loop_timer_set(o->late, OFFLINE_MS);
@@ -67,7 +67,7 @@ offline_turns(struct offline *o, struct err *e)
 }
 
 static int
-offline_request(struct offline *o, enum tuner_ask ask, int64_t trial,
+offline_request(struct offline *o, enum tuner_request_kind ask, int64_t trial,
     const char *params, struct control_answer *a, struct err *e)
 {
 	struct tuner_env env = {
@@ -96,7 +96,7 @@ offline_request(struct offline *o, enum tuner_ask ask, int64_t trial,
 		on_offline_reply(a, true,
 		    "no server runs: trials that still ran were told to end",
 		    NULL);
-	if (a->ok && (pending = tuner_stops_pending(o->tuner)) > 0) {
+	if (a->ok && (pending = tuner_shutdown_pending(o->tuner)) > 0) {
 		(void)snprintf(a->text, sizeof a->text,
 		    "the stop is recorded, but %d of the jobs could not be "
 		    "told yet: hpotune start sees to it",
@@ -107,19 +107,19 @@ offline_request(struct offline *o, enum tuner_ask ask, int64_t trial,
 }
 
 int
-server_offline(const struct server_env *env, enum tuner_ask ask, int64_t trial,
-    const char *params, struct control_answer *a, struct err *e)
+offline_run(const struct server_env *env, enum tuner_request_kind ask,
+    int64_t trial, const char *params, struct control_answer *a, struct err *e)
 {
-	struct offline o = { .env = env, .state = STATE_INIT };
+	struct offline o = { .env = env, .state = STATE_DIR_INIT };
 	int rc = -1;
 
 	if (loop_open(&o.loop, LOOP_REAL, e) == 0 &&
-	    state_open(&o.state, env->state_dir, false, e) == 0 &&
-	    state_lock(&o.state, e) == 0 &&
-	    state_lock_db(&o.state, env->db, e) == 0)
+	    state_dir_open(&o.state, env->state_dir, false, e) == 0 &&
+	    state_dir_lock(&o.state, e) == 0 &&
+	    state_dir_lock_db(&o.state, env->db, e) == 0)
 		rc = offline_request(&o, ask, trial, params, a, e);
 	tuner_close(o.tuner);
 	loop_close(o.loop);
-	state_close(&o.state);
+	state_dir_close(&o.state);
 	return rc;
 }

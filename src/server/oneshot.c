@@ -24,7 +24,7 @@ enum { APART_BUSY_MS = 10000 };
 struct apart {
 	const struct server_env *env;
 	struct loop *loop;
-	struct state state;
+	struct state_dir state;
 	struct tuner *tuner;
 	struct loop_timer *late;
 	struct control_answer *answer;
@@ -34,7 +34,7 @@ struct apart {
 };
 
 static void
-on_apart_reply(void *arg, bool good, const char *text, const char *data)
+on_oneshot_reply(void *arg, bool good, const char *text, const char *data)
 {
 	struct apart *a = arg;
 
@@ -45,13 +45,13 @@ on_apart_reply(void *arg, bool good, const char *text, const char *data)
 }
 
 static void
-on_apart_late(void *arg)
+on_oneshot_late(void *arg)
 {
 	(void)arg; /* the turn that follows sees it */
 }
 
 static void
-on_apart_turn(void *arg)
+on_oneshot_turn(void *arg)
 {
 	struct apart *a = arg;
 
@@ -65,7 +65,7 @@ on_apart_turn(void *arg)
 }
 
 static int
-apart_open_tuner(struct apart *a, struct err *e)
+oneshot_open_tuner(struct apart *a, struct err *e)
 {
 	struct tuner_env env = {
 		.loop = a->loop,
@@ -73,7 +73,7 @@ apart_open_tuner(struct apart *a, struct err *e)
 		.db = a->env->db,
 		.state_dir = a->env->state_dir,
 		.hold = true,
-		.apart = true,
+		.without_launchers = true,
 	};
 
 	if (tuner_open(&a->tuner, &env, e) == 0)
@@ -84,53 +84,56 @@ apart_open_tuner(struct apart *a, struct err *e)
 
 /* Make the study, or note what has changed in study.json since. */
 static int
-apart_open(struct apart *a, struct err *e)
+oneshot_open(struct apart *a, struct err *e)
 {
 	const struct server_env *env = a->env;
 	bool there = true;
 
 	/* Nearly always all is there, and nothing has changed. */
-	if (access(env->db, F_OK) == 0 && apart_open_tuner(a, e) != 0 &&
-	    (store_there(&there, env->db, NULL) != 0 || there))
+	if (access(env->db, F_OK) == 0 && oneshot_open_tuner(a, e) != 0 &&
+	    (store_exists(&there, env->db, NULL) != 0 || there))
 		return -1;
 	if (a->tuner != NULL && tuner_is_current(a->tuner))
 		return 0;
-	if (a->tuner == NULL && enter_check_trials(&a->state, env, e) != 0)
+	if (a->tuner == NULL && study_lock_check_trials(&a->state, env, e) != 0)
 		return -1;
 	tuner_close(a->tuner);
 	a->tuner = NULL;
-	if (study_row_visit(env->db, env->study, env->network_fs,
+	if (study_row_open_once(env->db, env->study, env->network_fs,
 		loop_wall_us(a->loop), e) != 0 ||
-	    state_lock_db(&a->state, env->db, e) != 0)
+	    state_dir_lock_db(&a->state, env->db, e) != 0)
 		return -1;
-	return apart_open_tuner(a, e);
+	return oneshot_open_tuner(a, e);
 }
 
 static int
-apart_request(struct apart *a, enum tuner_ask ask, int64_t trial,
+oneshot_request(struct apart *a, enum tuner_request_kind ask, int64_t trial,
     const char *params, struct err *e)
 {
 	a->err = e;
-	a->late = loop_timer_new(a->loop, on_apart_late, a);
+	a->late = loop_timer_new(a->loop, on_oneshot_late, a);
 	loop_timer_set(a->late, APART_BUSY_MS);
-	tuner_request(a->tuner, ask, trial, params, on_apart_reply, a);
-	loop_run(a->loop, on_apart_turn, a);
+	tuner_request(a->tuner, ask, trial, params, on_oneshot_reply, a);
+	loop_run(a->loop, on_oneshot_turn, a);
 	loop_timer_free(a->late);
 	return a->rc;
 }
 
 int
-server_apart(const struct server_env *env, enum tuner_ask ask, int64_t trial,
-    const char *params, struct control_answer *answer, struct err *e)
+oneshot_run(const struct server_env *env, enum tuner_request_kind ask,
+    int64_t trial, const char *params, struct control_answer *answer,
+    struct err *e)
 {
-	struct apart a = { .env = env, .answer = answer, .state = STATE_INIT };
+	struct apart a = {
+		.env = env, .answer = answer, .state = STATE_DIR_INIT
+	};
 	int rc = -1;
 
 	if (loop_open(&a.loop, LOOP_REAL, e) == 0 &&
-	    enter_lock(&a.state, env, e) == 0 && apart_open(&a, e) == 0)
-		rc = apart_request(&a, ask, trial, params, e);
+	    study_lock_take(&a.state, env, e) == 0 && oneshot_open(&a, e) == 0)
+		rc = oneshot_request(&a, ask, trial, params, e);
 	tuner_close(a.tuner);
 	loop_close(a.loop);
-	state_close(&a.state);
+	state_dir_close(&a.state);
 	return rc;
 }

@@ -13,17 +13,17 @@
 #include "src/store/store.h"
 
 const char *
-rescue_loss(const struct state *s, const char *db)
+rescued_copy_loss(const struct state_dir *s, const char *db)
 {
 	if (s->db_fd < 0)
 		return NULL;
-	switch (link_check(s->db_fd, db)) {
-	case LINK_REMOVED:
+	switch (inode_check(s->db_fd, db)) {
+	case INODE_REMOVED:
 		return "was deleted or replaced while the study runs";
-	case LINK_REPLACED:
+	case INODE_REPLACED:
 		return "was replaced while the study runs";
-	case LINK_KEPT:
-	case LINK_MOVED:
+	case INODE_SAME:
+	case INODE_MOVED:
 		break;
 	}
 	return store_is_database(s->db_fd)
@@ -33,7 +33,7 @@ rescue_loss(const struct state *s, const char *db)
 
 /* NAME.rescue-TIME.db, in dir (NULL: beside NAME.db). */
 static char *
-rescue_name(const char *db, const char *dir, int64_t now_us)
+rescued_copy_name(const char *db, const char *dir, int64_t now_us)
 {
 	const char *file = strrchr(db, '/') + 1;
 	time_t now = (time_t)(now_us / 1000000);
@@ -62,19 +62,19 @@ event_record(struct store *store, int64_t now_us, const char *event)
 }
 
 int
-rescue_save(char **path, struct store *store, const char *db, int64_t now_us,
-    const char *event, struct err *e)
+rescued_copy_save(char **path, struct store *store, const char *db,
+    int64_t now_us, const char *event, struct err *e)
 {
 	const char *tmp = getenv("TMPDIR");
 	struct err there = ERR_INIT;
 
 	event_record(store, now_us, event);
-	*path = rescue_name(db, NULL, now_us);
+	*path = rescued_copy_name(db, NULL, now_us);
 	if (store_rescue(store, *path, e) == 0)
 		return 0;
 	free(*path);
-	*path =
-	    rescue_name(db, tmp != NULL && *tmp == '/' ? tmp : "/tmp", now_us);
+	*path = rescued_copy_name(
+	    db, tmp != NULL && *tmp == '/' ? tmp : "/tmp", now_us);
 	if (store_rescue(store, *path, &there) == 0)
 		return 0;
 	free(*path);

@@ -49,7 +49,7 @@ static const char leaving_slowly_text[] =
 struct server {
 	const struct server_env *env;
 	struct loop *loop;
-	struct state state;
+	struct state_dir state;
 	struct tuner *tuner; /* NULL while the store is out of order */
 	struct control *control;
 	struct loop_signal *on_int, *on_term;
@@ -67,9 +67,10 @@ struct server {
 };
 
 static const char *
-leaving_words(const struct server *s)
+server_leaving_text(const struct server *s)
 {
-	return tuner_ends_slowly(s->tuner) ? leaving_slowly_text : leaving_text;
+	return tuner_shutdown_is_slow(s->tuner) ? leaving_slowly_text
+						: leaving_text;
 }
 
 static void
@@ -90,8 +91,8 @@ server_leave(void *arg, bool now)
 		return;
 	}
 	if (s->leaving == 1)
-		log_info("server", "%s", leaving_words(s));
-	else if (tuner_ends_slowly(s->tuner))
+		log_info("server", "%s", server_leaving_text(s));
+	else if (tuner_shutdown_is_slow(s->tuner))
 		log_info("server", "leaving once every job is told to end; "
 				   "once more leaves at once");
 	tuner_shutdown(s->tuner, s->leaving > 1);
@@ -104,8 +105,8 @@ on_interrupt(void *arg)
 }
 
 static void
-on_request(void *arg, enum tuner_ask ask, int64_t trial, const char *params,
-    tuner_reply *reply, void *reply_arg)
+on_request(void *arg, enum tuner_request_kind ask, int64_t trial,
+    const char *params, tuner_reply *reply, void *reply_arg)
 {
 	struct server *s = arg;
 
@@ -129,9 +130,9 @@ on_display(void *arg)
 		trouble = tuner_trouble(s->tuner);
 	if (s->tuner != NULL && *trouble == '\0' && s->leaving == 1 &&
 	    !tuner_done(s->tuner))
-		trouble = leaving_words(s);
+		trouble = server_leaving_text(s);
 	if (s->tuner != NULL && *trouble == '\0' &&
-	    tuner_cannot_start(s->tuner, text, sizeof text))
+	    tuner_start_blocked(s->tuner, text, sizeof text))
 		trouble = text;
 	s->env->display(s->env->arg,
 	    s->tuner != NULL ? tuner_store(s->tuner) : NULL, trouble);
@@ -186,7 +187,7 @@ on_space(void *arg)
 		s->full = false;
 		*s->trouble = '\0';
 		log_info("store", "there is space again: going on");
-		(void)state_ballast_fill(&s->state);
+		(void)state_dir_ballast_fill(&s->state);
 		tuner_hold(s->tuner, *s->away != '\0');
 		loop_wake(s->loop);
 		return;
@@ -210,7 +211,7 @@ server_open_tuner(struct server *s, struct err *e)
 			     s->env->network_fs, loop_wall_us(s->loop), e) != 0)
 		return -1;
 	s->begun = true;
-	if (state_lock_db(&s->state, s->env->db, e) != 0) {
+	if (state_dir_lock_db(&s->state, s->env->db, e) != 0) {
 		e->kind = ERR_FILE; /* who serves it does so for long */
 		return -1;
 	}
@@ -234,7 +235,7 @@ server_full(struct server *s, const char *what)
 		log_error("store",
 		    "%s: nothing new is placed until there is space", what);
 	s->full = true;
-	(void)state_ballast_free(&s->state);
+	(void)state_dir_ballast_free(&s->state);
 	loop_timer_set(s->space, SPACE_MS);
 }
 
@@ -243,7 +244,7 @@ server_full(struct server *s, const char *what)
  * Rows are written as far as they go.
  */
 static void
-server_homeless(struct server *s)
+server_dir_lost(struct server *s)
 {
 	char text[300];
 
@@ -257,7 +258,7 @@ server_homeless(struct server *s)
 		return;
 	}
 	log_error("server", "%s", text);
-	tuner_note(s->tuner, "error", "server", text);
+	tuner_queue_event(s->tuner, "error", "server", text);
 	s->leaving = 2;
 	tuner_shutdown(s->tuner, true);
 }
@@ -268,11 +269,11 @@ server_homeless(struct server *s)
  * had been deleted.
  */
 static void
-server_logless(struct server *s)
+server_wal_lost(struct server *s)
 {
 	struct err e = ERR_INIT;
 
-	if (store_log_settle(tuner_store(s->tuner), &e) != 0) {
+	if (store_wal_recover(tuner_store(s->tuner), &e) != 0) {
 		s->loss = "has lost its log while the study runs";
 		loop_stop(s->loop);
 		return;
@@ -291,7 +292,7 @@ server_logless(struct server *s)
  * nothing is placed, and what is not found is held against no trial.
  */
 static void
-server_away(struct server *s, const char *what)
+server_db_lost(struct server *s, const char *what)
 {
 	char text[sizeof s->away];
 
@@ -312,7 +313,7 @@ server_away(struct server *s, const char *what)
 	else
 		log_info("server", "%s", text);
 	if (s->tuner != NULL) {
-		tuner_note(
+		tuner_queue_event(
 		    s->tuner, what != NULL ? "error" : "info", "server", text);
 		tuner_hold(s->tuner, s->full || what != NULL);
 	}
@@ -321,16 +322,16 @@ server_away(struct server *s, const char *what)
 
 /* Look where they are; state is that of NAME.d. */
 static void
-server_look(struct server *s, enum link_state state)
+server_check_files(struct server *s, enum inode_state state)
 {
 	const char *what = NULL;
 
-	if (state == LINK_MOVED || state == LINK_REPLACED)
+	if (state == INODE_MOVED || state == INODE_REPLACED)
 		what = s->state.dir;
 	else if (s->state.db_fd >= 0 &&
-		 link_check(s->state.db_fd, s->env->db) == LINK_MOVED)
+		 inode_check(s->state.db_fd, s->env->db) == INODE_MOVED)
 		what = s->env->db;
-	server_away(s, what);
+	server_db_lost(s, what);
 }
 
 /*
@@ -342,22 +343,22 @@ static void
 on_watch(void *arg)
 {
 	struct server *s = arg;
-	enum link_state state = state_check(&s->state);
+	enum inode_state state = state_dir_check(&s->state);
 
 	if (s->loss == NULL)
-		s->loss = rescue_loss(&s->state, s->env->db);
-	if (state == LINK_REMOVED) {
-		server_homeless(s);
+		s->loss = rescued_copy_loss(&s->state, s->env->db);
+	if (state == INODE_REMOVED) {
+		server_dir_lost(s);
 		return;
 	}
 	if (s->loss != NULL) {
 		loop_stop(s->loop);
 		return;
 	}
-	server_look(s, state);
+	server_check_files(s, state);
 	if (*s->away == '\0' && s->tuner != NULL &&
-	    !store_log_kept(tuner_store(s->tuner)))
-		server_logless(s);
+	    !store_wal_kept(tuner_store(s->tuner)))
+		server_wal_lost(s);
 	loop_timer_set(s->watch, WATCH_MS);
 }
 
@@ -373,7 +374,7 @@ server_rescue(struct server *s)
 	if (s->tuner == NULL)
 		(void)err_set(&s->err, ERR_STORE,
 		    "%s: nothing of it could be saved", text);
-	else if (rescue_save(&path, tuner_store(s->tuner), s->env->db,
+	else if (rescued_copy_save(&path, tuner_store(s->tuner), s->env->db,
 		     loop_wall_us(s->loop), text, &e) != 0)
 		(void)err_set(&s->err, ERR_STORE, "%s, and cannot be saved: %s",
 		    text, e.text);
@@ -392,12 +393,12 @@ server_failed(struct server *s, const struct err *e)
 	char trouble[sizeof s->trouble];
 
 	if (s->loss == NULL)
-		s->loss = rescue_loss(&s->state, s->env->db);
+		s->loss = rescued_copy_loss(&s->state, s->env->db);
 	if (s->loss != NULL) {
 		loop_stop(s->loop);
 		return;
 	}
-	server_look(s, state_check(&s->state));
+	server_check_files(s, state_dir_check(&s->state));
 	tuner_close(s->tuner);
 	s->tuner = NULL;
 	(void)snprintf(trouble, sizeof trouble, "%s", s->trouble);
@@ -456,9 +457,9 @@ server_begin(struct server *s, struct err *e)
 	char what[300];
 
 	/* First of all: to open the database gives back the room of its log. */
-	room = state_ballast_fill(&s->state);
-	if (enter_check_trials(&s->state, s->env, e) != 0 ||
-	    store_there(&there, s->env->db, e) != 0)
+	room = state_dir_ballast_fill(&s->state);
+	if (study_lock_check_trials(&s->state, s->env, e) != 0 ||
+	    store_exists(&there, s->env->db, e) != 0)
 		return -1;
 	if (!room && there) {
 		(void)snprintf(what, sizeof what,
@@ -485,7 +486,7 @@ server_open(struct server *s, struct err *e)
 	};
 
 	if (loop_open(&s->loop, LOOP_REAL, e) != 0 ||
-	    enter_lock(&s->state, s->env, e) != 0)
+	    study_lock_take(&s->state, s->env, e) != 0)
 		return -1;
 	(void)signal(SIGPIPE, SIG_IGN);
 	(void)signal(SIGHUP, SIG_IGN);
@@ -555,7 +556,7 @@ server_close(struct server *s)
 {
 	control_retire(s->control);
 	tuner_close(s->tuner);
-	state_unlock(&s->state);
+	state_dir_unlock(&s->state);
 	control_close(s->control);
 	loop_signal_free(s->on_int);
 	loop_signal_free(s->on_term);
@@ -564,7 +565,7 @@ server_close(struct server *s)
 	loop_timer_free(s->space);
 	loop_timer_free(s->watch);
 	loop_close(s->loop);
-	state_close(&s->state);
+	state_dir_close(&s->state);
 }
 
 static enum server_end
@@ -581,7 +582,7 @@ server_ended(const struct server *s)
 int
 server_run(const struct server_env *env, enum server_end *end, struct err *e)
 {
-	struct server s = { .env = env, .state = STATE_INIT };
+	struct server s = { .env = env, .state = STATE_DIR_INIT };
 	int rc = server_open(&s, e);
 
 	if (rc == 0) {
@@ -593,7 +594,7 @@ server_run(const struct server_env *env, enum server_end *end, struct err *e)
 		*end = server_ended(&s);
 		server_tell(&s);
 		if (s.loss == NULL)
-			s.loss = rescue_loss(&s.state, env->db);
+			s.loss = rescued_copy_loss(&s.state, env->db);
 		if (s.loss != NULL)
 			server_rescue(&s);
 		if (s.broken) {
@@ -602,7 +603,7 @@ server_run(const struct server_env *env, enum server_end *end, struct err *e)
 		}
 	}
 	if (s.state.lock_fd >= 0)
-		(void)state_ballast_free(&s.state);
+		(void)state_dir_ballast_free(&s.state);
 	server_close(&s);
 	return rc;
 }

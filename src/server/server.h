@@ -42,14 +42,14 @@ int server_run(const struct server_env *, enum server_end *, struct err *);
  * The same request as over the control socket, for a study that no server
  * has: recorded, done, and left.  Stopping trial 0 stops all.
  */
-int server_offline(const struct server_env *, enum tuner_ask, int64_t trial,
-    const char *params, struct control_answer *, struct err *);
+int offline_run(const struct server_env *, enum tuner_request_kind,
+    int64_t trial, const char *params, struct control_answer *, struct err *);
 
 /*
  * ask, tell and judge for a study that no server has; ask makes it where it is
  * not.  ERR_BUSY: somebody has it at this moment.
  */
-int server_apart(const struct server_env *, enum tuner_ask, int64_t trial,
-    const char *params, struct control_answer *, struct err *);
+int oneshot_run(const struct server_env *, enum tuner_request_kind,
+    int64_t trial, const char *params, struct control_answer *, struct err *);
 
 #endif /* HPOTUNE_SERVER_H */

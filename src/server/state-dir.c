@@ -32,11 +32,11 @@
 #define DB_LOCK_BYTE 0x40000400L
 
 int
-state_open(struct state *s, const char *dir, bool create, struct err *e)
+state_dir_open(struct state_dir *s, const char *dir, bool create, struct err *e)
 {
 	struct stat st;
 
-	*s = (struct state)STATE_INIT;
+	*s = (struct state_dir)STATE_DIR_INIT;
 	if (create && mkdir(dir, 0700) != 0 && errno != EEXIST)
 		return err_set(e, ERR_FILE, "%s: %s", dir, strerror(errno));
 	s->dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -52,18 +52,18 @@ state_open(struct state *s, const char *dir, bool create, struct err *e)
 		    "%s: others may enter it; chmod 700 it first", dir);
 	else
 		return 0;
-	state_close(s);
+	state_dir_close(s);
 	return -1;
 }
 
 void
-state_close(struct state *s)
+state_dir_close(struct state_dir *s)
 {
-	state_unlock(s);
+	state_dir_unlock(s);
 	if (s->dir_fd >= 0)
 		close(s->dir_fd);
 	free(s->dir);
-	*s = (struct state)STATE_INIT;
+	*s = (struct state_dir)STATE_DIR_INIT;
 }
 
 /* The first line of the lock file: for messages only. */
@@ -145,7 +145,7 @@ lock_take(int fd, struct flock lock, int (*most)(int fd))
 }
 
 int
-state_lock(struct state *s, struct err *e)
+state_dir_lock(struct state_dir *s, struct err *e)
 {
 	const struct flock whole = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
 	char who[192];
@@ -173,7 +173,7 @@ state_lock(struct state *s, struct err *e)
 }
 
 int
-state_lock_db(struct state *s, const char *db, struct err *e)
+state_dir_lock_db(struct state_dir *s, const char *db, struct err *e)
 {
 	const struct flock byte = { .l_type = F_WRLCK,
 		.l_whence = SEEK_SET,
@@ -207,18 +207,18 @@ state_lock_db(struct state *s, const char *db, struct err *e)
 	return -1;
 }
 
-enum link_state
-state_check(const struct state *s)
+enum inode_state
+state_dir_check(const struct state_dir *s)
 {
 	struct stat st;
 
 	if (s->lock_fd >= 0 && fstat(s->lock_fd, &st) == 0 && st.st_nlink == 0)
-		return LINK_REMOVED;
-	return link_check(s->dir_fd, s->dir);
+		return INODE_REMOVED;
+	return inode_check(s->dir_fd, s->dir);
 }
 
 void
-state_unlock(struct state *s)
+state_dir_unlock(struct state_dir *s)
 {
 	if (s->db_fd >= 0)
 		close(s->db_fd);
@@ -228,7 +228,7 @@ state_unlock(struct state *s)
 }
 
 bool
-state_locked(struct state *s, char *who, size_t n)
+state_dir_is_locked(struct state_dir *s, char *who, size_t n)
 {
 	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
 	bool held;
@@ -245,7 +245,7 @@ state_locked(struct state *s, char *who, size_t n)
 }
 
 bool
-state_used(const struct state *s)
+state_dir_is_used(const struct state_dir *s)
 {
 	int fd = openat(s->dir_fd, "trials",
 	    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -294,7 +294,7 @@ static const struct fs_type {
 };
 
 const char *
-state_fs_type(unsigned long type, bool *network)
+state_dir_fs_type(unsigned long type, bool *network)
 {
 	size_t i;
 
@@ -308,7 +308,7 @@ state_fs_type(unsigned long type, bool *network)
 }
 
 void
-state_file_system(const char *path, char *name, size_t n, bool *network)
+state_dir_file_system(const char *path, char *name, size_t n, bool *network)
 {
 	struct statfs fs;
 
@@ -316,7 +316,7 @@ state_file_system(const char *path, char *name, size_t n, bool *network)
 	(void)snprintf(name, n, "unknown");
 	if (statfs(path, &fs) == 0)
 		(void)snprintf(name, n, "%s",
-		    state_fs_type(
+		    state_dir_fs_type(
 			(unsigned long)fs.f_type & 0xffffffffUL, network));
 }
 
@@ -327,7 +327,7 @@ is_full(int error)
 }
 
 bool
-state_ballast_fill(struct state *s)
+state_dir_ballast_fill(struct state_dir *s)
 {
 	struct statvfs v;
 	off_t want;
@@ -351,7 +351,7 @@ state_ballast_fill(struct state *s)
 }
 
 bool
-state_ballast_free(struct state *s)
+state_dir_ballast_free(struct state_dir *s)
 {
 	return unlinkat(s->dir_fd, "ballast", 0) == 0;
 }

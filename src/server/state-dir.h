@@ -13,15 +13,15 @@
 
 struct err;
 
-struct state {
+struct state_dir {
 	char *dir; /* absolute */
 	int dir_fd;
 	int lock_fd; /* -1 = not locked */
 	int db_fd; /* NAME.db, locked; -1 = not locked */
 };
 
-/* No state: what state_close may be given. */
-#define STATE_INIT                                       \
+/* No state: what state_dir_close may be given. */
+#define STATE_DIR_INIT                                   \
 	{                                                \
 		.dir_fd = -1, .lock_fd = -1, .db_fd = -1 \
 	}
@@ -30,43 +30,45 @@ struct state {
  * Open NAME.d, making it (mode 0700) when create is set.  Refuses one that
  * belongs to somebody else or that others may enter.
  */
-int state_open(struct state *, const char *dir, bool create, struct err *);
-void state_close(struct state *);
+int
+state_dir_open(struct state_dir *, const char *dir, bool create, struct err *);
+void state_dir_close(struct state_dir *);
 /*
- * Take the lock of the study, held until state_close or death.  ERR_BUSY says
+ * Take the lock of the study, held until state_dir_close or death.  ERR_BUSY says
  * who has it.
  */
-int state_lock(struct state *, struct err *);
+int state_dir_lock(struct state_dir *, struct err *);
 /*
  * The same on the database itself, where there is one: a state directory can
  * be removed while its server runs, and a file can have two names.  Taken
  * before this process opens the database, held until after it has closed it:
  * closing any descriptor of a file drops the locks of SQLite on it.
  */
-int state_lock_db(struct state *, const char *db, struct err *);
+int state_dir_lock_db(struct state_dir *, const char *db, struct err *);
 /*
- * Whether NAME.d and its lock are where they were: LINK_REMOVED when either is
+ * Whether NAME.d and its lock are where they were: INODE_REMOVED when either is
  * gone for good.
  */
-enum link_state state_check(const struct state *);
-void state_unlock(struct state *);
+enum inode_state state_dir_check(const struct state_dir *);
+void state_dir_unlock(struct state_dir *);
 /* Whether a server (or a command) holds the lock; who names it. */
-bool state_locked(struct state *, char *who, size_t n);
+bool state_dir_is_locked(struct state_dir *, char *who, size_t n);
 
 /* Whether trials have run here. */
-bool state_used(const struct state *);
+bool state_dir_is_used(const struct state_dir *);
 
 /* Name of the file system that path is on; *network when it is shared. */
-void state_file_system(const char *path, char *name, size_t n, bool *network);
+void
+state_dir_file_system(const char *path, char *name, size_t n, bool *network);
 /* The same for the type number that statfs(2) gives. */
-const char *state_fs_type(unsigned long type, bool *network);
+const char *state_dir_fs_type(unsigned long type, bool *network);
 
 /*
  * Space that is kept so that a full disk can be cleaned up after; false when
  * the disk is full already.
  */
-bool state_ballast_fill(struct state *);
+bool state_dir_ballast_fill(struct state_dir *);
 /* Give it back; false when there was none. */
-bool state_ballast_free(struct state *);
+bool state_dir_ballast_free(struct state_dir *);
 
 #endif /* HPOTUNE_STATE_DIR_H */

@@ -109,8 +109,8 @@ difference_put(struct buf *out, struct side old, struct side now)
 }
 
 int
-study_row_compare(const char *fixed, const char *json,
-    const struct study *study, struct err *e)
+study_compare(const char *fixed, const char *json, const struct study *study,
+    struct err *e)
 {
 	struct json_doc *old = NULL, *file = NULL, *now = NULL;
 	struct buf text = { 0 }, mine = { 0 };

@@ -13,24 +13,25 @@
 
 /* What cannot be looked at is not made anew: to open it says what is wrong. */
 static bool
-study_lies_there(const char *db)
+study_exists(const char *db)
 {
 	bool there;
 
-	return store_there(&there, db, NULL) != 0 || there;
+	return store_exists(&there, db, NULL) != 0 || there;
 }
 
 int
-enter_lock(struct state *state, const struct server_env *env, struct err *e)
+study_lock_take(
+    struct state_dir *state, const struct server_env *env, struct err *e)
 {
 	char *path = xstrdup(env->state_dir), fs[32];
 	struct err damage = ERR_INIT;
 	bool network;
 
-	state_file_system(dirname(path), fs, sizeof fs, &network);
+	state_dir_file_system(dirname(path), fs, sizeof fs, &network);
 	free(path);
 	if (network && !env->network_fs &&
-	    !(env->visits && study_lies_there(env->db)))
+	    !(env->visits && study_exists(env->db)))
 		return err_set(e, ERR_USAGE,
 		    "%s is on a shared file system (%s), where SQLite loses "
 		    "studies: use --state with a local folder, or --network-fs "
@@ -38,24 +39,25 @@ enter_lock(struct state *state, const struct server_env *env, struct err *e)
 		    env->state_dir, fs);
 	/* Nothing is left behind where no database can be. */
 	if (store_path_check(env->db, e) != 0 ||
-	    state_open(state, env->state_dir, true, e) != 0)
+	    state_dir_open(state, env->state_dir, true, e) != 0)
 		return -1;
-	if (state_lock(state, e) != 0 || state_lock_db(state, env->db, e) != 0)
+	if (state_dir_lock(state, e) != 0 ||
+	    state_dir_lock_db(state, env->db, e) != 0)
 		return -1;
-	if (store_look_log(env->db, &damage) != 0)
+	if (store_wal_check(env->db, &damage) != 0)
 		log_error("store", "%s", damage.text);
 	return 0;
 }
 
 int
-enter_check_trials(
-    const struct state *state, const struct server_env *env, struct err *e)
+study_lock_check_trials(
+    const struct state_dir *state, const struct server_env *env, struct err *e)
 {
 	bool there;
 
-	if (store_there(&there, env->db, e) != 0)
+	if (store_exists(&there, env->db, e) != 0)
 		return -1;
-	if (there || !state_used(state))
+	if (there || !state_dir_is_used(state))
 		return 0;
 	return err_set(e, ERR_FILE,
 	    "%s holds trials, but their database %s is gone: bring it back, or "

@@ -5,18 +5,19 @@
 
 struct err;
 struct server_env;
-struct state;
+struct state_dir;
 
 /*
  * Open NAME.d, making it where it is not, and take its lock and that of the
  * database, where there is one.
  */
-int enter_lock(struct state *, const struct server_env *, struct err *);
+int
+study_lock_take(struct state_dir *, const struct server_env *, struct err *);
 /*
  * Trials without their database: their numbers would be given again, and a
  * new trial would go on from the checkpoint of an old one.
  */
-int enter_check_trials(
-    const struct state *, const struct server_env *, struct err *);
+int study_lock_check_trials(
+    const struct state_dir *, const struct server_env *, struct err *);
 
 #endif /* HPOTUNE_STUDY_LOCK_H */

@@ -121,7 +121,7 @@ queue_values(struct store *store, const struct space *space,
 	int rc;
 
 	space_put_json(&b, space, values);
-	rc = store_enqueue(store, buf_str(&b), source, e);
+	rc = store_queue_add(store, buf_str(&b), source, e);
 	buf_free(&b);
 	return rc;
 }
@@ -254,7 +254,7 @@ note_changes(struct store *store, const struct store_study *row,
 }
 
 static void
-row_serve(struct store_study *row, int64_t now_us)
+study_row_serve(struct store_study *row, int64_t now_us)
 {
 	/* When it was finished, it may have nothing left to do. */
 	if (row->state != STUDY_FINISHED && row->state != STUDY_FAILED)
@@ -271,7 +271,7 @@ row_serve(struct store_study *row, int64_t now_us)
 /* Inside a transaction: what this start changes in the study's row. */
 static int
 row_start(struct store *store, const struct study *study,
-    const struct warm *warm, bool serve, int64_t now_us, struct err *e)
+    const struct warmstart *warm, bool serve, int64_t now_us, struct err *e)
 {
 	struct store_study row = { 0 };
 	char *json = json_text(study);
@@ -279,13 +279,13 @@ row_start(struct store *store, const struct study *study,
 
 	rc = store_study_get(store, &row, e);
 	if (rc == 0)
-		rc = study_row_compare(row.fixed, row.json, study, e);
+		rc = study_compare(row.fixed, row.json, study, e);
 	if (rc == 0)
 		rc = note_changes(store, &row, json, now_us, e);
 	if (rc == 0 && row.started_us == 0) {
 		rc = queue_fill(store, study, e);
 		if (rc == 0)
-			rc = warm_put(store, warm, now_us, e);
+			rc = warmstart_put(store, warm, now_us, e);
 	}
 	if (rc == 0) {
 		free(row.json);
@@ -296,7 +296,7 @@ row_start(struct store *store, const struct study *study,
 		row.dir = xstrdup(study->dir);
 		row.max_steps = study->trial.max_steps;
 		if (serve)
-			row_serve(&row, now_us);
+			study_row_serve(&row, now_us);
 		else if (row.started_us == 0)
 			row.started_us = now_us;
 		rc = store_study_put(store, &row, e);
@@ -308,7 +308,7 @@ row_start(struct store *store, const struct study *study,
 
 static int
 row_start_all(const char *path, const struct study *study,
-    const struct warm *warm, bool serve, int64_t now_us, struct err *e)
+    const struct warmstart *warm, bool serve, int64_t now_us, struct err *e)
 {
 	struct store *store;
 	int rc;
@@ -335,7 +335,7 @@ row_begun(bool *begun, const char *path, struct err *e)
 	struct store *store;
 	int rc;
 
-	if (store_there(begun, path, e) != 0)
+	if (store_exists(begun, path, e) != 0)
 		return -1;
 	if (!*begun)
 		return 0;
@@ -356,7 +356,7 @@ study_row_check(const char *path, const struct study *study, struct err *e)
 	bool there;
 	int rc;
 
-	if (store_there(&there, path, e) != 0)
+	if (store_exists(&there, path, e) != 0)
 		return -1;
 	if (!there)
 		return 0;
@@ -364,7 +364,7 @@ study_row_check(const char *path, const struct study *study, struct err *e)
 		return -1;
 	rc = store_study_get(store, &row, e);
 	if (rc == 0)
-		rc = study_row_compare(row.fixed, row.json, study, e);
+		rc = study_compare(row.fixed, row.json, study, e);
 	store_study_fini(&row);
 	store_close(store);
 	return rc;
@@ -379,7 +379,7 @@ study_row_finished(const char *path, const struct study *study)
 	struct store *store;
 	bool there, same = false;
 
-	if (store_there(&there, path, &e) == 0 && there &&
+	if (store_exists(&there, path, &e) == 0 && there &&
 	    store_open(&store, path, STORE_READ, &e) == 0) {
 		same = store_study_get(store, &row, &e) == 0 &&
 		       row.state == STUDY_FINISHED &&
@@ -396,20 +396,20 @@ static int
 row_take(const char *path, const struct study *study, bool network_fs,
     bool serve, int64_t now_us, struct err *e)
 {
-	struct warm warm = { 0 };
+	struct warmstart warm = { 0 };
 	bool there, begun = true;
 	int rc;
 
-	if (store_there(&there, path, e) != 0)
+	if (store_exists(&there, path, e) != 0)
 		return -1;
 	if (study->n_warm_start > 0 && row_begun(&begun, path, e) != 0)
 		return -1;
-	if (!begun && warm_read(&warm, study, path, e) != 0)
+	if (!begun && warmstart_read(&warm, study, path, e) != 0)
 		return -1;
 	rc = there ? 0 : row_create(path, study, network_fs, now_us, e);
 	if (rc == 0)
 		rc = row_start_all(path, study, &warm, serve, now_us, e);
-	warm_free(&warm);
+	warmstart_free(&warm);
 	return rc;
 }
 
@@ -421,8 +421,8 @@ study_row_open(const char *path, const struct study *study, bool network_fs,
 }
 
 int
-study_row_visit(const char *path, const struct study *study, bool network_fs,
-    int64_t now_us, struct err *e)
+study_row_open_once(const char *path, const struct study *study,
+    bool network_fs, int64_t now_us, struct err *e)
 {
 	return row_take(path, study, network_fs, false, now_us, e);
 }

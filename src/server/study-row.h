@@ -18,7 +18,7 @@ struct study;
 int study_row_open(const char *path, const struct study *, bool network_fs,
     int64_t now_us, struct err *);
 /* The same without a server: it stays as it is, or interrupted when new. */
-int study_row_visit(const char *path, const struct study *, bool network_fs,
+int study_row_open_once(const char *path, const struct study *, bool network_fs,
     int64_t now_us, struct err *);
 
 /* Whether study_row_open would take this study for that at path, if there is
@@ -29,7 +29,7 @@ int study_row_check(const char *path, const struct study *, struct err *);
  * that said json, may go on with this study: an error (ERR_USAGE) names the
  * first key that differs and both values.
  */
-int study_row_compare(
+int study_compare(
     const char *fixed, const char *json, const struct study *, struct err *);
 /*
  * Whether the study at path has finished and study.json is as it was then: a

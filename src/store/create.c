@@ -19,14 +19,14 @@
 #include "src/store/store-internal.h"
 
 int
-store_there(bool *there, const char *path, struct err *e)
+store_exists(bool *there, const char *path, struct err *e)
 {
 	struct store *s;
 	int64_t version;
 	int rc;
 
 	*there = false;
-	if ((rc = store_look(path, e)) <= 0)
+	if ((rc = store_file_kind(path, e)) <= 0)
 		return rc;
 	/* Able to write: a death while the file was made may have left a
 	 * journal to roll back. */
@@ -47,7 +47,7 @@ make_file(const char *path, struct err *e)
 	bool there;
 	int fd;
 
-	if (store_there(&there, path, e) < 0)
+	if (store_exists(&there, path, e) < 0)
 		return -1;
 	if (there)
 		return err_set(

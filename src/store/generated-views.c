@@ -131,7 +131,7 @@ put_front(struct buf *sql, struct made *m)
 
 /* What does not fit into SQLite's columns is left out. */
 int
-schema_made_views(struct store *s, struct err *e)
+schema_generated_views(struct store *s, struct err *e)
 {
 	struct made m = {
 		.room = sqlite3_limit(s->db, SQLITE_LIMIT_COLUMN, -1) - 5

@@ -88,7 +88,7 @@ name_process(long pid, char *buf, size_t n)
 }
 
 void
-store_blocker(struct store *s, char *buf, size_t n)
+store_lock_holder(struct store *s, char *buf, size_t n)
 {
 	unsigned long shm = inode_of(s->path, "-shm");
 	long pid = 0;

@@ -108,7 +108,7 @@ store_connect(struct store *s, const char *name, int flags, struct err *e)
 			? strerror(sqlite3_system_errno(s->db))
 			: sqlite3_errmsg(s->db));
 	(void)sqlite3_busy_timeout(s->db, OPEN_WAIT_MS);
-	guard_open(s);
+	query_limit_open(s);
 	(void)sqlite3_db_config(s->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 	(void)sqlite3_db_config(s->db, SQLITE_DBCONFIG_DQS_DML, 0, NULL);
 	(void)sqlite3_db_config(s->db, SQLITE_DBCONFIG_DQS_DDL, 0, NULL);
@@ -170,7 +170,7 @@ store_path_check(const char *path, struct err *e)
 }
 
 int
-store_look(const char *path, struct err *e)
+store_file_kind(const char *path, struct err *e)
 {
 	struct stat st;
 
@@ -325,7 +325,7 @@ keep_log(struct store *s, bool keep)
 }
 
 void
-store_settle(struct store *s)
+store_checkpoint_at_close(struct store *s)
 {
 	keep_log(s, false);
 }
@@ -366,7 +366,7 @@ store_open(
 	struct store *s;
 	int rc;
 
-	if ((rc = store_look(path, e)) < 0)
+	if ((rc = store_file_kind(path, e)) < 0)
 		return -1;
 	if (rc == 0)
 		return access(path, F_OK) == 0
@@ -376,14 +376,14 @@ store_open(
 				 e, ERR_FILE, "%s: %s", path, strerror(ENOENT));
 	s = store_new(path, mode == STORE_READ ? STORE_READ : STORE_WRITE);
 	rc = mode == STORE_READ ? open_read(s, e)
-				: open_write(s, mode == STORE_VISIT, e);
+				: open_write(s, mode == STORE_WRITE_ONCE, e);
 	if (rc < 0) {
 		store_close(s);
 		return -1;
 	}
 	if (mode != STORE_READ) {
 		(void)sqlite3_busy_timeout(s->db, STORE_WRITE_WAIT_MS);
-		(void)store_log_kept(s); /* from now on it is known */
+		(void)store_wal_kept(s); /* from now on it is known */
 	}
 	*out = s;
 	return 0;

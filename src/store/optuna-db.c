@@ -127,14 +127,14 @@ fill(struct optuna *o, const char *path, const char *study, struct err *e)
 }
 
 int
-optuna_create(struct optuna **out, const char *path, const char *name,
+optuna_db_create(struct optuna **out, const char *path, const char *name,
     const char *study, struct err *e)
 {
 	struct optuna *o = xcalloc(1, sizeof *o);
 
 	o->store = store_new(name, STORE_WRITE);
 	if (fill(o, path, study, e) < 0) {
-		optuna_close(o);
+		optuna_db_close(o);
 		return -1;
 	}
 	*out = o;
@@ -142,7 +142,7 @@ optuna_create(struct optuna **out, const char *path, const char *name,
 }
 
 int
-optuna_add_direction(struct optuna *o, bool maximize, struct err *e)
+optuna_db_add_direction(struct optuna *o, bool maximize, struct err *e)
 {
 	sqlite3_stmt *st = row_begin(o, ROW_DIRECTION, e);
 
@@ -153,7 +153,7 @@ optuna_add_direction(struct optuna *o, bool maximize, struct err *e)
 }
 
 int
-optuna_add_study_attr(struct optuna *o, bool system, const char *key,
+optuna_db_add_study_attr(struct optuna *o, bool system, const char *key,
     const char *json, struct err *e)
 {
 	sqlite3_stmt *st =
@@ -167,7 +167,7 @@ optuna_add_study_attr(struct optuna *o, bool system, const char *key,
 }
 
 int
-optuna_add_trial(
+optuna_db_add_trial(
     struct optuna *o, const struct optuna_trial *trial, struct err *e)
 {
 	sqlite3_stmt *st = row_begin(o, ROW_TRIAL, e);
@@ -183,7 +183,7 @@ optuna_add_trial(
 }
 
 int
-optuna_add_param(struct optuna *o, const char *name, double value,
+optuna_db_add_param(struct optuna *o, const char *name, double value,
     const char *distribution, struct err *e)
 {
 	sqlite3_stmt *st = row_begin(o, ROW_PARAM, e);
@@ -197,7 +197,7 @@ optuna_add_param(struct optuna *o, const char *name, double value,
 }
 
 int
-optuna_add_value(
+optuna_db_add_value(
     struct optuna *o, int64_t objective, double value, struct err *e)
 {
 	sqlite3_stmt *st = row_begin(o, ROW_VALUE, e);
@@ -210,7 +210,8 @@ optuna_add_value(
 }
 
 int
-optuna_add_report(struct optuna *o, int64_t step, double value, struct err *e)
+optuna_db_add_report(
+    struct optuna *o, int64_t step, double value, struct err *e)
 {
 	sqlite3_stmt *st = row_begin(o, ROW_REPORT, e);
 
@@ -222,7 +223,7 @@ optuna_add_report(struct optuna *o, int64_t step, double value, struct err *e)
 }
 
 int
-optuna_add_attr(struct optuna *o, bool system, const char *key,
+optuna_db_add_attr(struct optuna *o, bool system, const char *key,
     const char *json, struct err *e)
 {
 	sqlite3_stmt *st = row_begin(o, system ? ROW_SYSTEM_ATTR : ROW_ATTR, e);
@@ -235,13 +236,13 @@ optuna_add_attr(struct optuna *o, bool system, const char *key,
 }
 
 int
-optuna_finish(struct optuna *o, struct err *e)
+optuna_db_commit(struct optuna *o, struct err *e)
 {
 	return store_exec(o->store, "COMMIT", e);
 }
 
 void
-optuna_close(struct optuna *o)
+optuna_db_close(struct optuna *o)
 {
 	int i;
 

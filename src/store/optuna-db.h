@@ -31,30 +31,30 @@ struct optuna_trial {
 };
 
 /* path is there and empty; name is what errors call it. */
-int optuna_create(struct optuna **, const char *path, const char *name,
+int optuna_db_create(struct optuna **, const char *path, const char *name,
     const char *study, struct err *);
 /* Objectives in their order. */
-int optuna_add_direction(struct optuna *, bool maximize, struct err *);
+int optuna_db_add_direction(struct optuna *, bool maximize, struct err *);
 /* An attribute of the study, as JSON; system: one that Optuna reads itself. */
-int optuna_add_study_attr(struct optuna *, bool system, const char *key,
+int optuna_db_add_study_attr(struct optuna *, bool system, const char *key,
     const char *json, struct err *);
 int
-optuna_add_trial(struct optuna *, const struct optuna_trial *, struct err *);
+optuna_db_add_trial(struct optuna *, const struct optuna_trial *, struct err *);
 /*
  * Of the trial that was added last.  A parameter is the number, or the index of
  * the choice; its distribution is JSON, the same bytes in all trials.
  */
-int optuna_add_param(struct optuna *, const char *name, double value,
+int optuna_db_add_param(struct optuna *, const char *name, double value,
     const char *distribution, struct err *);
 /* Objectives from 0; not NaN, which Optuna cannot hold here. */
-int optuna_add_value(
+int optuna_db_add_value(
     struct optuna *, int64_t objective, double value, struct err *);
 int
-optuna_add_report(struct optuna *, int64_t step, double value, struct err *);
-int optuna_add_attr(struct optuna *, bool system, const char *key,
+optuna_db_add_report(struct optuna *, int64_t step, double value, struct err *);
+int optuna_db_add_attr(struct optuna *, bool system, const char *key,
     const char *json, struct err *);
 /* Commit. */
-int optuna_finish(struct optuna *, struct err *);
-void optuna_close(struct optuna *);
+int optuna_db_commit(struct optuna *, struct err *);
+void optuna_db_close(struct optuna *);
 
 #endif /* HPOTUNE_OPTUNA_DB_H */

@@ -42,14 +42,14 @@ on_progress(void *arg)
 }
 
 void
-guard_open(struct store *s)
+query_limit_open(struct store *s)
 {
 	s->steps_most = GUARD_STEPS;
 	sqlite3_progress_handler(s->db, GUARD_STRIDE, on_progress, s);
 }
 
 void
-guard_begin(struct store *s)
+query_limit_begin(struct store *s)
 {
 	sqlite3_stmt *st = NULL;
 

@@ -19,7 +19,7 @@ store_rows_open(struct store_rows **out, struct store *s, const char *sql,
 	sqlite3_stmt *st;
 	int i;
 
-	guard_begin(s);
+	query_limit_begin(s);
 	if (sqlite3_prepare_v2(s->db, sql, -1, &st, NULL) != SQLITE_OK)
 		return store_fail(s, "query", e);
 	if (st == NULL || !sqlite3_stmt_readonly(st)) {

@@ -108,11 +108,11 @@ store_metric_add(struct store *s, int64_t trial, int attempt, const char *name,
 }
 
 int
-store_metric_there(struct store *s, int64_t trial, int attempt,
+store_metric_exists(struct store *s, int64_t trial, int attempt,
     const char *name, int64_t step, double value, int64_t time_us,
     struct err *e)
 {
-	sqlite3_stmt *st = stmt_get(s, STMT_METRIC_THERE, e);
+	sqlite3_stmt *st = stmt_get(s, STMT_METRIC_EXISTS, e);
 	int64_t id;
 	int rc;
 
@@ -215,7 +215,7 @@ store_median_put(
 }
 
 int
-store_enqueue(
+store_queue_add(
     struct store *s, const char *params, const char *source, struct err *e)
 {
 	sqlite3_stmt *st = stmt_get(s, STMT_QUEUE_ADD, e);

@@ -44,7 +44,7 @@ inode_beside(const struct store *s, const char *suffix)
 }
 
 bool
-store_log_kept(struct store *s)
+store_wal_kept(struct store *s)
 {
 	unsigned long log, index;
 
@@ -79,7 +79,7 @@ unlink_log(const struct store *s)
 }
 
 int
-store_log_settle(struct store *s, struct err *e)
+store_wal_recover(struct store *s, struct err *e)
 {
 	int rc;
 

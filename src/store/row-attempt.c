@@ -10,7 +10,7 @@
 #include "src/store/row-columns.h"
 
 /* Beyond any number of trials side by side. */
-#define SLOT_MOST 1000000
+#define SLOT_MAX 1000000
 
 void
 store_attempt_fini(struct store_attempt *a)
@@ -40,25 +40,25 @@ int
 store_attempt_row(struct row *r, struct store_attempt *a)
 {
 	*a = (struct store_attempt){
-		.trial = row_int(r, 0, 1, ROW_MOST),
+		.trial = row_int(r, 0, 1, ROW_INT_MAX),
 		.attempt = row_count(r, 1),
 		.uuid = row_text(r, 2),
 		.backend = row_text(r, 3),
 		.place = row_text_or(r, 4),
-		.slot = (int)row_int(r, 5, 0, SLOT_MOST),
+		.slot = (int)row_int(r, 5, 0, SLOT_MAX),
 		.state = row_attempt_state(r, 6),
-		.started_us = row_int_or(r, 7, 0, 0, ROW_MOST),
-		.ended_us = row_int_or(r, 8, 0, 0, ROW_MOST),
+		.started_us = row_int_or(r, 7, 0, 0, ROW_INT_MAX),
+		.ended_us = row_int_or(r, 8, 0, 0, ROW_INT_MAX),
 		.exit_code = (int)row_int_or(r, 9, -1, INT_MIN, INT_MAX),
 		.signal = (int)row_int_or(r, 10, 0, 0, INT_MAX),
 		.end_class = row_class(r, 11),
-		.resumed_step = row_int_or(r, 12, -1, 0, TRIAL_STEP_MOST),
-		.log_offset = row_int(r, 13, 0, ROW_MOST),
-		.metrics_offset = row_int(r, 14, 0, ROW_MOST),
+		.resumed_step = row_int_or(r, 12, -1, 0, TRIAL_STEP_MAX),
+		.log_offset = row_int(r, 13, 0, ROW_INT_MAX),
+		.metrics_offset = row_int(r, 14, 0, ROW_INT_MAX),
 		.log_skip = row_bool(r, 15),
 		.metrics_skip = row_bool(r, 16),
-		.max_rss = row_int(r, 17, 0, ROW_MOST),
-		.cpu_us = row_int(r, 18, 0, ROW_MOST),
+		.max_rss = row_int(r, 17, 0, ROW_INT_MAX),
+		.cpu_us = row_int(r, 18, 0, ROW_INT_MAX),
 		.log = row_text_or(r, 19),
 		.why = row_text_or(r, 20),
 		.billable_s = row_real(r, 21),
@@ -241,7 +241,7 @@ store_attempt_past(
 }
 
 int
-store_committed(struct store *s, double *dollars, struct err *e)
+store_cost_committed(struct store *s, double *dollars, struct err *e)
 {
 	sqlite3_stmt *st = stmt_get(s, STMT_COST_GET, e);
 

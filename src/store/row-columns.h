@@ -10,7 +10,7 @@
 #include "src/store/store-internal.h"
 
 /* Times, offsets and sums: what can be added up without an overflow. */
-#define ROW_MOST (INT64_C(1) << 62)
+#define ROW_INT_MAX (INT64_C(1) << 62)
 
 struct row {
 	struct store *store;

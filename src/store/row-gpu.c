@@ -46,10 +46,10 @@ store_gpu_clear(struct store *s, struct err *e)
 }
 
 int
-store_left_put(struct store *s, int64_t trial, int attempt, const char *model,
-    const char *output, struct err *e)
+store_artifacts_put(struct store *s, int64_t trial, int attempt,
+    const char *model, const char *output, struct err *e)
 {
-	sqlite3_stmt *st = stmt_get(s, STMT_LEFT_PUT, e);
+	sqlite3_stmt *st = stmt_get(s, STMT_ARTIFACTS_PUT, e);
 
 	if (st == NULL)
 		return -1;

@@ -71,7 +71,7 @@ store_notice_next(
 		.moment = stmt_dup(row_text(&r, 2)),
 		.text = stmt_dup(row_text(&r, 3)),
 		.detail = stmt_dup(row_text(&r, 4)),
-		.time_us = row_int(&r, 5, 0, ROW_MOST),
+		.time_us = row_int(&r, 5, 0, ROW_INT_MAX),
 	};
 	stmt_done(r.st);
 	if (row_end(&r) == 0)

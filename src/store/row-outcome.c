@@ -21,7 +21,7 @@ store_metric_last(struct store *s, int64_t trial, const char *name,
 	stmt_text(r.st, 2, name);
 	if ((rc = row_next(&r)) <= 0)
 		return rc;
-	*step = row_int(&r, 0, 0, TRIAL_STEP_MOST);
+	*step = row_int(&r, 0, 0, TRIAL_STEP_MAX);
 	*value = row_real(&r, 1);
 	stmt_done(r.st);
 	return row_end(&r) < 0 ? -1 : 1;
@@ -74,7 +74,7 @@ each_outcome(struct row *r,
 	while (end == 0 && (rc = row_next(r)) != 0) {
 		if (rc < 0)
 			return -1;
-		trial = row_int(r, 0, 1, ROW_MOST);
+		trial = row_int(r, 0, 1, ROW_INT_MAX);
 		position = row_int(r, 1, 1, INT32_MAX);
 		value = row_real(r, 2);
 		end = r->bad ? -1 : f(arg, trial, (size_t)position - 1, value);
@@ -84,7 +84,7 @@ each_outcome(struct row *r,
 }
 
 int
-store_each_outcome(struct store *s,
+store_walk_outcomes(struct store *s,
     int (*f)(void *, int64_t trial, size_t i, double value), void *arg,
     struct err *e)
 {
@@ -150,7 +150,7 @@ store_front_drop(struct store *s, int64_t trial, struct err *e)
 }
 
 int
-store_each_front(struct store *s,
+store_walk_front(struct store *s,
     int (*f)(void *, int64_t trial, bool inside, bool better), void *arg,
     struct err *e)
 {
@@ -164,7 +164,7 @@ store_each_front(struct store *s,
 	while (end == 0 && (rc = row_next(&r)) != 0) {
 		if (rc < 0)
 			return -1;
-		trial = row_int(&r, 0, 1, ROW_MOST);
+		trial = row_int(&r, 0, 1, ROW_INT_MAX);
 		inside = row_bool(&r, 1);
 		better = row_bool(&r, 2);
 		end = r.bad ? -1 : f(arg, trial, inside, better);
@@ -174,7 +174,7 @@ store_each_front(struct store *s,
 }
 
 int
-store_each_failed(struct store *s,
+store_walk_failed(struct store *s,
     int (*f)(void *, int64_t trial, enum end_class), void *arg, struct err *e)
 {
 	struct row r = row_begin(s, STMT_TRIAL_FAILED, "t_trial", 1, e);
@@ -187,7 +187,7 @@ store_each_failed(struct store *s,
 	while (end == 0 && (rc = row_next(&r)) != 0) {
 		if (rc < 0)
 			return -1;
-		trial = row_int(&r, 0, 1, ROW_MOST);
+		trial = row_int(&r, 0, 1, ROW_INT_MAX);
 		last = row_class(&r, 1);
 		end = r.bad ? -1 : f(arg, trial, last);
 	}

@@ -55,31 +55,31 @@ row_cause(struct row *r, int i)
 int
 store_trial_row(struct row *r, struct store_trial *t)
 {
-	int64_t number = row_int(r, 0, 1, ROW_MOST);
+	int64_t number = row_int(r, 0, 1, ROW_INT_MAX);
 
 	*t = (struct store_trial){
 		.number = number,
 		.state = row_state(r, 1),
 		.cause = row_cause(r, 2),
 		.objective = row_real(r, 3),
-		.last_step = row_int(r, 4, -1, TRIAL_STEP_MOST),
-		.reports = row_int(r, 5, 0, ROW_MOST),
+		.last_step = row_int(r, 4, -1, TRIAL_STEP_MAX),
+		.reports = row_int(r, 5, 0, ROW_INT_MAX),
 		.attempts = row_count(r, 6),
 		.failures = row_count(r, 7),
 		.free_retries = row_count(r, 8),
 		.alone = row_bool(r, 9),
-		.not_before_us = row_int(r, 10, 0, ROW_MOST),
-		.started_us = row_int_or(r, 11, 0, 0, ROW_MOST),
-		.ended_us = row_int_or(r, 12, 0, 0, ROW_MOST),
+		.not_before_us = row_int(r, 10, 0, ROW_INT_MAX),
+		.started_us = row_int_or(r, 11, 0, 0, ROW_INT_MAX),
+		.ended_us = row_int_or(r, 12, 0, 0, ROW_INT_MAX),
 		.source = row_source(r, 13),
 		.backend = row_text_or(r, 14),
 		.why = row_text_or(r, 15),
 		.params = row_text(r, 16),
-		.paused_step = row_int_or(r, 17, -1, -1, TRIAL_STEP_MOST),
+		.paused_step = row_int_or(r, 17, -1, -1, TRIAL_STEP_MAX),
 		.violation = row_real(r, 18),
 		.from = row_int_or(r, 19, 0, 1, number - 1),
 		.member = row_int_or(r, 20, 0, 1, INT32_MAX),
-		.until = row_int_or(r, 21, 0, 1, TRIAL_STEP_MOST),
+		.until = row_int_or(r, 21, 0, 1, TRIAL_STEP_MAX),
 	};
 	t->is_paused = t->paused_step >= 0;
 	if (!t->is_paused)

@@ -34,7 +34,7 @@ store_warm_count(struct store *s, int64_t *n, struct err *e)
 }
 
 int
-store_each_warm(struct store *s, int (*f)(void *, const struct store_warm *),
+store_walk_warm(struct store *s, int (*f)(void *, const struct store_warm *),
     void *arg, struct err *e)
 {
 	struct row r = row_begin(s, STMT_WARM_EACH, "t_warm", 2, e);
@@ -48,10 +48,10 @@ store_each_warm(struct store *s, int (*f)(void *, const struct store_warm *),
 			return -1;
 		w = (struct store_warm){
 			.source = row_text(&r, 0),
-			.trial = row_int(&r, 1, 1, ROW_MOST),
+			.trial = row_int(&r, 1, 1, ROW_INT_MAX),
 			.state = row_state(&r, 2),
 			.objective = row_real(&r, 3),
-			.last_step = row_int_or(&r, 4, -1, 0, TRIAL_STEP_MOST),
+			.last_step = row_int_or(&r, 4, -1, 0, TRIAL_STEP_MAX),
 			.last_value = row_real(&r, 5),
 			.params = row_text(&r, 6),
 			.metrics = row_text_or(&r, 7),

@@ -199,7 +199,7 @@ schema_refresh(struct store *s, struct err *e)
 	int rc;
 
 	if (put_moves(s, e) < 0 || store_exec(s, views, e) < 0 ||
-	    schema_made_views(s, e) < 0)
+	    schema_generated_views(s, e) < 0)
 		return -1;
 	sql = xasprintf("UPDATE t_study SET schema_version = %lld, "
 			"program_version = '%s'",

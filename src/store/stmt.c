@@ -197,8 +197,8 @@ static const char *const texts[STMT_COUNT] = {
 	    "time_us) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, "
 	    "?12, ?13)",
 	[STMT_GPU_CLEAR] = "DELETE FROM t_gpu",
-	[STMT_LEFT_PUT] = "INSERT OR REPLACE INTO t_left (trial, attempt, "
-			  "model, output) VALUES (?1, ?2, ?3, ?4)",
+	[STMT_ARTIFACTS_PUT] = "INSERT OR REPLACE INTO t_left (trial, attempt, "
+			       "model, output) VALUES (?1, ?2, ?3, ?4)",
 
 	[STMT_NOTICE_ADD] =
 	    "INSERT INTO t_notice (uuid, channel, moment, mark, text, detail, "
@@ -219,7 +219,7 @@ static const char *const texts[STMT_COUNT] = {
 	[STMT_METRIC_ADD] =
 	    "INSERT INTO t_metric (name_id, trial, step, seq, attempt, value, "
 	    "time_us) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-	[STMT_METRIC_THERE] =
+	[STMT_METRIC_EXISTS] =
 	    "SELECT 1 FROM t_metric WHERE name_id = ?1 AND trial = ?2 AND "
 	    "step = ?3 AND attempt = ?4 AND value IS ?5 AND time_us = ?6",
 	[STMT_METRIC_EACH] =
@@ -340,7 +340,7 @@ describe(struct store *s, const char *what, struct err *e)
 	switch (sqlite3_errcode(s->db) & 0xff) {
 	case SQLITE_BUSY:
 	case SQLITE_LOCKED:
-		store_blocker(s, who, sizeof who);
+		store_lock_holder(s, who, sizeof who);
 		return err_set(e, ERR_BUSY, "%s: locked by %s", s->path, who);
 	case SQLITE_INTERRUPT:
 		return err_set(e, ERR_STORE,
@@ -384,7 +384,7 @@ store_fail(struct store *s, const char *what, struct err *e)
 int
 store_exec(struct store *s, const char *sql, struct err *e)
 {
-	guard_begin(s);
+	query_limit_begin(s);
 	if (sqlite3_exec(s->db, sql, NULL, NULL, NULL) == SQLITE_OK)
 		return 0;
 	return store_fail(s, "cannot be written", e);
@@ -393,7 +393,7 @@ store_exec(struct store *s, const char *sql, struct err *e)
 sqlite3_stmt *
 stmt_get(struct store *s, enum stmt_id id, struct err *e)
 {
-	guard_begin(s);
+	query_limit_begin(s);
 	if (s->stmts[id] == NULL &&
 	    sqlite3_prepare_v3(s->db, texts[id], -1, SQLITE_PREPARE_PERSISTENT,
 		&s->stmts[id], NULL) != SQLITE_OK) {

@@ -57,7 +57,7 @@ enum stmt_id {
 	STMT_ATTEMPT_PAST,
 	STMT_GPU_PUT,
 	STMT_GPU_CLEAR,
-	STMT_LEFT_PUT,
+	STMT_ARTIFACTS_PUT,
 	STMT_NOTICE_ADD,
 	STMT_NOTICE_NEXT,
 	STMT_NOTICE_TOLD,
@@ -66,7 +66,7 @@ enum stmt_id {
 	STMT_NAME_GET,
 	STMT_NAME_ADD,
 	STMT_METRIC_ADD,
-	STMT_METRIC_THERE,
+	STMT_METRIC_EXISTS,
 	STMT_METRIC_EACH,
 	STMT_METRIC_LAST,
 	STMT_SPEED,
@@ -109,7 +109,7 @@ struct store {
 };
 
 /* What stat says: -1 an error, 0 nothing or an empty file, 1 a file. */
-int store_look(const char *path, struct err *);
+int store_file_kind(const char *path, struct err *);
 struct store *store_new(const char *path, enum store_mode);
 /* Open the connection and set what every connection has. */
 int store_connect(struct store *, const char *name, int flags, struct err *);
@@ -126,9 +126,9 @@ int store_set_journal(struct store *, bool network_fs, struct err *);
 /* Make the name of a file last. */
 void store_sync_folder(const char *path);
 /* Give every query of the connection an end: SQLITE_INTERRUPT. */
-void guard_open(struct store *);
+void query_limit_open(struct store *);
 /* A query begins: it has all the steps, unless another one is under way. */
-void guard_begin(struct store *);
+void query_limit_begin(struct store *);
 
 /* Fill err from the connection's last error: "PATH: what: why". */
 int store_fail(struct store *, const char *what, struct err *);
@@ -180,7 +180,7 @@ int64_t schema_version(void);
 int schema_refresh(struct store *, struct err *);
 
 /* The views that name parameters and metrics. */
-int schema_made_views(struct store *, struct err *);
+int schema_generated_views(struct store *, struct err *);
 
 /* Make t_name's id of a name, inside a transaction. */
 int store_name_id(struct store *, const char *name, int64_t *id, struct err *);

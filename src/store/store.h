@@ -25,9 +25,9 @@ enum store_mode {
 	STORE_WRITE,
 	/*
 	 * STORE_WRITE for a moment: views that a program of this version has
-	 * made stay, and so does the log unless store_settle was called.
+	 * made stay, and so does the log unless store_checkpoint_at_close was called.
 	 */
-	STORE_VISIT
+	STORE_WRITE_ONCE
 };
 
 enum study_state {
@@ -155,13 +155,13 @@ int store_path_check(const char *path, struct err *);
  * Whether path holds a study.  *there is false, without an error, when nothing
  * is there or only what a death during store_create left: then create it.
  */
-int store_there(bool *there, const char *path, struct err *);
+int store_exists(bool *there, const char *path, struct err *);
 /*
  * While nobody has the study open: whether the log that was left is damaged in
  * its middle, so that commits which SQLite does not see any more are in it.
  * Then -1, with a copy beside it; once for each such copy.
  */
-int store_look_log(const char *path, struct err *);
+int store_wal_check(const char *path, struct err *);
 /*
  * Make path with its tables and the results view of space; fails when a study
  * is there.  network_fs: no shared memory, so nobody can read it meanwhile.
@@ -175,12 +175,12 @@ int store_create(struct store **, const char *path, const struct store_study *,
 int
 store_open(struct store **, const char *path, enum store_mode, struct err *);
 void store_close(struct store *);
-/* After STORE_VISIT: the log goes into the file at the close, as otherwise. */
-void store_settle(struct store *);
+/* After STORE_WRITE_ONCE: the log goes into the file at the close, as otherwise. */
+void store_checkpoint_at_close(struct store *);
 
 /*
  * Begin, commit or undo one transaction.  ERR_BUSY: somebody holds the write
- * lock (waits at most 20 ms); store_blocker names it.  ERR_FULL: the disk is
+ * lock (waits at most 20 ms); store_lock_holder names it.  ERR_FULL: the disk is
  * full.  durable: sync before returning (intents and ends); else only the order
  * is kept.  An I/O error that is not for lack of space, a damaged file and a
  * sync that failed, whichever call they meet, cut a connection that writes:
@@ -194,7 +194,7 @@ int store_commit(struct store *, bool durable, struct err *);
 void store_rollback(struct store *);
 bool store_in_transaction(const struct store *);
 /* "sqlite3 (pid 1234)", or "another process"; buf of n bytes. */
-void store_blocker(struct store *, char *buf, size_t n);
+void store_lock_holder(struct store *, char *buf, size_t n);
 /* Let the log shrink; called when the loop is idle.  Never waits. */
 void store_checkpoint(struct store *);
 /* Bytes of the write-ahead log now. */
@@ -206,12 +206,12 @@ int64_t store_wal_bytes(struct store *);
  */
 bool store_is_database(int fd);
 /* Whether the log, and the index of it, are those that were opened. */
-bool store_log_kept(struct store *);
+bool store_wal_kept(struct store *);
 /*
  * Everything of a log that was deleted goes into the file: then close and open
  * again.  -1: somebody reads; nothing is lost as long as nothing is closed.
  */
-int store_log_settle(struct store *, struct err *);
+int store_wal_recover(struct store *, struct err *);
 /*
  * All that is committed, in a new file at path, which must not be there; the
  * connection is of no more use, and what is left of its log is removed.  -1:
@@ -277,7 +277,7 @@ int store_gpu_clear(struct store *, struct err *);
  * Where the model and the output of an attempt are, as URIs; NULL or "" = there
  * is none.  What was there before is replaced.
  */
-int store_left_put(struct store *, int64_t trial, int attempt,
+int store_artifacts_put(struct store *, int64_t trial, int attempt,
     const char *model, const char *output, struct err *);
 
 /* What somebody elsewhere is to be told of the study. */
@@ -305,7 +305,7 @@ int store_notice_told(
     struct store *, int64_t id, int64_t sent_us, const char *why, struct err *);
 
 /* Dollars of all attempts: what they cost, or may come to at most. */
-int store_committed(struct store *, double *dollars, struct err *);
+int store_cost_committed(struct store *, double *dollars, struct err *);
 /* What an attempt that has ended, and was priced, has cost after all. */
 int store_attempt_cost(
     struct store *, int64_t trial, int attempt, double dollars, struct err *);
@@ -319,9 +319,9 @@ store_metric_add(struct store *, int64_t trial, int attempt, const char *name,
     int64_t step, double value, int64_t time_us, struct err *);
 
 /* Whether exactly this report is recorded: 1, 0, or -1 for an error. */
-int
-store_metric_there(struct store *, int64_t trial, int attempt, const char *name,
-    int64_t step, double value, int64_t time_us, struct err *);
+int store_metric_exists(struct store *, int64_t trial, int attempt,
+    const char *name, int64_t step, double value, int64_t time_us,
+    struct err *);
 
 /* The report of the greatest step: 1, 0 when there is none, or -1. */
 int store_metric_last(struct store *, int64_t trial, const char *name,
@@ -343,7 +343,7 @@ int store_outcome_put(struct store *, int64_t trial, size_t n,
 int store_outcome_get(
     struct store *, int64_t trial, size_t n, double *values, struct err *);
 /* All of them: i counts the aims from 0. */
-int store_each_outcome(struct store *,
+int store_walk_outcomes(struct store *,
     int (*)(void *, int64_t trial, size_t i, double value), void *,
     struct err *);
 /*
@@ -354,11 +354,11 @@ int store_each_outcome(struct store *,
 int store_front_add(struct store *, int64_t trial, bool better, struct err *);
 int store_front_drop(struct store *, int64_t trial, struct err *);
 /* All that ever were on it, by number; inside: they still are. */
-int store_each_front(struct store *,
+int store_walk_front(struct store *,
     int (*)(void *, int64_t trial, bool inside, bool better), void *,
     struct err *);
 /* Failed trials, with the end of their last attempt (END_NONE: no attempt). */
-int store_each_failed(struct store *,
+int store_walk_failed(struct store *,
     int (*)(void *, int64_t trial, enum end_class), void *, struct err *);
 
 struct store_stop {
@@ -396,7 +396,7 @@ int store_median_put(
     struct store *, int64_t step, int64_t trials, double median, struct err *);
 
 /* Settings waiting to be tried, in order: JSON of a partial setting. */
-int store_enqueue(
+int store_queue_add(
     struct store *, const char *params, const char *source, struct err *);
 /* The oldest one not taken, or 1 when there is none.  *params: caller frees. */
 int store_queue_next(struct store *, int64_t *id, char **params,
@@ -422,25 +422,25 @@ struct store_warm {
 int store_warm_add(struct store *, const struct store_warm *, struct err *);
 int store_warm_count(struct store *, int64_t *n, struct err *);
 /* The oldest first. */
-int store_each_warm(struct store *, int (*)(void *, const struct store_warm *),
+int store_walk_warm(struct store *, int (*)(void *, const struct store_warm *),
     void *, struct err *);
 
 /* Reading back at a start.  Callbacks return 0 to go on, else the walk ends
  * with that value.  Arguments live until the callback returns. */
-int store_each_trial(struct store *,
+int store_walk_trials(struct store *,
     int (*)(void *, const struct store_trial *), void *, struct err *);
 /* Attempts that have not ended. */
-int store_each_open_attempt(struct store *,
+int store_walk_open_attempts(struct store *,
     int (*)(void *, const struct store_attempt *), void *, struct err *);
 /* Newest report of every step of the objective, by trial and step. */
-int store_each_curve_row(struct store *,
+int store_walk_curves(struct store *,
     int (*)(void *, int64_t trial, int64_t step, double value), void *,
     struct err *);
 /*
  * All reports of the objective and all ends of trials in the order they were
  * recorded: what replay feeds to a rule.  state is TRIAL_RUNNING for a report.
  */
-int store_each_record(struct store *,
+int store_walk_records(struct store *,
     int (*)(
 	void *, int64_t trial, int64_t step, double value, enum trial_state),
     void *, struct err *);
@@ -448,15 +448,15 @@ int store_each_record(struct store *,
  * Which trials a rule has stopped, and at which step, in no order; late: it
  * came too late to stop it.
  */
-int store_each_stopped(struct store *,
+int store_walk_stopped(struct store *,
     int (*)(void *, int64_t trial, int64_t step, bool late), void *,
     struct err *);
 /* Every report of one metric in one attempt, by step. */
 int
-store_each_report(struct store *, int64_t trial, int attempt, const char *name,
+store_walk_reports(struct store *, int64_t trial, int attempt, const char *name,
     int (*)(void *, int64_t time_us, double value), void *, struct err *);
 /* Greatest step each metric of an attempt has reported, and how often it has. */
-int store_each_last_step(struct store *, int64_t trial, int attempt,
+int store_walk_last_steps(struct store *, int64_t trial, int attempt,
     int (*)(void *, const char *name, int64_t step, int64_t reports), void *,
     struct err *);
 

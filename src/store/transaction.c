@@ -31,7 +31,7 @@ read_counter(struct store *s, struct err *e)
 		return err_set(e, ERR_STORE,
 		    "%s: the database is damaged: t_counter has no row",
 		    s->path);
-	s->seq = s->seq_begin = row_int(&r, 0, 0, ROW_MOST);
+	s->seq = s->seq_begin = row_int(&r, 0, 0, ROW_INT_MAX);
 	stmt_done(r.st);
 	return row_end(&r);
 }

@@ -129,7 +129,8 @@ log_copy(const struct log *l, const char *to)
 
 /* A copy that lies there is of damage that was told before. */
 static int
-log_tell(const struct log *l, const char *name, off_t wrong, struct err *e)
+wal_damage_text(
+    const struct log *l, const char *name, off_t wrong, struct err *e)
 {
 	char *copy = xasprintf("%s.damaged", name);
 	int rc = 0;
@@ -148,7 +149,7 @@ log_tell(const struct log *l, const char *name, off_t wrong, struct err *e)
 }
 
 int
-store_look_log(const char *path, struct err *e)
+store_wal_check(const char *path, struct err *e)
 {
 	char *name = xasprintf("%s-wal", path);
 	struct log l = { .fd = open(name, O_RDONLY | O_CLOEXEC) };
@@ -163,7 +164,7 @@ store_look_log(const char *path, struct err *e)
 		wrong = log_head(&l) ? log_scan(&l) : 0;
 	}
 	if (wrong >= 0)
-		rc = log_tell(&l, name, wrong, e);
+		rc = wal_damage_text(&l, name, wrong, e);
 	if (l.fd >= 0)
 		(void)close(l.fd);
 	free(l.frame);

@@ -130,10 +130,10 @@ next_trial(struct merge *m)
 		return rc;
 	*t = (struct trial_row){
 		.trial = row_int(r, 0, next, next),
-		.begin_seq = row_int(r, 1, 0, ROW_MOST),
+		.begin_seq = row_int(r, 1, 0, ROW_INT_MAX),
 		.end = {
 			.step = -1,
-			.seq = row_int_or(r, 2, 0, 1, ROW_MOST),
+			.seq = row_int_or(r, 2, 0, 1, ROW_INT_MAX),
 			.state = row_state(r, 3),
 			.value = row_real(r, 4),
 		},
@@ -152,10 +152,10 @@ next_report(struct merge *m)
 	if ((rc = next_row(r, &m->more_reports)) <= 0)
 		return rc;
 	m->report = (struct report_row){
-		.trial = row_int(r, 0, 1, ROW_MOST),
+		.trial = row_int(r, 0, 1, ROW_INT_MAX),
 		.record = {
-			.step = row_int(r, 1, 0, TRIAL_STEP_MOST),
-			.seq = row_int(r, 2, 0, ROW_MOST),
+			.step = row_int(r, 1, 0, TRIAL_STEP_MAX),
+			.seq = row_int(r, 2, 0, ROW_INT_MAX),
 			.value = row_real(r, 3),
 			.state = TRIAL_RUNNING,
 		},
@@ -268,7 +268,7 @@ merge_all(struct merge *m,
 }
 
 int
-store_each_record(struct store *s,
+store_walk_records(struct store *s,
     int (*f)(
 	void *, int64_t trial, int64_t step, double value, enum trial_state),
     void *arg, struct err *e)

@@ -6,7 +6,7 @@
 #include "src/store/row-columns.h"
 
 int
-store_each_trial(struct store *s, int (*f)(void *, const struct store_trial *),
+store_walk_trials(struct store *s, int (*f)(void *, const struct store_trial *),
     void *arg, struct err *e)
 {
 	struct row r = row_begin(s, STMT_TRIAL_EACH, "t_trial", 1, e);
@@ -27,7 +27,7 @@ store_each_trial(struct store *s, int (*f)(void *, const struct store_trial *),
 }
 
 int
-store_each_open_attempt(struct store *s,
+store_walk_open_attempts(struct store *s,
     int (*f)(void *, const struct store_attempt *), void *arg, struct err *e)
 {
 	struct row r = row_begin(s, STMT_ATTEMPT_OPEN, "t_attempt", 2, e);
@@ -46,7 +46,7 @@ store_each_open_attempt(struct store *s,
 }
 
 int
-store_each_curve_row(struct store *s,
+store_walk_curves(struct store *s,
     int (*f)(void *, int64_t trial, int64_t step, double value), void *arg,
     struct err *e)
 {
@@ -61,8 +61,8 @@ store_each_curve_row(struct store *s,
 	while (end == 0 && (rc = row_next(&r)) != 0) {
 		if (rc < 0)
 			return -1;
-		next_trial = row_int(&r, 0, 1, ROW_MOST);
-		next_step = row_int(&r, 1, 0, TRIAL_STEP_MOST);
+		next_trial = row_int(&r, 0, 1, ROW_INT_MAX);
+		next_step = row_int(&r, 1, 0, TRIAL_STEP_MAX);
 		next_value = row_real(&r, 2);
 		if (r.bad)
 			end = -1;
@@ -80,7 +80,7 @@ store_each_curve_row(struct store *s,
 }
 
 int
-store_each_last_step(struct store *s, int64_t trial, int attempt,
+store_walk_last_steps(struct store *s, int64_t trial, int attempt,
     int (*f)(void *, const char *name, int64_t step, int64_t reports),
     void *arg, struct err *e)
 {
@@ -97,8 +97,8 @@ store_each_last_step(struct store *s, int64_t trial, int attempt,
 		if (rc < 0)
 			return -1;
 		name = row_text(&r, 0);
-		step = row_int(&r, 1, 0, TRIAL_STEP_MOST);
-		reports = row_int(&r, 2, 0, ROW_MOST);
+		step = row_int(&r, 1, 0, TRIAL_STEP_MAX);
+		reports = row_int(&r, 2, 0, ROW_INT_MAX);
 		end = r.bad ? -1 : f(arg, name, step, reports);
 	}
 	stmt_done(r.st);
@@ -106,8 +106,9 @@ store_each_last_step(struct store *s, int64_t trial, int attempt,
 }
 
 int
-store_each_report(struct store *s, int64_t trial, int attempt, const char *name,
-    int (*f)(void *, int64_t time_us, double value), void *arg, struct err *e)
+store_walk_reports(struct store *s, int64_t trial, int attempt,
+    const char *name, int (*f)(void *, int64_t time_us, double value),
+    void *arg, struct err *e)
 {
 	struct row r = row_begin(s, STMT_METRIC_EACH, "t_metric", 1, e);
 	int64_t time_us;
@@ -123,7 +124,7 @@ store_each_report(struct store *s, int64_t trial, int attempt, const char *name,
 	while (end == 0 && (rc = row_next(&r)) != 0) {
 		if (rc < 0)
 			return -1;
-		time_us = row_int(&r, 0, 0, ROW_MOST);
+		time_us = row_int(&r, 0, 0, ROW_INT_MAX);
 		value = row_real(&r, 1);
 		end = r.bad ? -1 : f(arg, time_us, value);
 	}
@@ -132,7 +133,7 @@ store_each_report(struct store *s, int64_t trial, int attempt, const char *name,
 }
 
 int
-store_each_stopped(struct store *s,
+store_walk_stopped(struct store *s,
     int (*f)(void *, int64_t trial, int64_t step, bool late), void *arg,
     struct err *e)
 {
@@ -146,8 +147,8 @@ store_each_stopped(struct store *s,
 	while (end == 0 && (rc = row_next(&r)) != 0) {
 		if (rc < 0)
 			return -1;
-		trial = row_int(&r, 0, 1, row_int(&r, 2, 0, ROW_MOST));
-		step = row_int(&r, 1, 0, TRIAL_STEP_MOST);
+		trial = row_int(&r, 0, 1, row_int(&r, 2, 0, ROW_INT_MAX));
+		step = row_int(&r, 1, 0, TRIAL_STEP_MAX);
 		late = row_bool(&r, 3);
 		end = r.bad ? -1 : f(arg, trial, step, late);
 	}

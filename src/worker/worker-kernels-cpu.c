@@ -4,7 +4,7 @@
 #include "src/worker/worker-kernels-linked.h"
 
 const struct kernels *
-kernels_of_worker(char *why, size_t n)
+worker_kernels_linked(char *why, size_t n)
 {
 	(void)why;
 	(void)n;

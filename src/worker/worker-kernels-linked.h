@@ -11,6 +11,6 @@
 struct kernels;
 
 /* NULL with the reason in why (of n bytes): the device is not there. */
-const struct kernels *kernels_of_worker(char *why, size_t n);
+const struct kernels *worker_kernels_linked(char *why, size_t n);
 
 #endif /* HPOTUNE_WORKER_KERNELS_LINKED_H */

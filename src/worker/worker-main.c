@@ -68,11 +68,11 @@ say(struct worker *w, struct buf *b)
 }
 
 /* The next message, waited for; it lives until the next one is read. */
-static struct message
+static struct worker_message
 hear(struct worker *w)
 {
 	static char piece[1 << 16];
-	struct message m;
+	struct worker_message m;
 	ptrdiff_t taken;
 	ssize_t n;
 
@@ -81,8 +81,8 @@ hear(struct worker *w)
 		w->used = 0;
 	}
 	for (;;) {
-		taken = message_take(&m, w->heard.data + w->used,
-		    w->heard.len - w->used, MESSAGE_MOST);
+		taken = worker_protocol_take(&m, w->heard.data + w->used,
+		    w->heard.len - w->used, WORKER_MESSAGE_MAX);
 		if (taken < 0)
 			give_up("what came is no question");
 		if (taken > 0) {
@@ -99,23 +99,23 @@ hear(struct worker *w)
 }
 
 static void
-study_open(struct worker *w, const struct message *m)
+study_open(struct worker *w, const struct worker_message *m)
 {
-	struct message_study s;
+	struct worker_message_study s;
 	struct err e = ERR_INIT;
 
-	if (message_read_study(&s, m) != 0)
+	if (worker_protocol_read_study(&s, m) != 0)
 		give_up("the study was cut short");
 	if (study_parse(&w->study, s.json, s.json_len, s.path, &e) != 0)
 		give_up(e.text);
 	w->strategy = strategy_find(w->study->strategy.name);
 	if (w->strategy == NULL)
 		give_up("there is no such strategy");
-	if (options_read(&w->options, w->strategy->options,
+	if (plugin_options_read(&w->options, w->strategy->options,
 		w->study->strategy.block, study_strategy_keys, &e) != 0)
 		give_up(e.text);
 	if (w->study->limits.convergence &&
-	    options_read(&w->convergence, strategy_convergence.options,
+	    plugin_options_read(&w->convergence, strategy_convergence.options,
 		w->study->limits.convergence_block, NULL, &e) != 0)
 		give_up(e.text);
 }
@@ -142,19 +142,19 @@ seconds(void)
 }
 
 static void
-answer(struct worker *w, const struct message *m)
+answer(struct worker *w, const struct worker_message *m)
 {
 	const struct space *space = w->study->space;
 	struct suggestion s = { .made_by = w->kernels->name };
-	struct message_ask q;
-	struct message_answer a;
+	struct worker_message_ask q;
+	struct worker_message_answer a;
 	struct strategy_ask ask;
 	struct history *history = NULL;
 	struct err e = ERR_INIT;
 	struct buf frame = { 0 };
 	double began = seconds();
 
-	if (message_read_ask(&q, &history, m, &e) != 0)
+	if (worker_protocol_read_ask(&q, &history, m, &e) != 0)
 		give_up(e.text);
 	if (history_dims(history) != space->n)
 		give_up("the history is of another study");
@@ -166,7 +166,7 @@ answer(struct worker *w, const struct message *m)
 		.redraw = (unsigned)q.redraw,
 		.kernels = w->kernels };
 	s.x = xcalloc(space->n, sizeof *s.x);
-	a = (struct message_answer){
+	a = (struct worker_message_answer){
 		.trial = q.trial, .redraw = q.redraw, .x = s.x, .n = space->n
 	};
 	a.result = suggest(w, q.convergence != 0, &s, &ask, &e);
@@ -174,7 +174,7 @@ answer(struct worker *w, const struct message *m)
 	a.made_by = s.made_by != NULL ? s.made_by : "";
 	a.text = e.text;
 	a.seconds = seconds() - began;
-	message_put_answer(&frame, &a);
+	worker_protocol_put_answer(&frame, &a);
 	say(w, &frame);
 	history_free(history);
 	free(s.x);
@@ -187,7 +187,7 @@ hello(struct worker *w)
 
 	buf_add(&text, PACKAGE_VERSION, sizeof PACKAGE_VERSION);
 	buf_add(&text, w->kernels->device, strlen(w->kernels->device) + 1);
-	message_put(&frame, MESSAGE_HELLO, text.data, text.len);
+	worker_protocol_put(&frame, WORKER_MESSAGE_HELLO, text.data, text.len);
 	buf_free(&text);
 	say(w, &frame);
 }
@@ -195,14 +195,14 @@ hello(struct worker *w)
 static void
 serve(struct worker *w)
 {
-	struct message m;
+	struct worker_message m;
 
 	hello(w);
 	for (;;) {
 		m = hear(w);
-		if (m.kind == MESSAGE_STUDY && w->study == NULL)
+		if (m.kind == WORKER_MESSAGE_STUDY && w->study == NULL)
 			study_open(w, &m);
-		else if (m.kind == MESSAGE_ASK && w->study != NULL)
+		else if (m.kind == WORKER_MESSAGE_ASK && w->study != NULL)
 			answer(w, &m);
 		else
 			give_up("what came is no question");
@@ -236,7 +236,7 @@ static void
 core_choose(char **argv)
 {
 	static const char name[] = "OPENBLAS_CORETYPE";
-	const char *core = kernels_core();
+	const char *core = openblas_core();
 	char self[PATH_MAX];
 	ssize_t n;
 
@@ -260,7 +260,7 @@ main(int argc, char **argv)
 
 	(void)argc;
 	core_choose(argv);
-	w.kernels = kernels_of_worker(why, sizeof why);
+	w.kernels = worker_kernels_linked(why, sizeof why);
 	if (fstat(STDIN_FILENO, &st) != 0 || !S_ISSOCK(st.st_mode))
 		return introduce(&w, why);
 	/* A server that was killed wants no answer, however far it is. */
@@ -269,7 +269,8 @@ main(int argc, char **argv)
 	(void)nice(NICE);
 	wires_open(&w);
 	if (w.kernels == NULL) {
-		message_put(&frame, MESSAGE_NONE, why, strlen(why));
+		worker_protocol_put(
+		    &frame, WORKER_MESSAGE_NONE, why, strlen(why));
 		say(&w, &frame);
 		return 0;
 	}

@@ -24,7 +24,8 @@ struct cut {
 };
 
 void
-message_put(struct buf *b, enum message_kind kind, const void *data, size_t len)
+worker_protocol_put(
+    struct buf *b, enum worker_message_kind kind, const void *data, size_t len)
 {
 	struct head head = { .length = (uint32_t)len,
 		.kind = MAGIC | (uint32_t)kind };
@@ -34,7 +35,8 @@ message_put(struct buf *b, enum message_kind kind, const void *data, size_t len)
 }
 
 ptrdiff_t
-message_take(struct message *m, const char *data, size_t len, size_t most)
+worker_protocol_take(
+    struct worker_message *m, const char *data, size_t len, size_t most)
 {
 	struct head head;
 	uint32_t kind;
@@ -44,18 +46,18 @@ message_take(struct message *m, const char *data, size_t len, size_t most)
 	memcpy(&head, data, sizeof head);
 	kind = head.kind & 0xff;
 	if ((head.kind & ~UINT32_C(0xff)) != MAGIC || head.length > most ||
-	    kind < MESSAGE_HELLO || kind > MESSAGE_ANSWER)
+	    kind < WORKER_MESSAGE_HELLO || kind > WORKER_MESSAGE_ANSWER)
 		return -1;
 	if (len - sizeof head < head.length)
 		return 0;
-	*m = (struct message){ .kind = (enum message_kind)kind,
+	*m = (struct worker_message){ .kind = (enum worker_message_kind)kind,
 		.data = data + sizeof head,
 		.len = head.length };
 	return (ptrdiff_t)(sizeof head + head.length);
 }
 
 static struct cut
-cut_open(const struct message *m)
+cut_open(const struct worker_message *m)
 {
 	return (struct cut){ .data = m->data, .len = m->len };
 }
@@ -97,18 +99,19 @@ cut_text(struct cut *c)
 }
 
 void
-message_put_study(struct buf *b, const struct message_study *s)
+worker_protocol_put_study(struct buf *b, const struct worker_message_study *s)
 {
 	struct buf body = { 0 };
 
 	buf_add(&body, s->path, strlen(s->path) + 1);
 	buf_add(&body, s->json, s->json_len);
-	message_put(b, MESSAGE_STUDY, body.data, body.len);
+	worker_protocol_put(b, WORKER_MESSAGE_STUDY, body.data, body.len);
 	buf_free(&body);
 }
 
 int
-message_read_study(struct message_study *s, const struct message *m)
+worker_protocol_read_study(
+    struct worker_message_study *s, const struct worker_message *m)
 {
 	struct cut c = cut_open(m);
 
@@ -119,27 +122,27 @@ message_read_study(struct message_study *s, const struct message *m)
 }
 
 void
-message_put_ask(struct buf *b, const struct message_ask *ask,
+worker_protocol_put_ask(struct buf *b, const struct worker_message_ask *ask,
     const struct history *history, unsigned keep)
 {
 	struct buf body = { 0 };
 
 	buf_add(&body, ask, sizeof *ask);
-	history_pack(&body, history, keep);
-	message_put(b, MESSAGE_ASK, body.data, body.len);
+	history_serialize(&body, history, keep);
+	worker_protocol_put(b, WORKER_MESSAGE_ASK, body.data, body.len);
 	buf_free(&body);
 }
 
 int
-message_read_ask(struct message_ask *ask, struct history **history,
-    const struct message *m, struct err *e)
+worker_protocol_read_ask(struct worker_message_ask *ask,
+    struct history **history, const struct worker_message *m, struct err *e)
 {
 	struct cut c = cut_open(m);
 
 	cut_into(&c, ask, sizeof *ask);
 	if (c.lacks)
 		return err_set(e, ERR_FILE, "a question was cut short");
-	return history_unpack(history, c.data, c.len, e);
+	return history_deserialize(history, c.data, c.len, e);
 }
 
 /* The numbers of an answer, in front of x and the texts. */
@@ -149,7 +152,7 @@ struct answer_head {
 };
 
 void
-message_put_answer(struct buf *b, const struct message_answer *a)
+worker_protocol_put_answer(struct buf *b, const struct worker_message_answer *a)
 {
 	struct answer_head head = { .result = a->result,
 		.trial = a->trial,
@@ -163,13 +166,13 @@ message_put_answer(struct buf *b, const struct message_answer *a)
 	buf_add(&body, a->x, a->n * sizeof *a->x);
 	buf_add(&body, a->made_by, strlen(a->made_by) + 1);
 	buf_add(&body, a->text, strlen(a->text) + 1);
-	message_put(b, MESSAGE_ANSWER, body.data, body.len);
+	worker_protocol_put(b, WORKER_MESSAGE_ANSWER, body.data, body.len);
 	buf_free(&body);
 }
 
 int
-message_read_answer(
-    struct message_answer *a, double *x, size_t n, const struct message *m)
+worker_protocol_read_answer(struct worker_message_answer *a, double *x,
+    size_t n, const struct worker_message *m)
 {
 	struct cut c = cut_open(m);
 	struct answer_head head = { 0 };
@@ -177,7 +180,7 @@ message_read_answer(
 	cut_into(&c, &head, sizeof head);
 	if (c.lacks || head.n != (int64_t)n)
 		return -1;
-	*a = (struct message_answer){ .result = head.result,
+	*a = (struct worker_message_answer){ .result = head.result,
 		.trial = head.trial,
 		.redraw = head.redraw,
 		.from = head.from,

@@ -21,55 +21,59 @@ struct buf;
 struct err;
 struct history;
 
-enum message_kind {
-	MESSAGE_HELLO = 1,
-	MESSAGE_NONE,
-	MESSAGE_STUDY,
-	MESSAGE_ASK,
-	MESSAGE_ANSWER
+enum worker_message_kind {
+	WORKER_MESSAGE_HELLO = 1,
+	WORKER_MESSAGE_NONE,
+	WORKER_MESSAGE_STUDY,
+	WORKER_MESSAGE_ASK,
+	WORKER_MESSAGE_ANSWER
 };
 
 /* A frame: data are borrowed from what it was read from. */
-struct message {
-	enum message_kind kind;
+struct worker_message {
+	enum worker_message_kind kind;
 	const char *data;
 	size_t len;
 };
 
 /* A length that no question reaches. */
-#define MESSAGE_MOST (UINT32_C(1) << 31)
+#define WORKER_MESSAGE_MAX (UINT32_C(1) << 31)
 
-void message_put(struct buf *, enum message_kind, const void *, size_t);
+void worker_protocol_put(
+    struct buf *, enum worker_message_kind, const void *, size_t);
 /*
  * The first frame of len bytes: how many bytes it took, 0 when it is not all
  * there, -1 when this is no frame of at most so many bytes.
  */
-ptrdiff_t message_take(struct message *, const char *, size_t len, size_t most);
+ptrdiff_t worker_protocol_take(
+    struct worker_message *, const char *, size_t len, size_t most);
 
 /* STUDY: the text of study.json and where it stood; borrowed. */
-struct message_study {
+struct worker_message_study {
 	const char *path, *json;
 	size_t json_len;
 };
-void message_put_study(struct buf *, const struct message_study *);
-int message_read_study(struct message_study *, const struct message *);
+void
+worker_protocol_put_study(struct buf *, const struct worker_message_study *);
+int worker_protocol_read_study(
+    struct worker_message_study *, const struct worker_message *);
 
 /*
  * ASK.  The history is packed by put (as far as keep says), and made anew by
  * read.
  */
-struct message_ask {
+struct worker_message_ask {
 	uint64_t seed;
 	int64_t trial, n_enqueued, redraw;
 	int64_t convergence; /* 1: whether there is anything left to find */
 };
-void message_put_ask(struct buf *, const struct message_ask *,
+void worker_protocol_put_ask(struct buf *, const struct worker_message_ask *,
     const struct history *, unsigned keep);
-int message_read_ask(struct message_ask *, struct history **,
-    const struct message *, struct err *);
+int worker_protocol_read_ask(struct worker_message_ask *, struct history **,
+    const struct worker_message *, struct err *);
 
 /* ANSWER: what suggest returned and wrote; texts are borrowed. */
-struct message_answer {
+struct worker_message_answer {
 	int64_t result; /* of suggest: 0, 1, -1 */
 	int64_t trial, redraw; /* of the question */
 	int64_t from;
@@ -79,9 +83,10 @@ struct message_answer {
 	const char *made_by; /* "" = nothing said */
 	const char *text; /* of the error */
 };
-void message_put_answer(struct buf *, const struct message_answer *);
+void
+worker_protocol_put_answer(struct buf *, const struct worker_message_answer *);
 /* There must be n numbers; they go to x. */
-int message_read_answer(
-    struct message_answer *, double *x, size_t n, const struct message *);
+int worker_protocol_read_answer(struct worker_message_answer *, double *x,
+    size_t n, const struct worker_message *);
 
 #endif /* HPOTUNE_WORKER_PROTOCOL_H */

@@ -17,14 +17,14 @@
 #define CONDITION 1e14
 
 size_t
-cma_lambda(size_t dims)
+cmaes_distribution_lambda(size_t dims)
 {
 	return 4 + (size_t)floor(3 * log((double)dims));
 }
 
 /* Weights of the full covariance: those of bad points are negative. */
 static void
-weigh(struct cma *c)
+weigh(struct cmaes_distribution *c)
 {
 	double d = (double)c->dims, sum = 0, squares = 0, good = 0, bad = 0;
 	double bad_squares = 0, bad_eff, least, w;
@@ -56,7 +56,7 @@ weigh(struct cma *c)
 
 /* Of the diagonal: bad points weigh nothing, and it learns faster. */
 static void
-weigh_diagonal(struct cma *c)
+weigh_diagonal(struct cmaes_distribution *c)
 {
 	double d = (double)c->dims, sum = 0, squares = 0, full;
 	size_t i;
@@ -80,7 +80,7 @@ weigh_diagonal(struct cma *c)
 }
 
 static void
-cma_alloc(struct cma *c)
+cmaes_distribution_alloc(struct cmaes_distribution *c)
 {
 	size_t d = c->dims, all = c->diagonal ? d : d * d;
 
@@ -97,13 +97,15 @@ cma_alloc(struct cma *c)
 }
 
 void
-cma_init(struct cma *c, const struct cma_start *s)
+cmaes_distribution_init(
+    struct cmaes_distribution *c, const struct cmaes_start *s)
 {
 	size_t d = s->dims, i;
 	double n = (double)d;
 
-	*c = (struct cma){ .dims = d,
-		.lambda = s->lambda > 0 ? s->lambda : cma_lambda(d),
+	*c = (struct cmaes_distribution){ .dims = d,
+		.lambda =
+		    s->lambda > 0 ? s->lambda : cmaes_distribution_lambda(d),
 		.diagonal = s->diagonal && d > 1,
 		.margin = s->margin && s->axes != NULL,
 		.axes = s->axes,
@@ -113,7 +115,7 @@ cma_init(struct cma *c, const struct cma_start *s)
 		.is_split = s->cov == NULL,
 		.chi = sqrt(n) * (1 - 1 / (4 * n) + 1 / (21 * n * n)) };
 	c->mu = c->lambda / 2;
-	cma_alloc(c);
+	cmaes_distribution_alloc(c);
 	if (c->diagonal)
 		weigh_diagonal(c);
 	else
@@ -133,7 +135,7 @@ cma_init(struct cma *c, const struct cma_start *s)
 }
 
 void
-cma_free(struct cma *c)
+cmaes_distribution_free(struct cmaes_distribution *c)
 {
 	free(c->weights);
 	free(c->mean);
@@ -142,7 +144,7 @@ cma_free(struct cma *c)
 
 /* An eigenvalue that is below 0 by rounding: the matrix is made anew. */
 static void
-cma_mend(struct cma *c)
+cmaes_distribution_repair(struct cmaes_distribution *c)
 {
 	size_t d = c->dims, i, j, k;
 	double sum;
@@ -157,7 +159,7 @@ cma_mend(struct cma *c)
 }
 
 int
-cma_split(struct cma *c)
+cmaes_distribution_split(struct cmaes_distribution *c)
 {
 	size_t d = c->dims, i;
 	bool bad = false;
@@ -178,20 +180,20 @@ cma_split(struct cma *c)
 		c->roots[i] = sqrt(c->roots[i] >= 0 ? c->roots[i] : TINY);
 	}
 	if (bad && !c->diagonal)
-		cma_mend(c);
+		cmaes_distribution_repair(c);
 	c->is_split = true;
 	return 0;
 }
 
 static bool
-has_margin(const struct cma *c, size_t d)
+has_margin(const struct cmaes_distribution *c, size_t d)
 {
-	return c->margin && c->axes[d].kind != AXIS_NUMBER;
+	return c->margin && c->axes[d].kind != TPE_AXIS_NUMBER;
 }
 
 /* Coordinate i of a point with the normal numbers z. */
 static double
-coordinate(const struct cma *c, const double *z, size_t i)
+coordinate(const struct cmaes_distribution *c, const double *z, size_t i)
 {
 	double sum = 0;
 	size_t k, d = c->dims;
@@ -205,7 +207,8 @@ coordinate(const struct cma *c, const double *z, size_t i)
 
 /* Draw until it is inside; a coordinate with a margin may be anywhere. */
 static bool
-draw_inside(const struct cma *c, struct rng *rng, double *z, double *x)
+draw_inside(
+    const struct cmaes_distribution *c, struct rng *rng, double *z, double *x)
 {
 	size_t i;
 
@@ -220,13 +223,14 @@ draw_inside(const struct cma *c, struct rng *rng, double *z, double *x)
 }
 
 int
-cma_draw(struct cma *c, struct rng *rng, double *x, double *at)
+cmaes_distribution_draw(
+    struct cmaes_distribution *c, struct rng *rng, double *x, double *at)
 {
 	double *z = xcalloc(c->dims, sizeof *z), wide;
 	size_t i, tries = 10 * c->dims;
 	bool inside = false;
 
-	if (cma_split(c) != 0) {
+	if (cmaes_distribution_split(c) != 0) {
 		free(z);
 		return -1;
 	}
@@ -238,20 +242,21 @@ cma_draw(struct cma *c, struct rng *rng, double *x, double *at)
 			x[i] = fmin(fmax(x[i], 0), 1);
 		wide = c->mean[i] + (x[i] - c->mean[i]) * c->stretch[i];
 		wide = fmin(fmax(wide, 0), 1);
-		at[i] = c->axes != NULL ? axis_round(&c->axes[i], wide) : wide;
+		at[i] =
+		    c->axes != NULL ? tpe_axis_round(&c->axes[i], wide) : wide;
 	}
 	free(z);
 	return 0;
 }
 
 double
-cma_undo(const struct cma *c, size_t d, double at)
+cmaes_distribution_undo(const struct cmaes_distribution *c, size_t d, double at)
 {
 	return c->mean[d] + (at - c->mean[d]) / c->stretch[d];
 }
 
 static bool
-has_stalled(const struct cma *c)
+has_stalled(const struct cmaes_distribution *c)
 {
 	double low = INFINITY, high = -INFINITY;
 	size_t i;
@@ -267,7 +272,7 @@ has_stalled(const struct cma *c)
 
 /* Adding a bit of what it would draw leaves the mean as it is. */
 static bool
-has_no_effect(const struct cma *c)
+has_no_effect(const struct cmaes_distribution *c)
 {
 	size_t d = c->dims, i, axis = (size_t)c->generation % d;
 	double variance, step;
@@ -286,13 +291,13 @@ has_no_effect(const struct cma *c)
 }
 
 bool
-cma_is_over(struct cma *c)
+cmaes_distribution_is_over(struct cmaes_distribution *c)
 {
 	double low = INFINITY, high = 0, least = TOLERANCE_X * c->sigma_first;
 	bool small = true;
 	size_t d = c->dims, i;
 
-	if (cma_split(c) != 0 || !isfinite(c->sigma))
+	if (cmaes_distribution_split(c) != 0 || !isfinite(c->sigma))
 		return true;
 	for (i = 0; i < d; i++) {
 		low = fmin(low, c->roots[i]);

@@ -22,7 +22,7 @@
 struct kernels;
 struct rng;
 
-struct cma {
+struct cmaes_distribution {
 	size_t dims;
 	size_t lambda, mu; /* points of a generation, and the good ones */
 	bool diagonal;
@@ -48,7 +48,7 @@ struct cma {
 	size_t n_recent;
 };
 
-struct cma_start {
+struct cmaes_start {
 	size_t dims;
 	size_t lambda; /* 0 = 4 + floor(3 ln dims); at least 4 */
 	bool diagonal, margin;
@@ -59,23 +59,27 @@ struct cma_start {
 	const double *cov; /* NULL = the unit matrix */
 };
 
-size_t cma_lambda(size_t dims);
-void cma_init(struct cma *, const struct cma_start *);
-void cma_free(struct cma *);
+size_t cmaes_distribution_lambda(size_t dims);
+void cmaes_distribution_init(
+    struct cmaes_distribution *, const struct cmaes_start *);
+void cmaes_distribution_free(struct cmaes_distribution *);
 /* A point as it was drawn, in x and, rounded to levels, in coordinates at.
  * -1: the covariance could not be split. */
-int cma_draw(struct cma *, struct rng *, double *x, double *at);
+int cmaes_distribution_draw(
+    struct cmaes_distribution *, struct rng *, double *x, double *at);
 /* The point of coordinate d that would be drawn for a level. */
-double cma_undo(const struct cma *, size_t d, double at);
+double
+cmaes_distribution_undo(const struct cmaes_distribution *, size_t d, double at);
 /*
  * One generation: lambda points as they were drawn, the best first, with the
  * losses of the best and the worst.  A point far outside of the distribution
- * counts as one at a distance of sqrt(dims) + 5.  -1 as cma_draw.
+ * counts as one at a distance of sqrt(dims) + 5.  -1 as cmaes_distribution_draw.
  */
-int cma_tell(struct cma *, const double *points, double best, double worst);
+int cmaes_update(struct cmaes_distribution *, const double *points, double best,
+    double worst);
 /* Nothing more is to be had: it has shrunk, burst or stalled. */
-bool cma_is_over(struct cma *);
+bool cmaes_distribution_is_over(struct cmaes_distribution *);
 /* Roots and vectors of the covariance, if they are not there; -1 as above. */
-int cma_split(struct cma *);
+int cmaes_distribution_split(struct cmaes_distribution *);
 
 #endif /* HPOTUNE_CMAES_DISTRIBUTION_H */

@@ -30,9 +30,9 @@ struct past {
 	const struct strategy_ask *ask;
 	const struct cmaes_rule *rule;
 	const struct cmaes_axes *axes;
-	struct told *told; /* of this study, by number */
+	struct trial_rank *told; /* of this study, by number */
 	size_t n_told;
-	struct cma_start start;
+	struct cmaes_start start;
 	double *mean, *cov; /* of the start */
 	size_t popsize; /* of the first run */
 	uint64_t n_restarts; /* of any kind */
@@ -62,16 +62,18 @@ has_point(const struct past *p, int64_t trial)
 }
 
 /* Trials from … to that say something; the caller frees the list. */
-static struct told *
+static struct trial_rank *
 collect(const struct past *p, int64_t from, int64_t to, size_t *n)
 {
-	struct told *told = xcalloc((size_t)(to - from + 2), sizeof *told), t;
+	struct trial_rank *told =
+			      xcalloc((size_t)(to - from + 2), sizeof *told),
+			  t;
 	int64_t i;
 
 	for (*n = 0, i = from; i <= to; i++) {
-		t = told_about(p->ask->history, i);
-		if (!told_is_finished(t.kind) || !has_point(p, i) ||
-		    (t.kind == TOLD_STOPPED && !p->rule->stopped))
+		t = trial_rank_of(p->ask->history, i);
+		if (!trial_rank_is_finished(t.kind) || !has_point(p, i) ||
+		    (t.kind == TRIAL_RANK_STOPPED && !p->rule->stopped))
 			continue;
 		told[(*n)++] = t;
 	}
@@ -83,12 +85,12 @@ place(const struct past *p, int64_t trial, size_t d)
 {
 	const double *point = history_point(p->ask->history, trial);
 
-	return axis_place(&p->axes->axes[d], point[p->axes->which[d]]);
+	return tpe_axis_from_cube(&p->axes->axes[d], point[p->axes->which[d]]);
 }
 
 /* Mean and covariance of n points, SPREAD wide if they are all the same. */
 static void
-moments(struct past *p, const struct told *top, size_t n)
+moments(struct past *p, const struct trial_rank *top, size_t n)
 {
 	size_t dims = p->axes->dims, k, i, j;
 	double x, y;
@@ -113,7 +115,7 @@ moments(struct past *p, const struct told *top, size_t n)
  * hyperparameter optimization" (2021).
  */
 static int
-begin_warm(struct past *p, const struct told *warm, size_t n)
+begin_warm(struct past *p, const struct trial_rank *warm, size_t n)
 {
 	size_t dims = p->axes->dims, i, top = (size_t)(TOP * (double)n);
 	const struct kernels *k = p->ask->kernels;
@@ -145,11 +147,11 @@ static int
 begin(struct past *p)
 {
 	const struct history *h = p->ask->history;
-	struct told *warm;
+	struct trial_rank *warm;
 	int rc = 0;
 	size_t n;
 
-	p->start = (struct cma_start){ .dims = p->axes->dims,
+	p->start = (struct cmaes_start){ .dims = p->axes->dims,
 		.lambda = p->popsize,
 		.diagonal = p->rule->diagonal,
 		.margin = p->rule->margin,
@@ -160,8 +162,8 @@ begin(struct past *p)
 	if (p->rule->mean != NULL || p->rule->sigma > 0)
 		return 0;
 	warm = collect(p, history_first(h), 0, &n);
-	qsort(warm, n, sizeof *warm, told_order);
-	while (n > 0 && warm[n - 1].kind == TOLD_FAILED)
+	qsort(warm, n, sizeof *warm, trial_rank_order);
+	while (n > 0 && warm[n - 1].kind == TRIAL_RANK_FAILED)
 		n--;
 	if (n > 0)
 		rc = begin_warm(p, warm, n);
@@ -191,7 +193,7 @@ next_popsize(struct past *p, struct rng *rng, double *shrink)
  * CMA evolution strategy with increasing population size"; Hansen (2009),
  * "Benchmarking a BI-population CMA-ES". */
 static void
-begin_again(struct past *p, struct cma *c)
+begin_again(struct past *p, struct cmaes_distribution *c)
 {
 	double spent = (double)c->generation * (double)c->lambda, shrink;
 	struct rng rng;
@@ -207,8 +209,8 @@ begin_again(struct past *p, struct cma *c)
 	p->start.cov = NULL;
 	for (d = 0; d < p->start.dims; d++)
 		p->mean[d] = rng_uniform(&rng);
-	cma_free(c);
-	cma_init(c, &p->start);
+	cmaes_distribution_free(c);
+	cmaes_distribution_init(c, &p->start);
 }
 
 /*
@@ -217,7 +219,8 @@ begin_again(struct past *p, struct cma *c)
  * level, else the middle of it.
  */
 static int
-undraw(const struct past *p, struct cma *c, int64_t trial, double *x)
+undraw(const struct past *p, struct cmaes_distribution *c, int64_t trial,
+    double *x)
 {
 	double *drawn, at;
 	bool levels = false;
@@ -227,51 +230,54 @@ undraw(const struct past *p, struct cma *c, int64_t trial, double *x)
 
 	for (d = 0; d < c->dims; d++) {
 		x[d] = place(p, trial, d);
-		levels = levels || c->axes[d].kind != AXIS_NUMBER;
+		levels = levels || c->axes[d].kind != TPE_AXIS_NUMBER;
 	}
 	if (!levels || !c->margin)
 		return 0;
 	drawn = xcalloc(2 * c->dims, sizeof *drawn);
 	cmaes_rng(&rng, p->ask->seed, trial, 0);
-	rc = cma_draw(c, &rng, drawn, drawn + c->dims);
+	rc = cmaes_distribution_draw(c, &rng, drawn, drawn + c->dims);
 	for (d = 0; d < c->dims && rc == 0; d++) {
-		if (c->axes[d].kind == AXIS_NUMBER)
+		if (c->axes[d].kind == TPE_AXIS_NUMBER)
 			continue;
 		at = drawn[c->dims + d];
-		x[d] = fabs(at - x[d]) < 1e-9 ? drawn[d] : cma_undo(c, d, x[d]);
+		x[d] = fabs(at - x[d]) < 1e-9
+			   ? drawn[d]
+			   : cmaes_distribution_undo(c, d, x[d]);
 	}
 	free(drawn);
 	return rc;
 }
 
 static int
-tell(const struct past *p, struct cma *c, const struct told *generation)
+tell(const struct past *p, struct cmaes_distribution *c,
+    const struct trial_rank *generation)
 {
-	struct told *order = xcalloc(c->lambda, sizeof *order);
+	struct trial_rank *order = xcalloc(c->lambda, sizeof *order);
 	double *x = xcalloc(c->lambda * c->dims, sizeof *x);
 	double best = INFINITY, worst = -INFINITY;
 	int rc = 0;
 	size_t k;
 
 	memcpy(order, generation, c->lambda * sizeof *order);
-	qsort(order, c->lambda, sizeof *order, told_order);
+	qsort(order, c->lambda, sizeof *order, trial_rank_order);
 	for (k = 0; k < c->lambda && rc == 0; k++) {
 		rc = undraw(p, c, order[k].trial, x + k * c->dims);
-		if (order[k].kind != TOLD_COMPLETED)
+		if (order[k].kind != TRIAL_RANK_COMPLETED)
 			continue;
 		best = fmin(best, order[k].first);
 		worst = fmax(worst, order[k].first);
 	}
 	/* Where all have failed there is nothing to learn. */
-	if (rc == 0 && order[0].kind != TOLD_FAILED)
-		rc = cma_tell(c, x, best, worst);
+	if (rc == 0 && order[0].kind != TRIAL_RANK_FAILED)
+		rc = cmaes_update(c, x, best, worst);
 	free(order);
 	free(x);
 	return rc;
 }
 
 static int
-recall(struct past *p, struct cma *c)
+recall(struct past *p, struct cmaes_distribution *c)
 {
 	size_t at = 0;
 
@@ -279,32 +285,35 @@ recall(struct past *p, struct cma *c)
 		if (tell(p, c, p->told + at) != 0)
 			return -1;
 		at += c->lambda;
-		if (p->rule->restart == CMAES_GO_ON ? !isfinite(c->sigma)
-						    : cma_is_over(c))
+		if (p->rule->restart == CMAES_NO_RESTART
+			? !isfinite(c->sigma)
+			: cmaes_distribution_is_over(c))
 			begin_again(p, c);
 	}
 	return 0;
 }
 
 int
-cmaes_recall(struct cma *c, const struct strategy_ask *ask,
-    const struct cmaes_rule *rule, const struct cmaes_axes *axes)
+cmaes_replay_history(struct cmaes_distribution *c,
+    const struct strategy_ask *ask, const struct cmaes_rule *rule,
+    const struct cmaes_axes *axes)
 {
 	struct past p = {
 		.ask = ask, .rule = rule, .axes = axes, .small = true
 	};
 	int rc;
 
-	p.popsize = rule->popsize > 0 ? rule->popsize : cma_lambda(axes->dims);
+	p.popsize = rule->popsize > 0 ? rule->popsize
+				      : cmaes_distribution_lambda(axes->dims);
 	p.mean = xcalloc(axes->dims * (axes->dims + 1), sizeof *p.mean);
 	p.cov = p.mean + axes->dims;
 	p.told = collect(&p, 1, history_count(ask->history), &p.n_told);
 	rc = begin(&p);
-	cma_init(c, &p.start);
+	cmaes_distribution_init(c, &p.start);
 	if (rc == 0)
 		rc = recall(&p, c);
 	if (rc != 0)
-		cma_free(c);
+		cmaes_distribution_free(c);
 	free(p.told);
 	free(p.mean);
 	return rc;

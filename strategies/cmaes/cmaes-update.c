@@ -14,7 +14,7 @@
 
 /* out = C^(-1/2) y; its length squared. */
 static double
-whiten(const struct cma *c, const double *y, double *out)
+whiten(const struct cmaes_distribution *c, const double *y, double *out)
 {
 	double part, length = 0;
 	size_t d = c->dims, i, k;
@@ -38,7 +38,8 @@ whiten(const struct cma *c, const double *y, double *out)
 
 /* Points as steps from the mean, in sigmas; near[i]: length, whitened. */
 static void
-steps(const struct cma *c, const double *points, double *y, double *near)
+steps(const struct cmaes_distribution *c, const double *points, double *y,
+    double *near)
 {
 	double *white = xcalloc(c->dims, sizeof *white), most;
 	size_t d = c->dims, i, k;
@@ -60,7 +61,7 @@ steps(const struct cma *c, const double *points, double *y, double *near)
 
 /* The paths: where it went, on the whole.  Returns 1 unless it leapt. */
 static double
-go_on(struct cma *c, const double *step)
+go_on(struct cmaes_distribution *c, const double *step)
 {
 	double *white = xcalloc(c->dims, sizeof *white), length = 0, share;
 	double keep = 1 - c->c_sigma, still;
@@ -89,7 +90,8 @@ go_on(struct cma *c, const double *step)
 
 /* The covariance, or its diagonal, from the path and the steps. */
 static void
-learn(struct cma *c, const double *y, const double *near, double still)
+learn(struct cmaes_distribution *c, const double *y, const double *near,
+    double still)
 {
 	double sum = 0, keep, w, *cov;
 	size_t d = c->dims, i, j, k;
@@ -120,7 +122,7 @@ learn(struct cma *c, const double *y, const double *near, double still)
 
 /* The mean of the good steps. */
 static void
-good_step(const struct cma *c, const double *y, double *step)
+good_step(const struct cmaes_distribution *c, const double *y, double *step)
 {
 	size_t i, k;
 
@@ -131,7 +133,7 @@ good_step(const struct cma *c, const double *y, double *step)
 
 /* Of numbers that come in pairs, both triangles the same. */
 static void
-level_out(struct cma *c)
+level_out(struct cmaes_distribution *c)
 {
 	size_t d = c->dims, i, j;
 
@@ -148,7 +150,7 @@ limits(const struct axis *a, double mean, double *low, double *high)
 {
 	double left, right;
 
-	axis_share(a, fmin(fmax(mean, 0), 1), &left, &right);
+	tpe_axis_share(a, fmin(fmax(mean, 0), 1), &left, &right);
 	*low = left > 0 ? left : right;
 	*high = right < 1 - 1e-12 ? right : left;
 }
@@ -157,19 +159,19 @@ limits(const struct axis *a, double mean, double *low, double *high)
 static double
 reach(double p)
 {
-	return -normal_quantile(p);
+	return -tpe_normal_quantile(p);
 }
 
 static void
-keep_margin(struct cma *c, size_t d)
+keep_margin(struct cmaes_distribution *c, size_t d)
 {
 	double margin = 1 / (double)(c->dims * c->lambda), low, high, p, q;
 	double root = sqrt(c->cov[c->diagonal ? d : d * c->dims + d]);
 	double scale = c->sigma * c->stretch[d] * root, middle, rest, by;
 
 	limits(&c->axes[d], c->mean[d], &low, &high);
-	p = exp(normal_log_below((low - c->mean[d]) / scale));
-	q = exp(normal_log_below((c->mean[d] - high) / scale));
+	p = exp(tpe_normal_log_below((low - c->mean[d]) / scale));
+	q = exp(tpe_normal_log_below((c->mean[d] - high) / scale));
 	if (fmax(p, q) > 0.5) {
 		/* The mean is in the first or the last level. */
 		if (fmin(p, q) < margin)
@@ -191,12 +193,13 @@ keep_margin(struct cma *c, size_t d)
 }
 
 int
-cma_tell(struct cma *c, const double *points, double best, double worst)
+cmaes_update(struct cmaes_distribution *c, const double *points, double best,
+    double worst)
 {
 	double *y, *near, *step, still;
 	size_t i, at;
 
-	if (cma_split(c) != 0)
+	if (cmaes_distribution_split(c) != 0)
 		return -1;
 	y = xcalloc(c->lambda * (c->dims + 1) + c->dims, sizeof *y);
 	near = y + c->lambda * c->dims;
@@ -214,7 +217,7 @@ cma_tell(struct cma *c, const double *points, double best, double worst)
 	level_out(c);
 	free(y);
 	for (i = 0; i < c->dims; i++)
-		if (c->margin && c->axes[i].kind != AXIS_NUMBER)
+		if (c->margin && c->axes[i].kind != TPE_AXIS_NUMBER)
 			keep_margin(c, i);
 	return 0;
 }

@@ -83,7 +83,7 @@ static const struct option options[] = {
 static bool
 option_is(const struct option_value *values, const char *name)
 {
-	return option_get(options, values, name)->number != 0;
+	return plugin_option_get(options, values, name)->number != 0;
 }
 
 /* The settings of x0, encoded; NaN where it says nothing. */
@@ -91,7 +91,8 @@ static int
 read_start(double *u, const struct option_value *values,
     const struct space *space, struct err *e)
 {
-	const struct option_value *x0 = option_get(options, values, "x0");
+	const struct option_value *x0 =
+	    plugin_option_get(options, values, "x0");
 	struct value *settings;
 	int rc = 0;
 	size_t i;
@@ -123,7 +124,8 @@ cmaes_check(
 static bool
 is_moved(const struct param *p, struct axis *axis)
 {
-	return p->parent < 0 && axis_init(axis, p) && axis->kind != AXIS_CHOICE;
+	return p->parent < 0 && tpe_axis_init(axis, p) &&
+	       axis->kind != TPE_AXIS_CHOICE;
 }
 
 static void
@@ -145,7 +147,7 @@ suggest_others(struct suggestion *out, const struct strategy_ask *ask,
     const struct option_value *values, struct err *e)
 {
 	const char *name =
-	    option_get(options, values, "independent_sampler")->text;
+	    plugin_option_get(options, values, "independent_sampler")->text;
 	const struct strategy *other =
 	    strcmp(name, "tpe") == 0 ? &strategy_tpe : &strategy_random;
 	struct strategy_ask apart = *ask;
@@ -155,13 +157,13 @@ suggest_others(struct suggestion *out, const struct strategy_ask *ask,
 
 	/* Its numbers are not to be those of the draw. */
 	apart.seed = ~ask->seed;
-	if (options_read(&theirs, other->options, NULL, NULL, e) != 0)
+	if (plugin_options_read(&theirs, other->options, NULL, NULL, e) != 0)
 		return -1;
-	for (i = 0; i < options_count(other->options); i++)
+	for (i = 0; i < plugin_options_count(other->options); i++)
 		if (strcmp(other->options[i].name, "multivariate") == 0)
 			theirs[i].is_set = true; /* to false */
 	rc = other->suggest(out, &apart, theirs, e);
-	options_free(theirs, other->options);
+	plugin_options_free(theirs, other->options);
 	return rc;
 }
 
@@ -169,7 +171,7 @@ static enum cmaes_restart
 restart_kind(const char *name)
 {
 	if (strcmp(name, "none") == 0)
-		return CMAES_GO_ON;
+		return CMAES_NO_RESTART;
 	return strcmp(name, "ipop") == 0 ? CMAES_IPOP : CMAES_BIPOP;
 }
 
@@ -177,15 +179,17 @@ static struct cmaes_rule
 rule_of(const struct option_value *values)
 {
 	return (struct cmaes_rule){
-		.popsize =
-		    (size_t)option_get(options, values, "popsize")->number,
-		.sigma = option_get(options, values, "sigma0")->number,
+		.popsize = (size_t)plugin_option_get(options, values, "popsize")
+			       ->number,
+		.sigma = plugin_option_get(options, values, "sigma0")->number,
 		.diagonal = option_is(values, "use_separable_cma"),
 		.margin = option_is(values, "with_margin"),
 		.stopped = option_is(values, "consider_stopped"),
 		.restart = restart_kind(
-		    option_get(options, values, "restart_strategy")->text),
-		.grow = option_get(options, values, "inc_popsize")->number,
+		    plugin_option_get(options, values, "restart_strategy")
+			->text),
+		.grow =
+		    plugin_option_get(options, values, "inc_popsize")->number,
 	};
 }
 
@@ -201,7 +205,7 @@ place_start(
 		mean[d] = 0.5;
 		if (isnan(u[a->which[d]]))
 			continue;
-		mean[d] = axis_place(&a->axes[d], u[a->which[d]]);
+		mean[d] = tpe_axis_from_cube(&a->axes[d], u[a->which[d]]);
 		rule->mean = mean;
 	}
 }
@@ -214,25 +218,26 @@ suggest_moved(struct suggestion *out, const struct strategy_ask *ask,
 	struct cmaes_rule rule = rule_of(values);
 	double *u = xcalloc(2 * ask->space->n + 2 * a->dims, sizeof *u);
 	double *x = u + 2 * ask->space->n;
-	struct cma cma;
+	struct cmaes_distribution cma;
 	struct rng rng;
 	int rc = read_start(u, values, ask->space, e);
 	size_t d;
 
 	place_start(u, &rule, a, ask->space->n);
-	if (rc == 0 && cmaes_recall(&cma, ask, &rule, a) != 0)
+	if (rc == 0 && cmaes_replay_history(&cma, ask, &rule, a) != 0)
 		rc = err_set(e, ERR_USAGE,
 		    "cmaes: the covariance of %zu parameters cannot be split",
 		    a->dims);
 	else if (rc == 0) {
 		cmaes_rng(&rng, ask->seed, ask->trial, ask->redraw);
-		if (cma_draw(&cma, &rng, x, x + a->dims) != 0)
+		if (cmaes_distribution_draw(&cma, &rng, x, x + a->dims) != 0)
 			rc = err_set(e, ERR_USAGE,
 			    "cmaes: the covariance cannot be split");
-		cma_free(&cma);
+		cmaes_distribution_free(&cma);
 	}
 	for (d = 0; d < a->dims && rc == 0; d++)
-		out->x[a->which[d]] = axis_cube(&a->axes[d], x[a->dims + d]);
+		out->x[a->which[d]] =
+		    tpe_axis_to_cube(&a->axes[d], x[a->dims + d]);
 	free(u);
 	return rc;
 }

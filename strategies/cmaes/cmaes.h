@@ -21,7 +21,7 @@ struct history;
 struct strategy_ask;
 
 enum cmaes_restart {
-	CMAES_GO_ON,
+	CMAES_NO_RESTART,
 	CMAES_IPOP, /* with more points in a generation */
 	CMAES_BIPOP /* with more, or with fewer and smaller steps */
 };
@@ -46,7 +46,8 @@ struct cmaes_axes {
  * The distribution after all that was told; -1 when the kernels cannot split
  * its covariance.  There is at least one dimension.
  */
-int cmaes_recall(struct cma *, const struct strategy_ask *,
+int
+cmaes_replay_history(struct cmaes_distribution *, const struct strategy_ask *,
     const struct cmaes_rule *, const struct cmaes_axes *);
 /* The random numbers of trial's draw. */
 void cmaes_rng(struct rng *, uint64_t seed, int64_t trial, unsigned redraw);

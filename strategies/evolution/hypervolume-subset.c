@@ -24,7 +24,8 @@ struct candidate {
 };
 
 void
-pareto_reference(double *reference, const double *losses, size_t n, size_t m)
+hypervolume_reference(
+    double *reference, const double *losses, size_t n, size_t m)
 {
 	double worst, x;
 	size_t d, i;
@@ -95,7 +96,7 @@ next_best(struct candidate *c, size_t n, const double *taken, size_t n_taken,
 			return best;
 		c[best].at = n_taken;
 		c[best].gain =
-		    fmin(c[best].gain, pareto_gain(c[best].losses, taken,
+		    fmin(c[best].gain, hypervolume_gain(c[best].losses, taken,
 					   n_taken, c[best].m, reference));
 	}
 }
@@ -162,7 +163,8 @@ choose(size_t *chosen, size_t k, struct candidate *c, size_t n,
 	for (i = 0; i < n; i++) {
 		c[i].at = 0;
 		c[i].gain =
-		    known ? pareto_gain(c[i].losses, NULL, 0, m, reference) : 0;
+		    known ? hypervolume_gain(c[i].losses, NULL, 0, m, reference)
+			  : 0;
 	}
 	for (i = 0; i < k; i++) {
 		if (known)
@@ -175,7 +177,7 @@ choose(size_t *chosen, size_t k, struct candidate *c, size_t n,
 }
 
 void
-pareto_choose(size_t *chosen, size_t k, const double *losses, size_t n,
+hypervolume_subset(size_t *chosen, size_t k, const double *losses, size_t n,
     size_t m, const double *reference)
 {
 	struct candidate *c = xcalloc(n + 1, sizeof *c);

@@ -204,7 +204,7 @@ volume_of(double *rows, size_t n, size_t m, size_t stride, const double *ref)
 }
 
 double
-pareto_hypervolume(
+hypervolume_of(
     const double *losses, size_t n, size_t m, const double *reference)
 {
 	double *rows = xcalloc(n * m + 1, sizeof *rows), volume;
@@ -220,7 +220,7 @@ pareto_hypervolume(
 }
 
 double
-pareto_gain(const double *row, const double *losses, size_t n, size_t m,
+hypervolume_gain(const double *row, const double *losses, size_t n, size_t m,
     const double *reference)
 {
 	double *cut, volume;

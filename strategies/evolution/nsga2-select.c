@@ -13,7 +13,7 @@
 #include "strategies/evolution/pareto.h"
 
 static bool
-has_losses(const struct history *h, const struct member *m)
+has_losses(const struct history *h, const struct nsga2_member *m)
 {
 	size_t i, n = history_n_objectives(h);
 
@@ -27,23 +27,23 @@ has_losses(const struct history *h, const struct member *m)
 
 /* One objective: everything has its place in one order. */
 static void
-rank_line(struct member *m, size_t n)
+rank_line(struct nsga2_member *m, size_t n)
 {
 	size_t i;
 
-	qsort(m, n, sizeof *m, told_order); /* told comes first in it */
+	qsort(m, n, sizeof *m, trial_rank_order); /* told comes first in it */
 	for (i = 0; i < n; i++) {
 		m[i].rank = i;
 		m[i].space = 0;
-		if (i > 0 && !told_is_before(&m[i - 1].told, &m[i].told))
+		if (i > 0 && !trial_rank_is_before(&m[i - 1].told, &m[i].told))
 			m[i].rank = m[i - 1].rank;
 	}
 }
 
 /* Those that have no losses come last: stopped ones before failed ones. */
 static size_t
-rank_rows(const struct history *h, struct member *m, size_t n, double *rows,
-    size_t *where)
+rank_rows(const struct history *h, struct nsga2_member *m, size_t n,
+    double *rows, size_t *where)
 {
 	size_t k = history_n_objectives(h), i, kept = 0, most = 0;
 	double *violation = xcalloc(n + 1, sizeof *violation);
@@ -57,11 +57,11 @@ rank_rows(const struct history *h, struct member *m, size_t n, double *rows,
 		    k * sizeof *rows);
 		where[kept++] = i;
 	}
-	pareto_ranks_bound(rank, rows, violation, kept, k);
+	pareto_ranks_constrained(rank, rows, violation, kept, k);
 	for (i = 0; i < kept; i++)
 		most = rank[i] > most ? rank[i] : most;
 	for (i = 0; i < n; i++)
-		m[i].rank = most + 1 + (m[i].told.kind == TOLD_FAILED);
+		m[i].rank = most + 1 + (m[i].told.kind == TRIAL_RANK_FAILED);
 	for (i = 0; i < kept; i++)
 		m[where[i]].rank = rank[i];
 	free(violation);
@@ -71,8 +71,8 @@ rank_rows(const struct history *h, struct member *m, size_t n, double *rows,
 
 /* The space around the members of one rank. */
 static void
-spread(const struct history *h, struct member *m, size_t n, const double *rows,
-    const size_t *where, size_t kept, size_t rank)
+spread(const struct history *h, struct nsga2_member *m, size_t n,
+    const double *rows, const size_t *where, size_t kept, size_t rank)
 {
 	size_t k = history_n_objectives(h), i, found = 0;
 	double *front = xcalloc(kept * (k + 1) + 1, sizeof *front);
@@ -95,7 +95,7 @@ spread(const struct history *h, struct member *m, size_t n, const double *rows,
 static int
 by_rank(const void *a, const void *b)
 {
-	const struct member *x = a, *y = b;
+	const struct nsga2_member *x = a, *y = b;
 
 	if (x->rank != y->rank)
 		return x->rank < y->rank ? -1 : 1;
@@ -107,7 +107,8 @@ by_rank(const void *a, const void *b)
 
 /* The best ones come first; returns how many are selected. */
 static size_t
-select_best(const struct history *h, struct member *m, size_t n, size_t size)
+select_best(
+    const struct history *h, struct nsga2_member *m, size_t n, size_t size)
 {
 	size_t k = history_n_objectives(h), i, kept, rank;
 	double *rows;
@@ -136,18 +137,18 @@ select_best(const struct history *h, struct member *m, size_t n, size_t size)
 	return n < size ? n : size;
 }
 
-struct member *
+struct nsga2_member *
 nsga2_select(const struct history *h, size_t size, size_t *n)
 {
 	int64_t i, count = history_count(h);
-	struct member *m = xcalloc(2 * size + 1, sizeof *m);
-	struct told told;
+	struct nsga2_member *m = xcalloc(2 * size + 1, sizeof *m);
+	struct trial_rank told;
 	size_t fresh = 0;
 
 	*n = 0;
 	for (i = history_first(h); i <= count; i++) {
-		told = told_about(h, i);
-		if (!told_is_finished(told.kind))
+		told = trial_rank_of(h, i);
+		if (!trial_rank_is_finished(told.kind))
 			continue;
 		m[*n + fresh++].told = told;
 		if (fresh < size)

@@ -73,7 +73,7 @@ static const struct option options[] = {
 struct birth {
 	const struct strategy_ask *ask;
 	const struct option_value *values;
-	const struct member *parents;
+	const struct nsga2_member *parents;
 	size_t n_parents, n; /* n: parameters */
 	struct rng rng;
 	double *child;
@@ -82,13 +82,14 @@ struct birth {
 static double
 option_number(const struct birth *b, const char *name)
 {
-	return option_get(options, b->values, name)->number;
+	return plugin_option_get(options, b->values, name)->number;
 }
 
 static bool
 option_says(const struct birth *b, const char *name, const char *text)
 {
-	return strcmp(option_get(options, b->values, name)->text, text) == 0;
+	return strcmp(plugin_option_get(options, b->values, name)->text,
+		   text) == 0;
 }
 
 /* A number, or choices in an order. */
@@ -104,7 +105,7 @@ static size_t
 tournament(struct birth *b, size_t except)
 {
 	size_t n = b->n_parents - (except < b->n_parents), x, y;
-	const struct member *p, *q;
+	const struct nsga2_member *p, *q;
 
 	x = rng_below(&b->rng, n);
 	y = rng_below(&b->rng, n);
@@ -139,7 +140,7 @@ static double
 sbx(struct birth *b, double x, double y)
 {
 	const struct option_value *eta =
-	    option_get(options, b->values, "crossover_eta");
+	    plugin_option_get(options, b->values, "crossover_eta");
 	double low = fmin(x, y), high = fmax(x, y);
 	double apart = fmax(high - low, 1e-10), u = rng_uniform(&b->rng), at;
 	double index = history_n_objectives(b->ask->history) > 1 ? 20 : 2;
@@ -232,7 +233,7 @@ static void
 vary(struct birth *b)
 {
 	const struct option_value *prob =
-	    option_get(options, b->values, "mutation_prob");
+	    plugin_option_get(options, b->values, "mutation_prob");
 	size_t *list = xcalloc(b->n + 1, sizeof *list), k, i;
 	size_t n = active(b, list), changed = 0;
 	bool same = true;
@@ -266,10 +267,10 @@ static bool
 is_start(const struct option_value *values, const struct history *h)
 {
 	if (h == NULL ||
-	    option_get(options, values, "n_startup_trials")->is_set)
+	    plugin_option_get(options, values, "n_startup_trials")->is_set)
 		return startup_wanted(options, values, h);
 	return (double)startup_finished(h) <
-	       option_get(options, values, "population_size")->number;
+	       plugin_option_get(options, values, "population_size")->number;
 }
 
 static int
@@ -277,7 +278,7 @@ nsga2_suggest(struct suggestion *out, const struct strategy_ask *ask,
     const struct option_value *values, struct err *e)
 {
 	struct birth b = { .ask = ask, .values = values, .child = out->x };
-	struct member *parents;
+	struct nsga2_member *parents;
 
 	if (is_start(values, ask->history))
 		return startup_suggest(out, ask, options, values, e);

@@ -16,13 +16,14 @@
 
 struct history;
 
-struct member {
-	struct told told;
+struct nsga2_member {
+	struct trial_rank told;
 	size_t rank; /* 0 is best */
 	double space; /* how far its neighbours in the front are */
 };
 
 /* The selected ones, at most size, the best first; the caller frees them. */
-struct member *nsga2_select(const struct history *, size_t size, size_t *n);
+struct nsga2_member *
+nsga2_select(const struct history *, size_t size, size_t *n);
 
 #endif /* HPOTUNE_NSGA2_H */

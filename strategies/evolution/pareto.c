@@ -148,8 +148,8 @@ ranks_of(size_t *rank, const double *numbers, const size_t *list, size_t n,
 }
 
 void
-pareto_ranks_bound(size_t *rank, const double *losses, const double *violation,
-    size_t n, size_t m)
+pareto_ranks_constrained(size_t *rank, const double *losses,
+    const double *violation, size_t n, size_t m)
 {
 	size_t *list, kept = 0, bad = 0, unknown = 0, k, next;
 

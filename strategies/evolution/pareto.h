@@ -24,7 +24,7 @@ void pareto_ranks(size_t *rank, const double *losses, size_t n, size_t m);
  * rows come first, then the others, the less they violate the better, then
  * those of which it is not known (NaN), by their losses.  NULL = no constraints.
  */
-void pareto_ranks_bound(size_t *rank, const double *losses,
+void pareto_ranks_constrained(size_t *rank, const double *losses,
     const double *violation, size_t n, size_t m);
 /*
  * Crowding distances of the n rows of one front: of each loss the distance
@@ -38,20 +38,20 @@ pareto_crowding(double *distance, const double *losses, size_t n, size_t m);
  * The volume between the rows and the reference point; a row that is not
  * better than it in everything adds nothing.  Exact.
  */
-double pareto_hypervolume(
+double hypervolume_of(
     const double *losses, size_t n, size_t m, const double *reference);
 /* What the row adds to the volume of n others. */
-double pareto_gain(const double *row, const double *losses, size_t n, size_t m,
-    const double *reference);
+double hypervolume_gain(const double *row, const double *losses, size_t n,
+    size_t m, const double *reference);
 /* Of each loss the worst of the rows, and a tenth of it further. */
-void
-pareto_reference(double *reference, const double *losses, size_t n, size_t m);
+void hypervolume_reference(
+    double *reference, const double *losses, size_t n, size_t m);
 /*
  * Choose k <= n rows whose volume is large, greedily: each time the row that
  * adds most, of equals the first in the order of the numbers.  A row that
  * repeats another is chosen only when nothing else is left.
  */
-void pareto_choose(size_t *chosen, size_t k, const double *losses, size_t n,
-    size_t m, const double *reference);
+void hypervolume_subset(size_t *chosen, size_t k, const double *losses,
+    size_t n, size_t m, const double *reference);
 
 #endif /* HPOTUNE_PARETO_H */

@@ -83,7 +83,7 @@ struct pbt {
 static double
 option_number(const struct option_value *values, const char *name)
 {
-	return option_get(options, values, name)->number;
+	return plugin_option_get(options, values, name)->number;
 }
 
 static bool
@@ -99,7 +99,7 @@ depth_of(const struct history *h, int64_t trial)
 {
 	int64_t n = 0;
 
-	for (; trial > 0; trial = history_from(h, trial))
+	for (; trial > 0; trial = history_parent(h, trial))
 		n++;
 	return n;
 }
@@ -213,7 +213,7 @@ member_go_on(struct suggestion *out, const struct pbt *p,
 		.resample = option_number(values, "resample_probability"),
 		.up = option_number(values, "perturb_up"),
 		.down = option_number(values, "perturb_down"),
-		.only = option_get(options, values, "mutate")->text,
+		.only = plugin_option_get(options, values, "mutate")->text,
 	};
 	const struct space *space = p->ask->space;
 	size_t i, next = 0;
@@ -276,7 +276,8 @@ static int
 pbt_check(
     const struct option_value *values, const struct space *space, struct err *e)
 {
-	const struct option_value *v = option_get(options, values, "mutate");
+	const struct option_value *v =
+	    plugin_option_get(options, values, "mutate");
 	const char *s = v->text;
 	char name[256];
 	size_t len;

@@ -33,7 +33,8 @@ below(double z)
 }
 
 double
-gp_log_ei(double mean, double sd, double best, double *d_mean, double *d_sd)
+gp_acquisition_log_ei(
+    double mean, double sd, double best, double *d_mean, double *d_sd)
 {
 	double z = (best - mean) / sd, w = 1 / (z * z), h, p, q;
 
@@ -56,7 +57,8 @@ gp_log_ei(double mean, double sd, double best, double *d_mean, double *d_sd)
 }
 
 double
-gp_log_below(double mean, double sd, double limit, double *d_mean, double *d_sd)
+gp_acquisition_log_below(
+    double mean, double sd, double limit, double *d_mean, double *d_sd)
 {
 	double z = (limit - mean) / sd, w = 1 / (z * z), ratio, p;
 
@@ -92,8 +94,8 @@ log_worth(double sd, double noise, double *d_sd)
 
 /* One model's part of the score of m rows, added to it and to its slopes. */
 static void
-model_add(const struct gp_goal *g, size_t which, const double *rows, size_t m,
-    double *score, double *slopes)
+model_add(const struct gp_acquisition_goal *g, size_t which, const double *rows,
+    size_t m, double *score, double *slopes)
 {
 	const struct gp_model *model = &g->models[which];
 	size_t d = g->space->d, i, j;
@@ -114,8 +116,9 @@ model_add(const struct gp_goal *g, size_t which, const double *rows, size_t m,
 			by_mean = -1;
 			by_sd = g->lower;
 		} else
-			score[i] += (which == 0 && g->improve ? gp_log_ei
-							      : gp_log_below)(
+			score[i] += (which == 0 && g->improve
+					 ? gp_acquisition_log_ei
+					 : gp_acquisition_log_below)(
 			    mean[i], sd, model->limit, &by_mean, &by_sd);
 		if (variance[i] < variance_least)
 			by_sd = 0;
@@ -132,8 +135,8 @@ model_add(const struct gp_goal *g, size_t which, const double *rows, size_t m,
 }
 
 void
-gp_score(const struct gp_goal *g, const double *rows, size_t m, double *score,
-    double *slopes)
+gp_acquisition(const struct gp_acquisition_goal *g, const double *rows,
+    size_t m, double *score, double *slopes)
 {
 	size_t i;
 

@@ -18,7 +18,7 @@ is_log_int(const struct param *p)
 }
 
 double
-gp_axis_level(const struct gp_axis *a, double x)
+gp_axes_level(const struct gp_axis *a, double x)
 {
 	struct value v;
 
@@ -30,7 +30,7 @@ gp_axis_level(const struct gp_axis *a, double x)
 }
 
 double
-gp_axis_put(const struct gp_axis *a, double level)
+gp_axes_of_level(const struct gp_axis *a, double level)
 {
 	struct value v = { .kind = VALUE_INT };
 
@@ -44,7 +44,7 @@ gp_axis_put(const struct gp_axis *a, double level)
 
 /* The axis of parameter i, or -1 when it has none. */
 static int
-axis_of(const struct gp_space *g, int param)
+axis_of(const struct gp_axes *g, int param)
 {
 	size_t k;
 
@@ -60,14 +60,14 @@ is_wanted(const struct param *p, const struct value *parent)
 	size_t k;
 
 	for (k = 0; k < p->n_when; k++)
-		if (value_equal(&p->when[k], parent))
+		if (param_value_equal(&p->when[k], parent))
 			return true;
 	return false;
 }
 
 /* Whether it never varies: one value, or a parent that has no value for it. */
 static bool
-is_constant(const struct gp_space *g, const struct param *p)
+is_constant(const struct gp_axes *g, const struct param *p)
 {
 	const struct param *parent;
 	struct value v;
@@ -82,13 +82,13 @@ is_constant(const struct gp_space *g, const struct param *p)
 }
 
 void
-gp_space_init(struct gp_space *g, const struct space *space)
+gp_axes_init(struct gp_axes *g, const struct space *space)
 {
 	const struct param *p;
 	struct gp_axis *a;
 	size_t k, i;
 
-	*g = (struct gp_space){ .space = space };
+	*g = (struct gp_axes){ .space = space };
 	g->axes = xcalloc(space->n + 1, sizeof *g->axes);
 	g->category = xcalloc(space->n + 1, sizeof *g->category);
 	for (k = 0; k < space->n; k++) {
@@ -106,7 +106,7 @@ gp_space_init(struct gp_space *g, const struct space *space)
 }
 
 void
-gp_space_free(struct gp_space *g)
+gp_axes_free(struct gp_axes *g)
 {
 	free(g->axes);
 	free(g->category);
@@ -115,7 +115,7 @@ gp_space_free(struct gp_space *g)
 /* Axis k of a row whose earlier ones are on their levels. */
 static bool
 axis_active(
-    const struct gp_space *g, const double *row, const bool *active, size_t k)
+    const struct gp_axes *g, const double *row, const bool *active, size_t k)
 {
 	const struct gp_axis *a = &g->axes[k];
 	struct value parent;
@@ -129,7 +129,7 @@ axis_active(
 }
 
 void
-gp_space_active(const struct gp_space *g, const double *row, bool *active)
+gp_axes_active(const struct gp_axes *g, const double *row, bool *active)
 {
 	size_t k;
 
@@ -138,7 +138,7 @@ gp_space_active(const struct gp_space *g, const double *row, bool *active)
 }
 
 void
-gp_space_snap(const struct gp_space *g, double *rows, size_t m)
+gp_axes_snap(const struct gp_axes *g, double *rows, size_t m)
 {
 	bool *active = xcalloc(g->d + 1, sizeof *active);
 	const struct gp_axis *a;
@@ -153,25 +153,26 @@ gp_space_snap(const struct gp_space *g, double *rows, size_t m)
 			if (!active[k])
 				x[k] = 0.5;
 			else if (a->levels > 0)
-				x[k] = gp_axis_put(a, gp_axis_level(a, x[k]));
+				x[k] =
+				    gp_axes_of_level(a, gp_axes_level(a, x[k]));
 		}
 	}
 	free(active);
 }
 
 void
-gp_space_take(const struct gp_space *g, const double *point, double *row)
+gp_axes_encode(const struct gp_axes *g, const double *point, double *row)
 {
 	size_t k;
 
 	for (k = 0; k < g->d; k++)
 		row[k] =
 		    isnan(point[g->axes[k].at]) ? 0.5 : point[g->axes[k].at];
-	gp_space_snap(g, row, 1);
+	gp_axes_snap(g, row, 1);
 }
 
 void
-gp_space_give(const struct gp_space *g, const double *row, double *point)
+gp_axes_decode(const struct gp_axes *g, const double *row, double *point)
 {
 	size_t i, k;
 
@@ -182,7 +183,7 @@ gp_space_give(const struct gp_space *g, const double *row, double *point)
 }
 
 double
-gp_space_size(const struct gp_space *g)
+gp_axes_size(const struct gp_axes *g)
 {
 	double size = 1;
 	size_t k;

@@ -45,8 +45,8 @@ found_show(struct found *f, const double *row, double score)
 
 /* With one model the kernels find the best without scoring all. */
 static void
-block_top(
-    struct found *f, const struct gp_goal *g, const double *rows, size_t m)
+block_top(struct found *f, const struct gp_acquisition_goal *g,
+    const double *rows, size_t m)
 {
 	size_t *index = xcalloc(f->max, sizeof *index), n, i;
 	double *score = xcalloc(f->max, sizeof *score);
@@ -61,18 +61,19 @@ block_top(
 }
 
 static void
-block_score(struct found *f, const struct gp_goal *g, double *rows, size_t m)
+block_score(struct found *f, const struct gp_acquisition_goal *g, double *rows,
+    size_t m)
 {
 	double *score;
 	size_t i;
 
-	gp_space_snap(g->space, rows, m);
+	gp_axes_snap(g->space, rows, m);
 	if (g->n_models == 1 && g->improve && g->lower == 0) {
 		block_top(f, g, rows, m);
 		return;
 	}
 	score = xcalloc(m, sizeof *score);
-	gp_score(g, rows, m, score, NULL);
+	gp_acquisition(g, rows, m, score, NULL);
 	for (i = 0; i < m; i++)
 		found_show(f, rows + i * f->d, score[i]);
 	free(score);
@@ -102,7 +103,7 @@ wiggle(struct rng *rng)
  */
 static void
 near_fill(
-    double *row, const struct gp_space *g, const double *good, struct rng *rng)
+    double *row, const struct gp_axes *g, const double *good, struct rng *rng)
 {
 	double reach = pow(1e-3, rng_uniform(rng));
 	double share = rng_uniform(rng);
@@ -140,7 +141,7 @@ even_fill(double *rows, size_t m, size_t d, struct rng *rng)
 
 /* Row number i of all there are. */
 static void
-every_fill(double *row, const struct gp_space *g, size_t i)
+every_fill(double *row, const struct gp_axes *g, size_t i)
 {
 	const struct gp_axis *a;
 	size_t k, levels;
@@ -148,7 +149,7 @@ every_fill(double *row, const struct gp_space *g, size_t i)
 	for (k = 0; k < g->d; k++) {
 		a = &g->axes[k];
 		levels = (size_t)a->levels;
-		row[k] = gp_axis_put(a, (double)(i % levels));
+		row[k] = gp_axes_of_level(a, (double)(i % levels));
 		i /= levels;
 	}
 }
@@ -162,7 +163,8 @@ block_size(size_t d)
 }
 
 static void
-sweep_every(struct found *f, const struct gp_goal *g, size_t all)
+gp_candidates_every(
+    struct found *f, const struct gp_acquisition_goal *g, size_t all)
 {
 	size_t most = block_size(f->d), at, m, i;
 	double *rows = xcalloc((most < all ? most : all) * f->d, sizeof *rows);
@@ -177,15 +179,16 @@ sweep_every(struct found *f, const struct gp_goal *g, size_t all)
 }
 
 size_t
-gp_sweep_best(double *rows, double *score, size_t k, const struct gp_goal *g,
-    const struct gp_sweep_rule *rule, struct rng *rng)
+gp_candidates_best(double *rows, double *score, size_t k,
+    const struct gp_acquisition_goal *g, const struct gp_candidates_rule *rule,
+    struct rng *rng)
 {
 	struct found f = { rows, score, 0, k, g->space->d };
 	size_t most = block_size(f.d), near, at, m, i;
-	double size = gp_space_size(g->space), *block;
+	double size = gp_axes_size(g->space), *block;
 
 	if (size <= (double)rule->candidates) {
-		sweep_every(&f, g, (size_t)size);
+		gp_candidates_every(&f, g, (size_t)size);
 		return f.n;
 	}
 	block =

@@ -58,10 +58,10 @@ static const struct option options[] = {
 
 /* One question. */
 struct look {
-	struct gp_space space;
+	struct gp_axes space;
 	struct gp_rows rows;
-	struct gp_values values;
-	struct gp_goal goal;
+	struct gp_targets values;
+	struct gp_acquisition_goal goal;
 	struct gp_model model;
 	double *weights; /* d */
 	double b; /* of the bounds, in deviations */
@@ -71,7 +71,7 @@ struct look {
 static double
 number(const struct option_value *values, const char *name)
 {
-	return option_get(options, values, name)->number;
+	return plugin_option_get(options, values, name)->number;
 }
 
 static int
@@ -99,8 +99,9 @@ lead(const double *y, size_t n)
 static int
 look_fit(struct look *l, const struct strategy_ask *ask)
 {
-	static const struct gp_rule rule = { .restarts = RESTARTS,
-		.fit_trials = ROWS_MOST };
+	static const struct gp_hyperparameters_rule rule = {
+		.restarts = RESTARTS, .fit_trials = ROWS_MOST
+	};
 	const struct kernels *k = ask->kernels;
 	size_t d = l->rows.d, i;
 	double *theta = xcalloc(d + 2, sizeof *theta);
@@ -112,13 +113,13 @@ look_fit(struct look *l, const struct strategy_ask *ask)
 		.extra = l->values.extra,
 		.noise_floor = noise_floor };
 
-	gp_fit_theta(theta, k, &data, &rule);
+	gp_hyperparameters_fit(theta, k, &data, &rule);
 	l->model.gp = k->gp_fit(k->dev, &data, theta);
 	for (i = 0; i < d; i++)
 		l->weights[i] = exp(theta[i] / 2);
 	l->noise = sqrt(noise_floor + exp(theta[d + 1]));
 	free(theta);
-	l->goal = (struct gp_goal){ .kernels = k,
+	l->goal = (struct gp_acquisition_goal){ .kernels = k,
 		.space = &l->space,
 		.models = &l->model,
 		.n_models = 1,
@@ -158,13 +159,13 @@ lower_least(const struct look *l, size_t best, struct rng *rng)
 	size_t d = l->rows.d, n, i;
 	double *rows = xcalloc((KEPT + 1) * d, sizeof *rows);
 	double score[KEPT + 1], most = -INFINITY;
-	struct gp_sweep_rule rule = { .candidates = CANDIDATES,
+	struct gp_candidates_rule rule = { .candidates = CANDIDATES,
 		.good = l->rows.x + best * d,
 		.n_good = 1 };
 
-	n = gp_sweep_best(rows, score, KEPT, &l->goal, &rule, rng);
+	n = gp_candidates_best(rows, score, KEPT, &l->goal, &rule, rng);
 	memcpy(rows + n * d, l->rows.x + best * d, d * sizeof *rows);
-	gp_refine(&l->goal, rows, n + 1, score);
+	gp_local_search(&l->goal, rows, n + 1, score);
 	for (i = 0; i <= n; i++)
 		most = fmax(most, score[i]);
 	free(rows);
@@ -211,7 +212,7 @@ converged(struct look *l, const struct strategy_ask *ask,
 }
 
 static int
-convergence_suggest(struct suggestion *out, const struct strategy_ask *ask,
+gp_convergence_suggest(struct suggestion *out, const struct strategy_ask *ask,
     const struct option_value *values, struct err *e)
 {
 	struct look l = { 0 };
@@ -225,16 +226,16 @@ convergence_suggest(struct suggestion *out, const struct strategy_ask *ask,
 	if ((double)startup_finished(ask->history) <
 	    number(values, "min_trials"))
 		return 0;
-	gp_space_init(&l.space, ask->space);
-	gp_rows_init(&l.rows, &l.space, ask->history, ROWS_MOST);
+	gp_axes_init(&l.space, ask->space);
+	gp_training_rows_init(&l.rows, &l.space, ask->history, ROWS_MOST);
 	l.weights = xcalloc(l.rows.d + 1, sizeof *l.weights);
-	gp_losses(&l.values, &l.rows, ask->history, true);
+	gp_targets_from_losses(&l.values, &l.rows, ask->history, true);
 	if (l.rows.d > 0 && l.rows.n > 0)
 		rc = converged(&l, ask, values, e);
-	gp_values_free(&l.values);
+	gp_targets_free(&l.values);
 	free(l.weights);
-	gp_rows_free(&l.rows);
-	gp_space_free(&l.space);
+	gp_training_rows_free(&l.rows);
+	gp_axes_free(&l.space);
 	return rc;
 }
 
@@ -246,5 +247,5 @@ const struct strategy strategy_convergence = {
 	.wants_points = true,
 	.wants_curves = true,
 	.slow = true,
-	.suggest = convergence_suggest,
+	.suggest = gp_convergence_suggest,
 };

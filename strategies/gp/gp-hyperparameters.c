@@ -35,7 +35,8 @@ struct fit {
  * values are standardised; little noise.  As in Optuna's GPSampler.
  */
 double
-gp_prior(const double *theta, size_t d, double noise_floor, double *slope)
+gp_hyperparameters_prior(
+    const double *theta, size_t d, double noise_floor, double *slope)
 {
 	double s = exp(theta[d]), above = exp(theta[d + 1]);
 	double noise = noise_floor + above, a, sum = 0;
@@ -65,7 +66,7 @@ fit_eval(void *arg, const size_t *which, const double *theta, size_t k,
 	fit->kernels->gp_likelihood(
 	    fit->kernels->dev, data, theta, k, f, g, fit->status);
 	for (i = 0; i < k; i++) {
-		f[i] = -f[i] - gp_prior(theta + i * n, data->d,
+		f[i] = -f[i] - gp_hyperparameters_prior(theta + i * n, data->d,
 				   data->noise_floor, slope);
 		for (j = 0; j < n; j++)
 			g[i * n + j] = -g[i * n + j] - slope[j];
@@ -159,8 +160,8 @@ fit_part(struct lbfgs *l, struct fit *fit, const struct gp_data *all, size_t m,
 }
 
 void
-gp_fit_theta(double *theta, const struct kernels *kernels,
-    const struct gp_data *data, const struct gp_rule *rule)
+gp_hyperparameters_fit(double *theta, const struct kernels *kernels,
+    const struct gp_data *data, const struct gp_hyperparameters_rule *rule)
 {
 	size_t n = data->d + 2, r = rule->restarts, most, m;
 	double *starts = xcalloc(r * n, sizeof *starts);

@@ -22,7 +22,7 @@ enum {
 static const double gain_least = 1e-6; /* of the score, to go on */
 
 struct refine {
-	const struct gp_goal *goal;
+	const struct gp_acquisition_goal *goal;
 	double *rows; /* n x d, in the cube */
 	bool *free; /* n x d: coordinates that may go down the slope */
 	double *score; /* n */
@@ -45,7 +45,7 @@ slope_eval(void *arg, const size_t *which, const double *z, size_t k, double *f,
 			x[i * r->d + j] =
 			    r->free[at] ? z[i * r->d + j] / w[j] : r->rows[at];
 		}
-	gp_score(r->goal, x, k, f, g);
+	gp_acquisition(r->goal, x, k, f, g);
 	for (i = 0; i < k; i++) {
 		f[i] = -f[i];
 		for (j = 0; j < r->d; j++) {
@@ -59,12 +59,12 @@ slope_eval(void *arg, const size_t *which, const double *z, size_t k, double *f,
 static bool
 free_find(struct refine *r)
 {
-	const struct gp_space *g = r->goal->space;
+	const struct gp_axes *g = r->goal->space;
 	bool *active = xcalloc(r->d, sizeof *active), any = false;
 	size_t i, j;
 
 	for (i = 0; i < r->n; i++) {
-		gp_space_active(g, r->rows + i * r->d, active);
+		gp_axes_active(g, r->rows + i * r->d, active);
 		for (j = 0; j < r->d; j++) {
 			r->free[i * r->d + j] =
 			    active[j] && g->axes[j].levels == 0;
@@ -130,7 +130,7 @@ axis_changes(double *levels, const struct gp_axis *a, double level)
 }
 
 static size_t
-changes_max(const struct gp_space *g)
+changes_max(const struct gp_axes *g)
 {
 	size_t n = 0, k;
 
@@ -143,24 +143,24 @@ changes_max(const struct gp_space *g)
 
 /* All rows that differ from row in one level; how many there are. */
 static size_t
-row_changes(double *to, const struct gp_space *g, const double *row,
+row_changes(double *to, const struct gp_axes *g, const double *row,
     double *levels, bool *active)
 {
 	const struct gp_axis *a;
 	size_t n = 0, k, i, changes;
 
-	gp_space_active(g, row, active);
+	gp_axes_active(g, row, active);
 	for (k = 0; k < g->d; k++) {
 		a = &g->axes[k];
 		if (a->levels == 0 || !active[k])
 			continue;
-		changes = axis_changes(levels, a, gp_axis_level(a, row[k]));
+		changes = axis_changes(levels, a, gp_axes_level(a, row[k]));
 		for (i = 0; i < changes; i++, n++) {
 			memcpy(to + n * g->d, row, g->d * sizeof *row);
-			to[n * g->d + k] = gp_axis_put(a, levels[i]);
+			to[n * g->d + k] = gp_axes_of_level(a, levels[i]);
 		}
 	}
-	gp_space_snap(g, to, n);
+	gp_axes_snap(g, to, n);
 	return n;
 }
 
@@ -168,7 +168,7 @@ row_changes(double *to, const struct gp_space *g, const double *row,
 static bool
 refine_change(struct refine *r, size_t i, size_t most)
 {
-	const struct gp_space *g = r->goal->space;
+	const struct gp_axes *g = r->goal->space;
 	double *to = xcalloc(most * (r->d + 2) + 1, sizeof *to);
 	double *score = to + most * r->d, *levels = score + most;
 	bool *active = xcalloc(r->d, sizeof *active), changed = false;
@@ -178,7 +178,7 @@ refine_change(struct refine *r, size_t i, size_t most)
 		n = row_changes(to, g, r->rows + i * r->d, levels, active);
 		if (n == 0)
 			break;
-		gp_score(r->goal, to, n, score, NULL);
+		gp_acquisition(r->goal, to, n, score, NULL);
 		for (best = 0, k = 1; k < n; k++)
 			if (score[k] > score[best])
 				best = k;
@@ -194,14 +194,15 @@ refine_change(struct refine *r, size_t i, size_t most)
 }
 
 void
-gp_refine(const struct gp_goal *goal, double *rows, size_t n, double *score)
+gp_local_search(const struct gp_acquisition_goal *goal, double *rows, size_t n,
+    double *score)
 {
 	size_t d = goal->space->d, most = changes_max(goal->space), i, turn;
 	struct refine r = { goal, rows, NULL, score, n, d };
 	bool changed = true;
 
 	r.free = xcalloc(n * d + 1, sizeof *r.free);
-	gp_score(goal, rows, n, score, NULL);
+	gp_acquisition(goal, rows, n, score, NULL);
 	for (turn = 0; turn < TURNS_MAX && changed; turn++) {
 		refine_descend(&r);
 		changed = false;

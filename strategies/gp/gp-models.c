@@ -18,8 +18,8 @@ static const double noise_floor = 1e-6; /* the values have variance 1 */
 
 /* A process of values at n rows; NULL when there is none. */
 static struct gp *
-model_fit(const struct gp_ask *q, const double *x, size_t n,
-    const struct gp_values *values, double *theta)
+model_fit(const struct gp_question *q, const double *x, size_t n,
+    const struct gp_targets *values, double *theta)
 {
 	const struct kernels *k = q->ask->kernels;
 	struct gp_data data = { .n = n, .d = q->rows.d, .x = x };
@@ -29,7 +29,7 @@ model_fit(const struct gp_ask *q, const double *x, size_t n,
 	data.y = values->y;
 	data.extra = values->extra;
 	data.noise_floor = noise_floor;
-	gp_fit_theta(theta, k, &data, &q->rule);
+	gp_hyperparameters_fit(theta, k, &data, &q->rule);
 	gp = k->gp_fit(k->dev, &data, theta);
 	if (gp != NULL && q->rows.n_pending > 0)
 		k->gp_pend(k->dev, gp, q->rows.pending, q->rows.n_pending);
@@ -38,7 +38,7 @@ model_fit(const struct gp_ask *q, const double *x, size_t n,
 
 /* Insert a row among the good ones, by its mean. */
 static void
-good_show(struct gp_ask *q, double *means, const double *row, double mean)
+good_show(struct gp_question *q, double *means, const double *row, double mean)
 {
 	size_t d = q->rows.d, i;
 
@@ -56,7 +56,7 @@ good_show(struct gp_ask *q, double *means, const double *row, double mean)
 
 /* By how much each row breaks constraints; NaN where it cannot be the best. */
 static bool
-breaches_fill(double *breach, const struct gp_ask *q)
+breaches_fill(double *breach, const struct gp_question *q)
 {
 	const struct history *h = q->ask->history;
 	bool completed = false, holds = false;
@@ -80,7 +80,7 @@ breaches_fill(double *breach, const struct gp_ask *q)
  * break least.
  */
 static double
-best_mean(struct gp_ask *q, const struct gp *gp)
+best_mean(struct gp_question *q, const struct gp *gp)
 {
 	const struct kernels *k = q->ask->kernels;
 	size_t n = q->rows.n, i;
@@ -100,13 +100,13 @@ best_mean(struct gp_ask *q, const struct gp *gp)
 
 /* The process of constraint number c, of the trials that told of it. */
 static struct gp *
-breach_fit(const struct gp_ask *q, size_t c, double *theta, double *limit)
+breach_fit(const struct gp_question *q, size_t c, double *theta, double *limit)
 {
 	size_t d = q->rows.d, n = 0, i;
 	double *x = xcalloc(q->rows.n * (d + 1), sizeof *x);
 	double *breach = x + q->rows.n * d;
 	const double *all;
-	struct gp_values values;
+	struct gp_targets values;
 	struct gp *gp = NULL;
 
 	for (i = 0; i < q->rows.n; i++) {
@@ -116,24 +116,24 @@ breach_fit(const struct gp_ask *q, size_t c, double *theta, double *limit)
 		memcpy(x + n * d, q->rows.x + i * d, d * sizeof *x);
 		breach[n++] = all[c];
 	}
-	gp_values_from(&values, breach, n);
+	gp_targets_from(&values, breach, n);
 	if (n > 0)
 		gp = model_fit(q, x, n, &values, theta);
 	*limit = -values.centre / values.scale;
-	gp_values_free(&values);
+	gp_targets_free(&values);
 	free(x);
 	return gp;
 }
 
 static int
-losses_fit(struct gp_goal *g, struct gp_ask *q, double *theta)
+losses_fit(struct gp_acquisition_goal *g, struct gp_question *q, double *theta)
 {
-	struct gp_values values;
+	struct gp_targets values;
 	size_t k;
 
-	gp_losses(&values, &q->rows, q->ask->history, q->warp);
+	gp_targets_from_losses(&values, &q->rows, q->ask->history, q->warp);
 	g->models[0].gp = model_fit(q, q->rows.x, q->rows.n, &values, theta);
-	gp_values_free(&values);
+	gp_targets_free(&values);
 	if (g->models[0].gp == NULL)
 		return -1;
 	g->n_models = 1;
@@ -146,14 +146,14 @@ losses_fit(struct gp_goal *g, struct gp_ask *q, double *theta)
 }
 
 int
-gp_models_fit(struct gp_goal *g, struct gp_ask *q)
+gp_models_fit(struct gp_acquisition_goal *g, struct gp_question *q)
 {
 	size_t n = history_n_constraints(q->ask->history), c;
 	double *theta = xcalloc(q->rows.d + 2, sizeof *theta);
 	struct gp_model *m;
 	int rc;
 
-	*g = (struct gp_goal){ .kernels = q->ask->kernels,
+	*g = (struct gp_acquisition_goal){ .kernels = q->ask->kernels,
 		.space = &q->space,
 		.weights = q->weights };
 	g->models = xcalloc(n + 1, sizeof *g->models);
@@ -173,7 +173,7 @@ gp_models_fit(struct gp_goal *g, struct gp_ask *q)
 }
 
 void
-gp_models_free(struct gp_goal *g)
+gp_models_free(struct gp_acquisition_goal *g)
 {
 	size_t i;
 

@@ -113,8 +113,8 @@ stops_find(struct stop *s, const struct gp_rows *rows, const struct history *h)
 }
 
 void
-gp_guess_stopped(double *values, double *variances, const struct gp_rows *rows,
-    const struct history *h)
+gp_targets_guess_stopped(double *values, double *variances,
+    const struct gp_rows *rows, const struct history *h)
 {
 	struct stop *s = xcalloc(rows->n + 1, sizeof *s);
 	double *room = xcalloc(rows->n + 1, sizeof *room);
@@ -151,7 +151,7 @@ finite_range(double *low, double *high, const double *v, size_t n)
 
 /* Mean 0 and variance 1; all 0 when they hardly differ. */
 static void
-standardise(struct gp_values *v, size_t n)
+standardise(struct gp_targets *v, size_t n)
 {
 	double mean = 0, squares = 0, deviation;
 	size_t i;
@@ -170,12 +170,12 @@ standardise(struct gp_values *v, size_t n)
 }
 
 void
-gp_values_from(struct gp_values *out, const double *values, size_t n)
+gp_targets_from(struct gp_targets *out, const double *values, size_t n)
 {
 	double low, high;
 	size_t i;
 
-	*out = (struct gp_values){ 0 };
+	*out = (struct gp_targets){ 0 };
 	out->y = xcalloc(n + 1, sizeof *out->y);
 	out->extra = xcalloc(n + 1, sizeof *out->extra);
 	finite_range(&low, &high, values, n);
@@ -194,7 +194,7 @@ gp_values_from(struct gp_values *out, const double *values, size_t n)
  * worse half lost its distances, they are no more than all values have.
  */
 static void
-extra_fill(struct gp_values *out, const double *variances, size_t n)
+extra_fill(struct gp_targets *out, const double *variances, size_t n)
 {
 	double extra;
 	size_t i;
@@ -206,21 +206,21 @@ extra_fill(struct gp_values *out, const double *variances, size_t n)
 }
 
 void
-gp_losses(struct gp_values *out, const struct gp_rows *rows,
+gp_targets_from_losses(struct gp_targets *out, const struct gp_rows *rows,
     const struct history *h, bool warp)
 {
 	double *values = xcalloc(2 * rows->n + 1, sizeof *values);
 	double *variances = values + rows->n;
 	size_t i;
 
-	gp_guess_stopped(values, variances, rows, h);
+	gp_targets_guess_stopped(values, variances, rows, h);
 	for (i = 0; i < rows->n; i++) {
 		if (rows->kinds[i] == GP_BAD)
 			values[i] = NAN;
 		else if (rows->kinds[i] == GP_COMPLETED)
 			values[i] = history_loss(h, rows->trials[i]);
 	}
-	gp_values_from(out, values, rows->n);
+	gp_targets_from(out, values, rows->n);
 	if (warp) {
 		gp_warp(out->y, rows->n);
 		standardise(out, rows->n);
@@ -230,7 +230,7 @@ gp_losses(struct gp_values *out, const struct gp_rows *rows,
 }
 
 void
-gp_values_free(struct gp_values *v)
+gp_targets_free(struct gp_targets *v)
 {
 	free(v->y);
 	free(v->extra);

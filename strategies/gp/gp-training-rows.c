@@ -18,7 +18,7 @@ struct rank {
 };
 
 /* One that a rule stopped says something when it stopped at a number. */
-static enum gp_kind
+static enum gp_training_kind
 kind_stopped(const struct history *h, int64_t trial)
 {
 	struct curve c = history_curve(h, trial);
@@ -27,8 +27,8 @@ kind_stopped(const struct history *h, int64_t trial)
 	return isfinite(last) ? GP_STOPPED : GP_BAD;
 }
 
-enum gp_kind
-gp_kind(const struct history *h, int64_t trial)
+enum gp_training_kind
+gp_training_kind(const struct history *h, int64_t trial)
 {
 	switch (history_state(h, trial)) {
 	case TRIAL_COMPLETED:
@@ -46,7 +46,7 @@ gp_kind(const struct history *h, int64_t trial)
 	case TRIAL_STATES:
 		break;
 	}
-	return GP_NOTHING;
+	return GP_UNUSED;
 }
 
 static int
@@ -83,7 +83,7 @@ ranks_cut(struct rank *r, size_t n, size_t max)
 }
 
 static double
-rank_loss(const struct history *h, int64_t trial, enum gp_kind kind)
+rank_loss(const struct history *h, int64_t trial, enum gp_training_kind kind)
 {
 	double loss = kind == GP_BAD ? INFINITY : history_loss(h, trial);
 
@@ -91,7 +91,7 @@ rank_loss(const struct history *h, int64_t trial, enum gp_kind kind)
 }
 
 static void
-rows_fill(struct gp_rows *rows, const struct gp_space *g,
+gp_training_rows_fill(struct gp_rows *rows, const struct gp_axes *g,
     const struct history *h, const struct rank *r)
 {
 	size_t i;
@@ -101,38 +101,38 @@ rows_fill(struct gp_rows *rows, const struct gp_space *g,
 	rows->x = xcalloc(rows->n * g->d + 1, sizeof *rows->x);
 	for (i = 0; i < rows->n; i++) {
 		rows->trials[i] = r[i].trial;
-		rows->kinds[i] = gp_kind(h, r[i].trial);
-		gp_space_take(
+		rows->kinds[i] = gp_training_kind(h, r[i].trial);
+		gp_axes_encode(
 		    g, history_point(h, r[i].trial), rows->x + i * g->d);
 	}
 }
 
 void
-gp_rows_init(struct gp_rows *rows, const struct gp_space *g,
+gp_training_rows_init(struct gp_rows *rows, const struct gp_axes *g,
     const struct history *h, size_t max)
 {
 	int64_t i, first = history_first(h), count = history_count(h);
 	size_t most = (size_t)(count - first + 1), n = 0;
 	struct rank *r = xcalloc(most + 1, sizeof *r);
-	enum gp_kind kind;
+	enum gp_training_kind kind;
 
 	*rows = (struct gp_rows){ .d = g->d };
 	rows->pending = xcalloc(most * g->d + 1, sizeof *rows->pending);
 	for (i = first; i <= count; i++) {
-		kind = gp_kind(h, i);
+		kind = gp_training_kind(h, i);
 		if (kind == GP_PENDING)
-			gp_space_take(g, history_point(h, i),
+			gp_axes_encode(g, history_point(h, i),
 			    rows->pending + rows->n_pending++ * g->d);
-		else if (kind != GP_NOTHING)
+		else if (kind != GP_UNUSED)
 			r[n++] = (struct rank){ rank_loss(h, i, kind), i };
 	}
 	rows->n = ranks_cut(r, n, max);
-	rows_fill(rows, g, h, r);
+	gp_training_rows_fill(rows, g, h, r);
 	free(r);
 }
 
 void
-gp_rows_free(struct gp_rows *rows)
+gp_training_rows_free(struct gp_rows *rows)
 {
 	free(rows->trials);
 	free(rows->kinds);

@@ -67,7 +67,8 @@ gp_warp(double *y, size_t n)
 		rank = (double)(count_below(sorted, n, y[i], false) +
 				count_below(sorted, n, y[i], true)) *
 		       least;
-		y[i] = middle + spread * normal_quantile(fmin(rank, 1 - least));
+		y[i] = middle +
+		       spread * tpe_normal_quantile(fmin(rank, 1 - least));
 	}
 	free(sorted);
 }

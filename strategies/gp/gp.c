@@ -85,7 +85,7 @@ static const struct option options[] = {
 static double
 number(const struct option_value *values, const char *name)
 {
-	return option_get(options, values, name)->number;
+	return plugin_option_get(options, values, name)->number;
 }
 
 static int
@@ -95,12 +95,12 @@ gp_check(
 	return startup_check(options, values, space, e);
 }
 
-static struct gp_rule
+static struct gp_hyperparameters_rule
 rule_of(const struct option_value *values)
 {
 	bool exact = number(values, "deterministic_objective") != 0;
 
-	return (struct gp_rule){
+	return (struct gp_hyperparameters_rule){
 		.noiseless = exact,
 		.restarts = (size_t)number(values, "restarts"),
 		.fit_trials = (size_t)number(values, "fit_trials"),
@@ -117,7 +117,7 @@ is_tried(const struct strategy_ask *ask, const double *point)
 	size_t k, n = ask->space->n;
 
 	for (i = history_first(h); i <= count; i++) {
-		if (gp_kind(h, i) == GP_NOTHING)
+		if (gp_training_kind(h, i) == GP_UNUSED)
 			continue;
 		other = history_point(h, i);
 		for (k = 0; k < n; k++)
@@ -132,7 +132,7 @@ is_tried(const struct strategy_ask *ask, const double *point)
 
 /* The first of the rows, by score, whose setting is new. */
 static bool
-take_new(double *x, const struct gp_ask *q, const double *rows,
+take_new(double *x, const struct gp_question *q, const double *rows,
     const double *score, size_t n)
 {
 	bool *seen = xcalloc(n, sizeof *seen), is_new = false;
@@ -143,7 +143,7 @@ take_new(double *x, const struct gp_ask *q, const double *rows,
 			if (!seen[i] && (best == n || score[i] > score[best]))
 				best = i;
 		seen[best] = true;
-		gp_space_give(&q->space, rows + best * q->rows.d, x);
+		gp_axes_decode(&q->space, rows + best * q->rows.d, x);
 		space_snap(q->ask->space, x);
 		is_new = !is_tried(q->ask, x);
 	}
@@ -153,7 +153,7 @@ take_new(double *x, const struct gp_ask *q, const double *rows,
 
 /* Squared distance in the scales of the process. */
 static double
-apart(const struct gp_ask *q, const double *a, const double *b)
+apart(const struct gp_question *q, const double *a, const double *b)
 {
 	double sum = 0, step;
 	size_t k;
@@ -168,7 +168,7 @@ apart(const struct gp_ask *q, const double *a, const double *b)
 
 /* m starts for local searches: the best rows that are not next to another. */
 static void
-starts_choose(const struct gp_ask *q, double *starts, size_t m,
+starts_choose(const struct gp_question *q, double *starts, size_t m,
     const double *rows, size_t n)
 {
 	static const double nearby = 0.01;
@@ -188,23 +188,24 @@ starts_choose(const struct gp_ask *q, double *starts, size_t m,
 
 /* The rows of a sweep, and behind them those that local searches found. */
 static void
-search(double *x, struct gp_ask *q, const struct gp_goal *goal)
+search(double *x, struct gp_question *q, const struct gp_acquisition_goal *goal)
 {
 	size_t d = q->rows.d, wanted, n, m;
 	double *rows = xcalloc((2 * KEPT + 1) * d, sizeof *rows), *starts;
 	double score[2 * KEPT + 1];
-	struct gp_sweep_rule rule = { .good = q->good, .n_good = q->n_good };
+	struct gp_candidates_rule rule = { .good = q->good,
+		.n_good = q->n_good };
 
 	rule.candidates = (size_t)number(q->options, "candidates");
 	if (goal->n_models > 1 || !goal->improve)
 		rule.candidates = rule.candidates / LESS + 1;
-	n = gp_sweep_best(rows, score, KEPT, goal, &rule, &q->rng);
+	n = gp_candidates_best(rows, score, KEPT, goal, &rule, &q->rng);
 	wanted = (size_t)number(q->options, "local_searches");
 	m = wanted < n ? wanted : n;
 	starts = rows + n * d;
 	starts_choose(q, starts, m, rows, n);
 	memcpy(starts + m * d, q->good, d * sizeof *rows);
-	gp_refine(goal, starts, m + 1, score + n);
+	gp_local_search(goal, starts, m + 1, score + n);
 	if (!take_new(x, q, rows, score, n + m + 1))
 		for (m = 0; m < q->ask->space->n; m++)
 			x[m] = rng_uniform(&q->rng);
@@ -212,9 +213,9 @@ search(double *x, struct gp_ask *q, const struct gp_goal *goal)
 }
 
 static int
-learn(double *x, struct gp_ask *q, struct err *e)
+learn(double *x, struct gp_question *q, struct err *e)
 {
-	struct gp_goal goal;
+	struct gp_acquisition_goal goal;
 	int rc = gp_models_fit(&goal, q);
 
 	if (rc == 0)
@@ -230,7 +231,7 @@ static int
 gp_suggest(struct suggestion *out, const struct strategy_ask *ask,
     const struct option_value *values, struct err *e)
 {
-	struct gp_ask q = { .ask = ask,
+	struct gp_question q = { .ask = ask,
 		.options = values,
 		.rule = rule_of(values),
 		.warp = number(values, "warp") != 0 };
@@ -244,8 +245,8 @@ gp_suggest(struct suggestion *out, const struct strategy_ask *ask,
 		    "gp: this program was made without its arithmetic");
 	out->made_by = ask->kernels->name;
 	strategy_rng(&q.rng, ask);
-	gp_space_init(&q.space, ask->space);
-	gp_rows_init(&q.rows, &q.space, ask->history, max);
+	gp_axes_init(&q.space, ask->space);
+	gp_training_rows_init(&q.rows, &q.space, ask->history, max);
 	q.good = xcalloc(GP_GOOD * q.space.d + 1, sizeof *q.good);
 	q.weights = xcalloc(q.space.d + 1, sizeof *q.weights);
 	for (k = 0; k < ask->space->n; k++)
@@ -254,8 +255,8 @@ gp_suggest(struct suggestion *out, const struct strategy_ask *ask,
 		rc = learn(out->x, &q, e);
 	free(q.good);
 	free(q.weights);
-	gp_rows_free(&q.rows);
-	gp_space_free(&q.space);
+	gp_training_rows_free(&q.rows);
+	gp_axes_free(&q.space);
 	return rc;
 }
 

@@ -36,44 +36,44 @@ struct gp_axis {
  * that both lack it agree in it, and that one has it and the other has not is
  * seen in its parent, which differs.
  */
-struct gp_space {
+struct gp_axes {
 	const struct space *space;
 	struct gp_axis *axes;
 	unsigned char *category; /* d, as the kernels want it */
 	size_t d;
 };
 
-void gp_space_init(struct gp_space *, const struct space *);
-void gp_space_free(struct gp_space *);
+void gp_axes_init(struct gp_axes *, const struct space *);
+void gp_axes_free(struct gp_axes *);
 /* A point of the history as a row of d coordinates, and back. */
-void gp_space_take(const struct gp_space *, const double *point, double *row);
-void gp_space_give(const struct gp_space *, const double *row, double *point);
+void gp_axes_encode(const struct gp_axes *, const double *point, double *row);
+void gp_axes_decode(const struct gp_axes *, const double *row, double *point);
 /* Put m rows on levels and inactive coordinates to 1/2. */
-void gp_space_snap(const struct gp_space *, double *rows, size_t m);
+void gp_axes_snap(const struct gp_axes *, double *rows, size_t m);
 /* Whether each coordinate of a row (on levels) is active. */
-void gp_space_active(const struct gp_space *, const double *row, bool *active);
+void gp_axes_active(const struct gp_axes *, const double *row, bool *active);
 /* The coordinate of level i, and the level of a coordinate. */
-double gp_axis_put(const struct gp_axis *, double level);
-double gp_axis_level(const struct gp_axis *, double x);
+double gp_axes_of_level(const struct gp_axis *, double level);
+double gp_axes_level(const struct gp_axis *, double x);
 /* How many different rows there are; infinite with a continuum. */
-double gp_space_size(const struct gp_space *);
+double gp_axes_size(const struct gp_axes *);
 
 /* What a trial says. */
-enum gp_kind {
-	GP_NOTHING, /* waiting, cancelled */
+enum gp_training_kind {
+	GP_UNUSED, /* waiting, cancelled */
 	GP_PENDING, /* it runs: its point, no value */
 	GP_COMPLETED,
 	GP_STOPPED, /* the last value of its curve, and a guess */
 	GP_BAD /* failed, or without a value: as bad as the worst */
 };
 
-enum gp_kind gp_kind(const struct history *, int64_t trial);
+enum gp_training_kind gp_training_kind(const struct history *, int64_t trial);
 
 /* The trials that are learnt from, in order, and those that run. */
 struct gp_rows {
 	size_t n, d;
 	int64_t *trials; /* n */
-	enum gp_kind *kinds;
+	enum gp_training_kind *kinds;
 	double *x; /* n x d */
 	size_t n_pending;
 	double *pending; /* n_pending x d */
@@ -83,25 +83,25 @@ struct gp_rows {
  * At most max of the finished trials: where there are more, the better half of
  * max and of the others the newest.
  */
-void gp_rows_init(struct gp_rows *, const struct gp_space *,
+void gp_training_rows_init(struct gp_rows *, const struct gp_axes *,
     const struct history *, size_t max);
-void gp_rows_free(struct gp_rows *);
+void gp_training_rows_free(struct gp_rows *);
 
 /*
  * One value per row, standardised: mean 0 and variance 1.  What is not finite
  * has become the worst (or best) finite value.
  */
-struct gp_values {
+struct gp_targets {
 	double *y; /* n */
 	double *extra; /* n: variances beyond the noise of all */
 	double centre, scale; /* value = centre + scale y */
 };
 
-void gp_losses(struct gp_values *, const struct gp_rows *,
+void gp_targets_from_losses(struct gp_targets *, const struct gp_rows *,
     const struct history *, bool warp);
 /* Any n numbers; NaN stands for bad. */
-void gp_values_from(struct gp_values *, const double *values, size_t n);
-void gp_values_free(struct gp_values *);
+void gp_targets_from(struct gp_targets *, const double *values, size_t n);
+void gp_targets_free(struct gp_targets *);
 /* Of n values, those worse than the median by their ranks. */
 void gp_warp(double *y, size_t n);
 
@@ -110,28 +110,28 @@ void gp_warp(double *y, size_t n);
  * the median change from that step to the end in the completed trials that
  * got there, and the spread of that change is its variance.
  */
-void gp_guess_stopped(double *values, double *variances, const struct gp_rows *,
-    const struct history *);
+void gp_targets_guess_stopped(double *values, double *variances,
+    const struct gp_rows *, const struct history *);
 
 /* How hyperparameters are fitted. */
-struct gp_rule {
+struct gp_hyperparameters_rule {
 	bool noiseless; /* the floor is all the noise there is */
 	size_t restarts;
 	size_t fit_trials; /* rows the fit looks at, at most */
 };
 
 /* Logarithm of the prior of theta (d + 2), and its gradient. */
-double
-gp_prior(const double *theta, size_t d, double noise_floor, double *slope);
+double gp_hyperparameters_prior(
+    const double *theta, size_t d, double noise_floor, double *slope);
 /* The theta that is most probable after the data. */
-void gp_fit_theta(double *theta, const struct kernels *, const struct gp_data *,
-    const struct gp_rule *);
+void gp_hyperparameters_fit(double *theta, const struct kernels *,
+    const struct gp_data *, const struct gp_hyperparameters_rule *);
 
 /* log E max(0, best - f), f normal, with its slopes; sd > 0. */
-double
-gp_log_ei(double mean, double sd, double best, double *d_mean, double *d_sd);
+double gp_acquisition_log_ei(
+    double mean, double sd, double best, double *d_mean, double *d_sd);
 /* log P(f <= limit), f normal, with its slopes. */
-double gp_log_below(
+double gp_acquisition_log_below(
     double mean, double sd, double limit, double *d_mean, double *d_sd);
 
 /* A fitted process of one quantity: it should come below limit. */
@@ -145,9 +145,9 @@ struct gp_model {
  * limit of the first model, less where nothing would be learnt by it, plus that
  * of the probability of each other model's being below its limit.
  */
-struct gp_goal {
+struct gp_acquisition_goal {
 	const struct kernels *kernels;
-	const struct gp_space *space;
+	const struct gp_axes *space;
 	struct gp_model *models;
 	size_t n_models;
 	bool improve; /* false: the first model is a constraint, too */
@@ -161,35 +161,37 @@ struct gp_goal {
 };
 
 /* Scores of m rows; slopes (m x d) may be NULL. */
-void gp_score(const struct gp_goal *, const double *rows, size_t m,
-    double *score, double *slopes);
+void gp_acquisition(const struct gp_acquisition_goal *, const double *rows,
+    size_t m, double *score, double *slopes);
 
 /* Rows that are tried for their scores before any descent. */
-struct gp_sweep_rule {
+struct gp_candidates_rule {
 	size_t candidates;
 	const double *good; /* rows; points near them are tried, too */
 	size_t n_good;
 };
 
 /* The k best rows of a sweep, best first; how many there are. */
-size_t gp_sweep_best(double *rows, double *score, size_t k,
-    const struct gp_goal *, const struct gp_sweep_rule *, struct rng *);
+size_t gp_candidates_best(double *rows, double *score, size_t k,
+    const struct gp_acquisition_goal *, const struct gp_candidates_rule *,
+    struct rng *);
 
 /*
  * Improve n rows, each by itself: the continuous coordinates by descent, levels
  * and categories one at a time, in turns.  The scores afterwards.
  */
-void gp_refine(const struct gp_goal *, double *rows, size_t n, double *score);
+void gp_local_search(
+    const struct gp_acquisition_goal *, double *rows, size_t n, double *score);
 
 enum { GP_GOOD = 16 }; /* good rows that are kept */
 
 /* One question. */
-struct gp_ask {
+struct gp_question {
 	const struct strategy_ask *ask;
 	const struct option_value *options;
-	struct gp_rule rule;
+	struct gp_hyperparameters_rule rule;
 	bool warp;
-	struct gp_space space;
+	struct gp_axes space;
 	struct gp_rows rows;
 	struct rng rng;
 	double *good; /* the rows with the least means, best first */
@@ -201,7 +203,7 @@ struct gp_ask {
  * Fit the process of the losses and one for each constraint, and find the good
  * rows.  -1: none can be fitted.  gp_models_free in any case.
  */
-int gp_models_fit(struct gp_goal *, struct gp_ask *);
-void gp_models_free(struct gp_goal *);
+int gp_models_fit(struct gp_acquisition_goal *, struct gp_question *);
+void gp_models_free(struct gp_acquisition_goal *);
 
 #endif /* HPOTUNE_GP_H */

@@ -32,8 +32,8 @@ struct steps {
 };
 
 struct walk {
-	const struct forest_data *data;
-	const struct tree *tree;
+	const struct regression_tree_data *data;
+	const struct regression_tree *tree;
 	struct box box;
 	struct steps *steps; /* dims */
 	double mean, square; /* over the whole space */
@@ -50,7 +50,7 @@ by_value(const void *a, const void *b)
 static void
 steps_init(struct walk *w)
 {
-	const struct tree_node *node;
+	const struct regression_tree_node *node;
 	size_t i, d, n;
 	struct steps *s;
 
@@ -98,12 +98,12 @@ leaf_add(struct walk *w, double value)
 				s->mean[c] += part;
 		if (w->data->choices[d] > 0)
 			continue;
-		s->mean[w->box.low[d] <= 0
-			    ? 0
-			    : sorted_below(s->cuts, s->n_cuts, w->box.low[d]) +
-				  1] += part;
+		s->mean[w->box.low[d] <= 0 ? 0
+					   : search_lower_bound(s->cuts,
+						 s->n_cuts, w->box.low[d]) +
+						 1] += part;
 		if (w->box.high[d] < 1)
-			s->mean[sorted_below(
+			s->mean[search_lower_bound(
 				    s->cuts, s->n_cuts, w->box.high[d]) +
 				1] -= part;
 	}
@@ -112,7 +112,7 @@ leaf_add(struct walk *w, double value)
 static void walk_node(struct walk *, size_t node);
 
 static void
-walk_choice(struct walk *w, const struct tree_node *node)
+walk_choice(struct walk *w, const struct regression_tree_node *node)
 {
 	unsigned char *open = w->box.open[node->dim];
 	double share = 1 / (double)w->data->choices[node->dim];
@@ -135,7 +135,7 @@ walk_choice(struct walk *w, const struct tree_node *node)
 }
 
 static void
-walk_number(struct walk *w, const struct tree_node *node)
+walk_number(struct walk *w, const struct regression_tree_node *node)
 {
 	double *low = &w->box.low[node->dim], *high = &w->box.high[node->dim];
 	double *width = &w->box.width[node->dim];
@@ -155,7 +155,7 @@ walk_number(struct walk *w, const struct tree_node *node)
 static void
 walk_node(struct walk *w, size_t i)
 {
-	const struct tree_node *node = &w->tree->nodes[i];
+	const struct regression_tree_node *node = &w->tree->nodes[i];
 
 	if (node->left == 0)
 		leaf_add(w, node->value);
@@ -188,7 +188,7 @@ steps_variance(const struct walk *w, size_t d)
 }
 
 static void
-box_init(struct box *b, const struct forest_data *data)
+box_init(struct box *b, const struct regression_tree_data *data)
 {
 	size_t d;
 
@@ -205,7 +205,8 @@ box_init(struct box *b, const struct forest_data *data)
 
 /* Shares of the variance of one tree are added to out. */
 static void
-tree_add(double *out, const struct tree *tree, const struct forest_data *data)
+tree_add(double *out, const struct regression_tree *tree,
+    const struct regression_tree_data *data)
 {
 	struct walk w = { .data = data, .tree = tree };
 	double variance;
@@ -253,8 +254,8 @@ fill(double *x, size_t *choices, const struct importance_data *data,
 	double u;
 
 	for (d = 0; d < dims; d++) {
-		varies = axis_init(&axis, &data->space->params[d]);
-		choices[d] = varies && axis.kind == AXIS_CHOICE
+		varies = tpe_axis_init(&axis, &data->space->params[d]);
+		choices[d] = varies && axis.kind == TPE_AXIS_CHOICE
 				 ? (size_t)axis.levels
 				 : 0;
 		for (i = 0; i < data->n; i++) {
@@ -262,20 +263,20 @@ fill(double *x, size_t *choices, const struct importance_data *data,
 			if (isnan(u))
 				u = rng_uniform(rng);
 			x[d * data->n + i] =
-			    varies ? axis_place(&axis, u) : 0.5;
+			    varies ? tpe_axis_from_cube(&axis, u) : 0.5;
 		}
 	}
 }
 
 void
-importance_forest(double *out, const struct importance_data *data, size_t trees)
+importance_fanova(double *out, const struct importance_data *data, size_t trees)
 {
 	size_t dims = data->space->n, i, d;
-	struct forest_data fd = { .n = data->n, .dims = dims };
+	struct regression_tree_data fd = { .n = data->n, .dims = dims };
 	double *y = centred(data);
 	size_t *choices = xcalloc(dims + 1, sizeof *choices);
 	double *x = xcalloc(dims * data->n + 1, sizeof *x);
-	struct tree tree;
+	struct regression_tree tree;
 	struct rng rng;
 
 	for (d = 0; d < dims; d++)
@@ -286,9 +287,9 @@ importance_forest(double *out, const struct importance_data *data, size_t trees)
 	fd.y = y;
 	fd.choices = choices;
 	for (i = 0; i < trees && data->n > 1 && dims > 0; i++) {
-		tree_grow(&tree, &fd, &rng);
+		regression_tree_grow(&tree, &fd, &rng);
 		tree_add(out, &tree, &fd);
-		tree_free(&tree);
+		regression_tree_free(&tree);
 	}
 	for (d = 0; d < dims; d++)
 		out[d] /= (double)trees;

@@ -30,16 +30,16 @@ grid_init(struct grid *g)
 	double n = GRID_STEPS;
 
 	switch (g->axis.kind) {
-	case AXIS_NUMBER:
+	case TPE_AXIS_NUMBER:
 		break;
-	case AXIS_LEVELS:
+	case TPE_AXIS_LEVELS:
 		n = fmin(g->axis.levels, n);
 		break;
-	case AXIS_LOG_INT:
+	case TPE_AXIS_LOG_INT:
 		/* Few places: at its low end such a scale is coarse. */
 		n = fmin(ceil(log2(g->axis.most - g->axis.least + 1)) + 1, n);
 		break;
-	case AXIS_CHOICE:
+	case TPE_AXIS_CHOICE:
 		n = g->axis.levels;
 		break;
 	}
@@ -54,17 +54,17 @@ grid_place(const struct grid *g, double u)
 	double t = u, last = (double)g->n - 1;
 
 	switch (a->kind) {
-	case AXIS_NUMBER:
+	case TPE_AXIS_NUMBER:
 		break;
-	case AXIS_LEVELS:
+	case TPE_AXIS_LEVELS:
 		t = fmin(floor(u * a->levels), a->levels - 1) / (a->levels - 1);
 		break;
-	case AXIS_LOG_INT:
-		t = rint(exp(a->low + axis_place(a, u) * a->width));
+	case TPE_AXIS_LOG_INT:
+		t = rint(exp(a->low + tpe_axis_from_cube(a, u) * a->width));
 		t = log(t / a->least) / log(a->most / a->least);
 		break;
-	case AXIS_CHOICE:
-		return (size_t)fmin(axis_place(a, u), last);
+	case TPE_AXIS_CHOICE:
+		return (size_t)fmin(tpe_axis_from_cube(a, u), last);
 	}
 	return (size_t)fmin(fmax(ceil(t * last - 0.5), 0), last);
 }
@@ -106,11 +106,11 @@ add_normal(double *mass, size_t n, double mu, double sigma, double weight)
 {
 	double half = 0.5 / sigma, low = (-0.5 - mu) / sigma;
 	double high = ((double)n - 0.5 - mu) / sigma;
-	double all = normal_log_between(low, high);
+	double all = tpe_normal_log_between(low, high);
 	size_t i;
 
 	for (i = 0; i < n; i++)
-		mass[i] += weight * exp(normal_log_around(
+		mass[i] += weight * exp(tpe_normal_log_around(
 					    ((double)i - mu) / sigma, half) -
 					all);
 }
@@ -156,7 +156,7 @@ density(double *mass, const struct importance_data *data, size_t param,
 	memset(mass, 0, g->n * sizeof *mass);
 	for (i = 0; i < n; i++)
 		counts[grid_place(g, data->points[which[i] * dims + param])]++;
-	if (g->axis.kind == AXIS_CHOICE)
+	if (g->axis.kind == TPE_AXIS_CHOICE)
 		density_of_choice(mass, counts, g->n, (double)n);
 	else
 		density_of_number(mass, counts, g->n, (double)n);
@@ -226,7 +226,7 @@ importance_one(const struct importance_data *data, size_t param, double target,
 	double *mass, alpha, beta, value = 0;
 	struct grid g;
 
-	if (axis_init(&g.axis, &data->space->params[param]) &&
+	if (tpe_axis_init(&g.axis, &data->space->params[param]) &&
 	    in_all >= REGIME_LEAST && in_top > 0) {
 		grid_init(&g);
 		mass = xcalloc(2 * g.n, sizeof *mass);
@@ -243,8 +243,8 @@ importance_one(const struct importance_data *data, size_t param, double target,
 }
 
 void
-importance_ped(double *out, const struct importance_data *data, double target,
-    double region)
+importance_ped_anova(double *out, const struct importance_data *data,
+    double target, double region)
 {
 	double cut_target, cut_region;
 	size_t i;

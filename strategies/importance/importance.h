@@ -26,7 +26,7 @@ struct importance_data {
  * weighted by how often that is (arXiv:2601.20800).
  * 0 < target <= region <= 1.  out: one number of at least 0 per parameter.
  */
-void importance_ped(
+void importance_ped_anova(
     double *out, const struct importance_data *, double target, double region);
 
 /*
@@ -38,6 +38,6 @@ void importance_ped(
  * out: shares in [0, 1], one per parameter; all 0 when nothing varies.
  */
 void
-importance_forest(double *out, const struct importance_data *, size_t trees);
+importance_fanova(double *out, const struct importance_data *, size_t trees);
 
 #endif /* HPOTUNE_IMPORTANCE_H */

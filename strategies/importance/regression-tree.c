@@ -18,9 +18,9 @@ enum {
 };
 
 struct grow {
-	const struct forest_data *data;
+	const struct regression_tree_data *data;
 	struct rng *rng;
-	struct tree *tree;
+	struct regression_tree *tree;
 	size_t cap;
 	uint32_t *order; /* dims rows of n: samples, sorted along each */
 	uint32_t *spare; /* n */
@@ -157,13 +157,13 @@ part(struct grow *g, const struct split *s, size_t from, size_t to)
 static size_t
 node_new(struct grow *g, double value)
 {
-	struct tree *t = g->tree;
+	struct regression_tree *t = g->tree;
 
 	if (t->n == g->cap) {
 		g->cap = 2 * g->cap + 64;
 		t->nodes = xreallocarray(t->nodes, g->cap, sizeof *t->nodes);
 	}
-	t->nodes[t->n] = (struct tree_node){ .value = value };
+	t->nodes[t->n] = (struct regression_tree_node){ .value = value };
 	return t->n++;
 }
 
@@ -227,7 +227,7 @@ sort_dims(struct grow *g)
 }
 
 static size_t
-choices_most(const struct forest_data *data)
+choices_most(const struct regression_tree_data *data)
 {
 	size_t d, most = 1;
 
@@ -238,12 +238,13 @@ choices_most(const struct forest_data *data)
 }
 
 void
-tree_grow(struct tree *t, const struct forest_data *data, struct rng *rng)
+regression_tree_grow(struct regression_tree *t,
+    const struct regression_tree_data *data, struct rng *rng)
 {
 	size_t i, n = data->n, most = choices_most(data);
 	struct grow g = { .data = data, .rng = rng, .tree = t };
 
-	*t = (struct tree){ 0 };
+	*t = (struct regression_tree){ 0 };
 	g.order = xcalloc(data->dims * n, sizeof *g.order);
 	g.spare = xcalloc(n, sizeof *g.spare);
 	g.row = xcalloc(n, sizeof *g.row);
@@ -265,8 +266,8 @@ tree_grow(struct tree *t, const struct forest_data *data, struct rng *rng)
 }
 
 void
-tree_free(struct tree *t)
+regression_tree_free(struct regression_tree *t)
 {
 	free(t->nodes);
-	*t = (struct tree){ 0 };
+	*t = (struct regression_tree){ 0 };
 }

@@ -11,7 +11,7 @@
 
 struct rng;
 
-struct forest_data {
+struct regression_tree_data {
 	size_t n, dims;
 	const double *x; /* dims rows of n; a choice: its index */
 	const double *y; /* n */
@@ -19,19 +19,20 @@ struct forest_data {
 };
 
 /* A split, or with left 0 a leaf. */
-struct tree_node {
+struct regression_tree_node {
 	size_t left, right; /* indices of nodes */
 	size_t dim;
 	double at; /* left: x <= at; of a choice: x == at */
 	double value; /* mean of what is below it */
 };
 
-struct tree {
-	struct tree_node *nodes; /* the first is the root */
+struct regression_tree {
+	struct regression_tree_node *nodes; /* the first is the root */
 	size_t n;
 };
 
-void tree_grow(struct tree *, const struct forest_data *, struct rng *);
-void tree_free(struct tree *);
+void regression_tree_grow(struct regression_tree *,
+    const struct regression_tree_data *, struct rng *);
+void regression_tree_free(struct regression_tree *);
 
 #endif /* HPOTUNE_REGRESSION_TREE_H */

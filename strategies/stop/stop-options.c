@@ -3,21 +3,21 @@
 #include "strategies/stop/stop-options.h"
 
 double
-stop_number(const struct stop_reader *r, const char *name)
+stop_options_number(const struct stop_options_reader *r, const char *name)
 {
-	return option_get(r->table, r->values, name)->number;
+	return plugin_option_get(r->table, r->values, name)->number;
 }
 
 const char *
-stop_text(const struct stop_reader *r, const char *name)
+stop_options_text(const struct stop_options_reader *r, const char *name)
 {
-	return option_get(r->table, r->values, name)->text;
+	return plugin_option_get(r->table, r->values, name)->text;
 }
 
 int64_t
-stop_count(const struct stop_reader *r, const char *name)
+stop_options_count(const struct stop_options_reader *r, const char *name)
 {
-	double x = stop_number(r, name);
+	double x = stop_options_number(r, name);
 
 	return x < 9e18 ? (int64_t)x : INT64_MAX;
 }

@@ -10,15 +10,18 @@
 #include "src/model/plugin-options.h"
 #include "strategies/stop/stop-verdict.h"
 
-struct stop_reader {
+struct stop_options_reader {
 	const struct option *table;
 	const struct option_value *values;
 };
 
-double stop_number(const struct stop_reader *, const char *name);
-const char *stop_text(const struct stop_reader *, const char *name);
+double
+stop_options_number(const struct stop_options_reader *, const char *name);
+const char *
+stop_options_text(const struct stop_options_reader *, const char *name);
 /* A whole number that may be beyond what int64_t holds. */
-int64_t stop_count(const struct stop_reader *, const char *name);
+int64_t
+stop_options_count(const struct stop_options_reader *, const char *name);
 
 /* Rows of option tables; def is the default as text. */
 #define OPTION_COUNT(name, least, def, words)                      \

@@ -37,17 +37,18 @@ static int
 patience_open(void **state, const struct option_value *values,
     const struct stopper_env *env, struct err *e)
 {
-	struct stop_reader r = { patience_options, values };
+	struct stop_options_reader r = { patience_options, values };
 	struct patience *p = xcalloc(1, sizeof(*p));
 
 	(void)e;
 	p->env = *env;
-	p->steps = stop_count(&r, "steps");
-	p->min_delta = stop_number(&r, "min_delta");
-	p->warmup = option_steps(
-	    option_get(r.table, values, "warmup_steps"), env->max_steps, 0);
-	p->equal = stop_number(&r, "equal") != 0;
-	p->diverged_after = stop_count(&r, "diverged_after");
+	p->steps = stop_options_count(&r, "steps");
+	p->min_delta = stop_options_number(&r, "min_delta");
+	p->warmup = plugin_option_steps(
+	    plugin_option_get(r.table, values, "warmup_steps"), env->max_steps,
+	    0);
+	p->equal = stop_options_number(&r, "equal") != 0;
+	p->diverged_after = stop_options_count(&r, "diverged_after");
 	*state = p;
 	return 0;
 }
@@ -128,12 +129,12 @@ patience_judge(void *state, const struct history *h, int64_t trial,
 	late = least(&c, n - tail, n);
 	if (!isfinite(early))
 		return;
-	j->value = history_turn(h, late);
-	j->threshold = history_turn(h, early - p->min_delta);
+	j->value = history_flip_sign(h, late);
+	j->threshold = history_flip_sign(h, early - p->min_delta);
 	if (improved(p, early, late))
 		return;
 	j->verdict = VERDICT_STOP;
-	patience_explain(p, j, history_turn(h, early), step);
+	patience_explain(p, j, history_flip_sign(h, early), step);
 }
 
 extern const struct stopper stopper_patience;

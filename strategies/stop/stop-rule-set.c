@@ -17,19 +17,19 @@ struct member {
 	bool veto;
 };
 
-struct stopper_set {
+struct stop_rule_set {
 	struct member *members;
 	size_t n;
 };
 
-struct stopper_set *
-stopper_set_new(void)
+struct stop_rule_set *
+stop_rule_set_new(void)
 {
-	return xcalloc(1, sizeof(struct stopper_set));
+	return xcalloc(1, sizeof(struct stop_rule_set));
 }
 
 int
-stopper_set_add(struct stopper_set *set, const struct stopper *rule,
+stop_rule_set_add(struct stop_rule_set *set, const struct stopper *rule,
     const struct option_value *values, const struct stopper_env *env, bool veto,
     struct err *e)
 {
@@ -44,7 +44,7 @@ stopper_set_add(struct stopper_set *set, const struct stopper *rule,
 }
 
 void
-stopper_set_free(struct stopper_set *set)
+stop_rule_set_free(struct stop_rule_set *set)
 {
 	size_t i;
 
@@ -57,7 +57,7 @@ stopper_set_free(struct stopper_set *set)
 }
 
 bool
-stopper_set_wants_curves(const struct stopper_set *set)
+stop_rule_set_wants_curves(const struct stop_rule_set *set)
 {
 	size_t i;
 
@@ -68,7 +68,7 @@ stopper_set_wants_curves(const struct stopper_set *set)
 }
 
 void
-stopper_set_observe(struct stopper_set *set, const struct history *h,
+stop_rule_set_observe(struct stop_rule_set *set, const struct history *h,
     int64_t trial, int64_t step)
 {
 	size_t i;
@@ -79,8 +79,8 @@ stopper_set_observe(struct stopper_set *set, const struct history *h,
 }
 
 void
-stopper_set_ended(
-    struct stopper_set *set, const struct history *h, int64_t trial)
+stop_rule_set_ended(
+    struct stop_rule_set *set, const struct history *h, int64_t trial)
 {
 	size_t i;
 
@@ -89,7 +89,7 @@ stopper_set_ended(
 }
 
 bool
-stopper_set_median(struct stopper_set *set, const struct history *h,
+stop_rule_set_median(struct stop_rule_set *set, const struct history *h,
     int64_t step, int64_t *trials, double *median)
 {
 	const struct member *m;
@@ -112,7 +112,7 @@ verdict_ends(enum verdict v)
 
 /* A veto rule lets a stop pass when it would stop the trial itself. */
 static void
-set_veto(struct stopper_set *set, const struct history *h, int64_t trial,
+set_veto(struct stop_rule_set *set, const struct history *h, int64_t trial,
     int64_t step, struct judgement *j)
 {
 	struct judgement second;
@@ -152,7 +152,7 @@ verdict_weight(enum verdict v)
 }
 
 void
-stopper_set_judge(struct stopper_set *set, const struct history *h,
+stop_rule_set_judge(struct stop_rule_set *set, const struct history *h,
     int64_t trial, int64_t step, struct judgement *j)
 {
 	struct judgement one;
@@ -179,7 +179,7 @@ stopper_set_judge(struct stopper_set *set, const struct history *h,
 }
 
 int64_t
-stopper_set_promote(struct stopper_set *set, const struct history *h,
+stop_rule_set_promote(struct stop_rule_set *set, const struct history *h,
     const struct stopper_paused *paused, size_t n, struct judgement *j)
 {
 	const struct member *m;

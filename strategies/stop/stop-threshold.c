@@ -34,11 +34,11 @@ threshold_open(void **state, const struct option_value *values,
     const struct stopper_env *env, struct err *e)
 {
 	const struct option_value *lower, *upper;
-	struct stop_reader r = { threshold_options, values };
+	struct stop_options_reader r = { threshold_options, values };
 	struct threshold *t;
 
-	lower = option_get(r.table, values, "lower");
-	upper = option_get(r.table, values, "upper");
+	lower = plugin_option_get(r.table, values, "lower");
+	upper = plugin_option_get(r.table, values, "upper");
 	if (!lower->is_set && !upper->is_set)
 		return err_set(e, ERR_USAGE,
 		    "threshold needs \"lower\", \"upper\" or both");
@@ -50,9 +50,10 @@ threshold_open(void **state, const struct option_value *values,
 	t->env = *env;
 	t->lower = lower->is_set ? lower->number : -INFINITY;
 	t->upper = upper->is_set ? upper->number : INFINITY;
-	t->warmup = option_steps(
-	    option_get(r.table, values, "warmup_steps"), env->max_steps, 0);
-	t->interval = stop_count(&r, "interval_steps");
+	t->warmup = plugin_option_steps(
+	    plugin_option_get(r.table, values, "warmup_steps"), env->max_steps,
+	    0);
+	t->interval = stop_options_count(&r, "interval_steps");
 	*state = t;
 	return 0;
 }
@@ -103,7 +104,7 @@ threshold_judge(void *state, const struct history *h, int64_t trial,
 		.threshold = NAN };
 	if (!threshold_judges(t, &c, i))
 		return;
-	v = j->value = history_turn(h, c.values[i]);
+	v = j->value = history_flip_sign(h, c.values[i]);
 	if (v >= t->lower && v <= t->upper)
 		return;
 	j->verdict = VERDICT_STOP;

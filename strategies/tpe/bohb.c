@@ -74,7 +74,7 @@ struct shown_list {
 static double
 option_number(const struct option_value *values, const char *name)
 {
-	return option_get(options, values, name)->number;
+	return plugin_option_get(options, values, name)->number;
 }
 
 static void
@@ -223,7 +223,7 @@ static size_t
 points_least(const struct option_value *values, const struct space *space)
 {
 	const struct option_value *v =
-	    option_get(options, values, "min_points_in_model");
+	    plugin_option_get(options, values, "min_points_in_model");
 
 	return v->is_set ? (size_t)v->number : space->n + 1;
 }
@@ -265,7 +265,7 @@ bohb_suggest(struct suggestion *out, const struct strategy_ask *ask,
 			.weights = PARZEN_UNIFORM };
 		q.n_candidates = (size_t)option_number(values, "num_samples");
 		strategy_rng(&q.rng, ask);
-		tpe_choose(&q, out->x, TPE_JOINT);
+		tpe_candidates_best(&q, out->x, TPE_JOINT);
 		tpe_split_free(&q.split);
 	}
 	free(s.list);

@@ -20,24 +20,24 @@ number_width(const struct param *p)
 }
 
 bool
-axis_init(struct axis *a, const struct param *p)
+tpe_axis_init(struct axis *a, const struct param *p)
 {
 	uint64_t levels = param_levels(p);
 
-	*a = (struct axis){ .kind = AXIS_NUMBER, .levels = (double)levels };
+	*a = (struct axis){ .kind = TPE_AXIS_NUMBER, .levels = (double)levels };
 	if (levels == 1)
 		return false;
 	if (p->type == PARAM_CHOICE) {
-		a->kind = p->ordered ? AXIS_LEVELS : AXIS_CHOICE;
+		a->kind = p->ordered ? TPE_AXIS_LEVELS : TPE_AXIS_CHOICE;
 		a->width = a->levels;
 	} else if (p->type == PARAM_INT && p->scale == SCALE_LOG) {
-		a->kind = AXIS_LOG_INT;
+		a->kind = TPE_AXIS_LOG_INT;
 		a->least = p->min;
 		a->most = p->max;
 		a->low = log(p->min - 0.5);
 		a->width = log(p->max + 0.5) - a->low;
 	} else if (levels > 0) {
-		a->kind = AXIS_LEVELS;
+		a->kind = TPE_AXIS_LEVELS;
 		a->width = a->levels * p->step;
 	} else
 		a->width = number_width(p);
@@ -60,39 +60,39 @@ level(const struct axis *a, double u)
 }
 
 double
-axis_round(const struct axis *a, double z)
+tpe_axis_round(const struct axis *a, double z)
 {
 	switch (a->kind) {
-	case AXIS_NUMBER:
+	case TPE_AXIS_NUMBER:
 		return z;
-	case AXIS_LEVELS:
+	case TPE_AXIS_LEVELS:
 		return (level(a, z) + 0.5) / a->levels;
-	case AXIS_LOG_INT:
+	case TPE_AXIS_LOG_INT:
 		return (log(log_int(a, z)) - a->low) / a->width;
-	case AXIS_CHOICE:
+	case TPE_AXIS_CHOICE:
 		break;
 	}
 	return z;
 }
 
 double
-axis_place(const struct axis *a, double u)
+tpe_axis_from_cube(const struct axis *a, double u)
 {
-	return a->kind == AXIS_CHOICE ? level(a, u) : axis_round(a, u);
+	return a->kind == TPE_AXIS_CHOICE ? level(a, u) : tpe_axis_round(a, u);
 }
 
 double
-axis_cube(const struct axis *a, double z)
+tpe_axis_to_cube(const struct axis *a, double z)
 {
-	return a->kind == AXIS_CHOICE ? (z + 0.5) / a->levels : z;
+	return a->kind == TPE_AXIS_CHOICE ? (z + 0.5) / a->levels : z;
 }
 
 void
-axis_share(const struct axis *a, double z, double *left, double *right)
+tpe_axis_share(const struct axis *a, double z, double *left, double *right)
 {
 	double i;
 
-	if (a->kind == AXIS_LOG_INT) {
+	if (a->kind == TPE_AXIS_LOG_INT) {
 		i = log_int(a, z);
 		*left = (log(i - 0.5) - a->low) / a->width;
 		*right = (log(i + 0.5) - a->low) / a->width;

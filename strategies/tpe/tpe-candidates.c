@@ -25,10 +25,10 @@ group_fit(struct parzen *p, const struct chooser *t,
     const struct parzen_rule *rule, const int64_t *trials, size_t n)
 {
 	size_t kept;
-	double *z = tpe_observe(
+	double *z = tpe_groups_observations(
 	    t->q->ask->history, trials, n, t->axes, t->which, t->dims, &kept);
 
-	parzen_fit(p, rule, t->axes, t->dims, z, kept);
+	tpe_parzen_fit(p, rule, t->axes, t->dims, z, kept);
 	free(z);
 }
 
@@ -56,15 +56,15 @@ group_suggest(struct chooser *t, double *x)
 	group_fit(
 	    &good, t, &t->q->good_rule, t->q->split.below, t->q->split.n_below);
 	group_fit(&bad, t, &t->q->rule, t->q->split.above, t->q->split.n_above);
-	parzen_draw(&good, &t->q->rng, points, n);
-	parzen_log_density(&good, points, n, below);
-	parzen_log_density(&bad, points, n, above);
+	tpe_sample(&good, &t->q->rng, points, n);
+	tpe_density_log(&good, points, n, below);
+	tpe_density_log(&bad, points, n, above);
 	best = best_of(below, above, n);
 	for (d = 0; d < t->dims; d++)
 		x[t->which[d]] =
-		    axis_cube(&t->axes[d], points[best * t->dims + d]);
-	parzen_free(&good);
-	parzen_free(&bad);
+		    tpe_axis_to_cube(&t->axes[d], points[best * t->dims + d]);
+	tpe_parzen_free(&good);
+	tpe_parzen_free(&bad);
 	free(points);
 	free(below);
 }
@@ -81,7 +81,7 @@ group_take(struct chooser *t, const int *group, size_t i)
 		if (group[k] != group[i])
 			continue;
 		t->which[t->dims] = k;
-		t->dims += axis_init(&t->axes[t->dims], &space->params[k]);
+		t->dims += tpe_axis_init(&t->axes[t->dims], &space->params[k]);
 	}
 }
 
@@ -97,7 +97,7 @@ is_first(const int *group, size_t i)
 }
 
 void
-tpe_choose(struct tpe_question *q, double *x, enum tpe_joint joint)
+tpe_candidates_best(struct tpe_question *q, double *x, enum tpe_joint joint)
 {
 	const struct space *space = q->ask->space;
 	int *group = xcalloc(space->n, sizeof *group);

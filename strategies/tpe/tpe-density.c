@@ -46,7 +46,7 @@ table_fill(double *table, const struct parzen *p, size_t d, double x)
 	size_t g;
 	uint32_t k;
 
-	if (p->axes[d].kind == AXIS_CHOICE) {
+	if (p->axes[d].kind == TPE_AXIS_CHOICE) {
 		sum = p->own + levels * p->other;
 		for (g = 0; g < p->n_groups[d]; g++)
 			table[g] = log(p->other / sum);
@@ -54,11 +54,11 @@ table_fill(double *table, const struct parzen *p, size_t d, double x)
 		table[(size_t)levels] = -log(levels);
 		return;
 	}
-	axis_share(&p->axes[d], x, &left, &right);
+	tpe_axis_share(&p->axes[d], x, &left, &right);
 	for (g = 0; g < p->n_groups[d]; g++) {
 		k = member[g];
 		by = scale[k] * M_SQRT2;
-		table[g] = normal_log_around(
+		table[g] = tpe_normal_log_around(
 		    ((left + right) / 2 - mu[k]) * by, (right - left) / 2 * by);
 	}
 }
@@ -122,7 +122,7 @@ numbers_init(struct numbers *k, const struct parzen *p, size_t n)
 		.n = p->stride, .base = p->base, .mu = k->mu, .scale = k->scale
 	};
 	for (d = 0; d < p->dims; d++)
-		if (p->axes[d].kind == AXIS_NUMBER) {
+		if (p->axes[d].kind == TPE_AXIS_NUMBER) {
 			k->mu[k->mix.d] = p->mu + d * p->stride;
 			k->scale[k->mix.d++] = p->scale + d * p->stride;
 		}
@@ -145,12 +145,12 @@ numbers_gather(struct numbers *k, const struct sums *s)
 
 	for (i = 0; i < s->n; i++)
 		for (d = 0; d < p->dims; d++)
-			if (p->axes[d].kind == AXIS_NUMBER)
+			if (p->axes[d].kind == TPE_AXIS_NUMBER)
 				k->x[at++] = s->points[i * p->dims + d];
 }
 
 void
-parzen_log_density(
+tpe_density_log(
     const struct parzen *p, const double *points, size_t n, double *out)
 {
 	const struct kernels *kernels = kernels_plain();
@@ -169,7 +169,7 @@ parzen_log_density(
 		if (s.acc != NULL)
 			memset(s.acc, 0, s.n * p->stride * sizeof *s.acc);
 		for (d = 0; d < p->dims; d++)
-			if (p->axes[d].kind != AXIS_NUMBER)
+			if (p->axes[d].kind != TPE_AXIS_NUMBER)
 				add_levels(&s, d, tables);
 		numbers_gather(&k, &s);
 		kernels->mix_density(

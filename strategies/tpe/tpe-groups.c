@@ -128,8 +128,9 @@ has_all(const double *point, const size_t *which, size_t dims)
 }
 
 double *
-tpe_observe(const struct history *h, const int64_t *trials, size_t n,
-    const struct axis *axes, const size_t *which, size_t dims, size_t *n_kept)
+tpe_groups_observations(const struct history *h, const int64_t *trials,
+    size_t n, const struct axis *axes, const size_t *which, size_t dims,
+    size_t *n_kept)
 {
 	const double **points = xcalloc(n + 1, sizeof *points);
 	double *z;
@@ -143,7 +144,7 @@ tpe_observe(const struct history *h, const int64_t *trials, size_t n,
 	for (d = 0; d < dims; d++)
 		for (k = 0; k < kept; k++)
 			z[d * kept + k] =
-			    axis_place(&axes[d], points[k][which[d]]);
+			    tpe_axis_from_cube(&axes[d], points[k][which[d]]);
 	free(points);
 	*n_kept = kept;
 	return z;

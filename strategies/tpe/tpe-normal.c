@@ -15,7 +15,7 @@
 #define TAIL (-35.0) /* erfc still has all its digits here */
 
 double
-normal_log_below(double x)
+tpe_normal_log_below(double x)
 {
 	double y, series;
 
@@ -32,18 +32,18 @@ normal_log_below(double x)
 }
 
 double
-normal_log_between(double a, double b)
+tpe_normal_log_between(double a, double b)
 {
 	double la, lb;
 
 	if (a > 0)
-		return normal_log_between(-b, -a);
+		return tpe_normal_log_between(-b, -a);
 	if (b > 0)
 		return log(0.5 * (erf(b * M_SQRT1_2) - erf(a * M_SQRT1_2)));
 	if (b > TAIL)
 		return log(0.5 * (erfc(-b * M_SQRT1_2) - erfc(-a * M_SQRT1_2)));
-	la = normal_log_below(a);
-	lb = normal_log_below(b);
+	la = tpe_normal_log_below(a);
+	lb = tpe_normal_log_below(b);
 	return lb + log1p(-exp(la - lb));
 }
 
@@ -52,12 +52,12 @@ normal_log_between(double a, double b)
  * polynomials: no difference of two nearly equal numbers.
  */
 double
-normal_log_around(double middle, double half)
+tpe_normal_log_around(double middle, double half)
 {
 	double m = middle * middle, h = half * half, series;
 
 	if (half > 0.25 || fabs(middle) * half > 0.5)
-		return normal_log_between(middle - half, middle + half);
+		return tpe_normal_log_between(middle - half, middle + half);
 	series = (((m - 28) * m + 210) * m - 420) * m + 105;
 	series = series * h / 72 + ((m - 15) * m + 45) * m - 15;
 	series = series * h / 42 + (m - 6) * m + 3;
@@ -67,7 +67,7 @@ normal_log_around(double middle, double half)
 }
 
 double
-normal_above(double x)
+tpe_normal_above(double x)
 {
 	return x > 8.5 ? 0 : 0.5 * erfc(x * M_SQRT1_2);
 }
@@ -116,7 +116,7 @@ tail_quantile(double r)
 }
 
 double
-normal_quantile(double p)
+tpe_normal_quantile(double p)
 {
 	static const double middle[2][8] = {
 		{ 3.3871328727963666080e0, 1.3314166789178437745e2,
@@ -145,7 +145,7 @@ log_quantile(double y)
 	int i;
 
 	for (i = 0; i < 50; i++) {
-		below = normal_log_below(x);
+		below = tpe_normal_log_below(x);
 		dx = (below - y) * exp(below + 0.5 * x * x + LOG_SQRT_2PI);
 		x -= dx;
 		if (fabs(dx) <= 1e-15 * fabs(x))
@@ -155,36 +155,36 @@ log_quantile(double y)
 }
 
 double
-normal_between_quantile(double q, double a, double b)
+tpe_normal_between_quantile(double q, double a, double b)
 {
 	double below, above, mass, p, x;
 
 	if (a > 0)
-		return -normal_between_quantile(1 - q, -b, -a);
+		return -tpe_normal_between_quantile(1 - q, -b, -a);
 	if (q <= 0 || q >= 1)
 		return q <= 0 ? a : b;
 	if (b < -30) {
-		below = normal_log_below(a);
-		mass = log(q) + normal_log_between(a, b);
+		below = tpe_normal_log_below(a);
+		mass = log(q) + tpe_normal_log_between(a, b);
 		p = fmax(below, mass) + log1p(exp(-fabs(below - mass)));
 		x = log_quantile(p);
 	} else {
-		below = normal_above(-a);
-		above = normal_above(b);
+		below = tpe_normal_above(-a);
+		above = tpe_normal_above(b);
 		if (b < 0) {
 			below = 0.5 * erfc(-a * M_SQRT1_2);
 			mass = 0.5 * erfc(-b * M_SQRT1_2) - below;
 		} else
 			mass = 1 - below - above;
 		p = below + q * mass;
-		x = p < 0.5 ? normal_quantile(p)
-			    : -normal_quantile(above + (1 - q) * mass);
+		x = p < 0.5 ? tpe_normal_quantile(p)
+			    : -tpe_normal_quantile(above + (1 - q) * mass);
 	}
 	return x < a ? a : x > b ? b : x;
 }
 
 double
-normal_cut_log_density(
+tpe_normal_cut_log_density(
     double x, double mu, double sigma, double low, double high)
 {
 	double y = (x - mu) / sigma;
@@ -192,5 +192,5 @@ normal_cut_log_density(
 	if (x < low || x > high)
 		return -INFINITY;
 	return -0.5 * y * y - LOG_SQRT_2PI - log(sigma) -
-	       normal_log_between((low - mu) / sigma, (high - mu) / sigma);
+	       tpe_normal_log_between((low - mu) / sigma, (high - mu) / sigma);
 }

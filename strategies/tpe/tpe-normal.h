@@ -7,22 +7,22 @@
 #define HPOTUNE_TPE_NORMAL_H
 
 /* ln of the probability below x. */
-double normal_log_below(double x);
+double tpe_normal_log_below(double x);
 /* ln of the probability between a and b; a < b, both may be infinite. */
-double normal_log_between(double a, double b);
+double tpe_normal_log_between(double a, double b);
 /* The same between middle - half and middle + half, also when half is tiny. */
-double normal_log_around(double middle, double half);
+double tpe_normal_log_around(double middle, double half);
 /* The probability above x; 0 where it would not change a 1. */
-double normal_above(double x);
+double tpe_normal_above(double x);
 /* The x with probability p below it, 0 < p < 1. */
-double normal_quantile(double p);
+double tpe_normal_quantile(double p);
 /*
  * The x in [a, b] below which a share q, 0 … 1, of the probability between a
  * and b lies.
  */
-double normal_between_quantile(double q, double a, double b);
+double tpe_normal_between_quantile(double q, double a, double b);
 /* ln of the density at x of the normal around mu that is cut to [low, high]. */
-double normal_cut_log_density(
+double tpe_normal_cut_log_density(
     double x, double mu, double sigma, double low, double high);
 
 #endif /* HPOTUNE_TPE_NORMAL_H */

@@ -32,7 +32,7 @@ struct mark {
 };
 
 void
-parzen_weigh(double *w, size_t n, enum parzen_weights weights)
+tpe_parzen_weigh(double *w, size_t n, enum parzen_weights weights)
 {
 	size_t i, old = n > RECENT ? n - RECENT : 0;
 	double first = 1 / (double)n;
@@ -54,7 +54,7 @@ fit_weights(struct parzen *p, const struct parzen_rule *rule)
 	size_t k, n = p->n - 1;
 	double sum = 0;
 
-	parzen_weigh(p->base, n, rule->weights);
+	tpe_parzen_weigh(p->base, n, rule->weights);
 	p->base[n] = n == 0 ? 1 : rule->prior_weight;
 	for (k = 0; k < p->n; k++) {
 		sum += p->base[k];
@@ -140,7 +140,7 @@ bandwidth(
 static inline double
 above(double x)
 {
-	return x > 8.5 ? 0 : normal_above(x);
+	return x > 8.5 ? 0 : tpe_normal_above(x);
 }
 
 /* One dimension of component k; its norm gains a factor. */
@@ -153,7 +153,8 @@ fit_kernel(
 
 	p->mu[at] = mu;
 	p->scale[at] = by * M_SQRT1_2;
-	norm[k] *= p->axes[d].kind == AXIS_NUMBER ? in * sigma * SQRT_2PI : in;
+	norm[k] *=
+	    p->axes[d].kind == TPE_AXIS_NUMBER ? in * sigma * SQRT_2PI : in;
 }
 
 /* Components with the same centre and bandwidth, which lie side by side. */
@@ -194,7 +195,7 @@ fit_number(struct parzen *p, size_t d, const struct parzen_rule *rule,
 		fit_kernel(p, d, m[j].k, m[j].z,
 		    bandwidth(m, j, n, rule->endpoints, least), norm);
 	fit_kernel(p, d, n, 0.5, 1, norm);
-	if (p->axes[d].kind != AXIS_NUMBER)
+	if (p->axes[d].kind != TPE_AXIS_NUMBER)
 		fit_groups(p, d, m, n);
 }
 
@@ -221,14 +222,14 @@ tables_count(struct parzen *p)
 
 	for (d = 0; d < p->dims; d++) {
 		p->table[d] = rows;
-		rows += p->axes[d].kind != AXIS_NUMBER;
+		rows += p->axes[d].kind != TPE_AXIS_NUMBER;
 	}
 	return rows;
 }
 
 /* Unused components at the end are nowhere: their base is -inf. */
 static void
-parzen_alloc(struct parzen *p)
+tpe_parzen_alloc(struct parzen *p)
 {
 	size_t all = p->dims * p->stride, d, k, rows;
 
@@ -250,7 +251,7 @@ parzen_alloc(struct parzen *p)
 }
 
 void
-parzen_free(struct parzen *p)
+tpe_parzen_free(struct parzen *p)
 {
 	free(p->mu);
 	free(p->group);
@@ -270,7 +271,7 @@ fold(struct parzen *p, double *norm)
 }
 
 void
-parzen_fit(struct parzen *p, const struct parzen_rule *rule,
+tpe_parzen_fit(struct parzen *p, const struct parzen_rule *rule,
     const struct axis *axes, size_t dims, const double *z, size_t n)
 {
 	struct mark *marks = xcalloc(2 * n + 1, sizeof *marks);
@@ -283,12 +284,12 @@ parzen_fit(struct parzen *p, const struct parzen_rule *rule,
 		.own = n == 0 ? 0 : 1,
 		.other = n == 0 ? 1 : rule->prior_weight / (double)(n + 1) };
 	p->stride = (n + PARZEN_BLOCK) / PARZEN_BLOCK * PARZEN_BLOCK;
-	parzen_alloc(p);
+	tpe_parzen_alloc(p);
 	fit_weights(p, rule);
 	for (k = 0; k <= n; k++)
 		norm[k] = 1;
 	for (d = 0; d < dims; d++) {
-		if (axes[d].kind == AXIS_CHOICE)
+		if (axes[d].kind == TPE_AXIS_CHOICE)
 			fit_choice(p, d, z + d * n);
 		else
 			fit_number(p, d, rule, z + d * n, marks, norm);

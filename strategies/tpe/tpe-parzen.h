@@ -18,28 +18,29 @@ struct param;
 struct rng;
 
 enum axis_kind {
-	AXIS_NUMBER,
-	AXIS_LEVELS, /* a whole number, a step, ordered choices */
-	AXIS_LOG_INT,
-	AXIS_CHOICE
+	TPE_AXIS_NUMBER,
+	TPE_AXIS_LEVELS, /* a whole number, a step, ordered choices */
+	TPE_AXIS_LOG_INT,
+	TPE_AXIS_CHOICE
 };
 
 struct axis {
 	enum axis_kind kind;
-	double levels; /* AXIS_LEVELS, AXIS_CHOICE */
-	double low, least, most; /* AXIS_LOG_INT: ln(least - 1/2), min, max */
+	double levels; /* TPE_AXIS_LEVELS, TPE_AXIS_CHOICE */
+	double low, least,
+	    most; /* TPE_AXIS_LOG_INT: ln(least - 1/2), min, max */
 	double width; /* of the interval, in the user's numbers or their ln */
 };
 
 /* False: the parameter has one value, there is nothing to learn. */
-bool axis_init(struct axis *, const struct param *);
+bool tpe_axis_init(struct axis *, const struct param *);
 /* The coordinate of a number of the unit cube (not NaN), and back. */
-double axis_place(const struct axis *, double u);
-double axis_cube(const struct axis *, double z);
+double tpe_axis_from_cube(const struct axis *, double u);
+double tpe_axis_to_cube(const struct axis *, double z);
 /* The coordinate of the level that a number drawn from 0 … 1 falls into. */
-double axis_round(const struct axis *, double z);
+double tpe_axis_round(const struct axis *, double z);
 /* The share of the interval that belongs to a level. */
-void axis_share(const struct axis *, double z, double *left, double *right);
+void tpe_axis_share(const struct axis *, double z, double *left, double *right);
 
 enum parzen_weights {
 	PARZEN_RECENT, /* the newest 25 count fully, older ones less */
@@ -77,18 +78,18 @@ struct parzen {
 };
 
 /* n observations, oldest first: z has dims rows of n. */
-void parzen_fit(struct parzen *, const struct parzen_rule *,
+void tpe_parzen_fit(struct parzen *, const struct parzen_rule *,
     const struct axis *, size_t dims, const double *z, size_t n);
-void parzen_free(struct parzen *);
+void tpe_parzen_free(struct parzen *);
 /* Unnormalised weights of n observations, oldest first. */
-void parzen_weigh(double *w, size_t n, enum parzen_weights);
+void tpe_parzen_weigh(double *w, size_t n, enum parzen_weights);
 /*
  * ln of the density at points (rows of dims numbers) in the coordinates above;
  * levels and choices have a mass.
  */
-void parzen_log_density(
+void tpe_density_log(
     const struct parzen *, const double *points, size_t n, double *out);
 /* Draw n points. */
-void parzen_draw(const struct parzen *, struct rng *, double *points, size_t n);
+void tpe_sample(const struct parzen *, struct rng *, double *points, size_t n);
 
 #endif /* HPOTUNE_TPE_PARZEN_H */

@@ -40,14 +40,14 @@ draw_number(const struct parzen *p, size_t d, size_t k, double q)
 {
 	size_t at = d * p->stride + k;
 	double mu = p->mu[at], by = p->scale[at] * M_SQRT2;
-	double z = normal_between_quantile(q, -mu * by, (1 - mu) * by);
+	double z = tpe_normal_between_quantile(q, -mu * by, (1 - mu) * by);
 
 	z = fmin(fmax(mu + z / by, 0), 1);
-	return axis_round(&p->axes[d], z);
+	return tpe_axis_round(&p->axes[d], z);
 }
 
 void
-parzen_draw(const struct parzen *p, struct rng *rng, double *points, size_t n)
+tpe_sample(const struct parzen *p, struct rng *rng, double *points, size_t n)
 {
 	size_t i, d, k;
 	double q;
@@ -56,9 +56,10 @@ parzen_draw(const struct parzen *p, struct rng *rng, double *points, size_t n)
 		k = component_at(p, rng_uniform(rng));
 		for (d = 0; d < p->dims; d++) {
 			q = rng_uniform(rng);
-			points[i * p->dims + d] = p->axes[d].kind == AXIS_CHOICE
-						      ? draw_choice(p, d, k, q)
-						      : draw_number(p, d, k, q);
+			points[i * p->dims + d] =
+			    p->axes[d].kind == TPE_AXIS_CHOICE
+				? draw_choice(p, d, k, q)
+				: draw_number(p, d, k, q);
 		}
 	}
 }

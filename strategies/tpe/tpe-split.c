@@ -17,7 +17,7 @@ enum { GOOD_MAX = 25 };
 
 /* The best n of those that were shown, in order. */
 struct least {
-	struct told *told;
+	struct trial_rank *told;
 	size_t n, max;
 };
 
@@ -29,7 +29,7 @@ struct wide {
 };
 
 size_t
-tpe_gamma(enum tpe_gamma gamma, size_t n, size_t n_objectives)
+tpe_split_gamma(enum tpe_split_gamma gamma, size_t n, size_t n_objectives)
 {
 	double good = 0;
 
@@ -47,16 +47,18 @@ tpe_gamma(enum tpe_gamma gamma, size_t n, size_t n_objectives)
 }
 
 static void
-least_show(struct least *l, struct told told)
+least_show(struct least *l, struct trial_rank told)
 {
 	size_t i;
 
 	if (l->n == l->max) {
-		if (l->n == 0 || !told_is_before(&told, &l->told[l->n - 1]))
+		if (l->n == 0 ||
+		    !trial_rank_is_before(&told, &l->told[l->n - 1]))
 			return;
 		l->n--;
 	}
-	for (i = l->n++; i > 0 && told_is_before(&told, &l->told[i - 1]); i--)
+	for (i = l->n++; i > 0 && trial_rank_is_before(&told, &l->told[i - 1]);
+	     i--)
 		l->told[i] = l->told[i - 1];
 	l->told[i] = told;
 }
@@ -67,14 +69,14 @@ mark_least(bool *good, const struct history *h, size_t n, bool completed)
 {
 	int64_t i, first = history_first(h), count = history_count(h);
 	struct least least = { .max = n };
-	struct told told;
+	struct trial_rank told;
 	size_t k;
 
 	least.told = xcalloc(n + 1, sizeof *least.told);
 	for (i = first; i <= count; i++) {
-		told = told_about(h, i);
-		if (told.kind < TOLD_FAILED &&
-		    (completed || told.kind != TOLD_COMPLETED))
+		told = trial_rank_of(h, i);
+		if (told.kind < TRIAL_RANK_FAILED &&
+		    (completed || told.kind != TRIAL_RANK_COMPLETED))
 			least_show(&least, told);
 	}
 	for (k = 0; k < least.n; k++)
@@ -92,7 +94,7 @@ wide_collect(struct wide *w, const struct history *h)
 	w->trials = xcalloc(all + 1, sizeof *w->trials);
 	w->losses = xcalloc(all * w->m + 1, sizeof *w->losses);
 	for (i = first; i <= count; i++) {
-		if (told_about(h, i).kind != TOLD_COMPLETED)
+		if (trial_rank_of(h, i).kind != TRIAL_RANK_COMPLETED)
 			continue;
 		w->trials[w->n] = i;
 		memcpy(w->losses + w->n++ * w->m, history_losses(h, i),
@@ -112,8 +114,8 @@ mark_cut(bool *good, const struct wide *w, int64_t first, const size_t *list,
 	for (k = 0; k < n_list; k++)
 		memcpy(losses + k * w->m, w->losses + list[k] * w->m,
 		    w->m * sizeof *losses);
-	pareto_reference(reference, losses, n_list, w->m);
-	pareto_choose(chosen, n, losses, n_list, w->m, reference);
+	hypervolume_reference(reference, losses, n_list, w->m);
+	hypervolume_subset(chosen, n, losses, n_list, w->m, reference);
 	for (k = 0; k < n; k++)
 		good[w->trials[list[chosen[k]]] - first] = true;
 	free(losses);
@@ -162,7 +164,7 @@ tpe_split(struct tpe_split *s, const struct history *h, size_t n, bool liar)
 	int64_t i, first = history_first(h), count = history_count(h);
 	size_t all = (size_t)(count - first + 1), done = 0;
 	bool *good = xcalloc(all + 1, sizeof *good);
-	enum told_kind kind;
+	enum trial_rank_kind kind;
 
 	if (history_n_objectives(h) > 1)
 		done = mark_wide(good, h, n);
@@ -171,10 +173,11 @@ tpe_split(struct tpe_split *s, const struct history *h, size_t n, bool liar)
 	s->below = xcalloc(n + 1, sizeof *s->below);
 	s->above = xcalloc(all + 1, sizeof *s->above);
 	for (i = first; i <= count; i++) {
-		kind = told_about(h, i).kind;
+		kind = trial_rank_of(h, i).kind;
 		if (good[i - first])
 			s->below[s->n_below++] = i;
-		else if (kind != TOLD_NOTHING && (kind != TOLD_PENDING || liar))
+		else if (kind != TRIAL_RANK_NONE &&
+			 (kind != TRIAL_RANK_PENDING || liar))
 			s->above[s->n_above++] = i;
 	}
 	free(good);

@@ -78,29 +78,31 @@ static const struct option options[] = {
 static bool
 option_is(const struct option_value *values, const char *name)
 {
-	return option_get(options, values, name)->number != 0;
+	return plugin_option_get(options, values, name)->number != 0;
 }
 
 static size_t
 option_size(const struct option_value *values, const char *name)
 {
-	return (size_t)option_get(options, values, name)->number;
+	return (size_t)plugin_option_get(options, values, name)->number;
 }
 
 static bool
 option_says(
     const struct option_value *values, const char *name, const char *text)
 {
-	return strcmp(option_get(options, values, name)->text, text) == 0;
+	return strcmp(plugin_option_get(options, values, name)->text, text) ==
+	       0;
 }
 
 static enum tpe_joint
 option_joint(const struct option_value *values, size_t n_objectives)
 {
 	bool group = option_is(values, "group");
-	bool together = option_get(options, values, "multivariate")->is_set
-			    ? option_is(values, "multivariate")
-			    : group || n_objectives == 1;
+	bool together =
+	    plugin_option_get(options, values, "multivariate")->is_set
+		? option_is(values, "multivariate")
+		: group || n_objectives == 1;
 
 	if (!together)
 		return TPE_ALONE;
@@ -112,7 +114,7 @@ tpe_check(
     const struct option_value *values, const struct space *space, struct err *e)
 {
 	if (option_is(values, "group") &&
-	    option_get(options, values, "multivariate")->is_set &&
+	    plugin_option_get(options, values, "multivariate")->is_set &&
 	    !option_is(values, "multivariate"))
 		return err_set(
 		    e, ERR_USAGE, "tpe: group goes with multivariate only");
@@ -125,9 +127,9 @@ tpe_suggest(struct suggestion *out, const struct strategy_ask *ask,
 {
 	const struct history *h = ask->history;
 	size_t m;
-	enum tpe_gamma gamma = option_says(values, "gamma", "default")
-				   ? TPE_GAMMA_TENTH
-				   : TPE_GAMMA_ROOT;
+	enum tpe_split_gamma gamma = option_says(values, "gamma", "default")
+					 ? TPE_GAMMA_TENTH
+					 : TPE_GAMMA_ROOT;
 	struct tpe_question t = { .ask = ask };
 
 	if (startup_wanted(options, values, h))
@@ -135,7 +137,7 @@ tpe_suggest(struct suggestion *out, const struct strategy_ask *ask,
 	t.n_candidates = option_size(values, "n_ei_candidates");
 	t.rule = (struct parzen_rule){
 		.prior_weight =
-		    option_get(options, values, "prior_weight")->number,
+		    plugin_option_get(options, values, "prior_weight")->number,
 		.magic_clip = option_is(values, "consider_magic_clip"),
 		.endpoints = option_is(values, "consider_endpoints"),
 		.weights = option_says(values, "weights", "default")
@@ -147,9 +149,9 @@ tpe_suggest(struct suggestion *out, const struct strategy_ask *ask,
 	if (m > 1)
 		t.good_rule.weights = PARZEN_UNIFORM;
 	strategy_rng(&t.rng, ask);
-	tpe_split(&t.split, h, tpe_gamma(gamma, startup_finished(h), m),
+	tpe_split(&t.split, h, tpe_split_gamma(gamma, startup_finished(h), m),
 	    option_is(values, "constant_liar"));
-	tpe_choose(&t, out->x, option_joint(values, m));
+	tpe_candidates_best(&t, out->x, option_joint(values, m));
 	tpe_split_free(&t.split);
 	return 0;
 }

@@ -17,14 +17,14 @@ struct history;
 struct space;
 struct strategy_ask;
 
-enum tpe_gamma {
+enum tpe_split_gamma {
 	TPE_GAMMA_TENTH, /* a tenth of the trials, with one objective at most
 			  * 25 */
 	TPE_GAMMA_ROOT /* a quarter of the root, at most 25 */
 };
 
 /* How many of n finished trials are good. */
-size_t tpe_gamma(enum tpe_gamma, size_t n, size_t n_objectives);
+size_t tpe_split_gamma(enum tpe_split_gamma, size_t n, size_t n_objectives);
 
 /* Numbers of trials, ascending. */
 struct tpe_split {
@@ -54,9 +54,10 @@ void tpe_groups(
 
 /*
  * The coordinates of the listed trials that have all parameters which (dims
- * indices), as parzen_fit takes them: dims rows, in a new array.
+ * indices), as tpe_parzen_fit takes them: dims rows, in a new array.
  */
-double *tpe_observe(const struct history *, const int64_t *trials, size_t n,
+double *
+tpe_groups_observations(const struct history *, const int64_t *trials, size_t n,
     const struct axis *, const size_t *which, size_t dims, size_t *n_kept);
 
 /* One question, once the history is split. */
@@ -69,6 +70,6 @@ struct tpe_question {
 };
 
 /* Write the point to x. */
-void tpe_choose(struct tpe_question *, double *x, enum tpe_joint);
+void tpe_candidates_best(struct tpe_question *, double *x, enum tpe_joint);
 
 #endif /* HPOTUNE_TPE_H */

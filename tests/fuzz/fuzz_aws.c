@@ -23,13 +23,13 @@ need(bool good)
 }
 
 static void
-check_text(const struct aws_said *said, int status)
+check_text(const struct aws_parsed *said, int status)
 {
 	char id[] = "AKID", secret[] = "SECRETkey", token[] = "TOKENkey";
 	char operation[] = "Operation";
 	struct aws_keys keys = { .id = id, .secret = secret, .token = token };
 	struct aws_queue q = { .service = AWS_S3, .operation = operation };
-	char *text = aws_text(&keys, &q, said, status, "id\n1");
+	char *text = aws_message(&keys, &q, said, status, "id\n1");
 	size_t at, n = strlen(text);
 	uint32_t code;
 	int used;
@@ -44,7 +44,7 @@ check_text(const struct aws_said *said, int status)
 }
 
 static void
-check_page(const struct s3_page *p)
+check_page(const struct aws_s3_page *p)
 {
 	size_t i;
 
@@ -54,9 +54,9 @@ check_page(const struct s3_page *p)
 }
 
 static void
-check(aws_read *read, struct aws_raw raw)
+check(aws_read_fn *read, struct aws_raw raw)
 {
-	struct aws_said said = { 0 };
+	struct aws_parsed said = { 0 };
 
 	read(&said, &raw);
 	need(said.code != NULL && said.text != NULL);
@@ -65,7 +65,7 @@ check(aws_read *read, struct aws_raw raw)
 		need(json_type(json_root(said.doc)) == JSON_OBJECT);
 	check_page(&said.page);
 	check_text(&said, raw.status);
-	aws_said_fini(&said);
+	aws_parsed_fini(&said);
 }
 
 int
@@ -85,24 +85,24 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	switch (data[0]) {
 	case 'e':
 		raw.status = 400;
-		check(aws_read_json, raw);
+		check(aws_json_read, raw);
 		break;
 	case 'x':
 		raw.status = 404;
-		check(aws_read_xml, raw);
+		check(aws_xml_read, raw);
 		break;
 	case 'l':
 		raw.status = 200;
-		check(aws_read_list, raw);
+		check(aws_xml_read_list, raw);
 		break;
 	case 'w':
 		raw.status = 301;
 		raw.bucket_region = body;
-		check(aws_read_xml, raw);
+		check(aws_xml_read, raw);
 		break;
 	default:
 		raw.status = 200;
-		check(aws_read_json, raw);
+		check(aws_json_read, raw);
 		break;
 	}
 	free(body);

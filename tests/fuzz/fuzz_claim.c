@@ -23,15 +23,15 @@ need(bool good)
 static void
 check_claim(const unsigned char *sector)
 {
-	unsigned char again[CLAIM_SECTOR];
+	unsigned char again[RECORD_SECTOR];
 	struct claim c, d;
 
-	if (claim_decode(&c, sector, UUID) != CLAIM_GOOD)
+	if (attempt_record_decode_claim(&c, sector, UUID) != RECORD_GOOD)
 		return;
 	need(strlen(c.cgroup) < sizeof c.cgroup);
 	need(strlen(c.boot_id) < sizeof c.boot_id);
-	claim_encode(again, &c);
-	need(claim_decode(&d, again, UUID) == CLAIM_GOOD);
+	attempt_record_encode_claim(again, &c);
+	need(attempt_record_decode_claim(&d, again, UUID) == RECORD_GOOD);
 	need(c.kind == d.kind && c.shim_pid == d.shim_pid &&
 	     strcmp(c.cgroup, d.cgroup) == 0);
 }
@@ -39,15 +39,15 @@ check_claim(const unsigned char *sector)
 static void
 check_exit(const unsigned char *sector)
 {
-	unsigned char again[CLAIM_SECTOR];
-	struct claim_exit x, y;
+	unsigned char again[RECORD_SECTOR];
+	struct attempt_exit x, y;
 
-	if (claim_exit_decode(&x, sector, UUID) != CLAIM_GOOD)
+	if (attempt_record_decode_exit(&x, sector, UUID) != RECORD_GOOD)
 		return;
 	need(strlen(x.why) < sizeof x.why);
 	need(x.exit_code >= -1 && x.exit_code <= 255);
-	claim_exit_encode(again, &x, UUID);
-	need(claim_exit_decode(&y, again, UUID) == CLAIM_GOOD);
+	attempt_record_encode_exit(again, &x, UUID);
+	need(attempt_record_decode_exit(&y, again, UUID) == RECORD_GOOD);
 	need(x.exit_code == y.exit_code && x.signal == y.signal &&
 	     strcmp(x.why, y.why) == 0);
 }
@@ -56,10 +56,10 @@ check_exit(const unsigned char *sector)
 static void
 check_signed(const unsigned char *in)
 {
-	unsigned char sector[CLAIM_SECTOR];
+	unsigned char sector[RECORD_SECTOR];
 
 	memcpy(sector, in, sizeof sector);
-	claim_sign(sector);
+	attempt_record_sign(sector);
 	check_claim(sector);
 	check_exit(sector);
 }
@@ -67,12 +67,12 @@ check_signed(const unsigned char *in)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	unsigned char both[2 * CLAIM_SECTOR] = { 0 };
+	unsigned char both[2 * RECORD_SECTOR] = { 0 };
 
 	memcpy(both, data, size < sizeof both ? size : sizeof both);
 	check_claim(both);
-	check_exit(both + CLAIM_SECTOR);
+	check_exit(both + RECORD_SECTOR);
 	check_signed(both);
-	check_signed(both + CLAIM_SECTOR);
+	check_signed(both + RECORD_SECTOR);
 	return 0;
 }

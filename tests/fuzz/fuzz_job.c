@@ -41,7 +41,7 @@ try_limit(const char *text)
 {
 	struct sm_limit l;
 
-	if (sm_limit_read(&l, text))
+	if (sm_quota_limit_read(&l, text))
 		need(l.limit >= 0);
 	need(strnlen(l.type, sizeof l.type) < sizeof l.type);
 	need(l.limit >= -1 && l.in_use >= -1 && l.delta >= -1);
@@ -54,13 +54,13 @@ try_job(const struct json *o)
 	struct sm_job job;
 	bool known;
 
-	sm_job_read(&job, o);
+	sm_job_status_read(&job, o);
 	need(job.reason != NULL && job.interruptions >= 0);
 	need(strnlen(job.secondary, sizeof job.secondary) <
 	     sizeof job.secondary);
-	known = sm_end_read(&x, &job, false);
-	need(
-	    known == (sm_status_over(job.status) && job.status != SM_DELETING));
+	known = sm_job_status_end(&x, &job, false);
+	need(known ==
+	     (sm_job_status_over(job.status) && job.status != SM_DELETING));
 	need_clause(x.why, sizeof x.why);
 	need(x.signal == 0 || x.exit_code == -1);
 	need(!x.billed || x.billable_s == x.billable_s);

@@ -15,7 +15,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *, size_t);
 
-static struct report whole, part;
+static struct metric_line whole, part;
 
 static void
 need(bool good)
@@ -49,22 +49,22 @@ check_cut(const char *line, size_t at)
 	const char *next = line + at;
 	size_t before;
 
-	(void)sm_line_ends(line, &before);
+	(void)sm_log_line_ends(line, &before);
 	need(before <= strlen(line));
-	if (sm_line_parse(&whole, NULL, line, strlen(line)) &&
-	    sm_line_open(&part, NULL, held) && before == strlen(line) &&
+	if (sm_log_line_parse(&whole, NULL, line, strlen(line)) &&
+	    sm_log_line_open(&part, NULL, held) && before == strlen(line) &&
 	    strpbrk(line, "\r\n[") == NULL)
-		switch (sm_line_join(NULL, held, next, &both)) {
-		case SM_LINE_WHOLE:
-			if (sm_line_parse(&part, NULL, held, strlen(held)))
+		switch (sm_log_line_join(NULL, held, next, &both)) {
+		case SM_LOG_LINE_WHOLE:
+			if (sm_log_line_parse(&part, NULL, held, strlen(held)))
 				check_half();
 			break;
-		case SM_LINE_GOES_ON:
+		case SM_LOG_LINE_GOES_ON:
 			need(strcmp(both, line) == 0);
 			free(both);
 			break;
-		case SM_LINE_OTHER:
-		case SM_LINE_DOUBT:
+		case SM_LOG_LINE_OTHER:
+		case SM_LOG_LINE_DOUBT:
 			break;
 		}
 	free(held);
@@ -80,10 +80,10 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	at = (size_t)(data[0] | data[1] << 8);
 	line = xstrndup((const char *)data + 2, size - 2);
-	(void)sm_line_parse(&whole, NULL, (const char *)data + 2, size - 2);
+	(void)sm_log_line_parse(&whole, NULL, (const char *)data + 2, size - 2);
 	if (at <= strlen(line))
 		check_cut(line, at);
-	if (sm_line_join(NULL, line, line, &both) == SM_LINE_GOES_ON)
+	if (sm_log_line_join(NULL, line, line, &both) == SM_LOG_LINE_GOES_ON)
 		free(both);
 	free(line);
 	return 0;

@@ -25,17 +25,17 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct buf first = { 0 }, second = { 0 };
 	struct err e = ERR_INIT;
-	struct gpu_look l, again;
+	struct gpu_snapshot l, again;
 
-	if (gpu_look_read(&l, (const char *)data, size, &e) == 0) {
-		gpu_look_write(&first, &l);
-		need(gpu_look_read(&again, first.data, first.len, &e) == 0);
-		gpu_look_write(&second, &again);
+	if (gpu_snapshot_read(&l, (const char *)data, size, &e) == 0) {
+		gpu_snapshot_write(&first, &l);
+		need(gpu_snapshot_read(&again, first.data, first.len, &e) == 0);
+		gpu_snapshot_write(&second, &again);
 		need(strcmp(first.data, second.data) == 0);
-		gpu_look_free(&again);
+		gpu_snapshot_free(&again);
 	} else
 		need(e.text[0] != '\0');
-	gpu_look_free(&l);
+	gpu_snapshot_free(&l);
 	buf_free(&first);
 	buf_free(&second);
 	return 0;

@@ -33,23 +33,23 @@ same(double a, double b)
 }
 
 static void
-check_report(const struct report *r)
+check_report(const struct metric_line *r)
 {
 	size_t i, len;
 
-	need(r->n > 0 && r->n <= REPORT_VALUES_MAX);
+	need(r->n > 0 && r->n <= METRIC_LINE_VALUES_MAX);
 	need(!r->has_step || (r->step >= 0 && r->step <= INT64_C(1) << 53));
 	for (i = 0; i < r->n; i++) {
 		len = strlen(r->values[i].name);
-		need(len > 0 && report_name_len(r->values[i].name,
+		need(len > 0 && metric_line_name_len(r->values[i].name,
 				    r->values[i].name + len) == len);
 	}
 }
 
 static void
-check_again(const struct report *r)
+check_again(const struct metric_line *r)
 {
-	static struct report again;
+	static struct metric_line again;
 	struct buf b = { 0 };
 	size_t i;
 
@@ -59,8 +59,8 @@ check_again(const struct report *r)
 	for (i = 0; i < r->n; i++)
 		buf_printf(
 		    &b, " %s=%.17g", r->values[i].name, r->values[i].value);
-	if (b.len <= REPORT_LINE_MAX) {
-		need(report_parse_line(&again, NULL, b.data, b.len));
+	if (b.len <= METRIC_LINE_MAX) {
+		need(metric_line_parse(&again, NULL, b.data, b.len));
 		need(again.n == r->n && again.step == r->step);
 		for (i = 0; i < r->n; i++)
 			need(same(again.values[i].value, r->values[i].value));
@@ -71,20 +71,20 @@ check_again(const struct report *r)
 static void
 check_number(const char *text, size_t len)
 {
-	struct number n;
+	struct metric_number n;
 	char *copy = xstrndup(text, len), *end;
-	const char *after = number_scan(&n, copy, copy + strlen(copy));
+	const char *after = metric_number_scan(&n, copy, copy + strlen(copy));
 
 	if (after != NULL && n.kind == NUMBER_FINITE && copy[0] != '+' &&
 	    strpbrk(copy, "xX") == NULL) {
-		need(same(number_value(&n), strtod(copy, &end)));
+		need(same(metric_number_value(&n), strtod(copy, &end)));
 		need(end == after);
 	}
 	free(copy);
 }
 
 static void
-check_rules(struct report *r, const char *text, size_t len)
+check_rules(struct metric_line *r, const char *text, size_t len)
 {
 	static struct study_metric metrics[] = {
 		{ .name = "loss", .regex = "loss[=: ]+(\\S+)" },
@@ -94,18 +94,18 @@ check_rules(struct report *r, const char *text, size_t len)
 	struct study_trial t = { .metrics = metrics,
 		.n_metrics = 3,
 		.step_regex = "(?i)epoch (\\d+)" };
-	struct report_rules *rules;
+	struct metric_patterns *rules;
 
-	need(report_rules_new(&rules, &t, NULL) == 0);
-	if (report_parse_line(r, rules, text, len))
+	need(metric_patterns_new(&rules, &t, NULL) == 0);
+	if (metric_line_parse(r, rules, text, len))
 		check_report(r);
-	report_rules_free(rules);
+	metric_patterns_free(rules);
 }
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static struct report r;
+	static struct metric_line r;
 	const char *text = (const char *)data + 1;
 	bool good = false;
 
@@ -120,10 +120,10 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		check_rules(&r, text, size);
 		return 0;
 	case '{':
-		good = report_parse_json(&r, text - 1, size + 1);
+		good = metric_json_parse(&r, text - 1, size + 1);
 		break;
 	default:
-		good = report_parse_line(&r, NULL, text, size);
+		good = metric_line_parse(&r, NULL, text, size);
 		break;
 	}
 	if (good) {

@@ -97,11 +97,11 @@ check_point(const struct study *s, double *u)
 	need(json_parse(&doc, b.data, b.len, NULL, false, NULL) == 0);
 	need(space_read_values(space, json_root(doc), back, NULL) == 0);
 	for (i = 0; i < space->n; i++)
-		need(value_equal(&v[i], &back[i]));
+		need(param_value_equal(&v[i], &back[i]));
 	space_decode(space, x, back);
 	space_snap(space, u);
 	for (i = 0; i < space->n; i++) {
-		need(value_equal(&v[i], &back[i]));
+		need(param_value_equal(&v[i], &back[i]));
 		need(same(u[i], x[i]));
 		need(isnan(x[i]) || (x[i] >= 0 && x[i] <= 1));
 	}

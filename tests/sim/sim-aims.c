@@ -36,7 +36,7 @@ trial_put(struct buf *b, const struct history *h, int64_t trial)
 	buf_printf(b, "\ntrial %" PRId64 " %s", trial,
 	    trial_state_name(history_state(h, trial)));
 	number_put(b, history_loss(h, trial));
-	for (i = 0; i < n && history_is_wide(h); i++)
+	for (i = 0; i < n && history_has_results(h); i++)
 		number_put(b, history_losses(h, trial)[i]);
 	for (i = 0; i < c.n; i++) {
 		buf_printf(b, ", %" PRId64, curve_step(&c, i));
@@ -54,20 +54,20 @@ mind_put(struct buf *b, const struct tuner *t)
 	    "%" PRId64 " trials, %" PRId64 " failed, %" PRId64
 	    " enqueued, %" PRId64 " no better than %" PRId64 ", front %zu",
 	    t->n_trials, t->n_failed, t->n_enqueued, t->since_better,
-	    t->best_trial, t->front != NULL ? front_count(t->front) : 0);
+	    t->best_trial, t->front != NULL ? pareto_front_count(t->front) : 0);
 	for (i = history_first(t->history); i <= history_count(t->history); i++)
 		trial_put(b, t->history, i);
 }
 
 void
-sim_mind_take(struct sim *s)
+sim_memory_take(struct sim *s)
 {
 	buf_clear(&s->mind);
 	mind_put(&s->mind, s->tuner);
 }
 
 void
-sim_mind_check(struct sim *s)
+sim_memory_check(struct sim *s)
 {
 	struct buf now = { 0 };
 	const char *was = buf_str(&s->mind), *is;

@@ -44,12 +44,12 @@ strategy_find(const char *name)
 	return NULL;
 }
 
-struct ask_worker {
-	const struct asker_env *env;
+struct suggest_worker {
+	const struct suggest_env *env;
 	struct loop_timer *timer;
 	struct rng dice;
 	bool asked, told;
-	struct question q;
+	struct suggest_question q;
 	double *x;
 	int rc;
 };
@@ -57,13 +57,13 @@ struct ask_worker {
 static void
 on_told(void *arg)
 {
-	struct ask_worker *w = arg;
+	struct suggest_worker *w = arg;
 
 	w->told = true;
 }
 
 int
-ask_worker_check(const struct study *study, struct err *e)
+suggest_worker_check(const struct study *study, struct err *e)
 {
 	(void)study;
 	(void)e;
@@ -71,10 +71,10 @@ ask_worker_check(const struct study *study, struct err *e)
 }
 
 int
-ask_worker_open(
-    struct ask_worker **out, const struct asker_env *env, struct err *e)
+suggest_worker_open(
+    struct suggest_worker **out, const struct suggest_env *env, struct err *e)
 {
-	struct ask_worker *w = xcalloc(1, sizeof *w);
+	struct suggest_worker *w = xcalloc(1, sizeof *w);
 
 	(void)e;
 	w->env = env;
@@ -86,7 +86,7 @@ ask_worker_open(
 }
 
 void
-ask_worker_close(struct ask_worker *w)
+suggest_worker_close(struct suggest_worker *w)
 {
 	if (w == NULL)
 		return;
@@ -96,9 +96,9 @@ ask_worker_close(struct ask_worker *w)
 }
 
 static void
-put(struct ask_worker *w, const struct question *q)
+put(struct suggest_worker *w, const struct suggest_question *q)
 {
-	const struct plugs *plugs = w->env->plugs;
+	const struct plugins *plugins = w->env->plugins;
 	struct strategy_ask ask = { .space = w->env->study->space,
 		.history = w->env->history,
 		.seed = w->env->seed,
@@ -110,30 +110,30 @@ put(struct ask_worker *w, const struct question *q)
 	w->asked = true;
 	w->told = false;
 	w->q = *q;
-	w->rc =
-	    plugs->strategy->suggest(&s, &ask, plugs->strategy_options, NULL);
+	w->rc = plugins->strategy->suggest(
+	    &s, &ask, plugins->strategy_options, NULL);
 	loop_timer_set(w->timer, 1 + (int64_t)rng_below(&w->dice, 500));
 }
 
-enum asked
-ask_worker_ask(struct ask_worker *w, const struct question *q,
-    struct answer *out, struct err *e)
+enum suggest_result
+suggest_worker_ask(struct suggest_worker *w, const struct suggest_question *q,
+    struct suggest_answer *out, struct err *e)
 {
 	(void)e;
-	if (!w->asked || !question_same(q, &w->q) ||
+	if (!w->asked || !suggest_question_same(q, &w->q) ||
 	    rng_uniform(&w->dice) < 0.02)
 		put(w, q);
 	if (!w->told)
-		return ASKED_LATER;
+		return SUGGEST_LATER;
 	w->asked = false;
 	if (w->rc != 0)
-		return ASKED_EMPTY;
-	answer_decode(out, w->env, w->x);
-	return ASKED_POINT;
+		return SUGGEST_EXHAUSTED;
+	suggest_answer_decode(out, w->env, w->x);
+	return SUGGEST_POINT;
 }
 
 void
-ask_worker_drop(struct ask_worker *w)
+suggest_worker_cancel(struct suggest_worker *w)
 {
 	w->asked = false;
 	loop_timer_stop(w->timer);

@@ -21,7 +21,7 @@
 #include "tests/sim/sim.h"
 
 static void
-check_suggested(struct sim *s, const struct plugs *plugs,
+check_suggested(struct sim *s, const struct plugins *plugins,
     const struct strategy_ask *ask, const char *recorded)
 {
 	const struct space *space = s->study->space;
@@ -31,8 +31,8 @@ check_suggested(struct sim *s, const struct plugs *plugs,
 	struct suggestion out = { .x = x, .made_by = "cpu" };
 	struct err e = ERR_INIT;
 
-	if (plugs->strategy->suggest(&out, ask, plugs->strategy_options, &e) !=
-	    0)
+	if (plugins->strategy->suggest(
+		&out, ask, plugins->strategy_options, &e) != 0)
 		sim_wrong(s, "the strategy has nothing for trial %" PRId64,
 		    ask->trial);
 	else {
@@ -72,7 +72,8 @@ check_queued(
 }
 
 static void
-check_rows(struct sim *s, const struct plugs *plugs, struct strategy_ask *ask)
+check_rows(
+    struct sim *s, const struct plugins *plugins, struct strategy_ask *ask)
 {
 	struct store_rows *r = NULL;
 	struct err e = ERR_INIT;
@@ -91,11 +92,11 @@ check_rows(struct sim *s, const struct plugs *plugs, struct strategy_ask *ask)
 		ask->trial = store_rows_int(r, 0);
 		if (strcmp(store_rows_text(r, 1), "strategy") == 0) {
 			/* What it knew of the others is not here. */
-			if (plugs->strategy->continues)
+			if (plugins->strategy->continues)
 				continue;
 			if (store_rows_int(r, 4) == 0)
 				check_suggested(
-				    s, plugs, ask, store_rows_text(r, 2));
+				    s, plugins, ask, store_rows_text(r, 2));
 			continue;
 		}
 		ask->n_enqueued++;
@@ -157,20 +158,20 @@ void
 sim_check_params(struct sim *s)
 {
 	struct strategy_ask ask = { .space = s->study->space };
-	struct plugs plugs;
+	struct plugins plugins;
 	struct err e = ERR_INIT;
 
-	if (plugs_read(&plugs, s->study, &e) != 0) {
+	if (plugins_read(&plugins, s->study, &e) != 0) {
 		sim_wrong(s, "%s", e.text);
 		return;
 	}
 	ask.seed = s->study->seed;
 	ask.history = history_new(s->study->space->n, s->study->maximize, 0);
-	check_rows(s, &plugs, &ask);
+	check_rows(s, &plugins, &ask);
 	history_free((struct history *)(uintptr_t)ask.history);
-	if (plugs.strategy->repeats)
+	if (plugins.strategy->repeats)
 		check_population(s);
 	else
 		check_duplicates(s);
-	plugs_free(&plugs);
+	plugins_free(&plugins);
 }

@@ -188,7 +188,7 @@ struct stop {
 struct replay {
 	struct sim *s;
 	struct history *history;
-	struct stopper_set *rules;
+	struct stop_rule_set *rules;
 	const struct stopper *median;
 	void *median_state;
 	struct stop *stops;
@@ -224,7 +224,7 @@ replay_judge(struct replay *rp, int64_t trial, int64_t step)
 	if (curve_step(&c, c.n - 1) != step || step <= rp->judged[trial])
 		return;
 	rp->judged[trial] = step;
-	stopper_set_judge(rp->rules, rp->history, trial, step, &j);
+	stop_rule_set_judge(rp->rules, rp->history, trial, step, &j);
 	if (row == NULL && j.verdict != VERDICT_KEEP)
 		sim_wrong(rp->s,
 		    "fresh rules %s trial %" PRId64 " at step %" PRId64
@@ -260,7 +260,7 @@ on_record(void *arg, int64_t trial, int64_t step, double value,
 	if (state == TRIAL_RUNNING) {
 		bool is_new = history_report(rp->history, trial, step, value);
 
-		stopper_set_observe(rp->rules, rp->history, trial, step);
+		stop_rule_set_observe(rp->rules, rp->history, trial, step);
 		rp->median->observe(rp->median_state, rp->history, trial, step);
 		if (is_new)
 			replay_judge(rp, trial, step);
@@ -269,7 +269,7 @@ on_record(void *arg, int64_t trial, int64_t step, double value,
 			trial, &e) != 0)
 			sim_wrong(rp->s, "%s", e.text);
 		history_end(rp->history, trial, state, value);
-		stopper_set_ended(rp->rules, rp->history, trial);
+		stop_rule_set_ended(rp->rules, rp->history, trial);
 		rp->median->ended(rp->median_state, rp->history, trial);
 	}
 	return *rp->s->wrong != '\0';
@@ -381,7 +381,7 @@ replay_promote(struct replay *rp)
 		paused[n++] = (struct stopper_paused){ store_rows_int(r, 0),
 			store_rows_int(r, 1) };
 	store_rows_close(r);
-	trial = stopper_set_promote(rp->rules, rp->history, paused, n, &j);
+	trial = stop_rule_set_promote(rp->rules, rp->history, paused, n, &j);
 	if (trial != 0)
 		sim_wrong(rp->s,
 		    "trial %" PRId64 " was paused and could have gone on: %s",
@@ -394,7 +394,7 @@ replay_run(struct replay *rp, struct err *e)
 	size_t i;
 
 	replay_rows(rp);
-	if (store_each_record(rp->s->reader, on_record, rp, e) < 0)
+	if (store_walk_records(rp->s->reader, on_record, rp, e) < 0)
 		sim_wrong(rp->s, "%s", e->text);
 	for (i = 0; i < rp->n_stops && *rp->s->wrong == '\0'; i++)
 		if (!rp->stops[i].seen)
@@ -414,21 +414,22 @@ sim_replay(struct sim *s)
 		.study = s->study->name };
 	struct replay rp = { .s = s };
 	struct option_value *options = NULL;
-	struct plugs plugs;
+	struct plugins plugins;
 	struct err e = ERR_INIT;
 
 	memset(rp.judged, 0xff, sizeof rp.judged);
 	rp.median = stopper_find("median");
 	rp.history =
 	    history_new(s->study->space->n, s->study->maximize, HISTORY_CURVES);
-	replay_widen(rp.history, s->study);
-	if (plugs_read(&plugs, s->study, &e) != 0) {
+	replay_set_objectives(rp.history, s->study);
+	if (plugins_read(&plugins, s->study, &e) != 0) {
 		sim_wrong(s, "%s", e.text);
 		history_free(rp.history);
 		return;
 	}
-	if (plugs_open_rules(&rp.rules, &plugs, s->study, &e) != 0 ||
-	    options_read(&options, rp.median->options, NULL, NULL, &e) != 0 ||
+	if (plugins_open_rules(&rp.rules, &plugins, s->study, &e) != 0 ||
+	    plugin_options_read(&options, rp.median->options, NULL, NULL, &e) !=
+		0 ||
 	    rp.median->open(&rp.median_state, options, &env, &e) != 0)
 		sim_wrong(s, "%s", e.text);
 	else
@@ -436,9 +437,9 @@ sim_replay(struct sim *s)
 	if (rp.median_state != NULL)
 		rp.median->close(rp.median_state);
 	if (options != NULL)
-		options_free(options, rp.median->options);
-	stopper_set_free(rp.rules);
-	plugs_free(&plugs);
+		plugin_options_free(options, rp.median->options);
+	stop_rule_set_free(rp.rules);
+	plugins_free(&plugins);
 	history_free(rp.history);
 	free(rp.stops);
 }

@@ -106,7 +106,7 @@ server_up(struct sim *s)
 		return false;
 	}
 	s->restart = false;
-	sim_mind_check(s);
+	sim_memory_check(s);
 	note_adopted(s);
 	tuner_hold(s->tuner, s->full);
 	if (s->reader == NULL &&
@@ -138,7 +138,8 @@ on_reply(void *arg, bool good, const char *text, const char *data)
 }
 
 static void
-ask(struct sim *s, enum tuner_ask kind, int64_t trial, const char *params)
+ask(struct sim *s, enum tuner_request_kind kind, int64_t trial,
+    const char *params)
 {
 	struct sim_ask *a;
 
@@ -215,7 +216,7 @@ trouble(struct sim *s)
 		sim_disk_break(sim_chance(s, 0.8) ? ENOSPC : EIO);
 		break;
 	case 7:
-		sim_mind_take(s);
+		sim_memory_take(s);
 		server_down(s, sim_chance(s, 0.7));
 		break;
 	case 8:
@@ -275,12 +276,12 @@ server_done(struct sim *s)
 {
 	int64_t waiting;
 
-	(void)snprintf(s->why, sizeof s->why, "%s", tuner_why(s->tuner));
+	(void)snprintf(s->why, sizeof s->why, "%s", tuner_end_reason(s->tuner));
 	waiting = sim_number(s,
 	    "SELECT count(*) FROM t_study WHERE state IN "
 	    "('interrupted', 'paused')",
 	    NULL);
-	sim_mind_take(s);
+	sim_memory_take(s);
 	server_down(s, true);
 	if (waiting == 0) {
 		s->ended = true;
@@ -359,7 +360,7 @@ server_again(struct sim *s)
 	if (tuner_open(&s->tuner, &env, &e) != 0)
 		sim_wrong(s, "the server does not start again: %s", e.text);
 	else
-		sim_mind_check(s);
+		sim_memory_check(s);
 }
 
 void

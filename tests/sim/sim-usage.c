@@ -23,7 +23,7 @@ check_used(struct sim *s, const struct pretend_attempt *a)
 	struct store_rows *r = NULL;
 	struct err e = ERR_INIT;
 
-	pretend_gpu_use(&u, a->n_reports);
+	pretend_gpus_use(&u, a->n_reports);
 	if (store_rows_open(&r, s->reader, sql, params, &e) != 0 ||
 	    store_rows_next(r, &e) != 1)
 		sim_wrong(s, "%s", e.text);

@@ -29,7 +29,7 @@ enum { SIM_ASKS_MAX = 256, SIM_GPUS = 3 };
 /* What the user was told. */
 struct sim_ask {
 	struct sim *sim;
-	int kind; /* enum tuner_ask */
+	int kind; /* enum tuner_request_kind */
 	int64_t trial;
 	bool answered, good;
 };
@@ -105,8 +105,8 @@ void sim_check_usage(struct sim *);
 void sim_aims_put(struct sim *, struct buf *, const char *goal);
 void sim_check_aims(struct sim *);
 /* What this server knows; and that the next one knows the same. */
-void sim_mind_take(struct sim *);
-void sim_mind_check(struct sim *);
+void sim_memory_take(struct sim *);
+void sim_memory_check(struct sim *);
 
 /* t_sim.c */
 void sim_wrong(struct sim *, const char *, ...)

@@ -8,7 +8,7 @@
 #include "tests/support/curve-reference.h"
 
 void
-many_make(struct many *c, size_t slots, size_t m)
+curve_reference_make(struct curve_reference *c, size_t slots, size_t m)
 {
 	struct rng rng;
 	size_t i, k;
@@ -37,7 +37,7 @@ many_make(struct many *c, size_t slots, size_t m)
 }
 
 void
-many_free(struct many *c)
+curve_reference_free(struct curve_reference *c)
 {
 	free(c->n);
 	free(c->y);
@@ -46,8 +46,8 @@ many_free(struct many *c)
 }
 
 double
-many_apart(
-    const struct many *c, const struct kernels *cpu, const struct kernels *gpu)
+curve_reference_difference(const struct curve_reference *c,
+    const struct kernels *cpu, const struct kernels *gpu)
 {
 	struct curve_bank *one = cpu->bank_new(cpu->dev, c->slots);
 	struct curve_bank *other = gpu->bank_new(gpu->dev, c->slots);

@@ -14,7 +14,7 @@
 #define PI 3.14159265358979323846264338327950288L
 
 void
-problem_point(const struct problem *p, struct rng *rng, double *x)
+gp_reference_point(const struct gp_reference *p, struct rng *rng, double *x)
 {
 	size_t j;
 
@@ -24,7 +24,7 @@ problem_point(const struct problem *p, struct rng *rng, double *x)
 }
 
 void
-problem_make(struct problem *p, struct rng *rng, size_t n, size_t d,
+gp_reference_make(struct gp_reference *p, struct rng *rng, size_t n, size_t d,
     size_t categories, double noise_floor)
 {
 	size_t i, j;
@@ -44,7 +44,7 @@ problem_make(struct problem *p, struct rng *rng, size_t n, size_t d,
 		.extra = p->extra,
 		.noise_floor = noise_floor };
 	for (i = 0; i < n; i++) {
-		problem_point(p, rng, p->x + i * d);
+		gp_reference_point(p, rng, p->x + i * d);
 		p->extra[i] = rng_below(rng, 3) == 0 ? 0.1 : 0;
 		for (j = 0; j < d; j++)
 			p->y[i] += sin(5 * p->x[i * d + j] + (double)j);
@@ -57,7 +57,7 @@ problem_make(struct problem *p, struct rng *rng, size_t n, size_t d,
 }
 
 void
-problem_free(struct problem *p)
+gp_reference_free(struct gp_reference *p)
 {
 	free(p->x);
 	free(p->y);
@@ -102,7 +102,7 @@ widened(const struct gp_data *data, const double *theta)
 }
 
 long double
-long_covariance(const struct gp_data *data, const double *theta,
+gp_reference_covariance(const struct gp_data *data, const double *theta,
     const double *x, const double *z)
 {
 	long double *wide = widened(data, theta);
@@ -190,7 +190,7 @@ likelihood(const struct gp_data *data, const long double *theta)
 }
 
 long double
-long_likelihood(const struct gp_data *data, const double *theta)
+gp_reference_likelihood(const struct gp_data *data, const double *theta)
 {
 	long double *wide = widened(data, theta);
 	long double value = likelihood(data, wide);
@@ -200,7 +200,7 @@ long_likelihood(const struct gp_data *data, const double *theta)
 }
 
 long double
-long_slope(const struct gp_data *data, const double *theta, size_t j)
+gp_reference_slope(const struct gp_data *data, const double *theta, size_t j)
 {
 	const long double h = 1e-5L;
 	long double *wide = widened(data, theta), up, down;
@@ -214,7 +214,7 @@ long_slope(const struct gp_data *data, const double *theta, size_t j)
 }
 
 void
-long_predict(const struct gp_data *data, const double *theta,
+gp_reference_predict(const struct gp_data *data, const double *theta,
     const double *pending, size_t k, const double *x, long double *mean,
     long double *variance)
 {
@@ -252,7 +252,8 @@ long_predict(const struct gp_data *data, const double *theta,
  * 1 - x R = c / (x + c), where nothing cancels.
  */
 long double
-long_improvement(long double mean, long double variance, long double best)
+gp_reference_improvement(
+    long double mean, long double variance, long double best)
 {
 	long double sd = sqrtl(variance), z = (best - mean) / sd, x = -z, c = 0;
 	long double ln_phi = -z * z / 2 - logl(2 * PI) / 2;

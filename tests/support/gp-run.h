@@ -9,9 +9,10 @@
 #define FEW "{\"candidates\": 4096}"
 
 static void
-gp_open(struct run *r, const char *space, const char *options, uint64_t seed)
+gp_open(struct strategy_run *r, const char *space, const char *options,
+    uint64_t seed)
 {
-	run_open(r, "gp", space, options, seed);
+	strategy_run_open(r, "gp", space, options, seed);
 	r->kernels = kernels_cpu();
 }
 

@@ -33,11 +33,11 @@ heard_report(struct local_rig_trial *t, const struct launch_event *ev)
 static void
 on_event(void *arg, const struct launch_event *ev)
 {
-	struct rig *rig = arg;
+	struct local_launcher *rig = arg;
 	struct local_rig_trial *t = &rig->trial[ev->trial];
 
 	switch (ev->kind) {
-	case LAUNCH_LEFT:
+	case LAUNCH_ARTIFACTS:
 	case LAUNCH_PLACE:
 	case LAUNCH_COST:
 		break;
@@ -49,7 +49,7 @@ on_event(void *arg, const struct launch_event *ev)
 	case LAUNCH_REPORT:
 		heard_report(t, ev);
 		break;
-	case LAUNCH_BEGUN:
+	case LAUNCH_ACCEPTED:
 		break;
 	case LAUNCH_READ:
 		t->reads++;
@@ -83,7 +83,7 @@ on_event(void *arg, const struct launch_event *ev)
 static void
 on_deadline(void *arg)
 {
-	struct rig *rig = arg;
+	struct local_launcher *rig = arg;
 
 	rig->late = true;
 	loop_stop(rig->loop);
@@ -92,7 +92,7 @@ on_deadline(void *arg)
 static void
 on_turn(void *arg)
 {
-	struct rig *rig = arg;
+	struct local_launcher *rig = arg;
 
 	rig->turns++;
 	if (!rig->deaf)
@@ -102,8 +102,8 @@ on_turn(void *arg)
 }
 
 bool
-local_rig_until(
-    struct rig *rig, bool (*done)(struct rig *, int64_t), int64_t arg)
+local_rig_until(struct local_launcher *rig,
+    bool (*done)(struct local_launcher *, int64_t), int64_t arg)
 {
 	rig->done = done;
 	rig->arg = arg;
@@ -115,25 +115,25 @@ local_rig_until(
 }
 
 bool
-local_rig_over(struct rig *rig, int64_t trial)
+local_rig_over(struct local_launcher *rig, int64_t trial)
 {
 	return rig->trial[trial].exits + rig->trial[trial].losts > 0;
 }
 
 bool
-local_rig_is_up(struct rig *rig, int64_t trial)
+local_rig_is_up(struct local_launcher *rig, int64_t trial)
 {
 	return rig->trial[trial].ups > 0;
 }
 
 bool
-local_rig_reported(struct rig *rig, int64_t trial)
+local_rig_reported(struct local_launcher *rig, int64_t trial)
 {
 	return rig->trial[trial].reports > 0;
 }
 
 int
-local_rig_launcher_open(struct rig *rig, struct err *e)
+local_rig_launcher_open(struct local_launcher *rig, struct err *e)
 {
 	struct launch_env env = {
 		.loop = rig->loop,
@@ -172,14 +172,14 @@ shim_default(void)
 }
 
 void
-local_rig_open(struct rig *rig, const char *block)
+local_rig_open(struct local_launcher *rig, const char *block)
 {
 	struct json_doc *doc = NULL;
 	struct err e = ERR_INIT;
 
 	shim_default();
 	(void)unsetenv("CUDA_VISIBLE_DEVICES");
-	*rig = (struct rig){ .attempt = 1 };
+	*rig = (struct local_launcher){ .attempt = 1 };
 	(void)snprintf(rig->dir, sizeof rig->dir, "/tmp/hpotune-rig-XXXXXX");
 	if (mkdtemp(rig->dir) == NULL)
 		must(-1, &e);
@@ -193,7 +193,7 @@ local_rig_open(struct rig *rig, const char *block)
 	if (block != NULL)
 		must(json_parse(&doc, block, strlen(block), "block", false, &e),
 		    &e);
-	must(options_read(&rig->options, launcher_local.options,
+	must(plugin_options_read(&rig->options, launcher_local.options,
 		 doc != NULL ? json_root(doc) : NULL, NULL, &e),
 	    &e);
 	rig->doc = doc;
@@ -212,7 +212,7 @@ remove_one(const char *path, const struct stat *st, int flag, struct FTW *f)
 }
 
 void
-local_rig_close(struct rig *rig)
+local_rig_close(struct local_launcher *rig)
 {
 	size_t i;
 
@@ -220,16 +220,16 @@ local_rig_close(struct rig *rig)
 		launcher_local.close(rig->ctx);
 	loop_timer_free(rig->deadline);
 	loop_close(rig->loop);
-	options_free(rig->options, launcher_local.options);
+	plugin_options_free(rig->options, launcher_local.options);
 	json_free(rig->doc);
 	(void)nftw(rig->dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 	free(rig->state_dir);
-	for (i = 0; i < RIG_TRIALS; i++)
+	for (i = 0; i < LOCAL_LAUNCHER_TRIALS; i++)
 		buf_free(&rig->trial[i].note);
 }
 
 void
-local_rig_restart(struct rig *rig)
+local_rig_restart(struct local_launcher *rig)
 {
 	struct err e = ERR_INIT;
 
@@ -250,7 +250,7 @@ local_rig_uuid(int64_t trial, int attempt)
 }
 
 struct launch_spec
-local_rig_spec(struct rig *rig, int64_t trial, char *const *argv)
+local_rig_spec(struct local_launcher *rig, int64_t trial, char *const *argv)
 {
 	static char *const no_env[] = { NULL };
 	static char trial_dir[256], uuid[64];
@@ -275,7 +275,7 @@ local_rig_spec(struct rig *rig, int64_t trial, char *const *argv)
 }
 
 int
-local_rig_sh(struct rig *rig, int64_t trial, const char *script)
+local_rig_sh(struct local_launcher *rig, int64_t trial, const char *script)
 {
 	char *argv[] = { "sh", "-c", (char *)script, NULL };
 	struct launch_spec spec = local_rig_spec(rig, trial, argv);
@@ -287,13 +287,13 @@ local_rig_sh(struct rig *rig, int64_t trial, const char *script)
 	return r;
 }
 
-enum launch_look
-local_rig_look(struct rig *rig, int64_t trial, struct err *e)
+enum launch_adoption
+local_rig_look(struct local_launcher *rig, int64_t trial, struct err *e)
 {
 	char *argv[] = { "true", NULL };
 	struct launch_spec spec = local_rig_spec(rig, trial, argv);
 
-	return launcher_local.look(rig->ctx, &spec, e);
+	return launcher_local.adopt(rig->ctx, &spec, e);
 }
 
 bool
@@ -310,7 +310,7 @@ local_rig_file(const char *path)
 }
 
 const char *
-local_rig_path(struct rig *rig, int64_t trial, const char *name)
+local_rig_path(struct local_launcher *rig, int64_t trial, const char *name)
 {
 	static char path[512];
 

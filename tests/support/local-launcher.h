@@ -18,7 +18,7 @@
 
 struct json_doc;
 
-enum { RIG_TRIALS = 64 };
+enum { LOCAL_LAUNCHER_TRIALS = 64 };
 
 /* What was heard of one trial. */
 struct local_rig_trial {
@@ -36,7 +36,7 @@ struct local_rig_trial {
 	struct buf note;
 };
 
-struct rig {
+struct local_launcher {
 	char dir[64]; /* temporary, with NAME.d in it */
 	char *state_dir;
 	struct loop *loop;
@@ -47,44 +47,46 @@ struct rig {
 	struct option_value *options;
 	int64_t parallel;
 	char *const *env; /* of every spec */
-	struct local_rig_trial trial[RIG_TRIALS];
+	struct local_rig_trial trial[LOCAL_LAUNCHER_TRIALS];
 	int attempt; /* of every spec, 1 */
 	int slot; /* likewise, 0 */
 	bool late; /* the deadline passed */
 	bool deaf; /* do not collect, for a moment */
 	int turns;
 	int gpus, slots; /* events of those kinds */
-	bool (*done)(struct rig *, int64_t);
+	bool (*done)(struct local_launcher *, int64_t);
 	int64_t arg;
 };
 
 /* block: the backend's options as JSON, or NULL. */
-void local_rig_open(struct rig *, const char *block);
+void local_rig_open(struct local_launcher *, const char *block);
 /* Forget all, remove the directory. */
-void local_rig_close(struct rig *);
+void local_rig_close(struct local_launcher *);
 /* As a server that dies and comes back; what was heard stays. */
-void local_rig_restart(struct rig *);
+void local_rig_restart(struct local_launcher *);
 /* Only the launcher's half of that. */
-int local_rig_launcher_open(struct rig *, struct err *);
+int local_rig_launcher_open(struct local_launcher *, struct err *);
 
 /* The attempt's spec; argv is borrowed. */
 struct launch_spec
-local_rig_spec(struct rig *, int64_t trial, char *const *argv);
+local_rig_spec(struct local_launcher *, int64_t trial, char *const *argv);
 const char *local_rig_uuid(int64_t trial, int attempt);
 /* Start sh -c script: 0 or -1. */
-int local_rig_sh(struct rig *, int64_t trial, const char *script);
-enum launch_look local_rig_look(struct rig *, int64_t trial, struct err *);
+int local_rig_sh(struct local_launcher *, int64_t trial, const char *script);
+enum launch_adoption
+local_rig_look(struct local_launcher *, int64_t trial, struct err *);
 
 /* Run the loop until done; false when that took more than 30 seconds. */
-bool
-local_rig_until(struct rig *, bool (*done)(struct rig *, int64_t), int64_t);
-bool local_rig_over(struct rig *, int64_t trial); /* exit or lost */
-bool local_rig_is_up(struct rig *, int64_t trial);
-bool local_rig_reported(struct rig *, int64_t trial);
+bool local_rig_until(struct local_launcher *,
+    bool (*done)(struct local_launcher *, int64_t), int64_t);
+bool local_rig_over(struct local_launcher *, int64_t trial); /* exit or lost */
+bool local_rig_is_up(struct local_launcher *, int64_t trial);
+bool local_rig_reported(struct local_launcher *, int64_t trial);
 /* Wait, outside the loop, until a path exists. */
 bool local_rig_file(const char *path);
 /* A file of the attempt's directory ("" = itself); static text. */
-const char *local_rig_path(struct rig *, int64_t trial, const char *name);
+const char *
+local_rig_path(struct local_launcher *, int64_t trial, const char *name);
 /* Its whole text, or NULL; the caller frees it. */
 char *local_rig_text(const char *path);
 /* How many processes carry this attempt's mark. */

@@ -10,28 +10,28 @@
 enum { WIDE = 128 }; /* units, at most */
 
 void
-pack_double_init(struct pack_double *p, const struct pack_data *data,
-    const struct pack_hyper *hyper)
+mlp_reference_init(struct mlp_reference *p, const struct mlp_data *data,
+    const struct mlp_hyper *hyper)
 {
 	float *drawn;
 	size_t i;
 
 	p->data = data;
 	p->hyper = *hyper;
-	p->place = (struct pack_place){ 0 };
-	pack_shape(&p->shape, data, hyper, 1);
+	p->place = (struct mlp_place){ 0 };
+	mlp_layout(&p->shape, data, hyper, 1);
 	p->params = xcalloc(p->shape.count, sizeof *p->params);
 	p->grads = xcalloc(p->shape.count, sizeof *p->grads);
 	p->memory = xcalloc(p->shape.memory, sizeof *p->memory);
 	drawn = xcalloc(p->shape.count, sizeof *drawn);
-	pack_draw(&p->shape, hyper, drawn);
+	mlp_layout_draw(&p->shape, hyper, drawn);
 	for (i = 0; i < p->shape.count; i++)
 		p->params[i] = (double)drawn[i];
 	free(drawn);
 }
 
 void
-pack_double_free(struct pack_double *p)
+mlp_reference_free(struct mlp_reference *p)
 {
 	free(p->params);
 	free(p->grads);
@@ -39,20 +39,20 @@ pack_double_free(struct pack_double *p)
 }
 
 static double
-kept(const struct pack_double *p, const struct pack_turn *turn, size_t layer,
-    size_t row, size_t unit)
+kept(const struct mlp_reference *p, const struct mlp_layout_step *turn,
+    size_t layer, size_t row, size_t unit)
 {
 	return p->hyper.dropout > 0
-		   ? (double)pack_keep(turn, p->hyper.dropout, layer, row, unit)
+		   ? (double)mlp_keep(turn, p->hyper.dropout, layer, row, unit)
 		   : 1;
 }
 
 /* From the inputs of a layer to its outputs. */
 static void
-layer_through(const struct pack_double *p, const struct pack_turn *turn,
+layer_through(const struct mlp_reference *p, const struct mlp_layout_step *turn,
     size_t l, size_t row, const double *x, double *y)
 {
-	const struct pack_shape *s = &p->shape;
+	const struct mlp_layout *s = &p->shape;
 	const double *w = p->params + s->at[l];
 	size_t i, j;
 
@@ -66,12 +66,13 @@ layer_through(const struct pack_double *p, const struct pack_turn *turn,
 }
 
 static double
-row_loss(const struct pack_double *p, const struct pack_turn *turn, size_t row)
+row_loss(const struct mlp_reference *p, const struct mlp_layout_step *turn,
+    size_t row)
 {
-	const struct pack_images *from = &p->data->train;
+	const struct mlp_images *from = &p->data->train;
 	size_t i, l, pixels = p->data->pixels;
 	double x[WIDE], y[WIDE], sum = 0;
-	size_t at = pack_order(
+	size_t at = mlp_order(
 	    turn->order, (uint32_t)from->n, turn->first + (uint32_t)row);
 
 	for (i = 0; i < pixels; i++)
@@ -89,7 +90,7 @@ row_loss(const struct pack_double *p, const struct pack_turn *turn, size_t row)
 }
 
 static double
-turn_loss(const struct pack_double *p, const struct pack_turn *turn)
+turn_loss(const struct mlp_reference *p, const struct mlp_layout_step *turn)
 {
 	double sum = 0;
 	size_t i;
@@ -101,7 +102,7 @@ turn_loss(const struct pack_double *p, const struct pack_turn *turn)
 
 /* Whether number i is a weight or a bias, and not filling. */
 static bool
-real_number(const struct pack_shape *s, size_t i)
+real_number(const struct mlp_layout *s, size_t i)
 {
 	size_t l = s->layers - 1;
 
@@ -112,7 +113,8 @@ real_number(const struct pack_shape *s, size_t i)
 }
 
 double
-pack_double_gradient(struct pack_double *p, const struct pack_turn *turn)
+mlp_reference_gradient(
+    struct mlp_reference *p, const struct mlp_layout_step *turn)
 {
 	const double h = 1e-5;
 	double was, up;
@@ -134,19 +136,19 @@ pack_double_gradient(struct pack_double *p, const struct pack_turn *turn)
 }
 
 void
-pack_double_step(struct pack_double *p)
+mlp_reference_step(struct mlp_reference *p)
 {
-	struct pack_turn t;
+	struct mlp_layout_step t;
 	double *m = p->memory, *v = p->memory + p->shape.count, g, lr;
 	double shrink = 1 - (double)p->hyper.lr * (double)p->hyper.decay;
 	size_t i;
 
-	pack_turn(&t, &p->hyper, &p->place, p->data->train.n, NULL);
-	p->place.loss_sum += pack_double_gradient(p, &t);
+	mlp_layout_step(&t, &p->hyper, &p->place, p->data->train.n, NULL);
+	p->place.loss_sum += mlp_reference_gradient(p, &t);
 	lr = (double)p->hyper.lr;
 	for (i = 0; i < p->shape.count; i++) {
 		g = p->grads[i];
-		if (p->hyper.optimizer == PACK_SGD) {
+		if (p->hyper.optimizer == MLP_SGD) {
 			m[i] = (double)p->hyper.momentum * m[i] + g;
 			p->params[i] = shrink * p->params[i] - lr * m[i];
 			continue;
@@ -163,8 +165,8 @@ pack_double_step(struct pack_double *p)
 
 /* Each class is bright in pixels of its own. */
 void
-pack_made_init(struct pack_made *m, size_t pixels, size_t classes, size_t train,
-    size_t valid, uint64_t seed)
+mlp_reference_data_init(struct mlp_reference_data *m, size_t pixels,
+    size_t classes, size_t train, size_t valid, uint64_t seed)
 {
 	size_t n = train + valid, i, j;
 	uint8_t *labels;
@@ -180,13 +182,13 @@ pack_made_init(struct pack_made *m, size_t pixels, size_t classes, size_t train,
 			    (uint8_t)(rng_below(&rng, 128) +
 				      (j % classes == labels[i] ? 100 : 0));
 	}
-	m->data = (struct pack_data){ pixels, classes, 1.0f / 64, -1.5f,
+	m->data = (struct mlp_data){ pixels, classes, 1.0f / 64, -1.5f,
 		{ train, m->bytes, labels },
 		{ valid, m->bytes + train * pixels, labels + train } };
 }
 
 void
-pack_made_free(struct pack_made *m)
+mlp_reference_data_free(struct mlp_reference_data *m)
 {
 	free(m->bytes);
 }

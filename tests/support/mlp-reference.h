@@ -8,31 +8,32 @@
 
 #include "kernels/mlp-batch/mlp-internal.h"
 
-struct pack_double {
-	const struct pack_data *data;
-	struct pack_hyper hyper;
-	struct pack_shape shape;
-	struct pack_place place;
+struct mlp_reference {
+	const struct mlp_data *data;
+	struct mlp_hyper hyper;
+	struct mlp_layout shape;
+	struct mlp_place place;
 	double *params, *grads, *memory;
 };
 
 /* The same draw as a pack's. */
-void pack_double_init(
-    struct pack_double *, const struct pack_data *, const struct pack_hyper *);
-void pack_double_free(struct pack_double *);
+void mlp_reference_init(
+    struct mlp_reference *, const struct mlp_data *, const struct mlp_hyper *);
+void mlp_reference_free(struct mlp_reference *);
 /* The gradient of a step, into grads; returns the sum of the losses. */
-double pack_double_gradient(struct pack_double *, const struct pack_turn *);
+double
+mlp_reference_gradient(struct mlp_reference *, const struct mlp_layout_step *);
 /* One whole step. */
-void pack_double_step(struct pack_double *);
+void mlp_reference_step(struct mlp_reference *);
 
 /* n made-up pictures of so many pixels in so many classes, that can be learnt. */
-struct pack_made {
-	struct pack_data data;
+struct mlp_reference_data {
+	struct mlp_data data;
 	uint8_t *bytes;
 };
 
-void pack_made_init(struct pack_made *, size_t pixels, size_t classes,
-    size_t train, size_t valid, uint64_t seed);
-void pack_made_free(struct pack_made *);
+void mlp_reference_data_init(struct mlp_reference_data *, size_t pixels,
+    size_t classes, size_t train, size_t valid, uint64_t seed);
+void mlp_reference_data_free(struct mlp_reference_data *);
 
 #endif /* HPOTUNE_MLP_REFERENCE_H */

@@ -14,7 +14,7 @@
 
 struct bench {
 	struct history *h;
-	struct stopper_set *set;
+	struct stop_rule_set *set;
 	struct judgement last;
 };
 
@@ -33,9 +33,10 @@ bench_rule(struct bench *b, const char *rule, const char *options,
 	if (options == NULL)
 		options = "{}";
 	if (json_parse(&doc, options, strlen(options), NULL, false, e) == 0 &&
-	    options_read(&values, s->options, json_root(doc), NULL, e) == 0)
-		rc = stopper_set_add(b->set, s, values, env, veto, e);
-	options_free(values, s->options);
+	    plugin_options_read(&values, s->options, json_root(doc), NULL, e) ==
+		0)
+		rc = stop_rule_set_add(b->set, s, values, env, veto, e);
+	plugin_options_free(values, s->options);
 	json_free(doc);
 	return rc;
 }
@@ -48,7 +49,7 @@ bench_open(
 		.max_steps = max_steps, .maximize = maximize, .study = "demo"
 	};
 	struct bench b = { .h = history_new(0, maximize, HISTORY_CURVES),
-		.set = stopper_set_new() };
+		.set = stop_rule_set_new() };
 	struct err e = ERR_INIT;
 
 	if (bench_rule(&b, rule, options, &env, false, &e) == -1) {
@@ -61,7 +62,7 @@ bench_open(
 __attribute__((unused)) static void
 bench_close(struct bench *b)
 {
-	stopper_set_free(b->set);
+	stop_rule_set_free(b->set);
 	history_free(b->h);
 }
 
@@ -72,8 +73,8 @@ bench_report(struct bench *b, int64_t trial, int64_t step, double value)
 	if (trial > history_count(b->h))
 		history_add(b->h, trial, NULL);
 	history_report(b->h, trial, step, value);
-	stopper_set_observe(b->set, b->h, trial, step);
-	stopper_set_judge(b->set, b->h, trial, step, &b->last);
+	stop_rule_set_observe(b->set, b->h, trial, step);
+	stop_rule_set_judge(b->set, b->h, trial, step, &b->last);
 	switch (b->last.verdict) {
 	case VERDICT_KEEP:
 		return '.';
@@ -94,7 +95,7 @@ bench_feed(struct bench *b, int64_t trial, int64_t step, double value)
 	if (trial > history_count(b->h))
 		history_add(b->h, trial, NULL);
 	history_report(b->h, trial, step, value);
-	stopper_set_observe(b->set, b->h, trial, step);
+	stop_rule_set_observe(b->set, b->h, trial, step);
 }
 
 __attribute__((unused)) static void
@@ -104,7 +105,7 @@ bench_end(
 	if (trial > history_count(b->h))
 		history_add(b->h, trial, NULL);
 	history_end(b->h, trial, state, objective);
-	stopper_set_ended(b->set, b->h, trial);
+	stop_rule_set_ended(b->set, b->h, trial);
 }
 
 #endif /* HPOTUNE_RULE_BENCH_H */

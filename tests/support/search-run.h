@@ -14,10 +14,10 @@
 
 struct kernels;
 
-struct search {
+struct search_run_state {
 	const struct function *function;
 	const struct strategy *strategy;
-	const struct kernels *kernels; /* from search_open: a CPU's */
+	const struct kernels *kernels; /* from search_run_open: a CPU's */
 	struct json_doc *space_doc, *options_doc;
 	struct space *space;
 	struct option_value *options;
@@ -27,22 +27,22 @@ struct search {
 };
 
 /* options: a JSON object.  False, with err: the options are wrong. */
-bool search_open(struct search *, const struct function *, const char *strategy,
-    const char *options, uint64_t seed);
-void search_close(struct search *);
+bool search_run_open(struct search_run_state *, const struct function *,
+    const char *strategy, const char *options, uint64_t seed);
+void search_run_close(struct search_run_state *);
 /* Ask for the next point, without placing it; 0, 1 or -1 as suggest. */
-int search_ask(struct search *, double *x);
+int search_run_ask(struct search_run_state *, double *x);
 /* Ask and place: the trial's number, or 0. */
-int64_t search_next(struct search *);
+int64_t search_run_next(struct search_run_state *);
 /* The trial completes with what the function gives; its first loss. */
-double search_tell(struct search *, int64_t trial);
+double search_run_tell(struct search_run_state *, int64_t trial);
 /*
  * n trials, of which parallel run at a time and end in the order they came.
  * Returns the least feasible loss, or the hypervolume of several.  NaN when it
  * was not answered.
  */
-double search_run(struct search *, int n, int parallel);
+double search_run(struct search_run_state *, int n, int parallel);
 /* What there is so far, as search_run says it. */
-double search_found(const struct search *);
+double search_run_found(const struct search_run_state *);
 
 #endif /* HPOTUNE_SEARCH_RUN_H */

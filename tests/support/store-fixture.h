@@ -22,34 +22,35 @@
 #define T0 1700000000123456LL /* 2023-11-14T22:13:20.123Z */
 #define SECOND 1000000LL
 
-static char help_dir[256];
+static char fixture_dir[256];
 
 /* A path in the test's own folder. */
 __attribute__((unused)) static char *
-help_path(const char *name)
+fixture_path(const char *name)
 {
-	return xasprintf("%s/%s", help_dir, name);
+	return xasprintf("%s/%s", fixture_dir, name);
 }
 
 __attribute__((unused)) static void
-help_begin(void)
+fixture_begin(void)
 {
 	const char *tmp = getenv("TMPDIR");
 
 	/* In memory, where a sync costs nothing. */
 	if (tmp == NULL)
 		tmp = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
-	(void)snprintf(help_dir, sizeof help_dir, "%s/t_store.XXXXXX", tmp);
-	if (mkdtemp(help_dir) == NULL) {
-		perror(help_dir);
+	(void)snprintf(
+	    fixture_dir, sizeof fixture_dir, "%s/t_store.XXXXXX", tmp);
+	if (mkdtemp(fixture_dir) == NULL) {
+		perror(fixture_dir);
 		exit(1);
 	}
 }
 
 __attribute__((unused)) static int
-help_end(void)
+fixture_end(void)
 {
-	char *command = xasprintf("rm -rf '%s'", help_dir);
+	char *command = xasprintf("rm -rf '%s'", fixture_dir);
 	int rc = system(command);
 
 	free(command);
@@ -68,7 +69,7 @@ must(int rc, const struct err *e)
 
 /* A study of two parameters; texts are literals, so never call fini. */
 __attribute__((unused)) static struct store_study
-help_study(bool maximize)
+fixture_study(bool maximize)
 {
 	return (struct store_study){
 		.name = (char *)(uintptr_t) "small",
@@ -88,14 +89,14 @@ help_study(bool maximize)
 }
 
 __attribute__((unused)) static struct store *
-help_create(const char *name, bool maximize)
+fixture_create(const char *name, bool maximize)
 {
 	struct param params[2] = { { .name = (char *)(uintptr_t) "lr" },
 		{ .name = (char *)(uintptr_t) "optimizer" } };
 	struct space space = { .params = params, .n = 2 };
-	struct store_study study = help_study(maximize);
+	struct store_study study = fixture_study(maximize);
 	struct err e = ERR_INIT;
-	char *path = help_path(name);
+	char *path = fixture_path(name);
 	struct store *s;
 
 	must(store_create(&s, path, &study, &space, false, &e), &e);
@@ -104,7 +105,7 @@ help_create(const char *name, bool maximize)
 }
 
 __attribute__((unused)) static struct store_trial
-help_trial(int64_t number, enum trial_state state)
+fixture_trial(int64_t number, enum trial_state state)
 {
 	return (struct store_trial){
 		.number = number,
@@ -118,7 +119,7 @@ help_trial(int64_t number, enum trial_state state)
 }
 
 __attribute__((unused)) static struct store_attempt
-help_attempt(int64_t trial, int attempt)
+fixture_attempt(int64_t trial, int attempt)
 {
 	return (struct store_attempt){
 		.trial = trial,
@@ -133,7 +134,7 @@ help_attempt(int64_t trial, int attempt)
 
 /* All rows of a query: columns joined by "|", rows by newline; free it. */
 __attribute__((unused)) static char *
-help_query(struct store *s, const char *sql)
+fixture_query(struct store *s, const char *sql)
 {
 	struct err e = ERR_INIT;
 	struct store_rows *r;
@@ -159,7 +160,7 @@ help_query(struct store *s, const char *sql)
 __attribute__((unused)) static bool
 is_query(struct store *s, const char *sql, const char *want, const char *what)
 {
-	char *got = help_query(s, sql);
+	char *got = fixture_query(s, sql);
 	bool good = is_str(got, want, what);
 
 	free(got);
@@ -167,7 +168,7 @@ is_query(struct store *s, const char *sql, const char *want, const char *what)
 }
 
 /* How many states have other counts and sums than their trials: want 0. */
-static const char help_totals[] __attribute__((unused)) =
+static const char fixture_totals[] __attribute__((unused)) =
     "SELECT count(*) FROM t_total AS o LEFT JOIN (SELECT state, "
     "count(*) AS n, sum(steps_run) AS run, sum(steps_skipped) AS skipped, "
     "total(steps_skipped * each) AS saved, "
@@ -198,7 +199,7 @@ static const char help_totals[] __attribute__((unused)) =
 
 /* Move a new trial through states[0], states[1], … up to TRIAL_STATES. */
 __attribute__((unused)) static void
-help_walk(
+fixture_walk(
     struct store *s, struct store_trial *t, const enum trial_state *states)
 {
 	struct err e = ERR_INIT;

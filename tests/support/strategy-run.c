@@ -10,7 +10,7 @@
 #include "src/base/json/json.h"
 #include "src/model/plugin-options.h"
 
-const char run_small[] =
+const char strategy_run_small[] =
     "{\"lr\": {\"type\": \"float\", \"min\": 1e-4, \"max\": 0.3,"
     " \"scale\": \"log\"},"
     "\"n\": {\"type\": \"int\", \"min\": 16, \"max\": 256,"
@@ -38,17 +38,17 @@ doc(const char *text)
 }
 
 void
-run_open(struct run *r, const char *strategy, const char *space,
-    const char *options, uint64_t seed)
+strategy_run_open(struct strategy_run *r, const char *strategy,
+    const char *space, const char *options, uint64_t seed)
 {
 	struct err e = ERR_INIT;
 
-	*r = (struct run){ .seed = seed };
+	*r = (struct strategy_run){ .seed = seed };
 	r->strategy = strategy_find(strategy);
 	r->space_doc = doc(space);
 	r->options_doc = doc(options);
 	if (space_read(&r->space, json_root(r->space_doc), &e) != 0 ||
-	    options_read(&r->options, r->strategy->options,
+	    plugin_options_read(&r->options, r->strategy->options,
 		json_root(r->options_doc), NULL, &e) != 0)
 		printf("# %s\n", e.text);
 	r->history =
@@ -56,17 +56,17 @@ run_open(struct run *r, const char *strategy, const char *space,
 }
 
 void
-run_close(struct run *r)
+strategy_run_close(struct strategy_run *r)
 {
 	history_free(r->history);
-	options_free(r->options, r->strategy->options);
+	plugin_options_free(r->options, r->strategy->options);
 	space_free(r->space);
 	json_free(r->space_doc);
 	json_free(r->options_doc);
 }
 
 int64_t
-run_next(struct run *r, double *x)
+strategy_run_next(struct strategy_run *r, double *x)
 {
 	struct strategy_ask ask = { .space = r->space,
 		.history = r->history,
@@ -86,7 +86,7 @@ run_next(struct run *r, double *x)
 }
 
 void
-run_end(struct run *r, int64_t trial, enum ending ending)
+strategy_run_end(struct strategy_run *r, int64_t trial, enum ending ending)
 {
 	struct history *h = r->history;
 
@@ -118,7 +118,7 @@ run_end(struct run *r, int64_t trial, enum ending ending)
 }
 
 bool
-run_in_cube(const struct run *r, const double *x)
+strategy_run_in_cube(const struct strategy_run *r, const double *x)
 {
 	struct value values[DIMS_MAX];
 	size_t i;

@@ -265,7 +265,7 @@ const struct function functions[] = {
 };
 
 const struct function *
-function_find(const char *name)
+test_function_find(const char *name)
 {
 	const struct function *f;
 

@@ -28,6 +28,6 @@ struct function {
  * Ends with one without a name. */
 extern const struct function functions[];
 /* The one with this name; there must be one. */
-const struct function *function_find(const char *name);
+const struct function *test_function_find(const char *name);
 
 #endif /* HPOTUNE_TEST_FUNCTIONS_H */

@@ -54,7 +54,8 @@ over(struct asker *k, const struct aws_answer *a)
 	k->unclear += a->unclear;
 	if (!a->good)
 		(void)fprintf(stderr, "%s %s %s %s: %s\n",
-		    aws_class_name(a->what), a->code[0] != '\0' ? a->code : "-",
+		    aws_retry_class_name(a->what),
+		    a->code[0] != '\0' ? a->code : "-",
 		    a->sent ? "sent" : "unsent",
 		    a->unclear ? "unclear" : "clear", a->message);
 	if (--k->open == 0)
@@ -229,8 +230,8 @@ counts_print(const struct asker *k)
 
 	for (what = 0; what < AWS_CLASSES; what++)
 		if (k->counts[what] > 0)
-			(void)printf(
-			    "%s %d\n", aws_class_name(what), k->counts[what]);
+			(void)printf("%s %d\n", aws_retry_class_name(what),
+			    k->counts[what]);
 	(void)printf("unclear %d\nrequests %lld\n", k->unclear,
 	    (long long)aws_requests(k->aws));
 }

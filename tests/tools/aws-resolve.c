@@ -94,10 +94,10 @@ put_endpoint(struct buf *b, const struct aws_config *c, enum aws_service s)
 	struct err e = ERR_INIT;
 	struct aws_endpoint p;
 
-	if (aws_config_endpoint(c, s, &p, &e) == 0)
-		put_pair(b, aws_service_scope(s), p.url);
+	if (aws_endpoint_resolve(c, s, &p, &e) == 0)
+		put_pair(b, aws_endpoint_scope(s), p.url);
 	else
-		put_pair(b, aws_service_scope(s), NULL);
+		put_pair(b, aws_endpoint_scope(s), NULL);
 	aws_endpoint_fini(&p);
 }
 
@@ -118,7 +118,7 @@ ask_endpoints(const struct aws_config *c)
 
 struct asking {
 	struct loop *loop;
-	struct aws_cred *cred;
+	struct cred *cred;
 };
 
 static void
@@ -134,7 +134,7 @@ on_keys(void *arg, const struct aws_keys *keys, const struct err *e)
 		put_pair(&b, "id", keys->id);
 		put_pair(&b, "secret", keys->secret);
 		put_pair(&b, "token", keys->token);
-		put_pair(&b, "source", aws_cred_source(a->cred));
+		put_pair(&b, "source", cred_source_name(a->cred));
 		buf_putc(&b, '}');
 		say(&b);
 	}
@@ -156,10 +156,10 @@ ask_keys(const struct aws_config *c, struct err *e)
 	if (loop_open(&a.loop, LOOP_REAL, e) < 0 ||
 	    http_open(&http, a.loop, aws_config_ca_bundle(c), e) < 0)
 		return -1;
-	a.cred = aws_cred_new(a.loop, http, c);
-	aws_cred_get(a.cred, on_keys, &a);
+	a.cred = cred_new(a.loop, http, c);
+	cred_get(a.cred, on_keys, &a);
 	loop_run(a.loop, on_turn, NULL);
-	aws_cred_free(a.cred);
+	cred_free(a.cred);
 	http_close(http);
 	loop_close(a.loop);
 	return 0;

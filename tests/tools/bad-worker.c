@@ -54,7 +54,7 @@ hello(const char *version)
 
 	buf_add(&text, version, strlen(version) + 1);
 	buf_add(&text, "a fake", sizeof "a fake");
-	message_put(&frame, MESSAGE_HELLO, text.data, text.len);
+	worker_protocol_put(&frame, WORKER_MESSAGE_HELLO, text.data, text.len);
 	say(&frame, frame.len);
 }
 
@@ -86,24 +86,25 @@ day(off_t n)
 }
 
 /* The next question; what came before it is dropped. */
-static struct message_ask
+static struct worker_message_ask
 question(size_t *dims)
 {
 	static struct buf b;
 	static size_t used;
 	char piece[4096];
-	struct message_ask ask;
+	struct worker_message_ask ask;
 	struct history *h;
-	struct message m;
+	struct worker_message m;
 	ptrdiff_t n;
 	ssize_t got;
 
 	for (;;) {
-		n = message_take(&m, b.data + used, b.len - used, MESSAGE_MOST);
+		n = worker_protocol_take(
+		    &m, b.data + used, b.len - used, WORKER_MESSAGE_MAX);
 		if (n > 0)
 			used += (size_t)n;
-		if (n > 0 && m.kind == MESSAGE_ASK &&
-		    message_read_ask(&ask, &h, &m, NULL) == 0) {
+		if (n > 0 && m.kind == WORKER_MESSAGE_ASK &&
+		    worker_protocol_read_ask(&ask, &h, &m, NULL) == 0) {
 			*dims = history_dims(h);
 			history_free(h);
 			return ask;
@@ -121,9 +122,9 @@ static void
 answer(const char *mood)
 {
 	size_t dims, i;
-	struct message_ask ask = question(&dims);
+	struct worker_message_ask ask = question(&dims);
 	double *x = xcalloc(dims, sizeof *x);
-	struct message_answer a = { .trial = ask.trial,
+	struct worker_message_answer a = { .trial = ask.trial,
 		.redraw = ask.redraw,
 		.x = x,
 		.n = dims,
@@ -134,7 +135,7 @@ answer(const char *mood)
 	for (i = 0; i < dims; i++)
 		x[i] = 0.5;
 	a.trial += strcmp(mood, "other") == 0;
-	message_put_answer(&frame, &a);
+	worker_protocol_put_answer(&frame, &a);
 	say(&frame, strcmp(mood, "half") == 0 ? frame.len / 2 : frame.len);
 	buf_free(&frame);
 	free(x);
@@ -157,7 +158,8 @@ main(int argc, char **argv)
 	if (strcmp(mood, "quiet") == 0)
 		return 0;
 	if (strcmp(mood, "none") == 0) {
-		message_put(&b, MESSAGE_NONE, "no driver is loaded", 19);
+		worker_protocol_put(
+		    &b, WORKER_MESSAGE_NONE, "no driver is loaded", 19);
 		say(&b, b.len);
 		return 0;
 	}

@@ -42,9 +42,9 @@ axes_make(struct axis *axes, const double *levels, size_t dims)
 	size_t i;
 
 	for (i = 0; i < dims; i++) {
-		axes[i] = (struct axis){ .kind = AXIS_NUMBER, .width = 1 };
+		axes[i] = (struct axis){ .kind = TPE_AXIS_NUMBER, .width = 1 };
 		if (levels[i] > 0)
-			axes[i] = (struct axis){ .kind = AXIS_LEVELS,
+			axes[i] = (struct axis){ .kind = TPE_AXIS_LEVELS,
 				.levels = levels[i] };
 	}
 }
@@ -54,7 +54,7 @@ main(void)
 {
 	double head[5], *mean, *points;
 	struct axis *axes;
-	struct cma cma;
+	struct cmaes_distribution cma;
 	size_t dims, all;
 
 	if (!read_numbers(head, 5))
@@ -65,18 +65,18 @@ main(void)
 	if (!read_numbers(mean, 2 * dims))
 		return 2;
 	axes_make(axes, mean, dims);
-	cma_init(&cma, &(struct cma_start){ .dims = dims,
-			   .lambda = (size_t)head[1],
-			   .diagonal = head[2] != 0,
-			   .margin = head[3] != 0,
-			   .axes = axes,
-			   .kernels = kernels_cpu(),
-			   .mean = mean + dims,
-			   .sigma = head[4] });
+	cmaes_distribution_init(&cma, &(struct cmaes_start){ .dims = dims,
+					  .lambda = (size_t)head[1],
+					  .diagonal = head[2] != 0,
+					  .margin = head[3] != 0,
+					  .axes = axes,
+					  .kernels = kernels_cpu(),
+					  .mean = mean + dims,
+					  .sigma = head[4] });
 	points = xcalloc(cma.lambda * dims, sizeof *points);
 	all = cma.diagonal ? dims : dims * dims;
 	while (read_numbers(points, cma.lambda * dims)) {
-		if (cma_tell(&cma, points, 0, 1) != 0)
+		if (cmaes_update(&cma, points, 0, 1) != 0)
 			return 1;
 		print_numbers(cma.mean, dims);
 		print_numbers(&cma.sigma, 1);
@@ -84,7 +84,7 @@ main(void)
 		print_numbers(cma.cov, all);
 		putchar('\n');
 	}
-	cma_free(&cma);
+	cmaes_distribution_free(&cma);
 	free(points);
 	free(axes);
 	free(mean);

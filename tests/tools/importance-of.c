@@ -67,8 +67,8 @@ main(void)
 	data.space = space;
 	(void)json_number(json_get(json_root(doc), "target"), &target);
 	read_trials(&data, json_get(json_root(doc), "trials"), points, losses);
-	importance_ped(ped, &data, target, 1);
-	importance_forest(forest, &data, TREES);
+	importance_ped_anova(ped, &data, target, 1);
+	importance_fanova(forest, &data, TREES);
 	for (i = 0; i < space->n; i++)
 		printf("%s %.17g %.17g\n", space->params[i].name, ped[i],
 		    forest[i]);

@@ -37,10 +37,10 @@ static const struct launch_dirs dirs = {
 static void
 print_table(void)
 {
-	const struct sm_dist *d;
+	const struct sm_distribution *d;
 	size_t i;
 
-	for (d = sm_dists; d->word != NULL; d++) {
+	for (d = sm_distributions; d->word != NULL; d++) {
 		printf("%s %d %s", d->word, d->version,
 		    d->toolkit ? "toolkit" : "script");
 		for (i = 0; d->hp[i].key != NULL; i++)
@@ -54,21 +54,21 @@ print_request(const struct study *study, const struct sm_settings *s,
     char **argv, bool spec_only, struct err *e)
 {
 	const struct launcher launcher = { .name = "sagemaker", .dirs = &dirs };
-	const struct plug_backend backend = { .launcher = &launcher };
+	const struct plugin_backend backend = { .launcher = &launcher };
 	struct store_trial row = { .number = atoll(argv[2]),
 		.params = argv[1] };
 	struct store_attempt att = {
 		.trial = row.number, .attempt = atoi(argv[3]), .uuid = uuid
 	};
-	const struct trial_facts facts = { .study = study,
+	const struct attempt_spec_facts facts = { .study = study,
 		.backend = &backend,
 		.row = &row,
 		.att = &att,
 		.state_dir = "/state" };
-	struct trial_env te;
+	struct attempt_spec te;
 	struct sm_plan plan;
 	char prefix[SM_NAME_MAX], job[SM_NAME_MAX];
-	char *key = sm_study_key(s, study->name, "0a1b2c");
+	char *key = sm_create_job_study_key(s, study->name, "0a1b2c");
 	struct sm_request r = { .settings = s,
 		.plan = &plan,
 		.job = job,
@@ -81,20 +81,20 @@ print_request(const struct study *study, const struct sm_settings *s,
 	int rc = -1;
 
 	sm_plan_make(&plan, s, atoi(argv[4]));
-	sm_prefix(prefix, study->name, r.study_id);
-	sm_job_name(job, prefix, row.number, att.attempt, uuid);
-	if (trial_env_make(&te, &facts, e) == -1)
+	sm_create_job_prefix(prefix, study->name, r.study_id);
+	sm_create_job_name(job, prefix, row.number, att.attempt, uuid);
+	if (attempt_spec_make(&te, &facts, e) == -1)
 		goto out;
 	r.spec = &te.spec;
 	if (spec_only) {
-		sm_spec_put(&b, &r);
+		sm_script_vars_put(&b, &r);
 		rc = 0;
 	} else {
-		rc = sm_request_put(&b, &r, e);
+		rc = sm_create_job_put(&b, &r, e);
 	}
 	if (rc == 0)
 		(void)fwrite(b.data, 1, b.len, stdout);
-	trial_env_free(&te);
+	attempt_spec_free(&te);
 out:
 	buf_free(&b);
 	free(key);
@@ -124,14 +124,14 @@ main(int argc, char **argv)
 	if (argc != 6 + spec_only)
 		return 2;
 	if (study_load(&study, argv[0], &e) == 0 &&
-	    options_read(&values, sm_options, study->backends[0].block, except,
-		&e) == 0 &&
+	    plugin_options_read(&values, sm_options, study->backends[0].block,
+		except, &e) == 0 &&
 	    sm_settings_read(&s, values, &study->trial, &e) == 0)
 		rc = print_request(study, s, argv, spec_only, &e) == 0 ? 0 : 1;
 	if (rc != 0)
 		fprintf(stderr, "%s\n", e.text);
 	sm_settings_free(s);
-	options_free(values, sm_options);
+	plugin_options_free(values, sm_options);
 	if (study != NULL)
 		study_free(study);
 	return rc;

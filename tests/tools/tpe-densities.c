@@ -126,7 +126,8 @@ read_aims(struct question *q)
 	q->history =
 	    history_new(q->space->n, goals[0], HISTORY_POINTS | HISTORY_CURVES);
 	if (q->n_losses > 1 || q->n_bounds > 0)
-		history_widen(q->history, q->n_losses, goals, q->n_bounds);
+		history_set_objectives(
+		    q->history, q->n_losses, goals, q->n_bounds);
 	q->good_rule = q->rule;
 	if (q->n_losses > 1)
 		q->good_rule.weights = PARZEN_UNIFORM;
@@ -152,9 +153,9 @@ read_question(struct question *q)
 	     j = json_next(j)) {
 		i = space_find(q->space, json_string(j));
 		q->which[q->dims] = (size_t)i;
-		if (!axis_init(&q->axes[q->dims], &q->space->params[i]))
+		if (!tpe_axis_init(&q->axes[q->dims], &q->space->params[i]))
 			continue;
-		if (q->axes[q->dims].kind == AXIS_NUMBER)
+		if (q->axes[q->dims].kind == TPE_AXIS_NUMBER)
 			q->width += log(q->axes[q->dims].width);
 		q->dims++;
 	}
@@ -168,10 +169,10 @@ fit(struct parzen *p, const struct question *q, const struct parzen_rule *rule,
     const int64_t *trials, size_t n)
 {
 	size_t kept;
-	double *z = tpe_observe(
+	double *z = tpe_groups_observations(
 	    q->history, trials, n, q->axes, q->which, q->dims, &kept);
 
-	parzen_fit(p, rule, q->axes, q->dims, z, kept);
+	tpe_parzen_fit(p, rule, q->axes, q->dims, z, kept);
 	free(z);
 }
 
@@ -205,11 +206,12 @@ static size_t
 n_below(const struct question *q)
 {
 	const struct json *options = json_get(q->root, "options");
-	enum tpe_gamma gamma = number(options, "hyperopt", 0) != 0
-				   ? TPE_GAMMA_ROOT
-				   : TPE_GAMMA_TENTH;
+	enum tpe_split_gamma gamma = number(options, "hyperopt", 0) != 0
+					 ? TPE_GAMMA_ROOT
+					 : TPE_GAMMA_TENTH;
 
-	return tpe_gamma(gamma, startup_finished(q->history), q->n_losses);
+	return tpe_split_gamma(
+	    gamma, startup_finished(q->history), q->n_losses);
 }
 
 static void
@@ -233,13 +235,13 @@ answer(struct question *q)
 	     j = json_next(j)) {
 		read_point(q, j, u);
 		for (d = 0; d < q->dims; d++)
-			z[d] = axis_place(&q->axes[d], u[q->which[d]]);
-		parzen_log_density(&good, z, 1, &l);
-		parzen_log_density(&bad, z, 1, &g);
+			z[d] = tpe_axis_from_cube(&q->axes[d], u[q->which[d]]);
+		tpe_density_log(&good, z, 1, &l);
+		tpe_density_log(&bad, z, 1, &g);
 		printf("%.17g %.17g\n", l - q->width, g - q->width);
 	}
-	parzen_free(&good);
-	parzen_free(&bad);
+	tpe_parzen_free(&good);
+	tpe_parzen_free(&bad);
 	tpe_split_free(&split);
 }
 

@@ -18,7 +18,7 @@
 #include "tests/torture/harness.h"
 
 bool
-ask_heard(const struct rig *r)
+asks_server_listens(const struct harness *r)
 {
 	struct sockaddr_un un = { .sun_family = AF_UNIX };
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -34,7 +34,7 @@ ask_heard(const struct rig *r)
 }
 
 static void __attribute__((noreturn))
-ask_run(const struct ask *a, const struct rig *r)
+ask_run(const struct ask *a, const struct harness *r)
 {
 	char exe[600], word[64];
 	int null = open("/dev/null", O_RDWR);
@@ -52,7 +52,7 @@ ask_run(const struct ask *a, const struct rig *r)
 
 /* The trial that started last. */
 static long
-last_trial(const struct rig *r)
+last_trial(const struct harness *r)
 {
 	FILE *f = fopen(r->ledger, "r");
 	char line[160];
@@ -70,7 +70,7 @@ last_trial(const struct rig *r)
 }
 
 void
-ask_begin(struct ask *a, struct rig *r)
+asks_begin(struct ask *a, struct harness *r)
 {
 	*a = (struct ask){ 0 };
 	if (harness_random(r, 2) == 0)
@@ -85,7 +85,7 @@ ask_begin(struct ask *a, struct rig *r)
 }
 
 void
-ask_end(struct ask *a, struct rig *r)
+asks_end(struct ask *a, struct harness *r)
 {
 	int status = -1;
 	FILE *f;
@@ -124,7 +124,7 @@ number_of(struct store *s, const char *sql, long arg)
 }
 
 int
-asks_broken(const struct rig *r, struct store *s, int *promises)
+asks_broken(const struct harness *r, struct store *s, int *promises)
 {
 	FILE *f = fopen(r->promises, "r");
 	char what[8];

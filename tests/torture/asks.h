@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-struct rig;
+struct harness;
 struct store;
 
 struct ask {
@@ -19,12 +19,12 @@ struct ask {
 };
 
 /* Whether there is a server that listens. */
-bool ask_heard(const struct rig *);
+bool asks_server_listens(const struct harness *);
 /* Ask it something. */
-void ask_begin(struct ask *, struct rig *);
+void asks_begin(struct ask *, struct harness *);
 /* Wait for the answer and write down what was promised. */
-void ask_end(struct ask *, struct rig *);
+void asks_end(struct ask *, struct harness *);
 /* How many promises the store does not keep; each is printed. */
-int asks_broken(const struct rig *, struct store *, int *promises);
+int asks_broken(const struct harness *, struct store *, int *promises);
 
 #endif /* HPOTUNE_ASKS_H */

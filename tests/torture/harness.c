@@ -30,7 +30,7 @@ static void __attribute__((noreturn)) die(const char *what)
 }
 
 uint64_t
-harness_random(struct rig *r, uint64_t n)
+harness_random(struct harness *r, uint64_t n)
 {
 	uint64_t z = r->rng += UINT64_C(0x9e3779b97f4a7c15);
 
@@ -71,12 +71,12 @@ harness_top(void)
 }
 
 void
-harness_open(struct rig *r, uint64_t seed, const char *members)
+harness_open(struct harness *r, uint64_t seed, const char *members)
 {
 	const char *tmp = getenv("TMPDIR");
 	FILE *f;
 
-	*r = (struct rig){ .rng = seed };
+	*r = (struct harness){ .rng = seed };
 	(void)snprintf(r->dir, sizeof r->dir, "%.40s/hpotune-rig-XXXXXX",
 	    tmp != NULL && strlen(tmp) < 40 ? tmp : "/tmp");
 	if (mkdtemp(r->dir) == NULL || prctl(PR_SET_CHILD_SUBREAPER, 1) == -1)
@@ -103,7 +103,7 @@ harness_command(char *text, size_t n, const char *args)
 }
 
 static void __attribute__((noreturn))
-serve(struct rig *r, const char *fail, const char *shim, bool traced)
+serve(struct harness *r, const char *fail, const char *shim, bool traced)
 {
 	char exe[600], shim_exe[600], seed[32];
 	int fd = open(r->server_log, O_WRONLY | O_APPEND | O_CREAT, 0600);
@@ -128,7 +128,8 @@ serve(struct rig *r, const char *fail, const char *shim, bool traced)
 }
 
 pid_t
-harness_serve(struct rig *r, const char *fail, const char *shim, bool traced)
+harness_serve(
+    struct harness *r, const char *fail, const char *shim, bool traced)
 {
 	pid_t pid;
 
@@ -195,8 +196,8 @@ proc_read(long pid, const char *name, char *buf, size_t size)
 
 /* Calls fn for every process; sums what it answers. */
 static int
-each_process(const struct rig *r,
-    int (*fn)(const struct rig *, long pid, void *), void *arg)
+each_process(const struct harness *r,
+    int (*fn)(const struct harness *, long pid, void *), void *arg)
 {
 	DIR *dir = opendir("/proc");
 	const struct dirent *d;
@@ -217,7 +218,7 @@ struct shims {
 };
 
 static bool
-is_shim(const struct rig *r, long pid, char *args, size_t size)
+is_shim(const struct harness *r, long pid, char *args, size_t size)
 {
 	size_t name, len = proc_read(pid, "cmdline", args, size);
 
@@ -227,7 +228,7 @@ is_shim(const struct rig *r, long pid, char *args, size_t size)
 }
 
 static int
-shim_add(const struct rig *r, long pid, void *arg)
+shim_add(const struct harness *r, long pid, void *arg)
 {
 	struct shims *s = arg;
 	char args[512];
@@ -238,7 +239,7 @@ shim_add(const struct rig *r, long pid, void *arg)
 }
 
 bool
-harness_kill_shim(struct rig *r)
+harness_kill_shim(struct harness *r)
 {
 	struct shims s = { .n = 0 };
 	char args[512], line[600];
@@ -270,7 +271,7 @@ harness_kill_shim(struct rig *r)
 
 /* One that was started with the path of our ledger, and is no zombie. */
 static int
-is_ours(const struct rig *r, long pid, void *arg)
+is_ours(const struct harness *r, long pid, void *arg)
 {
 	static char block[262144];
 	char word[128], *at;
@@ -288,7 +289,7 @@ is_ours(const struct rig *r, long pid, void *arg)
 }
 
 int
-harness_alive(const struct rig *r)
+harness_alive(const struct harness *r)
 {
 	int signo = 0;
 
@@ -296,7 +297,7 @@ harness_alive(const struct rig *r)
 }
 
 bool
-harness_wait_quiet(const struct rig *r, int ms)
+harness_wait_quiet(const struct harness *r, int ms)
 {
 	int64_t until = harness_now_ms() + ms;
 
@@ -311,7 +312,7 @@ harness_wait_quiet(const struct rig *r, int ms)
 }
 
 void
-harness_close(struct rig *r, bool keep)
+harness_close(struct harness *r, bool keep)
 {
 	char command[128];
 	int signo = SIGKILL;

@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-struct rig {
+struct harness {
 	char dir[64]; /* everything below is in here */
 	char study[96], db[96], trials[96];
 	char ledger[96], fail_log[96], server_log[96], promises[96];
@@ -22,9 +22,9 @@ struct rig {
 /* The build tree: $TOP_BUILDDIR, or where this program lies. */
 const char *harness_top(void);
 /* Make the folder and its study.json from a list of members. */
-void harness_open(struct rig *, uint64_t seed, const char *members);
+void harness_open(struct harness *, uint64_t seed, const char *members);
 /* End all that is left of it and, unless keep, remove the folder. */
-void harness_close(struct rig *, bool keep);
+void harness_close(struct harness *, bool keep);
 
 /* The trial program with its arguments, as the value of trial.command. */
 void harness_command(char *text, size_t n, const char *args);
@@ -33,22 +33,22 @@ void harness_command(char *text, size_t n, const char *args);
  * Start a server with $HPOTUNE_FAIL (or NULL); shim instead of the usual one
  * (or NULL).  Not reaped.
  */
-pid_t
-harness_serve(struct rig *, const char *fail, const char *shim, bool traced);
+pid_t harness_serve(
+    struct harness *, const char *fail, const char *shim, bool traced);
 /* Wait at most us (-1: for ever) for it; true when it has ended. */
 bool harness_wait(pid_t, int64_t us, int *status);
 /* Reap whoever came back to us. */
 void harness_reap(pid_t except);
 
 /* SIGKILL to a supervisor of ours, noted in the ledger; false: there is none */
-bool harness_kill_shim(struct rig *);
+bool harness_kill_shim(struct harness *);
 /* How many processes of the study are alive. */
-int harness_alive(const struct rig *);
+int harness_alive(const struct harness *);
 /* Waits until there are none, for at most ms. */
-bool harness_wait_quiet(const struct rig *, int ms);
+bool harness_wait_quiet(const struct harness *, int ms);
 
 /* The next random number below n. */
-uint64_t harness_random(struct rig *, uint64_t n);
+uint64_t harness_random(struct harness *, uint64_t n);
 int64_t harness_now_ms(void);
 
 #endif /* HPOTUNE_HARNESS_H */

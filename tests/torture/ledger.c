@@ -248,7 +248,7 @@ book_close(struct ledger *l, long trial, long attempt, const struct book *b)
 }
 
 static void
-compare(struct ledger *l, const struct rig *r, int trials)
+compare(struct ledger *l, const struct harness *r, int trials)
 {
 	struct err e = ERR_INIT;
 	struct store *s;
@@ -272,7 +272,7 @@ compare(struct ledger *l, const struct rig *r, int trials)
 }
 
 void
-ledger_judge(struct verdict *v, const struct rig *r, int trials)
+ledger_judge(struct verdict *v, const struct harness *r, int trials)
 {
 	struct ledger l = { .v = v };
 	int trial, attempt;
@@ -296,14 +296,14 @@ ledger_judge(struct verdict *v, const struct rig *r, int trials)
 }
 
 int
-verdict_faults(const struct verdict *v)
+ledger_faults(const struct verdict *v)
 {
 	return v->twice + v->forgotten + v->doubled + v->invented +
 	       v->false_lost + v->broken + v->open + v->orphans;
 }
 
 void
-verdict_add(struct verdict *a, const struct verdict *b)
+ledger_add(struct verdict *a, const struct verdict *b)
 {
 	a->trials += b->trials;
 	a->attempts += b->attempts;

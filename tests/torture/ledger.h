@@ -6,7 +6,7 @@
 #ifndef HPOTUNE_LEDGER_H
 #define HPOTUNE_LEDGER_H
 
-struct rig;
+struct harness;
 
 struct verdict {
 	int trials, attempts, reports;
@@ -28,10 +28,10 @@ struct verdict {
  * Judge a study that has ended, with limits.trials = trials.  Violations are
  * printed as comments.
  */
-void ledger_judge(struct verdict *, const struct rig *, int trials);
+void ledger_judge(struct verdict *, const struct harness *, int trials);
 /* All that must not be, added up. */
-int verdict_faults(const struct verdict *);
+int ledger_faults(const struct verdict *);
 /* Add one to another, for several rounds. */
-void verdict_add(struct verdict *, const struct verdict *);
+void ledger_add(struct verdict *, const struct verdict *);
 
 #endif /* HPOTUNE_LEDGER_H */

@@ -92,7 +92,7 @@ gate(char **argv)
 }
 
 static void
-study_open(struct rig *r, uint64_t seed)
+study_open(struct harness *r, uint64_t seed)
 {
 	char members[1600], command[700];
 
@@ -134,7 +134,7 @@ gate_wait(const char *file, pid_t server, int *status)
 }
 
 static void
-shim_note(const struct rig *r, pid_t pid, int trial)
+shim_note(const struct harness *r, pid_t pid, int trial)
 {
 	FILE *f = fopen(r->fail_log, "a");
 
@@ -147,7 +147,8 @@ shim_note(const struct rig *r, pid_t pid, int trial)
 
 /* Run with the death chosen in t; leaves the server's exit status. */
 static enum trace_end
-run_traced(struct rig *r, const struct pass *p, struct trace *t, int *status)
+run_traced(
+    struct harness *r, const struct pass *p, struct trace *t, int *status)
 {
 	char file[128], trial[64], self[512];
 	enum trace_end end;
@@ -182,7 +183,7 @@ run_traced(struct rig *r, const struct pass *p, struct trace *t, int *status)
 }
 
 static void
-complain(const struct rig *r, const struct pass *p, const struct trace *t)
+complain(const struct harness *r, const struct pass *p, const struct trace *t)
 {
 	char command[200];
 
@@ -201,7 +202,7 @@ death(
 {
 	struct trace t = { .all = o->all, .kill_at = at };
 	struct verdict v;
-	struct rig r;
+	struct harness r;
 	enum trace_end end;
 	int status = 0;
 
@@ -219,14 +220,14 @@ death(
 	}
 	(void)harness_wait_quiet(&r, 5000);
 	ledger_judge(&v, &r, TRIALS);
-	if (verdict_faults(&v) > 0 || status != 0) {
+	if (ledger_faults(&v) > 0 || status != 0) {
 		complain(&r, p, &t);
 		found->faults++;
 	}
 	found->kills += end == TRACE_KILLED;
 	if (t.calls > found->calls)
 		found->calls = t.calls;
-	harness_close(&r, o->keep && (verdict_faults(&v) > 0 || status != 0));
+	harness_close(&r, o->keep && (ledger_faults(&v) > 0 || status != 0));
 	(void)fflush(stdout);
 	return end == TRACE_KILLED;
 }

@@ -119,7 +119,7 @@ file_size(const char *path)
 
 /* Live longer while nothing is done, shorter while much is. */
 static void
-life_adapt(struct life *l, const struct rig *r, const struct run *run)
+life_adapt(struct life *l, const struct harness *r, const struct run *run)
 {
 	long n = file_size(r->ledger);
 
@@ -139,7 +139,7 @@ life_adapt(struct life *l, const struct rig *r, const struct run *run)
 }
 
 static void
-round_open(struct rig *r, const struct run *run, uint64_t seed)
+round_open(struct harness *r, const struct run *run, uint64_t seed)
 {
 	char members[1600], command[700];
 
@@ -172,7 +172,7 @@ score_sum(struct score *sum, const struct score *all, int jobs)
 
 	*sum = (struct score){ 0 };
 	for (i = 0; i < jobs; i++) {
-		verdict_add(&sum->v, &all[i].v);
+		ledger_add(&sum->v, &all[i].v);
 		sum->kills += all[i].kills;
 		sum->shim_kills += all[i].shim_kills;
 		sum->rounds += all[i].rounds;
@@ -188,7 +188,7 @@ job_done(const struct job *j)
 	struct score s;
 
 	score_sum(&s, j->scores, j->jobs);
-	if (s.failed || s.stuck || verdict_faults(&s.v) > 0)
+	if (s.failed || s.stuck || ledger_faults(&s.v) > 0)
 		return true;
 	if (j->run->caught)
 		return harness_now_ms() > j->until;
@@ -197,8 +197,8 @@ job_done(const struct job *j)
 
 /* Let it live for a while, then kill it: how it ended. */
 static int
-live_and_die(
-    struct rig *r, const struct run *run, int64_t us, pid_t pid, struct ask *a)
+live_and_die(struct harness *r, const struct run *run, int64_t us, pid_t pid,
+    struct ask *a)
 {
 	int64_t began_ms;
 	int status = 0;
@@ -209,8 +209,8 @@ live_and_die(
 			if (harness_wait(pid, LOOK_US, &status))
 				return status;
 			us = (harness_now_ms() - began_ms) * 1000;
-		} while (us < HEAR_US && !ask_heard(r));
-		ask_begin(a, r);
+		} while (us < HEAR_US && !asks_server_listens(r));
+		asks_begin(a, r);
 		/* Who asks needs as long to begin as the server did. */
 		us = (int64_t)harness_random(r, (uint64_t)(ASK_US + 2 * us));
 	}
@@ -228,7 +228,7 @@ live_and_die(
 
 /* One server's life; true when the study is over, or never will be. */
 static bool
-serve_once(struct rig *r, struct job *j, struct life *life)
+serve_once(struct harness *r, struct job *j, struct life *life)
 {
 	const struct run *run = j->run;
 	pid_t pid = harness_serve(r, run->fail, NULL, false);
@@ -240,7 +240,7 @@ serve_once(struct rig *r, struct job *j, struct life *life)
 	bool killed = WIFSIGNALED(status) && (WTERMSIG(status) == SIGKILL ||
 						 WTERMSIG(status) == SIGTERM);
 
-	ask_end(&a, r);
+	asks_end(&a, r);
 	if (killed || (WIFEXITED(status) && WEXITSTATUS(status) == 3)) {
 		j->mine->kills += killed;
 		if (!tired &&
@@ -257,7 +257,7 @@ serve_once(struct rig *r, struct job *j, struct life *life)
 }
 
 static void
-log_show(const struct rig *r)
+log_show(const struct harness *r)
 {
 	char command[200];
 
@@ -275,7 +275,7 @@ round_run(struct job *j, uint64_t seed)
 							: LIFE_FIRST_US };
 	struct verdict v;
 	int64_t until;
-	struct rig r;
+	struct harness r;
 	bool bad;
 
 	round_open(&r, j->run, seed);
@@ -284,9 +284,9 @@ round_run(struct job *j, uint64_t seed)
 		j->mine->stuck = harness_now_ms() > until;
 	(void)harness_wait_quiet(&r, QUIET_MS);
 	ledger_judge(&v, &r, j->run->trials);
-	verdict_add(&j->mine->v, &v);
+	ledger_add(&j->mine->v, &v);
 	j->mine->rounds++;
-	bad = j->mine->failed || j->mine->stuck || verdict_faults(&v) > 0;
+	bad = j->mine->failed || j->mine->stuck || ledger_faults(&v) > 0;
 	if (bad && !j->run->caught)
 		log_show(&r);
 	harness_close(&r, j->keep && bad);
@@ -341,7 +341,7 @@ run_run(const struct run *run, uint64_t seed, int jobs, bool keep)
 		    "%s: the judge sees it", run->name);
 	else
 		ok(bad == 0 && !s.failed && !s.stuck &&
-			verdict_faults(&s.v) == 0,
+			ledger_faults(&s.v) == 0,
 		    "%s: nothing lost, nothing twice, nothing left", run->name);
 }
 

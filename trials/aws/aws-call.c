@@ -31,7 +31,7 @@ aws_call_new(struct aws *aws, enum aws_service service, const char *operation)
 static void
 answer_clear(struct aws_call *c)
 {
-	aws_said_fini(&c->said);
+	aws_parsed_fini(&c->said);
 	free(c->message);
 	free(c->request_id);
 	free(c->body);
@@ -44,7 +44,7 @@ void
 aws_call_free(struct aws_call *c)
 {
 	answer_clear(c);
-	s3_page_fini(&c->found);
+	aws_s3_page_fini(&c->found);
 	aws_request_fini(&c->request);
 	free(c->key_id);
 	free(c);
@@ -56,19 +56,19 @@ aws_call_drop(struct aws_call *c)
 	struct aws *aws = c->aws;
 
 	switch (c->state) {
-	case CALL_QUEUED:
+	case AWS_CALL_QUEUED:
 		TAILQ_REMOVE(&c->queue->line, c, line);
 		break;
-	case CALL_KEYS:
-		aws_cred_forget(aws->cred, c);
+	case AWS_CALL_KEYS:
+		cred_forget(aws->cred, c);
 		break;
-	case CALL_FLIGHT:
+	case AWS_CALL_FLIGHT:
 		http_cancel(c->http);
 		break;
-	case CALL_DONE:
+	case AWS_CALL_DONE:
 		TAILQ_REMOVE(&aws->done, c, line);
 		break;
-	case CALL_TOLD:
+	case AWS_CALL_DELIVERED:
 		return;
 	}
 	TAILQ_REMOVE(&aws->calls, c, all);
@@ -76,7 +76,7 @@ aws_call_drop(struct aws_call *c)
 }
 
 void
-aws_cancel(struct aws_call *c)
+aws_call_cancel(struct aws_call *c)
 {
 	if (c != NULL)
 		aws_call_drop(c);
@@ -86,16 +86,16 @@ void
 aws_call_end(struct aws_call *c)
 {
 	if (c->said.what != AWS_OK)
-		c->message = aws_text(&c->aws->keys, c->queue, &c->said,
+		c->message = aws_message(&c->aws->keys, c->queue, &c->said,
 		    c->status, c->request_id);
-	aws_tell_put(c);
+	aws_deliver_put(c);
 }
 
 void
 aws_call_begin(struct aws_call *c, const struct err *e)
 {
 	if (e != NULL) {
-		aws_said_set(&c->said, AWS_CALLER, "", e->text);
+		aws_parsed_set(&c->said, AWS_CALLER, "", e->text);
 		aws_call_end(c);
 		return;
 	}
@@ -105,7 +105,7 @@ aws_call_begin(struct aws_call *c, const struct err *e)
 }
 
 void
-aws_call_tell(struct aws_call *c)
+aws_call_deliver(struct aws_call *c)
 {
 	struct aws_answer a = {
 		.good = c->said.what == AWS_OK,
@@ -122,7 +122,7 @@ aws_call_tell(struct aws_call *c)
 		.len = c->len,
 	};
 
-	c->state = CALL_TOLD;
+	c->state = AWS_CALL_DELIVERED;
 	if (c->list_cb != NULL)
 		c->list_cb(c->arg, &a, a.good ? c->found.objects : NULL,
 		    a.good ? c->found.n : 0);
@@ -152,7 +152,7 @@ answer_read(struct aws_call *c, const struct http_answer *h, bool skewed)
 		.len = h->len,
 		.errortype = http_header(h, "x-amzn-errortype"),
 		.bucket_region = http_header(h, "x-amz-bucket-region"),
-		.region = aws_region(c->aws),
+		.region = aws_client_region(c->aws),
 		.skewed = skewed,
 	};
 	const char *id = http_header(h, "x-amzn-requestid");
@@ -177,26 +177,26 @@ on_answer(void *arg, const struct http_answer *h)
 	struct aws_call *c = arg;
 	int64_t date_s = 0, asked_ms = 0;
 	bool dated = false;
-	enum aws_next next;
+	enum aws_retry_when next;
 
 	c->http = NULL;
 	c->status = h->status;
 	c->fault = h->fault;
 	c->sent = c->sent || !h->unsent;
 	if (h->status == 0)
-		aws_said_set(&c->said, AWS_TRANSIENT, "", h->error);
+		aws_parsed_set(&c->said, AWS_TRANSIENT, "", h->error);
 	else {
-		dated = aws_date_s(http_header(h, "date"), &date_s);
+		dated = aws_retry_date_s(http_header(h, "date"), &date_s);
 		asked_ms = aws_retry_after_ms(http_header(h, "retry-after"),
 		    http_header(h, "x-amz-retry-after"));
 		answer_read(
 		    c, h, dated && llabs(date_s - c->signed_s) > SKEW_S);
 	}
 	c->unclear = c->unclear || try_unclear(c, h);
-	next = aws_next_of(c, dated, date_s);
+	next = aws_retry_schedule_of(c, dated, date_s);
 	if (c->said.what == AWS_OK && c->list_cb != NULL && aws_s3_more(c))
-		next = NEXT_NOW;
-	aws_call_next(c, next, h->timeout, asked_ms);
+		next = AWS_RETRY_NOW;
+	aws_retry_schedule(c, next, h->timeout, asked_ms);
 }
 
 /* "Name: value" of both lists, then NULL; the second one's are borrowed. */
@@ -240,7 +240,7 @@ call_send(struct aws_call *c, const struct buf *url, char **signed_by)
 	};
 
 	answer_clear(c);
-	c->state = CALL_FLIGHT;
+	c->state = AWS_CALL_FLIGHT;
 	c->tried += c->tried < AWS_TRIES * AWS_TRIES;
 	c->sent_ms = loop_now_ms(c->aws->loop);
 	c->aws->requests++;
@@ -252,10 +252,10 @@ static void
 call_sign(struct aws_call *c, const struct aws_keys *keys)
 {
 	const struct aws_request *r = &c->request;
-	struct aws_sign sign = {
+	struct aws_sigv4 sign = {
 		.keys = keys,
-		.region = aws_region(c->aws),
-		.service = aws_service_scope(c->queue->service),
+		.region = aws_client_region(c->aws),
+		.service = aws_endpoint_scope(c->queue->service),
 		.time_s = aws_now_s(c->aws),
 		.method = r->method,
 		.host = r->host,
@@ -270,17 +270,17 @@ call_sign(struct aws_call *c, const struct aws_keys *keys)
 		.content_sha256 = r->s3,
 	};
 	struct buf url = { 0 };
-	char **headers = aws_sign_headers(&sign);
+	char **headers = aws_sigv4_headers(&sign);
 
 	c->signed_s = sign.time_s;
 	buf_printf(
 	    &url, "%s://%s%s", r->plain ? "http" : "https", r->host, r->path);
 	if (r->n_query > 0) {
 		buf_putc(&url, '?');
-		aws_put_query(&url, r->query, r->n_query);
+		aws_sigv4_put_query(&url, r->query, r->n_query);
 	}
 	call_send(c, &url, headers);
-	aws_sign_free(headers);
+	aws_sigv4_free(headers);
 	buf_free(&url);
 }
 
@@ -292,13 +292,13 @@ same(const char *a, const char *b)
 
 /* Remembered so that no text shows them. */
 static void
-keys_keep(struct aws *aws, const struct aws_keys *keys)
+keys_copy(struct aws *aws, const struct aws_keys *keys)
 {
 	if (same(aws->keys.id, keys->id) &&
 	    same(aws->keys.secret, keys->secret) &&
 	    same(aws->keys.token, keys->token))
 		return;
-	aws_keys_fini(&aws->keys);
+	aws_sigv4_keys_fini(&aws->keys);
 	aws->keys = (struct aws_keys){
 		.id = xstrdup(keys->id),
 		.secret = xstrdup(keys->secret),
@@ -312,10 +312,12 @@ static void
 call_keyless(struct aws_call *c, const struct err *e)
 {
 	answer_clear(c);
-	aws_said_set(&c->said, AWS_CREDENTIALS, "", e->text);
+	aws_parsed_set(&c->said, AWS_CREDENTIALS, "", e->text);
 	c->tried += c->tried < AWS_TRIES * AWS_TRIES;
-	aws_call_next(c,
-	    c->aws->had_keys || c->tries < 0 ? NEXT_LATER : NEXT_END, false, 0);
+	aws_retry_schedule(c,
+	    c->aws->had_keys || c->tries < 0 ? AWS_RETRY_LATER
+					     : AWS_RETRY_NEVER,
+	    false, 0);
 }
 
 static void
@@ -327,15 +329,15 @@ on_keys(void *arg, const struct aws_keys *keys, const struct err *e)
 		call_keyless(c, e);
 		return;
 	}
-	keys_keep(c->aws, keys);
+	keys_copy(c->aws, keys);
 	free(c->key_id);
 	c->key_id = xstrdup(keys->id);
 	call_sign(c, keys);
 }
 
 void
-aws_call_go(struct aws_call *c)
+aws_call_send(struct aws_call *c)
 {
-	c->state = CALL_KEYS;
-	aws_cred_get(c->aws->cred, on_keys, c);
+	c->state = AWS_CALL_KEYS;
+	cred_get(c->aws->cred, on_keys, c);
 }

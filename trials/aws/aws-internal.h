@@ -34,35 +34,35 @@ struct aws_raw {
 };
 
 /* One page of a bucket's list; each key is owned. */
-struct s3_page {
+struct aws_s3_page {
 	struct aws_s3_object *objects;
 	size_t n;
 	char *token; /* of the next page, or NULL */
 };
 
 /* An answer, read.  Pure: the same bytes always say the same. */
-struct aws_said {
+struct aws_parsed {
 	enum aws_class what;
 	bool broken; /* it says yes, but cannot be read */
 	char *code, *text; /* "" when there is none */
 	struct json_doc *doc;
-	struct s3_page page;
+	struct aws_s3_page page;
 };
-typedef void aws_read(struct aws_said *, const struct aws_raw *);
+typedef void aws_read_fn(struct aws_parsed *, const struct aws_raw *);
 
-aws_read aws_read_json; /* JSON 1.0 and 1.1 */
-aws_read aws_read_xml; /* S3, STS: what is good is handed over as it is */
-aws_read aws_read_list; /* ListObjectsV2 */
-void aws_said_fini(struct aws_said *);
-void s3_page_fini(struct s3_page *);
-void aws_said_set(
-    struct aws_said *, enum aws_class, const char *code, const char *text);
+aws_read_fn aws_json_read; /* JSON 1.0 and 1.1 */
+aws_read_fn aws_xml_read; /* S3, STS: what is good is handed over as it is */
+aws_read_fn aws_xml_read_list; /* ListObjectsV2 */
+void aws_parsed_fini(struct aws_parsed *);
+void aws_s3_page_fini(struct aws_s3_page *);
+void aws_parsed_set(
+    struct aws_parsed *, enum aws_class, const char *code, const char *text);
 
 struct aws_request {
 	const char *method; /* a constant */
 	char *host, *path; /* path: as sent */
 	bool plain, s3;
-	struct aws_sign_pair *query, *headers; /* texts are owned */
+	struct aws_pair *query, *headers; /* texts are owned */
 	size_t n_query, n_headers;
 	char *body;
 	size_t len;
@@ -70,9 +70,9 @@ struct aws_request {
 };
 void aws_request_fini(struct aws_request *);
 /* Append a pair; both texts are copied. */
-void aws_pair_add(
-    struct aws_sign_pair **, size_t *, const char *name, const char *value);
-void aws_pairs_free(struct aws_sign_pair *, size_t);
+void
+aws_pair_add(struct aws_pair **, size_t *, const char *name, const char *value);
+void aws_pairs_free(struct aws_pair *, size_t);
 
 TAILQ_HEAD(aws_calls, aws_call);
 
@@ -82,29 +82,29 @@ struct aws_queue {
 	struct aws *aws;
 	enum aws_service service;
 	char *operation;
-	struct aws_bucket bucket;
-	struct aws_budget budget;
+	struct aws_retry_bucket bucket;
+	struct aws_retry_budget budget;
 	struct aws_calls line; /* in the order they were asked */
 	struct loop_timer *timer;
 };
 
-enum call_state {
-	CALL_QUEUED, /* in its queue's line */
-	CALL_KEYS, /* waits for keys */
-	CALL_FLIGHT, /* waits for an answer */
-	CALL_DONE, /* in the line of those to be told */
-	CALL_TOLD /* its callback is running */
+enum aws_call_state {
+	AWS_CALL_QUEUED, /* in its queue's line */
+	AWS_CALL_KEYS, /* waits for keys */
+	AWS_CALL_FLIGHT, /* waits for an answer */
+	AWS_CALL_DONE, /* in the line of those to be told */
+	AWS_CALL_DELIVERED /* its callback is running */
 };
 
 struct aws_call {
 	TAILQ_ENTRY(aws_call) all, line;
 	struct aws *aws;
 	struct aws_queue *queue;
-	enum call_state state;
+	enum aws_call_state state;
 	uint64_t order;
 	int64_t due_ms; /* not sent before */
 	struct aws_request request;
-	aws_read *read;
+	aws_read_fn *read;
 	int tries; /* -1 = for ever */
 
 	/* Of the try under way. */
@@ -119,7 +119,7 @@ struct aws_call {
 	bool unclear, sent;
 
 	/* The last answer. */
-	struct aws_said said;
+	struct aws_parsed said;
 	int status;
 	enum http_fault fault;
 	char *message, *request_id, *body;
@@ -130,7 +130,7 @@ struct aws_call {
 
 	/* A list over pages: what was found so far. */
 	aws_s3_list_cb *list_cb;
-	struct s3_page found;
+	struct aws_s3_page found;
 	size_t most;
 };
 
@@ -145,7 +145,7 @@ struct aws {
 	struct loop *loop;
 	struct http *http;
 	struct aws_config *config;
-	struct aws_cred *cred;
+	struct cred *cred;
 	double pace;
 	void (*note)(void *, bool, const char *);
 	void *note_arg;
@@ -158,7 +158,7 @@ struct aws {
 	struct rng rng;
 	struct aws_keys keys; /* the last ones used: what texts must not show */
 	int64_t offset_s; /* their clock is so much ahead */
-	int64_t told_offset_s;
+	int64_t noted_offset_s;
 	bool refused; /* keys were, and that was told */
 	bool had_keys;
 	int64_t requests;
@@ -168,10 +168,10 @@ struct aws {
 /* aws.c */
 struct aws_queue *
 aws_queue_of(struct aws *, enum aws_service, const char *operation);
-int aws_endpoint_of(
+int aws_client_endpoint(
     struct aws *, enum aws_service, const struct aws_endpoint **, struct err *);
 void aws_queue_put(struct aws_queue *, struct aws_call *);
-void aws_tell_put(struct aws_call *);
+void aws_deliver_put(struct aws_call *);
 void aws_note_put(struct aws *, bool warn, const char *, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -181,25 +181,26 @@ aws_call_new(struct aws *, enum aws_service, const char *operation);
 /* Into its queue; with an error it ends before it was sent. */
 void aws_call_begin(struct aws_call *, const struct err *);
 /* Its turn has come. */
-void aws_call_go(struct aws_call *);
+void aws_call_send(struct aws_call *);
 /* Not to be tried again: have it told. */
 void aws_call_end(struct aws_call *);
-void aws_call_tell(struct aws_call *);
+void aws_call_deliver(struct aws_call *);
 void aws_call_free(struct aws_call *);
 /* Leaves whatever it waits for. */
 void aws_call_drop(struct aws_call *);
 
 /* aws-retry-schedule.c */
-enum aws_next { NEXT_END, NEXT_NOW, NEXT_LATER };
+enum aws_retry_when { AWS_RETRY_NEVER, AWS_RETRY_NOW, AWS_RETRY_LATER };
 /* What follows from the last answer, and from its date. */
-enum aws_next aws_next_of(struct aws_call *, bool dated, int64_t date_s);
+enum aws_retry_when
+aws_retry_schedule_of(struct aws_call *, bool dated, int64_t date_s);
 /* Do it: asked_ms is the least to wait, a try that timed out costs more. */
-void
-aws_call_next(struct aws_call *, enum aws_next, bool timeout, int64_t asked_ms);
+void aws_retry_schedule(
+    struct aws_call *, enum aws_retry_when, bool timeout, int64_t asked_ms);
 
 /* aws-message.c: "SageMaker Stop…: text (Code, request 1)", without secrets. */
-char *aws_text(const struct aws_keys *, const struct aws_queue *,
-    const struct aws_said *, int status, const char *request_id);
+char *aws_message(const struct aws_keys *, const struct aws_queue *,
+    const struct aws_parsed *, int status, const char *request_id);
 
 /* aws-s3.c: whether another page is to be asked for. */
 bool aws_s3_more(struct aws_call *);

@@ -127,12 +127,12 @@ is_blank(const char *s, size_t n)
 
 /* Yes; but what? */
 static void
-read_good(struct aws_said *said, const struct aws_raw *raw)
+read_good(struct aws_parsed *said, const struct aws_raw *raw)
 {
 	struct err e = ERR_INIT;
 	char *text;
 
-	aws_said_set(said, AWS_OK, "", "");
+	aws_parsed_set(said, AWS_OK, "", "");
 	if (is_blank(raw->body, raw->len))
 		return;
 	said->doc = json_take(raw->body, raw->len, &e);
@@ -140,7 +140,7 @@ read_good(struct aws_said *said, const struct aws_raw *raw)
 		return;
 	text = xasprintf("the answer is not a JSON object%s%s",
 	    e.kind != ERR_NONE ? ": " : "", e.text);
-	aws_said_set(said, AWS_TRANSIENT, "", text);
+	aws_parsed_set(said, AWS_TRANSIENT, "", text);
 	said->broken = true;
 	free(text);
 }
@@ -155,20 +155,20 @@ member(const struct json *root, const char *a, const char *b)
 
 /* Somebody between us and AWS, or a broken one, said no: ask again. */
 static void
-read_foreign(struct aws_said *said, const struct aws_raw *raw)
+read_foreign(struct aws_parsed *said, const struct aws_raw *raw)
 {
-	enum aws_class what = aws_classify(raw->status, "", "");
+	enum aws_class what = aws_retry_classify(raw->status, "", "");
 	char *text;
 
 	text = xasprintf(
 	    "HTTP status %d with an answer that is not AWS's", raw->status);
-	aws_said_set(said, what == AWS_THROTTLE ? AWS_THROTTLE : AWS_TRANSIENT,
-	    "", text);
+	aws_parsed_set(said,
+	    what == AWS_THROTTLE ? AWS_THROTTLE : AWS_TRANSIENT, "", text);
 	free(text);
 }
 
 static void
-read_error(struct aws_said *said, const struct aws_raw *raw)
+read_error(struct aws_parsed *said, const struct aws_raw *raw)
 {
 	const struct json *root = NULL;
 	const char *code = NULL, *text = NULL;
@@ -188,9 +188,9 @@ read_error(struct aws_said *said, const struct aws_raw *raw)
 		read_foreign(said, raw);
 		return;
 	}
-	plain = aws_code_plain(code != NULL ? code : "");
+	plain = aws_retry_plain_code(code != NULL ? code : "");
 	text = text != NULL ? text : "";
-	what = aws_classify(raw->status, plain, text);
+	what = aws_retry_classify(raw->status, plain, text);
 	/* There, it is a number that the account may have, not a rate. */
 	if (raw->service == AWS_EVENTS && what == AWS_THROTTLE &&
 	    strcmp(plain, "LimitExceededException") == 0)
@@ -198,12 +198,12 @@ read_error(struct aws_said *said, const struct aws_raw *raw)
 	/* These services answer 400; a bare 404 is some other server's. */
 	if (plain[0] == '\0' && what == AWS_MISSING)
 		what = AWS_CALLER;
-	aws_said_set(said, what, plain, text);
+	aws_parsed_set(said, what, plain, text);
 	free(plain);
 }
 
 void
-aws_read_json(struct aws_said *said, const struct aws_raw *raw)
+aws_json_read(struct aws_parsed *said, const struct aws_raw *raw)
 {
 	if (raw->status >= 200 && raw->status < 300)
 		read_good(said, raw);
@@ -244,9 +244,9 @@ aws_json(struct aws *aws, const struct aws_ask *ask, aws_cb *cb, void *arg)
 
 	c->cb = cb;
 	c->arg = arg;
-	c->read = aws_read_json;
+	c->read = aws_json_read;
 	c->tries = ask->tries;
-	if (aws_endpoint_of(aws, ask->service, &p, &e) != 0) {
+	if (aws_client_endpoint(aws, ask->service, &p, &e) != 0) {
 		aws_call_begin(c, &e);
 		return c;
 	}

@@ -15,8 +15,8 @@
 enum { TEXT_BYTES = 600, ID_BYTES = 100 };
 
 void
-aws_said_set(
-    struct aws_said *s, enum aws_class what, const char *code, const char *text)
+aws_parsed_set(struct aws_parsed *s, enum aws_class what, const char *code,
+    const char *text)
 {
 	free(s->code);
 	free(s->text);
@@ -26,17 +26,17 @@ aws_said_set(
 }
 
 void
-aws_said_fini(struct aws_said *s)
+aws_parsed_fini(struct aws_parsed *s)
 {
 	free(s->code);
 	free(s->text);
 	json_free(s->doc);
-	s3_page_fini(&s->page);
-	*s = (struct aws_said){ 0 };
+	aws_s3_page_fini(&s->page);
+	*s = (struct aws_parsed){ 0 };
 }
 
 void
-s3_page_fini(struct s3_page *p)
+aws_s3_page_fini(struct aws_s3_page *p)
 {
 	size_t i;
 
@@ -44,20 +44,20 @@ s3_page_fini(struct s3_page *p)
 		free((char *)p->objects[i].key);
 	free(p->objects);
 	free(p->token);
-	*p = (struct s3_page){ 0 };
+	*p = (struct aws_s3_page){ 0 };
 }
 
 void
-aws_pair_add(struct aws_sign_pair **pairs, size_t *n, const char *name,
-    const char *value)
+aws_pair_add(
+    struct aws_pair **pairs, size_t *n, const char *name, const char *value)
 {
 	*pairs = xreallocarray(*pairs, *n + 1, sizeof **pairs);
-	(*pairs)[(*n)++] = (struct aws_sign_pair){ .name = xstrdup(name),
-		.value = xstrdup(value) };
+	(*pairs)[(*n)++] =
+	    (struct aws_pair){ .name = xstrdup(name), .value = xstrdup(value) };
 }
 
 void
-aws_pairs_free(struct aws_sign_pair *pairs, size_t n)
+aws_pairs_free(struct aws_pair *pairs, size_t n)
 {
 	while (n-- > 0) {
 		free((char *)pairs[n].name);
@@ -150,7 +150,7 @@ text_put_line(struct buf *b, const char *text, size_t n, size_t most)
 
 static void
 text_put_details(
-    struct buf *b, const struct aws_said *said, const char *request_id)
+    struct buf *b, const struct aws_parsed *said, const char *request_id)
 {
 	const char *code = said->code != NULL ? said->code : "";
 	bool id = request_id != NULL && request_id[0] != '\0';
@@ -167,8 +167,8 @@ text_put_details(
 }
 
 char *
-aws_text(const struct aws_keys *keys, const struct aws_queue *q,
-    const struct aws_said *said, int status, const char *request_id)
+aws_message(const struct aws_keys *keys, const struct aws_queue *q,
+    const struct aws_parsed *said, int status, const char *request_id)
 {
 	const char *text = said->text != NULL ? said->text : "";
 	struct buf whole = { 0 }, b = { 0 };
@@ -177,7 +177,8 @@ aws_text(const struct aws_keys *keys, const struct aws_queue *q,
 	buf_add(&whole, text, text_end(text));
 	text_mask(&whole, keys->secret);
 	text_mask(&whole, keys->token);
-	buf_printf(&b, "%s %s: ", aws_service_name(q->service), q->operation);
+	buf_printf(
+	    &b, "%s %s: ", aws_endpoint_service_name(q->service), q->operation);
 	if (whole.len > 0)
 		text_put_line(&b, whole.data, whole.len, TEXT_BYTES);
 	else

@@ -21,7 +21,7 @@ static const char *const versions[AWS_SERVICES] = {
 
 /* A yes is believed when it is what such a service would say. */
 static void
-aws_read_query(struct aws_said *said, const struct aws_raw *raw)
+aws_read_query(struct aws_parsed *said, const struct aws_raw *raw)
 {
 	static const char end[] = "Response";
 	struct xml *root = NULL;
@@ -29,7 +29,7 @@ aws_read_query(struct aws_said *said, const struct aws_raw *raw)
 	size_t n, k = sizeof end - 1;
 	bool good;
 
-	aws_read_xml(said, raw);
+	aws_xml_read(said, raw);
 	if (said->what != AWS_OK)
 		return;
 	good = xml_parse(&root, raw->body, raw->len, NULL) == 0;
@@ -42,7 +42,7 @@ aws_read_query(struct aws_said *said, const struct aws_raw *raw)
 	}
 	if (good)
 		return;
-	aws_said_set(said, AWS_TRANSIENT, "", "the answer is not AWS's");
+	aws_parsed_set(said, AWS_TRANSIENT, "", "the answer is not AWS's");
 	said->broken = true;
 }
 
@@ -78,7 +78,7 @@ aws_query(struct aws *aws, const struct aws_ask *ask, aws_cb *cb, void *arg)
 	c->arg = arg;
 	c->read = aws_read_query;
 	c->tries = ask->tries;
-	if (aws_endpoint_of(aws, ask->service, &p, &e) != 0) {
+	if (aws_client_endpoint(aws, ask->service, &p, &e) != 0) {
 		aws_call_begin(c, &e);
 		return c;
 	}

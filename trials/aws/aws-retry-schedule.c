@@ -19,28 +19,30 @@ call_wait(struct aws_call *c, bool timeout, int64_t asked_ms, int64_t *wait_ms)
 
 	if (c->tries > 0 && c->tried >= c->tries)
 		return false;
-	if (aws_budget_take(&c->queue->budget, cost, loop_now_ms(c->aws->loop)))
+	if (aws_retry_budget_take(
+		&c->queue->budget, cost, loop_now_ms(c->aws->loop)))
 		c->cost = cost;
 	else if (c->tries > 0)
 		return false;
 	else
 		u = 1;
-	*wait_ms =
-	    (int64_t)((double)aws_backoff_ms(c->tried, u, 0) / c->aws->pace);
+	*wait_ms = (int64_t)((double)aws_retry_backoff_ms(c->tried, u, 0) /
+			     c->aws->pace);
 	if (*wait_ms < asked_ms)
 		*wait_ms = asked_ms;
 	return true;
 }
 
 void
-aws_call_next(
-    struct aws_call *c, enum aws_next next, bool timeout, int64_t asked_ms)
+aws_retry_schedule(struct aws_call *c, enum aws_retry_when next, bool timeout,
+    int64_t asked_ms)
 {
 	int64_t wait_ms = 0;
 
-	if (next == NEXT_LATER && !call_wait(c, timeout, asked_ms, &wait_ms))
-		next = NEXT_END;
-	if (next == NEXT_END) {
+	if (next == AWS_RETRY_LATER &&
+	    !call_wait(c, timeout, asked_ms, &wait_ms))
+		next = AWS_RETRY_NEVER;
+	if (next == AWS_RETRY_NEVER) {
 		aws_call_end(c);
 		return;
 	}
@@ -53,9 +55,9 @@ clock_tell(struct aws *aws)
 {
 	int64_t off_s = aws->offset_s;
 
-	if (llabs(off_s - aws->told_offset_s) <= SKEW_TOLD_S)
+	if (llabs(off_s - aws->noted_offset_s) <= SKEW_TOLD_S)
 		return;
-	aws->told_offset_s = off_s;
+	aws->noted_offset_s = off_s;
 	if (llabs(off_s) > SKEW_TOLD_S)
 		aws_note_put(aws, true,
 		    "the clock of this machine is %lld s %s that of AWS; "
@@ -64,7 +66,7 @@ clock_tell(struct aws *aws)
 }
 
 /* Their clock counts: they refuse what is dated otherwise. */
-static enum aws_next
+static enum aws_retry_when
 next_clock(struct aws_call *c, bool dated, int64_t date_s)
 {
 	struct aws *aws = c->aws;
@@ -73,56 +75,56 @@ next_clock(struct aws_call *c, bool dated, int64_t date_s)
 	if (dated) {
 		off_s = date_s - loop_wall_us(aws->loop) / 1000000;
 		aws->offset_s = off_s;
-		aws_cred_set_offset(aws->cred, off_s);
+		cred_set_offset(aws->cred, off_s);
 		clock_tell(aws);
 	}
 	if (!dated || c->clocked)
-		return NEXT_LATER;
+		return AWS_RETRY_LATER;
 	c->clocked = true;
-	return NEXT_NOW;
+	return AWS_RETRY_NOW;
 }
 
 /* They may have expired, or have been exchanged: get them anew, once. */
-static enum aws_next
+static enum aws_retry_when
 next_keys(struct aws_call *c)
 {
 	struct aws *aws = c->aws;
 	char *text;
 
-	aws_cred_spoil(aws->cred, c->key_id);
+	cred_invalidate(aws->cred, c->key_id);
 	if (!c->renewed) {
 		c->renewed = true;
-		return NEXT_NOW;
+		return AWS_RETRY_NOW;
 	}
 	if (!aws->refused) {
 		aws->refused = true;
-		text = aws_text(
+		text = aws_message(
 		    &aws->keys, c->queue, &c->said, c->status, c->request_id);
 		aws_note_put(aws, true, "the keys of AWS (%s) are refused: %s",
-		    aws_cred_source(aws->cred), text);
+		    cred_source_name(aws->cred), text);
 		free(text);
 	}
-	return c->tries < 0 ? NEXT_LATER : NEXT_END;
+	return c->tries < 0 ? AWS_RETRY_LATER : AWS_RETRY_NEVER;
 }
 
-enum aws_next
-aws_next_of(struct aws_call *c, bool dated, int64_t date_s)
+enum aws_retry_when
+aws_retry_schedule_of(struct aws_call *c, bool dated, int64_t date_s)
 {
 	struct aws_queue *q = c->queue;
 	int64_t now_ms = loop_now_ms(c->aws->loop);
 
 	switch (c->said.what) {
 	case AWS_THROTTLE:
-		aws_bucket_throttled(&q->bucket, c->sent_ms, now_ms);
-		return NEXT_LATER;
+		aws_retry_bucket_throttled(&q->bucket, c->sent_ms, now_ms);
+		return AWS_RETRY_LATER;
 	case AWS_TRANSIENT:
-		return NEXT_LATER;
+		return AWS_RETRY_LATER;
 	case AWS_CLOCK:
 		return next_clock(c, dated, date_s);
 	case AWS_CREDENTIALS:
 		return next_keys(c);
 	case AWS_OK:
-		aws_budget_good(&q->budget, c->cost);
+		aws_retry_budget_good(&q->budget, c->cost);
 		c->aws->refused = false;
 		break;
 	case AWS_QUOTA:
@@ -132,6 +134,6 @@ aws_next_of(struct aws_call *c, bool dated, int64_t date_s)
 	case AWS_CLASSES:
 		break;
 	}
-	aws_bucket_good(&q->bucket, now_ms);
-	return NEXT_END;
+	aws_retry_bucket_good(&q->bucket, now_ms);
+	return AWS_RETRY_NEVER;
 }

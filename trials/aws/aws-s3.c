@@ -85,7 +85,7 @@ request_fill(struct aws_call *c, const struct aws_s3_ask *ask, struct err *e)
 	if (!bucket_is_good(ask->bucket))
 		return err_set(e, ERR_USAGE,
 		    "\"%s\" is not the name of a bucket", ask->bucket);
-	if (aws_endpoint_of(c->aws, AWS_S3, &p, e) != 0)
+	if (aws_client_endpoint(c->aws, AWS_S3, &p, e) != 0)
 		return -1;
 	address(r, p, ask->bucket, ask->key);
 	for (i = 0; i < ask->n_query; i++)
@@ -117,7 +117,7 @@ request_fill(struct aws_call *c, const struct aws_s3_ask *ask, struct err *e)
 
 static struct aws_call *
 call_new(struct aws *aws, const struct aws_s3_ask *ask, const char *operation,
-    aws_read *read, struct err *e)
+    aws_read_fn *read, struct err *e)
 {
 	struct aws_call *c = aws_call_new(aws, AWS_S3, operation);
 
@@ -131,7 +131,7 @@ struct aws_call *
 aws_s3(struct aws *aws, const struct aws_s3_ask *ask, aws_cb *cb, void *arg)
 {
 	struct err e = ERR_INIT;
-	struct aws_call *c = call_new(aws, ask, ask->method, aws_read_xml, &e);
+	struct aws_call *c = call_new(aws, ask, ask->method, aws_xml_read, &e);
 
 	c->cb = cb;
 	c->arg = arg;
@@ -144,7 +144,7 @@ aws_s3_list(struct aws *aws, const char *bucket, const char *prefix,
     size_t most, aws_s3_list_cb *cb, void *arg)
 {
 	char number[24];
-	const struct aws_sign_pair query[] = {
+	const struct aws_pair query[] = {
 		{ "list-type", "2" },
 		{ "prefix", prefix },
 		{ "max-keys", number },
@@ -162,7 +162,7 @@ aws_s3_list(struct aws *aws, const char *bucket, const char *prefix,
 
 	(void)snprintf(number, sizeof number, "%zu",
 	    most > 0 && most < PAGE_OBJECTS ? most : PAGE_OBJECTS);
-	c = call_new(aws, &ask, "LIST", aws_read_list, &e);
+	c = call_new(aws, &ask, "LIST", aws_xml_read_list, &e);
 	c->list_cb = cb;
 	c->arg = arg;
 	c->most = most;
@@ -172,7 +172,7 @@ aws_s3_list(struct aws *aws, const char *bucket, const char *prefix,
 
 /* Move the objects of a page behind those found. */
 static void
-found_add(struct s3_page *found, struct s3_page *page)
+found_add(struct aws_s3_page *found, struct aws_s3_page *page)
 {
 	if (page->n > 0) {
 		found->objects = xreallocarray(
@@ -193,7 +193,7 @@ query_next(struct aws_call *c, const char *token)
 {
 	static const char name[] = "continuation-token";
 	struct aws_request *r = &c->request;
-	struct aws_sign_pair *last = &r->query[r->n_query - 1];
+	struct aws_pair *last = &r->query[r->n_query - 1];
 
 	if (strcmp(last->name, name) == 0) {
 		free((char *)last->value);
@@ -208,7 +208,7 @@ query_next(struct aws_call *c, const char *token)
 bool
 aws_s3_more(struct aws_call *c)
 {
-	struct s3_page *page = &c->said.page;
+	struct aws_s3_page *page = &c->said.page;
 	bool again = page->token != NULL && c->found.token != NULL &&
 		     strcmp(page->token, c->found.token) == 0;
 
@@ -216,7 +216,7 @@ aws_s3_more(struct aws_call *c)
 	if (c->found.token == NULL || c->most > 0)
 		return false;
 	if (again || c->found.n > LIST_OBJECTS_MAX) {
-		aws_said_set(&c->said, AWS_CALLER, "",
+		aws_parsed_set(&c->said, AWS_CALLER, "",
 		    again ? "the list of the bucket has no end"
 			  : "there are more than a million objects");
 		return false;
@@ -226,7 +226,7 @@ aws_s3_more(struct aws_call *c)
 }
 
 int
-s3_uri_split(const char *uri, char **bucket, char **prefix, struct err *e)
+aws_s3_uri_split(const char *uri, char **bucket, char **prefix, struct err *e)
 {
 	static const char scheme[] = "s3://";
 	const char *at, *slash;

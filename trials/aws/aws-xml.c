@@ -38,7 +38,7 @@ child_text(const struct xml *x, const char *name)
 
 /* The bucket is elsewhere: said once and clearly, it will not move. */
 static bool
-read_region(struct aws_said *said, const struct aws_raw *raw)
+read_region(struct aws_parsed *said, const struct aws_raw *raw)
 {
 	char *text;
 
@@ -48,16 +48,16 @@ read_region(struct aws_said *said, const struct aws_raw *raw)
 		return false;
 	text = xasprintf("the bucket is in the region %s, not in %s",
 	    raw->bucket_region, raw->region);
-	aws_said_set(said, AWS_CALLER, "PermanentRedirect", text);
+	aws_parsed_set(said, AWS_CALLER, "PermanentRedirect", text);
 	free(text);
 	return true;
 }
 
 /* An answer to HEAD has no body, so its status must say everything. */
 static void
-read_bare(struct aws_said *said, const struct aws_raw *raw)
+read_bare(struct aws_parsed *said, const struct aws_raw *raw)
 {
-	enum aws_class what = aws_classify(raw->status, "", "");
+	enum aws_class what = aws_retry_classify(raw->status, "", "");
 	const char *text = "";
 
 	if (raw->status == 403 || raw->status == 400) {
@@ -69,25 +69,25 @@ read_bare(struct aws_said *said, const struct aws_raw *raw)
 					  : "the request is refused";
 	} else if (raw->status == 404)
 		text = "there is no such bucket or object";
-	aws_said_set(said, what, "", text);
+	aws_parsed_set(said, what, "", text);
 }
 
 static void
-read_foreign(struct aws_said *said, const struct aws_raw *raw)
+read_foreign(struct aws_parsed *said, const struct aws_raw *raw)
 {
-	enum aws_class what = aws_classify(raw->status, "", "");
+	enum aws_class what = aws_retry_classify(raw->status, "", "");
 	char *text;
 
 	text = xasprintf(
 	    "HTTP status %d with an answer that is not AWS's", raw->status);
 	if (raw->status >= 400 && what != AWS_THROTTLE)
 		what = AWS_TRANSIENT;
-	aws_said_set(said, what, "", text);
+	aws_parsed_set(said, what, "", text);
 	free(text);
 }
 
 static void
-read_error(struct aws_said *said, const struct aws_raw *raw)
+read_error(struct aws_parsed *said, const struct aws_raw *raw)
 {
 	const struct xml *x = NULL;
 	struct xml *root = NULL;
@@ -105,10 +105,10 @@ read_error(struct aws_said *said, const struct aws_raw *raw)
 	else
 		root = NULL;
 	if (x != NULL) {
-		code = aws_code_plain(child_text(x, "Code"));
+		code = aws_retry_plain_code(child_text(x, "Code"));
 		text = child_text(x, "Message");
-		aws_said_set(
-		    said, aws_classify(raw->status, code, text), code, text);
+		aws_parsed_set(said,
+		    aws_retry_classify(raw->status, code, text), code, text);
 		free(code);
 	} else
 		read_foreign(said, raw);
@@ -116,10 +116,10 @@ read_error(struct aws_said *said, const struct aws_raw *raw)
 }
 
 void
-aws_read_xml(struct aws_said *said, const struct aws_raw *raw)
+aws_xml_read(struct aws_parsed *said, const struct aws_raw *raw)
 {
 	if (raw->status >= 200 && raw->status < 300)
-		aws_said_set(said, AWS_OK, "", "");
+		aws_parsed_set(said, AWS_OK, "", "");
 	else
 		read_error(said, raw);
 }
@@ -156,7 +156,7 @@ object_read(struct aws_s3_object *o, const struct xml *x)
 }
 
 static int
-page_read(struct s3_page *p, const struct xml *root)
+page_read(struct aws_s3_page *p, const struct xml *root)
 {
 	const struct xml *x;
 	const char *token;
@@ -185,11 +185,11 @@ page_read(struct s3_page *p, const struct xml *root)
 }
 
 void
-aws_read_list(struct aws_said *said, const struct aws_raw *raw)
+aws_xml_read_list(struct aws_parsed *said, const struct aws_raw *raw)
 {
 	struct xml *root = NULL;
 
-	aws_read_xml(said, raw);
+	aws_xml_read(said, raw);
 	if (said->what != AWS_OK)
 		return;
 	if (xml_parse(&root, raw->body, raw->len, NULL) == 0 &&
@@ -198,8 +198,8 @@ aws_read_list(struct aws_said *said, const struct aws_raw *raw)
 		return;
 	}
 	xml_free(root);
-	s3_page_fini(&said->page);
-	aws_said_set(
+	aws_s3_page_fini(&said->page);
+	aws_parsed_set(
 	    said, AWS_TRANSIENT, "", "the answer is not the list of a bucket");
 	said->broken = true;
 }

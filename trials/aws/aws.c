@@ -84,11 +84,11 @@ on_queue(void *arg)
 	struct aws_call *c;
 
 	while ((c = queue_first(q, now_ms, &wait_ms)) != NULL) {
-		wait_ms = aws_bucket_take(&q->bucket, now_ms);
+		wait_ms = aws_retry_bucket_take(&q->bucket, now_ms);
 		if (wait_ms > 0)
 			break;
 		TAILQ_REMOVE(&q->line, c, line);
-		aws_call_go(c);
+		aws_call_send(c);
 	}
 	if (wait_ms >= 0 && !TAILQ_EMPTY(&q->line))
 		loop_timer_set(q->timer, wait_ms);
@@ -106,9 +106,9 @@ aws_queue_of(struct aws *aws, enum aws_service service, const char *operation)
 	q->aws = aws;
 	q->service = service;
 	q->operation = xstrdup(operation);
-	aws_bucket_init(&q->bucket, rate_of(service, operation) * aws->pace,
-	    loop_now_ms(aws->loop));
-	aws_budget_init(&q->budget, loop_now_ms(aws->loop));
+	aws_retry_bucket_init(&q->bucket,
+	    rate_of(service, operation) * aws->pace, loop_now_ms(aws->loop));
+	aws_retry_budget_init(&q->budget, loop_now_ms(aws->loop));
 	TAILQ_INIT(&q->line);
 	q->timer = loop_timer_new(aws->loop, on_queue, q);
 	TAILQ_INSERT_TAIL(&aws->queues, q, next);
@@ -121,7 +121,7 @@ aws_queue_put(struct aws_queue *q, struct aws_call *c)
 {
 	struct aws_call *at;
 
-	c->state = CALL_QUEUED;
+	c->state = AWS_CALL_QUEUED;
 	TAILQ_FOREACH_REVERSE(at, &q->line, aws_calls, line)
 	if (at->order < c->order)
 		break;
@@ -141,22 +141,22 @@ queue_free(struct aws_queue *q)
 }
 
 int
-aws_endpoint_of(struct aws *aws, enum aws_service service,
+aws_client_endpoint(struct aws *aws, enum aws_service service,
     const struct aws_endpoint **out, struct err *e)
 {
 	struct aws_endpoint *p = &aws->endpoints[service];
 
 	if (p->url == NULL &&
-	    aws_config_endpoint(aws->config, service, p, e) != 0)
+	    aws_endpoint_resolve(aws->config, service, p, e) != 0)
 		return -1;
 	*out = p;
 	return 0;
 }
 
 void
-aws_tell_put(struct aws_call *c)
+aws_deliver_put(struct aws_call *c)
 {
-	c->state = CALL_DONE;
+	c->state = AWS_CALL_DONE;
 	TAILQ_INSERT_TAIL(&c->aws->done, c, line);
 	loop_timer_set(c->aws->tell, 0);
 }
@@ -208,7 +208,7 @@ on_tell(void *arg)
 			aws->note(aws->note_arg, n->warn, n->text);
 		note_free(n);
 	} else if (c != NULL)
-		aws_call_tell(c);
+		aws_call_deliver(c);
 }
 
 static int
@@ -224,7 +224,7 @@ aws_set_up(struct aws *aws, const struct aws_env *env, struct err *e)
 	ca = aws_config_ca_bundle(aws->config);
 	if (http_open(&aws->http, aws->loop, ca, e) != 0)
 		return -1;
-	aws->cred = aws_cred_new(aws->loop, aws->http, aws->config);
+	aws->cred = cred_new(aws->loop, aws->http, aws->config);
 	return 0;
 }
 
@@ -238,7 +238,7 @@ region_tell(struct aws *aws)
 		aws_note_put(aws, true,
 		    "AWS_REGION is %s and AWS_DEFAULT_REGION %s: the first "
 		    "counts",
-		    aws_region(aws), other);
+		    aws_client_region(aws), other);
 }
 
 int
@@ -279,7 +279,7 @@ aws_close(struct aws *aws)
 	if (aws == NULL)
 		return;
 	while ((c = TAILQ_FIRST(&aws->calls)) != NULL)
-		aws_cancel(c);
+		aws_call_cancel(c);
 	while ((q = TAILQ_FIRST(&aws->queues)) != NULL) {
 		TAILQ_REMOVE(&aws->queues, q, next);
 		queue_free(q);
@@ -289,7 +289,7 @@ aws_close(struct aws *aws)
 		note_free(n);
 	}
 	if (aws->cred != NULL)
-		aws_cred_free(aws->cred);
+		cred_free(aws->cred);
 	if (aws->http != NULL)
 		http_close(aws->http);
 	for (i = 0; i < AWS_SERVICES; i++)
@@ -298,18 +298,18 @@ aws_close(struct aws *aws)
 	if (aws->config != NULL)
 		aws_config_free(aws->config);
 	loop_timer_free(aws->tell);
-	aws_keys_fini(&aws->keys);
+	aws_sigv4_keys_fini(&aws->keys);
 	free(aws);
 }
 
 const char *
-aws_region(const struct aws *aws)
+aws_client_region(const struct aws *aws)
 {
 	return aws_config_region(aws->config);
 }
 
 const char *
-aws_region_other(const struct aws *aws)
+aws_client_region_other(const struct aws *aws)
 {
 	return aws_config_region_other(aws->config);
 }
@@ -323,7 +323,7 @@ aws_config_of(const struct aws *aws)
 const char *
 aws_source(const struct aws *aws)
 {
-	return aws_cred_source(aws->cred);
+	return cred_source_name(aws->cred);
 }
 
 int64_t

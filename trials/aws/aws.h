@@ -34,9 +34,9 @@ struct aws_env {
 int aws_open(struct aws **, const struct aws_env *, struct err *);
 /* What is under way is dropped without a callback. */
 void aws_close(struct aws *);
-const char *aws_region(const struct aws *);
+const char *aws_client_region(const struct aws *);
 /* AWS_DEFAULT_REGION where AWS_REGION names another one; else NULL. */
-const char *aws_region_other(const struct aws *);
+const char *aws_client_region_other(const struct aws *);
 const struct aws_config *aws_config_of(const struct aws *);
 const char *aws_source(const struct aws *); /* of the keys, for doctor */
 /* Seconds since 1970 by the clock of the other side, as far as it is known. */
@@ -92,7 +92,7 @@ struct aws_s3_ask {
 	const char *method; /* "PUT" "HEAD" "GET" "DELETE" */
 	const char *bucket;
 	const char *key; /* not encoded; "" = the bucket itself */
-	const struct aws_sign_pair *query;
+	const struct aws_pair *query;
 	size_t n_query;
 	const void *body; /* copied */
 	size_t body_len;
@@ -120,9 +120,10 @@ struct aws_call *aws_s3_list(struct aws *, const char *bucket,
 struct aws_call *aws_whoami(struct aws *, aws_cb *, void *arg);
 
 /* No callback any more.  A request on its way may still act. */
-void aws_cancel(struct aws_call *);
+void aws_call_cancel(struct aws_call *);
 
 /* "s3://bucket/some/prefix/" -> new texts without slashes at the ends. */
-int s3_uri_split(const char *uri, char **bucket, char **prefix, struct err *);
+int
+aws_s3_uri_split(const char *uri, char **bucket, char **prefix, struct err *);
 
 #endif /* HPOTUNE_AWS_H */

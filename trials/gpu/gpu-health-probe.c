@@ -18,19 +18,19 @@
 
 enum { PROBE_MS = 60 * 1000, PROBE_SAYS_MOST = 4096 };
 
-struct gpu_probe {
-	struct gpu_watch *watch;
-	struct gpu_probe *next;
-	struct child *child;
+struct gpu_health_probe {
+	struct gpu_monitor *watch;
+	struct gpu_health_probe *next;
+	struct capture *child;
 	char uuid[GPU_UUID];
-	gpu_probe_cb *cb;
+	gpu_health_probe_cb *cb;
 	void *arg;
 };
 
 static void
-probe_unlink(struct gpu_probe *p)
+probe_unlink(struct gpu_health_probe *p)
 {
-	struct gpu_probe **at = &p->watch->probes;
+	struct gpu_health_probe **at = &p->watch->probes;
 
 	while (*at != p)
 		at = &(*at)->next;
@@ -54,13 +54,13 @@ probe_why(char why[GPU_WHY], int status, const char *out, const char *killed)
 	else
 		(void)snprintf(text, sizeof text,
 		    "its probe ended with status %d", WEXITSTATUS(status));
-	gpu_text_set(why, GPU_WHY, text);
+	gpu_snapshot_set_text(why, GPU_WHY, text);
 }
 
 static void
 on_probe(void *arg, int status, const char *out, size_t len, const char *killed)
 {
-	struct gpu_probe *p = arg;
+	struct gpu_health_probe *p = arg;
 	bool good =
 	    status != -1 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 	char why[GPU_WHY] = "";
@@ -74,26 +74,26 @@ on_probe(void *arg, int status, const char *out, size_t len, const char *killed)
 }
 
 int
-gpu_probe(struct gpu_watch *w, const char *uuid, gpu_probe_cb *cb, void *arg,
-    struct err *e)
+gpu_health_probe(struct gpu_monitor *w, const char *uuid,
+    gpu_health_probe_cb *cb, void *arg, struct err *e)
 {
 	char *argv[] = { w->program, (char *)"probe", (char *)uuid, NULL };
-	const struct child_spec spec = { .argv = argv,
+	const struct capture_spec spec = { .argv = argv,
 		.timeout_ms = PROBE_MS,
 		.most = PROBE_SAYS_MOST,
 		.mute = true };
-	struct gpu_probe *p;
+	struct gpu_health_probe *p;
 
 	for (p = w->probes; p != NULL; p = p->next)
 		if (strcmp(p->uuid, uuid) == 0)
 			return err_set(
 			    e, ERR_BUSY, "%s is being probed already", uuid);
 	p = xcalloc(1, sizeof *p);
-	*p = (struct gpu_probe){
+	*p = (struct gpu_health_probe){
 		.watch = w, .next = w->probes, .cb = cb, .arg = arg
 	};
-	gpu_text_set(p->uuid, sizeof p->uuid, uuid);
-	if (child_start(&p->child, w->loop, &spec, on_probe, p, e) != 0) {
+	gpu_snapshot_set_text(p->uuid, sizeof p->uuid, uuid);
+	if (capture_start(&p->child, w->loop, &spec, on_probe, p, e) != 0) {
 		free(p);
 		return -1;
 	}
@@ -102,13 +102,13 @@ gpu_probe(struct gpu_watch *w, const char *uuid, gpu_probe_cb *cb, void *arg,
 }
 
 void
-gpu_probes_end(struct gpu_watch *w)
+gpu_health_probes_end(struct gpu_monitor *w)
 {
-	struct gpu_probe *p;
+	struct gpu_health_probe *p;
 
 	while ((p = w->probes) != NULL) {
 		w->probes = p->next;
-		child_kill(p->child);
+		capture_kill(p->child);
 		free(p);
 	}
 }

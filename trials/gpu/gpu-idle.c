@@ -96,7 +96,7 @@ duration_words(int64_t ms, char *text, size_t n)
 }
 
 bool
-gpu_idle_see(struct gpu_idle *g, int gpus, double busy, double seen,
+gpu_idle_update(struct gpu_idle *g, int gpus, double busy, double seen,
     int64_t now_ms, char *text, size_t n)
 {
 	struct gpu_idle_mark now = { now_ms, busy, seen };

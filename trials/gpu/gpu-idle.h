@@ -35,7 +35,7 @@ void gpu_idle_begin(struct gpu_idle *, int64_t window_ms);
  * have been used less than GPU_IDLE_PERCENT over the last window; text says so.
  * busy and seen may count a share of them alone.
  */
-bool gpu_idle_see(struct gpu_idle *, int gpus, double busy, double seen,
+bool gpu_idle_update(struct gpu_idle *, int gpus, double busy, double seen,
     int64_t now_ms, char *text, size_t n);
 
 #endif /* HPOTUNE_GPU_IDLE_H */

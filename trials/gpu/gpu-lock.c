@@ -309,7 +309,7 @@ gpu_lock_take(const char *uuid, uint64_t key, const char *study, char *who,
 }
 
 bool
-gpu_lock_stands(int fd, const char *uuid)
+gpu_lock_valid(int fd, const char *uuid)
 {
 	char name[NAME_MAX];
 	int dir = dir_open(gpu_lock_dir());

@@ -32,7 +32,7 @@ int gpu_lock_take(const char *uuid, uint64_t key, const char *study, char *who,
  * Whether a booking still stands: false when its file has been removed (at
  * logout systemd removes a user's files below /dev/shm).  Then take it again.
  */
-bool gpu_lock_stands(int fd, const char *uuid);
+bool gpu_lock_valid(int fd, const char *uuid);
 /* Who has it, without taking it: false = nobody. */
 bool gpu_lock_owner(const char *uuid, char *who, size_t n);
 

@@ -6,16 +6,16 @@
 #include "src/base/mem.h"
 #include "trials/gpu/gpu-monitor.h"
 
-struct gpu_probe;
+struct gpu_health_probe;
 struct loop_timer;
-struct peer;
+struct coproc;
 
-struct gpu_watch {
+struct gpu_monitor {
 	struct loop *loop;
 	char *program;
-	gpu_watch_cb *cb;
+	gpu_monitor_cb *cb;
 	void *arg;
-	struct peer *peer; /* NULL: not started */
+	struct coproc *peer; /* NULL: not started */
 	struct buf heard; /* of a line */
 	struct loop_timer *limit; /* for the look in flight */
 	struct loop_timer *again; /* until it may be started again */
@@ -26,10 +26,10 @@ struct gpu_watch {
 	int64_t pause_ms; /* before the next start */
 	int64_t patience_ms;
 	char *why; /* it was killed */
-	struct gpu_probe *probes;
+	struct gpu_health_probe *probes;
 };
 
 /* gpu-health-probe.c */
-void gpu_probes_end(struct gpu_watch *);
+void gpu_health_probes_end(struct gpu_monitor *);
 
 #endif /* HPOTUNE_GPU_MONITOR_INTERNAL_H */

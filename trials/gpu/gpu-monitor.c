@@ -32,16 +32,16 @@ enum {
 
 /* It is of no use: killed, and why is told when it is gone. */
 static void
-watch_kill(struct gpu_watch *w, const char *why)
+watch_kill(struct gpu_monitor *w, const char *why)
 {
 	if (w->why == NULL)
 		w->why = xstrdup(why);
 	loop_timer_stop(w->limit);
-	peer_kill(w->peer);
+	coproc_kill(w->peer);
 }
 
 static void
-watch_send(struct gpu_watch *w)
+watch_send(struct gpu_monitor *w)
 {
 	char line[32];
 	int64_t now = loop_now_ms(w->loop), ms = w->patience_ms;
@@ -52,16 +52,16 @@ watch_send(struct gpu_watch *w)
 	if (w->answered_ms == 0 || now - w->answered_ms > OPEN_MS)
 		ms *= OPENING;
 	loop_timer_set(w->limit, ms);
-	peer_say(w->peer, line, strlen(line));
+	coproc_write(w->peer, line, strlen(line));
 }
 
 static void
-line_hear(struct gpu_watch *w, size_t len)
+line_hear(struct gpu_monitor *w, size_t len)
 {
 	struct err e = ERR_INIT;
-	struct gpu_look look;
+	struct gpu_snapshot look;
 
-	if (gpu_look_read(&look, w->heard.data, len, &e) != 0)
+	if (gpu_snapshot_read(&look, w->heard.data, len, &e) != 0)
 		watch_kill(w, e.text);
 	else if (look.seq != w->asked || w->asked == 0)
 		watch_kill(w, "hpotune-gpu answers what nobody asked");
@@ -74,13 +74,13 @@ line_hear(struct gpu_watch *w, size_t len)
 		if (w->waiting != 0 && w->asked == 0)
 			watch_send(w);
 	}
-	gpu_look_free(&look);
+	gpu_snapshot_free(&look);
 }
 
 static void
 on_hear(void *arg, const char *text, size_t n)
 {
-	struct gpu_watch *w = arg;
+	struct gpu_monitor *w = arg;
 	const char *end;
 	size_t len;
 
@@ -95,14 +95,14 @@ on_hear(void *arg, const char *text, size_t n)
 		    w->heard.len - len - 1);
 		w->heard.len -= len + 1;
 	}
-	if (w->why == NULL && w->heard.len > GPU_LOOK_LINE)
+	if (w->why == NULL && w->heard.len > GPU_SNAPSHOT_LINE)
 		watch_kill(w, "hpotune-gpu says more than it may");
 }
 
 static void
 on_gone(void *arg, int status)
 {
-	struct gpu_watch *w = arg;
+	struct gpu_monitor *w = arg;
 	char *why = w->why;
 	bool asked = w->asked != 0;
 
@@ -112,7 +112,7 @@ on_gone(void *arg, int status)
 	else if (why == NULL)
 		why = xasprintf(
 		    "hpotune-gpu ended with status %d", WEXITSTATUS(status));
-	peer_free(w->peer, 0);
+	coproc_free(w->peer, 0);
 	w->peer = NULL;
 	w->why = NULL;
 	w->asked = 0;
@@ -135,22 +135,22 @@ on_limit(void *arg)
 }
 
 static int
-watch_start(struct gpu_watch *w, struct err *e)
+watch_start(struct gpu_monitor *w, struct err *e)
 {
 	char *argv[] = { w->program, (char *)"watch", NULL };
-	const struct peer_spec spec = { .argv = argv, .log = "/dev/null" };
-	const struct peer_hooks hooks = {
-		.hear = on_hear, .gone = on_gone, .arg = w
+	const struct coproc_spec spec = { .argv = argv, .log = "/dev/null" };
+	const struct coproc_hooks hooks = {
+		.on_read = on_hear, .on_exit = on_gone, .arg = w
 	};
 
-	return peer_start(&w->peer, w->loop, &spec, &hooks, e);
+	return coproc_start(&w->peer, w->loop, &spec, &hooks, e);
 }
 
 /* It may be started again: for a question that waits. */
 static void
 on_again(void *arg)
 {
-	struct gpu_watch *w = arg;
+	struct gpu_monitor *w = arg;
 	struct err e = ERR_INIT;
 
 	if (w->waiting == 0 || w->peer != NULL)
@@ -168,16 +168,16 @@ on_again(void *arg)
 }
 
 int
-gpu_watch_new(struct gpu_watch **out, struct loop *loop, gpu_watch_cb *cb,
+gpu_monitor_new(struct gpu_monitor **out, struct loop *loop, gpu_monitor_cb *cb,
     void *arg, struct err *e)
 {
-	struct gpu_watch *w;
+	struct gpu_monitor *w;
 	char *program;
 
 	if (spawn_find(&program, "HPOTUNE_GPU", "hpotune-gpu", e) != 0)
 		return -1;
 	w = xcalloc(1, sizeof *w);
-	*w = (struct gpu_watch){ .loop = loop,
+	*w = (struct gpu_monitor){ .loop = loop,
 		.program = program,
 		.cb = cb,
 		.arg = arg,
@@ -189,12 +189,12 @@ gpu_watch_new(struct gpu_watch **out, struct loop *loop, gpu_watch_cb *cb,
 }
 
 void
-gpu_watch_free(struct gpu_watch *w)
+gpu_monitor_free(struct gpu_monitor *w)
 {
 	if (w == NULL)
 		return;
-	gpu_probes_end(w);
-	peer_free(w->peer, 0);
+	gpu_health_probes_end(w);
+	coproc_free(w->peer, 0);
 	loop_timer_free(w->limit);
 	loop_timer_free(w->again);
 	buf_free(&w->heard);
@@ -204,14 +204,14 @@ gpu_watch_free(struct gpu_watch *w)
 }
 
 void
-gpu_watch_patience(struct gpu_watch *w, int64_t ms)
+gpu_monitor_patience(struct gpu_monitor *w, int64_t ms)
 {
 	w->patience_ms = ms;
 }
 
 /* Nobody is called back from here: a start that fails says so on the loop. */
 int64_t
-gpu_watch_ask(struct gpu_watch *w)
+gpu_monitor_ask(struct gpu_monitor *w)
 {
 	if (w->waiting != 0)
 		return w->waiting;

@@ -10,8 +10,8 @@
 #include <stdint.h>
 
 struct err;
-struct gpu_look;
-struct gpu_watch;
+struct gpu_snapshot;
+struct gpu_monitor;
 struct loop;
 
 /*
@@ -19,26 +19,26 @@ struct loop;
  * come, for why; a question that waits stays.  The watch is not freed inside.
  */
 typedef void
-gpu_watch_cb(void *arg, const struct gpu_look *look, const char *why);
+gpu_monitor_cb(void *arg, const struct gpu_snapshot *look, const char *why);
 
-int gpu_watch_new(struct gpu_watch **, struct loop *, gpu_watch_cb *, void *arg,
-    struct err *);
-void gpu_watch_free(struct gpu_watch *);
+int gpu_monitor_new(struct gpu_monitor **, struct loop *, gpu_monitor_cb *,
+    void *arg, struct err *);
+void gpu_monitor_free(struct gpu_monitor *);
 /*
  * Ask for a look that begins after this call; its seq.  While one is awaited
  * another question waits its turn; questions that wait become one.
  */
-int64_t gpu_watch_ask(struct gpu_watch *);
+int64_t gpu_monitor_ask(struct gpu_monitor *);
 /* How long a look may take, for tests; one that opens NVML six times that. */
-void gpu_watch_patience(struct gpu_watch *, int64_t ms);
+void gpu_monitor_patience(struct gpu_monitor *, int64_t ms);
 
 /*
  * Whether a GPU works: "hpotune-gpu probe UUID" on the loop, killed after a
  * minute.  One at a time per GPU; freed with the watch.
  */
 typedef void
-gpu_probe_cb(void *arg, const char *uuid, bool good, const char *why);
-int gpu_probe(struct gpu_watch *, const char *uuid, gpu_probe_cb *, void *arg,
-    struct err *);
+gpu_health_probe_cb(void *arg, const char *uuid, bool good, const char *why);
+int gpu_health_probe(struct gpu_monitor *, const char *uuid,
+    gpu_health_probe_cb *, void *arg, struct err *);
 
 #endif /* HPOTUNE_GPU_MONITOR_H */

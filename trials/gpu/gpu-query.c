@@ -51,7 +51,7 @@ answer_read(int fd, struct buf *text, int64_t until_ms, struct err *e)
 			continue;
 		if (n <= 0)
 			return 0;
-		if (text->len + (size_t)n > GPU_LOOK_LINE)
+		if (text->len + (size_t)n > GPU_SNAPSHOT_LINE)
 			return err_set(
 			    e, ERR_REMOTE, "hpotune-gpu says more than it may");
 		buf_add(text, piece, (size_t)n);
@@ -72,7 +72,7 @@ program_end(pid_t pid, int end_fd)
 
 /* What it prints; status: as of waitpid, -1 = it was killed. */
 static int
-program_hear(char *const *argv, struct buf *text, int *status, int timeout_ms,
+program_read(char *const *argv, struct buf *text, int *status, int timeout_ms,
     struct err *e)
 {
 	struct spawn_spec spec = { .argv = argv, .in = -1, .err = -1 };
@@ -95,35 +95,36 @@ program_hear(char *const *argv, struct buf *text, int *status, int timeout_ms,
 }
 
 bool
-gpu_there(void)
+gpu_query_driver(void)
 {
 	const char *named = getenv("HPOTUNE_NVML");
 
-	return named != NULL ? named[0] != '\0' : gpu_proc_driver("");
+	return named != NULL ? named[0] != '\0' : gpu_sysfs_driver("");
 }
 
 int
-gpu_ask(struct gpu_look *l, int timeout_ms, struct err *e)
+gpu_query(struct gpu_snapshot *l, int timeout_ms, struct err *e)
 {
 	struct buf text = { 0 };
 	char *program;
 	size_t len;
 	int rc, status;
 
-	*l = (struct gpu_look){ 0 };
-	if (!gpu_there()) {
-		gpu_text_set(l->why, sizeof l->why, "no driver of NVIDIA");
+	*l = (struct gpu_snapshot){ 0 };
+	if (!gpu_query_driver()) {
+		gpu_snapshot_set_text(
+		    l->why, sizeof l->why, "no driver of NVIDIA");
 		return 0;
 	}
 	if (spawn_find(&program, "HPOTUNE_GPU", "hpotune-gpu", e) != 0)
 		return -1;
-	rc = program_hear((char *[]){ program, (char *)"list", NULL }, &text,
+	rc = program_read((char *[]){ program, (char *)"list", NULL }, &text,
 	    &status, timeout_ms, e);
 	len = strcspn(buf_str(&text), "\n");
 	if (rc == 0 && text.len != len + 1)
 		rc = err_set(e, ERR_REMOTE, "%s: not one line", program);
-	if (rc == 0 && gpu_look_read(l, buf_str(&text), len, e) != 0) {
-		gpu_look_free(l);
+	if (rc == 0 && gpu_snapshot_read(l, buf_str(&text), len, e) != 0) {
+		gpu_snapshot_free(l);
 		rc = err_add(e, "%s", program);
 	}
 	buf_free(&text);
@@ -132,7 +133,7 @@ gpu_ask(struct gpu_look *l, int timeout_ms, struct err *e)
 }
 
 int
-gpu_ask_probe(const char *uuid, int timeout_ms, struct err *e)
+gpu_query_probe(const char *uuid, int timeout_ms, struct err *e)
 {
 	struct buf text = { 0 };
 	char *program, *argv[] = { NULL, (char *)"probe", (char *)uuid, NULL };
@@ -141,7 +142,7 @@ gpu_ask_probe(const char *uuid, int timeout_ms, struct err *e)
 	if (spawn_find(&program, "HPOTUNE_GPU", "hpotune-gpu", e) != 0)
 		return -1;
 	argv[0] = program;
-	rc = program_hear(argv, &text, &status, timeout_ms, e);
+	rc = program_read(argv, &text, &status, timeout_ms, e);
 	if (rc == 0 && status != 0)
 		rc = err_set(e, ERR_REMOTE, "%.*s",
 		    (int)strcspn(buf_str(&text), "\n"),

@@ -104,11 +104,12 @@ process_read(struct gpu_process *p, const struct json *v, struct err *e)
 }
 
 static int
-processes_read(struct gpu_seen *g, const struct json *object, struct err *e)
+processes_read(struct gpu_device *g, const struct json *object, struct err *e)
 {
 	const struct json *array, *v;
 
-	if (array_read(object, "processes", GPU_LOOK_PROCESSES, &array, e) != 0)
+	if (array_read(
+		object, "processes", GPU_SNAPSHOT_PROCESSES, &array, e) != 0)
 		return -1;
 	if (json_count(array) == 0)
 		return 0;
@@ -120,7 +121,7 @@ processes_read(struct gpu_seen *g, const struct json *object, struct err *e)
 }
 
 static int
-texts_read(struct gpu_seen *g, const struct json *v, struct err *e)
+texts_read(struct gpu_device *g, const struct json *v, struct err *e)
 {
 	if (uuid_read(v, "uuid", g->uuid, e) != 0 ||
 	    uuid_read(v, "parent", g->parent, e) != 0 ||
@@ -132,7 +133,7 @@ texts_read(struct gpu_seen *g, const struct json *v, struct err *e)
 }
 
 static int
-numbers_read(struct gpu_seen *g, const struct json *v, struct err *e)
+numbers_read(struct gpu_device *g, const struct json *v, struct err *e)
 {
 	const int64_t most = NUMBER_MOST;
 
@@ -150,7 +151,7 @@ numbers_read(struct gpu_seen *g, const struct json *v, struct err *e)
 }
 
 static int
-seen_read(struct gpu_seen *g, const struct json *v, struct err *e)
+seen_read(struct gpu_device *g, const struct json *v, struct err *e)
 {
 	static const char *const known[] = { "uuid", "name", "bus", "parent",
 		"cpus", "node", "index", "minor", "memory", "used",
@@ -167,16 +168,16 @@ seen_read(struct gpu_seen *g, const struct json *v, struct err *e)
 }
 
 static int
-gpus_read(struct gpu_look *l, const struct json *root, struct err *e)
+gpus_read(struct gpu_snapshot *l, const struct json *root, struct err *e)
 {
 	const struct json *array, *v;
-	struct gpu_seen *g;
+	struct gpu_device *g;
 	size_t i;
 
-	if (array_read(root, "gpus", GPU_LOOK_GPUS, &array, e) != 0)
+	if (array_read(root, "gpus", GPU_SNAPSHOT_GPUS, &array, e) != 0)
 		return -1;
 	for (v = json_first(array); v != NULL; v = json_next(v)) {
-		g = gpu_look_add(l);
+		g = gpu_snapshot_add(l);
 		if (seen_read(g, v, e) != 0)
 			return -1;
 		for (i = 0; i + 1 < l->n; i++)
@@ -187,13 +188,13 @@ gpus_read(struct gpu_look *l, const struct json *root, struct err *e)
 }
 
 static int
-faults_read(struct gpu_look *l, const struct json *root, struct err *e)
+faults_read(struct gpu_snapshot *l, const struct json *root, struct err *e)
 {
 	static const char *const known[] = { "uuid", "xid", NULL };
 	const struct json *array, *v;
 	struct gpu_fault *f;
 
-	if (array_read(root, "faults", GPU_LOOK_FAULTS, &array, e) != 0)
+	if (array_read(root, "faults", GPU_SNAPSHOT_FAULTS, &array, e) != 0)
 		return -1;
 	if (json_count(array) > 0)
 		l->faults = xcalloc(json_count(array), sizeof *l->faults);
@@ -209,7 +210,7 @@ faults_read(struct gpu_look *l, const struct json *root, struct err *e)
 }
 
 static int
-look_read(struct gpu_look *l, const struct json *root, struct err *e)
+snapshot_parse(struct gpu_snapshot *l, const struct json *root, struct err *e)
 {
 	static const char *const known[] = { "seq", "source", "driver", "why",
 		"gpus", "faults", NULL };
@@ -231,18 +232,20 @@ look_read(struct gpu_look *l, const struct json *root, struct err *e)
 }
 
 int
-gpu_look_read(struct gpu_look *l, const char *line, size_t len, struct err *e)
+gpu_snapshot_read(
+    struct gpu_snapshot *l, const char *line, size_t len, struct err *e)
 {
 	struct json_doc *doc;
 	int rc;
 
-	*l = (struct gpu_look){ 0 };
-	if (len > GPU_LOOK_LINE)
+	*l = (struct gpu_snapshot){ 0 };
+	if (len > GPU_SNAPSHOT_LINE)
 		return err_set(e, ERR_REMOTE,
-		    "a look at the GPUs of more than %d bytes", GPU_LOOK_LINE);
+		    "a look at the GPUs of more than %d bytes",
+		    GPU_SNAPSHOT_LINE);
 	if (json_parse(&doc, line, len, "look", false, e) != 0)
 		return -1;
-	rc = look_read(l, json_root(doc), e);
+	rc = snapshot_parse(l, json_root(doc), e);
 	json_free(doc);
 	return rc;
 }

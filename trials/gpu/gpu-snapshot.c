@@ -35,12 +35,12 @@ number_put(struct buf *b, const char *key, int64_t n)
 }
 
 static void
-processes_put(struct buf *b, const struct gpu_seen *g)
+processes_put(struct buf *b, const struct gpu_device *g)
 {
 	size_t i;
 
 	buf_puts(b, ",\"processes\":[");
-	for (i = 0; i < g->n_processes && i < GPU_LOOK_PROCESSES; i++)
+	for (i = 0; i < g->n_processes && i < GPU_SNAPSHOT_PROCESSES; i++)
 		buf_printf(b, "%s{\"pid\":%" PRId64 ",\"memory\":%" PRId64 "}",
 		    i == 0 ? "" : ",", g->processes[i].pid,
 		    g->processes[i].memory);
@@ -48,7 +48,7 @@ processes_put(struct buf *b, const struct gpu_seen *g)
 }
 
 static void
-seen_put(struct buf *b, const struct gpu_seen *g)
+seen_put(struct buf *b, const struct gpu_device *g)
 {
 	buf_puts(b, "{\"uuid\":");
 	json_put_string(b, g->uuid);
@@ -73,7 +73,7 @@ seen_put(struct buf *b, const struct gpu_seen *g)
 }
 
 void
-gpu_look_write(struct buf *b, const struct gpu_look *l)
+gpu_snapshot_write(struct buf *b, const struct gpu_snapshot *l)
 {
 	size_t i;
 
@@ -82,13 +82,13 @@ gpu_look_write(struct buf *b, const struct gpu_look *l)
 	text_put(b, "driver", l->driver);
 	text_put(b, "why", l->why);
 	buf_puts(b, ",\"gpus\":[");
-	for (i = 0; i < l->n && i < GPU_LOOK_GPUS; i++) {
+	for (i = 0; i < l->n && i < GPU_SNAPSHOT_GPUS; i++) {
 		if (i > 0)
 			buf_putc(b, ',');
 		seen_put(b, &l->gpus[i]);
 	}
 	buf_puts(b, "],\"faults\":[");
-	for (i = 0; i < l->n_faults && i < GPU_LOOK_FAULTS; i++) {
+	for (i = 0; i < l->n_faults && i < GPU_SNAPSHOT_FAULTS; i++) {
 		buf_puts(b, i == 0 ? "{\"uuid\":" : ",{\"uuid\":");
 		json_put_string(b, l->faults[i].uuid);
 		buf_printf(b, ",\"xid\":%d}", l->faults[i].xid);
@@ -97,7 +97,7 @@ gpu_look_write(struct buf *b, const struct gpu_look *l)
 }
 
 void
-gpu_look_free(struct gpu_look *l)
+gpu_snapshot_free(struct gpu_snapshot *l)
 {
 	size_t i;
 
@@ -105,7 +105,7 @@ gpu_look_free(struct gpu_look *l)
 		free(l->gpus[i].processes);
 	free(l->gpus);
 	free(l->faults);
-	*l = (struct gpu_look){ 0 };
+	*l = (struct gpu_snapshot){ 0 };
 }
 
 /* A copy of n elements; NULL for none. */
@@ -122,7 +122,7 @@ array_copy(const void *from, size_t n, size_t size)
 }
 
 void
-gpu_look_copy(struct gpu_look *to, const struct gpu_look *from)
+gpu_snapshot_copy(struct gpu_snapshot *to, const struct gpu_snapshot *from)
 {
 	size_t i;
 
@@ -136,9 +136,9 @@ gpu_look_copy(struct gpu_look *to, const struct gpu_look *from)
 }
 
 void
-gpu_seen_init(struct gpu_seen *g)
+gpu_snapshot_device_init(struct gpu_device *g)
 {
-	*g = (struct gpu_seen){ .node = -1,
+	*g = (struct gpu_device){ .node = -1,
 		.index = -1,
 		.minor = -1,
 		.memory = -1,
@@ -150,15 +150,15 @@ gpu_seen_init(struct gpu_seen *g)
 }
 
 void
-gpu_look_simulate(struct gpu_look *l, int n, int64_t memory)
+gpu_snapshot_simulate(struct gpu_snapshot *l, int n, int64_t memory)
 {
 	int i;
 
-	*l = (struct gpu_look){ .source = GPU_SIMULATED };
-	if (n > GPU_LOOK_GPUS)
-		n = GPU_LOOK_GPUS;
+	*l = (struct gpu_snapshot){ .source = GPU_SIMULATED };
+	if (n > GPU_SNAPSHOT_GPUS)
+		n = GPU_SNAPSHOT_GPUS;
 	for (i = 0; i < n; i++) {
-		struct gpu_seen *g = gpu_look_add(l);
+		struct gpu_device *g = gpu_snapshot_add(l);
 
 		g->index = i;
 		(void)snprintf(g->uuid, sizeof g->uuid, "SIM-%d", i);
@@ -168,19 +168,19 @@ gpu_look_simulate(struct gpu_look *l, int n, int64_t memory)
 	}
 }
 
-struct gpu_seen *
-gpu_look_add(struct gpu_look *l)
+struct gpu_device *
+gpu_snapshot_add(struct gpu_snapshot *l)
 {
-	struct gpu_seen *g;
+	struct gpu_device *g;
 
 	l->gpus = xreallocarray(l->gpus, l->n + 1, sizeof *l->gpus);
 	g = &l->gpus[l->n++];
-	gpu_seen_init(g);
+	gpu_snapshot_device_init(g);
 	return g;
 }
 
 void
-gpu_text_set(char *to, size_t n, const char *from)
+gpu_snapshot_set_text(char *to, size_t n, const char *from)
 {
 	size_t i;
 

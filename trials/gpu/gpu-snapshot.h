@@ -47,7 +47,7 @@ struct gpu_process {
 };
 
 /* One GPU, or one MIG slice of one.  Numbers are -1 where not known. */
-struct gpu_seen {
+struct gpu_device {
 	char uuid[GPU_UUID]; /* "GPU-…", "MIG-…", "SIM-0" */
 	char name[GPU_NAME];
 	char bus[GPU_BUS];
@@ -74,12 +74,12 @@ struct gpu_fault {
 	int xid;
 };
 
-struct gpu_look {
+struct gpu_snapshot {
 	int64_t seq; /* of the question it answers, 0 = none */
 	enum gpu_source source;
 	char driver[48];
 	char why[GPU_WHY];
-	struct gpu_seen *gpus; /* PCI order, slices in place of their GPU */
+	struct gpu_device *gpus; /* PCI order, slices in place of their GPU */
 	size_t n;
 	struct gpu_fault *faults;
 	size_t n_faults;
@@ -87,29 +87,30 @@ struct gpu_look {
 
 /* gpu-snapshot.c */
 /* One line of JSON, without its end. */
-void gpu_look_write(struct buf *, const struct gpu_look *);
-/* Free it with gpu_look_free, also after an error. */
-int
-gpu_look_read(struct gpu_look *, const char *line, size_t len, struct err *);
-void gpu_look_free(struct gpu_look *);
+void gpu_snapshot_write(struct buf *, const struct gpu_snapshot *);
+/* Free it with gpu_snapshot_free, also after an error. */
+int gpu_snapshot_read(
+    struct gpu_snapshot *, const char *line, size_t len, struct err *);
+void gpu_snapshot_free(struct gpu_snapshot *);
 /* A deep copy. */
-void gpu_look_copy(struct gpu_look *to, const struct gpu_look *from);
+void
+gpu_snapshot_copy(struct gpu_snapshot *to, const struct gpu_snapshot *from);
 /* Simulated GPUs, all idle, of so many bytes each. */
-void gpu_look_simulate(struct gpu_look *, int n, int64_t memory);
+void gpu_snapshot_simulate(struct gpu_snapshot *, int n, int64_t memory);
 
 /* gpu-query.c */
 /*
  * Whether there is a sign of a driver: /proc/driver/nvidia, /dev/nvidiactl,
  * /dev/dxg, or what HPOTUNE_NVML says; empty, it says that there is none.
  */
-bool gpu_there(void);
+bool gpu_query_driver(void);
 /*
  * One look, by "hpotune-gpu list", waited for.  Without a sign of a driver
  * nothing is started and the look is empty.  An error: the program could not
  * be run, or did not answer in time.
  */
-int gpu_ask(struct gpu_look *, int timeout_ms, struct err *);
+int gpu_query(struct gpu_snapshot *, int timeout_ms, struct err *);
 /* Whether a GPU works, by "hpotune-gpu probe", waited for; -1: why not. */
-int gpu_ask_probe(const char *uuid, int timeout_ms, struct err *);
+int gpu_query_probe(const char *uuid, int timeout_ms, struct err *);
 
 #endif /* HPOTUNE_GPU_SNAPSHOT_H */

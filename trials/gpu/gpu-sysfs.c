@@ -15,7 +15,7 @@
 #include "trials/gpu/gpu-sysfs.h"
 
 void
-gpu_bus_name(char to[GPU_BUS], const char *from)
+gpu_sysfs_bus_name(char to[GPU_BUS], const char *from)
 {
 	unsigned int domain, bus, device, function;
 
@@ -42,7 +42,7 @@ line_read(const char *path, char *line, size_t n)
 }
 
 void
-gpu_proc_place(
+gpu_sysfs_locality(
     const char *root, const char *bus, char cpus[GPU_CPUS], int *node)
 {
 	char path[PATH_MAX], line[GPU_CPUS];
@@ -78,7 +78,7 @@ line_value(char *line, const char *key)
 }
 
 static void
-information_read(struct gpu_seen *g, const char *path)
+information_read(struct gpu_device *g, const char *path)
 {
 	FILE *f = fopen(path, "re");
 	char line[512];
@@ -86,10 +86,10 @@ information_read(struct gpu_seen *g, const char *path)
 
 	while (f != NULL && fgets(line, sizeof line, f) != NULL) {
 		if ((v = line_value(line, "Model")) != NULL)
-			gpu_text_set(g->name, sizeof g->name, v);
+			gpu_snapshot_set_text(g->name, sizeof g->name, v);
 		else if ((v = line_value(line, "GPU UUID")) != NULL &&
 			 strchr(v, '?') == NULL)
-			gpu_text_set(g->uuid, sizeof g->uuid, v);
+			gpu_snapshot_set_text(g->uuid, sizeof g->uuid, v);
 		else if ((v = line_value(line, "Device Minor")) != NULL)
 			g->minor = atoi(v);
 	}
@@ -100,7 +100,7 @@ information_read(struct gpu_seen *g, const char *path)
 static int
 bus_order(const void *a, const void *b)
 {
-	const struct gpu_seen *g = a, *h = b;
+	const struct gpu_device *g = a, *h = b;
 	size_t n = strlen(g->bus), m = strlen(h->bus);
 
 	/* A longer domain is a larger one. */
@@ -109,7 +109,7 @@ bus_order(const void *a, const void *b)
 
 /* "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54.15  Tue …". */
 static void
-driver_read(const char *root, struct gpu_look *l)
+driver_read(const char *root, struct gpu_snapshot *l)
 {
 	char path[PATH_MAX], line[256], *word, *rest;
 
@@ -121,21 +121,22 @@ driver_read(const char *root, struct gpu_look *l)
 	     word = strtok_r(NULL, " ", &rest))
 		if (word[strspn(word, "0123456789.")] == '\0' &&
 		    strchr(word, '.') != NULL) {
-			gpu_text_set(l->driver, sizeof l->driver, word);
+			gpu_snapshot_set_text(
+			    l->driver, sizeof l->driver, word);
 			return;
 		}
 }
 
 static void
-entry_look(const char *folder, const char *name, struct gpu_look *l)
+entry_read(const char *folder, const char *name, struct gpu_snapshot *l)
 {
 	char path[PATH_MAX];
-	struct gpu_seen *g;
+	struct gpu_device *g;
 
-	if (name[0] == '.' || l->n == GPU_LOOK_GPUS)
+	if (name[0] == '.' || l->n == GPU_SNAPSHOT_GPUS)
 		return;
-	g = gpu_look_add(l);
-	gpu_bus_name(g->bus, name);
+	g = gpu_snapshot_add(l);
+	gpu_sysfs_bus_name(g->bus, name);
 	(void)snprintf(path, sizeof path, "%s/%s/information", folder, name);
 	information_read(g, path);
 	/* Nothing could be said to such a one: it has no name. */
@@ -144,7 +145,7 @@ entry_look(const char *folder, const char *name, struct gpu_look *l)
 }
 
 void
-gpu_proc_look(const char *root, struct gpu_look *l)
+gpu_sysfs_snapshot(const char *root, struct gpu_snapshot *l)
 {
 	char folder[PATH_MAX];
 	struct dirent *entry;
@@ -156,21 +157,21 @@ gpu_proc_look(const char *root, struct gpu_look *l)
 	if ((d = opendir(folder)) == NULL)
 		return;
 	while ((entry = readdir(d)) != NULL)
-		entry_look(folder, entry->d_name, l);
+		entry_read(folder, entry->d_name, l);
 	(void)closedir(d);
 	driver_read(root, l);
 	if (l->n > 0)
 		qsort(l->gpus, l->n, sizeof *l->gpus, bus_order);
 	for (i = 0; i < l->n; i++) {
 		l->gpus[i].index = (int)i;
-		gpu_proc_place(
+		gpu_sysfs_locality(
 		    root, l->gpus[i].bus, l->gpus[i].cpus, &l->gpus[i].node);
 	}
 	l->source = l->n > 0 ? GPU_PROC : GPU_NONE;
 }
 
 bool
-gpu_proc_driver(const char *root)
+gpu_sysfs_driver(const char *root)
 {
 	static const char *const signs[] = { "/proc/driver/nvidia",
 		"/dev/nvidiactl", "/dev/dxg" };

@@ -11,13 +11,13 @@
 #include "trials/gpu/gpu-snapshot.h"
 
 /* A bus id as sysfs writes it: "00000000:3B:00.0" is "0000:3b:00.0". */
-void gpu_bus_name(char to[GPU_BUS], const char *from);
+void gpu_sysfs_bus_name(char to[GPU_BUS], const char *from);
 /* The processors and the NUMA node near it.  root: "" but in tests. */
-void gpu_proc_place(
+void gpu_sysfs_locality(
     const char *root, const char *bus, char cpus[GPU_CPUS], int *node);
 /* The GPUs that the driver lists in /proc; no slices. */
-void gpu_proc_look(const char *root, struct gpu_look *);
+void gpu_sysfs_snapshot(const char *root, struct gpu_snapshot *);
 /* Whether anything here looks like a driver. */
-bool gpu_proc_driver(const char *root);
+bool gpu_sysfs_driver(const char *root);
 
 #endif /* HPOTUNE_GPU_SYSFS_H */

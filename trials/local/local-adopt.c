@@ -18,9 +18,9 @@
 #include "trials/process/attempt-status.h"
 
 void
-local_group_remove(const struct local *l, const char *uuid)
+local_adopt_remove_cgroup(const struct local *l, const char *uuid)
 {
-	char path[CLAIM_PATH];
+	char path[RECORD_PATH];
 
 	if (l->cgroup[0] == '\0')
 		return;
@@ -29,86 +29,88 @@ local_group_remove(const struct local *l, const char *uuid)
 	cgroup_remove(path);
 }
 
-enum launch_look
-local_look(void *ctx, const struct launch_spec *spec, struct err *e)
+enum launch_adoption
+local_adopt(void *ctx, const struct launch_spec *spec, struct err *e)
 {
 	struct local *l = ctx;
-	char *dir = local_dir(spec);
-	struct evidence found;
-	enum truth is = truth_read(&found, dir, spec->uuid, e);
+	char *dir = local_start_dir(spec);
+	struct attempt_evidence found;
+	enum attempt_status is =
+	    attempt_status_read(&found, dir, spec->uuid, e);
 
-	if (is == TRUTH_NEVER && local_home_away(l)) {
-		(void)local_home_err(l, e);
-		is = TRUTH_UNKNOWN;
+	if (is == ATTEMPT_NEVER && local_state_dir_moved(l)) {
+		(void)local_state_dir_err(l, e);
+		is = ATTEMPT_UNKNOWN;
 	}
 	/* Before anything new is placed; while nobody can tell, too. */
-	if (is != TRUTH_NEVER && is != TRUTH_FOREIGN)
-		local_gpus_adopt(l, spec, dir);
+	if (is != ATTEMPT_NEVER && is != ATTEMPT_FOREIGN)
+		local_gpu_names_adopt(l, spec, dir);
 	else
-		local_gpus_undo(l, spec->slot, spec->uuid);
+		local_gpu_undo(l, spec->slot, spec->uuid);
 	free(dir);
-	if (is == TRUTH_UNKNOWN)
-		return LOOK_UNKNOWN;
-	if (is == TRUTH_FOREIGN && (found.shim_lock || found.trial_lock)) {
+	if (is == ATTEMPT_UNKNOWN)
+		return ADOPT_UNKNOWN;
+	if (is == ATTEMPT_FOREIGN && (found.shim_lock || found.trial_lock)) {
 		(void)err_set(e, ERR_BUSY, "another run of it is still there");
-		return LOOK_UNKNOWN;
+		return ADOPT_UNKNOWN;
 	}
-	if (is == TRUTH_NEVER || is == TRUTH_FOREIGN)
-		return LOOK_NEVER;
+	if (is == ATTEMPT_NEVER || is == ATTEMPT_FOREIGN)
+		return ADOPT_NEVER;
 	/* The first turn adopts it, or delivers what is left of it. */
 	if (local_find(l, spec->trial, spec->attempt) == NULL)
 		(void)local_follow(l, spec);
 	switch (is) {
-	case TRUTH_FINISHED:
-		return LOOK_ENDED;
-	case TRUTH_REMAINS:
-		return found.has_exit ? LOOK_ENDED : LOOK_LOST;
-	case TRUTH_LOST:
-	case TRUTH_ABANDONED:
-		return LOOK_LOST;
-	case TRUTH_STARTING:
-	case TRUTH_RUNNING:
-	case TRUTH_ENDING:
-		return LOOK_ALIVE;
-	case TRUTH_NEVER:
-	case TRUTH_FOREIGN:
-	case TRUTH_UNKNOWN:
+	case ATTEMPT_FINISHED:
+		return ADOPT_ENDED;
+	case ATTEMPT_REMAINS:
+		return found.has_exit ? ADOPT_ENDED : ADOPT_LOST;
+	case ATTEMPT_LOST:
+	case ATTEMPT_ABANDONED:
+		return ADOPT_LOST;
+	case ATTEMPT_STARTING:
+	case ATTEMPT_RUNNING:
+	case ATTEMPT_ENDING:
+		return ADOPT_ALIVE;
+	case ATTEMPT_NEVER:
+	case ATTEMPT_FOREIGN:
+	case ATTEMPT_UNKNOWN:
 		break;
 	}
-	return LOOK_UNKNOWN;
+	return ADOPT_UNKNOWN;
 }
 
 /* Who finds another's claim cannot make one. */
 static bool
 is_foreign(int fd, const char *uuid)
 {
-	enum claim_read claim_is, exit_is;
-	struct claim_exit x;
+	enum record_check claim_is, exit_is;
+	struct attempt_exit x;
 	struct claim c;
 
-	return claim_read_both(fd, uuid, &c, &claim_is, &x, &exit_is) == 0 &&
-	       claim_is == CLAIM_FOREIGN;
+	return attempt_record_read(fd, uuid, &c, &claim_is, &x, &exit_is) ==
+		   0 &&
+	       claim_is == RECORD_FOREIGN;
 }
 
 /* With the lock held: the claim, unless there is one. */
 static int
-bury_locked(int fd, const char *dir, const char *uuid, struct err *e)
+abandon_locked(int fd, const char *dir, const char *uuid, struct err *e)
 {
-	unsigned char sector[CLAIM_SECTOR];
-	enum claim_read claim_is, exit_is;
-	struct claim_exit x;
+	unsigned char sector[RECORD_SECTOR];
+	enum record_check claim_is, exit_is;
+	struct attempt_exit x;
 	struct claim c;
 
-	if (claim_read_both(fd, uuid, &c, &claim_is, &x, &exit_is) == -1)
+	if (attempt_record_read(fd, uuid, &c, &claim_is, &x, &exit_is) == -1)
 		return err_set(
 		    e, ERR_FILE, "%s/state: %s", dir, strerror(errno));
-	if (claim_is == CLAIM_GOOD && c.kind == CLAIM_ABANDONED)
+	if (claim_is == RECORD_GOOD && c.kind == CLAIM_ABANDONED)
 		return 0;
-	if (claim_is != CLAIM_NONE)
+	if (claim_is != RECORD_NONE)
 		return err_set(e, ERR_BUSY, "%s: was begun meanwhile", dir);
 	c = (struct claim){ .kind = CLAIM_ABANDONED };
-	memcpy(c.uuid, uuid, CLAIM_UUID);
-	claim_encode(sector, &c);
+	memcpy(c.uuid, uuid, RECORD_UUID);
+	attempt_record_encode_claim(sector, &c);
 	fail_point("local.before_bury");
 	if (pwrite(fd, sector, sizeof sector, 0) != sizeof sector ||
 	    fdatasync(fd) == -1)
@@ -119,7 +121,7 @@ bury_locked(int fd, const char *dir, const char *uuid, struct err *e)
 }
 
 int
-local_bury(const char *dir, const char *uuid, struct err *e)
+local_abandon_record(const char *dir, const char *uuid, struct err *e)
 {
 	int dir_fd, fd, r;
 
@@ -138,8 +140,8 @@ local_bury(const char *dir, const char *uuid, struct err *e)
 		    e, ERR_FILE, "%s/state: %s", dir, strerror(errno));
 	if (is_foreign(fd, uuid))
 		r = 0;
-	else if (claim_lock(fd) == 0)
-		r = bury_locked(fd, dir, uuid, e);
+	else if (attempt_record_lock(fd) == 0)
+		r = abandon_locked(fd, dir, uuid, e);
 	else
 		r = err_set(e, errno == EAGAIN ? ERR_BUSY : ERR_FILE, "%s: %s",
 		    dir,
@@ -153,14 +155,14 @@ int
 local_abandon(void *ctx, const struct launch_spec *spec, struct err *e)
 {
 	struct local *l = ctx;
-	char *dir = local_dir(spec);
+	char *dir = local_start_dir(spec);
 	int r;
 
-	r = local_home_away(l) ? local_home_err(l, e)
-			       : local_bury(dir, spec->uuid, e);
+	r = local_state_dir_moved(l) ? local_state_dir_err(l, e)
+				     : local_abandon_record(dir, spec->uuid, e);
 	/* Its folder may be gone while it lives. */
-	if (r == 0 && local_kill_marked(spec->uuid, dir).spared == 0)
-		local_group_remove(l, spec->uuid);
+	if (r == 0 && local_marked_kill(spec->uuid, dir).spared == 0)
+		local_adopt_remove_cgroup(l, spec->uuid);
 	free(dir);
 	return r;
 }

@@ -7,7 +7,7 @@
 #include "trials/local/local-internal.h"
 
 void
-local_word(struct local_words *w, char *word)
+local_command_add(struct local_argv *w, char *word)
 {
 	w->word = xreallocarray(w->word, w->n + 2, sizeof *w->word);
 	w->word[w->n++] = word;
@@ -18,7 +18,7 @@ char **
 local_command(
     const struct local *l, const struct launch_spec *spec, const char *dir)
 {
-	struct local_words w = { 0 };
+	struct local_argv w = { 0 };
 	size_t i;
 
 	if (spec->settings->launcher != STUDY_LAUNCHER_NONE)
@@ -28,6 +28,6 @@ local_command(
 		return w.word;
 	}
 	for (i = 0; spec->argv[i] != NULL; i++)
-		local_word(&w, xstrdup(spec->argv[i]));
+		local_command_add(&w, xstrdup(spec->argv[i]));
 	return w.word;
 }

@@ -82,12 +82,12 @@ env_put_gpus(struct env *env, const struct local *l,
     const struct launch_spec *spec, const char *variable,
     enum local_gpu_name name)
 {
-	struct local_key key;
+	struct local_gpu_key key;
 	struct buf b = { 0 };
 
 	buf_printf(&b, "%s=", variable);
-	local_gpus_put(
-	    l, local_key(&key, l, spec->slot, spec->uuid), name, ",", &b);
+	local_gpu_names_put(
+	    l, local_gpu_key(&key, l, spec->slot, spec->uuid), name, ",", &b);
 	env_put(env, buf_take(&b));
 }
 
@@ -95,16 +95,16 @@ char **
 local_env(
     const struct local *l, const struct launch_spec *spec, const char *dir)
 {
-	struct local_key key;
+	struct local_gpu_key key;
 	struct env env = { 0 };
 	char **mps;
 
-	(void)local_key(&key, l, spec->slot, spec->uuid);
-	mps = local_mps_env(l, key.text, spec->settings);
+	(void)local_gpu_key(&key, l, spec->slot, spec->uuid);
+	mps = local_gpu_mps_env(l, key.text, spec->settings);
 	env_begin(&env, spec->settings);
 	env_put_all(&env, mps);
 	local_env_free(mps);
-	env_put_all(&env, launch_env_of(spec));
+	env_put_all(&env, launcher_spec_env(spec));
 	env_put_all(&env, spec->env);
 	env_put(&env, xasprintf("HPOTUNE_PARAMS=%s/params.json", dir));
 	env_put(&env, xasprintf("HPOTUNE_METRICS=%s/metrics.jsonl", dir));
@@ -118,8 +118,8 @@ local_env(
 	env_put_gpus(&env, l, spec, "CUDA_VISIBLE_DEVICES", LOCAL_GPU_VISIBLE);
 	env_put_gpus(&env, l, spec, "HPOTUNE_GPU_UUIDS", LOCAL_GPU_UUID);
 	env_put_gpus(&env, l, spec, "HPOTUNE_GPU_INDICES", LOCAL_GPU_INDEX);
-	env_put(
-	    &env, xasprintf("SM_NUM_GPUS=%zu", local_gpus_count(l, key.text)));
+	env_put(&env,
+	    xasprintf("SM_NUM_GPUS=%zu", local_gpu_names_count(l, key.text)));
 	return env.word;
 }
 

@@ -43,12 +43,12 @@ params_same(const char *dir, const char *json)
 }
 
 bool
-local_foreign(const struct launch_spec *spec, const char *dir, bool *aside)
+local_foreign_run(const struct launch_spec *spec, const char *dir, bool *aside)
 {
 	struct err e = ERR_INIT;
-	struct evidence found;
+	struct attempt_evidence found;
 
-	if (truth_read(&found, dir, spec->uuid, &e) != TRUTH_FOREIGN)
+	if (attempt_status_read(&found, dir, spec->uuid, &e) != ATTEMPT_FOREIGN)
 		return false;
 	*aside = !params_same(dir, spec->params_json);
 	return true;
@@ -106,11 +106,12 @@ foreign_wait(struct local_attempt *a, const struct claim *c)
 	if (a->supervisor.pid != c->shim_pid)
 		(void)local_watch_claim(a, c);
 	/* Who stops the trial means that one, too. */
-	local_stop_send(a);
+	local_reconcile_stop(a);
 }
 
 void
-local_foreign_turn(struct local_attempt *a, const struct evidence *found)
+local_foreign_run_wait(
+    struct local_attempt *a, const struct attempt_evidence *found)
 {
 	struct launch_event ev = { .kind = LAUNCH_LOST };
 
@@ -124,11 +125,11 @@ local_foreign_turn(struct local_attempt *a, const struct evidence *found)
 		return;
 	}
 	if (found->trial_lock) {
-		(void)local_sweep(a, &found->claim);
+		(void)local_marked_sweep(a, &found->claim);
 		return;
 	}
 	if (a->aside && !set_aside(a))
 		return;
 	ev.u.lost.why = "its folder holds another run";
-	local_end(a, &ev);
+	local_reconcile_end(a, &ev);
 }

@@ -21,10 +21,10 @@ enum {
 };
 
 void
-local_gpus_say(struct local_gpus *g)
+local_gpu_events_notes(struct local_gpu *g)
 {
 	struct local *l = g->local;
-	struct gpus_note *note;
+	struct local_gpu_message *note;
 	struct launch_event ev;
 	char *text;
 	size_t i;
@@ -53,9 +53,9 @@ local_gpus_say(struct local_gpus *g)
 
 /* In words, who else has it. */
 static void
-owner_put(const struct gpus_view *v, char *owner, size_t n)
+owner_put(const struct gpualloc_view *v, char *owner, size_t n)
 {
-	const struct gpu_seen *s = v->seen;
+	const struct gpu_device *s = v->seen;
 	size_t i;
 
 	*owner = '\0';
@@ -70,9 +70,9 @@ owner_put(const struct gpus_view *v, char *owner, size_t n)
 }
 
 static void
-gpu_tell(struct local_gpus *g, const struct gpus_view *v)
+gpu_show(struct local_gpu *g, const struct gpualloc_view *v)
 {
-	const struct gpu_seen *s = v->seen;
+	const struct gpu_device *s = v->seen;
 	struct launch_event ev = { .kind = LAUNCH_GPU };
 	char owner[GPU_OWNER];
 
@@ -81,7 +81,7 @@ gpu_tell(struct local_gpus *g, const struct gpus_view *v)
 		.index = s->index,
 		.uuid = s->uuid,
 		.name = s->name,
-		.state = gpu_state_name(v->state),
+		.state = gpualloc_state_name(v->state),
 		.why = v->why,
 		.owner = owner,
 		.trials = v->trials,
@@ -95,23 +95,23 @@ gpu_tell(struct local_gpus *g, const struct gpus_view *v)
 }
 
 static bool
-is_out(enum gpu_state s)
+is_out(enum gpualloc_state s)
 {
 	return s == GPU_SUSPECT || s == GPU_QUARANTINED || s == GPU_GONE;
 }
 
 static void
-gpus_tell(struct local_gpus *g, int64_t now)
+gpus_show(struct local_gpu *g, int64_t now)
 {
-	struct gpus_told *t;
-	struct gpus_view v;
+	struct local_gpu_shown *t;
+	struct gpualloc_view v;
 	size_t i;
 
 	for (i = 0; i < g->n_told; i++) {
 		t = &g->told[i];
 		if (!t->dirty)
 			continue;
-		gpus_at(g->gpus, i, &v);
+		gpualloc_at(g->gpus, i, &v);
 		if (!v.used) {
 			t->dirty = false;
 			continue;
@@ -126,7 +126,7 @@ gpus_tell(struct local_gpus *g, int64_t now)
 		t->trials = v.trials;
 		t->at_ms = now;
 		t->dirty = false;
-		gpu_tell(g, &v);
+		gpu_show(g, &v);
 	}
 }
 
@@ -137,16 +137,16 @@ sum(double a, double b)
 }
 
 void
-local_gpus_use(struct local_attempt *a)
+local_gpu_events_usage(struct local_attempt *a)
 {
 	struct launch_event ev = { .kind = LAUNCH_USAGE };
 	const struct launch_usage *before = &a->used;
-	struct gpus_usage u;
+	struct gpualloc_usage u;
 	char text[256];
 
 	if (a->local->pack.size > 0
-		? !local_place_usage(a, &u)
-		: !gpus_usage(a->local->gpus->gpus, a->uuid, &u))
+		? !local_gpu_pack_usage(a, &u)
+		: !gpualloc_usage(a->local->gpus->gpus, a->uuid, &u))
 		return;
 	a->used_ms = loop_now_ms(a->local->loop);
 	ev.u.usage = (struct launch_usage){ .gpus = u.gpus,
@@ -162,7 +162,7 @@ local_gpus_use(struct local_attempt *a)
 		ev.u.usage.seen = sum(u.seen, before->seen);
 	}
 	local_emit(a, &ev);
-	if (gpu_idle_see(&a->idle, u.gpus, ev.u.usage.busy, ev.u.usage.seen,
+	if (gpu_idle_update(&a->idle, u.gpus, ev.u.usage.busy, ev.u.usage.seen,
 		a->used_ms, text, sizeof text))
 		local_note(a, true, "%s", text);
 }
@@ -177,16 +177,16 @@ usage_tell(struct local *l, int64_t now)
 		a = l->attempts[i];
 		if (a->over || !a->up || now - a->used_ms < USED_MS)
 			continue;
-		local_place_share(l, a->slot);
-		local_gpus_use(a);
+		local_gpu_pack_charge(l, a->slot);
+		local_gpu_events_usage(a);
 	}
 }
 
 static void
-slots_tell(struct local_gpus *g)
+slots_tell(struct local_gpu *g)
 {
 	struct launch_event ev = { .kind = LAUNCH_SLOTS };
-	int places = gpus_places(g->gpus);
+	int places = gpualloc_choose_capacity(g->gpus);
 
 	if (places == g->places && !g->back)
 		return;
@@ -198,17 +198,18 @@ slots_tell(struct local_gpus *g)
 
 /* Nothing runs and nothing can: whoever looks at it should know why. */
 static void
-none_tell(struct local_gpus *g)
+none_free_note(struct local_gpu *g)
 {
 	struct launch_event ev = { .kind = LAUNCH_NOTE };
 	char why[160] = "", text[256];
-	struct gpus_view v;
+	struct gpualloc_view v;
 	bool none;
 	size_t i;
 
-	none = g->local->n == 0 && !gpus_ready(g->gpus, why, sizeof why);
-	for (i = gpus_count(g->gpus); none && i-- > 0;) {
-		gpus_at(g->gpus, i, &v);
+	none = g->local->n == 0 &&
+	       !gpualloc_choose_ready(g->gpus, why, sizeof why);
+	for (i = gpualloc_count(g->gpus); none && i-- > 0;) {
+		gpualloc_at(g->gpus, i, &v);
 		none = !v.used ||
 		       (v.state != GPU_RELEASING && v.state != GPU_HELD &&
 			   v.state != GPU_SETTLING);
@@ -216,7 +217,8 @@ none_tell(struct local_gpus *g)
 	if (none == g->noted_none)
 		return;
 	/* It is over only when something could begin again. */
-	if (!none && g->local->n == 0 && !gpus_ready(g->gpus, why, sizeof why))
+	if (!none && g->local->n == 0 &&
+	    !gpualloc_choose_ready(g->gpus, why, sizeof why))
 		return;
 	g->noted_none = none;
 	(void)snprintf(text, sizeof text,
@@ -229,22 +231,22 @@ none_tell(struct local_gpus *g)
 }
 
 void
-local_gpus_tell(struct local *l)
+local_gpu_events_flush(struct local *l)
 {
 	int64_t now = loop_now_ms(l->loop);
-	struct local_gpus *g = l->gpus;
+	struct local_gpu *g = l->gpus;
 
 	if (g->gpus == NULL)
 		return;
 	/* Looks that need nobody else are there at once. */
 	if (g->simulated)
-		local_gpus_judge(g);
+		local_gpu_poll_apply(g);
 	if (l->pack.size > 0)
-		local_places_tend(l);
-	local_gpus_say(g);
-	gpus_tell(g, now);
+		local_gpu_pack_release(l);
+	local_gpu_events_notes(g);
+	gpus_show(g, now);
 	usage_tell(l, now);
 	slots_tell(g);
-	none_tell(g);
-	local_gpus_arm(g);
+	none_free_note(g);
+	local_gpu_poll_arm(g);
 }

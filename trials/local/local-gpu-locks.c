@@ -15,7 +15,7 @@
 
 /* Out of the way of those that a supervisor gets, from 3 on. */
 static int
-fd_raise(const struct local_gpus *g, int fd)
+fd_raise(const struct local_gpu *g, int fd)
 {
 	int high = fcntl(fd, F_DUPFD_CLOEXEC, 3 + g->per_trial);
 
@@ -24,10 +24,10 @@ fd_raise(const struct local_gpus *g, int fd)
 }
 
 bool
-local_lock_book(void *arg, const char *uuid, char *who, size_t n)
+local_gpu_locks_book(void *arg, const char *uuid, char *who, size_t n)
 {
-	struct local_gpus *g = arg;
-	struct gpus_lock lock = { .fd = -1 };
+	struct local_gpu *g = arg;
+	struct local_gpu_lock lock = { .fd = -1 };
 	struct err e = ERR_INIT;
 	char text[256];
 
@@ -43,7 +43,7 @@ local_lock_book(void *arg, const char *uuid, char *who, size_t n)
 			    "GPUs are not reserved against other studies: "
 			    "%.180s",
 			    e.text);
-			local_gpus_note(g, true, text);
+			local_gpu_note(g, true, text);
 		}
 	}
 	(void)snprintf(lock.uuid, sizeof lock.uuid, "%s", uuid);
@@ -53,9 +53,9 @@ local_lock_book(void *arg, const char *uuid, char *who, size_t n)
 }
 
 void
-local_lock_unbook(void *arg, const char *uuid)
+local_gpu_locks_unbook(void *arg, const char *uuid)
 {
-	struct local_gpus *g = arg;
+	struct local_gpu *g = arg;
 	size_t i, kept = 0;
 
 	for (i = 0; i < g->n_locks; i++)
@@ -68,7 +68,7 @@ local_lock_unbook(void *arg, const char *uuid)
 
 /* Book it anew, in a file that is there. */
 static void
-lock_again(struct local_gpus *g, struct gpus_lock *lock)
+lock_renew(struct local_gpu *g, struct local_gpu_lock *lock)
 {
 	struct err e = ERR_INIT;
 	char who[GPU_OWNER], text[256];
@@ -86,16 +86,16 @@ lock_again(struct local_gpus *g, struct gpus_lock *lock)
 	    "the reservation of %.80s was removed: %.64s%s", lock->uuid,
 	    e.kind == ERR_BUSY ? who : e.text,
 	    e.kind == ERR_BUSY ? " has it as well" : "");
-	local_gpus_note(g, true, text);
+	local_gpu_note(g, true, text);
 }
 
 void
-local_locks_tend(struct local_gpus *g)
+local_gpu_locks_renew(struct local_gpu *g)
 {
 	size_t i;
 
 	for (i = 0; i < g->n_locks; i++)
 		if (g->locks[i].fd != -1 &&
-		    !gpu_lock_stands(g->locks[i].fd, g->locks[i].uuid))
-			lock_again(g, &g->locks[i]);
+		    !gpu_lock_valid(g->locks[i].fd, g->locks[i].uuid))
+			lock_renew(g, &g->locks[i]);
 }

@@ -39,7 +39,7 @@ mps_lives(const char *dir)
 
 /* The folder of the daemon of this GPU alone, else of all of them, or NULL. */
 static char *
-mps_find(const struct gpu_seen *s, bool *alone)
+mps_find(const struct gpu_device *s, bool *alone)
 {
 	const char *base = getenv("CUDA_MPS_PIPE_DIRECTORY");
 	char *dir;
@@ -63,14 +63,14 @@ mps_find(const struct gpu_seen *s, bool *alone)
 
 /* Whether trials are to share GPUs by it, where it is there. */
 static bool
-is_wanted(const struct local_gpus *g)
+is_wanted(const struct local_gpu *g)
 {
 	return g->gpus != NULL && g->mps && !g->simulated &&
 	       g->per_trial == 1 && g->share > 1;
 }
 
 bool
-local_mps_serves(const struct local_gpus *g, const struct gpu_seen *s)
+local_gpu_mps_serves(const struct local_gpu *g, const struct gpu_device *s)
 {
 	bool alone;
 	char *dir = is_wanted(g) ? mps_find(s, &alone) : NULL;
@@ -82,22 +82,22 @@ local_mps_serves(const struct local_gpus *g, const struct gpu_seen *s)
 }
 
 static void
-mps_note(struct local_gpus *g, size_t i, const char *dir, bool alone)
+mps_note(struct local_gpu *g, size_t i, const char *dir, bool alone)
 {
-	struct gpus_view v;
+	struct gpualloc_view v;
 	char text[400];
 
 	if (i >= g->n_told || g->told[i].noted_mps)
 		return;
 	g->told[i].noted_mps = true;
-	gpus_at(g->gpus, i, &v);
+	gpualloc_at(g->gpus, i, &v);
 	(void)snprintf(text, sizeof text,
 	    "trials share GPU %d through MPS (%.200s)%s", v.seen->index, dir,
 	    alone ? ""
 		  : "; its daemon serves all GPUs, so a fault of one trial "
 		    "can end those on others: run one per GPU, with folders "
 		    "that end in -INDEX");
-	local_gpus_note(g, !alone && gpus_count(g->gpus) > 1, text);
+	local_gpu_note(g, !alone && gpualloc_count(g->gpus) > 1, text);
 }
 
 static void
@@ -109,18 +109,18 @@ word_add(char ***words, size_t *n, char *word)
 }
 
 char **
-local_mps_env(
+local_gpu_mps_env(
     const struct local *l, const char *key, const struct study_trial *t)
 {
-	struct local_gpus *g = l->gpus;
+	struct local_gpu *g = l->gpus;
 	char **words = NULL, *dir;
-	struct gpus_view v;
+	struct gpualloc_view v;
 	size_t n = 0, at;
 	bool alone;
 
-	if (!is_wanted(g) || gpus_of(g->gpus, key, &at) != 1)
+	if (!is_wanted(g) || gpualloc_of(g->gpus, key, &at) != 1)
 		return NULL;
-	gpus_at(g->gpus, at, &v);
+	gpualloc_at(g->gpus, at, &v);
 	dir = mps_find(v.seen, &alone);
 	if (dir == NULL)
 		return NULL;

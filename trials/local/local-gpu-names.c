@@ -19,30 +19,30 @@
 
 enum { FILE_MAX = 1 << 16 };
 
-/* Its GPUs, as indices for gpus_at; to be freed. */
+/* Its GPUs, as indices for gpualloc_at; to be freed. */
 static size_t *
-mine(const struct local_gpus *g, const char *key, size_t *n)
+mine(const struct local_gpu *g, const char *key, size_t *n)
 {
 	size_t *at = xcalloc((size_t)g->per_trial + 1, sizeof *at);
 
-	*n = g->gpus != NULL ? gpus_of(g->gpus, key, at) : 0;
+	*n = g->gpus != NULL ? gpualloc_of(g->gpus, key, at) : 0;
 	return at;
 }
 
 const char *
-local_key(
-    struct local_key *key, const struct local *l, int slot, const char *uuid)
+local_gpu_key(struct local_gpu_key *key, const struct local *l, int slot,
+    const char *uuid)
 {
 	if (l->pack.size > 0)
 		(void)snprintf(key->text, sizeof key->text, "pack %d",
-		    local_place(l, slot));
+		    local_pack_place(l, slot));
 	else
 		(void)snprintf(key->text, sizeof key->text, "%s", uuid);
 	return key->text;
 }
 
 size_t
-local_gpus_count(const struct local *l, const char *key)
+local_gpu_names_count(const struct local *l, const char *key)
 {
 	size_t n;
 
@@ -51,7 +51,7 @@ local_gpus_count(const struct local *l, const char *key)
 }
 
 static void
-name_put(const struct local_gpus *g, const struct gpu_seen *s,
+name_put(const struct local_gpu *g, const struct gpu_device *s,
     enum local_gpu_name name, struct buf *b)
 {
 	bool slice = s->parent[0] != '\0';
@@ -68,7 +68,7 @@ name_put(const struct local_gpus *g, const struct gpu_seen *s,
 		break;
 	case LOCAL_GPU_VISIBLE:
 		/* What MPS serves has other numbers there. */
-		if (g->by_index && !slice && !local_mps_serves(g, s))
+		if (g->by_index && !slice && !local_gpu_mps_serves(g, s))
 			buf_printf(b, "%d", s->index);
 		else
 			buf_puts(b, s->uuid);
@@ -77,18 +77,18 @@ name_put(const struct local_gpus *g, const struct gpu_seen *s,
 }
 
 void
-local_gpus_put(const struct local *l, const char *key, enum local_gpu_name name,
-    const char *comma, struct buf *b)
+local_gpu_names_put(const struct local *l, const char *key,
+    enum local_gpu_name name, const char *comma, struct buf *b)
 {
-	const struct local_gpus *g = l->gpus;
-	struct gpus_view v;
+	const struct local_gpu *g = l->gpus;
+	struct gpualloc_view v;
 	size_t n, i, *at = mine(g, key, &n);
 
 	/* A simulated one must not become a real one. */
 	if (g->simulated && name == LOCAL_GPU_VISIBLE)
 		n = 0;
 	for (i = 0; i < n; i++) {
-		gpus_at(g->gpus, at[i], &v);
+		gpualloc_at(g->gpus, at[i], &v);
 		if (i > 0)
 			buf_puts(b, comma);
 		name_put(g, v.seen, name, b);
@@ -97,30 +97,30 @@ local_gpus_put(const struct local *l, const char *key, enum local_gpu_name name,
 }
 
 const char *
-local_gpus_cpus(const struct local *l, const char *key)
+local_gpu_names_cpus(const struct local *l, const char *key)
 {
-	const struct local_gpus *g = l->gpus;
-	struct gpus_view v;
+	const struct local_gpu *g = l->gpus;
+	struct gpualloc_view v;
 	size_t at;
 
 	if (g->gpus == NULL || !g->bind || g->per_trial != 1 ||
-	    gpus_of(g->gpus, key, &at) != 1)
+	    gpualloc_of(g->gpus, key, &at) != 1)
 		return "";
-	gpus_at(g->gpus, at, &v);
+	gpualloc_at(g->gpus, at, &v);
 	return v.seen->cpus;
 }
 
-struct local_locks
-local_gpus_locks(const struct local *l, const char *key)
+struct local_gpu_lock_fds
+local_gpu_names_lock_fds(const struct local *l, const char *key)
 {
-	const struct local_gpus *g = l->gpus;
-	struct local_locks locks = { 0 };
+	const struct local_gpu *g = l->gpus;
+	struct local_gpu_lock_fds locks = { 0 };
 	size_t n, i, k, *at = mine(g, key, &n);
-	struct gpus_view v;
+	struct gpualloc_view v;
 
 	locks.fd = xcalloc(n + 1, sizeof *locks.fd);
 	for (i = 0; i < n; i++) {
-		gpus_at(g->gpus, at[i], &v);
+		gpualloc_at(g->gpus, at[i], &v);
 		for (k = 0; k < g->n_locks && locks.n < n; k++)
 			if (g->locks[k].fd != -1 &&
 			    strcmp(g->locks[k].uuid, v.seen->uuid) == 0)
@@ -152,16 +152,16 @@ file_read(const char *path)
 }
 
 void
-local_gpus_adopt(
+local_gpu_names_adopt(
     struct local *l, const struct launch_spec *spec, const char *dir)
 {
 	char *path, *text, *line, *save = NULL;
 	const char **uuids = NULL;
-	struct local_key key;
+	struct local_gpu_key key;
 	size_t n = 0;
 
-	(void)local_key(&key, l, spec->slot, spec->uuid);
-	if (l->gpus->gpus == NULL || local_gpus_count(l, key.text) > 0)
+	(void)local_gpu_key(&key, l, spec->slot, spec->uuid);
+	if (l->gpus->gpus == NULL || local_gpu_names_count(l, key.text) > 0)
 		return;
 	path = xasprintf("%s/gpus", dir);
 	text = file_read(path);
@@ -174,8 +174,8 @@ local_gpus_adopt(
 		uuids[n++] = line;
 	}
 	if (n > 0)
-		gpus_adopt(l->gpus->gpus, key.text, spec->trial, spec->attempt,
-		    uuids, n, loop_now_ms(l->loop));
+		gpualloc_adopt(l->gpus->gpus, key.text, spec->trial,
+		    spec->attempt, uuids, n, loop_now_ms(l->loop));
 	free(uuids);
 	free(text);
 }

@@ -28,19 +28,19 @@ struct owned {
 	bool seen; /* in the look that is being filled */
 };
 
-struct local_owners {
+struct local_gpu_owners {
 	struct owned *of;
 	size_t n, cap;
 };
 
-struct local_owners *
-local_owners_new(void)
+struct local_gpu_owners *
+local_gpu_owners_new(void)
 {
-	return xcalloc(1, sizeof(struct local_owners));
+	return xcalloc(1, sizeof(struct local_gpu_owners));
 }
 
 void
-local_owners_free(struct local_owners *o)
+local_gpu_owners_free(struct local_gpu_owners *o)
 {
 	if (o != NULL)
 		free(o->of);
@@ -113,7 +113,7 @@ owner_by_mark(const struct local *l, pid_t pid, char *owner, size_t n)
 }
 
 static struct owned *
-owned_find(struct local_owners *o, pid_t pid, int64_t start)
+owned_find(struct local_gpu_owners *o, pid_t pid, int64_t start)
 {
 	size_t i;
 
@@ -125,7 +125,7 @@ owned_find(struct local_owners *o, pid_t pid, int64_t start)
 
 static void
 process_fill(
-    struct local_owners *o, const struct local *l, struct gpu_process *p)
+    struct local_gpu_owners *o, const struct local *l, struct gpu_process *p)
 {
 	pid_t pid = (pid_t)p->pid;
 	struct owned *known;
@@ -154,8 +154,8 @@ process_fill(
 }
 
 void
-local_owners_fill(
-    struct local_owners *o, const struct local *l, struct gpu_look *look)
+local_gpu_owners_fill(struct local_gpu_owners *o, const struct local *l,
+    struct gpu_snapshot *look)
 {
 	size_t i, k, kept = 0;
 

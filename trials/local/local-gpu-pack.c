@@ -17,7 +17,7 @@
 static bool
 is_member(const struct local_attempt *a, int place)
 {
-	return !a->over && local_place(a->local, a->slot) == place;
+	return !a->over && local_pack_place(a->local, a->slot) == place;
 }
 
 static int
@@ -35,17 +35,17 @@ members(const struct local *l, int place)
 static bool
 is_wanted(const struct local *l, int place)
 {
-	const struct local_gpus *g = l->gpus;
+	const struct local_gpu *g = l->gpus;
 	size_t i;
 
 	for (i = 0; i < g->n_fresh; i++)
-		if (local_place(l, g->fresh[i].slot) == place)
+		if (local_pack_place(l, g->fresh[i].slot) == place)
 			return true;
-	return members(l, place) > 0 || local_pack_lives(l, place);
+	return members(l, place) > 0 || local_pack_alive(l, place);
 }
 
 static bool
-is_sick(enum gpu_state s)
+is_sick(enum gpualloc_state s)
 {
 	return s == GPU_SUSPECT || s == GPU_QUARANTINED || s == GPU_GONE;
 }
@@ -55,12 +55,12 @@ static bool
 find_sick(const struct local *l, const char *key, bool unknown_too, char *why,
     size_t n)
 {
-	const struct local_gpus *g = l->gpus;
-	size_t k = gpus_of(g->gpus, key, g->at);
-	struct gpus_view v;
+	const struct local_gpu *g = l->gpus;
+	size_t k = gpualloc_of(g->gpus, key, g->at);
+	struct gpualloc_view v;
 
 	while (k-- > 0) {
-		gpus_at(g->gpus, g->at[k], &v);
+		gpualloc_at(g->gpus, g->at[k], &v);
 		if (is_sick(v.state) ||
 		    (unknown_too && v.state == GPU_UNKNOWN)) {
 			(void)snprintf(why, n, "%s", v.why);
@@ -71,25 +71,25 @@ find_sick(const struct local *l, const char *key, bool unknown_too, char *why,
 }
 
 bool
-local_place_holds(
+local_gpu_pack_admits(
     const struct local *l, int slot, bool *ready, char *why, size_t n)
 {
-	const struct local_gpus *g = l->gpus;
-	struct local_key key;
+	const struct local_gpu *g = l->gpus;
+	struct local_gpu_key key;
 
-	(void)local_key(&key, l, slot, NULL);
-	if (gpus_of(g->gpus, key.text, g->at) == 0)
+	(void)local_gpu_key(&key, l, slot, NULL);
+	if (gpualloc_of(g->gpus, key.text, g->at) == 0)
 		return false;
 	*ready = !find_sick(l, key.text, true, why, n);
 	return true;
 }
 
 bool
-local_place_blame(const struct local *l, int slot, char *why, size_t n)
+local_gpu_pack_blame(const struct local *l, int slot, char *why, size_t n)
 {
-	struct local_key key;
+	struct local_gpu_key key;
 
-	return find_sick(l, local_key(&key, l, slot, NULL), false, why, n);
+	return find_sick(l, local_gpu_key(&key, l, slot, NULL), false, why, n);
 }
 
 static double
@@ -106,22 +106,22 @@ share_add(double *mine, double part)
 }
 
 void
-local_place_share(struct local *l, int slot)
+local_gpu_pack_charge(struct local *l, int slot)
 {
-	struct local_gpus *g = l->gpus;
-	int place = local_place(l, slot), n;
+	struct local_gpu *g = l->gpus;
+	int place = local_pack_place(l, slot), n;
 	struct local_attempt *a;
-	struct gpus_usage now, *last;
-	struct local_key key;
+	struct gpualloc_usage now, *last;
+	struct local_gpu_key key;
 	size_t i;
 
 	if (l->pack.size == 0 ||
-	    !gpus_usage(g->gpus, local_key(&key, l, slot, NULL), &now))
+	    !gpualloc_usage(g->gpus, local_gpu_key(&key, l, slot, NULL), &now))
 		return;
 	while (g->n_places <= (size_t)place) {
 		g->place =
 		    xreallocarray(g->place, g->n_places + 1, sizeof *g->place);
-		g->place[g->n_places++] = (struct gpus_place){ 0 };
+		g->place[g->n_places++] = (struct local_gpu_place){ 0 };
 	}
 	last = &g->place[place].shared;
 	n = members(l, place);
@@ -142,9 +142,9 @@ local_place_share(struct local *l, int slot)
 }
 
 bool
-local_place_usage(struct local_attempt *a, struct gpus_usage *u)
+local_gpu_pack_usage(struct local_attempt *a, struct gpualloc_usage *u)
 {
-	*u = (struct gpus_usage){ .gpus = a->share.gpus,
+	*u = (struct gpualloc_usage){ .gpus = a->share.gpus,
 		.energy = a->share.energy,
 		.memory = a->share.memory,
 		.busy = a->share.busy,
@@ -153,23 +153,23 @@ local_place_usage(struct local_attempt *a, struct gpus_usage *u)
 }
 
 void
-local_places_tend(struct local *l)
+local_gpu_pack_release(struct local *l)
 {
-	static const struct gpus_end over = { 0 };
-	struct local_gpus *g = l->gpus;
-	struct local_key key;
+	static const struct gpualloc_end over = { 0 };
+	struct local_gpu *g = l->gpus;
+	struct local_gpu_key key;
 	char why[GPU_WHY];
 	int place;
 
 	for (place = 0; place < l->pack.places; place++) {
-		(void)local_key(&key, l, place, NULL);
-		if (gpus_of(g->gpus, key.text, g->at) == 0 ||
+		(void)local_gpu_key(&key, l, place, NULL);
+		if (gpualloc_of(g->gpus, key.text, g->at) == 0 ||
 		    is_wanted(l, place))
 			continue;
-		(void)gpus_ended(g->gpus, key.text, &over, loop_now_ms(l->loop),
-		    why, sizeof why);
+		(void)gpualloc_release(g->gpus, key.text, &over,
+		    loop_now_ms(l->loop), why, sizeof why);
 		if ((size_t)place < g->n_places)
-			g->place[place] = (struct gpus_place){ 0 };
-		local_gpus_ask(g);
+			g->place[place] = (struct local_gpu_place){ 0 };
+		local_gpu_poll_ask(g);
 	}
 }

@@ -50,10 +50,11 @@ no_news(void *arg, size_t i)
 
 /* "4 GPUs, 2 of them per trial; GPU 3 is foreign: …" */
 static void
-plan_put(struct buf *out, const struct local_want *w, const struct gpus *g)
+plan_put(struct buf *out, const struct local_gpu_request *w,
+    const struct gpualloc *g)
 {
 	char who[GPU_OWNER];
-	struct gpus_view v;
+	struct gpualloc_view v;
 	size_t i;
 
 	buf_printf(out, "%zu %s%s, %d per trial", w->n,
@@ -61,8 +62,8 @@ plan_put(struct buf *out, const struct local_want *w, const struct gpus *g)
 	    w->per_trial);
 	if (w->share > 1)
 		buf_printf(out, ", %d trials on each", w->share);
-	for (i = 0; i < gpus_count(g); i++) {
-		gpus_at(g, i, &v);
+	for (i = 0; i < gpualloc_count(g); i++) {
+		gpualloc_at(g, i, &v);
 		/* This study perhaps, when it runs already. */
 		if (v.used && !w->simulated &&
 		    gpu_lock_owner(v.seen->uuid, who, sizeof who))
@@ -70,41 +71,41 @@ plan_put(struct buf *out, const struct local_want *w, const struct gpus *g)
 			    v.seen->index, *who != '\0' ? who : "?");
 		else if (v.used && v.state != GPU_FREE)
 			buf_printf(out, "; GPU %d is %s now: %s", v.seen->index,
-			    gpu_state_name(v.state), v.why);
+			    gpualloc_state_name(v.state), v.why);
 	}
 }
 
 int64_t
-local_gpus_plan(const struct study_trial *settings,
+local_gpu_plan(const struct study_trial *settings,
     const struct option_value *options, struct buf *out, struct err *e)
 {
 	const struct option *table = launcher_local.options;
-	static const struct gpus_hooks hooks = { .book = no_book,
+	static const struct gpualloc_hooks hooks = { .book = no_book,
 		.unbook = no_matter,
 		.note = no_note,
 		.changed = no_news,
 		.probe = no_matter };
-	struct gpus_options o = { 0 };
-	struct local_want w;
-	struct gpus *g;
+	struct gpualloc_options o = { 0 };
+	struct local_gpu_request w;
+	struct gpualloc *g;
 	int64_t n = -1;
 
-	if (local_want_read(&w, settings, options, e) == 0)
+	if (local_gpu_request_read(&w, settings, options, e) == 0)
 		n = 0;
 	if (n == 0 && w.per_trial > 0) {
 		o.per_trial = w.per_trial;
 		o.share = w.share;
 		o.memory = settings->gpu_memory;
-		o.busy_memory =
-		    (int64_t)option_get(table, options, "gpu_busy_memory")
-			->number;
+		o.busy_memory = (int64_t)plugin_option_get(
+		    table, options, "gpu_busy_memory")
+				    ->number;
 		o.only = (const char *const *)w.only;
 		o.n_only = w.n_only;
-		g = gpus_new(&o, &hooks, &w.look, 0);
-		n = gpus_places(g);
+		g = gpualloc_new(&o, &hooks, &w.look, 0);
+		n = gpualloc_choose_capacity(g);
 		plan_put(out, &w, g);
-		gpus_free(g);
+		gpualloc_free(g);
 	}
-	local_want_free(&w);
+	local_gpu_request_free(&w);
 	return n;
 }

@@ -15,7 +15,7 @@
 
 /* A fault is told once: those of a look nobody has judged go to the next. */
 static void
-faults_keep(struct gpu_look *look, struct gpu_fault *faults, size_t n)
+faults_keep(struct gpu_snapshot *look, struct gpu_fault *faults, size_t n)
 {
 	if (n > 0) {
 		look->faults = xreallocarray(
@@ -28,131 +28,131 @@ faults_keep(struct gpu_look *look, struct gpu_fault *faults, size_t n)
 }
 
 static void
-on_look(void *arg, const struct gpu_look *look, const char *why)
+on_look(void *arg, const struct gpu_snapshot *look, const char *why)
 {
-	struct local_gpus *g = arg;
+	struct local_gpu *g = arg;
 	struct gpu_fault *faults = NULL;
 	size_t n = 0;
 
-	if (g->look_here) {
+	if (g->snapshot_pending) {
 		faults = g->look.faults;
 		n = g->look.n_faults;
 		g->look.faults = NULL;
 		g->look.n_faults = 0;
 	}
-	gpu_look_free(&g->look);
-	g->look = (struct gpu_look){ .source = GPU_NONE };
+	gpu_snapshot_free(&g->look);
+	g->look = (struct gpu_snapshot){ .source = GPU_NONE };
 	if (look != NULL) {
-		gpu_look_copy(&g->look, look);
+		gpu_snapshot_copy(&g->look, look);
 		/* At once: who is shown may be gone in a moment. */
-		local_owners_fill(g->owners, g->local, &g->look);
+		local_gpu_owners_fill(g->owners, g->local, &g->look);
 	} else {
 		(void)snprintf(g->look.why, sizeof g->look.why, "%s", why);
 		g->look.seq = g->asked;
 	}
 	faults_keep(&g->look, faults, n);
-	g->look_here = true;
+	g->snapshot_pending = true;
 	loop_wake(g->local->loop);
 }
 
 static void
 on_timer(void *arg)
 {
-	local_gpus_ask(arg);
+	local_gpu_poll_ask(arg);
 }
 
 int
-local_gpus_watch(struct local_gpus *g, struct err *e)
+local_gpu_poll_open(struct local_gpu *g, struct err *e)
 {
-	g->owners = local_owners_new();
+	g->owners = local_gpu_owners_new();
 	g->timer = loop_timer_new(g->local->loop, on_timer, g);
 	if (g->simulated)
 		return 0;
-	return gpu_watch_new(&g->watch, g->local->loop, on_look, g, e);
+	return gpu_monitor_new(&g->watch, g->local->loop, on_look, g, e);
 }
 
 void
-local_gpus_unwatch(struct local_gpus *g)
+local_gpu_poll_close(struct local_gpu *g)
 {
 	if (g->watch != NULL)
-		gpu_watch_free(g->watch);
+		gpu_monitor_free(g->watch);
 	if (g->timer != NULL)
 		loop_timer_free(g->timer);
-	local_owners_free(g->owners);
-	gpu_look_free(&g->look);
-	gpu_look_free(&g->sim);
+	local_gpu_owners_free(g->owners);
+	gpu_snapshot_free(&g->look);
+	gpu_snapshot_free(&g->sim);
 }
 
 void
-local_gpus_ask(struct local_gpus *g)
+local_gpu_poll_ask(struct local_gpu *g)
 {
 	if (g->simulated) {
 		g->asked++;
 		loop_wake(g->local->loop);
 	} else
-		g->asked = gpu_watch_ask(g->watch);
-	gpus_asked(g->gpus, g->asked);
+		g->asked = gpu_monitor_ask(g->watch);
+	gpualloc_observe_asked(g->gpus, g->asked);
 }
 
 void
-local_gpus_arm(struct local_gpus *g)
+local_gpu_poll_arm(struct local_gpu *g)
 {
 	int64_t ms;
 
 	/* The answer that is awaited comes first. */
 	if (g->asked > g->seen)
 		return;
-	ms = gpus_look_in(g->gpus, loop_now_ms(g->local->loop));
+	ms = gpualloc_observe_in_ms(g->gpus, loop_now_ms(g->local->loop));
 	if (ms <= 0)
-		local_gpus_ask(g);
+		local_gpu_poll_ask(g);
 	else
 		loop_timer_set(g->timer, ms);
 }
 
 static void
-look_simulate(struct local_gpus *g)
+snapshot_simulated(struct local_gpu *g)
 {
 	if (!g->simulated || g->asked <= g->seen)
 		return;
-	gpu_look_free(&g->look);
-	gpu_look_copy(&g->look, &g->sim);
+	gpu_snapshot_free(&g->look);
+	gpu_snapshot_copy(&g->look, &g->sim);
 	g->look.seq = g->asked;
-	g->look_here = true;
+	g->snapshot_pending = true;
 }
 
 void
-local_gpus_judge(struct local_gpus *g)
+local_gpu_poll_apply(struct local_gpu *g)
 {
 	int64_t now = loop_now_ms(g->local->loop);
-	struct gpus_answer a;
+	struct local_gpu_probe_result a;
 	size_t i;
 
 	for (i = 0; i < g->n_answers; i++) {
 		/* Another probe may be asked for, and answered, at once. */
 		a = g->answers[i];
-		gpus_probed(g->gpus, a.uuid, a.good, a.why, now);
+		gpualloc_health_probed(g->gpus, a.uuid, a.good, a.why, now);
 	}
 	g->n_answers = 0;
-	look_simulate(g);
-	if (g->look_here) {
+	snapshot_simulated(g);
+	if (g->snapshot_pending) {
 		if (g->look.seq > g->seen)
 			g->seen = g->look.seq;
-		gpus_see(g->gpus, &g->look, now);
-		local_locks_tend(g);
+		gpualloc_observe(g->gpus, &g->look, now);
+		local_gpu_locks_renew(g);
 	}
-	g->look_here = false;
-	gpus_tick(g->gpus, now);
+	g->snapshot_pending = false;
+	gpualloc_tick(g->gpus, now);
 }
 
 static void
-answer_add(struct local_gpus *g, const char *uuid, bool good, const char *why)
+answer_add(struct local_gpu *g, const char *uuid, bool good, const char *why)
 {
-	struct gpus_answer *a;
+	struct local_gpu_probe_result *a;
 
 	g->answers =
 	    xreallocarray(g->answers, g->n_answers + 1, sizeof *g->answers);
 	a = &g->answers[g->n_answers++];
-	*a = (struct gpus_answer){ .good = good };
+	*a = (struct local_gpu_probe_result){ .good = good };
 	(void)snprintf(a->uuid, sizeof a->uuid, "%s", uuid);
 	(void)snprintf(a->why, sizeof a->why, "%s", why != NULL ? why : "");
 	loop_wake(g->local->loop);
@@ -165,13 +165,13 @@ on_probe(void *arg, const char *uuid, bool good, const char *why)
 }
 
 void
-local_gpus_probe(void *arg, const char *uuid)
+local_gpu_poll_probe(void *arg, const char *uuid)
 {
-	struct local_gpus *g = arg;
+	struct local_gpu *g = arg;
 	struct err e = ERR_INIT;
 
 	if (g->simulated)
 		answer_add(g, uuid, true, "");
-	else if (gpu_probe(g->watch, uuid, on_probe, g, &e) == -1)
+	else if (gpu_health_probe(g->watch, uuid, on_probe, g, &e) == -1)
 		answer_add(g, uuid, false, e.text);
 }

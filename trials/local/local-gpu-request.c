@@ -27,7 +27,7 @@ enum {
 #define GIB ((double)(INT64_C(1) << 30))
 
 static void
-only_add(struct local_want *w, const char *uuid)
+only_add(struct local_gpu_request *w, const char *uuid)
 {
 	w->only = xreallocarray(w->only, w->n_only + 1, sizeof *w->only);
 	w->only[w->n_only++] = xstrdup(uuid);
@@ -35,7 +35,7 @@ only_add(struct local_want *w, const char *uuid)
 }
 
 static bool
-only_has(const struct local_want *w, const char *uuid)
+only_has(const struct local_gpu_request *w, const char *uuid)
 {
 	size_t i;
 
@@ -46,10 +46,10 @@ only_has(const struct local_want *w, const char *uuid)
 }
 
 /* By its index, its UUID or the beginning of that; NULL when there is none. */
-static const struct gpu_seen *
-gpu_find(const struct gpu_look *look, const char *name, size_t len)
+static const struct gpu_device *
+gpu_find(const struct gpu_snapshot *look, const char *name, size_t len)
 {
-	const struct gpu_seen *found = NULL, *g;
+	const struct gpu_device *found = NULL, *g;
 	char index[16];
 	size_t i;
 
@@ -72,9 +72,9 @@ gpu_find(const struct gpu_look *look, const char *name, size_t len)
 }
 
 void
-local_want_visible(struct local_want *w, const char *visible)
+local_gpu_request_visible(struct local_gpu_request *w, const char *visible)
 {
-	const struct gpu_seen *g;
+	const struct gpu_device *g;
 	size_t len;
 
 	w->only = xcalloc(1, sizeof *w->only);
@@ -92,22 +92,22 @@ local_want_visible(struct local_want *w, const char *visible)
 
 /* Those that somebody, a batch system perhaps, has lent to us. */
 static void
-want_all(struct local_want *w)
+request_all(struct local_gpu_request *w)
 {
 	const char *visible = getenv("CUDA_VISIBLE_DEVICES");
 
 	w->n = w->look.n;
 	if (visible != NULL && w->look.n > 0)
-		local_want_visible(w, visible);
+		local_gpu_request_visible(w, visible);
 }
 
 static int
-want_first(
-    struct local_want *w, size_t n, const struct json *where, struct err *e)
+request_first(struct local_gpu_request *w, size_t n, const struct json *where,
+    struct err *e)
 {
 	size_t i;
 
-	want_all(w);
+	request_all(w);
 	if (n > w->n)
 		return json_err(where, e, "there %s %zu here",
 		    w->n == 1 ? "is" : "are", w->n);
@@ -123,10 +123,10 @@ want_first(
 }
 
 static int
-want_named(struct local_want *w, const char *text, const struct json *where,
-    struct err *e)
+request_named(struct local_gpu_request *w, const char *text,
+    const struct json *where, struct err *e)
 {
-	const struct gpu_seen *g;
+	const struct gpu_device *g;
 	size_t len;
 
 	for (; *text != '\0'; text += len + (text[len] == ',')) {
@@ -144,7 +144,8 @@ want_named(struct local_want *w, const char *text, const struct json *where,
 }
 
 static int
-want_simulated(struct local_want *w, const struct json *block, struct err *e)
+request_simulated(
+    struct local_gpu_request *w, const struct json *block, struct err *e)
 {
 	static const char *const keys[] = { "simulate", "memory", NULL };
 	int64_t n, memory = SIMULATED_MEMORY;
@@ -153,14 +154,15 @@ want_simulated(struct local_want *w, const struct json *block, struct err *e)
 	if (json_only(block, keys, e) == -1)
 		return -1;
 	j = json_need(block, "simulate", e);
-	if (j == NULL || json_read_integer(j, 1, GPU_LOOK_GPUS, &n, e) == -1)
+	if (j == NULL ||
+	    json_read_integer(j, 1, GPU_SNAPSHOT_GPUS, &n, e) == -1)
 		return -1;
 	j = json_get(block, "memory");
 	if (j != NULL && size_read(&memory, j, e) == -1)
 		return -1;
 	if (j != NULL && memory == 0)
 		return json_err(j, e, "expected a size above 0");
-	gpu_look_simulate(&w->look, (int)n, memory);
+	gpu_snapshot_simulate(&w->look, (int)n, memory);
 	w->simulated = true;
 	w->n = w->look.n;
 	return 0;
@@ -168,7 +170,8 @@ want_simulated(struct local_want *w, const struct json *block, struct err *e)
 
 /* "auto", "4", UUIDs joined by commas, or an object. */
 static int
-want_gpus(struct local_want *w, const struct option_value *v, struct err *e)
+request_gpus(
+    struct local_gpu_request *w, const struct option_value *v, struct err *e)
 {
 	const char *text = v->text;
 	struct err why = ERR_INIT;
@@ -176,39 +179,39 @@ want_gpus(struct local_want *w, const struct option_value *v, struct err *e)
 	char *end;
 
 	if (text == NULL)
-		return want_simulated(w, v->json, e);
+		return request_simulated(w, v->json, e);
 	/* Who wants none need not ask. */
 	if (strcmp(text, "0") == 0)
 		return 0;
-	if (gpu_ask(&w->look, ASK_MS, &why) == -1) {
-		gpu_look_free(&w->look);
-		w->look = (struct gpu_look){ .source = GPU_NONE };
+	if (gpu_query(&w->look, ASK_MS, &why) == -1) {
+		gpu_snapshot_free(&w->look);
+		w->look = (struct gpu_snapshot){ .source = GPU_NONE };
 		(void)snprintf(
 		    w->look.why, sizeof w->look.why, "%.150s", why.text);
 	}
 	n = strtoul(text, &end, 10);
 	if (strcmp(text, "auto") == 0) {
-		want_all(w);
+		request_all(w);
 		return 0;
 	}
 	if (!isdigit((unsigned char)*text) || *end != '\0')
-		return want_named(w, text, v->json, e);
-	if (n > GPU_LOOK_GPUS)
-		return json_err(v->json, e, "at most %d", GPU_LOOK_GPUS);
-	return want_first(w, n, v->json, e);
+		return request_named(w, text, v->json, e);
+	if (n > GPU_SNAPSHOT_GPUS)
+		return json_err(v->json, e, "at most %d", GPU_SNAPSHOT_GPUS);
+	return request_first(w, n, v->json, e);
 }
 
 static bool
-may_use(const struct local_want *w, const struct gpu_seen *g)
+may_use(const struct local_gpu_request *w, const struct gpu_device *g)
 {
 	return w->only == NULL || only_has(w, g->uuid);
 }
 
 /* Enough of them have the memory that a trial declares; or they hide it. */
 static int
-memory_check(const struct local_want *w, int64_t declared, struct err *e)
+memory_check(const struct local_gpu_request *w, int64_t declared, struct err *e)
 {
-	const struct gpu_seen *g;
+	const struct gpu_device *g;
 	int64_t most = 0;
 	int n = 0;
 	size_t i;
@@ -234,30 +237,32 @@ memory_check(const struct local_want *w, int64_t declared, struct err *e)
  * the library has no GPUs of this kind.
  */
 static bool
-driver_fails(const struct local_want *w)
+driver_fails(const struct local_gpu_request *w)
 {
 	const char *visible = getenv("CUDA_VISIBLE_DEVICES");
 
-	return w->look.n == 0 && *w->look.why != '\0' && gpu_there() &&
+	return w->look.n == 0 && *w->look.why != '\0' && gpu_query_driver() &&
 	       strncmp(w->look.why, GPU_NO_LIBRARY, strlen(GPU_NO_LIBRARY)) !=
 		   0 &&
 	       (visible == NULL || *visible != '\0');
 }
 
 int
-local_want_read(struct local_want *w, const struct study_trial *settings,
-    const struct option_value *options, struct err *e)
+local_gpu_request_read(struct local_gpu_request *w,
+    const struct study_trial *settings, const struct option_value *options,
+    struct err *e)
 {
 	const struct option *table = launcher_local.options;
 	int64_t each = settings->gpus;
 	bool said;
 
-	*w = (struct local_want){ 0 };
+	*w = (struct local_gpu_request){ 0 };
 	/* Trials without GPUs take none, whatever there is. */
 	if (each != 0 &&
-	    want_gpus(w, option_get(table, options, "gpus"), e) == -1)
+	    request_gpus(w, plugin_option_get(table, options, "gpus"), e) == -1)
 		return -1;
-	w->share = (int)option_get(table, options, "trials_per_gpu")->number;
+	w->share =
+	    (int)plugin_option_get(table, options, "trials_per_gpu")->number;
 	if (each < 0 && driver_fails(w))
 		return err_set(e, ERR_LAUNCH,
 		    "the GPUs of this machine cannot be used: %s; for trials "
@@ -276,13 +281,13 @@ local_want_read(struct local_want *w, const struct study_trial *settings,
 }
 
 void
-local_want_free(struct local_want *w)
+local_gpu_request_free(struct local_gpu_request *w)
 {
 	size_t i;
 
-	gpu_look_free(&w->look);
+	gpu_snapshot_free(&w->look);
 	for (i = 0; i < w->n_only; i++)
 		free(w->only[i]);
 	free(w->only);
-	*w = (struct local_want){ 0 };
+	*w = (struct local_gpu_request){ 0 };
 }

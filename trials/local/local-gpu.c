@@ -24,11 +24,12 @@ enum { AT_ONCE_US = 5000000, LATE_MS = 2000 };
 static void
 note_add(void *arg, bool warn, int64_t trial, int attempt, const char *text)
 {
-	struct local_gpus *g = arg;
+	struct local_gpu *g = arg;
 
 	g->notes = xreallocarray(g->notes, g->n_notes + 1, sizeof *g->notes);
 	g->notes[g->n_notes++] =
-	    (struct gpus_note){ .level = warn ? LAUNCH_WARNING : LAUNCH_INFO,
+	    (struct local_gpu_message){ .level =
+					    warn ? LAUNCH_WARNING : LAUNCH_INFO,
 		    .trial = trial,
 		    .attempt = attempt,
 		    .text = xstrdup(text) };
@@ -36,7 +37,7 @@ note_add(void *arg, bool warn, int64_t trial, int attempt, const char *text)
 }
 
 void
-local_gpus_note(struct local_gpus *g, bool warn, const char *text)
+local_gpu_note(struct local_gpu *g, bool warn, const char *text)
 {
 	note_add(g, warn, 0, 0, text);
 }
@@ -44,63 +45,63 @@ local_gpus_note(struct local_gpus *g, bool warn, const char *text)
 static void
 gpu_changed(void *arg, size_t i)
 {
-	struct local_gpus *g = arg;
+	struct local_gpu *g = arg;
 
 	while (g->n_told <= i) {
 		g->told =
 		    xreallocarray(g->told, g->n_told + 1, sizeof *g->told);
-		g->told[g->n_told++] = (struct gpus_told){ .at_ms = -1 };
+		g->told[g->n_told++] = (struct local_gpu_shown){ .at_ms = -1 };
 	}
 	g->told[i].dirty = true;
 }
 
 static void
-manager_open(struct local_gpus *g, const struct local_want *w,
+manager_open(struct local_gpu *g, const struct local_gpu_request *w,
     const struct launch_env *env)
 {
 	const struct option *table = launcher_local.options;
-	const struct gpus_options o = {
+	const struct gpualloc_options o = {
 		.per_trial = w->per_trial,
 		.share = w->share,
 		.memory = env->settings->gpu_memory,
-		.busy_memory =
-		    (int64_t)option_get(table, env->options, "gpu_busy_memory")
-			->number,
+		.busy_memory = (int64_t)plugin_option_get(
+		    table, env->options, "gpu_busy_memory")
+				   ->number,
 		.only = (const char *const *)w->only,
 		.n_only = w->n_only,
 	};
-	const struct gpus_hooks hooks = {
-		.book = local_lock_book,
-		.unbook = local_lock_unbook,
+	const struct gpualloc_hooks hooks = {
+		.book = local_gpu_locks_book,
+		.unbook = local_gpu_locks_unbook,
 		.note = note_add,
 		.changed = gpu_changed,
-		.probe = local_gpus_probe,
+		.probe = local_gpu_poll_probe,
 		.arg = g,
 	};
 	size_t i;
 
-	g->gpus = gpus_new(&o, &hooks, &w->look, loop_now_ms(env->loop));
-	g->places = gpus_places(g->gpus);
-	for (i = gpus_count(g->gpus); i-- > 0;)
+	g->gpus = gpualloc_new(&o, &hooks, &w->look, loop_now_ms(env->loop));
+	g->places = gpualloc_choose_capacity(g->gpus);
+	for (i = gpualloc_count(g->gpus); i-- > 0;)
 		gpu_changed(g, i);
 	for (i = 0; i < env->n_out; i++)
-		gpus_distrust(g->gpus, env->out[i].uuid, env->out[i].why,
-		    loop_now_ms(env->loop));
+		gpualloc_health_distrust(g->gpus, env->out[i].uuid,
+		    env->out[i].why, loop_now_ms(env->loop));
 }
 
 int
-local_gpus_open(struct local *l, const struct launch_env *env, struct err *e)
+local_gpu_open(struct local *l, const struct launch_env *env, struct err *e)
 {
 	const struct option *table = launcher_local.options;
-	struct local_gpus *g = xcalloc(1, sizeof *g);
-	struct local_want w = { 0 };
+	struct local_gpu *g = xcalloc(1, sizeof *g);
+	struct local_gpu_request w = { 0 };
 	int rc = 0;
 
 	l->gpus = g;
 	g->local = l;
 	/* Without a server nothing is begun, and nobody needs to be asked. */
 	if (!env->hold)
-		rc = local_want_read(&w, env->settings, env->options, e);
+		rc = local_gpu_request_read(&w, env->settings, env->options, e);
 	if (rc == 0 && w.per_trial > 0) {
 		g->per_trial = w.per_trial;
 		g->at = xcalloc((size_t)w.per_trial, sizeof *g->at);
@@ -108,37 +109,40 @@ local_gpus_open(struct local *l, const struct launch_env *env, struct err *e)
 		g->study = xstrdup(env->study);
 		g->key = gpu_lock_key(env->state_dir);
 		g->by_index =
-		    strcmp(option_get(table, env->options, "gpu_ids")->text,
+		    strcmp(
+			plugin_option_get(table, env->options, "gpu_ids")->text,
 			"index") == 0;
 		g->share = w.share;
-		g->mps = strcmp(option_get(table, env->options, "mps")->text,
-			     "auto") == 0;
-		g->bind = option_get(table, env->options, "bind")->number != 0;
+		g->mps =
+		    strcmp(plugin_option_get(table, env->options, "mps")->text,
+			"auto") == 0;
+		g->bind =
+		    plugin_option_get(table, env->options, "bind")->number != 0;
 		if (w.simulated)
-			gpu_look_copy(&g->sim, &w.look);
-		rc = local_gpus_watch(g, e);
+			gpu_snapshot_copy(&g->sim, &w.look);
+		rc = local_gpu_poll_open(g, e);
 		if (rc == 0) {
-			local_owners_fill(g->owners, l, &w.look);
+			local_gpu_owners_fill(g->owners, l, &w.look);
 			manager_open(g, &w, env);
 			/* From then on faults are heard of. */
-			local_gpus_ask(g);
+			local_gpu_poll_ask(g);
 		}
 	}
-	local_want_free(&w);
+	local_gpu_request_free(&w);
 	return rc;
 }
 
 void
-local_gpus_close(struct local *l)
+local_gpu_close(struct local *l)
 {
-	struct local_gpus *g = l->gpus;
+	struct local_gpu *g = l->gpus;
 	size_t i;
 
 	if (g == NULL)
 		return;
 	if (g->gpus != NULL)
-		gpus_free(g->gpus);
-	local_gpus_unwatch(g);
+		gpualloc_free(g->gpus);
+	local_gpu_poll_close(g);
 	for (i = 0; i < g->n_locks; i++)
 		if (g->locks[i].fd != -1)
 			(void)close(g->locks[i].fd);
@@ -159,27 +163,27 @@ local_gpus_close(struct local *l)
 }
 
 int64_t
-local_gpus_places(const struct local *l)
+local_gpu_capacity(const struct local *l)
 {
 	return l->gpus->gpus == NULL ? -1 : l->gpus->places;
 }
 
 bool
-local_gpus_ready(void *ctx, int slot, char *why, size_t n)
+local_gpu_ready(void *ctx, int slot, char *why, size_t n)
 {
 	const struct local *l = ctx;
 	bool ready;
 
 	if (l->gpus->gpus == NULL)
 		return true;
-	if (l->pack.size > 0 && local_place_holds(l, slot, &ready, why, n))
+	if (l->pack.size > 0 && local_gpu_pack_admits(l, slot, &ready, why, n))
 		return ready;
-	return gpus_ready(l->gpus->gpus, why, n);
+	return gpualloc_choose_ready(l->gpus->gpus, why, n);
 }
 
 /* Whether it was taken for and has not begun; not any more. */
 static bool
-fresh_drop(struct local_gpus *g, const char *uuid)
+fresh_drop(struct local_gpu *g, const char *uuid)
 {
 	size_t i;
 
@@ -196,24 +200,24 @@ fresh_drop(struct local_gpus *g, const char *uuid)
 static bool
 take(struct local *l, int64_t trial, int attempt, int slot, const char *uuid)
 {
-	struct gpus *gpus = l->gpus->gpus;
-	struct local_key key;
+	struct gpualloc *gpus = l->gpus->gpus;
+	struct local_gpu_key key;
 	char why[160];
 	bool ready;
 
 	if (l->pack.size > 0 &&
-	    local_place_holds(l, slot, &ready, why, sizeof why))
+	    local_gpu_pack_admits(l, slot, &ready, why, sizeof why))
 		return ready;
-	return gpus_take(gpus, local_key(&key, l, slot, uuid), trial, attempt,
-	    loop_now_ms(l->loop));
+	return gpualloc_choose(gpus, local_gpu_key(&key, l, slot, uuid), trial,
+	    attempt, loop_now_ms(l->loop));
 }
 
 bool
-local_gpus_take(
+local_gpu_take(
     void *ctx, int64_t trial, int attempt, int slot, const char *uuid)
 {
 	struct local *l = ctx;
-	struct local_gpus *g = l->gpus;
+	struct local_gpu *g = l->gpus;
 
 	if (g->gpus == NULL)
 		return true;
@@ -221,40 +225,40 @@ local_gpus_take(
 		return false;
 	g->fresh = xreallocarray(g->fresh, g->n_fresh + 1, sizeof *g->fresh);
 	g->fresh[g->n_fresh++] =
-	    (struct gpus_fresh){ .uuid = xstrdup(uuid), .slot = slot };
-	local_gpus_arm(g);
+	    (struct local_gpu_pending){ .uuid = xstrdup(uuid), .slot = slot };
+	local_gpu_poll_arm(g);
 	return true;
 }
 
 int
-local_gpus_begin(struct local *l, const struct launch_spec *spec, struct err *e)
+local_gpu_begin(struct local *l, const struct launch_spec *spec, struct err *e)
 {
-	struct local_gpus *g = l->gpus;
-	struct local_key key;
+	struct local_gpu *g = l->gpus;
+	struct local_gpu_key key;
 	char why[160] = "";
 
 	if (g->gpus == NULL)
 		return 0;
-	local_place_share(l, spec->slot);
+	local_gpu_pack_charge(l, spec->slot);
 	if (fresh_drop(g, spec->uuid) ||
 	    (l->pack.size == 0 &&
-		gpus_of(g->gpus, local_key(&key, l, spec->slot, spec->uuid),
-		    g->at) > 0))
+		gpualloc_of(g->gpus,
+		    local_gpu_key(&key, l, spec->slot, spec->uuid), g->at) > 0))
 		return 0;
 	if (take(l, spec->trial, spec->attempt, spec->slot, spec->uuid)) {
-		local_gpus_arm(g);
+		local_gpu_poll_arm(g);
 		return 0;
 	}
-	(void)local_gpus_ready(l, spec->slot, why, sizeof why);
+	(void)local_gpu_ready(l, spec->slot, why, sizeof why);
 	return err_set(e, ERR_BUSY, "no GPU is free: %s", why);
 }
 
 void
-local_gpus_undo(struct local *l, int slot, const char *uuid)
+local_gpu_undo(struct local *l, int slot, const char *uuid)
 {
-	static const struct gpus_end never = { .never_began = true };
-	struct local_gpus *g = l->gpus;
-	struct local_key key;
+	static const struct gpualloc_end never = { .never_began = true };
+	struct local_gpu *g = l->gpus;
+	struct local_gpu_key key;
 	char why[GPU_WHY];
 
 	if (g->gpus == NULL)
@@ -262,28 +266,30 @@ local_gpus_undo(struct local *l, int slot, const char *uuid)
 	(void)fresh_drop(g, uuid);
 	/* What a place has goes back when nobody is left in it. */
 	if (l->pack.size == 0)
-		(void)gpus_ended(g->gpus, local_key(&key, l, slot, uuid),
-		    &never, loop_now_ms(l->loop), why, sizeof why);
+		(void)gpualloc_release(g->gpus,
+		    local_gpu_key(&key, l, slot, uuid), &never,
+		    loop_now_ms(l->loop), why, sizeof why);
 }
 
 void
-local_gpus_up(struct local_attempt *a)
+local_gpu_started(struct local_attempt *a)
 {
 	if (a->local->gpus->gpus == NULL)
 		return;
-	local_place_share(a->local, a->slot);
-	local_gpus_use(a);
+	local_gpu_pack_charge(a->local, a->slot);
+	local_gpu_events_usage(a);
 }
 
 void
-local_gpus_reported(struct local_attempt *a)
+local_gpu_reported(struct local_attempt *a)
 {
 	struct local *l = a->local;
-	struct local_key key;
+	struct local_gpu_key key;
 
 	if (!a->reported && l->gpus->gpus != NULL)
-		gpus_settled(l->gpus->gpus,
-		    local_key(&key, l, a->slot, a->uuid), loop_now_ms(l->loop));
+		gpualloc_settled(l->gpus->gpus,
+		    local_gpu_key(&key, l, a->slot, a->uuid),
+		    loop_now_ms(l->loop));
 	a->reported = true;
 }
 
@@ -298,33 +304,33 @@ exit_failed(bool ran, bool told, int exit_code, int signal)
  * shows it.  A driver that hangs does not keep an end for long.
  */
 bool
-local_gpus_late(struct local_attempt *a, const struct claim_exit *x)
+local_gpu_end_waits(struct local_attempt *a, const struct attempt_exit *x)
 {
-	struct local_gpus *g = a->local->gpus;
-	struct local_key key;
+	struct local_gpu *g = a->local->gpus;
+	struct local_gpu_key key;
 
 	if (g->gpus == NULL || g->simulated ||
 	    !exit_failed(x->ran, x->stopped || x->timeout || x->oom,
 		x->exit_code, x->signal) ||
-	    gpus_of(g->gpus, local_key(&key, a->local, a->slot, a->uuid),
-		g->at) == 0)
+	    gpualloc_of(g->gpus,
+		local_gpu_key(&key, a->local, a->slot, a->uuid), g->at) == 0)
 		return false;
-	if (a->late_seq == 0) {
-		local_gpus_ask(g);
-		a->late_seq = g->asked;
-		a->late_ms = loop_now_ms(a->local->loop);
+	if (a->end_wait_seq == 0) {
+		local_gpu_poll_ask(g);
+		a->end_wait_seq = g->asked;
+		a->end_wait_ms = loop_now_ms(a->local->loop);
 	}
-	return g->seen < a->late_seq &&
-	       loop_now_ms(a->local->loop) - a->late_ms < LATE_MS;
+	return g->seen < a->end_wait_seq &&
+	       loop_now_ms(a->local->loop) - a->end_wait_ms < LATE_MS;
 }
 
 static void
 end_judge(const struct local_attempt *a, const struct launch_event *ev,
-    struct gpus_end *end)
+    struct gpualloc_end *end)
 {
 	const struct launch_exit *x = &ev->u.exit;
 
-	*end = (struct gpus_end){ 0 };
+	*end = (struct gpualloc_end){ 0 };
 	if (ev->kind != LAUNCH_EXIT)
 		return;
 	end->never_began = !x->ran;
@@ -336,29 +342,29 @@ end_judge(const struct local_attempt *a, const struct launch_event *ev,
 
 /* Whether a failure is that of a GPU. */
 static bool
-end_blame(const struct local_attempt *a, const struct gpus_end *end, char *why,
-    size_t n)
+end_blame(const struct local_attempt *a, const struct gpualloc_end *end,
+    char *why, size_t n)
 {
-	struct local_gpus *g = a->local->gpus;
+	struct local_gpu *g = a->local->gpus;
 
 	if (a->local->pack.size > 0)
-		return local_place_blame(a->local, a->slot, why, n);
-	return gpus_ended(
+		return local_gpu_pack_blame(a->local, a->slot, why, n);
+	return gpualloc_release(
 	    g->gpus, a->uuid, end, loop_now_ms(a->local->loop), why, n);
 }
 
 void
-local_gpus_ended(struct local_attempt *a, struct launch_event *ev)
+local_gpu_ended(struct local_attempt *a, struct launch_event *ev)
 {
-	struct local_gpus *g = a->local->gpus;
+	struct local_gpu *g = a->local->gpus;
 	char why[GPU_WHY] = "";
-	struct local_key key;
-	struct gpus_end end;
+	struct local_gpu_key key;
+	struct gpualloc_end end;
 
-	(void)local_key(&key, a->local, a->slot, a->uuid);
-	if (g->gpus == NULL || gpus_of(g->gpus, key.text, g->at) == 0)
+	(void)local_gpu_key(&key, a->local, a->slot, a->uuid);
+	if (g->gpus == NULL || gpualloc_of(g->gpus, key.text, g->at) == 0)
 		return;
-	local_place_share(a->local, a->slot);
+	local_gpu_pack_charge(a->local, a->slot);
 	end_judge(a, ev, &end);
 	if (end_blame(a, &end, why, sizeof why) && end.failed) {
 		ev->u.exit.end = END_LOST;
@@ -366,25 +372,25 @@ local_gpus_ended(struct local_attempt *a, struct launch_event *ev)
 		    ev->u.exit.why, sizeof ev->u.exit.why, "%.150s", why);
 	}
 	/* With the time since the last look. */
-	local_gpus_use(a);
+	local_gpu_events_usage(a);
 	/* What it says of this attempt must come before its end. */
-	local_gpus_say(g);
+	local_gpu_events_notes(g);
 	if (!end.never_began && a->local->pack.size == 0)
-		local_gpus_ask(g);
+		local_gpu_poll_ask(g);
 }
 
 void
-local_gpus_hear(struct local *l)
+local_gpu_collect(struct local *l)
 {
-	struct local_gpus *g = l->gpus;
-	struct gpus_fresh one;
+	struct local_gpu *g = l->gpus;
+	struct local_gpu_pending one;
 
 	if (g->gpus == NULL)
 		return;
 	while (g->n_fresh > 0) {
 		one = g->fresh[--g->n_fresh];
-		local_gpus_undo(l, one.slot, one.uuid);
+		local_gpu_undo(l, one.slot, one.uuid);
 		free(one.uuid);
 	}
-	local_gpus_judge(g);
+	local_gpu_poll_apply(g);
 }

@@ -16,16 +16,16 @@
 #include "trials/metric-line/metric-line.h"
 
 struct err;
-struct evidence;
-struct local_gpus;
-struct local_locks;
+struct attempt_evidence;
+struct local_gpu;
+struct local_gpu_lock_fds;
 struct loop;
 struct loop_fd;
 struct loop_timer;
 
 enum {
-	LOCAL_WHYS = 8, /* reasons told of per file */
-	LOCAL_KEPT = 64 /* bytes by which a file is known again */
+	LOCAL_TAIL_REASONS = 8, /* reasons told of per file */
+	LOCAL_TAIL_KEPT = 64 /* bytes by which a file is known again */
 };
 
 enum local_stop { LOCAL_STOP_NONE, LOCAL_STOP_GRACE, LOCAL_STOP_NOW };
@@ -37,10 +37,10 @@ struct local_tail {
 	int64_t *at; /* in the cursor */
 	bool *skip;
 	int64_t dropped; /* bytes given back to the disk before we came */
-	char kept[LOCAL_KEPT]; /* the last ones before at */
+	char kept[LOCAL_TAIL_KEPT]; /* the last ones before at */
 	size_t n_kept; /* 0: none were read yet */
 	bool noted_drop, noted_long, noted_cut;
-	const char *noted_why[LOCAL_WHYS];
+	const char *noted_why[LOCAL_TAIL_REASONS];
 };
 
 struct local_attempt {
@@ -48,7 +48,7 @@ struct local_attempt {
 	int64_t trial;
 	int attempt;
 	int slot;
-	char uuid[CLAIM_UUID + 1];
+	char uuid[RECORD_UUID + 1];
 	char *dir;
 	struct launch_cursor cursor;
 	struct local_tail log, metrics;
@@ -70,9 +70,10 @@ struct local_attempt {
 	struct launch_usage used; /* of its GPUs, before our start */
 	int64_t used_ms; /* when that was told last */
 	struct gpu_idle idle;
-	int64_t late_seq, late_ms; /* a look that its end waits for; 0 = none */
+	int64_t end_wait_seq,
+	    end_wait_ms; /* a look that its end waits for; 0 = none */
 	struct launch_usage share; /* of its place's GPUs, since our start */
-	int64_t odd_since_ms; /* unclear or waiting since; -1 = not */
+	int64_t unclear_since_ms; /* unclear or waiting since; -1 = not */
 	enum local_stop stop, stop_sent;
 	int64_t stop_sent_ms;
 	int64_t up_ms; /* when the trial began, on the loop's clock */
@@ -95,7 +96,7 @@ struct local_pack {
 };
 
 /* The state directory; see local-state-dir.c. */
-struct local_home {
+struct local_state_dir {
 	char *path;
 	int fd; /* -1: it is not known */
 	bool away; /* at the last look */
@@ -105,20 +106,20 @@ struct local_home {
 
 struct local {
 	struct loop *loop;
-	struct local_home home;
-	struct report_rules *rules;
+	struct local_state_dir home;
+	struct metric_patterns *rules;
 	launch_cb *event;
 	void *arg;
 	char *study;
 	char *shim; /* path of the program */
 	char *ranks; /* of that for several processes, or NULL */
 	char *host;
-	char boot_id[CLAIM_UUID + 1];
-	char cgroup[CLAIM_PATH]; /* "" when there is none */
+	char boot_id[RECORD_UUID + 1];
+	char cgroup[RECORD_PATH]; /* "" when there is none */
 	int64_t log_cap;
 	int64_t gpu_idle_ms; /* 0 = nobody wants to know */
-	bool no_punch, noted_punch;
-	struct local_gpus *gpus;
+	bool punch_unsupported, noted_no_punch;
+	struct local_gpu *gpus;
 	int64_t parallel, cores; /* limits.parallel, trials without GPUs */
 	struct local_pack pack;
 	int slots;
@@ -128,15 +129,16 @@ struct local {
 
 	int inotify;
 	struct loop_fd *ear;
-	const char *ear_why; /* why nobody can listen, until that is told */
-	bool said_watches; /* that some files are looked at by polls alone */
+	const char
+	    *inotify_error; /* why nobody can listen, until that is told */
+	bool noted_watches; /* that some files are looked at by polls alone */
 	bool deaf; /* it heard something, and listens again later */
-	struct loop_timer *ear_timer; /* listen again */
+	struct loop_timer *inotify_timer; /* listen again */
 	struct loop_timer *poll_timer; /* look at everything */
 	bool soon; /* … in a moment, not in a second */
 
-	struct report report;
-	char chunk[REPORT_LINE_MAX + 1];
+	struct metric_line report;
+	char chunk[METRIC_LINE_MAX + 1];
 };
 
 /* local.c */
@@ -153,14 +155,14 @@ void local_note(struct local_attempt *, bool warn, const char *, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* local-state-dir.c */
-void local_home_open(struct local *, const char *state_dir);
-void local_home_close(struct local *);
+void local_state_dir_open(struct local *, const char *state_dir);
+void local_state_dir_close(struct local *);
 /* Look whether it is somewhere else now. */
-bool local_home_away(struct local *);
+bool local_state_dir_moved(struct local *);
 /* ERR_BUSY: it is. */
-int local_home_err(const struct local *, struct err *);
+int local_state_dir_err(const struct local *, struct err *);
 /* Whether it was at this wall time, the last time that it was. */
-bool local_home_was_away(const struct local *, int64_t us);
+bool local_state_dir_was_moved(const struct local *, int64_t us);
 
 /* local-slots.c: how many trials fit on this machine. */
 /* Whether it has the GPUs that a trial wants. */
@@ -175,35 +177,36 @@ char **
 local_env(const struct local *, const struct launch_spec *, const char *dir);
 void local_env_free(char **);
 
-struct local_words {
+struct local_argv {
 	char **word; /* ends with NULL once there is one */
 	size_t n;
 };
 
 /* local-command.c: its argv, with what its launcher wraps around it. */
 /* Takes over the word. */
-void local_word(struct local_words *, char *word);
+void local_command_add(struct local_argv *, char *word);
 char **local_command(
     const struct local *, const struct launch_spec *, const char *dir);
 
 /* local-ranks.c: trials of several processes. */
 int local_ranks_find(struct local *, const struct study_trial *, struct err *);
 /* What stands before the command. */
-void local_ranks_command(struct local_words *, const struct local *,
+void local_ranks_command(struct local_argv *, const struct local *,
     const struct launch_spec *, const char *dir);
 /* Why it failed, if it was the end of one rank that ended it. */
-void local_cause(const struct local_attempt *, struct launch_exit *);
-int local_replicas(const struct study_trial *, const struct option_value *);
-void local_starts(const struct study_trial *, struct buf *text);
+void local_ranks_cause(const struct local_attempt *, struct launch_exit *);
+int
+local_ranks_replicas(const struct study_trial *, const struct option_value *);
+void local_ranks_describe(const struct study_trial *, struct buf *text);
 /* The program that starts the ranks; NULL = it is ours.  Free it. */
-char *local_launcher_program(const struct study_trial *);
+char *local_ranks_launcher(const struct study_trial *);
 
 /* local-preflight.c: what an attempt is started with, looked for before. */
-int local_finds(const struct study_trial *, struct err *);
+int local_preflight(const struct study_trial *, struct err *);
 /* A variable of the trial, or NULL. */
-const char *local_trial_env(const struct study_trial *, const char *name);
+const char *local_preflight_env(const struct study_trial *, const char *name);
 /* Whether a program is found in the trial's PATH. */
-bool local_has(const struct study_trial *, const char *program);
+bool local_preflight_program(const struct study_trial *, const char *program);
 
 /* local-pack.c: programs that own several trials. */
 int local_pack_open(struct local *, const struct launch_env *, struct err *);
@@ -213,9 +216,9 @@ void local_pack_close(struct local *);
  * The place of a slot: of consecutive slots each has another one, so that few
  * trials, too, keep all of them busy.  Without packing the place is 0.
  */
-int local_place(const struct local *, int slot);
+int local_pack_place(const struct local *, int slot);
 /* What stands before the command. */
-void local_pack_command(struct local_words *, const struct local *,
+void local_pack_command(struct local_argv *, const struct local *,
     const struct launch_spec *, const char *dir);
 /* Somebody to serve the place of an attempt that is about to begin. */
 int local_pack_serve(
@@ -223,7 +226,7 @@ int local_pack_serve(
 /* Reap those that have left. */
 void local_pack_reap(struct local *);
 /* Whether somebody serves this place. */
-bool local_pack_lives(const struct local *, int place);
+bool local_pack_alive(const struct local *, int place);
 /* What the program said of its end, or its own end. */
 void local_pack_end(const struct local_attempt *, struct launch_exit *);
 
@@ -232,22 +235,23 @@ void local_pack_end(const struct local_attempt *, struct launch_exit *);
  * Start a program in a session of its own, with nothing of ours but the
  * environment: 0 or an errno.
  */
-int local_spawn(const char *path, char **argv, char **env,
-    const struct local_locks *, pid_t *);
-char *local_dir(const struct launch_spec *);
-int local_shim_find(struct local *, struct err *);
+int local_start_spawn(const char *path, char **argv, char **env,
+    const struct local_gpu_lock_fds *, pid_t *);
+char *local_start_dir(const struct launch_spec *);
+int local_start_find_shim(struct local *, struct err *);
 int local_start(void *, const struct launch_spec *, struct err *);
 
 /* local-adopt.c */
-enum launch_look local_look(void *, const struct launch_spec *, struct err *);
+enum launch_adoption
+local_adopt(void *, const struct launch_spec *, struct err *);
 int local_abandon(void *, const struct launch_spec *, struct err *);
 /* Write the claim that lets nobody start it any more. */
-int local_bury(const char *dir, const char *uuid, struct err *);
+int local_abandon_record(const char *dir, const char *uuid, struct err *);
 /*
  * Remove the control group of an attempt that is over, or never began: its
  * supervisor may have been killed before it could, or the kernel be late.
  */
-void local_group_remove(const struct local *, const char *uuid);
+void local_adopt_remove_cgroup(const struct local *, const char *uuid);
 
 /*
  * local-marked.c: processes by the attempt that their environment names.  The
@@ -262,25 +266,27 @@ struct local_marked {
  * SIGKILL to every process of the attempt in folder dir, and to those whose
  * folder is gone or which nobody holds.
  */
-struct local_marked local_kill_marked(const char *uuid, const char *dir);
+struct local_marked local_marked_kill(const char *uuid, const char *dir);
 /* SIGKILL to what a dead supervisor left behind: whether there was any. */
-bool local_sweep(struct local_attempt *, const struct claim *);
+bool local_marked_sweep(struct local_attempt *, const struct claim *);
 
 /*
  * local-foreign-run.c: the folder of an attempt holds another run of its trial,
  * because the database was brought back from an older copy.
  */
 /* Whether it does; *aside: and that run had other parameters. */
-bool local_foreign(const struct launch_spec *, const char *dir, bool *aside);
+bool
+local_foreign_run(const struct launch_spec *, const char *dir, bool *aside);
 /* Wait for its end, and then give the attempt up: the next one follows. */
-void local_foreign_turn(struct local_attempt *, const struct evidence *);
+void
+local_foreign_run_wait(struct local_attempt *, const struct attempt_evidence *);
 
 /* local-reconcile.c: one look at one attempt, events for all that is new. */
-void local_turn(struct local_attempt *);
+void local_reconcile(struct local_attempt *);
 /* All is told that there was: this is its end. */
-void local_end(struct local_attempt *, struct launch_event *);
+void local_reconcile_end(struct local_attempt *, struct launch_event *);
 /* Signal a supervisor that has made its claim, if a stop is wanted. */
-void local_stop_send(struct local_attempt *);
+void local_reconcile_stop(struct local_attempt *);
 
 /* local-tail.c: read what is new; true when there is more at once. */
 bool local_tail(struct local_attempt *, bool final);

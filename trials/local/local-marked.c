@@ -31,7 +31,7 @@ static bool
 is_elsewhere(const struct marked *m, const struct buf *env)
 {
 	struct err e = ERR_INIT;
-	struct evidence found;
+	struct attempt_evidence found;
 	struct stat ours, theirs;
 	char path[4200], *end;
 
@@ -42,7 +42,7 @@ is_elsewhere(const struct marked *m, const struct buf *env)
 	if (stat(m->dir, &ours) == -1 || stat(path, &theirs) == -1 ||
 	    (ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino))
 		return false;
-	(void)truth_read(&found, path, m->uuid, &e);
+	(void)attempt_status_read(&found, path, m->uuid, &e);
 	return found.shim_lock || found.trial_lock;
 }
 
@@ -84,7 +84,7 @@ kill_if_marked(void *arg, pid_t pid)
 }
 
 struct local_marked
-local_kill_marked(const char *uuid, const char *dir)
+local_marked_kill(const char *uuid, const char *dir)
 {
 	struct marked m = { .uuid = uuid, .dir = dir };
 
@@ -93,7 +93,7 @@ local_kill_marked(const char *uuid, const char *dir)
 }
 
 bool
-local_sweep(struct local_attempt *a, const struct claim *c)
+local_marked_sweep(struct local_attempt *a, const struct claim *c)
 {
 	struct marked m = {
 		.uuid = c->uuid, .dir = a->dir, .only_count = true
@@ -111,5 +111,5 @@ local_sweep(struct local_attempt *a, const struct claim *c)
 		cgroup_remove(c->cgroup);
 		found = access(c->cgroup, F_OK) == 0;
 	}
-	return local_kill_marked(c->uuid, a->dir).killed > 0 || found;
+	return local_marked_kill(c->uuid, a->dir).killed > 0 || found;
 }

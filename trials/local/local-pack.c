@@ -74,7 +74,7 @@ local_pack_open(struct local *l, const struct launch_env *env, struct err *e)
 }
 
 int
-local_place(const struct local *l, int slot)
+local_pack_place(const struct local *l, int slot)
 {
 	return slot % (l->pack.places > 0 ? l->pack.places : 1);
 }
@@ -82,18 +82,18 @@ local_place(const struct local *l, int slot)
 static char *
 place_dir(const struct local *l, int slot)
 {
-	return xasprintf("%s/%d", l->pack.dir, local_place(l, slot));
+	return xasprintf("%s/%d", l->pack.dir, local_pack_place(l, slot));
 }
 
 void
-local_pack_command(struct local_words *w, const struct local *l,
+local_pack_command(struct local_argv *w, const struct local *l,
     const struct launch_spec *spec, const char *dir)
 {
-	local_word(w, xstrdup(l->pack.program));
-	local_word(w, xstrdup("join"));
-	local_word(w, place_dir(l, spec->slot));
-	local_word(w, xstrdup(l->pack.key));
-	local_word(w, xstrdup(dir));
+	local_command_add(w, xstrdup(l->pack.program));
+	local_command_add(w, xstrdup("join"));
+	local_command_add(w, place_dir(l, spec->slot));
+	local_command_add(w, xstrdup(l->pack.key));
+	local_command_add(w, xstrdup(dir));
 }
 
 static char **
@@ -101,25 +101,28 @@ serve_argv(const struct local *l, const struct launch_spec *spec,
     const char *place, size_t locks)
 {
 	const struct study_trial *t = spec->settings;
-	struct local_words w = { 0 };
+	struct local_argv w = { 0 };
 	size_t i;
 
-	local_word(&w, xstrdup("hpotune-pack"));
-	local_word(&w, xstrdup("serve"));
-	local_word(&w, xasprintf("dir=%s", place));
-	local_word(&w, xasprintf("workdir=%s", t->workdir));
-	local_word(&w, xasprintf("key=%s", l->pack.key));
-	local_word(&w, xasprintf("places=%lld", (long long)l->pack.size));
-	local_word(&w, xasprintf("grace-ms=%lld", (long long)t->grace_ms));
-	local_word(&w, xasprintf("trial=%lld", (long long)spec->trial));
-	local_word(&w, xasprintf("attempt=%d", spec->attempt));
-	local_word(&w, xasprintf("hold-fds=%zu", locks));
+	local_command_add(&w, xstrdup("hpotune-pack"));
+	local_command_add(&w, xstrdup("serve"));
+	local_command_add(&w, xasprintf("dir=%s", place));
+	local_command_add(&w, xasprintf("workdir=%s", t->workdir));
+	local_command_add(&w, xasprintf("key=%s", l->pack.key));
+	local_command_add(
+	    &w, xasprintf("places=%lld", (long long)l->pack.size));
+	local_command_add(
+	    &w, xasprintf("grace-ms=%lld", (long long)t->grace_ms));
+	local_command_add(&w, xasprintf("trial=%lld", (long long)spec->trial));
+	local_command_add(&w, xasprintf("attempt=%d", spec->attempt));
+	local_command_add(&w, xasprintf("hold-fds=%zu", locks));
 	if (l->cgroup[0] != '\0')
-		local_word(&w, xasprintf("cgroup=%s/%s-%d", l->cgroup,
-				   l->pack.cgroup, local_place(l, spec->slot)));
-	local_word(&w, xstrdup("--"));
+		local_command_add(
+		    &w, xasprintf("cgroup=%s/%s-%d", l->cgroup, l->pack.cgroup,
+			    local_pack_place(l, spec->slot)));
+	local_command_add(&w, xstrdup("--"));
 	for (i = 0; spec->argv[i] != NULL; i++)
-		local_word(&w, xstrdup(spec->argv[i]));
+		local_command_add(&w, xstrdup(spec->argv[i]));
 	return w.word;
 }
 
@@ -141,15 +144,15 @@ serve_env(const struct local *l, const struct launch_spec *spec,
     const char *dir, const char *place)
 {
 	char **all = local_env(l, spec, dir);
-	struct local_words w = { 0 };
+	struct local_argv w = { 0 };
 	size_t i;
 
 	for (i = 0; all[i] != NULL; i++)
 		if (!is_attempts_own(all[i]))
-			local_word(&w, xstrdup(all[i]));
+			local_command_add(&w, xstrdup(all[i]));
 	local_env_free(all);
 	/* By this one what a killed one has left is known for ours. */
-	local_word(&w, xasprintf("HPOTUNE_PACK_DIR=%s", place));
+	local_command_add(&w, xasprintf("HPOTUNE_PACK_DIR=%s", place));
 	return w.word;
 }
 
@@ -165,7 +168,8 @@ place_make(const struct local *l, const char *place, struct err *e)
 {
 	if ((mkdir(l->pack.dir, 0700) == -1 && errno != EEXIST) ||
 	    (mkdir(place, 0700) == -1 && errno != EEXIST))
-		return err_set(e, passing_lack(errno) ? ERR_BUSY : ERR_LAUNCH,
+		return err_set(e,
+		    transient_error_resource(errno) ? ERR_BUSY : ERR_LAUNCH,
 		    "%s: %s", place, strerror(errno));
 	return 0;
 }
@@ -175,28 +179,30 @@ local_pack_serve(struct local *l, const struct launch_spec *spec,
     const char *dir, struct err *e)
 {
 	char **argv, **env, *place;
-	struct local_locks locks;
-	struct local_key key;
+	struct local_gpu_lock_fds locks;
+	struct local_gpu_key key;
 	pid_t pid;
 	int r;
 
 	if (l->pack.size == 0)
 		return 0;
-	locks = local_gpus_locks(l, local_key(&key, l, spec->slot, spec->uuid));
+	locks = local_gpu_names_lock_fds(
+	    l, local_gpu_key(&key, l, spec->slot, spec->uuid));
 	place = place_dir(l, spec->slot);
 	r = place_make(l, place, e);
 	if (r == 0) {
 		argv = serve_argv(l, spec, place, locks.n);
 		env = serve_env(l, spec, dir, place);
 		fail_point("local.before_serve");
-		r = local_spawn(l->pack.program, argv, env, &locks, &pid);
+		r = local_start_spawn(l->pack.program, argv, env, &locks, &pid);
 		fail_point("local.after_serve");
 		local_env_free(argv);
 		local_env_free(env);
 		if (r == 0)
 			serve_follow(&l->pack, pid);
 		else
-			r = err_set(e, passing_exec(r) ? ERR_BUSY : ERR_LAUNCH,
+			r = err_set(e,
+			    transient_error_exec(r) ? ERR_BUSY : ERR_LAUNCH,
 			    "%s: %s", l->pack.program, strerror(r));
 	}
 	free(locks.fd);
@@ -218,12 +224,12 @@ local_pack_reap(struct local *l)
 }
 
 bool
-local_pack_lives(const struct local *l, int place)
+local_pack_alive(const struct local *l, int place)
 {
 	char *dir = place_dir(l, place);
 	char *path = xasprintf("%s/%s", dir, PACK_LOCK);
 	int fd = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
-	bool lives = fd != -1 && claim_lock_held(fd) != 0;
+	bool lives = fd != -1 && attempt_record_locked(fd) != 0;
 
 	if (fd != -1)
 		(void)close(fd);
@@ -272,23 +278,23 @@ void
 local_pack_end(const struct local_attempt *a, struct launch_exit *x)
 {
 	char why[sizeof x->why];
-	enum pack_end_kind kind;
+	enum pack_exit_note kind;
 
 	if (a->local->pack.size == 0 || x->timeout ||
-	    !pack_end_read(a->dir, &kind, why, sizeof why))
+	    !pack_exit_note_read(a->dir, &kind, why, sizeof why))
 		return;
 	switch (kind) {
-	case PACK_ENDED_ERROR:
+	case PACK_EXIT_ERROR:
 		break;
-	case PACK_ENDED_LOST:
+	case PACK_EXIT_LOST:
 		if (x->stopped)
 			return;
 		x->end = END_LOST;
 		break;
-	case PACK_ENDED_OOM:
+	case PACK_EXIT_OOM:
 		x->oom = true;
 		break;
-	case PACK_ENDED_NOT_RUN:
+	case PACK_EXIT_NOT_RUN:
 		x->ran = false;
 		x->exit_code = -1;
 		break;

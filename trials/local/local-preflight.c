@@ -17,7 +17,7 @@
 #include "trials/local/local-internal.h"
 
 const char *
-local_trial_env(const struct study_trial *t, const char *name)
+local_preflight_env(const struct study_trial *t, const char *name)
 {
 	size_t i, n = strlen(name);
 
@@ -28,22 +28,22 @@ local_trial_env(const struct study_trial *t, const char *name)
 }
 
 bool
-local_has(const struct study_trial *t, const char *program)
+local_preflight_program(const struct study_trial *t, const char *program)
 {
 	char interpreter[PATH_MAX];
 
-	return exec_look(AT_FDCWD, program, local_trial_env(t, "PATH"),
-		   interpreter) == 0;
+	return exec_path_check(AT_FDCWD, program,
+		   local_preflight_env(t, "PATH"), interpreter) == 0;
 }
 
 /* key: of study.json, for the error. */
 static int
-program_look(const struct study_trial *t, int dir_fd, const char *key,
+program_check(const struct study_trial *t, int dir_fd, const char *key,
     const char *program, struct err *e)
 {
 	char interpreter[PATH_MAX];
-	int error =
-	    exec_look(dir_fd, program, local_trial_env(t, "PATH"), interpreter);
+	int error = exec_path_check(
+	    dir_fd, program, local_preflight_env(t, "PATH"), interpreter);
 
 	if (error == 0)
 		return 0;
@@ -62,20 +62,20 @@ program_look(const struct study_trial *t, int dir_fd, const char *key,
 static bool
 differs(const struct study_trial *t)
 {
-	const char *path = local_trial_env(t, "PATH");
+	const char *path = local_preflight_env(t, "PATH");
 
 	return strpbrk(t->command[0], "{}") != NULL ||
 	       (path != NULL && strpbrk(path, "{}") != NULL);
 }
 
 int
-local_finds(const struct study_trial *t, struct err *e)
+local_preflight(const struct study_trial *t, struct err *e)
 {
 	char *launcher;
 	int dir_fd, rc = 0;
 
 	/* Each trial has its own folder: what is below is not known. */
-	if (t->command[0] == NULL || study_has_names(t->workdir_text))
+	if (t->command[0] == NULL || study_command_has_names(t->workdir_text))
 		return 0;
 	dir_fd = open(t->workdir, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (dir_fd == -1 || faccessat(dir_fd, ".", X_OK, AT_EACCESS) == -1) {
@@ -85,11 +85,12 @@ local_finds(const struct study_trial *t, struct err *e)
 			(void)close(dir_fd);
 		return rc;
 	}
-	launcher = local_launcher_program(t);
+	launcher = local_ranks_launcher(t);
 	if (launcher != NULL)
-		rc = program_look(t, dir_fd, "trial.launcher", launcher, e);
+		rc = program_check(t, dir_fd, "trial.launcher", launcher, e);
 	if (rc == 0 && !differs(t))
-		rc = program_look(t, dir_fd, "trial.command", t->command[0], e);
+		rc =
+		    program_check(t, dir_fd, "trial.command", t->command[0], e);
 	free(launcher);
 	(void)close(dir_fd);
 	return rc;

@@ -46,33 +46,34 @@ python_of(const char *command)
  */
 static void
 torchrun_words(
-    struct local_words *w, const struct study_trial *t, const char *command)
+    struct local_argv *w, const struct study_trial *t, const char *command)
 {
 	const char *python = python_of(command);
 
-	if (python == NULL && local_has(t, "torchrun"))
-		local_word(w, xstrdup("torchrun"));
+	if (python == NULL && local_preflight_program(t, "torchrun"))
+		local_command_add(w, xstrdup("torchrun"));
 	else {
-		local_word(w, xstrdup(python != NULL ? python : "python3"));
-		local_word(w, xstrdup("-m"));
-		local_word(w, xstrdup("torch.distributed.run"));
+		local_command_add(
+		    w, xstrdup(python != NULL ? python : "python3"));
+		local_command_add(w, xstrdup("-m"));
+		local_command_add(w, xstrdup("torch.distributed.run"));
 	}
-	local_word(w, xstrdup("--nnodes=1"));
-	local_word(w,
+	local_command_add(w, xstrdup("--nnodes=1"));
+	local_command_add(w,
 	    xasprintf("--nproc_per_node=%lld", (long long)study_processes(t)));
-	local_word(w, xstrdup("--rdzv_backend=static"));
-	local_word(w, xstrdup("--master_addr=127.0.0.1"));
+	local_command_add(w, xstrdup("--rdzv_backend=static"));
+	local_command_add(w, xstrdup("--master_addr=127.0.0.1"));
 	/* Another attempt is ours to begin, from the checkpoint. */
-	local_word(w, xstrdup("--max_restarts=0"));
+	local_command_add(w, xstrdup("--max_restarts=0"));
 	/* Older ones look every five seconds whether a rank has ended. */
-	local_word(w, xstrdup("--monitor_interval=0.1"));
-	local_word(w, xstrdup("--no_python"));
+	local_command_add(w, xstrdup("--monitor_interval=0.1"));
+	local_command_add(w, xstrdup("--no_python"));
 }
 
 /* The launcher that stands between us and the ranks, if there is one. */
 static void
 launcher_words(
-    struct local_words *w, const struct study_trial *t, const char *command)
+    struct local_argv *w, const struct study_trial *t, const char *command)
 {
 	switch (t->launcher) {
 	case STUDY_LAUNCHER_NONE:
@@ -82,9 +83,10 @@ launcher_words(
 		torchrun_words(w, t, command);
 		break;
 	case STUDY_LAUNCHER_MPIRUN:
-		local_word(w, xstrdup("mpirun"));
-		local_word(w, xstrdup("-np"));
-		local_word(w, xasprintf("%lld", (long long)study_processes(t)));
+		local_command_add(w, xstrdup("mpirun"));
+		local_command_add(w, xstrdup("-np"));
+		local_command_add(
+		    w, xasprintf("%lld", (long long)study_processes(t)));
 		break;
 	}
 }
@@ -96,21 +98,21 @@ ports(const struct study_trial *t)
 }
 
 static void
-number_word(struct local_words *w, const char *name, int64_t number)
+number_word(struct local_argv *w, const char *name, int64_t number)
 {
-	local_word(w, xasprintf("%s=%lld", name, (long long)number));
+	local_command_add(w, xasprintf("%s=%lld", name, (long long)number));
 }
 
 void
-local_ranks_command(struct local_words *w, const struct local *l,
+local_ranks_command(struct local_argv *w, const struct local *l,
     const struct launch_spec *spec, const char *dir)
 {
 	const struct study_trial *t = spec->settings;
 	bool own = t->launcher == STUDY_LAUNCHER_RANKS;
 
-	local_word(w, xstrdup(l->ranks));
-	local_word(w, xstrdup(own ? "start" : "launcher"));
-	local_word(w, xasprintf("dir=%s", dir));
+	local_command_add(w, xstrdup(l->ranks));
+	local_command_add(w, xstrdup(own ? "start" : "launcher"));
+	local_command_add(w, xasprintf("dir=%s", dir));
 	number_word(w, "processes", study_processes(t));
 	number_word(w, "servers", t->servers);
 	number_word(w, "grace-ms", t->grace_ms);
@@ -119,18 +121,18 @@ local_ranks_command(struct local_words *w, const struct local *l,
 	number_word(w, "slots", l->slots);
 	number_word(w, "cpus", t->cpus);
 	number_word(w, "log-cap", l->log_cap);
-	local_word(w, xstrdup("--"));
+	local_command_add(w, xstrdup("--"));
 	if (own)
 		return;
 	launcher_words(w, t, spec->argv[0]);
-	local_word(w, xstrdup(l->ranks));
-	local_word(w, xstrdup("each"));
-	local_word(w, xasprintf("dir=%s", dir));
-	local_word(w, xstrdup("--"));
+	local_command_add(w, xstrdup(l->ranks));
+	local_command_add(w, xstrdup("each"));
+	local_command_add(w, xasprintf("dir=%s", dir));
+	local_command_add(w, xstrdup("--"));
 }
 
 void
-local_cause(const struct local_attempt *a, struct launch_exit *x)
+local_ranks_cause(const struct local_attempt *a, struct launch_exit *x)
 {
 	char path[PATH_MAX], text[sizeof x->why];
 	ssize_t n = -1;
@@ -154,7 +156,8 @@ local_cause(const struct local_attempt *a, struct launch_exit *x)
 }
 
 int
-local_replicas(const struct study_trial *t, const struct option_value *options)
+local_ranks_replicas(
+    const struct study_trial *t, const struct option_value *options)
 {
 	(void)options;
 	return (int)study_processes(t);
@@ -170,7 +173,7 @@ root_allowed(const struct study_trial *t)
 	size_t i;
 
 	for (i = 0; i < sizeof names / sizeof names[0]; i++) {
-		value = local_trial_env(t, names[i]);
+		value = local_preflight_env(t, names[i]);
 		if (value == NULL || strcmp(value, "1") != 0)
 			return false;
 	}
@@ -178,8 +181,7 @@ root_allowed(const struct study_trial *t)
 }
 
 static void
-about(
-    const struct study_trial *t, const struct local_words *w, struct buf *text)
+about(const struct study_trial *t, const struct local_argv *w, struct buf *text)
 {
 	size_t i;
 
@@ -194,16 +196,16 @@ about(
 	}
 	for (i = 0; i < w->n; i++)
 		buf_printf(text, "%s%s", i > 0 ? " " : "", w->word[i]);
-	if (t->launcher == STUDY_LAUNCHER_MPIRUN && ranks_root_of_machine() &&
+	if (t->launcher == STUDY_LAUNCHER_MPIRUN && ranks_env_is_root() &&
 	    !root_allowed(t))
 		buf_puts(text, " (to root Open MPI wants "
 			       "OMPI_ALLOW_RUN_AS_ROOT, see hpotune-trial(7))");
 }
 
 char *
-local_launcher_program(const struct study_trial *t)
+local_ranks_launcher(const struct study_trial *t)
 {
-	struct local_words w = { 0 };
+	struct local_argv w = { 0 };
 	char *first = NULL;
 	size_t i;
 
@@ -218,9 +220,9 @@ local_launcher_program(const struct study_trial *t)
 }
 
 void
-local_starts(const struct study_trial *t, struct buf *text)
+local_ranks_describe(const struct study_trial *t, struct buf *text)
 {
-	struct local_words w = { 0 };
+	struct local_argv w = { 0 };
 	size_t i;
 
 	if (t->launcher == STUDY_LAUNCHER_NONE)

@@ -45,7 +45,7 @@ supervisor_gone(struct local_attempt *a)
 		a->child_status = status;
 		return true;
 	}
-	if (!proc_over(&a->supervisor))
+	if (!proc_ended(&a->supervisor))
 		return false;
 	/* Ours after all, from before the store was read again: reap it. */
 	proc_reap(&a->supervisor);
@@ -53,7 +53,7 @@ supervisor_gone(struct local_attempt *a)
 }
 
 void
-local_stop_send(struct local_attempt *a)
+local_reconcile_stop(struct local_attempt *a)
 {
 	int signo = a->stop == LOCAL_STOP_NOW ? SIGUSR1 : SIGTERM;
 
@@ -74,7 +74,7 @@ tell_up(struct local_attempt *a, const struct claim *c)
 {
 	struct launch_event ev = { .kind = LAUNCH_UP };
 	struct buf place = { 0 };
-	struct local_key key;
+	struct local_gpu_key key;
 	int64_t ran_us;
 
 	if (a->up)
@@ -84,10 +84,10 @@ tell_up(struct local_attempt *a, const struct claim *c)
 	a->up_ms =
 	    loop_now_ms(a->local->loop) - (ran_us > 0 ? ran_us / 1000 : 0);
 	buf_puts(&place, a->local->host);
-	(void)local_key(&key, a->local, a->slot, a->uuid);
-	if (local_gpus_count(a->local, key.text) > 0) {
+	(void)local_gpu_key(&key, a->local, a->slot, a->uuid);
+	if (local_gpu_names_count(a->local, key.text) > 0) {
 		buf_puts(&place, " gpu ");
-		local_gpus_put(
+		local_gpu_names_put(
 		    a->local, key.text, LOCAL_GPU_INDEX, ",", &place);
 	}
 	ev.u.up.pid = c->trial_pid;
@@ -95,9 +95,9 @@ tell_up(struct local_attempt *a, const struct claim *c)
 	ev.u.up.place = buf_str(&place);
 	local_emit(a, &ev);
 	buf_free(&place);
-	local_gpus_up(a);
-	if (a->local->no_punch && !a->local->noted_punch) {
-		a->local->noted_punch = true;
+	local_gpu_started(a);
+	if (a->local->punch_unsupported && !a->local->noted_no_punch) {
+		a->local->noted_no_punch = true;
 		local_note(a, true,
 		    "this file system cannot give back parts of a file: "
 		    "log_cap has no effect");
@@ -105,14 +105,14 @@ tell_up(struct local_attempt *a, const struct claim *c)
 }
 
 void
-local_end(struct local_attempt *a, struct launch_event *ev)
+local_reconcile_end(struct local_attempt *a, struct launch_event *ev)
 {
 	if (a->log.dropped + a->metrics.dropped > 0)
 		local_note(a, true,
 		    "%lld bytes of output were dropped before they were read",
 		    (long long)(a->log.dropped + a->metrics.dropped));
-	local_gpus_ended(a, ev);
-	local_group_remove(a->local, a->uuid);
+	local_gpu_ended(a, ev);
+	local_adopt_remove_cgroup(a->local, a->uuid);
 	fail_point("local.before_end");
 	local_emit(a, ev);
 	a->over = true;
@@ -129,27 +129,28 @@ end_lost(struct local_attempt *a, const char *why)
 		return;
 	}
 	ev.u.lost.why = why;
-	local_end(a, &ev);
+	local_reconcile_end(a, &ev);
 }
 
 /* Whether what kept it from running may be over later. */
 static bool
-is_not_yet(
-    const struct local_attempt *a, const struct claim_exit *x, const char *why)
+is_not_yet(const struct local_attempt *a, const struct attempt_exit *x,
+    const char *why)
 {
-	if (passing_lack(x->error))
+	if (transient_error_resource(x->error))
 		return true;
 	if (a->program_varies)
 		return false;
 	/* Of ranks and of programs that are shared there is only a text. */
-	return x->error != 0 ? passing_exec(x->error) : passing_exec_text(why);
+	return x->error != 0 ? transient_error_exec(x->error)
+			     : transient_error_exec_text(why);
 }
 
 static void
-end_recorded(struct local_attempt *a, const struct evidence *found)
+end_recorded(struct local_attempt *a, const struct attempt_evidence *found)
 {
 	struct launch_event ev = { .kind = LAUNCH_EXIT };
-	const struct claim_exit *x = &found->exit;
+	const struct attempt_exit *x = &found->exit;
 
 	if (x->ran)
 		tell_up(a, &found->claim);
@@ -162,12 +163,12 @@ end_recorded(struct local_attempt *a, const struct evidence *found)
 		a->local->soon = true;
 		return;
 	}
-	if (local_gpus_late(a, x)) {
+	if (local_gpu_end_waits(a, x)) {
 		a->local->soon = true;
 		return;
 	}
 	if (!x->stopped && (!x->ran || x->exit_code != 0 || x->signal != 0) &&
-	    local_home_was_away(a->local, x->ended_us)) {
+	    local_state_dir_was_moved(a->local, x->ended_us)) {
 		end_lost(a, "its folder was not where it was when it ended");
 		return;
 	}
@@ -182,10 +183,10 @@ end_recorded(struct local_attempt *a, const struct evidence *found)
 	ev.u.exit.max_rss = x->max_rss;
 	ev.u.exit.cpu_us = x->cpu_us;
 	(void)snprintf(ev.u.exit.why, sizeof ev.u.exit.why, "%s", x->why);
-	local_cause(a, &ev.u.exit);
+	local_ranks_cause(a, &ev.u.exit);
 	local_pack_end(a, &ev.u.exit);
 	ev.u.exit.not_yet = !ev.u.exit.ran && is_not_yet(a, x, ev.u.exit.why);
-	local_end(a, &ev);
+	local_reconcile_end(a, &ev);
 }
 
 static void
@@ -198,12 +199,12 @@ end_not_begun(struct local_attempt *a, int code)
 	    code == SHIM_BUSY || code == SHIM_CLAIMED ? "another one was there"
 						      : strerror(code));
 	/* Its folder may have been away. */
-	ev.u.exit.not_yet = passing_lack(code) || code == ENOENT;
+	ev.u.exit.not_yet = transient_error_resource(code) || code == ENOENT;
 	ev.u.exit.exit_code = -1;
 	ev.u.exit.started_us = ev.u.exit.ended_us =
 	    loop_wall_us(a->local->loop);
 	(void)snprintf(ev.u.exit.why, sizeof ev.u.exit.why, "%s", why);
-	local_end(a, &ev);
+	local_reconcile_end(a, &ev);
 }
 
 /* Our supervisor ended before its claim: it says why by its exit status. */
@@ -213,7 +214,7 @@ end_unclaimed(struct local_attempt *a)
 	struct err e = ERR_INIT;
 
 	/* Another one may be on its way, unless there never was another. */
-	if (!a->fresh && local_bury(a->dir, a->uuid, &e) == -1) {
+	if (!a->fresh && local_abandon_record(a->dir, a->uuid, &e) == -1) {
 		a->local->soon |= e.kind == ERR_BUSY;
 		if (e.kind != ERR_BUSY && !a->noted_full)
 			local_note(a, true, "cannot give it up: %s", e.text);
@@ -222,7 +223,7 @@ end_unclaimed(struct local_attempt *a)
 	}
 	if (a->up ||
 	    (WIFEXITED(a->child_status) && WEXITSTATUS(a->child_status) == 0)) {
-		(void)local_kill_marked(a->uuid, a->dir);
+		(void)local_marked_kill(a->uuid, a->dir);
 		end_lost(a, "its records are gone");
 		return;
 	}
@@ -234,13 +235,13 @@ end_unclaimed(struct local_attempt *a)
 }
 
 static bool
-odd_longer_than(struct local_attempt *a, int64_t ms)
+unclear_longer_than(struct local_attempt *a, int64_t ms)
 {
 	int64_t now = loop_now_ms(a->local->loop);
 
-	if (a->odd_since_ms < 0)
-		a->odd_since_ms = now;
-	return now - a->odd_since_ms >= ms;
+	if (a->unclear_since_ms < 0)
+		a->unclear_since_ms = now;
+	return now - a->unclear_since_ms >= ms;
 }
 
 /* Whether its supervisor should have ended the trial by now; and for what. */
@@ -284,7 +285,7 @@ supervisor_mind(struct local_attempt *a, const struct claim *c)
 	if (c->cgroup[0] != '\0')
 		(void)cgroup_kill(c->cgroup);
 	for (i = 0; i < KILL_ROUNDS; i++)
-		if (tree_kill(a->supervisor.pid) == 0)
+		if (descendants_kill(a->supervisor.pid) == 0)
 			break;
 	if (proc_signal(&a->supervisor, SIGKILL) == 0 && !a->overdue) {
 		a->overdue = true;
@@ -297,9 +298,9 @@ static void
 follow_running(struct local_attempt *a, const struct claim *c)
 {
 	if (a->supervisor.pid != c->shim_pid && !local_watch_claim(a, c))
-		a->local->soon |= !odd_longer_than(a, UNKNOWN_MS);
+		a->local->soon |= !unclear_longer_than(a, UNKNOWN_MS);
 	if (a->supervisor.pid != 0)
-		a->odd_since_ms = -1;
+		a->unclear_since_ms = -1;
 	if (c->kind != CLAIM_STARTING)
 		tell_up(a, c);
 	if (c->kind == CLAIM_STUCK && !a->noted_stuck) {
@@ -308,7 +309,7 @@ follow_running(struct local_attempt *a, const struct claim *c)
 		    "still there a minute after SIGKILL: a process hangs in "
 		    "the kernel; its place stays taken");
 	}
-	local_stop_send(a);
+	local_reconcile_stop(a);
 	supervisor_mind(a, c);
 	if (local_tail(a, false))
 		a->dirty = true;
@@ -334,14 +335,14 @@ end_overdue(struct local_attempt *a, const struct claim *c)
 	(void)snprintf(ev.u.exit.why, sizeof ev.u.exit.why,
 	    "%s, but its supervisor had been stopped: both were killed",
 	    a->timed_out ? "max_run was reached" : "its grace was over");
-	local_end(a, &ev);
+	local_reconcile_end(a, &ev);
 }
 
 /* A supervisor died: end what it left, and tell when nothing is left. */
 static void
-clear_remains(struct local_attempt *a, const struct evidence *found)
+clear_remains(struct local_attempt *a, const struct attempt_evidence *found)
 {
-	bool any = local_sweep(a, &found->claim);
+	bool any = local_marked_sweep(a, &found->claim);
 
 	if (!any && !found->trial_lock && a->overdue) {
 		end_overdue(a, &found->claim);
@@ -356,8 +357,8 @@ clear_remains(struct local_attempt *a, const struct evidence *found)
 			: "its supervisor died or the machine went down");
 		return;
 	}
-	a->local->soon |= !odd_longer_than(a, UNKNOWN_MS);
-	if (odd_longer_than(a, REMAINS_MS) && !a->noted_stuck) {
+	a->local->soon |= !unclear_longer_than(a, UNKNOWN_MS);
+	if (unclear_longer_than(a, REMAINS_MS) && !a->noted_stuck) {
 		a->noted_stuck = true;
 		local_note(a, true,
 		    "processes of it are still there though its supervisor "
@@ -368,66 +369,66 @@ clear_remains(struct local_attempt *a, const struct evidence *found)
 static void
 wait_for_claim(struct local_attempt *a)
 {
-	a->local->soon |= !odd_longer_than(a, UNKNOWN_MS);
-	if (odd_longer_than(a, STARTING_MS))
-		(void)local_kill_marked(a->uuid, a->dir);
+	a->local->soon |= !unclear_longer_than(a, UNKNOWN_MS);
+	if (unclear_longer_than(a, STARTING_MS))
+		(void)local_marked_kill(a->uuid, a->dir);
 }
 
 static void
 note_unknown(struct local_attempt *a, const struct err *e)
 {
 	a->local->soon |= !a->noted_unknown;
-	if (!odd_longer_than(a, UNKNOWN_MS) || a->noted_unknown)
+	if (!unclear_longer_than(a, UNKNOWN_MS) || a->noted_unknown)
 		return;
 	a->noted_unknown = true;
 	local_note(a, true, "cannot tell what became of it: %s", e->text);
 }
 
 static void
-act(struct local_attempt *a, enum truth is, const struct evidence *found,
-    bool gone, const struct err *e)
+act(struct local_attempt *a, enum attempt_status is,
+    const struct attempt_evidence *found, bool gone, const struct err *e)
 {
 	switch (is) {
-	case TRUTH_NEVER:
+	case ATTEMPT_NEVER:
 		if (gone)
 			end_unclaimed(a);
 		break;
-	case TRUTH_STARTING:
+	case ATTEMPT_STARTING:
 		wait_for_claim(a);
 		break;
-	case TRUTH_RUNNING:
-	case TRUTH_ENDING:
+	case ATTEMPT_RUNNING:
+	case ATTEMPT_ENDING:
 		follow_running(a, &found->claim);
 		break;
-	case TRUTH_FINISHED:
+	case ATTEMPT_FINISHED:
 		end_recorded(a, found);
 		break;
-	case TRUTH_REMAINS:
-	case TRUTH_LOST:
+	case ATTEMPT_REMAINS:
+	case ATTEMPT_LOST:
 		/* One that lives may have taken its locks after our look. */
 		if (gone || fail_bug("bug.records_first"))
 			clear_remains(a, found);
 		else
 			a->local->soon = true;
 		break;
-	case TRUTH_ABANDONED:
+	case ATTEMPT_ABANDONED:
 		end_lost(a, "it was given up before it began");
 		break;
-	case TRUTH_FOREIGN:
-		local_foreign_turn(a, found);
+	case ATTEMPT_FOREIGN:
+		local_foreign_run_wait(a, found);
 		break;
-	case TRUTH_UNKNOWN:
+	case ATTEMPT_UNKNOWN:
 		note_unknown(a, e);
 		break;
 	}
 }
 
 void
-local_turn(struct local_attempt *a)
+local_reconcile(struct local_attempt *a)
 {
 	struct err e = ERR_INIT;
-	struct evidence found;
-	enum truth is;
+	struct attempt_evidence found;
+	enum attempt_status is;
 	bool gone;
 
 	a->dirty = false;
@@ -438,14 +439,14 @@ local_turn(struct local_attempt *a)
 	/* Asked before the records are read: its last word is then there. */
 	gone = supervisor_gone(a);
 	a->check = false;
-	is = truth_read(&found, a->dir, a->uuid, &e);
-	if (is == TRUTH_NEVER && local_home_away(a->local)) {
+	is = attempt_status_read(&found, a->dir, a->uuid, &e);
+	if (is == ATTEMPT_NEVER && local_state_dir_moved(a->local)) {
 		a->check = true; /* at the next poll */
 		return;
 	}
-	if (is == TRUTH_FOREIGN && a->up) {
+	if (is == ATTEMPT_FOREIGN && a->up) {
 		/* It began there: somebody has changed its records. */
-		is = TRUTH_UNKNOWN;
+		is = ATTEMPT_UNKNOWN;
 		(void)err_set(
 		    &e, ERR_FILE, "%s: state: is of another run", a->dir);
 	}

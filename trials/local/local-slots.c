@@ -31,10 +31,10 @@ int
 local_slots_check(const struct study_trial *settings,
     const struct option_value *options, struct err *e)
 {
-	struct local_want w;
-	int rc = local_want_read(&w, settings, options, e);
+	struct local_gpu_request w;
+	int rc = local_gpu_request_read(&w, settings, options, e);
 
-	local_want_free(&w);
+	local_gpu_request_free(&w);
 	return rc;
 }
 
@@ -74,7 +74,7 @@ void
 local_slots_count(struct local *l)
 {
 	int64_t pack = l->pack.size > 0 ? l->pack.size : 1;
-	int64_t places = local_gpus_places(l), n;
+	int64_t places = local_gpu_capacity(l), n;
 
 	n = places >= 0 ? places * pack : (l->cores > 0 ? l->cores : 1) * pack;
 	if (l->parallel > 0 && (places < 0 || l->parallel < n))

@@ -25,13 +25,13 @@
 #include "trials/process/transient-error.h"
 
 char *
-local_dir(const struct launch_spec *spec)
+local_start_dir(const struct launch_spec *spec)
 {
 	return xasprintf("%s/attempt-%d", spec->trial_dir, spec->attempt);
 }
 
 int
-local_shim_find(struct local *l, struct err *e)
+local_start_find_shim(struct local *l, struct err *e)
 {
 	return spawn_find(&l->shim, "HPOTUNE_SHIM", "hpotune-shim", e);
 }
@@ -40,7 +40,8 @@ local_shim_find(struct local *l, struct err *e)
 static int
 start_err(struct err *e, int error, const char *what)
 {
-	return err_set(e, passing_lack(error) ? ERR_BUSY : ERR_LAUNCH, "%s: %s",
+	return err_set(e,
+	    transient_error_resource(error) ? ERR_BUSY : ERR_LAUNCH, "%s: %s",
 	    what, strerror(error));
 }
 
@@ -128,11 +129,11 @@ static int
 gpus_write(const struct local *l, const struct launch_spec *spec,
     const char *dir, struct err *e)
 {
-	struct local_key key;
+	struct local_gpu_key key;
 	struct buf b = { 0 };
 	int r = 0;
 
-	local_gpus_put(l, local_key(&key, l, spec->slot, spec->uuid),
+	local_gpu_names_put(l, local_gpu_key(&key, l, spec->slot, spec->uuid),
 	    LOCAL_GPU_UUID, "\n", &b);
 	if (b.len > 0) {
 		buf_putc(&b, '\n');
@@ -167,13 +168,13 @@ shim_argv(const struct local *l, const struct launch_spec *spec,
 	words_add(&w, xstrdup("hpotune-shim"));
 	words_add(&w, xasprintf("dir=%s", dir));
 	words_add(&w, xasprintf("uuid=%s", spec->uuid));
-	words_add(&w, xasprintf("workdir=%s", launch_workdir_of(spec)));
+	words_add(&w, xasprintf("workdir=%s", launcher_spec_workdir(spec)));
 	words_add(&w, xasprintf("grace-ms=%lld", (long long)t->grace_ms));
 	words_add(&w, xasprintf("max-run-ms=%lld", (long long)t->max_run_ms));
 	words_add(&w, xasprintf("memory=%lld", (long long)t->memory));
 	words_add(&w, xasprintf("log-cap=%lld", (long long)l->log_cap));
 	words_add(&w, xasprintf("hold-fds=%zu", locks));
-	words_add(&w, xasprintf("cpus=%s", local_gpus_cpus(l, key)));
+	words_add(&w, xasprintf("cpus=%s", local_gpu_names_cpus(l, key)));
 	if (l->cgroup[0] != '\0')
 		words_add(&w,
 		    xasprintf("cgroup=%s/hpotune-%s", l->cgroup, spec->uuid));
@@ -191,8 +192,8 @@ shim_argv(const struct local *l, const struct launch_spec *spec,
 
 /* A session of its own, and nothing of ours but environment and locks. */
 int
-local_spawn(const char *path, char **argv, char **env,
-    const struct local_locks *locks, pid_t *pid)
+local_start_spawn(const char *path, char **argv, char **env,
+    const struct local_gpu_lock_fds *locks, pid_t *pid)
 {
 	posix_spawn_file_actions_t files;
 	posix_spawnattr_t attr;
@@ -229,9 +230,9 @@ static int
 attempt_spawn(struct local *l, const struct launch_spec *spec, const char *dir,
     bool fresh, struct err *e)
 {
-	struct local_key key;
-	struct local_locks locks =
-	    local_gpus_locks(l, local_key(&key, l, spec->slot, spec->uuid));
+	struct local_gpu_key key;
+	struct local_gpu_lock_fds locks = local_gpu_names_lock_fds(
+	    l, local_gpu_key(&key, l, spec->slot, spec->uuid));
 	char **argv = shim_argv(l, spec, dir, key.text, locks.n);
 	char **env = local_env(l, spec, dir);
 	struct proc_ref supervisor;
@@ -240,14 +241,15 @@ attempt_spawn(struct local *l, const struct launch_spec *spec, const char *dir,
 	int r;
 
 	fail_point("local.before_spawn");
-	r = local_spawn(l->shim, argv, env, &locks, &pid);
+	r = local_start_spawn(l->shim, argv, env, &locks, &pid);
 	free(locks.fd);
 	local_env_free(argv);
 	local_env_free(env);
 	/* Its own program may be installed anew just now. */
 	if (r != 0)
-		return err_set(e, passing_exec(r) ? ERR_BUSY : ERR_LAUNCH,
-		    "%s: %s", l->shim, strerror(r));
+		return err_set(e,
+		    transient_error_exec(r) ? ERR_BUSY : ERR_LAUNCH, "%s: %s",
+		    l->shim, strerror(r));
 	fail_point("local.after_spawn");
 	a = local_follow(l, spec);
 	a->child = pid;
@@ -267,16 +269,16 @@ local_start(void *ctx, const struct launch_spec *spec, struct err *e)
 
 	if (local_find(l, spec->trial, spec->attempt) != NULL)
 		return 0;
-	dir = local_dir(spec);
-	if (strlen(spec->uuid) != CLAIM_UUID)
+	dir = local_start_dir(spec);
+	if (strlen(spec->uuid) != RECORD_UUID)
 		r = err_set(e, ERR_LAUNCH, "%s: no uuid", dir);
-	else if (local_home_away(l))
-		r = local_home_err(l, e);
+	else if (local_state_dir_moved(l))
+		r = local_state_dir_err(l, e);
 	else
-		r = local_gpus_begin(l, spec, e);
+		r = local_gpu_begin(l, spec, e);
 	if (r == 0)
 		r = dirs_make(spec, dir, &fresh, e);
-	if (r == 0 && !fresh && local_foreign(spec, dir, &aside)) {
+	if (r == 0 && !fresh && local_foreign_run(spec, dir, &aside)) {
 		local_follow(l, spec)->aside = aside;
 		free(dir);
 		return 0;
@@ -293,10 +295,10 @@ local_start(void *ctx, const struct launch_spec *spec, struct err *e)
 	if (r == 0)
 		r = attempt_spawn(l, spec, dir, fresh, e);
 	/* What failed may have failed because of that. */
-	if (r == -1 && local_home_away(l))
-		(void)local_home_err(l, e);
+	if (r == -1 && local_state_dir_moved(l))
+		(void)local_state_dir_err(l, e);
 	if (r == -1)
-		local_gpus_undo(l, spec->slot, spec->uuid);
+		local_gpu_undo(l, spec->slot, spec->uuid);
 	free(dir);
 	return r;
 }

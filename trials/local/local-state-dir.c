@@ -15,7 +15,7 @@
 #include "trials/local/local-internal.h"
 
 void
-local_home_open(struct local *l, const char *state_dir)
+local_state_dir_open(struct local *l, const char *state_dir)
 {
 	l->home.path = xstrdup(state_dir);
 	l->home.fd = open(state_dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -23,7 +23,7 @@ local_home_open(struct local *l, const char *state_dir)
 }
 
 void
-local_home_close(struct local *l)
+local_state_dir_close(struct local *l)
 {
 	if (l->home.fd != -1)
 		(void)close(l->home.fd);
@@ -31,13 +31,13 @@ local_home_close(struct local *l)
 }
 
 bool
-local_home_away(struct local *l)
+local_state_dir_moved(struct local *l)
 {
-	struct local_home *h = &l->home;
-	enum link_state is =
-	    h->fd == -1 ? LINK_KEPT : link_check(h->fd, h->path);
+	struct local_state_dir *h = &l->home;
+	enum inode_state is =
+	    h->fd == -1 ? INODE_SAME : inode_check(h->fd, h->path);
 	/* Removed, it will not come back. */
-	bool away = is == LINK_MOVED || is == LINK_REPLACED;
+	bool away = is == INODE_MOVED || is == INODE_REPLACED;
 	int64_t now = loop_wall_us(l->loop);
 
 	if (away && !h->away)
@@ -51,13 +51,13 @@ local_home_away(struct local *l)
 }
 
 int
-local_home_err(const struct local *l, struct err *e)
+local_state_dir_err(const struct local *l, struct err *e)
 {
 	return err_set(e, ERR_BUSY, "%s is not where it was", l->home.path);
 }
 
 bool
-local_home_was_away(const struct local *l, int64_t us)
+local_state_dir_was_moved(const struct local *l, int64_t us)
 {
 	return l->home.back_us != 0 && us >= l->home.away_us &&
 	       us <= l->home.back_us;

@@ -54,10 +54,10 @@ why_note(struct local_attempt *a, struct local_tail *t, const char *what,
 {
 	size_t i;
 
-	for (i = 0; i < LOCAL_WHYS && t->noted_why[i] != NULL; i++)
+	for (i = 0; i < LOCAL_TAIL_REASONS && t->noted_why[i] != NULL; i++)
 		if (t->noted_why[i] == why)
 			return;
-	if (i == LOCAL_WHYS)
+	if (i == LOCAL_TAIL_REASONS)
 		return;
 	t->noted_why[i] = why;
 	local_note(
@@ -70,12 +70,12 @@ line_read(
 {
 	struct local *l = a->local;
 	struct launch_event ev = { .kind = LAUNCH_REPORT };
-	struct report *r = &l->report;
+	struct metric_line *r = &l->report;
 	bool good;
 	size_t i;
 
-	good = t == &a->metrics ? report_parse_json(r, line, len)
-				: report_parse_line(r, l->rules, line, len);
+	good = t == &a->metrics ? metric_json_parse(r, line, len)
+				: metric_line_parse(r, l->rules, line, len);
 	if (!good) {
 		if (r->why != NULL)
 			why_note(a, t, "a line", r->why);
@@ -84,7 +84,7 @@ line_read(
 	if (r->left_out != NULL)
 		why_note(a, t, "a part of a line", r->left_out);
 	if (r->n > 0)
-		local_gpus_reported(a);
+		local_gpu_reported(a);
 	for (i = 0; i < r->n; i++) {
 		ev.u.report.name = r->values[i].name;
 		ev.u.report.has_step = r->has_step;
@@ -187,7 +187,8 @@ grown_again(const struct local_tail *t, const char *now)
 static void
 tail_pass(struct local_tail *t, const char *chunk, size_t n)
 {
-	size_t new = n < LOCAL_KEPT ? n : LOCAL_KEPT, old = LOCAL_KEPT - new;
+	size_t new = n < LOCAL_TAIL_KEPT ? n : LOCAL_TAIL_KEPT,
+	       old = LOCAL_TAIL_KEPT - new;
 
 	*t->at += (int64_t)n;
 	if (old > t->n_kept)
@@ -202,7 +203,7 @@ static ssize_t
 chunk_read(struct local_attempt *a, struct local_tail *t)
 {
 	struct local *l = a->local;
-	char before[LOCAL_KEPT];
+	char before[LOCAL_TAIL_KEPT];
 	struct iovec to[] = { { before, t->n_kept },
 		{ l->chunk, sizeof l->chunk } };
 	ssize_t got = preadv(t->fd, to, 2, *t->at - (off_t)t->n_kept);
@@ -221,7 +222,7 @@ long_skip(struct local_attempt *a, struct local_tail *t, size_t n)
 	if (!*t->skip && !t->noted_long) {
 		local_note(a, true,
 		    "a line of more than %d bytes in its %s was skipped",
-		    REPORT_LINE_MAX, t->name);
+		    METRIC_LINE_MAX, t->name);
 		t->noted_long = true;
 	}
 	*t->skip = true;

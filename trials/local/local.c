@@ -82,7 +82,7 @@ local_follow(struct local *l, const struct launch_spec *spec)
 	a->attempt = spec->attempt;
 	a->slot = spec->slot;
 	(void)snprintf(a->uuid, sizeof a->uuid, "%s", spec->uuid);
-	a->dir = local_dir(spec);
+	a->dir = local_start_dir(spec);
 	a->cursor = spec->cursor;
 	a->program_varies = program_varies(spec->settings);
 	a->grace_ms = spec->settings->grace_ms;
@@ -102,14 +102,14 @@ local_follow(struct local *l, const struct launch_spec *spec)
 				 : inotify_add_watch(l->inotify, a->dir,
 				       IN_MODIFY | IN_ONLYDIR | IN_DONT_FOLLOW);
 	if (a->wd == -1 && l->inotify != -1 && errno == ENOSPC &&
-	    !l->said_watches) {
-		l->said_watches = true;
-		l->ear_why =
+	    !l->noted_watches) {
+		l->noted_watches = true;
+		l->inotify_error =
 		    "the sysctl fs.inotify.max_user_watches is too low";
 	}
 	a->child_status = -1;
 	a->supervisor = PROC_NOBODY;
-	a->odd_since_ms = -1;
+	a->unclear_since_ms = -1;
 	a->dirty = a->check = true;
 	if (l->n == l->cap) {
 		l->cap = l->cap * 2 + 16;
@@ -265,44 +265,44 @@ inotify_drain(struct local *l)
 			ev = (const void *)at;
 			inotify_mark(l, ev);
 		}
-	if (l->deaf && !loop_timer_pending(l->ear_timer))
-		loop_timer_set(l->ear_timer, EAR_MS);
+	if (l->deaf && !loop_timer_pending(l->inotify_timer))
+		loop_timer_set(l->inotify_timer, EAR_MS);
 }
 
 /* Once: what keeps us from listening. */
 static void
-ears_tell(struct local *l)
+inotify_note(struct local *l)
 {
 	struct launch_event ev = { .kind = LAUNCH_NOTE };
 	char text[256];
 
-	if (l->ear_why == NULL)
+	if (l->inotify_error == NULL)
 		return;
 	(void)snprintf(text, sizeof text,
 	    "inotify cannot be used for all trials: %s; what they say is heard "
 	    "once a second",
-	    l->ear_why);
+	    l->inotify_error);
 	ev.u.note.level = LAUNCH_WARNING;
 	ev.u.note.text = text;
 	l->event(l->arg, &ev);
-	l->ear_why = NULL;
+	l->inotify_error = NULL;
 }
 
 static void
 local_collect(void *ctx)
 {
 	struct local *l = ctx;
-	bool more = false, away = local_home_away(l);
+	bool more = false, away = local_state_dir_moved(l);
 	size_t i, kept = 0;
 
 	fail_point("local.before_collect");
 	l->soon = false;
 	inotify_drain(l);
-	ears_tell(l);
-	local_gpus_hear(l);
+	inotify_note(l);
+	local_gpu_collect(l);
 	for (i = 0; i < l->n && !away; i++)
 		if (l->attempts[i]->dirty)
-			local_turn(l->attempts[i]);
+			local_reconcile(l->attempts[i]);
 	for (i = 0; i < l->n; i++) {
 		if (l->attempts[i]->over)
 			attempt_free(l->attempts[i]);
@@ -313,7 +313,7 @@ local_collect(void *ctx)
 	}
 	l->n = kept;
 	local_pack_reap(l);
-	local_gpus_tell(l);
+	local_gpu_events_flush(l);
 	if (more)
 		loop_wake(l->loop);
 	if (l->soon)
@@ -343,14 +343,15 @@ can_punch(const char *state_dir)
 static void
 ears_open(struct local *l)
 {
-	l->ear_timer = loop_timer_new(l->loop, on_ear_timer, l);
+	l->inotify_timer = loop_timer_new(l->loop, on_ear_timer, l);
 	l->poll_timer = loop_timer_new(l->loop, on_poll, l);
 	l->inotify = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
 	if (l->inotify == -1) {
-		l->ear_why = errno == EMFILE
-				 ? "the sysctl fs.inotify.max_user_instances, "
-				   "or ulimit -n, is too low"
-				 : strerror(errno);
+		l->inotify_error =
+		    errno == EMFILE
+			? "the sysctl fs.inotify.max_user_instances, "
+			  "or ulimit -n, is too low"
+			: strerror(errno);
 		return;
 	}
 	l->ear = loop_fd_new(l->loop, l->inotify, on_inotify, l);
@@ -366,17 +367,17 @@ local_close(void *ctx)
 	for (i = 0; i < l->n; i++)
 		attempt_free(l->attempts[i]);
 	free(l->attempts);
-	loop_timer_free(l->ear_timer);
+	loop_timer_free(l->inotify_timer);
 	loop_timer_free(l->poll_timer);
 	if (l->inotify != -1) {
 		loop_fd_free(l->ear);
 		(void)close(l->inotify);
 	}
 	if (l->rules != NULL)
-		report_rules_free(l->rules);
+		metric_patterns_free(l->rules);
 	local_pack_close(l);
-	local_gpus_close(l);
-	local_home_close(l);
+	local_gpu_close(l);
+	local_state_dir_close(l);
 	free(l->study);
 	free(l->shim);
 	free(l->ranks);
@@ -392,7 +393,7 @@ local_open(void **ctx, const struct launch_env *env, struct err *e)
 
 	l->inotify = -1;
 	l->loop = env->loop;
-	local_home_open(l, env->state_dir);
+	local_state_dir_open(l, env->state_dir);
 	l->event = env->event;
 	l->arg = env->arg;
 	l->study = xstrdup(env->study);
@@ -400,18 +401,21 @@ local_open(void **ctx, const struct launch_env *env, struct err *e)
 	l->host = xstrdup(host);
 	proc_boot_id(l->boot_id);
 	l->log_cap =
-	    (int64_t)option_get(options, env->options, "log_cap")->number;
+	    (int64_t)plugin_option_get(options, env->options, "log_cap")
+		->number;
 	l->gpu_idle_ms =
-	    (int64_t)option_get(options, env->options, "gpu_idle")->number *
+	    (int64_t)plugin_option_get(options, env->options, "gpu_idle")
+		->number *
 	    1000;
-	l->no_punch = l->log_cap > 0 && !can_punch(env->state_dir);
+	l->punch_unsupported = l->log_cap > 0 && !can_punch(env->state_dir);
 	if (!cgroup_find(l->cgroup, sizeof l->cgroup - 48))
 		l->cgroup[0] = '\0';
 	/* Packs first: whose a process on a GPU is hangs on them, too. */
 	if (local_pack_open(l, env, e) == -1 ||
-	    local_gpus_open(l, env, e) == -1 || local_shim_find(l, e) == -1 ||
+	    local_gpu_open(l, env, e) == -1 ||
+	    local_start_find_shim(l, e) == -1 ||
 	    local_ranks_find(l, env->settings, e) == -1 ||
-	    report_rules_new(&l->rules, env->settings, e) == -1) {
+	    metric_patterns_new(&l->rules, env->settings, e) == -1) {
 		local_close(l);
 		return -1;
 	}
@@ -436,7 +440,8 @@ local_name(void *ctx, int slot, char *text, size_t n)
 
 	/* Which ones is known when it is taken. */
 	(void)slot;
-	(void)snprintf(text, n, "%s", local_gpus_places(l) < 0 ? "cpu" : "gpu");
+	(void)snprintf(
+	    text, n, "%s", local_gpu_capacity(l) < 0 ? "cpu" : "gpu");
 }
 
 static void
@@ -452,7 +457,7 @@ local_stop(void *ctx, int64_t trial, int attempt, bool now)
 		return;
 	a->stop = want;
 	if (a->up)
-		local_stop_send(a);
+		local_reconcile_stop(a);
 	if (a->stop_sent < a->stop) {
 		a->dirty = a->check = true;
 		loop_wake(a->local->loop);
@@ -464,21 +469,21 @@ const struct launcher launcher_local = {
 	.about = "processes on this machine",
 	.options = options,
 	.check = local_slots_check,
-	.gpus = local_gpus_plan,
-	.replicas = local_replicas,
-	.starts = local_starts,
-	.finds = local_finds,
+	.gpus = local_gpu_plan,
+	.replicas = local_ranks_replicas,
+	.starts = local_ranks_describe,
+	.finds = local_preflight,
 	.continues = true,
 	.packs = true,
 	.open = local_open,
 	.close = local_close,
 	.slots = local_slots,
 	.slot_name = local_name,
-	.ready = local_gpus_ready,
-	.take = local_gpus_take,
+	.ready = local_gpu_ready,
+	.take = local_gpu_take,
 	.start = local_start,
 	.stop = local_stop,
-	.look = local_look,
+	.adopt = local_adopt,
 	.abandon = local_abandon,
 	.collect = local_collect,
 };

@@ -84,7 +84,7 @@ take_escape(struct cursor *c)
 }
 
 /*
- * A string whose opening quote was taken.  name (of REPORT_NAME_MAX + 1)
+ * A string whose opening quote was taken.  name (of METRIC_LINE_NAME_MAX + 1)
  * gets as much as fits, *len the true length; characters outside ASCII
  * become '?', which no name has.
  */
@@ -101,7 +101,7 @@ take_string(struct cursor *c, char *name, size_t *len)
 			return false;
 		if (ch == '\\' && (ch = take_escape(c)) < 0)
 			return false;
-		if (*len < REPORT_NAME_MAX)
+		if (*len < METRIC_LINE_NAME_MAX)
 			name[*len] = ch < 0x80 ? (char)ch : '?';
 	}
 	return false;
@@ -109,11 +109,11 @@ take_string(struct cursor *c, char *name, size_t *len)
 
 /* JSON's own grammar, and the words Python writes. */
 static bool
-take_number(struct cursor *c, struct number *n)
+take_number(struct cursor *c, struct metric_number *n)
 {
 	const char *start = c->p, *dot;
 
-	c->p = number_scan(n, start, c->end);
+	c->p = metric_number_scan(n, start, c->end);
 	if (c->p == NULL || *start == '+')
 		return false;
 	if (n->kind != NUMBER_FINITE)
@@ -132,7 +132,7 @@ static bool skip_value(struct cursor *, int depth);
 static bool
 skip_members(struct cursor *c, char close, int depth)
 {
-	char name[REPORT_NAME_MAX + 1];
+	char name[METRIC_LINE_NAME_MAX + 1];
 	size_t len;
 
 	skip_space(c);
@@ -158,8 +158,8 @@ skip_members(struct cursor *c, char close, int depth)
 static bool
 skip_value(struct cursor *c, int depth)
 {
-	char name[REPORT_NAME_MAX + 1];
-	struct number n;
+	char name[METRIC_LINE_NAME_MAX + 1];
+	struct metric_number n;
 	size_t len;
 
 	if (depth == DEPTH_MAX)
@@ -189,31 +189,32 @@ static const char bad_name[] = "a number has a name that no metric may have";
 
 /* One member after its key was read. */
 static bool
-take_member(struct report *r, struct cursor *c, const char *name, size_t len)
+take_member(
+    struct metric_line *r, struct cursor *c, const char *name, size_t len)
 {
-	struct number n;
+	struct metric_number n;
 	bool is_step = len == 4 && memcmp(name, "step", 4) == 0;
 
 	if (!is_number_start(c)) {
 		if (is_step)
-			return report_refuse(
+			return metric_line_refuse(
 			    r, "step is not an integer from 0 to 2^53");
-		return skip_value(c, 1) || report_refuse(r, not_json);
+		return skip_value(c, 1) || metric_line_refuse(r, not_json);
 	}
 	if (!take_number(c, &n))
-		return report_refuse(r, not_json);
-	if (len == 0 || len > REPORT_NAME_MAX ||
-	    report_name_len(name, name + len) != len) {
+		return metric_line_refuse(r, not_json);
+	if (len == 0 || len > METRIC_LINE_NAME_MAX ||
+	    metric_line_name_len(name, name + len) != len) {
 		r->left_out = bad_name;
 		return true;
 	}
-	return report_add(r, name, len, &n);
+	return metric_line_add(r, name, len, &n);
 }
 
 static bool
-take_object(struct report *r, struct cursor *c)
+take_object(struct metric_line *r, struct cursor *c)
 {
-	char name[REPORT_NAME_MAX + 1];
+	char name[METRIC_LINE_NAME_MAX + 1];
 	size_t len;
 
 	skip_space(c);
@@ -222,39 +223,39 @@ take_object(struct report *r, struct cursor *c)
 	do {
 		skip_space(c);
 		if (!take(c, '"') || !take_string(c, name, &len))
-			return report_refuse(r, not_json);
+			return metric_line_refuse(r, not_json);
 		skip_space(c);
 		if (!take(c, ':'))
-			return report_refuse(r, not_json);
+			return metric_line_refuse(r, not_json);
 		skip_space(c);
 		if (!take_member(r, c, name, len))
 			return false;
 		skip_space(c);
 	} while (take(c, ','));
-	return take(c, '}') || report_refuse(r, not_json);
+	return take(c, '}') || metric_line_refuse(r, not_json);
 }
 
 bool
-report_parse_json(struct report *r, const char *line, size_t len)
+metric_json_parse(struct metric_line *r, const char *line, size_t len)
 {
 	struct cursor c = { line, line + len };
 
-	report_clear(r);
-	if (len > REPORT_LINE_MAX)
-		return report_refuse(r, "the line is too long");
+	metric_line_clear(r);
+	if (len > METRIC_LINE_MAX)
+		return metric_line_refuse(r, "the line is too long");
 	skip_space(&c);
 	if (c.p == c.end)
 		return false;
 	if (!take(&c, '{'))
-		return report_refuse(r, not_json);
+		return metric_line_refuse(r, not_json);
 	if (!take_object(r, &c))
 		return false;
 	skip_space(&c);
 	if (c.p != c.end)
-		return report_refuse(r, not_json);
+		return metric_line_refuse(r, not_json);
 	if (r->n == 0)
-		return report_refuse(r, r->left_out != NULL
-					    ? r->left_out
-					    : "no metric in the line");
+		return metric_line_refuse(r, r->left_out != NULL
+						 ? r->left_out
+						 : "no metric in the line");
 	return true;
 }

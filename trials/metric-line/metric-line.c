@@ -40,7 +40,7 @@ _Static_assert(
     "ASCII");
 
 size_t
-report_name_len(const char *p, const char *end)
+metric_line_name_len(const char *p, const char *end)
 {
 	const char *q = p;
 
@@ -48,11 +48,11 @@ report_name_len(const char *p, const char *end)
 		return 0;
 	while (q < end && is_name_char(*q))
 		q++;
-	return q - p <= REPORT_NAME_MAX ? (size_t)(q - p) : 0;
+	return q - p <= METRIC_LINE_NAME_MAX ? (size_t)(q - p) : 0;
 }
 
 void
-report_clear(struct report *r)
+metric_line_clear(struct metric_line *r)
 {
 	r->has_step = false;
 	r->step = 0;
@@ -61,30 +61,30 @@ report_clear(struct report *r)
 }
 
 bool
-report_refuse(struct report *r, const char *why)
+metric_line_refuse(struct metric_line *r, const char *why)
 {
-	report_clear(r);
+	metric_line_clear(r);
 	r->why = why;
 	return false;
 }
 
 static bool
-add_step(struct report *r, const struct number *n)
+add_step(struct metric_line *r, const struct metric_number *n)
 {
 	if (r->has_step)
-		return report_refuse(r, "step is given twice");
-	r->has_step = number_integer(n, &r->step);
+		return metric_line_refuse(r, "step is given twice");
+	r->has_step = metric_number_integer(n, &r->step);
 	if (!r->has_step)
-		return report_refuse(
+		return metric_line_refuse(
 		    r, "step is not an integer from 0 to 2^53");
 	return true;
 }
 
 bool
-report_add(
-    struct report *r, const char *name, size_t len, const struct number *n)
+metric_line_add(struct metric_line *r, const char *name, size_t len,
+    const struct metric_number *n)
 {
-	struct report_value *v;
+	struct metric_value *v;
 	size_t i;
 
 	if (len == 4 && memcmp(name, "step", 4) == 0)
@@ -92,41 +92,41 @@ report_add(
 	for (i = 0; i < r->n; i++)
 		if (memcmp(r->values[i].name, name, len) == 0 &&
 		    r->values[i].name[len] == '\0')
-			return report_refuse(r, "a metric is given twice");
-	if (r->n == REPORT_VALUES_MAX)
-		return report_refuse(r, "too many metrics in one line");
+			return metric_line_refuse(r, "a metric is given twice");
+	if (r->n == METRIC_LINE_VALUES_MAX)
+		return metric_line_refuse(r, "too many metrics in one line");
 	v = &r->values[r->n++];
 	memcpy(v->name, name, len);
 	v->name[len] = '\0';
-	v->value = number_value(n);
+	v->value = metric_number_value(n);
 	return true;
 }
 
 /* Where name=number ends, or NULL with the line refused. */
 static const char *
-parse_pair(struct report *r, const char *p, const char *end)
+parse_pair(struct metric_line *r, const char *p, const char *end)
 {
-	struct number n;
+	struct metric_number n;
 	const char *name = p;
-	size_t len = report_name_len(p, end);
+	size_t len = metric_line_name_len(p, end);
 
 	p += len;
 	if (len == 0 || p == end || *p != '=') {
-		report_refuse(r, "a word is not NAME=NUMBER");
+		metric_line_refuse(r, "a word is not NAME=NUMBER");
 		return NULL;
 	}
-	p = number_scan(&n, p + 1, end);
+	p = metric_number_scan(&n, p + 1, end);
 	if (p != NULL && p < end && *p == ',')
 		p++;
 	if (p == NULL || (p < end && !is_blank(*p))) {
-		report_refuse(r, "a value is not a number");
+		metric_line_refuse(r, "a value is not a number");
 		return NULL;
 	}
-	return report_add(r, name, len, &n) ? p : NULL;
+	return metric_line_add(r, name, len, &n) ? p : NULL;
 }
 
 static bool
-parse_pairs(struct report *r, const char *p, const char *end)
+parse_pairs(struct metric_line *r, const char *p, const char *end)
 {
 	for (;;) {
 		while (p < end && is_blank(*p))
@@ -138,7 +138,7 @@ parse_pairs(struct report *r, const char *p, const char *end)
 			return false;
 	}
 	if (r->n == 0)
-		return report_refuse(r, "no metric in the line");
+		return metric_line_refuse(r, "no metric in the line");
 	return true;
 }
 
@@ -154,14 +154,14 @@ after_tag(const char *p, const char *end)
 }
 
 bool
-report_parse_line(struct report *r, const struct report_rules *rules,
+metric_line_parse(struct metric_line *r, const struct metric_patterns *rules,
     const char *line, size_t len)
 {
 	const char *p = line, *end = line + len, *cr, *pairs;
 
-	report_clear(r);
-	if (len > REPORT_LINE_MAX)
-		return report_refuse(r, "the line is too long");
+	metric_line_clear(r);
+	if (len > METRIC_LINE_MAX)
+		return metric_line_refuse(r, "the line is too long");
 	/* A progress bar ends with a bare CR: what follows is a line, too. */
 	for (;;) {
 		cr = memchr(p, '\r', (size_t)(end - p));
@@ -176,5 +176,5 @@ report_parse_line(struct report *r, const struct report_rules *rules,
 	}
 	if (len >= RANKS_LEN && memcmp(line, RANKS_TAG, RANKS_LEN) == 0)
 		return false;
-	return rules != NULL && report_match_rules(r, rules, line, len);
+	return rules != NULL && metric_patterns_match(r, rules, line, len);
 }

@@ -16,17 +16,17 @@ struct err;
 struct study_trial;
 
 enum {
-	REPORT_LINE_MAX = 65536, /* bytes; longer lines are skipped */
-	REPORT_VALUES_MAX = 256, /* metrics in one line */
-	REPORT_NAME_MAX = 64 /* bytes of a metric's name */
+	METRIC_LINE_MAX = 65536, /* bytes; longer lines are skipped */
+	METRIC_LINE_VALUES_MAX = 256, /* metrics in one line */
+	METRIC_LINE_NAME_MAX = 64 /* bytes of a metric's name */
 };
 
-struct report_value {
-	char name[REPORT_NAME_MAX + 1];
+struct metric_value {
+	char name[METRIC_LINE_NAME_MAX + 1];
 	double value; /* may be NaN or infinite */
 };
 
-struct report {
+struct metric_line {
 	bool has_step;
 	int64_t step;
 	/*
@@ -40,14 +40,14 @@ struct report {
 	 */
 	const char *left_out;
 	size_t n;
-	struct report_value values[REPORT_VALUES_MAX];
+	struct metric_value values[METRIC_LINE_VALUES_MAX];
 };
 
 /* Patterns of one study, compiled.  An error names the key of study.json. */
-struct report_rules;
-int report_rules_new(
-    struct report_rules **, const struct study_trial *, struct err *);
-void report_rules_free(struct report_rules *);
+struct metric_patterns;
+int metric_patterns_new(
+    struct metric_patterns **, const struct study_trial *, struct err *);
+void metric_patterns_free(struct metric_patterns *);
 
 /*
  * A line of the log, without its newline: tagged or matched by the patterns
@@ -61,13 +61,13 @@ void report_rules_free(struct report_rules *);
  * Patterns see what a terminal would show: the text after the last bare CR,
  * up to 4 KiB.  The step is looked for in the same line.
  */
-bool report_parse_line(
-    struct report *, const struct report_rules *, const char *line, size_t len);
+bool metric_line_parse(struct metric_line *, const struct metric_patterns *,
+    const char *line, size_t len);
 /*
  * A line of $HPOTUNE_METRICS: one JSON object, NaN and Infinity allowed as
  * Python writes them.  Members that are no numbers are passed over, and so is a
  * number whose name no metric may have, which left_out says.
  */
-bool report_parse_json(struct report *, const char *line, size_t len);
+bool metric_json_parse(struct metric_line *, const char *line, size_t len);
 
 #endif /* HPOTUNE_METRIC_LINE_H */

@@ -40,7 +40,7 @@ scan_word(const char *p, const char *end, const char *word)
 }
 
 static const char *
-scan_special(struct number *out, const char *p, const char *end)
+scan_special(struct metric_number *out, const char *p, const char *end)
 {
 	const char *q;
 
@@ -54,7 +54,7 @@ scan_special(struct number *out, const char *p, const char *end)
 
 /* One digit more: zeros that do not fit become part of the exponent. */
 static void
-add_digit(struct number *out, int *room, char c, bool fraction)
+add_digit(struct metric_number *out, int *room, char c, bool fraction)
 {
 	if (*room > 0) {
 		out->digits = out->digits * 10 + (uint64_t)(c - '0');
@@ -68,7 +68,7 @@ add_digit(struct number *out, int *room, char c, bool fraction)
 }
 
 static const char *
-scan_digits(struct number *out, const char *p, const char *end)
+scan_digits(struct metric_number *out, const char *p, const char *end)
 {
 	const char *start = p;
 	int room = DIGITS_MAX;
@@ -86,7 +86,7 @@ scan_digits(struct number *out, const char *p, const char *end)
 
 /* "e-3" at p, or p itself when there is none. */
 static const char *
-scan_exponent(struct number *out, const char *p, const char *end)
+scan_exponent(struct metric_number *out, const char *p, const char *end)
 {
 	const char *q = p;
 	int64_t e = 0;
@@ -108,9 +108,9 @@ scan_exponent(struct number *out, const char *p, const char *end)
 }
 
 const char *
-number_scan(struct number *out, const char *p, const char *end)
+metric_number_scan(struct metric_number *out, const char *p, const char *end)
 {
-	*out = (struct number){ .kind = NUMBER_FINITE };
+	*out = (struct metric_number){ .kind = NUMBER_FINITE };
 	if (p < end && (*p == '-' || *p == '+'))
 		out->negative = *p++ == '-';
 	if (p == end)
@@ -177,7 +177,7 @@ scale(uint64_t m, int e)
 }
 
 static double
-library_value(const struct number *n)
+library_value(const struct metric_number *n)
 {
 	char small[128], *text = small;
 	locale_t c;
@@ -198,7 +198,7 @@ library_value(const struct number *n)
 }
 
 double
-number_value(const struct number *n)
+metric_number_value(const struct metric_number *n)
 {
 	double v;
 
@@ -217,7 +217,7 @@ number_value(const struct number *n)
 }
 
 bool
-number_integer(const struct number *n, int64_t *out)
+metric_number_integer(const struct metric_number *n, int64_t *out)
 {
 	uint64_t m = n->digits;
 	int64_t e = n->exponent;

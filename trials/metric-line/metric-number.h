@@ -10,15 +10,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum number_kind {
+enum metric_number_kind {
 	NUMBER_FINITE, /* as written: 1e999 has this kind, too */
 	NUMBER_INFINITE,
 	NUMBER_NAN
 };
 
 /* A number as it stands in a text: digits * 10^exponent. */
-struct number {
-	enum number_kind kind;
+struct metric_number {
+	enum metric_number_kind kind;
 	bool negative;
 	bool cut; /* digits that are not 0 did not fit */
 	uint64_t digits;
@@ -31,9 +31,10 @@ struct number {
  * Read [+-] 12, 1.5, .5, 1., 1e-3, inf, infinity or nan (any case) at p.
  * Returns the first byte after it, or NULL when no number stands there.
  */
-const char *number_scan(struct number *, const char *p, const char *end);
-double number_value(const struct number *);
+const char *
+metric_number_scan(struct metric_number *, const char *p, const char *end);
+double metric_number_value(const struct metric_number *);
 /* The number when it is whole and within 0 … 2^53; exact. */
-bool number_integer(const struct number *, int64_t *);
+bool metric_number_integer(const struct metric_number *, int64_t *);
 
 #endif /* HPOTUNE_METRIC_NUMBER_H */

@@ -31,7 +31,7 @@ struct rule {
 	pcre2_code *code;
 };
 
-struct report_rules {
+struct metric_patterns {
 	struct rule *rules;
 	size_t n;
 	struct rule step; /* without code when there is none */
@@ -87,7 +87,7 @@ metric_compile(
 	const char *name = m->name;
 	struct err why = ERR_INIT;
 
-	if (report_name_len(name, name + strlen(name)) != strlen(name) ||
+	if (metric_line_name_len(name, name + strlen(name)) != strlen(name) ||
 	    strcmp(name, "step") == 0) {
 		err_set(
 		    &why, ERR_USAGE, "\"%s\" cannot be a metric's name", name);
@@ -100,7 +100,7 @@ metric_compile(
 
 static int
 rules_compile(
-    struct report_rules *rs, const struct study_trial *t, struct err *e)
+    struct metric_patterns *rs, const struct study_trial *t, struct err *e)
 {
 	size_t i;
 
@@ -116,10 +116,10 @@ rules_compile(
 }
 
 int
-report_rules_new(
-    struct report_rules **out, const struct study_trial *t, struct err *e)
+metric_patterns_new(
+    struct metric_patterns **out, const struct study_trial *t, struct err *e)
 {
-	struct report_rules *rs = xcalloc(1, sizeof *rs);
+	struct metric_patterns *rs = xcalloc(1, sizeof *rs);
 
 	rs->rules = xcalloc(t->n_metrics + 1, sizeof *rs->rules);
 	rs->context = pcre2_match_context_create(NULL);
@@ -133,7 +133,7 @@ report_rules_new(
 	if (rs->stack != NULL)
 		pcre2_jit_stack_assign(rs->context, NULL, rs->stack);
 	if (rules_compile(rs, t, e) != 0) {
-		report_rules_free(rs);
+		metric_patterns_free(rs);
 		return -1;
 	}
 	*out = rs;
@@ -141,7 +141,7 @@ report_rules_new(
 }
 
 void
-report_rules_free(struct report_rules *rs)
+metric_patterns_free(struct metric_patterns *rs)
 {
 	size_t i;
 
@@ -172,8 +172,8 @@ trim(const char **p, const char **end)
 
 /* The number in the first group: 1, 0 no match, -1 with why. */
 static int
-rule_match(const struct report_rules *rs, const struct rule *rule,
-    const char *line, size_t len, struct number *n, const char **why)
+rule_match(const struct metric_patterns *rs, const struct rule *rule,
+    const char *line, size_t len, struct metric_number *n, const char **why)
 {
 	const PCRE2_SIZE *at;
 	const char *p, *end;
@@ -193,7 +193,7 @@ rule_match(const struct report_rules *rs, const struct rule *rule,
 	p = line + at[2];
 	end = line + at[3];
 	trim(&p, &end);
-	if (number_scan(n, p, end) != end) {
+	if (metric_number_scan(n, p, end) != end) {
 		*why = "what a pattern found is not a number";
 		return -1;
 	}
@@ -225,7 +225,7 @@ visible(const char **line, size_t len)
 }
 
 static bool
-has_value(const struct report *r, const char *name)
+has_value(const struct metric_line *r, const char *name)
 {
 	size_t i;
 
@@ -240,19 +240,19 @@ has_value(const struct report *r, const char *name)
  * that finds nonsense loses its own value; a step that is nonsense, the line.
  */
 bool
-report_match_rules(struct report *r, const struct report_rules *rs,
+metric_patterns_match(struct metric_line *r, const struct metric_patterns *rs,
     const char *line, size_t len)
 {
 	const char *why = NULL;
 	const struct rule *rule;
-	struct number n;
+	struct metric_number n;
 	int rc;
 
 	len = visible(&line, len);
 	for (rule = rs->rules; rule < rs->rules + rs->n; rule++)
 		if (!has_value(r, rule->name) &&
 		    rule_match(rs, rule, line, len, &n, &why) == 1 &&
-		    !report_add(r, rule->name, strlen(rule->name), &n))
+		    !metric_line_add(r, rule->name, strlen(rule->name), &n))
 			return false;
 	if (r->n == 0) {
 		r->why = why;
@@ -262,8 +262,8 @@ report_match_rules(struct report *r, const struct report_rules *rs,
 		return true;
 	rc = rule_match(rs, &rs->step, line, len, &n, &why);
 	if (rc < 0)
-		return report_refuse(r, why);
-	if (rc == 1 && !report_add(r, "step", 4, &n))
+		return metric_line_refuse(r, why);
+	if (rc == 1 && !metric_line_add(r, "step", 4, &n))
 		return false;
 	r->why = why;
 	return true;

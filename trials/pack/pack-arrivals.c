@@ -13,7 +13,7 @@ enum { EXPECT_MS = 30000 /* for a supervisor to make its claim */ };
 static void
 expect_prune(struct pack *p)
 {
-	struct pack_expected *x = p->expected;
+	struct pack_arrival *x = p->expected;
 	size_t i, kept = 0;
 
 	for (i = 0; i < p->n_expected; i++)
@@ -26,7 +26,7 @@ expect_prune(struct pack *p)
 static void
 expect_note(struct pack *p, int64_t trial, int64_t attempt, bool came)
 {
-	struct pack_expected *x = p->expected;
+	struct pack_arrival *x = p->expected;
 	size_t i;
 
 	expect_prune(p);
@@ -41,24 +41,24 @@ expect_note(struct pack *p, int64_t trial, int64_t attempt, bool came)
 		p->expected = xreallocarray(
 		    p->expected, p->cap_expected, sizeof *p->expected);
 	}
-	p->expected[p->n_expected++] = (struct pack_expected){ trial, attempt,
+	p->expected[p->n_expected++] = (struct pack_arrival){ trial, attempt,
 		p->now_ms + EXPECT_MS, came };
 }
 
 void
-pack_expect(struct pack *p, int64_t trial, int64_t attempt)
+pack_arrivals_add(struct pack *p, int64_t trial, int64_t attempt)
 {
 	expect_note(p, trial, attempt, false);
 }
 
 void
-pack_expect_came(struct pack *p, int64_t trial, int64_t attempt)
+pack_arrivals_came(struct pack *p, int64_t trial, int64_t attempt)
 {
 	expect_note(p, trial, attempt, true);
 }
 
 int64_t
-pack_expect_until(struct pack *p)
+pack_arrivals_until(struct pack *p)
 {
 	int64_t last = -1;
 	size_t i;

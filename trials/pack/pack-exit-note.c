@@ -10,10 +10,10 @@
 #include "trials/pack/pack-exit-note.h"
 
 static const char *const kinds[] = {
-	[PACK_ENDED_ERROR] = "error",
-	[PACK_ENDED_LOST] = "lost",
-	[PACK_ENDED_OOM] = "oom",
-	[PACK_ENDED_NOT_RUN] = "not-run",
+	[PACK_EXIT_ERROR] = "error",
+	[PACK_EXIT_LOST] = "lost",
+	[PACK_EXIT_OOM] = "oom",
+	[PACK_EXIT_NOT_RUN] = "not-run",
 };
 
 static int
@@ -25,7 +25,7 @@ file_open(const char *dir, int flags)
 	dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (dir_fd == -1)
 		return -1;
-	fd = openat(dir_fd, PACK_END_FILE,
+	fd = openat(dir_fd, PACK_EXIT_NOTE_FILE,
 	    flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
 	(void)close(dir_fd);
 	if (fd == -1 || (fstat(fd, &st) == 0 && S_ISREG(st.st_mode)))
@@ -35,7 +35,7 @@ file_open(const char *dir, int flags)
 }
 
 void
-pack_end_write(const char *dir, enum pack_end_kind kind, const char *why)
+pack_exit_note_write(const char *dir, enum pack_exit_note kind, const char *why)
 {
 	int fd = file_open(dir, O_WRONLY | O_CREAT | O_TRUNC);
 	struct buf b = { 0 };
@@ -51,7 +51,8 @@ pack_end_write(const char *dir, enum pack_end_kind kind, const char *why)
 }
 
 bool
-pack_end_read(const char *dir, enum pack_end_kind *kind, char *why, size_t n)
+pack_exit_note_read(
+    const char *dir, enum pack_exit_note *kind, char *why, size_t n)
 {
 	char text[4096], *line;
 	ssize_t len;
@@ -70,7 +71,7 @@ pack_end_read(const char *dir, enum pack_end_kind *kind, char *why, size_t n)
 	line[strcspn(line, "\n")] = '\0';
 	for (i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
 		if (strcmp(text, kinds[i]) == 0) {
-			*kind = (enum pack_end_kind)i;
+			*kind = (enum pack_exit_note)i;
 			(void)snprintf(why, n, "%s", line);
 			return true;
 		}

@@ -9,18 +9,20 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define PACK_END_FILE "end"
+#define PACK_EXIT_NOTE_FILE "end"
 
-enum pack_end_kind {
-	PACK_ENDED_ERROR, /* as the exit status says; why is more */
-	PACK_ENDED_LOST, /* not the trial's fault */
-	PACK_ENDED_OOM,
-	PACK_ENDED_NOT_RUN /* the command could not be executed */
+enum pack_exit_note {
+	PACK_EXIT_ERROR, /* as the exit status says; why is more */
+	PACK_EXIT_LOST, /* not the trial's fault */
+	PACK_EXIT_OOM,
+	PACK_EXIT_NOT_RUN /* the command could not be executed */
 };
 
 /* Into the folder of the attempt, as well as it goes. */
-void pack_end_write(const char *dir, enum pack_end_kind, const char *why);
+void
+pack_exit_note_write(const char *dir, enum pack_exit_note, const char *why);
 /* Read it back; false when there is none, or nonsense. */
-bool pack_end_read(const char *dir, enum pack_end_kind *, char *why, size_t n);
+bool pack_exit_note_read(
+    const char *dir, enum pack_exit_note *, char *why, size_t n);
 
 #endif /* HPOTUNE_PACK_EXIT_NOTE_H */

@@ -8,16 +8,16 @@
 #include "trials/pack/pack-line-io.h"
 
 void
-pack_io_open(struct pack_io *io, int fd, size_t line_max)
+pack_line_io_open(struct pack_line_io *io, int fd, size_t line_max)
 {
 	int flags = fcntl(fd, F_GETFL);
 
-	*io = (struct pack_io){ .fd = fd, .line_max = line_max };
+	*io = (struct pack_line_io){ .fd = fd, .line_max = line_max };
 	(void)fcntl(fd, F_SETFL, flags | O_NONBLOCK);
 }
 
 void
-pack_io_close(struct pack_io *io)
+pack_line_io_close(struct pack_line_io *io)
 {
 	if (io->fd != -1)
 		(void)close(io->fd);
@@ -30,7 +30,7 @@ pack_io_close(struct pack_io *io)
 
 /* Lines that were dealt with make room. */
 static void
-in_compact(struct pack_io *io)
+in_compact(struct pack_line_io *io)
 {
 	if (io->in_at == 0)
 		return;
@@ -40,9 +40,9 @@ in_compact(struct pack_io *io)
 }
 
 void
-pack_io_read(struct pack_io *io)
+pack_line_io_read(struct pack_line_io *io)
 {
-	char block[PACK_IO_READ];
+	char block[PACK_LINE_IO_READ];
 	ssize_t n;
 
 	if (io->fd == -1 || io->over)
@@ -60,7 +60,7 @@ pack_io_read(struct pack_io *io)
 
 /* Bytes up to a newline that are too many: pass over them. */
 static void
-skip_begin(struct pack_io *io)
+skip_begin(struct pack_line_io *io)
 {
 	io->skipped += !io->skip;
 	io->skip = true;
@@ -68,7 +68,7 @@ skip_begin(struct pack_io *io)
 }
 
 char *
-pack_io_line(struct pack_io *io, size_t *len)
+pack_line_io_next(struct pack_line_io *io, size_t *len)
 {
 	char *at, *end;
 	size_t have;
@@ -98,14 +98,14 @@ pack_io_line(struct pack_io *io, size_t *len)
 }
 
 void
-pack_io_put(struct pack_io *io, const void *data, size_t n)
+pack_line_io_put(struct pack_line_io *io, const void *data, size_t n)
 {
 	if (io->fd != -1 && !io->over)
 		buf_add(&io->out, data, n);
 }
 
 void
-pack_io_flush(struct pack_io *io)
+pack_line_io_flush(struct pack_line_io *io)
 {
 	ssize_t n;
 
@@ -123,7 +123,7 @@ pack_io_flush(struct pack_io *io)
 		}
 		io->out_at += (size_t)n;
 	}
-	if (io->out_at < io->out.len && io->out_at < PACK_IO_READ)
+	if (io->out_at < io->out.len && io->out_at < PACK_LINE_IO_READ)
 		return;
 	if (io->out_at == io->out.len)
 		buf_clear(&io->out);
@@ -136,7 +136,7 @@ pack_io_flush(struct pack_io *io)
 }
 
 size_t
-pack_io_waiting(const struct pack_io *io)
+pack_line_io_pending(const struct pack_line_io *io)
 {
 	return io->out.len - io->out_at;
 }

@@ -43,7 +43,7 @@ pack_log_raw(struct pack_log *log, const char *text, size_t n)
 }
 
 void
-pack_note(struct pack *p, const char *fmt, ...)
+pack_log_note(struct pack *p, const char *fmt, ...)
 {
 	struct buf b = { 0 };
 	char text[512], date[32];

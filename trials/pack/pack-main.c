@@ -84,11 +84,11 @@ main(int argc, char **argv)
 	struct pack p = { .cgroup = "", .signal_fd = -1 };
 
 	if (argc == 5 && strcmp(argv[1], "join") == 0)
-		return pack_join(argv + 2);
+		return pack_member_main(argv + 2);
 	if (argc > 2 && strcmp(argv[1], "serve") == 0 &&
 	    serve_args(&p, argv + 2)) {
 		locks_hold(&p);
-		return pack_serve(&p);
+		return pack_owner_main(&p);
 	}
 	(void)dprintf(2, "hpotune-pack: is started by hpotune\n");
 	return EINVAL;

@@ -36,7 +36,7 @@ struct join {
 	char *greeting; /* the first line */
 	int dir_fd; /* of the place */
 	int signal_fd, metrics_fd;
-	struct pack_io io;
+	struct pack_line_io io;
 	bool somebody; /* has had the place in our time */
 	bool welcome;
 	bool stop; /* it was told to end */
@@ -57,11 +57,11 @@ say(const char *text)
 }
 
 static void __attribute__((noreturn))
-leave(const struct join *j, enum pack_end_kind kind, int code, const char *why)
+leave(const struct join *j, enum pack_exit_note kind, int code, const char *why)
 {
 	if (*why != '\0') {
 		say(why);
-		pack_end_write(j->attempt_dir, kind, why);
+		pack_exit_note_write(j->attempt_dir, kind, why);
 	}
 	exit(code);
 }
@@ -73,7 +73,7 @@ leave_by_signal(const struct join *j, int signo, const char *why)
 	sigset_t set;
 
 	say(why);
-	pack_end_write(j->attempt_dir, PACK_ENDED_ERROR, why);
+	pack_exit_note_write(j->attempt_dir, PACK_EXIT_ERROR, why);
 	(void)prctl(PR_SET_DUMPABLE, 0);
 	(void)signal(signo, SIG_DFL);
 	(void)sigemptyset(&set);
@@ -192,17 +192,17 @@ program_gone(const struct join *j, const char *text)
 	switch (how) {
 	case PACK_END_CODE:
 		/* Its own success is none of a trial that it did not end. */
-		leave(j, PACK_ENDED_ERROR, number > 0 ? (int)number : 1, why);
+		leave(j, PACK_EXIT_ERROR, number > 0 ? (int)number : 1, why);
 	case PACK_END_SIGNAL:
 		leave_by_signal(j, (int)number, why);
 	case PACK_END_OOM:
-		leave(j, PACK_ENDED_OOM, 1, why);
+		leave(j, PACK_EXIT_OOM, 1, why);
 	case PACK_END_NOT_RUN:
-		leave(j, PACK_ENDED_NOT_RUN, 127, why);
+		leave(j, PACK_EXIT_NOT_RUN, 127, why);
 	case PACK_END_OURS:
-		leave(j, PACK_ENDED_LOST, 1, why);
+		leave(j, PACK_EXIT_LOST, 1, why);
 	}
-	leave(j, PACK_ENDED_LOST, 1, "its program is gone");
+	leave(j, PACK_EXIT_LOST, 1, "its program is gone");
 }
 
 static void
@@ -227,24 +227,24 @@ hear(struct join *j, char *line, size_t len)
 		break;
 	case 'e':
 		code = strtol(text, &why, 10);
-		leave(j, PACK_ENDED_ERROR, (int)code, why + (*why == ' '));
+		leave(j, PACK_EXIT_ERROR, (int)code, why + (*why == ' '));
 	case 'd':
 		program_gone(j, text);
 	}
 }
 
 static void
-stop_heard(struct join *j)
+stop_received(struct join *j)
 {
 	struct signalfd_siginfo info;
 
 	while (read(j->signal_fd, &info, sizeof info) == sizeof info)
 		j->stop = true;
 	if (j->stop && !j->welcome)
-		leave(j, PACK_ENDED_ERROR, 1,
+		leave(j, PACK_EXIT_ERROR, 1,
 		    "it was told to end before it began");
 	if (j->stop && !j->stop_sent)
-		pack_io_put(&j->io, "s\n", 2);
+		pack_line_io_put(&j->io, "s\n", 2);
 	j->stop_sent |= j->stop;
 }
 
@@ -256,7 +256,7 @@ wait_for_something(struct join *j, int ms)
 		{ .fd = j->io.fd, .events = POLLIN },
 	};
 
-	if (pack_io_waiting(&j->io) > 0)
+	if (pack_line_io_pending(&j->io) > 0)
 		p[1].events |= POLLOUT;
 	(void)poll(p, j->io.fd == -1 ? 1 : 2, ms);
 }
@@ -270,7 +270,7 @@ place_held(const struct join *j)
 
 	if (fd == -1)
 		return false;
-	held = claim_lock_held(fd) == 1;
+	held = attempt_record_locked(fd) == 1;
 	(void)close(fd);
 	return held;
 }
@@ -282,8 +282,8 @@ knock(struct join *j)
 	int fd = pack_connect(j->dir_fd);
 
 	if (fd != -1) {
-		pack_io_open(&j->io, fd, LINE_MAX_BYTES);
-		pack_io_put(&j->io, j->greeting, strlen(j->greeting));
+		pack_line_io_open(&j->io, fd, LINE_MAX_BYTES);
+		pack_line_io_put(&j->io, j->greeting, strlen(j->greeting));
 		j->alone_since_ms = -1;
 		j->somebody = true;
 		return;
@@ -294,7 +294,7 @@ knock(struct join *j)
 	} else if (j->alone_since_ms < 0)
 		j->alone_since_ms = now;
 	else if (now - j->alone_since_ms >= (j->somebody ? GONE_MS : NOBODY_MS))
-		leave(j, PACK_ENDED_LOST, 1,
+		leave(j, PACK_EXIT_LOST, 1,
 		    "nobody serves its place: see the log of the place");
 }
 
@@ -305,21 +305,21 @@ converse(struct join *j)
 	size_t len;
 	char *line;
 
-	pack_io_read(&j->io);
-	while ((line = pack_io_line(&j->io, &len)) != NULL)
+	pack_line_io_read(&j->io);
+	while ((line = pack_line_io_next(&j->io, &len)) != NULL)
 		hear(j, line, len);
 	if (!j->io.over) {
-		pack_io_flush(&j->io);
+		pack_line_io_flush(&j->io);
 		return;
 	}
-	pack_io_close(&j->io);
+	pack_line_io_close(&j->io);
 	if (j->welcome)
-		leave(j, PACK_ENDED_LOST, 1,
+		leave(j, PACK_EXIT_LOST, 1,
 		    "what served its place is gone, and its program with it");
 }
 
 int
-pack_join(char **args)
+pack_member_main(char **args)
 {
 	struct join j = { .key = args[1],
 		.attempt_dir = args[2],
@@ -333,12 +333,12 @@ pack_join(char **args)
 	    open(args[0], O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	j.metrics_fd = metrics_open();
 	if (j.dir_fd == -1 || j.metrics_fd == -1 || ears_open(&j) == -1)
-		leave(&j, PACK_ENDED_LOST, 1, strerror(errno));
+		leave(&j, PACK_EXIT_LOST, 1, strerror(errno));
 	if (greeting_make(&j, &e) == -1)
-		leave(&j, PACK_ENDED_LOST, 1, e.text);
+		leave(&j, PACK_EXIT_LOST, 1, e.text);
 	fail_point("pack.before_join");
 	for (;;) {
-		stop_heard(&j);
+		stop_received(&j);
 		if (j.io.fd == -1)
 			knock(&j);
 		else

@@ -24,19 +24,19 @@ member_new(int fd)
 {
 	struct pack_member *m = xcalloc(1, sizeof *m);
 
-	pack_io_open(&m->io, fd, PACK_GREETING_MAX);
+	pack_line_io_open(&m->io, fd, PACK_GREETING_MAX);
 	return m;
 }
 
 void
-pack_admit(struct pack *p)
+pack_members_admit(struct pack *p)
 {
 	struct pack_member **at = &p->members;
 	int fd;
 
-	if (p->door_try_ms > p->now_ms)
+	if (p->accept_try_ms > p->now_ms)
 		return;
-	p->door_try_ms = -1;
+	p->accept_try_ms = -1;
 	while (*at != NULL)
 		at = &(*at)->next;
 	while (p->n_members < MEMBERS_MAX &&
@@ -48,15 +48,15 @@ pack_admit(struct pack *p)
 	}
 	/* Without descriptors they wait at the door. */
 	if (p->n_members >= MEMBERS_MAX || (errno != EAGAIN && errno != EINTR))
-		p->door_try_ms = p->now_ms + DOOR_AGAIN_MS;
+		p->accept_try_ms = p->now_ms + DOOR_AGAIN_MS;
 }
 
 void
-pack_member_put(struct pack_member *m, char letter, const char *text)
+pack_members_send(struct pack_member *m, char letter, const char *text)
 {
 	struct buf b = { 0 };
 
-	if (letter == 'r' && pack_io_waiting(&m->io) > WAITING_MAX) {
+	if (letter == 'r' && pack_line_io_pending(&m->io) > WAITING_MAX) {
 		m->dropped++;
 		return;
 	}
@@ -69,8 +69,8 @@ pack_member_put(struct pack_member *m, char letter, const char *text)
 	}
 	buf_printf(&b, "%c %s\n", letter, text);
 	/* Lines of a log may be left out without a word. */
-	if (letter != 'l' || pack_io_waiting(&m->io) <= WAITING_MAX)
-		pack_io_put(&m->io, b.data, b.len);
+	if (letter != 'l' || pack_line_io_pending(&m->io) <= WAITING_MAX)
+		pack_line_io_put(&m->io, b.data, b.len);
 	buf_free(&b);
 }
 
@@ -102,7 +102,7 @@ greet_join(struct pack *p, struct pack_member *m, const char *text)
 	}
 	if (p->leaving || strcmp(key, p->key) != 0) {
 		p->hasty = true;
-		pack_member_put(m, 'o', "");
+		pack_members_send(m, 'o', "");
 		m->state = PACK_LEAVING;
 		return;
 	}
@@ -112,8 +112,8 @@ greet_join(struct pack *p, struct pack_member *m, const char *text)
 	m->message = xstrdup(text + at + len + 1);
 	m->state = PACK_WAITING;
 	p->hasty = false;
-	pack_expect_came(p, trial, attempt);
-	pack_member_put(m, 'w', "");
+	pack_arrivals_came(p, trial, attempt);
+	pack_members_send(m, 'w', "");
 }
 
 /* "KEY TRIAL ATTEMPT", behind "a ". */
@@ -125,11 +125,11 @@ greet_ask(struct pack *p, struct pack_member *m, const char *text)
 
 	if (sscanf(text, "%16s %lld %lld", key, &trial, &attempt) != 3 ||
 	    p->leaving || strcmp(key, p->key) != 0) {
-		pack_member_put(m, 'o', "");
+		pack_members_send(m, 'o', "");
 		return;
 	}
-	pack_expect(p, trial, attempt);
-	pack_member_put(m, 'w', "");
+	pack_arrivals_add(p, trial, attempt);
+	pack_members_send(m, 'w', "");
 }
 
 static void
@@ -150,21 +150,21 @@ static void
 member_stop(struct pack *p, struct pack_member *m)
 {
 	if (m->state == PACK_RUNNING)
-		pack_seat_stop(p, pack_seat_of(p, m));
+		pack_seats_stop(p, pack_seats_find(p, m));
 	if (m->state != PACK_WAITING)
 		return;
-	pack_member_put(m, 'e', "1 it was told to end before it began");
+	pack_members_send(m, 'e', "1 it was told to end before it began");
 	m->state = PACK_LEAVING;
 }
 
 void
-pack_member_hear(struct pack *p, struct pack_member *m)
+pack_members_read(struct pack *p, struct pack_member *m)
 {
 	size_t len;
 	char *line;
 
-	pack_io_read(&m->io);
-	while ((line = pack_io_line(&m->io, &len)) != NULL)
+	pack_line_io_read(&m->io);
+	while ((line = pack_line_io_next(&m->io, &len)) != NULL)
 		if (m->state == PACK_GREETING)
 			greet(p, m, line);
 		else if (strcmp(line, "s") == 0)
@@ -174,11 +174,11 @@ pack_member_hear(struct pack *p, struct pack_member *m)
 static void
 member_free(struct pack *p, struct pack_member *m)
 {
-	struct pack_seat *s = pack_seat_of(p, m);
+	struct pack_seat *s = pack_seats_find(p, m);
 
 	if (s != NULL)
-		pack_seat_desert(p, s);
-	pack_io_close(&m->io);
+		pack_seats_desert(p, s);
+	pack_line_io_close(&m->io);
 	free(m->message);
 	free(m->trial_dir);
 	free(m);
@@ -191,9 +191,9 @@ pack_members_sweep(struct pack *p)
 	struct pack_member *m, **at = &p->members;
 
 	while ((m = *at) != NULL) {
-		pack_io_flush(&m->io);
+		pack_line_io_flush(&m->io);
 		if (!m->io.over && !(m->state == PACK_LEAVING &&
-				       pack_io_waiting(&m->io) == 0)) {
+				       pack_line_io_pending(&m->io) == 0)) {
 			at = &m->next;
 			continue;
 		}

@@ -61,7 +61,7 @@ place_take(struct pack *p)
 	    O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (p->lock_fd == -1)
 		return -1;
-	while (claim_lock(p->lock_fd) == -1) {
+	while (attempt_record_lock(p->lock_fd) == -1) {
 		if (errno != EAGAIN)
 			return -1;
 		/* One that begins or leaves is waited for. */
@@ -101,7 +101,7 @@ door_close(struct pack *p)
 	/* Those who are at the door find it shut, and try the next one. */
 	(void)close(p->listen_fd);
 	p->listen_fd = -1;
-	p->door_try_ms = -1;
+	p->accept_try_ms = -1;
 	for (m = p->members; m != NULL; m = m->next)
 		if (m->state == PACK_WAITING)
 			m->io.over = true;
@@ -131,7 +131,7 @@ signals_heard(struct pack *p)
 
 	while (read(p->signal_fd, &info, sizeof info) == sizeof info)
 		if (info.ssi_signo == SIGTERM && !p->leaving) {
-			pack_note(p, "it was told to end");
+			pack_log_note(p, "it was told to end");
 			door_close(p);
 			pack_program_end(p);
 		}
@@ -156,7 +156,7 @@ program_mind(struct pack *p)
 
 	if (p->program.phase == PACK_NONE && !p->leaving && anybody_waits(p))
 		pack_program_start(p);
-	if (pack_seats_deaf(p) && !pack_seats_attended(p))
+	if (pack_seats_unresponsive(p) && !pack_seats_occupied(p))
 		pack_program_kill(p);
 	if (!idle) {
 		p->leave_at_ms = -1;
@@ -164,8 +164,8 @@ program_mind(struct pack *p)
 	}
 	if (p->leave_at_ms < 0 || p->hasty)
 		p->leave_at_ms = p->now_ms + (p->hasty ? 0 : LINGER_MS);
-	if (pack_expect_until(p) > p->leave_at_ms)
-		p->leave_at_ms = pack_expect_until(p);
+	if (pack_arrivals_until(p) > p->leave_at_ms)
+		p->leave_at_ms = pack_arrivals_until(p);
 	if (p->now_ms >= p->leave_at_ms) {
 		door_close(p);
 		pack_program_end(p);
@@ -177,7 +177,7 @@ static int
 wait_ms(const struct pack *p)
 {
 	const int64_t at[] = { p->leaving ? -1 : p->leave_at_ms, p->lock_try_ms,
-		p->door_try_ms, pack_seats_next_ms(p),
+		p->accept_try_ms, pack_seats_next_ms(p),
 		pack_program_next_ms(p) };
 	int64_t first = -1;
 	size_t i;
@@ -207,13 +207,13 @@ polls_add(struct polls *polls, int fd, short events)
 }
 
 static void
-polls_add_io(struct polls *polls, const struct pack_io *io, bool reads)
+polls_add_io(struct polls *polls, const struct pack_line_io *io, bool reads)
 {
 	short events = 0;
 
 	if (io->fd != -1 && !io->over) {
 		events = reads ? POLLIN : 0;
-		if (pack_io_waiting(io) > 0)
+		if (pack_line_io_pending(io) > 0)
 			events = (short)(events | POLLOUT);
 	}
 	polls_add(polls, events != 0 ? io->fd : -1, events);
@@ -228,7 +228,7 @@ wait_for_something(struct pack *p, struct polls *polls)
 
 	polls->n = 0;
 	polls_add(polls, p->signal_fd, POLLIN);
-	polls_add(polls, p->door_try_ms < 0 ? p->listen_fd : -1, POLLIN);
+	polls_add(polls, p->accept_try_ms < 0 ? p->listen_fd : -1, POLLIN);
 	polls_add(polls, g->exec_fd, POLLIN);
 	polls_add_io(polls, &g->in, false);
 	polls_add_io(polls, &g->out, true);
@@ -239,7 +239,7 @@ wait_for_something(struct pack *p, struct polls *polls)
 	p->now_ms = pack_clock_ms();
 	for (m = p->members; m != NULL; m = m->next, i++)
 		if ((polls->fd[i].revents & ~POLLOUT) != 0)
-			pack_member_hear(p, m);
+			pack_members_read(p, m);
 }
 
 /* Two for each trial and one who waits; the program gets what we were given. */
@@ -260,22 +260,22 @@ files_allow(struct pack *p)
 
 /* False: everybody has left, and so may we. */
 static bool
-serve_turn(struct pack *p)
+owner_turn(struct pack *p)
 {
 	signals_heard(p);
 	if (!p->leaving)
-		pack_admit(p);
+		pack_members_admit(p);
 	pack_program_turn(p);
 	pack_members_sweep(p);
 	program_mind(p);
 	pack_seats_fill(p);
-	pack_io_flush(&p->program.in);
+	pack_line_io_flush(&p->program.in);
 	pack_members_sweep(p);
 	return !p->leaving || p->program.phase != PACK_NONE || p->n_members > 0;
 }
 
 int
-pack_serve(struct pack *p)
+pack_owner_main(struct pack *p)
 {
 	struct polls polls = { 0 };
 	int r;
@@ -292,9 +292,9 @@ pack_serve(struct pack *p)
 	pack_log_open(&p->log, p->dir_fd);
 	p->seats = xcalloc((size_t)p->places, sizeof *p->seats);
 	p->now_ms = pack_clock_ms();
-	p->leave_at_ms = p->lock_try_ms = p->door_try_ms = -1;
+	p->leave_at_ms = p->lock_try_ms = p->accept_try_ms = -1;
 	files_allow(p);
-	pack_expect(p, p->trial, p->attempt);
+	pack_arrivals_add(p, p->trial, p->attempt);
 	p->program = (struct pack_program){ .exec_fd = -1,
 		.in.fd = -1,
 		.out.fd = -1,
@@ -304,12 +304,12 @@ pack_serve(struct pack *p)
 	fail_point("pack.before_door");
 	if (ears_open(p) == -1 || door_open(p) == -1) {
 		r = errno;
-		pack_note(p, "cannot listen: %s", strerror(r));
+		pack_log_note(p, "cannot listen: %s", strerror(r));
 		return r;
 	}
-	while (serve_turn(p))
+	while (owner_turn(p))
 		wait_for_something(p, &polls);
-	pack_note(p, "it leaves");
+	pack_log_note(p, "it leaves");
 	free(polls.fd);
 	free(p->seats);
 	free(p->expected);

@@ -63,7 +63,7 @@ child_run(const struct pack *p, pid_t serve, const int fd[3], int out)
 		(void)signal(SIGPIPE, SIG_DFL);
 		(void)sigemptyset(&none);
 		(void)sigprocmask(SIG_SETMASK, &none, NULL);
-		why.error = passing_exec_path(p->argv);
+		why.error = transient_error_retry_exec(p->argv);
 	}
 	if (write(out, &why, sizeof why) == -1)
 		_exit(126);
@@ -97,9 +97,9 @@ pipes_keep(struct pack_program *g, int pipes[4][2])
 	(void)close(pipes[1][1]);
 	(void)close(pipes[2][1]);
 	(void)close(pipes[3][1]);
-	pack_io_open(&g->in, pipes[0][1], 0);
-	pack_io_open(&g->out, pipes[1][0], REPORT_LINE_MAX);
-	pack_io_open(&g->err, pipes[2][0], REPORT_LINE_MAX);
+	pack_line_io_open(&g->in, pipes[0][1], 0);
+	pack_line_io_open(&g->out, pipes[1][0], METRIC_LINE_MAX);
+	pack_line_io_open(&g->err, pipes[2][0], METRIC_LINE_MAX);
 	(void)fcntl(pipes[3][0], F_SETFL, O_NONBLOCK);
 	g->exec_fd = pipes[3][0];
 }
@@ -113,7 +113,7 @@ not_run(struct pack *p, int error)
 	(void)snprintf(why, sizeof why, "cannot %s %.150s: %s",
 	    g->in_chdir ? "enter" : "run",
 	    g->in_chdir ? p->workdir : p->argv[0], strerror(error));
-	pack_note(p, "%s", why);
+	pack_log_note(p, "%s", why);
 	pack_seats_end(p, PACK_END_NOT_RUN, 0, why);
 }
 
@@ -124,7 +124,7 @@ greet(struct pack *p)
 
 	buf_printf(
 	    &b, "{\"hpotune\":1,\"places\":%lld}\n", (long long)p->places);
-	pack_io_put(&p->program.in, b.data, b.len);
+	pack_line_io_put(&p->program.in, b.data, b.len);
 	buf_free(&b);
 }
 
@@ -158,16 +158,16 @@ pack_program_start(struct pack *p)
 	error = errno;
 	pipes_keep(g, pipes);
 	if (g->pid == -1) {
-		pack_io_close(&g->in);
-		pack_io_close(&g->out);
-		pack_io_close(&g->err);
+		pack_line_io_close(&g->in);
+		pack_line_io_close(&g->out);
+		pack_line_io_close(&g->err);
 		(void)close(g->exec_fd);
 		g->exec_fd = -1;
 		not_run(p, error);
 		return;
 	}
 	g->phase = PACK_UP;
-	pack_note(
+	pack_log_note(
 	    p, "start %zu: %s, pid %d", g->starts, p->argv[0], (int)g->pid);
 	greet(p);
 }
@@ -181,8 +181,8 @@ pack_program_end(struct pack *p)
 		return;
 	g->phase = PACK_ENDING;
 	g->kill_at_ms = p->now_ms + p->grace_ms;
-	pack_io_flush(&g->in);
-	pack_io_close(&g->in);
+	pack_line_io_flush(&g->in);
+	pack_line_io_close(&g->in);
 	if (!g->reaped) {
 		(void)kill(g->pid, SIGTERM);
 		proc_continue_child(g->pid);
@@ -198,7 +198,7 @@ kill_begin(struct pack *p)
 	g->kill_at_ms = -1;
 	g->sweep_at_ms = p->now_ms;
 	g->sweep_wait_ms = SWEEP_MIN_MS;
-	pack_io_close(&g->in);
+	pack_line_io_close(&g->in);
 }
 
 void
@@ -221,7 +221,7 @@ sweep(struct pack *p)
 		(void)kill(-g->pid, SIGKILL);
 		(void)kill(g->pid, SIGKILL);
 	}
-	(void)tree_kill(getpid());
+	(void)descendants_kill(getpid());
 	g->sweep_at_ms = p->now_ms + g->sweep_wait_ms;
 	g->sweep_wait_ms = g->sweep_wait_ms * 2 < SWEEP_MAX_MS
 			       ? g->sweep_wait_ms * 2
@@ -271,15 +271,15 @@ output_read(struct pack *p)
 	bool any = false;
 	char *line;
 
-	pack_io_read(&g->out);
-	while ((line = pack_io_line(&g->out, &len)) != NULL) {
+	pack_line_io_read(&g->out);
+	while ((line = pack_line_io_next(&g->out, &len)) != NULL) {
 		any = true;
-		pack_seats_hear(p, line, len);
+		pack_seats_on_line(p, line, len);
 	}
 	if (g->out.skipped > had)
-		pack_note(p, "passed over: a line of more than %d bytes",
-		    REPORT_LINE_MAX);
-	pack_io_read(&g->err);
+		pack_log_note(p, "passed over: a line of more than %d bytes",
+		    METRIC_LINE_MAX);
+	pack_line_io_read(&g->err);
 	if (g->err.in.len > 0) {
 		any = true;
 		pack_log_raw(&p->log, g->err.in.data, g->err.in.len);
@@ -319,7 +319,7 @@ tell_end(struct pack *p)
 		    strsignal(WTERMSIG(g->status)));
 		pack_seats_end(p, PACK_END_SIGNAL, WTERMSIG(g->status), why);
 	}
-	pack_note(p, "%s", why);
+	pack_log_note(p, "%s", why);
 }
 
 /* Nothing of it runs any more: what it said last, and its end. */
@@ -336,9 +336,9 @@ program_over(struct pack *p)
 	if (g->exec_fd != -1)
 		(void)close(g->exec_fd);
 	g->exec_fd = -1;
-	pack_io_close(&g->in);
-	pack_io_close(&g->out);
-	pack_io_close(&g->err);
+	pack_line_io_close(&g->in);
+	pack_line_io_close(&g->out);
+	pack_line_io_close(&g->err);
 	if (*p->cgroup != '\0')
 		cgroup_remove(p->cgroup);
 	g->phase = PACK_NONE;
@@ -363,7 +363,7 @@ pack_program_turn(struct pack *p)
 	}
 	if (g->sweep_at_ms >= 0 && p->now_ms >= g->sweep_at_ms)
 		sweep(p);
-	pack_io_flush(&g->in);
+	pack_line_io_flush(&g->in);
 }
 
 int64_t

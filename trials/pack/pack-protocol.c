@@ -28,9 +28,9 @@ is_ours(const char *name)
 }
 
 static void
-nonsense(struct pack_line *p, const char *why)
+nonsense(struct pack_message *p, const char *why)
 {
-	p->said = PACK_SAID_NONSENSE;
+	p->said = PACK_MESSAGE_INVALID;
 	buf_clear(&p->text);
 	buf_puts(&p->text, why);
 }
@@ -67,7 +67,7 @@ whole(int64_t *out, double value)
 
 /* A report as a metrics file has it; false when there is more in the line. */
 static bool
-report_put(struct pack_line *p, const struct report *r)
+report_put(struct pack_message *p, const struct metric_line *r)
 {
 	const char *name;
 	bool any = false;
@@ -100,23 +100,23 @@ report_put(struct pack_line *p, const struct report *r)
 
 /* The common case, read without a tree. */
 static bool
-read_report(struct pack_line *p, const char *line, size_t len)
+read_report(struct pack_message *p, const char *line, size_t len)
 {
-	struct report r;
+	struct metric_line r;
 
 	if (memmem(line, len, "\"log\"", 5) != NULL ||
-	    !report_parse_json(&r, line, len) || !report_put(p, &r)) {
+	    !metric_json_parse(&r, line, len) || !report_put(p, &r)) {
 		p->trial = p->attempt = 0;
 		buf_clear(&p->text);
 		return false;
 	}
-	p->said = PACK_SAID_REPORT;
+	p->said = PACK_MESSAGE_REPORT;
 	return true;
 }
 
 static bool
-read_number(
-    struct pack_line *p, const struct json *root, const char *key, int64_t *out)
+read_number(struct pack_message *p, const struct json *root, const char *key,
+    int64_t *out)
 {
 	const struct json *j = json_get(root, key);
 	double value;
@@ -130,7 +130,7 @@ read_number(
 }
 
 static void
-read_end(struct pack_line *p, const struct json *root)
+read_end(struct pack_message *p, const struct json *root)
 {
 	const struct json *why = json_get(root, "why");
 	int64_t code;
@@ -140,30 +140,30 @@ read_end(struct pack_line *p, const struct json *root)
 		nonsense(p, "end is no whole number from 0 to 255");
 		return;
 	}
-	p->said = PACK_SAID_END;
+	p->said = PACK_MESSAGE_END;
 	p->code = (int)code;
 	if (json_string(why) != NULL)
 		put_line(&p->text, json_string(why));
 }
 
 static void
-read_log(struct pack_line *p, const struct json *log)
+read_log(struct pack_message *p, const struct json *log)
 {
 	if (json_string(log) == NULL) {
 		nonsense(p, "log is no text");
 		return;
 	}
-	p->said = PACK_SAID_LOG;
+	p->said = PACK_MESSAGE_LOG;
 	put_line(&p->text, json_string(log));
 }
 
 /* What no metrics file would take is left to the trial's reader to refuse. */
 static void
-read_rest(struct pack_line *p, const struct json *root)
+read_rest(struct pack_message *p, const struct json *root)
 {
 	const struct json *j;
 
-	p->said = PACK_SAID_REPORT;
+	p->said = PACK_MESSAGE_REPORT;
 	buf_putc(&p->text, '{');
 	for (j = json_first(root); j != NULL; j = json_next(j)) {
 		if (is_ours(json_key(j)))
@@ -178,7 +178,7 @@ read_rest(struct pack_line *p, const struct json *root)
 }
 
 static void
-read_object(struct pack_line *p, const struct json *root)
+read_object(struct pack_message *p, const struct json *root)
 {
 	if (!read_number(p, root, "trial", &p->trial) ||
 	    !read_number(p, root, "attempt", &p->attempt))
@@ -200,12 +200,12 @@ is_blank(const char *line, size_t len)
 }
 
 void
-pack_line_read(struct pack_line *p, const char *line, size_t len)
+pack_protocol_read(struct pack_message *p, const char *line, size_t len)
 {
 	struct json_doc *doc = NULL;
 	struct err e = ERR_INIT;
 
-	p->said = PACK_SAID_NOTHING;
+	p->said = PACK_MESSAGE_EMPTY;
 	p->trial = p->attempt = 0;
 	p->code = 0;
 	buf_clear(&p->text);

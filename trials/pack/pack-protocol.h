@@ -12,16 +12,16 @@
 
 #include "src/base/mem.h"
 
-enum pack_said {
-	PACK_SAID_NOTHING, /* an empty line */
-	PACK_SAID_REPORT, /* text: a line for the trial's metrics file */
-	PACK_SAID_END, /* code; text: why, or "" */
-	PACK_SAID_LOG, /* text: one line */
-	PACK_SAID_NONSENSE /* text: what is wrong with it */
+enum pack_message_kind {
+	PACK_MESSAGE_EMPTY, /* an empty line */
+	PACK_MESSAGE_REPORT, /* text: a line for the trial's metrics file */
+	PACK_MESSAGE_END, /* code; text: why, or "" */
+	PACK_MESSAGE_LOG, /* text: one line */
+	PACK_MESSAGE_INVALID /* text: what is wrong with it */
 };
 
-struct pack_line {
-	enum pack_said said;
+struct pack_message {
+	enum pack_message_kind said;
 	int64_t trial; /* 0 = not given: logs only */
 	int64_t attempt; /* 0 = not given */
 	int code; /* of an end: 0 to 255 */
@@ -29,6 +29,6 @@ struct pack_line {
 };
 
 /* Read a line without its newline, with a NUL behind it. */
-void pack_line_read(struct pack_line *, const char *line, size_t len);
+void pack_protocol_read(struct pack_message *, const char *line, size_t len);
 
 #endif /* HPOTUNE_PACK_PROTOCOL_H */

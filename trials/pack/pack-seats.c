@@ -24,7 +24,7 @@ enum {
 };
 
 struct pack_seat *
-pack_seat_of(struct pack *p, const struct pack_member *m)
+pack_seats_find(struct pack *p, const struct pack_member *m)
 {
 	size_t i;
 
@@ -60,8 +60,8 @@ seat_free(struct pack *p, struct pack_seat *s)
 static void
 program_put(struct pack *p, const char *text)
 {
-	pack_io_put(&p->program.in, text, strlen(text));
-	pack_io_put(&p->program.in, "\n", 1);
+	pack_line_io_put(&p->program.in, text, strlen(text));
+	pack_line_io_put(&p->program.in, "\n", 1);
 }
 
 static void
@@ -70,8 +70,8 @@ note_waits(struct pack *p, struct pack_member *m, const char *why)
 	if (m->noted_wait)
 		return;
 	m->noted_wait = true;
-	pack_note(p, "trial %lld attempt %lld waits: %s", (long long)m->trial,
-	    (long long)m->attempt, why);
+	pack_log_note(p, "trial %lld attempt %lld waits: %s",
+	    (long long)m->trial, (long long)m->attempt, why);
 }
 
 /* Which process has a trial: the boot, its pid and its start. */
@@ -121,7 +121,7 @@ trial_lock(struct pack *p, struct pack_member *m, int *fd)
 
 	(void)snprintf(path, sizeof path, "%s/%s", m->trial_dir, SEAT_LOCK);
 	*fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (*fd == -1 || (claim_lock(*fd) == 0 && !owner_lives(*fd)))
+	if (*fd == -1 || (attempt_record_lock(*fd) == 0 && !owner_lives(*fd)))
 		return true;
 	(void)close(*fd);
 	note_waits(p, m, "another program still has this trial");
@@ -139,7 +139,7 @@ seat_take(struct pack *p, struct pack_member *m)
 	p->seats[p->n_seats++] = (struct pack_seat){ .trial = m->trial,
 		.attempt = m->attempt,
 		.member = m,
-		.deaf_at_ms = -1,
+		.unresponsive_at_ms = -1,
 		.lock_fd = fd };
 	m->state = PACK_RUNNING;
 	owner_write(p, fd);
@@ -152,7 +152,7 @@ seat_take(struct pack *p, struct pack_member *m)
 void
 pack_seats_fill(struct pack *p)
 {
-	bool deaf = pack_seats_deaf(p);
+	bool deaf = pack_seats_unresponsive(p);
 	struct pack_member *m;
 
 	p->lock_try_ms = -1;
@@ -167,7 +167,7 @@ pack_seats_fill(struct pack *p)
 }
 
 void
-pack_seat_stop(struct pack *p, struct pack_seat *s)
+pack_seats_stop(struct pack *p, struct pack_seat *s)
 {
 	char text[96];
 
@@ -180,17 +180,17 @@ pack_seat_stop(struct pack *p, struct pack_seat *s)
 }
 
 void
-pack_seat_desert(struct pack *p, struct pack_seat *s)
+pack_seats_desert(struct pack *p, struct pack_seat *s)
 {
 	int64_t wait_ms = p->grace_ms;
 
 	s->member = NULL;
-	pack_seat_stop(p, s);
-	pack_note(p, "trial %lld attempt %lld was killed", (long long)s->trial,
-	    (long long)s->attempt);
-	if (!pack_seats_attended(p) && wait_ms > ALONE_MS)
+	pack_seats_stop(p, s);
+	pack_log_note(p, "trial %lld attempt %lld was killed",
+	    (long long)s->trial, (long long)s->attempt);
+	if (!pack_seats_occupied(p) && wait_ms > ALONE_MS)
 		wait_ms = ALONE_MS;
-	s->deaf_at_ms = p->now_ms + wait_ms;
+	s->unresponsive_at_ms = p->now_ms + wait_ms;
 }
 
 static void
@@ -201,7 +201,7 @@ seat_end(struct pack *p, struct pack_seat *s)
 
 	if (m != NULL) {
 		buf_printf(&b, "%d %s", p->line.code, buf_str(&p->line.text));
-		pack_member_put(m, 'e', buf_str(&b));
+		pack_members_send(m, 'e', buf_str(&b));
 		m->state = PACK_LEAVING;
 		buf_free(&b);
 	}
@@ -211,17 +211,17 @@ seat_end(struct pack *p, struct pack_seat *s)
 static void
 nonsense(struct pack *p, const char *line, size_t len, const char *why)
 {
-	pack_note(p, "passed over: %s: %.*s%s", why,
+	pack_log_note(p, "passed over: %s: %.*s%s", why,
 	    (int)(len < 200 ? len : 200), line, len < 200 ? "" : " ...");
 }
 
 void
-pack_seats_hear(struct pack *p, const char *line, size_t len)
+pack_seats_on_line(struct pack *p, const char *line, size_t len)
 {
-	struct pack_line *said = &p->line;
+	struct pack_message *said = &p->line;
 	struct pack_seat *s = NULL;
 
-	pack_line_read(said, line, len);
+	pack_protocol_read(said, line, len);
 	if (said->trial > 0)
 		s = seat_find(p, said->trial);
 	if (said->trial > 0 &&
@@ -230,22 +230,22 @@ pack_seats_hear(struct pack *p, const char *line, size_t len)
 		return;
 	}
 	switch (said->said) {
-	case PACK_SAID_NOTHING:
+	case PACK_MESSAGE_EMPTY:
 		break;
-	case PACK_SAID_REPORT:
+	case PACK_MESSAGE_REPORT:
 		if (s->member != NULL)
-			pack_member_put(s->member, 'r', buf_str(&said->text));
+			pack_members_send(s->member, 'r', buf_str(&said->text));
 		break;
-	case PACK_SAID_END:
+	case PACK_MESSAGE_END:
 		seat_end(p, s);
 		break;
-	case PACK_SAID_LOG:
+	case PACK_MESSAGE_LOG:
 		if (s == NULL)
-			pack_note(p, "it says: %s", buf_str(&said->text));
+			pack_log_note(p, "it says: %s", buf_str(&said->text));
 		else if (s->member != NULL)
-			pack_member_put(s->member, 'l', buf_str(&said->text));
+			pack_members_send(s->member, 'l', buf_str(&said->text));
 		break;
-	case PACK_SAID_NONSENSE:
+	case PACK_MESSAGE_INVALID:
 		nonsense(p, line, len, buf_str(&said->text));
 		break;
 	}
@@ -263,7 +263,7 @@ pack_seats_end(struct pack *p, enum pack_end how, int number, const char *why)
 		if (m->state != PACK_RUNNING &&
 		    !(m->state == PACK_WAITING && how == PACK_END_NOT_RUN))
 			continue;
-		pack_member_put(m, 'd', buf_str(&b));
+		pack_members_send(m, 'd', buf_str(&b));
 		m->state = PACK_LEAVING;
 	}
 	buf_free(&b);
@@ -278,7 +278,7 @@ pack_seats_next_ms(const struct pack *p)
 	size_t i;
 
 	for (i = 0; i < p->n_seats; i++) {
-		at = p->seats[i].deaf_at_ms;
+		at = p->seats[i].unresponsive_at_ms;
 		if (at > p->now_ms && (first < 0 || at < first))
 			first = at;
 	}
@@ -286,19 +286,19 @@ pack_seats_next_ms(const struct pack *p)
 }
 
 bool
-pack_seats_deaf(const struct pack *p)
+pack_seats_unresponsive(const struct pack *p)
 {
 	size_t i;
 
 	for (i = 0; i < p->n_seats; i++)
-		if (p->seats[i].deaf_at_ms >= 0 &&
-		    p->seats[i].deaf_at_ms <= p->now_ms)
+		if (p->seats[i].unresponsive_at_ms >= 0 &&
+		    p->seats[i].unresponsive_at_ms <= p->now_ms)
 			return true;
 	return false;
 }
 
 bool
-pack_seats_attended(const struct pack *p)
+pack_seats_occupied(const struct pack *p)
 {
 	size_t i;
 

@@ -58,7 +58,7 @@ struct pack_seat {
 	int64_t trial, attempt;
 	struct pack_member *member; /* NULL when that one is gone */
 	bool told; /* to stop */
-	int64_t deaf_at_ms; /* -1 = not waited for */
+	int64_t unresponsive_at_ms; /* -1 = not waited for */
 	int lock_fd; /* of the trial's folder: nobody else may run it */
 };
 
@@ -70,7 +70,7 @@ enum pack_state {
 };
 
 struct pack_member {
-	struct pack_io io;
+	struct pack_line_io io;
 	enum pack_state state;
 	int64_t trial, attempt;
 	char *message; /* for the program; NULL once it was sent */
@@ -96,12 +96,12 @@ struct pack_program {
 	int exec_error; /* errno; 0 = it runs */
 	bool in_chdir; /* … of the folder, not of the program */
 	int exec_fd; /* says so; -1 when answered */
-	struct pack_io in, out, err; /* its 0, 1, 2 */
+	struct pack_line_io in, out, err; /* its 0, 1, 2 */
 	int64_t kill_at_ms, sweep_at_ms, sweep_wait_ms; /* -1 = not set */
 	size_t starts;
 };
 
-struct pack_expected {
+struct pack_arrival {
 	int64_t trial, attempt;
 	int64_t until_ms; /* then it is forgotten */
 	bool came; /* before it was said to */
@@ -124,10 +124,10 @@ struct pack {
 	int dir_fd, lock_fd, listen_fd, signal_fd;
 	int64_t now_ms; /* CLOCK_BOOTTIME */
 	int64_t leave_at_ms; /* -1 = somebody is here */
-	struct pack_expected *expected;
+	struct pack_arrival *expected;
 	size_t n_expected, cap_expected;
 	int64_t lock_try_ms; /* a trial's lock was taken: again then */
-	int64_t door_try_ms; /* no more can be let in: again then */
+	int64_t accept_try_ms; /* no more can be let in: again then */
 	rlim_t files; /* the limit on open files that we were given */
 	bool hasty; /* leave as soon as nobody is here */
 	bool leaving; /* no one is let in any more */
@@ -137,46 +137,46 @@ struct pack {
 	size_t n_seats;
 	struct pack_program program;
 	struct pack_log log;
-	struct pack_line line;
+	struct pack_message line;
 };
 
 /* pack-log.c: what the place has to say, with a bound on its size. */
 void pack_log_open(struct pack_log *, int dir_fd);
 void pack_log_raw(struct pack_log *, const char *, size_t);
-void pack_note(struct pack *, const char *, ...)
+void pack_log_note(struct pack *, const char *, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* pack-members.c: who stands for trials. */
 /* Let in all that wait at the door. */
-void pack_admit(struct pack *);
+void pack_members_admit(struct pack *);
 /* What one has said, and whether it is still there. */
-void pack_member_hear(struct pack *, struct pack_member *);
-void pack_member_put(struct pack_member *, char letter, const char *text);
+void pack_members_read(struct pack *, struct pack_member *);
+void pack_members_send(struct pack_member *, char letter, const char *text);
 /* Forget those that are gone. */
 void pack_members_sweep(struct pack *);
 
 /* pack-arrivals.c: who is on the way. */
-void pack_expect(struct pack *, int64_t trial, int64_t attempt);
-void pack_expect_came(struct pack *, int64_t trial, int64_t attempt);
+void pack_arrivals_add(struct pack *, int64_t trial, int64_t attempt);
+void pack_arrivals_came(struct pack *, int64_t trial, int64_t attempt);
 /* Until when somebody may still come; -1 = nobody will. */
-int64_t pack_expect_until(struct pack *);
+int64_t pack_arrivals_until(struct pack *);
 
 /* pack-seats.c: which trials the program has. */
 /* Give places to those that wait, as far as there are any. */
 void pack_seats_fill(struct pack *);
 /* What a line of the program says. */
-void pack_seats_hear(struct pack *, const char *line, size_t len);
-void pack_seat_stop(struct pack *, struct pack_seat *);
-struct pack_seat *pack_seat_of(struct pack *, const struct pack_member *);
+void pack_seats_on_line(struct pack *, const char *line, size_t len);
+void pack_seats_stop(struct pack *, struct pack_seat *);
+struct pack_seat *pack_seats_find(struct pack *, const struct pack_member *);
 /* Its member is gone without an end. */
-void pack_seat_desert(struct pack *, struct pack_seat *);
+void pack_seats_desert(struct pack *, struct pack_seat *);
 /* The program is gone: an end for each. */
 void pack_seats_end(struct pack *, enum pack_end, int number, const char *why);
 /* When the next one turns out deaf, -1 = never; whether one has by now. */
 int64_t pack_seats_next_ms(const struct pack *);
-bool pack_seats_deaf(const struct pack *);
+bool pack_seats_unresponsive(const struct pack *);
 /* Whether anybody stands for one of them. */
-bool pack_seats_attended(const struct pack *);
+bool pack_seats_occupied(const struct pack *);
 
 /* pack-program.c: the user's program. */
 void pack_program_start(struct pack *);
@@ -188,8 +188,8 @@ void pack_program_turn(struct pack *);
 int64_t pack_program_next_ms(const struct pack *);
 
 /* pack-member-main.c, pack-owner-main.c: the two commands; exit statuses. */
-int pack_join(char **args);
-int pack_serve(struct pack *);
+int pack_member_main(char **args);
+int pack_owner_main(struct pack *);
 
 /* pack.c */
 int64_t pack_clock_ms(void);

@@ -61,13 +61,13 @@ parameter_cost(uint64_t seed, const struct json *j)
 }
 
 uint64_t
-pretend_seed(uint64_t seed, const char *metric)
+pretend_curve_seed(uint64_t seed, const char *metric)
 {
 	return seed ^ text_hash(UINT64_C(0xcbf29ce484222325), metric);
 }
 
 double
-pretend_quality(uint64_t seed, const char *params_json)
+pretend_curve_quality(uint64_t seed, const char *params_json)
 {
 	struct json_doc *doc = NULL;
 	const struct json *j;

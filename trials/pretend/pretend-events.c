@@ -20,14 +20,14 @@ tell(struct pretend *p, const struct pretend_watch *w, struct launch_event *ev)
 
 /* What it has used of its GPU, of what was told of it. */
 static void
-tell_usage(struct pretend *p, struct pretend_watch *w)
+usage_emit(struct pretend *p, struct pretend_watch *w)
 {
 	struct launch_event ev = { .kind = LAUNCH_USAGE };
 	size_t more = w->told > w->used_by ? w->told - w->used_by : 0;
 
 	if (p->gpus == 0 || (more == 0 && w->used.gpus > 0))
 		return;
-	pretend_gpu_use(&w->used, more);
+	pretend_gpus_use(&w->used, more);
 	w->used_by += more;
 	ev.u.usage = w->used;
 	tell(p, w, &ev);
@@ -42,12 +42,12 @@ tell_up(struct pretend *p, struct pretend_watch *w)
 	ev.u.up.started_us = w->of->exit.started_us;
 	ev.u.up.place = "nowhere";
 	tell(p, w, &ev);
-	tell_usage(p, w);
+	usage_emit(p, w);
 }
 
 /* The same step of the other metrics: smooth curves, better when smaller. */
 static void
-tell_also(struct pretend *p, const struct pretend_watch *w,
+also_emit(struct pretend *p, const struct pretend_watch *w,
     struct launch_event *ev, int64_t step)
 {
 	size_t i;
@@ -62,7 +62,7 @@ tell_also(struct pretend *p, const struct pretend_watch *w,
 
 /* Reports that were not told yet, at most max; true when all are told now. */
 static bool
-tell_reports(struct pretend *p, struct pretend_watch *w, size_t max)
+reports_emit(struct pretend *p, struct pretend_watch *w, size_t max)
 {
 	struct launch_event ev = { .kind = LAUNCH_REPORT };
 	const struct pretend_report *r;
@@ -80,19 +80,19 @@ tell_reports(struct pretend *p, struct pretend_watch *w, size_t max)
 		ev.u.report.name = "second";
 		if (w->of->life.second)
 			tell(p, w, &ev);
-		tell_also(p, w, &ev, r->step);
+		also_emit(p, w, &ev, r->step);
 	}
 	if (any) {
 		ev = (struct launch_event){ .kind = LAUNCH_READ };
 		ev.u.cursor.metrics = (int64_t)w->told;
 		tell(p, w, &ev);
-		tell_usage(p, w);
+		usage_emit(p, w);
 	}
 	return w->told >= w->of->n_reports;
 }
 
 static void
-tell_lost(struct pretend *p, const struct pretend_watch *w)
+lost_emit(struct pretend *p, const struct pretend_watch *w)
 {
 	struct launch_event ev = { .kind = LAUNCH_LOST };
 
@@ -113,13 +113,13 @@ tell_end(struct pretend *p, const struct pretend_watch *w)
 
 /* Tell what is new of one attempt; true when there will be nothing more. */
 static bool
-watch_tell(struct pretend *p, struct pretend_watch *w)
+watch_emit(struct pretend *p, struct pretend_watch *w)
 {
 	const struct pretend_faults *bad = pretend_world_faults(p->world);
 	size_t max = SIZE_MAX;
 
 	if (w->of == NULL) {
-		tell_lost(p, w);
+		lost_emit(p, w);
 		return true;
 	}
 	if (w->of->started_ms < 0 || w->of->state == PRETEND_COMING)
@@ -128,12 +128,12 @@ watch_tell(struct pretend *p, struct pretend_watch *w)
 		tell_up(p, w);
 	if (pretend_world_dice(p->world, bad->dribble))
 		max = 1;
-	if (!tell_reports(p, w, max)) {
+	if (!reports_emit(p, w, max)) {
 		loop_wake(p->env.loop);
 		return false;
 	}
 	if (w->of->state == PRETEND_LOST)
-		tell_lost(p, w);
+		lost_emit(p, w);
 	else if (w->of->state == PRETEND_ENDED)
 		tell_end(p, w);
 	return w->of->state != PRETEND_RUNS;
@@ -155,13 +155,13 @@ tell_gpus(struct pretend *p)
 		if (trials == p->gpu_trials[i])
 			continue;
 		p->gpu_trials[i] = trials;
-		pretend_gpu_see(&ev.u.gpu, i, trials, uuid);
+		pretend_gpus_show(&ev.u.gpu, i, trials, uuid);
 		p->env.event(p->env.arg, &ev);
 	}
 }
 
 void
-pretend_collect(void *ctx)
+pretend_events_collect(void *ctx)
 {
 	struct pretend *p = ctx;
 	struct pretend_attempt *of;
@@ -169,7 +169,7 @@ pretend_collect(void *ctx)
 
 	pretend_world_run(p->world);
 	while (i < p->n) {
-		if (!watch_tell(p, &p->watches[i])) {
+		if (!watch_emit(p, &p->watches[i])) {
 			i++;
 			continue;
 		}

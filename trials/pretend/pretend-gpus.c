@@ -15,7 +15,7 @@
 #define IDLE_W 50
 
 void
-pretend_gpu_use(struct launch_usage *u, size_t steps)
+pretend_gpus_use(struct launch_usage *u, size_t steps)
 {
 	if (u->gpus == 0)
 		*u = (struct launch_usage){ .gpus = 1 };
@@ -27,7 +27,7 @@ pretend_gpu_use(struct launch_usage *u, size_t steps)
 }
 
 void
-pretend_gpu_see(struct launch_gpu *g, int i, int trials, char uuid[24])
+pretend_gpus_show(struct launch_gpu *g, int i, int trials, char uuid[24])
 {
 	(void)snprintf(uuid, 24, "PRETEND-%d", i);
 	*g = (struct launch_gpu){

@@ -37,6 +37,6 @@ struct pretend {
 /* Have a turn when the next thing happens. */
 void pretend_arm(struct pretend *);
 /* Everything that is new. */
-void pretend_collect(void *ctx);
+void pretend_events_collect(void *ctx);
 
 #endif /* HPOTUNE_PRETEND_INTERNAL_H */

@@ -55,14 +55,14 @@ static const struct option pretend_options[] = {
 static double
 number(const struct launch_env *env, const char *name)
 {
-	return option_get(pretend_options, env->options, name)->number;
+	return plugin_option_get(pretend_options, env->options, name)->number;
 }
 
 static enum pretend_curve
 curve_of(const struct launch_env *env)
 {
 	const char *name =
-	    option_get(pretend_options, env->options, "curve")->text;
+	    plugin_option_get(pretend_options, env->options, "curve")->text;
 	int i;
 
 	for (i = 0; i < PRETEND_CURVES - 1; i++)
@@ -195,8 +195,9 @@ qualities(const struct pretend *p, const char *params_json)
 	size_t i;
 
 	for (i = 0; i < p->env.n_also; i++)
-		out[i] = pretend_quality(
-		    pretend_seed(p->script.seed, p->env.also[i]), params_json);
+		out[i] = pretend_curve_quality(
+		    pretend_curve_seed(p->script.seed, p->env.also[i]),
+		    params_json);
 	return out;
 }
 
@@ -243,7 +244,8 @@ pretend_start(void *ctx, const struct launch_spec *spec, struct err *e)
 			return err_set(
 			    e, ERR_LAUNCH, "the pretended machine refuses");
 		a = pretend_world_start(p->world, spec,
-		    pretend_quality(p->script.seed, spec->params_json), false);
+		    pretend_curve_quality(p->script.seed, spec->params_json),
+		    false);
 	}
 	if (a->state == PRETEND_ABANDONED)
 		return err_set(e, ERR_LAUNCH, "the attempt was abandoned");
@@ -275,8 +277,8 @@ overlap(const struct pretend_attempt *a, int64_t told)
 	return told > AGAIN ? told - AGAIN : 0;
 }
 
-static enum launch_look
-pretend_look(void *ctx, const struct launch_spec *spec, struct err *e)
+static enum launch_adoption
+pretend_adopt(void *ctx, const struct launch_spec *spec, struct err *e)
 {
 	struct pretend *p = ctx;
 	const struct pretend_faults *bad = pretend_world_faults(p->world);
@@ -284,22 +286,22 @@ pretend_look(void *ctx, const struct launch_spec *spec, struct err *e)
 
 	if (pretend_world_dice(p->world, bad->unknown)) {
 		err_set(e, ERR_LAUNCH, "the pretended world is hidden by fog");
-		return LOOK_UNKNOWN;
+		return ADOPT_UNKNOWN;
 	}
 	pretend_world_run(p->world);
 	pretend_arm(p);
 	a = pretend_world_find(p->world, spec->uuid);
 	if (a == NULL && !p->own)
-		return LOOK_NEVER;
+		return ADOPT_NEVER;
 	if (a != NULL &&
 	    (a->state == PRETEND_COMING || a->state == PRETEND_ABANDONED))
-		return LOOK_NEVER;
+		return ADOPT_NEVER;
 	watch_from(p, spec, a, overlap(a, spec->cursor.metrics));
 	if (a == NULL)
-		return LOOK_LOST;
+		return ADOPT_LOST;
 	if (a->state == PRETEND_RUNS)
-		return LOOK_ALIVE;
-	return a->state == PRETEND_ENDED ? LOOK_ENDED : LOOK_LOST;
+		return ADOPT_ALIVE;
+	return a->state == PRETEND_ENDED ? ADOPT_ENDED : ADOPT_LOST;
 }
 
 static int
@@ -327,7 +329,7 @@ const struct launcher launcher_pretend = {
 	.slot_name = pretend_slot_name,
 	.start = pretend_start,
 	.stop = pretend_stop,
-	.look = pretend_look,
+	.adopt = pretend_adopt,
 	.abandon = pretend_abandon,
-	.collect = pretend_collect,
+	.collect = pretend_events_collect,
 };

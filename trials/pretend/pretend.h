@@ -159,13 +159,13 @@ double pretend_curve_loss(
 double pretend_curve_value(const struct pretend_script *, int64_t trial,
     int attempt, double quality, int64_t step);
 /* The seed of another landscape, for a metric of this name. */
-uint64_t pretend_seed(uint64_t seed, const char *metric);
+uint64_t pretend_curve_seed(uint64_t seed, const char *metric);
 /* How good a setting is: 0 best, 1 worst; the landscape comes from the seed. */
-double pretend_quality(uint64_t seed, const char *params_json);
+double pretend_curve_quality(uint64_t seed, const char *params_json);
 
 /* pretend-gpus.c: what so many more steps use of the attempt's one GPU. */
-void pretend_gpu_use(struct launch_usage *, size_t steps);
+void pretend_gpus_use(struct launch_usage *, size_t steps);
 /* GPU i with so many trials on it; the name of it in uuid. */
-void pretend_gpu_see(struct launch_gpu *, int i, int trials, char uuid[24]);
+void pretend_gpus_show(struct launch_gpu *, int i, int trials, char uuid[24]);
 
 #endif /* HPOTUNE_PRETEND_H */

@@ -11,7 +11,7 @@
 
 #include "trials/process/attempt-record.h"
 
-enum { RECORD_VERSION = 1, SUM_AT = CLAIM_SECTOR - 8 };
+enum { RECORD_VERSION = 1, SUM_AT = RECORD_SECTOR - 8 };
 
 static const char claim_magic[8] = "hpoCLAIM";
 static const char exit_magic[8] = "hpo:EXIT";
@@ -108,16 +108,16 @@ record_begin(unsigned char *sector, const char magic[8], const char *uuid)
 {
 	struct walk w = { .out = sector };
 
-	memset(sector, 0, CLAIM_SECTOR);
+	memset(sector, 0, RECORD_SECTOR);
 	memcpy(sector, magic, 8);
 	w.at = 8;
 	put_int(&w, RECORD_VERSION);
-	put_text(&w, uuid, CLAIM_UUID + 1);
+	put_text(&w, uuid, RECORD_UUID + 1);
 	return w;
 }
 
 void
-claim_sign(unsigned char sector[CLAIM_SECTOR])
+attempt_record_sign(unsigned char sector[RECORD_SECTOR])
 {
 	struct walk w = { .out = sector, .at = SUM_AT };
 
@@ -128,29 +128,30 @@ claim_sign(unsigned char sector[CLAIM_SECTOR])
  * Check everything but the fields of its own; leaves w at the first one, and
  * theirs is whose it is.
  */
-static enum claim_read
+static enum record_check
 record_open(struct walk *w, const unsigned char *sector, const char magic[8],
-    const char *uuid, char theirs[CLAIM_UUID + 1])
+    const char *uuid, char theirs[RECORD_UUID + 1])
 {
-	static const unsigned char zeros[CLAIM_SECTOR];
+	static const unsigned char zeros[RECORD_SECTOR];
 
 	*w = (struct walk){ .in = sector, .at = SUM_AT };
-	if (memcmp(sector, zeros, CLAIM_SECTOR) == 0)
-		return CLAIM_NONE;
+	if (memcmp(sector, zeros, RECORD_SECTOR) == 0)
+		return RECORD_NONE;
 	if (memcmp(sector, magic, 8) != 0 ||
 	    (uint64_t)get_int(w) != checksum(sector, SUM_AT))
-		return CLAIM_BAD;
+		return RECORD_BAD;
 	w->at = 8;
 	if (get_int(w) != RECORD_VERSION)
-		return CLAIM_BAD;
-	get_text(w, theirs, CLAIM_UUID + 1);
+		return RECORD_BAD;
+	get_text(w, theirs, RECORD_UUID + 1);
 	if (w->bad)
-		return CLAIM_BAD;
-	return strcmp(theirs, uuid) == 0 ? CLAIM_GOOD : CLAIM_FOREIGN;
+		return RECORD_BAD;
+	return strcmp(theirs, uuid) == 0 ? RECORD_GOOD : RECORD_FOREIGN;
 }
 
 void
-claim_encode(unsigned char sector[CLAIM_SECTOR], const struct claim *c)
+attempt_record_encode_claim(
+    unsigned char sector[RECORD_SECTOR], const struct claim *c)
 {
 	struct walk w = record_begin(sector, claim_magic, c->uuid);
 
@@ -163,19 +164,19 @@ claim_encode(unsigned char sector[CLAIM_SECTOR], const struct claim *c)
 	put_int(&w, c->claimed_us);
 	put_int(&w, c->started_us);
 	put_text(&w, c->cgroup, sizeof c->cgroup);
-	claim_sign(sector);
+	attempt_record_sign(sector);
 }
 
-enum claim_read
-claim_decode(
-    struct claim *c, const unsigned char sector[CLAIM_SECTOR], const char *uuid)
+enum record_check
+attempt_record_decode_claim(struct claim *c,
+    const unsigned char sector[RECORD_SECTOR], const char *uuid)
 {
 	struct walk w;
-	enum claim_read is;
+	enum record_check is;
 
 	*c = (struct claim){ 0 };
 	is = record_open(&w, sector, claim_magic, uuid, c->uuid);
-	if (is != CLAIM_GOOD && is != CLAIM_FOREIGN)
+	if (is != RECORD_GOOD && is != RECORD_FOREIGN)
 		return is;
 	c->kind =
 	    (enum claim_kind)get_range(&w, CLAIM_STARTING, CLAIM_ABANDONED);
@@ -187,12 +188,12 @@ claim_decode(
 	c->claimed_us = get_int(&w);
 	c->started_us = get_int(&w);
 	get_text(&w, c->cgroup, sizeof c->cgroup);
-	return w.bad ? CLAIM_BAD : is;
+	return w.bad ? RECORD_BAD : is;
 }
 
 void
-claim_exit_encode(unsigned char sector[CLAIM_SECTOR],
-    const struct claim_exit *x, const char *uuid)
+attempt_record_encode_exit(unsigned char sector[RECORD_SECTOR],
+    const struct attempt_exit *x, const char *uuid)
 {
 	struct walk w = record_begin(sector, exit_magic, uuid);
 
@@ -208,20 +209,21 @@ claim_exit_encode(unsigned char sector[CLAIM_SECTOR],
 	put_int(&w, x->cpu_us);
 	put_text(&w, x->why, sizeof x->why);
 	put_int(&w, x->error);
-	claim_sign(sector);
+	attempt_record_sign(sector);
 }
 
-enum claim_read
-claim_exit_decode(struct claim_exit *x,
-    const unsigned char sector[CLAIM_SECTOR], const char *uuid)
+enum record_check
+attempt_record_decode_exit(struct attempt_exit *x,
+    const unsigned char sector[RECORD_SECTOR], const char *uuid)
 {
-	char theirs[CLAIM_UUID + 1];
+	char theirs[RECORD_UUID + 1];
 	struct walk w;
-	enum claim_read is = record_open(&w, sector, exit_magic, uuid, theirs);
+	enum record_check is =
+	    record_open(&w, sector, exit_magic, uuid, theirs);
 	int flags;
 
-	*x = (struct claim_exit){ 0 };
-	if (is != CLAIM_GOOD)
+	*x = (struct attempt_exit){ 0 };
+	if (is != RECORD_GOOD)
 		return is;
 	flags = get_range(&w, 0, EXIT_FLAGS);
 	x->ran = flags & EXIT_RAN;
@@ -238,25 +240,26 @@ claim_exit_decode(struct claim_exit *x,
 	get_text(&w, x->why, sizeof x->why);
 	/* Records of older versions end before it. */
 	x->error = get_range(&w, 0, INT32_MAX);
-	return w.bad ? CLAIM_BAD : CLAIM_GOOD;
+	return w.bad ? RECORD_BAD : RECORD_GOOD;
 }
 
 int
-claim_read_both(int fd, const char *uuid, struct claim *c,
-    enum claim_read *claim_is, struct claim_exit *x, enum claim_read *exit_is)
+attempt_record_read(int fd, const char *uuid, struct claim *c,
+    enum record_check *claim_is, struct attempt_exit *x,
+    enum record_check *exit_is)
 {
-	unsigned char both[2 * CLAIM_SECTOR] = { 0 };
+	unsigned char both[2 * RECORD_SECTOR] = { 0 };
 
 	/* A file still empty or short reads as zeros. */
 	if (pread(fd, both, sizeof both, 0) == -1)
 		return -1;
-	*claim_is = claim_decode(c, both, uuid);
-	*exit_is = claim_exit_decode(x, both + CLAIM_SECTOR, uuid);
+	*claim_is = attempt_record_decode_claim(c, both, uuid);
+	*exit_is = attempt_record_decode_exit(x, both + RECORD_SECTOR, uuid);
 	return 0;
 }
 
 int
-claim_lock(int fd)
+attempt_record_lock(int fd)
 {
 	struct flock l = {
 		.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1
@@ -270,7 +273,7 @@ claim_lock(int fd)
 }
 
 int
-claim_lock_held(int fd)
+attempt_record_locked(int fd)
 {
 	struct flock l = {
 		.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1

@@ -14,11 +14,11 @@
 #include <stdint.h>
 
 enum {
-	CLAIM_SECTOR = 512, /* written by a disk whole or not at all */
-	CLAIM_FILE = 4096, /* bytes of `state` */
-	CLAIM_UUID = 36,
-	CLAIM_PATH = 232, /* longest cgroup path, with its NUL */
-	CLAIM_WHY = 160
+	RECORD_SECTOR = 512, /* written by a disk whole or not at all */
+	RECORD_FILE = 4096, /* bytes of `state` */
+	RECORD_UUID = 36,
+	RECORD_PATH = 232, /* longest cgroup path, with its NUL */
+	RECORD_WHY = 160
 };
 
 enum claim_kind {
@@ -30,18 +30,18 @@ enum claim_kind {
 
 struct claim {
 	enum claim_kind kind;
-	char uuid[CLAIM_UUID + 1];
-	char boot_id[CLAIM_UUID + 1];
+	char uuid[RECORD_UUID + 1];
+	char boot_id[RECORD_UUID + 1];
 	int64_t shim_pid;
 	int64_t shim_start; /* clock ticks since boot: /proc/PID/stat */
 	int64_t trial_pid;
 	int64_t trial_start;
 	int64_t claimed_us; /* wall time */
 	int64_t started_us;
-	char cgroup[CLAIM_PATH]; /* "" when there is none */
+	char cgroup[RECORD_PATH]; /* "" when there is none */
 };
 
-struct claim_exit {
+struct attempt_exit {
 	bool ran; /* false: exec failed, why says how */
 	bool timeout;
 	bool oom;
@@ -53,38 +53,40 @@ struct claim_exit {
 	int64_t ended_us;
 	int64_t max_rss; /* bytes */
 	int64_t cpu_us;
-	char why[CLAIM_WHY];
+	char why[RECORD_WHY];
 	int error; /* errno of what kept it from running, 0 = nothing did */
 };
 
-enum claim_read {
-	CLAIM_NONE, /* nothing was ever written */
-	CLAIM_GOOD,
-	CLAIM_FOREIGN, /* a good record of another attempt */
-	CLAIM_BAD /* damaged, torn or from another version */
+enum record_check {
+	RECORD_NONE, /* nothing was ever written */
+	RECORD_GOOD,
+	RECORD_FOREIGN, /* a good record of another attempt */
+	RECORD_BAD /* damaged, torn or from another version */
 };
 
-void claim_encode(unsigned char sector[CLAIM_SECTOR], const struct claim *);
+void attempt_record_encode_claim(
+    unsigned char sector[RECORD_SECTOR], const struct claim *);
 /* A foreign claim is read as well: it has its own uuid. */
-enum claim_read claim_decode(
-    struct claim *, const unsigned char sector[CLAIM_SECTOR], const char *uuid);
-void claim_exit_encode(unsigned char sector[CLAIM_SECTOR],
-    const struct claim_exit *, const char *uuid);
-enum claim_read claim_exit_decode(struct claim_exit *,
-    const unsigned char sector[CLAIM_SECTOR], const char *uuid);
+enum record_check attempt_record_decode_claim(struct claim *,
+    const unsigned char sector[RECORD_SECTOR], const char *uuid);
+void attempt_record_encode_exit(unsigned char sector[RECORD_SECTOR],
+    const struct attempt_exit *, const char *uuid);
+enum record_check attempt_record_decode_exit(struct attempt_exit *,
+    const unsigned char sector[RECORD_SECTOR], const char *uuid);
 /* Put the checksum of its bytes at the end of a sector. */
-void claim_sign(unsigned char sector[CLAIM_SECTOR]);
+void attempt_record_sign(unsigned char sector[RECORD_SECTOR]);
 
 /*
  * The two records of an open `state`: 0, or -1 with errno.  A record that is
- * being overwritten at this moment may read as CLAIM_BAD: ask again.
+ * being overwritten at this moment may read as RECORD_BAD: ask again.
  */
-int claim_read_both(int state_fd, const char *uuid, struct claim *,
-    enum claim_read *claim_is, struct claim_exit *, enum claim_read *exit_is);
+int attempt_record_read(int state_fd, const char *uuid, struct claim *,
+    enum record_check *claim_is, struct attempt_exit *,
+    enum record_check *exit_is);
 
 /* Take the open-file-description lock: 0, or -1 with errno (EAGAIN: held). */
-int claim_lock(int fd);
+int attempt_record_lock(int fd);
 /* Whether another description holds it: 0, 1, or -1 with errno. */
-int claim_lock_held(int fd);
+int attempt_record_locked(int fd);
 
 #endif /* HPOTUNE_ATTEMPT_RECORD_H */

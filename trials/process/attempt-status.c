@@ -13,24 +13,24 @@
 #include "src/base/fail.h"
 #include "trials/process/attempt-status.h"
 
-enum truth
-truth_of(const struct evidence *ev)
+enum attempt_status
+attempt_status_of(const struct attempt_evidence *ev)
 {
 	if (ev->foreign)
-		return TRUTH_FOREIGN;
+		return ATTEMPT_FOREIGN;
 	if (!ev->has_claim)
-		return ev->shim_lock || ev->trial_lock ? TRUTH_STARTING
-						       : TRUTH_NEVER;
+		return ev->shim_lock || ev->trial_lock ? ATTEMPT_STARTING
+						       : ATTEMPT_NEVER;
 	if (ev->claim.kind == CLAIM_ABANDONED)
-		return TRUTH_ABANDONED;
+		return ATTEMPT_ABANDONED;
 	if (ev->has_exit) {
 		if (ev->shim_lock)
-			return TRUTH_ENDING;
-		return ev->trial_lock ? TRUTH_REMAINS : TRUTH_FINISHED;
+			return ATTEMPT_ENDING;
+		return ev->trial_lock ? ATTEMPT_REMAINS : ATTEMPT_FINISHED;
 	}
 	if (ev->shim_lock)
-		return TRUTH_RUNNING;
-	return ev->trial_lock ? TRUTH_REMAINS : TRUTH_LOST;
+		return ATTEMPT_RUNNING;
+	return ev->trial_lock ? ATTEMPT_REMAINS : ATTEMPT_LOST;
 }
 
 /*
@@ -56,38 +56,40 @@ file_open(int dir_fd, const char *name, int *fd, struct err *e)
 static int
 lock_probe(int fd, bool *held)
 {
-	int r = fd == -1 ? 0 : claim_lock_held(fd);
+	int r = fd == -1 ? 0 : attempt_record_locked(fd);
 
 	*held = r == 1;
 	return r == -1 ? -1 : 0;
 }
 
 static int
-records_read(struct evidence *ev, int state_fd, const char *uuid, struct err *e)
+records_read(
+    struct attempt_evidence *ev, int state_fd, const char *uuid, struct err *e)
 {
-	enum claim_read claim_is, exit_is;
+	enum record_check claim_is, exit_is;
 
 	if (state_fd == -1)
 		return 0;
-	if (claim_read_both(state_fd, uuid, &ev->claim, &claim_is, &ev->exit,
-		&exit_is) == -1)
+	if (attempt_record_read(state_fd, uuid, &ev->claim, &claim_is,
+		&ev->exit, &exit_is) == -1)
 		return err_set(e, ERR_FILE, "state: %s", strerror(errno));
-	ev->foreign = claim_is == CLAIM_FOREIGN &&
-		      (exit_is == CLAIM_FOREIGN || exit_is == CLAIM_NONE);
+	ev->foreign = claim_is == RECORD_FOREIGN &&
+		      (exit_is == RECORD_FOREIGN || exit_is == RECORD_NONE);
 	if (ev->foreign)
 		return 0;
-	if (claim_is == CLAIM_FOREIGN || exit_is == CLAIM_FOREIGN)
+	if (claim_is == RECORD_FOREIGN || exit_is == RECORD_FOREIGN)
 		return err_set(e, ERR_FILE, "state: is of another run");
-	if (claim_is == CLAIM_BAD || exit_is == CLAIM_BAD ||
-	    (claim_is == CLAIM_NONE && exit_is == CLAIM_GOOD))
+	if (claim_is == RECORD_BAD || exit_is == RECORD_BAD ||
+	    (claim_is == RECORD_NONE && exit_is == RECORD_GOOD))
 		return err_set(e, ERR_FILE, "state: is damaged");
-	ev->has_claim = claim_is == CLAIM_GOOD;
-	ev->has_exit = exit_is == CLAIM_GOOD;
+	ev->has_claim = claim_is == RECORD_GOOD;
+	ev->has_exit = exit_is == RECORD_GOOD;
 	return 0;
 }
 
 static int
-locks_probe(struct evidence *ev, int state_fd, int lock_fd, struct err *e)
+locks_probe(
+    struct attempt_evidence *ev, int state_fd, int lock_fd, struct err *e)
 {
 	fail_point("truth.before_locks");
 	if (lock_probe(state_fd, &ev->shim_lock) == -1 ||
@@ -104,8 +106,8 @@ locks_probe(struct evidence *ev, int state_fd, int lock_fd, struct err *e)
  * a free lock at a second look is its end.
  */
 static int
-evidence_take(struct evidence *ev, int state_fd, int lock_fd, const char *uuid,
-    struct err *e)
+evidence_take(struct attempt_evidence *ev, int state_fd, int lock_fd,
+    const char *uuid, struct err *e)
 {
 	int r;
 
@@ -124,16 +126,16 @@ evidence_take(struct evidence *ev, int state_fd, int lock_fd, const char *uuid,
 	return r;
 }
 
-enum truth
-truth_read(
-    struct evidence *ev, const char *dir, const char *uuid, struct err *e)
+enum attempt_status
+attempt_status_read(struct attempt_evidence *ev, const char *dir,
+    const char *uuid, struct err *e)
 {
 	int dir_fd, state_fd = -1, lock_fd = -1, r;
 
-	*ev = (struct evidence){ 0 };
+	*ev = (struct attempt_evidence){ 0 };
 	dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (dir_fd == -1 && errno == ENOENT)
-		return TRUTH_NEVER;
+		return ATTEMPT_NEVER;
 	if (dir_fd == -1)
 		r = err_set(e, ERR_FILE, "%s", strerror(errno));
 	else if (file_open(dir_fd, "state", &state_fd, e) == -1 ||
@@ -148,7 +150,7 @@ truth_read(
 	if (dir_fd != -1)
 		(void)close(dir_fd);
 	if (r == 0)
-		return truth_of(ev);
+		return attempt_status_of(ev);
 	(void)err_add(e, "%s", dir);
-	return TRUTH_UNKNOWN;
+	return ATTEMPT_UNKNOWN;
 }

@@ -77,7 +77,7 @@ tree_mark(struct tree *t)
 }
 
 int
-tree_kill(pid_t root)
+descendants_kill(pid_t root)
 {
 	static struct node nodes[TREE_MAX];
 	struct tree t = { .root = root, .node = nodes };

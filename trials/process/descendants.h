@@ -9,6 +9,6 @@
  * SIGKILL to every descendant of root, a subreaper, that there is now; how
  * many there were.
  */
-int tree_kill(pid_t root);
+int descendants_kill(pid_t root);
 
 #endif /* HPOTUNE_DESCENDANTS_H */

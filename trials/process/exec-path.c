@@ -101,7 +101,7 @@ file_look(int dir_fd, const char *file, char interpreter[PATH_MAX])
 }
 
 int
-exec_look(
+exec_path_check(
     int dir_fd, const char *name, const char *path, char interpreter[PATH_MAX])
 {
 	const char *dirs = path != NULL ? path : default_path;

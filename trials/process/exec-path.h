@@ -14,7 +14,7 @@ int exec_path(char **argv);
  * When it is a script whose interpreter is what is missing, its path goes into
  * interpreter, else "".
  */
-int exec_look(
+int exec_path_check(
     int dir_fd, const char *name, const char *path, char interpreter[PATH_MAX]);
 
 #endif /* HPOTUNE_EXEC_PATH_H */

@@ -27,10 +27,10 @@ enum {
 	FEW_BLOCKS = 8 /* fewer are no room */
 };
 
-struct port_range
-port_range_of(int low, int high, int unprivileged)
+struct port_lease_range
+port_lease_range_of(int low, int high, int unprivileged)
 {
-	struct port_range r;
+	struct port_lease_range r;
 	int below = (low - unprivileged) / PORT_BLOCK;
 	int above = (PORT_END - (high + 1)) / PORT_BLOCK;
 
@@ -67,8 +67,8 @@ numbers_read(const char *path, int *a, int *b)
 	(void)close(fd);
 }
 
-struct port_range
-port_range_here(void)
+struct port_lease_range
+port_lease_range_here(void)
 {
 	int low = EPHEMERAL_LOW, high = EPHEMERAL_HIGH, own = UNPRIVILEGED;
 
@@ -76,7 +76,7 @@ port_range_here(void)
 	numbers_read(
 	    "/proc/sys/net/ipv4/ip_unprivileged_port_start", &own, NULL);
 	/* What is below 1024 has names. */
-	return port_range_of(
+	return port_lease_range_of(
 	    low, high, own < UNPRIVILEGED ? UNPRIVILEGED : own);
 }
 
@@ -204,7 +204,7 @@ lease_try(struct port_lease *l, int dir, int first, int blocks)
 int
 port_lease_take(struct port_lease *l, int preferred, int n, struct err *e)
 {
-	struct port_range r = port_range_here();
+	struct port_lease_range r = port_lease_range_here();
 	int blocks = (n + PORT_BLOCK - 1) / PORT_BLOCK, places, i, at;
 	int dir = dir_open();
 	bool done = false;

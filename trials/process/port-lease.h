@@ -26,15 +26,16 @@ struct port_lease {
 };
 
 /* The ports that may be leased: blocks of them, from the first one up. */
-struct port_range {
+struct port_lease_range {
 	int first;
 	int blocks;
 };
 
 /* Given those that the kernel gives away, and the first that anybody may use. */
-struct port_range port_range_of(int low, int high, int unprivileged);
+struct port_lease_range
+port_lease_range_of(int low, int high, int unprivileged);
 /* … of this machine. */
-struct port_range port_range_here(void);
+struct port_lease_range port_lease_range_here(void);
 
 /*
  * Take n ports side by side, from the preferred block on: the first that

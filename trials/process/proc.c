@@ -127,7 +127,7 @@ proc_signal(const struct proc_ref *r, int signo)
 }
 
 bool
-proc_over(const struct proc_ref *r)
+proc_ended(const struct proc_ref *r)
 {
 	struct pollfd p = { .fd = r->fd, .events = POLLIN };
 	struct proc_stat s;

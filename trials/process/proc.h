@@ -40,7 +40,7 @@ void proc_close(struct proc_ref *);
 /* 0, or -1 with errno: ESRCH when it is gone. */
 int proc_signal(const struct proc_ref *, int signo);
 /* Whether it has ended (a zombie has). */
-bool proc_over(const struct proc_ref *);
+bool proc_ended(const struct proc_ref *);
 /* Whether SIGSTOP or its like holds it. */
 bool proc_stopped(const struct proc_ref *);
 /*

@@ -27,19 +27,19 @@ one_of(int error, size_t n)
 }
 
 bool
-passing_lack(int error)
+transient_error_resource(int error)
 {
 	return one_of(error, LACKS);
 }
 
 bool
-passing_exec(int error)
+transient_error_exec(int error)
 {
 	return one_of(error, ERRORS);
 }
 
 bool
-passing_exec_text(const char *why)
+transient_error_exec_text(const char *why)
 {
 	size_t i, len = strlen(why), n;
 	const char *text;
@@ -54,20 +54,21 @@ passing_exec_text(const char *why)
 }
 
 int
-passing_exec_path(char **argv)
+transient_error_retry_exec(char **argv)
 {
-	long wait_ms = PASSING_MIN_MS, waited_ms = 0;
+	long wait_ms = TRANSIENT_MIN_MS, waited_ms = 0;
 	struct timespec t;
 	int error;
 
 	for (;;) {
 		error = exec_path(argv);
-		if (!passing_exec(error) || waited_ms >= PASSING_TRY_MS)
+		if (!transient_error_exec(error) ||
+		    waited_ms >= TRANSIENT_TRY_MS)
 			return error;
 		t = (struct timespec){ 0, wait_ms * 1000000 };
 		(void)nanosleep(&t, NULL);
 		waited_ms += wait_ms;
-		wait_ms =
-		    wait_ms * 2 < PASSING_MAX_MS ? wait_ms * 2 : PASSING_MAX_MS;
+		wait_ms = wait_ms * 2 < TRANSIENT_MAX_MS ? wait_ms * 2
+							 : TRANSIENT_MAX_MS;
 	}
 }

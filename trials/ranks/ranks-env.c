@@ -59,7 +59,7 @@ ranks_env_all(const struct ranks_args *a, int port)
 }
 
 bool
-ranks_root_of_machine(void)
+ranks_env_is_root(void)
 {
 	static const char *const marks[] = { "/.dockerenv",
 		"/run/.containerenv", "/run/systemd/container" };
@@ -105,7 +105,7 @@ ranks_env_launcher(int port)
 		(void)setenv(rows[i].name, rows[i].value, 0);
 	/* torchrun reads its arguments from here, too. */
 	number_set("PET_MASTER_PORT", port);
-	if (geteuid() != 0 || ranks_root_of_machine())
+	if (geteuid() != 0 || ranks_env_is_root())
 		return;
 	for (i = 0; i < sizeof root / sizeof root[0]; i++)
 		(void)setenv(root[i], "1", 0);
@@ -124,7 +124,7 @@ tasks_put(struct buf *b, const char *job, int *port, int64_t n)
 
 /* The port of rank 0 is torch's; the tasks have those behind it. */
 char *
-ranks_tf_config(
+ranks_env_tf_config(
     const struct ranks_args *a, int port, enum rank_role role, int number)
 {
 	const char *job = "ps";
@@ -152,7 +152,7 @@ ranks_env_rank(
 	char *text;
 
 	if (a->servers > 0) {
-		text = ranks_tf_config(a, port, role, number);
+		text = ranks_env_tf_config(a, port, role, number);
 		(void)setenv("TF_CONFIG", text, 1);
 		free(text);
 	}

@@ -102,7 +102,7 @@ last_words(int dir_fd, const struct rank *r, char *line, size_t n)
 	char name[32], text[TAIL];
 	ssize_t end;
 
-	ranks_log_name(name, sizeof name, r->role, r->number);
+	ranks_output_name(name, sizeof name, r->role, r->number);
 	end = tail_read(dir_fd, name, text, sizeof text);
 	if (end > 0 && r->role == RANK_LAUNCHER &&
 	    memmem(text, (size_t)end, root, strlen(root)) != NULL)
@@ -151,7 +151,7 @@ cause_write(int dir_fd, const char *text)
 }
 
 void
-ranks_cause(const struct ranks *s, const struct rank *r)
+ranks_first_failure(const struct ranks *s, const struct rank *r)
 {
 	char who[32], how[64], line[RANKS_CAUSE], text[RANKS_CAUSE];
 
@@ -167,7 +167,7 @@ ranks_cause(const struct ranks *s, const struct rank *r)
 }
 
 void
-ranks_fail(const struct ranks *s, const char *why)
+ranks_first_failure_start(const struct ranks *s, const char *why)
 {
 	(void)dprintf(2, "hpotune-ranks: %s\n", why);
 	cause_write(s->dir_fd, why);

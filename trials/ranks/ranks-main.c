@@ -108,7 +108,7 @@ rank_over(struct ranks *s, struct rank *r, int status)
 	if (!r->bad || s->ending || s->told)
 		return;
 	s->cause = r;
-	ranks_cause(s, r);
+	ranks_first_failure(s, r);
 	end_begin(s);
 }
 
@@ -159,30 +159,30 @@ servers_end(struct ranks *s)
  * for them, only where they do not appear.
  */
 static void
-launcher_tell(struct ranks *s)
+launcher_signal(struct ranks *s)
 {
 	int64_t now = clock_ms();
 
-	s->tell_at_ms = -1;
-	if (ranks_tell(s))
+	s->signal_at_ms = -1;
+	if (ranks_wrapper_signal(s))
 		return;
-	if (now >= s->tell_until_ms)
+	if (now >= s->signal_until_ms)
 		all_signal(s, SIGTERM);
 	else
-		s->tell_at_ms = now + TELL_MS;
+		s->signal_at_ms = now + TELL_MS;
 }
 
 static void
-end_heard(struct ranks *s)
+end_received(struct ranks *s)
 {
 	if (s->told)
 		return;
 	s->told = true;
 	if (s->ending)
 		return;
-	s->tell_until_ms = clock_ms() + TELL_MOST_MS;
+	s->signal_until_ms = clock_ms() + TELL_MOST_MS;
 	if (s->args.mode == RANKS_LAUNCHER)
-		launcher_tell(s);
+		launcher_signal(s);
 	else
 		all_signal(s, SIGTERM);
 }
@@ -194,14 +194,14 @@ signals_heard(struct ranks *s)
 
 	while (read(s->signal_fd, &info, sizeof info) == sizeof info)
 		if (info.ssi_signo == SIGTERM)
-			end_heard(s);
+			end_received(s);
 }
 
 static int
 wait_ms(const struct ranks *s)
 {
 	const int64_t at[] = { s->kill_at_ms, s->servers_at_ms, s->output_at_ms,
-		s->tell_at_ms };
+		s->signal_at_ms };
 	int64_t first = -1, ms;
 	size_t i;
 
@@ -223,8 +223,8 @@ timers_run(struct ranks *s)
 		all_signal(s, SIGKILL);
 		s->kill_at_ms = now + AGAIN_MS;
 	}
-	if (s->tell_at_ms >= 0 && now >= s->tell_at_ms)
-		launcher_tell(s);
+	if (s->signal_at_ms >= 0 && now >= s->signal_at_ms)
+		launcher_signal(s);
 	if (s->output_at_ms >= 0 && now >= s->output_at_ms) {
 		ranks_output_check(s);
 		s->output_at_ms = now + OUTPUT_MS;
@@ -266,7 +266,7 @@ all_spawn(struct ranks *s)
 			continue;
 		(void)err_set(&e, ERR_LAUNCH, RANKS_CANNOT "%s: %s",
 		    s->args.argv[0], strerror(error));
-		ranks_fail(s, e.text);
+		ranks_first_failure_start(s, e.text);
 		all_signal(s, SIGKILL);
 		return error == EAGAIN || error == ENOMEM ? RANKS_NO_START
 							  : RANKS_NO_EXEC;
@@ -295,7 +295,7 @@ start(struct ranks *s)
 		return RANKS_NO_START;
 	if (s->args.ports > 0 && port_lease_take(&s->lease, (int)s->args.place,
 				     (int)s->args.ports, &e) == -1) {
-		ranks_fail(s, e.text);
+		ranks_first_failure_start(s, e.text);
 		return RANKS_NO_START;
 	}
 	ranks_env_all(&s->args, s->lease.first);
@@ -315,12 +315,13 @@ start_each(struct ranks *s)
 	if (dir_open(s) == -1)
 		return RANKS_NO_START;
 	if (number < 0) {
-		ranks_fail(s, "its launcher does not say which rank it is");
+		ranks_first_failure_start(
+		    s, "its launcher does not say which rank it is");
 		return RANKS_NO_START;
 	}
 	if (number > 0)
 		(void)unsetenv("HPOTUNE_METRICS");
-	ranks_register(s->dir_fd, number, getpid());
+	ranks_wrapper_register(s->dir_fd, number, getpid());
 	ranks_list(s, number);
 	return all_spawn(s);
 }
@@ -348,13 +349,13 @@ static void __attribute__((noreturn)) end_as(int status)
 static void __attribute__((noreturn)) end(const struct ranks *s)
 {
 	if (s->args.mode == RANKS_EACH) {
-		ranks_register(s->dir_fd, s->rank[0].number, 0);
+		ranks_wrapper_register(s->dir_fd, s->rank[0].number, 0);
 		/* A launcher would take another end for a reason to kill. */
 		if (s->told)
 			exit(0);
 	}
 	if (s->args.mode == RANKS_LAUNCHER)
-		ranks_forget(s);
+		ranks_wrapper_forget(s);
 	if (s->cause != NULL)
 		end_as(s->cause->status);
 	/* Told to end, the trial is what rank 0 made of it. */
@@ -383,7 +384,7 @@ main(int argc, char **argv)
 	struct ranks s = { .kill_at_ms = -1,
 		.output_at_ms = -1,
 		.servers_at_ms = -1,
-		.tell_at_ms = -1 };
+		.signal_at_ms = -1 };
 	int r;
 
 	if (argc < 3 || !ranks_args_read(&s.args, argv + 1)) {

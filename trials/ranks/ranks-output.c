@@ -14,7 +14,7 @@
 enum { BLOCK = 65536 /* a hole ends at a multiple of this */ };
 
 void
-ranks_log_name(char *text, size_t n, enum rank_role role, int number)
+ranks_output_name(char *text, size_t n, enum rank_role role, int number)
 {
 	if (role == RANK_SERVER)
 		(void)snprintf(text, n, "ps-%d.log", number);
@@ -25,7 +25,7 @@ ranks_log_name(char *text, size_t n, enum rank_role role, int number)
 }
 
 int
-ranks_output(const struct ranks *s, const struct rank *r)
+ranks_output_redirect(const struct ranks *s, const struct rank *r)
 {
 	char name[32];
 	int fd, rc;
@@ -35,7 +35,7 @@ ranks_output(const struct ranks *s, const struct rank *r)
 	    (r->role == RANK_WORKER && r->number == 0 &&
 		s->args.mode == RANKS_START))
 		return 0;
-	ranks_log_name(name, sizeof name, r->role, r->number);
+	ranks_output_name(name, sizeof name, r->role, r->number);
 	fd = openat(s->dir_fd, name,
 	    O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd == -1)
@@ -73,11 +73,11 @@ ranks_output_check(const struct ranks *s)
 	int i;
 
 	for (i = 1; i < a->processes; i++) {
-		ranks_log_name(name, sizeof name, RANK_WORKER, i);
+		ranks_output_name(name, sizeof name, RANK_WORKER, i);
 		file_punch(s->dir_fd, name, a->log_cap);
 	}
 	for (i = 0; i < a->servers; i++) {
-		ranks_log_name(name, sizeof name, RANK_SERVER, i);
+		ranks_output_name(name, sizeof name, RANK_SERVER, i);
 		file_punch(s->dir_fd, name, a->log_cap);
 	}
 }

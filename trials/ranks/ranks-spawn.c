@@ -22,12 +22,12 @@ child_run(const struct ranks *s, const struct rank *r, pid_t parent, int out)
 	(void)setpgid(0, 0);
 	if (s->args.mode == RANKS_START)
 		ranks_env_rank(&s->args, s->lease.first, r->role, r->number);
-	if (ranks_output(s, r) == -1)
+	if (ranks_output_redirect(s, r) == -1)
 		error = errno;
 	else {
 		(void)sigemptyset(&none);
 		(void)sigprocmask(SIG_SETMASK, &none, NULL);
-		error = passing_exec_path(s->args.argv);
+		error = transient_error_retry_exec(s->args.argv);
 	}
 	if (write(out, &error, sizeof error) == -1)
 		_exit(126);

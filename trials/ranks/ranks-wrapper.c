@@ -30,7 +30,7 @@ text_read(int dir_fd, const char *name, char *text, size_t n)
 }
 
 void
-ranks_register(int dir_fd, int rank, pid_t pid)
+ranks_wrapper_register(int dir_fd, int rank, pid_t pid)
 {
 	char name[32], text[32];
 	int fd, n;
@@ -48,7 +48,7 @@ ranks_register(int dir_fd, int rank, pid_t pid)
 
 /* Whether it was told, or needs not to be. */
 static bool
-rank_tell(int dir_fd, int rank)
+rank_forward_signal(int dir_fd, int rank)
 {
 	char name[32], text[32];
 	long pid;
@@ -68,18 +68,18 @@ rank_tell(int dir_fd, int rank)
 }
 
 bool
-ranks_tell(const struct ranks *s)
+ranks_wrapper_signal(const struct ranks *s)
 {
 	bool all = true;
 	int i;
 
 	for (i = 0; i < s->args.processes; i++)
-		all &= rank_tell(s->dir_fd, i);
+		all &= rank_forward_signal(s->dir_fd, i);
 	return all;
 }
 
 void
-ranks_forget(const struct ranks *s)
+ranks_wrapper_forget(const struct ranks *s)
 {
 	char name[32];
 	int i;

@@ -64,8 +64,8 @@ struct ranks {
 	const struct rank *cause; /* who failed first, or NULL */
 	int64_t kill_at_ms; /* each -1 when not set */
 	int64_t output_at_ms; /* look at the files */
-	int64_t tell_at_ms; /* some ranks of a launcher are not there yet */
-	int64_t tell_until_ms;
+	int64_t signal_at_ms; /* some ranks of a launcher are not there yet */
+	int64_t signal_until_ms;
 	int64_t servers_at_ms; /* the chief is done: end the others then */
 };
 
@@ -76,7 +76,7 @@ bool ranks_args_read(struct ranks_args *, char **argv);
 /* What all have: where rank 0 is, and how many threads each may take. */
 void ranks_env_all(const struct ranks_args *, int port);
 /* Real root: not that of a container or of a user's own name space. */
-bool ranks_root_of_machine(void);
+bool ranks_env_is_root(void);
 /* What mpirun and torchrun are told about this machine. */
 void ranks_env_launcher(int port);
 /* Who this rank is; it is a child that becomes it. */
@@ -88,14 +88,14 @@ ranks_env_rank(const struct ranks_args *, int port, enum rank_role, int number);
  */
 int ranks_env_translate(void);
 /* TF_CONFIG of one task; the caller frees it. */
-char *ranks_tf_config(
+char *ranks_env_tf_config(
     const struct ranks_args *, int port, enum rank_role, int number);
 
 /* ranks-output.c */
 /* "rank-2.log"; rank 0 and a launcher have the log of the trial. */
-void ranks_log_name(char *, size_t, enum rank_role, int number);
+void ranks_output_name(char *, size_t, enum rank_role, int number);
 /* What this process prints goes where that of the rank does. */
-int ranks_output(const struct ranks *, const struct rank *);
+int ranks_output_redirect(const struct ranks *, const struct rank *);
 /* Give back what is beyond the cap. */
 void ranks_output_check(const struct ranks *);
 
@@ -105,14 +105,14 @@ int ranks_spawn(struct ranks *, struct rank *);
 
 /* ranks-wrapper.c: ranks that somebody else has started. */
 /* Be found by the number of the rank; with pid 0, it is over. */
-void ranks_register(int dir_fd, int rank, pid_t);
+void ranks_wrapper_register(int dir_fd, int rank, pid_t);
 /* SIGTERM to each of a launcher's: false when some are still to come. */
-bool ranks_tell(const struct ranks *);
-void ranks_forget(const struct ranks *);
+bool ranks_wrapper_signal(const struct ranks *);
+void ranks_wrapper_forget(const struct ranks *);
 
 /* ranks-first-failure.c: write down, and say, why the trial failed. */
-void ranks_cause(const struct ranks *, const struct rank *);
+void ranks_first_failure(const struct ranks *, const struct rank *);
 /* It could not begin. */
-void ranks_fail(const struct ranks *, const char *why);
+void ranks_first_failure_start(const struct ranks *, const char *why);
 
 #endif /* HPOTUNE_RANKS_H */

@@ -70,15 +70,16 @@ attempt_add(struct sm *sm, const struct launch_spec *spec)
 	a->trial = spec->trial;
 	a->attempt = spec->attempt;
 	(void)snprintf(a->uuid, sizeof a->uuid, "%s", spec->uuid);
-	sm_job_name(a->job, sm->prefix, a->trial, a->attempt, a->uuid);
+	sm_create_job_name(a->job, sm->prefix, a->trial, a->attempt, a->uuid);
 	a->dir = xasprintf("%s/attempt-%d", spec->trial_dir, spec->attempt);
-	a->spec = sm_spec_keep(spec);
+	a->spec = sm_spec_copy(spec);
 	a->cursor = spec->cursor;
 	a->up = a->trained = a->placed = spec->up;
 	a->missing_ms = -1;
-	a->timer = loop_timer_new(sm->loop, sm_launch_on_timer, a);
-	a->usage.timer = loop_timer_new(sm->loop, sm_usage_on_timer, a);
-	a->stop_timer = loop_timer_new(sm->loop, sm_turn_on_stop_timer, a);
+	a->timer = loop_timer_new(sm->loop, sm_create_on_timer, a);
+	a->usage.timer = loop_timer_new(sm->loop, sm_gpu_usage_on_timer, a);
+	a->stop_timer =
+	    loop_timer_new(sm->loop, sm_job_update_on_stop_timer, a);
 	a->sync_ms = a->phase_ms = loop_now_ms(sm->loop);
 	sm_quota_plan(sm, &a->plan, spec->past.capacity);
 	if (sm->n == sm->cap) {
@@ -93,18 +94,19 @@ attempt_add(struct sm *sm, const struct launch_spec *spec)
 void
 sm_attempt_free(struct sm_attempt *a)
 {
-	struct aws_call *calls[] = { a->call, a->stop_call, a->sync_call };
+	struct aws_call *calls[] = { a->call, a->stop_call,
+		a->checkpoint_call };
 	size_t i;
 
 	for (i = 0; i < sizeof calls / sizeof calls[0]; i++)
 		if (calls[i] != NULL)
-			aws_cancel(calls[i]);
+			aws_call_cancel(calls[i]);
 	if (a->log != NULL)
 		sm_log_free(a->log);
-	sm_usage_free(a);
+	sm_gpu_usage_free(a);
 	loop_timer_free(a->timer);
 	loop_timer_free(a->stop_timer);
-	sm_spec_drop(a->spec);
+	sm_spec_copy_free(a->spec);
 	free(a->body);
 	free(a->dir);
 	free(a);
@@ -119,12 +121,12 @@ start(void *ctx, const struct launch_spec *spec, struct err *e)
 	if (a != NULL)
 		return 0;
 	a = attempt_add(sm, spec);
-	if (sm_dir_make(a, e) == -1) {
+	if (sm_create_note_dir(a, e) == -1) {
 		sm->n--;
 		sm_attempt_free(a);
 		return -1;
 	}
-	sm_launch_queue(a);
+	sm_create_queue(a);
 	return 0;
 }
 
@@ -137,7 +139,7 @@ stop(void *ctx, int64_t trial, int attempt, bool now)
 	if (a == NULL || a->stop)
 		return;
 	a->stop = true;
-	sm_turn_stop(a);
+	sm_job_update_stop(a);
 }
 
 /* Stops that no job has heard of yet. */
@@ -156,29 +158,29 @@ stops_pending(void *ctx)
 	return n;
 }
 
-static enum launch_look
-look(void *ctx, const struct launch_spec *spec, struct err *e)
+static enum launch_adoption
+adopt(void *ctx, const struct launch_spec *spec, struct err *e)
 {
 	struct sm *sm = ctx;
 	struct sm_attempt *a = sm_find(sm, spec->trial, spec->attempt);
 
 	if (a != NULL)
-		return LOOK_ALIVE;
+		return ADOPT_ALIVE;
 	a = attempt_add(sm, spec);
-	if (sm_dir_make(a, e) == -1 ||
-	    sm_launch_found(a, loop_wall_us(sm->loop) / 1000000, e) == -1) {
+	if (sm_create_note_dir(a, e) == -1 ||
+	    sm_create_adopt(a, loop_wall_us(sm->loop) / 1000000, e) == -1) {
 		sm->n--;
 		sm_attempt_free(a);
-		return LOOK_UNKNOWN;
+		return ADOPT_UNKNOWN;
 	}
 	if (a->up)
-		sm_turn_follow(a);
-	sm_describe(a);
+		sm_job_update_follow(a);
+	sm_poll_describe(a);
 	if (spec->stopping) {
 		a->stop = true;
-		sm_turn_stop(a);
+		sm_job_update_stop(a);
 	}
-	return LOOK_ALIVE;
+	return ADOPT_ALIVE;
 }
 
 /* A late Create may act for a while: it is watched, not forgotten. */
@@ -212,7 +214,7 @@ replicas(const struct study_trial *trial, const struct option_value *values)
 
 	if (sm_settings_read(&set, values, trial, &e) == -1)
 		return 1;
-	n = sm_replicas(set);
+	n = sm_plan_replicas(set);
 	sm_settings_free(set);
 	return n;
 }
@@ -240,7 +242,7 @@ worst_cost(const struct study_trial *trial, const struct option_value *values)
 
 	if (sm_settings_read(&set, values, trial, &e) == -1)
 		return NAN;
-	cost = sm_worst_cost(set, NULL);
+	cost = sm_plan_worst_cost(set, NULL);
 	sm_settings_free(set);
 	return cost;
 }
@@ -282,8 +284,8 @@ const struct launcher launcher_sagemaker = {
 	.bill = sm_bill,
 	.worst_ms = worst_ms,
 	.slow_end = true,
-	.strays = sm_strays,
-	.fetch = sm_fetch,
+	.strays = sm_gc_strays,
+	.fetch = sm_download,
 	.tuning = sm_tuning,
 	.doctor = sm_doctor,
 	.open = sm_open,
@@ -293,7 +295,7 @@ const struct launcher launcher_sagemaker = {
 	.start = start,
 	.stop = stop,
 	.stops_pending = stops_pending,
-	.look = look,
+	.adopt = adopt,
 	.abandon = forgo,
 	.collect = collect,
 };

@@ -21,7 +21,7 @@ enum {
 };
 
 enum sm_phase
-sm_phase_read(const char *word, enum sm_phase was)
+sm_bill_phase_read(const char *word, enum sm_phase was)
 {
 	static const struct {
 		const char *word;
@@ -62,7 +62,7 @@ is_paid(enum sm_phase phase)
 
 /* So many seconds of its phase are over. */
 static void
-meter_add(struct sm_meter *m, double s)
+meter_add(struct sm_bill_meter *m, double s)
 {
 	if (!(s > 0) || !is_paid(m->phase))
 		return;
@@ -77,7 +77,7 @@ meter_add(struct sm_meter *m, double s)
 }
 
 void
-sm_meter_move(struct sm_meter *m, enum sm_phase to, double s)
+sm_bill_meter_move(struct sm_bill_meter *m, enum sm_phase to, double s)
 {
 	meter_add(m, s);
 	if (to == m->phase)
@@ -91,27 +91,30 @@ static double
 entry_end(const struct json *t)
 {
 	const struct json *next = json_next(t);
-	double end = sm_seconds(t, "EndTime", 0);
+	double end = sm_job_status_seconds(t, "EndTime", 0);
 
-	return end == 0 && next != NULL ? sm_seconds(next, "StartTime", 0)
-					: end;
+	return end == 0 && next != NULL
+		   ? sm_job_status_seconds(next, "StartTime", 0)
+		   : end;
 }
 
 void
-sm_meter_read(struct sm_meter *m, double *since_s, const struct json *job)
+sm_bill_meter_read(
+    struct sm_bill_meter *m, double *since_s, const struct json *job)
 {
 	const struct json *t = json_get(job, "SecondaryStatusTransitions");
-	double start, end, began = sm_seconds(job, "TrainingStartTime", 0);
+	double start, end,
+	    began = sm_job_status_seconds(job, "TrainingStartTime", 0);
 	const char *word;
 
-	*m = (struct sm_meter){ .phase = SM_PHASE_WAIT };
+	*m = (struct sm_bill_meter){ .phase = SM_PHASE_WAIT };
 	*since_s = 0;
 	for (t = t != NULL ? json_first(t) : NULL; t != NULL;
 	     t = json_next(t)) {
 		if ((word = json_string(json_get(t, "Status"))) == NULL)
 			continue;
-		sm_meter_move(m, sm_phase_read(word, m->phase), 0);
-		start = sm_seconds(t, "StartTime", 0);
+		sm_bill_meter_move(m, sm_bill_phase_read(word, m->phase), 0);
+		start = sm_job_status_seconds(t, "StartTime", 0);
 		end = entry_end(t);
 		/* The first machine may have been there before. */
 		if (is_paid(m->phase) && m->paid_s == 0 && began > 0 &&
@@ -129,7 +132,7 @@ sm_meter_read(struct sm_meter *m, double *since_s, const struct json *job)
  * shares.
  */
 void
-sm_meter_scale(struct sm_meter *m, double training_s)
+sm_bill_meter_scale(struct sm_bill_meter *m, double training_s)
 {
 	double f = training_s / m->paid_s;
 
@@ -150,19 +153,19 @@ reckon(double longest_s, int64_t otherwise_s)
 }
 
 double
-sm_before_s(const struct sm_settings *s, const struct launch_times *seen)
+sm_bill_before_s(const struct sm_settings *s, const struct launch_times *seen)
 {
 	return reckon(seen->before_s, s->download_s);
 }
 
 double
-sm_after_s(const struct sm_settings *s, const struct launch_times *seen)
+sm_bill_after_s(const struct sm_settings *s, const struct launch_times *seen)
 {
 	return reckon(seen->after_s, s->upload_s);
 }
 
 bool
-sm_times_learn(struct launch_times *seen, double before_s, double after_s)
+sm_bill_times_learn(struct launch_times *seen, double before_s, double after_s)
 {
 	bool more = before_s > seen->before_s || after_s > seen->after_s;
 
@@ -172,12 +175,13 @@ sm_times_learn(struct launch_times *seen, double before_s, double after_s)
 }
 
 void
-sm_reckon(struct sm_reckoning *out, const struct sm_meter *m,
+sm_bill_estimate(struct sm_estimate *out, const struct sm_bill_meter *m,
     const struct sm_settings *s, const struct launch_times *seen, bool spot,
     double since_s, double late_s)
 {
 	double keep = spot ? 0 : (double)s->keep_alive_s;
-	double before = sm_before_s(s, seen), after = sm_after_s(s, seen);
+	double before = sm_bill_before_s(s, seen),
+	       after = sm_bill_after_s(s, seen);
 	double left = fmax((double)s->max_run_s - m->trained_s, 0);
 	double paid = m->paid_s + since_s;
 	double ending = STOP_S + after + keep;
@@ -236,24 +240,26 @@ sm_bill_described(struct sm_attempt *a, const struct sm_job *job)
 	enum sm_phase was = a->meter.phase;
 
 	a->meter = job->meter;
-	if (!sm_status_over(job->status) && *job->secondary != '\0')
-		sm_meter_move(&a->meter, sm_phase_read(job->secondary, was), 0);
+	if (!sm_job_status_over(job->status) && *job->secondary != '\0')
+		sm_bill_meter_move(
+		    &a->meter, sm_bill_phase_read(job->secondary, was), 0);
 	if (a->meter.phase != was || a->phase_s != job->since_s)
 		a->phase_ms = loop_now_ms(a->sm->loop);
 	a->phase_s = job->since_s;
 	a->metered = true;
-	if (sm_times_learn(&a->sm->times, a->meter.before_s, a->meter.after_s))
+	if (sm_bill_times_learn(
+		&a->sm->times, a->meter.before_s, a->meter.after_s))
 		loop_wake(a->sm->loop);
 }
 
 void
-sm_bill_word(struct sm_attempt *a, const char *word)
+sm_bill_listed(struct sm_attempt *a, const char *word)
 {
-	enum sm_phase to = sm_phase_read(word, a->meter.phase);
+	enum sm_phase to = sm_bill_phase_read(word, a->meter.phase);
 
 	if (to == a->meter.phase)
 		return;
-	sm_meter_move(&a->meter, to, since(a));
+	sm_bill_meter_move(&a->meter, to, since(a));
 	a->phase_ms = loop_now_ms(a->sm->loop);
 	a->phase_s = 0;
 }
@@ -264,13 +270,13 @@ overdue(struct sm_attempt *a, double since_s)
 {
 	struct sm *sm = a->sm;
 	bool up = a->meter.phase == SM_PHASE_UPLOAD;
-	double most = up ? sm_after_s(sm->set, &sm->times)
-			 : sm_before_s(sm->set, &sm->times);
+	double most = up ? sm_bill_after_s(sm->set, &sm->times)
+			 : sm_bill_before_s(sm->set, &sm->times);
 
 	if ((!up && a->meter.phase != SM_PHASE_DOWNLOAD) || since_s <= most)
 		return;
-	if (!a->said_overdue[up])
-		sm_note(sm, a, LAUNCH_WARNING,
+	if (!a->noted_overdue[up])
+		sm_events_note(sm, a, LAUNCH_WARNING,
 		    up ? "its upload takes longer than the %.0f s that were "
 			 "reckoned with, and is billed until it ends: a stop "
 			 "does not end it, a smaller HPOTUNE_MODEL_DIR makes "
@@ -278,15 +284,16 @@ overdue(struct sm_attempt *a, double since_s)
 		       : "its download takes longer than the %.0f s that were "
 			 "reckoned with, and is billed",
 		    most);
-	a->said_overdue[up] = true;
-	(void)sm_times_learn(&sm->times, up ? 0 : since_s, up ? since_s : 0);
+	a->noted_overdue[up] = true;
+	(void)sm_bill_times_learn(
+	    &sm->times, up ? 0 : since_s, up ? since_s : 0);
 }
 
 static bool
 bill_attempt(struct launch_bill *bill, struct sm_attempt *a)
 {
 	struct sm *sm = a->sm;
-	struct sm_reckoning sum;
+	struct sm_estimate sum;
 	double since_s = since(a);
 
 	if (a->state >= SM_DRAIN) {
@@ -298,12 +305,12 @@ bill_attempt(struct launch_bill *bill, struct sm_attempt *a)
 	if (a->state == SM_ADOPT && !a->metered)
 		return false;
 	overdue(a, since_s);
-	sm_reckon(&sum, &a->meter, sm->set, &sm->times, a->plan.spot, since_s,
-	    (double)sm_ms(sm, 2 * SM_LIST_S) / 1000);
+	sm_bill_estimate(&sum, &a->meter, sm->set, &sm->times, a->plan.spot,
+	    since_s, (double)sm_ms(sm, 2 * SM_LIST_S) / 1000);
 	bill->most = a->plan.price * sum.most_s / 3600;
 	bill->least = a->plan.price * sum.least_s / 3600;
 	bill->trains = sum.trains;
-	bill->again_ms = is_paid(a->meter.phase) ? sm_ms(sm, SM_LIST_S) : 0;
+	bill->recheck_ms = is_paid(a->meter.phase) ? sm_ms(sm, SM_LIST_S) : 0;
 	return isfinite(bill->most);
 }
 
@@ -318,16 +325,16 @@ sm_bill(void *ctx, int64_t trial, int attempt, struct launch_bill *bill)
 		return bill_attempt(bill, a);
 	if (trial > 0)
 		return false;
-	bill->most = sm_worst_cost(sm->set, &sm->times);
+	bill->most = sm_plan_worst_cost(sm->set, &sm->times);
 	return isfinite(bill->most);
 }
 
 double
-sm_worst_cost(const struct sm_settings *s, const struct launch_times *seen)
+sm_plan_worst_cost(const struct sm_settings *s, const struct launch_times *seen)
 {
 	static const struct launch_times nothing;
-	struct sm_meter fresh = { .phase = SM_PHASE_WAIT };
-	struct sm_reckoning sum;
+	struct sm_bill_meter fresh = { .phase = SM_PHASE_WAIT };
+	struct sm_estimate sum;
 	double price = s->n_groups > 0 ? sm_groups_price(s) : 0;
 	size_t i;
 
@@ -336,7 +343,7 @@ sm_worst_cost(const struct sm_settings *s, const struct launch_times *seen)
 			return NAN;
 		price = fmax(price, s->types[i].price * s->count);
 	}
-	sm_reckon(
+	sm_bill_estimate(
 	    &sum, &fresh, s, seen != NULL ? seen : &nothing, s->spot, 0, 0);
 	return price * sum.most_s / 3600;
 }

@@ -24,7 +24,7 @@ on_list(void *arg, const struct aws_answer *r,
 	int64_t now = loop_now_ms(sm->loop), newest = 0;
 	size_t i;
 
-	a->sync_call = NULL;
+	a->checkpoint_call = NULL;
 	if (!r->good)
 		return;
 	for (i = 0; i < n; i++)
@@ -36,11 +36,11 @@ on_list(void *arg, const struct aws_answer *r,
 		a->reports = 0;
 		return;
 	}
-	if (a->sync_said || a->reports < REPORTS_LEAST ||
-	    now - a->sync_ms < sm_ms(sm, SM_SYNC_LATE_S))
+	if (a->noted_checkpoint || a->reports < REPORTS_LEAST ||
+	    now - a->sync_ms < sm_ms(sm, SM_CHECKPOINT_LATE_S))
 		return;
-	a->sync_said = true;
-	sm_note(sm, a, LAUNCH_WARNING,
+	a->noted_checkpoint = true;
+	sm_events_note(sm, a, LAUNCH_WARNING,
 	    "%s for %" PRId64 " min, while %" PRId64 " reports came: an "
 	    "interruption would lose them",
 	    newest != 0 ? "no new checkpoint came to S3"
@@ -49,14 +49,14 @@ on_list(void *arg, const struct aws_answer *r,
 }
 
 static bool
-wants_look(const struct sm_attempt *a)
+wants_check(const struct sm_attempt *a)
 {
-	return a->state == SM_RUNNING && !a->stop && !a->sync_said &&
-	       a->sync_call == NULL && a->reports >= REPORTS_LEAST;
+	return a->state == SM_RUNNING && !a->stop && !a->noted_checkpoint &&
+	       a->checkpoint_call == NULL && a->reports >= REPORTS_LEAST;
 }
 
 void
-sm_sync_look(void *arg)
+sm_checkpoint_watch_poll(void *arg)
 {
 	struct sm *sm = arg;
 	struct sm_attempt *a;
@@ -65,18 +65,18 @@ sm_sync_look(void *arg)
 
 	for (i = 0; i < sm->n; i++) {
 		a = sm->attempts[i];
-		if (!wants_look(a))
+		if (!wants_check(a))
 			continue;
 		prefix = xasprintf(
 		    "%s/ckpt/%05" PRId64 "/", sm->study_key, a->trial);
-		a->sync_call = aws_s3_list(
+		a->checkpoint_call = aws_s3_list(
 		    sm->aws, sm->set->bucket, prefix, 0, on_list, a);
 		free(prefix);
 	}
 }
 
 void
-sm_sync_report(struct sm_attempt *a)
+sm_checkpoint_watch_report(struct sm_attempt *a)
 {
 	struct sm *sm = a->sm;
 
@@ -84,6 +84,7 @@ sm_sync_report(struct sm_attempt *a)
 		/* Progress begins here: time without any is no loss. */
 		a->sync_ms = loop_now_ms(sm->loop);
 	if (sm->set->checkpoints && a->plan.spot &&
-	    !loop_timer_pending(sm->sync_timer))
-		loop_timer_set(sm->sync_timer, sm_ms(sm, SM_SYNC_S));
+	    !loop_timer_pending(sm->checkpoint_timer))
+		loop_timer_set(
+		    sm->checkpoint_timer, sm_ms(sm, SM_CHECKPOINT_WATCH_S));
 }

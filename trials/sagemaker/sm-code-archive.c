@@ -80,7 +80,8 @@ others_leave_out(struct words *w, const char *code)
 }
 
 char **
-sm_pack_words(const char *code, const char *state_dir, const char *archive)
+sm_code_archive_argv(
+    const char *code, const char *state_dir, const char *archive)
 {
 	static const char *const options[] = { "--format=gnu", "--sort=name",
 		"--mtime=@0", "--owner=0", "--group=0", "--numeric-owner",
@@ -104,7 +105,7 @@ sm_pack_words(const char *code, const char *state_dir, const char *archive)
 }
 
 void
-sm_pack_free(char **words)
+sm_code_archive_free(char **words)
 {
 	size_t i;
 

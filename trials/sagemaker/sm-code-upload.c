@@ -47,7 +47,7 @@ code_remember(struct sm *sm)
 		(void)fclose(f);
 	}
 	if (*was != '\0' && strcmp(was, key) != 0)
-		sm_note(sm, NULL, LAUNCH_WARNING,
+		sm_events_note(sm, NULL, LAUNCH_WARNING,
 		    "the code is not that of the attempts before: those that "
 		    "begin now run what the folder holds now");
 	if (strcmp(was, key) != 0 && (f = fopen(path, "we")) != NULL) {
@@ -72,7 +72,7 @@ code_ready(struct sm *sm)
 	for (i = 0; i < sm->n; i++)
 		if (sm->attempts[i]->state == SM_CODE)
 			sm->attempts[i]->state = SM_QUEUED;
-	sm_launch_pump(sm);
+	sm_create_pump(sm);
 }
 
 /*
@@ -88,7 +88,7 @@ code_failed(struct sm *sm, const char *why)
 	sm->code.tries = 0;
 	for (i = 0; i < sm->n; i++)
 		if (sm->attempts[i]->state == SM_CODE)
-			sm_over_unmade(sm->attempts[i], why);
+			sm_events_over_unmade(sm->attempts[i], why);
 }
 
 static void
@@ -97,7 +97,7 @@ code_wait(struct sm *sm, const char *why)
 	struct sm_code *c = &sm->code;
 
 	if (!c->said_trouble)
-		sm_note(sm, NULL, LAUNCH_WARNING,
+		sm_events_note(sm, NULL, LAUNCH_WARNING,
 		    "the code is not in S3 yet: %s; it is tried again", why);
 	c->said_trouble = true;
 	c->step = SM_CODE_WAIT;
@@ -113,7 +113,8 @@ answer_good(struct sm *sm, const struct aws_answer *r, const char *what)
 	sm->code.call = NULL;
 	if (r->good)
 		return true;
-	if (sm_owner_why(owner, sizeof owner, sm->set, r->code, r->message)) {
+	if (sm_owner_errors_why(
+		owner, sizeof owner, sm->set, r->code, r->message)) {
 		code_failed(sm, owner);
 		return false;
 	}
@@ -301,23 +302,25 @@ static void
 code_pack(struct sm *sm)
 {
 	char **argv;
-	struct child_spec spec = { .timeout_ms = TAR_MS };
+	struct capture_spec spec = { .timeout_ms = TAR_MS };
 	struct err e = ERR_INIT;
 
 	if (sm->code.path == NULL)
 		sm->code.path = xasprintf("%s/code.tar.gz", sm->state_dir);
-	argv = sm_pack_words(sm->set->code, sm->state_dir, sm->code.path);
+	argv =
+	    sm_code_archive_argv(sm->set->code, sm->state_dir, sm->code.path);
 	spec.argv = argv;
 	sm->code.step = SM_CODE_PACK;
-	if (child_start(&sm->code.tar, sm->loop, &spec, on_tar, sm, &e) == -1) {
+	if (capture_start(&sm->code.tar, sm->loop, &spec, on_tar, sm, &e) ==
+	    -1) {
 		sm->code.tar = NULL;
 		code_failed(sm, e.text);
 	}
-	sm_pack_free(argv);
+	sm_code_archive_free(argv);
 }
 
 void
-sm_code_want(struct sm *sm)
+sm_code_upload_start(struct sm *sm)
 {
 	if (sm->code.step != SM_CODE_NONE)
 		return;
@@ -328,23 +331,23 @@ sm_code_want(struct sm *sm)
 }
 
 void
-sm_code_on_timer(void *arg)
+sm_code_upload_on_timer(void *arg)
 {
 	struct sm *sm = arg;
 
 	if (sm->code.step != SM_CODE_WAIT)
 		return;
 	sm->code.step = SM_CODE_NONE;
-	sm_code_want(sm);
+	sm_code_upload_start(sm);
 }
 
 void
-sm_code_close(struct sm *sm)
+sm_code_upload_close(struct sm *sm)
 {
 	if (sm->code.tar != NULL)
-		child_kill(sm->code.tar);
+		capture_kill(sm->code.tar);
 	if (sm->code.call != NULL)
-		aws_cancel(sm->code.call);
+		aws_call_cancel(sm->code.call);
 	if (sm->code.timer != NULL)
 		loop_timer_free(sm->code.timer);
 	free(sm->code.path);

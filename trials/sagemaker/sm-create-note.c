@@ -51,13 +51,13 @@ dir_make(const char *path, int above, struct err *e)
 }
 
 int
-sm_dir_make(const struct sm_attempt *a, struct err *e)
+sm_create_note_dir(const struct sm_attempt *a, struct err *e)
 {
 	return dir_make(a->dir, 2, e);
 }
 
 static int
-mark_write(int dir, const char *text)
+create_note_write(int dir, const char *text)
 {
 	size_t len = strlen(text);
 	int rc = -1;
@@ -75,12 +75,12 @@ mark_write(int dir, const char *text)
 }
 
 int
-sm_mark_set(const struct sm_attempt *a, int64_t wall_s, struct err *e)
+sm_create_note_set(const struct sm_attempt *a, int64_t wall_s, struct err *e)
 {
 	char *text =
 	    xasprintf("%" PRId64 " %s %s\n", wall_s, a->job, a->sm->place);
 	int dir = open(a->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	int rc = dir != -1 ? mark_write(dir, text) : -1;
+	int rc = dir != -1 ? create_note_write(dir, text) : -1;
 
 	if (rc == -1)
 		(void)dir_err(e, a->dir);
@@ -92,7 +92,7 @@ sm_mark_set(const struct sm_attempt *a, int64_t wall_s, struct err *e)
 
 /* When it stays, the next server asks once more whether there is a job. */
 void
-sm_mark_drop(const struct sm_attempt *a)
+sm_create_note_drop(const struct sm_attempt *a)
 {
 	char *path = xasprintf("%s/" MARK, a->dir);
 
@@ -102,7 +102,8 @@ sm_mark_drop(const struct sm_attempt *a)
 
 /* "SECONDS JOB PLACE\n"; false: it was not written to its end. */
 static bool
-mark_parse(struct sm_mark *m, const char *job, char *text, size_t len)
+create_note_parse(
+    struct sm_create_note *m, const char *job, char *text, size_t len)
 {
 	char *at, *place;
 
@@ -123,13 +124,13 @@ mark_parse(struct sm_mark *m, const char *job, char *text, size_t len)
 }
 
 void
-sm_mark_get(struct sm_mark *m, const struct sm_attempt *a)
+sm_create_note_get(struct sm_create_note *m, const struct sm_attempt *a)
 {
 	char *path = xasprintf("%s/" MARK, a->dir), text[256];
 	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 	ssize_t n = -1;
 
-	*m = (struct sm_mark){ .sent_s = INT64_MAX };
+	*m = (struct sm_create_note){ .sent_s = INT64_MAX };
 	if (fd == -1 && errno == ENOENT)
 		m->sent_s = 0;
 	free(path);
@@ -139,6 +140,6 @@ sm_mark_get(struct sm_mark *m, const struct sm_attempt *a)
 	(void)close(fd);
 	if (n > 0)
 		text[n] = '\0';
-	if (n <= 0 || !mark_parse(m, a->job, text, (size_t)n))
-		*m = (struct sm_mark){ .sent_s = INT64_MAX };
+	if (n <= 0 || !create_note_parse(m, a->job, text, (size_t)n))
+		*m = (struct sm_create_note){ .sent_s = INT64_MAX };
 }

@@ -52,20 +52,20 @@
 static bool
 may_act(const struct sm_attempt *a)
 {
-	return loop_now_ms(a->sm->loop) < a->may_act_ms;
+	return loop_now_ms(a->sm->loop) < a->may_act_until_ms;
 }
 
 void
-sm_launch_queue(struct sm_attempt *a)
+sm_create_queue(struct sm_attempt *a)
 {
 	a->state = SM_CODE;
 	if (a->sm->hold)
 		return;
-	sm_code_want(a->sm);
+	sm_code_upload_start(a->sm);
 	if (a->sm->code.step != SM_CODE_READY)
 		return;
 	a->state = SM_QUEUED;
-	sm_launch_pump(a->sm);
+	sm_create_pump(a->sm);
 }
 
 /* Try again after a while; without the code there is nothing to send. */
@@ -84,15 +84,15 @@ born(struct sm_attempt *a)
 
 	a->state = SM_CREATED;
 	a->tries = a->misses = 0;
-	a->may_act_ms = 0;
-	sm_begun(a);
-	sm_note(a->sm, a, LAUNCH_INFO, "training job %s created: %s%s", a->job,
-	    p->type != NULL ? p->type->name : "instance groups",
+	a->may_act_until_ms = 0;
+	sm_events_accepted(a);
+	sm_events_note(a->sm, a, LAUNCH_INFO, "training job %s created: %s%s",
+	    a->job, p->type != NULL ? p->type->name : "instance groups",
 	    p->spot ? ", spot" : "");
-	sm_describe_in(a, sm_ms(a->sm, SM_LIST_SOON_S));
+	sm_poll_describe_in(a, sm_ms(a->sm, SM_LIST_SOON_S));
 	sm_poll_soon(a->sm, sm_ms(a->sm, SM_LIST_S));
 	if (a->stop)
-		sm_turn_stop(a);
+		sm_job_update_stop(a);
 }
 
 /* A refusal for good. */
@@ -103,28 +103,30 @@ refused(struct sm_attempt *a, const struct aws_answer *r)
 	char why[LAUNCH_WHY];
 
 	if (a->stop) {
-		sm_over_unrun(a, END_NONE, true, "stopped before it started");
+		sm_events_over_unrun(
+		    a, END_NONE, true, "stopped before it started");
 		return;
 	}
 	if (r->what == AWS_QUOTA &&
-	    !(sm_limit_read(&limit, r->message) && limit.warm)) {
+	    !(sm_quota_limit_read(&limit, r->message) && limit.warm)) {
 		sm_quota_hit(a, r->message);
-		sm_over_unrun(a, END_QUOTA, false, r->message);
+		sm_events_over_unrun(a, END_QUOTA, false, r->message);
 		return;
 	}
-	if (sm_owner_why(why, sizeof why, a->sm->set, r->code, r->message)) {
-		sm_mark_drop(a);
-		sm_over_unmade(a, why);
+	if (sm_owner_errors_why(
+		why, sizeof why, a->sm->set, r->code, r->message)) {
+		sm_create_note_drop(a);
+		sm_events_over_unmade(a, why);
 		return;
 	}
-	sm_over_unrun(a, END_NONE, false, r->message);
+	sm_events_over_unrun(a, END_NONE, false, r->message);
 }
 
 static void
-say_trouble(struct sm_attempt *a, const struct aws_answer *r)
+trouble_note(struct sm_attempt *a, const struct aws_answer *r)
 {
 	if (!a->said_trouble)
-		sm_note(a->sm, a, LAUNCH_WARNING,
+		sm_events_note(a->sm, a, LAUNCH_WARNING,
 		    "the training job is not created yet: %s; it is tried "
 		    "again",
 		    r->message);
@@ -135,10 +137,10 @@ say_trouble(struct sm_attempt *a, const struct aws_answer *r)
 static void
 unanswered(struct sm_attempt *a, const struct aws_answer *r)
 {
-	say_trouble(a, r);
+	trouble_note(a, r);
 	if (a->stop) {
 		a->state = SM_QUEUED;
-		sm_launch_unwant(a);
+		sm_create_cancel(a);
 	} else
 		queue_later(a);
 }
@@ -153,14 +155,14 @@ on_create(void *arg, const struct aws_answer *r)
 	sm->creating--;
 	fail_point("sagemaker.created");
 	if (r->unclear || (r->what == AWS_TRANSIENT && r->sent))
-		a->may_act_ms =
+		a->may_act_until_ms =
 		    loop_now_ms(sm->loop) + sm_ms(sm, SM_QUARANTINE_S);
 	switch (r->what) {
 	case AWS_OK:
 		born(a);
 		break;
 	case AWS_EXISTS:
-		sm_describe(a);
+		sm_poll_describe(a);
 		break;
 	case AWS_THROTTLE:
 	case AWS_TRANSIENT:
@@ -177,13 +179,13 @@ on_create(void *arg, const struct aws_answer *r)
 			break;
 		}
 		/* An earlier request may act yet: both are asked again. */
-		say_trouble(a, r);
+		trouble_note(a, r);
 		a->tries++;
 		a->state = SM_ADOPT;
-		sm_describe(a);
+		sm_poll_describe(a);
 		break;
 	}
-	sm_launch_pump(sm);
+	sm_create_pump(sm);
 }
 
 static int
@@ -199,11 +201,11 @@ body_make(struct sm_attempt *a, struct err *e)
 		.metric = sm->metric,
 		.study_key = sm->study_key,
 		.code_key = sm->code.key,
-		.region = aws_region(sm->aws),
+		.region = aws_client_region(sm->aws),
 	};
 	struct buf body = { 0 };
 
-	if (sm_request_put(&body, &request, e) == -1) {
+	if (sm_create_job_put(&body, &request, e) == -1) {
 		buf_free(&body);
 		return -1;
 	}
@@ -223,14 +225,14 @@ send(struct sm_attempt *a)
 		if (may_act(a)) {
 			/* Never with the same settings: a job may be there. */
 			a->state = SM_ADOPT;
-			sm_describe(a);
+			sm_poll_describe(a);
 		} else
-			sm_over_unrun(a, END_NONE, false, e.text);
+			sm_events_over_unrun(a, END_NONE, false, e.text);
 		return;
 	}
-	if (sm_mark_set(a, loop_wall_us(sm->loop) / 1000000, &e) == -1) {
+	if (sm_create_note_set(a, loop_wall_us(sm->loop) / 1000000, &e) == -1) {
 		if (!a->said_trouble)
-			sm_note(sm, a, LAUNCH_WARNING, "%s", e.text);
+			sm_events_note(sm, a, LAUNCH_WARNING, "%s", e.text);
 		a->said_trouble = true;
 		queue_later(a);
 		return;
@@ -244,7 +246,7 @@ send(struct sm_attempt *a)
 }
 
 void
-sm_launch_pump(struct sm *sm)
+sm_create_pump(struct sm *sm)
 {
 	struct sm_attempt *a;
 	size_t i;
@@ -257,23 +259,23 @@ sm_launch_pump(struct sm *sm)
 }
 
 void
-sm_launch_on_timer(void *arg)
+sm_create_on_timer(void *arg)
 {
 	struct sm_attempt *a = arg;
 
 	switch (a->state) {
 	case SM_CODE:
-		sm_launch_queue(a);
+		sm_create_queue(a);
 		break;
 	case SM_QUEUED:
-		sm_launch_pump(a->sm);
+		sm_create_pump(a->sm);
 		break;
 	case SM_SENT:
 	case SM_ADOPT:
 	case SM_ABANDON:
 	case SM_CREATED:
 	case SM_RUNNING:
-		sm_describe(a);
+		sm_poll_describe(a);
 		break;
 	case SM_DRAIN:
 	case SM_OVER:
@@ -282,14 +284,14 @@ sm_launch_on_timer(void *arg)
 }
 
 int
-sm_launch_found(struct sm_attempt *a, int64_t wall_s, struct err *e)
+sm_create_adopt(struct sm_attempt *a, int64_t wall_s, struct err *e)
 {
 	struct sm *sm = a->sm;
 	int64_t most = sm_ms(sm, SM_QUARANTINE_S) + sm_ms(sm, SM_CALL_S);
 	int64_t age_ms;
-	struct sm_mark mark;
+	struct sm_create_note mark;
 
-	sm_mark_get(&mark, a);
+	sm_create_note_get(&mark, a);
 	/* There it would not be found, and begun a second time. */
 	if (*mark.place != '\0' && strcmp(mark.place, sm->place) != 0)
 		return err_set(e, ERR_LAUNCH,
@@ -300,7 +302,7 @@ sm_launch_found(struct sm_attempt *a, int64_t wall_s, struct err *e)
 	/* Of a note from the future nothing is known. */
 	age_ms = mark.sent_s < wall_s ? (wall_s - mark.sent_s) * 1000 : 0;
 	if (a->found && age_ms < most)
-		a->may_act_ms = loop_now_ms(sm->loop) + most - age_ms;
+		a->may_act_until_ms = loop_now_ms(sm->loop) + most - age_ms;
 	return 0;
 }
 
@@ -308,19 +310,20 @@ sm_launch_found(struct sm_attempt *a, int64_t wall_s, struct err *e)
 static void
 quarantine(struct sm_attempt *a)
 {
-	int64_t left = a->may_act_ms - loop_now_ms(a->sm->loop);
+	int64_t left = a->may_act_until_ms - loop_now_ms(a->sm->loop);
 	int64_t pause = sm_pause_ms(a->sm, a->tries++);
 
 	if (left <= 0) {
-		sm_over_unrun(a, END_NONE, true, "stopped before it started");
+		sm_events_over_unrun(
+		    a, END_NONE, true, "stopped before it started");
 		return;
 	}
 	a->state = SM_ABANDON;
-	sm_describe_in(a, pause < left ? pause : left);
+	sm_poll_describe_in(a, pause < left ? pause : left);
 }
 
 void
-sm_launch_unwant(struct sm_attempt *a)
+sm_create_cancel(struct sm_attempt *a)
 {
 	loop_timer_stop(a->timer);
 	a->tries = 0;
@@ -328,25 +331,25 @@ sm_launch_unwant(struct sm_attempt *a)
 }
 
 void
-sm_launch_absent(struct sm_attempt *a)
+sm_create_absent(struct sm_attempt *a)
 {
 	if (a->stop)
 		quarantine(a);
-	else if (a->state == SM_SENT && ++a->misses < SM_MISSES)
+	else if (a->state == SM_SENT && ++a->misses < SM_MISSING_TIMES)
 		/* Create said that it exists. */
-		sm_describe_in(a, sm_pause_ms(a->sm, a->misses));
+		sm_poll_describe_in(a, sm_pause_ms(a->sm, a->misses));
 	else if (a->found && !may_act(a))
-		sm_over_unrun(a, END_LOST, false,
+		sm_events_over_unrun(a, END_LOST, false,
 		    "its training job never came to be, or was deleted");
 	else if (a->tries == 0)
-		sm_launch_queue(a);
+		sm_create_queue(a);
 	else
 		queue_later(a);
 }
 
 void
-sm_launch_collision(struct sm_attempt *a)
+sm_create_collision(struct sm_attempt *a)
 {
-	sm_over_unrun(a, END_LOST, a->stop,
+	sm_events_over_unrun(a, END_LOST, a->stop,
 	    "a training job that is not ours has its name");
 }

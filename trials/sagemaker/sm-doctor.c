@@ -106,7 +106,7 @@ ask_identity(struct doctor *d)
 }
 
 static void
-hear_identity(struct doctor *d, const struct aws_answer *r)
+on_identity_answer(struct doctor *d, const struct aws_answer *r)
 {
 	const char *arn = NULL;
 	struct xml *xml = NULL;
@@ -123,7 +123,7 @@ hear_identity(struct doctor *d, const struct aws_answer *r)
 	text = xasprintf("%s, from %s", arn != NULL ? arn : "known to AWS",
 	    aws_source(d->sm->aws));
 	if (arn != NULL)
-		d->account = sm_arn_account(arn);
+		d->account = sm_open_arn_account(arn);
 	say(d, LAUNCH_INFO, "credentials", text, NULL);
 	free(text);
 	xml_free(xml);
@@ -149,7 +149,7 @@ static void
 check_role(struct doctor *d)
 {
 	const char *role = d->sm->set->role;
-	char *account = sm_arn_account(role);
+	char *account = sm_open_arn_account(role);
 
 	if (strncmp(role, "arn:aws", 7) != 0 || strstr(role, ":role/") == NULL)
 		say(d, LAUNCH_ERROR, "role", role,
@@ -172,7 +172,7 @@ ask_bucket(struct doctor *d)
 }
 
 static void
-hear_s3(struct doctor *d, const struct aws_answer *r, const char *good,
+on_s3_answer(struct doctor *d, const struct aws_answer *r, const char *good,
     const char *mend)
 {
 	char *text;
@@ -187,9 +187,9 @@ hear_s3(struct doctor *d, const struct aws_answer *r, const char *good,
 }
 
 static void
-hear_bucket(struct doctor *d, const struct aws_answer *r)
+on_bucket_answer(struct doctor *d, const struct aws_answer *r)
 {
-	hear_s3(d, r, "is there",
+	on_s3_answer(d, r, "is there",
 	    "make the bucket in the study's region, and allow s3:ListBucket");
 }
 
@@ -200,9 +200,10 @@ ask_write(struct doctor *d)
 }
 
 static void
-hear_write(struct doctor *d, const struct aws_answer *r)
+on_write_answer(struct doctor *d, const struct aws_answer *r)
 {
-	hear_s3(d, r, "can be written", "allow s3:PutObject on the prefix");
+	on_s3_answer(
+	    d, r, "can be written", "allow s3:PutObject on the prefix");
 }
 
 static void
@@ -212,10 +213,11 @@ ask_remove(struct doctor *d)
 }
 
 static void
-hear_remove(struct doctor *d, const struct aws_answer *r)
+on_remove_answer(struct doctor *d, const struct aws_answer *r)
 {
 	if (!r->good)
-		hear_s3(d, r, "", "allow s3:DeleteObject, or remove " PROBE);
+		on_s3_answer(
+		    d, r, "", "allow s3:DeleteObject, or remove " PROBE);
 }
 
 static void
@@ -225,7 +227,7 @@ ask_jobs(struct doctor *d)
 }
 
 static void
-hear_jobs(struct doctor *d, const struct aws_answer *r)
+on_jobs_answer(struct doctor *d, const struct aws_answer *r)
 {
 	if (r->good)
 		say(d, LAUNCH_INFO, "training jobs", "can be listed", NULL);
@@ -245,7 +247,7 @@ ask_logs(struct doctor *d)
 }
 
 static void
-hear_logs(struct doctor *d, const struct aws_answer *r)
+on_logs_answer(struct doctor *d, const struct aws_answer *r)
 {
 	/* The group comes with the account's first job. */
 	if (r->good || r->what == AWS_MISSING)
@@ -262,12 +264,12 @@ static const struct {
 	bool of_bucket; /* no use when the step before failed */
 	const char *what; /* as hear says it */
 } steps[] = {
-	{ ask_identity, hear_identity, false, "credentials" },
-	{ ask_bucket, hear_bucket, false, "bucket" },
-	{ ask_write, hear_write, true, "bucket" },
-	{ ask_remove, hear_remove, true, "bucket" },
-	{ ask_jobs, hear_jobs, false, "training jobs" },
-	{ ask_logs, hear_logs, false, "logs" },
+	{ ask_identity, on_identity_answer, false, "credentials" },
+	{ ask_bucket, on_bucket_answer, false, "bucket" },
+	{ ask_write, on_write_answer, true, "bucket" },
+	{ ask_remove, on_remove_answer, true, "bucket" },
+	{ ask_jobs, on_jobs_answer, false, "training jobs" },
+	{ ask_logs, on_logs_answer, false, "logs" },
 };
 
 /* Go on to the next question. */
@@ -304,7 +306,7 @@ on_limit(void *arg)
 	struct doctor *d = arg;
 	char text[64];
 
-	aws_cancel(d->call);
+	aws_call_cancel(d->call);
 	(void)snprintf(text, sizeof text, "no answer within %" PRId64 " s",
 	    d->patience_ms / 1000);
 	say(d, LAUNCH_ERROR, steps[d->step].what, text,
@@ -326,14 +328,14 @@ on_turn(void *arg)
 }
 
 static void
-say_region(struct doctor *d)
+region_check(struct doctor *d)
 {
 	const struct sm *sm = d->sm;
-	const char *region = aws_region(sm->aws), *other = NULL;
+	const char *region = aws_client_region(sm->aws), *other = NULL;
 	char *text;
 
 	if (sm->set->region == NULL)
-		other = aws_region_other(sm->aws);
+		other = aws_client_region_other(sm->aws);
 	if (other == NULL) {
 		say(d, LAUNCH_INFO, "region", region, NULL);
 		return;
@@ -356,7 +358,7 @@ sm_doctor(const struct launch_env *env, launch_doctor_cb *cb, void *arg,
 
 	if (rc == 0) {
 		d.key = xasprintf("%s/" PROBE, sm->study_key);
-		say_region(&d);
+		region_check(&d);
 		d.limit = loop_timer_new(sm->loop, on_limit, &d);
 		loop_run(sm->loop, on_turn, &d);
 		loop_timer_free(d.limit);

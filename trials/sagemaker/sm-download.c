@@ -307,7 +307,7 @@ fetch_begin(struct fetch *f, const char *uri, struct err *e)
 }
 
 int
-sm_fetch(const struct launch_env *env, const char *uri, const char *dir,
+sm_download(const struct launch_env *env, const char *uri, const char *dir,
     struct err *e)
 {
 	struct sm *sm = xcalloc(1, sizeof *sm);

@@ -55,8 +55,8 @@ event_text(struct launch_event *ev)
 		return &ev->u.note.text;
 	case LAUNCH_LOST:
 		return &ev->u.lost.why;
-	case LAUNCH_BEGUN:
-	case LAUNCH_LEFT: /* it has two: left_keep */
+	case LAUNCH_ACCEPTED:
+	case LAUNCH_ARTIFACTS: /* it has two: artifacts_copy */
 	case LAUNCH_READ:
 	case LAUNCH_USAGE:
 	case LAUNCH_GPU:
@@ -70,7 +70,7 @@ event_text(struct launch_event *ev)
 
 /* Both texts, one behind the other. */
 static void
-left_keep(struct sm_event *to)
+artifacts_copy(struct sm_event *to)
 {
 	size_t n = strlen(to->ev.u.left.model) + 1,
 	       m = strlen(to->ev.u.left.output) + 1;
@@ -83,7 +83,7 @@ left_keep(struct sm_event *to)
 }
 
 void
-sm_emit(struct sm *sm, const struct launch_event *ev)
+sm_events_emit(struct sm *sm, const struct launch_event *ev)
 {
 	struct sm_event *to;
 	const char **text;
@@ -95,8 +95,8 @@ sm_emit(struct sm *sm, const struct launch_event *ev)
 	}
 	to = &sm->queue[sm->n_queue++];
 	*to = (struct sm_event){ .ev = *ev };
-	if (ev->kind == LAUNCH_LEFT)
-		left_keep(to);
+	if (ev->kind == LAUNCH_ARTIFACTS)
+		artifacts_copy(to);
 	text = event_text(&to->ev);
 	if (text != NULL && *text != NULL)
 		*text = to->text = xstrdup(*text);
@@ -104,8 +104,8 @@ sm_emit(struct sm *sm, const struct launch_event *ev)
 }
 
 void
-sm_note(struct sm *sm, const struct sm_attempt *a, enum launch_level level,
-    const char *fmt, ...)
+sm_events_note(struct sm *sm, const struct sm_attempt *a,
+    enum launch_level level, const char *fmt, ...)
 {
 	struct launch_event ev = { .kind = LAUNCH_NOTE };
 	char text[512];
@@ -120,11 +120,11 @@ sm_note(struct sm *sm, const struct sm_attempt *a, enum launch_level level,
 	}
 	ev.u.note.level = level;
 	ev.u.note.text = text;
-	sm_emit(sm, &ev);
+	sm_events_emit(sm, &ev);
 }
 
 void
-sm_place_text(const struct sm_attempt *a, char *buf, size_t n)
+sm_events_place_text(const struct sm_attempt *a, char *buf, size_t n)
 {
 	(void)snprintf(buf, n, "%s%s %s",
 	    a->plan.type != NULL ? a->plan.type->name : "instance groups",
@@ -132,7 +132,7 @@ sm_place_text(const struct sm_attempt *a, char *buf, size_t n)
 }
 
 void
-sm_tell_place(struct sm_attempt *a)
+sm_events_place(struct sm_attempt *a)
 {
 	struct launch_event ev = {
 		.kind = LAUNCH_PLACE, .trial = a->trial, .attempt = a->attempt
@@ -142,13 +142,13 @@ sm_tell_place(struct sm_attempt *a)
 	if (a->placed)
 		return;
 	a->placed = true;
-	sm_place_text(a, place, sizeof place);
+	sm_events_place_text(a, place, sizeof place);
 	ev.u.place = place;
-	sm_emit(a->sm, &ev);
+	sm_events_emit(a->sm, &ev);
 }
 
 void
-sm_over(struct sm_attempt *a)
+sm_events_over(struct sm_attempt *a)
 {
 	struct launch_event ev = {
 		.kind = LAUNCH_EXIT, .trial = a->trial, .attempt = a->attempt
@@ -156,7 +156,7 @@ sm_over(struct sm_attempt *a)
 
 	if (a->state == SM_OVER)
 		return;
-	sm_tell_place(a);
+	sm_events_place(a);
 	a->state = SM_OVER;
 	loop_timer_stop(a->timer);
 	loop_timer_stop(a->stop_timer);
@@ -165,22 +165,22 @@ sm_over(struct sm_attempt *a)
 		ev.u.lost.why = a->lost_why;
 	} else
 		ev.u.exit = a->exit;
-	sm_emit(a->sm, &ev);
-	sm_pool_add(a);
+	sm_events_emit(a->sm, &ev);
+	sm_warm_pool_add(a);
 }
 
 void
-sm_begun(struct sm_attempt *a)
+sm_events_accepted(struct sm_attempt *a)
 {
-	struct launch_event ev = {
-		.kind = LAUNCH_BEGUN, .trial = a->trial, .attempt = a->attempt
-	};
+	struct launch_event ev = { .kind = LAUNCH_ACCEPTED,
+		.trial = a->trial,
+		.attempt = a->attempt };
 
-	sm_emit(a->sm, &ev);
+	sm_events_emit(a->sm, &ev);
 }
 
 void
-sm_over_unmade(struct sm_attempt *a, const char *why)
+sm_events_over_unmade(struct sm_attempt *a, const char *why)
 {
 	a->exit = (struct launch_exit){
 		.exit_code = -1,
@@ -190,11 +190,11 @@ sm_over_unmade(struct sm_attempt *a, const char *why)
 		.priced = true,
 	};
 	(void)snprintf(a->exit.why, sizeof a->exit.why, "%s", why);
-	sm_over(a);
+	sm_events_over(a);
 }
 
 void
-sm_over_unrun(
+sm_events_over_unrun(
     struct sm_attempt *a, enum end_class end, bool stopped, const char *why)
 {
 	a->exit = (struct launch_exit){
@@ -205,5 +205,5 @@ sm_over_unrun(
 		.priced = true,
 	};
 	(void)snprintf(a->exit.why, sizeof a->exit.why, "%s", why);
-	sm_over(a);
+	sm_events_over(a);
 }

@@ -92,7 +92,7 @@ gc_judge(struct gc *g)
 		.study_id = j->study_id,
 		.uuid = j->uuid,
 		.state = j->state,
-		.place = aws_region(g->sm->aws),
+		.place = aws_client_region(g->sm->aws),
 		.started_us = (int64_t)(j->created_s * 1e6) };
 	struct buf body = { 0 };
 
@@ -162,7 +162,7 @@ gc_next(struct gc *g)
 static void gc_page(struct gc *);
 
 static void
-gc_hear(struct gc *g, const struct json *o)
+on_gc_answer(struct gc *g, const struct json *o)
 {
 	const char *name = json_string(json_get(o, "TrainingJobName"));
 	const char *status = json_string(json_get(o, "TrainingJobStatus"));
@@ -178,7 +178,7 @@ gc_hear(struct gc *g, const struct json *o)
 	j->state = copy(o, "SecondaryStatus");
 	if (j->state == NULL)
 		j->state = xstrdup(status);
-	j->created_s = sm_seconds(o, "CreationTime", 0);
+	j->created_s = sm_job_status_seconds(o, "CreationTime", 0);
 }
 
 static void
@@ -194,7 +194,7 @@ on_page(void *arg, const struct aws_answer *r)
 	}
 	o = json_get(r->json, "TrainingJobSummaries");
 	for (o = o != NULL ? json_first(o) : NULL; o != NULL; o = json_next(o))
-		gc_hear(g, o);
+		on_gc_answer(g, o);
 	token = json_string(json_get(r->json, "NextToken"));
 	if (token == NULL || *token == '\0' || g->pages >= GC_PAGES ||
 	    (g->token != NULL && strcmp(g->token, token) == 0)) {
@@ -255,7 +255,7 @@ gc_free(struct gc *g)
 }
 
 int
-sm_strays(
+sm_gc_strays(
     const struct launch_env *env, launch_stray_cb *cb, void *arg, struct err *e)
 {
 	struct sm *sm = xcalloc(1, sizeof *sm);

@@ -29,7 +29,7 @@ usage_tell(struct sm_attempt *a)
 	struct launch_event ev = {
 		.kind = LAUNCH_USAGE, .trial = a->trial, .attempt = a->attempt
 	};
-	struct sm_usage *u = &a->usage;
+	struct sm_gpu_usage *u = &a->usage;
 	int gpus = sm_plan_gpus(&a->plan, a->sm->set);
 	int hosts = a->plan.instances;
 
@@ -43,25 +43,25 @@ usage_tell(struct sm_attempt *a)
 		.memory = NAN,
 		.busy = u->busy,
 		.seen = u->points * u->period * gpus / hosts };
-	sm_emit(a->sm, &ev);
+	sm_events_emit(a->sm, &ev);
 }
 
 static void
 usage_done(struct sm_attempt *a)
 {
-	struct sm_usage *u = &a->usage;
+	struct sm_gpu_usage *u = &a->usage;
 
 	free(u->body);
 	u->body = NULL;
 	if (u->last)
-		sm_over(a);
+		sm_events_over(a);
 	else
 		loop_timer_set(u->timer, sm_ms(a->sm, USAGE_S));
 }
 
 /* One machine's values. */
 static void
-series_add(struct sm_usage *u, const struct json *result)
+series_add(struct sm_gpu_usage *u, const struct json *result)
 {
 	const struct json *v = json_get(result, "Values");
 	double x;
@@ -80,7 +80,7 @@ static void
 on_usage(void *arg, const struct aws_answer *r)
 {
 	struct sm_attempt *a = arg;
-	struct sm_usage *u = &a->usage;
+	struct sm_gpu_usage *u = &a->usage;
 	const struct json *j;
 	const char *token;
 
@@ -88,7 +88,7 @@ on_usage(void *arg, const struct aws_answer *r)
 	if (!r->good || r->json == NULL) {
 		if (r->what == AWS_CALLER && !a->sm->usage_denied) {
 			a->sm->usage_denied = true;
-			sm_note(a->sm, NULL, LAUNCH_WARNING,
+			sm_events_note(a->sm, NULL, LAUNCH_WARNING,
 			    "the use of GPUs cannot be read "
 			    "(cloudwatch:GetMetricData): %s",
 			    r->message);
@@ -114,7 +114,7 @@ on_usage(void *arg, const struct aws_answer *r)
 static void
 usage_ask(struct sm_attempt *a)
 {
-	struct sm_usage *u = &a->usage;
+	struct sm_gpu_usage *u = &a->usage;
 	struct aws_ask ask = { .service = AWS_CLOUDWATCH,
 		.operation = "GetMetricData",
 		.tries = 2 };
@@ -134,7 +134,7 @@ usage_ask(struct sm_attempt *a)
 static void
 usage_begin(struct sm_attempt *a)
 {
-	struct sm_usage *u = &a->usage;
+	struct sm_gpu_usage *u = &a->usage;
 	int hosts =
 	    a->plan.instances < HOSTS_MOST ? a->plan.instances : HOSTS_MOST;
 	int64_t now_s = loop_wall_us(a->sm->loop) / 1000000;
@@ -178,7 +178,7 @@ is_wanted(const struct sm_attempt *a)
 }
 
 void
-sm_usage_on_timer(void *arg)
+sm_gpu_usage_on_timer(void *arg)
 {
 	struct sm_attempt *a = arg;
 
@@ -187,18 +187,18 @@ sm_usage_on_timer(void *arg)
 }
 
 void
-sm_usage_follow(struct sm_attempt *a)
+sm_gpu_usage_follow(struct sm_attempt *a)
 {
-	struct sm_usage *u = &a->usage;
+	struct sm_gpu_usage *u = &a->usage;
 
 	if (u->call == NULL && !loop_timer_pending(u->timer) && is_wanted(a))
 		loop_timer_set(u->timer, sm_ms(a->sm, USAGE_S));
 }
 
 void
-sm_usage_last(struct sm_attempt *a)
+sm_gpu_usage_last(struct sm_attempt *a)
 {
-	struct sm_usage *u = &a->usage;
+	struct sm_gpu_usage *u = &a->usage;
 
 	loop_timer_stop(u->timer);
 	u->last = true;
@@ -207,16 +207,16 @@ sm_usage_last(struct sm_attempt *a)
 	if (is_wanted(a))
 		usage_begin(a);
 	else
-		sm_over(a);
+		sm_events_over(a);
 }
 
 void
-sm_usage_free(struct sm_attempt *a)
+sm_gpu_usage_free(struct sm_attempt *a)
 {
-	struct sm_usage *u = &a->usage;
+	struct sm_gpu_usage *u = &a->usage;
 
 	if (u->call != NULL)
-		aws_cancel(u->call);
+		aws_call_cancel(u->call);
 	loop_timer_free(u->timer);
 	free(u->body);
 	free(u->token);

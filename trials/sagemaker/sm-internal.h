@@ -33,7 +33,7 @@
 #include "trials/sagemaker/logs/sm-log.h"
 #include "trials/sagemaker/request/sm-request.h"
 
-struct child;
+struct capture;
 struct err;
 struct json;
 struct loop;
@@ -51,14 +51,14 @@ enum {
 	SM_RETRY_MOST_S = 60,
 	SM_PROBE_S = 300, /* a lowered cap rises by one */
 	SM_PROBE_NONE_S = 3600, /* a type that may not be used is tried again */
-	SM_SYNC_S = 600, /* between two looks at the checkpoints */
-	SM_SYNC_LATE_S = 1800 /* reports, but no checkpoint for so long */
+	SM_CHECKPOINT_WATCH_S = 600, /* between two looks at the checkpoints */
+	SM_CHECKPOINT_LATE_S = 1800 /* reports, but no checkpoint for so long */
 };
 
 enum {
 	SM_LANES = 4, /* Creates that the client has at once */
 	SM_PAGES = 100, /* of one sweep */
-	SM_MISSES = 3, /* descriptions that must say "no such job" */
+	SM_MISSING_TIMES = 3, /* descriptions that must say "no such job" */
 	SM_SLOTS_DEFAULT = 10
 };
 
@@ -73,10 +73,10 @@ enum sm_phase {
 	SM_PHASE_OVER
 };
 /* Of a secondary status; what it was when the word is not known. */
-enum sm_phase sm_phase_read(const char *word, enum sm_phase was);
+enum sm_phase sm_bill_phase_read(const char *word, enum sm_phase was);
 
 /* Seconds of one job, as its history shows them; those of its phase may lack. */
-struct sm_meter {
+struct sm_bill_meter {
 	enum sm_phase phase; /* now */
 	double span_s; /* of it, as far as they are counted */
 	double paid_s; /* with a machine */
@@ -84,23 +84,25 @@ struct sm_meter {
 	double before_s, after_s; /* its longest download and upload */
 };
 /* It is in this phase after s more seconds in the one before. */
-void sm_meter_move(struct sm_meter *, enum sm_phase, double s);
+void sm_bill_meter_move(struct sm_bill_meter *, enum sm_phase, double s);
 /*
  * From a description.  since_s: when its last phase began, in seconds since
  * 1970, where it is not over; else 0.
  */
-void sm_meter_read(
-    struct sm_meter *, double *since_s, const struct json *description);
+void sm_bill_meter_read(
+    struct sm_bill_meter *, double *since_s, const struct json *description);
 /* Of a job that is over: to what AWS counts. */
-void sm_meter_scale(struct sm_meter *, double training_s);
+void sm_bill_meter_scale(struct sm_bill_meter *, double training_s);
 
 /* What is reckoned with before, and after, the training of any job: seconds. */
-double sm_before_s(const struct sm_settings *, const struct launch_times *);
-double sm_after_s(const struct sm_settings *, const struct launch_times *);
+double
+sm_bill_before_s(const struct sm_settings *, const struct launch_times *);
+double sm_bill_after_s(const struct sm_settings *, const struct launch_times *);
 /* True: one of them is longer than any before. */
-bool sm_times_learn(struct launch_times *, double before_s, double after_s);
+bool
+sm_bill_times_learn(struct launch_times *, double before_s, double after_s);
 
-struct sm_reckoning {
+struct sm_estimate {
 	double most_s; /* when nobody ends it */
 	double least_s; /* when it is told to end now */
 	bool trains; /* or will */
@@ -109,7 +111,7 @@ struct sm_reckoning {
  * Of a job that has been in its phase for since_s seconds, when news of it may
  * be late_s old.
  */
-void sm_reckon(struct sm_reckoning *, const struct sm_meter *,
+void sm_bill_estimate(struct sm_estimate *, const struct sm_bill_meter *,
     const struct sm_settings *, const struct launch_times *, bool spot,
     double since_s, double late_s);
 
@@ -137,7 +139,7 @@ struct sm_job {
 	double interrupted_s; /* the last one, 0 = none */
 	double created_s, started_s, ended_s; /* since 1970; 0 = not told */
 	double training_s, billable_s; /* NaN = not told */
-	struct sm_meter meter;
+	struct sm_bill_meter meter;
 	double since_s; /* when its last phase began; 0 = not told */
 	double idle_s; /* billed of its warm pool; NaN = not told */
 	const char *reason; /* FailureReason, "" = none */
@@ -148,22 +150,23 @@ struct sm_job {
  * Seconds of a member, or since 1970; otherwise when it is no number from 0 to
  * the year 10000.
  */
-double sm_seconds(const struct json *, const char *key, double otherwise);
+double
+sm_job_status_seconds(const struct json *, const char *key, double otherwise);
 /* Texts are borrowed from the JSON. */
-void sm_job_read(struct sm_job *, const struct json *);
-enum sm_status sm_status_read(const char *);
-bool sm_status_over(enum sm_status);
+void sm_job_status_read(struct sm_job *, const struct json *);
+enum sm_status sm_job_status_parse(const char *);
+bool sm_job_status_over(enum sm_status);
 /* How far a job in this secondary status has come: only greater is news. */
-int sm_secondary_rank(const char *);
+int sm_job_status_rank(const char *);
 /* Where a job's output is, from where its model is; "" = not known; owned. */
-char *sm_output_uri(const char *model);
+char *sm_job_status_output_uri(const char *model);
 /*
  * What its end was.  stop: we had asked for it.  The cost is left to the
  * caller.  False: it is over and nobody knows how (it is being deleted).
  */
-bool sm_end_read(struct launch_exit *, const struct sm_job *, bool stop);
+bool sm_job_status_end(struct launch_exit *, const struct sm_job *, bool stop);
 /* The N of "exit code: N" in a reason; -1 when it does not say. */
-int sm_exit_code(const char *reason);
+int sm_job_status_exit_code(const char *reason);
 
 /* ---- quota ---------------------------------------------------------------- */
 
@@ -174,7 +177,7 @@ struct sm_limit { /* what ResourceLimitExceeded says */
 	int limit, in_use, delta; /* instances; -1 = it does not say */
 };
 /* False: the text says nothing of limits that we understand. */
-bool sm_limit_read(struct sm_limit *, const char *text);
+bool sm_quota_limit_read(struct sm_limit *, const char *text);
 
 struct sm_cap { /* jobs of one kind of machine that we may have */
 	char type[32];
@@ -197,7 +200,7 @@ enum sm_state {
 	SM_OVER /* LAUNCH_EXIT or LAUNCH_LOST is in the queue */
 };
 
-struct sm_usage { /* of its GPUs, as CloudWatch tells it */
+struct sm_gpu_usage { /* of its GPUs, as CloudWatch tells it */
 	struct aws_call *call;
 	struct loop_timer *timer; /* the next look */
 	char *body, *token; /* of the request that is under way */
@@ -230,23 +233,24 @@ struct sm_attempt {
 	bool stop; /* its end is wanted */
 	bool stop_sent; /* and AWS has said yes */
 	bool late; /* the last sweep has not seen it */
-	bool said_trouble, said_stop;
-	bool said_overdue[2]; /* [1] its upload, [0] its download */
+	bool said_trouble, noted_stop;
+	bool noted_overdue[2]; /* [1] its upload, [0] its download */
 	enum sm_status status;
 	char secondary[32]; /* as last heard */
 	double created_s; /* the other side's clock; 0 = not told */
-	struct sm_meter meter; /* as last heard */
+	struct sm_bill_meter meter; /* as last heard */
 	bool metered; /* it was described */
 	int64_t phase_ms; /* loop time when its phase was seen first */
 	double phase_s; /* its start by the other side's clock; 0 = not told */
-	int64_t may_act_ms; /* loop time until which a Create may still act */
+	int64_t
+	    may_act_until_ms; /* loop time until which a Create may still act */
 	int64_t stop_ms; /* loop time when AWS said yes to the stop */
 	int64_t missing_ms; /* loop time of the first miss; -1 = it is there */
 	int misses;
 	int tries; /* of what timer waits for */
 
 	struct aws_call *call; /* create or describe */
-	struct aws_call *stop_call, *sync_call;
+	struct aws_call *stop_call, *checkpoint_call;
 	struct loop_timer *timer; /* the next create or describe */
 	struct loop_timer *stop_timer;
 
@@ -262,11 +266,11 @@ struct sm_attempt {
 	struct launch_cursor cursor;
 	struct sm_log *log;
 
-	struct sm_usage usage;
+	struct sm_gpu_usage usage;
 	int64_t reports; /* heard since its newest checkpoint came */
 	int64_t sync_ms; /* loop time when that was */
 	int64_t sync_s; /* its own time */
-	bool sync_said;
+	bool noted_checkpoint;
 };
 
 /* ---- the launcher ----------------------------------------------------------- */
@@ -290,7 +294,7 @@ struct sm_code {
 	enum sm_code_step step;
 	char *path; /* of the archive in NAME.d */
 	char *key; /* prefix of run.sh and code.tar.gz, "…/code/HASH" */
-	struct child *tar;
+	struct capture *tar;
 	struct aws_call *call;
 	struct loop_timer *timer;
 	int tries;
@@ -308,7 +312,7 @@ struct sm_poll {
 	bool said_trouble;
 };
 
-struct sm_pool { /* of a job that has ended */
+struct sm_warm_pool { /* of a job that has ended */
 	int64_t trial;
 	int attempt;
 	char job[SM_NAME_MAX];
@@ -316,8 +320,8 @@ struct sm_pool { /* of a job that has ended */
 	int64_t since_ms; /* loop time */
 };
 
-struct sm_pools {
-	struct sm_pool *rows; /* the next to be asked for first */
+struct sm_warm_pools {
+	struct sm_warm_pool *rows; /* the next to be asked for first */
 	size_t n;
 	struct aws_call *call;
 	struct loop_timer *timer;
@@ -355,9 +359,9 @@ struct sm {
 	struct sm_poll poll;
 	struct sm_cap *caps;
 	size_t n_caps;
-	struct sm_pools pools;
+	struct sm_warm_pools pools;
 	struct loop_timer *cap_timer;
-	struct loop_timer *sync_timer;
+	struct loop_timer *checkpoint_timer;
 };
 
 /* sm-events.c */
@@ -368,26 +372,26 @@ int64_t sm_pause_ms(const struct sm *, int n);
 
 struct sm_attempt *sm_find(struct sm *, int64_t trial, int attempt);
 /* Keep an event until collect; what it borrows is copied. */
-void sm_emit(struct sm *, const struct launch_event *);
+void sm_events_emit(struct sm *, const struct launch_event *);
 /* A note of one attempt, or (NULL) of the study. */
-void sm_note(struct sm *, const struct sm_attempt *, enum launch_level,
+void sm_events_note(struct sm *, const struct sm_attempt *, enum launch_level,
     const char *, ...) __attribute__((format(printf, 4, 5)));
 /* Its machine, and its job: "ml.g5.xlarge spot JOB"; buf of n bytes. */
-void sm_place_text(const struct sm_attempt *, char *buf, size_t n);
+void sm_events_place_text(const struct sm_attempt *, char *buf, size_t n);
 /* Say so once, for attempts that never train. */
-void sm_tell_place(struct sm_attempt *);
+void sm_events_place(struct sm_attempt *);
 /* It is over: a->exit or, when lost, a->lost_why is told next. */
-void sm_over(struct sm_attempt *);
+void sm_events_over(struct sm_attempt *);
 /* The same with an end that is no job's. */
-void sm_over_unrun(
+void sm_events_over_unrun(
     struct sm_attempt *, enum end_class, bool stopped, const char *why);
 /*
  * … of one that nothing was made of, for a reason that is not its own: it is
  * taken back until somebody has mended that.
  */
-void sm_over_unmade(struct sm_attempt *, const char *why);
+void sm_events_over_unmade(struct sm_attempt *, const char *why);
 /* Its job is there. */
-void sm_begun(struct sm_attempt *);
+void sm_events_accepted(struct sm_attempt *);
 
 /* sm-owner-errors.c (pure) */
 /*
@@ -395,7 +399,7 @@ void sm_begun(struct sm_attempt *);
  * or a bucket that is missing.  Then why is one clause: what is wrong, and
  * what mends it.  code: of AWS, "" = there is none.
  */
-bool sm_owner_why(char *why, size_t n, const struct sm_settings *,
+bool sm_owner_errors_why(char *why, size_t n, const struct sm_settings *,
     const char *code, const char *message);
 
 /* sagemaker.c */
@@ -404,14 +408,14 @@ extern const struct launcher launcher_sagemaker;
 /* sm-bill.c */
 /* A description, and a word of the list, say how far it is. */
 void sm_bill_described(struct sm_attempt *, const struct sm_job *);
-void sm_bill_word(struct sm_attempt *, const char *word);
+void sm_bill_listed(struct sm_attempt *, const char *word);
 bool sm_bill(void *sm, int64_t trial, int attempt, struct launch_bill *);
 
 /* sm-warm-pool.c */
 /* Its end is told: ask what its warm pool comes to. */
-void sm_pool_add(struct sm_attempt *);
-void sm_pool_on_timer(void *sm);
-void sm_pool_close(struct sm *);
+void sm_warm_pool_add(struct sm_attempt *);
+void sm_warm_pool_on_timer(void *sm);
+void sm_warm_pool_close(struct sm *);
 
 /* sm-open.c */
 int sm_open(void **, const struct launch_env *, struct err *);
@@ -419,48 +423,48 @@ void sm_close(void *);
 /* The client and the settings without the rest, for gc and doctor. */
 int sm_open_client(struct sm *, const struct launch_env *, struct err *);
 /* The account number in an ARN, a new text, or NULL. */
-char *sm_arn_account(const char *arn);
+char *sm_open_arn_account(const char *arn);
 void sm_attempt_free(struct sm_attempt *);
 /* Events of the output: LAUNCH_UP goes before the first report. */
-void sm_hear_log(void *sm, const struct launch_event *);
+void sm_open_on_log(void *sm, const struct launch_event *);
 
 /* sm-spec-copy.c: a copy that outlives start */
-struct launch_spec *sm_spec_keep(const struct launch_spec *);
-void sm_spec_drop(struct launch_spec *);
+struct launch_spec *sm_spec_copy(const struct launch_spec *);
+void sm_spec_copy_free(struct launch_spec *);
 
 /* sm-code-upload.c */
 /* Have the code in S3; attempts in SM_CODE go on when it is there. */
-void sm_code_want(struct sm *);
-void sm_code_on_timer(void *sm);
-void sm_code_close(struct sm *);
+void sm_code_upload_start(struct sm *);
+void sm_code_upload_on_timer(void *sm);
+void sm_code_upload_close(struct sm *);
 
 /* sm-code-archive.c */
-/* The words of the command that packs the code; for sm_pack_free. */
-char **
-sm_pack_words(const char *code, const char *state_dir, const char *archive);
-void sm_pack_free(char **);
+/* The words of the command that packs the code; for sm_code_archive_free. */
+char **sm_code_archive_argv(
+    const char *code, const char *state_dir, const char *archive);
+void sm_code_archive_free(char **);
 
 /* sm-create.c */
-void sm_launch_queue(struct sm_attempt *);
+void sm_create_queue(struct sm_attempt *);
 /* Hand Creates to the client while it has lanes free. */
-void sm_launch_pump(struct sm *);
+void sm_create_pump(struct sm *);
 /* Describe says that there is no such job, and it was never seen. */
-void sm_launch_absent(struct sm_attempt *);
+void sm_create_absent(struct sm_attempt *);
 /* The name is somebody else's. */
-void sm_launch_collision(struct sm_attempt *);
+void sm_create_collision(struct sm_attempt *);
 /*
  * Adopt it: what an earlier server may have done is on disk.  -1: its job is
  * in another place than those of this server.
  */
-int sm_launch_found(struct sm_attempt *, int64_t wall_s, struct err *);
-void sm_launch_on_timer(void *attempt);
+int sm_create_adopt(struct sm_attempt *, int64_t wall_s, struct err *);
+void sm_create_on_timer(void *attempt);
 /* A stop is wanted while nobody knows whether it exists. */
-void sm_launch_unwant(struct sm_attempt *);
+void sm_create_cancel(struct sm_attempt *);
 
 /* sm-create-note.c */
 /* Note, synced, that a Create goes out now. */
-int sm_mark_set(const struct sm_attempt *, int64_t wall_s, struct err *);
-struct sm_mark {
+int sm_create_note_set(const struct sm_attempt *, int64_t wall_s, struct err *);
+struct sm_create_note {
 	/*
 	 * Wall time of the last such note, seconds since 1970; 0 = there is
 	 * none, INT64_MAX = it cannot be read.
@@ -468,32 +472,32 @@ struct sm_mark {
 	int64_t sent_s;
 	char place[64]; /* of sm.place then; "" = not known */
 };
-void sm_mark_get(struct sm_mark *, const struct sm_attempt *);
+void sm_create_note_get(struct sm_create_note *, const struct sm_attempt *);
 /* All requests that were sent are refused for good: the note goes. */
-void sm_mark_drop(const struct sm_attempt *);
+void sm_create_note_drop(const struct sm_attempt *);
 /* The folder of the attempt, with those above it. */
-int sm_dir_make(const struct sm_attempt *, struct err *);
+int sm_create_note_dir(const struct sm_attempt *, struct err *);
 
 /* sm-poll.c */
 /* A sweep of the list in at most so many milliseconds. */
 void sm_poll_soon(struct sm *, int64_t ms);
 /* Somebody says that a job has changed. */
 void sm_poll_hint(struct sm *, const char *job);
-void sm_describe(struct sm_attempt *);
-void sm_describe_in(struct sm_attempt *, int64_t ms);
+void sm_poll_describe(struct sm_attempt *);
+void sm_poll_describe_in(struct sm_attempt *, int64_t ms);
 void sm_poll_on_timer(void *sm);
 void sm_poll_close(struct sm *);
 
 /* sm-job-update.c */
-void sm_turn_seen(struct sm_attempt *, const struct sm_job *);
-void sm_turn_up(struct sm_attempt *, int64_t started_us);
-void sm_turn_follow(struct sm_attempt *);
-void sm_turn_missing(struct sm_attempt *);
+void sm_job_update_seen(struct sm_attempt *, const struct sm_job *);
+void sm_job_update_started(struct sm_attempt *, int64_t started_us);
+void sm_job_update_follow(struct sm_attempt *);
+void sm_job_update_missing(struct sm_attempt *);
 /* Ask for its end until somebody says yes. */
-void sm_turn_stop(struct sm_attempt *);
+void sm_job_update_stop(struct sm_attempt *);
 /* AWS has said yes long ago: it should not be in progress any more. */
-bool sm_turn_stop_forgotten(const struct sm_attempt *);
-void sm_turn_on_stop_timer(void *attempt);
+bool sm_job_update_stop_overdue(const struct sm_attempt *);
+void sm_job_update_on_stop_timer(void *attempt);
 
 /* sm-quota.c */
 /* Create said no: lower what is ours. */
@@ -506,25 +510,25 @@ int sm_quota_slots(const struct sm *);
 void sm_quota_probe(void *sm);
 
 /* sm-checkpoint-watch.c */
-void sm_sync_look(void *sm);
-void sm_sync_report(struct sm_attempt *);
+void sm_checkpoint_watch_poll(void *sm);
+void sm_checkpoint_watch_report(struct sm_attempt *);
 
 /* sm-gpu-usage.c */
 /* It trains: look at its GPUs now and then. */
-void sm_usage_follow(struct sm_attempt *);
-/* It has ended and its output is read: once more, and then sm_over. */
-void sm_usage_last(struct sm_attempt *);
-void sm_usage_on_timer(void *attempt);
-void sm_usage_free(struct sm_attempt *);
+void sm_gpu_usage_follow(struct sm_attempt *);
+/* It has ended and its output is read: once more, and then sm_events_over. */
+void sm_gpu_usage_last(struct sm_attempt *);
+void sm_gpu_usage_on_timer(void *attempt);
+void sm_gpu_usage_free(struct sm_attempt *);
 
 /* sm-gc.c, -doctor.c, -tuning.c, -fetch.c */
-int
-sm_strays(const struct launch_env *, launch_stray_cb *, void *, struct err *);
+int sm_gc_strays(
+    const struct launch_env *, launch_stray_cb *, void *, struct err *);
 int
 sm_doctor(const struct launch_env *, launch_doctor_cb *, void *, struct err *);
 int sm_tuning(
     struct loop *, const struct launch_tuning *, struct buf *, struct err *);
-int sm_fetch(
+int sm_download(
     const struct launch_env *, const char *uri, const char *dir, struct err *);
 
 #endif /* HPOTUNE_SM_INTERNAL_H */

@@ -23,7 +23,7 @@ enum { UUID_LEN = 36 };
 #define UUID_NAME "HPOTUNE_ATTEMPT_UUID"
 
 enum sm_status
-sm_status_read(const char *s)
+sm_job_status_parse(const char *s)
 {
 	static const struct {
 		const char *word;
@@ -44,13 +44,13 @@ sm_status_read(const char *s)
 }
 
 bool
-sm_status_over(enum sm_status s)
+sm_job_status_over(enum sm_status s)
 {
 	return s != SM_IN_PROGRESS && s != SM_STOPPING;
 }
 
 int
-sm_secondary_rank(const char *s)
+sm_job_status_rank(const char *s)
 {
 	static const struct {
 		const char *word;
@@ -80,7 +80,7 @@ sm_secondary_rank(const char *s)
 }
 
 double
-sm_seconds(const struct json *o, const char *key, double otherwise)
+sm_job_status_seconds(const struct json *o, const char *key, double otherwise)
 {
 	double s;
 
@@ -106,7 +106,7 @@ read_transitions(struct sm_job *job, const struct json *list)
 		if (strcmp(status, "Interrupted") != 0)
 			continue;
 		job->interruptions++;
-		job->interrupted_s = sm_seconds(t, "StartTime", 0);
+		job->interrupted_s = sm_job_status_seconds(t, "StartTime", 0);
 	}
 }
 
@@ -147,7 +147,8 @@ read_idle(const struct json *pool)
 	if (status == NULL || (strcmp(status, "Reused") != 0 &&
 				  strcmp(status, "Terminated") != 0))
 		return NAN;
-	return sm_seconds(pool, "ResourceRetainedBillableTimeInSeconds", NAN);
+	return sm_job_status_seconds(
+	    pool, "ResourceRetainedBillableTimeInSeconds", NAN);
 }
 
 /* The last part of where a job puts its output, when it is a UUID. */
@@ -169,17 +170,17 @@ uuid_of_output(const struct json *config)
 }
 
 void
-sm_job_read(struct sm_job *job, const struct json *o)
+sm_job_status_read(struct sm_job *job, const struct json *o)
 {
 	const struct json *env = json_get(o, "Environment");
 	const struct json *artifacts = json_get(o, "ModelArtifacts");
 	const char *s = json_string(json_get(o, "SecondaryStatus"));
 
 	*job = (struct sm_job){ .reason = "" };
-	sm_meter_read(&job->meter, &job->since_s, o);
+	sm_bill_meter_read(&job->meter, &job->since_s, o);
 	job->idle_s = read_idle(json_get(o, "WarmPoolStatus"));
 	job->status =
-	    sm_status_read(json_string(json_get(o, "TrainingJobStatus")));
+	    sm_job_status_parse(json_string(json_get(o, "TrainingJobStatus")));
 	if (s != NULL)
 		(void)snprintf(job->secondary, sizeof job->secondary, "%s", s);
 	if (env != NULL)
@@ -189,14 +190,16 @@ sm_job_read(struct sm_job *job, const struct json *o)
 	(void)json_bool(json_get(o, "EnableManagedSpotTraining"), &job->spot);
 	read_machine(job, json_get(o, "ResourceConfig"));
 	read_transitions(job, json_get(o, "SecondaryStatusTransitions"));
-	job->created_s = sm_seconds(o, "CreationTime", 0);
-	job->started_s = sm_seconds(o, "TrainingStartTime", 0);
-	job->ended_s = sm_seconds(o, "TrainingEndTime", 0);
-	job->training_s = sm_seconds(o, "TrainingTimeInSeconds", NAN);
-	job->billable_s = sm_seconds(o, "BillableTimeInSeconds", NAN);
-	if (sm_status_over(job->status))
-		sm_meter_scale(&job->meter, job->training_s);
-	if (sm_secondary_rank(job->secondary) == 3)
+	job->created_s = sm_job_status_seconds(o, "CreationTime", 0);
+	job->started_s = sm_job_status_seconds(o, "TrainingStartTime", 0);
+	job->ended_s = sm_job_status_seconds(o, "TrainingEndTime", 0);
+	job->training_s =
+	    sm_job_status_seconds(o, "TrainingTimeInSeconds", NAN);
+	job->billable_s =
+	    sm_job_status_seconds(o, "BillableTimeInSeconds", NAN);
+	if (sm_job_status_over(job->status))
+		sm_bill_meter_scale(&job->meter, job->training_s);
+	if (sm_job_status_rank(job->secondary) == 3)
 		job->trained = true;
 	if (artifacts != NULL)
 		job->model =
@@ -206,7 +209,7 @@ sm_job_read(struct sm_job *job, const struct json *o)
 }
 
 int
-sm_exit_code(const char *reason)
+sm_job_status_exit_code(const char *reason)
 {
 	static const char what[] = "exit code: ";
 	const char *at = NULL, *next = reason;
@@ -279,7 +282,7 @@ end_failed(struct launch_exit *x, const struct sm_job *job)
 	const char *signal;
 
 	x->ran = job->trained;
-	x->exit_code = sm_exit_code(job->reason);
+	x->exit_code = sm_job_status_exit_code(job->reason);
 	if (begins(job->reason, "AlgorithmError:")) {
 		copy_algorithm_error(x->why, sizeof x->why, job->reason);
 		x->ran = true;
@@ -328,7 +331,7 @@ end_stopped(struct launch_exit *x, const struct sm_job *job)
 
 /* "…/output/model.tar.gz" or "…/output/model/" -> the same of its output. */
 char *
-sm_output_uri(const char *model)
+sm_job_status_output_uri(const char *model)
 {
 	static const char packed[] = "model.tar.gz";
 	size_t n = strlen(model), m = sizeof packed - 1;
@@ -343,7 +346,7 @@ sm_output_uri(const char *model)
 }
 
 bool
-sm_end_read(struct launch_exit *x, const struct sm_job *job, bool stop)
+sm_job_status_end(struct launch_exit *x, const struct sm_job *job, bool stop)
 {
 	*x = (struct launch_exit){ .exit_code = -1 };
 	x->started_us = (int64_t)(job->started_s * 1e6);

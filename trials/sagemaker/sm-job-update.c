@@ -15,7 +15,7 @@
 #include "trials/sagemaker/watch/sm-watch.h"
 
 void
-sm_turn_follow(struct sm_attempt *a)
+sm_job_update_follow(struct sm_attempt *a)
 {
 	if (a->log == NULL)
 		a->log = sm_log_follow(a->sm->logs, a->trial, a->attempt,
@@ -38,11 +38,11 @@ tell_gpus(struct sm_attempt *a)
 		.memory = NAN,
 		.busy = NAN,
 		.seen = NAN };
-	sm_emit(a->sm, &ev);
+	sm_events_emit(a->sm, &ev);
 }
 
 void
-sm_turn_up(struct sm_attempt *a, int64_t started_us)
+sm_job_update_started(struct sm_attempt *a, int64_t started_us)
 {
 	struct launch_event ev = {
 		.kind = LAUNCH_UP, .trial = a->trial, .attempt = a->attempt
@@ -52,37 +52,37 @@ sm_turn_up(struct sm_attempt *a, int64_t started_us)
 	if (a->up)
 		return;
 	a->up = a->trained = a->placed = true;
-	sm_place_text(a, place, sizeof place);
+	sm_events_place_text(a, place, sizeof place);
 	ev.u.up.started_us =
 	    started_us > 0 ? started_us : loop_wall_us(a->sm->loop);
 	ev.u.up.place = place;
-	sm_emit(a->sm, &ev);
+	sm_events_emit(a->sm, &ev);
 	tell_gpus(a);
 }
 
 /* What was told of it is kept with the cursor. */
 static void
-tell_cursor(struct sm_attempt *a)
+cursor_emit(struct sm_attempt *a)
 {
 	struct launch_event ev = {
 		.kind = LAUNCH_READ, .trial = a->trial, .attempt = a->attempt
 	};
 
 	ev.u.cursor = a->cursor;
-	sm_emit(a->sm, &ev);
+	sm_events_emit(a->sm, &ev);
 }
 
 static void
-hear_interruptions(struct sm_attempt *a, const struct sm_job *job)
+interruptions_read(struct sm_attempt *a, const struct sm_job *job)
 {
 	if (job->interruptions <= a->cursor.metrics)
 		return;
 	a->cursor.metrics = job->interruptions;
-	sm_note(a->sm, a, LAUNCH_WARNING,
+	sm_events_note(a->sm, a, LAUNCH_WARNING,
 	    "spot interruption %d: SageMaker restarts the job when a machine "
 	    "is there",
 	    job->interruptions);
-	tell_cursor(a);
+	cursor_emit(a);
 	if (a->log != NULL)
 		sm_log_restarted(a->log);
 }
@@ -111,8 +111,8 @@ check_once(struct sm_attempt *a, const struct sm_job *job)
 	if (!a->found && a->plan.spot && !job->spot &&
 	    !a->cursor.metrics_skip) {
 		a->cursor.metrics_skip = true;
-		tell_cursor(a);
-		sm_note(a->sm, a, LAUNCH_ERROR,
+		cursor_emit(a);
+		sm_events_note(a->sm, a, LAUNCH_ERROR,
 		    "spot was asked for, but the job %s runs on-demand, at its "
 		    "full price",
 		    a->job);
@@ -147,11 +147,11 @@ price(struct sm_attempt *a, const struct sm_job *job)
 	if (!x->billed)
 		return;
 	x->cost = x->billable_s == 0 ? 0
-				     : sm_cost(a->sm->set, type, instances,
+				     : sm_plan_cost(a->sm->set, type, instances,
 					   x->billable_s + idle(a, job));
 	x->priced = isfinite(x->cost);
 	if (x->billable_s > 0 && idle(a, job) > 0 && !isfinite(job->idle_s))
-		a->idle_rate = sm_cost(a->sm->set, type, instances, 1);
+		a->idle_rate = sm_plan_cost(a->sm->set, type, instances, 1);
 	if (!x->priced)
 		x->cost = 0;
 }
@@ -160,7 +160,7 @@ static void
 on_drained(void *arg)
 {
 	fail_point("sagemaker.drained");
-	sm_usage_last(arg);
+	sm_gpu_usage_last(arg);
 }
 
 /* Our entry script came to its own end. */
@@ -169,7 +169,7 @@ was_orderly(const struct sm_attempt *a)
 {
 	const struct launch_exit *x = &a->exit;
 
-	return !a->lost && !sm_is_toolkit(a->sm->set) &&
+	return !a->lost && !sm_distribution_is_toolkit(a->sm->set) &&
 	       (x->exit_code >= 0 || x->signal > 0 || x->timeout);
 }
 
@@ -181,36 +181,36 @@ drain(struct sm_attempt *a)
 	loop_timer_stop(a->stop_timer);
 	sm_quota_ended(a);
 	if (a->trained)
-		sm_turn_follow(a);
+		sm_job_update_follow(a);
 	if (a->log != NULL)
 		sm_log_finish(a->log, was_orderly(a), on_drained, a);
 	else
-		sm_usage_last(a);
+		sm_gpu_usage_last(a);
 }
 
 /* What AWS says it has put into S3; of a job that never trained it is nothing. */
 static void
-tell_left(struct sm_attempt *a, const struct sm_job *job)
+artifacts_emit(struct sm_attempt *a, const struct sm_job *job)
 {
-	struct launch_event ev = {
-		.kind = LAUNCH_LEFT, .trial = a->trial, .attempt = a->attempt
-	};
+	struct launch_event ev = { .kind = LAUNCH_ARTIFACTS,
+		.trial = a->trial,
+		.attempt = a->attempt };
 	char *output;
 
 	if (job->model == NULL || *job->model == '\0' || !job->trained ||
 	    (job->status != SM_COMPLETED && job->status != SM_STOPPED))
 		return;
-	output = sm_output_uri(job->model);
+	output = sm_job_status_output_uri(job->model);
 	ev.u.left.model = job->model;
 	ev.u.left.output = output;
-	sm_emit(a->sm, &ev);
+	sm_events_emit(a->sm, &ev);
 	free(output);
 }
 
 static void
 ended(struct sm_attempt *a, const struct sm_job *job)
 {
-	if (!sm_end_read(&a->exit, job, a->stop)) {
+	if (!sm_job_status_end(&a->exit, job, a->stop)) {
 		a->lost = true;
 		(void)snprintf(a->lost_why, sizeof a->lost_why,
 		    "somebody deletes its training job");
@@ -218,17 +218,17 @@ ended(struct sm_attempt *a, const struct sm_job *job)
 	/* What the job may not read is found out before it trains. */
 	if (!a->lost && job->status == SM_FAILED && !job->trained && !a->stop &&
 	    strncmp(job->reason, "ClientError", 11) == 0)
-		a->exit.not_yet = sm_owner_why(a->exit.why, sizeof a->exit.why,
-		    a->sm->set, "", job->reason);
+		a->exit.not_yet = sm_owner_errors_why(a->exit.why,
+		    sizeof a->exit.why, a->sm->set, "", job->reason);
 	fail_point("sagemaker.ended");
 	price(a, job);
-	tell_left(a, job);
+	artifacts_emit(a, job);
 	sm_watch_ended(a->sm->watch, a->job, a->exit.billable_s, a->exit.cost);
 	drain(a);
 }
 
 bool
-sm_turn_stop_forgotten(const struct sm_attempt *a)
+sm_job_update_stop_overdue(const struct sm_attempt *a)
 {
 	return a->stop_sent &&
 	       loop_now_ms(a->sm->loop) - a->stop_ms > sm_ms(a->sm, SM_LOST_S);
@@ -245,57 +245,58 @@ watch_up(struct sm_attempt *a)
 }
 
 void
-sm_turn_seen(struct sm_attempt *a, const struct sm_job *job)
+sm_job_update_seen(struct sm_attempt *a, const struct sm_job *job)
 {
 	if (a->state < SM_CREATED) {
 		a->state = SM_CREATED;
-		sm_begun(a);
+		sm_events_accepted(a);
 		sm_poll_soon(a->sm, sm_ms(a->sm, SM_LIST_S));
 		watch_up(a);
 	}
-	sm_spec_drop(a->spec);
+	sm_spec_copy_free(a->spec);
 	free(a->body);
 	a->spec = NULL;
 	a->body = NULL;
 	a->missing_ms = -1;
 	a->misses = a->tries = 0;
-	a->may_act_ms = 0;
+	a->may_act_until_ms = 0;
 	a->status = job->status;
 	a->created_s = job->created_s;
 	(void)snprintf(a->secondary, sizeof a->secondary, "%s", job->secondary);
 	check_once(a, job);
-	sm_tell_place(a);
+	sm_events_place(a);
 	sm_bill_described(a, job);
-	hear_interruptions(a, job);
+	interruptions_read(a, job);
 	if (job->trained) {
 		a->state = SM_RUNNING;
 		a->trained = true;
-		sm_turn_up(a, (int64_t)(job->started_s * 1e6));
-		sm_turn_follow(a);
-		sm_usage_follow(a);
+		sm_job_update_started(a, (int64_t)(job->started_s * 1e6));
+		sm_job_update_follow(a);
+		sm_gpu_usage_follow(a);
 		watch_up(a);
 	}
-	if (sm_status_over(job->status)) {
+	if (sm_job_status_over(job->status)) {
 		ended(a, job);
 		return;
 	}
-	if (job->status == SM_IN_PROGRESS && sm_turn_stop_forgotten(a))
+	if (job->status == SM_IN_PROGRESS && sm_job_update_stop_overdue(a))
 		a->stop_sent = false;
 	if (a->stop)
-		sm_turn_stop(a);
+		sm_job_update_stop(a);
 }
 
 void
-sm_turn_missing(struct sm_attempt *a)
+sm_job_update_missing(struct sm_attempt *a)
 {
 	struct sm *sm = a->sm;
 	int64_t now = loop_now_ms(sm->loop);
 
 	if (a->missing_ms < 0)
 		a->missing_ms = now;
-	if (++a->misses < SM_MISSES ||
+	if (++a->misses < SM_MISSING_TIMES ||
 	    now - a->missing_ms < sm_ms(sm, SM_LOST_S)) {
-		sm_describe_in(a, sm_ms(sm, SM_LOST_S) / (SM_MISSES - 1));
+		sm_poll_describe_in(
+		    a, sm_ms(sm, SM_LOST_S) / (SM_MISSING_TIMES - 1));
 		return;
 	}
 	a->lost = true;
@@ -319,15 +320,15 @@ on_stop(void *arg, const struct aws_answer *r)
 		return;
 	}
 	/* It has ended by itself, as a rule. */
-	if (r->what == AWS_CALLER && !a->said_stop &&
+	if (r->what == AWS_CALLER && !a->noted_stop &&
 	    strcmp(r->code, "ValidationException") != 0) {
-		a->said_stop = true;
-		sm_note(sm, a, LAUNCH_ERROR,
+		a->noted_stop = true;
+		sm_events_note(sm, a, LAUNCH_ERROR,
 		    "its training job cannot be stopped: %s; it is tried again",
 		    r->message);
 	}
 	loop_timer_set(a->stop_timer, sm_ms(sm, SM_RETRY_MOST_S));
-	sm_describe(a);
+	sm_poll_describe(a);
 }
 
 static void
@@ -349,12 +350,12 @@ stop_send(struct sm_attempt *a)
 }
 
 void
-sm_turn_stop(struct sm_attempt *a)
+sm_job_update_stop(struct sm_attempt *a)
 {
 	switch (a->state) {
 	case SM_CODE:
 	case SM_QUEUED:
-		sm_launch_unwant(a);
+		sm_create_cancel(a);
 		break;
 	case SM_ADOPT:
 		if (a->up)
@@ -373,7 +374,7 @@ sm_turn_stop(struct sm_attempt *a)
 }
 
 void
-sm_turn_on_stop_timer(void *arg)
+sm_job_update_on_stop_timer(void *arg)
 {
-	sm_turn_stop(arg);
+	sm_job_update_stop(arg);
 }

@@ -19,11 +19,12 @@ variable(const char *name)
 static void
 on_client_note(void *arg, bool warn, const char *text)
 {
-	sm_note(arg, NULL, warn ? LAUNCH_WARNING : LAUNCH_INFO, "%s", text);
+	sm_events_note(
+	    arg, NULL, warn ? LAUNCH_WARNING : LAUNCH_INFO, "%s", text);
 }
 
 char *
-sm_arn_account(const char *arn)
+sm_open_arn_account(const char *arn)
 {
 	int colons = 0;
 
@@ -35,10 +36,10 @@ sm_arn_account(const char *arn)
 static void
 name_place(struct sm *sm)
 {
-	char *account = sm_arn_account(sm->set->role);
+	char *account = sm_open_arn_account(sm->set->role);
 
 	(void)snprintf(sm->place, sizeof sm->place, "%.40s%s%s",
-	    aws_region(sm->aws), account != NULL ? "/" : "",
+	    aws_client_region(sm->aws), account != NULL ? "/" : "",
 	    account != NULL ? account : "");
 	free(account);
 }
@@ -69,8 +70,9 @@ sm_open_client(struct sm *sm, const struct launch_env *env, struct err *e)
 	if (aws_open(&sm->aws, &aws, e) == -1)
 		return -1;
 	name_place(sm);
-	sm_prefix(sm->prefix, sm->study, sm->study_id);
-	sm->study_key = sm_study_key(sm->set, sm->study, sm->study_id);
+	sm_create_job_prefix(sm->prefix, sm->study, sm->study_id);
+	sm->study_key =
+	    sm_create_job_study_key(sm->set, sm->study, sm->study_id);
 	return 0;
 }
 
@@ -84,8 +86,9 @@ open_logs(struct sm *sm, struct err *e)
 		.prefix = sm->prefix,
 		.pace = sm->set->pace,
 		.cloudwatch = sm->set->metrics_from_cloudwatch,
-		.pieces = sm_is_toolkit(sm->set) && !sm->set->algorithm,
-		.emit = sm_hear_log,
+		.pieces =
+		    sm_distribution_is_toolkit(sm->set) && !sm->set->algorithm,
+		.emit = sm_open_on_log,
 		.arg = sm };
 
 	if (sm->set->algorithm)
@@ -104,7 +107,7 @@ on_changed(void *arg, const char *job)
 static void
 on_watch_note(void *arg, enum launch_level level, const char *text)
 {
-	sm_note(arg, NULL, level, "%s", text);
+	sm_events_note(arg, NULL, level, "%s", text);
 }
 
 static struct sm_watch_env
@@ -159,10 +162,11 @@ sm_open(void **ctx, const struct launch_env *env, struct err *e)
 	open_watch(sm);
 	sm->poll.due_ms = INT64_MAX;
 	sm->poll.timer = loop_timer_new(sm->loop, sm_poll_on_timer, sm);
-	sm->code.timer = loop_timer_new(sm->loop, sm_code_on_timer, sm);
-	sm->pools.timer = loop_timer_new(sm->loop, sm_pool_on_timer, sm);
+	sm->code.timer = loop_timer_new(sm->loop, sm_code_upload_on_timer, sm);
+	sm->pools.timer = loop_timer_new(sm->loop, sm_warm_pool_on_timer, sm);
 	sm->cap_timer = loop_timer_new(sm->loop, sm_quota_probe, sm);
-	sm->sync_timer = loop_timer_new(sm->loop, sm_sync_look, sm);
+	sm->checkpoint_timer =
+	    loop_timer_new(sm->loop, sm_checkpoint_watch_poll, sm);
 	*ctx = sm;
 	return 0;
 }
@@ -181,12 +185,12 @@ sm_close(void *ctx)
 		free(sm->queue[i].text);
 	free(sm->queue);
 	sm_poll_close(sm);
-	sm_code_close(sm);
-	sm_pool_close(sm);
+	sm_code_upload_close(sm);
+	sm_warm_pool_close(sm);
 	if (sm->cap_timer != NULL)
 		loop_timer_free(sm->cap_timer);
-	if (sm->sync_timer != NULL)
-		loop_timer_free(sm->sync_timer);
+	if (sm->checkpoint_timer != NULL)
+		loop_timer_free(sm->checkpoint_timer);
 	if (sm->logs != NULL)
 		sm_logs_close(sm->logs);
 	if (sm->aws != NULL)
@@ -205,7 +209,7 @@ sm_close(void *ctx)
 }
 
 void
-sm_hear_log(void *arg, const struct launch_event *ev)
+sm_open_on_log(void *arg, const struct launch_event *ev)
 {
 	struct sm *sm = arg;
 	struct sm_attempt *a = sm_find(sm, ev->trial, ev->attempt);
@@ -215,13 +219,13 @@ sm_hear_log(void *arg, const struct launch_event *ev)
 	if (ev->trial != 0 && (a == NULL || a->state == SM_OVER))
 		return;
 	if (a == NULL) {
-		sm_emit(sm, ev);
+		sm_events_emit(sm, ev);
 		return;
 	}
 	if (ev->kind == LAUNCH_REPORT) {
 		/* Who reports trains, whatever the list says. */
-		sm_turn_up(a, ev->u.report.time_us);
-		sm_sync_report(a);
+		sm_job_update_started(a, ev->u.report.time_us);
+		sm_checkpoint_watch_report(a);
 		if (sm->metric != NULL &&
 		    strcmp(ev->u.report.name, sm->metric) == 0)
 			sm_watch_report(sm->watch, ev->u.report.value);
@@ -230,5 +234,5 @@ sm_hear_log(void *arg, const struct launch_event *ev)
 		a->cursor.log_skip = ev->u.cursor.log_skip;
 		to.u.cursor = a->cursor;
 	}
-	sm_emit(sm, &to);
+	sm_events_emit(sm, &to);
 }

@@ -119,7 +119,7 @@ place_why(
 }
 
 bool
-sm_owner_why(char *why, size_t n, const struct sm_settings *set,
+sm_owner_errors_why(char *why, size_t n, const struct sm_settings *set,
     const char *code, const char *message)
 {
 	if (is_place(code, message))

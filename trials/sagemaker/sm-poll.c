@@ -33,32 +33,32 @@ on_describe(void *arg, const struct aws_answer *r)
 	if (a->state >= SM_DRAIN)
 		return;
 	if (r->good && r->json != NULL) {
-		sm_job_read(&job, r->json);
+		sm_job_status_read(&job, r->json);
 		a->said_trouble = false;
 		/* Of a job that is known to be ours nothing has to be shown. */
 		if (job.uuid == NULL ? !exists(a)
 				     : strcmp(job.uuid, a->uuid) != 0)
-			sm_launch_collision(a);
+			sm_create_collision(a);
 		else
-			sm_turn_seen(a, &job);
+			sm_job_update_seen(a, &job);
 	} else if (r->what == AWS_MISSING) {
 		if (exists(a) || a->up)
-			sm_turn_missing(a);
+			sm_job_update_missing(a);
 		else
-			sm_launch_absent(a);
+			sm_create_absent(a);
 	} else {
 		if (!a->said_trouble)
-			sm_note(a->sm, a, LAUNCH_WARNING,
+			sm_events_note(a->sm, a, LAUNCH_WARNING,
 			    "its training job cannot be looked at: %s; it is "
 			    "tried again",
 			    r->message);
 		a->said_trouble = true;
-		sm_describe_in(a, sm_pause_ms(a->sm, a->tries++));
+		sm_poll_describe_in(a, sm_pause_ms(a->sm, a->tries++));
 	}
 }
 
 void
-sm_describe(struct sm_attempt *a)
+sm_poll_describe(struct sm_attempt *a)
 {
 	struct aws_ask ask = { .service = AWS_SAGEMAKER,
 		.operation = "DescribeTrainingJob" };
@@ -74,7 +74,7 @@ sm_describe(struct sm_attempt *a)
 }
 
 void
-sm_describe_in(struct sm_attempt *a, int64_t ms)
+sm_poll_describe_in(struct sm_attempt *a, int64_t ms)
 {
 	loop_timer_set(a->timer, ms);
 }
@@ -98,12 +98,12 @@ sm_poll_hint(struct sm *sm, const char *job)
 	struct sm_attempt *a = find_job(sm, job);
 
 	if (a != NULL && exists(a))
-		sm_describe(a);
+		sm_poll_describe(a);
 }
 
 /* One line of the list. */
 static void
-hear_summary(struct sm *sm, const struct json *o)
+summary_read(struct sm *sm, const struct json *o)
 {
 	const char *name = json_string(json_get(o, "TrainingJobName"));
 	const char *word = json_string(json_get(o, "SecondaryStatus"));
@@ -114,28 +114,29 @@ hear_summary(struct sm *sm, const struct json *o)
 	if (a == NULL || !exists(a))
 		return;
 	a->late = false;
-	status = sm_status_read(json_string(json_get(o, "TrainingJobStatus")));
-	if (sm_status_over(status) || (word == NULL && !a->trained)) {
-		sm_describe(a);
+	status =
+	    sm_job_status_parse(json_string(json_get(o, "TrainingJobStatus")));
+	if (sm_job_status_over(status) || (word == NULL && !a->trained)) {
+		sm_poll_describe(a);
 		return;
 	}
-	if (status == SM_IN_PROGRESS && sm_turn_stop_forgotten(a)) {
-		sm_describe(a);
+	if (status == SM_IN_PROGRESS && sm_job_update_stop_overdue(a)) {
+		sm_poll_describe(a);
 		return;
 	}
 	if (word == NULL || strcmp(word, a->secondary) == 0)
 		return;
-	sm_bill_word(a, word);
-	was = sm_secondary_rank(a->secondary);
-	is = sm_secondary_rank(word);
+	sm_bill_listed(a, word);
+	was = sm_job_status_rank(a->secondary);
+	is = sm_job_status_rank(word);
 	if (is == 3)
-		sm_turn_follow(a);
+		sm_job_update_follow(a);
 	/* On its way there, or from there: nothing to ask. */
 	if (is >= was && is > 0 && (is < 3 || (is > 3 && a->up)) &&
 	    (was > 0 || *a->secondary == '\0'))
 		(void)snprintf(a->secondary, sizeof a->secondary, "%s", word);
 	else
-		sm_describe(a);
+		sm_poll_describe(a);
 }
 
 static void
@@ -152,7 +153,7 @@ sweep_end(struct sm *sm, bool whole)
 		a = sm->attempts[i];
 		any |= exists(a);
 		if (whole && a->late && exists(a))
-			sm_describe(a);
+			sm_poll_describe(a);
 	}
 	p->due_ms = INT64_MAX;
 	if (any)
@@ -185,7 +186,7 @@ on_page(void *arg, const struct aws_answer *r)
 	p->call = NULL;
 	if (!r->good || r->json == NULL) {
 		if (!p->said_trouble)
-			sm_note(sm, NULL, LAUNCH_WARNING,
+			sm_events_note(sm, NULL, LAUNCH_WARNING,
 			    "the training jobs cannot be listed: %s; it is "
 			    "tried again",
 			    r->message);
@@ -197,7 +198,7 @@ on_page(void *arg, const struct aws_answer *r)
 	p->said_trouble = false;
 	o = json_get(r->json, "TrainingJobSummaries");
 	for (o = o != NULL ? json_first(o) : NULL; o != NULL; o = json_next(o))
-		hear_summary(sm, o);
+		summary_read(sm, o);
 	token = json_string(json_get(r->json, "NextToken"));
 	/* Empty pages may come before full ones; the same one twice, never. */
 	if (token == NULL || *token == '\0' || !any_late(sm) ||
@@ -280,7 +281,7 @@ void
 sm_poll_close(struct sm *sm)
 {
 	if (sm->poll.call != NULL)
-		aws_cancel(sm->poll.call);
+		aws_call_cancel(sm->poll.call);
 	free(sm->poll.token);
 	if (sm->poll.timer != NULL)
 		loop_timer_free(sm->poll.timer);

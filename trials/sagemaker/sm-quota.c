@@ -30,7 +30,7 @@ number_after(const char *text, const char *words)
 }
 
 bool
-sm_limit_read(struct sm_limit *l, const char *text)
+sm_quota_limit_read(struct sm_limit *l, const char *text)
 {
 	const char *name, *end;
 	size_t n;
@@ -97,7 +97,7 @@ slots_tell(struct sm *sm)
 	if (now == sm->slots)
 		return;
 	sm->slots = now;
-	sm_emit(sm, &ev);
+	sm_events_emit(sm, &ev);
 }
 
 static void
@@ -128,7 +128,7 @@ sm_quota_hit(struct sm_attempt *a, const char *text)
 	int jobs = ours;
 
 	/* Others may use the rest of it: what we have is what we get. */
-	if (sm_limit_read(&l, text) && l.limit / each < jobs)
+	if (sm_quota_limit_read(&l, text) && l.limit / each < jobs)
 		jobs = l.limit / each;
 	if (l.limit < 0 || l.limit >= each)
 		jobs = jobs > 0 ? jobs : 1;

@@ -5,7 +5,7 @@
 #include "trials/sagemaker/sm-internal.h"
 
 static char **
-list_keep(char *const *list)
+list_copy(char *const *list)
 {
 	char **copy;
 	size_t n = 0;
@@ -31,29 +31,29 @@ list_drop(char *const *list)
 }
 
 static char *
-text_keep(const char *s)
+text_copy(const char *s)
 {
 	return s != NULL ? xstrdup(s) : NULL;
 }
 
 struct launch_spec *
-sm_spec_keep(const struct launch_spec *spec)
+sm_spec_copy(const struct launch_spec *spec)
 {
 	struct launch_spec *s = xmalloc(sizeof *s);
 
 	*s = *spec;
-	s->study = text_keep(spec->study);
-	s->uuid = text_keep(spec->uuid);
-	s->trial_dir = text_keep(spec->trial_dir);
-	s->params_json = text_keep(spec->params_json);
-	s->argv = list_keep(spec->argv);
-	s->env = list_keep(spec->env);
-	s->own_env = list_keep(launch_env_of(spec));
+	s->study = text_copy(spec->study);
+	s->uuid = text_copy(spec->uuid);
+	s->trial_dir = text_copy(spec->trial_dir);
+	s->params_json = text_copy(spec->params_json);
+	s->argv = list_copy(spec->argv);
+	s->env = list_copy(spec->env);
+	s->own_env = list_copy(launcher_spec_env(spec));
 	return s;
 }
 
 void
-sm_spec_drop(struct launch_spec *s)
+sm_spec_copy_free(struct launch_spec *s)
 {
 	if (s == NULL)
 		return;

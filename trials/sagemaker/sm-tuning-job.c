@@ -59,11 +59,11 @@ tuning_fail(struct tuning *p, const char *what, const struct aws_answer *r)
 	if (r != NULL && r->what == AWS_MISSING)
 		(void)err_set(&p->err, ERR_REMOTE,
 		    "there is no tuning job %s in %s: %s", p->name,
-		    aws_region(p->aws), r->message);
+		    aws_client_region(p->aws), r->message);
 	else
 		(void)err_set(&p->err, ERR_REMOTE,
 		    "the tuning job %s in %s %s: %s", p->name,
-		    aws_region(p->aws), what,
+		    aws_client_region(p->aws), what,
 		    r != NULL ? r->message : "its list has no end");
 	tuning_end(p);
 }

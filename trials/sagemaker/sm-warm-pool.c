@@ -18,15 +18,15 @@ enum {
 };
 
 void
-sm_pool_add(struct sm_attempt *a)
+sm_warm_pool_add(struct sm_attempt *a)
 {
 	struct sm *sm = a->sm;
-	struct sm_pools *p = &sm->pools;
+	struct sm_warm_pools *p = &sm->pools;
 
 	if (!(a->idle_rate > 0) || !a->exit.priced)
 		return;
 	p->rows = xreallocarray(p->rows, p->n + 1, sizeof *p->rows);
-	p->rows[p->n] = (struct sm_pool){ .trial = a->trial,
+	p->rows[p->n] = (struct sm_warm_pool){ .trial = a->trial,
 		.attempt = a->attempt,
 		.rate = a->idle_rate,
 		.cost =
@@ -43,8 +43,8 @@ sm_pool_add(struct sm_attempt *a)
 static void
 row_done(struct sm *sm, double idle_s)
 {
-	struct sm_pools *p = &sm->pools;
-	struct sm_pool row = p->rows[0];
+	struct sm_warm_pools *p = &sm->pools;
+	struct sm_warm_pool row = p->rows[0];
 	int64_t age = loop_now_ms(sm->loop) - row.since_ms;
 	int most = (int)sm->set->keep_alive_s + LATE_S;
 	struct launch_event ev = {
@@ -57,7 +57,7 @@ row_done(struct sm *sm, double idle_s)
 		ev.u.cost =
 		    row.cost +
 		    row.rate * fmin(idle_s, (double)sm->set->keep_alive_s);
-		sm_emit(sm, &ev);
+		sm_events_emit(sm, &ev);
 	} else if (age < sm_ms(sm, most))
 		p->rows[p->n++] = row;
 }
@@ -66,13 +66,13 @@ static void
 on_described(void *arg, const struct aws_answer *r)
 {
 	struct sm *sm = arg;
-	struct sm_pools *p = &sm->pools;
+	struct sm_warm_pools *p = &sm->pools;
 	double idle_s = NAN;
 	struct sm_job job;
 
 	p->call = NULL;
 	if (r->good && r->json != NULL) {
-		sm_job_read(&job, r->json);
+		sm_job_status_read(&job, r->json);
 		idle_s = job.idle_s;
 	}
 	row_done(sm, idle_s);
@@ -81,10 +81,10 @@ on_described(void *arg, const struct aws_answer *r)
 }
 
 void
-sm_pool_on_timer(void *arg)
+sm_warm_pool_on_timer(void *arg)
 {
 	struct sm *sm = arg;
-	struct sm_pools *p = &sm->pools;
+	struct sm_warm_pools *p = &sm->pools;
 	struct aws_ask ask = { .service = AWS_SAGEMAKER,
 		.operation = "DescribeTrainingJob" };
 	struct buf body = { 0 };
@@ -98,10 +98,10 @@ sm_pool_on_timer(void *arg)
 }
 
 void
-sm_pool_close(struct sm *sm)
+sm_warm_pool_close(struct sm *sm)
 {
 	if (sm->pools.call != NULL)
-		aws_cancel(sm->pools.call);
+		aws_call_cancel(sm->pools.call);
 	if (sm->pools.timer != NULL)
 		loop_timer_free(sm->pools.timer);
 	free(sm->pools.rows);

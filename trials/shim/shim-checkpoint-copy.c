@@ -37,7 +37,7 @@ struct seed {
 
 /* Signals are blocked here: one that wants an end waits to be read. */
 static bool
-seed_told(void)
+stop_is_pending(void)
 {
 	sigset_t waiting;
 
@@ -106,7 +106,7 @@ bytes_copy(int in, int out)
 			k = write(out, piece + at, (size_t)(n - at));
 			if (k == -1)
 				return -1;
-			if (seed_told()) {
+			if (stop_is_pending()) {
 				errno = 0;
 				return -1;
 			}
@@ -125,7 +125,7 @@ file_fill(int in, int out)
 		return 0;
 	do {
 		any = any || n > 0;
-		if (seed_told()) {
+		if (stop_is_pending()) {
 			errno = 0;
 			return -1;
 		}
@@ -267,7 +267,7 @@ seed_failed(struct shim *s, const struct seed *seed)
 {
 	s->exit.ran = false;
 	s->exit.exit_code = -1;
-	s->exit.stopped = seed_told();
+	s->exit.stopped = stop_is_pending();
 	s->exit.ended_us = shim_wall_us();
 	if (s->exit.stopped)
 		(void)snprintf(s->exit.why, sizeof s->exit.why,
@@ -287,7 +287,7 @@ seed_failed(struct shim *s, const struct seed *seed)
 }
 
 int
-shim_seed(struct shim *s)
+shim_checkpoint_copy(struct shim *s)
 {
 	struct seed seed = { 0 };
 	int at, rc = 0;

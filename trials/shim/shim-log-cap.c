@@ -19,7 +19,7 @@ enum {
 
 /* Whether it grew fast. */
 static bool
-output_punch(struct shim_output *o, int64_t cap)
+output_punch(struct shim_log *o, int64_t cap)
 {
 	struct stat st;
 	bool fast;
@@ -38,7 +38,7 @@ output_punch(struct shim_output *o, int64_t cap)
 }
 
 void
-shim_output_check(struct shim *s)
+shim_log_cap_check(struct shim *s)
 {
 	bool fast;
 

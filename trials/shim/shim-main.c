@@ -79,8 +79,8 @@ shim_args(struct shim *s, char **argv)
 
 	s->argv = args_read(argv, table, sizeof table / sizeof table[0]);
 	if (s->argv == NULL || s->dir == NULL || s->uuid == NULL ||
-	    strlen(s->uuid) != CLAIM_UUID || s->workdir == NULL ||
-	    strlen(s->cgroup) >= CLAIM_PATH)
+	    strlen(s->uuid) != RECORD_UUID || s->workdir == NULL ||
+	    strlen(s->cgroup) >= RECORD_PATH)
 		return false;
 	return true;
 }
@@ -154,7 +154,7 @@ exec_heard(struct shim *s)
 	s->claim.started_us = s->exit.started_us;
 	if (!s->reaped && proc_stat(s->pid, &st))
 		s->claim.trial_start = st.start;
-	shim_claim_update(s, CLAIM_STARTED);
+	shim_record_update(s, CLAIM_STARTED);
 	if (s->phase != SHIM_STARTING)
 		return;
 	s->phase = SHIM_RUNNING;
@@ -251,7 +251,7 @@ kill_all(struct shim *s)
 		(void)kill(-s->pid, SIGKILL);
 		(void)kill(s->pid, SIGKILL);
 	}
-	(void)tree_kill(getpid());
+	(void)descendants_kill(getpid());
 }
 
 static void
@@ -264,7 +264,7 @@ timers_run(struct shim *s)
 	if (s->kill_at_ms >= 0 && s->now_ms >= s->kill_at_ms)
 		kill_begin(s);
 	if (s->output_at_ms >= 0 && s->now_ms >= s->output_at_ms)
-		shim_output_check(s);
+		shim_log_cap_check(s);
 	if (s->sweep_at_ms < 0 || s->now_ms < s->sweep_at_ms)
 		return;
 	kill_all(s);
@@ -274,7 +274,7 @@ timers_run(struct shim *s)
 			       : SWEEP_MAX_MS;
 	if (s->now_ms - s->kill_began_ms >= STUCK_MS &&
 	    s->claim.kind == CLAIM_STARTED)
-		shim_claim_update(s, CLAIM_STUCK);
+		shim_record_update(s, CLAIM_STUCK);
 }
 
 static void
@@ -393,15 +393,15 @@ main(int argc, char **argv)
 	locks_hold(&s);
 	r = ears_open(&s, &set);
 	if (r == 0)
-		r = shim_claim(&s);
+		r = shim_record_claim(&s);
 	if (r != 0)
 		return r;
 	s.now_ms = shim_clock_ms();
-	if (shim_seed(&s) == 0) {
+	if (shim_checkpoint_copy(&s) == 0) {
 		shim_spawn(&s);
 		supervise(&s);
 	}
-	shim_output_check(&s);
+	shim_log_cap_check(&s);
 	usage_add(&s);
 	/* How the child ended that failed to become the trial is no news. */
 	if (!s.exit.ran) {

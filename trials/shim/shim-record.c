@@ -41,11 +41,11 @@ file_open(const struct shim *s, const char *name, int flags)
 }
 
 static int
-sector_write(int fd, const unsigned char sector[CLAIM_SECTOR], off_t at)
+sector_write(int fd, const unsigned char sector[RECORD_SECTOR], off_t at)
 {
-	ssize_t n = pwrite(fd, sector, CLAIM_SECTOR, at);
+	ssize_t n = pwrite(fd, sector, RECORD_SECTOR, at);
 
-	if (n == CLAIM_SECTOR)
+	if (n == RECORD_SECTOR)
 		return 0;
 	if (n >= 0)
 		errno = ENOSPC;
@@ -56,16 +56,16 @@ sector_write(int fd, const unsigned char sector[CLAIM_SECTOR], off_t at)
 static int
 state_allocate(int fd)
 {
-	static const unsigned char zeros[CLAIM_FILE];
+	static const unsigned char zeros[RECORD_FILE];
 	struct stat st;
 	ssize_t n;
 
 	if (fstat(fd, &st) == -1)
 		return -1;
-	if (st.st_size >= CLAIM_FILE)
+	if (st.st_size >= RECORD_FILE)
 		return 0;
 	n = pwrite(fd, zeros, sizeof zeros, 0);
-	if (n == CLAIM_FILE)
+	if (n == RECORD_FILE)
 		return 0;
 	if (n >= 0)
 		errno = ENOSPC;
@@ -75,23 +75,23 @@ state_allocate(int fd)
 static int
 state_lock(struct shim *s)
 {
-	struct claim_exit x;
+	struct attempt_exit x;
 	struct claim c;
-	enum claim_read claim_is, exit_is;
+	enum record_check claim_is, exit_is;
 
 	s->state_fd = file_open(s, "state", 0);
 	if (s->state_fd == -1)
 		return errno;
-	if (claim_lock(s->state_fd) == -1)
+	if (attempt_record_lock(s->state_fd) == -1)
 		return errno == EAGAIN ? SHIM_BUSY : errno;
-	if (claim_read_both(
+	if (attempt_record_read(
 		s->state_fd, s->uuid, &c, &claim_is, &x, &exit_is) == -1)
 		return errno;
 	if (fail_bug("bug.no_claim_check"))
 		return 0;
-	if (claim_is == CLAIM_GOOD)
+	if (claim_is == RECORD_GOOD)
 		return SHIM_CLAIMED;
-	if (claim_is != CLAIM_NONE || exit_is != CLAIM_NONE)
+	if (claim_is != RECORD_NONE || exit_is != RECORD_NONE)
 		return SHIM_FOREIGN;
 	return state_allocate(s->state_fd) == -1 ? errno : 0;
 }
@@ -116,9 +116,9 @@ dirs_sync(const struct shim *s)
 }
 
 int
-shim_claim(struct shim *s)
+shim_record_claim(struct shim *s)
 {
-	unsigned char sector[CLAIM_SECTOR];
+	unsigned char sector[RECORD_SECTOR];
 	struct proc_stat self;
 	int r;
 
@@ -133,13 +133,13 @@ shim_claim(struct shim *s)
 	s->log.fd = file_open(s, "log", O_APPEND);
 	s->metrics.fd = file_open(s, "metrics.jsonl", O_APPEND);
 	if (s->lock_fd == -1 || s->log.fd == -1 || s->metrics.fd == -1 ||
-	    claim_lock(s->lock_fd) == -1)
+	    attempt_record_lock(s->lock_fd) == -1)
 		return errno;
 	if (*s->cgroup != '\0' && cgroup_make(s->cgroup, s->memory) == -1)
 		s->cgroup = "";
 
 	s->claim.kind = CLAIM_STARTING;
-	memcpy(s->claim.uuid, s->uuid, CLAIM_UUID);
+	memcpy(s->claim.uuid, s->uuid, RECORD_UUID);
 	proc_boot_id(s->claim.boot_id);
 	s->claim.shim_pid = getpid();
 	if (proc_stat(getpid(), &self))
@@ -147,7 +147,7 @@ shim_claim(struct shim *s)
 	s->claim.claimed_us = shim_wall_us();
 	(void)snprintf(
 	    s->claim.cgroup, sizeof s->claim.cgroup, "%s", s->cgroup);
-	claim_encode(sector, &s->claim);
+	attempt_record_encode_claim(sector, &s->claim);
 	fail_point("shim.before_claim");
 	if (sector_write(s->state_fd, sector, 0) == -1)
 		return errno;
@@ -159,23 +159,23 @@ shim_claim(struct shim *s)
 }
 
 void
-shim_claim_update(struct shim *s, enum claim_kind kind)
+shim_record_update(struct shim *s, enum claim_kind kind)
 {
-	unsigned char sector[CLAIM_SECTOR];
+	unsigned char sector[RECORD_SECTOR];
 
 	/* Not synced: after a power loss no process is there to be found. */
 	s->claim.kind = kind;
-	claim_encode(sector, &s->claim);
+	attempt_record_encode_claim(sector, &s->claim);
 	(void)sector_write(s->state_fd, sector, 0);
 	fail_point("shim.after_update");
 }
 
 static int
-exit_write(const struct shim *s, const unsigned char sector[CLAIM_SECTOR])
+exit_write(const struct shim *s, const unsigned char sector[RECORD_SECTOR])
 {
 	if (fail_bug("bug.read_only"))
 		errno = EROFS;
-	else if (sector_write(s->state_fd, sector, CLAIM_SECTOR) == 0 &&
+	else if (sector_write(s->state_fd, sector, RECORD_SECTOR) == 0 &&
 		 fdatasync(s->state_fd) == 0)
 		return 0;
 	return errno;
@@ -184,7 +184,7 @@ exit_write(const struct shim *s, const unsigned char sector[CLAIM_SECTOR])
 int
 shim_record_exit(struct shim *s)
 {
-	unsigned char sector[CLAIM_SECTOR];
+	unsigned char sector[RECORD_SECTOR];
 	int64_t wait_ms = RETRY_MIN_MS, read_only_ms = 0;
 	struct timespec t;
 	int error;
@@ -192,7 +192,7 @@ shim_record_exit(struct shim *s)
 	/* What the trial said must not be younger than its end. */
 	(void)fdatasync(s->log.fd);
 	(void)fdatasync(s->metrics.fd);
-	claim_exit_encode(sector, &s->exit, s->uuid);
+	attempt_record_encode_exit(sector, &s->exit, s->uuid);
 	fail_point("shim.before_exit_record");
 	while ((error = exit_write(s, sector)) != 0) {
 		if (error == EROFS && read_only_ms >= RETRY_READ_ONLY_MS)

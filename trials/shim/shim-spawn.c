@@ -148,16 +148,16 @@ static void
 start_plan(struct shim *s, int error)
 {
 	if (s->start_until_ms < 0) {
-		s->start_until_ms = s->now_ms + PASSING_TRY_MS;
-		s->start_wait_ms = PASSING_MIN_MS;
+		s->start_until_ms = s->now_ms + TRANSIENT_TRY_MS;
+		s->start_wait_ms = TRANSIENT_MIN_MS;
 	}
-	if (s->phase != SHIM_STARTING || !passing_exec(error) ||
+	if (s->phase != SHIM_STARTING || !transient_error_exec(error) ||
 	    s->now_ms >= s->start_until_ms)
 		return;
 	s->start_at_ms = s->now_ms + s->start_wait_ms;
-	s->start_wait_ms = s->start_wait_ms * 2 < PASSING_MAX_MS
+	s->start_wait_ms = s->start_wait_ms * 2 < TRANSIENT_MAX_MS
 			       ? s->start_wait_ms * 2
-			       : PASSING_MAX_MS;
+			       : TRANSIENT_MAX_MS;
 }
 
 void

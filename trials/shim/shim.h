@@ -28,7 +28,7 @@ enum shim_phase {
 };
 
 /* One file of output, whose head is given back to the disk. */
-struct shim_output {
+struct shim_log {
 	int fd;
 	off_t size; /* at the last look */
 	off_t punched; /* bytes given back */
@@ -57,7 +57,7 @@ struct shim {
 	int dir_fd, state_fd, lock_fd;
 	int signal_fd, timer_fd;
 	int exec_fd; /* says why exec failed; -1 when answered */
-	struct shim_output log, metrics;
+	struct shim_log log, metrics;
 
 	enum shim_phase phase;
 	bool reaped; /* the main process, or there is none */
@@ -74,7 +74,7 @@ struct shim {
 	int64_t start_wait_ms;
 	int64_t start_until_ms;
 	struct claim claim;
-	struct claim_exit exit;
+	struct attempt_exit exit;
 };
 
 /* What a child that could not become the trial says through exec_fd. */
@@ -89,8 +89,8 @@ int64_t shim_wall_us(void);
 int64_t shim_ended_us(const struct shim *);
 
 /* shim-record.c: 0, or the exit status of the shim. */
-int shim_claim(struct shim *);
-void shim_claim_update(struct shim *, enum claim_kind);
+int shim_record_claim(struct shim *);
+void shim_record_update(struct shim *, enum claim_kind);
 /*
  * Until it is on the disk, however long that takes: 0; or EROFS when it cannot
  * be.
@@ -98,7 +98,7 @@ void shim_claim_update(struct shim *, enum claim_kind);
 int shim_record_exit(struct shim *);
 
 /* shim-checkpoint-copy.c: put it there: 0, or -1 with the exit record filled. */
-int shim_seed(struct shim *);
+int shim_checkpoint_copy(struct shim *);
 
 /*
  * shim-spawn.c: fork the trial.  When that fails, or its exec did, it is to be
@@ -108,6 +108,6 @@ void shim_spawn(struct shim *);
 void shim_spawn_failed(struct shim *, const struct shim_exec_error *);
 
 /* shim-log-cap.c: give back what is beyond the cap; sets output_at_ms. */
-void shim_output_check(struct shim *);
+void shim_log_cap_check(struct shim *);
 
 #endif /* HPOTUNE_SHIM_H */

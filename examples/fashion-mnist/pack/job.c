@@ -20,14 +20,14 @@ job_clock(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-static struct pack_hyper
+static struct mlp_hyper
 job_hyper(const struct options *o)
 {
-	return (struct pack_hyper){
+	return (struct mlp_hyper){
 		.layers = (size_t)o->layers,
 		.hidden = (size_t)o->hidden,
 		.batch = (size_t)o->batch,
-		.optimizer = o->optimizer == OPTIM_ADAM ? PACK_ADAM : PACK_SGD,
+		.optimizer = o->optimizer == OPTIM_ADAM ? MLP_ADAM : MLP_SGD,
 		.lr = (float)o->lr,
 		.momentum = (float)o->momentum,
 		.decay = (float)o->weight_decay,
@@ -37,20 +37,20 @@ job_hyper(const struct options *o)
 }
 
 /* Room for the numbers of a run; they are one block. */
-static struct pack_state
+static struct mlp_state
 job_room(const struct job *j, size_t *count, size_t *memory)
 {
-	struct pack_state s = { .params = NULL };
+	struct mlp_state s = { .params = NULL };
 
-	*count = pack_count(&j->machine->about, &j->hyper, memory);
+	*count = mlp_layout_count(&j->machine->about, &j->hyper, memory);
 	s.params = mem_zero(*count + *memory, sizeof *s.params);
 	s.memory = s.params + *count;
 	return s;
 }
 
 static struct checkpoint
-job_checkpoint(const struct job *j, const struct pack_state *s, size_t count,
-    size_t memory)
+job_checkpoint(
+    const struct job *j, const struct mlp_state *s, size_t count, size_t memory)
 {
 	return (struct checkpoint){
 		.identity = j->identity,
@@ -64,7 +64,7 @@ job_checkpoint(const struct job *j, const struct pack_state *s, size_t count,
 
 /* What the checkpoint holds: 1, or 0 when there is none. */
 static int
-job_read(const struct job *j, struct pack_state *s, size_t count, size_t memory,
+job_read(const struct job *j, struct mlp_state *s, size_t count, size_t memory,
     struct fail *f)
 {
 	struct checkpoint c = job_checkpoint(j, s, count, memory);
@@ -81,7 +81,7 @@ job_read(const struct job *j, struct pack_state *s, size_t count, size_t memory,
 		break;
 	}
 	s->place =
-	    (struct pack_place){ c.epoch, c.position, c.steps, c.loss_sum };
+	    (struct mlp_place){ c.epoch, c.position, c.steps, c.loss_sum };
 	fprintf(stderr, "mlp: continuing in epoch %llu after %llu pictures\n",
 	    (unsigned long long)c.epoch + 1, (unsigned long long)c.position);
 	return 1;
@@ -90,9 +90,9 @@ job_read(const struct job *j, struct pack_state *s, size_t count, size_t memory,
 static int
 job_put(struct job *j, struct fail *f)
 {
-	struct pack *pack = j->machine->pack;
+	struct mlp_batch *pack = j->machine->pack;
 	size_t count, memory;
-	struct pack_state s = job_room(j, &count, &memory);
+	struct mlp_state s = job_room(j, &count, &memory);
 	int found = 0, rc;
 
 	if (j->options.checkpoint_dir != NULL)
@@ -166,7 +166,7 @@ job_save(struct job *j)
 {
 	size_t count, memory;
 	struct checkpoint c;
-	struct pack_state s;
+	struct mlp_state s;
 	struct fail f;
 
 	if (j->options.checkpoint_dir == NULL || j->saved)
@@ -212,7 +212,7 @@ jobs_measure(
 {
 	struct machine *m = jobs[0]->machine;
 	size_t *slots = jobs_slots(jobs, n), i;
-	struct pack_score *scores = mem_zero(n, sizeof *scores);
+	struct mlp_score *scores = mem_zero(n, sizeof *scores);
 	int rc = machine_measure(m, slots, n, scores);
 
 	for (i = 0; i < n; i++) {
@@ -232,10 +232,10 @@ static int
 job_move(struct job *j, struct machine *to, struct job_report *r)
 {
 	struct machine *m = j->machine;
-	struct pack_score score = { 0, 0 };
+	struct mlp_score score = { 0, 0 };
 	size_t count, memory;
 	const size_t slot = 0;
-	struct pack_state s = job_room(j, &count, &memory);
+	struct mlp_state s = job_room(j, &count, &memory);
 	int rc;
 
 	rc = m->kernels->take(m->pack, j->slot, &s) == 0 &&
@@ -260,7 +260,7 @@ job_test(struct job *j, struct job_report *r, struct fail *f)
 		return -1;
 	all = data_slice(&kept.data, 0, kept.data.labels.size[0]);
 	kept.about.valid =
-	    (struct pack_images){ all.count, all.pixels, all.labels };
+	    (struct mlp_images){ all.count, all.pixels, all.labels };
 	kept.pack = kept.kernels->open(kept.kernels->dev, &kept.about, 1, NULL);
 	rc = kept.pack == NULL ? -1 : job_move(j, &kept, r);
 	machine_close(&kept);

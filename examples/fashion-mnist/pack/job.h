@@ -14,10 +14,10 @@ struct job {
 	struct options options; /* its texts are somebody else's */
 	char identity[OPTIONS_IDENTITY_MAX + 16];
 	struct machine *machine;
-	struct pack_hyper hyper;
+	struct mlp_hyper hyper;
 	size_t slot;
 	size_t moment; /* so many steps */
-	const struct pack_place *place;
+	const struct mlp_place *place;
 	bool saved, measured; /* as it is now */
 	double last_write; /* of a checkpoint, on the monotonic clock */
 };

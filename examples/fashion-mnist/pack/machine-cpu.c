@@ -10,24 +10,24 @@
 
 #include "examples/fashion-mnist/pack/machine.h"
 
-const struct pack_kernels *
+const struct mlp_kernels *
 machine_kernels(const char *device, struct fail *f)
 {
 	if (strcmp(device, "gpu") != 0)
-		return pack_cpu();
+		return mlp_batch_cpu();
 	fail_set(f, "--device=gpu: this program was built without CUDA");
 	return NULL;
 }
 
 int
-machine_ranks(const struct pack_kernels *k, struct star *s,
-    const volatile sig_atomic_t *signal, struct pack_ranks *r, struct fail *f)
+machine_ranks(const struct mlp_kernels *k, struct star *s,
+    const volatile sig_atomic_t *signal, struct mlp_ranks *r, struct fail *f)
 {
 	float gpus = 0;
 
 	(void)k;
 	(void)signal;
-	*r = (struct pack_ranks){
+	*r = (struct mlp_ranks){
 		.rank = s->rank, .ranks = s->ranks, .sum = star_sum, .ctx = s
 	};
 	/* mlp-cuda asks this, and may be among us. */
@@ -35,7 +35,7 @@ machine_ranks(const struct pack_kernels *k, struct star *s,
 }
 
 void
-machine_ranks_close(struct pack_ranks *r, bool well)
+machine_ranks_close(struct mlp_ranks *r, bool well)
 {
 	(void)r;
 	(void)well;

@@ -17,35 +17,35 @@ machine_number(void)
 	return rank != NULL ? atoi(rank) : 0;
 }
 
-const struct pack_kernels *
+const struct mlp_kernels *
 machine_kernels(const char *device, struct fail *f)
 {
-	const struct pack_kernels *k;
+	const struct mlp_kernels *k;
 	char why[256] = "";
 
 	if (strcmp(device, "cpu") == 0)
-		return pack_cpu();
-	if ((k = pack_cuda(machine_number(), why, sizeof why)) != NULL)
+		return mlp_batch_cpu();
+	if ((k = mlp_batch_cuda(machine_number(), why, sizeof why)) != NULL)
 		return k;
 	if (strcmp(device, "gpu") == 0) {
 		fail_set(f, "--device=gpu: %s", why);
 		return NULL;
 	}
 	fprintf(stderr, "mlp: on the CPU: %s\n", why);
-	return pack_cpu();
+	return mlp_batch_cpu();
 }
 
 /* NCCL when each of us has a GPU and the library; else by way of the host. */
 int
-machine_ranks(const struct pack_kernels *k, struct star *s,
-    const volatile sig_atomic_t *signal, struct pack_ranks *r, struct fail *f)
+machine_ranks(const struct mlp_kernels *k, struct star *s,
+    const volatile sig_atomic_t *signal, struct mlp_ranks *r, struct fail *f)
 {
 	bool gpu = strcmp(k->name, "cuda") == 0;
 	struct nccl *nccl = NULL;
 	char why[256] = "";
 	float gpus;
 
-	*r = (struct pack_ranks){
+	*r = (struct mlp_ranks){
 		.rank = s->rank, .ranks = s->ranks, .sum = star_sum, .ctx = s
 	};
 	if (gpu && (nccl = nccl_load(why, sizeof why)) == NULL)
@@ -66,7 +66,7 @@ machine_ranks(const struct pack_kernels *k, struct star *s,
 }
 
 void
-machine_ranks_close(struct pack_ranks *r, bool well)
+machine_ranks_close(struct mlp_ranks *r, bool well)
 {
 	if (r->on_device)
 		nccl_close(r->ctx, well);

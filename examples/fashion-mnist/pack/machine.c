@@ -8,15 +8,15 @@
 
 enum { MACHINE_THREADS_MAX = 256, MACHINE_STEPS_MAX = 32 };
 
-static struct pack_images
+static struct mlp_images
 images_of(const struct images *im)
 {
-	return (struct pack_images){ im->count, im->pixels, im->labels };
+	return (struct mlp_images){ im->count, im->pixels, im->labels };
 }
 
 int
 machine_open(struct machine *m, const struct options *o, size_t slots,
-    struct pack_ranks *ranks, struct fail *f)
+    struct mlp_ranks *ranks, struct fail *f)
 {
 	struct images train, valid;
 
@@ -25,7 +25,7 @@ machine_open(struct machine *m, const struct options *o, size_t slots,
 	    data_split(&m->data, (size_t)o->train_size,
 		(size_t)o->validation_size, &train, &valid, f) == -1)
 		return -1;
-	m->about = (struct pack_data){
+	m->about = (struct mlp_data){
 		.pixels = DATA_PIXELS,
 		.classes = DATA_CLASSES,
 		.scale = DATA_SCALE,
@@ -54,7 +54,7 @@ struct share {
 	struct machine *machine;
 	const size_t *slots;
 	size_t n, steps;
-	struct pack_score *scores; /* NULL: to be trained, not measured */
+	struct mlp_score *scores; /* NULL: to be trained, not measured */
 	atomic_size_t next;
 	atomic_int bad;
 };
@@ -112,7 +112,7 @@ machine_advance(struct machine *m, const size_t *slots, size_t n, size_t steps)
 
 int
 machine_measure(
-    struct machine *m, const size_t *slots, size_t n, struct pack_score *scores)
+    struct machine *m, const size_t *slots, size_t n, struct mlp_score *scores)
 {
 	struct share s = {
 		.machine = m, .slots = slots, .n = n, .scores = scores
@@ -122,14 +122,14 @@ machine_measure(
 }
 
 size_t
-machine_moment(const struct machine *m, const struct pack_hyper *h)
+machine_moment(const struct machine *m, const struct mlp_hyper *h)
 {
 	const double moment = strcmp(m->kernels->name, "cpu") == 0 ? 2e9 : 4e11;
 	size_t memory;
 	double work;
 
-	work =
-	    6.0 * (double)h->batch * (double)pack_count(&m->about, h, &memory);
+	work = 6.0 * (double)h->batch *
+	       (double)mlp_layout_count(&m->about, h, &memory);
 	if (moment / work >= MACHINE_STEPS_MAX)
 		return MACHINE_STEPS_MAX;
 	return moment / work > 1 ? (size_t)(moment / work) : 1;

@@ -44,7 +44,7 @@ static void
 mlp_core(char **argv)
 {
 	static const char name[] = "OPENBLAS_CORETYPE";
-	const char *core = kernels_core();
+	const char *core = openblas_core();
 	char self[PATH_MAX];
 	ssize_t n;
 
@@ -171,7 +171,8 @@ main(int argc, char **argv)
 	machine_turn(argv);
 	mlp_core(argv);
 	if (settings_read(&settings, argc, argv, &f) == -1 ||
-	    options_read(&options, settings.argc, settings.argv, &f) == -1) {
+	    plugin_options_read(&options, settings.argc, settings.argv, &f) ==
+		-1) {
 		fprintf(stderr, "mlp: %s\n", f.text);
 		return 2;
 	}

@@ -80,7 +80,7 @@ seat_options(const struct packed *p, struct seat *s, struct fail *f)
 		argv[i] = set->argv[i];
 	for (i = 0; i < s->line.n; i++)
 		argv[argc + i] = s->line.param[i];
-	rc = options_read(o, (int)(argc + s->line.n), argv, f);
+	rc = plugin_options_read(o, (int)(argc + s->line.n), argv, f);
 	free(argv);
 	if (rc == -1)
 		return -1;

@@ -11,7 +11,7 @@
 
 struct plain {
 	const struct settings *settings;
-	struct pack_ranks *ranks; /* NULL: alone */
+	struct mlp_ranks *ranks; /* NULL: alone */
 	struct job job;
 	bool stopped;
 };
@@ -103,7 +103,7 @@ plain_test(struct plain *p, struct fail *f)
 static int
 plain_agree(const struct plain *p, struct star *s, struct fail *f)
 {
-	const struct pack_place *at = p->job.place;
+	const struct mlp_place *at = p->job.place;
 	float mine[2] = { (float)at->epoch, (float)at->position };
 	float all[2] = { mine[0], mine[1] };
 
@@ -117,7 +117,7 @@ plain_agree(const struct plain *p, struct star *s, struct fail *f)
 
 static int
 plain_begin(struct plain *p, const struct options *o, struct machine *m,
-    struct star *s, struct pack_ranks *ranks, struct fail *f)
+    struct star *s, struct mlp_ranks *ranks, struct fail *f)
 {
 	p->job.options = *o;
 	if (s->ranks > 1) {
@@ -148,7 +148,7 @@ plain_run(const struct settings *settings, const struct options *o,
     struct machine *m, struct star *s, struct fail *f)
 {
 	struct plain p = { .settings = settings };
-	struct pack_ranks ranks = { .on_device = 0 };
+	struct mlp_ranks ranks = { .on_device = 0 };
 	int rc = -1;
 
 	if (plain_begin(&p, o, m, s, &ranks, f) == 0 &&

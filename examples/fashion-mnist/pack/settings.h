@@ -15,7 +15,7 @@ struct settings {
 	bool pack, which;
 	const char *device; /* auto, cpu, gpu */
 	long threads; /* 0: as many as there are cores */
-	int argc; /* what is left, for options_read */
+	int argc; /* what is left, for plugin_options_read */
 	char **argv;
 	const volatile sig_atomic_t *signal; /* not 0: stop soon */
 };

@@ -9,7 +9,7 @@
 #include "src/base/mem.h"
 
 /* libcurl's functions, found when the program runs. */
-struct http_lib {
+struct http_libcurl {
 	__typeof__(curl_global_init) *global_init;
 	__typeof__(curl_global_cleanup) *global_cleanup;
 	__typeof__(curl_version_info) *version_info;
@@ -30,7 +30,7 @@ struct http_lib {
 	__typeof__(curl_multi_cleanup) *multi_cleanup;
 };
 
-int http_lib_load(struct http_lib *, struct err *);
+int http_libcurl_load(struct http_libcurl *, struct err *);
 
 /* "name", NUL, "value", NUL, and so on, of the last set that came. */
 struct http_headers {
@@ -46,7 +46,7 @@ enum { HTTP_HEADERS_MAX = 256 << 10 }; /* bytes */
 int http_headers_line(struct http_headers *, const char *, size_t);
 
 struct http {
-	struct http_lib lib;
+	struct http_libcurl lib;
 	struct loop *loop;
 	struct loop_timer *timer;
 	CURLM *multi;

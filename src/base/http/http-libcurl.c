@@ -18,32 +18,35 @@ static const struct {
 	const char *name;
 	size_t at;
 } functions[] = {
-	{ "curl_global_init", offsetof(struct http_lib, global_init) },
-	{ "curl_global_cleanup", offsetof(struct http_lib, global_cleanup) },
-	{ "curl_version_info", offsetof(struct http_lib, version_info) },
-	{ "curl_easy_init", offsetof(struct http_lib, easy_init) },
-	{ "curl_easy_setopt", offsetof(struct http_lib, easy_setopt) },
-	{ "curl_easy_getinfo", offsetof(struct http_lib, easy_getinfo) },
-	{ "curl_easy_strerror", offsetof(struct http_lib, easy_strerror) },
-	{ "curl_easy_cleanup", offsetof(struct http_lib, easy_cleanup) },
-	{ "curl_slist_append", offsetof(struct http_lib, slist_append) },
-	{ "curl_slist_free_all", offsetof(struct http_lib, slist_free_all) },
-	{ "curl_multi_init", offsetof(struct http_lib, multi_init) },
-	{ "curl_multi_setopt", offsetof(struct http_lib, multi_setopt) },
+	{ "curl_global_init", offsetof(struct http_libcurl, global_init) },
+	{ "curl_global_cleanup",
+	    offsetof(struct http_libcurl, global_cleanup) },
+	{ "curl_version_info", offsetof(struct http_libcurl, version_info) },
+	{ "curl_easy_init", offsetof(struct http_libcurl, easy_init) },
+	{ "curl_easy_setopt", offsetof(struct http_libcurl, easy_setopt) },
+	{ "curl_easy_getinfo", offsetof(struct http_libcurl, easy_getinfo) },
+	{ "curl_easy_strerror", offsetof(struct http_libcurl, easy_strerror) },
+	{ "curl_easy_cleanup", offsetof(struct http_libcurl, easy_cleanup) },
+	{ "curl_slist_append", offsetof(struct http_libcurl, slist_append) },
+	{ "curl_slist_free_all",
+	    offsetof(struct http_libcurl, slist_free_all) },
+	{ "curl_multi_init", offsetof(struct http_libcurl, multi_init) },
+	{ "curl_multi_setopt", offsetof(struct http_libcurl, multi_setopt) },
 	{ "curl_multi_add_handle",
-	    offsetof(struct http_lib, multi_add_handle) },
+	    offsetof(struct http_libcurl, multi_add_handle) },
 	{ "curl_multi_remove_handle",
-	    offsetof(struct http_lib, multi_remove_handle) },
+	    offsetof(struct http_libcurl, multi_remove_handle) },
 	{ "curl_multi_socket_action",
-	    offsetof(struct http_lib, multi_socket_action) },
-	{ "curl_multi_info_read", offsetof(struct http_lib, multi_info_read) },
-	{ "curl_multi_assign", offsetof(struct http_lib, multi_assign) },
-	{ "curl_multi_cleanup", offsetof(struct http_lib, multi_cleanup) },
+	    offsetof(struct http_libcurl, multi_socket_action) },
+	{ "curl_multi_info_read",
+	    offsetof(struct http_libcurl, multi_info_read) },
+	{ "curl_multi_assign", offsetof(struct http_libcurl, multi_assign) },
+	{ "curl_multi_cleanup", offsetof(struct http_libcurl, multi_cleanup) },
 };
 
 /* It stays open: what OpenSSL does at exit must still be there then. */
 int
-http_lib_load(struct http_lib *lib, struct err *e)
+http_libcurl_load(struct http_libcurl *lib, struct err *e)
 {
 	void *so = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL), *f;
 	const curl_version_info_data *v;

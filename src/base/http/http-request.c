@@ -130,7 +130,7 @@ set_method(struct http_request *r, const struct http_send *s)
  * answer is left behind in its thread: waiting for it would stop the loop.
  */
 static void
-set_manners(struct http_request *r, const struct http_send *s)
+set_transfer_rules(struct http_request *r, const struct http_send *s)
 {
 	__typeof__(curl_easy_setopt) *set = r->http->lib.easy_setopt;
 	CURL *c = r->easy;
@@ -156,7 +156,7 @@ set_manners(struct http_request *r, const struct http_send *s)
 }
 
 static void
-set_hearing(struct http_request *r)
+set_callbacks(struct http_request *r)
 {
 	__typeof__(curl_easy_setopt) *set = r->http->lib.easy_setopt;
 	CURL *c = r->easy;
@@ -178,8 +178,8 @@ http_request_setup(struct http_request *r, const struct http_send *s)
 	__typeof__(curl_easy_setopt) *set = r->http->lib.easy_setopt;
 
 	r->most = s->most > 0 ? s->most : ANSWER_MAX;
-	set_manners(r, s);
-	set_hearing(r);
+	set_transfer_rules(r, s);
+	set_callbacks(r);
 	set_method(r, s);
 	set_headers(r, s);
 	set(r->easy, CURLOPT_CONNECTTIMEOUT_MS,

@@ -32,7 +32,7 @@ socket_free(struct http_socket *s)
 static void
 request_free(struct http_request *r)
 {
-	const struct http_lib *lib = &r->http->lib;
+	const struct http_libcurl *lib = &r->http->lib;
 
 	*r->link = r->next;
 	if (r->next != NULL)
@@ -175,7 +175,7 @@ http_open(
 	struct http *h = xcalloc(1, sizeof *h);
 	__typeof__(curl_multi_setopt) *set;
 
-	if (http_lib_load(&h->lib, e) == -1) {
+	if (http_libcurl_load(&h->lib, e) == -1) {
 		free(h);
 		return -1;
 	}

@@ -24,7 +24,7 @@ comment_end(const char *p)
  * nothing for who counts columns.
  */
 int
-json_blank(struct json_doc *doc, struct err *e)
+json_comments_blank(struct json_doc *doc, struct err *e)
 {
 	char *p = doc->text;
 	const char *end;
@@ -41,7 +41,7 @@ json_blank(struct json_doc *doc, struct err *e)
 			continue;
 		end = comment_end(p);
 		if (end == NULL)
-			return json_fail(doc, (size_t)(p - doc->text), 0, e,
+			return json_error_at(doc, (size_t)(p - doc->text), 0, e,
 			    "this comment has no end");
 		for (; p < end; p++)
 			if (((unsigned char)*p & 0xc0) == 0x80)

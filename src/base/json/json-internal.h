@@ -42,13 +42,13 @@ struct json_doc {
 };
 
 /* Blank the comments of doc's text, keeping offsets, lines and columns. */
-int json_blank(struct json_doc *, struct err *);
+int json_comments_blank(struct json_doc *, struct err *);
 /* Walk doc's text, check its form and fill its nodes but for their values. */
 int json_scan(struct json_doc *, struct err *);
 /* "FILE:LINE:COLUMN: PATH: text" at an offset; the path is that of node. */
-int json_fail(const struct json_doc *, size_t at, uint32_t node, struct err *,
-    const char *, ...) __attribute__((format(printf, 5, 6)));
-int json_vfail(const struct json_doc *, size_t at, uint32_t node, struct err *,
-    const char *, va_list) __attribute__((format(printf, 5, 0)));
+int json_error_at(const struct json_doc *, size_t at, uint32_t node,
+    struct err *, const char *, ...) __attribute__((format(printf, 5, 6)));
+int json_error_vat(const struct json_doc *, size_t at, uint32_t node,
+    struct err *, const char *, va_list) __attribute__((format(printf, 5, 0)));
 
 #endif /* HPOTUNE_JSON_INTERNAL_H */

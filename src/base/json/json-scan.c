@@ -36,12 +36,12 @@ scan_unexpected(struct scan *s, const char *want)
 	unsigned char c = (unsigned char)s->text[s->at];
 
 	if (s->at >= s->doc->len)
-		return json_fail(s->doc, s->at, s->node, s->e,
+		return json_error_at(s->doc, s->at, s->node, s->e,
 		    "expected %s, but the text ends here", want);
 	if (c <= ' ' || c >= 0x7f)
-		return json_fail(s->doc, s->at, s->node, s->e,
+		return json_error_at(s->doc, s->at, s->node, s->e,
 		    "expected %s, not the byte 0x%02x", want, c);
-	return json_fail(
+	return json_error_at(
 	    s->doc, s->at, s->node, s->e, "expected %s, not '%c'", want, c);
 }
 
@@ -117,17 +117,17 @@ scan_escape(struct scan *s)
 	}
 	x = p[1] == 'u' ? hex4(p + 2) : -1;
 	if (x < 0)
-		return json_fail(s->doc, s->at, s->node, s->e,
+		return json_error_at(s->doc, s->at, s->node, s->e,
 		    "no such escape; a backslash itself is written \\\\");
 	if (x == 0)
-		return json_fail(s->doc, s->at, s->node, s->e,
+		return json_error_at(s->doc, s->at, s->node, s->e,
 		    "\\u0000 has no place in a string");
 	s->at += 6;
 	if (x < 0xd800 || x > 0xdfff)
 		return 0;
 	low = x < 0xdc00 && p[6] == '\\' && p[7] == 'u' ? hex4(p + 8) : -1;
 	if (low < 0xdc00 || low > 0xdfff)
-		return json_fail(s->doc, s->at - 6, s->node, s->e,
+		return json_error_at(s->doc, s->at - 6, s->node, s->e,
 		    "half of a surrogate pair");
 	s->at += 6;
 	return 0;
@@ -155,14 +155,14 @@ scan_string(struct scan *s)
 			n = text_decode(
 			    s->text + s->at, s->doc->len - s->at, &code);
 			if (n <= 0)
-				return json_fail(s->doc, s->at, s->node, s->e,
-				    "not UTF-8: byte 0x%02x", c);
+				return json_error_at(s->doc, s->at, s->node,
+				    s->e, "not UTF-8: byte 0x%02x", c);
 			s->at += (size_t)n;
 		} else if (c == '\n' || s->at >= s->doc->len) {
-			return json_fail(s->doc, start, s->node, s->e,
+			return json_error_at(s->doc, start, s->node, s->e,
 			    "this string has no closing quote");
 		} else {
-			return json_fail(s->doc, s->at, s->node, s->e,
+			return json_error_at(s->doc, s->at, s->node, s->e,
 			    "a control character in a string; write \\u%04x",
 			    c);
 		}
@@ -193,7 +193,7 @@ scan_number(struct scan *s)
 		return scan_unexpected(s, "a digit");
 	}
 	if (*digits == '0' && p - digits > 1)
-		return json_fail(
+		return json_error_at(
 		    s->doc, s->at, s->node, s->e, "a number with a leading 0");
 	if (*p == '.') {
 		digits = ++p;
@@ -211,7 +211,7 @@ scan_number(struct scan *s)
 		return scan_unexpected(s, "a digit");
 	}
 	if (p - start > JSON_NUMBER_MAX)
-		return json_fail(s->doc, s->at, s->node, s->e,
+		return json_error_at(s->doc, s->at, s->node, s->e,
 		    "a number of more than %d characters", JSON_NUMBER_MAX);
 	s->at = (size_t)(p - s->text);
 	return 0;
@@ -236,10 +236,10 @@ scan_word(struct scan *s, enum json_type *type)
 	else {
 		s->at -= (size_t)n;
 		if (n > 0)
-			return json_fail(s->doc, s->at, s->node, s->e,
+			return json_error_at(s->doc, s->at, s->node, s->e,
 			    "expected a value, not %.*s", n, p);
 		if (*p == '\'')
-			return json_fail(s->doc, s->at, s->node, s->e,
+			return json_error_at(s->doc, s->at, s->node, s->e,
 			    "strings stand in double quotes");
 		return scan_unexpected(s, "a value");
 	}
@@ -275,7 +275,7 @@ scan_array(struct scan *s, uint32_t self)
 		s->at++;
 		scan_space(s);
 		if (s->text[s->at] == ']')
-			return json_fail(s->doc, s->at, s->node, s->e,
+			return json_error_at(s->doc, s->at, s->node, s->e,
 			    "a comma before ']' is one too many");
 	}
 }
@@ -310,7 +310,7 @@ scan_object(struct scan *s, uint32_t self)
 		s->at++;
 		scan_space(s);
 		if (s->text[s->at] == '}')
-			return json_fail(s->doc, s->at, s->node, s->e,
+			return json_error_at(s->doc, s->at, s->node, s->e,
 			    "a comma before '}' is one too many");
 	}
 }
@@ -324,12 +324,12 @@ scan_value(struct scan *s, uint32_t parent, uint32_t *prev, struct span key)
 	int rc;
 
 	if (s->doc->n_nodes == JSON_NODES_MAX)
-		return json_fail(s->doc, s->at, parent, s->e,
+		return json_error_at(s->doc, s->at, parent, s->e,
 		    "more than %d values", JSON_NODES_MAX);
 	self = node_add(s, parent, prev, key);
 	s->node = self;
 	if ((c == '{' || c == '[') && s->depth == JSON_DEPTH_MAX)
-		return json_fail(s->doc, s->at, self, s->e,
+		return json_error_at(s->doc, s->at, self, s->e,
 		    "nested deeper than %d", JSON_DEPTH_MAX);
 	s->depth++;
 	if (c == '{') {
@@ -365,12 +365,12 @@ json_scan(struct json_doc *doc, struct err *e)
 	doc->cap_nodes = JSON_FEW;
 	scan_space(&s);
 	if (s.at >= doc->len)
-		return json_fail(doc, s.at, 0, e, "there is nothing in it");
+		return json_error_at(doc, s.at, 0, e, "there is nothing in it");
 	if (scan_value(&s, 0, &prev, (struct span){ 0 }) != 0)
 		return -1;
 	scan_space(&s);
 	if (s.at < doc->len)
-		return json_fail(
+		return json_error_at(
 		    doc, s.at, 0, e, "text behind the end of the value");
 	return 0;
 }

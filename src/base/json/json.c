@@ -84,7 +84,7 @@ attach(struct json_doc *doc, uint32_t i, const cJSON *item, struct err *e)
 	j->number =
 	    cJSON_IsNumber(item) ? item->valuedouble : cJSON_IsTrue(item);
 	if (!isfinite(j->number))
-		return json_fail(
+		return json_error_at(
 		    doc, j->at, i, e, "a number beyond what a double can hold");
 	if (j->count == 0)
 		return 0;
@@ -105,13 +105,13 @@ attach(struct json_doc *doc, uint32_t i, const cJSON *item, struct err *e)
 static int
 doc_read(struct json_doc *doc, bool comments, struct err *e)
 {
-	if (comments && json_blank(doc, e) != 0)
+	if (comments && json_comments_blank(doc, e) != 0)
 		return -1;
 	if (json_scan(doc, e) != 0)
 		return -1;
 	doc->tree = cJSON_ParseWithLength(doc->text, doc->len);
 	if (doc->tree == NULL)
-		return json_fail(doc, 0, 0, e, "cannot be read as JSON");
+		return json_error_at(doc, 0, 0, e, "cannot be read as JSON");
 	return attach(doc, 0, doc->tree, e);
 }
 

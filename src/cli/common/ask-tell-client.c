@@ -15,29 +15,29 @@
 #include "src/server/state-dir.h"
 
 int
-visit_open(struct visit *v, struct cli *cli, const char *state_dir, bool make,
-    struct err *e)
+ask_tell_client_open(struct ask_tell_client *v, struct cli *cli,
+    const char *state_dir, bool make, struct err *e)
 {
-	*v = (struct visit){ 0 };
-	if (running_find(cli, &v->found, state_dir, e) != 0)
+	*v = (struct ask_tell_client){ 0 };
+	if (load_study_find(cli, &v->found, state_dir, e) != 0)
 		return -1;
-	if (!make && cli_study_there(&v->found, e) != 0) {
+	if (!make && cli_study_exists(&v->found, e) != 0) {
 		cli_study_fini(&v->found);
 		return -1;
 	}
-	v->dir = running_dir(&v->found);
+	v->dir = load_study_dir(&v->found);
 	return 0;
 }
 
 void
-visit_close(struct visit *v)
+ask_tell_client_close(struct ask_tell_client *v)
 {
 	free(v->dir);
 	cli_study_fini(&v->found);
 }
 
 static const char *
-command_name(enum tuner_ask what)
+command_name(enum tuner_request_kind what)
 {
 	switch (what) {
 	case TUNER_ASK:
@@ -58,28 +58,30 @@ command_name(enum tuner_ask what)
 
 /* 1: no server listens. */
 static int
-ask_server(const struct visit *v, enum tuner_ask what, int64_t trial,
-    const char *params, struct control_answer *answer, struct err *e)
+ask_server(const struct ask_tell_client *v, enum tuner_request_kind what,
+    int64_t trial, const char *params, struct control_answer *answer,
+    struct err *e)
 {
-	struct state state;
+	struct state_dir state;
 	struct buf line = { 0 };
 	int rc;
 
-	if (state_open(&state, v->dir, false, e) != 0)
-		return 1; /* not made yet, or server_apart says what is wrong */
+	if (state_dir_open(&state, v->dir, false, e) != 0)
+		return 1; /* not made yet, or oneshot_run says what is wrong */
 	buf_printf(&line, "{\"command\": \"%s\"", command_name(what));
 	if (trial > 0)
 		buf_printf(&line, ", \"trial\": %" PRId64, trial);
 	buf_printf(&line, ", \"params\": %s}", params);
-	rc = control_ask(&state, buf_str(&line), false, answer, e);
+	rc = control_call(&state, buf_str(&line), false, answer, e);
 	buf_free(&line);
-	state_close(&state);
+	state_dir_close(&state);
 	return rc;
 }
 
 static int
-ask_once(const struct visit *v, enum tuner_ask what, int64_t trial,
-    const char *params, struct control_answer *answer, struct err *e)
+ask_once(const struct ask_tell_client *v, enum tuner_request_kind what,
+    int64_t trial, const char *params, struct control_answer *answer,
+    struct err *e)
 {
 	struct server_env env = {
 		.study = v->found.study,
@@ -93,20 +95,21 @@ ask_once(const struct visit *v, enum tuner_ask what, int64_t trial,
 	*answer = (struct control_answer){ 0 };
 	rc = ask_server(v, what, trial, params, answer, e);
 	if (rc == 1)
-		rc = server_apart(&env, what, trial, params, answer, e);
+		rc = oneshot_run(&env, what, trial, params, answer, e);
 	return rc;
 }
 
 int
-visit_ask(struct visit *v, enum tuner_ask what, int64_t trial,
-    const char *params, struct control_answer *answer, struct err *e)
+ask_tell_client_call(struct ask_tell_client *v, enum tuner_request_kind what,
+    int64_t trial, const char *params, struct control_answer *answer,
+    struct err *e)
 {
-	struct patience patience = { 0 };
+	struct lock_retry patience = { 0 };
 	int rc;
 
 	log_set_level(LOG_LEVEL_WARN);
 	while ((rc = ask_once(v, what, trial, params, answer, e)) != 0 &&
-	       patience_left(&patience, e))
+	       lock_retry_left(&patience, e))
 		;
 	if (rc == 0 && !answer->ok) {
 		free(answer->data);

@@ -13,7 +13,7 @@
 
 struct control_answer;
 
-struct visit {
+struct ask_tell_client {
 	struct cli_study found;
 	char *dir; /* NAME.d */
 	bool network_fs; /* a study that is made may lie on a shared one */
@@ -23,14 +23,14 @@ struct visit {
  * Find the study (state_dir as for cli_find_study).  With make, its database
  * need not be there.
  */
-int visit_open(struct visit *, struct cli *, const char *state_dir, bool make,
-    struct err *);
-void visit_close(struct visit *);
+int ask_tell_client_open(struct ask_tell_client *, struct cli *,
+    const char *state_dir, bool make, struct err *);
+void ask_tell_client_close(struct ask_tell_client *);
 /*
  * Ask one thing; params is JSON.  Waits while others have the study.  Answers
  * that are not ok are errors, too.  The caller frees the data.
  */
-int visit_ask(struct visit *, enum tuner_ask, int64_t trial, const char *params,
-    struct control_answer *, struct err *);
+int ask_tell_client_call(struct ask_tell_client *, enum tuner_request_kind,
+    int64_t trial, const char *params, struct control_answer *, struct err *);
 
 #endif /* HPOTUNE_ASK_TELL_CLIENT_H */

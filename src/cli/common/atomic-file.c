@@ -39,11 +39,12 @@ place_check(const char *path, bool replace, struct err *e)
 }
 
 int
-newfile_open(struct newfile *f, const char *path, bool replace, struct err *e)
+atomic_file_open(
+    struct atomic_file *f, const char *path, bool replace, struct err *e)
 {
 	int i;
 
-	*f = (struct newfile){ .replace = replace, .fd = -1 };
+	*f = (struct atomic_file){ .replace = replace, .fd = -1 };
 	if (place_check(path, replace, e) == -1)
 		return -1;
 	for (i = 0; i < TRIES && f->fd == -1; i++) {
@@ -65,7 +66,7 @@ newfile_open(struct newfile *f, const char *path, bool replace, struct err *e)
 }
 
 void
-newfile_release(struct newfile *f)
+atomic_file_release(struct atomic_file *f)
 {
 	if (f->fd != -1)
 		(void)close(f->fd);
@@ -74,7 +75,7 @@ newfile_release(struct newfile *f)
 
 /* What was written by name is synced as well. */
 static int
-sync_whole(struct newfile *f, struct err *e)
+sync_whole(struct atomic_file *f, struct err *e)
 {
 	int fd = f->fd, rc;
 
@@ -91,7 +92,7 @@ sync_whole(struct newfile *f, struct err *e)
 
 /* A link, so that a file that came meanwhile stays; some disks have none. */
 static int
-name_give(const struct newfile *f)
+name_give(const struct atomic_file *f)
 {
 	if (!f->replace) {
 		if (link(f->temporary, f->path) == 0)
@@ -103,32 +104,32 @@ name_give(const struct newfile *f)
 }
 
 int
-newfile_finish(struct newfile *f, struct err *e)
+atomic_file_finish(struct atomic_file *f, struct err *e)
 {
 	int rc;
 
 	rc = sync_whole(f, e);
 	if (rc == 0 && name_give(f) == -1)
 		rc = fail(f->path, e);
-	newfile_drop(f);
+	atomic_file_drop(f);
 	return rc;
 }
 
 void
-newfile_drop(struct newfile *f)
+atomic_file_drop(struct atomic_file *f)
 {
 	if (f->temporary == NULL)
 		return;
-	newfile_release(f);
+	atomic_file_release(f);
 	/* A rename has taken it away already. */
 	(void)unlink(f->temporary);
 	free(f->temporary);
 	free(f->path);
-	*f = (struct newfile){ .fd = -1 };
+	*f = (struct atomic_file){ .fd = -1 };
 }
 
 int
-newfile_put(struct newfile *f, const struct buf *text, struct err *e)
+atomic_file_put(struct atomic_file *f, const struct buf *text, struct err *e)
 {
 	size_t done = 0;
 	ssize_t n;
@@ -145,16 +146,16 @@ newfile_put(struct newfile *f, const struct buf *text, struct err *e)
 }
 
 int
-newfile_write(
+atomic_file_write(
     const char *path, bool replace, const struct buf *text, struct err *e)
 {
-	struct newfile file;
+	struct atomic_file file;
 
-	if (newfile_open(&file, path, replace, e) == -1)
+	if (atomic_file_open(&file, path, replace, e) == -1)
 		return -1;
-	if (newfile_put(&file, text, e) == -1) {
-		newfile_drop(&file);
+	if (atomic_file_put(&file, text, e) == -1) {
+		atomic_file_drop(&file);
 		return -1;
 	}
-	return newfile_finish(&file, e);
+	return atomic_file_finish(&file, e);
 }

@@ -103,7 +103,7 @@ int cli_print(struct buf *);
 void cli_print_json(const char *text);
 /* As printf, of one line: what a terminal would obey stands as \xNN, but for a
  * newline at the end. */
-void cli_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+void cli_print_line(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* Append a text from outside in the same way. */
 void cli_put_text(struct buf *, const char *text);
 /* Lines of text, each as a note, to stderr. */
@@ -145,7 +145,7 @@ int cli_find_named(struct cli_study *, const char *name, struct err *);
 char **cli_find_names(const char *dir);
 void cli_study_fini(struct cli_study *);
 /* Whether its database is there; else the error says what may be meant. */
-int cli_study_there(const struct cli_study *, struct err *);
+int cli_study_exists(const struct cli_study *, struct err *);
 /* Find the study and open its database for reading. */
 int
 cli_open_store(struct cli *, struct cli_study *, struct store **, struct err *);

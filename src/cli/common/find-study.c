@@ -148,7 +148,7 @@ find_by_db(
 }
 
 int
-cli_study_there(const struct cli_study *found, struct err *e)
+cli_study_exists(const struct cli_study *found, struct err *e)
 {
 	if (access(found->db, F_OK) == 0)
 		return 0;
@@ -241,7 +241,7 @@ cli_open_store(struct cli *cli, struct cli_study *found, struct store **store,
 {
 	if (cli_find_study(cli, found, NULL, e) == -1)
 		return -1;
-	if (cli_study_there(found, e) == -1 ||
+	if (cli_study_exists(found, e) == -1 ||
 	    store_open(store, found->db, STORE_READ, e) == -1) {
 		cli_study_fini(found);
 		return -1;
@@ -252,7 +252,7 @@ cli_open_store(struct cli *cli, struct cli_study *found, struct store **store,
 bool
 cli_server_alive(const struct cli_study *found)
 {
-	struct state state;
+	struct state_dir state;
 	char *dir;
 	bool alive = true;
 
@@ -260,9 +260,9 @@ cli_server_alive(const struct cli_study *found)
 	    "%.*s.d", (int)(strlen(found->db) - strlen(".db")), found->db);
 	if (access(dir, F_OK) == -1 && errno == ENOENT)
 		alive = false;
-	else if (state_open(&state, dir, false, NULL) == 0) {
-		alive = state_locked(&state, NULL, 0);
-		state_close(&state);
+	else if (state_dir_open(&state, dir, false, NULL) == 0) {
+		alive = state_dir_is_locked(&state, NULL, 0);
+		state_dir_close(&state);
 	}
 	free(dir);
 	return alive;

@@ -13,7 +13,7 @@
 #include "src/store/store.h"
 
 static void
-columns_put(struct table *table, const struct aims *aims)
+columns_put(struct table *table, const struct objectives *aims)
 {
 	size_t i;
 
@@ -40,7 +40,7 @@ row_put(struct table *table, const struct store_rows *rows, size_t n)
 
 /* The front's columns by their place: names may stand there twice. */
 char *
-front_sql(const struct aims *aims)
+front_table_sql(const struct objectives *aims)
 {
 	struct buf b = { 0 };
 	size_t i;
@@ -59,11 +59,11 @@ front_sql(const struct aims *aims)
 }
 
 int
-front_put(struct buf *out, const struct cli *cli, struct store *store,
-    const struct aims *aims, int64_t most, struct err *e)
+front_table_put(struct buf *out, const struct cli *cli, struct store *store,
+    const struct objectives *aims, int64_t most, struct err *e)
 {
 	struct table *table = table_new();
-	char *sql = front_sql(aims);
+	char *sql = front_table_sql(aims);
 	struct store_rows *rows;
 	int64_t n = 0;
 	int rc;

@@ -81,16 +81,16 @@ name_check(const struct cli_study *found, struct err *e)
 }
 
 int
-running_find(struct cli *cli, struct cli_study *found, const char *state_dir,
+load_study_find(struct cli *cli, struct cli_study *found, const char *state_dir,
     struct err *e)
 {
 	if (cli_find_study(cli, found, state_dir, e) != 0)
 		return -1;
-	return running_load(found, e);
+	return load_study_read(found, e);
 }
 
 int
-running_load(struct cli_study *found, struct err *e)
+load_study_read(struct cli_study *found, struct err *e)
 {
 	if ((found->study != NULL || study_from_store(found, e) == 0) &&
 	    name_check(found, e) == 0)
@@ -100,7 +100,7 @@ running_load(struct cli_study *found, struct err *e)
 }
 
 char *
-running_dir(const struct cli_study *found)
+load_study_dir(const struct cli_study *found)
 {
 	return xasprintf("%s/%s.d", found->state_dir, found->study->name);
 }

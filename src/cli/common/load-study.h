@@ -11,11 +11,11 @@ struct err;
  * Find the study (state_dir as for cli_find_study) and have found->study read: from study.json, or as its
  * database kept it.
  */
-int running_find(
+int load_study_find(
     struct cli *, struct cli_study *, const char *state_dir, struct err *);
 /* The second half of it, for a study that was found; gone on -1. */
-int running_load(struct cli_study *, struct err *);
+int load_study_read(struct cli_study *, struct err *);
 /* NAME.d of a found study; the caller frees it. */
-char *running_dir(const struct cli_study *);
+char *load_study_dir(const struct cli_study *);
 
 #endif /* HPOTUNE_LOAD_STUDY_H */

@@ -6,7 +6,7 @@
 enum { WAIT_SECONDS = 20, PAUSE_MS = 5 };
 
 bool
-patience_left(struct patience *p, struct err *e)
+lock_retry_left(struct lock_retry *p, struct err *e)
 {
 	const struct timespec pause = { .tv_nsec = PAUSE_MS * 1000000L };
 

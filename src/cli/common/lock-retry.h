@@ -8,7 +8,7 @@
 
 struct err;
 
-struct patience {
+struct lock_retry {
 	time_t until; /* 0 = nobody has waited yet */
 };
 
@@ -17,6 +17,6 @@ struct patience {
  * lock was held, by one who lets go of it or becomes a server; for some
  * seconds in all.  The error is forgotten then.
  */
-bool patience_left(struct patience *, struct err *);
+bool lock_retry_left(struct lock_retry *, struct err *);
 
 #endif /* HPOTUNE_LOCK_RETRY_H */

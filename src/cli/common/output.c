@@ -73,7 +73,7 @@ cli_print_json(const char *text)
 }
 
 void
-cli_say(const char *fmt, ...)
+cli_print_line(const char *fmt, ...)
 {
 	struct buf text = { 0 };
 	char *raw;

@@ -103,7 +103,7 @@ clean_put(struct buf *out, const struct study_trial *t)
 
 static void
 env_put(struct buf *out, const struct study_trial *t,
-    const struct trial_again *again)
+    const struct attempt_rerun *again)
 {
 	size_t i;
 
@@ -139,7 +139,7 @@ launcher_put(struct buf *out, const struct study_trial *t)
 static void
 line_put(struct buf *out, const struct cli_study *found,
     const struct study *study, const struct store_trial *row,
-    const struct trial_again *again, const char *folder)
+    const struct attempt_rerun *again, const char *folder)
 {
 	if (study->trial.launcher == STUDY_LAUNCHER_RANKS)
 		buf_printf(out, "one of %" PRId64 " processes ",
@@ -173,7 +173,7 @@ env_put_json(struct buf *out, char *const *env, bool *first)
 }
 
 static void
-json_put(struct buf *out, const struct trial_again *again, const char *folder)
+json_put(struct buf *out, const struct attempt_rerun *again, const char *folder)
 {
 	bool first = true;
 
@@ -194,20 +194,20 @@ row_put(struct buf *out, const struct cli_study *found,
     struct err *e)
 {
 	char *folder = folder_name(found, study->name, row->number);
-	struct trial_again again;
-	int rc = trial_env_again(&again, study, row, folder, e);
+	struct attempt_rerun again;
+	int rc = attempt_spec_rerun(&again, study, row, folder, e);
 
 	if (rc == 0 && json)
 		json_put(out, &again, folder);
 	else if (rc == 0 && again.argv[0] != NULL && study->trial.pack == 0)
 		line_put(out, found, study, row, &again, folder);
-	trial_again_free(&again);
+	attempt_spec_rerun_free(&again);
 	free(folder);
 	return rc;
 }
 
 int
-again_line_put(struct buf *out, struct store *store,
+rerun_command_put(struct buf *out, struct store *store,
     const struct cli_study *found, const struct store_study *stored,
     int64_t trial, bool json, struct err *e)
 {

@@ -21,7 +21,7 @@ struct store_study;
  * of an object: "workdir", "command", "env" and "folder".  Nothing where no
  * program runs, and of packed trials, whose program is told line by line.
  */
-int again_line_put(struct buf *, struct store *, const struct cli_study *,
+int rerun_command_put(struct buf *, struct store *, const struct cli_study *,
     const struct store_study *, int64_t trial, bool json, struct err *);
 
 #endif /* HPOTUNE_RERUN_COMMAND_H */

@@ -7,7 +7,7 @@
 #include "src/store/store.h"
 
 int
-cursor_next(struct cursor *c, struct err *e)
+trial_cursor_next(struct trial_cursor *c, struct err *e)
 {
 	int rc = store_rows_next(c->rows, e);
 
@@ -16,23 +16,23 @@ cursor_next(struct cursor *c, struct err *e)
 }
 
 int
-cursor_open(
-    struct cursor *c, struct store *store, const char *sql, struct err *e)
+trial_cursor_open(
+    struct trial_cursor *c, struct store *store, const char *sql, struct err *e)
 {
 	if (store_rows_open(&c->rows, store, sql, NULL, e) == -1)
 		return -1;
-	return cursor_next(c, e);
+	return trial_cursor_next(c, e);
 }
 
 bool
-cursor_is_at(const struct cursor *c, int64_t trial)
+trial_cursor_is_at(const struct trial_cursor *c, int64_t trial)
 {
 	return c->there && store_rows_int(c->rows, 0) == trial;
 }
 
 void
-cursor_close(struct cursor *c)
+trial_cursor_close(struct trial_cursor *c)
 {
 	store_rows_close(c->rows);
-	*c = (struct cursor){ 0 };
+	*c = (struct trial_cursor){ 0 };
 }

@@ -13,17 +13,18 @@ struct err;
 struct store;
 struct store_rows;
 
-struct cursor {
+struct trial_cursor {
 	struct store_rows *rows;
 	bool there; /* it stands on a row */
 };
 
 /* It stands on the first row then. */
-int cursor_open(struct cursor *, struct store *, const char *sql, struct err *);
-int cursor_next(struct cursor *, struct err *);
+int trial_cursor_open(
+    struct trial_cursor *, struct store *, const char *sql, struct err *);
+int trial_cursor_next(struct trial_cursor *, struct err *);
 /* Whether it stands on a row of this trial. */
-bool cursor_is_at(const struct cursor *, int64_t trial);
+bool trial_cursor_is_at(const struct trial_cursor *, int64_t trial);
 /* Also of one that was never opened. */
-void cursor_close(struct cursor *);
+void trial_cursor_close(struct trial_cursor *);
 
 #endif /* HPOTUNE_TRIAL_CURSOR_H */

@@ -11,7 +11,7 @@
 #include "src/store/store.h"
 
 int
-point_study(struct study **study, struct store *store, struct err *e)
+trial_points_study(struct study **study, struct store *store, struct err *e)
 {
 	struct store_study row = { 0 };
 	char *path;
@@ -27,7 +27,7 @@ point_study(struct study **study, struct store *store, struct err *e)
 }
 
 int
-point_read(
+trial_points_read(
     double *u, const struct space *space, const char *params, struct err *e)
 {
 	struct value *values = xcalloc(space->n + 1, sizeof *values);
@@ -45,7 +45,7 @@ point_read(
 }
 
 double
-point_shares(double *share, size_t n)
+trial_points_shares(double *share, size_t n)
 {
 	double sum = 0;
 	size_t i;

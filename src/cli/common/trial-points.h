@@ -11,11 +11,11 @@ struct store;
 struct study;
 
 /* The study of the last run, as the database kept it; study_free. */
-int point_study(struct study **, struct store *, struct err *);
+int trial_points_study(struct study **, struct store *, struct err *);
 /* params (JSON) of a trial -> u, one number per parameter. */
-int
-point_read(double *u, const struct space *, const char *params, struct err *);
+int trial_points_read(
+    double *u, const struct space *, const char *params, struct err *);
 /* Numbers of at least 0 -> shares that add up to 1; gives what they did. */
-double point_shares(double *, size_t n);
+double trial_points_shares(double *, size_t n);
 
 #endif /* HPOTUNE_TRIAL_POINTS_H */

@@ -11,7 +11,7 @@
 #include "src/model/history/history-internal.h"
 
 static uint32_t
-live_take(struct history *h)
+curve_slot_take(struct history *h)
 {
 	if (h->n_vacant > 0)
 		return h->vacant[--h->n_vacant];
@@ -26,17 +26,17 @@ live_take(struct history *h)
 }
 
 static size_t
-entry_words(const struct entry *t)
+history_entry_words(const struct history_entry *t)
 {
-	switch ((enum entry_form)t->form) {
-	case FORM_NONE:
-	case FORM_LIVE:
+	switch ((enum history_form)t->form) {
+	case HISTORY_FORM_NONE:
+	case HISTORY_FORM_LIVE:
 		return 0;
-	case FORM_PLAIN:
+	case HISTORY_FORM_PLAIN:
 		return t->n;
-	case FORM_STRIDE:
+	case HISTORY_FORM_STRIDE:
 		return (size_t)t->n + 2;
-	case FORM_STEPS:
+	case HISTORY_FORM_STEPS:
 		return (size_t)t->n * 2;
 	}
 	return 0;
@@ -50,7 +50,7 @@ arena_compact(struct history *h)
 	size_t i, words, to = 0;
 
 	for (i = 0; i < h->n; i++) {
-		words = entry_words(&h->trials[i]);
+		words = history_entry_words(&h->trials[i]);
 		if (words == 0)
 			continue;
 		memcpy(fresh + to, h->arena + h->trials[i].at,
@@ -84,38 +84,39 @@ arena_take(struct history *h, size_t words)
 	return (uint32_t)at;
 }
 
-static enum entry_form
+static enum history_form
 frozen_form(const struct curve_buf *b)
 {
 	if (b->steps != NULL)
-		return FORM_STEPS;
+		return HISTORY_FORM_STEPS;
 	if (b->stride == 1 && b->first >= INT32_MIN && b->first <= INT32_MAX)
-		return FORM_PLAIN;
-	return FORM_STRIDE;
+		return HISTORY_FORM_PLAIN;
+	return HISTORY_FORM_STRIDE;
 }
 
 void
-entry_freeze(struct history *h, struct entry *t)
+history_curve_freeze(struct history *h, struct history_entry *t)
 {
-	struct entry frozen = *t;
+	struct history_entry frozen = *t;
 	struct curve_buf *b;
 	union word *w;
 
-	if (t->form != FORM_LIVE)
+	if (t->form != HISTORY_FORM_LIVE)
 		return;
 	b = &h->live[t->at];
 	curve_buf_settle(b);
 	frozen.form = (uint8_t)frozen_form(b);
 	frozen.n = (uint32_t)b->n;
-	frozen.first = frozen.form == FORM_PLAIN ? (int32_t)b->first : 0;
-	frozen.at = arena_take(h, entry_words(&frozen));
+	frozen.first =
+	    frozen.form == HISTORY_FORM_PLAIN ? (int32_t)b->first : 0;
+	frozen.at = arena_take(h, history_entry_words(&frozen));
 	w = h->arena + frozen.at;
-	if (frozen.form == FORM_STRIDE) {
+	if (frozen.form == HISTORY_FORM_STRIDE) {
 		(w++)->step = b->first;
 		(w++)->step = b->stride;
 	}
 	memcpy(w, b->values, b->n * sizeof(*w));
-	if (frozen.form == FORM_STEPS)
+	if (frozen.form == HISTORY_FORM_STEPS)
 		memcpy(w + b->n, b->steps, b->n * sizeof(*w));
 	curve_buf_free(b);
 	h->vacant[h->n_vacant++] = t->at;
@@ -123,20 +124,20 @@ entry_freeze(struct history *h, struct entry *t)
 }
 
 struct curve_buf *
-entry_thaw(struct history *h, struct entry *t)
+history_curve_thaw(struct history *h, struct history_entry *t)
 {
 	struct curve c;
 	uint32_t slot;
 
-	if (t->form == FORM_LIVE)
+	if (t->form == HISTORY_FORM_LIVE)
 		return &h->live[t->at];
-	slot = live_take(h);
-	if (t->form != FORM_NONE) {
+	slot = curve_slot_take(h);
+	if (t->form != HISTORY_FORM_NONE) {
 		c = history_curve(h, t - h->trials + history_first(h));
 		curve_buf_load(&h->live[slot], &c);
-		h->dead += entry_words(t);
+		h->dead += history_entry_words(t);
 	}
-	t->form = FORM_LIVE;
+	t->form = HISTORY_FORM_LIVE;
 	t->at = slot;
 	return &h->live[slot];
 }
@@ -144,28 +145,28 @@ entry_thaw(struct history *h, struct entry *t)
 struct curve
 history_curve(const struct history *h, int64_t trial)
 {
-	const struct entry *t = history_entry(h, trial);
+	const struct history_entry *t = history_entry(h, trial);
 	struct curve c = { .n = t->n, .stride = 1 };
 	const union word *w;
 
-	if (t->form == FORM_NONE)
+	if (t->form == HISTORY_FORM_NONE)
 		return c;
-	if (t->form == FORM_LIVE)
+	if (t->form == HISTORY_FORM_LIVE)
 		return curve_buf_view(&h->live[t->at]);
 	w = h->arena + t->at;
 	c.first = t->first;
-	if (t->form == FORM_STRIDE) {
+	if (t->form == HISTORY_FORM_STRIDE) {
 		c.first = w[0].step;
 		c.stride = w[1].step;
 		w += 2;
-	} else if (t->form == FORM_STEPS)
+	} else if (t->form == HISTORY_FORM_STEPS)
 		c.steps = &w[t->n].step;
 	c.values = &w->value;
 	return c;
 }
 
 void
-curves_free(struct history *h)
+history_curves_free(struct history *h)
 {
 	size_t i;
 

@@ -7,26 +7,26 @@
 #include "src/model/history/history.h"
 
 /* Where a trial's curve is. */
-enum entry_form {
-	FORM_NONE, /* no report yet */
-	FORM_LIVE, /* at = index into live */
-	FORM_PLAIN, /* arena: values; steps are first, first + 1, … */
-	FORM_STRIDE, /* arena: first, stride, values */
-	FORM_STEPS /* arena: values, steps */
+enum history_form {
+	HISTORY_FORM_NONE, /* no report yet */
+	HISTORY_FORM_LIVE, /* at = index into live */
+	HISTORY_FORM_PLAIN, /* arena: values; steps are first, first + 1, … */
+	HISTORY_FORM_STRIDE, /* arena: first, stride, values */
+	HISTORY_FORM_STEPS /* arena: values, steps */
 };
 
 /* One trial: 24 bytes. */
-struct entry {
+struct history_entry {
 	double loss;
 	uint32_t at;
 	uint32_t n; /* reports, unless live */
-	int32_t first; /* FORM_PLAIN */
+	int32_t first; /* HISTORY_FORM_PLAIN */
 	uint8_t state; /* enum trial_state */
 	uint8_t form;
 };
 
-/* What history_descend says. */
-struct descent {
+/* What history_set_parent says. */
+struct history_origin {
 	int64_t from, member;
 };
 
@@ -41,13 +41,13 @@ struct history {
 	size_t dims;
 	unsigned keep;
 	bool maximize;
-	struct entry *trials;
+	struct history_entry *trials;
 	size_t n, cap;
 	size_t n_before; /* of other studies */
 	size_t n_objectives, n_constraints;
 	bool *goals; /* of the objectives: maximize; NULL = one */
 	double *results; /* a row of both per trial; NULL = none */
-	struct descent *descents; /* per trial; NULL = none */
+	struct history_origin *descents; /* per trial; NULL = none */
 	double *points;
 	size_t points_cap; /* trials */
 	union word *arena;
@@ -62,13 +62,13 @@ struct history {
 };
 
 /* history.c */
-struct entry *history_entry(const struct history *, int64_t trial);
+struct history_entry *history_entry(const struct history *, int64_t trial);
 
 /* history-curves.c */
 /* Pack a live curve into the arena. */
-void entry_freeze(struct history *, struct entry *);
+void history_curve_freeze(struct history *, struct history_entry *);
 /* The other way: a finished trial reports after all, or runs again. */
-struct curve_buf *entry_thaw(struct history *, struct entry *);
-void curves_free(struct history *);
+struct curve_buf *history_curve_thaw(struct history *, struct history_entry *);
+void history_curves_free(struct history *);
 
 #endif /* HPOTUNE_HISTORY_INTERNAL_H */

@@ -21,7 +21,7 @@ struct pack_head {
 	int64_t first, count;
 };
 
-struct pack_trial {
+struct serialize_trial {
 	int64_t state;
 	double loss;
 	uint64_t reports;
@@ -35,7 +35,7 @@ struct unpack {
 };
 
 static void
-pack_goals(struct buf *b, const struct history *h)
+serialize_goals(struct buf *b, const struct history *h)
 {
 	size_t i;
 	unsigned char turned; /* 0 or 1 */
@@ -47,11 +47,12 @@ pack_goals(struct buf *b, const struct history *h)
 }
 
 static void
-pack_trial(struct buf *b, const struct history *h, int64_t trial, unsigned keep)
+serialize_trial(
+    struct buf *b, const struct history *h, int64_t trial, unsigned keep)
 {
 	struct curve c = history_curve(h, trial);
 	const double *point = history_point(h, trial);
-	struct pack_trial t = {
+	struct serialize_trial t = {
 		.state = history_state(h, trial),
 		.loss = history_loss(h, trial),
 		.reports = (keep & HISTORY_CURVES) != 0 ? c.n : 0,
@@ -62,7 +63,7 @@ pack_trial(struct buf *b, const struct history *h, int64_t trial, unsigned keep)
 	buf_add(b, &t, sizeof t);
 	if (point != NULL && (keep & HISTORY_POINTS) != 0)
 		buf_add(b, point, history_dims(h) * sizeof *point);
-	if (history_is_wide(h))
+	if (history_has_results(h))
 		buf_add(b, history_losses(h, trial),
 		    (history_n_objectives(h) + history_n_constraints(h)) *
 			sizeof *point);
@@ -74,13 +75,14 @@ pack_trial(struct buf *b, const struct history *h, int64_t trial, unsigned keep)
 }
 
 void
-history_pack(struct buf *b, const struct history *h, unsigned keep)
+history_serialize(struct buf *b, const struct history *h, unsigned keep)
 {
 	struct pack_head head = {
 		.magic = PACK_MAGIC,
 		.dims = history_dims(h),
 		.keep = history_keeps(h) & keep,
-		.objectives = history_is_wide(h) ? history_n_objectives(h) : 0,
+		.objectives =
+		    history_has_results(h) ? history_n_objectives(h) : 0,
 		.constraints = history_n_constraints(h),
 		.first = history_first(h),
 		.count = history_count(h),
@@ -88,9 +90,9 @@ history_pack(struct buf *b, const struct history *h, unsigned keep)
 	int64_t i;
 
 	buf_add(b, &head, sizeof head);
-	pack_goals(b, h);
+	serialize_goals(b, h);
 	for (i = head.first; i <= head.count; i++)
-		pack_trial(b, h, i, keep);
+		serialize_trial(b, h, i, keep);
 }
 
 static void
@@ -128,7 +130,7 @@ head_goals(const struct pack_head *head)
 static bool
 head_fits(const struct pack_head *head, size_t left)
 {
-	size_t row = sizeof(struct pack_trial), goals = head_goals(head);
+	size_t row = sizeof(struct serialize_trial), goals = head_goals(head);
 	int64_t trials;
 
 	if (head->magic != PACK_MAGIC || head->dims > PACK_MOST ||
@@ -143,11 +145,11 @@ head_fits(const struct pack_head *head, size_t left)
 	       !__builtin_sub_overflow(head->count, head->first, &trials) &&
 	       trials >= -1 && trials < INT64_MAX &&
 	       (uint64_t)(trials + 1) <= (left - goals) / row &&
-	       head->first > -TRIAL_STEP_MOST;
+	       head->first > -TRIAL_STEP_MAX;
 }
 
 static struct history *
-unpack_new(struct unpack *u, struct pack_head *head)
+deserialize_new(struct unpack *u, struct pack_head *head)
 {
 	struct history *h = NULL;
 	size_t i, goals;
@@ -163,8 +165,9 @@ unpack_new(struct unpack *u, struct pack_head *head)
 	if (!u->bad) {
 		h = history_new(head->dims, maximize[0], (unsigned)head->keep);
 		if (head->objectives > 0)
-			history_widen(h, goals, maximize, head->constraints);
-		history_before(h, (size_t)(1 - head->first));
+			history_set_objectives(
+			    h, goals, maximize, head->constraints);
+		history_add_prior(h, (size_t)(1 - head->first));
 	}
 	free(maximize);
 	return h;
@@ -172,12 +175,12 @@ unpack_new(struct unpack *u, struct pack_head *head)
 
 /* The results of one trial, turned back as history_results takes them. */
 static void
-unpack_results(struct unpack *u, struct history *h, int64_t trial)
+deserialize_results(struct unpack *u, struct history *h, int64_t trial)
 {
 	size_t i, n = history_n_objectives(h), all;
 	double *row;
 
-	if (!history_is_wide(h))
+	if (!history_has_results(h))
 		return;
 	all = n + history_n_constraints(h);
 	row = xcalloc(all, sizeof *row);
@@ -191,10 +194,11 @@ unpack_results(struct unpack *u, struct history *h, int64_t trial)
 }
 
 static void
-unpack_trial(struct unpack *u, struct history *h, int64_t trial, double *point)
+deserialize_trial(
+    struct unpack *u, struct history *h, int64_t trial, double *point)
 {
 	size_t dims = history_dims(h);
-	struct pack_trial t;
+	struct serialize_trial t;
 	double value;
 	int64_t step;
 
@@ -205,26 +209,27 @@ unpack_trial(struct unpack *u, struct history *h, int64_t trial, double *point)
 	if (u->bad)
 		return;
 	history_add(h, trial, point);
-	unpack_results(u, h, trial);
+	deserialize_results(u, h, trial);
 	for (; t.reports > 0 && !u->bad; t.reports--) {
 		take(u, &step, sizeof step);
 		take(u, &value, sizeof value);
-		u->bad = u->bad || step < 0 || step > TRIAL_STEP_MOST;
+		u->bad = u->bad || step < 0 || step > TRIAL_STEP_MAX;
 		if (!u->bad)
-			history_report(h, trial, step, history_turn(h, value));
+			history_report(
+			    h, trial, step, history_flip_sign(h, value));
 	}
 	if (t.state != TRIAL_RUNNING)
 		history_end(h, trial, (enum trial_state)t.state,
-		    history_turn(h, t.loss));
+		    history_flip_sign(h, t.loss));
 }
 
 int
-history_unpack(
+history_deserialize(
     struct history **out, const void *data, size_t len, struct err *e)
 {
 	struct unpack u = { .at = data, .left = len };
 	struct pack_head head;
-	struct history *h = unpack_new(&u, &head);
+	struct history *h = deserialize_new(&u, &head);
 	double *point;
 	int64_t i;
 
@@ -232,7 +237,7 @@ history_unpack(
 		return err_set(e, ERR_STORE, "these bytes are no history");
 	point = xcalloc((size_t)head.dims + 1, sizeof *point);
 	for (i = head.first; i <= head.count && !u.bad; i++)
-		unpack_trial(&u, h, i, point);
+		deserialize_trial(&u, h, i, point);
 	free(point);
 	if (u.bad || u.left > 0) {
 		history_free(h);

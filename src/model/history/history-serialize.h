@@ -13,9 +13,9 @@ struct err;
 struct history;
 
 /* Append h to the buffer, of what it keeps no more than keep says. */
-void history_pack(struct buf *, const struct history *, unsigned keep);
+void history_serialize(struct buf *, const struct history *, unsigned keep);
 /* A new history from exactly these bytes; ERR_STORE when they are none. */
-int
-history_unpack(struct history **, const void *data, size_t len, struct err *);
+int history_deserialize(
+    struct history **, const void *data, size_t len, struct err *);
 
 #endif /* HPOTUNE_HISTORY_SERIALIZE_H */

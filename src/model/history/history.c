@@ -26,8 +26,8 @@ history_new(size_t dims, bool maximize, unsigned keep)
 }
 
 void
-history_widen(struct history *h, size_t objectives, const bool *maximize,
-    size_t constraints)
+history_set_objectives(struct history *h, size_t objectives,
+    const bool *maximize, size_t constraints)
 {
 	assert(h->n == 0 && objectives >= 1 && maximize[0] == h->maximize);
 	h->n_objectives = objectives;
@@ -38,7 +38,7 @@ history_widen(struct history *h, size_t objectives, const bool *maximize,
 }
 
 void
-history_before(struct history *h, size_t n)
+history_add_prior(struct history *h, size_t n)
 {
 	assert(h->n == 0);
 	h->n_before = n;
@@ -46,7 +46,7 @@ history_before(struct history *h, size_t n)
 
 /* Numbers per trial of history_results; 0 = they are not kept. */
 static size_t
-history_width(const struct history *h)
+history_result_columns(const struct history *h)
 {
 	return h->goals == NULL ? 0 : h->n_objectives + h->n_constraints;
 }
@@ -62,7 +62,7 @@ history_free(struct history *h)
 {
 	if (h == NULL)
 		return;
-	curves_free(h);
+	history_curves_free(h);
 	free(h->trials);
 	free(h->points);
 	free(h->descents);
@@ -71,7 +71,7 @@ history_free(struct history *h)
 	free(h);
 }
 
-struct entry *
+struct history_entry *
 history_entry(const struct history *h, int64_t trial)
 {
 	assert(trial >= history_first(h) && history_index(h, trial) < h->n);
@@ -91,9 +91,9 @@ history_grow(struct history *h)
 	if (h->descents != NULL)
 		h->descents =
 		    xreallocarray(h->descents, h->cap, sizeof(*h->descents));
-	if (history_width(h) > 0)
-		h->results = xreallocarray(
-		    h->results, h->cap, history_width(h) * sizeof(double));
+	if (history_result_columns(h) > 0)
+		h->results = xreallocarray(h->results, h->cap,
+		    history_result_columns(h) * sizeof(double));
 }
 
 static void
@@ -103,13 +103,13 @@ history_append(struct history *h, enum trial_state state)
 
 	history_grow(h);
 	h->trials[h->n] =
-	    (struct entry){ .loss = NAN, .state = (uint8_t)state };
+	    (struct history_entry){ .loss = NAN, .state = (uint8_t)state };
 	for (i = 0; h->points != NULL && i < h->dims; i++)
 		h->points[h->n * h->dims + i] = NAN;
 	if (h->descents != NULL)
-		h->descents[h->n] = (struct descent){ 0 };
-	for (i = 0; i < history_width(h); i++)
-		h->results[h->n * history_width(h) + i] = NAN;
+		h->descents[h->n] = (struct history_origin){ 0 };
+	for (i = 0; i < history_result_columns(h); i++)
+		h->results[h->n * history_result_columns(h) + i] = NAN;
 	h->n++;
 }
 
@@ -131,16 +131,18 @@ history_add(struct history *h, int64_t trial, const double *point)
 }
 
 void
-history_descend(struct history *h, int64_t trial, int64_t from, int64_t member)
+history_set_parent(
+    struct history *h, int64_t trial, int64_t from, int64_t member)
 {
 	(void)history_entry(h, trial);
 	if (h->descents == NULL)
 		h->descents = xcalloc(h->cap, sizeof(*h->descents));
-	h->descents[history_index(h, trial)] = (struct descent){ from, member };
+	h->descents[history_index(h, trial)] =
+	    (struct history_origin){ from, member };
 }
 
 int64_t
-history_from(const struct history *h, int64_t trial)
+history_parent(const struct history *h, int64_t trial)
 {
 	(void)history_entry(h, trial);
 	return h->descents != NULL ? h->descents[history_index(h, trial)].from
@@ -158,21 +160,22 @@ history_member(const struct history *h, int64_t trial)
 bool
 history_report(struct history *h, int64_t trial, int64_t step, double value)
 {
-	struct entry *t = history_entry(h, trial);
+	struct history_entry *t = history_entry(h, trial);
 	struct curve_buf *b;
 
 	h->replaced = false;
 	if ((h->keep & HISTORY_CURVES) == 0)
 		return true;
-	b = entry_thaw(h, t);
-	h->replaced = !curve_buf_put(b, step, history_turn(h, value), &h->old);
+	b = history_curve_thaw(h, t);
+	h->replaced =
+	    !curve_buf_put(b, step, history_flip_sign(h, value), &h->old);
 	if (t->state != TRIAL_RUNNING)
-		entry_freeze(h, t);
+		history_curve_freeze(h, t);
 	return !h->replaced;
 }
 
 bool
-history_replaced(const struct history *h, double *old)
+history_replaced_value(const struct history *h, double *old)
 {
 	if (h->replaced)
 		*old = h->old;
@@ -180,9 +183,9 @@ history_replaced(const struct history *h, double *old)
 }
 
 static bool
-entry_beats(const struct history *h, int64_t trial, int64_t best)
+history_entry_beats(const struct history *h, int64_t trial, int64_t best)
 {
-	const struct entry *t = history_entry(h, trial);
+	const struct history_entry *t = history_entry(h, trial);
 	double least, here, there;
 
 	if (trial < 1 || t->state != TRIAL_COMPLETED || isnan(t->loss))
@@ -204,7 +207,7 @@ history_find_best(struct history *h)
 
 	h->best = 0;
 	for (i = 1; i <= history_count(h); i++)
-		if (entry_beats(h, i, h->best))
+		if (history_entry_beats(h, i, h->best))
 			h->best = i;
 }
 
@@ -216,9 +219,9 @@ history_results(struct history *h, int64_t trial, const double *objectives,
 	size_t i;
 
 	history_entry(h, trial);
-	if (history_width(h) == 0)
+	if (history_result_columns(h) == 0)
 		return;
-	row = h->results + history_index(h, trial) * history_width(h);
+	row = h->results + history_index(h, trial) * history_result_columns(h);
 	for (i = 0; i < h->n_objectives; i++)
 		row[i] = h->goals[i] ? -objectives[i] : objectives[i];
 	for (i = 0; i < h->n_constraints; i++)
@@ -229,28 +232,28 @@ void
 history_end(
     struct history *h, int64_t trial, enum trial_state state, double objective)
 {
-	struct entry *t = history_entry(h, trial);
+	struct history_entry *t = history_entry(h, trial);
 
 	t->state = (uint8_t)state;
-	t->loss = history_turn(h, objective);
-	entry_freeze(h, t);
+	t->loss = history_flip_sign(h, objective);
+	history_curve_freeze(h, t);
 	if (h->best == trial)
 		history_find_best(h);
-	else if (entry_beats(h, trial, h->best))
+	else if (history_entry_beats(h, trial, h->best))
 		h->best = trial;
 }
 
 void
 history_retry(struct history *h, int64_t trial)
 {
-	struct entry *t = history_entry(h, trial);
+	struct history_entry *t = history_entry(h, trial);
 	size_t i;
 
 	t->state = TRIAL_RUNNING;
 	t->loss = NAN;
-	for (i = 0; i < history_width(h); i++)
-		h->results[history_index(h, trial) * history_width(h) + i] =
-		    NAN;
+	for (i = 0; i < history_result_columns(h); i++)
+		h->results[history_index(h, trial) * history_result_columns(h) +
+			   i] = NAN;
 	if (h->best == trial)
 		history_find_best(h);
 }
@@ -275,7 +278,7 @@ history_keeps(const struct history *h)
 }
 
 bool
-history_is_wide(const struct history *h)
+history_has_results(const struct history *h)
 {
 	return h->goals != NULL;
 }
@@ -334,11 +337,11 @@ history_n_constraints(const struct history *h)
 const double *
 history_losses(const struct history *h, int64_t trial)
 {
-	const struct entry *t = history_entry(h, trial);
+	const struct history_entry *t = history_entry(h, trial);
 
-	if (history_width(h) == 0)
+	if (history_result_columns(h) == 0)
 		return &t->loss;
-	return h->results + history_index(h, trial) * history_width(h);
+	return h->results + history_index(h, trial) * history_result_columns(h);
 }
 
 const double *
@@ -371,7 +374,7 @@ history_best(const struct history *h)
 }
 
 double
-history_turn(const struct history *h, double value)
+history_flip_sign(const struct history *h, double value)
 {
 	return h->maximize ? -value : value;
 }

@@ -39,13 +39,13 @@ void history_free(struct history *);
  * constraint: objectives of these goals (the first as in history_new), and how
  * many constraints.
  */
-void history_widen(struct history *, size_t objectives, const bool *maximize,
-    size_t constraints);
+void history_set_objectives(struct history *, size_t objectives,
+    const bool *maximize, size_t constraints);
 /*
  * Before the first trial: n trials of other studies come first, with the
  * numbers 1 - n to 0.  They are for strategies; rules look from 1.
  */
-void history_before(struct history *, size_t n);
+void history_add_prior(struct history *, size_t n);
 
 /*
  * A trial is placed (again): it becomes pending.  Trials are numbered from
@@ -64,9 +64,9 @@ history_report(struct history *, int64_t trial, int64_t step, double value);
  * Whether the newest history_report replaced a value, and which one (turned).
  * For caches that have to take the old value back.
  */
-bool history_replaced(const struct history *, double *old);
+bool history_replaced_value(const struct history *, double *old);
 /*
- * What it came to where history_widen was called, before history_end: all
+ * What it came to where history_set_objectives was called, before history_end: all
  * objectives in the user's sign, NaN = none; and by how much each constraint is
  * violated (at most 0: it holds; NaN: it was not reported).
  */
@@ -76,9 +76,9 @@ void history_results(struct history *, int64_t trial, const double *objectives,
  * For strategies that continue trials: the trial whose checkpoint it began
  * with, and the member of a population that it is; 0 = none.  Not packed.
  */
-void
-history_descend(struct history *, int64_t trial, int64_t from, int64_t member);
-int64_t history_from(const struct history *, int64_t trial);
+void history_set_parent(
+    struct history *, int64_t trial, int64_t from, int64_t member);
+int64_t history_parent(const struct history *, int64_t trial);
 int64_t history_member(const struct history *, int64_t trial);
 /*
  * The trial is over; objective in the user's sign, NaN when it has none.
@@ -93,9 +93,9 @@ void history_retry(struct history *, int64_t trial);
 bool history_maximize(const struct history *);
 /* Whether objective i is maximized. */
 bool history_goal(const struct history *, size_t i);
-/* What is kept (enum history_keep), and whether history_widen was called. */
+/* What is kept (enum history_keep), and whether history_set_objectives was called. */
 unsigned history_keeps(const struct history *);
-bool history_is_wide(const struct history *);
+bool history_has_results(const struct history *);
 size_t history_dims(const struct history *);
 /* Trials so far; their numbers are first … count, other studies' up to 0. */
 int64_t history_first(const struct history *);
@@ -125,7 +125,7 @@ struct curve history_curve(const struct history *, int64_t trial);
  */
 int64_t history_best(const struct history *);
 /* A loss or curve value back in the user's sign (and the other way). */
-double history_turn(const struct history *, double value);
+double history_flip_sign(const struct history *, double value);
 
 /* Index of the last report at or before step, or -1. */
 ptrdiff_t curve_at(const struct curve *, int64_t step);

@@ -128,7 +128,8 @@ pack_err(const struct json *j, const char *name, struct err *e)
 }
 
 int
-study_check_argument(const struct study *s, const struct json *j, struct err *e)
+study_command_check_arg(
+    const struct study *s, const struct json *j, struct err *e)
 {
 	const char *p = json_string(j);
 	struct piece piece;
@@ -163,17 +164,18 @@ study_check_argument(const struct study *s, const struct json *j, struct err *e)
 }
 
 int
-study_check_text(const struct study *s, const struct json *j, struct err *e)
+study_command_check_text(
+    const struct study *s, const struct json *j, struct err *e)
 {
 	if (strcmp(json_string(j), params_word) == 0)
 		return json_err(j, e,
 		    "{params} stands for arguments of trial.command; the file "
 		    "that HPOTUNE_PARAMS names has all parameters");
-	return study_check_argument(s, j, e);
+	return study_command_check_arg(s, j, e);
 }
 
 bool
-study_has_names(const char *text)
+study_command_has_names(const char *text)
 {
 	struct piece piece;
 
@@ -200,7 +202,7 @@ put_name(struct buf *b, const struct study *s, const struct value *values,
 	int k = space_find(s->space, name);
 
 	if (k >= 0)
-		value_put(b, &values[k]);
+		param_value_put(b, &values[k]);
 	else if (strcmp(name, "trial") == 0)
 		buf_printf(b, "%" PRId64, vars->trial);
 	else if (strcmp(name, "attempt") == 0)
@@ -253,15 +255,15 @@ workdir_join(const struct study *s, const char *text)
 }
 
 char *
-study_text_plain(const struct study *s, const char *text)
+study_command_plain(const struct study *s, const char *text)
 {
 	return argument_fill(s, text, NULL, NULL);
 }
 
 char *
-study_workdir_plain(const struct study *s, const char *text)
+study_command_plain_dir(const struct study *s, const char *text)
 {
-	char *plain = study_text_plain(s, text);
+	char *plain = study_command_plain(s, text);
 	char *path = workdir_join(s, plain);
 
 	free(plain);
@@ -310,7 +312,7 @@ put_python(struct buf *b, const struct value *v)
 	if (v->kind == VALUE_BOOL)
 		buf_puts(b, v->integer != 0 ? "True" : "False");
 	else if (v->kind != VALUE_NULL)
-		value_put(b, v);
+		param_value_put(b, v);
 }
 
 /* The active parameter whose name comes next after one; -1 = none. */
@@ -366,7 +368,7 @@ params_put(char **argv, const struct space *space, const struct value *values)
 		if (values[k].kind == VALUE_NONE)
 			continue;
 		buf_printf(&b, "--%s=", space->params[k].name);
-		value_put(&b, &values[k]);
+		param_value_put(&b, &values[k]);
 		argv[n++] = buf_take(&b);
 	}
 	return n;

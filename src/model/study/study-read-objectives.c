@@ -166,7 +166,7 @@ read_constraints(struct study *s, const struct json *list, struct err *e)
 }
 
 int
-study_read_aims(struct study *s, const struct json *root, struct err *e)
+study_read_objectives(struct study *s, const struct json *root, struct err *e)
 {
 	const struct json *several = json_get(root, "objectives");
 	const struct json *one = json_get(root, "objective");
@@ -190,7 +190,7 @@ study_read_aims(struct study *s, const struct json *root, struct err *e)
 }
 
 void
-study_aims_clear(struct study *s)
+study_objectives_clear(struct study *s)
 {
 	size_t i;
 

@@ -21,9 +21,9 @@ static const char default_backend[] = "local";
 static const char no_rule[] = "none";
 
 static void
-plug_default(struct study_plug *plug, const char *name)
+plugin_default(struct study_plugin *plug, const char *name)
 {
-	*plug = (struct study_plug){ .name = xstrdup(name) };
+	*plug = (struct study_plugin){ .name = xstrdup(name) };
 }
 
 /*
@@ -31,12 +31,12 @@ plug_default(struct study_plug *plug, const char *name)
  * fallback, unless that is NULL.
  */
 static int
-plug_read(struct study_plug *plug, const struct json *j, const char *key,
+plugin_read(struct study_plugin *plug, const struct json *j, const char *key,
     const char *fallback, struct err *e)
 {
 	const char *name = fallback;
 
-	*plug = (struct study_plug){ .where = j };
+	*plug = (struct study_plugin){ .where = j };
 	if (json_type(j) == JSON_OBJECT) {
 		plug->block = j;
 		if (json_get(j, key) != NULL || fallback == NULL)
@@ -58,8 +58,8 @@ plug_read(struct study_plug *plug, const struct json *j, const char *key,
 
 /* One, or a list of them. */
 static int
-plugs_read_list(struct study_plug **plugs, size_t *n, const struct json *j,
-    const char *key, struct err *e)
+plugins_read_list(struct study_plugin **plugins, size_t *n,
+    const struct json *j, const char *key, struct err *e)
 {
 	const struct json *first = j, *item;
 	size_t count = 1;
@@ -70,9 +70,9 @@ plugs_read_list(struct study_plug **plugs, size_t *n, const struct json *j,
 	}
 	if (count < 1 || count > PLUGS_MAX)
 		return json_err(j, e, "expected 1 to %d of them", PLUGS_MAX);
-	*plugs = xcalloc(count, sizeof **plugs);
+	*plugins = xcalloc(count, sizeof **plugins);
 	for (item = first; *n < count; item = json_next(item))
-		if (plug_read(&(*plugs)[(*n)++], item, key, NULL, e) != 0)
+		if (plugin_read(&(*plugins)[(*n)++], item, key, NULL, e) != 0)
 			return -1;
 	return 0;
 }
@@ -113,10 +113,10 @@ study_read_strategy(struct study *s, const struct json *j, struct err *e)
 	int64_t seed;
 
 	if (j == NULL) {
-		plug_default(&s->strategy, default_strategy);
+		plugin_default(&s->strategy, default_strategy);
 		return 0;
 	}
-	if (plug_read(&s->strategy, j, "name", default_strategy, e) != 0 ||
+	if (plugin_read(&s->strategy, j, "name", default_strategy, e) != 0 ||
 	    strategy_read_keys(s, j, e) != 0)
 		return -1;
 	j = json_get(j, "seed");
@@ -136,11 +136,11 @@ study_read_stopping(struct study *s, const struct json *j, struct err *e)
 
 	if (j == NULL) {
 		s->stopping = xcalloc(1, sizeof *s->stopping);
-		plug_default(&s->stopping[s->n_stopping++],
+		plugin_default(&s->stopping[s->n_stopping++],
 		    s->n_objectives > 1 ? no_rule : default_rule);
 		return 0;
 	}
-	if (plugs_read_list(&s->stopping, &s->n_stopping, j, "rule", e) != 0)
+	if (plugins_read_list(&s->stopping, &s->n_stopping, j, "rule", e) != 0)
 		return -1;
 	for (i = 0; i < s->n_stopping && s->n_stopping > 1; i++)
 		if (strcmp(s->stopping[i].name, no_rule) == 0)
@@ -161,10 +161,10 @@ study_read_backend(struct study *s, const struct json *j, struct err *e)
 
 	if (j == NULL) {
 		s->backends = xcalloc(1, sizeof *s->backends);
-		plug_default(&s->backends[s->n_backends++], default_backend);
+		plugin_default(&s->backends[s->n_backends++], default_backend);
 		return 0;
 	}
-	if (plugs_read_list(&s->backends, &s->n_backends, j, "name", e) != 0)
+	if (plugins_read_list(&s->backends, &s->n_backends, j, "name", e) != 0)
 		return -1;
 	for (i = 1; i < s->n_backends; i++)
 		for (k = 0; k < i; k++)

@@ -60,7 +60,7 @@ read_command(struct study *s, const struct json *list, struct err *e)
 			return -1;
 		if (n == 0 && *text == '\0')
 			return json_err(j, e, "expected a program");
-		if (study_check_argument(s, j, e) != 0)
+		if (study_command_check_arg(s, j, e) != 0)
 			return -1;
 		s->trial.command[n++] = xstrdup(text);
 	}
@@ -76,10 +76,10 @@ read_workdir(struct study *s, const struct json *j, struct err *e)
 		return -1;
 	if (*text == '\0')
 		return json_err(j, e, "expected a folder");
-	if (j != NULL && study_check_text(s, j, e) != 0)
+	if (j != NULL && study_command_check_text(s, j, e) != 0)
 		return -1;
 	s->trial.workdir_text = xstrdup(text);
-	s->trial.workdir = study_workdir_plain(s, text);
+	s->trial.workdir = study_command_plain_dir(s, text);
 	return 0;
 }
 
@@ -119,10 +119,10 @@ read_env(struct study *s, const struct json *block, struct err *e)
 			return json_err_key(j, e,
 			    "names with HPOTUNE_ are set by hpotune itself");
 		if (json_read_string(j, &text, e) != 0 ||
-		    study_check_text(s, j, e) != 0)
+		    study_command_check_text(s, j, e) != 0)
 			return -1;
 		t->env_text[n] = xasprintf("%s=%s", name, text);
-		t->env[n] = study_text_plain(s, t->env_text[n]);
+		t->env[n] = study_command_plain(s, t->env_text[n]);
 		t->env_text[++n] = NULL;
 		t->env[n] = NULL;
 	}

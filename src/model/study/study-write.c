@@ -18,7 +18,7 @@ put_values(struct buf *b, const struct value *values, size_t n)
 	for (i = 0; i < n; i++) {
 		if (i > 0)
 			buf_putc(b, ',');
-		value_put_json(b, &values[i]);
+		param_value_put_json(b, &values[i]);
 	}
 	buf_putc(b, ']');
 }
@@ -48,7 +48,7 @@ put_param(struct buf *b, const struct space *s, const struct param *p)
 	}
 	if (p->has_default) {
 		buf_puts(b, ",\"default\":");
-		value_put_json(b, &p->def);
+		param_value_put_json(b, &p->def);
 	}
 	if (p->parent >= 0) {
 		buf_puts(b, ",\"when\":{");

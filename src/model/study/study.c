@@ -51,7 +51,7 @@ read_parts(struct study *s, const struct json *root, struct err *e)
 
 	if (json_only(root, known, e) != 0 || read_name(s, root, e) != 0)
 		return -1;
-	if (study_read_aims(s, root, e) != 0)
+	if (study_read_objectives(s, root, e) != 0)
 		return -1;
 	j = json_need(root, "parameters", e);
 	if (j == NULL || space_read(&s->space, j, e) != 0)
@@ -173,7 +173,7 @@ study_free(struct study *s)
 	free(s->strategy.name);
 	study_trial_clear(&s->trial);
 	space_free(s->space);
-	study_aims_clear(s);
+	study_objectives_clear(s);
 	free(s->name);
 	free(s->path);
 	free(s->dir);

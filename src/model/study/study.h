@@ -18,7 +18,7 @@ struct space;
 struct value;
 
 /* A plug-in as named in study.json. */
-struct study_plug {
+struct study_plugin {
 	char *name;
 	const struct json *block; /* its object, or NULL for a bare name */
 	const struct json *where; /* for errors; NULL when it is the default */
@@ -181,15 +181,15 @@ struct study {
 	struct study_constraint *constraints;
 	size_t n_constraints;
 	struct space *space;
-	struct study_plug strategy;
+	struct study_plugin strategy;
 	bool has_seed;
 	uint64_t seed;
 	enum study_duplicates duplicates;
 	enum study_device device;
-	struct study_plug *stopping; /* none: one rule named "none" */
+	struct study_plugin *stopping; /* none: one rule named "none" */
 	size_t n_stopping;
 	struct study_trial trial;
-	struct study_plug *backends;
+	struct study_plugin *backends;
 	size_t n_backends;
 	struct study_limits limits;
 	struct value **enqueue; /* each n values, VALUE_NONE where left open */
@@ -243,7 +243,7 @@ char **study_env(const struct study *, const struct value *values,
 char *study_workdir(const struct study *, const struct value *values,
     const struct study_command_vars *);
 /* Whether names in braces stand in a template. */
-bool study_has_names(const char *text);
+bool study_command_has_names(const char *text);
 void study_command_free(char **);
 
 #endif /* HPOTUNE_STUDY_H */

@@ -31,13 +31,13 @@ study_key(const struct study *study, const char *block, const char *key)
 
 /* Whether a line can report this metric. */
 static bool
-metric_heard(const char *metric)
+metric_is_reported(const char *metric)
 {
-	struct report *report = xcalloc(1, sizeof *report);
+	struct metric_line *report = xcalloc(1, sizeof *report);
 	char *line = xasprintf("hpotune: %s=1", metric);
 	bool good;
 
-	good = report_parse_line(report, NULL, line, strlen(line)) &&
+	good = metric_line_parse(report, NULL, line, strlen(line)) &&
 	       strcmp(report->values[0].name, metric) == 0;
 	free(line);
 	free(report);
@@ -46,16 +46,16 @@ metric_heard(const char *metric)
 
 /* Metrics that no line can report would never be heard of. */
 static int
-metric_try(const struct study *study, struct err *e)
+metric_check(const struct study *study, struct err *e)
 {
 	const struct json *where = NULL;
 	size_t i;
 
 	for (i = 0; i < study->n_objectives && where == NULL; i++)
-		if (!metric_heard(study->objectives[i].metric))
+		if (!metric_is_reported(study->objectives[i].metric))
 			where = study->objectives[i].where;
 	for (i = 0; i < study->n_constraints && where == NULL; i++)
-		if (!metric_heard(study->constraints[i].metric))
+		if (!metric_is_reported(study->constraints[i].metric))
 			where = study->constraints[i].where;
 	if (where == NULL)
 		return 0;
@@ -81,12 +81,12 @@ param_divides(const struct param *p, int64_t n)
 
 /* The global batch must have a whole share for each replica. */
 static int
-batch_try(const struct plug_backend *backend, const struct study *study,
+batch_check(const struct plugin_backend *backend, const struct study *study,
     struct err *e)
 {
 	const struct launcher *launcher = backend->launcher;
 	const struct json *where = study_key(study, "trial", "batch");
-	int64_t n = plugs_replicas(backend, study), global;
+	int64_t n = plugins_replicas(backend, study), global;
 	const char *name = study->trial.batch_param;
 
 	where = where != NULL ? json_get(where, "global") : NULL;
@@ -108,8 +108,9 @@ batch_try(const struct plug_backend *backend, const struct study *study,
 
 /* What this machine, or the far one, does not have or do. */
 static int
-backend_try(const struct plug_backend *backend, const struct strategy *strategy,
-    const struct study_plug *plug, const struct study *study, struct err *e)
+backend_check(const struct plugin_backend *backend,
+    const struct strategy *strategy, const struct study_plugin *plug,
+    const struct study *study, struct err *e)
 {
 	const struct launcher *launcher = backend->launcher;
 	const struct json *gpus = study_key(study, "trial", "gpus");
@@ -147,16 +148,17 @@ backend_try(const struct plug_backend *backend, const struct strategy *strategy,
 		return -1;
 	}
 	if (launcher->dirs != NULL &&
-	    study_has_names(study->trial.workdir_text))
+	    study_command_has_names(study->trial.workdir_text))
 		return json_err(study_key(study, "trial", "workdir"), e,
 		    "the backend %s runs all trials in one folder",
 		    launcher->name);
-	return batch_try(backend, study, e);
+	return batch_check(backend, study, e);
 }
 
 /* A limit of dollars needs to know what an attempt may cost. */
 static int
-cost_try(const struct plugs *plugs, const struct study *study, struct err *e)
+cost_check(
+    const struct plugins *plugins, const struct study *study, struct err *e)
 {
 	const struct json *where = study_key(study, "limits", "cost");
 	double worst, least = INFINITY;
@@ -165,10 +167,10 @@ cost_try(const struct plugs *plugs, const struct study *study, struct err *e)
 
 	if (study->limits.cost <= 0)
 		return 0;
-	for (i = 0; i < plugs->n_backends; i++) {
-		worst = plugs_worst_cost(&plugs->backends[i], study);
+	for (i = 0; i < plugins->n_backends; i++) {
+		worst = plugins_worst_cost(&plugins->backends[i], study);
 		least = fmin(least, worst);
-		if (plugs->backends[i].launcher->worst_cost == NULL)
+		if (plugins->backends[i].launcher->worst_cost == NULL)
 			continue;
 		any = true;
 		if (isnan(worst))
@@ -176,7 +178,7 @@ cost_try(const struct plugs *plugs, const struct study *study, struct err *e)
 			    "a limit of dollars needs every price, and the "
 			    "backend %s does not know what an attempt costs at "
 			    "most",
-			    plugs->backends[i].launcher->name);
+			    plugins->backends[i].launcher->name);
 	}
 	if (!any)
 		return json_err(
@@ -192,13 +194,14 @@ cost_try(const struct plugs *plugs, const struct study *study, struct err *e)
 
 /* A paused trial would come back when its member is elsewhere. */
 static int
-promote_try(const struct plug_rule *rule, const struct strategy *strategy,
-    const struct study_plug *plug, struct err *e)
+promote_check(const struct plugin_rule *rule, const struct strategy *strategy,
+    const struct study_plugin *plug, struct err *e)
 {
 	const struct stopper *s = rule->stopper;
 
 	if (!strategy->continues || s->promote == NULL ||
-	    option_get(s->options, rule->options, "promote")->number == 0)
+	    plugin_option_get(s->options, rule->options, "promote")->number ==
+		0)
 		return 0;
 	return json_err(plug->where, e,
 	    "%s with promote does not go with the strategy %s, whose trials "
@@ -207,41 +210,42 @@ promote_try(const struct plug_rule *rule, const struct strategy *strategy,
 }
 
 int
-plugs_try(const struct plugs *plugs, const struct study *study, struct err *e)
+plugins_check(
+    const struct plugins *plugins, const struct study *study, struct err *e)
 {
-	struct stopper_set *rules;
-	struct report_rules *patterns;
+	struct stop_rule_set *rules;
+	struct metric_patterns *patterns;
 	size_t i;
 
-	if (metric_try(study, e) == -1)
+	if (metric_check(study, e) == -1)
 		return -1;
-	for (i = 0; i < plugs->n_backends; i++)
-		if (backend_try(&plugs->backends[i], plugs->strategy,
+	for (i = 0; i < plugins->n_backends; i++)
+		if (backend_check(&plugins->backends[i], plugins->strategy,
 			&study->backends[i], study, e) == -1)
 			return -1;
-	for (i = 0; i < plugs->n_rules; i++)
-		if (promote_try(&plugs->rules[i], plugs->strategy,
+	for (i = 0; i < plugins->n_rules; i++)
+		if (promote_check(&plugins->rules[i], plugins->strategy,
 			&study->stopping[i], e) == -1)
 			return -1;
-	if (cost_try(plugs, study, e) == -1 ||
-	    plugs_open_rules(&rules, plugs, study, e) == -1)
+	if (cost_check(plugins, study, e) == -1 ||
+	    plugins_open_rules(&rules, plugins, study, e) == -1)
 		return -1;
-	stopper_set_free(rules);
-	if (report_rules_new(&patterns, &study->trial, e) == -1)
+	stop_rule_set_free(rules);
+	if (metric_patterns_new(&patterns, &study->trial, e) == -1)
 		return -1;
-	report_rules_free(patterns);
+	metric_patterns_free(patterns);
 	return 0;
 }
 
 int
-plugs_find_programs(
-    const struct plugs *plugs, const struct study *study, struct err *e)
+plugins_check_programs(
+    const struct plugins *plugins, const struct study *study, struct err *e)
 {
 	const struct launcher *launcher;
 	size_t i;
 
-	for (i = 0; i < plugs->n_backends; i++) {
-		launcher = plugs->backends[i].launcher;
+	for (i = 0; i < plugins->n_backends; i++) {
+		launcher = plugins->backends[i].launcher;
 		if (launcher->finds != NULL &&
 		    launcher->finds(&study->trial, e) != 0)
 			return -1;
@@ -250,7 +254,8 @@ plugs_find_programs(
 }
 
 int
-plugs_replicas(const struct plug_backend *backend, const struct study *study)
+plugins_replicas(
+    const struct plugin_backend *backend, const struct study *study)
 {
 	const struct launcher *launcher = backend->launcher;
 	int n = 1;
@@ -261,7 +266,8 @@ plugs_replicas(const struct plug_backend *backend, const struct study *study)
 }
 
 double
-plugs_worst_cost(const struct plug_backend *backend, const struct study *study)
+plugins_worst_cost(
+    const struct plugin_backend *backend, const struct study *study)
 {
 	if (backend->launcher->worst_cost == NULL)
 		return 0;
@@ -269,7 +275,8 @@ plugs_worst_cost(const struct plug_backend *backend, const struct study *study)
 }
 
 int64_t
-plugs_worst_ms(const struct plug_backend *backend, const struct study *study)
+plugins_worst_ms(
+    const struct plugin_backend *backend, const struct study *study)
 {
 	const struct study_trial *trial = &study->trial;
 

@@ -23,7 +23,7 @@ enum {
 
 /* An error at the place of a plug in study.json, when it has one. */
 static int
-plug_err(const struct study_plug *plug, struct err *e, const char *text)
+plugin_err(const struct study_plugin *plug, struct err *e, const char *text)
 {
 	if (plug->where != NULL)
 		return json_err(plug->where, e, "%s", text);
@@ -32,7 +32,7 @@ plug_err(const struct study_plug *plug, struct err *e, const char *text)
 
 /* "no strategy named x: did you mean y?" */
 static int
-plug_unknown(const struct study_plug *plug, const char *kind,
+plugin_unknown(const struct study_plugin *plug, const char *kind,
     const char *const *names, struct err *e)
 {
 	const char *near = text_nearest(plug->name, names);
@@ -51,7 +51,7 @@ plug_unknown(const struct study_plug *plug, const char *kind,
 						   : ", ",
 			    names[i]);
 	}
-	(void)plug_err(plug, e, buf_str(&text));
+	(void)plugin_err(plug, e, buf_str(&text));
 	buf_free(&text);
 	return -1;
 }
@@ -59,13 +59,13 @@ plug_unknown(const struct study_plug *plug, const char *kind,
 /* "the strategy x searches for one objective: expected y or z" */
 static int
 several_read(
-    const struct plugs *plugs, const struct study *study, struct err *e)
+    const struct plugins *plugins, const struct study *study, struct err *e)
 {
 	struct buf text = { 0 };
 	const char *between = "";
 	size_t i;
 
-	if (study->n_objectives == 1 || plugs->strategy->several)
+	if (study->n_objectives == 1 || plugins->strategy->several)
 		return 0;
 	for (i = 0; strategies[i] != NULL; i++) {
 		if (!strategies[i]->several)
@@ -77,44 +77,46 @@ several_read(
 		     ? study->strategy.where
 		     : json_get(json_root(study->doc), "objectives"),
 	    e, "the strategy %s searches for one objective: expected %s",
-	    plugs->strategy->name, buf_str(&text));
+	    plugins->strategy->name, buf_str(&text));
 	buf_free(&text);
 	return -1;
 }
 
 static int
-strategy_read(struct plugs *plugs, const struct study *study, struct err *e)
+strategy_read(struct plugins *plugins, const struct study *study, struct err *e)
 {
-	const struct study_plug *plug = &study->strategy;
+	const struct study_plugin *plug = &study->strategy;
 	const char *names[NAMES_MAX + 1];
 	struct err why = ERR_INIT;
 	size_t i;
 
-	plugs->strategy = strategy_find(plug->name);
-	if (plugs->strategy == NULL) {
+	plugins->strategy = strategy_find(plug->name);
+	if (plugins->strategy == NULL) {
 		for (i = 0; i < NAMES_MAX && strategies[i] != NULL; i++)
 			names[i] = strategies[i]->name;
 		names[i] = NULL;
-		return plug_unknown(plug, "strategy", names, e);
+		return plugin_unknown(plug, "strategy", names, e);
 	}
-	if (options_read(&plugs->strategy_options, plugs->strategy->options,
-		plug->block, study_strategy_keys, e) == -1 ||
-	    several_read(plugs, study, e) == -1)
+	if (plugin_options_read(&plugins->strategy_options,
+		plugins->strategy->options, plug->block, study_strategy_keys,
+		e) == -1 ||
+	    several_read(plugins, study, e) == -1)
 		return -1;
-	if (plugs->strategy->check == NULL ||
-	    plugs->strategy->check(
-		plugs->strategy_options, study->space, &why) == 0)
+	if (plugins->strategy->check == NULL ||
+	    plugins->strategy->check(
+		plugins->strategy_options, study->space, &why) == 0)
 		return 0;
 	if (plug->where == NULL || !json_err_placed(plug->where, &why))
-		return plug_err(plug, e, why.text);
+		return plugin_err(plug, e, why.text);
 	return err_set(e, ERR_USAGE, "%s", why.text);
 }
 
 static int
-rule_read(struct plugs *plugs, const struct study_plug *plug, struct err *e)
+rule_read(
+    struct plugins *plugins, const struct study_plugin *plug, struct err *e)
 {
 	static const char *const except[] = { "rule", "veto", NULL };
-	struct plug_rule *rule = &plugs->rules[plugs->n_rules];
+	struct plugin_rule *rule = &plugins->rules[plugins->n_rules];
 	const char *names[NAMES_MAX + 1];
 	const struct json *veto;
 	size_t i;
@@ -124,12 +126,12 @@ rule_read(struct plugs *plugs, const struct study_plug *plug, struct err *e)
 		for (i = 0; i < NAMES_MAX && stoppers[i] != NULL; i++)
 			names[i] = stoppers[i]->name;
 		names[i] = NULL;
-		return plug_unknown(plug, "stopping rule", names, e);
+		return plugin_unknown(plug, "stopping rule", names, e);
 	}
-	if (options_read(&rule->options, rule->stopper->options, plug->block,
-		except, e) == -1)
+	if (plugin_options_read(&rule->options, rule->stopper->options,
+		plug->block, except, e) == -1)
 		return -1;
-	plugs->n_rules++;
+	plugins->n_rules++;
 	veto = plug->block != NULL ? json_get(plug->block, "veto") : NULL;
 	if (veto != NULL && !json_bool(veto, &rule->veto))
 		return json_err(veto, e, "expected true or false");
@@ -137,10 +139,12 @@ rule_read(struct plugs *plugs, const struct study_plug *plug, struct err *e)
 }
 
 static int
-backend_read(struct plugs *plugs, const struct study_plug *plug, struct err *e)
+backend_read(
+    struct plugins *plugins, const struct study_plugin *plug, struct err *e)
 {
 	static const char *const except[] = { "name", NULL };
-	struct plug_backend *backend = &plugs->backends[plugs->n_backends];
+	struct plugin_backend *backend =
+	    &plugins->backends[plugins->n_backends];
 	const char *names[NAMES_MAX + 1];
 	size_t i;
 
@@ -149,18 +153,19 @@ backend_read(struct plugs *plugs, const struct study_plug *plug, struct err *e)
 		for (i = 0; i < NAMES_MAX && launchers[i] != NULL; i++)
 			names[i] = launchers[i]->name;
 		names[i] = NULL;
-		return plug_unknown(plug, "backend", names, e);
+		return plugin_unknown(plug, "backend", names, e);
 	}
-	if (options_read(&backend->options, backend->launcher->options,
+	if (plugin_options_read(&backend->options, backend->launcher->options,
 		plug->block, except, e) == -1)
 		return -1;
-	plugs->n_backends++;
+	plugins->n_backends++;
 	return 0;
 }
 
 /* limits.convergence: what it is about must be one number, and a model's. */
 static int
-convergence_read(struct plugs *plugs, const struct study *study, struct err *e)
+convergence_read(
+    struct plugins *plugins, const struct study *study, struct err *e)
 {
 	const struct study_limits *l = &study->limits;
 
@@ -169,74 +174,75 @@ convergence_read(struct plugs *plugs, const struct study *study, struct err *e)
 	if (study->n_objectives > 1 || study->n_constraints > 0)
 		return json_err(l->convergence_where, e,
 		    "it is for studies with one objective and no constraints");
-	return options_read(&plugs->convergence, strategy_convergence.options,
-	    l->convergence_block, NULL, e);
+	return plugin_options_read(&plugins->convergence,
+	    strategy_convergence.options, l->convergence_block, NULL, e);
 }
 
 int
-plugs_read(struct plugs *plugs, const struct study *study, struct err *e)
+plugins_read(struct plugins *plugins, const struct study *study, struct err *e)
 {
 	size_t i;
 
-	memset(plugs, 0, sizeof *plugs);
-	plugs->rules = xcalloc(study->n_stopping + 1, sizeof *plugs->rules);
-	plugs->backends =
-	    xcalloc(study->n_backends + 1, sizeof *plugs->backends);
-	if (strategy_read(plugs, study, e) == -1)
+	memset(plugins, 0, sizeof *plugins);
+	plugins->rules = xcalloc(study->n_stopping + 1, sizeof *plugins->rules);
+	plugins->backends =
+	    xcalloc(study->n_backends + 1, sizeof *plugins->backends);
+	if (strategy_read(plugins, study, e) == -1)
 		goto fail;
 	for (i = 0; i < study->n_stopping; i++)
-		if (rule_read(plugs, &study->stopping[i], e) == -1)
+		if (rule_read(plugins, &study->stopping[i], e) == -1)
 			goto fail;
 	for (i = 0; i < study->n_backends; i++)
-		if (backend_read(plugs, &study->backends[i], e) == -1)
+		if (backend_read(plugins, &study->backends[i], e) == -1)
 			goto fail;
-	if (convergence_read(plugs, study, e) == -1 ||
-	    plugs_try(plugs, study, e) == -1)
+	if (convergence_read(plugins, study, e) == -1 ||
+	    plugins_check(plugins, study, e) == -1)
 		goto fail;
 	return 0;
 fail:
-	plugs_free(plugs);
+	plugins_free(plugins);
 	return -1;
 }
 
 void
-plugs_free(struct plugs *plugs)
+plugins_free(struct plugins *plugins)
 {
 	size_t i;
 
-	if (plugs->strategy != NULL)
-		options_free(plugs->strategy_options, plugs->strategy->options);
-	options_free(plugs->convergence, strategy_convergence.options);
-	for (i = 0; i < plugs->n_rules; i++)
-		options_free(
-		    plugs->rules[i].options, plugs->rules[i].stopper->options);
-	for (i = 0; i < plugs->n_backends; i++)
-		options_free(plugs->backends[i].options,
-		    plugs->backends[i].launcher->options);
-	free(plugs->rules);
-	free(plugs->backends);
-	memset(plugs, 0, sizeof *plugs);
+	if (plugins->strategy != NULL)
+		plugin_options_free(
+		    plugins->strategy_options, plugins->strategy->options);
+	plugin_options_free(plugins->convergence, strategy_convergence.options);
+	for (i = 0; i < plugins->n_rules; i++)
+		plugin_options_free(plugins->rules[i].options,
+		    plugins->rules[i].stopper->options);
+	for (i = 0; i < plugins->n_backends; i++)
+		plugin_options_free(plugins->backends[i].options,
+		    plugins->backends[i].launcher->options);
+	free(plugins->rules);
+	free(plugins->backends);
+	memset(plugins, 0, sizeof *plugins);
 }
 
 int
-plugs_open_rules(struct stopper_set **out, const struct plugs *plugs,
+plugins_open_rules(struct stop_rule_set **out, const struct plugins *plugins,
     const struct study *study, struct err *e)
 {
 	struct stopper_env env = { .max_steps = study->trial.max_steps,
 		.maximize = study->maximize,
 		.study = study->name };
-	struct stopper_set *set = stopper_set_new();
-	const struct plug_rule *rule;
+	struct stop_rule_set *set = stop_rule_set_new();
+	const struct plugin_rule *rule;
 	struct err why = ERR_INIT;
 	size_t i;
 
-	for (i = 0; i < plugs->n_rules; i++) {
-		rule = &plugs->rules[i];
-		if (stopper_set_add(set, rule->stopper, rule->options, &env,
+	for (i = 0; i < plugins->n_rules; i++) {
+		rule = &plugins->rules[i];
+		if (stop_rule_set_add(set, rule->stopper, rule->options, &env,
 			rule->veto, &why) == 0)
 			continue;
-		stopper_set_free(set);
-		return plug_err(&study->stopping[i], e, why.text);
+		stop_rule_set_free(set);
+		return plugin_err(&study->stopping[i], e, why.text);
 	}
 	*out = set;
 	return 0;

@@ -155,18 +155,19 @@ is_full(size_t n)
 	return (n & (n - 1)) == 0;
 }
 
-struct bank_curve *
-bank_begin(struct bank *b)
+struct curve_file_curve *
+curve_file_begin(struct curve_file *b)
 {
 	if (is_full(b->n))
 		b->curves =
 		    xreallocarray(b->curves, b->n * 2 + 1, sizeof(*b->curves));
-	b->curves[b->n] = (struct bank_curve){ 0 };
+	b->curves[b->n] = (struct curve_file_curve){ 0 };
 	return &b->curves[b->n++];
 }
 
 static void
-bank_lengthen(struct bank *b, const struct bank_curve *c, int64_t step)
+curve_file_lengthen(
+    struct curve_file *b, const struct curve_file_curve *c, int64_t step)
 {
 	int64_t before = c->n > 0 ? c->steps[c->n - 1] : step, more = 0;
 
@@ -181,15 +182,16 @@ bank_lengthen(struct bank *b, const struct bank_curve *c, int64_t step)
 }
 
 int64_t
-bank_last_step(const struct bank *b)
+curve_file_last_step(const struct curve_file *b)
 {
 	return b->last_step < b->max_steps ? b->last_step : 0;
 }
 
 void
-bank_report(struct bank *b, struct bank_curve *c, int64_t step, double value)
+curve_file_report(struct curve_file *b, struct curve_file_curve *c,
+    int64_t step, double value)
 {
-	bank_lengthen(b, c, step);
+	curve_file_lengthen(b, c, step);
 	if (is_full(c->n)) {
 		c->steps =
 		    xreallocarray(c->steps, c->n * 2 + 1, sizeof(*c->steps));
@@ -211,47 +213,50 @@ number_read(const char *text, double *v)
 
 /* One row, one curve. */
 static int
-wide_row(struct bank *b, const struct shape *s, struct reader *r, struct err *e)
+wide_row(struct curve_file *b, const struct shape *s, struct reader *r,
+    struct err *e)
 {
-	struct bank_curve *c;
+	struct curve_file_curve *c;
 	double v;
 	size_t i;
 
 	if (r->n != s->columns)
 		return reader_err(r, e, "as many fields as columns expected");
-	c = bank_begin(b);
+	c = curve_file_begin(b);
 	for (i = 0; i < r->n; i++) {
 		if (s->step[i] < 0 || *r->fields[i] == '\0')
 			continue;
 		if (!number_read(r->fields[i], &v))
 			return reader_err(r, e, "expected numbers");
-		bank_report(b, c, s->step[i], v);
+		curve_file_report(b, c, s->step[i], v);
 	}
 	return 0;
 }
 
 /* One row, one report: of the curve before it or of a new one. */
 static int
-long_row(struct bank *b, const struct shape *s, struct reader *r, double *last,
-    struct err *e)
+long_row(struct curve_file *b, const struct shape *s, struct reader *r,
+    double *last, struct err *e)
 {
-	struct bank_curve *c;
+	struct curve_file_curve *c;
 	double trial, step, v;
 
 	if (r->n != s->columns || !number_read(r->fields[s->trial], &trial) ||
 	    !number_read(r->fields[s->at], &step) || fabs(step) > 9e15 ||
 	    !number_read(r->fields[s->value], &v))
 		return reader_err(r, e, "expected three numbers");
-	c = b->n == 0 || trial != *last ? bank_begin(b) : &b->curves[b->n - 1];
+	c = b->n == 0 || trial != *last ? curve_file_begin(b)
+					: &b->curves[b->n - 1];
 	*last = trial;
 	if (c->n > 0 && (int64_t)step <= c->steps[c->n - 1])
 		return reader_err(r, e, "the steps of a trial do not ascend");
-	bank_report(b, c, (int64_t)step, v);
+	curve_file_report(b, c, (int64_t)step, v);
 	return 0;
 }
 
 static int
-bank_read(struct bank *b, struct reader *r, struct shape *s, struct err *e)
+curve_file_read(
+    struct curve_file *b, struct reader *r, struct shape *s, struct err *e)
 {
 	double last = NAN;
 	int rc = 0;
@@ -269,7 +274,7 @@ bank_read(struct bank *b, struct reader *r, struct shape *s, struct err *e)
 }
 
 int
-bank_load(struct bank *b, const char *path, struct err *e)
+curve_file_load(struct curve_file *b, const char *path, struct err *e)
 {
 	struct reader r = { .path = path };
 	struct shape s = { 0 };
@@ -277,13 +282,13 @@ bank_load(struct bank *b, const char *path, struct err *e)
 	size_t len;
 	int rc;
 
-	*b = (struct bank){ 0 };
+	*b = (struct curve_file){ 0 };
 	if (gz_load(&text, &len, path, BANK_BYTES_MAX, e) == -1)
 		return -1;
 	r.next = text;
-	rc = bank_read(b, &r, &s, e);
+	rc = curve_file_read(b, &r, &s, e);
 	if (rc == -1)
-		bank_free(b);
+		curve_file_free(b);
 	free(s.step);
 	free(r.fields);
 	free(text);
@@ -291,7 +296,7 @@ bank_load(struct bank *b, const char *path, struct err *e)
 }
 
 void
-bank_free(struct bank *b)
+curve_file_free(struct curve_file *b)
 {
 	size_t i;
 
@@ -300,5 +305,5 @@ bank_free(struct bank *b)
 		free(b->curves[i].values);
 	}
 	free(b->curves);
-	*b = (struct bank){ 0 };
+	*b = (struct curve_file){ 0 };
 }

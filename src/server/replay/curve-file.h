@@ -11,14 +11,14 @@
 
 struct err;
 
-struct bank_curve {
+struct curve_file_curve {
 	size_t n;
 	int64_t *steps; /* ascending */
 	double *values; /* in the user's sign */
 };
 
-struct bank {
-	struct bank_curve *curves;
+struct curve_file {
+	struct curve_file_curve *curves;
 	size_t n;
 	/*
 	 * As trial.max_steps counts: the greatest step; of curves that begin
@@ -36,13 +36,13 @@ struct bank {
  * left alone; or a row per report with the columns trial, step and value.
  * Empty fields are no reports.
  */
-int bank_load(struct bank *, const char *path, struct err *);
-void bank_free(struct bank *);
+int curve_file_load(struct curve_file *, const char *path, struct err *);
+void curve_file_free(struct curve_file *);
 /* The step with which its trials end, for the rules; 0 = max_steps. */
-int64_t bank_last_step(const struct bank *);
+int64_t curve_file_last_step(const struct curve_file *);
 /* Or fill a zeroed one: a new curve, valid until the next one, and its reports. */
-struct bank_curve *bank_begin(struct bank *);
-void
-bank_report(struct bank *, struct bank_curve *, int64_t step, double value);
+struct curve_file_curve *curve_file_begin(struct curve_file *);
+void curve_file_report(
+    struct curve_file *, struct curve_file_curve *, int64_t step, double value);
 
 #endif /* HPOTUNE_CURVE_FILE_H */

@@ -17,8 +17,8 @@
 
 struct reading {
 	struct history *ends; /* states only */
-	struct bank *bank;
-	struct bank_curve *curve;
+	struct curve_file *bank;
+	struct curve_file_curve *curve;
 	int64_t trial; /* of the curve */
 };
 
@@ -45,27 +45,27 @@ on_report(void *arg, int64_t trial, int64_t step, double value)
 	    history_state(r->ends, trial) != TRIAL_COMPLETED)
 		return 0;
 	if (trial != r->trial)
-		r->curve = bank_begin(r->bank);
+		r->curve = curve_file_begin(r->bank);
 	r->trial = trial;
-	bank_report(r->bank, r->curve, step, value);
+	curve_file_report(r->bank, r->curve, step, value);
 	return 0;
 }
 
 int
-tune_store(
-    struct bank *b, struct replay_plan *plan, struct store *s, struct err *e)
+policy_curves_read(struct curve_file *b, struct replay_plan *plan,
+    struct store *s, struct err *e)
 {
 	struct reading r = { .bank = b };
 	struct study *study;
 	int rc;
 
-	*b = (struct bank){ 0 };
-	if (replay_study(&study, s, e) == -1)
+	*b = (struct curve_file){ 0 };
+	if (replay_recorded_study(&study, s, e) == -1)
 		return -1;
 	r.ends = history_new(0, study->maximize, 0);
-	rc = store_each_record(s, on_end, &r, e);
+	rc = store_walk_records(s, on_end, &r, e);
 	if (rc == 0)
-		rc = store_each_curve_row(s, on_report, &r, e);
+		rc = store_walk_curves(s, on_report, &r, e);
 	if (rc == 0 && b->n == 0)
 		rc = err_set(e, ERR_USAGE,
 		    "%s: no completed trial has reported anything",
@@ -77,6 +77,6 @@ tune_store(
 	history_free(r.ends);
 	study_free(study);
 	if (rc != 0)
-		bank_free(b);
+		curve_file_free(b);
 	return rc;
 }

@@ -25,10 +25,10 @@ static const double killed_most = 0.01;
 #define COUNT(list) (sizeof(list) / sizeof(list)[0])
 
 /* Number i of the grid. */
-static struct tune_policy
+static struct policy_setting
 grid_policy(size_t i)
 {
-	struct tune_policy p = { .guard = i % 2 == 0, .interval = 1 };
+	struct policy_setting p = { .guard = i % 2 == 0, .interval = 1 };
 
 	i /= 2;
 	p.completed = i % 2 == 1;
@@ -45,14 +45,14 @@ grid_policy(size_t i)
 }
 
 void
-tune_open(struct tune *t)
+policy_grid_open(struct policy_grid *t)
 {
 	size_t i;
 
 	t->n = 1 + 2 * 2 * COUNT(pools) * COUNT(percentiles) * COUNT(warmups) *
 		       COUNT(values);
 	t->policies = xcalloc(t->n, sizeof(*t->policies));
-	t->policies[0] = (struct tune_policy){ .value = "last",
+	t->policies[0] = (struct policy_setting){ .value = "last",
 		.reference = "last",
 		.guard = true,
 		.as_is = true,
@@ -65,38 +65,38 @@ tune_open(struct tune *t)
 }
 
 void
-tune_close(struct tune *t)
+policy_grid_close(struct policy_grid *t)
 {
 	free(t->policies);
 }
 
 static double
-mean_of(const struct tune_policy *p, double total)
+mean_of(const struct policy_setting *p, double total)
 {
 	return p->sum.studies > 0 ? total / (double)p->sum.studies : 0;
 }
 
 double
-tune_saved(const struct tune_policy *p)
+policy_grid_saved(const struct policy_setting *p)
 {
 	return mean_of(p, p->sum.saved);
 }
 
 double
-tune_killed(const struct tune_policy *p)
+policy_grid_killed(const struct policy_setting *p)
 {
 	return mean_of(p, (double)p->sum.killed);
 }
 
 double
-tune_regret(const struct tune_policy *p)
+policy_grid_regret(const struct policy_setting *p)
 {
 	return mean_of(p, p->sum.regret);
 }
 
 /* Killed less, or as much and saved more, or that too and lost less. */
 static int
-policy_order(const struct tune_policy *a, const struct tune_policy *b)
+policy_order(const struct policy_setting *a, const struct policy_setting *b)
 {
 	if (a->sum.killed != b->sum.killed)
 		return a->sum.killed < b->sum.killed ? -1 : 1;
@@ -108,9 +108,9 @@ policy_order(const struct tune_policy *a, const struct tune_policy *b)
 
 /* Whether another one is as good in both and better in one, or came first. */
 static bool
-is_beaten(const struct tune *t, size_t i)
+is_beaten(const struct policy_grid *t, size_t i)
 {
-	const struct tune_policy *p = &t->policies[i], *q;
+	const struct policy_setting *p = &t->policies[i], *q;
 	size_t k;
 
 	for (k = 0; k < t->n; k++) {
@@ -125,11 +125,11 @@ is_beaten(const struct tune *t, size_t i)
 	return false;
 }
 
-const struct tune_policy *
-tune_choose(struct tune *t)
+const struct policy_setting *
+policy_grid_choose(struct policy_grid *t)
 {
-	struct tune_policy *p;
-	const struct tune_policy *best = NULL;
+	struct policy_setting *p;
+	const struct policy_setting *best = NULL;
 	size_t i;
 
 	for (i = 0; i < t->n; i++) {
@@ -139,10 +139,10 @@ tune_choose(struct tune *t)
 			continue;
 		/* Of those that may be, who kills most has saved most. */
 		if (best == NULL ||
-		    (tune_killed(p) <= killed_most
+		    (policy_grid_killed(p) <= killed_most
 			    ? policy_order(best, p) < 0 ||
-				  tune_killed(best) > killed_most
-			    : tune_killed(best) > killed_most &&
+				  policy_grid_killed(best) > killed_most
+			    : policy_grid_killed(best) > killed_most &&
 				  policy_order(p, best) < 0))
 			best = p;
 	}
@@ -150,7 +150,7 @@ tune_choose(struct tune *t)
 }
 
 void
-tune_put_rule(struct buf *out, const struct tune_policy *p)
+policy_grid_put_rule(struct buf *out, const struct policy_setting *p)
 {
 	if (p->as_is) {
 		buf_puts(out, "{\"rule\": \"median\"}");

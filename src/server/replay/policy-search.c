@@ -26,9 +26,9 @@ struct flat {
 
 static void
 flat_curves(
-    struct flat *f, const struct bank *b, const struct replay_plan *plan)
+    struct flat *f, const struct curve_file *b, const struct replay_plan *plan)
 {
-	const struct bank_curve *c;
+	const struct curve_file_curve *c;
 	size_t i, k, at = 0;
 
 	f->start = xcalloc(b->n + 1, sizeof(*f->start));
@@ -47,7 +47,7 @@ flat_curves(
 		.step = f->step,
 		.value = f->value,
 		.max_steps = b->max_steps,
-		.last_step = bank_last_step(b),
+		.last_step = curve_file_last_step(b),
 		.value_last = plan->value_last };
 }
 
@@ -88,7 +88,7 @@ value_of(const char *name)
 }
 
 static struct replay_policy
-policy_of(const struct tune_policy *p, int64_t max_steps)
+policy_of(const struct policy_setting *p, int64_t max_steps)
 {
 	double steps = p->warmup / 100.0 * (double)max_steps;
 
@@ -124,7 +124,7 @@ curve_result(const struct replay_curves *c, size_t curve)
 }
 
 static struct there
-there_of(const struct flat *f, size_t study)
+recorded_results(const struct flat *f, size_t study)
 {
 	const size_t *order = f->order + study * f->studies.trials;
 	double *v = xcalloc(f->studies.trials + 1, sizeof(*v));
@@ -162,7 +162,8 @@ sum_add(struct replay_sum *sum, const struct flat *f,
 }
 
 void
-tune_bank(struct tune *t, const struct bank *b, const struct replay_plan *plan)
+policy_search_run(struct policy_grid *t, const struct curve_file *b,
+    const struct replay_plan *plan)
 {
 	const struct kernels *kernels = kernels_plain();
 	struct replay_policy *policies = xcalloc(t->n, sizeof(*policies));
@@ -179,7 +180,7 @@ tune_bank(struct tune *t, const struct bank *b, const struct replay_plan *plan)
 	kernels->replay(
 	    kernels->dev, &f.curves, policies, t->n, &f.studies, scores);
 	for (k = 0; k < f.studies.n; k++) {
-		there = there_of(&f, k);
+		there = recorded_results(&f, k);
 		for (i = 0; i < t->n; i++)
 			sum_add(&t->policies[i].sum, &f,
 			    &scores[i * f.studies.n + k], &there);

@@ -12,12 +12,12 @@
 
 #include "src/server/replay/replay.h"
 
-struct bank;
+struct curve_file;
 struct buf;
 struct err;
 struct store;
 
-struct tune_policy {
+struct policy_setting {
 	const char *value, *reference;
 	bool completed; /* the pool */
 	bool guard;
@@ -29,31 +29,32 @@ struct tune_policy {
 	bool best; /* nobody saves more and kills no more */
 };
 
-struct tune {
-	struct tune_policy *policies; /* the first one is median as it is */
+struct policy_grid {
+	struct policy_setting *policies; /* the first one is median as it is */
 	size_t n;
 };
 
-void tune_open(struct tune *);
-void tune_close(struct tune *);
+void policy_grid_open(struct policy_grid *);
+void policy_grid_close(struct policy_grid *);
 /*
  * Add plan.seeds studies drawn from the bank to the sum of each policy; the
- * same studies that replay_bank draws.
+ * same studies that replay_simulate draws.
  */
-void tune_bank(struct tune *, const struct bank *, const struct replay_plan *);
+void policy_search_run(struct policy_grid *, const struct curve_file *,
+    const struct replay_plan *);
 /*
  * The curves of a study's completed trials, as a bank of as many steps as the
  * study's trials have; goal and what counts go to the plan.
  */
-int
-tune_store(struct bank *, struct replay_plan *, struct store *, struct err *);
+int policy_curves_read(
+    struct curve_file *, struct replay_plan *, struct store *, struct err *);
 /* Which are best, and of those the one to use. */
-const struct tune_policy *tune_choose(struct tune *);
+const struct policy_setting *policy_grid_choose(struct policy_grid *);
 /* Shares of all studies. */
-double tune_saved(const struct tune_policy *);
-double tune_killed(const struct tune_policy *);
-double tune_regret(const struct tune_policy *);
+double policy_grid_saved(const struct policy_setting *);
+double policy_grid_killed(const struct policy_setting *);
+double policy_grid_regret(const struct policy_setting *);
 /* What stands behind "stopping" in study.json. */
-void tune_put_rule(struct buf *, const struct tune_policy *);
+void policy_grid_put_rule(struct buf *, const struct policy_setting *);
 
 #endif /* HPOTUNE_POLICY_SEARCH_H */

@@ -12,17 +12,18 @@
 #include "strategies/stopper.h"
 
 struct records {
-	struct rerun rerun;
+	struct replay_rerun rerun;
 	const struct study *study;
 	struct store *store;
 	struct err *err;
 };
 
 void
-replay_widen(struct history *h, const struct study *study)
+replay_set_objectives(struct history *h, const struct study *study)
 {
 	if (study->n_objectives == 1 && study->n_constraints > 0)
-		history_widen(h, 1, &study->maximize, study->n_constraints);
+		history_set_objectives(
+		    h, 1, &study->maximize, study->n_constraints);
 }
 
 int
@@ -33,7 +34,7 @@ replay_results(struct history *h, const struct study *study,
 	double *values;
 	int rc;
 
-	if (!history_is_wide(h))
+	if (!history_has_results(h))
 		return 0;
 	values = xcalloc(all, sizeof *values);
 	rc = store_outcome_get(store, trial, all, values, e);
@@ -53,14 +54,14 @@ on_record(void *arg, int64_t trial, int64_t step, double value,
 	struct records *r = arg;
 
 	if (state == TRIAL_RUNNING) {
-		rerun_report(&r->rerun, trial, step, value);
+		replay_rerun_report(&r->rerun, trial, step, value);
 		return 0;
 	}
-	rerun_begin(&r->rerun, trial);
+	replay_rerun_begin(&r->rerun, trial);
 	if (replay_results(
 		r->rerun.history, r->study, r->store, trial, r->err) != 0)
 		return -1;
-	rerun_end(&r->rerun, trial, state == TRIAL_COMPLETED);
+	replay_rerun_end(&r->rerun, trial, state == TRIAL_COMPLETED);
 	return 0;
 }
 
@@ -68,12 +69,12 @@ on_record(void *arg, int64_t trial, int64_t step, double value,
 static int
 on_stopped(void *arg, int64_t trial, int64_t step, bool late)
 {
-	rerun_know(arg, trial, step, late);
+	replay_rerun_set_stop(arg, trial, step, late);
 	return 0;
 }
 
 int
-replay_study(struct study **study, struct store *s, struct err *e)
+replay_recorded_study(struct study **study, struct store *s, struct err *e)
 {
 	struct store_study row = { 0 };
 	char *path;
@@ -89,7 +90,7 @@ replay_study(struct study **study, struct store *s, struct err *e)
 }
 
 int
-replay_store(struct replay_sum *sum, struct store *s,
+replay_recorded(struct replay_sum *sum, struct store *s,
     const struct replay_rule *rule, struct err *e)
 {
 	struct stopper_env env;
@@ -97,21 +98,21 @@ replay_store(struct replay_sum *sum, struct store *s,
 	struct records r = { .store = s, .err = e };
 	int rc;
 
-	if (replay_study(&study, s, e) == -1)
+	if (replay_recorded_study(&study, s, e) == -1)
 		return -1;
 	env = (struct stopper_env){ .max_steps = study->trial.max_steps,
 		.maximize = study->maximize,
 		.study = study->name };
 	r.study = study;
-	rc = rerun_open(&r.rerun, rule, &env, study->value_last, e);
+	rc = replay_rerun_open(&r.rerun, rule, &env, study->value_last, e);
 	if (rc == 0) {
-		replay_widen(r.rerun.history, study);
-		rc = store_each_stopped(s, on_stopped, &r.rerun, e);
+		replay_set_objectives(r.rerun.history, study);
+		rc = store_walk_stopped(s, on_stopped, &r.rerun, e);
 		if (rc == 0)
-			rc = store_each_record(s, on_record, &r, e);
+			rc = store_walk_records(s, on_record, &r, e);
 		if (rc == 0)
-			rerun_sum(sum, &r.rerun);
-		rerun_close(&r.rerun);
+			replay_rerun_sum(sum, &r.rerun);
+		replay_rerun_close(&r.rerun);
 	}
 	study_free(study);
 	return rc;

@@ -14,10 +14,10 @@
 #include "strategies/stopper.h"
 
 int
-rerun_open(struct rerun *r, const struct replay_rule *rule,
+replay_rerun_open(struct replay_rerun *r, const struct replay_rule *rule,
     const struct stopper_env *env, bool value_last, struct err *e)
 {
-	*r = (struct rerun){ .value_last = value_last,
+	*r = (struct replay_rerun){ .value_last = value_last,
 		.max_steps = env->max_steps,
 		.last_step = env->last_step };
 	if (replay_rule_open(&r->set, rule, env, e) == -1)
@@ -27,15 +27,15 @@ rerun_open(struct rerun *r, const struct replay_rule *rule,
 }
 
 void
-rerun_close(struct rerun *r)
+replay_rerun_close(struct replay_rerun *r)
 {
-	stopper_set_free(r->set);
+	stop_rule_set_free(r->set);
 	history_free(r->history);
 	free(r->trials);
 }
 
-static struct rerun_trial *
-rerun_trial(struct rerun *r, int64_t trial)
+static struct replay_rerun_trial *
+replay_rerun_trial(struct replay_rerun *r, int64_t trial)
 {
 	while ((int64_t)r->n < trial) {
 		if (r->n == r->cap) {
@@ -43,7 +43,7 @@ rerun_trial(struct rerun *r, int64_t trial)
 			r->trials = xreallocarray(
 			    r->trials, r->cap, sizeof(*r->trials));
 		}
-		r->trials[r->n++] = (struct rerun_trial){ .full = NAN,
+		r->trials[r->n++] = (struct replay_rerun_trial){ .full = NAN,
 			.found = NAN,
 			.known = -1,
 			.last = INT64_MIN };
@@ -54,7 +54,7 @@ rerun_trial(struct rerun *r, int64_t trial)
 
 /* A trial's result after one more report. */
 static double
-result_after(const struct rerun *r, double before, double value)
+result_after(const struct replay_rerun *r, double before, double value)
 {
 	if (r->value_last)
 		return value;
@@ -64,24 +64,25 @@ result_after(const struct rerun *r, double before, double value)
 }
 
 void
-rerun_begin(struct rerun *r, int64_t trial)
+replay_rerun_begin(struct replay_rerun *r, int64_t trial)
 {
-	(void)rerun_trial(r, trial);
+	(void)replay_rerun_trial(r, trial);
 }
 
 void
-rerun_know(struct rerun *r, int64_t trial, int64_t step, bool late)
+replay_rerun_set_stop(
+    struct replay_rerun *r, int64_t trial, int64_t step, bool late)
 {
-	struct rerun_trial *t = rerun_trial(r, trial);
+	struct replay_rerun_trial *t = replay_rerun_trial(r, trial);
 
 	t->known = step;
 	t->late = late;
 }
 
 static void
-rerun_stop(struct rerun *r, int64_t trial, int64_t step)
+replay_rerun_stop(struct replay_rerun *r, int64_t trial, int64_t step)
 {
-	struct rerun_trial *t = rerun_trial(r, trial);
+	struct replay_rerun_trial *t = replay_rerun_trial(r, trial);
 
 	t->judged = true;
 	if (step == t->known && t->late)
@@ -91,14 +92,14 @@ rerun_stop(struct rerun *r, int64_t trial, int64_t step)
 	if (t->really)
 		return;
 	history_end(r->history, trial, TRIAL_STOPPED,
-	    history_turn(r->history, t->found));
-	stopper_set_ended(r->set, r->history, trial);
+	    history_flip_sign(r->history, t->found));
+	stop_rule_set_ended(r->set, r->history, trial);
 }
 
 /* Whether the server would have judged this report: only news, in order. */
 static bool
-rerun_judges(
-    struct rerun *r, struct rerun_trial *t, int64_t step, bool is_new, size_t n)
+replay_rerun_judges(struct replay_rerun *r, struct replay_rerun_trial *t,
+    int64_t step, bool is_new, size_t n)
 {
 	bool newest = step > t->last;
 
@@ -110,10 +111,11 @@ rerun_judges(
 }
 
 bool
-rerun_report(struct rerun *r, int64_t trial, int64_t step, double value)
+replay_rerun_report(
+    struct replay_rerun *r, int64_t trial, int64_t step, double value)
 {
-	struct rerun_trial *t = rerun_trial(r, trial);
-	double turned = history_turn(r->history, value);
+	struct replay_rerun_trial *t = replay_rerun_trial(r, trial);
+	double turned = history_flip_sign(r->history, value);
 	struct judgement j;
 	struct curve c;
 	bool is_new;
@@ -127,28 +129,28 @@ rerun_report(struct rerun *r, int64_t trial, int64_t step, double value)
 	}
 	t->found = result_after(r, t->found, turned);
 	is_new = history_report(r->history, trial, step, value);
-	stopper_set_observe(r->set, r->history, trial, step);
+	stop_rule_set_observe(r->set, r->history, trial, step);
 	c = history_curve(r->history, trial);
-	if (!rerun_judges(r, t, step, is_new, c.n))
+	if (!replay_rerun_judges(r, t, step, is_new, c.n))
 		return t->stopped;
-	stopper_set_judge(r->set, r->history, trial, step, &j);
+	stop_rule_set_judge(r->set, r->history, trial, step, &j);
 	/* Nobody knows what the records would be after a promotion. */
 	if (j.verdict == VERDICT_STOP || j.verdict == VERDICT_PAUSE)
-		rerun_stop(r, trial, step);
+		replay_rerun_stop(r, trial, step);
 	return t->stopped;
 }
 
 void
-rerun_end(struct rerun *r, int64_t trial, bool completed)
+replay_rerun_end(struct replay_rerun *r, int64_t trial, bool completed)
 {
-	struct rerun_trial *t = rerun_trial(r, trial);
+	struct replay_rerun_trial *t = replay_rerun_trial(r, trial);
 
 	if (t->stopped && !t->really)
 		return;
 	history_end(r->history, trial,
 	    completed ? TRIAL_COMPLETED : TRIAL_STOPPED,
-	    history_turn(r->history, t->found));
-	stopper_set_ended(r->set, r->history, trial);
+	    history_flip_sign(r->history, t->found));
+	stop_rule_set_ended(r->set, r->history, trial);
 }
 
 static int
@@ -168,7 +170,7 @@ replay_median(double *v, size_t n)
 
 /* The middle one of all trials' full results. */
 static double
-median_result(const struct rerun *r)
+median_result(const struct replay_rerun *r)
 {
 	double *v = xcalloc(r->n + 1, sizeof(*v)), median;
 	size_t i, n = 0;
@@ -182,11 +184,11 @@ median_result(const struct rerun *r)
 }
 
 void
-rerun_sum(struct replay_sum *sum, const struct rerun *r)
+replay_rerun_sum(struct replay_sum *sum, const struct replay_rerun *r)
 {
 	double there = NAN, found = NAN, gap;
 	int64_t reports = 0, skipped = 0;
-	const struct rerun_trial *t, *best = NULL;
+	const struct replay_rerun_trial *t, *best = NULL;
 	size_t i;
 
 	for (i = 0; i < r->n; i++) {

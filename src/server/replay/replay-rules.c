@@ -1,4 +1,4 @@
-/* Rules of a replay: from text to opened plugs. */
+/* Rules of a replay: from text to opened plugins. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -62,7 +62,7 @@ part_read(struct replay_rule *r, const struct json *j, struct err *e)
 	if (name == NULL || json_string(name) == NULL)
 		return json_err(j, e, "expected a rule's name or its block");
 	if (rule_find(part, json_string(name), e) == -1 ||
-	    options_read(
+	    plugin_options_read(
 		&part->values, part->stopper->options, block, except, e) == -1)
 		return -1;
 	r->n++;
@@ -103,7 +103,7 @@ replay_rule_read(struct replay_rule **out, const char *text, struct err *e)
 	else {
 		rc = rule_find(&r->parts[0], text, e);
 		if (rc == 0)
-			rc = options_read(&r->parts[0].values,
+			rc = plugin_options_read(&r->parts[0].values,
 			    r->parts[0].stopper->options, NULL, NULL, e);
 		r->n = rc == 0;
 	}
@@ -123,7 +123,8 @@ replay_rule_free(struct replay_rule *r)
 	if (r == NULL)
 		return;
 	for (i = 0; i < r->n; i++)
-		options_free(r->parts[i].values, r->parts[i].stopper->options);
+		plugin_options_free(
+		    r->parts[i].values, r->parts[i].stopper->options);
 	free(r->text);
 	free(r);
 }
@@ -135,16 +136,16 @@ replay_rule_text(const struct replay_rule *r)
 }
 
 int
-replay_rule_open(struct stopper_set **out, const struct replay_rule *r,
+replay_rule_open(struct stop_rule_set **out, const struct replay_rule *r,
     const struct stopper_env *env, struct err *e)
 {
-	struct stopper_set *set = stopper_set_new();
+	struct stop_rule_set *set = stop_rule_set_new();
 	size_t i;
 
 	for (i = 0; i < r->n; i++)
-		if (stopper_set_add(set, r->parts[i].stopper,
+		if (stop_rule_set_add(set, r->parts[i].stopper,
 			r->parts[i].values, env, r->parts[i].veto, e) == -1) {
-			stopper_set_free(set);
+			stop_rule_set_free(set);
 			return -1;
 		}
 	*out = set;

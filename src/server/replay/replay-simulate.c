@@ -14,7 +14,7 @@
 #include "strategies/stopper.h"
 
 struct worker {
-	const struct bank_curve *curve; /* NULL: has nothing to do */
+	const struct curve_file_curve *curve; /* NULL: has nothing to do */
 	int64_t trial;
 	size_t at;
 };
@@ -38,21 +38,21 @@ replay_draw(size_t *order, size_t all, size_t n, uint64_t seed, uint64_t study)
 
 /* What is left of a stopped trial counts as saved. */
 static void
-skip_rest(struct rerun *r, struct worker *w)
+skip_rest(struct replay_rerun *r, struct worker *w)
 {
 	for (; w->at < w->curve->n; w->at++)
-		rerun_report(r, w->trial, w->curve->steps[w->at],
+		replay_rerun_report(r, w->trial, w->curve->steps[w->at],
 		    w->curve->values[w->at]);
 	w->curve = NULL;
 }
 
 static void
-worker_turn(struct rerun *r, struct worker *w)
+worker_turn(struct replay_rerun *r, struct worker *w)
 {
 	bool over = w->at == w->curve->n;
 
 	if (!over) {
-		over = rerun_report(r, w->trial, w->curve->steps[w->at],
+		over = replay_rerun_report(r, w->trial, w->curve->steps[w->at],
 		    w->curve->values[w->at]);
 		w->at++;
 		if (over) {
@@ -62,14 +62,15 @@ worker_turn(struct rerun *r, struct worker *w)
 		over = w->at == w->curve->n;
 	}
 	if (over) {
-		rerun_end(r, w->trial, true);
+		replay_rerun_end(r, w->trial, true);
 		w->curve = NULL;
 	}
 }
 
 static void
-run_study(struct rerun *r, const struct bank *b, const size_t *order,
-    size_t trials, struct worker *workers, size_t n_workers)
+run_study(struct replay_rerun *r, const struct curve_file *b,
+    const size_t *order, size_t trials, struct worker *workers,
+    size_t n_workers)
 {
 	size_t next = 0, i, busy;
 
@@ -90,30 +91,30 @@ run_study(struct rerun *r, const struct bank *b, const size_t *order,
 }
 
 int
-replay_bank(struct replay_sum *sum, const struct bank *b,
+replay_simulate(struct replay_sum *sum, const struct curve_file *b,
     const struct replay_plan *plan, const struct replay_rule *rule,
     struct err *e)
 {
 	struct stopper_env env = { .max_steps = b->max_steps,
-		.last_step = bank_last_step(b),
+		.last_step = curve_file_last_step(b),
 		.maximize = plan->maximize,
 		.study = "replay" };
 	size_t trials = (size_t)plan->trials, n = (size_t)plan->workers;
 	struct worker *workers = xcalloc(n, sizeof(*workers));
 	size_t *order = xcalloc(b->n, sizeof(*order));
-	struct rerun r;
+	struct replay_rerun r;
 	int64_t k;
 	int rc = 0;
 
 	trials = trials > b->n ? b->n : trials;
 	for (k = 0; k < plan->seeds && rc == 0; k++) {
 		replay_draw(order, b->n, trials, plan->seed, (uint64_t)k);
-		rc = rerun_open(&r, rule, &env, plan->value_last, e);
+		rc = replay_rerun_open(&r, rule, &env, plan->value_last, e);
 		if (rc == -1)
 			break;
 		run_study(&r, b, order, trials, workers, n);
-		rerun_sum(sum, &r);
-		rerun_close(&r);
+		replay_rerun_sum(sum, &r);
+		replay_rerun_close(&r);
 	}
 	free(order);
 	free(workers);

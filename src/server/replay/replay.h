@@ -1,6 +1,6 @@
 /*
  * What a stopping rule would have saved, killed and cost on recorded curves.
- * The rules are the plugs themselves, fed with records instead of reports.
+ * The rules are the plugins themselves, fed with records instead of reports.
  */
 
 #ifndef HPOTUNE_REPLAY_H
@@ -10,11 +10,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct bank;
+struct curve_file;
 struct err;
 struct store;
 struct stopper_env;
-struct stopper_set;
+struct stop_rule_set;
 
 /* A rule as a study would name it. */
 struct replay_rule;
@@ -23,7 +23,7 @@ int replay_rule_read(struct replay_rule **, const char *text, struct err *);
 void replay_rule_free(struct replay_rule *);
 /* As it was written. */
 const char *replay_rule_text(const struct replay_rule *);
-int replay_rule_open(struct stopper_set **, const struct replay_rule *,
+int replay_rule_open(struct stop_rule_set **, const struct replay_rule *,
     const struct stopper_env *, struct err *);
 
 /* Sums over studies. */
@@ -54,10 +54,10 @@ struct replay_plan {
 };
 
 /* Add plan.seeds studies drawn from the bank to the sum. */
-int replay_bank(struct replay_sum *, const struct bank *,
+int replay_simulate(struct replay_sum *, const struct curve_file *,
     const struct replay_plan *, const struct replay_rule *, struct err *);
 /* Add one recorded study, its reports in the order they were recorded. */
-int replay_store(struct replay_sum *, struct store *,
+int replay_recorded(struct replay_sum *, struct store *,
     const struct replay_rule *, struct err *);
 
 #endif /* HPOTUNE_REPLAY_H */

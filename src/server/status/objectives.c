@@ -12,15 +12,15 @@
 #include "src/store/store.h"
 
 int
-aims_read(struct aims *aims, struct store *store, struct err *e)
+objectives_read(struct objectives *aims, struct store *store, struct err *e)
 {
 	static const char *const sql =
 	    "SELECT metric, goal FROM t_aim ORDER BY position";
 	struct store_rows *rows;
-	struct aim *aim;
+	struct objective *aim;
 	int rc;
 
-	*aims = (struct aims){ 0 };
+	*aims = (struct objectives){ 0 };
 	if (store_rows_open(&rows, store, sql, NULL, e) == -1)
 		return -1;
 	while ((rc = store_rows_next(rows, e)) == 1) {
@@ -41,18 +41,18 @@ aims_read(struct aims *aims, struct store *store, struct err *e)
 }
 
 void
-aims_fini(struct aims *aims)
+objectives_fini(struct objectives *aims)
 {
 	size_t i;
 
 	for (i = 0; i < aims->n; i++)
 		free(aims->objectives[i].metric);
 	free(aims->objectives);
-	*aims = (struct aims){ 0 };
+	*aims = (struct objectives){ 0 };
 }
 
 void
-aims_put_goals(struct buf *out, const struct aims *aims)
+objectives_put_goals(struct buf *out, const struct objectives *aims)
 {
 	size_t i;
 
@@ -80,7 +80,7 @@ put_broken(struct buf *out, const struct store_rows *rows, int digits)
 }
 
 int
-aims_put_broken(struct buf *out, struct store *store, const char *trial,
+objectives_put_broken(struct buf *out, struct store *store, const char *trial,
     int digits, struct err *e)
 {
 	static const char *const sql =
@@ -103,8 +103,8 @@ aims_put_broken(struct buf *out, struct store *store, const char *trial,
 }
 
 int
-aims_put_front(struct buf *out, struct store *store, const struct aims *aims,
-    int digits, struct err *e)
+objectives_put_front(struct buf *out, struct store *store,
+    const struct objectives *aims, int digits, struct err *e)
 {
 	static const char *const sql =
 	    "SELECT o.position, count(*), min(o.value), max(o.value) "

@@ -13,30 +13,30 @@ struct buf;
 struct err;
 struct store;
 
-struct aim {
+struct objective {
 	char *metric;
 	bool maximize; /* of an objective */
 };
 
-struct aims {
-	struct aim *objectives;
+struct objectives {
+	struct objective *objectives;
 	size_t n; /* at least 1 */
 	bool several; /* n > 1 */
 	bool constraints; /* there are some */
 };
 
-int aims_read(struct aims *, struct store *, struct err *);
-void aims_fini(struct aims *);
+int objectives_read(struct objectives *, struct store *, struct err *);
+void objectives_fini(struct objectives *);
 /* "maximize accuracy, minimize latency_ms". */
-void aims_put_goals(struct buf *, const struct aims *);
+void objectives_put_goals(struct buf *, const struct objectives *);
 /*
  * "latency_ms 63 is above 50, recall was not reported": the constraints that an
  * ended trial breaks; nothing when it breaks none.
  */
-int aims_put_broken(
+int objectives_put_broken(
     struct buf *, struct store *, const char *trial, int digits, struct err *);
 /* "3 trials, accuracy 0.71 to 0.93, latency_ms 8 to 41"; nothing of none. */
-int aims_put_front(struct buf *, struct store *, const struct aims *,
-    int digits, struct err *);
+int objectives_put_front(struct buf *, struct store *,
+    const struct objectives *, int digits, struct err *);
 
 #endif /* HPOTUNE_OBJECTIVES_H */

@@ -128,7 +128,7 @@ rows_real(const struct store_rows *rows, int col)
 }
 
 int
-rows_curve(struct spark *curve, struct store *store, const char *sql,
+rows_curve(struct sparkline *curve, struct store *store, const char *sql,
     const char *const *params, struct err *e)
 {
 	struct store_rows *rows;
@@ -137,7 +137,8 @@ rows_curve(struct spark *curve, struct store *store, const char *sql,
 	if (store_rows_open(&rows, store, sql, params, e) == -1)
 		return -1;
 	while ((rc = store_rows_next(rows, e)) == 1)
-		spark_add(curve, store_rows_int(rows, 0), rows_real(rows, 1));
+		sparkline_add(
+		    curve, store_rows_int(rows, 0), rows_real(rows, 1));
 	store_rows_close(rows);
 	return rc;
 }

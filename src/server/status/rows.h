@@ -11,7 +11,7 @@
 
 struct buf;
 struct err;
-struct spark;
+struct sparkline;
 struct store;
 struct store_rows;
 
@@ -33,7 +33,7 @@ void rows_put_digits(struct buf *, const struct store_rows *, int col);
 int rows_first(struct store_rows **rows, struct store *, const char *sql,
     const char *const *params, struct err *);
 /* A SELECT of step and value. */
-int rows_curve(struct spark *, struct store *, const char *sql,
+int rows_curve(struct sparkline *, struct store *, const char *sql,
     const char *const *params, struct err *);
 /* The column, NaN when it is NULL. */
 double rows_real(const struct store_rows *, int col);

@@ -10,7 +10,7 @@
 enum { SPARK_HEIGHTS = 8 };
 
 void
-spark_add(struct spark *curve, int64_t step, double value)
+sparkline_add(struct sparkline *curve, int64_t step, double value)
 {
 	if (curve->n == curve->cap) {
 		curve->cap = curve->cap == 0 ? 32 : curve->cap * 2;
@@ -24,11 +24,11 @@ spark_add(struct spark *curve, int64_t step, double value)
 }
 
 void
-spark_free(struct spark *curve)
+sparkline_free(struct sparkline *curve)
 {
 	free(curve->steps);
 	free(curve->values);
-	*curve = (struct spark){ 0 };
+	*curve = (struct sparkline){ 0 };
 }
 
 static int
@@ -40,12 +40,14 @@ by_value(const void *a, const void *b)
 }
 
 void
-spark_frame_fit(struct spark_frame *frame, const struct spark *curves, size_t n)
+sparkline_frame_fit(
+    struct sparkline_frame *frame, const struct sparkline *curves, size_t n)
 {
 	size_t i, k, count = 0, all = 0;
 	double *values;
 
-	*frame = (struct spark_frame){ .first = INT64_MAX, .last = INT64_MIN };
+	*frame =
+	    (struct sparkline_frame){ .first = INT64_MAX, .last = INT64_MIN };
 	for (i = 0; i < n; i++) {
 		all += curves[i].n;
 		if (curves[i].n == 0)
@@ -69,7 +71,7 @@ spark_frame_fit(struct spark_frame *frame, const struct spark *curves, size_t n)
 }
 
 static const char *
-spark_height(const struct spark_frame *frame, double value)
+sparkline_height(const struct sparkline_frame *frame, double value)
 {
 	static const char *const blocks[] = { "▁", "▂", "▃", "▄", "▅", "▆", "▇",
 		"█" };
@@ -92,14 +94,14 @@ spark_height(const struct spark_frame *frame, double value)
 /* Steps from the first one of the frame: exact where steps themselves are
  * beyond a double. */
 static double
-frame_at(const struct spark_frame *frame, int64_t step)
+frame_at(const struct sparkline_frame *frame, int64_t step)
 {
 	return (double)((uint64_t)step - (uint64_t)frame->first);
 }
 
 /* Where the last point stops standing for the curve: one gap further. */
 static double
-curve_end(const struct spark *curve, const struct spark_frame *frame)
+curve_end(const struct sparkline *curve, const struct sparkline_frame *frame)
 {
 	double last, gap = 1;
 
@@ -112,8 +114,8 @@ curve_end(const struct spark *curve, const struct spark_frame *frame)
 }
 
 void
-spark_put(struct buf *out, const struct spark *curve,
-    const struct spark_frame *frame, size_t width)
+sparkline_put(struct buf *out, const struct sparkline *curve,
+    const struct sparkline_frame *frame, size_t width)
 {
 	double begin, share, end = curve_end(curve, frame);
 	size_t column, at = 0;
@@ -127,7 +129,7 @@ spark_put(struct buf *out, const struct spark *curve,
 		if (at == 0 || begin >= end)
 			buf_putc(out, ' ');
 		else
-			buf_puts(
-			    out, spark_height(frame, curve->values[at - 1]));
+			buf_puts(out,
+			    sparkline_height(frame, curve->values[at - 1]));
 	}
 }

@@ -12,16 +12,16 @@
 struct buf;
 
 /* A curve as it was read: n points, steps ascending. */
-struct spark {
+struct sparkline {
 	int64_t *steps;
 	double *values;
 	size_t n, cap;
 };
-void spark_add(struct spark *, int64_t step, double value);
-void spark_free(struct spark *);
+void sparkline_add(struct sparkline *, int64_t step, double value);
+void sparkline_free(struct sparkline *);
 
 /* Steps and values that one drawing has to hold. */
-struct spark_frame {
+struct sparkline_frame {
 	int64_t first, last;
 	double low, high;
 };
@@ -29,13 +29,13 @@ struct spark_frame {
  * The frame of several curves: all their steps, and the values between the
  * 5th and the 95th percentile, so that one wild value flattens nothing.
  */
-void
-spark_frame_fit(struct spark_frame *, const struct spark *curves, size_t n);
+void sparkline_frame_fit(
+    struct sparkline_frame *, const struct sparkline *curves, size_t n);
 /*
  * Append width columns: each shows the curve's last value up to there, a
  * blank where it has not come, and ! where the value is not finite.
  */
-void spark_put(struct buf *, const struct spark *, const struct spark_frame *,
-    size_t width);
+void sparkline_put(struct buf *, const struct sparkline *,
+    const struct sparkline_frame *, size_t width);
 
 #endif /* HPOTUNE_SPARKLINE_H */

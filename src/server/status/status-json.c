@@ -32,7 +32,7 @@ count_get(struct store *store, const char *sql, int64_t *n, struct err *e)
 }
 
 int
-progress_waits(
+status_waits(
     struct store *store, int64_t *machine, int64_t *paused, struct err *e)
 {
 	if (count_get(store, waits_sql, machine, e) == -1)
@@ -48,7 +48,7 @@ static const char blocked_sql[] =
     "text LIKE '%: trials can be started again') ORDER BY seq DESC LIMIT 1";
 
 int
-progress_put_blocked(struct buf *out, struct store *store, struct err *e)
+status_put_blocked(struct buf *out, struct store *store, struct err *e)
 {
 	struct store_rows *rows;
 	const char *text;
@@ -64,7 +64,7 @@ progress_put_blocked(struct buf *out, struct store *store, struct err *e)
 }
 
 int
-progress_json(struct buf *out, struct store *store, struct err *e)
+status_json(struct buf *out, struct store *store, struct err *e)
 {
 	static const struct {
 		const char *key, *sql;
@@ -103,9 +103,9 @@ progress_json(struct buf *out, struct store *store, struct err *e)
 			out, store, parts[i].sql, NULL, parts[i].one, e) == -1)
 			return -1;
 	}
-	if (progress_waits(store, &waits, &paused, e) == -1)
+	if (status_waits(store, &waits, &paused, e) == -1)
 		return -1;
-	if (progress_put_blocked(&blocked, store, e) == -1)
+	if (status_put_blocked(&blocked, store, e) == -1)
 		return -1;
 	buf_printf(out,
 	    ",\n\"waiting_for_capacity\":%" PRId64 ",\n\"paused\":%" PRId64

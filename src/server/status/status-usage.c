@@ -33,7 +33,7 @@ energy_put(struct buf *out, double joules)
 }
 
 int
-progress_put_savings(struct buf *out, struct store *store, struct err *e)
+status_put_savings(struct buf *out, struct store *store, struct err *e)
 {
 	static const char *const sql =
 	    "SELECT steps_run, steps_skipped, share, seconds_saved, "
@@ -71,7 +71,7 @@ progress_put_savings(struct buf *out, struct store *store, struct err *e)
 }
 
 int
-progress_put_costs(
+status_put_costs(
     struct buf *out, struct store *store, double limit, struct err *e)
 {
 	static const char *const sql =
@@ -102,7 +102,7 @@ progress_put_costs(
 }
 
 int
-progress_put_usage(struct buf *out, struct store *store, struct err *e)
+status_put_usage(struct buf *out, struct store *store, struct err *e)
 {
 	static const char *const sql =
 	    "SELECT sum(gpu_seconds), sum(energy) FROM t_total";
@@ -155,8 +155,7 @@ gpu_line(struct buf *line, const struct store_rows *r)
 
 /* How many there are of each state, when there are too many for lines. */
 static int
-gpu_counts(
-    struct store *store, progress_gpu_line *put, void *arg, struct err *e)
+gpu_counts(struct store *store, status_gpu_line *put, void *arg, struct err *e)
 {
 	struct buf line = { 0 };
 	struct store_rows *rows;
@@ -179,7 +178,7 @@ gpu_counts(
 
 /* GPUs in order; with bad only those that trials cannot have. */
 static int
-gpu_lines(struct store *store, bool bad, progress_gpu_line *put, void *arg,
+gpu_lines(struct store *store, bool bad, status_gpu_line *put, void *arg,
     struct err *e)
 {
 	static const char *const all =
@@ -206,8 +205,7 @@ gpu_lines(struct store *store, bool bad, progress_gpu_line *put, void *arg,
 }
 
 int
-progress_gpus(
-    struct store *store, progress_gpu_line *put, void *arg, struct err *e)
+status_gpus(struct store *store, status_gpu_line *put, void *arg, struct err *e)
 {
 	struct store_rows *rows;
 	int64_t n;

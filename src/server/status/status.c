@@ -29,7 +29,7 @@ struct screen {
 	int width;
 	bool colour;
 	struct store_study study;
-	struct aims aims;
+	struct objectives aims;
 	double limits[3]; /* trials, parallel, cost; 0 = not given */
 };
 
@@ -37,7 +37,7 @@ struct running {
 	int64_t trial;
 	bool starting; /* a job may do so for minutes */
 	char *params;
-	struct spark curve;
+	struct sparkline curve;
 };
 
 /* Append text, cut to the width of the screen, without control characters. */
@@ -94,7 +94,7 @@ title_put(struct screen *s)
 
 	buf_printf(
 	    &line, "%s  %s  ", study->name, study_state_name(study->state));
-	aims_put_goals(&line, &s->aims);
+	objectives_put_goals(&line, &s->aims);
 	buf_printf(&line, "  %s, stopping: %s  ", study->strategy, study->rule);
 	duration_put(&line, study->elapsed_ms);
 	line_put(s, "1", buf_str(&line));
@@ -108,7 +108,7 @@ title_put(struct screen *s)
 
 /* Trials that somebody else runs: they hold no slot. */
 static int
-elsewhere_count(struct screen *s, int64_t *n, struct err *e)
+count_external(struct screen *s, int64_t *n, struct err *e)
 {
 	static const char *const sql = "SELECT count(*) FROM t_attempt "
 				       "WHERE state <> 'ended' AND "
@@ -148,7 +148,7 @@ counts_put(struct screen *s, struct err *e)
 		all += counts[state];
 	}
 	store_rows_close(rows);
-	if (rc == -1 || elsewhere_count(s, &elsewhere, e) == -1)
+	if (rc == -1 || count_external(s, &elsewhere, e) == -1)
 		return -1;
 	busy = counts[TRIAL_STARTING] + counts[TRIAL_RUNNING] +
 	       counts[TRIAL_STOPPING] - elsewhere;
@@ -176,7 +176,8 @@ static int
 front_put(struct screen *s, struct err *e)
 {
 	struct buf line = { 0 }, front = { 0 };
-	int rc = aims_put_front(&front, s->store, &s->aims, PROGRESS_DIGITS, e);
+	int rc = objectives_put_front(
+	    &front, s->store, &s->aims, PROGRESS_DIGITS, e);
 
 	if (rc == 0 && front.len > 0) {
 		buf_printf(&line, "front %s", buf_str(&front));
@@ -195,7 +196,7 @@ broken_put(struct screen *s, const char *trial, struct err *e)
 	int rc;
 
 	buf_puts(&line, "  though ");
-	rc = aims_put_broken(&line, s->store, trial, PROGRESS_DIGITS, e);
+	rc = objectives_put_broken(&line, s->store, trial, PROGRESS_DIGITS, e);
 	if (rc == 0 && line.len > strlen("  though "))
 		line_put(s, "33", buf_str(&line));
 	buf_free(&line);
@@ -233,7 +234,7 @@ savings_put(struct screen *s, struct err *e)
 	int rc;
 
 	buf_puts(&line, "saved ");
-	rc = progress_put_savings(&line, s->store, e);
+	rc = status_put_savings(&line, s->store, e);
 	if (rc == 0 && line.len > strlen("saved "))
 		line_put(s, "", buf_str(&line));
 	buf_free(&line);
@@ -247,7 +248,7 @@ costs_put(struct screen *s, struct err *e)
 	int rc;
 
 	buf_puts(&line, "cost ");
-	rc = progress_put_costs(&line, s->store, s->limits[2], e);
+	rc = status_put_costs(&line, s->store, s->limits[2], e);
 	if (rc == 0 && line.len > strlen("cost "))
 		line_put(s, "", buf_str(&line));
 	buf_free(&line);
@@ -262,7 +263,7 @@ usage_put(struct screen *s, struct err *e)
 	int rc;
 
 	buf_puts(&line, "used ");
-	rc = progress_put_usage(&line, s->store, e);
+	rc = status_put_usage(&line, s->store, e);
 	if (rc == 0 && line.len > strlen("used "))
 		line_put(s, "", buf_str(&line));
 	buf_free(&line);
@@ -294,7 +295,7 @@ waits_put(struct screen *s, struct err *e)
 {
 	int64_t machine, paused;
 
-	if (progress_waits(s->store, &machine, &paused, e) == -1)
+	if (status_waits(s->store, &machine, &paused, e) == -1)
 		return -1;
 	some_put(s, "33", machine,
 	    "waiting for capacity: tried again every few minutes");
@@ -344,8 +345,8 @@ running_read(struct screen *s, struct running *list, size_t *n, int64_t *more,
 /* One line: number, step, value, curve, parameters. */
 static void
 curve_line(struct screen *s, const char *name, const char *none,
-    const struct spark *curve, const struct spark_frame *frame, size_t columns,
-    const char *params)
+    const struct sparkline *curve, const struct sparkline_frame *frame,
+    size_t columns, const char *params)
 {
 	struct buf line = { 0 };
 
@@ -354,7 +355,7 @@ curve_line(struct screen *s, const char *name, const char *none,
 		buf_printf(&line, "%7" PRId64 "  %-10.*g ",
 		    curve->steps[curve->n - 1], PROGRESS_DIGITS,
 		    curve->values[curve->n - 1]);
-		spark_put(&line, curve, frame, columns);
+		sparkline_put(&line, curve, frame, columns);
 	} else
 		buf_printf(
 		    &line, "%7s  %-10s %*s", "-", none, (int)columns, "");
@@ -370,17 +371,17 @@ curve_line(struct screen *s, const char *name, const char *none,
 
 static void
 curves_put(struct screen *s, const struct running *list, size_t n, int64_t more,
-    const struct spark *median)
+    const struct sparkline *median)
 {
-	struct spark all[PROGRESS_TRIALS + 1];
+	struct sparkline all[PROGRESS_TRIALS + 1];
 	size_t i, columns = PROGRESS_SPARK;
-	struct spark_frame frame;
+	struct sparkline_frame frame;
 	char name[32], head[128];
 
 	for (i = 0; i < n; i++)
 		all[i] = list[i].curve;
 	all[n] = *median;
-	spark_frame_fit(&frame, all, n + 1);
+	sparkline_frame_fit(&frame, all, n + 1);
 	if (frame.first <= frame.last &&
 	    frame.last - frame.first < PROGRESS_SPARK)
 		columns = (size_t)(frame.last - frame.first + 1);
@@ -405,7 +406,7 @@ static int
 trials_put(struct screen *s, struct err *e)
 {
 	struct running list[PROGRESS_TRIALS] = { 0 };
-	struct spark median = { 0 };
+	struct sparkline median = { 0 };
 	int64_t more;
 	size_t i, n;
 	int rc;
@@ -418,14 +419,14 @@ trials_put(struct screen *s, struct err *e)
 		curves_put(s, list, n, more, &median);
 	for (i = 0; i < n; i++) {
 		free(list[i].params);
-		spark_free(&list[i].curve);
+		sparkline_free(&list[i].curve);
 	}
-	spark_free(&median);
+	sparkline_free(&median);
 	return rc;
 }
 
 int
-progress_render(
+status_render(
     struct buf *out, struct store *store, int width, bool colour, struct err *e)
 {
 	struct screen s = {
@@ -436,7 +437,7 @@ progress_render(
 
 	if (store_study_get(store, &s.study, e) == -1)
 		return -1;
-	if (aims_read(&s.aims, store, e) == -1) {
+	if (objectives_read(&s.aims, store, e) == -1) {
 		store_study_fini(&s.study);
 		return -1;
 	}
@@ -446,10 +447,10 @@ progress_render(
 	if (counts_put(&s, e) == -1 || best_put(&s, e) == -1 ||
 	    waits_put(&s, e) == -1 || savings_put(&s, e) == -1 ||
 	    costs_put(&s, e) == -1 || usage_put(&s, e) == -1 ||
-	    (runs && progress_gpus(store, gpu_put, &s, e) == -1) ||
+	    (runs && status_gpus(store, gpu_put, &s, e) == -1) ||
 	    trials_put(&s, e) == -1)
 		rc = -1;
-	aims_fini(&s.aims);
+	objectives_fini(&s.aims);
 	store_study_fini(&s.study);
 	return rc;
 }

@@ -18,32 +18,32 @@ struct store;
  * Append the screen, lines ended by newlines.  width is the terminal's, 0 = no
  * limit.  A long list of running trials is cut.
  */
-int progress_render(
+int status_render(
     struct buf *out, struct store *, int width, bool colour, struct err *);
 /* The same as one JSON object, and a newline. */
-int progress_json(struct buf *out, struct store *, struct err *);
+int status_json(struct buf *out, struct store *, struct err *);
 /* "34 % of the steps (1234 of 3630), about 12m": empty when nothing was. */
-int progress_put_savings(struct buf *out, struct store *, struct err *);
+int status_put_savings(struct buf *out, struct store *, struct err *);
 /* "$3.20, at most $12.00 with what runs, of $50.00": limit 0 = none; empty
  * when nothing costs anything. */
 int
-progress_put_costs(struct buf *out, struct store *, double limit, struct err *);
+status_put_costs(struct buf *out, struct store *, double limit, struct err *);
 /* "3.4 GPU hours, 1.2 kWh" of what has ended; empty when no GPU was used. */
-int progress_put_usage(struct buf *out, struct store *, struct err *);
+int status_put_usage(struct buf *out, struct store *, struct err *);
 /*
  * The GPUs of the study, a line each; when there are many, how many of each
  * state and those that trials cannot have: bad.
  */
-typedef void progress_gpu_line(void *arg, bool bad, const char *text);
-int progress_gpus(struct store *, progress_gpu_line *, void *arg, struct err *);
+typedef void status_gpu_line(void *arg, bool bad, const char *text);
+int status_gpus(struct store *, status_gpu_line *, void *arg, struct err *);
 
 /* How many trials wait for a machine, and how many a rule has paused. */
 int
-progress_waits(struct store *, int64_t *machine, int64_t *paused, struct err *);
+status_waits(struct store *, int64_t *machine, int64_t *paused, struct err *);
 /*
  * Why no trial can be started on a backend, as the newest event of it says:
  * "" when they can.
  */
-int progress_put_blocked(struct buf *out, struct store *, struct err *);
+int status_put_blocked(struct buf *out, struct store *, struct err *);
 
 #endif /* HPOTUNE_STATUS_H */

@@ -27,15 +27,16 @@ enum {
 	GRACE_MS = 1000, /* for its end, once its input has ended */
 	LINE_MOST = 1 << 20, /* and some more for each parameter */
 	PARAM_MOST = 4096,
-	UNSAID_MOST = 1 << 20, /* then it must read before it is told more */
+	SUGGEST_UNSENT_MAX =
+	    1 << 20, /* then it must read before it is told more */
 	ARGS_MOST = 1024
 };
 
-struct ask_child {
-	const struct asker_env *env;
+struct suggest_external {
+	const struct suggest_env *env;
 	char **argv;
 	int64_t timeout_ms;
-	struct peer *peer; /* NULL while none runs */
+	struct coproc *peer; /* NULL while none runs */
 	bool ending; /* killed: its end is waited for */
 	struct loop_timer *silence;
 	struct buf heard;
@@ -44,11 +45,11 @@ struct ask_child {
 	int64_t lines; /* that it has said, of this process */
 	int dropped; /* questions whose answers nobody wants */
 	bool asked, sent, answered;
-	struct question q;
+	struct suggest_question q;
 	int deaths;
 	char died[64];
 	int64_t sent_ms;
-	/* The answer: 0 or 1 as of hear_line. */
+	/* The answer: 0 or 1 as of suggest_protocol_read. */
 	int result;
 	struct value *values;
 	double seconds;
@@ -57,12 +58,12 @@ struct ask_child {
 };
 
 static const struct json *
-command_of(const struct asker_env *env)
+command_of(const struct suggest_env *env)
 {
-	const struct plugs *plugs = env->plugs;
+	const struct plugins *plugins = env->plugins;
 
-	return option_get(
-	    plugs->strategy->options, plugs->strategy_options, "command")
+	return plugin_option_get(
+	    plugins->strategy->options, plugins->strategy_options, "command")
 	    ->json;
 }
 
@@ -93,9 +94,9 @@ command_read(const struct json *j, struct err *e)
 }
 
 int
-ask_child_check(const struct plugs *plugs, struct err *e)
+suggest_external_check(const struct plugins *plugins, struct err *e)
 {
-	struct asker_env env = { .plugs = plugs };
+	struct suggest_env env = { .plugins = plugins };
 	char **argv = command_read(command_of(&env), e);
 
 	if (argv == NULL)
@@ -105,61 +106,62 @@ ask_child_check(const struct plugs *plugs, struct err *e)
 }
 
 static void
-child_end(struct ask_child *c)
+external_end(struct suggest_external *c)
 {
 	if (c->peer == NULL || c->ending)
 		return;
 	c->ending = true;
-	peer_kill(c->peer);
+	coproc_kill(c->peer);
 }
 
 static void
-child_broken(struct ask_child *c)
+external_broken(struct suggest_external *c)
 {
 	c->broken = true;
-	child_end(c);
+	external_end(c);
 }
 
 static void
 on_silence(void *arg)
 {
-	struct ask_child *c = arg;
+	struct suggest_external *c = arg;
 
 	if (!c->asked) {
-		child_end(c);
+		external_end(c);
 		return;
 	}
 	(void)err_set(&c->why, ERR_FILE, "%s: no answer for %lld s", c->argv[0],
 	    (long long)(c->timeout_ms / 1000));
-	child_broken(c);
+	external_broken(c);
 }
 
 int
-ask_child_open(
-    struct ask_child **out, const struct asker_env *env, struct err *e)
+suggest_external_open(
+    struct suggest_external **out, const struct suggest_env *env, struct err *e)
 {
-	struct ask_child *c = xcalloc(1, sizeof *c);
+	struct suggest_external *c = xcalloc(1, sizeof *c);
 
 	*out = c;
 	c->env = env;
 	c->argv = command_read(command_of(env), e);
 	if (c->argv == NULL)
 		return -1;
-	c->timeout_ms = (int64_t)(option_get(env->plugs->strategy->options,
-				      env->plugs->strategy_options, "timeout")
-				      ->number *
-				  1000);
+	c->timeout_ms =
+	    (int64_t)(plugin_option_get(env->plugins->strategy->options,
+			  env->plugins->strategy_options, "timeout")
+			  ->number *
+		      1000);
 	c->silence = loop_timer_new(env->loop, on_silence, c);
 	c->values = xcalloc(env->study->space->n, sizeof *c->values);
 	return 0;
 }
 
 void
-ask_child_close(struct ask_child *c)
+suggest_external_close(struct suggest_external *c)
 {
 	if (c == NULL)
 		return;
-	peer_free(c->peer, GRACE_MS);
+	coproc_free(c->peer, GRACE_MS);
 	loop_timer_free(c->silence);
 	buf_free(&c->heard);
 	if (c->argv != NULL)
@@ -171,9 +173,9 @@ ask_child_close(struct ask_child *c)
 
 /* One line, without its end. */
 static void
-hear(struct ask_child *c, const char *line, size_t len)
+hear(struct suggest_external *c, const char *line, size_t len)
 {
-	struct answer a = { .values = c->values };
+	struct suggest_answer a = { .values = c->values };
 	struct err e = ERR_INIT;
 
 	c->lines++;
@@ -188,14 +190,14 @@ hear(struct ask_child *c, const char *line, size_t len)
 	if (!c->sent || c->answered)
 		(void)err_set(&e, ERR_USAGE, "it was not asked");
 	else {
-		c->result = hear_line(&a, c->env, line, len, &e);
+		c->result = suggest_protocol_read(&a, c->env, line, len, &e);
 		c->answered = c->result >= 0;
 	}
 	if (*e.text != '\0') {
 		(void)err_set(&c->why, ERR_USAGE,
 		    "%s: line %lld of its output: %.300s", c->argv[0],
 		    (long long)c->lines, e.text);
-		child_broken(c);
+		external_broken(c);
 		return;
 	}
 	loop_timer_stop(c->silence);
@@ -205,7 +207,7 @@ hear(struct ask_child *c, const char *line, size_t len)
 static void
 on_hear(void *arg, const char *data, size_t len)
 {
-	struct ask_child *c = arg;
+	struct suggest_external *c = arg;
 	size_t most = LINE_MOST + PARAM_MOST * c->env->study->space->n;
 	size_t used = 0, old = c->heard.len;
 	const char *end;
@@ -224,22 +226,22 @@ on_hear(void *arg, const char *data, size_t len)
 		(void)err_set(&c->why, ERR_USAGE,
 		    "%s: line %lld of its output has more than %zu bytes",
 		    c->argv[0], (long long)c->lines + 1, most);
-		child_broken(c);
+		external_broken(c);
 	}
 }
 
 static void
 on_gone(void *arg, int status)
 {
-	struct ask_child *c = arg;
+	struct suggest_external *c = arg;
 
-	peer_free(c->peer, 0);
+	coproc_free(c->peer, 0);
 	c->peer = NULL;
 	buf_free(&c->heard);
 	loop_timer_stop(c->silence);
 	if (c->asked && !c->answered && !c->ending) {
 		c->deaths++;
-		ask_tell_status(status, c->died, sizeof c->died);
+		suggest_exit_text(status, c->died, sizeof c->died);
 	}
 	c->ending = c->sent = false;
 	c->dropped = 0;
@@ -250,30 +252,31 @@ on_gone(void *arg, int status)
 }
 
 static int
-child_start(struct ask_child *c, struct err *e)
+external_start(struct suggest_external *c, struct err *e)
 {
-	struct peer_spec spec = { .argv = c->argv, .dir = c->env->study->dir };
-	struct peer_hooks hooks = {
-		.hear = on_hear, .gone = on_gone, .arg = c
+	struct coproc_spec spec = { .argv = c->argv,
+		.dir = c->env->study->dir };
+	struct coproc_hooks hooks = {
+		.on_read = on_hear, .on_exit = on_gone, .arg = c
 	};
-	char *log = ask_log(c->env);
+	char *log = suggest_log_path(c->env);
 	struct buf b = { 0 };
 	int rc;
 
 	spec.log = log;
-	rc = peer_start(&c->peer, c->env->loop, &spec, &hooks, e);
+	rc = coproc_start(&c->peer, c->env->loop, &spec, &hooks, e);
 	free(log);
 	if (rc != 0)
 		return -1;
-	say_study(&b, c->env);
-	peer_say(c->peer, b.data, b.len);
+	suggest_protocol_put_study(&b, c->env);
+	coproc_write(c->peer, b.data, b.len);
 	buf_free(&b);
 	return 0;
 }
 
 /* What it does not know yet; false: it must read some of it first. */
 static bool
-child_tell(struct ask_child *c)
+external_put_trials(struct suggest_external *c)
 {
 	const struct history *h = c->env->history;
 	int64_t first = history_first(h), n = history_count(h) - first + 1, i;
@@ -289,11 +292,11 @@ child_tell(struct ask_child *c)
 		state = (uint8_t)(history_state(h, first + i) + 1);
 		if (c->told[i] == state || state == TRIAL_WAITING + 1)
 			continue;
-		if (peer_unsaid(c->peer) > UNSAID_MOST)
+		if (coproc_unsent(c->peer) > SUGGEST_UNSENT_MAX)
 			break;
 		c->told[i] = state;
-		say_trial(&b, c->env, first + i);
-		peer_say(c->peer, b.data, b.len);
+		suggest_protocol_put_trial(&b, c->env, first + i);
+		coproc_write(c->peer, b.data, b.len);
 		buf_clear(&b);
 	}
 	buf_free(&b);
@@ -301,32 +304,32 @@ child_tell(struct ask_child *c)
 }
 
 static void
-child_send(struct ask_child *c)
+external_send(struct suggest_external *c)
 {
 	struct buf b = { 0 };
 
-	say_question(&b, c->env, &c->q);
-	peer_say(c->peer, b.data, b.len);
+	suggest_protocol_put_question(&b, c->env, &c->q);
+	coproc_write(c->peer, b.data, b.len);
 	buf_free(&b);
 	c->sent = true;
 	c->sent_ms = loop_now_ms(c->env->loop);
 }
 
-static enum asked
-child_answer(struct ask_child *c, struct answer *out)
+static enum suggest_result
+external_answer(struct suggest_external *c, struct suggest_answer *out)
 {
 	c->asked = c->sent = c->answered = false;
 	if (c->result > 0)
-		return ASKED_EMPTY;
+		return SUGGEST_EXHAUSTED;
 	memcpy(out->values, c->values,
 	    c->env->study->space->n * sizeof *out->values);
 	out->seconds = c->seconds;
 	(void)snprintf(out->made_by, sizeof out->made_by, "external");
-	return ASKED_POINT;
+	return SUGGEST_POINT;
 }
 
-static enum asked
-child_failed(struct ask_child *c, struct err *e)
+static enum suggest_result
+external_failed(struct suggest_external *c, struct err *e)
 {
 	c->asked = false;
 	if (c->broken)
@@ -337,41 +340,41 @@ child_failed(struct ask_child *c, struct err *e)
 		    c->env->state_dir != NULL
 			? "; strategy.log has what it said"
 			: "");
-	return ASKED_FAILED;
+	return SUGGEST_FAILED;
 }
 
-enum asked
-ask_child_ask(struct ask_child *c, const struct question *q, struct answer *out,
-    struct err *e)
+enum suggest_result
+suggest_external_ask(struct suggest_external *c,
+    const struct suggest_question *q, struct suggest_answer *out, struct err *e)
 {
-	if (c->asked && !question_same(q, &c->q))
-		ask_child_drop(c);
+	if (c->asked && !suggest_question_same(q, &c->q))
+		suggest_external_cancel(c);
 	if (c->answered)
-		return child_answer(c, out);
+		return external_answer(c, out);
 	if (!c->asked) {
 		c->asked = true;
 		c->q = *q;
 		c->deaths = 0;
 	}
 	if (c->broken || c->deaths >= DEATHS_MOST)
-		return child_failed(c, e);
-	if (c->peer == NULL && child_start(c, e) != 0) {
+		return external_failed(c, e);
+	if (c->peer == NULL && external_start(c, e) != 0) {
 		c->asked = false;
-		return ASKED_FAILED;
+		return SUGGEST_FAILED;
 	}
 	if (c->sent || c->ending)
-		return ASKED_LATER;
+		return SUGGEST_LATER;
 	/* From now on it is it that is waited for, whatever it does. */
 	if (!loop_timer_pending(c->silence))
 		loop_timer_set(c->silence, c->timeout_ms);
-	if (child_tell(c))
-		child_send(c);
-	return ASKED_LATER;
+	if (external_put_trials(c))
+		external_send(c);
+	return SUGGEST_LATER;
 }
 
 /* It will answer all the same, and nobody listens. */
 void
-ask_child_drop(struct ask_child *c)
+suggest_external_cancel(struct suggest_external *c)
 {
 	c->dropped += c->sent && !c->answered;
 	c->asked = c->sent = c->answered = false;

@@ -1,5 +1,5 @@
 /*
- * What the files of the asker share: suggest.c (which way), suggest-worker-client.c (by
+ * What the files of the suggester share: suggest.c (which way), suggest-worker-client.c (by
  * hpotune-worker), suggest-external.c (the user's program).
  */
 
@@ -10,29 +10,32 @@
 
 #include "src/server/suggest/suggest.h"
 
-bool question_same(const struct question *, const struct question *);
+bool suggest_question_same(
+    const struct suggest_question *, const struct suggest_question *);
 /* From the unit cube to the answer; x is snapped. */
-void answer_decode(struct answer *, const struct asker_env *, double *x);
+void suggest_answer_decode(
+    struct suggest_answer *, const struct suggest_env *, double *x);
 /* How a program ended: "was killed by signal 11". */
-void ask_tell_status(int status, char *text, size_t n);
+void suggest_exit_text(int status, char *text, size_t n);
 /* The path of strategy.log, or NULL; the caller frees. */
-char *ask_log(const struct asker_env *);
+char *suggest_log_path(const struct suggest_env *);
 
-struct ask_worker;
-int ask_worker_check(const struct study *, struct err *);
-int
-ask_worker_open(struct ask_worker **, const struct asker_env *, struct err *);
-void ask_worker_close(struct ask_worker *);
-enum asked ask_worker_ask(struct ask_worker *, const struct question *,
-    struct answer *, struct err *);
-void ask_worker_drop(struct ask_worker *);
+struct suggest_worker;
+int suggest_worker_check(const struct study *, struct err *);
+int suggest_worker_open(
+    struct suggest_worker **, const struct suggest_env *, struct err *);
+void suggest_worker_close(struct suggest_worker *);
+enum suggest_result suggest_worker_ask(struct suggest_worker *,
+    const struct suggest_question *, struct suggest_answer *, struct err *);
+void suggest_worker_cancel(struct suggest_worker *);
 
-struct ask_child;
-int ask_child_check(const struct plugs *, struct err *);
-int ask_child_open(struct ask_child **, const struct asker_env *, struct err *);
-void ask_child_close(struct ask_child *);
-enum asked ask_child_ask(
-    struct ask_child *, const struct question *, struct answer *, struct err *);
-void ask_child_drop(struct ask_child *);
+struct suggest_external;
+int suggest_external_check(const struct plugins *, struct err *);
+int suggest_external_open(
+    struct suggest_external **, const struct suggest_env *, struct err *);
+void suggest_external_close(struct suggest_external *);
+enum suggest_result suggest_external_ask(struct suggest_external *,
+    const struct suggest_question *, struct suggest_answer *, struct err *);
+void suggest_external_cancel(struct suggest_external *);
 
 #endif /* HPOTUNE_SUGGEST_INTERNAL_H */

@@ -29,7 +29,7 @@ put_limit(struct buf *b, const char *key, double value)
 }
 
 void
-say_study(struct buf *b, const struct asker_env *env)
+suggest_protocol_put_study(struct buf *b, const struct suggest_env *env)
 {
 	const struct study *s = env->study;
 	size_t i;
@@ -58,7 +58,7 @@ say_study(struct buf *b, const struct asker_env *env)
 
 /* All objectives, in the user's sign. */
 static void
-put_values(struct buf *b, const struct asker_env *env, int64_t trial)
+put_values(struct buf *b, const struct suggest_env *env, int64_t trial)
 {
 	const struct study *s = env->study;
 	const double *losses = history_losses(env->history, trial);
@@ -76,7 +76,8 @@ put_values(struct buf *b, const struct asker_env *env, int64_t trial)
 }
 
 void
-say_trial(struct buf *b, const struct asker_env *env, int64_t trial)
+suggest_protocol_put_trial(
+    struct buf *b, const struct suggest_env *env, int64_t trial)
 {
 	const struct history *h = env->history;
 	const struct space *space = env->study->space;
@@ -104,8 +105,8 @@ say_trial(struct buf *b, const struct asker_env *env, int64_t trial)
 
 /* The seed is of this question: a program that uses it is a function, too. */
 void
-say_question(
-    struct buf *b, const struct asker_env *env, const struct question *q)
+suggest_protocol_put_question(struct buf *b, const struct suggest_env *env,
+    const struct suggest_question *q)
 {
 	struct rng rng;
 
@@ -136,13 +137,13 @@ answer_complete(struct value *values, const struct space *space,
 			return json_err(params, e,
 			    "%s is missing, and it has no default", p->name);
 	}
-	setting_complete(space, values);
+	partial_setting_complete(space, values);
 	return 0;
 }
 
 int
-hear_line(struct answer *out, const struct asker_env *env, const char *line,
-    size_t len, struct err *e)
+suggest_protocol_read(struct suggest_answer *out, const struct suggest_env *env,
+    const char *line, size_t len, struct err *e)
 {
 	static const char *const known[] = { "params", "empty", NULL };
 	const struct space *space = env->study->space;

@@ -9,23 +9,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct answer;
-struct asker_env;
+struct suggest_answer;
+struct suggest_env;
 struct buf;
 struct err;
-struct question;
+struct suggest_question;
 
 /* The study, once. */
-void say_study(struct buf *, const struct asker_env *);
+void suggest_protocol_put_study(struct buf *, const struct suggest_env *);
 /* A trial, as the history knows it. */
-void say_trial(struct buf *, const struct asker_env *, int64_t trial);
-void
-say_question(struct buf *, const struct asker_env *, const struct question *);
+void suggest_protocol_put_trial(
+    struct buf *, const struct suggest_env *, int64_t trial);
+void suggest_protocol_put_question(
+    struct buf *, const struct suggest_env *, const struct suggest_question *);
 /*
  * One line of its: 0 with the values of the answer filled, 1 when it has
  * nothing left, -1 with err.
  */
-int hear_line(struct answer *, const struct asker_env *, const char *line,
-    size_t len, struct err *);
+int suggest_protocol_read(struct suggest_answer *, const struct suggest_env *,
+    const char *line, size_t len, struct err *);
 
 #endif /* HPOTUNE_SUGGEST_PROTOCOL_H */

@@ -31,17 +31,17 @@ enum {
 
 enum where { WHERE_CPU, WHERE_CUDA, WHERES };
 
-struct ask_worker {
-	const struct asker_env *env;
+struct suggest_worker {
+	const struct suggest_env *env;
 	char *programs[WHERES]; /* NULL: there is none */
 	enum where where;
-	struct peer *peer; /* NULL while none runs */
+	struct coproc *peer; /* NULL while none runs */
 	bool ready; /* it said HELLO */
 	bool ending; /* killed: its end is waited for */
 	bool garbage; /* … for what it said */
 	struct buf heard;
 	bool asked, sent, answered;
-	struct question q;
+	struct suggest_question q;
 	int deaths;
 	char died[64]; /* how, the last time */
 	/* The answer. */
@@ -91,7 +91,7 @@ programs_find(char *programs[WHERES], enum study_device device, struct err *e)
 }
 
 int
-ask_worker_check(const struct study *study, struct err *e)
+suggest_worker_check(const struct study *study, struct err *e)
 {
 	char *programs[WHERES];
 	int rc = programs_find(programs, study->device, e);
@@ -102,10 +102,10 @@ ask_worker_check(const struct study *study, struct err *e)
 }
 
 int
-ask_worker_open(
-    struct ask_worker **out, const struct asker_env *env, struct err *e)
+suggest_worker_open(
+    struct suggest_worker **out, const struct suggest_env *env, struct err *e)
 {
-	struct ask_worker *w = xcalloc(1, sizeof *w);
+	struct suggest_worker *w = xcalloc(1, sizeof *w);
 
 	w->env = env;
 	*out = w;
@@ -117,11 +117,11 @@ ask_worker_open(
 }
 
 void
-ask_worker_close(struct ask_worker *w)
+suggest_worker_close(struct suggest_worker *w)
 {
 	if (w == NULL)
 		return;
-	peer_free(w->peer, 0);
+	coproc_free(w->peer, 0);
 	buf_free(&w->heard);
 	free(w->programs[WHERE_CPU]);
 	free(w->programs[WHERE_CUDA]);
@@ -130,7 +130,7 @@ ask_worker_close(struct ask_worker *w)
 }
 
 static void
-worker_broken(struct ask_worker *w, const char *text)
+worker_broken(struct suggest_worker *w, const char *text)
 {
 	if (!w->broken)
 		(void)err_set(&w->why, ERR_FILE, "%s", text);
@@ -138,18 +138,18 @@ worker_broken(struct ask_worker *w, const char *text)
 }
 
 static void
-worker_kill(struct ask_worker *w)
+worker_kill(struct suggest_worker *w)
 {
 	if (w->peer == NULL || w->ending)
 		return;
 	w->ending = true;
 	w->ready = false;
-	peer_kill(w->peer);
+	coproc_kill(w->peer);
 }
 
 /* What it says is no message of this version. */
 static void
-heard_garbage(struct ask_worker *w)
+worker_on_garbage(struct suggest_worker *w)
 {
 	(void)snprintf(w->died, sizeof w->died, "sent what is not an answer");
 	w->garbage = true;
@@ -157,13 +157,13 @@ heard_garbage(struct ask_worker *w)
 }
 
 static void
-heard_hello(struct ask_worker *w, const struct message *m)
+worker_on_hello(struct suggest_worker *w, const struct worker_message *m)
 {
 	const char *version = m->data, *device;
 	size_t len = strnlen(m->data, m->len);
 
 	if (len + 1 >= m->len || m->data[m->len - 1] != '\0') {
-		heard_garbage(w);
+		worker_on_garbage(w);
 		return;
 	}
 	device = version + len + 1;
@@ -184,7 +184,7 @@ heard_hello(struct ask_worker *w, const struct message *m)
 
 /* There is no such device: the CPU does it from now on. */
 static void
-worker_downgrade(struct ask_worker *w, const char *why, size_t len)
+worker_downgrade(struct suggest_worker *w, const char *why, size_t len)
 {
 	char text[300];
 
@@ -206,14 +206,15 @@ worker_downgrade(struct ask_worker *w, const char *why, size_t len)
 }
 
 static void
-heard_answer(struct ask_worker *w, const struct message *m)
+worker_on_answer(struct suggest_worker *w, const struct worker_message *m)
 {
-	struct message_answer a;
+	struct worker_message_answer a;
 
-	if (message_read_answer(&a, w->x, w->env->study->space->n, m) != 0 ||
+	if (worker_protocol_read_answer(&a, w->x, w->env->study->space->n, m) !=
+		0 ||
 	    !w->asked || !w->sent || a.trial != w->q.trial ||
 	    a.redraw != w->q.redraw) {
-		heard_garbage(w);
+		worker_on_garbage(w);
 		return;
 	}
 	w->answered = true;
@@ -226,26 +227,26 @@ heard_answer(struct ask_worker *w, const struct message *m)
 }
 
 static void
-hear_message(struct ask_worker *w, const struct message *m)
+worker_on_message(struct suggest_worker *w, const struct worker_message *m)
 {
 	switch (m->kind) {
-	case MESSAGE_HELLO:
-		heard_hello(w, m);
+	case WORKER_MESSAGE_HELLO:
+		worker_on_hello(w, m);
 		break;
-	case MESSAGE_NONE:
+	case WORKER_MESSAGE_NONE:
 		if (w->where == WHERE_CPU) {
-			heard_garbage(w);
+			worker_on_garbage(w);
 			break;
 		}
 		worker_downgrade(w, m->data, m->len);
 		worker_kill(w);
 		break;
-	case MESSAGE_ANSWER:
-		heard_answer(w, m);
+	case WORKER_MESSAGE_ANSWER:
+		worker_on_answer(w, m);
 		break;
-	case MESSAGE_STUDY:
-	case MESSAGE_ASK:
-		heard_garbage(w);
+	case WORKER_MESSAGE_STUDY:
+	case WORKER_MESSAGE_ASK:
+		worker_on_garbage(w);
 		break;
 	}
 }
@@ -254,21 +255,21 @@ hear_message(struct ask_worker *w, const struct message *m)
 static void
 on_hear(void *arg, const char *data, size_t len)
 {
-	struct ask_worker *w = arg;
+	struct suggest_worker *w = arg;
 	size_t most = TEXT_MOST + 8 * w->env->study->space->n, used = 0;
-	struct message m;
+	struct worker_message m;
 	ptrdiff_t n = 0;
 
 	buf_add(&w->heard, data, len);
-	while (!w->ending && (n = message_take(&m, w->heard.data + used,
+	while (!w->ending && (n = worker_protocol_take(&m, w->heard.data + used,
 				  w->heard.len - used, most)) > 0) {
-		hear_message(w, &m);
+		worker_on_message(w, &m);
 		used += (size_t)n;
 	}
 	if (w->ending)
 		buf_clear(&w->heard);
 	else if (n < 0)
-		heard_garbage(w);
+		worker_on_garbage(w);
 	else if (used > 0) {
 		memmove(
 		    w->heard.data, w->heard.data + used, w->heard.len - used);
@@ -279,17 +280,17 @@ on_hear(void *arg, const char *data, size_t len)
 static void
 on_gone(void *arg, int status)
 {
-	struct ask_worker *w = arg;
+	struct suggest_worker *w = arg;
 	static const char no_device[] = "hpotune-worker-cuda found no device";
 	bool wanted = w->asked && !w->answered;
 	bool silent = !w->ready && !w->ending && WIFEXITED(status) &&
 		      WEXITSTATUS(status) == 0;
 
-	peer_free(w->peer, 0);
+	coproc_free(w->peer, 0);
 	w->peer = NULL;
 	buf_free(&w->heard);
 	if (*w->died == '\0')
-		ask_tell_status(status, w->died, sizeof w->died);
+		suggest_exit_text(status, w->died, sizeof w->died);
 	if (silent && w->where == WHERE_CUDA)
 		worker_downgrade(w, no_device, sizeof no_device - 1);
 	else if (wanted && (!w->ending || w->garbage))
@@ -298,40 +299,40 @@ on_gone(void *arg, int status)
 }
 
 static int
-worker_start(struct ask_worker *w, struct err *e)
+worker_start(struct suggest_worker *w, struct err *e)
 {
 	static char *const env[] = { "OPENBLAS_NUM_THREADS=1",
 		"OMP_NUM_THREADS=1", NULL };
 	char *argv[] = { w->programs[w->where], NULL };
-	struct peer_spec spec = { .argv = argv, .env = env, .socket = true };
-	struct peer_hooks hooks = {
-		.hear = on_hear, .gone = on_gone, .arg = w
+	struct coproc_spec spec = { .argv = argv, .env = env, .socket = true };
+	struct coproc_hooks hooks = {
+		.on_read = on_hear, .on_exit = on_gone, .arg = w
 	};
-	char *log = ask_log(w->env);
-	struct message_study study = { .path = w->env->study->path };
+	char *log = suggest_log_path(w->env);
+	struct worker_message_study study = { .path = w->env->study->path };
 	struct buf json = { 0 }, frame = { 0 };
 	int rc;
 
 	*w->died = '\0';
 	spec.log = log;
-	rc = peer_start(&w->peer, w->env->loop, &spec, &hooks, e);
+	rc = coproc_start(&w->peer, w->env->loop, &spec, &hooks, e);
 	free(log);
 	if (rc != 0)
 		return -1;
 	study_put_json(&json, w->env->study);
 	study.json = buf_str(&json);
 	study.json_len = json.len;
-	message_put_study(&frame, &study);
-	peer_say(w->peer, frame.data, frame.len);
+	worker_protocol_put_study(&frame, &study);
+	coproc_write(w->peer, frame.data, frame.len);
 	buf_free(&frame);
 	buf_free(&json);
 	return 0;
 }
 
 static void
-worker_send(struct ask_worker *w)
+worker_send(struct suggest_worker *w)
 {
-	struct message_ask ask = { .seed = w->env->seed,
+	struct worker_message_ask ask = { .seed = w->env->seed,
 		.trial = w->q.trial,
 		.n_enqueued = w->q.n_enqueued,
 		.redraw = w->q.redraw,
@@ -339,58 +340,59 @@ worker_send(struct ask_worker *w)
 	unsigned keep = HISTORY_POINTS;
 	struct buf frame = { 0 };
 
-	if (w->env->plugs->strategy->wants_curves)
+	if (w->env->plugins->strategy->wants_curves)
 		keep |= HISTORY_CURVES;
-	message_put_ask(&frame, &ask, w->env->history, keep);
-	peer_say(w->peer, frame.data, frame.len);
+	worker_protocol_put_ask(&frame, &ask, w->env->history, keep);
+	coproc_write(w->peer, frame.data, frame.len);
 	buf_free(&frame);
 	w->sent = true;
 }
 
 /* The answer that came, to whoever asked. */
-static enum asked
-worker_answer(struct ask_worker *w, struct answer *out, struct err *e)
+static enum suggest_result
+worker_answer(
+    struct suggest_worker *w, struct suggest_answer *out, struct err *e)
 {
 	w->asked = w->sent = w->answered = false;
 	if (w->result < 0) {
 		*e = w->why;
-		return ASKED_FAILED;
+		return SUGGEST_FAILED;
 	}
 	if (w->result > 0) {
 		*e = w->why;
-		return ASKED_EMPTY;
+		return SUGGEST_EXHAUSTED;
 	}
 	if (w->q.convergence)
-		return ASKED_POINT;
-	answer_decode(out, w->env, w->x);
+		return SUGGEST_POINT;
+	suggest_answer_decode(out, w->env, w->x);
 	out->from = w->from;
 	out->seconds = w->seconds;
 	(void)snprintf(out->made_by, sizeof out->made_by, "%s", w->made_by);
-	return ASKED_POINT;
+	return SUGGEST_POINT;
 }
 
 /* Nothing will come of it. */
-static enum asked
-worker_failed(struct ask_worker *w, struct err *e)
+static enum suggest_result
+worker_failed(struct suggest_worker *w, struct err *e)
 {
 	w->asked = false;
 	if (w->broken) {
 		*e = w->why;
-		return ASKED_FAILED;
+		return SUGGEST_FAILED;
 	}
 	(void)err_set(e, ERR_FILE,
 	    "hpotune-worker %s, %d times over trial %lld%s", w->died, w->deaths,
 	    (long long)w->q.trial,
 	    w->env->state_dir != NULL ? "; strategy.log has what it said" : "");
-	return ASKED_FAILED;
+	return SUGGEST_FAILED;
 }
 
-enum asked
-ask_worker_ask(struct ask_worker *w, const struct question *q,
-    struct answer *out, struct err *e)
+enum suggest_result
+suggest_worker_ask(struct suggest_worker *w, const struct suggest_question *q,
+    struct suggest_answer *out, struct err *e)
 {
-	if (w->asked && !question_same(q, &w->q))
-		ask_worker_drop(w);
+	if (w->asked && !suggest_question_same(q, &w->q))
+		suggest_worker_cancel(w);
 	if (*w->note != '\0') {
 		w->env->event(w->env->arg, w->level, w->note);
 		*w->note = '\0';
@@ -406,16 +408,16 @@ ask_worker_ask(struct ask_worker *w, const struct question *q,
 		return worker_failed(w, e);
 	if (w->peer == NULL && worker_start(w, e) != 0) {
 		w->asked = false;
-		return ASKED_FAILED;
+		return SUGGEST_FAILED;
 	}
 	if (w->ready && !w->sent)
 		worker_send(w);
-	return ASKED_LATER;
+	return SUGGEST_LATER;
 }
 
 /* One that thinks about it cannot be told to stop. */
 void
-ask_worker_drop(struct ask_worker *w)
+suggest_worker_cancel(struct suggest_worker *w)
 {
 	if (w->sent && !w->answered)
 		worker_kill(w);

@@ -1,5 +1,5 @@
 /*
- * Which way a strategy is asked, and the short one: a call.  Knows plugs and
+ * Which way a strategy is asked, and the short one: a call.  Knows plugins and
  * clocks; refuses to know trials.
  */
 
@@ -18,28 +18,30 @@
 #include "src/server/plugins/plugins.h"
 #include "strategies/strategy.h"
 
-struct asker {
-	struct asker_env env;
-	struct ask_worker *worker; /* or NULL */
-	struct ask_child *child; /* or NULL */
+struct suggester {
+	struct suggest_env env;
+	struct suggest_worker *worker; /* or NULL */
+	struct suggest_external *child; /* or NULL */
 };
 
 bool
-question_same(const struct question *a, const struct question *b)
+suggest_question_same(
+    const struct suggest_question *a, const struct suggest_question *b)
 {
 	return a->trial == b->trial && a->n_enqueued == b->n_enqueued &&
 	       a->redraw == b->redraw && a->convergence == b->convergence;
 }
 
 void
-answer_decode(struct answer *out, const struct asker_env *env, double *x)
+suggest_answer_decode(
+    struct suggest_answer *out, const struct suggest_env *env, double *x)
 {
 	space_snap(env->study->space, x);
 	space_decode(env->study->space, x, out->values);
 }
 
 void
-ask_tell_status(int status, char *text, size_t n)
+suggest_exit_text(int status, char *text, size_t n)
 {
 	if (WIFSIGNALED(status))
 		(void)snprintf(
@@ -52,7 +54,7 @@ ask_tell_status(int status, char *text, size_t n)
 }
 
 char *
-ask_log(const struct asker_env *env)
+suggest_log_path(const struct suggest_env *env)
 {
 	return env->state_dir != NULL
 		   ? xasprintf("%s/strategy.log", env->state_dir)
@@ -60,33 +62,35 @@ ask_log(const struct asker_env *env)
 }
 
 int
-asker_check(const struct plugs *plugs, const struct study *study, struct err *e)
+suggest_check(
+    const struct plugins *plugins, const struct study *study, struct err *e)
 {
-	if (plugs->strategy->outside)
-		return ask_child_check(plugs, e);
-	if ((!plugs->strategy->slow && plugs->convergence == NULL) ||
-	    ask_worker_check(study, e) == 0)
+	if (plugins->strategy->outside)
+		return suggest_external_check(plugins, e);
+	if ((!plugins->strategy->slow && plugins->convergence == NULL) ||
+	    suggest_worker_check(study, e) == 0)
 		return 0;
-	return plugs->strategy->slow
-		   ? err_add(e, "the strategy %s", plugs->strategy->name)
+	return plugins->strategy->slow
+		   ? err_add(e, "the strategy %s", plugins->strategy->name)
 		   : err_add(e, "limits.convergence");
 }
 
 int
-asker_open(struct asker **out, const struct asker_env *env, struct err *e)
+suggest_open(
+    struct suggester **out, const struct suggest_env *env, struct err *e)
 {
-	struct asker *a = xcalloc(1, sizeof *a);
+	struct suggester *a = xcalloc(1, sizeof *a);
 	int rc = 0;
 
 	a->env = *env;
 	/* A program that has ended is no reason to end. */
 	(void)signal(SIGPIPE, SIG_IGN);
-	if (env->plugs->strategy->outside)
-		rc = ask_child_open(&a->child, &a->env, e);
-	else if (env->plugs->strategy->slow)
-		rc = ask_worker_open(&a->worker, &a->env, e);
+	if (env->plugins->strategy->outside)
+		rc = suggest_external_open(&a->child, &a->env, e);
+	else if (env->plugins->strategy->slow)
+		rc = suggest_worker_open(&a->worker, &a->env, e);
 	if (rc != 0) {
-		asker_close(a);
+		suggest_close(a);
 		return -1;
 	}
 	*out = a;
@@ -94,21 +98,21 @@ asker_open(struct asker **out, const struct asker_env *env, struct err *e)
 }
 
 void
-asker_close(struct asker *a)
+suggest_close(struct suggester *a)
 {
 	if (a == NULL)
 		return;
-	ask_worker_close(a->worker);
-	ask_child_close(a->child);
+	suggest_worker_close(a->worker);
+	suggest_external_close(a->child);
 	free(a);
 }
 
 /* In this process, at once. */
-static enum asked
-ask_here(const struct asker_env *env, const struct question *q,
-    struct answer *out, struct err *e)
+static enum suggest_result
+ask_here(const struct suggest_env *env, const struct suggest_question *q,
+    struct suggest_answer *out, struct err *e)
 {
-	const struct plugs *plugs = env->plugs;
+	const struct plugins *plugins = env->plugins;
 	const struct space *space = env->study->space;
 	struct strategy_ask ask = {
 		.space = space,
@@ -124,9 +128,9 @@ ask_here(const struct asker_env *env, const struct question *q,
 	int rc;
 
 	s.x = xcalloc(space->n, sizeof *s.x);
-	rc = plugs->strategy->suggest(&s, &ask, plugs->strategy_options, e);
+	rc = plugins->strategy->suggest(&s, &ask, plugins->strategy_options, e);
 	if (rc == 0) {
-		answer_decode(out, env, s.x);
+		suggest_answer_decode(out, env, s.x);
 		out->from = s.from;
 		out->member = s.member;
 		out->until = s.until;
@@ -136,33 +140,33 @@ ask_here(const struct asker_env *env, const struct question *q,
 		out->seconds = took > 0 ? (double)took / 1e6 : 0;
 	}
 	free(s.x);
-	return rc == 0	 ? ASKED_POINT
-	       : rc == 1 ? ASKED_EMPTY
-	       : rc > 1	 ? ASKED_LATER
-			 : ASKED_FAILED;
+	return rc == 0	 ? SUGGEST_POINT
+	       : rc == 1 ? SUGGEST_EXHAUSTED
+	       : rc > 1	 ? SUGGEST_LATER
+			 : SUGGEST_FAILED;
 }
 
-enum asked
-asker_ask(struct asker *a, const struct question *q, struct answer *out,
-    struct err *e)
+enum suggest_result
+suggest_ask(struct suggester *a, const struct suggest_question *q,
+    struct suggest_answer *out, struct err *e)
 {
 	out->from = out->member = out->until = 0;
 	out->seconds = 0;
 	*out->made_by = '\0';
 	if (a->worker != NULL)
-		return ask_worker_ask(a->worker, q, out, e);
+		return suggest_worker_ask(a->worker, q, out, e);
 	if (a->child != NULL)
-		return ask_child_ask(a->child, q, out, e);
+		return suggest_external_ask(a->child, q, out, e);
 	return ask_here(&a->env, q, out, e);
 }
 
-/* What asker_wait keeps while the loop runs. */
+/* What suggest_wait keeps while the loop runs. */
 struct wait {
-	struct asker *asker;
-	const struct question *q;
-	struct answer *out;
+	struct suggester *suggester;
+	const struct suggest_question *q;
+	struct suggest_answer *out;
 	struct err *err;
-	enum asked asked;
+	enum suggest_result asked;
 };
 
 static void
@@ -170,26 +174,26 @@ on_turn(void *arg)
 {
 	struct wait *w = arg;
 
-	w->asked = asker_ask(w->asker, w->q, w->out, w->err);
-	if (w->asked != ASKED_LATER)
-		loop_stop(w->asker->env.loop);
+	w->asked = suggest_ask(w->suggester, w->q, w->out, w->err);
+	if (w->asked != SUGGEST_LATER)
+		loop_stop(w->suggester->env.loop);
 }
 
-enum asked
-asker_wait(struct asker *a, const struct question *q, struct answer *out,
-    struct err *e)
+enum suggest_result
+suggest_wait(struct suggester *a, const struct suggest_question *q,
+    struct suggest_answer *out, struct err *e)
 {
-	struct wait w = { .asker = a, .q = q, .out = out, .err = e };
+	struct wait w = { .suggester = a, .q = q, .out = out, .err = e };
 
 	loop_run(a->env.loop, on_turn, &w);
 	return w.asked;
 }
 
 void
-asker_drop(struct asker *a)
+suggest_cancel(struct suggester *a)
 {
 	if (a->worker != NULL)
-		ask_worker_drop(a->worker);
+		suggest_worker_cancel(a->worker);
 	if (a->child != NULL)
-		ask_child_drop(a->child);
+		suggest_external_cancel(a->child);
 }

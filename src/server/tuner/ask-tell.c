@@ -24,18 +24,18 @@
 #include "trials/metric-line/metric-line.h"
 
 /* An answer is one line through a socket: who wants more asks again. */
-#define ANSWER_MOST 65536
+#define ASK_TELL_ANSWER_MAX 65536
 
 /* What of tell's lines was understood. */
 struct told {
-	struct report *reports;
+	struct metric_line *reports;
 	size_t n;
 	bool done, failed, stopped;
 	const char *why; /* borrowed from the request */
 };
 
 static void
-elsewhere_begin(struct tuner *t, struct live *l)
+ask_tell_begin(struct tuner *t, struct live_trial *l)
 {
 	struct err e = ERR_INIT;
 
@@ -43,31 +43,31 @@ elsewhere_begin(struct tuner *t, struct live *l)
 	l->att = (struct store_attempt){
 		.trial = l->row.number,
 		.attempt = l->row.attempts,
-		.uuid = uuid_new(),
-		.backend = xstrdup(ELSEWHERE),
+		.uuid = schedule_uuid_new(),
+		.backend = xstrdup(ASK_TELL_BACKEND),
 		.state = TRIAL_STARTING,
 		.exit_code = -1,
 		.resumed_step = -1,
 	};
 	free(l->row.backend);
-	l->row.backend = xstrdup(ELSEWHERE);
-	l->elsewhere = true;
+	l->row.backend = xstrdup(ASK_TELL_BACKEND);
+	l->external = true;
 	l->backend = -1;
 	if (store_attempt_add(t->store, &l->att, &e) != 0) {
-		tuner_break(t, &e);
+		tuner_store_failed(t, &e);
 		return;
 	}
-	if (!t->env.apart)
+	if (!t->env.without_launchers)
 		t->row.ended_us = 0;
 	l->open = true;
-	live_move(t, l, TRIAL_EV_PLACE, NULL);
+	live_trial_set_state(t, l, TRIAL_EV_PLACE, NULL);
 	l->att.started_us = t->turn_us;
 	l->att_dirty = true;
-	live_move(t, l, TRIAL_EV_UP, NULL);
+	live_trial_set_state(t, l, TRIAL_EV_UP, NULL);
 }
 
 static void
-ask_answer(struct request *r, const struct live *l)
+ask_answer(struct request *r, const struct live_trial *l)
 {
 	buf_puts(&r->data, r->given++ == 0 ? "[" : ",");
 	buf_printf(&r->data, "{\"trial\":%" PRId64 ",\"params\":%s",
@@ -94,39 +94,40 @@ ask_count(const struct request *r)
 }
 
 void
-tuner_request_ask(struct tuner *t, struct request *r)
+ask_tell_ask(struct tuner *t, struct request *r)
 {
 	int64_t count = ask_count(r);
-	struct live *l;
+	struct live_trial *l;
 
 	/* None and no reason: a setting of the queue was dropped. */
 	r->later = false;
-	while (r->given < count && r->data.len < ANSWER_MOST && !r->later &&
-	       !t->store_failed && !tuner_refuses(t, r->text, sizeof r->text)) {
-		l = tuner_new_trial(t);
+	while (r->given < count && r->data.len < ASK_TELL_ANSWER_MAX &&
+	       !r->later && !t->store_failed &&
+	       !tuner_new_trial_blocked(t, r->text, sizeof r->text)) {
+		l = new_trial_next(t);
 		r->later = l == NULL && t->asking;
-		if (l == NULL && !tuner_may_place_new(t))
+		if (l == NULL && !schedule_may_place_new(t))
 			break;
 		if (l == NULL)
 			continue;
-		elsewhere_begin(t, l);
+		ask_tell_begin(t, l);
 		ask_answer(r, l);
 	}
 	if (r->later)
 		return;
 	if (r->given > 0)
 		buf_putc(&r->data, ']');
-	else if (!tuner_refuses(t, r->text, sizeof r->text))
+	else if (!tuner_new_trial_blocked(t, r->text, sizeof r->text))
 		(void)snprintf(
 		    r->text, sizeof r->text, "no trial may begin now");
 	r->good = r->given > 0;
 }
 
 /* The trial of a request, or NULL with an answer that says why not. */
-static struct live *
+static struct live_trial *
 request_live(struct tuner *t, struct request *r)
 {
-	struct live *l = live_find(t, r->trial);
+	struct live_trial *l = live_trial_find(t, r->trial);
 	struct store_trial row = { 0 };
 	struct err e = ERR_INIT;
 
@@ -144,7 +145,7 @@ request_live(struct tuner *t, struct request *r)
 }
 
 static void
-put_verdict(struct buf *b, const struct live *l)
+put_verdict(struct buf *b, const struct live_trial *l)
 {
 	const struct judgement *j = &l->verdict;
 	bool over = l->row.cause != STOP_NONE;
@@ -180,7 +181,7 @@ put_trial(struct buf *b, const struct store_trial *row)
 
 /* The judgement that stopped it, when an earlier command heard it. */
 static void
-verdict_recall(struct tuner *t, struct live *l)
+verdict_recall(struct tuner *t, struct live_trial *l)
 {
 	static const char sql[] =
 	    "SELECT rule, value, threshold, pool, why FROM stops "
@@ -214,7 +215,7 @@ verdict_recall(struct tuner *t, struct live *l)
 }
 
 static void
-answer_live(struct tuner *t, struct request *r, struct live *l)
+answer_live(struct tuner *t, struct request *r, struct live_trial *l)
 {
 	verdict_recall(t, l);
 	r->good = true;
@@ -230,7 +231,7 @@ answer_ended(struct tuner *t, struct request *r)
 	struct err e = ERR_INIT;
 
 	if (store_trial_get(t->store, r->trial, &row, &e) != 0) {
-		tuner_break(t, &e);
+		tuner_store_failed(t, &e);
 		return;
 	}
 	r->good = true;
@@ -258,7 +259,7 @@ static bool
 lines_read(struct told *told, const struct json *root, char *text, size_t n)
 {
 	const struct json *j, *lines = json_get(root, "lines");
-	struct report *rep;
+	struct metric_line *rep;
 	const char *line;
 	bool strict = false, is;
 
@@ -269,9 +270,9 @@ lines_read(struct told *told, const struct json *root, char *text, size_t n)
 		if (line == NULL)
 			continue;
 		rep = &told->reports[told->n];
-		is = report_parse_line(rep, NULL, line, strlen(line));
+		is = metric_line_parse(rep, NULL, line, strlen(line));
 		if (!is && rep->why == NULL)
-			is = report_parse_json(rep, line, strlen(line));
+			is = metric_json_parse(rep, line, strlen(line));
 		if (is)
 			told->n++;
 		else if (strict) {
@@ -283,7 +284,7 @@ lines_read(struct told *told, const struct json *root, char *text, size_t n)
 }
 
 static bool
-told_read(struct told *told, const struct json *root, char *text, size_t n)
+tell_read(struct told *told, const struct json *root, char *text, size_t n)
 {
 	const char *end = json_string(json_get(root, "end"));
 
@@ -297,14 +298,15 @@ told_read(struct told *told, const struct json *root, char *text, size_t n)
 }
 
 static void
-hear_all(struct tuner *t, const struct live *l, const struct told *told)
+report_lines(
+    struct tuner *t, const struct live_trial *l, const struct told *told)
 {
 	struct launch_event ev = {
 		.kind = LAUNCH_REPORT,
 		.trial = l->row.number,
 		.attempt = l->att.attempt,
 	};
-	const struct report *rep;
+	const struct metric_line *rep;
 	size_t i, k;
 
 	for (i = 0; i < told->n; i++) {
@@ -314,13 +316,13 @@ hear_all(struct tuner *t, const struct live *l, const struct told *told)
 		for (k = 0; k < rep->n; k++) {
 			ev.u.report.name = rep->values[k].name;
 			ev.u.report.value = rep->values[k].value;
-			tuner_hear(t, &ev);
+			tuner_on_event(t, &ev);
 		}
 	}
 }
 
 static void
-elsewhere_end(struct tuner *t, struct live *l, const struct told *told)
+ask_tell_end(struct tuner *t, struct live_trial *l, const struct told *told)
 {
 	struct launch_exit x = { .ran = !told->failed,
 		.exit_code = told->failed ? -1 : 0,
@@ -334,26 +336,26 @@ elsewhere_end(struct tuner *t, struct live *l, const struct told *told)
 		(void)snprintf(x.why, sizeof x.why, "%s",
 		    told->why != NULL ? told->why : "told to have failed");
 	if (told->stopped)
-		tuner_settle(t, l);
+		stopping_settle(t, l);
 	if (told->stopped && l->row.cause == STOP_NONE)
-		live_stop(t, l, STOP_RULE,
+		live_trial_stop(t, l, STOP_RULE,
 		    told->why != NULL ? told->why
 				      : "stopped by the program that runs it");
-	tuner_attempt_ended(t, l, &x, NULL);
+	attempt_end_handle(t, l, &x, NULL);
 }
 
 void
-elsewhere_cancel(struct tuner *t, struct live *l)
+ask_tell_cancel(struct tuner *t, struct live_trial *l)
 {
 	struct told told = { .done = true };
 
-	elsewhere_end(t, l, &told);
+	ask_tell_end(t, l, &told);
 }
 
 /* Whether an end may be told now; else why not. */
 static bool
-end_good(const struct tuner *t, const struct live *l, const struct told *told,
-    char *text, size_t n)
+end_good(const struct tuner *t, const struct live_trial *l,
+    const struct told *told, char *text, size_t n)
 {
 	if (!told->done || l->row.reports > 0 || l->row.cause != STOP_NONE)
 		return true;
@@ -364,36 +366,37 @@ end_good(const struct tuner *t, const struct live *l, const struct told *told,
 }
 
 static void
-tell(struct tuner *t, struct live *l, struct request *r, struct told *told)
+tell(
+    struct tuner *t, struct live_trial *l, struct request *r, struct told *told)
 {
-	hear_all(t, l, told);
+	report_lines(t, l, told);
 	if (t->store_failed)
 		return;
 	if (!told->done && !told->failed && !told->stopped) {
-		tuner_settle(t, l);
+		stopping_settle(t, l);
 		answer_live(t, r, l);
 		return;
 	}
 	if (!end_good(t, l, told, r->text, sizeof r->text))
 		return;
-	elsewhere_end(t, l, told);
+	ask_tell_end(t, l, told);
 	/* Who asks for many and never more leaves one file, not three. */
-	if (t->env.apart)
-		store_settle(t->store);
+	if (t->env.without_launchers)
+		store_checkpoint_at_close(t->store);
 	answer_ended(t, r);
 }
 
 void
-tuner_request_tell(struct tuner *t, struct request *r)
+ask_tell_tell(struct tuner *t, struct request *r)
 {
-	struct live *l = request_live(t, r);
+	struct live_trial *l = request_live(t, r);
 	struct told told = { 0 };
 	struct json_doc *doc = NULL;
 	struct err e = ERR_INIT;
 
 	if (l == NULL)
 		return;
-	if (!l->elsewhere) {
+	if (!l->external) {
 		(void)snprintf(r->text, sizeof r->text,
 		    "trial %" PRId64 " was not asked for: hpotune runs it "
 		    "itself",
@@ -403,7 +406,7 @@ tuner_request_tell(struct tuner *t, struct request *r)
 	if (json_parse(&doc, r->params, strlen(r->params), NULL, false, &e) !=
 	    0)
 		(void)snprintf(r->text, sizeof r->text, "%.180s", e.text);
-	else if (told_read(&told, json_root(doc), r->text, sizeof r->text))
+	else if (tell_read(&told, json_root(doc), r->text, sizeof r->text))
 		tell(t, l, r, &told);
 	free(told.reports);
 	json_free(doc);
@@ -411,16 +414,16 @@ tuner_request_tell(struct tuner *t, struct request *r)
 
 /* What the rules say now, though nothing follows from it. */
 void
-tuner_request_judge(struct tuner *t, struct request *r)
+ask_tell_judge(struct tuner *t, struct request *r)
 {
-	struct live *l = request_live(t, r);
+	struct live_trial *l = request_live(t, r);
 	struct judgement was;
 
 	if (l == NULL)
 		return;
 	was = l->verdict;
 	if (l->row.last_step >= 0)
-		stopper_set_judge(t->rules, t->history, l->row.number,
+		stop_rule_set_judge(t->rules, t->history, l->row.number,
 		    l->row.last_step, &l->verdict);
 	answer_live(t, r, l);
 	l->verdict = was;

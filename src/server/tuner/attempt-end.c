@@ -35,21 +35,21 @@ verdict_text(enum verdict v)
 }
 
 void
-tuner_judge(struct tuner *t, struct live *l, int64_t step)
+stopping_judge(struct tuner *t, struct live_trial *l, int64_t step)
 {
 	struct judgement j = { .verdict = VERDICT_KEEP };
 	struct store_stop row;
 	struct err e = ERR_INIT;
 	int64_t max = t->study->trial.max_steps;
 
-	if (l->row.cause != STOP_NONE || l->stop_due ||
+	if (l->row.cause != STOP_NONE || l->verdict_due ||
 	    step < l->row.last_step || step <= l->judged_step ||
-	    (max > 0 && l->row.reports >= max) || live_segment_done(l))
+	    (max > 0 && l->row.reports >= max) || live_trial_segment_done(l))
 		return;
 	l->judged_step = step;
-	stopper_set_judge(t->rules, t->history, l->row.number, step, &j);
+	stop_rule_set_judge(t->rules, t->history, l->row.number, step, &j);
 	/* Nobody could resume it. */
-	if (l->elsewhere && j.verdict == VERDICT_PAUSE)
+	if (l->external && j.verdict == VERDICT_PAUSE)
 		j.verdict = VERDICT_STOP;
 	l->verdict = j;
 	if (j.verdict == VERDICT_KEEP)
@@ -66,41 +66,41 @@ tuner_judge(struct tuner *t, struct live *l, int64_t step)
 		.time_us = t->turn_us,
 	};
 	if (store_stop_add(t->store, &row, &e) != 0) {
-		tuner_break(t, &e);
+		tuner_store_failed(t, &e);
 		return;
 	}
-	l->stop_due = j.verdict != VERDICT_SUSPENDED;
+	l->verdict_due = j.verdict != VERDICT_SUSPENDED;
 }
 
 static void
-verdict_carry_out(struct tuner *t, struct live *l)
+verdict_carry_out(struct tuner *t, struct live_trial *l)
 {
 	const struct judgement *j = &l->verdict;
 
-	l->stop_due = false;
+	l->verdict_due = false;
 	l->row.is_paused = j->verdict == VERDICT_PAUSE;
 	l->row.paused_step = l->judged_step;
-	live_stop(t, l, j->diverged ? STOP_DIVERGED : STOP_RULE, j->why);
+	live_trial_stop(t, l, j->diverged ? STOP_DIVERGED : STOP_RULE, j->why);
 }
 
 /* It was there before anybody could be stopped: kept as information. */
 static void
-verdict_late(struct tuner *t, struct live *l)
+verdict_late(struct tuner *t, struct live_trial *l)
 {
 	struct err e = ERR_INIT;
 
-	l->stop_due = false;
+	l->verdict_due = false;
 	l->verdict.verdict = VERDICT_KEEP;
 	if (store_stop_late(t->store, l->row.number, &e) != 0)
-		tuner_break(t, &e);
+		tuner_store_failed(t, &e);
 }
 
 void
-tuner_settle(struct tuner *t, struct live *l)
+stopping_settle(struct tuner *t, struct live_trial *l)
 {
-	if (!l->stop_due)
+	if (!l->verdict_due)
 		return;
-	if (live_all_steps(t, l) || live_segment_done(l))
+	if (live_trial_all_steps(t, l) || live_trial_segment_done(l))
 		verdict_late(t, l);
 	else
 		verdict_carry_out(t, l);
@@ -111,12 +111,13 @@ tuner_settle(struct tuner *t, struct live *l)
  * said to that is not the end of its work, unless all steps are there.
  */
 static bool
-end_from_outside(
-    const struct tuner *t, const struct live *l, const struct launch_exit *x)
+end_from_outside(const struct tuner *t, const struct live_trial *l,
+    const struct launch_exit *x)
 {
 	return x->stopped && l->row.cause == STOP_NONE &&
-	       !live_segment_done(l) &&
-	       !(x->signal == 0 && x->exit_code == 0 && live_all_steps(t, l));
+	       !live_trial_segment_done(l) &&
+	       !(x->signal == 0 && x->exit_code == 0 &&
+		   live_trial_all_steps(t, l));
 }
 
 /* A class in words, where the launcher has none. */
@@ -148,7 +149,7 @@ end_text(enum end_class c)
 
 /* What an attempt's end was, as the world tells it, whoever asked for it. */
 static enum end_class
-end_classify(const struct tuner *t, const struct live *l,
+end_classify(const struct tuner *t, const struct live_trial *l,
     const struct launch_exit *x, char *why, size_t n)
 {
 	*why = '\0';
@@ -212,11 +213,11 @@ objective_of_curve(const struct tuner *t, int64_t trial)
 	if (c.n == 0)
 		return NAN;
 	if (t->study->value_last)
-		return history_turn(t->history, c.values[c.n - 1]);
+		return history_flip_sign(t->history, c.values[c.n - 1]);
 	for (i = 0; i < c.n; i++)
 		if (isfinite(c.values[i]) && !(c.values[i] >= best))
 			best = c.values[i];
-	return history_turn(t->history, best);
+	return history_flip_sign(t->history, best);
 }
 
 /* Milliseconds to wait before another attempt, after n in a row. */
@@ -240,9 +241,9 @@ end_waits(enum end_class c)
  * the pause grows to minutes.
  */
 static void
-wait_plan(struct tuner *t, struct live *l, const char *why)
+wait_plan(struct tuner *t, struct live_trial *l, const char *why)
 {
-	int64_t ms = retry_pause_ms(l->past.waits + 1, RETRY_WAIT_MOST_MS);
+	int64_t ms = retry_pause_ms(l->past.waits + 1, RETRY_WAIT_MAX_MS);
 
 	l->row.not_before_us = t->turn_us + 1000 * ms;
 	if (l->past.waits == 0)
@@ -255,7 +256,7 @@ wait_plan(struct tuner *t, struct live *l, const char *why)
 
 /* Whether there will be another attempt, and when; else false. */
 static bool
-retry_plan(struct tuner *t, struct live *l, enum end_class c,
+retry_plan(struct tuner *t, struct live_trial *l, enum end_class c,
     const struct launch_exit *x)
 {
 	int64_t ran_ms = (l->att.ended_us - l->att.started_us) / 1000;
@@ -284,7 +285,7 @@ retry_plan(struct tuner *t, struct live *l, enum end_class c,
 	}
 	if (ran_ms < SLOTS_FAST_MS)
 		l->row.not_before_us =
-		    t->turn_us + 1000 * retry_pause_ms(n, RETRY_PAUSE_MOST_MS);
+		    t->turn_us + 1000 * retry_pause_ms(n, RETRY_PAUSE_MAX_MS);
 	else
 		l->row.not_before_us = 0;
 	return true;
@@ -295,7 +296,7 @@ retry_plan(struct tuner *t, struct live *l, enum end_class c,
  * stopped does; to count as completed it needs all objectives.
  */
 static enum trial_event
-timeout_event(const struct tuner *t, const struct live *l)
+timeout_event(const struct tuner *t, const struct live_trial *l)
 {
 	char why[160];
 
@@ -316,7 +317,7 @@ timeout_event(const struct tuner *t, const struct live *l)
 
 /* The move that follows an end of this class when nobody asked for it. */
 static enum trial_event
-end_event(struct tuner *t, struct live *l, enum end_class c,
+end_event(struct tuner *t, struct live_trial *l, enum end_class c,
     const struct launch_exit *x, char *why, size_t n)
 {
 	size_t len = strlen(why);
@@ -344,16 +345,16 @@ end_event(struct tuner *t, struct live *l, enum end_class c,
  * all its steps in spite of it.
  */
 static bool
-stop_came_late(const struct tuner *t, const struct live *l, enum end_class c,
-    const struct launch_exit *x)
+stop_came_late(const struct tuner *t, const struct live_trial *l,
+    enum end_class c, const struct launch_exit *x)
 {
-	return c == END_OK && (!x->stopped || live_all_steps(t, l));
+	return c == END_OK && (!x->stopped || live_trial_all_steps(t, l));
 }
 
 /* The end of an attempt that a rule asked to pause. */
 static enum trial_event
-paused_event(const struct tuner *t, const struct live *l, enum end_class *c,
-    char *why, size_t n)
+paused_event(const struct tuner *t, const struct live_trial *l,
+    enum end_class *c, char *why, size_t n)
 {
 	*c = END_STOPPED;
 	(void)snprintf(why, n, "paused at step %" PRId64 ": %s",
@@ -365,7 +366,7 @@ paused_event(const struct tuner *t, const struct live *l, enum end_class *c,
 
 /* The end of an attempt that a rule wanted to end, too late. */
 static enum trial_event
-late_event(struct tuner *t, struct live *l, char *why)
+late_event(struct tuner *t, struct live_trial *l, char *why)
 {
 	verdict_late(t, l);
 	*why = '\0';
@@ -374,14 +375,14 @@ late_event(struct tuner *t, struct live *l, char *why)
 
 /* The move, and the class of the attempt, when a stop was on its way. */
 static enum trial_event
-stopped_event(struct tuner *t, struct live *l, enum end_class *c,
+stopped_event(struct tuner *t, struct live_trial *l, enum end_class *c,
     const struct launch_exit *x, char *why, size_t n)
 {
 	bool is_late = stop_came_late(t, l, *c, x);
 
 	switch (l->row.cause) {
 	case STOP_RULE:
-		if (live_segment_done(l)) {
+		if (live_trial_segment_done(l)) {
 			*c = *c == END_OK ? END_OK : END_STOPPED;
 			*why = '\0';
 			return TRIAL_EV_COMPLETE;
@@ -428,8 +429,8 @@ stopped_event(struct tuner *t, struct live *l, enum end_class *c,
 }
 
 static void
-attempt_close(struct tuner *t, struct live *l, const struct launch_exit *x,
-    enum end_class c, const char *why)
+attempt_end_close(struct tuner *t, struct live_trial *l,
+    const struct launch_exit *x, enum end_class c, const char *why)
 {
 	l->att.state = TRIAL_STATES;
 	l->att.end_class = c;
@@ -449,17 +450,17 @@ attempt_close(struct tuner *t, struct live *l, const struct launch_exit *x,
 	free(l->att.why);
 	l->att.why = *why != '\0' ? xstrdup(why) : NULL;
 	l->att_dirty = true;
-	live_write(t, l);
+	live_trial_write(t, l);
 	l->open = false;
 }
 
 static void
-slot_ended(struct tuner *t, struct live *l, bool bad)
+slot_ended(struct tuner *t, struct live_trial *l, bool bad)
 {
 	int64_t ran_ms = (l->att.ended_us - l->att.started_us) / 1000;
 	struct slots *s;
 
-	if (l->elsewhere)
+	if (l->external)
 		return;
 	s = &t->backends[l->backend].slots;
 	bad = bad && ran_ms < SLOTS_FAST_MS && l->row.reports == 0;
@@ -486,7 +487,7 @@ static void
 machine_freed(struct tuner *t, int backend)
 {
 	const char *name = t->backends[backend].launcher->name;
-	struct live *l, *first = NULL;
+	struct live_trial *l, *first = NULL;
 	size_t i;
 
 	for (i = 0; i < t->n_live; i++) {
@@ -508,30 +509,30 @@ machine_freed(struct tuner *t, int backend)
  * may go to any backend when this one had it for the first time.
  */
 static void
-attempt_unmake(struct tuner *t, struct live *l, const char *why)
+attempt_end_undo(struct tuner *t, struct live_trial *l, const char *why)
 {
 	struct err e = ERR_INIT;
 
 	if (!t->store_failed && store_attempt_drop(t->store, l->row.number,
 				    l->att.attempt, &e) != 0)
-		tuner_break(t, &e);
+		tuner_store_failed(t, &e);
 	(void)slots_ended(
 	    &t->backends[l->backend].slots, l->att.slot, l->row.number, false);
-	starts_ended(t, l, why, false);
+	start_failures_ended(t, l, why, false);
 	l->open = l->att_dirty = false; /* its row is gone */
-	l->asked = l->unsent = l->unknown = l->said = false;
+	l->asked = l->unsent = l->unknown = l->warned = false;
 	l->refusals = 0;
 	l->row.not_before_us = 0;
 	if (--l->row.attempts == 0) {
 		free(l->row.backend);
 		l->row.backend = NULL;
 	}
-	live_move(t, l, TRIAL_EV_RETRY, why);
+	live_trial_set_state(t, l, TRIAL_EV_RETRY, why);
 }
 
 /* Whether no other attempt will follow, as far as its end tells. */
 static bool
-is_last_attempt(const struct live *l, const struct launch_exit *x)
+is_last_attempt(const struct live_trial *l, const struct launch_exit *x)
 {
 	if (x == NULL || !x->ran || (x->end != END_NONE && x->end != END_OK) ||
 	    x->oom)
@@ -543,7 +544,7 @@ is_last_attempt(const struct live *l, const struct launch_exit *x)
 }
 
 void
-tuner_attempt_ended(struct tuner *t, struct live *l,
+attempt_end_handle(struct tuner *t, struct live_trial *l,
     const struct launch_exit *x, const char *lost_why)
 {
 	char why[LAUNCH_WHY + 80], end_why[LAUNCH_WHY];
@@ -551,7 +552,7 @@ tuner_attempt_ended(struct tuner *t, struct live *l,
 	enum end_class c, seen;
 
 	if (x != NULL && x->unmade && l->row.cause == STOP_NONE) {
-		attempt_unmake(t, l, x->why);
+		attempt_end_undo(t, l, x->why);
 		return;
 	}
 	if (is_last_attempt(l, x))
@@ -571,33 +572,33 @@ tuner_attempt_ended(struct tuner *t, struct live *l,
 	if (x == NULL)
 		(void)snprintf(end_why, sizeof end_why, "%s", lost_why);
 	(void)snprintf(why, sizeof why, "%s", end_why);
-	if (l->stop_due && stop_came_late(t, l, c, x))
+	if (l->verdict_due && stop_came_late(t, l, c, x))
 		verdict_late(t, l);
-	tuner_settle(t, l);
+	stopping_settle(t, l);
 	if (l->row.cause != STOP_NONE)
 		ev = stopped_event(t, l, &c, x, why, sizeof why);
 	else
 		ev = end_event(t, l, c, x, why, sizeof why);
 	/* What befell it stays true whoever wanted its end. */
-	attempt_close(
+	attempt_end_close(
 	    t, l, x, end_class_retry(seen) == RETRY_FREE ? seen : c, end_why);
 	slot_ended(t, l,
 	    l->row.cause == STOP_NONE &&
 		(c == END_ERROR || c == END_NO_REPORT));
 	if (x != NULL && x->not_yet)
-		starts_ended(t, l, end_why, x->billed);
+		start_failures_ended(t, l, end_why, x->billed);
 	else if (end_waits(c))
-		starts_begun(t, l, true);
-	if (x != NULL && x->ran && !l->elsewhere)
+		start_failures_begun(t, l, true);
+	if (x != NULL && x->ran && !l->external)
 		machine_freed(t, l->backend);
 	l->row.is_paused = l->row.is_paused && l->row.cause == STOP_RULE &&
 			   ev == TRIAL_EV_RETRY;
 	l->row.cause = STOP_NONE;
-	l->asked = l->unsent = l->unknown = l->said = false;
+	l->asked = l->unsent = l->unknown = l->warned = false;
 	l->refusals = 0;
 	free(l->start_error);
 	l->start_error = NULL;
-	live_move(t, l, ev, why);
+	live_trial_set_state(t, l, ev, why);
 	if (l->row.is_paused) {
 		paused_add(t, l);
 		return;
@@ -607,5 +608,5 @@ tuner_attempt_ended(struct tuner *t, struct live *l,
 		return;
 	}
 	outcome_finish(t, l);
-	live_remove(t, l);
+	live_trial_remove(t, l);
 }

@@ -46,7 +46,7 @@ env_put_param(
 				 ? (char)toupper((unsigned char)name[i])
 				 : '_');
 	buf_putc(&b, '=');
-	value_put(&b, value);
+	param_value_put(&b, value);
 	env_put(list, buf_take(&b));
 }
 
@@ -69,7 +69,7 @@ places_below(const char *dir, const char *attempt_dir)
 }
 
 static struct places
-places_make(const struct trial_facts *f, const char *dir)
+places_make(const struct attempt_spec_facts *f, const char *dir)
 {
 	const struct launch_dirs *far = f->backend->launcher->dirs;
 	struct places places;
@@ -154,11 +154,11 @@ env_make(const struct run *run, const struct places *places,
 
 /* The share of one replica; 0 = no batch is given. */
 static int
-batch_share(const struct trial_facts *f, const struct value *values,
+batch_share(const struct attempt_spec_facts *f, const struct value *values,
     int64_t *batch, struct err *e)
 {
 	int64_t global = study_batch(f->study, values);
-	int n = plugs_replicas(f->backend, f->study);
+	int n = plugins_replicas(f->backend, f->study);
 
 	*batch = global / n;
 	if (global % n == 0)
@@ -184,7 +184,7 @@ usage_of(const struct store_attempt *att)
 }
 
 static struct launch_spec
-spec_make(const struct trial_facts *f, const struct trial_env *te)
+spec_make(const struct attempt_spec_facts *f, const struct attempt_spec *te)
 {
 	const struct store_attempt *att = f->att;
 
@@ -240,7 +240,8 @@ vars_make(const struct run *run, const struct places *places)
 }
 
 int
-trial_env_make(struct trial_env *te, const struct trial_facts *f, struct err *e)
+attempt_spec_make(
+    struct attempt_spec *te, const struct attempt_spec_facts *f, struct err *e)
 {
 	const struct study *study = f->study;
 	struct value *values = xcalloc(study->space->n, sizeof *values);
@@ -253,7 +254,7 @@ trial_env_make(struct trial_env *te, const struct trial_facts *f, struct err *e)
 	struct places places;
 	int rc = -1;
 
-	*te = (struct trial_env){ 0 };
+	*te = (struct attempt_spec){ 0 };
 	if (values_read(values, &doc, study, f->row->params, e) != 0 ||
 	    batch_share(f, values, &run.batch, e) != 0)
 		goto out;
@@ -278,7 +279,7 @@ out:
 }
 
 int
-trial_env_again(struct trial_again *again, const struct study *study,
+attempt_spec_rerun(struct attempt_rerun *again, const struct study *study,
     const struct store_trial *row, const char *dir, struct err *e)
 {
 	int64_t n = study_processes(&study->trial);
@@ -289,7 +290,7 @@ trial_env_again(struct trial_again *again, const struct study *study,
 	struct places places;
 	int rc;
 
-	*again = (struct trial_again){ 0 };
+	*again = (struct attempt_rerun){ 0 };
 	rc = values_read(values, &doc, study, row->params, e);
 	if (rc == 0) {
 		run.batch = study_batch(study, values) / (n > 0 ? n : 1);
@@ -317,17 +318,17 @@ words_free(char **word)
 }
 
 void
-trial_again_free(struct trial_again *again)
+attempt_spec_rerun_free(struct attempt_rerun *again)
 {
 	words_free(again->env);
 	words_free(again->own_env);
 	free(again->workdir);
 	study_command_free(again->argv);
-	*again = (struct trial_again){ 0 };
+	*again = (struct attempt_rerun){ 0 };
 }
 
 void
-trial_env_free(struct trial_env *te)
+attempt_spec_free(struct attempt_spec *te)
 {
 	words_free(te->env);
 	words_free(te->own_env);
@@ -335,5 +336,5 @@ trial_env_free(struct trial_env *te)
 	study_command_free(te->argv);
 	free(te->trial_dir);
 	free(te->from_dir);
-	*te = (struct trial_env){ 0 };
+	*te = (struct attempt_spec){ 0 };
 }

@@ -6,12 +6,12 @@
 #include "trials/launcher.h"
 
 struct err;
-struct plug_backend;
+struct plugin_backend;
 struct store_attempt;
 struct store_trial;
 struct study;
 
-struct trial_env {
+struct attempt_spec {
 	struct launch_spec spec; /* borrows from the rest */
 	char **argv;
 	char **env;
@@ -22,9 +22,9 @@ struct trial_env {
 };
 
 /* What an attempt is made from. */
-struct trial_facts {
+struct attempt_spec_facts {
 	const struct study *study;
-	const struct plug_backend *backend;
+	const struct plugin_backend *backend;
 	const struct store_trial *row;
 	const struct store_attempt *att;
 	const char *state_dir; /* absolute */
@@ -32,7 +32,7 @@ struct trial_facts {
 };
 
 /* A run of a trial's setting that is no attempt of the study. */
-struct trial_again {
+struct attempt_rerun {
 	char **argv; /* ends with NULL; empty where no program runs */
 	char **env; /* "NAME=VALUE", ends with NULL; without trial.env */
 	char **own_env; /* trial.env */
@@ -40,15 +40,15 @@ struct trial_again {
 };
 
 /* Made from rows and study.json alone, so a restart makes the same. */
-int
-trial_env_make(struct trial_env *, const struct trial_facts *, struct err *);
-void trial_env_free(struct trial_env *);
+int attempt_spec_make(
+    struct attempt_spec *, const struct attempt_spec_facts *, struct err *);
+void attempt_spec_free(struct attempt_spec *);
 /*
  * What the first attempt of the trial in row was given, but for its folders,
  * which are below dir (absolute), and for GPUs.
  */
-int trial_env_again(struct trial_again *, const struct study *,
+int attempt_spec_rerun(struct attempt_rerun *, const struct study *,
     const struct store_trial *row, const char *dir, struct err *);
-void trial_again_free(struct trial_again *);
+void attempt_spec_rerun_free(struct attempt_rerun *);
 
 #endif /* HPOTUNE_ATTEMPT_SPEC_H */

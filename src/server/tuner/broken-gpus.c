@@ -11,7 +11,7 @@
 #include "trials/launcher.h"
 
 int
-tuner_gpus_out(
+broken_gpus_read(
     struct launch_gpu **gpus, size_t *n, struct store *store, struct err *e)
 {
 	struct store_rows *rows = NULL;
@@ -36,7 +36,7 @@ tuner_gpus_out(
 }
 
 void
-tuner_gpus_out_free(struct launch_gpu *gpus, size_t n)
+broken_gpus_free(struct launch_gpu *gpus, size_t n)
 {
 	while (n-- > 0) {
 		free((char *)gpus[n].uuid);

@@ -12,7 +12,7 @@
 #include "src/server/tuner/tuner-internal.h"
 
 int64_t
-room_parallel(const struct tuner *t)
+capacity_parallel(const struct tuner *t)
 {
 	return t->env.parallel > 0 ? t->env.parallel
 				   : t->study->limits.parallel;
@@ -26,8 +26,8 @@ committed(struct tuner *t)
 	double dollars = 0;
 
 	if (t->study->limits.cost > 0 &&
-	    store_committed(t->store, &dollars, &e) != 0)
-		tuner_break(t, &e);
+	    store_cost_committed(t->store, &dollars, &e) != 0)
+		tuner_store_failed(t, &e);
 	return dollars;
 }
 
@@ -37,11 +37,11 @@ committed(struct tuner *t)
  * would help nobody.
  */
 void
-room_bill(struct tuner *t, double *least)
+capacity_put_costs(struct tuner *t, double *least)
 {
 	struct launch_bill bill;
 	struct backend *b;
-	struct live *l;
+	struct live_trial *l;
 	bool any = false;
 	size_t i;
 	int k;
@@ -56,7 +56,7 @@ room_bill(struct tuner *t, double *least)
 	for (i = 0; i < t->n_live; i++) {
 		l = t->live[i];
 		l->trains = false;
-		if (!l->open || l->elsewhere)
+		if (!l->open || l->external)
 			continue;
 		b = &t->backends[l->backend];
 		if (b->launcher->bill == NULL ||
@@ -67,13 +67,13 @@ room_bill(struct tuner *t, double *least)
 		any = any || l->trains;
 		*least += bill.least -
 			  (l->att.worst_cost > 0 ? l->att.worst_cost : 0);
-		if (bill.again_ms > 0)
-			tuner_wake_in(t, bill.again_ms);
+		if (bill.recheck_ms > 0)
+			tuner_wake_in(t, bill.recheck_ms);
 		if (l->att.worst_cost == bill.most)
 			continue;
 		l->att.worst_cost = bill.most;
 		l->att_dirty = true;
-		live_write(t, l);
+		live_trial_write(t, l);
 	}
 	if (!any || committed(t) <= t->study->limits.cost)
 		*least = 0;
@@ -90,22 +90,22 @@ affordable(const struct tuner *t, const struct backend *b, double dollars)
 }
 
 static bool
-anybody_waits(const struct tuner *t)
+capacity_any_waiting(const struct tuner *t)
 {
 	size_t i;
 
 	for (i = 0; i < t->n_live; i++)
 		if (t->live[i]->row.state == TRIAL_WAITING)
 			return true;
-	return tuner_may_place_new(t);
+	return schedule_may_place_new(t);
 }
 
 static void
-say_dear(struct tuner *t, const struct backend *b, double dollars)
+capacity_cost_text(struct tuner *t, const struct backend *b, double dollars)
 {
-	if (t->cost_said || !anybody_waits(t))
+	if (t->warned_cost || !capacity_any_waiting(t))
 		return;
-	t->cost_said = true;
+	t->warned_cost = true;
 	tuner_event(t, "info", "cost", 0, 0,
 	    "nothing more is begun on %s for now: $%.2f of limits.cost $%.2f "
 	    "are committed, and an attempt may cost $%.2f",
@@ -128,10 +128,10 @@ slot_ready(const struct backend *b)
 }
 
 void
-room_find(struct tuner *t, struct room *room)
+capacity_find(struct tuner *t, struct capacity *room)
 {
-	int64_t parallel = room_parallel(t);
-	bool full = parallel > 0 && (int64_t)live_placed(t) >= parallel;
+	int64_t parallel = capacity_parallel(t);
+	bool full = parallel > 0 && (int64_t)live_trial_n_placed(t) >= parallel;
 	double dollars = committed(t);
 	struct backend *b;
 	int i;
@@ -140,9 +140,9 @@ room_find(struct tuner *t, struct room *room)
 	for (i = 0; i < t->n_backends; i++) {
 		b = &t->backends[i];
 		room->slot[i] =
-		    full || !starts_ready(t, i) ? -1 : slot_ready(b);
+		    full || !start_failures_ready(t, i) ? -1 : slot_ready(b);
 		if (room->slot[i] >= 0 && !affordable(t, b, dollars)) {
-			say_dear(t, b, dollars);
+			capacity_cost_text(t, b, dollars);
 			room->slot[i] = -1;
 		}
 		room->any = room->any || room->slot[i] >= 0;
@@ -151,7 +151,7 @@ room_find(struct tuner *t, struct room *room)
 
 /* The backend of a trial, or -1 when it may go to any. */
 static int
-backend_of(const struct tuner *t, const struct live *l)
+backend_of(const struct tuner *t, const struct live_trial *l)
 {
 	int i;
 
@@ -168,7 +168,7 @@ backend_of(const struct tuner *t, const struct live *l)
 static int
 waiting_for(const struct tuner *t, int backend)
 {
-	const struct live *l;
+	const struct live_trial *l;
 	size_t i;
 	int n = 0;
 
@@ -181,7 +181,8 @@ waiting_for(const struct tuner *t, int backend)
 }
 
 int
-room_for(const struct tuner *t, const struct room *room, const struct live *l)
+capacity_backend(const struct tuner *t, const struct capacity *room,
+    const struct live_trial *l)
 {
 	int i, own = backend_of(t, l);
 	const struct slots *s;
@@ -199,7 +200,8 @@ room_for(const struct tuner *t, const struct room *room, const struct live *l)
 
 /* Whether money would let this trial, or a new one, begin somewhere. */
 static bool
-money_for(const struct tuner *t, const struct live *l, double dollars)
+capacity_money_for(
+    const struct tuner *t, const struct live_trial *l, double dollars)
 {
 	int i, own = backend_of(t, l);
 
@@ -212,28 +214,28 @@ money_for(const struct tuner *t, const struct live *l, double dollars)
 }
 
 bool
-room_too_dear(struct tuner *t, char *why, size_t n)
+capacity_cost_blocks(struct tuner *t, char *why, size_t n)
 {
 	double dollars, limit = t->study->limits.cost;
-	bool any = tuner_may_place_new(t);
+	bool any = schedule_may_place_new(t);
 	struct judgement j;
-	const struct live *l;
+	const struct live_trial *l;
 	size_t i;
 
-	if (limit <= 0 || t->paused || live_placed(t) > 0)
+	if (limit <= 0 || t->paused || live_trial_n_placed(t) > 0)
 		return false;
 	dollars = committed(t);
-	if (any && money_for(t, NULL, dollars))
+	if (any && capacity_money_for(t, NULL, dollars))
 		return false;
 	for (i = 0; i < t->n_live; i++) {
 		if (t->live[i]->row.state != TRIAL_WAITING)
 			continue;
-		if (money_for(t, t->live[i], dollars))
+		if (capacity_money_for(t, t->live[i], dollars))
 			return false;
 		any = true;
 	}
 	if ((l = paused_next(t, NULL, &j)) != NULL) {
-		if (money_for(t, l, dollars))
+		if (capacity_money_for(t, l, dollars))
 			return false;
 		any = true;
 	}

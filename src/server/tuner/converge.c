@@ -29,10 +29,10 @@ on_event(void *arg, const char *level, const char *text)
 	(void)text;
 }
 
-static enum asked
+static enum suggest_result
 converge_ask(struct tuner *t, struct err *e)
 {
-	struct asker_env env = {
+	struct suggest_env env = {
 		.loop = t->env.loop,
 		.study = t->study,
 		.history = t->history,
@@ -41,15 +41,15 @@ converge_ask(struct tuner *t, struct err *e)
 		.event = on_event,
 		.arg = t,
 	};
-	struct question q = { .trial = t->n_over, .convergence = true };
-	struct answer unused = { .values = NULL };
+	struct suggest_question q = { .trial = t->n_over, .convergence = true };
+	struct suggest_answer unused = { .values = NULL };
 
-	t->converge_plugs = (struct plugs){ .strategy = &strategy_convergence,
-		.strategy_options = t->plugs.convergence };
-	env.plugs = &t->converge_plugs;
-	if (t->converge == NULL && asker_open(&t->converge, &env, e) != 0)
-		return ASKED_FAILED;
-	return asker_ask(t->converge, &q, &unused, e);
+	t->converge_plugs = (struct plugins){ .strategy = &strategy_convergence,
+		.strategy_options = t->plugins.convergence };
+	env.plugins = &t->converge_plugs;
+	if (t->converge == NULL && suggest_open(&t->converge, &env, e) != 0)
+		return SUGGEST_FAILED;
+	return suggest_ask(t->converge, &q, &unused, e);
 }
 
 /* What is known now, of the trials that are over now. */
@@ -67,22 +67,22 @@ converge_known(struct tuner *t)
 	struct err e = ERR_INIT;
 	double least;
 
-	if (t->plugs.convergence == NULL || t->converge_broken ||
+	if (t->plugins.convergence == NULL || t->converge_broken ||
 	    t->converge_at == t->n_over ||
-	    (!tuner_may_place_new(t) && t->n_paused == 0))
+	    (!schedule_may_place_new(t) && t->n_paused == 0))
 		return true;
-	least = option_get(
-	    strategy_convergence.options, t->plugs.convergence, "min_trials")
+	least = plugin_option_get(
+	    strategy_convergence.options, t->plugins.convergence, "min_trials")
 		    ->number;
 	if ((double)t->n_over < least) {
 		converge_settle(t, false);
 		return true;
 	}
 	switch (converge_ask(t, &e)) {
-	case ASKED_POINT:
+	case SUGGEST_POINT:
 		converge_settle(t, false);
 		return true;
-	case ASKED_EMPTY:
+	case SUGGEST_EXHAUSTED:
 		converge_settle(t, true);
 		(void)snprintf(t->converge_why, sizeof t->converge_why,
 		    "converged after %" PRId64
@@ -90,10 +90,10 @@ converge_known(struct tuner *t)
 		    t->n_over, e.text);
 		tuner_event(t, "info", "study", 0, 0, "%s", t->converge_why);
 		return true;
-	case ASKED_LATER:
+	case SUGGEST_LATER:
 		t->asking = true;
 		return false;
-	case ASKED_FAILED:
+	case SUGGEST_FAILED:
 		break;
 	}
 	/* The other limits end the study. */

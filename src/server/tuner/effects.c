@@ -18,10 +18,10 @@
 #include "src/server/tuner/tuner-internal.h"
 
 void
-act_add(struct tuner *t, enum act_kind kind, const struct live *l)
+effects_add(struct tuner *t, enum effect_kind kind, const struct live_trial *l)
 {
-	t->acts = xreallocarray(t->acts, t->n_acts + 1, sizeof *t->acts);
-	t->acts[t->n_acts++] = (struct act){
+	t->acts = xreallocarray(t->acts, t->n_effects + 1, sizeof *t->acts);
+	t->acts[t->n_effects++] = (struct effect){
 		.kind = kind,
 		.trial = l->row.number,
 		.attempt = l->att.attempt,
@@ -29,39 +29,39 @@ act_add(struct tuner *t, enum act_kind kind, const struct live *l)
 }
 
 int
-live_env(struct trial_env *te, const struct tuner *t, const struct live *l,
-    struct err *e)
+effects_attempt_spec(struct attempt_spec *te, const struct tuner *t,
+    const struct live_trial *l, struct err *e)
 {
-	struct trial_facts facts = {
+	struct attempt_spec_facts facts = {
 		.study = t->study,
-		.backend = &t->plugs.backends[l->backend],
+		.backend = &t->plugins.backends[l->backend],
 		.row = &l->row,
 		.att = &l->att,
 		.state_dir = t->env.state_dir,
 		.past = { .capacity = l->past.capacity },
 	};
 
-	return trial_env_make(te, &facts, e);
+	return attempt_spec_make(te, &facts, e);
 }
 
 static void
-act_start(struct tuner *t, struct live *l)
+effect_start(struct tuner *t, struct live_trial *l)
 {
 	struct backend *b = &t->backends[l->backend];
 	struct err e = ERR_INIT;
-	struct trial_env te;
+	struct attempt_spec te;
 
 	l->unsent = false;
-	if (live_env(&te, t, l, &e) == 0 &&
+	if (effects_attempt_spec(&te, t, l, &e) == 0 &&
 	    b->launcher->start(b->ctx, &te.spec, &e) == 0) {
-		trial_env_free(&te);
-		starts_begun(t, l, false);
+		attempt_spec_free(&te);
+		start_failures_begun(t, l, false);
 		return;
 	}
-	trial_env_free(&te);
+	attempt_spec_free(&te);
 	if (e.kind == ERR_BUSY || e.kind == ERR_FULL) {
 		l->unsent = true;
-		starts_refused(t, l, e.text);
+		start_failures_refused(t, l, e.text);
 		return;
 	}
 	l->start_error = xstrdup(e.text);
@@ -70,19 +70,19 @@ act_start(struct tuner *t, struct live *l)
 
 /* Never started: make sure it never will, then its trial may move on. */
 static bool
-unsent_abandon(struct tuner *t, struct live *l)
+unsent_give_up(struct tuner *t, struct live_trial *l)
 {
 	struct backend *b = &t->backends[l->backend];
 	struct err e = ERR_INIT;
-	struct trial_env te;
+	struct attempt_spec te;
 	int rc;
 
 	if (fail_bug("bug.no_abandon"))
 		return true;
-	rc = live_env(&te, t, l, &e);
+	rc = effects_attempt_spec(&te, t, l, &e);
 	if (rc == 0)
 		rc = b->launcher->abandon(b->ctx, &te.spec, &e);
-	trial_env_free(&te);
+	attempt_spec_free(&te);
 	if (rc == 0)
 		return true;
 	if (e.kind == ERR_BUSY) {
@@ -92,13 +92,13 @@ unsent_abandon(struct tuner *t, struct live *l)
 		tuner_wake_in(t, 20);
 		return false;
 	}
-	tuner_in_doubt(t, l, e.text);
+	tuner_attempt_unknown(t, l, e.text);
 	return false;
 }
 
 /* The end of what never was: where attempts cost something, it cost nothing. */
 static struct launch_exit
-exit_never(const struct tuner *t, const struct live *l, const char *why)
+exit_never(const struct tuner *t, const struct live_trial *l, const char *why)
 {
 	bool costs = t->backends[l->backend].launcher->worst_cost != NULL;
 	struct launch_exit x = {
@@ -110,10 +110,10 @@ exit_never(const struct tuner *t, const struct live *l, const char *why)
 }
 
 void
-tuner_unstarted(struct tuner *t)
+tuner_settle_unstarted(struct tuner *t)
 {
 	struct launch_exit x;
-	struct live *l;
+	struct live_trial *l;
 	size_t i;
 
 	for (i = t->n_live; i-- > 0 && !t->store_failed;) {
@@ -122,75 +122,75 @@ tuner_unstarted(struct tuner *t)
 			continue;
 		if (l->start_error != NULL) {
 			/* We could not, but somebody else's may be on its way. */
-			if (l->found && !unsent_abandon(t, l)) {
+			if (l->found && !unsent_give_up(t, l)) {
 				free(l->start_error);
 				l->start_error = NULL;
 				l->unsent = !l->unknown;
 				continue;
 			}
 			x = exit_never(t, l, l->start_error);
-			tuner_attempt_ended(t, l, &x, NULL);
+			attempt_end_handle(t, l, &x, NULL);
 		} else if (l->unsent && l->att.started_us != 0) {
 			/* It was there once: it must not begin again. */
-			if (unsent_abandon(t, l))
-				tuner_attempt_ended(
+			if (unsent_give_up(t, l))
+				attempt_end_handle(
 				    t, l, NULL, "its records are gone");
 		} else if (l->unsent && l->row.cause == STOP_NONE) {
 			/* A command without a server starts nothing. */
-			if (!t->env.hold && starts_due(t, l))
-				act_add(t, ACT_START, l);
-		} else if (l->unsent && unsent_abandon(t, l)) {
+			if (!t->env.hold && start_failures_due(t, l))
+				effects_add(t, EFFECT_START, l);
+		} else if (l->unsent && unsent_give_up(t, l)) {
 			x = exit_never(t, l, "never started");
-			tuner_attempt_ended(t, l, &x, NULL);
+			attempt_end_handle(t, l, &x, NULL);
 		}
 	}
 }
 
 static void
-act_stop(struct tuner *t, struct live *l, bool now)
+effect_stop(struct tuner *t, struct live_trial *l, bool now)
 {
 	struct backend *b;
 
-	if (!l->open || l->unsent || l->elsewhere)
+	if (!l->open || l->unsent || l->external)
 		return;
 	b = &t->backends[l->backend];
 	b->launcher->stop(b->ctx, l->row.number, l->att.attempt, now);
 }
 
 void
-tuner_act(struct tuner *t)
+effects_run(struct tuner *t)
 {
-	struct live *l;
+	struct live_trial *l;
 	size_t i;
 
-	for (i = 0; i < t->n_acts; i++) {
+	for (i = 0; i < t->n_effects; i++) {
 		fail_point("tuner.before_act");
-		l = live_find(t, t->acts[i].trial);
+		l = live_trial_find(t, t->acts[i].trial);
 		/* It may have ended, and the trial be resumed, in this turn. */
 		if (l == NULL || l->att.attempt != t->acts[i].attempt)
 			continue;
 		switch (t->acts[i].kind) {
-		case ACT_START:
+		case EFFECT_START:
 			if (l->row.cause == STOP_NONE)
-				act_start(t, l);
+				effect_start(t, l);
 			else {
 				l->unsent = true;
 				loop_wake(t->env.loop);
 			}
 			break;
-		case ACT_STOP:
-			act_stop(t, l, false);
+		case EFFECT_STOP:
+			effect_stop(t, l, false);
 			break;
-		case ACT_KILL:
-			act_stop(t, l, true);
+		case EFFECT_KILL:
+			effect_stop(t, l, true);
 			break;
 		}
 	}
-	t->n_acts = 0;
+	t->n_effects = 0;
 }
 
 void
-tuner_request(struct tuner *t, enum tuner_ask ask, int64_t trial,
+tuner_request(struct tuner *t, enum tuner_request_kind ask, int64_t trial,
     const char *params, tuner_reply *reply, void *arg)
 {
 	t->requests =
@@ -208,7 +208,7 @@ tuner_request(struct tuner *t, enum tuner_ask ask, int64_t trial,
 static void
 request_stop_trial(struct tuner *t, struct request *r)
 {
-	struct live *l = live_find(t, r->trial), *p;
+	struct live_trial *l = live_trial_find(t, r->trial), *p;
 	struct store_trial row = { 0 };
 	struct err e = ERR_INIT;
 
@@ -233,21 +233,22 @@ request_stop_trial(struct tuner *t, struct request *r)
 	}
 	r->good = true;
 	if (l->row.state == TRIAL_WAITING) {
-		live_move(t, l, TRIAL_EV_CANCELLED, "stopped by the user");
+		live_trial_set_state(
+		    t, l, TRIAL_EV_CANCELLED, "stopped by the user");
 		outcome_finish(t, l);
-		live_remove(t, l);
+		live_trial_remove(t, l);
 		(void)snprintf(r->text, sizeof r->text,
 		    "trial %" PRId64 " is cancelled", r->trial);
 		return;
 	}
-	live_stop(t, l, STOP_USER, "stopped by the user");
-	if (l->elsewhere && r->ask == TUNER_KILL_TRIAL) {
-		elsewhere_cancel(t, l);
+	live_trial_stop(t, l, STOP_USER, "stopped by the user");
+	if (l->external && r->ask == TUNER_KILL_TRIAL) {
+		ask_tell_cancel(t, l);
 		(void)snprintf(r->text, sizeof r->text,
 		    "trial %" PRId64 " is cancelled", r->trial);
 		return;
 	}
-	if (l->elsewhere) {
+	if (l->external) {
 		(void)snprintf(r->text, sizeof r->text,
 		    "who runs trial %" PRId64
 		    " is told to stop with its next report",
@@ -255,7 +256,7 @@ request_stop_trial(struct tuner *t, struct request *r)
 		return;
 	}
 	if (r->ask == TUNER_KILL_TRIAL)
-		act_add(t, ACT_KILL, l);
+		effects_add(t, EFFECT_KILL, l);
 	(void)snprintf(r->text, sizeof r->text,
 	    "trial %" PRId64 " is being stopped", r->trial);
 }
@@ -273,15 +274,15 @@ request_enqueue(struct tuner *t, struct request *r)
 		0 ||
 	    space_read_values(space, json_root(doc), values, &e) != 0)
 		(void)snprintf(r->text, sizeof r->text, "%.180s", e.text);
-	else if (store_enqueue(t->store, r->params, "enqueue", &e) != 0 ||
+	else if (store_queue_add(t->store, r->params, "enqueue", &e) != 0 ||
 		 store_queue_length(t->store, &waiting, &e) != 0)
-		tuner_break(t, &e);
+		tuner_store_failed(t, &e);
 	else {
 		r->good = true;
 		t->durable = true;
 		/* The queue is asked before the strategy, even a grid's end. */
 		t->exhausted = false;
-		tuner_tell_queue(t, waiting, r->text, sizeof r->text);
+		enqueue_answer_text(t, waiting, r->text, sizeof r->text);
 	}
 	json_free(doc);
 	free(values);
@@ -306,12 +307,12 @@ request_pause(struct tuner *t, struct request *r, bool paused)
 	for (i = 0; i < t->n_backends && !paused; i++)
 		slots_restore(&t->backends[i].slots);
 	if (!paused)
-		starts_now(t);
+		start_failures_reset(t);
 	t->row.state = paused	     ? STUDY_PAUSED
 		       : t->env.hold ? STUDY_INTERRUPTED
 				     : STUDY_RUNNING;
 	if (store_study_put(t->store, &t->row, &e) != 0)
-		tuner_break(t, &e);
+		tuner_store_failed(t, &e);
 	tuner_event(t, "info", "study", 0, 0,
 	    paused ? "paused by the user" : "resumed by the user");
 	(void)snprintf(r->text, sizeof r->text, "%s",
@@ -322,7 +323,7 @@ request_pause(struct tuner *t, struct request *r, bool paused)
 
 /* Record what was asked; the answers go out after the commit. */
 void
-tuner_serve_requests(struct tuner *t)
+effects_serve_requests(struct tuner *t)
 {
 	struct request *r;
 	size_t i;
@@ -345,13 +346,13 @@ tuner_serve_requests(struct tuner *t)
 			request_enqueue(t, r);
 			break;
 		case TUNER_ASK:
-			tuner_request_ask(t, r);
+			ask_tell_ask(t, r);
 			break;
 		case TUNER_TELL:
-			tuner_request_tell(t, r);
+			ask_tell_tell(t, r);
 			break;
 		case TUNER_JUDGE:
-			tuner_request_judge(t, r);
+			ask_tell_judge(t, r);
 			break;
 		}
 	}
@@ -361,7 +362,7 @@ tuner_serve_requests(struct tuner *t)
 }
 
 void
-tuner_reply_all(struct tuner *t, bool good)
+effects_reply_all(struct tuner *t, bool good)
 {
 	struct request *r;
 	size_t i, kept = 0;

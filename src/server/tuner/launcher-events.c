@@ -19,21 +19,21 @@
  * Metrics of one attempt, beside the objective; more are a mistake, a number
  * in the name perhaps, and would be kept for ever.
  */
-#define NAMES_MOST 1024
+#define METRIC_NAMES_MAX 1024
 
 /*
  * Reports of one attempt: of the objective, whose curve is held in memory, and
  * of all other metrics together.  No training comes near them; a loop without
  * a pause would fill the disk.
  */
-#define REPORTS_MOST INT64_C(10000000)
+#define OBJECTIVE_REPORTS_MAX INT64_C(10000000)
 #define OTHERS_MOST INT64_C(100000000)
 
 /* Whether there is room for one more; the first that has none is told of. */
 static bool
-report_counted(struct tuner *t, struct live *l, bool objective)
+report_counted(struct tuner *t, struct live_trial *l, bool objective)
 {
-	int64_t most = objective ? REPORTS_MOST : OTHERS_MOST;
+	int64_t most = objective ? OBJECTIVE_REPORTS_MAX : OTHERS_MOST;
 
 	if (fail_bug("bug.few_reports"))
 		most = 20;
@@ -41,18 +41,18 @@ report_counted(struct tuner *t, struct live *l, bool objective)
 		l->reports[objective]++;
 		return true;
 	}
-	if (!l->said_reports[objective])
+	if (!l->warned_reports[objective])
 		tuner_event(t, "warning", "report", l->row.number,
 		    l->att.attempt,
 		    "it has reported %s%s %" PRId64
 		    " times: further reports are not recorded",
 		    objective ? "" : "metrics beside ", t->study->metric, most);
-	l->said_reports[objective] = true;
+	l->warned_reports[objective] = true;
 	return false;
 }
 
-static struct live_name *
-name_known(struct live *l, const char *name)
+static struct live_metric *
+name_known(struct live_trial *l, const char *name)
 {
 	size_t i, k;
 
@@ -67,30 +67,30 @@ name_known(struct live *l, const char *name)
 }
 
 /* NULL: there are too many already. */
-static struct live_name *
-name_find(struct tuner *t, struct live *l, const char *name)
+static struct live_metric *
+name_find(struct tuner *t, struct live_trial *l, const char *name)
 {
-	struct live_name *known = name_known(l, name);
+	struct live_metric *known = name_known(l, name);
 
 	if (known != NULL)
 		return known;
-	if (l->n_names >= NAMES_MOST && !outcome_counts(t, name)) {
-		if (!l->said_names)
+	if (l->n_names >= METRIC_NAMES_MAX && !outcome_has_metric(t, name)) {
+		if (!l->warned_names)
 			tuner_event(t, "warning", "report", l->row.number,
 			    l->att.attempt,
 			    "it reports more than %d metrics: the others are "
 			    "not recorded",
-			    NAMES_MOST);
-		l->said_names = true;
+			    METRIC_NAMES_MAX);
+		l->warned_names = true;
 		return NULL;
 	}
 	l->names = xreallocarray(l->names, l->n_names + 1, sizeof *l->names);
-	l->names[l->n_names] = (struct live_name){ .name = xstrdup(name) };
+	l->names[l->n_names] = (struct live_metric){ .name = xstrdup(name) };
 	return &l->names[l->n_names++];
 }
 
 static void
-hear_place(struct live *l, const char *place)
+on_event_place(struct live_trial *l, const char *place)
 {
 	if (place == NULL ||
 	    (l->att.place != NULL && strcmp(l->att.place, place) == 0))
@@ -101,14 +101,15 @@ hear_place(struct live *l, const char *place)
 }
 
 static void
-hear_up(struct tuner *t, struct live *l, const struct launch_event *ev)
+on_event_up(
+    struct tuner *t, struct live_trial *l, const struct launch_event *ev)
 {
 	if (l->row.state == TRIAL_STARTING)
-		live_move(t, l, TRIAL_EV_UP, NULL);
-	starts_begun(t, l, true);
+		live_trial_set_state(t, l, TRIAL_EV_UP, NULL);
+	start_failures_begun(t, l, true);
 	l->att.started_us =
 	    ev->u.up.started_us != 0 ? ev->u.up.started_us : t->turn_us;
-	hear_place(l, ev->u.up.place);
+	on_event_place(l, ev->u.up.place);
 	l->att_dirty = true;
 }
 
@@ -122,15 +123,16 @@ better(const struct tuner *t, double a, double b)
 
 /* A report of the objective: history, rules, the trial's own row. */
 static void
-hear_objective(struct tuner *t, struct live *l, int64_t step, double value)
+on_event_objective(
+    struct tuner *t, struct live_trial *l, int64_t step, double value)
 {
 	char why[64];
 	bool is_new;
 
 	is_new = history_report(t->history, l->row.number, step, value);
-	stopper_set_observe(t->rules, t->history, l->row.number, step);
-	tuner_observe_median(t, l->row.number, step);
-	tuner_touch_medians(t, l->row.number, step);
+	stop_rule_set_observe(t->rules, t->history, l->row.number, step);
+	median_view_observe(t, l->row.number, step);
+	median_view_touch(t, l->row.number, step);
 	if (l->row.attempts > 1 && l->att.resumed_step < 0) {
 		l->att.resumed_step = step;
 		l->att_dirty = true;
@@ -146,18 +148,19 @@ hear_objective(struct tuner *t, struct live *l, int64_t step, double value)
 		l->row.last_step = step;
 	l->row_dirty = true;
 	if (is_new)
-		tuner_judge(t, l, step);
-	if (live_segment_done(l) && l->row.cause == STOP_NONE) {
+		stopping_judge(t, l, step);
+	if (live_trial_segment_done(l) && l->row.cause == STOP_NONE) {
 		(void)snprintf(why, sizeof why,
 		    "its segment ends at step %" PRId64, l->row.until);
-		live_stop(t, l, STOP_RULE, why);
+		live_trial_stop(t, l, STOP_RULE, why);
 	}
 }
 
 static void
-hear_report(struct tuner *t, struct live *l, const struct launch_event *ev)
+on_event_report(
+    struct tuner *t, struct live_trial *l, const struct launch_event *ev)
 {
-	struct live_name *name = name_find(t, l, ev->u.report.name);
+	struct live_metric *name = name_find(t, l, ev->u.report.name);
 	bool objective = strcmp(ev->u.report.name, t->study->metric) == 0;
 	struct err e = ERR_INIT;
 	int64_t step, time_us = ev->u.report.time_us;
@@ -165,7 +168,7 @@ hear_report(struct tuner *t, struct live *l, const struct launch_event *ev)
 	if (name == NULL)
 		return;
 	if (ev->u.report.again && time_us != 0 && !fail_bug("bug.hear_again") &&
-	    tuner_said(t, l, name, ev))
+	    report_dedup_known(t, l, name, ev))
 		return;
 	if (!report_counted(t, l, objective))
 		return;
@@ -175,19 +178,19 @@ hear_report(struct tuner *t, struct live *l, const struct launch_event *ev)
 	if (store_metric_add(t->store, l->row.number, l->att.attempt,
 		ev->u.report.name, step, ev->u.report.value,
 		time_us != 0 ? time_us : t->turn_us, &e) != 0) {
-		tuner_break(t, &e);
+		tuner_store_failed(t, &e);
 		return;
 	}
-	if (name->said_read)
-		tuner_say(name, time_us, ev->u.report.value);
-	outcome_hear(t, l, ev->u.report.name, step, ev->u.report.value);
+	if (name->reports_seen_read)
+		report_dedup_add(name, time_us, ev->u.report.value);
+	outcome_report(t, l, ev->u.report.name, step, ev->u.report.value);
 	if (objective)
-		hear_objective(t, l, step, ev->u.report.value);
+		on_event_objective(t, l, step, ev->u.report.value);
 }
 
 /* The last step that it has reported of any metric, or 0. */
 static int64_t
-last_step(const struct live *l)
+last_step(const struct live_trial *l)
 {
 	int64_t step = 0;
 	size_t i;
@@ -199,7 +202,7 @@ last_step(const struct live *l)
 }
 
 void
-tuner_hear_speed(struct tuner *t, struct live *l)
+tuner_hear_speed(struct tuner *t, struct live_trial *l)
 {
 	static const char name[] = "steps_per_second";
 	int64_t step = last_step(l);
@@ -207,7 +210,7 @@ tuner_hear_speed(struct tuner *t, struct live *l)
 	double value;
 	int rc;
 
-	if (t->store_failed || !outcome_counts(t, name))
+	if (t->store_failed || !outcome_has_metric(t, name))
 		return;
 	rc =
 	    store_metric_last(t->store, l->row.number, name, &step, &value, &e);
@@ -222,16 +225,16 @@ tuner_hear_speed(struct tuner *t, struct live *l)
 			 ? 1
 			 : -1;
 	if (rc < 0)
-		tuner_break(t, &e);
+		tuner_store_failed(t, &e);
 	if (rc <= 0)
 		return;
-	outcome_hear(t, l, name, step, value);
+	outcome_report(t, l, name, step, value);
 	if (strcmp(name, t->study->metric) == 0)
-		hear_objective(t, l, step, value);
+		on_event_objective(t, l, step, value);
 }
 
 static void
-hear_read(struct live *l, const struct launch_cursor *c)
+on_event_read(struct live_trial *l, const struct launch_cursor *c)
 {
 	if (fail_bug("bug.no_cursor"))
 		return;
@@ -245,7 +248,7 @@ hear_read(struct live *l, const struct launch_cursor *c)
 }
 
 static void
-hear_usage(struct live *l, const struct launch_usage *u)
+on_event_usage(struct live_trial *l, const struct launch_usage *u)
 {
 	l->att.usage = (struct store_usage){
 		.gpus = u->gpus,
@@ -258,17 +261,17 @@ hear_usage(struct live *l, const struct launch_usage *u)
 }
 
 static void
-hear_left(struct tuner *t, const struct launch_event *ev)
+on_event_artifacts(struct tuner *t, const struct launch_event *ev)
 {
 	struct err e = ERR_INIT;
 
-	if (store_left_put(t->store, ev->trial, ev->attempt, ev->u.left.model,
-		ev->u.left.output, &e) != 0)
-		tuner_break(t, &e);
+	if (store_artifacts_put(t->store, ev->trial, ev->attempt,
+		ev->u.left.model, ev->u.left.output, &e) != 0)
+		tuner_store_failed(t, &e);
 }
 
 static void
-hear_gpu(struct tuner *t, const struct launch_gpu *g)
+on_event_gpu(struct tuner *t, const struct launch_gpu *g)
 {
 	struct err e = ERR_INIT;
 	struct store_gpu row = {
@@ -288,19 +291,19 @@ hear_gpu(struct tuner *t, const struct launch_gpu *g)
 	};
 
 	if (store_gpu_put(t->store, &row, &e) != 0)
-		tuner_break(t, &e);
+		tuner_store_failed(t, &e);
 }
 
 /* Its trial may have gone on, or be over. */
 static void
-hear_cost(struct tuner *t, const struct launch_event *ev)
+on_event_cost(struct tuner *t, const struct launch_event *ev)
 {
-	struct live *l = live_find(t, ev->trial);
+	struct live_trial *l = live_trial_find(t, ev->trial);
 	struct err e = ERR_INIT;
 
 	if (store_attempt_cost(
 		t->store, ev->trial, ev->attempt, ev->u.cost, &e) != 0)
-		tuner_break(t, &e);
+		tuner_store_failed(t, &e);
 	if (l != NULL && !l->open && l->att.attempt == ev->attempt &&
 	    l->att.priced)
 		l->att.cost = ev->u.cost;
@@ -308,7 +311,7 @@ hear_cost(struct tuner *t, const struct launch_event *ev)
 
 /* Some launcher has another number of slots: who runs goes on. */
 static void
-hear_slots(struct tuner *t)
+on_event_slots(struct tuner *t)
 {
 	struct backend *b;
 	int k, n;
@@ -329,22 +332,22 @@ hear_slots(struct tuner *t)
 }
 
 void
-tuner_hear(void *arg, const struct launch_event *ev)
+tuner_on_event(void *arg, const struct launch_event *ev)
 {
 	static const char *const levels[] = { [LAUNCH_INFO] = "info",
 		[LAUNCH_WARNING] = "warning",
 		[LAUNCH_ERROR] = "error" };
 	struct tuner *t = arg;
-	struct live *l;
+	struct live_trial *l;
 
 	if (t->store_failed)
 		return;
 	if (ev->kind == LAUNCH_SLOTS) {
-		hear_slots(t);
+		on_event_slots(t);
 		return;
 	}
 	if (ev->kind == LAUNCH_GPU) {
-		hear_gpu(t, &ev->u.gpu);
+		on_event_gpu(t, &ev->u.gpu);
 		return;
 	}
 	if (ev->kind == LAUNCH_NOTE && ev->trial == 0) {
@@ -353,47 +356,47 @@ tuner_hear(void *arg, const struct launch_event *ev)
 		return;
 	}
 	if (ev->kind == LAUNCH_COST) {
-		hear_cost(t, ev);
+		on_event_cost(t, ev);
 		return;
 	}
-	l = live_find(t, ev->trial);
+	l = live_trial_find(t, ev->trial);
 	if (l == NULL || !l->open || l->att.attempt != ev->attempt)
 		return;
 	switch (ev->kind) {
 	case LAUNCH_PLACE:
-		hear_place(l, ev->u.place);
+		on_event_place(l, ev->u.place);
 		break;
-	case LAUNCH_BEGUN:
-		starts_begun(t, l, true);
+	case LAUNCH_ACCEPTED:
+		start_failures_begun(t, l, true);
 		break;
 	case LAUNCH_UP:
-		hear_up(t, l, ev);
+		on_event_up(t, l, ev);
 		break;
 	case LAUNCH_REPORT:
-		hear_report(t, l, ev);
+		on_event_report(t, l, ev);
 		break;
 	case LAUNCH_READ:
-		hear_read(l, &ev->u.cursor);
+		on_event_read(l, &ev->u.cursor);
 		break;
 	case LAUNCH_NOTE:
 		tuner_event(t, levels[ev->u.note.level], "launch", ev->trial,
 		    ev->attempt, "%s", ev->u.note.text);
 		break;
-	case LAUNCH_LEFT:
-		hear_left(t, ev);
+	case LAUNCH_ARTIFACTS:
+		on_event_artifacts(t, ev);
 		break;
 	case LAUNCH_USAGE:
-		hear_usage(l, &ev->u.usage);
+		on_event_usage(l, &ev->u.usage);
 		break;
 	case LAUNCH_GPU:
 	case LAUNCH_SLOTS:
 	case LAUNCH_COST:
 		break;
 	case LAUNCH_EXIT:
-		tuner_attempt_ended(t, l, &ev->u.exit, NULL);
+		attempt_end_handle(t, l, &ev->u.exit, NULL);
 		break;
 	case LAUNCH_LOST:
-		tuner_attempt_ended(t, l, NULL, ev->u.lost.why);
+		attempt_end_handle(t, l, NULL, ev->u.lost.why);
 		break;
 	}
 }

@@ -13,8 +13,8 @@
 #include "src/model/study/study.h"
 #include "src/server/tuner/tuner-internal.h"
 
-struct live *
-live_find(struct tuner *t, int64_t trial)
+struct live_trial *
+live_trial_find(struct tuner *t, int64_t trial)
 {
 	size_t i;
 
@@ -27,43 +27,43 @@ live_find(struct tuner *t, int64_t trial)
 }
 
 void
-live_put(struct tuner *t, struct live *l)
+live_trial_attach(struct tuner *t, struct live_trial *l)
 {
 	t->live = xreallocarray(t->live, t->n_live + 1, sizeof *t->live);
 	t->live[t->n_live++] = l;
 }
 
 /* Takes over what row owns. */
-struct live *
-live_add(struct tuner *t, struct store_trial *row)
+struct live_trial *
+live_trial_add(struct tuner *t, struct store_trial *row)
 {
-	struct live *l = xcalloc(1, sizeof *l);
+	struct live_trial *l = xcalloc(1, sizeof *l);
 
 	l->row = *row;
 	l->judged_step = -1;
 	*row = (struct store_trial){ 0 };
-	live_put(t, l);
+	live_trial_attach(t, l);
 	return l;
 }
 
 void
-live_forget_names(struct live *l)
+live_trial_drop_metrics(struct live_trial *l)
 {
 	size_t i;
 
 	for (i = 0; i < l->n_names; i++) {
 		free(l->names[i].name);
-		free(l->names[i].said);
+		free(l->names[i].reports_seen);
 	}
 	l->n_names = l->next_name = 0;
 }
 
 void
-live_free(struct live *l)
+live_trial_free(struct live_trial *l)
 {
 	store_trial_fini(&l->row);
 	store_attempt_fini(&l->att);
-	live_forget_names(l);
+	live_trial_drop_metrics(l);
 	free(l->names);
 	free(l->aims);
 	free(l->start_error);
@@ -71,7 +71,7 @@ live_free(struct live *l)
 }
 
 void
-live_drop(struct tuner *t, struct live *l)
+live_trial_detach(struct tuner *t, struct live_trial *l)
 {
 	size_t i;
 
@@ -82,20 +82,20 @@ live_drop(struct tuner *t, struct live *l)
 }
 
 void
-live_remove(struct tuner *t, struct live *l)
+live_trial_remove(struct tuner *t, struct live_trial *l)
 {
-	live_drop(t, l);
-	live_free(l);
+	live_trial_detach(t, l);
+	live_trial_free(l);
 }
 
 bool
-live_segment_done(const struct live *l)
+live_trial_segment_done(const struct live_trial *l)
 {
 	return l->row.until > 0 && l->row.last_step >= l->row.until;
 }
 
 bool
-live_all_steps(const struct tuner *t, const struct live *l)
+live_trial_all_steps(const struct tuner *t, const struct live_trial *l)
 {
 	int64_t max = t->study->trial.max_steps;
 
@@ -103,42 +103,43 @@ live_all_steps(const struct tuner *t, const struct live *l)
 }
 
 size_t
-live_placed(const struct tuner *t)
+live_trial_n_placed(const struct tuner *t)
 {
 	size_t i, n = 0;
 
 	for (i = 0; i < t->n_live; i++)
 		n += trial_state_placed(t->live[i]->row.state) &&
-		     !t->live[i]->elsewhere;
+		     !t->live[i]->external;
 	return n;
 }
 
 size_t
-live_elsewhere(const struct tuner *t)
+live_trial_n_external(const struct tuner *t)
 {
 	size_t i, n = 0;
 
 	for (i = 0; i < t->n_live; i++)
-		n += t->live[i]->elsewhere;
+		n += t->live[i]->external;
 	return n;
 }
 
 void
-live_write(struct tuner *t, struct live *l)
+live_trial_write(struct tuner *t, struct live_trial *l)
 {
 	struct err e = ERR_INIT;
 
 	if (t->store_failed)
 		return;
 	if (l->att_dirty && store_attempt_put(t->store, &l->att, &e) != 0)
-		tuner_break(t, &e);
+		tuner_store_failed(t, &e);
 	if (l->row_dirty && store_trial_put(t->store, &l->row, &e) != 0)
-		tuner_break(t, &e);
+		tuner_store_failed(t, &e);
 	l->att_dirty = l->row_dirty = false;
 }
 
 void
-live_move(struct tuner *t, struct live *l, enum trial_event ev, const char *why)
+live_trial_set_state(
+    struct tuner *t, struct live_trial *l, enum trial_event ev, const char *why)
 {
 	enum trial_state to = TRIAL_STATES;
 	bool legal;
@@ -159,7 +160,7 @@ live_move(struct tuner *t, struct live *l, enum trial_event ev, const char *why)
 	l->row_dirty = true;
 	l->att_dirty = l->att_dirty || l->open;
 	t->durable = t->durable || ev != TRIAL_EV_UP;
-	live_write(t, l);
+	live_trial_write(t, l);
 	if (why != NULL && *why != '\0')
 		log_info("trial", "%lld %s: %s", (long long)l->row.number,
 		    trial_state_name(to), why);
@@ -182,19 +183,19 @@ cause_outranks(enum stop_cause now, enum stop_cause wanted)
 }
 
 void
-live_stop(
-    struct tuner *t, struct live *l, enum stop_cause cause, const char *why)
+live_trial_stop(struct tuner *t, struct live_trial *l, enum stop_cause cause,
+    const char *why)
 {
 	if (cause_outranks(l->row.cause, cause)) {
 		l->row.cause = cause;
 		l->row_dirty = true;
 		if (l->row.state != TRIAL_STOPPING)
-			live_move(t, l, TRIAL_EV_STOP, why);
+			live_trial_set_state(t, l, TRIAL_EV_STOP, why);
 		else
-			live_write(t, l);
+			live_trial_write(t, l);
 		t->durable = true;
 	}
 	if (!l->asked)
-		act_add(t, ACT_STOP, l);
+		effects_add(t, EFFECT_STOP, l);
 	l->asked = true;
 }

@@ -17,7 +17,7 @@
 #include "src/model/plugin-options.h"
 #include "src/server/tuner/tuner-internal.h"
 
-enum { FLUSH_MOST = 4096 }; /* rows written in one turn */
+enum { MEDIAN_VIEW_FLUSH_MAX = 4096 }; /* rows written in one turn */
 
 /* Index of the first known step that is not below step. */
 static size_t
@@ -36,7 +36,7 @@ first_at(const struct tuner *t, int64_t step)
 }
 
 static void
-step_know(struct tuner *t, int64_t step)
+step_insert(struct tuner *t, int64_t step)
 {
 	size_t n = t->n_median_steps, i = first_at(t, step);
 
@@ -49,19 +49,19 @@ step_know(struct tuner *t, int64_t step)
 	}
 	memmove(&t->median_steps[i + 1], &t->median_steps[i],
 	    (n - i) * sizeof *t->median_steps);
-	t->median_steps[i] = (struct median_step){ .step = step };
+	t->median_steps[i] = (struct median_view_step){ .step = step };
 	t->n_median_steps++;
 }
 
 void
-tuner_touch_medians(struct tuner *t, int64_t trial, int64_t step)
+median_view_touch(struct tuner *t, int64_t trial, int64_t step)
 {
 	struct curve c = history_curve(t->history, trial);
 	ptrdiff_t at = curve_at(&c, step);
 	int64_t from = step, until = step + 1;
 	size_t i;
 
-	step_know(t, step);
+	step_insert(t, step);
 	if (at >= 0 && (size_t)at + 1 < c.n)
 		until = curve_step(&c, (size_t)at + 1);
 	else if (at > 0)
@@ -72,9 +72,9 @@ tuner_touch_medians(struct tuner *t, int64_t trial, int64_t step)
 }
 
 void
-tuner_load_median(struct tuner *t, int64_t step)
+median_view_load(struct tuner *t, int64_t step)
 {
-	step_know(t, step);
+	step_insert(t, step);
 	/* The last server may have died before it wrote it. */
 	t->median_steps[first_at(t, step)].old = true;
 }
@@ -90,53 +90,52 @@ rule_is_median(const struct tuner *t)
 		const char *name, *text;
 	} plain[] = { { "value", "last" }, { "reference", "last" },
 		{ "pool", "reached" }, { "aggregate", "percentile" } };
-	const struct plug_rule *rule = t->plugs.rules;
+	const struct plugin_rule *rule = t->plugins.rules;
 	const struct option_value *v;
 	size_t i;
 
-	if (t->plugs.n_rules != 1 || rule->stopper != t->median)
+	if (t->plugins.n_rules != 1 || rule->stopper != t->median)
 		return false;
 	for (i = 0; i < sizeof plain / sizeof *plain; i++) {
-		v = option_get(
+		v = plugin_option_get(
 		    t->median->options, rule->options, plain[i].name);
 		if (strcmp(v->text, plain[i].text) != 0)
 			return false;
 	}
-	v = option_get(t->median->options, rule->options, "percentile");
+	v = plugin_option_get(t->median->options, rule->options, "percentile");
 	return v->number == 50;
 }
 
 int
-tuner_open_medians(
-    struct tuner *t, const struct stopper_env *env, struct err *e)
+median_view_open(struct tuner *t, const struct stopper_env *env, struct err *e)
 {
 	t->median = stopper_find("median");
 	if (rule_is_median(t))
 		return 0;
-	if (options_read(
+	if (plugin_options_read(
 		&t->median_options, t->median->options, NULL, NULL, e) != 0)
 		return -1;
 	return t->median->open(&t->median_state, t->median_options, env, e);
 }
 
 void
-tuner_close_medians(struct tuner *t)
+median_view_close(struct tuner *t)
 {
 	if (t->median_state != NULL)
 		t->median->close(t->median_state);
 	if (t->median_options != NULL)
-		options_free(t->median_options, t->median->options);
+		plugin_options_free(t->median_options, t->median->options);
 }
 
 void
-tuner_observe_median(struct tuner *t, int64_t trial, int64_t step)
+median_view_observe(struct tuner *t, int64_t trial, int64_t step)
 {
 	if (t->median_state != NULL)
 		t->median->observe(t->median_state, t->history, trial, step);
 }
 
 void
-tuner_end_median(struct tuner *t, int64_t trial)
+median_view_end(struct tuner *t, int64_t trial)
 {
 	if (t->median_state != NULL)
 		t->median->ended(t->median_state, t->history, trial);
@@ -146,14 +145,14 @@ static bool
 median_at(struct tuner *t, int64_t step, int64_t *trials, double *median)
 {
 	if (t->median_state == NULL)
-		return stopper_set_median(
+		return stop_rule_set_median(
 		    t->rules, t->history, step, trials, median);
 	return t->median->median(
 	    t->median_state, t->history, step, trials, median);
 }
 
 static void
-median_write(struct tuner *t, struct median_step *m)
+median_write(struct tuner *t, struct median_view_step *m)
 {
 	struct err e = ERR_INIT;
 	int64_t trials;
@@ -165,14 +164,14 @@ median_write(struct tuner *t, struct median_step *m)
 		median = NAN;
 	}
 	if (store_median_put(t->store, m->step, trials, median, &e) != 0)
-		tuner_break(t, &e);
+		tuner_store_failed(t, &e);
 }
 
 bool
-tuner_flush_medians(struct tuner *t, bool all)
+median_view_flush(struct tuner *t, bool all)
 {
 	size_t i, k, n = t->n_median_steps, written = 0;
-	struct median_step *m;
+	struct median_view_step *m;
 
 	/* From where the last one ended, so that no step waits for ever. */
 	for (k = 0; k < n && !t->store_failed; k++) {
@@ -180,7 +179,7 @@ tuner_flush_medians(struct tuner *t, bool all)
 		m = &t->median_steps[i];
 		if (!m->old)
 			continue;
-		if (written == FLUSH_MOST && !all) {
+		if (written == MEDIAN_VIEW_FLUSH_MAX && !all) {
 			t->median_next = i;
 			return true;
 		}

@@ -24,7 +24,7 @@
 #include "src/server/tuner/tuner-internal.h"
 
 enum {
-	REDRAWS_MOST = 100, /* of the strategy, for one trial */
+	NEW_TRIAL_REDRAWS_MAX = 100, /* of the strategy, for one trial */
 	REDRAWS_AT_ONCE = 16, /* in one turn */
 	REUSED_AT_ONCE = 100
 };
@@ -32,7 +32,7 @@ enum {
 /* A setting on its way to a trial. */
 struct next {
 	struct value *values; /* one per parameter */
-	struct answer answer;
+	struct suggest_answer answer;
 	bool asked; /* the strategy had a part in it */
 	int64_t queue_id; /* 0 = not of the queue */
 	int64_t same_as; /* trial whose result it is given; 0 = none */
@@ -62,7 +62,7 @@ static void
 on_event(void *arg, const char *level, const char *text)
 {
 	struct tuner *t = arg;
-	char *event = xasprintf("%s: %s", t->plugs.strategy->name, text);
+	char *event = xasprintf("%s: %s", t->plugins.strategy->name, text);
 
 	if (!event_known(t, event))
 		tuner_event(t, level, "strategy", 0, 0, "%s", event);
@@ -71,12 +71,12 @@ on_event(void *arg, const char *level, const char *text)
 
 /* Made when it is needed: what only stops and lists asks nobody. */
 static int
-asker_ready(struct tuner *t, struct err *e)
+suggest_ready(struct tuner *t, struct err *e)
 {
-	struct asker_env env = {
+	struct suggest_env env = {
 		.loop = t->env.loop,
 		.study = t->study,
-		.plugs = &t->plugs,
+		.plugins = &t->plugins,
 		.history = t->history,
 		.seed = t->row.seed,
 		.state_dir = t->env.state_dir,
@@ -84,34 +84,34 @@ asker_ready(struct tuner *t, struct err *e)
 		.arg = t,
 	};
 
-	return t->asker != NULL ? 0 : asker_open(&t->asker, &env, e);
+	return t->suggester != NULL ? 0 : suggest_open(&t->suggester, &env, e);
 }
 
 /* Ask the strategy; when that fails the study ends. */
-static enum asked
+static enum suggest_result
 ask(struct tuner *t, struct next *next, unsigned redraw)
 {
-	struct question q = {
+	struct suggest_question q = {
 		.trial = t->n_trials + 1,
 		.n_enqueued = t->n_enqueued,
 		.redraw = redraw,
 	};
-	enum asked asked = ASKED_FAILED;
+	enum suggest_result asked = SUGGEST_FAILED;
 	struct err e = ERR_INIT;
 
 	next->answer.values = next->values;
-	if (asker_ready(t, &e) == 0)
-		asked = asker_ask(t->asker, &q, &next->answer, &e);
-	next->asked = asked == ASKED_POINT;
-	t->asking = asked == ASKED_LATER;
-	if (asked != ASKED_FAILED)
+	if (suggest_ready(t, &e) == 0)
+		asked = suggest_ask(t->suggester, &q, &next->answer, &e);
+	next->asked = asked == SUGGEST_POINT;
+	t->asking = asked == SUGGEST_LATER;
+	if (asked != SUGGEST_FAILED)
 		return asked;
 	tuner_event(t, "error", "strategy", 0, 0, "%s: %s",
-	    t->plugs.strategy->name, e.text);
+	    t->plugins.strategy->name, e.text);
 	t->over = t->failed = true;
 	(void)snprintf(t->why, sizeof t->why, "the strategy %s: %s",
-	    t->plugs.strategy->name, e.text);
-	return ASKED_FAILED;
+	    t->plugins.strategy->name, e.text);
+	return SUGGEST_FAILED;
 }
 
 static char *
@@ -128,13 +128,13 @@ static int64_t
 known(struct tuner *t, const struct next *next, bool *done)
 {
 	char *params = params_json(t->study->space, next->values);
-	int64_t trial = tried_find(t->tried, params);
+	int64_t trial = tried_settings_find(t->tried, params);
 	struct store_trial row = { 0 };
 	struct err e = ERR_INIT;
 
 	*done = false;
 	if (trial > 0 && store_trial_get(t->store, trial, &row, &e) != 0)
-		tuner_break(t, &e);
+		tuner_store_failed(t, &e);
 	else if (trial > 0) {
 		*done = row.state == TRIAL_COMPLETED;
 		if (strcmp(row.params, params) != 0)
@@ -149,7 +149,7 @@ known(struct tuner *t, const struct next *next, bool *done)
  * The strategy insists on what was tried.  Where there is an end of settings,
  * any that is left; else one by chance.
  */
-static enum asked
+static enum suggest_result
 draw_other(struct tuner *t, struct next *next)
 {
 	const struct space *space = t->study->space;
@@ -162,81 +162,83 @@ draw_other(struct tuner *t, struct next *next)
 		.redraw = t->redraws,
 	};
 	struct suggestion s = { .made_by = "cpu" };
-	struct answer *a = &next->answer;
+	struct suggest_answer *a = &next->answer;
 	int rc = 0;
 
 	a->from = 0;
 	a->seconds = 0;
 	(void)snprintf(a->made_by, sizeof a->made_by, "cpu");
 	next->asked = true;
-	if (tried_other(t->tried, next->values))
-		return ASKED_POINT;
-	if (t->redraws > 2 * REDRAWS_MOST)
-		return ASKED_EMPTY;
+	if (tried_settings_other(t->tried, next->values))
+		return SUGGEST_POINT;
+	if (t->redraws > 2 * NEW_TRIAL_REDRAWS_MAX)
+		return SUGGEST_EXHAUSTED;
 	s.x = xcalloc(space->n, sizeof *s.x);
 	rc = random->suggest(&s, &q, NULL, NULL);
 	space_snap(space, s.x);
 	space_decode(space, s.x, next->values);
 	free(s.x);
-	return rc == 0 ? ASKED_POINT : ASKED_EMPTY;
+	return rc == 0 ? SUGGEST_POINT : SUGGEST_EXHAUSTED;
 }
 
 /* What the strategy suggests, until it is something new. */
-static enum asked
+static enum suggest_result
 draw(struct tuner *t, struct next *next)
 {
 	bool reuse = t->study->duplicates == STUDY_DUPLICATES_REUSE, done;
-	enum asked asked;
+	enum suggest_result asked;
 	int n;
 
-	if (t->plugs.strategy->repeats)
+	if (t->plugins.strategy->repeats)
 		return ask(t, next, 0);
-	t->all_tried = tried_all(t->tried);
+	t->all_tried = tried_settings_all(t->tried);
 	if (t->all_tried > 0)
-		return ASKED_EMPTY;
+		return SUGGEST_EXHAUSTED;
 	for (n = 0; n < REDRAWS_AT_ONCE && !t->store_failed; n++) {
-		asked = t->redraws > REDRAWS_MOST ? draw_other(t, next)
-						  : ask(t, next, t->redraws);
-		if (asked != ASKED_POINT)
+		asked = t->redraws > NEW_TRIAL_REDRAWS_MAX
+			    ? draw_other(t, next)
+			    : ask(t, next, t->redraws);
+		if (asked != SUGGEST_POINT)
 			return asked;
 		t->redraw_seconds += next->answer.seconds;
 		next->same_as = known(t, next, &done);
 		if (next->same_as == 0 || (reuse && done))
-			return ASKED_POINT;
+			return SUGGEST_POINT;
 		t->redraws++;
 	}
 	t->asking = true;
 	loop_wake(t->env.loop);
-	return ASKED_LATER;
+	return SUGGEST_LATER;
 }
 
 /* A setting of the queue, what it leaves open filled by the strategy. */
-static enum asked
+static enum suggest_result
 queued_fill(struct tuner *t, struct next *next, const struct value *over)
 {
 	const struct space *space = t->study->space;
-	enum asked asked = ASKED_EMPTY;
+	enum suggest_result asked = SUGGEST_EXHAUSTED;
 
 	/* A member of a population goes on with the setting. */
-	if (!setting_whole(space, over) || t->plugs.strategy->continues)
+	if (!partial_setting_is_full(space, over) ||
+	    t->plugins.strategy->continues)
 		asked = ask(t, next, 0);
-	if (asked == ASKED_LATER || asked == ASKED_FAILED)
+	if (asked == SUGGEST_LATER || asked == SUGGEST_FAILED)
 		return asked;
-	if (asked == ASKED_POINT)
-		setting_lay_over(space, next->values, over);
+	if (asked == SUGGEST_POINT)
+		partial_setting_overlay(space, next->values, over);
 	else
 		memcpy(next->values, over, space->n * sizeof *over);
-	setting_complete(space, next->values);
-	return ASKED_POINT;
+	partial_setting_complete(space, next->values);
+	return SUGGEST_POINT;
 }
 
 /* The next setting of the queue; empty when none waits, or it was dropped. */
-static enum asked
+static enum suggest_result
 queued(struct tuner *t, struct next *next)
 {
 	const struct space *space = t->study->space;
 	struct value *over = xcalloc(space->n, sizeof *over);
-	enum asked asked = ASKED_FAILED;
+	enum suggest_result asked = SUGGEST_FAILED;
 	struct json_doc *doc = NULL;
 	struct err e = ERR_INIT;
 	char *params = NULL;
@@ -245,10 +247,10 @@ queued(struct tuner *t, struct next *next)
 	rc = store_queue_next(
 	    t->store, &next->queue_id, &params, &next->source, &e);
 	if (rc < 0)
-		tuner_break(t, &e);
+		tuner_store_failed(t, &e);
 	else if (rc > 0) {
 		next->queue_id = 0;
-		asked = ASKED_EMPTY;
+		asked = SUGGEST_EXHAUSTED;
 	} else if (json_parse(&doc, params, strlen(params), NULL, false, &e) ==
 		       0 &&
 		   space_read_values(space, json_root(doc), over, &e) == 0)
@@ -257,7 +259,7 @@ queued(struct tuner *t, struct next *next)
 		tuner_event(t, "error", "enqueue", 0, 0,
 		    "a queued setting was dropped: %s", e.text);
 		if (store_queue_take(t->store, next->queue_id, 0, &e) != 0)
-			tuner_break(t, &e);
+			tuner_store_failed(t, &e);
 	}
 	json_free(doc);
 	free(over);
@@ -267,12 +269,12 @@ queued(struct tuner *t, struct next *next)
 
 /* Its rows: the trial, what it took from the queue, who thought of it. */
 static int
-next_write(struct tuner *t, const struct next *next,
+new_trial_write(struct tuner *t, const struct next *next,
     const struct store_trial *row, struct err *e)
 {
 	struct store_suggestion s = {
 		.trial = row->number,
-		.strategy = t->plugs.strategy->name,
+		.strategy = t->plugins.strategy->name,
 		.made_by = next->answer.made_by,
 		.seconds = next->queue_id != 0 ? next->answer.seconds
 					       : t->redraw_seconds,
@@ -289,8 +291,8 @@ next_write(struct tuner *t, const struct next *next,
 	return next->asked ? store_suggestion_add(t->store, &s, e) : 0;
 }
 
-static struct live *
-next_begin(struct tuner *t, const struct next *next)
+static struct live_trial *
+new_trial_begin(struct tuner *t, const struct next *next)
 {
 	const struct space *space = t->study->space;
 	double *point = xcalloc(space->n, sizeof *point);
@@ -308,22 +310,23 @@ next_begin(struct tuner *t, const struct next *next)
 	};
 
 	t->n_enqueued += next->queue_id != 0;
-	if (next_write(t, next, &row, &e) != 0)
-		tuner_break(t, &e);
+	if (new_trial_write(t, next, &row, &e) != 0)
+		tuner_store_failed(t, &e);
 	space_encode(space, next->values, point);
 	history_add(t->history, row.number, point);
-	tried_add(t->tried, row.params, row.number);
+	tried_settings_add(t->tried, row.params, row.number);
 	t->redraws = 0;
 	t->redraw_seconds = 0;
 	if (row.member > 0 || row.from > 0)
-		history_descend(t->history, row.number, row.from, row.member);
+		history_set_parent(
+		    t->history, row.number, row.from, row.member);
 	free(point);
-	return live_add(t, &row);
+	return live_trial_add(t, &row);
 }
 
 /* It ends at once with the result that its setting had. */
 static void
-next_reuse(struct tuner *t, struct live *l, int64_t trial)
+new_trial_reuse(struct tuner *t, struct live_trial *l, int64_t trial)
 {
 	char *why = xasprintf("the result of trial %" PRId64, trial);
 	struct store_trial row = { 0 };
@@ -331,55 +334,55 @@ next_reuse(struct tuner *t, struct live *l, int64_t trial)
 
 	if (store_trial_get(t->store, trial, &row, &e) != 0 ||
 	    outcome_copy(t, l, trial, &e) != 0)
-		tuner_break(t, &e);
+		tuner_store_failed(t, &e);
 	else {
 		l->row.objective = row.objective;
-		live_move(t, l, TRIAL_EV_REUSE, why);
+		live_trial_set_state(t, l, TRIAL_EV_REUSE, why);
 		outcome_finish(t, l);
-		live_remove(t, l);
+		live_trial_remove(t, l);
 	}
 	store_trial_fini(&row);
 	free(why);
 }
 
 /* One trial, which is reused away at once, waits, or is not there yet. */
-static enum asked
-new_trial(struct tuner *t, struct live **l, bool *reused)
+static enum suggest_result
+new_trial_make(struct tuner *t, struct live_trial **l, bool *reused)
 {
 	struct next next = { .source = "strategy" };
-	enum asked asked;
+	enum suggest_result asked;
 
 	*reused = false;
 	next.values = xcalloc(t->study->space->n, sizeof *next.values);
 	asked = queued(t, &next);
-	if (asked == ASKED_EMPTY) {
+	if (asked == SUGGEST_EXHAUSTED) {
 		next.source = "strategy";
 		asked = draw(t, &next);
-		t->exhausted = asked == ASKED_EMPTY;
+		t->exhausted = asked == SUGGEST_EXHAUSTED;
 	}
 	if (t->store_failed)
-		asked = ASKED_FAILED;
-	if (asked == ASKED_POINT) {
-		*l = next_begin(t, &next);
+		asked = SUGGEST_FAILED;
+	if (asked == SUGGEST_POINT) {
+		*l = new_trial_begin(t, &next);
 		*reused = next.same_as > 0 && !t->store_failed;
 		if (*reused)
-			next_reuse(t, *l, next.same_as);
+			new_trial_reuse(t, *l, next.same_as);
 	}
 	free(next.values);
 	return asked;
 }
 
-struct live *
-tuner_new_trial(struct tuner *t)
+struct live_trial *
+new_trial_next(struct tuner *t)
 {
-	struct live *l = NULL;
+	struct live_trial *l = NULL;
 	bool reused;
 	int n;
 
 	if (!converge_known(t) || converge_over(t))
 		return NULL;
-	for (n = 0; n < REUSED_AT_ONCE && tuner_may_place_new(t); n++) {
-		if (new_trial(t, &l, &reused) != ASKED_POINT)
+	for (n = 0; n < REUSED_AT_ONCE && schedule_may_place_new(t); n++) {
+		if (new_trial_make(t, &l, &reused) != SUGGEST_POINT)
 			return NULL;
 		if (!reused)
 			return t->store_failed ? NULL : l;

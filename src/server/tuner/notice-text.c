@@ -95,7 +95,7 @@ best_put(struct buf *b, const struct notice_facts *f, struct store *store,
 	rows_put_number(b, rows_real(rows, 1), FIGURES);
 	if (strcmp(store_rows_text(rows, 2), "completed") != 0)
 		buf_printf(b, " (%s)", store_rows_text(rows, 2));
-	rc = aims_put_broken(
+	rc = objectives_put_broken(
 	    &broken, store, store_rows_text(rows, 0), FIGURES, e);
 	if (broken.len > 0)
 		buf_printf(b, ", though %s", buf_str(&broken));
@@ -112,16 +112,16 @@ best_put(struct buf *b, const struct notice_facts *f, struct store *store,
 static int
 front_put(struct buf *b, struct store *store, struct err *e)
 {
-	struct aims aims;
+	struct objectives aims;
 	size_t was = b->len;
 	int rc;
 
-	if (aims_read(&aims, store, e) != 0)
+	if (objectives_read(&aims, store, e) != 0)
 		return -1;
-	rc = aims_put_front(b, store, &aims, FIGURES, e);
+	rc = objectives_put_front(b, store, &aims, FIGURES, e);
 	if (b->len == was)
 		buf_puts(b, "no trial");
-	aims_fini(&aims);
+	objectives_fini(&aims);
 	return rc;
 }
 

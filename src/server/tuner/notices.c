@@ -61,7 +61,7 @@ on_note(void *arg, bool warn, const char *text)
 {
 	const struct notices *n = arg;
 
-	tuner_note(n->tuner, warn ? "warning" : "info", "notify", text);
+	tuner_queue_event(n->tuner, warn ? "warning" : "info", "notify", text);
 }
 
 struct notices *
@@ -79,7 +79,7 @@ notices_new(struct tuner *t)
 
 	for (i = 0; i < STUDY_CHANNELS; i++)
 		any = any || to->channels[i].to != NULL;
-	if (!any || t->env.hold || t->env.apart)
+	if (!any || t->env.hold || t->env.without_launchers)
 		return NULL;
 	env.arg = n = xcalloc(1, sizeof *n);
 	n->tuner = t;
@@ -178,7 +178,7 @@ notice_make(struct notices *n, enum study_moment moment, const char *why,
 {
 	struct tuner *t = n->tuner;
 	struct buf text = { 0 }, detail = { 0 };
-	char *id = uuid_new();
+	char *id = schedule_uuid_new();
 	struct notice_facts facts = { .study = t->study,
 		.id = id,
 		.moment = moment,
@@ -242,7 +242,7 @@ notices_end(struct tuner *t, bool waits)
 		"'cancelled')))",
 		&e) != 0 ||
 	    notice_make(t->notices, moment, t->why, mark, &e) != 0)
-		tuner_break(t, &e);
+		tuner_store_failed(t, &e);
 }
 
 void
@@ -258,13 +258,13 @@ notices_wait(struct tuner *t, const char *why)
 		"printf('wait %d ', total(state IN ('completed', 'stopped', "
 		"'failed', 'cancelled')))",
 		&e) != 0) {
-		tuner_break(t, &e);
+		tuner_store_failed(t, &e);
 		return;
 	}
 	mark_reason(mark, why);
 	t->durable = true;
 	if (notice_make(t->notices, STUDY_MOMENT_WAITING, why, mark, &e) != 0)
-		tuner_break(t, &e);
+		tuner_store_failed(t, &e);
 }
 
 /* Their way out. */
@@ -289,7 +289,7 @@ channel_record(struct notices *n, enum study_channel which)
 	fail_point("notices.before_record");
 	if (store_notice_told(t->store, c->id, c->why == NULL ? t->turn_us : 0,
 		c->why, &e) != 0) {
-		tuner_break(t, &e);
+		tuner_store_failed(t, &e);
 		return;
 	}
 	c->answered = false;

@@ -16,7 +16,7 @@
 #include "src/server/tuner/tuner-internal.h"
 
 /* The last report of an aim. */
-struct live_aim {
+struct live_objective {
 	int64_t step; /* -1 = none */
 	double value;
 };
@@ -57,22 +57,23 @@ outcome_open(struct tuner *t)
 		return;
 	for (i = 0; i < s->n_objectives; i++)
 		goals[i] = s->objectives[i].maximize;
-	history_widen(t->history, s->n_objectives, goals, s->n_constraints);
+	history_set_objectives(
+	    t->history, s->n_objectives, goals, s->n_constraints);
 	t->n_aims = s->n_objectives + s->n_constraints;
 	also_list(t);
 	if (s->n_objectives > 1)
-		t->front = front_new(s->n_objectives);
+		t->front = pareto_front_new(s->n_objectives);
 }
 
 void
 outcome_close(struct tuner *t)
 {
-	front_free(t->front);
+	pareto_front_free(t->front);
 	free(t->also);
 }
 
 bool
-outcome_counts(const struct tuner *t, const char *metric)
+outcome_has_metric(const struct tuner *t, const char *metric)
 {
 	size_t i;
 
@@ -83,8 +84,8 @@ outcome_counts(const struct tuner *t, const char *metric)
 }
 
 /* The aims of a trial, made when the first is heard of. */
-static struct live_aim *
-live_aims(const struct tuner *t, struct live *l)
+static struct live_objective *
+live_objectives(const struct tuner *t, struct live_trial *l)
 {
 	size_t i;
 
@@ -92,29 +93,30 @@ live_aims(const struct tuner *t, struct live *l)
 		return l->aims;
 	l->aims = xcalloc(t->n_aims, sizeof *l->aims);
 	for (i = 0; i < t->n_aims; i++)
-		l->aims[i] = (struct live_aim){ -1, NAN };
+		l->aims[i] = (struct live_objective){ -1, NAN };
 	return l->aims;
 }
 
 void
-outcome_hear(struct tuner *t, struct live *l, const char *metric, int64_t step,
-    double value)
+outcome_report(struct tuner *t, struct live_trial *l, const char *metric,
+    int64_t step, double value)
 {
-	struct live_aim *aims;
+	struct live_objective *aims;
 	size_t i;
 
 	for (i = 1; i < t->n_aims; i++) {
 		if (strcmp(aim_metric(t, i), metric) != 0)
 			continue;
-		aims = live_aims(t, l);
+		aims = live_objectives(t, l);
 		if (step >= aims[i].step)
-			aims[i] = (struct live_aim){ step, value };
+			aims[i] = (struct live_objective){ step, value };
 	}
 }
 
 /* One value for each aim, NaN = none. */
 static void
-outcome_values(const struct tuner *t, const struct live *l, double *values)
+outcome_values(
+    const struct tuner *t, const struct live_trial *l, double *values)
 {
 	size_t i;
 
@@ -124,7 +126,8 @@ outcome_values(const struct tuner *t, const struct live *l, double *values)
 }
 
 enum end_class
-outcome_class(const struct tuner *t, const struct live *l, char *why, size_t n)
+outcome_class(
+    const struct tuner *t, const struct live_trial *l, char *why, size_t n)
 {
 	size_t i;
 
@@ -161,7 +164,7 @@ outcome_violations(
 
 /* A completed trial breaks without bound what it did not report. */
 static double
-violations_sum(struct tuner *t, struct live *l, double *violations)
+violations_sum(struct tuner *t, struct live_trial *l, double *violations)
 {
 	double sum = 0;
 	size_t i;
@@ -169,13 +172,13 @@ violations_sum(struct tuner *t, struct live *l, double *violations)
 	for (i = t->study->n_objectives; i < t->n_aims; i++) {
 		if (isnan(violations[i]) && l->row.state == TRIAL_COMPLETED) {
 			violations[i] = INFINITY;
-			if (!t->said_unreported)
+			if (!t->warned_unreported)
 				tuner_event(t, "warning", "report",
 				    l->row.number, l->att.attempt,
 				    "it completed without a finite report of "
 				    "%s: so it breaks that constraint",
 				    aim_metric(t, i));
-			t->said_unreported = true;
+			t->warned_unreported = true;
 		}
 		if (violations[i] > 0)
 			sum += violations[i];
@@ -184,7 +187,7 @@ violations_sum(struct tuner *t, struct live *l, double *violations)
 }
 
 void
-outcome_settle(struct tuner *t, struct live *l)
+outcome_settle(struct tuner *t, struct live_trial *l)
 {
 	double *values, *violations;
 	struct err e = ERR_INIT;
@@ -200,23 +203,23 @@ outcome_settle(struct tuner *t, struct live *l)
 	    (l->row.attempts > 0 || l->row.state == TRIAL_COMPLETED) &&
 	    store_outcome_put(t->store, l->row.number, t->n_aims, values,
 		violations, &e) != 0)
-		tuner_break(t, &e);
+		tuner_store_failed(t, &e);
 	free(values);
 }
 
 int
-outcome_copy(struct tuner *t, struct live *l, int64_t from, struct err *e)
+outcome_copy(struct tuner *t, struct live_trial *l, int64_t from, struct err *e)
 {
 	double *values = xcalloc(t->n_aims + 1, sizeof *values);
-	struct live_aim *aims;
+	struct live_objective *aims;
 	size_t i;
 	int rc = 0;
 
 	if (t->n_aims > 0)
 		rc = store_outcome_get(t->store, from, t->n_aims, values, e);
 	for (i = 1; i < t->n_aims && rc == 0; i++) {
-		aims = live_aims(t, l);
-		aims[i] = (struct live_aim){ 0, values[i] };
+		aims = live_objectives(t, l);
+		aims[i] = (struct live_objective){ 0, values[i] };
 	}
 	free(values);
 	return rc;
@@ -224,7 +227,7 @@ outcome_copy(struct tuner *t, struct live *l, int64_t from, struct err *e)
 
 /* Into the history, before the end. */
 static void
-outcome_tell(struct tuner *t, int64_t trial, const double *values)
+outcome_observe(struct tuner *t, int64_t trial, const double *values)
 {
 	double *violations = xcalloc(t->n_aims, sizeof *violations);
 
@@ -236,10 +239,10 @@ outcome_tell(struct tuner *t, int64_t trial, const double *values)
 
 /* Whether the trial brings something new to the front, which is recorded. */
 static bool
-front_hear(struct tuner *t, int64_t trial)
+outcome_front_add(struct tuner *t, int64_t trial)
 {
 	const double *losses = history_losses(t->history, trial);
-	enum front_place place;
+	enum pareto_front_place place;
 	struct err e = ERR_INIT;
 	const int64_t *out;
 	size_t i, n_out;
@@ -247,28 +250,29 @@ front_hear(struct tuner *t, int64_t trial)
 	for (i = 0; i < t->study->n_objectives; i++)
 		if (!isfinite(losses[i]))
 			return false;
-	place = front_enter(t->front, trial, losses, &out, &n_out);
-	if (place == FRONT_OUT || t->store_failed)
-		return place == FRONT_BETTER;
+	place = pareto_front_add(t->front, trial, losses, &out, &n_out);
+	if (place == PARETO_FRONT_DOMINATED || t->store_failed)
+		return place == PARETO_FRONT_BETTER;
 	for (i = 0; i < n_out; i++)
 		if (store_front_drop(t->store, out[i], &e) != 0)
-			tuner_break(t, &e);
-	if (store_front_add(t->store, trial, place == FRONT_BETTER, &e) != 0)
-		tuner_break(t, &e);
-	return place == FRONT_BETTER;
+			tuner_store_failed(t, &e);
+	if (store_front_add(
+		t->store, trial, place == PARETO_FRONT_BETTER, &e) != 0)
+		tuner_store_failed(t, &e);
+	return place == PARETO_FRONT_BETTER;
 }
 
 /* Whether it is better than all before it. */
 static bool
 outcome_improves(struct tuner *t, const struct outcome *o)
 {
-	double loss = history_turn(t->history, o->objective);
+	double loss = history_flip_sign(t->history, o->objective);
 
 	if (o->state != TRIAL_COMPLETED ||
 	    (t->n_aims > 0 && history_violation(t->history, o->trial) > 0))
 		return false;
 	if (t->front != NULL)
-		return o->known ? o->better : front_hear(t, o->trial);
+		return o->known ? o->better : outcome_front_add(t, o->trial);
 	if (!isfinite(loss) || loss >= t->best_loss)
 		return false;
 	t->best_loss = loss;
@@ -289,10 +293,10 @@ outcome_ended(struct tuner *t, const struct outcome *o)
 	if (o->state == TRIAL_FAILED && end_class_retry(o->last) == RETRY_FREE)
 		told = TRIAL_CANCELLED;
 	if (t->n_aims > 0 && o->values != NULL)
-		outcome_tell(t, o->trial, o->values);
+		outcome_observe(t, o->trial, o->values);
 	history_end(t->history, o->trial, told, o->objective);
-	stopper_set_ended(t->rules, t->history, o->trial);
-	tuner_end_median(t, o->trial);
+	stop_rule_set_ended(t->rules, t->history, o->trial);
+	median_view_end(t, o->trial);
 	t->n_failed += o->state == TRIAL_FAILED;
 	t->n_over++;
 	if (o->state != TRIAL_COMPLETED && o->state != TRIAL_STOPPED)
@@ -303,7 +307,7 @@ outcome_ended(struct tuner *t, const struct outcome *o)
 }
 
 void
-outcome_finish(struct tuner *t, struct live *l)
+outcome_finish(struct tuner *t, struct live_trial *l)
 {
 	double *values = xcalloc(t->n_aims + 1, sizeof *values);
 	struct outcome o = {
@@ -320,13 +324,13 @@ outcome_finish(struct tuner *t, struct live *l)
 }
 
 void
-outcome_pause(struct tuner *t, struct live *l)
+outcome_pause(struct tuner *t, struct live_trial *l)
 {
 	double *values = xcalloc(t->n_aims + 1, sizeof *values);
 
 	outcome_values(t, l, values);
 	if (t->n_aims > 0)
-		outcome_tell(t, l->row.number, values);
+		outcome_observe(t, l->row.number, values);
 	history_end(t->history, l->row.number, TRIAL_STOPPED, l->row.objective);
 	free(values);
 }

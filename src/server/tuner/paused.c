@@ -18,16 +18,16 @@
 #include "src/server/tuner/tuner-internal.h"
 
 void
-paused_add(struct tuner *t, struct live *l)
+paused_add(struct tuner *t, struct live_trial *l)
 {
-	live_drop(t, l);
+	live_trial_detach(t, l);
 	t->paused_trials = xreallocarray(
 	    t->paused_trials, t->n_paused + 1, sizeof *t->paused_trials);
 	t->paused_trials[t->n_paused++] = l;
 	outcome_pause(t, l);
 }
 
-struct live *
+struct live_trial *
 paused_find(struct tuner *t, int64_t trial)
 {
 	size_t i;
@@ -39,7 +39,7 @@ paused_find(struct tuner *t, int64_t trial)
 }
 
 static void
-paused_take(struct tuner *t, const struct live *l)
+paused_take(struct tuner *t, const struct live_trial *l)
 {
 	size_t i;
 
@@ -50,45 +50,45 @@ paused_take(struct tuner *t, const struct live *l)
 
 void
 paused_final(
-    struct tuner *t, struct live *l, enum trial_event ev, const char *why)
+    struct tuner *t, struct live_trial *l, enum trial_event ev, const char *why)
 {
 	l->row.is_paused = false;
-	live_move(t, l, ev, why);
+	live_trial_set_state(t, l, ev, why);
 	outcome_finish(t, l);
 	paused_take(t, l);
-	live_free(l);
+	live_trial_free(l);
 }
 
-struct live *
-paused_next(struct tuner *t, const struct room *room, struct judgement *j)
+struct live_trial *
+paused_next(struct tuner *t, const struct capacity *room, struct judgement *j)
 {
 	struct stopper_paused *list;
-	const struct live *l;
+	const struct live_trial *l;
 	int64_t trial = 0;
 	size_t i, n = 0;
 
-	if (t->n_paused == 0 || !tuner_may_go_on(t) ||
+	if (t->n_paused == 0 || !schedule_may_resume(t) ||
 	    fail_bug("bug.never_resume"))
 		return NULL;
 	list = xcalloc(t->n_paused, sizeof *list);
 	for (i = 0; i < t->n_paused; i++) {
 		l = t->paused_trials[i];
-		if (room == NULL || room_for(t, room, l) >= 0)
+		if (room == NULL || capacity_backend(t, room, l) >= 0)
 			list[n++] =
 			    (struct stopper_paused){ .trial = l->row.number,
 				    .step = l->row.paused_step };
 	}
 	if (n > 0)
-		trial = stopper_set_promote(t->rules, t->history, list, n, j);
+		trial = stop_rule_set_promote(t->rules, t->history, list, n, j);
 	free(list);
 	return trial != 0 ? paused_find(t, trial) : NULL;
 }
 
-struct live *
-paused_resume(struct tuner *t, const struct room *room)
+struct live_trial *
+paused_resume(struct tuner *t, const struct capacity *room)
 {
 	struct judgement j = { .verdict = VERDICT_KEEP };
-	struct live *l = paused_next(t, room, &j);
+	struct live_trial *l = paused_next(t, room, &j);
 	struct store_stop row;
 	struct err e = ERR_INIT;
 
@@ -106,11 +106,11 @@ paused_resume(struct tuner *t, const struct room *room)
 		.time_us = t->turn_us,
 	};
 	if (store_stop_add(t->store, &row, &e) != 0)
-		tuner_break(t, &e);
+		tuner_store_failed(t, &e);
 	tuner_event(t, "info", "rule", l->row.number, l->row.attempts,
 	    "it is resumed: %s", j.why);
 	paused_take(t, l);
-	live_put(t, l);
+	live_trial_attach(t, l);
 	l->row.is_paused = false;
 	l->row_dirty = true;
 	history_retry(t->history, l->row.number);
@@ -121,7 +121,7 @@ void
 paused_end_all(struct tuner *t)
 {
 	char why[400];
-	struct live *l;
+	struct live_trial *l;
 	const char *was;
 
 	while (t->n_paused > 0 && !t->store_failed) {
@@ -140,9 +140,9 @@ paused_settle(struct tuner *t)
 {
 	struct judgement j;
 
-	if (t->n_paused == 0 || t->n_live > live_elsewhere(t) || t->over ||
-	    t->shutdown || t->paused || t->held || t->env.hold ||
-	    t->n_requests > t->n_served || tuner_may_place_new(t) ||
+	if (t->n_paused == 0 || t->n_live > live_trial_n_external(t) ||
+	    t->over || t->shutdown || t->paused || t->held || t->env.hold ||
+	    t->n_requests > t->n_served || schedule_may_place_new(t) ||
 	    paused_next(t, NULL, &j) != NULL)
 		return;
 	paused_end_all(t);

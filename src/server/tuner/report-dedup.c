@@ -19,13 +19,13 @@ same_value(double a, double b)
 
 /* Index of the first that is not before time_us. */
 static size_t
-said_find(const struct live_name *n, int64_t time_us)
+report_dedup_find(const struct live_metric *n, int64_t time_us)
 {
-	size_t low = 0, high = n->n_said, mid;
+	size_t low = 0, high = n->n_reports_seen, mid;
 
 	while (low < high) {
 		mid = low + (high - low) / 2;
-		if (n->said[mid].time_us < time_us)
+		if (n->reports_seen[mid].time_us < time_us)
 			low = mid + 1;
 		else
 			high = mid;
@@ -34,47 +34,50 @@ said_find(const struct live_name *n, int64_t time_us)
 }
 
 void
-tuner_say(struct live_name *n, int64_t time_us, double value)
+report_dedup_add(struct live_metric *n, int64_t time_us, double value)
 {
-	size_t i = said_find(n, time_us);
+	size_t i = report_dedup_find(n, time_us);
 
-	if (n->n_said == n->cap_said) {
-		n->cap_said = n->cap_said < 16 ? 16 : n->cap_said * 2;
-		n->said = xreallocarray(n->said, n->cap_said, sizeof *n->said);
+	if (n->n_reports_seen == n->cap_reports_seen) {
+		n->cap_reports_seen =
+		    n->cap_reports_seen < 16 ? 16 : n->cap_reports_seen * 2;
+		n->reports_seen = xreallocarray(n->reports_seen,
+		    n->cap_reports_seen, sizeof *n->reports_seen);
 	}
-	memmove(
-	    n->said + i + 1, n->said + i, (n->n_said - i) * sizeof *n->said);
-	n->said[i] = (struct live_said){ time_us, value };
-	n->n_said++;
+	memmove(n->reports_seen + i + 1, n->reports_seen + i,
+	    (n->n_reports_seen - i) * sizeof *n->reports_seen);
+	n->reports_seen[i] = (struct live_report){ time_us, value };
+	n->n_reports_seen++;
 }
 
 static int
-on_said(void *arg, int64_t time_us, double value)
+on_dedup_report(void *arg, int64_t time_us, double value)
 {
-	tuner_say(arg, time_us, value);
+	report_dedup_add(arg, time_us, value);
 	return 0;
 }
 
 /* What earlier servers recorded of this metric in this attempt. */
 static bool
-said_read(struct tuner *t, const struct live *l, struct live_name *n)
+report_dedup_read(
+    struct tuner *t, const struct live_trial *l, struct live_metric *n)
 {
 	struct err e = ERR_INIT;
 
-	if (n->said_read)
+	if (n->reports_seen_read)
 		return true;
-	n->n_said = 0;
-	if (store_each_report(t->store, l->row.number, l->att.attempt, n->name,
-		on_said, n, &e) != 0) {
-		tuner_break(t, &e);
+	n->n_reports_seen = 0;
+	if (store_walk_reports(t->store, l->row.number, l->att.attempt, n->name,
+		on_dedup_report, n, &e) != 0) {
+		tuner_store_failed(t, &e);
 		return false;
 	}
-	n->said_read = true;
+	n->reports_seen_read = true;
 	return true;
 }
 
 bool
-tuner_said(struct tuner *t, struct live *l, struct live_name *n,
+report_dedup_known(struct tuner *t, struct live_trial *l, struct live_metric *n,
     const struct launch_event *ev)
 {
 	double value = ev->u.report.value;
@@ -84,17 +87,19 @@ tuner_said(struct tuner *t, struct live *l, struct live_name *n,
 	int rc;
 
 	if (ev->u.report.has_step) {
-		rc = store_metric_there(t->store, l->row.number, l->att.attempt,
-		    n->name, ev->u.report.step, value, time_us, &e);
+		rc =
+		    store_metric_exists(t->store, l->row.number, l->att.attempt,
+			n->name, ev->u.report.step, value, time_us, &e);
 		if (rc < 0)
-			tuner_break(t, &e);
+			tuner_store_failed(t, &e);
 		return rc != 0;
 	}
-	if (!said_read(t, l, n))
+	if (!report_dedup_read(t, l, n))
 		return true;
-	for (i = said_find(n, time_us);
-	     i < n->n_said && n->said[i].time_us == time_us; i++)
-		if (same_value(n->said[i].value, value))
+	for (i = report_dedup_find(n, time_us);
+	     i < n->n_reports_seen && n->reports_seen[i].time_us == time_us;
+	     i++)
+		if (same_value(n->reports_seen[i].value, value))
 			return true;
 	return false;
 }

@@ -12,7 +12,7 @@
 #include "src/model/study/study.h"
 #include "src/server/tuner/tuner-internal.h"
 
-struct outcomes {
+struct restored_outcomes {
 	struct tuner *tuner;
 	size_t n; /* trials */
 	double *values; /* each tuner->n_aims */
@@ -21,7 +21,7 @@ struct outcomes {
 };
 
 static bool
-outcomes_has(const struct outcomes *o, int64_t trial)
+restore_outcomes_has(const struct restored_outcomes *o, int64_t trial)
 {
 	return trial >= 1 && (uint64_t)trial <= o->n;
 }
@@ -29,10 +29,10 @@ outcomes_has(const struct outcomes *o, int64_t trial)
 static int
 on_value(void *arg, int64_t trial, size_t i, double value)
 {
-	struct outcomes *o = arg;
+	struct restored_outcomes *o = arg;
 	size_t n = o->tuner->n_aims;
 
-	if (outcomes_has(o, trial) && i < n)
+	if (restore_outcomes_has(o, trial) && i < n)
 		o->values[(size_t)(trial - 1) * n + i] = value;
 	return 0;
 }
@@ -40,9 +40,9 @@ on_value(void *arg, int64_t trial, size_t i, double value)
 static int
 on_failed(void *arg, int64_t trial, enum end_class last)
 {
-	struct outcomes *o = arg;
+	struct restored_outcomes *o = arg;
 
-	if (outcomes_has(o, trial) && !fail_bug("bug.forget_blame"))
+	if (restore_outcomes_has(o, trial) && !fail_bug("bug.forget_blame"))
 		o->last[trial - 1] = last;
 	return 0;
 }
@@ -51,12 +51,12 @@ on_failed(void *arg, int64_t trial, enum end_class last)
 static int
 on_front(void *arg, int64_t trial, bool inside, bool better)
 {
-	struct outcomes *o = arg;
+	struct restored_outcomes *o = arg;
 	struct tuner *t = o->tuner;
 	double losses[STUDY_OBJECTIVES_MAX], value;
 	size_t i;
 
-	if (!outcomes_has(o, trial) || t->front == NULL)
+	if (!restore_outcomes_has(o, trial) || t->front == NULL)
 		return 0;
 	o->better[trial - 1] = better;
 	for (i = 0; i < t->study->n_objectives; i++) {
@@ -64,14 +64,15 @@ on_front(void *arg, int64_t trial, bool inside, bool better)
 		losses[i] = t->study->objectives[i].maximize ? -value : value;
 	}
 	if (inside)
-		front_load(t->front, trial, losses);
+		pareto_front_load(t->front, trial, losses);
 	return 0;
 }
 
 int
-outcomes_load(struct outcomes **out, struct tuner *t, struct err *e)
+restore_outcomes_load(
+    struct restored_outcomes **out, struct tuner *t, struct err *e)
 {
-	struct outcomes *o = xcalloc(1, sizeof *o);
+	struct restored_outcomes *o = xcalloc(1, sizeof *o);
 	size_t i;
 	int rc;
 
@@ -79,21 +80,21 @@ outcomes_load(struct outcomes **out, struct tuner *t, struct err *e)
 	o->tuner = t;
 	o->n = (size_t)t->n_trials;
 	o->last = xcalloc(o->n + 1, sizeof *o->last);
-	rc = store_each_failed(t->store, on_failed, o, e);
+	rc = store_walk_failed(t->store, on_failed, o, e);
 	if (rc != 0 || t->n_aims == 0)
 		return rc;
 	o->values = xcalloc(o->n + 1, t->n_aims * sizeof *o->values);
 	for (i = 0; i < o->n * t->n_aims; i++)
 		o->values[i] = NAN;
 	o->better = xcalloc(o->n + 1, sizeof *o->better);
-	rc = store_each_outcome(t->store, on_value, o, e);
+	rc = store_walk_outcomes(t->store, on_value, o, e);
 	if (rc == 0)
-		rc = store_each_front(t->store, on_front, o, e);
+		rc = store_walk_front(t->store, on_front, o, e);
 	return rc;
 }
 
 void
-outcomes_free(struct outcomes *o)
+restore_outcomes_free(struct restored_outcomes *o)
 {
 	if (o == NULL)
 		return;
@@ -104,8 +105,8 @@ outcomes_free(struct outcomes *o)
 }
 
 void
-outcomes_ended(
-    struct outcomes *o, int64_t trial, enum trial_state state, double objective)
+restore_outcomes_ended(struct restored_outcomes *o, int64_t trial,
+    enum trial_state state, double objective)
 {
 	size_t i = (size_t)(trial - 1);
 	struct outcome one = {
@@ -123,7 +124,7 @@ outcomes_ended(
 }
 
 int
-outcome_load_live(struct tuner *t, struct live *l, struct err *e)
+restore_outcome_live(struct tuner *t, struct live_trial *l, struct err *e)
 {
 	const struct study *s = t->study;
 	const char *metric;
@@ -141,7 +142,7 @@ outcome_load_live(struct tuner *t, struct live *l, struct err *e)
 		if (rc < 0)
 			return -1;
 		if (rc > 0 && !fail_bug("bug.forget_aims"))
-			outcome_hear(t, l, metric, step, value);
+			outcome_report(t, l, metric, step, value);
 	}
 	return 0;
 }

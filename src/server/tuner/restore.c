@@ -19,7 +19,7 @@
 
 struct load {
 	struct tuner *tuner;
-	struct outcomes *outcomes;
+	struct restored_outcomes *outcomes;
 	struct value *values;
 	double *point;
 	struct err *err;
@@ -65,7 +65,7 @@ on_trial(void *arg, const struct store_trial *row)
 	struct store_trial copy;
 	const double *point = NULL;
 
-	if (t->plugs.strategy->wants_points) {
+	if (t->plugins.strategy->wants_points) {
 		if (load_point(ld, row) != 0)
 			return -1;
 		point = ld->point;
@@ -73,13 +73,13 @@ on_trial(void *arg, const struct store_trial *row)
 	t->n_trials = row->number;
 	t->n_enqueued += strcmp(row->source, "strategy") != 0;
 	history_add(t->history, row->number, point);
-	tried_add(t->tried, row->params, row->number);
+	tried_settings_add(t->tried, row->params, row->number);
 	if (row->from > 0 || row->member > 0)
-		history_descend(
+		history_set_parent(
 		    t->history, row->number, row->from, row->member);
 	if (!trial_state_final(row->state)) {
 		copy = trial_copy(row);
-		live_add(t, &copy);
+		live_trial_add(t, &copy);
 	}
 	return 0;
 }
@@ -88,9 +88,9 @@ static void
 load_report(struct tuner *t, int64_t trial, int64_t step, double value)
 {
 	history_report(t->history, trial, step, value);
-	stopper_set_observe(t->rules, t->history, trial, step);
-	tuner_observe_median(t, trial, step);
-	tuner_load_median(t, step);
+	stop_rule_set_observe(t->rules, t->history, trial, step);
+	median_view_observe(t, trial, step);
+	median_view_load(t, step);
 }
 
 /*
@@ -106,7 +106,7 @@ on_record(void *arg, int64_t trial, int64_t step, double value,
 	if (state == TRIAL_RUNNING)
 		load_report(ld->tuner, trial, step, value);
 	else
-		outcomes_ended(ld->outcomes, trial, state, value);
+		restore_outcomes_ended(ld->outcomes, trial, state, value);
 	return 0;
 }
 
@@ -115,13 +115,13 @@ on_open_attempt(void *arg, const struct store_attempt *att)
 {
 	struct load *ld = arg;
 	struct tuner *t = ld->tuner;
-	struct live *l = live_find(t, att->trial);
+	struct live_trial *l = live_trial_find(t, att->trial);
 	int i;
 
 	if (l == NULL || l->row.attempts != att->attempt)
 		return 0;
-	l->elsewhere = strcmp(att->backend, ELSEWHERE) == 0;
-	if (t->env.apart && !l->elsewhere)
+	l->external = strcmp(att->backend, ASK_TELL_BACKEND) == 0;
+	if (t->env.without_launchers && !l->external)
 		return 0;
 	l->att = *att;
 	l->att.uuid = xstrdup(att->uuid);
@@ -131,7 +131,7 @@ on_open_attempt(void *arg, const struct store_attempt *att)
 	l->att.why = att->why != NULL ? xstrdup(att->why) : NULL;
 	l->backend = -1;
 	l->open = true;
-	if (l->elsewhere)
+	if (l->external)
 		return 0;
 	for (i = 0; i < t->n_backends; i++)
 		if (strcmp(t->backends[i].launcher->name, att->backend) == 0)
@@ -149,7 +149,7 @@ on_open_attempt(void *arg, const struct store_attempt *att)
 }
 
 struct load_live {
-	struct live *live;
+	struct live_trial *live;
 	const char *metric; /* the objective */
 };
 
@@ -157,11 +157,11 @@ static int
 on_last_step(void *arg, const char *name, int64_t step, int64_t reports)
 {
 	struct load_live *ll = arg;
-	struct live *l = ll->live;
+	struct live_trial *l = ll->live;
 
 	l->names = xreallocarray(l->names, l->n_names + 1, sizeof *l->names);
 	l->names[l->n_names++] =
-	    (struct live_name){ .name = xstrdup(name), .last_step = step };
+	    (struct live_metric){ .name = xstrdup(name), .last_step = step };
 	l->reports[strcmp(name, ll->metric) == 0] += reports;
 	return 0;
 }
@@ -170,7 +170,7 @@ on_last_step(void *arg, const char *name, int64_t step, int64_t reports)
 static void
 load_paused(struct tuner *t)
 {
-	const struct live *l;
+	const struct live_trial *l;
 	size_t i;
 
 	for (i = t->n_live; i-- > 0;) {
@@ -185,7 +185,7 @@ static int
 load_lives(struct tuner *t, struct err *e)
 {
 	struct load_live ll = { .metric = t->study->metric };
-	struct live *l;
+	struct live_trial *l;
 	struct curve c;
 	size_t i;
 
@@ -197,10 +197,10 @@ load_lives(struct tuner *t, struct err *e)
 		if (l->row.attempts > 0 &&
 		    (store_attempt_past(t->store, l->row.number, &l->past, e) !=
 			    0 ||
-			outcome_load_live(t, l, e) != 0))
+			restore_outcome_live(t, l, e) != 0))
 			return -1;
 		ll.live = l;
-		if (l->open && store_each_last_step(t->store, l->row.number,
+		if (l->open && store_walk_last_steps(t->store, l->row.number,
 				   l->att.attempt, on_last_step, &ll, e) != 0)
 			return -1;
 	}
@@ -208,74 +208,75 @@ load_lives(struct tuner *t, struct err *e)
 }
 
 int
-tuner_load(struct tuner *t, struct err *e)
+restore_tuner(struct tuner *t, struct err *e)
 {
 	struct load ld = { .tuner = t, .err = e };
 	int rc;
 
 	ld.values = xcalloc(t->study->space->n, sizeof *ld.values);
 	ld.point = xcalloc(t->study->space->n, sizeof *ld.point);
-	rc = tuner_load_warm(t, e);
+	rc = warm_trials_load(t, e);
 	if (rc == 0)
-		rc = store_each_trial(t->store, on_trial, &ld, e);
+		rc = store_walk_trials(t->store, on_trial, &ld, e);
 	if (rc == 0)
-		rc = outcomes_load(&ld.outcomes, t, e);
+		rc = restore_outcomes_load(&ld.outcomes, t, e);
 	if (rc == 0)
-		rc = store_each_record(t->store, on_record, &ld, e);
+		rc = store_walk_records(t->store, on_record, &ld, e);
 	if (rc == 0)
-		rc = store_each_open_attempt(t->store, on_open_attempt, &ld, e);
+		rc =
+		    store_walk_open_attempts(t->store, on_open_attempt, &ld, e);
 	if (rc == 0)
 		rc = load_lives(t, e);
 	if (rc == 0)
 		load_paused(t);
-	outcomes_free(ld.outcomes);
+	restore_outcomes_free(ld.outcomes);
 	free(ld.values);
 	free(ld.point);
 	return rc;
 }
 
 static void
-look_at(struct tuner *t, struct live *l)
+restore_adopt_one(struct tuner *t, struct live_trial *l)
 {
 	struct backend *b = &t->backends[l->backend];
-	enum launch_look look = LOOK_UNKNOWN;
+	enum launch_adoption look = ADOPT_UNKNOWN;
 	struct err e = ERR_INIT;
-	struct trial_env te;
+	struct attempt_spec te;
 
-	if (live_env(&te, t, l, &e) == 0)
-		look = b->launcher->look(b->ctx, &te.spec, &e);
-	trial_env_free(&te);
+	if (effects_attempt_spec(&te, t, l, &e) == 0)
+		look = b->launcher->adopt(b->ctx, &te.spec, &e);
+	attempt_spec_free(&te);
 	switch (look) {
-	case LOOK_NEVER:
+	case ADOPT_NEVER:
 		l->unknown = false;
 		l->unsent = true;
 		break;
-	case LOOK_ALIVE:
+	case ADOPT_ALIVE:
 		l->unknown = false;
 		if (fail_bug("bug.ignore_look")) {
-			tuner_attempt_ended(t, l, NULL, "nobody looked");
+			attempt_end_handle(t, l, NULL, "nobody looked");
 			break;
 		}
 		if (l->row.cause != STOP_NONE && !fail_bug("bug.forget_stop"))
-			act_add(t, ACT_STOP, l);
+			effects_add(t, EFFECT_STOP, l);
 		l->asked = l->row.cause != STOP_NONE;
 		break;
-	case LOOK_ENDED:
-	case LOOK_LOST:
+	case ADOPT_ENDED:
+	case ADOPT_LOST:
 		l->unknown = false;
 		break;
-	case LOOK_UNKNOWN:
-		tuner_in_doubt(t, l, e.text);
+	case ADOPT_UNKNOWN:
+		tuner_attempt_unknown(t, l, e.text);
 		break;
 	}
 }
 
 void
-tuner_look(struct tuner *t)
+restore_adopt_attempts(struct tuner *t)
 {
 	size_t i;
 
 	for (i = 0; i < t->n_live; i++)
 		if (t->live[i]->open && t->live[i]->unknown)
-			look_at(t, t->live[i]);
+			restore_adopt_one(t, t->live[i]);
 }

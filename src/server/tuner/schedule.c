@@ -23,26 +23,26 @@ trials_limit(const struct tuner *t)
 }
 
 bool
-tuner_may_go_on(const struct tuner *t)
+schedule_may_resume(const struct tuner *t)
 {
 	int64_t most = t->study->limits.no_improvement;
 
 	return !t->over && !t->shutdown && !t->paused &&
-	       (!t->env.hold || t->env.apart) &&
+	       (!t->env.hold || t->env.without_launchers) &&
 	       (most == 0 || t->since_better < most) && !converge_over(t);
 }
 
 bool
-tuner_may_place_new(const struct tuner *t)
+schedule_may_place_new(const struct tuner *t)
 {
 	int64_t max = trials_limit(t);
 
-	return tuner_may_go_on(t) && !t->exhausted &&
+	return schedule_may_resume(t) && !t->exhausted &&
 	       (max <= 0 || t->n_trials < max);
 }
 
 char *
-uuid_new(void)
+schedule_uuid_new(void)
 {
 	unsigned char b[16];
 
@@ -56,7 +56,7 @@ uuid_new(void)
 }
 
 static bool
-backend_there(const struct tuner *t, const char *name)
+backend_exists(const struct tuner *t, const char *name)
 {
 	int i;
 
@@ -68,7 +68,7 @@ backend_there(const struct tuner *t, const char *name)
 
 /* It had another backend: what it saved is there, and cannot be had. */
 static void
-backend_change(struct tuner *t, struct live *l, const char *name)
+backend_change(struct tuner *t, struct live_trial *l, const char *name)
 {
 	if (l->row.backend != NULL && strcmp(l->row.backend, name) == 0)
 		return;
@@ -77,7 +77,7 @@ backend_change(struct tuner *t, struct live *l, const char *name)
 		    l->row.attempts,
 		    "it goes on at %s: %s %s; its checkpoints stay behind",
 		    name, l->row.backend,
-		    backend_there(t, l->row.backend)
+		    backend_exists(t, l->row.backend)
 			? "has no slot that is not drained"
 			: "is no longer in study.json");
 	free(l->row.backend);
@@ -86,7 +86,7 @@ backend_change(struct tuner *t, struct live *l, const char *name)
 
 /* Whether the launcher keeps what the next attempt of it needs. */
 static bool
-attempt_take(struct tuner *t, const struct live *l, int backend, int slot,
+attempt_take(struct tuner *t, const struct live_trial *l, int backend, int slot,
     const char *uuid)
 {
 	struct backend *b = &t->backends[backend];
@@ -99,15 +99,15 @@ attempt_take(struct tuner *t, const struct live *l, int backend, int slot,
 /* Record the intent to run one attempt in this slot; takes over uuid. */
 static void
 attempt_begin(
-    struct tuner *t, struct live *l, int backend, int slot, char *uuid)
+    struct tuner *t, struct live_trial *l, int backend, int slot, char *uuid)
 {
 	struct err e = ERR_INIT;
 	struct backend *b = &t->backends[backend];
 
-	live_forget_names(l);
-	l->said_names = l->found = false;
+	live_trial_drop_metrics(l);
+	l->warned_names = l->found = false;
 	l->reports[0] = l->reports[1] = 0;
-	l->said_reports[0] = l->said_reports[1] = false;
+	l->warned_reports[0] = l->warned_reports[1] = false;
 	store_attempt_fini(&l->att);
 	l->row.attempts++;
 	l->att = (struct store_attempt){
@@ -131,12 +131,12 @@ attempt_begin(
 	l->backend = backend;
 	slots_take(&b->slots, slot, l->row.number);
 	if (store_attempt_add(t->store, &l->att, &e) != 0) {
-		tuner_break(t, &e);
+		tuner_store_failed(t, &e);
 		return;
 	}
 	l->open = true;
-	live_move(t, l, TRIAL_EV_PLACE, NULL);
-	act_add(t, ACT_START, l);
+	live_trial_set_state(t, l, TRIAL_EV_PLACE, NULL);
+	effects_add(t, EFFECT_START, l);
 }
 
 static bool
@@ -152,10 +152,10 @@ any_alone(const struct tuner *t)
 }
 
 /* The first waiting trial that is due and has a place to go, or NULL. */
-static struct live *
-waiting_due(struct tuner *t, const struct room *room)
+static struct live_trial *
+waiting_due(struct tuner *t, const struct capacity *room)
 {
-	struct live *l, *best = NULL;
+	struct live_trial *l, *best = NULL;
 	int64_t wait_ms;
 	size_t i;
 
@@ -165,15 +165,15 @@ waiting_due(struct tuner *t, const struct room *room)
 			continue;
 		wait_ms = (l->row.not_before_us - t->turn_us + 999) / 1000;
 		/* Longer than any pause: the clock was set back. */
-		if (wait_ms > 0 && wait_ms <= RETRY_WAIT_MOST_MS) {
+		if (wait_ms > 0 && wait_ms <= RETRY_WAIT_MAX_MS) {
 			tuner_wake_in(t, wait_ms);
 			continue;
 		}
-		if (l->row.alone && live_placed(t) > 0 &&
+		if (l->row.alone && live_trial_n_placed(t) > 0 &&
 		    !fail_bug("bug.not_alone"))
 			continue;
 		if ((best == NULL || l->row.number < best->row.number) &&
-		    room_for(t, room, l) >= 0)
+		    capacity_backend(t, room, l) >= 0)
 			best = l;
 	}
 	return best;
@@ -181,17 +181,17 @@ waiting_due(struct tuner *t, const struct room *room)
 
 /* Whoever waits and may run, a new trial where there is room; for a turn. */
 static void
-place_all(struct tuner *t)
+schedule_place_all(struct tuner *t)
 {
-	struct room room;
-	struct live *l;
+	struct capacity room;
+	struct live_trial *l;
 	int backend;
 	char *uuid;
 
 	if (t->env.hold || t->held || t->over || t->shutdown || t->paused)
 		return;
 	while (!t->store_failed && !any_alone(t)) {
-		room_find(t, &room);
+		capacity_find(t, &room);
 		if (!room.any)
 			return;
 		l = waiting_due(t, &room);
@@ -199,12 +199,12 @@ place_all(struct tuner *t)
 			return;
 		if (l == NULL)
 			l = paused_resume(t, &room);
-		backend = room_for(t, &room, l);
-		if (l == NULL && backend >= 0 && tuner_may_place_new(t))
-			l = tuner_new_trial(t);
+		backend = capacity_backend(t, &room, l);
+		if (l == NULL && backend >= 0 && schedule_may_place_new(t))
+			l = new_trial_next(t);
 		if (l == NULL)
 			return;
-		uuid = uuid_new();
+		uuid = schedule_uuid_new();
 		if (!attempt_take(t, l, backend, room.slot[backend], uuid)) {
 			free(uuid);
 			return;
@@ -215,13 +215,13 @@ place_all(struct tuner *t)
 
 /* An answer for which there is no place now would be old when there is one. */
 void
-tuner_place(struct tuner *t)
+schedule_place(struct tuner *t)
 {
-	place_all(t);
+	schedule_place_all(t);
 	if (t->asking)
 		return;
 	t->redraws = 0;
 	t->redraw_seconds = 0;
-	if (t->asker != NULL)
-		asker_drop(t->asker);
+	if (t->suggester != NULL)
+		suggest_cancel(t->suggester);
 }

@@ -16,14 +16,14 @@ tuner_shutdown(struct tuner *t, bool now)
 }
 
 static bool
-live_slow(const struct tuner *t, const struct live *l)
+live_slow(const struct tuner *t, const struct live_trial *l)
 {
-	return l->open && !l->elsewhere &&
+	return l->open && !l->external &&
 	       t->backends[l->backend].launcher->slow_end;
 }
 
 int
-tuner_stops_pending(const struct tuner *t)
+tuner_shutdown_pending(const struct tuner *t)
 {
 	const struct backend *b;
 	int k, n = 0;
@@ -42,7 +42,7 @@ tuner_stops_pending(const struct tuner *t)
 }
 
 bool
-tuner_ends_slowly(const struct tuner *t)
+tuner_shutdown_is_slow(const struct tuner *t)
 {
 	size_t i;
 
@@ -54,16 +54,16 @@ tuner_ends_slowly(const struct tuner *t)
 
 /* Whether some trial still needs this server to end. */
 static bool
-anybody_here(const struct tuner *t)
+shutdown_any_live(const struct tuner *t)
 {
-	const struct live *l;
+	const struct live_trial *l;
 	size_t i;
 
-	if (!t->shutdown_now || tuner_stops_pending(t) > 0)
-		return live_placed(t) > 0;
+	if (!t->shutdown_now || tuner_shutdown_pending(t) > 0)
+		return live_trial_n_placed(t) > 0;
 	for (i = 0; i < t->n_live; i++) {
 		l = t->live[i];
-		if (trial_state_placed(l->row.state) && !l->elsewhere &&
+		if (trial_state_placed(l->row.state) && !l->external &&
 		    !(live_slow(t, l) && l->asked))
 			return true;
 	}
@@ -75,7 +75,7 @@ tuner_done(const struct tuner *t)
 {
 	size_t i;
 
-	if (anybody_here(t))
+	if (shutdown_any_live(t))
 		return false;
 	if (t->shutdown || t->over)
 		return true;
@@ -85,5 +85,5 @@ tuner_done(const struct tuner *t)
 		if (t->live[i]->row.state == TRIAL_WAITING)
 			return false;
 	/* The turn that finds nothing to resume ends them. */
-	return t->n_paused == 0 && !tuner_may_place_new(t);
+	return t->n_paused == 0 && !schedule_may_place_new(t);
 }

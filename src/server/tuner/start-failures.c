@@ -14,10 +14,11 @@
 
 enum {
 	PAUSE_MIN_MS = 200,
-	START_MOST_MS = 5000, /* for an attempt that is to begin */
-	PROBE_MOST_MS = 30000, /* for a backend where those begun have ended */
+	START_FAILURES_MAX_MS = 5000, /* for an attempt that is to begin */
+	START_FAILURES_PROBE_MAX_MS =
+	    30000, /* for a backend where those begun have ended */
 	PAID_MS = 5 * 60 * 1000, /* … where each of them costs money */
-	PAID_MOST_MS = 60 * 60 * 1000,
+	START_FAILURES_PAID_MAX_MS = 60 * 60 * 1000,
 	SAY_MS = 1000 /* what is over sooner is no news */
 };
 
@@ -30,7 +31,7 @@ pause_ms(int failures, int64_t least, int64_t most)
 }
 
 static void
-starts_note(struct tuner *t, struct starts *s, const char *why)
+start_failures_note(struct tuner *t, struct start_failures *s, const char *why)
 {
 	int64_t now = loop_now_ms(t->env.loop);
 
@@ -42,34 +43,37 @@ starts_note(struct tuner *t, struct starts *s, const char *why)
 }
 
 void
-starts_refused(struct tuner *t, struct live *l, const char *why)
+start_failures_refused(struct tuner *t, struct live_trial *l, const char *why)
 {
-	int64_t ms = pause_ms(++l->refusals, PAUSE_MIN_MS, START_MOST_MS);
+	int64_t ms =
+	    pause_ms(++l->refusals, PAUSE_MIN_MS, START_FAILURES_MAX_MS);
 
-	starts_note(t, &t->backends[l->backend].starts, why);
+	start_failures_note(t, &t->backends[l->backend].starts, why);
 	l->start_at_ms = loop_now_ms(t->env.loop) + ms;
 	tuner_wake_in(t, ms);
 }
 
 void
-starts_ended(struct tuner *t, struct live *l, const char *why, bool paid)
+start_failures_ended(
+    struct tuner *t, struct live_trial *l, const char *why, bool paid)
 {
-	struct starts *s = &t->backends[l->backend].starts;
+	struct start_failures *s = &t->backends[l->backend].starts;
 	int64_t ms;
 
 	s->ended++;
-	ms = paid ? pause_ms(s->ended, PAID_MS, PAID_MOST_MS)
-		  : pause_ms(s->ended, PAUSE_MIN_MS, PROBE_MOST_MS);
+	ms = paid ? pause_ms(s->ended, PAID_MS, START_FAILURES_PAID_MAX_MS)
+		  : pause_ms(
+			s->ended, PAUSE_MIN_MS, START_FAILURES_PROBE_MAX_MS);
 
-	starts_note(t, s, why);
+	start_failures_note(t, s, why);
 	s->next_ms = loop_now_ms(t->env.loop) + ms;
 	tuner_wake_in(t, ms);
 }
 
 void
-starts_begun(struct tuner *t, struct live *l, bool up)
+start_failures_begun(struct tuner *t, struct live_trial *l, bool up)
 {
-	struct starts *s = &t->backends[l->backend].starts;
+	struct start_failures *s = &t->backends[l->backend].starts;
 
 	l->refusals = 0;
 	/* Where attempts have begun and could not run, only one that runs. */
@@ -81,7 +85,7 @@ starts_begun(struct tuner *t, struct live *l, bool up)
 }
 
 void
-starts_now(struct tuner *t)
+start_failures_reset(struct tuner *t)
 {
 	size_t i;
 	int k;
@@ -94,7 +98,7 @@ starts_now(struct tuner *t)
 }
 
 bool
-starts_due(struct tuner *t, const struct live *l)
+start_failures_due(struct tuner *t, const struct live_trial *l)
 {
 	int64_t left = l->start_at_ms - loop_now_ms(t->env.loop);
 
@@ -105,11 +109,11 @@ starts_due(struct tuner *t, const struct live *l)
 }
 
 bool
-starts_ready(struct tuner *t, int backend)
+start_failures_ready(struct tuner *t, int backend)
 {
-	const struct starts *s = &t->backends[backend].starts;
+	const struct start_failures *s = &t->backends[backend].starts;
 	int64_t left = s->next_ms - loop_now_ms(t->env.loop);
-	const struct live *l;
+	const struct live_trial *l;
 	size_t i;
 
 	if (s->ended == 0)
@@ -121,7 +125,7 @@ starts_ready(struct tuner *t, int backend)
 	/* One finds out for all. */
 	for (i = 0; i < t->n_live; i++) {
 		l = t->live[i];
-		if (l->open && !l->elsewhere && l->backend == backend &&
+		if (l->open && !l->external && l->backend == backend &&
 		    l->row.state == TRIAL_STARTING)
 			return false;
 	}
@@ -130,9 +134,9 @@ starts_ready(struct tuner *t, int backend)
 
 /* Whether some attempt of a backend is to begin and could not. */
 static bool
-anybody_refused(const struct tuner *t, int backend)
+start_failures_any(const struct tuner *t, int backend)
 {
-	const struct live *l;
+	const struct live_trial *l;
 	size_t i;
 
 	for (i = 0; i < t->n_live; i++) {
@@ -151,60 +155,60 @@ all_said(const struct tuner *t)
 	int i;
 
 	for (i = 0; i < t->n_backends; i++)
-		if (!t->backends[i].starts.said)
+		if (!t->backends[i].starts.warned)
 			return false;
 	return true;
 }
 
 static void
-starts_tell(struct tuner *t, int backend)
+start_failures_text(struct tuner *t, int backend)
 {
 	struct backend *b = &t->backends[backend];
-	struct starts *s = &b->starts;
+	struct start_failures *s = &b->starts;
 	char text[LAUNCH_WHY + 128];
 	int64_t left;
 
 	if (s->why[0] == '\0')
 		return;
-	if (s->worked || (s->ended == 0 && !anybody_refused(t, backend))) {
-		if (s->said)
+	if (s->worked || (s->ended == 0 && !start_failures_any(t, backend))) {
+		if (s->warned)
 			tuner_event(t, "info", "launch", 0, 0,
 			    "%s: trials can be started again",
 			    b->launcher->name);
-		*s = (struct starts){ .since_ms = 0 };
+		*s = (struct start_failures){ .since_ms = 0 };
 		return;
 	}
 	left = s->since_ms + SAY_MS - loop_now_ms(t->env.loop);
 	if (left > 0)
 		tuner_wake_in(t, left);
-	else if (!s->said) {
-		s->said = true;
+	else if (!s->warned) {
+		s->warned = true;
 		tuner_event(t, "warning", "launch", 0, 0,
 		    "%s: no trial can be started: %s; none fails for it and "
 		    "nothing is used up: it is tried again and goes on by "
 		    "itself (at once: hpotune resume)",
 		    b->launcher->name, s->why);
-		if (all_said(t) && tuner_cannot_start(t, text, sizeof text))
+		if (all_said(t) && tuner_start_blocked(t, text, sizeof text))
 			notices_wait(t, text);
 	}
 }
 
 void
-starts_check(struct tuner *t)
+start_failures_report(struct tuner *t)
 {
 	int i;
 
 	for (i = 0; i < t->n_backends; i++)
-		starts_tell(t, i);
+		start_failures_text(t, i);
 }
 
 bool
-tuner_cannot_start(const struct tuner *t, char *text, size_t n)
+tuner_start_blocked(const struct tuner *t, char *text, size_t n)
 {
 	int i;
 
 	for (i = 0; i < t->n_backends; i++) {
-		if (!t->backends[i].starts.said)
+		if (!t->backends[i].starts.warned)
 			continue;
 		(void)snprintf(text, n,
 		    "%s: no trial can be started: %s; it is tried again, at "

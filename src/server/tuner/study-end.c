@@ -25,21 +25,21 @@ study_over(struct tuner *t, bool failed, const char *why)
 static void
 limit_reached(struct tuner *t, bool failed, const char *why)
 {
-	struct live *l;
+	struct live_trial *l;
 	size_t i;
 
 	study_over(t, failed, why);
 	for (i = t->n_live; i-- > 0;) {
 		l = t->live[i];
-		if (l->elsewhere)
+		if (l->external)
 			continue;
 		if (trial_state_placed(l->row.state)) {
-			live_stop(t, l, STOP_LIMIT, why);
+			live_trial_stop(t, l, STOP_LIMIT, why);
 			continue;
 		}
-		live_move(t, l, TRIAL_EV_CANCELLED, why);
+		live_trial_set_state(t, l, TRIAL_EV_CANCELLED, why);
 		outcome_finish(t, l);
-		live_remove(t, l);
+		live_trial_remove(t, l);
 	}
 	paused_end_all(t);
 }
@@ -51,7 +51,7 @@ limit_reached(struct tuner *t, bool failed, const char *why)
 static void
 cost_reached(struct tuner *t, double dollars)
 {
-	struct live *l;
+	struct live_trial *l;
 	char why[160];
 	size_t i;
 
@@ -64,7 +64,7 @@ cost_reached(struct tuner *t, double dollars)
 	for (i = t->n_live; i-- > 0;) {
 		l = t->live[i];
 		if (l->trains && trial_state_placed(l->row.state))
-			live_stop(t, l, STOP_SHUTDOWN, why);
+			live_trial_stop(t, l, STOP_SHUTDOWN, why);
 	}
 }
 
@@ -75,7 +75,7 @@ target_reached(const struct tuner *t)
 
 	if (!t->study->has_target || isnan(t->best_loss))
 		return false;
-	best = history_turn(t->history, t->best_loss);
+	best = history_flip_sign(t->history, t->best_loss);
 	return t->study->maximize ? best >= t->study->target
 				  : best <= t->study->target;
 }
@@ -114,18 +114,19 @@ result_ends(const struct tuner *t, bool *failed, char *why, size_t n)
 
 /* The greatest number of trials, and what sets it; 0 = none. */
 static int64_t
-most_trials(const struct tuner *t, const char **name)
+study_end_trials_max(const struct tuner *t, const char **name)
 {
 	*name = t->env.trials > 0 ? "--trials" : "limits.trials";
 	return t->env.trials > 0 ? t->env.trials : t->study->limits.trials;
 }
 
 void
-tuner_tell_queue(const struct tuner *t, int64_t waiting, char *text, size_t n)
+enqueue_answer_text(
+    const struct tuner *t, int64_t waiting, char *text, size_t n)
 {
 	const struct study_limits *lim = &t->study->limits;
 	const char *name;
-	int64_t most = most_trials(t, &name);
+	int64_t most = study_end_trials_max(t, &name);
 	char why[160];
 	bool failed;
 
@@ -164,11 +165,11 @@ tuner_tell_queue(const struct tuner *t, int64_t waiting, char *text, size_t n)
 }
 
 bool
-tuner_refuses(const struct tuner *t, char *why, size_t n)
+tuner_new_trial_blocked(const struct tuner *t, char *why, size_t n)
 {
 	const struct study_limits *lim = &t->study->limits;
 	const char *name;
-	int64_t most = most_trials(t, &name);
+	int64_t most = study_end_trials_max(t, &name);
 	bool failed;
 
 	if (t->over || result_ends(t, &failed, why, n)) {
@@ -201,12 +202,12 @@ tuner_refuses(const struct tuner *t, char *why, size_t n)
 		    "%s is reached: there are %" PRId64 " trials", name,
 		    t->n_trials);
 	else if (t->exhausted)
-		tuner_nothing_left(t, why, n);
+		tuner_exhausted_text(t, why, n);
 	return *why != '\0';
 }
 
 void
-tuner_check_limits(struct tuner *t)
+study_end_check(struct tuner *t)
 {
 	const struct study_limits *lim = &t->study->limits;
 	double dollars = 0;
@@ -214,21 +215,21 @@ tuner_check_limits(struct tuner *t)
 	int64_t left;
 	bool failed;
 
-	room_bill(t, &dollars);
+	capacity_put_costs(t, &dollars);
 	if (t->over || t->shutdown || t->env.hold)
 		return;
 	if (result_ends(t, &failed, why, sizeof why))
 		limit_reached(t, failed, why);
 	else if (lim->cost > 0 && dollars >= lim->cost)
 		cost_reached(t, dollars);
-	else if (all_drained(t) && live_placed(t) == 0) {
+	else if (all_drained(t) && live_trial_n_placed(t) == 0) {
 		(void)snprintf(why, sizeof why,
 		    "every slot is drained: trial after trial failed at "
 		    "once%.160s",
 		    t->last_bad);
 		/* What waits has retries left: the next start takes it up. */
 		study_over(t, true, why);
-	} else if (room_too_dear(t, why, sizeof why)) {
+	} else if (capacity_cost_blocks(t, why, sizeof why)) {
 		/* What waits goes on when the limit is raised. */
 		study_over(t, false, why);
 		t->awaits = true;

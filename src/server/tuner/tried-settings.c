@@ -12,11 +12,12 @@
 #include "src/model/space.h"
 #include "src/server/tuner/tried-settings.h"
 
-struct tried {
+struct tried_settings {
 	const struct space *space;
-	struct lattice *lattice;
+	struct space_index *lattice;
 	uint64_t settings; /* that the space has; 0 = too many */
-	uint64_t start, walked; /* of tried_other: from there, so many */
+	uint64_t start,
+	    walked; /* of tried_settings_other: from there, so many */
 	uint64_t *hashes; /* 0 = free */
 	uint32_t *trials;
 	size_t n, cap;
@@ -36,26 +37,26 @@ hash_of(const char *text)
 	return h != 0 ? h : 1;
 }
 
-struct tried *
-tried_new(const struct space *space, uint64_t seed)
+struct tried_settings *
+tried_settings_new(const struct space *space, uint64_t seed)
 {
-	struct tried *t = xcalloc(1, sizeof *t);
+	struct tried_settings *t = xcalloc(1, sizeof *t);
 	struct rng rng;
 
 	t->space = space;
-	t->lattice = lattice_new(space, 0);
-	t->settings = lattice_count(t->lattice);
+	t->lattice = space_index_new(space, 0);
+	t->settings = space_index_count(t->lattice);
 	rng_init(&rng, seed, UINT64_C(0x7472696564));
 	t->start = t->settings > 0 ? rng_below(&rng, t->settings) : 0;
 	return t;
 }
 
 void
-tried_free(struct tried *t)
+tried_settings_free(struct tried_settings *t)
 {
 	if (t == NULL)
 		return;
-	lattice_free(t->lattice);
+	space_index_free(t->lattice);
 	free(t->hashes);
 	free(t->trials);
 	free(t);
@@ -63,7 +64,7 @@ tried_free(struct tried *t)
 
 /* Where a hash is, or the free place where it would be. */
 static size_t
-place_of(const struct tried *t, uint64_t hash)
+place_of(const struct tried_settings *t, uint64_t hash)
 {
 	size_t i = (size_t)((hash >> 32) * t->cap >> 32);
 
@@ -73,9 +74,9 @@ place_of(const struct tried *t, uint64_t hash)
 }
 
 static void
-tried_grow(struct tried *t)
+tried_settings_grow(struct tried_settings *t)
 {
-	struct tried old = *t;
+	struct tried_settings old = *t;
 	size_t i, at;
 
 	t->cap = old.cap + old.cap / 2 + 16;
@@ -93,13 +94,13 @@ tried_grow(struct tried *t)
 }
 
 void
-tried_add(struct tried *t, const char *params, int64_t trial)
+tried_settings_add(struct tried_settings *t, const char *params, int64_t trial)
 {
 	uint64_t hash = hash_of(params);
 	size_t at;
 
 	if ((t->n + 1) * 10 > t->cap * 9)
-		tried_grow(t);
+		tried_settings_grow(t);
 	at = place_of(t, hash);
 	if (t->hashes[at] != 0)
 		return;
@@ -109,7 +110,7 @@ tried_add(struct tried *t, const char *params, int64_t trial)
 }
 
 int64_t
-tried_find(const struct tried *t, const char *params)
+tried_settings_find(const struct tried_settings *t, const char *params)
 {
 	size_t at;
 
@@ -120,26 +121,26 @@ tried_find(const struct tried *t, const char *params)
 }
 
 uint64_t
-tried_all(const struct tried *t)
+tried_settings_all(const struct tried_settings *t)
 {
 	return t->settings > 0 && t->n >= t->settings ? t->settings : 0;
 }
 
 /* What was tried stays so: the walk never goes back. */
 bool
-tried_other(struct tried *t, struct value *values)
+tried_settings_other(struct tried_settings *t, struct value *values)
 {
 	double *x = xcalloc(t->space->n, sizeof *x);
 	struct buf params = { 0 };
 	bool found = false;
 
 	while (!found && t->walked < t->settings) {
-		lattice_point(
+		space_index_point(
 		    t->lattice, (t->start + t->walked) % t->settings, x);
 		space_decode(t->space, x, values);
 		buf_clear(&params);
 		space_put_json(&params, t->space, values);
-		found = tried_find(t, buf_str(&params)) == 0;
+		found = tried_settings_find(t, buf_str(&params)) == 0;
 		t->walked += !found;
 	}
 	buf_free(&params);

@@ -11,21 +11,22 @@
 #include <stdint.h>
 
 struct space;
-struct tried;
+struct tried_settings;
 struct value;
 
-struct tried *tried_new(const struct space *, uint64_t seed);
-void tried_free(struct tried *);
+struct tried_settings *tried_settings_new(const struct space *, uint64_t seed);
+void tried_settings_free(struct tried_settings *);
 /* params: the JSON of a trial.  The first trial of a setting stands for it. */
-void tried_add(struct tried *, const char *params, int64_t trial);
+void
+tried_settings_add(struct tried_settings *, const char *params, int64_t trial);
 /* The first trial of this setting, or 0. */
-int64_t tried_find(const struct tried *, const char *params);
+int64_t tried_settings_find(const struct tried_settings *, const char *params);
 /* How many settings the space has when each was tried, else 0. */
-uint64_t tried_all(const struct tried *);
+uint64_t tried_settings_all(const struct tried_settings *);
 /*
  * Some setting that was not tried, the same one for the same seed and tried
  * settings; false where there is none, or where there is no end of them.
  */
-bool tried_other(struct tried *, struct value *values);
+bool tried_settings_other(struct tried_settings *, struct value *values);
 
 #endif /* HPOTUNE_TRIED_SETTINGS_H */

@@ -20,50 +20,50 @@
 #include "strategies/strategy.h"
 #include "trials/launcher.h"
 
-struct asker;
-struct front;
+struct suggester;
+struct pareto_front;
 struct history;
-struct live_aim;
+struct live_objective;
 struct loop_timer;
 struct notices;
-struct tried;
+struct tried_settings;
 
-#define RETRY_PAUSE_MOST_MS 64000 /* between two attempts of one trial */
-#define RETRY_WAIT_MOST_MS 300000 /* when it waits for a machine */
+#define RETRY_PAUSE_MAX_MS 64000 /* between two attempts of one trial */
+#define RETRY_WAIT_MAX_MS 300000 /* when it waits for a machine */
 
 /* A report without a step, by which it is known when it comes again. */
-struct live_said {
+struct live_report {
 	int64_t time_us;
 	double value;
 };
 
 /* A metric of the running attempt. */
-struct live_name {
+struct live_metric {
 	char *name;
 	int64_t last_step; /* the greatest it has reported */
 	/* By time; kept for launchers that may say things again. */
-	struct live_said *said;
-	size_t n_said, cap_said;
-	bool said_read; /* what the store had is in it */
+	struct live_report *reports_seen;
+	size_t n_reports_seen, cap_reports_seen;
+	bool reports_seen_read; /* what the store had is in it */
 };
 
 /* A trial that is not final. */
-struct live {
+struct live_trial {
 	struct store_trial row;
 	struct store_attempt
 	    att; /* its newest attempt, when row.attempts > 0 */
 	bool open; /* att has not ended */
-	bool elsewhere; /* whoever asked for it runs it, and tells */
+	bool external; /* whoever asked for it runs it, and tells */
 	struct judgement verdict; /* the newest; rule NULL = none */
-	bool stop_due; /* verdict ends it, once this turn has read all */
+	bool verdict_due; /* verdict ends it, once this turn has read all */
 	struct store_past past; /* its ended attempts */
 	bool row_dirty, att_dirty;
 	bool asked; /* the launcher was asked to stop it */
 	bool trains; /* a stop would save dollars */
 	bool unknown; /* look could not tell */
-	bool said; /* … and the user has heard of it */
-	bool said_names; /* that it reports too many metrics */
-	bool said_reports[2]; /* … and too often */
+	bool warned; /* … and the user has heard of it */
+	bool warned_names; /* that it reports too many metrics */
+	bool warned_reports[2]; /* … and too often */
 	bool unsent; /* start must be called again */
 	bool found; /* begun by an earlier server: its start may be late */
 	int refusals; /* start said so often in a row: not now */
@@ -72,19 +72,19 @@ struct live {
 	int backend; /* index, when open */
 	int64_t judged_step; /* -1 = none */
 	int64_t reports[2]; /* of the attempt: [1] the objective, [0] others */
-	struct live_name *names;
+	struct live_metric *names;
 	size_t n_names;
 	size_t next_name; /* most likely: reports repeat their order */
-	struct live_aim *aims; /* last reports; NULL = none yet */
+	struct live_objective *aims; /* last reports; NULL = none yet */
 };
 
 /* Whether attempts can be started on a backend. */
-struct starts {
+struct start_failures {
 	int64_t since_ms; /* of the first failure in a row */
 	char why[LAUNCH_WHY]; /* of the last one, "" = all is well */
 	int ended; /* attempts in a row that began and could not run */
 	int64_t next_ms; /* nothing is placed before, when there were any */
-	bool said; /* the user has heard of it */
+	bool warned; /* the user has heard of it */
 	bool worked; /* it is over, which is to be said */
 };
 
@@ -93,20 +93,20 @@ struct backend {
 	void *ctx;
 	struct slots slots;
 	double worst_cost; /* dollars of one attempt; 0 = it is free */
-	struct starts starts;
+	struct start_failures starts;
 };
 
-enum act_kind { ACT_START, ACT_STOP, ACT_KILL };
+enum effect_kind { EFFECT_START, EFFECT_STOP, EFFECT_KILL };
 
 /* What is done after the commit, to one attempt: it may be over by then. */
-struct act {
-	enum act_kind kind;
+struct effect {
+	enum effect_kind kind;
 	int64_t trial;
 	int attempt;
 };
 
 struct request {
-	enum tuner_ask ask;
+	enum tuner_request_kind ask;
 	int64_t trial;
 	char *params;
 	tuner_reply *reply;
@@ -119,13 +119,13 @@ struct request {
 };
 
 /* What the server has to say in view events. */
-struct note {
+struct pending_event {
 	const char *level, *area; /* static text */
 	char *text;
 };
 
 /* A step that anybody reported. */
-struct median_step {
+struct median_view_step {
 	int64_t step;
 	bool old; /* its row in medians is */
 };
@@ -136,24 +136,24 @@ struct tuner {
 	struct store *store;
 	struct store_study row;
 	char study_id[STUDY_ID];
-	struct plugs plugs;
+	struct plugins plugins;
 	struct history *history;
-	struct asker *asker; /* NULL until somebody is asked */
-	struct asker *converge; /* the same, about convergence */
-	struct plugs converge_plugs; /* of it */
-	struct tried *tried; /* settings */
-	struct stopper_set *rules;
+	struct suggester *suggester; /* NULL until somebody is asked */
+	struct suggester *converge; /* the same, about convergence */
+	struct plugins converge_plugs; /* of it */
+	struct tried_settings *tried; /* settings */
+	struct stop_rule_set *rules;
 	const struct stopper *median; /* for the view medians */
 	void *median_state; /* NULL when the study's rule keeps them */
 	struct option_value *median_options;
 
 	struct backend *backends;
 	int n_backends;
-	struct live **live;
+	struct live_trial **live;
 	size_t n_live;
-	struct live **paused_trials; /* by a rule; not among live */
+	struct live_trial **paused_trials; /* by a rule; not among live */
 	size_t n_paused;
-	struct live *last_found;
+	struct live_trial *last_found;
 
 	int64_t n_trials; /* rows */
 	int64_t n_failed;
@@ -163,20 +163,20 @@ struct tuner {
 	size_t n_aims; /* objectives and constraints; 0: one objective alone */
 	const char **also; /* metrics of aims, each once, but the objective */
 	size_t n_also;
-	struct front *front; /* of several objectives, or NULL */
+	struct pareto_front *front; /* of several objectives, or NULL */
 	int64_t since_better; /* finished in a row without a better one */
 	double best_loss; /* NaN = none */
 	int64_t best_trial;
 
-	struct act *acts;
-	size_t n_acts;
+	struct effect *acts;
+	size_t n_effects;
 	struct request *requests;
 	size_t n_requests;
 	size_t n_served; /* of them, in this turn */
-	struct note *notes;
+	struct pending_event *notes;
 	size_t n_notes;
 	struct notices *notices; /* or NULL */
-	struct median_step *median_steps; /* ascending */
+	struct median_view_step *median_steps; /* ascending */
 	size_t n_median_steps, cap_median_steps;
 	size_t median_next; /* where the next flush goes on */
 
@@ -191,8 +191,8 @@ struct tuner {
 	bool tend_log; /* after the commit of this turn */
 	bool log_long; /* said so */
 	bool gpus_new; /* rows of gpus are those of this server */
-	bool said_unreported; /* a metric of a constraint never comes */
-	bool cost_said; /* that limits.cost keeps something from beginning */
+	bool warned_unreported; /* a metric of a constraint never comes */
+	bool warned_cost; /* that limits.cost keeps something from beginning */
 	bool durable; /* this turn must be synced */
 	bool paused;
 	bool held; /* place nothing for now */
@@ -218,39 +218,41 @@ struct tuner {
 /* tuner.c */
 int64_t tuner_elapsed_ms(const struct tuner *);
 /* Why there is nothing left to try, when it is so. */
-void tuner_nothing_left(const struct tuner *, char *text, size_t n);
+void tuner_exhausted_text(const struct tuner *, char *text, size_t n);
 /* Remember that the store said no: the turn will be undone. */
-void tuner_break(struct tuner *, const struct err *);
+void tuner_store_failed(struct tuner *, const struct err *);
 void
 tuner_event(struct tuner *, const char *level, const char *area, int64_t trial,
     int attempt, const char *, ...) __attribute__((format(printf, 6, 7)));
 /* Wake up for a turn in ms at the latest. */
 void tuner_wake_in(struct tuner *, int64_t ms);
 /* Nobody can tell what became of an attempt: say so once, ask again soon. */
-void tuner_in_doubt(struct tuner *, struct live *, const char *what);
+void
+tuner_attempt_unknown(struct tuner *, struct live_trial *, const char *what);
 
 /* live-trial.c */
-struct live *live_find(struct tuner *, int64_t trial);
-struct live *live_add(struct tuner *, struct store_trial *);
+struct live_trial *live_trial_find(struct tuner *, int64_t trial);
+struct live_trial *live_trial_add(struct tuner *, struct store_trial *);
 /* The same for one that is made already, and the way back. */
-void live_put(struct tuner *, struct live *);
-void live_drop(struct tuner *, struct live *);
-void live_remove(struct tuner *, struct live *);
-void live_free(struct live *);
-void live_forget_names(struct live *);
+void live_trial_attach(struct tuner *, struct live_trial *);
+void live_trial_detach(struct tuner *, struct live_trial *);
+void live_trial_remove(struct tuner *, struct live_trial *);
+void live_trial_free(struct live_trial *);
+void live_trial_drop_metrics(struct live_trial *);
 /* The one setter of a trial's state: checks the move, records and logs it. */
-void
-live_move(struct tuner *, struct live *, enum trial_event, const char *why);
-void live_write(struct tuner *, struct live *);
+void live_trial_set_state(
+    struct tuner *, struct live_trial *, enum trial_event, const char *why);
+void live_trial_write(struct tuner *, struct live_trial *);
 /* Begin to stop a placed trial, or change who asked for it. */
-void live_stop(struct tuner *, struct live *, enum stop_cause, const char *why);
+void live_trial_stop(
+    struct tuner *, struct live_trial *, enum stop_cause, const char *why);
 /* Whether it has reported the step that completes it. */
-bool live_segment_done(const struct live *);
+bool live_trial_segment_done(const struct live_trial *);
 /* Whether it has reported all of trial.max_steps, when that is known. */
-bool live_all_steps(const struct tuner *, const struct live *);
+bool live_trial_all_steps(const struct tuner *, const struct live_trial *);
 /* How many trials hold a slot; those that run elsewhere hold none. */
-size_t live_placed(const struct tuner *);
-size_t live_elsewhere(const struct tuner *);
+size_t live_trial_n_placed(const struct tuner *);
+size_t live_trial_n_external(const struct tuner *);
 
 /* outcome.c */
 /* How a trial ended, now or long ago. */
@@ -267,101 +269,102 @@ struct outcome {
 void outcome_open(struct tuner *);
 void outcome_close(struct tuner *);
 /* Whether this metric is an objective or has bounds. */
-bool outcome_counts(const struct tuner *, const char *metric);
+bool outcome_has_metric(const struct tuner *, const char *metric);
 /* A report of any metric. */
-void outcome_hear(struct tuner *, struct live *, const char *metric,
+void outcome_report(struct tuner *, struct live_trial *, const char *metric,
     int64_t step, double value);
 /* What a good end comes to: END_OK only with all objectives. */
-enum end_class
-outcome_class(const struct tuner *, const struct live *, char *why, size_t n);
+enum end_class outcome_class(
+    const struct tuner *, const struct live_trial *, char *why, size_t n);
 /* Record what a trial comes to, in its row and beside it, when it is over. */
-void outcome_settle(struct tuner *, struct live *);
+void outcome_settle(struct tuner *, struct live_trial *);
 /* It comes to what another trial came to, but for the first objective. */
-int outcome_copy(struct tuner *, struct live *, int64_t from, struct err *);
+int
+outcome_copy(struct tuner *, struct live_trial *, int64_t from, struct err *);
 /* A trial is over: the history, the rules and the counts hear of it. */
 void outcome_ended(struct tuner *, const struct outcome *);
-void outcome_finish(struct tuner *, struct live *);
+void outcome_finish(struct tuner *, struct live_trial *);
 /* It has come to this so far: only the history hears of it. */
-void outcome_pause(struct tuner *, struct live *);
+void outcome_pause(struct tuner *, struct live_trial *);
 
 /* restore-outcome.c */
-struct outcomes;
+struct restored_outcomes;
 /* After the trials were counted; freed in any case. */
-int outcomes_load(struct outcomes **, struct tuner *, struct err *);
-void outcomes_free(struct outcomes *);
+int restore_outcomes_load(
+    struct restored_outcomes **, struct tuner *, struct err *);
+void restore_outcomes_free(struct restored_outcomes *);
 /* outcome_ended for one that was read back. */
-void outcomes_ended(
-    struct outcomes *, int64_t trial, enum trial_state, double objective);
+void restore_outcomes_ended(struct restored_outcomes *, int64_t trial,
+    enum trial_state, double objective);
 /* The last reports of one that has not ended. */
-int outcome_load_live(struct tuner *, struct live *, struct err *);
+int restore_outcome_live(struct tuner *, struct live_trial *, struct err *);
 
 /* restore.c */
-int tuner_load(struct tuner *, struct err *);
+int restore_tuner(struct tuner *, struct err *);
 /* Look for every open attempt again. */
-void tuner_look(struct tuner *);
+void restore_adopt_attempts(struct tuner *);
 
 /* warm-trials.c: before any trial of our own. */
-int tuner_load_warm(struct tuner *, struct err *);
+int warm_trials_load(struct tuner *, struct err *);
 
 /* launcher-events.c */
-launch_cb tuner_hear;
+launch_cb tuner_on_event;
 /*
  * A trial whose last attempt has ended, and all of it is read: where steps per
  * second count, and it has never reported them, they are computed and recorded
  * as a report of its last step.
  */
-void tuner_hear_speed(struct tuner *, struct live *);
+void tuner_hear_speed(struct tuner *, struct live_trial *);
 
 /* report-dedup.c */
 /* Whether this report, whose step is given or not, is recorded already. */
-bool tuner_said(struct tuner *, struct live *, struct live_name *,
-    const struct launch_event *);
+bool report_dedup_known(struct tuner *, struct live_trial *,
+    struct live_metric *, const struct launch_event *);
 /* Remember one without a step. */
-void tuner_say(struct live_name *, int64_t time_us, double value);
+void report_dedup_add(struct live_metric *, int64_t time_us, double value);
 
 /* Attempts that never started: end them, or try again. */
-void tuner_unstarted(struct tuner *);
+void tuner_settle_unstarted(struct tuner *);
 
 /* attempt-end.c */
-void tuner_judge(struct tuner *, struct live *, int64_t step);
+void stopping_judge(struct tuner *, struct live_trial *, int64_t step);
 /*
  * Everything that there was to read is read: a verdict that ends the trial
  * takes effect, unless all its steps are there already.
  */
-void tuner_settle(struct tuner *, struct live *);
-void tuner_attempt_ended(struct tuner *, struct live *,
+void stopping_settle(struct tuner *, struct live_trial *);
+void attempt_end_handle(struct tuner *, struct live_trial *,
     const struct launch_exit *, const char *lost_why);
 
 /* study-end.c */
-void tuner_check_limits(struct tuner *);
+void study_end_check(struct tuner *);
 /* When the last of so many settings that wait is tried: a clause. */
-void
-tuner_tell_queue(const struct tuner *, int64_t waiting, char *text, size_t n);
+void enqueue_answer_text(
+    const struct tuner *, int64_t waiting, char *text, size_t n);
 /* Whether nobody may have a new trial now, and why: a clause. */
-bool tuner_refuses(const struct tuner *, char *why, size_t n);
+bool tuner_new_trial_blocked(const struct tuner *, char *why, size_t n);
 
 /* median-view.c */
 /* The trial has reported this step: some rows of the view are old now. */
-void tuner_touch_medians(struct tuner *, int64_t trial, int64_t step);
+void median_view_touch(struct tuner *, int64_t trial, int64_t step);
 /* The same for a report that was read back. */
-void tuner_load_median(struct tuner *, int64_t step);
+void median_view_load(struct tuner *, int64_t step);
 /* A pool for the view alone, where the study's own rule keeps none like it. */
-int
-tuner_open_medians(struct tuner *, const struct stopper_env *, struct err *);
-void tuner_close_medians(struct tuner *);
+int median_view_open(struct tuner *, const struct stopper_env *, struct err *);
+void median_view_close(struct tuner *);
 /* What a report, and an end, changes in that pool. */
-void tuner_observe_median(struct tuner *, int64_t trial, int64_t step);
-void tuner_end_median(struct tuner *, int64_t trial);
+void median_view_observe(struct tuner *, int64_t trial, int64_t step);
+void median_view_end(struct tuner *, int64_t trial);
 /* Write what is old: all of it, or so much that a turn may take.  True: there
  * is more. */
-bool tuner_flush_medians(struct tuner *, bool all);
+bool median_view_flush(struct tuner *, bool all);
 
 /* new-trial.c */
 /*
  * A new trial that waits, from the queue or the strategy; NULL when there is
  * none, or not yet (asking).
  */
-struct live *tuner_new_trial(struct tuner *);
+struct live_trial *new_trial_next(struct tuner *);
 
 /* converge.c */
 /*
@@ -373,89 +376,92 @@ bool converge_known(struct tuner *);
 bool converge_over(const struct tuner *);
 
 /* ask-tell.c */
-#define ELSEWHERE "ask" /* the backend of attempts that others run */
+#define ASK_TELL_BACKEND "ask" /* the backend of attempts that others run */
 /* Requests of those who run trials themselves. */
-void tuner_request_ask(struct tuner *, struct request *);
-void tuner_request_tell(struct tuner *, struct request *);
-void tuner_request_judge(struct tuner *, struct request *);
+void ask_tell_ask(struct tuner *, struct request *);
+void ask_tell_tell(struct tuner *, struct request *);
+void ask_tell_judge(struct tuner *, struct request *);
 /* It ends as if its program had ended: nobody waits for it any more. */
-void elsewhere_cancel(struct tuner *, struct live *);
+void ask_tell_cancel(struct tuner *, struct live_trial *);
 
 /* schedule.c */
 /* A version 4 UUID as text. */
-char *uuid_new(void);
-void tuner_place(struct tuner *);
-bool tuner_may_place_new(const struct tuner *);
+char *schedule_uuid_new(void);
+void schedule_place(struct tuner *);
+bool schedule_may_place_new(const struct tuner *);
 /* Whether trials that a rule paused may be resumed. */
-bool tuner_may_go_on(const struct tuner *);
+bool schedule_may_resume(const struct tuner *);
 
 /* capacity.c */
-enum { BACKENDS_MOST = 64 };
+enum { CAPACITY_BACKENDS_MAX = 64 };
 /* Where the next attempts may go: a free slot of each backend, or -1. */
-struct room {
-	int slot[BACKENDS_MOST];
+struct capacity {
+	int slot[CAPACITY_BACKENDS_MAX];
 	bool any;
 };
 /* limits.parallel, of all backends together; 0 = not given. */
-int64_t room_parallel(const struct tuner *);
-void room_find(struct tuner *, struct room *);
+int64_t capacity_parallel(const struct tuner *);
+void capacity_find(struct tuner *, struct capacity *);
 /* The backend for a trial that waits, or with NULL for a new one; or -1. */
-int room_for(const struct tuner *, const struct room *, const struct live *);
+int capacity_backend(
+    const struct tuner *, const struct capacity *, const struct live_trial *);
 /*
  * Whether limits.cost alone keeps from beginning all that waits and all that
  * might be new; then why says so.
  */
-bool room_too_dear(struct tuner *, char *why, size_t n);
+bool capacity_cost_blocks(struct tuner *, char *why, size_t n);
 /* Write what running attempts may come to; what all would if they ended now. */
-void room_bill(struct tuner *, double *least);
+void capacity_put_costs(struct tuner *, double *least);
 
 /* paused.c */
 /* It has ended for now: it leaves live. */
-void paused_add(struct tuner *, struct live *);
-struct live *paused_find(struct tuner *, int64_t trial);
+void paused_add(struct tuner *, struct live_trial *);
+struct live_trial *paused_find(struct tuner *, int64_t trial);
 /* It will not run again. */
-void
-paused_final(struct tuner *, struct live *, enum trial_event, const char *why);
+void paused_final(
+    struct tuner *, struct live_trial *, enum trial_event, const char *why);
 /*
  * Whom the rules let go on now, of those that find room (NULL: of all), and
  * why; or NULL.
  */
-struct live *
-paused_next(struct tuner *, const struct room *, struct judgement *);
+struct live_trial *
+paused_next(struct tuner *, const struct capacity *, struct judgement *);
 /* The same, and it waits for a place now. */
-struct live *paused_resume(struct tuner *, const struct room *);
+struct live_trial *paused_resume(struct tuner *, const struct capacity *);
 /* No more results will come that could lift any of them. */
 void paused_settle(struct tuner *);
 void paused_end_all(struct tuner *);
 
 /* effects.c */
-struct trial_env;
-int live_env(struct trial_env *, const struct tuner *, const struct live *,
-    struct err *);
-void act_add(struct tuner *, enum act_kind, const struct live *);
-void tuner_act(struct tuner *);
-void tuner_serve_requests(struct tuner *);
-void tuner_reply_all(struct tuner *, bool good);
+struct attempt_spec;
+int effects_attempt_spec(struct attempt_spec *, const struct tuner *,
+    const struct live_trial *, struct err *);
+void effects_add(struct tuner *, enum effect_kind, const struct live_trial *);
+void effects_run(struct tuner *);
+void effects_serve_requests(struct tuner *);
+void effects_reply_all(struct tuner *, bool good);
 
 /* start-failures.c */
 /* The launcher could not start this attempt now. */
-void starts_refused(struct tuner *, struct live *, const char *why);
+void
+start_failures_refused(struct tuner *, struct live_trial *, const char *why);
 /* It began, and ended because nothing can be run now; paid: it cost money. */
-void starts_ended(struct tuner *, struct live *, const char *why, bool paid);
+void start_failures_ended(
+    struct tuner *, struct live_trial *, const char *why, bool paid);
 /* It was started; up: and runs. */
-void starts_begun(struct tuner *, struct live *, bool up);
+void start_failures_begun(struct tuner *, struct live_trial *, bool up);
 /* The user says that it works now: no pause any more. */
-void starts_now(struct tuner *);
+void start_failures_reset(struct tuner *);
 /* Whether the launcher is to be asked again to start this attempt. */
-bool starts_due(struct tuner *, const struct live *);
+bool start_failures_due(struct tuner *, const struct live_trial *);
 /* Whether anything is to be placed on this backend now. */
-bool starts_ready(struct tuner *, int backend);
+bool start_failures_ready(struct tuner *, int backend);
 /* Tell the user, within a transaction. */
-void starts_check(struct tuner *);
+void start_failures_report(struct tuner *);
 
 /* broken-gpus.c: uuid and why of each, from view gpus; 0, or -1.  Free even then. */
-int tuner_gpus_out(
+int broken_gpus_read(
     struct launch_gpu **gpus, size_t *n, struct store *, struct err *);
-void tuner_gpus_out_free(struct launch_gpu *, size_t n);
+void broken_gpus_free(struct launch_gpu *, size_t n);
 
 #endif /* HPOTUNE_TUNER_INTERNAL_H */

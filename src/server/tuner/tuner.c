@@ -37,7 +37,7 @@ tuner_elapsed_ms(const struct tuner *t)
 }
 
 void
-tuner_break(struct tuner *t, const struct err *e)
+tuner_store_failed(struct tuner *t, const struct err *e)
 {
 	if (!t->store_failed)
 		t->err = *e;
@@ -67,15 +67,15 @@ tuner_event(struct tuner *t, const char *level, const char *area, int64_t trial,
 		return;
 	if (store_event_add(t->store, t->turn_us, level, area, trial, attempt,
 		text, &e) != 0)
-		tuner_break(t, &e);
+		tuner_store_failed(t, &e);
 }
 
 void
-tuner_note(
+tuner_queue_event(
     struct tuner *t, const char *level, const char *area, const char *text)
 {
 	t->notes = xreallocarray(t->notes, t->n_notes + 1, sizeof *t->notes);
-	t->notes[t->n_notes++] = (struct note){
+	t->notes[t->n_notes++] = (struct pending_event){
 		.level = level, .area = area, .text = xstrdup(text)
 	};
 	loop_wake(t->env.loop);
@@ -92,7 +92,7 @@ notes_record(struct tuner *t)
 		if (!t->store_failed &&
 		    store_event_add(t->store, t->turn_us, t->notes[i].level,
 			t->notes[i].area, 0, 0, t->notes[i].text, &e) != 0)
-			tuner_break(t, &e);
+			tuner_store_failed(t, &e);
 		free(t->notes[i].text);
 	}
 	t->n_notes = 0;
@@ -125,13 +125,13 @@ tuner_wake_in(struct tuner *t, int64_t ms)
 }
 
 void
-tuner_in_doubt(struct tuner *t, struct live *l, const char *what)
+tuner_attempt_unknown(struct tuner *t, struct live_trial *l, const char *what)
 {
-	if (!l->said)
+	if (!l->warned)
 		tuner_event(t, "warning", "launch", l->row.number,
 		    l->att.attempt, "it cannot be told whether it runs: %s",
 		    what);
-	l->said = true;
+	l->warned = true;
 	tuner_wake_in(t, DOUBT_MS);
 }
 
@@ -140,7 +140,7 @@ open_backends(
     struct tuner *t, const struct launch_gpu *out, size_t n_out, struct err *e)
 {
 	struct launch_env env;
-	size_t i, n = t->plugs.n_backends;
+	size_t i, n = t->plugins.n_backends;
 
 	study_id_make(t->study_id, &t->row);
 	t->backends = xcalloc(n, sizeof *t->backends);
@@ -157,17 +157,17 @@ open_backends(
 			.maximize = t->study->maximize,
 			.state_dir = t->env.state_dir,
 			.settings = &t->study->trial,
-			.options = t->plugs.backends[i].options,
+			.options = t->plugins.backends[i].options,
 			/* What others follow has as many as fit, or they
 			 * would get nothing. */
-			.parallel = i + 1 < n ? 0 : room_parallel(t),
+			.parallel = i + 1 < n ? 0 : capacity_parallel(t),
 			.hold = t->env.hold,
 			.out = out,
 			.n_out = n_out,
-			.event = tuner_hear,
+			.event = tuner_on_event,
 			.arg = t,
 		};
-		b->launcher = t->plugs.backends[i].launcher;
+		b->launcher = t->plugins.backends[i].launcher;
 		if (b->launcher->bill != NULL &&
 		    store_attempt_times(t->store, b->launcher->name,
 			&env.times.before_s, &env.times.after_s, e) != 0)
@@ -176,7 +176,7 @@ open_backends(
 			return -1;
 		slots_init(&b->slots, b->launcher->slots(b->ctx));
 		b->worst_cost =
-		    plugs_worst_cost(&t->plugs.backends[i], t->study);
+		    plugins_worst_cost(&t->plugins.backends[i], t->study);
 		t->n_backends = (int)i + 1;
 	}
 	return 0;
@@ -187,11 +187,11 @@ open_world(struct tuner *t, struct err *e)
 {
 	struct launch_gpu *out;
 	size_t n;
-	int rc = tuner_gpus_out(&out, &n, t->store, e);
+	int rc = broken_gpus_read(&out, &n, t->store, e);
 
 	if (rc == 0)
 		rc = open_backends(t, out, n, e);
-	tuner_gpus_out_free(out, n);
+	broken_gpus_free(out, n);
 	return rc;
 }
 
@@ -205,15 +205,15 @@ open_mathematics(struct tuner *t, struct err *e)
 	};
 	unsigned keep = HISTORY_CURVES;
 
-	if (plugs_read(&t->plugs, t->study, e) != 0 ||
-	    plugs_open_rules(&t->rules, &t->plugs, t->study, e) != 0)
+	if (plugins_read(&t->plugins, t->study, e) != 0 ||
+	    plugins_open_rules(&t->rules, &t->plugins, t->study, e) != 0)
 		return -1;
-	if (t->plugs.strategy->wants_points || t->plugs.convergence != NULL)
+	if (t->plugins.strategy->wants_points || t->plugins.convergence != NULL)
 		keep |= HISTORY_POINTS;
 	t->history = history_new(t->study->space->n, t->study->maximize, keep);
-	t->tried = tried_new(t->study->space, t->row.seed);
+	t->tried = tried_settings_new(t->study->space, t->row.seed);
 	outcome_open(t);
-	return tuner_open_medians(t, &env, e);
+	return median_view_open(t, &env, e);
 }
 
 int
@@ -231,10 +231,12 @@ tuner_open(struct tuner **out, const struct tuner_env *env, struct err *e)
 	t->wake = loop_timer_new(env->loop, on_wake, t);
 	t->flush = loop_timer_new(env->loop, on_flush, t);
 	if (store_open(&t->store, env->db,
-		env->apart ? STORE_VISIT : STORE_WRITE, e) != 0 ||
+		env->without_launchers ? STORE_WRITE_ONCE : STORE_WRITE,
+		e) != 0 ||
 	    store_study_get(t->store, &t->row, e) != 0 ||
 	    open_mathematics(t, e) != 0 ||
-	    (!env->apart && open_world(t, e) != 0) || tuner_load(t, e) != 0) {
+	    (!env->without_launchers && open_world(t, e) != 0) ||
+	    restore_tuner(t, e) != 0) {
 		tuner_close(t);
 		return -1;
 	}
@@ -258,11 +260,11 @@ tuner_close(struct tuner *t)
 
 	if (t == NULL)
 		return;
-	tuner_reply_all(t, false);
+	effects_reply_all(t, false);
 	notices_free(t->notices);
-	asker_close(t->asker);
-	asker_close(t->converge);
-	tried_free(t->tried);
+	suggest_close(t->suggester);
+	suggest_close(t->converge);
+	tried_settings_free(t->tried);
 	for (k = 0; k < t->n_backends; k++) {
 		t->backends[k].launcher->close(t->backends[k].ctx);
 		slots_fini(&t->backends[k].slots);
@@ -271,15 +273,15 @@ tuner_close(struct tuner *t)
 		free(t->notes[i].text);
 	free(t->notes);
 	for (i = 0; i < t->n_live; i++)
-		live_free(t->live[i]);
+		live_trial_free(t->live[i]);
 	for (i = 0; i < t->n_paused; i++)
-		live_free(t->paused_trials[i]);
+		live_trial_free(t->paused_trials[i]);
 	free(t->paused_trials);
-	tuner_close_medians(t);
-	stopper_set_free(t->rules);
+	median_view_close(t);
+	stop_rule_set_free(t->rules);
 	outcome_close(t);
 	history_free(t->history);
-	plugs_free(&t->plugs);
+	plugins_free(&t->plugins);
 	store_close(t->store);
 	store_study_fini(&t->row);
 	loop_timer_free(t->wake);
@@ -312,7 +314,7 @@ turn_begin(struct tuner *t, struct err *e)
 	if (t->busy_since_ms < 0)
 		t->busy_since_ms = now;
 	if (now - t->busy_since_ms >= BUSY_WARN_MS && *t->trouble == '\0') {
-		store_blocker(t->store, who, sizeof who);
+		store_lock_holder(t->store, who, sizeof who);
 		(void)snprintf(t->trouble, sizeof t->trouble,
 		    "the database is locked by %s: trials go on, nothing is "
 		    "recorded until it lets go",
@@ -331,16 +333,16 @@ turn_collect(struct tuner *t)
 
 	/* What an earlier server was told of GPUs is over. */
 	if (!t->gpus_new && !t->env.hold && store_gpu_clear(t->store, &e) != 0)
-		tuner_break(t, &e);
+		tuner_store_failed(t, &e);
 	t->gpus_new = true;
 	for (i = 0; i < t->n_backends && !t->store_failed; i++)
 		t->backends[i].launcher->collect(t->backends[i].ctx);
 	for (k = 0; k < t->n_live && !t->store_failed; k++)
-		tuner_settle(t, t->live[k]);
+		stopping_settle(t, t->live[k]);
 }
 
 void
-tuner_nothing_left(const struct tuner *t, char *text, size_t n)
+tuner_exhausted_text(const struct tuner *t, char *text, size_t n)
 {
 	if (t->all_tried > 0)
 		(void)snprintf(text, n,
@@ -349,7 +351,7 @@ tuner_nothing_left(const struct tuner *t, char *text, size_t n)
 	else
 		(void)snprintf(text, n,
 		    "the strategy %s has nothing left to try",
-		    t->plugs.strategy->name);
+		    t->plugins.strategy->name);
 }
 
 /* The study's own row when nothing is left to do. */
@@ -358,14 +360,14 @@ study_ended(struct tuner *t)
 {
 	char nothing[128];
 
-	tuner_nothing_left(t, nothing, sizeof nothing);
+	tuner_exhausted_text(t, nothing, sizeof nothing);
 	if (!t->shutdown && !t->over && t->n_failed == t->n_trials) {
 		t->failed = true;
 		(void)snprintf(t->why, sizeof t->why,
 		    "all %" PRId64 " trials failed%s%s", t->n_trials,
 		    t->exhausted ? "; " : "", t->exhausted ? nothing : "");
 	}
-	if (t->shutdown && (!t->over || live_placed(t) > 0))
+	if (t->shutdown && (!t->over || live_trial_n_placed(t) > 0))
 		t->row.state = t->paused ? STUDY_PAUSED : STUDY_INTERRUPTED;
 	else
 		t->row.state = t->failed ? STUDY_FAILED : STUDY_FINISHED;
@@ -380,11 +382,11 @@ study_ended(struct tuner *t)
 		    t->since_better);
 	else if (*t->why == '\0' && converge_over(t))
 		(void)snprintf(t->why, sizeof t->why, "%s", t->converge_why);
-	else if (*t->why == '\0' && live_elsewhere(t) > 0)
+	else if (*t->why == '\0' && live_trial_n_external(t) > 0)
 		(void)snprintf(t->why, sizeof t->why,
 		    "nothing is left to run here; %zu of %" PRId64
 		    " trials run elsewhere",
-		    live_elsewhere(t), t->n_trials);
+		    live_trial_n_external(t), t->n_trials);
 	else if (*t->why == '\0')
 		(void)snprintf(t->why, sizeof t->why,
 		    "all %" PRId64 " trials are done", t->n_trials);
@@ -413,7 +415,7 @@ log_watch(struct tuner *t)
 	if (t->log_long)
 		return;
 	t->log_long = true;
-	store_blocker(t->store, who, sizeof who);
+	store_lock_holder(t->store, who, sizeof who);
 	tuner_event(t, "warning", "store", 0, 0,
 	    "the log of the database has grown to %lld MiB: it cannot shrink "
 	    "while %s reads",
@@ -428,33 +430,34 @@ turn_write(struct tuner *t)
 	size_t i;
 
 	for (i = 0; i < t->n_live; i++)
-		live_write(t, t->live[i]);
+		live_trial_write(t, t->live[i]);
 	if (done)
 		study_ended(t);
 	if (!done && !t->flush_due)
 		return;
 	log_watch(t);
-	t->flush_due = tuner_flush_medians(t, done);
+	t->flush_due = median_view_flush(t, done);
 	if (t->flush_due)
 		tuner_wake_in(t, FLUSH_MORE_MS);
 	t->row.elapsed_ms = tuner_elapsed_ms(t);
 	if (!t->store_failed && store_study_put(t->store, &t->row, &e) != 0)
-		tuner_break(t, &e);
+		tuner_store_failed(t, &e);
 }
 
 static void
 stop_all(struct tuner *t)
 {
-	struct live *l;
+	struct live_trial *l;
 	size_t i;
 
 	for (i = 0; i < t->n_live; i++) {
 		l = t->live[i];
-		if (!trial_state_placed(l->row.state) || l->elsewhere)
+		if (!trial_state_placed(l->row.state) || l->external)
 			continue;
-		live_stop(t, l, STOP_SHUTDOWN, "the server was told to leave");
+		live_trial_stop(
+		    t, l, STOP_SHUTDOWN, "the server was told to leave");
 		if (t->shutdown_now)
-			act_add(t, ACT_KILL, l);
+			effects_add(t, EFFECT_KILL, l);
 	}
 }
 
@@ -469,34 +472,34 @@ tuner_turn(struct tuner *t, struct err *e)
 	t->turn_us = loop_wall_us(t->env.loop);
 	notes_record(t);
 	notices_record(t);
-	tuner_look(t);
+	restore_adopt_attempts(t);
 	turn_collect(t);
-	tuner_unstarted(t);
-	tuner_serve_requests(t);
+	tuner_settle_unstarted(t);
+	effects_serve_requests(t);
 	if (t->shutdown)
 		stop_all(t);
-	tuner_check_limits(t);
-	starts_check(t);
-	tuner_place(t);
+	study_end_check(t);
+	start_failures_report(t);
+	schedule_place(t);
 	paused_settle(t);
 	turn_write(t);
 	if (fail_bug("bug.act_before_commit"))
-		tuner_act(t);
+		effects_run(t);
 	if (t->n_requests > 0 && fail_bug("bug.answer_first")) {
-		tuner_reply_all(t, true);
+		effects_reply_all(t, true);
 		fail_point("tuner.answered");
 	}
 	fail_point("tuner.before_commit");
 	if (!t->store_failed && store_commit(t->store, t->durable, e) != 0)
-		tuner_break(t, e);
+		tuner_store_failed(t, e);
 	if (t->store_failed) {
 		*e = t->err;
 		store_rollback(t->store);
 		return -1;
 	}
 	fail_point("tuner.after_commit");
-	tuner_act(t);
-	tuner_reply_all(t, true);
+	effects_run(t);
+	effects_reply_all(t, true);
 	notices_send(t);
 	if (t->tend_log)
 		store_checkpoint(t->store);
@@ -558,7 +561,7 @@ tuner_hold(struct tuner *t, bool hold)
 }
 
 const char *
-tuner_why(const struct tuner *t)
+tuner_end_reason(const struct tuner *t)
 {
 	return t->why;
 }

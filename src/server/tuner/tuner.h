@@ -29,7 +29,8 @@ struct tuner_env {
 	int64_t trials; /* instead of limits.trials; 0 = as there */
 	int64_t parallel; /* instead of limits.parallel; 0 = as there */
 	bool hold; /* place nothing: a command without a server */
-	bool apart; /* … that asks no launcher: ask, tell and judge */
+	bool
+	    without_launchers; /* … that asks no launcher: ask, tell and judge */
 };
 
 /*
@@ -50,7 +51,7 @@ int tuner_turn(struct tuner *, struct err *);
  * What the user asks between turns; each is recorded in the next turn.  A
  * request answers through reply in that turn, after its commit.
  */
-enum tuner_ask {
+enum tuner_request_kind {
 	TUNER_STOP_TRIAL,
 	TUNER_KILL_TRIAL, /* the same without its grace */
 	TUNER_PAUSE,
@@ -67,7 +68,7 @@ enum tuner_ask {
 /* data is JSON, or NULL: see ask-tell.c. */
 typedef void
 tuner_reply(void *arg, bool good, const char *text, const char *data);
-void tuner_request(struct tuner *, enum tuner_ask, int64_t trial,
+void tuner_request(struct tuner *, enum tuner_request_kind, int64_t trial,
     const char *params, tuner_reply *, void *arg);
 
 /*
@@ -80,12 +81,12 @@ void tuner_shutdown(struct tuner *, bool now);
  * Stops that have not reached attempts which end by themselves once told
  * (launcher.slow_end).
  */
-int tuner_stops_pending(const struct tuner *);
+int tuner_shutdown_pending(const struct tuner *);
 /* Whether some that run take minutes to end, and need nobody for it. */
-bool tuner_ends_slowly(const struct tuner *);
+bool tuner_shutdown_is_slow(const struct tuner *);
 
 /* An event of the study, recorded in the next turn; it is copied. */
-void tuner_note(
+void tuner_queue_event(
     struct tuner *, const char *level, const char *area, const char *text);
 
 /*
@@ -104,13 +105,13 @@ bool tuner_over(const struct tuner *);
 /* Place nothing for now (the disk is full, say); what runs goes on. */
 void tuner_hold(struct tuner *, bool);
 /* Why it ended: one clause, "" while it runs. */
-const char *tuner_why(const struct tuner *);
+const char *tuner_end_reason(const struct tuner *);
 /* Whether study.json is as at the last start. */
 bool tuner_is_current(const struct tuner *);
 /* For the progress display, between turns. */
 struct store *tuner_store(struct tuner *);
 /* Whether no trial can be started now, and why: a clause. */
-bool tuner_cannot_start(const struct tuner *, char *text, size_t n);
+bool tuner_start_blocked(const struct tuner *, char *text, size_t n);
 /* "" or what keeps it from working: a locked store, say. */
 const char *tuner_trouble(const struct tuner *);
 

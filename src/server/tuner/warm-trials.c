@@ -71,7 +71,7 @@ on_warm(void *arg, const struct store_warm *row)
 	/* Of its curve the end is enough: rules never see it. */
 	if (row->last_step >= 0)
 		history_report(h, wl->number, row->last_step, row->last_value);
-	if (history_is_wide(h) &&
+	if (history_has_results(h) &&
 	    json_parse(&doc, row->metrics != NULL ? row->metrics : "{}",
 		row->metrics != NULL ? strlen(row->metrics) : 2, NULL, false,
 		wl->err) == 0) {
@@ -84,23 +84,24 @@ on_warm(void *arg, const struct store_warm *row)
 }
 
 int
-tuner_load_warm(struct tuner *t, struct err *e)
+warm_trials_load(struct tuner *t, struct err *e)
 {
 	struct warm_load wl = { .tuner = t, .err = e };
 	int64_t n;
 	int rc;
 
-	if (!t->plugs.strategy->wants_points && t->plugs.convergence == NULL)
+	if (!t->plugins.strategy->wants_points &&
+	    t->plugins.convergence == NULL)
 		return 0;
 	if (store_warm_count(t->store, &n, e) != 0)
 		return -1;
 	if (n == 0)
 		return 0;
-	history_before(t->history, (size_t)n);
+	history_add_prior(t->history, (size_t)n);
 	wl.number = 1 - n;
 	wl.values = xcalloc(t->study->space->n, sizeof *wl.values);
 	wl.point = xcalloc(t->study->space->n, sizeof *wl.point);
-	rc = store_each_warm(t->store, on_warm, &wl, e);
+	rc = store_walk_warm(t->store, on_warm, &wl, e);
 	free(wl.values);
 	free(wl.point);
 	return rc;

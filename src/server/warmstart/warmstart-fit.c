@@ -26,7 +26,8 @@ value_absent(struct value *v, const struct param *p)
 
 /* Why one parameter keeps a trial out. */
 static void
-unfit_say(char *why, size_t n, const struct param *p, const struct json *j)
+warmstart_unfit_text(
+    char *why, size_t n, const struct param *p, const struct json *j)
 {
 	struct buf is = { 0 }, domain = { 0 };
 
@@ -44,7 +45,7 @@ unfit_say(char *why, size_t n, const struct param *p, const struct json *j)
 
 /* What has no meaning here is passed over. */
 bool
-warm_fit(const struct space *space, const struct json *params,
+warmstart_fit(const struct space *space, const struct json *params,
     struct value *values, char *why, size_t n)
 {
 	const struct param *p;
@@ -59,11 +60,11 @@ warm_fit(const struct space *space, const struct json *params,
 		if (!space_active(space, i, values))
 			continue;
 		j = json_get(params, p->name);
-		if (j == NULL
-			? value_absent(&values[i], p)
-			: value_read(&values[i], j) && param_fit(p, &values[i]))
+		if (j == NULL ? value_absent(&values[i], p)
+			      : param_value_read(&values[i], j) &&
+				    param_fit(p, &values[i]))
 			continue;
-		unfit_say(why, n, p, j);
+		warmstart_unfit_text(why, n, p, j);
 		return false;
 	}
 	return true;

@@ -15,7 +15,7 @@ struct space;
 struct study_warm;
 struct value;
 
-struct warm_trial {
+struct warmstart_trial {
 	size_t source; /* index */
 	int64_t trial;
 	enum trial_state state;
@@ -27,42 +27,44 @@ struct warm_trial {
 };
 
 /* One source while it is read. */
-struct warm_reading {
-	struct warm *warm;
-	struct warm_source *source;
+struct warmstart_reading {
+	struct warmstart *warm;
+	struct warmstart_source *source;
 	const struct study *study;
 	struct store *store; /* of a database */
 	struct value *values; /* one per parameter */
 };
 
 /* warmstart-source.c: what a source has, taken with the values that were read. */
-void warm_take(struct warm_reading *, struct warm_trial *);
+void
+warmstart_source_take(struct warmstart_reading *, struct warmstart_trial *);
 /* Remember one of its parameters that this study does not have. */
-void warm_note_strange(struct warm_reading *, const struct json *params);
+void
+warmstart_source_unknown(struct warmstart_reading *, const struct json *params);
 /* An error: nothing of it can be used. */
-int warm_useless(
-    const struct warm_source *, const struct study_warm *, struct err *);
+int warmstart_source_useless(
+    const struct warmstart_source *, const struct study_warm *, struct err *);
 /* More than one objective counts, or constraints do. */
-bool warm_is_wide(const struct study *);
+bool warmstart_source_is_multi(const struct study *);
 
 /*
  * warmstart-tuning-job.c: the training jobs of a tuning job of SageMaker, from AWS and
  * from a file that lists them.
  */
-int
-warm_tuning_ask(struct warm_reading *, const struct study_warm *, struct err *);
-int warm_tuning_load(
-    struct warm_reading *, const struct study_warm *, struct err *);
+int warmstart_tuning_job_fetch(
+    struct warmstart_reading *, const struct study_warm *, struct err *);
+int warmstart_tuning_job_load(
+    struct warmstart_reading *, const struct study_warm *, struct err *);
 
 /*
  * warmstart-fit.c: the setting of another study in the space of this one; false when
  * it has no place there, and why of n bytes says so.
  */
-bool warm_fit(const struct space *, const struct json *params,
+bool warmstart_fit(const struct space *, const struct json *params,
     struct value *values, char *why, size_t n);
 
 /* warmstart-source.c: read one database; its row in sources is the last. */
-int warm_source_read(struct warm *, const struct study *,
+int warmstart_source_read(struct warmstart *, const struct study *,
     const struct study_warm *, struct err *);
 
 #endif /* HPOTUNE_WARMSTART_INTERNAL_H */

@@ -19,7 +19,7 @@
 
 /* Remember one of its parameters that this study does not have. */
 void
-warm_note_strange(struct warm_reading *r, const struct json *params)
+warmstart_source_unknown(struct warmstart_reading *r, const struct json *params)
 {
 	const struct json *j;
 
@@ -31,9 +31,10 @@ warm_note_strange(struct warm_reading *r, const struct json *params)
 }
 
 void
-warm_take(struct warm_reading *r, struct warm_trial *trial)
+warmstart_source_take(
+    struct warmstart_reading *r, struct warmstart_trial *trial)
 {
-	struct warm *w = r->warm;
+	struct warmstart *w = r->warm;
 	struct buf b = { 0 };
 
 	if (w->n == w->cap) {
@@ -76,7 +77,7 @@ row_real(const struct store_rows *rows, int col)
 
 /* More than one objective counts, or constraints do. */
 bool
-warm_is_wide(const struct study *s)
+warmstart_source_is_multi(const struct study *s)
 {
 	return s->n_objectives > 1 || s->n_constraints > 0;
 }
@@ -95,7 +96,7 @@ metrics_read(const struct study *study, const struct store_rows *rows)
 	struct buf b = { 0 };
 	size_t i;
 
-	if (!warm_is_wide(study))
+	if (!warmstart_source_is_multi(study))
 		return NULL;
 	for (i = 0; i < study->n_objectives + study->n_constraints; i++) {
 		buf_putc(&b, i == 0 ? '{' : ',');
@@ -109,7 +110,7 @@ metrics_read(const struct study *study, const struct store_rows *rows)
 
 /* Whether it has a result, in every objective. */
 static bool
-result_whole(const struct warm_reading *r, const struct store_rows *rows)
+result_whole(const struct warmstart_reading *r, const struct store_rows *rows)
 {
 	size_t i;
 
@@ -123,10 +124,10 @@ result_whole(const struct warm_reading *r, const struct store_rows *rows)
 }
 
 static void
-trial_read(struct warm_reading *r, const struct store_rows *rows)
+trial_read(struct warmstart_reading *r, const struct store_rows *rows)
 {
-	struct warm_source *s = r->source;
-	struct warm_trial trial = {
+	struct warmstart_source *s = r->source;
+	struct warmstart_trial trial = {
 		.trial = store_rows_int(rows, COL_TRIAL),
 		.objective = row_real(rows, COL_OBJECTIVE),
 		.step = store_rows_null(rows, COL_STEP)
@@ -156,13 +157,13 @@ trial_read(struct warm_reading *r, const struct store_rows *rows)
 		return;
 	}
 	if (json_parse(&doc, params, strlen(params), NULL, false, NULL) == 0) {
-		warm_note_strange(r, json_root(doc));
-		fits = warm_fit(r->study->space, json_root(doc), r->values, why,
-		    sizeof why);
+		warmstart_source_unknown(r, json_root(doc));
+		fits = warmstart_fit(r->study->space, json_root(doc), r->values,
+		    why, sizeof why);
 	}
 	if (fits) {
 		trial.metrics = metrics_read(r->study, rows);
-		warm_take(r, &trial);
+		warmstart_source_take(r, &trial);
 	} else if (s->unfit++ == 0)
 		memcpy(s->why, why, sizeof why);
 	json_free(doc);
@@ -231,7 +232,7 @@ put_columns(
 		    study->metric, FINITE);
 	buf_puts(b, ", (SELECT end_class FROM attempts WHERE trial = t.trial "
 		    "ORDER BY attempt DESC LIMIT 1)");
-	for (i = 0; warm_is_wide(study) &&
+	for (i = 0; warmstart_source_is_multi(study) &&
 		    i < study->n_objectives + study->n_constraints;
 	     i++) {
 		buf_puts(b, ", ");
@@ -242,7 +243,7 @@ put_columns(
 
 static int
 trials_read(
-    struct warm_reading *r, const struct store_study *row, struct err *e)
+    struct warmstart_reading *r, const struct store_study *row, struct err *e)
 {
 	struct store_rows *rows;
 	struct buf sql = { 0 };
@@ -261,7 +262,7 @@ trials_read(
 
 /* Every objective of this study must have been reported there. */
 static int
-source_check(const struct warm_reading *r, const struct store_study *row,
+source_check(const struct warmstart_reading *r, const struct store_study *row,
     const struct study_warm *from, struct err *e)
 {
 	static const char sql[] = "SELECT 1 FROM metrics WHERE name = ?1";
@@ -292,14 +293,14 @@ source_check(const struct warm_reading *r, const struct store_study *row,
 
 /* Nothing of it can be used: rather a mistake than what was wanted. */
 int
-warm_useless(
-    const struct warm_source *s, const struct study_warm *from, struct err *e)
+warmstart_source_useless(const struct warmstart_source *s,
+    const struct study_warm *from, struct err *e)
 {
 	struct buf b = { 0 };
 
 	if (s->trials == 0)
 		return json_err(from->where, e, "it has no trials");
-	warm_put_source(&b, s);
+	warmstart_put_source(&b, s);
 	(void)json_err(from->where, e, "%s", buf_str(&b));
 	buf_free(&b);
 	return -1;
@@ -307,7 +308,7 @@ warm_useless(
 
 static int
 source_read(
-    struct warm_reading *r, const struct study_warm *from, struct err *e)
+    struct warmstart_reading *r, const struct study_warm *from, struct err *e)
 {
 	struct store_study row = { 0 };
 	struct err why = ERR_INIT;
@@ -328,7 +329,7 @@ source_read(
 	store_study_fini(&row);
 	store_close(r->store);
 	if (rc == 0 && r->source->taken == 0)
-		rc = warm_useless(r->source, from, e);
+		rc = warmstart_source_useless(r->source, from, e);
 	return rc;
 }
 
@@ -341,17 +342,17 @@ is_json(const char *path)
 }
 
 int
-warm_source_read(struct warm *w, const struct study *study,
+warmstart_source_read(struct warmstart *w, const struct study *study,
     const struct study_warm *from, struct err *e)
 {
-	struct warm_reading r = {
+	struct warmstart_reading r = {
 		.warm = w,
 		.source = &w->sources[w->n_sources - 1],
 		.study = study,
 		.values = xcalloc(study->space->n, sizeof *r.values),
 	};
-	int rc = from->path == NULL    ? warm_tuning_ask(&r, from, e)
-		 : is_json(from->path) ? warm_tuning_load(&r, from, e)
+	int rc = from->path == NULL    ? warmstart_tuning_job_fetch(&r, from, e)
+		 : is_json(from->path) ? warmstart_tuning_job_load(&r, from, e)
 				       : source_read(&r, from, e);
 
 	free(r.values);

@@ -22,7 +22,7 @@
 
 /* A tuning job while its training jobs are read. */
 struct tuning {
-	struct warm_reading *r;
+	struct warmstart_reading *r;
 	const struct json *job; /* what describes it, or NULL */
 	const char *metric; /* what the objective is called there */
 };
@@ -122,9 +122,10 @@ defined(const struct tuning *t, const struct json *job, const char *what)
  * which its tuning job has used: it counts as completed.
  */
 static bool
-tuned_state(struct tuning *t, const struct json *job, struct warm_trial *trial)
+tuned_state(
+    struct tuning *t, const struct json *job, struct warmstart_trial *trial)
 {
-	struct warm_source *s = t->r->source;
+	struct warmstart_source *s = t->r->source;
 	const struct json *metric =
 	    json_get(job, "FinalHyperParameterTuningJobObjectiveMetric");
 	const char *status = json_string(json_get(job, "TrainingJobStatus"));
@@ -159,9 +160,9 @@ tuned_state(struct tuning *t, const struct json *job, struct warm_trial *trial)
 static void
 tuned_read(struct tuning *t, const struct json *job)
 {
-	struct warm_reading *r = t->r;
-	struct warm_source *s = r->source;
-	struct warm_trial trial = {
+	struct warmstart_reading *r = t->r;
+	struct warmstart_source *s = r->source;
+	struct warmstart_trial trial = {
 		.trial = ++s->trials, .objective = NAN, .step = -1, .value = NAN
 	};
 	char why[sizeof s->why] = "its parameters cannot be read";
@@ -175,12 +176,12 @@ tuned_read(struct tuning *t, const struct json *job)
 		json_get(job, "TunedHyperParameters"),
 		defined(t, job, "StaticHyperParameters")) &&
 	    json_parse(&doc, buf_str(&b), b.len, NULL, false, NULL) == 0) {
-		warm_note_strange(r, json_root(doc));
-		fits = warm_fit(r->study->space, json_root(doc), r->values, why,
-		    sizeof why);
+		warmstart_source_unknown(r, json_root(doc));
+		fits = warmstart_fit(r->study->space, json_root(doc), r->values,
+		    why, sizeof why);
 	}
 	if (fits)
-		warm_take(r, &trial);
+		warmstart_source_take(r, &trial);
 	else if (s->unfit++ == 0)
 		memcpy(s->why, why, sizeof why);
 	json_free(doc);
@@ -242,12 +243,13 @@ jobs_read(struct tuning *t, const struct json *list,
 			return -1;
 		tuned_read(t, j);
 	}
-	return t->r->source->taken == 0 ? warm_useless(t->r->source, from, e)
-					: 0;
+	return t->r->source->taken == 0
+		   ? warmstart_source_useless(t->r->source, from, e)
+		   : 0;
 }
 
 static struct tuning
-tuning_of(struct warm_reading *r, const struct study_warm *from)
+tuning_of(struct warmstart_reading *r, const struct study_warm *from)
 {
 	return (struct tuning){ .r = r,
 		.metric =
@@ -255,10 +257,10 @@ tuning_of(struct warm_reading *r, const struct study_warm *from)
 }
 
 static int
-narrow_check(
-    const struct warm_reading *r, const struct study_warm *from, struct err *e)
+narrow_check(const struct warmstart_reading *r, const struct study_warm *from,
+    struct err *e)
 {
-	return warm_is_wide(r->study)
+	return warmstart_source_is_multi(r->study)
 		   ? json_err(from->where, e,
 			 "a tuning job has one objective and no constraints")
 		   : 0;
@@ -266,8 +268,8 @@ narrow_check(
 
 /* The answer of ListTrainingJobsForHyperParameterTuningJob, in a file. */
 int
-warm_tuning_load(
-    struct warm_reading *r, const struct study_warm *from, struct err *e)
+warmstart_tuning_job_load(
+    struct warmstart_reading *r, const struct study_warm *from, struct err *e)
 {
 	struct tuning t = tuning_of(r, from);
 	struct json_doc *doc;
@@ -297,7 +299,7 @@ warm_tuning_load(
 static void
 note_more(struct tuning *t)
 {
-	struct warm_source *s = t->r->source;
+	struct warmstart_source *s = t->r->source;
 	const char *status =
 	    json_string(json_get(t->job, "HyperParameterTuningJobStatus"));
 	const struct json *warm = json_get(t->job, "WarmStartConfig"), *j;
@@ -365,8 +367,8 @@ job_ask(struct buf *b, const struct launch_tuning *ask, struct err *e)
 }
 
 int
-warm_tuning_ask(
-    struct warm_reading *r, const struct study_warm *from, struct err *e)
+warmstart_tuning_job_fetch(
+    struct warmstart_reading *r, const struct study_warm *from, struct err *e)
 {
 	struct tuning t = tuning_of(r, from);
 	struct launch_tuning ask;

@@ -17,7 +17,7 @@
 #include "src/store/store.h"
 
 void
-warm_free(struct warm *w)
+warmstart_free(struct warmstart *w)
 {
 	size_t i;
 
@@ -29,11 +29,11 @@ warm_free(struct warm *w)
 	}
 	free(w->sources);
 	free(w->trials);
-	*w = (struct warm){ 0 };
+	*w = (struct warmstart){ 0 };
 }
 
 void
-warm_put_source(struct buf *b, const struct warm_source *s)
+warmstart_put_source(struct buf *b, const struct warmstart_source *s)
 {
 	const char *before = "; left out: ";
 
@@ -82,14 +82,14 @@ same_file(const char *a, const char *b)
 }
 
 int
-warm_read(
-    struct warm *w, const struct study *study, const char *own, struct err *e)
+warmstart_read(struct warmstart *w, const struct study *study, const char *own,
+    struct err *e)
 {
 	const struct study_warm *from;
 	int rc = 0;
 	size_t i;
 
-	*w = (struct warm){ 0 };
+	*w = (struct warmstart){ 0 };
 	w->sources = xcalloc(study->n_warm_start + 1, sizeof *w->sources);
 	for (i = 0; i < study->n_warm_start && rc == 0; i++) {
 		from = &study->warm_start[i];
@@ -100,18 +100,18 @@ warm_read(
 		rc = from->path != NULL && same_file(from->path, own)
 			 ? json_err(from->where, e,
 			       "it is this study's own database")
-			 : warm_source_read(w, study, from, e);
+			 : warmstart_source_read(w, study, from, e);
 	}
 	if (rc != 0)
-		warm_free(w);
+		warmstart_free(w);
 	return rc;
 }
 
 int
-warm_put(
-    struct store *store, const struct warm *w, int64_t now_us, struct err *e)
+warmstart_put(struct store *store, const struct warmstart *w, int64_t now_us,
+    struct err *e)
 {
-	const struct warm_trial *t;
+	const struct warmstart_trial *t;
 	struct store_warm row;
 	struct buf b = { 0 };
 	int rc = 0;
@@ -134,7 +134,7 @@ warm_put(
 	for (i = 0; i < w->n_sources && rc == 0; i++) {
 		buf_clear(&b);
 		buf_puts(&b, "warm_start: ");
-		warm_put_source(&b, &w->sources[i]);
+		warmstart_put_source(&b, &w->sources[i]);
 		log_info("study", "%s", buf_str(&b));
 		rc = store_event_add(
 		    store, now_us, "info", "study", 0, 0, buf_str(&b), e);

@@ -15,7 +15,7 @@ struct store;
 struct study;
 
 /* What became of the trials of one database. */
-struct warm_source {
+struct warmstart_source {
 	char *name; /* as in study.json */
 	int64_t trials; /* it has */
 	int64_t taken;
@@ -28,12 +28,12 @@ struct warm_source {
 	char note[160]; /* what else is to be known of a tuning job, or "" */
 };
 
-struct warm_trial;
+struct warmstart_trial;
 
-struct warm {
-	struct warm_source *sources;
+struct warmstart {
+	struct warmstart_source *sources;
 	size_t n_sources;
-	struct warm_trial *trials; /* oldest first */
+	struct warmstart_trial *trials; /* oldest first */
 	size_t n, cap;
 };
 
@@ -41,12 +41,13 @@ struct warm {
  * Read what study.json lists.  own is the study's own database, which need
  * not be there.  An error stands at its place in study.json.
  */
-int
-warm_read(struct warm *, const struct study *, const char *own, struct err *);
-void warm_free(struct warm *);
+int warmstart_read(
+    struct warmstart *, const struct study *, const char *own, struct err *);
+void warmstart_free(struct warmstart *);
 /* Inside a transaction: keep them, and say so in events. */
-int warm_put(struct store *, const struct warm *, int64_t now_us, struct err *);
+int warmstart_put(
+    struct store *, const struct warmstart *, int64_t now_us, struct err *);
 /* "34 of 40 trials of old.db; left out: …" */
-void warm_put_source(struct buf *, const struct warm_source *);
+void warmstart_put_source(struct buf *, const struct warmstart_source *);
 
 #endif /* HPOTUNE_WARMSTART_H */

@@ -6,22 +6,22 @@
 #include "strategies/stop/extrapolate/curve-grid.h"
 
 void
-marks_init(struct marks *m, int64_t steps)
+curve_grid_init(struct curve_grid *m, int64_t steps)
 {
 	m->steps = steps;
-	m->n = steps < MARKS_MOST ? (size_t)steps : MARKS_MOST;
+	m->n = steps < CURVE_GRID_MAX ? (size_t)steps : CURVE_GRID_MAX;
 }
 
 int64_t
-marks_done(const struct curve *c, size_t i)
+curve_grid_steps_done(const struct curve *c, size_t i)
 {
 	return curve_step(c, i) + (curve_step(c, 0) <= 0);
 }
 
 size_t
-marks_passed(const struct marks *m, const struct curve *c, size_t i)
+curve_grid_passed(const struct curve_grid *m, const struct curve *c, size_t i)
 {
-	int64_t done = marks_done(c, i);
+	int64_t done = curve_grid_steps_done(c, i);
 
 	if (done <= 0)
 		return 0;
@@ -31,8 +31,8 @@ marks_passed(const struct marks *m, const struct curve *c, size_t i)
 }
 
 size_t
-marks_read(const struct marks *m, const struct curve *c, size_t i,
-    double values[MARKS_MOST])
+curve_grid_read(const struct curve_grid *m, const struct curve *c, size_t i,
+    double values[CURVE_GRID_MAX])
 {
 	size_t k, j, finite = 0, passed = 0, to;
 	double sum = 0;
@@ -42,7 +42,7 @@ marks_read(const struct marks *m, const struct curve *c, size_t i,
 			sum += c->values[k];
 			finite++;
 		}
-		to = marks_passed(m, c, k);
+		to = curve_grid_passed(m, c, k);
 		if (to == passed)
 			continue;
 		for (j = passed; j + 1 < to; j++)

@@ -13,27 +13,28 @@
 
 struct curve;
 
-enum { MARKS_MOST = 64 };
+enum { CURVE_GRID_MAX = 64 };
 
-struct marks {
+struct curve_grid {
 	int64_t steps; /* of a whole trial, at least 2 */
 	size_t n;
 };
 
-void marks_init(struct marks *, int64_t steps);
+void curve_grid_init(struct curve_grid *, int64_t steps);
 /*
  * Steps done after report i: its step, or one more for a curve whose first
  * step is 0.
  */
-int64_t marks_done(const struct curve *, size_t i);
+int64_t curve_grid_steps_done(const struct curve *, size_t i);
 /* How many marks a curve has passed with report i. */
-size_t marks_passed(const struct marks *, const struct curve *, size_t i);
+size_t
+curve_grid_passed(const struct curve_grid *, const struct curve *, size_t i);
 /*
  * The values at the marks that reports 0 … i have passed, and how many those
  * are.  Infinite: no report there was finite; NaN: jumped over, with the report
  * that stands at the next mark that has a value.
  */
-size_t marks_read(const struct marks *, const struct curve *, size_t i,
-    double values[MARKS_MOST]);
+size_t curve_grid_read(const struct curve_grid *, const struct curve *,
+    size_t i, double values[CURVE_GRID_MAX]);
 
 #endif /* HPOTUNE_CURVE_GRID_H */

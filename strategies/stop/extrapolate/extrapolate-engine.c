@@ -13,8 +13,9 @@
 enum { OWN_MARKS = 3 }; /* of the last so many values the best one counts */
 
 int
-runner_init(struct runner *r, const char *name, const struct stop_reader *o,
-    const struct stopper_env *env, struct err *e)
+extrapolate_engine_init(struct extrapolate_engine *r, const char *name,
+    const struct stop_options_reader *o, const struct stopper_env *env,
+    struct err *e)
 {
 	const struct option_value *warmup;
 
@@ -25,40 +26,41 @@ runner_init(struct runner *r, const char *name, const struct stop_reader *o,
 		    name);
 	r->name = name;
 	r->env = *env;
-	r->field = field_new(env->max_steps);
-	r->odds = odds_new(field_marks(r->field)->n, stop_number(o, "temper"));
-	warmup = option_get(o->table, o->values, "warmup_steps");
-	r->warmup = option_steps(warmup, env->max_steps, 0);
-	r->guard = stop_number(o, "guard") != 0;
-	r->diverged_after = stop_count(o, "diverged_after");
+	r->field = peer_curves_new(env->max_steps);
+	r->odds = win_probability_new(
+	    peer_curves_grid(r->field)->n, stop_options_number(o, "temper"));
+	warmup = plugin_option_get(o->table, o->values, "warmup_steps");
+	r->warmup = plugin_option_steps(warmup, env->max_steps, 0);
+	r->guard = stop_options_number(o, "guard") != 0;
+	r->diverged_after = stop_options_count(o, "diverged_after");
 	return 0;
 }
 
 void
-runner_close(void *state)
+extrapolate_engine_close(void *state)
 {
-	struct runner *r = state;
+	struct extrapolate_engine *r = state;
 
-	field_free(r->field);
-	odds_free(r->odds);
+	peer_curves_free(r->field);
+	win_probability_free(r->odds);
 	free(r);
 }
 
 void
-runner_observe(
+extrapolate_engine_observe(
     void *state, const struct history *h, int64_t trial, int64_t step)
 {
-	struct runner *r = state;
+	struct extrapolate_engine *r = state;
 
-	field_observe(r->field, h, trial, step);
+	peer_curves_observe(r->field, h, trial, step);
 }
 
 void
-runner_ended(void *state, const struct history *h, int64_t trial)
+extrapolate_engine_ended(void *state, const struct history *h, int64_t trial)
 {
-	struct runner *r = state;
+	struct extrapolate_engine *r = state;
 
-	field_ended(r->field, h, trial);
+	peer_curves_ended(r->field, h, trial);
 }
 
 /* Whether the curve has the best value that anybody has reported. */
@@ -75,26 +77,27 @@ curve_leads(const struct curve *c, size_t i, double best)
 
 /* The values at the marks, when report i is the one that stands at the last. */
 static bool
-view_take(const struct runner *r, struct runner_view *v)
+view_take(const struct extrapolate_engine *r, struct extrapolate_view *v)
 {
-	const struct marks *m = field_marks(r->field);
+	const struct curve_grid *m = peer_curves_grid(r->field);
 	size_t i = v->at, j, known = 0;
 
-	v->passed = marks_passed(m, &v->curve, i);
-	if (i > 0 && v->passed == marks_passed(m, &v->curve, i - 1))
+	v->passed = curve_grid_passed(m, &v->curve, i);
+	if (i > 0 && v->passed == curve_grid_passed(m, &v->curve, i - 1))
 		return false;
-	v->passed = marks_read(m, &v->curve, i, v->values);
+	v->passed = curve_grid_read(m, &v->curve, i, v->values);
 	v->own = INFINITY;
 	for (j = 0; j < v->passed; j++)
 		known += !isnan(v->values[j]);
 	for (j = v->passed; j-- > 0 && j + OWN_MARKS >= v->passed;)
 		v->own = fmin(v->own, v->values[j]);
-	return known >= ODDS_LEAST;
+	return known >= WIN_PROBABILITY_MIN;
 }
 
 bool
-runner_looks(const struct runner *r, const struct history *h, int64_t trial,
-    int64_t step, struct runner_view *v, struct judgement *j)
+extrapolate_engine_begin(const struct extrapolate_engine *r,
+    const struct history *h, int64_t trial, int64_t step,
+    struct extrapolate_view *v, struct judgement *j)
 {
 	struct curve c = history_curve(h, trial);
 	ptrdiff_t i = curve_at(&c, step);
@@ -105,31 +108,33 @@ runner_looks(const struct runner *r, const struct history *h, int64_t trial,
 		.threshold = NAN };
 	if (i < 0 || stop_diverged(j, &c, (size_t)i, r->diverged_after) ||
 	    stop_is_late(&r->env, &c, (size_t)i) ||
-	    marks_done(&c, (size_t)i) < r->warmup)
+	    curve_grid_steps_done(&c, (size_t)i) < r->warmup)
 		return false;
-	*v = (struct runner_view){ .curve = c, .at = (size_t)i };
+	*v = (struct extrapolate_view){ .curve = c, .at = (size_t)i };
 	if (!view_take(r, v))
 		return false;
-	j->value = history_turn(h, v->own);
-	return !curve_leads(&c, v->at, field_best(r->field));
+	j->value = history_flip_sign(h, v->own);
+	return !curve_leads(&c, v->at, peer_curves_best(r->field));
 }
 
 /* Whether the best trial's chance after so many marks was below least. */
 static bool
-best_underrated(const struct runner *r, const double *values, size_t passed,
-    double result, double least)
+best_underrated(const struct extrapolate_engine *r, const double *values,
+    size_t passed, double result, double least)
 {
 	struct curve_guess g;
 
-	return odds_guess(r->odds, r->field, values, passed, result, &g) &&
+	return win_probability_estimate(
+		   r->odds, r->field, values, passed, result, &g) &&
 	       g.p < least;
 }
 
 bool
-runner_forbids(struct runner *r, const struct history *h, double least)
+extrapolate_engine_guard(
+    struct extrapolate_engine *r, const struct history *h, double least)
 {
 	int64_t best = history_best(h);
-	double values[MARKS_MOST], result = INFINITY;
+	double values[CURVE_GRID_MAX], result = INFINITY;
 	struct curve c;
 	size_t i, k, passed;
 
@@ -139,13 +144,13 @@ runner_forbids(struct runner *r, const struct history *h, double least)
 	for (i = 0; i < c.n; i++)
 		if (c.values[i] < result && isfinite(c.values[i]))
 			result = c.values[i];
-	passed = c.n > 0
-		     ? marks_read(field_marks(r->field), &c, c.n - 1, values)
-		     : 0;
+	passed = c.n > 0 ? curve_grid_read(
+			       peer_curves_grid(r->field), &c, c.n - 1, values)
+			 : 0;
 	if (r->witness_trial == best && r->witness < passed &&
 	    best_underrated(r, values, r->witness, result, least))
 		return true;
-	for (k = ODDS_LEAST; k < passed; k++) {
+	for (k = WIN_PROBABILITY_MIN; k < passed; k++) {
 		if (!best_underrated(r, values, k, result, least))
 			continue;
 		r->witness_trial = best;

@@ -17,11 +17,11 @@
 #include "strategies/stopper.h"
 
 /* A rule's state begins with this. */
-struct runner {
+struct extrapolate_engine {
 	const char *name;
 	struct stopper_env env;
-	struct field *field;
-	struct odds *odds;
+	struct peer_curves *field;
+	struct win_probability *odds;
 	int64_t warmup; /* steps that are not judged */
 	bool guard;
 	int64_t diverged_after;
@@ -31,11 +31,11 @@ struct runner {
 };
 
 /* A curve as it is judged. */
-struct runner_view {
+struct extrapolate_view {
 	struct curve curve;
 	size_t at; /* the judged report */
 	size_t passed; /* marks */
-	double values[MARKS_MOST]; /* at them */
+	double values[CURVE_GRID_MAX]; /* at them */
 	double own; /* the best of the last three of them */
 };
 
@@ -47,26 +47,30 @@ struct runner_view {
 	}
 
 /* Fills a zeroed runner; -1 when nobody knows how long a trial is. */
-int runner_init(struct runner *, const char *name, const struct stop_reader *,
-    const struct stopper_env *, struct err *);
+int extrapolate_engine_init(struct extrapolate_engine *, const char *name,
+    const struct stop_options_reader *, const struct stopper_env *,
+    struct err *);
 /* The plug's functions. */
-void runner_close(void *state);
-void runner_observe(
+void extrapolate_engine_close(void *state);
+void extrapolate_engine_observe(
     void *state, const struct history *, int64_t trial, int64_t step);
-void runner_ended(void *state, const struct history *, int64_t trial);
+void
+extrapolate_engine_ended(void *state, const struct history *, int64_t trial);
 
 /*
  * Begins a judgement of the report at step.  False: it is decided already,
  * mostly because nothing is judged there: during the warm-up, between marks, at
  * the end, and while the trial has the best value of all.
  */
-bool runner_looks(const struct runner *, const struct history *, int64_t trial,
-    int64_t step, struct runner_view *, struct judgement *);
+bool extrapolate_engine_begin(const struct extrapolate_engine *,
+    const struct history *, int64_t trial, int64_t step,
+    struct extrapolate_view *, struct judgement *);
 /*
  * Whether a trial that is given less than least would have been a mistake
  * before: somewhere on its way the best completed trial would have been given
  * less to reach what it did reach.
  */
-bool runner_forbids(struct runner *, const struct history *, double least);
+bool extrapolate_engine_guard(
+    struct extrapolate_engine *, const struct history *, double least);
 
 #endif /* HPOTUNE_EXTRAPOLATE_ENGINE_H */

@@ -18,33 +18,34 @@ struct tier {
 	size_t n, cap;
 };
 
-struct field {
-	struct marks marks;
-	struct tier tiers[MARKS_MOST];
+struct peer_curves {
+	struct curve_grid marks;
+	struct tier tiers[CURVE_GRID_MAX];
 	double best;
-	int64_t ended[MARKS_MOST + 1]; /* trials stopped after so many marks */
+	int64_t
+	    ended[CURVE_GRID_MAX + 1]; /* trials stopped after so many marks */
 	uint8_t *gone; /* by trial: 1 + marks it was counted with; 0 = not */
 	size_t cap;
 };
 
-struct field *
-field_new(int64_t steps)
+struct peer_curves *
+peer_curves_new(int64_t steps)
 {
-	struct field *f = xcalloc(1, sizeof(*f));
+	struct peer_curves *f = xcalloc(1, sizeof(*f));
 
-	marks_init(&f->marks, steps);
+	curve_grid_init(&f->marks, steps);
 	f->best = INFINITY;
 	return f;
 }
 
 void
-field_free(struct field *f)
+peer_curves_free(struct peer_curves *f)
 {
 	size_t j;
 
 	if (f == NULL)
 		return;
-	for (j = 0; j < MARKS_MOST; j++)
+	for (j = 0; j < CURVE_GRID_MAX; j++)
 		free(f->tiers[j].values);
 	free(f->gone);
 	free(f);
@@ -53,7 +54,7 @@ field_free(struct field *f)
 static void
 tier_add(struct tier *t, double v)
 {
-	size_t at = sorted_below(t->values, t->n, v);
+	size_t at = search_lower_bound(t->values, t->n, v);
 
 	if (t->n == t->cap) {
 		t->cap = t->cap == 0 ? 16 : t->cap * 2;
@@ -69,7 +70,7 @@ tier_add(struct tier *t, double v)
 static void
 tier_remove(struct tier *t, double v)
 {
-	size_t at = sorted_below(t->values, t->n, v);
+	size_t at = search_lower_bound(t->values, t->n, v);
 
 	if (at == t->n || t->values[at] != v)
 		return;
@@ -80,8 +81,8 @@ tier_remove(struct tier *t, double v)
 
 /* What a curve has at the marks first … passed - 1 comes, or goes. */
 static void
-field_change(struct field *f, const double *values, size_t first, size_t passed,
-    void (*change)(struct tier *, double))
+peer_curves_change(struct peer_curves *f, const double *values, size_t first,
+    size_t passed, void (*change)(struct tier *, double))
 {
 	double v = NAN;
 	size_t j;
@@ -95,7 +96,7 @@ field_change(struct field *f, const double *values, size_t first, size_t passed,
 
 /* How many marks a trial was counted with when it was stopped, and 1; or 0. */
 static void
-gone_set(struct field *f, int64_t trial, size_t value)
+gone_set(struct peer_curves *f, int64_t trial, size_t value)
 {
 	size_t at = (size_t)trial, old = f->cap;
 
@@ -114,18 +115,18 @@ gone_set(struct field *f, int64_t trial, size_t value)
 }
 
 void
-field_ended(struct field *f, const struct history *h, int64_t trial)
+peer_curves_ended(struct peer_curves *f, const struct history *h, int64_t trial)
 {
 	struct curve c = history_curve(h, trial);
 	bool stopped = history_state(h, trial) == TRIAL_STOPPED;
-	size_t passed = c.n > 0 ? marks_passed(&f->marks, &c, c.n - 1) : 0;
+	size_t passed = c.n > 0 ? curve_grid_passed(&f->marks, &c, c.n - 1) : 0;
 
 	gone_set(f, trial, stopped ? passed + 1 : 0);
 }
 
 /* The best of all curves, when the one that was has been replaced. */
 static void
-best_again(struct field *f, const struct history *h)
+best_again(struct peer_curves *f, const struct history *h)
 {
 	int64_t t, count = history_count(h);
 	struct curve c;
@@ -145,14 +146,14 @@ best_again(struct field *f, const struct history *h)
  * the old value, goes; the curve as it is comes.
  */
 static void
-field_mend(struct field *f, const struct history *h, const struct curve *now,
-    size_t at)
+peer_curves_repair(struct peer_curves *f, const struct history *h,
+    const struct curve *now, size_t at)
 {
 	double *values = xreallocarray(NULL, now->n, sizeof(double));
 	int64_t *steps = xreallocarray(NULL, now->n, sizeof(int64_t));
 	struct curve old = { .steps = steps, .values = values };
-	double was = NAN, marks[MARKS_MOST];
-	bool again = history_replaced(h, &was);
+	double was = NAN, marks[CURVE_GRID_MAX];
+	bool again = history_replaced_value(h, &was);
 	size_t i;
 
 	for (i = 0; i < now->n; i++) {
@@ -162,10 +163,11 @@ field_mend(struct field *f, const struct history *h, const struct curve *now,
 		steps[old.n++] = curve_step(now, i);
 	}
 	if (old.n > 0)
-		field_change(f, marks, 0,
-		    marks_read(&f->marks, &old, old.n - 1, marks), tier_remove);
-	field_change(f, marks, 0, marks_read(&f->marks, now, now->n - 1, marks),
-	    tier_add);
+		peer_curves_change(f, marks, 0,
+		    curve_grid_read(&f->marks, &old, old.n - 1, marks),
+		    tier_remove);
+	peer_curves_change(f, marks, 0,
+	    curve_grid_read(&f->marks, now, now->n - 1, marks), tier_add);
 	free(values);
 	free(steps);
 	if (again && was == f->best)
@@ -174,52 +176,52 @@ field_mend(struct field *f, const struct history *h, const struct curve *now,
 
 /* The usual case: the newest report is the last one of its curve. */
 static void
-field_extend(struct field *f, const struct curve *c)
+peer_curves_extend(struct peer_curves *f, const struct curve *c)
 {
-	size_t i = c->n - 1, to = marks_passed(&f->marks, c, i);
-	size_t from = i > 0 ? marks_passed(&f->marks, c, i - 1) : 0;
-	double marks[MARKS_MOST];
+	size_t i = c->n - 1, to = curve_grid_passed(&f->marks, c, i);
+	size_t from = i > 0 ? curve_grid_passed(&f->marks, c, i - 1) : 0;
+	double marks[CURVE_GRID_MAX];
 
 	if (from < to)
-		field_change(f, marks, from, marks_read(&f->marks, c, i, marks),
-		    tier_add);
+		peer_curves_change(f, marks, from,
+		    curve_grid_read(&f->marks, c, i, marks), tier_add);
 }
 
 void
-field_observe(
-    struct field *f, const struct history *h, int64_t trial, int64_t step)
+peer_curves_observe(
+    struct peer_curves *f, const struct history *h, int64_t trial, int64_t step)
 {
 	struct curve c = history_curve(h, trial);
 	size_t at = (size_t)curve_at(&c, step);
 	double v = c.values[at], old;
 
-	if (at + 1 == c.n && !history_replaced(h, &old))
-		field_extend(f, &c);
+	if (at + 1 == c.n && !history_replaced_value(h, &old))
+		peer_curves_extend(f, &c);
 	else
-		field_mend(f, h, &c, at);
+		peer_curves_repair(f, h, &c, at);
 	if (isfinite(v) && v < f->best)
 		f->best = v;
 	if ((size_t)trial < f->cap && f->gone[trial] > 0)
-		field_ended(f, h, trial);
+		peer_curves_ended(f, h, trial);
 }
 
-const struct marks *
-field_marks(const struct field *f)
+const struct curve_grid *
+peer_curves_grid(const struct peer_curves *f)
 {
 	return &f->marks;
 }
 
 double
-field_best(const struct field *f)
+peer_curves_best(const struct peer_curves *f)
 {
 	return f->best;
 }
 
 double
-field_middle(const struct field *f, size_t mark)
+peer_curves_median(const struct peer_curves *f, size_t mark)
 {
 	const struct tier *t = &f->tiers[mark];
-	size_t n = sorted_below(t->values, t->n, INFINITY);
+	size_t n = search_lower_bound(t->values, t->n, INFINITY);
 
 	if (n == 0)
 		return NAN;
@@ -227,19 +229,20 @@ field_middle(const struct field *f, size_t mark)
 }
 
 int64_t
-field_ahead(const struct field *f, size_t mark, double value, int64_t *all)
+peer_curves_count_ahead(
+    const struct peer_curves *f, size_t mark, double value, int64_t *all)
 {
 	size_t j;
 
 	*all = (int64_t)f->tiers[mark].n;
 	for (j = 0; j <= mark; j++)
 		*all += f->ended[j];
-	return (int64_t)sorted_below(
+	return (int64_t)search_lower_bound(
 	    f->tiers[mark].values, f->tiers[mark].n, value);
 }
 
 double
-field_rank(const struct field *f, size_t mark, int64_t rank)
+peer_curves_rank(const struct peer_curves *f, size_t mark, int64_t rank)
 {
 	const struct tier *t = &f->tiers[mark];
 

@@ -14,29 +14,30 @@
 
 #include "strategies/stop/extrapolate/curve-grid.h"
 
-struct field;
+struct peer_curves;
 struct history;
 
-struct field *field_new(int64_t steps);
-void field_free(struct field *);
+struct peer_curves *peer_curves_new(int64_t steps);
+void peer_curves_free(struct peer_curves *);
 /* After each history_report. */
-void field_observe(
-    struct field *, const struct history *, int64_t trial, int64_t step);
+void peer_curves_observe(
+    struct peer_curves *, const struct history *, int64_t trial, int64_t step);
 /* After history_end and history_retry. */
-void field_ended(struct field *, const struct history *, int64_t trial);
+void
+peer_curves_ended(struct peer_curves *, const struct history *, int64_t trial);
 
-const struct marks *field_marks(const struct field *);
+const struct curve_grid *peer_curves_grid(const struct peer_curves *);
 /* The best finite value that anybody has reported; infinite = none. */
-double field_best(const struct field *);
+double peer_curves_best(const struct peer_curves *);
 /* The median of the finite values at this mark (from 0); NaN = none. */
-double field_middle(const struct field *, size_t mark);
+double peer_curves_median(const struct peer_curves *, size_t mark);
 /*
  * How many are ahead of a value at this mark, of how many.  Trials that were
  * stopped before it count, and are behind.
  */
-int64_t
-field_ahead(const struct field *, size_t mark, double value, int64_t *all);
+int64_t peer_curves_count_ahead(
+    const struct peer_curves *, size_t mark, double value, int64_t *all);
 /* The value of this rank (from 0) there; infinite when that is nobody. */
-double field_rank(const struct field *, size_t mark, int64_t rank);
+double peer_curves_rank(const struct peer_curves *, size_t mark, int64_t rank);
 
 #endif /* HPOTUNE_PEER_CURVES_H */

@@ -32,7 +32,7 @@ static const struct option curve_options[] = {
 };
 
 struct curve_rule {
-	struct runner runner;
+	struct extrapolate_engine runner;
 	double p;
 	bool completed;
 };
@@ -41,15 +41,16 @@ static int
 curve_open(void **state, const struct option_value *values,
     const struct stopper_env *env, struct err *e)
 {
-	struct stop_reader o = { curve_options, values };
+	struct stop_options_reader o = { curve_options, values };
 	struct curve_rule *r = xcalloc(1, sizeof(*r));
 
-	if (runner_init(&r->runner, "curve", &o, env, e) == -1) {
+	if (extrapolate_engine_init(&r->runner, "curve", &o, env, e) == -1) {
 		free(r);
 		return -1;
 	}
-	r->p = stop_number(&o, "p");
-	r->completed = strcmp(stop_text(&o, "against"), "completed") == 0;
+	r->p = stop_options_number(&o, "p");
+	r->completed =
+	    strcmp(stop_options_text(&o, "against"), "completed") == 0;
 	*state = r;
 	return 0;
 }
@@ -60,7 +61,7 @@ curve_goal(const struct curve_rule *r, const struct history *h)
 	int64_t best;
 
 	if (!r->completed)
-		return field_best(r->runner.field);
+		return peer_curves_best(r->runner.field);
 	best = history_best(h);
 	return best == 0 ? NAN : history_loss(h, best);
 }
@@ -70,17 +71,17 @@ curve_judge(void *state, const struct history *h, int64_t trial, int64_t step,
     struct judgement *j)
 {
 	struct curve_rule *r = state;
-	struct runner_view v;
+	struct extrapolate_view v;
 	struct curve_guess g;
 	double goal;
 
-	if (!runner_looks(&r->runner, h, trial, step, &v, j))
+	if (!extrapolate_engine_begin(&r->runner, h, trial, step, &v, j))
 		return;
 	goal = curve_goal(r, h);
-	j->threshold = history_turn(h, goal);
+	j->threshold = history_flip_sign(h, goal);
 	j->pool = history_count(h) - 1;
-	if (!odds_guess(r->runner.odds, r->runner.field, v.values, v.passed,
-		goal, &g) ||
+	if (!win_probability_estimate(r->runner.odds, r->runner.field, v.values,
+		v.passed, goal, &g) ||
 	    g.p >= r->p)
 		return;
 	j->verdict = VERDICT_STOP;
@@ -88,8 +89,8 @@ curve_judge(void *state, const struct history *h, int64_t trial, int64_t step,
 	    "a chance of %.2g, below %g, to end %s %.6g, the best: it heads "
 	    "for %.6g give or take %.2g at step %lld",
 	    g.p, r->p, r->runner.env.maximize ? "above" : "below", j->threshold,
-	    history_turn(h, g.mean), g.sd, (long long)step);
-	if (r->runner.guard && runner_forbids(&r->runner, h, r->p))
+	    history_flip_sign(h, g.mean), g.sd, (long long)step);
+	if (r->runner.guard && extrapolate_engine_guard(&r->runner, h, r->p))
 		stop_suspend(h, j);
 }
 
@@ -101,8 +102,8 @@ const struct stopper stopper_curve = {
 	.options = curve_options,
 	.wants_curves = true,
 	.open = curve_open,
-	.close = runner_close,
-	.observe = runner_observe,
-	.ended = runner_ended,
+	.close = extrapolate_engine_close,
+	.observe = extrapolate_engine_observe,
+	.ended = extrapolate_engine_ended,
 	.judge = curve_judge,
 };

@@ -41,7 +41,7 @@ static const struct option narrow_options[] = {
 static const double narrow_top = 0.03;
 
 struct narrow {
-	struct runner runner;
+	struct extrapolate_engine runner;
 	double keep, least; /* shares */
 	double halving; /* steps */
 	int64_t min_trials;
@@ -61,24 +61,26 @@ static int
 narrow_open(void **state, const struct option_value *values,
     const struct stopper_env *env, struct err *e)
 {
-	struct stop_reader o = { narrow_options, values };
+	struct stop_options_reader o = { narrow_options, values };
 	struct narrow *r = xcalloc(1, sizeof(*r));
 
-	if (runner_init(&r->runner, "narrow", &o, env, e) == -1) {
+	if (extrapolate_engine_init(&r->runner, "narrow", &o, env, e) == -1) {
 		free(r);
 		return -1;
 	}
-	r->keep = stop_number(&o, "keep") / 100;
-	r->least = stop_number(&o, "least") / 100;
-	r->min_trials = stop_count(&o, "min_trials");
-	r->chance = stop_number(&o, "chance");
-	r->hopeless = stop_number(&o, "hopeless");
-	r->halving = (double)env->max_steps *
-		     option_get(o.table, values, "halving_steps")->number;
-	if (!option_get(o.table, values, "halving_steps")->is_share)
+	r->keep = stop_options_number(&o, "keep") / 100;
+	r->least = stop_options_number(&o, "least") / 100;
+	r->min_trials = stop_options_count(&o, "min_trials");
+	r->chance = stop_options_number(&o, "chance");
+	r->hopeless = stop_options_number(&o, "hopeless");
+	r->halving =
+	    (double)env->max_steps *
+	    plugin_option_get(o.table, values, "halving_steps")->number;
+	if (!plugin_option_get(o.table, values, "halving_steps")->is_share)
 		r->halving /= (double)env->max_steps;
-	r->hopeless_steps = option_steps(
-	    option_get(o.table, values, "hopeless_steps"), env->max_steps, 0);
+	r->hopeless_steps = plugin_option_steps(
+	    plugin_option_get(o.table, values, "hopeless_steps"),
+	    env->max_steps, 0);
 	*state = r;
 	return 0;
 }
@@ -97,19 +99,19 @@ narrow_share(const struct narrow *r, int64_t done)
 static double
 best_behind(const struct narrow *r, const struct history *h, size_t passed)
 {
-	const struct marks *m = field_marks(r->runner.field);
+	const struct curve_grid *m = peer_curves_grid(r->runner.field);
 	int64_t best = history_best(h), ahead, all;
-	double values[MARKS_MOST];
+	double values[CURVE_GRID_MAX];
 	struct curve c;
 
 	if (best == 0)
 		return 0;
 	c = history_curve(h, best);
-	if (c.n == 0 || marks_read(m, &c, c.n - 1, values) < passed ||
+	if (c.n == 0 || curve_grid_read(m, &c, c.n - 1, values) < passed ||
 	    isnan(values[passed - 1]))
 		return 0;
-	ahead =
-	    field_ahead(r->runner.field, passed - 1, values[passed - 1], &all);
+	ahead = peer_curves_count_ahead(
+	    r->runner.field, passed - 1, values[passed - 1], &all);
 	return all > 1 ? (double)ahead / (double)(all - 1) : 0;
 }
 
@@ -121,12 +123,13 @@ narrow_explain(const struct narrow *r, const struct history *h,
 	const char *side = r->runner.env.maximize ? "above" : "below";
 
 	if (hopeless) {
-		j->threshold = history_turn(h, field_best(r->runner.field));
+		j->threshold =
+		    history_flip_sign(h, peer_curves_best(r->runner.field));
 		snprintf(j->why, sizeof(j->why),
 		    "a chance of %.2g, below %g, to end %s %.6g, the best: it "
 		    "heads for %.6g give or take %.2g at step %lld",
 		    g->guess.p, r->hopeless, side, j->threshold,
-		    history_turn(h, g->guess.mean), g->guess.sd,
+		    history_flip_sign(h, g->guess.mean), g->guess.sd,
 		    (long long)step);
 		return;
 	}
@@ -158,12 +161,12 @@ narrow_hopeless(const struct narrow *r, const struct verge *g, int64_t done)
 
 static void
 narrow_guard(struct narrow *r, const struct history *h,
-    const struct runner_view *v, const struct verge *g, bool hopeless,
+    const struct extrapolate_view *v, const struct verge *g, bool hopeless,
     struct judgement *j)
 {
 	if (!r->runner.guard)
 		return;
-	if (hopeless ? runner_forbids(&r->runner, h, r->hopeless)
+	if (hopeless ? extrapolate_engine_guard(&r->runner, h, r->hopeless)
 		     : (double)g->ahead <=
 			   best_behind(r, h, v->passed) * (double)g->all)
 		stop_suspend(h, j);
@@ -174,27 +177,29 @@ narrow_judge(void *state, const struct history *h, int64_t trial, int64_t step,
     struct judgement *j)
 {
 	struct narrow *r = state;
-	struct runner_view v;
+	struct extrapolate_view v;
 	struct verge g = { 0 };
 	bool behind, hopeless;
 	int64_t done;
 
-	if (!runner_looks(&r->runner, h, trial, step, &v, j))
+	if (!extrapolate_engine_begin(&r->runner, h, trial, step, &v, j))
 		return;
-	done = marks_done(&v.curve, v.at);
-	g.ahead = field_ahead(r->runner.field, v.passed - 1, v.own, &g.all);
+	done = curve_grid_steps_done(&v.curve, v.at);
+	g.ahead = peer_curves_count_ahead(
+	    r->runner.field, v.passed - 1, v.own, &g.all);
 	g.all--;
 	g.share = narrow_share(r, done);
 	j->pool = g.all;
 	j->threshold =
-	    history_turn(h, field_rank(r->runner.field, v.passed - 1,
-				(int64_t)floor(g.share * (double)g.all)));
+	    history_flip_sign(h, peer_curves_rank(r->runner.field, v.passed - 1,
+				     (int64_t)floor(g.share * (double)g.all)));
 	if (g.all < r->min_trials)
 		return;
 	if ((double)g.ahead > g.share * (double)g.all ||
 	    done >= r->hopeless_steps)
-		g.known = odds_guess(r->runner.odds, r->runner.field, v.values,
-		    v.passed, field_best(r->runner.field), &g.guess);
+		g.known = win_probability_estimate(r->runner.odds,
+		    r->runner.field, v.values, v.passed,
+		    peer_curves_best(r->runner.field), &g.guess);
 	behind = narrow_behind(r, &g);
 	hopeless = !behind && narrow_hopeless(r, &g, done);
 	if (!behind && !hopeless)
@@ -212,8 +217,8 @@ const struct stopper stopper_narrow = {
 	.options = narrow_options,
 	.wants_curves = true,
 	.open = narrow_open,
-	.close = runner_close,
-	.observe = runner_observe,
-	.ended = runner_ended,
+	.close = extrapolate_engine_close,
+	.observe = extrapolate_engine_observe,
+	.ended = extrapolate_engine_ended,
 	.judge = narrow_judge,
 };

@@ -14,16 +14,16 @@
 /* Values beyond so many units are taken as this far: spikes, and divergence. */
 static const double odds_far = 1.5;
 
-struct odds {
+struct win_probability {
 	const struct kernels *kernels;
 	struct curve_bank *bank;
 	double temper;
 };
 
-struct odds *
-odds_new(size_t marks, double temper)
+struct win_probability *
+win_probability_new(size_t marks, double temper)
 {
-	struct odds *o = xcalloc(1, sizeof(*o));
+	struct win_probability *o = xcalloc(1, sizeof(*o));
 
 	o->kernels = kernels_plain();
 	o->bank = o->kernels->bank_new(o->kernels->dev, marks);
@@ -32,7 +32,7 @@ odds_new(size_t marks, double temper)
 }
 
 void
-odds_free(struct odds *o)
+win_probability_free(struct win_probability *o)
 {
 	if (o == NULL)
 		return;
@@ -42,10 +42,10 @@ odds_free(struct odds *o)
 
 /* From the best there is to where curves begin, or are by now: one unit. */
 static double
-field_unit(const struct field *f, size_t passed, double best)
+peer_curves_unit(const struct peer_curves *f, size_t passed, double best)
 {
-	double first = field_middle(f, 0) - best;
-	double now = field_middle(f, passed - 1) - best;
+	double first = peer_curves_median(f, 0) - best;
+	double now = peer_curves_median(f, passed - 1) - best;
 
 	return isnan(first) || now > first ? now : first;
 }
@@ -69,17 +69,17 @@ units_take(
 }
 
 bool
-odds_guess(const struct odds *o, const struct field *f,
-    const double values[MARKS_MOST], size_t passed, double goal,
-    struct curve_guess *g)
+win_probability_estimate(const struct win_probability *o,
+    const struct peer_curves *f, const double values[CURVE_GRID_MAX],
+    size_t passed, double goal, struct curve_guess *g)
 {
-	double best = field_best(f), unit, units[MARKS_MOST];
+	double best = peer_curves_best(f), unit, units[CURVE_GRID_MAX];
 
 	if (passed == 0 || !isfinite(best) || !isfinite(goal))
 		return false;
-	unit = field_unit(f, passed, best);
+	unit = peer_curves_unit(f, passed, best);
 	if (!(unit > 0) || !isfinite(unit) || !isfinite(1 / unit) ||
-	    units_take(units, values, passed, best, unit) < ODDS_LEAST)
+	    units_take(units, values, passed, best, unit) < WIN_PROBABILITY_MIN)
 		return false;
 	o->kernels->bank_guess(o->kernels->dev, o->bank, units, passed,
 	    o->temper, (goal - best) / unit, g);

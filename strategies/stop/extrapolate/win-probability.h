@@ -12,21 +12,21 @@
 #include "strategies/stop/extrapolate/curve-grid.h"
 
 struct curve_guess;
-struct field;
-struct odds;
+struct peer_curves;
+struct win_probability;
 
-enum { ODDS_LEAST = 4 }; /* values that a chance needs */
+enum { WIN_PROBABILITY_MIN = 4 }; /* values that a chance needs */
 
 /* For curves with so many marks, at least 2; temper: see kernels.h. */
-struct odds *odds_new(size_t marks, double temper);
-void odds_free(struct odds *);
+struct win_probability *win_probability_new(size_t marks, double temper);
+void win_probability_free(struct win_probability *);
 /*
  * The chance of a curve with these values at its first marks to end below a
  * goal; mean and sd in the curve's units.  False: nothing can be said, for
  * want of values, or because nobody in the field gets better.
  */
-bool odds_guess(const struct odds *, const struct field *,
-    const double values[MARKS_MOST], size_t passed, double goal,
-    struct curve_guess *);
+bool win_probability_estimate(const struct win_probability *,
+    const struct peer_curves *, const double values[CURVE_GRID_MAX],
+    size_t passed, double goal, struct curve_guess *);
 
 #endif /* HPOTUNE_WIN_PROBABILITY_H */

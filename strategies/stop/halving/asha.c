@@ -8,27 +8,27 @@
 #include "strategies/stop/halving/halving-engine.h"
 
 static const struct option asha_options[] = {
-	RUNGS_OPTIONS("1%", "4"),
+	HALVING_OPTIONS("1%", "4"),
 	OPTION_COUNT("min_early_stopping_rate", 0, "0",
 	    "rungs to leave out, from the first"),
 	OPTION_CLOSE,
 };
 
 struct asha {
-	struct rungs base;
+	struct halving_engine base;
 	int64_t rate;
 };
 
 static void
-asha_lay(struct rungs *r, int64_t last)
+asha_lay(struct halving_engine *r, int64_t last)
 {
 	struct asha *a = (struct asha *)r;
 
-	rungs_lay(r, 1, rungs_unit(r, last), a->rate);
+	halving_engine_lay(r, 1, halving_engine_unit(r, last), a->rate);
 }
 
 static size_t
-asha_ladder(const struct rungs *r, int64_t trial)
+asha_ladder(const struct halving_engine *r, int64_t trial)
 {
 	(void)r;
 	(void)trial;
@@ -39,18 +39,18 @@ static int
 asha_open(void **state, const struct option_value *values,
     const struct stopper_env *env, struct err *e)
 {
-	struct stop_reader r = { asha_options, values };
-	struct rungs_rule rule = {
+	struct stop_options_reader r = { asha_options, values };
+	struct halving_rule rule = {
 		.name = "asha",
 		.lay = asha_lay,
-		.ladder_of = asha_ladder,
+		.rungs_of_trial = asha_ladder,
 	};
 	struct asha *a = xcalloc(1, sizeof(*a));
 
 	(void)e;
-	rungs_read(&rule, &r);
-	rungs_init(&a->base, &rule, env);
-	a->rate = stop_count(&r, "min_early_stopping_rate");
+	halving_engine_read(&rule, &r);
+	halving_engine_init(&a->base, &rule, env);
+	a->rate = stop_options_count(&r, "min_early_stopping_rate");
 	if (env->max_steps > 0 || !rule.unit.is_share)
 		asha_lay(&a->base, env->max_steps);
 	*state = a;
@@ -65,9 +65,9 @@ const struct stopper stopper_asha = {
 	.options = asha_options,
 	.wants_curves = true,
 	.open = asha_open,
-	.close = rungs_close,
-	.observe = rungs_observe,
-	.ended = rungs_ended,
-	.judge = rungs_judge,
-	.promote = rungs_promote,
+	.close = halving_engine_close,
+	.observe = halving_engine_observe,
+	.ended = halving_engine_ended,
+	.judge = halving_engine_judge,
+	.promote = halving_engine_promote,
 };

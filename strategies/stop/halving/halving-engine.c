@@ -15,18 +15,19 @@
 #include "strategies/stop/halving/halving-engine.h"
 
 void
-rungs_read(struct rungs_rule *rule, const struct stop_reader *r)
+halving_engine_read(
+    struct halving_rule *rule, const struct stop_options_reader *r)
 {
-	rule->unit = *option_get(r->table, r->values, "min_resource");
-	rule->factor = stop_count(r, "reduction_factor");
-	rule->bootstrap = stop_count(r, "bootstrap_count");
-	rule->promote = stop_number(r, "promote") != 0;
-	rule->guard = stop_number(r, "guard") != 0;
-	rule->diverged_after = stop_count(r, "diverged_after");
+	rule->unit = *plugin_option_get(r->table, r->values, "min_resource");
+	rule->factor = stop_options_count(r, "reduction_factor");
+	rule->bootstrap = stop_options_count(r, "bootstrap_count");
+	rule->promote = stop_options_number(r, "promote") != 0;
+	rule->guard = stop_options_number(r, "guard") != 0;
+	rule->diverged_after = stop_options_count(r, "diverged_after");
 }
 
 void
-rungs_init(struct rungs *r, const struct rungs_rule *rule,
+halving_engine_init(struct halving_engine *r, const struct halving_rule *rule,
     const struct stopper_env *env)
 {
 	r->rule = *rule;
@@ -35,7 +36,7 @@ rungs_init(struct rungs *r, const struct rungs_rule *rule,
 }
 
 int64_t
-rungs_unit(const struct rungs *r, int64_t steps)
+halving_engine_unit(const struct halving_engine *r, int64_t steps)
 {
 	const struct option_value *v = &r->rule.unit;
 	int64_t unit;
@@ -47,57 +48,61 @@ rungs_unit(const struct rungs *r, int64_t steps)
 }
 
 void
-rungs_lay(struct rungs *r, size_t n, int64_t unit, int64_t rate)
+halving_engine_lay(
+    struct halving_engine *r, size_t n, int64_t unit, int64_t rate)
 {
 	size_t b;
 
 	r->n = n;
 	r->ladders = xcalloc(n, sizeof(*r->ladders));
 	for (b = 0; b < n; b++)
-		ladder_init(
+		halving_rungs_init(
 		    &r->ladders[b], unit, r->rule.factor, rate + (int64_t)b);
 }
 
 void
-rungs_close(void *state)
+halving_engine_close(void *state)
 {
-	struct rungs *r = state;
+	struct halving_engine *r = state;
 	size_t b;
 
 	for (b = 0; b < r->n; b++)
-		ladder_free(&r->ladders[b]);
+		halving_rungs_free(&r->ladders[b]);
 	free(r->ladders);
 	free(r);
 }
 
 /* The trials so far take their places. */
 static void
-rungs_load(struct rungs *r, const struct history *h)
+halving_engine_load(struct halving_engine *r, const struct history *h)
 {
 	int64_t t;
 
 	r->rule.lay(r, r->longest);
 	for (t = 1; t <= history_count(h); t++)
-		ladder_load(&r->ladders[r->rule.ladder_of(r, t)], h, t);
+		halving_rungs_load(
+		    &r->ladders[r->rule.rungs_of_trial(r, t)], h, t);
 }
 
 void
-rungs_observe(void *state, const struct history *h, int64_t trial, int64_t step)
+halving_engine_observe(
+    void *state, const struct history *h, int64_t trial, int64_t step)
 {
-	struct rungs *r = state;
+	struct halving_engine *r = state;
 
 	if (r->n > 0)
-		ladder_observe(
-		    &r->ladders[r->rule.ladder_of(r, trial)], h, trial, step);
+		halving_rungs_observe(
+		    &r->ladders[r->rule.rungs_of_trial(r, trial)], h, trial,
+		    step);
 	else if (r->longest >= 0)
-		rungs_load(r, h);
+		halving_engine_load(r, h);
 }
 
 /* Only says how long trials are, while nobody else has. */
 void
-rungs_ended(void *state, const struct history *h, int64_t trial)
+halving_engine_ended(void *state, const struct history *h, int64_t trial)
 {
-	struct rungs *r = state;
+	struct halving_engine *r = state;
 	struct curve c = history_curve(h, trial);
 
 	if (r->n == 0 && history_state(h, trial) == TRIAL_COMPLETED &&
@@ -107,24 +112,25 @@ rungs_ended(void *state, const struct history *h, int64_t trial)
 
 /* Whether v, which stands on this rung unless it is NaN, ends there. */
 static bool
-rung_stops(const struct rungs *r, const struct cut *c, double v)
+rung_stops(
+    const struct halving_engine *r, const struct top_quantile *c, double v)
 {
-	return isnan(v) || cut_count(c) <= (size_t)r->rule.bootstrap ||
-	       v > cut_worst(c);
+	return isnan(v) || top_quantile_count(c) <= (size_t)r->rule.bootstrap ||
+	       v > top_quantile_worst(c);
 }
 
 /* As the rungs are now: would the best completed trial have come through? */
 static bool
-rungs_forbid(const struct rungs *r, const struct history *h)
+halving_engine_forbid(const struct halving_engine *r, const struct history *h)
 {
 	int64_t best = history_best(h);
-	const struct ladder *l;
+	const struct halving_rungs *l;
 	struct curve c;
 	size_t i, k;
 
 	if (best == 0)
 		return false;
-	l = &r->ladders[r->rule.ladder_of(r, best)];
+	l = &r->ladders[r->rule.rungs_of_trial(r, best)];
 	c = history_curve(h, best);
 	for (k = 0; k < l->n; k++) {
 		i = (size_t)(curve_at(&c, l->steps[k] - 1) + 1);
@@ -137,8 +143,8 @@ rungs_forbid(const struct rungs *r, const struct history *h)
 }
 
 static void
-rungs_explain(const struct rungs *r, struct judgement *j, size_t b, size_t best,
-    int64_t rung)
+halving_engine_explain(const struct halving_engine *r, struct judgement *j,
+    size_t b, size_t best, int64_t rung)
 {
 	char of[40] = "";
 
@@ -165,34 +171,35 @@ rungs_explain(const struct rungs *r, struct judgement *j, size_t b, size_t best,
 
 /* Judge report i at the rungs it stands on, up to the one that it fails. */
 static void
-rungs_compare(const struct rungs *r, const struct history *h, size_t b,
-    const struct curve *c, size_t i, struct judgement *j)
+halving_engine_compare(const struct halving_engine *r, const struct history *h,
+    size_t b, const struct curve *c, size_t i, struct judgement *j)
 {
-	const struct ladder *l = &r->ladders[b];
-	const struct cut *cut;
+	const struct halving_rungs *l = &r->ladders[b];
+	const struct top_quantile *cut;
 	double v = c->values[i];
 	size_t k, to;
 
-	for (ladder_span(l, c, i, &k, &to);
+	for (halving_rungs_span(l, c, i, &k, &to);
 	     k < to && j->verdict == VERDICT_KEEP; k++) {
 		cut = &l->cuts[k];
-		j->value = history_turn(h, v);
-		j->threshold = history_turn(h, cut_worst(cut));
-		j->pool = (int64_t)cut_count(cut) - !isnan(v);
+		j->value = history_flip_sign(h, v);
+		j->threshold = history_flip_sign(h, top_quantile_worst(cut));
+		j->pool = (int64_t)top_quantile_count(cut) - !isnan(v);
 		if (!rung_stops(r, cut, v))
 			continue;
 		j->diverged = isnan(v);
 		j->verdict = r->rule.promote && !j->diverged ? VERDICT_PAUSE
 							     : VERDICT_STOP;
-		rungs_explain(r, j, b, cut_best(cut), l->steps[k]);
+		halving_engine_explain(
+		    r, j, b, top_quantile_best(cut), l->steps[k]);
 	}
 }
 
 void
-rungs_judge(void *state, const struct history *h, int64_t trial, int64_t step,
-    struct judgement *j)
+halving_engine_judge(void *state, const struct history *h, int64_t trial,
+    int64_t step, struct judgement *j)
 {
-	struct rungs *r = state;
+	struct halving_engine *r = state;
 	struct curve c = history_curve(h, trial);
 	ptrdiff_t i = curve_at(&c, step);
 
@@ -203,9 +210,10 @@ rungs_judge(void *state, const struct history *h, int64_t trial, int64_t step,
 	if (i < 0 || stop_diverged(j, &c, (size_t)i, r->rule.diverged_after) ||
 	    r->n == 0 || stop_is_late(&r->env, &c, (size_t)i))
 		return;
-	rungs_compare(r, h, r->rule.ladder_of(r, trial), &c, (size_t)i, j);
+	halving_engine_compare(
+	    r, h, r->rule.rungs_of_trial(r, trial), &c, (size_t)i, j);
 	if (j->verdict != VERDICT_KEEP && !j->diverged && r->rule.guard &&
-	    rungs_forbid(r, h))
+	    halving_engine_forbid(r, h))
 		stop_suspend(h, j);
 }
 
@@ -221,18 +229,18 @@ struct lifted {
  * up to the highest it has reached: it may have gone on while it was told.
  */
 static bool
-paused_lifts(const struct rungs *r, const struct history *h,
+paused_lifts(const struct halving_engine *r, const struct history *h,
     const struct stopper_paused *p, struct lifted *up)
 {
-	size_t b = r->rule.ladder_of(r, p->trial), i, k, to;
+	size_t b = r->rule.rungs_of_trial(r, p->trial), i, k, to;
 	struct curve c = history_curve(h, p->trial);
-	const struct ladder *l = &r->ladders[b];
+	const struct halving_rungs *l = &r->ladders[b];
 	ptrdiff_t at = curve_at(&c, p->step);
 	bool any = false;
 
 	if (at < 0)
 		return false;
-	ladder_span(l, &c, (size_t)at, &k, &to);
+	halving_rungs_span(l, &c, (size_t)at, &k, &to);
 	*up = (struct lifted){ .trial = p->trial, .ladder = b };
 	for (; k < l->n; k++) {
 		i = (size_t)(curve_at(&c, l->steps[k] - 1) + 1);
@@ -249,8 +257,8 @@ paused_lifts(const struct rungs *r, const struct history *h,
 
 /* The higher rung first, as the paper does; then the better value. */
 static bool
-lifted_before(
-    const struct rungs *r, const struct lifted *a, const struct lifted *b)
+lifted_before(const struct halving_engine *r, const struct lifted *a,
+    const struct lifted *b)
 {
 	int64_t x = r->ladders[a->ladder].steps[a->rung];
 	int64_t y = r->ladders[b->ladder].steps[b->rung];
@@ -263,32 +271,32 @@ lifted_before(
 }
 
 static void
-lifted_explain(const struct rungs *r, const struct history *h,
+lifted_explain(const struct halving_engine *r, const struct history *h,
     const struct lifted *up, struct judgement *j)
 {
-	const struct ladder *l = &r->ladders[up->ladder];
-	const struct cut *cut = &l->cuts[up->rung];
+	const struct halving_rungs *l = &r->ladders[up->ladder];
+	const struct top_quantile *cut = &l->cuts[up->rung];
 	char of[40] = "";
 
 	if (r->n > 1)
 		snprintf(of, sizeof(of), " of bracket %zu", up->ladder);
 	*j = (struct judgement){ .verdict = VERDICT_KEEP,
 		.rule = r->rule.name,
-		.value = history_turn(h, up->value),
-		.threshold = history_turn(h, cut_worst(cut)),
-		.pool = (int64_t)cut_count(cut) - 1 };
+		.value = history_flip_sign(h, up->value),
+		.threshold = history_flip_sign(h, top_quantile_worst(cut)),
+		.pool = (int64_t)top_quantile_count(cut) - 1 };
 	snprintf(j->why, sizeof(j->why),
 	    "%.6g is among the best %zu of it and %lld other%s at rung "
 	    "%lld%s now",
-	    j->value, cut_best(cut), (long long)j->pool,
+	    j->value, top_quantile_best(cut), (long long)j->pool,
 	    j->pool == 1 ? "" : "s", (long long)l->steps[up->rung], of);
 }
 
 int64_t
-rungs_promote(void *state, const struct history *h,
+halving_engine_promote(void *state, const struct history *h,
     const struct stopper_paused *paused, size_t n, struct judgement *j)
 {
-	const struct rungs *r = state;
+	const struct halving_engine *r = state;
 	struct lifted best = { 0 }, one;
 	size_t i;
 

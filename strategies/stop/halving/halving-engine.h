@@ -16,9 +16,9 @@
 #include "strategies/stopper.h"
 
 struct history;
-struct rungs;
+struct halving_engine;
 
-struct rungs_rule {
+struct halving_rule {
 	const char *name;
 	struct option_value unit; /* the first rung: steps, or a share of all */
 	int64_t factor;
@@ -27,42 +27,44 @@ struct rungs_rule {
 	bool promote; /* pause, and resume who is lifted later */
 	int64_t diverged_after; /* 0 = never */
 	/* Make the ladders late: a trial has completed with this last step. */
-	void (*lay)(struct rungs *, int64_t last);
+	void (*lay)(struct halving_engine *, int64_t last);
 	/* The trial's ladder. */
-	size_t (*ladder_of)(const struct rungs *, int64_t trial);
+	size_t (*rungs_of_trial)(const struct halving_engine *, int64_t trial);
 };
 
 /* State of an opened rule. */
-struct rungs {
-	struct rungs_rule rule;
+struct halving_engine {
+	struct halving_rule rule;
 	struct stopper_env env;
 	int64_t longest; /* last step of completed trials; -1 = none yet */
 	size_t n; /* ladders; 0 = they wait for a completed trial */
-	struct ladder *ladders;
+	struct halving_rungs *ladders;
 };
 
 /* Fills what both rules have as options. */
-void rungs_read(struct rungs_rule *, const struct stop_reader *);
-/* For a rule whose state begins with a zeroed struct rungs. */
-void rungs_init(
-    struct rungs *, const struct rungs_rule *, const struct stopper_env *);
+void
+halving_engine_read(struct halving_rule *, const struct stop_options_reader *);
+/* For a rule whose state begins with a zeroed struct halving_engine. */
+void halving_engine_init(struct halving_engine *, const struct halving_rule *,
+    const struct stopper_env *);
 /* So many ladders, ladder b from unit * factor^(rate + b) on. */
-void rungs_lay(struct rungs *, size_t n, int64_t unit, int64_t rate);
+void halving_engine_lay(
+    struct halving_engine *, size_t n, int64_t unit, int64_t rate);
 /* The unit of rungs when trials have so many steps. */
-int64_t rungs_unit(const struct rungs *, int64_t steps);
+int64_t halving_engine_unit(const struct halving_engine *, int64_t steps);
 
 /* The plug's functions. */
-void rungs_close(void *state);
-void
-rungs_observe(void *state, const struct history *, int64_t trial, int64_t step);
-void rungs_ended(void *state, const struct history *, int64_t trial);
-void rungs_judge(void *state, const struct history *, int64_t trial,
+void halving_engine_close(void *state);
+void halving_engine_observe(
+    void *state, const struct history *, int64_t trial, int64_t step);
+void halving_engine_ended(void *state, const struct history *, int64_t trial);
+void halving_engine_judge(void *state, const struct history *, int64_t trial,
     int64_t step, struct judgement *);
-int64_t rungs_promote(void *state, const struct history *,
+int64_t halving_engine_promote(void *state, const struct history *,
     const struct stopper_paused *, size_t n, struct judgement *);
 
 /* Rows that both option tables have. */
-#define RUNGS_OPTIONS(unit, share)                                          \
+#define HALVING_OPTIONS(unit, share)                                        \
 	{ "min_resource", OPTION_STEPS, 1, DBL_MAX, unit, NULL,             \
 		"step of the first rung, or a share of all steps, "         \
 		"rounded down" },                                           \

@@ -8,14 +8,15 @@
 #include "strategies/stop/halving/halving-rungs.h"
 
 void
-ladder_init(struct ladder *l, int64_t unit, int64_t factor, int64_t rate)
+halving_rungs_init(
+    struct halving_rungs *l, int64_t unit, int64_t factor, int64_t rate)
 {
 	int64_t step = unit;
 
-	*l = (struct ladder){ 0 };
-	for (; l->n < LADDER_RUNGS; rate--) {
+	*l = (struct halving_rungs){ 0 };
+	for (; l->n < HALVING_RUNGS_MAX; rate--) {
 		if (rate <= 0) {
-			cut_init(&l->cuts[l->n], factor);
+			top_quantile_init(&l->cuts[l->n], factor);
 			l->steps[l->n++] = step;
 		}
 		if (step > INT64_MAX / factor)
@@ -25,17 +26,17 @@ ladder_init(struct ladder *l, int64_t unit, int64_t factor, int64_t rate)
 }
 
 void
-ladder_free(struct ladder *l)
+halving_rungs_free(struct halving_rungs *l)
 {
 	size_t k;
 
 	for (k = 0; k < l->n; k++)
-		cut_free(&l->cuts[k]);
+		top_quantile_free(&l->cuts[k]);
 }
 
 /* How many rungs are at or before step. */
 static size_t
-rungs_until(const struct ladder *l, int64_t step)
+halving_rungs_until(const struct halving_rungs *l, int64_t step)
 {
 	size_t k = 0;
 
@@ -45,11 +46,11 @@ rungs_until(const struct ladder *l, int64_t step)
 }
 
 void
-ladder_span(const struct ladder *l, const struct curve *c, size_t i,
-    size_t *from, size_t *to)
+halving_rungs_span(const struct halving_rungs *l, const struct curve *c,
+    size_t i, size_t *from, size_t *to)
 {
-	*from = i > 0 ? rungs_until(l, curve_step(c, i - 1)) : 0;
-	*to = rungs_until(l, curve_step(c, i));
+	*from = i > 0 ? halving_rungs_until(l, curve_step(c, i - 1)) : 0;
+	*to = halving_rungs_until(l, curve_step(c, i));
 }
 
 /*
@@ -57,24 +58,25 @@ ladder_span(const struct ladder *l, const struct curve *c, size_t i,
  * that came again takes them from itself.
  */
 void
-ladder_observe(
-    struct ladder *l, const struct history *h, int64_t trial, int64_t step)
+halving_rungs_observe(struct halving_rungs *l, const struct history *h,
+    int64_t trial, int64_t step)
 {
 	struct curve c = history_curve(h, trial);
 	size_t i = (size_t)curve_at(&c, step), k, to;
 	double was = i + 1 < c.n ? c.values[i + 1] : NAN;
 
-	history_replaced(h, &was);
-	for (ladder_span(l, &c, i, &k, &to); k < to; k++) {
+	history_replaced_value(h, &was);
+	for (halving_rungs_span(l, &c, i, &k, &to); k < to; k++) {
 		if (!isnan(was))
-			cut_remove(&l->cuts[k], was);
+			top_quantile_remove(&l->cuts[k], was);
 		if (!isnan(c.values[i]))
-			cut_add(&l->cuts[k], c.values[i]);
+			top_quantile_add(&l->cuts[k], c.values[i]);
 	}
 }
 
 void
-ladder_load(struct ladder *l, const struct history *h, int64_t trial)
+halving_rungs_load(
+    struct halving_rungs *l, const struct history *h, int64_t trial)
 {
 	struct curve c = history_curve(h, trial);
 	ptrdiff_t i;
@@ -85,6 +87,6 @@ ladder_load(struct ladder *l, const struct history *h, int64_t trial)
 		if ((size_t)i >= c.n)
 			return;
 		if (!isnan(c.values[i]))
-			cut_add(&l->cuts[k], c.values[i]);
+			top_quantile_add(&l->cuts[k], c.values[i]);
 	}
 }

@@ -17,26 +17,30 @@
 struct curve;
 struct history;
 
-enum { LADDER_RUNGS = 63 }; /* a factor of 2 leaves int64_t after as many */
+enum {
+	HALVING_RUNGS_MAX = 63
+}; /* a factor of 2 leaves int64_t after as many */
 
-struct ladder {
+struct halving_rungs {
 	size_t n;
-	int64_t steps[LADDER_RUNGS]; /* ascending, from 1 */
-	struct cut cuts[LADDER_RUNGS];
+	int64_t steps[HALVING_RUNGS_MAX]; /* ascending, from 1 */
+	struct top_quantile cuts[HALVING_RUNGS_MAX];
 };
 
 /* Rungs at unit * factor^rate, unit * factor^(rate + 1), … */
-void ladder_init(struct ladder *, int64_t unit, int64_t factor, int64_t rate);
-void ladder_free(struct ladder *);
+void halving_rungs_init(
+    struct halving_rungs *, int64_t unit, int64_t factor, int64_t rate);
+void halving_rungs_free(struct halving_rungs *);
 /* After each history_report of a trial of this ladder. */
-void ladder_observe(
-    struct ladder *, const struct history *, int64_t trial, int64_t step);
+void halving_rungs_observe(struct halving_rungs *, const struct history *,
+    int64_t trial, int64_t step);
 /* All that a trial has reported before there was a ladder. */
-void ladder_load(struct ladder *, const struct history *, int64_t trial);
+void halving_rungs_load(
+    struct halving_rungs *, const struct history *, int64_t trial);
 /*
  * The rungs on which report i stands: from … to - 1.  Several, when it jumps.
  */
-void ladder_span(const struct ladder *, const struct curve *, size_t i,
-    size_t *from, size_t *to);
+void halving_rungs_span(const struct halving_rungs *, const struct curve *,
+    size_t i, size_t *from, size_t *to);
 
 #endif /* HPOTUNE_HALVING_RUNGS_H */

@@ -16,16 +16,17 @@
 #define STEPS_MAX 9007199254740992.0
 
 static const struct option hyperband_options[] = {
-	RUNGS_OPTIONS("1", "3"),
+	HALVING_OPTIONS("1", "3"),
 	{ "max_resource", OPTION_INT, 1, STEPS_MAX, NULL, NULL,
 	    "steps of a trial; when not given, trial.max_steps" },
 	OPTION_CLOSE,
 };
 
 struct hyperband {
-	struct rungs base;
+	struct halving_engine base;
 	uint32_t prefix; /* checksum of the study's name and "_" */
-	int64_t budgets[LADDER_RUNGS]; /* shares of the trials, by ladder */
+	int64_t
+	    budgets[HALVING_RUNGS_MAX]; /* shares of the trials, by ladder */
 	int64_t total;
 };
 
@@ -45,7 +46,7 @@ crc_add(uint32_t crc, const char *s)
 }
 
 static size_t
-hyperband_ladder(const struct rungs *r, int64_t trial)
+hyperband_ladder(const struct halving_engine *r, int64_t trial)
 {
 	const struct hyperband *y = (const struct hyperband *)r;
 	char number[24];
@@ -76,7 +77,7 @@ ladders_between(int64_t unit, int64_t max, int64_t factor)
 static void
 hyperband_make(struct hyperband *y, int64_t max)
 {
-	int64_t unit = rungs_unit(&y->base, max);
+	int64_t unit = halving_engine_unit(&y->base, max);
 	size_t n = ladders_between(unit, max, y->base.rule.factor), b = n;
 	double power = 1;
 
@@ -87,7 +88,7 @@ hyperband_make(struct hyperband *y, int64_t max)
 		y->total += y->budgets[b];
 		power *= (double)y->base.rule.factor;
 	}
-	rungs_lay(&y->base, n, unit, 0);
+	halving_engine_lay(&y->base, n, unit, 0);
 }
 
 static int64_t
@@ -97,17 +98,18 @@ steps_cap(int64_t steps)
 }
 
 static void
-hyperband_lay(struct rungs *r, int64_t last)
+hyperband_lay(struct halving_engine *r, int64_t last)
 {
 	hyperband_make((struct hyperband *)r, steps_cap(last) + 1);
 }
 
 /* What the option or the study says; 0 = neither. */
 static int64_t
-hyperband_max(const struct stop_reader *r, const struct stopper_env *env)
+hyperband_max(
+    const struct stop_options_reader *r, const struct stopper_env *env)
 {
 	const struct option_value *v =
-	    option_get(r->table, r->values, "max_resource");
+	    plugin_option_get(r->table, r->values, "max_resource");
 
 	if (v->is_set)
 		return (int64_t)v->number;
@@ -118,23 +120,23 @@ static int
 hyperband_open(void **state, const struct option_value *values,
     const struct stopper_env *env, struct err *e)
 {
-	struct stop_reader r = { hyperband_options, values };
+	struct stop_options_reader r = { hyperband_options, values };
 	int64_t max = hyperband_max(&r, env);
-	struct rungs_rule rule = {
+	struct halving_rule rule = {
 		.name = "hyperband",
 		.lay = hyperband_lay,
-		.ladder_of = hyperband_ladder,
+		.rungs_of_trial = hyperband_ladder,
 	};
 	struct hyperband *y;
 
-	rungs_read(&rule, &r);
+	halving_engine_read(&rule, &r);
 	if (max > 0 && !rule.unit.is_share && rule.unit.number > (double)max)
 		return err_set(e, ERR_USAGE,
 		    "hyperband: min_resource %.15g is above the %lld steps of "
 		    "a trial",
 		    rule.unit.number, (long long)max);
 	y = xcalloc(1, sizeof(*y));
-	rungs_init(&y->base, &rule, env);
+	halving_engine_init(&y->base, &rule, env);
 	y->prefix = crc_add(crc_add(0, env->study), "_");
 	if (max > 0)
 		hyperband_make(y, max);
@@ -150,9 +152,9 @@ const struct stopper stopper_hyperband = {
 	.options = hyperband_options,
 	.wants_curves = true,
 	.open = hyperband_open,
-	.close = rungs_close,
-	.observe = rungs_observe,
-	.ended = rungs_ended,
-	.judge = rungs_judge,
-	.promote = rungs_promote,
+	.close = halving_engine_close,
+	.observe = halving_engine_observe,
+	.ended = halving_engine_ended,
+	.judge = halving_engine_judge,
+	.promote = halving_engine_promote,
 };

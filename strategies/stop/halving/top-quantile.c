@@ -11,7 +11,7 @@
 #include "strategies/stop/halving/top-quantile.h"
 
 static void
-heap_swap(struct heap *h, size_t a, size_t b)
+heap_swap(struct top_quantile_heap *h, size_t a, size_t b)
 {
 	double v = h->values[a];
 
@@ -20,14 +20,14 @@ heap_swap(struct heap *h, size_t a, size_t b)
 }
 
 static void
-heap_up(struct heap *h, size_t i)
+heap_up(struct top_quantile_heap *h, size_t i)
 {
 	for (; i > 0 && h->values[i] > h->values[(i - 1) / 2]; i = (i - 1) / 2)
 		heap_swap(h, i, (i - 1) / 2);
 }
 
 static void
-heap_down(struct heap *h, size_t i)
+heap_down(struct top_quantile_heap *h, size_t i)
 {
 	size_t child;
 
@@ -42,7 +42,7 @@ heap_down(struct heap *h, size_t i)
 }
 
 static void
-heap_push(struct heap *h, double v)
+heap_push(struct top_quantile_heap *h, double v)
 {
 	if (h->n == h->cap) {
 		h->cap = h->cap == 0 ? 16 : h->cap * 2;
@@ -54,7 +54,7 @@ heap_push(struct heap *h, double v)
 }
 
 static double
-heap_take(struct heap *h, size_t i)
+heap_take(struct top_quantile_heap *h, size_t i)
 {
 	double v = h->values[i];
 
@@ -69,7 +69,7 @@ heap_take(struct heap *h, size_t i)
 
 /* Index of a number, or n. */
 static size_t
-heap_find(const struct heap *h, double v)
+heap_find(const struct top_quantile_heap *h, double v)
 {
 	size_t i = 0;
 
@@ -79,29 +79,30 @@ heap_find(const struct heap *h, double v)
 }
 
 void
-cut_init(struct cut *c, int64_t factor)
+top_quantile_init(struct top_quantile *c, int64_t factor)
 {
-	*c = (struct cut){ .factor = factor };
+	*c = (struct top_quantile){ .factor = factor };
 }
 
 void
-cut_free(struct cut *c)
+top_quantile_free(struct top_quantile *c)
 {
 	free(c->best.values);
 	free(c->rest.values);
 }
 
 size_t
-cut_count(const struct cut *c)
+top_quantile_count(const struct top_quantile *c)
 {
 	return c->best.n + c->rest.n;
 }
 
 /* Numbers cross the cut until the best are as many as they should be. */
 static void
-cut_settle(struct cut *c)
+top_quantile_settle(struct top_quantile *c)
 {
-	size_t n = cut_count(c), want = (size_t)((int64_t)n / c->factor);
+	size_t n = top_quantile_count(c),
+	       want = (size_t)((int64_t)n / c->factor);
 
 	if (want == 0 && n > 0)
 		want = 1;
@@ -112,18 +113,18 @@ cut_settle(struct cut *c)
 }
 
 void
-cut_add(struct cut *c, double v)
+top_quantile_add(struct top_quantile *c, double v)
 {
 	assert(!isnan(v));
 	if (c->best.n > 0 && v < c->best.values[0])
 		heap_push(&c->best, v);
 	else
 		heap_push(&c->rest, -v);
-	cut_settle(c);
+	top_quantile_settle(c);
 }
 
 void
-cut_remove(struct cut *c, double v)
+top_quantile_remove(struct top_quantile *c, double v)
 {
 	size_t i = heap_find(&c->best, v);
 
@@ -134,17 +135,17 @@ cut_remove(struct cut *c, double v)
 		assert(i < c->rest.n);
 		heap_take(&c->rest, i);
 	}
-	cut_settle(c);
+	top_quantile_settle(c);
 }
 
 size_t
-cut_best(const struct cut *c)
+top_quantile_best(const struct top_quantile *c)
 {
 	return c->best.n;
 }
 
 double
-cut_worst(const struct cut *c)
+top_quantile_worst(const struct top_quantile *c)
 {
 	return c->best.n > 0 ? c->best.values[0] : NAN;
 }

@@ -10,26 +10,26 @@
 #include <stdint.h>
 
 /* A heap of doubles, the greatest on top. */
-struct heap {
+struct top_quantile_heap {
 	double *values;
 	size_t n, cap;
 };
 
-struct cut {
+struct top_quantile {
 	int64_t factor; /* the best 1 / factor, rounded down; at least one */
-	struct heap best;
-	struct heap rest; /* with the sign turned */
+	struct top_quantile_heap best;
+	struct top_quantile_heap rest; /* with the sign turned */
 };
 
-void cut_init(struct cut *, int64_t factor);
-void cut_free(struct cut *);
+void top_quantile_init(struct top_quantile *, int64_t factor);
+void top_quantile_free(struct top_quantile *);
 /* O(log n).  Not NaN. */
-void cut_add(struct cut *, double);
+void top_quantile_add(struct top_quantile *, double);
 /* One that is there, in O(n): only a repeated report takes a number back. */
-void cut_remove(struct cut *, double);
-size_t cut_count(const struct cut *);
+void top_quantile_remove(struct top_quantile *, double);
+size_t top_quantile_count(const struct top_quantile *);
 /* How many are the best share, and the worst of them; NaN when empty. */
-size_t cut_best(const struct cut *);
-double cut_worst(const struct cut *);
+size_t top_quantile_best(const struct top_quantile *);
+double top_quantile_worst(const struct top_quantile *);
 
 #endif /* HPOTUNE_TOP_QUANTILE_H */

@@ -13,28 +13,28 @@ enum { PLACES = 1024 };
 
 struct place {
 	int64_t trial; /* 0 = nobody */
-	struct value_run run;
+	struct curve_summary_run run;
 	double value; /* at the last report of the run */
 };
 
-struct value_cache {
-	struct value_rule rule;
+struct curve_summary_cache {
+	struct curve_summary_rule rule;
 	struct place *places; /* NULL: such values need no walk */
 };
 
-struct value_cache *
-value_cache_new(const struct value_rule *rule)
+struct curve_summary_cache *
+curve_summary_cache_new(const struct curve_summary_rule *rule)
 {
-	struct value_cache *c = xcalloc(1, sizeof(*c));
+	struct curve_summary_cache *c = xcalloc(1, sizeof(*c));
 
 	c->rule = *rule;
-	if (rule->kind != VALUE_LAST && rule->kind != VALUE_WINDOW)
+	if (rule->kind != SUMMARY_LAST && rule->kind != SUMMARY_WINDOW)
 		c->places = xcalloc(PLACES, sizeof(*c->places));
 	return c;
 }
 
 void
-value_cache_free(struct value_cache *c)
+curve_summary_cache_free(struct curve_summary_cache *c)
 {
 	if (c != NULL)
 		free(c->places);
@@ -42,23 +42,23 @@ value_cache_free(struct value_cache *c)
 }
 
 double
-value_cache_at(
-    struct value_cache *c, int64_t trial, const struct curve *curve, size_t i)
+curve_summary_cache_at(struct curve_summary_cache *c, int64_t trial,
+    const struct curve *curve, size_t i)
 {
 	struct place *p;
 
 	if (c->places == NULL)
-		return value_at(&c->rule, curve, i);
+		return curve_summary_at(&c->rule, curve, i);
 	p = &c->places[trial % PLACES];
 	if (p->trial != trial || p->run.n > i + 1)
 		*p = (struct place){ .trial = trial };
 	while (p->run.n <= i)
-		p->value = value_next(&p->run, &c->rule, curve);
+		p->value = curve_summary_next(&p->run, &c->rule, curve);
 	return p->value;
 }
 
 void
-value_cache_forget(struct value_cache *c, int64_t trial)
+curve_summary_cache_forget(struct curve_summary_cache *c, int64_t trial)
 {
 	if (c->places != NULL && c->places[trial % PLACES].trial == trial)
 		c->places[trial % PLACES].trial = 0;

@@ -11,20 +11,21 @@
 #include "strategies/stop/median/curve-summary.h"
 
 static bool
-value_counts(const struct value_rule *r, const struct curve *c, size_t i)
+curve_summary_counts(
+    const struct curve_summary_rule *r, const struct curve *c, size_t i)
 {
 	if (r->infinite ? isnan(c->values[i]) : !isfinite(c->values[i]))
 		return false;
-	if (r->kind == VALUE_MEAN_FROM)
+	if (r->kind == SUMMARY_MEAN_FROM)
 		return curve_step(c, i) >= r->from;
-	if (r->kind == VALUE_MEAN_FIRST)
+	if (r->kind == SUMMARY_MEAN_FIRST)
 		return i < r->count;
 	return true;
 }
 
 /* Summed anew each time, so that equal windows give equal means. */
 static double
-window_mean(const struct value_rule *r, const struct curve *c, size_t i)
+window_mean(const struct curve_summary_rule *r, const struct curve *c, size_t i)
 {
 	double sum = 0, width = ceil(r->share * (double)(i + 1));
 	size_t k, used = 0, n = width < 1 ? 1 : (size_t)width;
@@ -38,55 +39,57 @@ window_mean(const struct value_rule *r, const struct curve *c, size_t i)
 }
 
 double
-value_next(
-    struct value_run *run, const struct value_rule *r, const struct curve *c)
+curve_summary_next(struct curve_summary_run *run,
+    const struct curve_summary_rule *r, const struct curve *c)
 {
 	size_t i = run->n++;
 	double v = c->values[i];
 
-	if (r->kind == VALUE_LAST)
+	if (r->kind == SUMMARY_LAST)
 		return v;
-	if (r->kind == VALUE_WINDOW)
+	if (r->kind == SUMMARY_WINDOW)
 		return window_mean(r, c, i);
-	if (value_counts(r, c, i)) {
+	if (curve_summary_counts(r, c, i)) {
 		run->best = run->used == 0 || v < run->best ? v : run->best;
 		run->sum += v;
 		run->used++;
 	}
 	if (run->used == 0)
 		return NAN;
-	return r->kind == VALUE_BEST ? run->best : run->sum / (double)run->used;
+	return r->kind == SUMMARY_BEST ? run->best
+				       : run->sum / (double)run->used;
 }
 
 double
-value_at(const struct value_rule *r, const struct curve *c, size_t i)
+curve_summary_at(
+    const struct curve_summary_rule *r, const struct curve *c, size_t i)
 {
-	struct value_run run = { 0 };
+	struct curve_summary_run run = { 0 };
 	double v = NAN;
 
-	if (r->kind == VALUE_LAST)
+	if (r->kind == SUMMARY_LAST)
 		return c->values[i];
-	if (r->kind == VALUE_WINDOW)
+	if (r->kind == SUMMARY_WINDOW)
 		return window_mean(r, c, i);
 	while (run.n <= i)
-		v = value_next(&run, r, c);
+		v = curve_summary_next(&run, r, c);
 	return v;
 }
 
 bool
-value_parse(struct value_rule *r, const char *text)
+curve_summary_parse(struct curve_summary_rule *r, const char *text)
 {
 	static const char window[] = "window:";
 
-	*r = (struct value_rule){ .kind = VALUE_LAST };
+	*r = (struct curve_summary_rule){ .kind = SUMMARY_LAST };
 	if (strcmp(text, "last") == 0)
 		return true;
 	if (strcmp(text, "best") == 0)
-		r->kind = VALUE_BEST;
+		r->kind = SUMMARY_BEST;
 	else if (strcmp(text, "mean") == 0)
-		r->kind = VALUE_MEAN;
+		r->kind = SUMMARY_MEAN;
 	else if (strncmp(text, window, sizeof(window) - 1) == 0) {
-		r->kind = VALUE_WINDOW;
+		r->kind = SUMMARY_WINDOW;
 		r->share = strtod(text + sizeof(window) - 1, NULL) / 100;
 		return r->share > 0 && r->share <= 1;
 	} else
@@ -95,18 +98,18 @@ value_parse(struct value_rule *r, const char *text)
 }
 
 const char *
-value_words(const struct value_rule *r)
+curve_summary_text(const struct curve_summary_rule *r)
 {
 	switch (r->kind) {
-	case VALUE_LAST:
+	case SUMMARY_LAST:
 		return "";
-	case VALUE_BEST:
+	case SUMMARY_BEST:
 		return "best";
-	case VALUE_MEAN:
-	case VALUE_MEAN_FROM:
-	case VALUE_MEAN_FIRST:
+	case SUMMARY_MEAN:
+	case SUMMARY_MEAN_FROM:
+	case SUMMARY_MEAN_FIRST:
 		return "mean";
-	case VALUE_WINDOW:
+	case SUMMARY_WINDOW:
 		return "recent mean";
 	}
 	return "";

@@ -13,38 +13,39 @@
 
 struct curve;
 
-enum value_kind {
-	VALUE_LAST, /* as reported, finite or not */
-	VALUE_BEST,
-	VALUE_MEAN,
-	VALUE_WINDOW, /* mean of the last share of the reports so far */
-	VALUE_MEAN_FROM, /* mean of the reports at or after step from */
-	VALUE_MEAN_FIRST /* mean of the first count reports */
+enum curve_summary_kind {
+	SUMMARY_LAST, /* as reported, finite or not */
+	SUMMARY_BEST,
+	SUMMARY_MEAN,
+	SUMMARY_WINDOW, /* mean of the last share of the reports so far */
+	SUMMARY_MEAN_FROM, /* mean of the reports at or after step from */
+	SUMMARY_MEAN_FIRST /* mean of the first count reports */
 };
 
-struct value_rule {
-	enum value_kind kind;
-	double share; /* VALUE_WINDOW, in (0, 1] */
-	int64_t from; /* VALUE_MEAN_FROM */
-	size_t count; /* VALUE_MEAN_FIRST */
+struct curve_summary_rule {
+	enum curve_summary_kind kind;
+	double share; /* SUMMARY_WINDOW, in (0, 1] */
+	int64_t from; /* SUMMARY_MEAN_FROM */
+	size_t count; /* SUMMARY_MEAN_FIRST */
 	bool infinite; /* infinities count as well */
 };
 
 /* What has been seen of a curve on a walk along it; starts as { 0 }. */
-struct value_run {
+struct curve_summary_run {
 	size_t n; /* reports so far */
 	size_t used; /* finite ones among them that count */
 	double best, sum;
 };
 
 /* The value at the next report of the walk. */
-double
-value_next(struct value_run *, const struct value_rule *, const struct curve *);
+double curve_summary_next(struct curve_summary_run *,
+    const struct curve_summary_rule *, const struct curve *);
 /* The value at report i; the same number that a walk gives. */
-double value_at(const struct value_rule *, const struct curve *, size_t i);
+double curve_summary_at(
+    const struct curve_summary_rule *, const struct curve *, size_t i);
 /* "last", "best", "mean" or "window:P%"; false for anything else. */
-bool value_parse(struct value_rule *, const char *);
+bool curve_summary_parse(struct curve_summary_rule *, const char *);
 /* "best", "mean", …, and "" for the last value: for the user. */
-const char *value_words(const struct value_rule *);
+const char *curve_summary_text(const struct curve_summary_rule *);
 
 #endif /* HPOTUNE_CURVE_SUMMARY_H */

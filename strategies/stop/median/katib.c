@@ -31,7 +31,7 @@ struct frozen {
 };
 
 struct katib {
-	struct median base;
+	struct median_engine base;
 	struct frozen *frozen;
 	size_t n, cap;
 };
@@ -40,27 +40,27 @@ static int
 katib_open(void **state, const struct option_value *values,
     const struct stopper_env *env, struct err *e)
 {
-	struct stop_reader r = { katib_options, values };
-	int64_t start = stop_count(&r, "start_step");
+	struct stop_options_reader r = { katib_options, values };
+	int64_t start = stop_options_count(&r, "start_step");
 	struct median_rule rule = {
 		.name = "katib",
-		.own = { .kind = VALUE_BEST },
+		.own = { .kind = SUMMARY_BEST },
 		.pool = {
-			.value = { .kind = VALUE_MEAN_FIRST,
+			.value = { .kind = SUMMARY_MEAN_FIRST,
 			    .count = (size_t)start },
 			.key = POOL_ONCE,
 			.aggregate = POOL_MEAN,
 			.completed = true,
 		},
-		.min_trials = stop_count(&r, "min_trials_required"),
+		.min_trials = stop_options_count(&r, "min_trials_required"),
 		.warmup_reports = start - 1,
 		.interval = 1,
-		.diverged_after = stop_count(&r, "diverged_after"),
+		.diverged_after = stop_options_count(&r, "diverged_after"),
 	};
 	struct katib *k = xcalloc(1, sizeof(*k));
 
 	(void)e;
-	median_init(&k->base, &rule, env);
+	median_engine_init(&k->base, &rule, env);
 	*state = k;
 	return 0;
 }
@@ -71,7 +71,7 @@ katib_close(void *state)
 	struct katib *k = state;
 
 	free(k->frozen);
-	median_close(k);
+	median_engine_close(k);
 }
 
 static struct frozen *
@@ -91,7 +91,7 @@ katib_freeze(struct katib *k, const struct history *h, int64_t trial)
 	struct frozen f = { .trial = trial, .threshold = NAN };
 	struct pool_answer a;
 
-	pool_ask(k->base.pool, h, 0, 0, &a);
+	pool_query(k->base.pool, h, 0, 0, &a);
 	f.pool = a.n;
 	if (a.n >= k->base.rule.min_trials)
 		f.threshold = a.first;
@@ -108,7 +108,7 @@ katib_observe(void *state, const struct history *h, int64_t trial, int64_t step)
 {
 	struct katib *k = state;
 
-	median_observe(&k->base, h, trial, step);
+	median_engine_observe(&k->base, h, trial, step);
 	if (history_state(h, trial) == TRIAL_RUNNING &&
 	    katib_find(k, trial) == NULL)
 		katib_freeze(k, h, trial);
@@ -120,7 +120,7 @@ katib_ended(void *state, const struct history *h, int64_t trial)
 	struct katib *k = state;
 	struct frozen *f = katib_find(k, trial);
 
-	median_ended(&k->base, h, trial);
+	median_engine_ended(&k->base, h, trial);
 	if (f != NULL && history_state(h, trial) != TRIAL_RUNNING)
 		*f = k->frozen[--k->n];
 }
@@ -141,16 +141,16 @@ katib_judge(void *state, const struct history *h, int64_t trial, int64_t step,
 		.threshold = NAN };
 	if (i < 0 ||
 	    stop_diverged(j, &c, (size_t)i, k->base.rule.diverged_after) ||
-	    f == NULL || !median_judges(&k->base, &c, (size_t)i))
+	    f == NULL || !median_engine_judges(&k->base, &c, (size_t)i))
 		return;
-	own = value_cache_at(k->base.own, trial, &c, (size_t)i);
-	j->value = history_turn(h, own);
-	j->threshold = history_turn(h, f->threshold);
+	own = curve_summary_cache_at(k->base.own, trial, &c, (size_t)i);
+	j->value = history_flip_sign(h, own);
+	j->threshold = history_flip_sign(h, f->threshold);
 	j->pool = f->pool;
 	if (isnan(f->threshold) || (isfinite(own) && own <= f->threshold))
 		return;
 	j->verdict = VERDICT_STOP;
-	median_explain(&k->base, j, step);
+	median_engine_explain(&k->base, j, step);
 }
 
 extern const struct stopper stopper_katib;
@@ -166,5 +166,5 @@ const struct stopper stopper_katib = {
 	.observe = katib_observe,
 	.ended = katib_ended,
 	.judge = katib_judge,
-	.median = median_view,
+	.median = median_engine_view,
 };

@@ -15,76 +15,77 @@
 #include "strategies/stop/median/median-engine.h"
 
 void
-median_init(struct median *m, const struct median_rule *rule,
+median_engine_init(struct median_engine *m, const struct median_rule *rule,
     const struct stopper_env *env)
 {
 	m->rule = *rule;
 	m->env = *env;
 	m->pool = pool_new(&rule->pool);
-	m->own = value_cache_new(&rule->own);
+	m->own = curve_summary_cache_new(&rule->own);
 }
 
 void
-median_open(
+median_engine_open(
     void **state, const struct median_rule *rule, const struct stopper_env *env)
 {
-	*state = xcalloc(1, sizeof(struct median));
-	median_init(*state, rule, env);
+	*state = xcalloc(1, sizeof(struct median_engine));
+	median_engine_init(*state, rule, env);
 }
 
 void
-median_close(void *state)
+median_engine_close(void *state)
 {
-	struct median *m = state;
+	struct median_engine *m = state;
 
 	pool_free(m->pool);
-	value_cache_free(m->own);
+	curve_summary_cache_free(m->own);
 	free(m);
 }
 
 void
-median_observe(
+median_engine_observe(
     void *state, const struct history *h, int64_t trial, int64_t step)
 {
-	struct median *m = state;
+	struct median_engine *m = state;
 	struct curve c = history_curve(h, trial);
 	double old;
 
 	if (c.n == 0 || curve_step(&c, c.n - 1) != step ||
-	    history_replaced(h, &old))
-		value_cache_forget(m->own, trial);
+	    history_replaced_value(h, &old))
+		curve_summary_cache_forget(m->own, trial);
 	pool_observe(m->pool, h, trial, step);
 }
 
 void
-median_ended(void *state, const struct history *h, int64_t trial)
+median_engine_ended(void *state, const struct history *h, int64_t trial)
 {
-	struct median *m = state;
+	struct median_engine *m = state;
 
 	pool_ended(m->pool, h, trial);
 }
 
 bool
-median_view(void *state, const struct history *h, int64_t step, int64_t *trials,
-    double *median)
+median_engine_view(void *state, const struct history *h, int64_t step,
+    int64_t *trials, double *median)
 {
-	struct median *m = state;
+	struct median_engine *m = state;
 	const struct pool_rule *r = &m->rule.pool;
 	struct pool_answer a;
 
-	if (r->value.kind != VALUE_LAST || r->key != POOL_CARRY ||
+	if (r->value.kind != SUMMARY_LAST || r->key != POOL_CARRY ||
 	    r->aggregate != POOL_PERCENTILE || r->share != 0.5 || r->completed)
 		return false;
-	pool_ask(m->pool, h, step, 0, &a);
+	pool_query(m->pool, h, step, 0, &a);
 	if (a.n == 0)
 		return false;
 	*trials = a.n;
-	*median = history_turn(h, pool_threshold(&a));
+	*median = history_flip_sign(h, pool_threshold(&a));
 	return true;
 }
 
 bool
-median_judges(const struct median *m, const struct curve *c, size_t i)
+median_engine_judges(
+    const struct median_engine *m, const struct curve *c, size_t i)
 {
 	const struct median_rule *r = &m->rule;
 	ptrdiff_t first = 0;
@@ -100,13 +101,14 @@ median_judges(const struct median *m, const struct curve *c, size_t i)
 }
 
 bool
-median_is_worse(struct median *m, const struct history *h, int64_t trial,
-    const struct curve *c, size_t i, double own, struct pool_answer *a)
+median_engine_is_worse(struct median_engine *m, const struct history *h,
+    int64_t trial, const struct curve *c, size_t i, double own,
+    struct pool_answer *a)
 {
 	int64_t key =
 	    m->rule.pool.key == POOL_INDEX ? (int64_t)i + 1 : curve_step(c, i);
 
-	pool_ask(m->pool, h, key, trial, a);
+	pool_query(m->pool, h, key, trial, a);
 	if (a->n == 0 || a->n < m->rule.min_trials)
 		return false;
 	return !isfinite(own) || own > pool_threshold(a);
@@ -131,11 +133,12 @@ aggregate_words(const struct pool_rule *r, char *buf, size_t n)
 }
 
 void
-median_explain(const struct median *m, struct judgement *j, int64_t step)
+median_engine_explain(
+    const struct median_engine *m, struct judgement *j, int64_t step)
 {
 	const struct pool_rule *r = &m->rule.pool;
-	const char *own = value_words(&m->rule.own);
-	const char *of = value_words(&r->value);
+	const char *own = curve_summary_text(&m->rule.own);
+	const char *of = curve_summary_text(&r->value);
 	char words[48];
 
 	snprintf(j->why, sizeof(j->why),
@@ -151,10 +154,10 @@ median_explain(const struct median *m, struct judgement *j, int64_t step)
 }
 
 void
-median_judge(void *state, const struct history *h, int64_t trial, int64_t step,
-    struct judgement *j)
+median_engine_judge(void *state, const struct history *h, int64_t trial,
+    int64_t step, struct judgement *j)
 {
-	struct median *m = state;
+	struct median_engine *m = state;
 	struct curve c = history_curve(h, trial);
 	ptrdiff_t i = curve_at(&c, step);
 	struct pool_answer a;
@@ -166,17 +169,17 @@ median_judge(void *state, const struct history *h, int64_t trial, int64_t step,
 		.value = NAN,
 		.threshold = NAN };
 	if (i < 0 || stop_diverged(j, &c, (size_t)i, m->rule.diverged_after) ||
-	    !median_judges(m, &c, (size_t)i))
+	    !median_engine_judges(m, &c, (size_t)i))
 		return;
-	own = value_cache_at(m->own, trial, &c, (size_t)i);
-	worse = median_is_worse(m, h, trial, &c, (size_t)i, own, &a);
-	j->value = history_turn(h, own);
-	j->threshold = history_turn(h, pool_threshold(&a));
+	own = curve_summary_cache_at(m->own, trial, &c, (size_t)i);
+	worse = median_engine_is_worse(m, h, trial, &c, (size_t)i, own, &a);
+	j->value = history_flip_sign(h, own);
+	j->threshold = history_flip_sign(h, pool_threshold(&a));
 	j->pool = a.n;
 	if (!worse)
 		return;
 	j->verdict = VERDICT_STOP;
-	median_explain(m, j, step);
-	if (m->rule.guard && guard_forbids(m, h))
+	median_engine_explain(m, j, step);
+	if (m->rule.guard && median_guard_forbids(m, h))
 		stop_suspend(h, j);
 }

@@ -19,7 +19,7 @@ struct history;
 
 struct median_rule {
 	const char *name;
-	struct value_rule own; /* what stands for the judged trial */
+	struct curve_summary_rule own; /* what stands for the judged trial */
 	struct pool_rule pool; /* what it is compared with */
 	int64_t min_trials; /* smallest pool that may judge */
 	int64_t warmup_steps; /* smaller steps are not judged */
@@ -30,44 +30,47 @@ struct median_rule {
 };
 
 /* State of an opened rule. */
-struct median {
+struct median_engine {
 	struct median_rule rule;
 	struct stopper_env env;
 	struct pool *pool;
-	struct value_cache *own; /* values of judged trials */
+	struct curve_summary_cache *own; /* values of judged trials */
 	/* Where the guard last found the best trial stopped; a shortcut. */
 	int64_t witness_trial;
 	size_t witness;
 };
 
-/* For a rule whose state begins with a zeroed struct median. */
-void median_init(
-    struct median *, const struct median_rule *, const struct stopper_env *);
+/* For a rule whose state begins with a zeroed struct median_engine. */
+void median_engine_init(struct median_engine *, const struct median_rule *,
+    const struct stopper_env *);
 /* The plug's functions; close frees the state, which begins with a median. */
-void median_open(
+void median_engine_open(
     void **state, const struct median_rule *, const struct stopper_env *);
-void median_close(void *state);
-void median_observe(
+void median_engine_close(void *state);
+void median_engine_observe(
     void *state, const struct history *, int64_t trial, int64_t step);
-void median_ended(void *state, const struct history *, int64_t trial);
-void median_judge(void *state, const struct history *, int64_t trial,
+void median_engine_ended(void *state, const struct history *, int64_t trial);
+void median_engine_judge(void *state, const struct history *, int64_t trial,
     int64_t step, struct judgement *);
-bool median_view(void *state, const struct history *, int64_t step,
+bool median_engine_view(void *state, const struct history *, int64_t step,
     int64_t *trials, double *median);
 
 /* Whether report i is judged at all, by warm-up, interval and lateness. */
-bool median_judges(const struct median *, const struct curve *, size_t i);
+bool median_engine_judges(
+    const struct median_engine *, const struct curve *, size_t i);
 /*
  * Compare own, the trial's value at report i, with the others: a is what they
  * have there.  Stops whatever is strictly worse.
  */
-bool median_is_worse(struct median *, const struct history *, int64_t trial,
-    const struct curve *, size_t i, double own, struct pool_answer *a);
+bool median_engine_is_worse(struct median_engine *, const struct history *,
+    int64_t trial, const struct curve *, size_t i, double own,
+    struct pool_answer *a);
 
 /* Fills why: "0.712 is below the median 0.803 of 12 trials at step 4". */
-void median_explain(const struct median *, struct judgement *, int64_t step);
+void median_engine_explain(
+    const struct median_engine *, struct judgement *, int64_t step);
 
 /* Whether the rule as it stands would have stopped the best completed trial. */
-bool guard_forbids(struct median *, const struct history *);
+bool median_guard_forbids(struct median_engine *, const struct history *);
 
 #endif /* HPOTUNE_MEDIAN_ENGINE_H */

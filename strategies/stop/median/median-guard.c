@@ -9,20 +9,20 @@
 
 /* Whether the best trial would have been stopped at its report i. */
 static bool
-guard_hits(struct median *m, const struct history *h, int64_t best,
-    const struct curve *c, size_t i, double own)
+median_guard_hits(struct median_engine *m, const struct history *h,
+    int64_t best, const struct curve *c, size_t i, double own)
 {
 	struct pool_answer a;
 
-	return median_judges(m, c, i) &&
-	       median_is_worse(m, h, best, c, i, own, &a);
+	return median_engine_judges(m, c, i) &&
+	       median_engine_is_worse(m, h, best, c, i, own, &a);
 }
 
 bool
-guard_forbids(struct median *m, const struct history *h)
+median_guard_forbids(struct median_engine *m, const struct history *h)
 {
 	int64_t best = history_best(h);
-	struct value_run run = { 0 };
+	struct curve_summary_run run = { 0 };
 	struct curve c;
 	double own;
 
@@ -31,12 +31,12 @@ guard_forbids(struct median *m, const struct history *h)
 	c = history_curve(h, best);
 	/* Mostly the place that spoke last time speaks again. */
 	if (m->witness_trial == best && m->witness < c.n &&
-	    guard_hits(m, h, best, &c, m->witness,
-		value_at(&m->rule.own, &c, m->witness)))
+	    median_guard_hits(m, h, best, &c, m->witness,
+		curve_summary_at(&m->rule.own, &c, m->witness)))
 		return true;
 	while (run.n < c.n) {
-		own = value_next(&run, &m->rule.own, &c);
-		if (!guard_hits(m, h, best, &c, run.n - 1, own))
+		own = curve_summary_next(&run, &m->rule.own, &c);
+		if (!median_guard_hits(m, h, best, &c, run.n - 1, own))
 			continue;
 		m->witness_trial = best;
 		m->witness = run.n - 1;

@@ -10,18 +10,20 @@
 #include "strategies/stop/stop-options.h"
 
 /* Sets guard and diverged_after of the rule from the options of these names. */
-void median_options_guards(struct median_rule *, const struct stop_reader *);
+void
+median_options_guards(struct median_rule *, const struct stop_options_reader *);
 
 /*
  * One rule of the family: opener(state, name, reader, env, err) fills a
  * median_rule and opens it, judger judges.
  */
-#define FAMILY_RULE(symbol, rule_name, table, opener, judger, words, from)    \
+#define MEDIAN_FAMILY_RULE(                                                   \
+    symbol, rule_name, table, opener, judger, words, from)                    \
 	static int open_##symbol(void **state,                                \
 	    const struct option_value *values, const struct stopper_env *env, \
 	    struct err *e)                                                    \
 	{                                                                     \
-		struct stop_reader r = { table, values };                     \
+		struct stop_options_reader r = { table, values };             \
                                                                               \
 		return opener(state, rule_name, &r, env, e);                  \
 	}                                                                     \
@@ -34,11 +36,11 @@ void median_options_guards(struct median_rule *, const struct stop_reader *);
 		.options = table,                                             \
 		.wants_curves = true,                                         \
 		.open = open_##symbol,                                        \
-		.close = median_close,                                        \
-		.observe = median_observe,                                    \
-		.ended = median_ended,                                        \
+		.close = median_engine_close,                                 \
+		.observe = median_engine_observe,                             \
+		.ended = median_engine_ended,                                 \
 		.judge = judger,                                              \
-		.median = median_view,                                        \
+		.median = median_engine_view,                                 \
 	}
 
 #endif /* HPOTUNE_MEDIAN_OPTIONS_H */

@@ -60,14 +60,14 @@ static const struct option sagemaker_options[] =
     FAMILY_OPTIONS("last", "mean", "completed", "50", "3", "0", "false", "0");
 
 static void
-read_warmup(
-    struct median_rule *rule, const struct stop_reader *r, int64_t max_steps)
+read_warmup(struct median_rule *rule, const struct stop_options_reader *r,
+    int64_t max_steps)
 {
 	const struct option_value *v;
 	int64_t steps;
 
-	v = option_get(r->table, r->values, "warmup_steps");
-	steps = option_steps(v, max_steps, -1);
+	v = plugin_option_get(r->table, r->values, "warmup_steps");
+	steps = plugin_option_steps(v, max_steps, -1);
 	if (steps >= 0)
 		rule->warmup_steps = steps;
 	if (steps < 0 || (!v->given && steps > 0))
@@ -75,42 +75,46 @@ read_warmup(
 }
 
 static int
-family_open(void **state, const char *name, const struct stop_reader *r,
+family_open(void **state, const char *name, const struct stop_options_reader *r,
     const struct stopper_env *env, struct err *e)
 {
 	struct median_rule rule = { .name = name };
-	const char *aggregate = stop_text(r, "aggregate");
+	const char *aggregate = stop_options_text(r, "aggregate");
 
-	if (!value_parse(&rule.own, stop_text(r, "value")) ||
-	    !value_parse(&rule.pool.value, stop_text(r, "reference")))
+	if (!curve_summary_parse(&rule.own, stop_options_text(r, "value")) ||
+	    !curve_summary_parse(
+		&rule.pool.value, stop_options_text(r, "reference")))
 		return err_set(e, ERR_USAGE,
 		    "a window is a share of the reports from 0 to 100 %%");
 	rule.pool.key = POOL_CARRY;
-	rule.pool.completed = strcmp(stop_text(r, "pool"), "completed") == 0;
+	rule.pool.completed =
+	    strcmp(stop_options_text(r, "pool"), "completed") == 0;
 	rule.pool.aggregate = strcmp(aggregate, "mean") == 0 ? POOL_MEAN
 			      : strcmp(aggregate, "rank") == 0
 				  ? POOL_RANK
 				  : POOL_PERCENTILE;
-	rule.pool.share = stop_number(r, "percentile") / 100;
-	rule.min_trials = stop_count(r, "min_trials");
-	rule.interval = stop_count(r, "interval_steps");
+	rule.pool.share = stop_options_number(r, "percentile") / 100;
+	rule.min_trials = stop_options_count(r, "min_trials");
+	rule.interval = stop_options_count(r, "interval_steps");
 	read_warmup(&rule, r, env->max_steps);
 	median_options_guards(&rule, r);
-	median_open(state, &rule, env);
+	median_engine_open(state, &rule, env);
 	return 0;
 }
 
-FAMILY_RULE(median, "median", median_options, family_open, median_judge,
+MEDIAN_FAMILY_RULE(median, "median", median_options, family_open,
+    median_engine_judge,
     "worse than the running median of the other trials at the same step",
     "Golovin et al. 2017, compared value by value");
-FAMILY_RULE(percentile, "percentile", percentile_options, family_open,
-    median_judge,
+MEDIAN_FAMILY_RULE(percentile, "percentile", percentile_options, family_open,
+    median_engine_judge,
     "not among the best share of the other trials at the same step",
     "the general form of median");
-FAMILY_RULE(vizier, "vizier", vizier_options, family_open, median_judge,
+MEDIAN_FAMILY_RULE(vizier, "vizier", vizier_options, family_open,
+    median_engine_judge,
     "best value worse than the median of completed trials' running means",
     "Golovin et al. 2017, section 3.2.2");
-FAMILY_RULE(sagemaker, "sagemaker", sagemaker_options, family_open,
-    median_judge,
+MEDIAN_FAMILY_RULE(sagemaker, "sagemaker", sagemaker_options, family_open,
+    median_engine_judge,
     "last value worse than the median of completed trials' running means",
     "Amazon SageMaker, automatic model tuning, early stopping");

@@ -28,20 +28,20 @@ static const struct option optuna_options[] = {
 };
 
 struct optuna {
-	struct median base;
+	struct median_engine base;
 	int64_t startup, warmup, interval, min_trials;
 };
 
 static int
-optuna_open(void **state, const char *name, const struct stop_reader *r,
+optuna_open(void **state, const char *name, const struct stop_options_reader *r,
     const struct stopper_env *env, struct err *e)
 {
-	double percent = stop_number(r, "percentile");
+	double percent = stop_options_number(r, "percentile");
 	struct median_rule rule = {
 		.name = name,
-		.own = { .kind = VALUE_BEST, .infinite = true },
+		.own = { .kind = SUMMARY_BEST, .infinite = true },
 		.pool = {
-			.value = { .kind = VALUE_LAST },
+			.value = { .kind = SUMMARY_LAST },
 			.key = POOL_STEP,
 			.aggregate = POOL_PERCENTILE,
 			.share = (env->maximize ? 100 - percent : percent) /
@@ -50,16 +50,16 @@ optuna_open(void **state, const char *name, const struct stop_reader *r,
 			.infinite = true,
 			.mirrored = env->maximize,
 		},
-		.diverged_after = stop_count(r, "diverged_after"),
+		.diverged_after = stop_options_count(r, "diverged_after"),
 	};
 	struct optuna *o = xcalloc(1, sizeof(*o));
 
 	(void)e;
-	median_init(&o->base, &rule, env);
-	o->startup = stop_count(r, "n_startup_trials");
-	o->warmup = stop_count(r, "n_warmup_steps");
-	o->interval = stop_count(r, "interval_steps");
-	o->min_trials = stop_count(r, "n_min_trials");
+	median_engine_init(&o->base, &rule, env);
+	o->startup = stop_options_count(r, "n_startup_trials");
+	o->warmup = stop_options_count(r, "n_warmup_steps");
+	o->interval = stop_options_count(r, "interval_steps");
+	o->min_trials = stop_options_count(r, "n_min_trials");
 	*state = o;
 	return 0;
 }
@@ -106,23 +106,23 @@ optuna_judge(void *state, const struct history *h, int64_t trial, int64_t step,
 	    stop_is_late(&o->base.env, &c, c.n - 1) || !optuna_is_due(o, &c))
 		return;
 	step = curve_step(&c, c.n - 1);
-	own = value_cache_at(o->base.own, trial, &c, c.n - 1);
-	j->value = history_turn(h, own);
-	pool_ask(o->base.pool, h, step, trial, &a);
+	own = curve_summary_cache_at(o->base.own, trial, &c, c.n - 1);
+	j->value = history_flip_sign(h, own);
+	pool_query(o->base.pool, h, step, trial, &a);
 	j->pool = a.n;
 	if (a.n > 0 && a.seen >= o->min_trials)
-		j->threshold = optuna_lerp(history_turn(h, a.first),
-		    history_turn(h, a.second), a.share);
+		j->threshold = optuna_lerp(history_flip_sign(h, a.first),
+		    history_flip_sign(h, a.second), a.share);
 	if (isnan(own)) {
 		j->verdict = VERDICT_STOP;
 		snprintf(j->why, sizeof(j->why),
 		    "no report up to step %lld is a number", (long long)step);
-	} else if (own > history_turn(h, j->threshold)) {
+	} else if (own > history_flip_sign(h, j->threshold)) {
 		j->verdict = VERDICT_STOP;
-		median_explain(&o->base, j, step);
+		median_engine_explain(&o->base, j, step);
 	}
 }
 
-FAMILY_RULE(optuna, "optuna", optuna_options, optuna_open, optuna_judge,
+MEDIAN_FAMILY_RULE(optuna, "optuna", optuna_options, optuna_open, optuna_judge,
     "best value worse than a percentile of completed trials, step by step",
     "Optuna, MedianPruner and PercentilePruner");

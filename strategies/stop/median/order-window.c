@@ -10,14 +10,14 @@
 #include "strategies/stop/median/order-window.h"
 
 int64_t
-window_count(const struct window *w)
+order_window_count(const struct order_window *w)
 {
 	return w->below + (int64_t)w->n + w->above;
 }
 
 /* First index whose number is not less than v. */
 static size_t
-window_find(const struct window *w, double v)
+order_window_find(const struct order_window *w, double v)
 {
 	size_t lo = 0, hi = w->n, mid;
 
@@ -32,7 +32,7 @@ window_find(const struct window *w, double v)
 }
 
 bool
-window_add(struct window *w, double v)
+order_window_add(struct order_window *w, double v)
 {
 	size_t at;
 
@@ -50,7 +50,7 @@ window_add(struct window *w, double v)
 		w->cap = w->cap == 0 ? 8 : w->cap * 2;
 		w->values = xreallocarray(w->values, w->cap, sizeof(double));
 	}
-	at = window_find(w, v);
+	at = order_window_find(w, v);
 	memmove(
 	    w->values + at + 1, w->values + at, (w->n - at) * sizeof(double));
 	w->values[at] = v;
@@ -59,9 +59,9 @@ window_add(struct window *w, double v)
 }
 
 bool
-window_remove(struct window *w, double v)
+order_window_remove(struct order_window *w, double v)
 {
-	size_t at = window_find(w, v);
+	size_t at = order_window_find(w, v);
 
 	if (w->n > 0 && at < w->n && w->values[at] == v) {
 		w->n--;
@@ -79,8 +79,8 @@ window_remove(struct window *w, double v)
 }
 
 bool
-window_rank(
-    const struct window *w, int64_t rank, const double *skip, double *out)
+order_window_rank(
+    const struct order_window *w, int64_t rank, const double *skip, double *out)
 {
 	int64_t i = rank - w->below;
 
@@ -95,7 +95,7 @@ window_rank(
 
 /* First rank of a window of size numbers, of n in all, around rank. */
 static size_t
-window_start(size_t n, int64_t rank, size_t size)
+order_window_start(size_t n, int64_t rank, size_t size)
 {
 	size_t half = size / 2, r = rank < 0 ? 0 : (size_t)rank;
 
@@ -105,13 +105,13 @@ window_start(size_t n, int64_t rank, size_t size)
 }
 
 void
-window_trim(struct window *w, int64_t rank, size_t size)
+order_window_trim(struct order_window *w, int64_t rank, size_t size)
 {
 	size_t from;
 
 	if (w->n <= size)
 		return;
-	from = window_start(w->n, rank - w->below, size);
+	from = order_window_start(w->n, rank - w->below, size);
 	w->below += (int64_t)from;
 	w->above += (int64_t)(w->n - from - size);
 	memmove(w->values, w->values + from, size * sizeof(double));
@@ -161,10 +161,10 @@ number_order(const void *a, const void *b)
 }
 
 void
-window_fill(
-    struct window *w, double *numbers, size_t n, int64_t rank, size_t size)
+order_window_fill(struct order_window *w, double *numbers, size_t n,
+    int64_t rank, size_t size)
 {
-	size_t from = window_start(n, rank, size);
+	size_t from = order_window_start(n, rank, size);
 	size_t take = n - from < size ? n - from : size;
 
 	if (from > 0)
@@ -185,8 +185,8 @@ window_fill(
 }
 
 void
-window_free(struct window *w)
+order_window_free(struct order_window *w)
 {
 	free(w->values);
-	*w = (struct window){ 0 };
+	*w = (struct order_window){ 0 };
 }

@@ -11,28 +11,28 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct window {
+struct order_window {
 	double *values; /* ascending */
 	size_t n, cap;
 	int64_t below, above; /* numbers outside, each side */
 };
 
 /* How many numbers there are. */
-int64_t window_count(const struct window *);
+int64_t order_window_count(const struct order_window *);
 /* False: the window has run empty and must be filled again. */
-bool window_add(struct window *, double);
-bool window_remove(struct window *, double);
+bool order_window_add(struct order_window *, double);
+bool order_window_remove(struct order_window *, double);
 /*
  * The number of this rank (from 0), not counting one copy of *skip if that is
  * not NULL.  False: it is not in the window.
  */
-bool window_rank(
-    const struct window *, int64_t rank, const double *skip, double *out);
+bool order_window_rank(
+    const struct order_window *, int64_t rank, const double *skip, double *out);
 /* Keep only size numbers around rank. */
-void window_trim(struct window *, int64_t rank, size_t size);
+void order_window_trim(struct order_window *, int64_t rank, size_t size);
 /* Start again from n numbers, in any order and reordered here. */
-void window_fill(
-    struct window *, double *numbers, size_t n, int64_t rank, size_t size);
-void window_free(struct window *);
+void order_window_fill(struct order_window *, double *numbers, size_t n,
+    int64_t rank, size_t size);
+void order_window_free(struct order_window *);
 
 #endif /* HPOTUNE_ORDER_WINDOW_H */

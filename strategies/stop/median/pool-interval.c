@@ -21,22 +21,22 @@ struct block {
 	struct span *spans; /* by value, from, to */
 	int64_t *from, *to; /* each ascending */
 	size_t n, cap;
-	int64_t held; /* at the step of the newest spans_at */
+	int64_t held; /* at the step of the newest pool_intervals_at */
 };
 
-struct spans {
+struct pool_intervals {
 	struct block *blocks; /* none empty */
 	size_t n, cap;
 	size_t total;
-	int64_t step; /* of the newest spans_at */
+	int64_t step; /* of the newest pool_intervals_at */
 };
 
 enum { BLOCK_LEAST = 256 };
 
-struct spans *
-spans_new(void)
+struct pool_intervals *
+pool_intervals_new(void)
 {
-	return xcalloc(1, sizeof(struct spans));
+	return xcalloc(1, sizeof(struct pool_intervals));
 }
 
 static void
@@ -48,7 +48,7 @@ block_free(struct block *b)
 }
 
 void
-spans_free(struct spans *s)
+pool_intervals_free(struct pool_intervals *s)
 {
 	size_t i;
 
@@ -104,7 +104,7 @@ block_find(const struct block *b, const struct span *x)
 
 /* The block x is in or belongs to: the first that does not end before it. */
 static size_t
-spans_find(const struct spans *s, const struct span *x)
+pool_intervals_find(const struct pool_intervals *s, const struct span *x)
 {
 	const struct block *b;
 	size_t lo = 0, hi = s->n, mid;
@@ -171,7 +171,7 @@ block_sort(struct block *b)
 
 /* A new empty block at this place. */
 static struct block *
-spans_open(struct spans *s, size_t at)
+pool_intervals_open(struct pool_intervals *s, size_t at)
 {
 	if (s->n == s->cap) {
 		s->cap = s->cap == 0 ? 16 : s->cap * 2;
@@ -186,9 +186,10 @@ spans_open(struct spans *s, size_t at)
 }
 
 static void
-spans_split(struct spans *s, size_t at)
+pool_intervals_split(struct pool_intervals *s, size_t at)
 {
-	struct block *right = spans_open(s, at + 1), *left = &s->blocks[at];
+	struct block *right = pool_intervals_open(s, at + 1),
+		     *left = &s->blocks[at];
 	size_t half = left->n / 2;
 
 	block_reserve(right, left->cap);
@@ -201,11 +202,12 @@ spans_split(struct spans *s, size_t at)
 }
 
 void
-spans_add(struct spans *s, int64_t from, int64_t to, double v)
+pool_intervals_add(struct pool_intervals *s, int64_t from, int64_t to, double v)
 {
 	struct span x = { v, from, to };
-	size_t at = spans_find(s, &x), i;
-	struct block *b = s->n == 0 ? spans_open(s, 0) : &s->blocks[at];
+	size_t at = pool_intervals_find(s, &x), i;
+	struct block *b =
+	    s->n == 0 ? pool_intervals_open(s, 0) : &s->blocks[at];
 
 	if (b->n == b->cap)
 		block_reserve(b, b->cap == 0 ? 16 : b->cap * 2);
@@ -217,14 +219,15 @@ spans_add(struct spans *s, int64_t from, int64_t to, double v)
 	b->n++;
 	s->total++;
 	if (b->n > BLOCK_LEAST + 2 * (size_t)sqrt((double)s->total))
-		spans_split(s, at);
+		pool_intervals_split(s, at);
 }
 
 void
-spans_remove(struct spans *s, int64_t from, int64_t to, double v)
+pool_intervals_remove(
+    struct pool_intervals *s, int64_t from, int64_t to, double v)
 {
 	struct span x = { v, from, to };
-	size_t at = spans_find(s, &x), i;
+	size_t at = pool_intervals_find(s, &x), i;
 	struct block *b;
 
 	assert(at < s->n);
@@ -244,7 +247,7 @@ spans_remove(struct spans *s, int64_t from, int64_t to, double v)
 }
 
 int64_t
-spans_at(struct spans *s, int64_t step)
+pool_intervals_at(struct pool_intervals *s, int64_t step)
 {
 	struct block *b;
 	size_t i, begun;
@@ -264,7 +267,7 @@ spans_at(struct spans *s, int64_t step)
 
 /* The value of this rank at the step, nothing skipped. */
 static double
-rank_plain(const struct spans *s, int64_t rank)
+rank_plain(const struct pool_intervals *s, int64_t rank)
 {
 	const struct span *x;
 	const struct block *b;
@@ -287,7 +290,8 @@ rank_plain(const struct spans *s, int64_t rank)
 }
 
 double
-spans_rank(const struct spans *s, int64_t rank, const double *skip)
+pool_intervals_rank(
+    const struct pool_intervals *s, int64_t rank, const double *skip)
 {
 	double v = rank_plain(s, rank);
 

@@ -12,20 +12,23 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct spans;
+struct pool_intervals;
 
-struct spans *spans_new(void);
-void spans_free(struct spans *);
+struct pool_intervals *pool_intervals_new(void);
+void pool_intervals_free(struct pool_intervals *);
 /* v (not NaN) holds from … to, both included. */
-void spans_add(struct spans *, int64_t from, int64_t to, double v);
+void
+pool_intervals_add(struct pool_intervals *, int64_t from, int64_t to, double v);
 /* Takes back what was added with the same three. */
-void spans_remove(struct spans *, int64_t from, int64_t to, double v);
-/* How many hold at step; prepares spans_rank for it. */
-int64_t spans_at(struct spans *, int64_t step);
+void pool_intervals_remove(
+    struct pool_intervals *, int64_t from, int64_t to, double v);
+/* How many hold at step; prepares pool_intervals_rank for it. */
+int64_t pool_intervals_at(struct pool_intervals *, int64_t step);
 /*
  * The value of this rank (from 0) among those at the step of the newest
- * spans_at, not counting one copy of *skip unless that is NULL.
+ * pool_intervals_at, not counting one copy of *skip unless that is NULL.
  */
-double spans_rank(const struct spans *, int64_t rank, const double *skip);
+double pool_intervals_rank(
+    const struct pool_intervals *, int64_t rank, const double *skip);
 
 #endif /* HPOTUNE_POOL_INTERVAL_H */

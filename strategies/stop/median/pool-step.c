@@ -11,7 +11,7 @@
 #include "strategies/stop/median/pool-step.h"
 
 size_t
-cells_from(const struct cells *s, int64_t key)
+pool_steps_from(const struct pool_steps *s, int64_t key)
 {
 	size_t lo = 0, hi = s->n, mid;
 
@@ -27,8 +27,8 @@ cells_from(const struct cells *s, int64_t key)
 	return lo;
 }
 
-struct cell *
-cells_find(struct cells *s, int64_t key)
+struct pool_step *
+pool_steps_find(struct pool_steps *s, int64_t key)
 {
 	size_t at;
 
@@ -37,17 +37,17 @@ cells_find(struct cells *s, int64_t key)
 		if (s->all[at]->key == key)
 			break;
 	if (at >= s->n || at > s->hint + 1)
-		at = cells_from(s, key);
+		at = pool_steps_from(s, key);
 	if (at == s->n || s->all[at]->key != key)
 		return NULL;
 	s->hint = at;
 	return s->all[at];
 }
 
-struct cell *
-cells_make(struct cells *s, int64_t key, bool filled)
+struct pool_step *
+pool_steps_make(struct pool_steps *s, int64_t key, bool filled)
 {
-	struct cell *c = cells_find(s, key);
+	struct pool_step *c = pool_steps_find(s, key);
 	size_t at;
 
 	if (c != NULL)
@@ -59,7 +59,7 @@ cells_make(struct cells *s, int64_t key, bool filled)
 		s->cap = s->cap == 0 ? 64 : s->cap * 2;
 		s->all = xreallocarray(s->all, s->cap, sizeof(*s->all));
 	}
-	at = cells_from(s, key);
+	at = pool_steps_from(s, key);
 	memmove(s->all + at + 1, s->all + at, (s->n - at) * sizeof(*s->all));
 	s->all[at] = c;
 	s->n++;
@@ -68,20 +68,20 @@ cells_make(struct cells *s, int64_t key, bool filled)
 }
 
 void
-cells_free(struct cells *s)
+pool_steps_free(struct pool_steps *s)
 {
 	size_t i;
 
 	for (i = 0; i < s->n; i++) {
-		window_free(&s->all[i]->window);
+		order_window_free(&s->all[i]->window);
 		free(s->all[i]);
 	}
 	free(s->all);
-	*s = (struct cells){ 0 };
+	*s = (struct pool_steps){ 0 };
 }
 
 bool
-pool_counts(const struct pool_rule *r, double v)
+pool_step_counts(const struct pool_rule *r, double v)
 {
 	return r->infinite ? !isnan(v) : isfinite(v);
 }
@@ -99,11 +99,11 @@ rank_below(double share, int64_t n)
 	return k;
 }
 
-static struct ranks
+static struct pool_ranks
 ranks_of_percentile(const struct pool_rule *r, int64_t n)
 {
 	double h = (double)(n - 1) * r->share;
-	struct ranks w = { .first = (int64_t)h };
+	struct pool_ranks w = { .first = (int64_t)h };
 
 	w.share = h - floor(h);
 	w.second = w.first + 1 < n ? w.first + 1 : w.first;
@@ -114,10 +114,10 @@ ranks_of_percentile(const struct pool_rule *r, int64_t n)
 	return w;
 }
 
-struct ranks
-ranks_wanted(const struct pool_rule *r, int64_t n)
+struct pool_ranks
+pool_step_ranks(const struct pool_rule *r, int64_t n)
 {
-	struct ranks w = { 0, 0, 0 };
+	struct pool_ranks w = { 0, 0, 0 };
 
 	switch (r->aggregate) {
 	case POOL_PERCENTILE:
@@ -137,7 +137,7 @@ ranks_wanted(const struct pool_rule *r, int64_t n)
 
 /* Add to a sum without losing digits (Knuth's two-sum). */
 static void
-cell_sum(struct cell *c, double v)
+pool_step_sum(struct pool_step *c, double v)
 {
 	double s = c->sum + v, t = s - c->sum;
 
@@ -146,28 +146,29 @@ cell_sum(struct cell *c, double v)
 }
 
 void
-cell_change(
-    struct cell *c, const struct pool_rule *r, double v, int sign, size_t size)
+pool_step_change(struct pool_step *c, const struct pool_rule *r, double v,
+    int sign, size_t size)
 {
 	if (!c->filled)
 		return;
 	c->seen += sign;
-	if (!pool_counts(r, v))
+	if (!pool_step_counts(r, v))
 		return;
 	c->n += sign;
 	if (r->aggregate == POOL_MEAN) {
-		cell_sum(c, sign > 0 ? v : -v);
+		pool_step_sum(c, sign > 0 ? v : -v);
 		return;
 	}
-	c->filled =
-	    sign > 0 ? window_add(&c->window, v) : window_remove(&c->window, v);
+	c->filled = sign > 0 ? order_window_add(&c->window, v)
+			     : order_window_remove(&c->window, v);
 	if (c->window.n > 2 * size)
-		window_trim(&c->window, ranks_wanted(r, c->n).first, size);
+		order_window_trim(
+		    &c->window, pool_step_ranks(r, c->n).first, size);
 }
 
 void
-cell_fill(struct cell *c, const struct pool_rule *r, double *values, size_t n,
-    int64_t seen, size_t size)
+pool_step_fill(struct pool_step *c, const struct pool_rule *r, double *values,
+    size_t n, int64_t seen, size_t size)
 {
 	size_t i;
 
@@ -177,17 +178,17 @@ cell_fill(struct cell *c, const struct pool_rule *r, double *values, size_t n,
 	c->sum = c->rest = 0;
 	if (r->aggregate == POOL_MEAN)
 		for (i = 0; i < n; i++)
-			cell_sum(c, values[i]);
+			pool_step_sum(c, values[i]);
 	else
-		window_fill(
-		    &c->window, values, n, ranks_wanted(r, c->n).first, size);
+		order_window_fill(&c->window, values, n,
+		    pool_step_ranks(r, c->n).first, size);
 }
 
 bool
-cell_answer(const struct cell *c, const struct pool_rule *r, const double *skip,
-    struct pool_answer *a)
+pool_step_answer(const struct pool_step *c, const struct pool_rule *r,
+    const double *skip, struct pool_answer *a)
 {
-	struct ranks w;
+	struct pool_ranks w;
 	double sum;
 
 	if (r->aggregate == POOL_MEAN) {
@@ -195,9 +196,9 @@ cell_answer(const struct cell *c, const struct pool_rule *r, const double *skip,
 		a->first = a->second = (sum + c->rest) / (double)a->n;
 		return true;
 	}
-	w = ranks_wanted(r, a->n);
+	w = pool_step_ranks(r, a->n);
 	a->share = w.share;
 	return w.first >= a->n ||
-	       (window_rank(&c->window, w.first, skip, &a->first) &&
-		   window_rank(&c->window, w.second, skip, &a->second));
+	       (order_window_rank(&c->window, w.first, skip, &a->first) &&
+		   order_window_rank(&c->window, w.second, skip, &a->second));
 }

@@ -14,50 +14,52 @@
 #include "strategies/stop/median/order-window.h"
 
 /* The ranks between which the aggregate lies, and how far from the first. */
-struct ranks {
+struct pool_ranks {
 	int64_t first, second;
 	double share;
 };
 
-struct cell {
+struct pool_step {
 	int64_t key;
 	bool filled; /* what follows is true to the curves */
 	int64_t seen; /* trials with a report here */
 	int64_t n; /* those whose value is a number */
-	struct window window; /* their values, unless the mean is wanted */
+	struct order_window
+	    window; /* their values, unless the mean is wanted */
 	double sum, rest; /* sum + rest is the sum, to twice the digits */
 };
 
 /* Cells in the order of their keys. */
-struct cells {
-	struct cell **all;
+struct pool_steps {
+	struct pool_step **all;
 	size_t n, cap;
 	size_t hint; /* the one found last */
 };
 
 /* Index of the first cell at or after key. */
-size_t cells_from(const struct cells *, int64_t key);
+size_t pool_steps_from(const struct pool_steps *, int64_t key);
 /* The cell of this key, or NULL. */
-struct cell *cells_find(struct cells *, int64_t key);
+struct pool_step *pool_steps_find(struct pool_steps *, int64_t key);
 /* The same, made empty when there is none; filled says if that is the truth. */
-struct cell *cells_make(struct cells *, int64_t key, bool filled);
-void cells_free(struct cells *);
+struct pool_step *
+pool_steps_make(struct pool_steps *, int64_t key, bool filled);
+void pool_steps_free(struct pool_steps *);
 
 /* Whether v enters medians and means. */
-bool pool_counts(const struct pool_rule *, double v);
-struct ranks ranks_wanted(const struct pool_rule *, int64_t n);
+bool pool_step_counts(const struct pool_rule *, double v);
+struct pool_ranks pool_step_ranks(const struct pool_rule *, int64_t n);
 
 /* One trial's value comes (sign 1) or leaves (-1); size is the window's. */
-void cell_change(
-    struct cell *, const struct pool_rule *, double v, int sign, size_t size);
+void pool_step_change(struct pool_step *, const struct pool_rule *, double v,
+    int sign, size_t size);
 /* Start again from n values (reordered here) of seen trials. */
-void cell_fill(struct cell *, const struct pool_rule *, double *values,
-    size_t n, int64_t seen, size_t size);
+void pool_step_fill(struct pool_step *, const struct pool_rule *,
+    double *values, size_t n, int64_t seen, size_t size);
 /*
  * The aggregate of the a->n numbers left when *skip, unless NULL, is taken
  * out.  False: the window does not show it.
  */
-bool cell_answer(const struct cell *, const struct pool_rule *,
+bool pool_step_answer(const struct pool_step *, const struct pool_rule *,
     const double *skip, struct pool_answer *a);
 
 #endif /* HPOTUNE_POOL_STEP_H */

@@ -29,10 +29,11 @@ enum {
 
 struct pool {
 	struct pool_rule rule;
-	struct value_cache *values; /* of trials that report */
-	struct cells cells;
-	struct spans *spans; /* of numbers; NULL while there are cells */
-	struct spans *others; /* of what is no number */
+	struct curve_summary_cache *values; /* of trials that report */
+	struct pool_steps cells;
+	struct pool_intervals
+	    *spans; /* of numbers; NULL while there are cells */
+	struct pool_intervals *others; /* of what is no number */
 	int64_t reports, filled, touched;
 	uint8_t *member; /* one bit a trial */
 	size_t member_cap; /* bytes */
@@ -45,7 +46,7 @@ pool_new(const struct pool_rule *rule)
 	struct pool *p = xcalloc(1, sizeof(*p));
 
 	p->rule = *rule;
-	p->values = value_cache_new(&rule->value);
+	p->values = curve_summary_cache_new(&rule->value);
 	return p;
 }
 
@@ -54,10 +55,10 @@ pool_free(struct pool *p)
 {
 	if (p == NULL)
 		return;
-	cells_free(&p->cells);
-	spans_free(p->spans);
-	spans_free(p->others);
-	value_cache_free(p->values);
+	pool_steps_free(&p->cells);
+	pool_intervals_free(p->spans);
+	pool_intervals_free(p->others);
+	curve_summary_cache_free(p->values);
 	free(p->member);
 	free(p);
 }
@@ -124,7 +125,7 @@ report_at(const struct pool *p, const struct curve *c, int64_t key)
 
 /* Fill a cell with what all members have at its key. */
 static void
-pool_fill(struct pool *p, const struct history *h, struct cell *c)
+pool_fill(struct pool *p, const struct history *h, struct pool_step *c)
 {
 	double v, *values;
 	int64_t trial, seen = 0, count = history_count(h);
@@ -140,12 +141,12 @@ pool_fill(struct pool *p, const struct history *h, struct cell *c)
 		i = report_at(p, &curve, c->key);
 		if (i < 0)
 			continue;
-		v = value_at(&p->rule.value, &curve, (size_t)i);
+		v = curve_summary_at(&p->rule.value, &curve, (size_t)i);
 		seen++;
-		if (pool_counts(&p->rule, v))
+		if (pool_step_counts(&p->rule, v))
 			values[n++] = v;
 	}
-	cell_fill(c, &p->rule, values, n, seen, window_size(p));
+	pool_step_fill(c, &p->rule, values, n, seen, window_size(p));
 	free(values);
 }
 
@@ -177,16 +178,16 @@ report_span(const struct pool *p, const struct curve *c, size_t i,
 static void
 spans_change(struct pool *p, int64_t from, int64_t to, double v, int sign)
 {
-	struct spans *s = p->spans;
+	struct pool_intervals *s = p->spans;
 
-	if (!pool_counts(&p->rule, v)) {
+	if (!pool_step_counts(&p->rule, v)) {
 		s = p->others;
 		v = 0;
 	}
 	if (sign > 0)
-		spans_add(s, from, to, v);
+		pool_intervals_add(s, from, to, v);
 	else
-		spans_remove(s, from, to, v);
+		pool_intervals_remove(s, from, to, v);
 }
 
 static void
@@ -200,26 +201,27 @@ span_change(struct pool *p, int64_t from, int64_t to, double v, int sign)
 		spans_change(p, from, to, v, sign);
 	else if (p->rule.key != POOL_CARRY)
 		/* Such cells hold all there is from the start. */
-		cell_change(
-		    cells_make(&p->cells, from, true), &p->rule, v, sign, size);
+		pool_step_change(pool_steps_make(&p->cells, from, true),
+		    &p->rule, v, sign, size);
 	else
-		for (k = cells_from(&p->cells, from);
+		for (k = pool_steps_from(&p->cells, from);
 		     k < p->cells.n && p->cells.all[k]->key <= to;
 		     k++, p->touched++)
-			cell_change(p->cells.all[k], &p->rule, v, sign, size);
+			pool_step_change(
+			    p->cells.all[k], &p->rule, v, sign, size);
 }
 
 /* A curve comes (sign 1) or leaves (-1) from this report on. */
 static void
 curve_change(struct pool *p, const struct curve *c, size_t first, int sign)
 {
-	struct value_run run = { 0 };
+	struct curve_summary_run run = { 0 };
 	int64_t from = 0, to = 0;
 	size_t i;
 	double v;
 
 	for (i = 0; i < c->n; i++) {
-		v = value_next(&run, &p->rule.value, c);
+		v = curve_summary_next(&run, &p->rule.value, c);
 		if (i < first)
 			continue;
 		report_span(p, c, i, &from, &to);
@@ -236,10 +238,10 @@ curve_reach(struct pool *p, int64_t trial, const struct curve *c)
 	double v;
 
 	if (from == to ||
-	    (p->spans == NULL && cells_from(&p->cells, from + 1) ==
-				     cells_from(&p->cells, to + 1)))
+	    (p->spans == NULL && pool_steps_from(&p->cells, from + 1) ==
+				     pool_steps_from(&p->cells, to + 1)))
 		return;
-	v = value_cache_at(p->values, trial, c, c->n - 2);
+	v = curve_summary_cache_at(p->values, trial, c, c->n - 2);
 	if (p->spans != NULL)
 		spans_change(p, from, from, v, -1);
 	else
@@ -254,13 +256,13 @@ curve_extend(struct pool *p, int64_t trial, const struct curve *c)
 	int64_t from = 0, to = 0;
 
 	if (p->rule.key == POOL_ONCE && c->n > 1)
-		span_change(
-		    p, 0, 0, value_cache_at(p->values, trial, c, c->n - 2), -1);
+		span_change(p, 0, 0,
+		    curve_summary_cache_at(p->values, trial, c, c->n - 2), -1);
 	if (p->rule.key == POOL_CARRY && c->n > 1)
 		curve_reach(p, trial, c);
 	report_span(p, c, c->n - 1, &from, &to);
-	span_change(
-	    p, from, to, value_cache_at(p->values, trial, c, c->n - 1), 1);
+	span_change(p, from, to,
+	    curve_summary_cache_at(p->values, trial, c, c->n - 1), 1);
 }
 
 /*
@@ -275,10 +277,11 @@ report_mend(
 	double was;
 
 	report_span(p, c, at, &from, &to);
-	if (history_replaced(h, &was))
+	if (history_replaced_value(h, &was))
 		span_change(p, from, to, was, -1);
 	span_change(p, from, to, c->values[at], 1);
-	if (history_replaced(h, &was) || at == 0 || p->rule.key != POOL_CARRY)
+	if (history_replaced_value(h, &was) || at == 0 ||
+	    p->rule.key != POOL_CARRY)
 		return;
 	reached = to;
 	report_span(p, c, at - 1, &from, &to);
@@ -299,7 +302,7 @@ curve_mend(
 	int64_t *steps = xreallocarray(NULL, now->n, sizeof(int64_t));
 	struct curve old = { .steps = steps, .values = values };
 	double was;
-	bool again = history_replaced(h, &was);
+	bool again = history_replaced_value(h, &was);
 	size_t i, first = at > 0 ? at - 1 : 0;
 
 	for (i = 0; i < now->n; i++) {
@@ -324,9 +327,9 @@ pool_observe(
 	bool grew;
 
 	assert(at >= 0);
-	grew = (size_t)at + 1 == c.n && !history_replaced(h, &old);
+	grew = (size_t)at + 1 == c.n && !history_replaced_value(h, &old);
 	if (!grew)
-		value_cache_forget(p->values, trial);
+		curve_summary_cache_forget(p->values, trial);
 	if (p->rule.completed && !member_is(p, trial))
 		return;
 	p->reports++;
@@ -335,7 +338,8 @@ pool_observe(
 		curve_change(p, &c, 0, 1);
 	} else if (grew)
 		curve_extend(p, trial, &c);
-	else if (p->rule.value.kind == VALUE_LAST && p->rule.key != POOL_INDEX)
+	else if (p->rule.value.kind == SUMMARY_LAST &&
+		 p->rule.key != POOL_INDEX)
 		report_mend(p, h, &c, (size_t)at);
 	else
 		curve_mend(p, h, &c, (size_t)at);
@@ -356,7 +360,7 @@ pool_ended(struct pool *p, const struct history *h, int64_t trial)
 }
 
 void
-pool_spread(struct pool *p, const struct history *h)
+pool_use_intervals(struct pool *p, const struct history *h)
 {
 	int64_t trial, count = history_count(h);
 	struct curve c;
@@ -364,9 +368,9 @@ pool_spread(struct pool *p, const struct history *h)
 	if (p->spans != NULL || p->rule.key != POOL_CARRY ||
 	    p->rule.aggregate == POOL_MEAN)
 		return;
-	cells_free(&p->cells);
-	p->spans = spans_new();
-	p->others = spans_new();
+	pool_steps_free(&p->cells);
+	p->spans = pool_intervals_new();
+	p->others = pool_intervals_new();
 	for (trial = 1; trial <= count; trial++)
 		if (member_is(p, trial)) {
 			c = history_curve(h, trial);
@@ -375,17 +379,17 @@ pool_spread(struct pool *p, const struct history *h)
 }
 
 /* A cell that is true, or NULL where nobody has anything. */
-static struct cell *
+static struct pool_step *
 pool_cell(struct pool *p, const struct history *h, int64_t key)
 {
-	struct cell *c;
+	struct pool_step *c;
 
 	if (p->rule.key != POOL_CARRY)
-		c = cells_find(&p->cells, key);
+		c = pool_steps_find(&p->cells, key);
 	else {
 		if (p->cells.n >= CELLS_MOST && p->rule.aggregate == POOL_MEAN)
-			cells_free(&p->cells);
-		c = cells_make(&p->cells, key, false);
+			pool_steps_free(&p->cells);
+		c = pool_steps_make(&p->cells, key, false);
 	}
 	if (c != NULL && !c->filled) {
 		p->filled += p->members;
@@ -408,37 +412,38 @@ pool_own(struct pool *p, const struct history *h, int64_t key, int64_t trial,
 	i = report_at(p, &c, key);
 	if (i < 0)
 		return 0;
-	*own = value_cache_at(p->values, trial, &c, (size_t)i);
-	return pool_counts(&p->rule, *own) ? 2 : 1;
+	*own = curve_summary_cache_at(p->values, trial, &c, (size_t)i);
+	return pool_step_counts(&p->rule, *own) ? 2 : 1;
 }
 
 static void
 ask_spans(struct pool *p, int64_t key, int has, const double *skip,
     struct pool_answer *a)
 {
-	struct ranks w;
+	struct pool_ranks w;
 
-	a->n = spans_at(p->spans, key);
-	a->seen = a->n + spans_at(p->others, key) - (has > 0);
+	a->n = pool_intervals_at(p->spans, key);
+	a->seen = a->n + pool_intervals_at(p->others, key) - (has > 0);
 	a->n -= skip != NULL;
 	if (a->n == 0)
 		return;
-	w = ranks_wanted(&p->rule, a->n);
+	w = pool_step_ranks(&p->rule, a->n);
 	a->share = w.share;
 	if (w.first >= a->n)
 		return;
-	a->first = spans_rank(p->spans, w.first, skip);
-	a->second = w.second == w.first ? a->first
-					: spans_rank(p->spans, w.second, skip);
+	a->first = pool_intervals_rank(p->spans, w.first, skip);
+	a->second = w.second == w.first
+			? a->first
+			: pool_intervals_rank(p->spans, w.second, skip);
 }
 
 void
-pool_ask(struct pool *p, const struct history *h, int64_t key, int64_t but,
+pool_query(struct pool *p, const struct history *h, int64_t key, int64_t but,
     struct pool_answer *a)
 {
 	double own = NAN;
 	const double *skip;
-	struct cell *c;
+	struct pool_step *c;
 	int has;
 
 	*a = (struct pool_answer){ .first = NAN, .second = NAN };
@@ -448,7 +453,7 @@ pool_ask(struct pool *p, const struct history *h, int64_t key, int64_t but,
 	skip = has == 2 ? &own : NULL;
 	if (p->filled > WORK_FREE + FILLED_PER_REPORT * p->reports ||
 	    p->touched > WORK_FREE + TOUCHED_PER_REPORT * p->reports)
-		pool_spread(p, h);
+		pool_use_intervals(p, h);
 	if (p->spans != NULL) {
 		ask_spans(p, key, has, skip, a);
 		return;
@@ -458,10 +463,10 @@ pool_ask(struct pool *p, const struct history *h, int64_t key, int64_t but,
 		return;
 	a->seen = c->seen - (has > 0);
 	a->n = c->n - (skip != NULL);
-	if (a->n == 0 || cell_answer(c, &p->rule, skip, a))
+	if (a->n == 0 || pool_step_answer(c, &p->rule, skip, a))
 		return;
 	pool_fill(p, h, c);
-	if (!cell_answer(c, &p->rule, skip, a))
+	if (!pool_step_answer(c, &p->rule, skip, a))
 		assert(!"a fresh window shows the wanted rank");
 }
 

@@ -36,7 +36,7 @@ enum pool_aggregate {
 };
 
 struct pool_rule {
-	struct value_rule value;
+	struct curve_summary_rule value;
 	enum pool_key key;
 	enum pool_aggregate aggregate;
 	double share; /* of POOL_PERCENTILE and POOL_RANK, 0 … 1, best first */
@@ -68,13 +68,13 @@ int64_t pool_members(const struct pool *);
  * What the trials but one (0 = none) have at this step; for POOL_INDEX at
  * this report, for POOL_ONCE anywhere.
  */
-void pool_ask(struct pool *, const struct history *, int64_t key, int64_t but,
+void pool_query(struct pool *, const struct history *, int64_t key, int64_t but,
     struct pool_answer *);
 /*
  * Make ready for steps that hardly any two trials share.  The pool does it
  * by itself when that is less work; answers are the same.
  */
-void pool_spread(struct pool *, const struct history *);
+void pool_use_intervals(struct pool *, const struct history *);
 /* The answer as one number; equal neighbours give that number itself. */
 double pool_threshold(const struct pool_answer *);
 

@@ -40,61 +40,63 @@ static const struct option syne_tune_options[] = {
 };
 
 static int
-ray_open(void **state, const char *name, const struct stop_reader *r,
+ray_open(void **state, const char *name, const struct stop_options_reader *r,
     const struct stopper_env *env, struct err *e)
 {
-	int64_t grace = stop_count(r, "grace_period");
+	int64_t grace = stop_options_count(r, "grace_period");
 	struct median_rule rule = {
 		.name = name,
-		.own = { .kind = VALUE_BEST },
+		.own = { .kind = SUMMARY_BEST },
 		.pool = {
-			.value = { .kind = VALUE_MEAN_FROM, .from = grace },
+			.value = { .kind = SUMMARY_MEAN_FROM, .from = grace },
 			.key = POOL_CARRY,
 			.aggregate = POOL_PERCENTILE,
 			.share = 0.5,
 		},
-		.min_trials = stop_count(r, "min_samples_required"),
+		.min_trials = stop_options_count(r, "min_samples_required"),
 		.warmup_steps = grace,
 		.interval = 1,
 	};
 
 	(void)e;
 	median_options_guards(&rule, r);
-	median_open(state, &rule, env);
+	median_engine_open(state, &rule, env);
 	return 0;
 }
 
 static int
-nni_open(void **state, const char *name, const struct stop_reader *r,
+nni_open(void **state, const char *name, const struct stop_options_reader *r,
     const struct stopper_env *env, struct err *e)
 {
 	struct median_rule rule = {
 		.name = name,
-		.own = { .kind = VALUE_BEST },
+		.own = { .kind = SUMMARY_BEST },
 		.pool = {
-			.value = { .kind = VALUE_MEAN },
+			.value = { .kind = SUMMARY_MEAN },
 			.key = POOL_INDEX,
 			.aggregate = POOL_MIDDLE,
 			.share = 0.5,
 			.completed = true,
 		},
 		.min_trials = 1,
-		.warmup_reports = stop_count(r, "start_step") - 1,
+		.warmup_reports = stop_options_count(r, "start_step") - 1,
 		.interval = 1,
 	};
 
 	(void)e;
 	median_options_guards(&rule, r);
-	median_open(state, &rule, env);
+	median_engine_open(state, &rule, env);
 	return 0;
 }
 
 static int
-syne_tune_open(void **state, const char *name, const struct stop_reader *r,
-    const struct stopper_env *env, struct err *e)
+syne_tune_open(void **state, const char *name,
+    const struct stop_options_reader *r, const struct stopper_env *env,
+    struct err *e)
 {
-	enum value_kind kind =
-	    stop_number(r, "running_average") != 0 ? VALUE_MEAN : VALUE_LAST;
+	enum curve_summary_kind kind =
+	    stop_options_number(r, "running_average") != 0 ? SUMMARY_MEAN
+							   : SUMMARY_LAST;
 	struct median_rule rule = {
 		.name = name,
 		.own = { .kind = kind },
@@ -102,25 +104,26 @@ syne_tune_open(void **state, const char *name, const struct stop_reader *r,
 			.value = { .kind = kind },
 			.key = POOL_STEP,
 			.aggregate = POOL_RANK,
-			.share = stop_number(r, "rank_cutoff"),
+			.share = stop_options_number(r, "rank_cutoff"),
 		},
-		.min_trials = stop_count(r, "grace_population") - 1,
-		.warmup_steps = stop_count(r, "grace_time"),
+		.min_trials = stop_options_count(r, "grace_population") - 1,
+		.warmup_steps = stop_options_count(r, "grace_time"),
 		.interval = 1,
 	};
 
 	(void)e;
 	median_options_guards(&rule, r);
-	median_open(state, &rule, env);
+	median_engine_open(state, &rule, env);
 	return 0;
 }
 
-FAMILY_RULE(ray, "ray", ray_options, ray_open, median_judge,
+MEDIAN_FAMILY_RULE(ray, "ray", ray_options, ray_open, median_engine_judge,
     "best value worse than the median of running means after a grace period",
     "Ray Tune, MedianStoppingRule, made safe against NaN");
-FAMILY_RULE(nni, "nni", nni_options, nni_open, median_judge,
+MEDIAN_FAMILY_RULE(nni, "nni", nni_options, nni_open, median_engine_judge,
     "best value worse than the lenient median of completed running means",
     "NNI, Medianstop assessor");
-FAMILY_RULE(syne_tune, "syne-tune", syne_tune_options, syne_tune_open,
-    median_judge, "mean so far ranks beyond a share of all at the same step",
+MEDIAN_FAMILY_RULE(syne_tune, "syne-tune", syne_tune_options, syne_tune_open,
+    median_engine_judge,
+    "mean so far ranks beyond a share of all at the same step",
     "Syne Tune, MedianStoppingRule");

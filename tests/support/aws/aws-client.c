@@ -12,7 +12,7 @@
 enum { GUARD_MS = 60 * 1000 };
 
 /* The rig whose client asks for variables. */
-static struct rig *current;
+static struct aws_client *current;
 
 /* Whatever the environment of the tests says, only this counts. */
 static const char *
@@ -34,7 +34,7 @@ aws_rig_getenv(const char *name)
 static void
 on_note(void *arg, bool warn, const char *text)
 {
-	struct rig *rig = arg;
+	struct aws_client *rig = arg;
 
 	buf_printf(&rig->notes, "%s%s\n", warn ? "" : "(info) ", text);
 }
@@ -48,7 +48,7 @@ on_guard(void *arg)
 }
 
 void
-aws_rig_open(struct rig *rig, double pace)
+aws_rig_open(struct aws_client *rig, double pace)
 {
 	struct aws_env env = {
 		.env = aws_rig_getenv,
@@ -58,7 +58,7 @@ aws_rig_open(struct rig *rig, double pace)
 	};
 	struct err e = ERR_INIT;
 
-	*rig = (struct rig){ 0 };
+	*rig = (struct aws_client){ 0 };
 	unsetenv("http_proxy");
 	unsetenv("https_proxy");
 	unsetenv("all_proxy");
@@ -78,7 +78,7 @@ aws_rig_open(struct rig *rig, double pace)
 }
 
 void
-aws_rig_close(struct rig *rig)
+aws_rig_close(struct aws_client *rig)
 {
 	aws_close(rig->aws);
 	aws_rig_deaf(rig);
@@ -93,18 +93,18 @@ aws_rig_close(struct rig *rig)
 }
 
 void
-aws_rig_step(struct rig *rig, struct step step)
+aws_rig_step(struct aws_client *rig, struct step step)
 {
-	if (rig->n_steps == RIG_STEPS)
+	if (rig->n_steps == AWS_CLIENT_STEPS)
 		abort();
 	rig->steps[rig->n_steps++] = step;
 }
 
 void
-aws_rig_error(struct rig *rig, const char *operation, int status,
+aws_rig_error(struct aws_client *rig, const char *operation, int status,
     const char *code, const char *text)
 {
-	static char bodies[RIG_STEPS][512];
+	static char bodies[AWS_CLIENT_STEPS][512];
 	char *body = bodies[rig->n_steps];
 
 	(void)snprintf(body, sizeof bodies[0],
@@ -116,7 +116,7 @@ aws_rig_error(struct rig *rig, const char *operation, int status,
 }
 
 void
-aws_rig_good(struct rig *rig, const char *operation, const char *body)
+aws_rig_good(struct aws_client *rig, const char *operation, const char *body)
 {
 	aws_rig_step(
 	    rig, (struct step){
@@ -126,7 +126,7 @@ aws_rig_good(struct rig *rig, const char *operation, const char *body)
 static void
 turn(void *arg)
 {
-	struct rig *rig = arg;
+	struct aws_client *rig = arg;
 
 	rig->turns++;
 	if (rig->want_requests ? rig->n_asked >= rig->requests_wanted
@@ -135,7 +135,7 @@ turn(void *arg)
 }
 
 void
-aws_rig_settle(struct rig *rig)
+aws_rig_settle(struct aws_client *rig)
 {
 	rig->want_requests = false;
 	loop_timer_set(rig->guard, GUARD_MS);
@@ -143,7 +143,7 @@ aws_rig_settle(struct rig *rig)
 }
 
 void
-aws_rig_wait(struct rig *rig, size_t requests)
+aws_rig_wait(struct aws_client *rig, size_t requests)
 {
 	rig->want_requests = true;
 	rig->requests_wanted = requests;
@@ -152,7 +152,7 @@ aws_rig_wait(struct rig *rig, size_t requests)
 }
 
 static void
-told_keep(struct told *t, const struct aws_answer *a)
+aws_client_keep(struct aws_client_answer *t, const struct aws_answer *a)
 {
 	struct buf json = { 0 };
 
@@ -178,9 +178,9 @@ told_keep(struct told *t, const struct aws_answer *a)
 void
 aws_rig_told(void *arg, const struct aws_answer *a)
 {
-	struct told *t = arg;
+	struct aws_client_answer *t = arg;
 
-	told_keep(t, a);
+	aws_client_keep(t, a);
 	if (t->also != NULL)
 		t->also(t);
 }
@@ -189,10 +189,10 @@ static void
 on_list(void *arg, const struct aws_answer *a,
     const struct aws_s3_object *objects, size_t n)
 {
-	struct told *t = arg;
+	struct aws_client_answer *t = arg;
 	size_t i;
 
-	told_keep(t, a);
+	aws_client_keep(t, a);
 	t->n = n;
 	for (i = 0; i < n; i++)
 		buf_printf(&t->keys, "%s %lld %lld\n", objects[i].key,
@@ -201,7 +201,7 @@ on_list(void *arg, const struct aws_answer *a,
 }
 
 void
-told_free(struct told *t)
+aws_client_answer_free(struct aws_client_answer *t)
 {
 	free(t->code);
 	free(t->message);
@@ -209,23 +209,23 @@ told_free(struct told *t)
 	free(t->json);
 	free(t->body);
 	buf_free(&t->keys);
-	*t = (struct told){ 0 };
+	*t = (struct aws_client_answer){ 0 };
 }
 
 static void
-told_begin(struct rig *rig, struct told *t)
+aws_client_call_begin(struct aws_client *rig, struct aws_client_answer *t)
 {
-	void (*also)(struct told *) = t->also;
+	void (*also)(struct aws_client_answer *) = t->also;
 
-	told_free(t);
+	aws_client_answer_free(t);
 	t->also = also;
 	t->rig = rig;
 	rig->open++;
 }
 
 void
-aws_rig_json(struct rig *rig, struct told *t, enum aws_service service,
-    const char *operation, int tries)
+aws_rig_json(struct aws_client *rig, struct aws_client_answer *t,
+    enum aws_service service, const char *operation, int tries)
 {
 	struct aws_ask ask = { .service = service,
 		.operation = operation,
@@ -233,21 +233,22 @@ aws_rig_json(struct rig *rig, struct told *t, enum aws_service service,
 		.tries = tries,
 		.timeout_ms = 2000 };
 
-	told_begin(rig, t);
+	aws_client_call_begin(rig, t);
 	t->call = aws_json(rig->aws, &ask, aws_rig_told, t);
 }
 
 void
-aws_rig_s3(struct rig *rig, struct told *t, const struct aws_s3_ask *ask)
+aws_rig_s3(struct aws_client *rig, struct aws_client_answer *t,
+    const struct aws_s3_ask *ask)
 {
-	told_begin(rig, t);
+	aws_client_call_begin(rig, t);
 	t->call = aws_s3(rig->aws, ask, aws_rig_told, t);
 }
 
 void
-aws_rig_list(struct rig *rig, struct told *t, const char *bucket,
-    const char *prefix, size_t most)
+aws_rig_list(struct aws_client *rig, struct aws_client_answer *t,
+    const char *bucket, const char *prefix, size_t most)
 {
-	told_begin(rig, t);
+	aws_client_call_begin(rig, t);
 	t->call = aws_s3_list(rig->aws, bucket, prefix, most, on_list, t);
 }

@@ -38,9 +38,9 @@ struct asked {
 	int64_t turn; /* of the loop */
 };
 
-enum { RIG_STEPS = 64, RIG_ASKED = 2048 };
+enum { AWS_CLIENT_STEPS = 64, AWS_CLIENT_REQUESTS = 2048 };
 
-struct rig {
+struct aws_client {
 	struct loop *loop;
 	struct loop_timer *guard;
 	struct aws *aws;
@@ -48,11 +48,12 @@ struct rig {
 	int fd;
 	struct loop_fd *listen;
 	struct conn *conns;
-	struct step steps[RIG_STEPS];
+	struct step steps[AWS_CLIENT_STEPS];
 	size_t n_steps;
 	/* What to do with a request, instead of steps; answers live on. */
-	void (*decide)(struct rig *, const struct asked *, struct step *);
-	struct asked asked[RIG_ASKED];
+	void (*decide)(
+	    struct aws_client *, const struct asked *, struct step *);
+	struct asked asked[AWS_CLIENT_REQUESTS];
 	size_t n_asked;
 	int64_t turns; /* of the loop so far */
 	int64_t date_off_s; /* the server's clock is ahead by so much */
@@ -70,8 +71,8 @@ struct rig {
 };
 
 /* What a callback heard. */
-struct told {
-	struct rig *rig;
+struct aws_client_answer {
+	struct aws_client *rig;
 	struct aws_call *call;
 	int calls, status;
 	bool good, unclear, sent, inside;
@@ -79,34 +80,36 @@ struct told {
 	char *code, *message, *request_id, *json, *body;
 	size_t len, n;
 	struct buf keys; /* of a list, one a line */
-	void (*also)(struct told *); /* from inside the callback */
+	void (*also)(struct aws_client_answer *); /* from inside the callback */
 };
 
 /* The pieces of aws_rig_open. */
-void aws_rig_listen(struct rig *);
-void aws_rig_keys(struct rig *);
+void aws_rig_listen(struct aws_client *);
+void aws_rig_keys(struct aws_client *);
 
-void aws_rig_open(struct rig *, double pace);
-void aws_rig_close(struct rig *);
-void aws_rig_step(struct rig *, struct step);
+void aws_rig_open(struct aws_client *, double pace);
+void aws_rig_close(struct aws_client *);
+void aws_rig_step(struct aws_client *, struct step);
 /* A JSON error: {"__type": code, "message": text}. */
-void aws_rig_error(struct rig *, const char *operation, int status,
+void aws_rig_error(struct aws_client *, const char *operation, int status,
     const char *code, const char *text);
-void aws_rig_good(struct rig *, const char *operation, const char *body);
+void aws_rig_good(struct aws_client *, const char *operation, const char *body);
 /* Until all calls are told. */
-void aws_rig_settle(struct rig *);
+void aws_rig_settle(struct aws_client *);
 /* Until so many requests came. */
-void aws_rig_wait(struct rig *, size_t requests);
+void aws_rig_wait(struct aws_client *, size_t requests);
 /* Nobody listens any more. */
-void aws_rig_deaf(struct rig *);
-void aws_rig_json(
-    struct rig *, struct told *, enum aws_service, const char *, int tries);
-void aws_rig_s3(struct rig *, struct told *, const struct aws_s3_ask *);
-void aws_rig_list(struct rig *, struct told *, const char *bucket,
-    const char *prefix, size_t most);
+void aws_rig_deaf(struct aws_client *);
+void aws_rig_json(struct aws_client *, struct aws_client_answer *,
+    enum aws_service, const char *, int tries);
+void aws_rig_s3(
+    struct aws_client *, struct aws_client_answer *, const struct aws_s3_ask *);
+void aws_rig_list(struct aws_client *, struct aws_client_answer *,
+    const char *bucket, const char *prefix, size_t most);
 aws_cb aws_rig_told;
-void told_free(struct told *);
+void aws_client_answer_free(struct aws_client_answer *);
 /* The value of a header of request i, until the next call; "" if missing. */
-const char *aws_rig_header(const struct rig *, size_t i, const char *name);
+const char *
+aws_rig_header(const struct aws_client *, size_t i, const char *name);
 
 #endif /* HPOTUNE_AWS_CLIENT_H */

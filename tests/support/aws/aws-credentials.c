@@ -34,13 +34,13 @@ look(const char *name)
 
 /* "PORT" -> the server's; "HOME" -> ours. */
 static char *
-filled(const struct rig *g, const char *text)
+filled(const struct aws_credentials *g, const char *text)
 {
 	struct buf b = { 0 };
 
 	while (*text != '\0') {
 		if (strncmp(text, "PORT", 4) == 0) {
-			buf_printf(&b, "%d", fake_port(g->fake));
+			buf_printf(&b, "%d", http_loop_server_port(g->fake));
 			text += 4;
 		} else if (strncmp(text, "HOME", 4) == 0) {
 			buf_puts(&b, home);
@@ -63,7 +63,7 @@ put_time(struct buf *b, int after_s)
 }
 
 static void
-say_json(struct rig *g, struct buf *body, const char *name, int n)
+say_json(struct aws_credentials *g, struct buf *body, const char *name, int n)
 {
 	buf_printf(body,
 	    "{\"Code\": \"Success\", \"AccessKeyId\": \"%s%d\", "
@@ -75,16 +75,18 @@ say_json(struct rig *g, struct buf *body, const char *name, int n)
 }
 
 static void
-keep(char *to, size_t size, const struct fake_ask *a, const char *name)
+keep(char *to, size_t size, const struct http_loop_server_request *a,
+    const char *name)
 {
-	char *value = fake_header(a, name);
+	char *value = http_loop_server_header(a, name);
 
 	(void)snprintf(to, size, "%s", value != NULL ? value : "");
 	free(value);
 }
 
 static int
-say_sts(struct rig *g, const struct fake_ask *a, struct buf *body)
+say_sts(struct aws_credentials *g, const struct http_loop_server_request *a,
+    struct buf *body)
 {
 	bool web = strstr(a->body, "WebIdentity&") != NULL;
 	const char *what = web ? "AssumeRoleWithWebIdentity" : "AssumeRole";
@@ -104,11 +106,12 @@ say_sts(struct rig *g, const struct fake_ask *a, struct buf *body)
 }
 
 static int
-say_instance(struct rig *g, const struct fake_ask *a, struct buf *body)
+say_instance(struct aws_credentials *g,
+    const struct http_loop_server_request *a, struct buf *body)
 {
 	static const char roles[] =
 	    "/latest/meta-data/iam/security-credentials/";
-	char *token = fake_header(a, "x-aws-ec2-metadata-token");
+	char *token = http_loop_server_header(a, "x-aws-ec2-metadata-token");
 	bool allowed = token != NULL ? strcmp(token, "a-token") == 0
 				     : g->token_status != 200;
 
@@ -131,9 +134,10 @@ say_instance(struct rig *g, const struct fake_ask *a, struct buf *body)
 }
 
 static int
-on_ask(void *arg, const struct fake_ask *a, struct buf *head, struct buf *body)
+on_ask(void *arg, const struct http_loop_server_request *a, struct buf *head,
+    struct buf *body)
 {
-	struct rig *g = arg;
+	struct aws_credentials *g = arg;
 	bool sts = strcmp(a->method, "POST") == 0;
 	bool token = strcmp(a->path, "/latest/api/token") == 0;
 
@@ -164,7 +168,7 @@ on_ask(void *arg, const struct fake_ask *a, struct buf *head, struct buf *body)
 static void
 on_guard(void *arg)
 {
-	struct rig *g = arg;
+	struct aws_credentials *g = arg;
 
 	g->late = true;
 }
@@ -177,7 +181,7 @@ bail(const char *why)
 }
 
 void
-cred_rig_open(struct rig *g)
+cred_rig_open(struct aws_credentials *g)
 {
 	struct err e = ERR_INIT;
 	char *folder;
@@ -194,16 +198,16 @@ cred_rig_open(struct rig *g)
 	if (loop_open(&g->loop, LOOP_REAL, &e) == -1 ||
 	    http_open(&g->http, g->loop, NULL, &e) == -1)
 		bail(e.text);
-	g->fake = fake_new(g->loop, on_ask, g);
+	g->fake = http_loop_server_new(g->loop, on_ask, g);
 	g->guard = loop_timer_new(g->loop, on_guard, g);
 }
 
 static void
-chain_close(struct rig *g)
+chain_close(struct aws_credentials *g)
 {
 	size_t i;
 
-	aws_cred_free(g->cred);
+	cred_free(g->cred);
 	g->cred = NULL;
 	aws_config_free(g->config);
 	g->config = NULL;
@@ -214,12 +218,12 @@ chain_close(struct rig *g)
 }
 
 void
-cred_rig_close(struct rig *g)
+cred_rig_close(struct aws_credentials *g)
 {
 	char *command = xasprintf("rm -rf %s", home);
 
 	chain_close(g);
-	fake_free(g->fake);
+	http_loop_server_free(g->fake);
 	loop_timer_free(g->guard);
 	http_close(g->http);
 	loop_close(g->loop);
@@ -229,7 +233,7 @@ cred_rig_close(struct rig *g)
 }
 
 void
-cred_rig_put(struct rig *g, const char *name, const char *text)
+cred_rig_put(struct aws_credentials *g, const char *name, const char *text)
 {
 	char *path = xasprintf("%s/%s", home, name), *all = filled(g, text);
 	FILE *f = fopen(path, "w");
@@ -243,14 +247,15 @@ cred_rig_put(struct rig *g, const char *name, const char *text)
 }
 
 void
-cred_rig_files(struct rig *g, const char *config, const char *credentials)
+cred_rig_files(
+    struct aws_credentials *g, const char *config, const char *credentials)
 {
 	cred_rig_put(g, ".aws/config", config);
 	cred_rig_put(g, ".aws/credentials", credentials);
 }
 
 void
-cred_rig_env(struct rig *g, const char *profile, ...)
+cred_rig_env(struct aws_credentials *g, const char *profile, ...)
 {
 	struct err e = ERR_INIT;
 	const char *s;
@@ -264,7 +269,7 @@ cred_rig_env(struct rig *g, const char *profile, ...)
 	va_end(ap);
 	if (aws_config_open(&g->config, look, profile, NULL, &e) == -1)
 		bail(e.text);
-	g->cred = aws_cred_new(g->loop, g->http, g->config);
+	g->cred = cred_new(g->loop, g->http, g->config);
 	g->sts = g->container = g->tokens = g->metadata = 0;
 	g->bad = 0;
 	g->bad_head = g->bad_body = NULL;
@@ -279,9 +284,10 @@ copy(char *to, size_t size, const char *from)
 }
 
 void
-on_told(void *arg, const struct aws_keys *keys, const struct err *e)
+aws_credentials_on_keys(
+    void *arg, const struct aws_keys *keys, const struct err *e)
 {
-	struct told *t = arg;
+	struct aws_credentials_answer *t = arg;
 
 	t->calls++;
 	t->good = keys != NULL;
@@ -294,7 +300,7 @@ on_told(void *arg, const struct aws_keys *keys, const struct err *e)
 }
 
 struct until {
-	struct rig *rig;
+	struct aws_credentials *rig;
 	const int *counter;
 	int n;
 };
@@ -309,7 +315,7 @@ on_turn(void *arg)
 }
 
 void
-cred_rig_until(struct rig *g, const int *counter, int n)
+cred_rig_until(struct aws_credentials *g, const int *counter, int n)
 {
 	struct until u = { g, counter, n };
 
@@ -321,13 +327,13 @@ cred_rig_until(struct rig *g, const int *counter, int n)
 		printf("# nothing came for 30 s\n");
 }
 
-struct told
-cred_rig_get(struct rig *g)
+struct aws_credentials_answer
+cred_rig_get(struct aws_credentials *g)
 {
-	struct told t = { 0 };
+	struct aws_credentials_answer t = { 0 };
 
-	aws_cred_get(g->cred, on_told, &t);
+	cred_get(g->cred, aws_credentials_on_keys, &t);
 	cred_rig_until(g, &t.calls, 1);
-	aws_cred_forget(g->cred, &t);
+	cred_forget(g->cred, &t);
 	return t;
 }

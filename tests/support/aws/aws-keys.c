@@ -10,26 +10,26 @@
 #include "trials/aws/credentials/cred.h"
 
 /* The rig whose client asks for keys. */
-static struct rig *current;
+static struct aws_client *current;
 
 void
-aws_rig_keys(struct rig *rig)
+aws_rig_keys(struct aws_client *rig)
 {
 	current = rig;
 	rig->generation = 1;
 }
 
-struct aws_cred {
+struct cred {
 	struct loop_timer *timer;
 	struct {
-		aws_cred_cb *cb;
+		cred_cb *cb;
 		void *arg;
 	} waits[64];
 	int n;
 };
 
 static void
-keys_give(aws_cred_cb *cb, void *arg)
+keys_give(cred_cb *cb, void *arg)
 {
 	char id[32], secret[64], token[64];
 	struct aws_keys keys = { .id = id, .secret = secret, .token = token };
@@ -51,7 +51,7 @@ keys_give(aws_cred_cb *cb, void *arg)
 static void
 on_keys_due(void *arg)
 {
-	struct aws_cred *k = arg;
+	struct cred *k = arg;
 	int i, n = k->n;
 
 	k->n = 0;
@@ -60,11 +60,10 @@ on_keys_due(void *arg)
 			keys_give(k->waits[i].cb, k->waits[i].arg);
 }
 
-struct aws_cred *
-aws_cred_new(
-    struct loop *loop, struct http *http, const struct aws_config *config)
+struct cred *
+cred_new(struct loop *loop, struct http *http, const struct aws_config *config)
 {
-	struct aws_cred *k = xcalloc(1, sizeof *k);
+	struct cred *k = xcalloc(1, sizeof *k);
 
 	(void)http;
 	(void)config;
@@ -73,14 +72,14 @@ aws_cred_new(
 }
 
 void
-aws_cred_free(struct aws_cred *k)
+cred_free(struct cred *k)
 {
 	loop_timer_free(k->timer);
 	free(k);
 }
 
 void
-aws_cred_get(struct aws_cred *k, aws_cred_cb *cb, void *arg)
+cred_get(struct cred *k, cred_cb *cb, void *arg)
 {
 	if (!current->slow_keys) {
 		keys_give(cb, arg);
@@ -92,7 +91,7 @@ aws_cred_get(struct aws_cred *k, aws_cred_cb *cb, void *arg)
 }
 
 void
-aws_cred_forget(struct aws_cred *k, void *arg)
+cred_forget(struct cred *k, void *arg)
 {
 	int i;
 
@@ -102,7 +101,7 @@ aws_cred_forget(struct aws_cred *k, void *arg)
 }
 
 void
-aws_cred_spoil(struct aws_cred *k, const char *key_id)
+cred_invalidate(struct cred *k, const char *key_id)
 {
 	char id[32];
 
@@ -115,21 +114,21 @@ aws_cred_spoil(struct aws_cred *k, const char *key_id)
 }
 
 void
-aws_cred_set_offset(struct aws_cred *k, int64_t offset_s)
+cred_set_offset(struct cred *k, int64_t offset_s)
 {
 	(void)k;
 	current->cred_offset_s = offset_s;
 }
 
 const char *
-aws_cred_source(const struct aws_cred *k)
+cred_source_name(const struct cred *k)
 {
 	(void)k;
 	return "the rig";
 }
 
 int64_t
-aws_cred_expiry_s(const struct aws_cred *k)
+cred_expiry_s(const struct cred *k)
 {
 	(void)k;
 	return 0;

@@ -17,7 +17,7 @@
 #include "tests/support/http/http-process-server.h"
 
 struct conn {
-	struct rig *rig;
+	struct aws_client *rig;
 	struct conn *next, **link;
 	struct loop_fd *watch;
 	struct buf in, out;
@@ -39,7 +39,7 @@ conn_free(struct conn *c)
 }
 
 static struct step *
-step_for(struct rig *rig, const char *operation)
+step_for(struct aws_client *rig, const char *operation)
 {
 	static struct step usual = { .status = 200, .body = "{}" };
 	struct step *s;
@@ -120,7 +120,7 @@ header_of(const char *head, const char *name)
 }
 
 const char *
-aws_rig_header(const struct rig *rig, size_t i, const char *name)
+aws_rig_header(const struct aws_client *rig, size_t i, const char *name)
 {
 	return i < rig->n_asked ? header_of(rig->asked[i].head, name) : "";
 }
@@ -145,7 +145,7 @@ asked_name(struct asked *q)
 static bool
 conn_take(struct conn *c)
 {
-	struct rig *rig = c->rig;
+	struct aws_client *rig = c->rig;
 	const char *end = strstr(buf_str(&c->in), "\r\n\r\n");
 	struct asked *q = &rig->asked[rig->n_asked];
 	size_t head, body;
@@ -156,7 +156,8 @@ conn_take(struct conn *c)
 	head = (size_t)(end - c->in.data) + 4;
 	q->head = xstrndup(c->in.data, head);
 	body = strtoul(header_of(q->head, "Content-Length"), NULL, 10);
-	if (c->in.len < head + body || rig->n_asked + 1 == RIG_ASKED) {
+	if (c->in.len < head + body ||
+	    rig->n_asked + 1 == AWS_CLIENT_REQUESTS) {
 		free(q->head);
 		return false;
 	}
@@ -208,7 +209,7 @@ on_conn(void *arg, int fd, bool readable, bool writable)
 static void
 on_listen(void *arg, int fd, bool readable, bool writable)
 {
-	struct rig *rig = arg;
+	struct aws_client *rig = arg;
 	int one = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 	struct conn *c;
 
@@ -229,7 +230,7 @@ on_listen(void *arg, int fd, bool readable, bool writable)
 }
 
 void
-aws_rig_deaf(struct rig *rig)
+aws_rig_deaf(struct aws_client *rig)
 {
 	while (rig->conns != NULL)
 		conn_free(rig->conns);
@@ -241,9 +242,9 @@ aws_rig_deaf(struct rig *rig)
 }
 
 void
-aws_rig_listen(struct rig *rig)
+aws_rig_listen(struct aws_client *rig)
 {
-	rig->fd = there_listen(&rig->port, 128);
+	rig->fd = http_process_server_listen(&rig->port, 128);
 	(void)fcntl(rig->fd, F_SETFL, O_NONBLOCK);
 	rig->listen = loop_fd_new(rig->loop, rig->fd, on_listen, rig);
 	loop_fd_want(rig->listen, true, false);

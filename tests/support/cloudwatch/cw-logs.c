@@ -17,7 +17,7 @@ static struct study_trial no_patterns;
 /* ---- what was told ------------------------------------------------------------- */
 
 static void
-hear_report(struct log_rig *r, const struct launch_event *ev)
+hear_report(struct cw_logs *r, const struct launch_event *ev)
 {
 	struct heard *h;
 	size_t i;
@@ -49,7 +49,7 @@ hear_report(struct log_rig *r, const struct launch_event *ev)
 static void
 on_event(void *arg, const struct launch_event *ev)
 {
-	struct log_rig *r = arg;
+	struct cw_logs *r = arg;
 
 	if (ev->kind == LAUNCH_REPORT)
 		hear_report(r, ev);
@@ -62,9 +62,9 @@ on_event(void *arg, const struct launch_event *ev)
 }
 
 void
-log_rig_done(void *arg)
+cw_logs_done(void *arg)
 {
-	struct log_rig *r = arg;
+	struct cw_logs *r = arg;
 
 	r->done++;
 }
@@ -72,7 +72,7 @@ log_rig_done(void *arg)
 /* ---- lines -------------------------------------------------------------------------- */
 
 void
-log_rig_say(struct log_rig *r, const char *job, int start, int64_t ms,
+cw_logs_add(struct cw_logs *r, const char *job, int start, int64_t ms,
     int64_t delay_ms, const char *text)
 {
 	struct line line = { .ms = ms,
@@ -91,7 +91,7 @@ log_rig_say(struct log_rig *r, const char *job, int start, int64_t ms,
 }
 
 char *
-log_rig_copy(struct log_rig *r, int64_t trial)
+cw_logs_copy(struct cw_logs *r, int64_t trial)
 {
 	char *path = xasprintf("%s/%lld/log", r->dir, (long long)trial);
 	struct buf text = { 0 };
@@ -110,7 +110,7 @@ log_rig_copy(struct log_rig *r, int64_t trial)
 /* ---- running ------------------------------------------------------------------------- */
 
 static void
-asked_forget(struct rig *rig)
+asked_forget(struct aws_client *rig)
 {
 	while (rig->n_asked > 0) {
 		rig->n_asked--;
@@ -122,7 +122,7 @@ asked_forget(struct rig *rig)
 static void
 turn(void *arg)
 {
-	struct log_rig *r = arg;
+	struct cw_logs *r = arg;
 
 	asked_forget(&r->rig);
 	if (r->until(r) || loop_now_ms(r->rig.loop) > r->deadline_ms)
@@ -130,7 +130,7 @@ turn(void *arg)
 }
 
 bool
-log_rig_run(struct log_rig *r, bool (*until)(struct log_rig *))
+cw_logs_run(struct cw_logs *r, bool (*until)(struct cw_logs *))
 {
 	r->until = until;
 	r->deadline_ms = loop_now_ms(r->rig.loop) + PATIENCE_MS;
@@ -140,8 +140,8 @@ log_rig_run(struct log_rig *r, bool (*until)(struct log_rig *))
 }
 
 struct sm_log *
-log_rig_follow(
-    struct log_rig *r, int64_t trial, const char *job, int64_t since_ms)
+cw_logs_follow(
+    struct cw_logs *r, int64_t trial, const char *job, int64_t since_ms)
 {
 	char *dir = xasprintf("%s/%lld", r->dir, (long long)trial);
 	struct sm_log *log =
@@ -152,24 +152,24 @@ log_rig_follow(
 }
 
 static bool
-all_done(struct log_rig *r)
+all_done(struct cw_logs *r)
 {
 	return (size_t)r->done == r->logs->n;
 }
 
 bool
-log_rig_finish(struct log_rig *r, bool orderly)
+cw_logs_finish(struct cw_logs *r, bool orderly)
 {
 	size_t i;
 
 	r->done = 0;
 	for (i = 0; i < r->logs->n; i++)
-		sm_log_finish(r->logs->all[i], orderly, log_rig_done, r);
-	return log_rig_run(r, all_done);
+		sm_log_finish(r->logs->all[i], orderly, cw_logs_done, r);
+	return cw_logs_run(r, all_done);
 }
 
 void
-log_rig_open(struct log_rig *r, double pace, void (*set)(struct sm_logs_env *))
+cw_logs_open(struct cw_logs *r, double pace, void (*set)(struct sm_logs_env *))
 {
 	struct sm_logs_env env = { .settings = &no_patterns,
 		.metric = "loss",
@@ -179,9 +179,9 @@ log_rig_open(struct log_rig *r, double pace, void (*set)(struct sm_logs_env *))
 		.arg = r };
 	struct err e = ERR_INIT;
 
-	*r = (struct log_rig){ .page = SM_LOG_LIMIT };
+	*r = (struct cw_logs){ .page = SM_LOG_LIMIT };
 	aws_rig_open(&r->rig, pace);
-	r->rig.decide = log_rig_decide;
+	r->rig.decide = cw_server_decide;
 	env.loop = r->rig.loop;
 	env.aws = r->rig.aws;
 	if (set != NULL)
@@ -192,7 +192,7 @@ log_rig_open(struct log_rig *r, double pace, void (*set)(struct sm_logs_env *))
 }
 
 void
-log_rig_close(struct log_rig *r)
+cw_logs_close(struct cw_logs *r)
 {
 	char *remove = xasprintf("rm -rf '%s'", r->dir);
 
@@ -213,36 +213,36 @@ log_rig_close(struct log_rig *r)
 /* ---- one job and its steps ------------------------------------------------------------- */
 
 static bool
-enough(struct log_rig *r)
+enough(struct cw_logs *r)
 {
 	return r->n_heard >= r->wanted;
 }
 
 bool
-log_rig_hears(struct log_rig *r, size_t n)
+cw_logs_reports(struct cw_logs *r, size_t n)
 {
 	r->wanted = n;
-	return log_rig_run(r, enough);
+	return cw_logs_run(r, enough);
 }
 
 bool
-log_rig_noted(struct log_rig *r)
+cw_logs_noted(struct cw_logs *r)
 {
 	return r->notes.len > 0;
 }
 
 void
-log_rig_now(struct log_rig *r, void (*set)(struct sm_logs_env *))
+cw_logs_now(struct cw_logs *r, void (*set)(struct sm_logs_env *))
 {
-	log_rig_open(r, PACE, set);
+	cw_logs_open(r, PACE, set);
 	r->start_ms = loop_wall_us(r->rig.loop) / 1000 - 1000 * 1000;
 }
 
 void
-log_rig_step(struct log_rig *r, int step, int64_t delay_ms)
+cw_logs_step(struct cw_logs *r, int step, int64_t delay_ms)
 {
 	char text[64];
 
 	(void)snprintf(text, sizeof text, "hpotune: step=%d loss=0.5", step);
-	log_rig_say(r, JOB, 1, r->start_ms + step * 1000, delay_ms, text);
+	cw_logs_add(r, JOB, 1, r->start_ms + step * 1000, delay_ms, text);
 }

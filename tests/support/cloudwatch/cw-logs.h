@@ -34,8 +34,8 @@ struct heard { /* one report, however often it was told */
 	int times;
 };
 
-struct log_rig {
-	struct rig rig;
+struct cw_logs {
+	struct aws_client rig;
 	struct sm_logs *logs;
 	char dir[64];
 	struct line *lines; /* by place */
@@ -56,9 +56,9 @@ struct log_rig {
 	size_t n_heard;
 	int64_t cursor_ms; /* the last that was told */
 	struct buf notes;
-	void (*also)(struct log_rig *, const struct launch_event *);
+	void (*also)(struct cw_logs *, const struct launch_event *);
 	int done;
-	bool (*until)(struct log_rig *);
+	bool (*until)(struct cw_logs *);
 	int64_t deadline_ms;
 	int64_t start_ms; /* of the lines of steps */
 	size_t wanted;
@@ -66,30 +66,30 @@ struct log_rig {
 
 /* set: changes of the reader's environment before it opens, or NULL. */
 void
-log_rig_open(struct log_rig *, double pace, void (*set)(struct sm_logs_env *));
-void log_rig_close(struct log_rig *);
+cw_logs_open(struct cw_logs *, double pace, void (*set)(struct sm_logs_env *));
+void cw_logs_close(struct cw_logs *);
 /* A line of JOB/algo-1-START; text is not escaped. */
-void log_rig_say(struct log_rig *, const char *job, int start, int64_t ms,
+void cw_logs_add(struct cw_logs *, const char *job, int start, int64_t ms,
     int64_t delay_ms, const char *text);
 /* Answers of the other side. */
-void log_rig_decide(struct rig *, const struct asked *, struct step *);
+void cw_server_decide(struct aws_client *, const struct asked *, struct step *);
 /* Until it is so; false after some seconds without. */
-bool log_rig_run(struct log_rig *, bool (*until)(struct log_rig *));
+bool cw_logs_run(struct cw_logs *, bool (*until)(struct cw_logs *));
 /* Until so many different reports were told. */
-bool log_rig_hears(struct log_rig *, size_t);
+bool cw_logs_reports(struct cw_logs *, size_t);
 /* Whether anything was said for people. */
-bool log_rig_noted(struct log_rig *);
+bool cw_logs_noted(struct cw_logs *);
 /* Open it at PACE, and let steps begin a quarter of an hour ago. */
-void log_rig_now(struct log_rig *, void (*set)(struct sm_logs_env *));
+void cw_logs_now(struct cw_logs *, void (*set)(struct sm_logs_env *));
 /* The report of a step of JOB, a second after the one before. */
-void log_rig_step(struct log_rig *, int step, int64_t delay_ms);
+void cw_logs_step(struct cw_logs *, int step, int64_t delay_ms);
 /* For sm_log_finish, arg = the rig. */
-void log_rig_done(void *);
-struct sm_log *log_rig_follow(
-    struct log_rig *, int64_t trial, const char *job, int64_t since_ms);
+void cw_logs_done(void *);
+struct sm_log *cw_logs_follow(
+    struct cw_logs *, int64_t trial, const char *job, int64_t since_ms);
 /* Finish them all and run until they are done. */
-bool log_rig_finish(struct log_rig *, bool orderly);
+bool cw_logs_finish(struct cw_logs *, bool orderly);
 /* What is in the copy of a trial, a new text; "" when there is none. */
-char *log_rig_copy(struct log_rig *, int64_t trial);
+char *cw_logs_copy(struct cw_logs *, int64_t trial);
 
 #endif /* HPOTUNE_CW_LOGS_H */

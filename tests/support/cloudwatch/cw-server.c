@@ -23,20 +23,20 @@ behind(const struct line *line, struct place p)
 
 /* Whether it goes wrong this time. */
 static bool
-strikes(struct log_rig *r, int every)
+strikes(struct cw_logs *r, int every)
 {
 	return every > 0 && ++r->chances % every == 0;
 }
 
 static void
-refuse(struct log_rig *r, struct step *s, const char *code)
+refuse(struct cw_logs *r, struct step *s, const char *code)
 {
 	s->status = 400;
 	buf_printf(&r->answer, "{\"__type\":\"%s\",\"message\":\"no\"}", code);
 }
 
 static void
-event_put(struct log_rig *r, const struct line *line, bool first, bool swept)
+event_put(struct cw_logs *r, const struct line *line, bool first, bool swept)
 {
 	buf_printf(&r->answer,
 	    "%s{\"timestamp\":%" PRId64 ",\"ingestionTime\":%" PRId64
@@ -57,7 +57,7 @@ struct want {
 };
 
 static bool
-wanted(struct log_rig *r, const struct line *line, const struct want *w)
+wanted(struct cw_logs *r, const struct line *line, const struct want *w)
 {
 	size_t n = strlen(w->stream);
 
@@ -70,7 +70,7 @@ wanted(struct log_rig *r, const struct line *line, const struct want *w)
 
 /* A page behind a place, which moves; whether there is more. */
 static bool
-page_put(struct log_rig *r, const struct want *w, struct place *at, bool again)
+page_put(struct cw_logs *r, const struct want *w, struct place *at, bool again)
 {
 	const struct line *line, *last = NULL;
 	bool first = true;
@@ -101,7 +101,7 @@ page_put(struct log_rig *r, const struct want *w, struct place *at, bool again)
 }
 
 static void
-get_events(struct log_rig *r, const struct json *q, struct step *s)
+get_events(struct cw_logs *r, const struct json *q, struct step *s)
 {
 	struct want w = { .stream = json_string(json_get(q, "logStreamName")) };
 	const char *token = json_string(json_get(q, "nextToken"));
@@ -132,7 +132,7 @@ get_events(struct log_rig *r, const struct json *q, struct step *s)
 }
 
 static void
-filter_events(struct log_rig *r, const struct json *q, struct step *s)
+filter_events(struct cw_logs *r, const struct json *q, struct step *s)
 {
 	struct want w = { .stream =
 			      json_string(json_get(q, "logStreamNamePrefix")),
@@ -164,7 +164,7 @@ filter_events(struct log_rig *r, const struct json *q, struct step *s)
 
 /* Streams are there with their first line, two a page. */
 static void
-find_streams(struct log_rig *r, const struct json *q)
+find_streams(struct cw_logs *r, const struct json *q)
 {
 	struct want w = { .stream =
 			      json_string(json_get(q, "logStreamNamePrefix")),
@@ -195,9 +195,10 @@ find_streams(struct log_rig *r, const struct json *q)
 }
 
 void
-log_rig_decide(struct rig *rig, const struct asked *asked, struct step *s)
+cw_server_decide(
+    struct aws_client *rig, const struct asked *asked, struct step *s)
 {
-	struct log_rig *r = (struct log_rig *)rig; /* its first member */
+	struct cw_logs *r = (struct cw_logs *)rig; /* its first member */
 	struct json_doc *doc;
 	const struct json *q;
 	bool logs;

@@ -165,7 +165,7 @@ fake_potrf(cusolverDnHandle_t, cublasFillMode_t, int n, double *a, int lda,
     double *work, int room, int *info)
 {
 	memset(work, 0, (size_t)room * sizeof *work);
-	*info = la_factor(a, (size_t)n, (size_t)lda) == 0 ? 0 : 1;
+	*info = lapack_factor(a, (size_t)n, (size_t)lda) == 0 ? 0 : 1;
 	return CUSOLVER_STATUS_SUCCESS;
 }
 
@@ -174,7 +174,7 @@ fake_potrf_batched(cusolverDnHandle_t, cublasFillMode_t, int n, double *a[],
     int lda, int *info, int count)
 {
 	for (int i = 0; i < count; i++)
-		info[i] = la_factor(a[i], (size_t)n, (size_t)lda) == 0 ? 0 : 1;
+		info[i] = lapack_factor(a[i], (size_t)n, (size_t)lda) == 0 ? 0 : 1;
 	return CUSOLVER_STATUS_SUCCESS;
 }
 

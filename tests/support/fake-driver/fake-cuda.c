@@ -40,7 +40,7 @@ cuInit(unsigned int flags)
 	unsigned int i;
 
 	(void)flags;
-	fake_read(&world);
+	fake_gpus_read(&world);
 	gpu = NULL;
 	for (i = 0; i < world.n; i++)
 		if (visible != NULL && strcmp(world.gpus[i].uuid, visible) == 0)

@@ -185,7 +185,7 @@ line_read(struct fake_world *w, struct reading *r, char *line)
 }
 
 void
-fake_read(struct fake_world *w)
+fake_gpus_read(struct fake_world *w)
 {
 	const char *path = getenv("FAKE_GPUS_FILE");
 	FILE *f = path != NULL ? fopen(path, "re") : NULL;
@@ -203,7 +203,7 @@ fake_read(struct fake_world *w)
 }
 
 void
-fake_hang(const struct fake_world *w, const char *call)
+fake_gpus_hang(const struct fake_world *w, const char *call)
 {
 	while (strcmp(w->hang, call) == 0)
 		(void)pause();

@@ -72,8 +72,8 @@ struct fake_world {
 };
 
 /* Read the file; a line that makes no sense ends the program, loudly. */
-void fake_read(struct fake_world *);
+void fake_gpus_read(struct fake_world *);
 /* Hang when this call is to. */
-void fake_hang(const struct fake_world *, const char *call);
+void fake_gpus_hang(const struct fake_world *, const char *call);
 
 #endif /* HPOTUNE_FAKE_GPUS_H */

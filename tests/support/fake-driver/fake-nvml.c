@@ -53,7 +53,7 @@ world_read(void)
 {
 	unsigned int i;
 
-	fake_read(&world);
+	fake_gpus_read(&world);
 	for (i = 0; i < FAKE_GPUS; i++)
 		if (i >= world.n || faults[i].heard > world.gpus[i].n_xids)
 			faults[i].heard =
@@ -86,7 +86,7 @@ nvmlInitWithFlags(unsigned int flags)
 {
 	(void)flags;
 	world_read();
-	fake_hang(&world, "init");
+	fake_gpus_hang(&world, "init");
 	if (world.init == OK)
 		opened++;
 	return world.init;
@@ -116,7 +116,7 @@ nvmlDeviceGetCount_v2(unsigned int *n)
 	if (opened == 0)
 		return UNINITIALIZED;
 	world_read();
-	fake_hang(&world, "count");
+	fake_gpus_hang(&world, "count");
 	for (*n = 0, i = 0; i < world.n; i++)
 		*n += world.gpus[i].parent < 0;
 	grown = 0;
@@ -198,7 +198,7 @@ nvmlDeviceGetMemoryInfo(void *device, unsigned long long *m)
 {
 	const struct fake_gpu *g = gpu_of(device);
 
-	fake_hang(&world, "memory");
+	fake_gpus_hang(&world, "memory");
 	m[0] = g->memory;
 	m[1] = g->memory - g->used;
 	m[2] = g->used;

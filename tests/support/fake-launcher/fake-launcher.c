@@ -12,9 +12,9 @@
 #include "src/model/plugin-options.h"
 #include "tests/support/fake-launcher/fake-launcher.h"
 
-struct far far, near;
+struct fake_launcher far, near;
 
-static const struct launch_dirs far_dirs = {
+static const struct launch_dirs fake_launcher_dirs = {
 	.checkpoint = "/far/checkpoint",
 	.output = "/far/output",
 	.model = "/far/model",
@@ -24,7 +24,7 @@ static const struct launch_dirs far_dirs = {
 
 static const char *const moods[] = { "good", "usage", "other", NULL };
 
-static const struct option far_options[] = {
+static const struct option fake_launcher_options[] = {
 	{ "slots", OPTION_INT, 0, 100, "2", NULL, "trials at once" },
 	{ "replicas", OPTION_INT, 1, 100, "1", NULL, "processes of a trial" },
 	{ "price", OPTION_REAL, -1, 1e6, "0", NULL,
@@ -37,15 +37,15 @@ static const struct option far_options[] = {
 static double
 number(const struct option_value *options, const char *name)
 {
-	return option_get(far_options, options, name)->number;
+	return plugin_option_get(fake_launcher_options, options, name)->number;
 }
 
 static int
-far_check(const struct study_trial *settings,
+fake_launcher_check(const struct study_trial *settings,
     const struct option_value *options, struct err *e)
 {
 	const struct option_value *mood =
-	    option_get(far_options, options, "mood");
+	    plugin_option_get(fake_launcher_options, options, "mood");
 
 	(void)settings;
 	if (strcmp(mood->text, "usage") == 0)
@@ -56,7 +56,7 @@ far_check(const struct study_trial *settings,
 }
 
 static int
-far_replicas(
+fake_launcher_replicas(
     const struct study_trial *settings, const struct option_value *options)
 {
 	(void)settings;
@@ -64,7 +64,7 @@ far_replicas(
 }
 
 static double
-far_worst_cost(
+fake_launcher_worst_cost(
     const struct study_trial *settings, const struct option_value *options)
 {
 	double price = number(options, "price");
@@ -74,7 +74,7 @@ far_worst_cost(
 }
 
 static int64_t
-far_worst_ms(
+fake_launcher_worst_ms(
     const struct study_trial *settings, const struct option_value *options)
 {
 	(void)settings;
@@ -82,7 +82,7 @@ far_worst_ms(
 }
 
 static int
-any_open(struct far *f, void **ctx, const struct launch_env *env)
+any_open(struct fake_launcher *f, void **ctx, const struct launch_env *env)
 {
 	f->env = *env;
 	(void)snprintf(f->study_id, sizeof f->study_id, "%s", env->study_id);
@@ -92,7 +92,7 @@ any_open(struct far *f, void **ctx, const struct launch_env *env)
 }
 
 static int
-far_open(void **ctx, const struct launch_env *env, struct err *e)
+fake_launcher_open(void **ctx, const struct launch_env *env, struct err *e)
 {
 	(void)e;
 	return any_open(&far, ctx, env);
@@ -106,21 +106,21 @@ near_open(void **ctx, const struct launch_env *env, struct err *e)
 }
 
 static void
-far_close(void *ctx)
+fake_launcher_close(void *ctx)
 {
-	struct far *f = ctx;
+	struct fake_launcher *f = ctx;
 
 	f->n_queue = 0;
 }
 
 static int
-far_slots(void *ctx)
+fake_launcher_slots(void *ctx)
 {
-	return ((struct far *)ctx)->slots;
+	return ((struct fake_launcher *)ctx)->slots;
 }
 
 static void
-far_slot_name(void *ctx, int slot, char *buf, size_t n)
+fake_launcher_slot_name(void *ctx, int slot, char *buf, size_t n)
 {
 	(void)ctx;
 	(void)snprintf(buf, n, "far %d", slot);
@@ -137,13 +137,14 @@ joined(char *const *list)
 }
 
 static void
-call_note(struct far_call *calls, size_t *n, const struct launch_spec *spec)
+call_note(
+    struct fake_launcher_call *calls, size_t *n, const struct launch_spec *spec)
 {
-	struct far_call *c = &calls[(*n)++ % FAR_MOST];
+	struct fake_launcher_call *c = &calls[(*n)++ % FAKE_LAUNCHER_MAX];
 
 	free(c->env);
 	free(c->argv);
-	*c = (struct far_call){ .trial = spec->trial,
+	*c = (struct fake_launcher_call){ .trial = spec->trial,
 		.attempt = spec->attempt,
 		.slot = spec->slot,
 		.env = joined(spec->env),
@@ -155,9 +156,9 @@ call_note(struct far_call *calls, size_t *n, const struct launch_spec *spec)
 }
 
 static int
-far_start(void *ctx, const struct launch_spec *spec, struct err *e)
+fake_launcher_start(void *ctx, const struct launch_spec *spec, struct err *e)
 {
-	struct far *f = ctx;
+	struct fake_launcher *f = ctx;
 
 	(void)e;
 	call_note(f->starts, &f->n_starts, spec);
@@ -165,9 +166,9 @@ far_start(void *ctx, const struct launch_spec *spec, struct err *e)
 }
 
 static void
-far_stop(void *ctx, int64_t trial, int attempt, bool now)
+fake_launcher_stop(void *ctx, int64_t trial, int attempt, bool now)
 {
-	struct far *f = ctx;
+	struct fake_launcher *f = ctx;
 
 	(void)trial;
 	(void)attempt;
@@ -176,24 +177,24 @@ far_stop(void *ctx, int64_t trial, int attempt, bool now)
 }
 
 static int
-far_pending(void *ctx)
+fake_launcher_pending(void *ctx)
 {
-	return ((struct far *)ctx)->pending;
+	return ((struct fake_launcher *)ctx)->pending;
 }
 
-static enum launch_look
-far_look(void *ctx, const struct launch_spec *spec, struct err *e)
+static enum launch_adoption
+fake_launcher_look(void *ctx, const struct launch_spec *spec, struct err *e)
 {
-	struct far *f = ctx;
+	struct fake_launcher *f = ctx;
 
 	call_note(f->looks, &f->n_looks, spec);
-	if (f->look == LOOK_UNKNOWN)
+	if (f->look == ADOPT_UNKNOWN)
 		(void)err_set(e, ERR_REMOTE, "the far side is silent");
 	return f->look;
 }
 
 static int
-far_abandon(void *ctx, const struct launch_spec *spec, struct err *e)
+fake_launcher_abandon(void *ctx, const struct launch_spec *spec, struct err *e)
 {
 	(void)ctx;
 	(void)spec;
@@ -202,9 +203,9 @@ far_abandon(void *ctx, const struct launch_spec *spec, struct err *e)
 }
 
 static void
-far_collect(void *ctx)
+fake_launcher_collect(void *ctx)
 {
-	struct far *f = ctx;
+	struct fake_launcher *f = ctx;
 	size_t i, n = f->n_queue;
 
 	for (i = 0; i < n; i++)
@@ -216,75 +217,76 @@ far_collect(void *ctx)
 const struct launcher launcher_far = {
 	.name = "far",
 	.about = "jobs elsewhere that cost money, for tests",
-	.options = far_options,
-	.dirs = &far_dirs,
-	.check = far_check,
-	.replicas = far_replicas,
-	.worst_cost = far_worst_cost,
-	.worst_ms = far_worst_ms,
+	.options = fake_launcher_options,
+	.dirs = &fake_launcher_dirs,
+	.check = fake_launcher_check,
+	.replicas = fake_launcher_replicas,
+	.worst_cost = fake_launcher_worst_cost,
+	.worst_ms = fake_launcher_worst_ms,
 	.slow_end = true,
-	.open = far_open,
-	.close = far_close,
-	.slots = far_slots,
-	.slot_name = far_slot_name,
-	.start = far_start,
-	.stop = far_stop,
-	.stops_pending = far_pending,
-	.look = far_look,
-	.abandon = far_abandon,
-	.collect = far_collect,
+	.open = fake_launcher_open,
+	.close = fake_launcher_close,
+	.slots = fake_launcher_slots,
+	.slot_name = fake_launcher_slot_name,
+	.start = fake_launcher_start,
+	.stop = fake_launcher_stop,
+	.stops_pending = fake_launcher_pending,
+	.adopt = fake_launcher_look,
+	.abandon = fake_launcher_abandon,
+	.collect = fake_launcher_collect,
 };
 
 const struct launcher launcher_near = {
 	.name = "near",
 	.about = "a machine that is free, for tests",
-	.options = far_options,
+	.options = fake_launcher_options,
 	.open = near_open,
-	.close = far_close,
-	.slots = far_slots,
-	.slot_name = far_slot_name,
-	.start = far_start,
-	.stop = far_stop,
-	.look = far_look,
-	.abandon = far_abandon,
-	.collect = far_collect,
+	.close = fake_launcher_close,
+	.slots = fake_launcher_slots,
+	.slot_name = fake_launcher_slot_name,
+	.start = fake_launcher_start,
+	.stop = fake_launcher_stop,
+	.adopt = fake_launcher_look,
+	.abandon = fake_launcher_abandon,
+	.collect = fake_launcher_collect,
 };
 
 static void
-calls_free(struct far_call *calls)
+calls_free(struct fake_launcher_call *calls)
 {
 	size_t i;
 
-	for (i = 0; i < FAR_MOST; i++) {
+	for (i = 0; i < FAKE_LAUNCHER_MAX; i++) {
 		free(calls[i].env);
 		free(calls[i].argv);
 	}
 }
 
 void
-far_reset(void)
+fake_launcher_reset(void)
 {
-	struct far *all[] = { &far, &near };
+	struct fake_launcher *all[] = { &far, &near };
 	size_t i;
 
 	for (i = 0; i < 2; i++) {
 		calls_free(all[i]->starts);
 		calls_free(all[i]->looks);
-		*all[i] = (struct far){ .look = LOOK_ALIVE };
+		*all[i] = (struct fake_launcher){ .look = ADOPT_ALIVE };
 	}
 }
 
 void
-far_tell(struct far *f, struct launch_event ev)
+fake_launcher_queue(struct fake_launcher *f, struct launch_event ev)
 {
 	f->queue[f->n_queue++] = ev;
 	loop_wake(f->env.loop);
 }
 
 void
-far_up(struct far *f, int64_t trial, int attempt, int64_t started_us)
+fake_launcher_up(
+    struct fake_launcher *f, int64_t trial, int attempt, int64_t started_us)
 {
-	far_tell(
+	fake_launcher_queue(
 	    f, (struct launch_event){ .kind = LAUNCH_UP,
 		   .trial = trial,
 		   .attempt = attempt,
@@ -292,31 +294,32 @@ far_up(struct far *f, int64_t trial, int attempt, int64_t started_us)
 }
 
 void
-far_report(struct far *f, int64_t trial, int attempt, int64_t step,
-    double value, int64_t time_us)
+fake_launcher_report(struct fake_launcher *f, int64_t trial, int attempt,
+    int64_t step, double value, int64_t time_us)
 {
-	far_tell(f, (struct launch_event){ .kind = LAUNCH_REPORT,
-			.trial = trial,
-			.attempt = attempt,
-			.u.report = { .name = "m",
-			    .has_step = step >= 0,
-			    .step = step,
-			    .value = value,
-			    .time_us = time_us,
-			    .again = true } });
+	fake_launcher_queue(f, (struct launch_event){ .kind = LAUNCH_REPORT,
+				   .trial = trial,
+				   .attempt = attempt,
+				   .u.report = { .name = "m",
+				       .has_step = step >= 0,
+				       .step = step,
+				       .value = value,
+				       .time_us = time_us,
+				       .again = true } });
 }
 
 void
-far_exit(struct far *f, int64_t trial, int attempt, struct launch_exit x)
+fake_launcher_exit(
+    struct fake_launcher *f, int64_t trial, int attempt, struct launch_exit x)
 {
-	far_tell(f, (struct launch_event){ .kind = LAUNCH_EXIT,
-			.trial = trial,
-			.attempt = attempt,
-			.u.exit = x });
+	fake_launcher_queue(f, (struct launch_event){ .kind = LAUNCH_EXIT,
+				   .trial = trial,
+				   .attempt = attempt,
+				   .u.exit = x });
 }
 
-const struct far_call *
-far_started(const struct far *f, int64_t trial)
+const struct fake_launcher_call *
+fake_launcher_started(const struct fake_launcher *f, int64_t trial)
 {
 	size_t i;
 

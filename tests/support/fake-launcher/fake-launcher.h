@@ -12,10 +12,10 @@
 
 #include "trials/launcher.h"
 
-enum { FAR_MOST = 256 };
+enum { FAKE_LAUNCHER_MAX = 256 };
 
 /* One call of start or look, with what was told in it. */
-struct far_call {
+struct fake_launcher_call {
 	int64_t trial;
 	int attempt;
 	int slot;
@@ -25,31 +25,35 @@ struct far_call {
 	bool up, stopping;
 };
 
-struct far {
+struct fake_launcher {
 	struct launch_env env;
 	char study_id[16];
 	int slots;
 	double price; /* worst_cost, when the study gives no option */
-	enum launch_look look; /* its answer */
+	enum launch_adoption look; /* its answer */
 	int pending; /* stops_pending */
-	struct far_call starts[FAR_MOST], looks[FAR_MOST];
+	struct fake_launcher_call starts[FAKE_LAUNCHER_MAX],
+	    looks[FAKE_LAUNCHER_MAX];
 	size_t n_starts, n_looks;
 	int stops, kills; /* asked for */
-	struct launch_event queue[FAR_MOST];
+	struct launch_event queue[FAKE_LAUNCHER_MAX];
 	size_t n_queue;
 };
 
-extern struct far far, near;
+extern struct fake_launcher far, near;
 extern const struct launcher launcher_far, launcher_near;
 
-void far_reset(void);
+void fake_launcher_reset(void);
 /* To be delivered by the next collect. */
-void far_tell(struct far *, struct launch_event);
-void far_up(struct far *, int64_t trial, int attempt, int64_t started_us);
-void far_report(struct far *, int64_t trial, int attempt, int64_t step,
-    double value, int64_t time_us);
-void far_exit(struct far *, int64_t trial, int attempt, struct launch_exit);
+void fake_launcher_queue(struct fake_launcher *, struct launch_event);
+void fake_launcher_up(
+    struct fake_launcher *, int64_t trial, int attempt, int64_t started_us);
+void fake_launcher_report(struct fake_launcher *, int64_t trial, int attempt,
+    int64_t step, double value, int64_t time_us);
+void fake_launcher_exit(
+    struct fake_launcher *, int64_t trial, int attempt, struct launch_exit);
 /* The last start of a trial, or NULL. */
-const struct far_call *far_started(const struct far *, int64_t trial);
+const struct fake_launcher_call *
+fake_launcher_started(const struct fake_launcher *, int64_t trial);
 
 #endif /* HPOTUNE_FAKE_LAUNCHER_H */

@@ -34,7 +34,7 @@ static struct job {
 	int64_t trial;
 	int attempt;
 	bool up, stop, told, over;
-} jobs[FAR_MOST];
+} jobs[FAKE_LAUNCHER_MAX];
 static size_t n_jobs;
 static struct loop_timer *timer;
 
@@ -50,7 +50,7 @@ launcher_find(const char *name)
 }
 
 static FILE *
-far_file(const char *name, const char *mode)
+fake_process_file(const char *name, const char *mode)
 {
 	const char *dir = getenv("FAR_DIR");
 	char *path = xasprintf("%s/%s", dir != NULL ? dir : ".", name);
@@ -63,7 +63,7 @@ far_file(const char *name, const char *mode)
 static bool
 there(const char *name)
 {
-	FILE *f = far_file(name, "r");
+	FILE *f = fake_process_file(name, "r");
 
 	return f != NULL && fclose(f) == 0;
 }
@@ -71,7 +71,7 @@ there(const char *name)
 static void
 called(const char *what, const char *name, int64_t number)
 {
-	FILE *f = far_file("calls", "a");
+	FILE *f = fake_process_file("calls", "a");
 
 	if (f == NULL)
 		return;
@@ -88,7 +88,7 @@ job_done(const struct job *j, double *cost)
 	FILE *f;
 
 	(void)snprintf(name, sizeof name, "done-%lld", (long long)j->trial);
-	if ((f = far_file(name, "r")) == NULL)
+	if ((f = fake_process_file(name, "r")) == NULL)
 		return false;
 	done = fscanf(f, "%lf", cost) == 1;
 	(void)fclose(f);
@@ -101,24 +101,25 @@ job_look(struct job *j)
 	double cost;
 
 	if (there("none") && !j->up) {
-		far_exit(&far, j->trial, j->attempt,
+		fake_launcher_exit(&far, j->trial, j->attempt,
 		    (struct launch_exit){
 			.end = END_CAPACITY, .priced = true, .billed = true });
 		j->over = true;
 		return;
 	}
 	if (!j->up)
-		far_up(&far, j->trial, j->attempt, 0);
+		fake_launcher_up(&far, j->trial, j->attempt, 0);
 	j->up = true;
 	j->told = j->told || (j->stop && !there("slow"));
 	if (j->told && there("end")) {
-		far_exit(&far, j->trial, j->attempt,
+		fake_launcher_exit(&far, j->trial, j->attempt,
 		    (struct launch_exit){
 			.ran = true, .stopped = true, .signal = 15 });
 		j->over = true;
 	} else if (job_done(j, &cost)) {
-		far_report(&far, j->trial, j->attempt, 1, cost, 1000000);
-		far_exit(&far, j->trial, j->attempt,
+		fake_launcher_report(
+		    &far, j->trial, j->attempt, 1, cost, 1000000);
+		fake_launcher_exit(&far, j->trial, j->attempt,
 		    (struct launch_exit){ .ran = true,
 			.priced = true,
 			.billed = true,
@@ -150,7 +151,7 @@ process_open(void **ctx, const struct launch_env *env, struct err *e)
 	FILE *f;
 
 	(void)snprintf(name, sizeof name, "id-%s", env->study);
-	if ((f = far_file(name, "w")) != NULL) {
+	if ((f = fake_process_file(name, "w")) != NULL) {
 		(void)fputs(env->study_id, f);
 		(void)fclose(f);
 	}
@@ -184,13 +185,13 @@ process_start(void *ctx, const struct launch_spec *spec, struct err *e)
 	return 0;
 }
 
-static enum launch_look
+static enum launch_adoption
 process_look(void *ctx, const struct launch_spec *spec, struct err *e)
 {
 	(void)ctx;
 	(void)e;
 	job_add(spec);
-	return LOOK_ALIVE;
+	return ADOPT_ALIVE;
 }
 
 static void
@@ -214,7 +215,7 @@ process_strays(
     const struct launch_env *env, launch_stray_cb *cb, void *arg, struct err *e)
 {
 	char word[5][64], *tag[5];
-	FILE *f = far_file("jobs", "r");
+	FILE *f = fake_process_file("jobs", "r");
 	struct launch_stray j;
 	int i;
 
@@ -259,7 +260,7 @@ static void __attribute__((constructor)) process_make(void)
 	process.open = process_open;
 	process.close = process_close;
 	process.start = process_start;
-	process.look = process_look;
+	process.adopt = process_look;
 	process.stop = process_stop;
 	process.strays = process_strays;
 	process.doctor = process_doctor;

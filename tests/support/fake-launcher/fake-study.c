@@ -39,7 +39,7 @@ static void __attribute__((noreturn)) die(const struct err *e)
 }
 
 void
-far_study_change(struct far_study *s, const char *members)
+fake_study_change(struct fake_study *s, const char *members)
 {
 	char *path = xasprintf("%s/study.json", s->dir), *json;
 	struct err e = ERR_INIT;
@@ -67,14 +67,14 @@ quiet(void *arg, enum log_level level, const char *area, const char *text)
 }
 
 void
-far_study_open(struct far_study *s, const char *members)
+fake_study_open(struct fake_study *s, const char *members)
 {
 	const char *tmp = getenv("TMPDIR");
 	struct err e = ERR_INIT;
 
-	far_reset();
+	fake_launcher_reset();
 	log_set_sink(quiet, NULL);
-	*s = (struct far_study){ 0 };
+	*s = (struct fake_study){ 0 };
 	(void)snprintf(s->dir, sizeof s->dir, "%.40s/hpotune-far-XXXXXX",
 	    tmp != NULL && strlen(tmp) < 40 ? tmp : "/tmp");
 	if (mkdtemp(s->dir) == NULL ||
@@ -83,25 +83,25 @@ far_study_open(struct far_study *s, const char *members)
 	(void)snprintf(s->db, sizeof s->db, "%s/far.db", s->dir);
 	(void)snprintf(s->state_dir, sizeof s->state_dir, "%s/far.d", s->dir);
 	(void)mkdir(s->state_dir, 0700);
-	far_study_change(s, members);
+	fake_study_change(s, members);
 }
 
 void
-far_study_close(struct far_study *s)
+fake_study_close(struct fake_study *s)
 {
 	char command[128];
 
-	far_server_down(s);
+	fake_study_server_down(s);
 	loop_close(s->loop);
 	study_free(s->study);
 	(void)snprintf(command, sizeof command, "rm -rf '%s'", s->dir);
 	if (system(command) != 0)
 		printf("# left: %s\n", s->dir);
-	far_reset();
+	fake_launcher_reset();
 }
 
 void
-far_server_up(struct far_study *s)
+fake_study_server_up(struct fake_study *s)
 {
 	struct tuner_env env = { .loop = s->loop,
 		.study = s->study,
@@ -114,11 +114,11 @@ far_server_up(struct far_study *s)
 	    tuner_open(&s->tuner, &env, &e) != 0)
 		die(&e);
 	s->done = false;
-	far_run(s, 1);
+	fake_study_run(s, 1);
 }
 
 void
-far_server_down(struct far_study *s)
+fake_study_server_down(struct fake_study *s)
 {
 	tuner_close(s->tuner);
 	s->tuner = NULL;
@@ -127,7 +127,7 @@ far_server_down(struct far_study *s)
 static void
 on_turn(void *arg)
 {
-	struct far_study *s = arg;
+	struct fake_study *s = arg;
 	struct err e = ERR_INIT;
 
 	if (tuner_turn(s->tuner, &e) != 0)
@@ -140,11 +140,11 @@ on_turn(void *arg)
 static void
 on_time(void *arg)
 {
-	loop_stop(((struct far_study *)arg)->loop);
+	loop_stop(((struct fake_study *)arg)->loop);
 }
 
 void
-far_run(struct far_study *s, int64_t ms)
+fake_study_run(struct fake_study *s, int64_t ms)
 {
 	struct loop_timer *timer = loop_timer_new(s->loop, on_time, s);
 
@@ -154,7 +154,7 @@ far_run(struct far_study *s, int64_t ms)
 }
 
 static bool
-query(struct far_study *s, const char *sql, char *text, size_t n, double *x)
+query(struct fake_study *s, const char *sql, char *text, size_t n, double *x)
 {
 	struct store *store;
 	struct store_rows *rows;
@@ -177,7 +177,7 @@ query(struct far_study *s, const char *sql, char *text, size_t n, double *x)
 }
 
 double
-far_number(struct far_study *s, const char *sql)
+fake_study_number(struct fake_study *s, const char *sql)
 {
 	char text[8];
 	double x;
@@ -187,7 +187,7 @@ far_number(struct far_study *s, const char *sql)
 }
 
 const char *
-far_text(struct far_study *s, const char *sql)
+fake_study_text(struct fake_study *s, const char *sql)
 {
 	static char text[512];
 	double x;
@@ -198,7 +198,7 @@ far_text(struct far_study *s, const char *sql)
 static void
 on_reply(void *arg, bool good, const char *text, const char *data)
 {
-	struct far_study *s = arg;
+	struct fake_study *s = arg;
 
 	(void)data;
 	s->good = good;
@@ -206,9 +206,10 @@ on_reply(void *arg, bool good, const char *text, const char *data)
 }
 
 void
-far_ask(struct far_study *s, int ask, int64_t trial)
+fake_study_ask(struct fake_study *s, int ask, int64_t trial)
 {
 	*s->text = '\0';
-	tuner_request(s->tuner, (enum tuner_ask)ask, trial, NULL, on_reply, s);
-	far_run(s, 1);
+	tuner_request(
+	    s->tuner, (enum tuner_request_kind)ask, trial, NULL, on_reply, s);
+	fake_study_run(s, 1);
 }

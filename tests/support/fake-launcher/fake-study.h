@@ -10,7 +10,7 @@ struct loop;
 struct study;
 struct tuner;
 
-struct far_study {
+struct fake_study {
 	char dir[64], db[96], state_dir[96];
 	struct study *study;
 	struct loop *loop;
@@ -21,19 +21,19 @@ struct far_study {
 };
 
 /* Members of study.json beside its name, its objective m, max_steps and x. */
-void far_study_open(struct far_study *, const char *members);
-void far_study_close(struct far_study *);
+void fake_study_open(struct fake_study *, const char *members);
+void fake_study_close(struct fake_study *);
 /* Read study.json anew from these members. */
-void far_study_change(struct far_study *, const char *members);
+void fake_study_change(struct fake_study *, const char *members);
 /* A server comes and has its first turn; or goes. */
-void far_server_up(struct far_study *);
-void far_server_down(struct far_study *);
+void fake_study_server_up(struct fake_study *);
+void fake_study_server_down(struct fake_study *);
 /* Let virtual time pass, in turns. */
-void far_run(struct far_study *, int64_t ms);
+void fake_study_run(struct fake_study *, int64_t ms);
 /* One number, or one text (static), out of the database. */
-double far_number(struct far_study *, const char *sql);
-const char *far_text(struct far_study *, const char *sql);
+double fake_study_number(struct fake_study *, const char *sql);
+const char *fake_study_text(struct fake_study *, const char *sql);
 /* What the user asks, answered within a turn. */
-void far_ask(struct far_study *, int ask, int64_t trial);
+void fake_study_ask(struct fake_study *, int ask, int64_t trial);
 
 #endif /* HPOTUNE_FAKE_STUDY_H */

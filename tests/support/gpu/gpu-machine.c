@@ -7,7 +7,7 @@
 #include "tests/support/gpu/gpu-machine.h"
 
 void
-gpu_rig_wrong(struct rig *r, const char *fmt, ...)
+gpu_rig_wrong(struct gpu_machine *r, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -18,7 +18,7 @@ gpu_rig_wrong(struct rig *r, const char *fmt, ...)
 }
 
 static size_t
-which(const struct rig *r, const char *uuid)
+which(const struct gpu_machine *r, const char *uuid)
 {
 	size_t i;
 
@@ -30,7 +30,7 @@ which(const struct rig *r, const char *uuid)
 static bool
 gpu_rig_book(void *arg, const char *uuid, char *who, size_t n)
 {
-	struct rig *r = arg;
+	struct gpu_machine *r = arg;
 	size_t i = which(r, uuid);
 
 	if (r->booked[i])
@@ -46,7 +46,7 @@ gpu_rig_book(void *arg, const char *uuid, char *who, size_t n)
 static void
 gpu_rig_unbook(void *arg, const char *uuid)
 {
-	struct rig *r = arg;
+	struct gpu_machine *r = arg;
 	size_t i = which(r, uuid);
 
 	if (!r->booked[i])
@@ -57,7 +57,7 @@ gpu_rig_unbook(void *arg, const char *uuid)
 static void
 gpu_rig_note(void *arg, bool warn, int64_t trial, int attempt, const char *text)
 {
-	struct rig *r = arg;
+	struct gpu_machine *r = arg;
 
 	(void)attempt;
 	buf_printf(&r->notes, "%s %lld %s\n", warn ? "warn" : "info",
@@ -67,7 +67,7 @@ gpu_rig_note(void *arg, bool warn, int64_t trial, int attempt, const char *text)
 static void
 gpu_rig_changed(void *arg, size_t i)
 {
-	struct rig *r = arg;
+	struct gpu_machine *r = arg;
 
 	if (i >= r->n)
 		gpu_rig_wrong(r, "GPU %zu has changed and is not there", i);
@@ -76,7 +76,7 @@ gpu_rig_changed(void *arg, size_t i)
 static void
 gpu_rig_probe(void *arg, const char *uuid)
 {
-	struct rig *r = arg;
+	struct gpu_machine *r = arg;
 	size_t i = which(r, uuid);
 
 	if (r->probing[i])
@@ -84,18 +84,18 @@ gpu_rig_probe(void *arg, const char *uuid)
 	r->probing[i] = true;
 }
 
-struct gpus_hooks
-gpu_rig_hooks(struct rig *r)
+struct gpualloc_hooks
+gpu_rig_hooks(struct gpu_machine *r)
 {
-	return (struct gpus_hooks){ gpu_rig_book, gpu_rig_unbook, gpu_rig_note,
-		gpu_rig_changed, gpu_rig_probe, r };
+	return (struct gpualloc_hooks){ gpu_rig_book, gpu_rig_unbook,
+		gpu_rig_note, gpu_rig_changed, gpu_rig_probe, r };
 }
 
 void
-gpu_rig_look(struct rig *r, int64_t seq)
+gpu_rig_look(struct gpu_machine *r, int64_t seq)
 {
-	struct gpu_seen shown[RIG_GPUS];
-	struct gpu_look look = { .seq = seq,
+	struct gpu_device shown[GPU_MACHINE_GPUS];
+	struct gpu_snapshot look = { .seq = seq,
 		.source = r->source,
 		.gpus = shown,
 		.faults = r->faults,
@@ -112,6 +112,6 @@ gpu_rig_look(struct rig *r, int64_t seq)
 		look.n = look.n_faults = 0;
 		snprintf(look.why, sizeof look.why, "no answer");
 	}
-	gpus_see(r->g, &look, r->now);
+	gpualloc_observe(r->g, &look, r->now);
 	r->n_faults = 0;
 }

@@ -10,15 +10,20 @@
 #include "src/base/mem.h"
 #include "trials/gpu/allocator/gpualloc.h"
 
-enum { RIG_GPUS = 16, RIG_WORDS = 16, RIG_PROCESSES = 64 };
+enum {
+	GPU_MACHINE_GPUS = 16,
+	GPU_MACHINE_WORDS = 16,
+	GPU_MACHINE_PROCESSES = 64
+};
 
-struct rig {
-	struct gpus *g;
-	struct gpu_seen seen[RIG_GPUS];
-	struct gpu_process process[RIG_GPUS][RIG_PROCESSES];
-	bool gone[RIG_GPUS], other[RIG_GPUS], booked[RIG_GPUS];
-	bool probing[RIG_GPUS];
-	struct gpu_fault faults[RIG_PROCESSES];
+struct gpu_machine {
+	struct gpualloc *g;
+	struct gpu_device seen[GPU_MACHINE_GPUS];
+	struct gpu_process process[GPU_MACHINE_GPUS][GPU_MACHINE_PROCESSES];
+	bool gone[GPU_MACHINE_GPUS], other[GPU_MACHINE_GPUS],
+	    booked[GPU_MACHINE_GPUS];
+	bool probing[GPU_MACHINE_GPUS];
+	struct gpu_fault faults[GPU_MACHINE_PROCESSES];
 	size_t n, n_faults;
 	enum gpu_source source, was;
 	int64_t now, seq;
@@ -26,10 +31,10 @@ struct rig {
 	char why[512]; /* what is wrong, "" = nothing yet */
 };
 
-void gpu_rig_wrong(struct rig *, const char *, ...)
+void gpu_rig_wrong(struct gpu_machine *, const char *, ...)
     __attribute__((format(printf, 2, 3)));
-struct gpus_hooks gpu_rig_hooks(struct rig *);
+struct gpualloc_hooks gpu_rig_hooks(struct gpu_machine *);
 /* A look at it as it is now. */
-void gpu_rig_look(struct rig *, int64_t seq);
+void gpu_rig_look(struct gpu_machine *, int64_t seq);
 
 #endif /* HPOTUNE_GPU_MACHINE_H */

@@ -6,7 +6,7 @@
 #include "tests/support/gpu/gpu-random-model.h"
 
 uint32_t
-world_any(struct world *w, uint32_t n)
+gpu_random_model_any(struct gpu_random_model *w, uint32_t n)
 {
 	w->random ^= w->random << 13;
 	w->random ^= w->random >> 7;
@@ -15,7 +15,7 @@ world_any(struct world *w, uint32_t n)
 }
 
 void
-world_check(struct world *w, bool good, const char *what)
+gpu_random_model_check(struct gpu_random_model *w, bool good, const char *what)
 {
 	if (!good && w->wrong == NULL)
 		w->wrong = what;
@@ -30,11 +30,11 @@ which(const char *uuid)
 static bool
 book(void *arg, const char *uuid, char *who, size_t n)
 {
-	struct world *w = arg;
+	struct gpu_random_model *w = arg;
 	size_t i = which(uuid);
 
 	snprintf(who, n, "x");
-	world_check(w, !w->booked[i], "booked twice");
+	gpu_random_model_check(w, !w->booked[i], "booked twice");
 	w->booked[i] = !w->other[i];
 	return w->booked[i];
 }
@@ -42,35 +42,35 @@ book(void *arg, const char *uuid, char *who, size_t n)
 static void
 unbook(void *arg, const char *uuid)
 {
-	struct world *w = arg;
+	struct gpu_random_model *w = arg;
 	size_t i = which(uuid), k, j;
 
-	world_check(w, w->booked[i], "given back and not booked");
+	gpu_random_model_check(w, w->booked[i], "given back and not booked");
 	w->booked[i] = false;
 	for (k = 0; k < TRIALS; k++)
 		for (j = 0; w->trial[k].live && j < w->trial[k].n; j++)
-			world_check(w, w->trial[k].at[j] != i,
+			gpu_random_model_check(w, w->trial[k].at[j] != i,
 			    "given back under a trial");
 }
 
 static void
 note(void *arg, bool warn, int64_t trial, int attempt, const char *text)
 {
-	struct world *w = arg;
+	struct gpu_random_model *w = arg;
 
 	(void)warn;
 	(void)trial;
 	(void)attempt;
-	world_check(
+	gpu_random_model_check(
 	    w, *text != '\0' && strchr(text, '\n') == NULL, "a bad note");
 }
 
 void
-world_show(struct world *w, size_t i)
+gpu_random_model_show(struct gpu_random_model *w, size_t i)
 {
-	struct gpus_view v;
+	struct gpualloc_view v;
 
-	gpus_at(w->g, i, &v);
+	gpualloc_at(w->g, i, &v);
 	w->shown[i] = v.state;
 	w->shown_trials[i] = v.trials;
 }
@@ -78,23 +78,23 @@ world_show(struct world *w, size_t i)
 static void
 changed(void *arg, size_t i)
 {
-	struct world *w = arg;
+	struct gpu_random_model *w = arg;
 
-	world_show(w, i);
+	gpu_random_model_show(w, i);
 }
 
 static void
 probe(void *arg, const char *uuid)
 {
-	struct world *w = arg;
+	struct gpu_random_model *w = arg;
 
-	world_check(w, !w->probing[which(uuid)], "probed twice");
+	gpu_random_model_check(w, !w->probing[which(uuid)], "probed twice");
 	w->probing[which(uuid)] = true;
 }
 
 /* Live trials on GPU i. */
 int
-world_live(const struct world *w, size_t i)
+gpu_random_model_live(const struct gpu_random_model *w, size_t i)
 {
 	size_t k, j;
 	int n = 0;
@@ -106,8 +106,8 @@ world_live(const struct world *w, size_t i)
 }
 
 static void
-fill(struct gpu_seen *s, const struct world *w, const struct trial *t,
-    struct gpu_process *p)
+fill(struct gpu_device *s, const struct gpu_random_model *w,
+    const struct trial *t, struct gpu_process *p)
 {
 	int64_t memory = (int64_t)(w->big ? 3000 : 10) << 20;
 
@@ -120,11 +120,11 @@ fill(struct gpu_seen *s, const struct world *w, const struct trial *t,
 
 /* A look at the world as it was when the look was asked for. */
 void
-world_look(struct world *w, struct gpu_fault *fault)
+gpu_random_model_look(struct gpu_random_model *w, struct gpu_fault *fault)
 {
-	struct gpu_seen seen[GPUS];
+	struct gpu_device seen[GPUS];
 	struct gpu_process p[GPUS][TRIALS + 1];
-	struct gpu_look l = { .seq = w->pending,
+	struct gpu_snapshot l = { .seq = w->pending,
 		.source = w->down ? GPU_NONE : GPU_NVML,
 		.gpus = seen,
 		.faults = fault,
@@ -141,7 +141,7 @@ world_look(struct world *w, struct gpu_fault *fault)
 			continue;
 		w->saw_dying[i] = w->saw_full[i] = false;
 		w->saw_stranger[i] = w->stranger[i];
-		seen[l.n] = (struct gpu_seen){ .index = (int)i,
+		seen[l.n] = (struct gpu_device){ .index = (int)i,
 			.node = (int)(i & 1),
 			.memory = INT64_C(16384) << 20,
 			.energy = w->now,
@@ -165,22 +165,22 @@ world_look(struct world *w, struct gpu_fault *fault)
 			    (struct gpu_process){ .pid = 7, .memory = 1 << 20 };
 		l.n++;
 	}
-	gpus_see(w->g, &l, w->now);
+	gpualloc_observe(w->g, &l, w->now);
 	w->pending = 0;
 }
 
 void
-world_ask(struct world *w)
+gpu_random_model_ask(struct gpu_random_model *w)
 {
 	if (w->pending != 0)
 		return;
 	w->pending = ++w->seq;
-	gpus_asked(w->g, w->pending);
+	gpualloc_observe_asked(w->g, w->pending);
 	memcpy(w->before, w->trial, sizeof w->before);
 }
 
-struct gpus_hooks
-world_hooks(struct world *w)
+struct gpualloc_hooks
+gpu_random_model_hooks(struct gpu_random_model *w)
 {
-	return (struct gpus_hooks){ book, unbook, note, changed, probe, w };
+	return (struct gpualloc_hooks){ book, unbook, note, changed, probe, w };
 }

@@ -28,8 +28,8 @@ struct trial {
 	int64_t last_seq; /* the last look asked for at its end */
 };
 
-struct world {
-	struct gpus *g;
+struct gpu_random_model {
+	struct gpualloc *g;
 	uint64_t random;
 	int64_t now, seq, pending; /* pending: asked for and on its way */
 	size_t n;
@@ -44,24 +44,25 @@ struct world {
 	bool saw_stranger[GPUS], saw_gone[GPUS], saw_dying[GPUS], saw_down;
 	bool saw_full[GPUS];
 	int good[GPUS]; /* probes since the last fault; 2 = well */
-	enum gpu_state shown[GPUS];
+	enum gpualloc_state shown[GPUS];
 	int shown_trials[GPUS];
 	int given;
 	const char *wrong;
 };
 
 /* 0 ... n - 1 */
-uint32_t world_any(struct world *, uint32_t n);
+uint32_t gpu_random_model_any(struct gpu_random_model *, uint32_t n);
 /* The first that is not good is what is wrong. */
-void world_check(struct world *, bool good, const char *what);
-struct gpus_hooks world_hooks(struct world *);
+void
+gpu_random_model_check(struct gpu_random_model *, bool good, const char *what);
+struct gpualloc_hooks gpu_random_model_hooks(struct gpu_random_model *);
 /* Live trials on GPU i. */
-int world_live(const struct world *, size_t i);
+int gpu_random_model_live(const struct gpu_random_model *, size_t i);
 /* Remember what is said of GPU i. */
-void world_show(struct world *, size_t i);
+void gpu_random_model_show(struct gpu_random_model *, size_t i);
 /* Ask for a look, if none is on its way. */
-void world_ask(struct world *);
+void gpu_random_model_ask(struct gpu_random_model *);
 /* It comes: as the world was when it was asked for. */
-void world_look(struct world *, struct gpu_fault *);
+void gpu_random_model_look(struct gpu_random_model *, struct gpu_fault *);
 
 #endif /* HPOTUNE_GPU_RANDOM_MODEL_H */

@@ -36,20 +36,20 @@ mib(char **words, const char *name, int64_t otherwise)
 }
 
 static void
-gpu_rig_new(struct rig *r, char **words)
+gpu_rig_new(struct gpu_machine *r, char **words)
 {
-	const struct gpus_hooks hooks = gpu_rig_hooks(r);
+	const struct gpualloc_hooks hooks = gpu_rig_hooks(r);
 	const char *nodes = option(words, "nodes"),
 		   *only = option(words, "only"),
 		   *source = option(words, "source");
-	const struct gpus_options o = { .per_trial =
-					    (int)number(words, "per", 1),
+	const struct gpualloc_options o = { .per_trial =
+						(int)number(words, "per", 1),
 		.share = (int)number(words, "share", 1),
 		.memory = mib(words, "memory", 0),
 		.busy_memory = mib(words, "busy", INT64_C(1) << 30),
 		.only = only != NULL ? &only : NULL,
 		.n_only = only != NULL };
-	struct gpu_look look;
+	struct gpu_snapshot look;
 	size_t i;
 
 	r->n = (size_t)strtol(words[1], NULL, 10);
@@ -58,7 +58,7 @@ gpu_rig_new(struct rig *r, char **words)
 		r->source = r->was =
 		    strcmp(source, "proc") == 0 ? GPU_PROC : GPU_SIMULATED;
 	for (i = 0; i < r->n; i++) {
-		r->seen[i] = (struct gpu_seen){ .index = (int)i,
+		r->seen[i] = (struct gpu_device){ .index = (int)i,
 			.node = nodes != NULL ? nodes[i] - '0' : 0,
 			.memory = INT64_C(16) << 30,
 			.utilization = -1,
@@ -75,17 +75,17 @@ gpu_rig_new(struct rig *r, char **words)
 		r->seen[0].processes = r->process[0];
 		r->seen[0].n_processes = 1;
 	}
-	look = (struct gpu_look){ .source = r->source,
+	look = (struct gpu_snapshot){ .source = r->source,
 		.gpus = r->seen,
 		.n = (size_t)number(words, "first", (int64_t)r->n) };
-	r->g = gpus_new(&o, &hooks, &look, r->now);
+	r->g = gpualloc_new(&o, &hooks, &look, r->now);
 	r->seen[0].n_processes = 0;
 }
 
 static void
-gpu_rig_set(struct rig *r, char **words, size_t i)
+gpu_rig_set(struct gpu_machine *r, char **words, size_t i)
 {
-	struct gpu_seen *s = &r->seen[i];
+	struct gpu_device *s = &r->seen[i];
 
 	s->used = mib(words, "used", s->used);
 	s->energy = 1000 * number(words, "energy", s->energy / 1000);
@@ -97,7 +97,7 @@ gpu_rig_set(struct rig *r, char **words, size_t i)
 }
 
 static void
-gpu_rig_process(struct rig *r, char **words, size_t i)
+gpu_rig_process(struct gpu_machine *r, char **words, size_t i)
 {
 	struct gpu_process *p = &r->process[i][r->seen[i].n_processes++];
 
@@ -110,7 +110,7 @@ gpu_rig_process(struct rig *r, char **words, size_t i)
 }
 
 static void
-gpu_rig_kill(struct rig *r, size_t i, int64_t pid)
+gpu_rig_kill(struct gpu_machine *r, size_t i, int64_t pid)
 {
 	size_t k, n = 0;
 
@@ -123,9 +123,10 @@ gpu_rig_kill(struct rig *r, size_t i, int64_t pid)
 }
 
 static void
-gpus_text(const struct rig *r, const char *key, char *text, size_t n)
+gpus_text(const struct gpu_machine *r, const char *key, char *text, size_t n)
 {
-	size_t at[RIG_GPUS], k, count = gpus_of(r->g, key, at), len = 0;
+	size_t at[GPU_MACHINE_GPUS], k, count = gpualloc_of(r->g, key, at),
+					len = 0;
 
 	*text = '\0';
 	for (k = 0; k < count; k++)
@@ -134,22 +135,23 @@ gpus_text(const struct rig *r, const char *key, char *text, size_t n)
 }
 
 static void
-gpu_rig_take(struct rig *r, char **words)
+gpu_rig_take(struct gpu_machine *r, char **words)
 {
 	char got[64] = "no";
 
-	if (gpus_take(r->g, words[1], strtoll(words[2], NULL, 10), 1, r->now))
+	if (gpualloc_choose(
+		r->g, words[1], strtoll(words[2], NULL, 10), 1, r->now))
 		gpus_text(r, words[1], got, sizeof got);
 	if (strcmp(got, words[3]) != 0)
 		gpu_rig_wrong(r, "got %s", got);
 }
 
 static void
-gpu_rig_adopt(struct rig *r, char **words)
+gpu_rig_adopt(struct gpu_machine *r, char **words)
 {
 	char text[64], got[64], *rest = text, *word;
-	char uuid[RIG_GPUS][GPU_UUID];
-	const char *uuids[RIG_GPUS];
+	char uuid[GPU_MACHINE_GPUS][GPU_UUID];
+	const char *uuids[GPU_MACHINE_GPUS];
 	size_t n = 0;
 
 	snprintf(text, sizeof text, "%s", words[3]);
@@ -158,7 +160,7 @@ gpu_rig_adopt(struct rig *r, char **words)
 		uuids[n] = uuid[n];
 		n++;
 	}
-	gpus_adopt(
+	gpualloc_adopt(
 	    r->g, words[1], strtoll(words[2], NULL, 10), 1, uuids, n, r->now);
 	gpus_text(r, words[1], got, sizeof got);
 	if (words[4] != NULL && strcmp(got, words[4]) != 0)
@@ -166,9 +168,10 @@ gpu_rig_adopt(struct rig *r, char **words)
 }
 
 static void
-gpu_rig_end(struct rig *r, char **words)
+gpu_rig_end(struct gpu_machine *r, char **words)
 {
-	struct gpus_end end = { .never_began = strcmp(words[2], "never") == 0,
+	struct gpualloc_end end = { .never_began =
+					strcmp(words[2], "never") == 0,
 		.failed = words[2][0] == 'f' || words[2][0] == 'o',
 		.at_once = strcmp(words[2], "once") == 0 };
 	char why[GPU_WHY];
@@ -176,7 +179,8 @@ gpu_rig_end(struct rig *r, char **words)
 
 	if (strcmp(words[2], "ok") == 0)
 		end.failed = false;
-	machine = gpus_ended(r->g, words[1], &end, r->now, why, sizeof why);
+	machine =
+	    gpualloc_release(r->g, words[1], &end, r->now, why, sizeof why);
 	if (machine != (words[3] != NULL))
 		gpu_rig_wrong(r, "the fault of %s", machine ? why : "its own");
 	if (machine && strstr(why, "GPU ") == NULL)
@@ -184,45 +188,45 @@ gpu_rig_end(struct rig *r, char **words)
 }
 
 static void
-gpu_rig_report(struct rig *r, char **words)
+gpu_rig_report(struct gpu_machine *r, char **words)
 {
-	gpus_settled(r->g, words[1], r->now);
+	gpualloc_settled(r->g, words[1], r->now);
 }
 
 static void
-gpu_rig_probed(struct rig *r, char **words, size_t i)
+gpu_rig_probed(struct gpu_machine *r, char **words, size_t i)
 {
 	if (!r->probing[i])
 		gpu_rig_wrong(r, "no probe was asked for");
 	r->probing[i] = false;
-	gpus_probed(r->g, r->seen[i].uuid, strcmp(words[2], "good") == 0,
-	    "bad memory", r->now);
+	gpualloc_health_probed(r->g, r->seen[i].uuid,
+	    strcmp(words[2], "good") == 0, "bad memory", r->now);
 }
 
 static void
-check_state(struct rig *r, size_t i, const char *name, const char *text)
+check_state(struct gpu_machine *r, size_t i, const char *name, const char *text)
 {
-	struct gpus_view v;
+	struct gpualloc_view v;
 
-	gpus_at(r->g, i, &v);
-	if (strcmp(gpu_state_name(v.state), name) != 0 ||
+	gpualloc_at(r->g, i, &v);
+	if (strcmp(gpualloc_state_name(v.state), name) != 0 ||
 	    (*text != '\0' && strstr(v.why, text) == NULL))
 		gpu_rig_wrong(
-		    r, "it is %s: %s", gpu_state_name(v.state), v.why);
+		    r, "it is %s: %s", gpualloc_state_name(v.state), v.why);
 }
 
 static void
-check_ready(struct rig *r, bool want, const char *text)
+check_ready(struct gpu_machine *r, bool want, const char *text)
 {
 	char why[512];
 
-	if (gpus_ready(r->g, why, sizeof why) != want ||
+	if (gpualloc_choose_ready(r->g, why, sizeof why) != want ||
 	    (*text != '\0' && strstr(why, text) == NULL))
 		gpu_rig_wrong(r, "why: %s", why);
 }
 
 static void
-check_note(struct rig *r, const char *text)
+check_note(struct gpu_machine *r, const char *text)
 {
 	const char *at = strstr(buf_str(&r->notes), text);
 
@@ -232,7 +236,7 @@ check_note(struct rig *r, const char *text)
 }
 
 static void
-check_number(struct rig *r, char **words, const char *name, double got)
+check_number(struct gpu_machine *r, char **words, const char *name, double got)
 {
 	const char *v = option(words, name);
 	double want;
@@ -245,11 +249,11 @@ check_number(struct rig *r, char **words, const char *name, double got)
 }
 
 static void
-check_usage(struct rig *r, char **words)
+check_usage(struct gpu_machine *r, char **words)
 {
-	struct gpus_usage u;
+	struct gpualloc_usage u;
 
-	if (!gpus_usage(r->g, words[1], &u)) {
+	if (!gpualloc_usage(r->g, words[1], &u)) {
 		gpu_rig_wrong(r, "nothing is known of it");
 		return;
 	}
@@ -262,14 +266,14 @@ check_usage(struct rig *r, char **words)
 
 /* Commands on one GPU; false: it is none of them. */
 static bool
-play_gpu(struct rig *r, char **words, const char *rest)
+play_gpu(struct gpu_machine *r, char **words, const char *rest)
 {
 	const char *do_ = words[0];
 	bool yes = words[1] != NULL && words[2] != NULL &&
 		   strcmp(words[2], "yes") == 0;
 	size_t i = words[1] != NULL ? strtoul(words[1], NULL, 10) : 0;
 
-	if (i >= RIG_GPUS)
+	if (i >= GPU_MACHINE_GPUS)
 		return false;
 	if (strcmp(do_, "set") == 0)
 		gpu_rig_set(r, words, i);
@@ -290,7 +294,8 @@ play_gpu(struct rig *r, char **words, const char *rest)
 		if (r->booked[i] != yes)
 			gpu_rig_wrong(r, "it is the other way");
 	} else if (strcmp(do_, "distrust") == 0)
-		gpus_distrust(r->g, r->seen[i].uuid, words[2], r->now);
+		gpualloc_health_distrust(
+		    r->g, r->seen[i].uuid, words[2], r->now);
 	else if (strcmp(do_, "probes") == 0) {
 		if (r->probing[i] != yes)
 			gpu_rig_wrong(r, "it is the other way");
@@ -300,18 +305,18 @@ play_gpu(struct rig *r, char **words, const char *rest)
 }
 
 static bool
-play_time(struct rig *r, char **words)
+play_time(struct gpu_machine *r, char **words)
 {
 	const char *do_ = words[0];
 
 	if (do_[0] == '+') {
 		r->now += strtoll(do_ + 1, NULL, 10);
-		gpus_tick(r->g, r->now);
+		gpualloc_tick(r->g, r->now);
 	} else if (strcmp(do_, "look") == 0) {
-		gpus_asked(r->g, ++r->seq);
+		gpualloc_observe_asked(r->g, ++r->seq);
 		gpu_rig_look(r, r->seq);
 	} else if (strcmp(do_, "ask") == 0)
-		gpus_asked(r->g, r->seq + 1);
+		gpualloc_observe_asked(r->g, r->seq + 1);
 	else if (strcmp(do_, "early") == 0)
 		gpu_rig_look(r, r->seq);
 	else if (strcmp(do_, "down") == 0)
@@ -337,7 +342,7 @@ behind(const char *line, int words)
 }
 
 static bool
-play_check(struct rig *r, char **words, const char *line)
+play_check(struct gpu_machine *r, char **words, const char *line)
 {
 	const char *do_ = words[0];
 	int64_t want = words[1] != NULL ? strtoll(words[1], NULL, 10) : 0, got;
@@ -351,12 +356,13 @@ play_check(struct rig *r, char **words, const char *line)
 			gpu_rig_wrong(
 			    r, "the notes are: %s", buf_str(&r->notes));
 	} else if (strcmp(do_, "lookin") == 0) {
-		got = gpus_look_in(r->g, r->now);
+		got = gpualloc_observe_in_ms(r->g, r->now);
 		if (got != want)
 			gpu_rig_wrong(r, "in %lld", (long long)got);
 	} else if (strcmp(do_, "places") == 0) {
-		if (gpus_places(r->g) != want)
-			gpu_rig_wrong(r, "there are %d", gpus_places(r->g));
+		if (gpualloc_choose_capacity(r->g) != want)
+			gpu_rig_wrong(
+			    r, "there are %d", gpualloc_choose_capacity(r->g));
 	} else
 		return false;
 	return true;
@@ -364,19 +370,20 @@ play_check(struct rig *r, char **words, const char *line)
 
 static const struct {
 	const char *name;
-	void (*play)(struct rig *, char **words);
+	void (*play)(struct gpu_machine *, char **words);
 } doers[] = { { "gpus", gpu_rig_new }, { "take", gpu_rig_take },
 	{ "adopt", gpu_rig_adopt }, { "end", gpu_rig_end },
 	{ "report", gpu_rig_report }, { "usage", check_usage } };
 
 static void
-play_line(struct rig *r, const char *line)
+play_line(struct gpu_machine *r, const char *line)
 {
-	char copy[256], *rest = copy, *word, *words[RIG_WORDS + 1] = { NULL };
+	char copy[256], *rest = copy, *word,
+			*words[GPU_MACHINE_WORDS + 1] = { NULL };
 	size_t n = 0, k;
 
 	snprintf(copy, sizeof copy, "%s", line);
-	while (n < RIG_WORDS && (word = strsep(&rest, " ")) != NULL)
+	while (n < GPU_MACHINE_WORDS && (word = strsep(&rest, " ")) != NULL)
 		if (*word != '\0')
 			words[n++] = word;
 	if (n == 0 || words[0][0] == '#')
@@ -392,9 +399,9 @@ play_line(struct rig *r, const char *line)
 }
 
 bool
-gpus_play(const struct gpus_script *s)
+gpu_script_play(const struct gpu_script *s)
 {
-	struct rig *r = xcalloc(1, sizeof *r);
+	struct gpu_machine *r = xcalloc(1, sizeof *r);
 	char *text = xstrdup(s->text), *rest = text, *line;
 	int at = 0;
 	bool good;
@@ -407,7 +414,7 @@ gpus_play(const struct gpus_script *s)
 			printf("# line %d: %s\n# %s\n", at, line, r->why);
 	}
 	good = r->why[0] == '\0';
-	gpus_free(r->g);
+	gpualloc_free(r->g);
 	buf_free(&r->notes);
 	free(text);
 	free(r);

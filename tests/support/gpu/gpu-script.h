@@ -6,7 +6,7 @@
  *        the machine: 16384 MiB each, all idle; nodes=0011 one digit a GPU;
  *        first=N: the first look shows only so many;
  *        found=70@a: the first look shows this process on GPU 0
- *   +MS                     time passes, gpus_tick
+ *   +MS                     time passes, gpualloc_tick
  *   set I used= energy= util= power= lost= recovery= gone= parent=
  *   proc I PID OWNER MIB    a process: "-" somebody else's, "?" not seen here
  *   kill I PID              it is gone from the list
@@ -39,12 +39,12 @@
 
 #include <stdbool.h>
 
-struct gpus_script {
+struct gpu_script {
 	const char *title;
 	const char *text;
 };
 
 /* Play it; false: what is wrong is told on stdout. */
-bool gpus_play(const struct gpus_script *);
+bool gpu_script_play(const struct gpu_script *);
 
 #endif /* HPOTUNE_GPU_SCRIPT_H */

@@ -25,7 +25,7 @@ struct fake {
 	struct loop *loop;
 	int fd, port;
 	struct loop_fd *watch;
-	fake_cb *cb;
+	http_loop_server_cb *cb;
 	void *arg;
 	LIST_HEAD(, line) lines;
 };
@@ -41,7 +41,8 @@ line_free(struct line *l)
 }
 
 char *
-fake_header(const struct fake_ask *a, const char *name)
+http_loop_server_header(
+    const struct http_loop_server_request *a, const char *name)
 {
 	size_t n = strlen(name);
 	const char *p = a->head;
@@ -60,12 +61,12 @@ static int
 is_whole(const struct line *l, size_t *body, size_t *len)
 {
 	const char *text = buf_str(&l->in), *end = strstr(text, "\r\n\r\n");
-	struct fake_ask a = { .head = text };
+	struct http_loop_server_request a = { .head = text };
 	char *length;
 
 	if (end == NULL)
 		return 0;
-	length = fake_header(&a, "Content-Length");
+	length = http_loop_server_header(&a, "Content-Length");
 	*len = length != NULL ? strtoul(length, NULL, 10) : 0;
 	free(length);
 	*body = (size_t)(end - text) + 4;
@@ -74,7 +75,7 @@ is_whole(const struct line *l, size_t *body, size_t *len)
 
 /* Whether the connection goes on. */
 static int
-answer(struct line *l, const struct fake_ask *a)
+answer(struct line *l, const struct http_loop_server_request *a)
 {
 	struct buf head = { 0 }, body = { 0 }, all = { 0 };
 	int status = l->fake->cb(l->fake->arg, a, &head, &body), good = 1;
@@ -95,7 +96,7 @@ static int
 serve(struct line *l, size_t body, size_t len)
 {
 	char *text = buf_take(&l->in), *path, *head;
-	struct fake_ask a = { .method = text, .len = len };
+	struct http_loop_server_request a = { .method = text, .len = len };
 	int good;
 
 	a.body = text + body;
@@ -151,7 +152,7 @@ on_knock(void *arg, int fd, bool readable, bool writable)
 }
 
 struct fake *
-fake_new(struct loop *loop, fake_cb *cb, void *arg)
+http_loop_server_new(struct loop *loop, http_loop_server_cb *cb, void *arg)
 {
 	struct sockaddr_in a = { .sin_family = AF_INET };
 	struct fake *f = xcalloc(1, sizeof *f);
@@ -173,13 +174,13 @@ fake_new(struct loop *loop, fake_cb *cb, void *arg)
 }
 
 int
-fake_port(const struct fake *f)
+http_loop_server_port(const struct fake *f)
 {
 	return f->port;
 }
 
 void
-fake_free(struct fake *f)
+http_loop_server_free(struct fake *f)
 {
 	struct line *l;
 

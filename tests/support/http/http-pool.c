@@ -9,7 +9,7 @@
 #include "tests/support/http/http-pool.h"
 
 static void
-http_rig_wrong(struct rig *g, const char *what)
+http_rig_wrong(struct http_pool *g, const char *what)
 {
 	printf("# %s\n", what);
 	g->wrong++;
@@ -25,13 +25,13 @@ http_rig_bail(const char *why)
 static void
 on_guard(void *arg)
 {
-	struct rig *g = arg;
+	struct http_pool *g = arg;
 
 	g->late = true;
 }
 
 void
-http_rig_open(struct rig *g)
+http_rig_open(struct http_pool *g)
 {
 	struct err e = ERR_INIT;
 
@@ -40,7 +40,7 @@ http_rig_open(struct rig *g)
 	unsetenv("all_proxy");
 	unsetenv("HTTPS_PROXY");
 	unsetenv("ALL_PROXY");
-	there_start(&g->there);
+	http_process_server_start(&g->there);
 	if (loop_open(&g->loop, LOOP_REAL, &e) == -1 ||
 	    http_open(&g->http, g->loop, NULL, &e) == -1)
 		http_rig_bail(e.text);
@@ -48,25 +48,25 @@ http_rig_open(struct rig *g)
 }
 
 void
-http_rig_close(struct rig *g)
+http_rig_close(struct http_pool *g)
 {
 	loop_timer_free(g->guard);
 	http_close(g->http);
 	loop_close(g->loop);
-	there_stop(&g->there);
+	http_process_server_stop(&g->there);
 }
 
 static void
 on_turn(void *arg)
 {
-	struct rig *g = arg;
+	struct http_pool *g = arg;
 
 	if (g->open == 0 || g->late)
 		loop_stop(g->loop);
 }
 
 void
-settle(struct rig *g)
+http_pool_settle(struct http_pool *g)
 {
 	g->late = false;
 	loop_timer_set(g->guard, 60 * 1000);
@@ -78,9 +78,9 @@ settle(struct rig *g)
 }
 
 void
-on_answer(void *arg, const struct http_answer *a)
+http_pool_on_answer(void *arg, const struct http_answer *a)
 {
-	struct heard *h = arg;
+	struct http_pool_answer *h = arg;
 	const char *odd = http_header(a, "x-odd-case");
 
 	h->calls++;
@@ -99,17 +99,17 @@ on_answer(void *arg, const struct http_answer *a)
 }
 
 void
-heard_free(struct heard *h)
+http_pool_answer_free(struct http_pool_answer *h)
 {
 	free(h->body);
 	free(h->error);
 	free(h->odd);
-	*h = (struct heard){ .rig = h->rig };
+	*h = (struct http_pool_answer){ .rig = h->rig };
 }
 
 struct http_send
-to(const struct rig *g, char url[static 128], const char *method,
-    const char *path)
+http_pool_request(const struct http_pool *g, char url[static 128],
+    const char *method, const char *path)
 {
 	(void)snprintf(url, 128, "http://127.0.0.1:%d%s", g->there.port, path);
 	return (
@@ -117,20 +117,22 @@ to(const struct rig *g, char url[static 128], const char *method,
 }
 
 void
-start(struct rig *g, struct heard *h, const struct http_send *s)
+http_pool_start(
+    struct http_pool *g, struct http_pool_answer *h, const struct http_send *s)
 {
-	*h = (struct heard){ .rig = g };
+	*h = (struct http_pool_answer){ .rig = g };
 	g->starting = true;
 	g->open++;
-	h->request = http_start(g->http, s, on_answer, h);
+	h->request = http_start(g->http, s, http_pool_on_answer, h);
 	g->starting = false;
 }
 
 void
-ask_with(struct rig *g, struct heard *h, const struct http_send *s)
+http_pool_ask_with(
+    struct http_pool *g, struct http_pool_answer *h, const struct http_send *s)
 {
-	start(g, h, s);
-	settle(g);
+	http_pool_start(g, h, s);
+	http_pool_settle(g);
 	if (h->calls != 1)
 		http_rig_wrong(g, "not one answer");
 	if (h->inside)
@@ -138,10 +140,11 @@ ask_with(struct rig *g, struct heard *h, const struct http_send *s)
 }
 
 void
-ask(struct rig *g, struct heard *h, const char *method, const char *path)
+http_pool_ask(struct http_pool *g, struct http_pool_answer *h,
+    const char *method, const char *path)
 {
 	char url[128];
-	struct http_send s = to(g, url, method, path);
+	struct http_send s = http_pool_request(g, url, method, path);
 
-	ask_with(g, h, &s);
+	http_pool_ask_with(g, h, &s);
 }

@@ -9,10 +9,10 @@
 #include "src/base/http/http.h"
 #include "tests/support/http/http-process-server.h"
 
-struct rig {
+struct http_pool {
 	struct loop *loop;
 	struct http *http;
-	struct there there;
+	struct http_process_server there;
 	struct loop_timer *guard;
 	int open; /* requests under way */
 	bool starting, late;
@@ -20,8 +20,8 @@ struct rig {
 };
 
 /* What an answer said. */
-struct heard {
-	struct rig *rig;
+struct http_pool_answer {
+	struct http_pool *rig;
 	struct http_request *request;
 	int calls, status;
 	bool unsent, timeout, inside;
@@ -30,18 +30,21 @@ struct heard {
 };
 
 /* A server, a loop and a pool; no proxy. */
-void http_rig_open(struct rig *);
-void http_rig_close(struct rig *);
+void http_rig_open(struct http_pool *);
+void http_rig_close(struct http_pool *);
 /* A request to the server; url is where its address is put. */
-struct http_send to(const struct rig *, char url[static 128],
-    const char *method, const char *path);
-void start(struct rig *, struct heard *, const struct http_send *);
+struct http_send http_pool_request(const struct http_pool *,
+    char url[static 128], const char *method, const char *path);
+void http_pool_start(
+    struct http_pool *, struct http_pool_answer *, const struct http_send *);
 /* Until all that was started is answered. */
-void settle(struct rig *);
-void on_answer(void *heard, const struct http_answer *);
-void heard_free(struct heard *);
+void http_pool_settle(struct http_pool *);
+void http_pool_on_answer(void *heard, const struct http_answer *);
+void http_pool_answer_free(struct http_pool_answer *);
 /* start, settle, and what must hold of every answer. */
-void ask_with(struct rig *, struct heard *, const struct http_send *);
-void ask(struct rig *, struct heard *, const char *method, const char *path);
+void http_pool_ask_with(
+    struct http_pool *, struct http_pool_answer *, const struct http_send *);
+void http_pool_ask(struct http_pool *, struct http_pool_answer *,
+    const char *method, const char *path);
 
 #endif /* HPOTUNE_HTTP_POOL_H */

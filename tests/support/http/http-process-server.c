@@ -36,7 +36,7 @@ struct asked {
 };
 
 int
-there_listen(int *port, int backlog)
+http_process_server_listen(int *port, int backlog)
 {
 	struct sockaddr_in a = { .sin_family = AF_INET };
 	socklen_t len = sizeof a;
@@ -188,9 +188,9 @@ serve_all(int fd)
 }
 
 void
-there_start(struct there *t)
+http_process_server_start(struct http_process_server *t)
 {
-	int fd = there_listen(&t->port, 512);
+	int fd = http_process_server_listen(&t->port, 512);
 
 	t->pid = fork();
 	if (t->pid == 0) {
@@ -202,7 +202,7 @@ there_start(struct there *t)
 }
 
 void
-there_stop(struct there *t)
+http_process_server_stop(struct http_process_server *t)
 {
 	(void)kill(-t->pid, SIGKILL);
 }

@@ -5,14 +5,14 @@
 
 #include <sys/types.h>
 
-struct there {
+struct http_process_server {
 	pid_t pid;
 	int port;
 };
 
-void there_start(struct there *);
-void there_stop(struct there *);
+void http_process_server_start(struct http_process_server *);
+void http_process_server_stop(struct http_process_server *);
 /* A listening socket on a free port of this machine. */
-int there_listen(int *port, int backlog);
+int http_process_server_listen(int *port, int backlog);
 
 #endif /* HPOTUNE_HTTP_PROCESS_SERVER_H */

@@ -8,12 +8,12 @@
 #include "tests/support/sagemaker-world/sm-world.h"
 
 struct aws {
-	struct world *world;
+	struct sm_world *world;
 	char *region;
 };
 
 struct aws_call {
-	struct world *world;
+	struct sm_world *world;
 	struct aws_call *next;
 	char *operation, *body;
 	aws_cb *cb; /* NULL: nobody waits */
@@ -36,7 +36,7 @@ call_free(struct aws_call *c)
 
 /* What is done is taken out of the list. */
 static void
-calls_sweep(struct world *w)
+calls_sweep(struct sm_world *w)
 {
 	struct aws_call **at = &w->calls, *c;
 
@@ -49,7 +49,7 @@ calls_sweep(struct world *w)
 }
 
 void
-world_drop_calls(struct world *w)
+sm_client_drop_calls(struct sm_world *w)
 {
 	struct aws_call *c;
 
@@ -132,29 +132,29 @@ static void
 on_call(void *arg)
 {
 	struct aws_call *c = arg;
-	struct world *w = c->world;
-	const struct world_faults *bad = &w->bad;
+	struct sm_world *w = c->world;
+	const struct sm_world_faults *bad = &w->bad;
 	struct outcome o;
 
 	if (!c->late && strcmp(c->operation, "CreateTrainingJob") == 0)
 		w->tried++;
 	if (c->late) {
-		world_serve(w, &o, c->operation, c->body);
+		sm_world_serve(w, &o, c->operation, c->body);
 		buf_free(&o.body);
 		c->dead = true;
 		w->open_calls--;
 		return;
 	}
 	if (bad->only != NULL && strcmp(bad->only, c->operation) != 0) {
-		world_serve(w, &o, c->operation, c->body);
+		sm_world_serve(w, &o, c->operation, c->body);
 		answer_outcome(c, &o, false);
-	} else if (world_dice(w, bad->throttle))
+	} else if (sm_world_chance(w, bad->throttle))
 		answer_none(c, AWS_THROTTLE);
-	else if (world_dice(w, bad->denied))
+	else if (sm_world_chance(w, bad->denied))
 		answer_none(c, AWS_CREDENTIALS);
-	else if (world_dice(w, bad->lose_before))
+	else if (sm_world_chance(w, bad->lose_before))
 		answer_none(c, AWS_TRANSIENT);
-	else if (world_dice(w, bad->late)) {
+	else if (sm_world_chance(w, bad->late)) {
 		struct aws_answer r = { .what = AWS_TRANSIENT,
 			.sent = true,
 			.unclear = true,
@@ -163,18 +163,18 @@ on_call(void *arg)
 
 		w->lost += changes(c);
 		c->late = true;
-		loop_timer_set(c->timer, world_between(w, 1, 14 * 60000));
+		loop_timer_set(c->timer, sm_world_between(w, 1, 14 * 60000));
 		say(c, &r);
 	} else {
-		world_serve(w, &o, c->operation, c->body);
-		if (world_dice(w, bad->lose_after)) {
+		sm_world_serve(w, &o, c->operation, c->body);
+		if (sm_world_chance(w, bad->lose_after)) {
 			buf_free(&o.body);
 			answer_none(c, AWS_TRANSIENT);
-		} else if (world_dice(w, bad->hidden)) {
+		} else if (sm_world_chance(w, bad->hidden)) {
 			/* Its first try acted, the second one says this. */
 			w->doubled += changes(c);
 			buf_free(&o.body);
-			world_serve(w, &o, c->operation, c->body);
+			sm_world_serve(w, &o, c->operation, c->body);
 			answer_outcome(c, &o, true);
 		} else
 			answer_outcome(c, &o, false);
@@ -185,7 +185,7 @@ static struct aws_call *
 call_new(struct aws *aws, const char *operation, const char *body, aws_cb *cb,
     void *arg)
 {
-	struct world *w = aws->world;
+	struct sm_world *w = aws->world;
 	struct aws_call *c = xcalloc(1, sizeof *c);
 
 	calls_sweep(w);
@@ -199,7 +199,7 @@ call_new(struct aws *aws, const char *operation, const char *body, aws_cb *cb,
 	w->calls = c;
 	w->open_calls++;
 	c->timer = loop_timer_new(w->loop, on_call, c);
-	loop_timer_set(c->timer, world_between(w, 20, 400));
+	loop_timer_set(c->timer, sm_world_between(w, 20, 400));
 	return c;
 }
 
@@ -212,7 +212,7 @@ aws_open(struct aws **out, const struct aws_env *env, struct err *e)
 
 	(void)e;
 	(void)env;
-	aws->world = the_world;
+	aws->world = sm_world_current;
 	*out = aws;
 	return 0;
 }
@@ -221,21 +221,21 @@ aws_open(struct aws **out, const struct aws_env *env, struct err *e)
 static void
 drop(struct aws_call *c)
 {
-	struct world *w = c->world;
+	struct sm_world *w = c->world;
 
 	if (c->dead || c->late)
 		return;
 	c->cb = NULL;
 	c->list_cb = NULL;
-	if (world_dice(w, 0.5)) {
+	if (sm_world_chance(w, 0.5)) {
 		c->dead = true;
 		w->open_calls--;
 		return;
 	}
 	w->lost += changes(c);
 	c->late = true;
-	if (world_dice(w, 0.3))
-		loop_timer_set(c->timer, world_between(w, 1, 14 * 60000));
+	if (sm_world_chance(w, 0.3))
+		loop_timer_set(c->timer, sm_world_between(w, 1, 14 * 60000));
 }
 
 void
@@ -251,20 +251,20 @@ aws_close(struct aws *aws)
 }
 
 void
-aws_cancel(struct aws_call *c)
+aws_call_cancel(struct aws_call *c)
 {
 	drop(c);
 }
 
 const char *
-aws_region(const struct aws *aws)
+aws_client_region(const struct aws *aws)
 {
 	(void)aws;
 	return "eu-west-1";
 }
 
 const char *
-aws_region_other(const struct aws *aws)
+aws_client_region_other(const struct aws *aws)
 {
 	(void)aws;
 	return NULL;

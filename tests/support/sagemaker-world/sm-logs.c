@@ -61,7 +61,7 @@ static void
 on_timer(void *arg)
 {
 	struct sm_log *g = arg;
-	const struct world_job *j = world_find(the_world, g->job);
+	const struct sm_world_job *j = sm_world_find(sm_world_current, g->job);
 	int64_t now = loop_now_ms(g->logs->env.loop);
 
 	if (g->done != NULL) {
@@ -70,7 +70,7 @@ on_timer(void *arg)
 		g->done(g->arg);
 		return;
 	}
-	if (j != NULL && world_trains(j, now))
+	if (j != NULL && sm_responses_trains(j, now))
 		report(g);
 	loop_timer_set(g->timer, 60000);
 }

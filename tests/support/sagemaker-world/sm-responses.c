@@ -9,47 +9,47 @@
 #define EPOCH_S INT64_C(1700000000)
 
 static int64_t
-end_of(const struct world_job *j)
+end_of(const struct sm_world_job *j)
 {
 	return j->stop >= 0 && j->stop < j->end ? j->stopped : j->end;
 }
 
 bool
-world_over(const struct world_job *j, int64_t at)
+sm_responses_over(const struct sm_world_job *j, int64_t at)
 {
 	return at >= end_of(j);
 }
 
 bool
-world_trains(const struct world_job *j, int64_t at)
+sm_responses_trains(const struct sm_world_job *j, int64_t at)
 {
-	return at >= j->train && !world_over(j, at);
+	return at >= j->train && !sm_responses_over(j, at);
 }
 
 static const char *
-status(const struct world_job *j, int64_t at)
+status(const struct sm_world_job *j, int64_t at)
 {
-	if (!world_over(j, at))
+	if (!sm_responses_over(j, at))
 		return j->stop >= 0 && at >= j->stop ? "Stopping"
 						     : "InProgress";
 	if (end_of(j) != j->end)
 		return "Stopped";
 	switch (j->kind) {
-	case WORLD_OK:
+	case SM_WORLD_OK:
 		return "Completed";
-	case WORLD_MAX_WAIT:
+	case SM_WORLD_MAX_WAIT:
 		return "Stopped";
-	case WORLD_FAIL:
-	case WORLD_CAPACITY:
-	case WORLD_INTERNAL:
-	case WORLD_CLIENT:
+	case SM_WORLD_FAIL:
+	case SM_WORLD_CAPACITY:
+	case SM_WORLD_INTERNAL:
+	case SM_WORLD_CLIENT:
 		break;
 	}
 	return "Failed";
 }
 
 static const char *
-secondary(const struct world_job *j, int64_t at)
+secondary(const struct sm_world_job *j, int64_t at)
 {
 	const char *s = status(j, at);
 
@@ -67,20 +67,20 @@ secondary(const struct world_job *j, int64_t at)
 }
 
 static const char *
-reason(const struct world_job *j)
+reason(const struct sm_world_job *j)
 {
 	switch (j->kind) {
-	case WORLD_FAIL:
+	case SM_WORLD_FAIL:
 		return "AlgorithmError: the trial exited with status 3, exit "
 		       "code: 3";
-	case WORLD_CAPACITY:
+	case SM_WORLD_CAPACITY:
 		return "CapacityError: Unable to provision";
-	case WORLD_INTERNAL:
+	case SM_WORLD_INTERNAL:
 		return "InternalServerError: We encountered";
-	case WORLD_CLIENT:
+	case SM_WORLD_CLIENT:
 		return "ClientError: No such image";
-	case WORLD_OK:
-	case WORLD_MAX_WAIT:
+	case SM_WORLD_OK:
+	case SM_WORLD_MAX_WAIT:
 		break;
 	}
 	return "";
@@ -93,9 +93,9 @@ seconds(int64_t ms)
 }
 
 void
-world_put_job(struct buf *b, const struct world_job *j, int64_t at)
+sm_responses_put_job(struct buf *b, const struct sm_world_job *j, int64_t at)
 {
-	bool over = world_over(j, at),
+	bool over = sm_responses_over(j, at),
 	     trained = at >= j->train && j->train < end_of(j);
 
 	buf_printf(b,
@@ -128,7 +128,8 @@ world_put_job(struct buf *b, const struct world_job *j, int64_t at)
 }
 
 void
-world_put_summary(struct buf *b, const struct world_job *j, int64_t at)
+sm_responses_put_summary(
+    struct buf *b, const struct sm_world_job *j, int64_t at)
 {
 	buf_printf(b,
 	    "{\"TrainingJobName\":\"%s\",\"TrainingJobArn\":\"arn:%s\","

@@ -20,7 +20,7 @@ enum { TICK_MS = 7000, WEEK_MS = 7 * 86400 * 1000, RETRIES = 60 };
 	"amazonaws.com/t:1\",\"s3\":\"s3://bucket/hpt\","
 
 static void
-broken(struct rows *r, const char *what, const struct row *row)
+broken(struct sm_rows *r, const char *what, const struct row *row)
 {
 	r->broken++;
 	printf("# trial %" PRId64 " attempt %d, at %" PRId64 " s: %s\n",
@@ -36,7 +36,7 @@ bail(const char *why)
 }
 
 struct row *
-rows_of(struct rows *r, int64_t trial)
+sm_rows_of(struct sm_rows *r, int64_t trial)
 {
 	size_t i;
 
@@ -46,8 +46,8 @@ rows_of(struct rows *r, int64_t trial)
 	return NULL;
 }
 
-struct world_job *
-rows_job(struct rows *r, const struct row *row)
+struct sm_world_job *
+sm_rows_job(struct sm_rows *r, const struct row *row)
 {
 	size_t i;
 
@@ -58,18 +58,18 @@ rows_job(struct rows *r, const struct row *row)
 }
 
 bool
-rows_noted(const struct rows *r, const char *part)
+sm_rows_noted(const struct sm_rows *r, const char *part)
 {
 	return strstr(buf_str(&r->notes), part) != NULL;
 }
 
 /* A job comes to be: an open row must want it, and no other job be there. */
 static void
-on_born(void *arg, const struct world_job *job)
+on_born(void *arg, const struct sm_world_job *job)
 {
-	struct rows *r = arg;
+	struct sm_rows *r = arg;
 	struct row *row = NULL, *other;
-	struct world_job *j;
+	struct sm_world_job *j;
 	size_t i;
 
 	for (i = 0; i < r->n; i++)
@@ -81,9 +81,9 @@ on_born(void *arg, const struct world_job *job)
 	}
 	for (i = 0; i < r->n; i++) {
 		other = &r->rows[i];
-		j = rows_job(r, other);
+		j = sm_rows_job(r, other);
 		if (other != row && other->trial == row->trial && j != NULL &&
-		    !world_over(j, loop_now_ms(r->loop)))
+		    !sm_responses_over(j, loop_now_ms(r->loop)))
 			broken(r, "two jobs of one trial at once", row);
 	}
 }
@@ -91,7 +91,7 @@ on_born(void *arg, const struct world_job *job)
 static void
 hear(void *arg, const struct launch_event *ev)
 {
-	struct rows *r = arg;
+	struct sm_rows *r = arg;
 
 	r->heard = xreallocarray(r->heard, r->n_heard + 1, sizeof *r->heard);
 	r->heard[r->n_heard++] = *ev;
@@ -101,9 +101,9 @@ hear(void *arg, const struct launch_event *ev)
 
 /* Whether what was heard of its end is what it was. */
 static void
-check_end(struct rows *r, const struct row *row)
+check_end(struct sm_rows *r, const struct row *row)
 {
-	const struct world_job *j = rows_job(r, row);
+	const struct sm_world_job *j = sm_rows_job(r, row);
 	const struct launch_exit *x = &row->exit;
 	int64_t now = loop_now_ms(r->loop);
 
@@ -112,21 +112,21 @@ check_end(struct rows *r, const struct row *row)
 			broken(r, "an end of a job that never was", row);
 		return;
 	}
-	if (!world_over(j, now) && !j->gone)
+	if (!sm_responses_over(j, now) && !j->gone)
 		broken(r, "its job goes on", row);
 	if (j->gone ? !row->lost && x->end != END_LOST : row->lost)
 		broken(r, "lost, and not", row);
 	if (j->gone || (j->stop >= 0 && j->stop < j->end))
 		return;
-	if ((j->kind == WORLD_OK) != (x->ran && x->exit_code == 0))
+	if ((j->kind == SM_WORLD_OK) != (x->ran && x->exit_code == 0))
 		broken(r, "a result is lost", row);
-	if ((j->kind == WORLD_CAPACITY) != (x->end == END_CAPACITY) ||
-	    (j->kind == WORLD_INTERNAL) != (x->end == END_LOST) ||
-	    (j->kind == WORLD_FAIL) != (x->exit_code == 3))
+	if ((j->kind == SM_WORLD_CAPACITY) != (x->end == END_CAPACITY) ||
+	    (j->kind == SM_WORLD_INTERNAL) != (x->end == END_LOST) ||
+	    (j->kind == SM_WORLD_FAIL) != (x->exit_code == 3))
 		broken(r, "its end was another one", row);
 	if (row->up && row->gpus != 1)
 		broken(r, "the GPU of its machine is not counted", row);
-	if (j->kind == WORLD_OK && row->reports == 0)
+	if (j->kind == SM_WORLD_OK && row->reports == 0)
 		broken(r, "its last report is lost", row);
 }
 
@@ -140,16 +140,16 @@ retried(const struct row *row)
 }
 
 static void
-commit_one(struct rows *r, const struct launch_event *ev)
+commit_one(struct sm_rows *r, const struct launch_event *ev)
 {
-	struct row *row = ev->trial > 0 ? rows_of(r, ev->trial) : NULL;
+	struct row *row = ev->trial > 0 ? sm_rows_of(r, ev->trial) : NULL;
 
 	if (row != NULL && (!row->open || row->attempt != ev->attempt)) {
 		broken(r, "an event after its end", row);
 		return;
 	}
 	switch (ev->kind) {
-	case LAUNCH_LEFT:
+	case LAUNCH_ARTIFACTS:
 		break;
 	case LAUNCH_PLACE:
 		row->placed = true;
@@ -165,7 +165,7 @@ commit_one(struct rows *r, const struct launch_event *ev)
 			broken(r, "a report before it is up", row);
 		row->reports++;
 		break;
-	case LAUNCH_BEGUN:
+	case LAUNCH_ACCEPTED:
 		break;
 	case LAUNCH_READ:
 		row->cursor = ev->u.cursor;
@@ -197,7 +197,7 @@ commit_one(struct rows *r, const struct launch_event *ev)
 }
 
 static struct launch_spec
-spec_of(struct rows *r, const struct row *row)
+spec_of(struct sm_rows *r, const struct row *row)
 {
 	static char *argv[] = { (char *)"./train", NULL };
 	static char *env[] = { (char *)"HPOTUNE_STUDY=s", NULL };
@@ -228,7 +228,7 @@ spec_of(struct rows *r, const struct row *row)
 }
 
 void
-rows_start(struct rows *r)
+sm_rows_start(struct sm_rows *r)
 {
 	struct launch_env env = { .loop = r->loop,
 		.study = "s",
@@ -255,14 +255,14 @@ rows_start(struct rows *r)
 		if (!row->open)
 			continue;
 		spec = spec_of(r, row);
-		if (launcher_sagemaker.look(r->ctx, &spec, &e) != LOOK_ALIVE)
+		if (launcher_sagemaker.adopt(r->ctx, &spec, &e) != ADOPT_ALIVE)
 			broken(r, "look does not find it", row);
 		row->sent = true;
 	}
 }
 
 void
-rows_kill(struct rows *r)
+sm_rows_kill(struct sm_rows *r)
 {
 	size_t i;
 
@@ -276,16 +276,16 @@ rows_kill(struct rows *r)
 
 /* The server may die here. */
 static bool
-dies(struct rows *r)
+dies(struct sm_rows *r)
 {
-	if (!world_dice(&r->world, r->kill))
+	if (!sm_world_chance(&r->world, r->kill))
 		return false;
-	rows_kill(r);
+	sm_rows_kill(r);
 	return true;
 }
 
 static void
-row_add(struct rows *r, int64_t trial, int attempt)
+row_add(struct sm_rows *r, int64_t trial, int attempt)
 {
 	struct row *row = &r->rows[r->n++];
 
@@ -294,12 +294,12 @@ row_add(struct rows *r, int64_t trial, int attempt)
 	*row = (struct row){ .trial = trial, .attempt = attempt, .open = true };
 	(void)snprintf(row->uuid, sizeof row->uuid,
 	    "%08" PRIx64 "-0000-4000-8000-%04" PRIx64 "%08x",
-	    (uint64_t)world_between(&r->world, 0, INT64_C(1) << 32),
+	    (uint64_t)sm_world_between(&r->world, 0, INT64_C(1) << 32),
 	    (uint64_t)trial, (unsigned)attempt);
 }
 
 static void
-place(struct rows *r)
+place(struct sm_rows *r)
 {
 	struct row *row;
 	int64_t trial;
@@ -309,7 +309,7 @@ place(struct rows *r)
 	for (i = 0; i < r->n; i++)
 		used += r->rows[i].open;
 	for (trial = 1; trial <= r->trials && used < r->slots; trial++) {
-		row = rows_of(r, trial);
+		row = sm_rows_of(r, trial);
 		if (r->final[trial] || (row != NULL && row->open))
 			continue;
 		row_add(r, trial, row != NULL ? row->attempt + 1 : 1);
@@ -318,9 +318,9 @@ place(struct rows *r)
 }
 
 void
-rows_stop(struct rows *r, int64_t trial)
+sm_rows_stop(struct sm_rows *r, int64_t trial)
 {
-	struct row *row = rows_of(r, trial);
+	struct row *row = sm_rows_of(r, trial);
 
 	if (row != NULL && row->open)
 		row->stopping = true;
@@ -328,7 +328,7 @@ rows_stop(struct rows *r, int64_t trial)
 
 /* What follows the commit; it may be cut short anywhere. */
 static bool
-act(struct rows *r)
+act(struct sm_rows *r)
 {
 	struct launch_spec spec;
 	struct err e = ERR_INIT;
@@ -359,31 +359,31 @@ act(struct rows *r)
 }
 
 static bool
-all_quiet(struct rows *r)
+all_quiet(struct sm_rows *r)
 {
 	int64_t trial;
 
 	for (trial = 1; trial <= r->trials; trial++)
 		if (!r->final[trial])
 			return false;
-	return !world_busy(&r->world);
+	return !sm_world_busy(&r->world);
 }
 
 static void
-turn_server(struct rows *r)
+turn_server(struct sm_rows *r)
 {
 	size_t i;
 
 	if (r->ctx == NULL)
-		rows_start(r);
+		sm_rows_start(r);
 	launcher_sagemaker.collect(r->ctx);
 	if (dies(r))
 		return; /* nothing of this turn was committed */
 	for (i = 0; i < r->n_heard; i++)
 		commit_one(r, &r->heard[i]);
 	r->n_heard = 0;
-	if (world_dice(&r->world, r->stop))
-		rows_stop(r, world_between(&r->world, 1, r->trials + 1));
+	if (sm_world_chance(&r->world, r->stop))
+		sm_rows_stop(r, sm_world_between(&r->world, 1, r->trials + 1));
 	place(r);
 	if (!dies(r))
 		(void)act(r);
@@ -392,7 +392,7 @@ turn_server(struct rows *r)
 static void
 turn(void *arg)
 {
-	struct rows *r = arg;
+	struct sm_rows *r = arg;
 
 	if (!loop_timer_pending(r->tick))
 		loop_timer_set(r->tick, TICK_MS);
@@ -411,13 +411,13 @@ on_tick(void *arg)
 static void
 on_guard(void *arg)
 {
-	struct rows *r = arg;
+	struct sm_rows *r = arg;
 
 	r->late = true;
 }
 
 bool
-rows_run(struct rows *r, bool (*until)(struct rows *))
+sm_rows_run(struct sm_rows *r, bool (*until)(struct sm_rows *))
 {
 	r->until = until;
 	r->late = false;
@@ -427,7 +427,7 @@ rows_run(struct rows *r, bool (*until)(struct rows *))
 }
 
 void
-rows_open(struct rows *r, uint64_t seed, int trials, const char *block)
+sm_rows_open(struct sm_rows *r, uint64_t seed, int trials, const char *block)
 {
 	static const char *const except[] = { "name", NULL };
 	struct err e = ERR_INIT;
@@ -438,19 +438,19 @@ rows_open(struct rows *r, uint64_t seed, int trials, const char *block)
 		  "\"spot\":true,\"max_run\":3600,"
 		  "\"on_demand_after\":2");
 
-	*r = (struct rows){ .trials = trials };
+	*r = (struct sm_rows){ .trials = trials };
 	(void)snprintf(r->dir, sizeof r->dir, "%s/sm-XXXXXX",
 	    getenv("TMPDIR") != NULL ? getenv("TMPDIR") : "/tmp");
 	if (mkdtemp(r->dir) == NULL ||
 	    loop_open(&r->loop, LOOP_VIRTUAL, &e) != 0 ||
 	    json_parse(&r->doc, text, strlen(text), NULL, false, &e) != 0 ||
-	    options_read(
+	    plugin_options_read(
 		&r->options, sm_options, json_root(r->doc), except, &e) != 0)
 		bail(e.text);
 	free(text);
 	r->settings.workdir = (char *)"/";
 	r->settings.dir = "/";
-	world_open(&r->world, r->loop, seed);
+	sm_world_open(&r->world, r->loop, seed);
 	r->world.born = on_born;
 	r->world.arg = r;
 	r->tick = loop_timer_new(r->loop, on_tick, r);
@@ -458,7 +458,7 @@ rows_open(struct rows *r, uint64_t seed, int trials, const char *block)
 }
 
 void
-rows_close(struct rows *r)
+sm_rows_close(struct sm_rows *r)
 {
 	char *command = xasprintf("rm -rf '%s'", r->dir);
 
@@ -466,9 +466,9 @@ rows_close(struct rows *r)
 		launcher_sagemaker.close(r->ctx);
 	loop_timer_free(r->tick);
 	loop_timer_free(r->guard);
-	world_close(&r->world);
+	sm_world_close(&r->world);
 	loop_close(r->loop);
-	options_free(r->options, sm_options);
+	plugin_options_free(r->options, sm_options);
 	json_free(r->doc);
 	free(r->heard);
 	buf_free(&r->notes);

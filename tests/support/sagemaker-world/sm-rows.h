@@ -32,8 +32,8 @@ struct row { /* one attempt, as committed */
 	struct launch_exit exit;
 };
 
-struct rows {
-	struct world world;
+struct sm_rows {
+	struct sm_world world;
 	struct loop *loop;
 	void *ctx; /* of the launcher, NULL = the server is dead */
 	char dir[128];
@@ -59,23 +59,25 @@ struct rows {
 	bool late;
 	bool hold; /* the next launcher serves a command alone */
 	int64_t dead_ms; /* loop time until which no server starts */
-	bool (*until)(struct rows *); /* NULL: until all is final and quiet */
+	bool (*until)(
+	    struct sm_rows *); /* NULL: until all is final and quiet */
 };
 
 /* block: the members of the backend block, or NULL for the usual one. */
-void rows_open(struct rows *, uint64_t seed, int trials, const char *block);
+void
+sm_rows_open(struct sm_rows *, uint64_t seed, int trials, const char *block);
 /* The server comes to life: open, and look at every open row. */
-void rows_start(struct rows *);
+void sm_rows_start(struct sm_rows *);
 /* It dies: nothing is committed any more. */
-void rows_kill(struct rows *);
+void sm_rows_kill(struct sm_rows *);
 /* Run until it holds; false: it did not within a week. */
-bool rows_run(struct rows *, bool (*until)(struct rows *));
-void rows_close(struct rows *);
+bool sm_rows_run(struct sm_rows *, bool (*until)(struct sm_rows *));
+void sm_rows_close(struct sm_rows *);
 /* The newest row of a trial, or NULL. */
-struct row *rows_of(struct rows *, int64_t trial);
+struct row *sm_rows_of(struct sm_rows *, int64_t trial);
 /* Want the end of its newest attempt, as a rule would. */
-void rows_stop(struct rows *, int64_t trial);
-struct world_job *rows_job(struct rows *, const struct row *);
-bool rows_noted(const struct rows *, const char *part);
+void sm_rows_stop(struct sm_rows *, int64_t trial);
+struct sm_world_job *sm_rows_job(struct sm_rows *, const struct row *);
+bool sm_rows_noted(const struct sm_rows *, const char *part);
 
 #endif /* HPOTUNE_SM_ROWS_H */

@@ -12,10 +12,10 @@
 
 enum { PAGE = 3 };
 
-struct world *the_world;
+struct sm_world *sm_world_current;
 
 static uint64_t
-draw(struct world *w)
+draw(struct sm_world *w)
 {
 	uint64_t z = (w->dice += UINT64_C(0x9e3779b97f4a7c15));
 
@@ -25,13 +25,13 @@ draw(struct world *w)
 }
 
 bool
-world_dice(struct world *w, double share)
+sm_world_chance(struct sm_world *w, double share)
 {
 	return share > 0 && (double)(draw(w) >> 11) * 0x1p-53 < share;
 }
 
 int64_t
-world_between(struct world *w, int64_t least, int64_t most)
+sm_world_between(struct sm_world *w, int64_t least, int64_t most)
 {
 	return most <= least
 		   ? least
@@ -39,29 +39,29 @@ world_between(struct world *w, int64_t least, int64_t most)
 }
 
 void
-world_open(struct world *w, struct loop *loop, uint64_t seed)
+sm_world_open(struct sm_world *w, struct loop *loop, uint64_t seed)
 {
-	*w = (struct world){ .loop = loop, .dice = seed };
+	*w = (struct sm_world){ .loop = loop, .dice = seed };
 	w->bad.start_ms = 120000;
 	w->bad.train_ms = 600000;
 	w->bad.stop_ms = 120000;
-	the_world = w;
+	sm_world_current = w;
 }
 
 void
-world_close(struct world *w)
+sm_world_close(struct sm_world *w)
 {
 	size_t i;
 
-	world_drop_calls(w);
+	sm_client_drop_calls(w);
 	for (i = 0; i < w->n; i++)
 		free(w->jobs[i]);
 	w->n = 0;
-	the_world = NULL;
+	sm_world_current = NULL;
 }
 
-struct world_job *
-world_find(struct world *w, const char *name)
+struct sm_world_job *
+sm_world_find(struct sm_world *w, const char *name)
 {
 	size_t i;
 
@@ -72,50 +72,52 @@ world_find(struct world *w, const char *name)
 }
 
 bool
-world_busy(const struct world *w)
+sm_world_busy(const struct sm_world *w)
 {
 	int64_t now = loop_now_ms(w->loop);
 	size_t i;
 
 	for (i = 0; i < w->n; i++)
-		if (!world_over(w->jobs[i], now))
+		if (!sm_responses_over(w->jobs[i], now))
 			return true;
 	return w->open_calls > 0;
 }
 
-static enum world_end
-draw_end(struct world *w)
+static enum sm_world_end
+draw_end(struct sm_world *w)
 {
-	if (world_dice(w, w->bad.capacity))
-		return WORLD_CAPACITY;
-	if (world_dice(w, w->bad.internal))
-		return WORLD_INTERNAL;
-	if (world_dice(w, w->bad.client))
-		return WORLD_CLIENT;
-	if (world_dice(w, w->bad.fail))
-		return WORLD_FAIL;
-	return world_dice(w, w->bad.max_wait) ? WORLD_MAX_WAIT : WORLD_OK;
+	if (sm_world_chance(w, w->bad.capacity))
+		return SM_WORLD_CAPACITY;
+	if (sm_world_chance(w, w->bad.internal))
+		return SM_WORLD_INTERNAL;
+	if (sm_world_chance(w, w->bad.client))
+		return SM_WORLD_CLIENT;
+	if (sm_world_chance(w, w->bad.fail))
+		return SM_WORLD_FAIL;
+	return sm_world_chance(w, w->bad.max_wait) ? SM_WORLD_MAX_WAIT
+						   : SM_WORLD_OK;
 }
 
-struct world_job *
-world_add(struct world *w, const char *name, const char *uuid, bool spot)
+struct sm_world_job *
+sm_world_add(struct sm_world *w, const char *name, const char *uuid, bool spot)
 {
-	struct world_job *j = xcalloc(1, sizeof *j);
-	const struct world_faults *bad = &w->bad;
+	struct sm_world_job *j = xcalloc(1, sizeof *j);
+	const struct sm_world_faults *bad = &w->bad;
 
 	(void)snprintf(j->name, sizeof j->name, "%s", name);
 	(void)snprintf(j->uuid, sizeof j->uuid, "%s", uuid);
 	j->spot_asked = spot;
-	j->spot = spot && !world_dice(w, bad->no_spot);
+	j->spot = spot && !sm_world_chance(w, bad->no_spot);
 	j->kind = draw_end(w);
 	j->created = loop_now_ms(w->loop);
 	j->train =
-	    j->created + world_between(w, bad->start_ms / 3, bad->start_ms);
-	j->end = j->train + world_between(w, bad->train_ms / 3, bad->train_ms);
-	if (j->kind == WORLD_CAPACITY || j->kind == WORLD_CLIENT)
+	    j->created + sm_world_between(w, bad->start_ms / 3, bad->start_ms);
+	j->end =
+	    j->train + sm_world_between(w, bad->train_ms / 3, bad->train_ms);
+	if (j->kind == SM_WORLD_CAPACITY || j->kind == SM_WORLD_CLIENT)
 		j->end = j->train; /* it never trains */
-	j->interrupted = world_dice(w, bad->interrupt)
-			     ? world_between(w, j->train, j->end)
+	j->interrupted = sm_world_chance(w, bad->interrupt)
+			     ? sm_world_between(w, j->train, j->end)
 			     : -1;
 	j->stop = j->stopped = -1;
 	if (w->n == sizeof w->jobs / sizeof w->jobs[0])
@@ -125,14 +127,14 @@ world_add(struct world *w, const char *name, const char *uuid, bool spot)
 }
 
 static int
-jobs_open(const struct world *w)
+jobs_open(const struct sm_world *w)
 {
 	int64_t now = loop_now_ms(w->loop);
 	size_t i;
 	int n = 0;
 
 	for (i = 0; i < w->n; i++)
-		n += !world_over(w->jobs[i], now);
+		n += !sm_responses_over(w->jobs[i], now);
 	return n;
 }
 
@@ -147,18 +149,18 @@ refuse(struct outcome *o, enum aws_class what, const char *code,
 
 static void
 serve_create(
-    struct world *w, struct outcome *o, const struct json *in, bool codeless)
+    struct sm_world *w, struct outcome *o, const struct json *in, bool codeless)
 {
 	const char *name = json_string(json_get(in, "TrainingJobName"));
 	const struct json *env = json_get(in, "Environment");
 	bool spot = false;
-	struct world_job *j;
+	struct sm_world_job *j;
 
 	w->creates++;
 	(void)json_bool(json_get(in, "EnableManagedSpotTraining"), &spot);
-	if (world_find(w, name) == NULL && world_dice(w, w->bad.stolen))
-		(void)world_add(w, name, "somebody-else", spot);
-	if (world_find(w, name) != NULL) {
+	if (sm_world_find(w, name) == NULL && sm_world_chance(w, w->bad.stolen))
+		(void)sm_world_add(w, name, "somebody-else", spot);
+	if (sm_world_find(w, name) != NULL) {
 		refuse(o, AWS_EXISTS, "ResourceInUse", "the name is taken");
 		return;
 	}
@@ -176,7 +178,7 @@ serve_create(
 		refuse(o, AWS_QUOTA, "ResourceLimitExceeded", text);
 		return;
 	}
-	j = world_add(
+	j = sm_world_add(
 	    w, name, json_string(json_get(env, "HPOTUNE_ATTEMPT_UUID")), spot);
 	j->codeless = codeless;
 	buf_puts(&o->body, "{\"TrainingJobArn\":\"arn\"}");
@@ -185,63 +187,63 @@ serve_create(
 }
 
 static void
-serve_describe(struct world *w, struct outcome *o, const struct json *in)
+serve_describe(struct sm_world *w, struct outcome *o, const struct json *in)
 {
-	struct world_job *j =
-	    world_find(w, json_string(json_get(in, "TrainingJobName")));
+	struct sm_world_job *j =
+	    sm_world_find(w, json_string(json_get(in, "TrainingJobName")));
 
 	w->describes++;
 	if (j == NULL)
 		refuse(o, AWS_MISSING, "ValidationException",
 		    "Requested resource not found.");
 	else
-		world_put_job(&o->body, j, loop_now_ms(w->loop));
+		sm_responses_put_job(&o->body, j, loop_now_ms(w->loop));
 }
 
 static void
-serve_stop(struct world *w, struct outcome *o, const struct json *in)
+serve_stop(struct sm_world *w, struct outcome *o, const struct json *in)
 {
-	struct world_job *j =
-	    world_find(w, json_string(json_get(in, "TrainingJobName")));
+	struct sm_world_job *j =
+	    sm_world_find(w, json_string(json_get(in, "TrainingJobName")));
 	int64_t now = loop_now_ms(w->loop);
 
 	w->stops++;
 	if (j == NULL)
 		refuse(o, AWS_MISSING, "ValidationException",
 		    "Requested resource not found.");
-	else if (world_over(j, now))
+	else if (sm_responses_over(j, now))
 		refuse(o, AWS_CALLER, "ValidationException",
 		    "The request was rejected because the training job is in "
 		    "status Stopped.");
-	else if (j->stop < 0 && !world_dice(w, w->bad.deaf)) {
+	else if (j->stop < 0 && !sm_world_chance(w, w->bad.deaf)) {
 		j->stop = now;
-		j->stopped =
-		    now + world_between(w, w->bad.stop_ms / 3, w->bad.stop_ms);
+		j->stopped = now + sm_world_between(
+				       w, w->bad.stop_ms / 3, w->bad.stop_ms);
 	}
 }
 
 /* Newest first, PAGE at a time, as it was a while ago. */
 static void
-serve_list(struct world *w, struct outcome *o, const struct json *in)
+serve_list(struct sm_world *w, struct outcome *o, const struct json *in)
 {
 	const char *token = json_string(json_get(in, "NextToken"));
 	const char *prefix = json_string(json_get(in, "NameContains"));
 	int64_t then =
-	    loop_now_ms(w->loop) - world_between(w, 0, w->bad.lag_ms);
+	    loop_now_ms(w->loop) - sm_world_between(w, 0, w->bad.lag_ms);
 	size_t left = token != NULL ? (size_t)atoi(token) : w->n;
 	int said = 0;
 
 	w->lists++;
 	buf_puts(&o->body, "{\"TrainingJobSummaries\":[");
 	while (left > 0 && said < PAGE) {
-		const struct world_job *j = w->jobs[--left];
+		const struct sm_world_job *j = w->jobs[--left];
 
 		if (j->gone || j->created > then ||
 		    strstr(j->name, prefix) == NULL)
 			continue;
 		if (said++ > 0)
 			buf_putc(&o->body, ',');
-		world_put_summary(&o->body, j, then);
+		sm_responses_put_summary(&o->body, j, then);
 	}
 	buf_putc(&o->body, ']');
 	if (left > 0)
@@ -250,8 +252,8 @@ serve_list(struct world *w, struct outcome *o, const struct json *in)
 }
 
 void
-world_serve(
-    struct world *w, struct outcome *o, const char *operation, const char *body)
+sm_world_serve(struct sm_world *w, struct outcome *o, const char *operation,
+    const char *body)
 {
 	struct json_doc *doc = NULL;
 	struct err e = ERR_INIT;

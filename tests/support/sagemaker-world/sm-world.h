@@ -18,7 +18,7 @@ struct loop;
 struct loop_timer;
 
 /* Shares, 0 to 1, of calls unless another thing is named. */
-struct world_faults {
+struct sm_world_faults {
 	const char *only; /* of calls of this operation; NULL = all */
 	double throttle;
 	double lose_before; /* no answer, and nothing was done */
@@ -36,32 +36,32 @@ struct world_faults {
 	int64_t start_ms, train_ms, stop_ms; /* at most; at least a third */
 };
 
-enum world_end {
-	WORLD_OK,
-	WORLD_FAIL,
-	WORLD_CAPACITY,
-	WORLD_INTERNAL,
-	WORLD_CLIENT,
-	WORLD_MAX_WAIT
+enum sm_world_end {
+	SM_WORLD_OK,
+	SM_WORLD_FAIL,
+	SM_WORLD_CAPACITY,
+	SM_WORLD_INTERNAL,
+	SM_WORLD_CLIENT,
+	SM_WORLD_MAX_WAIT
 };
 
-struct world_job {
+struct sm_world_job {
 	char name[64], uuid[40];
 	bool spot_asked, spot;
 	bool gone; /* deleted */
 	bool codeless; /* its request held a text that was NULL */
-	enum world_end kind;
+	enum sm_world_end kind;
 	int64_t created, train, end; /* world time, ms */
 	int64_t interrupted; /* -1 = never */
 	int64_t stop, stopped; /* -1 = nobody asked */
 	int reports;
 };
 
-struct world {
+struct sm_world {
 	struct loop *loop;
-	struct world_faults bad;
+	struct sm_world_faults bad;
 	uint64_t dice;
-	struct world_job *jobs[4096];
+	struct sm_world_job *jobs[4096];
 	size_t n;
 	struct aws_call *calls; /* all there are */
 	int open_calls; /* that wait to be answered or to act */
@@ -73,25 +73,25 @@ struct world {
 	/* Of Creates and Stops: nobody heard the answer; it was asked twice. */
 	int lost, doubled;
 	/* Called when a job comes to be: whose is it? */
-	void (*born)(void *, const struct world_job *);
+	void (*born)(void *, const struct sm_world_job *);
 	void *arg;
 };
 
 /* There is one: calls find it without being told. */
-extern struct world *the_world;
+extern struct sm_world *sm_world_current;
 
-void world_open(struct world *, struct loop *, uint64_t seed);
-void world_close(struct world *);
-bool world_dice(struct world *, double share);
-int64_t world_between(struct world *, int64_t least, int64_t most);
-struct world_job *world_find(struct world *, const char *name);
+void sm_world_open(struct sm_world *, struct loop *, uint64_t seed);
+void sm_world_close(struct sm_world *);
+bool sm_world_chance(struct sm_world *, double share);
+int64_t sm_world_between(struct sm_world *, int64_t least, int64_t most);
+struct sm_world_job *sm_world_find(struct sm_world *, const char *name);
 /* As a stranger would: the name is taken. */
-struct world_job *
-world_add(struct world *, const char *name, const char *uuid, bool spot);
-bool world_over(const struct world_job *, int64_t at);
-bool world_trains(const struct world_job *, int64_t at);
+struct sm_world_job *
+sm_world_add(struct sm_world *, const char *name, const char *uuid, bool spot);
+bool sm_responses_over(const struct sm_world_job *, int64_t at);
+bool sm_responses_trains(const struct sm_world_job *, int64_t at);
 /* Whether anything is still to come: jobs, or calls on their way. */
-bool world_busy(const struct world *);
+bool sm_world_busy(const struct sm_world *);
 
 /* What an operation comes to. */
 struct outcome {
@@ -99,15 +99,17 @@ struct outcome {
 	const char *code, *message;
 	struct buf body;
 };
-void world_serve(
-    struct world *, struct outcome *, const char *operation, const char *body);
+void sm_world_serve(struct sm_world *, struct outcome *, const char *operation,
+    const char *body);
 
 /* sm-client.c */
 /* Forget every call, whatever it might still do. */
-void world_drop_calls(struct world *);
+void sm_client_drop_calls(struct sm_world *);
 
 /* sm-responses.c: descriptions as JSON, as they were at a time. */
-void world_put_job(struct buf *, const struct world_job *, int64_t at);
-void world_put_summary(struct buf *, const struct world_job *, int64_t at);
+void
+sm_responses_put_job(struct buf *, const struct sm_world_job *, int64_t at);
+void
+sm_responses_put_summary(struct buf *, const struct sm_world_job *, int64_t at);
 
 #endif /* HPOTUNE_SM_WORLD_H */

@@ -17,8 +17,8 @@ static const char stop[] = "StopTrainingJob";
 static void
 test_good(void)
 {
-	struct rig rig;
-	struct told t = { 0 };
+	struct aws_client rig;
+	struct aws_client_answer t = { 0 };
 
 	aws_rig_open(&rig, PACE);
 	aws_rig_good(&rig, NULL, "{\"x\": [1, \"\\u00e9\"]}");
@@ -46,7 +46,7 @@ test_good(void)
 	ok(t.good && t.json == NULL, "an empty answer is good");
 	is_int(aws_requests(rig.aws), 2, "requests are counted");
 	is_str(rig.notes.data, NULL, "and nobody was bothered");
-	told_free(&t);
+	aws_client_answer_free(&t);
 	aws_rig_close(&rig);
 }
 
@@ -67,8 +67,8 @@ test_protocols(void)
 		{ AWS_SQS, "ReceiveMessage", "AmazonSQS.ReceiveMessage",
 		    "application/x-amz-json-1.0", "/sqs/aws4" },
 	};
-	struct told t = { 0 };
-	struct rig rig;
+	struct aws_client_answer t = { 0 };
+	struct aws_client rig;
 	size_t i;
 
 	aws_rig_open(&rig, PACE);
@@ -84,15 +84,15 @@ test_protocols(void)
 			    rows[i].scope) != NULL,
 		    "%s", rows[i].target);
 	}
-	told_free(&t);
+	aws_client_answer_free(&t);
 	aws_rig_close(&rig);
 }
 
 static void
 test_throttle(void)
 {
-	struct rig rig;
-	struct told t = { 0 };
+	struct aws_client rig;
+	struct aws_client_answer t = { 0 };
 	int i;
 
 	aws_rig_open(&rig, PACE);
@@ -117,15 +117,15 @@ test_throttle(void)
 	is_str(t.request_id, "id-1234", "its request");
 	is_int(t.status, 400, "its status");
 	is_int(rig.n_asked, 6, "three tries are three requests");
-	told_free(&t);
+	aws_client_answer_free(&t);
 	aws_rig_close(&rig);
 }
 
 static void
 test_retry_after(void)
 {
-	struct rig rig;
-	struct told t = { 0 };
+	struct aws_client rig;
+	struct aws_client_answer t = { 0 };
 
 	aws_rig_open(&rig, 1e6);
 	aws_rig_step(&rig,
@@ -141,15 +141,15 @@ test_retry_after(void)
 	ok(rig.asked[2].at_ms - rig.asked[1].at_ms >= 399,
 	    "or the milliseconds");
 	ok(!t.unclear, "a throttle is clear, whatever its status");
-	told_free(&t);
+	aws_client_answer_free(&t);
 	aws_rig_close(&rig);
 }
 
 static void
 test_unclear(void)
 {
-	struct rig rig;
-	struct told t = { 0 };
+	struct aws_client rig;
+	struct aws_client_answer t = { 0 };
 
 	aws_rig_open(&rig, PACE);
 	aws_rig_error(&rig, NULL, 500, "InternalFailure", "after acting");
@@ -179,15 +179,15 @@ test_unclear(void)
 	aws_rig_json(&rig, &t, AWS_SAGEMAKER, "CreateTrainingJob", 1);
 	aws_rig_settle(&rig);
 	ok(t.what == AWS_TRANSIENT && t.unclear, "half an answer: the same");
-	told_free(&t);
+	aws_client_answer_free(&t);
 	aws_rig_close(&rig);
 }
 
 static void
 test_refused(void)
 {
-	struct rig rig;
-	struct told t = { 0 };
+	struct aws_client rig;
+	struct aws_client_answer t = { 0 };
 
 	aws_rig_open(&rig, PACE);
 	aws_rig_deaf(&rig);
@@ -199,7 +199,7 @@ test_refused(void)
 		strlen(t.message) > 40,
 	    "and said so: %s", t.message);
 	is_int(aws_requests(rig.aws), 3, "three tries");
-	told_free(&t);
+	aws_client_answer_free(&t);
 	aws_rig_close(&rig);
 }
 
@@ -211,8 +211,8 @@ test_clock(void)
 		"Signature not yet current: 20260101T000000Z is still later "
 		"than ..."
 	};
-	struct rig rig;
-	struct told t = { 0 };
+	struct aws_client rig;
+	struct aws_client_answer t = { 0 };
 	char stamp[20];
 	time_t there;
 	int i;
@@ -247,7 +247,7 @@ test_clock(void)
 		       i == 0 ? " s behind that of AWS" : " s ahead of that") !=
 			NULL,
 		    "told once: %.50s", buf_str(&rig.notes));
-		told_free(&t);
+		aws_client_answer_free(&t);
 		aws_rig_close(&rig);
 	}
 }
@@ -255,8 +255,8 @@ test_clock(void)
 static void
 test_clock_vain(void)
 {
-	struct rig rig;
-	struct told t = { 0 };
+	struct aws_client rig;
+	struct aws_client_answer t = { 0 };
 	int i;
 
 	aws_rig_open(&rig, PACE);
@@ -275,15 +275,15 @@ test_clock_vain(void)
 	aws_rig_settle(&rig);
 	ok(t.what == AWS_CLOCK && rig.n_asked == 6,
 	    "theirs does not help for ever");
-	told_free(&t);
+	aws_client_answer_free(&t);
 	aws_rig_close(&rig);
 }
 
 static void
 test_keys(void)
 {
-	struct rig rig;
-	struct told t = { 0 };
+	struct aws_client rig;
+	struct aws_client_answer t = { 0 };
 	int i;
 
 	aws_rig_open(&rig, PACE);
@@ -310,15 +310,15 @@ test_keys(void)
 	aws_rig_settle(&rig);
 	ok(t.good && rig.n_asked == 10,
 	    "what must be answered waits for good keys");
-	told_free(&t);
+	aws_client_answer_free(&t);
 	aws_rig_close(&rig);
 }
 
 static void
 test_keyless(void)
 {
-	struct rig rig;
-	struct told t = { 0 };
+	struct aws_client rig;
+	struct aws_client_answer t = { 0 };
 
 	aws_rig_open(&rig, PACE);
 	rig.keyless = true;
@@ -329,15 +329,15 @@ test_keyless(void)
 	    "no keys: not sent");
 	is_str(t.message, "SageMaker StopTrainingJob: no keys were found",
 	    "and said so");
-	told_free(&t);
+	aws_client_answer_free(&t);
 	aws_rig_close(&rig);
 }
 
 static void
 test_secrets(void)
 {
-	struct rig rig;
-	struct told t = { 0 };
+	struct aws_client rig;
+	struct aws_client_answer t = { 0 };
 	int i;
 
 	aws_rig_open(&rig, PACE);
@@ -357,7 +357,7 @@ test_secrets(void)
 	ok(strstr(rig.notes.data, "SECRET") == NULL &&
 		strstr(rig.notes.data, "TOKEN") == NULL,
 	    "nor in a note");
-	told_free(&t);
+	aws_client_answer_free(&t);
 	aws_rig_close(&rig);
 }
 
@@ -365,8 +365,8 @@ test_secrets(void)
 static void
 test_long(void)
 {
-	struct rig rig;
-	struct told t = { 0 };
+	struct aws_client rig;
+	struct aws_client_answer t = { 0 };
 	struct buf b = { 0 };
 	int i;
 
@@ -382,15 +382,15 @@ test_long(void)
 	    "a key at the cut: ...%s", t.message + 610);
 	ok(strstr(t.message, "...") != NULL, "what was cut shows it");
 	buf_free(&b);
-	told_free(&t);
+	aws_client_answer_free(&t);
 	aws_rig_close(&rig);
 }
 
 static void
 test_for_ever(void)
 {
-	struct rig rig;
-	struct told t = { 0 };
+	struct aws_client rig;
+	struct aws_client_answer t = { 0 };
 	int i;
 
 	aws_rig_open(&rig, 10000);
@@ -413,15 +413,15 @@ test_for_ever(void)
 	aws_rig_settle(&rig);
 	ok(!t.good && t.what == AWS_CALLER && rig.n_asked == 31,
 	    "tried until it is answered for good: %zu", rig.n_asked);
-	told_free(&t);
+	aws_client_answer_free(&t);
 	aws_rig_close(&rig);
 }
 
 static void
 test_budget(void)
 {
-	struct rig rig;
-	struct told t = { 0 };
+	struct aws_client rig;
+	struct aws_client_answer t = { 0 };
 	int i;
 
 	aws_rig_open(&rig, 100000);
@@ -436,7 +436,7 @@ test_budget(void)
 		aws_rig_settle(&rig);
 	}
 	is_int(aws_requests(rig.aws), 28 + 100, "then one try each");
-	told_free(&t);
+	aws_client_answer_free(&t);
 	aws_rig_close(&rig);
 }
 

@@ -22,7 +22,7 @@ static const char stop[] = "StopTrainingJob";
  * earlier.
  */
 static int
-out_of_order(const struct rig *rig)
+out_of_order(const struct aws_client *rig)
 {
 	const struct asked *a = rig->asked;
 	int wrong = 0, n, earlier;
@@ -39,7 +39,7 @@ out_of_order(const struct rig *rig)
 
 /* Calls whose bodies say which they are. */
 static void
-ask_numbered(struct rig *rig, struct told *t, int n)
+ask_numbered(struct aws_client *rig, struct aws_client_answer *t, int n)
 {
 	char body[24];
 	struct aws_ask ask = {
@@ -59,8 +59,8 @@ static void
 test_order(void)
 {
 	enum { N = 40 };
-	struct told t[N] = { 0 };
-	struct rig rig;
+	struct aws_client_answer t[N] = { 0 };
+	struct aws_client rig;
 	int64_t begun_ms, took_ms;
 	int i;
 
@@ -75,7 +75,7 @@ test_order(void)
 	    "at the rate of the operation: 20 over the burst in %lld ms",
 	    (long long)took_ms);
 	for (i = 0; i < N; i++)
-		told_free(&t[i]);
+		aws_client_answer_free(&t[i]);
 	aws_rig_close(&rig);
 }
 
@@ -83,12 +83,12 @@ test_order(void)
 static void
 test_apart(void)
 {
-	struct rig rig;
-	struct told slow = { 0 }, t = { 0 };
+	struct aws_client rig;
+	struct aws_client_answer slow = { 0 }, t = { 0 };
 	int i;
 
 	aws_rig_open(&rig, 5);
-	for (i = 0; i < RIG_STEPS - 1; i++)
+	for (i = 0; i < AWS_CLIENT_STEPS - 1; i++)
 		aws_rig_error(&rig, create, 400, "ThrottlingException", "Rate");
 	aws_rig_json(&rig, &slow, AWS_SAGEMAKER, create, -1);
 	aws_rig_wait(&rig, 3);
@@ -99,15 +99,15 @@ test_apart(void)
 	}
 	ok(t.good && slow.calls == 0, "a throttled operation blocks no other");
 	ok(rig.n_asked < 20, "and is not hurried: %zu requests", rig.n_asked);
-	aws_cancel(slow.call);
-	told_free(&t);
-	told_free(&slow);
+	aws_call_cancel(slow.call);
+	aws_client_answer_free(&t);
+	aws_client_answer_free(&slow);
 	aws_rig_close(&rig);
 }
 
 /* The place of the second request with the same body. */
 static size_t
-place_again(const struct rig *rig)
+place_again(const struct aws_client *rig)
 {
 	size_t i, j;
 
@@ -123,9 +123,9 @@ static void
 test_age(void)
 {
 	enum { N = 12 };
-	struct told t[N] = { 0 };
-	struct rig rig;
-	struct aws_bucket *b;
+	struct aws_client_answer t[N] = { 0 };
+	struct aws_client rig;
+	struct aws_retry_bucket *b;
 	int i;
 
 	aws_rig_open(&rig, 5);
@@ -140,15 +140,15 @@ test_age(void)
 		place_again(&rig) < N - 2,
 	    "what is tried again is not the last: %zu", place_again(&rig));
 	for (i = 0; i < N; i++)
-		told_free(&t[i]);
+		aws_client_answer_free(&t[i]);
 	aws_rig_close(&rig);
 }
 
 static void
 test_pass(void)
 {
-	struct rig rig;
-	struct told first = { 0 }, second = { 0 };
+	struct aws_client rig;
+	struct aws_client_answer first = { 0 }, second = { 0 };
 
 	aws_rig_open(&rig, PACE);
 	aws_rig_step(&rig,
@@ -163,8 +163,8 @@ test_pass(void)
 	rig.open = 1;
 	aws_rig_settle(&rig);
 	ok(first.good, "and has its turn");
-	told_free(&first);
-	told_free(&second);
+	aws_client_answer_free(&first);
+	aws_client_answer_free(&second);
 	aws_rig_close(&rig);
 }
 
@@ -172,12 +172,12 @@ test_pass(void)
 static void
 test_cancel(void)
 {
-	struct rig rig;
-	struct told t = { 0 }, other = { 0 };
+	struct aws_client rig;
+	struct aws_client_answer t = { 0 }, other = { 0 };
 
 	aws_rig_open(&rig, PACE);
 	aws_rig_json(&rig, &t, AWS_SAGEMAKER, stop, 0);
-	aws_cancel(t.call);
+	aws_call_cancel(t.call);
 	rig.open--;
 	aws_rig_json(&rig, &other, AWS_SAGEMAKER, create, 0);
 	aws_rig_settle(&rig);
@@ -187,7 +187,7 @@ test_cancel(void)
 	    &rig, (struct step){ .operation = stop, .kind = STEP_SILENT });
 	aws_rig_json(&rig, &t, AWS_SAGEMAKER, stop, 0);
 	aws_rig_wait(&rig, 2);
-	aws_cancel(t.call);
+	aws_call_cancel(t.call);
 	rig.open--;
 	aws_rig_json(&rig, &other, AWS_SAGEMAKER, stop, 0);
 	aws_rig_settle(&rig);
@@ -201,20 +201,20 @@ test_cancel(void)
 	aws_rig_wait(&rig, 4);
 	aws_rig_settle(&rig);
 	ok(t.good && other.good, "keys that come later");
-	aws_cancel(NULL);
-	told_free(&t);
-	told_free(&other);
+	aws_call_cancel(NULL);
+	aws_client_answer_free(&t);
+	aws_client_answer_free(&other);
 	aws_rig_close(&rig);
 }
 
-static struct told *victim;
+static struct aws_client_answer *victim;
 
 static void
-cancel_both(struct told *t)
+cancel_both(struct aws_client_answer *t)
 {
 	(void)t;
 	if (victim->call != NULL && victim->calls == 0) {
-		aws_cancel(victim->call);
+		aws_call_cancel(victim->call);
 		victim->call = NULL;
 	}
 }
@@ -222,14 +222,14 @@ cancel_both(struct told *t)
 static struct aws_call *own;
 
 static void
-cancel_own(struct told *t)
+cancel_own(struct aws_client_answer *t)
 {
 	(void)t;
-	aws_cancel(own);
+	aws_call_cancel(own);
 }
 
 static void
-ask_again(struct told *t)
+ask_again(struct aws_client_answer *t)
 {
 	t->also = NULL;
 	aws_rig_json(t->rig, t, AWS_SAGEMAKER, stop, 0);
@@ -239,9 +239,11 @@ ask_again(struct told *t)
 static void
 test_inside(void)
 {
-	struct rig rig;
-	struct told a = { .also = cancel_both }, b = { .also = cancel_both };
-	struct told c = { .also = cancel_own }, d = { .also = ask_again };
+	struct aws_client rig;
+	struct aws_client_answer a = { .also = cancel_both },
+				 b = { .also = cancel_both };
+	struct aws_client_answer c = { .also = cancel_own },
+				 d = { .also = ask_again };
 
 	aws_rig_open(&rig, PACE);
 	rig.keyless = true;
@@ -261,15 +263,15 @@ test_inside(void)
 	aws_rig_settle(&rig);
 	ok(d.calls == 1 && d.good && rig.n_asked == 3,
 	    "and ask again from there");
-	told_free(&a);
-	told_free(&b);
-	told_free(&c);
-	told_free(&d);
+	aws_client_answer_free(&a);
+	aws_client_answer_free(&b);
+	aws_client_answer_free(&c);
+	aws_client_answer_free(&d);
 	aws_rig_close(&rig);
 }
 
 static void
-close_inside(struct told *t)
+close_inside(struct aws_client_answer *t)
 {
 	aws_close(t->rig->aws);
 	t->rig->aws = NULL;
@@ -279,8 +281,8 @@ close_inside(struct told *t)
 static void
 test_close(void)
 {
-	struct told t[8] = { 0 };
-	struct rig rig;
+	struct aws_client_answer t[8] = { 0 };
+	struct aws_client rig;
 	int i, how;
 
 	for (how = 0; how < 4; how++) {
@@ -312,7 +314,7 @@ test_close(void)
 		ok(how == 3 ? t[2].calls == 0 : t[2].calls == 1,
 		    "closed with calls in every state: %d", how);
 		for (i = 0; i < 8; i++)
-			told_free(&t[i]);
+			aws_client_answer_free(&t[i]);
 		aws_rig_close(&rig);
 	}
 }
@@ -358,8 +360,8 @@ test_nonsense(void)
 				   "AccessDeniedException:http://x/\r\n" },
 		    AWS_CALLER, false },
 	};
-	struct rig rig;
-	struct told t = { 0 };
+	struct aws_client rig;
+	struct aws_client_answer t = { 0 };
 	size_t i;
 
 	aws_rig_open(&rig, PACE);
@@ -370,14 +372,14 @@ test_nonsense(void)
 		if (!ok(!t.good && t.what == rows[i].want &&
 			    t.unclear == rows[i].unclear,
 			"%s: %s", rows[i].what, t.message))
-			printf(
-			    "# got %s %d\n", aws_class_name(t.what), t.unclear);
+			printf("# got %s %d\n", aws_retry_class_name(t.what),
+			    t.unclear);
 	}
 	aws_rig_error(&rig, "PutRule", 400, "LimitExceededException", "rules");
 	aws_rig_json(&rig, &t, AWS_EVENTS, "PutRule", -1);
 	aws_rig_settle(&rig);
 	is_int(t.what, AWS_QUOTA, "a limit of EventBridge is no throttle");
-	told_free(&t);
+	aws_client_answer_free(&t);
 	aws_rig_close(&rig);
 }
 
@@ -388,8 +390,8 @@ test_log(void)
 	static const char body[] =
 	    "{\"events\": [{\"message\": \"a\\u0000b\\ud800c\\ud83d\\ude00"
 	    "\xff\x01\\\\u0000\"}]}";
-	struct rig rig;
-	struct told t = { 0 };
+	struct aws_client rig;
+	struct aws_client_answer t = { 0 };
 
 	aws_rig_open(&rig, PACE);
 	aws_rig_good(&rig, NULL, body);
@@ -401,7 +403,7 @@ test_log(void)
 	    "b\xef\xbf\xbd"
 	    "c\\ud83d\\ude00\xef\xbf\xbd \\\\u0000\"}]}",
 	    "they become the replacement character");
-	told_free(&t);
+	aws_client_answer_free(&t);
 	aws_rig_close(&rig);
 }
 
@@ -410,8 +412,8 @@ test_huge(void)
 {
 	size_t len = (size_t)17 << 20;
 	char *body = xmalloc(len);
-	struct rig rig;
-	struct told t = { 0 };
+	struct aws_client rig;
+	struct aws_client_answer t = { 0 };
 
 	memset(body, ' ', len);
 	aws_rig_open(&rig, PACE);
@@ -420,7 +422,7 @@ test_huge(void)
 	aws_rig_json(&rig, &t, AWS_LOGS, "GetLogEvents", 1);
 	aws_rig_settle(&rig);
 	ok(!t.good && t.what == AWS_TRANSIENT, "too much: %s", t.message);
-	told_free(&t);
+	aws_client_answer_free(&t);
 	aws_rig_close(&rig);
 	free(body);
 }

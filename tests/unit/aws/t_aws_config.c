@@ -247,7 +247,7 @@ is_url(const char *profile, const char *region, enum aws_service s,
 	struct aws_endpoint p;
 	struct err e = ERR_INIT;
 
-	if (aws_config_endpoint(c, s, &p, &e) < 0)
+	if (aws_endpoint_resolve(c, s, &p, &e) < 0)
 		is_str(e.text, want, want);
 	else
 		is_str(p.url, want, want);
@@ -336,7 +336,7 @@ test_endpoint_parts(void)
 
 	set(NULL);
 	c = opened("work", NULL);
-	ok(aws_config_endpoint(c, AWS_S3, &p, &e) == 0 && p.custom && p.plain,
+	ok(aws_endpoint_resolve(c, AWS_S3, &p, &e) == 0 && p.custom && p.plain,
 	    "named by the user, without TLS");
 	is_str(p.host, "127.0.0.1:4566", "a host with its port");
 	is_str(p.path, "/base", "a path without its last slash");
@@ -345,13 +345,14 @@ test_endpoint_parts(void)
 	is_str(aws_config_region(c), "us-east-1", "a region found elsewhere");
 	aws_config_free(c);
 	c = opened("none", "us-east-1");
-	is_int(aws_config_endpoint(c, AWS_S3, &p, &e), -1,
+	is_int(aws_endpoint_resolve(c, AWS_S3, &p, &e), -1,
 	    "services that are not there");
 	ok(strstr(e.text, "\"none\" names services \"absent\"") != NULL,
 	    "are named");
 	aws_config_free(c);
-	is_str(aws_service_scope(AWS_CLOUDWATCH), "monitoring", "a scope");
-	is_str(aws_service_name(AWS_LOGS), "CloudWatch Logs", "a name");
+	is_str(aws_endpoint_scope(AWS_CLOUDWATCH), "monitoring", "a scope");
+	is_str(
+	    aws_endpoint_service_name(AWS_LOGS), "CloudWatch Logs", "a name");
 }
 
 int

@@ -114,9 +114,9 @@ static const char config[] =
     "credential_process = x 'y\n";
 
 static void
-test_env(struct rig *g)
+test_env(struct aws_credentials *g)
 {
-	struct told t;
+	struct aws_credentials_answer t;
 
 	cred_rig_env(g, NULL, KEYS, ALONE, NULL);
 	is_found(g, "ENV", "environment", "keys of the environment");
@@ -137,7 +137,7 @@ test_env(struct rig *g)
 }
 
 static void
-test_files(struct rig *g)
+test_files(struct aws_credentials *g)
 {
 	cred_rig_env(g, NULL, ALONE, NULL);
 	is_found(g, "FILE", "profile default (credentials file)",
@@ -159,7 +159,7 @@ test_files(struct rig *g)
 }
 
 static void
-test_role(struct rig *g)
+test_role(struct aws_credentials *g)
 {
 	cred_rig_env(g, "role", STS, ALONE, NULL);
 	is_found(g, "ROLE1", "role of profile role", "a role");
@@ -185,7 +185,7 @@ test_role(struct rig *g)
 }
 
 static void
-test_role_sources(struct rig *g)
+test_role_sources(struct aws_credentials *g)
 {
 	cred_rig_env(g, "fromenv", KEYS, STS, ALONE, NULL);
 	is_found(g, "ROLE1", "role of profile fromenv", "of the environment");
@@ -203,7 +203,7 @@ test_role_sources(struct rig *g)
 }
 
 static void
-test_role_wrong(struct rig *g)
+test_role_wrong(struct aws_credentials *g)
 {
 	static const struct {
 		const char *profile, *want;
@@ -230,7 +230,7 @@ test_role_wrong(struct rig *g)
 }
 
 static void
-test_sts(struct rig *g)
+test_sts(struct aws_credentials *g)
 {
 	cred_rig_env(g, "role", STS, ALONE, NULL);
 	g->bad = 9;
@@ -266,7 +266,7 @@ test_sts(struct rig *g)
 }
 
 static void
-test_web(struct rig *g)
+test_web(struct aws_credentials *g)
 {
 	cred_rig_put(g, "token", "first\n");
 	cred_rig_env(g, NULL, "AWS_WEB_IDENTITY_TOKEN_FILE", "HOME/token",
@@ -279,7 +279,7 @@ test_web(struct rig *g)
 	    "what is asked");
 	is_str(g->auth, "", "not signed");
 	cred_rig_put(g, "token", "second");
-	aws_cred_spoil(g->cred, "WEB1");
+	cred_invalidate(g->cred, "WEB1");
 	is_found(g, "WEB2", "web identity", "asked anew");
 	ok(strstr(g->form, "WebIdentityToken=second") != NULL,
 	    "with the file as it is now");
@@ -298,9 +298,10 @@ test_web(struct rig *g)
 }
 
 static void
-test_process(struct rig *g)
+test_process(struct aws_credentials *g)
 {
-	char **argv = cred_split("a 'b c' \"d \\\"e\\\" \\x\" f\\ g '' h");
+	char **argv =
+	    cred_process_split("a 'b c' \"d \\\"e\\\" \\x\" f\\ g '' h");
 
 	cred_rig_put(g, "good.sh",
 	    "#!/bin/sh\n"
@@ -346,7 +347,7 @@ test_process(struct rig *g)
 }
 
 static void
-test_container(struct rig *g)
+test_container(struct aws_credentials *g)
 {
 #define TASK                                                           \
 	"AWS_CONTAINER_CREDENTIALS_FULL_URI", "http://localhost:PORT/" \
@@ -362,11 +363,11 @@ test_container(struct rig *g)
 	is_found(g, "TASK1", "container", "a container");
 	is_str(g->auth, "t1", "with the token of its file");
 	cred_rig_put(g, "token", "t2");
-	aws_cred_spoil(g->cred, "TASK1");
+	cred_invalidate(g->cred, "TASK1");
 	is_found(g, "TASK2", "container", "asked anew");
 	is_str(g->auth, "t2", "with the token as it is now");
 	cred_rig_put(g, "token", "t2\nEvil: yes");
-	aws_cred_spoil(g->cred, "TASK2");
+	cred_invalidate(g->cred, "TASK2");
 	is_refused(g, "has several lines", "a token that would do harm");
 	cred_rig_env(g, NULL, TASK, NULL);
 	g->bad = 2;
@@ -388,7 +389,7 @@ test_container(struct rig *g)
 }
 
 static void
-test_instance(struct rig *g)
+test_instance(struct aws_credentials *g)
 {
 	cred_rig_env(g, NULL, INSTANCE, NULL);
 	is_found(g, "IMDS2", "instance", "an instance");
@@ -420,7 +421,7 @@ test_instance(struct rig *g)
 /* The region of the instance, when nobody says one.  It is waited for, so a
  * process of its own asks. */
 static void
-test_region(struct rig *g)
+test_region(struct aws_credentials *g)
 {
 	struct err e = ERR_INIT;
 	int status = -1;
@@ -467,7 +468,7 @@ test_time(void)
 
 	for (i = 0; i < sizeof cases / sizeof cases[0]; i++) {
 		s = -1;
-		if (!cred_time(cases[i].text, &s))
+		if (!cred_keys_time(cases[i].text, &s))
 			s = -1;
 		is_int(s, cases[i].want, cases[i].text);
 	}
@@ -476,7 +477,7 @@ test_time(void)
 int
 main(void)
 {
-	struct rig g;
+	struct aws_credentials g;
 
 	cred_rig_open(&g);
 	cred_rig_files(&g, config, credentials);

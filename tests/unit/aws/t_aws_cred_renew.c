@@ -11,67 +11,67 @@
 
 /* Keys that are good for an hour, and a clock that is moved. */
 static void
-begin(struct rig *g)
+begin(struct aws_credentials *g)
 {
 	cred_rig_env(g, NULL, TASK, NULL);
 	is_found(g, "TASK1", "container", "keys for an hour");
 }
 
 static void
-test_many(struct rig *g)
+test_many(struct aws_credentials *g)
 {
-	struct told t[3] = { { 0 } };
+	struct aws_credentials_answer t[3] = { { 0 } };
 	size_t i;
 
 	cred_rig_env(g, NULL, TASK, NULL);
 	for (i = 0; i < 3; i++)
-		aws_cred_get(g->cred, on_told, &t[i]);
+		cred_get(g->cred, aws_credentials_on_keys, &t[i]);
 	is_int(t[0].calls, 0, "not from inside the call");
-	aws_cred_forget(g->cred, &t[1]);
+	cred_forget(g->cred, &t[1]);
 	cred_rig_until(g, &t[2].calls, 1);
 	ok(t[0].good && t[2].good && t[0].calls == 1, "several wait for one");
 	is_int(t[1].calls, 0, "but not who was forgotten");
 	is_int(g->container, 1, "asked once");
-	aws_cred_get(g->cred, on_told, &t[1]);
+	cred_get(g->cred, aws_credentials_on_keys, &t[1]);
 	is_int(t[1].calls, 1, "what is at hand is given at once");
-	ok(aws_cred_expiry_s(g->cred) > 1700000000, "they expire");
+	ok(cred_expiry_s(g->cred) > 1700000000, "they expire");
 }
 
 static void
-test_windows(struct rig *g)
+test_windows(struct aws_credentials *g)
 {
-	struct told t = { 0 };
+	struct aws_credentials_answer t = { 0 };
 
 	begin(g);
-	aws_cred_set_offset(g->cred, 44 * 60);
-	aws_cred_get(g->cred, on_told, &t);
+	cred_set_offset(g->cred, 44 * 60);
+	cred_get(g->cred, aws_credentials_on_keys, &t);
 	is_int(t.calls, 1, "16 min before: given");
-	aws_cred_set_offset(g->cred, 46 * 60);
-	aws_cred_get(g->cred, on_told, &t);
+	cred_set_offset(g->cred, 46 * 60);
+	cred_get(g->cred, aws_credentials_on_keys, &t);
 	ok(t.calls == 2 && strcmp(t.id, "TASK1") == 0,
 	    "14 min before: the old ones, at once");
 	g->life_s = 2 * 3600;
 	cred_rig_until(g, &g->container, 2);
-	aws_cred_set_offset(g->cred, 51 * 60);
+	cred_set_offset(g->cred, 51 * 60);
 	is_found(g, "TASK2", "container", "while new ones were asked for");
 	is_int(g->container, 2, "once");
 
 	begin(g);
-	aws_cred_set_offset(g->cred, 51 * 60);
+	cred_set_offset(g->cred, 51 * 60);
 	g->life_s = 2 * 3600;
-	aws_cred_get(g->cred, on_told, &t);
+	cred_get(g->cred, aws_credentials_on_keys, &t);
 	is_int(t.calls, 2, "9 min before: not the old ones");
 	cred_rig_until(g, &t.calls, 3);
 	is_str(t.id, "TASK2", "but new ones");
 }
 
 static void
-test_failures(struct rig *g)
+test_failures(struct aws_credentials *g)
 {
-	struct told t;
+	struct aws_credentials_answer t;
 
 	begin(g);
-	aws_cred_set_offset(g->cred, 51 * 60);
+	cred_set_offset(g->cred, 51 * 60);
 	g->bad = 3;
 	g->bad_status = 500;
 	t = cred_rig_get(g);
@@ -83,7 +83,7 @@ test_failures(struct rig *g)
 	ok(t.good, "but they are given");
 
 	begin(g);
-	aws_cred_set_offset(g->cred, 3 * 3600);
+	cred_set_offset(g->cred, 3 * 3600);
 	g->bad = 3;
 	is_refused(g, "status 500", "old ones that are over are not");
 	g->life_s = 4 * 3600;
@@ -91,14 +91,14 @@ test_failures(struct rig *g)
 }
 
 static void
-test_spoil(struct rig *g)
+test_spoil(struct aws_credentials *g)
 {
 	begin(g);
-	aws_cred_spoil(g->cred, "another");
+	cred_invalidate(g->cred, "another");
 	is_found(g, "TASK1", "container", "another key was refused");
-	aws_cred_spoil(g->cred, "TASK1");
+	cred_invalidate(g->cred, "TASK1");
 	is_found(g, "TASK2", "container", "this one: asked anew");
-	aws_cred_spoil(g->cred, "TASK2");
+	cred_invalidate(g->cred, "TASK2");
 	g->bad = 3;
 	g->bad_status = 500;
 	is_refused(g, "status 500", "a refused key is not given again");
@@ -106,16 +106,16 @@ test_spoil(struct rig *g)
 
 /* Keys that are short-lived are not asked for all the time. */
 static void
-test_short(struct rig *g)
+test_short(struct aws_credentials *g)
 {
 	cred_rig_env(g, NULL, TASK, NULL);
 	g->life_s = 300;
 	is_found(g, "TASK1", "container", "keys for five minutes");
 	is_found(g, "TASK1", "container", "are used");
 	is_int(g->container, 1, "without new ones at each use");
-	aws_cred_spoil(g->cred, "TASK1");
+	cred_invalidate(g->cred, "TASK1");
 	is_found(g, "TASK2", "container", "refused: asked anew, at once");
-	aws_cred_set_offset(g->cred, 301);
+	cred_set_offset(g->cred, 301);
 	g->life_s = 900;
 	is_found(g, "TASK3", "container", "over: the same");
 	cred_rig_env(g, NULL, TASK, NULL);
@@ -126,7 +126,7 @@ test_short(struct rig *g)
 
 /* Files are read anew. */
 static void
-test_files(struct rig *g)
+test_files(struct aws_credentials *g)
 {
 	cred_rig_files(g, "",
 	    "[default]\naws_access_key_id = OLD\n"
@@ -136,16 +136,16 @@ test_files(struct rig *g)
 	cred_rig_files(g, "",
 	    "[default]\naws_access_key_id = NEW\n"
 	    "aws_secret_access_key = x\n");
-	aws_cred_spoil(g->cred, "OLD");
+	cred_invalidate(g->cred, "OLD");
 	is_found(g, "NEW", "profile default (credentials file)",
 	    "of the file as it is now");
 	cred_rig_files(g, "", "nonsense\n");
-	aws_cred_spoil(g->cred, "NEW");
+	cred_invalidate(g->cred, "NEW");
 	is_refused(g, "credentials:1: neither", "of a file that is broken");
 	cred_rig_files(g, "", "");
 }
 
-static struct rig *freed;
+static struct aws_credentials *freed;
 
 static void
 on_keys(void *arg, const struct aws_keys *keys, const struct err *e)
@@ -155,24 +155,24 @@ on_keys(void *arg, const struct aws_keys *keys, const struct err *e)
 	(void)keys;
 	(void)e;
 	++*calls;
-	aws_cred_free(freed->cred);
+	cred_free(freed->cred);
 	freed->cred = NULL;
 }
 
 static void
-test_free(struct rig *g)
+test_free(struct aws_credentials *g)
 {
 	int calls = 0, others = 0;
 
 	cred_rig_env(g, NULL, TASK, NULL);
 	freed = g;
-	aws_cred_get(g->cred, on_keys, &calls);
-	aws_cred_get(g->cred, on_keys, &others);
+	cred_get(g->cred, on_keys, &calls);
+	cred_get(g->cred, on_keys, &others);
 	cred_rig_until(g, &calls, 1);
 	is_int(others, 0, "freed from a callback: nobody else is told");
 	cred_rig_env(g, NULL, TASK, NULL);
-	aws_cred_get(g->cred, on_keys, &others);
-	aws_cred_free(g->cred);
+	cred_get(g->cred, on_keys, &others);
+	cred_free(g->cred);
 	g->cred = NULL;
 	begin(g);
 	is_int(others, 0, "freed while a search is under way");
@@ -181,7 +181,7 @@ test_free(struct rig *g)
 int
 main(void)
 {
-	struct rig g;
+	struct aws_credentials g;
 
 	cred_rig_open(&g);
 	test_many(&g);

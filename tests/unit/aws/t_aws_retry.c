@@ -10,12 +10,12 @@
 static void
 is_class(int status, const char *code, const char *message, enum aws_class want)
 {
-	enum aws_class got = aws_classify(status, code, message);
+	enum aws_class got = aws_retry_classify(status, code, message);
 
 	ok(got == want, "%d %s %.30s: %s", status, code, message,
-	    aws_class_name(want));
+	    aws_retry_class_name(want));
 	if (got != want)
-		printf("# got %s\n", aws_class_name(got));
+		printf("# got %s\n", aws_retry_class_name(got));
 }
 
 static void
@@ -98,7 +98,7 @@ test_messages(void)
 static void
 is_plain(const char *code, const char *want)
 {
-	char *got = aws_code_plain(code);
+	char *got = aws_retry_plain_code(code);
 
 	is_str(got, want, code);
 	free(got);
@@ -119,93 +119,100 @@ test_codes(void)
 static void
 test_bucket(void)
 {
-	struct aws_bucket b;
+	struct aws_retry_bucket b;
 	int64_t wait;
 	int n = 0;
 
-	aws_bucket_init(&b, 2, 1000);
-	is_int(aws_bucket_take(&b, 1000), 0, "a full bucket gives");
-	is_int(aws_bucket_take(&b, 1000), 0, "and again, up to its burst");
-	is_int(aws_bucket_take(&b, 1000), 500, "then half a second at 2 a s");
-	is_int(aws_bucket_take(&b, 1500), 0, "which is enough");
-	is_int(aws_bucket_take(&b, 100000), 0, "a long pause");
-	is_int(aws_bucket_take(&b, 100000), 0, "fills it");
-	ok(aws_bucket_take(&b, 100000) > 0, "but not beyond its burst");
-	ok(aws_bucket_take(&b, 99000) > 0, "a clock that goes back gives none");
-	aws_bucket_init(&b, 0.3, 0);
-	(void)aws_bucket_take(&b, 0);
-	wait = aws_bucket_take(&b, 0);
-	is_int(aws_bucket_take(&b, wait), 0, "what was said suffices");
+	aws_retry_bucket_init(&b, 2, 1000);
+	is_int(aws_retry_bucket_take(&b, 1000), 0, "a full bucket gives");
+	is_int(
+	    aws_retry_bucket_take(&b, 1000), 0, "and again, up to its burst");
+	is_int(aws_retry_bucket_take(&b, 1000), 500,
+	    "then half a second at 2 a s");
+	is_int(aws_retry_bucket_take(&b, 1500), 0, "which is enough");
+	is_int(aws_retry_bucket_take(&b, 100000), 0, "a long pause");
+	is_int(aws_retry_bucket_take(&b, 100000), 0, "fills it");
+	ok(aws_retry_bucket_take(&b, 100000) > 0, "but not beyond its burst");
+	ok(aws_retry_bucket_take(&b, 99000) > 0,
+	    "a clock that goes back gives none");
+	aws_retry_bucket_init(&b, 0.3, 0);
+	(void)aws_retry_bucket_take(&b, 0);
+	wait = aws_retry_bucket_take(&b, 0);
+	is_int(aws_retry_bucket_take(&b, wait), 0, "what was said suffices");
 	/* Never more than rate * time + burst, whoever asks how often. */
-	aws_bucket_init(&b, 5, 0);
+	aws_retry_bucket_init(&b, 5, 0);
 	for (int64_t now = 0; now <= 10000; now += 3)
-		n += aws_bucket_take(&b, now) == 0;
+		n += aws_retry_bucket_take(&b, now) == 0;
 	ok(n <= 55 && n >= 54, "10 s at 5 a second: %d", n);
 }
 
 static void
 test_throttle(void)
 {
-	struct aws_bucket b;
+	struct aws_retry_bucket b;
 	int i;
 
-	aws_bucket_init(&b, 8, 0);
-	aws_bucket_throttled(&b, 0, 100);
+	aws_retry_bucket_init(&b, 8, 0);
+	aws_retry_bucket_throttled(&b, 0, 100);
 	is_near(b.rate, 4, 1e-12, "halved");
-	aws_bucket_throttled(&b, 50, 120);
+	aws_retry_bucket_throttled(&b, 50, 120);
 	is_near(b.rate, 4, 1e-12, "once for all that was on its way");
-	aws_bucket_throttled(&b, 130, 200);
+	aws_retry_bucket_throttled(&b, 130, 200);
 	is_near(b.rate, 2, 1e-12, "again for one that was sent after");
 	ok(b.tokens <= 1, "what was saved up is gone");
 	for (i = 0; i < 40; i++)
-		aws_bucket_throttled(&b, 300 + i, 300 + i);
+		aws_retry_bucket_throttled(&b, 300 + i, 300 + i);
 	is_near(b.rate, 0.5, 1e-12, "never under a sixteenth");
-	aws_bucket_good(&b, 340);
+	aws_retry_bucket_good(&b, 340);
 	ok(b.rate > 0.6 && b.rate < 0.7, "a good answer raises it a little");
 	for (i = 0; i < 100; i++)
-		aws_bucket_good(&b, 340);
+		aws_retry_bucket_good(&b, 340);
 	is_near(b.rate, 8, 1e-12, "many: as it was, not more");
-	aws_bucket_throttled(&b, 400, 400);
-	aws_bucket_good(&b, 60400);
+	aws_retry_bucket_throttled(&b, 400, 400);
+	aws_retry_bucket_good(&b, 60400);
 	is_near(b.rate, 8, 1e-12, "a quiet minute is as good");
 }
 
 static void
 test_budget(void)
 {
-	struct aws_budget b;
+	struct aws_retry_budget b;
 	int n = 0;
 
-	aws_budget_init(&b, 1000);
-	while (aws_budget_take(&b, AWS_COST_RETRY, 1000))
+	aws_retry_budget_init(&b, 1000);
+	while (aws_retry_budget_take(&b, AWS_COST_RETRY, 1000))
 		n++;
 	is_int(n, 100, "a hundred tries again in a row");
-	aws_budget_good(&b, 0);
-	ok(!aws_budget_take(&b, AWS_COST_RETRY, 1000),
+	aws_retry_budget_good(&b, 0);
+	ok(!aws_retry_budget_take(&b, AWS_COST_RETRY, 1000),
 	    "one good answer is too few");
-	aws_budget_good(&b, AWS_COST_TIMEOUT);
-	ok(aws_budget_take(&b, AWS_COST_TIMEOUT, 1000), "a cost comes back");
-	ok(!aws_budget_take(&b, AWS_COST_RETRY, 2000), "a second is too short");
-	ok(aws_budget_take(&b, AWS_COST_RETRY, 12000), "time fills it, too");
-	ok(!aws_budget_take(&b, AWS_COST_RETRY, 11000), "but not backwards");
-	ok(aws_budget_take(&b, AWS_BUDGET, 10000000), "an hour wholly");
+	aws_retry_budget_good(&b, AWS_COST_TIMEOUT);
+	ok(aws_retry_budget_take(&b, AWS_COST_TIMEOUT, 1000),
+	    "a cost comes back");
+	ok(!aws_retry_budget_take(&b, AWS_COST_RETRY, 2000),
+	    "a second is too short");
+	ok(aws_retry_budget_take(&b, AWS_COST_RETRY, 12000),
+	    "time fills it, too");
+	ok(!aws_retry_budget_take(&b, AWS_COST_RETRY, 11000),
+	    "but not backwards");
+	ok(aws_retry_budget_take(&b, AWS_BUDGET, 10000000), "an hour wholly");
 	for (n = 0; n < 2 * AWS_BUDGET; n++)
-		aws_budget_good(&b, 0);
+		aws_retry_budget_good(&b, 0);
 	is_near(b.left, AWS_BUDGET, 0, "no more than there was");
 }
 
 static void
 test_backoff(void)
 {
-	is_int(aws_backoff_ms(1, 0.999999, 0), 999, "first: up to 1 s");
-	is_int(aws_backoff_ms(2, 0.5, 0), 1000, "second: up to 2 s");
-	is_int(aws_backoff_ms(5, 0.5, 0), 8000, "fifth: up to 16 s");
-	is_int(aws_backoff_ms(6, 0.5, 0), 10000, "sixth: up to 20 s");
-	is_int(aws_backoff_ms(INT_MAX, 0.5, 0), 10000, "ever after");
-	is_int(aws_backoff_ms(3, 0, 0), 0, "jitter may be nothing");
-	is_int(
-	    aws_backoff_ms(1, 0.5, 7000), 7000, "what they ask is the least");
-	is_int(aws_backoff_ms(6, 0.5, 7000), 10000, "not the most");
+	is_int(aws_retry_backoff_ms(1, 0.999999, 0), 999, "first: up to 1 s");
+	is_int(aws_retry_backoff_ms(2, 0.5, 0), 1000, "second: up to 2 s");
+	is_int(aws_retry_backoff_ms(5, 0.5, 0), 8000, "fifth: up to 16 s");
+	is_int(aws_retry_backoff_ms(6, 0.5, 0), 10000, "sixth: up to 20 s");
+	is_int(aws_retry_backoff_ms(INT_MAX, 0.5, 0), 10000, "ever after");
+	is_int(aws_retry_backoff_ms(3, 0, 0), 0, "jitter may be nothing");
+	is_int(aws_retry_backoff_ms(1, 0.5, 7000), 7000,
+	    "what they ask is the least");
+	is_int(aws_retry_backoff_ms(6, 0.5, 7000), 10000, "not the most");
 	is_int(aws_retry_after_ms(NULL, NULL), 0, "no header");
 	is_int(aws_retry_after_ms("3", NULL), 3000, "seconds");
 	is_int(aws_retry_after_ms(NULL, "250"), 250, "milliseconds");
@@ -223,9 +230,9 @@ is_date(const char *text, int64_t want)
 	int64_t got = -1;
 
 	if (want < 0)
-		ok(!aws_date_s(text, &got), "no date: %s", text);
+		ok(!aws_retry_date_s(text, &got), "no date: %s", text);
 	else
-		ok(aws_date_s(text, &got) && got == want, "%s", text);
+		ok(aws_retry_date_s(text, &got) && got == want, "%s", text);
 }
 
 static void
@@ -243,7 +250,7 @@ test_dates(void)
 	is_date("Sunday, 06-Nov-94 08:49:37 GMT", -1);
 	is_date("Sun Nov  6 08:49:37 1994", -1);
 	is_date("", -1);
-	ok(!aws_date_s(NULL, &s), "no header, no date");
+	ok(!aws_retry_date_s(NULL, &s), "no header, no date");
 }
 
 int

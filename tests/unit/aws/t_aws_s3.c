@@ -16,10 +16,10 @@ static const char error_xml[] =
     "<Message>%s</Message><RequestId>R</RequestId></Error>";
 
 static void
-aws_rig_xml(struct rig *rig, int status, const char *headers, const char *code,
-    const char *text)
+aws_rig_xml(struct aws_client *rig, int status, const char *headers,
+    const char *code, const char *text)
 {
-	static char bodies[RIG_STEPS][512];
+	static char bodies[AWS_CLIENT_STEPS][512];
 	char *body = bodies[rig->n_steps];
 
 	(void)snprintf(body, sizeof bodies[0], error_xml, code, text);
@@ -29,8 +29,8 @@ aws_rig_xml(struct rig *rig, int status, const char *headers, const char *code,
 }
 
 static void
-get(struct rig *rig, struct told *t, const char *method, const char *bucket,
-    const char *key)
+get(struct aws_client *rig, struct aws_client_answer *t, const char *method,
+    const char *bucket, const char *key)
 {
 	struct aws_s3_ask ask = { .method = method,
 		.bucket = bucket,
@@ -50,8 +50,8 @@ get(struct rig *rig, struct told *t, const char *method, const char *bucket,
 static void
 test_objects(void)
 {
-	struct rig rig;
-	struct told t = { 0 };
+	struct aws_client rig;
+	struct aws_client_answer t = { 0 };
 
 	aws_rig_open(&rig, PACE);
 	aws_rig_step(&rig, (struct step){ .status = 200 });
@@ -82,13 +82,13 @@ test_objects(void)
 	    "not a bucket: %s", t.message);
 	get(&rig, &t, "PATCH", "some-bucket", "k");
 	ok(!t.good && !t.sent, "not a method: %s", t.message);
-	told_free(&t);
+	aws_client_answer_free(&t);
 	aws_rig_close(&rig);
 }
 
 static void
-is_address(
-    struct rig *rig, const char *bucket, const char *host, const char *path)
+is_address(struct aws_client *rig, const char *bucket, const char *host,
+    const char *path)
 {
 	struct aws_s3_ask ask = {
 		.method = "GET", .bucket = bucket, .key = "a/b"
@@ -98,13 +98,13 @@ is_address(
 	is_str(c->request.host, host, "the host of a bucket");
 	is_str(c->request.path, path, "its path there");
 	ok(!c->request.plain, "by https");
-	aws_cancel(c);
+	aws_call_cancel(c);
 }
 
 static void
 test_addresses(void)
 {
-	struct rig rig;
+	struct aws_client rig;
 
 	aws_rig_open(&rig, PACE);
 	rig.real = true;
@@ -120,8 +120,8 @@ test_errors(void)
 {
 	static const char elsewhere[] =
 	    "x-amz-bucket-region: us-west-2\r\nx-amz-request-id: r1\r\n";
-	struct rig rig;
-	struct told t = { 0 };
+	struct aws_client rig;
+	struct aws_client_answer t = { 0 };
 
 	aws_rig_open(&rig, PACE);
 	aws_rig_xml(&rig, 404, NULL, "NoSuchKey", "The key does not exist.");
@@ -152,7 +152,7 @@ test_errors(void)
 	    &rig, (struct step){ .status = 403, .body = "<html>proxy" });
 	get(&rig, &t, "GET", "some-bucket", "k");
 	ok(t.good, "somebody between says no: once more");
-	told_free(&t);
+	aws_client_answer_free(&t);
 	aws_rig_close(&rig);
 }
 
@@ -160,8 +160,8 @@ test_errors(void)
 static void
 test_heads(void)
 {
-	struct rig rig;
-	struct told t = { 0 };
+	struct aws_client rig;
+	struct aws_client_answer t = { 0 };
 
 	aws_rig_open(&rig, PACE);
 	aws_rig_step(&rig, (struct step){ .status = 404 });
@@ -181,7 +181,7 @@ test_heads(void)
 	aws_rig_step(&rig, (struct step){ .status = 503 });
 	get(&rig, &t, "HEAD", "some-bucket", "k");
 	ok(t.good, "unavailable, then good");
-	told_free(&t);
+	aws_client_answer_free(&t);
 	aws_rig_close(&rig);
 }
 
@@ -198,8 +198,8 @@ test_list(void)
 	static const char last[] =
 	    "<ListBucketResult><IsTruncated>false</IsTruncated><Contents><Key>"
 	    "z</Key><Size>7</Size></Contents></ListBucketResult>";
-	struct rig rig;
-	struct told t = { 0 };
+	struct aws_client rig;
+	struct aws_client_answer t = { 0 };
 	int i;
 
 	aws_rig_open(&rig, PACE);
@@ -243,7 +243,7 @@ test_list(void)
 	aws_rig_list(&rig, &t, "some-bucket", "p/", 0);
 	aws_rig_settle(&rig);
 	ok(t.what == AWS_MISSING && t.n == 0, "no bucket: %s", t.message);
-	told_free(&t);
+	aws_client_answer_free(&t);
 	aws_rig_close(&rig);
 }
 
@@ -260,8 +260,8 @@ test_list_nonsense(void)
 		"<ListBucketResult><IsTruncated>true</IsTruncated>"
 		"</ListBucketResult>",
 		"<ListBucketResult><Contents>" };
-	struct rig rig;
-	struct told t = { 0 };
+	struct aws_client rig;
+	struct aws_client_answer t = { 0 };
 	size_t i;
 
 	aws_rig_open(&rig, PACE);
@@ -275,17 +275,18 @@ test_list_nonsense(void)
 	}
 	aws_rig_good(&rig, NULL, "<ListBucketResult/>");
 	aws_rig_list(&rig, &t, "some-bucket", "p/", 0);
-	aws_cancel(t.call);
+	aws_call_cancel(t.call);
 	rig.open--;
 	aws_rig_settle(&rig);
 	is_int(t.calls, 0, "a list that is cancelled");
-	told_free(&t);
+	aws_client_answer_free(&t);
 	aws_rig_close(&rig);
 }
 
 /* One try that is answered so. */
 static void
-aws_rig_publish(struct rig *rig, struct told *t, const char *answer)
+aws_rig_publish(
+    struct aws_client *rig, struct aws_client_answer *t, const char *answer)
 {
 	const struct aws_ask ask = { .service = AWS_SNS,
 		.operation = "Publish",
@@ -301,8 +302,8 @@ aws_rig_publish(struct rig *rig, struct told *t, const char *answer)
 static void
 test_whoami(void)
 {
-	struct rig rig;
-	struct told t = { 0 };
+	struct aws_client rig;
+	struct aws_client_answer t = { 0 };
 
 	aws_rig_open(&rig, PACE);
 	aws_rig_good(&rig, NULL,
@@ -318,7 +319,7 @@ test_whoami(void)
 	ok(strstr(aws_rig_header(&rig, 0, "Authorization"), "/sts/aws4") !=
 		NULL,
 	    "signed for it");
-	told_free(&t);
+	aws_client_answer_free(&t);
 	t.rig = &rig;
 	rig.open++;
 	aws_rig_step(
@@ -330,13 +331,13 @@ test_whoami(void)
 	aws_rig_settle(&rig);
 	is_str(t.message, "STS GetCallerIdentity: no (AccessDenied)",
 	    "an error of STS");
-	told_free(&t);
+	aws_client_answer_free(&t);
 	t.rig = &rig;
 	aws_rig_publish(&rig, &t, "<html>sign in</html>");
 	is_str(t.message, "SNS Publish: the answer is not AWS's",
 	    "a yes that is somebody else's");
 	ok(!t.good && t.unclear, "is none, and may have acted");
-	told_free(&t);
+	aws_client_answer_free(&t);
 	t.rig = &rig;
 	aws_rig_publish(&rig, &t, "<PublishResponse/>");
 	ok(t.good &&
@@ -346,7 +347,7 @@ test_whoami(void)
 	is_str(rig.asked[rig.n_asked - 1].body,
 	    "Action=Publish&Version=2010-03-31&Message=a%20b",
 	    "a form, with its version");
-	told_free(&t);
+	aws_client_answer_free(&t);
 	aws_rig_close(&rig);
 }
 
@@ -357,11 +358,11 @@ is_split(const char *uri, const char *bucket, const char *prefix)
 	char *b = NULL, *p = NULL;
 
 	if (bucket == NULL) {
-		ok(s3_uri_split(uri, &b, &p, &e) == -1 && e.text[0] != '\0',
+		ok(aws_s3_uri_split(uri, &b, &p, &e) == -1 && e.text[0] != '\0',
 		    "%s: %s", uri, e.text);
 		return;
 	}
-	ok(s3_uri_split(uri, &b, &p, &e) == 0 && strcmp(b, bucket) == 0 &&
+	ok(aws_s3_uri_split(uri, &b, &p, &e) == 0 && strcmp(b, bucket) == 0 &&
 		strcmp(p, prefix) == 0,
 	    "%s", uri);
 	free(b);

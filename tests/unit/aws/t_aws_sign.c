@@ -40,10 +40,10 @@ flag(const struct json *o, const char *key)
 }
 
 /* [["name", "value"], …] */
-static struct aws_sign_pair *
+static struct aws_pair *
 pairs(const struct json *list, size_t *n)
 {
-	struct aws_sign_pair *out;
+	struct aws_pair *out;
 	const struct json *j;
 
 	*n = 0;
@@ -57,15 +57,15 @@ pairs(const struct json *list, size_t *n)
 }
 
 struct want {
-	struct aws_sign sign;
+	struct aws_sigv4 sign;
 	struct aws_keys keys;
-	struct aws_sign_pair *query, *headers;
+	struct aws_pair *query, *headers;
 };
 
 static void
 want_read(struct want *w, const struct json *o)
 {
-	struct aws_sign *s = &w->sign;
+	struct aws_sigv4 *s = &w->sign;
 
 	memset(w, 0, sizeof *w);
 	w->keys.id = xstrdup(text(o, "id"));
@@ -116,12 +116,12 @@ static bool
 want_check(const struct want *w, const struct json *o)
 {
 	struct buf canonical = { 0 }, string = { 0 };
-	char hex[DIGEST_HEX], **headers = aws_sign_headers(&w->sign);
+	char hex[DIGEST_HEX], **headers = aws_sigv4_headers(&w->sign);
 	bool good;
 
-	aws_sign_canonical(&canonical, &w->sign);
-	aws_sign_string(&string, &w->sign);
-	aws_sign_signature(hex, &w->sign);
+	aws_sigv4_canonical(&canonical, &w->sign);
+	aws_sigv4_string(&string, &w->sign);
+	aws_sigv4_signature(hex, &w->sign);
 	good = same("canonical", buf_str(&canonical), text(o, "canonical"));
 	good &= same("string", buf_str(&string), text(o, "string"));
 	good &= same("signature", hex, text(o, "signature"));
@@ -132,7 +132,7 @@ want_check(const struct want *w, const struct json *o)
 	    "token", header(headers, "X-Amz-Security-Token"), text(o, "token"));
 	buf_free(&canonical);
 	buf_free(&string);
-	aws_sign_free(headers);
+	aws_sigv4_free(headers);
 	return good;
 }
 
@@ -151,7 +151,7 @@ test_file(const char *path)
 	for (o = json_first(json_root(doc)); o != NULL; o = json_next(o)) {
 		want_read(&w, o);
 		ok(want_check(&w, o), "%s", text(o, "name"));
-		aws_keys_fini(&w.keys);
+		aws_sigv4_keys_fini(&w.keys);
 		free(w.query);
 		free(w.headers);
 	}
@@ -167,15 +167,15 @@ test_documented(void)
 		    s3_secret[] = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY";
 	const struct aws_keys keys = { id, secret, NULL },
 			      s3_keys = { s3_id, s3_secret, NULL };
-	const struct aws_sign_pair range = { "Range", "bytes=0-9" };
-	const struct aws_sign vanilla = { .keys = &keys,
+	const struct aws_pair range = { "Range", "bytes=0-9" };
+	const struct aws_sigv4 vanilla = { .keys = &keys,
 		.region = "us-east-1",
 		.service = "service",
 		.time_s = 1440938160,
 		.method = "GET",
 		.host = "example.amazonaws.com",
 		.path = "/" };
-	const struct aws_sign s3 = { .keys = &s3_keys,
+	const struct aws_sigv4 s3 = { .keys = &s3_keys,
 		.region = "us-east-1",
 		.service = "s3",
 		.time_s = 1369353600,
@@ -188,11 +188,11 @@ test_documented(void)
 		.content_sha256 = true };
 	char hex[DIGEST_HEX];
 
-	aws_sign_signature(hex, &vanilla);
+	aws_sigv4_signature(hex, &vanilla);
 	is_str(hex,
 	    "5fa00fa31553b73ebf1942676e86291e8372ff2a2260956d9b8aae1d763fbf31",
 	    "the plainest request");
-	aws_sign_signature(hex, &s3);
+	aws_sigv4_signature(hex, &s3);
 	is_str(hex,
 	    "f0e8bdb87c964420e857bd35b5d6ed310bd44f0170aba48dd91039c6036bdb41",
 	    "an object of S3");
@@ -204,7 +204,7 @@ test_token(void)
 {
 	static char id[] = "A", secret[] = "B", token[] = "C";
 	struct aws_keys keys = { id, secret, NULL };
-	struct aws_sign s = { .keys = &keys,
+	struct aws_sigv4 s = { .keys = &keys,
 		.region = "r",
 		.service = "s",
 		.method = "GET",
@@ -212,16 +212,16 @@ test_token(void)
 		.path = "/" };
 	char without[DIGEST_HEX], with[DIGEST_HEX], **headers;
 
-	aws_sign_signature(without, &s);
+	aws_sigv4_signature(without, &s);
 	keys.token = token;
-	aws_sign_signature(with, &s);
+	aws_sigv4_signature(with, &s);
 	ok(strcmp(with, without) != 0, "a token is signed");
 	s.token_unsigned = true;
-	aws_sign_signature(with, &s);
+	aws_sigv4_signature(with, &s);
 	is_str(with, without, "or not, when the service wants it so");
-	headers = aws_sign_headers(&s);
+	headers = aws_sigv4_headers(&s);
 	is_str(header(headers, "X-Amz-Security-Token"), "C", "and sent");
-	aws_sign_free(headers);
+	aws_sigv4_free(headers);
 }
 
 int

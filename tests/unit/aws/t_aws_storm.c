@@ -18,10 +18,10 @@ static const char *const operations[] = { "CreateTrainingJob",
 	"StopTrainingJob", "DescribeTrainingJob" };
 
 struct storm {
-	struct rig rig;
+	struct aws_client rig;
 	struct rng rng;
 	struct loop_timer *wind;
-	struct told told[CALLS];
+	struct aws_client_answer told[CALLS];
 	bool left[CALLS]; /* cancelled */
 	int seen[CALLS], acted[CALLS]; /* by the server */
 	int closes_after; /* told calls; 0 = never */
@@ -37,11 +37,11 @@ chance(struct storm *s, double p)
 static void
 blame(struct storm *s, int i, const char *what)
 {
-	const struct told *t = &s->told[i];
+	const struct aws_client_answer *t = &s->told[i];
 
 	s->wrong++;
 	printf("# call %d: %s: %s %s, seen %d, acted %d: %s\n", i, what,
-	    aws_class_name(t->what), t->unclear ? "unclear" : "clear",
+	    aws_retry_class_name(t->what), t->unclear ? "unclear" : "clear",
 	    s->seen[i], s->acted[i], t->message);
 }
 
@@ -97,7 +97,7 @@ fall_silent(struct storm *s, struct step *step)
 }
 
 static void
-decide(struct rig *rig, const struct asked *q, struct step *step)
+decide(struct aws_client *rig, const struct asked *q, struct step *step)
 {
 	/* The rig is the first member. */
 	struct storm *s = (struct storm *)rig;
@@ -129,11 +129,11 @@ leave(struct storm *s, int i)
 		return;
 	s->left[i] = true;
 	s->rig.open--;
-	aws_cancel(s->told[i].call);
+	aws_call_cancel(s->told[i].call);
 }
 
 static void
-judge(struct told *t)
+judge(struct aws_client_answer *t)
 {
 	struct storm *s = (struct storm *)t->rig;
 	int i = (int)(t - s->told);
@@ -212,7 +212,7 @@ storm(uint64_t seed)
 	loop_timer_free(s->wind);
 	aws_rig_close(&s->rig);
 	for (i = 0; i < CALLS; i++)
-		told_free(&s->told[i]);
+		aws_client_answer_free(&s->told[i]);
 	free(s);
 }
 

@@ -58,16 +58,16 @@ end_free(struct end *x)
 
 /* Run a line of shell to its end. */
 static void
-run(struct rig *g, struct end *x, struct child_spec spec, const char *line)
+run(struct rig *g, struct end *x, struct capture_spec spec, const char *line)
 {
 	char *const argv[] = { "sh", "-c", (char *)line, NULL };
 	struct err e = ERR_INIT;
-	struct child *c;
+	struct capture *c;
 
 	*x = (struct end){ .rig = g };
 	spec.argv = argv;
 	g->open = 1;
-	if (!ok(child_start(&c, g->loop, &spec, on_end, x, &e) == 0, "%s",
+	if (!ok(capture_start(&c, g->loop, &spec, on_end, x, &e) == 0, "%s",
 		line))
 		g->open = 0;
 	else
@@ -79,7 +79,7 @@ run(struct rig *g, struct end *x, struct child_spec spec, const char *line)
 static void
 test_ends(struct rig *g)
 {
-	struct child_spec spec = { .dir = NULL };
+	struct capture_spec spec = { .dir = NULL };
 	struct end x;
 
 	run(g, &x, spec, "echo one; echo two; exit 3");
@@ -115,7 +115,7 @@ test_ends(struct rig *g)
 static void
 test_bounds(struct rig *g)
 {
-	struct child_spec spec = { .most = 1000 };
+	struct capture_spec spec = { .most = 1000 };
 	struct end x;
 
 	run(g, &x, spec, "head -c 1000 /dev/zero");
@@ -155,7 +155,7 @@ gone(pid_t pid)
 static void
 test_left_behind(struct rig *g)
 {
-	struct child_spec spec = { .dir = NULL };
+	struct capture_spec spec = { .dir = NULL };
 	struct end x;
 	pid_t pid;
 	int i;
@@ -182,12 +182,12 @@ test_start(struct rig *g)
 {
 	char *const argv[] = { "hpotune-no-such-program", NULL };
 	char *const sleep_argv[] = { "sleep", "600", NULL };
-	struct child_spec spec = { .argv = argv };
+	struct capture_spec spec = { .argv = argv };
 	struct err e = ERR_INIT;
 	struct end x = { .rig = g };
-	struct child *c = NULL;
+	struct capture *c = NULL;
 
-	ok(child_start(&c, g->loop, &spec, on_end, &x, &e) == -1,
+	ok(capture_start(&c, g->loop, &spec, on_end, &x, &e) == -1,
 	    "no such program");
 	is_str(e.text,
 	    "hpotune-no-such-program cannot be started: "
@@ -195,16 +195,16 @@ test_start(struct rig *g)
 	    "is named");
 	spec.argv = sleep_argv;
 	spec.dir = "/no-such-folder";
-	ok(child_start(&c, g->loop, &spec, on_end, &x, &e) == -1 &&
+	ok(capture_start(&c, g->loop, &spec, on_end, &x, &e) == -1 &&
 		strstr(e.text, "/no-such-folder") != NULL,
 	    "no such folder: %s", e.text);
 	spec.dir = NULL;
-	ok(child_start(&c, g->loop, &spec, on_end, &x, &e) == 0, "sleep");
-	child_kill(c);
+	ok(capture_start(&c, g->loop, &spec, on_end, &x, &e) == 0, "sleep");
+	capture_kill(c);
 	ok(waitpid(-1, NULL, WNOHANG) == -1 && errno == ECHILD,
 	    "killed and reaped");
 	is_int(x.calls, 0, "without a callback");
-	child_kill(NULL);
+	capture_kill(NULL);
 }
 
 /* Many at once, each its own output. */
@@ -214,19 +214,19 @@ test_many(struct rig *g)
 	enum { MANY = 30 };
 	struct end x[MANY] = { { .calls = 0 } };
 	char line[MANY][32];
-	struct child *c;
+	struct capture *c;
 	int i, good = 0;
 
 	g->open = 0;
 	for (i = 0; i < MANY; i++) {
 		char *const argv[] = { "sh", "-c", line[i], NULL };
-		struct child_spec spec = { .argv = argv };
+		struct capture_spec spec = { .argv = argv };
 
 		x[i].rig = g;
 		(void)snprintf(
 		    line[i], sizeof line[i], "echo %d; exit %d", i, i);
 		g->open +=
-		    child_start(&c, g->loop, &spec, on_end, &x[i], NULL) == 0;
+		    capture_start(&c, g->loop, &spec, on_end, &x[i], NULL) == 0;
 	}
 	loop_run(g->loop, on_turn, g);
 	for (i = 0; i < MANY; i++) {

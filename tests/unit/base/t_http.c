@@ -11,52 +11,52 @@
 #include "tests/support/tap.h"
 
 static void
-test_answers(struct rig *g)
+test_answers(struct http_pool *g)
 {
-	struct heard h;
+	struct http_pool_answer h;
 
-	ask(g, &h, "GET", "/echo");
+	http_pool_ask(g, &h, "GET", "/echo");
 	is_int(h.status, 200, "a good answer");
 	is_str(h.error, "", "without an error");
 	ok(strncmp(h.body, "GET ", 4) == 0 && h.len == strlen(h.body), "body");
 	is_str(h.odd, "a value", "a header, whatever its case");
 	ok(strstr(h.body, "User-Agent: " PACKAGE_NAME "/") != NULL, "our name");
 	ok(strstr(h.body, "Accept-Encoding") == NULL, "nothing is compressed");
-	heard_free(&h);
-	ask(g, &h, "HEAD", "/echo");
+	http_pool_answer_free(&h);
+	http_pool_ask(g, &h, "HEAD", "/echo");
 	is_int(h.status, 200, "HEAD");
 	is_int((long long)h.len, 0, "has no body");
-	heard_free(&h);
-	ask(g, &h, "GET", "/none");
+	http_pool_answer_free(&h);
+	http_pool_ask(g, &h, "GET", "/none");
 	is_int(h.status, 204, "204");
 	is_str(h.body, "", "is empty");
-	heard_free(&h);
-	ask(g, &h, "GET", "/503");
+	http_pool_answer_free(&h);
+	http_pool_ask(g, &h, "GET", "/503");
 	is_int(h.status, 503, "a status of failure is an answer");
 	is_str(h.body, "that", "with its body");
-	heard_free(&h);
-	ask(g, &h, "GET", "/moved");
+	http_pool_answer_free(&h);
+	http_pool_ask(g, &h, "GET", "/moved");
 	is_int(h.status, 302, "redirects are not followed");
-	heard_free(&h);
-	ask(g, &h, "GET", "/interim");
+	http_pool_answer_free(&h);
+	http_pool_ask(g, &h, "GET", "/interim");
 	is_int(h.status, 200, "interim answers are passed over");
 	is_str(h.body, "then this", "to the last");
-	heard_free(&h);
-	ask(g, &h, "GET", "/a/../echo/./b");
+	http_pool_answer_free(&h);
+	http_pool_ask(g, &h, "GET", "/a/../echo/./b");
 	ok(strstr(h.body, " /a/../echo/./b HTTP/1.1") != NULL,
 	    "a path goes out as it is");
-	heard_free(&h);
+	http_pool_answer_free(&h);
 }
 
 static void
-test_bodies(struct rig *g)
+test_bodies(struct http_pool *g)
 {
 	static const char *const lines[] = { "X-One: 1",
 		"content-type: application/x-amz-json-1.1", NULL };
 	enum { BIG = 5 << 20 };
 	char url[128], want[64], *big = xmalloc(BIG);
-	struct http_send s = to(g, url, "PUT", "/echo");
-	struct heard h;
+	struct http_send s = http_pool_request(g, url, "PUT", "/echo");
+	struct http_pool_answer h;
 	uint32_t sum = 0;
 	size_t i;
 
@@ -66,66 +66,66 @@ test_bodies(struct rig *g)
 	}
 	s.body = big;
 	s.body_len = BIG;
-	start(g, &h, &s);
+	http_pool_start(g, &h, &s);
 	memset(big, 0, BIG);
-	settle(g);
+	http_pool_settle(g);
 	(void)snprintf(want, sizeof want, "body %d sum %08x\n", BIG, sum);
 	ok(strncmp(h.body, "PUT ", 4) == 0 && strstr(h.body, want) != NULL,
 	    "five megabytes, copied");
 	ok(strstr(h.body, "Expect:") == NULL, "at once");
 	ok(strstr(h.body, "Content-Type:") == NULL, "not called a form");
-	heard_free(&h);
+	http_pool_answer_free(&h);
 	free(big);
-	s = to(g, url, "POST", "/echo");
+	s = http_pool_request(g, url, "POST", "/echo");
 	s.headers = lines;
 	s.body = "{}";
 	s.body_len = 2;
-	ask_with(g, &h, &s);
+	http_pool_ask_with(g, &h, &s);
 	ok(strncmp(h.body, "POST ", 5) == 0, "POST");
 	ok(strstr(h.body, "X-One: 1\r\n") != NULL, "with headers");
 	ok(strstr(h.body, "content-type: application/x-amz-json-1.1\r\n") !=
 		NULL,
 	    "and type");
-	heard_free(&h);
-	s = to(g, url, "PUT", "/echo");
-	ask_with(g, &h, &s);
+	http_pool_answer_free(&h);
+	s = http_pool_request(g, url, "PUT", "/echo");
+	http_pool_ask_with(g, &h, &s);
 	ok(strstr(h.body, "Content-Length: 0\r\n") != NULL, "an empty body");
-	heard_free(&h);
-	ask(g, &h, "DELETE", "/echo");
+	http_pool_answer_free(&h);
+	http_pool_ask(g, &h, "DELETE", "/echo");
 	ok(strncmp(h.body, "DELETE ", 7) == 0, "DELETE");
 	ok(strstr(h.body, "Content-Length") == NULL, "without a body");
-	heard_free(&h);
+	http_pool_answer_free(&h);
 }
 
 static void
-test_broken(struct rig *g)
+test_broken(struct http_pool *g)
 {
 	char url[128];
 	struct http_send s;
-	struct heard h;
+	struct http_pool_answer h;
 
-	ask(g, &h, "POST", "/close");
+	http_pool_ask(g, &h, "POST", "/close");
 	ok(h.status == 0 && h.error[0] != '\0', "no answer: %s", h.error);
 	ok(!h.unsent && !h.timeout, "but the request went out");
-	heard_free(&h);
-	ask(g, &h, "GET", "/half");
+	http_pool_answer_free(&h);
+	http_pool_ask(g, &h, "GET", "/half");
 	ok(h.status == 0 && h.len == 0, "half an answer is none: %s", h.error);
 	ok(!h.unsent, "and was sent");
-	heard_free(&h);
-	s = to(g, url, "GET", "/much");
+	http_pool_answer_free(&h);
+	s = http_pool_request(g, url, "GET", "/much");
 	s.most = 999999;
-	ask_with(g, &h, &s);
+	http_pool_ask_with(g, &h, &s);
 	is_int(h.status, 0, "a byte too many");
 	is_str(h.error, "the answer is longer than 999999 bytes", "is told");
-	heard_free(&h);
+	http_pool_answer_free(&h);
 	s.most = 1000000;
-	ask_with(g, &h, &s);
+	http_pool_ask_with(g, &h, &s);
 	ok(h.status == 200 && h.len == 1000000, "all that is allowed");
-	heard_free(&h);
-	ask(g, &h, "GET", "/headers");
+	http_pool_answer_free(&h);
+	http_pool_ask(g, &h, "GET", "/headers");
 	ok(h.status == 0 && strstr(h.error, "longer") != NULL,
 	    "headers without an end: %s", h.error);
-	heard_free(&h);
+	http_pool_answer_free(&h);
 }
 
 static int64_t
@@ -138,24 +138,24 @@ now_ms(void)
 }
 
 static void
-test_timeouts(struct rig *g)
+test_timeouts(struct http_pool *g)
 {
 	char url[128];
-	struct http_send s = to(g, url, "POST", "/silent");
-	struct heard h;
+	struct http_send s = http_pool_request(g, url, "POST", "/silent");
+	struct http_pool_answer h;
 	int64_t began = now_ms();
 	int fd, port, held[4], i;
 	struct sockaddr_in a = { .sin_family = AF_INET };
 
 	s.timeout_ms = 2000;
-	ask_with(g, &h, &s);
+	http_pool_ask_with(g, &h, &s);
 	ok(h.status == 0 && h.timeout, "time runs out: %s", h.error);
 	ok(!h.unsent, "after the request went out");
 	ok(now_ms() - began >= 2000, "not before");
-	heard_free(&h);
+	http_pool_answer_free(&h);
 
 	/* A queue of connections that is full. */
-	fd = there_listen(&port, 0);
+	fd = http_process_server_listen(&port, 0);
 	a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
 	a.sin_port = htons((uint16_t)port);
 	for (i = 0; i < 4; i++) {
@@ -165,34 +165,34 @@ test_timeouts(struct rig *g)
 	(void)snprintf(url, sizeof url, "http://127.0.0.1:%d/", port);
 	s.timeout_ms = 0;
 	s.connect_ms = 150;
-	ask_with(g, &h, &s);
+	http_pool_ask_with(g, &h, &s);
 	ok(h.status == 0 && h.timeout, "no connection in time: %s", h.error);
 	ok(h.unsent, "so nothing went out");
-	heard_free(&h);
+	http_pool_answer_free(&h);
 	for (i = 0; i < 4; i++)
 		(void)close(held[i]);
 	(void)close(fd);
 }
 
 static void
-unsent(struct rig *g, const struct http_send *s, const char *what)
+unsent(struct http_pool *g, const struct http_send *s, const char *what)
 {
-	struct heard h;
+	struct http_pool_answer h;
 
-	ask_with(g, &h, s);
+	http_pool_ask_with(g, &h, s);
 	ok(h.status == 0 && h.unsent, "%s: %s", what, h.error);
 	ok((h.error[0] < 'A' || h.error[0] > 'Z' || h.error[1] < 'a') &&
 		strchr(h.error, '\n') == NULL,
 	    "a clause");
-	heard_free(&h);
+	http_pool_answer_free(&h);
 }
 
 static void
-test_unsent(struct rig *g)
+test_unsent(struct http_pool *g)
 {
 	char url[128];
-	struct http_send s = to(g, url, "POST", "/echo");
-	int port, fd = there_listen(&port, 1);
+	struct http_send s = http_pool_request(g, url, "POST", "/echo");
+	int port, fd = http_process_server_listen(&port, 1);
 	int64_t began = now_ms();
 
 	s.plain = false;
@@ -222,18 +222,18 @@ test_unsent(struct rig *g)
 }
 
 static void
-test_proxy(struct rig *g)
+test_proxy(struct http_pool *g)
 {
 	char url[128];
-	struct http_send s = to(g, url, "GET", "/echo");
-	struct heard h;
+	struct http_send s = http_pool_request(g, url, "GET", "/echo");
+	struct http_pool_answer h;
 
 	setenv("http_proxy", "http://127.0.0.1:1", 1);
 	unsent(g, &s, "a proxy that is not there");
 	s.direct = true;
-	ask_with(g, &h, &s);
+	http_pool_ask_with(g, &h, &s);
 	is_int(h.status, 200, "directly");
-	heard_free(&h);
+	http_pool_answer_free(&h);
 	unsetenv("http_proxy");
 }
 
@@ -253,7 +253,7 @@ test_encoding(void)
 int
 main(void)
 {
-	struct rig g = { 0 };
+	struct http_pool g = { 0 };
 
 	http_rig_open(&g);
 	test_answers(&g);

@@ -6,66 +6,66 @@
 
 /* How many connections the server has seen, and the number of the request. */
 static void
-place(struct rig *g, int *connection, int *request)
+place(struct http_pool *g, int *connection, int *request)
 {
-	struct heard h;
+	struct http_pool_answer h;
 
-	ask(g, &h, "GET", "/echo");
+	http_pool_ask(g, &h, "GET", "/echo");
 	if (sscanf(h.body, "GET connection %d request %d", connection,
 		request) != 2)
 		ok(false, "a place");
-	heard_free(&h);
+	http_pool_answer_free(&h);
 }
 
 static void
-test_kept(struct rig *g)
+test_kept(struct http_pool *g)
 {
 	struct http *before = g->http;
 	struct err e = ERR_INIT;
-	struct heard h;
+	struct http_pool_answer h;
 	int c1, c2, r1, r2;
 
 	ok(http_open(&g->http, g->loop, NULL, &e) == 0, "a fresh pool");
 	place(g, &c1, &r1);
 	place(g, &c2, &r2);
 	ok(c2 == c1 && r2 == r1 + 1, "a connection is used again");
-	ask(g, &h, "POST", "/close");
+	http_pool_ask(g, &h, "POST", "/close");
 	is_int(h.status, 0, "an answer that did not come");
-	heard_free(&h);
+	http_pool_answer_free(&h);
 
 	/* The kept connection dies just when it is used again. */
-	ask(g, &h, "POST", "/second-close");
+	http_pool_ask(g, &h, "POST", "/second-close");
 	is_int(h.status, 200, "a new connection");
-	heard_free(&h);
-	ask(g, &h, "POST", "/second-close");
+	http_pool_answer_free(&h);
+	http_pool_ask(g, &h, "POST", "/second-close");
 	ok(h.status == 0 && !h.unsent, "is not silently sent again: %s",
 	    h.error);
-	heard_free(&h);
-	ask(g, &h, "GET", "/second-close");
-	heard_free(&h);
-	ask(g, &h, "GET", "/second-close");
+	http_pool_answer_free(&h);
+	http_pool_ask(g, &h, "GET", "/second-close");
+	http_pool_answer_free(&h);
+	http_pool_ask(g, &h, "GET", "/second-close");
 	is_int(h.status, 200, "but what is safe to repeat is");
-	heard_free(&h);
+	http_pool_answer_free(&h);
 	http_close(g->http);
 	g->http = before;
 }
 
 static void
-test_many(struct rig *g)
+test_many(struct http_pool *g)
 {
 	enum { MANY = 200 };
-	static struct heard h[MANY];
+	static struct http_pool_answer h[MANY];
 	static char body[MANY][32];
 	char url[128], want[64];
-	struct http_send s = to(g, url, "PUT", "/echo");
+	struct http_send s = http_pool_request(g, url, "PUT", "/echo");
 	int i, good = 0;
 
 	for (i = 0; i < MANY; i++) {
 		s.body = body[i];
 		s.body_len = (size_t)snprintf(body[i], 32, "%d", i);
-		start(g, &h[i], &s);
+		http_pool_start(g, &h[i], &s);
 	}
-	settle(g);
+	http_pool_settle(g);
 	for (i = 0; i < MANY; i++) {
 		uint32_t sum = 0;
 		const char *p;
@@ -75,22 +75,22 @@ test_many(struct rig *g)
 		(void)snprintf(want, sizeof want, "sum %08x\n", sum);
 		good += h[i].calls == 1 && h[i].status == 200 &&
 			strstr(h[i].body, want) != NULL;
-		heard_free(&h[i]);
+		http_pool_answer_free(&h[i]);
 	}
 	is_int(good, MANY, "many at once, each its own answer");
 }
 
 /* Four requests: whose answer comes first cancels the others. */
-static struct heard race[4];
+static struct http_pool_answer race[4];
 
 static void
 on_race(void *arg, const struct http_answer *a)
 {
-	struct rig *g = race[0].rig;
-	struct http_request *mine = ((struct heard *)arg)->request;
+	struct http_pool *g = race[0].rig;
+	struct http_request *mine = ((struct http_pool_answer *)arg)->request;
 	size_t i;
 
-	on_answer(arg, a);
+	http_pool_on_answer(arg, a);
 	http_cancel(mine);
 	for (i = 0; i < 4; i++)
 		if (race[i].request != NULL) {
@@ -101,27 +101,27 @@ on_race(void *arg, const struct http_answer *a)
 }
 
 static void
-test_cancel(struct rig *g)
+test_cancel(struct http_pool *g)
 {
 	char url[128], silent[128];
-	struct http_send s = to(g, url, "GET", "/echo");
-	struct http_send never = to(g, silent, "GET", "/silent");
-	struct heard h;
+	struct http_send s = http_pool_request(g, url, "GET", "/echo");
+	struct http_send never = http_pool_request(g, silent, "GET", "/silent");
+	struct http_pool_answer h;
 	int i, calls = 0;
 
-	start(g, &h, &never);
+	http_pool_start(g, &h, &never);
 	http_cancel(h.request);
 	g->open = 0;
 	for (i = 0; i < 4; i++) {
-		race[i] = (struct heard){ .rig = g };
+		race[i] = (struct http_pool_answer){ .rig = g };
 		race[i].request = http_start(
 		    g->http, i == 1 ? &never : &s, on_race, &race[i]);
 		g->open++;
 	}
-	settle(g);
+	http_pool_settle(g);
 	for (i = 0; i < 4; i++) {
 		calls += race[i].calls;
-		heard_free(&race[i]);
+		http_pool_answer_free(&race[i]);
 	}
 	is_int(calls, 1, "the others are cancelled from a callback");
 	is_int(h.calls, 0, "what was cancelled at once is not heard of");
@@ -132,10 +132,10 @@ test_cancel(struct rig *g)
 static void
 on_answer_again(void *arg, const struct http_answer *a)
 {
-	struct heard *h = arg;
-	struct rig *g = h->rig;
+	struct http_pool_answer *h = arg;
+	struct http_pool *g = h->rig;
 	char url[128];
-	struct http_send s = to(g, url, "GET", "/echo");
+	struct http_send s = http_pool_request(g, url, "GET", "/echo");
 
 	(void)a;
 	h->calls++;
@@ -146,54 +146,54 @@ on_answer_again(void *arg, const struct http_answer *a)
 }
 
 static void
-test_chain(struct rig *g)
+test_chain(struct http_pool *g)
 {
 	char url[128];
-	struct http_send s = to(g, url, "GET", "/echo");
-	struct heard h = { .rig = g };
+	struct http_send s = http_pool_request(g, url, "GET", "/echo");
+	struct http_pool_answer h = { .rig = g };
 
 	g->open = 1;
 	(void)http_start(g->http, &s, on_answer_again, &h);
-	settle(g);
+	http_pool_settle(g);
 	is_int(h.calls, 20, "a callback starts the next");
 }
 
 static void
 on_answer_close(void *arg, const struct http_answer *a)
 {
-	struct heard *h = arg;
+	struct http_pool_answer *h = arg;
 
-	on_answer(arg, a);
+	http_pool_on_answer(arg, a);
 	http_close(h->rig->http);
 }
 
 static void
-test_close(struct rig *g)
+test_close(struct http_pool *g)
 {
 	struct http *before = g->http;
 	struct err e = ERR_INIT;
-	struct heard h[30];
+	struct http_pool_answer h[30];
 	char url[128];
-	struct http_send s = to(g, url, "GET", "/silent");
+	struct http_send s = http_pool_request(g, url, "GET", "/silent");
 	size_t i;
 	int calls = 0;
 
 	ok(http_open(&g->http, g->loop, NULL, &e) == 0, "another pool");
 	for (i = 0; i < 30; i++)
-		start(g, &h[i], &s);
+		http_pool_start(g, &h[i], &s);
 	g->open = 1;
-	s = to(g, url, "GET", "/echo");
-	race[0] = (struct heard){ .rig = g };
+	s = http_pool_request(g, url, "GET", "/echo");
+	race[0] = (struct http_pool_answer){ .rig = g };
 	(void)http_start(g->http, &s, on_answer_close, &race[0]);
-	settle(g);
+	http_pool_settle(g);
 	for (i = 0; i < 30; i++)
 		calls += h[i].calls;
 	is_int(race[0].calls, 1, "closed from inside a callback");
 	is_int(calls, 0, "with others in flight, who hear nothing");
-	heard_free(&race[0]);
+	http_pool_answer_free(&race[0]);
 
 	ok(http_open(&g->http, g->loop, NULL, &e) == 0, "a third");
-	start(g, &h[0], &s);
+	http_pool_start(g, &h[0], &s);
 	g->open = 0;
 	http_close(g->http);
 	is_int(h[0].calls, 0, "closed before anything went out");
@@ -204,7 +204,7 @@ test_close(struct rig *g)
 int
 main(void)
 {
-	struct rig g = { 0 };
+	struct http_pool g = { 0 };
 
 	http_rig_open(&g);
 	test_kept(&g);

@@ -86,32 +86,32 @@ tls_end(struct tls *t)
 }
 
 static void
-test_certificates(struct rig *g, const struct tls *t)
+test_certificates(struct http_pool *g, const struct tls *t)
 {
 	struct http *before = g->http;
 	struct err e = ERR_INIT;
-	struct heard h;
+	struct http_pool_answer h;
 	char url[128];
 	struct http_send s = { .method = "GET", .url = url, .direct = true };
 
 	(void)snprintf(url, sizeof url, "https://127.0.0.1:%d/", t->port);
-	ask_with(g, &h, &s);
+	http_pool_ask_with(g, &h, &s);
 	ok(h.status == 0 && h.unsent, "a stranger: %s", h.error);
-	heard_free(&h);
+	http_pool_answer_free(&h);
 	ok(http_open(&g->http, g->loop, t->cert, &e) == 0, "his certificate");
-	ask_with(g, &h, &s);
+	http_pool_ask_with(g, &h, &s);
 	ok(h.status == 200 && h.len > 0, "makes him known %s", h.error);
-	heard_free(&h);
+	http_pool_answer_free(&h);
 	(void)snprintf(url, sizeof url, "https://localhost:%d/", t->port);
-	ask_with(g, &h, &s);
+	http_pool_ask_with(g, &h, &s);
 	ok(h.status == 0 && h.unsent, "but by no other name: %s", h.error);
-	heard_free(&h);
+	http_pool_answer_free(&h);
 	http_close(g->http);
 	ok(http_open(&g->http, g->loop, "/no/such/bundle", &e) == 0,
 	    "a bundle that is not there");
-	ask_with(g, &h, &s);
+	http_pool_ask_with(g, &h, &s);
 	ok(h.status == 0 && h.unsent, "makes nobody known: %s", h.error);
-	heard_free(&h);
+	http_pool_answer_free(&h);
 	http_close(g->http);
 	g->http = before;
 }
@@ -120,7 +120,7 @@ int
 main(void)
 {
 	struct tls t = { .pid = 0 };
-	struct rig g = { 0 };
+	struct http_pool g = { 0 };
 
 	http_rig_open(&g);
 	if (system("openssl version >/dev/null 2>&1") != 0)

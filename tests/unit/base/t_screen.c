@@ -149,12 +149,12 @@ check_table(void)
 }
 
 static void
-spark_is(const struct spark *curve, const struct spark_frame *frame,
+spark_is(const struct sparkline *curve, const struct sparkline_frame *frame,
     size_t width, const char *want, const char *what)
 {
 	struct buf out = { 0 };
 
-	spark_put(&out, curve, frame, width);
+	sparkline_put(&out, curve, frame, width);
 	is_str(buf_str(&out), want, what);
 	buf_free(&out);
 }
@@ -162,43 +162,43 @@ spark_is(const struct spark *curve, const struct spark_frame *frame,
 static void
 check_spark(void)
 {
-	struct spark curves[2] = { { 0 } };
-	struct spark_frame frame;
+	struct sparkline curves[2] = { { 0 } };
+	struct sparkline_frame frame;
 	int i;
 
 	for (i = 0; i < 8; i++)
-		spark_add(&curves[0], i, i);
-	spark_frame_fit(&frame, curves, 2);
+		sparkline_add(&curves[0], i, i);
+	sparkline_frame_fit(&frame, curves, 2);
 	ok(frame.first == 0 && frame.last == 7 && frame.low == 0 &&
 		frame.high == 7,
 	    "the frame of a ramp");
 	spark_is(&curves[0], &frame, 8, "▁▂▃▄▅▆▇█", "a ramp");
 	spark_is(&curves[0], &frame, 4, "▂▄▆█", "the last value of a column");
 	spark_is(&curves[0], &frame, 16, "▁▁▂▂▃▃▄▄▅▅▆▆▇▇██", "stretched");
-	spark_add(&curves[1], 2, 7);
-	spark_add(&curves[1], 3, NAN);
-	spark_add(&curves[1], 4, 1e300);
-	spark_frame_fit(&frame, curves, 1);
+	sparkline_add(&curves[1], 2, 7);
+	sparkline_add(&curves[1], 3, NAN);
+	sparkline_add(&curves[1], 4, 1e300);
+	sparkline_frame_fit(&frame, curves, 1);
 	spark_is(&curves[1], &frame, 8, "  █!█   ",
 	    "blank before and after, ! for NaN, cut at the top");
-	spark_free(&curves[0]);
-	spark_frame_fit(&frame, curves, 1);
+	sparkline_free(&curves[0]);
+	sparkline_frame_fit(&frame, curves, 1);
 	spark_is(&curves[0], &frame, 3, "   ", "nothing");
-	spark_add(&curves[0], 5, -INFINITY);
-	spark_frame_fit(&frame, curves, 1);
+	sparkline_add(&curves[0], 5, -INFINITY);
+	sparkline_frame_fit(&frame, curves, 1);
 	spark_is(&curves[0], &frame, 1, "!", "one value that is none");
-	spark_free(&curves[0]);
-	spark_add(&curves[0], INT64_MAX - 1, 1);
-	spark_add(&curves[0], INT64_MAX, 1);
-	spark_frame_fit(&frame, curves, 1);
+	sparkline_free(&curves[0]);
+	sparkline_add(&curves[0], INT64_MAX - 1, 1);
+	sparkline_add(&curves[0], INT64_MAX, 1);
+	sparkline_frame_fit(&frame, curves, 1);
 	spark_is(&curves[0], &frame, 1, "▅", "a level at the last step");
-	spark_free(&curves[0]);
+	sparkline_free(&curves[0]);
 	for (i = 0; i < 100; i++)
-		spark_add(&curves[0], i, i == 50 ? 1e9 : i);
-	spark_frame_fit(&frame, curves, 1);
+		sparkline_add(&curves[0], i, i == 50 ? 1e9 : i);
+	sparkline_frame_fit(&frame, curves, 1);
 	ok(frame.high < 100, "one wild value does not set the frame");
-	spark_free(&curves[0]);
-	spark_free(&curves[1]);
+	sparkline_free(&curves[0]);
+	sparkline_free(&curves[1]);
 }
 
 int

@@ -416,7 +416,7 @@ options_refuses(const char *argument, const char *why)
 	struct options o;
 	struct fail f = { "(read)" };
 
-	options_read(&o, 3, argv, &f);
+	plugin_options_read(&o, 3, argv, &f);
 	is_str(f.text, why, argument);
 	free(argv[2]);
 }
@@ -431,7 +431,7 @@ test_options(void)
 	struct options o;
 	struct fail f;
 
-	ok(options_read(&o, 4, argv, &f) == 0 && o.weight_decay == 0.5 &&
+	ok(plugin_options_read(&o, 4, argv, &f) == 0 && o.weight_decay == 0.5 &&
 		o.train_size == 77 && o.momentum == 0.9,
 	    "names with - and with _");
 	options_identity(&o, identity);
@@ -447,10 +447,10 @@ test_options(void)
 	    "validation-size=5000",
 	    "with --retune the settings that may change are none of it");
 	setenv("HPOTUNE_UNTIL_STEP", "3", 1);
-	ok(options_read(&o, 4, argv, &f) == 0 && o.epochs == 3,
+	ok(plugin_options_read(&o, 4, argv, &f) == 0 && o.epochs == 3,
 	    "hpotune says how far");
 	setenv("HPOTUNE_UNTIL_STEP", "30", 1);
-	ok(options_read(&o, 4, argv, &f) == 0 && o.epochs == 10,
+	ok(plugin_options_read(&o, 4, argv, &f) == 0 && o.epochs == 10,
 	    "but not beyond what the user said");
 	unsetenv("HPOTUNE_UNTIL_STEP");
 	options_refuses(

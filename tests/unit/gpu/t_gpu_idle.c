@@ -39,7 +39,7 @@ pass(struct life *l, int64_t ms, double share)
 	for (; l->ms < end; l->ms += 2000) {
 		l->busy += 2 * l->gpus * l->share * share;
 		l->seen += 2 * l->gpus * l->share;
-		if (!gpu_idle_see(&l->idle, l->gpus, l->busy, l->seen, l->ms,
+		if (!gpu_idle_update(&l->idle, l->gpus, l->busy, l->seen, l->ms,
 			text, sizeof text))
 			continue;
 		if (l->told++ == 0) {
@@ -95,7 +95,7 @@ test_several(void)
 	is_str(l.text, "its GPU has been used 0 % for 1 hour", "an hour");
 	l = begin(1, 20000);
 	for (l.ms = 0; l.told == 0 && l.ms < MINUTE; l.ms += 10010)
-		l.told = gpu_idle_see(
+		l.told = gpu_idle_update(
 		    &l.idle, 1, 0, (double)l.ms, l.ms, l.text, sizeof l.text);
 	is_str(l.text, "its GPU has been used 0 % for 20 seconds",
 	    "a time of two tellings");
@@ -118,8 +118,9 @@ test_silence(void)
 	is_int(l.told, 0, "0: nobody wants to know");
 	l = begin(1, WINDOW);
 	for (ms = 0; ms < 10 * WINDOW; ms += 2000)
-		if (gpu_idle_see(&l.idle, 1, NAN, NAN, ms, text, sizeof text) ||
-		    gpu_idle_see(&l.idle, 0, 0, 0, ms, text, sizeof text))
+		if (gpu_idle_update(
+			&l.idle, 1, NAN, NAN, ms, text, sizeof text) ||
+		    gpu_idle_update(&l.idle, 0, 0, 0, ms, text, sizeof text))
 			l.told++;
 	is_int(l.told, 0, "what is not known, and who has none");
 	/* The driver is silent: nothing is counted. */

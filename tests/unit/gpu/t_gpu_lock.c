@@ -59,7 +59,7 @@ test_book(void)
 	close(a);
 	ok(take(gpu, 8, "other", who, sizeof who, &e) == -1,
 	    "the other description holds it");
-	ok(gpu_lock_stands(c, gpu), "it stands");
+	ok(gpu_lock_valid(c, gpu), "it stands");
 	close(c);
 	b = take(gpu, UINT64_MAX, "other", who, sizeof who, &e);
 	ok(b >= 0, "then it is free");
@@ -219,7 +219,7 @@ test_hostile(void)
 		strcmp(who, "bell??[31m") == 0,
 	    "words are made harmless: %s", who);
 	snprintf(path, sizeof path, "%s/%s", locks, gpu);
-	ok(unlink(path) == 0 && !gpu_lock_stands(fd, gpu),
+	ok(unlink(path) == 0 && !gpu_lock_valid(fd, gpu),
 	    "it is known when the file was removed");
 	close(fd);
 	ok(setenv("HPOTUNE_GPU_LOCKS", victim, 1) == 0 &&

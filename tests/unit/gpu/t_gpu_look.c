@@ -13,14 +13,14 @@
 #include "trials/gpu/gpu-snapshot.h"
 
 static void
-look_make(struct gpu_look *l)
+look_make(struct gpu_snapshot *l)
 {
-	struct gpu_seen *g;
+	struct gpu_device *g;
 
-	*l = (struct gpu_look){ .seq = 7, .source = GPU_NVML };
+	*l = (struct gpu_snapshot){ .seq = 7, .source = GPU_NVML };
 	(void)strcpy(l->driver, "550.54");
 	(void)strcpy(l->why, "GPU 3: \"lost\"");
-	g = gpu_look_add(l);
+	g = gpu_snapshot_add(l);
 	(void)strcpy(g->uuid, "GPU-1a-2b");
 	(void)strcpy(g->name, "NVIDIA H200");
 	(void)strcpy(g->bus, "0000:3b:00.0");
@@ -38,7 +38,7 @@ look_make(struct gpu_look *l)
 	g->n_processes = 2;
 	g->processes[0] = (struct gpu_process){ .pid = 42, .memory = -1 };
 	g->processes[1] = (struct gpu_process){ .pid = 43, .memory = 5 };
-	g = gpu_look_add(l);
+	g = gpu_snapshot_add(l);
 	(void)strcpy(g->uuid, "MIG-GPU-1/2/0");
 	(void)strcpy(g->parent, "GPU-2");
 	g->index = 1;
@@ -54,35 +54,37 @@ look_make(struct gpu_look *l)
 static void
 test_round(void)
 {
-	struct gpu_look l, copy, read;
+	struct gpu_snapshot l, copy, read;
 	struct buf a = { 0 }, b = { 0 };
 	struct err e = ERR_INIT;
 
 	look_make(&l);
-	gpu_look_write(&a, &l);
-	is_int(gpu_look_read(&read, a.data, a.len, &e), 0, "a look is read");
+	gpu_snapshot_write(&a, &l);
+	is_int(
+	    gpu_snapshot_read(&read, a.data, a.len, &e), 0, "a look is read");
 	is_str(e.text, "", "without an error");
-	gpu_look_write(&b, &read);
+	gpu_snapshot_write(&b, &read);
 	is_str(b.data, a.data, "what is read writes the same line");
-	gpu_look_copy(&copy, &read);
-	gpu_look_free(&read);
-	gpu_look_free(&l);
+	gpu_snapshot_copy(&copy, &read);
+	gpu_snapshot_free(&read);
+	gpu_snapshot_free(&l);
 	buf_clear(&b);
-	gpu_look_write(&b, &copy);
+	gpu_snapshot_write(&b, &copy);
 	is_str(b.data, a.data, "so does a copy of it");
 	is_int(copy.gpus[0].processes[1].pid, 43, "with its processes");
 	is_int(copy.gpus[0].energy, INT64_C(9007199254740992), "large numbers");
-	gpu_look_free(&copy);
-	gpu_look_simulate(&l, 3, INT64_C(24) << 30);
+	gpu_snapshot_free(&copy);
+	gpu_snapshot_simulate(&l, 3, INT64_C(24) << 30);
 	is_int((long long)l.n, 3, "three simulated GPUs");
 	is_str(l.gpus[2].uuid, "SIM-2", "with names");
 	is_int(l.gpus[2].index, 2, "… and indices");
 	buf_clear(&b);
-	gpu_look_write(&b, &l);
-	is_int(gpu_look_read(&read, b.data, b.len, &e), 0, "they are a line");
+	gpu_snapshot_write(&b, &l);
+	is_int(
+	    gpu_snapshot_read(&read, b.data, b.len, &e), 0, "they are a line");
 	is_int(read.source, GPU_SIMULATED, "… that says what they are");
-	gpu_look_free(&read);
-	gpu_look_free(&l);
+	gpu_snapshot_free(&read);
+	gpu_snapshot_free(&l);
 	buf_free(&a);
 	buf_free(&b);
 }
@@ -146,28 +148,28 @@ static void
 refused(const struct buf *line, const char *what)
 {
 	struct err e = ERR_INIT;
-	struct gpu_look l;
+	struct gpu_snapshot l;
 	bool bad = line->len > 0 &&
-		   gpu_look_read(&l, line->data, line->len, &e) == -1 &&
+		   gpu_snapshot_read(&l, line->data, line->len, &e) == -1 &&
 		   e.text[0] != '\0';
 
 	if (!ok(bad, "refused: %s", what))
 		printf("# %s\n", e.text);
 	if (line->len > 0)
-		gpu_look_free(&l);
+		gpu_snapshot_free(&l);
 }
 
 static void
 test_wrong(void)
 {
 	struct buf line = { 0 }, wrong = { 0 };
-	struct gpu_look l, read;
+	struct gpu_snapshot l, read;
 	struct err e = ERR_INIT;
 	size_t i;
 	int cuts = 0;
 
 	look_make(&l);
-	gpu_look_write(&line, &l);
+	gpu_snapshot_write(&line, &l);
 	for (i = 0; i < sizeof wrongs / sizeof *wrongs; i++) {
 		/* The last GPU's list is the empty one, before the faults. */
 		line_change(&wrong, line.data, wrongs[i].from, wrongs[i].to);
@@ -176,23 +178,23 @@ test_wrong(void)
 		refused(&wrong, wrongs[i].what);
 	}
 	for (i = 0; i < line.len; i++) {
-		cuts += gpu_look_read(&read, line.data, i, &e) == -1;
-		gpu_look_free(&read);
+		cuts += gpu_snapshot_read(&read, line.data, i, &e) == -1;
+		gpu_snapshot_free(&read);
 	}
 	is_int(cuts, (long long)line.len, "refused: cut anywhere");
-	gpu_look_free(&l);
-	gpu_look_simulate(&l, GPU_LOOK_GPUS, 1);
-	is_int((long long)l.n, GPU_LOOK_GPUS, "as many GPUs as may be");
-	(void)strcpy(gpu_look_add(&l)->uuid, "GPU-one-more");
+	gpu_snapshot_free(&l);
+	gpu_snapshot_simulate(&l, GPU_SNAPSHOT_GPUS, 1);
+	is_int((long long)l.n, GPU_SNAPSHOT_GPUS, "as many GPUs as may be");
+	(void)strcpy(gpu_snapshot_add(&l)->uuid, "GPU-one-more");
 	l.gpus[l.n - 1].index = 1;
 	buf_clear(&line);
-	gpu_look_write(&line, &l);
-	is_int(gpu_look_read(&read, line.data, line.len, &e), 0,
+	gpu_snapshot_write(&line, &l);
+	is_int(gpu_snapshot_read(&read, line.data, line.len, &e), 0,
 	    "no more are written");
-	gpu_look_free(&read);
+	gpu_snapshot_free(&read);
 	line_change(&wrong, line.data, "\"SIM-0\"", "\"X\"},{\"uuid\":\"Y\"");
 	refused(&wrong, "one GPU more than may be");
-	gpu_look_free(&l);
+	gpu_snapshot_free(&l);
 	buf_free(&line);
 	buf_free(&wrong);
 }
@@ -203,23 +205,23 @@ test_bytes(void)
 {
 	static const char others[] = "\0\"\\{}[],:-9e\xff";
 	struct buf line = { 0 };
-	struct gpu_look l, read;
+	struct gpu_snapshot l, read;
 	struct err e = ERR_INIT;
 	size_t i, k;
 	char was;
 
 	look_make(&l);
-	gpu_look_write(&line, &l);
+	gpu_snapshot_write(&line, &l);
 	for (i = 0; i < line.len; i++)
 		for (k = 0; k < sizeof others - 1; k++) {
 			was = line.data[i];
 			line.data[i] = others[k];
-			(void)gpu_look_read(&read, line.data, line.len, &e);
-			gpu_look_free(&read);
+			(void)gpu_snapshot_read(&read, line.data, line.len, &e);
+			gpu_snapshot_free(&read);
 			line.data[i] = was;
 		}
 	ok(true, "%zu lines with one byte changed", line.len * k);
-	gpu_look_free(&l);
+	gpu_snapshot_free(&l);
 	buf_free(&line);
 }
 
@@ -245,17 +247,17 @@ file_put(const char *root, const char *path, const char *text)
 static void
 test_files(const char *root)
 {
-	struct gpu_look l = { 0 };
+	struct gpu_snapshot l = { 0 };
 	char bus[GPU_BUS];
 
-	gpu_bus_name(bus, "00000000:3B:00.0");
+	gpu_sysfs_bus_name(bus, "00000000:3B:00.0");
 	is_str(bus, "0000:3b:00.0", "a bus as sysfs writes it");
-	gpu_bus_name(bus, "00010000:0A:1F.1");
+	gpu_sysfs_bus_name(bus, "00010000:0A:1F.1");
 	is_str(bus, "10000:0a:1f.1", "… of a large domain");
-	gpu_bus_name(bus, "no bus");
+	gpu_sysfs_bus_name(bus, "no bus");
 	is_str(bus, "", "… and none");
-	ok(!gpu_proc_driver(root), "no driver here");
-	gpu_proc_look(root, &l);
+	ok(!gpu_sysfs_driver(root), "no driver here");
+	gpu_sysfs_snapshot(root, &l);
 	ok(l.source == GPU_NONE && l.n == 0, "and no GPUs");
 #define GPUS "proc/driver/nvidia/gpus/"
 	file_put(root, GPUS "0000:af:00.0/information",
@@ -274,8 +276,8 @@ test_files(const char *root)
 	file_put(root, "sys/bus/pci/devices/0000:af:00.0/local_cpulist",
 	    "0-15;rm\n");
 	file_put(root, "sys/bus/pci/devices/0000:af:00.0/numa_node", "-1\n");
-	ok(gpu_proc_driver(root), "a driver now");
-	gpu_proc_look(root, &l);
+	ok(gpu_sysfs_driver(root), "a driver now");
+	gpu_sysfs_snapshot(root, &l);
 	is_int(l.source, GPU_PROC, "GPUs from files");
 	is_str(l.driver, "550.54.15", "the version of the driver");
 	is_int((long long)l.n, 2, "those that have names");
@@ -288,7 +290,7 @@ test_files(const char *root)
 	is_int(l.gpus[1].node, -1, "no node");
 	is_int(l.gpus[1].index, 1, "an index");
 	is_int(l.gpus[1].used, -1, "nothing is known of its memory");
-	gpu_look_free(&l);
+	gpu_snapshot_free(&l);
 }
 
 int

@@ -18,7 +18,7 @@
 
 struct heard {
 	struct loop *loop;
-	struct gpu_watch *watch;
+	struct gpu_monitor *watch;
 	int looks, failures; /* how many */
 	int wanted; /* callbacks until the loop stops */
 	int64_t seq; /* of the last look */
@@ -58,7 +58,7 @@ heard_one(struct heard *h)
 }
 
 static void
-on_look(void *arg, const struct gpu_look *look, const char *why)
+on_look(void *arg, const struct gpu_snapshot *look, const char *why)
 {
 	struct heard *h = arg;
 
@@ -105,7 +105,7 @@ watch_open(struct heard *h, const char *program)
 	*h = (struct heard){ 0 };
 	(void)setenv("HPOTUNE_GPU", program, 1);
 	if (loop_open(&h->loop, LOOP_REAL, &e) != 0 ||
-	    gpu_watch_new(&h->watch, h->loop, on_look, h, &e) != 0) {
+	    gpu_monitor_new(&h->watch, h->loop, on_look, h, &e) != 0) {
 		printf("Bail out! %s\n", e.text);
 		exit(99);
 	}
@@ -114,7 +114,7 @@ watch_open(struct heard *h, const char *program)
 static void
 watch_close(struct heard *h)
 {
-	gpu_watch_free(h->watch);
+	gpu_monitor_free(h->watch);
 	loop_close(h->loop);
 }
 
@@ -125,14 +125,14 @@ test_answers(const char *program)
 
 	gpus_put("gpu\ngpu\n");
 	watch_open(&h, program);
-	is_int(gpu_watch_ask(h.watch), 1, "the first question");
-	is_int(gpu_watch_ask(h.watch), 1, "asked again before it was sent");
+	is_int(gpu_monitor_ask(h.watch), 1, "the first question");
+	is_int(gpu_monitor_ask(h.watch), 1, "asked again before it was sent");
 	hear(&h, 1);
 	is_int(h.seq, 1, "its look");
 	is_int((long long)h.gpus, 2, "with two GPUs");
-	is_int(gpu_watch_ask(h.watch), 2, "another one is sent");
-	is_int(gpu_watch_ask(h.watch), 3, "the next one waits");
-	is_int(gpu_watch_ask(h.watch), 3, "and others become one with it");
+	is_int(gpu_monitor_ask(h.watch), 2, "another one is sent");
+	is_int(gpu_monitor_ask(h.watch), 3, "the next one waits");
+	is_int(gpu_monitor_ask(h.watch), 3, "and others become one with it");
 	hear(&h, 2);
 	is_int(h.seq, 3, "both are answered in turn");
 	is_int(h.looks, 3, "three looks in all");
@@ -147,17 +147,17 @@ test_hang(const char *program)
 
 	gpus_put("gpu\n");
 	watch_open(&h, program);
-	gpu_watch_patience(h.watch, 2000);
-	(void)gpu_watch_ask(h.watch);
+	gpu_monitor_patience(h.watch, 2000);
+	(void)gpu_monitor_ask(h.watch);
 	hear(&h, 1);
-	gpu_watch_patience(h.watch, 100);
+	gpu_monitor_patience(h.watch, 100);
 	gpus_put("gpu\nhang count\n");
-	(void)gpu_watch_ask(h.watch);
-	(void)gpu_watch_ask(h.watch);
+	(void)gpu_monitor_ask(h.watch);
+	(void)gpu_monitor_ask(h.watch);
 	hear(&h, 1);
 	is_int(h.failures, 1, "a driver that hangs");
 	is_str(h.why, "the driver of the GPUs does not answer", "is said");
-	gpu_watch_patience(h.watch, 2000);
+	gpu_monitor_patience(h.watch, 2000);
 	gpus_put("gpu\ngpu\ngpu\n");
 	hear(&h, 1);
 	is_int(h.seq, 3, "the question that waited has another program");
@@ -165,8 +165,8 @@ test_hang(const char *program)
 	watch_close(&h);
 	gpus_put("gpu\nhang count\n");
 	watch_open(&h, program);
-	(void)gpu_watch_ask(h.watch);
-	gpu_watch_patience(h.watch, 1);
+	(void)gpu_monitor_ask(h.watch);
+	gpu_monitor_patience(h.watch, 1);
 	hear(&h, 1);
 	is_int(h.failures, 1, "one that hangs from the start");
 	watch_close(&h);
@@ -183,7 +183,7 @@ wrong_program(const char *lines, const char *want, const char *what)
 
 	text_put("wrong", text);
 	watch_open(&h, path);
-	(void)gpu_watch_ask(h.watch);
+	(void)gpu_monitor_ask(h.watch);
 	hear(&h, 1);
 	if (!ok(h.failures == 1 && strstr(h.why, want) != NULL, "%s", what))
 		printf("# %s\n", h.why);
@@ -215,14 +215,14 @@ test_wrong(void)
 	    "one that closes its output");
 	text_put("wrong", good);
 	watch_open(&h, path);
-	(void)gpu_watch_ask(h.watch);
+	(void)gpu_monitor_ask(h.watch);
 	hear(&h, 1);
-	(void)gpu_watch_ask(h.watch);
+	(void)gpu_monitor_ask(h.watch);
 	hear(&h, 1);
 	is_int(h.failures, 2, "started again, and dead again");
 	watch_close(&h);
 	watch_open(&h, "/nonexistent/hpotune-gpu");
-	(void)gpu_watch_ask(h.watch);
+	(void)gpu_monitor_ask(h.watch);
 	hear(&h, 1);
 	ok(strstr(h.why, "cannot be started") != NULL, "one that is not there");
 	watch_close(&h);
@@ -235,7 +235,7 @@ probe_hear(struct heard *h, bool good, const char *why, const char *what)
 {
 	struct err e = ERR_INIT;
 
-	is_int(gpu_probe(h->watch, "GPU-0", on_probe, h, &e), 0, what);
+	is_int(gpu_health_probe(h->watch, "GPU-0", on_probe, h, &e), 0, what);
 	hear(h, 1);
 	ok(h->good == good, "… its answer");
 	is_str(h->why, why, "… and why");
@@ -262,18 +262,18 @@ test_probe(void)
 	probe_hear(&h, false, "its probe ended with status 4",
 	    "one that says nothing");
 	text_put("wrong", "#!/bin/sh\nexec cat /dev/zero\n");
-	is_int(gpu_probe(h.watch, "GPU-0", on_probe, &h, &e), 0,
+	is_int(gpu_health_probe(h.watch, "GPU-0", on_probe, &h, &e), 0,
 	    "one that says too much");
-	is_int(gpu_probe(h.watch, "GPU-1", on_probe, &h, &e), 0,
+	is_int(gpu_health_probe(h.watch, "GPU-1", on_probe, &h, &e), 0,
 	    "another GPU beside it");
-	is_int(gpu_probe(h.watch, "GPU-0", on_probe, &h, &e), -1,
+	is_int(gpu_health_probe(h.watch, "GPU-0", on_probe, &h, &e), -1,
 	    "not two on one GPU");
 	is_int(e.kind, ERR_BUSY, "for it is busy");
 	hear(&h, 2);
 	ok(strstr(h.why, "more than 4096 bytes") != NULL, "both are killed");
 	text_put("wrong", "#!/bin/sh\nexec sleep 1000\n");
-	is_int(
-	    gpu_probe(h.watch, "GPU-0", on_probe, &h, &e), 0, "one that hangs");
+	is_int(gpu_health_probe(h.watch, "GPU-0", on_probe, &h, &e), 0,
+	    "one that hangs");
 	watch_close(&h);
 	ok(true, "… goes with the watch");
 	free(path);
@@ -283,31 +283,31 @@ static void
 test_ask(const char *program)
 {
 	struct err e = ERR_INIT;
-	struct gpu_look l;
+	struct gpu_snapshot l;
 	char *path = xasprintf("%s/wrong", dir);
 
 	(void)setenv("HPOTUNE_GPU", program, 1);
 	gpus_put("gpu\ngpu\nprocess 7\n");
-	is_int(gpu_ask(&l, 20000, &e), 0, "one look, waited for");
+	is_int(gpu_query(&l, 20000, &e), 0, "one look, waited for");
 	is_int((long long)l.n, 2, "two GPUs");
 	is_int((long long)l.gpus[1].n_processes, 1, "and a process");
-	gpu_look_free(&l);
+	gpu_snapshot_free(&l);
 	gpus_put("hang init\n");
-	is_int(gpu_ask(&l, 200, &e), -1, "a driver that hangs");
+	is_int(gpu_query(&l, 200, &e), -1, "a driver that hangs");
 	is_str(e.text, "the driver of the GPUs does not answer", "is said");
 	(void)setenv("HPOTUNE_GPU", path, 1);
 	text_put("wrong", "#!/bin/sh\necho '{}'\n");
-	is_int(gpu_ask(&l, 20000, &e), -1, "nonsense");
+	is_int(gpu_query(&l, 20000, &e), -1, "nonsense");
 	text_put("wrong", "#!/bin/sh\nexit 1\n");
-	is_int(gpu_ask(&l, 20000, &e), -1, "nothing");
+	is_int(gpu_query(&l, 20000, &e), -1, "nothing");
 	text_put("wrong", "#!/bin/sh\nexec tr '\\0' x </dev/zero\n");
-	is_int(gpu_ask(&l, 20000, &e), -1, "no end");
+	is_int(gpu_query(&l, 20000, &e), -1, "no end");
 	(void)setenv("HPOTUNE_GPU", "/nonexistent", 1);
-	is_int(gpu_ask(&l, 20000, &e), -1, "no program");
+	is_int(gpu_query(&l, 20000, &e), -1, "no program");
 	(void)setenv("HPOTUNE_NVML", "", 1);
-	is_int(gpu_ask(&l, 20000, &e), 0, "none wanted");
+	is_int(gpu_query(&l, 20000, &e), 0, "none wanted");
 	is_int((long long)l.n, 0, "is none");
-	gpu_look_free(&l);
+	gpu_snapshot_free(&l);
 	free(path);
 }
 

@@ -6,7 +6,7 @@
 #include "tests/support/gpu/gpu-script.h"
 #include "tests/support/tap.h"
 
-static const struct gpus_script placing[] = {
+static const struct gpu_script placing[] = {
 	{ "by index, one each",
 	    "gpus 3\nplaces 3\n"
 	    "take a 1 0\ntake b 2 1\ntake c 3 2\ntake d 4 no\n"
@@ -86,7 +86,7 @@ static const struct gpus_script placing[] = {
 	    "gpus 2 per=2\nadopt a 1 7,1 1\nstate 1 held\nstate 0 free\n" },
 };
 
-static const struct gpus_script settling[] = {
+static const struct gpu_script settling[] = {
 	{ "by a report",
 	    "gpus 1 share=2\ntake a 1 0\nstate 0 settling trial 1\n"
 	    "take b 2 no\nreport a\ntake b 2 0\nstate 0 held\n" },
@@ -108,7 +108,7 @@ static const struct gpus_script settling[] = {
 	    "gpus 1\ntake a 1 0\nstate 0 held\n" },
 };
 
-static const struct gpus_script release[] = {
+static const struct gpu_script release[] = {
 	{ "a process that is still there",
 	    "gpus 1\nset 0 used=500\nlook\ntake a 1 0\nproc 0 70 a 4000\n"
 	    "set 0 used=4500\n+1000\nlook\n"
@@ -193,7 +193,7 @@ static const struct gpus_script release[] = {
 	    "state 0 free\nstate 1 held\n" },
 };
 
-static const struct gpus_script foreign[] = {
+static const struct gpu_script foreign[] = {
 	{ "a stranger's process",
 	    "gpus 2\nproc 0 90 - 2048\nlook\n"
 	    "state 0 foreign process 90 (2.0 GiB) of somebody else\n"
@@ -227,7 +227,7 @@ static const struct gpus_script foreign[] = {
 	    "proc 0 90 - 1\n+60000\nlook\nnote left alone\n" },
 };
 
-static const struct gpus_script usage[] = {
+static const struct gpu_script usage[] = {
 	{ "energy by differences",
 	    "gpus 1\nset 0 energy=1000\nlook\ntake a 1 0\nusage a energy=?\n"
 	    "set 0 energy=1300\n+1000\nlook\nusage a energy=300 gpus=1\n"
@@ -269,7 +269,7 @@ static const struct gpus_script usage[] = {
 	    "usage a energy=?\n" },
 };
 
-static const struct gpus_script looks[] = {
+static const struct gpu_script looks[] = {
 	{ "how often it looks",
 	    "gpus 2\nlook\nlookin 10000\n+4000\nlookin 6000\n+7000\nlookin 0\n"
 	    "look\ntake a 1 0\nlookin 1000\nend a ok\nlookin 0\nask\nlookin "
@@ -280,10 +280,10 @@ static const struct gpus_script looks[] = {
 #define PLAY(table) play(table, sizeof table / sizeof *table)
 
 static void
-play(const struct gpus_script *s, size_t n)
+play(const struct gpu_script *s, size_t n)
 {
 	for (; n-- > 0; s++)
-		ok(gpus_play(s), "%s", s->title);
+		ok(gpu_script_play(s), "%s", s->title);
 }
 
 int

@@ -7,7 +7,7 @@
 #include "tests/support/tap.h"
 #include "trials/gpu/allocator/gpualloc.h"
 
-static const struct gpus_script faults[] = {
+static const struct gpu_script faults[] = {
 	{ "the trial's own fault",
 	    "gpus 1\ntake a 4 0\nxid 0 31\nlook\nstate 0 held\n"
 	    "note warn 4 Xid 31 on GPU 0 (NVIDIA H200): memory page fault, by "
@@ -61,7 +61,7 @@ static const struct gpus_script faults[] = {
 	    "+60000\nprobes 1 no\n" },
 };
 
-static const struct gpus_script rows[] = {
+static const struct gpu_script rows[] = {
 	{ "three trials in a row",
 	    "gpus 1\ntake a 1 0\nend a once\nlook\ntake b 2 0\nend b once\n"
 	    "look\nquiet\ntake c 3 0\nend c once\nlook\n"
@@ -84,7 +84,7 @@ static const struct gpus_script rows[] = {
 	    "state 0 suspect trials 1, 3 and 5\nstate 1 free\n" },
 };
 
-static const struct gpus_script probation[] = {
+static const struct gpu_script probation[] = {
 	{ "two clean probes bring it back",
 	    "gpus 1\nxid 0 79\nlook\nprobes 0 no\n+4999\nprobes 0 no\n+1\n"
 	    "probes 0 yes\n+100000\nprobed 0 good\nstate 0 quarantined\n"
@@ -143,7 +143,7 @@ static const struct gpus_script probation[] = {
 	    "note out of service: a probe failed\n" },
 };
 
-static const struct gpus_script sight[] = {
+static const struct gpu_script sight[] = {
 	{ "the driver does not answer",
 	    "gpus 2\ntake a 1 0\nlook\ndown\n+1000\nlook\n"
 	    "state 0 unknown no answer\nstate 1 unknown\ntake b 2 no\n"
@@ -220,10 +220,10 @@ test_table(void)
 #define PLAY(table) play(table, sizeof table / sizeof *table)
 
 static void
-play(const struct gpus_script *s, size_t n)
+play(const struct gpu_script *s, size_t n)
 {
 	for (; n-- > 0; s++)
-		ok(gpus_play(s), "%s", s->title);
+		ok(gpu_script_play(s), "%s", s->title);
 }
 
 int

@@ -12,7 +12,7 @@
 enum { STEPS = 10000, SEEDS = 40 };
 
 static bool
-settled(const struct world *w, size_t i)
+settled(const struct gpu_random_model *w, size_t i)
 {
 	size_t k, j;
 
@@ -26,24 +26,29 @@ settled(const struct world *w, size_t i)
 
 /* Every rule, for a GPU that was given to a trial just now. */
 static void
-check_given(struct world *w, size_t i)
+check_given(struct gpu_random_model *w, size_t i)
 {
 	size_t k, j;
 
-	world_check(w, world_live(w, i) < w->share, "more than may share it");
-	world_check(w, world_live(w, i) < 16384 / MEMORY,
+	gpu_random_model_check(w, gpu_random_model_live(w, i) < w->share,
+	    "more than may share it");
+	gpu_random_model_check(w, gpu_random_model_live(w, i) < 16384 / MEMORY,
 	    "more than was declared fits");
-	world_check(w, !w->saw_down, "given when nothing is seen");
-	world_check(w, !w->saw_gone[i], "given when it is gone");
-	world_check(w, !w->saw_stranger[i], "given when it is somebody else's");
-	world_check(w, !w->saw_dying[i], "given before it was released");
-	world_check(w, w->good[i] >= 2, "given when it is bad");
-	world_check(w, w->booked[i] && !w->other[i], "given and not booked");
-	world_check(w, settled(w, i), "given before the last one settled");
+	gpu_random_model_check(w, !w->saw_down, "given when nothing is seen");
+	gpu_random_model_check(w, !w->saw_gone[i], "given when it is gone");
+	gpu_random_model_check(
+	    w, !w->saw_stranger[i], "given when it is somebody else's");
+	gpu_random_model_check(
+	    w, !w->saw_dying[i], "given before it was released");
+	gpu_random_model_check(w, w->good[i] >= 2, "given when it is bad");
+	gpu_random_model_check(
+	    w, w->booked[i] && !w->other[i], "given and not booked");
+	gpu_random_model_check(
+	    w, settled(w, i), "given before the last one settled");
 	/* Whoever has ended there was looked for since. */
 	for (k = 0; k < TRIALS; k++)
 		for (j = 0; !w->trial[k].live && j < w->trial[k].n; j++)
-			world_check(w,
+			gpu_random_model_check(w,
 			    w->trial[k].at[j] != i ||
 				w->trial[k].last_seq < w->seq ||
 				w->pending == 0,
@@ -51,7 +56,7 @@ check_given(struct world *w, size_t i)
 }
 
 static struct trial *
-vacant(struct world *w)
+vacant(struct gpu_random_model *w)
 {
 	size_t k;
 
@@ -62,7 +67,7 @@ vacant(struct world *w)
 }
 
 static bool
-take(struct world *w)
+take(struct gpu_random_model *w)
 {
 	struct trial *t = vacant(w);
 	size_t j, k;
@@ -71,21 +76,23 @@ take(struct world *w)
 
 	if (t == NULL)
 		return false;
-	gpus_tick(w->g, w->now);
-	ready = gpus_ready(w->g, why, sizeof why);
-	world_check(w, ready || why[0] != '\0', "not ready for no reason");
+	gpualloc_tick(w->g, w->now);
+	ready = gpualloc_choose_ready(w->g, why, sizeof why);
+	gpu_random_model_check(
+	    w, ready || why[0] != '\0', "not ready for no reason");
 	*t = (struct trial){ .number = ++w->numbers, .since = w->now };
 	snprintf(t->key, sizeof t->key, "t%lld", (long long)t->number);
-	got = gpus_take(w->g, t->key, t->number, 1, w->now);
-	world_check(w, ready || !got, "given when it was not ready");
+	got = gpualloc_choose(w->g, t->key, t->number, 1, w->now);
+	gpu_random_model_check(w, ready || !got, "given when it was not ready");
 	if (!got)
 		return false;
 	w->given++;
-	t->n = gpus_of(w->g, t->key, t->at);
-	world_check(w, t->n == (size_t)w->per, "not as many as it wants");
+	t->n = gpualloc_of(w->g, t->key, t->at);
+	gpu_random_model_check(
+	    w, t->n == (size_t)w->per, "not as many as it wants");
 	for (j = 0; j < t->n; j++) {
 		for (k = 0; k < j; k++)
-			world_check(
+			gpu_random_model_check(
 			    w, t->at[j] != t->at[k], "one of them twice");
 		check_given(w, t->at[j]);
 	}
@@ -94,44 +101,46 @@ take(struct world *w)
 }
 
 static void
-report(struct world *w, struct trial *t)
+report(struct gpu_random_model *w, struct trial *t)
 {
 	t->reported = true;
-	gpus_settled(w->g, t->key, w->now);
+	gpualloc_settled(w->g, t->key, w->now);
 }
 
 static void
-end(struct world *w, struct trial *t)
+end(struct gpu_random_model *w, struct trial *t)
 {
-	const struct gpus_end e = { .failed = world_any(w, 4) == 0 };
-	struct gpus_usage u;
+	const struct gpualloc_end e = { .failed =
+					    gpu_random_model_any(w, 4) == 0 };
+	struct gpualloc_usage u;
 	size_t at[GPUS];
 	char why[GPU_WHY];
 
-	world_check(w,
-	    gpus_usage(w->g, t->key, &u) && u.gpus == w->per &&
+	gpu_random_model_check(w,
+	    gpualloc_usage(w->g, t->key, &u) && u.gpus == w->per &&
 		!(u.energy < 0) && !(u.busy > u.seen),
 	    "what it has used");
 	t->live = false;
-	t->dying = world_any(w, 2) == 0;
+	t->dying = gpu_random_model_any(w, 2) == 0;
 	t->last_seq = w->seq;
-	if (gpus_ended(w->g, t->key, &e, w->now, why, sizeof why))
-		world_check(
+	if (gpualloc_release(w->g, t->key, &e, w->now, why, sizeof why))
+		gpu_random_model_check(
 		    w, e.failed && why[0] != '\0', "excused for nothing");
-	world_check(w, gpus_of(w->g, t->key, at) == 0, "ended and holds GPUs");
+	gpu_random_model_check(
+	    w, gpualloc_of(w->g, t->key, at) == 0, "ended and holds GPUs");
 }
 
 /* Ills are rare, and pass. */
 static bool
-flip(struct world *w, bool ill)
+flip(struct gpu_random_model *w, bool ill)
 {
-	return world_any(w, ill ? 3 : 60) == 0 ? !ill : ill;
+	return gpu_random_model_any(w, ill ? 3 : 60) == 0 ? !ill : ill;
 }
 
 static struct trial *
-any_live(struct world *w)
+any_live(struct gpu_random_model *w)
 {
-	size_t k = world_any(w, TRIALS), left = TRIALS;
+	size_t k = gpu_random_model_any(w, TRIALS), left = TRIALS;
 
 	while (!w->trial[k].live && --left > 0)
 		k = (k + 1) % TRIALS;
@@ -140,7 +149,7 @@ any_live(struct world *w)
 
 /* Of the probes that are wanted one in so many is bad. */
 static void
-answer(struct world *w, uint32_t bad)
+answer(struct gpu_random_model *w, uint32_t bad)
 {
 	char uuid[8];
 	size_t i;
@@ -150,22 +159,23 @@ answer(struct world *w, uint32_t bad)
 		if (!w->probing[i])
 			continue;
 		w->probing[i] = false;
-		good = world_any(w, bad) != 0;
+		good = gpu_random_model_any(w, bad) != 0;
 		w->good[i] = good ? w->good[i] + 1 : 0;
 		snprintf(uuid, sizeof uuid, "GPU-%zu", i);
-		gpus_probed(w->g, uuid, good, "x", w->now);
+		gpualloc_health_probed(w->g, uuid, good, "x", w->now);
 	}
 }
 
 static void
-step(struct world *w)
+step(struct gpu_random_model *w)
 {
-	struct gpu_fault fault = { .xid = world_any(w, 2) ? 79 : 31 };
+	struct gpu_fault fault = { .xid =
+				       gpu_random_model_any(w, 2) ? 79 : 31 };
 	struct trial *t = any_live(w);
-	size_t i = world_any(w, (uint32_t)w->n);
+	size_t i = gpu_random_model_any(w, (uint32_t)w->n);
 
-	w->now += world_any(w, 400);
-	switch (world_any(w, 16)) {
+	w->now += gpu_random_model_any(w, 400);
+	switch (gpu_random_model_any(w, 16)) {
 	case 0:
 	case 1:
 	case 2:
@@ -178,7 +188,7 @@ step(struct world *w)
 		break;
 	case 5:
 		for (i = 0; i < TRIALS; i++)
-			w->trial[i].dying &= world_any(w, 2) == 0;
+			w->trial[i].dying &= gpu_random_model_any(w, 2) == 0;
 		break;
 	case 6:
 		if (t->live)
@@ -198,40 +208,41 @@ step(struct world *w)
 		w->down = flip(w, w->down);
 		break;
 	case 11:
-		if (world_any(w, 30) != 0 || w->pending == 0 || w->down ||
-		    w->gone[i])
+		if (gpu_random_model_any(w, 30) != 0 || w->pending == 0 ||
+		    w->down || w->gone[i])
 			break;
 		snprintf(fault.uuid, GPU_UUID, "GPU-%zu", i);
 		if (fault.xid == 79)
 			w->good[i] = 0;
-		world_look(w, &fault);
+		gpu_random_model_look(w, &fault);
 		break;
 	case 12:
 		answer(w, 4);
 		break;
 	default:
 		if (w->pending != 0)
-			world_look(w, NULL);
-		else if (gpus_look_in(w->g, w->now) == 0)
-			world_ask(w);
+			gpu_random_model_look(w, NULL);
+		else if (gpualloc_observe_in_ms(w->g, w->now) == 0)
+			gpu_random_model_ask(w);
 		break;
 	}
-	if (world_any(w, 8) == 0)
-		world_ask(w);
-	if (world_any(w, 3) == 0)
-		gpus_tick(w->g, w->now);
+	if (gpu_random_model_any(w, 8) == 0)
+		gpu_random_model_ask(w);
+	if (gpu_random_model_any(w, 3) == 0)
+		gpualloc_tick(w->g, w->now);
 }
 
 static void
-check_shown(struct world *w)
+check_shown(struct gpu_random_model *w)
 {
-	struct gpus_view v;
+	struct gpualloc_view v;
 	size_t i;
 
 	for (i = 0; i < w->n; i++) {
-		gpus_at(w->g, i, &v);
-		world_check(w, v.trials == world_live(w, i), "trials on it");
-		world_check(w,
+		gpualloc_at(w->g, i, &v);
+		gpu_random_model_check(
+		    w, v.trials == gpu_random_model_live(w, i), "trials on it");
+		gpu_random_model_check(w,
 		    v.state == w->shown[i] && v.trials == w->shown_trials[i],
 		    "a change that was not told");
 	}
@@ -239,7 +250,7 @@ check_shown(struct world *w)
 
 /* All is well again: everything comes back. */
 static void
-calm(struct world *w)
+calm(struct gpu_random_model *w)
 {
 	size_t i, k;
 	int n = 0;
@@ -256,14 +267,15 @@ calm(struct world *w)
 	for (k = 0; k < 40; k++) {
 		w->now += 60000;
 		w->pending = 0;
-		world_ask(w);
-		world_look(w, NULL);
-		gpus_tick(w->g, w->now);
+		gpu_random_model_ask(w);
+		gpu_random_model_look(w, NULL);
+		gpualloc_tick(w->g, w->now);
 		answer(w, UINT32_MAX);
 	}
 	for (i = 0; i < w->n; i++) {
-		world_check(w, !w->booked[i], "a booking is left");
-		world_check(w, w->shown[i] == GPU_FREE, "not free in the end");
+		gpu_random_model_check(w, !w->booked[i], "a booking is left");
+		gpu_random_model_check(
+		    w, w->shown[i] == GPU_FREE, "not free in the end");
 		/* Those that were suspects needed only one. */
 		w->good[i] = 2;
 	}
@@ -273,37 +285,38 @@ calm(struct world *w)
 			if (w->trial[k].live)
 				report(w, &w->trial[k]);
 	}
-	world_check(
-	    w, n == gpus_places(w->g), "not as many as there are places");
+	gpu_random_model_check(w, n == gpualloc_choose_capacity(w->g),
+	    "not as many as there are places");
 }
 
 static void
 play(uint64_t seed)
 {
-	struct world w = { .random = seed * UINT64_C(0x9e3779b97f4a7c15) };
-	const struct gpus_hooks hooks = world_hooks(&w);
-	struct gpus_options o = { .memory = (int64_t)MEMORY << 20,
+	struct gpu_random_model w = { .random =
+					  seed * UINT64_C(0x9e3779b97f4a7c15) };
+	const struct gpualloc_hooks hooks = gpu_random_model_hooks(&w);
+	struct gpualloc_options o = { .memory = (int64_t)MEMORY << 20,
 		.busy_memory = INT64_C(1) << 30 };
-	struct gpu_seen seen[GPUS];
-	struct gpu_look first = { .source = GPU_NVML, .gpus = seen };
+	struct gpu_device seen[GPUS];
+	struct gpu_snapshot first = { .source = GPU_NVML, .gpus = seen };
 	int i;
 
-	w.n = first.n = 1 + world_any(&w, GPUS);
-	w.share = o.share = 1 + (int)world_any(&w, 5);
+	w.n = first.n = 1 + gpu_random_model_any(&w, GPUS);
+	w.share = o.share = 1 + (int)gpu_random_model_any(&w, 5);
 	w.per = o.per_trial =
-	    1 + (int)world_any(&w, w.n < 3 ? (uint32_t)w.n : 3);
-	w.big = world_any(&w, 2) == 0;
+	    1 + (int)gpu_random_model_any(&w, w.n < 3 ? (uint32_t)w.n : 3);
+	w.big = gpu_random_model_any(&w, 2) == 0;
 	w.now = 1;
 	for (i = 0; i < (int)w.n; i++) {
-		seen[i] = (struct gpu_seen){ .index = i,
+		seen[i] = (struct gpu_device){ .index = i,
 			.node = i & 1,
 			.memory = INT64_C(16384) << 20 };
 		snprintf(seen[i].uuid, GPU_UUID, "GPU-%d", i);
 		w.good[i] = 2;
 	}
-	w.g = gpus_new(&o, &hooks, &first, w.now);
+	w.g = gpualloc_new(&o, &hooks, &first, w.now);
 	for (i = 0; i < (int)w.n; i++)
-		world_show(&w, (size_t)i);
+		gpu_random_model_show(&w, (size_t)i);
 	for (i = 0; i < STEPS && w.wrong == NULL; i++) {
 		step(&w);
 		check_shown(&w);
@@ -315,7 +328,7 @@ play(uint64_t seed)
 	    w.n, w.per, w.share, w.given);
 	if (w.wrong != NULL)
 		printf("# step %d: %s\n", i, w.wrong);
-	gpus_free(w.g);
+	gpualloc_free(w.g);
 }
 
 int

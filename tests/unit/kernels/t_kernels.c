@@ -49,11 +49,11 @@ test_scalars(void)
 	small(worst, 1e-14, "the exponential");
 	ok(kernel_exp(0) == 1, "the exponential of 0 is 1");
 	for (x = 6; x > -60; x -= 0.0131)
-		gain = worse(
-		    gain, apart(log_gain(x), long_improvement(0, 1, x), 1));
+		gain = worse(gain,
+		    apart(log_gain(x), gp_reference_improvement(0, 1, x), 1));
 	for (x = 60; x < 1e8; x *= 1.7)
-		gain = worse(
-		    gain, apart(log_gain(-x), long_improvement(0, 1, -x), 1));
+		gain = worse(gain,
+		    apart(log_gain(-x), gp_reference_improvement(0, 1, -x), 1));
 	small(gain, 1e-10, "the logarithm of the expected improvement");
 	for (x = -24; x > -26; x -= 1e-3)
 		step = worse(step, log_gain(x) - log_gain(x + 1e-3));
@@ -64,7 +64,7 @@ test_scalars(void)
 
 /* One problem: value and all slopes. */
 static void
-hold_likelihood(const struct problem *p, double *value, double *slope)
+hold_likelihood(const struct gp_reference *p, double *value, double *slope)
 {
 	const struct gp_data *data = &p->data;
 	double got, *gradient = xcalloc(data->d + 2, sizeof *gradient);
@@ -73,10 +73,12 @@ hold_likelihood(const struct problem *p, double *value, double *slope)
 
 	cpu->gp_likelihood(
 	    cpu->dev, data, p->theta, 1, &got, gradient, &status);
-	*value = worse(*value, apart(got, long_likelihood(data, p->theta), 1));
+	*value = worse(
+	    *value, apart(got, gp_reference_likelihood(data, p->theta), 1));
 	for (j = 0; j < data->d + 2; j++)
-		*slope = worse(*slope,
-		    apart(gradient[j], long_slope(data, p->theta, j), 1));
+		*slope = worse(
+		    *slope, apart(gradient[j],
+				gp_reference_slope(data, p->theta, j), 1));
 	if (status != 0)
 		*value = INFINITY;
 	free(gradient);
@@ -88,7 +90,7 @@ test_likelihood(void)
 	static const size_t sizes[] = { 1, 2, 7, 63, 64, 65, 90 };
 	static const size_t dims[] = { 1, 2, 5, 9 };
 	double value = 0, slope = 0;
-	struct problem p;
+	struct gp_reference p;
 	struct rng rng;
 	size_t i, j, q;
 
@@ -96,14 +98,14 @@ test_likelihood(void)
 	for (i = 0; i < sizeof sizes / sizeof *sizes; i++)
 		for (j = 0; j < sizeof dims / sizeof *dims; j++)
 			for (q = 0; q < 3 && (q == 0 || sizes[i] < 60); q++) {
-				problem_make(
+				gp_reference_make(
 				    &p, &rng, sizes[i], dims[j], q, 1e-6);
 				if (q == 2)
 					p.data.extra = NULL;
 				if (q == 0)
 					p.data.category = NULL;
 				hold_likelihood(&p, &value, &slope);
-				problem_free(&p);
+				gp_reference_free(&p);
 			}
 	small(value, 1e-10, "likelihoods");
 	small(slope, 1e-7, "gradients of the likelihood");
@@ -114,14 +116,14 @@ static void
 test_batch(void)
 {
 	double theta[3 * 5], value[3], one, gradient[3 * 5], alone[5];
-	struct problem p;
+	struct gp_reference p;
 	struct rng rng;
 	bool same = true;
 	int status[3];
 	size_t i, j;
 
 	rng_init(&rng, 1, 2);
-	problem_make(&p, &rng, 70, 3, 1, 1e-6);
+	gp_reference_make(&p, &rng, 70, 3, 1, 1e-6);
 	for (i = 0; i < 15; i++)
 		theta[i] = p.theta[i % 5] + 0.3 * rng_normal(&rng);
 	cpu->gp_likelihood(
@@ -134,7 +136,7 @@ test_batch(void)
 			same = same && alone[j] == gradient[i * 5 + j];
 	}
 	ok(same, "a batch of hyperparameters gives what each gives alone");
-	problem_free(&p);
+	gp_reference_free(&p);
 }
 
 static bool
@@ -150,7 +152,7 @@ all_finite(const double *x, size_t n)
 
 /* Likelihood, means, variances, slopes: finite, variances positive. */
 static void
-survives(struct problem *p, const char *what)
+survives(struct gp_reference *p, const char *what)
 {
 	double value, *gradient = xcalloc(p->data.d + 2, sizeof *gradient);
 	double mean[2], variance[2], *slope;
@@ -189,12 +191,12 @@ survives(struct problem *p, const char *what)
 static void
 test_trying(void)
 {
-	struct problem p;
+	struct gp_reference p;
 	struct rng rng;
 	size_t i, n = 40, d = 3;
 
 	rng_init(&rng, 1, 3);
-	problem_make(&p, &rng, n, d, 0, 0);
+	gp_reference_make(&p, &rng, n, d, 0, 0);
 	p.data.extra = NULL;
 	p.theta[d + 1] = -60;
 	for (i = 0; i < n * d; i++)
@@ -222,19 +224,19 @@ test_trying(void)
 	for (i = 0; i < n * d; i++)
 		p.x[i] = 1e8 * rng_normal(&rng);
 	survives(&p, "huge coordinates");
-	problem_free(&p);
+	gp_reference_free(&p);
 }
 
 static void
 test_hopeless(void)
 {
-	struct problem p;
+	struct gp_reference p;
 	struct rng rng;
 	double value, gradient[4];
 	int status;
 
 	rng_init(&rng, 1, 4);
-	problem_make(&p, &rng, 5, 2, 0, 0);
+	gp_reference_make(&p, &rng, 5, 2, 0, 0);
 	p.theta[0] = NAN;
 	cpu->gp_likelihood(
 	    cpu->dev, &p.data, p.theta, 1, &value, gradient, &status);
@@ -242,12 +244,12 @@ test_hopeless(void)
 		gradient[3] == 0,
 	    "hyperparameters that are no numbers have no likelihood");
 	ok(cpu->gp_fit(cpu->dev, &p.data, p.theta) == NULL, "… and no process");
-	problem_free(&p);
+	gp_reference_free(&p);
 }
 
 /* Predictions of one problem, pending points told in two parts. */
 static void
-hold_predictions(const struct problem *p, struct rng *rng, size_t pending,
+hold_predictions(const struct gp_reference *p, struct rng *rng, size_t pending,
     double *worst_mean, double *worst_variance)
 {
 	size_t d = p->data.d, m = 300, i;
@@ -259,11 +261,11 @@ hold_predictions(const struct problem *p, struct rng *rng, size_t pending,
 	long double wide, square;
 
 	for (i = 0; i < m; i++)
-		problem_point(p, rng, x + i * d);
+		gp_reference_point(p, rng, x + i * d);
 	for (i = 0; i < d && p->data.n > 0; i++)
 		x[i] = p->x[i];
 	for (i = 0; i < pending; i++)
-		problem_point(p, rng, more + i * d);
+		gp_reference_point(p, rng, more + i * d);
 	cpu->gp_pend(cpu->dev, gp, more, pending / 3);
 	cpu->gp_pend(
 	    cpu->dev, gp, more + pending / 3 * d, pending - pending / 3);
@@ -271,7 +273,7 @@ hold_predictions(const struct problem *p, struct rng *rng, size_t pending,
 	cpu->gp_predict(cpu->dev, gp, x, m, alone, NULL);
 	for (i = 0; i < m; i++) {
 		if (i % 37 == 0 || i == m - 1) {
-			long_predict(&p->data, p->theta, more, pending,
+			gp_reference_predict(&p->data, p->theta, more, pending,
 			    x + i * d, &wide, &square);
 			*worst_mean =
 			    worse(*worst_mean, apart(mean[i], wide, 1));
@@ -293,16 +295,16 @@ test_predict(void)
 {
 	static const size_t sizes[] = { 0, 1, 5, 64, 70 };
 	double mean = 0, variance = 0;
-	struct problem p;
+	struct gp_reference p;
 	struct rng rng;
 	size_t i, q;
 
 	rng_init(&rng, 1, 5);
 	for (i = 0; i < sizeof sizes / sizeof *sizes; i++)
 		for (q = 0; q < 3; q++) {
-			problem_make(&p, &rng, sizes[i], 4, q, 1e-6);
+			gp_reference_make(&p, &rng, sizes[i], 4, q, 1e-6);
 			hold_predictions(&p, &rng, q * 5, &mean, &variance);
-			problem_free(&p);
+			gp_reference_free(&p);
 		}
 	small(mean, 1e-9, "means, also alone, of 0 … 70 observations");
 	small(variance, 1e-9, "variances, also with points that are pending");
@@ -317,17 +319,17 @@ test_slope(void)
 	double d_mean[M * D], d_variance[M * D], worst = 0;
 	const double h = 1e-5;
 	long double up, down, above, below;
-	struct problem p;
+	struct gp_reference p;
 	struct rng rng;
 	struct gp *gp;
 	size_t i, j;
 
 	rng_init(&rng, 1, 6);
-	problem_make(&p, &rng, 80, D, 1, 1e-6);
+	gp_reference_make(&p, &rng, 80, D, 1, 1e-6);
 	for (i = 0; i < M; i++)
-		problem_point(&p, &rng, x + i * D);
+		gp_reference_point(&p, &rng, x + i * D);
 	for (i = 0; i < PENDING; i++)
-		problem_point(&p, &rng, pending + i * D);
+		gp_reference_point(&p, &rng, pending + i * D);
 	gp = cpu->gp_fit(cpu->dev, &p.data, p.theta);
 	cpu->gp_pend(cpu->dev, gp, pending, PENDING);
 	cpu->gp_slope(cpu->dev, gp, x, M, mean, variance, d_mean, d_variance);
@@ -335,10 +337,10 @@ test_slope(void)
 		j = i % D;
 		memcpy(z, x + i - j, sizeof z);
 		z[j] = x[i] + h;
-		long_predict(
+		gp_reference_predict(
 		    &p.data, p.theta, pending, PENDING, z, &up, &above);
 		z[j] = x[i] - h;
-		long_predict(
+		gp_reference_predict(
 		    &p.data, p.theta, pending, PENDING, z, &down, &below);
 		if (p.category[j])
 			up = down = above = below = 0;
@@ -347,11 +349,12 @@ test_slope(void)
 		    worst, apart(d_variance[i], (above - below) / 2 / h, 1));
 	}
 	small(worst, 1e-7, "slopes of means and variances");
-	long_predict(&p.data, p.theta, pending, PENDING, x, &up, &above);
+	gp_reference_predict(
+	    &p.data, p.theta, pending, PENDING, x, &up, &above);
 	small(worse(apart(mean[0], up, 1), apart(variance[0], above, 1)), 1e-9,
 	    "… beside the means and variances");
 	cpu->gp_free(cpu->dev, gp);
-	problem_free(&p);
+	gp_reference_free(&p);
 }
 
 int

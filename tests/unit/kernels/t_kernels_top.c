@@ -96,7 +96,7 @@ least(const double *y, size_t n)
 
 /* Returns the share of the work. */
 static double
-hold_top(const struct problem *p, struct rng *rng, size_t m, size_t k,
+hold_top(const struct gp_reference *p, struct rng *rng, size_t m, size_t k,
     size_t pending, double below)
 {
 	size_t d = p->data.d, i, got, *index = xcalloc(k + 1, sizeof *index);
@@ -108,7 +108,7 @@ hold_top(const struct problem *p, struct rng *rng, size_t m, size_t k,
 	struct plain *all;
 
 	for (i = 0; i < m; i++)
-		problem_point(p, rng, x + i * d);
+		gp_reference_point(p, rng, x + i * d);
 	cpu->gp_pend(cpu->dev, gp, x, pending);
 	all = unpruned(gp, x, m, best);
 	got = cpu->gp_top(cpu->dev, gp, x, m, best, k, index, score, &said);
@@ -142,20 +142,20 @@ test_top(void)
 		{ 190, 2, 0, 3000, 10, 3, 1000 },
 		{ 190, 10, 0, 3000, 10, 3, 5 },
 	};
-	struct problem p;
+	struct gp_reference p;
 	struct rng rng;
 	double share = 0, sum = 0;
 	size_t i;
 
 	rng_init(&rng, 2, 1);
 	for (i = 0; i < sizeof cases / sizeof *cases; i++) {
-		problem_make(&p, &rng, cases[i].n, cases[i].d,
+		gp_reference_make(&p, &rng, cases[i].n, cases[i].d,
 		    cases[i].categories, 1e-6);
 		share = hold_top(&p, &rng, cases[i].m, cases[i].k,
 		    cases[i].pending, cases[i].below);
 		printf("# share of the work %g\n", share);
 		sum += i == 3 || i == 4 || i == 5 ? share : 0;
-		problem_free(&p);
+		gp_reference_free(&p);
 	}
 	ok(sum > 0 && sum < 1, "ordinary sweeps are pruned");
 }
@@ -166,7 +166,7 @@ test_many(void)
 {
 	size_t i, j, d, got[4], m = 2500;
 	bool same = true;
-	struct problem p;
+	struct gp_reference p;
 	struct rng rng;
 	double *x = xcalloc(m * 5, sizeof *x), score[4], best;
 	struct plain *all;
@@ -175,12 +175,12 @@ test_many(void)
 	rng_init(&rng, 2, 3);
 	for (i = 0; i < 60; i++) {
 		d = 1 + i % 5;
-		problem_make(&p, &rng, 65 + i, d, 0, 1e-6);
+		gp_reference_make(&p, &rng, 65 + i, d, 0, 1e-6);
 		for (j = 0; j < d; j++)
 			p.theta[j] += 3;
 		p.theta[d + 1] = -8;
 		for (j = 0; j < m; j++)
-			problem_point(&p, &rng, x + j * d);
+			gp_reference_point(&p, &rng, x + j * d);
 		best = least(p.y, p.data.n) - 0.5 * (double)(i % 7);
 		gp = cpu->gp_fit(cpu->dev, &p.data, p.theta);
 		all = unpruned(gp, x, m, best);
@@ -189,7 +189,7 @@ test_many(void)
 		same = same && same_top(all, m, got, score, 1 + i % 4);
 		free(all);
 		cpu->gp_free(cpu->dev, gp);
-		problem_free(&p);
+		gp_reference_free(&p);
 	}
 	ok(same, "sixty small sweeps");
 	free(x);
@@ -200,13 +200,13 @@ static void
 test_ties(void)
 {
 	double x[100 * 2], score[3];
-	struct problem p;
+	struct gp_reference p;
 	struct rng rng;
 	struct gp *gp;
 	size_t i, index[3];
 
 	rng_init(&rng, 2, 2);
-	problem_make(&p, &rng, 20, 2, 0, 1e-6);
+	gp_reference_make(&p, &rng, 20, 2, 0, 1e-6);
 	for (i = 0; i < 200; i++)
 		x[i] = 0.25;
 	gp = cpu->gp_fit(cpu->dev, &p.data, p.theta);
@@ -217,7 +217,7 @@ test_ties(void)
 	cpu->gp_top(cpu->dev, gp, x, 100, -1, 3, index, score, NULL);
 	ok(index[0] == 1, "what is no number is no candidate");
 	cpu->gp_free(cpu->dev, gp);
-	problem_free(&p);
+	gp_reference_free(&p);
 }
 
 static void

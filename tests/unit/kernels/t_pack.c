@@ -11,25 +11,25 @@
 #include "tests/support/mlp-reference.h"
 #include "tests/support/tap.h"
 
-static const struct pack_kernels *k;
+static const struct mlp_kernels *k;
 
-static const struct pack_hyper hypers[] = {
-	{ 1, 9, 4, PACK_SGD, 0.1f, 0.9f, 0.01f, 0, 1 },
-	{ 2, 7, 3, PACK_ADAM, 0.02f, 0, 0.1f, 0, 2 },
-	{ 2, 12, 7, PACK_SGD, 0.2f, 0.5f, 0, 0.4f, 3 },
-	{ 1, 20, 50, PACK_ADAM, 0.01f, 0, 0, 0.2f, 4 },
+static const struct mlp_hyper hypers[] = {
+	{ 1, 9, 4, MLP_SGD, 0.1f, 0.9f, 0.01f, 0, 1 },
+	{ 2, 7, 3, MLP_ADAM, 0.02f, 0, 0.1f, 0, 2 },
+	{ 2, 12, 7, MLP_SGD, 0.2f, 0.5f, 0, 0.4f, 3 },
+	{ 1, 20, 50, MLP_ADAM, 0.01f, 0, 0, 0.2f, 4 },
 };
 enum { HYPERS = sizeof hypers / sizeof *hypers };
 
 struct copy {
-	struct pack_state state;
+	struct mlp_state state;
 	size_t count, memory;
 };
 
 static void
-copy_init(struct copy *c, const struct pack_data *d, const struct pack_hyper *h)
+copy_init(struct copy *c, const struct mlp_data *d, const struct mlp_hyper *h)
 {
-	c->count = pack_count(d, h, &c->memory);
+	c->count = mlp_layout_count(d, h, &c->memory);
 	c->state.params = xcalloc(c->count, sizeof *c->state.params);
 	c->state.memory = xcalloc(c->memory, sizeof *c->state.memory);
 }
@@ -64,7 +64,7 @@ test_order(void)
 		n = sizes[s];
 		memset(seen, 0, sizeof seen);
 		for (i = 0; i < n; i++) {
-			at = pack_order(77, n, i);
+			at = mlp_order(77, n, i);
 			once = once && at < n && !seen[at];
 			seen[at < n ? at : 0] = 1;
 			fixed += n == 1000 && at == i;
@@ -73,7 +73,7 @@ test_order(void)
 	ok(once, "an order holds everything once");
 	ok(fixed < 10, "and mixes it");
 	for (i = 0, fixed = 0; i < 1000; i++)
-		fixed += pack_order(77, 1000, i) == pack_order(78, 1000, i);
+		fixed += mlp_order(77, 1000, i) == mlp_order(78, 1000, i);
 	ok(fixed < 10, "another key has another one");
 }
 
@@ -81,40 +81,40 @@ test_order(void)
 static void
 test_turns(void)
 {
-	struct pack_hyper h = hypers[2];
-	struct pack_turn a, b, other;
-	struct pack_place p = { 0 }, q = { 0 };
+	struct mlp_hyper h = hypers[2];
+	struct mlp_layout_step a, b, other;
+	struct mlp_place p = { 0 }, q = { 0 };
 	bool same = true;
 	uint64_t first;
 
-	pack_turn(&a, &h, &p, 23, NULL);
+	mlp_layout_step(&a, &h, &p, 23, NULL);
 	first = a.order;
 	while (p.position < 23) {
-		pack_turn(&b, &h, &p, 23, NULL);
+		mlp_layout_step(&b, &h, &p, 23, NULL);
 		same = same && b.order == a.order && b.mask != a.mask;
 	}
 	ok(same, "an epoch has one order, a step its own dropout");
-	pack_turn(&b, &h, &p, 23, NULL);
+	mlp_layout_step(&b, &h, &p, 23, NULL);
 	ok(p.epoch == 1 && b.order != first, "the next has another");
 	h.seed++;
-	pack_turn(&other, &h, &q, 23, NULL);
+	mlp_layout_step(&other, &h, &q, 23, NULL);
 	ok(other.order != a.order && other.mask != a.mask, "so has a seed");
 }
 
 /* With lr 1 and nothing else a step takes the gradient off. */
 static void
-test_gradient(const struct pack_data *d, size_t i)
+test_gradient(const struct mlp_data *d, size_t i)
 {
-	struct pack_hyper h = hypers[i];
+	struct mlp_hyper h = hypers[i];
 	double worst = 0, largest = 0;
 	const size_t slot = 0;
-	struct pack_double ref;
-	struct pack_turn turn;
+	struct mlp_reference ref;
+	struct mlp_layout_step turn;
 	struct copy before, after;
-	struct pack *p;
+	struct mlp_batch *p;
 	size_t n;
 
-	h.optimizer = PACK_SGD;
+	h.optimizer = MLP_SGD;
 	h.lr = 1;
 	h.momentum = h.decay = 0;
 	copy_init(&before, d, &h);
@@ -124,9 +124,9 @@ test_gradient(const struct pack_data *d, size_t i)
 	k->take(p, 0, &before.state);
 	k->advance(p, &slot, 1, 1);
 	k->take(p, 0, &after.state);
-	pack_double_init(&ref, d, &h);
-	pack_turn(&turn, &h, &ref.place, d->train.n, NULL);
-	ref.place.loss_sum = pack_double_gradient(&ref, &turn);
+	mlp_reference_init(&ref, d, &h);
+	mlp_layout_step(&turn, &h, &ref.place, d->train.n, NULL);
+	ref.place.loss_sum = mlp_reference_gradient(&ref, &turn);
 	for (n = 0; n < before.count; n++) {
 		worst = fmax(worst,
 		    fabs(ref.grads[n] - (double)(before.state.params[n] -
@@ -137,29 +137,29 @@ test_gradient(const struct pack_data *d, size_t i)
 	    largest, worst);
 	is_near(after.state.place.loss_sum, ref.place.loss_sum, 1e-5,
 	    "and the loss");
-	pack_double_free(&ref);
+	mlp_reference_free(&ref);
 	copy_free(&before);
 	copy_free(&after);
 	k->close(p);
 }
 
 static void
-test_steps(const struct pack_data *d, size_t i)
+test_steps(const struct mlp_data *d, size_t i)
 {
 	const size_t slot = 0;
-	struct pack_double ref;
+	struct mlp_reference ref;
 	struct copy got;
-	struct pack *p;
+	struct mlp_batch *p;
 	double worst = 0;
 	size_t n;
 
 	copy_init(&got, d, &hypers[i]);
-	pack_double_init(&ref, d, &hypers[i]);
+	mlp_reference_init(&ref, d, &hypers[i]);
 	p = k->open(k->dev, d, 1, NULL);
 	k->put(p, 0, &hypers[i], NULL);
 	for (n = 0; n < 9; n++) {
 		k->advance(p, &slot, 1, 1);
-		pack_double_step(&ref);
+		mlp_reference_step(&ref);
 	}
 	k->take(p, 0, &got.state);
 	for (n = 0; n < got.count; n++)
@@ -170,17 +170,17 @@ test_steps(const struct pack_data *d, size_t i)
 		got.state.place.position == ref.place.position &&
 		got.state.place.steps == 9,
 	    "at the same place");
-	pack_double_free(&ref);
+	mlp_reference_free(&ref);
 	copy_free(&got);
 	k->close(p);
 }
 
 /* Trains a slot alone for so many advances. */
 static void
-alone(struct copy *c, const struct pack_data *d, const struct pack_hyper *h,
+alone(struct copy *c, const struct mlp_data *d, const struct mlp_hyper *h,
     size_t advances, size_t steps)
 {
-	struct pack *p = k->open(k->dev, d, 3, NULL);
+	struct mlp_batch *p = k->open(k->dev, d, 3, NULL);
 	const size_t slot = 2;
 
 	copy_init(c, d, h);
@@ -192,11 +192,11 @@ alone(struct copy *c, const struct pack_data *d, const struct pack_hyper *h,
 }
 
 static void
-test_neighbours(const struct pack_data *d)
+test_neighbours(const struct mlp_data *d)
 {
 	const size_t all[HYPERS] = { 3, 1, 0, 2 };
-	struct pack *p = k->open(k->dev, d, HYPERS, NULL);
-	struct pack_score one[HYPERS], other;
+	struct mlp_batch *p = k->open(k->dev, d, HYPERS, NULL);
+	struct mlp_score one[HYPERS], other;
 	struct copy a, b;
 	size_t i, n;
 
@@ -224,10 +224,10 @@ test_neighbours(const struct pack_data *d)
 
 /* Stopped anywhere, kept, and continued in another pack. */
 static void
-test_resume(const struct pack_data *d, size_t i)
+test_resume(const struct mlp_data *d, size_t i)
 {
-	struct pack *p = k->open(k->dev, d, 2, NULL);
-	struct pack *q = k->open(k->dev, d, 2, NULL);
+	struct mlp_batch *p = k->open(k->dev, d, 2, NULL);
+	struct mlp_batch *q = k->open(k->dev, d, 2, NULL);
 	struct copy whole, part;
 	const size_t slot = 1, other = 0;
 	size_t n;
@@ -254,11 +254,11 @@ test_resume(const struct pack_data *d, size_t i)
 
 /* An advance ends with the epoch; the next one begins another. */
 static void
-test_epochs(const struct pack_data *d)
+test_epochs(const struct mlp_data *d)
 {
-	struct pack *p = k->open(k->dev, d, 1, NULL);
-	const struct pack_place *at = k->place(p, 0);
-	struct pack_score first, last;
+	struct mlp_batch *p = k->open(k->dev, d, 1, NULL);
+	const struct mlp_place *at = k->place(p, 0);
+	struct mlp_score first, last;
 	const size_t slot = 0;
 	size_t n;
 
@@ -279,11 +279,11 @@ test_epochs(const struct pack_data *d)
 }
 
 static void
-test_not_finite(const struct pack_data *d)
+test_not_finite(const struct mlp_data *d)
 {
-	struct pack_hyper h = hypers[1];
-	struct pack *p = k->open(k->dev, d, 1, NULL);
-	struct pack_score score;
+	struct mlp_hyper h = hypers[1];
+	struct mlp_batch *p = k->open(k->dev, d, 1, NULL);
+	struct mlp_score score;
 	const size_t slot = 0;
 
 	h.lr = INFINITY;
@@ -303,9 +303,9 @@ struct shared {
 
 struct one {
 	struct shared *shared;
-	const struct pack_data *data;
-	const struct pack_hyper *hyper;
-	struct pack_ranks ranks;
+	const struct mlp_data *data;
+	const struct mlp_hyper *hyper;
+	struct mlp_ranks ranks;
 	struct copy copy;
 	pthread_t thread;
 };
@@ -333,7 +333,7 @@ static void *
 one_run(void *arg)
 {
 	struct one *o = arg;
-	struct pack *p = k->open(k->dev, o->data, 1, &o->ranks);
+	struct mlp_batch *p = k->open(k->dev, o->data, 1, &o->ranks);
 	const size_t slot = 0;
 	int n;
 
@@ -348,7 +348,7 @@ one_run(void *arg)
 }
 
 static void
-test_ranks(const struct pack_data *d, size_t i)
+test_ranks(const struct mlp_data *d, size_t i)
 {
 	struct shared shared;
 	struct one one[3];
@@ -388,12 +388,12 @@ test_ranks(const struct pack_data *d, size_t i)
 int
 main(void)
 {
-	struct pack_made small, more;
+	struct mlp_reference_data small, more;
 	size_t i;
 
-	k = pack_cpu();
-	pack_made_init(&small, 7, 4, 23, 11, 5);
-	pack_made_init(&more, 21, 5, 301, 300, 6);
+	k = mlp_batch_cpu();
+	mlp_reference_data_init(&small, 7, 4, 23, 11, 5);
+	mlp_reference_data_init(&more, 21, 5, 301, 300, 6);
 	test_order();
 	test_turns();
 	for (i = 0; i < HYPERS; i++) {
@@ -405,7 +405,7 @@ main(void)
 	test_neighbours(&more.data);
 	test_epochs(&more.data);
 	test_not_finite(&more.data);
-	pack_made_free(&small);
-	pack_made_free(&more);
+	mlp_reference_data_free(&small);
+	mlp_reference_data_free(&more);
 	return done_testing();
 }

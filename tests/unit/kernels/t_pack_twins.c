@@ -16,12 +16,12 @@
 /* What tests/support/fake-driver/fake-cuda-host.cc lets fail. */
 extern long cuda_fake_left __attribute__((weak));
 
-static const struct pack_hyper hypers[] = {
-	{ 1, 9, 4, PACK_SGD, 0.1f, 0.9f, 0.01f, 0, 1 },
-	{ 2, 7, 3, PACK_ADAM, 0.01f, 0, 0.1f, 0, 2 },
-	{ 2, 30, 17, PACK_SGD, 0.1f, 0.5f, 0, 0.4f, 3 },
-	{ 1, 64, 400, PACK_ADAM, 0.01f, 0, 0, 0.2f, 4 },
-	{ 1, 100, 64, PACK_SGD, 0.05f, 0.9f, 0, 0, 5 },
+static const struct mlp_hyper hypers[] = {
+	{ 1, 9, 4, MLP_SGD, 0.1f, 0.9f, 0.01f, 0, 1 },
+	{ 2, 7, 3, MLP_ADAM, 0.01f, 0, 0.1f, 0, 2 },
+	{ 2, 30, 17, MLP_SGD, 0.1f, 0.5f, 0, 0.4f, 3 },
+	{ 1, 64, 400, MLP_ADAM, 0.01f, 0, 0, 0.2f, 4 },
+	{ 1, 100, 64, MLP_SGD, 0.05f, 0.9f, 0, 0, 5 },
 };
 enum { HYPERS = sizeof hypers / sizeof *hypers };
 
@@ -34,11 +34,11 @@ struct difference {
 };
 
 struct side {
-	const struct pack_kernels *k;
-	struct pack *pack;
-	struct pack_ranks ranks;
-	struct pack_state state[HYPERS];
-	struct pack_score score[HYPERS];
+	const struct mlp_kernels *k;
+	struct mlp_batch *pack;
+	struct mlp_ranks ranks;
+	struct mlp_state state[HYPERS];
+	struct mlp_score score[HYPERS];
 };
 
 /* As if the other ranks had no gradient at all. */
@@ -53,9 +53,9 @@ sum_alone(void *ctx, float *x, size_t n)
 
 static void
 state_init(
-    struct pack_state *s, const struct pack_data *d, const struct pack_hyper *h)
+    struct mlp_state *s, const struct mlp_data *d, const struct mlp_hyper *h)
 {
-	size_t memory, count = pack_count(d, h, &memory);
+	size_t memory, count = mlp_layout_count(d, h, &memory);
 
 	s->params = xcalloc(count, sizeof *s->params);
 	s->memory = xcalloc(memory, sizeof *s->memory);
@@ -63,10 +63,10 @@ state_init(
 
 /* The last bit of every weight goes up or down. */
 static int
-side_shake(struct side *s, const struct pack_data *d, size_t slot)
+side_shake(struct side *s, const struct mlp_data *d, size_t slot)
 {
-	struct pack_state *state = &s->state[slot];
-	size_t memory, count = pack_count(d, &hypers[slot], &memory), i;
+	struct mlp_state *state = &s->state[slot];
+	size_t memory, count = mlp_layout_count(d, &hypers[slot], &memory), i;
 
 	if (s->k->take(s->pack, slot, state) != 0)
 		return -1;
@@ -78,7 +78,7 @@ side_shake(struct side *s, const struct pack_data *d, size_t slot)
 }
 
 static int
-side_train(struct side *s, const struct pack_data *d, size_t steps, bool shaken)
+side_train(struct side *s, const struct mlp_data *d, size_t steps, bool shaken)
 {
 	size_t all[HYPERS], i;
 	int rc = 0;
@@ -99,15 +99,15 @@ side_train(struct side *s, const struct pack_data *d, size_t steps, bool shaken)
 }
 
 static int
-side_open(struct side *s, const struct pack_kernels *k,
-    const struct pack_data *d, size_t ranks, size_t steps, bool shaken)
+side_open(struct side *s, const struct mlp_kernels *k, const struct mlp_data *d,
+    size_t ranks, size_t steps, bool shaken)
 {
 	size_t i;
 
 	memset(s, 0, sizeof *s);
 	s->k = k;
 	s->ranks =
-	    (struct pack_ranks){ ranks / 2, ranks, 0, sum_alone, NULL, 0, 0 };
+	    (struct mlp_ranks){ ranks / 2, ranks, 0, sum_alone, NULL, 0, 0 };
 	for (i = 0; i < HYPERS; i++)
 		state_init(&s->state[i], d, &hypers[i]);
 	s->pack = k->open(k->dev, d, HYPERS, ranks > 1 ? &s->ranks : NULL);
@@ -129,12 +129,12 @@ side_close(struct side *s)
 
 /* Whether a slot by itself has the same numbers. */
 static bool
-same_alone(const struct side *s, const struct pack_data *d, size_t i,
-    size_t steps, struct pack_ranks *ranks)
+same_alone(const struct side *s, const struct mlp_data *d, size_t i,
+    size_t steps, struct mlp_ranks *ranks)
 {
-	size_t memory, count = pack_count(d, &hypers[i], &memory), n;
-	struct pack *p = s->k->open(s->k->dev, d, 1, ranks);
-	struct pack_state state;
+	size_t memory, count = mlp_layout_count(d, &hypers[i], &memory), n;
+	struct mlp_batch *p = s->k->open(s->k->dev, d, 1, ranks);
+	struct mlp_state state;
 	const size_t slot = 0;
 	int rc;
 
@@ -180,9 +180,9 @@ apart(const float *a, const float *b, size_t n)
 /* c: what a comes to from weights that differ in their last bits. */
 static void
 compare(struct difference *t, const struct side *a, const struct side *b,
-    const struct side *c, const struct pack_data *d)
+    const struct side *c, const struct mlp_data *d)
 {
-	const struct pack_place *p, *q;
+	const struct mlp_place *p, *q;
 	const float *params;
 	size_t i, memory, count;
 
@@ -190,7 +190,7 @@ compare(struct difference *t, const struct side *a, const struct side *b,
 		p = &a->state[i].place;
 		q = &b->state[i].place;
 		params = a->state[i].params;
-		count = pack_count(d, &hypers[i], &memory);
+		count = mlp_layout_count(d, &hypers[i], &memory);
 		t->params = fmax(t->params,
 		    apart(params, b->state[i].params, count) /
 			fmax(FLT_EPSILON,
@@ -207,16 +207,16 @@ compare(struct difference *t, const struct side *a, const struct side *b,
 }
 
 static int
-twins(struct difference *t, const struct pack_kernels *one,
-    const struct pack_kernels *other, size_t steps, size_t ranks)
+twins(struct difference *t, const struct mlp_kernels *one,
+    const struct mlp_kernels *other, size_t steps, size_t ranks)
 {
 	struct side a, b, c;
-	struct pack_made made;
+	struct mlp_reference_data made;
 	size_t i;
 	int rc;
 
 	*t = (struct difference){ .places = true, .alone = true };
-	pack_made_init(&made, 61, 10, 301, 523, 7);
+	mlp_reference_data_init(&made, 61, 10, 301, 523, 7);
 	rc = side_open(&a, one, &made.data, ranks, steps, false);
 	rc += side_open(&b, other, &made.data, ranks, steps, false);
 	rc += side_open(&c, one, &made.data, ranks, steps, true);
@@ -228,16 +228,16 @@ twins(struct difference *t, const struct pack_kernels *one,
 	side_close(&a);
 	side_close(&b);
 	side_close(&c);
-	pack_made_free(&made);
+	mlp_reference_data_free(&made);
 	return rc == 0 ? 0 : -1;
 }
 
 /* NULL with the reason in why when there is none. */
-static const struct pack_kernels *
+static const struct mlp_kernels *
 gpu_open(char *why, size_t n)
 {
 #ifdef HAVE_CUDA
-	return pack_cuda(0, why, n);
+	return mlp_batch_cuda(0, why, n);
 #else
 	(void)snprintf(why, n, "built without CUDA");
 	return NULL;
@@ -256,11 +256,11 @@ close_to(double off, double limit, const char *what)
  * weights are measured by what one changed bit of each does to the same training.
  */
 static void
-test_twins(const struct pack_kernels *gpu, size_t steps, size_t ranks)
+test_twins(const struct mlp_kernels *gpu, size_t steps, size_t ranks)
 {
 	struct difference t;
 
-	ok(twins(&t, pack_cpu(), gpu, steps, ranks) == 0,
+	ok(twins(&t, mlp_batch_cpu(), gpu, steps, ranks) == 0,
 	    "%zu steps in %zu ranks", steps, ranks);
 	close_to(t.params, 16, "weights");
 	close_to(t.loss, 1e-5, "losses");
@@ -271,7 +271,7 @@ test_twins(const struct pack_kernels *gpu, size_t steps, size_t ranks)
 
 /* Memory runs out at every place there is. */
 static void
-test_failing(const struct pack_kernels *gpu)
+test_failing(const struct mlp_kernels *gpu)
 {
 	struct difference t;
 	long works;
@@ -281,17 +281,17 @@ test_failing(const struct pack_kernels *gpu)
 		return;
 	for (works = 0; works < 18; works++) {
 		cuda_fake_left = works;
-		refused += twins(&t, pack_cpu(), gpu, 5, 1) == -1;
+		refused += twins(&t, mlp_batch_cpu(), gpu, 5, 1) == -1;
 	}
 	is_int(refused, 17, "what has no memory is refused");
 	cuda_fake_left = -1;
-	ok(twins(&t, pack_cpu(), gpu, 5, 1) == 0, "and it works again");
+	ok(twins(&t, mlp_batch_cpu(), gpu, 5, 1) == 0, "and it works again");
 }
 
 int
 main(void)
 {
-	const struct pack_kernels *gpu;
+	const struct mlp_kernels *gpu;
 	char why[256] = "";
 
 	gpu = gpu_open(why, sizeof why);

@@ -59,7 +59,7 @@ close_to(double off, double limit, const char *what, size_t n)
 }
 
 static void
-twin_likelihood(const struct problem *p, struct rng *rng, size_t r)
+twin_likelihood(const struct gp_reference *p, struct rng *rng, size_t r)
 {
 	size_t width = p->data.d + 2, i, n = p->data.n;
 	double *theta = xcalloc(r * width, sizeof *theta);
@@ -88,14 +88,15 @@ struct asked {
 };
 
 static void
-asked_make(struct asked *a, const struct problem *p, struct rng *rng, size_t m)
+asked_make(
+    struct asked *a, const struct gp_reference *p, struct rng *rng, size_t m)
 {
 	size_t d = p->data.d, i;
 
 	a->m = m;
 	a->x = xcalloc(m * d, sizeof *a->x);
 	for (i = 0; i < m; i++)
-		problem_point(p, rng, a->x + i * d);
+		gp_reference_point(p, rng, a->x + i * d);
 	a->mean = xcalloc(m, sizeof *a->mean);
 	a->variance = xcalloc(m, sizeof *a->variance);
 	a->d_mean = xcalloc(m * d, sizeof *a->d_mean);
@@ -113,8 +114,8 @@ asked_free(struct asked *a)
 }
 
 static void
-twin_predictions(const struct problem *p, struct rng *rng, const struct gp *one,
-    const struct gp *other)
+twin_predictions(const struct gp_reference *p, struct rng *rng,
+    const struct gp *one, const struct gp *other)
 {
 	size_t d = p->data.d, n = p->data.n, m = 333;
 	struct asked a, b;
@@ -144,7 +145,7 @@ twin_predictions(const struct problem *p, struct rng *rng, const struct gp *one,
 }
 
 static void
-twin_top(const struct problem *p, struct rng *rng, const struct gp *one,
+twin_top(const struct gp_reference *p, struct rng *rng, const struct gp *one,
     const struct gp *other)
 {
 	enum { M = 3000, K = 20 };
@@ -156,7 +157,7 @@ twin_top(const struct problem *p, struct rng *rng, const struct gp *one,
 	for (i = 0; i < p->data.n; i++)
 		best = fmin(best, p->y[i]);
 	for (i = 0; i < M; i++)
-		problem_point(p, rng, x + i * d);
+		gp_reference_point(p, rng, x + i * d);
 	got = cpu->gp_top(cpu->dev, one, x, M, best, K, index, a, &said[0]);
 	got += gpu->gp_top(gpu->dev, other, x, M, best, K, index, b, &said[1]);
 	ok(got == 2 * K, "as many candidates as asked for");
@@ -170,14 +171,14 @@ twin_all(size_t n, size_t d, size_t categories, size_t pending, uint64_t seed)
 {
 	double *more = xcalloc(pending * d + 1, sizeof *more);
 	struct gp *one, *other;
-	struct problem p;
+	struct gp_reference p;
 	struct rng rng;
 	size_t i;
 
 	rng_init(&rng, 4, seed);
-	problem_make(&p, &rng, n, d, categories, 1e-6);
+	gp_reference_make(&p, &rng, n, d, categories, 1e-6);
 	for (i = 0; i < pending; i++)
-		problem_point(&p, &rng, more + i * d);
+		gp_reference_point(&p, &rng, more + i * d);
 	twin_likelihood(&p, &rng, 3);
 	one = cpu->gp_fit(cpu->dev, &p.data, p.theta);
 	other = gpu->gp_fit(gpu->dev, &p.data, p.theta);
@@ -193,7 +194,7 @@ twin_all(size_t n, size_t d, size_t categories, size_t pending, uint64_t seed)
 	twin_top(&p, &rng, one, other);
 	cpu->gp_free(cpu->dev, one);
 	gpu->gp_free(gpu->dev, other);
-	problem_free(&p);
+	gp_reference_free(&p);
 	free(more);
 }
 
@@ -202,13 +203,13 @@ static void
 twin_trying(void)
 {
 	double value, gradient[4];
-	struct problem p;
+	struct gp_reference p;
 	struct rng rng;
 	size_t i;
 	int status;
 
 	rng_init(&rng, 4, 99);
-	problem_make(&p, &rng, 30, 2, 0, 0);
+	gp_reference_make(&p, &rng, 30, 2, 0, 0);
 	p.data.extra = NULL;
 	p.theta[3] = -80;
 	for (i = 0; i < 60; i++)
@@ -224,7 +225,7 @@ twin_trying(void)
 	    "what is no number has no likelihood");
 	ok(gpu->gp_fit(gpu->dev, &p.data, p.theta) == NULL, "… and no process");
 	is_str(gpu->name, "cuda", "the device is still there");
-	problem_free(&p);
+	gp_reference_free(&p);
 }
 
 static void
@@ -267,11 +268,12 @@ twin_mix(size_t n, size_t d, size_t m, bool with_more)
 static void
 twin_bank(size_t slots, size_t m)
 {
-	struct many c;
+	struct curve_reference c;
 
-	many_make(&c, slots, m);
-	close_to(many_apart(&c, cpu, gpu), 1e-11, "guesses of a bank", slots);
-	many_free(&c);
+	curve_reference_make(&c, slots, m);
+	close_to(curve_reference_difference(&c, cpu, gpu), 1e-11,
+	    "guesses of a bank", slots);
+	curve_reference_free(&c);
 }
 
 enum { CURVES = 30, REPORTS = 18, POLICIES = 200, STUDIES = 5, DRAWN = 25 };
@@ -388,7 +390,7 @@ scores_after_failure(long works)
 }
 
 static bool
-same_after_failure(const struct problem *p, long works)
+same_after_failure(const struct gp_reference *p, long works)
 {
 	double x[4] = { 0.1, 0.7, 0.3, 0.2 }, a[2], b[2], va[2], vb[2], score;
 	struct gp *one, *other;
@@ -416,7 +418,7 @@ same_after_failure(const struct problem *p, long works)
 
 /* The same for the bank, whose answers need five rooms. */
 static bool
-guesses_after_failure(const struct many *c, long works)
+guesses_after_failure(const struct curve_reference *c, long works)
 {
 	char why[256];
 
@@ -424,7 +426,7 @@ guesses_after_failure(const struct many *c, long works)
 	free(gpu->dev);
 	gpu = gpu_open(why, sizeof why);
 	cuda_fake_left = works;
-	return many_apart(c, cpu, gpu) <= 1e-11 &&
+	return curve_reference_difference(c, cpu, gpu) <= 1e-11 &&
 	       strcmp(gpu->name, works < 5 ? "cpu" : "cuda") == 0;
 }
 
@@ -432,16 +434,16 @@ guesses_after_failure(const struct many *c, long works)
 static void
 twin_failing(void)
 {
-	struct problem p;
+	struct gp_reference p;
 	struct rng rng;
-	struct many c;
+	struct curve_reference c;
 	bool good = true;
 	long works;
 
 	if (&cuda_fake_left == NULL)
 		return;
 	rng_init(&rng, 4, 100);
-	problem_make(&p, &rng, 20, 2, 0, 1e-6);
+	gp_reference_make(&p, &rng, 20, 2, 0, 1e-6);
 	for (works = 0; works < 40; works++)
 		good = good && same_after_failure(&p, works);
 	for (works = 0; works < 9; works++)
@@ -449,12 +451,12 @@ twin_failing(void)
 	ok(good, "a device without memory is replaced by the CPU");
 	(void)same_after_failure(&p, 7);
 	is_str(gpu->name, "cpu", "… which the name says");
-	problem_free(&p);
-	many_make(&c, 12, 40);
+	gp_reference_free(&p);
+	curve_reference_make(&c, 12, 40);
 	for (works = 0, good = true; works < 7; works++)
 		good = good && guesses_after_failure(&c, works);
 	ok(good, "so is one that has too little for a bank");
-	many_free(&c);
+	curve_reference_free(&c);
 }
 
 int

@@ -17,15 +17,16 @@
 
 /* The claim as it stands on the disk. */
 static struct claim
-claim_of(struct rig *rig, int64_t trial)
+claim_of(struct local_launcher *rig, int64_t trial)
 {
-	struct claim_exit x;
+	struct attempt_exit x;
 	struct claim c = { 0 };
-	enum claim_read a, b;
+	enum record_check a, b;
 	int fd = open(local_rig_path(rig, trial, "state"), O_RDONLY);
 
-	if (fd == -1 || claim_read_both(fd, local_rig_uuid(trial, rig->attempt),
-			    &c, &a, &x, &b) == -1)
+	if (fd == -1 ||
+	    attempt_record_read(
+		fd, local_rig_uuid(trial, rig->attempt), &c, &a, &x, &b) == -1)
 		abort();
 	close(fd);
 	return c;
@@ -33,7 +34,7 @@ claim_of(struct rig *rig, int64_t trial)
 
 /* kill -9 to the supervisor, and wait until it is dead. */
 static void
-shim_kill(struct rig *rig, int64_t trial)
+shim_kill(struct local_launcher *rig, int64_t trial)
 {
 	pid_t pid = (pid_t)claim_of(rig, trial).shim_pid;
 
@@ -43,7 +44,7 @@ shim_kill(struct rig *rig, int64_t trial)
 
 /* Take the lock of an attempt that nobody began, as a supervisor does. */
 static int
-state_hold(struct rig *rig, int64_t trial)
+state_hold(struct local_launcher *rig, int64_t trial)
 {
 	char path[512];
 	int fd;
@@ -54,7 +55,7 @@ state_hold(struct rig *rig, int64_t trial)
 		abort();
 	fd = open(local_rig_path(rig, trial, "state"),
 	    O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-	if (fd == -1 || claim_lock(fd) == -1)
+	if (fd == -1 || attempt_record_lock(fd) == -1)
 		abort();
 	return fd;
 }
@@ -62,37 +63,38 @@ state_hold(struct rig *rig, int64_t trial)
 static void
 records_put(int fd, int64_t trial, bool with_exit)
 {
-	unsigned char sector[CLAIM_SECTOR];
+	unsigned char sector[RECORD_SECTOR];
 	struct claim c = { .kind = CLAIM_STARTED, .shim_pid = 1 };
-	struct claim_exit x = { .ran = true, .exit_code = 11 };
+	struct attempt_exit x = { .ran = true, .exit_code = 11 };
 
-	memcpy(c.uuid, local_rig_uuid(trial, 1), CLAIM_UUID);
-	claim_encode(sector, &c);
+	memcpy(c.uuid, local_rig_uuid(trial, 1), RECORD_UUID);
+	attempt_record_encode_claim(sector, &c);
 	if (pwrite(fd, sector, sizeof sector, 0) == -1)
 		abort();
-	claim_exit_encode(sector, &x, c.uuid);
-	if (with_exit && pwrite(fd, sector, sizeof sector, CLAIM_SECTOR) == -1)
+	attempt_record_encode_exit(sector, &x, c.uuid);
+	if (with_exit && pwrite(fd, sector, sizeof sector, RECORD_SECTOR) == -1)
 		abort();
 }
 
 static void
 test_running(void)
 {
-	struct rig rig;
+	struct local_launcher rig;
 	struct local_rig_trial *t = &rig.trial[1];
 	struct err e = ERR_INIT;
 
 	local_rig_open(&rig, NULL);
-	is_int(local_rig_look(&rig, 1, &e), LOOK_NEVER, "nothing there: never");
+	is_int(
+	    local_rig_look(&rig, 1, &e), ADOPT_NEVER, "nothing there: never");
 	local_rig_sh(&rig, 1,
 	    "echo hpotune: step=1 a=1; while ! test -f go; do sleep 0.01; "
 	    "done; echo hpotune: step=2 a=2; exit 6");
 	local_rig_until(&rig, local_rig_reported, 1);
 	local_rig_restart(&rig);
 	is_int(
-	    local_rig_look(&rig, 1, &e), LOOK_ALIVE, "it outlived the server");
+	    local_rig_look(&rig, 1, &e), ADOPT_ALIVE, "it outlived the server");
 	is_int(
-	    local_rig_look(&rig, 1, &e), LOOK_ALIVE, "asked twice, the same");
+	    local_rig_look(&rig, 1, &e), ADOPT_ALIVE, "asked twice, the same");
 	t->ups = 0;
 	ok(local_rig_until(&rig, local_rig_is_up, 1), "it is up again");
 	close(open(local_rig_path(&rig, 1, "../../../../go"), O_CREAT, 0600));
@@ -106,7 +108,7 @@ test_running(void)
 	    "while :; do sleep 0.01; done");
 	local_rig_until(&rig, local_rig_reported, 2);
 	local_rig_restart(&rig);
-	is_int(local_rig_look(&rig, 2, &e), LOOK_ALIVE, "another one lives");
+	is_int(local_rig_look(&rig, 2, &e), ADOPT_ALIVE, "another one lives");
 	launcher_local.stop(rig.ctx, 2, 1, false);
 	ok(local_rig_until(&rig, local_rig_over, 2),
 	    "an adopted trial can be stopped");
@@ -117,7 +119,7 @@ test_running(void)
 static void
 test_ended(void)
 {
-	struct rig rig;
+	struct local_launcher rig;
 	struct local_rig_trial *t = &rig.trial[1];
 	struct err e = ERR_INIT;
 	char path[128];
@@ -133,7 +135,7 @@ test_ended(void)
 	(void)waitpid((pid_t)claim_of(&rig, 1).shim_pid, NULL, 0);
 	if (local_rig_launcher_open(&rig, &e) == -1)
 		abort();
-	is_int(local_rig_look(&rig, 1, &e), LOOK_ENDED, "it ended meanwhile");
+	is_int(local_rig_look(&rig, 1, &e), ADOPT_ENDED, "it ended meanwhile");
 	ok(local_rig_until(&rig, local_rig_over, 1), "its end is delivered");
 	ok(t->exits == 1 && t->exit.exit_code == 3, "once, as it was");
 	is_int(t->reports, 2, "with the report nobody had read");
@@ -144,7 +146,7 @@ test_ended(void)
 static void
 test_lost(void)
 {
-	struct rig rig;
+	struct local_launcher rig;
 	struct local_rig_trial *t = rig.trial;
 	struct err e = ERR_INIT;
 	int fd;
@@ -164,7 +166,7 @@ test_lost(void)
 	shim_kill(&rig, 2);
 	while (local_rig_alive(2, 1) > 0)
 		(void)poll(NULL, 0, 5);
-	is_int(local_rig_look(&rig, 2, &e), LOOK_LOST,
+	is_int(local_rig_look(&rig, 2, &e), ADOPT_LOST,
 	    "so while the server is away");
 	ok(local_rig_until(&rig, local_rig_over, 2) && t[2].losts == 1,
 	    "it is told");
@@ -180,9 +182,9 @@ test_lost(void)
 		abort();
 	ok(local_rig_alive(3, 1) > 0, "a daemon survives its supervisor");
 	fd = open(local_rig_path(&rig, 3, "trial.lock"), O_RDONLY);
-	is_int(claim_lock_held(fd), 1, "and holds the trial's lock");
+	is_int(attempt_record_locked(fd), 1, "and holds the trial's lock");
 	close(fd);
-	is_int(local_rig_look(&rig, 3, &e), LOOK_LOST, "the trial is lost");
+	is_int(local_rig_look(&rig, 3, &e), ADOPT_LOST, "the trial is lost");
 	ok(local_rig_until(&rig, local_rig_over, 3) && t[3].losts == 1,
 	    "it is told");
 	is_int(local_rig_alive(3, 1), 0, "once nothing is left");
@@ -204,7 +206,7 @@ test_lost(void)
 static void
 test_between(void)
 {
-	struct rig rig;
+	struct local_launcher rig;
 	struct local_rig_trial *t = rig.trial;
 	struct err e = ERR_INIT;
 	char *argv[] = { "true", NULL };
@@ -214,7 +216,7 @@ test_between(void)
 	local_rig_open(&rig, NULL);
 	fd = state_hold(&rig, 1);
 	is_int(
-	    local_rig_look(&rig, 1, &e), LOOK_ALIVE, "a lock alone: starting");
+	    local_rig_look(&rig, 1, &e), ADOPT_ALIVE, "a lock alone: starting");
 	spec = local_rig_spec(&rig, 1, argv);
 	is_int(launcher_local.abandon(rig.ctx, &spec, &e), -1,
 	    "what starts cannot be abandoned");
@@ -229,7 +231,7 @@ test_between(void)
 
 	fd = state_hold(&rig, 2);
 	records_put(fd, 2, true);
-	is_int(local_rig_look(&rig, 2, &e), LOOK_ALIVE,
+	is_int(local_rig_look(&rig, 2, &e), ADOPT_ALIVE,
 	    "an end, its supervisor still there: alive");
 	close(fd);
 	ok(local_rig_until(&rig, local_rig_over, 2) &&
@@ -241,13 +243,13 @@ test_between(void)
 	if (pwrite(fd, "x", 1, 20) == -1)
 		abort();
 	close(fd);
-	is_int(local_rig_look(&rig, 3, &e), LOOK_UNKNOWN, "damage: unknown");
+	is_int(local_rig_look(&rig, 3, &e), ADOPT_UNKNOWN, "damage: unknown");
 	ok(strstr(e.text, "damaged") != NULL, "and says so");
 
 	fd = state_hold(&rig, 4);
 	records_put(fd, 4, false);
 	close(fd);
-	is_int(local_rig_look(&rig, 4, &e), LOOK_LOST, "after a reboot: lost");
+	is_int(local_rig_look(&rig, 4, &e), ADOPT_LOST, "after a reboot: lost");
 	ok(local_rig_until(&rig, local_rig_over, 4) && t[4].losts == 1,
 	    "and told");
 
@@ -255,17 +257,17 @@ test_between(void)
 	(void)close(state_hold(&rig, 5));
 	is_int(launcher_local.abandon(rig.ctx, &spec, &e), 0, "abandon");
 	is_int(launcher_local.abandon(rig.ctx, &spec, &e), 0, "twice");
-	is_int(local_rig_look(&rig, 5, &e), LOOK_LOST, "is for ever");
+	is_int(local_rig_look(&rig, 5, &e), ADOPT_LOST, "is for ever");
 	local_rig_until(&rig, local_rig_over, 5);
 
 	fd = state_hold(&rig, 6);
 	records_put(fd, 7, false);
-	is_int(local_rig_look(&rig, 6, &e), LOOK_UNKNOWN,
+	is_int(local_rig_look(&rig, 6, &e), ADOPT_UNKNOWN,
 	    "a directory where another run is going on: unknown");
 	ok(strstr(e.text, "another run") != NULL, "and says so");
 	records_put(fd, 7, true);
 	close(fd);
-	is_int(local_rig_look(&rig, 6, &e), LOOK_NEVER, "it is over: never");
+	is_int(local_rig_look(&rig, 6, &e), ADOPT_NEVER, "it is over: never");
 	local_rig_sh(&rig, 6, "exit 0");
 	ok(local_rig_until(&rig, local_rig_over, 6) && t[6].losts == 1 &&
 		t[6].exits == 0,
@@ -279,7 +281,7 @@ test_between(void)
 static void
 test_race(void)
 {
-	struct rig a, b;
+	struct local_launcher a, b;
 	struct local_rig_trial *t;
 	char path[128], *text, *own;
 	int64_t i;

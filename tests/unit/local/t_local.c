@@ -14,7 +14,7 @@
 static void
 test_reports(void)
 {
-	struct rig rig;
+	struct local_launcher rig;
 	struct local_rig_trial *t = &rig.trial[1];
 
 	local_rig_open(&rig, NULL);
@@ -46,7 +46,7 @@ test_reports(void)
 static void
 test_exits(void)
 {
-	struct rig rig;
+	struct local_launcher rig;
 	struct local_rig_trial *t = rig.trial;
 	char *missing[] = { "no-such-program-here", NULL };
 	char *script[] = { "./plain", NULL };
@@ -108,7 +108,7 @@ test_exits(void)
 static void
 test_stop(void)
 {
-	struct rig rig;
+	struct local_launcher rig;
 	struct local_rig_trial *t = rig.trial;
 
 	local_rig_open(&rig, NULL);
@@ -163,7 +163,7 @@ test_still(void)
 	    "trap '' TERM; setsid sh -c \"while :; do kill -STOP $PPID; done\" "
 	    "&\n"
 	    "echo hpotune: a=1; while :; do kill -STOP $PPID; done";
-	struct rig rig;
+	struct local_launcher rig;
 	struct local_rig_trial *t = rig.trial;
 
 	local_rig_open(&rig, NULL);
@@ -210,13 +210,13 @@ test_still(void)
 static void
 on_moment(void *arg)
 {
-	struct rig *rig = arg;
+	struct local_launcher *rig = arg;
 
 	loop_stop(rig->loop);
 }
 
 static bool
-never(struct rig *rig, int64_t trial)
+never(struct local_launcher *rig, int64_t trial)
 {
 	(void)rig;
 	(void)trial;
@@ -228,7 +228,7 @@ static void
 test_idle(void)
 {
 	struct loop_timer *moment;
-	struct rig rig;
+	struct local_launcher rig;
 
 	local_rig_open(&rig, NULL);
 	local_rig_sh(&rig, 1, "echo hpotune: a=1; exec sleep 1000");
@@ -248,7 +248,7 @@ test_idle(void)
 static void
 test_outside(void)
 {
-	struct rig rig;
+	struct local_launcher rig;
 	struct local_rig_trial *t = rig.trial;
 
 	local_rig_open(&rig, NULL);
@@ -267,7 +267,7 @@ test_outside(void)
 static void
 test_timeout(void)
 {
-	struct rig rig;
+	struct local_launcher rig;
 	struct local_rig_trial *t = rig.trial;
 
 	local_rig_open(&rig, NULL);
@@ -287,7 +287,7 @@ test_timeout(void)
 static void
 test_tree(void)
 {
-	struct rig rig;
+	struct local_launcher rig;
 
 	local_rig_open(&rig, NULL);
 	local_rig_sh(&rig, 1,
@@ -306,7 +306,7 @@ test_environment(void)
 	char *own[] = { "TWICE=trial", "OWN=yes", NULL };
 	char *theirs[] = { "HPOTUNE_TRIAL=1", NULL };
 	char *pass[] = { "PASSED", NULL };
-	struct rig rig;
+	struct local_launcher rig;
 	char path[128], *text;
 
 	setenv("PASSED", "through", 1);
@@ -351,7 +351,7 @@ test_environment(void)
 static void
 test_inheritance(void)
 {
-	struct rig rig;
+	struct local_launcher rig;
 	char path[128], *text, *line, *save;
 	int extra = open("/dev/null", O_RDONLY), odd = 0;
 
@@ -399,7 +399,7 @@ test_modes(void)
 {
 	static const char *const names[] = { "state", "trial.lock", "log",
 		"metrics.jsonl", "params.json" };
-	struct rig rig;
+	struct local_launcher rig;
 	struct stat st;
 	size_t i;
 

@@ -9,7 +9,7 @@
 
 /* What an attempt was told, by one variable. */
 static const char *
-told(struct rig *rig, int64_t trial, const char *name)
+told(struct local_launcher *rig, int64_t trial, const char *name)
 {
 	static char value[128];
 	char path[128], *text, *at;
@@ -31,7 +31,7 @@ told(struct rig *rig, int64_t trial, const char *name)
 
 /* It says where it is, and stays until a file is there. */
 static int
-stay(struct rig *rig, int64_t trial)
+stay(struct local_launcher *rig, int64_t trial)
 {
 	char script[256];
 
@@ -45,7 +45,7 @@ stay(struct rig *rig, int64_t trial)
 }
 
 static void
-touch(const struct rig *rig, const char *name)
+touch(const struct local_launcher *rig, const char *name)
 {
 	char path[128];
 	FILE *f;
@@ -57,7 +57,7 @@ touch(const struct rig *rig, const char *name)
 }
 
 static void
-go(struct rig *rig, int64_t trial)
+go(struct local_launcher *rig, int64_t trial)
 {
 	char path[128];
 
@@ -67,7 +67,7 @@ go(struct rig *rig, int64_t trial)
 }
 
 static bool
-is_ready(struct rig *rig, int64_t arg)
+is_ready(struct local_launcher *rig, int64_t arg)
 {
 	char why[160];
 
@@ -78,7 +78,7 @@ is_ready(struct rig *rig, int64_t arg)
 static void
 test_names(void)
 {
-	struct rig rig;
+	struct local_launcher rig;
 	char *text;
 
 	local_rig_open(&rig, "{\"gpus\": {\"simulate\": 3}}");
@@ -112,7 +112,7 @@ test_full(void)
 	struct err e = ERR_INIT;
 	char *argv[] = { "true", NULL };
 	struct launch_spec spec;
-	struct rig rig;
+	struct local_launcher rig;
 
 	local_rig_open(&rig, "{\"gpus\": {\"simulate\": 4}}");
 	rig.settings.gpus = 2;
@@ -140,7 +140,7 @@ test_full(void)
 static void
 test_bookings(void)
 {
-	struct rig rig;
+	struct local_launcher rig;
 	char uuid[64];
 
 	local_rig_open(&rig, "{\"gpus\": {\"simulate\": 1}}");
@@ -166,7 +166,7 @@ static void
 test_restart(void)
 {
 	struct err e = ERR_INIT;
-	struct rig rig;
+	struct local_launcher rig;
 
 	local_rig_open(&rig, "{\"gpus\": {\"simulate\": 3}}");
 	stay(&rig, 1);
@@ -175,8 +175,8 @@ test_restart(void)
 	local_rig_until(&rig, local_rig_reported, 2);
 	go(&rig, 1);
 	local_rig_restart(&rig);
-	is_int(local_rig_look(&rig, 2, &e), LOOK_ALIVE, "one lives on");
-	is_int(local_rig_look(&rig, 1, &e), LOOK_ENDED, "one had ended");
+	is_int(local_rig_look(&rig, 2, &e), ADOPT_ALIVE, "one lives on");
+	is_int(local_rig_look(&rig, 1, &e), ADOPT_ENDED, "one had ended");
 	stay(&rig, 3);
 	local_rig_until(&rig, local_rig_reported, 3);
 	local_rig_until(&rig, is_ready, 0);
@@ -196,7 +196,7 @@ test_restart(void)
 static void
 test_shared(void)
 {
-	struct rig rig;
+	struct local_launcher rig;
 
 	local_rig_open(
 	    &rig, "{\"gpus\": {\"simulate\": 1}, \"trials_per_gpu\": 2}");
@@ -223,7 +223,7 @@ test_never(void)
 	char *argv[] = { "no-such-program-here", NULL };
 	struct launch_spec spec;
 	struct err e = ERR_INIT;
-	struct rig rig;
+	struct local_launcher rig;
 
 	local_rig_open(&rig, "{\"gpus\": {\"simulate\": 1}}");
 	spec = local_rig_spec(&rig, 1, argv);

@@ -11,7 +11,7 @@
 
 /* Open a launcher anew with these numbers: slots, or -1. */
 static int
-slots(struct rig *rig, int64_t gpus, int64_t cpus, int64_t parallel,
+slots(struct local_launcher *rig, int64_t gpus, int64_t cpus, int64_t parallel,
     struct err *e)
 {
 	if (rig->ctx != NULL)
@@ -26,7 +26,7 @@ slots(struct rig *rig, int64_t gpus, int64_t cpus, int64_t parallel,
 }
 
 static void
-is_slot(struct rig *rig, int slot, const char *want)
+is_slot(struct local_launcher *rig, int slot, const char *want)
 {
 	char text[64];
 
@@ -39,7 +39,7 @@ test_cpus(void)
 {
 	long n = sysconf(_SC_NPROCESSORS_ONLN);
 	struct err e = ERR_INIT;
-	struct rig rig;
+	struct local_launcher rig;
 
 	local_rig_open(&rig, "{\"gpus\": 0}");
 	is_int(slots(&rig, -1, 0, 0, &e), n, "one trial per core");
@@ -60,7 +60,7 @@ test_files(void)
 {
 	struct rlimit few = { .rlim_cur = 100, .rlim_max = 200 };
 	struct err e = ERR_INIT;
-	struct rig rig;
+	struct local_launcher rig;
 
 	local_rig_open(&rig, "{\"gpus\": 0}");
 	ok(setrlimit(RLIMIT_NOFILE, &few) == 0, "a limit on open files");
@@ -75,7 +75,7 @@ static void
 test_gpus(void)
 {
 	struct err e = ERR_INIT;
-	struct rig rig;
+	struct local_launcher rig;
 
 	local_rig_open(&rig, "{\"gpus\": {\"simulate\": 4}}");
 	is_int(slots(&rig, -1, 0, 0, &e), 4, "one trial per GPU");
@@ -109,19 +109,19 @@ static const char *
 found(int present, const char *visible)
 {
 	static char text[128];
-	struct local_want w = { 0 };
+	struct local_gpu_request w = { 0 };
 	size_t i;
 
 	text[0] = '\0';
-	gpu_look_simulate(&w.look, present, 1 << 30);
+	gpu_snapshot_simulate(&w.look, present, 1 << 30);
 	for (i = 0; i < w.look.n; i++)
 		(void)snprintf(
 		    w.look.gpus[i].uuid, GPU_UUID, "GPU-%zu0123456-%zu", i, i);
-	local_want_visible(&w, visible);
+	local_gpu_request_visible(&w, visible);
 	for (i = 0; i < w.n_only; i++)
 		(void)snprintf(text + strlen(text), sizeof text - strlen(text),
 		    "%.5s ", w.only[i]);
-	local_want_free(&w);
+	local_gpu_request_free(&w);
 	return text;
 }
 

@@ -12,25 +12,25 @@
 #include "trials/local/local-internal.h"
 
 static bool
-reported_twice(struct rig *rig, int64_t trial)
+reported_twice(struct local_launcher *rig, int64_t trial)
 {
 	return rig->trial[trial].reports >= 2;
 }
 
 static bool
-reported_thrice(struct rig *rig, int64_t trial)
+reported_thrice(struct local_launcher *rig, int64_t trial)
 {
 	return rig->trial[trial].reports >= 3;
 }
 
 static bool
-reported_four_times(struct rig *rig, int64_t trial)
+reported_four_times(struct local_launcher *rig, int64_t trial)
 {
 	return rig->trial[trial].reports >= 4;
 }
 
 static bool
-never(struct rig *rig, int64_t turns)
+never(struct local_launcher *rig, int64_t turns)
 {
 	return rig->turns >= turns;
 }
@@ -38,7 +38,7 @@ never(struct rig *rig, int64_t turns)
 static void
 test_many_lines(void)
 {
-	struct rig rig;
+	struct local_launcher rig;
 	struct local_rig_trial *t = &rig.trial[1];
 
 	local_rig_open(&rig, NULL);
@@ -59,7 +59,7 @@ test_many_lines(void)
 static void
 test_long_lines(void)
 {
-	struct rig rig;
+	struct local_launcher rig;
 	struct local_rig_trial *t = &rig.trial[1];
 
 	local_rig_open(&rig, NULL);
@@ -83,7 +83,7 @@ test_long_lines(void)
 static void
 test_odd_bytes(void)
 {
-	struct rig rig;
+	struct local_launcher rig;
 	struct local_rig_trial *t = &rig.trial[1];
 
 	local_rig_open(&rig, NULL);
@@ -102,7 +102,7 @@ test_odd_bytes(void)
 static void
 test_half_lines(void)
 {
-	struct rig rig;
+	struct local_launcher rig;
 	struct local_rig_trial *t = &rig.trial[1];
 	struct err e = ERR_INIT;
 	char path[128];
@@ -116,8 +116,8 @@ test_half_lines(void)
 	is_int(t->reports, 1, "half a line waits");
 	is_int(t->cursor.log, 20, "before it");
 	local_rig_restart(&rig);
-	is_int(
-	    local_rig_look(&rig, 1, &e), LOOK_ALIVE, "for the next server too");
+	is_int(local_rig_look(&rig, 1, &e), ADOPT_ALIVE,
+	    "for the next server too");
 	local_rig_until(&rig, never, rig.turns + 2);
 	(void)snprintf(path, sizeof path, "%s/go", rig.dir);
 	close(open(path, O_CREAT, 0600));
@@ -130,7 +130,7 @@ test_half_lines(void)
 static void
 test_cut(void)
 {
-	struct rig rig;
+	struct local_launcher rig;
 	struct local_rig_trial *t = &rig.trial[1];
 
 	local_rig_open(&rig, NULL);
@@ -163,7 +163,7 @@ test_cut(void)
 static void
 test_cap(void)
 {
-	struct rig rig;
+	struct local_launcher rig;
 	struct local_rig_trial *t = &rig.trial[1];
 	struct err e = ERR_INIT;
 	struct stat st;
@@ -192,7 +192,7 @@ test_cap(void)
 	close(open(local_rig_path(&rig, 1, "../../../../end"), O_CREAT, 0600));
 	if (local_rig_launcher_open(&rig, &e) == -1)
 		abort();
-	is_int(local_rig_look(&rig, 1, &e), LOOK_ALIVE, "the server is back");
+	is_int(local_rig_look(&rig, 1, &e), ADOPT_ALIVE, "the server is back");
 	ok(local_rig_until(&rig, local_rig_over, 1), "and hears the end");
 	is_str(t->last, "a 2 2", "with the newest output");
 	ok(strstr(buf_str(&t->note), "bytes of output were dropped") != NULL,
@@ -205,7 +205,7 @@ test_cap(void)
 static void
 test_patience(void)
 {
-	struct rig rig;
+	struct local_launcher rig;
 	int turns;
 
 	local_rig_open(&rig, NULL);

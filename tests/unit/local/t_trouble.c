@@ -18,7 +18,7 @@
 #include "trials/local/local-internal.h"
 
 static bool
-noted(struct rig *rig, int64_t trial)
+noted(struct local_launcher *rig, int64_t trial)
 {
 	return rig->trial[trial].notes > 0;
 }
@@ -37,7 +37,7 @@ disk_fill(const char *path)
 
 /* A supervisor in the attempt's directory, started by hand. */
 static void
-shim_alone(struct rig *rig, int64_t trial)
+shim_alone(struct local_launcher *rig, int64_t trial)
 {
 	char command[1024];
 	int status;
@@ -54,7 +54,7 @@ shim_alone(struct rig *rig, int64_t trial)
 static void
 test_full_disk(void)
 {
-	struct rig rig;
+	struct local_launcher rig;
 	struct local_rig_trial *t = rig.trial;
 	struct err e = ERR_INIT;
 	char fill[128];
@@ -89,7 +89,7 @@ test_full_disk(void)
 	    local_rig_sh(&rig, 3, "echo >ran"), -1, "no room for directories");
 	t[2].exits = 0;
 	shim_alone(&rig, 2);
-	is_int(local_rig_look(&rig, 2, &e), LOOK_NEVER,
+	is_int(local_rig_look(&rig, 2, &e), ADOPT_NEVER,
 	    "no room for the claim: never begun");
 	(void)umount2(rig.state_dir, MNT_DETACH);
 	local_rig_close(&rig);
@@ -97,7 +97,7 @@ test_full_disk(void)
 
 /* A supervisor that is one line of shell. */
 static void
-shim_script(struct rig *rig, const char *line)
+shim_script(struct local_launcher *rig, const char *line)
 {
 	char path[128];
 	FILE *f;
@@ -114,7 +114,7 @@ shim_script(struct rig *rig, const char *line)
 static void
 test_no_shim(void)
 {
-	struct rig rig;
+	struct local_launcher rig;
 	struct err e = ERR_INIT;
 	char *argv[] = { "true", NULL }, *was;
 	struct launch_spec spec;
@@ -154,7 +154,7 @@ test_read_only(void)
 	char *was = xstrdup(getenv("HPOTUNE_SHIM"));
 	char *fails = xasprintf("%.*s/tests/torture/hpotune-shim-fail",
 	    (int)(strrchr(was, '/') - was), was);
-	struct rig rig;
+	struct local_launcher rig;
 
 	local_rig_open(&rig, NULL);
 	if (access(fails, X_OK) == -1)
@@ -183,7 +183,7 @@ test_read_only(void)
 static void
 test_paths(void)
 {
-	struct rig rig;
+	struct local_launcher rig;
 	struct err e = ERR_INIT;
 	char *argv[] = { "true", NULL };
 	struct launch_spec spec;
@@ -204,10 +204,10 @@ test_paths(void)
 static void
 test_unkillable(void)
 {
-	unsigned char sector[CLAIM_SECTOR];
+	unsigned char sector[RECORD_SECTOR];
 	struct claim c = { .kind = CLAIM_STUCK, .shim_pid = 1 };
 	struct err e = ERR_INIT;
-	struct rig rig;
+	struct local_launcher rig;
 	int fd;
 
 	local_rig_open(&rig, NULL);
@@ -216,12 +216,12 @@ test_unkillable(void)
 	/* As a supervisor would leave it that waits for such a process. */
 	rig.trial[1].exits = 0;
 	fd = open(local_rig_path(&rig, 1, "state"), O_RDWR);
-	memcpy(c.uuid, local_rig_uuid(1, 1), CLAIM_UUID);
-	claim_encode(sector, &c);
-	if (claim_lock(fd) == -1 || ftruncate(fd, 0) == -1 ||
+	memcpy(c.uuid, local_rig_uuid(1, 1), RECORD_UUID);
+	attempt_record_encode_claim(sector, &c);
+	if (attempt_record_lock(fd) == -1 || ftruncate(fd, 0) == -1 ||
 	    pwrite(fd, sector, sizeof sector, 0) == -1)
 		abort();
-	is_int(local_rig_look(&rig, 1, &e), LOOK_ALIVE, "not dead is alive");
+	is_int(local_rig_look(&rig, 1, &e), ADOPT_ALIVE, "not dead is alive");
 	ok(local_rig_until(&rig, noted, 1), "a process that survives SIGKILL");
 	ok(strstr(buf_str(&rig.trial[1].note), "SIGKILL") != NULL,
 	    "is worth a note");

@@ -23,20 +23,20 @@ dominates(const double *a, const double *b, size_t n)
 	return better;
 }
 
-/* What front_enter should say of trial k among those before it. */
-static enum front_place
+/* What pareto_front_add should say of trial k among those before it. */
+static enum pareto_front_place
 place_of(double (*losses)[LOSSES_MAX], size_t k, size_t n)
 {
-	enum front_place place = FRONT_BETTER;
+	enum pareto_front_place place = PARETO_FRONT_BETTER;
 	size_t i, j;
 
 	for (i = 0; i < k; i++) {
 		if (dominates(losses[i], losses[k], n))
-			return FRONT_OUT;
+			return PARETO_FRONT_DOMINATED;
 		for (j = 0; j < n && losses[i][j] == losses[k][j]; j++)
 			;
 		if (j == n)
-			place = FRONT_EQUAL;
+			place = PARETO_FRONT_EQUAL;
 	}
 	return place;
 }
@@ -63,8 +63,8 @@ test_random(size_t n, uint64_t levels)
 {
 	double losses[TRIALS][LOSSES_MAX];
 	bool inside[TRIALS] = { false }, places = true, right = true;
-	struct front *f = front_new(n);
-	enum front_place place;
+	struct pareto_front *f = pareto_front_new(n);
+	enum pareto_front_place place;
 	const int64_t *out;
 	size_t i, j, n_out, count = 0;
 	struct rng g;
@@ -73,9 +73,10 @@ test_random(size_t n, uint64_t levels)
 	for (i = 0; i < TRIALS; i++) {
 		for (j = 0; j < n; j++)
 			losses[i][j] = (double)rng_below(&g, levels);
-		place = front_enter(f, (int64_t)i + 1, losses[i], &out, &n_out);
+		place = pareto_front_add(
+		    f, (int64_t)i + 1, losses[i], &out, &n_out);
 		places = places && place == place_of(losses, i, n);
-		inside[i] = place != FRONT_OUT;
+		inside[i] = place != PARETO_FRONT_DOMINATED;
 		for (j = 0; j < n_out; j++)
 			inside[out[j] - 1] = false;
 		right = right && inside_right(inside, losses, i, n);
@@ -84,8 +85,8 @@ test_random(size_t n, uint64_t levels)
 		count += inside[i];
 	ok(places, "%zu losses of %d levels: each place", n, (int)levels);
 	ok(right, "and the members after each");
-	is_int(front_count(f), count, "and their number");
-	front_free(f);
+	is_int(pareto_front_count(f), count, "and their number");
+	pareto_front_free(f);
 }
 
 /* Members read back make the same front as members that came one by one. */
@@ -93,22 +94,22 @@ static void
 test_loaded(void)
 {
 	static const double rows[][2] = { { 1, 4 }, { 2, 3 }, { 4, 1 } };
-	struct front *f = front_new(2);
+	struct pareto_front *f = pareto_front_new(2);
 	const int64_t *out;
 	size_t i, n_out;
 
 	for (i = 0; i < 3; i++)
-		front_load(f, (int64_t)i + 1, rows[i]);
-	is_int(front_enter(f, 4, (double[]){ 3, 3 }, &out, &n_out), FRONT_OUT,
-	    "worse than a member");
-	is_int(front_enter(f, 5, (double[]){ 2, 3 }, &out, &n_out), FRONT_EQUAL,
-	    "as good as one");
+		pareto_front_load(f, (int64_t)i + 1, rows[i]);
+	is_int(pareto_front_add(f, 4, (double[]){ 3, 3 }, &out, &n_out),
+	    PARETO_FRONT_DOMINATED, "worse than a member");
+	is_int(pareto_front_add(f, 5, (double[]){ 2, 3 }, &out, &n_out),
+	    PARETO_FRONT_EQUAL, "as good as one");
 	is_int(n_out, 0, "which stays");
-	is_int(front_enter(f, 6, (double[]){ 2, 1 }, &out, &n_out),
-	    FRONT_BETTER, "better than three");
+	is_int(pareto_front_add(f, 6, (double[]){ 2, 1 }, &out, &n_out),
+	    PARETO_FRONT_BETTER, "better than three");
 	is_int(n_out, 3, "which leave");
-	is_int(front_count(f), 2, "two are left");
-	front_free(f);
+	is_int(pareto_front_count(f), 2, "two are left");
+	pareto_front_free(f);
 }
 
 int

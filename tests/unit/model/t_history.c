@@ -101,7 +101,7 @@ random_report(
 			;
 	was = p->has[t][k];
 	new_step = history_report(h, t + 1, p->step[k], max ? -v : v);
-	if (new_step == was || history_replaced(h, &old) != was ||
+	if (new_step == was || history_replaced_value(h, &old) != was ||
 	    (was && !same(old, p->value[t][k])))
 		return false;
 	p->has[t][k] = true;
@@ -272,8 +272,8 @@ wide(void)
 	    history_new(2, true, HISTORY_POINTS | HISTORY_CURVES);
 	double x[2] = { 0.25, 0.75 };
 
-	history_widen(h, 2, goals, 1);
-	history_before(h, 1);
+	history_set_objectives(h, 2, goals, 1);
+	history_add_prior(h, 1);
 	history_add(h, 0, x);
 	history_results(h, 0, (double[]){ 9, 1 }, (double[]){ -1 });
 	history_end(h, 0, TRIAL_COMPLETED, 9);
@@ -320,7 +320,7 @@ unpacks_with(const struct buf *b, size_t at, const void *with, size_t len)
 
 	memcpy(copy, b->data, b->len);
 	memcpy(copy + at, with, len);
-	rc = history_unpack(&h, copy, b->len, &e);
+	rc = history_deserialize(&h, copy, b->len, &e);
 	if (rc == 0)
 		history_free(h);
 	free(copy);
@@ -355,7 +355,7 @@ test_pack_wrong(void)
 	unsigned char byte;
 	size_t i, at, n = 0;
 
-	history_pack(&b, h, HISTORY_POINTS | HISTORY_CURVES);
+	history_serialize(&b, h, HISTORY_POINTS | HISTORY_CURVES);
 	for (i = 0; i < sizeof heads / sizeof heads[0]; i++)
 		ok(!unpacks_with(&b, heads[i].at, &heads[i].word, 8),
 		    "no history: %s", heads[i].what);
@@ -384,21 +384,22 @@ test_pack(void)
 	struct err e = ERR_INIT;
 	size_t len, wrong = 0;
 
-	history_pack(&a, h, HISTORY_POINTS | HISTORY_CURVES);
-	is_int(history_unpack(&again, buf_str(&a), a.len, &e), 0,
+	history_serialize(&a, h, HISTORY_POINTS | HISTORY_CURVES);
+	is_int(history_deserialize(&again, buf_str(&a), a.len, &e), 0,
 	    "a history comes back from its bytes");
-	history_pack(&b, again, HISTORY_POINTS | HISTORY_CURVES);
+	history_serialize(&b, again, HISTORY_POINTS | HISTORY_CURVES);
 	ok(a.len == b.len && memcmp(buf_str(&a), buf_str(&b), a.len) == 0,
 	    "and is the same");
 	is_int(history_state(again, 3), TRIAL_WAITING, "with its gap");
 	is_int(history_best(again), history_best(h), "and its best");
 	history_free(again);
 	for (len = 0; len < a.len; len++)
-		wrong += history_unpack(&again, buf_str(&a), len, &e) != -1;
+		wrong +=
+		    history_deserialize(&again, buf_str(&a), len, &e) != -1;
 	is_int((long long)wrong, 0, "bytes that end early are refused");
 	buf_clear(&a);
-	history_pack(&a, h, HISTORY_POINTS);
-	is_int(history_unpack(&again, buf_str(&a), a.len, &e), 0,
+	history_serialize(&a, h, HISTORY_POINTS);
+	is_int(history_deserialize(&again, buf_str(&a), a.len, &e), 0,
 	    "curves may be left out");
 	is_int((long long)history_keeps(again), HISTORY_POINTS,
 	    "and are not there then");

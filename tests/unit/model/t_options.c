@@ -46,7 +46,7 @@ read_block(const char *text, struct err *e)
 	*e = (struct err)ERR_INIT;
 	if (json_parse(&doc, text, strlen(text), "f", false, e) != 0)
 		return NULL;
-	options_read(&v, table, json_root(doc), except, e);
+	plugin_options_read(&v, table, json_root(doc), except, e);
 	json_free(doc);
 	return v;
 }
@@ -57,28 +57,31 @@ test_defaults(void)
 	struct option_value *v = NULL;
 	const struct option_value *o;
 
-	is_int(options_count(table), 11, "eleven rows");
-	is_int(options_count(NULL), 0, "no table, no rows");
-	is_int(options_read(&v, table, NULL, NULL, NULL), 0, "no block");
-	o = option_get(table, v, "guard");
+	is_int(plugin_options_count(table), 11, "eleven rows");
+	is_int(plugin_options_count(NULL), 0, "no table, no rows");
+	is_int(plugin_options_read(&v, table, NULL, NULL, NULL), 0, "no block");
+	o = plugin_option_get(table, v, "guard");
 	ok(o->number == 1 && o->is_set && !o->given, "true by default");
-	is_near(option_get(table, v, "percentile")->number, 50, 0, "50");
-	is_str(option_get(table, v, "value")->text, "last", "last");
-	is_str(option_get(table, v, "gpus")->text, "auto", "auto");
-	is_near(option_get(table, v, "volume")->number, 1073741824, 0, "1GiB");
-	ok(!option_get(table, v, "label")->is_set, "no default, not set");
-	o = option_get(table, v, "warmup");
+	is_near(plugin_option_get(table, v, "percentile")->number, 50, 0, "50");
+	is_str(plugin_option_get(table, v, "value")->text, "last", "last");
+	is_str(plugin_option_get(table, v, "gpus")->text, "auto", "auto");
+	is_near(plugin_option_get(table, v, "volume")->number, 1073741824, 0,
+	    "1GiB");
+	ok(!plugin_option_get(table, v, "label")->is_set,
+	    "no default, not set");
+	o = plugin_option_get(table, v, "warmup");
 	ok(o->is_share && o->number == 0.2, "a share by default");
-	is_int(option_steps(o, 10, 5), 2, "of ten steps: two");
-	is_int(option_steps(o, 11, 5), 3, "of eleven: three, rounded up");
-	is_int(option_steps(o, 100, 5), 20, "of 100: 20, not 21");
-	is_int(option_steps(o, 0, 5), 5, "of unknown: the fallback");
-	is_near(option_get(table, v, "keep")->number, 3600, 0, "1h");
-	options_free(v, table);
-	options_read(&v, NULL, NULL, NULL, NULL);
+	is_int(plugin_option_steps(o, 10, 5), 2, "of ten steps: two");
+	is_int(
+	    plugin_option_steps(o, 11, 5), 3, "of eleven: three, rounded up");
+	is_int(plugin_option_steps(o, 100, 5), 20, "of 100: 20, not 21");
+	is_int(plugin_option_steps(o, 0, 5), 5, "of unknown: the fallback");
+	is_near(plugin_option_get(table, v, "keep")->number, 3600, 0, "1h");
+	plugin_options_free(v, table);
+	plugin_options_read(&v, NULL, NULL, NULL, NULL);
 	ok(v != NULL, "no table reads as well");
-	options_free(v, NULL);
-	options_free(NULL, table);
+	plugin_options_free(v, NULL);
+	plugin_options_free(NULL, table);
 }
 
 static void
@@ -96,42 +99,47 @@ test_given(void)
 
 	if (!ok(v != NULL, "a block is read"))
 		return;
-	o = option_get(table, v, "guard");
+	o = plugin_option_get(table, v, "guard");
 	ok(o->given && o->number == 0, "false");
-	is_near(option_get(table, v, "min_trials")->number, 7, 0, "7");
-	is_str(option_get(table, v, "value")->text, "window:12.5%", "window");
-	is_str(option_get(table, v, "label")->text, "b", "any text");
-	o = option_get(table, v, "warmup");
-	is_int(option_steps(o, 0, 5), 3, "three steps");
-	is_near(option_get(table, v, "keep")->number, 90, 0, "1.5m");
-	is_near(option_get(table, v, "delta")->number, 1e-3, 0, "1e-3");
-	options_free(v, table);
+	is_near(plugin_option_get(table, v, "min_trials")->number, 7, 0, "7");
+	is_str(plugin_option_get(table, v, "value")->text, "window:12.5%",
+	    "window");
+	is_str(plugin_option_get(table, v, "label")->text, "b", "any text");
+	o = plugin_option_get(table, v, "warmup");
+	is_int(plugin_option_steps(o, 0, 5), 3, "three steps");
+	is_near(plugin_option_get(table, v, "keep")->number, 90, 0, "1.5m");
+	is_near(plugin_option_get(table, v, "delta")->number, 1e-3, 0, "1e-3");
+	plugin_options_free(v, table);
 	v = read_block("{\"gpus\": [\"GPU-1\", \"GPU-2\"], \"volume\": "
 		       "\"2MiB\"}",
 	    &e);
-	is_str(option_get(table, v, "gpus")->text, "GPU-1,GPU-2", "words");
-	is_near(option_get(table, v, "volume")->number, 2097152, 0, "a size");
-	options_free(v, table);
+	is_str(
+	    plugin_option_get(table, v, "gpus")->text, "GPU-1,GPU-2", "words");
+	is_near(plugin_option_get(table, v, "volume")->number, 2097152, 0,
+	    "a size");
+	plugin_options_free(v, table);
 	v = read_block("{\"where\": {\"simulate\": 4}}", &e);
-	o = option_get(table, v, "where");
+	o = plugin_option_get(table, v, "where");
 	ok(o->given && o->text == NULL && o->json != NULL,
 	    "an object is left to the plug");
-	options_free(v, table);
+	plugin_options_free(v, table);
 	v = read_block("{\"where\": [\"GPU-1\"]}", &e);
-	is_str(option_get(table, v, "where")->text, "GPU-1", "or words");
-	options_free(v, table);
+	is_str(plugin_option_get(table, v, "where")->text, "GPU-1", "or words");
+	plugin_options_free(v, table);
 	v = read_block("{\"gpus\": 2}", &e);
-	is_str(option_get(table, v, "gpus")->text, "2", "a number as text");
-	is_near(option_get(table, v, "gpus")->number, 2, 0, "and as number");
-	options_free(v, table);
+	is_str(
+	    plugin_option_get(table, v, "gpus")->text, "2", "a number as text");
+	is_near(
+	    plugin_option_get(table, v, "gpus")->number, 2, 0, "and as number");
+	plugin_options_free(v, table);
 	v = read_block("{\"warmup\": 0.25}", &e);
-	is_int(option_steps(option_get(table, v, "warmup"), 8, 5), 2,
-	    "a share as a fraction");
-	options_free(v, table);
+	is_int(plugin_option_steps(plugin_option_get(table, v, "warmup"), 8, 5),
+	    2, "a share as a fraction");
+	plugin_options_free(v, table);
 	v = read_block("{\"warmup\": \"0%\"}", &e);
-	is_int(option_steps(option_get(table, v, "warmup"), 0, 5), 0,
-	    "no share is no steps, whatever max_steps");
-	options_free(v, table);
+	is_int(plugin_option_steps(plugin_option_get(table, v, "warmup"), 0, 5),
+	    0, "no share is no steps, whatever max_steps");
+	plugin_options_free(v, table);
 }
 
 static const struct wrong {

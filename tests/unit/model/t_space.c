@@ -43,7 +43,7 @@ at(const char *text, double u, const char *want)
 	struct value v;
 
 	space_decode(s, &u, &v);
-	value_put(&b, &v);
+	param_value_put(&b, &v);
 	ok(strcmp(buf_str(&b), want) == 0, "%s at %g is %s (%s)", text, u, want,
 	    buf_str(&b));
 	buf_free(&b);

@@ -115,7 +115,7 @@ check_point(const struct space *s, const double *u)
 	for (i = 0; i < s->n; i++) {
 		const struct param *p = &s->params[i];
 
-		if (!value_equal(&v[i], &back[i]))
+		if (!param_value_equal(&v[i], &back[i]))
 			return "decode(encode(v)) is v";
 		if (!same(snapped[i], x[i]))
 			return "snap(u) is encode(decode(u))";
@@ -155,7 +155,7 @@ reads_back(const struct space *s, const double *u)
 	    space_read_values(s, json_root(doc), back, NULL) != 0)
 		bad++;
 	for (i = 0; bad == 0 && i < s->n; i++)
-		bad += !value_equal(&v[i], &back[i]);
+		bad += !param_value_equal(&v[i], &back[i]);
 	json_free(doc);
 	buf_free(&b);
 	return bad == 0;

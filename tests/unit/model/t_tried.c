@@ -33,24 +33,25 @@ test_table(void)
 {
 	struct space *space =
 	    space_of("{\"x\": {\"type\": \"float\", \"min\": 0, \"max\": 1}}");
-	struct tried *t = tried_new(space, 1);
+	struct tried_settings *t = tried_settings_new(space, 1);
 	long wrong = 0;
 	char text[40];
 	int i;
 
-	is_int(tried_find(t, "{}"), 0, "nothing is tried at first");
+	is_int(tried_settings_find(t, "{}"), 0, "nothing is tried at first");
 	for (i = 1; i <= MANY; i++) {
 		(void)snprintf(text, sizeof text, "{\"x\":%d}", i % 15000);
-		tried_add(t, text, i);
+		tried_settings_add(t, text, i);
 	}
 	for (i = 0; i < 15000; i++) {
 		(void)snprintf(text, sizeof text, "{\"x\":%d}", i);
-		wrong += tried_find(t, text) != (i == 0 ? 15000 : i);
+		wrong += tried_settings_find(t, text) != (i == 0 ? 15000 : i);
 	}
 	is_int(wrong, 0, "the first trial of each setting is found");
-	is_int(tried_find(t, "{\"x\":15000}"), 0, "another one is not");
-	is_int((long long)tried_all(t), 0, "no end of settings");
-	tried_free(t);
+	is_int(
+	    tried_settings_find(t, "{\"x\":15000}"), 0, "another one is not");
+	is_int((long long)tried_settings_all(t), 0, "no end of settings");
+	tried_settings_free(t);
 	space_free(space);
 }
 
@@ -59,34 +60,35 @@ static void
 test_walk(const char *text, uint64_t want)
 {
 	struct space *space = space_of(text);
-	struct tried *t = tried_new(space, 3);
+	struct tried_settings *t = tried_settings_new(space, 3);
 	struct value *values = xcalloc(space->n, sizeof *values);
 	double *x = xcalloc(space->n, sizeof *x);
-	struct lattice *l = lattice_new(space, 0);
+	struct space_index *l = space_index_new(space, 0);
 	struct buf params = { 0 };
 	uint64_t n = 0;
 	long again = 0;
 
-	ok(lattice_count(l) == want, "%llu settings", (unsigned long long)want);
+	ok(space_index_count(l) == want, "%llu settings",
+	    (unsigned long long)want);
 	if (want > 2) {
-		lattice_point(l, want / 2, x);
+		space_index_point(l, want / 2, x);
 		space_decode(space, x, values);
 		space_put_json(&params, space, values);
-		tried_add(t, buf_str(&params), 1);
+		tried_settings_add(t, buf_str(&params), 1);
 		n++;
 	}
-	while (n <= want && tried_other(t, values)) {
+	while (n <= want && tried_settings_other(t, values)) {
 		buf_clear(&params);
 		space_put_json(&params, space, values);
-		again += tried_find(t, buf_str(&params)) != 0;
-		tried_add(t, buf_str(&params), (int64_t)++n);
+		again += tried_settings_find(t, buf_str(&params)) != 0;
+		tried_settings_add(t, buf_str(&params), (int64_t)++n);
 	}
 	ok(n == want, "all of them are found");
 	is_int(again, 0, "each of them once");
-	ok(tried_all(t) == want, "then all were tried");
+	ok(tried_settings_all(t) == want, "then all were tried");
 	buf_free(&params);
-	lattice_free(l);
-	tried_free(t);
+	space_index_free(l);
+	tried_settings_free(t);
 	free(values);
 	free(x);
 	space_free(space);

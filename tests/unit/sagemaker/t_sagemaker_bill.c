@@ -26,7 +26,7 @@ job(const char *text)
 
 	if (json_parse(&doc, text, strlen(text), NULL, false, &e) != 0)
 		printf("Bail out! %s: %s\n", text, e.text);
-	sm_job_read(&j, json_root(doc));
+	sm_job_status_read(&j, json_root(doc));
 	json_free(doc);
 	return j;
 }
@@ -92,17 +92,19 @@ test_pool(void)
 }
 
 /* Seconds at most, and at least, in one phase. */
-static struct sm_reckoning
+static struct sm_estimate
 at(enum sm_phase phase, double since_s, const struct launch_times *seen)
 {
 	struct sm_settings s = { .max_run_s = 1000,
 		.download_s = 300,
 		.upload_s = 200,
 		.keep_alive_s = 50 };
-	struct sm_meter m = { .phase = phase, .paid_s = 10, .trained_s = 100 };
-	struct sm_reckoning sum;
+	struct sm_bill_meter m = {
+		.phase = phase, .paid_s = 10, .trained_s = 100
+	};
+	struct sm_estimate sum;
 
-	sm_reckon(&sum, &m, &s, seen, false, since_s, 5);
+	sm_bill_estimate(&sum, &m, &s, seen, false, since_s, 5);
 	return sum;
 }
 
@@ -110,7 +112,7 @@ static void
 test_reckoning(void)
 {
 	struct launch_times seen = { 0 };
-	struct sm_reckoning sum;
+	struct sm_estimate sum;
 
 	sum = at(SM_PHASE_WAIT, 0, &seen);
 	is_near(sum.most_s, 10 + 300 + 900 + 120 + 200 + 50, 1e-9,
@@ -135,9 +137,9 @@ test_reckoning(void)
 	is_near(sum.most_s, 10 + 505 + 50, 1e-9, "an upload beyond it");
 	is_near(sum.least_s, sum.most_s, 0, "cannot be ended");
 	ok(!sum.trains, "so a stop saves nothing");
-	ok(sm_times_learn(&seen, 400, 80), "both are longer than none");
-	ok(!sm_times_learn(&seen, 300, 80), "this is not");
-	ok(sm_times_learn(&seen, 300, 100), "but this upload is");
+	ok(sm_bill_times_learn(&seen, 400, 80), "both are longer than none");
+	ok(!sm_bill_times_learn(&seen, 300, 80), "this is not");
+	ok(sm_bill_times_learn(&seen, 300, 100), "but this upload is");
 	sum = at(SM_PHASE_WAIT, 0, &seen);
 	is_near(sum.most_s,
 	    10 + (1.25 * 400 + 30) + 900 + 120 + (1.25 * 100 + 30) + 50, 1e-9,

@@ -20,7 +20,7 @@ job_read(struct sm_job *job, const char *text)
 
 	if (json_parse(&doc, text, strlen(text), NULL, false, &e) != 0)
 		printf("Bail out! %s: %s\n", text, e.text);
-	sm_job_read(job, json_root(doc));
+	sm_job_status_read(job, json_root(doc));
 	return doc;
 }
 
@@ -122,7 +122,7 @@ try_end(const struct end_case *c)
 	struct launch_exit x;
 	struct sm_job job;
 	struct json_doc *doc = job_read(&job, c->job);
-	bool known = sm_end_read(&x, &job, false);
+	bool known = sm_job_status_end(&x, &job, false);
 
 	ok(known == c->known && x.ran == c->ran &&
 		x.exit_code == c->exit_code && x.signal == c->signal &&
@@ -161,7 +161,7 @@ test_job(void)
 	ok(job.spot, "spot");
 	is_int(job.interruptions, 1, "interruptions are counted");
 	is_near(job.interrupted_s, 1700000150, 0, "the time of the last");
-	ok(sm_end_read(&x, &job, false), "its end is known");
+	ok(sm_job_status_end(&x, &job, false), "its end is known");
 	is_int(x.started_us, 1700000100250000, "when it started");
 	is_int(x.ended_us, 1700000200000000, "when it ended");
 	ok(x.billed, "what is billed is known");
@@ -189,7 +189,7 @@ test_beyond(void)
 		    "\"BillableTimeInSeconds\":%s}",
 		    numbers[i], numbers[i], numbers[i], numbers[i], numbers[i]);
 		doc = job_read(&job, text);
-		ok(sm_end_read(&x, &job, false) && x.started_us == 0 &&
+		ok(sm_job_status_end(&x, &job, false) && x.started_us == 0 &&
 			x.ended_us == 0 && job.created_s == 0 && !x.billed &&
 			x.trained_s == 0,
 		    "%s seconds are not told", numbers[i]);
@@ -230,20 +230,21 @@ test_groups(void)
 static void
 test_words(void)
 {
-	ok(sm_status_read("Sleeping") == SM_IN_PROGRESS &&
-		sm_status_read(NULL) == SM_IN_PROGRESS,
+	ok(sm_job_status_parse("Sleeping") == SM_IN_PROGRESS &&
+		sm_job_status_parse(NULL) == SM_IN_PROGRESS,
 	    "unknown words are in progress");
-	ok(!sm_status_over(SM_STOPPING) && sm_status_over(SM_STOPPED),
+	ok(!sm_job_status_over(SM_STOPPING) && sm_job_status_over(SM_STOPPED),
 	    "who is stopping is not over");
-	ok(sm_secondary_rank("Starting") < sm_secondary_rank("Downloading") &&
-		sm_secondary_rank("Downloading") <
-		    sm_secondary_rank("Training"),
+	ok(sm_job_status_rank("Starting") < sm_job_status_rank("Downloading") &&
+		sm_job_status_rank("Downloading") <
+		    sm_job_status_rank("Training"),
 	    "a job comes nearer");
-	is_int(sm_secondary_rank("Interrupted"), 0,
+	is_int(sm_job_status_rank("Interrupted"), 0,
 	    "an interruption is no progress");
-	is_int(sm_exit_code("nothing"), -1, "no exit code");
-	is_int(sm_exit_code("Exit Code: 256"), -1, "no exit code that is one");
-	is_int(sm_exit_code("exit code: 0"), 0, "zero is one");
+	is_int(sm_job_status_exit_code("nothing"), -1, "no exit code");
+	is_int(sm_job_status_exit_code("Exit Code: 256"), -1,
+	    "no exit code that is one");
+	is_int(sm_job_status_exit_code("exit code: 0"), 0, "zero is one");
 }
 
 /* What only the owner of the account can mend, in AWS's own words. */
@@ -303,7 +304,7 @@ test_owner(void)
 	bool is;
 
 	for (i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-		is = sm_owner_why(
+		is = sm_owner_errors_why(
 		    why, sizeof why, &set, rows[i].code, rows[i].message);
 		if (rows[i].why == NULL)
 			ok(!is, "the trial's own: %s", rows[i].message);

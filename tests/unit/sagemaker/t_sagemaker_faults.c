@@ -12,30 +12,32 @@
 enum { SEEDS = 400 };
 
 static void
-draw_faults(struct rows *r)
+draw_faults(struct sm_rows *r)
 {
-	struct world *w = &r->world;
-	struct world_faults *bad = &w->bad;
-	double rough = (double)world_between(w, 0, 100) / 300;
+	struct sm_world *w = &r->world;
+	struct sm_world_faults *bad = &w->bad;
+	double rough = (double)sm_world_between(w, 0, 100) / 300;
 
-	bad->throttle = rough * world_dice(w, 0.5);
-	bad->lose_before = rough * world_dice(w, 0.5);
-	bad->lose_after = rough * world_dice(w, 0.7);
-	bad->late = rough / 4 * world_dice(w, 0.7);
-	bad->hidden = rough * world_dice(w, 0.5);
-	bad->denied = rough / 4 * world_dice(w, 0.3);
-	bad->deaf = 0.2 * world_dice(w, 0.3);
+	bad->throttle = rough * sm_world_chance(w, 0.5);
+	bad->lose_before = rough * sm_world_chance(w, 0.5);
+	bad->lose_after = rough * sm_world_chance(w, 0.7);
+	bad->late = rough / 4 * sm_world_chance(w, 0.7);
+	bad->hidden = rough * sm_world_chance(w, 0.5);
+	bad->denied = rough / 4 * sm_world_chance(w, 0.3);
+	bad->deaf = 0.2 * sm_world_chance(w, 0.3);
 	bad->no_spot = 0.1;
 	bad->interrupt = 0.2;
 	bad->capacity = bad->internal = bad->fail = bad->max_wait =
-	    0.15 * world_dice(w, 0.5);
-	bad->client = 0.05 * world_dice(w, 0.5);
-	bad->stolen = 0.05 * world_dice(w, 0.3);
-	bad->lag_ms = world_dice(w, 0.5) ? 90000 : 0;
-	bad->quota = world_dice(w, 0.3) ? 2 : 0;
-	bad->train_ms = world_dice(w, 0.5) ? 600000 : 30000;
-	r->kill = world_dice(w, 0.7) ? 0.05 * world_dice(w, 0.7) + 0.005 : 0;
-	r->stop = world_dice(w, 0.5) ? 0.02 : 0;
+	    0.15 * sm_world_chance(w, 0.5);
+	bad->client = 0.05 * sm_world_chance(w, 0.5);
+	bad->stolen = 0.05 * sm_world_chance(w, 0.3);
+	bad->lag_ms = sm_world_chance(w, 0.5) ? 90000 : 0;
+	bad->quota = sm_world_chance(w, 0.3) ? 2 : 0;
+	bad->train_ms = sm_world_chance(w, 0.5) ? 600000 : 30000;
+	r->kill = sm_world_chance(w, 0.7)
+		      ? 0.05 * sm_world_chance(w, 0.7) + 0.005
+		      : 0;
+	r->stop = sm_world_chance(w, 0.5) ? 0.02 : 0;
 }
 
 int
@@ -46,12 +48,12 @@ main(void)
 	uint64_t last = one != NULL ? seed : SEEDS;
 	long jobs = 0, kills = 0, attempts = 0, late = 0, broken = 0;
 	long lost = 0, doubled = 0;
-	struct rows r;
+	struct sm_rows r;
 
 	for (; seed <= last; seed++) {
-		rows_open(&r, seed, ROWS_TRIALS, NULL);
+		sm_rows_open(&r, seed, ROWS_TRIALS, NULL);
 		draw_faults(&r);
-		late += !rows_run(&r, NULL);
+		late += !sm_rows_run(&r, NULL);
 		if (r.broken > 0 || r.late)
 			printf("# seed %llu%s\n", (unsigned long long)seed,
 			    r.late ? " does not end" : "");
@@ -61,7 +63,7 @@ main(void)
 		attempts += (long)r.n;
 		lost += r.world.lost;
 		doubled += r.world.doubled;
-		rows_close(&r);
+		sm_rows_close(&r);
 	}
 	printf("# %ld jobs, %ld attempts, %ld kills\n", jobs, attempts, kills);
 	printf("# Creates and Stops: %ld answers lost, %ld asked twice\n", lost,

@@ -8,21 +8,21 @@
 #include "tests/support/tap.h"
 
 static void
-rows_end(struct rows *r)
+rows_end(struct sm_rows *r)
 {
 	is_int(r->broken, 0, "nothing is broken");
-	rows_close(r);
+	sm_rows_close(r);
 }
 
 static void
 test_good(void)
 {
-	struct rows r;
+	struct sm_rows r;
 	struct row *row;
 
-	rows_open(&r, 1, 1, NULL);
-	ok(rows_run(&r, NULL), "a job comes and goes");
-	row = rows_of(&r, 1);
+	sm_rows_open(&r, 1, 1, NULL);
+	ok(sm_rows_run(&r, NULL), "a job comes and goes");
+	row = sm_rows_of(&r, 1);
 	ok(row->up && !row->open && row->exit.exit_code == 0, "it ended well");
 	ok(row->reports > 1, "its reports came");
 	ok(row->exit.billed && row->exit.billable_s > 0, "what is billed");
@@ -38,54 +38,54 @@ test_good(void)
 static void
 test_many(void)
 {
-	struct rows r;
+	struct sm_rows r;
 
-	rows_open(&r, 2, ROWS_TRIALS, NULL);
-	ok(rows_run(&r, NULL), "eight jobs, three at a time");
+	sm_rows_open(&r, 2, ROWS_TRIALS, NULL);
+	ok(sm_rows_run(&r, NULL), "eight jobs, three at a time");
 	is_int(r.world.creates, ROWS_TRIALS, "eight Creates");
 	is_int(r.world.puts, 1, "the entry script went to S3 once");
 	rows_end(&r);
 }
 
 static bool
-is_created(struct rows *r)
+is_created(struct sm_rows *r)
 {
 	return r->world.n > 0;
 }
 
 static bool
-is_second(struct rows *r)
+is_second(struct sm_rows *r)
 {
 	return r->n >= 2;
 }
 
 static bool
-is_third(struct rows *r)
+is_third(struct sm_rows *r)
 {
 	return r->n >= 3;
 }
 
 static bool
-is_fourth(struct rows *r)
+is_fourth(struct sm_rows *r)
 {
 	return r->n >= 4;
 }
 
 static bool
-is_up(struct rows *r)
+is_up(struct sm_rows *r)
 {
-	return rows_of(r, 1)->up;
+	return sm_rows_of(r, 1)->up;
 }
 
 static bool
-is_sent(struct rows *r)
+is_sent(struct sm_rows *r)
 {
-	return rows_of(r, 1)->sent;
+	return sm_rows_of(r, 1)->sent;
 }
 
 /* The client has answered a Create, or given up on it. */
 static bool
-is_tried(struct rows *r)
+is_tried(struct sm_rows *r)
 {
 	return r->world.tried > 0;
 }
@@ -93,21 +93,21 @@ is_tried(struct rows *r)
 static void
 test_stop(void)
 {
-	struct rows r;
+	struct sm_rows r;
 	struct row *row;
 
-	rows_open(&r, 3, 1, NULL);
-	ok(rows_run(&r, is_up), "it trains");
-	rows_stop(&r, 1);
-	ok(rows_run(&r, NULL), "it is stopped");
-	row = rows_of(&r, 1);
+	sm_rows_open(&r, 3, 1, NULL);
+	ok(sm_rows_run(&r, is_up), "it trains");
+	sm_rows_stop(&r, 1);
+	ok(sm_rows_run(&r, NULL), "it is stopped");
+	row = sm_rows_of(&r, 1);
 	ok(row->exit.stopped && row->exit.ran, "and says so");
 	is_int(r.world.stops, 1, "one StopTrainingJob");
 	rows_end(&r);
 }
 
 static bool
-is_asked(struct rows *r)
+is_asked(struct sm_rows *r)
 {
 	return r->world.stops > 0;
 }
@@ -116,16 +116,16 @@ is_asked(struct rows *r)
 static void
 test_stop_forgotten(void)
 {
-	struct rows r;
+	struct sm_rows r;
 
-	rows_open(&r, 21, 1, NULL);
+	sm_rows_open(&r, 21, 1, NULL);
 	r.world.bad.train_ms = 20 * 3600 * 1000;
 	r.world.bad.deaf = 1;
-	ok(rows_run(&r, is_up), "it trains");
-	rows_stop(&r, 1);
-	ok(rows_run(&r, is_asked), "its end is asked for");
+	ok(sm_rows_run(&r, is_up), "it trains");
+	sm_rows_stop(&r, 1);
+	ok(sm_rows_run(&r, is_asked), "its end is asked for");
 	r.world.bad.deaf = 0;
-	ok(rows_run(&r, NULL), "and again, when nothing comes of it");
+	ok(sm_rows_run(&r, NULL), "and again, when nothing comes of it");
 	is_int(r.world.stops, 2, "two StopTrainingJob");
 	ok(loop_now_ms(r.loop) < 3600 * 1000, "soon");
 	rows_end(&r);
@@ -135,13 +135,13 @@ test_stop_forgotten(void)
 static void
 test_stop_sent(void)
 {
-	struct rows r;
+	struct sm_rows r;
 
-	rows_open(&r, 4, 1, NULL);
-	ok(rows_run(&r, is_sent), "it is begun");
-	rows_stop(&r, 1);
-	ok(rows_run(&r, NULL), "it is stopped");
-	ok(rows_of(&r, 1)->exit.stopped, "and says so");
+	sm_rows_open(&r, 4, 1, NULL);
+	ok(sm_rows_run(&r, is_sent), "it is begun");
+	sm_rows_stop(&r, 1);
+	ok(sm_rows_run(&r, NULL), "it is stopped");
+	ok(sm_rows_of(&r, 1)->exit.stopped, "and says so");
 	ok(r.world.n == 0 || r.world.jobs[0]->stop >= 0,
 	    "no job goes on without us");
 	rows_end(&r);
@@ -151,19 +151,19 @@ test_stop_sent(void)
 static void
 test_quarantine(void)
 {
-	struct rows r;
+	struct sm_rows r;
 	int64_t then;
 
-	rows_open(&r, 5, 1, NULL);
+	sm_rows_open(&r, 5, 1, NULL);
 	r.world.bad.only = "CreateTrainingJob";
 	r.world.bad.late = 1;
-	(void)rows_run(&r, is_tried);
-	rows_stop(&r, 1);
+	(void)sm_rows_run(&r, is_tried);
+	sm_rows_stop(&r, 1);
 	then = loop_now_ms(r.loop);
-	(void)rows_run(&r, is_created);
+	(void)sm_rows_run(&r, is_created);
 	r.world.bad.late = 0;
-	ok(rows_of(&r, 1)->open, "its slot is held while it may come");
-	ok(rows_run(&r, NULL), "it is over at last");
+	ok(sm_rows_of(&r, 1)->open, "its slot is held while it may come");
+	ok(sm_rows_run(&r, NULL), "it is over at last");
 	ok(r.world.jobs[0]->stop >= 0, "what came late was stopped");
 	ok(loop_now_ms(r.loop) - then < 40 * 60000, "in time");
 	rows_end(&r);
@@ -173,23 +173,23 @@ test_quarantine(void)
 static void
 test_quarantine_ends(void)
 {
-	struct rows r;
+	struct sm_rows r;
 	int64_t took;
 
-	rows_open(&r, 6, 1, NULL);
+	sm_rows_open(&r, 6, 1, NULL);
 	r.world.bad.only = "CreateTrainingJob";
 	r.world.bad.lose_before = 1;
-	(void)rows_run(&r, is_tried);
+	(void)sm_rows_run(&r, is_tried);
 	took = loop_now_ms(r.loop);
-	rows_stop(&r, 1);
-	(void)rows_run(&r, is_sent);
+	sm_rows_stop(&r, 1);
+	(void)sm_rows_run(&r, is_sent);
 	r.world.bad.lose_before = 0;
-	ok(rows_run(&r, NULL), "it is over");
+	ok(sm_rows_run(&r, NULL), "it is over");
 	took = loop_now_ms(r.loop) - took;
 	ok(took > 14 * 60000 && took < 17 * 60000,
 	    "after a quarter of an hour");
 	is_int((long long)r.world.n, 0, "there never was a job");
-	ok(rows_of(&r, 1)->exit.stopped && !rows_of(&r, 1)->exit.ran,
+	ok(sm_rows_of(&r, 1)->exit.stopped && !sm_rows_of(&r, 1)->exit.ran,
 	    "it never ran");
 	rows_end(&r);
 }
@@ -197,38 +197,38 @@ test_quarantine_ends(void)
 static void
 test_lost_answer(void)
 {
-	struct rows r;
+	struct sm_rows r;
 
-	rows_open(&r, 7, 1, NULL);
+	sm_rows_open(&r, 7, 1, NULL);
 	r.world.bad.only = "CreateTrainingJob";
 	r.world.bad.lose_after = 1;
-	(void)rows_run(&r, is_created);
+	(void)sm_rows_run(&r, is_created);
 	r.world.bad.lose_after = 0;
-	ok(rows_run(&r, NULL), "an answer is lost");
+	ok(sm_rows_run(&r, NULL), "an answer is lost");
 	is_int((long long)r.world.n, 1, "one job");
 	is_int(r.world.creates, 2, "the same Create again");
-	is_int(rows_of(&r, 1)->attempt, 1, "its first attempt");
+	is_int(sm_rows_of(&r, 1)->attempt, 1, "its first attempt");
 	rows_end(&r);
 }
 
 static void
 test_collision(void)
 {
-	struct rows r;
+	struct sm_rows r;
 
-	rows_open(&r, 8, 1, NULL);
+	sm_rows_open(&r, 8, 1, NULL);
 	r.world.bad.stolen = 1;
-	(void)rows_run(&r, is_created);
+	(void)sm_rows_run(&r, is_created);
 	r.world.bad.stolen = 0;
-	ok(rows_run(&r, NULL), "the name was taken");
-	is_int(rows_of(&r, 1)->attempt, 2, "the next attempt has another");
+	ok(sm_rows_run(&r, NULL), "the name was taken");
+	is_int(sm_rows_of(&r, 1)->attempt, 2, "the next attempt has another");
 	is_int((long long)r.world.n, 2, "the stranger's job goes on");
 	ok(r.world.jobs[0]->stop < 0, "untouched");
 	rows_end(&r);
 }
 
 static bool
-heard_slots(struct rows *r)
+heard_slots(struct sm_rows *r)
 {
 	return r->slot_events > 0;
 }
@@ -236,73 +236,74 @@ heard_slots(struct rows *r)
 static void
 test_quota(void)
 {
-	struct rows r;
+	struct sm_rows r;
 
-	rows_open(
+	sm_rows_open(
 	    &r, 9, 6, "\"instance_type\":\"ml.g5.xlarge\",\"max_run\":3600");
 	r.world.bad.quota = 2;
-	ok(rows_run(&r, heard_slots), "a quota is met");
+	ok(sm_rows_run(&r, heard_slots), "a quota is met");
 	is_int(r.slots, 2, "what AWS allows is the cap");
 	r.world.bad.quota = 0;
-	ok(rows_run(&r, NULL), "all trials get their turn");
+	ok(sm_rows_run(&r, NULL), "all trials get their turn");
 	rows_end(&r);
 }
 
 static void
 test_no_quota(void)
 {
-	struct rows r;
+	struct sm_rows r;
 
-	rows_open(&r, 10, 1, NULL);
+	sm_rows_open(&r, 10, 1, NULL);
 	r.world.bad.quota = -1;
-	(void)rows_run(&r, is_third);
+	(void)sm_rows_run(&r, is_third);
 	r.world.bad.quota = 0;
-	ok(rows_run(&r, NULL), "a type that may not be used is passed over");
+	ok(sm_rows_run(&r, NULL), "a type that may not be used is passed over");
 	rows_end(&r);
 }
 
 static void
 test_spot(void)
 {
-	struct rows r;
+	struct sm_rows r;
 
-	rows_open(&r, 11, 1, NULL);
+	sm_rows_open(&r, 11, 1, NULL);
 	r.world.bad.no_spot = 1;
 	r.world.bad.interrupt = 1;
-	ok(rows_run(&r, NULL), "a spot job");
-	ok(rows_noted(&r, "runs on-demand"), "spot that was not given is said");
-	ok(rows_noted(&r, "spot interruption 1"), "so is an interruption");
+	ok(sm_rows_run(&r, NULL), "a spot job");
+	ok(sm_rows_noted(&r, "runs on-demand"),
+	    "spot that was not given is said");
+	ok(sm_rows_noted(&r, "spot interruption 1"), "so is an interruption");
 	rows_end(&r);
 }
 
 static void
 test_capacity(void)
 {
-	struct rows r;
+	struct sm_rows r;
 
-	rows_open(&r, 12, 1, NULL);
+	sm_rows_open(&r, 12, 1, NULL);
 	r.world.bad.capacity = 1;
-	(void)rows_run(&r, is_fourth);
+	(void)sm_rows_run(&r, is_fourth);
 	ok(r.world.jobs[0]->spot_asked && r.world.jobs[1]->spot_asked &&
 		!r.world.jobs[2]->spot_asked,
 	    "on-demand after two failures");
 	r.world.bad.capacity = 0;
-	ok(rows_run(&r, NULL), "there is a machine at last");
+	ok(sm_rows_run(&r, NULL), "there is a machine at last");
 	rows_end(&r);
 }
 
 static void
 test_deleted(void)
 {
-	struct rows r;
+	struct sm_rows r;
 
-	rows_open(&r, 13, 1, NULL);
-	ok(rows_run(&r, is_up), "it trains");
+	sm_rows_open(&r, 13, 1, NULL);
+	ok(sm_rows_run(&r, is_up), "it trains");
 	r.world.jobs[0]->gone = true;
 	r.world.jobs[0]->end = loop_now_ms(r.loop);
-	(void)rows_run(&r, is_second);
+	(void)sm_rows_run(&r, is_second);
 	ok(r.rows[0].lost, "who is gone is lost");
-	ok(rows_run(&r, NULL), "another attempt follows");
+	ok(sm_rows_run(&r, NULL), "another attempt follows");
 	rows_end(&r);
 }
 
@@ -310,21 +311,21 @@ test_deleted(void)
 static void
 test_adopt(bool stop, bool pass)
 {
-	struct rows r;
+	struct sm_rows r;
 
-	rows_open(&r, 14, 1, NULL);
-	ok(rows_run(&r, is_up), "it trains, and the server dies");
+	sm_rows_open(&r, 14, 1, NULL);
+	ok(sm_rows_run(&r, is_up), "it trains, and the server dies");
 	if (stop)
-		rows_stop(&r, 1);
-	rows_kill(&r);
+		sm_rows_stop(&r, 1);
+	sm_rows_kill(&r);
 	if (pass) {
 		r.world.jobs[0]->end = loop_now_ms(r.loop);
-		r.world.jobs[0]->kind = WORLD_OK;
+		r.world.jobs[0]->kind = SM_WORLD_OK;
 	}
-	ok(rows_run(&r, NULL), "the next one takes it up");
+	ok(sm_rows_run(&r, NULL), "the next one takes it up");
 	is_int((long long)r.world.n, 1, "one job");
-	is_int(rows_of(&r, 1)->attempt, 1, "one attempt");
-	ok(rows_of(&r, 1)->exit.stopped == (stop && !pass), "its end");
+	is_int(sm_rows_of(&r, 1)->attempt, 1, "one attempt");
+	ok(sm_rows_of(&r, 1)->exit.stopped == (stop && !pass), "its end");
 	rows_end(&r);
 }
 
@@ -332,51 +333,52 @@ test_adopt(bool stop, bool pass)
 static void
 test_old_note(void)
 {
-	struct rows r;
+	struct sm_rows r;
 
-	rows_open(&r, 15, 1, NULL);
+	sm_rows_open(&r, 15, 1, NULL);
 	r.world.bad.only = "CreateTrainingJob";
 	r.world.bad.late = 1;
-	(void)rows_run(&r, is_tried);
-	rows_kill(&r);
+	(void)sm_rows_run(&r, is_tried);
+	sm_rows_kill(&r);
 	r.dead_ms = loop_now_ms(r.loop) + 3600 * 1000;
-	(void)rows_run(&r, is_created);
+	(void)sm_rows_run(&r, is_created);
 	r.world.bad.late = 0;
 	r.world.jobs[0]->gone = true;
 	r.world.jobs[0]->end = loop_now_ms(r.loop);
-	ok(rows_run(&r, NULL), "created, and deleted before anybody looked");
+	ok(sm_rows_run(&r, NULL), "created, and deleted before anybody looked");
 	is_int(r.rows[0].exit.end, END_LOST, "its attempt is lost");
-	is_int(rows_of(&r, 1)->attempt, 2, "and another one follows");
+	is_int(sm_rows_of(&r, 1)->attempt, 2, "and another one follows");
 	rows_end(&r);
 }
 
 static bool
-is_code_late(struct rows *r)
+is_code_late(struct sm_rows *r)
 {
-	return rows_noted(r, "the code is not in S3 yet");
+	return sm_rows_noted(r, "the code is not in S3 yet");
 }
 
 /* S3 does not answer for a while. */
 static void
 test_code_late(void)
 {
-	struct rows r;
+	struct sm_rows r;
 
-	rows_open(&r, 18, 2, NULL);
+	sm_rows_open(&r, 18, 2, NULL);
 	r.world.bad.only = "PUT";
 	r.world.bad.lose_before = 1;
-	ok(rows_run(&r, is_code_late), "S3 does not answer, and that is told");
+	ok(sm_rows_run(&r, is_code_late),
+	    "S3 does not answer, and that is told");
 	is_int(r.world.creates, 0, "no job without its code");
 	r.world.bad.lose_before = 0;
-	ok(rows_run(&r, NULL), "it answers again");
+	ok(sm_rows_run(&r, NULL), "it answers again");
 	is_int((long long)r.n, 2, "no attempt was used up");
 	rows_end(&r);
 }
 
 static bool
-is_unseen(struct rows *r)
+is_unseen(struct sm_rows *r)
 {
-	return rows_noted(r, "cannot be looked at");
+	return sm_rows_noted(r, "cannot be looked at");
 }
 
 /*
@@ -386,18 +388,18 @@ is_unseen(struct rows *r)
 static void
 test_code_unseen(void)
 {
-	struct rows r;
+	struct sm_rows r;
 	size_t i;
 
-	rows_open(&r, 22, 1, NULL);
+	sm_rows_open(&r, 22, 1, NULL);
 	r.world.bad.only = "PUT";
 	r.world.bad.lose_before = 1;
-	(void)rows_run(&r, is_code_late);
-	rows_kill(&r);
+	(void)sm_rows_run(&r, is_code_late);
+	sm_rows_kill(&r);
 	r.world.bad.only = "DescribeTrainingJob";
-	ok(rows_run(&r, is_unseen), "an attempt cannot be looked at");
+	ok(sm_rows_run(&r, is_unseen), "an attempt cannot be looked at");
 	r.world.bad.lose_before = 0;
-	ok(rows_run(&r, NULL), "then it can, and is begun");
+	ok(sm_rows_run(&r, NULL), "then it can, and is begun");
 	is_int((long long)r.n, 1, "no attempt was used up");
 	for (i = 0; i < r.world.n; i++)
 		ok(!r.world.jobs[i]->codeless,
@@ -406,7 +408,7 @@ test_code_unseen(void)
 }
 
 static bool
-is_waited_for(struct rows *r)
+is_waited_for(struct sm_rows *r)
 {
 	return loop_now_ms(r->loop) > 3600 * 1000;
 }
@@ -415,83 +417,84 @@ is_waited_for(struct rows *r)
 static void
 test_hold(void)
 {
-	struct rows r;
+	struct sm_rows r;
 
-	rows_open(&r, 19, 1, NULL);
+	sm_rows_open(&r, 19, 1, NULL);
 	r.world.bad.only = "PUT";
 	r.world.bad.lose_before = 1;
-	(void)rows_run(&r, is_code_late);
-	rows_kill(&r);
+	(void)sm_rows_run(&r, is_code_late);
+	sm_rows_kill(&r);
 	r.world.bad.lose_before = 0;
 	r.hold = true;
-	(void)rows_run(&r, is_waited_for);
+	(void)sm_rows_run(&r, is_waited_for);
 	is_int(r.world.creates, 0, "a command creates nothing");
-	ok(rows_of(&r, 1)->open, "and ends nothing");
-	rows_kill(&r);
+	ok(sm_rows_of(&r, 1)->open, "and ends nothing");
+	sm_rows_kill(&r);
 	r.hold = false;
-	ok(rows_run(&r, NULL), "the next server does");
+	ok(sm_rows_run(&r, NULL), "the next server does");
 	is_int(r.world.creates, 1, "once");
 	rows_end(&r);
 }
 
 static bool
-is_stopped(struct rows *r)
+is_stopped(struct sm_rows *r)
 {
-	return !rows_of(r, 1)->open;
+	return !sm_rows_of(r, 1)->open;
 }
 
 /* Nothing was ever sent, so nothing has to be waited for. */
 static void
 test_stop_unsent(void)
 {
-	struct rows r;
+	struct sm_rows r;
 	int64_t then;
 
-	rows_open(&r, 20, 1, NULL);
+	sm_rows_open(&r, 20, 1, NULL);
 	r.world.bad.only = "PUT";
 	r.world.bad.lose_before = 1;
-	(void)rows_run(&r, is_code_late);
+	(void)sm_rows_run(&r, is_code_late);
 	then = loop_now_ms(r.loop);
-	rows_stop(&r, 1);
-	ok(rows_run(&r, is_stopped), "an attempt that was never sent");
+	sm_rows_stop(&r, 1);
+	ok(sm_rows_run(&r, is_stopped), "an attempt that was never sent");
 	ok(loop_now_ms(r.loop) - then < 30000, "is stopped at once");
-	ok(rows_of(&r, 1)->exit.stopped && !rows_of(&r, 1)->exit.ran,
+	ok(sm_rows_of(&r, 1)->exit.stopped && !sm_rows_of(&r, 1)->exit.ran,
 	    "and never ran");
-	rows_close(&r);
+	sm_rows_close(&r);
 }
 
 static bool
-is_warned(struct rows *r)
+is_warned(struct sm_rows *r)
 {
-	return rows_noted(r, "checkpoint") || rows_of(r, 1)->open == false;
+	return sm_rows_noted(r, "checkpoint") ||
+	       sm_rows_of(r, 1)->open == false;
 }
 
 /* A trial reports for an hour, and its checkpoints come, or do not. */
 static void
 test_sync(int64_t checkpoint_s, const char *want)
 {
-	struct rows r;
+	struct sm_rows r;
 
-	rows_open(&r, 16, 1, NULL);
+	sm_rows_open(&r, 16, 1, NULL);
 	r.world.bad.train_ms = 4 * 3600 * 1000;
 	r.world.checkpoint_s = checkpoint_s;
-	ok(rows_run(&r, is_warned), "it reports for an hour");
-	ok(rows_noted(&r, want) && rows_of(&r, 1)->open, "%s", want);
-	ok(rows_run(&r, NULL), "and ends");
+	ok(sm_rows_run(&r, is_warned), "it reports for an hour");
+	ok(sm_rows_noted(&r, want) && sm_rows_of(&r, 1)->open, "%s", want);
+	ok(sm_rows_run(&r, NULL), "and ends");
 	rows_end(&r);
 }
 
 static void
 test_sync_good(void)
 {
-	struct rows r;
+	struct sm_rows r;
 
-	rows_open(&r, 17, 1, NULL);
+	sm_rows_open(&r, 17, 1, NULL);
 	r.world.bad.train_ms = 4 * 3600 * 1000;
 	r.world.checkpoints = true;
-	ok(rows_run(&r, NULL), "checkpoints come");
-	ok(!rows_noted(&r, "checkpoint"), "nobody is warned");
-	rows_close(&r);
+	ok(sm_rows_run(&r, NULL), "checkpoints come");
+	ok(!sm_rows_noted(&r, "checkpoint"), "nobody is warned");
+	sm_rows_close(&r);
 }
 
 int

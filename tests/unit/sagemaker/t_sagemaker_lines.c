@@ -8,8 +8,8 @@
 #include "tests/support/tap.h"
 #include "trials/sagemaker/logs/sm-log-internal.h"
 
-static struct report report;
-static struct report_rules *rules;
+static struct metric_line report;
+static struct metric_patterns *rules;
 
 static const char *
 show(struct buf *b, bool good)
@@ -133,7 +133,7 @@ test_rows(void)
 	size_t i;
 
 	for (i = 0; i < sizeof rows / sizeof rows[0]; i++)
-		is_str(show(&b, sm_line_parse(
+		is_str(show(&b, sm_log_line_parse(
 				    &report, rules, rows[i].line, rows[i].len)),
 		    rows[i].want, name_of(rows[i].line));
 	buf_free(&b);
@@ -145,14 +145,14 @@ test_long(void)
 	struct buf line = { 0 }, b = { 0 };
 
 	buf_puts(&line, "hpotune: loss=");
-	while (line.len < REPORT_LINE_MAX)
+	while (line.len < METRIC_LINE_MAX)
 		buf_putc(&line, '1');
-	is_str(show(&b, sm_line_parse(&report, rules, line.data, line.len)),
+	is_str(show(&b, sm_log_line_parse(&report, rules, line.data, line.len)),
 	    "- loss=inf", "as long as a line may be");
 	buf_putc(&line, '1');
-	is_str(show(&b, sm_line_parse(&report, rules, line.data, line.len)),
+	is_str(show(&b, sm_log_line_parse(&report, rules, line.data, line.len)),
 	    "no: the line is too long", "a byte longer");
-	ok(!sm_line_parse(&report, NULL, "", 0), "no bytes at all");
+	ok(!sm_log_line_parse(&report, NULL, "", 0), "no bytes at all");
 	buf_free(&line);
 	buf_free(&b);
 }
@@ -178,7 +178,7 @@ test_ends(void)
 	bool yes;
 
 	for (i = 0; i < sizeof ends / sizeof ends[0]; i++) {
-		yes = sm_line_ends(ends[i].line, &before);
+		yes = sm_log_line_ends(ends[i].line, &before);
 		is_int(yes ? (long long)before : -1, ends[i].before,
 		    name_of(ends[i].line));
 	}
@@ -187,14 +187,15 @@ test_ends(void)
 static void
 test_head(void)
 {
-	is_int((long long)sm_line_head("hpotune-json: {}"), 0, "a line alone");
-	is_int((long long)sm_line_head("abchpotune-json: {}"), 3,
+	is_int(
+	    (long long)sm_log_line_head("hpotune-json: {}"), 0, "a line alone");
+	is_int((long long)sm_log_line_head("abchpotune-json: {}"), 3,
 	    "a line behind one that was not ended");
-	is_int((long long)sm_line_head("abc"), 0, "no such line");
-	is_int((long long)sm_line_head("[1,1]<stdout>:hpotune-json: {}"), 0,
+	is_int((long long)sm_log_line_head("abc"), 0, "no such line");
+	is_int((long long)sm_log_line_head("[1,1]<stdout>:hpotune-json: {}"), 0,
 	    "a rank");
-	is_int((long long)sm_line_head("hpotune-rank-1: hpotune-json: {}"), 0,
-	    "another rank");
+	is_int((long long)sm_log_line_head("hpotune-rank-1: hpotune-json: {}"),
+	    0, "another rank");
 }
 
 /* ---- lines that were cut ---------------------------------------------------- */
@@ -222,10 +223,11 @@ test_open(void)
 	size_t i;
 
 	for (i = 0; i < sizeof lines / sizeof lines[0]; i++)
-		ok(sm_line_open(&report, rules, lines[i].line) == lines[i].open,
+		ok(sm_log_line_open(&report, rules, lines[i].line) ==
+			lines[i].open,
 		    "%s: %s", lines[i].open ? "may go on" : "whole",
 		    name_of(lines[i].line));
-	ok(!sm_line_open(&report, NULL, "acc: 0.5"),
+	ok(!sm_log_line_open(&report, NULL, "acc: 0.5"),
 	    "without patterns no plain line matters");
 }
 
@@ -234,56 +236,57 @@ test_join(void)
 {
 	static const struct {
 		const char *held, *next;
-		enum sm_line what;
+		enum sm_log_line_next what;
 		const char *both;
 	} pairs[] = {
-		{ "hpotune: loss=0.12", "hpotune: loss=0.3", SM_LINE_WHOLE, 0 },
-		{ "hpotune: loss=0.12", "  hpotune: loss=0.3", SM_LINE_WHOLE,
+		{ "hpotune: loss=0.12", "hpotune: loss=0.3", SM_LOG_LINE_WHOLE,
 		    0 },
-		{ "hpotune: loss=0.12", "epoch 3", SM_LINE_WHOLE, 0 },
-		{ "hpotune: loss=0.12", "", SM_LINE_WHOLE, 0 },
-		{ "hpotune: loss=0.12", " ", SM_LINE_WHOLE, 0 },
-		{ "hpotune: loss=0.12", "12.5", SM_LINE_WHOLE, 0 },
+		{ "hpotune: loss=0.12", "  hpotune: loss=0.3",
+		    SM_LOG_LINE_WHOLE, 0 },
+		{ "hpotune: loss=0.12", "epoch 3", SM_LOG_LINE_WHOLE, 0 },
+		{ "hpotune: loss=0.12", "", SM_LOG_LINE_WHOLE, 0 },
+		{ "hpotune: loss=0.12", " ", SM_LOG_LINE_WHOLE, 0 },
+		{ "hpotune: loss=0.12", "12.5", SM_LOG_LINE_WHOLE, 0 },
 		/* half a number, perhaps */
-		{ "hpotune: loss=0.12", "34", SM_LINE_DOUBT, 0 },
-		{ "hpotune: loss=0.12\n", "34\n", SM_LINE_DOUBT, 0 },
-		{ "hpotune: loss=1", ".5", SM_LINE_DOUBT, 0 },
-		{ "hpotune: loss=1", "e-5", SM_LINE_DOUBT, 0 },
-		{ "hpotune: loss=1", "2 acc=3", SM_LINE_DOUBT, 0 },
-		{ "hpotune: loss=1 step=1", "2", SM_LINE_DOUBT, 0 },
-		{ RANK0 "hpotune: loss=1", RANK0 "2", SM_LINE_DOUBT, 0 },
-		{ "acc: 0.5", "7", SM_LINE_DOUBT, 0 },
-		{ "acc: 0.5", "7 acc: 0.25", SM_LINE_DOUBT, 0 },
+		{ "hpotune: loss=0.12", "34", SM_LOG_LINE_DOUBT, 0 },
+		{ "hpotune: loss=0.12\n", "34\n", SM_LOG_LINE_DOUBT, 0 },
+		{ "hpotune: loss=1", ".5", SM_LOG_LINE_DOUBT, 0 },
+		{ "hpotune: loss=1", "e-5", SM_LOG_LINE_DOUBT, 0 },
+		{ "hpotune: loss=1", "2 acc=3", SM_LOG_LINE_DOUBT, 0 },
+		{ "hpotune: loss=1 step=1", "2", SM_LOG_LINE_DOUBT, 0 },
+		{ RANK0 "hpotune: loss=1", RANK0 "2", SM_LOG_LINE_DOUBT, 0 },
+		{ "acc: 0.5", "7", SM_LOG_LINE_DOUBT, 0 },
+		{ "acc: 0.5", "7 acc: 0.25", SM_LOG_LINE_DOUBT, 0 },
 		/* cut where no number ends */
-		{ "hpotune: step=3 lo", "ss=0.5", SM_LINE_GOES_ON,
+		{ "hpotune: step=3 lo", "ss=0.5", SM_LOG_LINE_GOES_ON,
 		    "hpotune: step=3 loss=0.5" },
-		{ "hpotune: step=1", "2 loss=0.5\n", SM_LINE_GOES_ON,
+		{ "hpotune: step=1", "2 loss=0.5\n", SM_LOG_LINE_GOES_ON,
 		    "hpotune: step=12 loss=0.5" },
-		{ "hpotune: loss=", "0.5", SM_LINE_GOES_ON,
+		{ "hpotune: loss=", "0.5", SM_LOG_LINE_GOES_ON,
 		    "hpotune: loss=0.5" },
-		{ "hpotune: loss=0.5", " acc=0.5", SM_LINE_GOES_ON,
+		{ "hpotune: loss=0.5", " acc=0.5", SM_LOG_LINE_GOES_ON,
 		    "hpotune: loss=0.5 acc=0.5" },
-		{ "hpotune: loss=0.5", " step=1", SM_LINE_GOES_ON,
+		{ "hpotune: loss=0.5", " step=1", SM_LOG_LINE_GOES_ON,
 		    "hpotune: loss=0.5 step=1" },
-		{ RANK0 "hpotune: lo", RANK0 "ss=0.5", SM_LINE_GOES_ON,
+		{ RANK0 "hpotune: lo", RANK0 "ss=0.5", SM_LOG_LINE_GOES_ON,
 		    RANK0 "hpotune: loss=0.5" },
-		{ "hpotune-json: {\"loss\": 0.", "5}", SM_LINE_GOES_ON,
+		{ "hpotune-json: {\"loss\": 0.", "5}", SM_LOG_LINE_GOES_ON,
 		    "hpotune-json: {\"loss\": 0.5}" },
 		/* others in between */
 		{ RANK0 "hpotune: loss=1",
 		    "[1,mpirank:1,algo-1]<stdout>:hpotune: loss=2",
-		    SM_LINE_OTHER, 0 },
+		    SM_LOG_LINE_OTHER, 0 },
 		/* patterns may match what stands behind */
-		{ "acc: 0.5", "epoch 2 acc: 0.6", SM_LINE_WHOLE, 0 },
-		{ "acc: 0.5", "acc: 0.6", SM_LINE_WHOLE, 0 },
-		{ "acc: 0.5", " 7", SM_LINE_WHOLE, 0 },
+		{ "acc: 0.5", "epoch 2 acc: 0.6", SM_LOG_LINE_WHOLE, 0 },
+		{ "acc: 0.5", "acc: 0.6", SM_LOG_LINE_WHOLE, 0 },
+		{ "acc: 0.5", " 7", SM_LOG_LINE_WHOLE, 0 },
 	};
 	char *both;
 	size_t i;
 
 	for (i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
-		ok(sm_line_join(rules, pairs[i].held, pairs[i].next, &both) ==
-			pairs[i].what,
+		ok(sm_log_line_join(rules, pairs[i].held, pairs[i].next,
+		       &both) == pairs[i].what,
 		    "%s, %s", name_of(pairs[i].held), name_of(pairs[i].next));
 		is_str(both, pairs[i].both, "both of them");
 		free(both);
@@ -298,7 +301,7 @@ main(void)
 	struct study_trial trial = { .metrics = &metric, .n_metrics = 1 };
 	struct err e = ERR_INIT;
 
-	if (report_rules_new(&rules, &trial, &e) != 0) {
+	if (metric_patterns_new(&rules, &trial, &e) != 0) {
 		printf("Bail out! %s\n", e.text);
 		return 1;
 	}
@@ -308,6 +311,6 @@ main(void)
 	test_head();
 	test_open();
 	test_join();
-	report_rules_free(rules);
+	metric_patterns_free(rules);
 	return done_testing();
 }

@@ -82,8 +82,8 @@ reading_open(struct reading *r, const char *text, const char *trial)
 
 	*r = (struct reading){ .e = ERR_INIT };
 	if (study_parse(&r->study, json, strlen(json), path, &r->e) == 0 &&
-	    options_read(&r->values, sm_options, r->study->backends[0].block,
-		except, &r->e) == 0)
+	    plugin_options_read(&r->values, sm_options,
+		r->study->backends[0].block, except, &r->e) == 0)
 		(void)sm_settings_read(
 		    &r->s, r->values, &r->study->trial, &r->e);
 	free(path);
@@ -95,7 +95,7 @@ static void
 reading_close(struct reading *r)
 {
 	sm_settings_free(r->s);
-	options_free(r->values, sm_options);
+	plugin_options_free(r->values, sm_options);
 	if (r->study != NULL)
 		study_free(r->study);
 }
@@ -358,7 +358,7 @@ test_full(void)
 	is_int(s->max_wait_s, 14400, "max_wait");
 	is_int(s->max_run_s, 7200, "max_run");
 	is_int(s->per_host, 8, "processes");
-	is_int(sm_replicas(s), 16, "replicas");
+	is_int(sm_plan_replicas(s), 16, "replicas");
 	is_str(s->code_as, "src", "src below the working folder");
 	ok(s->cwd == NULL, "which is the top");
 	is_str(s->inputs[0].s3, "s3://bucket/data/", "an input");

@@ -66,33 +66,35 @@ test_cost(void)
 	struct sm_plan p;
 	int gpus;
 
-	is_near(sm_worst_cost(&s, NULL), 9 * 3720 / 3600.0, 1e-12,
+	is_near(sm_plan_worst_cost(&s, NULL), 9 * 3720 / 3600.0, 1e-12,
 	    "the dearest type, max_run and the grace");
 	s.spot = false;
 	s.keep_alive_s = 600;
-	is_near(sm_worst_cost(&s, NULL), 9 * 4320 / 3600.0, 1e-12,
+	is_near(sm_plan_worst_cost(&s, NULL), 9 * 4320 / 3600.0, 1e-12,
 	    "and a warm pool nobody uses");
 	s.keep_alive_s = 0;
-	is_near(sm_cost(&s, "ml.g5.xlarge", 2, 1800), 1.5, 1e-12,
+	is_near(sm_plan_cost(&s, "ml.g5.xlarge", 2, 1800), 1.5, 1e-12,
 	    "two for half an hour");
-	ok(isnan(sm_cost(&s, "ml.p5.48xlarge", 1, 60)), "no price, no cost");
-	ok(isnan(sm_cost(&s, NULL, 1, 60)), "no type, no cost");
+	ok(isnan(sm_plan_cost(&s, "ml.p5.48xlarge", 1, 60)),
+	    "no price, no cost");
+	ok(isnan(sm_plan_cost(&s, NULL, 1, 60)), "no type, no cost");
 	types[1].price = NAN;
-	ok(isnan(sm_worst_cost(&s, NULL)), "a price is missing");
+	ok(isnan(sm_plan_worst_cost(&s, NULL)), "a price is missing");
 	types[1].price = 4.5;
 	s.types = NULL;
 	s.n_types = 0;
 	s.groups = groups;
 	s.n_groups = 2;
 	s.count = 6;
+	is_near(sm_plan_worst_cost(&s, NULL), 15 * 3720 / 3600.0, 1e-12,
+	    "all groups");
 	is_near(
-	    sm_worst_cost(&s, NULL), 15 * 3720 / 3600.0, 1e-12, "all groups");
-	is_near(sm_cost(&s, NULL, 6, 3600), 15, 1e-12, "an hour of groups");
+	    sm_plan_cost(&s, NULL, 6, 3600), 15, 1e-12, "an hour of groups");
 	sm_plan_make(&p, &s, 3);
 	ok(p.type == NULL && p.instances == 6, "groups have no fallback");
 	is_near(p.price, 15, 1e-12, "and their price");
-	gpus = sm_type_gpus(groups[0].type.name) * groups[0].count +
-	       sm_type_gpus(groups[1].type.name) * groups[1].count;
+	gpus = sm_instance_type_gpus(groups[0].type.name) * groups[0].count +
+	       sm_instance_type_gpus(groups[1].type.name) * groups[1].count;
 	ok(gpus > 0, "they have GPUs");
 	is_int(sm_plan_gpus(&p, &s), gpus, "all are counted");
 	s = settings();
@@ -137,12 +139,17 @@ test_gpus(void)
 	size_t i;
 
 	for (i = 0; i < sizeof rows / sizeof rows[0]; i++)
-		is_int(sm_type_gpus(rows[i].type), rows[i].gpus, rows[i].type);
-	is_int(sm_type_devices("ml.g5.12xlarge"), 4, "GPUs are devices");
-	is_int(sm_type_devices("ml.trn1.2xlarge"), 2, "a small Trainium");
-	is_int(sm_type_devices("ml.trn1n.32xlarge"), 32, "a large one");
-	is_int(sm_type_devices("ml.trn2.48xlarge"), 64, "the second one");
-	is_int(sm_type_devices("ml.trn2u.48xlarge"), -1, "not known");
+		is_int(sm_instance_type_gpus(rows[i].type), rows[i].gpus,
+		    rows[i].type);
+	is_int(
+	    sm_instance_type_devices("ml.g5.12xlarge"), 4, "GPUs are devices");
+	is_int(
+	    sm_instance_type_devices("ml.trn1.2xlarge"), 2, "a small Trainium");
+	is_int(
+	    sm_instance_type_devices("ml.trn1n.32xlarge"), 32, "a large one");
+	is_int(
+	    sm_instance_type_devices("ml.trn2.48xlarge"), 64, "the second one");
+	is_int(sm_instance_type_devices("ml.trn2u.48xlarge"), -1, "not known");
 }
 
 /* One process for each NeuronCore, by whichever launcher. */
@@ -155,13 +162,13 @@ test_trainium(void)
 	s.types = &trainium;
 	s.n_types = 1;
 	s.launcher = SM_TORCH_DISTRIBUTED;
-	is_int(sm_replicas(&s), 64, "two machines of 32 cores");
+	is_int(sm_plan_replicas(&s), 64, "two machines of 32 cores");
 	s.launcher = SM_TORCHRUN;
-	is_int(sm_replicas(&s), 64, "by our own torchrun, too");
+	is_int(sm_plan_replicas(&s), 64, "by our own torchrun, too");
 	s.per_host = 16;
-	is_int(sm_replicas(&s), 32, "or as many as are asked for");
+	is_int(sm_plan_replicas(&s), 32, "or as many as are asked for");
 	s.launcher = SM_NONE;
-	is_int(sm_replicas(&s), 2, "without a launcher one on each");
+	is_int(sm_plan_replicas(&s), 2, "without a launcher one on each");
 }
 
 static void
@@ -169,19 +176,19 @@ test_replicas(void)
 {
 	struct sm_settings s = settings();
 
-	is_int(sm_replicas(&s), 2, "one for each host");
+	is_int(sm_plan_replicas(&s), 2, "one for each host");
 	s.launcher = SM_TORCHRUN;
-	is_int(sm_replicas(&s), 2, "one for each GPU");
+	is_int(sm_plan_replicas(&s), 2, "one for each GPU");
 	s.n_types = 1;
 	s.types = &types[1];
-	is_int(sm_replicas(&s), 8, "four for each host of four");
+	is_int(sm_plan_replicas(&s), 8, "four for each host of four");
 	s.per_host = 3;
-	is_int(sm_replicas(&s), 6, "as many as are asked for");
+	is_int(sm_plan_replicas(&s), 6, "as many as are asked for");
 	s.per_host = 0;
-	is_int(sm_per_host(&s, "ml.p9.48xlarge"), 0, "counted there");
-	is_int(sm_per_host(&s, "ml.c5.xlarge"), 1, "one without GPUs");
+	is_int(sm_plan_per_host(&s, "ml.p9.48xlarge"), 0, "counted there");
+	is_int(sm_plan_per_host(&s, "ml.c5.xlarge"), 1, "one without GPUs");
 	s.launcher = SM_PARAMETER_SERVER;
-	is_int(sm_replicas(&s), 2, "a worker on each host");
+	is_int(sm_plan_replicas(&s), 2, "a worker on each host");
 }
 
 int

@@ -53,7 +53,7 @@ try_limit(const struct limit_case *c)
 {
 	struct sm_limit l;
 
-	ok(sm_limit_read(&l, c->text) == c->good &&
+	ok(sm_quota_limit_read(&l, c->text) == c->good &&
 		strcmp(l.type, c->type) == 0 && l.spot == c->spot &&
 		l.warm == c->warm && l.limit == c->limit &&
 		l.in_use == c->in_use && l.delta == c->delta,

@@ -25,9 +25,9 @@
 struct rig {
 	struct loop *loop;
 	struct study *study;
-	struct plugs plugs;
+	struct plugins plugins;
 	struct history *history;
-	struct asker *asker;
+	struct suggester *suggester;
 	struct value *values;
 	char dir[64], *starts;
 	int events;
@@ -69,7 +69,7 @@ rig_open(struct rig *g, const char *strategy, int trials)
 	*g = (struct rig){ .dir = "/tmp/t_asker.XXXXXX" };
 	if (study_parse(&g->study, json, strlen(json), "/tmp/s.json", &e) !=
 		0 ||
-	    plugs_read(&g->plugs, g->study, &e) != 0 ||
+	    plugins_read(&g->plugins, g->study, &e) != 0 ||
 	    loop_open(&g->loop, LOOP_REAL, &e) != 0 ||
 	    mkdtemp(g->dir) == NULL) {
 		printf("Bail out! %s\n", e.text);
@@ -95,16 +95,16 @@ rig_open(struct rig *g, const char *strategy, int trials)
 static int
 rig_begin(struct rig *g, struct err *e)
 {
-	struct asker_env env = { .loop = g->loop,
+	struct suggest_env env = { .loop = g->loop,
 		.study = g->study,
-		.plugs = &g->plugs,
+		.plugins = &g->plugins,
 		.history = g->history,
 		.seed = 11,
 		.state_dir = g->dir,
 		.event = on_event,
 		.arg = g };
 
-	return asker_open(&g->asker, &env, e);
+	return suggest_open(&g->suggester, &env, e);
 }
 
 static void
@@ -112,9 +112,9 @@ rig_close(struct rig *g)
 {
 	char *log = xasprintf("%s/strategy.log", g->dir);
 
-	asker_close(g->asker);
+	suggest_close(g->suggester);
 	history_free(g->history);
-	plugs_free(&g->plugs);
+	plugins_free(&g->plugins);
 	study_free(g->study);
 	loop_close(g->loop);
 	(void)unlink(log);
@@ -125,14 +125,14 @@ rig_close(struct rig *g)
 	free(g->values);
 }
 
-static enum asked
-rig_ask(struct rig *g, int64_t trial, unsigned redraw, struct answer *a,
+static enum suggest_result
+rig_ask(struct rig *g, int64_t trial, unsigned redraw, struct suggest_answer *a,
     struct err *e)
 {
-	struct question q = { .trial = trial, .redraw = redraw };
+	struct suggest_question q = { .trial = trial, .redraw = redraw };
 
-	*a = (struct answer){ .values = g->values };
-	return asker_wait(g->asker, &q, a, e);
+	*a = (struct suggest_answer){ .values = g->values };
+	return suggest_wait(g->suggester, &q, a, e);
 }
 
 static char *
@@ -157,8 +157,8 @@ called(struct rig *g, int64_t trial, unsigned redraw)
 	struct suggestion s = { .x = x, .made_by = "cpu" };
 	struct err e = ERR_INIT;
 
-	if (g->plugs.strategy->suggest(
-		&s, &ask, g->plugs.strategy_options, &e) != 0)
+	if (g->plugins.strategy->suggest(
+		&s, &ask, g->plugins.strategy_options, &e) != 0)
 		return xstrdup("nothing");
 	space_snap(g->study->space, x);
 	space_decode(g->study->space, x, g->values);
@@ -182,7 +182,7 @@ starts(const struct rig *g)
 static void
 test_frames(void)
 {
-	struct message_answer a = { .result = 0,
+	struct worker_message_answer a = { .result = 0,
 		.trial = 7,
 		.redraw = 2,
 		.from = 3,
@@ -190,39 +190,40 @@ test_frames(void)
 		.n = 2,
 		.made_by = "cpu",
 		.text = "why" },
-			      b;
+				     b;
 	double x[2] = { 0.25, 0.75 }, y[2];
 	struct buf frame = { 0 };
-	struct message m = { 0 };
+	struct worker_message m = { 0 };
 	size_t len, early = 0, cut = 0;
 
 	a.x = x;
-	message_put_answer(&frame, &a);
+	worker_protocol_put_answer(&frame, &a);
 	for (len = 0; len < frame.len; len++)
-		early += message_take(&m, frame.data, len, 1000) != 0;
+		early += worker_protocol_take(&m, frame.data, len, 1000) != 0;
 	is_int((long long)early, 0, "no frame before its last byte");
-	is_int(message_take(&m, frame.data, frame.len, 1000),
+	is_int(worker_protocol_take(&m, frame.data, frame.len, 1000),
 	    (long long)frame.len, "then it is one");
-	is_int(message_read_answer(&b, y, 2, &m), 0, "an answer comes back");
+	is_int(worker_protocol_read_answer(&b, y, 2, &m), 0,
+	    "an answer comes back");
 	ok(b.trial == 7 && b.redraw == 2 && b.from == 3 && y[1] == 0.75 &&
 		b.seconds == 0.25,
 	    "its numbers are the same");
 	is_str(b.made_by, "cpu", "who made it");
 	is_str(b.text, "why", "and what it says");
-	ok(message_read_answer(&b, y, 3, &m) != 0,
+	ok(worker_protocol_read_answer(&b, y, 3, &m) != 0,
 	    "one for another space is refused");
 	for (len = 0; len < m.len; len++) {
-		struct message s = {
+		struct worker_message s = {
 			.kind = m.kind, .data = m.data, .len = len
 		};
 
-		cut += message_read_answer(&b, y, 2, &s) == 0;
+		cut += worker_protocol_read_answer(&b, y, 2, &s) == 0;
 	}
 	is_int((long long)cut, 0, "one that is cut short is refused");
-	is_int(message_take(&m, frame.data, frame.len, 20), -1,
+	is_int(worker_protocol_take(&m, frame.data, frame.len, 20), -1,
 	    "a frame that is too long is none");
 	frame.data[4] = 77;
-	is_int(message_take(&m, frame.data, frame.len, 1000), -1,
+	is_int(worker_protocol_take(&m, frame.data, frame.len, 1000), -1,
 	    "nor is one of no kind");
 	buf_free(&frame);
 }
@@ -232,7 +233,7 @@ static void
 test_same(const char *name)
 {
 	struct err e = ERR_INIT;
-	struct answer a;
+	struct suggest_answer a;
 	char *here, *there;
 	struct rig g;
 	int i;
@@ -243,7 +244,7 @@ test_same(const char *name)
 	for (i = 0; i < 4; i++) {
 		here = called(&g, 41 + i / 2, (unsigned)i % 2);
 		if (rig_ask(&g, 41 + i / 2, (unsigned)i % 2, &a, &e) !=
-		    ASKED_POINT)
+		    SUGGEST_POINT)
 			printf("# %s\n", e.text);
 		there = setting(&g);
 		is_str(there, here, name);
@@ -252,7 +253,7 @@ test_same(const char *name)
 		free(here);
 		free(there);
 		if (i == 1) {
-			asker_close(g.asker);
+			suggest_close(g.suggester);
 			ok(rig_begin(&g, &e) == 0, "begun again");
 		}
 	}
@@ -264,7 +265,7 @@ static void
 test_deaths(const char *what, const char *words, long want)
 {
 	struct err e = ERR_INIT;
-	struct answer a;
+	struct suggest_answer a;
 	char *here, *there;
 	struct rig g;
 
@@ -273,7 +274,7 @@ test_deaths(const char *what, const char *words, long want)
 	rig_open(&g, "\"random\"", 3);
 	ok(rig_begin(&g, &e) == 0, "begun");
 	here = called(&g, 4, 0);
-	is_int(rig_ask(&g, 4, 0, &a, &e), ASKED_POINT, what);
+	is_int(rig_ask(&g, 4, 0, &a, &e), SUGGEST_POINT, what);
 	there = setting(&g);
 	is_str(there, here, "with the same answer");
 	is_int(starts(&g), want, "after so many starts");
@@ -287,13 +288,13 @@ static void
 test_gives_up(const char *what, const char *words, const char *want)
 {
 	struct err e = ERR_INIT;
-	struct answer a;
+	struct suggest_answer a;
 	struct rig g;
 
 	days(words);
 	rig_open(&g, "\"random\"", 3);
 	ok(rig_begin(&g, &e) == 0, "begun");
-	is_int(rig_ask(&g, 4, 0, &a, &e), ASKED_FAILED, what);
+	is_int(rig_ask(&g, 4, 0, &a, &e), SUGGEST_FAILED, what);
 	if (!ok(strstr(e.text, want) != NULL, "says: %s", want))
 		printf("# %s\n", e.text);
 	rig_close(&g);
@@ -317,12 +318,12 @@ on_look(void *arg)
 static void
 on_think(void *arg)
 {
-	struct question q = { .trial = 4 };
+	struct suggest_question q = { .trial = 4 };
 	struct think *th = arg;
-	struct answer a = { .values = th->rig->values };
+	struct suggest_answer a = { .values = th->rig->values };
 	struct err e = ERR_INIT;
 
-	if (asker_ask(th->rig->asker, &q, &a, &e) == ASKED_LATER)
+	if (suggest_ask(th->rig->suggester, &q, &a, &e) == SUGGEST_LATER)
 		th->later++;
 	else
 		th->other++;
@@ -335,7 +336,7 @@ static void
 test_drop(void)
 {
 	struct err e = ERR_INIT;
-	struct answer a;
+	struct suggest_answer a;
 	char *here, *there;
 	struct rig g;
 	struct think th = { .rig = &g };
@@ -349,12 +350,12 @@ test_drop(void)
 	loop_timer_free(th.look);
 	ok(th.later > 0 && th.other == 0, "somebody thinks, and thinks");
 	here = called(&g, 5, 0);
-	is_int(rig_ask(&g, 5, 0, &a, &e), ASKED_POINT, "another is answered");
+	is_int(rig_ask(&g, 5, 0, &a, &e), SUGGEST_POINT, "another is answered");
 	there = setting(&g);
 	is_str(there, here, "rightly");
 	is_int(starts(&g), 3, "by a new process");
-	asker_drop(g.asker);
-	is_int(rig_ask(&g, 6, 0, &a, &e), ASKED_POINT, "and the next one");
+	suggest_cancel(g.suggester);
+	is_int(rig_ask(&g, 6, 0, &a, &e), SUGGEST_POINT, "and the next one");
 	is_int(starts(&g), 3, "by the same");
 	free(there);
 	free(here);
@@ -366,7 +367,7 @@ static void
 test_device(void)
 {
 	struct err e = ERR_INIT;
-	struct answer a;
+	struct suggest_answer a;
 	struct rig g;
 
 	(void)setenv("HPOTUNE_WORKER", getenv("ODD_REAL"), 1);
@@ -374,9 +375,9 @@ test_device(void)
 	days("gpu");
 	rig_open(&g, "\"random\"", 3);
 	ok(rig_begin(&g, &e) == 0, "begun");
-	is_int(rig_ask(&g, 4, 0, &a, &e), ASKED_POINT, "a device answers");
+	is_int(rig_ask(&g, 4, 0, &a, &e), SUGGEST_POINT, "a device answers");
 	is_str(a.made_by, "cuda", "and says so");
-	is_int(rig_ask(&g, 5, 0, &a, &e), ASKED_POINT, "and again");
+	is_int(rig_ask(&g, 5, 0, &a, &e), SUGGEST_POINT, "and again");
 	is_int(g.events, 1, "with one event");
 	is_str(g.event, "it computes on a fake", "of its name");
 	is_int(starts(&g), 1, "by one process");
@@ -385,9 +386,9 @@ test_device(void)
 	days("none");
 	rig_open(&g, "\"random\"", 3);
 	ok(rig_begin(&g, &e) == 0, "begun");
-	is_int(rig_ask(&g, 4, 0, &a, &e), ASKED_POINT, "without a device");
+	is_int(rig_ask(&g, 4, 0, &a, &e), SUGGEST_POINT, "without a device");
 	is_str(a.made_by, "cpu", "the CPU answers");
-	is_int(rig_ask(&g, 5, 0, &a, &e), ASKED_POINT, "and again");
+	is_int(rig_ask(&g, 5, 0, &a, &e), SUGGEST_POINT, "and again");
 	is_int(g.events, 1, "with one event");
 	is_str(g.event, "it computes on the CPU: no driver is loaded",
 	    "that says why");
@@ -397,28 +398,28 @@ test_device(void)
 	days("quiet");
 	rig_open(&g, "\"random\"", 3);
 	ok(rig_begin(&g, &e) == 0, "begun");
-	is_int(rig_ask(&g, 4, 0, &a, &e), ASKED_POINT,
+	is_int(rig_ask(&g, 4, 0, &a, &e), SUGGEST_POINT,
 	    "one that ends without a word has no device");
 	is_str(a.made_by, "cpu", "either");
 	rig_close(&g);
 
 	rig_open(&g, "{\"name\": \"random\", \"device\": \"cpu\"}", 3);
 	ok(rig_begin(&g, &e) == 0, "begun");
-	is_int(rig_ask(&g, 4, 0, &a, &e), ASKED_POINT, "device cpu");
+	is_int(rig_ask(&g, 4, 0, &a, &e), SUGGEST_POINT, "device cpu");
 	is_int(starts(&g), 0, "looks for no device");
 	rig_close(&g);
 
 	days("none");
 	rig_open(&g, "{\"name\": \"random\", \"device\": \"cuda\"}", 3);
 	ok(rig_begin(&g, &e) == 0, "begun");
-	is_int(rig_ask(&g, 4, 0, &a, &e), ASKED_FAILED, "device cuda");
+	is_int(rig_ask(&g, 4, 0, &a, &e), SUGGEST_FAILED, "device cuda");
 	is_str(e.text, "strategy.device is \"cuda\": no driver is loaded",
 	    "is taken at its word");
 	rig_close(&g);
 
 	(void)setenv("HPOTUNE_WORKER_CUDA", "", 1);
 	rig_open(&g, "{\"name\": \"random\", \"device\": \"cuda\"}", 3);
-	is_int(asker_check(&g.plugs, g.study, &e), -1,
+	is_int(suggest_check(&g.plugins, g.study, &e), -1,
 	    "device cuda without its program");
 	is_str(e.text,
 	    "the strategy random: strategy.device is \"cuda\", but "

@@ -270,45 +270,45 @@ params(void)
 static void
 squares(void)
 {
-	struct thin t;
+	struct decimate t;
 
-	thin_init(&t, 10, 10, 2);
-	ok(thin_take(&t, 1, 1), "the first mark of a square is drawn");
-	ok(!thin_take(&t, 1.9, 0.1), "the next one is not");
-	ok(thin_take(&t, 2.1, 1), "one beside it is");
-	ok(thin_take(&t, -50, 1e9) && !thin_take(&t, -1, 1e12),
+	decimate_init(&t, 10, 10, 2);
+	ok(decimate_take(&t, 1, 1), "the first mark of a square is drawn");
+	ok(!decimate_take(&t, 1.9, 0.1), "the next one is not");
+	ok(decimate_take(&t, 2.1, 1), "one beside it is");
+	ok(decimate_take(&t, -50, 1e9) && !decimate_take(&t, -1, 1e12),
 	    "what is outside is at the edge");
-	thin_fini(&t);
+	decimate_fini(&t);
 }
 
 static void
 lines(void)
 {
 	struct buf d = { 0 };
-	struct trace t = { .d = &d, .column = 1 };
+	struct decimate_line t = { .d = &d, .column = 1 };
 	int i;
 
-	trace_add(&t, 0, 5);
-	trace_add(&t, 1, 6);
-	trace_add(&t, 2, NAN);
-	trace_add(&t, 3, -0.04);
-	trace_end(&t);
+	decimate_line_add(&t, 0, 5);
+	decimate_line_add(&t, 1, 6);
+	decimate_line_add(&t, 2, NAN);
+	decimate_line_add(&t, 3, -0.04);
+	decimate_line_end(&t);
 	is_str(buf_str(&d), "M0 5L1 6M3 0h0.01",
 	    "NaN interrupts, a point alone is a dot");
 	buf_clear(&d);
-	trace_add(&t, 0.1, 5);
-	trace_add(&t, 0.2, 9);
-	trace_add(&t, 0.3, 1);
-	trace_add(&t, 0.4, 4);
-	trace_add(&t, 0.5, 6);
-	trace_add(&t, 2, 7);
-	trace_end(&t);
+	decimate_line_add(&t, 0.1, 5);
+	decimate_line_add(&t, 0.2, 9);
+	decimate_line_add(&t, 0.3, 1);
+	decimate_line_add(&t, 0.4, 4);
+	decimate_line_add(&t, 0.5, 6);
+	decimate_line_add(&t, 2, 7);
+	decimate_line_end(&t);
 	is_str(buf_str(&d), "M0.2 9L0.3 1L0.5 6L2 7",
 	    "of a column the extremes, as they came, and the end");
 	buf_clear(&d);
 	for (i = 0; i < 100000; i++)
-		trace_add(&t, i / 1000.0, i % 7);
-	trace_end(&t);
+		decimate_line_add(&t, i / 1000.0, i % 7);
+	decimate_line_end(&t);
 	ok(d.len > 100 && d.len < 6000, "no more than three points a column");
 	buf_free(&d);
 }

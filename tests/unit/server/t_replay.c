@@ -36,16 +36,16 @@ values_make(void)
 
 /* Steps first, first + apart, … */
 static void
-bank_make(struct bank *b, int64_t first, int64_t apart)
+bank_make(struct curve_file *b, int64_t first, int64_t apart)
 {
-	struct bank_curve *c;
+	struct curve_file_curve *c;
 	int i, k;
 
-	*b = (struct bank){ 0 };
+	*b = (struct curve_file){ 0 };
 	for (i = 0; i < CURVES; i++) {
-		c = bank_begin(b);
+		c = curve_file_begin(b);
 		for (k = 0; k < REPORTS; k++)
-			bank_report(b, c, first + apart * k, value[i][k]);
+			curve_file_report(b, c, first + apart * k, value[i][k]);
 	}
 }
 
@@ -54,14 +54,14 @@ static const struct replay_plan plan = {
 };
 
 static struct replay_sum
-run(const struct bank *b, const char *text)
+run(const struct curve_file *b, const char *text)
 {
 	struct replay_sum sum = { 0 };
 	struct replay_rule *rule;
 	struct err e = ERR_INIT;
 
 	if (replay_rule_read(&rule, text, &e) != 0 ||
-	    replay_bank(&sum, b, &plan, rule, &e) != 0)
+	    replay_simulate(&sum, b, &plan, rule, &e) != 0)
 		ok(false, "%s: %s", text, e.text);
 	replay_rule_free(rule);
 	return sum;
@@ -88,7 +88,7 @@ test_same(void)
 		"{\"rule\": \"threshold\", \"upper\": 1, "
 		"\"warmup_steps\": \"30%\"}" };
 	static const int64_t apart[] = { 20, 250, INT64_C(1000000007) };
-	struct bank near, far;
+	struct curve_file near, far;
 	struct replay_sum a, b;
 	size_t i, k;
 	int from;
@@ -110,8 +110,8 @@ test_same(void)
 					ok(b.skipped > b.reports / 4,
 					    "which is much");
 			}
-			bank_free(&near);
-			bank_free(&far);
+			curve_file_free(&near);
+			curve_file_free(&far);
 		}
 }
 
@@ -120,7 +120,7 @@ static void
 test_marks(void)
 {
 	static const char *const rules[] = { "narrow", "curve" };
-	struct bank near, far;
+	struct curve_file near, far;
 	struct replay_sum a, b;
 	size_t i;
 
@@ -134,8 +134,8 @@ test_marks(void)
 		    rules[i], (long long)b.skipped, (long long)b.reports,
 		    (long long)a.skipped);
 	}
-	bank_free(&near);
-	bank_free(&far);
+	curve_file_free(&near);
+	curve_file_free(&far);
 }
 
 static int
@@ -196,7 +196,7 @@ test_simulated(void)
 	static const int64_t apart[] = { 1, 20, 250 };
 	struct replay_sum sum;
 	size_t order[CURVES], i;
-	struct bank b;
+	struct curve_file b;
 	int skipped = 0;
 	uint64_t k;
 
@@ -213,7 +213,7 @@ test_simulated(void)
 		ok(sum.skipped == skipped,
 		    "a simulation skips %d, %lld, %lld apart", skipped,
 		    (long long)sum.skipped, (long long)apart[i]);
-		bank_free(&b);
+		curve_file_free(&b);
 	}
 }
 

@@ -33,25 +33,25 @@ random_value(const struct task *t, struct rng *rng, double level, double slope,
 }
 
 static void
-bank_random(struct bank *b, const struct task *t, uint64_t seed)
+bank_random(struct curve_file *b, const struct task *t, uint64_t seed)
 {
-	struct bank_curve *c;
+	struct curve_file_curve *c;
 	int64_t step;
 	double level, slope;
 	struct rng rng;
 	size_t i, k, n;
 
-	*b = (struct bank){ 0 };
+	*b = (struct curve_file){ 0 };
 	rng_init(&rng, 8, seed);
 	for (i = 0; i < t->curves; i++) {
-		c = bank_begin(b);
+		c = curve_file_begin(b);
 		level = rng_normal(&rng);
 		slope = 0.1 * rng_normal(&rng);
 		n = t->odd ? 1 + (size_t)rng_below(&rng, t->reports)
 			   : t->reports;
 		step = t->odd ? (int64_t)rng_below(&rng, 3) : 0;
 		for (k = 0; k < n; k++) {
-			bank_report(
+			curve_file_report(
 			    b, c, step, random_value(t, &rng, level, slope, k));
 			step += t->odd ? 1 + (int64_t)rng_below(&rng, 3) : 1;
 		}
@@ -69,7 +69,7 @@ same_sums(const struct replay_sum *a, const struct replay_sum *b)
 
 /* Whether the rule comes to the same; a seed at a time, so nothing cancels. */
 static bool
-same_policy(const struct tune_policy *p, const struct bank *b,
+same_policy(const struct policy_setting *p, const struct curve_file *b,
     const struct replay_plan *plan)
 {
 	struct replay_sum sum = { 0 };
@@ -78,9 +78,9 @@ same_policy(const struct tune_policy *p, const struct bank *b,
 	struct buf text = { 0 };
 	bool same;
 
-	tune_put_rule(&text, p);
+	policy_grid_put_rule(&text, p);
 	if (replay_rule_read(&rule, buf_str(&text), &e) == -1 ||
-	    replay_bank(&sum, b, plan, rule, &e) == -1) {
+	    replay_simulate(&sum, b, plan, rule, &e) == -1) {
 		printf("# %s\n", e.text);
 		return false;
 	}
@@ -97,9 +97,9 @@ same_policy(const struct tune_policy *p, const struct bank *b,
 
 /* Every fourth one has settings that the grid has not. */
 static void
-tune_vary(struct tune *t, uint64_t seed)
+tune_vary(struct policy_grid *t, uint64_t seed)
 {
-	struct tune_policy *p;
+	struct policy_setting *p;
 	struct rng rng;
 	size_t i;
 
@@ -125,21 +125,21 @@ test_same(const struct task *task, int64_t workers, bool maximize,
 		.value_last = value_last };
 	size_t i, good = 0, all = 0;
 	int64_t stopped = 0, killed = 0;
-	struct tune tune;
-	struct bank bank;
+	struct policy_grid tune;
+	struct curve_file bank;
 
 	for (plan.seed = 1; plan.seed <= 3; plan.seed++) {
 		bank_random(&bank, task, plan.seed);
-		tune_open(&tune);
+		policy_grid_open(&tune);
 		tune_vary(&tune, plan.seed);
-		tune_bank(&tune, &bank, &plan);
+		policy_search_run(&tune, &bank, &plan);
 		for (i = 0; i < tune.n; i++, all++) {
 			good += same_policy(&tune.policies[i], &bank, &plan);
 			stopped += tune.policies[i].sum.stopped;
 			killed += tune.policies[i].sum.killed;
 		}
-		tune_close(&tune);
-		bank_free(&bank);
+		policy_grid_close(&tune);
+		curve_file_free(&bank);
 	}
 	ok(good == all, "%s: all as the rule itself", what);
 	ok(stopped > (int64_t)all && killed > 0, "… and much was stopped");

@@ -23,21 +23,21 @@ number_order(const void *a, const void *b)
 
 /* The value of a curve at report i, by its definition. */
 static double
-slow_value(const struct value_rule *r, const struct curve *c, size_t i)
+slow_value(const struct curve_summary_rule *r, const struct curve *c, size_t i)
 {
 	double sum = 0, best = INFINITY, width;
 	size_t k, from = 0, n = 0;
 
-	if (r->kind == VALUE_LAST)
+	if (r->kind == SUMMARY_LAST)
 		return c->values[i];
 	width = ceil(r->share * (double)(i + 1));
-	if (r->kind == VALUE_WINDOW && width < (double)(i + 1))
+	if (r->kind == SUMMARY_WINDOW && width < (double)(i + 1))
 		from = i + 1 - (size_t)width;
 	for (k = from; k <= i; k++) {
 		if (!isfinite(c->values[k]) ||
-		    (r->kind == VALUE_MEAN_FROM &&
+		    (r->kind == SUMMARY_MEAN_FROM &&
 			curve_step(c, k) < r->from) ||
-		    (r->kind == VALUE_MEAN_FIRST && k >= r->count))
+		    (r->kind == SUMMARY_MEAN_FIRST && k >= r->count))
 			continue;
 		sum += c->values[k];
 		best = c->values[k] < best ? c->values[k] : best;
@@ -45,7 +45,7 @@ slow_value(const struct value_rule *r, const struct curve *c, size_t i)
 	}
 	if (n == 0)
 		return NAN;
-	return r->kind == VALUE_BEST ? best : sum / (double)n;
+	return r->kind == SUMMARY_BEST ? best : sum / (double)n;
 }
 
 /* The report of the curve that stands at key, or -1. */
@@ -161,7 +161,7 @@ any_rule(struct rng *r)
 	static const double shares[] = { 0.5, 0.5, 0.25, 0.9, 0, 1, 0.29 };
 	struct pool_rule rule = { 0 };
 
-	rule.value.kind = (enum value_kind)rng_below(r, 6);
+	rule.value.kind = (enum curve_summary_kind)rng_below(r, 6);
 	rule.value.share = 0.05 + 0.95 * rng_uniform(r);
 	rule.value.from = (int64_t)rng_below(r, 8);
 	rule.value.count = 1 + rng_below(r, 5);
@@ -255,12 +255,12 @@ one_stream(uint64_t seed, int64_t trials, int length, uint64_t spread)
 			continue;
 		any_change(&r, h, p, kind);
 		if (rng_below(&r, spread) == 0)
-			pool_spread(p, h);
+			pool_use_intervals(p, h);
 		if (trials > TRIALS && rng_below(&r, 40) > 0)
 			continue;
 		key = (int64_t)rng_below(&r, 40);
 		but = (int64_t)rng_below(&r, (uint64_t)history_count(h) + 1);
-		pool_ask(p, h, key, but, &fast);
+		pool_query(p, h, key, but, &fast);
 		slow_ask(&rule, h, key, but, &slow);
 		good = same_answer(&rule, &fast, &slow);
 	}
@@ -316,16 +316,16 @@ test_arithmetic(void)
 	struct pool *q = flat_pool(g, &mean, far, 3);
 	struct pool_answer a;
 
-	pool_ask(p, h, 0, 0, &a);
+	pool_query(p, h, 0, 0, &a);
 	is_near(a.first, 29, 0, "29 of 100 are 0.29, whatever 0.29 * 100 is");
-	pool_ask(q, g, 0, 0, &a);
+	pool_query(q, g, 0, 0, &a);
 	history_add(g, 4, NULL);
 	history_report(g, 4, 0, far[3]);
 	pool_observe(q, g, 4, 0);
 	history_add(g, 5, NULL);
 	history_report(g, 5, 0, far[4]);
 	pool_observe(q, g, 5, 0);
-	pool_ask(q, g, 0, 5, &a);
+	pool_query(q, g, 0, 5, &a);
 	is_near(a.first, 0.5, 0, "sums keep what great numbers would swallow");
 	pool_free(p);
 	pool_free(q);

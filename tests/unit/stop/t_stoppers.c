@@ -179,14 +179,14 @@ test_view(void)
 	double median = 0;
 	int64_t n = 0;
 
-	ok(!stopper_set_median(b.set, b.h, 0, &n, &median), "no median yet");
+	ok(!stop_rule_set_median(b.set, b.h, 0, &n, &median), "no median yet");
 	bench_feed(&b, 1, 0, 2);
 	bench_feed(&b, 2, 0, 3);
 	bench_feed(&c, 1, 0, 2);
-	ok(stopper_set_median(b.set, b.h, 0, &n, &median) && n == 2 &&
+	ok(stop_rule_set_median(b.set, b.h, 0, &n, &median) && n == 2 &&
 		median == 2.5,
 	    "view medians: last values of all");
-	ok(!stopper_set_median(c.set, c.h, 0, &n, &median),
+	ok(!stop_rule_set_median(c.set, c.h, 0, &n, &median),
 	    "a rule that compares other values has none to show");
 	bench_close(&b);
 	bench_close(&c);
@@ -384,8 +384,8 @@ test_sets(void)
 	double v[] = { NAN, NAN, NAN, NAN };
 	struct err e = ERR_INIT;
 
-	ok(stopper_set_wants_curves(b.set), "a rule wants curves");
-	ok(!stopper_set_wants_curves(none.set), "none does not");
+	ok(stop_rule_set_wants_curves(b.set), "a rule wants curves");
+	ok(!stop_rule_set_wants_curves(none.set), "none does not");
 	run(&none, 1, v, 4, "....", "none stops nobody");
 	bench_rule(&b, "patience", "{\"steps\":2}", &env, false, &e);
 	bench_feed(&b, 1, 0, 1);

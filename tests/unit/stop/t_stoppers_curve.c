@@ -20,26 +20,27 @@ test_marks(void)
 	static const int64_t steps[] = { 0, 1, 3, 4, 5, 9 };
 	static const double values[] = { 5, 4, NAN, 3, 1, 0 };
 	struct curve c = curve_of(steps, values, 6);
-	double got[MARKS_MOST];
-	struct marks m;
+	double got[CURVE_GRID_MAX];
+	struct curve_grid m;
 	int64_t many[1000];
 	double v[1000];
 	size_t i;
 
-	marks_init(&m, 10);
-	is_int(marks_done(&c, 2), 4, "from step 0, step 3 is the fourth");
-	is_int(marks_read(&m, &c, 4, got), 6, "as many marks as steps");
+	curve_grid_init(&m, 10);
+	is_int(curve_grid_steps_done(&c, 2), 4,
+	    "from step 0, step 3 is the fourth");
+	is_int(curve_grid_read(&m, &c, 4, got), 6, "as many marks as steps");
 	ok(got[0] == 5 && got[1] == 4 && isnan(got[2]) && got[3] == INFINITY &&
 		got[4] == 3 && got[5] == 1,
 	    "a value for each report, no number is infinite, gaps are NaN");
-	is_int(marks_read(&m, &c, 5, got), 10, "the last mark");
+	is_int(curve_grid_read(&m, &c, 5, got), 10, "the last mark");
 	for (i = 0; i < 1000; i++) {
 		many[i] = (int64_t)i + 1;
 		v[i] = (double)i;
 	}
 	c = curve_of(many, v, 1000);
-	marks_init(&m, 1000);
-	is_int(marks_read(&m, &c, 999, got), 64, "64 marks of 1000 steps");
+	curve_grid_init(&m, 1000);
+	is_int(curve_grid_read(&m, &c, 999, got), 64, "64 marks of 1000 steps");
 	is_near(got[0], 7.5, 0, "of long curves means: 16 reports");
 	is_near(got[1], 23.5, 0, "then 16 more");
 	is_near(got[63], 991.5, 1, "up to the end");
@@ -47,10 +48,10 @@ test_marks(void)
 
 /* The field counted by hand. */
 static int64_t
-ahead_by_hand(const struct history *h, const struct marks *m, size_t mark,
+ahead_by_hand(const struct history *h, const struct curve_grid *m, size_t mark,
     double value, int64_t *all)
 {
-	double values[MARKS_MOST], at;
+	double values[CURVE_GRID_MAX], at;
 	int64_t t, ahead = 0;
 	struct curve c;
 	size_t n, j;
@@ -58,7 +59,7 @@ ahead_by_hand(const struct history *h, const struct marks *m, size_t mark,
 	*all = 0;
 	for (t = 1; t <= history_count(h); t++) {
 		c = history_curve(h, t);
-		n = c.n > 0 ? marks_read(m, &c, c.n - 1, values) : 0;
+		n = c.n > 0 ? curve_grid_read(m, &c, c.n - 1, values) : 0;
 		if (n <= mark) {
 			*all += history_state(h, t) == TRIAL_STOPPED;
 			continue;
@@ -73,25 +74,25 @@ ahead_by_hand(const struct history *h, const struct marks *m, size_t mark,
 
 /* Reports in order, late and again, ends and retries. */
 static void
-any_event(struct history *h, struct field *f, struct rng *r)
+any_event(struct history *h, struct peer_curves *f, struct rng *r)
 {
 	int64_t t = 1 + (int64_t)rng_below(r, 12), step;
 	uint64_t what = rng_below(r, 20);
 
 	if (what == 0) {
 		history_end(h, t, TRIAL_STOPPED, NAN);
-		field_ended(f, h, t);
+		peer_curves_ended(f, h, t);
 	} else if (what == 1) {
 		history_retry(h, t);
-		field_ended(f, h, t);
+		peer_curves_ended(f, h, t);
 	} else if (what == 2) {
 		history_end(h, t, TRIAL_COMPLETED, 1);
-		field_ended(f, h, t);
+		peer_curves_ended(f, h, t);
 	} else {
 		step = (int64_t)rng_below(r, 100);
 		history_report(
 		    h, t, step, what == 3 ? NAN : (double)rng_below(r, 30));
-		field_observe(f, h, t, step);
+		peer_curves_observe(f, h, t, step);
 	}
 }
 
@@ -99,7 +100,7 @@ static void
 test_field(void)
 {
 	struct history *h;
-	struct field *f;
+	struct peer_curves *f;
 	struct rng r;
 	int64_t all, want, ahead;
 	int seed, i, bad = 0;
@@ -110,16 +111,16 @@ test_field(void)
 	for (seed = 0; seed < 30; seed++) {
 		rng_init(&r, 7, (uint64_t)seed);
 		h = history_new(0, false, HISTORY_CURVES);
-		f = field_new(seed % 2 ? 80 : 20);
+		f = peer_curves_new(seed % 2 ? 80 : 20);
 		for (i = 1; i <= 12; i++)
 			history_add(h, i, NULL);
 		for (i = 0; i < 400; i++)
 			any_event(h, f, &r);
-		for (mark = 0; mark < field_marks(f)->n; mark++) {
+		for (mark = 0; mark < peer_curves_grid(f)->n; mark++) {
 			v = (double)rng_below(&r, 30);
-			ahead = field_ahead(f, mark, v, &all);
-			bad += ahead !=
-			       ahead_by_hand(h, field_marks(f), mark, v, &want);
+			ahead = peer_curves_count_ahead(f, mark, v, &all);
+			bad += ahead != ahead_by_hand(h, peer_curves_grid(f),
+					    mark, v, &want);
 			bad += all != want;
 		}
 		best = INFINITY;
@@ -129,8 +130,8 @@ test_field(void)
 				if (c.values[k] < best)
 					best = c.values[k];
 		}
-		bad += best != field_best(f);
-		field_free(f);
+		bad += best != peer_curves_best(f);
+		peer_curves_free(f);
 		history_free(h);
 	}
 	is_int(bad, 0, "who is ahead of how many, whatever was reported again");
@@ -141,7 +142,7 @@ test_refused(const char *rule)
 {
 	struct stopper_env env = { .max_steps = 0, .study = "demo" };
 	struct bench b = { .h = history_new(0, false, HISTORY_CURVES),
-		.set = stopper_set_new() };
+		.set = stop_rule_set_new() };
 	struct err e = ERR_INIT;
 
 	is_int(bench_rule(&b, rule, NULL, &env, false, &e), -1,

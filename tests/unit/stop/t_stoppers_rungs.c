@@ -34,21 +34,22 @@ test_cut(void)
 {
 	double all[400], worst;
 	int i, k, n = 0, bad = 0, best;
-	struct cut c;
+	struct top_quantile c;
 	struct rng r;
 
 	rng_init(&r, 3, 1);
-	cut_init(&c, 3);
+	top_quantile_init(&c, 3);
 	for (i = 0; i < 2000; i++) {
 		if (n > 0 && (n == N(all) || rng_below(&r, 3) == 0)) {
 			k = (int)rng_below(&r, (uint64_t)n);
-			cut_remove(&c, all[k]);
+			top_quantile_remove(&c, all[k]);
 			all[k] = all[--n];
 		} else
-			cut_add(&c, all[n++] = (double)rng_below(&r, 50));
-		worst = cut_worst(&c);
-		best = (int)cut_best(&c);
-		bad += (int)cut_count(&c) != n ||
+			top_quantile_add(
+			    &c, all[n++] = (double)rng_below(&r, 50));
+		worst = top_quantile_worst(&c);
+		best = (int)top_quantile_best(&c);
+		bad += (int)top_quantile_count(&c) != n ||
 		       best != (n == 0	   ? 0
 				   : n < 3 ? 1
 					   : n / 3) ||
@@ -61,7 +62,7 @@ test_cut(void)
 		bad += best > 0;
 	}
 	is_int(bad, 0, "the best share of a set that grows and shrinks");
-	cut_free(&c);
+	top_quantile_free(&c);
 }
 
 static void
@@ -243,7 +244,7 @@ promoted(struct bench *b, int64_t step, const int64_t *trials, size_t n)
 	for (i = 0; i < n; i++)
 		paused[i] =
 		    (struct stopper_paused){ .trial = trials[i], .step = step };
-	return stopper_set_promote(b->set, b->h, paused, n, &lifted);
+	return stop_rule_set_promote(b->set, b->h, paused, n, &lifted);
 }
 
 #define PROMOTED(b, step, ...)                              \
@@ -276,12 +277,12 @@ test_promote(void)
 	AT_RUNG(&b, 7, 2, "P", "a worse one there", 4);
 	AT_RUNG(&b, 3, 2, "P", "and another", 5);
 	AT_RUNG(&b, 2, 2, "P", "who came late", 6);
-	is_int(stopper_set_promote(b.set, b.h, p, 3, &lifted), 7,
+	is_int(stop_rule_set_promote(b.set, b.h, p, 3, &lifted), 7,
 	    "the higher rung first");
-	is_int(stopper_set_promote(b.set, b.h, p + 2, 1, &lifted), 0,
+	is_int(stop_rule_set_promote(b.set, b.h, p + 2, 1, &lifted), 0,
 	    "not good enough on its own rung");
 	p[2] = (struct stopper_paused){ 3, 1 };
-	is_int(stopper_set_promote(b.set, b.h, p + 2, 1, &lifted), 0,
+	is_int(stop_rule_set_promote(b.set, b.h, p + 2, 1, &lifted), 0,
 	    "who ran on after it was told is asked about that rung, too");
 	bench_report(&b, 20, 1, NAN);
 	ok(b.last.verdict == VERDICT_STOP && b.last.diverged,
@@ -344,7 +345,7 @@ test_promote_order(void)
 				bench_feed(&b, t, 4, (t * 11) % 40);
 			p[i] = (struct stopper_paused){ t, t % 3 == 0 ? 4 : 1 };
 		}
-		got = stopper_set_promote(b.set, b.h, p, 40, &lifted);
+		got = stop_rule_set_promote(b.set, b.h, p, 40, &lifted);
 		if (first < 0)
 			first = got;
 		bad += got != first;
@@ -383,23 +384,24 @@ brackets(const char *options, const char *study, int64_t max_steps,
 	struct option_value *values = NULL;
 	struct json_doc *doc = NULL;
 	struct err e = ERR_INIT;
-	struct rungs *r;
+	struct halving_engine *r;
 	void *state;
 	char got[64] = "";
 	int i;
 
 	if (json_parse(&doc, options, strlen(options), NULL, false, &e) == -1 ||
-	    options_read(&values, s->options, json_root(doc), NULL, &e) == -1 ||
+	    plugin_options_read(
+		&values, s->options, json_root(doc), NULL, &e) == -1 ||
 	    s->open(&state, values, &env, &e) == -1) {
 		ok(false, "%s: %s", what, e.text);
 		return;
 	}
 	r = state;
 	for (i = 0; i < 40; i++)
-		got[i] = (char)('0' + r->rule.ladder_of(r, i + 1));
+		got[i] = (char)('0' + r->rule.rungs_of_trial(r, i + 1));
 	is_str(got, want, what);
 	s->close(state);
-	options_free(values, s->options);
+	plugin_options_free(values, s->options);
 	json_free(doc);
 }
 

@@ -52,29 +52,29 @@ refused(const char *path, enum err_kind kind, const char *part)
 static void
 test_strange_files(void)
 {
-	char *path = help_path("strange.db");
+	char *path = fixture_path("strange.db");
 	struct store *s;
 	bool there;
 
 	refused(path, ERR_FILE, "No such file");
-	refused(help_dir, ERR_FILE, "directory");
+	refused(fixture_dir, ERR_FILE, "directory");
 	write_file(path, "");
 	refused(path, ERR_STORE, "empty");
-	ok(store_there(&there, path, &e) == 0 && !there,
+	ok(store_exists(&there, path, &e) == 0 && !there,
 	    "an empty file is no study");
 	write_file(path,
 	    "This is a text of more than a hundred bytes, and so "
 	    "it cannot be taken for a short file.  It is no database at all, "
 	    "and never was.\n");
 	refused(path, ERR_STORE, "not a database");
-	ok(store_there(&there, path, &e) < 0, "garbage is nothing to replace");
+	ok(store_exists(&there, path, &e) < 0, "garbage is nothing to replace");
 	(void)unlink(path);
 	ok(shell(path, "CREATE TABLE mine (a)") == 0, "a stranger's database");
 	refused(path, ERR_STORE, "another program");
 	(void)unlink(path);
-	s = help_create("strange.db", true);
+	s = fixture_create("strange.db", true);
 	store_close(s);
-	ok(store_there(&there, path, &e) == 0 && there, "a study is there");
+	ok(store_exists(&there, path, &e) == 0 && there, "a study is there");
 	ok(shell(path, "PRAGMA user_version = 99") == 0, "a later version");
 	refused(path, ERR_STORE, "newer");
 	free(path);
@@ -83,26 +83,26 @@ test_strange_files(void)
 static void
 test_create(void)
 {
-	struct store_study study = help_study(true);
+	struct store_study study = fixture_study(true);
 	struct space space = { .n = 0 };
-	char *path = help_path("create.db");
+	char *path = fixture_path("create.db");
 	struct store *s;
 	struct stat st;
 	bool there = true;
 
-	ok(store_there(&there, path, &e) == 0 && !there, "nothing there");
+	ok(store_exists(&there, path, &e) == 0 && !there, "nothing there");
 	/* What a death while creating leaves. */
 	ok(shell(path, "PRAGMA journal_mode = WAL") == 0, "an unfilled file");
-	ok(store_there(&there, path, &e) == 0 && !there, "counts as nothing");
+	ok(store_exists(&there, path, &e) == 0 && !there, "counts as nothing");
 	ok(store_create(&s, path, &study, &space, false, &e) == 0,
 	    "and is taken over");
 	ok(stat(path, &st) == 0 && (st.st_mode & 07777) == 0600,
 	    "file is 0600");
 	free(path);
-	path = help_path("create.db-wal");
+	path = fixture_path("create.db-wal");
 	ok(stat(path, &st) == 0 && (st.st_mode & 07777) == 0600, "log is 0600");
 	free(path);
-	path = help_path("create.db");
+	path = fixture_path("create.db");
 	ok(store_create(&s, path, &study, &space, false, &e) < 0 &&
 		e.kind == ERR_FILE,
 	    "a second study is refused: %s", e.text);
@@ -113,9 +113,9 @@ test_create(void)
 static void
 test_study(void)
 {
-	struct store *s = help_create("study.db", false);
+	struct store *s = fixture_create("study.db", false);
 	struct store_study study;
-	char *path = help_path("study.db");
+	char *path = fixture_path("study.db");
 
 	must(store_study_get(s, &study, &e), &e);
 	is_str(study.name, "small", "name");
@@ -154,16 +154,16 @@ test_study(void)
 static void
 test_trial_rows(void)
 {
-	struct store *s = help_create("trial.db", true);
-	struct store_trial t = help_trial(1, TRIAL_WAITING), got;
+	struct store *s = fixture_create("trial.db", true);
+	struct store_trial t = fixture_trial(1, TRIAL_WAITING), got;
 
 	must(store_begin(s, &e), &e);
 	must(store_trial_add(s, &t, &e), &e);
-	t = help_trial(3, TRIAL_WAITING);
+	t = fixture_trial(3, TRIAL_WAITING);
 	ok(store_trial_add(s, &t, &e) < 0, "a number left out: %s", e.text);
-	t = help_trial(2, TRIAL_RUNNING);
+	t = fixture_trial(2, TRIAL_RUNNING);
 	ok(store_trial_add(s, &t, &e) < 0, "born running: %s", e.text);
-	t = help_trial(1, TRIAL_STARTING);
+	t = fixture_trial(1, TRIAL_STARTING);
 	t.cause = STOP_USER;
 	t.objective = 0.25;
 	t.last_step = 4;
@@ -213,7 +213,7 @@ test_moves(void)
 		[TRIAL_FAILED] = { TRIAL_STARTING, TRIAL_FAILED, TRIAL_STATES },
 		[TRIAL_CANCELLED] = { TRIAL_CANCELLED, TRIAL_STATES },
 	};
-	struct store *s = help_create("moves.db", true);
+	struct store *s = fixture_create("moves.db", true);
 	enum trial_state from, to, end;
 	enum trial_event ev;
 	struct store_trial t;
@@ -226,9 +226,9 @@ test_moves(void)
 				may = may ||
 				      (trial_move(from, ev, &end) && end == to);
 			must(store_begin(s, &e), &e);
-			t = help_trial(1, TRIAL_WAITING);
+			t = fixture_trial(1, TRIAL_WAITING);
 			must(store_trial_add(s, &t, &e), &e);
-			help_walk(s, &t, path_to[from]);
+			fixture_walk(s, &t, path_to[from]);
 			t.state = to;
 			ok((store_trial_put(s, &t, &e) == 0) == may,
 			    "%s to %s is %s", trial_state_name(from),
@@ -241,9 +241,9 @@ test_moves(void)
 static void
 test_attempt_rows(void)
 {
-	struct store *s = help_create("attempt.db", true);
-	struct store_trial t = help_trial(1, TRIAL_STARTING);
-	struct store_attempt a = help_attempt(1, 1), got;
+	struct store *s = fixture_create("attempt.db", true);
+	struct store_trial t = fixture_trial(1, TRIAL_STARTING);
+	struct store_attempt a = fixture_attempt(1, 1), got;
 
 	must(store_begin(s, &e), &e);
 	ok(store_attempt_add(s, &a, &e) < 0, "no attempt without its trial");
@@ -293,8 +293,8 @@ test_attempt_rows(void)
 static void
 test_queue(void)
 {
-	struct store *s = help_create("queue.db", true);
-	struct store_trial t = help_trial(1, TRIAL_WAITING);
+	struct store *s = fixture_create("queue.db", true);
+	struct store_trial t = fixture_trial(1, TRIAL_WAITING);
 	const char *source;
 	char *params;
 	int64_t id;
@@ -302,8 +302,8 @@ test_queue(void)
 	is_int(store_queue_next(s, &id, &params, &source, &e), 1, "empty");
 	must(store_begin(s, &e), &e);
 	must(store_trial_add(s, &t, &e), &e);
-	must(store_enqueue(s, "{\"lr\":1}", "enqueue", &e), &e);
-	must(store_enqueue(s, "{\"lr\":2}", "default", &e), &e);
+	must(store_queue_add(s, "{\"lr\":1}", "enqueue", &e), &e);
+	must(store_queue_add(s, "{\"lr\":2}", "default", &e), &e);
 	must(store_queue_next(s, &id, &params, &source, &e), &e);
 	is_str(params, "{\"lr\":1}", "the oldest first");
 	is_str(source, "enqueue", "its source");
@@ -334,38 +334,38 @@ log_there(const char *path)
 static void
 test_visit(void)
 {
-	char *path = help_path("visit.db"), *got;
-	struct store *s = help_create("visit.db", true);
-	struct store_trial t = help_trial(1, TRIAL_WAITING);
+	char *path = fixture_path("visit.db"), *got;
+	struct store *s = fixture_create("visit.db", true);
+	struct store_trial t = fixture_trial(1, TRIAL_WAITING);
 
 	must(store_begin(s, &e), &e);
 	must(store_trial_add(s, &t, &e), &e);
 	must(store_commit(s, true, &e), &e);
 	store_close(s);
 	ok(!log_there(path), "a writer takes its log away");
-	must(store_open(&s, path, STORE_VISIT, &e), &e);
-	got = help_query(s, "SELECT count(*) FROM trials");
+	must(store_open(&s, path, STORE_WRITE_ONCE, &e), &e);
+	got = fixture_query(s, "SELECT count(*) FROM trials");
 	is_str(got, "1", "a visitor sees the views");
 	free(got);
 	must(store_begin(s, &e), &e);
-	t = help_trial(2, TRIAL_WAITING);
+	t = fixture_trial(2, TRIAL_WAITING);
 	must(store_trial_add(s, &t, &e), &e);
 	must(store_commit(s, false, &e), &e);
 	store_close(s);
 	ok(log_there(path), "and leaves the log");
-	must(store_open(&s, path, STORE_VISIT, &e), &e);
-	got = help_query(s, "SELECT count(*) FROM trials");
+	must(store_open(&s, path, STORE_WRITE_ONCE, &e), &e);
+	got = fixture_query(s, "SELECT count(*) FROM trials");
 	is_str(got, "2", "in which the next one finds what it wrote");
 	free(got);
 	must(store_begin(s, &e), &e);
-	t = help_trial(3, TRIAL_WAITING);
+	t = fixture_trial(3, TRIAL_WAITING);
 	must(store_trial_add(s, &t, &e), &e);
 	must(store_commit(s, true, &e), &e);
-	store_settle(s);
+	store_checkpoint_at_close(s);
 	store_close(s);
 	ok(!log_there(path), "until one settles it");
 	must(store_open(&s, path, STORE_READ, &e), &e);
-	got = help_query(s, "SELECT count(*) FROM trials");
+	got = fixture_query(s, "SELECT count(*) FROM trials");
 	is_str(got, "3", "with all that was written");
 	free(got);
 	store_close(s);
@@ -375,7 +375,7 @@ test_visit(void)
 int
 main(void)
 {
-	help_begin();
+	fixture_begin();
 	test_visit();
 	test_strange_files();
 	test_create();
@@ -384,5 +384,5 @@ main(void)
 	test_moves();
 	test_attempt_rows();
 	test_queue();
-	return help_end();
+	return fixture_end();
 }

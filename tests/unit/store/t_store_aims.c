@@ -20,8 +20,8 @@ create(const char *name, bool maximize, const struct store_aim *aims, size_t n)
 	struct param params[2] = { { .name = (char *)(uintptr_t) "lr" },
 		{ .name = (char *)(uintptr_t) "acc" } };
 	struct space space = { .params = params, .n = 2 };
-	struct store_study study = help_study(maximize);
-	char *path = help_path(name);
+	struct store_study study = fixture_study(maximize);
+	char *path = fixture_path(name);
 	struct store *s;
 
 	study.aims = aims;
@@ -35,12 +35,12 @@ static void
 finish(struct store *s, int64_t number, const enum trial_state *states,
     double objective, double violation)
 {
-	struct store_trial t = help_trial(number, TRIAL_WAITING);
+	struct store_trial t = fixture_trial(number, TRIAL_WAITING);
 
 	must(store_trial_add(s, &t, &e), &e);
 	t.objective = objective;
 	t.violation = violation;
-	help_walk(s, &t, states);
+	fixture_walk(s, &t, states);
 }
 
 static void
@@ -110,7 +110,7 @@ static void
 test_front(void)
 {
 	struct store *s = create("front.db", true, three, 3);
-	char *path = help_path("front.db");
+	char *path = fixture_path("front.db");
 	struct buf b = { 0 };
 	double back[3];
 	int i;
@@ -148,13 +148,13 @@ test_front(void)
 	    "3|it's \"ms\"|minimize|NULL|NULL|NULL|NULL\n"
 	    "3|recall|NULL|0.5|NULL|0.25|0.25",
 	    "outcomes");
-	must(store_each_outcome(s, put_outcome, &b, &e), &e);
+	must(store_walk_outcomes(s, put_outcome, &b, &e), &e);
 	is_str(buf_str(&b),
 	    "1/0/1 1/1/10 1/2/0.75 2/0/2 2/1/20 2/2/0.75 3/0/3 3/1/nan "
 	    "3/2/0.25 ",
 	    "outcomes read back");
 	buf_clear(&b);
-	must(store_each_front(s, put_front, &b, &e), &e);
+	must(store_walk_front(s, put_front, &b, &e), &e);
 	is_str(buf_str(&b), "1/0/1 2/1/0 ", "the front read back");
 	must(store_outcome_get(s, 3, 3, back, &e), &e);
 	ok(back[0] == 3 && isnan(back[1]) && back[2] == 0.25,
@@ -199,7 +199,7 @@ put_failed(void *arg, int64_t trial, enum end_class last)
 static void
 attempt(struct store *s, int64_t trial, int number, enum end_class end)
 {
-	struct store_attempt a = help_attempt(trial, number);
+	struct store_attempt a = fixture_attempt(trial, number);
 
 	must(store_attempt_add(s, &a, &e), &e);
 	a.state = TRIAL_COMPLETED;
@@ -224,7 +224,7 @@ test_failed(void)
 	attempt(s, 4, 1, END_ERROR);
 	attempt(s, 4, 2, END_SPOT);
 	must(store_commit(s, false, &e), &e);
-	must(store_each_failed(s, put_failed, &b, &e), &e);
+	must(store_walk_failed(s, put_failed, &b, &e), &e);
 	is_str(buf_str(&b), "1/none 3/oom 4/spot ",
 	    "failed trials, with the end of their last attempt");
 	buf_free(&b);
@@ -234,11 +234,11 @@ test_failed(void)
 int
 main(void)
 {
-	help_begin();
+	fixture_begin();
 	test_best(true);
 	test_best(false);
 	test_front();
 	test_last();
 	test_failed();
-	return help_end();
+	return fixture_end();
 }

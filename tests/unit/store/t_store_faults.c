@@ -213,8 +213,8 @@ remove_all(const char *path)
 static int
 write_trial(struct store *s, int64_t number, struct err *e)
 {
-	struct store_trial t = help_trial(number, TRIAL_STARTING);
-	struct store_attempt a = help_attempt(number, 1);
+	struct store_trial t = fixture_trial(number, TRIAL_STARTING);
+	struct store_attempt a = fixture_attempt(number, 1);
 	int i;
 
 	if (store_begin(s, e) < 0)
@@ -245,12 +245,12 @@ life(const char *path, int64_t *trials, struct err *e)
 {
 	struct param param = { .name = (char *)(uintptr_t) "lr" };
 	struct space space = { .params = &param, .n = 1 };
-	struct store_study study = help_study(true);
+	struct store_study study = fixture_study(true);
 	struct store *s = NULL;
 	bool there;
 	int i, rc;
 
-	if (store_there(&there, path, e) < 0)
+	if (store_exists(&there, path, e) < 0)
 		return -1;
 	rc = there ? store_open(&s, path, STORE_WRITE, e)
 		   : store_create(&s, path, &study, &space, false, e);
@@ -276,7 +276,7 @@ is_right(const char *path, int64_t trials, int64_t perhaps)
 	int64_t n;
 	char *got;
 
-	if (store_there(&there, path, &e) < 0) {
+	if (store_exists(&there, path, &e) < 0) {
 		printf("# %s\n", e.text);
 		return false;
 	}
@@ -285,10 +285,10 @@ is_right(const char *path, int64_t trials, int64_t perhaps)
 			printf("# %s\n", e.text);
 			return false;
 		}
-		got = help_query(s, "SELECT trials FROM study");
+		got = fixture_query(s, "SELECT trials FROM study");
 		n = atoll(got);
 		free(got);
-		got = help_query(s,
+		got = fixture_query(s,
 		    "SELECT (SELECT count(*) FROM metrics) = 60 * trials, "
 		    "(SELECT count(*) FROM attempts) = trials, failed = "
 		    "trials, "
@@ -318,7 +318,7 @@ static void
 test_fault(
     const char *name, int code, bool forever, enum err_kind kind, int least)
 {
-	char *path = help_path("fault.db");
+	char *path = fixture_path("fault.db");
 	struct err e = ERR_INIT;
 	int64_t trials;
 	int n, rc, wrong = 0, kinds = 0;
@@ -355,10 +355,10 @@ test_fault(
 int
 main(void)
 {
-	help_begin();
+	fixture_begin();
 	fault_install();
 	test_fault("full disk", SQLITE_FULL, true, ERR_FULL, 100);
 	test_fault("write error", SQLITE_IOERR_WRITE, false, ERR_STORE, 100);
 	test_fault("sync error", SQLITE_IOERR_FSYNC, false, ERR_STORE, 10);
-	return help_end();
+	return fixture_end();
 }

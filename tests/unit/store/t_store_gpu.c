@@ -24,7 +24,7 @@ attempt_put(struct store *s, const struct store_attempt *a)
 static struct store_attempt
 begin(struct store *s, int64_t trial, int attempt)
 {
-	struct store_attempt a = help_attempt(trial, attempt);
+	struct store_attempt a = fixture_attempt(trial, attempt);
 
 	must(store_attempt_add(s, &a, &e), &e);
 	a.state = TRIAL_RUNNING;
@@ -53,8 +53,8 @@ static const char in_attempts[] =
 static void
 test_usage(void)
 {
-	struct store *s = help_create("usage.db", true);
-	struct store_trial t = help_trial(1, TRIAL_WAITING);
+	struct store *s = fixture_create("usage.db", true);
+	struct store_trial t = fixture_trial(1, TRIAL_WAITING);
 	struct store_attempt a, back;
 
 	must(store_begin(s, &e), &e);
@@ -95,7 +95,7 @@ static void
 finish(struct store *s, int64_t number, const enum trial_state *states,
     int64_t steps, const struct store_usage *u)
 {
-	struct store_trial t = help_trial(number, TRIAL_WAITING);
+	struct store_trial t = fixture_trial(number, TRIAL_WAITING);
 	struct store_attempt a;
 	int64_t i;
 
@@ -112,7 +112,7 @@ finish(struct store *s, int64_t number, const enum trial_state *states,
 	if (u != NULL)
 		a.usage = *u;
 	end(s, &a, 2.0 * (double)steps, END_OK);
-	help_walk(s, &t, states);
+	fixture_walk(s, &t, states);
 }
 
 /*
@@ -122,7 +122,7 @@ finish(struct store *s, int64_t number, const enum trial_state *states,
 static void
 test_saved(void)
 {
-	struct store *s = help_create("saved.db", true);
+	struct store *s = fixture_create("saved.db", true);
 	const char *sql = "SELECT steps_skipped, energy_saved FROM savings";
 
 	must(store_begin(s, &e), &e);
@@ -139,9 +139,9 @@ test_saved(void)
 	    "SELECT sum(gpu_seconds), sum(energy), sum(energy_saved) "
 	    "FROM t_total",
 	    "58.0|1007.0|725.0", "sums of all trials");
-	is_query(s, help_totals, "0", "totals are those of the trials");
+	is_query(s, fixture_totals, "0", "totals are those of the trials");
 	must(store_exec(s, "UPDATE t_trial SET energy_joules = NULL", &e), &e);
-	is_query(s, help_totals, "0", "and follow");
+	is_query(s, fixture_totals, "0", "and follow");
 	must(store_commit(s, false, &e), &e);
 	store_close(s);
 }
@@ -149,7 +149,7 @@ test_saved(void)
 static void
 test_gpus(void)
 {
-	struct store *s = help_create("gpus.db", true);
+	struct store *s = fixture_create("gpus.db", true);
 	struct store_gpu g = { .uuid = "GPU-b",
 		.index = 1,
 		.name = "Fast",
@@ -197,9 +197,9 @@ test_gpus(void)
 int
 main(void)
 {
-	help_begin();
+	fixture_begin();
 	test_usage();
 	test_saved();
 	test_gpus();
-	return help_end();
+	return fixture_end();
 }

@@ -72,7 +72,7 @@ add_trials(struct store *s, int64_t from, int64_t to)
 	struct store_trial t;
 
 	for (; from <= to; from++) {
-		t = help_trial(from, TRIAL_WAITING);
+		t = fixture_trial(from, TRIAL_WAITING);
 		must(store_trial_add(s, &t, &e), &e);
 	}
 }
@@ -80,8 +80,8 @@ add_trials(struct store *s, int64_t from, int64_t to)
 static void
 test_writer_beside(void)
 {
-	struct store *s = help_create("busy.db", true);
-	char *path = help_path("busy.db"), who[128], pid[32];
+	struct store *s = fixture_create("busy.db", true);
+	char *path = fixture_path("busy.db"), who[128], pid[32];
 	struct other shell;
 	int64_t began;
 
@@ -96,7 +96,7 @@ test_writer_beside(void)
 	ok(store_begin(s, &e) < 0 && e.kind == ERR_BUSY, "begin is busy");
 	ok(now_ms() - began < 10000, "and did not wait long");
 	ok(!store_in_transaction(s), "no transaction is open");
-	store_blocker(s, who, sizeof who);
+	store_lock_holder(s, who, sizeof who);
 	(void)snprintf(pid, sizeof pid, "(pid %d)", (int)shell.pid);
 	ok(strstr(who, pid) != NULL && strstr(who, "t_store_locks") != NULL,
 	    "the one who holds the lock is named: %s", who);
@@ -106,7 +106,7 @@ test_writer_beside(void)
 	add_trials(s, 1, 1);
 	must(store_commit(s, true, &e), &e);
 	ok(true, "later it works");
-	store_blocker(s, who, sizeof who);
+	store_lock_holder(s, who, sizeof who);
 	is_str(who, "another process", "nobody is in the way");
 	store_close(s);
 	free(path);
@@ -115,9 +115,9 @@ test_writer_beside(void)
 static void
 test_reader_beside(void)
 {
-	struct store *s = help_create("read.db", true), *r;
-	char *path = help_path("read.db"), *log = help_path("read.db-wal"),
-	     *want;
+	struct store *s = fixture_create("read.db", true), *r;
+	char *path = fixture_path("read.db"),
+	     *log = fixture_path("read.db-wal"), *want;
 	struct other shell;
 	struct stat st;
 	int64_t i, grown, began;
@@ -141,7 +141,7 @@ test_reader_beside(void)
 	want = xasprintf("error: %s: a query may only read", path);
 	is_query(r, "DELETE FROM t_event", want, "a query may not write");
 	free(want);
-	ok(store_enqueue(r, "{}", "enqueue", &e) < 0, "a reader writes not");
+	ok(store_queue_add(r, "{}", "enqueue", &e) < 0, "a reader writes not");
 	store_close(r);
 	ok(stat(log, &st) == 0 && st.st_size > 0,
 	    "a reader that leaves does not touch the log");
@@ -170,8 +170,8 @@ test_reader_beside(void)
 static void
 test_read_only_place(void)
 {
-	struct store *s = help_create("place.db", true);
-	char *path = help_path("place.db");
+	struct store *s = fixture_create("place.db", true);
+	char *path = fixture_path("place.db");
 
 	must(store_begin(s, &e), &e);
 	add_trials(s, 1, 3);
@@ -181,7 +181,7 @@ test_read_only_place(void)
 		skip("reading where nothing can be written", "root may");
 		skip("writing there", "root may");
 	} else {
-		(void)chmod(help_dir, 0500);
+		(void)chmod(fixture_dir, 0500);
 		(void)chmod(path, 0400);
 		must(store_open(&s, path, STORE_READ, &e), &e);
 		is_query(s, "SELECT trials FROM study", "3",
@@ -189,7 +189,7 @@ test_read_only_place(void)
 		store_close(s);
 		ok(store_open(&s, path, STORE_WRITE, &e) < 0,
 		    "writing there is refused: %s", e.text);
-		(void)chmod(help_dir, 0700);
+		(void)chmod(fixture_dir, 0700);
 	}
 	free(path);
 }
@@ -208,7 +208,7 @@ fill_up(struct store *s, const char *where)
 
 		must(store_begin(s, &e), &e);
 		for (i = 1; rc == 0 && i <= 100; i++) {
-			t = help_trial(done + i, TRIAL_WAITING);
+			t = fixture_trial(done + i, TRIAL_WAITING);
 			rc = store_trial_add(s, &t, &e);
 		}
 		/* A caller that overlooks an error must not commit half. */
@@ -234,7 +234,7 @@ go_on(struct store *s, const char *where)
 	char *next;
 
 	must(store_begin(s, &e), &e);
-	next = help_query(s, "SELECT trials + 1 FROM study");
+	next = fixture_query(s, "SELECT trials + 1 FROM study");
 	add_trials(s, atoll(next), atoll(next) + 99);
 	free(next);
 	ok(store_commit(s, true, &e) == 0, "%s: with room it goes on", where);
@@ -244,7 +244,7 @@ go_on(struct store *s, const char *where)
 static void
 test_page_limit(void)
 {
-	struct store *s = help_create("pages.db", true);
+	struct store *s = fixture_create("pages.db", true);
 
 	must(store_exec(s, "PRAGMA max_page_count = 200", &e), &e);
 	fill_up(s, "page limit");
@@ -255,7 +255,7 @@ test_page_limit(void)
 static void
 test_full_disk(void)
 {
-	char *mnt = help_path("mnt"), *ballast = help_path("mnt/ballast");
+	char *mnt = fixture_path("mnt"), *ballast = fixture_path("mnt/ballast");
 	struct store *s;
 	FILE *f;
 	int i;
@@ -271,7 +271,7 @@ test_full_disk(void)
 		for (i = 0; i < 300 * 1024; i++)
 			(void)fputc('x', f);
 		(void)fclose(f);
-		s = help_create("mnt/full.db", true);
+		s = fixture_create("mnt/full.db", true);
 		fill_up(s, "full disk");
 		(void)unlink(ballast);
 		go_on(s, "full disk");
@@ -308,8 +308,8 @@ log_spoil(const char *path)
 static void
 test_io_error(void)
 {
-	struct store *s = help_create("io.db", true);
-	char *path = help_path("io.db");
+	struct store *s = fixture_create("io.db", true);
+	char *path = fixture_path("io.db");
 	int rc;
 
 	must(store_begin(s, &e), &e);
@@ -318,7 +318,7 @@ test_io_error(void)
 	ok(log_spoil(path), "its log can be read alone");
 	rc = store_begin(s, &e);
 	if (rc == 0) {
-		struct store_trial t = help_trial(11, TRIAL_WAITING);
+		struct store_trial t = fixture_trial(11, TRIAL_WAITING);
 
 		rc = store_trial_add(s, &t, &e);
 	}
@@ -340,8 +340,8 @@ test_network_fs(void)
 {
 	struct param param = { .name = (char *)(uintptr_t) "lr" };
 	struct space space = { .params = &param, .n = 1 };
-	struct store_study study = help_study(true);
-	char *path = help_path("net.db"), *log = help_path("net.db-wal");
+	struct store_study study = fixture_study(true);
+	char *path = fixture_path("net.db"), *log = fixture_path("net.db-wal");
 	struct store *s, *r;
 	struct stat st;
 	int i;
@@ -431,13 +431,13 @@ static void
 test_reader_at_the_end(void)
 {
 	sqlite3_vfs vfs = *sqlite3_vfs_find(NULL);
-	char *log = help_path("end.db-wal");
+	char *log = fixture_path("end.db-wal");
 	struct store *s;
 	struct stat st;
 	int i;
 
-	store_close(help_create("end.db", true));
-	looked.path = help_path("end.db");
+	store_close(fixture_create("end.db", true));
+	looked.path = fixture_path("end.db");
 	looked.open = vfs.xOpen;
 	vfs.zName = "looked";
 	vfs.xOpen = looked_open;
@@ -462,7 +462,7 @@ main(int argc, char **argv)
 {
 	if (argc > 1)
 		return read_once(argv[1]);
-	help_begin();
+	fixture_begin();
 	test_writer_beside();
 	test_reader_beside();
 	test_read_only_place();
@@ -471,5 +471,5 @@ main(int argc, char **argv)
 	test_io_error();
 	test_network_fs();
 	test_reader_at_the_end();
-	return help_end();
+	return fixture_end();
 }

@@ -60,16 +60,16 @@ put_attempt(void *arg, const struct store_attempt *a)
 static void
 test_reports(void)
 {
-	struct store *s = help_create("reports.db", true);
-	struct store_trial one = help_trial(1, TRIAL_WAITING);
-	struct store_trial two = help_trial(2, TRIAL_WAITING);
+	struct store *s = fixture_create("reports.db", true);
+	struct store_trial one = fixture_trial(1, TRIAL_WAITING);
+	struct store_trial two = fixture_trial(2, TRIAL_WAITING);
 	struct buf b = { 0 };
 
 	must(store_begin(s, &e), &e);
 	must(store_trial_add(s, &one, &e), &e);
 	must(store_trial_add(s, &two, &e), &e);
-	help_walk(s, &one, running);
-	help_walk(s, &two, running);
+	fixture_walk(s, &one, running);
+	fixture_walk(s, &two, running);
 	report(s, 2, 1, "acc", 0, 0.5);
 	report(s, 1, 1, "acc", 1, NAN);
 	report(s, 1, 1, "loss", 7, 3);
@@ -97,18 +97,18 @@ test_reports(void)
 	    "SELECT name FROM metrics WHERE attempt = 1 AND step = 3 "
 	    "ORDER BY name",
 	    "acc\nl\xef\xbf\xbdss", "names are made valid UTF-8");
-	must(store_each_record(s, put_record, &b, &e), &e);
+	must(store_walk_records(s, put_record, &b, &e), &e);
 	is_str(buf_str(&b),
 	    "2/0/0.5/running 1/1/nan/running 1/2/inf/running "
 	    "1/3/-inf/running 2/-1/0.5/completed 1/2/0.25/running "
 	    "1/-1/nan/failed ",
 	    "records in the order they were recorded");
 	buf_clear(&b);
-	must(store_each_curve_row(s, put_curve_row, &b, &e), &e);
+	must(store_walk_curves(s, put_curve_row, &b, &e), &e);
 	is_str(buf_str(&b), "1/1/nan 1/2/0.25 1/3/-inf 2/0/0.5 ",
 	    "curve rows are those of the view");
 	buf_clear(&b);
-	must(store_each_last_step(s, 1, 1, put_last_step, &b, &e), &e);
+	must(store_walk_last_steps(s, 1, 1, put_last_step, &b, &e), &e);
 	is_str(buf_str(&b), "acc/3/3 loss/7/1 l\xef\xbf\xbdss/3/1 ",
 	    "last steps of an attempt");
 	buf_free(&b);
@@ -118,7 +118,7 @@ test_reports(void)
 static void
 test_walks(void)
 {
-	struct store *s = help_create("walks.db", true);
+	struct store *s = fixture_create("walks.db", true);
 	struct store_attempt a;
 	struct store_trial t;
 	struct buf b = { 0 };
@@ -126,9 +126,9 @@ test_walks(void)
 
 	must(store_begin(s, &e), &e);
 	for (i = 1; i <= 3; i++) {
-		t = help_trial(i, TRIAL_STARTING);
+		t = fixture_trial(i, TRIAL_STARTING);
 		must(store_trial_add(s, &t, &e), &e);
-		a = help_attempt(i, 1);
+		a = fixture_attempt(i, 1);
 		must(store_attempt_add(s, &a, &e), &e);
 		if (i == 2) {
 			a.state = TRIAL_WAITING;
@@ -137,14 +137,14 @@ test_walks(void)
 		}
 	}
 	must(store_commit(s, false, &e), &e);
-	is_int(store_each_trial(s, put_trial, &b, &e), 42,
+	is_int(store_walk_trials(s, put_trial, &b, &e), 42,
 	    "a walk ends when its callback says so");
 	is_str(buf_str(&b),
 	    "1/starting/{\"lr\":0.5,\"optimizer\":\"adam\"} "
 	    "2/starting/{\"lr\":0.5,\"optimizer\":\"adam\"} ",
 	    "having seen two trials");
 	buf_clear(&b);
-	must(store_each_open_attempt(s, put_attempt, &b, &e), &e);
+	must(store_walk_open_attempts(s, put_attempt, &b, &e), &e);
 	is_str(buf_str(&b), "1/1/starting 3/1/starting ",
 	    "attempts that have not ended");
 	buf_free(&b);
@@ -179,7 +179,7 @@ check_order(void *arg, int64_t trial, int64_t step, double value,
 static void
 test_order(void)
 {
-	struct store *s = help_create("order.db", true);
+	struct store *s = fixture_create("order.db", true);
 	struct store_trial t[64];
 	struct order o = { .good = true, .previous = -1 };
 	unsigned random = 12345, done = 0, n = 0, i;
@@ -193,9 +193,9 @@ test_order(void)
 		/* Eight run at once: trials done + 1 to done + 8. */
 		if (n < 63 && n < done + 8) {
 			n++;
-			t[n] = help_trial(n, TRIAL_WAITING);
+			t[n] = fixture_trial(n, TRIAL_WAITING);
 			must(store_trial_add(s, &t[n], &e), &e);
-			help_walk(s, &t[n], running);
+			fixture_walk(s, &t[n], running);
 		} else if (done + i <= n && steps[done + i] < 30) {
 			report(
 			    s, done + i, 1, "acc", ++steps[done + i], clock++);
@@ -208,7 +208,7 @@ test_order(void)
 	must(store_commit(s, false, &e), &e);
 	for (i = 0; i < 64; i++)
 		o.last[i] = 0;
-	must(store_each_record(s, check_order, &o, &e), &e);
+	must(store_walk_records(s, check_order, &o, &e), &e);
 	ok(o.good, "reports of overlapping trials keep their order");
 	is_int(o.reports, (long long)clock, "none is missing");
 	is_int(o.ends, 63, "nor an end");
@@ -248,7 +248,7 @@ check_warm(void *arg, const struct store_warm *w)
 static void
 test_warm(void)
 {
-	struct store *s = help_create("warm.db", true);
+	struct store *s = fixture_create("warm.db", true);
 	struct warms o = { .good = true };
 	struct store_warm w = { "../a.db", 7, TRIAL_COMPLETED, 0.5, 12, 0.25,
 		"{\"x\":1}", NULL };
@@ -267,7 +267,7 @@ test_warm(void)
 	must(store_commit(s, true, &e), &e);
 	must(store_warm_count(s, &n, &e), &e);
 	is_int(n, 2, "two");
-	must(store_each_warm(s, check_warm, &o, &e), &e);
+	must(store_walk_warm(s, check_warm, &o, &e), &e);
 	ok(o.good && o.n == 2, "read back in their order");
 	store_close(s);
 }
@@ -275,10 +275,10 @@ test_warm(void)
 int
 main(void)
 {
-	help_begin();
+	fixture_begin();
 	test_reports();
 	test_walks();
 	test_order();
 	test_warm();
-	return help_end();
+	return fixture_end();
 }

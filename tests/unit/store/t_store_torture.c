@@ -50,8 +50,8 @@ writer_check(int rc, const struct err *e)
 static void
 write_trial(struct store *s, int64_t number)
 {
-	struct store_trial t = help_trial(number, TRIAL_STARTING);
-	struct store_attempt a = help_attempt(number, 1);
+	struct store_trial t = fixture_trial(number, TRIAL_STARTING);
+	struct store_attempt a = fixture_attempt(number, 1);
 	struct err e = ERR_INIT;
 	int i;
 
@@ -76,12 +76,12 @@ writer_open(const char *path)
 {
 	struct param param = { .name = (char *)(uintptr_t) "lr" };
 	struct space space = { .params = &param, .n = 1 };
-	struct store_study study = help_study(true);
+	struct store_study study = fixture_study(true);
 	struct err e = ERR_INIT;
 	struct store *s;
 	bool there;
 
-	writer_check(store_there(&there, path, &e), &e);
+	writer_check(store_exists(&there, path, &e), &e);
 	if (there)
 		writer_check(store_open(&s, path, STORE_WRITE, &e), &e);
 	else
@@ -135,7 +135,7 @@ writer_start(const char *path, unsigned after_us, bool opened, bool bug)
 static bool
 is_same(struct store *s, const char *sql, const char *want)
 {
-	char *got = help_query(s, sql);
+	char *got = fixture_query(s, sql);
 	bool same = strcmp(got, want) == 0;
 
 	if (!same)
@@ -180,7 +180,7 @@ look_after(const char *path, int64_t *trials)
 	char *n;
 
 	*trials = 0;
-	if (store_there(&there, path, &e) < 0) {
+	if (store_exists(&there, path, &e) < 0) {
 		printf("# %s\n", e.text);
 		return false;
 	}
@@ -190,11 +190,11 @@ look_after(const char *path, int64_t *trials)
 		printf("# %s\n", e.text);
 		return false;
 	}
-	n = help_query(s, "SELECT trials FROM study");
+	n = fixture_query(s, "SELECT trials FROM study");
 	*trials = atoll(n);
 	free(n);
 	good =
-	    is_same(s, half, "0|0|0|0") && is_same(s, help_totals, "0") &&
+	    is_same(s, half, "0|0|0|0") && is_same(s, fixture_totals, "0") &&
 	    is_same(s, "SELECT * FROM pragma_integrity_check", "ok") &&
 	    is_same(s,
 		"SELECT (SELECT seq FROM t_counter) >= coalesce(max(seq), 0), "
@@ -274,8 +274,8 @@ main(void)
 	int kills = text != NULL ? atoi(text) : 300;
 	char *path;
 
-	help_begin();
-	path = help_path("torture.db");
+	fixture_begin();
+	path = fixture_path("torture.db");
 	ledger = mmap(NULL, sizeof *ledger, PROT_READ | PROT_WRITE,
 	    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (ledger == MAP_FAILED)
@@ -285,5 +285,5 @@ main(void)
 	ok(torture(path, 200, true) < 200,
 	    "a writer that acknowledges too early is found out");
 	free(path);
-	return help_end();
+	return fixture_end();
 }

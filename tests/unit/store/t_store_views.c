@@ -67,7 +67,7 @@ static const struct promise {
 static void
 test_promise(void)
 {
-	struct store *s = help_create("promise.db", true);
+	struct store *s = fixture_create("promise.db", true);
 	struct store_rows *r;
 	char sql[64];
 	struct buf b;
@@ -133,8 +133,8 @@ static void
 finish(struct store *s, int64_t number, const enum trial_state *states,
     double objective, int64_t last_step)
 {
-	struct store_trial t = help_trial(number, TRIAL_WAITING);
-	struct store_attempt a = help_attempt(number, 1);
+	struct store_trial t = fixture_trial(number, TRIAL_WAITING);
+	struct store_attempt a = fixture_attempt(number, 1);
 
 	must(store_trial_add(s, &t, &e), &e);
 	must(store_attempt_add(s, &a, &e), &e);
@@ -151,14 +151,14 @@ finish(struct store *s, int64_t number, const enum trial_state *states,
 		a.ended_us = T0 + last_step * 2 * SECOND;
 		must(store_attempt_put(s, &a, &e), &e);
 	}
-	help_walk(s, &t, states);
+	fixture_walk(s, &t, states);
 }
 
 static void
 test_best(bool maximize)
 {
 	const char *path = maximize ? "max.db" : "min.db";
-	struct store *s = help_create(path, maximize);
+	struct store *s = fixture_create(path, maximize);
 	const char *sql = "SELECT (SELECT trial FROM best), best_trial, best "
 			  "FROM study";
 	double sign = maximize ? 1 : -1;
@@ -190,7 +190,7 @@ test_best(bool maximize)
 static void
 test_savings(void)
 {
-	struct store *s = help_create("savings.db", true);
+	struct store *s = fixture_create("savings.db", true);
 
 	must(store_begin(s, &e), &e);
 	reports(s, 1, 1, 10, 2);
@@ -207,15 +207,15 @@ test_savings(void)
 	    "SELECT steps_run, steps_skipped, round(share, 6), "
 	    "seconds_saved, cost_saved FROM savings",
 	    "24|11|0.314286|28.0|NULL", "steps run, skipped, seconds saved");
-	is_query(s, help_totals, "0", "totals are those of the trials");
+	is_query(s, fixture_totals, "0", "totals are those of the trials");
 	must(store_begin(s, &e), &e);
 	must(store_exec(s, "UPDATE t_attempt SET cost = trial", &e), &e);
 	/* 6 steps of 3 s at 2 dollars in 8 s, 5 of 2 s at 3 dollars in 8. */
 	is_query(s, "SELECT cost, cost_saved FROM study, savings", "15.0|8.25",
 	    "dollars spent and saved");
-	is_query(s, help_totals, "0", "totals follow");
+	is_query(s, fixture_totals, "0", "totals follow");
 	must(store_exec(s, "UPDATE t_attempt SET cost = NULL", &e), &e);
-	is_query(s, help_totals, "0", "and back");
+	is_query(s, fixture_totals, "0", "and back");
 	finish(s, 6, running, 1, 3);
 	must(store_exec(s,
 		 "UPDATE t_trial SET last_step = 1 << 53 "
@@ -231,8 +231,8 @@ test_savings(void)
 static void
 test_other_rows(void)
 {
-	struct store *s = help_create("other.db", true);
-	struct store_trial t = help_trial(1, TRIAL_STARTING);
+	struct store *s = fixture_create("other.db", true);
+	struct store_trial t = fixture_trial(1, TRIAL_STARTING);
 	struct store_stop stop = { .trial = 1,
 		.step = 5,
 		.rule = "median",
@@ -279,9 +279,9 @@ test_results(void)
 		"objective" };
 	struct param params[COUNT(names)] = { 0 };
 	struct space space = { .params = params, .n = COUNT(names) };
-	struct store_study study = help_study(true);
-	struct store_trial t = help_trial(1, TRIAL_WAITING);
-	char *path = help_path("results.db");
+	struct store_study study = fixture_study(true);
+	struct store_trial t = fixture_trial(1, TRIAL_WAITING);
+	char *path = fixture_path("results.db");
 	struct store *s;
 	size_t i;
 
@@ -321,8 +321,8 @@ test_results(void)
 static void
 test_user_views(void)
 {
-	struct store *s = help_create("user.db", true);
-	char *path = help_path("user.db");
+	struct store *s = fixture_create("user.db", true);
+	char *path = fixture_path("user.db");
 
 	must(store_begin(s, &e), &e);
 	must(store_exec(s,
@@ -347,7 +347,7 @@ plan(struct store *s, const char *sql, const char *must_have,
     const char *must_not)
 {
 	char *explain = xasprintf("EXPLAIN QUERY PLAN %s", sql);
-	char *got = help_query(s, explain);
+	char *got = fixture_query(s, explain);
 
 	if (!ok((must_have == NULL || strstr(got, must_have) != NULL) &&
 		    strstr(got, must_not) == NULL,
@@ -360,7 +360,7 @@ plan(struct store *s, const char *sql, const char *must_have,
 static void
 test_plans(void)
 {
-	struct store *s = help_create("plans.db", true);
+	struct store *s = fixture_create("plans.db", true);
 	const char *sort = "TEMP B-TREE";
 
 	plan(s, "SELECT * FROM curves", "SEARCH m USING PRIMARY KEY", sort);
@@ -387,7 +387,7 @@ test_plans(void)
 int
 main(void)
 {
-	help_begin();
+	fixture_begin();
 	test_promise();
 	test_best(true);
 	test_best(false);
@@ -396,5 +396,5 @@ main(void)
 	test_results();
 	test_user_views();
 	test_plans();
-	return help_end();
+	return fixture_end();
 }

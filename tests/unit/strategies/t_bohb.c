@@ -63,11 +63,12 @@ ask(const struct rig *r, const char *options, int64_t trial, double *x)
 
 	good =
 	    json_parse(&doc, options, strlen(options), NULL, false, &e) == 0 &&
-	    options_read(&values, s->options, json_root(doc), NULL, &e) == 0 &&
+	    plugin_options_read(
+		&values, s->options, json_root(doc), NULL, &e) == 0 &&
 	    s->suggest(&out, &ask, values, &e) == 0;
 	if (!good)
 		printf("# %s\n", e.text);
-	options_free(values, s->options);
+	plugin_options_free(values, s->options);
 	json_free(doc);
 	return good;
 }

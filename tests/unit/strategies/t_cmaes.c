@@ -59,8 +59,8 @@ rule(void)
 
 /* The distribution after the history of s. */
 static int
-recall(struct cma *c, struct axis axes[2], const struct search *s,
-    const struct cmaes_rule *r)
+recall(struct cmaes_distribution *c, struct axis axes[2],
+    const struct search_run_state *s, const struct cmaes_rule *r)
 {
 	static size_t which[] = { 0, 1 };
 	struct strategy_ask ask = { .space = s->space,
@@ -69,13 +69,14 @@ recall(struct cma *c, struct axis axes[2], const struct search *s,
 		.kernels = s->kernels };
 	struct cmaes_axes a = { axes, which, 2 };
 
-	axis_init(&axes[0], &s->space->params[0]);
-	axis_init(&axes[1], &s->space->params[1]);
-	return cmaes_recall(c, &ask, r, &a);
+	tpe_axis_init(&axes[0], &s->space->params[0]);
+	tpe_axis_init(&axes[1], &s->space->params[1]);
+	return cmaes_replay_history(c, &ask, r, &a);
 }
 
 static void
-add(struct search *s, double x, double y, enum trial_state state, double loss)
+add(struct search_run_state *s, double x, double y, enum trial_state state,
+    double loss)
 {
 	int64_t trial = history_count(s->history) + 1;
 	double point[] = { x, y };
@@ -87,27 +88,27 @@ add(struct search *s, double x, double y, enum trial_state state, double loss)
 }
 
 static void
-generations_are(const struct search *s, const struct cmaes_rule *r,
+generations_are(const struct search_run_state *s, const struct cmaes_rule *r,
     long long want, const char *what)
 {
 	struct axis axes[2];
-	struct cma c;
+	struct cmaes_distribution c;
 
 	if (!ok(recall(&c, axes, s, r) == 0, "%s", what))
 		return;
 	is_int(c.generation, want, "so many generations");
-	cma_free(&c);
+	cmaes_distribution_free(&c);
 }
 
 static void
 check_generations(void)
 {
 	struct cmaes_rule r = rule(), survivors = rule();
-	struct search s;
+	struct search_run_state s;
 	int i;
 
 	survivors.stopped = false;
-	(void)search_open(&s, &bowl, "cmaes", "{}", 1);
+	(void)search_run_open(&s, &bowl, "cmaes", "{}", 1);
 	generations_are(&s, &r, 0, "of nothing");
 	for (i = 0; i < LAMBDA - 1; i++)
 		add(&s, 0.1 * i, 0.5, TRIAL_COMPLETED, i);
@@ -122,7 +123,7 @@ check_generations(void)
 	generations_are(&s, &r, 1, "a generation that failed is passed over");
 	history_end(s.history, LAMBDA, TRIAL_COMPLETED, 0.5);
 	generations_are(&s, &r, 2, "one that ends late has its place");
-	search_close(&s);
+	search_run_close(&s);
 }
 
 /* Stopped trials are worse than completed ones, failed ones than those. */
@@ -131,10 +132,10 @@ check_order(void)
 {
 	struct cmaes_rule r = rule();
 	struct axis axes[2];
-	struct search s;
-	struct cma c;
+	struct search_run_state s;
+	struct cmaes_distribution c;
 
-	(void)search_open(&s, &bowl, "cmaes", "{}", 1);
+	(void)search_run_open(&s, &bowl, "cmaes", "{}", 1);
 	add(&s, 0.1, 0.5, TRIAL_FAILED, NAN);
 	add(&s, 0.2, 0.5, TRIAL_STOPPED, NAN);
 	add(&s, 0.8, 0.5, TRIAL_COMPLETED, 3);
@@ -143,8 +144,8 @@ check_order(void)
 	add(&s, 0.8, 0.5, TRIAL_COMPLETED, 5);
 	(void)recall(&c, axes, &s, &r);
 	ok(c.mean[0] > 0.8, "it moves to those that completed (%g)", c.mean[0]);
-	cma_free(&c);
-	search_close(&s);
+	cmaes_distribution_free(&c);
+	search_run_close(&s);
 }
 
 static void
@@ -152,19 +153,19 @@ check_far(void)
 {
 	struct cmaes_rule r = rule();
 	struct axis axes[2];
-	struct search s;
-	struct cma c;
+	struct search_run_state s;
+	struct cmaes_distribution c;
 	int i;
 
 	r.sigma = 1e-4;
-	(void)search_open(&s, &bowl, "cmaes", "{}", 1);
+	(void)search_run_open(&s, &bowl, "cmaes", "{}", 1);
 	for (i = 0; i < LAMBDA; i++)
 		add(&s, i % 2, i % 3 * 0.5, TRIAL_COMPLETED, i);
 	(void)recall(&c, axes, &s, &r);
 	ok(c.sigma > 1e-5 && c.sigma < 1e-3,
 	    "points from far away do not burst it (%g)", c.sigma);
-	cma_free(&c);
-	search_close(&s);
+	cmaes_distribution_free(&c);
+	search_run_close(&s);
 }
 
 /* The tenth of 20 trials: two points, whose middle and spread are known. */
@@ -174,12 +175,12 @@ check_before(void)
 	struct cmaes_rule r = rule();
 	double point[2], a, b;
 	struct axis axes[2];
-	struct search s;
-	struct cma c;
+	struct search_run_state s;
+	struct cmaes_distribution c;
 	int i;
 
-	(void)search_open(&s, &bowl, "cmaes", "{}", 1);
-	history_before(s.history, 20);
+	(void)search_run_open(&s, &bowl, "cmaes", "{}", 1);
+	history_add_prior(s.history, 20);
 	for (i = -19; i <= 0; i++) {
 		point[0] = i == -7 ? 0.6 : i == -3 ? 0.8 : 0.1;
 		point[1] = 0.4;
@@ -198,12 +199,12 @@ check_before(void)
 	is_near(b, 0.01, 1e-12, "and the least there is");
 	is_near(c.cov[0] * c.cov[3], 1, 1e-12, "the shape has volume 1");
 	is_int(c.generation, 0, "they are no generations");
-	cma_free(&c);
+	cmaes_distribution_free(&c);
 	r.sigma = 0.3;
 	(void)recall(&c, axes, &s, &r);
 	is_near(c.sigma, 0.3, 0, "unless sigma0 is given");
-	cma_free(&c);
-	search_close(&s);
+	cmaes_distribution_free(&c);
+	search_run_close(&s);
 }
 
 static size_t
@@ -211,17 +212,17 @@ lambda_after(enum cmaes_restart restart, int trials)
 {
 	struct cmaes_rule r = rule();
 	struct axis axes[2];
-	struct search s;
-	struct cma c;
+	struct search_run_state s;
+	struct cmaes_distribution c;
 	size_t lambda;
 
 	r.restart = restart;
-	(void)search_open(&s, &plain, "cmaes", "{}", 1);
+	(void)search_run_open(&s, &plain, "cmaes", "{}", 1);
 	(void)search_run(&s, trials, 1);
 	(void)recall(&c, axes, &s, &r);
 	lambda = c.lambda;
-	cma_free(&c);
-	search_close(&s);
+	cmaes_distribution_free(&c);
+	search_run_close(&s);
 	return lambda;
 }
 
@@ -229,7 +230,7 @@ lambda_after(enum cmaes_restart restart, int trials)
 static void
 check_restart(void)
 {
-	is_int((long long)lambda_after(CMAES_GO_ON, 300), LAMBDA,
+	is_int((long long)lambda_after(CMAES_NO_RESTART, 300), LAMBDA,
 	    "it never begins again");
 	is_int((long long)lambda_after(CMAES_IPOP, 300), 2 * LAMBDA,
 	    "it begins again with twice as many");
@@ -245,18 +246,18 @@ check_margin(void)
 	double x[2], at[2];
 	int count[10] = { 0 }, i, others = 0;
 	struct axis axes[2];
-	struct search s;
+	struct search_run_state s;
 	struct rng rng;
-	struct cma c;
+	struct cmaes_distribution c;
 
-	(void)search_open(&s, &stairs, "cmaes", "{}", 1);
+	(void)search_run_open(&s, &stairs, "cmaes", "{}", 1);
 	for (i = 0; i < 40 * LAMBDA; i++)
 		add(&s, 0.5 + (i % 7) * 1e-3, 0.35, TRIAL_COMPLETED,
 		    (double)(i % 7));
 	(void)recall(&c, axes, &s, &r);
 	rng_init(&rng, 1, 1);
 	for (i = 0; i < 2000; i++) {
-		(void)cma_draw(&c, &rng, x, at);
+		(void)cmaes_distribution_draw(&c, &rng, x, at);
 		count[(int)(at[1] * 10)]++;
 	}
 	for (i = 0; i < 10; i++)
@@ -265,31 +266,31 @@ check_margin(void)
 	ok(count[3] > others && others > 80,
 	    "other levels are drawn, %d times of 2000", others);
 	ok(c.sigma * sqrt(c.cov[0]) < 0.05, "while the number converges");
-	cma_free(&c);
-	search_close(&s);
+	cmaes_distribution_free(&c);
+	search_run_close(&s);
 }
 
 static void
 check_options(void)
 {
 	double x[2], y[2];
-	struct search s;
+	struct search_run_state s;
 
-	ok(!search_open(&s, &bowl, "cmaes", "{\"x0\": {\"z\": 1}}", 1),
+	ok(!search_run_open(&s, &bowl, "cmaes", "{\"x0\": {\"z\": 1}}", 1),
 	    "x0 of a parameter that is not there: %s", s.err.text);
-	search_close(&s);
-	ok(!search_open(&s, &bowl, "cmaes", "{\"x0\": {\"x\": 2}}", 1),
+	search_run_close(&s);
+	ok(!search_run_open(&s, &bowl, "cmaes", "{\"x0\": {\"x\": 2}}", 1),
 	    "x0 out of range: %s", s.err.text);
-	search_close(&s);
-	(void)search_open(&s, &bowl, "cmaes",
+	search_run_close(&s);
+	(void)search_run_open(&s, &bowl, "cmaes",
 	    "{\"x0\": {\"x\": 0.75}, \"sigma0\": 0.00001}", 1);
-	(void)search_ask(&s, x);
+	(void)search_run_ask(&s, x);
 	is_near(x[0], 0.75, 1e-3, "it begins at x0");
 	is_near(x[1], 0.5, 1e-3, "or in the middle");
 	s.kernels = NULL;
-	(void)search_ask(&s, y);
+	(void)search_run_ask(&s, y);
 	ok(x[0] == y[0] && x[1] == y[1], "kernels are not needed at first");
-	search_close(&s);
+	search_run_close(&s);
 }
 
 int

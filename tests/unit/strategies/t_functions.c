@@ -53,7 +53,7 @@ space_of(const struct function *f)
 static void
 check_least(size_t i)
 {
-	const struct function *f = function_find(least[i].name);
+	const struct function *f = test_function_find(least[i].name);
 	struct space *space = space_of(f);
 	struct value values[FUNCTION_DIMS];
 	struct json_doc *doc = NULL;
@@ -78,7 +78,7 @@ static void
 check_front(const char *name, double x_max, double y_max)
 {
 	enum { N = 20000 };
-	const struct function *f = function_find(name);
+	const struct function *f = test_function_find(name);
 	struct value v[FUNCTION_DIMS] = { { .real = 0 } };
 	static double rows[N * 2];
 	double bounds[FUNCTION_BOUNDS], got, t;
@@ -93,7 +93,7 @@ check_front(const char *name, double x_max, double y_max)
 		kept = kept && (f->n_bounds == 0 || bounds[0] <= 1e-12) &&
 		       (f->n_bounds < 2 || bounds[1] <= 1e-12);
 	}
-	got = pareto_hypervolume(rows, N, 2, f->reference);
+	got = hypervolume_of(rows, N, 2, f->reference);
 	ok(got <= f->best + 1e-9 && got > f->best * 0.9995,
 	    "%s: the front has the volume", name);
 	ok(kept, "%s: and keeps the constraints", name);

@@ -17,21 +17,21 @@ check_endings(void)
 	static const char *const names[] = { "equal", "NaN", "failed",
 		"stopped", "infinite", "mixed" };
 	double x[DIMS_MAX];
-	struct run r;
+	struct strategy_run r;
 	int64_t trial;
 	int i, k, good;
 
 	for (i = 0; i <= END_MIX; i++) {
-		gp_open(&r, run_small, "{\"candidates\": 512}", 5);
+		gp_open(&r, strategy_run_small, "{\"candidates\": 512}", 5);
 		for (k = 0, good = 0; k < 40; k++) {
-			trial = run_next(&r, x);
-			good += trial > 0 && run_in_cube(&r, x);
+			trial = strategy_run_next(&r, x);
+			good += trial > 0 && strategy_run_in_cube(&r, x);
 			/* Some are left to run. */
 			if (k % 9 != 8)
-				run_end(&r, trial, (enum ending)i);
+				strategy_run_end(&r, trial, (enum ending)i);
 		}
 		is_int(good, 40, names[i]);
-		run_close(&r);
+		strategy_run_close(&r);
 	}
 }
 
@@ -40,24 +40,24 @@ static void
 check_same(void)
 {
 	double x[DIMS_MAX], y[DIMS_MAX];
-	struct run a, b;
+	struct strategy_run a, b;
 	bool same = true;
 	int i;
 
-	gp_open(&a, run_small, "{\"candidates\": 512}", 5);
-	gp_open(&b, run_small, "{\"candidates\": 512}", 5);
+	gp_open(&a, strategy_run_small, "{\"candidates\": 512}", 5);
+	gp_open(&b, strategy_run_small, "{\"candidates\": 512}", 5);
 	for (i = 0; i < 30; i++) {
-		run_end(&a, run_next(&a, x), END_MIX);
-		run_end(&b, run_next(&b, y), END_MIX);
+		strategy_run_end(&a, strategy_run_next(&a, x), END_MIX);
+		strategy_run_end(&b, strategy_run_next(&b, y), END_MIX);
 		same = same && memcmp(x, y, sizeof x) == 0;
 	}
 	ok(same, "the same history has the same next point");
 	b.seed = 6;
-	(void)run_next(&a, x);
-	(void)run_next(&b, y);
+	(void)strategy_run_next(&a, x);
+	(void)strategy_run_next(&b, y);
 	ok(memcmp(x, y, sizeof x) != 0, "another seed has another answer");
-	run_close(&a);
-	run_close(&b);
+	strategy_run_close(&a);
+	strategy_run_close(&b);
 }
 
 /* Eight side by side: no two of them close together. */
@@ -65,24 +65,24 @@ static void
 check_pending(void)
 {
 	double x[8][2], apart = INFINITY, u[2];
-	struct run r;
+	struct strategy_run r;
 	int i, k;
 
 	gp_open(&r, "{" UNIT("a") "," UNIT("b") "}", FEW, 4);
 	for (i = 0; i < 15; i++) {
-		int64_t trial = run_next(&r, u);
+		int64_t trial = strategy_run_next(&r, u);
 
 		history_end(r.history, trial, TRIAL_COMPLETED,
 		    (u[0] - 0.5) * (u[0] - 0.5) + sin(5 * u[1]));
 	}
 	for (i = 0; i < 8; i++) {
-		(void)run_next(&r, x[i]);
+		(void)strategy_run_next(&r, x[i]);
 		for (k = 0; k < i; k++)
 			apart = fmin(
 			    apart, hypot(x[i][0] - x[k][0], x[i][1] - x[k][1]));
 	}
 	ok(apart > 1e-3, "eight in a row are eight points: %g apart", apart);
-	run_close(&r);
+	strategy_run_close(&r);
 }
 
 /* A small space is tried out, every setting once. */
@@ -92,7 +92,7 @@ check_every(void)
 	bool seen[24] = { false };
 	double x[2];
 	struct value v[2];
-	struct run r;
+	struct strategy_run r;
 	int i, at, n = 0;
 
 	gp_open(&r,
@@ -100,7 +100,7 @@ check_every(void)
 	    "\"k\": {\"type\": \"choice\", \"values\": [0, 1, 2]}}",
 	    "{\"n_startup_trials\": 1}", 2);
 	for (i = 0; i < 24; i++) {
-		int64_t trial = run_next(&r, x);
+		int64_t trial = strategy_run_next(&r, x);
 
 		space_decode(r.space, x, v);
 		at = (int)((v[0].integer - 1) * 3 + v[1].integer);
@@ -109,7 +109,7 @@ check_every(void)
 		history_end(r.history, trial, TRIAL_COMPLETED, v[0].real);
 	}
 	is_int(n, 24, "no setting is proposed twice");
-	run_close(&r);
+	strategy_run_close(&r);
 }
 
 /* Known trials of any number, the better the smaller the first coordinate. */
@@ -118,13 +118,13 @@ check_many(int n, int max_trials)
 {
 	char options[128];
 	double x[DIMS_MAX] = { 0 };
-	struct run r;
+	struct strategy_run r;
 	int i, k;
 
 	(void)snprintf(options, sizeof options,
 	    "{\"candidates\": 2048, \"fit_trials\": 200, \"max_trials\": %d}",
 	    max_trials);
-	gp_open(&r, run_small, options, 5);
+	gp_open(&r, strategy_run_small, options, 5);
 	for (i = 1; i <= n; i++) {
 		for (k = 0; k < 8; k++)
 			x[k] = fmod(i * 0.61803398875 * (k + 1), 1);
@@ -134,9 +134,9 @@ check_many(int n, int max_trials)
 		history_add(r.history, i, x);
 		history_end(r.history, i, TRIAL_COMPLETED, x[0]);
 	}
-	ok(run_next(&r, x) == n + 1 && x[0] < 0.1,
+	ok(strategy_run_next(&r, x) == n + 1 && x[0] < 0.1,
 	    "after %d trials it knows where it was good: %g", n, x[0]);
-	run_close(&r);
+	strategy_run_close(&r);
 }
 
 /* Nothing to choose, and choices alone, and one trial. */
@@ -144,20 +144,20 @@ static void
 check_odd(void)
 {
 	double x[DIMS_MAX];
-	struct run r;
+	struct strategy_run r;
 	int i;
 
 	gp_open(&r, "{\"one\": {\"type\": \"int\", \"min\": 3, \"max\": 3}}",
 	    "{\"n_startup_trials\": 1}", 1);
 	for (i = 0; i < 3; i++)
-		run_end(&r, run_next(&r, x), END_EQUAL);
+		strategy_run_end(&r, strategy_run_next(&r, x), END_EQUAL);
 	is_int(history_count(r.history), 3, "one setting again and again");
-	run_close(&r);
-	gp_open(
-	    &r, run_small, "{\"n_startup_trials\": 1, \"candidates\": 64}", 1);
-	run_end(&r, run_next(&r, x), END_EQUAL);
-	is_int(run_next(&r, x), 2, "after one trial");
-	run_close(&r);
+	strategy_run_close(&r);
+	gp_open(&r, strategy_run_small,
+	    "{\"n_startup_trials\": 1, \"candidates\": 64}", 1);
+	strategy_run_end(&r, strategy_run_next(&r, x), END_EQUAL);
+	is_int(strategy_run_next(&r, x), 2, "after one trial");
+	strategy_run_close(&r);
 }
 
 /* The hpotune program itself has no LAPACK. */
@@ -168,10 +168,10 @@ check_plain(void)
 	struct strategy_ask ask = { 0 };
 	struct suggestion out = { .x = x };
 	struct err e = ERR_INIT;
-	struct run r;
+	struct strategy_run r;
 
-	gp_open(&r, run_small, "{\"n_startup_trials\": 1}", 1);
-	run_end(&r, run_next(&r, x), END_EQUAL);
+	gp_open(&r, strategy_run_small, "{\"n_startup_trials\": 1}", 1);
+	strategy_run_end(&r, strategy_run_next(&r, x), END_EQUAL);
 	ask = (struct strategy_ask){ .space = r.space,
 		.history = r.history,
 		.trial = 2,
@@ -179,7 +179,7 @@ check_plain(void)
 	ok(r.strategy->suggest(&out, &ask, r.options, &e) == -1 &&
 		strstr(e.text, "arithmetic") != NULL,
 	    "without LAPACK it says so");
-	run_close(&r);
+	strategy_run_close(&r);
 }
 
 int

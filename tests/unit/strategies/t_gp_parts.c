@@ -53,19 +53,20 @@ check_scores(void)
 	double a, b, error;
 
 	/* log(phi(0)), and z Phi(z) + phi(z) from tables at -2. */
-	is_near(gp_log_ei(1, 1, 1, &a, &b), log(0.3989422804014327), 1e-14,
-	    "expected improvement at the mean");
-	is_near(gp_log_ei(2, 1, 0, &a, &b), log(0.008490702616829), 1e-12,
-	    "expected improvement two deviations away");
-	is_near(gp_log_ei(30, 1, 0, &a, &b),
+	is_near(gp_acquisition_log_ei(1, 1, 1, &a, &b), log(0.3989422804014327),
+	    1e-14, "expected improvement at the mean");
+	is_near(gp_acquisition_log_ei(2, 1, 0, &a, &b), log(0.008490702616829),
+	    1e-12, "expected improvement two deviations away");
+	is_near(gp_acquisition_log_ei(30, 1, 0, &a, &b),
 	    -450 - 0.5 * log(2 * M_PI) - 2 * log(30) + log1p(-0.00331495741),
 	    1e-8, "thirty deviations away");
-	is_near(gp_log_below(0, 1, 0, &a, &b), -M_LN2, 1e-15, "half");
-	is_near(gp_log_below(40, 1, 0, &a, &b), -804.608442, 1e-6,
+	is_near(
+	    gp_acquisition_log_below(0, 1, 0, &a, &b), -M_LN2, 1e-15, "half");
+	is_near(gp_acquisition_log_below(40, 1, 0, &a, &b), -804.608442, 1e-6,
 	    "forty deviations away");
-	error = slope_error(gp_log_ei);
+	error = slope_error(gp_acquisition_log_ei);
 	ok(error < 1e-4, "slopes of the improvement: %g", error);
-	error = slope_error(gp_log_below);
+	error = slope_error(gp_acquisition_log_below);
 	ok(error < 1e-4, "slopes of the probability: %g", error);
 }
 
@@ -75,12 +76,12 @@ check_prior(void)
 	double t[] = { 0.5, -1, 0.2, -4 }, g[4], none[4], up, down, worst = 0;
 	size_t i;
 
-	(void)gp_prior(t, 2, 1e-4, g);
+	(void)gp_hyperparameters_prior(t, 2, 1e-4, g);
 	for (i = 0; i < 4; i++) {
 		t[i] += 1e-5;
-		up = gp_prior(t, 2, 1e-4, none);
+		up = gp_hyperparameters_prior(t, 2, 1e-4, none);
 		t[i] -= 2e-5;
-		down = gp_prior(t, 2, 1e-4, none);
+		down = gp_hyperparameters_prior(t, 2, 1e-4, none);
 		t[i] += 1e-5;
 		worst = fmax(worst, fabs((up - down) / 2e-5 - g[i]));
 	}
@@ -122,21 +123,21 @@ static void
 check_axes(void)
 {
 	struct space *space = space_of(nested);
-	struct gp_space g;
+	struct gp_axes g;
 	double point[8], row[8], back[8];
 	bool agree = true, levels = true;
 	struct rng rng;
 	size_t i, k;
 
-	gp_space_init(&g, space);
+	gp_axes_init(&g, space);
 	is_int((long long)g.d, 7, "what has one value is no coordinate");
 	rng_init(&rng, 1, 1);
 	for (i = 0; i < 500; i++) {
 		for (k = 0; k < space->n; k++)
 			point[k] = rng_uniform(&rng);
 		space_snap(space, point);
-		gp_space_take(&g, point, row);
-		gp_space_give(&g, row, back);
+		gp_axes_encode(&g, point, row);
+		gp_axes_decode(&g, row, back);
 		space_snap(space, back);
 		for (k = 0; k < space->n; k++)
 			agree = agree &&
@@ -147,15 +148,15 @@ check_axes(void)
 			levels =
 			    levels &&
 			    (g.axes[k].levels == 0 ||
-				fabs(gp_axis_put(&g.axes[k],
-					 gp_axis_level(&g.axes[k], row[k])) -
+				fabs(gp_axes_of_level(&g.axes[k],
+					 gp_axes_level(&g.axes[k], row[k])) -
 				     row[k]) < 1e-12 ||
 				row[k] == 0.5);
 	}
 	ok(agree, "a point that became a row is the same point again");
 	ok(levels, "levels are where the space has them");
-	ok(isinf(gp_space_size(&g)), "a continuum has no size");
-	gp_space_free(&g);
+	ok(isinf(gp_axes_size(&g)), "a continuum has no size");
+	gp_axes_free(&g);
 	space_free(space);
 }
 
@@ -165,23 +166,23 @@ check_values(void)
 	double v[] = { 1, NAN, 3, INFINITY, -INFINITY, 2 };
 	double same[] = { 7, 7, 7 }, none[] = { NAN, INFINITY };
 	double huge[] = { 1e308, -1e308, 1e308, -1e308 };
-	struct gp_values out;
+	struct gp_targets out;
 
-	gp_values_from(&out, v, 6);
+	gp_targets_from(&out, v, 6);
 	ok(out.y[1] == out.y[2] && out.y[3] == out.y[2],
 	    "nothing and infinity are as bad as the worst");
 	ok(out.y[4] == out.y[0], "minus infinity is as good as the best");
 	is_near(out.centre + out.scale * out.y[5], 2, 1e-12, "and back");
-	gp_values_free(&out);
-	gp_values_from(&out, same, 3);
+	gp_targets_free(&out);
+	gp_targets_from(&out, same, 3);
 	ok(out.y[0] == 0 && out.y[2] == 0, "equal ones are 0");
-	gp_values_free(&out);
-	gp_values_from(&out, none, 2);
+	gp_targets_free(&out);
+	gp_targets_from(&out, none, 2);
 	ok(out.y[0] == 0 && out.y[1] == 0, "without any number they are 0");
-	gp_values_free(&out);
-	gp_values_from(&out, huge, 4);
+	gp_targets_free(&out);
+	gp_targets_from(&out, huge, 4);
 	is_near(out.y[0], 1, 1e-12, "the greatest numbers there are");
-	gp_values_free(&out);
+	gp_targets_free(&out);
 }
 
 /* Curves that fall by 1 a step, by about as much after step 2. */
@@ -193,7 +194,7 @@ check_stopped(void)
 	    history_new(1, false, HISTORY_POINTS | HISTORY_CURVES);
 	struct space *space =
 	    space_of("{\"x\": {\"type\": \"float\", \"min\": 0, \"max\": 1}}");
-	struct gp_space g;
+	struct gp_axes g;
 	struct gp_rows rows;
 	double x = 0.5, values[8], variances[8];
 	int64_t t;
@@ -214,23 +215,23 @@ check_stopped(void)
 	history_end(h, 7, TRIAL_STOPPED, 30);
 	history_report(h, 8, 1, NAN);
 	history_end(h, 8, TRIAL_STOPPED, NAN);
-	gp_space_init(&g, space);
-	gp_rows_init(&rows, &g, h, 100);
+	gp_axes_init(&g, space);
+	gp_training_rows_init(&rows, &g, h, 100);
 	is_int((long long)rows.n, 8, "all that ended are rows");
-	gp_guess_stopped(values, variances, &rows, h);
+	gp_targets_guess_stopped(values, variances, &rows, h);
 	is_near(values[5], 19, 1e-12, "the median change is added");
 	ok(variances[5] > 0.001 && variances[5] < 0.02,
 	    "its spread is the variance: %g", variances[5]);
 	is_near(values[6], 30, 0, "where nobody was, the last value");
 	ok(isnan(variances[6]), "with a variance that is not known");
 	is_int(rows.kinds[7], GP_BAD, "one that diverged is bad");
-	gp_rows_free(&rows);
-	gp_rows_init(&rows, &g, h, 4);
+	gp_training_rows_free(&rows);
+	gp_training_rows_init(&rows, &g, h, 4);
 	ok(rows.n == 4 && rows.trials[0] == 3 && rows.trials[1] == 4 &&
 		rows.trials[2] == 7 && rows.trials[3] == 8,
 	    "of too many the best and the newest");
-	gp_rows_free(&rows);
-	gp_space_free(&g);
+	gp_training_rows_free(&rows);
+	gp_axes_free(&g);
 	space_free(space);
 	history_free(h);
 }

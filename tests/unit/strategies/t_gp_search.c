@@ -58,7 +58,8 @@ check_fit(void)
 	double *x = xcalloc(N * D, sizeof *x), *y = xcalloc(N, sizeof *y);
 	double theta[D + 2];
 	struct gp_data data = { .n = N, .d = D, .x = x, .y = y };
-	struct gp_rule rule = { .restarts = 4, .fit_trials = 1000 };
+	struct gp_hyperparameters_rule rule = { .restarts = 4,
+		.fit_trials = 1000 };
 	struct rng rng;
 	size_t i;
 
@@ -67,14 +68,14 @@ check_fit(void)
 		x[i] = rng_uniform(&rng);
 	draw(y, x, N, D, want, &rng);
 	data.noise_floor = 1e-6;
-	gp_fit_theta(theta, kernels_cpu(), &data, &rule);
+	gp_hyperparameters_fit(theta, kernels_cpu(), &data, &rule);
 	for (i = 0; i < D; i++)
 		ok(fabs(theta[i] - want[i]) < 1, "scale %zu: %g for %g", i,
 		    theta[i], want[i]);
 	ok(fabs(theta[D + 1] - want[D + 1]) < 0.5, "noise: %g for %g",
 	    theta[D + 1], want[D + 1]);
 	rule.noiseless = true;
-	gp_fit_theta(theta, kernels_cpu(), &data, &rule);
+	gp_hyperparameters_fit(theta, kernels_cpu(), &data, &rule);
 	ok(theta[D + 1] < -30, "none, when there is said to be none");
 	free(x);
 	free(y);
@@ -86,14 +87,14 @@ check_constraint(void)
 {
 	double x[2], best = INFINITY, sum, breach, far = 0.2 * M_SQRT2;
 	const bool maximize = false;
-	struct run r;
+	struct strategy_run r;
 	int64_t trial;
 	int i;
 
 	gp_open(&r, "{" UNIT("a") "," UNIT("b") "}", FEW, 3);
-	history_widen(r.history, 1, &maximize, 1);
+	history_set_objectives(r.history, 1, &maximize, 1);
 	for (i = 0; i < 40; i++) {
-		trial = run_next(&r, x);
+		trial = strategy_run_next(&r, x);
 		sum = x[0] + x[1];
 		breach = hypot(x[0] - 0.7, x[1] - 0.6) - 0.2;
 		if (i % 7 == 6)
@@ -105,7 +106,7 @@ check_constraint(void)
 	}
 	ok(best < 1.3 - far + 0.01, "the best that is allowed: %g of %g", best,
 	    1.3 - far);
-	run_close(&r);
+	strategy_run_close(&r);
 }
 
 int

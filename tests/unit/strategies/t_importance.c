@@ -84,16 +84,16 @@ test_sum(void)
 	problem_open(&p, numbers);
 	for (i = 0; i < TRIALS; i++)
 		p.losses[i] = 1e6 + p.points[3 * i] + 2 * p.points[3 * i + 1];
-	importance_forest(shares, &p.data, TREES);
+	importance_fanova(shares, &p.data, TREES);
 	is_near(shares[0], 0.2, 0.04, "fANOVA: a fifth of the variance");
 	is_near(shares[1], 0.8, 0.06, "fANOVA: four fifths");
 	is_near(shares[2], 0, 0.01, "fANOVA: nothing");
 	ok(shares[0] + shares[1] + shares[2] <= 1, "not more than all of it");
-	importance_ped(ped, &p.data, 0.1, 1);
+	importance_ped_anova(ped, &p.data, 0.1, 1);
 	ok(ped[1] > 2 * ped[0] && ped[0] > 4 * ped[2],
 	    "PED-ANOVA has the same order (%g, %g, %g)", ped[1], ped[0],
 	    ped[2]);
-	importance_ped(ped, &p.data, 1, 1);
+	importance_ped_anova(ped, &p.data, 1, 1);
 	ok(ped[0] == 0 && ped[1] == 0 && ped[2] == 0,
 	    "all trials are no better than all trials");
 	problem_close(&p);
@@ -111,7 +111,7 @@ test_interaction(void)
 	for (i = 0; i < TRIALS; i++)
 		p.losses[i] =
 		    (2 * p.points[3 * i] - 1) * (2 * p.points[3 * i + 1] - 1);
-	importance_forest(shares, &p.data, TREES);
+	importance_fanova(shares, &p.data, TREES);
 	ok(shares[0] < 0.1 && shares[1] < 0.1 && shares[2] < 0.1,
 	    "what only two together explain is nobody's (%g, %g, %g)",
 	    shares[0], shares[1], shares[2]);
@@ -131,8 +131,8 @@ test_conditional(void)
 		u = p.points + 4 * i;
 		p.losses[i] = isnan(u[1]) ? 1 : -3 * u[1];
 	}
-	importance_forest(shares, &p.data, TREES);
-	importance_ped(ped, &p.data, 0.1, 1);
+	importance_fanova(shares, &p.data, TREES);
+	importance_ped_anova(ped, &p.data, 0.1, 1);
 	ok(shares[0] > 0.5, "the parent carries most of it (%g)", shares[0]);
 	ok(shares[1] > 0.05, "its child what it adds (%g)", shares[1]);
 	ok(ped[1] > 5 * ped[3], "PED-ANOVA sees the child where it is active");
@@ -148,14 +148,14 @@ test_nothing(void)
 	size_t d;
 
 	problem_open(&p, mixed);
-	importance_forest(shares, &p.data, TREES);
-	importance_ped(ped, &p.data, 0.1, 1);
+	importance_fanova(shares, &p.data, TREES);
+	importance_ped_anova(ped, &p.data, 0.1, 1);
 	for (d = 0; d < 4; d++)
 		ok(shares[d] == 0 && ped[d] == 0,
 		    "equal losses make nothing important");
 	p.data.n = 1;
-	importance_forest(shares, &p.data, TREES);
-	importance_ped(ped, &p.data, 0.1, 1);
+	importance_fanova(shares, &p.data, TREES);
+	importance_ped_anova(ped, &p.data, 0.1, 1);
 	ok(shares[0] == 0 && ped[0] == 0, "nor does one trial");
 	problem_close(&p);
 }
@@ -171,8 +171,8 @@ test_again(void)
 	problem_open(&p, mixed);
 	for (i = 0; i < TRIALS; i++)
 		p.losses[i] = p.points[4 * i] + sin(9 * p.points[4 * i + 3]);
-	importance_forest(a, &p.data, TREES);
-	importance_forest(b, &p.data, TREES);
+	importance_fanova(a, &p.data, TREES);
+	importance_fanova(b, &p.data, TREES);
 	ok(memcmp(a, b, 4 * sizeof *a) == 0, "the forest is always the same");
 	problem_close(&p);
 }

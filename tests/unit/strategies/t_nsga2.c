@@ -24,7 +24,7 @@ add(struct history *h, enum trial_state state, double a, double b,
 	history_add(h, trial, &point);
 	if (state == TRIAL_RUNNING)
 		return;
-	if (history_is_wide(h))
+	if (history_has_results(h))
 		history_results(h, trial, losses, &violation);
 	history_end(h, trial, state, a);
 }
@@ -35,7 +35,7 @@ selects(
 {
 	struct buf b = { 0 };
 	size_t i, n;
-	struct member *m = nsga2_select(h, size, &n);
+	struct nsga2_member *m = nsga2_select(h, size, &n);
 
 	for (i = 0; i < n; i++)
 		buf_printf(&b, "%s%d", i > 0 ? " " : "", (int)m[i].told.trial);
@@ -51,7 +51,7 @@ check_several(void)
 	struct history *h =
 	    history_new(1, false, HISTORY_POINTS | HISTORY_CURVES);
 
-	history_widen(h, 2, goals, 1);
+	history_set_objectives(h, 2, goals, 1);
 	selects(h, 3, "", "of nothing, nobody");
 	add(h, TRIAL_COMPLETED, 0, 10, 0);
 	add(h, TRIAL_COMPLETED, 10, 0, 0);
@@ -77,7 +77,7 @@ check_generations(void)
 	struct history *h =
 	    history_new(1, false, HISTORY_POINTS | HISTORY_CURVES);
 
-	history_widen(h, 2, goals, 0);
+	history_set_objectives(h, 2, goals, 0);
 	add(h, TRIAL_COMPLETED, 0, 4, 0);
 	add(h, TRIAL_COMPLETED, 4, 0, 0);
 	add(h, TRIAL_COMPLETED, 1, 2.9, 0);
@@ -109,7 +109,7 @@ check_one(void)
 static void
 check_children(void)
 {
-	const struct function *f = function_find("zdt1");
+	const struct function *f = test_function_find("zdt1");
 	static const char still[] =
 	    "{\"mutation_prob\": 0, \"population_size\": 10}";
 	static const char near[] =
@@ -119,14 +119,14 @@ check_children(void)
 	const double *parent;
 	bool inherited = true, close = true;
 	int64_t trial;
-	struct search s;
+	struct search_run_state s;
 	int round, others = 0;
 	size_t d;
 
-	(void)search_open(&s, f, "nsga2", still, 3);
+	(void)search_run_open(&s, f, "nsga2", still, 3);
 	(void)search_run(&s, 10, 1);
 	for (round = 0; round < 50; round++, s.seed++) {
-		(void)search_ask(&s, x);
+		(void)search_run_ask(&s, x);
 		for (d = 0, others = 0; d < s.space->n; d++) {
 			for (trial = 1; trial <= 10; trial++)
 				if (history_point(s.history, trial)[d] == x[d])
@@ -137,11 +137,11 @@ check_children(void)
 		inherited = inherited && others <= 1;
 	}
 	ok(inherited, "children are made of their parents");
-	search_close(&s);
-	(void)search_open(&s, f, "nsga2", near, 3);
+	search_run_close(&s);
+	(void)search_run_open(&s, f, "nsga2", near, 3);
 	(void)search_run(&s, 10, 1);
 	for (round = 0; round < 50; round++, s.seed++) {
-		(void)search_ask(&s, x);
+		(void)search_run_ask(&s, x);
 		for (d = 0, others = 0; d < s.space->n; d++) {
 			nearest = 1;
 			for (trial = 1; trial <= 10; trial++) {
@@ -153,7 +153,7 @@ check_children(void)
 		close = close && others <= 1;
 	}
 	ok(close, "sbx with a large index: near to a parent");
-	search_close(&s);
+	search_run_close(&s);
 }
 
 int

@@ -88,11 +88,11 @@ check_bound(void)
 	size_t rank[7], i;
 	bool good = true;
 
-	pareto_ranks_bound(rank, x, violation, 7, 2);
+	pareto_ranks_constrained(rank, x, violation, 7, 2);
 	for (i = 0; i < 7; i++)
 		good = good && rank[i] == want[i];
 	ok(good, "ranks where some violate constraints");
-	pareto_ranks_bound(rank, x, NULL, 7, 2);
+	pareto_ranks_constrained(rank, x, NULL, 7, 2);
 	is_int((long long)rank[5], 0, "and without");
 }
 
@@ -166,19 +166,19 @@ check_volume(void)
 		for (k = 0; k < ROUNDS; k++) {
 			rng_init(&rng, 10 + m, (uint64_t)k);
 			fill(&rng, x, n * m, k % 2);
-			all = pareto_hypervolume(x, n, m, ref);
+			all = hypervolume_of(x, n, m, ref);
 			worst = fmax(
 			    worst, fabs(all - volume_slowly(x, n, m, ref)));
-			others = pareto_hypervolume(x + m, n - 1, m, ref);
-			worst = fmax(
-			    worst, fabs(all - others -
-					pareto_gain(x, x + m, n - 1, m, ref)));
+			others = hypervolume_of(x + m, n - 1, m, ref);
+			worst = fmax(worst,
+			    fabs(all - others -
+				 hypervolume_gain(x, x + m, n - 1, m, ref)));
 		}
 		is_near(worst, 0, 1e-13, "volume and gain");
 	}
-	is_near(pareto_hypervolume(NULL, 0, 3, ref), 0, 0, "of nothing");
+	is_near(hypervolume_of(NULL, 0, 3, ref), 0, 0, "of nothing");
 	x[0] = x[1] = NAN;
-	is_near(pareto_hypervolume(x, 1, 2, ref), 0, 0, "of NaN");
+	is_near(hypervolume_of(x, 1, 2, ref), 0, 0, "of NaN");
 }
 
 static void
@@ -195,7 +195,7 @@ choose_slowly(size_t *chosen, size_t k, const double *x, size_t n, size_t m,
 			if (used[i])
 				continue;
 			memcpy(taken + step * m, x + i * m, m * sizeof *x);
-			with = pareto_hypervolume(taken, step + 1, m, ref);
+			with = hypervolume_of(taken, step + 1, m, ref);
 			if (with > most + 1e-12) {
 				most = with;
 				best = i;
@@ -239,24 +239,24 @@ check_choose(void)
 		for (k = 0; k < ROUNDS; k++) {
 			rng_init(&rng, 20 + m, (uint64_t)k);
 			fill_front(&rng, x, ROWS, m);
-			pareto_reference(ref, x, ROWS, m);
-			pareto_choose(got, 9, x, ROWS, m, ref);
+			hypervolume_reference(ref, x, ROWS, m);
+			hypervolume_subset(got, 9, x, ROWS, m, ref);
 			choose_slowly(want, 9, x, ROWS, m, ref);
 			for (i = 0; i < 9; i++)
 				good = good && got[i] == want[i];
 		}
 		ok(good, "9 of 40 with %zu losses", m);
 	}
-	pareto_reference(ref, two, 4, 2);
+	hypervolume_reference(ref, two, 4, 2);
 	is_near(ref[0], 2.2, 1e-15, "a tenth beyond the worst");
-	pareto_choose(got, 3, two, 4, 2, ref);
+	hypervolume_subset(got, 3, two, 4, 2, ref);
 	ok(got[0] + got[1] == 1 && got[2] == 2, "those that repeat come last");
 	ref[0] = ref[1] = -2;
-	pareto_reference(ref, odd, 3, 2);
-	pareto_choose(got, 2, odd, 3, 2, ref);
+	hypervolume_reference(ref, odd, 3, 2);
+	hypervolume_subset(got, 2, odd, 3, 2, ref);
 	ok(got[0] == 2 && got[1] == 1, "no volume: the first in order");
 	x[0] = -1;
-	pareto_reference(ref, x, 1, 1);
+	hypervolume_reference(ref, x, 1, 1);
 	is_near(ref[0], -0.9, 1e-15, "beyond a negative worst");
 }
 

@@ -50,8 +50,8 @@ rig_open(struct rig *r, const char *options)
 	    space_read(&r->space, json_root(r->doc), &e) != 0 ||
 	    json_parse(&r->options_doc, options, strlen(options), NULL, false,
 		&e) != 0 ||
-	    options_read(&r->values, s->options, json_root(r->options_doc),
-		NULL, &e) != 0) {
+	    plugin_options_read(&r->values, s->options,
+		json_root(r->options_doc), NULL, &e) != 0) {
 		printf("Bail out! %s\n", e.text);
 		exit(1);
 	}
@@ -62,7 +62,7 @@ static void
 rig_close(struct rig *r)
 {
 	history_free(r->h);
-	options_free(r->values, strategy_find("pbt")->options);
+	plugin_options_free(r->values, strategy_find("pbt")->options);
 	space_free(r->space);
 	json_free(r->options_doc);
 	json_free(r->doc);
@@ -92,7 +92,7 @@ begin(struct rig *r)
 		return 0;
 	space_snap(r->space, r->x);
 	history_add(r->h, t, r->x);
-	history_descend(r->h, t, r->out.from, r->out.member);
+	history_set_parent(r->h, t, r->out.from, r->out.member);
 	return t;
 }
 

@@ -84,16 +84,17 @@ median(const struct function *f, const char *strategy, const char *options,
     int trials, int parallel)
 {
 	double found[SEEDS];
-	struct search s;
+	struct search_run_state s;
 	int i;
 
 	for (i = 0; i < SEEDS; i++) {
-		if (!search_open(&s, f, strategy, options, (uint64_t)i + 1)) {
+		if (!search_run_open(
+			&s, f, strategy, options, (uint64_t)i + 1)) {
 			printf("# %s\n", s.err.text);
 			return NAN;
 		}
 		found[i] = search_run(&s, trials, parallel);
-		search_close(&s);
+		search_run_close(&s);
 	}
 	qsort(found, SEEDS, sizeof *found, by_number);
 	return found[SEEDS / 2];
@@ -107,7 +108,7 @@ main(void)
 	size_t i;
 
 	for (i = 0; i < sizeof tasks / sizeof tasks[0]; i++) {
-		f = function_find(tasks[i].function);
+		f = test_function_find(tasks[i].function);
 		found = median(f, tasks[i].strategy, tasks[i].options,
 		    tasks[i].trials, tasks[i].parallel);
 		chance = median(f, "random", "{}", tasks[i].trials, 1);

@@ -91,7 +91,7 @@ end(struct history *h, int64_t trial, enum ending how)
 	rows[1] = -x;
 	bounds[0] = trial % 4 == 0 ? 1 : -1;
 	bounds[1] = trial % 10 == 0 ? NAN : 0;
-	if (history_is_wide(h))
+	if (history_has_results(h))
 		history_results(h, trial, rows, bounds);
 	history_end(h, trial, state, x);
 }
@@ -139,16 +139,16 @@ check_ending(const char *name, const struct function *f, enum ending how)
 {
 	double x[DIMS], y[DIMS];
 	bool inside = true, same = true, setting = true;
-	struct search s;
+	struct search_run_state s;
 	int64_t trial;
 	int i;
 
-	if (!ok(search_open(&s, f, name, options_of(name), 5), "%s opens",
+	if (!ok(search_run_open(&s, f, name, options_of(name), 5), "%s opens",
 		name))
 		return;
 	for (i = 0; i < 50; i++) {
-		if (search_ask(&s, x) != 0 || search_ask(&s, y) != 0 ||
-		    (trial = search_next(&s)) == 0)
+		if (search_run_ask(&s, x) != 0 || search_run_ask(&s, y) != 0 ||
+		    (trial = search_run_next(&s)) == 0)
 			break;
 		inside = inside && in_cube(x);
 		same = same && memcmp(x, y, sizeof x) == 0;
@@ -162,12 +162,12 @@ check_ending(const char *name, const struct function *f, enum ending how)
 	ok(inside, "%s, %s, all %s: in the cube", name, f->name, endings[how]);
 	ok(setting, "%s, %s: settings are allowed", name, f->name);
 	ok(same, "%s, %s: the same question, the same answer", name, f->name);
-	search_close(&s);
+	search_run_close(&s);
 }
 
 /* A long history of points at random, of other studies' trials, too. */
 static void
-fill(struct search *s, int from, int to)
+fill(struct search_run_state *s, int from, int to)
 {
 	double x[DIMS], loss[2], bounds[2];
 	struct rng rng;
@@ -184,10 +184,10 @@ fill(struct search *s, int from, int to)
 		loss[1] = rng_uniform(&rng);
 		bounds[0] = rng_uniform(&rng) - 0.5;
 		bounds[1] = -1;
-		if (history_is_wide(s->history))
+		if (history_has_results(s->history))
 			history_results(s->history, t, loss, bounds);
 		history_end(s->history, t,
-		    t % 3 == 0 && !history_is_wide(s->history)
+		    t % 3 == 0 && !history_has_results(s->history)
 			? TRIAL_STOPPED
 			: TRIAL_COMPLETED,
 		    loss[0]);
@@ -212,14 +212,14 @@ is_other(const double *x, const double *y)
  * another, SEEDS + 1 when none does.
  */
 static int
-seeds_asked(struct search *s, const double *x)
+seeds_asked(struct search_run_state *s, const double *x)
 {
 	double y[DIMS];
 	int n;
 
 	for (n = 1; n <= SEEDS; n++) {
 		s->seed++;
-		if (search_ask(s, y) == 0 && is_other(x, y))
+		if (search_run_ask(s, y) == 0 && is_other(x, y))
 			break;
 	}
 	return n;
@@ -229,17 +229,17 @@ static void
 check_long(const char *name, const struct function *f)
 {
 	double x[DIMS];
-	struct search s;
+	struct search_run_state s;
 
-	if (!ok(search_open(&s, f, name, options_of(name), 5), "%s opens",
+	if (!ok(search_run_open(&s, f, name, options_of(name), 5), "%s opens",
 		name))
 		return;
 	fill(&s, 1, LONG);
-	ok(search_ask(&s, x) == 0 && in_cube(x),
+	ok(search_run_ask(&s, x) == 0 && in_cube(x),
 	    "%s, %s: an answer to %d trials", name, f->name, LONG);
 	ok(seeds_asked(&s, x) <= SEEDS,
 	    "%s, %s: another seed has another answer", name, f->name);
-	search_close(&s);
+	search_run_close(&s);
 }
 
 /* Trials that are only of other studies. */
@@ -247,23 +247,23 @@ static void
 check_before(const char *name, const struct function *f)
 {
 	double x[DIMS];
-	struct search s;
+	struct search_run_state s;
 	int64_t trial;
 	int i;
 
-	if (!ok(search_open(&s, f, name, options_of(name), 5), "%s opens",
+	if (!ok(search_run_open(&s, f, name, options_of(name), 5), "%s opens",
 		name))
 		return;
-	history_before(s.history, 60);
+	history_add_prior(s.history, 60);
 	fill(&s, -59, 0);
 	for (i = 0; i < 20; i++) {
-		if (search_ask(&s, x) != 0 || !in_cube(x) ||
-		    (trial = search_next(&s)) == 0)
+		if (search_run_ask(&s, x) != 0 || !in_cube(x) ||
+		    (trial = search_run_next(&s)) == 0)
 			break;
 		end(s.history, trial, ALL_EQUAL);
 	}
 	is_int(i, 20, "answers with trials of other studies before");
-	search_close(&s);
+	search_run_close(&s);
 }
 
 /* Two that are asked side by side, and one that is asked again. */
@@ -273,13 +273,13 @@ check_apart(const char *name)
 	struct suggestion out = { .made_by = "cpu" };
 	double x[DIMS], y[DIMS];
 	struct strategy_ask ask;
-	struct search s;
+	struct search_run_state s;
 
-	if (!ok(search_open(&s, &plain, name, options_of(name), 5), "%s opens",
-		name))
+	if (!ok(search_run_open(&s, &plain, name, options_of(name), 5),
+		"%s opens", name))
 		return;
 	fill(&s, 1, 40);
-	(void)search_ask(&s, x);
+	(void)search_run_ask(&s, x);
 	ask = (struct strategy_ask){ .space = s.space,
 		.history = s.history,
 		.seed = 5,
@@ -290,10 +290,10 @@ check_apart(const char *name)
 	ok(s.strategy->suggest(&out, &ask, s.options, &s.err) == 0 &&
 		(memcmp(x, y, sizeof x) != 0 || strcmp(name, "grid") == 0),
 	    "%s: asked again, another answer", name);
-	(void)search_next(&s);
-	ok(search_ask(&s, y) == 0 && memcmp(x, y, sizeof x) != 0,
+	(void)search_run_next(&s);
+	ok(search_run_ask(&s, y) == 0 && memcmp(x, y, sizeof x) != 0,
 	    "%s: two in a row are two", name);
-	search_close(&s);
+	search_run_close(&s);
 }
 
 static void

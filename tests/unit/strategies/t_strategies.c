@@ -48,7 +48,7 @@ setup_open(struct setup *s, const char *strategy, const char *space,
 	s->strategy = strategy_find(strategy);
 	if (s->strategy != NULL &&
 	    space_read(&s->space, json_root(s->space_doc), &e) == 0 &&
-	    options_read(&s->options, s->strategy->options,
+	    plugin_options_read(&s->options, s->strategy->options,
 		json_root(s->options_doc), NULL, &e) == 0)
 		return true;
 	printf("# %s: %s\n", strategy, e.text);
@@ -58,7 +58,7 @@ setup_open(struct setup *s, const char *strategy, const char *space,
 static void
 setup_close(struct setup *s)
 {
-	options_free(s->options, s->strategy->options);
+	plugin_options_free(s->options, s->strategy->options);
 	space_free(s->space);
 	json_free(s->space_doc);
 	json_free(s->options_doc);

@@ -24,26 +24,30 @@ static const struct parzen_rule rule = { 1, true, false, PARZEN_RECENT };
 static void
 check_normal(void)
 {
-	is_near(normal_log_below(-1), -1.8410216450092635, 1e-15, "below -1");
 	is_near(
-	    normal_log_below(-37.2), -696.45596862053305, 1e-11, "below -37.2");
-	is_near(
-	    normal_log_below(-1000), -500007.82669481218, 1e-8, "below -1000");
-	is_near(
-	    normal_log_below(9) / 1.1285884059538406e-19, -1, 1e-13, "below 9");
-	is_near(normal_log_between(-1, 2), -0.20016629432446258, 1e-15,
+	    tpe_normal_log_below(-1), -1.8410216450092635, 1e-15, "below -1");
+	is_near(tpe_normal_log_below(-37.2), -696.45596862053305, 1e-11,
+	    "below -37.2");
+	is_near(tpe_normal_log_below(-1000), -500007.82669481218, 1e-8,
+	    "below -1000");
+	is_near(tpe_normal_log_below(9) / 1.1285884059538406e-19, -1, 1e-13,
+	    "below 9");
+	is_near(tpe_normal_log_between(-1, 2), -0.20016629432446258, 1e-15,
 	    "between -1 and 2");
-	is_near(normal_log_between(30, 31), -454.32124395634325, 1e-11,
+	is_near(tpe_normal_log_between(30, 31), -454.32124395634325, 1e-11,
 	    "between 30 and 31");
-	is_near(normal_log_between(-41, -40), -804.60844201375379, 1e-10,
+	is_near(tpe_normal_log_between(-41, -40), -804.60844201375379, 1e-10,
 	    "between -41 and -40");
-	is_near(normal_log_between(-INFINITY, INFINITY), 0, 0, "everything");
 	is_near(
-	    normal_log_around(3, 1e-9), -25.449057189591139, 1e-12, "a sliver");
-	is_near(normal_log_around(3, 0.16), normal_log_between(2.84, 3.16),
-	    1e-11, "an interval, both ways");
-	is_near(normal_quantile(0.975), 1.9599639845400542, 1e-14, "quantile");
-	is_near(normal_quantile(1e-300), -37.047096299361199, 1e-12,
+	    tpe_normal_log_between(-INFINITY, INFINITY), 0, 0, "everything");
+	is_near(tpe_normal_log_around(3, 1e-9), -25.449057189591139, 1e-12,
+	    "a sliver");
+	is_near(tpe_normal_log_around(3, 0.16),
+	    tpe_normal_log_between(2.84, 3.16), 1e-11,
+	    "an interval, both ways");
+	is_near(
+	    tpe_normal_quantile(0.975), 1.9599639845400542, 1e-14, "quantile");
+	is_near(tpe_normal_quantile(1e-300), -37.047096299361199, 1e-12,
 	    "quantile of next to nothing");
 }
 
@@ -60,9 +64,9 @@ check_cut(void)
 	for (i = 0; i < sizeof a / sizeof *a; i++)
 		for (k = 1; k < 20; k++) {
 			q = k / 20.0;
-			x = normal_between_quantile(q, a[i], b[i]);
-			part = normal_log_between(a[i], x) -
-			       normal_log_between(a[i], b[i]);
+			x = tpe_normal_between_quantile(q, a[i], b[i]);
+			part = tpe_normal_log_between(a[i], x) -
+			       tpe_normal_log_between(a[i], b[i]);
 			if (fabs(exp(part) - q) < 1e-8 && x > a[i] && x < b[i])
 				continue;
 			good = false;
@@ -70,11 +74,11 @@ check_cut(void)
 			    a[i], b[i], x, exp(part));
 		}
 	ok(good, "the share q of a cut normal lies below its quantile");
-	is_near(normal_between_quantile(0, -1, 2), -1, 0, "quantile of 0");
-	is_near(normal_between_quantile(1, -1, 2), 2, 0, "quantile of 1");
-	is_near(normal_cut_log_density(0.3, 0.5, 0.2, 0, 1),
+	is_near(tpe_normal_between_quantile(0, -1, 2), -1, 0, "quantile of 0");
+	is_near(tpe_normal_between_quantile(1, -1, 2), 2, 0, "quantile of 1");
+	is_near(tpe_normal_cut_log_density(0.3, 0.5, 0.2, 0, 1),
 	    0.20299647429333252, 1e-13, "density of a cut normal");
-	ok(isinf(normal_cut_log_density(1.1, 0.5, 0.2, 0, 1)),
+	ok(isinf(tpe_normal_cut_log_density(1.1, 0.5, 0.2, 0, 1)),
 	    "nothing outside");
 }
 
@@ -84,16 +88,16 @@ check_weights(void)
 	double w[30];
 	int i;
 
-	parzen_weigh(w, 30, PARZEN_RECENT);
+	tpe_parzen_weigh(w, 30, PARZEN_RECENT);
 	is_near(w[0], 1 / 30.0, 1e-15, "oldest of 30");
 	is_near(w[1], 0.275, 1e-15, "second of 30");
 	is_near(w[3], 0.75833333333333333, 1e-15, "fourth of 30");
 	for (i = 4; i < 30 && w[i] == 1; i++)
 		;
 	is_int(i, 30, "the others count fully");
-	parzen_weigh(w, 26, PARZEN_RECENT);
+	tpe_parzen_weigh(w, 26, PARZEN_RECENT);
 	is_near(w[0], 1 / 26.0, 1e-15, "oldest of 26");
-	parzen_weigh(w, 30, PARZEN_UNIFORM);
+	tpe_parzen_weigh(w, 30, PARZEN_UNIFORM);
 	is_near(w[0], 1, 0, "uniform");
 }
 
@@ -109,8 +113,8 @@ density(const struct parzen *p, double z)
 {
 	double out;
 
-	parzen_log_density(p, &z, 1, &out);
-	if (p->axes[0].kind == AXIS_NUMBER)
+	tpe_density_log(p, &z, 1, &out);
+	if (p->axes[0].kind == TPE_AXIS_NUMBER)
 		out -= log(p->axes[0].width);
 	return out;
 }
@@ -119,7 +123,7 @@ density(const struct parzen *p, double z)
 static void
 check_float(void)
 {
-	struct axis axis = { .kind = AXIS_NUMBER, .width = 1 };
+	struct axis axis = { .kind = TPE_AXIS_NUMBER, .width = 1 };
 	static const double z[] = { 0.2, 0.25, 0.9 };
 	static const double sigma[] = { 0.2, 0.65, 0.65, 1 };
 	static const double at[] = { 0, 0.2, 0.5, 1 };
@@ -128,38 +132,38 @@ check_float(void)
 	struct parzen p;
 	size_t i;
 
-	parzen_fit(&p, &rule, &axis, 1, z, 3);
+	tpe_parzen_fit(&p, &rule, &axis, 1, z, 3);
 	for (i = 0; i < 4; i++)
 		is_near(bandwidth(&p, i), sigma[i], 1e-15, "sigma of a float");
 	for (i = 0; i < 4; i++)
 		is_near(
 		    density(&p, at[i]), want[i], 5.1e-9, "density of a float");
-	parzen_free(&p);
+	tpe_parzen_free(&p);
 }
 
 static void
 check_log(void)
 {
-	struct axis axis = { .kind = AXIS_NUMBER, .width = log(1e4) };
+	struct axis axis = { .kind = TPE_AXIS_NUMBER, .width = log(1e4) };
 	static const double z[] = { 0.25, 0.5 };
 	static const double at[] = { 0, 0.25, 0.75 };
 	static const double want[] = { -2.48693553, -1.95194652, -2.49436995 };
 	struct parzen p;
 	size_t i;
 
-	parzen_fit(&p, &rule, &axis, 1, z, 2);
+	tpe_parzen_fit(&p, &rule, &axis, 1, z, 2);
 	is_near(bandwidth(&p, 0), log(10), 1e-14, "sigma on a log scale");
 	is_near(bandwidth(&p, 2), log(1e4), 1e-14, "sigma of the prior");
 	for (i = 0; i < 3; i++)
 		is_near(density(&p, at[i]), want[i], 5.1e-9,
 		    "density on a log scale");
-	parzen_free(&p);
+	tpe_parzen_free(&p);
 }
 
 static void
 check_int(void)
 {
-	struct axis axis = { .kind = AXIS_LEVELS, .levels = 4, .width = 4 };
+	struct axis axis = { .kind = TPE_AXIS_LEVELS, .levels = 4, .width = 4 };
 	static const double z[] = { 0.375, 0.375, 0.875 };
 	static const double sigma[] = { 0.8, 2, 2, 4 };
 	static const double want[] = { -1.5319873, -1.16065887, -1.31377688,
@@ -168,7 +172,7 @@ check_int(void)
 	struct parzen p;
 	size_t i;
 
-	parzen_fit(&p, &rule, &axis, 1, z, 3);
+	tpe_parzen_fit(&p, &rule, &axis, 1, z, 3);
 	for (i = 0; i < 4; i++)
 		is_near(bandwidth(&p, i), sigma[i], 1e-14, "sigma of an int");
 	for (i = 0; i < 4; i++) {
@@ -177,13 +181,13 @@ check_int(void)
 		sum += exp(mass);
 	}
 	is_near(sum, 1, 1e-14, "which add up to 1");
-	parzen_free(&p);
+	tpe_parzen_free(&p);
 }
 
 static void
 check_choice(void)
 {
-	struct axis axis = { .kind = AXIS_CHOICE, .levels = 3, .width = 3 };
+	struct axis axis = { .kind = TPE_AXIS_CHOICE, .levels = 3, .width = 3 };
 	static const double z[] = { 0, 0, 2 };
 	static const double want[] = { 0.47619048, 0.19047619, 0.33333333 };
 	double drawn[3000], count[3] = { 0 };
@@ -191,9 +195,9 @@ check_choice(void)
 	struct parzen p;
 	size_t i;
 
-	parzen_fit(&p, &rule, &axis, 1, z, 3);
+	tpe_parzen_fit(&p, &rule, &axis, 1, z, 3);
 	rng_init(&rng, 1, 1);
-	parzen_draw(&p, &rng, drawn, 3000);
+	tpe_sample(&p, &rng, drawn, 3000);
 	for (i = 0; i < 3000; i++)
 		count[(int)drawn[i]]++;
 	for (i = 0; i < 3; i++) {
@@ -201,17 +205,17 @@ check_choice(void)
 		    "mass of a choice");
 		is_near(count[i] / 3000, want[i], 0.04, "as often drawn");
 	}
-	parzen_free(&p);
-	parzen_fit(&p, &rule, &axis, 1, NULL, 0);
+	tpe_parzen_free(&p);
+	tpe_parzen_fit(&p, &rule, &axis, 1, NULL, 0);
 	is_near(density(&p, 1), log(1 / 3.0), 1e-15, "the prior alone");
-	parzen_free(&p);
+	tpe_parzen_free(&p);
 }
 
 /* What is drawn has the density that is told: moments by quadrature. */
 static void
 check_draw(void)
 {
-	struct axis axis = { .kind = AXIS_NUMBER, .width = 1 };
+	struct axis axis = { .kind = TPE_AXIS_NUMBER, .width = 1 };
 	static const double z[] = { 0.02, 0.05, 0.3, 0.31, 0.97 };
 	enum { N = 20000 };
 	double drawn[N], mean = 0, want = 0, low = 0, want_low = 0, mass;
@@ -219,9 +223,9 @@ check_draw(void)
 	struct parzen p;
 	int i;
 
-	parzen_fit(&p, &rule, &axis, 1, z, 5);
+	tpe_parzen_fit(&p, &rule, &axis, 1, z, 5);
 	rng_init(&rng, 3, 1);
-	parzen_draw(&p, &rng, drawn, N);
+	tpe_sample(&p, &rng, drawn, N);
 	for (i = 0; i < N; i++) {
 		mean += drawn[i] / N;
 		low += (drawn[i] < 0.3) / (double)N;
@@ -231,7 +235,7 @@ check_draw(void)
 	}
 	is_near(mean, want, 0.01, "mean of what is drawn");
 	is_near(low, want_low, 0.01, "share below 0.3 of what is drawn");
-	parzen_free(&p);
+	tpe_parzen_free(&p);
 }
 
 static void
@@ -275,13 +279,16 @@ check_split(void)
 	struct history *h =
 	    history_new(1, true, HISTORY_POINTS | HISTORY_CURVES);
 
-	is_int((long long)tpe_gamma(TPE_GAMMA_TENTH, 10, 1), 1, "gamma of 10");
-	is_int((long long)tpe_gamma(TPE_GAMMA_TENTH, 11, 1), 2, "gamma of 11");
-	is_int(
-	    (long long)tpe_gamma(TPE_GAMMA_TENTH, 100, 1), 10, "gamma of 100");
-	is_int(
-	    (long long)tpe_gamma(TPE_GAMMA_TENTH, 999, 1), 25, "gamma of 999");
-	is_int((long long)tpe_gamma(TPE_GAMMA_ROOT, 100, 1), 3, "hyperopt's");
+	is_int((long long)tpe_split_gamma(TPE_GAMMA_TENTH, 10, 1), 1,
+	    "gamma of 10");
+	is_int((long long)tpe_split_gamma(TPE_GAMMA_TENTH, 11, 1), 2,
+	    "gamma of 11");
+	is_int((long long)tpe_split_gamma(TPE_GAMMA_TENTH, 100, 1), 10,
+	    "gamma of 100");
+	is_int((long long)tpe_split_gamma(TPE_GAMMA_TENTH, 999, 1), 25,
+	    "gamma of 999");
+	is_int((long long)tpe_split_gamma(TPE_GAMMA_ROOT, 100, 1), 3,
+	    "hyperopt's");
 	end(h, TRIAL_COMPLETED, 1);
 	end(h, TRIAL_STOPPED, NAN); /* 2: no report */
 	end(h, TRIAL_COMPLETED, 3); /* the best: the goal is maximize */
@@ -398,14 +405,15 @@ check_axes(void)
 		"a space of levels"))
 		return;
 	for (i = 0; i < s->n; i++) {
-		ok(axis_init(&axis, &s->params[i]), "%s", s->params[i].name);
+		ok(tpe_axis_init(&axis, &s->params[i]), "%s",
+		    s->params[i].name);
 		for (k = 0; k < 4; k++)
-			place[k] = axis_place(&axis, z[k]);
-		parzen_fit(&p, &rule, &axis, 1, place, 4);
+			place[k] = tpe_axis_from_cube(&axis, z[k]);
+		tpe_parzen_fit(&p, &rule, &axis, 1, place, 4);
 		back = -1;
 		levels = sum = 0;
 		for (k = 0; k < 4000; k++) {
-			u = axis_place(&axis, ((double)k + 0.5) / 4000);
+			u = tpe_axis_from_cube(&axis, ((double)k + 0.5) / 4000);
 			if (u == back)
 				continue;
 			back = u;
@@ -415,9 +423,10 @@ check_axes(void)
 		is_near(levels, (double)param_levels(&s->params[i]), 0,
 		    "every level has a coordinate");
 		is_near(sum, 1, 1e-12, "its masses add up to 1");
-		is_near(axis_place(&axis, axis_cube(&axis, back)), back, 0,
-		    "a coordinate comes back");
-		parzen_free(&p);
+		is_near(
+		    tpe_axis_from_cube(&axis, tpe_axis_to_cube(&axis, back)),
+		    back, 0, "a coordinate comes back");
+		tpe_parzen_free(&p);
 	}
 	space_free(s);
 	json_free(doc);

@@ -105,7 +105,7 @@ test_left(void)
 	char *argv[] = { "true", NULL }, *was;
 	struct launch_spec spec;
 	struct err e = ERR_INIT;
-	struct rig rig;
+	struct local_launcher rig;
 
 	if (mkdtemp(dir) == NULL)
 		abort();
@@ -138,10 +138,10 @@ static void
 test_real(void)
 {
 	char dir[] = "/tmp/hpotune-cgroup-XXXXXX", base[64], path[192];
-	struct claim_exit x;
+	struct attempt_exit x;
 	struct claim c;
-	enum claim_read a, b;
-	struct rig rig;
+	enum record_check a, b;
+	struct local_launcher rig;
 	int fd;
 
 	if (mkdtemp(dir) == NULL)
@@ -173,7 +173,7 @@ test_real(void)
 	    "/bin/sleep 1000\"");
 	local_rig_until(&rig, local_rig_reported, 2);
 	fd = open(local_rig_path(&rig, 2, "state"), O_RDONLY);
-	if (claim_read_both(fd, local_rig_uuid(2, 1), &c, &a, &x, &b) == -1)
+	if (attempt_record_read(fd, local_rig_uuid(2, 1), &c, &a, &x, &b) == -1)
 		abort();
 	close(fd);
 	(void)kill((pid_t)c.shim_pid, SIGKILL);

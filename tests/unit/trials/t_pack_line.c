@@ -15,80 +15,81 @@
 
 static const struct row {
 	const char *line;
-	enum pack_said said;
+	enum pack_message_kind said;
 	int64_t trial, attempt;
 	int code;
 	const char *text;
 } rows[] = {
-	{ "", PACK_SAID_NOTHING, 0, 0, 0, "" },
-	{ " \t\r", PACK_SAID_NOTHING, 0, 0, 0, "" },
-	{ "{\"trial\":7,\"step\":3,\"acc\":0.5}", PACK_SAID_REPORT, 7, 0, 0,
+	{ "", PACK_MESSAGE_EMPTY, 0, 0, 0, "" },
+	{ " \t\r", PACK_MESSAGE_EMPTY, 0, 0, 0, "" },
+	{ "{\"trial\":7,\"step\":3,\"acc\":0.5}", PACK_MESSAGE_REPORT, 7, 0, 0,
 	    "{\"step\":3,\"acc\":0.5}" },
 	{ " { \"acc\" : 0.1 , \"trial\" : 7 , \"b\" : -1e-3 } ",
-	    PACK_SAID_REPORT, 7, 0, 0, "{\"acc\":0.1,\"b\":-0.001}" },
-	{ "{\"trial\":7,\"attempt\":2,\"step\":0,\"acc\":1}", PACK_SAID_REPORT,
-	    7, 2, 0, "{\"step\":0,\"acc\":1}" },
+	    PACK_MESSAGE_REPORT, 7, 0, 0, "{\"acc\":0.1,\"b\":-0.001}" },
+	{ "{\"trial\":7,\"attempt\":2,\"step\":0,\"acc\":1}",
+	    PACK_MESSAGE_REPORT, 7, 2, 0, "{\"step\":0,\"acc\":1}" },
 	{ "{\"trial\":7,\"a\":NaN,\"b\":Infinity,\"c\":-Infinity}",
-	    PACK_SAID_REPORT, 7, 0, 0,
+	    PACK_MESSAGE_REPORT, 7, 0, 0,
 	    "{\"a\":NaN,\"b\":Infinity,\"c\":-Infinity}" },
-	{ "{\"trial\":9007199254740992,\"a\":1}", PACK_SAID_REPORT,
+	{ "{\"trial\":9007199254740992,\"a\":1}", PACK_MESSAGE_REPORT,
 	    9007199254740992, 0, 0, "{\"a\":1}" },
 	/* Left to the reader of metrics to refuse, or to pass over. */
-	{ "{\"trial\":7,\"step\":-3,\"a\":1}", PACK_SAID_REPORT, 7, 0, 0,
+	{ "{\"trial\":7,\"step\":-3,\"a\":1}", PACK_MESSAGE_REPORT, 7, 0, 0,
 	    "{\"step\":-3,\"a\":1}" },
-	{ "{\"trial\":7,\"a b\":1}", PACK_SAID_REPORT, 7, 0, 0, "{\"a b\":1}" },
-	{ "{\"trial\":7,\"note\":\"x\"}", PACK_SAID_REPORT, 7, 0, 0,
+	{ "{\"trial\":7,\"a b\":1}", PACK_MESSAGE_REPORT, 7, 0, 0,
+	    "{\"a b\":1}" },
+	{ "{\"trial\":7,\"note\":\"x\"}", PACK_MESSAGE_REPORT, 7, 0, 0,
 	    "{\"note\":\"x\"}" },
-	{ "{\"trial\":7}", PACK_SAID_REPORT, 7, 0, 0, "{}" },
-	{ "{\"trial\":7,\"end\":0}", PACK_SAID_END, 7, 0, 0, "" },
-	{ "{\"end\":255,\"trial\":7,\"attempt\":3}", PACK_SAID_END, 7, 3, 255,
-	    "" },
-	{ "{\"trial\":7,\"end\":1,\"why\":\"a\\nb\\rc\"}", PACK_SAID_END, 7, 0,
-	    1, "a b c" },
-	{ "{\"trial\":7,\"end\":1,\"why\":3}", PACK_SAID_END, 7, 0, 1, "" },
-	{ "{\"log\":\"epoch \\\"3\\\"\"}", PACK_SAID_LOG, 0, 0, 0,
+	{ "{\"trial\":7}", PACK_MESSAGE_REPORT, 7, 0, 0, "{}" },
+	{ "{\"trial\":7,\"end\":0}", PACK_MESSAGE_END, 7, 0, 0, "" },
+	{ "{\"end\":255,\"trial\":7,\"attempt\":3}", PACK_MESSAGE_END, 7, 3,
+	    255, "" },
+	{ "{\"trial\":7,\"end\":1,\"why\":\"a\\nb\\rc\"}", PACK_MESSAGE_END, 7,
+	    0, 1, "a b c" },
+	{ "{\"trial\":7,\"end\":1,\"why\":3}", PACK_MESSAGE_END, 7, 0, 1, "" },
+	{ "{\"log\":\"epoch \\\"3\\\"\"}", PACK_MESSAGE_LOG, 0, 0, 0,
 	    "epoch \"3\"" },
-	{ "{\"log\":\"x\",\"trial\":7,\"step\":1}", PACK_SAID_LOG, 7, 0, 0,
+	{ "{\"log\":\"x\",\"trial\":7,\"step\":1}", PACK_MESSAGE_LOG, 7, 0, 0,
 	    "x" },
-	{ "{\"trial\":7,\"end\":256}", PACK_SAID_NONSENSE, 7, 0, 0,
+	{ "{\"trial\":7,\"end\":256}", PACK_MESSAGE_INVALID, 7, 0, 0,
 	    "end is no whole number from 0 to 255" },
-	{ "{\"trial\":7,\"end\":-1}", PACK_SAID_NONSENSE, 7, 0, 0,
+	{ "{\"trial\":7,\"end\":-1}", PACK_MESSAGE_INVALID, 7, 0, 0,
 	    "end is no whole number from 0 to 255" },
-	{ "{\"trial\":7,\"end\":true}", PACK_SAID_NONSENSE, 7, 0, 0,
+	{ "{\"trial\":7,\"end\":true}", PACK_MESSAGE_INVALID, 7, 0, 0,
 	    "end is no whole number from 0 to 255" },
-	{ "{\"log\":3}", PACK_SAID_NONSENSE, 0, 0, 0, "log is no text" },
-	{ "{\"step\":1,\"a\":2}", PACK_SAID_NONSENSE, 0, 0, 0,
+	{ "{\"log\":3}", PACK_MESSAGE_INVALID, 0, 0, 0, "log is no text" },
+	{ "{\"step\":1,\"a\":2}", PACK_MESSAGE_INVALID, 0, 0, 0,
 	    "no trial is named" },
-	{ "{\"end\":0}", PACK_SAID_NONSENSE, 0, 0, 0, "no trial is named" },
-	{ "{}", PACK_SAID_NONSENSE, 0, 0, 0, "no trial is named" },
-	{ "{\"trial\":0,\"a\":1}", PACK_SAID_NONSENSE, 0, 0, 0,
+	{ "{\"end\":0}", PACK_MESSAGE_INVALID, 0, 0, 0, "no trial is named" },
+	{ "{}", PACK_MESSAGE_INVALID, 0, 0, 0, "no trial is named" },
+	{ "{\"trial\":0,\"a\":1}", PACK_MESSAGE_INVALID, 0, 0, 0,
 	    "trial is no whole number from 1" },
-	{ "{\"trial\":1.5,\"a\":1}", PACK_SAID_NONSENSE, 0, 0, 0,
+	{ "{\"trial\":1.5,\"a\":1}", PACK_MESSAGE_INVALID, 0, 0, 0,
 	    "trial is no whole number from 1" },
-	{ "{\"trial\":\"7\",\"a\":1}", PACK_SAID_NONSENSE, 0, 0, 0,
+	{ "{\"trial\":\"7\",\"a\":1}", PACK_MESSAGE_INVALID, 0, 0, 0,
 	    "trial is no whole number from 1" },
-	{ "{\"trial\":1e300,\"a\":1}", PACK_SAID_NONSENSE, 0, 0, 0,
+	{ "{\"trial\":1e300,\"a\":1}", PACK_MESSAGE_INVALID, 0, 0, 0,
 	    "trial is no whole number from 1" },
-	{ "{\"trial\":7,\"attempt\":0,\"a\":1}", PACK_SAID_NONSENSE, 7, 0, 0,
+	{ "{\"trial\":7,\"attempt\":0,\"a\":1}", PACK_MESSAGE_INVALID, 7, 0, 0,
 	    "attempt is no whole number from 1" },
-	{ "[7]", PACK_SAID_NONSENSE, 0, 0, 0, "it is no object" },
-	{ "7", PACK_SAID_NONSENSE, 0, 0, 0, "it is no object" },
-	{ "epoch 3", PACK_SAID_NONSENSE, 0, 0, 0, NULL },
-	{ "{\"trial\":7,\"a\":1", PACK_SAID_NONSENSE, 0, 0, 0, NULL },
-	{ "{\"trial\":7,\"a\":1}}", PACK_SAID_NONSENSE, 0, 0, 0, NULL },
-	{ "{\"trial\":7,\"trial\":8}", PACK_SAID_NONSENSE, 0, 0, 0, NULL },
+	{ "[7]", PACK_MESSAGE_INVALID, 0, 0, 0, "it is no object" },
+	{ "7", PACK_MESSAGE_INVALID, 0, 0, 0, "it is no object" },
+	{ "epoch 3", PACK_MESSAGE_INVALID, 0, 0, 0, NULL },
+	{ "{\"trial\":7,\"a\":1", PACK_MESSAGE_INVALID, 0, 0, 0, NULL },
+	{ "{\"trial\":7,\"a\":1}}", PACK_MESSAGE_INVALID, 0, 0, 0, NULL },
+	{ "{\"trial\":7,\"trial\":8}", PACK_MESSAGE_INVALID, 0, 0, 0, NULL },
 };
 
 static void
 test_rows(void)
 {
-	struct pack_line p = { 0 };
+	struct pack_message p = { 0 };
 	const struct row *r;
 	size_t i;
 
 	for (i = 0; i < sizeof rows / sizeof rows[0]; i++) {
 		r = &rows[i];
-		pack_line_read(&p, r->line, strlen(r->line));
+		pack_protocol_read(&p, r->line, strlen(r->line));
 		is_int(p.said, r->said, r->line);
 		is_int(p.trial, r->trial, "… trial");
 		is_int(p.attempt, r->attempt, "… attempt");
@@ -103,7 +104,7 @@ test_rows(void)
 static void
 test_mutations(void)
 {
-	struct pack_line p = { 0 };
+	struct pack_message p = { 0 };
 	struct rng rng;
 	size_t i, k, len, bad = 0;
 	char line[256];
@@ -120,10 +121,10 @@ test_mutations(void)
 		if (i % 5 == 0 && len > 0)
 			len = rng_below(&rng, len);
 		line[len] = '\0';
-		pack_line_read(&p, line, len);
+		pack_protocol_read(&p, line, len);
 		bad += strpbrk(buf_str(&p.text), "\n\r") != NULL;
-		bad += p.said == PACK_SAID_REPORT && p.trial < 1;
-		bad += p.said == PACK_SAID_END &&
+		bad += p.said == PACK_MESSAGE_REPORT && p.trial < 1;
+		bad += p.said == PACK_MESSAGE_END &&
 		       (p.trial < 1 || p.code < 0 || p.code > 255);
 	}
 	is_int(bad, 0, "a hundred thousand broken lines");
@@ -133,7 +134,7 @@ test_mutations(void)
 static void
 test_io(void)
 {
-	struct pack_io in, out;
+	struct pack_line_io in, out;
 	int p[2];
 	size_t len, i;
 	char *line;
@@ -141,63 +142,67 @@ test_io(void)
 
 	if (pipe2(p, O_CLOEXEC) == -1)
 		abort();
-	pack_io_open(&in, p[0], 10);
-	pack_io_open(&out, p[1], 10);
-	pack_io_put(&out, "one\ntw", 6);
-	pack_io_flush(&out);
-	pack_io_read(&in);
-	is_str(pack_io_line(&in, &len), "one", "a line");
+	pack_line_io_open(&in, p[0], 10);
+	pack_line_io_open(&out, p[1], 10);
+	pack_line_io_put(&out, "one\ntw", 6);
+	pack_line_io_flush(&out);
+	pack_line_io_read(&in);
+	is_str(pack_line_io_next(&in, &len), "one", "a line");
 	is_int(len, 3, "its length");
-	ok(pack_io_line(&in, &len) == NULL, "half a line is none");
-	pack_io_put(&out, "o\nelevenbytes\nthree\n", 20);
-	pack_io_flush(&out);
-	pack_io_read(&in);
-	is_str(pack_io_line(&in, &len), "two", "both halves");
-	is_str(pack_io_line(&in, &len), "three", "one too long is passed over");
+	ok(pack_line_io_next(&in, &len) == NULL, "half a line is none");
+	pack_line_io_put(&out, "o\nelevenbytes\nthree\n", 20);
+	pack_line_io_flush(&out);
+	pack_line_io_read(&in);
+	is_str(pack_line_io_next(&in, &len), "two", "both halves");
+	is_str(pack_line_io_next(&in, &len), "three",
+	    "one too long is passed over");
 	is_int(in.skipped, 1, "and counted");
 	memset(big, 'x', sizeof big);
-	pack_io_put(&out, big, sizeof big);
-	pack_io_put(&out, "\nend", 4);
-	for (i = 0; pack_io_waiting(&out) > 0; i++) {
-		pack_io_flush(&out);
-		pack_io_read(&in);
-		ok(pack_io_line(&in, &len) == NULL && in.in.cap < 200000,
+	pack_line_io_put(&out, big, sizeof big);
+	pack_line_io_put(&out, "\nend", 4);
+	for (i = 0; pack_line_io_pending(&out) > 0; i++) {
+		pack_line_io_flush(&out);
+		pack_line_io_read(&in);
+		ok(pack_line_io_next(&in, &len) == NULL && in.in.cap < 200000,
 		    "an endless line takes no room");
 	}
-	pack_io_read(&in);
-	pack_io_close(&out);
+	pack_line_io_read(&in);
+	pack_line_io_close(&out);
 	while (!in.over)
-		pack_io_read(&in);
-	line = pack_io_line(&in, &len);
+		pack_line_io_read(&in);
+	line = pack_line_io_next(&in, &len);
 	is_str(line, "end", "the last line needs no newline");
 	is_int(in.skipped, 2, "the long one is counted once");
-	pack_io_put(&in, "x", 1);
-	is_int(pack_io_waiting(&in), 0, "nothing is kept for one that is gone");
-	pack_io_close(&in);
+	pack_line_io_put(&in, "x", 1);
+	is_int(pack_line_io_pending(&in), 0,
+	    "nothing is kept for one that is gone");
+	pack_line_io_close(&in);
 }
 
 static void
 test_end(void)
 {
 	char dir[] = "/tmp/t_pack_line.XXXXXX", path[64], why[8];
-	enum pack_end_kind kind;
+	enum pack_exit_note kind;
 	FILE *f;
 
 	if (mkdtemp(dir) == NULL)
 		abort();
-	ok(!pack_end_read(dir, &kind, why, sizeof why), "no file, no end");
-	pack_end_write(dir, PACK_ENDED_LOST, "a long story");
-	ok(pack_end_read(dir, &kind, why, sizeof why) &&
-		kind == PACK_ENDED_LOST,
+	ok(!pack_exit_note_read(dir, &kind, why, sizeof why),
+	    "no file, no end");
+	pack_exit_note_write(dir, PACK_EXIT_LOST, "a long story");
+	ok(pack_exit_note_read(dir, &kind, why, sizeof why) &&
+		kind == PACK_EXIT_LOST,
 	    "what was written");
 	is_str(why, "a long ", "… as much as fits");
-	(void)snprintf(path, sizeof path, "%s/" PACK_END_FILE, dir);
+	(void)snprintf(path, sizeof path, "%s/" PACK_EXIT_NOTE_FILE, dir);
 	f = fopen(path, "w");
 	if (f == NULL)
 		abort();
 	(void)fputs("glorious\nwhy\n", f);
 	(void)fclose(f);
-	ok(!pack_end_read(dir, &kind, why, sizeof why), "nonsense is no end");
+	ok(!pack_exit_note_read(dir, &kind, why, sizeof why),
+	    "nonsense is no end");
 	(void)unlink(path);
 	(void)rmdir(dir);
 }

@@ -23,21 +23,21 @@ static int base;
 static void
 test_range(void)
 {
-	struct port_range r;
+	struct port_lease_range r;
 
-	r = port_range_of(32768, 60999, 1024);
+	r = port_lease_range_of(32768, 60999, 1024);
 	ok(r.first == 24576 && r.blocks == 512, "below the kernel's own ports");
-	r = port_range_of(10000, 65535, 1024);
+	r = port_lease_range_of(10000, 65535, 1024);
 	ok(r.first == 1808 && r.blocks == 512, "as high as it can be");
-	r = port_range_of(2048, 65535, 1024);
+	r = port_lease_range_of(2048, 65535, 1024);
 	ok(r.first == 1024 && r.blocks == 64, "above those with names");
-	r = port_range_of(1024, 60000, 1024);
+	r = port_lease_range_of(1024, 60000, 1024);
 	ok(r.first == 65536 - 345 * 16 && r.blocks == 345,
 	    "above the kernel's where nothing is below");
-	r = port_range_of(1024, 65535, 1024);
+	r = port_lease_range_of(1024, 65535, 1024);
 	ok(r.first == 24576 && r.blocks == 512,
 	    "among them where they are all there are");
-	r = port_range_of(32768, 60999, 32768);
+	r = port_lease_range_of(32768, 60999, 32768);
 	ok(r.first >= 61000 && r.first + r.blocks * PORT_BLOCK <= 65536,
 	    "not below what needs a privilege");
 }
@@ -45,7 +45,7 @@ test_range(void)
 static void
 test_take(void)
 {
-	struct port_range r = port_range_here();
+	struct port_lease_range r = port_lease_range_here();
 	struct port_lease a, b, c, far;
 	struct err e = ERR_INIT;
 
@@ -171,7 +171,7 @@ test_folder(void)
 	is_int(
 	    symlink("/etc/hostname", path), 0, "a trap where a file is to be");
 	(void)port_lease_take(
-	    &a, (a.first - port_range_here().first) / 16, 1, &e);
+	    &a, (a.first - port_lease_range_here().first) / 16, 1, &e);
 	ok(strtol(strrchr(path, '-') + 1, NULL, 10) != a.first,
 	    "is stepped over");
 	port_lease_drop(&a);

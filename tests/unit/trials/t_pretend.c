@@ -42,10 +42,10 @@ hear(void *arg, const struct launch_event *ev)
 		ear->last = ev->u.report.value;
 		ear->steps[ear->reports++ % 64] = ev->u.report.step;
 		break;
-	case LAUNCH_LEFT:
+	case LAUNCH_ARTIFACTS:
 	case LAUNCH_PLACE:
 	case LAUNCH_COST:
-	case LAUNCH_BEGUN:
+	case LAUNCH_ACCEPTED:
 		break;
 	case LAUNCH_READ:
 		ear->read = ev->u.cursor.metrics;
@@ -110,7 +110,7 @@ server_up(struct ear *ear, struct pretend_world *world)
 	ear->launcher = launcher_find("pretend");
 	ear->world = world;
 	if (ear->options == NULL)
-		options_read(
+		plugin_options_read(
 		    &ear->options, ear->launcher->options, NULL, NULL, NULL);
 	loop_open(&ear->loop, LOOP_VIRTUAL, NULL);
 	env.loop = ear->loop;
@@ -131,7 +131,7 @@ server_down(struct ear *ear)
 static void
 ear_fini(struct ear *ear)
 {
-	options_free(ear->options, ear->launcher->options);
+	plugin_options_free(ear->options, ear->launcher->options);
 	buf_free(&ear->told);
 }
 
@@ -143,13 +143,13 @@ start(struct ear *ear, int attempt)
 	return ear->launcher->start(ear->ctx, &s, NULL);
 }
 
-static enum launch_look
+static enum launch_adoption
 look(struct ear *ear, int attempt)
 {
 	struct launch_spec s = spec(ear, attempt);
 	struct err e = ERR_INIT;
 
-	return ear->launcher->look(ear->ctx, &s, &e);
+	return ear->launcher->adopt(ear->ctx, &s, &e);
 }
 
 static void
@@ -183,7 +183,7 @@ test_whole(void)
 	start(&b, 1);
 	run(&b);
 	ok(b.first == a.first && b.last == a.last, "again: the same numbers");
-	is_int(look(&b, 1), LOOK_LOST, "what is over is forgotten");
+	is_int(look(&b, 1), ADOPT_LOST, "what is over is forgotten");
 	server_down(&b);
 	ear_fini(&a);
 	ear_fini(&b);
@@ -198,7 +198,7 @@ test_own_is_lost(void)
 	start(&ear, 1);
 	server_down(&ear);
 	server_up(&ear, NULL);
-	is_int(look(&ear, 1), LOOK_LOST, "a world of its own goes at a close");
+	is_int(look(&ear, 1), ADOPT_LOST, "a world of its own goes at a close");
 	run(&ear);
 	is_str(buf_str(&ear.told), "l", "and the attempt is told to be lost");
 	server_down(&ear);
@@ -244,21 +244,21 @@ test_survives(void)
 	struct ear ear = { .settings = { .max_steps = 20, .grace_ms = 5000 } };
 
 	server_up(&ear, w);
-	is_int(look(&ear, 1), LOOK_NEVER, "not started yet");
+	is_int(look(&ear, 1), ADOPT_NEVER, "not started yet");
 	start(&ear, 1);
 	is_int(start(&ear, 1), 0, "starting twice is harmless");
 	server_down(&ear);
 	pretend_world_pass(w, 5000);
 	is_int((long long)pretend_world_running(w), 1, "and starts one");
 	server_up(&ear, w);
-	is_int(look(&ear, 1), LOOK_ALIVE, "it outlives its server");
+	is_int(look(&ear, 1), ADOPT_ALIVE, "it outlives its server");
 	ear.launcher->collect(ear.ctx);
 	ok(ear.reports >= 3 && ear.reports < 8 && ear.read == ear.reports,
 	    "what it said meanwhile is told");
 	server_down(&ear);
 	pretend_world_pass(w, 60000);
 	server_up(&ear, w);
-	is_int(look(&ear, 1), LOOK_ENDED, "and ends without one");
+	is_int(look(&ear, 1), ADOPT_ENDED, "and ends without one");
 	run(&ear);
 	is_int(ear.reports, 20, "every report is told once");
 	is_int(ear.exit.exit_code, 0, "and its end");
@@ -277,7 +277,7 @@ test_faults(void)
 
 	server_up(&ear, w);
 	start(&ear, 1);
-	is_int(look(&ear, 1), LOOK_NEVER, "a late one is not there yet");
+	is_int(look(&ear, 1), ADOPT_NEVER, "a late one is not there yet");
 	run(&ear);
 	is_str(buf_str(&ear.told), "ux", "but comes");
 	start(&ear, 2);
@@ -301,7 +301,7 @@ test_faults(void)
 	ear = (struct ear){ .settings = { .max_steps = 5 } };
 	server_up(&ear, w);
 	ok(start(&ear, 1) != 0, "a busy world starts nothing");
-	is_int(look(&ear, 1), LOOK_UNKNOWN, "a foggy one tells nothing");
+	is_int(look(&ear, 1), ADOPT_UNKNOWN, "a foggy one tells nothing");
 	server_down(&ear);
 	ear_fini(&ear);
 	pretend_world_free(w);
@@ -332,9 +332,10 @@ test_curves(void)
 			   (pretend_curve_loss(&s, 1, 0.3, 100) <
 			       pretend_curve_loss(&s, trial, 0.3, 100));
 	ok(crossed > 3, "crossing curves cross");
-	ok(pretend_quality(7, good) < pretend_quality(7, bad),
+	ok(pretend_curve_quality(7, good) < pretend_curve_quality(7, bad),
 	    "settings differ in quality");
-	is_near(pretend_quality(7, "no JSON"), 0.5, 0, "no setting is average");
+	is_near(pretend_curve_quality(7, "no JSON"), 0.5, 0,
+	    "no setting is average");
 	s = (struct pretend_script){ .steps = 10, .nan = 1, .seed = 7 };
 	ok(isnan(pretend_curve_value(&s, 1, 1, 0.5, 11)),
 	    "nan: by the end it is NaN");

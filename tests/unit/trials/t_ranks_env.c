@@ -80,7 +80,7 @@ test_tensorflow(void)
 	struct err e = ERR_INIT;
 	char *text;
 
-	text = ranks_tf_config(&a, 4000, RANK_WORKER, 2);
+	text = ranks_env_tf_config(&a, 4000, RANK_WORKER, 2);
 	is_str(text,
 	    "{\"cluster\":{\"chief\":[\"127.0.0.1:4001\"],\"worker\":["
 	    "\"127.0.0.1:4002\",\"127.0.0.1:4003\"],\"ps\":["
@@ -91,7 +91,7 @@ test_tensorflow(void)
 	    "it is JSON");
 	json_free(doc);
 	free(text);
-	text = ranks_tf_config(&one, 4000, RANK_WORKER, 0);
+	text = ranks_env_tf_config(&one, 4000, RANK_WORKER, 0);
 	is_str(text,
 	    "{\"cluster\":{\"chief\":[\"127.0.0.1:4001\"],\"ps\":["
 	    "\"127.0.0.1:4002\"]},\"task\":{\"type\":\"chief\",\"index\":0}}",
@@ -142,7 +142,7 @@ test_launcher(void)
 	env_is("OMPI_MCA_rmaps_base_oversubscribe", "1");
 	env_is("PET_MASTER_PORT", "4000");
 	ok((getenv("OMPI_ALLOW_RUN_AS_ROOT") != NULL) ==
-		(geteuid() == 0 && !ranks_root_of_machine()),
+		(geteuid() == 0 && !ranks_env_is_root()),
 	    "root is allowed in a container only");
 }
 

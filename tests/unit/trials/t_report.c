@@ -13,7 +13,7 @@
 
 /* What was read, as text: "3 a=1 b=2", "- a=1", "no", "no: why". */
 static const char *
-show(struct buf *b, const struct report *r, bool good)
+show(struct buf *b, const struct metric_line *r, bool good)
 {
 	size_t i;
 
@@ -211,7 +211,7 @@ static const struct row {
 	    "- loss=2"),
 };
 
-static struct report_rules *
+static struct metric_patterns *
 rules(void)
 {
 	struct study_metric metrics[] = {
@@ -223,18 +223,19 @@ rules(void)
 	struct study_trial t = { .metrics = metrics,
 		.n_metrics = 4,
 		.step_regex = "Epoch ([\\d.]+)" };
-	struct report_rules *rs = NULL;
+	struct metric_patterns *rs = NULL;
 	struct err e = ERR_INIT;
 
-	ok(report_rules_new(&rs, &t, &e) == 0, "patterns compile %s", e.text);
+	ok(metric_patterns_new(&rs, &t, &e) == 0, "patterns compile %s",
+	    e.text);
 	return rs;
 }
 
 static void
-test_rows(const struct row *rows, size_t n, const struct report_rules *rs,
+test_rows(const struct row *rows, size_t n, const struct metric_patterns *rs,
     bool is_json)
 {
-	static struct report r;
+	static struct metric_line r;
 	struct buf b = { 0 };
 	size_t i;
 	char *line;
@@ -244,8 +245,8 @@ test_rows(const struct row *rows, size_t n, const struct report_rules *rs,
 		/* On the heap, so that a sanitizer sees a byte too far. */
 		line = xmalloc(rows[i].len + (rows[i].len == 0));
 		memcpy(line, rows[i].line, rows[i].len);
-		good = is_json ? report_parse_json(&r, line, rows[i].len)
-			       : report_parse_line(&r, rs, line, rows[i].len);
+		good = is_json ? metric_json_parse(&r, line, rows[i].len)
+			       : metric_line_parse(&r, rs, line, rows[i].len);
 		is_str(show(&b, &r, good), rows[i].want, "one line");
 		free(line);
 	}
@@ -257,52 +258,52 @@ test_bad_rules(void)
 {
 	struct study_metric m = { .name = "loss", .regex = "loss=(" };
 	struct study_trial t = { .metrics = &m, .n_metrics = 1 };
-	struct report_rules *rs;
+	struct metric_patterns *rs;
 	struct err e = ERR_INIT;
 
-	ok(report_rules_new(&rs, &t, &e) != 0, "an open group is refused");
+	ok(metric_patterns_new(&rs, &t, &e) != 0, "an open group is refused");
 	is_str(e.text,
 	    "trial.metrics[0].regex: missing closing parenthesis "
 	    "at character 6",
 	    "and the error says where");
 	m.regex = "loss=.*";
-	ok(report_rules_new(&rs, &t, &e) != 0, "a group is required");
+	ok(metric_patterns_new(&rs, &t, &e) != 0, "a group is required");
 	m = (struct study_metric){ .name = "a b", .regex = "(.)" };
-	ok(report_rules_new(&rs, &t, &e) != 0, "and a name that is a name");
+	ok(metric_patterns_new(&rs, &t, &e) != 0, "and a name that is a name");
 	m.name = "step";
-	ok(report_rules_new(&rs, &t, &e) != 0, "other than step");
+	ok(metric_patterns_new(&rs, &t, &e) != 0, "other than step");
 	m.name = "a";
 	t.step_regex = "[";
-	ok(report_rules_new(&rs, &t, &e) != 0, "step_regex is checked");
+	ok(metric_patterns_new(&rs, &t, &e) != 0, "step_regex is checked");
 }
 
 /* Long lines: limits hold, and no number is cut where the patterns end. */
 static void
-test_long(const struct report_rules *rs)
+test_long(const struct metric_patterns *rs)
 {
-	static struct report r;
+	static struct metric_line r;
 	struct buf b = { 0 };
 	int i;
 
 	buf_puts(&b, "hpotune:");
-	for (i = 0; i < REPORT_VALUES_MAX; i++)
+	for (i = 0; i < METRIC_LINE_VALUES_MAX; i++)
 		buf_printf(&b, " m%d=%d", i, i);
-	ok(report_parse_line(&r, NULL, b.data, b.len) &&
-		r.n == REPORT_VALUES_MAX && r.values[255].value == 255,
+	ok(metric_line_parse(&r, NULL, b.data, b.len) &&
+		r.n == METRIC_LINE_VALUES_MAX && r.values[255].value == 255,
 	    "256 metrics in one line");
 	buf_puts(&b, " more=1");
-	ok(!report_parse_line(&r, NULL, b.data, b.len) && r.n == 0,
+	ok(!metric_line_parse(&r, NULL, b.data, b.len) && r.n == 0,
 	    "but not 257");
 	buf_clear(&b);
 	for (i = 0; i < 4095 - 10; i++)
 		buf_putc(&b, i == 2000 ? ' ' : '.');
 	buf_puts(&b, " loss = 0.123456");
-	ok(!report_parse_line(&r, rs, b.data, b.len),
+	ok(!metric_line_parse(&r, rs, b.data, b.len),
 	    "a number across the end of the head is not half read");
-	for (i = 0; i < REPORT_LINE_MAX; i++)
+	for (i = 0; i < METRIC_LINE_MAX; i++)
 		buf_putc(&b, 'a');
-	ok(!report_parse_line(&r, rs, b.data, b.len) &&
-		!report_parse_json(&r, b.data, b.len),
+	ok(!metric_line_parse(&r, rs, b.data, b.len) &&
+		!metric_json_parse(&r, b.data, b.len),
 	    "a line that is too long is refused");
 	buf_free(&b);
 }
@@ -349,7 +350,7 @@ static void
 test_numbers(void)
 {
 	struct rng g;
-	struct number num;
+	struct metric_number num;
 	char text[512], *end;
 	const char *after;
 	int i, len, wrong = 0;
@@ -359,20 +360,23 @@ test_numbers(void)
 	for (i = 0; i < 500000 && wrong < 5; i++) {
 		len = print_number(&g, text, sizeof text);
 		want = strtod(text, &end);
-		after = number_scan(&num, text, text + len);
-		if (after == end && bits(number_value(&num)) == bits(want))
+		after = metric_number_scan(&num, text, text + len);
+		if (after == end &&
+		    bits(metric_number_value(&num)) == bits(want))
 			continue;
-		if (after == end && isnan(want) && isnan(number_value(&num)))
+		if (after == end && isnan(want) &&
+		    isnan(metric_number_value(&num)))
 			continue;
-		printf("# %s: %a, not %a\n", text, number_value(&num), want);
+		printf("# %s: %a, not %a\n", text, metric_number_value(&num),
+		    want);
 		wrong++;
 	}
 	is_int(wrong, 0, "numbers are those of strtod, bit for bit");
 	if (setlocale(LC_NUMERIC, "de_DE.UTF-8") == NULL)
 		skip("in a locale with decimal commas", "it is not installed");
 	else {
-		number_scan(&num, "1.5e30", "1.5e30" + 6);
-		is_near(number_value(&num), 1.5e30, 0, "in any locale");
+		metric_number_scan(&num, "1.5e30", "1.5e30" + 6);
+		is_near(metric_number_value(&num), 1.5e30, 0, "in any locale");
 	}
 	setlocale(LC_NUMERIC, "C");
 }
@@ -381,7 +385,7 @@ static const char name_chars[] =
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789.:/-@";
 
 static void
-random_report(struct rng *g, struct report *r)
+random_report(struct rng *g, struct metric_line *r)
 {
 	size_t i, j, len;
 	uint64_t u;
@@ -393,7 +397,7 @@ random_report(struct rng *g, struct report *r)
 	for (i = 0; i < r->n; i++) {
 		/* The first letter keeps the names apart. */
 		r->values[i].name[0] = (char)('A' + i);
-		len = 1 + rng_below(g, REPORT_NAME_MAX);
+		len = 1 + rng_below(g, METRIC_LINE_NAME_MAX);
 		for (j = 1; j < len; j++)
 			r->values[i].name[j] =
 			    name_chars[rng_below(g, sizeof name_chars - 1)];
@@ -405,7 +409,7 @@ random_report(struct rng *g, struct report *r)
 }
 
 static void
-print_report(struct buf *b, const struct report *r, bool is_json)
+print_report(struct buf *b, const struct metric_line *r, bool is_json)
 {
 	static char *names[] = { "NaN", "Infinity", "-Infinity" };
 	const char *sep = is_json ? "{" : "hpotune:";
@@ -436,7 +440,7 @@ print_report(struct buf *b, const struct report *r, bool is_json)
 static void
 test_random(void)
 {
-	static struct report r, back;
+	static struct metric_line r, back;
 	struct buf b = { 0 }, want = { 0 }, got = { 0 };
 	struct rng g;
 	int i, wrong = 0;
@@ -447,12 +451,12 @@ test_random(void)
 		random_report(&g, &r);
 		is_json = i % 2 == 0;
 		print_report(&b, &r, is_json);
-		good = is_json ? report_parse_json(&back, b.data, b.len)
-			       : report_parse_line(&back, NULL, b.data, b.len);
+		good = is_json ? metric_json_parse(&back, b.data, b.len)
+			       : metric_line_parse(&back, NULL, b.data, b.len);
 		show(&want, &r, true);
 		wrong += strcmp(buf_str(&want), show(&got, &back, good)) != 0;
 		if (is_json)
-			wrong += report_parse_json(
+			wrong += metric_json_parse(
 			    &back, b.data, rng_below(&g, b.len));
 	}
 	is_int(wrong, 0, "20,000 random reports are read as printed");
@@ -466,7 +470,7 @@ test_random(void)
 int
 main(void)
 {
-	struct report_rules *rs = rules();
+	struct metric_patterns *rs = rules();
 
 	test_rows(tagged, COUNT(tagged), NULL, false);
 	test_rows(json, COUNT(json), NULL, true);
@@ -475,6 +479,6 @@ main(void)
 	test_long(rs);
 	test_numbers();
 	test_random();
-	report_rules_free(rs);
+	metric_patterns_free(rs);
 	return done_testing();
 }

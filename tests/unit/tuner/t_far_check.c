@@ -22,7 +22,7 @@ checked(const char *members)
 {
 	static struct err e;
 	struct study *study;
-	struct plugs plugs;
+	struct plugins plugins;
 	char *json = xasprintf(
 	    "{\"study\": \"far\", \"objective\": {\"metric\": \"m\", "
 	    "\"goal\": \"minimize\"}, \"parameters\": {"
@@ -36,8 +36,8 @@ checked(const char *members)
 
 	e = (struct err)ERR_INIT;
 	if (study_parse(&study, json, strlen(json), "study.json", &e) == 0) {
-		if (plugs_read(&plugs, study, &e) == 0)
-			plugs_free(&plugs);
+		if (plugins_read(&plugins, study, &e) == 0)
+			plugins_free(&plugins);
 		study_free(study);
 	}
 	free(json);
@@ -131,18 +131,18 @@ has(const char *list, const char *word)
 static void
 test_env(void)
 {
-	struct far_study s;
-	const struct far_call *c;
+	struct fake_study s;
+	const struct fake_launcher_call *c;
 	struct store_study row = { .name = "far", .seed = 1 };
 	char id[STUDY_ID], other[STUDY_ID];
 
-	far_study_open(&s,
+	fake_study_open(&s,
 	    "\"trial\": {\"command\": [\"train\", \"--batch={batch}\", "
 	    "\"{checkpoint_dir}\", \"{output_dir}\"], \"batch\": {\"global\": "
 	    "512}}, \"backend\": [{\"name\": \"near\", \"slots\": 1}, "
 	    "{\"name\": \"far\", \"replicas\": 8}], " LIMITS);
-	far_server_up(&s);
-	c = far_started(&near, 1);
+	fake_study_server_up(&s);
+	c = fake_launcher_started(&near, 1);
 	ok(c != NULL, "a trial is near");
 	has(c->env, "HPOTUNE_GLOBAL_BATCH=512");
 	has(c->env, "HPOTUNE_BATCH=512");
@@ -150,15 +150,15 @@ test_env(void)
 	has(c->argv, "--batch=512");
 	ok(strstr(c->argv, "/far.d/trials/1/checkpoint\n") != NULL,
 	    "with its folder here");
-	far_study_close(&s);
+	fake_study_close(&s);
 
-	far_study_open(&s,
+	fake_study_open(&s,
 	    "\"trial\": {\"command\": [\"train\", \"--batch={batch}\", "
 	    "\"{checkpoint_dir}\", \"{output_dir}\"], \"batch\": {\"global\": "
 	    "512}}, \"backend\": {\"name\": \"far\", \"replicas\": "
 	    "8}, " LIMITS);
-	far_server_up(&s);
-	c = far_started(&far, 1);
+	fake_study_server_up(&s);
+	c = fake_launcher_started(&far, 1);
 	has(c->env, "HPOTUNE_GLOBAL_BATCH=512");
 	has(c->env, "HPOTUNE_BATCH=64");
 	has(c->env, "HPOTUNE_CHECKPOINT_DIR=/far/checkpoint");
@@ -174,7 +174,7 @@ test_env(void)
 	    "templates are filled as the trial sees its folders");
 	is_int((long long)strspn(far.study_id, "0123456789abcdef"), 6,
 	    "the study has an id");
-	far_study_close(&s);
+	fake_study_close(&s);
 
 	study_id_make(id, &row);
 	row.created_us = 1;
@@ -198,30 +198,30 @@ test_batch_fails(void)
 	struct store_trial row = { .number = 1,
 		.params = xstrdup("{\"x\":6}") };
 	struct store_attempt att = { .trial = 1, .attempt = 1 };
-	struct plug_backend backend = { .launcher = &launcher_far };
-	struct trial_facts facts = {
+	struct plugin_backend backend = { .launcher = &launcher_far };
+	struct attempt_spec_facts facts = {
 		.backend = &backend, .row = &row, .att = &att, .state_dir = "/s"
 	};
 	struct err e = ERR_INIT;
 	struct json_doc *block;
 	struct study *study;
-	struct trial_env te;
+	struct attempt_spec te;
 
 	json_parse(&block, "{\"replicas\": 4}", 15, NULL, false, &e);
 	if (study_parse(&study, json, strlen(json), "s", &e) != 0 ||
-	    options_read(&backend.options, launcher_far.options,
+	    plugin_options_read(&backend.options, launcher_far.options,
 		json_root(block), NULL, &e) != 0)
 		abort();
 	facts.study = study;
-	is_int(
-	    trial_env_make(&te, &facts, &e), -1, "a share that is not whole");
+	is_int(attempt_spec_make(&te, &facts, &e), -1,
+	    "a share that is not whole");
 	is_int(e.kind, ERR_LAUNCH, "is no start");
 	is_str(e.text,
 	    "trial.batch: 6 does not divide by the 4 replicas of the backend "
 	    "far",
 	    "and says so");
-	trial_env_free(&te);
-	options_free(backend.options, launcher_far.options);
+	attempt_spec_free(&te);
+	plugin_options_free(backend.options, launcher_far.options);
 	json_free(block);
 	study_free(study);
 	free(row.params);

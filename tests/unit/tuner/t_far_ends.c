@@ -14,165 +14,168 @@
 	"\"limits\": {\"trials\": 1}"
 
 static void
-ends(struct far_study *s, enum end_class end)
+ends(struct fake_study *s, enum end_class end)
 {
-	const struct far_call *c = far_started(&far, 1);
+	const struct fake_launcher_call *c = fake_launcher_started(&far, 1);
 
-	far_exit(&far, 1, c->attempt, (struct launch_exit){ .end = end });
-	far_run(s, 1);
+	fake_launcher_exit(
+	    &far, 1, c->attempt, (struct launch_exit){ .end = end });
+	fake_study_run(s, 1);
 }
 
 static const char *
-state(struct far_study *s)
+state(struct fake_study *s)
 {
-	return far_text(s, "SELECT state FROM trials WHERE trial = 1");
+	return fake_study_text(s, "SELECT state FROM trials WHERE trial = 1");
 }
 
 static int
-attempts(struct far_study *s)
+attempts(struct fake_study *s)
 {
-	return (int)far_number(s, "SELECT attempts FROM trials");
+	return (int)fake_study_number(s, "SELECT attempts FROM trials");
 }
 
 static void
 test_capacity(void)
 {
-	struct far_study s;
+	struct fake_study s;
 	int64_t hour = 3600000, ms;
 	int i, n;
 
-	far_study_open(&s, STUDY);
-	far_server_up(&s);
+	fake_study_open(&s, STUDY);
+	fake_study_server_up(&s);
 	ends(&s, END_CAPACITY);
 	is_str(state(&s), "waiting", "without a machine a trial waits");
-	is_int((long long)far_number(&s,
+	is_int((long long)fake_study_number(&s,
 		   "SELECT count(*) FROM events WHERE text LIKE "
 		   "'it waits for a machine (there is no machine%'"),
 	    1, "the user is told");
-	far_run(&s, 1500);
+	fake_study_run(&s, 1500);
 	is_int(attempts(&s), 2, "it is tried again soon");
-	is_int(far_started(&far, 1)->past.capacity, 1,
+	is_int(fake_launcher_started(&far, 1)->past.capacity, 1,
 	    "and the launcher knows that it is");
 	for (i = 0; i < 20; i++) {
 		ends(&s, i % 2 == 0 ? END_CAPACITY : END_QUOTA);
 		for (ms = 0; ms < 600000 && attempts(&s) == i + 2; ms += 1000)
-			far_run(&s, 1000);
+			fake_study_run(&s, 1000);
 	}
 	is_int(attempts(&s), 22, "again and again, for ever");
 	ok(ms > 280000 && ms < 320000, "every five minutes in the end");
-	is_int((long long)far_number(&s,
+	is_int((long long)fake_study_number(&s,
 		   "SELECT count(*) FROM events WHERE text LIKE 'it waits%'"),
 	    1, "the user is told once");
-	far_server_down(&s);
-	far_server_up(&s);
+	fake_study_server_down(&s);
+	fake_study_server_up(&s);
 	is_int((long long)far.n_looks, 1, "the next server finds it");
 	is_int(far.looks[0].past.capacity, 11,
 	    "and knows how often there was none, which a full quota is not");
 	ok(!far.looks[0].up && !far.looks[0].stopping, "that it was never up");
 	ends(&s, END_CAPACITY);
-	far_run(&s, 200000);
+	fake_study_run(&s, 200000);
 	is_int(attempts(&s), 22, "the pause is as long as before");
 	for (n = 0; n < hour / 1000 && attempts(&s) == 22; n++)
-		far_run(&s, 1000);
-	far_up(&far, 1, 23, 1000);
-	far_report(&far, 1, 23, 1, 1, 2000000);
-	far_run(&s, 1);
+		fake_study_run(&s, 1000);
+	fake_launcher_up(&far, 1, 23, 1000);
+	fake_launcher_report(&far, 1, 23, 1, 1, 2000000);
+	fake_study_run(&s, 1);
 	is_str(state(&s), "running", "some day there is one");
 	ends(&s, END_SPOT);
-	far_run(&s, 100);
+	fake_study_run(&s, 100);
 	is_int(attempts(&s), 24, "one that is taken back goes on at once");
-	is_int((long long)far_number(
+	is_int((long long)fake_study_number(
 		   &s, "SELECT failures FROM t_trial WHERE trial = 1"),
 	    0, "nothing of this uses up a retry");
-	is_str(far_text(&s,
+	is_str(fake_study_text(&s,
 		   "SELECT group_concat(DISTINCT end_class) FROM attempts "
 		   "WHERE end_class IS NOT NULL"),
 	    "capacity,quota,spot", "and the classes are recorded");
-	far_study_close(&s);
+	fake_study_close(&s);
 }
 
 /* Two trials on a quota for one. */
 static void
 test_quota(void)
 {
-	struct far_study s;
+	struct fake_study s;
 	int i;
 
-	far_study_open(&s,
+	fake_study_open(&s,
 	    "\"trial\": {\"command\": [\"a\"], \"max_steps\": 100}, "
 	    "\"stopping\": \"none\", \"backend\": {\"name\": \"far\", "
 	    "\"slots\": 2}, \"limits\": {\"trials\": 2}");
-	far_server_up(&s);
-	far_up(&far, 2, 1, 1000);
+	fake_study_server_up(&s);
+	fake_launcher_up(&far, 2, 1, 1000);
 	for (i = 0; i < 10; i++) {
 		ends(&s, END_QUOTA);
-		far_run(&s, i < 9 ? 310000 : 1000);
+		fake_study_run(&s, i < 9 ? 310000 : 1000);
 	}
-	is_int((int)far_started(&far, 1)->attempt, 10, "one waits for minutes");
-	far_report(&far, 2, 1, 1, 1, 2000000);
-	far_exit(&far, 2, 1, (struct launch_exit){ .ran = true });
-	far_run(&s, 100);
-	is_int((int)far_started(&far, 1)->attempt, 11,
+	is_int((int)fake_launcher_started(&far, 1)->attempt, 10,
+	    "one waits for minutes");
+	fake_launcher_report(&far, 2, 1, 1, 1, 2000000);
+	fake_launcher_exit(&far, 2, 1, (struct launch_exit){ .ran = true });
+	fake_study_run(&s, 100);
+	is_int((int)fake_launcher_started(&far, 1)->attempt, 11,
 	    "when the other has ended it need not wait on");
-	far_study_close(&s);
+	fake_study_close(&s);
 }
 
 /* Lost or taken back without a step is not for ever: it costs. */
 static void
 test_spot_ends(void)
 {
-	struct far_study s;
+	struct fake_study s;
 	int i;
 
-	far_study_open(&s, STUDY);
-	far_server_up(&s);
+	fake_study_open(&s, STUDY);
+	fake_study_server_up(&s);
 	for (i = 0; i < 11; i++) {
 		ends(&s, END_SPOT);
-		far_run(&s, 100000);
+		fake_study_run(&s, 100000);
 	}
 	is_str(state(&s), "failed", "without a step in eleven it has failed");
-	far_study_close(&s);
+	fake_study_close(&s);
 }
 
 static void
 test_user(void)
 {
-	struct far_study s;
+	struct fake_study s;
 
-	far_study_open(&s, STUDY);
-	far_server_up(&s);
+	fake_study_open(&s, STUDY);
+	fake_study_server_up(&s);
 	ends(&s, END_CAPACITY);
-	far_run(&s, 1500);
-	far_ask(&s, TUNER_STOP_TRIAL, 1);
+	fake_study_run(&s, 1500);
+	fake_study_ask(&s, TUNER_STOP_TRIAL, 1);
 	ok(s.good && far.stops == 1, "an attempt without a machine is stopped");
 	is_str(state(&s), "stopping", "when the job says so");
 	ends(&s, END_CAPACITY);
 	is_str(state(&s), "cancelled", "and not tried again");
-	is_str(far_text(&s, "SELECT end_class FROM attempts WHERE attempt = 2"),
+	is_str(fake_study_text(
+		   &s, "SELECT end_class FROM attempts WHERE attempt = 2"),
 	    "capacity", "its attempt says what befell it");
 	ok(s.done, "the study is done");
-	far_study_close(&s);
+	fake_study_close(&s);
 
-	far_study_open(&s, STUDY);
-	far_server_up(&s);
+	fake_study_open(&s, STUDY);
+	fake_study_server_up(&s);
 	ends(&s, END_QUOTA);
-	far_ask(&s, TUNER_STOP_TRIAL, 1);
+	fake_study_ask(&s, TUNER_STOP_TRIAL, 1);
 	is_str(state(&s), "cancelled", "one that waits is stopped at once");
-	far_study_close(&s);
+	fake_study_close(&s);
 }
 
 static void
 test_costs(void)
 {
-	struct far_study s;
+	struct fake_study s;
 
-	far_study_open(&s, STUDY);
-	far_server_up(&s);
-	is_near(far_number(&s, "SELECT committed FROM costs"), 5, 1e-9,
+	fake_study_open(&s, STUDY);
+	fake_study_server_up(&s);
+	is_near(fake_study_number(&s, "SELECT committed FROM costs"), 5, 1e-9,
 	    "what begins is committed at its worst");
-	far_up(&far, 1, 1, 1000000);
-	far_report(&far, 1, 1, 1, 1, 2000000);
-	far_exit(&far, 1, 1,
+	fake_launcher_up(&far, 1, 1, 1000000);
+	fake_launcher_report(&far, 1, 1, 1, 1, 2000000);
+	fake_launcher_exit(&far, 1, 1,
 	    (struct launch_exit){ .ran = true,
 		.started_us = 1000000,
 		.ended_us = 101000000,
@@ -181,32 +184,33 @@ test_costs(void)
 		.priced = true,
 		.billable_s = 40,
 		.cost = 2 });
-	far_run(&s, 100);
-	is_near(far_number(&s, "SELECT cost FROM attempts WHERE attempt = 1"),
+	fake_study_run(&s, 100);
+	is_near(fake_study_number(
+		    &s, "SELECT cost FROM attempts WHERE attempt = 1"),
 	    2, 1e-9, "an attempt has its cost");
-	is_near(far_number(&s,
+	is_near(fake_study_number(&s,
 		    "SELECT billable_seconds FROM attempts WHERE attempt = 1"),
 	    40, 1e-9, "and the seconds that are paid for");
-	is_near(far_number(&s, "SELECT committed FROM costs"), 7, 1e-9,
+	is_near(fake_study_number(&s, "SELECT committed FROM costs"), 7, 1e-9,
 	    "its cost counts, and the worst of the next");
-	far_exit(
+	fake_launcher_exit(
 	    &far, 1, 2, (struct launch_exit){ .ran = true, .exit_code = 0 });
-	far_run(&s, 1);
+	fake_study_run(&s, 1);
 	is_str(state(&s), "completed", "a trial ends");
-	is_near(far_number(&s, "SELECT cost FROM trials"), 2, 1e-9,
+	is_near(fake_study_number(&s, "SELECT cost FROM trials"), 2, 1e-9,
 	    "with the costs that are known");
-	is_near(far_number(&s, "SELECT committed FROM costs"), 7, 1e-9,
+	is_near(fake_study_number(&s, "SELECT committed FROM costs"), 7, 1e-9,
 	    "unpriced is as dear as it may be");
-	is_near(far_number(&s, "SELECT spot_saved FROM savings"), 3, 1e-9,
-	    "spot saved the part that was not paid for");
-	is_near(far_number(&s, "SELECT spot_share FROM costs"), 0.6, 1e-9,
-	    "in parts of the whole");
-	far_study_close(&s);
+	is_near(fake_study_number(&s, "SELECT spot_saved FROM savings"), 3,
+	    1e-9, "spot saved the part that was not paid for");
+	is_near(fake_study_number(&s, "SELECT spot_share FROM costs"), 0.6,
+	    1e-9, "in parts of the whole");
+	fake_study_close(&s);
 
 	/* The other side knows what the full price would count. */
-	far_study_open(&s, STUDY);
-	far_server_up(&s);
-	far_exit(&far, 1, 1,
+	fake_study_open(&s, STUDY);
+	fake_study_server_up(&s);
+	fake_launcher_exit(&far, 1, 1,
 	    (struct launch_exit){ .ran = true,
 		.started_us = 1000000,
 		.ended_us = 101000000,
@@ -216,51 +220,51 @@ test_costs(void)
 		.billable_s = 40,
 		.trained_s = 80,
 		.cost = 2 });
-	far_run(&s, 1);
-	is_near(far_number(&s, "SELECT spot_saved FROM savings"), 2, 1e-9,
-	    "waiting between interruptions is not saved");
-	is_near(far_number(&s, "SELECT spot_share FROM costs"), 0.5, 1e-9,
-	    "nor part of the share");
-	far_study_close(&s);
+	fake_study_run(&s, 1);
+	is_near(fake_study_number(&s, "SELECT spot_saved FROM savings"), 2,
+	    1e-9, "waiting between interruptions is not saved");
+	is_near(fake_study_number(&s, "SELECT spot_share FROM costs"), 0.5,
+	    1e-9, "nor part of the share");
+	fake_study_close(&s);
 }
 
 static void
 test_leave(void)
 {
-	struct far_study s;
+	struct fake_study s;
 
-	far_study_open(&s, STUDY);
-	far_server_up(&s);
-	far_up(&far, 1, 1, 1000);
-	far_run(&s, 1);
+	fake_study_open(&s, STUDY);
+	fake_study_server_up(&s);
+	fake_launcher_up(&far, 1, 1, 1000);
+	fake_study_run(&s, 1);
 	far.pending = 1;
 	tuner_shutdown(s.tuner, false);
-	far_run(&s, 1);
+	fake_study_run(&s, 1);
 	is_int(far.stops, 1, "who is told to leave tells the jobs to end");
 	far.pending = 0;
-	far_run(&s, 60000);
+	fake_study_run(&s, 60000);
 	ok(!s.done, "and waits for them");
 	far.pending = 1;
 	tuner_shutdown(s.tuner, true);
-	far_run(&s, 60000);
+	fake_study_run(&s, 60000);
 	ok(!s.done, "told again, for those that were not reached");
 	far.pending = 0;
-	far_run(&s, 2000);
+	fake_study_run(&s, 2000);
 	ok(s.done, "then leaves at once");
 	is_str(state(&s), "stopping", "what ends goes on ending");
-	is_str(far_text(&s, "SELECT state FROM study"), "interrupted",
+	is_str(fake_study_text(&s, "SELECT state FROM study"), "interrupted",
 	    "the study is interrupted");
-	far_server_down(&s);
+	fake_study_server_down(&s);
 	far.stops = 0;
-	far_server_up(&s);
+	fake_study_server_up(&s);
 	ok(far.n_looks == 1 && far.looks[0].stopping && far.looks[0].up,
 	    "the next server finds it stopping");
 	is_int(far.stops, 1, "and tells it again");
-	far_exit(&far, 1, 1,
+	fake_launcher_exit(&far, 1, 1,
 	    (struct launch_exit){ .ran = true, .stopped = true, .signal = 15 });
-	far_run(&s, 1);
+	fake_study_run(&s, 1);
 	is_int(attempts(&s), 2, "then the trial goes on");
-	far_study_close(&s);
+	fake_study_close(&s);
 }
 
 int

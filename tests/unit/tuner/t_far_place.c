@@ -17,52 +17,54 @@
 	      "{\"name\": \"far\", \"slots\": 2, \"price\": 5}], "
 
 static int
-running(struct far_study *s)
+running(struct fake_study *s)
 {
-	return (int)far_number(s, "SELECT running FROM study");
+	return (int)fake_study_number(s, "SELECT running FROM study");
 }
 
 /* "near far far": the backends of the trials in order. */
 static const char *
-backends(struct far_study *s)
+backends(struct fake_study *s)
 {
-	return far_text(s,
+	return fake_study_text(s,
 	    "SELECT group_concat(backend, ' ') FROM (SELECT "
 	    "coalesce(backend, '-') AS backend FROM trials ORDER BY trial)");
 }
 
 static void
-slots(struct far_study *s, int n)
+slots(struct fake_study *s, int n)
 {
 	far.slots = n;
-	far_tell(&far, (struct launch_event){ .kind = LAUNCH_SLOTS });
-	far_run(s, 1);
+	fake_launcher_queue(
+	    &far, (struct launch_event){ .kind = LAUNCH_SLOTS });
+	fake_study_run(s, 1);
 }
 
 static void
-completes(struct far_study *s, struct far *f, int64_t trial, double cost)
+completes(
+    struct fake_study *s, struct fake_launcher *f, int64_t trial, double cost)
 {
-	int attempt = far_started(f, trial)->attempt;
+	int attempt = fake_launcher_started(f, trial)->attempt;
 
-	far_report(f, trial, attempt, 1, 1, 2000000);
-	far_exit(f, trial, attempt,
+	fake_launcher_report(f, trial, attempt, 1, 1, 2000000);
+	fake_launcher_exit(f, trial, attempt,
 	    (struct launch_exit){ .ran = true,
 		.billed = !isnan(cost),
 		.priced = !isnan(cost),
 		.billable_s = 1,
 		.cost = isnan(cost) ? 0 : cost });
-	far_run(s, 1);
+	fake_study_run(s, 1);
 }
 
 static void
 test_slots(void)
 {
-	struct far_study s;
+	struct fake_study s;
 
-	far_study_open(&s,
+	fake_study_open(&s,
 	    TRIAL "\"backend\": {\"name\": \"far\", \"slots\": 3}, "
 		  "\"limits\": {\"trials\": 9}");
-	far_server_up(&s);
+	fake_study_server_up(&s);
 	is_int(running(&s), 3, "as many as there are slots");
 	slots(&s, 1);
 	is_int(running(&s), 3, "fewer slots: who runs goes on");
@@ -73,120 +75,124 @@ test_slots(void)
 	is_int(running(&s), 1, "until there is room");
 	slots(&s, 0);
 	completes(&s, &far, 4, NAN);
-	far_run(&s, 100000);
+	fake_study_run(&s, 100000);
 	is_int(running(&s), 0, "no slot, no trial");
 	ok(!s.done, "and no end");
 	slots(&s, 5);
 	is_int(running(&s), 5, "more slots, more trials");
-	is_int((long long)far_number(&s,
+	is_int((long long)fake_study_number(&s,
 		   "SELECT count(*) FROM events WHERE area = 'slot' AND "
 		   "text LIKE 'far: %'"),
 	    3, "every change is recorded");
-	far_tell(
+	fake_launcher_queue(
 	    &far, (struct launch_event){ .kind = LAUNCH_NOTE,
 		      .u.note = { LAUNCH_WARNING, "the quota is small" } });
-	far_run(&s, 1);
-	is_int((long long)far_number(&s,
+	fake_study_run(&s, 1);
+	is_int((long long)fake_study_number(&s,
 		   "SELECT count(*) FROM events WHERE level = 'warning' AND "
 		   "trial IS NULL AND text = 'the quota is small'"),
 	    1, "a note of the whole study is an event");
-	far_study_close(&s);
+	fake_study_close(&s);
 }
 
 static void
 test_overflow(void)
 {
-	struct far_study s;
+	struct fake_study s;
 
-	far_study_open(&s, BOTH "\"limits\": {\"trials\": 9}");
-	far_server_up(&s);
+	fake_study_open(&s, BOTH "\"limits\": {\"trials\": 9}");
+	fake_study_server_up(&s);
 	is_str(backends(&s), "near far far", "the second takes the overflow");
 	completes(&s, &near, 1, NAN);
 	is_str(backends(&s), "near far far near", "the first comes first");
-	far_exit(&near, 4, 1,
+	fake_launcher_exit(&near, 4, 1,
 	    (struct launch_exit){ .ran = true,
 		.exit_code = 1,
 		.started_us = 1,
 		.ended_us = 9000000 });
-	far_exit(&far, 2, 1,
+	fake_launcher_exit(&far, 2, 1,
 	    (struct launch_exit){ .ran = true,
 		.exit_code = 1,
 		.started_us = 1,
 		.ended_us = 9000000 });
-	far_run(&s, 100);
-	is_int(far_started(&near, 4)->attempt, 2, "a trial stays");
-	is_int(far_started(&far, 2)->attempt, 2, "where it was");
-	far_server_down(&s);
-	far_study_close(&s);
+	fake_study_run(&s, 100);
+	is_int(fake_launcher_started(&near, 4)->attempt, 2, "a trial stays");
+	is_int(fake_launcher_started(&far, 2)->attempt, 2, "where it was");
+	fake_study_server_down(&s);
+	fake_study_close(&s);
 
-	far_study_open(&s, BOTH "\"limits\": {\"trials\": 9, \"parallel\": 2}");
-	far_server_up(&s);
+	fake_study_open(
+	    &s, BOTH "\"limits\": {\"trials\": 9, \"parallel\": 2}");
+	fake_study_server_up(&s);
 	is_str(backends(&s), "near far", "limits.parallel counts all backends");
-	far_exit(&far, 2, 1, (struct launch_exit){ .end = END_CAPACITY });
-	far_run(&s, 1);
+	fake_launcher_exit(
+	    &far, 2, 1, (struct launch_exit){ .end = END_CAPACITY });
+	fake_study_run(&s, 1);
 	is_str(backends(&s), "near far far",
 	    "another may try its luck beside one that waits for a machine");
-	far_exit(&far, 3, 1, (struct launch_exit){ .end = END_CAPACITY });
-	far_run(&s, 1);
+	fake_launcher_exit(
+	    &far, 3, 1, (struct launch_exit){ .end = END_CAPACITY });
+	fake_study_run(&s, 1);
 	is_str(backends(&s), "near far far",
 	    "but no more than there are slots wait for machines");
-	far_study_close(&s);
+	fake_study_close(&s);
 }
 
 static void
 test_gone(void)
 {
-	struct far_study s;
+	struct fake_study s;
 
-	far_study_open(&s, BOTH "\"limits\": {\"trials\": 3}");
-	far_server_up(&s);
+	fake_study_open(&s, BOTH "\"limits\": {\"trials\": 3}");
+	fake_study_server_up(&s);
 	completes(&s, &far, 3, NAN);
-	far_exit(&far, 2, 1, (struct launch_exit){ .end = END_CAPACITY });
-	far_run(&s, 1);
-	far_server_down(&s);
-	far_study_change(&s,
+	fake_launcher_exit(
+	    &far, 2, 1, (struct launch_exit){ .end = END_CAPACITY });
+	fake_study_run(&s, 1);
+	fake_study_server_down(&s);
+	fake_study_change(&s,
 	    TRIAL "\"backend\": {\"name\": \"near\", \"slots\": 2}, "
 		  "\"limits\": {\"trials\": 3}");
-	far_server_up(&s);
-	far_run(&s, 2000);
+	fake_study_server_up(&s);
+	fake_study_run(&s, 2000);
 	is_str(backends(&s), "near near far",
 	    "where the backend is gone the next one takes its trials");
-	is_int((long long)far_number(&s,
+	is_int((long long)fake_study_number(&s,
 		   "SELECT count(*) FROM events WHERE trial = 2 AND text = "
 		   "'it goes on at near: far is no longer in study.json; its "
 		   "checkpoints stay behind'"),
 	    1, "and says what that means");
-	far_study_close(&s);
+	fake_study_close(&s);
 }
 
 static void
 test_drained(void)
 {
-	struct far_study s;
+	struct fake_study s;
 	int i;
 
-	far_study_open(&s,
+	fake_study_open(&s,
 	    TRIAL "\"backend\": [{\"name\": \"near\", \"slots\": 1}, "
 		  "{\"name\": \"far\", \"slots\": 1}], "
 		  "\"limits\": {\"trials\": 4}");
-	far_server_up(&s);
+	fake_study_server_up(&s);
 	for (i = 1; i <= 4; i++) {
 		if (i != 2)
-			far_exit(&near, i, 1,
+			fake_launcher_exit(&near, i, 1,
 			    (struct launch_exit){
 				.ran = true, .exit_code = 1 });
-		far_run(&s, 1);
+		fake_study_run(&s, 1);
 	}
-	far_run(&s, 100);
-	ok(far_number(&s,
+	fake_study_run(&s, 100);
+	ok(fake_study_number(&s,
 	       "SELECT count(*) FROM events WHERE text LIKE '%is drained%'") >
 		0,
 	    "trial after trial fails near");
 	completes(&s, &far, 2, NAN);
-	far_run(&s, 10000);
-	is_int(far_started(&far, 1)->attempt, 2,
+	fake_study_run(&s, 10000);
+	is_int(fake_launcher_started(&far, 1)->attempt, 2,
 	    "those that wait there go elsewhere");
-	far_study_close(&s);
+	fake_study_close(&s);
 }
 
 #define DEAR \
@@ -195,19 +201,19 @@ test_drained(void)
 static void
 test_cost(void)
 {
-	struct far_study s;
+	struct fake_study s;
 
-	far_study_open(&s, DEAR "\"limits\": {\"cost\": 12}");
-	far_server_up(&s);
+	fake_study_open(&s, DEAR "\"limits\": {\"cost\": 12}");
+	fake_study_server_up(&s);
 	is_int(running(&s), 2, "what might pass the limit is not begun");
-	is_int((long long)far_number(
+	is_int((long long)fake_study_number(
 		   &s, "SELECT count(*) FROM events WHERE area = 'cost'"),
 	    1, "and the user is told once");
 	completes(&s, &far, 1, 1);
 	is_int(running(&s), 2, "cheaper than feared: there is room for one");
 	completes(&s, &far, 2, NAN);
 	is_int(running(&s), 1, "unpriced counts as its worst");
-	far_exit(&far, 3, 1,
+	fake_launcher_exit(&far, 3, 1,
 	    (struct launch_exit){ .ran = true,
 		.exit_code = 1,
 		.priced = true,
@@ -215,33 +221,35 @@ test_cost(void)
 		.cost = 3,
 		.started_us = 1,
 		.ended_us = 90000000 });
-	far_run(&s, 1);
+	fake_study_run(&s, 1);
 	ok(s.done, "when nothing runs and nothing may, the study is over");
-	is_str(tuner_why(s.tuner),
+	is_str(tuner_end_reason(s.tuner),
 	    "limits.cost would be passed: $9.00 of $12.00 are spent or "
 	    "committed",
 	    "and says why");
-	is_str(far_text(&s, "SELECT state FROM study"), "finished", "finished");
-	is_str(far_text(&s, "SELECT state FROM trials WHERE trial = 3"),
+	is_str(fake_study_text(&s, "SELECT state FROM study"), "finished",
+	    "finished");
+	is_str(fake_study_text(&s, "SELECT state FROM trials WHERE trial = 3"),
 	    "waiting", "what waits is not given up");
-	far_server_down(&s);
-	far_study_change(&s, DEAR "\"limits\": {\"cost\": 15}");
-	far_server_up(&s);
-	is_int(far_started(&far, 3)->attempt, 2, "with more money it goes on");
+	fake_study_server_down(&s);
+	fake_study_change(&s, DEAR "\"limits\": {\"cost\": 15}");
+	fake_study_server_up(&s);
+	is_int(fake_launcher_started(&far, 3)->attempt, 2,
+	    "with more money it goes on");
 	is_int(running(&s), 1, "as far as that reaches");
-	far_study_close(&s);
+	fake_study_close(&s);
 }
 
 static void
 test_cost_free(void)
 {
-	struct far_study s;
+	struct fake_study s;
 
-	far_study_open(&s,
+	fake_study_open(&s,
 	    TRIAL "\"backend\": [{\"name\": \"near\", \"slots\": 1}, "
 		  "{\"name\": \"far\", \"slots\": 2, \"price\": 5}], "
 		  "\"limits\": {\"trials\": 5, \"cost\": 5}");
-	far_server_up(&s);
+	fake_study_server_up(&s);
 	is_str(backends(&s), "near far", "one is all the money is for");
 	completes(&s, &far, 2, 5);
 	completes(&s, &near, 1, NAN);
@@ -250,8 +258,9 @@ test_cost_free(void)
 	is_str(backends(&s), "near far near near near", "what is free goes on");
 	completes(&s, &near, 5, NAN);
 	ok(s.done, "to the end");
-	is_str(tuner_why(s.tuner), "all 5 trials are done", "of the trials");
-	far_study_close(&s);
+	is_str(tuner_end_reason(s.tuner), "all 5 trials are done",
+	    "of the trials");
+	fake_study_close(&s);
 }
 
 int

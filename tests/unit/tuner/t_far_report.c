@@ -19,116 +19,120 @@
 static void
 test_again(void)
 {
-	struct far_study s;
+	struct fake_study s;
 	int i;
 
-	far_study_open(&s, STUDY);
-	far_server_up(&s);
-	far_up(&far, 1, 1, 1000);
-	far_report(&far, 1, 1, 1, 3, 5000000);
-	far_report(&far, 1, 1, 2, 2, 6000000);
-	far_run(&s, 1);
-	is_int((long long)far_number(&s, COUNT), 2, "two reports");
-	is_str(far_text(&s, "SELECT time FROM metrics WHERE step = 2"),
+	fake_study_open(&s, STUDY);
+	fake_study_server_up(&s);
+	fake_launcher_up(&far, 1, 1, 1000);
+	fake_launcher_report(&far, 1, 1, 1, 3, 5000000);
+	fake_launcher_report(&far, 1, 1, 2, 2, 6000000);
+	fake_study_run(&s, 1);
+	is_int((long long)fake_study_number(&s, COUNT), 2, "two reports");
+	is_str(fake_study_text(&s, "SELECT time FROM metrics WHERE step = 2"),
 	    "1970-01-01T00:00:06.000Z", "at the time they were said");
 	for (i = 0; i < 2; i++) {
-		far_report(&far, 1, 1, 1, 3, 5000000);
-		far_report(&far, 1, 1, 2, 2, 6000000);
-		far_run(&s, 1);
-		is_int((long long)far_number(&s, COUNT), 2,
+		fake_launcher_report(&far, 1, 1, 1, 3, 5000000);
+		fake_launcher_report(&far, 1, 1, 2, 2, 6000000);
+		fake_study_run(&s, 1);
+		is_int((long long)fake_study_number(&s, COUNT), 2,
 		    i == 0 ? "said again they are passed over"
 			   : "by the next server too");
-		far_server_down(&s);
-		far_server_up(&s);
+		fake_study_server_down(&s);
+		fake_study_server_up(&s);
 	}
 	/* The newer value of a step wins over an old one that comes again. */
-	far_report(&far, 1, 1, 2, 1, 7000000);
-	far_report(&far, 1, 1, 2, 2, 6000000);
-	far_report(&far, 1, 1, 2, 2, 6500000);
-	far_report(&far, 1, 1, 3, NAN, 7000000);
-	far_report(&far, 1, 1, 3, NAN, 7000000);
-	far_run(&s, 1);
-	is_int((long long)far_number(&s, COUNT), 5,
+	fake_launcher_report(&far, 1, 1, 2, 1, 7000000);
+	fake_launcher_report(&far, 1, 1, 2, 2, 6000000);
+	fake_launcher_report(&far, 1, 1, 2, 2, 6500000);
+	fake_launcher_report(&far, 1, 1, 3, NAN, 7000000);
+	fake_launcher_report(&far, 1, 1, 3, NAN, 7000000);
+	fake_study_run(&s, 1);
+	is_int((long long)fake_study_number(&s, COUNT), 5,
 	    "another value, time or step is another report");
-	is_near(far_number(&s, "SELECT objective FROM trials WHERE trial = 1"),
+	is_near(fake_study_number(
+		    &s, "SELECT objective FROM trials WHERE trial = 1"),
 	    1, 0, "the best counts");
-	is_int((long long)far_number(
+	is_int((long long)fake_study_number(
 		   &s, "SELECT reports FROM trials WHERE trial = 1"),
 	    3, "steps are counted once");
-	far_study_close(&s);
+	fake_study_close(&s);
 }
 
 static void
 test_stepless(void)
 {
-	struct far_study s;
+	struct fake_study s;
 	int i;
 
-	far_study_open(&s, STUDY);
-	far_server_up(&s);
-	far_up(&far, 1, 1, 1000);
+	fake_study_open(&s, STUDY);
+	fake_study_server_up(&s);
+	fake_launcher_up(&far, 1, 1, 1000);
 	for (i = 1; i <= 40; i++)
-		far_report(&far, 1, 1, -1, i % 3, 1000000 * i);
-	far_run(&s, 1);
-	is_int((long long)far_number(&s, COUNT), 40, "reports without steps");
-	far_server_down(&s);
-	far_server_up(&s);
+		fake_launcher_report(&far, 1, 1, -1, i % 3, 1000000 * i);
+	fake_study_run(&s, 1);
+	is_int((long long)fake_study_number(&s, COUNT), 40,
+	    "reports without steps");
+	fake_study_server_down(&s);
+	fake_study_server_up(&s);
 	/* The window overlaps; one line was late; the next is new. */
 	for (i = 20; i <= 40; i++)
-		far_report(&far, 1, 1, -1, i % 3, 1000000 * i);
-	far_report(&far, 1, 1, -1, 9, 30500000);
-	far_report(&far, 1, 1, -1, 8, 41000000);
-	far_report(&far, 1, 1, -1, 9, 30500000);
-	far_report(&far, 1, 1, -1, 8, 41000000);
-	far_run(&s, 1);
-	is_int((long long)far_number(&s, COUNT), 42, "only new ones count");
-	is_int((long long)far_number(&s, "SELECT max(step) FROM metrics"), 42,
-	    "and the count goes on where it was");
-	is_int((long long)far_number(
+		fake_launcher_report(&far, 1, 1, -1, i % 3, 1000000 * i);
+	fake_launcher_report(&far, 1, 1, -1, 9, 30500000);
+	fake_launcher_report(&far, 1, 1, -1, 8, 41000000);
+	fake_launcher_report(&far, 1, 1, -1, 9, 30500000);
+	fake_launcher_report(&far, 1, 1, -1, 8, 41000000);
+	fake_study_run(&s, 1);
+	is_int(
+	    (long long)fake_study_number(&s, COUNT), 42, "only new ones count");
+	is_int(
+	    (long long)fake_study_number(&s, "SELECT max(step) FROM metrics"),
+	    42, "and the count goes on where it was");
+	is_int((long long)fake_study_number(
 		   &s, "SELECT count(DISTINCT step) FROM metrics"),
 	    42, "no number is given twice");
-	is_int((long long)far_number(
+	is_int((long long)fake_study_number(
 		   &s, "SELECT step FROM metrics WHERE value = 9"),
 	    41, "a late one gets the next");
-	far_study_close(&s);
+	fake_study_close(&s);
 }
 
 static void
 test_late(void)
 {
-	struct far_study s;
+	struct fake_study s;
 
-	far_study_open(&s, STUDY);
-	far_server_up(&s);
-	far_up(&far, 1, 1, 1000);
-	far_report(&far, 1, 1, 5, 3, 5000000);
-	far_run(&s, 1);
-	far_report(&far, 1, 1, 4, 99, 4000000);
-	far_run(&s, 1);
-	is_str(far_text(&s, "SELECT state FROM trials WHERE trial = 1"),
+	fake_study_open(&s, STUDY);
+	fake_study_server_up(&s);
+	fake_launcher_up(&far, 1, 1, 1000);
+	fake_launcher_report(&far, 1, 1, 5, 3, 5000000);
+	fake_study_run(&s, 1);
+	fake_launcher_report(&far, 1, 1, 4, 99, 4000000);
+	fake_study_run(&s, 1);
+	is_str(fake_study_text(&s, "SELECT state FROM trials WHERE trial = 1"),
 	    "running", "a step before the last is recorded, not judged");
-	far_report(&far, 1, 1, 6, 99, 6000000);
-	far_run(&s, 1);
-	is_str(far_text(&s, "SELECT state FROM trials WHERE trial = 1"),
+	fake_launcher_report(&far, 1, 1, 6, 99, 6000000);
+	fake_study_run(&s, 1);
+	is_str(fake_study_text(&s, "SELECT state FROM trials WHERE trial = 1"),
 	    "stopping", "a bad report condemns");
 	is_int(far.stops, 1, "and the job is told");
-	far_report(&far, 1, 1, 7, 99, 7000000);
-	far_report(&far, 1, 1, 8, 1, 8000000);
-	far_run(&s, 1);
-	is_int((long long)far_number(&s, "SELECT count(*) FROM stops"), 1,
-	    "what comes after the verdict is not judged");
-	is_int((long long)far_number(
+	fake_launcher_report(&far, 1, 1, 7, 99, 7000000);
+	fake_launcher_report(&far, 1, 1, 8, 1, 8000000);
+	fake_study_run(&s, 1);
+	is_int((long long)fake_study_number(&s, "SELECT count(*) FROM stops"),
+	    1, "what comes after the verdict is not judged");
+	is_int((long long)fake_study_number(
 		   &s, "SELECT max(step) FROM metrics WHERE trial = 1"),
 	    8, "but recorded");
 	is_int(far.stops, 1, "one stop is enough");
-	is_int((long long)far_number(&s, "SELECT running FROM study"), 2,
+	is_int((long long)fake_study_number(&s, "SELECT running FROM study"), 2,
 	    "a trial that stops still holds its slot");
-	far_exit(&far, 1, 1,
+	fake_launcher_exit(&far, 1, 1,
 	    (struct launch_exit){ .ran = true, .stopped = true, .signal = 15 });
-	far_run(&s, 1);
-	is_str(far_text(&s, "SELECT state FROM trials WHERE trial = 1"),
+	fake_study_run(&s, 1);
+	is_str(fake_study_text(&s, "SELECT state FROM trials WHERE trial = 1"),
 	    "stopped", "until the job is over");
-	far_study_close(&s);
+	fake_study_close(&s);
 }
 
 /* All that was there is read before a verdict takes effect. */
@@ -136,43 +140,46 @@ static void
 test_burst(void)
 {
 	const struct launch_exit good = { .ran = true, .exit_code = 0 };
-	struct far_study s;
+	struct fake_study s;
 	int i;
 
-	far_study_open(&s, STUDY);
-	far_server_up(&s);
+	fake_study_open(&s, STUDY);
+	fake_study_server_up(&s);
 	/* All steps in one reading, bad ones among them; it goes on. */
-	far_up(&far, 1, 1, 1000);
+	fake_launcher_up(&far, 1, 1, 1000);
 	for (i = 1; i <= 100; i++)
-		far_report(&far, 1, 1, i, i == 3 ? 99 : i, 1000000 * i);
-	far_run(&s, 1);
+		fake_launcher_report(
+		    &far, 1, 1, i, i == 3 ? 99 : i, 1000000 * i);
+	fake_study_run(&s, 1);
 	is_int(far.stops, 0, "with all steps there, nobody is told to end");
-	is_str(far_text(&s, "SELECT state FROM trials WHERE trial = 1"),
+	is_str(fake_study_text(&s, "SELECT state FROM trials WHERE trial = 1"),
 	    "running", "and the trial goes on");
-	is_str(far_text(&s, "SELECT step || verdict FROM stops"), "3late",
-	    "the verdict came too late");
-	far_exit(&far, 1, 1, good);
-	far_run(&s, 1);
-	is_str(far_text(&s, "SELECT state || why IS NULL FROM trials "
-			    "WHERE trial = 1"),
+	is_str(fake_study_text(&s, "SELECT step || verdict FROM stops"),
+	    "3late", "the verdict came too late");
+	fake_launcher_exit(&far, 1, 1, good);
+	fake_study_run(&s, 1);
+	is_str(fake_study_text(&s, "SELECT state || why IS NULL FROM trials "
+				   "WHERE trial = 1"),
 	    "1", "it ends without a reason");
-	is_str(far_text(&s, "SELECT state FROM trials WHERE trial = 1"),
+	is_str(fake_study_text(&s, "SELECT state FROM trials WHERE trial = 1"),
 	    "completed", "by itself, completed");
 	/* Not all, and its end is in the same reading. */
-	far_up(&far, 2, 1, 1000);
+	fake_launcher_up(&far, 2, 1, 1000);
 	for (i = 1; i <= 20; i++)
-		far_report(&far, 2, 1, i, i == 3 ? 99 : i, 1000000 * i);
-	far_exit(&far, 2, 1, good);
-	far_run(&s, 1);
-	is_str(far_text(&s, "SELECT state FROM trials WHERE trial = 2"),
+		fake_launcher_report(
+		    &far, 2, 1, i, i == 3 ? 99 : i, 1000000 * i);
+	fake_launcher_exit(&far, 2, 1, good);
+	fake_study_run(&s, 1);
+	is_str(fake_study_text(&s, "SELECT state FROM trials WHERE trial = 2"),
 	    "completed", "so is one that ended before its verdict");
-	is_int((long long)far_number(
+	is_int((long long)fake_study_number(
 		   &s, "SELECT count(*) FROM stops WHERE verdict = 'late'"),
 	    2, "which is late, too");
-	is_int((long long)far_number(&s, "SELECT steps_skipped FROM savings"),
+	is_int((long long)fake_study_number(
+		   &s, "SELECT steps_skipped FROM savings"),
 	    0, "and nothing was saved");
 	is_int(far.stops, 0, "nobody was told anything");
-	far_study_close(&s);
+	fake_study_close(&s);
 }
 
 /* The stop was sent when the trial, which did not hear it, had ended. */
@@ -195,29 +202,30 @@ test_crossed(void)
 		{ "one that failed before it could be told", "stopped",
 		    { .ran = true, .exit_code = 1 }, 20 },
 	};
-	struct far_study s;
+	struct fake_study s;
 	size_t k;
 	int i;
 
 	for (k = 0; k < sizeof cases / sizeof *cases; k++) {
-		far_study_open(&s, STUDY);
-		far_server_up(&s);
-		far_up(&far, 1, 1, 1000);
-		far_report(&far, 1, 1, 1, 99, 1000000);
-		far_run(&s, 1);
+		fake_study_open(&s, STUDY);
+		fake_study_server_up(&s);
+		fake_launcher_up(&far, 1, 1, 1000);
+		fake_launcher_report(&far, 1, 1, 1, 99, 1000000);
+		fake_study_run(&s, 1);
 		is_int(far.stops, 1, "a bad report: it is told to end");
-		far_server_down(&s);
-		far_server_up(&s);
+		fake_study_server_down(&s);
+		fake_study_server_up(&s);
 		for (i = 2; i <= cases[k].last; i++)
-			far_report(&far, 1, 1, i, 1, 1000000 * i);
-		far_exit(&far, 1, 1, cases[k].exit);
-		far_run(&s, 1);
-		is_str(far_text(&s, "SELECT state FROM trials WHERE trial = 1"),
+			fake_launcher_report(&far, 1, 1, i, 1, 1000000 * i);
+		fake_launcher_exit(&far, 1, 1, cases[k].exit);
+		fake_study_run(&s, 1);
+		is_str(fake_study_text(
+			   &s, "SELECT state FROM trials WHERE trial = 1"),
 		    cases[k].state, cases[k].what);
-		is_str(far_text(&s, "SELECT verdict FROM stops"),
+		is_str(fake_study_text(&s, "SELECT verdict FROM stops"),
 		    strcmp(cases[k].state, "stopped") == 0 ? "stop" : "late",
 		    "and its verdict says so");
-		far_study_close(&s);
+		fake_study_close(&s);
 	}
 }
 
@@ -235,21 +243,21 @@ struct paced {
 };
 
 static void
-paced_run(struct far_study *s, int64_t trial, const struct paced *p)
+paced_run(struct fake_study *s, int64_t trial, const struct paced *p)
 {
 	bool all = p->steps == 100;
 	double at = 0;
 	int i;
 
-	far_up(&far, trial, 1, 1000000);
+	fake_launcher_up(&far, trial, 1, 1000000);
 	for (i = 1; i <= p->steps; i++) {
 		at = 1 + p->start + p->each * (p->burst ? p->steps : i - 1);
-		far_report(&far, trial, 1, i, i < p->steps || all ? 1 : 99,
-		    (int64_t)(1e6 * at));
+		fake_launcher_report(&far, trial, 1, i,
+		    i < p->steps || all ? 1 : 99, (int64_t)(1e6 * at));
 	}
-	far_run(s, 1);
+	fake_study_run(s, 1);
 	/* A dollar an hour, while it starts and while it trains. */
-	far_exit(&far, trial, 1,
+	fake_launcher_exit(&far, trial, 1,
 	    (struct launch_exit){ .ran = true,
 		.stopped = !all,
 		.signal = all ? 0 : 15,
@@ -257,7 +265,7 @@ paced_run(struct far_study *s, int64_t trial, const struct paced *p)
 		.cost = (at - 1) / 3600,
 		.started_us = 1000000,
 		.ended_us = (int64_t)(1e6 * at) });
-	far_run(s, 1);
+	fake_study_run(s, 1);
 }
 
 /* What was saved is the steps that were not run, without another start. */
@@ -272,35 +280,37 @@ test_pace(void)
 		{ 1, 5000, 10, false },
 		{ 30, 1000, 10, true },
 	};
-	struct far_study s;
+	struct fake_study s;
 	double truth = 0, dollars;
 	int64_t i;
 
-	far_study_open(&s, PACED);
-	far_server_up(&s);
+	fake_study_open(&s, PACED);
+	fake_study_server_up(&s);
 	for (i = 0; i < 5; i++) {
 		paced_run(&s, i + 1, &trials[i]);
 		truth += (100 - trials[i].steps) * trials[i].each;
 	}
-	is_int((long long)far_number(
+	is_int((long long)fake_study_number(
 		   &s, "SELECT count(*) FROM trials WHERE state = 'stopped'"),
 	    4, "four trials are stopped");
-	is_near(far_number(&s, "SELECT seconds_saved FROM savings") / truth, 1,
-	    0.01, "seconds that they would have run on");
-	dollars = far_number(&s, "SELECT cost_saved FROM savings");
+	is_near(
+	    fake_study_number(&s, "SELECT seconds_saved FROM savings") / truth,
+	    1, 0.01, "seconds that they would have run on");
+	dollars = fake_study_number(&s, "SELECT cost_saved FROM savings");
 	is_near(dollars / (truth / 3600), 1, 0.01, "dollars likewise");
-	far_study_close(&s);
+	fake_study_close(&s);
 	/* Nobody tells. */
-	far_study_open(&s, PACED);
-	far_server_up(&s);
+	fake_study_open(&s, PACED);
+	fake_study_server_up(&s);
 	paced_run(&s, 1, &trials[3]);
-	is_str(far_text(&s, "SELECT steps_skipped || ' ' || (seconds_saved IS "
-			    "NULL) || (cost_saved IS NULL) FROM savings"),
+	is_str(fake_study_text(&s,
+		   "SELECT steps_skipped || ' ' || (seconds_saved IS "
+		   "NULL) || (cost_saved IS NULL) FROM savings"),
 	    "99 11", "a lone report says nothing of steps");
 	paced_run(&s, 2, &trials[2]);
-	is_near(far_number(&s, "SELECT seconds_saved FROM savings"),
+	is_near(fake_study_number(&s, "SELECT seconds_saved FROM savings"),
 	    9 * (99 + 50), 1, "a stopped one tells when no other does");
-	far_study_close(&s);
+	fake_study_close(&s);
 }
 
 int

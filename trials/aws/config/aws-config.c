@@ -127,7 +127,7 @@ aws_config_open(struct aws_config **out, aws_getenv *env, const char *profile,
 }
 
 int
-aws_config_again(
+aws_config_reload(
     struct aws_config **out, const struct aws_config *old, struct err *e)
 {
 	struct aws_config *c = xcalloc(1, sizeof *c);

@@ -33,8 +33,8 @@ typedef const char *aws_getenv(const char *name);
 int aws_config_open(struct aws_config **, aws_getenv *env, const char *profile,
     const char *region, struct err *);
 /* The same profile and region with the files as they are by now. */
-int
-aws_config_again(struct aws_config **, const struct aws_config *, struct err *);
+int aws_config_reload(
+    struct aws_config **, const struct aws_config *, struct err *);
 void aws_config_free(struct aws_config *);
 
 /* NULL when nobody says. */
@@ -80,11 +80,11 @@ struct aws_endpoint {
 	bool plain; /* http:// */
 };
 /* Partitions (China, US government), FIPS and dual stack as they are set. */
-int aws_config_endpoint(const struct aws_config *, enum aws_service,
+int aws_endpoint_resolve(const struct aws_config *, enum aws_service,
     struct aws_endpoint *, struct err *);
 void aws_endpoint_fini(struct aws_endpoint *);
 /* "logs", "monitoring": the name in the credential scope. */
-const char *aws_service_scope(enum aws_service);
-const char *aws_service_name(enum aws_service); /* for people */
+const char *aws_endpoint_scope(enum aws_service);
+const char *aws_endpoint_service_name(enum aws_service); /* for people */
 
 #endif /* HPOTUNE_AWS_CONFIG_H */

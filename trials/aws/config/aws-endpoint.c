@@ -62,13 +62,13 @@ static const struct partition partitions[] = {
 };
 
 const char *
-aws_service_scope(enum aws_service s)
+aws_endpoint_scope(enum aws_service s)
 {
 	return services[s].scope;
 }
 
 const char *
-aws_service_name(enum aws_service s)
+aws_endpoint_service_name(enum aws_service s)
 {
 	return services[s].name;
 }
@@ -275,7 +275,7 @@ endpoint_split(struct aws_endpoint *p, const char *url, struct err *e)
 }
 
 int
-aws_config_endpoint(const struct aws_config *c, enum aws_service s,
+aws_endpoint_resolve(const struct aws_config *c, enum aws_service s,
     struct aws_endpoint *p, struct err *e)
 {
 	const char *named;

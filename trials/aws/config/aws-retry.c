@@ -21,7 +21,7 @@ enum {
 };
 
 const char *
-aws_class_name(enum aws_class what)
+aws_retry_class_name(enum aws_class what)
 {
 	static const char *const names[AWS_CLASSES] = {
 		[AWS_OK] = "ok",
@@ -132,7 +132,7 @@ classify_status(int status)
 }
 
 enum aws_class
-aws_classify(int status, const char *code, const char *message)
+aws_retry_classify(int status, const char *code, const char *message)
 {
 	const struct code_row *row;
 	size_t i;
@@ -155,7 +155,7 @@ aws_classify(int status, const char *code, const char *message)
 }
 
 char *
-aws_code_plain(const char *code)
+aws_retry_plain_code(const char *code)
 {
 	size_t n = strcspn(code, ":");
 	const char *hash = memchr(code, '#', n);
@@ -168,11 +168,11 @@ aws_code_plain(const char *code)
 }
 
 void
-aws_bucket_init(struct aws_bucket *b, double rate, int64_t now_ms)
+aws_retry_bucket_init(struct aws_retry_bucket *b, double rate, int64_t now_ms)
 {
 	double burst = rate > 1 ? rate : 1;
 
-	*b = (struct aws_bucket){
+	*b = (struct aws_retry_bucket){
 		.rate = rate,
 		.most = rate,
 		.burst = burst,
@@ -184,7 +184,7 @@ aws_bucket_init(struct aws_bucket *b, double rate, int64_t now_ms)
 }
 
 static void
-bucket_fill(struct aws_bucket *b, int64_t now_ms)
+bucket_fill(struct aws_retry_bucket *b, int64_t now_ms)
 {
 	double gone_s = (double)(now_ms - b->at_ms) / 1000;
 
@@ -194,7 +194,7 @@ bucket_fill(struct aws_bucket *b, int64_t now_ms)
 }
 
 int64_t
-aws_bucket_take(struct aws_bucket *b, int64_t now_ms)
+aws_retry_bucket_take(struct aws_retry_bucket *b, int64_t now_ms)
 {
 	bucket_fill(b, now_ms);
 	/* Sums of fractions: a whole one may lack its last digit. */
@@ -206,7 +206,8 @@ aws_bucket_take(struct aws_bucket *b, int64_t now_ms)
 }
 
 void
-aws_bucket_throttled(struct aws_bucket *b, int64_t sent_ms, int64_t now_ms)
+aws_retry_bucket_throttled(
+    struct aws_retry_bucket *b, int64_t sent_ms, int64_t now_ms)
 {
 	if (sent_ms < b->cut_ms)
 		return;
@@ -219,7 +220,7 @@ aws_bucket_throttled(struct aws_bucket *b, int64_t sent_ms, int64_t now_ms)
 }
 
 void
-aws_bucket_good(struct aws_bucket *b, int64_t now_ms)
+aws_retry_bucket_good(struct aws_retry_bucket *b, int64_t now_ms)
 {
 	double minutes = (double)(now_ms - b->moved_ms) / 60000;
 
@@ -231,13 +232,13 @@ aws_bucket_good(struct aws_bucket *b, int64_t now_ms)
 }
 
 void
-aws_budget_init(struct aws_budget *b, int64_t now_ms)
+aws_retry_budget_init(struct aws_retry_budget *b, int64_t now_ms)
 {
-	*b = (struct aws_budget){ .left = AWS_BUDGET, .at_ms = now_ms };
+	*b = (struct aws_retry_budget){ .left = AWS_BUDGET, .at_ms = now_ms };
 }
 
 bool
-aws_budget_take(struct aws_budget *b, int cost, int64_t now_ms)
+aws_retry_budget_take(struct aws_retry_budget *b, int cost, int64_t now_ms)
 {
 	double gone_s = (double)(now_ms - b->at_ms) / 1000;
 
@@ -252,13 +253,13 @@ aws_budget_take(struct aws_budget *b, int cost, int64_t now_ms)
 }
 
 void
-aws_budget_good(struct aws_budget *b, int cost)
+aws_retry_budget_good(struct aws_retry_budget *b, int cost)
 {
 	b->left = fmin(AWS_BUDGET, b->left + (cost > 0 ? cost : 1));
 }
 
 int64_t
-aws_backoff_ms(int n, double u, int64_t retry_after_ms)
+aws_retry_backoff_ms(int n, double u, int64_t retry_after_ms)
 {
 	int64_t most = BACKOFF_BASE_MS, wait;
 
@@ -294,7 +295,7 @@ aws_retry_after_ms(const char *seconds, const char *ms)
 }
 
 bool
-aws_date_s(const char *text, int64_t *out)
+aws_retry_date_s(const char *text, int64_t *out)
 {
 	static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
 	char month[4], zone[4];

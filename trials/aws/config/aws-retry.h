@@ -24,13 +24,14 @@ enum aws_class {
 	AWS_CLASSES
 };
 
-const char *aws_class_name(enum aws_class);
+const char *aws_retry_class_name(enum aws_class);
 /* status 0: no answer came.  code and message may be "". */
-enum aws_class aws_classify(int status, const char *code, const char *message);
+enum aws_class
+aws_retry_classify(int status, const char *code, const char *message);
 /* "com.amazonaws.sqs#QueueDoesNotExist:http://…" -> "QueueDoesNotExist". */
-char *aws_code_plain(const char *);
+char *aws_retry_plain_code(const char *);
 
-struct aws_bucket {
+struct aws_retry_bucket {
 	double rate; /* per second, now */
 	double most; /* per second, when nothing throttles */
 	double burst;
@@ -39,16 +40,18 @@ struct aws_bucket {
 	int64_t moved_ms; /* when rate was last changed */
 	int64_t cut_ms; /* when it was last halved */
 };
-void aws_bucket_init(struct aws_bucket *, double rate, int64_t now_ms);
+void
+aws_retry_bucket_init(struct aws_retry_bucket *, double rate, int64_t now_ms);
 /* 0: take one now (and it is taken); else milliseconds to wait. */
-int64_t aws_bucket_take(struct aws_bucket *, int64_t now_ms);
+int64_t aws_retry_bucket_take(struct aws_retry_bucket *, int64_t now_ms);
 /*
  * A request that was sent at sent_ms was throttled: halve the rate.  One that
  * was on its way already when it was last halved tells nothing new.
  */
-void aws_bucket_throttled(struct aws_bucket *, int64_t sent_ms, int64_t now_ms);
+void aws_retry_bucket_throttled(
+    struct aws_retry_bucket *, int64_t sent_ms, int64_t now_ms);
 /* A good answer: back towards most, by a fiftieth of it and by time. */
-void aws_bucket_good(struct aws_bucket *, int64_t now_ms);
+void aws_retry_bucket_good(struct aws_retry_bucket *, int64_t now_ms);
 
 /*
  * The retry budget (botocore's standard mode): when nothing works, calls are
@@ -56,21 +59,21 @@ void aws_bucket_good(struct aws_bucket *, int64_t now_ms);
  * weeks must forget a bad hour.
  */
 enum { AWS_BUDGET = 500, AWS_COST_RETRY = 5, AWS_COST_TIMEOUT = 10 };
-struct aws_budget {
+struct aws_retry_budget {
 	double left;
 	int64_t at_ms;
 };
-void aws_budget_init(struct aws_budget *, int64_t now_ms);
+void aws_retry_budget_init(struct aws_retry_budget *, int64_t now_ms);
 /* Whether the cost of one more try is there; then it is taken. */
-bool aws_budget_take(struct aws_budget *, int cost, int64_t now_ms);
+bool aws_retry_budget_take(struct aws_retry_budget *, int cost, int64_t now_ms);
 /* A good answer: what its last retry cost comes back, or else 1. */
-void aws_budget_good(struct aws_budget *, int cost);
+void aws_retry_budget_good(struct aws_retry_budget *, int cost);
 
 /*
  * Milliseconds before try n + 1 (n = 1 after the first): u in [0, 1) times the
  * smaller of 1 s * 2^(n-1) and 20 s; at least what the other side asked for.
  */
-int64_t aws_backoff_ms(int n, double u, int64_t retry_after_ms);
+int64_t aws_retry_backoff_ms(int n, double u, int64_t retry_after_ms);
 
 /*
  * What the headers Retry-After (seconds) and x-amz-retry-after (milliseconds)
@@ -78,6 +81,6 @@ int64_t aws_backoff_ms(int n, double u, int64_t retry_after_ms);
  */
 int64_t aws_retry_after_ms(const char *seconds, const char *ms);
 /* "Sun, 06 Nov 1994 08:49:37 GMT" -> seconds since 1970; false if it is not. */
-bool aws_date_s(const char *, int64_t *);
+bool aws_retry_date_s(const char *, int64_t *);
 
 #endif /* HPOTUNE_AWS_RETRY_H */

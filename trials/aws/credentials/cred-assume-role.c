@@ -17,33 +17,34 @@
 enum { TOKEN_BYTES_MAX = 1 << 16 };
 
 /* What a profile that is the source of another may have keys from. */
-#define PROFILE_PLACES                                            \
-	(1u << PLACE_WEB | 1u << PLACE_SSO | 1u << PLACE_SHARED | \
-	    1u << PLACE_LOGIN | 1u << PLACE_PROCESS | 1u << PLACE_CONFIG)
+#define PROFILE_PLACES                                         \
+	(1u << CRED_PLACE_WEB | 1u << CRED_PLACE_SSO |         \
+	    1u << CRED_PLACE_SHARED | 1u << CRED_PLACE_LOGIN | \
+	    1u << CRED_PLACE_PROCESS | 1u << CRED_PLACE_CONFIG)
 
 static bool
-has(const struct cred_fetch *f, const char *profile, const char *key)
+has(const struct cred_chain *f, const char *profile, const char *key)
 {
 	return aws_config_get(f->config, profile, key) != NULL;
 }
 
 /* With a web identity beside it the role is assumed by that. */
 static bool
-has_role(const struct cred_fetch *f, const char *profile)
+has_role(const struct cred_chain *f, const char *profile)
 {
 	return has(f, profile, "role_arn") &&
 	       !has(f, profile, "web_identity_token_file");
 }
 
 static bool
-has_keys(const struct cred_fetch *f, const char *profile)
+has_keys(const struct cred_chain *f, const char *profile)
 {
 	return has(f, profile, "aws_access_key_id") ||
 	       has(f, profile, "aws_secret_access_key");
 }
 
 static bool
-has_been(const struct cred_fetch *f, const char *profile)
+has_been(const struct cred_chain *f, const char *profile)
 {
 	size_t i;
 
@@ -55,34 +56,34 @@ has_been(const struct cred_fetch *f, const char *profile)
 
 /* credential_source: one place alone. */
 static enum cred_try
-go_to_place(struct cred_fetch *f, const char *profile, const char *source)
+go_to_place(struct cred_chain *f, const char *profile, const char *source)
 {
 	static const struct {
 		const char *name;
 		enum cred_place place;
 	} known[] = {
-		{ "Environment", PLACE_ENV },
-		{ "EcsContainer", PLACE_CONTAINER },
-		{ "Ec2InstanceMetadata", PLACE_IMDS },
+		{ "Environment", CRED_PLACE_ENV },
+		{ "EcsContainer", CRED_PLACE_CONTAINER },
+		{ "Ec2InstanceMetadata", CRED_PLACE_IMDS },
 	};
 	size_t i;
 
 	for (i = 0; i < sizeof known / sizeof known[0]; i++)
 		if (strcmp(known[i].name, source) == 0) {
 			f->places = 1u << known[i].place;
-			f->at = PLACE_ENV;
-			return TRY_ABSENT;
+			f->at = CRED_PLACE_ENV;
+			return CRED_ABSENT;
 		}
 	err_set(&f->err, ERR_USAGE,
 	    "AWS profile \"%s\": credential_source \"%s\" is none of "
 	    "Environment, EcsContainer, Ec2InstanceMetadata",
 	    profile, source);
-	return TRY_FAILED;
+	return CRED_FAILED;
 }
 
 /* One side of a role: who assumes it. */
 static int
-check_source(struct cred_fetch *f, const char *profile, const char *source)
+check_source(struct cred_chain *f, const char *profile, const char *source)
 {
 	if (!aws_config_has_profile(f->config, source))
 		return err_set(&f->err, ERR_USAGE,
@@ -100,7 +101,7 @@ check_source(struct cred_fetch *f, const char *profile, const char *source)
 }
 
 static int
-check_role(struct cred_fetch *f, const char *p)
+check_role(struct cred_chain *f, const char *p)
 {
 	bool profile = has(f, p, "source_profile");
 	bool place = has(f, p, "credential_source");
@@ -125,13 +126,13 @@ check_role(struct cred_fetch *f, const char *p)
 }
 
 enum cred_try
-cred_role(struct cred_fetch *f)
+cred_assume_role(struct cred_chain *f)
 {
 	const char *source;
 
 	while (has_role(f, f->profile)) {
 		if (check_role(f, f->profile) < 0)
-			return TRY_FAILED;
+			return CRED_FAILED;
 		buf_clear(&f->looked);
 		f->roles[f->n_roles++] = xstrdup(f->profile);
 		source =
@@ -141,7 +142,7 @@ cred_role(struct cred_fetch *f)
 		source =
 		    aws_config_get(f->config, f->profile, "source_profile");
 		if (check_source(f, f->profile, source) < 0)
-			return TRY_FAILED;
+			return CRED_FAILED;
 		free(f->profile);
 		f->profile = xstrdup(source);
 		f->places = PROFILE_PLACES;
@@ -149,11 +150,11 @@ cred_role(struct cred_fetch *f)
 		if (has_keys(f, source))
 			break;
 	}
-	return TRY_ABSENT;
+	return CRED_ABSENT;
 }
 
 void
-cred_form(struct buf *b, const char *name, const char *value)
+cred_assume_form(struct buf *b, const char *name, const char *value)
 {
 	buf_printf(b, "&%s=", name);
 	http_put_encoded(b, value, strlen(value), false);
@@ -161,19 +162,19 @@ cred_form(struct buf *b, const char *name, const char *value)
 
 /* The name that shows up in AWS's own records. */
 static void
-put_session(struct buf *b, const struct cred_fetch *f, const char *name)
+put_session(struct buf *b, const struct cred_chain *f, const char *name)
 {
 	char *usual = NULL;
 
 	if (name == NULL)
 		name = usual =
-		    xasprintf("hpotune-%lld", (long long)cred_now_s(f));
-	cred_form(b, "RoleSessionName", name);
+		    xasprintf("hpotune-%lld", (long long)cred_chain_now_s(f));
+	cred_assume_form(b, "RoleSessionName", name);
 	free(usual);
 }
 
 enum cred_try
-cred_assume(struct cred_fetch *f, const char *profile)
+cred_assume_profile(struct cred_chain *f, const char *profile)
 {
 	const struct aws_config *c = f->config;
 	const char *role = aws_config_get(c, profile, "role_arn");
@@ -182,20 +183,20 @@ cred_assume(struct cred_fetch *f, const char *profile)
 	struct buf b = { 0 };
 
 	buf_puts(&b, "Action=AssumeRole&Version=2011-06-15");
-	cred_form(&b, "RoleArn", role);
+	cred_assume_form(&b, "RoleArn", role);
 	put_session(&b, f, aws_config_get(c, profile, "role_session_name"));
 	if (external != NULL)
-		cred_form(&b, "ExternalId", external);
+		cred_assume_form(&b, "ExternalId", external);
 	if (seconds != NULL && *seconds != '\0' &&
 	    seconds[strspn(seconds, "0123456789")] == '\0')
-		cred_form(&b, "DurationSeconds", seconds);
-	cred_source(f, "role of profile %s", profile);
+		cred_assume_form(&b, "DurationSeconds", seconds);
+	cred_chain_source(f, "role of profile %s", profile);
 	return cred_sts(f, &b, true, role);
 }
 
 /* A variable, where they count, else a key of the profile. */
 static const char *
-web_get(const struct cred_fetch *f, const char *variable, const char *key)
+web_get(const struct cred_chain *f, const char *variable, const char *key)
 {
 	const char *s = f->use_env ? aws_config_env(f->config, variable) : NULL;
 
@@ -203,7 +204,7 @@ web_get(const struct cred_fetch *f, const char *variable, const char *key)
 }
 
 enum cred_try
-cred_web(struct cred_fetch *f)
+cred_assume_web(struct cred_chain *f)
 {
 	const char *path = web_get(
 	    f, "AWS_WEB_IDENTITY_TOKEN_FILE", "web_identity_token_file");
@@ -212,28 +213,28 @@ cred_web(struct cred_fetch *f)
 	char *token;
 
 	if (path == NULL || *path == '\0')
-		return TRY_ABSENT;
+		return CRED_ABSENT;
 	if (role == NULL || *role == '\0') {
 		err_set(&f->err, ERR_USAGE,
 		    "a web identity needs a role: neither AWS_ROLE_ARN nor "
 		    "role_arn of profile \"%s\" is set",
 		    f->profile);
-		return TRY_FAILED;
+		return CRED_FAILED;
 	}
-	if (cred_token_file(&token, path, &f->err) < 0)
-		return TRY_FAILED;
+	if (cred_assume_token_file(&token, path, &f->err) < 0)
+		return CRED_FAILED;
 	buf_puts(&b, "Action=AssumeRoleWithWebIdentity&Version=2011-06-15");
-	cred_form(&b, "RoleArn", role);
+	cred_assume_form(&b, "RoleArn", role);
 	put_session(
 	    &b, f, web_get(f, "AWS_ROLE_SESSION_NAME", "role_session_name"));
-	cred_form(&b, "WebIdentityToken", token);
-	cred_wipe(token);
-	cred_source(f, "web identity");
+	cred_assume_form(&b, "WebIdentityToken", token);
+	cred_keys_wipe(token);
+	cred_chain_source(f, "web identity");
 	return cred_sts(f, &b, false, role);
 }
 
 int
-cred_token_file(char **out, const char *path, struct err *e)
+cred_assume_token_file(char **out, const char *path, struct err *e)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	char *text = xcalloc(1, TOKEN_BYTES_MAX + 1);
@@ -248,7 +249,7 @@ cred_token_file(char **out, const char *path, struct err *e)
 		err_set(e, ERR_FILE, "%s: %s", path, strerror(errno));
 		if (fd >= 0)
 			close(fd);
-		cred_wipe(text);
+		cred_keys_wipe(text);
 		return -1;
 	}
 	close(fd);
@@ -256,6 +257,6 @@ cred_token_file(char **out, const char *path, struct err *e)
 		text[--n] = '\0';
 	from = strspn(text, " \t\r\n");
 	*out = xstrdup(text + from);
-	cred_wipe(text);
+	cred_keys_wipe(text);
 	return 0;
 }

@@ -13,22 +13,22 @@
 #include "trials/aws/config/aws-config.h"
 #include "trials/aws/credentials/cred-internal.h"
 
-static enum cred_try (*const places[PLACES])(struct cred_fetch *) = {
-	[PLACE_ENV] = cred_env,
-	[PLACE_ROLE] = cred_role,
-	[PLACE_WEB] = cred_web,
-	[PLACE_SSO] = cred_sso,
-	[PLACE_SHARED] = cred_shared,
-	[PLACE_LOGIN] = cred_login,
-	[PLACE_PROCESS] = cred_process,
-	[PLACE_CONFIG] = cred_config_keys,
-	[PLACE_CONTAINER] = cred_container,
-	[PLACE_IMDS] = cred_imds,
-	[PLACE_REGION] = cred_region,
+static enum cred_try (*const places[CRED_PLACES])(struct cred_chain *) = {
+	[CRED_PLACE_ENV] = cred_static_env,
+	[CRED_PLACE_ROLE] = cred_assume_role,
+	[CRED_PLACE_WEB] = cred_assume_web,
+	[CRED_PLACE_SSO] = cred_static_sso,
+	[CRED_PLACE_SHARED] = cred_static_shared,
+	[CRED_PLACE_LOGIN] = cred_static_login,
+	[CRED_PLACE_PROCESS] = cred_process,
+	[CRED_PLACE_CONFIG] = cred_static_config,
+	[CRED_PLACE_CONTAINER] = cred_container,
+	[CRED_PLACE_IMDS] = cred_imds,
+	[CRED_PLACE_REGION] = cred_imds_region,
 };
 
 void
-cred_looked(struct cred_fetch *f, const char *fmt, ...)
+cred_chain_absent(struct cred_chain *f, const char *fmt, ...)
 {
 	char text[512];
 	va_list ap;
@@ -40,7 +40,7 @@ cred_looked(struct cred_fetch *f, const char *fmt, ...)
 }
 
 void
-cred_source(struct cred_fetch *f, const char *fmt, ...)
+cred_chain_source(struct cred_chain *f, const char *fmt, ...)
 {
 	char text[256];
 	va_list ap;
@@ -53,7 +53,7 @@ cred_source(struct cred_fetch *f, const char *fmt, ...)
 }
 
 int64_t
-cred_now_s(const struct cred_fetch *f)
+cred_chain_now_s(const struct cred_chain *f)
 {
 	return loop_wall_us(f->loop) / 1000000 + f->offset_s;
 }
@@ -61,13 +61,14 @@ cred_now_s(const struct cred_fetch *f)
 static void
 on_timer(void *arg)
 {
-	struct cred_fetch *f = arg;
+	struct cred_chain *f = arg;
 
 	f->on_timer(f);
 }
 
 void
-cred_later(struct cred_fetch *f, int64_t ms, void (*cb)(struct cred_fetch *))
+cred_chain_later(
+    struct cred_chain *f, int64_t ms, void (*cb)(struct cred_chain *))
 {
 	f->on_timer = cb;
 	loop_timer_set(f->timer, ms);
@@ -84,14 +85,14 @@ is_clean(const char *s)
 }
 
 static void
-end(struct cred_fetch *f, bool good)
+end(struct cred_chain *f, bool good)
 {
 	f->done(f->arg, good);
 }
 
 /* Keys are there: those asked for, or those for the next role. */
 static void
-found(struct cred_fetch *f)
+found(struct cred_chain *f)
 {
 	const struct aws_keys *k = &f->found.keys;
 	enum cred_try t;
@@ -110,14 +111,14 @@ found(struct cred_fetch *f)
 	}
 	role = f->roles[--f->n_roles];
 	f->roles[f->n_roles] = NULL;
-	t = cred_assume(f, role);
+	t = cred_assume_profile(f, role);
 	free(role);
-	if (t != TRY_WAIT)
+	if (t != CRED_WAIT)
 		end(f, false);
 }
 
 static void
-nothing(struct cred_fetch *f)
+nothing(struct cred_chain *f)
 {
 	if (f->n_roles > 0)
 		err_set(&f->err, ERR_USAGE,
@@ -131,93 +132,93 @@ nothing(struct cred_fetch *f)
 }
 
 static void
-walk(struct cred_fetch *f)
+walk(struct cred_chain *f)
 {
-	enum cred_try t = TRY_ABSENT;
+	enum cred_try t = CRED_ABSENT;
 	enum cred_place at;
 
-	while (t == TRY_ABSENT && f->at < PLACES) {
+	while (t == CRED_ABSENT && f->at < CRED_PLACES) {
 		at = f->at++;
 		if ((f->places & (1u << at)) != 0)
 			t = places[at](f);
 	}
-	if (t == TRY_ABSENT)
+	if (t == CRED_ABSENT)
 		nothing(f);
-	else if (t != TRY_WAIT)
-		cred_resume(f, t);
+	else if (t != CRED_WAIT)
+		cred_chain_resume(f, t);
 }
 
 void
-cred_resume(struct cred_fetch *f, enum cred_try t)
+cred_chain_resume(struct cred_chain *f, enum cred_try t)
 {
 	switch (t) {
-	case TRY_ABSENT:
+	case CRED_ABSENT:
 		walk(f);
 		break;
-	case TRY_FOUND:
+	case CRED_FOUND:
 		found(f);
 		break;
-	case TRY_FAILED:
+	case CRED_FAILED:
 		end(f, false);
 		break;
-	case TRY_WAIT:
+	case CRED_WAIT:
 		break;
 	}
 }
 
 /* The files may have changed since the last search. */
 static void
-begin(struct cred_fetch *f)
+begin(struct cred_chain *f)
 {
-	if (aws_config_again(&f->config, f->base, &f->err) < 0) {
+	if (aws_config_reload(&f->config, f->base, &f->err) < 0) {
 		end(f, false);
 		return;
 	}
 	f->use_env = !aws_config_profile_named(f->config);
 	if (!f->alone)
-		f->places = (1u << PLACE_REGION) - 1;
+		f->places = (1u << CRED_PLACE_REGION) - 1;
 	if (!f->use_env)
-		f->places &= ~(1u << PLACE_ENV);
+		f->places &= ~(1u << CRED_PLACE_ENV);
 	f->profile = xstrdup(aws_config_profile(f->config));
 	walk(f);
 }
 
-struct cred_fetch *
-cred_fetch_new(struct loop *loop, struct http *http,
+struct cred_chain *
+cred_chain_new(struct loop *loop, struct http *http,
     const struct aws_config *config, enum cred_place only, int64_t offset_s,
     void (*done)(void *, bool), void *arg)
 {
-	struct cred_fetch *f = xcalloc(1, sizeof *f);
+	struct cred_chain *f = xcalloc(1, sizeof *f);
 
 	f->loop = loop;
 	f->http = http;
 	f->base = config;
-	f->alone = only != PLACES;
+	f->alone = only != CRED_PLACES;
 	f->places = f->alone ? 1u << only : 0;
 	f->offset_s = offset_s;
 	f->done = done;
 	f->arg = arg;
 	f->timer = loop_timer_new(loop, on_timer, f);
-	cred_later(f, 0, begin);
+	cred_chain_later(f, 0, begin);
 	return f;
 }
 
 void
-cred_fetch_free(struct cred_fetch *f)
+cred_chain_free(struct cred_chain *f)
 {
 	if (f == NULL)
 		return;
 	if (f->request != NULL)
 		http_cancel(f->request);
 	if (f->child != NULL)
-		child_kill(f->child);
+		capture_kill(f->child);
 	loop_timer_free(f->timer);
 	aws_config_free(f->config);
 	while (f->n_roles > 0)
 		free(f->roles[--f->n_roles]);
-	cred_found_fini(&f->found);
+	cred_keys_fini(&f->found);
 	cred_sts_fini(&f->sts);
-	cred_url_fini(&f->url);
+	cred_container_url_fini(&f->url);
 	free(f->source);
 	free(f->profile);
 	buf_free(&f->looked);

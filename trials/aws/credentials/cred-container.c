@@ -21,14 +21,14 @@ enum {
 
 static const char what[] = "the container's credential service";
 
-static enum cred_try ask(struct cred_fetch *);
+static enum cred_try ask(struct cred_chain *);
 
 void
-cred_url_fini(struct cred_url *u)
+cred_container_url_fini(struct cred_endpoint *u)
 {
 	free(u->base);
 	free(u->path);
-	cred_wipe(u->token);
+	cred_keys_wipe(u->token);
 	memset(u, 0, sizeof *u);
 }
 
@@ -92,36 +92,37 @@ read_token(const struct aws_config *c, char **token, struct err *e)
 	    aws_config_env(c, "AWS_CONTAINER_AUTHORIZATION_TOKEN");
 
 	*token = NULL;
-	if (path != NULL && cred_token_file(token, path, e) < 0)
+	if (path != NULL && cred_assume_token_file(token, path, e) < 0)
 		return -1;
 	if (path == NULL && value != NULL)
 		*token = xstrdup(value);
 	if (*token == NULL || (*token)[strcspn(*token, "\r\n")] == '\0')
 		return 0;
-	cred_wipe(*token);
+	cred_keys_wipe(*token);
 	return err_set(e, ERR_USAGE,
 	    "the authorization token of the container has several lines");
 }
 
 static void
-on_wait(struct cred_fetch *f)
+on_wait(struct cred_chain *f)
 {
-	cred_resume(f, ask(f));
+	cred_chain_resume(f, ask(f));
 }
 
 static enum cred_try
-ask_again(struct cred_fetch *f, const char *why)
+ask_again(struct cred_chain *f, const char *why)
 {
 	if (f->tries < CONTAINER_TRIES) {
-		cred_later(f, CONTAINER_WAIT_MS << (f->tries - 1), on_wait);
-		return TRY_WAIT;
+		cred_chain_later(
+		    f, CONTAINER_WAIT_MS << (f->tries - 1), on_wait);
+		return CRED_WAIT;
 	}
 	err_set(&f->err, ERR_REMOTE, "%s: %s", what, why);
-	return TRY_FAILED;
+	return CRED_FAILED;
 }
 
 static enum cred_try
-judge(struct cred_fetch *f, const struct http_answer *a)
+judge(struct cred_chain *f, const struct http_answer *a)
 {
 	struct json_doc *doc;
 	struct err e = ERR_INIT;
@@ -136,22 +137,22 @@ judge(struct cred_fetch *f, const struct http_answer *a)
 	}
 	if (json_parse(&doc, a->body, a->len, NULL, false, &e) < 0)
 		return ask_again(f, "its answer is no JSON");
-	rc = cred_found_read(&f->found, json_root(doc), "Token", what, &f->err);
+	rc = cred_keys_read(&f->found, json_root(doc), "Token", what, &f->err);
 	json_free(doc);
-	return rc < 0 ? TRY_FAILED : TRY_FOUND;
+	return rc < 0 ? CRED_FAILED : CRED_FOUND;
 }
 
 static void
 on_answer(void *arg, const struct http_answer *a)
 {
-	struct cred_fetch *f = arg;
+	struct cred_chain *f = arg;
 
 	f->request = NULL;
-	cred_resume(f, judge(f, a));
+	cred_chain_resume(f, judge(f, a));
 }
 
 static enum cred_try
-ask(struct cred_fetch *f)
+ask(struct cred_chain *f)
 {
 	struct http_send s = { .method = "GET",
 		.url = f->url.base,
@@ -162,20 +163,20 @@ ask(struct cred_fetch *f)
 	char *token, *line = NULL;
 
 	if (read_token(f->config, &token, &f->err) < 0)
-		return TRY_FAILED;
+		return CRED_FAILED;
 	if (token != NULL)
 		headers[1] = line = xasprintf("Authorization: %s", token);
 	s.headers = headers;
 	s.plain = s.direct = strncmp(f->url.base, "http://", 7) == 0;
 	f->tries++;
 	f->request = http_start(f->http, &s, on_answer, f);
-	cred_wipe(token);
-	cred_wipe(line);
-	return TRY_WAIT;
+	cred_keys_wipe(token);
+	cred_keys_wipe(line);
+	return CRED_WAIT;
 }
 
 enum cred_try
-cred_container(struct cred_fetch *f)
+cred_container(struct cred_chain *f)
 {
 	const char *rel =
 	    aws_config_env(f->config, "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI");
@@ -183,19 +184,19 @@ cred_container(struct cred_fetch *f)
 	    aws_config_env(f->config, "AWS_CONTAINER_CREDENTIALS_FULL_URI");
 
 	if (rel == NULL && full == NULL) {
-		cred_looked(
+		cred_chain_absent(
 		    f, "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI is not set");
-		return TRY_ABSENT;
+		return CRED_ABSENT;
 	}
-	cred_url_fini(&f->url);
+	cred_container_url_fini(&f->url);
 	if (rel != NULL)
 		f->url.base = xasprintf(
 		    "http://169.254.170.2%s%s", *rel == '/' ? "" : "/", rel);
 	else
 		f->url.base = xstrdup(full);
 	if (check_url(f->url.base, &f->err) < 0)
-		return TRY_FAILED;
+		return CRED_FAILED;
 	f->tries = 0;
-	cred_source(f, "container");
+	cred_chain_source(f, "container");
 	return ask(f);
 }

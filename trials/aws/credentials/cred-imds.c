@@ -24,14 +24,14 @@ static const char roles_path[] = "latest/meta-data/iam/security-credentials/";
 static const char region_path[] = "latest/meta-data/placement/region";
 
 static enum cred_try
-absent(struct cred_fetch *f, const char *why)
+absent(struct cred_chain *f, const char *why)
 {
-	cred_looked(f, "no instance metadata: %s", why);
-	return TRY_ABSENT;
+	cred_chain_absent(f, "no instance metadata: %s", why);
+	return CRED_ABSENT;
 }
 
 static enum cred_try
-absent_status(struct cred_fetch *f, const struct http_answer *a)
+absent_status(struct cred_chain *f, const struct http_answer *a)
 {
 	char why[64];
 
@@ -45,7 +45,7 @@ absent_status(struct cred_fetch *f, const struct http_answer *a)
 
 /* A whole number of at least 1, as botocore's settings have it. */
 static int
-setting(const struct cred_fetch *f, const char *variable, const char *key)
+setting(const struct cred_chain *f, const char *variable, const char *key)
 {
 	const char *s = aws_config_set(f->config, variable, key);
 	int n = s != NULL ? atoi(s) : 1;
@@ -54,7 +54,7 @@ setting(const struct cred_fetch *f, const char *variable, const char *key)
 }
 
 static void
-ask(struct cred_fetch *f, const char *method, const char *header, http_cb *cb)
+ask(struct cred_chain *f, const char *method, const char *header, http_cb *cb)
 {
 	char *url = xasprintf("%s%s", f->url.base, f->url.path);
 	const char *headers[] = { header, NULL };
@@ -73,7 +73,7 @@ ask(struct cred_fetch *f, const char *method, const char *header, http_cb *cb)
 }
 
 static void
-get(struct cred_fetch *f, http_cb *cb)
+get(struct cred_chain *f, http_cb *cb)
 {
 	char *header =
 	    f->url.token != NULL
@@ -81,11 +81,11 @@ get(struct cred_fetch *f, http_cb *cb)
 		: NULL;
 
 	ask(f, "GET", header, cb);
-	cred_wipe(header);
+	cred_keys_wipe(header);
 }
 
 static void
-begin(struct cred_fetch *f, char *path, http_cb *cb)
+begin(struct cred_chain *f, char *path, http_cb *cb)
 {
 	free(f->url.path);
 	f->url.path = path;
@@ -95,7 +95,7 @@ begin(struct cred_fetch *f, char *path, http_cb *cb)
 
 /* Whether a failed GET is worth another try; then it is on its way. */
 static bool
-tried_again(struct cred_fetch *f, const struct http_answer *a, http_cb *cb)
+tried_again(struct cred_chain *f, const struct http_answer *a, http_cb *cb)
 {
 	if ((a->status == 200 && a->len > 0) || f->tries >= f->url.most)
 		return false;
@@ -104,7 +104,7 @@ tried_again(struct cred_fetch *f, const struct http_answer *a, http_cb *cb)
 }
 
 static enum cred_try
-read_keys(struct cred_fetch *f, const struct http_answer *a)
+read_keys(struct cred_chain *f, const struct http_answer *a)
 {
 	struct json_doc *doc;
 	struct err e = ERR_INIT;
@@ -114,42 +114,42 @@ read_keys(struct cred_fetch *f, const struct http_answer *a)
 		return absent_status(f, a);
 	if (json_parse(&doc, a->body, a->len, NULL, false, &e) < 0)
 		return absent(f, "its answer is no JSON");
-	rc = cred_found_read(
+	rc = cred_keys_read(
 	    &f->found, json_root(doc), "Token", "the instance metadata", &e);
 	json_free(doc);
 	if (rc < 0)
 		return absent(f, e.text);
-	if (f->found.expiry_s != 0 && f->found.expiry_s <= cred_now_s(f))
-		f->found.expiry_s = cred_now_s(f) + STABLE_S;
-	cred_source(f, "instance");
-	return TRY_FOUND;
+	if (f->found.expiry_s != 0 && f->found.expiry_s <= cred_chain_now_s(f))
+		f->found.expiry_s = cred_chain_now_s(f) + STABLE_S;
+	cred_chain_source(f, "instance");
+	return CRED_FOUND;
 }
 
 static void
 on_keys(void *arg, const struct http_answer *a)
 {
-	struct cred_fetch *f = arg;
+	struct cred_chain *f = arg;
 
 	f->request = NULL;
 	if (!tried_again(f, a, on_keys))
-		cred_resume(f, read_keys(f, a));
+		cred_chain_resume(f, read_keys(f, a));
 }
 
 static void
 on_roles(void *arg, const struct http_answer *a)
 {
-	struct cred_fetch *f = arg;
+	struct cred_chain *f = arg;
 	struct buf path = { 0 };
 
 	f->request = NULL;
 	if (tried_again(f, a, on_roles))
 		return;
 	if (a->status == 404) {
-		cred_resume(f, absent(f, "the instance has no role"));
+		cred_chain_resume(f, absent(f, "the instance has no role"));
 		return;
 	}
 	if (a->status != 200 || a->len == 0) {
-		cred_resume(f, absent_status(f, a));
+		cred_chain_resume(f, absent_status(f, a));
 		return;
 	}
 	buf_puts(&path, roles_path);
@@ -159,23 +159,23 @@ on_roles(void *arg, const struct http_answer *a)
 
 /* Without a token: as the first version of the service. */
 static enum cred_try
-without_token(struct cred_fetch *f)
+without_token(struct cred_chain *f)
 {
 	if (aws_config_flag(f->config, "AWS_EC2_METADATA_V1_DISABLED",
 		"ec2_metadata_v1_disabled")) {
 		err_set(&f->err, ERR_REMOTE,
 		    "the instance metadata service gives no token, and its "
 		    "first version is switched off");
-		return TRY_FAILED;
+		return CRED_FAILED;
 	}
 	begin(f, xstrdup(f->url.first), f->url.got);
-	return TRY_WAIT;
+	return CRED_WAIT;
 }
 
 static void
 on_token(void *arg, const struct http_answer *a)
 {
-	struct cred_fetch *f = arg;
+	struct cred_chain *f = arg;
 	size_t n = strcspn(a->body, "\r\n");
 
 	f->request = NULL;
@@ -183,14 +183,14 @@ on_token(void *arg, const struct http_answer *a)
 		f->url.token = xstrndup(a->body, n);
 		begin(f, xstrdup(f->url.first), f->url.got);
 	} else if (a->unsent || a->status == 400) {
-		cred_resume(f, absent_status(f, a));
+		cred_chain_resume(f, absent_status(f, a));
 	} else {
-		cred_resume(f, without_token(f));
+		cred_chain_resume(f, without_token(f));
 	}
 }
 
 static const char *
-service_url(const struct cred_fetch *f)
+service_url(const struct cred_chain *f)
 {
 	const char *named =
 	    aws_config_set(f->config, "AWS_EC2_METADATA_SERVICE_ENDPOINT",
@@ -207,7 +207,7 @@ service_url(const struct cred_fetch *f)
 }
 
 static enum cred_try
-ask_token(struct cred_fetch *f, const char *first, http_cb *got)
+ask_token(struct cred_chain *f, const char *first, http_cb *got)
 {
 	const char *off =
 	    aws_config_env(f->config, "AWS_EC2_METADATA_DISABLED");
@@ -215,7 +215,7 @@ ask_token(struct cred_fetch *f, const char *first, http_cb *got)
 
 	if (off != NULL && strcasecmp(off, "true") == 0)
 		return absent(f, "AWS_EC2_METADATA_DISABLED is set");
-	cred_url_fini(&f->url);
+	cred_container_url_fini(&f->url);
 	f->url.base =
 	    xasprintf("%s%s", url, url[strlen(url) - 1] == '/' ? "" : "/");
 	f->url.path = xstrdup("latest/api/token");
@@ -227,11 +227,11 @@ ask_token(struct cred_fetch *f, const char *first, http_cb *got)
 	f->url.got = got;
 	f->tries = 0;
 	ask(f, "PUT", "x-aws-ec2-metadata-token-ttl-seconds: 21600", on_token);
-	return TRY_WAIT;
+	return CRED_WAIT;
 }
 
 enum cred_try
-cred_imds(struct cred_fetch *f)
+cred_imds(struct cred_chain *f)
 {
 	return ask_token(f, roles_path, on_roles);
 }
@@ -239,21 +239,21 @@ cred_imds(struct cred_fetch *f)
 static void
 on_region(void *arg, const struct http_answer *a)
 {
-	struct cred_fetch *f = arg;
+	struct cred_chain *f = arg;
 
 	f->request = NULL;
 	if (tried_again(f, a, on_region))
 		return;
 	if (a->status != 200 || a->len == 0) {
-		cred_resume(f, absent_status(f, a));
+		cred_chain_resume(f, absent_status(f, a));
 		return;
 	}
-	cred_source(f, "%.*s", (int)strcspn(a->body, " \t\r\n"), a->body);
-	cred_resume(f, TRY_FOUND);
+	cred_chain_source(f, "%.*s", (int)strcspn(a->body, " \t\r\n"), a->body);
+	cred_chain_resume(f, CRED_FOUND);
 }
 
 enum cred_try
-cred_region(struct cred_fetch *f)
+cred_imds_region(struct cred_chain *f)
 {
 	return ask_token(f, region_path, on_region);
 }

@@ -12,7 +12,7 @@
 #include "trials/aws/credentials/cred-internal.h"
 
 void
-cred_wipe(char *s)
+cred_keys_wipe(char *s)
 {
 	if (s != NULL)
 		explicit_bzero(s, strlen(s));
@@ -20,28 +20,28 @@ cred_wipe(char *s)
 }
 
 void
-cred_found_fini(struct cred_found *f)
+cred_keys_fini(struct cred_keys *f)
 {
-	aws_keys_fini(&f->keys);
+	aws_sigv4_keys_fini(&f->keys);
 	f->expiry_s = 0;
 }
 
 void
-cred_found_set(
-    struct cred_found *f, const char *id, const char *secret, const char *token)
+cred_keys_set(
+    struct cred_keys *f, const char *id, const char *secret, const char *token)
 {
-	struct cred_found new = { 0 };
+	struct cred_keys new = { 0 };
 
 	new.keys.id = xstrdup(id);
 	new.keys.secret = xstrdup(secret);
 	if (token != NULL && *token != '\0')
 		new.keys.token = xstrdup(token);
-	cred_found_fini(f);
+	cred_keys_fini(f);
 	*f = new;
 }
 
 int
-cred_found_read(struct cred_found *f, const struct json *o,
+cred_keys_read(struct cred_keys *f, const struct json *o,
     const char *token_name, const char *what, struct err *e)
 {
 	const char *id = json_string(json_get(o, "AccessKeyId"));
@@ -53,10 +53,10 @@ cred_found_read(struct cred_found *f, const struct json *o,
 	if (id == NULL || *id == '\0' || secret == NULL || *secret == '\0')
 		return err_set(
 		    e, ERR_REMOTE, "the answer of %s has no keys", what);
-	if (expires != NULL && !cred_time(expires, &expiry_s))
+	if (expires != NULL && !cred_keys_time(expires, &expiry_s))
 		return err_set(e, ERR_REMOTE,
 		    "the Expiration in the answer of %s is no time", what);
-	cred_found_set(f, id, secret, token);
+	cred_keys_set(f, id, secret, token);
 	f->expiry_s = expiry_s;
 	return 0;
 }
@@ -82,7 +82,7 @@ zone(const char *s, int64_t *east_s)
 }
 
 bool
-cred_time(const char *s, int64_t *out)
+cred_keys_time(const char *s, int64_t *out)
 {
 	struct tm tm;
 	int64_t east_s;

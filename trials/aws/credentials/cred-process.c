@@ -73,7 +73,7 @@ argv_free(char **argv)
 }
 
 char **
-cred_split(const char *p)
+cred_process_split(const char *p)
 {
 	struct split s = { 0 };
 
@@ -90,7 +90,7 @@ cred_split(const char *p)
 }
 
 static int
-read_output(struct cred_fetch *f, const char *out, size_t len, const char *what)
+read_output(struct cred_chain *f, const char *out, size_t len, const char *what)
 {
 	struct json_doc *doc;
 	int64_t version = 0;
@@ -104,14 +104,14 @@ read_output(struct cred_fetch *f, const char *out, size_t len, const char *what)
 		rc = err_set(
 		    &f->err, ERR_REMOTE, "%s: its \"Version\" is not 1", what);
 	else
-		rc = cred_found_read(
+		rc = cred_keys_read(
 		    &f->found, json_root(doc), "SessionToken", what, &f->err);
 	json_free(doc);
 	return rc;
 }
 
 static int
-read_end(struct cred_fetch *f, int status, const char *out, size_t len,
+read_end(struct cred_chain *f, int status, const char *out, size_t len,
     const char *why, const char *what)
 {
 	if (status == -1)
@@ -128,7 +128,7 @@ read_end(struct cred_fetch *f, int status, const char *out, size_t len,
 static void
 on_end(void *arg, int status, const char *out, size_t len, const char *why)
 {
-	struct cred_fetch *f = arg;
+	struct cred_chain *f = arg;
 	char *what =
 	    xasprintf("credential_process of profile \"%s\"", f->profile);
 	int rc;
@@ -136,34 +136,34 @@ on_end(void *arg, int status, const char *out, size_t len, const char *why)
 	f->child = NULL;
 	rc = read_end(f, status, out, len, why, what);
 	free(what);
-	cred_resume(f, rc < 0 ? TRY_FAILED : TRY_FOUND);
+	cred_chain_resume(f, rc < 0 ? CRED_FAILED : CRED_FOUND);
 }
 
 enum cred_try
-cred_process(struct cred_fetch *f)
+cred_process(struct cred_chain *f)
 {
 	const char *line =
 	    aws_config_get(f->config, f->profile, "credential_process");
-	struct child_spec spec = { .mute = true };
+	struct capture_spec spec = { .mute = true };
 	char **argv;
 	int rc;
 
 	if (line == NULL)
-		return TRY_ABSENT;
-	argv = cred_split(line);
+		return CRED_ABSENT;
+	argv = cred_process_split(line);
 	if (argv == NULL || argv[0] == NULL) {
 		argv_free(argv);
 		err_set(&f->err, ERR_USAGE,
 		    "credential_process of profile \"%s\": %s", f->profile,
 		    argv == NULL ? "a quote without its end" : "empty");
-		return TRY_FAILED;
+		return CRED_FAILED;
 	}
-	cred_source(f, "credential_process of profile %s", f->profile);
+	cred_chain_source(f, "credential_process of profile %s", f->profile);
 	spec.argv = argv;
-	rc = child_start(&f->child, f->loop, &spec, on_end, f, &f->err);
+	rc = capture_start(&f->child, f->loop, &spec, on_end, f, &f->err);
 	argv_free(argv);
 	if (rc == 0)
-		return TRY_WAIT;
+		return CRED_WAIT;
 	err_add(&f->err, "credential_process of profile \"%s\"", f->profile);
-	return TRY_FAILED;
+	return CRED_FAILED;
 }

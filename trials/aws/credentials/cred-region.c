@@ -37,8 +37,8 @@ on_turn(void *arg)
 static int
 ask(struct asking *a, struct http *http, struct aws_config *c, struct err *e)
 {
-	struct cred_fetch *f =
-	    cred_fetch_new(a->loop, http, c, PLACE_REGION, 0, on_done, a);
+	struct cred_chain *f =
+	    cred_chain_new(a->loop, http, c, CRED_PLACE_REGION, 0, on_done, a);
 	int rc = 0;
 
 	loop_run(a->loop, on_turn, a);
@@ -50,7 +50,7 @@ ask(struct asking *a, struct http *http, struct aws_config *c, struct err *e)
 		    "AWS_REGION or the profile \"%s\" (%s)",
 		    aws_config_profile(c),
 		    f->looked.len > 0 ? buf_str(&f->looked) : f->err.text);
-	cred_fetch_free(f);
+	cred_chain_free(f);
 	return rc;
 }
 

@@ -20,19 +20,19 @@ enum { STS_TRIES = 4, STS_CONNECT_MS = 5000, STS_TIMEOUT_MS = 20000 };
 static const char form_type[] =
     "application/x-www-form-urlencoded; charset=utf-8";
 
-static enum cred_try send_form(struct cred_fetch *);
+static enum cred_try send_form(struct cred_chain *);
 
 void
 cred_sts_fini(struct cred_sts *s)
 {
-	cred_wipe(s->form);
+	cred_keys_wipe(s->form);
 	free(s->role);
 	memset(s, 0, sizeof *s);
 }
 
 /* Why not: what STS says, made harmless. */
 static enum cred_try
-refused(struct cred_fetch *f, const char *code, const char *message)
+refused(struct cred_chain *f, const char *code, const char *message)
 {
 	struct buf b = { 0 };
 
@@ -43,7 +43,7 @@ refused(struct cred_fetch *f, const char *code, const char *message)
 	err_set(&f->err, ERR_REMOTE, "AWS does not hand out the role %s: %s",
 	    f->sts.role, buf_str(&b));
 	buf_free(&b);
-	return TRY_FAILED;
+	return CRED_FAILED;
 }
 
 static const char *
@@ -56,7 +56,7 @@ field(const struct xml *credentials, const char *name)
 
 /* <AssumeRole…Response><AssumeRole…Result><Credentials> */
 static enum cred_try
-read_keys(struct cred_fetch *f, const struct xml *root)
+read_keys(struct cred_chain *f, const struct xml *root)
 {
 	const struct xml *c = root != NULL ? xml_first(root, NULL) : NULL;
 	int64_t expiry_s;
@@ -67,40 +67,41 @@ read_keys(struct cred_fetch *f, const struct xml *root)
 	if (*field(c, "AccessKeyId") == '\0' ||
 	    *field(c, "SecretAccessKey") == '\0' ||
 	    *field(c, "SessionToken") == '\0' ||
-	    !cred_time(field(c, "Expiration"), &expiry_s))
+	    !cred_keys_time(field(c, "Expiration"), &expiry_s))
 		return refused(f, "", "its answer has no keys");
-	cred_found_set(&f->found, field(c, "AccessKeyId"),
+	cred_keys_set(&f->found, field(c, "AccessKeyId"),
 	    field(c, "SecretAccessKey"), field(c, "SessionToken"));
 	f->found.expiry_s = expiry_s;
-	return TRY_FOUND;
+	return CRED_FOUND;
 }
 
 static void
-again(struct cred_fetch *f)
+again(struct cred_chain *f)
 {
-	cred_resume(f, send_form(f));
+	cred_chain_resume(f, send_form(f));
 }
 
 static enum cred_try
-ask_later(struct cred_fetch *f, const struct http_answer *a)
+ask_later(struct cred_chain *f, const struct http_answer *a)
 {
 	int64_t asked = aws_retry_after_ms(
 	    http_header(a, "retry-after"), http_header(a, "x-amz-retry-after"));
 	uint32_t r;
 
 	rng_system(&r, sizeof r);
-	cred_later(f, aws_backoff_ms(f->tries, r / 4294967296.0, asked), again);
-	return TRY_WAIT;
+	cred_chain_later(
+	    f, aws_retry_backoff_ms(f->tries, r / 4294967296.0, asked), again);
+	return CRED_WAIT;
 }
 
 /* Their clock counts. */
 static enum cred_try
-ask_by_their_clock(struct cred_fetch *f, const struct http_answer *a)
+ask_by_their_clock(struct cred_chain *f, const struct http_answer *a)
 {
 	const char *date = http_header(a, "date");
 	int64_t s;
 
-	if (f->offset_seen || date == NULL || !aws_date_s(date, &s))
+	if (f->offset_seen || date == NULL || !aws_retry_date_s(date, &s))
 		return refused(f, "", "the clock of this machine is off");
 	f->offset_seen = true;
 	f->offset_s = s - loop_wall_us(f->loop) / 1000000;
@@ -108,13 +109,13 @@ ask_by_their_clock(struct cred_fetch *f, const struct http_answer *a)
 }
 
 static enum cred_try
-judge(struct cred_fetch *f, const struct http_answer *a, const struct xml *root)
+judge(struct cred_chain *f, const struct http_answer *a, const struct xml *root)
 {
 	const struct xml *error =
 	    root != NULL ? xml_first(root, "Error") : NULL;
 	const char *code = field(error, "Code");
 	const char *message = field(error, "Message");
-	enum aws_class class = aws_classify(a->status, code, message);
+	enum aws_class class = aws_retry_classify(a->status, code, message);
 
 	if (class == AWS_OK)
 		return read_keys(f, root);
@@ -134,7 +135,7 @@ judge(struct cred_fetch *f, const struct http_answer *a, const struct xml *root)
 static void
 on_answer(void *arg, const struct http_answer *a)
 {
-	struct cred_fetch *f = arg;
+	struct cred_chain *f = arg;
 	struct err e = ERR_INIT;
 	struct xml *root = NULL;
 	enum cred_try t;
@@ -144,19 +145,19 @@ on_answer(void *arg, const struct http_answer *a)
 		root = NULL;
 	t = judge(f, a, root);
 	xml_free(root);
-	if (t != TRY_WAIT)
+	if (t != CRED_WAIT)
 		cred_sts_fini(&f->sts);
-	cred_resume(f, t);
+	cred_chain_resume(f, t);
 }
 
 static char **
-signed_headers(const struct cred_fetch *f, const struct aws_endpoint *p)
+signed_headers(const struct cred_chain *f, const struct aws_endpoint *p)
 {
-	const struct aws_sign_pair type = { "Content-Type", form_type };
-	const struct aws_sign s = { .keys = &f->found.keys,
+	const struct aws_pair type = { "Content-Type", form_type };
+	const struct aws_sigv4 s = { .keys = &f->found.keys,
 		.region = aws_config_region(f->config),
-		.service = aws_service_scope(AWS_STS),
-		.time_s = cred_now_s(f),
+		.service = aws_endpoint_scope(AWS_STS),
+		.time_s = cred_chain_now_s(f),
 		.method = "POST",
 		.host = p->host,
 		.path = *p->path != '\0' ? p->path : "/",
@@ -165,12 +166,12 @@ signed_headers(const struct cred_fetch *f, const struct aws_endpoint *p)
 		.body = f->sts.form,
 		.body_len = strlen(f->sts.form) };
 
-	return aws_sign_headers(&s);
+	return aws_sigv4_headers(&s);
 }
 
 /* Those of the signature, or none, and the type. */
 static void
-start(struct cred_fetch *f, const struct aws_endpoint *p)
+start(struct cred_chain *f, const struct aws_endpoint *p)
 {
 	char **sign = f->sts.sign ? signed_headers(f, p) : NULL;
 	char *type = xasprintf("Content-Type: %s", form_type), *url;
@@ -189,18 +190,18 @@ start(struct cred_fetch *f, const struct aws_endpoint *p)
 		headers[i + 1] = sign[i];
 	s.url = url = xasprintf("%s%s", p->url, *p->path != '\0' ? "" : "/");
 	f->request = http_start(f->http, &s, on_answer, f);
-	aws_sign_free(sign);
+	aws_sigv4_free(sign);
 	free(type);
 	free(url);
 }
 
 static enum cred_try
-send_form(struct cred_fetch *f)
+send_form(struct cred_chain *f)
 {
 	struct aws_endpoint p;
 
-	if (aws_config_endpoint(f->config, AWS_STS, &p, &f->err) < 0)
-		return TRY_FAILED;
+	if (aws_endpoint_resolve(f->config, AWS_STS, &p, &f->err) < 0)
+		return CRED_FAILED;
 	if (aws_config_region(f->config) == NULL && f->sts.sign) {
 		aws_endpoint_fini(&p);
 		return refused(f, "", "no AWS region is set");
@@ -208,11 +209,11 @@ send_form(struct cred_fetch *f)
 	f->tries++;
 	start(f, &p);
 	aws_endpoint_fini(&p);
-	return TRY_WAIT;
+	return CRED_WAIT;
 }
 
 enum cred_try
-cred_sts(struct cred_fetch *f, struct buf *form, bool sign, const char *role)
+cred_sts(struct cred_chain *f, struct buf *form, bool sign, const char *role)
 {
 	cred_sts_fini(&f->sts);
 	f->sts.form = buf_take(form);

@@ -23,23 +23,23 @@ enum {
 
 struct waiter {
 	STAILQ_ENTRY(waiter) next;
-	aws_cred_cb *cb;
+	cred_cb *cb;
 	void *arg;
 };
 STAILQ_HEAD(waiters, waiter);
 
-struct aws_cred {
+struct cred {
 	struct loop *loop;
 	struct http *http;
 	const struct aws_config *config;
 	int64_t offset_s;
 
-	struct cred_found found;
+	struct cred_keys found;
 	bool have;
 	bool spoiled;
 	char *source;
 
-	struct cred_fetch *fetch; /* the search under way */
+	struct cred_chain *fetch; /* the search under way */
 	struct loop_timer *timer; /* begins one after a failure */
 	int64_t calm_ms; /* none before this */
 	int64_t backoff_ms;
@@ -47,22 +47,21 @@ struct aws_cred {
 	bool busy, closed; /* freed from inside a callback: when it is over */
 };
 
-static void search(struct aws_cred *);
+static void search(struct cred *);
 
 static void
 on_timer(void *arg)
 {
-	struct aws_cred *c = arg;
+	struct cred *c = arg;
 
 	if (c->fetch == NULL && !STAILQ_EMPTY(&c->waiting))
 		search(c);
 }
 
-struct aws_cred *
-aws_cred_new(
-    struct loop *loop, struct http *http, const struct aws_config *config)
+struct cred *
+cred_new(struct loop *loop, struct http *http, const struct aws_config *config)
 {
-	struct aws_cred *c = xcalloc(1, sizeof *c);
+	struct cred *c = xcalloc(1, sizeof *c);
 
 	c->loop = loop;
 	c->http = http;
@@ -85,11 +84,11 @@ waiters_free(struct waiters *list)
 }
 
 void
-aws_cred_free(struct aws_cred *c)
+cred_free(struct cred *c)
 {
 	if (c == NULL)
 		return;
-	cred_fetch_free(c->fetch);
+	cred_chain_free(c->fetch);
 	c->fetch = NULL;
 	loop_timer_free(c->timer);
 	c->timer = NULL;
@@ -98,14 +97,14 @@ aws_cred_free(struct aws_cred *c)
 	c->closed = true;
 	if (c->busy)
 		return;
-	cred_found_fini(&c->found);
+	cred_keys_fini(&c->found);
 	free(c->source);
 	free(c);
 }
 
 /* Seconds until the keys at hand are over; a year when they never are. */
 static int64_t
-left_s(const struct aws_cred *c)
+left_s(const struct cred *c)
 {
 	if (c->found.expiry_s == 0)
 		return 365 * 86400;
@@ -114,14 +113,14 @@ left_s(const struct aws_cred *c)
 }
 
 static bool
-is_good(const struct aws_cred *c)
+is_good(const struct cred *c)
 {
 	return c->have && !c->spoiled && left_s(c) > 0;
 }
 
 /* All who wait get the keys at hand, or e. */
 static void
-tell(struct aws_cred *c, const struct err *e)
+tell(struct cred *c, const struct err *e)
 {
 	const struct err none = ERR_INIT;
 	struct waiter *w;
@@ -136,13 +135,13 @@ tell(struct aws_cred *c, const struct err *e)
 	}
 	c->busy = false;
 	if (c->closed)
-		aws_cred_free(c);
+		cred_free(c);
 }
 
 static void
-take(struct aws_cred *c, struct cred_fetch *f)
+take(struct cred *c, struct cred_chain *f)
 {
-	cred_found_fini(&c->found);
+	cred_keys_fini(&c->found);
 	c->found = f->found;
 	memset(&f->found, 0, sizeof f->found);
 	free(c->source);
@@ -158,7 +157,7 @@ take(struct aws_cred *c, struct cred_fetch *f)
 }
 
 static void
-calm_down(struct aws_cred *c)
+calm_down(struct cred *c)
 {
 	c->backoff_ms = c->backoff_ms == 0 ? BACKOFF_MS : 2 * c->backoff_ms;
 	if (c->backoff_ms > BACKOFF_MOST_MS)
@@ -170,8 +169,8 @@ calm_down(struct aws_cred *c)
 static void
 on_done(void *arg, bool good)
 {
-	struct aws_cred *c = arg;
-	struct cred_fetch *f = c->fetch;
+	struct cred *c = arg;
+	struct cred_chain *f = c->fetch;
 	struct err e = f->err;
 
 	c->fetch = NULL;
@@ -184,12 +183,12 @@ on_done(void *arg, bool good)
 	}
 	if (!good)
 		calm_down(c);
-	cred_fetch_free(f);
+	cred_chain_free(f);
 	tell(c, &e);
 }
 
 static void
-search(struct aws_cred *c)
+search(struct cred *c)
 {
 	int64_t wait_ms = c->calm_ms - loop_now_ms(c->loop);
 
@@ -201,12 +200,12 @@ search(struct aws_cred *c)
 	if (wait_ms > 0)
 		loop_timer_set(c->timer, wait_ms);
 	else
-		c->fetch = cred_fetch_new(c->loop, c->http, c->config, PLACES,
-		    c->offset_s, on_done, c);
+		c->fetch = cred_chain_new(c->loop, c->http, c->config,
+		    CRED_PLACES, c->offset_s, on_done, c);
 }
 
 void
-aws_cred_get(struct aws_cred *c, aws_cred_cb *cb, void *arg)
+cred_get(struct cred *c, cred_cb *cb, void *arg)
 {
 	const struct err none = ERR_INIT;
 	bool calm = loop_now_ms(c->loop) < c->calm_ms;
@@ -240,33 +239,33 @@ drop(struct waiters *list, void *arg)
 }
 
 void
-aws_cred_forget(struct aws_cred *c, void *arg)
+cred_forget(struct cred *c, void *arg)
 {
 	drop(&c->waiting, arg);
 	drop(&c->telling, arg);
 }
 
 void
-aws_cred_spoil(struct aws_cred *c, const char *key_id)
+cred_invalidate(struct cred *c, const char *key_id)
 {
 	if (c->have && key_id != NULL && strcmp(c->found.keys.id, key_id) == 0)
 		c->spoiled = true;
 }
 
 void
-aws_cred_set_offset(struct aws_cred *c, int64_t offset_s)
+cred_set_offset(struct cred *c, int64_t offset_s)
 {
 	c->offset_s = offset_s;
 }
 
 const char *
-aws_cred_source(const struct aws_cred *c)
+cred_source_name(const struct cred *c)
 {
 	return c->source != NULL ? c->source : "";
 }
 
 int64_t
-aws_cred_expiry_s(const struct aws_cred *c)
+cred_expiry_s(const struct cred *c)
 {
 	return c->have ? c->found.expiry_s : 0;
 }

@@ -15,18 +15,17 @@
 #include "trials/aws/sign/aws-sigv4.h"
 
 struct aws_config;
-struct aws_cred;
+struct cred;
 struct err;
 struct http;
 struct loop;
 
 /* keys is NULL when there are none: then e says where was looked. */
 typedef void
-aws_cred_cb(void *arg, const struct aws_keys *keys, const struct err *e);
+cred_cb(void *arg, const struct aws_keys *keys, const struct err *e);
 
-struct aws_cred *
-aws_cred_new(struct loop *, struct http *, const struct aws_config *);
-void aws_cred_free(struct aws_cred *);
+struct cred *cred_new(struct loop *, struct http *, const struct aws_config *);
+void cred_free(struct cred *);
 
 /*
  * Ask for keys that are good now; the callback comes from the loop or, when
@@ -34,17 +33,17 @@ void aws_cred_free(struct aws_cred *);
  * may wait for one refresh.  From 15 min before they expire a refresh is begun
  * beside their use; in the last 10 min it is waited for.
  */
-void aws_cred_get(struct aws_cred *, aws_cred_cb *, void *arg);
+void cred_get(struct cred *, cred_cb *, void *arg);
 /* The caller no longer waits. */
-void aws_cred_forget(struct aws_cred *, void *arg);
+void cred_forget(struct cred *, void *arg);
 /* The other side said that they are no good: the next get fetches new ones. */
-void aws_cred_spoil(struct aws_cred *, const char *key_id);
+void cred_invalidate(struct cred *, const char *key_id);
 /* The clock of the other side is ahead by so much (STS is signed too). */
-void aws_cred_set_offset(struct aws_cred *, int64_t offset_s);
+void cred_set_offset(struct cred *, int64_t offset_s);
 /* "environment", "profile x", "container": for doctor; "" = not known yet. */
-const char *aws_cred_source(const struct aws_cred *);
+const char *cred_source_name(const struct cred *);
 /* Seconds since 1970 when they expire; 0 = never or not known. */
-int64_t aws_cred_expiry_s(const struct aws_cred *);
+int64_t cred_expiry_s(const struct cred *);
 
 /*
  * When nobody says a region: that of the instance we run on, set in the

@@ -31,7 +31,7 @@ stamp_write(char out[STAMP_LEN], int64_t time_s)
 
 /* day/region/service/aws4_request */
 static void
-put_scope(struct buf *b, const struct aws_sign *s)
+put_scope(struct buf *b, const struct aws_sigv4 *s)
 {
 	char stamp[STAMP_LEN];
 
@@ -78,7 +78,7 @@ put_normal_path(struct buf *b, const char *path)
 }
 
 static void
-put_path(struct buf *b, const struct aws_sign *s)
+put_path(struct buf *b, const struct aws_sigv4 *s)
 {
 	if (s->path_once)
 		buf_puts(b, *s->path != '\0' ? s->path : "/");
@@ -110,7 +110,7 @@ encoded(const char *s)
 }
 
 void
-aws_put_query(struct buf *b, const struct aws_sign_pair *q, size_t n)
+aws_sigv4_put_query(struct buf *b, const struct aws_pair *q, size_t n)
 {
 	struct pair *pairs;
 	size_t i;
@@ -134,7 +134,7 @@ aws_put_query(struct buf *b, const struct aws_sign_pair *q, size_t n)
 
 /* The headers that are signed: given ones and our own, sorted by name. */
 struct heads {
-	struct aws_sign_pair *list;
+	struct aws_pair *list;
 	size_t n;
 	char stamp[STAMP_LEN];
 	char digest[DIGEST_HEX];
@@ -148,11 +148,11 @@ heads_add(struct heads *h, const char *name, const char *value)
 
 	for (; at > 0 && strcasecmp(h->list[at - 1].name, name) > 0; at--)
 		h->list[at] = h->list[at - 1];
-	h->list[at] = (struct aws_sign_pair){ name, value };
+	h->list[at] = (struct aws_pair){ name, value };
 }
 
 static void
-heads_make(struct heads *h, const struct aws_sign *s)
+heads_make(struct heads *h, const struct aws_sigv4 *s)
 {
 	size_t i;
 
@@ -233,12 +233,12 @@ put_names(struct buf *b, const struct heads *h)
 }
 
 static void
-put_canonical(struct buf *b, const struct aws_sign *s, const struct heads *h)
+put_canonical(struct buf *b, const struct aws_sigv4 *s, const struct heads *h)
 {
 	buf_printf(b, "%s\n", s->method);
 	put_path(b, s);
 	buf_putc(b, '\n');
-	aws_put_query(b, s->query, s->n_query);
+	aws_sigv4_put_query(b, s->query, s->n_query);
 	buf_putc(b, '\n');
 	put_heads(b, h);
 	buf_putc(b, '\n');
@@ -247,7 +247,7 @@ put_canonical(struct buf *b, const struct aws_sign *s, const struct heads *h)
 }
 
 void
-aws_sign_canonical(struct buf *b, const struct aws_sign *s)
+aws_sigv4_canonical(struct buf *b, const struct aws_sigv4 *s)
 {
 	struct heads h;
 
@@ -266,12 +266,12 @@ wipe(struct buf *b)
 }
 
 void
-aws_sign_string(struct buf *b, const struct aws_sign *s)
+aws_sigv4_string(struct buf *b, const struct aws_sigv4 *s)
 {
 	struct buf canonical = { 0 };
 	char hex[DIGEST_HEX], stamp[STAMP_LEN];
 
-	aws_sign_canonical(&canonical, s);
+	aws_sigv4_canonical(&canonical, s);
 	sha256_hex(hex, canonical.data, canonical.len);
 	wipe(&canonical);
 	stamp_write(stamp, s->time_s);
@@ -282,7 +282,7 @@ aws_sign_string(struct buf *b, const struct aws_sign *s)
 
 /* secret -> day -> region -> service -> "aws4_request" */
 static void
-signing_key(unsigned char key[DIGEST_LEN], const struct aws_sign *s)
+signing_key(unsigned char key[DIGEST_LEN], const struct aws_sigv4 *s)
 {
 	const char *const chain[] = { s->region, s->service, "aws4_request" };
 	size_t n = strlen(s->keys->secret) + 4, i;
@@ -302,13 +302,13 @@ signing_key(unsigned char key[DIGEST_LEN], const struct aws_sign *s)
 }
 
 void
-aws_sign_signature(char out[DIGEST_HEX], const struct aws_sign *s)
+aws_sigv4_signature(char out[DIGEST_HEX], const struct aws_sigv4 *s)
 {
 	unsigned char key[DIGEST_LEN], mac[DIGEST_LEN];
 	struct buf text = { 0 };
 
 	signing_key(key, s);
-	aws_sign_string(&text, s);
+	aws_sigv4_string(&text, s);
 	hmac_sha256(mac, key, sizeof key, text.data, text.len);
 	digest_hex(out, mac);
 	explicit_bzero(key, sizeof key);
@@ -316,12 +316,12 @@ aws_sign_signature(char out[DIGEST_HEX], const struct aws_sign *s)
 }
 
 static char *
-authorization(const struct aws_sign *s, const struct heads *h)
+authorization(const struct aws_sigv4 *s, const struct heads *h)
 {
 	struct buf b = { 0 };
 	char hex[DIGEST_HEX];
 
-	aws_sign_signature(hex, s);
+	aws_sigv4_signature(hex, s);
 	buf_printf(
 	    &b, "Authorization: AWS4-HMAC-SHA256 Credential=%s/", s->keys->id);
 	put_scope(&b, s);
@@ -332,7 +332,7 @@ authorization(const struct aws_sign *s, const struct heads *h)
 }
 
 char **
-aws_sign_headers(const struct aws_sign *s)
+aws_sigv4_headers(const struct aws_sigv4 *s)
 {
 	char **out = xcalloc(5, sizeof *out);
 	struct heads h;
@@ -360,7 +360,7 @@ wipe_text(char **s)
 }
 
 void
-aws_sign_free(char **headers)
+aws_sigv4_free(char **headers)
 {
 	size_t i;
 
@@ -370,7 +370,7 @@ aws_sign_free(char **headers)
 }
 
 void
-aws_keys_fini(struct aws_keys *k)
+aws_sigv4_keys_fini(struct aws_keys *k)
 {
 	wipe_text(&k->id);
 	wipe_text(&k->secret);

@@ -21,11 +21,11 @@ struct aws_keys {
 	char *token;
 };
 
-struct aws_sign_pair {
+struct aws_pair {
 	const char *name, *value;
 };
 
-struct aws_sign {
+struct aws_sigv4 {
 	const struct aws_keys *keys;
 	const char *region;
 	const char *service; /* of the credential scope: "sagemaker" */
@@ -34,9 +34,9 @@ struct aws_sign {
 	const char *host; /* with its port when it is not the usual one */
 	const char *path; /* as sent: percent-encoded once */
 	bool path_once; /* S3: neither normalised nor encoded again */
-	const struct aws_sign_pair *query; /* decoded */
+	const struct aws_pair *query; /* decoded */
 	size_t n_query;
-	const struct aws_sign_pair *headers; /* further ones to sign */
+	const struct aws_pair *headers; /* further ones to sign */
 	size_t n_headers;
 	const void *body;
 	size_t body_len;
@@ -45,22 +45,22 @@ struct aws_sign {
 };
 
 /* The pieces, for tests: each is appended to a buffer. */
-void aws_sign_canonical(struct buf *, const struct aws_sign *);
-void aws_sign_string(struct buf *, const struct aws_sign *);
-void aws_sign_signature(char out[DIGEST_HEX], const struct aws_sign *);
+void aws_sigv4_canonical(struct buf *, const struct aws_sigv4 *);
+void aws_sigv4_string(struct buf *, const struct aws_sigv4 *);
+void aws_sigv4_signature(char out[DIGEST_HEX], const struct aws_sigv4 *);
 
 /*
  * The headers to send besides those given: "Authorization: …", "X-Amz-Date:
  * …", the token and the digest where they apply; a new array of new texts that
  * ends with NULL.
  */
-char **aws_sign_headers(const struct aws_sign *);
-void aws_sign_free(char **);
+char **aws_sigv4_headers(const struct aws_sigv4 *);
+void aws_sigv4_free(char **);
 
 /* "a=1&b=2", encoded and sorted as it must be sent and signed. */
-void aws_put_query(struct buf *, const struct aws_sign_pair *, size_t);
+void aws_sigv4_put_query(struct buf *, const struct aws_pair *, size_t);
 
 /* Wipe and free the texts. */
-void aws_keys_fini(struct aws_keys *);
+void aws_sigv4_keys_fini(struct aws_keys *);
 
 #endif /* HPOTUNE_AWS_SIGV4_H */

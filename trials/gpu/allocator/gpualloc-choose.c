@@ -13,7 +13,7 @@
 
 /* How many trials one GPU can hold at most. */
 static int
-gpu_places(const struct gpus *g, const struct gpus_gpu *gpu)
+gpu_places(const struct gpualloc *g, const struct gpualloc_gpu *gpu)
 {
 	int64_t n;
 
@@ -30,7 +30,7 @@ gpu_places(const struct gpus *g, const struct gpus_gpu *gpu)
  * serves one attempt twice, so with t attempts it serves t at most.
  */
 int
-gpus_places(const struct gpus *g)
+gpualloc_choose_capacity(const struct gpualloc *g)
 {
 	int64_t sum, most = 0, t;
 	int places;
@@ -50,45 +50,46 @@ gpus_places(const struct gpus *g)
 }
 
 static bool
-is_ready(const struct gpus_gpu *gpu)
+is_ready(const struct gpualloc_gpu *gpu)
 {
 	return gpu->used && gpu->state == GPU_FREE;
 }
 
 /* Those with most_trials at most. */
 static size_t
-count_ready(const struct gpus *g, int most_trials)
+count_ready(const struct gpualloc *g, int most_trials)
 {
 	size_t i, n = 0;
 
 	for (i = 0; i < g->n; i++)
 		n += is_ready(&g->gpu[i]) &&
-		     gpus_live(&g->gpu[i]) <= most_trials;
+		     gpualloc_live(&g->gpu[i]) <= most_trials;
 	return n;
 }
 
 /* Those of one node with exactly so many. */
 static size_t
-count_node(const struct gpus *g, int trials, int node)
+count_node(const struct gpualloc *g, int trials, int node)
 {
 	size_t i, n = 0;
 
 	for (i = 0; i < g->n; i++)
-		n += is_ready(&g->gpu[i]) && gpus_live(&g->gpu[i]) == trials &&
+		n += is_ready(&g->gpu[i]) &&
+		     gpualloc_live(&g->gpu[i]) == trials &&
 		     g->gpu[i].seen.node == node;
 	return n;
 }
 
 /* Up to want more with exactly so many trials, of one node or of any. */
 static size_t
-choose_from(const struct gpus *g, int trials, const int *node, bool *chosen,
+choose_from(const struct gpualloc *g, int trials, const int *node, bool *chosen,
     size_t want)
 {
 	size_t i, n = 0;
 
 	for (i = 0; i < g->n && n < want; i++)
 		if (!chosen[i] && is_ready(&g->gpu[i]) &&
-		    gpus_live(&g->gpu[i]) == trials &&
+		    gpualloc_live(&g->gpu[i]) == trials &&
 		    (node == NULL || g->gpu[i].seen.node == *node)) {
 			chosen[i] = true;
 			n++;
@@ -98,7 +99,7 @@ choose_from(const struct gpus *g, int trials, const int *node, bool *chosen,
 
 /* Of those with so many trials: the first node with enough, else the most. */
 static int
-choose_node(const struct gpus *g, int trials, size_t want)
+choose_node(const struct gpualloc *g, int trials, size_t want)
 {
 	size_t i, n, most = 0;
 	int node = -1;
@@ -117,7 +118,7 @@ choose_node(const struct gpus *g, int trials, size_t want)
 
 /* Mark per_trial GPUs; false: there are not so many. */
 static bool
-choose(const struct gpus *g, bool *chosen)
+choose(const struct gpualloc *g, bool *chosen)
 {
 	size_t want = (size_t)g->per_trial;
 	int load = 0, trials, node;
@@ -135,7 +136,7 @@ choose(const struct gpus *g, bool *chosen)
 }
 
 bool
-gpus_ready(const struct gpus *g, char *why, size_t n)
+gpualloc_choose_ready(const struct gpualloc *g, char *why, size_t n)
 {
 	size_t ready = count_ready(g, g->share), used = 0, i, worst = g->n;
 
@@ -159,25 +160,25 @@ gpus_ready(const struct gpus *g, char *why, size_t n)
 		snprintf(why, n,
 		    "%zu of %zu GPUs are free, a trial wants %d; %s is %s%s%s",
 		    ready, used, g->per_trial, g->gpu[worst].label,
-		    gpu_state_name(g->gpu[worst].state),
+		    gpualloc_state_name(g->gpu[worst].state),
 		    g->gpu[worst].state_why[0] != '\0' ? ": " : "",
 		    g->gpu[worst].state_why);
 	return false;
 }
 
 static void
-reserved(struct gpus *g, size_t i, int64_t now_ms)
+reserved(struct gpualloc *g, size_t i, int64_t now_ms)
 {
 	g->gpu[i].reserved = true;
 	g->gpu[i].reserved_ms = now_ms;
-	gpus_update(g, i, now_ms);
+	gpualloc_state_update(g, i, now_ms);
 }
 
 /* Book all that are chosen; false: not one is booked that was not before. */
 static bool
-book(struct gpus *g, const bool *chosen, int64_t now_ms)
+book(struct gpualloc *g, const bool *chosen, int64_t now_ms)
 {
-	struct gpus_gpu *gpu;
+	struct gpualloc_gpu *gpu;
 	size_t i, k;
 
 	for (i = 0; i < g->n; i++) {
@@ -203,10 +204,10 @@ book(struct gpus *g, const bool *chosen, int64_t now_ms)
 }
 
 bool
-gpus_take(
-    struct gpus *g, const char *key, int64_t trial, int attempt, int64_t now_ms)
+gpualloc_choose(struct gpualloc *g, const char *key, int64_t trial, int attempt,
+    int64_t now_ms)
 {
-	struct gpus_hold *h = gpus_find(g, key);
+	struct gpualloc_hold *h = gpualloc_find(g, key);
 	bool *chosen;
 	bool good;
 	size_t i;
@@ -214,19 +215,19 @@ gpus_take(
 	if (h != NULL && !h->ended)
 		return true;
 	chosen = xcalloc(g->n + 1, sizeof *chosen);
-	gpus_update_all(g, now_ms);
+	gpualloc_state_update_all(g, now_ms);
 	/* Each time round one more GPU is known to be reserved. */
 	while ((good = choose(g, chosen)) && !book(g, chosen, now_ms))
 		memset(chosen, 0, g->n * sizeof *chosen);
 	if (good) {
-		h = gpus_hold_new(g, key, trial, attempt);
+		h = gpualloc_hold_new(g, key, trial, attempt);
 		for (i = 0; i < g->n; i++) {
 			if (!chosen[i])
 				continue;
 			if (g->gpu[i].n_stays == 0)
 				g->gpu[i].base = g->gpu[i].seen.used;
-			gpus_stay_add(g, h, i, now_ms);
-			gpus_update(g, i, now_ms);
+			gpualloc_stay_add(g, h, i, now_ms);
+			gpualloc_state_update(g, i, now_ms);
 		}
 	}
 	free(chosen);
@@ -235,9 +236,9 @@ gpus_take(
 
 /* A GPU that another study has is asked for again, and left to be taken. */
 static void
-ask_reserved(struct gpus *g, size_t i, int64_t now_ms)
+ask_reserved(struct gpualloc *g, size_t i, int64_t now_ms)
 {
-	struct gpus_gpu *gpu = &g->gpu[i];
+	struct gpualloc_gpu *gpu = &g->gpu[i];
 
 	gpu->reserved_ms = now_ms;
 	if (!g->hooks.book(
@@ -248,15 +249,15 @@ ask_reserved(struct gpus *g, size_t i, int64_t now_ms)
 }
 
 void
-gpus_tick(struct gpus *g, int64_t now_ms)
+gpualloc_tick(struct gpualloc *g, int64_t now_ms)
 {
 	size_t i;
 
 	for (i = 0; i < g->n; i++) {
 		if (g->gpu[i].reserved &&
-		    now_ms - g->gpu[i].reserved_ms >= GPUS_RESERVED_MS)
+		    now_ms - g->gpu[i].reserved_ms >= GPUALLOC_RESERVED_MS)
 			ask_reserved(g, i, now_ms);
-		gpus_health_tick(g, &g->gpu[i], now_ms);
-		gpus_update(g, i, now_ms);
+		gpualloc_health_tick(g, &g->gpu[i], now_ms);
+		gpualloc_state_update(g, i, now_ms);
 	}
 }

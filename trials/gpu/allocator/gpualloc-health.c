@@ -16,36 +16,36 @@ static const int64_t delays[] = { 5000, 15000, 60000, 300000 };
 enum { N_DELAYS = sizeof delays / sizeof *delays };
 
 static int64_t
-delay(const struct gpus_gpu *gpu)
+delay(const struct gpualloc_gpu *gpu)
 {
 	return delays[gpu->step < N_DELAYS ? gpu->step : N_DELAYS - 1];
 }
 
 /* Out of service; what was told of it lately is not told again. */
 static void
-take_out(struct gpus *g, struct gpus_gpu *gpu, enum gpus_health health,
-    const char *why, int64_t now_ms)
+take_out(struct gpualloc *g, struct gpualloc_gpu *gpu,
+    enum gpualloc_health health, const char *why, int64_t now_ms)
 {
-	enum gpus_news news =
+	enum gpualloc_news news =
 	    health == HEALTH_SUSPECT ? NEWS_SUSPECT : NEWS_QUARANTINED;
 
 	if (health > gpu->health) {
 		snprintf(gpu->why, sizeof gpu->why, "%s", why);
-		if (gpu->used && gpus_may_tell(gpu, news, now_ms))
-			gpus_note(g, true, NULL, "%s is %s: %s", gpu->label,
+		if (gpu->used && gpualloc_may_note(gpu, news, now_ms))
+			gpualloc_note(g, true, NULL, "%s is %s: %s", gpu->label,
 			    health == HEALTH_SUSPECT ? "under suspicion"
 						     : "out of service",
 			    why);
 		gpu->health = health;
 	}
 	gpu->passes = 0;
-	gpu->need = GPUS_PASSES;
+	gpu->need = GPUALLOC_PASSES;
 	gpu->probe_ms = now_ms + delay(gpu);
 }
 
 void
-gpus_suspect(
-    struct gpus *g, struct gpus_gpu *gpu, int64_t now_ms, const char *fmt, ...)
+gpualloc_health_suspect(struct gpualloc *g, struct gpualloc_gpu *gpu,
+    int64_t now_ms, const char *fmt, ...)
 {
 	char why[GPU_WHY];
 	va_list ap;
@@ -57,8 +57,8 @@ gpus_suspect(
 }
 
 void
-gpus_quarantine(
-    struct gpus *g, struct gpus_gpu *gpu, int64_t now_ms, const char *fmt, ...)
+gpualloc_health_quarantine(struct gpualloc *g, struct gpualloc_gpu *gpu,
+    int64_t now_ms, const char *fmt, ...)
 {
 	char why[GPU_WHY];
 	va_list ap;
@@ -70,9 +70,9 @@ gpus_quarantine(
 }
 
 void
-gpus_blame(struct gpus_gpu *gpu, const char *why)
+gpualloc_health_blame(struct gpualloc_gpu *gpu, const char *why)
 {
-	struct gpus_hold *h;
+	struct gpualloc_hold *h;
 	size_t j;
 
 	for (j = 0; j < gpu->n_stays; j++) {
@@ -84,11 +84,12 @@ gpus_blame(struct gpus_gpu *gpu, const char *why)
 
 /* Back in service when the probes, the driver and the memory say so. */
 static void
-try_return(struct gpus *g, struct gpus_gpu *gpu, int64_t now_ms)
+try_return(struct gpualloc *g, struct gpualloc_gpu *gpu, int64_t now_ms)
 {
 	if (gpu->health == HEALTH_OK || gpu->passes < gpu->need || gpu->gone ||
 	    gpu->seen.lost || gpu->seen.recovery > 0 ||
-	    (gpu->leaking && (gpu->foreign || !gpus_memory_back(g, gpu))))
+	    (gpu->leaking &&
+		(gpu->foreign || !gpualloc_release_memory_ok(g, gpu))))
 		return;
 	gpu->health = HEALTH_OK;
 	gpu->why[0] = '\0';
@@ -101,17 +102,18 @@ try_return(struct gpus *g, struct gpus_gpu *gpu, int64_t now_ms)
 		gpu->booked = false;
 		g->hooks.unbook(g->hooks.arg, gpu->seen.uuid);
 	}
-	if (gpu->used && gpus_may_tell(gpu, NEWS_BACK, now_ms))
-		gpus_note(g, false, NULL, "%s is in service again: it works",
-		    gpu->label);
+	if (gpu->used && gpualloc_may_note(gpu, NEWS_BACK, now_ms))
+		gpualloc_note(g, false, NULL,
+		    "%s is in service again: it works", gpu->label);
 }
 
 void
-gpus_shown_again(struct gpus *g, struct gpus_gpu *gpu, int64_t now_ms)
+gpualloc_health_reappeared(
+    struct gpualloc *g, struct gpualloc_gpu *gpu, int64_t now_ms)
 {
 	bool well = gpu->health == HEALTH_OK;
 
-	gpus_suspect(g, gpu, now_ms, "it was gone for a while");
+	gpualloc_health_suspect(g, gpu, now_ms, "it was gone for a while");
 	if (well) {
 		gpu->need = 1;
 		gpu->probe_ms = now_ms;
@@ -135,7 +137,8 @@ recovery_text(int action)
 }
 
 void
-gpus_health_see(struct gpus *g, struct gpus_gpu *gpu, int64_t now_ms)
+gpualloc_health_observe(
+    struct gpualloc *g, struct gpualloc_gpu *gpu, int64_t now_ms)
 {
 	const char *why = NULL;
 	char blame[GPU_WHY];
@@ -146,15 +149,16 @@ gpus_health_see(struct gpus *g, struct gpus_gpu *gpu, int64_t now_ms)
 		why = recovery_text(gpu->seen.recovery);
 	if (why != NULL) {
 		snprintf(blame, sizeof blame, "%.80s: %.60s", gpu->label, why);
-		gpus_blame(gpu, blame);
+		gpualloc_health_blame(gpu, blame);
 		if (gpu->health != HEALTH_QUARANTINED)
-			gpus_quarantine(g, gpu, now_ms, "%s", why);
+			gpualloc_health_quarantine(g, gpu, now_ms, "%s", why);
 	}
 	try_return(g, gpu, now_ms);
 }
 
 void
-gpus_health_tick(struct gpus *g, struct gpus_gpu *gpu, int64_t now_ms)
+gpualloc_health_tick(
+    struct gpualloc *g, struct gpualloc_gpu *gpu, int64_t now_ms)
 {
 	if (gpu->health == HEALTH_OK || gpu->probing || !gpu->used ||
 	    gpu->gone || g->unknown || gpu->seen.lost || gpu->foreign ||
@@ -167,7 +171,7 @@ gpus_health_tick(struct gpus *g, struct gpus_gpu *gpu, int64_t now_ms)
 
 /* Which one it is; n of them = none. */
 static size_t
-index_of(const struct gpus *g, const char *uuid)
+index_of(const struct gpualloc *g, const char *uuid)
 {
 	size_t i;
 
@@ -178,23 +182,24 @@ index_of(const struct gpus *g, const char *uuid)
 }
 
 void
-gpus_distrust(struct gpus *g, const char *uuid, const char *why, int64_t now_ms)
+gpualloc_health_distrust(
+    struct gpualloc *g, const char *uuid, const char *why, int64_t now_ms)
 {
 	size_t i = index_of(g, uuid);
 
 	if (i == g->n)
 		return;
-	gpus_quarantine(g, &g->gpu[i], now_ms, "%s", why);
+	gpualloc_health_quarantine(g, &g->gpu[i], now_ms, "%s", why);
 	g->gpu[i].probe_ms = now_ms;
-	gpus_update(g, i, now_ms);
+	gpualloc_state_update(g, i, now_ms);
 }
 
 void
-gpus_probed(struct gpus *g, const char *uuid, bool good, const char *why,
-    int64_t now_ms)
+gpualloc_health_probed(struct gpualloc *g, const char *uuid, bool good,
+    const char *why, int64_t now_ms)
 {
 	size_t i = index_of(g, uuid);
-	struct gpus_gpu *gpu;
+	struct gpualloc_gpu *gpu;
 
 	if (i == g->n || !g->gpu[i].probing)
 		return;
@@ -208,21 +213,22 @@ gpus_probed(struct gpus *g, const char *uuid, bool good, const char *why,
 		try_return(g, gpu, now_ms);
 	} else {
 		gpu->passes = 0;
-		gpu->need = GPUS_PASSES;
+		gpu->need = GPUALLOC_PASSES;
 		gpu->step++;
 		gpu->probe_ms = now_ms + delay(gpu);
 		snprintf(gpu->why, sizeof gpu->why, "a probe failed: %s", why);
-		if (gpu->used && gpus_may_tell(gpu, NEWS_QUARANTINED, now_ms))
-			gpus_note(g, true, NULL, "%s is out of service: %s",
+		if (gpu->used &&
+		    gpualloc_may_note(gpu, NEWS_QUARANTINED, now_ms))
+			gpualloc_note(g, true, NULL, "%s is out of service: %s",
 			    gpu->label, gpu->why);
 		gpu->health = HEALTH_QUARANTINED;
 	}
-	gpus_update(g, i, now_ms);
+	gpualloc_state_update(g, i, now_ms);
 }
 
 void
-gpus_streak(struct gpus *g, struct gpus_gpu *gpu, int64_t trial,
-    const struct gpus_end *end, int64_t now_ms)
+gpualloc_health_streak(struct gpualloc *g, struct gpualloc_gpu *gpu,
+    int64_t trial, const struct gpualloc_end *end, int64_t now_ms)
 {
 	size_t k;
 
@@ -237,9 +243,9 @@ gpus_streak(struct gpus *g, struct gpus_gpu *gpu, int64_t trial,
 		if (gpu->streak[k] == trial)
 			return;
 	gpu->streak[gpu->n_streak++] = trial;
-	if (gpu->n_streak < GPUS_STREAK)
+	if (gpu->n_streak < GPUALLOC_STREAK)
 		return;
-	gpus_suspect(g, gpu, now_ms,
+	gpualloc_health_suspect(g, gpu, now_ms,
 	    "trials %lld, %lld and %lld failed there at once",
 	    (long long)gpu->streak[0], (long long)gpu->streak[1],
 	    (long long)gpu->streak[2]);
@@ -255,7 +261,7 @@ is_first(int *xids, size_t *n, int xid)
 	for (k = 0; k < *n; k++)
 		if (xids[k] == xid)
 			return false;
-	if (*n == GPUS_XIDS)
+	if (*n == GPUALLOC_XIDS)
 		return false;
 	xids[(*n)++] = xid;
 	return true;
@@ -280,16 +286,16 @@ blame_text(enum gpu_blame blame, int trials)
 
 /* A storm of one kind is told once to each trial. */
 static void
-fault_tell(struct gpus *g, struct gpus_gpu *gpu, int xid)
+fault_note(struct gpualloc *g, struct gpualloc_gpu *gpu, int xid)
 {
 	enum gpu_blame blame = gpu_xid_blame(xid);
-	struct gpus_hold *h;
+	struct gpualloc_hold *h;
 	size_t j;
 
 	for (j = 0; j < gpu->n_stays; j++) {
 		h = gpu->stays[j].hold;
 		if (is_first(h->xids, &h->n_xids, xid))
-			gpus_note(g, blame != GPU_BLAME_NONE, h,
+			gpualloc_note(g, blame != GPU_BLAME_NONE, h,
 			    "Xid %d on %s: %s%s", xid, gpu->label,
 			    gpu_xid_text(xid),
 			    blame_text(blame, (int)gpu->n_stays));
@@ -297,36 +303,37 @@ fault_tell(struct gpus *g, struct gpus_gpu *gpu, int xid)
 	/* A stranger's own fault is not our news. */
 	if (gpu->n_stays == 0 && gpu->used && blame != GPU_BLAME_TRIAL &&
 	    is_first(gpu->xids, &gpu->n_xids, xid))
-		gpus_note(g, blame != GPU_BLAME_NONE, NULL, "Xid %d on %s: %s",
-		    xid, gpu->label, gpu_xid_text(xid));
+		gpualloc_note(g, blame != GPU_BLAME_NONE, NULL,
+		    "Xid %d on %s: %s", xid, gpu->label, gpu_xid_text(xid));
 }
 
 static void
-fault_see(struct gpus *g, struct gpus_gpu *gpu, int xid, int64_t now_ms)
+fault_see(struct gpualloc *g, struct gpualloc_gpu *gpu, int xid, int64_t now_ms)
 {
 	char blame[GPU_WHY];
 
-	fault_tell(g, gpu, xid);
+	fault_note(g, gpu, xid);
 	switch (gpu_xid_blame(xid)) {
 	case GPU_BLAME_TRIAL:
 	case GPU_BLAME_NONE:
 		break;
 	case GPU_BLAME_SUSPECT:
-		gpus_suspect(
+		gpualloc_health_suspect(
 		    g, gpu, now_ms, "Xid %d: %s", xid, gpu_xid_text(xid));
 		break;
 	case GPU_BLAME_GPU:
 		snprintf(blame, sizeof blame, "%.80s: Xid %d: %.50s",
 		    gpu->label, xid, gpu_xid_text(xid));
-		gpus_blame(gpu, blame);
-		gpus_quarantine(
+		gpualloc_health_blame(gpu, blame);
+		gpualloc_health_quarantine(
 		    g, gpu, now_ms, "Xid %d: %s", xid, gpu_xid_text(xid));
 		break;
 	}
 }
 
 void
-gpus_faults(struct gpus *g, const struct gpu_look *look, int64_t now_ms)
+gpualloc_health_faults(
+    struct gpualloc *g, const struct gpu_snapshot *look, int64_t now_ms)
 {
 	const struct gpu_fault *f;
 	size_t i, k;

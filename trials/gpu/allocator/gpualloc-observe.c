@@ -21,39 +21,39 @@ is_nobody(const struct gpu_process *p)
 
 /* The first process that is here, seen from here, and not ours; or NULL. */
 static const struct gpu_process *
-stranger(const struct gpus_gpu *gpu)
+stranger(const struct gpualloc_gpu *gpu)
 {
 	const struct gpu_process *p;
 	size_t k;
 
 	for (k = 0; k < gpu->seen.n_processes; k++) {
 		p = &gpu->seen.processes[k];
-		if (!p->gone && !is_nobody(p) && !gpus_ours(gpu, p))
+		if (!p->gone && !is_nobody(p) && !gpualloc_ours(gpu, p))
 			return p;
 	}
 	return NULL;
 }
 
 /* A trial of ours on a GPU that it was not given, or NULL. */
-static const struct gpus_hold *
-strayed(const struct gpus *g, const struct gpu_process *p)
+static const struct gpualloc_hold *
+strayed(const struct gpualloc *g, const struct gpu_process *p)
 {
-	const struct gpus_hold *h =
-	    p->owner[0] != '\0' ? gpus_find(g, p->owner) : NULL;
+	const struct gpualloc_hold *h =
+	    p->owner[0] != '\0' ? gpualloc_find(g, p->owner) : NULL;
 
 	return h != NULL && !h->ended ? h : NULL;
 }
 
 static void
-foreign_process(
-    const struct gpus *g, struct gpus_gpu *gpu, const struct gpu_process *p)
+foreign_process(const struct gpualloc *g, struct gpualloc_gpu *gpu,
+    const struct gpu_process *p)
 {
-	const struct gpus_hold *h = strayed(g, p);
+	const struct gpualloc_hold *h = strayed(g, p);
 	char size[32], memory[48] = "";
 
 	if (p->memory >= 0)
 		snprintf(memory, sizeof memory, " (%s)",
-		    gpus_size(size, sizeof size, p->memory));
+		    gpualloc_size(size, sizeof size, p->memory));
 	if (h != NULL)
 		snprintf(gpu->foreign_why, sizeof gpu->foreign_why,
 		    "process %lld%s of trial %lld, which has other GPUs",
@@ -69,7 +69,7 @@ foreign_process(
  * rise when somebody only looks.
  */
 static void
-see_foreign(struct gpus *g, struct gpus_gpu *gpu, int64_t now_ms)
+see_foreign(struct gpualloc *g, struct gpualloc_gpu *gpu, int64_t now_ms)
 {
 	const struct gpu_process *p = stranger(gpu);
 	char size[32];
@@ -82,22 +82,22 @@ see_foreign(struct gpus *g, struct gpus_gpu *gpu, int64_t now_ms)
 		gpu->foreign = true;
 		snprintf(gpu->foreign_why, sizeof gpu->foreign_why,
 		    "%s in use by nobody who can be seen",
-		    gpus_size(size, sizeof size, gpu->seen.used));
+		    gpualloc_size(size, sizeof size, gpu->seen.used));
 	}
 	if (!gpu->foreign)
-		gpu->foreign_told = false;
+		gpu->foreign_noted = false;
 	/* Before our start is over they may be trials not yet adopted. */
-	else if (g->born && !gpu->foreign_told && gpu->used &&
+	else if (g->born && !gpu->foreign_noted && gpu->used &&
 		 gpu->health == HEALTH_OK &&
-		 gpus_may_tell(gpu, NEWS_FOREIGN, now_ms)) {
-		gpu->foreign_told = true;
-		gpus_note(g, false, NULL, "%s is left alone: %s", gpu->label,
-		    gpu->foreign_why);
+		 gpualloc_may_note(gpu, NEWS_FOREIGN, now_ms)) {
+		gpu->foreign_noted = true;
+		gpualloc_note(g, false, NULL, "%s is left alone: %s",
+		    gpu->label, gpu->foreign_why);
 	}
 }
 
 static void
-pid_add(struct gpus_stay *s, int64_t pid)
+pid_add(struct gpualloc_stay *s, int64_t pid)
 {
 	size_t k;
 
@@ -105,14 +105,14 @@ pid_add(struct gpus_stay *s, int64_t pid)
 		if (s->pids[k] == pid)
 			return;
 	/* The oldest have left long ago. */
-	if (s->n_pids == GPUS_PIDS)
+	if (s->n_pids == GPUALLOC_PIDS)
 		memmove(s->pids, s->pids + 1, --s->n_pids * sizeof *s->pids);
 	s->pids = xreallocarray(s->pids, s->n_pids + 1, sizeof *s->pids);
 	s->pids[s->n_pids++] = pid;
 }
 
 static void
-see_pids(struct gpus_gpu *gpu, struct gpus_stay *s)
+see_pids(struct gpualloc_gpu *gpu, struct gpualloc_stay *s)
 {
 	const struct gpu_process *p;
 	size_t k;
@@ -125,9 +125,9 @@ see_pids(struct gpus_gpu *gpu, struct gpus_stay *s)
 }
 
 void
-gpus_whose(struct gpus *g, size_t i, int64_t now_ms)
+gpualloc_observe_owners(struct gpualloc *g, size_t i, int64_t now_ms)
 {
-	struct gpus_gpu *gpu = &g->gpu[i];
+	struct gpualloc_gpu *gpu = &g->gpu[i];
 	size_t j;
 
 	for (j = 0; j < gpu->n_stays; j++)
@@ -137,7 +137,7 @@ gpus_whose(struct gpus *g, size_t i, int64_t now_ms)
 
 /* How long its memory has not moved. */
 static void
-see_level(struct gpus_gpu *gpu, struct gpus_stay *s, int64_t now_ms)
+see_level(struct gpualloc_gpu *gpu, struct gpualloc_stay *s, int64_t now_ms)
 {
 	int64_t used = gpu->seen.used;
 
@@ -146,7 +146,8 @@ see_level(struct gpus_gpu *gpu, struct gpus_stay *s, int64_t now_ms)
 	/* Adopted: the first look is as good a beginning as any. */
 	if (s->before < 0)
 		s->before = gpu->base >= 0 ? gpu->base : 0;
-	if (used > s->level + GPUS_LEVEL || used < s->level - GPUS_LEVEL) {
+	if (used > s->level + GPUALLOC_LEVEL ||
+	    used < s->level - GPUALLOC_LEVEL) {
 		s->level = used;
 		s->level_ms = now_ms;
 		s->level_looks = 0;
@@ -155,7 +156,7 @@ see_level(struct gpus_gpu *gpu, struct gpus_stay *s, int64_t now_ms)
 }
 
 static void
-seen_copy(struct gpu_seen *to, const struct gpu_seen *from)
+seen_copy(struct gpu_device *to, const struct gpu_device *from)
 {
 	struct gpu_process *old = to->processes;
 
@@ -171,11 +172,12 @@ seen_copy(struct gpu_seen *to, const struct gpu_seen *from)
 
 /* Temperature and the like, now and then. */
 static void
-see_numbers(struct gpus *g, size_t i, int64_t now_ms)
+see_numbers(struct gpualloc *g, size_t i, int64_t now_ms)
 {
-	struct gpus_gpu *gpu = &g->gpu[i];
+	struct gpualloc_gpu *gpu = &g->gpu[i];
 
-	if (gpu->changed_ms != 0 && now_ms - gpu->changed_ms < GPUS_NUMBERS_MS)
+	if (gpu->changed_ms != 0 &&
+	    now_ms - gpu->changed_ms < GPUALLOC_NUMBERS_MS)
 		return;
 	gpu->changed_ms = now_ms;
 	if (g->born)
@@ -183,34 +185,34 @@ see_numbers(struct gpus *g, size_t i, int64_t now_ms)
 }
 
 static void
-see_gpu(struct gpus *g, size_t i, const struct gpu_look *look,
-    const struct gpu_seen *seen, int64_t now_ms)
+see_gpu(struct gpualloc *g, size_t i, const struct gpu_snapshot *look,
+    const struct gpu_device *seen, int64_t now_ms)
 {
-	struct gpus_gpu *gpu = &g->gpu[i];
+	struct gpualloc_gpu *gpu = &g->gpu[i];
 	size_t j;
 
-	gpus_usage_see(g, i, seen, now_ms);
+	gpualloc_usage_observe(g, i, seen, now_ms);
 	seen_copy(&gpu->seen, seen);
 	gpu->seen_ms = now_ms;
 	if (gpu->gone) {
 		gpu->gone = false;
-		gpus_shown_again(g, gpu, now_ms);
+		gpualloc_health_reappeared(g, gpu, now_ms);
 	}
 	for (j = 0; j < gpu->n_stays; j++) {
 		see_pids(gpu, &gpu->stays[j]);
 		see_level(gpu, &gpu->stays[j], now_ms);
 	}
 	/* Who is let go at the gate is a stranger from then on. */
-	gpus_gate(g, i, look->seq, now_ms);
+	gpualloc_release_check(g, i, look->seq, now_ms);
 	see_foreign(g, gpu, now_ms);
 	if (gpu->n_stays == 0 && !gpu->leaking)
 		gpu->base = gpu->seen.used;
-	gpus_health_see(g, gpu, now_ms);
+	gpualloc_health_observe(g, gpu, now_ms);
 	see_numbers(g, i, now_ms);
 }
 
 static void
-see_missing(struct gpus *g, struct gpus_gpu *gpu, int64_t now_ms)
+see_missing(struct gpualloc *g, struct gpualloc_gpu *gpu, int64_t now_ms)
 {
 	char why[GPU_WHY];
 
@@ -218,15 +220,15 @@ see_missing(struct gpus *g, struct gpus_gpu *gpu, int64_t now_ms)
 		return;
 	gpu->gone = true;
 	snprintf(why, sizeof why, "%.80s is gone", gpu->label);
-	gpus_blame(gpu, why);
-	if (gpu->used && gpus_may_tell(gpu, NEWS_GONE, now_ms))
-		gpus_note(g, true, NULL,
+	gpualloc_health_blame(gpu, why);
+	if (gpu->used && gpualloc_may_note(gpu, NEWS_GONE, now_ms))
+		gpualloc_note(g, true, NULL,
 		    "%s is gone: the driver does not show it any more",
 		    gpu->label);
 }
 
-static const struct gpu_seen *
-seen_find(const struct gpu_look *look, const char *uuid)
+static const struct gpu_device *
+seen_find(const struct gpu_snapshot *look, const char *uuid)
 {
 	size_t k;
 
@@ -237,7 +239,7 @@ seen_find(const struct gpu_look *look, const char *uuid)
 }
 
 static bool
-is_known(const struct gpus *g, const char *uuid)
+is_known(const struct gpualloc *g, const char *uuid)
 {
 	size_t i;
 
@@ -249,33 +251,33 @@ is_known(const struct gpus *g, const char *uuid)
 
 /* Those that have appeared since the start. */
 static void
-see_new(struct gpus *g, const struct gpu_look *look)
+see_new(struct gpualloc *g, const struct gpu_snapshot *look)
 {
 	size_t k;
 
 	for (k = 0; g->all && k < look->n; k++)
 		if (!is_known(g, look->gpus[k].uuid))
-			gpus_add(g, &look->gpus[k]);
+			gpualloc_add(g, &look->gpus[k]);
 }
 
 /* It worked, and now it does not: nothing new, and what runs goes on. */
 static void
-see_nothing(struct gpus *g, const struct gpu_look *look, int64_t now_ms)
+see_nothing(struct gpualloc *g, const struct gpu_snapshot *look, int64_t now_ms)
 {
 	snprintf(g->unknown_why, sizeof g->unknown_why, "%s",
 	    look->why[0] != '\0' ? look->why : "the driver does not answer");
-	if (!g->unknown &&
-	    (g->unknown_ms == 0 || now_ms - g->unknown_ms >= GPUS_NOTE_MS)) {
-		g->unknown_told = true;
+	if (!g->unknown && (g->unknown_ms == 0 ||
+			       now_ms - g->unknown_ms >= GPUALLOC_NOTE_MS)) {
+		g->unknown_noted = true;
 		g->unknown_ms = now_ms;
-		gpus_note(g, true, NULL,
+		gpualloc_note(g, true, NULL,
 		    "the GPUs cannot be seen now: %s; what runs goes on, "
 		    "nothing new begins on them",
 		    g->unknown_why);
 	}
 	g->unknown = true;
 	g->look_ms = now_ms;
-	gpus_update_all(g, now_ms);
+	gpualloc_state_update_all(g, now_ms);
 }
 
 /* How much a source knows. */
@@ -295,22 +297,23 @@ worth(enum gpu_source source)
 }
 
 void
-gpus_see(struct gpus *g, const struct gpu_look *look, int64_t now_ms)
+gpualloc_observe(
+    struct gpualloc *g, const struct gpu_snapshot *look, int64_t now_ms)
 {
-	const struct gpu_seen *seen;
+	const struct gpu_device *seen;
 	size_t i;
 
 	if (g->n == 0)
 		return;
-	gpus_faults(g, look, now_ms);
+	gpualloc_health_faults(g, look, now_ms);
 	if (worth(look->source) < worth(g->source)) {
 		see_nothing(g, look, now_ms);
 		return;
 	}
 	g->source = look->source;
-	if (g->unknown_told)
-		gpus_note(g, false, NULL, "the GPUs can be seen again");
-	g->unknown = g->unknown_told = false;
+	if (g->unknown_noted)
+		gpualloc_note(g, false, NULL, "the GPUs can be seen again");
+	g->unknown = g->unknown_noted = false;
 	g->look_ms = now_ms;
 	if (look->seq > g->answered)
 		g->answered = look->seq;
@@ -322,12 +325,12 @@ gpus_see(struct gpus *g, const struct gpu_look *look, int64_t now_ms)
 		else
 			see_missing(g, &g->gpu[i], now_ms);
 	}
-	gpus_usage_seen(g);
-	gpus_update_all(g, now_ms);
+	gpualloc_usage_observed(g);
+	gpualloc_state_update_all(g, now_ms);
 }
 
 void
-gpus_asked(struct gpus *g, int64_t seq)
+gpualloc_observe_asked(struct gpualloc *g, int64_t seq)
 {
 	size_t i, j;
 
@@ -341,29 +344,29 @@ gpus_asked(struct gpus *g, int64_t seq)
 }
 
 int64_t
-gpus_look_in(const struct gpus *g, int64_t now_ms)
+gpualloc_observe_in_ms(const struct gpualloc *g, int64_t now_ms)
 {
-	int64_t every = GPUS_IDLE_MS, due;
+	int64_t every = GPUALLOC_IDLE_MS, due;
 	size_t i, j;
 
 	for (i = 0; i < g->n; i++) {
-		if (g->gpu[i].leaking && every > GPUS_LOOK_MS)
-			every = GPUS_LOOK_MS;
+		if (g->gpu[i].leaking && every > GPUALLOC_LOOK_MS)
+			every = GPUALLOC_LOOK_MS;
 		for (j = 0; j < g->gpu[i].n_stays; j++) {
 			if (g->gpu[i].stays[j].hold->ended) {
 				if (g->gpu[i].stays[j].need_seq == INT64_MAX &&
 				    !g->unknown)
 					return 0;
-				every = GPUS_FAST_MS;
-			} else if (every > GPUS_LOOK_MS)
-				every = GPUS_LOOK_MS;
+				every = GPUALLOC_FAST_MS;
+			} else if (every > GPUALLOC_LOOK_MS)
+				every = GPUALLOC_LOOK_MS;
 		}
 	}
 	/* One that is on its way need not be asked for again. */
 	if (!g->unknown && g->asked > g->answered)
 		return every;
-	if (g->unknown && every < GPUS_LOOK_MS)
-		every = GPUS_LOOK_MS;
+	if (g->unknown && every < GPUALLOC_LOOK_MS)
+		every = GPUALLOC_LOOK_MS;
 	/* From the last one on: this may be asked more often than that. */
 	due = g->look_ms + every - now_ms;
 	return due > 0 ? due : 0;

@@ -30,7 +30,8 @@ has_pid(const int64_t *pids, size_t n, int64_t pid)
 }
 
 bool
-gpus_memory_back(const struct gpus *g, const struct gpus_gpu *gpu)
+gpualloc_release_memory_ok(
+    const struct gpualloc *g, const struct gpualloc_gpu *gpu)
 {
 	int64_t used = gpu->seen.used, most;
 	const struct gpu_process *p;
@@ -40,7 +41,7 @@ gpus_memory_back(const struct gpus *g, const struct gpus_gpu *gpu)
 		return true;
 	for (k = 0; k < gpu->seen.n_processes; k++) {
 		p = &gpu->seen.processes[k];
-		if (p->gone || gpus_ours(gpu, p))
+		if (p->gone || gpualloc_ours(gpu, p))
 			continue;
 		/* With strangers of unknown size there is nothing to see. */
 		if (p->memory < 0)
@@ -49,7 +50,8 @@ gpus_memory_back(const struct gpus *g, const struct gpus_gpu *gpu)
 	}
 	/* Of adopted trials nobody knows what was there before. */
 	most = gpu->base >= 0 ? gpu->base : g->busy_memory;
-	return most <= 0 && gpu->base < 0 ? true : used <= most + GPUS_SLACK;
+	return most <= 0 && gpu->base < 0 ? true
+					  : used <= most + GPUALLOC_SLACK;
 }
 
 /*
@@ -58,14 +60,14 @@ gpus_memory_back(const struct gpus *g, const struct gpus_gpu *gpu)
  * the host's): that says nothing.
  */
 static bool
-process_holds(const struct gpus_stay *s, const struct gpu_process *p,
+process_holds(const struct gpualloc_stay *s, const struct gpu_process *p,
     bool alone, struct held *held)
 {
 	bool mine =
 	    (p->owner[0] != '\0' && strcmp(p->owner, s->hold->key) == 0) ||
 	    has_pid(s->pids, s->n_pids, p->pid);
 
-	if (!mine && (!p->gone || has_pid(s->strange, s->n_strange, p->pid)))
+	if (!mine && (!p->gone || has_pid(s->strange, s->n_unseen, p->pid)))
 		return false;
 	held->firm = mine && (!p->gone || (!alone && p->memory > 0));
 	snprintf(held->why, sizeof held->why,
@@ -75,21 +77,21 @@ process_holds(const struct gpus_stay *s, const struct gpu_process *p,
 }
 
 static bool
-memory_holds(const struct gpus *g, const struct gpus_gpu *gpu,
-    struct gpus_stay *s, bool alone, struct held *held)
+memory_holds(const struct gpualloc *g, const struct gpualloc_gpu *gpu,
+    struct gpualloc_stay *s, bool alone, struct held *held)
 {
 	int64_t used = gpu->seen.used, last = s->last;
 	char size[32];
 
 	s->last = used;
 	if (alone) {
-		if (gpus_memory_back(g, gpu))
+		if (gpualloc_release_memory_ok(g, gpu))
 			return false;
 		held->firm = true;
 		snprintf(held->why, sizeof held->why,
 		    "memory of trial %lld does not come back: %s still held",
 		    (long long)s->hold->trial,
-		    gpus_size(size, sizeof size,
+		    gpualloc_size(size, sizeof size,
 			used - (gpu->base > 0 ? gpu->base : 0)));
 		return true;
 	}
@@ -98,14 +100,14 @@ memory_holds(const struct gpus *g, const struct gpus_gpu *gpu,
 	if (s->n_pids > 0 || used < 0)
 		return false;
 	held->firm = false;
-	return last < 0 || used < last - GPUS_LEVEL;
+	return last < 0 || used < last - GPUALLOC_LEVEL;
 }
 
 static bool
-is_held(const struct gpus *g, const struct gpus_gpu *gpu, struct gpus_stay *s,
-    struct held *held)
+is_held(const struct gpualloc *g, const struct gpualloc_gpu *gpu,
+    struct gpualloc_stay *s, struct held *held)
 {
-	bool alone = gpus_live(gpu) == 0;
+	bool alone = gpualloc_live(gpu) == 0;
 	struct held soft = { .firm = false };
 	bool waits = false;
 	size_t k;
@@ -123,10 +125,11 @@ is_held(const struct gpus *g, const struct gpus_gpu *gpu, struct gpus_stay *s,
 }
 
 void
-gpus_gate(struct gpus *g, size_t i, int64_t seq, int64_t now_ms)
+gpualloc_release_check(
+    struct gpualloc *g, size_t i, int64_t seq, int64_t now_ms)
 {
-	struct gpus_gpu *gpu = &g->gpu[i];
-	struct gpus_stay *s;
+	struct gpualloc_gpu *gpu = &g->gpu[i];
+	struct gpualloc_stay *s;
 	struct held held = { .why = "" };
 	size_t j = gpu->n_stays;
 
@@ -135,20 +138,21 @@ gpus_gate(struct gpus *g, size_t i, int64_t seq, int64_t now_ms)
 		if (!s->hold->ended || seq < s->need_seq)
 			continue;
 		if (is_held(g, gpu, s, &held)) {
-			if (now_ms - s->ended_ms < GPUS_RELEASE_MS)
+			if (now_ms - s->ended_ms < GPUALLOC_RELEASE_MS)
 				continue;
 			if (held.firm) {
 				gpu->leaking = true;
-				gpus_quarantine(g, gpu, now_ms, "%s", held.why);
+				gpualloc_health_quarantine(
+				    g, gpu, now_ms, "%s", held.why);
 			}
 		}
-		gpus_stay_drop(g, gpu, j);
+		gpualloc_stay_drop(g, gpu, j);
 	}
 }
 
 /* Who is on it, and cannot be seen from here while the trial is alive. */
 static void
-strange_note(const struct gpus_gpu *gpu, struct gpus_stay *s)
+strange_note(const struct gpualloc_gpu *gpu, struct gpualloc_stay *s)
 {
 	const struct gpu_process *p;
 	size_t k;
@@ -158,16 +162,16 @@ strange_note(const struct gpus_gpu *gpu, struct gpus_stay *s)
 		if (!p->gone || has_pid(s->pids, s->n_pids, p->pid))
 			continue;
 		s->strange = xreallocarray(
-		    s->strange, s->n_strange + 1, sizeof *s->strange);
-		s->strange[s->n_strange++] = p->pid;
+		    s->strange, s->n_unseen + 1, sizeof *s->strange);
+		s->strange[s->n_unseen++] = p->pid;
 	}
 }
 
 static void
-stay_end(struct gpus *g, struct gpus_gpu *gpu, const struct gpus_hold *h,
-    bool gate, int64_t now_ms)
+stay_end(struct gpualloc *g, struct gpualloc_gpu *gpu,
+    const struct gpualloc_hold *h, bool gate, int64_t now_ms)
 {
-	struct gpus_stay *s;
+	struct gpualloc_stay *s;
 	size_t j;
 
 	for (j = 0; j < gpu->n_stays && gpu->stays[j].hold != h; j++)
@@ -175,7 +179,7 @@ stay_end(struct gpus *g, struct gpus_gpu *gpu, const struct gpus_hold *h,
 	if (j == gpu->n_stays)
 		return;
 	if (!gate || gpu->gone) {
-		gpus_stay_drop(g, gpu, j);
+		gpualloc_stay_drop(g, gpu, j);
 		return;
 	}
 	s = &gpu->stays[j];
@@ -185,10 +189,10 @@ stay_end(struct gpus *g, struct gpus_gpu *gpu, const struct gpus_hold *h,
 }
 
 bool
-gpus_ended(struct gpus *g, const char *key, const struct gpus_end *end,
-    int64_t now_ms, char *why, size_t n)
+gpualloc_release(struct gpualloc *g, const char *key,
+    const struct gpualloc_end *end, int64_t now_ms, char *why, size_t n)
 {
-	struct gpus_hold *h = gpus_find(g, key);
+	struct gpualloc_hold *h = gpualloc_find(g, key);
 	bool gate = !end->never_began && g->source == GPU_NVML;
 	size_t k;
 
@@ -197,15 +201,15 @@ gpus_ended(struct gpus *g, const char *key, const struct gpus_end *end,
 	if (h == NULL || h->ended)
 		return false;
 	if (!end->never_began)
-		gpus_usage_end(g, h, now_ms);
+		gpualloc_usage_end(g, h, now_ms);
 	h->ended = true;
 	for (k = 0; k < h->n_at; k++) {
 		stay_end(g, &g->gpu[h->at[k]], h, gate, now_ms);
 		if (!end->never_began)
-			gpus_streak(
+			gpualloc_health_streak(
 			    g, &g->gpu[h->at[k]], h->trial, end, now_ms);
 	}
-	gpus_update_all(g, now_ms);
+	gpualloc_state_update_all(g, now_ms);
 	if (!end->failed || end->never_began || h->blame[0] == '\0')
 		return false;
 	snprintf(why, n, "%s", h->blame);

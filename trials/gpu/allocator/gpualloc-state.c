@@ -9,7 +9,7 @@
 #include "trials/gpu/allocator/gpualloc-internal.h"
 
 const char *
-gpu_state_name(enum gpu_state state)
+gpualloc_state_name(enum gpualloc_state state)
 {
 	switch (state) {
 	case GPU_FREE:
@@ -38,8 +38,8 @@ gpu_state_name(enum gpu_state state)
 	return "unknown";
 }
 
-static const struct gpus_stay *
-stay_releasing(const struct gpus_gpu *gpu)
+static const struct gpualloc_stay *
+stay_releasing(const struct gpualloc_gpu *gpu)
 {
 	size_t j;
 
@@ -54,15 +54,16 @@ stay_releasing(const struct gpus_gpu *gpu)
  * it is, or after a time in which any trial has begun.
  */
 static bool
-stay_settled(const struct gpus_stay *s, int64_t now_ms)
+stay_settled(const struct gpualloc_stay *s, int64_t now_ms)
 {
-	return s->hold->settled || now_ms - s->since_ms >= GPUS_SETTLE_MS ||
-	       (s->level_looks >= 3 && now_ms - s->level_ms >= GPUS_LEVEL_MS &&
-		   s->before >= 0 && s->level > s->before + 2 * GPUS_LEVEL);
+	return s->hold->settled || now_ms - s->since_ms >= GPUALLOC_SETTLE_MS ||
+	       (s->level_looks >= 3 &&
+		   now_ms - s->level_ms >= GPUALLOC_LEVEL_MS &&
+		   s->before >= 0 && s->level > s->before + 2 * GPUALLOC_LEVEL);
 }
 
-static const struct gpus_stay *
-stay_settling(const struct gpus_gpu *gpu, int64_t now_ms)
+static const struct gpualloc_stay *
+stay_settling(const struct gpualloc_gpu *gpu, int64_t now_ms)
 {
 	size_t j;
 
@@ -77,20 +78,21 @@ stay_settling(const struct gpus_gpu *gpu, int64_t now_ms)
  * what was declared for each of ours, and beside what is in use now.
  */
 static int64_t
-memory_left(const struct gpus *g, const struct gpus_gpu *gpu)
+memory_left(const struct gpualloc *g, const struct gpualloc_gpu *gpu)
 {
-	const struct gpu_seen *s = &gpu->seen;
+	const struct gpu_device *s = &gpu->seen;
 	int64_t others = gpu->n_stays == 0 ? s->used : gpu->base, left, now;
 
 	if (others < 0)
 		others = 0;
-	left = s->memory - others - g->memory * gpus_live(gpu);
+	left = s->memory - others - g->memory * gpualloc_live(gpu);
 	now = s->memory - (s->used > 0 ? s->used : 0);
 	return left < now ? left : now;
 }
 
 static bool
-is_full(const struct gpus *g, const struct gpus_gpu *gpu, char *why, size_t n)
+is_full(const struct gpualloc *g, const struct gpualloc_gpu *gpu, char *why,
+    size_t n)
 {
 	char left[32], want[32];
 	int64_t m;
@@ -101,17 +103,17 @@ is_full(const struct gpus *g, const struct gpus_gpu *gpu, char *why, size_t n)
 	if (m >= g->memory)
 		return false;
 	snprintf(why, n, "%s of memory are left, a trial declares %s",
-	    gpus_size(left, sizeof left, m > 0 ? m : 0),
-	    gpus_size(want, sizeof want, g->memory));
+	    gpualloc_size(left, sizeof left, m > 0 ? m : 0),
+	    gpualloc_size(want, sizeof want, g->memory));
 	return true;
 }
 
 /* What keeps a GPU from any trial, whoever is on it; else GPU_FREE. */
-static enum gpu_state
-state_of_gpu(
-    const struct gpus *g, const struct gpus_gpu *gpu, char *why, size_t n)
+static enum gpualloc_state
+state_of_gpu(const struct gpualloc *g, const struct gpualloc_gpu *gpu,
+    char *why, size_t n)
 {
-	const struct gpus_stay *s;
+	const struct gpualloc_stay *s;
 
 	if (gpu->gone) {
 		snprintf(why, n, "the driver does not show it any more");
@@ -143,16 +145,16 @@ state_of_gpu(
 	return GPU_FREE;
 }
 
-static enum gpu_state
-state_of(const struct gpus *g, const struct gpus_gpu *gpu, int64_t now_ms,
-    char *why, size_t n)
+static enum gpualloc_state
+state_of(const struct gpualloc *g, const struct gpualloc_gpu *gpu,
+    int64_t now_ms, char *why, size_t n)
 {
-	enum gpu_state state = state_of_gpu(g, gpu, why, n);
-	const struct gpus_stay *s;
+	enum gpualloc_state state = state_of_gpu(g, gpu, why, n);
+	const struct gpualloc_stay *s;
 
 	if (state != GPU_FREE)
 		return state;
-	if (gpus_live(gpu) >= g->share)
+	if (gpualloc_live(gpu) >= g->share)
 		return GPU_HELD;
 	if ((s = stay_settling(gpu, now_ms)) != NULL) {
 		snprintf(why, n, "trial %lld has not reported yet",
@@ -163,12 +165,12 @@ state_of(const struct gpus *g, const struct gpus_gpu *gpu, int64_t now_ms,
 }
 
 void
-gpus_update(struct gpus *g, size_t i, int64_t now_ms)
+gpualloc_state_update(struct gpualloc *g, size_t i, int64_t now_ms)
 {
-	struct gpus_gpu *gpu = &g->gpu[i];
+	struct gpualloc_gpu *gpu = &g->gpu[i];
 	char why[GPU_WHY] = "";
-	enum gpu_state state = state_of(g, gpu, now_ms, why, sizeof why);
-	int trials = gpus_live(gpu);
+	enum gpualloc_state state = state_of(g, gpu, now_ms, why, sizeof why);
+	int trials = gpualloc_live(gpu);
 
 	if (state == gpu->state && trials == gpu->trials &&
 	    strcmp(why, gpu->state_why) == 0)
@@ -182,10 +184,10 @@ gpus_update(struct gpus *g, size_t i, int64_t now_ms)
 }
 
 void
-gpus_update_all(struct gpus *g, int64_t now_ms)
+gpualloc_state_update_all(struct gpualloc *g, int64_t now_ms)
 {
 	size_t i;
 
 	for (i = 0; i < g->n; i++)
-		gpus_update(g, i, now_ms);
+		gpualloc_state_update(g, i, now_ms);
 }

@@ -11,9 +11,9 @@
 #include "trials/gpu/allocator/gpualloc-internal.h"
 
 void
-gpus_usage_begin(struct gpus_hold *h)
+gpualloc_usage_begin(struct gpualloc_hold *h)
 {
-	h->usage = (struct gpus_usage){
+	h->usage = (struct gpualloc_usage){
 		.energy = NAN, .memory = NAN, .busy = NAN, .seen = 0
 	};
 	h->memory_now = -1;
@@ -27,7 +27,7 @@ add(double *sum, double x)
 
 /* Seconds of its life in an interval of ms. */
 static double
-overlap(const struct gpus_stay *s, int64_t from_ms, int64_t to_ms)
+overlap(const struct gpualloc_stay *s, int64_t from_ms, int64_t to_ms)
 {
 	if (s->since_ms > from_ms)
 		from_ms = s->since_ms;
@@ -38,7 +38,7 @@ overlap(const struct gpus_stay *s, int64_t from_ms, int64_t to_ms)
 
 /* Joules since the last look, NAN = not known: after a reset, for one. */
 static double
-joules(const struct gpu_seen *then, const struct gpu_seen *now)
+joules(const struct gpu_device *then, const struct gpu_device *now)
 {
 	if (then->energy < 0 || now->energy < then->energy)
 		return NAN;
@@ -46,11 +46,12 @@ joules(const struct gpu_seen *then, const struct gpu_seen *now)
 }
 
 static void
-see_energy(struct gpus_gpu *gpu, const struct gpu_seen *now, int64_t now_ms)
+see_energy(
+    struct gpualloc_gpu *gpu, const struct gpu_device *now, int64_t now_ms)
 {
 	double all = (double)(now_ms - gpu->seen_ms) / 1000, sum = 0, share;
 	double energy = joules(&gpu->seen, now);
-	struct gpus_stay *s;
+	struct gpualloc_stay *s;
 	size_t j;
 
 	for (j = 0; j < gpu->n_stays; j++)
@@ -74,8 +75,8 @@ see_energy(struct gpus_gpu *gpu, const struct gpu_seen *now, int64_t now_ms)
 
 /* Bytes of one trial on one GPU, -1 = cannot be told from others'. */
 static int64_t
-stay_memory(const struct gpus_gpu *gpu, const struct gpus_stay *s,
-    const struct gpu_seen *now)
+stay_memory(const struct gpualloc_gpu *gpu, const struct gpualloc_stay *s,
+    const struct gpu_device *now)
 {
 	const struct gpu_process *p;
 	int64_t sum = -1;
@@ -93,11 +94,11 @@ stay_memory(const struct gpus_gpu *gpu, const struct gpus_stay *s,
 }
 
 void
-gpus_usage_see(
-    struct gpus *g, size_t i, const struct gpu_seen *now, int64_t now_ms)
+gpualloc_usage_observe(
+    struct gpualloc *g, size_t i, const struct gpu_device *now, int64_t now_ms)
 {
-	struct gpus_gpu *gpu = &g->gpu[i];
-	struct gpus_hold *h;
+	struct gpualloc_gpu *gpu = &g->gpu[i];
+	struct gpualloc_hold *h;
 	int64_t memory;
 	size_t j;
 
@@ -115,9 +116,9 @@ gpus_usage_see(
 }
 
 void
-gpus_usage_seen(struct gpus *g)
+gpualloc_usage_observed(struct gpualloc *g)
 {
-	struct gpus_hold *h;
+	struct gpualloc_hold *h;
 	size_t k;
 
 	for (k = 0; k < g->n_holds; k++) {
@@ -133,9 +134,9 @@ gpus_usage_seen(struct gpus *g)
  * the trial at all.
  */
 void
-gpus_usage_end(struct gpus *g, struct gpus_hold *h, int64_t now_ms)
+gpualloc_usage_end(struct gpualloc *g, struct gpualloc_hold *h, int64_t now_ms)
 {
-	const struct gpus_gpu *gpu;
+	const struct gpualloc_gpu *gpu;
 	size_t j, k;
 	double s;
 
@@ -148,7 +149,7 @@ gpus_usage_end(struct gpus *g, struct gpus_hold *h, int64_t now_ms)
 		    gpu->seen_ms <= gpu->stays[j].since_ms ||
 		    now_ms <= gpu->seen_ms)
 			continue;
-		s = (double)(now_ms - gpu->seen_ms) / 1000 / gpus_live(gpu);
+		s = (double)(now_ms - gpu->seen_ms) / 1000 / gpualloc_live(gpu);
 		if (gpu->seen.energy >= 0 && gpu->seen.power >= 0)
 			add(&h->usage.energy,
 			    (double)gpu->seen.power / 1000 * s);
@@ -160,9 +161,10 @@ gpus_usage_end(struct gpus *g, struct gpus_hold *h, int64_t now_ms)
 }
 
 bool
-gpus_usage(const struct gpus *g, const char *key, struct gpus_usage *u)
+gpualloc_usage(
+    const struct gpualloc *g, const char *key, struct gpualloc_usage *u)
 {
-	const struct gpus_hold *h = gpus_find(g, key);
+	const struct gpualloc_hold *h = gpualloc_find(g, key);
 
 	if (h == NULL)
 		return false;

@@ -12,18 +12,19 @@
 #include "trials/gpu/allocator/gpualloc-internal.h"
 
 const char *
-gpus_size(char *text, size_t n, int64_t bytes)
+gpualloc_size(char *text, size_t n, int64_t bytes)
 {
-	if (bytes >= 1024 * GPUS_MIB)
-		snprintf(
-		    text, n, "%.1f GiB", (double)bytes / (1024.0 * GPUS_MIB));
+	if (bytes >= 1024 * GPUALLOC_MIB)
+		snprintf(text, n, "%.1f GiB",
+		    (double)bytes / (1024.0 * GPUALLOC_MIB));
 	else
-		snprintf(text, n, "%lld MiB", (long long)(bytes / GPUS_MIB));
+		snprintf(
+		    text, n, "%lld MiB", (long long)(bytes / GPUALLOC_MIB));
 	return text;
 }
 
 void
-gpus_note(struct gpus *g, bool warn, const struct gpus_hold *hold,
+gpualloc_note(struct gpualloc *g, bool warn, const struct gpualloc_hold *hold,
     const char *fmt, ...)
 {
 	char text[512];
@@ -37,11 +38,12 @@ gpus_note(struct gpus *g, bool warn, const struct gpus_hold *hold,
 }
 
 bool
-gpus_may_tell(struct gpus_gpu *gpu, enum gpus_news news, int64_t now_ms)
+gpualloc_may_note(
+    struct gpualloc_gpu *gpu, enum gpualloc_news news, int64_t now_ms)
 {
-	int64_t *told = &gpu->told_ms[news];
+	int64_t *told = &gpu->noted_ms[news];
 
-	if (*told != 0 && now_ms - *told < GPUS_NOTE_MS)
+	if (*told != 0 && now_ms - *told < GPUALLOC_NOTE_MS)
 		return false;
 	*told = now_ms != 0 ? now_ms : 1;
 	return true;
@@ -49,9 +51,9 @@ gpus_may_tell(struct gpus_gpu *gpu, enum gpus_news news, int64_t now_ms)
 
 /* Slices of one GPU have its number: their own name tells them apart. */
 static void
-label_make(struct gpus_gpu *gpu)
+label_make(struct gpualloc_gpu *gpu)
 {
-	const struct gpu_seen *s = &gpu->seen;
+	const struct gpu_device *s = &gpu->seen;
 
 	if (s->parent[0] != '\0')
 		snprintf(gpu->label, sizeof gpu->label, "GPU %d (%s, %.12s)",
@@ -62,7 +64,7 @@ label_make(struct gpus_gpu *gpu)
 }
 
 static bool
-is_wanted(const struct gpus_options *o, const struct gpu_seen *s)
+is_wanted(const struct gpualloc_options *o, const struct gpu_device *s)
 {
 	const char *word;
 	char index[16];
@@ -85,7 +87,7 @@ is_wanted(const struct gpus_options *o, const struct gpu_seen *s)
 }
 
 static void
-gpu_init(struct gpus_gpu *gpu, const struct gpu_seen *s, bool used)
+gpu_init(struct gpualloc_gpu *gpu, const struct gpu_device *s, bool used)
 {
 	gpu->seen = *s;
 	gpu->seen.processes = NULL;
@@ -97,7 +99,7 @@ gpu_init(struct gpus_gpu *gpu, const struct gpu_seen *s, bool used)
 }
 
 void
-gpus_add(struct gpus *g, const struct gpu_seen *s)
+gpualloc_add(struct gpualloc *g, const struct gpu_device *s)
 {
 	g->gpu = xreallocarray(g->gpu, g->n + 1, sizeof *g->gpu);
 	memset(&g->gpu[g->n], 0, sizeof g->gpu[g->n]);
@@ -105,11 +107,12 @@ gpus_add(struct gpus *g, const struct gpu_seen *s)
 	g->hooks.changed(g->hooks.arg, g->n - 1);
 }
 
-struct gpus *
-gpus_new(const struct gpus_options *o, const struct gpus_hooks *hooks,
-    const struct gpu_look *first, int64_t now_ms)
+struct gpualloc *
+gpualloc_new(const struct gpualloc_options *o,
+    const struct gpualloc_hooks *hooks, const struct gpu_snapshot *first,
+    int64_t now_ms)
 {
-	struct gpus *g = xcalloc(1, sizeof *g);
+	struct gpualloc *g = xcalloc(1, sizeof *g);
 	size_t i;
 
 	g->per_trial = o->per_trial > 0 ? o->per_trial : 1;
@@ -123,13 +126,13 @@ gpus_new(const struct gpus_options *o, const struct gpus_hooks *hooks,
 	for (i = 0; i < g->n; i++)
 		gpu_init(
 		    &g->gpu[i], &first->gpus[i], is_wanted(o, &first->gpus[i]));
-	gpus_see(g, first, now_ms);
+	gpualloc_observe(g, first, now_ms);
 	g->born = true;
 	return g;
 }
 
 static void
-hold_free(struct gpus_hold *h)
+hold_free(struct gpualloc_hold *h)
 {
 	free(h->key);
 	free(h->at);
@@ -137,14 +140,14 @@ hold_free(struct gpus_hold *h)
 }
 
 static void
-stay_free(struct gpus_stay *s)
+stay_free(struct gpualloc_stay *s)
 {
 	free(s->pids);
 	free(s->strange);
 }
 
 void
-gpus_free(struct gpus *g)
+gpualloc_free(struct gpualloc *g)
 {
 	size_t i, j;
 
@@ -164,14 +167,14 @@ gpus_free(struct gpus *g)
 }
 
 size_t
-gpus_count(const struct gpus *g)
+gpualloc_count(const struct gpualloc *g)
 {
 	return g->n;
 }
 
 /* The youngest of that name: a pack may come again while it is released. */
-struct gpus_hold *
-gpus_find(const struct gpus *g, const char *key)
+struct gpualloc_hold *
+gpualloc_find(const struct gpualloc *g, const char *key)
 {
 	size_t i = g->n_holds;
 
@@ -181,9 +184,9 @@ gpus_find(const struct gpus *g, const char *key)
 	return NULL;
 }
 
-/* Ended ones stay for gpus_usage until somebody else comes. */
+/* Ended ones stay for gpualloc_usage until somebody else comes. */
 static void
-sweep(struct gpus *g)
+sweep(struct gpualloc *g)
 {
 	size_t i, n = 0;
 
@@ -195,31 +198,33 @@ sweep(struct gpus *g)
 	g->n_holds = n;
 }
 
-struct gpus_hold *
-gpus_hold_new(struct gpus *g, const char *key, int64_t trial, int attempt)
+struct gpualloc_hold *
+gpualloc_hold_new(
+    struct gpualloc *g, const char *key, int64_t trial, int attempt)
 {
-	struct gpus_hold *h = xcalloc(1, sizeof *h);
+	struct gpualloc_hold *h = xcalloc(1, sizeof *h);
 
 	sweep(g);
 	h->key = xstrdup(key);
 	h->trial = trial;
 	h->attempt = attempt;
-	gpus_usage_begin(h);
+	gpualloc_usage_begin(h);
 	g->hold = xreallocarray(g->hold, g->n_holds + 1, sizeof *g->hold);
 	g->hold[g->n_holds++] = h;
 	return h;
 }
 
 void
-gpus_stay_add(struct gpus *g, struct gpus_hold *h, size_t i, int64_t now_ms)
+gpualloc_stay_add(
+    struct gpualloc *g, struct gpualloc_hold *h, size_t i, int64_t now_ms)
 {
-	struct gpus_gpu *gpu = &g->gpu[i];
-	struct gpus_stay *s;
+	struct gpualloc_gpu *gpu = &g->gpu[i];
+	struct gpualloc_stay *s;
 
 	gpu->stays =
 	    xreallocarray(gpu->stays, gpu->n_stays + 1, sizeof *gpu->stays);
 	s = &gpu->stays[gpu->n_stays++];
-	*s = (struct gpus_stay){ .hold = h,
+	*s = (struct gpualloc_stay){ .hold = h,
 		.since_ms = now_ms,
 		.before = gpu->seen.used,
 		.level = gpu->seen.used,
@@ -234,7 +239,7 @@ gpus_stay_add(struct gpus *g, struct gpus_hold *h, size_t i, int64_t now_ms)
 }
 
 void
-gpus_stay_drop(struct gpus *g, struct gpus_gpu *gpu, size_t j)
+gpualloc_stay_drop(struct gpualloc *g, struct gpualloc_gpu *gpu, size_t j)
 {
 	gpu->stays[j].hold->stays--;
 	stay_free(&gpu->stays[j]);
@@ -248,7 +253,7 @@ gpus_stay_drop(struct gpus *g, struct gpus_gpu *gpu, size_t j)
 }
 
 int
-gpus_live(const struct gpus_gpu *gpu)
+gpualloc_live(const struct gpualloc_gpu *gpu)
 {
 	size_t j;
 	int n = 0;
@@ -259,9 +264,9 @@ gpus_live(const struct gpus_gpu *gpu)
 }
 
 bool
-gpus_ours(const struct gpus_gpu *gpu, const struct gpu_process *p)
+gpualloc_ours(const struct gpualloc_gpu *gpu, const struct gpu_process *p)
 {
-	const struct gpus_stay *s;
+	const struct gpualloc_stay *s;
 	size_t j, k;
 
 	for (j = 0; j < gpu->n_stays; j++) {
@@ -276,11 +281,11 @@ gpus_ours(const struct gpus_gpu *gpu, const struct gpu_process *p)
 }
 
 void
-gpus_adopt(struct gpus *g, const char *key, int64_t trial, int attempt,
+gpualloc_adopt(struct gpualloc *g, const char *key, int64_t trial, int attempt,
     const char *const *uuids, size_t n, int64_t now_ms)
 {
-	struct gpus_hold *h = NULL;
-	struct gpus_gpu *gpu;
+	struct gpualloc_hold *h = NULL;
+	struct gpualloc_gpu *gpu;
 	size_t i, k;
 
 	for (k = 0; k < n; k++)
@@ -289,25 +294,25 @@ gpus_adopt(struct gpus *g, const char *key, int64_t trial, int attempt,
 			if (strcmp(gpu->seen.uuid, uuids[k]) != 0)
 				continue;
 			if (h == NULL)
-				h = gpus_hold_new(g, key, trial, attempt);
+				h = gpualloc_hold_new(g, key, trial, attempt);
 			/* What was there before it came nobody knows now. */
 			if (gpu->n_stays == 0)
 				gpu->base = -1;
 			if (!gpu->booked)
 				gpu->booked = g->hooks.book(g->hooks.arg,
 				    gpu->seen.uuid, gpu->who, sizeof gpu->who);
-			gpus_stay_add(g, h, i, now_ms);
+			gpualloc_stay_add(g, h, i, now_ms);
 			gpu->stays[gpu->n_stays - 1].before = -1;
-			gpus_whose(g, i, now_ms);
+			gpualloc_observe_owners(g, i, now_ms);
 			break;
 		}
-	gpus_update_all(g, now_ms);
+	gpualloc_state_update_all(g, now_ms);
 }
 
 size_t
-gpus_of(const struct gpus *g, const char *key, size_t *at)
+gpualloc_of(const struct gpualloc *g, const char *key, size_t *at)
 {
-	const struct gpus_hold *h = gpus_find(g, key);
+	const struct gpualloc_hold *h = gpualloc_find(g, key);
 	size_t k;
 
 	if (h == NULL || h->ended)
@@ -318,22 +323,22 @@ gpus_of(const struct gpus *g, const char *key, size_t *at)
 }
 
 void
-gpus_settled(struct gpus *g, const char *key, int64_t now_ms)
+gpualloc_settled(struct gpualloc *g, const char *key, int64_t now_ms)
 {
-	struct gpus_hold *h = gpus_find(g, key);
+	struct gpualloc_hold *h = gpualloc_find(g, key);
 
 	if (h == NULL || h->settled)
 		return;
 	h->settled = true;
-	gpus_update_all(g, now_ms);
+	gpualloc_state_update_all(g, now_ms);
 }
 
 void
-gpus_at(const struct gpus *g, size_t i, struct gpus_view *v)
+gpualloc_at(const struct gpualloc *g, size_t i, struct gpualloc_view *v)
 {
-	const struct gpus_gpu *gpu = &g->gpu[i];
+	const struct gpualloc_gpu *gpu = &g->gpu[i];
 
-	*v = (struct gpus_view){ .seen = &gpu->seen,
+	*v = (struct gpualloc_view){ .seen = &gpu->seen,
 		.state = gpu->state,
 		.why = gpu->state_why,
 		.trials = gpu->trials,

@@ -14,13 +14,13 @@
 #include "trials/gpu/gpu-snapshot.h"
 #include "trials/gpu/gpu-xid.h"
 
-struct gpus;
+struct gpualloc;
 
 /*
  * Why a GPU is not given just now.  Of several that hold it is: gone, unknown,
  * quarantined, suspect, releasing, reserved, foreign, held, settling, full.
  */
-enum gpu_state {
+enum gpualloc_state {
 	GPU_FREE, /* may be given */
 	GPU_HELD, /* by trials of this study, as many as may share it */
 	GPU_SETTLING, /* its newest trial has neither reported nor come to rest */
@@ -34,10 +34,10 @@ enum gpu_state {
 	GPU_GONE /* no look shows it any more */
 };
 /* One word, as in view gpus. */
-const char *gpu_state_name(enum gpu_state);
+const char *gpualloc_state_name(enum gpualloc_state);
 
 /* None of them may call gpus_ functions that change anything. */
-struct gpus_hooks {
+struct gpualloc_hooks {
 	/* Book it against other studies; false: one has it (who: "NAME of
 	 * USER", or ""). */
 	bool (*book)(void *arg, const char *uuid, char *who, size_t n);
@@ -46,14 +46,14 @@ struct gpus_hooks {
 	/* For view events; trial 0: of no single one. */
 	void (*note)(
 	    void *arg, bool warn, int64_t trial, int attempt, const char *text);
-	/* What gpus_at says of it is new. */
+	/* What gpualloc_at says of it is new. */
 	void (*changed)(void *arg, size_t i);
-	/* Try whether it works: gpus_probed answers. */
+	/* Try whether it works: gpualloc_health_probed answers. */
 	void (*probe)(void *arg, const char *uuid);
 	void *arg;
 };
 
-struct gpus_options {
+struct gpualloc_options {
 	int per_trial; /* GPUs of one trial, at least 1 */
 	int share; /* trials on one GPU, at least 1 */
 	int64_t memory; /* bytes declared per trial and GPU; 0 = not */
@@ -69,46 +69,48 @@ struct gpus_options {
  * Before it returns changed is not called: all are new.  Adopt next, then look
  * again.
  */
-struct gpus *gpus_new(const struct gpus_options *, const struct gpus_hooks *,
-    const struct gpu_look *first, int64_t now_ms);
-void gpus_free(struct gpus *);
-size_t gpus_count(const struct gpus *);
+struct gpualloc *
+gpualloc_new(const struct gpualloc_options *, const struct gpualloc_hooks *,
+    const struct gpu_snapshot *first, int64_t now_ms);
+void gpualloc_free(struct gpualloc *);
+size_t gpualloc_count(const struct gpualloc *);
 /* How many attempts they can hold at most. */
-int gpus_places(const struct gpus *);
+int gpualloc_choose_capacity(const struct gpualloc *);
 
 /*
  * What is seen now.  A source that knows less than an earlier one did: the
  * driver does not answer now.  A process whose owner is "mps" is nobody's.
  */
-void gpus_see(struct gpus *, const struct gpu_look *, int64_t now_ms);
+void gpualloc_observe(
+    struct gpualloc *, const struct gpu_snapshot *, int64_t now_ms);
 /* Times have passed: limits on settling, releasing, the next probe. */
-void gpus_tick(struct gpus *, int64_t now_ms);
+void gpualloc_tick(struct gpualloc *, int64_t now_ms);
 /*
  * In how many ms it wants the next look (0 = at once): 50 after the last while
  * something is released, 1000 while something runs, else 10000.
  */
-int64_t gpus_look_in(const struct gpus *, int64_t now_ms);
+int64_t gpualloc_observe_in_ms(const struct gpualloc *, int64_t now_ms);
 /* The look with this seq, or a later one, begins after all that was told. */
-void gpus_asked(struct gpus *, int64_t seq);
+void gpualloc_observe_asked(struct gpualloc *, int64_t seq);
 
 /* Whether an attempt could be given its GPUs; else why not, one clause. */
-bool gpus_ready(const struct gpus *, char *why, size_t n);
+bool gpualloc_choose_ready(const struct gpualloc *, char *why, size_t n);
 /*
  * Give an attempt its GPUs: those with the fewest trials, of one NUMA node,
  * then by index.  key: its uuid, or the name of a pack; borrowed.  A key that
  * has some keeps them: true.
  */
-bool gpus_take(
-    struct gpus *, const char *key, int64_t trial, int attempt, int64_t now_ms);
+bool gpualloc_choose(struct gpualloc *, const char *key, int64_t trial,
+    int attempt, int64_t now_ms);
 /* It holds these, from before our start; unknown names are passed over. */
-void gpus_adopt(struct gpus *, const char *key, int64_t trial, int attempt,
-    const char *const *uuids, size_t n, int64_t now_ms);
-/* Its GPUs: how many, indices for gpus_at in at (room for per_trial). */
-size_t gpus_of(const struct gpus *, const char *key, size_t *at);
+void gpualloc_adopt(struct gpualloc *, const char *key, int64_t trial,
+    int attempt, const char *const *uuids, size_t n, int64_t now_ms);
+/* Its GPUs: how many, indices for gpualloc_at in at (room for per_trial). */
+size_t gpualloc_of(const struct gpualloc *, const char *key, size_t *at);
 /* It has reported: whoever shares its GPUs may come. */
-void gpus_settled(struct gpus *, const char *key, int64_t now_ms);
+void gpualloc_settled(struct gpualloc *, const char *key, int64_t now_ms);
 /* What an attempt came to. */
-struct gpus_end {
+struct gpualloc_end {
 	bool never_began; /* the booking is taken back: nothing to release */
 	bool failed;
 	bool at_once; /* … before it reported anything, within 5 s */
@@ -118,39 +120,40 @@ struct gpus_end {
  * or was gone meanwhile): why, one clause.  Faults are known by looks: of an
  * attempt that failed, ask for one and wait for it before this.
  */
-bool gpus_ended(struct gpus *, const char *key, const struct gpus_end *,
-    int64_t now_ms, char *why, size_t n);
+bool gpualloc_release(struct gpualloc *, const char *key,
+    const struct gpualloc_end *, int64_t now_ms, char *why, size_t n);
 /* It was out of service when the last server ended: it is until probes pass,
  * the first of which is due at once.  Unknown names are passed over. */
-void
-gpus_distrust(struct gpus *, const char *uuid, const char *why, int64_t now_ms);
-void gpus_probed(struct gpus *, const char *uuid, bool good, const char *why,
-    int64_t now_ms);
+void gpualloc_health_distrust(
+    struct gpualloc *, const char *uuid, const char *why, int64_t now_ms);
+void gpualloc_health_probed(struct gpualloc *, const char *uuid, bool good,
+    const char *why, int64_t now_ms);
 
 /* What it knows of GPU i, borrowed until the next call. */
-struct gpus_view {
-	const struct gpu_seen *seen; /* at the last look */
-	enum gpu_state state;
+struct gpualloc_view {
+	const struct gpu_device *seen; /* at the last look */
+	enum gpualloc_state state;
 	const char *why; /* one clause, or "" */
 	int trials; /* of ours on it */
 	bool used; /* … may be used by this study at all */
 };
-void gpus_at(const struct gpus *, size_t i, struct gpus_view *);
+void gpualloc_at(const struct gpualloc *, size_t i, struct gpualloc_view *);
 
 /*
  * gpualloc-usage.c: what an attempt has used of its GPUs so far; whole-GPU numbers
  * (energy, busy and seen) are shared out equally among the trials on it at the
  * time, so busy / seen is how much the GPUs did while it was on them.  NAN =
- * not known.  Can be asked until the next gpus_take after gpus_ended, which
+ * not known.  Can be asked until the next gpualloc_choose after gpualloc_release, which
  * adds the time since the last look.
  */
-struct gpus_usage {
+struct gpualloc_usage {
 	int gpus;
 	double energy; /* joules */
 	double memory; /* bytes at most, of all its GPUs together */
 	double busy; /* GPU seconds in use: sum of utilization x time */
 	double seen; /* GPU seconds that busy was counted over */
 };
-bool gpus_usage(const struct gpus *, const char *key, struct gpus_usage *);
+bool gpualloc_usage(
+    const struct gpualloc *, const char *key, struct gpualloc_usage *);
 
 #endif /* HPOTUNE_GPUALLOC_H */

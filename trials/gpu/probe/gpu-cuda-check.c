@@ -176,7 +176,7 @@ context_open(struct probe *p, struct err *e)
 }
 
 int
-cuda_probe(const char *uuid, struct err *e)
+gpu_cuda_check(const char *uuid, struct err *e)
 {
 	struct probe p;
 	int error, rc;
@@ -184,7 +184,7 @@ cuda_probe(const char *uuid, struct err *e)
 	/* Others, which may be broken, are not even looked at; and slices are
 	 * found in no other way. */
 	(void)setenv("CUDA_VISIBLE_DEVICES", uuid, 1);
-	if (cuda_lib_open(&p.call, e) != 0 || context_open(&p, e) != 0)
+	if (gpu_cuda_dl_open(&p.call, e) != 0 || context_open(&p, e) != 0)
 		return -1;
 	error = p.call.memory(&p.at, sizeof(uint32_t) * WORDS);
 	if (error != 0)

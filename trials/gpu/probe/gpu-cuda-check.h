@@ -12,6 +12,6 @@ struct err;
  * Memory of the GPU is written and read back, and a small kernel runs.  Sets
  * CUDA_VISIBLE_DEVICES: once in the life of a program.
  */
-int cuda_probe(const char *uuid, struct err *);
+int gpu_cuda_check(const char *uuid, struct err *);
 
 #endif /* HPOTUNE_GPU_CUDA_CHECK_H */

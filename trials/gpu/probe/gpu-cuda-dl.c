@@ -34,7 +34,7 @@ static const struct {
 };
 
 int
-cuda_lib_open(struct cuda_calls *c, struct err *e)
+gpu_cuda_dl_open(struct cuda_calls *c, struct err *e)
 {
 	const char *named = getenv("HPOTUNE_CUDA");
 	void *so, *f;

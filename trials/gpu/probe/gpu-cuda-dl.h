@@ -35,6 +35,6 @@ struct cuda_calls {
  * The library that HPOTUNE_CUDA names, else where drivers put it.  It stays
  * open: it does not survive being closed.
  */
-int cuda_lib_open(struct cuda_calls *, struct err *);
+int gpu_cuda_dl_open(struct cuda_calls *, struct err *);
 
 #endif /* HPOTUNE_GPU_CUDA_DL_H */

@@ -43,27 +43,27 @@ now_ms(void)
 static void
 tool_close(struct tool *t)
 {
-	nvml_close(t->nvml);
+	gpu_nvml_close(t->nvml);
 	t->nvml = NULL;
 }
 
 /* What can be said without NVML: a library that is missing may be bypassed,
  * one that refuses may not, for then nothing on these GPUs would work. */
 static void
-look_without(struct gpu_look *l, bool missing, const struct err *e)
+snapshot_without(struct gpu_snapshot *l, bool missing, const struct err *e)
 {
 	int64_t seq = l->seq;
 
-	gpu_look_free(l);
+	gpu_snapshot_free(l);
 	l->seq = seq;
 	if (missing)
-		gpu_proc_look("", l);
-	gpu_text_set(l->why, sizeof l->why, e->text);
+		gpu_sysfs_snapshot("", l);
+	gpu_snapshot_set_text(l->why, sizeof l->why, e->text);
 }
 
 /* A GPU that is to be reset can be reset only while nobody has NVML open. */
 static bool
-look_sick(const struct gpu_look *l)
+snapshot_sick(const struct gpu_snapshot *l)
 {
 	size_t i;
 
@@ -74,30 +74,31 @@ look_sick(const struct gpu_look *l)
 }
 
 static void
-tool_look(struct tool *t, struct gpu_look *l)
+tool_snapshot(struct tool *t, struct gpu_snapshot *l)
 {
 	const char *named = getenv("HPOTUNE_NVML");
 	struct err e = ERR_INIT;
 	bool missing = false;
 
 	if (named != NULL && named[0] == '\0') {
-		gpu_text_set(l->why, sizeof l->why, "HPOTUNE_NVML is empty");
+		gpu_snapshot_set_text(
+		    l->why, sizeof l->why, "HPOTUNE_NVML is empty");
 		return;
 	}
 	if (t->nvml == NULL) {
 		t->opened_ms = now_ms();
-		if (nvml_open(&t->nvml, &missing, &e) != 0) {
-			look_without(l, missing && !t->seen, &e);
+		if (gpu_nvml_open(&t->nvml, &missing, &e) != 0) {
+			snapshot_without(l, missing && !t->seen, &e);
 			return;
 		}
 	}
-	if (nvml_look(t->nvml, l, &e) != 0) {
-		look_without(l, false, &e);
+	if (gpu_nvml_snapshot(t->nvml, l, &e) != 0) {
+		snapshot_without(l, false, &e);
 		tool_close(t);
 		return;
 	}
 	t->seen = true;
-	if (look_sick(l) && now_ms() - t->opened_ms > t->idle_ms)
+	if (snapshot_sick(l) && now_ms() - t->opened_ms > t->idle_ms)
 		tool_close(t);
 }
 
@@ -105,13 +106,13 @@ tool_look(struct tool *t, struct gpu_look *l)
 static int
 tool_answer(struct tool *t, int64_t seq)
 {
-	struct gpu_look l = { .seq = seq };
+	struct gpu_snapshot l = { .seq = seq };
 	struct buf line = { 0 };
 	size_t done = 0;
 	ssize_t n = 0;
 
-	tool_look(t, &l);
-	gpu_look_write(&line, &l);
+	tool_snapshot(t, &l);
+	gpu_snapshot_write(&line, &l);
 	buf_putc(&line, '\n');
 	while (done < line.len && (n != -1 || errno == EINTR)) {
 		n = write(STDOUT_FILENO, line.data + done, line.len - done);
@@ -119,14 +120,14 @@ tool_answer(struct tool *t, int64_t seq)
 			done += (size_t)n;
 	}
 	n = done == line.len ? 0 : -1;
-	gpu_look_free(&l);
+	gpu_snapshot_free(&l);
 	buf_free(&line);
 	return (int)n;
 }
 
 /* "look SEQ"; -1: not that, or nobody reads the answer. */
 static int
-question_hear(struct tool *t, const char *line)
+question_parse(struct tool *t, const char *line)
 {
 	long long seq;
 	char *end;
@@ -142,13 +143,13 @@ question_hear(struct tool *t, const char *line)
 
 /* The whole lines of what was read; how much of it is left, -1: nonsense. */
 static ssize_t
-questions_hear(struct tool *t, char *text, size_t len)
+questions_parse(struct tool *t, char *text, size_t len)
 {
 	char *line = text, *end;
 
 	while ((end = memchr(line, '\n', len)) != NULL) {
 		*end++ = '\0';
-		if (question_hear(t, line) != 0)
+		if (question_parse(t, line) != 0)
 			return -1;
 		len -= (size_t)(end - line);
 		line = end;
@@ -175,7 +176,7 @@ tool_watch(struct tool *t)
 			continue;
 		if (n <= 0)
 			return n == 0 && len == 0 ? 0 : 1;
-		len = questions_hear(t, text, (size_t)(len + n));
+		len = questions_parse(t, text, (size_t)(len + n));
 		if (len == -1 || (size_t)len == sizeof text)
 			return 1;
 	}
@@ -192,7 +193,7 @@ tool_probe(const char *uuid)
 	if (uuid[0] == '\0' || strchr(uuid, ',') != NULL)
 		rc = err_set(&e, ERR_USAGE, "not the UUID of a GPU");
 	else
-		rc = cuda_probe(uuid, &e);
+		rc = gpu_cuda_check(uuid, &e);
 	if (rc != 0)
 		(void)printf("%s\n", e.text);
 	return rc == 0 ? 0 : 1;

@@ -19,15 +19,16 @@
 enum { PID_MOST = 1 << 22, ROOM_MORE = 16, TRIES_MOST = 8 };
 
 static void
-lost_set(const struct nvml *nv, struct gpu_seen *g, int answer)
+lost_set(const struct nvml *nv, struct gpu_device *g, int answer)
 {
 	g->lost = true;
-	gpu_text_set(g->why, sizeof g->why, nvml_text(nv, answer));
+	gpu_snapshot_set_text(
+	    g->why, sizeof g->why, gpu_nvml_error_text(nv, answer));
 }
 
 /* Note what an answer says of the health of the GPU; whether it was good. */
 static bool
-answer_good(const struct nvml *nv, struct gpu_seen *g, int answer)
+answer_good(const struct nvml *nv, struct gpu_device *g, int answer)
 {
 	if (answer == NVML_LOST || answer == NVML_RESET_REQUIRED)
 		lost_set(nv, g, answer);
@@ -40,21 +41,21 @@ answer_good(const struct nvml *nv, struct gpu_seen *g, int answer)
  */
 static bool
 answer_needed(
-    const struct nvml *nv, struct gpu_seen *g, int answer, const char *what)
+    const struct nvml *nv, struct gpu_device *g, int answer, const char *what)
 {
 	if (answer == NVML_OK)
 		return true;
 	if (answer == NVML_NO_PERMISSION || answer == NVML_TOO_SMALL)
 		(void)snprintf(g->why, sizeof g->why, "%s: %.100s", what,
-		    nvml_text(nv, answer));
+		    gpu_nvml_error_text(nv, answer));
 	else if (answer != NVML_NOT_SUPPORTED)
 		lost_set(nv, g, answer);
 	return false;
 }
 
 static void
-memory_look(
-    const struct nvml *nv, struct nvml_device *device, struct gpu_seen *g)
+memory_query(
+    const struct nvml *nv, struct nvml_device *device, struct gpu_device *g)
 {
 	struct nvml_memory m = { 0 };
 
@@ -67,7 +68,7 @@ memory_look(
 }
 
 static void
-process_add(struct gpu_seen *g, const struct nvml_process *from)
+process_add(struct gpu_device *g, const struct nvml_process *from)
 {
 	struct gpu_process *p = NULL;
 	size_t i;
@@ -76,7 +77,7 @@ process_add(struct gpu_seen *g, const struct nvml_process *from)
 		if (g->processes[i].pid == (int64_t)from->pid)
 			p = &g->processes[i];
 	if (p == NULL) {
-		if (g->n_processes == GPU_LOOK_PROCESSES)
+		if (g->n_processes == GPU_SNAPSHOT_PROCESSES)
 			return;
 		g->processes = xreallocarray(
 		    g->processes, g->n_processes + 1, sizeof *g->processes);
@@ -113,8 +114,8 @@ processes_ask(nvml_processes_fn *ask, struct nvml_device *device,
 }
 
 static void
-processes_look(const struct nvml *nv, nvml_processes_fn *ask,
-    struct nvml_device *device, struct gpu_seen *g)
+processes_query(const struct nvml *nv, nvml_processes_fn *ask,
+    struct nvml_device *device, struct gpu_device *g)
 {
 	struct nvml_process *list = NULL;
 	unsigned int n = 0, i;
@@ -135,7 +136,8 @@ processes_look(const struct nvml *nv, nvml_processes_fn *ask,
 }
 
 static void
-load_look(const struct nvml *nv, struct nvml_device *device, struct gpu_seen *g)
+load_query(
+    const struct nvml *nv, struct nvml_device *device, struct gpu_device *g)
 {
 	const struct nvml_calls *c = &nv->call;
 	struct nvml_utilization load;
@@ -155,8 +157,8 @@ load_look(const struct nvml *nv, struct nvml_device *device, struct gpu_seen *g)
 }
 
 static void
-recovery_look(
-    const struct nvml *nv, struct nvml_device *device, struct gpu_seen *g)
+recovery_query(
+    const struct nvml *nv, struct nvml_device *device, struct gpu_device *g)
 {
 	struct nvml_field f = { .field = NVML_FIELD_RECOVERY };
 	static const char *const wants[] = { "", "a reset",
@@ -179,16 +181,16 @@ recovery_look(
 }
 
 void
-nvml_one_look(const struct nvml *nv, struct nvml_device *device,
-    struct nvml_device *whole, struct gpu_seen *g)
+gpu_nvml_device_read(const struct nvml *nv, struct nvml_device *device,
+    struct nvml_device *whole, struct gpu_device *g)
 {
-	memory_look(nv, device, g);
+	memory_query(nv, device, g);
 	if (!g->lost)
-		processes_look(nv, nv->call.compute, device, g);
+		processes_query(nv, nv->call.compute, device, g);
 	if (!g->lost)
-		processes_look(nv, nv->call.mps, device, g);
+		processes_query(nv, nv->call.mps, device, g);
 	if (!g->lost)
-		load_look(nv, whole, g);
+		load_query(nv, whole, g);
 	if (!g->lost)
-		recovery_look(nv, whole, g);
+		recovery_query(nv, whole, g);
 }

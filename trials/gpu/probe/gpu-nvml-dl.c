@@ -66,7 +66,7 @@ lib_try(const char *path, struct err *e)
 }
 
 void *
-nvml_lib_open(struct nvml_calls *c, struct err *e)
+gpu_nvml_dl_open(struct nvml_calls *c, struct err *e)
 {
 	const char *named = getenv("HPOTUNE_NVML");
 	struct err again = ERR_INIT;

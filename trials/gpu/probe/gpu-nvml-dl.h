@@ -124,6 +124,6 @@ struct nvml_calls {
  * Open the library: the one that HPOTUNE_NVML names, else where drivers put
  * it.  The handle is for dlclose; NULL: there is none, the error says why.
  */
-void *nvml_lib_open(struct nvml_calls *, struct err *);
+void *gpu_nvml_dl_open(struct nvml_calls *, struct err *);
 
 #endif /* HPOTUNE_GPU_NVML_DL_H */

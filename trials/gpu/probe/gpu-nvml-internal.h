@@ -29,11 +29,11 @@ struct nvml {
 };
 
 /* What NVML means by an error: one clause. */
-const char *nvml_text(const struct nvml *, int error);
+const char *gpu_nvml_error_text(const struct nvml *, int error);
 
 /* gpu-nvml-device.c */
 /* What changes of a GPU, or of a slice of one (whole: the GPU's handle). */
-void nvml_one_look(const struct nvml *, struct nvml_device *,
-    struct nvml_device *whole, struct gpu_seen *);
+void gpu_nvml_device_read(const struct nvml *, struct nvml_device *,
+    struct nvml_device *whole, struct gpu_device *);
 
 #endif /* HPOTUNE_GPU_NVML_INTERNAL_H */

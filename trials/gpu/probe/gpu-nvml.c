@@ -16,7 +16,7 @@
 #include "trials/gpu/gpu-sysfs.h"
 
 const char *
-nvml_text(const struct nvml *nv, int error)
+gpu_nvml_error_text(const struct nvml *nv, int error)
 {
 	const char *text;
 
@@ -38,12 +38,12 @@ nvml_text(const struct nvml *nv, int error)
 }
 
 int
-nvml_open(struct nvml **out, bool *missing, struct err *e)
+gpu_nvml_open(struct nvml **out, bool *missing, struct err *e)
 {
 	struct nvml *nv = xcalloc(1, sizeof *nv);
 	int answer;
 
-	nv->so = nvml_lib_open(&nv->call, e);
+	nv->so = gpu_nvml_dl_open(&nv->call, e);
 	*missing = nv->so == NULL;
 	if (nv->so == NULL) {
 		free(nv);
@@ -54,7 +54,8 @@ nvml_open(struct nvml **out, bool *missing, struct err *e)
 	else
 		answer = nv->call.init();
 	if (answer != NVML_OK) {
-		(void)err_set(e, ERR_REMOTE, "%s", nvml_text(nv, answer));
+		(void)err_set(
+		    e, ERR_REMOTE, "%s", gpu_nvml_error_text(nv, answer));
 		(void)dlclose(nv->so);
 		free(nv);
 		return -1;
@@ -69,7 +70,7 @@ nvml_open(struct nvml **out, bool *missing, struct err *e)
 
 /* The library goes too: a driver that was upgraded brings another one. */
 void
-nvml_close(struct nvml *nv)
+gpu_nvml_close(struct nvml *nv)
 {
 	if (nv == NULL)
 		return;
@@ -93,17 +94,17 @@ known_learn(const struct nvml *nv, struct nvml_known *k, const char *uuid)
 		return;
 	*k =
 	    (struct nvml_known){ .device = k->device, .node = -1, .minor = -1 };
-	gpu_text_set(k->uuid, sizeof k->uuid, uuid);
+	gpu_snapshot_set_text(k->uuid, sizeof k->uuid, uuid);
 	if (nv->call.name != NULL &&
 	    nv->call.name(k->device, text, sizeof text - 1) == NVML_OK)
-		gpu_text_set(k->name, sizeof k->name, text);
+		gpu_snapshot_set_text(k->name, sizeof k->name, text);
 	if (nv->call.minor != NULL &&
 	    nv->call.minor(k->device, &minor) == NVML_OK && minor < 1U << 20)
 		k->minor = (int)minor;
 	if (nv->call.pci != NULL && nv->call.pci(k->device, &pci) == NVML_OK) {
 		pci.id[sizeof pci.id - 1] = '\0';
-		gpu_bus_name(k->bus, pci.id);
-		gpu_proc_place("", k->bus, k->cpus, &k->node);
+		gpu_sysfs_bus_name(k->bus, pci.id);
+		gpu_sysfs_locality("", k->bus, k->cpus, &k->node);
 	}
 }
 
@@ -139,43 +140,43 @@ known_find(struct nvml *nv, unsigned int i)
 	return answer;
 }
 
-static struct gpu_seen *
-seen_add(struct gpu_look *l, const struct nvml_known *k, unsigned int index)
+static struct gpu_device *
+seen_add(struct gpu_snapshot *l, const struct nvml_known *k, unsigned int index)
 {
-	struct gpu_seen *g = gpu_look_add(l);
+	struct gpu_device *g = gpu_snapshot_add(l);
 
 	g->index = (int)index;
 	g->minor = k->minor;
 	g->node = k->node;
-	gpu_text_set(g->uuid, sizeof g->uuid, k->uuid);
-	gpu_text_set(g->name, sizeof g->name, k->name);
-	gpu_text_set(g->bus, sizeof g->bus, k->bus);
-	gpu_text_set(g->cpus, sizeof g->cpus, k->cpus);
+	gpu_snapshot_set_text(g->uuid, sizeof g->uuid, k->uuid);
+	gpu_snapshot_set_text(g->name, sizeof g->name, k->name);
+	gpu_snapshot_set_text(g->bus, sizeof g->bus, k->bus);
+	gpu_snapshot_set_text(g->cpus, sizeof g->cpus, k->cpus);
 	return g;
 }
 
 static void
-slice_look(struct nvml *nv, const struct nvml_known *k, unsigned int index,
-    struct nvml_device *slice, struct gpu_look *l)
+slice_query(struct nvml *nv, const struct nvml_known *k, unsigned int index,
+    struct nvml_device *slice, struct gpu_snapshot *l)
 {
 	char text[128] = "";
-	struct gpu_seen *g;
+	struct gpu_device *g;
 
 	if (nv->call.uuid(slice, text, GPU_UUID) != NVML_OK)
 		return;
 	g = seen_add(l, k, index);
-	gpu_text_set(g->parent, sizeof g->parent, g->uuid);
-	gpu_text_set(g->uuid, sizeof g->uuid, text);
+	gpu_snapshot_set_text(g->parent, sizeof g->parent, g->uuid);
+	gpu_snapshot_set_text(g->uuid, sizeof g->uuid, text);
 	if (nv->call.name != NULL &&
 	    nv->call.name(slice, text, sizeof text) == NVML_OK)
-		gpu_text_set(g->name, sizeof g->name, text);
-	nvml_one_look(nv, slice, k->device, g);
+		gpu_snapshot_set_text(g->name, sizeof g->name, text);
+	gpu_nvml_device_read(nv, slice, k->device, g);
 }
 
 /* The slices of a GPU in place of it; false: it is not cut. */
 static bool
-slices_look(struct nvml *nv, const struct nvml_known *k, unsigned int index,
-    struct gpu_look *l)
+slices_query(struct nvml *nv, const struct nvml_known *k, unsigned int index,
+    struct gpu_snapshot *l)
 {
 	unsigned int now = 0, pending, most = 0, i;
 	struct nvml_device *slice;
@@ -185,20 +186,20 @@ slices_look(struct nvml *nv, const struct nvml_known *k, unsigned int index,
 	    nv->call.mig_mode(k->device, &now, &pending) != NVML_OK ||
 	    now == 0 || nv->call.mig_most(k->device, &most) != NVML_OK)
 		return false;
-	for (i = 0; i < most && i < 64 && l->n < GPU_LOOK_GPUS; i++)
+	for (i = 0; i < most && i < 64 && l->n < GPU_SNAPSHOT_GPUS; i++)
 		if (nv->call.mig(k->device, i, &slice) == NVML_OK)
-			slice_look(nv, k, index, slice, l);
+			slice_query(nv, k, index, slice, l);
 	return true;
 }
 
 static void
-faults_look(struct nvml *nv, struct gpu_look *l)
+faults_query(struct nvml *nv, struct gpu_snapshot *l)
 {
 	struct nvml_event ev;
 	struct gpu_fault *f;
 	size_t i;
 
-	while (nv->events != NULL && l->n_faults < GPU_LOOK_FAULTS) {
+	while (nv->events != NULL && l->n_faults < GPU_SNAPSHOT_FAULTS) {
 		ev = (struct nvml_event){ 0 };
 		if (nv->call.events_wait(nv->events, &ev, 0) != NVML_OK)
 			return;
@@ -211,49 +212,52 @@ faults_look(struct nvml *nv, struct gpu_look *l)
 		l->faults = xreallocarray(
 		    l->faults, l->n_faults + 1, sizeof *l->faults);
 		f = &l->faults[l->n_faults++];
-		gpu_text_set(f->uuid, sizeof f->uuid, nv->known[i].uuid);
+		gpu_snapshot_set_text(
+		    f->uuid, sizeof f->uuid, nv->known[i].uuid);
 		f->xid = (int)ev.data;
 	}
 }
 
 static void
-gpu_look_at(struct nvml *nv, unsigned int i, struct gpu_look *l)
+device_query(struct nvml *nv, unsigned int i, struct gpu_snapshot *l)
 {
 	int answer = known_find(nv, i);
 	const struct nvml_known *k = &nv->known[i];
-	struct gpu_seen *g;
+	struct gpu_device *g;
 
 	if (k->uuid[0] == '\0') {
 		(void)snprintf(l->why, sizeof l->why, "GPU %u: %.120s", i,
-		    nvml_text(nv, answer));
+		    gpu_nvml_error_text(nv, answer));
 		return;
 	}
-	if (answer == NVML_OK && slices_look(nv, k, i, l))
+	if (answer == NVML_OK && slices_query(nv, k, i, l))
 		return;
 	g = seen_add(l, k, i);
 	if (answer == NVML_OK) {
-		nvml_one_look(nv, k->device, k->device, g);
+		gpu_nvml_device_read(nv, k->device, k->device, g);
 		return;
 	}
 	g->lost = true;
-	gpu_text_set(g->why, sizeof g->why, nvml_text(nv, answer));
+	gpu_snapshot_set_text(
+	    g->why, sizeof g->why, gpu_nvml_error_text(nv, answer));
 }
 
 int
-nvml_look(struct nvml *nv, struct gpu_look *l, struct err *e)
+gpu_nvml_snapshot(struct nvml *nv, struct gpu_snapshot *l, struct err *e)
 {
 	unsigned int n = 0, i;
 	char driver[96] = "";
 	int answer = nv->call.count(&n);
 
 	if (answer != NVML_OK)
-		return err_set(e, ERR_REMOTE, "%s", nvml_text(nv, answer));
+		return err_set(
+		    e, ERR_REMOTE, "%s", gpu_nvml_error_text(nv, answer));
 	l->source = GPU_NVML;
 	if (nv->call.driver != NULL &&
 	    nv->call.driver(driver, sizeof driver - 1) == NVML_OK)
-		gpu_text_set(l->driver, sizeof l->driver, driver);
-	for (i = 0; i < n && l->n < GPU_LOOK_GPUS; i++)
-		gpu_look_at(nv, i, l);
-	faults_look(nv, l);
+		gpu_snapshot_set_text(l->driver, sizeof l->driver, driver);
+	for (i = 0; i < n && l->n < GPU_SNAPSHOT_GPUS; i++)
+		device_query(nv, i, l);
+	faults_query(nv, l);
 	return 0;
 }

@@ -40,7 +40,7 @@ log_done(struct sm_log *log)
 }
 
 static void
-look_over(struct sm_log *log)
+drain_schedule(struct sm_log *log)
 {
 	int64_t now = loop_now_ms(log->logs->env.loop);
 	double quiet_s = log->ended	? QUIET_ENDED_S
@@ -63,7 +63,7 @@ pass_over(struct sm_log *log)
 {
 	log->failures = 0;
 	if (!log->whole) {
-		look_over(log);
+		drain_schedule(log);
 		return;
 	}
 	sm_log_file_end(log, true);
@@ -97,7 +97,7 @@ line_hear(struct sm_log *log, int64_t ms, const char *text)
 	size_t before;
 
 	(void)ms;
-	if (log->at + 1 == log->n_streams && sm_line_ends(text, &before))
+	if (log->at + 1 == log->n_streams && sm_log_line_ends(text, &before))
 		log->ended = true;
 	if (log->whole)
 		sm_log_file_put(log, text);
@@ -108,7 +108,7 @@ static void
 on_page(void *arg, const struct aws_answer *a)
 {
 	struct sm_log *log = arg;
-	struct sm_stream *stream = &log->streams[log->at];
+	struct sm_log_stream *stream = &log->streams[log->at];
 	const char *token = NULL;
 
 	log->call = NULL;
@@ -119,13 +119,13 @@ on_page(void *arg, const struct aws_answer *a)
 		return;
 	}
 	log->logs->denied_ms = 0;
-	(void)sm_log_page(log, a->json, line_hear);
+	(void)sm_log_events_page(log, a->json, line_hear);
 	if (a->json != NULL)
 		token = json_string(json_get(a->json, "nextForwardToken"));
 	if (token == NULL || ++log->pages >= PAGES_MOST ||
 	    (stream->token != NULL && strcmp(token, stream->token) == 0)) {
 		log->at++;
-		sm_reading_clear(&log->reading);
+		sm_log_events_clear(&log->reading);
 	} else {
 		free(stream->token);
 		stream->token = xstrdup(token);
@@ -142,9 +142,9 @@ pass_go(struct sm_log *log)
 		pass_over(log);
 		return;
 	}
-	if (!log->whole && log->look_ms > SM_LOG_OVERLAP_MS)
-		from = log->look_ms - SM_LOG_OVERLAP_MS;
-	sm_log_ask(log, &log->streams[log->at], from, on_page);
+	if (!log->whole && log->drain_from_ms > SM_LOG_OVERLAP_MS)
+		from = log->drain_from_ms - SM_LOG_OVERLAP_MS;
+	sm_log_streams_get(log, &log->streams[log->at], from, on_page);
 }
 
 static void
@@ -163,18 +163,18 @@ on_streams(struct sm_log *log, bool good)
 }
 
 void
-sm_log_end(struct sm_log *log)
+sm_log_drain(struct sm_log *log)
 {
 	int64_t now = loop_now_ms(log->logs->env.loop);
 
 	log->quiet_ms = now;
 	log->end_ms = now + sm_logs_ms(log->logs, END_MOST_S);
-	log->look_ms = log->cursor_ms;
+	log->drain_from_ms = log->cursor_ms;
 	loop_timer_set(log->timer, 0);
 }
 
 void
-sm_log_pass(struct sm_log *log)
+sm_log_drain_pass(struct sm_log *log)
 {
 	bool known = log->n_streams > 0 && (log->ended || log->whole);
 	size_t i;
@@ -182,12 +182,12 @@ sm_log_pass(struct sm_log *log)
 	log->n_events = 0;
 	log->pages = 0;
 	log->ended = false;
-	sm_reading_clear(&log->reading);
+	sm_log_events_clear(&log->reading);
 	if (log->whole)
 		sm_log_file_begin(log);
 	if (!known) {
-		sm_streams_free(log);
-		sm_log_discover(log, on_streams);
+		sm_log_streams_free(log);
+		sm_log_streams_discover(log, on_streams);
 		return;
 	}
 	for (i = 0; i < log->n_streams; i++) {

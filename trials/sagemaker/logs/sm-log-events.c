@@ -20,35 +20,36 @@
 enum { EQUAL_MOST = 999 }; /* reports of one millisecond; it has 1000 us */
 
 void
-sm_tick_clear(struct sm_tick *tick)
+sm_log_events_tick_clear(struct sm_tick *tick)
 {
-	sm_seen_free(&tick->said);
+	sm_log_seen_free(&tick->said);
 	*tick = (struct sm_tick){ 0 };
 }
 
 void
-sm_reading_clear(struct sm_reading *r)
+sm_log_events_clear(struct sm_reading *r)
 {
-	sm_tick_clear(&r->tick);
+	sm_log_events_tick_clear(&r->tick);
 	free(r->held);
 	*r = (struct sm_reading){ 0 };
 }
 
 /* How many equal reports of this millisecond came before. */
 static int
-tick_nth(struct sm_tick *tick, int64_t ms, const struct report_value *v)
+tick_nth(struct sm_tick *tick, int64_t ms, const struct metric_value *v)
 {
 	uint64_t h;
 	int n;
 
 	if (tick->ms != ms) {
-		sm_seen_free(&tick->said);
+		sm_log_seen_free(&tick->said);
 		tick->ms = ms;
 	}
-	h = sm_hash(SM_HASH, v->name, strlen(v->name));
-	h = sm_hash(h, &v->value, sizeof v->value);
+	h = sm_log_seen_hash(SM_LOG_SEEN_HASH, v->name, strlen(v->name));
+	h = sm_log_seen_hash(h, &v->value, sizeof v->value);
 	for (n = 0; n < EQUAL_MOST; n++)
-		if (!sm_seen_add(&tick->said, sm_hash(h, &n, sizeof n)))
+		if (!sm_log_seen_add(
+			&tick->said, sm_log_seen_hash(h, &n, sizeof n)))
 			break;
 	return n;
 }
@@ -56,7 +57,7 @@ tick_nth(struct sm_tick *tick, int64_t ms, const struct report_value *v)
 static void
 report_tell(struct sm_log *log, struct sm_tick *tick, int64_t ms, bool tell)
 {
-	const struct report *r = log->logs->report;
+	const struct metric_line *r = log->logs->report;
 	struct launch_event ev = { .kind = LAUNCH_REPORT,
 		.trial = log->trial,
 		.attempt = log->attempt };
@@ -79,15 +80,15 @@ report_tell(struct sm_log *log, struct sm_tick *tick, int64_t ms, bool tell)
 
 /* What was passed over is told once for each reason. */
 static void
-why_tell(struct sm_log *log, const char *what, const char *why)
+reason_note(struct sm_log *log, const char *what, const char *why)
 {
 	char *text;
 	size_t i;
 
-	for (i = 0; i < SM_LOG_WHYS && log->whys[i] != NULL; i++)
+	for (i = 0; i < SM_LOG_REASONS && log->whys[i] != NULL; i++)
 		if (log->whys[i] == why)
 			return;
-	if (i == SM_LOG_WHYS)
+	if (i == SM_LOG_REASONS)
 		return;
 	log->whys[i] = why;
 	text = xasprintf("%s of its output was passed over: %s", what, why);
@@ -96,28 +97,28 @@ why_tell(struct sm_log *log, const char *what, const char *why)
 }
 
 static void
-part_tell(struct sm_log *log, struct sm_tick *tick, int64_t ms,
+part_emit(struct sm_log *log, struct sm_tick *tick, int64_t ms,
     const char *text, size_t len, bool tell)
 {
 	struct sm_logs *logs = log->logs;
 
-	if (sm_line_parse(logs->report, logs->rules, text, len))
+	if (sm_log_line_parse(logs->report, logs->rules, text, len))
 		report_tell(log, tick, ms, tell);
 	else if (logs->report->why != NULL)
-		why_tell(log, "a line", logs->report->why);
+		reason_note(log, "a line", logs->report->why);
 	if (logs->report->left_out != NULL)
-		why_tell(log, "a part of a line", logs->report->left_out);
+		reason_note(log, "a part of a line", logs->report->left_out);
 }
 
 static void
-line_tell(struct sm_log *log, struct sm_tick *tick, int64_t ms,
+line_emit(struct sm_log *log, struct sm_tick *tick, int64_t ms,
     const char *text, bool tell)
 {
-	size_t head = sm_line_head(text);
+	size_t head = sm_log_line_head(text);
 
 	if (head > 0)
-		part_tell(log, tick, ms, text, head, tell);
-	part_tell(log, tick, ms, text + head, strlen(text + head), tell);
+		part_emit(log, tick, ms, text, head, tell);
+	part_emit(log, tick, ms, text + head, strlen(text + head), tell);
 }
 
 /* The held line, now that the next one is known.  True: that is used up. */
@@ -126,18 +127,18 @@ held_resolve(struct sm_log *log, struct sm_reading *r, const char *next)
 {
 	char *held = r->held, *joined = NULL;
 
-	switch (sm_line_join(log->logs->rules, held, next, &joined)) {
-	case SM_LINE_OTHER:
+	switch (sm_log_line_join(log->logs->rules, held, next, &joined)) {
+	case SM_LOG_LINE_OTHER:
 		return true;
-	case SM_LINE_GOES_ON:
+	case SM_LOG_LINE_GOES_ON:
 		r->held = joined;
 		free(held);
 		return true;
-	case SM_LINE_WHOLE:
-		line_tell(log, &r->tick, r->held_ms, held, true);
+	case SM_LOG_LINE_WHOLE:
+		line_emit(log, &r->tick, r->held_ms, held, true);
 		break;
-	case SM_LINE_DOUBT:
-		why_tell(log, "a line",
+	case SM_LOG_LINE_DOUBT:
+		reason_note(log, "a line",
 		    "the next line may be its other half: a comma at the end "
 		    "of a report says that it is whole");
 		break;
@@ -148,7 +149,7 @@ held_resolve(struct sm_log *log, struct sm_reading *r, const char *next)
 }
 
 void
-sm_log_hear(
+sm_log_events_next(
     struct sm_log *log, struct sm_reading *r, int64_t ms, const char *text)
 {
 	struct sm_logs *logs = log->logs;
@@ -156,8 +157,8 @@ sm_log_hear(
 	if (r->held != NULL && held_resolve(log, r, text))
 		return;
 	if (!logs->env.pieces ||
-	    !sm_line_open(logs->report, logs->rules, text)) {
-		line_tell(log, &r->tick, ms, text, true);
+	    !sm_log_line_open(logs->report, logs->rules, text)) {
+		line_emit(log, &r->tick, ms, text, true);
 		return;
 	}
 	r->held = xstrdup(text);
@@ -165,14 +166,14 @@ sm_log_hear(
 }
 
 void
-sm_log_count(struct sm_log *log, struct sm_tick *tick, int64_t ms,
+sm_log_events_from_filter(struct sm_log *log, struct sm_tick *tick, int64_t ms,
     const char *text, bool tell)
 {
-	line_tell(log, tick, ms, text, tell);
+	line_emit(log, tick, ms, text, tell);
 }
 
 void
-sm_log_tell(struct sm_log *log, int64_t ms)
+sm_log_events_advance(struct sm_log *log, int64_t ms)
 {
 	struct launch_event ev = { .kind = LAUNCH_READ,
 		.trial = log->trial,
@@ -195,13 +196,13 @@ event_hash(const struct json *j, int64_t ms, const char *text)
 	uint64_t h;
 
 	(void)json_integer(json_get(j, "ingestionTime"), &came);
-	h = sm_hash(SM_HASH, &ms, sizeof ms);
-	h = sm_hash(h, &came, sizeof came);
-	return sm_hash(h, text, strlen(text));
+	h = sm_log_seen_hash(SM_LOG_SEEN_HASH, &ms, sizeof ms);
+	h = sm_log_seen_hash(h, &came, sizeof came);
+	return sm_log_seen_hash(h, text, strlen(text));
 }
 
 struct sm_page
-sm_log_page(struct sm_log *log, const struct json *answer,
+sm_log_events_page(struct sm_log *log, const struct json *answer,
     void (*line)(struct sm_log *, int64_t ms, const char *text))
 {
 	struct sm_reading *r = &log->reading;
@@ -227,12 +228,12 @@ sm_log_page(struct sm_log *log, const struct json *answer,
 		if (same)
 			continue;
 		r->last = h;
-		sm_log_hear(log, r, ms, text);
+		sm_log_events_next(log, r, ms, text);
 		line(log, ms, text);
 		newest = ms > newest ? ms : newest;
 		page.n++;
 		page.bytes += strlen(text);
 	}
-	sm_log_tell(log, newest);
+	sm_log_events_advance(log, newest);
 	return page;
 }

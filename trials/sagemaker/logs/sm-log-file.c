@@ -30,11 +30,11 @@ file_open(const struct sm_log *log, const char *name, int flags)
 }
 
 void
-sm_log_line(struct buf *lines, const char *text)
+sm_log_file_line(struct buf *lines, const char *text)
 {
 	size_t n;
 
-	if (sm_line_ends(text, &n) && n == 0)
+	if (sm_log_line_ends(text, &n) && n == 0)
 		return; /* ours, not the trial's */
 	buf_add(lines, text, n);
 	if (n == 0 || text[n - 1] != '\n')
@@ -119,7 +119,7 @@ sm_log_file_put(struct sm_log *log, const char *text)
 {
 	struct buf line = { 0 };
 
-	sm_log_line(&line, text);
+	sm_log_file_line(&line, text);
 	if (log->file != NULL && line.len > 0)
 		(void)fwrite(line.data, 1, line.len, log->file);
 	else

@@ -43,9 +43,9 @@ stream_owner(const struct sm_logs *logs, const char *stream)
 }
 
 static void
-event_hear(struct sm_logs *logs, const struct json *j)
+event_read(struct sm_logs *logs, const struct json *j)
 {
-	struct sm_sweep *sw = &logs->sweep;
+	struct sm_log_filter *sw = &logs->sweep;
 	const char *stream = json_string(json_get(j, "logStreamName"));
 	const char *text = json_string(json_get(j, "message"));
 	const char *id = json_string(json_get(j, "eventId"));
@@ -65,20 +65,20 @@ event_hear(struct sm_logs *logs, const struct json *j)
 	if (log == NULL || log->phase != SM_LOG_FOLLOW)
 		return;
 	if (id != NULL) {
-		h = sm_hash(SM_HASH, id, strlen(id));
-		if (sm_seen_add(&sw->now, h))
+		h = sm_log_seen_hash(SM_LOG_SEEN_HASH, id, strlen(id));
+		if (sm_log_seen_add(&sw->now, h))
 			return; /* twice in this sweep */
-		old = sm_seen_has(&sw->before, h);
+		old = sm_log_seen_has(&sw->before, h);
 	}
-	sm_log_count(log, &log->sweep_tick, ms, text, !old);
+	sm_log_events_from_filter(log, &log->filter_tick, ms, text, !old);
 	if (!old)
-		sm_log_tell(log, ms);
+		sm_log_events_advance(log, ms);
 }
 
 static void
 sweep_next(struct sm_logs *logs, bool good)
 {
-	struct sm_sweep *sw = &logs->sweep;
+	struct sm_log_filter *sw = &logs->sweep;
 	int64_t window = (int64_t)(WINDOW_S * 1000);
 
 	free(sw->token);
@@ -89,12 +89,12 @@ sweep_next(struct sm_logs *logs, bool good)
 	 * together tell what was delivered.
 	 */
 	if (!good)
-		sm_seen_join(&sw->now, &sw->before);
+		sm_log_seen_join(&sw->now, &sw->before);
 	else if (sw->newest_ms - window > sw->from_ms)
 		sw->from_ms = sw->newest_ms - window;
-	sm_seen_free(&sw->before);
+	sm_log_seen_free(&sw->before);
 	sw->before = sw->now;
-	sw->now = (struct sm_seen){ 0 };
+	sw->now = (struct sm_log_seen){ 0 };
 	loop_timer_set(sw->timer, sm_logs_ms(logs, SWEEP_S));
 }
 
@@ -102,7 +102,7 @@ static void
 on_page(void *arg, const struct aws_answer *a)
 {
 	struct sm_logs *logs = arg;
-	struct sm_sweep *sw = &logs->sweep;
+	struct sm_log_filter *sw = &logs->sweep;
 	const struct json *j;
 	const char *token;
 
@@ -115,7 +115,7 @@ on_page(void *arg, const struct aws_answer *a)
 	logs->denied_ms = 0;
 	j = a->json != NULL ? json_get(a->json, "events") : NULL;
 	for (j = j != NULL ? json_first(j) : NULL; j != NULL; j = json_next(j))
-		event_hear(logs, j);
+		event_read(logs, j);
 	token = a->json != NULL ? json_string(json_get(a->json, "nextToken"))
 				: NULL;
 	if (token == NULL || ++sw->pages >= PAGES_MOST) {
@@ -130,7 +130,7 @@ on_page(void *arg, const struct aws_answer *a)
 static void
 sweep_page(struct sm_logs *logs)
 {
-	struct sm_sweep *sw = &logs->sweep;
+	struct sm_log_filter *sw = &logs->sweep;
 	struct buf body = { 0 };
 	struct aws_ask ask = { .service = AWS_LOGS,
 		.operation = "FilterLogEvents" };
@@ -157,7 +157,7 @@ static void
 on_timer(void *arg)
 {
 	struct sm_logs *logs = arg;
-	struct sm_sweep *sw = &logs->sweep;
+	struct sm_log_filter *sw = &logs->sweep;
 	size_t i;
 
 	if (sw->call != NULL)
@@ -166,15 +166,15 @@ on_timer(void *arg)
 		sw->from_ms = sw->behind_ms;
 	sw->behind_ms = INT64_MAX;
 	for (i = 0; i < logs->n; i++)
-		sm_tick_clear(&logs->all[i]->sweep_tick);
+		sm_log_events_tick_clear(&logs->all[i]->filter_tick);
 	sweep_page(logs);
 }
 
 /* From where the slowest of the followed jobs has been read to. */
 void
-sm_sweep_start(struct sm_logs *logs)
+sm_log_filter_start(struct sm_logs *logs)
 {
-	struct sm_sweep *sw = &logs->sweep;
+	struct sm_log_filter *sw = &logs->sweep;
 	int64_t from = INT64_MAX, at;
 	size_t i;
 
@@ -187,7 +187,7 @@ sm_sweep_start(struct sm_logs *logs)
 	}
 	if (from == INT64_MAX || from < SM_LOG_OVERLAP_MS)
 		from = SM_LOG_OVERLAP_MS;
-	*sw = (struct sm_sweep){
+	*sw = (struct sm_log_filter){
 		.on = true,
 		.from_ms = from - SM_LOG_OVERLAP_MS,
 		.behind_ms = INT64_MAX,
@@ -199,9 +199,9 @@ sm_sweep_start(struct sm_logs *logs)
 
 /* One more is followed: the next sweep begins where that one was read to. */
 void
-sm_sweep_join(struct sm_logs *logs, const struct sm_log *log)
+sm_log_filter_join(struct sm_logs *logs, const struct sm_log *log)
 {
-	struct sm_sweep *sw = &logs->sweep;
+	struct sm_log_filter *sw = &logs->sweep;
 	int64_t at = log->cursor_ms > 0 ? log->cursor_ms : log->begun_ms;
 
 	if (sw->on && at - SM_LOG_OVERLAP_MS < sw->behind_ms)
@@ -209,17 +209,17 @@ sm_sweep_join(struct sm_logs *logs, const struct sm_log *log)
 }
 
 void
-sm_sweep_stop(struct sm_logs *logs)
+sm_log_filter_stop(struct sm_logs *logs)
 {
-	struct sm_sweep *sw = &logs->sweep;
+	struct sm_log_filter *sw = &logs->sweep;
 
 	if (!sw->on)
 		return;
 	if (sw->call != NULL)
-		aws_cancel(sw->call);
+		aws_call_cancel(sw->call);
 	loop_timer_free(sw->timer);
-	sm_seen_free(&sw->now);
-	sm_seen_free(&sw->before);
+	sm_log_seen_free(&sw->now);
+	sm_log_seen_free(&sw->before);
 	free(sw->token);
-	*sw = (struct sm_sweep){ 0 };
+	*sw = (struct sm_log_filter){ 0 };
 }

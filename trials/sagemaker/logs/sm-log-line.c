@@ -77,7 +77,7 @@ end_find(const char *text, size_t len)
 }
 
 bool
-sm_line_ends(const char *text, size_t *before)
+sm_log_line_ends(const char *text, size_t *before)
 {
 	size_t n = strlen(text);
 
@@ -86,7 +86,7 @@ sm_line_ends(const char *text, size_t *before)
 }
 
 static bool
-nothing(struct report *r)
+nothing(struct metric_line *r)
 {
 	r->n = 0;
 	r->has_step = false;
@@ -103,7 +103,7 @@ after_json_tag(const char *p, const char *end)
 }
 
 bool
-sm_line_parse(struct report *r, const struct report_rules *rules,
+sm_log_line_parse(struct metric_line *r, const struct metric_patterns *rules,
     const char *text, size_t len)
 {
 	const char *end, *p, *json;
@@ -114,12 +114,12 @@ sm_line_parse(struct report *r, const struct report_rules *rules,
 		return nothing(r);
 	json = after_json_tag(p, end);
 	if (json != NULL)
-		return report_parse_json(r, json, (size_t)(end - json));
-	return report_parse_line(r, rules, p, (size_t)(end - p));
+		return metric_json_parse(r, json, (size_t)(end - json));
+	return metric_line_parse(r, rules, p, (size_t)(end - p));
 }
 
 size_t
-sm_line_head(const char *text)
+sm_log_line_head(const char *text)
 {
 	const char *end = text + strlen(text), *tag = strstr(text, JSON_TAG);
 
@@ -146,8 +146,8 @@ begins_with_tag(const char *p)
 }
 
 bool
-sm_line_open(
-    struct report *r, const struct report_rules *rules, const char *text)
+sm_log_line_open(struct metric_line *r, const struct metric_patterns *rules,
+    const char *text)
 {
 	size_t n = line_len(text, strlen(text));
 
@@ -155,12 +155,12 @@ sm_line_open(
 		return false;
 	if (has_tag(text))
 		return text[n - 1] != ',' && text[n - 1] != '}';
-	return rules != NULL && sm_line_parse(r, rules, text, n);
+	return rules != NULL && sm_log_line_parse(r, rules, text, n);
 }
 
 /* Whether all that a says is said by b, too. */
 static bool
-says_all(const struct report *a, const struct report *b)
+says_all(const struct metric_line *a, const struct metric_line *b)
 {
 	size_t i, k;
 
@@ -177,45 +177,46 @@ says_all(const struct report *a, const struct report *b)
 	return true;
 }
 
-static enum sm_line
-join_tell(const struct report_rules *rules, const char *held, const char *both)
+static enum sm_log_line_next
+join_tell(
+    const struct metric_patterns *rules, const char *held, const char *both)
 {
-	struct report *r = xcalloc(2, sizeof *r);
+	struct metric_line *r = xcalloc(2, sizeof *r);
 	bool one =
-	    sm_line_parse(&r[0], rules, held, line_len(held, strlen(held)));
+	    sm_log_line_parse(&r[0], rules, held, line_len(held, strlen(held)));
 	bool two =
-	    sm_line_parse(&r[1], rules, both, line_len(both, strlen(both)));
-	enum sm_line what = SM_LINE_WHOLE;
+	    sm_log_line_parse(&r[1], rules, both, line_len(both, strlen(both)));
+	enum sm_log_line_next what = SM_LOG_LINE_WHOLE;
 
 	if (one && two && !says_all(&r[0], &r[1]))
-		what = SM_LINE_DOUBT;
+		what = SM_LOG_LINE_DOUBT;
 	else if (two && has_tag(held) &&
 		 (!one || r[1].n > r[0].n || r[1].has_step != r[0].has_step))
-		what = SM_LINE_GOES_ON;
+		what = SM_LOG_LINE_GOES_ON;
 	free(r);
 	return what;
 }
 
-enum sm_line
-sm_line_join(const struct report_rules *rules, const char *held,
+enum sm_log_line_next
+sm_log_line_join(const struct metric_patterns *rules, const char *held,
     const char *next, char **joined)
 {
 	const char *rest = after_rank(next, next + strlen(next));
 	size_t n = line_len(held, strlen(held));
-	enum sm_line what;
+	enum sm_log_line_next what;
 	int most;
 
 	*joined = NULL;
 	if (rest == NULL)
-		return SM_LINE_OTHER;
+		return SM_LOG_LINE_OTHER;
 	if (begins_with_tag(rest))
-		return SM_LINE_WHOLE;
+		return SM_LOG_LINE_WHOLE;
 	/* A pattern may find more behind; a number goes on in a word. */
 	most = has_tag(held) ? (int)line_len(rest, strlen(rest))
 			     : (int)strcspn(rest, " \t\r\n");
 	*joined = xasprintf("%.*s%.*s", (int)n, held, most, rest);
 	what = join_tell(rules, held, *joined);
-	if (what != SM_LINE_GOES_ON) {
+	if (what != SM_LOG_LINE_GOES_ON) {
 		free(*joined);
 		*joined = NULL;
 	}

@@ -28,7 +28,7 @@ enum {
 	OTHERS_MOST = 38 /* names beside these that a job may define */
 };
 
-struct sm_metrics {
+struct sm_log_metric_data {
 	struct sm_logs *logs;
 	struct loop_timer *timer;
 	struct aws_call *call;
@@ -39,7 +39,7 @@ struct sm_metrics {
 	size_t asked; /* jobs of this request */
 	int64_t *trials; /* of this request */
 	int *attempts;
-	bool merged_said;
+	bool merged_noted;
 };
 
 /* One minute of one job. */
@@ -82,7 +82,7 @@ query_put(struct buf *b, size_t job, char kind, size_t other,
 static void on_data(void *, const struct aws_answer *);
 
 static void
-metrics_ask(struct sm_metrics *m)
+metrics_ask(struct sm_log_metric_data *m)
 {
 	struct sm_logs *logs = m->logs;
 	struct buf body = { 0 };
@@ -128,7 +128,7 @@ metrics_ask(struct sm_metrics *m)
 static void
 on_timer(void *arg)
 {
-	struct sm_metrics *m = arg;
+	struct sm_log_metric_data *m = arg;
 
 	if (m->call != NULL)
 		return;
@@ -178,7 +178,7 @@ result_at(const struct json *result, double second)
 }
 
 static void
-bucket_tell(struct sm_metrics *m, struct sm_log *log, const char *name,
+bucket_emit(struct sm_log_metric_data *m, struct sm_log *log, const char *name,
     const struct bucket *b)
 {
 	struct launch_event ev = { .kind = LAUNCH_REPORT,
@@ -186,25 +186,25 @@ bucket_tell(struct sm_metrics *m, struct sm_log *log, const char *name,
 		.attempt = log->attempt };
 	struct sm_logs *logs = m->logs;
 
-	if (b->count > 1 && !m->merged_said) {
-		m->merged_said = true;
+	if (b->count > 1 && !m->merged_noted) {
+		m->merged_noted = true;
 		sm_logs_note(logs, log, LAUNCH_WARNING,
 		    "several reports of one minute are one average in "
 		    "CloudWatch: curves are coarser than what was said");
 	}
 	ev.u.report.name = name;
-	ev.u.report.has_step = b->step >= 0 && b->step <= TRIAL_STEP_MOST;
+	ev.u.report.has_step = b->step >= 0 && b->step <= TRIAL_STEP_MAX;
 	ev.u.report.step = ev.u.report.has_step ? (int64_t)b->step : 0;
 	ev.u.report.value = b->value;
 	ev.u.report.time_us = b->second * 1000000;
 	ev.u.report.again = true;
 	logs->env.emit(logs->env.arg, &ev);
-	sm_log_tell(log, b->second * 1000);
+	sm_log_events_advance(log, b->second * 1000);
 }
 
 /* Every minute of one metric. */
 static void
-series_hear(struct sm_metrics *m, struct sm_log *log, const char *name,
+series_read(struct sm_log_metric_data *m, struct sm_log *log, const char *name,
     const struct json *value, const struct json *step, const struct json *count)
 {
 	const struct json *t, *v;
@@ -226,28 +226,28 @@ series_hear(struct sm_metrics *m, struct sm_log *log, const char *name,
 			continue;
 		b.step = result_at(step, at);
 		b.count = result_at(count, at);
-		bucket_tell(m, log, name, &b);
+		bucket_emit(m, log, name, &b);
 	}
 }
 
 static void
-job_hear(struct sm_metrics *m, struct sm_log *log, const struct json *results,
-    size_t job)
+job_values_read(struct sm_log_metric_data *m, struct sm_log *log,
+    const struct json *results, size_t job)
 {
 	const struct json *step = result_find(results, 's', job, 0);
 	size_t k;
 
 	for (k = 0; k < m->n_others; k++)
-		series_hear(m, log, m->others[k],
+		series_read(m, log, m->others[k],
 		    result_find(results, 'm', job, k), step, NULL);
-	series_hear(m, log, m->logs->env.metric,
+	series_read(m, log, m->logs->env.metric,
 	    result_find(results, 'v', job, 0), step,
 	    result_find(results, 'n', job, 0));
 }
 
 /* Those that are over and had their time. */
 static void
-finished_tell(struct sm_metrics *m)
+finished_emit(struct sm_log_metric_data *m)
 {
 	struct sm_logs *logs = m->logs;
 	int64_t now = loop_now_ms(logs->env.loop);
@@ -269,7 +269,7 @@ finished_tell(struct sm_metrics *m)
  * of one job alone the oldest come first, and the rest the next time.
  */
 static bool
-is_page(const struct sm_metrics *m, const struct aws_answer *a)
+is_page(const struct sm_log_metric_data *m, const struct aws_answer *a)
 {
 	return a->good && a->json != NULL && m->asked > 1 &&
 	       json_string(json_get(a->json, "NextToken")) != NULL;
@@ -278,7 +278,7 @@ is_page(const struct sm_metrics *m, const struct aws_answer *a)
 static void
 on_data(void *arg, const struct aws_answer *a)
 {
-	struct sm_metrics *m = arg;
+	struct sm_log_metric_data *m = arg;
 	const struct json *results;
 	struct sm_log *log;
 	size_t i;
@@ -297,7 +297,7 @@ on_data(void *arg, const struct aws_answer *a)
 	for (i = 0; results != NULL && i < m->asked; i++) {
 		log = log_find(m->logs, m->trials[i], m->attempts[i]);
 		if (log != NULL)
-			job_hear(m, log, results, i);
+			job_values_read(m, log, results, i);
 	}
 	if (!a->good && !m->logs->said_trouble) {
 		m->logs->said_trouble = true;
@@ -310,7 +310,7 @@ on_data(void *arg, const struct aws_answer *a)
 		metrics_ask(m);
 		return;
 	}
-	finished_tell(m);
+	finished_emit(m);
 	loop_timer_set(m->timer, sm_logs_ms(m->logs, POLL_S));
 }
 
@@ -318,7 +318,7 @@ on_data(void *arg, const struct aws_answer *a)
 
 /* The patterns' other metrics: a job defines them under their own names. */
 static void
-others_find(struct sm_metrics *m)
+others_find(struct sm_log_metric_data *m)
 {
 	const struct study_trial *t = m->logs->env.settings;
 	size_t i, k;
@@ -334,10 +334,10 @@ others_find(struct sm_metrics *m)
 	}
 }
 
-struct sm_metrics *
-sm_metrics_new(struct sm_logs *logs)
+struct sm_log_metric_data *
+sm_log_metric_data_new(struct sm_logs *logs)
 {
-	struct sm_metrics *m = xcalloc(1, sizeof *m);
+	struct sm_log_metric_data *m = xcalloc(1, sizeof *m);
 
 	m->logs = logs;
 	others_find(m);
@@ -351,12 +351,12 @@ sm_metrics_new(struct sm_logs *logs)
 }
 
 void
-sm_metrics_free(struct sm_metrics *m)
+sm_log_metric_data_free(struct sm_log_metric_data *m)
 {
 	if (m == NULL)
 		return;
 	if (m->call != NULL)
-		aws_cancel(m->call);
+		aws_call_cancel(m->call);
 	loop_timer_free(m->timer);
 	free(m->others);
 	free(m->trials);
@@ -365,7 +365,7 @@ sm_metrics_free(struct sm_metrics *m)
 }
 
 void
-sm_metrics_finish(struct sm_metrics *m, struct sm_log *log)
+sm_log_metric_data_finish(struct sm_log_metric_data *m, struct sm_log *log)
 {
 	log->end_ms =
 	    loop_now_ms(m->logs->env.loop) + sm_logs_ms(m->logs, LAST_S);

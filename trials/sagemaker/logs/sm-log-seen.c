@@ -8,7 +8,7 @@
 enum { SLOTS_LEAST = 16 };
 
 uint64_t
-sm_hash(uint64_t h, const void *data, size_t n)
+sm_log_seen_hash(uint64_t h, const void *data, size_t n)
 {
 	const unsigned char *p = data;
 
@@ -18,14 +18,14 @@ sm_hash(uint64_t h, const void *data, size_t n)
 }
 
 void
-sm_seen_free(struct sm_seen *seen)
+sm_log_seen_free(struct sm_log_seen *seen)
 {
 	free(seen->slots);
-	*seen = (struct sm_seen){ 0 };
+	*seen = (struct sm_log_seen){ 0 };
 }
 
 static bool
-slot_find(const struct sm_seen *seen, uint64_t h, size_t *at)
+slot_find(const struct sm_log_seen *seen, uint64_t h, size_t *at)
 {
 	size_t i;
 
@@ -40,9 +40,9 @@ slot_find(const struct sm_seen *seen, uint64_t h, size_t *at)
 }
 
 static void
-seen_grow(struct sm_seen *seen)
+seen_grow(struct sm_log_seen *seen)
 {
-	struct sm_seen big = {
+	struct sm_log_seen big = {
 		.cap = seen->cap > 0 ? 2 * seen->cap : SLOTS_LEAST, .n = seen->n
 	};
 	size_t i, at;
@@ -58,7 +58,7 @@ seen_grow(struct sm_seen *seen)
 }
 
 bool
-sm_seen_add(struct sm_seen *seen, uint64_t h)
+sm_log_seen_add(struct sm_log_seen *seen, uint64_t h)
 {
 	size_t at;
 
@@ -73,7 +73,7 @@ sm_seen_add(struct sm_seen *seen, uint64_t h)
 }
 
 bool
-sm_seen_has(const struct sm_seen *seen, uint64_t h)
+sm_log_seen_has(const struct sm_log_seen *seen, uint64_t h)
 {
 	size_t at;
 
@@ -81,11 +81,11 @@ sm_seen_has(const struct sm_seen *seen, uint64_t h)
 }
 
 void
-sm_seen_join(struct sm_seen *seen, const struct sm_seen *other)
+sm_log_seen_join(struct sm_log_seen *seen, const struct sm_log_seen *other)
 {
 	size_t i;
 
 	for (i = 0; i < other->cap; i++)
 		if (other->slots[i] != 0)
-			(void)sm_seen_add(seen, other->slots[i]);
+			(void)sm_log_seen_add(seen, other->slots[i]);
 }

@@ -22,7 +22,7 @@ enum {
 /* ---- streams ----------------------------------------------------------------- */
 
 void
-sm_streams_free(struct sm_log *log)
+sm_log_streams_free(struct sm_log *log)
 {
 	size_t i;
 
@@ -48,11 +48,11 @@ stream_add(struct sm_log *log, const char *name)
 	log->streams = xreallocarray(log->streams, n + 1, sizeof *log->streams);
 	memmove(&log->streams[i + 1], &log->streams[i],
 	    (n - i) * sizeof *log->streams);
-	log->streams[i] = (struct sm_stream){ .name = xstrdup(name) };
+	log->streams[i] = (struct sm_log_stream){ .name = xstrdup(name) };
 	log->n_streams++;
 	if (i <= log->at) {
 		log->at = i;
-		sm_reading_clear(&log->reading);
+		sm_log_events_clear(&log->reading);
 	}
 	if (i + 1 == log->n_streams)
 		log->discover = false;
@@ -118,7 +118,8 @@ find_page(struct sm_log *log, const char *token)
 }
 
 void
-sm_log_discover(struct sm_log *log, void (*then)(struct sm_log *, bool good))
+sm_log_streams_discover(
+    struct sm_log *log, void (*then)(struct sm_log *, bool good))
 {
 	log->then = then;
 	find_page(log, NULL);
@@ -127,15 +128,15 @@ sm_log_discover(struct sm_log *log, void (*then)(struct sm_log *, bool good))
 /* ---- events -------------------------------------------------------------------- */
 
 void
-sm_log_ask(
-    struct sm_log *log, struct sm_stream *stream, int64_t from_ms, aws_cb *cb)
+sm_log_streams_get(struct sm_log *log, struct sm_log_stream *stream,
+    int64_t from_ms, aws_cb *cb)
 {
 	struct buf body = { 0 };
 	struct aws_ask ask = { .service = AWS_LOGS,
 		.operation = "GetLogEvents" };
 
 	if (stream->token == NULL)
-		sm_reading_clear(&log->reading);
+		sm_log_events_clear(&log->reading);
 	buf_puts(
 	    &body, "{\"logGroupName\":\"" SM_LOG_GROUP "\",\"logStreamName\":");
 	json_put_string(&body, stream->name);
@@ -174,14 +175,14 @@ line_copy(struct sm_log *log, int64_t ms, const char *text)
 {
 	if (ms <= log->skip_ms)
 		return;
-	sm_log_line(&log->lines, text);
+	sm_log_file_line(&log->lines, text);
 	if (ms > log->written_ms)
 		log->written_ms = ms;
 }
 
 /* A token that is too old, as a rule: go on by time. */
 static void
-token_drop(struct sm_log *log, struct sm_stream *stream)
+token_drop(struct sm_log *log, struct sm_log_stream *stream)
 {
 	free(stream->token);
 	stream->token = NULL;
@@ -206,7 +207,7 @@ read_later(struct sm_log *log)
 static void
 read_failed(struct sm_log *log, const struct aws_answer *a)
 {
-	struct sm_stream *stream = &log->streams[log->at];
+	struct sm_log_stream *stream = &log->streams[log->at];
 
 	if (sm_logs_denied(log->logs, a))
 		return;
@@ -220,7 +221,7 @@ static void
 on_events(void *arg, const struct aws_answer *a)
 {
 	struct sm_log *log = arg;
-	struct sm_stream *stream = &log->streams[log->at];
+	struct sm_log_stream *stream = &log->streams[log->at];
 	struct sm_page page;
 	const char *token = NULL;
 	bool moved, newer = log->at + 1 < log->n_streams;
@@ -232,7 +233,7 @@ on_events(void *arg, const struct aws_answer *a)
 	}
 	log->failures = 0;
 	log->logs->denied_ms = 0;
-	page = sm_log_page(log, a->json, line_copy);
+	page = sm_log_events_page(log, a->json, line_copy);
 	sm_log_file_append(log, &log->lines);
 	buf_clear(&log->lines);
 	if (a->json != NULL)
@@ -247,7 +248,7 @@ on_events(void *arg, const struct aws_answer *a)
 	if (!moved && newer) {
 		/* Its end, and there is a newer one. */
 		log->at++;
-		sm_reading_clear(&log->reading);
+		sm_log_events_clear(&log->reading);
 		read_next(log, true);
 		return;
 	}
@@ -269,7 +270,7 @@ on_found(struct sm_log *log, bool good)
 }
 
 void
-sm_log_on_timer(void *arg)
+sm_log_streams_on_timer(void *arg)
 {
 	struct sm_log *log = arg;
 	int64_t now = loop_now_ms(log->logs->env.loop);
@@ -277,7 +278,7 @@ sm_log_on_timer(void *arg)
 	if (log->call != NULL || log->logs->metrics != NULL)
 		return;
 	if (log->phase == SM_LOG_END) {
-		sm_log_pass(log);
+		sm_log_drain_pass(log);
 		return;
 	}
 	if (log->phase != SM_LOG_FOLLOW || log->logs->sweep.on)
@@ -285,8 +286,8 @@ sm_log_on_timer(void *arg)
 	if (log->n_streams == 0 ||
 	    now - log->discovered_ms >=
 		sm_logs_ms(log->logs, log->discover ? 3 : DISCOVER_S))
-		sm_log_discover(log, on_found);
+		sm_log_streams_discover(log, on_found);
 	else
-		sm_log_ask(
+		sm_log_streams_get(
 		    log, &log->streams[log->at], log->from_ms, on_events);
 }

@@ -61,7 +61,7 @@ sm_logs_open(struct sm_logs **out, const struct sm_logs_env *env, struct err *e)
 
 	logs->env = *env;
 	if (env->settings->n_metrics > 0 &&
-	    report_rules_new(&logs->rules, env->settings, e) != 0) {
+	    metric_patterns_new(&logs->rules, env->settings, e) != 0) {
 		free(logs);
 		return -1;
 	}
@@ -70,7 +70,7 @@ sm_logs_open(struct sm_logs **out, const struct sm_logs_env *env, struct err *e)
 	logs->report = xcalloc(1, sizeof *logs->report);
 	logs->file_most = SM_LOG_FILE_MOST;
 	if (env->cloudwatch)
-		logs->metrics = sm_metrics_new(logs);
+		logs->metrics = sm_log_metric_data_new(logs);
 	*out = logs;
 	return 0;
 }
@@ -82,9 +82,9 @@ sm_logs_close(struct sm_logs *logs)
 		return;
 	while (logs->n > 0)
 		sm_log_free(logs->all[logs->n - 1]);
-	sm_sweep_stop(logs);
-	sm_metrics_free(logs->metrics);
-	report_rules_free(logs->rules);
+	sm_log_filter_stop(logs);
+	sm_log_metric_data_free(logs->metrics);
+	metric_patterns_free(logs->rules);
 	free(logs->report);
 	free(logs->all);
 	free((char *)logs->env.metric);
@@ -100,17 +100,17 @@ sm_logs_mode(struct sm_logs *logs)
 
 	for (i = 0; i < logs->n; i++)
 		n += logs->all[i]->phase == SM_LOG_FOLLOW;
-	if (logs->metrics != NULL || n < SM_LOG_SWEEP_UNTIL) {
+	if (logs->metrics != NULL || n < SM_LOG_FILTER_UNTIL) {
 		if (!logs->sweep.on)
 			return;
-		sm_sweep_stop(logs);
+		sm_log_filter_stop(logs);
 		for (i = 0; i < logs->n; i++)
 			if (logs->all[i]->phase == SM_LOG_FOLLOW &&
 			    logs->all[i]->call == NULL)
 				loop_timer_set(logs->all[i]->timer, 0);
-	} else if (n > SM_LOG_SWEEP_ABOVE && !logs->sweep.on &&
+	} else if (n > SM_LOG_FILTER_ABOVE && !logs->sweep.on &&
 		   !logs->env.pieces)
-		sm_sweep_start(logs);
+		sm_log_filter_start(logs);
 }
 
 struct sm_log *
@@ -131,11 +131,12 @@ sm_log_follow(struct sm_logs *logs, int64_t trial, int attempt, const char *job,
 	    since_ms > SM_LOG_OVERLAP_MS ? since_ms - SM_LOG_OVERLAP_MS : 0;
 	log->overlap_ms = SM_LOG_OVERLAP_MS;
 	log->n_before = -1;
-	log->timer = loop_timer_new(logs->env.loop, sm_log_on_timer, log);
+	log->timer =
+	    loop_timer_new(logs->env.loop, sm_log_streams_on_timer, log);
 	logs->all = xreallocarray(logs->all, logs->n + 1, sizeof *logs->all);
 	logs->all[logs->n++] = log;
 	sm_log_file_touch(log);
-	sm_sweep_join(logs, log);
+	sm_log_filter_join(logs, log);
 	if (logs->metrics == NULL)
 		loop_timer_set(log->timer, 0);
 	sm_logs_mode(logs);
@@ -160,13 +161,13 @@ sm_log_finish(
 	log->failures = 0;
 	log->phase = SM_LOG_END;
 	if (log->call != NULL) {
-		aws_cancel(log->call);
+		aws_call_cancel(log->call);
 		log->call = NULL;
 	}
 	if (logs->metrics != NULL)
-		sm_metrics_finish(logs->metrics, log);
+		sm_log_metric_data_finish(logs->metrics, log);
 	else
-		sm_log_end(log);
+		sm_log_drain(log);
 	sm_logs_mode(logs);
 }
 
@@ -183,12 +184,12 @@ sm_log_free(struct sm_log *log)
 		;
 	logs->all[i] = logs->all[--logs->n];
 	if (log->call != NULL)
-		aws_cancel(log->call);
+		aws_call_cancel(log->call);
 	sm_log_file_end(log, false);
 	loop_timer_free(log->timer);
-	sm_streams_free(log);
-	sm_reading_clear(&log->reading);
-	sm_tick_clear(&log->sweep_tick);
+	sm_log_streams_free(log);
+	sm_log_events_clear(&log->reading);
+	sm_log_events_tick_clear(&log->filter_tick);
 	buf_free(&log->lines);
 	free(log->job);
 	free(log->dir);
@@ -238,10 +239,10 @@ sm_logs_denied(struct sm_logs *logs, const struct aws_answer *a)
 	    "CloudWatch, a minute late and averaged over each minute "
 	    "(logs:GetLogEvents, logs:FilterLogEvents and "
 	    "logs:DescribeLogStreams would mend it)");
-	logs->metrics = sm_metrics_new(logs);
+	logs->metrics = sm_log_metric_data_new(logs);
 	sm_logs_mode(logs);
 	for (i = 0; i < logs->n; i++)
 		if (logs->all[i]->phase == SM_LOG_END)
-			sm_metrics_finish(logs->metrics, logs->all[i]);
+			sm_log_metric_data_finish(logs->metrics, logs->all[i]);
 	return true;
 }

@@ -143,7 +143,7 @@ sm_algorithm_regex(enum sm_known known, const char *metric)
 /* ---- the block -------------------------------------------------------------- */
 
 static int
-metric_read(struct sm_read *r, struct sm_algorithm *a, const struct json *j)
+metric_read(struct sm_reader *r, struct sm_algorithm *a, const struct json *j)
 {
 	const char *text;
 	char *regex;
@@ -166,7 +166,7 @@ metric_read(struct sm_read *r, struct sm_algorithm *a, const struct json *j)
 
 static int
 hyperparameters_read(
-    struct sm_read *r, struct sm_algorithm *a, const struct json *block)
+    struct sm_reader *r, struct sm_algorithm *a, const struct json *block)
 {
 	const struct json *j;
 
@@ -181,7 +181,7 @@ hyperparameters_read(
 }
 
 static int
-algorithm_read(struct sm_read *r, const struct json *block)
+algorithm_read(struct sm_reader *r, const struct json *block)
 {
 	static const char *const keys[] = { "image", "metric",
 		"hyperparameters", NULL };
@@ -207,9 +207,9 @@ algorithm_read(struct sm_read *r, const struct json *block)
 }
 
 static int
-list_read(struct sm_read *r)
+list_read(struct sm_reader *r)
 {
-	const struct json *block = sm_written(r, "algorithms"), *j;
+	const struct json *block = sm_options_json(r, "algorithms"), *j;
 
 	if (block == NULL) {
 		r->s->algorithms[0].image = xstrdup(r->s->image);
@@ -235,7 +235,7 @@ list_read(struct sm_read *r)
 
 /* What goes with a program of one's own, and not with AWS's. */
 static int
-others_check(struct sm_read *r)
+others_check(struct sm_reader *r)
 {
 	static const char *const others[] = { "code", "distribution",
 		"requirements", NULL };
@@ -243,28 +243,28 @@ others_check(struct sm_read *r)
 	size_t i;
 
 	for (i = 0; others[i] != NULL; i++)
-		if (sm_written(r, others[i]) != NULL)
-			return json_err(sm_written(r, others[i]), r->e,
+		if (sm_options_json(r, others[i]) != NULL)
+			return json_err(sm_options_json(r, others[i]), r->e,
 			    "AWS's own algorithms have a program of their "
 			    "own: leave this key out");
 	if (t->env[0] != NULL)
-		return json_err(sm_written(r, "container"), r->e,
+		return json_err(sm_options_json(r, "container"), r->e,
 		    "AWS lets nobody set variables of its own algorithms: "
 		    "leave trial.env out");
 	if (t->batch_global > 0 || t->batch_param != NULL)
-		return json_err(sm_written(r, "container"), r->e,
+		return json_err(sm_options_json(r, "container"), r->e,
 		    "AWS's own algorithms are told no share of a batch: leave "
 		    "trial.batch out");
 	if (t->launcher != STUDY_LAUNCHER_NONE)
-		return json_err(sm_written(r, "container"), r->e,
+		return json_err(sm_options_json(r, "container"), r->e,
 		    "AWS's own algorithms start their processes themselves: "
 		    "leave trial.launcher out");
 	if (strcmp(t->command[0], "train") != 0 || t->command[1] != NULL)
-		return json_err(sm_written(r, "container"), r->e,
+		return json_err(sm_options_json(r, "container"), r->e,
 		    "AWS starts its own algorithms with one word: expected "
 		    "trial.command [\"train\"]");
-	if (strcmp(sm_option(r, "metrics_from")->text, "logs") != 0)
-		return json_err(sm_written(r, "metrics_from"), r->e,
+	if (strcmp(sm_options_get(r, "metrics_from")->text, "logs") != 0)
+		return json_err(sm_options_json(r, "metrics_from"), r->e,
 		    "what an algorithm reports is read from its log: leave "
 		    "this key out");
 	return 0;
@@ -272,36 +272,36 @@ others_check(struct sm_read *r)
 
 /* Whether all of them write checkpoints, as far as is known. */
 static int
-checkpoints_check(struct sm_read *r)
+checkpoints_check(struct sm_reader *r)
 {
 	struct sm_settings *s = r->s;
 	size_t i;
 
-	if (!sm_option(r, "checkpoints")->given)
+	if (!sm_options_get(r, "checkpoints")->given)
 		s->checkpoints = false;
 	for (i = 0; s->checkpoints && i < s->n_algorithms; i++)
 		if (s->algorithms[i].known == SM_KNOWN_LINEAR)
-			return json_err(sm_written(r, "checkpoints"), r->e,
+			return json_err(sm_options_json(r, "checkpoints"), r->e,
 			    "linear learner writes no checkpoints: expected "
 			    "false");
 	return 0;
 }
 
 int
-sm_read_algorithms(struct sm_read *r)
+sm_algorithms_read(struct sm_reader *r)
 {
 	struct sm_settings *s = r->s;
 
 	s->algorithm =
-	    strcmp(sm_option(r, "container")->text, "algorithm") == 0;
-	s->algorithm_param = sm_text(r, "algorithm");
+	    strcmp(sm_options_get(r, "container")->text, "algorithm") == 0;
+	s->algorithm_param = sm_options_text(r, "algorithm");
 	if (!s->algorithm) {
-		if (sm_written(r, "algorithm") == NULL &&
-		    sm_written(r, "algorithms") == NULL)
+		if (sm_options_json(r, "algorithm") == NULL &&
+		    sm_options_json(r, "algorithms") == NULL)
 			return 0;
-		return json_err(sm_written(r, "algorithm") != NULL
-				    ? sm_written(r, "algorithm")
-				    : sm_written(r, "algorithms"),
+		return json_err(sm_options_json(r, "algorithm") != NULL
+				    ? sm_options_json(r, "algorithm")
+				    : sm_options_json(r, "algorithms"),
 		    r->e, "this key goes with \"container\": \"algorithm\"");
 	}
 	s->algorithms = xcalloc(ALGORITHMS_MAX, sizeof *s->algorithms);
@@ -311,17 +311,18 @@ sm_read_algorithms(struct sm_read *r)
 }
 
 int
-sm_check_algorithm_spot(struct sm_read *r)
+sm_algorithms_check_spot(struct sm_reader *r)
 {
 	struct sm_settings *s = r->s;
 
 	if (!s->algorithm || !s->spot || s->checkpoints)
 		return 0;
-	if (!sm_option(r, "max_wait")->given && s->max_run_s <= BUILT_IN_WAIT_S)
+	if (!sm_options_get(r, "max_wait")->given &&
+	    s->max_run_s <= BUILT_IN_WAIT_S)
 		s->max_wait_s = BUILT_IN_WAIT_S;
 	if (s->max_wait_s <= BUILT_IN_WAIT_S)
 		return 0;
-	return json_err(sm_place(r, "max_wait"), r->e,
+	return json_err(sm_options_where(r, "max_wait"), r->e,
 	    "AWS allows an algorithm without checkpoints %d s of waiting and "
 	    "training on spot: expected max_wait and max_run of at most that",
 	    BUILT_IN_WAIT_S);

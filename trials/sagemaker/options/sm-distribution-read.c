@@ -24,12 +24,12 @@ static const struct {
 	const char *name;
 	enum sm_key bit;
 } keys[] = {
-	{ "processes_per_host", KEY_PER_HOST },
-	{ "custom_mpi_options", KEY_MPI_OPTIONS },
-	{ "parameters", KEY_PARAMETERS },
-	{ "version", KEY_VERSION },
-	{ "torch_distributed", KEY_TORCH },
-	{ "group", KEY_GROUP },
+	{ "processes_per_host", SM_KEY_PER_HOST },
+	{ "custom_mpi_options", SM_KEY_MPI_OPTIONS },
+	{ "parameters", SM_KEY_PARAMETERS },
+	{ "version", SM_KEY_VERSION },
+	{ "torch_distributed", SM_KEY_TORCH },
+	{ "group", SM_KEY_GROUP },
 };
 
 enum { N_KEYS = sizeof keys / sizeof keys[0] };
@@ -71,7 +71,7 @@ static const struct {
 
 /* Every launcher's word once, for errors and for their hints. */
 static int
-read_word(struct sm_read *r, const struct json *block)
+read_word(struct sm_reader *r, const struct json *block)
 {
 	const char *words[WORDS_MAX + 1];
 	const struct json *j = json_need(block, "launcher", r->e);
@@ -80,10 +80,11 @@ read_word(struct sm_read *r, const struct json *block)
 
 	if (j == NULL)
 		return -1;
-	for (i = 0; sm_dists[i].word != NULL && n < WORDS_MAX; i++)
-		if (n == 0 || strcmp(words[n - 1], sm_dists[i].word) != 0) {
-			of[n] = sm_dists[i].launcher;
-			words[n++] = sm_dists[i].word;
+	for (i = 0; sm_distributions[i].word != NULL && n < WORDS_MAX; i++)
+		if (n == 0 ||
+		    strcmp(words[n - 1], sm_distributions[i].word) != 0) {
+			of[n] = sm_distributions[i].launcher;
+			words[n++] = sm_distributions[i].word;
 		}
 	words[n] = NULL;
 	if (json_read_word(j, words, &i, r->e) == -1)
@@ -94,19 +95,20 @@ read_word(struct sm_read *r, const struct json *block)
 
 /* Which launchers a key goes with. */
 static int
-key_err(struct sm_read *r, const struct json *j, enum sm_key bit)
+key_err(struct sm_reader *r, const struct json *j, enum sm_key bit)
 {
 	struct buf b = { 0 };
 	const char *last = NULL;
 	size_t i;
 
-	for (i = 0; sm_dists[i].word != NULL; i++) {
-		if ((sm_dists[i].keys & bit) == 0 ||
-		    (last != NULL && strcmp(last, sm_dists[i].word) == 0))
+	for (i = 0; sm_distributions[i].word != NULL; i++) {
+		if ((sm_distributions[i].keys & bit) == 0 ||
+		    (last != NULL &&
+			strcmp(last, sm_distributions[i].word) == 0))
 			continue;
-		last = sm_dists[i].word;
+		last = sm_distributions[i].word;
 		buf_printf(&b, "%s%s", b.len > 0 ? ", " : "", last);
-		if (sm_dists[i].version == 1)
+		if (sm_distributions[i].version == 1)
 			buf_puts(&b, " 1");
 	}
 	json_err_key(
@@ -116,10 +118,10 @@ key_err(struct sm_read *r, const struct json *j, enum sm_key bit)
 }
 
 static int
-check_keys(struct sm_read *r, const struct json *block)
+check_keys(struct sm_reader *r, const struct json *block)
 {
 	const char *known[N_KEYS + 2] = { "launcher" };
-	const struct sm_dist *row = sm_dist_row(r->s);
+	const struct sm_distribution *row = sm_distribution_row(r->s);
 	const struct json *j;
 	size_t i;
 
@@ -183,7 +185,7 @@ check_parameter(const struct json *j, int version, struct err *e)
 }
 
 static int
-check_parameters(struct sm_read *r, const struct json *block, int version)
+check_parameters(struct sm_reader *r, const struct json *block, int version)
 {
 	const struct json *j, *set = json_get(block, "parameters");
 
@@ -205,7 +207,7 @@ check_parameters(struct sm_read *r, const struct json *block, int version)
 }
 
 static int
-check_group(struct sm_read *r, const struct json *block)
+check_group(struct sm_reader *r, const struct json *block)
 {
 	const struct json *j = json_get(block, "group");
 	const char *name;
@@ -222,7 +224,7 @@ check_group(struct sm_read *r, const struct json *block)
 }
 
 static int
-read_block(struct sm_read *r, const struct json *block)
+read_block(struct sm_reader *r, const struct json *block)
 {
 	const struct json *j;
 	const char *text;
@@ -262,7 +264,7 @@ read_block(struct sm_read *r, const struct json *block)
 
 /* What trial.launcher says when the backend says nothing. */
 static int
-read_trial(struct sm_read *r)
+read_trial(struct sm_reader *r)
 {
 	const struct study_trial *t = r->trial;
 
@@ -276,7 +278,7 @@ read_trial(struct sm_read *r)
 		r->s->launcher = SM_MPIRUN;
 		break;
 	case STUDY_LAUNCHER_RANKS:
-		return json_err(sm_place(r, "distribution"), r->e,
+		return json_err(sm_options_where(r, "distribution"), r->e,
 		    "trial.launcher ranks is for one machine: expected a "
 		    "distribution with torchrun or mpirun");
 	}
@@ -312,7 +314,8 @@ machine(const struct sm_settings *s, size_t i)
 }
 
 static bool
-works_on(const struct sm_read *r, const struct sm_dist *row, const char *type)
+works_on(const struct sm_reader *r, const struct sm_distribution *row,
+    const char *type)
 {
 	static const char smddp[] = " ml.p3.16xlarge ml.p3dn.24xlarge "
 				    "ml.p4d.24xlarge ml.p4de.24xlarge ";
@@ -320,16 +323,17 @@ works_on(const struct sm_read *r, const struct sm_dist *row, const char *type)
 	bool yes = false;
 
 	switch (row->where) {
-	case WHERE_ANY:
+	case SM_WHERE_ANY:
 		break;
-	case WHERE_GPU:
-		return sm_type_gpus(type) != 0;
-	case WHERE_GPUS:
-		return sm_type_gpus(type) < 0 || sm_type_gpus(type) > 1;
-	case WHERE_GPU_OR_TRAINIUM:
-		return sm_type_gpus(type) != 0 ||
+	case SM_WHERE_GPU:
+		return sm_instance_type_gpus(type) != 0;
+	case SM_WHERE_GPUS:
+		return sm_instance_type_gpus(type) < 0 ||
+		       sm_instance_type_gpus(type) > 1;
+	case SM_WHERE_GPU_OR_TRAINIUM:
+		return sm_instance_type_gpus(type) != 0 ||
 		       strncmp(type, "ml.trn", 6) == 0;
-	case WHERE_SMDDP:
+	case SM_WHERE_SMDDP:
 		torch = json_get(r->s->dist, "torch_distributed");
 		(void)json_bool(torch, &yes);
 		return word_in(smddp, type) ||
@@ -340,18 +344,18 @@ works_on(const struct sm_read *r, const struct sm_dist *row, const char *type)
 }
 
 static const char *
-works_where(const struct sm_dist *row)
+works_where(const struct sm_distribution *row)
 {
 	switch (row->where) {
-	case WHERE_ANY:
+	case SM_WHERE_ANY:
 		break;
-	case WHERE_GPU:
+	case SM_WHERE_GPU:
 		return "types with GPUs";
-	case WHERE_GPUS:
+	case SM_WHERE_GPUS:
 		return "types with several GPUs";
-	case WHERE_GPU_OR_TRAINIUM:
+	case SM_WHERE_GPU_OR_TRAINIUM:
 		return "types with GPUs, and Trainium";
-	case WHERE_SMDDP:
+	case SM_WHERE_SMDDP:
 		return "ml.p3.16xlarge, ml.p3dn.24xlarge, ml.p4d.24xlarge, "
 		       "ml.p4de.24xlarge, and with torch_distributed "
 		       "ml.p5.48xlarge";
@@ -360,14 +364,14 @@ works_where(const struct sm_dist *row)
 }
 
 static int
-check_machines(struct sm_read *r, const struct sm_dist *row)
+check_machines(struct sm_reader *r, const struct sm_distribution *row)
 {
-	const struct json *place =
-	    sm_place(r, r->s->n_groups > 0 ? "groups" : "instance_type");
+	const struct json *place = sm_options_where(
+	    r, r->s->n_groups > 0 ? "groups" : "instance_type");
 	size_t i;
 
 	if (r->s->n_groups > 0 && row->toolkit && row->launcher != SM_TOOLKIT) {
-		if ((row->keys & KEY_GROUP) == 0)
+		if ((row->keys & SM_KEY_GROUP) == 0)
 			return json_err(place, r->e,
 			    "the launcher %s does not go with groups: expected "
 			    "mpi or smddp, or one of hpotune's own",
@@ -390,11 +394,11 @@ check_machines(struct sm_read *r, const struct sm_dist *row)
  * by devices: in one cluster always, over attempts when they share a batch.
  */
 static int
-check_counts(struct sm_read *r, const struct sm_dist *row)
+check_counts(struct sm_reader *r, const struct sm_distribution *row)
 {
 	const struct study_trial *t = r->trial;
 	bool batch = t->batch_global > 0 || t->batch_param != NULL;
-	int devices = sm_type_devices(machine(r->s, 0));
+	int devices = sm_instance_type_devices(machine(r->s, 0));
 	size_t i;
 
 	if (batch && row->launcher == SM_MODELPARALLEL)
@@ -402,11 +406,11 @@ check_counts(struct sm_read *r, const struct sm_dist *row)
 		    "trial.batch does not go with modelparallel, which "
 		    "divides the batch itself");
 	if (!row->counts || r->s->per_host > 0 ||
-	    (row->toolkit && row->keys & KEY_GROUP && r->s->n_groups > 0 &&
+	    (row->toolkit && row->keys & SM_KEY_GROUP && r->s->n_groups > 0 &&
 		!batch))
 		return 0;
 	for (i = 1; i < n_machines(r->s); i++)
-		if (sm_type_devices(machine(r->s, i)) != devices &&
+		if (sm_instance_type_devices(machine(r->s, i)) != devices &&
 		    (batch || r->s->n_groups > 0))
 			return json_err(r->s->dist, r->e,
 			    "%s and %s differ in devices: expected "
@@ -421,10 +425,11 @@ check_counts(struct sm_read *r, const struct sm_dist *row)
 }
 
 static int
-check_toolkit(struct sm_read *r)
+check_toolkit(struct sm_reader *r)
 {
-	const struct json *place =
-	    r->s->dist != NULL ? r->s->dist : sm_place(r, "distribution");
+	const struct json *place = r->s->dist != NULL
+				       ? r->s->dist
+				       : sm_options_where(r, "distribution");
 	struct err why = ERR_INIT;
 	size_t at;
 
@@ -432,20 +437,20 @@ check_toolkit(struct sm_read *r)
 		return json_err(place, r->e,
 		    "the toolkit starts a script of the code folder: expected "
 		    "\"code\", too");
-	if (sm_dist_command(r->trial->command, &at, &why) == -1)
+	if (sm_distribution_command(r->trial->command, &at, &why) == -1)
 		return json_err(place, r->e, "trial.command: %s", why.text);
 	return 0;
 }
 
 int
-sm_read_dist(struct sm_read *r)
+sm_distribution_read(struct sm_reader *r)
 {
-	const struct json *block = sm_written(r, "distribution");
-	const struct sm_dist *row;
+	const struct json *block = sm_options_json(r, "distribution");
+	const struct sm_distribution *row;
 
 	if ((block != NULL ? read_block(r, block) : read_trial(r)) == -1)
 		return -1;
-	row = sm_dist_row(r->s);
+	row = sm_distribution_row(r->s);
 	if (check_machines(r, row) == -1 || check_counts(r, row) == -1)
 		return -1;
 	return row->toolkit ? check_toolkit(r) : 0;

@@ -20,79 +20,80 @@
 #define HP_MPI_OPTIONS "sagemaker_mpi_custom_mpi_options"
 #define HP_DDP_OPTIONS "sagemaker_distributed_dataparallel_custom_mpi_options"
 
-const struct sm_dist sm_dists[] = {
+const struct sm_distribution sm_distributions[] = {
 	{ .word = "none", .launcher = SM_NONE },
 	{ .word = "torchrun",
 	    .launcher = SM_TORCHRUN,
 	    .counts = true,
-	    .keys = KEY_PER_HOST },
+	    .keys = SM_KEY_PER_HOST },
 	{ .word = "mpirun",
 	    .launcher = SM_MPIRUN,
 	    .counts = true,
-	    .keys = KEY_PER_HOST | KEY_MPI_OPTIONS },
+	    .keys = SM_KEY_PER_HOST | SM_KEY_MPI_OPTIONS },
 	{ .word = "toolkit", .launcher = SM_TOOLKIT, .toolkit = true },
 	{ .word = "smddp",
 	    .launcher = SM_SMDDP,
 	    .toolkit = true,
 	    .counts = true,
-	    .keys = KEY_MPI_OPTIONS | KEY_TORCH | KEY_GROUP,
-	    .where = WHERE_SMDDP,
-	    .hp = { { HP_DDP, FROM_TRUE }, { HP_TYPE, FROM_TYPE },
-		{ HP_DDP_OPTIONS, FROM_MPI_OPTIONS },
-		{ HP_TORCH, FROM_TORCH } } },
+	    .keys = SM_KEY_MPI_OPTIONS | SM_KEY_TORCH | SM_KEY_GROUP,
+	    .where = SM_WHERE_SMDDP,
+	    .hp = { { HP_DDP, SM_FROM_TRUE }, { HP_TYPE, SM_FROM_TYPE },
+		{ HP_DDP_OPTIONS, SM_FROM_MPI_OPTIONS },
+		{ HP_TORCH, SM_FROM_TORCH } } },
 	{ .word = "modelparallel",
 	    .launcher = SM_MODELPARALLEL,
 	    .version = 2,
 	    .toolkit = true,
 	    .counts = true,
-	    .keys = KEY_PARAMETERS | KEY_VERSION,
-	    .where = WHERE_GPU,
-	    .hp = { { "mp_parameters", FROM_PARAMETERS },
-		{ HP_TORCH, FROM_TRUE }, { HP_TYPE, FROM_TYPE },
-		{ HP_DDP, FROM_FALSE } } },
+	    .keys = SM_KEY_PARAMETERS | SM_KEY_VERSION,
+	    .where = SM_WHERE_GPU,
+	    .hp = { { "mp_parameters", SM_FROM_PARAMETERS },
+		{ HP_TORCH, SM_FROM_TRUE }, { HP_TYPE, SM_FROM_TYPE },
+		{ HP_DDP, SM_FROM_FALSE } } },
 	{ .word = "modelparallel",
 	    .launcher = SM_MODELPARALLEL,
 	    .version = 1,
 	    .toolkit = true,
 	    .counts = true,
-	    .keys =
-		KEY_PARAMETERS | KEY_VERSION | KEY_PER_HOST | KEY_MPI_OPTIONS,
-	    .where = WHERE_GPU,
-	    .hp = { { "mp_parameters", FROM_PARAMETERS }, { HP_MPI, FROM_TRUE },
-		{ HP_MPI_COUNT, FROM_PER_HOST },
-		{ HP_MPI_OPTIONS, FROM_MPI_OPTIONS }, { HP_DDP, FROM_FALSE },
-		{ HP_TYPE, FROM_TYPE } } },
+	    .keys = SM_KEY_PARAMETERS | SM_KEY_VERSION | SM_KEY_PER_HOST |
+		    SM_KEY_MPI_OPTIONS,
+	    .where = SM_WHERE_GPU,
+	    .hp = { { "mp_parameters", SM_FROM_PARAMETERS },
+		{ HP_MPI, SM_FROM_TRUE }, { HP_MPI_COUNT, SM_FROM_PER_HOST },
+		{ HP_MPI_OPTIONS, SM_FROM_MPI_OPTIONS },
+		{ HP_DDP, SM_FROM_FALSE }, { HP_TYPE, SM_FROM_TYPE } } },
 	{ .word = "parameter-server",
 	    .launcher = SM_PARAMETER_SERVER,
 	    .toolkit = true,
-	    .hp = { { "sagemaker_parameter_server_enabled", FROM_TRUE } } },
+	    .hp = { { "sagemaker_parameter_server_enabled", SM_FROM_TRUE } } },
 	{ .word = "mpi",
 	    .launcher = SM_MPI,
 	    .toolkit = true,
 	    .counts = true,
-	    .keys = KEY_PER_HOST | KEY_MPI_OPTIONS | KEY_GROUP,
-	    .hp = { { HP_MPI, FROM_TRUE }, { HP_MPI_COUNT, FROM_PER_HOST },
-		{ HP_MPI_OPTIONS, FROM_MPI_OPTIONS } } },
+	    .keys = SM_KEY_PER_HOST | SM_KEY_MPI_OPTIONS | SM_KEY_GROUP,
+	    .hp = { { HP_MPI, SM_FROM_TRUE },
+		{ HP_MPI_COUNT, SM_FROM_PER_HOST },
+		{ HP_MPI_OPTIONS, SM_FROM_MPI_OPTIONS } } },
 	{ .word = "torch-distributed",
 	    .launcher = SM_TORCH_DISTRIBUTED,
 	    .toolkit = true,
 	    .counts = true,
-	    .keys = KEY_PER_HOST,
-	    .where = WHERE_GPU_OR_TRAINIUM,
-	    .hp = { { HP_TORCH, FROM_TRUE }, { HP_TYPE, FROM_TYPE },
-		{ HP_MPI_COUNT, FROM_PER_HOST } } },
+	    .keys = SM_KEY_PER_HOST,
+	    .where = SM_WHERE_GPU_OR_TRAINIUM,
+	    .hp = { { HP_TORCH, SM_FROM_TRUE }, { HP_TYPE, SM_FROM_TYPE },
+		{ HP_MPI_COUNT, SM_FROM_PER_HOST } } },
 	{ .word = "pytorch-ddp",
 	    .launcher = SM_PYTORCH_DDP,
 	    .toolkit = true,
 	    .counts = true,
-	    .where = WHERE_GPUS,
-	    .hp = { { "sagemaker_pytorch_ddp_enabled", FROM_TRUE },
-		{ HP_TYPE, FROM_TYPE } } },
+	    .where = SM_WHERE_GPUS,
+	    .hp = { { "sagemaker_pytorch_ddp_enabled", SM_FROM_TRUE },
+		{ HP_TYPE, SM_FROM_TYPE } } },
 	{ .word = "multi-worker-mirrored",
 	    .launcher = SM_MIRRORED,
 	    .toolkit = true,
 	    .hp = { { "sagemaker_multi_worker_mirrored_strategy_enabled",
-		FROM_TRUE } } },
+		SM_FROM_TRUE } } },
 	{ .word = NULL },
 };
 
@@ -112,24 +113,24 @@ sm_dist_text(const struct sm_settings *s, const char *key)
 	return s->dist != NULL ? json_string(json_get(s->dist, key)) : NULL;
 }
 
-const struct sm_dist *
-sm_dist_row(const struct sm_settings *s)
+const struct sm_distribution *
+sm_distribution_row(const struct sm_settings *s)
 {
 	int64_t version = dist_integer(s, "version", 2);
 	size_t i;
 
-	for (i = 0; sm_dists[i].word != NULL; i++)
-		if (sm_dists[i].launcher == s->launcher &&
-		    (sm_dists[i].version == 0 ||
-			sm_dists[i].version == version))
+	for (i = 0; sm_distributions[i].word != NULL; i++)
+		if (sm_distributions[i].launcher == s->launcher &&
+		    (sm_distributions[i].version == 0 ||
+			sm_distributions[i].version == version))
 			break;
-	return &sm_dists[i];
+	return &sm_distributions[i];
 }
 
 bool
-sm_is_toolkit(const struct sm_settings *s)
+sm_distribution_is_toolkit(const struct sm_settings *s)
 {
-	return s->algorithm || sm_dist_row(s)->toolkit;
+	return s->algorithm || sm_distribution_row(s)->toolkit;
 }
 
 /* ---- the command, as the toolkit can start it --------------------------- */
@@ -164,13 +165,13 @@ is_setting(const char *argument)
 }
 
 bool
-sm_is_python(const char *program)
+sm_distribution_is_python(const char *program)
 {
 	return strcmp(program, "-u") != 0 && is_python(program);
 }
 
 int
-sm_dist_find(char *const *argv, size_t *at, struct err *e)
+sm_distribution_find(char *const *argv, size_t *at, struct err *e)
 {
 	size_t i = 0;
 
@@ -191,11 +192,11 @@ sm_dist_find(char *const *argv, size_t *at, struct err *e)
 }
 
 int
-sm_dist_command(char *const *argv, size_t *at, struct err *e)
+sm_distribution_command(char *const *argv, size_t *at, struct err *e)
 {
 	size_t i;
 
-	if (sm_dist_find(argv, at, e) == -1)
+	if (sm_distribution_find(argv, at, e) == -1)
 		return -1;
 	i = *at;
 	while (argv[++i] != NULL)
@@ -208,7 +209,7 @@ sm_dist_command(char *const *argv, size_t *at, struct err *e)
 }
 
 const char *
-sm_dist_program(const struct sm_settings *s, const char *argument)
+sm_distribution_program(const struct sm_settings *s, const char *argument)
 {
 	size_t n = s->code_as != NULL ? strlen(s->code_as) : 0;
 

@@ -9,34 +9,34 @@
 #include "trials/sagemaker/options/sm-settings.h"
 
 enum sm_from { /* where the value of a hyperparameter comes from */
-	FROM_NOWHERE,
-	FROM_TRUE,
-	FROM_FALSE,
-	FROM_TYPE, /* of the instances */
-	FROM_PER_HOST, /* processes_per_host, left out when not given */
-	FROM_MPI_OPTIONS, /* custom_mpi_options, "" when not given */
-	FROM_PARAMETERS,
-	FROM_TORCH /* true with torch_distributed, else left out */
+	SM_FROM_NOWHERE,
+	SM_FROM_TRUE,
+	SM_FROM_FALSE,
+	SM_FROM_TYPE, /* of the instances */
+	SM_FROM_PER_HOST, /* processes_per_host, left out when not given */
+	SM_FROM_MPI_OPTIONS, /* custom_mpi_options, "" when not given */
+	SM_FROM_PARAMETERS,
+	SM_FROM_TORCH /* true with torch_distributed, else left out */
 };
 
 enum sm_key { /* of the distribution block, as bits */
-	KEY_PER_HOST = 1,
-	KEY_MPI_OPTIONS = 2,
-	KEY_PARAMETERS = 4,
-	KEY_VERSION = 8,
-	KEY_TORCH = 16,
-	KEY_GROUP = 32
+	SM_KEY_PER_HOST = 1,
+	SM_KEY_MPI_OPTIONS = 2,
+	SM_KEY_PARAMETERS = 4,
+	SM_KEY_VERSION = 8,
+	SM_KEY_TORCH = 16,
+	SM_KEY_GROUP = 32
 };
 
 enum sm_where { /* instance types a launcher works on */
-	WHERE_ANY,
-	WHERE_GPU,
-	WHERE_GPUS, /* several */
-	WHERE_GPU_OR_TRAINIUM,
-	WHERE_SMDDP
+	SM_WHERE_ANY,
+	SM_WHERE_GPU,
+	SM_WHERE_GPUS, /* several */
+	SM_WHERE_GPU_OR_TRAINIUM,
+	SM_WHERE_SMDDP
 };
 
-struct sm_dist {
+struct sm_distribution {
 	const char *word; /* in study.json */
 	enum sm_launcher launcher;
 	int version; /* of modelparallel, else 0 */
@@ -51,20 +51,21 @@ struct sm_dist {
 };
 
 /* Ends with a row without word. */
-extern const struct sm_dist sm_dists[];
-const struct sm_dist *sm_dist_row(const struct sm_settings *);
+extern const struct sm_distribution sm_distributions[];
+const struct sm_distribution *sm_distribution_row(const struct sm_settings *);
 /* A text of the distribution block, or NULL. */
 const char *sm_dist_text(const struct sm_settings *, const char *key);
 /*
  * The program of a command that the toolkit can start: argument number *at
  * ends in .py, at most Python itself stands in front, and only {params} and
- * --NAME=VALUE follow.  sm_dist_find looks no further than the program.
+ * --NAME=VALUE follow.  sm_distribution_find looks no further than the program.
  */
-int sm_dist_command(char *const *argv, size_t *at, struct err *);
-int sm_dist_find(char *const *argv, size_t *at, struct err *);
+int sm_distribution_command(char *const *argv, size_t *at, struct err *);
+int sm_distribution_find(char *const *argv, size_t *at, struct err *);
 /* "python3", "/usr/bin/python3.11": whether a program is called so. */
-bool sm_is_python(const char *program);
+bool sm_distribution_is_python(const char *program);
 /* Its path in the code folder. */
-const char *sm_dist_program(const struct sm_settings *, const char *argument);
+const char *
+sm_distribution_program(const struct sm_settings *, const char *argument);
 
 #endif /* HPOTUNE_SM_DISTRIBUTION_H */

@@ -30,7 +30,7 @@ static const char *const input_keys[] = { "s3", "file_system", "distribution",
 	"record_wrapper", "shuffle_seed", NULL };
 
 int
-sm_read_texts(char ***out, const struct json *list, size_t max,
+sm_inputs_read_texts(char ***out, const struct json *list, size_t max,
     const char *what, bool (*good)(const char *), struct err *e)
 {
 	const struct json *j;
@@ -106,7 +106,7 @@ texts_check(const struct json *block, const char *key, size_t max,
 
 /* Which group of the cluster a channel is for must be one there is. */
 static int
-groups_check(struct sm_read *r, const struct json *block)
+groups_check(struct sm_reader *r, const struct json *block)
 {
 	const struct json *j, *list = json_get(block, "groups");
 	size_t i;
@@ -136,7 +136,7 @@ file_system_id_good(const char *s)
 
 /* {"id": "fs-…", "type": "EFS", "path": "/x", "access": "ro"} */
 static int
-file_system_check(struct sm_read *r, const struct json *block)
+file_system_check(struct sm_reader *r, const struct json *block)
 {
 	static const char *const keys[] = { "id", "type", "path", "access",
 		NULL };
@@ -162,7 +162,7 @@ file_system_check(struct sm_read *r, const struct json *block)
 		return json_err(path, r->e, "expected a path from /");
 	if (word_check(block, "type", types, &at, r->e) == -1)
 		return -1;
-	if (sm_written(r, "vpc") == NULL)
+	if (sm_options_json(r, "vpc") == NULL)
 		return json_err(
 		    block, r->e, "a file system needs \"vpc\", too");
 	return word_check(block, "access", access, &at, r->e);
@@ -218,7 +218,7 @@ input_words_check(struct sm_input *in, const struct json *block, struct err *e)
 
 static int
 read_input_block(
-    struct sm_read *r, struct sm_input *in, const struct json *block)
+    struct sm_reader *r, struct sm_input *in, const struct json *block)
 {
 	const struct json *s3 = json_get(block, "s3");
 	const struct json *fs = json_get(block, "file_system");
@@ -235,7 +235,7 @@ read_input_block(
 	if (s3 != NULL) {
 		if (json_read_string(s3, &uri, r->e) == -1)
 			return -1;
-		if (!sm_s3_readable(uri))
+		if (!sm_settings_s3_readable(uri))
 			return json_err(s3, r->e,
 			    "expected a URI like \"s3://BUCKET/PREFIX/\"");
 		in->s3 = xstrdup(uri);
@@ -247,7 +247,7 @@ read_input_block(
 }
 
 static int
-read_input(struct sm_read *r, const struct json *j)
+read_input(struct sm_reader *r, const struct json *j)
 {
 	struct sm_input *in = &r->s->inputs[r->s->n_inputs];
 	const char *uri = json_string(j);
@@ -258,7 +258,7 @@ read_input(struct sm_read *r, const struct json *j)
 	r->s->n_inputs++;
 	if (json_type(j) == JSON_OBJECT)
 		return read_input_block(r, in, j);
-	if (uri == NULL || !sm_s3_readable(uri))
+	if (uri == NULL || !sm_settings_s3_readable(uri))
 		return json_err(j, r->e,
 		    "expected a URI like \"s3://BUCKET/PREFIX/\" or an "
 		    "object");
@@ -267,9 +267,9 @@ read_input(struct sm_read *r, const struct json *j)
 }
 
 static int
-read_inputs(struct sm_read *r)
+read_inputs(struct sm_reader *r)
 {
-	const struct json *j, *block = sm_written(r, "inputs");
+	const struct json *j, *block = sm_options_json(r, "inputs");
 
 	if (block == NULL)
 		return 0;
@@ -303,7 +303,7 @@ tag_good(const char *s, size_t max)
 }
 
 static int
-read_tag(struct sm_read *r, const struct json *j)
+read_tag(struct sm_reader *r, const struct json *j)
 {
 	struct sm_pair *tag = &r->s->tags[r->s->n_tags];
 	const char *name = json_key(j), *value;
@@ -330,9 +330,9 @@ read_tag(struct sm_read *r, const struct json *j)
 }
 
 static int
-read_tags(struct sm_read *r)
+read_tags(struct sm_reader *r)
 {
-	const struct json *j, *block = sm_written(r, "tags");
+	const struct json *j, *block = sm_options_json(r, "tags");
 
 	if (block == NULL)
 		return 0;
@@ -376,11 +376,11 @@ security_group_good(const char *s)
 }
 
 static int
-read_vpc(struct sm_read *r)
+read_vpc(struct sm_reader *r)
 {
 	static const char *const keys[] = { "subnets", "security_groups",
 		NULL };
-	const struct json *block = sm_written(r, "vpc"), *nets, *groups;
+	const struct json *block = sm_options_json(r, "vpc"), *nets, *groups;
 
 	if (block == NULL ||
 	    (json_type(block) == JSON_OBJECT && json_count(block) == 0))
@@ -389,16 +389,16 @@ read_vpc(struct sm_read *r)
 	    json_only(block, keys, r->e) == -1 ||
 	    (nets = json_need(block, "subnets", r->e)) == NULL ||
 	    (groups = json_need(block, "security_groups", r->e)) == NULL ||
-	    sm_read_texts(&r->s->subnets, nets, SUBNETS_MAX,
+	    sm_inputs_read_texts(&r->s->subnets, nets, SUBNETS_MAX,
 		"subnets like \"subnet-0123\"", subnet_good, r->e) == -1)
 		return -1;
-	return sm_read_texts(&r->s->security_groups, groups,
+	return sm_inputs_read_texts(&r->s->security_groups, groups,
 	    SECURITY_GROUPS_MAX, "security groups like \"sg-0123\"",
 	    security_group_good, r->e);
 }
 
 int
-sm_read_data(struct sm_read *r)
+sm_inputs_read(struct sm_reader *r)
 {
 	if (read_vpc(r) == -1 || read_inputs(r) == -1)
 		return -1;

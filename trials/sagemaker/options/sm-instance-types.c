@@ -76,7 +76,7 @@ family_plain(const char *family, size_t n)
 }
 
 int
-sm_type_gpus(const char *type)
+sm_instance_type_gpus(const char *type)
 {
 	const char *size;
 	size_t n, i;
@@ -99,12 +99,12 @@ sm_type_gpus(const char *type)
 }
 
 int
-sm_type_devices(const char *type)
+sm_instance_type_devices(const char *type)
 {
 	size_t i;
 
 	if (strncmp(type, "ml.trn", 6) != 0)
-		return sm_type_gpus(type);
+		return sm_instance_type_gpus(type);
 	for (i = 0; i < sizeof neurons / sizeof neurons[0]; i++)
 		if (strcmp(neurons[i].type, type) == 0)
 			return neurons[i].cores;

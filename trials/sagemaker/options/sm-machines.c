@@ -63,7 +63,7 @@ type_err(const struct json *j, const char *name, struct err *e)
 }
 
 static int
-type_add(struct sm_read *r, const struct json *j, char *name)
+type_add(struct sm_reader *r, const struct json *j, char *name)
 {
 	struct sm_settings *s = r->s;
 	size_t i;
@@ -84,9 +84,9 @@ type_add(struct sm_read *r, const struct json *j, char *name)
 
 /* The option's text has its words joined by commas. */
 static int
-read_types(struct sm_read *r)
+read_types(struct sm_reader *r)
 {
-	const struct option_value *v = sm_option(r, "instance_type");
+	const struct option_value *v = sm_options_get(r, "instance_type");
 	const struct json *j = v->json;
 	const char *p = v->text;
 	size_t n;
@@ -111,7 +111,7 @@ read_types(struct sm_read *r)
 
 static int
 group_check_name(
-    struct sm_read *r, const struct sm_group *g, const struct json *j)
+    struct sm_reader *r, const struct sm_group *g, const struct json *j)
 {
 	size_t i, n = strlen(g->name);
 
@@ -130,7 +130,7 @@ group_check_name(
 }
 
 static int
-read_group(struct sm_read *r, const struct json *block)
+read_group(struct sm_reader *r, const struct json *block)
 {
 	static const char *const keys[] = { "name", "instance_type", "count",
 		NULL };
@@ -162,7 +162,7 @@ read_group(struct sm_read *r, const struct json *block)
 }
 
 static int
-read_groups(struct sm_read *r, const struct json *list)
+read_groups(struct sm_reader *r, const struct json *list)
 {
 	const struct json *j;
 
@@ -171,14 +171,14 @@ read_groups(struct sm_read *r, const struct json *list)
 	if (json_count(list) < 1 || json_count(list) > GROUPS_MAX)
 		return json_err(
 		    list, r->e, "expected 1 to %d groups", GROUPS_MAX);
-	if (sm_written(r, "instance_type") != NULL)
-		return json_err(sm_written(r, "instance_type"), r->e,
+	if (sm_options_json(r, "instance_type") != NULL)
+		return json_err(sm_options_json(r, "instance_type"), r->e,
 		    "groups have their own types: expected one of them");
-	if (sm_written(r, "instance_count") != NULL)
-		return json_err(sm_written(r, "instance_count"), r->e,
+	if (sm_options_json(r, "instance_count") != NULL)
+		return json_err(sm_options_json(r, "instance_count"), r->e,
 		    "groups have their own counts: expected one of them");
-	if (sm_option(r, "keep_alive")->number > 0)
-		return json_err(sm_written(r, "keep_alive"), r->e,
+	if (sm_options_get(r, "keep_alive")->number > 0)
+		return json_err(sm_options_json(r, "keep_alive"), r->e,
 		    "warm pools do not go with groups: expected 0");
 	r->s->count = 0;
 	r->s->groups = xcalloc(GROUPS_MAX, sizeof *r->s->groups);
@@ -209,7 +209,7 @@ price_set(struct sm_settings *s, const char *name, double price)
 
 /* A price that no attempt can have is a slip of the pen. */
 static int
-price_err(struct sm_read *r, const struct json *j)
+price_err(struct sm_reader *r, const struct json *j)
 {
 	const char *names[TYPES_MAX + GROUPS_MAX + 1] = { NULL };
 	struct buf hint = { 0 };
@@ -227,9 +227,9 @@ price_err(struct sm_read *r, const struct json *j)
 }
 
 static int
-read_prices(struct sm_read *r)
+read_prices(struct sm_reader *r)
 {
-	const struct json *j, *block = sm_written(r, "price_per_hour");
+	const struct json *j, *block = sm_options_json(r, "price_per_hour");
 	double price;
 
 	if (block == NULL)
@@ -246,16 +246,16 @@ read_prices(struct sm_read *r)
 }
 
 int
-sm_read_machines(struct sm_read *r)
+sm_machines_read(struct sm_reader *r)
 {
-	const struct json *groups = sm_written(r, "groups");
+	const struct json *groups = sm_options_json(r, "groups");
 
-	r->s->count = (int)sm_option(r, "instance_count")->number;
+	r->s->count = (int)sm_options_get(r, "instance_count")->number;
 	if (groups != NULL) {
 		if (read_groups(r, groups) == -1)
 			return -1;
-	} else if (!sm_option(r, "instance_type")->given) {
-		return json_err(sm_place(r, "instance_type"), r->e,
+	} else if (!sm_options_get(r, "instance_type")->given) {
+		return json_err(sm_options_where(r, "instance_type"), r->e,
 		    "the sagemaker backend also needs \"instance_type\": one "
 		    "like \"ml.g5.xlarge\", or a list of them");
 	} else if (read_types(r) == -1) {

@@ -177,23 +177,23 @@ const struct option sm_options[] = {
 };
 
 const struct option_value *
-sm_option(const struct sm_read *r, const char *name)
+sm_options_get(const struct sm_reader *r, const char *name)
 {
-	return option_get(sm_options, r->values, name);
+	return plugin_option_get(sm_options, r->values, name);
 }
 
 const struct json *
-sm_written(const struct sm_read *r, const char *name)
+sm_options_json(const struct sm_reader *r, const char *name)
 {
-	const struct option_value *v = sm_option(r, name);
+	const struct option_value *v = sm_options_get(r, name);
 
 	return v->given ? v->json : NULL;
 }
 
 const struct json *
-sm_place(const struct sm_read *r, const char *name)
+sm_options_where(const struct sm_reader *r, const char *name)
 {
-	const struct json *j = sm_written(r, name);
+	const struct json *j = sm_options_json(r, name);
 	size_t i;
 
 	for (i = 0; j == NULL && sm_options[i].type != OPTION_END; i++)
@@ -203,9 +203,9 @@ sm_place(const struct sm_read *r, const char *name)
 }
 
 char *
-sm_text(const struct sm_read *r, const char *name)
+sm_options_text(const struct sm_reader *r, const char *name)
 {
-	const char *text = sm_option(r, name)->text;
+	const char *text = sm_options_get(r, name)->text;
 
 	return text != NULL ? xstrdup(text) : NULL;
 }

@@ -33,9 +33,9 @@ static const char *const members[] = { "AlgorithmSpecification",
 	NULL };
 
 static int
-read_members(struct sm_read *r)
+read_members(struct sm_reader *r)
 {
-	const struct json *j, *block = sm_written(r, "extra");
+	const struct json *j, *block = sm_options_json(r, "extra");
 	size_t i;
 
 	if (block == NULL)
@@ -60,11 +60,11 @@ topic_good(const char *s)
 }
 
 static int
-read_alarm(struct sm_read *r)
+read_alarm(struct sm_reader *r)
 {
 	static const char *const keys[] = { "gpu_idle", "minutes", "action",
 		NULL };
-	const struct json *j, *block = sm_written(r, "alarm");
+	const struct json *j, *block = sm_options_json(r, "alarm");
 	const char *text;
 	int64_t n;
 
@@ -89,7 +89,7 @@ read_alarm(struct sm_read *r)
 }
 
 int
-sm_read_extra(struct sm_read *r)
+sm_passthrough_read(struct sm_reader *r)
 {
 	return read_members(r) == -1 ? -1 : read_alarm(r);
 }

@@ -31,13 +31,13 @@ enum {
 
 /* Left-out and wrong alike: what was expected. */
 static int
-want(const struct sm_read *r, const char *name, const char *form)
+want(const struct sm_reader *r, const char *name, const char *form)
 {
-	const struct json *j = sm_written(r, name);
+	const struct json *j = sm_options_json(r, name);
 
 	if (j != NULL)
 		return json_err(j, r->e, "expected %s", form);
-	return json_err(sm_place(r, name), r->e,
+	return json_err(sm_options_where(r, name), r->e,
 	    "the sagemaker backend also needs \"%s\": %s", name, form);
 }
 
@@ -125,7 +125,7 @@ is_printable(const char *text)
 }
 
 bool
-sm_s3_good(const char *uri)
+sm_settings_s3_valid(const char *uri)
 {
 	if (strncmp(uri, "s3://", 5) != 0 || strlen(uri) > URI_MAX ||
 	    !bucket_good(uri + 5, strcspn(uri + 5, "/")))
@@ -147,12 +147,12 @@ access_point_good(const char *s, size_t n)
 
 /* What SageMaker reads of S3 by itself: it also takes URLs and ARNs. */
 bool
-sm_s3_readable(const char *uri)
+sm_settings_s3_readable(const char *uri)
 {
 	const char *at;
 	size_t n;
 
-	if (sm_s3_good(uri))
+	if (sm_settings_s3_valid(uri))
 		return true;
 	if (strlen(uri) > URI_READ_MAX || !is_printable(uri))
 		return false;
@@ -177,17 +177,17 @@ kms_good(const char *s)
 }
 
 static int
-read_names(struct sm_read *r)
+read_names(struct sm_reader *r)
 {
 	struct sm_settings *s = r->s;
 
-	s->region = sm_text(r, "region");
-	s->profile = sm_text(r, "profile");
-	s->role = sm_text(r, "role");
-	s->image = sm_text(r, "image");
-	s->input_mode = sm_text(r, "input_mode");
-	s->packed = strcmp(sm_option(r, "model")->text, "tar.gz") == 0;
-	s->kms_key = sm_text(r, "kms_key");
+	s->region = sm_options_text(r, "region");
+	s->profile = sm_options_text(r, "profile");
+	s->role = sm_options_text(r, "role");
+	s->image = sm_options_text(r, "image");
+	s->input_mode = sm_options_text(r, "input_mode");
+	s->packed = strcmp(sm_options_get(r, "model")->text, "tar.gz") == 0;
+	s->kms_key = sm_options_text(r, "kms_key");
 	if (s->kms_key != NULL && !kms_good(s->kms_key))
 		return want(r, "kms_key",
 		    "a key's id or ARN, or \"alias/NAME\" or its ARN");
@@ -199,7 +199,7 @@ read_names(struct sm_read *r)
 		return want(r, "role",
 		    "the ARN of a role like "
 		    "\"arn:aws:iam::123456789012:role/NAME\"");
-	if (s->image == NULL && sm_written(r, "algorithms") != NULL)
+	if (s->image == NULL && sm_options_json(r, "algorithms") != NULL)
 		return 0;
 	if (s->image == NULL || !image_good(s->image))
 		return want(
@@ -209,12 +209,12 @@ read_names(struct sm_read *r)
 
 /* Of "s3://BUCKET/PREFIX/" the two, without slashes at the ends. */
 static int
-read_s3(struct sm_read *r)
+read_s3(struct sm_reader *r)
 {
-	const char *uri = sm_option(r, "s3")->text, *prefix;
+	const char *uri = sm_options_get(r, "s3")->text, *prefix;
 	size_t n;
 
-	if (uri == NULL || !sm_s3_good(uri))
+	if (uri == NULL || !sm_settings_s3_valid(uri))
 		return want(r, "s3", "a URI like \"s3://BUCKET/PREFIX/\"");
 	n = strcspn(uri + 5, "/");
 	r->s->bucket = xstrndup(uri + 5, n);
@@ -242,9 +242,9 @@ path_below(const char *dir, const char *path)
 
 /* The folder of the code, and how the command will see it. */
 static int
-read_code(struct sm_read *r)
+read_code(struct sm_reader *r)
 {
-	const char *text = sm_option(r, "code")->text, *rest;
+	const char *text = sm_options_get(r, "code")->text, *rest;
 	struct sm_settings *s = r->s;
 	struct stat st;
 	char *path, *work;
@@ -256,11 +256,11 @@ read_code(struct sm_read *r)
 	s->code = realpath(path, NULL);
 	free(path);
 	if (s->code == NULL || stat(s->code, &st) == -1)
-		return json_err(sm_written(r, "code"), r->e,
+		return json_err(sm_options_json(r, "code"), r->e,
 		    "expected a folder: %s", strerror(errno));
 	if (!S_ISDIR(st.st_mode))
 		return json_err(
-		    sm_written(r, "code"), r->e, "expected a folder");
+		    sm_options_json(r, "code"), r->e, "expected a folder");
 	work = realpath(r->trial->workdir, NULL);
 	if (work == NULL)
 		return 0;
@@ -273,16 +273,16 @@ read_code(struct sm_read *r)
 }
 
 static int
-read_run(struct sm_read *r)
+read_run(struct sm_reader *r)
 {
-	const struct option_value *v = sm_option(r, "max_run");
+	const struct option_value *v = sm_options_get(r, "max_run");
 	int64_t ms = r->trial->max_run_ms;
 
 	r->s->max_run_s = RUN_S;
 	if (v->given)
 		r->s->max_run_s = (int64_t)ceil(v->number);
 	else if (ms > (int64_t)RUN_MAX_S * 1000)
-		return json_err(sm_place(r, "max_run"), r->e,
+		return json_err(sm_options_where(r, "max_run"), r->e,
 		    "trial.max_run is more than the 28 days of a training "
 		    "job: expected max_run beside it");
 	else if (ms > 0)
@@ -292,31 +292,33 @@ read_run(struct sm_read *r)
 
 /* Spot and what goes with it: reference to AWS's own rules is in the manual. */
 static int
-read_spot(struct sm_read *r)
+read_spot(struct sm_reader *r)
 {
 	struct sm_settings *s = r->s;
-	const struct option_value *wait = sm_option(r, "max_wait");
+	const struct option_value *wait = sm_options_get(r, "max_wait");
 
-	s->spot = sm_option(r, "spot")->number != 0;
-	s->force_spot = sm_option(r, "force_spot")->number != 0;
-	s->on_demand_after = (int)sm_option(r, "on_demand_after")->number;
-	s->keep_alive_s = (int64_t)ceil(sm_option(r, "keep_alive")->number);
-	s->download_s = (int64_t)ceil(sm_option(r, "download_time")->number);
-	s->upload_s = (int64_t)ceil(sm_option(r, "upload_time")->number);
+	s->spot = sm_options_get(r, "spot")->number != 0;
+	s->force_spot = sm_options_get(r, "force_spot")->number != 0;
+	s->on_demand_after = (int)sm_options_get(r, "on_demand_after")->number;
+	s->keep_alive_s =
+	    (int64_t)ceil(sm_options_get(r, "keep_alive")->number);
+	s->download_s =
+	    (int64_t)ceil(sm_options_get(r, "download_time")->number);
+	s->upload_s = (int64_t)ceil(sm_options_get(r, "upload_time")->number);
 	if (!s->spot && wait->given)
 		return json_err(
 		    wait->json, r->e, "max_wait goes only with \"spot\": true");
 	if (!s->spot && s->on_demand_after > 0)
-		return json_err(sm_written(r, "on_demand_after"), r->e,
+		return json_err(sm_options_json(r, "on_demand_after"), r->e,
 		    "on_demand_after goes only with \"spot\": true");
 	if (!s->spot)
 		return 0;
 	if (!s->checkpoints && !s->force_spot)
-		return json_err(sm_written(r, "spot"), r->e,
+		return json_err(sm_options_json(r, "spot"), r->e,
 		    "without checkpoints every interruption starts the trial "
 		    "anew: expected false, or \"force_spot\": true");
 	if (s->keep_alive_s > 0)
-		return json_err(sm_written(r, "keep_alive"), r->e,
+		return json_err(sm_options_json(r, "keep_alive"), r->e,
 		    "warm pools do not go with spot: expected one of them");
 	s->max_wait_s = s->max_run_s +
 			(s->max_run_s > WAIT_MIN_S ? s->max_run_s : WAIT_MIN_S);
@@ -332,27 +334,27 @@ read_spot(struct sm_read *r)
 }
 
 static void
-read_rest(struct sm_read *r)
+read_rest(struct sm_reader *r)
 {
-	const struct option_value *v = sm_option(r, "parallel");
+	const struct option_value *v = sm_options_get(r, "parallel");
 	struct sm_settings *s = r->s;
 
 	s->volume_gb =
-	    (int64_t)ceil(sm_option(r, "volume")->number / 1073741824.0);
+	    (int64_t)ceil(sm_options_get(r, "volume")->number / 1073741824.0);
 	s->parallel = v->given ? (int)v->number : 0;
-	s->pace = sm_option(r, "pace")->number;
+	s->pace = sm_options_get(r, "pace")->number;
 	s->metrics_from_cloudwatch =
-	    strcmp(sm_option(r, "metrics_from")->text, "cloudwatch") == 0;
-	s->requirements = sm_option(r, "requirements")->number != 0;
-	s->watch_events = sm_option(r, "watch")->number != 0;
-	s->publish = sm_option(r, "publish")->number != 0;
+	    strcmp(sm_options_get(r, "metrics_from")->text, "cloudwatch") == 0;
+	s->requirements = sm_options_get(r, "requirements")->number != 0;
+	s->watch_events = sm_options_get(r, "watch")->number != 0;
+	s->publish = sm_options_get(r, "publish")->number != 0;
 }
 
 int
 sm_settings_read(struct sm_settings **out, const struct option_value *values,
     const struct study_trial *trial, struct err *e)
 {
-	struct sm_read r = {
+	struct sm_reader r = {
 		.s = xcalloc(1, sizeof *r.s),
 		.values = values,
 		.trial = trial,
@@ -360,12 +362,12 @@ sm_settings_read(struct sm_settings **out, const struct option_value *values,
 	};
 
 	*out = NULL;
-	r.s->checkpoints = sm_option(&r, "checkpoints")->number != 0;
-	if (read_names(&r) == -1 || sm_read_machines(&r) == -1 ||
-	    sm_read_algorithms(&r) == -1 || read_s3(&r) == -1 ||
+	r.s->checkpoints = sm_options_get(&r, "checkpoints")->number != 0;
+	if (read_names(&r) == -1 || sm_machines_read(&r) == -1 ||
+	    sm_algorithms_read(&r) == -1 || read_s3(&r) == -1 ||
 	    read_code(&r) == -1 || read_run(&r) == -1 || read_spot(&r) == -1 ||
-	    sm_check_algorithm_spot(&r) == -1 || sm_read_data(&r) == -1 ||
-	    sm_read_dist(&r) == -1 || sm_read_extra(&r) == -1) {
+	    sm_algorithms_check_spot(&r) == -1 || sm_inputs_read(&r) == -1 ||
+	    sm_distribution_read(&r) == -1 || sm_passthrough_read(&r) == -1) {
 		sm_settings_free(r.s);
 		return -1;
 	}

@@ -147,10 +147,10 @@ void sm_algorithms_free(struct sm_settings *);
 #define SM_METRIC_STEP "hpotune:step"
 
 /* GPUs of one instance of a type by its name; 0 = none, -1 = not known. */
-int sm_type_gpus(const char *type);
+int sm_instance_type_gpus(const char *type);
 /* The same with the NeuronCores of Trainium: what a process is started for. */
-int sm_type_devices(const char *type);
+int sm_instance_type_devices(const char *type);
 /* Whether AWS's own toolkit starts the program, and not our entry script. */
-bool sm_is_toolkit(const struct sm_settings *);
+bool sm_distribution_is_toolkit(const struct sm_settings *);
 
 #endif /* HPOTUNE_SM_SETTINGS_H */

@@ -16,7 +16,8 @@ enum {
 };
 
 void
-sm_prefix(char out[SM_NAME_MAX], const char *study, const char *study_id)
+sm_create_job_prefix(
+    char out[SM_NAME_MAX], const char *study, const char *study_id)
 {
 	size_t n = strlen(study);
 
@@ -29,7 +30,7 @@ sm_prefix(char out[SM_NAME_MAX], const char *study, const char *study_id)
 }
 
 void
-sm_job_name(char out[SM_NAME_MAX], const char *prefix, int64_t trial,
+sm_create_job_name(char out[SM_NAME_MAX], const char *prefix, int64_t trial,
     int attempt, const char *uuid)
 {
 	(void)snprintf(out, SM_NAME_MAX, "%.28s%05" PRId64 "-%02d-%.6s", prefix,
@@ -37,7 +38,7 @@ sm_job_name(char out[SM_NAME_MAX], const char *prefix, int64_t trial,
 }
 
 char *
-sm_study_key(
+sm_create_job_study_key(
     const struct sm_settings *s, const char *study, const char *study_id)
 {
 	return xasprintf("%s%s%s-%s", s->prefix, *s->prefix != '\0' ? "/" : "",
@@ -58,7 +59,7 @@ extra_put(struct buf *b, const struct json *block, const char *const * not )
 				break;
 		if (not [i] != NULL)
 			continue;
-		put_key(b, json_key(j));
+		sm_json_put_key(b, json_key(j));
 		json_write(b, j);
 	}
 }
@@ -77,20 +78,20 @@ algorithm_put(
 {
 	const struct sm_settings *s = r->settings;
 
-	put_key(b, "AlgorithmSpecification");
+	sm_json_put_key(b, "AlgorithmSpecification");
 	buf_putc(b, '{');
-	put_text(b, "TrainingImage", a != NULL ? a->image : s->image);
-	put_text(b, "TrainingInputMode", s->input_mode);
-	if (!sm_is_toolkit(s)) {
+	sm_json_put_text(b, "TrainingImage", a != NULL ? a->image : s->image);
+	sm_json_put_text(b, "TrainingInputMode", s->input_mode);
+	if (!sm_distribution_is_toolkit(s)) {
 		/* Files of a channel have no executable bit. */
-		put_key(b, "ContainerEntrypoint");
+		sm_json_put_key(b, "ContainerEntrypoint");
 		buf_puts(b, "[\"/bin/sh\"]");
-		put_key(b, "ContainerArguments");
+		sm_json_put_key(b, "ContainerArguments");
 		buf_puts(b, "[\"/opt/ml/input/data/hpotune/run.sh\"]");
 	}
 	/* AWS defines those of its own, and lets nobody override them. */
 	if (a == NULL)
-		sm_put_metrics(b, r);
+		sm_hyperparameters_put_metrics(b, r);
 	extra_put(b, extra(s, "AlgorithmSpecification"), nothing);
 	buf_putc(b, '}');
 }
@@ -105,7 +106,7 @@ member_copy(
 
 	if (j == NULL)
 		return;
-	put_key(b, to);
+	sm_json_put_key(b, to);
 	json_write(b, j);
 }
 
@@ -113,13 +114,13 @@ static void
 s3_put(struct buf *b, const char *uri, bool sharded, const char *type,
     const struct json *block)
 {
-	put_key(b, "DataSource");
+	sm_json_put_key(b, "DataSource");
 	buf_putc(b, '{');
-	put_key(b, "S3DataSource");
+	sm_json_put_key(b, "S3DataSource");
 	buf_putc(b, '{');
-	put_text(b, "S3DataType", type);
-	put_text(b, "S3Uri", uri);
-	put_text(b, "S3DataDistributionType",
+	sm_json_put_text(b, "S3DataType", type);
+	sm_json_put_text(b, "S3Uri", uri);
+	sm_json_put_text(b, "S3DataDistributionType",
 	    sharded ? "ShardedByS3Key" : "FullyReplicated");
 	member_copy(b, block, "attributes", "AttributeNames");
 	member_copy(b, block, "groups", "InstanceGroupNames");
@@ -131,14 +132,15 @@ file_system_put(struct buf *b, const struct json *block)
 {
 	const char *access = json_string(json_get(block, "access"));
 
-	put_key(b, "DataSource");
+	sm_json_put_key(b, "DataSource");
 	buf_putc(b, '{');
-	put_key(b, "FileSystemDataSource");
+	sm_json_put_key(b, "FileSystemDataSource");
 	buf_putc(b, '{');
 	member_copy(b, block, "id", "FileSystemId");
 	member_copy(b, block, "type", "FileSystemType");
 	member_copy(b, block, "path", "DirectoryPath");
-	put_text(b, "FileSystemAccessMode", access != NULL ? access : "ro");
+	sm_json_put_text(
+	    b, "FileSystemAccessMode", access != NULL ? access : "ro");
 	buf_puts(b, "}}");
 }
 
@@ -161,9 +163,9 @@ input_put(struct buf *b, const struct sm_input *in)
 	const struct json *block = in->block, *seed;
 	const char *text;
 
-	put_next(b);
+	sm_json_put_next(b);
 	buf_putc(b, '{');
-	put_text(b, "ChannelName", in->channel);
+	sm_json_put_text(b, "ChannelName", in->channel);
 	if (in->s3 != NULL)
 		s3_put(b, in->s3, in->sharded, data_type(block), block);
 	else
@@ -173,16 +175,16 @@ input_put(struct buf *b, const struct sm_input *in)
 	text =
 	    block != NULL ? json_string(json_get(block, "compression")) : NULL;
 	if (text != NULL)
-		put_text(b, "CompressionType",
+		sm_json_put_text(b, "CompressionType",
 		    strcmp(text, "gzip") == 0 ? "Gzip" : "None");
 	text = block != NULL ? json_string(json_get(block, "record_wrapper"))
 			     : NULL;
 	if (text != NULL)
-		put_text(b, "RecordWrapperType",
+		sm_json_put_text(b, "RecordWrapperType",
 		    strcmp(text, "none") == 0 ? "None" : text);
 	seed = block != NULL ? json_get(block, "shuffle_seed") : NULL;
 	if (seed != NULL) {
-		put_key(b, "ShuffleConfig");
+		sm_json_put_key(b, "ShuffleConfig");
 		buf_puts(b, "{\"Seed\":");
 		json_write(b, seed);
 		buf_putc(b, '}');
@@ -198,17 +200,17 @@ inputs_put(struct buf *b, const struct sm_request *r)
 	char *uri;
 	size_t i;
 
-	if (s->n_inputs == 0 && sm_is_toolkit(s))
+	if (s->n_inputs == 0 && sm_distribution_is_toolkit(s))
 		return;
-	put_key(b, "InputDataConfig");
+	sm_json_put_key(b, "InputDataConfig");
 	buf_putc(b, '[');
 	for (i = 0; i < s->n_inputs; i++)
 		input_put(b, &s->inputs[i]);
-	if (!sm_is_toolkit(s)) {
-		put_next(b);
+	if (!sm_distribution_is_toolkit(s)) {
+		sm_json_put_next(b);
 		buf_putc(b, '{');
-		put_text(b, "ChannelName", "hpotune");
-		put_text(b, "InputMode", "File");
+		sm_json_put_text(b, "ChannelName", "hpotune");
+		sm_json_put_text(b, "InputMode", "File");
 		uri = xasprintf("s3://%s/%s/", s->bucket, r->code_key);
 		s3_put(b, uri, false, "S3Prefix", NULL);
 		free(uri);
@@ -227,15 +229,16 @@ output_put(struct buf *b, const struct sm_request *r)
 	char *uri = xasprintf("s3://%s/%s/out%s%s", s->bucket, r->study_key,
 	    s->algorithm ? "/" : "", s->algorithm ? r->spec->uuid : "");
 
-	put_key(b, "OutputDataConfig");
+	sm_json_put_key(b, "OutputDataConfig");
 	buf_putc(b, '{');
-	put_text(b, "S3OutputPath", uri);
+	sm_json_put_text(b, "S3OutputPath", uri);
 	if (!s->algorithm &&
 	    (more == NULL || json_get(more, "CompressionType") == NULL))
-		put_text(b, "CompressionType", s->packed ? "GZIP" : "NONE");
+		sm_json_put_text(
+		    b, "CompressionType", s->packed ? "GZIP" : "NONE");
 	if (s->kms_key != NULL &&
 	    (more == NULL || json_get(more, "KmsKeyId") == NULL))
-		put_text(b, "KmsKeyId", s->kms_key);
+		sm_json_put_text(b, "KmsKeyId", s->kms_key);
 	extra_put(b, more, nothing);
 	buf_putc(b, '}');
 	free(uri);
@@ -243,10 +246,10 @@ output_put(struct buf *b, const struct sm_request *r)
 		return;
 	uri = xasprintf("s3://%s/%s/ckpt/%05" PRId64 "/", s->bucket,
 	    r->study_key, r->spec->trial);
-	put_key(b, "CheckpointConfig");
+	sm_json_put_key(b, "CheckpointConfig");
 	buf_putc(b, '{');
-	put_text(b, "S3Uri", uri);
-	put_text(b, "LocalPath", "/opt/ml/checkpoints");
+	sm_json_put_text(b, "S3Uri", uri);
+	sm_json_put_text(b, "LocalPath", "/opt/ml/checkpoints");
 	buf_putc(b, '}');
 	free(uri);
 }
@@ -258,14 +261,14 @@ groups_put(struct buf *b, const struct sm_settings *s)
 {
 	size_t i;
 
-	put_key(b, "InstanceGroups");
+	sm_json_put_key(b, "InstanceGroups");
 	buf_putc(b, '[');
 	for (i = 0; i < s->n_groups; i++) {
-		put_next(b);
+		sm_json_put_next(b);
 		buf_putc(b, '{');
-		put_text(b, "InstanceGroupName", s->groups[i].name);
-		put_text(b, "InstanceType", s->groups[i].type.name);
-		put_number(b, "InstanceCount", s->groups[i].count);
+		sm_json_put_text(b, "InstanceGroupName", s->groups[i].name);
+		sm_json_put_text(b, "InstanceType", s->groups[i].type.name);
+		sm_json_put_number(b, "InstanceCount", s->groups[i].count);
 		buf_putc(b, '}');
 	}
 	buf_putc(b, ']');
@@ -277,37 +280,38 @@ resources_put(struct buf *b, const struct sm_request *r)
 	const struct sm_settings *s = r->settings;
 	const struct sm_plan *plan = r->plan;
 
-	put_key(b, "ResourceConfig");
+	sm_json_put_key(b, "ResourceConfig");
 	buf_putc(b, '{');
 	if (plan->type != NULL) {
-		put_text(b, "InstanceType", plan->type->name);
-		put_number(b, "InstanceCount", plan->instances);
+		sm_json_put_text(b, "InstanceType", plan->type->name);
+		sm_json_put_number(b, "InstanceCount", plan->instances);
 	} else {
 		groups_put(b, s);
 	}
-	put_number(b, "VolumeSizeInGB", s->volume_gb);
+	sm_json_put_number(b, "VolumeSizeInGB", s->volume_gb);
 	if (s->keep_alive_s > 0 && !plan->spot)
-		put_number(b, "KeepAlivePeriodInSeconds", s->keep_alive_s);
+		sm_json_put_number(
+		    b, "KeepAlivePeriodInSeconds", s->keep_alive_s);
 	extra_put(b, extra(s, "ResourceConfig"), nothing);
 	buf_putc(b, '}');
-	put_key(b, "StoppingCondition");
+	sm_json_put_key(b, "StoppingCondition");
 	buf_putc(b, '{');
-	put_number(b, "MaxRuntimeInSeconds", plan->max_run_s);
+	sm_json_put_number(b, "MaxRuntimeInSeconds", plan->max_run_s);
 	if (plan->spot)
-		put_number(b, "MaxWaitTimeInSeconds", plan->max_wait_s);
+		sm_json_put_number(b, "MaxWaitTimeInSeconds", plan->max_wait_s);
 	extra_put(b, extra(s, "StoppingCondition"), nothing);
 	buf_putc(b, '}');
-	put_key(b, "EnableManagedSpotTraining");
+	sm_json_put_key(b, "EnableManagedSpotTraining");
 	buf_puts(b, plan->spot ? "true" : "false");
 }
 
 static void
 texts_put(struct buf *b, const char *key, char *const *texts)
 {
-	put_key(b, key);
+	sm_json_put_key(b, key);
 	buf_putc(b, '[');
 	for (; *texts != NULL; texts++) {
-		put_next(b);
+		sm_json_put_next(b);
 		json_put_string(b, *texts);
 	}
 	buf_putc(b, ']');
@@ -318,7 +322,7 @@ vpc_put(struct buf *b, const struct sm_settings *s)
 {
 	if (s->subnets == NULL)
 		return;
-	put_key(b, "VpcConfig");
+	sm_json_put_key(b, "VpcConfig");
 	buf_putc(b, '{');
 	texts_put(b, "SecurityGroupIds", s->security_groups);
 	texts_put(b, "Subnets", s->subnets);
@@ -328,10 +332,10 @@ vpc_put(struct buf *b, const struct sm_settings *s)
 static void
 tag_put(struct buf *b, const char *key, const char *value)
 {
-	put_next(b);
+	sm_json_put_next(b);
 	buf_putc(b, '{');
-	put_text(b, "Key", key);
-	put_text(b, "Value", value);
+	sm_json_put_text(b, "Key", key);
+	sm_json_put_text(b, "Value", value);
 	buf_putc(b, '}');
 }
 
@@ -343,7 +347,7 @@ tags_put(struct buf *b, const struct sm_request *r)
 	size_t i;
 
 	(void)snprintf(trial, sizeof trial, "%" PRId64, r->spec->trial);
-	put_key(b, "Tags");
+	sm_json_put_key(b, "Tags");
 	buf_putc(b, '[');
 	tag_put(b, "hpotune:study", r->spec->study);
 	tag_put(b, "hpotune:study-id", r->study_id);
@@ -365,7 +369,7 @@ is_incomplete(const struct sm_request *r)
 }
 
 int
-sm_request_put(struct buf *b, const struct sm_request *r, struct err *e)
+sm_create_job_put(struct buf *b, const struct sm_request *r, struct err *e)
 {
 	static const char *const done[] = { "AlgorithmSpecification",
 		"OutputDataConfig", "ResourceConfig", "StoppingCondition",
@@ -389,11 +393,11 @@ sm_request_put(struct buf *b, const struct sm_request *r, struct err *e)
 			return -1;
 	}
 	buf_putc(b, '{');
-	put_text(b, "TrainingJobName", r->job);
-	put_text(b, "RoleArn", r->settings->role);
+	sm_json_put_text(b, "TrainingJobName", r->job);
+	sm_json_put_text(b, "RoleArn", r->settings->role);
 	algorithm_put(b, r, a);
-	if (sm_put_hyperparameters(b, r, e) == -1 ||
-	    (a == NULL && sm_put_environment(b, r, e) == -1))
+	if (sm_hyperparameters_put(b, r, e) == -1 ||
+	    (a == NULL && sm_hyperparameters_put_env(b, r, e) == -1))
 		return -1;
 	inputs_put(b, r);
 	output_put(b, r);

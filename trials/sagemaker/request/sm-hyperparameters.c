@@ -96,7 +96,7 @@ entry_put(
 		    "a training job takes hyperparameters of at most %d "
 		    "characters, and %s has %zu",
 		    VALUE_MAX, key, length(value));
-	put_text(b, key, value);
+	sm_json_put_text(b, key, value);
 	return 0;
 }
 
@@ -218,10 +218,10 @@ arguments_put(struct buf *b, const struct json *params,
 	const char *p;
 	int rc = 0;
 
-	if (sm_dist_find(argv, &at, e) == -1)
+	if (sm_distribution_find(argv, &at, e) == -1)
 		return -1;
 	from = at + 1;
-	sm_dist_put(&own, r, &first);
+	sm_distribution_put(&own, r, &first);
 	for (p = buf_str(&own); *p != '\0'; p++)
 		n += strncmp(p, "\"sagemaker_", 11) == 0;
 	while (rc == 0 && argv[++at] != NULL) {
@@ -235,7 +235,7 @@ arguments_put(struct buf *b, const struct json *params,
 		buf_free(&own);
 		return -1;
 	}
-	put_next(b);
+	sm_json_put_next(b);
 	buf_puts(b, buf_str(&own));
 	buf_free(&own);
 	return 0;
@@ -284,7 +284,7 @@ algorithm_params_put(struct buf *b, const struct json *params,
 }
 
 int
-sm_put_hyperparameters(struct buf *b, const struct sm_request *r, struct err *e)
+sm_hyperparameters_put(struct buf *b, const struct sm_request *r, struct err *e)
 {
 	const char *text = r->spec->params_json;
 	struct json_doc *doc;
@@ -292,11 +292,11 @@ sm_put_hyperparameters(struct buf *b, const struct sm_request *r, struct err *e)
 
 	if (json_parse(&doc, text, strlen(text), NULL, false, e) == -1)
 		return -1;
-	put_key(b, "HyperParameters");
+	sm_json_put_key(b, "HyperParameters");
 	buf_putc(b, '{');
 	if (r->settings->algorithm)
 		rc = algorithm_params_put(b, json_root(doc), r, e);
-	else if (sm_is_toolkit(r->settings))
+	else if (sm_distribution_is_toolkit(r->settings))
 		rc = arguments_put(b, json_root(doc), r, e);
 	else
 		rc = params_put(b, json_root(doc), e);
@@ -329,12 +329,12 @@ pieces_put(struct buf *b, const struct sm_request *r, struct err *e)
 	char name[24], *piece;
 	int i = 0, rc = 0;
 
-	sm_spec_put(&text, r);
+	sm_script_vars_put(&text, r);
 	for (; at < text.len && rc == 0; at += n) {
 		n = piece_len(text.data + at, text.len - at);
 		(void)snprintf(name, sizeof name, "HPT_SPEC_%d", i);
 		piece = xstrndup(text.data + at, n);
-		put_text(b, name, piece);
+		sm_json_put_text(b, name, piece);
 		free(piece);
 		if (++i > PIECES_MAX)
 			rc = err_set(e, ERR_LAUNCH,
@@ -389,26 +389,27 @@ variables_put(struct buf *b, size_t *n, char *const *env, char *const *over,
 			    "there are more",
 			    ENTRIES_MAX);
 		else
-			put_text(b, name, *env + len + 1);
+			sm_json_put_text(b, name, *env + len + 1);
 		free(name);
 	}
 	return rc;
 }
 
 int
-sm_put_environment(struct buf *b, const struct sm_request *r, struct err *e)
+sm_hyperparameters_put_env(
+    struct buf *b, const struct sm_request *r, struct err *e)
 {
 	size_t n = 0;
 	int rc;
 
-	put_key(b, "Environment");
+	sm_json_put_key(b, "Environment");
 	buf_putc(b, '{');
-	put_text(b, "HPOTUNE_ATTEMPT_UUID", r->spec->uuid);
-	if (!sm_is_toolkit(r->settings)) {
+	sm_json_put_text(b, "HPOTUNE_ATTEMPT_UUID", r->spec->uuid);
+	if (!sm_distribution_is_toolkit(r->settings)) {
 		rc = pieces_put(b, r, e);
 	} else {
 		rc = variables_put(
-		    b, &n, launch_env_of(r->spec), r->spec->env, e);
+		    b, &n, launcher_spec_env(r->spec), r->spec->env, e);
 		if (rc == 0)
 			rc = variables_put(b, &n, r->spec->env, NULL, e);
 	}
@@ -439,10 +440,10 @@ tag_regex(const char *name, const char *value)
 static void
 metric_put(struct buf *b, const char *name, const char *regex)
 {
-	put_next(b);
+	sm_json_put_next(b);
 	buf_putc(b, '{');
-	put_text(b, "Name", name);
-	put_text(b, "Regex", regex);
+	sm_json_put_text(b, "Name", name);
+	sm_json_put_text(b, "Regex", regex);
 	buf_putc(b, '}');
 }
 
@@ -455,7 +456,7 @@ metric_fits(const struct study_metric *m)
 }
 
 void
-sm_put_metrics(struct buf *b, const struct sm_request *r)
+sm_hyperparameters_put_metrics(struct buf *b, const struct sm_request *r)
 {
 	const struct study_trial *t = r->spec->settings;
 	char *tagged = tag_regex(r->metric, "[-+.0-9A-Za-z]+");
@@ -463,7 +464,7 @@ sm_put_metrics(struct buf *b, const struct sm_request *r)
 	const char *objective = NULL;
 	size_t i, k, n = 2;
 
-	put_key(b, "MetricDefinitions");
+	sm_json_put_key(b, "MetricDefinitions");
 	buf_putc(b, '[');
 	for (i = 0; i < t->n_metrics && objective == NULL; i++)
 		if (strcmp(t->metrics[i].name, r->metric) == 0 &&

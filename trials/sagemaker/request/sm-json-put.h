@@ -14,7 +14,7 @@
 
 /* Between elements: nothing after an opening bracket. */
 static inline void
-put_next(struct buf *b)
+sm_json_put_next(struct buf *b)
 {
 	char last = b->len > 0 ? b->data[b->len - 1] : '{';
 
@@ -23,31 +23,32 @@ put_next(struct buf *b)
 }
 
 static inline void
-put_key(struct buf *b, const char *key)
+sm_json_put_key(struct buf *b, const char *key)
 {
-	put_next(b);
+	sm_json_put_next(b);
 	json_put_string(b, key);
 	buf_putc(b, ':');
 }
 
 static inline void
-put_text(struct buf *b, const char *key, const char *text)
+sm_json_put_text(struct buf *b, const char *key, const char *text)
 {
-	put_key(b, key);
+	sm_json_put_key(b, key);
 	json_put_string(b, text);
 }
 
 static inline void
-put_number(struct buf *b, const char *key, int64_t n)
+sm_json_put_number(struct buf *b, const char *key, int64_t n)
 {
-	put_key(b, key);
+	sm_json_put_key(b, key);
 	buf_printf(b, "%lld", (long long)n);
 }
 
 /* sm-hyperparameters.c: what is text in the request, within AWS's limits. */
 int
-sm_put_hyperparameters(struct buf *, const struct sm_request *, struct err *);
-int sm_put_environment(struct buf *, const struct sm_request *, struct err *);
-void sm_put_metrics(struct buf *, const struct sm_request *);
+sm_hyperparameters_put(struct buf *, const struct sm_request *, struct err *);
+int sm_hyperparameters_put_env(
+    struct buf *, const struct sm_request *, struct err *);
+void sm_hyperparameters_put_metrics(struct buf *, const struct sm_request *);
 
 #endif /* HPOTUNE_SM_JSON_PUT_H */

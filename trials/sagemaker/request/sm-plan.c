@@ -49,7 +49,7 @@ sm_plan_make(struct sm_plan *plan, const struct sm_settings *s, int capacity)
  * run, its upload, and a warm pool nobody uses again.
  */
 double
-sm_cost(const struct sm_settings *s, const char *type, int instances,
+sm_plan_cost(const struct sm_settings *s, const char *type, int instances,
     double billable_s)
 {
 	double price = NAN;
@@ -70,11 +70,11 @@ sm_plan_gpus(const struct sm_plan *plan, const struct sm_settings *s)
 	size_t i;
 
 	if (plan->type != NULL) {
-		n = sm_type_gpus(plan->type->name);
+		n = sm_instance_type_gpus(plan->type->name);
 		return n > 0 ? n * plan->instances : 0;
 	}
 	for (i = 0; i < s->n_groups; i++) {
-		n = sm_type_gpus(s->groups[i].type.name);
+		n = sm_instance_type_gpus(s->groups[i].type.name);
 		if (n < 0)
 			return 0;
 		gpus += n * s->groups[i].count;
@@ -83,26 +83,26 @@ sm_plan_gpus(const struct sm_plan *plan, const struct sm_settings *s)
 }
 
 int
-sm_per_host(const struct sm_settings *s, const char *type)
+sm_plan_per_host(const struct sm_settings *s, const char *type)
 {
-	const struct sm_dist *row = sm_dist_row(s);
+	const struct sm_distribution *row = sm_distribution_row(s);
 	int n;
 
 	if (!row->counts)
 		return 1;
 	if (s->per_host > 0)
 		return s->per_host;
-	n = type != NULL ? sm_type_devices(type) : -1;
+	n = type != NULL ? sm_instance_type_devices(type) : -1;
 	return n < 0 ? 0 : n == 0 ? 1 : n;
 }
 
 /* Of the first choice: where others differ, reading has refused a batch. */
 int
-sm_replicas(const struct sm_settings *s)
+sm_plan_replicas(const struct sm_settings *s)
 {
 	const struct sm_type *type =
 	    s->n_groups > 0 ? &s->groups[0].type : &s->types[0];
-	int per_host = sm_per_host(s, type->name), hosts = s->count;
+	int per_host = sm_plan_per_host(s, type->name), hosts = s->count;
 	const char *group = NULL;
 	size_t i;
 
@@ -111,7 +111,7 @@ sm_replicas(const struct sm_settings *s)
 	for (i = 0; group != NULL && i < s->n_groups; i++)
 		if (strcmp(s->groups[i].name, group) == 0) {
 			hosts = s->groups[i].count;
-			per_host = sm_per_host(s, s->groups[i].type.name);
+			per_host = sm_plan_per_host(s, s->groups[i].type.name);
 		}
 	return hosts * (per_host > 0 ? per_host : 1);
 }

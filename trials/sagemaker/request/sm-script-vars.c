@@ -132,18 +132,18 @@ program_put(struct buf *b, const struct sm_request *r)
 	const struct sm_settings *s = r->settings;
 	char *const *argv = r->spec->argv;
 	struct err ignored = ERR_INIT;
-	bool python = sm_is_python(argv[0]);
+	bool python = sm_distribution_is_python(argv[0]);
 	struct buf list = { 0 };
 	size_t at = 0, i;
 
-	if (sm_dist_find(argv, &at, &ignored) == -1)
+	if (sm_distribution_find(argv, &at, &ignored) == -1)
 		at = 0;
 	else if (!python)
 		set_put(b, "HPT_PYTHON", s->requirements ? "python3" : NULL);
 	if (python)
 		set_put(b, "HPT_PYTHON", s->requirements ? argv[0] : NULL);
-	set_put(b, "HPT_PROGRAM", sm_dist_program(s, argv[at]));
-	json_put_string(&list, sm_dist_program(s, argv[at]));
+	set_put(b, "HPT_PROGRAM", sm_distribution_program(s, argv[at]));
+	json_put_string(&list, sm_distribution_program(s, argv[at]));
 	set_put(b, "HPT_PROGRAM_JSON", buf_str(&list));
 	buf_clear(&list);
 	buf_putc(&list, '[');
@@ -157,16 +157,16 @@ program_put(struct buf *b, const struct sm_request *r)
 }
 
 void
-sm_spec_put(struct buf *b, const struct sm_request *r)
+sm_script_vars_put(struct buf *b, const struct sm_request *r)
 {
 	const struct sm_settings *s = r->settings;
 	const struct sm_plan *plan = r->plan;
 	int64_t grace = r->spec->settings->grace_ms / 1000;
 	size_t i;
 
-	set_put(b, "HPT_LAUNCHER", sm_dist_row(s)->word);
+	set_put(b, "HPT_LAUNCHER", sm_distribution_row(s)->word);
 	buf_printf(b, "HPT_PROCESSES=%d\n",
-	    sm_per_host(s, plan->type != NULL ? plan->type->name : NULL));
+	    sm_plan_per_host(s, plan->type != NULL ? plan->type->name : NULL));
 	buf_printf(b, "HPT_GRACE=%" PRId64 "\n",
 	    grace < GRACE_MAX_S ? grace : GRACE_MAX_S);
 	set_put(b, "HPT_CODE", s->code != NULL ? "1" : NULL);
@@ -176,7 +176,7 @@ sm_spec_put(struct buf *b, const struct sm_request *r)
 	if (s->dist != NULL)
 		set_put(b, "HPT_MPI_OPTIONS",
 		    json_string(json_get(s->dist, "custom_mpi_options")));
-	env_put(b, launch_env_of(r->spec));
+	env_put(b, launcher_spec_env(r->spec));
 	env_put(b, r->spec->env);
 	channels_put(b, s);
 	buf_puts(b, "set --");

@@ -73,29 +73,29 @@ dist_put_row(struct buf *b, const struct sm_request *r, bool *first,
 	char count[24];
 
 	switch (from) {
-	case FROM_NOWHERE:
+	case SM_FROM_NOWHERE:
 		break;
-	case FROM_TRUE:
+	case SM_FROM_TRUE:
 		member_put(b, first, key, "true");
 		break;
-	case FROM_FALSE:
+	case SM_FROM_FALSE:
 		member_put(b, first, key, "false");
 		break;
-	case FROM_TYPE:
+	case SM_FROM_TYPE:
 		member_put_text(b, first, key, type_name(r));
 		break;
-	case FROM_PER_HOST:
+	case SM_FROM_PER_HOST:
 		(void)snprintf(count, sizeof count, "%d", s->per_host);
 		if (s->per_host > 0)
 			member_put(b, first, key, count);
 		break;
-	case FROM_MPI_OPTIONS:
+	case SM_FROM_MPI_OPTIONS:
 		member_put_text(b, first, key, options != NULL ? options : "");
 		break;
-	case FROM_PARAMETERS:
+	case SM_FROM_PARAMETERS:
 		dist_put_parameters(b, s, first, key);
 		break;
-	case FROM_TORCH:
+	case SM_FROM_TORCH:
 		if (s->dist != NULL)
 			(void)json_bool(
 			    json_get(s->dist, "torch_distributed"), &torch);
@@ -114,9 +114,9 @@ script_put(struct buf *b, const struct sm_request *r, bool *first)
 	size_t at = 0;
 	char *uri;
 
-	(void)sm_dist_find(r->spec->argv, &at, &ignored);
+	(void)sm_distribution_find(r->spec->argv, &at, &ignored);
 	member_put_text(b, first, "sagemaker_program",
-	    sm_dist_program(s, r->spec->argv[at]));
+	    sm_distribution_program(s, r->spec->argv[at]));
 	uri = xasprintf("s3://%s/%s/code.tar.gz", s->bucket, r->code_key);
 	member_put_text(b, first, "sagemaker_submit_directory", uri);
 	free(uri);
@@ -126,9 +126,9 @@ script_put(struct buf *b, const struct sm_request *r, bool *first)
 }
 
 void
-sm_dist_put(struct buf *b, const struct sm_request *r, bool *first)
+sm_distribution_put(struct buf *b, const struct sm_request *r, bool *first)
 {
-	const struct sm_dist *row = sm_dist_row(r->settings);
+	const struct sm_distribution *row = sm_distribution_row(r->settings);
 	const char *group = sm_dist_text(r->settings, "group");
 	struct buf list = { 0 };
 	size_t i;

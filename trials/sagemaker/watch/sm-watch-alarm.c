@@ -47,12 +47,14 @@ alarm_note(struct sm_watch *w, const struct sm_plan *plan)
 }
 
 void
-alarm_make(struct sm_watch *w, const char *job, const struct sm_plan *plan)
+sm_watch_alarm_make(
+    struct sm_watch *w, const char *job, const struct sm_plan *plan)
 {
 	const struct json *alarm = w->env.settings->alarm;
 	const struct json *action = json_get(alarm, "action");
 	int64_t minutes = setting(alarm, "minutes", IDLE_MINUTES);
-	int gpus = plan->type != NULL ? sm_type_gpus(plan->type->name) : -1;
+	int gpus =
+	    plan->type != NULL ? sm_instance_type_gpus(plan->type->name) : -1;
 	char *name = alarm_name(job), *host = xasprintf("%s/algo-1", job);
 	struct buf body = { 0 };
 
@@ -60,11 +62,11 @@ alarm_make(struct sm_watch *w, const char *job, const struct sm_plan *plan)
 		alarm_note(w, plan);
 	} else {
 		buf_putc(&body, '{');
-		watch_put(&body, "AlarmName", name);
-		watch_put(&body, "Namespace", "/aws/sagemaker/TrainingJobs");
-		watch_put(&body, "MetricName", "GPUUtilization");
+		sm_watch_put(&body, "AlarmName", name);
+		sm_watch_put(&body, "Namespace", "/aws/sagemaker/TrainingJobs");
+		sm_watch_put(&body, "MetricName", "GPUUtilization");
 		buf_puts(&body, ",\"Dimensions\":[{\"Name\":\"Host\"");
-		watch_put(&body, "Value", host);
+		sm_watch_put(&body, "Value", host);
 		buf_printf(&body,
 		    "}],\"Statistic\":\"Average\",\"Period\":60,"
 		    "\"EvaluationPeriods\":%lld,\"DatapointsToAlarm\":%lld,"
@@ -80,7 +82,7 @@ alarm_make(struct sm_watch *w, const char *job, const struct sm_plan *plan)
 			buf_putc(&body, ']');
 		}
 		buf_putc(&body, '}');
-		watch_ask(w, AWS_CLOUDWATCH, "PutMetricAlarm", &body,
+		sm_watch_ask(w, AWS_CLOUDWATCH, "PutMetricAlarm", &body,
 		    "the alarm on idle GPUs", &w->alarm_noted, NULL, NULL);
 	}
 	buf_free(&body);
@@ -89,7 +91,7 @@ alarm_make(struct sm_watch *w, const char *job, const struct sm_plan *plan)
 }
 
 void
-alarm_remove(struct sm_watch *w, const char *job)
+sm_watch_alarm_remove(struct sm_watch *w, const char *job)
 {
 	char *name = alarm_name(job);
 	struct buf body = { 0 };
@@ -97,7 +99,7 @@ alarm_remove(struct sm_watch *w, const char *job)
 	buf_puts(&body, "{\"AlarmNames\":[");
 	json_put_string(&body, name);
 	buf_puts(&body, "]}");
-	watch_ask(w, AWS_CLOUDWATCH, "DeleteAlarms", &body,
+	sm_watch_ask(w, AWS_CLOUDWATCH, "DeleteAlarms", &body,
 	    "taking an alarm away", &w->alarm_noted, NULL, NULL);
 	buf_free(&body);
 	free(name);
@@ -108,7 +110,7 @@ alarm_remove(struct sm_watch *w, const char *job)
 static void
 on_swept(void *arg, const struct json *json)
 {
-	struct watch_removal *s = arg;
+	struct sm_watch_removal *s = arg;
 
 	(void)json;
 	s->done(s->arg);
@@ -117,7 +119,7 @@ on_swept(void *arg, const struct json *json)
 static void
 on_list(void *arg, const struct json *json)
 {
-	struct watch_removal *s = arg;
+	struct sm_watch_removal *s = arg;
 	const struct json *list =
 	    json != NULL ? json_get(json, "MetricAlarms") : NULL;
 	const struct json *j;
@@ -137,27 +139,28 @@ on_list(void *arg, const struct json *json)
 	}
 	buf_puts(&body, "]}");
 	if (n > 0)
-		watch_ask(s->watch, AWS_CLOUDWATCH, "DeleteAlarms", &body, "",
-		    &s->quiet, on_swept, s);
+		sm_watch_ask(s->watch, AWS_CLOUDWATCH, "DeleteAlarms", &body,
+		    "", &s->quiet, on_swept, s);
 	else
 		on_swept(s, NULL);
 	buf_free(&body);
 }
 
 void
-alarm_remove_all(struct sm_watch *w, void (*done)(void *arg), void *arg)
+sm_watch_alarm_remove_all(
+    struct sm_watch *w, void (*done)(void *arg), void *arg)
 {
-	struct watch_removal *s = &w->alarm_removal;
+	struct sm_watch_removal *s = &w->alarm_removal;
 	char *prefix = xasprintf("hpotune-%s", w->env.prefix);
 	struct buf body = { 0 };
 
-	*s = (struct watch_removal){
+	*s = (struct sm_watch_removal){
 		.watch = w, .quiet = true, .done = done, .arg = arg
 	};
 	buf_putc(&body, '{');
-	watch_put(&body, "AlarmNamePrefix", prefix);
+	sm_watch_put(&body, "AlarmNamePrefix", prefix);
 	buf_puts(&body, ",\"MaxRecords\":100}");
-	watch_ask(w, AWS_CLOUDWATCH, "DescribeAlarms", &body, "", &s->quiet,
+	sm_watch_ask(w, AWS_CLOUDWATCH, "DescribeAlarms", &body, "", &s->quiet,
 	    on_list, s);
 	buf_free(&body);
 	free(prefix);

@@ -20,7 +20,7 @@ enum {
 	WAIT_S = 20 /* of a long poll: the most there is */
 };
 
-struct sm_events {
+struct sm_watch_eventbridge {
 	struct sm_watch *watch;
 	char *url, *arn, *rule; /* of queue, queue and rule */
 	struct loop_timer *again;
@@ -29,7 +29,7 @@ struct sm_events {
 };
 
 static void
-fail_later(struct sm_events *ev)
+fail_later(struct sm_watch_eventbridge *ev)
 {
 	loop_timer_set(
 	    ev->again, (int64_t)(AGAIN_MS / ev->watch->env.settings->pace));
@@ -43,11 +43,11 @@ member(const struct json *json, const char *key)
 
 /* ---- listening ----------------------------------------------------------- */
 
-static void events_poll(struct sm_events *);
+static void events_poll(struct sm_watch_eventbridge *);
 
 /* The body of a message is the event itself. */
 static void
-message_hear(struct sm_events *ev, const char *body)
+message_read(struct sm_watch_eventbridge *ev, const char *body)
 {
 	struct sm_watch *w = ev->watch;
 	struct json_doc *doc = NULL;
@@ -67,7 +67,7 @@ message_hear(struct sm_events *ev, const char *body)
 
 /* What was read is taken off the queue, foreign messages too. */
 static void
-messages_delete(struct sm_events *ev, const struct json *list)
+messages_delete(struct sm_watch_eventbridge *ev, const struct json *list)
 {
 	struct buf body = { 0 };
 	const struct json *j;
@@ -75,20 +75,20 @@ messages_delete(struct sm_events *ev, const struct json *list)
 	int n = 0;
 
 	buf_putc(&body, '{');
-	watch_put(&body, "QueueUrl", ev->url);
+	sm_watch_put(&body, "QueueUrl", ev->url);
 	buf_puts(&body, ",\"Entries\":[");
 	for (j = json_first(list); j != NULL; j = json_next(j)) {
 		receipt = member(j, "ReceiptHandle");
 		if (receipt == NULL)
 			continue;
 		buf_printf(&body, "%s{\"Id\":\"m%d\"", n > 0 ? "," : "", n);
-		watch_put(&body, "ReceiptHandle", receipt);
+		sm_watch_put(&body, "ReceiptHandle", receipt);
 		buf_putc(&body, '}');
 		n++;
 	}
 	buf_puts(&body, "]}");
 	if (n > 0)
-		watch_ask(ev->watch, AWS_SQS, "DeleteMessageBatch", &body,
+		sm_watch_ask(ev->watch, AWS_SQS, "DeleteMessageBatch", &body,
 		    "messages of the queue", &ev->noted, NULL, NULL);
 	buf_free(&body);
 }
@@ -96,7 +96,7 @@ messages_delete(struct sm_events *ev, const struct json *list)
 static void
 on_messages(void *arg, const struct aws_answer *a)
 {
-	struct sm_events *ev = arg;
+	struct sm_watch_eventbridge *ev = arg;
 	const struct json *list, *j;
 
 	ev->poll = NULL;
@@ -110,14 +110,14 @@ on_messages(void *arg, const struct aws_answer *a)
 	for (j = list != NULL ? json_first(list) : NULL; j != NULL;
 	     j = json_next(j))
 		if (member(j, "Body") != NULL)
-			message_hear(ev, member(j, "Body"));
+			message_read(ev, member(j, "Body"));
 	if (list != NULL)
 		messages_delete(ev, list);
 	events_poll(ev);
 }
 
 static void
-events_poll(struct sm_events *ev)
+events_poll(struct sm_watch_eventbridge *ev)
 {
 	struct buf body = { 0 };
 	struct aws_ask ask = { .service = AWS_SQS,
@@ -125,7 +125,7 @@ events_poll(struct sm_events *ev)
 		.timeout_ms = 1000 * (WAIT_S + 10) };
 
 	buf_putc(&body, '{');
-	watch_put(&body, "QueueUrl", ev->url);
+	sm_watch_put(&body, "QueueUrl", ev->url);
 	buf_printf(&body, ",\"MaxNumberOfMessages\":10,\"WaitTimeSeconds\":%d}",
 	    WAIT_S);
 	ask.body = buf_str(&body);
@@ -138,7 +138,7 @@ events_poll(struct sm_events *ev)
 static void
 on_target(void *arg, const struct json *json)
 {
-	struct sm_events *ev = arg;
+	struct sm_watch_eventbridge *ev = arg;
 	int64_t failed = 0;
 
 	if (json != NULL)
@@ -153,28 +153,28 @@ on_target(void *arg, const struct json *json)
 static void
 on_policy(void *arg, const struct json *json)
 {
-	struct sm_events *ev = arg;
+	struct sm_watch_eventbridge *ev = arg;
 	struct buf body = { 0 };
 
 	(void)json; /* an empty answer is a good one */
 	buf_putc(&body, '{');
-	watch_put(&body, "Rule", ev->watch->env.prefix);
+	sm_watch_put(&body, "Rule", ev->watch->env.prefix);
 	buf_puts(&body, ",\"Targets\":[{\"Id\":\"queue\"");
-	watch_put(&body, "Arn", ev->arn);
+	sm_watch_put(&body, "Arn", ev->arn);
 	buf_puts(&body, "}]}");
-	watch_ask(ev->watch, AWS_EVENTS, "PutTargets", &body,
+	sm_watch_ask(ev->watch, AWS_EVENTS, "PutTargets", &body,
 	    "the target of the rule", &ev->noted, on_target, ev);
 	buf_free(&body);
 }
 
 /* The rule, and only it, may send to the queue. */
 static void
-policy_put(struct buf *b, const struct sm_events *ev)
+policy_put(struct buf *b, const struct sm_watch_eventbridge *ev)
 {
 	buf_puts(b, "{\"Version\":\"2012-10-17\",\"Statement\":[{\"Effect\":"
 		    "\"Allow\",\"Principal\":{\"Service\":"
 		    "\"events.amazonaws.com\"},\"Action\":\"sqs:SendMessage\"");
-	watch_put(b, "Resource", ev->arn);
+	sm_watch_put(b, "Resource", ev->arn);
 	buf_puts(b, ",\"Condition\":{\"ArnEquals\":{\"aws:SourceArn\":");
 	json_put_string(b, ev->rule);
 	buf_puts(b, "}}}]}");
@@ -183,7 +183,7 @@ policy_put(struct buf *b, const struct sm_events *ev)
 static void
 on_rule(void *arg, const struct json *json)
 {
-	struct sm_events *ev = arg;
+	struct sm_watch_eventbridge *ev = arg;
 	struct buf body = { 0 }, policy = { 0 };
 	const char *arn = member(json, "RuleArn");
 
@@ -195,11 +195,11 @@ on_rule(void *arg, const struct json *json)
 	ev->rule = xstrdup(arn);
 	policy_put(&policy, ev);
 	buf_putc(&body, '{');
-	watch_put(&body, "QueueUrl", ev->url);
+	sm_watch_put(&body, "QueueUrl", ev->url);
 	buf_puts(&body, ",\"Attributes\":{");
-	watch_put(&body, "Policy", buf_str(&policy));
+	sm_watch_put(&body, "Policy", buf_str(&policy));
 	buf_puts(&body, "}}");
-	watch_ask(ev->watch, AWS_SQS, "SetQueueAttributes", &body,
+	sm_watch_ask(ev->watch, AWS_SQS, "SetQueueAttributes", &body,
 	    "the policy of the queue", &ev->noted, on_policy, ev);
 	buf_free(&policy);
 	buf_free(&body);
@@ -208,7 +208,7 @@ on_rule(void *arg, const struct json *json)
 static void
 on_arn(void *arg, const struct json *json)
 {
-	struct sm_events *ev = arg;
+	struct sm_watch_eventbridge *ev = arg;
 	struct buf body = { 0 }, pattern = { 0 };
 	const struct json *attributes =
 	    json != NULL ? json_get(json, "Attributes") : NULL;
@@ -227,11 +227,11 @@ on_arn(void *arg, const struct json *json)
 	json_put_string(&pattern, ev->watch->env.prefix);
 	buf_puts(&pattern, "}]}}");
 	buf_putc(&body, '{');
-	watch_put(&body, "Name", ev->watch->env.prefix);
-	watch_put(&body, "State", "ENABLED");
-	watch_put(&body, "EventPattern", buf_str(&pattern));
+	sm_watch_put(&body, "Name", ev->watch->env.prefix);
+	sm_watch_put(&body, "State", "ENABLED");
+	sm_watch_put(&body, "EventPattern", buf_str(&pattern));
 	buf_putc(&body, '}');
-	watch_ask(ev->watch, AWS_EVENTS, "PutRule", &body,
+	sm_watch_ask(ev->watch, AWS_EVENTS, "PutRule", &body,
 	    "the EventBridge rule", &ev->noted, on_rule, ev);
 	buf_free(&pattern);
 	buf_free(&body);
@@ -240,7 +240,7 @@ on_arn(void *arg, const struct json *json)
 static void
 on_queue(void *arg, const struct json *json)
 {
-	struct sm_events *ev = arg;
+	struct sm_watch_eventbridge *ev = arg;
 	struct buf body = { 0 };
 	const char *url = member(json, "QueueUrl");
 
@@ -251,32 +251,32 @@ on_queue(void *arg, const struct json *json)
 	free(ev->url);
 	ev->url = xstrdup(url);
 	buf_putc(&body, '{');
-	watch_put(&body, "QueueUrl", url);
+	sm_watch_put(&body, "QueueUrl", url);
 	buf_puts(&body, ",\"AttributeNames\":[\"QueueArn\"]}");
-	watch_ask(ev->watch, AWS_SQS, "GetQueueAttributes", &body, "the queue",
-	    &ev->noted, on_arn, ev);
+	sm_watch_ask(ev->watch, AWS_SQS, "GetQueueAttributes", &body,
+	    "the queue", &ev->noted, on_arn, ev);
 	buf_free(&body);
 }
 
 static void
 events_begin(void *arg)
 {
-	struct sm_events *ev = arg;
+	struct sm_watch_eventbridge *ev = arg;
 	struct buf body = { 0 };
 
 	buf_putc(&body, '{');
-	watch_put(&body, "QueueName", ev->watch->env.prefix);
+	sm_watch_put(&body, "QueueName", ev->watch->env.prefix);
 	buf_puts(&body, ",\"Attributes\":{\"ReceiveMessageWaitTimeSeconds\":"
 			"\"20\",\"MessageRetentionPeriod\":\"86400\"}}");
-	watch_ask(ev->watch, AWS_SQS, "CreateQueue", &body, "the queue",
+	sm_watch_ask(ev->watch, AWS_SQS, "CreateQueue", &body, "the queue",
 	    &ev->noted, on_queue, ev);
 	buf_free(&body);
 }
 
-struct sm_events *
-events_new(struct sm_watch *w)
+struct sm_watch_eventbridge *
+sm_watch_eventbridge_new(struct sm_watch *w)
 {
-	struct sm_events *ev = xcalloc(1, sizeof *ev);
+	struct sm_watch_eventbridge *ev = xcalloc(1, sizeof *ev);
 
 	ev->watch = w;
 	ev->again = loop_timer_new(w->env.loop, events_begin, ev);
@@ -285,12 +285,12 @@ events_new(struct sm_watch *w)
 }
 
 void
-events_free(struct sm_events *ev)
+sm_watch_eventbridge_free(struct sm_watch_eventbridge *ev)
 {
 	if (ev == NULL)
 		return;
 	if (ev->poll != NULL)
-		aws_cancel(ev->poll);
+		aws_call_cancel(ev->poll);
 	loop_timer_free(ev->again);
 	free(ev->url);
 	free(ev->arn);
@@ -305,7 +305,7 @@ events_free(struct sm_events *ev)
 static void
 on_taken(void *arg, const struct json *json)
 {
-	struct watch_removal *k = arg;
+	struct sm_watch_removal *k = arg;
 
 	(void)json;
 	k->done(k->arg);
@@ -314,7 +314,7 @@ on_taken(void *arg, const struct json *json)
 static void
 on_found(void *arg, const struct json *json)
 {
-	struct watch_removal *k = arg;
+	struct sm_watch_removal *k = arg;
 	const char *url = member(json, "QueueUrl");
 	struct buf body = { 0 };
 
@@ -323,9 +323,9 @@ on_found(void *arg, const struct json *json)
 		return;
 	}
 	buf_putc(&body, '{');
-	watch_put(&body, "QueueUrl", url);
+	sm_watch_put(&body, "QueueUrl", url);
 	buf_putc(&body, '}');
-	watch_ask(k->watch, AWS_SQS, "DeleteQueue", &body, "", &k->quiet,
+	sm_watch_ask(k->watch, AWS_SQS, "DeleteQueue", &body, "", &k->quiet,
 	    on_taken, k);
 	buf_free(&body);
 }
@@ -333,14 +333,14 @@ on_found(void *arg, const struct json *json)
 static void
 on_rule_gone(void *arg, const struct json *json)
 {
-	struct watch_removal *k = arg;
+	struct sm_watch_removal *k = arg;
 	struct buf body = { 0 };
 
 	(void)json;
 	buf_putc(&body, '{');
-	watch_put(&body, "QueueName", k->watch->env.prefix);
+	sm_watch_put(&body, "QueueName", k->watch->env.prefix);
 	buf_putc(&body, '}');
-	watch_ask(k->watch, AWS_SQS, "GetQueueUrl", &body, "", &k->quiet,
+	sm_watch_ask(k->watch, AWS_SQS, "GetQueueUrl", &body, "", &k->quiet,
 	    on_found, k);
 	buf_free(&body);
 }
@@ -348,31 +348,32 @@ on_rule_gone(void *arg, const struct json *json)
 static void
 on_target_gone(void *arg, const struct json *json)
 {
-	struct watch_removal *k = arg;
+	struct sm_watch_removal *k = arg;
 	struct buf body = { 0 };
 
 	(void)json;
 	buf_putc(&body, '{');
-	watch_put(&body, "Name", k->watch->env.prefix);
+	sm_watch_put(&body, "Name", k->watch->env.prefix);
 	buf_putc(&body, '}');
-	watch_ask(k->watch, AWS_EVENTS, "DeleteRule", &body, "", &k->quiet,
+	sm_watch_ask(k->watch, AWS_EVENTS, "DeleteRule", &body, "", &k->quiet,
 	    on_rule_gone, k);
 	buf_free(&body);
 }
 
 void
-events_remove(struct sm_watch *w, void (*done)(void *arg), void *arg)
+sm_watch_eventbridge_remove(
+    struct sm_watch *w, void (*done)(void *arg), void *arg)
 {
-	struct watch_removal *k = &w->events_removal;
+	struct sm_watch_removal *k = &w->events_removal;
 	struct buf body = { 0 };
 
-	*k = (struct watch_removal){
+	*k = (struct sm_watch_removal){
 		.watch = w, .quiet = true, .done = done, .arg = arg
 	};
 	buf_putc(&body, '{');
-	watch_put(&body, "Rule", w->env.prefix);
+	sm_watch_put(&body, "Rule", w->env.prefix);
 	buf_puts(&body, ",\"Ids\":[\"queue\"]}");
-	watch_ask(w, AWS_EVENTS, "RemoveTargets", &body, "", &k->quiet,
+	sm_watch_ask(w, AWS_EVENTS, "RemoveTargets", &body, "", &k->quiet,
 	    on_target_gone, k);
 	buf_free(&body);
 }

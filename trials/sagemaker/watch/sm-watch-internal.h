@@ -9,11 +9,11 @@
 #include "trials/sagemaker/watch/sm-watch.h"
 
 struct buf;
-struct sm_events; /* sm-watch-eventbridge.c */
-struct watch_call;
+struct sm_watch_eventbridge; /* sm-watch-eventbridge.c */
+struct sm_watch_call;
 
 /* One way of taking things away: who hears when it is done. */
-struct watch_removal {
+struct sm_watch_removal {
 	struct sm_watch *watch;
 	bool quiet; /* nothing is noted */
 	void (*done)(void *arg);
@@ -22,41 +22,44 @@ struct watch_removal {
 
 struct sm_watch {
 	struct sm_watch_env env; /* texts are copies */
-	struct watch_call *calls; /* on their way */
-	struct sm_events *events; /* or NULL */
+	struct sm_watch_call *calls; /* on their way */
+	struct sm_watch_eventbridge *events; /* or NULL */
 	struct loop_timer *publish; /* or NULL */
 	bool publish_noted, alarm_noted;
 	double best; /* of the objective; NaN = none */
 	double cost, billable_s; /* of ended jobs */
 	int running, ended;
-	struct watch_removal events_removal, alarm_removal;
+	struct sm_watch_removal events_removal, alarm_removal;
 };
 
 /* json is NULL when the call failed (then it was noted). */
-typedef void watch_cb(void *arg, const struct json *);
+typedef void sm_watch_cb(void *arg, const struct json *);
 /*
  * Ask; what fails is noted as "what: why", once if noted is given.  then may
  * be NULL.
  */
-void watch_ask(struct sm_watch *, enum aws_service, const char *operation,
-    const struct buf *body, const char *what, bool *noted, watch_cb *then,
+void sm_watch_ask(struct sm_watch *, enum aws_service, const char *operation,
+    const struct buf *body, const char *what, bool *noted, sm_watch_cb *then,
     void *arg);
 /* Append ,"key":"text" or, behind a bracket, "key":"text". */
-void watch_put(struct buf *, const char *key, const char *text);
+void sm_watch_put(struct buf *, const char *key, const char *text);
 
 /* sm-watch-eventbridge.c */
-struct sm_events *events_new(struct sm_watch *);
-void events_free(struct sm_events *);
+struct sm_watch_eventbridge *sm_watch_eventbridge_new(struct sm_watch *);
+void sm_watch_eventbridge_free(struct sm_watch_eventbridge *);
 /* Take rule and queue away again; done is called when all is answered. */
-void events_remove(struct sm_watch *, void (*done)(void *arg), void *arg);
+void sm_watch_eventbridge_remove(
+    struct sm_watch *, void (*done)(void *arg), void *arg);
 
 /* sm-watch-alarm.c */
-void alarm_make(struct sm_watch *, const char *job, const struct sm_plan *);
-void alarm_remove(struct sm_watch *, const char *job);
+void
+sm_watch_alarm_make(struct sm_watch *, const char *job, const struct sm_plan *);
+void sm_watch_alarm_remove(struct sm_watch *, const char *job);
 /* All alarms of the study; done is called when all is answered. */
-void alarm_remove_all(struct sm_watch *, void (*done)(void *arg), void *arg);
+void sm_watch_alarm_remove_all(
+    struct sm_watch *, void (*done)(void *arg), void *arg);
 
 /* sm-watch-publish.c */
-void publish_put(struct sm_watch *);
+void sm_watch_publish(struct sm_watch *);
 
 #endif /* HPOTUNE_SM_WATCH_INTERNAL_H */

@@ -22,11 +22,11 @@ datum_put(struct buf *b, const struct sm_watch *w, const char *name,
 	if (b->data[b->len - 1] != '[')
 		buf_putc(b, ',');
 	buf_putc(b, '{');
-	watch_put(b, "MetricName", name);
+	sm_watch_put(b, "MetricName", name);
 	buf_puts(b, ",\"Dimensions\":[{\"Name\":\"Study\"");
-	watch_put(b, "Value", w->env.study);
+	sm_watch_put(b, "Value", w->env.study);
 	buf_puts(b, "}]");
-	watch_put(b, "Unit", unit);
+	sm_watch_put(b, "Unit", unit);
 	buf_puts(b, ",\"Value\":");
 	json_put_number(b, value);
 	buf_printf(b, ",\"Timestamp\":%lld}",
@@ -34,12 +34,12 @@ datum_put(struct buf *b, const struct sm_watch *w, const char *name,
 }
 
 void
-publish_put(struct sm_watch *w)
+sm_watch_publish(struct sm_watch *w)
 {
 	struct buf body = { 0 };
 
 	buf_putc(&body, '{');
-	watch_put(&body, "Namespace", "hpotune");
+	sm_watch_put(&body, "Namespace", "hpotune");
 	buf_puts(&body, ",\"MetricData\":[");
 	datum_put(&body, w, "BestObjective", "None", w->best);
 	datum_put(&body, w, "JobsRunning", "Count", w->running);
@@ -47,7 +47,7 @@ publish_put(struct sm_watch *w)
 	datum_put(&body, w, "BillableSeconds", "Seconds", w->billable_s);
 	datum_put(&body, w, "Cost", "None", w->cost);
 	buf_puts(&body, "]}");
-	watch_ask(w, AWS_CLOUDWATCH, "PutMetricData", &body,
+	sm_watch_ask(w, AWS_CLOUDWATCH, "PutMetricData", &body,
 	    "metrics of the study", &w->publish_noted, NULL, NULL);
 	buf_free(&body);
 }

@@ -20,19 +20,19 @@ enum {
 	REMOVE_MS = 15000 /* then what is left stays there */
 };
 
-struct watch_call {
+struct sm_watch_call {
 	struct sm_watch *watch;
-	struct watch_call *next;
+	struct sm_watch_call *next;
 	struct aws_call *call;
 	char *what;
 	bool *noted;
-	watch_cb *then;
+	sm_watch_cb *then;
 	void *arg;
 	bool removes; /* what is not there is no trouble */
 };
 
 void
-watch_put(struct buf *b, const char *key, const char *text)
+sm_watch_put(struct buf *b, const char *key, const char *text)
 {
 	if (b->len > 0 && b->data[b->len - 1] != '{')
 		buf_putc(b, ',');
@@ -42,9 +42,9 @@ watch_put(struct buf *b, const char *key, const char *text)
 }
 
 static void
-call_unlink(struct watch_call *call)
+call_unlink(struct sm_watch_call *call)
 {
-	struct watch_call **at = &call->watch->calls;
+	struct sm_watch_call **at = &call->watch->calls;
 
 	while (*at != call)
 		at = &(*at)->next;
@@ -54,7 +54,7 @@ call_unlink(struct watch_call *call)
 static void
 on_answer(void *arg, const struct aws_answer *a)
 {
-	struct watch_call *call = arg;
+	struct sm_watch_call *call = arg;
 	struct sm_watch *w = call->watch;
 	char *text;
 
@@ -75,16 +75,16 @@ on_answer(void *arg, const struct aws_answer *a)
 }
 
 void
-watch_ask(struct sm_watch *w, enum aws_service service, const char *operation,
-    const struct buf *body, const char *what, bool *noted, watch_cb *then,
-    void *arg)
+sm_watch_ask(struct sm_watch *w, enum aws_service service,
+    const char *operation, const struct buf *body, const char *what,
+    bool *noted, sm_watch_cb *then, void *arg)
 {
-	struct watch_call *call = xcalloc(1, sizeof *call);
+	struct sm_watch_call *call = xcalloc(1, sizeof *call);
 	struct aws_ask ask = { .service = service,
 		.operation = operation,
 		.body = buf_str(body) };
 
-	*call = (struct watch_call){ .watch = w,
+	*call = (struct sm_watch_call){ .watch = w,
 		.next = w->calls,
 		.what = xstrdup(what),
 		.noted = noted,
@@ -100,7 +100,7 @@ on_publish(void *arg)
 {
 	struct sm_watch *w = arg;
 
-	publish_put(w);
+	sm_watch_publish(w);
 	loop_timer_set(
 	    w->publish, (int64_t)(PUBLISH_MS / w->env.settings->pace));
 }
@@ -120,16 +120,16 @@ sm_watch_new(const struct sm_watch_env *env)
 void
 sm_watch_free(struct sm_watch *w)
 {
-	struct watch_call *call;
+	struct sm_watch_call *call;
 
 	if (w == NULL)
 		return;
-	events_free(w->events);
+	sm_watch_eventbridge_free(w->events);
 	if (w->publish != NULL)
 		loop_timer_free(w->publish);
 	while ((call = w->calls) != NULL) {
 		w->calls = call->next;
-		aws_cancel(call->call);
+		aws_call_cancel(call->call);
 		free(call->what);
 		free(call);
 	}
@@ -144,13 +144,13 @@ sm_watch_job(struct sm_watch *w, const char *job, const struct sm_plan *plan)
 	const struct sm_settings *s = w->env.settings;
 
 	if (s->watch_events && w->events == NULL)
-		w->events = events_new(w);
+		w->events = sm_watch_eventbridge_new(w);
 	if (s->publish && w->publish == NULL) {
 		w->publish = loop_timer_new(w->env.loop, on_publish, w);
 		loop_timer_set(w->publish, (int64_t)(PUBLISH_MS / s->pace));
 	}
 	if (s->alarm != NULL)
-		alarm_make(w, job, plan);
+		sm_watch_alarm_make(w, job, plan);
 }
 
 void
@@ -163,7 +163,7 @@ sm_watch_ended(
 		w->cost += cost;
 	w->ended++;
 	if (w->env.settings->alarm != NULL)
-		alarm_remove(w, job);
+		sm_watch_alarm_remove(w, job);
 }
 
 void
@@ -221,9 +221,9 @@ removal_run(struct removal *r, struct sm_watch *w)
 	r->left = s->watch_events + (s->alarm != NULL);
 	loop_timer_set(late, REMOVE_MS);
 	if (s->watch_events)
-		events_remove(w, on_removed, r);
+		sm_watch_eventbridge_remove(w, on_removed, r);
 	if (s->alarm != NULL)
-		alarm_remove_all(w, on_removed, r);
+		sm_watch_alarm_remove_all(w, on_removed, r);
 	loop_run(r->loop, no_turn, r);
 	loop_timer_free(late);
 }

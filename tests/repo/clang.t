@@ -12,8 +12,9 @@ grep -q '^#define HAVE_TARGET_CLONES 1' "$TOP_BUILDDIR/config.h" ||
 link() {
 	(cd "$TOP_SRCDIR" && clang -w -std=gnu11 -O2 -fno-math-errno \
 	    -fno-trapping-math -include "$TOP_BUILDDIR/config.h" -I. \
-	    $(pkg-config --cflags openblas) -o "$dir/kernels" kernels/*.c \
-	    tests/unit/kernels/t_kernels.c tests/support/gp-reference.c src/base/err.c src/base/fail.c \
+	    $(pkg-config --cflags openblas) -o "$dir/kernels" \
+	    $(find kernels -name '*.c') tests/unit/kernels/t_kernels.c \
+	    tests/support/gp-reference.c src/base/err.c src/base/fail.c \
 	    src/base/mem.c src/base/rng.c src/base/text.c \
 	    $(pkg-config --libs openblas) -lpthread -lm)
 }

@@ -4,33 +4,82 @@
 
 . "$TOP_SRCDIR/tests/support/sh/lib.sh"
 
-# Rows: files; what of ours they may include; libraries they may include.
-# The first row whose first column matches a path counts.  A library that is
-# not the C library and is in no row is nobody's.
+# A row is a folder, what it may include beside itself, and libraries.  A word
+# is a folder, FOLDER/NAME.h, or one of the lists below; a library is the name
+# of its header, and "-" is none.  A row with NAME.* is for that file alone.  A
+# library that is not the C library and is in no row may not be used at all.
+cat >lists <<'END'
+@plain src/base/err.h src/base/mem.h
+@math @plain src/base/rng.h src/base/search.h src/model src/model/history strategies/strategy.h strategies/stopper.h strategies/startup.h strategies/trial-rank.h
+@model src/model src/model/study src/model/history
+@loop @plain src/base src/base/json src/base/http
+END
 cat >rules <<'END'
-src/base/(err|link|log|mem|rng|text|fail)\.	src/base/(err|link|log|mem|rng|text|fail)\.h	-
-src/base/loop\.	src/base/.*	event2/.*
-src/base/gz\.	src/base/(err|mem|gz)\.h	zlib\.h
-src/base/http.*	src/base/.*	curl/.*|dlfcn\.h
-src/base/digest\.	src/base/(err|mem|digest)\.h	openssl/.*
-src/base/xml\.	src/base/(err|mem|xml)\.h	expat\.h
-src/base/(child|peer|spawn)\.	src/base/.*	-
-src/base/json.*	src/base/(err|log|mem|rng|fail|text|json.*)\.h	cjson/.*
-src/base/.*	src/base/(err|log|mem|rng|fail|text)\.h	-
-src/model/.*	src/model/.*|src/base/(err|log|mem|rng|fail|text|json)\.h	-
-src/store/.*	src/store/.*|src/model/.*|src/base/(err|log|mem|rng|fail|text|json)\.h|schema/.*\.inc	sqlite3\.h
-src/worker/message\.	src/worker/message\.h|src/model/history-pack\.h|src/base/(err|mem)\.h	-
-src/worker/.*	src/worker/.*|src/model/.*|src/base/(err|mem)\.h|strategies/strategy\.h|kernels/kernels\.h	-
-src/server/tune\.c	src/server/.*|src/base/.*|kernels/kernels\.h	-
-src/server/.*	src/server/.*|src/worker/message\.h|src/store/store\.h|src/model/.*|src/base/.*|strategies/(strategy|stopper)\.h|trials/(launcher|notify|report)\.h	-
-src/cli/.*	src/cli/.*|src/server/.*|src/store/(store|optuna)\.h|src/model/.*|src/base/.*|strategies/(importance|strategy|stopper)\.h|trials/(launcher|gpu|gpu-lock)\.h	-
-strategies/.*	strategies/.*|src/model/.*|src/base/(err|mem|rng)\.h|kernels/kernels\.h	-
-trials/gpu-(nvml(-lib)?|cuda-lib)\.c	trials/gpu(-.*)?\.h|src/base/.*	dlfcn\.h
-trials/report.*	trials/report.*|src/model/(trial|study)\.h|src/base/(err|mem|json)\.h	pcre2\.h
-trials/.*	trials/.*|src/model/(trial|study|options)\.h|src/base/.*	-
-kernels/cuda-libs\.cu	kernels/.*	cu.*|dlfcn\.h
-kernels/(.*\.cu|cuda.*\.h)	kernels/.*	cu.*
-kernels/.*	kernels/.*	(cblas|lapacke|openblas/.*)\.h
+src/base/loop.*	src/base	event2/
+src/base/gz.*	@plain	zlib.h
+src/base/digest.*	@plain	openssl/
+src/base/xml.*	@plain	expat.h
+src/base	-	-
+src/base/json	src/base	cjson/
+src/base/http/http-libcurl.*	src/base	curl/ dlfcn.h
+src/base/http	src/base	curl/
+src/model	@plain src/base/json	-
+src/model/history	@plain src/model	-
+src/model/study	@plain src/base/json src/model	-
+src/store	@plain src/base/fail.h src/base/text.h src/base/digest.h src/base/json src/model schema	sqlite3.h
+src/worker	@plain @model strategies/strategy.h kernels/kernels.h	-
+src/server/plugins	@plain src/base/text.h src/base/json @model strategies/strategy.h strategies/stopper.h trials/launcher.h trials/metric-line/metric-line.h	-
+src/server/suggest	src/base src/base/json @model src/server/plugins src/worker/worker-protocol.h strategies/strategy.h	-
+src/server/replay	src/base src/base/json @model src/store strategies/stopper.h kernels/kernels.h	-
+src/server/status	src/base src/base/json src/model src/store	-
+src/server/warmstart	src/base src/base/json @model src/store	-
+src/server/tuner	src/base src/base/json @model src/store src/server/plugins src/server/status src/server/suggest src/server/warmstart strategies/strategy.h strategies/stopper.h trials/launcher.h trials/metric-line/metric-line.h trials/notify/notify.h	-
+src/server	src/base src/base/json @model src/store src/server/plugins src/server/status src/server/suggest src/server/tuner src/server/warmstart trials/launcher.h	-
+src/import	@plain src/base/json src/model/study	-
+src/cli/common	src/base src/base/json @model src/store src/server src/server/status src/server/tuner/tuner.h src/server/tuner/attempt-spec.h	-
+src/export	src/base src/base/json @model src/store src/server/status src/cli/common src/import	-
+src/html	src/base src/base/json @model src/store src/server/status src/cli/common strategies/importance/importance.h	-
+src/cli	@loop @model src/store src/cli/common src/export src/html src/import src/server src/server/plugins src/server/replay src/server/status src/server/suggest src/server/warmstart strategies/strategy.h strategies/stopper.h strategies/importance/importance.h trials/launcher.h trials/gpu/gpu-lock.h trials/gpu/gpu-snapshot.h	-
+strategies	@plain src/base/rng.h src/model src/model/history	-
+strategies/tpe	@math kernels/kernels.h strategies/evolution/pareto.h	-
+strategies/gp	@math kernels/kernels.h strategies/sobol.h strategies/tpe/tpe-normal.h	-
+strategies/cmaes	@math kernels/kernels.h strategies/tpe/tpe-normal.h strategies/tpe/tpe-parzen.h	-
+strategies/evolution	@math	-
+strategies/importance	@math strategies/tpe/tpe-normal.h strategies/tpe/tpe-parzen.h	-
+strategies/stop	@math	-
+strategies/stop/median	@math strategies/stop	-
+strategies/stop/halving	@math strategies/stop	-
+strategies/stop/extrapolate	@math strategies/stop kernels/kernels.h	-
+kernels	-	cblas.h lapacke.h openblas/
+kernels/cuda/cuda-libs.*	kernels	cu dlfcn.h
+kernels/cuda	kernels	cu
+kernels/tables	kernels kernels/cuda kernels/curve-bank kernels/gp kernels/mix kernels/replay	cblas.h
+kernels/gp	kernels kernels/cuda	cblas.h
+kernels/mlp-batch	kernels kernels/cuda	cblas.h
+kernels/curve-bank	kernels kernels/cuda	-
+kernels/mix	kernels kernels/cuda	-
+kernels/replay	kernels kernels/cuda	-
+trials	@plain src/model src/model/study	-
+trials/process	@plain src/base/fail.h src/base/text.h	-
+trials/metric-line	@plain src/base/json src/model/study	pcre2.h
+trials/shim	@plain src/base/fail.h trials/process	-
+trials/ranks	@plain trials/process	-
+trials/pack	@plain src/base/fail.h src/base/json trials/metric-line trials/process	-
+trials/pretend	src/base src/base/json src/model src/model/study trials/launcher.h	-
+trials/gpu	src/base src/base/json	-
+trials/gpu/allocator	@plain trials/gpu/gpu-snapshot.h trials/gpu/gpu-xid.h	-
+trials/gpu/probe	@plain trials/gpu	dlfcn.h
+trials/local	src/base src/base/json src/model src/model/study trials/launcher.h trials/process trials/metric-line trials/gpu trials/gpu/allocator trials/pack trials/ranks/ranks.h trials/shim/shim.h	-
+trials/aws/config	@plain	-
+trials/aws/sign	@plain src/base/digest.h src/base/http	-
+trials/aws/credentials	@loop trials/aws/config trials/aws/sign	-
+trials/aws	@loop trials/aws/config trials/aws/credentials trials/aws/sign	-
+trials/notify	src/base src/base/json src/model/study trials/aws/aws.h	-
+trials/sagemaker/options	@plain src/base/json src/model src/model/study	-
+trials/sagemaker/request	@plain src/base/json src/model/study trials/launcher.h trials/sagemaker/options	-
+trials/sagemaker/logs	src/base src/base/json src/model/study trials/launcher.h trials/aws/aws.h trials/metric-line trials/sagemaker/options	-
+trials/sagemaker/watch	src/base src/base/json trials/launcher.h trials/aws/aws.h trials/sagemaker/options trials/sagemaker/request	-
+trials/sagemaker	src/base src/base/json src/model src/model/study trials/launcher.h trials/aws/aws.h trials/sagemaker/logs trials/sagemaker/options trials/sagemaker/request trials/sagemaker/watch	-
 END
 
 # Headers of no library: C, POSIX, Linux.
@@ -49,34 +98,94 @@ includes() { # top
 	}') || echo "$awk could not read the includes"
 }
 
-# The forbidden ones, in words.
+# The forbidden ones, in words; circles of folders; private headers abroad.
 forbidden() { # top
 	includes "$1" >found
 	# An expression keeps its backslashes in the environment, not after -v.
-	SYSTEM="^($system)$" $awk -F '\t' '
-	NR == FNR {
-		n++
-		files[n] = "^(" $1 ")"
-		ours[n] = "^(" $2 ")$"
-		libs[n] = "^(" $3 ")$"
+	SYSTEM="^($system)$" $awk '
+	function folder(path) {
+		sub(/\/[^\/]*$/, "", path)
+		return path
+	}
+	# Whether word, or a word of the list that it names, allows the header.
+	function allows(word, header, part, n, i) {
+		if (word ~ /^@/) {
+			n = split(list[word], part, " ")
+			for (i = 1; i <= n; i++)
+				if (allows(part[i], header))
+					return 1
+			return 0
+		}
+		return word == header || word == folder(header)
+	}
+	FILENAME == "lists" {
+		name = $1
+		$1 = ""
+		list[name] = $0
+		next
+	}
+	FILENAME == "rules" {
+		split($0, column, "\t")
+		ours[column[1]] = column[2]
+		libs[column[1]] = column[3]
 		next
 	}
 	{
-		split($0, part, " ")
-		for (i = 1; i <= n && part[1] !~ files[i]; i++)
-			;
-		if (i > n) {
-			print part[1] " is in no room"
+		room = folder($1)
+		row = $1
+		sub(/\.[a-z]*$/, ".*", row)
+		if (!(row in ours))
+			row = room
+		if (!(row in ours)) {
+			print $1 " is in no room"
 			next
 		}
-		what = part[2]
+		what = $2
+		good = 0
 		if (what ~ /^</) {
 			gsub(/[<>]/, "", what)
-			if (what !~ ENVIRON["SYSTEM"] && what !~ libs[i])
-				print part[1] " includes <" what ">"
-		} else if (what !~ ours[i])
-			print part[1] " includes " what
-	}' rules found || echo "$awk could not judge them"
+			if (what ~ ENVIRON["SYSTEM"])
+				next
+			n = split(libs[row], word, " ")
+			for (i = 1; i <= n; i++)
+				if (index(what, word[i]) == 1)
+					good = 1
+			if (!good)
+				print $1 " includes <" what ">"
+			next
+		}
+		if (folder(what) == room)
+			next
+		goes[room] = goes[room] " " folder(what)
+		n = split(ours[row], word, " ")
+		for (i = 1; i <= n; i++)
+			if (allows(word[i], what))
+				good = 1
+		if (!good)
+			print $1 " includes " what
+		else if (what ~ /-internal\.h$/ &&
+		    index(room "/", folder(what) "/") != 1)
+			print $1 " includes the private " what
+	}
+	# Folders that nothing points to any more are taken away; what is left
+	# lies on a circle or leads to one.
+	END {
+		do {
+			gone = 0
+			for (room in goes) {
+				n = split(goes[room], word, " ")
+				for (i = 1; i <= n; i++)
+					if (word[i] in goes && !out[word[i]])
+						break
+				if (i > n && !out[room])
+					gone = out[room] = 1
+			}
+		} while (gone)
+		for (room in goes)
+			if (!out[room])
+				print "a circle of folders has " room
+	}' lists rules found >judged || echo "$awk could not judge them"
+	LC_ALL=C sort judged
 }
 
 # Calls that a room must not make, whatever it includes; not those in words.
@@ -94,7 +203,8 @@ io='fopen|open|openat|read|write|printf|fprintf|puts|fputs|getenv|system|fork|so
 chance='time|clock|clock_gettime|gettimeofday|rand|random|srand|drand48|getrandom|rng_system'
 
 # The checker is checked: each of these must be found.
-mkdir -p bad/strategies bad/trials bad/src/server bad/src/model bad/src/new
+mkdir -p bad/strategies bad/trials bad/src/server bad/src/model bad/src/new \
+    bad/trials/gpu/allocator bad/trials/aws/sign bad/trials/aws/config
 echo '#include "src/store/store.h"' >bad/strategies/a.c
 echo '	fopen("x", "r");' >>bad/strategies/a.c
 echo '#include "strategies/strategy.h"' >bad/trials/a.c
@@ -102,23 +212,38 @@ echo '#  include <sqlite3.h>' >bad/src/server/a.c
 echo '	x = time(NULL);' >bad/src/model/a.c
 echo '#include "src/base/loop.h"' >>bad/src/model/a.c
 echo '#include "src/base/err.h"' >bad/src/new/a.c
+echo '	printf("x");' >bad/trials/gpu/allocator/a.c
+echo '#include "trials/aws/sign/b.h"' >bad/trials/aws/config/a.h
+echo '#include "trials/aws/config/a.h"' >bad/trials/aws/sign/b.h
+echo '#include "src/model/history/history-internal.h"' >>bad/src/model/a.c
 
 examine() { # in $awk: a program
 	is "$(forbidden "$TOP_SRCDIR")" '' "$awk: every include is an allowed one"
 	is "$(calls "$TOP_SRCDIR" 'strategies kernels' "$io|$chance")" '' \
 	    'strategies and kernels: no input, no output, no clock, no dice'
 	is "$(calls "$TOP_SRCDIR" src/model "$chance")" '' 'the model: no clock, no dice'
+	is "$(calls "$TOP_SRCDIR" 'trials/gpu/allocator trials/sagemaker/options
+	    trials/sagemaker/request' "$io|$chance")" '' \
+	    'which GPU, and what a job asks for: no input, no output, no clock'
 	is "$(calls "$TOP_SRCDIR" 'src strategies' 'fork|vfork|system|popen')" '' \
 	    'the server never forks'
 	is "$(calls "$TOP_SRCDIR" 'src strategies trials' 'rand|random|srand|drand48')" \
 	    '' 'chance comes from the generator alone'
-	is "$(forbidden "$dir/bad")" 'src/model/a.c includes src/base/loop.h
+	is "$(forbidden "$dir/bad")" 'a circle of folders has trials/aws/config
+a circle of folders has trials/aws/sign
+src/model/a.c includes src/base/loop.h
+src/model/a.c includes src/model/history/history-internal.h
 src/new/a.c is in no room
 src/server/a.c includes <sqlite3.h>
 strategies/a.c includes src/store/store.h
-trials/a.c includes strategies/strategy.h' "$awk: forbidden includes are found"
+trials/a.c includes strategies/strategy.h
+trials/aws/config/a.h includes trials/aws/sign/b.h
+trials/aws/sign/b.h includes trials/aws/config/a.h' \
+	    "$awk: forbidden includes are found"
 	like "$(calls "$dir/bad" strategies "$io")" 'a\.c:2:' 'so is a file opened'
 	like "$(calls "$dir/bad" src/model "$chance")" 'a\.c:1:' 'and a clock read'
+	like "$(calls "$dir/bad" trials/gpu/allocator "$io")" 'a\.c:1:' \
+	    'and a line printed'
 }
 
 # Every one of them has its own idea of an expression.

@@ -13,10 +13,12 @@ sources() {
 
 texts() {
 	sources
-	(cd "$TOP_SRCDIR" && ls configure.ac Makefile.am README.md HACKING.md \
-	    2>/dev/null
-	find schema man examples bench -name '*.sql' -o -name '*.[1-8]' \
-	    -o -name '*.sh' -o -name 'study.json' 2>/dev/null)
+	(cd "$TOP_SRCDIR" && ls configure.ac Makefile.am *.md 2>/dev/null
+	find src strategies trials kernels schema man examples tests bench \
+	    -name '*.sql' -o -name '*.[1-8]' -o -name '*.sh' -o -name '*.t' \
+	    -o -name '*.md' -o -name 'study.json' \
+	    -o -name Makefile.inc 2>/dev/null |
+	    grep -v -e '^tests/fuzz/corpus' -e '^tests/fake')
 }
 
 cd "$TOP_SRCDIR" || exit 99
@@ -26,6 +28,8 @@ is "$(sources | while read -r f; do
 	[ "$n" -le $max_lines ] || echo "$f has $n lines"
 done)" '' "no file has more than $max_lines lines"
 
+is "$(sources | grep -v '^examples/' | sed 's|.*/||' | sort | uniq -d)" '' 'no base name is there twice'
+
 is "$(texts | xargs grep -nE '[[:blank:]]+$' | cut -c 1-120)" '' \
     'no white space at the end of a line'
 
@@ -33,7 +37,7 @@ is "$(sources | xargs grep -nE '(^|[^a-zA-Z])(TODO|FIXME)([^a-zA-Z]|$)' |
     cut -c 1-120)" '' 'nothing is left to do'
 
 is "$(sources | xargs grep -LE '^(/\*|//)')" '' \
-    'every file opens with what it knows'
+    'every file opens with a comment that says what it does'
 
 unformatted() {
 	sources | xargs -n 40 clang-format --dry-run -Werror 2>&1 |

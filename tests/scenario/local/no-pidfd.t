@@ -10,12 +10,12 @@ calls=pidfd_open,pidfd_send_signal
 "$without" ENOSYS $calls true 2>err || skip_all "$(cat err)"
 
 # Whole units: they start, stop and adopt, and know nothing of this.
-for unit in t_local t_adopt t_child; do
-	"$without" ENOSYS $calls "$TOP_BUILDDIR/tests/$unit" >out 2>&1
+for unit in local/t_local local/t_adopt base/t_child; do
+	"$without" ENOSYS $calls "$TOP_BUILDDIR/tests/unit/$unit" >out 2>&1
 	is $? 0 "$unit: without pidfd_open" || diag "$(grep -v '^ok' out)"
 done
-for unit in t_local t_child; do
-	"$without" EPERM $calls "$TOP_BUILDDIR/tests/$unit" >out 2>&1
+for unit in local/t_local base/t_child; do
+	"$without" EPERM $calls "$TOP_BUILDDIR/tests/unit/$unit" >out 2>&1
 	is $? 0 "$unit: where it is denied" || diag "$(grep -v '^ok' out)"
 done
 "$without" EPERM pidfd_send_signal "$TOP_BUILDDIR/tests/unit/local/t_local" >out 2>&1

@@ -21,7 +21,7 @@ END
 
 scenario() { # file, version
 	rm -rf old.db* old.d
-	sqlite3 old.db <"$TOP_SRCDIR/tests/$1"
+	sqlite3 old.db <"$TOP_SRCDIR/tests/data/$1"
 	# Journal modes are no part of a dump.
 	sqlite3 old.db 'PRAGMA journal_mode = WAL' >/dev/null
 	was=$(sql old.db 'SELECT trial, objective, state FROM t_trial')

@@ -32,10 +32,10 @@ src/server/plugins	@plain src/base/text.h src/base/json @model strategies/strate
 src/server/suggest	src/base src/base/json @model src/server/plugins src/worker/worker-protocol.h strategies/strategy.h	-
 src/server/replay	src/base src/base/json @model src/store strategies/stopper.h kernels/kernels.h	-
 src/server/status	src/base src/base/json src/model src/store	-
-src/server/warmstart	src/base src/base/json @model src/store	-
+src/server/warmstart	src/base src/base/json @model src/store trials/launcher.h	-
 src/server/tuner	src/base src/base/json @model src/store src/server/plugins src/server/status src/server/suggest src/server/warmstart strategies/strategy.h strategies/stopper.h trials/launcher.h trials/metric-line/metric-line.h trials/notify/notify.h	-
 src/server	src/base src/base/json @model src/store src/server/plugins src/server/status src/server/suggest src/server/tuner src/server/warmstart trials/launcher.h	-
-src/import	@plain src/base/json src/model/study	-
+src/import	@plain src/base/json @model	-
 src/cli/common	src/base src/base/json @model src/store src/server src/server/status src/server/tuner/tuner.h src/server/tuner/attempt-spec.h	-
 src/export	src/base src/base/json @model src/store src/server/status src/cli/common src/import	-
 src/html	src/base src/base/json @model src/store src/server/status src/cli/common strategies/importance/importance.h	-
@@ -74,7 +74,7 @@ trials/aws/config	@plain	-
 trials/aws/sign	@plain src/base/digest.h src/base/http	-
 trials/aws/credentials	@loop trials/aws/config trials/aws/sign	-
 trials/aws	@loop trials/aws/config trials/aws/credentials trials/aws/sign	-
-trials/notify	src/base src/base/json src/model/study trials/aws/aws.h	-
+trials/notify	src/base src/base/http src/base/json src/model/study trials/aws/aws.h	-
 trials/sagemaker/options	@plain src/base/json src/model src/model/study	-
 trials/sagemaker/request	@plain src/base/json src/model/study trials/launcher.h trials/sagemaker/options	-
 trials/sagemaker/logs	src/base src/base/json src/model/study trials/launcher.h trials/aws/aws.h trials/metric-line trials/sagemaker/options	-

@@ -29,7 +29,7 @@ static const char *const names[] = { "branin", "hartmann3", "hartmann6",
 	NULL };
 
 struct run {
-	struct search search;
+	struct search_run_state search;
 	int stopped; /* after so many trials; 0 = never */
 	double then, last; /* best true losses */
 };
@@ -47,7 +47,7 @@ static double
 spread_of(const struct function *f)
 {
 	double found[1000];
-	struct search s;
+	struct search_run_state s;
 	int i;
 
 	(void)search_run_open(&s, f, "random", "{}", 99);
@@ -60,7 +60,7 @@ spread_of(const struct function *f)
 
 /* One result, with noise; the true one is returned. */
 static double
-tell(struct search *s, int64_t trial, double noise, struct rng *rng)
+tell(struct search_run_state *s, int64_t trial, double noise, struct rng *rng)
 {
 	struct value *values = xcalloc(s->space->n + 1, sizeof *values);
 	double losses[FUNCTION_LOSSES], bounds[FUNCTION_BOUNDS];
@@ -74,7 +74,7 @@ tell(struct search *s, int64_t trial, double noise, struct rng *rng)
 }
 
 static int
-converged(struct search *s, const struct option_value *options, int n)
+converged(struct search_run_state *s, const struct option_value *options, int n)
 {
 	double *x = xcalloc(s->space->n, sizeof *x);
 	struct suggestion out = { .x = x };

@@ -5,6 +5,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -90,3 +91,16 @@ LOG_AT(log_error, LOG_LEVEL_ERROR)
 LOG_AT(log_warn, LOG_LEVEL_WARN)
 LOG_AT(log_info, LOG_LEVEL_INFO)
 LOG_AT(log_debug, LOG_LEVEL_DEBUG)
+
+void
+log_bug(const char *fmt, ...)
+{
+	char text[512];
+	va_list ap;
+
+	va_start(ap, fmt);
+	(void)vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	log_error("bug", "%s", text);
+	abort();
+}

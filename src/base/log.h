@@ -30,6 +30,12 @@ void log_info(const char *area, const char *, ...)
 void log_debug(const char *area, const char *, ...)
     __attribute__((format(printf, 2, 3)));
 
+/*
+ * What cannot be, unless this program is wrong: a line for its author, whatever
+ * the level, and the process aborts.  Nothing of the turn is recorded then.
+ */
+_Noreturn void log_bug(const char *, ...) __attribute__((format(printf, 1, 2)));
+
 /* "error", "warning", "info" or "debug". */
 const char *log_level_name(enum log_level);
 

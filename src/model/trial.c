@@ -176,6 +176,12 @@ trial_state_placed(enum trial_state s)
 	return s == TRIAL_STARTING || s == TRIAL_RUNNING || s == TRIAL_STOPPING;
 }
 
+bool
+end_class_waits(enum end_class c)
+{
+	return c == END_CAPACITY || c == END_QUOTA;
+}
+
 enum retry_policy
 end_class_retry(enum end_class c)
 {

@@ -83,6 +83,9 @@ bool trial_state_final(enum trial_state);
 /* Whether it holds a slot: starting, running or stopping. */
 bool trial_state_placed(enum trial_state);
 
+/* Whether the attempt never had a machine: it waits until there is one. */
+bool end_class_waits(enum end_class);
+
 /* What to do after an attempt ended badly. */
 enum retry_policy {
 	RETRY_NEVER,

@@ -202,6 +202,13 @@ calls() { # top folders names
 io='fopen|open|openat|read|write|printf|fprintf|puts|fputs|getenv|system|fork|socket'
 chance='time|clock|clock_gettime|gettimeofday|rand|random|srand|drand48|getrandom|rng_system'
 
+# Writers of a struct whose fields are everybody's to read: row_dirty, and what
+# is assigned behind ->row. and ->att. of a live trial (t->row is the study's).
+writers() { # top file
+	(cd "$1" && grep -rnE '(row|att)_dirty|[^t]->(row|att)\.[a-z_.]+(\[[^]]*\])? *([-+|&]?=[^=]|\+\+|--)|(\+\+|--)[a-z]+->(row|att)\.' \
+	    src/server --include='*.c' | grep -v "^$2:")
+}
+
 # The checker is checked: each of these must be found.
 mkdir -p bad/strategies bad/trials bad/src/server bad/src/model bad/src/new \
     bad/trials/gpu/allocator bad/trials/aws/sign bad/trials/aws/config
@@ -216,6 +223,8 @@ echo '	printf("x");' >bad/trials/gpu/allocator/a.c
 echo '#include "trials/aws/sign/b.h"' >bad/trials/aws/config/a.h
 echo '#include "trials/aws/config/a.h"' >bad/trials/aws/sign/b.h
 echo '#include "src/model/history/history-internal.h"' >>bad/src/model/a.c
+echo '	l->row.reports += is_new;' >bad/src/server/b.c
+echo '	if (l->row.reports == 1)' >>bad/src/server/b.c
 
 examine() { # in $awk: a program
 	is "$(forbidden "$TOP_SRCDIR")" '' "$awk: every include is an allowed one"
@@ -245,6 +254,11 @@ trials/aws/sign/b.h includes trials/aws/config/a.h' \
 	like "$(calls "$dir/bad" trials/gpu/allocator "$io")" 'a\.c:1:' \
 	    'and a line printed'
 }
+
+is "$(writers "$TOP_SRCDIR" src/server/tuner/live-trial.c)" '' \
+    'live-trial.c alone writes a live trial'
+is "$(writers "$dir/bad" none)" 'src/server/b.c:1:	l->row.reports += is_new;' \
+    'another writer is found, and no comparison'
 
 # Every one of them has its own idea of an expression.
 for awk in awk mawk gawk original-awk 'busybox awk'; do

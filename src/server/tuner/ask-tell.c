@@ -37,33 +37,16 @@ struct told {
 static void
 ask_tell_begin(struct tuner *t, struct live_trial *l)
 {
-	struct err e = ERR_INIT;
-
-	l->row.attempts++;
-	l->att = (struct store_attempt){
-		.trial = l->row.number,
-		.attempt = l->row.attempts,
+	struct store_attempt att = {
 		.uuid = schedule_uuid_new(),
 		.backend = xstrdup(ASK_TELL_BACKEND),
-		.state = TRIAL_STARTING,
-		.exit_code = -1,
-		.resumed_step = -1,
 	};
-	free(l->row.backend);
-	l->row.backend = xstrdup(ASK_TELL_BACKEND);
-	l->external = true;
-	l->backend = -1;
-	if (store_attempt_add(t->store, &l->att, &e) != 0) {
-		tuner_store_failed(t, &e);
+
+	if (!live_trial_begin(t, l, -1, &att))
 		return;
-	}
 	if (!t->env.without_launchers)
 		t->row.ended_us = 0;
-	l->open = true;
-	live_trial_set_state(t, l, TRIAL_EV_PLACE, NULL);
-	l->att.started_us = t->turn_us;
-	l->att_dirty = true;
-	live_trial_set_state(t, l, TRIAL_EV_UP, NULL);
+	live_trial_up(t, l, t->turn_us);
 }
 
 static void
@@ -127,7 +110,7 @@ ask_tell_ask(struct tuner *t, struct request *r)
 static struct live_trial *
 request_live(struct tuner *t, struct request *r)
 {
-	struct live_trial *l = live_trial_find(t, r->trial);
+	struct live_trial *l = live_set_find(&t->live, r->trial);
 	struct store_trial row = { 0 };
 	struct err e = ERR_INIT;
 
@@ -145,9 +128,9 @@ request_live(struct tuner *t, struct request *r)
 }
 
 static void
-put_verdict(struct buf *b, const struct live_trial *l)
+put_verdict(
+    struct buf *b, const struct live_trial *l, const struct judgement *j)
 {
-	const struct judgement *j = &l->verdict;
 	bool over = l->row.cause != STOP_NONE;
 	bool ends =
 	    over || j->verdict == VERDICT_STOP || j->verdict == VERDICT_PAUSE;
@@ -179,9 +162,9 @@ put_trial(struct buf *b, const struct store_trial *row)
 	json_put_number(b, row->objective);
 }
 
-/* The judgement that stopped it, when an earlier command heard it. */
+/* Into j: the judgement that stopped it, when an earlier command recorded it. */
 static void
-verdict_recall(struct tuner *t, struct live_trial *l)
+verdict_recall(struct tuner *t, const struct live_trial *l, struct judgement *j)
 {
 	static const char sql[] =
 	    "SELECT rule, value, threshold, pool, why FROM stops "
@@ -192,7 +175,7 @@ verdict_recall(struct tuner *t, struct live_trial *l)
 	struct err e = ERR_INIT;
 	char number[24];
 
-	if (l->verdict.rule != NULL || l->row.cause == STOP_NONE ||
+	if (j->rule != NULL || l->row.cause == STOP_NONE ||
 	    l->row.cause == STOP_USER)
 		return;
 	(void)snprintf(number, sizeof number, "%" PRId64, l->row.number);
@@ -201,26 +184,29 @@ verdict_recall(struct tuner *t, struct live_trial *l)
 		return;
 	if (store_rows_next(rows, &e) == 1) {
 		rule = stopper_find(store_rows_text(rows, 0));
-		l->verdict = (struct judgement){
+		*j = (struct judgement){
 			.verdict = VERDICT_STOP,
 			.rule = rule != NULL ? rule->name : NULL,
 			.value = store_rows_real(rows, 1),
 			.threshold = store_rows_real(rows, 2),
 			.pool = store_rows_int(rows, 3),
 		};
-		(void)snprintf(l->verdict.why, sizeof l->verdict.why, "%s",
-		    store_rows_text(rows, 4));
+		(void)snprintf(
+		    j->why, sizeof j->why, "%s", store_rows_text(rows, 4));
 	}
 	store_rows_close(rows);
 }
 
 static void
-answer_live(struct tuner *t, struct request *r, struct live_trial *l)
+answer_live(struct tuner *t, struct request *r, const struct live_trial *l,
+    const struct judgement *verdict)
 {
-	verdict_recall(t, l);
+	struct judgement j = *verdict;
+
+	verdict_recall(t, l, &j);
 	r->good = true;
 	put_trial(&r->data, &l->row);
-	put_verdict(&r->data, l);
+	put_verdict(&r->data, l, &j);
 	buf_putc(&r->data, '}');
 }
 
@@ -374,7 +360,7 @@ tell(
 		return;
 	if (!told->done && !told->failed && !told->stopped) {
 		stopping_settle(t, l);
-		answer_live(t, r, l);
+		answer_live(t, r, l, &l->verdict);
 		return;
 	}
 	if (!end_good(t, l, told, r->text, sizeof r->text))
@@ -417,14 +403,13 @@ void
 ask_tell_judge(struct tuner *t, struct request *r)
 {
 	struct live_trial *l = request_live(t, r);
-	struct judgement was;
+	struct judgement j;
 
 	if (l == NULL)
 		return;
-	was = l->verdict;
+	j = l->verdict;
 	if (l->row.last_step >= 0)
-		stop_rule_set_judge(t->rules, t->history, l->row.number,
-		    l->row.last_step, &l->verdict);
-	answer_live(t, r, l);
-	l->verdict = was;
+		stop_rule_set_judge(
+		    t->rules, t->history, l->row.number, l->row.last_step, &j);
+	answer_live(t, r, l, &j);
 }

@@ -46,12 +46,12 @@ stopping_judge(struct tuner *t, struct live_trial *l, int64_t step)
 	    step < l->row.last_step || step <= l->judged_step ||
 	    (max > 0 && l->row.reports >= max) || live_trial_segment_done(l))
 		return;
-	l->judged_step = step;
+	live_trial_set_judged(l, step);
 	stop_rule_set_judge(t->rules, t->history, l->row.number, step, &j);
 	/* Nobody could resume it. */
 	if (l->external && j.verdict == VERDICT_PAUSE)
 		j.verdict = VERDICT_STOP;
-	l->verdict = j;
+	live_trial_set_verdict(l, &j);
 	if (j.verdict == VERDICT_KEEP)
 		return;
 	row = (struct store_stop){
@@ -65,11 +65,8 @@ stopping_judge(struct tuner *t, struct live_trial *l, int64_t step)
 		.why = j.why,
 		.time_us = t->turn_us,
 	};
-	if (store_stop_add(t->store, &row, &e) != 0) {
+	if (store_stop_add(t->store, &row, &e) != 0)
 		tuner_store_failed(t, &e);
-		return;
-	}
-	l->verdict_due = j.verdict != VERDICT_SUSPENDED;
 }
 
 static void
@@ -77,9 +74,7 @@ verdict_carry_out(struct tuner *t, struct live_trial *l)
 {
 	const struct judgement *j = &l->verdict;
 
-	l->verdict_due = false;
-	l->row.is_paused = j->verdict == VERDICT_PAUSE;
-	l->row.paused_step = l->judged_step;
+	live_trial_verdict_taken(l);
 	live_trial_stop(t, l, j->diverged ? STOP_DIVERGED : STOP_RULE, j->why);
 }
 
@@ -89,8 +84,7 @@ verdict_late(struct tuner *t, struct live_trial *l)
 {
 	struct err e = ERR_INIT;
 
-	l->verdict_due = false;
-	l->verdict.verdict = VERDICT_KEEP;
+	live_trial_verdict_late(l);
 	if (store_stop_late(t->store, l->row.number, &e) != 0)
 		tuner_store_failed(t, &e);
 }
@@ -229,13 +223,6 @@ retry_pause_ms(int n, int64_t most)
 	return ms < most ? ms : most;
 }
 
-/* It never had a machine. */
-static bool
-end_waits(enum end_class c)
-{
-	return c == END_CAPACITY || c == END_QUOTA;
-}
-
 /*
  * Nothing was used, so it waits for a machine as long as the study goes on;
  * the pause grows to minutes.
@@ -245,7 +232,7 @@ wait_plan(struct tuner *t, struct live_trial *l, const char *why)
 {
 	int64_t ms = retry_pause_ms(l->past.waits + 1, RETRY_WAIT_MAX_MS);
 
-	l->row.not_before_us = t->turn_us + 1000 * ms;
+	live_trial_set_not_before(l, t->turn_us + 1000 * ms);
 	if (l->past.waits == 0)
 		tuner_event(t, "warning", "launch", l->row.number,
 		    l->att.attempt,
@@ -260,6 +247,7 @@ retry_plan(struct tuner *t, struct live_trial *l, enum end_class c,
     const struct launch_exit *x)
 {
 	int64_t ran_ms = (l->att.ended_us - l->att.started_us) / 1000;
+	int64_t not_before_us = 0;
 	int n = 0;
 
 	switch (end_class_retry(c)) {
@@ -268,26 +256,27 @@ retry_plan(struct tuner *t, struct live_trial *l, enum end_class c,
 			return false;
 		break;
 	case RETRY_ALONE:
-		l->row.alone = true;
+		live_trial_set_alone(l);
 		/* FALLTHROUGH */
 	case RETRY_COUNTED:
 		if (x != NULL && !x->ran)
 			return false;
 		if (l->row.failures >= t->study->trial.retries)
 			return false;
-		n = ++l->row.failures;
+		live_trial_add_failure(l);
+		n = l->row.failures;
 		break;
 	case RETRY_FREE:
 		if (l->row.free_retries >= FREE_RETRIES_MAX)
 			return false;
-		n = l->row.free_retries++;
+		n = l->row.free_retries;
+		live_trial_add_free_retry(l);
 		break;
 	}
 	if (ran_ms < SLOTS_FAST_MS)
-		l->row.not_before_us =
+		not_before_us =
 		    t->turn_us + 1000 * retry_pause_ms(n, RETRY_PAUSE_MAX_MS);
-	else
-		l->row.not_before_us = 0;
+	live_trial_set_not_before(l, not_before_us);
 	return true;
 }
 
@@ -328,11 +317,11 @@ end_event(struct tuner *t, struct live_trial *l, enum end_class c,
 	}
 	if (c == END_TIMEOUT)
 		return timeout_event(t, l);
-	if (end_waits(c))
+	if (end_class_waits(c))
 		wait_plan(t, l, why);
 	else if (x != NULL && x->not_yet)
 		/* It uses up nothing; its backend has a pause. */
-		l->row.not_before_us = 0;
+		live_trial_set_not_before(l, 0);
 	else if (!retry_plan(t, l, c, x))
 		return TRIAL_EV_FAIL;
 	(void)snprintf(why + len, n - len, "; attempt %d follows%s",
@@ -429,32 +418,6 @@ stopped_event(struct tuner *t, struct live_trial *l, enum end_class *c,
 }
 
 static void
-attempt_end_close(struct tuner *t, struct live_trial *l,
-    const struct launch_exit *x, enum end_class c, const char *why)
-{
-	l->att.state = TRIAL_STATES;
-	l->att.end_class = c;
-	l->att.exit_code = x != NULL && x->ran ? x->exit_code : -1;
-	l->att.signal = x != NULL ? x->signal : 0;
-	l->att.max_rss = x != NULL ? x->max_rss : 0;
-	l->att.cpu_us = x != NULL ? x->cpu_us : 0;
-	l->att.billed = x != NULL && x->billed;
-	l->att.priced = x != NULL && x->priced;
-	l->att.billable_s = l->att.billed ? x->billable_s : 0;
-	l->att.trained_s = l->att.billed ? x->trained_s : 0;
-	l->att.cost = l->att.priced ? x->cost : 0;
-	l->att.before_s = x != NULL ? x->before_s : 0;
-	l->att.after_s = x != NULL ? x->after_s : 0;
-	l->past.capacity += c == END_SPOT || c == END_CAPACITY;
-	l->past.waits = end_waits(c) ? l->past.waits + 1 : 0;
-	free(l->att.why);
-	l->att.why = *why != '\0' ? xstrdup(why) : NULL;
-	l->att_dirty = true;
-	live_trial_write(t, l);
-	l->open = false;
-}
-
-static void
 slot_ended(struct tuner *t, struct live_trial *l, bool bad)
 {
 	int64_t ran_ms = (l->att.ended_us - l->att.started_us) / 1000;
@@ -490,8 +453,8 @@ machine_freed(struct tuner *t, int backend)
 	struct live_trial *l, *first = NULL;
 	size_t i;
 
-	for (i = 0; i < t->n_live; i++) {
-		l = t->live[i];
+	for (i = 0; i < t->live.n; i++) {
+		l = t->live.list[i];
 		if (l->past.waits > 0 && l->row.state == TRIAL_WAITING &&
 		    l->row.not_before_us > t->turn_us &&
 		    strcmp(l->row.backend, name) == 0 &&
@@ -500,8 +463,7 @@ machine_freed(struct tuner *t, int backend)
 	}
 	if (first == NULL)
 		return;
-	first->row.not_before_us = 0;
-	first->row_dirty = true;
+	live_trial_set_not_before(first, 0);
 }
 
 /*
@@ -519,14 +481,8 @@ attempt_end_undo(struct tuner *t, struct live_trial *l, const char *why)
 	(void)slots_ended(
 	    &t->backends[l->backend].slots, l->att.slot, l->row.number, false);
 	start_failures_ended(t, l, why, false);
-	l->open = l->att_dirty = false; /* its row is gone */
-	l->asked = l->unsent = l->unknown = l->warned = false;
-	l->refusals = 0;
-	l->row.not_before_us = 0;
-	if (--l->row.attempts == 0) {
-		free(l->row.backend);
-		l->row.backend = NULL;
-	}
+	live_trial_undo(l);
+	live_trial_reset_start(l);
 	live_trial_set_state(t, l, TRIAL_EV_RETRY, why);
 }
 
@@ -557,17 +513,8 @@ attempt_end_handle(struct tuner *t, struct live_trial *l,
 	}
 	if (is_last_attempt(l, x))
 		tuner_hear_speed(t, l);
-	l->row.objective = objective_of_curve(t, l->row.number);
-	if (l->att.started_us == 0)
-		l->att.started_us = x == NULL		 ? t->turn_us
-				    : x->started_us != 0 ? x->started_us
-				    : x->ended_us != 0	 ? x->ended_us
-							 : t->turn_us;
-	l->att.ended_us =
-	    x != NULL && x->ended_us != 0 ? x->ended_us : t->turn_us;
-	/* Two clocks may have said the two. */
-	if (l->att.ended_us < l->att.started_us)
-		l->att.ended_us = l->att.started_us;
+	live_trial_set_objective(l, objective_of_curve(t, l->row.number));
+	live_trial_end_times(t, l, x);
 	seen = c = end_classify(t, l, x, end_why, sizeof end_why);
 	if (x == NULL)
 		(void)snprintf(end_why, sizeof end_why, "%s", lost_why);
@@ -580,24 +527,20 @@ attempt_end_handle(struct tuner *t, struct live_trial *l,
 	else
 		ev = end_event(t, l, c, x, why, sizeof why);
 	/* What befell it stays true whoever wanted its end. */
-	attempt_end_close(
+	live_trial_end(
 	    t, l, x, end_class_retry(seen) == RETRY_FREE ? seen : c, end_why);
 	slot_ended(t, l,
 	    l->row.cause == STOP_NONE &&
 		(c == END_ERROR || c == END_NO_REPORT));
 	if (x != NULL && x->not_yet)
 		start_failures_ended(t, l, end_why, x->billed);
-	else if (end_waits(c))
+	else if (end_class_waits(c))
 		start_failures_begun(t, l, true);
 	if (x != NULL && x->ran && !l->external)
 		machine_freed(t, l->backend);
-	l->row.is_paused = l->row.is_paused && l->row.cause == STOP_RULE &&
-			   ev == TRIAL_EV_RETRY;
-	l->row.cause = STOP_NONE;
-	l->asked = l->unsent = l->unknown = l->warned = false;
-	l->refusals = 0;
-	free(l->start_error);
-	l->start_error = NULL;
+	live_trial_stop_done(l, l->row.is_paused && l->row.cause == STOP_RULE &&
+				    ev == TRIAL_EV_RETRY);
+	live_trial_reset_start(l);
 	live_trial_set_state(t, l, ev, why);
 	if (l->row.is_paused) {
 		paused_add(t, l);
@@ -608,5 +551,5 @@ attempt_end_handle(struct tuner *t, struct live_trial *l,
 		return;
 	}
 	outcome_finish(t, l);
-	live_trial_remove(t, l);
+	live_set_remove(&t->live, l);
 }

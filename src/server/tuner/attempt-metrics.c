@@ -1,15 +1,136 @@
 /*
- * Reports that a launcher may deliver twice: lines of a log far away are read
- * again after every restart.  With a step, the store is asked by its key; those
+ * Which reports of an attempt are recorded: not those of too many metrics, not
+ * too many reports, and none twice.  Lines of a log far away are read again
+ * after every restart: with a step, the store is asked by its key; those
  * without one are kept in memory, by time.
  */
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/fail.h"
 #include "src/base/mem.h"
+#include "src/model/study/study.h"
 #include "src/server/tuner/tuner-internal.h"
+
+/*
+ * Metrics of one attempt, beside the objective; more are a mistake, a number
+ * in the name perhaps, and would be kept for ever.
+ */
+#define METRIC_NAMES_MAX 1024
+
+/*
+ * Reports of one attempt: of the objective, whose curve is held in memory, and
+ * of all other metrics together.  No training comes near them; a loop without
+ * a pause would fill the disk.
+ */
+#define OBJECTIVE_REPORTS_MAX INT64_C(10000000)
+#define OTHER_REPORTS_MAX INT64_C(100000000)
+
+void
+attempt_metrics_clear(struct attempt_metrics *m)
+{
+	size_t i;
+
+	for (i = 0; i < m->n; i++) {
+		free(m->list[i].name);
+		free(m->list[i].seen);
+	}
+	free(m->list);
+	*m = (struct attempt_metrics){ 0 };
+}
+
+static struct attempt_metric *
+attempt_metrics_add(
+    struct attempt_metrics *m, const char *name, int64_t last_step)
+{
+	m->list = xreallocarray(m->list, m->n + 1, sizeof *m->list);
+	m->list[m->n] = (struct attempt_metric){ .name = xstrdup(name),
+		.last_step = last_step };
+	return &m->list[m->n++];
+}
+
+void
+attempt_metrics_restore(struct attempt_metrics *m, const char *name,
+    int64_t last_step, int64_t reports, bool objective)
+{
+	(void)attempt_metrics_add(m, name, last_step);
+	m->reports[objective] += reports;
+}
+
+int64_t
+attempt_metrics_last_step(const struct attempt_metrics *m)
+{
+	int64_t step = 0;
+	size_t i;
+
+	for (i = 0; i < m->n; i++)
+		if (m->list[i].last_step > step)
+			step = m->list[i].last_step;
+	return step;
+}
+
+/* NULL: there is none of this name. */
+static struct attempt_metric *
+metric_find(struct attempt_metrics *m, const char *name)
+{
+	size_t i, k;
+
+	for (k = 0; k < m->n; k++) {
+		i = (m->next + k) % m->n;
+		if (strcmp(m->list[i].name, name) == 0) {
+			m->next = i + 1;
+			return &m->list[i];
+		}
+	}
+	return NULL;
+}
+
+/* The metric, made when it is new; NULL: there are too many already. */
+static struct attempt_metric *
+metric_get(struct tuner *t, struct live_trial *l, const char *name)
+{
+	struct attempt_metrics *m = &l->metrics;
+	struct attempt_metric *known = metric_find(m, name);
+
+	if (known != NULL)
+		return known;
+	if (m->n < METRIC_NAMES_MAX || outcome_has_metric(t, name))
+		return attempt_metrics_add(m, name, 0);
+	if (!m->warned_names)
+		tuner_event(t, "warning", "report", l->row.number,
+		    l->att.attempt,
+		    "it reports more than %d metrics: the others are "
+		    "not recorded",
+		    METRIC_NAMES_MAX);
+	m->warned_names = true;
+	return NULL;
+}
+
+/* Whether there is room for one more report; it is counted then. */
+static bool
+report_count(struct tuner *t, struct live_trial *l, bool objective)
+{
+	int64_t most = objective ? OBJECTIVE_REPORTS_MAX : OTHER_REPORTS_MAX;
+	struct attempt_metrics *m = &l->metrics;
+
+	if (fail_bug("bug.few_reports"))
+		most = 20;
+	if (m->reports[objective] < most) {
+		m->reports[objective]++;
+		return true;
+	}
+	if (!m->warned_reports[objective])
+		tuner_event(t, "warning", "report", l->row.number,
+		    l->att.attempt,
+		    "it has reported %s%s %" PRId64
+		    " times: further reports are not recorded",
+		    objective ? "" : "metrics beside ", t->study->metric, most);
+	m->warned_reports[objective] = true;
+	return false;
+}
 
 static bool
 same_value(double a, double b)
@@ -19,13 +140,13 @@ same_value(double a, double b)
 
 /* Index of the first that is not before time_us. */
 static size_t
-report_dedup_find(const struct live_metric *n, int64_t time_us)
+seen_find(const struct attempt_metric *m, int64_t time_us)
 {
-	size_t low = 0, high = n->n_reports_seen, mid;
+	size_t low = 0, high = m->n_seen, mid;
 
 	while (low < high) {
 		mid = low + (high - low) / 2;
-		if (n->reports_seen[mid].time_us < time_us)
+		if (m->seen[mid].time_us < time_us)
 			low = mid + 1;
 		else
 			high = mid;
@@ -33,51 +154,49 @@ report_dedup_find(const struct live_metric *n, int64_t time_us)
 	return low;
 }
 
-void
-report_dedup_add(struct live_metric *n, int64_t time_us, double value)
+static void
+seen_add(struct attempt_metric *m, int64_t time_us, double value)
 {
-	size_t i = report_dedup_find(n, time_us);
+	size_t i = seen_find(m, time_us);
 
-	if (n->n_reports_seen == n->cap_reports_seen) {
-		n->cap_reports_seen =
-		    n->cap_reports_seen < 16 ? 16 : n->cap_reports_seen * 2;
-		n->reports_seen = xreallocarray(n->reports_seen,
-		    n->cap_reports_seen, sizeof *n->reports_seen);
+	if (m->n_seen == m->cap_seen) {
+		m->cap_seen = m->cap_seen < 16 ? 16 : m->cap_seen * 2;
+		m->seen = xreallocarray(m->seen, m->cap_seen, sizeof *m->seen);
 	}
-	memmove(n->reports_seen + i + 1, n->reports_seen + i,
-	    (n->n_reports_seen - i) * sizeof *n->reports_seen);
-	n->reports_seen[i] = (struct live_report){ time_us, value };
-	n->n_reports_seen++;
+	memmove(
+	    m->seen + i + 1, m->seen + i, (m->n_seen - i) * sizeof *m->seen);
+	m->seen[i] = (struct attempt_report){ time_us, value };
+	m->n_seen++;
 }
 
 static int
-on_dedup_report(void *arg, int64_t time_us, double value)
+on_seen_report(void *arg, int64_t time_us, double value)
 {
-	report_dedup_add(arg, time_us, value);
+	seen_add(arg, time_us, value);
 	return 0;
 }
 
 /* What earlier servers recorded of this metric in this attempt. */
 static bool
-report_dedup_read(
-    struct tuner *t, const struct live_trial *l, struct live_metric *n)
+seen_read(struct tuner *t, const struct live_trial *l, struct attempt_metric *m)
 {
 	struct err e = ERR_INIT;
 
-	if (n->reports_seen_read)
+	if (m->seen_read)
 		return true;
-	n->n_reports_seen = 0;
-	if (store_walk_reports(t->store, l->row.number, l->att.attempt, n->name,
-		on_dedup_report, n, &e) != 0) {
+	m->n_seen = 0;
+	if (store_walk_reports(t->store, l->row.number, l->att.attempt, m->name,
+		on_seen_report, m, &e) != 0) {
 		tuner_store_failed(t, &e);
 		return false;
 	}
-	n->reports_seen_read = true;
+	m->seen_read = true;
 	return true;
 }
 
-bool
-report_dedup_known(struct tuner *t, struct live_trial *l, struct live_metric *n,
+/* Whether this report, whose step is given or not, is recorded already. */
+static bool
+report_known(struct tuner *t, struct live_trial *l, struct attempt_metric *m,
     const struct launch_event *ev)
 {
 	double value = ev->u.report.value;
@@ -89,17 +208,44 @@ report_dedup_known(struct tuner *t, struct live_trial *l, struct live_metric *n,
 	if (ev->u.report.has_step) {
 		rc =
 		    store_metric_exists(t->store, l->row.number, l->att.attempt,
-			n->name, ev->u.report.step, value, time_us, &e);
+			m->name, ev->u.report.step, value, time_us, &e);
 		if (rc < 0)
 			tuner_store_failed(t, &e);
 		return rc != 0;
 	}
-	if (!report_dedup_read(t, l, n))
+	if (!seen_read(t, l, m))
 		return true;
-	for (i = report_dedup_find(n, time_us);
-	     i < n->n_reports_seen && n->reports_seen[i].time_us == time_us;
-	     i++)
-		if (same_value(n->reports_seen[i].value, value))
+	for (i = seen_find(m, time_us);
+	     i < m->n_seen && m->seen[i].time_us == time_us; i++)
+		if (same_value(m->seen[i].value, value))
 			return true;
 	return false;
+}
+
+struct attempt_metric *
+attempt_metrics_accept(struct tuner *t, struct live_trial *l,
+    const struct launch_event *ev, int64_t *step)
+{
+	struct attempt_metric *m = metric_get(t, l, ev->u.report.name);
+	bool objective = strcmp(ev->u.report.name, t->study->metric) == 0;
+
+	if (m == NULL)
+		return NULL;
+	if (ev->u.report.again && ev->u.report.time_us != 0 &&
+	    !fail_bug("bug.hear_again") && report_known(t, l, m, ev))
+		return NULL;
+	if (!report_count(t, l, objective))
+		return NULL;
+	*step = ev->u.report.has_step ? ev->u.report.step : m->last_step + 1;
+	if (*step > m->last_step)
+		m->last_step = *step;
+	return m;
+}
+
+void
+attempt_metrics_recorded(
+    struct attempt_metric *m, const struct launch_event *ev)
+{
+	if (m->seen_read)
+		seen_add(m, ev->u.report.time_us, ev->u.report.value);
 }

@@ -53,9 +53,9 @@ capacity_put_costs(struct tuner *t, double *least)
 			b->worst_cost = bill.most;
 	}
 	*least = committed(t);
-	for (i = 0; i < t->n_live; i++) {
-		l = t->live[i];
-		l->trains = false;
+	for (i = 0; i < t->live.n; i++) {
+		l = t->live.list[i];
+		live_trial_set_trains(l, false);
 		if (!l->open || l->external)
 			continue;
 		b = &t->backends[l->backend];
@@ -63,17 +63,13 @@ capacity_put_costs(struct tuner *t, double *least)
 		    !b->launcher->bill(
 			b->ctx, l->row.number, l->att.attempt, &bill))
 			continue;
-		l->trains = bill.trains;
+		live_trial_set_trains(l, bill.trains);
 		any = any || l->trains;
 		*least += bill.least -
 			  (l->att.worst_cost > 0 ? l->att.worst_cost : 0);
 		if (bill.recheck_ms > 0)
 			tuner_wake_in(t, bill.recheck_ms);
-		if (l->att.worst_cost == bill.most)
-			continue;
-		l->att.worst_cost = bill.most;
-		l->att_dirty = true;
-		live_trial_write(t, l);
+		live_trial_set_worst_cost(t, l, bill.most);
 	}
 	if (!any || committed(t) <= t->study->limits.cost)
 		*least = 0;
@@ -94,8 +90,8 @@ capacity_any_waiting(const struct tuner *t)
 {
 	size_t i;
 
-	for (i = 0; i < t->n_live; i++)
-		if (t->live[i]->row.state == TRIAL_WAITING)
+	for (i = 0; i < t->live.n; i++)
+		if (t->live.list[i]->row.state == TRIAL_WAITING)
 			return true;
 	return schedule_may_place_new(t);
 }
@@ -131,7 +127,8 @@ void
 capacity_find(struct tuner *t, struct capacity *room)
 {
 	int64_t parallel = capacity_parallel(t);
-	bool full = parallel > 0 && (int64_t)live_trial_n_placed(t) >= parallel;
+	bool full =
+	    parallel > 0 && (int64_t)live_set_n_placed(&t->live) >= parallel;
 	double dollars = committed(t);
 	struct backend *b;
 	int i;
@@ -172,8 +169,8 @@ waiting_for(const struct tuner *t, int backend)
 	size_t i;
 	int n = 0;
 
-	for (i = 0; i < t->n_live; i++) {
-		l = t->live[i];
+	for (i = 0; i < t->live.n; i++) {
+		l = t->live.list[i];
 		n += l->past.waits > 0 && l->row.state == TRIAL_WAITING &&
 		     backend_of(t, l) == backend;
 	}
@@ -222,15 +219,15 @@ capacity_cost_blocks(struct tuner *t, char *why, size_t n)
 	const struct live_trial *l;
 	size_t i;
 
-	if (limit <= 0 || t->paused || live_trial_n_placed(t) > 0)
+	if (limit <= 0 || t->paused || live_set_n_placed(&t->live) > 0)
 		return false;
 	dollars = committed(t);
 	if (any && capacity_money_for(t, NULL, dollars))
 		return false;
-	for (i = 0; i < t->n_live; i++) {
-		if (t->live[i]->row.state != TRIAL_WAITING)
+	for (i = 0; i < t->live.n; i++) {
+		if (t->live.list[i]->row.state != TRIAL_WAITING)
 			continue;
-		if (capacity_money_for(t, t->live[i], dollars))
+		if (capacity_money_for(t, t->live.list[i], dollars))
 			return false;
 		any = true;
 	}

@@ -51,7 +51,7 @@ effect_start(struct tuner *t, struct live_trial *l)
 	struct err e = ERR_INIT;
 	struct attempt_spec te;
 
-	l->unsent = false;
+	live_trial_set_start(l, LIVE_START_CALLED);
 	if (effects_attempt_spec(&te, t, l, &e) == 0 &&
 	    b->launcher->start(b->ctx, &te.spec, &e) == 0) {
 		attempt_spec_free(&te);
@@ -60,11 +60,11 @@ effect_start(struct tuner *t, struct live_trial *l)
 	}
 	attempt_spec_free(&te);
 	if (e.kind == ERR_BUSY || e.kind == ERR_FULL) {
-		l->unsent = true;
+		live_trial_set_start(l, LIVE_START_DUE);
 		start_failures_refused(t, l, e.text);
 		return;
 	}
-	l->start_error = xstrdup(e.text);
+	live_trial_set_start_error(l, e.text);
 	loop_wake(t->env.loop);
 }
 
@@ -87,8 +87,7 @@ unsent_give_up(struct tuner *t, struct live_trial *l)
 		return true;
 	if (e.kind == ERR_BUSY) {
 		/* A late supervisor was quicker: look at it again. */
-		l->unsent = false;
-		l->unknown = true;
+		live_trial_set_start(l, LIVE_START_UNKNOWN);
 		tuner_wake_in(t, 20);
 		return false;
 	}
@@ -116,30 +115,32 @@ tuner_settle_unstarted(struct tuner *t)
 	struct live_trial *l;
 	size_t i;
 
-	for (i = t->n_live; i-- > 0 && !t->store_failed;) {
-		l = t->live[i];
+	for (i = t->live.n; i-- > 0 && !t->store_failed;) {
+		l = t->live.list[i];
 		if (!l->open)
 			continue;
 		if (l->start_error != NULL) {
 			/* We could not, but somebody else's may be on its way. */
 			if (l->found && !unsent_give_up(t, l)) {
-				free(l->start_error);
-				l->start_error = NULL;
-				l->unsent = !l->unknown;
+				live_trial_set_start_error(l, NULL);
+				if (l->start != LIVE_START_UNKNOWN)
+					live_trial_set_start(l, LIVE_START_DUE);
 				continue;
 			}
 			x = exit_never(t, l, l->start_error);
 			attempt_end_handle(t, l, &x, NULL);
-		} else if (l->unsent && l->att.started_us != 0) {
+		} else if (l->start == LIVE_START_DUE &&
+			   l->att.started_us != 0) {
 			/* It was there once: it must not begin again. */
 			if (unsent_give_up(t, l))
 				attempt_end_handle(
 				    t, l, NULL, "its records are gone");
-		} else if (l->unsent && l->row.cause == STOP_NONE) {
+		} else if (l->start == LIVE_START_DUE &&
+			   l->row.cause == STOP_NONE) {
 			/* A command without a server starts nothing. */
 			if (!t->env.hold && start_failures_due(t, l))
 				effects_add(t, EFFECT_START, l);
-		} else if (l->unsent && unsent_give_up(t, l)) {
+		} else if (l->start == LIVE_START_DUE && unsent_give_up(t, l)) {
 			x = exit_never(t, l, "never started");
 			attempt_end_handle(t, l, &x, NULL);
 		}
@@ -151,7 +152,7 @@ effect_stop(struct tuner *t, struct live_trial *l, bool now)
 {
 	struct backend *b;
 
-	if (!l->open || l->unsent || l->external)
+	if (!l->open || l->start == LIVE_START_DUE || l->external)
 		return;
 	b = &t->backends[l->backend];
 	b->launcher->stop(b->ctx, l->row.number, l->att.attempt, now);
@@ -165,7 +166,7 @@ effects_run(struct tuner *t)
 
 	for (i = 0; i < t->n_effects; i++) {
 		fail_point("tuner.before_act");
-		l = live_trial_find(t, t->acts[i].trial);
+		l = live_set_find(&t->live, t->acts[i].trial);
 		/* It may have ended, and the trial be resumed, in this turn. */
 		if (l == NULL || l->att.attempt != t->acts[i].attempt)
 			continue;
@@ -174,7 +175,7 @@ effects_run(struct tuner *t)
 			if (l->row.cause == STOP_NONE)
 				effect_start(t, l);
 			else {
-				l->unsent = true;
+				live_trial_set_start(l, LIVE_START_DUE);
 				loop_wake(t->env.loop);
 			}
 			break;
@@ -208,7 +209,7 @@ tuner_request(struct tuner *t, enum tuner_request_kind ask, int64_t trial,
 static void
 request_stop_trial(struct tuner *t, struct request *r)
 {
-	struct live_trial *l = live_trial_find(t, r->trial), *p;
+	struct live_trial *l = live_set_find(&t->live, r->trial), *p;
 	struct store_trial row = { 0 };
 	struct err e = ERR_INIT;
 
@@ -236,7 +237,7 @@ request_stop_trial(struct tuner *t, struct request *r)
 		live_trial_set_state(
 		    t, l, TRIAL_EV_CANCELLED, "stopped by the user");
 		outcome_finish(t, l);
-		live_trial_remove(t, l);
+		live_set_remove(&t->live, l);
 		(void)snprintf(r->text, sizeof r->text,
 		    "trial %" PRId64 " is cancelled", r->trial);
 		return;

@@ -15,110 +15,14 @@
 #include "src/model/study/study.h"
 #include "src/server/tuner/tuner-internal.h"
 
-/*
- * Metrics of one attempt, beside the objective; more are a mistake, a number
- * in the name perhaps, and would be kept for ever.
- */
-#define METRIC_NAMES_MAX 1024
-
-/*
- * Reports of one attempt: of the objective, whose curve is held in memory, and
- * of all other metrics together.  No training comes near them; a loop without
- * a pause would fill the disk.
- */
-#define OBJECTIVE_REPORTS_MAX INT64_C(10000000)
-#define OTHERS_MOST INT64_C(100000000)
-
-/* Whether there is room for one more; the first that has none is told of. */
-static bool
-report_counted(struct tuner *t, struct live_trial *l, bool objective)
-{
-	int64_t most = objective ? OBJECTIVE_REPORTS_MAX : OTHERS_MOST;
-
-	if (fail_bug("bug.few_reports"))
-		most = 20;
-	if (l->reports[objective] < most) {
-		l->reports[objective]++;
-		return true;
-	}
-	if (!l->warned_reports[objective])
-		tuner_event(t, "warning", "report", l->row.number,
-		    l->att.attempt,
-		    "it has reported %s%s %" PRId64
-		    " times: further reports are not recorded",
-		    objective ? "" : "metrics beside ", t->study->metric, most);
-	l->warned_reports[objective] = true;
-	return false;
-}
-
-static struct live_metric *
-name_known(struct live_trial *l, const char *name)
-{
-	size_t i, k;
-
-	for (k = 0; k < l->n_names; k++) {
-		i = (l->next_name + k) % l->n_names;
-		if (strcmp(l->names[i].name, name) == 0) {
-			l->next_name = i + 1;
-			return &l->names[i];
-		}
-	}
-	return NULL;
-}
-
-/* NULL: there are too many already. */
-static struct live_metric *
-name_find(struct tuner *t, struct live_trial *l, const char *name)
-{
-	struct live_metric *known = name_known(l, name);
-
-	if (known != NULL)
-		return known;
-	if (l->n_names >= METRIC_NAMES_MAX && !outcome_has_metric(t, name)) {
-		if (!l->warned_names)
-			tuner_event(t, "warning", "report", l->row.number,
-			    l->att.attempt,
-			    "it reports more than %d metrics: the others are "
-			    "not recorded",
-			    METRIC_NAMES_MAX);
-		l->warned_names = true;
-		return NULL;
-	}
-	l->names = xreallocarray(l->names, l->n_names + 1, sizeof *l->names);
-	l->names[l->n_names] = (struct live_metric){ .name = xstrdup(name) };
-	return &l->names[l->n_names++];
-}
-
-static void
-on_event_place(struct live_trial *l, const char *place)
-{
-	if (place == NULL ||
-	    (l->att.place != NULL && strcmp(l->att.place, place) == 0))
-		return;
-	free(l->att.place);
-	l->att.place = xstrdup(place);
-	l->att_dirty = true;
-}
-
 static void
 on_event_up(
     struct tuner *t, struct live_trial *l, const struct launch_event *ev)
 {
-	if (l->row.state == TRIAL_STARTING)
-		live_trial_set_state(t, l, TRIAL_EV_UP, NULL);
+	live_trial_set_place(l, ev->u.up.place);
+	live_trial_up(
+	    t, l, ev->u.up.started_us != 0 ? ev->u.up.started_us : t->turn_us);
 	start_failures_begun(t, l, true);
-	l->att.started_us =
-	    ev->u.up.started_us != 0 ? ev->u.up.started_us : t->turn_us;
-	on_event_place(l, ev->u.up.place);
-	l->att_dirty = true;
-}
-
-static bool
-better(const struct tuner *t, double a, double b)
-{
-	if (!isfinite(b))
-		return isfinite(a);
-	return isfinite(a) && (t->study->maximize ? a > b : a < b);
 }
 
 /* A report of the objective: history, rules, the trial's own row. */
@@ -133,20 +37,7 @@ on_event_objective(
 	stop_rule_set_observe(t->rules, t->history, l->row.number, step);
 	median_view_observe(t, l->row.number, step);
 	median_view_touch(t, l->row.number, step);
-	if (l->row.attempts > 1 && l->att.resumed_step < 0) {
-		l->att.resumed_step = step;
-		l->att_dirty = true;
-	}
-	/* Steps said again are no progress. */
-	if (is_new)
-		l->row.free_retries = 0;
-	l->row.reports += is_new;
-	if (t->study->value_last ? step >= l->row.last_step
-				 : better(t, value, l->row.objective))
-		l->row.objective = value;
-	if (step > l->row.last_step)
-		l->row.last_step = step;
-	l->row_dirty = true;
+	live_trial_report(t, l, step, value, is_new);
 	if (is_new)
 		stopping_judge(t, l, step);
 	if (live_trial_segment_done(l) && l->row.cause == STOP_NONE) {
@@ -160,52 +51,31 @@ static void
 on_event_report(
     struct tuner *t, struct live_trial *l, const struct launch_event *ev)
 {
-	struct live_metric *name = name_find(t, l, ev->u.report.name);
 	bool objective = strcmp(ev->u.report.name, t->study->metric) == 0;
-	struct err e = ERR_INIT;
 	int64_t step, time_us = ev->u.report.time_us;
+	struct attempt_metric *metric;
+	struct err e = ERR_INIT;
 
-	if (name == NULL)
+	metric = attempt_metrics_accept(t, l, ev, &step);
+	if (metric == NULL)
 		return;
-	if (ev->u.report.again && time_us != 0 && !fail_bug("bug.hear_again") &&
-	    report_dedup_known(t, l, name, ev))
-		return;
-	if (!report_counted(t, l, objective))
-		return;
-	step = ev->u.report.has_step ? ev->u.report.step : name->last_step + 1;
-	if (step > name->last_step)
-		name->last_step = step;
 	if (store_metric_add(t->store, l->row.number, l->att.attempt,
 		ev->u.report.name, step, ev->u.report.value,
 		time_us != 0 ? time_us : t->turn_us, &e) != 0) {
 		tuner_store_failed(t, &e);
 		return;
 	}
-	if (name->reports_seen_read)
-		report_dedup_add(name, time_us, ev->u.report.value);
+	attempt_metrics_recorded(metric, ev);
 	outcome_report(t, l, ev->u.report.name, step, ev->u.report.value);
 	if (objective)
 		on_event_objective(t, l, step, ev->u.report.value);
-}
-
-/* The last step that it has reported of any metric, or 0. */
-static int64_t
-last_step(const struct live_trial *l)
-{
-	int64_t step = 0;
-	size_t i;
-
-	for (i = 0; i < l->n_names; i++)
-		if (l->names[i].last_step > step)
-			step = l->names[i].last_step;
-	return step;
 }
 
 void
 tuner_hear_speed(struct tuner *t, struct live_trial *l)
 {
 	static const char name[] = "steps_per_second";
-	int64_t step = last_step(l);
+	int64_t step = attempt_metrics_last_step(&l->metrics);
 	struct err e = ERR_INIT;
 	double value;
 	int rc;
@@ -240,24 +110,7 @@ on_event_read(struct live_trial *l, const struct launch_cursor *c)
 		return;
 	if (fail_bug("bug.forget_cursor"))
 		return;
-	l->att.log_offset = c->log;
-	l->att.metrics_offset = c->metrics;
-	l->att.log_skip = c->log_skip;
-	l->att.metrics_skip = c->metrics_skip;
-	l->att_dirty = true;
-}
-
-static void
-on_event_usage(struct live_trial *l, const struct launch_usage *u)
-{
-	l->att.usage = (struct store_usage){
-		.gpus = u->gpus,
-		.energy = u->energy,
-		.memory = u->memory,
-		.busy = u->busy,
-		.seen = u->seen,
-	};
-	l->att_dirty = true;
+	live_trial_set_cursor(l, c);
 }
 
 static void
@@ -298,7 +151,7 @@ on_event_gpu(struct tuner *t, const struct launch_gpu *g)
 static void
 on_event_cost(struct tuner *t, const struct launch_event *ev)
 {
-	struct live_trial *l = live_trial_find(t, ev->trial);
+	struct live_trial *l = live_set_find(&t->live, ev->trial);
 	struct err e = ERR_INIT;
 
 	if (store_attempt_cost(
@@ -306,7 +159,7 @@ on_event_cost(struct tuner *t, const struct launch_event *ev)
 		tuner_store_failed(t, &e);
 	if (l != NULL && !l->open && l->att.attempt == ev->attempt &&
 	    l->att.priced)
-		l->att.cost = ev->u.cost;
+		live_trial_set_cost(l, ev->u.cost);
 }
 
 /* Some launcher has another number of slots: who runs goes on. */
@@ -359,12 +212,12 @@ tuner_on_event(void *arg, const struct launch_event *ev)
 		on_event_cost(t, ev);
 		return;
 	}
-	l = live_trial_find(t, ev->trial);
+	l = live_set_find(&t->live, ev->trial);
 	if (l == NULL || !l->open || l->att.attempt != ev->attempt)
 		return;
 	switch (ev->kind) {
 	case LAUNCH_PLACE:
-		on_event_place(l, ev->u.place);
+		live_trial_set_place(l, ev->u.place);
 		break;
 	case LAUNCH_ACCEPTED:
 		start_failures_begun(t, l, true);
@@ -386,7 +239,7 @@ tuner_on_event(void *arg, const struct launch_event *ev)
 		on_event_artifacts(t, ev);
 		break;
 	case LAUNCH_USAGE:
-		on_event_usage(l, &ev->u.usage);
+		live_trial_set_usage(l, &ev->u.usage);
 		break;
 	case LAUNCH_GPU:
 	case LAUNCH_SLOTS:

@@ -297,6 +297,7 @@ new_trial_begin(struct tuner *t, const struct next *next)
 	const struct space *space = t->study->space;
 	double *point = xcalloc(space->n, sizeof *point);
 	struct err e = ERR_INIT;
+	struct live_trial *l;
 	struct store_trial row = {
 		.number = ++t->n_trials,
 		.state = TRIAL_WAITING,
@@ -321,7 +322,9 @@ new_trial_begin(struct tuner *t, const struct next *next)
 		history_set_parent(
 		    t->history, row.number, row.from, row.member);
 	free(point);
-	return live_trial_add(t, &row);
+	l = live_trial_new(&row);
+	live_set_add(&t->live, l);
+	return l;
 }
 
 /* It ends at once with the result that its setting had. */
@@ -336,10 +339,10 @@ new_trial_reuse(struct tuner *t, struct live_trial *l, int64_t trial)
 	    outcome_copy(t, l, trial, &e) != 0)
 		tuner_store_failed(t, &e);
 	else {
-		l->row.objective = row.objective;
+		live_trial_set_objective(l, row.objective);
 		live_trial_set_state(t, l, TRIAL_EV_REUSE, why);
 		outcome_finish(t, l);
-		live_trial_remove(t, l);
+		live_set_remove(&t->live, l);
 	}
 	store_trial_fini(&row);
 	free(why);

@@ -15,12 +15,6 @@
 #include "src/model/study/study.h"
 #include "src/server/tuner/tuner-internal.h"
 
-/* The last report of an aim. */
-struct live_objective {
-	int64_t step; /* -1 = none */
-	double value;
-};
-
 static const char *
 aim_metric(const struct tuner *t, size_t i)
 {
@@ -83,34 +77,16 @@ outcome_has_metric(const struct tuner *t, const char *metric)
 	return strcmp(metric, t->study->metric) == 0;
 }
 
-/* The aims of a trial, made when the first is heard of. */
-static struct live_objective *
-live_objectives(const struct tuner *t, struct live_trial *l)
-{
-	size_t i;
-
-	if (l->aims != NULL)
-		return l->aims;
-	l->aims = xcalloc(t->n_aims, sizeof *l->aims);
-	for (i = 0; i < t->n_aims; i++)
-		l->aims[i] = (struct live_objective){ -1, NAN };
-	return l->aims;
-}
-
 void
 outcome_report(struct tuner *t, struct live_trial *l, const char *metric,
     int64_t step, double value)
 {
-	struct live_objective *aims;
 	size_t i;
 
-	for (i = 1; i < t->n_aims; i++) {
-		if (strcmp(aim_metric(t, i), metric) != 0)
-			continue;
-		aims = live_objectives(t, l);
-		if (step >= aims[i].step)
-			aims[i] = (struct live_objective){ step, value };
-	}
+	for (i = 1; i < t->n_aims; i++)
+		if (strcmp(aim_metric(t, i), metric) == 0 &&
+		    (l->aims == NULL || step >= l->aims[i].step))
+			live_trial_set_aim(l, t->n_aims, i, step, value);
 }
 
 /* One value for each aim, NaN = none. */
@@ -198,7 +174,7 @@ outcome_settle(struct tuner *t, struct live_trial *l)
 	violations = values + t->n_aims;
 	outcome_values(t, l, values);
 	outcome_violations(t, values, violations);
-	l->row.violation = violations_sum(t, l, violations);
+	live_trial_set_violation(l, violations_sum(t, l, violations));
 	if (!t->store_failed &&
 	    (l->row.attempts > 0 || l->row.state == TRIAL_COMPLETED) &&
 	    store_outcome_put(t->store, l->row.number, t->n_aims, values,
@@ -211,16 +187,13 @@ int
 outcome_copy(struct tuner *t, struct live_trial *l, int64_t from, struct err *e)
 {
 	double *values = xcalloc(t->n_aims + 1, sizeof *values);
-	struct live_objective *aims;
 	size_t i;
 	int rc = 0;
 
 	if (t->n_aims > 0)
 		rc = store_outcome_get(t->store, from, t->n_aims, values, e);
-	for (i = 1; i < t->n_aims && rc == 0; i++) {
-		aims = live_objectives(t, l);
-		aims[i] = (struct live_objective){ 0, values[i] };
-	}
+	for (i = 1; i < t->n_aims && rc == 0; i++)
+		live_trial_set_aim(l, t->n_aims, i, 0, values[i]);
 	free(values);
 	return rc;
 }

@@ -20,7 +20,7 @@
 void
 paused_add(struct tuner *t, struct live_trial *l)
 {
-	live_trial_detach(t, l);
+	live_set_take(&t->live, l);
 	t->paused_trials = xreallocarray(
 	    t->paused_trials, t->n_paused + 1, sizeof *t->paused_trials);
 	t->paused_trials[t->n_paused++] = l;
@@ -52,7 +52,7 @@ void
 paused_final(
     struct tuner *t, struct live_trial *l, enum trial_event ev, const char *why)
 {
-	l->row.is_paused = false;
+	live_trial_resume(l);
 	live_trial_set_state(t, l, ev, why);
 	outcome_finish(t, l);
 	paused_take(t, l);
@@ -110,9 +110,8 @@ paused_resume(struct tuner *t, const struct capacity *room)
 	tuner_event(t, "info", "rule", l->row.number, l->row.attempts,
 	    "it is resumed: %s", j.why);
 	paused_take(t, l);
-	live_trial_attach(t, l);
-	l->row.is_paused = false;
-	l->row_dirty = true;
+	live_set_add(&t->live, l);
+	live_trial_resume(l);
 	history_retry(t->history, l->row.number);
 	return l;
 }
@@ -140,7 +139,7 @@ paused_settle(struct tuner *t)
 {
 	struct judgement j;
 
-	if (t->n_paused == 0 || t->n_live > live_trial_n_external(t) ||
+	if (t->n_paused == 0 || t->live.n > live_set_n_external(&t->live) ||
 	    t->over || t->shutdown || t->paused || t->held || t->env.hold ||
 	    t->n_requests > t->n_served || schedule_may_place_new(t) ||
 	    paused_next(t, NULL, &j) != NULL)

@@ -79,7 +79,7 @@ on_trial(void *arg, const struct store_trial *row)
 		    t->history, row->number, row->from, row->member);
 	if (!trial_state_final(row->state)) {
 		copy = trial_copy(row);
-		live_trial_add(t, &copy);
+		live_set_add(&t->live, live_trial_new(&copy));
 	}
 	return 0;
 }
@@ -115,36 +115,26 @@ on_open_attempt(void *arg, const struct store_attempt *att)
 {
 	struct load *ld = arg;
 	struct tuner *t = ld->tuner;
-	struct live_trial *l = live_trial_find(t, att->trial);
-	int i;
+	struct live_trial *l = live_set_find(&t->live, att->trial);
+	int i, backend = -1;
+	bool external;
 
 	if (l == NULL || l->row.attempts != att->attempt)
 		return 0;
-	l->external = strcmp(att->backend, ASK_TELL_BACKEND) == 0;
-	if (t->env.without_launchers && !l->external)
+	external = strcmp(att->backend, ASK_TELL_BACKEND) == 0;
+	if (t->env.without_launchers && !external)
 		return 0;
-	l->att = *att;
-	l->att.uuid = xstrdup(att->uuid);
-	l->att.backend = xstrdup(att->backend);
-	l->att.place = att->place != NULL ? xstrdup(att->place) : NULL;
-	l->att.log = att->log != NULL ? xstrdup(att->log) : NULL;
-	l->att.why = att->why != NULL ? xstrdup(att->why) : NULL;
-	l->backend = -1;
-	l->open = true;
-	if (l->external)
-		return 0;
-	for (i = 0; i < t->n_backends; i++)
+	for (i = 0; i < t->n_backends && !external; i++)
 		if (strcmp(t->backends[i].launcher->name, att->backend) == 0)
-			l->backend = i;
-	if (l->backend < 0)
+			backend = i;
+	if (!external && backend < 0)
 		return err_set(ld->err, ERR_USAGE,
 		    "trial %lld still runs on the backend %s, which study.json "
 		    "does not have any more",
 		    (long long)att->trial, att->backend);
-	if (!fail_bug("bug.forget_slots"))
-		slots_take(
-		    &t->backends[l->backend].slots, att->slot, att->trial);
-	l->unknown = l->found = true;
+	live_trial_restore(l, att, backend);
+	if (!external && !fail_bug("bug.forget_slots"))
+		slots_take(&t->backends[backend].slots, att->slot, att->trial);
 	return 0;
 }
 
@@ -157,12 +147,9 @@ static int
 on_last_step(void *arg, const char *name, int64_t step, int64_t reports)
 {
 	struct load_live *ll = arg;
-	struct live_trial *l = ll->live;
 
-	l->names = xreallocarray(l->names, l->n_names + 1, sizeof *l->names);
-	l->names[l->n_names++] =
-	    (struct live_metric){ .name = xstrdup(name), .last_step = step };
-	l->reports[strcmp(name, ll->metric) == 0] += reports;
+	live_trial_restore_metric(
+	    ll->live, name, step, reports, strcmp(name, ll->metric) == 0);
 	return 0;
 }
 
@@ -173,11 +160,11 @@ load_paused(struct tuner *t)
 	const struct live_trial *l;
 	size_t i;
 
-	for (i = t->n_live; i-- > 0;) {
-		l = t->live[i];
+	for (i = t->live.n; i-- > 0;) {
+		l = t->live.list[i];
 		if (l->row.state == TRIAL_WAITING && l->row.is_paused &&
 		    !fail_bug("bug.forget_paused"))
-			paused_add(t, t->live[i]);
+			paused_add(t, t->live.list[i]);
 	}
 }
 
@@ -186,19 +173,22 @@ load_lives(struct tuner *t, struct err *e)
 {
 	struct load_live ll = { .metric = t->study->metric };
 	struct live_trial *l;
+	struct store_past past;
 	struct curve c;
 	size_t i;
 
-	for (i = 0; i < t->n_live; i++) {
-		l = t->live[i];
+	for (i = 0; i < t->live.n; i++) {
+		l = t->live.list[i];
 		c = history_curve(t->history, l->row.number);
 		if (c.n > 0)
-			l->judged_step = curve_step(&c, c.n - 1);
-		if (l->row.attempts > 0 &&
-		    (store_attempt_past(t->store, l->row.number, &l->past, e) !=
-			    0 ||
-			restore_outcome_live(t, l, e) != 0))
-			return -1;
+			live_trial_set_judged(l, curve_step(&c, c.n - 1));
+		if (l->row.attempts > 0) {
+			if (store_attempt_past(
+				t->store, l->row.number, &past, e) != 0 ||
+			    restore_outcome_live(t, l, e) != 0)
+				return -1;
+			live_trial_restore_past(l, &past);
+		}
 		ll.live = l;
 		if (l->open && store_walk_last_steps(t->store, l->row.number,
 				   l->att.attempt, on_last_step, &ll, e) != 0)
@@ -248,22 +238,21 @@ restore_adopt_one(struct tuner *t, struct live_trial *l)
 	attempt_spec_free(&te);
 	switch (look) {
 	case ADOPT_NEVER:
-		l->unknown = false;
-		l->unsent = true;
+		live_trial_set_start(l, LIVE_START_DUE);
 		break;
 	case ADOPT_ALIVE:
-		l->unknown = false;
+		live_trial_set_start(l, LIVE_START_CALLED);
 		if (fail_bug("bug.ignore_look")) {
 			attempt_end_handle(t, l, NULL, "nobody looked");
 			break;
 		}
 		if (l->row.cause != STOP_NONE && !fail_bug("bug.forget_stop"))
 			effects_add(t, EFFECT_STOP, l);
-		l->asked = l->row.cause != STOP_NONE;
+		live_trial_set_asked(l, l->row.cause != STOP_NONE);
 		break;
 	case ADOPT_ENDED:
 	case ADOPT_LOST:
-		l->unknown = false;
+		live_trial_set_start(l, LIVE_START_CALLED);
 		break;
 	case ADOPT_UNKNOWN:
 		tuner_attempt_unknown(t, l, e.text);
@@ -276,7 +265,8 @@ restore_adopt_attempts(struct tuner *t)
 {
 	size_t i;
 
-	for (i = 0; i < t->n_live; i++)
-		if (t->live[i]->open && t->live[i]->unknown)
-			restore_adopt_one(t, t->live[i]);
+	for (i = 0; i < t->live.n; i++)
+		if (t->live.list[i]->open &&
+		    t->live.list[i]->start == LIVE_START_UNKNOWN)
+			restore_adopt_one(t, t->live.list[i]);
 }

@@ -68,20 +68,16 @@ backend_exists(const struct tuner *t, const char *name)
 
 /* It had another backend: what it saved is there, and cannot be had. */
 static void
-backend_change(struct tuner *t, struct live_trial *l, const char *name)
+backend_change_say(
+    struct tuner *t, const struct live_trial *l, int attempt, const char *name)
 {
-	if (l->row.backend != NULL && strcmp(l->row.backend, name) == 0)
-		return;
-	if (l->row.backend != NULL)
-		tuner_event(t, "warning", "place", l->row.number,
-		    l->row.attempts,
+	if (l->row.backend != NULL && strcmp(l->row.backend, name) != 0)
+		tuner_event(t, "warning", "place", l->row.number, attempt,
 		    "it goes on at %s: %s %s; its checkpoints stay behind",
 		    name, l->row.backend,
 		    backend_exists(t, l->row.backend)
 			? "has no slot that is not drained"
 			: "is no longer in study.json");
-	free(l->row.backend);
-	l->row.backend = xstrdup(name);
 }
 
 /* Whether the launcher keeps what the next attempt of it needs. */
@@ -101,42 +97,23 @@ static void
 attempt_begin(
     struct tuner *t, struct live_trial *l, int backend, int slot, char *uuid)
 {
-	struct err e = ERR_INIT;
 	struct backend *b = &t->backends[backend];
-
-	live_trial_drop_metrics(l);
-	l->warned_names = l->found = false;
-	l->reports[0] = l->reports[1] = 0;
-	l->warned_reports[0] = l->warned_reports[1] = false;
-	store_attempt_fini(&l->att);
-	l->row.attempts++;
-	l->att = (struct store_attempt){
-		.trial = l->row.number,
-		.attempt = l->row.attempts,
+	int attempt = l->row.attempts + 1;
+	struct store_attempt att = {
 		.uuid = uuid,
 		.backend = xstrdup(b->launcher->name),
 		.slot = slot,
-		.state = TRIAL_STARTING,
-		.exit_code = -1,
-		.resumed_step = -1,
 		.worst_cost = b->worst_cost,
 		/* From the folder of the database, which may be moved. */
 		.log = xasprintf("%s/trials/%" PRId64 "/attempt-%d/log",
-		    strrchr(t->env.state_dir, '/') + 1, l->row.number,
-		    l->row.attempts),
+		    strrchr(t->env.state_dir, '/') + 1, l->row.number, attempt),
 	};
+
 	t->row.ended_us = 0;
-	backend_change(t, l, b->launcher->name);
-	l->row.not_before_us = 0;
-	l->backend = backend;
+	backend_change_say(t, l, attempt, b->launcher->name);
 	slots_take(&b->slots, slot, l->row.number);
-	if (store_attempt_add(t->store, &l->att, &e) != 0) {
-		tuner_store_failed(t, &e);
-		return;
-	}
-	l->open = true;
-	live_trial_set_state(t, l, TRIAL_EV_PLACE, NULL);
-	effects_add(t, EFFECT_START, l);
+	if (live_trial_begin(t, l, backend, &att))
+		effects_add(t, EFFECT_START, l);
 }
 
 static bool
@@ -144,9 +121,9 @@ any_alone(const struct tuner *t)
 {
 	size_t i;
 
-	for (i = 0; i < t->n_live; i++)
-		if (t->live[i]->row.alone && !fail_bug("bug.not_alone") &&
-		    trial_state_placed(t->live[i]->row.state))
+	for (i = 0; i < t->live.n; i++)
+		if (t->live.list[i]->row.alone && !fail_bug("bug.not_alone") &&
+		    trial_state_placed(t->live.list[i]->row.state))
 			return true;
 	return false;
 }
@@ -159,8 +136,8 @@ waiting_due(struct tuner *t, const struct capacity *room)
 	int64_t wait_ms;
 	size_t i;
 
-	for (i = 0; i < t->n_live; i++) {
-		l = t->live[i];
+	for (i = 0; i < t->live.n; i++) {
+		l = t->live.list[i];
 		if (l->row.state != TRIAL_WAITING)
 			continue;
 		wait_ms = (l->row.not_before_us - t->turn_us + 999) / 1000;
@@ -169,7 +146,7 @@ waiting_due(struct tuner *t, const struct capacity *room)
 			tuner_wake_in(t, wait_ms);
 			continue;
 		}
-		if (l->row.alone && live_trial_n_placed(t) > 0 &&
+		if (l->row.alone && live_set_n_placed(&t->live) > 0 &&
 		    !fail_bug("bug.not_alone"))
 			continue;
 		if ((best == NULL || l->row.number < best->row.number) &&

@@ -35,9 +35,10 @@ tuner_shutdown_pending(const struct tuner *t)
 			n += b->launcher->stops_pending(b->ctx);
 	}
 	/* Nobody knows where it is, so it was not told either. */
-	for (i = 0; i < t->n_live; i++)
-		n += live_slow(t, t->live[i]) && t->live[i]->unknown &&
-		     t->live[i]->row.cause != STOP_NONE;
+	for (i = 0; i < t->live.n; i++)
+		n += live_slow(t, t->live.list[i]) &&
+		     t->live.list[i]->start == LIVE_START_UNKNOWN &&
+		     t->live.list[i]->row.cause != STOP_NONE;
 	return n;
 }
 
@@ -46,8 +47,8 @@ tuner_shutdown_is_slow(const struct tuner *t)
 {
 	size_t i;
 
-	for (i = 0; i < t->n_live; i++)
-		if (live_slow(t, t->live[i]))
+	for (i = 0; i < t->live.n; i++)
+		if (live_slow(t, t->live.list[i]))
 			return true;
 	return false;
 }
@@ -60,9 +61,9 @@ shutdown_any_live(const struct tuner *t)
 	size_t i;
 
 	if (!t->shutdown_now || tuner_shutdown_pending(t) > 0)
-		return live_trial_n_placed(t) > 0;
-	for (i = 0; i < t->n_live; i++) {
-		l = t->live[i];
+		return live_set_n_placed(&t->live) > 0;
+	for (i = 0; i < t->live.n; i++) {
+		l = t->live.list[i];
 		if (trial_state_placed(l->row.state) && !l->external &&
 		    !(live_slow(t, l) && l->asked))
 			return true;
@@ -81,8 +82,8 @@ tuner_done(const struct tuner *t)
 		return true;
 	if (t->paused || t->n_requests > t->n_served)
 		return false;
-	for (i = 0; i < t->n_live; i++)
-		if (t->live[i]->row.state == TRIAL_WAITING)
+	for (i = 0; i < t->live.n; i++)
+		if (t->live.list[i]->row.state == TRIAL_WAITING)
 			return false;
 	/* The turn that finds nothing to resume ends them. */
 	return t->n_paused == 0 && !schedule_may_place_new(t);

@@ -46,10 +46,10 @@ void
 start_failures_refused(struct tuner *t, struct live_trial *l, const char *why)
 {
 	int64_t ms =
-	    pause_ms(++l->refusals, PAUSE_MIN_MS, START_FAILURES_MAX_MS);
+	    pause_ms(l->refusals + 1, PAUSE_MIN_MS, START_FAILURES_MAX_MS);
 
 	start_failures_note(t, &t->backends[l->backend].starts, why);
-	l->start_at_ms = loop_now_ms(t->env.loop) + ms;
+	live_trial_refused(l, loop_now_ms(t->env.loop) + ms);
 	tuner_wake_in(t, ms);
 }
 
@@ -75,7 +75,7 @@ start_failures_begun(struct tuner *t, struct live_trial *l, bool up)
 {
 	struct start_failures *s = &t->backends[l->backend].starts;
 
-	l->refusals = 0;
+	live_trial_accepted(l);
 	/* Where attempts have begun and could not run, only one that runs. */
 	if (s->why[0] == '\0' || (s->ended > 0 && !up))
 		return;
@@ -92,8 +92,8 @@ start_failures_reset(struct tuner *t)
 
 	for (k = 0; k < t->n_backends; k++)
 		t->backends[k].starts.next_ms = 0;
-	for (i = 0; i < t->n_live; i++)
-		t->live[i]->start_at_ms = 0;
+	for (i = 0; i < t->live.n; i++)
+		live_trial_hurry(t->live.list[i]);
 	loop_wake(t->env.loop);
 }
 
@@ -123,8 +123,8 @@ start_failures_ready(struct tuner *t, int backend)
 		return false;
 	}
 	/* One finds out for all. */
-	for (i = 0; i < t->n_live; i++) {
-		l = t->live[i];
+	for (i = 0; i < t->live.n; i++) {
+		l = t->live.list[i];
 		if (l->open && !l->external && l->backend == backend &&
 		    l->row.state == TRIAL_STARTING)
 			return false;
@@ -139,9 +139,9 @@ start_failures_any(const struct tuner *t, int backend)
 	const struct live_trial *l;
 	size_t i;
 
-	for (i = 0; i < t->n_live; i++) {
-		l = t->live[i];
-		if (l->open && l->unsent && l->refusals > 0 &&
+	for (i = 0; i < t->live.n; i++) {
+		l = t->live.list[i];
+		if (l->open && l->start == LIVE_START_DUE && l->refusals > 0 &&
 		    l->backend == backend)
 			return true;
 	}

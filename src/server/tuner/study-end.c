@@ -29,8 +29,8 @@ limit_reached(struct tuner *t, bool failed, const char *why)
 	size_t i;
 
 	study_over(t, failed, why);
-	for (i = t->n_live; i-- > 0;) {
-		l = t->live[i];
+	for (i = t->live.n; i-- > 0;) {
+		l = t->live.list[i];
 		if (l->external)
 			continue;
 		if (trial_state_placed(l->row.state)) {
@@ -39,7 +39,7 @@ limit_reached(struct tuner *t, bool failed, const char *why)
 		}
 		live_trial_set_state(t, l, TRIAL_EV_CANCELLED, why);
 		outcome_finish(t, l);
-		live_trial_remove(t, l);
+		live_set_remove(&t->live, l);
 	}
 	paused_end_all(t);
 }
@@ -61,8 +61,8 @@ cost_reached(struct tuner *t, double dollars)
 	    dollars, t->study->limits.cost);
 	study_over(t, false, why);
 	t->awaits = true;
-	for (i = t->n_live; i-- > 0;) {
-		l = t->live[i];
+	for (i = t->live.n; i-- > 0;) {
+		l = t->live.list[i];
 		if (l->trains && trial_state_placed(l->row.state))
 			live_trial_stop(t, l, STOP_SHUTDOWN, why);
 	}
@@ -222,7 +222,7 @@ study_end_check(struct tuner *t)
 		limit_reached(t, failed, why);
 	else if (lim->cost > 0 && dollars >= lim->cost)
 		cost_reached(t, dollars);
-	else if (all_drained(t) && live_trial_n_placed(t) == 0) {
+	else if (all_drained(t) && live_set_n_placed(&t->live) == 0) {
 		(void)snprintf(why, sizeof why,
 		    "every slot is drained: trial after trial failed at "
 		    "once%.160s",

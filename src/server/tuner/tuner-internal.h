@@ -12,6 +12,9 @@
 #include "src/base/err.h"
 #include "src/base/mem.h"
 #include "src/server/plugins/plugins.h"
+#include "src/server/tuner/attempt-metrics.h"
+#include "src/server/tuner/live-set.h"
+#include "src/server/tuner/live-trial.h"
 #include "src/server/tuner/slots.h"
 #include "src/store/study-id.h"
 #include "src/server/tuner/tuner.h"
@@ -23,60 +26,12 @@
 struct suggester;
 struct pareto_front;
 struct history;
-struct live_objective;
 struct loop_timer;
 struct notices;
 struct tried_settings;
 
 #define RETRY_PAUSE_MAX_MS 64000 /* between two attempts of one trial */
 #define RETRY_WAIT_MAX_MS 300000 /* when it waits for a machine */
-
-/* A report without a step, by which it is known when it comes again. */
-struct live_report {
-	int64_t time_us;
-	double value;
-};
-
-/* A metric of the running attempt. */
-struct live_metric {
-	char *name;
-	int64_t last_step; /* the greatest it has reported */
-	/* By time; kept for launchers that may say things again. */
-	struct live_report *reports_seen;
-	size_t n_reports_seen, cap_reports_seen;
-	bool reports_seen_read; /* what the store had is in it */
-};
-
-/* A trial that is not final. */
-struct live_trial {
-	struct store_trial row;
-	struct store_attempt
-	    att; /* its newest attempt, when row.attempts > 0 */
-	bool open; /* att has not ended */
-	bool external; /* whoever asked for it runs it, and tells */
-	struct judgement verdict; /* the newest; rule NULL = none */
-	bool verdict_due; /* verdict ends it, once this turn has read all */
-	struct store_past past; /* its ended attempts */
-	bool row_dirty, att_dirty;
-	bool asked; /* the launcher was asked to stop it */
-	bool trains; /* a stop would save dollars */
-	bool unknown; /* look could not tell */
-	bool warned; /* … and the user has heard of it */
-	bool warned_names; /* that it reports too many metrics */
-	bool warned_reports[2]; /* … and too often */
-	bool unsent; /* start must be called again */
-	bool found; /* begun by an earlier server: its start may be late */
-	int refusals; /* start said so often in a row: not now */
-	int64_t start_at_ms; /* then it is not called before */
-	char *start_error; /* start said no for good */
-	int backend; /* index, when open */
-	int64_t judged_step; /* -1 = none */
-	int64_t reports[2]; /* of the attempt: [1] the objective, [0] others */
-	struct live_metric *names;
-	size_t n_names;
-	size_t next_name; /* most likely: reports repeat their order */
-	struct live_objective *aims; /* last reports; NULL = none yet */
-};
 
 /* Whether attempts can be started on a backend. */
 struct start_failures {
@@ -149,11 +104,9 @@ struct tuner {
 
 	struct backend *backends;
 	int n_backends;
-	struct live_trial **live;
-	size_t n_live;
+	struct live_set live;
 	struct live_trial **paused_trials; /* by a rule; not among live */
 	size_t n_paused;
-	struct live_trial *last_found;
 
 	int64_t n_trials; /* rows */
 	int64_t n_failed;
@@ -230,30 +183,6 @@ void tuner_wake_in(struct tuner *, int64_t ms);
 void
 tuner_attempt_unknown(struct tuner *, struct live_trial *, const char *what);
 
-/* live-trial.c */
-struct live_trial *live_trial_find(struct tuner *, int64_t trial);
-struct live_trial *live_trial_add(struct tuner *, struct store_trial *);
-/* The same for one that is made already, and the way back. */
-void live_trial_attach(struct tuner *, struct live_trial *);
-void live_trial_detach(struct tuner *, struct live_trial *);
-void live_trial_remove(struct tuner *, struct live_trial *);
-void live_trial_free(struct live_trial *);
-void live_trial_drop_metrics(struct live_trial *);
-/* The one setter of a trial's state: checks the move, records and logs it. */
-void live_trial_set_state(
-    struct tuner *, struct live_trial *, enum trial_event, const char *why);
-void live_trial_write(struct tuner *, struct live_trial *);
-/* Begin to stop a placed trial, or change who asked for it. */
-void live_trial_stop(
-    struct tuner *, struct live_trial *, enum stop_cause, const char *why);
-/* Whether it has reported the step that completes it. */
-bool live_trial_segment_done(const struct live_trial *);
-/* Whether it has reported all of trial.max_steps, when that is known. */
-bool live_trial_all_steps(const struct tuner *, const struct live_trial *);
-/* How many trials hold a slot; those that run elsewhere hold none. */
-size_t live_trial_n_placed(const struct tuner *);
-size_t live_trial_n_external(const struct tuner *);
-
 /* outcome.c */
 /* How a trial ended, now or long ago. */
 struct outcome {
@@ -315,13 +244,6 @@ launch_cb tuner_on_event;
  * as a report of its last step.
  */
 void tuner_hear_speed(struct tuner *, struct live_trial *);
-
-/* report-dedup.c */
-/* Whether this report, whose step is given or not, is recorded already. */
-bool report_dedup_known(struct tuner *, struct live_trial *,
-    struct live_metric *, const struct launch_event *);
-/* Remember one without a step. */
-void report_dedup_add(struct live_metric *, int64_t time_us, double value);
 
 /* Attempts that never started: end them, or try again. */
 void tuner_settle_unstarted(struct tuner *);

@@ -127,11 +127,10 @@ tuner_wake_in(struct tuner *t, int64_t ms)
 void
 tuner_attempt_unknown(struct tuner *t, struct live_trial *l, const char *what)
 {
-	if (!l->warned)
+	if (live_trial_warn_once(l))
 		tuner_event(t, "warning", "launch", l->row.number,
 		    l->att.attempt, "it cannot be told whether it runs: %s",
 		    what);
-	l->warned = true;
 	tuner_wake_in(t, DOUBT_MS);
 }
 
@@ -272,8 +271,7 @@ tuner_close(struct tuner *t)
 	for (i = 0; i < t->n_notes; i++)
 		free(t->notes[i].text);
 	free(t->notes);
-	for (i = 0; i < t->n_live; i++)
-		live_trial_free(t->live[i]);
+	live_set_free(&t->live);
 	for (i = 0; i < t->n_paused; i++)
 		live_trial_free(t->paused_trials[i]);
 	free(t->paused_trials);
@@ -287,7 +285,6 @@ tuner_close(struct tuner *t)
 	loop_timer_free(t->wake);
 	loop_timer_free(t->flush);
 	free(t->backends);
-	free(t->live);
 	free(t->acts);
 	free(t->requests);
 	free(t->median_steps);
@@ -337,8 +334,8 @@ turn_collect(struct tuner *t)
 	t->gpus_new = true;
 	for (i = 0; i < t->n_backends && !t->store_failed; i++)
 		t->backends[i].launcher->collect(t->backends[i].ctx);
-	for (k = 0; k < t->n_live && !t->store_failed; k++)
-		stopping_settle(t, t->live[k]);
+	for (k = 0; k < t->live.n && !t->store_failed; k++)
+		stopping_settle(t, t->live.list[k]);
 }
 
 void
@@ -367,7 +364,7 @@ study_ended(struct tuner *t)
 		    "all %" PRId64 " trials failed%s%s", t->n_trials,
 		    t->exhausted ? "; " : "", t->exhausted ? nothing : "");
 	}
-	if (t->shutdown && (!t->over || live_trial_n_placed(t) > 0))
+	if (t->shutdown && (!t->over || live_set_n_placed(&t->live) > 0))
 		t->row.state = t->paused ? STUDY_PAUSED : STUDY_INTERRUPTED;
 	else
 		t->row.state = t->failed ? STUDY_FAILED : STUDY_FINISHED;
@@ -382,11 +379,11 @@ study_ended(struct tuner *t)
 		    t->since_better);
 	else if (*t->why == '\0' && converge_over(t))
 		(void)snprintf(t->why, sizeof t->why, "%s", t->converge_why);
-	else if (*t->why == '\0' && live_trial_n_external(t) > 0)
+	else if (*t->why == '\0' && live_set_n_external(&t->live) > 0)
 		(void)snprintf(t->why, sizeof t->why,
 		    "nothing is left to run here; %zu of %" PRId64
 		    " trials run elsewhere",
-		    live_trial_n_external(t), t->n_trials);
+		    live_set_n_external(&t->live), t->n_trials);
 	else if (*t->why == '\0')
 		(void)snprintf(t->why, sizeof t->why,
 		    "all %" PRId64 " trials are done", t->n_trials);
@@ -429,8 +426,8 @@ turn_write(struct tuner *t)
 	bool done = tuner_done(t) && !t->env.hold;
 	size_t i;
 
-	for (i = 0; i < t->n_live; i++)
-		live_trial_write(t, t->live[i]);
+	for (i = 0; i < t->live.n; i++)
+		live_trial_write(t, t->live.list[i]);
 	if (done)
 		study_ended(t);
 	if (!done && !t->flush_due)
@@ -450,8 +447,8 @@ stop_all(struct tuner *t)
 	struct live_trial *l;
 	size_t i;
 
-	for (i = 0; i < t->n_live; i++) {
-		l = t->live[i];
+	for (i = 0; i < t->live.n; i++) {
+		l = t->live.list[i];
 		if (!trial_state_placed(l->row.state) || l->external)
 			continue;
 		live_trial_stop(

@@ -1,0 +1,31 @@
+/* The trials that are not final, but for those that a rule has paused. */
+
+#ifndef HPOTUNE_LIVE_SET_H
+#define HPOTUNE_LIVE_SET_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct live_trial;
+
+/* All zero: empty.  Everybody reads it; live-set.c alone writes it. */
+struct live_set {
+	struct live_trial **list; /* in no order */
+	size_t n;
+	struct live_trial *last_found;
+};
+
+/* Frees the trials, too. */
+void live_set_free(struct live_set *);
+struct live_trial *live_set_find(struct live_set *, int64_t trial);
+/* Takes over the trial. */
+void live_set_add(struct live_set *, struct live_trial *);
+/* Take it out: the caller owns it then. */
+void live_set_take(struct live_set *, const struct live_trial *);
+/* Take it out and free it. */
+void live_set_remove(struct live_set *, struct live_trial *);
+/* How many trials hold a slot; those that run elsewhere hold none. */
+size_t live_set_n_placed(const struct live_set *);
+size_t live_set_n_external(const struct live_set *);
+
+#endif /* HPOTUNE_LIVE_SET_H */

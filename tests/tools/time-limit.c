@@ -3,7 +3,8 @@
 // The command is the first of a process group of its own and reads nothing.  At
 // the limit the group gets SIGTERM, ten seconds later SIGKILL, and a line of
 // TAP says that the test was given up.  SIGINT, SIGQUIT, SIGTERM and SIGHUP are
-// handed on to the group.  The last line says how long it took.
+// handed on to the group.  The last line says how long it took, and how much of
+// the processors what it waited for has used.
 // Exit status: that of the command, 128 + the signal that ended it, 99 when
 // there is no command to run.
 
@@ -13,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -91,6 +93,11 @@ main(int argc, char **argv)
 	clock_gettime(CLOCK_MONOTONIC, &end);
 	double took = (double)(end.tv_sec - begin.tv_sec) +
 		      (double)(end.tv_nsec - begin.tv_nsec) / 1e9;
-	printf("# took %.1f s\n", took);
+	struct rusage used;
+	getrusage(RUSAGE_CHILDREN, &used);
+	double busy =
+	    (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
+	    (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e6;
+	printf("# took %.1f s, %.1f s of a processor\n", took, busy);
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }

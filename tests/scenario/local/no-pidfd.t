@@ -9,17 +9,30 @@ without=$TOP_BUILDDIR/tests/tools/without
 calls=pidfd_open,pidfd_send_signal
 "$without" ENOSYS $calls true 2>err || skip_all "$(cat err)"
 
-# Whole units: they start, stop and adopt, and know nothing of this.
-for unit in local/t_local local/t_adopt base/t_child; do
-	"$without" ENOSYS $calls "$TOP_BUILDDIR/tests/unit/$unit" >out 2>&1
-	is $? 0 "$unit: without pidfd_open" || diag "$(grep -v '^ok' out)"
-done
-for unit in local/t_local base/t_child; do
-	"$without" EPERM $calls "$TOP_BUILDDIR/tests/unit/$unit" >out 2>&1
-	is $? 0 "$unit: where it is denied" || diag "$(grep -v '^ok' out)"
-done
-"$without" EPERM pidfd_send_signal "$TOP_BUILDDIR/tests/unit/local/t_local" >out 2>&1
-is $? 0 't_local: where only signals are denied' || diag "$(grep -v '^ok' out)"
+# Whole units: they start, stop and adopt, and find no difference.  They wait
+# more than they compute, so all of them run at once.
+cat >units <<'END'
+1 ENOSYS pidfd_open,pidfd_send_signal local/t_local without pidfd_open
+2 ENOSYS pidfd_open,pidfd_send_signal local/t_adopt without pidfd_open
+3 ENOSYS pidfd_open,pidfd_send_signal base/t_child without pidfd_open
+4 EPERM pidfd_open,pidfd_send_signal local/t_local where it is denied
+5 EPERM pidfd_open,pidfd_send_signal base/t_child where it is denied
+6 EPERM pidfd_send_signal local/t_local where only signals are denied
+END
+while read -r n error denied unit words; do
+	mkdir "unit-$n"
+	(
+		cd "unit-$n" || exit 99
+		TMPDIR=$PWD "$without" "$error" "$denied" \
+		    "$TOP_BUILDDIR/tests/unit/$unit" >out 2>&1
+		echo $? >status
+	) &
+done <units
+wait
+while read -r n error denied unit words; do
+	is "$(cat "unit-$n/status")" 0 "$unit: $words" ||
+	    diag "$(grep -v '^ok' "unit-$n/out")"
+done <units
 
 # A server: a trial that the user stops, one that its end stops.
 cat >trial <<'END'

@@ -1,4 +1,4 @@
-/* What an attempt is given, whichever launcher runs it. */
+/* Accessors of struct launch_spec that all launchers share. */
 
 #include "src/model/study/study.h"
 #include "trials/launcher.h"

@@ -1,12 +1,17 @@
 /*
- * A launcher runs attempts of trials somewhere: processes here, training jobs
- * there, or nowhere at all (pretend).  It never sees the store: what it must
- * remember over a restart of the server it is told again by look.
+ * The interface of a launcher, which runs attempts of trials: as processes of
+ * this machine, as SageMaker training jobs, or simulated (pretend).  A launcher
+ * has no access to the store; after a restart of the server, adopt() passes in
+ * what was recorded of each open attempt.
  *
- * Everything it hears is handed over by collect, in the turn of the loop that
- * will record it.  Between turns a launcher only notes that there is something
- * (and calls loop_wake); so a store that is locked for an hour costs nothing
- * but time: output waits in files, exits wait in records.
+ * Events are delivered only inside collect(), in the iteration of the event
+ * loop that records them.  Between two calls a launcher only marks that
+ * something is pending and calls loop_wake(): while the store is locked, output
+ * stays in files and exits in records, and nothing is lost.
+ *
+ * Functions return 0, or -1 with the error set, unless stated otherwise.  A
+ * NULL member means that the launcher lacks the feature; the comment gives the
+ * default.
  */
 
 #ifndef HPOTUNE_LAUNCHER_H
@@ -26,146 +31,158 @@ struct option;
 struct option_value;
 struct study_trial;
 
-enum { LAUNCH_WHY = 320 }; /* bytes of the reason of an end */
+enum { LAUNCH_WHY = 320 }; /* size of the reason of an end, in bytes */
 
 /* How far the output of an attempt has been read and recorded. */
 struct launch_cursor {
-	int64_t log; /* bytes of the log */
-	int64_t metrics; /* bytes of the metrics file */
-	bool log_skip; /* inside a line too long to keep */
+	int64_t log; /* offset in the log, bytes */
+	int64_t metrics; /* offset in the metrics file, bytes */
+	bool log_skip; /* inside a line that is too long to keep */
 	bool metrics_skip;
 };
 
-/* What the earlier attempts of a trial came to. */
+/* Counts over the earlier attempts of a trial. */
 struct launch_past {
-	/* Ended for want of a machine: spot, capacity; not quota, which is the
-	 * launcher's own to mind. */
+	/*
+	 * Attempts that ended because no machine was available: spot reclaim,
+	 * capacity.  Quota errors are not counted; the launcher handles them.
+	 */
 	int capacity;
 };
 
-/* What an attempt has used of its GPUs so far; NAN = not known. */
+/* GPU use of an attempt so far; NAN = unknown. */
 struct launch_usage {
-	int gpus; /* 0 = it has none */
+	int gpus; /* number of GPUs; 0 = none */
 	double energy; /* joules */
-	double memory; /* bytes at most, of all its GPUs together */
-	double busy; /* GPU seconds in use */
-	double seen; /* GPU seconds that busy was counted over */
+	double memory; /* peak bytes, summed over its GPUs */
+	double busy; /* GPU seconds with load */
+	double seen; /* GPU seconds that were measured */
 };
 
 /* One attempt.  Everything is borrowed until the call returns. */
 struct launch_spec {
 	int64_t trial;
 	int attempt;
-	int slot; /* 0 … slots - 1 of this launcher */
+	int slot; /* 0 to slots() - 1 */
 	const char *study; /* its name */
-	const char *uuid; /* 36 characters, never used twice */
+	const char *uuid; /* 36 characters, never reused */
 	const char *trial_dir; /* absolute: NAME.d/trials/NUMBER */
 	char *const *argv; /* ends with NULL */
 	char *const *env; /* HPOTUNE_ and SM_ names: "NAME=VALUE", NULL */
-	/* trial.env and trial.workdir of this trial; NULL = as settings say. */
+	/*
+	 * trial.env and trial.workdir, expanded for this trial; NULL: use those
+	 * of settings.
+	 */
 	char *const *own_env;
 	const char *workdir;
 	const char *params_json;
 	const struct study_trial *settings; /* workdir, env, limits, … */
-	int64_t from; /* the trial whose checkpoint it begins with; 0 = none */
-	const char *from_dir; /* that one's trial_dir; NULL = none */
+	/* trial whose checkpoint is the starting point; 0 = none */
+	int64_t from;
+	const char *from_dir; /* trial_dir of that trial; NULL = none */
 	struct launch_past past;
-	struct launch_cursor cursor; /* look only */
-	struct launch_usage usage; /* look only: what is recorded of it */
-	bool up; /* look only: LAUNCH_UP of it is recorded */
-	bool stopping; /* look only: somebody wants its end */
+	struct launch_cursor cursor; /* adopt only */
+	struct launch_usage usage; /* adopt only: the recorded use */
+	bool up; /* adopt only: LAUNCH_UP is recorded */
+	bool stopping; /* adopt only: a stop was requested */
 };
 
-/* A GPU of this machine, for the view gpus.  Numbers: -1 = not known. */
+/* A GPU of this machine, for the view gpus.  Numbers: -1 = unknown. */
 struct launch_gpu {
 	int index;
 	const char *uuid, *name;
 	const char *state, *why; /* one word; one clause or "" */
-	const char *owner; /* of somebody else's, or "" */
-	int trials; /* of ours on it */
+	const char *owner; /* owner, if not one of our trials; else "" */
+	int trials; /* number of our trials on it */
 	int64_t memory, used; /* bytes */
 	int temperature, utilization;
 	double power; /* watts */
 };
 
 /*
- * The longest that attempts have been paid for before they trained, and after:
- * seconds, 0 = none has shown it.
+ * Longest time that an attempt was billed before and after its training, in
+ * seconds; 0 = not measured yet.
  */
 struct launch_times {
 	double before_s, after_s;
 };
 
-/* What an attempt may come to, as far as can be seen now: dollars. */
+/* Forecast of the cost of an attempt, in dollars. */
 struct launch_bill {
-	double most; /* when nobody ends it */
-	double least; /* when it is told to end now */
-	bool trains; /* least is less because an end is its to choose */
+	double most; /* if nobody stops it */
+	double least; /* if it is stopped now */
+	bool trains; /* a stop lowers the cost; false: least equals most */
 	int64_t
-	    recheck_ms; /* it changes by itself: ask again; 0 = it does not */
+	    /*
+	     * milliseconds until the forecast changes by itself; 0 = constant
+	     */
+	    recheck_ms;
 };
 
 struct launch_exit {
 	bool ran; /* false: the command could not be executed */
 	/*
-	 * … for want of something that may be there later, whatever the
-	 * setting: nothing is begun before it is.
+	 * With ran false: a resource is missing for now, whatever the
+	 * parameters are; start no attempt until it is back.
 	 */
 	bool not_yet;
 	/*
-	 * … and nothing of it exists or ever will, nowhere: as if it had not
-	 * been tried.  Its number may be given again, with another uuid.
+	 * With ran false: nothing was created, here or remotely.  The attempt
+	 * does not count; its number may be reused with another uuid.
 	 */
 	bool unmade;
 	int exit_code; /* -1 when ended by a signal */
-	int signal; /* 0 when it exited */
+	int signal; /* 0 when it exited by itself */
 	bool timeout; /* max_run was reached */
-	bool oom; /* the kernel said so */
-	bool stopped; /* it was told to end, by us or by somebody else */
+	bool oom; /* the kernel reported it */
+	bool stopped; /* a stop was requested, by us or by another party */
 	int64_t started_us; /* wall time, microseconds since 1970 */
 	int64_t ended_us;
 	int64_t max_rss; /* bytes */
 	int64_t cpu_us;
-	/* What only the launcher can know; END_NONE = the fields above say. */
+	/*
+	 * Set when only the launcher can classify the end; END_NONE: derive it
+	 * from the fields above.
+	 */
 	enum end_class end;
-	bool billed; /* billable_s is known */
-	bool priced; /* cost is known */
-	double billable_s; /* seconds that are paid for, of one machine */
-	double trained_s; /* … that would be at the full price; 0 = all of them
-			   * from start to end */
+	bool billed; /* billable_s is valid */
+	bool priced; /* cost is valid */
+	double billable_s; /* billed seconds of one machine */
+	/* billed seconds at the full price; 0 = from start to end */
+	double trained_s;
 	double cost; /* dollars */
-	/* Of billable_s' time that before it trained, and after; 0 = not known. */
+	/* Billed seconds before and after the training; 0 = unknown. */
 	double before_s, after_s;
-	char why[LAUNCH_WHY]; /* one clause, "" when the code says all */
+	char why[LAUNCH_WHY]; /* one clause; "" when the exit code is enough */
 };
 
 enum launch_level { LAUNCH_INFO, LAUNCH_WARNING, LAUNCH_ERROR };
 
 enum launch_event_kind {
-	LAUNCH_PLACE, /* where it is to be, which may be known before it is up */
-	LAUNCH_ACCEPTED, /* what starts it has taken it; LAUNCH_UP may be late */
-	LAUNCH_UP, /* the trial's process is there */
+	LAUNCH_PLACE, /* where it will run; may precede LAUNCH_UP */
+	LAUNCH_ACCEPTED, /* the backend accepted it; LAUNCH_UP may come later */
+	LAUNCH_UP, /* the process of the trial runs */
 	LAUNCH_REPORT, /* one value of one metric */
 	LAUNCH_READ, /* output was read up to cursor: commit it with the reports */
-	LAUNCH_NOTE, /* something for view events */
-	LAUNCH_ARTIFACTS, /* where its model and output are, before its end */
-	LAUNCH_USAGE, /* of an attempt, since its start: it replaces the last */
-	LAUNCH_GPU, /* what is known of one GPU now */
-	LAUNCH_SLOTS, /* slots() answers another number now */
-	LAUNCH_COST, /* what an attempt that is over has cost after all */
-	LAUNCH_EXIT, /* over; all its output was delivered before */
-	LAUNCH_LOST /* over, and nobody knows how */
+	LAUNCH_NOTE, /* a line for the view events */
+	LAUNCH_ARTIFACTS, /* URIs of its model and output, before its end */
+	LAUNCH_USAGE, /* total use since its start; replaces the previous one */
+	LAUNCH_GPU, /* current state of one GPU */
+	LAUNCH_SLOTS, /* slots() has changed */
+	LAUNCH_COST, /* final cost of an attempt that has ended */
+	LAUNCH_EXIT, /* ended; all its output was delivered before */
+	LAUNCH_LOST /* ended, with unknown result */
 };
 
 struct launch_event {
 	enum launch_event_kind kind;
-	int64_t trial; /* 0: of the whole study (notes, slots) */
+	int64_t trial; /* 0: the whole study (notes, slots) */
 	int attempt;
 	union {
 		const char *place; /* as in up */
-		double cost; /* dollars, in place of those of its exit */
+		double cost; /* dollars; replaces the cost of its exit */
 		struct {
-			int64_t pid; /* 0 when there is none */
+			int64_t pid; /* 0 when unknown */
 			int64_t started_us;
 			const char *place; /* "host", "host gpu 0" */
 		} up;
@@ -174,10 +191,10 @@ struct launch_event {
 			bool has_step;
 			int64_t step;
 			double value; /* may be NaN or infinite */
-			int64_t time_us; /* when it was said; 0 = now */
+			int64_t time_us; /* time of the report; 0 = now */
 			/*
-			 * It may have been delivered before: what is recorded
-			 * already with this time and value is passed over.
+			 * May be a duplicate: the tuner drops it if a report
+			 * with this time and value is recorded.
 			 */
 			bool again;
 		} report;
@@ -200,38 +217,43 @@ struct launch_event {
 
 typedef void launch_cb(void *arg, const struct launch_event *);
 
-/* trial.env and trial.workdir of an attempt. */
+/*
+ * trial.env and trial.workdir of an attempt: its own, or those of its
+ * settings.  Borrowed.
+ */
 char *const *launcher_spec_env(const struct launch_spec *);
 const char *launcher_spec_workdir(const struct launch_spec *);
 
-/* What the launcher finds of an attempt that the store says was begun. */
+/* Result of adopt(): the state of an attempt that the store has as begun. */
 enum launch_adoption {
-	ADOPT_NEVER, /* it never started and, without start, never will */
+	ADOPT_NEVER, /* never started, and will not unless start() is called */
 	ADOPT_ALIVE, /* starting, running or ending: events will follow */
-	ADOPT_ENDED, /* over: its last reports and its end will follow */
-	ADOPT_LOST, /* over, nothing remains of it; LAUNCH_LOST follows after its last reports */
-	ADOPT_UNKNOWN /* cannot tell: no action, ask again */
+	ADOPT_ENDED, /* ended: its last reports and LAUNCH_EXIT follow */
+	/* ended without a record; its last reports and LAUNCH_LOST follow */
+	ADOPT_LOST,
+	ADOPT_UNKNOWN /* unknown: take no action, call again */
 };
 
 struct launch_env {
 	struct loop *loop;
 	const char *study;
-	const char *study_id; /* 6 hex digits: no other study has both */
-	const char *metric; /* the objective: pretend reports it */
-	const char *const *also; /* other metrics that count: it does, too */
+	const char *study_id; /* 6 hex digits; unique together with study */
+	const char *metric; /* the objective; pretend reports it */
+	/* other metrics in use; pretend reports them too */
+	const char *const *also;
 	size_t n_also;
 	bool maximize;
 	const char *state_dir; /* NAME.d, absolute */
 	const struct study_trial *settings;
-	const struct option_value *options; /* of the backend block */
-	int64_t parallel; /* limits.parallel, 0 = the launcher decides */
-	bool hold; /* a command without a server: nothing new is begun */
-	int64_t patience_ms; /* of doctor, for each of its questions */
-	struct launch_times times; /* of attempts that earlier servers had */
-	/* Out of service when the last server ended: uuid and why. */
+	const struct option_value *options; /* options of the backend block */
+	int64_t parallel; /* limits.parallel; 0 = chosen by the launcher */
+	bool hold; /* command without a server: start nothing new */
+	int64_t patience_ms; /* doctor: limit of each query, milliseconds */
+	struct launch_times times; /* measured by earlier servers */
+	/* GPUs out of service when the last server ended: uuid and why. */
 	const struct launch_gpu *out;
 	size_t n_out;
-	launch_cb *event; /* called from inside collect only */
+	launch_cb *event; /* called only inside collect */
 	void *arg;
 };
 
@@ -240,166 +262,176 @@ struct launch_dirs {
 	const char *checkpoint, *output, *model, *params, *metrics;
 };
 
-/* Something that runs elsewhere under a name of ours. */
+/* A remote job whose name and tags are in our format. */
 struct launch_stray {
-	const char *name; /* of the job */
-	const char *study, *study_id, *uuid; /* of its tags; NULL = missing */
+	const char *name; /* name of the job */
+	const char *study, *study_id, *uuid; /* from its tags; NULL = missing */
 	const char *state, *place;
-	int64_t started_us; /* 0 = it has not */
+	int64_t started_us; /* 0 = not started */
 };
-/* True: it is to be ended.  Asked once for each. */
+/* Called once per job; returns true to stop the job. */
 typedef bool launch_stray_cb(void *arg, const struct launch_stray *);
-/* One line of doctor: what, how it stands, how to mend it (or NULL). */
+/* Receives one line of doctor: subject, finding, remedy (or NULL). */
 typedef void launch_doctor_cb(void *arg, enum launch_level, const char *what,
     const char *text, const char *mend);
 
-/* A tuning job elsewhere, which is finished or runs. */
+/* Selects a SageMaker tuning job, running or finished. */
 struct launch_tuning {
 	const char *name; /* or ARN */
-	const char *region, *profile; /* or NULL: as the environment says */
-	double pace; /* of requests, as in the backend block; 0 = 1 */
-	bool jobs; /* all its training jobs, too */
+	const char *region, *profile; /* NULL = from the environment */
+	double pace; /* request rate as in the backend block; 0 = 1 */
+	bool jobs; /* also list all its training jobs */
 };
 
 struct launcher {
 	const char *name; /* as written in study.json */
 	const char *about;
 	const struct option *options;
-	/* Where a trial finds its folders; NULL = below its trial_dir. */
+	/*
+	 * Folders inside the environment of the trial; NULL = below trial_dir.
+	 */
 	const struct launch_dirs *dirs;
 
 	/*
-	 * Check what the options alone do not show (patterns that do not
-	 * compile, say) before anything is created; NULL = nothing to check.
-	 * An ERR_USAGE says itself where it stands (json_err).
+	 * Check settings and options beyond their types (e.g. patterns that do
+	 * not compile) before anything is created; NULL = no checks.  An
+	 * ERR_USAGE carries the position in study.json (json_err).
 	 */
 	int (*check)(const struct study_trial *, const struct option_value *,
 	    struct err *);
 	/*
-	 * How many attempts the GPUs of this machine hold at once, and what
-	 * there is, in words; 0: no GPUs are wanted; -1: not what is wanted.
-	 * NULL = it has none here.
+	 * Number of attempts that the GPUs of this machine hold at once, with a
+	 * description appended to the buffer; 0: the study uses no GPUs; -1:
+	 * the requested GPUs are missing (error set).  NULL = no local GPUs.
 	 */
 	int64_t (*gpus)(const struct study_trial *, const struct option_value *,
 	    struct buf *, struct err *);
 	/*
-	 * Processes that share trial.batch: 0 = the study does not say how
-	 * many.  NULL = one.
+	 * Number of processes that share trial.batch; 0 = not fixed by the
+	 * study.  NULL = one.
 	 */
 	int (*replicas)(
 	    const struct study_trial *, const struct option_value *);
 	/*
-	 * What starts the processes of a trial, one clause.  NULL = there is
-	 * nothing to say.
+	 * Append what starts the processes of a trial, as one clause.  NULL =
+	 * nothing to report.
 	 */
 	void (*starts)(const struct study_trial *, struct buf *text);
 	/*
-	 * What trials cannot do under these options, one clause.  NULL = there
-	 * is nothing to say.
+	 * Append which features trials lack under these options, as one
+	 * clause.  NULL = nothing to report.
 	 */
 	void (*misses)(const struct study_trial *, const struct option_value *,
 	    struct buf *text);
 	/*
-	 * Whether an attempt would find what it is started with; an error
-	 * (ERR_FILE) names the key of study.json.  NULL = it cannot be told
+	 * Check that the files an attempt is started with exist; the error
+	 * (ERR_FILE) names the key of study.json.  NULL = cannot be checked
 	 * from here.
 	 */
 	int (*finds)(const struct study_trial *, struct err *);
 	/*
-	 * Dollars that one attempt costs at the very most; NaN = a price is
-	 * missing; NULL = it costs nothing.
+	 * Upper bound of the cost of one attempt, in dollars; NaN = a price is
+	 * missing; NULL = free of charge.
 	 */
 	double (*worst_cost)(
 	    const struct study_trial *, const struct option_value *);
 	/*
-	 * The same of an attempt that is open, from what is seen of it; of
-	 * trial 0: of the next one.  False: nothing new is known.  NULL = the
-	 * above says all.
+	 * Forecast for an open attempt from its observed state; for trial 0:
+	 * for the next attempt.  False: no forecast beyond worst_cost.  NULL =
+	 * use worst_cost.
 	 */
 	bool (*bill)(
 	    void *ctx, int64_t trial, int attempt, struct launch_bill *);
 	/*
-	 * Milliseconds that one attempt takes at the very most, with the
-	 * waiting before it and its end; 0 = no bound; NULL = trial.max_run
-	 * and the grace.
+	 * Upper bound of the duration of one attempt, in milliseconds, with
+	 * waiting and shutdown; 0 = none; NULL = trial.max_run plus the grace.
 	 */
 	int64_t (*worst_ms)(
 	    const struct study_trial *, const struct option_value *);
-	bool continues; /* start can begin with another trial's checkpoint */
-	bool packs; /* trial.pack: one program may own several trials */
+	/* start can begin from the checkpoint of another trial */
+	bool continues;
+	bool packs; /* supports trial.pack: one program runs several trials */
 	/*
-	 * A stop that was acknowledged goes on without us, and takes minutes:
-	 * who has to leave at once leaves when no stop is pending, and the
-	 * next server finds the attempts again.
+	 * A stop that the backend has accepted completes without the server, in
+	 * minutes: a server that must exit at once exits when stops_pending()
+	 * is 0, and the next server adopts the attempts.
 	 */
 	bool slow_end;
-	/* Find what runs under names of ours; NULL = it leaves nothing behind. */
+	/*
+	 * Find remote jobs with names in our format and pass each to the
+	 * callback.  NULL = no remote jobs.
+	 */
 	int (*strays)(const struct launch_env *, launch_stray_cb *, void *arg,
 	    struct err *);
 	/*
-	 * What LAUNCH_ARTIFACTS told of as a URI, into the folder dir, which is new
-	 * and is there only when all of it is; NULL = it tells no URIs.
+	 * Download the artifacts of a URI from LAUNCH_ARTIFACTS into the new
+	 * folder dir, which appears only when it is complete.  NULL = no URIs.
 	 */
 	int (*fetch)(const struct launch_env *, const char *uri,
 	    const char *dir, struct err *);
 	/*
-	 * What AWS tells of a tuning job, as JSON: its description, or with
-	 * jobs an object of TuningJob and TrainingJobSummaries, the oldest
-	 * first.  Runs the loop, which nobody else uses; an error says the
-	 * name.  NULL = there are none.
+	 * Write the description of a tuning job as JSON; with jobs: an object
+	 * of TuningJob and TrainingJobSummaries, oldest first.  Runs the loop,
+	 * which must be otherwise idle; an error contains the name.  NULL = no
+	 * tuning jobs.
 	 */
 	int (*tuning)(struct loop *, const struct launch_tuning *, struct buf *,
 	    struct err *);
-	/* What must be there for it to work; NULL = nothing. */
+	/* Check the requirements of the launcher; NULL = none. */
 	int (*doctor)(const struct launch_env *, launch_doctor_cb *, void *arg,
 	    struct err *);
 	int (*open)(void **ctx, const struct launch_env *, struct err *);
-	/* Let go of everything; what runs goes on running. */
+	/* Free everything; running attempts continue. */
 	void (*close)(void *ctx);
-	/* How many attempts it can hold at once. */
+	/* Number of attempts that can run at once. */
 	int (*slots)(void *ctx);
-	/* "cpu", "gpu 0": where slot i is; buf of n bytes. */
+	/* Write the name of a slot ("cpu", "gpu 0") into buf of n bytes. */
 	void (*slot_name)(void *ctx, int slot, char *buf, size_t n);
 	/*
-	 * Whether an attempt could begin in this slot now, beyond that it is
-	 * free (a GPU may be out of service): else why, one clause.  Whoever
-	 * says no calls loop_wake when it may be yes.  NULL = always.
+	 * Whether an attempt could start in this free slot now (its GPU may be
+	 * out of service).  If not, why gets the reason, one clause of at most
+	 * n bytes, and the launcher calls loop_wake() when that may have
+	 * changed.  NULL = always.
 	 */
 	bool (*ready)(void *ctx, int slot, char *why, size_t n);
 	/*
-	 * Keep what an attempt needs that begins in this slot after the next
-	 * commit; false: it is not there.  What no start has asked for at the
-	 * next collect is free again.  NULL = there is nothing to keep.
+	 * Reserve the resources (GPUs) for an attempt that starts in this slot
+	 * after the next commit; false: not available.  A reservation that
+	 * start() has not used by the next collect() is released.  NULL =
+	 * nothing to reserve.
 	 */
 	bool (*take)(
 	    void *ctx, int64_t trial, int attempt, int slot, const char *uuid);
 	/*
-	 * Begin an attempt whose row is committed.  May be called again for an
-	 * attempt that look answered ADOPT_NEVER for: it never runs twice.
-	 * -1: it did not start and will not; ERR_BUSY and ERR_FULL: not now,
-	 * try again later.
+	 * Start an attempt whose row is committed.  May be called again for an
+	 * attempt for which adopt() returned ADOPT_NEVER; it never runs twice.
+	 * -1: it did not start and will not; with ERR_BUSY or ERR_FULL: retry
+	 * later.
 	 */
 	int (*start)(void *ctx, const struct launch_spec *, struct err *);
 	/*
-	 * Ask a running attempt to end: SIGTERM, the grace, SIGKILL; with now,
-	 * SIGKILL at once.  Harmless when repeated.
+	 * Request the end of a running attempt: SIGTERM, the grace, SIGKILL;
+	 * with now, SIGKILL at once.  Idempotent.
 	 */
 	void (*stop)(void *ctx, int64_t trial, int attempt, bool now);
-	/* Stops asked for that nobody has acknowledged yet; NULL = never any. */
+	/*
+	 * Number of requested stops that the backend has not accepted yet; NULL
+	 * = always 0.
+	 */
 	int (*stops_pending)(void *ctx);
-	/* After a restart: find it again, and adopt it when it is there. */
+	/* After a restart: find an attempt and, if it exists, follow it. */
 	enum launch_adoption (*adopt)(
 	    void *ctx, const struct launch_spec *, struct err *);
 	/*
-	 * Make sure that an attempt that look answered ADOPT_NEVER for can never
-	 * start any more (a late supervisor may still be on its way).
+	 * Make sure that an attempt for which adopt() returned ADOPT_NEVER can
+	 * never start (its supervisor may be delayed).
 	 */
 	int (*abandon)(void *ctx, const struct launch_spec *, struct err *);
-	/* Deliver everything heard since the last time. */
+	/* Deliver all events since the previous call. */
 	void (*collect)(void *ctx);
 };
 
-/* All of them, in the order of the manual.  Ends with NULL. */
+/* All launchers in the order of the manual, ending with NULL. */
 extern const struct launcher *const launchers[];
 const struct launcher *launcher_find(const char *name);
 

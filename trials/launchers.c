@@ -1,4 +1,4 @@
-/* Everything there is: the launchers, in the order of the manual. */
+/* The table of launchers, in the order of the manual. */
 
 #include <stddef.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 /*
- * After a restart: find attempts again, adopt what lives, end what was left
- * behind, and make sure that what never began never will.
+ * After a restart: find the attempts of the previous server, follow those that
+ * run, kill what dead supervisors left, and claim those that never began so
+ * that they cannot start later.
  */
 
 #include <errno.h>
@@ -42,7 +43,7 @@ local_adopt(void *ctx, const struct launch_spec *spec, struct err *e)
 		(void)local_state_dir_err(l, e);
 		is = ATTEMPT_UNKNOWN;
 	}
-	/* Before anything new is placed; while nobody can tell, too. */
+	/* Before new attempts get GPUs; also for an unknown state. */
 	if (is != ATTEMPT_NEVER && is != ATTEMPT_FOREIGN)
 		local_gpu_names_adopt(l, spec, dir);
 	else
@@ -56,7 +57,9 @@ local_adopt(void *ctx, const struct launch_spec *spec, struct err *e)
 	}
 	if (is == ATTEMPT_NEVER || is == ATTEMPT_FOREIGN)
 		return ADOPT_NEVER;
-	/* The first turn adopts it, or delivers what is left of it. */
+	/*
+	 * The first reconciliation adopts it or delivers its remaining output.
+	 */
 	if (local_find(l, spec->trial, spec->attempt) == NULL)
 		(void)local_follow(l, spec);
 	switch (is) {
@@ -79,7 +82,7 @@ local_adopt(void *ctx, const struct launch_spec *spec, struct err *e)
 	return ADOPT_UNKNOWN;
 }
 
-/* Who finds another's claim cannot make one. */
+/* A supervisor that finds the claim of another attempt makes none. */
 static bool
 is_foreign(int fd, const char *uuid)
 {
@@ -92,7 +95,7 @@ is_foreign(int fd, const char *uuid)
 	       claim_is == RECORD_FOREIGN;
 }
 
-/* With the lock held: the claim, unless there is one. */
+/* With the lock held: write the claim, unless one exists. */
 static int
 abandon_locked(int fd, const char *dir, const char *uuid, struct err *e)
 {
@@ -160,7 +163,7 @@ local_abandon(void *ctx, const struct launch_spec *spec, struct err *e)
 
 	r = local_state_dir_moved(l) ? local_state_dir_err(l, e)
 				     : local_abandon_record(dir, spec->uuid, e);
-	/* Its folder may be gone while it lives. */
+	/* It may still run although its folder was removed. */
 	if (r == 0 && local_marked_kill(spec->uuid, dir).spared == 0)
 		local_adopt_remove_cgroup(l, spec->uuid);
 	free(dir);

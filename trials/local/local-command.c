@@ -1,6 +1,6 @@
 /*
- * What an attempt executes: the command of the study, inside whatever its
- * launcher wraps around it.  Knows no supervisor and no environment.
+ * Builds the argument list of an attempt: the command of the study inside the
+ * wrappers of its launcher.
  */
 
 #include "src/model/study/study.h"

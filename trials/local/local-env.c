@@ -1,6 +1,6 @@
 /*
- * What a trial finds in its environment.  Values pass through to the trial
- * and nowhere else: they are not logged, stored or put into errors.
+ * The environment of a trial.  Values are passed to the trial only; they are
+ * not logged, stored or put into errors.
  */
 
 #include <stdlib.h>
@@ -16,7 +16,7 @@ struct env {
 	size_t n, cap;
 };
 
-/* Takes over word; a later one of the same name wins. */
+/* Takes ownership of word; a later word of the same name replaces it. */
 static void
 env_put(struct env *env, char *word)
 {
@@ -76,7 +76,7 @@ env_begin(struct env *env, const struct study_trial *t)
 		env_pass(env, t->pass_env[i]);
 }
 
-/* Empty for a trial without GPUs: it would take the first one. */
+/* Empty for a trial without GPUs: if unset, CUDA would use the first GPU. */
 static void
 env_put_gpus(struct env *env, const struct local *l,
     const struct launch_spec *spec, const char *variable,
@@ -112,7 +112,7 @@ local_env(
 	    xasprintf("HPOTUNE_CHECKPOINT_DIR=%s/checkpoint", spec->trial_dir));
 	env_put(
 	    &env, xasprintf("HPOTUNE_OUTPUT_DIR=%s/output", spec->trial_dir));
-	/* By this one a stray process is known for ours. */
+	/* Identifies the processes of this attempt. */
 	env_put(&env, xasprintf("HPOTUNE_ATTEMPT_UUID=%s", spec->uuid));
 	env_put(&env, xstrdup("CUDA_DEVICE_ORDER=PCI_BUS_ID"));
 	env_put_gpus(&env, l, spec, "CUDA_VISIBLE_DEVICES", LOCAL_GPU_VISIBLE);

@@ -1,9 +1,10 @@
 /*
- * A folder that is taken.  A database that was brought back from an older copy
- * gives numbers again that have folders already: what runs there is waited
- * for, what ran there is left as it is, and the attempt gives way to the next
- * one.  Nothing of the other run is recorded: it may have had other
- * parameters, and then what it left for the trial to go on from is set aside.
+ * An attempt folder that another run uses.  After the database was restored
+ * from an older copy, trial numbers are assigned again although their folders
+ * exist.  A run that is still active is waited for, a finished one is left as
+ * it is; the attempt then ends and the next one follows.  Nothing of the other
+ * run is recorded: its parameters may differ, and then its checkpoint is moved
+ * aside.
  */
 
 #include <errno.h>
@@ -54,7 +55,7 @@ local_foreign_run(const struct launch_spec *spec, const char *dir, bool *aside)
 	return true;
 }
 
-/* 1 done, 0 there is none, -1 with errno. */
+/* 1: done; 0: does not exist; -1 with errno. */
 static int
 one_aside(const struct local_attempt *a, int fd, const char *name)
 {
@@ -66,7 +67,7 @@ one_aside(const struct local_attempt *a, int fd, const char *name)
 	return errno == ENOENT ? 0 : -1;
 }
 
-/* Before the attempt ends: the next one must not find them. */
+/* Before the attempt ends: the next attempt must not find these files. */
 static bool
 set_aside(struct local_attempt *a)
 {
@@ -105,7 +106,7 @@ foreign_wait(struct local_attempt *a, const struct claim *c)
 	a->noted_foreign = true;
 	if (a->supervisor.pid != c->shim_pid)
 		(void)local_watch_claim(a, c);
-	/* Who stops the trial means that one, too. */
+	/* A stop of the trial applies to the foreign run as well. */
 	local_reconcile_stop(a);
 }
 
@@ -115,7 +116,7 @@ local_foreign_run_wait(
 {
 	struct launch_event ev = { .kind = LAUNCH_LOST };
 
-	/* Ours sees it as well, and ends. */
+	/* Our supervisor sees the foreign claim too, and exits. */
 	if (a->child > 0) {
 		a->local->soon = true;
 		return;

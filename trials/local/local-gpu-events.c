@@ -1,7 +1,7 @@
 /*
- * What the launcher tells of GPUs: how each stands, what an attempt has used,
- * how many there is room for.  Only inside collect; what changes all the time
- * is told now and then.
+ * Events about GPUs: their states, the use of each attempt, the number of
+ * slots.  Called inside collect only; values that change all the time are sent
+ * at intervals.
  */
 
 #include <math.h>
@@ -16,7 +16,7 @@
 #include "trials/local/local-internal.h"
 
 enum {
-	TOLD_MS = 5000, /* numbers alone are told so often at most */
+	TOLD_MS = 5000, /* minimum interval when only numbers changed */
 	USED_MS = 10000
 };
 
@@ -38,7 +38,10 @@ local_gpu_events_notes(struct local_gpu *g)
 			ev.trial = note->trial;
 			ev.attempt = note->attempt;
 		} else if (note->trial != 0) {
-			/* It is over: nobody hears of it by its number. */
+			/*
+			 * The attempt has ended: the note needs the number in
+			 * its text.
+			 */
 			text = xasprintf("trial %lld: %s",
 			    (long long)note->trial, note->text);
 			free(note->text);
@@ -51,7 +54,7 @@ local_gpu_events_notes(struct local_gpu *g)
 	g->n_notes = 0;
 }
 
-/* In words, who else has it. */
+/* Describe the other owner of a GPU. */
 static void
 owner_put(const struct gpualloc_view *v, char *owner, size_t n)
 {
@@ -119,7 +122,10 @@ gpus_show(struct local_gpu *g, int64_t now)
 		if (t->at_ms >= 0 && t->state == v.state &&
 		    t->trials == v.trials && now - t->at_ms < TOLD_MS)
 			continue;
-		/* A program that fails at once fails there again. */
+		/*
+		 * A GPU is back: wake the tuner.  A program that fails at once
+		 * would fail again.
+		 */
 		g->back |= t->at_ms >= 0 && t->state != GPU_SUSPECT &&
 			   is_out(t->state) && !is_out(v.state);
 		t->state = v.state;
@@ -196,7 +202,7 @@ slots_tell(struct local_gpu *g)
 	g->local->event(g->local->arg, &ev);
 }
 
-/* Nothing runs and nothing can: whoever looks at it should know why. */
+/* Note once that no GPU is usable, so that the user sees why nothing runs. */
 static void
 none_free_note(struct local_gpu *g)
 {
@@ -216,7 +222,7 @@ none_free_note(struct local_gpu *g)
 	}
 	if (none == g->noted_none)
 		return;
-	/* It is over only when something could begin again. */
+	/* Clear the note only when an attempt could start again. */
 	if (!none && g->local->n == 0 &&
 	    !gpualloc_choose_ready(g->gpus, why, sizeof why))
 		return;
@@ -238,7 +244,7 @@ local_gpu_events_flush(struct local *l)
 
 	if (g->gpus == NULL)
 		return;
-	/* Looks that need nobody else are there at once. */
+	/* Simulated GPU states need no query process. */
 	if (g->simulated)
 		local_gpu_poll_apply(g);
 	if (l->pack.size > 0)

@@ -1,4 +1,4 @@
-/* What local-gpu.c, -look.c and -names.c share. */
+/* The GPU part of the local launcher: declarations shared by local-gpu*.c. */
 
 #ifndef HPOTUNE_LOCAL_GPU_INTERNAL_H
 #define HPOTUNE_LOCAL_GPU_INTERNAL_H
@@ -10,13 +10,13 @@
 struct local_attempt;
 struct loop_timer;
 
-/* A GPU that is booked against other studies. */
+/* A GPU that is reserved by a lock against other studies. */
 struct local_gpu_lock {
 	char uuid[GPU_UUID];
 	int fd; /* -1: locks do not work here */
 };
 
-/* Something for view events, until the next collect. */
+/* A note for the view events, kept until the next collect. */
 struct local_gpu_message {
 	enum launch_level level;
 	int64_t trial;
@@ -24,28 +24,28 @@ struct local_gpu_message {
 	char *text;
 };
 
-/* What was last told of a GPU. */
+/* The state of a GPU in its last event. */
 struct local_gpu_shown {
 	enum gpualloc_state state;
 	int trials;
-	int64_t at_ms; /* -1: nothing yet */
+	int64_t at_ms; /* -1: no event yet */
 	bool dirty;
 	bool noted_mps;
 };
 
-/* What came of a probe, until the next collect. */
+/* The result of a health probe, kept until the next collect. */
 struct local_gpu_probe_result {
 	char uuid[GPU_UUID];
 	bool good;
 	char why[GPU_WHY];
 };
 
-/* A place of packed trials. */
+/* A place (one program) of packed trials. */
 struct local_gpu_place {
-	struct gpualloc_usage shared; /* what its members were told of */
+	struct gpualloc_usage shared; /* use that was charged to its members */
 };
 
-/* An attempt that has its GPUs and has not begun. */
+/* An attempt that holds GPUs and has not started. */
 struct local_gpu_pending {
 	char *uuid;
 	int slot;
@@ -53,21 +53,21 @@ struct local_gpu_pending {
 
 struct local_gpu {
 	struct local *local;
-	struct gpualloc *gpus; /* NULL: trials have none */
+	struct gpualloc *gpus; /* NULL: trials use no GPUs */
 	int per_trial;
-	size_t *at; /* room for that many */
+	size_t *at; /* capacity */
 	int share; /* trials on one GPU */
 	bool by_index, bind, mps;
 	char *study;
-	uint64_t key; /* of our locks */
+	uint64_t key; /* key of our locks */
 
 	bool simulated;
-	struct gpu_snapshot
-	    sim; /* what a look at them shows, but for its seq */
+	struct gpu_snapshot sim; /* the simulated snapshot, without its seq */
 	struct gpu_monitor *watch; /* NULL when simulated */
-	struct loop_timer *timer; /* ask again */
-	int64_t asked, seen; /* seq of the newest question, and answer */
-	struct gpu_snapshot look; /* came, and was not judged yet */
+	struct loop_timer *timer; /* for the next query */
+	/* seq of the newest query, and of the newest answer */
+	int64_t asked, seen;
+	struct gpu_snapshot look; /* received, not processed yet */
 	bool snapshot_pending;
 	struct local_gpu_owners *owners;
 
@@ -76,7 +76,7 @@ struct local_gpu {
 	bool noted_locks;
 	struct local_gpu_pending *fresh;
 	size_t n_fresh;
-	struct local_gpu_place *place; /* of packed trials, by number */
+	struct local_gpu_place *place; /* of packed trials, by place number */
 	size_t n_places;
 	struct local_gpu_message *notes;
 	size_t n_notes;
@@ -84,38 +84,40 @@ struct local_gpu {
 	size_t n_told;
 	struct local_gpu_probe_result *answers;
 	size_t n_answers;
-	int places; /* for attempts, or for programs that have several */
-	bool back; /* one is of use again */
-	bool noted_none; /* said that none is of use */
+	int places; /* capacity: attempts, or programs of packed trials */
+	bool back; /* a GPU became usable again */
+	bool noted_none; /* the note that none is usable was sent */
 };
 
-/* local-gpu.c: for view events, of no single trial. */
+/* local-gpu.c: a note for the view events, of the whole study. */
 void local_gpu_note(struct local_gpu *, bool warn, const char *text);
 
-/* local-gpu-mps.c: whether trials share this one through MPS. */
+/* local-gpu-mps.c: whether trials share their GPUs through MPS. */
 bool local_gpu_mps_serves(const struct local_gpu *, const struct gpu_device *);
 
 /* local-gpu-locks.c */
-/* For the manager: book a GPU against other studies, and give it back. */
+/*
+ * Callbacks of the allocator: lock a GPU against other studies, and unlock it.
+ */
 bool local_gpu_locks_book(void *, const char *uuid, char *who, size_t n);
 void local_gpu_locks_unbook(void *, const char *uuid);
-/* Whoever logs out may have removed our files: book anew. */
+/* systemd may remove our lock files at logout: lock again. */
 void local_gpu_locks_renew(struct local_gpu *);
 /* local-gpu-poll.c */
 int local_gpu_poll_open(struct local_gpu *, struct err *);
 void local_gpu_poll_close(struct local_gpu *);
-/* A look that begins after all that was told so far. */
+/* Start a query that reflects everything sent so far. */
 void local_gpu_poll_ask(struct local_gpu *);
-/* Ask when the manager wants to. */
+/* Arm the timer for the next query that the allocator wants. */
 void local_gpu_poll_arm(struct local_gpu *);
-/* Judge what has come, inside collect. */
+/* Process the received snapshot and probe results; inside collect. */
 void local_gpu_poll_apply(struct local_gpu *);
-/* For the manager: try one in a process of its own. */
+/* Callback of the allocator: probe one GPU in a separate process. */
 void local_gpu_poll_probe(void *, const char *uuid);
 /* local-gpu-events.c, inside collect */
-/* What waits for view events. */
+/* Send the pending notes. */
 void local_gpu_events_notes(struct local_gpu *);
-/* What an attempt has used so far. */
+/* Send the GPU use of an attempt. */
 void local_gpu_events_usage(struct local_attempt *);
 
 #endif /* HPOTUNE_LOCAL_GPU_INTERNAL_H */

@@ -1,6 +1,6 @@
 /*
- * The reservations of GPUs that the manager asks for: knows descriptors and
- * that somebody may remove the files they are of.
+ * Lock files of GPUs for the allocator.  Lock files that were removed are
+ * created again.
  */
 
 #include <fcntl.h>
@@ -66,7 +66,7 @@ local_gpu_locks_unbook(void *arg, const char *uuid)
 	g->n_locks = kept;
 }
 
-/* Book it anew, in a file that is there. */
+/* Lock it again, with a new file. */
 static void
 lock_renew(struct local_gpu *g, struct local_gpu_lock *lock)
 {
@@ -75,7 +75,10 @@ lock_renew(struct local_gpu *g, struct local_gpu_lock *lock)
 	int fd =
 	    gpu_lock_take(lock->uuid, g->key, g->study, who, sizeof who, &e);
 
-	/* Somebody is just booking: the next look tries again. */
+	/*
+	 * Another process is locking it at this moment: retry after the next
+	 * query.
+	 */
 	if (fd == -1 && e.kind == ERR_BUSY && who[0] == '\0')
 		return;
 	(void)close(lock->fd);

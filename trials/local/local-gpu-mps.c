@@ -1,7 +1,7 @@
 /*
- * Trials that share a GPU through NVIDIA's MPS, where its daemon runs: each has
- * its part of the cores and, when it was declared, of the memory.  The daemon
- * is found, never started.
+ * GPU sharing through NVIDIA MPS, when its daemon runs: each trial gets a share
+ * of the cores and, if declared, of the memory.  The daemon is never started
+ * from here.
  */
 
 #include <stdio.h>
@@ -14,7 +14,7 @@
 #include "trials/local/local-gpu-internal.h"
 #include "trials/local/local-internal.h"
 
-/* Whether its daemon, and not only its folder, is there. */
+/* Whether the daemon runs; its folder alone is not enough. */
 static bool
 mps_lives(const char *dir)
 {
@@ -61,7 +61,7 @@ mps_find(const struct gpu_device *s, bool *alone)
 	return NULL;
 }
 
-/* Whether trials are to share GPUs by it, where it is there. */
+/* Whether the options ask for sharing through MPS when it runs. */
 static bool
 is_wanted(const struct local_gpu *g)
 {
@@ -128,7 +128,7 @@ local_gpu_mps_env(
 	word_add(&words, &n,
 	    xasprintf("CUDA_MPS_ACTIVE_THREAD_PERCENTAGE=%d",
 		(100 + g->share - 1) / g->share));
-	/* The only GPU that it sees is its number 0. */
+	/* CUDA sees only this GPU, as number 0. */
 	if (t->gpu_memory > 0)
 		word_add(&words, &n,
 		    xasprintf("CUDA_MPS_PINNED_DEVICE_MEM_LIMIT=0=%lldM",

@@ -1,7 +1,7 @@
 /*
- * How an attempt is told of its GPUs, and how they are found again after a
- * restart: variables, arguments of its supervisor, the file `gpus` in its
- * folder with one UUID a line.
+ * The GPUs of an attempt as text: variables of its environment, arguments of
+ * its supervisor, and the file `gpus` in its folder (one UUID per line), from
+ * which a restarted server reads them.
  */
 
 #include <errno.h>
@@ -67,7 +67,7 @@ name_put(const struct local_gpu *g, const struct gpu_device *s,
 			buf_printf(b, "%d", s->index);
 		break;
 	case LOCAL_GPU_VISIBLE:
-		/* What MPS serves has other numbers there. */
+		/* Below MPS the device numbers differ. */
 		if (g->by_index && !slice && !local_gpu_mps_serves(g, s))
 			buf_printf(b, "%d", s->index);
 		else

@@ -1,7 +1,7 @@
 /*
- * Whose a process on a GPU is, by the mark in its environment or by the
- * supervisor it descends from.  One that dies has neither any more while the
- * driver still shows it: it is whose it was.
+ * Finds the owner of a process on a GPU: by the marker in its environment or by
+ * its supervisor among its ancestors.  A dying process has lost both while the
+ * driver still lists it: it keeps the owner found before.
  */
 
 #include <errno.h>
@@ -25,7 +25,7 @@ struct owned {
 	pid_t pid;
 	int64_t start;
 	char owner[GPU_OWNER];
-	bool seen; /* in the look that is being filled */
+	bool seen; /* in the snapshot that is being filled */
 };
 
 struct local_gpu_owners {
@@ -47,7 +47,7 @@ local_gpu_owners_free(struct local_gpu_owners *o)
 	free(o);
 }
 
-/* The attempt whose supervisor it descends from. */
+/* Find the attempt whose supervisor is an ancestor of pid. */
 static bool
 owner_by_birth(const struct local *l, pid_t pid, char *owner, size_t n)
 {
@@ -90,7 +90,7 @@ owner_by_name(pid_t pid, char *owner, size_t n)
 	return true;
 }
 
-/* false: its environment says nothing. */
+/* False: its environment has no marker. */
 static bool
 owner_by_mark(const struct local *l, pid_t pid, char *owner, size_t n)
 {
@@ -145,7 +145,7 @@ process_fill(
 		*known = (struct owned){ .pid = pid, .start = s.start };
 	}
 	known->seen = true;
-	/* It may have become somebody by exec since it was seen first. */
+	/* It may have called exec since it was first seen. */
 	if (known->owner[0] == '\0' &&
 	    !owner_by_name(pid, known->owner, sizeof known->owner) &&
 	    !owner_by_mark(l, pid, known->owner, sizeof known->owner))

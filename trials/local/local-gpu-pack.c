@@ -1,7 +1,7 @@
 /*
- * GPUs of packed trials.  They belong to the program of a place: they are taken
- * for the first of its trials and go back when it is gone.  What it uses is
- * shared out equally among the trials that are in it at the time.
+ * GPUs of packed trials.  They belong to the program of a place: they are
+ * allocated for its first trial and released when the program ends.  Their use
+ * is divided equally among the trials that run in the program at the time.
  */
 
 #include <math.h>
@@ -31,7 +31,7 @@ members(const struct local *l, int place)
 	return n;
 }
 
-/* Also of those that are about to begin. */
+/* Including attempts that are about to start. */
 static bool
 is_wanted(const struct local *l, int place)
 {
@@ -50,7 +50,7 @@ is_sick(enum gpualloc_state s)
 	return s == GPU_SUSPECT || s == GPU_QUARANTINED || s == GPU_GONE;
 }
 
-/* The first of its GPUs that nobody should begin on. */
+/* Find the first of its GPUs that must not be used for new attempts. */
 static bool
 find_sick(const struct local *l, const char *key, bool unknown_too, char *why,
     size_t n)

@@ -1,6 +1,6 @@
 /*
- * What a study would find, before it is started: how many trials its GPUs can
- * hold, and which of them it could not use now.
+ * Plans the GPUs of a study before it starts: how many trials they hold, and
+ * which of them are unusable now.
  */
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /*
- * Looks at the GPUs and probes of them, on the loop.  What arrives is kept
- * until the next collect, which judges it.
+ * GPU queries and probes on the event loop.  Results are kept until the next
+ * collect, which processes them.
  */
 
 #include <stdio.h>
@@ -13,7 +13,10 @@
 #include "trials/local/local-gpu-internal.h"
 #include "trials/local/local-internal.h"
 
-/* A fault is told once: those of a look nobody has judged go to the next. */
+/*
+ * A fault is reported once: carry the faults of an unprocessed snapshot over to
+ * the next.
+ */
 static void
 faults_keep(struct gpu_snapshot *look, struct gpu_fault *faults, size_t n)
 {
@@ -44,7 +47,10 @@ on_look(void *arg, const struct gpu_snapshot *look, const char *why)
 	g->look = (struct gpu_snapshot){ .source = GPU_NONE };
 	if (look != NULL) {
 		gpu_snapshot_copy(&g->look, look);
-		/* At once: who is shown may be gone in a moment. */
+		/*
+		 * Find the owners at once: a listed process may exit at any
+		 * moment.
+		 */
 		local_gpu_owners_fill(g->owners, g->local, &g->look);
 	} else {
 		(void)snprintf(g->look.why, sizeof g->look.why, "%s", why);
@@ -99,7 +105,7 @@ local_gpu_poll_arm(struct local_gpu *g)
 {
 	int64_t ms;
 
-	/* The answer that is awaited comes first. */
+	/* Wait for the pending answer first. */
 	if (g->asked > g->seen)
 		return;
 	ms = gpualloc_observe_in_ms(g->gpus, loop_now_ms(g->local->loop));
@@ -128,7 +134,10 @@ local_gpu_poll_apply(struct local_gpu *g)
 	size_t i;
 
 	for (i = 0; i < g->n_answers; i++) {
-		/* Another probe may be asked for, and answered, at once. */
+		/*
+		 * The callback may start another probe, which may finish at
+		 * once.
+		 */
 		a = g->answers[i];
 		gpualloc_health_probed(g->gpus, a.uuid, a.good, a.why, now);
 	}

@@ -1,6 +1,6 @@
 /*
- * Which of the GPUs of this machine a study may use, and how many of them a
- * trial has.  Asks once what there is; refuses to know whether they are busy.
+ * Resolves which GPUs of this machine a study may use and how many a trial
+ * gets, with one query.  Does not check whether they are busy.
  */
 
 #include <ctype.h>
@@ -19,7 +19,7 @@
 #include "trials/local/local-internal.h"
 
 enum {
-	ASK_MS = 20000, /* a driver that wakes up may need seconds */
+	ASK_MS = 20000, /* a suspended driver may need seconds */
 	PREFIX_LEAST = 8 /* of a UUID: "GPU-" and four more */
 };
 
@@ -45,7 +45,7 @@ only_has(const struct local_gpu_request *w, const char *uuid)
 	return false;
 }
 
-/* By its index, its UUID or the beginning of that; NULL when there is none. */
+/* Find a GPU by index, UUID or unique beginning of a UUID; NULL: none. */
 static const struct gpu_device *
 gpu_find(const struct gpu_snapshot *look, const char *name, size_t len)
 {
@@ -90,7 +90,10 @@ local_gpu_request_visible(struct local_gpu_request *w, const char *visible)
 	}
 }
 
-/* Those that somebody, a batch system perhaps, has lent to us. */
+/*
+ * The GPUs that CUDA_VISIBLE_DEVICES allows (set by a batch system, for
+ * example).
+ */
 static void
 request_all(struct local_gpu_request *w)
 {
@@ -180,7 +183,7 @@ request_gpus(
 
 	if (text == NULL)
 		return request_simulated(w, v->json, e);
-	/* Who wants none need not ask. */
+	/* "0" needs no query. */
 	if (strcmp(text, "0") == 0)
 		return 0;
 	if (gpu_query(&w->look, ASK_MS, &why) == -1) {
@@ -232,9 +235,9 @@ memory_check(const struct local_gpu_request *w, int64_t declared, struct err *e)
 }
 
 /*
- * There is a driver and it shows nothing, after an upgrade perhaps: trials that
- * would use GPUs are not to run without any for a night.  A machine that lacks
- * the library has no GPUs of this kind.
+ * A driver is loaded but shows no GPU, e.g. after an upgrade: report an error,
+ * because trials would otherwise run without GPUs.  A machine without the
+ * library has no GPUs.
  */
 static bool
 driver_fails(const struct local_gpu_request *w)
@@ -257,7 +260,7 @@ local_gpu_request_read(struct local_gpu_request *w,
 	bool said;
 
 	*w = (struct local_gpu_request){ 0 };
-	/* Trials without GPUs take none, whatever there is. */
+	/* Trials without GPUs get none. */
 	if (each != 0 &&
 	    request_gpus(w, plugin_option_get(table, options, "gpus"), e) == -1)
 		return -1;

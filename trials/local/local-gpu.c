@@ -1,7 +1,6 @@
 /*
- * The GPUs of the local launcher: who gets which is asked of the manager, what
- * it says is done here.  Callbacks of the manager may come at any time; what
- * they have to tell waits for collect.
+ * Connects the GPU allocator, which decides, with the local launcher, which
+ * acts.  The allocator may call back at any time; events wait for collect.
  */
 
 #include <stdio.h>
@@ -99,7 +98,7 @@ local_gpu_open(struct local *l, const struct launch_env *env, struct err *e)
 
 	l->gpus = g;
 	g->local = l;
-	/* Without a server nothing is begun, and nobody needs to be asked. */
+	/* A command without a server starts nothing and needs no GPUs. */
 	if (!env->hold)
 		rc = local_gpu_request_read(&w, env->settings, env->options, e);
 	if (rc == 0 && w.per_trial > 0) {
@@ -124,7 +123,7 @@ local_gpu_open(struct local *l, const struct launch_env *env, struct err *e)
 		if (rc == 0) {
 			local_gpu_owners_fill(g->owners, l, &w.look);
 			manager_open(g, &w, env);
-			/* From then on faults are heard of. */
+			/* From now on faults are detected. */
 			local_gpu_poll_ask(g);
 		}
 	}
@@ -264,7 +263,7 @@ local_gpu_undo(struct local *l, int slot, const char *uuid)
 	if (g->gpus == NULL)
 		return;
 	(void)fresh_drop(g, uuid);
-	/* What a place has goes back when nobody is left in it. */
+	/* The GPUs of a place are released when no attempt is left in it. */
 	if (l->pack.size == 0)
 		(void)gpualloc_release(g->gpus,
 		    local_gpu_key(&key, l, slot, uuid), &never,
@@ -300,8 +299,8 @@ exit_failed(bool ran, bool told, int exit_code, int signal)
 }
 
 /*
- * Faults are known by looks, and a program dies of one before the next look
- * shows it.  A driver that hangs does not keep an end for long.
+ * Faults are found by queries, and a program that dies of one ends before the
+ * next query shows it.  A hanging driver delays an end only for a limited time.
  */
 bool
 local_gpu_end_waits(struct local_attempt *a, const struct attempt_exit *x)
@@ -371,9 +370,9 @@ local_gpu_ended(struct local_attempt *a, struct launch_event *ev)
 		(void)snprintf(
 		    ev->u.exit.why, sizeof ev->u.exit.why, "%.150s", why);
 	}
-	/* With the time since the last look. */
+	/* Includes the time since the last query. */
 	local_gpu_events_usage(a);
-	/* What it says of this attempt must come before its end. */
+	/* Notes about this attempt must precede its end. */
 	local_gpu_events_notes(g);
 	if (!end.never_began && a->local->pack.size == 0)
 		local_gpu_poll_ask(g);

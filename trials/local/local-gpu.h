@@ -1,7 +1,6 @@
 /*
- * The hands of the GPU manager in the local launcher: looks, locks, probes and
- * the files by which a restarted server knows who has which.  What follows
- * from a look is decided in gpualloc.c alone.
+ * GPUs in the local launcher: queries, locks, probes, and the files from which
+ * a restarted server reads the assignment.  The decisions are in gpualloc.c.
  */
 
 #ifndef HPOTUNE_LOCAL_GPU_H
@@ -26,14 +25,14 @@ struct option_value;
 struct study_trial;
 
 /*
- * local-gpu-request.c: which GPUs a study wants, and what it wants of them.
- * Free it with local_gpu_request_free, also after an error.
+ * local-gpu-request.c: which GPUs a study may use, and how.  Free with
+ * local_gpu_request_free, also after an error.
  */
 struct local_gpu_request {
-	struct gpu_snapshot look; /* the first one */
-	char **only; /* UUIDs; NULL = all there are */
+	struct gpu_snapshot look; /* the first snapshot */
+	char **only; /* UUIDs; NULL = all GPUs */
 	size_t n_only;
-	size_t n; /* GPUs that may be used */
+	size_t n; /* number of usable GPUs */
 	int per_trial; /* 0: trials without GPUs */
 	int share;
 	bool simulated;
@@ -41,96 +40,113 @@ struct local_gpu_request {
 int local_gpu_request_read(struct local_gpu_request *,
     const struct study_trial *, const struct option_value *, struct err *);
 void local_gpu_request_free(struct local_gpu_request *);
-/* Whether a visible list (CUDA_VISIBLE_DEVICES) is of these: as CUDA reads it. */
+/*
+ * Whether visible, in the format of CUDA_VISIBLE_DEVICES, selects only allowed
+ * GPUs.
+ */
 void local_gpu_request_visible(struct local_gpu_request *, const char *visible);
 
 /*
- * local-gpu-plan.c: how many trials they hold, and in words; 0: trials have
- * none; -1: they cannot have what they want.
+ * local-gpu-plan.c: number of trials that the GPUs hold, with a description; 0:
+ * trials use no GPUs; -1: the requested GPUs are missing.
  */
 int64_t local_gpu_plan(const struct study_trial *, const struct option_value *,
     struct buf *, struct err *);
 
-/* local-gpu.c: in open and close of the launcher; never NULL after. */
+/*
+ * local-gpu.c: called by open and close of the launcher; l->gpu is never NULL
+ * after open.
+ */
 int local_gpu_open(struct local *, const struct launch_env *, struct err *);
 void local_gpu_close(struct local *);
-/* Attempts at most; -1: trials have no GPUs. */
+/* Maximum number of attempts; -1: trials use no GPUs. */
 int64_t local_gpu_capacity(const struct local *);
 bool local_gpu_ready(void *, int slot, char *why, size_t n);
 bool
 local_gpu_take(void *, int64_t trial, int attempt, int slot, const char *uuid);
-/* An attempt that is about to start has its GPUs; ERR_BUSY: not now. */
+/*
+ * Allocate the GPUs of an attempt before its start; ERR_BUSY: not available
+ * now.
+ */
 int local_gpu_begin(struct local *, const struct launch_spec *, struct err *);
-/* It did not start after all. */
+/* The start failed: release them. */
 void local_gpu_undo(struct local *, int slot, const char *uuid);
-/* What an attempt from before our start holds, by the file in its folder. */
+/*
+ * Register the GPUs of an attempt of an earlier server, from the file in its
+ * folder.
+ */
 void local_gpu_names_adopt(
     struct local *, const struct launch_spec *, const char *dir);
 void local_gpu_reported(struct local_attempt *);
-/* It is there: how many GPUs it has is told at once. */
+/* The attempt has started: report how many GPUs it has. */
 void local_gpu_started(struct local_attempt *);
-/* Whether its end must wait for a look that may say what it died of. */
+/* Whether its end must wait for a query that may show the cause. */
 bool local_gpu_end_waits(struct local_attempt *, const struct attempt_exit *);
-/* Its end is about to be told: what it used, whose fault it was. */
+/* Before its end is sent: fill in its GPU use, and blame a faulty GPU. */
 void local_gpu_ended(struct local_attempt *, struct launch_event *);
-/* Inside collect: before, and after, the attempts were looked at. */
+/* Inside collect: before and after the attempts are reconciled. */
 void local_gpu_collect(struct local *);
 void local_gpu_events_flush(struct local *);
 
-/*
- * Who holds them: the attempt, or, where one program has several, its place.
- */
+/* The holder of GPUs: the attempt or, for packed trials, its place. */
 struct local_gpu_key {
 	char text[GPU_OWNER];
 };
 const char *local_gpu_key(
     struct local_gpu_key *, const struct local *, int slot, const char *uuid);
 
-/* local-gpu-names.c: how an attempt is told of its GPUs. */
+/* local-gpu-names.c: formats of the GPUs of an attempt. */
 enum local_gpu_name {
 	LOCAL_GPU_UUID,
-	LOCAL_GPU_INDEX, /* a slice has its UUID here too */
-	LOCAL_GPU_VISIBLE /* as CUDA_VISIBLE_DEVICES wants them */
+	LOCAL_GPU_INDEX, /* a MIG slice has its UUID here too */
+	LOCAL_GPU_VISIBLE /* format of CUDA_VISIBLE_DEVICES */
 };
-/* Joined by commas; nothing when it has none. */
+/* Append them, separated by commas; nothing if it has none. */
 void local_gpu_names_put(const struct local *, const char *key,
     enum local_gpu_name, const char *comma, struct buf *);
 size_t local_gpu_names_count(const struct local *, const char *key);
-/* The cores it is bound to, "" = any; borrowed until the next call. */
+/* The CPU cores near its GPUs, "" = any; borrowed until the next call. */
 const char *local_gpu_names_cpus(const struct local *, const char *key);
-/* Descriptors whose copies in a supervisor keep its GPUs reserved. */
+/*
+ * Lock descriptors that a supervisor inherits, so that its GPUs stay reserved.
+ */
 struct local_gpu_lock_fds {
-	int *fd; /* to be freed; each is at least 3 + n */
+	int *fd; /* array to be freed; each descriptor is at least 3 + n */
 	size_t n;
 };
 struct local_gpu_lock_fds
 local_gpu_names_lock_fds(const struct local *, const char *key);
 
-/* local-gpu-pack.c: several trials in one program, on the GPUs of its place. */
-/* Whether its place lets another one in; false: it has no GPUs yet. */
+/*
+ * local-gpu-pack.c: several trials in one program, on the GPUs of their place.
+ */
+/* Whether the place accepts another attempt; false: it has no GPUs yet. */
 bool local_gpu_pack_admits(
     const struct local *, int slot, bool *ready, char *why, size_t n);
-/* Somebody comes or goes: what was used up to now is of those who are there. */
+/*
+ * The set of packed trials changes: charge the GPU use so far to the current
+ * members.
+ */
 void local_gpu_pack_charge(struct local *, int slot);
-/* What an attempt has used of the GPUs of its place. */
+/* The share of an attempt in the GPU use of its place. */
 bool local_gpu_pack_usage(struct local_attempt *, struct gpualloc_usage *);
-/* Whether a failure there may be that of a GPU: why, one clause. */
+/* Whether a failure may be caused by a GPU: why, one clause of n bytes. */
 bool local_gpu_pack_blame(const struct local *, int slot, char *why, size_t n);
-/* Give back what places have that nobody lives in any more. */
+/* Release the GPUs of places without attempts. */
 void local_gpu_pack_release(struct local *);
 
 /*
- * local-gpu-mps.c: "NAME=VALUE" words for an attempt that shares its GPU through
- * MPS; NULL: it does not.  Free with local_env_free.
+ * local-gpu-mps.c: "NAME=VALUE" words for an attempt that shares its GPU
+ * through MPS; NULL: it does not.  Free with local_env_free.
  */
 char **local_gpu_mps_env(
     const struct local *, const char *key, const struct study_trial *);
 
-/* local-gpu-owner.c: whose a process on a GPU is. */
+/* local-gpu-owner.c: owners of processes on GPUs. */
 struct local_gpu_owners;
 struct local_gpu_owners *local_gpu_owners_new(void);
 void local_gpu_owners_free(struct local_gpu_owners *);
-/* Fill owner and gone of all processes of a look. */
+/* Fill owner and gone of all processes of a snapshot. */
 void local_gpu_owners_fill(
     struct local_gpu_owners *, const struct local *, struct gpu_snapshot *);
 

@@ -1,7 +1,7 @@
 /*
- * Processes by the attempt that their environment names.  A copy of a study
- * that runs knows the same attempts as the original does: what is held in
- * another folder that is still there is left alone.
+ * Finds and kills processes by the attempt's uuid in their environment.  A
+ * copied study has the same uuids as the original: processes whose attempt is
+ * held in another folder that still exists are left alone.
  */
 
 #include <errno.h>
@@ -22,7 +22,7 @@
 struct marked {
 	const char *uuid, *dir;
 	bool only_count; /* those to spare */
-	bool elsewhere; /* the one that was asked of last */
+	bool elsewhere; /* result for the process examined last */
 	struct local_marked n;
 };
 
@@ -46,7 +46,7 @@ is_elsewhere(const struct marked *m, const struct buf *env)
 	return found.shim_lock || found.trial_lock;
 }
 
-/* Whether it is of this attempt; *elsewhere: and in another folder. */
+/* Whether a process belongs to this attempt; *elsewhere: in another folder. */
 static bool
 is_marked(const struct marked *m, pid_t pid, bool *elsewhere)
 {

@@ -1,8 +1,8 @@
 /*
- * Packed trials: each place has one program of the user's, which hpotune-pack
- * serves, and each of its attempts is hpotune-pack again, which joins it.  A
- * place is a number and a folder; who lives there is not known here: every
- * attempt begins with one that would serve, and leaves when another one does.
+ * Packed trials.  Each place (a number and a folder) has one program of the
+ * user, served by hpotune-pack; each attempt is another hpotune-pack that joins
+ * it.  The state of a place is not tracked here: every attempt first starts a
+ * server, which exits if another one serves the place.
  */
 
 #include <errno.h>
@@ -151,7 +151,7 @@ serve_env(const struct local *l, const struct launch_spec *spec,
 		if (!is_attempts_own(all[i]))
 			local_command_add(&w, xstrdup(all[i]));
 	local_env_free(all);
-	/* By this one what a killed one has left is known for ours. */
+	/* Identifies the processes that a killed server leaves. */
 	local_command_add(&w, xasprintf("HPOTUNE_PACK_DIR=%s", place));
 	return w.word;
 }
@@ -238,7 +238,7 @@ local_pack_alive(const struct local *l, int place)
 	return lives;
 }
 
-/* Whoever serves a place need not wait for others to come. */
+/* Tell the server of a place not to wait for further members. */
 static void
 place_leave(const struct local *l, int place)
 {

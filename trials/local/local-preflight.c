@@ -1,7 +1,7 @@
 /*
- * What an attempt on this machine would not find: its working folder, what
- * starts its processes, its program.  Looks as the supervisor will, with the
- * PATH of the trial.
+ * Checks before the start that an attempt would find its working folder, its
+ * launcher and its program, with the same search in the trial's PATH that the
+ * supervisor does.
  */
 
 #include <errno.h>
@@ -57,8 +57,10 @@ program_check(const struct study_trial *t, int dir_fd, const char *key,
 	    e, ERR_FILE, "%s: %s: %s", key, program, strerror(error));
 }
 
-/* Whether each trial has its own, by what stands in braces: the program, or
- * the PATH in which it is looked for. */
+/*
+ * Whether the program, or the PATH it is searched in, differs between trials
+ * because it contains names in braces.
+ */
 static bool
 differs(const struct study_trial *t)
 {
@@ -74,7 +76,9 @@ local_preflight(const struct study_trial *t, struct err *e)
 	char *launcher;
 	int dir_fd, rc = 0;
 
-	/* Each trial has its own folder: what is below is not known. */
+	/*
+	 * The folder differs between trials: paths below it cannot be checked.
+	 */
 	if (t->command[0] == NULL || study_command_has_names(t->workdir_text))
 		return 0;
 	dir_fd = open(t->workdir, O_PATH | O_DIRECTORY | O_CLOEXEC);

@@ -1,7 +1,7 @@
 /*
- * Trials of several processes: what stands before their command.  It is
- * always hpotune-ranks, which the supervisor takes for the trial; and it runs
- * the command once for each rank, or a launcher that does.
+ * Trials of several processes: the words before their command.  The supervisor
+ * runs hpotune-ranks, which runs the command once per rank, or an external
+ * launcher (torchrun, mpirun) that does.
  */
 
 #include <fcntl.h>
@@ -26,7 +26,7 @@ local_ranks_find(struct local *l, const struct study_trial *t, struct err *e)
 	return spawn_find(&l->ranks, "HPOTUNE_RANKS", program, e);
 }
 
-/* Its own interpreter has the torch that the program wants. */
+/* torchrun's own interpreter has the torch that the program needs. */
 static const char *
 python_of(const char *command)
 {
@@ -40,9 +40,9 @@ python_of(const char *command)
 }
 
 /*
- * With underscores: older releases know no other names.  Not --standalone,
- * by which they all take the same port: theirs is one that is leased, and
- * they find it in their environment.
+ * Options with underscores: older releases accept only these.  Not
+ * --standalone, with which all trials use the same port; the leased port comes
+ * through the environment.
  */
 static void
 torchrun_words(
@@ -63,14 +63,14 @@ torchrun_words(
 	    xasprintf("--nproc_per_node=%lld", (long long)study_processes(t)));
 	local_command_add(w, xstrdup("--rdzv_backend=static"));
 	local_command_add(w, xstrdup("--master_addr=127.0.0.1"));
-	/* Another attempt is ours to begin, from the checkpoint. */
+	/* The tuner starts another attempt itself, from the checkpoint. */
 	local_command_add(w, xstrdup("--max_restarts=0"));
-	/* Older ones look every five seconds whether a rank has ended. */
+	/* Older releases check every five seconds whether a rank has ended. */
 	local_command_add(w, xstrdup("--monitor_interval=0.1"));
 	local_command_add(w, xstrdup("--no_python"));
 }
 
-/* The launcher that stands between us and the ranks, if there is one. */
+/* Add the words of the external launcher, if there is one. */
 static void
 launcher_words(
     struct local_argv *w, const struct study_trial *t, const char *command)
@@ -138,7 +138,7 @@ local_ranks_cause(const struct local_attempt *a, struct launch_exit *x)
 	ssize_t n = -1;
 	int fd;
 
-	/* Whoever was told to end, or ran out of memory, ended of that. */
+	/* A requested stop or lack of memory is the cause itself. */
 	if (!x->ran || x->stopped || x->timeout || x->oom ||
 	    (x->signal == 0 && x->exit_code == 0) ||
 	    snprintf(path, sizeof path, "%s/cause", a->dir) >= PATH_MAX)
@@ -163,7 +163,7 @@ local_ranks_replicas(
 	return (int)study_processes(t);
 }
 
-/* To root it wants both, outside of containers. */
+/* Outside of containers, mpirun as root needs both variables. */
 static bool
 root_allowed(const struct study_trial *t)
 {

@@ -1,6 +1,6 @@
 /*
- * One look at one attempt.  What its locks and records say decides what is
- * done; an end is told only after all of its output.
+ * Compares one attempt with its locks and records and acts on the result; the
+ * end is sent after all of its output.
  */
 
 #include <errno.h>
@@ -23,14 +23,14 @@
 #include "trials/process/attempt-status.h"
 
 enum {
-	UNKNOWN_MS = 2000, /* a record may be torn while it is written */
+	UNKNOWN_MS = 2000, /* a record may be torn while it is being written */
 	STARTING_MS = 30000, /* for a supervisor to make its claim */
 	REMAINS_MS = 60000,
 	OVERDUE_MS = 2000, /* for a supervisor to do what is due */
 	KILL_ROUNDS = 3 /* of what forks while it is killed */
 };
 
-/* Whether the supervisor we knew of has ended; reaps it when it is ours. */
+/* Whether the followed supervisor has ended; reaps it if it is our child. */
 static bool
 supervisor_gone(struct local_attempt *a)
 {
@@ -64,7 +64,7 @@ local_reconcile_stop(struct local_attempt *a)
 		a->stop_sent = a->stop;
 		a->stop_sent_ms = loop_now_ms(a->local->loop);
 	}
-	/* Its trial may have stopped it. */
+	/* The trial may have stopped it by a signal. */
 	proc_continue(&a->supervisor);
 	fail_point("local.after_stop");
 }
@@ -132,7 +132,7 @@ end_lost(struct local_attempt *a, const char *why)
 	local_reconcile_end(a, &ev);
 }
 
-/* Whether what kept it from running may be over later. */
+/* Whether the error that prevented the start may be temporary. */
 static bool
 is_not_yet(const struct local_attempt *a, const struct attempt_exit *x,
     const char *why)
@@ -141,7 +141,7 @@ is_not_yet(const struct local_attempt *a, const struct attempt_exit *x,
 		return true;
 	if (a->program_varies)
 		return false;
-	/* Of ranks and of programs that are shared there is only a text. */
+	/* hpotune-ranks and hpotune-pack pass only the error text. */
 	return x->error != 0 ? transient_error_exec(x->error)
 			     : transient_error_exec_text(why);
 }
@@ -198,7 +198,7 @@ end_not_begun(struct local_attempt *a, int code)
 	(void)snprintf(why, sizeof why, "its supervisor could not begin: %s",
 	    code == SHIM_BUSY || code == SHIM_CLAIMED ? "another one was there"
 						      : strerror(code));
-	/* Its folder may have been away. */
+	/* The state directory may have been moved meanwhile. */
 	ev.u.exit.not_yet = transient_error_resource(code) || code == ENOENT;
 	ev.u.exit.exit_code = -1;
 	ev.u.exit.started_us = ev.u.exit.ended_us =
@@ -207,13 +207,15 @@ end_not_begun(struct local_attempt *a, int code)
 	local_reconcile_end(a, &ev);
 }
 
-/* Our supervisor ended before its claim: it says why by its exit status. */
+/* Our supervisor ended before its claim: its exit status has the reason. */
 static void
 end_unclaimed(struct local_attempt *a)
 {
 	struct err e = ERR_INIT;
 
-	/* Another one may be on its way, unless there never was another. */
+	/*
+	 * Another supervisor may be about to start, unless the folder is new.
+	 */
 	if (!a->fresh && local_abandon_record(a->dir, a->uuid, &e) == -1) {
 		a->local->soon |= e.kind == ERR_BUSY;
 		if (e.kind != ERR_BUSY && !a->noted_full)
@@ -260,10 +262,10 @@ is_overdue(const struct local_attempt *a, bool *timed_out)
 }
 
 /*
- * Whoever stops the supervisor, its trial perhaps, stops the clocks of max_run
- * and of the grace with it.  It is let go on, and killed if it stands still
- * again when its time is over; while it does, everything that belongs to the
- * trial descends from it.
+ * A process that stops the supervisor (SIGSTOP; perhaps the trial itself) stops
+ * the clocks of max_run and of the grace with it.  Continue it, and kill it if
+ * it is stopped again when its time is over; until then all processes of the
+ * trial are its descendants.
  */
 static void
 supervisor_mind(struct local_attempt *a, const struct claim *c)
@@ -293,7 +295,7 @@ supervisor_mind(struct local_attempt *a, const struct claim *c)
 	}
 }
 
-/* The supervisor is there; it may be another one than we knew. */
+/* The supervisor runs; it may be another one than we followed. */
 static void
 follow_running(struct local_attempt *a, const struct claim *c)
 {
@@ -338,7 +340,10 @@ end_overdue(struct local_attempt *a, const struct claim *c)
 	local_reconcile_end(a, &ev);
 }
 
-/* A supervisor died: end what it left, and tell when nothing is left. */
+/*
+ * The supervisor died: kill the remaining processes, and send the end when none
+ * is left.
+ */
 static void
 clear_remains(struct local_attempt *a, const struct attempt_evidence *found)
 {
@@ -405,7 +410,9 @@ act(struct local_attempt *a, enum attempt_status is,
 		break;
 	case ATTEMPT_REMAINS:
 	case ATTEMPT_LOST:
-		/* One that lives may have taken its locks after our look. */
+		/*
+		 * A live supervisor may have taken its locks after our check.
+		 */
 		if (gone || fail_bug("bug.records_first"))
 			clear_remains(a, found);
 		else
@@ -436,7 +443,7 @@ local_reconcile(struct local_attempt *a)
 		a->dirty = local_tail(a, false);
 		return;
 	}
-	/* Asked before the records are read: its last word is then there. */
+	/* Before the records are read: they are then final. */
 	gone = supervisor_gone(a);
 	a->check = false;
 	is = attempt_status_read(&found, a->dir, a->uuid, &e);
@@ -445,7 +452,7 @@ local_reconcile(struct local_attempt *a)
 		return;
 	}
 	if (is == ATTEMPT_FOREIGN && a->up) {
-		/* It began there: somebody has changed its records. */
+		/* The attempt began, so its records were damaged. */
 		is = ATTEMPT_UNKNOWN;
 		(void)err_set(
 		    &e, ERR_FILE, "%s: state: is of another run", a->dir);

@@ -1,4 +1,6 @@
-/* How many trials fit on this machine: by GPUs, by cores, by open files. */
+/*
+ * The number of trials that fit on this machine: by GPUs, cores and open files.
+ */
 
 #include <errno.h>
 #include <sched.h>
@@ -39,10 +41,10 @@ local_slots_check(const struct study_trial *settings,
 }
 
 /*
- * An attempt that is followed takes three descriptors.  Where the soft limit
- * does not reach, it is raised; trials inherit it, so only then.  Where the
- * hard limit does not reach, fewer run at once: without descriptors the ends
- * of trials could not be read, and the study would stand still.
+ * Each attempt that is followed needs three descriptors.  The soft limit is
+ * raised only when it is too low, because trials inherit it.  If the hard limit
+ * is too low, fewer attempts run at once: without descriptors the ends of
+ * trials could not be read.
  */
 static int64_t
 files_allow(int64_t slots)
@@ -81,7 +83,7 @@ local_slots_count(struct local *l)
 		n = l->parallel;
 	if (places < 0)
 		places = (n + pack - 1) / pack;
-	/* Who has a place keeps it while GPUs come and go. */
+	/* The number of places stays fixed while GPUs appear and disappear. */
 	if (l->pack.places == 0)
 		l->pack.places = (int)(places > 0 ? places : 1);
 	l->slots = (int)files_allow(n > SLOTS_MAX ? SLOTS_MAX : n);

@@ -1,6 +1,6 @@
 /*
- * Beginning an attempt: its directories, its parameters, its supervisor.
- * Nothing here waits for a disk; what must last is synced by the supervisor.
+ * Starts an attempt: directories, parameters, supervisor.  Does not wait for
+ * the disk; the supervisor syncs what must be durable.
  */
 
 #include <errno.h>
@@ -36,7 +36,7 @@ local_start_find_shim(struct local *l, struct err *e)
 	return spawn_find(&l->shim, "HPOTUNE_SHIM", "hpotune-shim", e);
 }
 
-/* What may pass by itself is worth another try. */
+/* Temporary errors become ERR_BUSY, which is retried. */
 static int
 start_err(struct err *e, int error, const char *what)
 {
@@ -60,7 +60,7 @@ dir_make(const char *path, bool *fresh, struct err *e)
 	return start_err(e, ENOTDIR, path);
 }
 
-/* fresh: the attempt's own directory was not there before. */
+/* *fresh: the attempt's directory did not exist before. */
 static int
 dirs_make(
     const struct launch_spec *spec, const char *dir, bool *fresh, struct err *e)
@@ -96,7 +96,7 @@ shared_make(const struct launch_spec *spec, struct err *e)
 	return 0;
 }
 
-/* By a rename: a trial that is late to read sees one file or the other. */
+/* With a rename: a trial reads the old or the new file, never a part. */
 static int
 file_write(const char *dir, const char *name, const char *text, struct err *e)
 {
@@ -110,7 +110,7 @@ file_write(const char *dir, const char *name, const char *text, struct err *e)
 	dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (dir_fd == -1)
 		return start_err(e, errno, dir);
-	/* Whatever an earlier attempt has put in its place is not opened. */
+	/* Replace, never open, what an earlier attempt may have put here. */
 	(void)unlinkat(dir_fd, part, 0);
 	fd =
 	    openat(dir_fd, part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
@@ -124,7 +124,7 @@ file_write(const char *dir, const char *name, const char *text, struct err *e)
 	return error == 0 ? 0 : start_err(e, error, dir);
 }
 
-/* By it a server that comes later knows who has which. */
+/* Persist the GPU assignment for the next server. */
 static int
 gpus_write(const struct local *l, const struct launch_spec *spec,
     const char *dir, struct err *e)
@@ -245,7 +245,7 @@ attempt_spawn(struct local *l, const struct launch_spec *spec, const char *dir,
 	free(locks.fd);
 	local_env_free(argv);
 	local_env_free(env);
-	/* Its own program may be installed anew just now. */
+	/* hpotune-shim may be being reinstalled. */
 	if (r != 0)
 		return err_set(e,
 		    transient_error_exec(r) ? ERR_BUSY : ERR_LAUNCH, "%s: %s",
@@ -294,7 +294,7 @@ local_start(void *ctx, const struct launch_spec *spec, struct err *e)
 		r = local_pack_serve(l, spec, dir, e);
 	if (r == 0)
 		r = attempt_spawn(l, spec, dir, fresh, e);
-	/* What failed may have failed because of that. */
+	/* The move may be the cause of the error. */
 	if (r == -1 && local_state_dir_moved(l))
 		(void)local_state_dir_err(l, e);
 	if (r == -1)

@@ -1,7 +1,7 @@
 /*
- * Whether the state directory is where the paths of all attempts say.  Others
- * may rename it, or a folder above it, while trials run: then nothing that is
- * not found there says anything about a trial.
+ * Checks that the state directory is still at its path.  If it, or a folder
+ * above it, is renamed while trials run, missing files prove nothing about the
+ * trials.
  */
 
 #include <fcntl.h>
@@ -36,7 +36,7 @@ local_state_dir_moved(struct local *l)
 	struct local_state_dir *h = &l->home;
 	enum inode_state is =
 	    h->fd == -1 ? INODE_SAME : inode_check(h->fd, h->path);
-	/* Removed, it will not come back. */
+	/* A removed directory does not come back. */
 	bool away = is == INODE_MOVED || is == INODE_REPLACED;
 	int64_t now = loop_wall_us(l->loop);
 

@@ -1,8 +1,8 @@
 /*
- * Following two files that grow: whole lines only, from where the last turn
- * ended, never more than one chunk at a time.  The head of a file may have
- * been given back to the disk meanwhile; what was in it is lost and said so.
- * A file that is not the one we have read is begun anew.
+ * Reads two growing files: whole lines only, from the recorded offset, at most
+ * one chunk at a time.  The head of a file may have been punched out by the
+ * supervisor's log cap; the loss is noted.  A file that was replaced or
+ * truncated is read from its start.
  */
 
 #include <errno.h>
@@ -46,8 +46,8 @@ tail_open(const struct local_attempt *a, struct local_tail *t)
 	return false;
 }
 
-/* Something meant as a report was refused: each reason is told once. */
-/* What was passed over is told once for each reason. */
+/* Note once per reason that a line meant as a report was rejected. */
+/* Note once per reason that part of the output was skipped. */
 static void
 why_note(struct local_attempt *a, struct local_tail *t, const char *what,
     const char *why)
@@ -104,7 +104,7 @@ lines_read(struct local_attempt *a, struct local_tail *t, size_t n)
 
 	while ((end = memchr(at, '\n', n - (size_t)(at - chunk))) != NULL) {
 		len = (size_t)(end - at);
-		/* Zeros are a hole that came under our hands, or no text. */
+		/* Zeros are a punched hole, or the output is binary. */
 		if (!*t->skip && (!zeros || memchr(at, '\0', len) == NULL))
 			line_read(a, t, at, len);
 		*t->skip = false;
@@ -113,7 +113,7 @@ lines_read(struct local_attempt *a, struct local_tail *t, size_t n)
 	return (size_t)(at - chunk);
 }
 
-/* A chunk that begins with a zero: skip what was given back. */
+/* A chunk that begins with a zero: skip the punched hole. */
 static bool
 hole_skip(struct local_attempt *a, struct local_tail *t)
 {
@@ -138,7 +138,7 @@ hole_skip(struct local_attempt *a, struct local_tail *t)
 	return true;
 }
 
-/* Read from its start, whatever is under its name now. */
+/* Read the file that now has this name from its start. */
 static bool
 tail_anew(struct local_attempt *a, struct local_tail *t)
 {
@@ -169,8 +169,8 @@ cut_short(const struct local_attempt *a, const struct local_tail *t)
 }
 
 /*
- * Cut short, and grown again as far as we were or farther: the bytes that
- * were read last are others now.  Zeros were given back to the disk.
+ * Detects a file that was truncated and has grown past our offset: the bytes
+ * before the offset differ.  Zeros are a punched hole.
  */
 static bool
 grown_again(const struct local_tail *t, const char *now)
@@ -229,7 +229,7 @@ long_skip(struct local_attempt *a, struct local_tail *t, size_t n)
 	tail_pass(t, a->local->chunk, n);
 }
 
-/* One chunk; true when more may be there at once. */
+/* Read one chunk; true: more may be available at once. */
 static bool
 tail_read(struct local_attempt *a, struct local_tail *t, bool final)
 {

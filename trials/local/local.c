@@ -1,7 +1,7 @@
 /*
  * The local launcher: one supervisor process per attempt, output in files.
- * Callbacks only note that there is something to look at, and stop listening
- * until somebody has looked; so a server whose store is locked does not spin.
+ * Callbacks mark attempts as dirty and pause inotify until collect(), so that a
+ * server whose store is locked does not spin.
  */
 
 #include <errno.h>
@@ -25,7 +25,7 @@
 enum {
 	POLL_MS = 1000, /* inotify is a hint; this is the truth */
 	SOON_MS = 20,
-	EAR_MS = 4 /* a chatty trial is heard so often at most */
+	EAR_MS = 4 /* minimum interval between two reads of a trial's output */
 };
 
 static const char *const gpu_ids[] = { "uuid", "index", NULL };
@@ -64,7 +64,7 @@ local_find(struct local *l, int64_t trial, int attempt)
 	return NULL;
 }
 
-/* Whether another setting may run where this one's program is not there. */
+/* Whether the program exists may depend on the parameters. */
 static bool
 program_varies(const struct study_trial *t)
 {
@@ -148,7 +148,7 @@ local_watch(struct local_attempt *a, const struct proc_ref *supervisor)
 {
 	unwatch(a);
 	a->supervisor = *supervisor;
-	/* Without a pidfd the poll timer finds out. */
+	/* Without a pidfd the poll timer detects the end. */
 	if (a->supervisor.fd == -1)
 		return;
 	a->watch =
@@ -162,7 +162,7 @@ local_watch_claim(struct local_attempt *a, const struct claim *c)
 	struct proc_ref r = PROC_NOBODY;
 	bool there;
 
-	/* Of another boot or machine, its pid is somebody else's here. */
+	/* Of another boot or machine, the pid means another process here. */
 	there = strcmp(c->boot_id, a->local->boot_id) == 0 &&
 		proc_open(&r, (pid_t)c->shim_pid, c->shim_start);
 	local_watch(a, &r);
@@ -242,7 +242,7 @@ inotify_mark(struct local *l, const struct inotify_event *ev)
 	size_t i;
 
 	for (i = 0; i < l->n; i++) {
-		/* An overflow may have been about anybody. */
+		/* A queue overflow may concern any attempt. */
 		if (l->attempts[i]->wd != ev->wd &&
 		    (ev->mask & IN_Q_OVERFLOW) == 0)
 			continue;
@@ -322,7 +322,7 @@ local_collect(void *ctx)
 		loop_timer_set(l->poll_timer, POLL_MS);
 }
 
-/* Whether the state directory's file system can give back parts of a file. */
+/* Whether the file system of the state directory can punch holes. */
 static bool
 can_punch(const char *state_dir)
 {
@@ -339,7 +339,7 @@ can_punch(const char *state_dir)
 	return can;
 }
 
-/* Without inotify the poll timer alone looks, once a second. */
+/* Without inotify, the poll timer reads the files once a second. */
 static void
 ears_open(struct local *l)
 {
@@ -410,7 +410,9 @@ local_open(void **ctx, const struct launch_env *env, struct err *e)
 	l->punch_unsupported = l->log_cap > 0 && !can_punch(env->state_dir);
 	if (!cgroup_find(l->cgroup, sizeof l->cgroup - 48))
 		l->cgroup[0] = '\0';
-	/* Packs first: whose a process on a GPU is hangs on them, too. */
+	/*
+	 * Packs first: the owner of a process on a GPU may be a packed program.
+	 */
 	if (local_pack_open(l, env, e) == -1 ||
 	    local_gpu_open(l, env, e) == -1 ||
 	    local_start_find_shim(l, e) == -1 ||
@@ -438,7 +440,7 @@ local_name(void *ctx, int slot, char *text, size_t n)
 {
 	const struct local *l = ctx;
 
-	/* Which ones is known when it is taken. */
+	/* The GPUs are chosen when the slot is used. */
 	(void)slot;
 	(void)snprintf(
 	    text, n, "%s", local_gpu_capacity(l) < 0 ? "cpu" : "gpu");
@@ -452,7 +454,7 @@ local_stop(void *ctx, int64_t trial, int attempt, bool now)
 
 	if (a == NULL)
 		return;
-	/* Asked again, it is no news: the next look at it sends the signal. */
+	/* Already requested; reconciliation sends the signal. */
 	if (a->stop >= want)
 		return;
 	a->stop = want;

@@ -1,4 +1,4 @@
-/* Arguments of programs of ours.  Refuses to know what they mean. */
+/* Parses the arguments of our helper programs. */
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /*
- * What a program of ours is told by the one that starts it: "name=value"
+ * Arguments of the helper programs (hpotune-shim and others): "name=value"
  * words, "--", and a command.
  */
 
@@ -10,14 +10,14 @@
 #include <stdint.h>
 
 struct arg {
-	const char *name; /* with its "=" */
-	const char **text; /* where the value goes; or */
+	const char *name; /* with the trailing "=" */
+	const char **text; /* text receives the value, or */
 	int64_t *number;
 };
 
 /*
- * Read the words up to "--" into where n args say.  The command after it, or
- * NULL: a word that nobody knows, or no command.
+ * Parse the words up to "--" into the targets of the n entries.  Returns the
+ * command after it, or NULL: an unknown word, or no command.
  */
 char **args_read(char **argv, const struct arg *, size_t n);
 

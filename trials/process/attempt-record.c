@@ -1,7 +1,6 @@
 /*
- * Records as bytes: little-endian fields behind a magic and before a
- * checksum.  Knows no paths and no processes; believes nothing that its
- * checksum does not vouch for.
+ * Encoding of the records: a magic number, little-endian fields, a checksum.
+ * Data with a wrong checksum is rejected.
  */
 
 #include <errno.h>
@@ -125,8 +124,8 @@ attempt_record_sign(unsigned char sector[RECORD_SECTOR])
 }
 
 /*
- * Check everything but the fields of its own; leaves w at the first one, and
- * theirs is whose it is.
+ * Check magic, checksum, version and uuid, which is copied to theirs; leaves w
+ * at the first field of the record type.
  */
 static enum record_check
 record_open(struct walk *w, const unsigned char *sector, const char magic[8],

@@ -1,9 +1,9 @@
 /*
- * The records of one attempt, shared by the supervisor that writes them and
- * the server that reads them: file `state`, preallocated, overwritten in
- * place.  Sector 0 says that the attempt was claimed, and may never be claimed
- * again; sector 1 says how it ended.  The lock on byte 0 of `state` is the
- * supervisor's life, the one on `trial.lock` the trial's.
+ * The records of one attempt, written by the supervisor and read by the server:
+ * file `state`, preallocated, overwritten in place.  Sector 0 is the claim: the
+ * attempt was started and may never be started again; sector 1 is its end.  The
+ * lock on byte 0 of `state` is held while the supervisor lives, the one on
+ * `trial.lock` while the trial lives.
  */
 
 #ifndef HPOTUNE_ATTEMPT_RECORD_H
@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 enum {
-	RECORD_SECTOR = 512, /* written by a disk whole or not at all */
+	RECORD_SECTOR = 512, /* a disk writes it completely or not at all */
 	RECORD_FILE = 4096, /* bytes of `state` */
 	RECORD_UUID = 36,
 	RECORD_PATH = 232, /* longest cgroup path, with its NUL */
@@ -22,10 +22,10 @@ enum {
 };
 
 enum claim_kind {
-	CLAIM_STARTING = 1, /* claimed; the trial is not there yet */
+	CLAIM_STARTING = 1, /* claimed; the trial does not run yet */
 	CLAIM_STARTED, /* the trial's program is running */
-	CLAIM_STUCK, /* SIGKILL did not end it within a minute */
-	CLAIM_ABANDONED /* by the server: nobody may start it any more */
+	CLAIM_STUCK, /* still alive a minute after SIGKILL */
+	CLAIM_ABANDONED /* by the server: must not be started */
 };
 
 struct claim {
@@ -42,7 +42,7 @@ struct claim {
 };
 
 struct attempt_exit {
-	bool ran; /* false: exec failed, why says how */
+	bool ran; /* false: exec failed, see why */
 	bool timeout;
 	bool oom;
 	bool stopped; /* SIGTERM was sent on request or by max_run */
@@ -54,11 +54,11 @@ struct attempt_exit {
 	int64_t max_rss; /* bytes */
 	int64_t cpu_us;
 	char why[RECORD_WHY];
-	int error; /* errno of what kept it from running, 0 = nothing did */
+	int error; /* errno of the failed start; 0 = none */
 };
 
 enum record_check {
-	RECORD_NONE, /* nothing was ever written */
+	RECORD_NONE, /* never written */
 	RECORD_GOOD,
 	RECORD_FOREIGN, /* a good record of another attempt */
 	RECORD_BAD /* damaged, torn or from another version */
@@ -66,27 +66,32 @@ enum record_check {
 
 void attempt_record_encode_claim(
     unsigned char sector[RECORD_SECTOR], const struct claim *);
-/* A foreign claim is read as well: it has its own uuid. */
+/* The claim of another attempt is decoded as well, with its uuid. */
 enum record_check attempt_record_decode_claim(struct claim *,
     const unsigned char sector[RECORD_SECTOR], const char *uuid);
 void attempt_record_encode_exit(unsigned char sector[RECORD_SECTOR],
     const struct attempt_exit *, const char *uuid);
 enum record_check attempt_record_decode_exit(struct attempt_exit *,
     const unsigned char sector[RECORD_SECTOR], const char *uuid);
-/* Put the checksum of its bytes at the end of a sector. */
+/* Write the checksum of a sector into its last bytes. */
 void attempt_record_sign(unsigned char sector[RECORD_SECTOR]);
 
 /*
- * The two records of an open `state`: 0, or -1 with errno.  A record that is
- * being overwritten at this moment may read as RECORD_BAD: ask again.
+ * Read both records of an open `state`: 0, or -1 with errno.  A record that is
+ * being overwritten at this moment may give RECORD_BAD: read again.
  */
 int attempt_record_read(int state_fd, const char *uuid, struct claim *,
     enum record_check *claim_is, struct attempt_exit *,
     enum record_check *exit_is);
 
-/* Take the open-file-description lock: 0, or -1 with errno (EAGAIN: held). */
+/*
+ * Take the open-file-description lock without waiting: 0, or -1 with errno
+ * (EAGAIN: held).
+ */
 int attempt_record_lock(int fd);
-/* Whether another description holds it: 0, 1, or -1 with errno. */
+/*
+ * Whether another open file description holds the lock: 0, 1, or -1 with errno.
+ */
 int attempt_record_locked(int fd);
 
 #endif /* HPOTUNE_ATTEMPT_RECORD_H */

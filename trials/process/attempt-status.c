@@ -1,6 +1,6 @@
 /*
- * Evidence and what it means.  An error is its own answer, and no action
- * follows from it: unknown is not dead.
+ * Collects the evidence about an attempt and maps it to a status.  After an
+ * error the status is unknown, never dead, and no action follows.
  */
 
 #include <errno.h>
@@ -34,8 +34,8 @@ attempt_status_of(const struct attempt_evidence *ev)
 }
 
 /*
- * A file that does not exist is -1 without an error.  Nobody waits for the
- * other end of a pipe that a trial put in its place.
+ * A missing file gives -1 without an error.  O_NONBLOCK: a trial may have
+ * replaced the file by a pipe.
  */
 static int
 file_open(int dir_fd, const char *name, int *fd, struct err *e)
@@ -101,9 +101,9 @@ locks_probe(
 }
 
 /*
- * Locks first: who lets go of them has left its record by then.  A claim
- * without a lock may be of one that took both between our two looks; but then
- * a free lock at a second look is its end.
+ * Locks first: a supervisor that has released its locks has written its
+ * record.  A claim without a lock may be of a supervisor that took both between
+ * our two checks; a lock that is free at a second check proves its end.
  */
 static int
 evidence_take(struct attempt_evidence *ev, int state_fd, int lock_fd,

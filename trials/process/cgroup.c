@@ -1,6 +1,6 @@
 /*
- * Control groups as directories with small files in them.  Knows nothing of
- * attempts; never says why something failed, because nobody needs to know.
+ * Control groups (version 2) through the files of their directories.  Errors
+ * carry no reason, because callers continue without a group.
  */
 
 #include <errno.h>
@@ -106,7 +106,9 @@ cgroup_find(char *base, size_t n)
 	} else {
 		if (!group_own(base, n))
 			return false;
-		/* A group with processes in it cannot hand down controllers. */
+		/*
+		 * A group that contains processes cannot delegate controllers.
+		 */
 		if (snprintf(leaf, sizeof leaf, "%s/hpotune-server", base) >=
 		    PATH_SIZE)
 			return false;
@@ -129,7 +131,9 @@ cgroup_make(const char *dir, int64_t memory)
 		return -1;
 	(void)snprintf(text, sizeof text, "%d", PIDS_MAX);
 	(void)file_write(dir, "pids.max", text);
-	/* One process of a trial killed for memory leaves a cripple: all go. */
+	/*
+	 * If one process is killed for memory, the trial is broken: kill all.
+	 */
 	(void)file_write(dir, "memory.oom.group", "1");
 	(void)snprintf(text, sizeof text, "%lld", (long long)memory);
 	if (memory > 0)

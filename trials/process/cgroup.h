@@ -1,7 +1,6 @@
 /*
- * One control group (version 2) per trial, where somebody delegated one to
- * us.  Every function is a plain file operation below a directory, and every
- * failure means: do without.
+ * One control group (version 2) per trial, where a base group was delegated to
+ * us.  After a failure, callers continue without a group.
  */
 
 #ifndef HPOTUNE_CGROUP_H
@@ -12,19 +11,19 @@
 #include <stdint.h>
 
 /*
- * The directory under which trials get their groups: $HPOTUNE_CGROUP, or our
- * own group when systemd marked it as delegated; we then move into a leaf of
- * it.  False: there is none.
+ * Find the directory for the groups of trials: $HPOTUNE_CGROUP, or our own
+ * group if systemd marked it as delegated; the calling process then moves into
+ * a leaf of it.  False: none.
  */
 bool cgroup_find(char *base, size_t n);
 
-/* Make a group with a limit of memory bytes (0 = none): 0 or -1. */
+/* Create a group with a limit of memory bytes (0 = none): 0 or -1. */
 int cgroup_make(const char *dir, int64_t memory);
-/* Put the calling process into it: 0 or -1. */
+/* Move the calling process into it: 0 or -1. */
 int cgroup_enter(const char *dir);
-/* SIGKILL to everything in it, however fast it forks: 0 or -1. */
+/* SIGKILL to all its processes, including those forked meanwhile: 0 or -1. */
 int cgroup_kill(const char *dir);
-/* Whether the kernel killed something in it for want of memory. */
+/* Whether the kernel killed one of its processes for lack of memory. */
 bool cgroup_oom(const char *dir);
 void cgroup_remove(const char *dir);
 

@@ -1,7 +1,6 @@
 /*
- * Everything that descends from a process, found in the process table.  A
- * subreaper stays the ancestor of daemons and orphans, so nothing escapes by
- * forking twice.
+ * Finds all descendants of a process in the process table.  Daemons and orphans
+ * keep a subreaper as their ancestor, so a double fork does not escape.
  */
 
 #include <signal.h>
@@ -12,7 +11,7 @@
 #include "trials/process/descendants.h"
 
 enum {
-	TREE_MAX = 32768, /* processes looked at in one sweep */
+	TREE_MAX = 32768, /* processes examined in one sweep */
 	DEPTH_MAX = 4096
 };
 

@@ -1,4 +1,4 @@
-/* The descendants of a supervisor. */
+/* Kills the descendants of a supervisor. */
 
 #ifndef HPOTUNE_DESCENDANTS_H
 #define HPOTUNE_DESCENDANTS_H
@@ -6,8 +6,8 @@
 #include <sys/types.h>
 
 /*
- * SIGKILL to every descendant of root, a subreaper, that there is now; how
- * many there were.
+ * SIGKILL to every current descendant of root, which must be a subreaper.
+ * Returns their number.
  */
 int descendants_kill(pid_t root);
 

@@ -1,6 +1,6 @@
 /*
- * The search along PATH.  Never a shell: a file the kernel cannot execute is
- * an error.
+ * Search along PATH.  Without a shell as fallback: a file that the kernel
+ * cannot execute is an error.
  */
 
 #include <errno.h>
@@ -74,7 +74,7 @@ script_interpreter(char interpreter[PATH_MAX], int fd)
 		(void)snprintf(interpreter, PATH_MAX, "%s", p);
 }
 
-/* Whether the kernel would execute a file, as far as can be told without. */
+/* Whether the kernel would execute a file, as far as this can be checked. */
 static int
 file_look(int dir_fd, const char *file, char interpreter[PATH_MAX])
 {

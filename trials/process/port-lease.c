@@ -1,8 +1,8 @@
 /*
- * "Bind 0, close, use it" is a race that others have lost: the port may be
- * anybody's again.  So a block is locked among ourselves first, and then
- * tried against everybody else by binding each port without SO_REUSEADDR,
- * which a connection that is still closing refuses as well.
+ * Leases ports.  "Bind 0, close, use it" is a race: another process may get the
+ * port.  So a block is locked against other trials of ours first, and then
+ * checked against other programs by binding each port without SO_REUSEADDR,
+ * which also fails for a connection in TIME_WAIT.
  */
 
 #include <errno.h>
@@ -20,7 +20,7 @@
 #include "trials/process/port-lease.h"
 
 enum {
-	EPHEMERAL_LOW = 32768, /* what the kernel does where it does not say */
+	EPHEMERAL_LOW = 32768, /* default of the kernel */
 	EPHEMERAL_HIGH = 60999,
 	UNPRIVILEGED = 1024,
 	PORT_END = 65536,
@@ -80,7 +80,7 @@ port_lease_range_here(void)
 	    low, high, own < UNPRIVILEGED ? UNPRIVILEGED : own);
 }
 
-/* Everybody's, as /tmp is. */
+/* A folder that all users share, like /tmp. */
 static int
 dir_open(void)
 {
@@ -96,8 +96,8 @@ dir_open(void)
 }
 
 /*
- * In a folder of everybody the kernel may refuse O_CREAT for a file that is
- * there and another user's (fs.protected_regular).
+ * In a sticky folder the kernel may reject O_CREAT for an existing file of
+ * another user (fs.protected_regular).
  */
 static int
 file_open(int dir, const char *name)
@@ -122,7 +122,7 @@ file_open(int dir, const char *name)
 	return -1;
 }
 
-/* The lock of a block, or -1: it is somebody's. */
+/* Lock a block; -1: it is in use. */
 static int
 block_lock(int dir, int first)
 {
@@ -138,7 +138,7 @@ block_lock(int dir, int first)
 		(void)close(fd);
 		return -1;
 	}
-	/* For whoever looks; the lock alone counts. */
+	/* For people; only the lock counts. */
 	n = snprintf(text, sizeof text, "pid %d user %u\n", (int)getpid(),
 	    (unsigned)getuid());
 	if (ftruncate(fd, 0) == -1 || pwrite(fd, text, (size_t)n, 0) != n)

@@ -1,7 +1,7 @@
 /*
- * Ports of this machine that one trial has to itself: blocks below those that
- * the kernel gives away on its own.  Who holds a block holds a lock on its
- * file, for as long as its process lives; nothing is ever given back by hand.
+ * Ports reserved for one trial: blocks below the kernel's ephemeral range.  A
+ * lease is a lock on the file of each block and ends with the process that
+ * holds it.
  */
 
 #ifndef HPOTUNE_PORT_LEASE_H
@@ -13,34 +13,36 @@ struct err;
 
 enum {
 	PORT_BLOCK = 16, /* ports in a block */
-	PORT_BLOCKS_MAX = 512, /* … that are used, where there is room */
-	PORT_LEASE_MAX = 64 /* blocks of one lease, side by side */
+	PORT_BLOCKS_MAX = 512, /* maximum number of blocks */
+	PORT_LEASE_MAX = 64 /* maximum of contiguous blocks in one lease */
 };
 
 struct port_lease {
 	int first; /* port number */
 	int n; /* ports */
-	int fd
-	    [PORT_LEASE_MAX]; /* the locks, where there is a folder for them */
+	int fd[PORT_LEASE_MAX]; /* locks, if the folder exists */
 	size_t n_fds;
 };
 
-/* The ports that may be leased: blocks of them, from the first one up. */
+/* The range of ports that may be leased: blocks from port first on. */
 struct port_lease_range {
 	int first;
 	int blocks;
 };
 
-/* Given those that the kernel gives away, and the first that anybody may use. */
+/*
+ * The range, given the kernel's ephemeral ports low to high and the first
+ * unprivileged port.
+ */
 struct port_lease_range
 port_lease_range_of(int low, int high, int unprivileged);
-/* … of this machine. */
+/* The range of this machine. */
 struct port_lease_range port_lease_range_here(void);
 
 /*
- * Take n ports side by side, from the preferred block on: the first that
- * nobody has leased and nobody listens on.  The folder of the locks is that
- * of HPOTUNE_GPU_LOCKS, else /dev/shm/hpotune.
+ * Lease n contiguous ports, searching from the block preferred on for blocks
+ * that are neither leased nor in use.  The folder of the locks is
+ * $HPOTUNE_GPU_LOCKS, else /dev/shm/hpotune.
  */
 int port_lease_take(struct port_lease *, int preferred, int n, struct err *);
 void port_lease_drop(struct port_lease *);

@@ -1,6 +1,4 @@
-/*
- * The environment that a process was started with.
- */
+/* Reads the environment of other processes. */
 
 #include "trials/process/proc-environ.h"
 

@@ -1,6 +1,4 @@
-/*
- * The environment that a process was started with, as /proc shows it.
- */
+/* The initial environment of a process, from /proc/PID/environ. */
 
 #ifndef HPOTUNE_PROC_ENVIRON_H
 #define HPOTUNE_PROC_ENVIRON_H
@@ -12,20 +10,20 @@
 #include "src/base/mem.h"
 
 /*
- * Append all its words to b, at most 4 MiB, each with a NUL before and after;
- * false: it is gone, or not ours to read.
+ * Append all its words to b, at most 4 MiB, each between NULs; false: the
+ * process has ended, or permission is denied.
  */
 bool proc_environ_read(pid_t, struct buf *b);
 /*
- * The value of a variable in what was read, cut at n bytes with the NUL; false:
- * there is none, and value is as it was.
+ * Copy the value of a variable from that text, truncated to n bytes with the
+ * NUL; false: not set, value is unchanged.
  */
 bool
 proc_environ_get(const struct buf *, const char *name, char *value, size_t n);
 
 /*
- * SIGKILL to every process (but ourselves) that was started with this variable
- * of this value, of at most 4 KiB; how many there were.
+ * SIGKILL to every process but the caller whose initial environment has this
+ * variable with this value (at most 4 KiB).  Returns their number.
  */
 int proc_environ_kill(const char *name, const char *value);
 

@@ -1,6 +1,6 @@
 /*
- * What /proc tells of processes.  Knows nothing of trials; works with static
- * memory, because the supervisor uses it too.
+ * Processes through /proc.  Uses static memory only, because the supervisor
+ * uses it too.
  */
 
 #include <ctype.h>
@@ -36,7 +36,9 @@ proc_stat(pid_t pid, struct proc_stat *s)
 	if (n <= 0)
 		return false;
 	text[n] = '\0';
-	/* The name may hold anything, so count from its last parenthesis. */
+	/*
+	 * The name may contain anything, so parse after the last parenthesis.
+	 */
 	p = strrchr(text, ')');
 	if (p == NULL ||
 	    sscanf(p,
@@ -83,7 +85,10 @@ proc_open(struct proc_ref *r, pid_t pid, int64_t start)
 		return false;
 	r->pid = pid;
 	r->start = start;
-	/* The second look proves that the descriptor is not a successor's. */
+	/*
+	 * The second check proves that the pid was not reused before the pidfd
+	 * was opened.
+	 */
 	if (is_there(pid, start, &s))
 		return true;
 	proc_close(r);
@@ -218,7 +223,7 @@ proc_kill(pid_t pid, bool (*is_one)(void *arg, pid_t), void *arg)
 	if (pid == getpid() || !is_one(arg, pid) || !proc_stat(pid, &s) ||
 	    s.state == 'Z' || !proc_open(&r, pid, s.start))
 		return false;
-	/* Asked again: it may be somebody else since the first look. */
+	/* Checked again: the pid may have been reused since the first check. */
 	killed = is_one(arg, pid) && proc_signal(&r, SIGKILL) == 0;
 	proc_close(&r);
 	return killed;

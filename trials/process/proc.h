@@ -1,8 +1,8 @@
 /*
- * Processes of this machine by certain identity: a pid alone names nobody,
- * pid and start time in one boot do.  Signals go through a pidfd.  Where the
- * kernel has none, or a filter denies them (old containers answer EPERM), pid
- * and start time are compared right before each signal.
+ * Processes of this machine, identified by pid and start time within one boot,
+ * because a pid alone may be reused.  Signals go through a pidfd.  Where the
+ * kernel lacks pidfds, or a filter denies them (old containers: EPERM), pid and
+ * start time are compared right before each signal.
  */
 
 #ifndef HPOTUNE_PROC_H
@@ -12,55 +12,55 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* What /proc/PID/stat says; false when there is no such process. */
+/* The fields of /proc/PID/stat; false: no such process. */
 struct proc_stat {
 	pid_t ppid;
-	char state; /* 'Z' for a zombie */
+	char state; /* 'Z' is a zombie */
 	int64_t start; /* clock ticks since boot */
 };
 bool proc_stat(pid_t, struct proc_stat *);
 
-/* The id of this boot, "" when the kernel does not say. */
+/* The id of this boot; "" when unknown. */
 void proc_boot_id(char id[37]);
 
-/* One process. */
+/* A reference to one process. */
 struct proc_ref {
-	pid_t pid; /* 0 = nobody */
+	pid_t pid; /* 0 = no process */
 	int64_t start; /* as in proc_stat */
 	int fd; /* a pidfd, or -1 */
 };
 #define PROC_NOBODY ((struct proc_ref){ .pid = 0, .fd = -1 })
 
-/* Refer to exactly this process; false: it is gone, and r is nobody. */
+/* Refer to this process; false: it has ended, and r refers to none. */
 bool proc_open(struct proc_ref *r, pid_t, int64_t start);
-/* The same for a child that nobody has reaped: its pid is certain. */
+/* The same for a child that was not reaped: its pid cannot be reused. */
 void proc_open_child(struct proc_ref *, pid_t);
-/* Nobody from now on; the process goes on. */
+/* Drop the reference; the process continues. */
 void proc_close(struct proc_ref *);
-/* 0, or -1 with errno: ESRCH when it is gone. */
+/* 0, or -1 with errno: ESRCH when it has ended. */
 int proc_signal(const struct proc_ref *, int signo);
-/* Whether it has ended (a zombie has). */
+/* Whether it has ended; zombies have. */
 bool proc_ended(const struct proc_ref *);
-/* Whether SIGSTOP or its like holds it. */
+/* Whether it is stopped by SIGSTOP or a similar signal. */
 bool proc_stopped(const struct proc_ref *);
 /*
- * SIGCONT to it if it is stopped.  One that a tracer holds is not: SIGCONT
- * takes away the SIGSTOP by which a tracer (a debugger, a leak checker at the
- * end of a program) begins, and then the tracer waits for ever.
+ * SIGCONT if it is stopped, but not if a tracer holds it: SIGCONT would discard
+ * the SIGSTOP with which a tracer (a debugger, LeakSanitizer) attaches, and the
+ * tracer would wait for ever.
  */
 void proc_continue(const struct proc_ref *);
-/* The same to a child that nobody has reaped, */
+/* The same for a child that was not reaped, */
 void proc_continue_child(pid_t);
-/* and to every process of a group. */
+/* and for every process of a group. */
 void proc_continue_group(pid_t group);
-/* Reap it if it is a child of ours that has ended; else nothing happens. */
+/* Reap it if it is a child of ours that has ended; else does nothing. */
 void proc_reap(const struct proc_ref *);
 
-/* Call fn for every process there is, until it returns false. */
+/* Call fn for every process until it returns false. */
 void proc_each(bool (*fn)(void *arg, pid_t), void *arg);
 /*
- * SIGKILL to a process, but never to ourselves, for which is_one says true
- * before and after the process is held; false: it was not sent.
+ * SIGKILL to a process other than the caller, if is_one returns true both
+ * before and after a reference to it is open.  False: not sent.
  */
 bool proc_kill(pid_t, bool (*is_one)(void *arg, pid_t), void *arg);
 

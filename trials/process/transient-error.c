@@ -1,4 +1,7 @@
-/* Which errors pass, and waiting for it.  No memory is allocated. */
+/*
+ * Classifies errors that may be temporary, and retries exec.  Allocates no
+ * memory.
+ */
 
 #include <errno.h>
 #include <stddef.h>
@@ -10,7 +13,7 @@
 
 /* The first ones are lacks of the machine. */
 static const int errors[] = { EAGAIN, ENOMEM, EMFILE, ENFILE, ENOSPC, EDQUOT,
-	EROFS, EINTR, EIO, ESTALE, /* … and these say that it is not there: */
+	EROFS, EINTR, EIO, ESTALE, /* … and these mean that it is missing: */
 	ETXTBSY, ENOENT, ENOTDIR, EACCES };
 
 enum { LACKS = 10, ERRORS = sizeof errors / sizeof errors[0] };

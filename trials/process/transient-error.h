@@ -1,6 +1,6 @@
 /*
- * Errors of the system that pass by themselves: nothing that they keep from
- * beginning has failed.
+ * System errors that may pass by themselves.  A start that fails with one is
+ * retried, and does not count as a failed attempt.
  */
 
 #ifndef HPOTUNE_TRANSIENT_ERROR_H
@@ -8,23 +8,23 @@
 
 #include <stdbool.h>
 
-/* Whether the machine lacks something just now: memory, processes, space. */
+/* Whether a resource is short: memory, processes, disk space. */
 bool transient_error_resource(int error);
 /*
- * Whether a program, or the folder it is to run in, may be there a moment
- * later: it is being rebuilt, or the machine lacks something.
+ * Whether a program or its working folder may become available again: it is
+ * being rebuilt, or a resource is short.
  */
 bool transient_error_exec(int error);
-/* Whether a clause ends with the text of such an error. */
+/* Whether a text ends with the message of such an error. */
 bool transient_error_exec_text(const char *why);
 
 /*
- * Become another program as exec_path does, but try for some seconds while the
- * error may pass.  Returns an errno.  For a child: a signal ends it meanwhile.
+ * As exec_path, but retry for some seconds while the error is temporary.
+ * Returns an errno.  For use in a child; signals interrupt it.
  */
 int transient_error_retry_exec(char **argv);
 
-/* Milliseconds for which a program that cannot be executed is tried again. */
+/* Total time and intervals of the retries, in milliseconds. */
 enum { TRANSIENT_TRY_MS = 3000, TRANSIENT_MIN_MS = 20, TRANSIENT_MAX_MS = 500 };
 
 #endif /* HPOTUNE_TRANSIENT_ERROR_H */

@@ -1,7 +1,7 @@
 /*
- * The checkpoint of another trial, put into the folder of this one before its
- * program starts.  The copy gets its name when it is whole and on the disk, so
- * what a death leaves half done is thrown away and made again.
+ * Copies the checkpoint of another trial into the folder of this one before its
+ * program starts.  The copy gets its final name when it is complete and synced;
+ * a partial copy of a killed supervisor is deleted and made again.
  */
 
 #include <dirent.h>
@@ -25,17 +25,17 @@
 
 enum {
 	SEED_DEPTH = 64, /* folders in folders */
-	SEED_PIECE = 64 << 20 /* bytes, after which a stop is looked for */
+	SEED_PIECE = 64 << 20 /* bytes between two checks for a stop */
 };
 
 /* What has been copied, and where it failed. */
 struct seed {
 	size_t files;
-	int error; /* errno; 0 = it was broken off, or nothing is there */
+	int error; /* errno; 0 = interrupted, or nothing to copy */
 	char name[64];
 };
 
-/* Signals are blocked here: one that wants an end waits to be read. */
+/* Whether a stop signal is pending.  Signals are blocked here. */
 static bool
 stop_is_pending(void)
 {
@@ -46,7 +46,7 @@ stop_is_pending(void)
 		   sigismember(&waiting, SIGUSR1) == 1);
 }
 
-/* The first failure is the one that is told. */
+/* Only the first failure is reported. */
 static int
 seed_fail(struct seed *seed, const char *name)
 {
@@ -131,13 +131,13 @@ file_fill(int in, int out)
 		}
 		n = copy_file_range(in, NULL, out, NULL, SEED_PIECE, 0);
 	} while (n > 0);
-	/* Some file systems refuse, and some say that there is nothing. */
+	/* Some file systems reject copy_file_range, others return 0. */
 	if (n == -1 && any)
 		return -1;
 	return any ? 0 : bytes_copy(in, out);
 }
 
-/* With its times: programs take the newest of their checkpoints. */
+/* Keeps the times: programs resume from the newest checkpoint. */
 static int
 file_copy(int from, int to, const char *name, const struct stat *st)
 {
@@ -196,7 +196,9 @@ entry_copy(struct seed *seed, int from, int to, const char *name, int depth)
 	return 0;
 }
 
-/* All of folder name into that of the same name, which is there. */
+/*
+ * Copy the contents of folder name into the existing folder of the same name.
+ */
 static int
 tree_copy(struct seed *seed, int from, int to, const char *name, int depth)
 {
@@ -225,7 +227,7 @@ tree_copy(struct seed *seed, int from, int to, const char *name, int depth)
 	return rc;
 }
 
-/* Whether an earlier attempt has put something there. */
+/* Whether an earlier attempt left files here. */
 static bool
 is_filled(int at)
 {

@@ -1,7 +1,7 @@
 /*
- * A bound on the disk that output may take: holes are punched at the head of
- * a file, so that offsets, the writer and the reader's place stay as they
- * are.  Where a file system cannot, nothing happens.
+ * Limits the disk space of the output: punches holes at the head of a file, so
+ * that offsets, the writer and the reader's position stay valid.  Without
+ * support of the file system it does nothing.
  */
 
 #include <fcntl.h>
@@ -14,7 +14,7 @@ enum {
 	BLOCK = 65536, /* a hole ends at a multiple of this */
 	WAIT_MIN_MS = 5,
 	WAIT_MAX_MS = 500,
-	FAST = 1 << 20 /* bytes between two looks that call for haste */
+	FAST = 1 << 20 /* bytes between two checks that shorten the interval */
 };
 
 /* Whether it grew fast. */

@@ -1,9 +1,9 @@
 /*
- * hpotune-shim: the supervisor of one attempt.  It waits for nobody: all it
- * needs comes in its arguments and its environment (which becomes the
- * trial's).  It claims the attempt, starts the trial, stops it when told or
- * when its time is over, ends everything it left behind, records how it
- * ended, and goes.  SIGTERM: stop with grace.  SIGUSR1: kill now.
+ * hpotune-shim: the supervisor of one attempt.  Everything it needs comes in
+ * its arguments and its environment, which becomes the trial's.  It claims the
+ * attempt, starts the trial, stops it on request or when its time is over,
+ * kills what is left of it, and records its end.  SIGTERM: stop with grace.
+ * SIGUSR1: kill now.
  */
 
 #include <errno.h>
@@ -118,7 +118,7 @@ kill_begin(struct shim *s)
 	s->kill_at_ms = s->run_until_ms = -1;
 }
 
-/* Whether the main process has ended, though nobody has reaped it. */
+/* Whether the main process has ended, although it was not reaped. */
 static bool
 main_ended(const struct shim *s)
 {
@@ -129,7 +129,7 @@ main_ended(const struct shim *s)
 	       info.si_pid == s->pid;
 }
 
-/* exec answered: the pipe closed without a word when it went well. */
+/* The result of exec: the pipe closed without data on success. */
 static void
 exec_heard(struct shim *s)
 {
@@ -145,7 +145,7 @@ exec_heard(struct shim *s)
 		shim_spawn_failed(s, &why);
 		return;
 	}
-	/* From here on the trial alone holds its lock. */
+	/* From here on only the trial holds its lock. */
 	(void)close(s->lock_fd);
 	s->exit.ran = true;
 	s->exit.error = 0;
@@ -165,7 +165,7 @@ exec_heard(struct shim *s)
 static void
 main_over(struct shim *s, int status)
 {
-	/* Its last word is there by now. */
+	/* The message of exec was written before the exit. */
 	if (s->exec_fd != -1)
 		exec_heard(s);
 	s->reaped = true;
@@ -189,8 +189,8 @@ main_over(struct shim *s, int status)
 }
 
 /*
- * Only the main process is asked: it may need its workers to save.  One that
- * has ended by itself was never asked.
+ * SIGTERM goes to the main process only: it may need its workers to save a
+ * checkpoint.  If it has ended by itself, the stop had no effect.
  */
 static void
 stop_begin(struct shim *s)
@@ -209,13 +209,13 @@ stop_begin(struct shim *s)
 	if (!s->reaped) {
 		fail_point("shim.before_stop");
 		(void)kill(s->pid, SIGTERM);
-		/* Who stands still does not hear it, nor lets others end. */
+		/* A stopped process handles no signals and may block others. */
 		proc_continue_child(s->pid);
 		proc_continue_group(s->pid);
 	}
 }
 
-/* Reap whatever there is; true when no child is left. */
+/* Reap all ended children; true when no child is left. */
 static bool
 children_reap(struct shim *s)
 {
@@ -327,7 +327,7 @@ start_again(struct shim *s)
 	return s->start_at_ms >= 0 || s->exec_fd != -1;
 }
 
-/* From the fork to the moment when nothing of the trial is left. */
+/* From the fork until no process of the trial is left. */
 static void
 supervise(struct shim *s)
 {

@@ -1,7 +1,7 @@
 /*
  * The durable steps: claim the attempt before anything is started, record its
- * end after everything is over.  A claim that may not have reached the disk
- * starts nothing.
+ * end after all processes have ended.  If the claim may not be on the disk,
+ * nothing is started.
  */
 
 #include <errno.h>
@@ -20,7 +20,7 @@
 enum {
 	RETRY_MIN_MS = 100,
 	RETRY_MAX_MS = 10000,
-	/* A file system that became read-only seldom comes back by itself. */
+	/* A read-only file system rarely recovers by itself. */
 	RETRY_READ_ONLY_MS = 10000
 };
 
@@ -163,7 +163,7 @@ shim_record_update(struct shim *s, enum claim_kind kind)
 {
 	unsigned char sector[RECORD_SECTOR];
 
-	/* Not synced: after a power loss no process is there to be found. */
+	/* Not synced: after a power loss no process is left to find. */
 	s->claim.kind = kind;
 	attempt_record_encode_claim(sector, &s->claim);
 	(void)sector_write(s->state_fd, sector, 0);
@@ -189,7 +189,7 @@ shim_record_exit(struct shim *s)
 	struct timespec t;
 	int error;
 
-	/* What the trial said must not be younger than its end. */
+	/* The output must be on the disk before its end is. */
 	(void)fdatasync(s->log.fd);
 	(void)fdatasync(s->metrics.fd);
 	attempt_record_encode_exit(sector, &s->exit, s->uuid);

@@ -1,4 +1,4 @@
-/* From supervisor to trial: the fork, and all the child sets up for itself. */
+/* Starts the trial: the fork, and the setup in the child. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -40,7 +40,7 @@ oom_score_raise(void)
 	(void)close(fd);
 }
 
-/* "0-3,8": the part of it that we may use, unless that is nothing. */
+/* Bind to the allowed subset of cores, "0-3,8", unless it is empty. */
 static void
 cpus_bind(const char *list)
 {
@@ -143,7 +143,7 @@ shim_spawn(struct shim *s)
 	fail_point("shim.after_fork");
 }
 
-/* When the next try is, while the error may pass and nobody wants an end. */
+/* Schedule a retry if the error is temporary and no stop is pending. */
 static void
 start_plan(struct shim *s, int error)
 {

@@ -1,6 +1,6 @@
 /*
- * Probes: throw-away programs that try whether a GPU works.  CUDA may not come
- * back from a broken one, so each has a minute.
+ * Health probes: separate programs that check whether a GPU works.  CUDA may
+ * hang on a broken one, so each is limited to a minute.
  */
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /*
- * The rule of the idle warning: a mean over a window that moves along in tenths
- * of its length, so an attempt costs a dozen marks however long it runs.
+ * Warning about idle GPUs: a mean over a moving window, stored as marks at a
+ * tenth of its length, so that memory is bounded.
  */
 
 #include <inttypes.h>
@@ -9,7 +9,8 @@
 
 #include "trials/gpu/gpu-idle.h"
 
-#define GAP_MS 30000 /* no silence: it is told of so seldom */
+/* longest gap between two samples that counts as covered */
+#define GAP_MS 30000
 
 void
 gpu_idle_begin(struct gpu_idle *g, int64_t window_ms)
@@ -33,7 +34,7 @@ mark_add(struct gpu_idle *g, const struct gpu_idle_mark *now)
 		/* The driver was silent: this is no news. */
 		if (now->seen == last->seen)
 			return;
-		/* Counted anew: what was before says nothing. */
+		/* The counters were reset: earlier values are useless. */
 		if (now->busy < last->busy || now->seen < last->seen ||
 		    now->ms < last->ms)
 			g->n = 0;
@@ -60,7 +61,7 @@ window_begin(struct gpu_idle *g, int64_t now_ms)
 	return mark_at(g, 0);
 }
 
-/* Whether something was seen of it all the while, give or take a half. */
+/* Whether no gap between two marks exceeds half the window (or GAP_MS). */
 static bool
 window_seen(struct gpu_idle *g, int64_t now_ms)
 {

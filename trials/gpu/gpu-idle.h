@@ -1,6 +1,6 @@
 /*
- * Whether an attempt leaves its GPUs alone.  Pure: it is fed with what was used
- * and with times.
+ * Detects attempts that do not use their GPUs.  Without I/O: the caller passes
+ * in usage and times.
  */
 
 #ifndef HPOTUNE_GPU_IDLE_H
@@ -11,19 +11,20 @@
 #include <stdint.h>
 
 enum {
-	GPU_IDLE_PERCENT = 10, /* used less than that is hardly at all */
+	/* mean utilization in percent below which a warning is given */
+	GPU_IDLE_PERCENT = 10,
 	GPU_IDLE_MARKS = 12
 };
 
-/* What an attempt had used at some time. */
+/* The use of an attempt at one time. */
 struct gpu_idle_mark {
 	int64_t ms;
 	double busy, seen; /* GPU seconds since its start */
 };
 
 struct gpu_idle {
-	int64_t window_ms; /* 0 = nobody wants to know */
-	/* A ring, the oldest first: a tenth of the window apart at least. */
+	int64_t window_ms; /* 0 = off */
+	/* Ring, oldest first, at least a tenth of the window apart. */
 	struct gpu_idle_mark marks[GPU_IDLE_MARKS];
 	size_t first, n;
 	bool told;
@@ -31,9 +32,9 @@ struct gpu_idle {
 
 void gpu_idle_begin(struct gpu_idle *, int64_t window_ms);
 /*
- * It has used so much since its start, NAN = not known.  True once: its GPUs
- * have been used less than GPU_IDLE_PERCENT over the last window; text says so.
- * busy and seen may count a share of them alone.
+ * Add the use since the start of the attempt; NAN = unknown.  Returns true
+ * once: its GPUs were used less than GPU_IDLE_PERCENT over the last window;
+ * text says so. busy and seen may be its share of them.
  */
 bool gpu_idle_update(struct gpu_idle *, int gpus, double busy, double seen,
     int64_t now_ms, char *text, size_t n);

@@ -1,11 +1,11 @@
 /*
- * Locks on bytes of one file per GPU.  Byte 0 is held for the moment of
- * booking; each study holds a byte of its own for reading, so that its server
- * and all its supervisors, each with a copy or a description of its own, can
- * hold it together, and any other study sees that somebody does.  The kernel
- * drops a lock with its last holder.  The words in the file are only for
- * showing.  The folder is everybody's, so nothing in it is trusted: names are
- * not followed, files of others are never created over, and no call waits.
+ * Locks on bytes of one file per GPU.  Byte 0 is held while a lock is taken;
+ * each study holds one byte as a read lock, so that its server and all its
+ * supervisors, by inherited or own descriptors, hold it together and other
+ * studies see it.  The kernel drops a lock with its last holder.  The text in
+ * the file is informative only.  The folder is world-writable, so its contents
+ * are not trusted: links are not followed, files of other users are not
+ * overwritten, and no call blocks.
  */
 
 #include <ctype.h>
@@ -25,7 +25,7 @@
 
 enum {
 	LOCK_WORDS = 256, /* bytes of the file that are shown */
-	LOCK_TRIES = 16 /* files that others remove under our hands */
+	LOCK_TRIES = 16 /* retries when others remove the file meanwhile */
 };
 
 /* Bits of a key: byte 1 + key must be a place in a file. */
@@ -63,7 +63,7 @@ gpu_lock_key(const char *state_dir)
 	return h & LOCK_KEY_MASK;
 }
 
-/* UUIDs of MIG slices may have slashes. */
+/* UUIDs of MIG slices may contain slashes. */
 static void
 lock_name(const char *uuid, char *name, size_t n)
 {
@@ -76,8 +76,8 @@ lock_name(const char *uuid, char *name, size_t n)
 }
 
 /*
- * Move what was prepared to its name, unless that is taken; so nobody ever
- * sees it with other permissions than it shall have.
+ * Rename a prepared file unless the name exists, so that it is never visible
+ * with wrong permissions.
  */
 static int
 publish(const char *from, const char *to)
@@ -94,7 +94,7 @@ dir_make(const char *dir)
 
 	if (mkdtemp(tmp) != NULL) {
 		if (chmod(tmp, 01777) != 0 || publish(tmp, dir) != 0)
-			/* Opening it says what is wrong. */
+			/* The following open reports the error. */
 			errno = 0;
 		rmdir(tmp);
 	}
@@ -107,7 +107,7 @@ dir_open(const char *dir)
 	return open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-/* Make the file, writable for everybody: each study of each user books. */
+/* Create the file, writable for all users: each study of each user locks it. */
 static int
 file_make(const char *path)
 {
@@ -126,8 +126,8 @@ file_make(const char *path)
 }
 
 /*
- * Open without O_CREAT: where fs.protected_regular is set, that would be
- * refused for a file of another user.
+ * Open without O_CREAT: with fs.protected_regular the kernel rejects O_CREAT
+ * for a file of another user.
  */
 static int
 file_open(int dir, const char *name, int flags)
@@ -145,7 +145,7 @@ file_open(int dir, const char *name, int flags)
 	return -1;
 }
 
-/* The file of a GPU, made when it is not there. */
+/* Open the file of a GPU; create it if missing. */
 static int
 lock_open(const char *uuid, int *dir, char *name, size_t n, struct err *e)
 {
@@ -189,7 +189,7 @@ lock_set(int fd, short type, uint64_t start)
 	return fcntl(fd, F_OFD_SETLK, &l);
 }
 
-/* Whether others hold any of len bytes (0 = to the end): 1, 0, -1. */
+/* Whether others hold a lock within len bytes (0 = to the end): 1, 0, -1. */
 static int
 lock_held(int fd, uint64_t start, uint64_t len)
 {
@@ -203,7 +203,7 @@ lock_held(int fd, uint64_t start, uint64_t len)
 	return l.l_type != F_UNLCK;
 }
 
-/* Anybody may have written there: one line of harmless characters. */
+/* Any user may have written the file: keep one line of printable characters. */
 static void
 words_read(int fd, char *who, size_t n)
 {
@@ -233,12 +233,12 @@ words_write(int fd, const char *study)
 		len =
 		    snprintf(text, sizeof text, "%.100s of user %ld\npid %ld\n",
 			study, (long)geteuid(), (long)getpid());
-	/* Only for showing: no room for it is no reason to refuse. */
+	/* Informative only: ignore a full disk. */
 	if (pwrite(fd, text, (size_t)len, 0) == len && ftruncate(fd, len) != 0)
 		return;
 }
 
-/* 1: booked; 0: somebody else has it; -1: cannot lock. */
+/* 1: locked; 0: another study holds it; -1: cannot lock. */
 static int
 lock_book(int fd, uint64_t key)
 {
@@ -295,7 +295,10 @@ gpu_lock_take(const char *uuid, uint64_t key, const char *study, char *who,
 			err_set(e, ERR_FILE, "cannot lock %s/%s: %s",
 			    gpu_lock_dir(), name, strerror(errno));
 		else if (got == 0) {
-			/* The words of who is just booking are not there. */
+			/*
+			 * A holder that is just locking has not written its
+			 * name yet.
+			 */
 			if (lock_held(fd, 1, 0) == 1)
 				words_read(fd, who, n);
 			err_set(e, ERR_BUSY, "another study has it");

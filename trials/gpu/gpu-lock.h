@@ -1,7 +1,7 @@
 /*
- * Which study has which GPU of this machine: a lock per GPU, held by the
- * server and by every supervisor on it, so it outlives the server; nothing to
- * clean up, nothing to configure.
+ * Locks of GPUs between studies on this machine: one lock per GPU, held by the
+ * server and by each supervisor on it, so that it outlives the server.  Needs
+ * no cleaning up and no configuration.
  */
 
 #ifndef HPOTUNE_GPU_LOCK_H
@@ -13,27 +13,29 @@
 
 struct err;
 
-/* The folder of the locks: HPOTUNE_GPU_LOCKS, or below /dev/shm. */
+/*
+ * The folder of the locks: $HPOTUNE_GPU_LOCKS, else below /dev/shm.  Borrowed.
+ */
 const char *gpu_lock_dir(void);
 /*
- * A number for a study that no other on this machine has: of its folder, as
- * the disk knows it, so that it stays when the folder is moved.
+ * A key that is unique on this machine: from device and inode of the state
+ * directory, so that it stays when the folder is moved.
  */
 uint64_t gpu_lock_key(const char *state_dir);
 /*
- * Book it for the study: a descriptor that closes on exec; copies of it in
- * other processes keep the booking.  -1: ERR_BUSY: another study has it, who
- * says which ("NAME of USER", "" = not known); others: locks do not work here.
- * Never waits.
+ * Lock a GPU for the study: returns a close-on-exec descriptor; duplicates of
+ * it in other processes keep the lock. -1: ERR_BUSY: another study holds it,
+ * named in who ("NAME of USER", "" = unknown); other errors: locks do not work
+ * here.  Never blocks.
  */
 int gpu_lock_take(const char *uuid, uint64_t key, const char *study, char *who,
     size_t n, struct err *);
 /*
- * Whether a booking still stands: false when its file has been removed (at
- * logout systemd removes a user's files below /dev/shm).  Then take it again.
+ * Whether a lock still stands: false if its file was removed (at logout systemd
+ * removes a user's files below /dev/shm).  Then lock again.
  */
 bool gpu_lock_valid(int fd, const char *uuid);
-/* Who has it, without taking it: false = nobody. */
+/* Who holds the lock, without taking it: false = none. */
 bool gpu_lock_owner(const char *uuid, char *who, size_t n);
 
 #endif /* HPOTUNE_GPU_LOCK_H */

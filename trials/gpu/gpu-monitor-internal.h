@@ -1,4 +1,4 @@
-/* What the two files of the watch share. */
+/* Declarations shared by gpu-monitor.c and gpu-health-probe.c. */
 
 #ifndef HPOTUNE_GPU_MONITOR_INTERNAL_H
 #define HPOTUNE_GPU_MONITOR_INTERNAL_H
@@ -16,16 +16,17 @@ struct gpu_monitor {
 	gpu_monitor_cb *cb;
 	void *arg;
 	struct coproc *peer; /* NULL: not started */
-	struct buf heard; /* of a line */
-	struct loop_timer *limit; /* for the look in flight */
-	struct loop_timer *again; /* until it may be started again */
-	int64_t seq; /* of the last question */
-	int64_t asked; /* in flight, 0 = none */
-	int64_t waiting; /* not sent yet, 0 = none */
-	int64_t answered_ms; /* the last answer of this program, 0 = none */
-	int64_t pause_ms; /* before the next start */
+	struct buf heard; /* incomplete line */
+	struct loop_timer *limit; /* time limit of the pending query */
+	struct loop_timer *again; /* delays the next start */
+	int64_t seq; /* of the last query */
+	int64_t asked; /* pending query, 0 = none */
+	int64_t waiting; /* query not sent yet, 0 = none */
+	/* time of the last answer of this process, 0 = none */
+	int64_t answered_ms;
+	int64_t pause_ms; /* delay of the next start */
 	int64_t patience_ms;
-	char *why; /* it was killed */
+	char *why; /* why it was killed */
 	struct gpu_health_probe *probes;
 };
 

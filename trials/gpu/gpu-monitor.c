@@ -1,6 +1,6 @@
 /*
- * A program that is asked for looks, one at a time.  Knows that it may hang,
- * die or talk nonsense; refuses to know what is in a look.
+ * Queries a long-lived hpotune-gpu process for snapshots, one at a time, and
+ * restarts it if it hangs, exits or sends invalid data.
  */
 
 #include <inttypes.h>
@@ -19,7 +19,7 @@
 #include "trials/gpu/gpu-snapshot.h"
 
 /*
- * A look takes milliseconds, but for one that opens NVML: without the
+ * A query takes milliseconds, except one that opens NVML: without the
  * persistence daemon each GPU takes a second or two to wake.
  */
 enum {
@@ -30,7 +30,7 @@ enum {
 	PAUSE_MOST_MS = 60 * 1000
 };
 
-/* It is of no use: killed, and why is told when it is gone. */
+/* Kill the process; the reason is reported when it has exited. */
 static void
 watch_kill(struct gpu_monitor *w, const char *why)
 {
@@ -146,7 +146,7 @@ watch_start(struct gpu_monitor *w, struct err *e)
 	return coproc_start(&w->peer, w->loop, &spec, &hooks, e);
 }
 
-/* It may be started again: for a question that waits. */
+/* Restart it for a waiting query. */
 static void
 on_again(void *arg)
 {
@@ -209,7 +209,7 @@ gpu_monitor_patience(struct gpu_monitor *w, int64_t ms)
 	w->patience_ms = ms;
 }
 
-/* Nobody is called back from here: a start that fails says so on the loop. */
+/* Makes no callback: a failed start is reported later on the loop. */
 int64_t
 gpu_monitor_ask(struct gpu_monitor *w)
 {

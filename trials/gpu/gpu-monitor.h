@@ -1,6 +1,6 @@
 /*
- * "hpotune-gpu watch" on the loop: a question, and in a moment its look.  A
- * program that died or hangs is started again, later each time.
+ * "hpotune-gpu watch" on the event loop: one snapshot per query.  A process
+ * that exited or hangs is restarted with growing delays.
  */
 
 #ifndef HPOTUNE_GPU_MONITOR_H
@@ -15,8 +15,8 @@ struct gpu_monitor;
 struct loop;
 
 /*
- * look: borrowed until it returns; NULL: the one that was awaited will not
- * come, for why; a question that waits stays.  The watch is not freed inside.
+ * look is borrowed until the callback returns; NULL: the pending query failed,
+ * see why; a waiting query stays.  The callback must not free the monitor.
  */
 typedef void
 gpu_monitor_cb(void *arg, const struct gpu_snapshot *look, const char *why);
@@ -25,16 +25,18 @@ int gpu_monitor_new(struct gpu_monitor **, struct loop *, gpu_monitor_cb *,
     void *arg, struct err *);
 void gpu_monitor_free(struct gpu_monitor *);
 /*
- * Ask for a look that begins after this call; its seq.  While one is awaited
- * another question waits its turn; questions that wait become one.
+ * Request a snapshot that is taken after this call; returns its seq.  While a
+ * query is pending, further ones wait and are merged into one.
  */
 int64_t gpu_monitor_ask(struct gpu_monitor *);
-/* How long a look may take, for tests; one that opens NVML six times that. */
+/*
+ * For tests: the limit of a query; one that opens NVML gets six times as long.
+ */
 void gpu_monitor_patience(struct gpu_monitor *, int64_t ms);
 
 /*
- * Whether a GPU works: "hpotune-gpu probe UUID" on the loop, killed after a
- * minute.  One at a time per GPU; freed with the watch.
+ * Check whether a GPU works: "hpotune-gpu probe UUID" on the loop, killed after
+ * a minute.  One at a time per GPU; freed with the monitor.
  */
 typedef void
 gpu_health_probe_cb(void *arg, const char *uuid, bool good, const char *why);

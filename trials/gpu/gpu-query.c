@@ -1,6 +1,6 @@
 /*
- * One look, waited for, but never longer than agreed: the driver may be stuck,
- * and then not even killing helps the program that asks it.
+ * One query, synchronous but with a time limit: the driver may hang, and then
+ * even SIGKILL does not end the process that queries it.
  */
 
 #include <errno.h>
@@ -18,7 +18,7 @@
 #include "trials/gpu/gpu-sysfs.h"
 #include "trials/gpu/gpu-snapshot.h"
 
-/* One that has said all has this long to go. */
+/* time to exit after the answer */
 enum { GRACE_MS = 500 };
 
 static int64_t
@@ -30,7 +30,7 @@ now_ms(void)
 	return t.tv_sec * INT64_C(1000) + t.tv_nsec / 1000000;
 }
 
-/* All it says, up to its end or a time. */
+/* Read the answer, up to its end or a time. */
 static int
 answer_read(int fd, struct buf *text, int64_t until_ms, struct err *e)
 {

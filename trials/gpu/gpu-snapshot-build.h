@@ -1,4 +1,4 @@
-/* What the files that make and read looks share. */
+/* Declarations shared by the writer and the reader of snapshots. */
 
 #ifndef HPOTUNE_GPU_SNAPSHOT_BUILD_H
 #define HPOTUNE_GPU_SNAPSHOT_BUILD_H
@@ -8,7 +8,10 @@
 
 #include "trials/gpu/gpu-snapshot.h"
 
-/* No look is larger: what goes beyond is left out, and refused in a line. */
+/*
+ * Limits of a snapshot: the writer omits what exceeds them, the reader rejects
+ * it.
+ */
 enum {
 	GPU_SNAPSHOT_GPUS = 256,
 	GPU_SNAPSHOT_PROCESSES = 4096, /* of one GPU */
@@ -16,14 +19,14 @@ enum {
 	GPU_SNAPSHOT_LINE = 4 << 20 /* bytes */
 };
 
-/* Words of the line; ends with NULL. */
+/* Names in the JSON line; ends with NULL. */
 extern const char *const gpu_source_names[];
 
-/* Nothing is known of it. */
+/* Set all fields to unknown. */
 void gpu_snapshot_device_init(struct gpu_device *);
-/* One more GPU, of which nothing is known yet; borrowed until the next. */
+/* Append a GPU with unknown fields; borrowed until the next call. */
 struct gpu_device *gpu_snapshot_add(struct gpu_snapshot *);
-/* Text of a driver: cut to n, and harmless. */
+/* Copy a text of the driver: truncated to n, control characters replaced. */
 void gpu_snapshot_set_text(char *to, size_t n, const char *from);
 
 #endif /* HPOTUNE_GPU_SNAPSHOT_BUILD_H */

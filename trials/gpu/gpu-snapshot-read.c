@@ -1,6 +1,6 @@
 /*
- * A look from its line.  Trusts nothing: each member must be there, once, of
- * its type and within its bounds, and no other.
+ * Parses a snapshot from its JSON line.  Strict: each member must exist exactly
+ * once, with its type and within its bounds; other members are errors.
  */
 
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include "trials/gpu/gpu-snapshot-build.h"
 #include "trials/gpu/gpu-snapshot.h"
 
-/* Whole numbers that a double holds exactly. */
+/* Integers up to here are exact in a double. */
 #define NUMBER_MOST (INT64_C(1) << 53)
 
 /* It will be shown on terminals: printable ASCII. */

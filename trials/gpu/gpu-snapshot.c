@@ -1,7 +1,4 @@
-/*
- * A look as one line of JSON, and as memory.  Knows every member of it;
- * refuses to know where looks come from.
- */
+/* Snapshots as one line of JSON and in memory. */
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,7 +1,6 @@
 /*
- * What is seen of the GPUs of this machine: a look is everything seen of all
- * of them at one moment.  hpotune-gpu makes it, one JSON line; the server and
- * the command line read it.
+ * A snapshot: the state of all GPUs of this machine at one moment. hpotune-gpu
+ * writes it as one JSON line; the server and the command line read it.
  */
 
 #ifndef HPOTUNE_GPU_SNAPSHOT_H
@@ -14,103 +13,108 @@
 struct buf;
 struct err;
 
-/* How the reason of a look begins when NVML is not installed. */
+/* Start of the reason when NVML is not installed. */
 #define GPU_NO_LIBRARY "NVML cannot be opened"
 
 enum {
-	GPU_UUID = 80, /* bytes with the end: MIG names are long */
+	GPU_UUID = 80, /* bytes with the NUL: MIG names are long */
 	GPU_NAME = 96,
-	GPU_BUS = 16, /* "0000:3b:00.0", as sysfs writes it */
+	GPU_BUS = 16, /* "0000:3b:00.0", as in sysfs */
 	GPU_CPUS = 512, /* "0-15,32-47" */
 	GPU_WHY = 160,
 	GPU_OWNER = 64
 };
 
 enum gpu_source {
-	GPU_NONE, /* no driver: why says what is missing */
+	GPU_NONE, /* no driver: see why */
 	GPU_NVML,
-	GPU_PROC, /* names only: neither memory nor processes are known */
+	GPU_PROC, /* names only, without memory and processes */
 	GPU_SIMULATED
 };
 
-/* A process that computes on a GPU. */
+/* A process with a compute context on a GPU. */
 struct gpu_process {
-	int64_t pid; /* as the driver counts: perhaps of the host */
-	int64_t memory; /* bytes, -1 = not known */
+	int64_t pid; /* pid in the driver's namespace, perhaps the host's */
+	int64_t memory; /* bytes, -1 = unknown */
 	/*
-	 * Filled by whoever reads the look, from /proc: the uuid of the attempt
-	 * it is of, "pack PLACE", "" = somebody else's; gone: no such process
-	 * here.
+	 * Filled in from /proc by the reader: the uuid of its attempt, "pack
+	 * PLACE", or "" = foreign; gone: no such process here.
 	 */
 	char owner[GPU_OWNER];
 	bool gone;
 };
 
-/* One GPU, or one MIG slice of one.  Numbers are -1 where not known. */
+/* One GPU or MIG slice.  Numbers are -1 when unknown. */
 struct gpu_device {
 	char uuid[GPU_UUID]; /* "GPU-…", "MIG-…", "SIM-0" */
 	char name[GPU_NAME];
 	char bus[GPU_BUS];
-	char parent[GPU_UUID]; /* of a slice: its GPU, else "" */
-	char cpus[GPU_CPUS]; /* the cores near it, "" = not known */
-	int node; /* NUMA */
+	char parent[GPU_UUID]; /* of a slice: UUID of its GPU, else "" */
+	char cpus[GPU_CPUS]; /* CPU cores near it, "" = unknown */
+	int node; /* NUMA node */
 	int index; /* in PCI order; of a slice: of its GPU */
 	int minor; /* /dev/nvidiaN */
 	int64_t memory, used; /* bytes */
 	int temperature; /* degrees Celsius */
-	int utilization; /* % of the last moment, of the whole GPU */
+	int utilization; /* percent, of the whole GPU, at the last sample */
 	int64_t power; /* mW */
 	int64_t energy; /* mJ since the driver was loaded */
-	int recovery; /* what the driver asks for: 0 = nothing */
+	int recovery; /* recovery action that the driver requests: 0 = none */
 	bool lost; /* fallen off the bus, or must be reset */
-	char why[GPU_WHY]; /* what could not be asked, or "" */
+	char why[GPU_WHY]; /* what could not be queried, or "" */
 	struct gpu_process *processes;
 	size_t n_processes;
 };
 
-/* A fault that the driver has reported since the last look. */
+/* A fault (Xid) that the driver has reported since the last snapshot. */
 struct gpu_fault {
 	char uuid[GPU_UUID];
 	int xid;
 };
 
 struct gpu_snapshot {
-	int64_t seq; /* of the question it answers, 0 = none */
+	int64_t seq; /* of its query, 0 = none */
 	enum gpu_source source;
 	char driver[48];
 	char why[GPU_WHY];
-	struct gpu_device *gpus; /* PCI order, slices in place of their GPU */
+	struct gpu_device *gpus; /* PCI order; slices replace their GPU */
 	size_t n;
 	struct gpu_fault *faults;
 	size_t n_faults;
 };
 
 /* gpu-snapshot.c */
-/* One line of JSON, without its end. */
+/* Append one line of JSON, without newline. */
 void gpu_snapshot_write(struct buf *, const struct gpu_snapshot *);
-/* Free it with gpu_snapshot_free, also after an error. */
+/*
+ * Parse such a line.  Free the snapshot with gpu_snapshot_free, also after an
+ * error.
+ */
 int gpu_snapshot_read(
     struct gpu_snapshot *, const char *line, size_t len, struct err *);
 void gpu_snapshot_free(struct gpu_snapshot *);
 /* A deep copy. */
 void
 gpu_snapshot_copy(struct gpu_snapshot *to, const struct gpu_snapshot *from);
-/* Simulated GPUs, all idle, of so many bytes each. */
+/* A snapshot of n simulated, idle GPUs with this many bytes each. */
 void gpu_snapshot_simulate(struct gpu_snapshot *, int n, int64_t memory);
 
 /* gpu-query.c */
 /*
- * Whether there is a sign of a driver: /proc/driver/nvidia, /dev/nvidiactl,
- * /dev/dxg, or what HPOTUNE_NVML says; empty, it says that there is none.
+ * Whether a driver seems to be installed: /proc/driver/nvidia, /dev/nvidiactl,
+ * /dev/dxg, or the library of $HPOTUNE_NVML; if that is set but empty: false.
  */
 bool gpu_query_driver(void);
 /*
- * One look, by "hpotune-gpu list", waited for.  Without a sign of a driver
- * nothing is started and the look is empty.  An error: the program could not
- * be run, or did not answer in time.
+ * Take one snapshot by "hpotune-gpu list", synchronously.  Without a driver
+ * nothing is started and the snapshot is empty.  Errors: the program cannot be
+ * run, or the time is over.
  */
 int gpu_query(struct gpu_snapshot *, int timeout_ms, struct err *);
-/* Whether a GPU works, by "hpotune-gpu probe", waited for; -1: why not. */
+/*
+ * Check a GPU by "hpotune-gpu probe", synchronously; -1: it does not work, see
+ * the error.
+ */
 int gpu_query_probe(const char *uuid, int timeout_ms, struct err *);
 
 #endif /* HPOTUNE_GPU_SNAPSHOT_H */

@@ -1,7 +1,4 @@
-/*
- * GPUs as files of /proc and /sys.  Knows names and places; what is in use can
- * not be known from here.
- */
+/* GPUs from files of /proc and /sys: names and locations, not their use. */
 
 #include <dirent.h>
 #include <limits.h>
@@ -25,7 +22,7 @@ gpu_sysfs_bus_name(char to[GPU_BUS], const char *from)
 		    bus & 0xff, device & 0xff, function & 0xf);
 }
 
-/* The first line of a file; false: there is none. */
+/* Read the first line of a file; false: none. */
 static bool
 line_read(const char *path, char *line, size_t n)
 {
@@ -139,7 +136,7 @@ entry_read(const char *folder, const char *name, struct gpu_snapshot *l)
 	gpu_sysfs_bus_name(g->bus, name);
 	(void)snprintf(path, sizeof path, "%s/%s/information", folder, name);
 	information_read(g, path);
-	/* Nothing could be said to such a one: it has no name. */
+	/* A GPU without a UUID cannot be used. */
 	if (g->bus[0] == '\0' || g->uuid[0] == '\0')
 		l->n--;
 }

@@ -1,12 +1,11 @@
 /*
- * Xids, the numbers by which NVIDIA's driver names a fault: what each is
- * called and whose fault it is taken for.  Follows the actions that NVIDIA's
- * catalogue of Xids names (2025-10): "restart the application" is the
- * trial's, "reset the GPU" or "restart the machine" the GPU's, what depends
- * on more than the number is a suspicion.  Three differ from what NVIDIA's
- * device plugin for Kubernetes does: 94 kills programs that did nothing
- * wrong, so it is the GPU's; 109 may be a kernel that never ends as well as a
- * GPU that must be reset; and what the catalogue calls harmless is only told.
+ * Xids, the fault codes of NVIDIA's driver: their names and whether the trial
+ * or the GPU is blamed.  Follows the actions in NVIDIA's catalogue of Xids
+ * (2025-10): "restart the application" blames the trial, "reset the GPU" or
+ * "restart the machine" the GPU; codes that need more context are suspect.
+ * Differences to NVIDIA's device plugin for Kubernetes: 94 kills innocent
+ * programs, so it blames the GPU; 109 may be an endless kernel or a GPU that
+ * needs a reset; codes that the catalogue calls harmless are only noted.
  */
 
 #include <stddef.h>
@@ -117,7 +116,7 @@ gpu_xid_blame(int xid)
 {
 	const struct xid *x = xid_find(xid);
 
-	/* A number that is new to us may mean anything. */
+	/* Unknown codes are suspect. */
 	return x != NULL ? x->blame : GPU_BLAME_SUSPECT;
 }
 

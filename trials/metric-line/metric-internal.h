@@ -1,4 +1,4 @@
-/* What the readers of report lines share; nobody else includes this. */
+/* Declarations shared by the parsers of report lines; private. */
 
 #ifndef HPOTUNE_METRIC_INTERNAL_H
 #define HPOTUNE_METRIC_INTERNAL_H
@@ -10,19 +10,19 @@ struct metric_number;
 struct metric_line;
 struct metric_patterns;
 
-/* Length of the metric name at p, 0 when none stands there. */
+/* Length of the metric name at p, 0 if there is none. */
 size_t metric_line_name_len(const char *p, const char *end);
-/* Begin with nothing. */
+/* Reset to empty. */
 void metric_line_clear(struct metric_line *);
 /*
- * One pair more.  False, with the reason in why, when the pair spoils the
- * line: a step that is no step, a name given twice, too many.
+ * Add a pair.  False, with the reason in why, when the whole line is invalid: a
+ * bad step, a duplicate name, too many pairs.
  */
 bool metric_line_add(struct metric_line *, const char *name, size_t len,
     const struct metric_number *);
-/* The last word on a line: forget everything, say why, return false. */
+/* Reject the line: clear it, set why, return false. */
 bool metric_line_refuse(struct metric_line *, const char *why);
-/* A line without tag against the patterns. */
+/* Match a line without tag against the patterns. */
 bool metric_patterns_match(struct metric_line *, const struct metric_patterns *,
     const char *line, size_t len);
 

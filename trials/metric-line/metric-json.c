@@ -1,7 +1,7 @@
 /*
- * A line of the metrics file: one flat JSON object.  Not the reader of
- * src/base/json/json.h: this one is for a million lines, takes NaN and Infinity as
- * Python writes them, and passes over what is no number without keeping it.
+ * Parses a line of the metrics file: one flat JSON object.  Separate from
+ * src/base/json/json.h for speed (a million lines), for NaN and Infinity as
+ * Python writes them, and to skip non-numbers without storing them.
  */
 
 #include <string.h>
@@ -84,9 +84,9 @@ take_escape(struct cursor *c)
 }
 
 /*
- * A string whose opening quote was taken.  name (of METRIC_LINE_NAME_MAX + 1)
- * gets as much as fits, *len the true length; characters outside ASCII
- * become '?', which no name has.
+ * Parse a string after its opening quote. name (of METRIC_LINE_NAME_MAX + 1) is
+ * truncated, *len is the full length; non-ASCII characters become '?', which no
+ * name contains.
  */
 static bool
 take_string(struct cursor *c, char *name, size_t *len)
@@ -128,7 +128,7 @@ take_number(struct cursor *c, struct metric_number *n)
 
 static bool skip_value(struct cursor *, int depth);
 
-/* The rest of an array or object whose bracket was taken. */
+/* Skip the rest of an array or object after its bracket. */
 static bool
 skip_members(struct cursor *c, char close, int depth)
 {

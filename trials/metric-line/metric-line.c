@@ -1,7 +1,7 @@
 /*
- * The tagged line: "hpotune: step=3 loss=0.24".  A line is taken whole or not
- * at all: a word that is no name=number may be the trace of two processes
- * that wrote over each other, and then no number beside it is to be trusted.
+ * The tagged line: "hpotune: step=3 loss=0.24".  A line is accepted as a whole
+ * or rejected: a word that is not name=number may come from two processes that
+ * wrote at once, and then the other numbers are unreliable.
  */
 
 #include <string.h>
@@ -12,7 +12,7 @@
 
 #define TAG "hpotune:"
 #define TAG_LEN (sizeof(TAG) - 1)
-/* What hpotune-ranks says itself quotes other ranks, which report nothing. */
+/* Messages of hpotune-ranks quote the output of ranks; they are no reports. */
 #define RANKS_TAG "hpotune-ranks: "
 #define RANKS_LEN (sizeof(RANKS_TAG) - 1)
 
@@ -102,7 +102,7 @@ metric_line_add(struct metric_line *r, const char *name, size_t len,
 	return true;
 }
 
-/* Where name=number ends, or NULL with the line refused. */
+/* Returns the end of name=number, or NULL with the line rejected. */
 static const char *
 parse_pair(struct metric_line *r, const char *p, const char *end)
 {
@@ -142,7 +142,7 @@ parse_pairs(struct metric_line *r, const char *p, const char *end)
 	return true;
 }
 
-/* What follows the tag, or NULL when the text does not begin with it. */
+/* The text after the tag, or NULL if it does not start with it. */
 static const char *
 after_tag(const char *p, const char *end)
 {

@@ -1,8 +1,8 @@
 /*
- * One line of a trial's output -> step, names and values.  Trusts nothing:
- * any bytes may come.  The only door to PCRE2.
+ * Parser of one line of a trial's output into step, names and values.  Input is
+ * untrusted: any bytes.
  *
- * Only whole lines may be handed over: half a line may end within a number.
+ * Pass complete lines only: an incomplete line may end within a number.
  */
 
 #ifndef HPOTUNE_METRIC_LINE_H
@@ -30,43 +30,43 @@ struct metric_line {
 	bool has_step;
 	int64_t step;
 	/*
-	 * NULL, or why something that was meant as a report was left out; one
-	 * clause in static memory, so that equal pointers are equal reasons.
+	 * NULL, or why a line that was meant as a report was rejected; one
+	 * clause in static memory, so that equal reasons have equal pointers.
 	 */
 	const char *why;
 	/*
-	 * Of a line that was taken: NULL, or why a member of it was left out; in
-	 * static memory, too.
+	 * For an accepted line: NULL, or why a member of it was skipped; static
+	 * memory, too.
 	 */
 	const char *left_out;
 	size_t n;
 	struct metric_value values[METRIC_LINE_VALUES_MAX];
 };
 
-/* Patterns of one study, compiled.  An error names the key of study.json. */
+/* The compiled patterns of one study.  An error names the key of study.json. */
 struct metric_patterns;
 int metric_patterns_new(
     struct metric_patterns **, const struct study_trial *, struct err *);
 void metric_patterns_free(struct metric_patterns *);
 
 /*
- * A line of the log, without its newline: tagged or matched by the patterns
- * (NULL = none).  True when it reports something.
+ * Parse a line of the log, without its newline: tagged, or matched by the
+ * patterns (NULL = none).  True if it reports something.
  *
- * The tag stands at the start of the line or after a bare CR (a progress bar),
- * after blanks at most: behind a time stamp or a rank it is no tag.  Pairs
- * NAME=NUMBER follow, parted by blanks, a comma before the blank is allowed;
- * one word that is no such pair and the whole line is refused.
+ * The tag is at the start of the line or after a bare CR (a progress bar), with
+ * optional blanks before it; after a time stamp or a rank it is not
+ * recognised.  Pairs NAME=NUMBER follow, separated by blanks, with an optional
+ * comma before the blank; any other word rejects the whole line.
  *
- * Patterns see what a terminal would show: the text after the last bare CR,
- * up to 4 KiB.  The step is looked for in the same line.
+ * Patterns are matched against what a terminal would show: the text after the
+ * last bare CR, up to 4 KiB.  The step is searched in the same line.
  */
 bool metric_line_parse(struct metric_line *, const struct metric_patterns *,
     const char *line, size_t len);
 /*
- * A line of $HPOTUNE_METRICS: one JSON object, NaN and Infinity allowed as
- * Python writes them.  Members that are no numbers are passed over, and so is a
- * number whose name no metric may have, which left_out says.
+ * Parse a line of $HPOTUNE_METRICS: one JSON object; NaN and Infinity are
+ * allowed as Python writes them.  Members that are not numbers are skipped, and
+ * numbers with an invalid metric name too; the latter sets left_out.
  */
 bool metric_json_parse(struct metric_line *, const char *line, size_t len);
 

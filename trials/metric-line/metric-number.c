@@ -1,7 +1,6 @@
 /*
- * Text -> double.  Up to 19 digits with a small exponent, which is what
- * programs print, are rounded here in integer arithmetic; the rest is given
- * to the C library.
+ * Converts text to double.  Up to 19 digits with a small exponent, the usual
+ * case, are rounded here in integer arithmetic; the rest is passed to strtod.
  */
 
 #include <locale.h>
@@ -84,7 +83,7 @@ scan_digits(struct metric_number *out, const char *p, const char *end)
 	return any || p > start ? p : NULL;
 }
 
-/* "e-3" at p, or p itself when there is none. */
+/* Parse "e-3" at p; returns p if there is none. */
 static const char *
 scan_exponent(struct metric_number *out, const char *p, const char *end)
 {

@@ -1,6 +1,6 @@
 /*
- * Decimal numbers as programs print them, whatever the locale.  Values are
- * those of strtod in the C locale, to the last bit.
+ * Decimal numbers, independent of the locale.  Values equal those of strtod in
+ * the C locale, to the last bit.
  */
 
 #ifndef HPOTUNE_METRIC_NUMBER_H
@@ -11,16 +11,16 @@
 #include <stdint.h>
 
 enum metric_number_kind {
-	NUMBER_FINITE, /* as written: 1e999 has this kind, too */
+	NUMBER_FINITE, /* includes 1e999 */
 	NUMBER_INFINITE,
 	NUMBER_NAN
 };
 
-/* A number as it stands in a text: digits * 10^exponent. */
+/* A parsed number: digits * 10^exponent. */
 struct metric_number {
 	enum metric_number_kind kind;
 	bool negative;
-	bool cut; /* digits that are not 0 did not fit */
+	bool cut; /* non-zero digits were dropped */
 	uint64_t digits;
 	int64_t exponent;
 	const char *text; /* borrowed; without the sign */
@@ -28,13 +28,13 @@ struct metric_number {
 };
 
 /*
- * Read [+-] 12, 1.5, .5, 1., 1e-3, inf, infinity or nan (any case) at p.
- * Returns the first byte after it, or NULL when no number stands there.
+ * Parse [+-] 12, 1.5, .5, 1., 1e-3, inf, infinity or nan (any case) at p.
+ * Returns the first byte after it, or NULL if there is no number.
  */
 const char *
 metric_number_scan(struct metric_number *, const char *p, const char *end);
 double metric_number_value(const struct metric_number *);
-/* The number when it is whole and within 0 … 2^53; exact. */
+/* The value if it is an integer within 0 to 2^53; exact.  False: it is not. */
 bool metric_number_integer(const struct metric_number *, int64_t *);
 
 #endif /* HPOTUNE_METRIC_NUMBER_H */

@@ -1,8 +1,8 @@
 /*
- * Patterns over a trial's own prints.  The only door to PCRE2.
+ * Patterns for output without tags.  The only file that includes PCRE2.
  *
- * Neither pattern nor line is trusted with our time: only the head of a line
- * is looked at, and a match may backtrack only so often from one start.
+ * Neither patterns nor lines are trusted: only the first bytes of a line are
+ * searched, and the backtracking of a match is limited.
  */
 
 #define PCRE2_CODE_UNIT_WIDTH 8
@@ -34,7 +34,7 @@ struct rule {
 struct metric_patterns {
 	struct rule *rules;
 	size_t n;
-	struct rule step; /* without code when there is none */
+	struct rule step; /* no code = not set */
 	pcre2_match_context *context;
 	pcre2_jit_stack *stack;
 	pcre2_match_data *match;
@@ -66,7 +66,7 @@ rule_compile(
 	return 0;
 }
 
-/* Say which pattern it was, at its place in study.json where that is known. */
+/* Describe which pattern is wrong, with its position in study.json if known. */
 static int
 metric_err(const struct study_metric *m, size_t i, const char *key,
     const struct err *why, struct err *e)
@@ -236,8 +236,8 @@ has_value(const struct metric_line *r, const char *name)
 }
 
 /*
- * Of several patterns for one name the first that matches counts.  A pattern
- * that finds nonsense loses its own value; a step that is nonsense, the line.
+ * Of several patterns for one name the first match counts.  An invalid value
+ * drops only that value; an invalid step rejects the line.
  */
 bool
 metric_patterns_match(struct metric_line *r, const struct metric_patterns *rs,

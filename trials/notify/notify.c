@@ -1,6 +1,6 @@
 /*
- * Notices by SNS and EventBridge.  Each channel has a client of its own, since
- * topic and bus may be in two regions; it is opened when something is sent.
+ * Notices by SNS and EventBridge.  Each channel has its own client, since topic
+ * and bus may be in different regions; it is opened at the first message.
  * Reference: SNS API, Publish; EventBridge API, PutEvents.
  */
 
@@ -54,7 +54,7 @@ is_ordered(const char *topic)
 	return n > k && strcmp(topic + n - k, end) == 0;
 }
 
-/* A topic in order drops what comes again under its id, for five minutes. */
+/* A FIFO topic drops a second message with the same id for five minutes. */
 static void
 sns_form(struct buf *b, const struct notify *n, const char *topic,
     const struct notify_message *m)
@@ -99,8 +99,8 @@ events_body(struct buf *b, const char *bus, const struct notify_message *m)
 }
 
 /*
- * PutEvents says yes although it took nothing: why, or "" when it took the
- * event.
+ * PutEvents returns 200 also if it rejected the event: set why, or "" if it was
+ * accepted.
  */
 static void
 events_judge(const struct json *answer, char *why, size_t n)
@@ -172,7 +172,7 @@ notify_free(struct notify *n)
 	free(n);
 }
 
-/* The region is always named, so that nobody has to be asked for it. */
+/* The region is always set, so no query for it is needed. */
 static int
 channel_open(struct channel *c, struct err *e)
 {

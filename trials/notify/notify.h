@@ -1,7 +1,6 @@
 /*
- * Somebody elsewhere is told of a study: a message to a topic of SNS, an event
- * to a bus of EventBridge.  Sends what it is given, on the loop; what is due,
- * and when to try again, is the tuner's to decide.
+ * Sends notices about a study: messages to an SNS topic, events to an
+ * EventBridge bus.  The tuner decides what is sent, and when it is retried.
  */
 
 #ifndef HPOTUNE_NOTIFY_H
@@ -16,21 +15,21 @@ struct err;
 struct loop;
 struct notify;
 
-/* The answer of a channel: NULL = it has taken the message, else why not. */
+/* The result of a message: NULL = accepted, else why not. */
 typedef void notify_cb(void *arg, enum study_channel, const char *why);
 
 struct notify_env {
 	struct loop *loop;
-	const struct study_notify *to; /* borrowed, as all texts are */
+	const struct study_notify *to; /* borrowed, like all texts */
 	const char *study;
-	notify_cb *answer; /* called from the loop, not from notify_send */
-	/* Something worth an event: keys were refused, the clock is off. */
+	notify_cb *answer; /* called from the loop, never from notify_send */
+	/* A note for the view events: rejected keys, a wrong clock. */
 	void (*note)(void *arg, bool warn, const char *text);
 	void *arg;
 };
 
 struct notify_message {
-	const char *id; /* a UUID: the same whenever this one is sent again */
+	const char *id; /* a UUID; the same in a retry */
 	enum study_moment moment;
 	const char *text; /* for people */
 	const char *detail; /* the same as a JSON object */
@@ -38,11 +37,11 @@ struct notify_message {
 };
 
 struct notify *notify_new(const struct notify_env *);
-/* Without a callback; what is on its way may still arrive. */
+/* Free without a callback; a message in flight may still arrive. */
 void notify_free(struct notify *);
 /*
- * Send on a channel that env.to names and that awaits no answer.  -1: nothing
- * was sent, for want of keys' files, the library, or an endpoint.
+ * Send on a channel of env.to that has no message in flight. -1: nothing was
+ * sent because the credential files, the library or the endpoint are missing.
  */
 int notify_send(struct notify *, enum study_channel,
     const struct notify_message *, struct err *);

@@ -1,7 +1,7 @@
 /*
- * Who is on the way: the launcher starts somebody to serve for each attempt,
- * and the attempt's own process comes a moment later, or has come before.
- * Until then a place is not left.
+ * Expected members.  The launcher starts a server per attempt, and the
+ * attempt's own process connects a moment later or earlier.  Until then the
+ * place does not exit.
  */
 
 #include <stdlib.h>

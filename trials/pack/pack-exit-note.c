@@ -1,4 +1,7 @@
-/* Two lines of text: the kind, and why.  Whatever else is there is nothing. */
+/*
+ * Format: two lines of text, the kind and the reason.  Other contents are
+ * ignored.
+ */
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -43,7 +46,7 @@ pack_exit_note_write(const char *dir, enum pack_exit_note kind, const char *why)
 	if (fd == -1)
 		return;
 	buf_printf(&b, "%s\n%s\n", kinds[kind], why);
-	/* A full disk leaves the exit status to speak for itself. */
+	/* On a full disk only the exit status remains. */
 	if (write(fd, b.data, b.len) == -1)
 		(void)0;
 	buf_free(&b);

@@ -1,4 +1,6 @@
-/* Lines in and out; a writer that is gone is an end, not an error. */
+/*
+ * Line-based input and output; EOF and a closed peer are an end, not an error.
+ */
 
 #include <errno.h>
 #include <fcntl.h>

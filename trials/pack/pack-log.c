@@ -1,4 +1,4 @@
-/* The log of a place: two files at most, the older one given up in time. */
+/* The log of a place: two files of bounded size; the older one is replaced. */
 
 #include <fcntl.h>
 #include <stdarg.h>
@@ -37,7 +37,7 @@ pack_log_raw(struct pack_log *log, const char *text, size_t n)
 		(void)renameat(log->dir_fd, PACK_LOG, log->dir_fd, LOG_OLD);
 		pack_log_open(log, log->dir_fd);
 	}
-	/* What does not fit on the disk is lost, and nobody waits for it. */
+	/* What does not fit on the disk is dropped. */
 	if (log->fd != -1 && (r = write(log->fd, text, n)) > 0)
 		log->size += r;
 }

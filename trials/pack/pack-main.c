@@ -1,6 +1,6 @@
 /*
- * hpotune-pack: the command line of its two halves, and what both of them
- * need.  Everything is said by hpotune: a wrong argument is a bug.
+ * hpotune-pack: its command line, and functions shared by both commands.  It is
+ * started by hpotune only: a wrong argument is a bug.
  */
 
 #include <errno.h>

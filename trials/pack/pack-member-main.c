@@ -1,7 +1,7 @@
 /*
- * One packed trial, as its supervisor sees it: it brings the trial to the
- * program of its place, writes down what that says of it, hands on the wish
- * that it should end, and ends as it did.
+ * The process of one packed trial below its supervisor: passes the trial to the
+ * program of its place, writes its output to the files of the trial, forwards
+ * stop signals, and exits as the trial did.
  */
 
 #include <errno.h>
@@ -23,9 +23,10 @@
 #include "trials/pack/pack.h"
 
 enum {
-	AGAIN_MS = 50, /* between two tries at the door */
-	NOBODY_MS = 10000, /* with nobody serving, before it is given up */
-	GONE_MS = 2000, /* … when somebody did: a successor is soon there */
+	AGAIN_MS = 50, /* between two tries to connect */
+	NOBODY_MS = 10000, /* without a server, before it fails */
+	/* … after the server disappeared: a successor starts soon */
+	GONE_MS = 2000,
 	LINE_MAX_BYTES = 4 << 20
 };
 
@@ -39,12 +40,13 @@ struct join {
 	struct pack_line_io io;
 	bool somebody; /* has had the place in our time */
 	bool welcome;
-	bool stop; /* it was told to end */
+	bool stop; /* SIGTERM was received */
 	bool stop_sent;
-	int64_t alone_since_ms; /* nobody holds the place; -1 = somebody does */
+	/* since when no process holds the place; -1 = one does */
+	int64_t alone_since_ms;
 };
 
-/* What everybody reads in the trial's log. */
+/* A message for the trial's log. */
 static void
 say(const char *text)
 {
@@ -164,7 +166,7 @@ metrics_open(void)
 			 path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
 }
 
-/* Until all of it is there, or it cannot be. */
+/* Write all, or as much as possible. */
 static void
 write_all(int fd, const char *text, size_t n)
 {
@@ -261,7 +263,7 @@ wait_for_something(struct join *j, int ms)
 	(void)poll(p, j->io.fd == -1 ? 1 : 2, ms);
 }
 
-/* Whether anybody has the place, though he may not listen yet or any more. */
+/* Whether a process holds the place, even if it does not accept connections. */
 static bool
 place_held(const struct join *j)
 {
@@ -298,7 +300,7 @@ knock(struct join *j)
 		    "nobody serves its place: see the log of the place");
 }
 
-/* Everything that came, to its last byte. */
+/* Process everything that was received. */
 static void
 converse(struct join *j)
 {

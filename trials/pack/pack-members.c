@@ -1,6 +1,6 @@
 /*
- * The processes that stand for trials: who comes in, what they say, what they
- * are told.  One that does not read is not waited for.
+ * Connections of members (the processes of trials): accept, read, write.  A
+ * member that does not read does not block the others.
  */
 
 #include <errno.h>
@@ -46,7 +46,7 @@ pack_members_admit(struct pack *p)
 		at = &(*at)->next;
 		p->n_members++;
 	}
-	/* Without descriptors they wait at the door. */
+	/* Without descriptors they wait in the backlog. */
 	if (p->n_members >= MEMBERS_MAX || (errno != EAGAIN && errno != EINTR))
 		p->accept_try_ms = p->now_ms + DOOR_AGAIN_MS;
 }
@@ -68,7 +68,7 @@ pack_members_send(struct pack_member *m, char letter, const char *text)
 		m->dropped = 0;
 	}
 	buf_printf(&b, "%c %s\n", letter, text);
-	/* Lines of a log may be left out without a word. */
+	/* Log lines may be dropped silently. */
 	if (letter != 'l' || pack_line_io_pending(&m->io) <= WAITING_MAX)
 		pack_line_io_put(&m->io, b.data, b.len);
 	buf_free(&b);

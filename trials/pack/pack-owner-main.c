@@ -1,6 +1,6 @@
 /*
- * One place: it takes the lock, listens, and owns the user's program as long
- * as somebody needs it.  It outlives the server and all supervisors.
+ * The server of one place: takes the lock, accepts members, and owns the user's
+ * program while it is needed.  It outlives the server and all supervisors.
  */
 
 #include <errno.h>
@@ -28,10 +28,11 @@ enum {
 	AGAIN_MS = 100, /* between two tries at the lock of a place */
 	FILES_EACH = 3,
 	FILES_OTHER = 64,
-	ANSWER_MS = 10000 /* for another one to say what it is */
+	/* limit of another server's answer about its program */
+	ANSWER_MS = 10000
 };
 
-/* Whether one that runs our program lets others in. */
+/* Whether another server of the same program accepts members. */
 static bool
 is_served(const struct pack *p)
 {
@@ -64,7 +65,7 @@ place_take(struct pack *p)
 	while (attempt_record_lock(p->lock_fd) == -1) {
 		if (errno != EAGAIN)
 			return -1;
-		/* One that begins or leaves is waited for. */
+		/* Wait for a server that is starting or exiting. */
 		if (is_served(p))
 			return 0;
 		(void)poll(NULL, 0, AGAIN_MS);
@@ -98,7 +99,10 @@ door_close(struct pack *p)
 		return;
 	p->leaving = true;
 	(void)unlinkat(p->dir_fd, PACK_SOCKET, 0);
-	/* Those who are at the door find it shut, and try the next one. */
+	/*
+	 * Waiting connections fail, and their members connect to the next
+	 * server.
+	 */
 	(void)close(p->listen_fd);
 	p->listen_fd = -1;
 	p->accept_try_ms = -1;
@@ -148,7 +152,7 @@ anybody_waits(const struct pack *p)
 	return false;
 }
 
-/* A program that nobody needs, or that does not answer, is ended. */
+/* End a program that is not needed or does not respond. */
 static void
 program_mind(struct pack *p)
 {
@@ -242,7 +246,10 @@ wait_for_something(struct pack *p, struct polls *polls)
 			pack_members_read(p, m);
 }
 
-/* Two for each trial and one who waits; the program gets what we were given. */
+/*
+ * Two descriptors per trial and one for a waiting member; the program keeps the
+ * inherited limit.
+ */
 static void
 files_allow(struct pack *p)
 {
@@ -258,7 +265,7 @@ files_allow(struct pack *p)
 	(void)setrlimit(RLIMIT_NOFILE, &files);
 }
 
-/* False: everybody has left, and so may we. */
+/* False: no member is left, exit. */
 static bool
 owner_turn(struct pack *p)
 {
@@ -287,7 +294,7 @@ pack_owner_main(struct pack *p)
 	r = place_take(p);
 	if (r != 1)
 		return r == 0 ? 0 : errno;
-	/* What a predecessor left that was killed. */
+	/* Kill what a killed predecessor left. */
 	(void)proc_environ_kill("HPOTUNE_PACK_DIR", p->dir);
 	pack_log_open(&p->log, p->dir_fd);
 	p->seats = xcalloc((size_t)p->places, sizeof *p->seats);

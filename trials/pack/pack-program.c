@@ -1,7 +1,4 @@
-/*
- * The user's program: one start, its pipes, its end, and everything it leaves
- * behind.  Knows nothing of what is said.
- */
+/* The user's program: start, pipes, end, and killing what it leaves. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +18,7 @@
 
 enum { SWEEP_MIN_MS = 5, SWEEP_MAX_MS = 1000 };
 
-/* What a child that could not become the program says. */
+/* Message of a child that could not execute the program. */
 struct exec_error {
 	int error;
 	bool in_chdir;
@@ -228,7 +225,7 @@ sweep(struct pack *p)
 			       : SWEEP_MAX_MS;
 }
 
-/* Reap whatever there is; true when no child is left. */
+/* Reap all ended children; true when no child is left. */
 static bool
 children_reap(struct pack *p)
 {
@@ -262,7 +259,7 @@ exec_heard(struct pack_program *g)
 	}
 }
 
-/* One reading of each; true when something came. */
+/* Read each pipe once; true if there was data. */
 static bool
 output_read(struct pack *p)
 {
@@ -322,7 +319,7 @@ tell_end(struct pack *p)
 	pack_log_note(p, "%s", why);
 }
 
-/* Nothing of it runs any more: what it said last, and its end. */
+/* No process of it is left: process its last output, and its end. */
 static void
 program_over(struct pack *p)
 {

@@ -1,6 +1,6 @@
 /*
- * A line of the program of packed trials.  Reports are read as a metrics file
- * is, NaN and all; everything else is strict JSON.
+ * Parses a line of the packed program.  Reports are parsed like a metrics file,
+ * with NaN; everything else is strict JSON.
  */
 
 #include <math.h>
@@ -35,7 +35,7 @@ nonsense(struct pack_message *p, const char *why)
 	buf_puts(&p->text, why);
 }
 
-/* The line ends where another would begin. */
+/* Truncate at the first newline. */
 static void
 put_line(struct buf *b, const char *text)
 {
@@ -65,7 +65,10 @@ whole(int64_t *out, double value)
 	return true;
 }
 
-/* A report as a metrics file has it; false when there is more in the line. */
+/*
+ * Copy a report in the format of a metrics file; false when the line has other
+ * members.
+ */
 static bool
 report_put(struct pack_message *p, const struct metric_line *r)
 {
@@ -157,7 +160,7 @@ read_log(struct pack_message *p, const struct json *log)
 	put_line(&p->text, json_string(log));
 }
 
-/* What no metrics file would take is left to the trial's reader to refuse. */
+/* Reports with an invalid format are left to the trial's reader to reject. */
 static void
 read_rest(struct pack_message *p, const struct json *root)
 {

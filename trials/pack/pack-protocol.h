@@ -1,6 +1,6 @@
 /*
- * The protocol of packed trials, hpotune-trial(7), as text: what a line of the
- * program says.  Trusts no byte, knows no process.
+ * The protocol of packed trials, hpotune-trial(7): parses a line of the
+ * program.  Input is untrusted.
  */
 
 #ifndef HPOTUNE_PACK_PROTOCOL_H
@@ -22,13 +22,13 @@ enum pack_message_kind {
 
 struct pack_message {
 	enum pack_message_kind said;
-	int64_t trial; /* 0 = not given: logs only */
-	int64_t attempt; /* 0 = not given */
+	int64_t trial; /* 0 = missing: logs only */
+	int64_t attempt; /* 0 = missing */
 	int code; /* of an end: 0 to 255 */
-	struct buf text; /* kept from line to line; the owner frees it */
+	struct buf text; /* reused from line to line; the owner frees it */
 };
 
-/* Read a line without its newline, with a NUL behind it. */
+/* Parse a line without its newline, terminated by a NUL. */
 void pack_protocol_read(struct pack_message *, const char *line, size_t len);
 
 #endif /* HPOTUNE_PACK_PROTOCOL_H */

@@ -1,7 +1,7 @@
 /*
- * The seats: which trials the program has been given and has not ended.  A
- * trial whose member is gone keeps its seat until the program says its end,
- * and nobody else may run it as long.
+ * Seats: trials that were passed to the program and have not ended.  A trial
+ * whose member is gone keeps its seat until the program reports its end, and no
+ * other process may run it meanwhile.
  */
 
 #include <errno.h>
@@ -19,7 +19,7 @@
 #define SEAT_LOCK "pack.lock"
 
 enum {
-	ALONE_MS = 2000, /* for a program whose members were all killed */
+	ALONE_MS = 2000, /* grace of a program whose members were all killed */
 	LOCK_AGAIN_MS = 100
 };
 
@@ -92,8 +92,8 @@ owner_write(const struct pack *p, int fd)
 }
 
 /*
- * Whether the program that had it is still there.  Who serves it may have been
- * killed: the lock goes a moment before the program does.
+ * Whether the program that held the lock still runs.  If its server was killed,
+ * the lock is released a moment before the program ends.
  */
 static bool
 owner_lives(int fd)
@@ -111,8 +111,8 @@ owner_lives(int fd)
 }
 
 /*
- * False: another program still has this trial.  Where no lock can be had, in a
- * folder that somebody has removed, nobody else can begin it either.
+ * False: another program still has this trial.  If no lock can be taken because
+ * the folder was removed, no other process can start it either.
  */
 static bool
 trial_lock(struct pack *p, struct pack_member *m, int *fd)
@@ -251,7 +251,10 @@ pack_seats_on_line(struct pack *p, const char *line, size_t len)
 	}
 }
 
-/* Those that wait have nothing to do with an end, unless none will begin. */
+/*
+ * Waiting members are not affected by the end of the program, unless it cannot
+ * be executed.
+ */
 void
 pack_seats_end(struct pack *p, enum pack_end how, int number, const char *why)
 {

@@ -1,22 +1,22 @@
 /*
- * hpotune-pack: one program of the user's that owns several trials.  "serve"
- * starts it and talks with it for one place; "join" stands for one of its
- * trials below a supervisor, and so all others see an ordinary trial.
+ * hpotune-pack: one program of the user that runs several trials.  "serve"
+ * starts it and talks to it for one place; "join" stands for one of its trials
+ * below a supervisor, so that it looks like an ordinary trial.
  *
- * Between the two goes a line with one letter first:
+ * The protocol between the two, one line per message:
  *
- *	join:	j TRIAL ATTEMPT KEY MESSAGE	take this trial; MESSAGE is
- *						what the program is to be told
+ *	join:	j TRIAL ATTEMPT KEY MESSAGE	take this trial; MESSAGE goes
+ *						to the program
  *		s				tell the program to stop it
- *		a KEY TRIAL ATTEMPT		is a program of KEY here?  And
- *						somebody is on the way
- *		q				leave when nobody is left
+ *		a KEY TRIAL ATTEMPT		does a program of KEY run here?
+ *						A member will connect.
+ *		q				exit when no member is left
  *	serve:	w				welcome; or yes
- *		o				another program is here: wait
+ *		o				another program runs here: wait
  *		r LINE				a line for the metrics file
  *		l TEXT				a line for the log
- *		e CODE WHY			the program said its end
- *		d HOW NUMBER WHY		the program is gone
+ *		e CODE WHY			the trial has ended
+ *		d HOW NUMBER WHY		the program has ended
  */
 
 #ifndef HPOTUNE_PACK_H
@@ -38,73 +38,76 @@
 
 enum {
 	PACK_PLACES_MAX = 4096,
-	PACK_GREETING_MAX = 4 << 20, /* bytes of the settings of a trial */
-	PACK_KEY = 16 /* hex digits: what is run, with what */
+	/* maximum size of the settings of a trial */
+	PACK_GREETING_MAX = 4 << 20,
+	PACK_KEY = 16 /* hex digits: hash of command and options */
 };
 
-/* How a program of many trials ended, and with it each of them. */
+/* How a packed program ended, and with it each of its trials. */
 enum pack_end {
 	PACK_END_CODE = 'c', /* it exited: number is its status */
 	PACK_END_SIGNAL = 's', /* number is the signal */
 	PACK_END_OOM = 'o',
 	PACK_END_NOT_RUN = 'n', /* it could not be executed */
-	PACK_END_OURS = 'k' /* we ended it, for want of an answer */
+	PACK_END_OURS = 'k' /* killed by us, because it did not respond */
 };
 
 struct pack_member;
 
-/* One trial that the program has been given and has not ended. */
+/* A trial that was passed to the program and has not ended. */
 struct pack_seat {
 	int64_t trial, attempt;
-	struct pack_member *member; /* NULL when that one is gone */
-	bool told; /* to stop */
-	int64_t unresponsive_at_ms; /* -1 = not waited for */
-	int lock_fd; /* of the trial's folder: nobody else may run it */
+	struct pack_member *member; /* NULL when it has disconnected */
+	bool told; /* a stop was sent to the program */
+	/* deadline of the program's answer; -1 = none */
+	int64_t unresponsive_at_ms;
+	/* lock of the trial's folder: no other process may run it */
+	int lock_fd;
 };
 
 enum pack_state {
-	PACK_GREETING, /* it has not said whom it stands for */
-	PACK_WAITING, /* for a place */
+	PACK_GREETING, /* has not sent its trial yet */
+	PACK_WAITING, /* for a seat */
 	PACK_RUNNING, /* has a seat */
-	PACK_LEAVING /* its end is on the way to it */
+	PACK_LEAVING /* its end is being sent */
 };
 
 struct pack_member {
 	struct pack_line_io io;
 	enum pack_state state;
 	int64_t trial, attempt;
-	char *message; /* for the program; NULL once it was sent */
+	char *message; /* for the program; NULL after it was sent */
 	char *trial_dir;
 	bool noted_wait;
-	size_t dropped; /* reports that it did not read in time */
+	size_t dropped; /* reports dropped because it did not read */
 	struct pack_member *next; /* in order of arrival */
 };
 
 enum pack_phase {
 	PACK_NONE, /* no program */
 	PACK_UP,
-	PACK_ENDING, /* told to end; SIGKILL at kill_at_ms */
-	PACK_KILLING /* whatever is left of it gets SIGKILL */
+	PACK_ENDING, /* SIGTERM sent; SIGKILL at kill_at_ms */
+	PACK_KILLING /* SIGKILL sent to all that is left */
 };
 
 struct pack_program {
 	enum pack_phase phase;
 	pid_t pid;
-	bool reaped; /* the main process */
+	bool reaped; /* the main process was reaped */
 	int status; /* as of waitpid, once reaped */
 	bool killed; /* by us */
 	int exec_error; /* errno; 0 = it runs */
-	bool in_chdir; /* … of the folder, not of the program */
-	int exec_fd; /* says so; -1 when answered */
-	struct pack_line_io in, out, err; /* its 0, 1, 2 */
+	bool in_chdir; /* … of chdir, not of exec */
+	int exec_fd; /* receives exec_error; -1 when done */
+	struct pack_line_io in, out, err; /* its stdin, stdout, stderr */
 	int64_t kill_at_ms, sweep_at_ms, sweep_wait_ms; /* -1 = not set */
 	size_t starts;
 };
 
 struct pack_arrival {
 	int64_t trial, attempt;
-	int64_t until_ms; /* then it is forgotten */
-	bool came; /* before it was said to */
+	int64_t until_ms; /* when the entry expires */
+	bool came; /* connected before it was announced */
 };
 
 struct pack_log {
@@ -113,87 +116,91 @@ struct pack_log {
 };
 
 struct pack {
-	/* As the launcher said. */
+	/* Arguments from the launcher. */
 	const char *dir, *workdir, *cgroup, *key;
 	char **argv;
 	int64_t places, grace_ms;
 	int64_t trial, attempt;
 	int64_t hold_fds;
-	/* locks from 3 on, as in shim.h */ /* it was started for this one */
+	/* the attempt for which it was started */
+	/* number of lock descriptors from 3 on, as in shim.h */
 
 	int dir_fd, lock_fd, listen_fd, signal_fd;
 	int64_t now_ms; /* CLOCK_BOOTTIME */
-	int64_t leave_at_ms; /* -1 = somebody is here */
+	int64_t leave_at_ms; /* when to exit; -1 = a member is connected */
 	struct pack_arrival *expected;
 	size_t n_expected, cap_expected;
-	int64_t lock_try_ms; /* a trial's lock was taken: again then */
-	int64_t accept_try_ms; /* no more can be let in: again then */
-	rlim_t files; /* the limit on open files that we were given */
-	bool hasty; /* leave as soon as nobody is here */
-	bool leaving; /* no one is let in any more */
+	int64_t lock_try_ms; /* when to try the lock of a trial again */
+	int64_t accept_try_ms; /* when to accept again */
+	rlim_t files; /* the inherited limit on open files */
+	bool hasty; /* exit as soon as no member is left */
+	bool leaving; /* accepts no members */
 	struct pack_member *members;
 	size_t n_members;
-	struct pack_seat *seats; /* of places */
+	struct pack_seat *seats; /* array of seats */
 	size_t n_seats;
 	struct pack_program program;
 	struct pack_log log;
 	struct pack_message line;
 };
 
-/* pack-log.c: what the place has to say, with a bound on its size. */
+/* pack-log.c: the log of the place, of bounded size. */
 void pack_log_open(struct pack_log *, int dir_fd);
 void pack_log_raw(struct pack_log *, const char *, size_t);
 void pack_log_note(struct pack *, const char *, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* pack-members.c: who stands for trials. */
-/* Let in all that wait at the door. */
+/* pack-members.c: connections of members. */
+/* Accept all waiting connections. */
 void pack_members_admit(struct pack *);
-/* What one has said, and whether it is still there. */
+/* Process what a member has sent, or its disconnection. */
 void pack_members_read(struct pack *, struct pack_member *);
 void pack_members_send(struct pack_member *, char letter, const char *text);
-/* Forget those that are gone. */
+/* Free disconnected members. */
 void pack_members_sweep(struct pack *);
 
-/* pack-arrivals.c: who is on the way. */
+/* pack-arrivals.c: expected members. */
 void pack_arrivals_add(struct pack *, int64_t trial, int64_t attempt);
 void pack_arrivals_came(struct pack *, int64_t trial, int64_t attempt);
-/* Until when somebody may still come; -1 = nobody will. */
+/* Until when members are expected; -1 = none. */
 int64_t pack_arrivals_until(struct pack *);
 
-/* pack-seats.c: which trials the program has. */
-/* Give places to those that wait, as far as there are any. */
+/* pack-seats.c: trials that the program has. */
+/* Assign free seats to waiting members. */
 void pack_seats_fill(struct pack *);
-/* What a line of the program says. */
+/* Process a line of the program. */
 void pack_seats_on_line(struct pack *, const char *line, size_t len);
 void pack_seats_stop(struct pack *, struct pack_seat *);
 struct pack_seat *pack_seats_find(struct pack *, const struct pack_member *);
-/* Its member is gone without an end. */
+/* The member of a seat disconnected before the end of its trial. */
 void pack_seats_desert(struct pack *, struct pack_seat *);
-/* The program is gone: an end for each. */
+/* The program has ended: end all its trials. */
 void pack_seats_end(struct pack *, enum pack_end, int number, const char *why);
-/* When the next one turns out deaf, -1 = never; whether one has by now. */
+/* When the next seat becomes unresponsive, -1 = never; whether one is. */
 int64_t pack_seats_next_ms(const struct pack *);
 bool pack_seats_unresponsive(const struct pack *);
-/* Whether anybody stands for one of them. */
+/* Whether any seat has a member. */
 bool pack_seats_occupied(const struct pack *);
 
 /* pack-program.c: the user's program. */
 void pack_program_start(struct pack *);
-/* Close its input, SIGTERM, SIGKILL after the grace. */
+/* Close its input and send SIGTERM; SIGKILL after the grace. */
 void pack_program_end(struct pack *);
 void pack_program_kill(struct pack *);
-/* Its children, its output, its times; each turn. */
+/* Once per iteration: reap children, read output, check times. */
 void pack_program_turn(struct pack *);
 int64_t pack_program_next_ms(const struct pack *);
 
-/* pack-member-main.c, pack-owner-main.c: the two commands; exit statuses. */
+/*
+ * pack-member-main.c, pack-owner-main.c: the two commands; return exit
+ * statuses.
+ */
 int pack_member_main(char **args);
 int pack_owner_main(struct pack *);
 
-/* pack.c */
+/* pack-main.c */
 int64_t pack_clock_ms(void);
-/* A connection to the place in this folder: -1 with errno. */
+/* Connect to the place in this folder: -1 with errno. */
 int pack_connect(int dir_fd);
 
 #endif /* HPOTUNE_PACK_H */

@@ -1,6 +1,7 @@
 /*
- * Formulas: a setting's quality from its parameters, and the curve of a trial
- * of that quality.  Pure: the same seed, trial and step give the same value.
+ * Formulas: the quality of a configuration from its parameters, and the curve
+ * of a trial of that quality.  Deterministic: the same seed, trial and step
+ * give the same value.
  */
 
 #include <math.h>
@@ -38,8 +39,8 @@ uniform_of(uint64_t seed, uint64_t which)
 }
 
 /*
- * What one parameter costs, 0 to 1.  Numbers count by their order of
- * magnitude, with the best one somewhere in 1e-4 … 1e2.
+ * Cost of one parameter, 0 to 1.  Numbers count by their order of magnitude,
+ * with an optimum within 1e-4 to 1e2.
  */
 static double
 parameter_cost(uint64_t seed, const struct json *j)

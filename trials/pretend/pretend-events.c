@@ -1,6 +1,6 @@
 /*
- * What the launcher pretend tells the tuner of its attempts and GPUs.  Each
- * thing is told once; what was told is remembered in the watch alone.
+ * Events of the launcher pretend for its attempts and GPUs.  Each event is sent
+ * once; struct pretend_watch records what was sent.
  */
 
 #include <stdlib.h>
@@ -18,7 +18,7 @@ tell(struct pretend *p, const struct pretend_watch *w, struct launch_event *ev)
 	p->env.event(p->env.arg, ev);
 }
 
-/* What it has used of its GPU, of what was told of it. */
+/* GPU use up to the reports that were sent. */
 static void
 usage_emit(struct pretend *p, struct pretend_watch *w)
 {
@@ -60,7 +60,7 @@ also_emit(struct pretend *p, const struct pretend_watch *w,
 	}
 }
 
-/* Reports that were not told yet, at most max; true when all are told now. */
+/* Send new reports, at most max; true when all are sent. */
 static bool
 reports_emit(struct pretend *p, struct pretend_watch *w, size_t max)
 {
@@ -111,7 +111,7 @@ tell_end(struct pretend *p, const struct pretend_watch *w)
 	tell(p, w, &ev);
 }
 
-/* Tell what is new of one attempt; true when there will be nothing more. */
+/* Send what is new of one attempt; true when it is complete. */
 static bool
 watch_emit(struct pretend *p, struct pretend_watch *w)
 {
@@ -139,7 +139,7 @@ watch_emit(struct pretend *p, struct pretend_watch *w)
 	return w->of->state != PRETEND_RUNS;
 }
 
-/* Those that have other trials on them than was told. */
+/* Send the GPUs whose number of trials has changed. */
 static void
 tell_gpus(struct pretend *p)
 {

@@ -1,5 +1,5 @@
 /*
- * Pretended GPUs: round numbers, the same for each step, so that sums can be
+ * Simulated GPUs: round numbers, equal for each step, so that sums can be
  * checked by hand.
  */
 
@@ -8,7 +8,7 @@
 #include "trials/pretend/pretend.h"
 
 #define STEP_J 100.0
-#define STEP_S 1.0 /* GPU seconds that are seen of a step */
+#define STEP_S 1.0 /* GPU seconds measured per step */
 #define STEP_BUSY_S 0.6
 #define TRIAL_BYTES (INT64_C(2) << 30)
 #define GPU_BYTES (INT64_C(16) << 30)

@@ -1,4 +1,7 @@
-/* Inside the launcher pretend: pretend.c runs it, pretend-events.c reports. */
+/*
+ * Declarations shared by pretend.c, which runs the launcher, and
+ * pretend-events.c, which reports.
+ */
 
 #ifndef HPOTUNE_PRETEND_INTERNAL_H
 #define HPOTUNE_PRETEND_INTERNAL_H
@@ -7,17 +10,17 @@
 
 struct loop_timer;
 
-/* An attempt that the tuner waits for. */
+/* An attempt that the tuner follows. */
 struct pretend_watch {
 	int64_t trial;
 	int attempt;
-	struct pretend_attempt *of; /* NULL: its world is gone */
-	size_t told; /* reports */
+	struct pretend_attempt *of; /* NULL: its world was freed */
+	size_t told; /* reports sent */
 	bool up;
-	double *also; /* how good it is by each other metric */
+	double *also; /* its quality by each other metric */
 	int slot;
-	struct launch_usage used; /* by the first reports, told or not */
-	size_t used_by; /* … so many of them */
+	struct launch_usage used; /* use up to the first used_by reports */
+	size_t used_by; /* … this many */
 };
 
 struct pretend {
@@ -27,16 +30,16 @@ struct pretend {
 	struct pretend_world *world;
 	bool own;
 	int slots;
-	int gpus; /* of each, the trials on it that were told; -1 = none yet */
+	int gpus; /* per GPU: number of trials last sent; -1 = none */
 	int *gpu_trials;
 	struct loop_timer *timer;
 	struct pretend_watch *watches;
 	size_t n, cap;
 };
 
-/* Have a turn when the next thing happens. */
+/* Set the timer for the next thing that happens. */
 void pretend_arm(struct pretend *);
-/* Everything that is new. */
+/* Deliver all events. */
 void pretend_events_collect(void *ctx);
 
 #endif /* HPOTUNE_PRETEND_INTERNAL_H */

@@ -1,7 +1,7 @@
 /*
- * The pretended world: its clock, its dice, its attempts and what becomes of
- * each.  Knows no launcher and no study; things happen when their time has
- * come, whether anybody listens or not.
+ * The simulated world: clock, random numbers, attempts and their fates.
+ * Independent of launchers and studies; things happen at their time even if no
+ * launcher is attached.
  */
 
 #include <math.h>
@@ -284,7 +284,7 @@ attempt_report(struct pretend_world *w, struct pretend_attempt *a, int64_t at)
 		*saved_step(w, a->trial) = f->next_step - 1;
 }
 
-/* What SIGTERM does: it writes its checkpoint and goes. */
+/* Reaction to SIGTERM: write the checkpoint and exit. */
 static void
 attempt_obey(struct pretend_world *w, struct pretend_attempt *a, int64_t at)
 {
@@ -454,7 +454,7 @@ pretend_world_start(struct pretend_world *w, const struct launch_spec *spec,
 	if (abandoned)
 		return a;
 	w->live[w->n_live++] = a;
-	/* It begins with the checkpoint of the trial that it continues. */
+	/* It starts from the checkpoint of the trial that it continues. */
 	if (spec->from > 0 && *saved_step(w, spec->trial) == 0)
 		w->saved[spec->trial] = w->saved[spec->from];
 	a->life.grace_ms = spec->settings->grace_ms;

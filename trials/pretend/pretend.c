@@ -1,7 +1,7 @@
 /*
- * The launcher without processes.  Carries what happens in a pretended world
- * to the loop; what is said of an attempt follows from the world alone, so
- * nothing is remembered here but how far it was told.
+ * The launcher without processes: connects a simulated world with the event
+ * loop.  All state of attempts is in the world; only what was sent is stored
+ * here.
  */
 
 #include <stdio.h>
@@ -95,7 +95,7 @@ script_of(const struct launch_env *env)
 static void
 on_timer(void *arg)
 {
-	(void)arg; /* the turn that follows collects */
+	(void)arg; /* the next iteration calls collect */
 }
 
 void
@@ -201,7 +201,7 @@ qualities(const struct pretend *p, const char *params_json)
 	return out;
 }
 
-/* Tell everything of an attempt after the first told reports. */
+/* Follow an attempt and send all after the first told reports. */
 static void
 watch_from(struct pretend *p, const struct launch_spec *spec,
     struct pretend_attempt *of, int64_t told)
@@ -268,7 +268,7 @@ pretend_stop(void *ctx, int64_t trial, int attempt, bool now)
 	loop_wake(p->env.loop);
 }
 
-/* Reports that count as told: of some trials the last ones come again. */
+/* Reports that count as sent: for some trials the last ones are sent again. */
 static int64_t
 overlap(const struct pretend_attempt *a, int64_t told)
 {

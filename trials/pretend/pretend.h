@@ -1,9 +1,9 @@
 /*
- * A world of pretended trials: no process, only curves that unroll with time.
+ * A world of simulated trials: no processes, only curves over time.
  *
- * The launcher "pretend" makes a world of its own, which goes when the launcher
- * is closed.  A test makes one that outlives launchers, gives it faults, and
- * compares its ledger, what really happened, with what a store says.
+ * The launcher "pretend" creates a world that is freed with it.  A test creates
+ * one that outlives launchers, injects faults, and compares its ledger (what
+ * really happened) with a store.
  */
 
 #ifndef HPOTUNE_PRETEND_H
@@ -20,30 +20,30 @@ struct loop;
 struct pretend_world;
 
 enum pretend_curve {
-	PRETEND_EXP, /* falls exponentially to its end */
-	PRETEND_POWER, /* falls as a power of the step */
-	PRETEND_CROSSING, /* the slow ones end best: hard on rules */
-	PRETEND_PLATEAU, /* nothing for long, then a sudden fall */
+	PRETEND_EXP, /* exponential decay */
+	PRETEND_POWER, /* power law */
+	PRETEND_CROSSING, /* slow starters end best: hard for stopping rules */
+	PRETEND_PLATEAU, /* flat for long, then a sudden fall */
 	PRETEND_FLAT,
 	PRETEND_CURVES
 };
 
-/* How trials go when nothing is wrong with the world. */
+/* Trials without faults. */
 struct pretend_script {
 	enum pretend_curve curve;
 	double noise; /* standard deviation */
 	int64_t steps; /* reports of a whole trial */
 	double step_ms;
 	double fail; /* share of attempts that exit with 1 */
-	double nan; /* share of trials that turn to NaN */
+	double nan; /* share of trials that become NaN */
 	uint64_t seed;
 	bool maximize;
 };
 
-/* Shares, 0 to 1: of attempts unless another thing is named. */
+/* Shares, 0 to 1: of attempts unless stated otherwise. */
 struct pretend_faults {
-	double busy; /* of calls of start: ERR_BUSY */
-	double refuse; /* start says no for good */
+	double busy; /* of start calls: ERR_BUSY */
+	double refuse; /* start fails for good */
 	double late; /* start takes effect up to 4 s later */
 	double no_run; /* the command cannot be executed */
 	double lost;
@@ -51,23 +51,24 @@ struct pretend_faults {
 	double oom;
 	double silent; /* exits 0 without a report */
 	double hang; /* never ends by itself */
-	double slow_stop; /* uses much of the grace */
-	double ignore_stop; /* goes on until it is killed */
-	double last_words; /* one report more after a stop */
+	double slow_stop; /* takes most of the grace to end */
+	double ignore_stop; /* runs until it is killed */
+	double last_words; /* one more report after a stop */
 	double nonfinite; /* of reports: NaN or an infinity */
 	double backwards; /* of reports: an earlier step again */
 	double stepless; /* of trials: reports without steps */
-	double gaps; /* of trials: not every step reports */
-	double second; /* of trials: another metric beside it */
-	double repeat; /* steps before the checkpoint come again */
-	double unknown; /* of looks: cannot tell */
-	double dribble; /* of collects: hand over a part only */
-	double waits; /* there is no machine for it */
-	double again; /* of trials: a restart hears old reports again */
+	double gaps; /* of trials: not every step is reported */
+	double second; /* of trials: reports another metric, too */
+	double repeat; /* steps before the checkpoint are reported again */
+	double unknown; /* of adopt calls: ADOPT_UNKNOWN */
+	double dribble; /* of collects: deliver only a part */
+	double waits; /* no machine is available for it */
+	/* of trials: old reports are sent again after a restart */
+	double again;
 };
 
 enum pretend_state {
-	PRETEND_COMING, /* start took effect somewhere, not here yet */
+	PRETEND_COMING, /* start will take effect later */
 	PRETEND_RUNS,
 	PRETEND_ENDED,
 	PRETEND_LOST,
@@ -78,30 +79,30 @@ struct pretend_report {
 	bool has_step;
 	int64_t step;
 	double value;
-	int64_t time_us; /* when it was said */
+	int64_t time_us; /* time of the report */
 };
 
-/* What really happened to one attempt. */
+/* The true history of one attempt. */
 struct pretend_attempt {
 	int64_t trial;
 	int attempt;
 	char uuid[40];
 	enum pretend_state state;
-	int64_t started_ms; /* world time; -1 = it never did */
-	int64_t stop_ms; /* asked to end; -1 = no */
-	int64_t ended_ms; /* -1 = it runs */
-	int64_t first_step; /* where it began: the checkpoint, or 1 */
+	int64_t started_ms; /* world time; -1 = never started */
+	int64_t stop_ms; /* a stop was requested; -1 = no */
+	int64_t ended_ms; /* -1 = running */
+	int64_t first_step; /* where it started: the checkpoint, or 1 */
 	struct pretend_report *reports;
 	size_t n_reports;
 	struct launch_exit exit;
 
-	/* How it will go on; nothing to read for others. */
+	/* Its future; private to pretend-world.c. */
 	struct pretend_life {
 		double quality; /* 0 best, 1 worst */
 		int64_t next_step;
 		int64_t last_step; /* of the script */
 		int64_t report_ms; /* the next report; all world time */
-		int64_t end_ms; /* it ends by itself */
+		int64_t end_ms; /* when it ends by itself */
 		int64_t kill_ms;
 		int64_t limit_ms; /* max_run */
 		int64_t grace_ms;
@@ -114,58 +115,60 @@ struct pretend_attempt {
 struct pretend_world *
 pretend_world_new(uint64_t seed, const struct pretend_faults *);
 void pretend_world_free(struct pretend_world *);
-/* Time goes by while no launcher is open. */
+/* Let time pass while no launcher is open. */
 void pretend_world_pass(struct pretend_world *, int64_t ms);
 int64_t pretend_world_now(const struct pretend_world *);
 /* The ledger: attempts in the order of their first start. */
 size_t pretend_world_count(const struct pretend_world *);
 const struct pretend_attempt *
 pretend_world_get(const struct pretend_world *, size_t i);
-/* How many run now, and the most that ever ran at once. */
+/* Number of running attempts, and its maximum so far. */
 size_t pretend_world_running(const struct pretend_world *);
 size_t pretend_world_most(const struct pretend_world *);
 
-/* launcher_pretend.open into a world that stays; NULL = one of its own. */
+/* As launcher_pretend.open, but with a world that stays; NULL = create one. */
 int pretend_open(void **ctx, const struct launch_env *, struct pretend_world *,
     struct err *);
 
-/* For the launcher: the clock of the world is that of this loop from now on. */
+/* For the launcher: use the clock of this loop from now on. */
 void pretend_world_attach(
     struct pretend_world *, struct loop *, const struct pretend_script *);
 void pretend_world_detach(struct pretend_world *);
 /* Let everything happen that is due. */
 void pretend_world_run(struct pretend_world *);
-/* When the next thing happens, in ms from now; -1 = never. */
+/* Milliseconds until the next thing happens; -1 = never. */
 int64_t pretend_world_next(const struct pretend_world *);
-/* Whether a thing of this share befalls now: draws from the world's dice. */
+/* Draw whether an event with this probability happens now. */
 bool pretend_world_dice(struct pretend_world *, double share);
 const struct pretend_faults *pretend_world_faults(const struct pretend_world *);
 struct pretend_attempt *
 pretend_world_find(struct pretend_world *, const char *uuid);
-/* The attempt begins (or will); it must not be there yet. */
+/* Start the attempt now or later; it must not exist yet. */
 struct pretend_attempt *pretend_world_start(struct pretend_world *,
     const struct launch_spec *, double quality, bool abandoned);
 void
 pretend_world_stop(struct pretend_world *, struct pretend_attempt *, bool now);
-/* Never let it start; false when it has started already. */
+/* Prevent its start; false when it has started already. */
 bool pretend_world_abandon(struct pretend_world *, struct pretend_attempt *);
-/* Forget one that is over: a world without a ledger. */
+/* Free an attempt that has ended, in a world without a ledger. */
 void pretend_world_forget(struct pretend_world *, struct pretend_attempt *);
 
-/* pretend-curve.c: loss in about 0 … 1 at a step from 1, without noise. */
+/* pretend-curve.c: loss in about 0 to 1 at a step from 1, without noise. */
 double pretend_curve_loss(
     const struct pretend_script *, int64_t trial, double quality, int64_t step);
-/* What the trial reports there: with noise, in the sign of the goal. */
+/* The reported value: with noise, and with the sign of the goal. */
 double pretend_curve_value(const struct pretend_script *, int64_t trial,
     int attempt, double quality, int64_t step);
-/* The seed of another landscape, for a metric of this name. */
+/* The seed for the landscape of another metric. */
 uint64_t pretend_curve_seed(uint64_t seed, const char *metric);
-/* How good a setting is: 0 best, 1 worst; the landscape comes from the seed. */
+/*
+ * Quality of a configuration: 0 best, 1 worst; the seed selects the landscape.
+ */
 double pretend_curve_quality(uint64_t seed, const char *params_json);
 
-/* pretend-gpus.c: what so many more steps use of the attempt's one GPU. */
+/* pretend-gpus.c: add the use of this many steps on one GPU. */
 void pretend_gpus_use(struct launch_usage *, size_t steps);
-/* GPU i with so many trials on it; the name of it in uuid. */
+/* Fill in GPU i with this many trials; its name is stored in uuid. */
 void pretend_gpus_show(struct launch_gpu *, int i, int trials, char uuid[24]);
 
 #endif /* HPOTUNE_PRETEND_H */

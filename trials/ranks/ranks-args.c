@@ -1,4 +1,4 @@
-/* What hpotune-ranks is told by whoever starts it. */
+/* Parses the arguments of hpotune-ranks. */
 
 #include <stdlib.h>
 #include <string.h>

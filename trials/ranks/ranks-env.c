@@ -1,6 +1,6 @@
 /*
- * The names by which the processes of a trial find each other: torch's,
- * TensorFlow's, and those of MPI.  They do not collide, so each gets all.
+ * The environment by which the processes of a trial find each other: torch's,
+ * TensorFlow's and MPI's names.  They do not collide, so each process gets all.
  */
 
 #include <sched.h>
@@ -33,7 +33,7 @@ cores(void)
 	return CPU_COUNT(&set);
 }
 
-/* Each library would take all cores for each process. */
+/* By default each library would use all cores in each process. */
 static int64_t
 threads(const struct ranks_args *a)
 {
@@ -156,7 +156,7 @@ ranks_env_rank(
 		(void)setenv("TF_CONFIG", text, 1);
 		free(text);
 	}
-	/* Metrics come from one of them. */
+	/* Only one process reports metrics. */
 	if (role != RANK_WORKER || number > 0)
 		(void)unsetenv("HPOTUNE_METRICS");
 	if (role != RANK_WORKER)

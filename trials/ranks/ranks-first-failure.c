@@ -1,6 +1,6 @@
 /*
- * Why a trial of several processes failed: who was first, how it ended, and
- * the last line of what it said.  The others only followed.
+ * Why a trial of several processes failed: which process failed first, how it
+ * ended, and the last line of its output.  The others failed as a consequence.
  */
 
 #include <ctype.h>
@@ -57,7 +57,7 @@ is_break(char c)
 	return c == '\n' || c == '\r';
 }
 
-/* Rules such as "-----" frame what some launchers say. */
+/* Some launchers frame their messages with lines such as "-----". */
 static bool
 is_words(const char *text, ssize_t n)
 {
@@ -69,7 +69,7 @@ is_words(const char *text, ssize_t n)
 	return false;
 }
 
-/* The last line that has anything to read in it; "" when there is none. */
+/* The last line with letters in it; "" if there is none. */
 static void
 last_line(const char *text, ssize_t end, char *line, size_t n)
 {
@@ -94,7 +94,7 @@ last_line(const char *text, ssize_t end, char *line, size_t n)
 			line[used] = '?';
 }
 
-/* What it said last; of Open MPI's word to root, what to do about it. */
+/* Its last line; for Open MPI's message to root, the remedy. */
 static void
 last_words(int dir_fd, const struct rank *r, char *line, size_t n)
 {
@@ -131,7 +131,7 @@ end_text(char *text, size_t n, int status)
 		    strsignal(sig));
 }
 
-/* Who comes first stays: ranks of a launcher write one by one. */
+/* The first writer wins: the ranks of a launcher write concurrently. */
 static void
 cause_write(int dir_fd, const char *text)
 {
@@ -160,7 +160,7 @@ ranks_first_failure(const struct ranks *s, const struct rank *r)
 	last_words(s->dir_fd, r, line, sizeof line);
 	(void)snprintf(text, sizeof text, "%s %s%s%s", who, how,
 	    *line != '\0' ? ": " : "", line);
-	/* What a launcher says of its ranks is in the log already. */
+	/* The launcher's messages about its ranks are in the log already. */
 	if (r->role != RANK_LAUNCHER)
 		(void)dprintf(2, "hpotune-ranks: %s\n", text);
 	cause_write(s->dir_fd, text);

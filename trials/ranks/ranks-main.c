@@ -1,9 +1,8 @@
 /*
- * hpotune-ranks: stands between the supervisor and the processes of one
- * trial.  It starts them, hands SIGTERM on to each, and when one fails ends
- * the others, which would wait for it in a collective until some watchdog
- * barks, and ends itself as that one did.  It refuses to know what the
- * processes do; and it starts none of them again.
+ * hpotune-ranks: runs between the supervisor and the processes of one trial.
+ * It starts them, forwards SIGTERM to each, and when one fails ends the others,
+ * which would otherwise wait in a collective operation until a timeout; then it
+ * exits as the failed one did.  It restarts no process.
  */
 
 #include <errno.h>
@@ -25,11 +24,12 @@
 #include "trials/ranks/ranks.h"
 
 enum {
-	GRACE_MS = 10000, /* at most, for who is left after a failure */
+	/* limit for the remaining processes after a failure */
+	GRACE_MS = 10000,
 	LINGER_MS = 2000, /* for workers after the chief's end */
 	AGAIN_MS = 1000, /* SIGKILL is repeated */
-	OUTPUT_MS = 250, /* between looks at the files */
-	TELL_MS = 50, /* between looks for ranks of a launcher */
+	OUTPUT_MS = 250, /* interval of checks of the output files */
+	TELL_MS = 50, /* interval of searches for ranks of a launcher */
 	TELL_MOST_MS = 5000
 };
 
@@ -83,7 +83,10 @@ all_signal(const struct ranks *s, int sig)
 		rank_signal(&s->rank[i], sig);
 }
 
-/* Only main processes are asked: they may need their workers to save. */
+/*
+ * SIGTERM goes to main processes only: they may need their workers to save a
+ * checkpoint.
+ */
 static void
 end_begin(struct ranks *s)
 {
@@ -137,7 +140,7 @@ alive(const struct ranks *s, enum rank_role role)
 
 /*
  * Parameter servers wait for ever, and so do the workers of a chief that
- * hands out the work; workers that train on their own end by themselves.
+ * distributes the work; workers that train on their own end by themselves.
  */
 static void
 servers_end(struct ranks *s)
@@ -155,8 +158,8 @@ servers_end(struct ranks *s)
 }
 
 /*
- * The ranks of a launcher are told by us; it itself, which would not wait
- * for them, only where they do not appear.
+ * We signal the ranks of a launcher directly, because the launcher would not
+ * wait for them; it is signalled only if they cannot be found.
  */
 static void
 launcher_signal(struct ranks *s)
@@ -231,7 +234,7 @@ timers_run(struct ranks *s)
 	}
 }
 
-/* Until nobody is left. */
+/* Run until no process is left. */
 static void
 watch(struct ranks *s)
 {
@@ -252,7 +255,7 @@ watch(struct ranks *s)
 		ranks_output_check(s);
 }
 
-/* Who is there already goes with who is not: the supervisor sees to that. */
+/* If a start fails, the supervisor kills the processes started before. */
 static int
 all_spawn(struct ranks *s)
 {
@@ -326,7 +329,7 @@ start_each(struct ranks *s)
 	return all_spawn(s);
 }
 
-/* As that process ended, so that the supervisor sees what it would have seen. */
+/* End like that process, so that the supervisor sees the same status. */
 static void __attribute__((noreturn)) end_as(int status)
 {
 	const struct rlimit none = { 0 };
@@ -345,12 +348,15 @@ static void __attribute__((noreturn)) end_as(int status)
 	exit(128 + sig);
 }
 
-/* What the trial came to is what the caller shall see. */
+/* Exit with the result of the trial. */
 static void __attribute__((noreturn)) end(const struct ranks *s)
 {
 	if (s->args.mode == RANKS_EACH) {
 		ranks_wrapper_register(s->dir_fd, s->rank[0].number, 0);
-		/* A launcher would take another end for a reason to kill. */
+		/*
+		 * The launcher would kill the other ranks after any other
+		 * status.
+		 */
 		if (s->told)
 			exit(0);
 	}
@@ -358,7 +364,7 @@ static void __attribute__((noreturn)) end(const struct ranks *s)
 		ranks_wrapper_forget(s);
 	if (s->cause != NULL)
 		end_as(s->cause->status);
-	/* Told to end, the trial is what rank 0 made of it. */
+	/* After a stop, the status of rank 0 is the result. */
 	if (s->told)
 		end_as(s->rank[0].status);
 	exit(0);

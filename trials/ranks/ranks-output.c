@@ -1,6 +1,6 @@
 /*
- * Where the processes of a trial write.  Rank 0 has the log of the trial;
- * each other one has a file of its own, bounded as that is.
+ * Output files of the processes.  Rank 0 writes to the log of the trial, each
+ * other rank to a file of its own with the same cap.
  */
 
 #include <fcntl.h>

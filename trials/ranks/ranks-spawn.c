@@ -1,4 +1,4 @@
-/* One process of a trial: what the child sets up before it becomes it. */
+/* Starts one process of a trial: the setup in the child. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,14 +9,17 @@
 #include "trials/process/transient-error.h"
 #include "trials/ranks/ranks.h"
 
-/* An errno goes into out; nothing does when all is well. */
+/* Writes an errno to out; nothing on success. */
 static void __attribute__((noreturn))
 child_run(const struct ranks *s, const struct rank *r, pid_t parent, int out)
 {
 	sigset_t none;
 	int error;
 
-	/* The kernel ends us with the group's keeper, unless that is gone. */
+	/*
+	 * The kernel kills us when the parent dies; check that it has not
+	 * already.
+	 */
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) == -1 || getppid() != parent)
 		_exit(127);
 	(void)setpgid(0, 0);
@@ -34,7 +37,7 @@ child_run(const struct ranks *s, const struct rank *r, pid_t parent, int out)
 	_exit(127);
 }
 
-/* What the child has to say; it is there until it is another program. */
+/* Read the child's error; EOF after its exec. */
 static int
 child_heard(int in)
 {

@@ -1,8 +1,7 @@
 /*
- * Ranks that a launcher of somebody else's has started.  Each stands between
- * that and the process of its rank, to remember how it ends and to be found
- * by its number: so a trial is told to end without its launcher, which would
- * give it a second for that, or thirty.
+ * Ranks started by an external launcher.  Each has a wrapper that records how
+ * it ends and registers its pid, so that a stop reaches the ranks directly:
+ * launchers would kill them after a second, or thirty.
  */
 
 #include <fcntl.h>
@@ -46,7 +45,7 @@ ranks_wrapper_register(int dir_fd, int rank, pid_t pid)
 	(void)close(fd);
 }
 
-/* Whether it was told, or needs not to be. */
+/* Whether the signal was sent, or is not needed. */
 static bool
 rank_forward_signal(int dir_fd, int rank)
 {
@@ -60,7 +59,7 @@ rank_forward_signal(int dir_fd, int rank)
 	if (pid == 0)
 		return true;
 	(void)snprintf(name, sizeof name, "/proc/%ld/comm", pid);
-	/* Numbers of processes come again. */
+	/* Pids are reused. */
 	if (text_read(AT_FDCWD, name, text, sizeof text) == 0 &&
 	    strcmp(text, "hpotune-ranks\n") == 0)
 		(void)kill((pid_t)pid, SIGTERM);

@@ -1,6 +1,6 @@
 /*
- * hpotune-ranks: the processes of one trial, which begin together and end
- * together.  What its files share.
+ * hpotune-ranks: the processes of one trial, which start and end together.
+ * Declarations shared by its files.
  */
 
 #ifndef HPOTUNE_RANKS_H
@@ -13,29 +13,29 @@
 #include "trials/process/port-lease.h"
 
 enum {
-	RANKS_USAGE = 2, /* exit statuses of its own */
-	RANKS_NO_START = 71, /* no ports, or no process could be made */
+	RANKS_USAGE = 2, /* exit statuses of hpotune-ranks itself */
+	RANKS_NO_START = 71, /* no ports, or fork failed */
 	RANKS_NO_EXEC = 72, /* the command cannot be executed */
-	RANKS_CAUSE = 160 /* bytes of the file that says the cause */
+	RANKS_CAUSE = 160 /* size of the file with the cause */
 };
 
-/* Before the program, in the file of the cause. */
+/* Precedes the program in that file. */
 #define RANKS_CANNOT "cannot run "
 
 enum ranks_mode {
 	RANKS_START, /* one process for each rank */
 	RANKS_LAUNCHER, /* one process, which starts the ranks itself */
-	RANKS_EACH /* one rank of a launcher */
+	RANKS_EACH /* wrapper of one rank of a launcher */
 };
 
 enum rank_role { RANK_WORKER, RANK_SERVER, RANK_LAUNCHER };
 
 struct rank {
 	enum rank_role role;
-	int number; /* among those of its role */
-	pid_t pid; /* 0: none, or it is reaped */
+	int number; /* within its role */
+	pid_t pid; /* 0: not started, or reaped */
 	int status; /* as of waitpid */
-	bool bad; /* its end is a failure */
+	bool bad; /* it failed */
 };
 
 struct ranks_args {
@@ -44,10 +44,10 @@ struct ranks_args {
 	int64_t processes;
 	int64_t servers; /* parameter servers */
 	int64_t grace_ms;
-	int64_t ports; /* to lease, at least */
-	int64_t place; /* which block of them is preferred */
-	int64_t slots; /* trials that share this machine */
-	int64_t cpus; /* of the trial; 0 = not given */
+	int64_t ports; /* minimum number to lease */
+	int64_t place; /* preferred block */
+	int64_t slots; /* number of trials that share this machine */
+	int64_t cpus; /* cores of the trial; 0 = not set */
 	int64_t log_cap; /* bytes of each file; 0 = no cap */
 	char **argv;
 };
@@ -59,32 +59,33 @@ struct ranks {
 	struct rank *rank;
 	size_t n;
 	int signal_fd;
-	bool told; /* SIGTERM came: everybody has it */
-	bool ending; /* so has everybody but who failed, or is done */
-	const struct rank *cause; /* who failed first, or NULL */
+	bool told; /* SIGTERM was received and forwarded to all */
+	bool ending; /* the remaining processes were signalled */
+	const struct rank *cause; /* the first that failed, or NULL */
 	int64_t kill_at_ms; /* each -1 when not set */
-	int64_t output_at_ms; /* look at the files */
-	int64_t signal_at_ms; /* some ranks of a launcher are not there yet */
+	int64_t output_at_ms; /* next check of the output files */
+	/* next signal: some ranks of a launcher have not registered */
+	int64_t signal_at_ms;
 	int64_t signal_until_ms;
-	int64_t servers_at_ms; /* the chief is done: end the others then */
+	int64_t servers_at_ms; /* the chief has ended: when to end the others */
 };
 
-/* ranks-args.c: a mode, "name=value"s, "--" and the command. */
+/* ranks-args.c: parse a mode, "name=value" words, "--" and the command. */
 bool ranks_args_read(struct ranks_args *, char **argv);
 
-/* ranks-env.c: the environment, of this process or of one to be. */
-/* What all have: where rank 0 is, and how many threads each may take. */
+/* ranks-env.c: environment variables, set in the calling process. */
+/* Variables of all processes: address of rank 0, threads per process. */
 void ranks_env_all(const struct ranks_args *, int port);
-/* Real root: not that of a container or of a user's own name space. */
+/* Real root: not in a container or user namespace. */
 bool ranks_env_is_root(void);
-/* What mpirun and torchrun are told about this machine. */
+/* Variables of mpirun and torchrun about this machine. */
 void ranks_env_launcher(int port);
-/* Who this rank is; it is a child that becomes it. */
+/* Variables of this rank; called in the child. */
 void
 ranks_env_rank(const struct ranks_args *, int port, enum rank_role, int number);
 /*
- * torch's names from those of Open MPI or MPICH, where they are missing; the
- * rank, or -1 when nothing says it.
+ * Set torch's names from those of Open MPI or MPICH if they are missing;
+ * returns the rank, or -1 when unknown.
  */
 int ranks_env_translate(void);
 /* TF_CONFIG of one task; the caller frees it. */
@@ -92,27 +93,33 @@ char *ranks_env_tf_config(
     const struct ranks_args *, int port, enum rank_role, int number);
 
 /* ranks-output.c */
-/* "rank-2.log"; rank 0 and a launcher have the log of the trial. */
+/*
+ * File name of the output: "rank-2.log", "ps-0.log"; rank 0 and launchers use
+ * the trial's log.
+ */
 void ranks_output_name(char *, size_t, enum rank_role, int number);
-/* What this process prints goes where that of the rank does. */
+/* Redirect stdout and stderr of this process to the rank's file. */
 int ranks_output_redirect(const struct ranks *, const struct rank *);
-/* Give back what is beyond the cap. */
+/* Punch out what exceeds the cap. */
 void ranks_output_check(const struct ranks *);
 
 /* ranks-spawn.c */
-/* Start one: 0, or an errno. */
+/* Start a process: 0, or an errno. */
 int ranks_spawn(struct ranks *, struct rank *);
 
-/* ranks-wrapper.c: ranks that somebody else has started. */
-/* Be found by the number of the rank; with pid 0, it is over. */
+/* ranks-wrapper.c: ranks started by an external launcher. */
+/* Register the pid of a rank; pid 0: it has ended. */
 void ranks_wrapper_register(int dir_fd, int rank, pid_t);
-/* SIGTERM to each of a launcher's: false when some are still to come. */
+/*
+ * Send SIGTERM to each rank of a launcher: false when some have not registered
+ * yet.
+ */
 bool ranks_wrapper_signal(const struct ranks *);
 void ranks_wrapper_forget(const struct ranks *);
 
-/* ranks-first-failure.c: write down, and say, why the trial failed. */
+/* ranks-first-failure.c: record and print why the trial failed. */
 void ranks_first_failure(const struct ranks *, const struct rank *);
-/* It could not begin. */
+/* The same for a process that could not start. */
 void ranks_first_failure_start(const struct ranks *, const char *why);
 
 #endif /* HPOTUNE_RANKS_H */

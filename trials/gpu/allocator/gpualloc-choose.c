@@ -1,7 +1,7 @@
 /*
- * Which GPUs an attempt is given.  The fewest trials first, so that nobody
- * shares a GPU while another one is empty; among these one NUMA node if one
- * has enough, for trials over several GPUs talk over it; then by index.
+ * Chooses the GPUs of an attempt: those with the fewest trials first, so that
+ * no GPU is shared while another is empty; among these one NUMA node if it has
+ * enough, because trials over several GPUs communicate over it; then by index.
  */
 
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include "src/base/mem.h"
 #include "trials/gpu/allocator/gpualloc-internal.h"
 
-/* How many trials one GPU can hold at most. */
+/* Maximum number of trials on one GPU. */
 static int
 gpu_places(const struct gpualloc *g, const struct gpualloc_gpu *gpu)
 {
@@ -80,7 +80,10 @@ count_node(const struct gpualloc *g, int trials, int node)
 	return n;
 }
 
-/* Up to want more with exactly so many trials, of one node or of any. */
+/*
+ * Take up to want more GPUs with exactly this many trials, of one node or of
+ * any.
+ */
 static size_t
 choose_from(const struct gpualloc *g, int trials, const int *node, bool *chosen,
     size_t want)
@@ -116,7 +119,7 @@ choose_node(const struct gpualloc *g, int trials, size_t want)
 	return node;
 }
 
-/* Mark per_trial GPUs; false: there are not so many. */
+/* Mark per_trial GPUs; false: too few are available. */
 static bool
 choose(const struct gpualloc *g, bool *chosen)
 {
@@ -216,7 +219,7 @@ gpualloc_choose(struct gpualloc *g, const char *key, int64_t trial, int attempt,
 		return true;
 	chosen = xcalloc(g->n + 1, sizeof *chosen);
 	gpualloc_state_update_all(g, now_ms);
-	/* Each time round one more GPU is known to be reserved. */
+	/* Each round finds at least one more GPU to be reserved. */
 	while ((good = choose(g, chosen)) && !book(g, chosen, now_ms))
 		memset(chosen, 0, g->n * sizeof *chosen);
 	if (good) {
@@ -234,7 +237,7 @@ gpualloc_choose(struct gpualloc *g, const char *key, int64_t trial, int attempt,
 	return good;
 }
 
-/* A GPU that another study has is asked for again, and left to be taken. */
+/* Try to lock a GPU reserved by another study again; it is unlocked at once. */
 static void
 ask_reserved(struct gpualloc *g, size_t i, int64_t now_ms)
 {

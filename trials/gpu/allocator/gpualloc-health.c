@@ -1,8 +1,8 @@
 /*
- * Which GPU may be trusted.  Faults, failures in a row and memory that does
- * not come back put one out of service; probes in a throw-away process, later
- * each time, bring it back.  Never lets a bad GPU eat the trials, and never
- * gives one up for ever.
+ * Health of GPUs.  Faults, repeated failures and unreleased memory put a GPU
+ * out of service; probes in a separate process, with growing intervals, put it
+ * back.  So a bad GPU does not fail many trials, and no GPU is given up for
+ * good.
  */
 
 #include <stdarg.h>
@@ -21,7 +21,7 @@ delay(const struct gpualloc_gpu *gpu)
 	return delays[gpu->step < N_DELAYS ? gpu->step : N_DELAYS - 1];
 }
 
-/* Out of service; what was told of it lately is not told again. */
+/* Put a GPU out of service; a note sent recently is not repeated. */
 static void
 take_out(struct gpualloc *g, struct gpualloc_gpu *gpu,
     enum gpualloc_health health, const char *why, int64_t now_ms)
@@ -82,7 +82,7 @@ gpualloc_health_blame(struct gpualloc_gpu *gpu, const char *why)
 	}
 }
 
-/* Back in service when the probes, the driver and the memory say so. */
+/* Put it back into service when probes, driver and memory allow it. */
 static void
 try_return(struct gpualloc *g, struct gpualloc_gpu *gpu, int64_t now_ms)
 {
@@ -95,8 +95,9 @@ try_return(struct gpualloc *g, struct gpualloc_gpu *gpu, int64_t now_ms)
 	gpu->why[0] = '\0';
 	gpu->leaking = false;
 	gpu->n_streak = 0;
-	/* What comes next of this kind is news again, and is waited for
-	 * longer. */
+	/*
+	 * Later notes of this kind are new again; the next back-off is longer.
+	 */
 	gpu->step++;
 	if (gpu->n_stays == 0 && gpu->booked) {
 		gpu->booked = false;
@@ -238,7 +239,7 @@ gpualloc_health_streak(struct gpualloc *g, struct gpualloc_gpu *gpu,
 			gpu->step = 0;
 		return;
 	}
-	/* Attempts of one trial say nothing that the first did not say. */
+	/* Further attempts of the same trial are no independent evidence. */
 	for (k = 0; k < gpu->n_streak; k++)
 		if (gpu->streak[k] == trial)
 			return;
@@ -284,7 +285,7 @@ blame_text(enum gpu_blame blame, int trials)
 	return "";
 }
 
-/* A storm of one kind is told once to each trial. */
+/* Repeated faults of one kind are noted once per trial. */
 static void
 fault_note(struct gpualloc *g, struct gpualloc_gpu *gpu, int xid)
 {

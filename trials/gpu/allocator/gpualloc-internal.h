@@ -1,10 +1,9 @@
 /*
- * What the files of gpus share: the ledger and the state of each GPU.
+ * State shared by the files of the allocator.
  *
- *   hold: an attempt and its GPUs, from take to the moment when the last of
- *         them is released;
- *   stay: a hold's part on one GPU.  It is live until the attempt ends, then
- *         it waits at the gate until its processes and memory have left.
+ * hold: an attempt and its GPUs, from the allocation until the last of them is
+ * released; stay: the part of a hold on one GPU.  A stay is live until the
+ * attempt ends; then it is in release until its processes and memory are gone.
  */
 
 #ifndef HPOTUNE_GPUALLOC_INTERNAL_H
@@ -13,29 +12,33 @@
 #include "trials/gpu/allocator/gpualloc.h"
 
 enum {
-	GPUALLOC_PIDS = 256, /* processes remembered of one stay */
+	GPUALLOC_PIDS = 256, /* processes remembered per stay */
 	GPUALLOC_XIDS = 16, /* kinds of faults remembered */
 	GPUALLOC_STREAK = 3, /* trials in a row that fail at once */
-	GPUALLOC_PASSES = 2 /* clean probes to come back */
+	GPUALLOC_PASSES = 2 /* successful probes needed to return to service */
 };
 
 /* Times, in ms. */
 enum {
-	GPUALLOC_FAST_MS = 50, /* between looks while something is released */
-	GPUALLOC_LOOK_MS = 1000, /* … while something runs */
+	/* between queries while a GPU is being released */
+	GPUALLOC_FAST_MS = 50,
+	GPUALLOC_LOOK_MS = 1000, /* between queries while a trial runs */
 	GPUALLOC_IDLE_MS = 10000,
-	GPUALLOC_RELEASE_MS = 30000, /* then what is left is stuck */
-	GPUALLOC_SETTLE_MS = 120000, /* then a trial counts as settled */
-	GPUALLOC_LEVEL_MS = 10000, /* level memory for so long is at rest */
-	GPUALLOC_RESERVED_MS = 1000, /* then another study is asked again */
+	GPUALLOC_RELEASE_MS = 30000, /* after which a release counts as stuck */
+	GPUALLOC_SETTLE_MS = 120000, /* after which a trial counts as settled */
+	/* of constant memory, after which it is settled */
+	GPUALLOC_LEVEL_MS = 10000,
+	/* before the lock of a reserved GPU is tried again */
+	GPUALLOC_RESERVED_MS = 1000,
 	GPUALLOC_NOTE_MS = 60000, /* between two notes of one kind on a GPU */
-	GPUALLOC_NUMBERS_MS = 5000 /* between two changes of mere numbers */
+	/* between two events when only numbers changed */
+	GPUALLOC_NUMBERS_MS = 5000
 };
 
 #define GPUALLOC_MIB (INT64_C(1) << 20)
-/* Memory that comes and goes with the driver alone. */
+/* Memory that the driver itself may use or free. */
 #define GPUALLOC_SLACK (256 * GPUALLOC_MIB)
-/* Memory that moves less is level. */
+/* A smaller change of memory counts as constant. */
 #define GPUALLOC_LEVEL (32 * GPUALLOC_MIB)
 
 struct gpualloc_hold {
@@ -44,30 +47,32 @@ struct gpualloc_hold {
 	int attempt;
 	bool ended;
 	bool settled;
-	int stays; /* on how many GPUs it still is */
-	size_t *at; /* its GPUs, in the order they were given */
+	int stays; /* number of GPUs it is still on */
+	size_t *at; /* its GPUs, in the order of allocation */
 	size_t n_at;
-	char blame[GPU_WHY]; /* why a failure is the machine's, or "" */
-	int xids[GPUALLOC_XIDS]; /* told already */
+	char blame[GPU_WHY]; /* why a failure is the machine's fault, or "" */
+	int xids[GPUALLOC_XIDS]; /* already noted */
 	size_t n_xids;
 	struct gpualloc_usage usage;
-	double memory_now; /* bytes, while a look is read */
+	double memory_now; /* bytes; used while a snapshot is processed */
 };
 
 struct gpualloc_stay {
 	struct gpualloc_hold *hold;
 	int64_t since_ms;
 	int64_t ended_ms;
-	int64_t need_seq; /* of a look that counts; INT64_MAX = ask for one */
-	int64_t *pids; /* seen of it here */
+	/* seq of the first snapshot that counts; INT64_MAX = request one */
+	int64_t need_seq;
+	int64_t *pids; /* its processes seen on this GPU */
 	size_t n_pids;
-	int64_t *strange; /* not to be seen from here even before the end */
+	/* processes invisible from here even before its end */
+	int64_t *strange;
 	size_t n_unseen;
-	int64_t before; /* memory in use when it came */
-	int64_t level; /* memory when it last moved */
+	int64_t before; /* memory in use at its start */
+	int64_t level; /* memory when it last changed */
 	int64_t level_ms;
 	int level_looks;
-	int64_t last; /* memory at the last look of the gate */
+	int64_t last; /* memory at the last release check */
 };
 
 enum gpualloc_health { HEALTH_OK, HEALTH_SUSPECT, HEALTH_QUARANTINED };
@@ -82,20 +87,20 @@ enum gpualloc_news {
 };
 
 struct gpualloc_gpu {
-	struct gpu_device seen; /* a copy, with its processes */
+	struct gpu_device seen; /* a copy, including its processes */
 	char label[GPU_UUID + GPU_NAME + 32]; /* "GPU 3 (NVIDIA H200)" */
 	bool used;
 	bool gone;
-	int64_t seen_ms; /* of the last look that shows it; 0 = none */
+	int64_t seen_ms; /* time of the last snapshot that shows it; 0 = none */
 	/* reservation */
 	bool booked;
 	bool reserved;
 	char who[GPU_OWNER];
-	int64_t reserved_ms; /* asked then */
+	int64_t reserved_ms; /* time of the last attempt to lock it */
 	/* ledger */
 	struct gpualloc_stay *stays;
 	size_t n_stays;
-	int64_t base; /* memory in use without us, -1 = not known */
+	int64_t base; /* memory in use without our trials; -1 = unknown */
 	/* others */
 	bool foreign;
 	bool foreign_noted;
@@ -103,17 +108,17 @@ struct gpualloc_gpu {
 	/* health */
 	enum gpualloc_health health;
 	char why[GPU_WHY];
-	bool leaking; /* needs its memory back, too */
-	int passes, need; /* clean probes, and how many it needs */
-	int step; /* of the back-off */
+	bool leaking; /* its memory must be released, too */
+	int passes, need; /* successful probes so far, and needed */
+	int step; /* back-off step */
 	bool probing;
-	int64_t probe_ms; /* the next one */
+	int64_t probe_ms; /* time of the next probe */
 	int64_t streak[GPUALLOC_STREAK]; /* trials that failed at once */
 	size_t n_streak;
-	int xids[GPUALLOC_XIDS]; /* told while no trial was on it */
+	int xids[GPUALLOC_XIDS]; /* noted while it had no trial */
 	size_t n_xids;
 	int64_t noted_ms[NEWS_N]; /* 0 = never */
-	/* what was last shown */
+	/* values of the last event */
 	enum gpualloc_state state;
 	char state_why[GPU_WHY];
 	int trials;
@@ -124,55 +129,55 @@ struct gpualloc {
 	int per_trial, share;
 	int64_t memory, busy_memory;
 	struct gpualloc_hooks hooks;
-	bool all; /* those that appear are to be used, too */
+	bool all; /* GPUs that appear later are used, too */
 	struct gpualloc_gpu *gpu;
 	size_t n;
 	struct gpualloc_hold **hold;
 	size_t n_holds;
-	enum gpu_source source; /* the best there was */
+	enum gpu_source source; /* best source of a snapshot so far */
 	bool born; /* gpualloc_new has returned */
-	bool unknown; /* the driver does not answer now */
+	bool unknown; /* the driver does not respond */
 	bool unknown_noted;
-	int64_t unknown_ms; /* last told */
+	int64_t unknown_ms; /* time of the last note */
 	char unknown_why[GPU_WHY];
 	int64_t asked, answered; /* seq */
-	int64_t look_ms; /* of the last look, also one that saw nothing */
+	int64_t look_ms; /* time of the last snapshot, even an empty one */
 };
 
 /* gpualloc.c: the ledger */
-/* One that was not there before. */
+/* Add a GPU that was not listed before. */
 void gpualloc_add(struct gpualloc *, const struct gpu_device *);
 struct gpualloc_hold *gpualloc_find(const struct gpualloc *, const char *key);
 struct gpualloc_hold *gpualloc_hold_new(
     struct gpualloc *, const char *key, int64_t trial, int attempt);
 void gpualloc_stay_add(
     struct gpualloc *, struct gpualloc_hold *, size_t i, int64_t now_ms);
-/* Its stay j is over; the last one gives the reservation back. */
+/* Remove stay j; the last one on a GPU releases the lock. */
 void gpualloc_stay_drop(struct gpualloc *, struct gpualloc_gpu *, size_t j);
-/* Stays of attempts that have not ended. */
+/* Number of stays whose attempts have not ended. */
 int gpualloc_live(const struct gpualloc_gpu *);
 bool gpualloc_ours(const struct gpualloc_gpu *, const struct gpu_process *);
 void gpualloc_note(struct gpualloc *, bool warn, const struct gpualloc_hold *,
     const char *, ...) __attribute__((format(printf, 4, 5)));
-/* Whether such news of a GPU may be told now. */
+/* Whether a note of this kind on a GPU is due. */
 bool
 gpualloc_may_note(struct gpualloc_gpu *, enum gpualloc_news, int64_t now_ms);
 /* "29.0 GiB" */
 const char *gpualloc_size(char *text, size_t n, int64_t bytes);
 
 /* gpualloc-observe.c */
-/* Whose the processes are that were seen on GPU i. */
+/* Find the owners of the processes on GPU i. */
 void gpualloc_observe_owners(struct gpualloc *, size_t i, int64_t now_ms);
 
 /* gpualloc-state.c */
-/* State of one GPU, told when it is new. */
+/* Compute the state of one GPU, and report a change. */
 void gpualloc_state_update(struct gpualloc *, size_t i, int64_t now_ms);
 void gpualloc_state_update_all(struct gpualloc *, int64_t now_ms);
 
 /* gpualloc-release.c */
 void gpualloc_release_check(
     struct gpualloc *, size_t i, int64_t seq, int64_t now_ms);
-/* Whether the memory in use is what it was without us. */
+/* Whether the memory in use is back at the level without our trials. */
 bool gpualloc_release_memory_ok(
     const struct gpualloc *, const struct gpualloc_gpu *);
 
@@ -181,7 +186,7 @@ void gpualloc_health_suspect(struct gpualloc *, struct gpualloc_gpu *,
     int64_t now_ms, const char *, ...) __attribute__((format(printf, 4, 5)));
 void gpualloc_health_quarantine(struct gpualloc *, struct gpualloc_gpu *,
     int64_t now_ms, const char *, ...) __attribute__((format(printf, 4, 5)));
-/* Whoever is on it may say that the machine was at fault. */
+/* Mark the trials on it: their failure may be the machine's fault. */
 void gpualloc_health_blame(struct gpualloc_gpu *, const char *why);
 void gpualloc_health_reappeared(
     struct gpualloc *, struct gpualloc_gpu *, int64_t now_ms);
@@ -191,18 +196,18 @@ void
 gpualloc_health_tick(struct gpualloc *, struct gpualloc_gpu *, int64_t now_ms);
 void gpualloc_health_faults(
     struct gpualloc *, const struct gpu_snapshot *, int64_t now_ms);
-/* An attempt has ended there: count failures in a row. */
+/* An attempt has ended on it: count immediate failures in a row. */
 void gpualloc_health_streak(struct gpualloc *, struct gpualloc_gpu *,
     int64_t trial, const struct gpualloc_end *, int64_t now_ms);
 
 /* gpualloc-usage.c */
 void gpualloc_usage_begin(struct gpualloc_hold *);
-/* A GPU was seen: from what it was to what it is now. */
+/* Integrate the use of a GPU from its previous values to the current ones. */
 void gpualloc_usage_observe(
     struct gpualloc *, size_t i, const struct gpu_device *now, int64_t now_ms);
-/* All GPUs of a look were seen. */
+/* All GPUs of a snapshot were processed. */
 void gpualloc_usage_observed(struct gpualloc *);
-/* The time since the last look, as its numbers were. */
+/* Add the time since the last snapshot, with its values. */
 void
 gpualloc_usage_end(struct gpualloc *, struct gpualloc_hold *, int64_t now_ms);
 

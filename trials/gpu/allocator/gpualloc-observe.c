@@ -1,8 +1,8 @@
 /*
- * What a look tells: which GPU is there, whose processes are on it, how its
- * memory moves.  Knows what a look may hide: in a container the driver names
- * processes by numbers of another world, so one that cannot be seen from here
- * counts only by the memory that is in use.
+ * Processes a snapshot: which GPUs exist, who owns their processes, how their
+ * memory changes.  In a container the driver lists processes by pids of another
+ * pid namespace; a process that is invisible here counts only by the memory in
+ * use.
  */
 
 #include <stdio.h>
@@ -12,14 +12,14 @@
 #include "src/base/mem.h"
 #include "trials/gpu/allocator/gpualloc-internal.h"
 
-/* Processes that are known to belong to nobody: the daemon of MPS. */
+/* Processes without an owner, such as the MPS daemon. */
 static bool
 is_nobody(const struct gpu_process *p)
 {
 	return strcmp(p->owner, "mps") == 0;
 }
 
-/* The first process that is here, seen from here, and not ours; or NULL. */
+/* The first process that is visible here and not ours; or NULL. */
 static const struct gpu_process *
 stranger(const struct gpualloc_gpu *gpu)
 {
@@ -34,7 +34,7 @@ stranger(const struct gpualloc_gpu *gpu)
 	return NULL;
 }
 
-/* A trial of ours on a GPU that it was not given, or NULL. */
+/* One of our trials on a GPU that it was not given, or NULL. */
 static const struct gpualloc_hold *
 strayed(const struct gpualloc *g, const struct gpu_process *p)
 {
@@ -65,8 +65,8 @@ foreign_process(const struct gpualloc *g, struct gpualloc_gpu *gpu,
 }
 
 /*
- * Utilization says nothing: it may stay at 100 % with nobody there, and does
- * rise when somebody only looks.
+ * Utilization is not used: it may stay at 100 % on an idle GPU, and rises when
+ * other programs query it.
  */
 static void
 see_foreign(struct gpualloc *g, struct gpualloc_gpu *gpu, int64_t now_ms)
@@ -86,7 +86,7 @@ see_foreign(struct gpualloc *g, struct gpualloc_gpu *gpu, int64_t now_ms)
 	}
 	if (!gpu->foreign)
 		gpu->foreign_noted = false;
-	/* Before our start is over they may be trials not yet adopted. */
+	/* During our start they may be trials that are not adopted yet. */
 	else if (g->born && !gpu->foreign_noted && gpu->used &&
 		 gpu->health == HEALTH_OK &&
 		 gpualloc_may_note(gpu, NEWS_FOREIGN, now_ms)) {
@@ -104,7 +104,7 @@ pid_add(struct gpualloc_stay *s, int64_t pid)
 	for (k = 0; k < s->n_pids; k++)
 		if (s->pids[k] == pid)
 			return;
-	/* The oldest have left long ago. */
+	/* Drop the oldest; it has exited long ago. */
 	if (s->n_pids == GPUALLOC_PIDS)
 		memmove(s->pids, s->pids + 1, --s->n_pids * sizeof *s->pids);
 	s->pids = xreallocarray(s->pids, s->n_pids + 1, sizeof *s->pids);
@@ -143,7 +143,7 @@ see_level(struct gpualloc_gpu *gpu, struct gpualloc_stay *s, int64_t now_ms)
 
 	if (used < 0)
 		return;
-	/* Adopted: the first look is as good a beginning as any. */
+	/* Adopted: the first snapshot is the reference. */
 	if (s->before < 0)
 		s->before = gpu->base >= 0 ? gpu->base : 0;
 	if (used > s->level + GPUALLOC_LEVEL ||
@@ -202,7 +202,7 @@ see_gpu(struct gpualloc *g, size_t i, const struct gpu_snapshot *look,
 		see_pids(gpu, &gpu->stays[j]);
 		see_level(gpu, &gpu->stays[j], now_ms);
 	}
-	/* Who is let go at the gate is a stranger from then on. */
+	/* A process left after the release counts as foreign from now on. */
 	gpualloc_release_check(g, i, look->seq, now_ms);
 	see_foreign(g, gpu, now_ms);
 	if (gpu->n_stays == 0 && !gpu->leaking)
@@ -260,7 +260,10 @@ see_new(struct gpualloc *g, const struct gpu_snapshot *look)
 			gpualloc_add(g, &look->gpus[k]);
 }
 
-/* It worked, and now it does not: nothing new, and what runs goes on. */
+/*
+ * The driver worked before and fails now: keep the state, allocate nothing new,
+ * let the trials run.
+ */
 static void
 see_nothing(struct gpualloc *g, const struct gpu_snapshot *look, int64_t now_ms)
 {
@@ -280,7 +283,7 @@ see_nothing(struct gpualloc *g, const struct gpu_snapshot *look, int64_t now_ms)
 	gpualloc_state_update_all(g, now_ms);
 }
 
-/* How much a source knows. */
+/* Rank of a source by the detail it provides. */
 static int
 worth(enum gpu_source source)
 {
@@ -362,12 +365,14 @@ gpualloc_observe_in_ms(const struct gpualloc *g, int64_t now_ms)
 				every = GPUALLOC_LOOK_MS;
 		}
 	}
-	/* One that is on its way need not be asked for again. */
+	/* A query is already pending. */
 	if (!g->unknown && g->asked > g->answered)
 		return every;
 	if (g->unknown && every < GPUALLOC_LOOK_MS)
 		every = GPUALLOC_LOOK_MS;
-	/* From the last one on: this may be asked more often than that. */
+	/*
+	 * Count from the last snapshot: this function may be called more often.
+	 */
 	due = g->look_ms + every - now_ms;
 	return due > 0 ? due : 0;
 }

@@ -1,9 +1,9 @@
 /*
- * The gate between two trials on one GPU.  A killed process is gone before
- * its memory is: the kernel frees it while the process dies, tens of
- * gigabytes for seconds.  So a GPU is given again only when a look that began
- * after the end shows none of its processes and the memory back.  Where
- * nothing can be seen (names only, or simulated) there is no gate.
+ * Releases a GPU between two trials.  A killed process disappears before its
+ * memory does: the kernel frees it while the process dies, tens of gigabytes
+ * for seconds.  So a GPU is allocated again only when a snapshot taken after
+ * the end shows none of its processes and the memory is back.  Without such
+ * data (names only, or simulated) the GPU is released at once.
  */
 
 #include <stdio.h>
@@ -14,7 +14,8 @@
 
 /* What keeps a stay at the gate. */
 struct held {
-	bool firm; /* … and is a fault when it lasts; else it only waits */
+	/* … and counts as a fault when it persists; else only waits */
+	bool firm;
 	char why[GPU_WHY];
 };
 
@@ -43,21 +44,24 @@ gpualloc_release_memory_ok(
 		p = &gpu->seen.processes[k];
 		if (p->gone || gpualloc_ours(gpu, p))
 			continue;
-		/* With strangers of unknown size there is nothing to see. */
+		/*
+		 * With foreign processes of unknown size nothing can be
+		 * checked.
+		 */
 		if (p->memory < 0)
 			return true;
 		used -= p->memory;
 	}
-	/* Of adopted trials nobody knows what was there before. */
+	/* For adopted trials the memory before their start is unknown. */
 	most = gpu->base >= 0 ? gpu->base : g->busy_memory;
 	return most <= 0 && gpu->base < 0 ? true
 					  : used <= most + GPUALLOC_SLACK;
 }
 
 /*
- * A dead process may be listed for a moment.  One that could not be seen from
- * here even before the end has a number of another world (a container sees
- * the host's): that says nothing.
+ * A dead process may be listed for a moment.  A pid that was invisible from
+ * here before the end already belongs to another pid namespace (a container
+ * sees the host's pids) and is ignored.
  */
 static bool
 process_holds(const struct gpualloc_stay *s, const struct gpu_process *p,
@@ -95,8 +99,10 @@ memory_holds(const struct gpualloc *g, const struct gpualloc_gpu *gpu,
 			used - (gpu->base > 0 ? gpu->base : 0)));
 		return true;
 	}
-	/* Another trial's memory moves as well; if no process of this one was
-	 * ever seen, all that can be waited for is that none is given back. */
+	/*
+	 * Other trials change the memory too; if no process of this trial was
+	 * ever seen, the only criterion is that no memory is being freed.
+	 */
 	if (s->n_pids > 0 || used < 0)
 		return false;
 	held->firm = false;
@@ -150,7 +156,7 @@ gpualloc_release_check(
 	}
 }
 
-/* Who is on it, and cannot be seen from here while the trial is alive. */
+/* Remember the processes that are invisible from here while the trial runs. */
 static void
 strange_note(const struct gpualloc_gpu *gpu, struct gpualloc_stay *s)
 {

@@ -1,6 +1,6 @@
 /*
- * What is to be said of a GPU: the first reason for which it is not given.
- * Knows the order of the reasons; judges nothing itself.
+ * Computes the state of a GPU: the first reason why it cannot be allocated.
+ * The order is that of enum gpualloc_state.
  */
 
 #include <stdio.h>
@@ -74,8 +74,8 @@ stay_settling(const struct gpualloc_gpu *gpu, int64_t now_ms)
 }
 
 /*
- * Bytes that one more trial could have: beside what was there without us and
- * what was declared for each of ours, and beside what is in use now.
+ * Bytes available for one more trial: the total less the memory used by others
+ * and declared by our trials, and less the memory in use now.
  */
 static int64_t
 memory_left(const struct gpualloc *g, const struct gpualloc_gpu *gpu)
@@ -108,7 +108,9 @@ is_full(const struct gpualloc *g, const struct gpualloc_gpu *gpu, char *why,
 	return true;
 }
 
-/* What keeps a GPU from any trial, whoever is on it; else GPU_FREE. */
+/*
+ * The state that excludes a GPU for all trials, whoever uses it; else GPU_FREE.
+ */
 static enum gpualloc_state
 state_of_gpu(const struct gpualloc *g, const struct gpualloc_gpu *gpu,
     char *why, size_t n)

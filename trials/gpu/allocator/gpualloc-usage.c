@@ -1,8 +1,7 @@
 /*
- * What an attempt has used of its GPUs.  Energy is the difference of a
- * counter of the whole GPU, utilization a number of the whole GPU: both are
- * shared out equally among the trials that were on it, by the time they were.
- * Of a slice neither is known.
+ * GPU use of attempts.  Energy is the difference of a counter and utilization a
+ * value of the whole GPU: both are divided equally among the trials on it,
+ * weighted by time.  For MIG slices neither is known.
  */
 
 #include <math.h>
@@ -36,7 +35,7 @@ overlap(const struct gpualloc_stay *s, int64_t from_ms, int64_t to_ms)
 	return to_ms > from_ms ? (double)(to_ms - from_ms) / 1000 : 0;
 }
 
-/* Joules since the last look, NAN = not known: after a reset, for one. */
+/* Joules since the last snapshot; NAN = unknown, e.g. after a reset. */
 static double
 joules(const struct gpu_device *then, const struct gpu_device *now)
 {
@@ -73,7 +72,7 @@ see_energy(
 	}
 }
 
-/* Bytes of one trial on one GPU, -1 = cannot be told from others'. */
+/* Bytes of one trial on one GPU; -1 = cannot be separated from others. */
 static int64_t
 stay_memory(const struct gpualloc_gpu *gpu, const struct gpualloc_stay *s,
     const struct gpu_device *now)
@@ -130,8 +129,8 @@ gpualloc_usage_observed(struct gpualloc *g)
 }
 
 /*
- * The moment since the last look is taken to be as that look was, if that saw
- * the trial at all.
+ * The time since the last snapshot is charged with its values, if it showed the
+ * trial.
  */
 void
 gpualloc_usage_end(struct gpualloc *g, struct gpualloc_hold *h, int64_t now_ms)

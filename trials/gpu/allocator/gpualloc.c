@@ -1,7 +1,4 @@
-/*
- * The ledger: which attempt holds which GPU.  Knows who may have what, and
- * nothing of why a GPU is not given.
- */
+/* The allocation table: which attempt holds which GPU. */
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -49,7 +46,7 @@ gpualloc_may_note(
 	return true;
 }
 
-/* Slices of one GPU have its number: their own name tells them apart. */
+/* MIG slices of one GPU have its index: use their own name. */
 static void
 label_make(struct gpualloc_gpu *gpu)
 {
@@ -77,7 +74,7 @@ is_wanted(const struct gpualloc_options *o, const struct gpu_device *s)
 		word = o->only[i];
 		if (strcmp(word, s->uuid) == 0 || strcmp(word, index) == 0)
 			return true;
-		/* All slices of a GPU, or a beginning as CUDA takes it. */
+		/* All slices of a GPU, or a prefix as CUDA accepts it. */
 		if (strcmp(word, s->parent) == 0 ||
 		    (strlen(word) > 4 &&
 			strncmp(word, s->uuid, strlen(word)) == 0))
@@ -172,7 +169,9 @@ gpualloc_count(const struct gpualloc *g)
 	return g->n;
 }
 
-/* The youngest of that name: a pack may come again while it is released. */
+/*
+ * The newest hold of that name: a pack may return while it is being released.
+ */
 struct gpualloc_hold *
 gpualloc_find(const struct gpualloc *g, const char *key)
 {
@@ -184,7 +183,7 @@ gpualloc_find(const struct gpualloc *g, const char *key)
 	return NULL;
 }
 
-/* Ended ones stay for gpualloc_usage until somebody else comes. */
+/* Ended holds are kept for gpualloc_usage until the next allocation. */
 static void
 sweep(struct gpualloc *g)
 {
@@ -230,7 +229,10 @@ gpualloc_stay_add(
 		.level = gpu->seen.used,
 		.level_ms = now_ms,
 		.last = -1 };
-	/* What was told of an empty GPU may be told of this trial. */
+	/*
+	 * Faults noted while the GPU was empty may be noted again for this
+	 * trial.
+	 */
 	gpu->n_xids = 0;
 	h->at = xreallocarray(h->at, h->n_at + 1, sizeof *h->at);
 	h->at[h->n_at++] = i;
@@ -295,7 +297,7 @@ gpualloc_adopt(struct gpualloc *g, const char *key, int64_t trial, int attempt,
 				continue;
 			if (h == NULL)
 				h = gpualloc_hold_new(g, key, trial, attempt);
-			/* What was there before it came nobody knows now. */
+			/* The memory in use before its start is unknown now. */
 			if (gpu->n_stays == 0)
 				gpu->base = -1;
 			if (!gpu->booked)

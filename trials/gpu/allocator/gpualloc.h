@@ -1,7 +1,8 @@
 /*
- * The GPUs of this machine as one study uses them: who has which, which may be
- * given, which are out of service and why.  Pure: it is fed with looks, times
- * and what became of attempts, and says what it wants next.
+ * Allocator of the GPUs of this machine for one study: who holds which GPU,
+ * which are available, which are out of service and why.  Without I/O: the
+ * caller passes in snapshots, times and the ends of attempts, and reads what to
+ * do next.
  */
 
 #ifndef HPOTUNE_GPUALLOC_H
@@ -17,141 +18,160 @@
 struct gpualloc;
 
 /*
- * Why a GPU is not given just now.  Of several that hold it is: gone, unknown,
- * quarantined, suspect, releasing, reserved, foreign, held, settling, full.
+ * Why a GPU cannot be allocated now.  If several apply, the first of: gone,
+ * unknown, quarantined, suspect, releasing, reserved, foreign, held, settling,
+ * full.
  */
 enum gpualloc_state {
-	GPU_FREE, /* may be given */
-	GPU_HELD, /* by trials of this study, as many as may share it */
-	GPU_SETTLING, /* its newest trial has neither reported nor come to rest */
+	GPU_FREE, /* available */
+	GPU_HELD, /* has as many trials of this study as may share it */
+	/* its newest trial has not reported and its memory still changes */
+	GPU_SETTLING,
 	GPU_FULL, /* no memory left beside what was declared */
-	GPU_RELEASING, /* a trial has ended; its memory is not back yet */
-	GPU_FOREIGN, /* processes or memory of somebody else */
-	GPU_RESERVED, /* another study has booked it */
-	GPU_SUSPECT, /* trial after trial failed there at once */
-	GPU_QUARANTINED, /* a fault, or memory that does not come back */
-	GPU_UNKNOWN, /* the driver does not answer now */
-	GPU_GONE /* no look shows it any more */
+	GPU_RELEASING, /* a trial has ended; its memory is not freed yet */
+	GPU_FOREIGN, /* used by processes or memory of others */
+	GPU_RESERVED, /* locked by another study */
+	GPU_SUSPECT, /* several trials in a row failed there at once */
+	GPU_QUARANTINED, /* a fault, or memory that was not freed */
+	GPU_UNKNOWN, /* the driver does not respond */
+	GPU_GONE /* no longer listed */
 };
-/* One word, as in view gpus. */
+/* One word, as in the view gpus. */
 const char *gpualloc_state_name(enum gpualloc_state);
 
-/* None of them may call gpus_ functions that change anything. */
+/* Callbacks.  They must not call gpualloc_ functions that change state. */
 struct gpualloc_hooks {
-	/* Book it against other studies; false: one has it (who: "NAME of
-	 * USER", or ""). */
+	/*
+	 * Lock it against other studies; false: another study holds it (who:
+	 * "NAME of USER", or "").
+	 */
 	bool (*book)(void *arg, const char *uuid, char *who, size_t n);
-	/* No trial of ours is on it any more. */
+	/* No trial of ours is left on it: unlock it. */
 	void (*unbook)(void *arg, const char *uuid);
-	/* For view events; trial 0: of no single one. */
+	/* A note for the view events; trial 0: of the whole study. */
 	void (*note)(
 	    void *arg, bool warn, int64_t trial, int attempt, const char *text);
-	/* What gpualloc_at says of it is new. */
+	/* The view of gpualloc_at(i) has changed. */
 	void (*changed)(void *arg, size_t i);
-	/* Try whether it works: gpualloc_health_probed answers. */
+	/* Start a health probe; report its result by gpualloc_health_probed. */
 	void (*probe)(void *arg, const char *uuid);
 	void *arg;
 };
 
 struct gpualloc_options {
-	int per_trial; /* GPUs of one trial, at least 1 */
-	int share; /* trials on one GPU, at least 1 */
-	int64_t memory; /* bytes declared per trial and GPU; 0 = not */
-	int64_t busy_memory; /* in use by nobody visible: somebody else's;
-			      * 0 = memory is not looked at */
-	const char *const *only; /* UUIDs (of a GPU: all its slices) or
-				  * indices to use; NULL = all */
+	int per_trial; /* GPUs per trial, at least 1 */
+	int share; /* trials per GPU, at least 1 */
+	int64_t memory; /* bytes declared per trial and GPU; 0 = none */
+	/*
+	 * bytes in use without a visible process that make a GPU foreign; 0 =
+	 * not checked
+	 */
+	int64_t busy_memory;
+	/* UUIDs (of a GPU: all its slices) or indices to use; NULL = all */
+	const char *const *only;
 	size_t n_only;
 };
 
 /*
- * The ones to use of those that are shown; with only, by the first look.
- * Before it returns changed is not called: all are new.  Adopt next, then look
- * again.
+ * Create the allocator for the GPUs of a first snapshot, restricted by only.
+ * Before it returns, changed is not called: all GPUs are new.  Next call
+ * gpualloc_adopt, then gpualloc_observe again.
  */
 struct gpualloc *
 gpualloc_new(const struct gpualloc_options *, const struct gpualloc_hooks *,
     const struct gpu_snapshot *first, int64_t now_ms);
 void gpualloc_free(struct gpualloc *);
 size_t gpualloc_count(const struct gpualloc *);
-/* How many attempts they can hold at most. */
+/* Maximum number of attempts on these GPUs. */
 int gpualloc_choose_capacity(const struct gpualloc *);
 
 /*
- * What is seen now.  A source that knows less than an earlier one did: the
- * driver does not answer now.  A process whose owner is "mps" is nobody's.
+ * Process a snapshot.  If its source has less detail than an earlier one, the
+ * driver counts as not responding.  A process whose owner is "mps" has no
+ * owner.
  */
 void gpualloc_observe(
     struct gpualloc *, const struct gpu_snapshot *, int64_t now_ms);
-/* Times have passed: limits on settling, releasing, the next probe. */
+/*
+ * Process the passing of time: limits on settling and releasing, the next
+ * probe.
+ */
 void gpualloc_tick(struct gpualloc *, int64_t now_ms);
 /*
- * In how many ms it wants the next look (0 = at once): 50 after the last while
- * something is released, 1000 while something runs, else 10000.
+ * Milliseconds until the next query is wanted (0 = now): 50 after the last one
+ * during a release, 1000 while a trial runs, else 10000.
  */
 int64_t gpualloc_observe_in_ms(const struct gpualloc *, int64_t now_ms);
-/* The look with this seq, or a later one, begins after all that was told. */
+/* A query with this seq was started; it reflects all calls so far. */
 void gpualloc_observe_asked(struct gpualloc *, int64_t seq);
 
-/* Whether an attempt could be given its GPUs; else why not, one clause. */
+/* Whether an attempt could get its GPUs; else why not, one clause. */
 bool gpualloc_choose_ready(const struct gpualloc *, char *why, size_t n);
 /*
- * Give an attempt its GPUs: those with the fewest trials, of one NUMA node,
- * then by index.  key: its uuid, or the name of a pack; borrowed.  A key that
- * has some keeps them: true.
+ * Allocate the GPUs of an attempt: fewest trials first, then one NUMA node,
+ * then by index. key: its uuid, or the name of a pack; borrowed.  A key that
+ * holds GPUs keeps them: true.
  */
 bool gpualloc_choose(struct gpualloc *, const char *key, int64_t trial,
     int attempt, int64_t now_ms);
-/* It holds these, from before our start; unknown names are passed over. */
+/*
+ * Register GPUs that key holds since before our start; unknown names are
+ * ignored.
+ */
 void gpualloc_adopt(struct gpualloc *, const char *key, int64_t trial,
     int attempt, const char *const *uuids, size_t n, int64_t now_ms);
-/* Its GPUs: how many, indices for gpualloc_at in at (room for per_trial). */
+/*
+ * The GPUs of key: returns their number, and indices for gpualloc_at in at
+ * (room for per_trial).
+ */
 size_t gpualloc_of(const struct gpualloc *, const char *key, size_t *at);
-/* It has reported: whoever shares its GPUs may come. */
+/* key has reported: its GPUs may be shared now. */
 void gpualloc_settled(struct gpualloc *, const char *key, int64_t now_ms);
-/* What an attempt came to. */
+/* How an attempt ended. */
 struct gpualloc_end {
-	bool never_began; /* the booking is taken back: nothing to release */
+	bool never_began; /* the allocation is undone: nothing to release */
 	bool failed;
-	bool at_once; /* … before it reported anything, within 5 s */
+	bool at_once; /* … before its first report, within 5 s */
 };
 /*
- * It is over.  True when the failure is not its own (a GPU of it had a fault
- * or was gone meanwhile): why, one clause.  Faults are known by looks: of an
- * attempt that failed, ask for one and wait for it before this.
+ * End the hold of key.  True if the failure is the machine's fault (a GPU had a
+ * fault or was gone): why, one clause.  Faults are found by queries: for a
+ * failed attempt, wait for a new snapshot before this call.
  */
 bool gpualloc_release(struct gpualloc *, const char *key,
     const struct gpualloc_end *, int64_t now_ms, char *why, size_t n);
-/* It was out of service when the last server ended: it is until probes pass,
- * the first of which is due at once.  Unknown names are passed over. */
+/*
+ * It was out of service when the last server ended: keep it so until probes
+ * succeed; the first is due now.  Unknown names are ignored.
+ */
 void gpualloc_health_distrust(
     struct gpualloc *, const char *uuid, const char *why, int64_t now_ms);
 void gpualloc_health_probed(struct gpualloc *, const char *uuid, bool good,
     const char *why, int64_t now_ms);
 
-/* What it knows of GPU i, borrowed until the next call. */
+/* The state of GPU i, borrowed until the next call. */
 struct gpualloc_view {
-	const struct gpu_device *seen; /* at the last look */
+	const struct gpu_device *seen; /* in the last snapshot */
 	enum gpualloc_state state;
 	const char *why; /* one clause, or "" */
-	int trials; /* of ours on it */
-	bool used; /* … may be used by this study at all */
+	int trials; /* number of our trials on it */
+	bool used; /* may be used by this study */
 };
 void gpualloc_at(const struct gpualloc *, size_t i, struct gpualloc_view *);
 
 /*
- * gpualloc-usage.c: what an attempt has used of its GPUs so far; whole-GPU numbers
- * (energy, busy and seen) are shared out equally among the trials on it at the
- * time, so busy / seen is how much the GPUs did while it was on them.  NAN =
- * not known.  Can be asked until the next gpualloc_choose after gpualloc_release, which
- * adds the time since the last look.
+ * gpualloc-usage.c: the GPU use of an attempt so far; whole-GPU values (energy,
+ * busy and seen) are divided equally among the trials on the GPU at the time,
+ * so busy / seen is the mean utilization while it ran.  NAN = unknown.  Valid
+ * until the next gpualloc_choose after gpualloc_release, which adds the time
+ * since the last snapshot.
  */
 struct gpualloc_usage {
 	int gpus;
 	double energy; /* joules */
-	double memory; /* bytes at most, of all its GPUs together */
-	double busy; /* GPU seconds in use: sum of utilization x time */
-	double seen; /* GPU seconds that busy was counted over */
+	double memory; /* peak bytes, summed over its GPUs */
+	double busy; /* GPU seconds: sum of utilization x time */
+	double seen; /* GPU seconds that were measured */
 };
 bool gpualloc_usage(
     const struct gpualloc *, const char *key, struct gpualloc_usage *);

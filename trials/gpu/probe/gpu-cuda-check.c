@@ -1,6 +1,6 @@
 /*
- * The probe of one GPU.  Knows what a healthy one does with memory and a
- * kernel; refuses to mend anything, or to clean up: the program ends.
+ * Health probe of one GPU by CUDA: memory and a kernel.  Does not clean up: the
+ * program ends afterwards.
  */
 
 #include <stdbool.h>
@@ -21,8 +21,8 @@ enum {
 };
 
 /*
- * at[i] += addend + i.  For the oldest processors that drivers of today know;
- * the driver compiles it for its own.
+ * PTX of at[i] += addend + i, for the oldest architecture that current drivers
+ * support; the driver compiles it.
  */
 static const char kernel[] =
     ".version 6.0\n"
@@ -80,7 +80,7 @@ pattern(uint32_t i)
 	return (i ^ i >> 15) * 0x2c1b3c6dU;
 }
 
-/* What word i is to hold: the pattern, and then what the kernel made of it. */
+/* Expected value of word i: the pattern, plus the kernel's result. */
 static uint32_t
 wanted(uint32_t i, bool kernel_ran)
 {
@@ -157,7 +157,7 @@ context_open(struct probe *p, struct err *e)
 	error = p->call.init(0);
 	if (error == 0)
 		error = p->call.count(&n);
-	/* CUDA_ERROR_NO_DEVICE says the same as no device. */
+	/* CUDA_ERROR_NO_DEVICE equals zero devices. */
 	if ((error == 0 && n == 0) || error == 100)
 		return err_set(e, ERR_REMOTE, "CUDA does not find it");
 	if (error != 0)
@@ -181,8 +181,10 @@ gpu_cuda_check(const char *uuid, struct err *e)
 	struct probe p;
 	int error, rc;
 
-	/* Others, which may be broken, are not even looked at; and slices are
-	 * found in no other way. */
+	/*
+	 * Other GPUs, which may be broken, are not initialised; and slices can
+	 * only be selected this way.
+	 */
 	(void)setenv("CUDA_VISIBLE_DEVICES", uuid, 1);
 	if (gpu_cuda_dl_open(&p.call, e) != 0 || context_open(&p, e) != 0)
 		return -1;

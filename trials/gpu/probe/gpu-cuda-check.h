@@ -1,6 +1,6 @@
 /*
- * Whether a GPU works for CUDA: NVML may be well while CUDA is not.  Only for
- * a program that ends right after: CUDA breaks fork, and may never come back.
+ * Checks whether a GPU works with CUDA, which may fail while NVML works.  Only
+ * for a program that exits afterwards: CUDA breaks fork, and may hang.
  */
 
 #ifndef HPOTUNE_GPU_CUDA_CHECK_H
@@ -9,8 +9,8 @@
 struct err;
 
 /*
- * Memory of the GPU is written and read back, and a small kernel runs.  Sets
- * CUDA_VISIBLE_DEVICES: once in the life of a program.
+ * Write and read back memory of the GPU and run a small kernel.  Sets
+ * CUDA_VISIBLE_DEVICES: call it once per process.
  */
 int gpu_cuda_check(const char *uuid, struct err *);
 

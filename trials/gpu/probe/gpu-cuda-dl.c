@@ -1,4 +1,4 @@
-/* Finds libcuda and its calls.  Knows names; refuses to call any. */
+/* Loads libcuda and resolves its functions. */
 
 #include <dlfcn.h>
 #include <stddef.h>
@@ -44,7 +44,7 @@ gpu_cuda_dl_open(struct cuda_calls *c, struct err *e)
 	if (so == NULL)
 		(void)err_set(
 		    e, ERR_FILE, "CUDA cannot be opened: %s", dlerror());
-	/* Windows' Linux keeps it where the linker does not look. */
+	/* WSL has it where the linker does not search. */
 	if (so == NULL && named == NULL)
 		so = dlopen("/usr/lib/wsl/lib/libcuda.so.1", RTLD_NOW);
 	if (so == NULL)

@@ -1,4 +1,4 @@
-/* The driver's half of CUDA, declared by hand: only what a probe calls. */
+/* The CUDA driver API as far as the probe uses it. */
 
 #ifndef HPOTUNE_GPU_CUDA_DL_H
 #define HPOTUNE_GPU_CUDA_DL_H
@@ -32,8 +32,8 @@ struct cuda_calls {
 };
 
 /*
- * The library that HPOTUNE_CUDA names, else where drivers put it.  It stays
- * open: it does not survive being closed.
+ * Load the library of $HPOTUNE_CUDA, else from the usual places.  It is never
+ * closed, because it does not survive that.
  */
 int gpu_cuda_dl_open(struct cuda_calls *, struct err *);
 

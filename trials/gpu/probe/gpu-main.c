@@ -1,7 +1,7 @@
 /*
- * hpotune-gpu: asks the driver about GPUs, for programs that must not wait for
- * it.  Opens NVML when it is asked and closes it when nobody asks any more:
- * open, it keeps administrators from resetting a GPU.
+ * hpotune-gpu: queries the driver about GPUs for programs that must not block.
+ * NVML is open only while queries arrive, because an administrator cannot reset
+ * a GPU while it is open.
  */
 
 #include <errno.h>
@@ -47,8 +47,10 @@ tool_close(struct tool *t)
 	t->nvml = NULL;
 }
 
-/* What can be said without NVML: a library that is missing may be bypassed,
- * one that refuses may not, for then nothing on these GPUs would work. */
+/*
+ * Result without NVML: if the library is missing, /proc is used; if it fails,
+ * no GPU is listed, because nothing would work on them.
+ */
 static void
 snapshot_without(struct gpu_snapshot *l, bool missing, const struct err *e)
 {
@@ -61,7 +63,7 @@ snapshot_without(struct gpu_snapshot *l, bool missing, const struct err *e)
 	gpu_snapshot_set_text(l->why, sizeof l->why, e->text);
 }
 
-/* A GPU that is to be reset can be reset only while nobody has NVML open. */
+/* A GPU can be reset only while NVML is closed. */
 static bool
 snapshot_sick(const struct gpu_snapshot *l)
 {
@@ -102,7 +104,7 @@ tool_snapshot(struct tool *t, struct gpu_snapshot *l)
 		tool_close(t);
 }
 
-/* One line on stdout; -1: nobody reads it. */
+/* Write one line to stdout; -1: stdout is closed. */
 static int
 tool_answer(struct tool *t, int64_t seq)
 {
@@ -125,7 +127,7 @@ tool_answer(struct tool *t, int64_t seq)
 	return (int)n;
 }
 
-/* "look SEQ"; -1: not that, or nobody reads the answer. */
+/* Parse "look SEQ" and answer; -1: invalid, or stdout is closed. */
 static int
 question_parse(struct tool *t, const char *line)
 {
@@ -141,7 +143,10 @@ question_parse(struct tool *t, const char *line)
 	return tool_answer(t, seq);
 }
 
-/* The whole lines of what was read; how much of it is left, -1: nonsense. */
+/*
+ * Process the complete lines of the input; returns the remaining length, -1:
+ * invalid.
+ */
 static ssize_t
 questions_parse(struct tool *t, char *text, size_t len)
 {
@@ -182,7 +187,7 @@ tool_watch(struct tool *t)
 	}
 }
 
-/* Its clause goes to stdout: it is the answer. */
+/* The reason goes to stdout: it is the answer. */
 static int
 tool_probe(const char *uuid)
 {
@@ -206,7 +211,10 @@ main(int argc, char **argv)
 	int rc;
 
 	(void)signal(SIGPIPE, SIG_IGN);
-	/* Stuck in a driver it sees no end of its input, only this. */
+	/*
+	 * A process that hangs in the driver does not notice the end of its
+	 * input; this signal ends it.
+	 */
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (argc == 2 && strcmp(argv[1], "list") == 0)
 		rc = tool_answer(&t, 0) == 0 ? 0 : 1;

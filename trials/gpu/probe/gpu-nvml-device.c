@@ -1,6 +1,6 @@
 /*
- * What changes of one GPU: memory, processes, heat, health.  Whatever cannot
- * be asked stays unknown; a GPU that is lost says so at the first question.
+ * Variable values of one GPU: memory, processes, temperature, health.  Values
+ * that cannot be queried stay unknown; a lost GPU fails at the first query.
  */
 
 #include <inttypes.h>
@@ -26,7 +26,10 @@ lost_set(const struct nvml *nv, struct gpu_device *g, int answer)
 	    g->why, sizeof g->why, gpu_nvml_error_text(nv, answer));
 }
 
-/* Note what an answer says of the health of the GPU; whether it was good. */
+/*
+ * Record what a return code means for the health of the GPU; true if it is
+ * success.
+ */
 static bool
 answer_good(const struct nvml *nv, struct gpu_device *g, int answer)
 {
@@ -36,8 +39,8 @@ answer_good(const struct nvml *nv, struct gpu_device *g, int answer)
 }
 
 /*
- * The same of a question without whose answer nobody could say that the GPU is
- * free: it must be good, or of a kind that this GPU does not answer.
+ * The same for a value without which the GPU cannot be called free: the code
+ * must be success or "not supported".
  */
 static bool
 answer_needed(
@@ -89,8 +92,8 @@ process_add(struct gpu_device *g, const struct nvml_process *from)
 }
 
 /*
- * The list may grow between the question for its length and the question for
- * the list, so there is room for more and another try.
+ * The list may grow between the query for its length and the query for its
+ * contents: allow for more entries and retry.
  */
 static int
 processes_ask(nvml_processes_fn *ask, struct nvml_device *device,

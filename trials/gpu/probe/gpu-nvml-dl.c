@@ -1,4 +1,4 @@
-/* Finds NVML and its calls.  Knows names; refuses to call any. */
+/* Loads NVML and resolves its functions. */
 
 #include <dlfcn.h>
 #include <stdbool.h>
@@ -74,7 +74,7 @@ gpu_nvml_dl_open(struct nvml_calls *c, struct err *e)
 	size_t i;
 
 	so = lib_try(named != NULL ? named : "libnvidia-ml.so.1", e);
-	/* Windows' Linux keeps it where the linker does not look. */
+	/* WSL has it where the linker does not search. */
 	if (so == NULL && named == NULL)
 		so = lib_try("/usr/lib/wsl/lib/libnvidia-ml.so.1", &again);
 	if (so == NULL)

@@ -1,6 +1,6 @@
 /*
- * The ABI of NVML, declared by hand: its header is no part of the toolkit, and
- * the library may be there or not.  Only what is called here.
+ * The ABI of NVML as far as it is used here.  Declared here because the header
+ * is not part of the toolkit and the library is optional.
  */
 
 #ifndef HPOTUNE_GPU_NVML_DL_H
@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 struct err;
-struct nvml_device; /* NVML's own */
+struct nvml_device; /* opaque type of NVML */
 struct nvml_events;
 
 enum {
@@ -17,16 +17,16 @@ enum {
 	NVML_NOT_SUPPORTED = 3,
 	NVML_NO_PERMISSION = 4,
 	NVML_NOT_FOUND = 6,
-	NVML_TOO_SMALL = 7, /* of a list: it needs more room */
+	NVML_TOO_SMALL = 7, /* the buffer for a list is too small */
 	NVML_NO_DRIVER = 9,
 	NVML_TIMEOUT = 10,
 	NVML_LOST = 15,
 	NVML_RESET_REQUIRED = 16,
-	NVML_MISMATCH = 18 /* the library is not of the loaded driver */
+	NVML_MISMATCH = 18 /* library and loaded driver differ in version */
 };
 
 enum {
-	NVML_INIT_NO_GPUS = 1, /* that there are none is no error */
+	NVML_INIT_NO_GPUS = 1, /* having no GPUs is no error */
 	NVML_EVENT_XID = 0x8,
 	NVML_FIELD_RECOVERY = 230,
 	NVML_TYPE_UNSIGNED = 1,
@@ -51,12 +51,12 @@ struct nvml_pci {
 _Static_assert(sizeof(struct nvml_pci) == 68, "nvmlPciInfo_t");
 
 /*
- * Version 2 of the record, of the calls with _v2 alone.  The calls without a
- * number write 16 bytes each; _v3 wrote 32 in some drivers.
+ * Version 2 of the record, used only by the _v2 calls.  The calls without
+ * suffix write 16 bytes each; _v3 wrote 32 in some drivers.
  */
 struct nvml_process {
 	unsigned int pid;
-	unsigned long long memory; /* bytes, all ones = not known */
+	unsigned long long memory; /* bytes, all ones = unknown */
 	unsigned int gpu_instance, compute_instance;
 };
 _Static_assert(sizeof(struct nvml_process) == 24, "nvmlProcessInfo_v2_t");
@@ -85,9 +85,9 @@ _Static_assert(sizeof(struct nvml_event) == 32, "nvmlEventData_t");
 typedef int
 nvml_processes_fn(struct nvml_device *, unsigned int *n, struct nvml_process *);
 
-/* The calls; those that a library lacks are NULL. */
+/* Functions; NULL if the library lacks one. */
 struct nvml_calls {
-	/* These are always there, one of the first two. */
+	/* Always present: one of the first two, and the others. */
 	int (*init_flags)(unsigned int flags);
 	int (*init)(void);
 	int (*shutdown)(void);
@@ -121,8 +121,8 @@ struct nvml_calls {
 };
 
 /*
- * Open the library: the one that HPOTUNE_NVML names, else where drivers put
- * it.  The handle is for dlclose; NULL: there is none, the error says why.
+ * Load the library of $HPOTUNE_NVML, else from the usual places.  Returns a
+ * handle for dlclose, or NULL with the error set.
  */
 void *gpu_nvml_dl_open(struct nvml_calls *, struct err *);
 

@@ -1,4 +1,4 @@
-/* What the files of the door to NVML share. */
+/* Declarations shared by the files that use NVML. */
 
 #ifndef HPOTUNE_GPU_NVML_INTERNAL_H
 #define HPOTUNE_GPU_NVML_INTERNAL_H
@@ -9,7 +9,7 @@
 #include "trials/gpu/probe/gpu-nvml-dl.h"
 #include "trials/gpu/gpu-snapshot.h"
 
-/* What does not change of a GPU, kept from look to look. */
+/* Constant properties of a GPU, cached. */
 struct nvml_known {
 	struct nvml_device *device;
 	char uuid[GPU_UUID];
@@ -17,22 +17,24 @@ struct nvml_known {
 	char bus[GPU_BUS];
 	char cpus[GPU_CPUS];
 	int node, minor;
-	bool watched; /* its faults are, if it tells any */
+	bool watched; /* its fault events are registered, if supported */
 };
 
 struct nvml {
 	void *so;
 	struct nvml_calls call;
-	struct nvml_events *events; /* NULL: faults cannot be heard */
+	struct nvml_events *events; /* NULL: no fault events */
 	struct nvml_known *known; /* by index */
 	size_t n_known;
 };
 
-/* What NVML means by an error: one clause. */
+/* Description of an NVML error: one clause.  Borrowed. */
 const char *gpu_nvml_error_text(const struct nvml *, int error);
 
 /* gpu-nvml-device.c */
-/* What changes of a GPU, or of a slice of one (whole: the GPU's handle). */
+/*
+ * Read the variable values of a GPU, or of a slice (whole: its GPU's handle).
+ */
 void gpu_nvml_device_read(const struct nvml *, struct nvml_device *,
     struct nvml_device *whole, struct gpu_device *);
 

@@ -1,6 +1,6 @@
 /*
- * A session with NVML: opened, asked, closed.  Knows GPUs by their index in
- * PCI order, and what they were called before they fell off the bus.
+ * A session with NVML.  GPUs are identified by their index in PCI order, and by
+ * their last UUID once they have fallen off the bus.
  */
 
 #include <dlfcn.h>
@@ -68,7 +68,7 @@ gpu_nvml_open(struct nvml **out, bool *missing, struct err *e)
 	return 0;
 }
 
-/* The library goes too: a driver that was upgraded brings another one. */
+/* The library is unloaded too: an upgraded driver has a new one. */
 void
 gpu_nvml_close(struct nvml *nv)
 {
@@ -82,7 +82,7 @@ gpu_nvml_close(struct nvml *nv)
 	free(nv);
 }
 
-/* What does not change, asked once for each UUID. */
+/* Read the constant properties, once per UUID. */
 static void
 known_learn(const struct nvml *nv, struct nvml_known *k, const char *uuid)
 {
@@ -109,8 +109,8 @@ known_learn(const struct nvml *nv, struct nvml_known *k, const char *uuid)
 }
 
 /*
- * The GPU with this index: its handle, and what is known of it.  A lost one
- * may not even tell its name: then it is the one that was there before.
+ * The GPU with this index: its handle and cached properties.  A lost one may
+ * not return its UUID; then it is the GPU that had this index before.
  */
 static int
 known_find(struct nvml *nv, unsigned int i)
@@ -132,7 +132,7 @@ known_find(struct nvml *nv, unsigned int i)
 	if (answer == NVML_OK)
 		known_learn(nv, k, uuid);
 	if (answer == NVML_OK && !k->watched && nv->events != NULL) {
-		/* One that tells no faults is not asked for them again. */
+		/* A GPU without fault events is not registered again. */
 		(void)nv->call.events_add(
 		    k->device, NVML_EVENT_XID, nv->events);
 		k->watched = true;

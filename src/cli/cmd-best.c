@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "src/base/err.h"
+#include "src/base/json/json-writer.h"
 #include "src/base/mem.h"
 #include "src/cli/common/rerun-command.h"
 #include "src/cli/common/cli.h"
@@ -74,13 +75,16 @@ static int
 best_front(struct buf *out, const struct cli *cli, struct store *store,
     const struct objectives *aims, struct err *e)
 {
+	struct json_writer w = { .out = out };
+
 	if (!cli->json)
 		return front_table_put(out, cli, store, aims, 0, e);
-	buf_puts(out, "{\"front\":");
-	if (rows_put_json(out, store, "SELECT * FROM front", NULL, false, e) ==
-	    -1)
+	json_writer_object(&w, NULL);
+	if (rows_put_json(json_writer_value(&w, "front"), store,
+		"SELECT * FROM front", NULL, false, e) != 0)
 		return -1;
-	buf_puts(out, "}\n");
+	json_writer_end(&w);
+	buf_putc(out, '\n');
 	return 0;
 }
 

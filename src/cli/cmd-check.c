@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "src/base/err.h"
-#include "src/base/json/json.h"
+#include "src/base/json/json-writer.h"
 #include "src/base/mem.h"
 #include "src/cli/common/cli.h"
 #include "src/cli/plan.h"
@@ -203,21 +203,21 @@ warm_put_text(struct buf *out, const struct check *c)
 }
 
 static void
-warm_put_json(struct buf *out, const struct check *c)
+warm_put_json(struct json_writer *w, const struct check *c)
 {
 	const struct warmstart_source *s;
 	size_t i;
 
-	buf_puts(out, ",\"warm_start\":[");
+	json_writer_array(w, "warm_start");
 	for (i = 0; i < c->warm.n_sources; i++) {
 		s = &c->warm.sources[i];
-		buf_puts(out, i > 0 ? ",{\"source\":" : "{\"source\":");
-		json_put_string(out, s->name);
-		buf_printf(out,
-		    ",\"trials\":%" PRId64 ",\"taken\":%" PRId64 "}", s->trials,
-		    s->taken);
+		json_writer_object(w, NULL);
+		json_writer_text(w, "source", s->name);
+		json_writer_integer(w, "trials", s->trials);
+		json_writer_integer(w, "taken", s->taken);
+		json_writer_end(w);
 	}
-	buf_puts(out, "]");
+	json_writer_end(w);
 }
 
 static void
@@ -321,99 +321,101 @@ plan_put(struct buf *out, const struct check *c, const struct cli *cli)
 }
 
 static void
-aims_put_json(struct buf *out, const struct study *study)
+aims_put_json(struct json_writer *w, const struct study *study)
 {
 	size_t i;
 
-	buf_puts(out, ",\"objectives\":[");
+	json_writer_array(w, "objectives");
 	for (i = 0; i < study->n_objectives; i++) {
-		buf_puts(out, i > 0 ? ",{\"metric\":" : "{\"metric\":");
-		json_put_string(out, study->objectives[i].metric);
-		buf_printf(out, ",\"goal\":\"%s\"}",
+		json_writer_object(w, NULL);
+		json_writer_text(w, "metric", study->objectives[i].metric);
+		json_writer_text(w, "goal",
 		    study->objectives[i].maximize ? "maximize" : "minimize");
+		json_writer_end(w);
 	}
-	buf_puts(out, "],\"constraints\":[");
+	json_writer_end(w);
+	json_writer_array(w, "constraints");
 	for (i = 0; i < study->n_constraints; i++) {
-		buf_puts(out, i > 0 ? ",{\"metric\":" : "{\"metric\":");
-		json_put_string(out, study->constraints[i].metric);
-		buf_puts(out, ",\"min\":");
-		json_put_number(out, study->constraints[i].min);
-		buf_puts(out, ",\"max\":");
-		json_put_number(out, study->constraints[i].max);
-		buf_putc(out, '}');
+		json_writer_object(w, NULL);
+		json_writer_text(w, "metric", study->constraints[i].metric);
+		json_writer_number(w, "min", study->constraints[i].min);
+		json_writer_number(w, "max", study->constraints[i].max);
+		json_writer_end(w);
 	}
-	buf_putc(out, ']');
+	json_writer_end(w);
+}
+
+static void
+head_put_json(struct json_writer *w, const struct study *study)
+{
+	size_t i;
+
+	json_writer_text(w, "study", study->name);
+	json_writer_text(w, "file", study->path);
+	json_writer_array(w, "parameters");
+	for (i = 0; i < study->space->n; i++)
+		json_writer_text(w, NULL, study->space->params[i].name);
+	json_writer_end(w);
+	aims_put_json(w, study);
+}
+
+static void
+plugins_put_json(struct json_writer *w, const struct plugins *plugins)
+{
+	size_t i;
+
+	json_writer_text(w, "strategy", plugins->strategy->name);
+	json_writer_bool(
+	    w, "minds_constraints", plugins->strategy->constraints);
+	json_writer_array(w, "stopping");
+	for (i = 0; i < plugins->n_rules; i++)
+		json_writer_text(w, NULL, plugins->rules[i].stopper->name);
+	json_writer_end(w);
+	json_writer_array(w, "backend");
+	for (i = 0; i < plugins->n_backends; i++)
+		json_writer_text(w, NULL, plugins->backends[i].launcher->name);
+	json_writer_end(w);
+}
+
+/* The text of a buffer, unless it is empty. */
+static void
+some_put_json(struct json_writer *w, const char *key, const struct buf *text)
+{
+	if (text->len > 0)
+		json_writer_text(w, key, buf_str(text));
 }
 
 static void
 plan_put_json(struct buf *out, const struct check *c)
 {
+	struct json_writer w = { .out = out };
 	const struct plan *plan = &c->plan;
-	const struct study *study = plan->study;
-	size_t i;
 
-	buf_puts(out, "{\"study\":");
-	json_put_string(out, study->name);
-	buf_puts(out, ",\"file\":");
-	json_put_string(out, study->path);
-	buf_puts(out, ",\"parameters\":[");
-	for (i = 0; i < study->space->n; i++) {
-		buf_puts(out, i > 0 ? "," : "");
-		json_put_string(out, study->space->params[i].name);
+	json_writer_object(&w, NULL);
+	head_put_json(&w, plan->study);
+	plugins_put_json(&w, plan->plugins);
+	json_writer_text(&w, "workdir", plan->workdir);
+	cli_put_argv_json(&w, "command", plan->command);
+	some_put_json(&w, "launcher", &plan->starts);
+	some_put_json(&w, "missing", &plan->misses);
+	json_writer_number(
+	    &w, "trials", plan->trials > 0 ? (double)plan->trials : NAN);
+	warm_put_json(&w, c);
+	json_writer_number(
+	    &w, "slots", plan->slots > 0 ? (double)plan->slots : NAN);
+	if (plan->programs > 0) {
+		json_writer_integer(&w, "programs", plan->programs);
+		json_writer_integer(&w, "pack", plan->study->trial.pack);
 	}
-	buf_putc(out, ']');
-	aims_put_json(out, study);
-	buf_puts(out, ",\"strategy\":");
-	json_put_string(out, plan->plugins->strategy->name);
-	buf_printf(out, ",\"minds_constraints\":%s",
-	    plan->plugins->strategy->constraints ? "true" : "false");
-	buf_puts(out, ",\"stopping\":[");
-	for (i = 0; i < plan->plugins->n_rules; i++) {
-		buf_puts(out, i > 0 ? "," : "");
-		json_put_string(out, plan->plugins->rules[i].stopper->name);
-	}
-	buf_puts(out, "],\"backend\":[");
-	for (i = 0; i < plan->plugins->n_backends; i++) {
-		buf_puts(out, i > 0 ? "," : "");
-		json_put_string(out, plan->plugins->backends[i].launcher->name);
-	}
-	buf_puts(out, "],\"workdir\":");
-	json_put_string(out, plan->workdir);
-	buf_puts(out, ",\"command\":");
-	cli_put_argv_json(out, plan->command);
-	if (plan->starts.len > 0) {
-		buf_puts(out, ",\"launcher\":");
-		json_put_string(out, buf_str(&plan->starts));
-	}
-	if (plan->misses.len > 0) {
-		buf_puts(out, ",\"missing\":");
-		json_put_string(out, buf_str(&plan->misses));
-	}
-	buf_puts(out, ",\"trials\":");
-	json_put_number(out, plan->trials > 0 ? (double)plan->trials : NAN);
-	warm_put_json(out, c);
-	buf_puts(out, ",\"slots\":");
-	json_put_number(out, plan->slots > 0 ? (double)plan->slots : NAN);
-	if (plan->programs > 0)
-		buf_printf(out, ",\"programs\":%" PRId64 ",\"pack\":%" PRId64,
-		    plan->programs, study->trial.pack);
-	if (plan->gpus.len > 0) {
-		buf_puts(out, ",\"gpus\":");
-		json_put_string(out, buf_str(&plan->gpus));
-	}
-	buf_puts(out, ",\"worst_seconds\":");
-	json_put_number(
-	    out, plan->worst_ms < 0 ? NAN : (double)plan->worst_ms / 1e3);
-	buf_puts(out, ",\"attempt_cost\":");
-	json_put_number(out, plan->attempt_cost);
-	buf_puts(out, ",\"worst_cost\":");
-	json_put_number(out, plan->worst_cost);
-	buf_puts(out, ",\"missing\":");
-	if (plan->missing[0] != '\0')
-		json_put_string(out, plan->missing);
-	else
-		buf_puts(out, "null");
-	buf_puts(out, "}\n");
+	some_put_json(&w, "gpus", &plan->gpus);
+	json_writer_number(&w, "worst_seconds",
+	    plan->worst_ms < 0 ? NAN : (double)plan->worst_ms / 1e3);
+	json_writer_number(&w, "attempt_cost", plan->attempt_cost);
+	json_writer_number(&w, "worst_cost", plan->worst_cost);
+	json_writer_text(
+	    &w, "missing", plan->missing[0] != '\0' ? plan->missing : NULL);
+	json_writer_end(&w);
+	buf_putc(out, '\n');
 }
 
 /* What a first start would learn from, or what it has. */

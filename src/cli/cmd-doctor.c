@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "src/base/err.h"
-#include "src/base/json/json.h"
+#include "src/base/json/json-writer.h"
 #include "src/base/loop.h"
 #include "src/base/mem.h"
 #include "src/cli/common/cli.h"
@@ -41,14 +41,15 @@ doctor_add(struct doctor *d, enum finding finding, const char *what,
 	table_cell(d->table, what, TABLE_PLAIN);
 	table_cell(d->table, found, TABLE_PLAIN);
 	table_cell(d->table, finding == FINDING_OK ? "" : mend, TABLE_PLAIN);
-	buf_puts(&d->json, d->json.len == 0 ? "[" : ",\n");
-	buf_printf(&d->json, "{\"finding\":\"%s\",\"what\":", names[finding]);
-	json_put_string(&d->json, what);
-	buf_puts(&d->json, ",\"found\":");
-	json_put_string(&d->json, found);
-	buf_puts(&d->json, ",\"mend\":");
-	json_put_string(&d->json, finding == FINDING_OK ? "" : mend);
-	buf_printf(&d->json, "%s}", more);
+	json_writer_line(&d->json);
+	json_writer_object(&d->json, NULL);
+	json_writer_text(&d->json, "finding", names[finding]);
+	json_writer_text(&d->json, "what", what);
+	json_writer_text(&d->json, "found", found);
+	json_writer_text(&d->json, "mend", finding == FINDING_OK ? "" : mend);
+	if (more[0] != '\0')
+		json_writer_raw(&d->json, NULL, more);
+	json_writer_end(&d->json);
 	if ((int)finding > d->worst)
 		d->worst = (int)finding;
 }
@@ -373,7 +374,8 @@ cmd_doctor(struct cli *cli)
 		check_init, check_slurm };
 	struct cli_study found = { 0 };
 	struct doctor d = { .table = table_new(),
-		.probe = cli_has(cli, "probe") };
+		.probe = cli_has(cli, "probe"),
+		.json.out = &d.text };
 	struct buf out = { 0 };
 	struct err e = ERR_INIT;
 	int64_t seconds;
@@ -385,20 +387,20 @@ cmd_doctor(struct cli *cli)
 		table_free(d.table);
 		return cli_fail(&e);
 	}
-	table_column(d.table, "", TABLE_LEFT);
-	table_column(d.table, "", TABLE_LEFT);
-	table_column(d.table, "", TABLE_LEFT);
-	table_column(d.table, "", TABLE_LEFT);
+	for (i = 0; i < 4; i++)
+		table_column(d.table, "", TABLE_LEFT);
+	json_writer_array(&d.json, NULL);
 	for (i = 0; i < sizeof checks / sizeof checks[0]; i++)
 		checks[i](&d);
 	if (study)
 		check_study(&d, &found, seconds);
+	json_writer_end(&d.json);
 	if (cli->json)
-		buf_printf(&out, "%s]\n", buf_str(&d.json));
+		buf_printf(&out, "%s\n", buf_str(&d.text));
 	else
 		table_put(&out, d.table, 0, cli->colour, false);
 	(void)cli_print(&out);
-	buf_free(&d.json);
+	buf_free(&d.text);
 	table_free(d.table);
 	cli_study_fini(&found);
 	return d.worst == FINDING_BAD ? CLI_FAILED : CLI_DONE;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "src/base/err.h"
-#include "src/base/json/json.h"
+#include "src/base/json/json-writer.h"
 #include "src/base/mem.h"
 #include "src/cli/common/cli.h"
 #include "src/cli/common/trial-points.h"
@@ -141,24 +141,22 @@ next_of(const struct question *q, const bool *done)
 static void
 put_json(struct buf *out, const struct question *q, double sum)
 {
-	bool *done = xcalloc(q->study->space->n + 1, sizeof *done),
-	     first = true;
+	struct json_writer w = { .out = out };
 	size_t i, n = q->study->space->n;
+	bool *done = xcalloc(n + 1, sizeof *done);
 
-	buf_printf(out, "{\"method\":\"%s\",\"trials\":%zu",
-	    q->forest ? "fanova" : "ped-anova", q->n);
-	if (q->forest) {
-		buf_puts(out, ",\"explained\":");
-		json_put_number(out, sum);
-	}
-	buf_puts(out, ",\"importance\":{");
-	for (; (i = next_of(q, done)) < n; done[i] = true, first = false) {
-		buf_puts(out, first ? "" : ",");
-		json_put_string(out, q->study->space->params[i].name);
-		buf_putc(out, ':');
-		json_put_number(out, q->share[i]);
-	}
-	buf_puts(out, "}}\n");
+	json_writer_object(&w, NULL);
+	json_writer_text(&w, "method", q->forest ? "fanova" : "ped-anova");
+	json_writer_integer(&w, "trials", (int64_t)q->n);
+	if (q->forest)
+		json_writer_number(&w, "explained", sum);
+	json_writer_object(&w, "importance");
+	for (; (i = next_of(q, done)) < n; done[i] = true)
+		json_writer_number(
+		    &w, q->study->space->params[i].name, q->share[i]);
+	json_writer_end(&w);
+	json_writer_end(&w);
+	buf_putc(out, '\n');
 	free(done);
 }
 

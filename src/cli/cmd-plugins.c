@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "src/base/err.h"
-#include "src/base/json/json.h"
+#include "src/base/json/json-writer.h"
 #include "src/base/mem.h"
 #include "src/base/text.h"
 #include "src/cli/common/cli.h"
@@ -114,44 +114,28 @@ plug_put(struct buf *out, const struct plug *plug, const struct cli *cli)
 }
 
 static void
-member_put(struct buf *out, const char *key, const char *text)
-{
-	buf_printf(out, "\"%s\":", key);
-	if (text != NULL)
-		json_put_string(out, text);
-	else
-		buf_puts(out, "null");
-}
-
-static void
-plug_put_json(struct buf *out, const struct plug *plug)
+plug_put_json(struct json_writer *w, const struct plug *plug)
 {
 	const struct option *option = plug->options;
 	struct buf text = { 0 };
-	const char *between = "";
 
-	buf_putc(out, '{');
-	member_put(out, "name", plug->name);
-	buf_putc(out, ',');
-	member_put(out, "about", plug->about);
-	buf_putc(out, ',');
-	member_put(out, "source", plug->source);
-	buf_puts(out, ",\"options\":[");
+	json_writer_object(w, NULL);
+	json_writer_text(w, "name", plug->name);
+	json_writer_text(w, "about", plug->about);
+	json_writer_text(w, "source", plug->source);
+	json_writer_array(w, "options");
 	for (; option != NULL && option->type != OPTION_END; option++) {
-		buf_printf(out, "%s{", between);
-		between = ",";
-		member_put(out, "name", option->name);
-		buf_putc(out, ',');
 		buf_clear(&text);
 		option_put_values(&text, option);
-		member_put(out, "values", buf_str(&text));
-		buf_putc(out, ',');
-		member_put(out, "default", option->def);
-		buf_putc(out, ',');
-		member_put(out, "about", option->help);
-		buf_putc(out, '}');
+		json_writer_object(w, NULL);
+		json_writer_text(w, "name", option->name);
+		json_writer_text(w, "values", buf_str(&text));
+		json_writer_text(w, "default", option->def);
+		json_writer_text(w, "about", option->help);
+		json_writer_end(w);
 	}
-	buf_puts(out, "]}");
+	json_writer_end(w);
+	json_writer_end(w);
 	buf_free(&text);
 }
 
@@ -185,23 +169,28 @@ static int
 plugs_print(const struct cli *cli, struct plug *plugins, size_t n)
 {
 	struct buf out = { 0 };
+	struct json_writer w = { .out = &out };
 	struct err e = ERR_INIT;
 	size_t i;
 
-	if (plugs_choose(cli, plugins, &n, &e) == -1)
+	if (plugs_choose(cli, plugins, &n, &e) != 0)
 		return cli_fail(&e);
+	if (cli->json)
+		json_writer_array(&w, NULL);
 	for (i = 0; i < n; i++) {
 		if (cli->json) {
-			buf_puts(&out, i == 0 ? "[" : ",\n");
-			plug_put_json(&out, &plugins[i]);
+			json_writer_line(&w);
+			plug_put_json(&w, &plugins[i]);
 			continue;
 		}
 		if (i > 0)
 			buf_putc(&out, '\n');
 		plug_put(&out, &plugins[i], cli);
 	}
-	if (cli->json)
-		buf_puts(&out, "]\n");
+	if (cli->json) {
+		json_writer_end(&w);
+		buf_putc(&out, '\n');
+	}
 	return cli_print(&out);
 }
 

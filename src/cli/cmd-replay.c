@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "src/base/err.h"
-#include "src/base/json/json.h"
+#include "src/base/json/json-writer.h"
 #include "src/base/mem.h"
 #include "src/cli/common/cli.h"
 #include "src/cli/common/table.h"
@@ -242,33 +242,31 @@ put_table(struct buf *out, const struct replay *r, const struct cli *cli)
 static void
 put_json(struct buf *out, const struct replay *r)
 {
+	struct json_writer w = { .out = out };
 	const struct replay_sum *s;
-	bool begun = false;
 	size_t i;
 
-	buf_putc(out, '[');
+	json_writer_array(&w, NULL);
 	for (i = 0; i < r->n; i++) {
 		s = &r->sums[i];
 		if (s->studies == 0)
 			continue;
-		buf_puts(out, begun ? ",\n{\"rule\":" : "{\"rule\":");
-		begun = true;
-		json_put_string(out, replay_rule_text(r->rules[i]));
-		buf_printf(out,
-		    ",\"studies\":%lld,\"trials\":%lld,"
-		    "\"stopped\":%lld,\"reports\":%lld,"
-		    "\"skipped\":%lld,\"saved\":",
-		    (long long)s->studies, (long long)s->trials,
-		    (long long)s->stopped, (long long)s->reports,
-		    (long long)s->skipped);
-		json_put_number(out, mean_of(s, s->saved));
-		buf_puts(out, ",\"killed_best\":");
-		json_put_number(out, mean_of(s, (double)s->killed));
-		buf_puts(out, ",\"regret\":");
-		json_put_number(out, mean_of(s, s->regret));
-		buf_putc(out, '}');
+		json_writer_line(&w);
+		json_writer_object(&w, NULL);
+		json_writer_text(&w, "rule", replay_rule_text(r->rules[i]));
+		json_writer_integer(&w, "studies", s->studies);
+		json_writer_integer(&w, "trials", s->trials);
+		json_writer_integer(&w, "stopped", s->stopped);
+		json_writer_integer(&w, "reports", s->reports);
+		json_writer_integer(&w, "skipped", s->skipped);
+		json_writer_number(&w, "saved", mean_of(s, s->saved));
+		json_writer_number(
+		    &w, "killed_best", mean_of(s, (double)s->killed));
+		json_writer_number(&w, "regret", mean_of(s, s->regret));
+		json_writer_end(&w);
 	}
-	buf_puts(out, "]\n");
+	json_writer_end(&w);
+	buf_putc(out, '\n');
 }
 
 int

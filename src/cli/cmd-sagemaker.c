@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "src/base/err.h"
+#include "src/base/json/json-writer.h"
 #include "src/base/json/json.h"
 #include "src/base/log.h"
 #include "src/base/loop.h"
@@ -310,14 +311,11 @@ table_print(const struct gc *gc)
 	table_free(table);
 }
 
+/* An empty text is null. */
 static void
-text_put(struct buf *out, const char *key, const char *text)
+text_put(struct json_writer *w, const char *key, const char *text)
 {
-	buf_printf(out, ",\"%s\":", key);
-	if (*text != '\0')
-		json_put_string(out, text);
-	else
-		buf_puts(out, "null");
+	json_writer_text(w, key, *text != '\0' ? text : NULL);
 }
 
 static void
@@ -325,24 +323,28 @@ json_print(const struct gc *gc)
 {
 	const struct gc_job *j;
 	struct buf out = { 0 };
+	struct json_writer w = { .out = &out };
 	char started[32];
 	size_t i;
 
-	buf_putc(&out, '[');
+	json_writer_array(&w, NULL);
 	for (i = 0; i < gc->n_jobs; i++) {
 		j = &gc->jobs[i];
 		time_put(started, j->started_us);
-		buf_puts(&out, i > 0 ? ",\n{\"job\":" : "{\"job\":");
-		json_put_string(&out, j->name);
-		text_put(&out, "owner", owner_names[j->owner]);
-		text_put(&out, "study", j->study);
-		text_put(&out, "study_id", j->id);
-		text_put(&out, "state", j->state);
-		text_put(&out, "place", j->place);
-		text_put(&out, "started", started);
-		buf_printf(&out, ",\"ended\":%s}", j->ended ? "true" : "false");
+		json_writer_line(&w);
+		json_writer_object(&w, NULL);
+		json_writer_text(&w, "job", j->name);
+		text_put(&w, "owner", owner_names[j->owner]);
+		text_put(&w, "study", j->study);
+		text_put(&w, "study_id", j->id);
+		text_put(&w, "state", j->state);
+		text_put(&w, "place", j->place);
+		text_put(&w, "started", started);
+		json_writer_bool(&w, "ended", j->ended);
+		json_writer_end(&w);
 	}
-	buf_puts(&out, "]\n");
+	json_writer_end(&w);
+	buf_putc(&out, '\n');
 	(void)cli_print(&out);
 }
 

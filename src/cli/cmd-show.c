@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "src/base/err.h"
-#include "src/base/json/json.h"
+#include "src/base/json/json-writer.h"
 #include "src/base/mem.h"
 #include "src/base/text.h"
 #include "src/cli/common/cli.h"
@@ -269,24 +269,26 @@ show_text(struct show *s, const struct store_rows *trial, struct err *e)
 static int
 show_json(struct show *s, struct err *e)
 {
+	struct json_writer w = { .out = &s->out };
 	size_t i;
 
-	buf_puts(&s->out, "{\"trial\":");
-	if (rows_put_json(&s->out, s->store,
+	json_writer_object(&w, NULL);
+	if (rows_put_json(json_writer_value(&w, "trial"), s->store,
 		"SELECT * FROM trials WHERE trial = CAST(? AS INTEGER)",
-		s->params, true, e) == -1)
+		s->params, true, e) != 0)
 		return -1;
-	buf_puts(&s->out, ",\n\"curve\":");
-	if (rows_put_json(&s->out, s->store, curve_sql, s->params, false, e) ==
-	    -1)
+	json_writer_line(&w);
+	if (rows_put_json(json_writer_value(&w, "curve"), s->store, curve_sql,
+		s->params, false, e) != 0)
 		return -1;
 	for (i = 0; i < N_SECTIONS; i++) {
-		buf_printf(&s->out, ",\n\"%s\":", sections[i].key);
-		if (rows_put_json(&s->out, s->store, sections[i].sql, s->params,
-			false, e) == -1)
+		json_writer_line(&w);
+		if (rows_put_json(json_writer_value(&w, sections[i].key),
+			s->store, sections[i].sql, s->params, false, e) != 0)
 			return -1;
 	}
-	buf_puts(&s->out, "}\n");
+	json_writer_end(&w);
+	buf_putc(&s->out, '\n');
 	return 0;
 }
 

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "src/base/err.h"
-#include "src/base/json/json.h"
+#include "src/base/json/json-writer.h"
 #include "src/base/log.h"
 #include "src/base/mem.h"
 #include "src/base/text.h"
@@ -196,6 +196,7 @@ detached_print(
     const struct cli *cli, const char *study, long pid, const char *log)
 {
 	struct buf b = { 0 };
+	struct json_writer w = { .out = &b, .spacing = JSON_SPACED };
 
 	if (!cli->json) {
 		cli_print_line(
@@ -203,11 +204,12 @@ detached_print(
 		    study, pid, log);
 		return;
 	}
-	buf_puts(&b, "{\"study\": ");
-	json_put_string(&b, study);
-	buf_printf(&b, ", \"pid\": %ld, \"log\": ", pid);
-	json_put_string(&b, log);
-	buf_puts(&b, "}\n");
+	json_writer_object(&w, NULL);
+	json_writer_text(&w, "study", study);
+	json_writer_integer(&w, "pid", pid);
+	json_writer_text(&w, "log", log);
+	json_writer_end(&w);
+	buf_putc(&b, '\n');
 	(void)cli_print(&b);
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "src/base/err.h"
+#include "src/base/json/json-writer.h"
 #include "src/base/mem.h"
 #include "src/cli/common/cli.h"
 #include "src/cli/common/redraw.h"
@@ -39,6 +40,7 @@ static int
 screen_put(struct buf *out, const struct cli *cli, struct store *store,
     enum study_life life, int width, struct err *e)
 {
+	struct json_writer w = { .out = out };
 	size_t len;
 
 	if (!cli->json) {
@@ -55,11 +57,13 @@ screen_put(struct buf *out, const struct cli *cli, struct store *store,
 				      "start resumes it\n");
 		return 0;
 	}
-	if (status_json(out, store, e) == -1)
+	json_writer_object(&w, NULL);
+	if (status_json(&w, store, e) != 0)
 		return -1;
-	out->len -= strlen("}\n");
-	buf_printf(
-	    out, ",\n\"server\":%s}\n", life == LIFE_SERVED ? "true" : "false");
+	json_writer_line(&w);
+	json_writer_bool(&w, "server", life == LIFE_SERVED);
+	json_writer_end(&w);
+	buf_putc(out, '\n');
 	return 0;
 }
 

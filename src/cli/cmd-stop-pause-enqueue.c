@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "src/base/err.h"
-#include "src/base/json/json.h"
+#include "src/base/json/json-writer.h"
 #include "src/base/log.h"
 #include "src/base/mem.h"
 #include "src/cli/common/cli.h"
@@ -57,6 +57,7 @@ answer_print(
     struct cli *cli, struct asking *asking, const struct control_answer *a)
 {
 	struct buf b = { 0 };
+	struct json_writer w = { .out = &b, .spacing = JSON_SPACED };
 	struct err e = ERR_INIT;
 
 	if (!a->ok) {
@@ -64,10 +65,12 @@ answer_print(
 		return cli_fail(&e);
 	}
 	if (cli->json) {
-		buf_puts(&b, asking->answered ? ",\n" : "");
-		buf_puts(&b, "{\"ok\": true, \"text\": ");
-		json_put_string(&b, a->text);
-		buf_puts(&b, "}");
+		w.comma = asking->answered;
+		json_writer_line(&w);
+		json_writer_object(&w, NULL);
+		json_writer_bool(&w, "ok", true);
+		json_writer_text(&w, "text", a->text);
+		json_writer_end(&w);
 		buf_puts(&b, asking->list ? "" : "\n");
 		(void)cli_print(&b);
 	} else

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "src/base/err.h"
+#include "src/base/json/json-writer.h"
 #include "src/base/json/json.h"
 #include "src/base/mem.h"
 #include "src/base/text.h"
@@ -79,19 +80,21 @@ static int
 send_lines(struct telling *t, bool strict, bool end, struct err *e)
 {
 	struct buf params = { 0 };
+	struct json_writer w = { .out = &params, .spacing = JSON_SPACED };
 	struct json_doc *doc;
 	const char *verdict;
 	int rc;
 
-	buf_printf(&params, "{\"lines\": [%s], \"strict\": %s",
-	    buf_str(&t->lines), strict ? "true" : "false");
+	json_writer_object(&w, NULL);
+	json_writer_array(&w, "lines");
+	json_writer_raw(&w, NULL, buf_str(&t->lines));
+	json_writer_end(&w);
+	json_writer_bool(&w, "strict", strict);
 	if (end && t->end != NULL)
-		buf_printf(&params, ", \"end\": \"%s\"", t->end);
-	if (end && t->why != NULL) {
-		buf_puts(&params, ", \"why\": ");
-		json_put_string(&params, t->why);
-	}
-	buf_putc(&params, '}');
+		json_writer_text(&w, "end", t->end);
+	if (end && t->why != NULL)
+		json_writer_text(&w, "why", t->why);
+	json_writer_end(&w);
 	free(t->answer.data);
 	t->answer.data = NULL;
 	rc = ask_tell_client_call(

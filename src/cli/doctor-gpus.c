@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 
 #include "src/base/err.h"
-#include "src/base/json/json.h"
+#include "src/base/json/json-writer.h"
 #include "src/base/mem.h"
 #include "src/cli/doctor.h"
 #include "src/cli/host-facts.h"
@@ -106,22 +106,27 @@ process_put(struct buf *b, const struct gpu_process *p, const struct owner *o)
 	}
 }
 
+/* What is not to be had is negative, and null. */
+static void
+number_put_json(struct json_writer *w, const char *key, int64_t n)
+{
+	if (n >= 0)
+		json_writer_integer(w, key, n);
+	else
+		json_writer_null(w, key);
+}
+
 static void
 process_put_json(
-    struct buf *b, const struct gpu_process *p, const struct owner *o)
+    struct json_writer *w, const struct gpu_process *p, const struct owner *o)
 {
-	buf_printf(b, "{\"pid\":%" PRId64 ",\"memory\":", p->pid);
-	if (p->memory >= 0)
-		buf_printf(b, "%" PRId64, p->memory);
-	else
-		buf_puts(b, "null");
-	buf_puts(b, ",\"user\":");
-	json_put_string(b, o->user);
-	buf_puts(b, ",\"command\":");
-	json_put_string(b, o->command);
-	buf_puts(b, ",\"trial\":");
-	json_put_string(b, o->trial);
-	buf_putc(b, '}');
+	json_writer_object(w, NULL);
+	json_writer_integer(w, "pid", p->pid);
+	number_put_json(w, "memory", p->memory);
+	json_writer_text(w, "user", o->user);
+	json_writer_text(w, "command", o->command);
+	json_writer_text(w, "trial", o->trial);
+	json_writer_end(w);
 }
 
 /* The daemon of MPS computes for others, and is nobody itself. */
@@ -138,19 +143,17 @@ struct company {
 };
 
 static void
-processes_put(struct buf *found, struct buf *more, const struct gpu_device *g,
-    struct company *c)
+processes_put(struct buf *found, struct json_writer *more,
+    const struct gpu_device *g, struct company *c)
 {
 	struct owner o;
 	size_t i;
 
-	buf_puts(more, ",\"processes\":[");
+	json_writer_array(more, "processes");
 	for (i = 0; i < g->n_processes; i++) {
 		owner_find(&o, g->processes[i].pid);
 		c->trials += o.trial[0] != '\0';
 		c->foreign += owner_foreign(&o);
-		if (i > 0)
-			buf_putc(more, ',');
 		process_put_json(more, &g->processes[i], &o);
 		if (i >= SHOWN_MOST)
 			continue;
@@ -159,33 +162,22 @@ processes_put(struct buf *found, struct buf *more, const struct gpu_device *g,
 	}
 	if (i > SHOWN_MOST)
 		buf_printf(found, "; and %zu more", i - SHOWN_MOST);
-	buf_putc(more, ']');
+	json_writer_end(more);
 }
 
 static void
-number_put_json(struct buf *b, const char *key, int64_t n)
+facts_put_json(struct json_writer *w, const struct gpu_device *g)
 {
-	if (n >= 0)
-		buf_printf(b, ",\"%s\":%" PRId64, key, n);
-	else
-		buf_printf(b, ",\"%s\":null", key);
-}
-
-static void
-facts_put_json(struct buf *b, const struct gpu_device *g)
-{
-	buf_printf(b, ",\"gpu\":{\"index\":%d,\"uuid\":", g->index);
-	json_put_string(b, g->uuid);
-	buf_puts(b, ",\"name\":");
-	json_put_string(b, g->name);
-	buf_puts(b, ",\"bus\":");
-	json_put_string(b, g->bus);
-	number_put_json(b, "node", g->node);
-	number_put_json(b, "memory", g->memory);
-	number_put_json(b, "used", g->used);
-	number_put_json(b, "temperature", g->temperature);
-	number_put_json(b, "utilization", g->utilization);
-	number_put_json(b, "power", g->power);
+	json_writer_integer(w, "index", g->index);
+	json_writer_text(w, "uuid", g->uuid);
+	json_writer_text(w, "name", g->name);
+	json_writer_text(w, "bus", g->bus);
+	number_put_json(w, "node", g->node);
+	number_put_json(w, "memory", g->memory);
+	number_put_json(w, "used", g->used);
+	number_put_json(w, "temperature", g->temperature);
+	number_put_json(w, "utilization", g->utilization);
+	number_put_json(w, "power", g->power);
 }
 
 static void
@@ -208,14 +200,14 @@ facts_put(struct buf *b, const struct gpu_device *g)
 
 /* Whether it works, tried by a program of its own. */
 static bool
-probe_put(struct buf *found, struct buf *more, const struct gpu_device *g)
+probe_put(
+    struct buf *found, struct json_writer *more, const struct gpu_device *g)
 {
 	struct err e = ERR_INIT;
 	bool good = gpu_query_probe(g->uuid, PROBE_MS, &e) == 0;
 
 	buf_printf(found, "; %s", good ? "its probe went well" : e.text);
-	buf_puts(more, ",\"probe\":");
-	json_put_string(more, good ? "good" : e.text);
+	json_writer_text(more, "probe", good ? "good" : e.text);
 	return good;
 }
 
@@ -238,6 +230,7 @@ static void
 gpu_find(struct doctor *d, const struct gpu_device *g)
 {
 	struct buf found = { 0 }, more = { 0 };
+	struct json_writer w = { .out = &more };
 	char what[48], who[GPU_OWNER * 2] = "";
 	struct company c = { 0 };
 	enum finding finding;
@@ -246,26 +239,24 @@ gpu_find(struct doctor *d, const struct gpu_device *g)
 	(void)snprintf(what, sizeof what, "GPU %d%s", g->index,
 	    g->parent[0] != '\0' ? ", a slice" : "");
 	facts_put(&found, g);
-	facts_put_json(&more, g);
-	processes_put(&found, &more, g, &c);
+	json_writer_object(&w, "gpu");
+	facts_put_json(&w, g);
+	processes_put(&found, &w, g, &c);
 	if (gpu_lock_owner(g->uuid, who, sizeof who))
 		buf_printf(
 		    &found, "; booked by %s", who[0] != '\0' ? who : "a study");
 	if (g->why[0] != '\0')
 		buf_printf(&found, "; %s", g->why);
-	buf_puts(&more, ",\"owner\":");
-	json_put_string(&more, who);
-	buf_puts(&more, ",\"why\":");
-	json_put_string(&more, g->why);
+	json_writer_text(&w, "owner", who);
+	json_writer_text(&w, "why", g->why);
 	mend = gpu_unused(g, &c);
 	finding = mend[0] != '\0' ? FINDING_WARN : FINDING_OK;
-	if (d->probe && !probe_put(&found, &more, g)) {
+	if (d->probe && !probe_put(&found, &w, g)) {
 		mend = "no trial would work there: mend that first";
 		finding = FINDING_BAD;
 	}
-	buf_puts(&more, ",\"unused\":");
-	json_put_string(&more, mend);
-	buf_putc(&more, '}');
+	json_writer_text(&w, "unused", mend);
+	json_writer_end(&w);
 	doctor_add(d, finding, what, buf_str(&found), mend, buf_str(&more));
 	buf_free(&found);
 	buf_free(&more);

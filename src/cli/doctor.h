@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+#include "src/base/json/json-writer.h"
 #include "src/base/mem.h"
 
 struct table;
@@ -19,13 +20,14 @@ struct doctor {
 	const char *dir; /* where the study is, or would be */
 	bool probe; /* GPUs are tried, too */
 	struct table *table;
-	struct buf json;
+	struct buf text; /* of the JSON document */
+	struct json_writer json;
 	int worst;
 };
 
 /*
- * One line.  more: members for JSON, each with a comma in front, or ""; mend
- * is not shown of what is well.
+ * One line.  more: further members for JSON, joined by commas, or ""; mend is
+ * not shown of what is well.
  */
 void doctor_add(struct doctor *, enum finding, const char *what,
     const char *found, const char *mend, const char *more);

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "src/base/err.h"
-#include "src/base/json/json.h"
+#include "src/base/json/json-writer.h"
 #include "src/base/mem.h"
 #include "src/cli/common/cli.h"
 #include "src/cli/common/table.h"
@@ -150,38 +150,42 @@ put_text(struct buf *out, const struct policy_grid *t,
 }
 
 static void
-put_policy(struct buf *out, const struct policy_setting *p)
+put_policy(
+    struct json_writer *w, const char *key, const struct policy_setting *p)
 {
-	buf_puts(out, "{\"rule\":");
-	policy_grid_put_rule(out, p);
-	buf_puts(out, ",\"saved\":");
-	json_put_number(out, policy_grid_saved(p));
-	buf_puts(out, ",\"killed_best\":");
-	json_put_number(out, policy_grid_killed(p));
-	buf_puts(out, ",\"regret\":");
-	json_put_number(out, policy_grid_regret(p));
-	buf_putc(out, '}');
+	json_writer_object(w, key);
+	policy_grid_put_rule(json_writer_value(w, "rule"), p);
+	json_writer_number(w, "saved", policy_grid_saved(p));
+	json_writer_number(w, "killed_best", policy_grid_killed(p));
+	json_writer_number(w, "regret", policy_grid_regret(p));
+	json_writer_end(w);
 }
 
 static void
 put_json(struct buf *out, const struct policy_grid *t,
     const struct policy_setting *use)
 {
-	const struct policy_setting **list = xcalloc(t->n, sizeof(*list));
+	const struct policy_setting **list = xcalloc(t->n, sizeof *list);
+	struct json_writer w = { .out = out };
 	size_t i, n = list_best(t, list);
 
-	buf_puts(out, "{\"stopping\":");
-	policy_grid_put_rule(out, use);
-	buf_printf(out,
-	    ",\"settings\":%zu,\"studies\":%lld,\n\"median\":", t->n,
-	    (long long)use->sum.studies);
-	put_policy(out, &t->policies[0]);
-	buf_puts(out, ",\n\"best\":[");
+	json_writer_object(&w, NULL);
+	policy_grid_put_rule(json_writer_value(&w, "stopping"), use);
+	json_writer_integer(&w, "settings", (int64_t)t->n);
+	json_writer_integer(&w, "studies", use->sum.studies);
+	json_writer_line(&w);
+	put_policy(&w, "median", &t->policies[0]);
+	json_writer_line(&w);
+	json_writer_array(&w, "best");
 	for (i = 0; i < n; i++) {
-		buf_puts(out, i > 0 ? ",\n" : "\n");
-		put_policy(out, list[i]);
+		if (i == 0)
+			buf_putc(out, '\n');
+		json_writer_line(&w);
+		put_policy(&w, NULL, list[i]);
 	}
-	buf_puts(out, "]}\n");
+	json_writer_end(&w);
+	json_writer_end(&w);
+	buf_putc(out, '\n');
 	free(list);
 }
 

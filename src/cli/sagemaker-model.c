@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "src/base/err.h"
+#include "src/base/json/json-writer.h"
 #include "src/base/json/json.h"
 #include "src/base/loop.h"
 #include "src/base/mem.h"
@@ -185,15 +186,17 @@ static int
 model_print(const struct model *m)
 {
 	struct buf out = { 0 };
+	struct json_writer w = { .out = &out };
 
 	if (m->cli->json) {
-		buf_printf(&out, "{\"trial\":%s", m->trial);
-		text_put(&out, ",\"model\":", m->uri);
+		json_writer_object(&w, NULL);
+		json_writer_raw(&w, "trial", m->trial);
+		json_writer_text(&w, "model", m->uri);
 		if (m->output != NULL)
-			text_put(&out, ",\"output\":", m->output);
-		buf_puts(&out, ",\"create_model\":");
-		request_put(&out, m);
-		buf_puts(&out, "}\n");
+			json_writer_text(&w, "output", m->output);
+		request_put(json_writer_value(&w, "create_model"), m);
+		json_writer_end(&w);
+		buf_putc(&out, '\n');
 	} else {
 		request_put(&out, m);
 		fprintf(stderr,

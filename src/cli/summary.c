@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "src/base/err.h"
+#include "src/base/json/json-writer.h"
 #include "src/base/json/json.h"
 #include "src/base/mem.h"
 #include "src/cli/common/cli.h"
@@ -181,14 +182,19 @@ summary_print(struct cli *cli, const char *db, struct err *e)
 {
 	struct store *store;
 	struct buf b = { 0 };
+	struct json_writer w = { .out = &b };
 	char metric[128] = "";
 	int rc;
 
 	if (store_open(&store, db, STORE_READ, e) != 0)
 		return -1;
 	if (cli->json) {
-		rc = status_json(&b, store, e);
-		cli_print_json(buf_str(&b));
+		json_writer_object(&w, NULL);
+		rc = status_json(&w, store, e);
+		json_writer_end(&w);
+		buf_putc(&b, '\n');
+		if (rc == 0)
+			cli_print_json(buf_str(&b));
 	} else {
 		rc = study_print(store, metric, sizeof metric, e);
 		if (rc == 0)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "src/base/err.h"
+#include "src/base/json/json-writer.h"
 #include "src/base/log.h"
 #include "src/base/mem.h"
 #include "src/cli/common/lock-retry.h"
@@ -64,14 +65,17 @@ ask_server(const struct ask_tell_client *v, enum tuner_request_kind what,
 {
 	struct state_dir state;
 	struct buf line = { 0 };
+	struct json_writer w = { .out = &line, .spacing = JSON_SPACED };
 	int rc;
 
 	if (state_dir_open(&state, v->dir, false, e) != 0)
 		return 1; /* not made yet, or oneshot_run says what is wrong */
-	buf_printf(&line, "{\"command\": \"%s\"", command_name(what));
+	json_writer_object(&w, NULL);
+	json_writer_text(&w, "command", command_name(what));
 	if (trial > 0)
-		buf_printf(&line, ", \"trial\": %" PRId64, trial);
-	buf_printf(&line, ", \"params\": %s}", params);
+		json_writer_integer(&w, "trial", trial);
+	json_writer_raw(&w, "params", params);
+	json_writer_end(&w);
 	rc = control_call(&state, buf_str(&line), false, answer, e);
 	buf_free(&line);
 	state_dir_close(&state);

@@ -14,6 +14,7 @@
 
 struct buf;
 struct err;
+struct json_writer;
 struct store;
 struct study;
 
@@ -120,7 +121,8 @@ void cli_put_shell(struct buf *, const char *word, enum cli_shell);
 /* argv (ends with NULL) as one line for a shell, shown to people; as a JSON
  * array. */
 void cli_put_argv(struct buf *, char *const *argv);
-void cli_put_argv_json(struct buf *, char *const *argv);
+void
+cli_put_argv_json(struct json_writer *, const char *key, char *const *argv);
 /* A trial's params, one line each, all digits. */
 void cli_put_params(struct buf *, const char *json);
 /* Print "hpotune: text" and give the exit status that belongs to it. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/json/json-writer.h"
 #include "src/base/json/json.h"
 #include "src/base/mem.h"
 #include "src/base/text.h"
@@ -219,17 +220,14 @@ cli_put_argv(struct buf *out, char *const *argv)
 }
 
 void
-cli_put_argv_json(struct buf *out, char *const *argv)
+cli_put_argv_json(struct json_writer *w, const char *key, char *const *argv)
 {
 	size_t i;
 
-	buf_putc(out, '[');
-	for (i = 0; argv[i] != NULL; i++) {
-		if (i > 0)
-			buf_putc(out, ',');
-		json_put_string(out, argv[i]);
-	}
-	buf_putc(out, ']');
+	json_writer_array(w, key);
+	for (i = 0; argv[i] != NULL; i++)
+		json_writer_text(w, NULL, argv[i]);
+	json_writer_end(w);
 }
 
 void

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "src/base/err.h"
+#include "src/base/json/json-writer.h"
 #include "src/base/json/json.h"
 #include "src/base/mem.h"
 #include "src/cli/common/rerun-command.h"
@@ -155,7 +156,7 @@ line_put(struct buf *out, const struct cli_study *found,
 }
 
 static void
-env_put_json(struct buf *out, char *const *env, bool *first)
+env_put_json(struct json_writer *w, char *const *env)
 {
 	size_t i, n;
 	char *name;
@@ -163,29 +164,24 @@ env_put_json(struct buf *out, char *const *env, bool *first)
 	for (i = 0; env != NULL && env[i] != NULL; i++) {
 		n = strcspn(env[i], "=");
 		name = xstrndup(env[i], n);
-		buf_puts(out, *first ? "" : ",");
-		json_put_string(out, name);
-		buf_putc(out, ':');
-		json_put_string(out, env[i][n] == '=' ? env[i] + n + 1 : "");
+		json_writer_text(
+		    w, name, env[i][n] == '=' ? env[i] + n + 1 : "");
 		free(name);
-		*first = false;
 	}
 }
 
 static void
 json_put(struct buf *out, const struct attempt_rerun *again, const char *folder)
 {
-	bool first = true;
+	struct json_writer w = { .out = out, .comma = true };
 
-	buf_puts(out, ",\"workdir\":");
-	json_put_string(out, again->workdir);
-	buf_puts(out, ",\"command\":");
-	cli_put_argv_json(out, again->argv);
-	buf_puts(out, ",\"env\":{");
-	env_put_json(out, again->own_env, &first);
-	env_put_json(out, again->env, &first);
-	buf_puts(out, "},\"folder\":");
-	json_put_string(out, folder);
+	json_writer_text(&w, "workdir", again->workdir);
+	cli_put_argv_json(&w, "command", again->argv);
+	json_writer_object(&w, "env");
+	env_put_json(&w, again->own_env);
+	env_put_json(&w, again->env);
+	json_writer_end(&w);
+	json_writer_text(&w, "folder", folder);
 }
 
 static int

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/json/json-writer.h"
 #include "src/base/mem.h"
 #include "src/server/replay/policy-search.h"
 
@@ -152,18 +153,22 @@ policy_grid_choose(struct policy_grid *t)
 void
 policy_grid_put_rule(struct buf *out, const struct policy_setting *p)
 {
-	if (p->as_is) {
-		buf_puts(out, "{\"rule\": \"median\"}");
-		return;
+	struct json_writer w = { .out = out, .spacing = JSON_SPACED };
+
+	json_writer_object(&w, NULL);
+	json_writer_text(&w, "rule", "median");
+	if (!p->as_is) {
+		json_writer_text(&w, "value", p->value);
+		json_writer_text(&w, "reference", p->reference);
+		json_writer_text(
+		    &w, "pool", p->completed ? "completed" : "reached");
+		json_writer_integer(&w, "percentile", p->percentile);
+		json_writer_integer(&w, "min_trials", p->min_trials);
+		buf_printf(json_writer_value(&w, "warmup_steps"), "\"%d%%\"",
+		    p->warmup);
+		json_writer_bool(&w, "guard", p->guard);
+		if (p->interval > 1)
+			json_writer_integer(&w, "interval_steps", p->interval);
 	}
-	buf_printf(out,
-	    "{\"rule\": \"median\", \"value\": \"%s\", \"reference\": \"%s\", "
-	    "\"pool\": \"%s\", \"percentile\": %d, \"min_trials\": %d, "
-	    "\"warmup_steps\": \"%d%%\", \"guard\": %s",
-	    p->value, p->reference, p->completed ? "completed" : "reached",
-	    p->percentile, p->min_trials, p->warmup,
-	    p->guard ? "true" : "false");
-	if (p->interval > 1)
-		buf_printf(out, ", \"interval_steps\": %d", p->interval);
-	buf_putc(out, '}');
+	json_writer_end(&w);
 }

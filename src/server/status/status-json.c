@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "src/base/err.h"
-#include "src/base/json/json.h"
+#include "src/base/json/json-writer.h"
 #include "src/base/mem.h"
 #include "src/server/status/status.h"
 #include "src/server/status/rows.h"
@@ -63,8 +63,9 @@ status_put_blocked(struct buf *out, struct store *store, struct err *e)
 	return 0;
 }
 
-int
-status_json(struct buf *out, struct store *store, struct err *e)
+/* The key and the rows of each part. */
+static int
+parts_put(struct json_writer *w, struct store *store, struct err *e)
 {
 	static const struct {
 		const char *key, *sql;
@@ -91,31 +92,35 @@ status_json(struct buf *out, struct store *store, struct err *e)
 		    false },
 		{ "medians", "SELECT * FROM medians ORDER BY step", false },
 	};
-	struct buf blocked = { 0 };
-	int64_t waits, paused;
 	size_t i;
 
 	for (i = 0; i < sizeof parts / sizeof parts[0]; i++) {
-		buf_puts(out, i == 0 ? "{" : ",\n");
-		json_put_string(out, parts[i].key);
-		buf_putc(out, ':');
-		if (rows_put_json(
-			out, store, parts[i].sql, NULL, parts[i].one, e) == -1)
+		json_writer_line(w);
+		if (rows_put_json(json_writer_value(w, parts[i].key), store,
+			parts[i].sql, NULL, parts[i].one, e) != 0)
 			return -1;
 	}
-	if (status_waits(store, &waits, &paused, e) == -1)
-		return -1;
-	if (status_put_blocked(&blocked, store, e) == -1)
-		return -1;
-	buf_printf(out,
-	    ",\n\"waiting_for_capacity\":%" PRId64 ",\n\"paused\":%" PRId64
-	    ",\n\"blocked\":",
-	    waits, paused);
-	if (blocked.len > 0)
-		json_put_string(out, buf_str(&blocked));
-	else
-		buf_puts(out, "null");
-	buf_puts(out, "}\n");
-	buf_free(&blocked);
 	return 0;
+}
+
+int
+status_json(struct json_writer *w, struct store *store, struct err *e)
+{
+	struct buf blocked = { 0 };
+	int64_t waits, paused;
+	int rc;
+
+	if (parts_put(w, store, e) != 0 ||
+	    status_waits(store, &waits, &paused, e) != 0)
+		return -1;
+	json_writer_line(w);
+	json_writer_integer(w, "waiting_for_capacity", waits);
+	json_writer_line(w);
+	json_writer_integer(w, "paused", paused);
+	rc = status_put_blocked(&blocked, store, e);
+	json_writer_line(w);
+	json_writer_text(
+	    w, "blocked", blocked.len > 0 ? buf_str(&blocked) : NULL);
+	buf_free(&blocked);
+	return rc;
 }

@@ -12,6 +12,7 @@
 
 struct buf;
 struct err;
+struct json_writer;
 struct store;
 
 /*
@@ -20,8 +21,8 @@ struct store;
  */
 int status_render(
     struct buf *out, struct store *, int width, bool colour, struct err *);
-/* The same as one JSON object, and a newline. */
-int status_json(struct buf *out, struct store *, struct err *);
+/* The same as the members of a JSON object, which the caller has opened. */
+int status_json(struct json_writer *, struct store *, struct err *);
 /* "34 % of the steps (1234 of 3630), about 12m": empty when nothing was. */
 int status_put_savings(struct buf *out, struct store *, struct err *);
 /* "$3.20, at most $12.00 with what runs, of $50.00": limit 0 = none; empty

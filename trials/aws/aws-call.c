@@ -1,6 +1,6 @@
 /*
- * The life of a call: keys, signature, wire, answer, and whether it is tried
- * again.  Knows nothing of what is asked or answered.
+ * One call: credentials, signature, request, response, retry.  Independent of
+ * the operation.
  */
 
 #include <stdlib.h>
@@ -27,7 +27,7 @@ aws_call_new(struct aws *aws, enum aws_service service, const char *operation)
 	return c;
 }
 
-/* What the last answer left. */
+/* Free the last answer. */
 static void
 answer_clear(struct aws_call *c)
 {
@@ -131,7 +131,7 @@ aws_call_deliver(struct aws_call *c)
 	aws_call_free(c);
 }
 
-/* Whether the try may have acted although nobody says so. */
+/* Whether this try may have taken effect without a clear answer. */
 static bool
 try_unclear(const struct aws_call *c, const struct http_answer *h)
 {
@@ -307,7 +307,7 @@ keys_copy(struct aws *aws, const struct aws_keys *keys)
 	aws->had_keys = true;
 }
 
-/* Where there were keys once, there will be again. */
+/* If keys were available before, missing ones are a temporary error. */
 static void
 call_keyless(struct aws_call *c, const struct err *e)
 {

@@ -1,6 +1,6 @@
 /*
- * What the files of the AWS client share: an answer as it was read, a call and
- * the queue it stands in.  Nobody else includes it.
+ * Declarations shared by the files of the AWS client; private: answers, calls
+ * and their queues.
  */
 
 #ifndef HPOTUNE_AWS_INTERNAL_H
@@ -20,7 +20,7 @@ struct http_request;
 struct json_doc;
 struct loop_timer;
 
-/* An answer as it came; headers that did not come are NULL. */
+/* An HTTP response; missing headers are NULL. */
 struct aws_raw {
 	enum aws_service service;
 	const char *method;
@@ -29,8 +29,8 @@ struct aws_raw {
 	size_t len;
 	const char *errortype; /* x-amzn-errortype */
 	const char *bucket_region; /* x-amz-bucket-region */
-	const char *region; /* ours */
-	bool skewed; /* its Date is minutes from when we signed */
+	const char *region; /* region of the client */
+	bool skewed; /* its Date differs by minutes from the time of signing */
 };
 
 /* One page of a bucket's list; each key is owned. */
@@ -40,18 +40,18 @@ struct aws_s3_page {
 	char *token; /* of the next page, or NULL */
 };
 
-/* An answer, read.  Pure: the same bytes always say the same. */
+/* A parsed response.  Deterministic: the same bytes give the same result. */
 struct aws_parsed {
 	enum aws_class what;
-	bool broken; /* it says yes, but cannot be read */
-	char *code, *text; /* "" when there is none */
+	bool broken; /* status 2xx with an invalid body */
+	char *code, *text; /* "" = none */
 	struct json_doc *doc;
 	struct aws_s3_page page;
 };
 typedef void aws_read_fn(struct aws_parsed *, const struct aws_raw *);
 
 aws_read_fn aws_json_read; /* JSON 1.0 and 1.1 */
-aws_read_fn aws_xml_read; /* S3, STS: what is good is handed over as it is */
+aws_read_fn aws_xml_read; /* S3, STS: a good body is passed through */
 aws_read_fn aws_xml_read_list; /* ListObjectsV2 */
 void aws_parsed_fini(struct aws_parsed *);
 void aws_s3_page_fini(struct aws_s3_page *);
@@ -84,15 +84,15 @@ struct aws_queue {
 	char *operation;
 	struct aws_retry_bucket bucket;
 	struct aws_retry_budget budget;
-	struct aws_calls line; /* in the order they were asked */
+	struct aws_calls line; /* in the order of the requests */
 	struct loop_timer *timer;
 };
 
 enum aws_call_state {
-	AWS_CALL_QUEUED, /* in its queue's line */
-	AWS_CALL_KEYS, /* waits for keys */
-	AWS_CALL_FLIGHT, /* waits for an answer */
-	AWS_CALL_DONE, /* in the line of those to be told */
+	AWS_CALL_QUEUED, /* in its queue */
+	AWS_CALL_KEYS, /* waiting for credentials */
+	AWS_CALL_FLIGHT, /* waiting for the response */
+	AWS_CALL_DONE, /* waiting for its callback */
 	AWS_CALL_DELIVERED /* its callback is running */
 };
 
@@ -105,17 +105,18 @@ struct aws_call {
 	int64_t due_ms; /* not sent before */
 	struct aws_request request;
 	aws_read_fn *read;
-	int tries; /* -1 = for ever */
+	int tries; /* -1 = unlimited */
 
-	/* Of the try under way. */
+	/* The current try. */
 	struct http_request *http;
 	char *key_id;
 	int64_t sent_ms, signed_s;
 
-	/* Of all tries. */
+	/* All tries. */
 	int tried;
-	int cost; /* of the last retry, from the budget */
-	bool clocked, renewed; /* tried again at once for this */
+	int cost; /* budget taken by the last retry */
+	/* already retried at once for a wrong clock, for expired keys */
+	bool clocked, renewed;
 	bool unclear, sent;
 
 	/* The last answer. */
@@ -128,13 +129,13 @@ struct aws_call {
 	aws_cb *cb;
 	void *arg;
 
-	/* A list over pages: what was found so far. */
+	/* A list over pages: objects found so far. */
 	aws_s3_list_cb *list_cb;
 	struct aws_s3_page found;
 	size_t most;
 };
 
-/* Something worth an event, told from the loop. */
+/* A note for the view events, sent from the loop. */
 struct aws_note {
 	STAILQ_ENTRY(aws_note) next;
 	bool warn;
@@ -149,17 +150,19 @@ struct aws {
 	double pace;
 	void (*note)(void *, bool, const char *);
 	void *note_arg;
-	struct aws_endpoint endpoints[AWS_SERVICES]; /* url NULL = not yet */
+	/* url NULL = not resolved yet */
+	struct aws_endpoint endpoints[AWS_SERVICES];
 	TAILQ_HEAD(, aws_queue) queues;
-	struct aws_calls calls; /* all but those being told */
+	/* all except those waiting for their callback */
+	struct aws_calls calls;
 	struct aws_calls done;
 	STAILQ_HEAD(, aws_note) notes;
 	struct loop_timer *tell;
 	struct rng rng;
-	struct aws_keys keys; /* the last ones used: what texts must not show */
-	int64_t offset_s; /* their clock is so much ahead */
+	struct aws_keys keys; /* last used keys, to be removed from texts */
+	int64_t offset_s; /* AWS's clock minus ours */
 	int64_t noted_offset_s;
-	bool refused; /* keys were, and that was told */
+	bool refused; /* rejected keys were noted */
 	bool had_keys;
 	int64_t requests;
 	uint64_t order;
@@ -178,31 +181,37 @@ void aws_note_put(struct aws *, bool warn, const char *, ...)
 /* aws-call.c */
 struct aws_call *
 aws_call_new(struct aws *, enum aws_service, const char *operation);
-/* Into its queue; with an error it ends before it was sent. */
+/* Put it into its queue; with an error it ends without being sent. */
 void aws_call_begin(struct aws_call *, const struct err *);
-/* Its turn has come. */
+/* Send it: its queue has a token. */
 void aws_call_send(struct aws_call *);
-/* Not to be tried again: have it told. */
+/* No further try: schedule its callback. */
 void aws_call_end(struct aws_call *);
 void aws_call_deliver(struct aws_call *);
 void aws_call_free(struct aws_call *);
-/* Leaves whatever it waits for. */
+/* Remove it from any list. */
 void aws_call_drop(struct aws_call *);
 
 /* aws-retry-schedule.c */
 enum aws_retry_when { AWS_RETRY_NEVER, AWS_RETRY_NOW, AWS_RETRY_LATER };
-/* What follows from the last answer, and from its date. */
+/* When to retry, from the last answer and its date. */
 enum aws_retry_when
 aws_retry_schedule_of(struct aws_call *, bool dated, int64_t date_s);
-/* Do it: asked_ms is the least to wait, a try that timed out costs more. */
+/*
+ * Schedule it: asked_ms is the minimum delay; a retry after a timeout costs
+ * more.
+ */
 void aws_retry_schedule(
     struct aws_call *, enum aws_retry_when, bool timeout, int64_t asked_ms);
 
-/* aws-message.c: "SageMaker Stop…: text (Code, request 1)", without secrets. */
+/*
+ * aws-message.c: "SageMaker Stop…: text (Code, request 1)", without secrets; a
+ * new text.
+ */
 char *aws_message(const struct aws_keys *, const struct aws_queue *,
     const struct aws_parsed *, int status, const char *request_id);
 
-/* aws-s3.c: whether another page is to be asked for. */
+/* aws-s3.c: whether the next page of a list must be requested. */
 bool aws_s3_more(struct aws_call *);
 
 #endif /* HPOTUNE_AWS_INTERNAL_H */

@@ -1,7 +1,4 @@
-/*
- * The services that speak JSON: what a request looks like and what an answer
- * says.  Trusts no byte of it.
- */
+/* JSON services: requests and parsing of responses, which are not trusted. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -44,7 +41,7 @@ hex4(const char *s, size_t n)
 	return value;
 }
 
-/* "\uXXXX" at s: how much of it to take; *good when it is a character. */
+/* Length of the "\uXXXX" at s; *good: it is a valid character. */
 static size_t
 escape_take(const char *s, size_t n, bool *good)
 {
@@ -65,8 +62,8 @@ escape_take(const char *s, size_t n, bool *good)
 }
 
 /*
- * A trial may print any bytes, and its log comes back in an answer: what the
- * reader refuses inside a string becomes the replacement character.
+ * Logs contain arbitrary bytes of trials: replace what the JSON parser rejects
+ * inside a string by U+FFFD.
  */
 static void
 json_mend(struct buf *b, const char *s, size_t n)
@@ -125,7 +122,7 @@ is_blank(const char *s, size_t n)
 	return true;
 }
 
-/* Yes; but what? */
+/* Parse the body of a 2xx answer. */
 static void
 read_good(struct aws_parsed *said, const struct aws_raw *raw)
 {
@@ -153,7 +150,7 @@ member(const struct json *root, const char *a, const char *b)
 	return s != NULL ? s : json_string(json_get(root, b));
 }
 
-/* Somebody between us and AWS, or a broken one, said no: ask again. */
+/* A body that is not AWS's JSON, e.g. of a proxy: retry. */
 static void
 read_foreign(struct aws_parsed *said, const struct aws_raw *raw)
 {
@@ -191,7 +188,9 @@ read_error(struct aws_parsed *said, const struct aws_raw *raw)
 	plain = aws_retry_plain_code(code != NULL ? code : "");
 	text = text != NULL ? text : "";
 	what = aws_retry_classify(raw->status, plain, text);
-	/* There, it is a number that the account may have, not a rate. */
+	/*
+	 * For EventBridge this code means a quota of the account, not a rate.
+	 */
 	if (raw->service == AWS_EVENTS && what == AWS_THROTTLE &&
 	    strcmp(plain, "LimitExceededException") == 0)
 		what = AWS_QUOTA;

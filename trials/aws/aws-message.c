@@ -1,6 +1,6 @@
 /*
- * What people read of an answer: one clause, of bounded length, harmless for a
- * terminal, without a key in it.  Also the small texts a request is made of.
+ * Messages for people: one clause of limited length, without control characters
+ * and keys.  Also small texts of requests.
  */
 
 #include <ctype.h>
@@ -97,9 +97,8 @@ text_mask(struct buf *b, const char *secret)
 }
 
 /*
- * A refused signature comes with the request that should have been signed,
- * token and all: for the maker of a client, not for its user.  That sentence
- * and all that follows it goes.
+ * A SignatureDoesNotMatch error quotes the request with the session token.  Cut
+ * the message there.
  */
 static size_t
 text_end(const char *text)

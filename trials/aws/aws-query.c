@@ -1,6 +1,6 @@
 /*
- * The services that take a form and answer in XML, STS and SNS: what a request
- * looks like.  Trusts no byte of the answer.
+ * Services with form requests and XML responses, STS and SNS.  Responses are
+ * not trusted.
  */
 
 #include <stdlib.h>
@@ -13,13 +13,13 @@
 
 enum { QUERY_TIMEOUT_MS = 30 * 1000 };
 
-/* Of the API, in each request; NULL: the service does not take forms. */
+/* API version, part of each request; NULL: the service takes no forms. */
 static const char *const versions[AWS_SERVICES] = {
 	[AWS_STS] = "2011-06-15",
 	[AWS_SNS] = "2010-03-31",
 };
 
-/* A yes is believed when it is what such a service would say. */
+/* A 2xx answer counts if its root element is that of such a service. */
 static void
 aws_read_query(struct aws_parsed *said, const struct aws_raw *raw)
 {

@@ -1,6 +1,6 @@
 /*
- * Whether a call is tried again, and when: the bucket and the budget of its
- * operation, the clock and the keys.  Sends nothing.
+ * Decides whether and when a call is retried: token bucket and budget of its
+ * operation, clock, credentials.
  */
 
 #include <stdlib.h>
@@ -10,7 +10,10 @@
 
 enum { SKEW_TOLD_S = 60 };
 
-/* When a try of now may be followed by another; false when by none. */
+/*
+ * Delay before the next try; false: no further try (limit reached, or the
+ * budget is empty).
+ */
 static bool
 call_wait(struct aws_call *c, bool timeout, int64_t asked_ms, int64_t *wait_ms)
 {
@@ -65,7 +68,7 @@ clock_tell(struct aws *aws)
 		    llabs(off_s), off_s > 0 ? "behind" : "ahead of");
 }
 
-/* Their clock counts: they refuse what is dated otherwise. */
+/* Requests with a wrong date are rejected: adopt AWS's clock and retry once. */
 static enum aws_retry_when
 next_clock(struct aws_call *c, bool dated, int64_t date_s)
 {
@@ -84,7 +87,7 @@ next_clock(struct aws_call *c, bool dated, int64_t date_s)
 	return AWS_RETRY_NOW;
 }
 
-/* They may have expired, or have been exchanged: get them anew, once. */
+/* The keys may have expired or been rotated: get new ones, once. */
 static enum aws_retry_when
 next_keys(struct aws_call *c)
 {

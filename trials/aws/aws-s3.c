@@ -1,6 +1,6 @@
 /*
- * S3, as far as a study needs it: objects whole, lists over pages; and who we
- * are, from STS.  Knows where a bucket is addressed.
+ * S3 as far as a study needs it: whole objects, lists over pages; and
+ * GetCallerIdentity of STS.
  */
 
 #include <ctype.h>
@@ -17,13 +17,13 @@
 enum {
 	S3_TIMEOUT_MS = 10 * 60 * 1000,
 	LIST_TIMEOUT_MS = 30 * 1000,
-	PAGE_OBJECTS = 1000, /* what S3 gives at most */
+	PAGE_OBJECTS = 1000, /* maximum of S3 */
 	LIST_OBJECTS_MAX = 1000 * 1000
 };
 
 /*
- * The name of the bucket is a part of the host, but where a certificate would
- * not fit it (a dot) or only one host is known (custom), a part of the path.
+ * The bucket is part of the host name, but part of the path if its name has a
+ * dot, which the certificate would not match, or if a custom endpoint is set.
  */
 static void
 address(struct aws_request *r, const struct aws_endpoint *p, const char *bucket,
@@ -170,7 +170,7 @@ aws_s3_list(struct aws *aws, const char *bucket, const char *prefix,
 	return c;
 }
 
-/* Move the objects of a page behind those found. */
+/* Append the objects of a page to those found. */
 static void
 found_add(struct aws_s3_page *found, struct aws_s3_page *page)
 {
@@ -187,7 +187,7 @@ found_add(struct aws_s3_page *found, struct aws_s3_page *page)
 	page->token = NULL;
 }
 
-/* Ask for what follows, as a call that was never tried. */
+/* Request the next page as a fresh call. */
 static void
 query_next(struct aws_call *c, const char *token)
 {

@@ -1,7 +1,4 @@
-/*
- * The services that speak XML, S3 and STS: what an answer says.  Trusts no
- * byte of it.
- */
+/* XML services, S3 and STS: parsing of responses, which are not trusted. */
 
 #include <errno.h>
 #include <stdio.h>
@@ -15,8 +12,8 @@
 #include "trials/aws/aws-internal.h"
 
 /*
- * The element that holds Code and Message, or NULL: the root of S3, below it
- * in STS, and below Errors from older services.
+ * The element that contains Code and Message, or NULL: the root for S3, below
+ * it for STS, and below Errors for older services.
  */
 static const struct xml *
 error_of(const struct xml *root)
@@ -36,7 +33,7 @@ child_text(const struct xml *x, const char *name)
 	return child != NULL ? xml_text(child) : "";
 }
 
-/* The bucket is elsewhere: said once and clearly, it will not move. */
+/* The bucket is in another region: a final error. */
 static bool
 read_region(struct aws_parsed *said, const struct aws_raw *raw)
 {
@@ -53,7 +50,7 @@ read_region(struct aws_parsed *said, const struct aws_raw *raw)
 	return true;
 }
 
-/* An answer to HEAD has no body, so its status must say everything. */
+/* A response to HEAD has no body; its status is all there is. */
 static void
 read_bare(struct aws_parsed *said, const struct aws_raw *raw)
 {

@@ -1,7 +1,6 @@
 /*
- * The client as a whole: its queues, one for each operation so that none waits
- * for another, and the telling of what came back.  Knows no request from the
- * inside.
+ * The client: one queue per operation, so that no operation waits for another,
+ * and delivery of results.
  */
 
 #include <math.h>
@@ -17,8 +16,8 @@
 #include "trials/aws/aws-internal.h"
 
 /*
- * Requests a second at pace 1: half of what AWS publishes or less, so that
- * somebody else can use the account too.  operation NULL = any.
+ * Requests per second at pace 1: at most half of AWS's published limits, to
+ * leave room for other users of the account. operation NULL = default.
  */
 static const struct {
 	enum aws_service service;
@@ -75,7 +74,7 @@ queue_first(const struct aws_queue *q, int64_t now_ms, int64_t *wait_ms)
 	return NULL;
 }
 
-/* Those whose time has come, as many as there are tokens. */
+/* Send due calls, as many as there are tokens. */
 static void
 on_queue(void *arg)
 {
@@ -115,7 +114,7 @@ aws_queue_of(struct aws *aws, enum aws_service service, const char *operation)
 	return q;
 }
 
-/* Where it belongs by its age: what is tried again was asked earlier. */
+/* Sorted by age: a retried call comes before newer ones. */
 void
 aws_queue_put(struct aws_queue *q, struct aws_call *c)
 {
@@ -185,8 +184,8 @@ note_free(struct aws_note *n)
 }
 
 /*
- * One at a time, and nothing of the client is touched after a callback: it may
- * have closed it.
+ * One callback per iteration; the client is not used after it, because the
+ * callback may close it.
  */
 static void
 on_tell(void *arg)
@@ -228,7 +227,7 @@ aws_set_up(struct aws *aws, const struct aws_env *env, struct err *e)
 	return 0;
 }
 
-/* Programs of one user may differ in which of the two they heed. */
+/* Other programs may use the other variable. */
 static void
 region_tell(struct aws *aws)
 {

@@ -1,6 +1,6 @@
 /*
- * A client of AWS's services for one account and region: signs, sends, retries
- * and hands over answers, on the loop.  Knows nothing of trials.
+ * Client for AWS services of one account and region, on the event loop: signs,
+ * sends, retries and delivers answers.
  */
 
 #ifndef HPOTUNE_AWS_H
@@ -23,23 +23,25 @@ struct loop;
 
 struct aws_env {
 	struct loop *loop;
-	const char *region, *profile; /* of study.json, or NULL */
+	const char *region, *profile; /* from study.json, or NULL */
 	aws_getenv *env;
 	double pace; /* 1 = within the published limits */
-	/* Things worth an event: keys were refused, the clock is off. */
+	/* A note for the view events: rejected keys, a wrong clock. */
 	void (*note)(void *arg, bool warn, const char *text);
 	void *note_arg;
 };
 
 int aws_open(struct aws **, const struct aws_env *, struct err *);
-/* What is under way is dropped without a callback. */
+/* Free it; pending calls are dropped without callbacks. */
 void aws_close(struct aws *);
 const char *aws_client_region(const struct aws *);
-/* AWS_DEFAULT_REGION where AWS_REGION names another one; else NULL. */
+/*
+ * AWS_DEFAULT_REGION if it differs from AWS_REGION, which is used; else NULL.
+ */
 const char *aws_client_region_other(const struct aws *);
 const struct aws_config *aws_config_of(const struct aws *);
-const char *aws_source(const struct aws *); /* of the keys, for doctor */
-/* Seconds since 1970 by the clock of the other side, as far as it is known. */
+const char *aws_source(const struct aws *); /* source of the keys, for doctor */
+/* Seconds since 1970 by AWS's clock, as far as it is known. */
 int64_t aws_now_s(const struct aws *);
 /* Requests sent since aws_open, for the bench. */
 int64_t aws_requests(const struct aws *);
@@ -48,18 +50,18 @@ struct aws_answer {
 	bool good;
 	enum aws_class what;
 	/*
-	 * An earlier try of this call got no clear answer: it may have acted
-	 * although the last one says no.
+	 * An earlier try got no clear answer: it may have taken effect although
+	 * the last one failed.
 	 */
 	bool unclear;
-	bool sent; /* at least one try reached the wire */
+	bool sent; /* at least one try was sent */
 	int status;
 	enum http_fault fault; /* of the last try, when status is 0 */
-	const char *code; /* "ResourceInUse", "" when there is none */
-	const char *message; /* for people; no secret in it */
+	const char *code; /* "ResourceInUse", "" = none */
+	const char *message; /* for people; without secrets */
 	const char *request_id;
 	const struct json *json; /* of JSON services; NULL = empty */
-	const char *body; /* of S3 and of aws_query */
+	const char *body; /* of S3 and aws_query */
 	size_t len;
 };
 typedef void aws_cb(void *arg, const struct aws_answer *);
@@ -70,20 +72,21 @@ struct aws_ask {
 	enum aws_service service;
 	const char *operation; /* "CreateTrainingJob" */
 	const char *body; /* JSON, copied; NULL = {}; aws_query: a form */
-	int tries; /* 0 = AWS_TRIES; -1 = until it is answered for good */
+	int tries; /* 0 = AWS_TRIES; -1 = until there is a final answer */
 	int64_t timeout_ms; /* of one try; 0 = 30 s (SQS waits up to 20 s) */
 };
 
 /*
- * One JSON operation.  The callback comes from the loop.  Calls of one
- * operation go out in their order; operations do not wait for each other.
+ * Call a JSON operation.  The callback comes from the loop; the answer is
+ * borrowed.  Calls of one operation are sent in order; operations do not wait
+ * for each other.  Returns the call for aws_call_cancel.
  */
 struct aws_call *
 aws_json(struct aws *, const struct aws_ask *, aws_cb *, void *arg);
 
 /*
- * The same of a service that takes a form: body is what follows Action and
- * Version, "&Name=value…" encoded, or NULL; the answer's body is XML.
+ * The same for a service with form requests: body follows Action and Version,
+ * "&Name=value…" encoded, or NULL; the answer's body is XML.
  */
 struct aws_call *
 aws_query(struct aws *, const struct aws_ask *, aws_cb *, void *arg);
@@ -97,15 +100,15 @@ struct aws_s3_ask {
 	const void *body; /* copied */
 	size_t body_len;
 	const char *type; /* Content-Type, or NULL */
-	int64_t from, most; /* GET: so many bytes from there; most 0 = all */
-	const char *kms; /* PUT: the key it is encrypted with, or NULL */
+	int64_t from, most; /* GET: offset and number of bytes; most 0 = all */
+	const char *kms; /* PUT: KMS key for encryption, or NULL */
 	int tries;
 	int64_t timeout_ms; /* 0 = 10 min */
 };
 struct aws_call *
 aws_s3(struct aws *, const struct aws_s3_ask *, aws_cb *, void *arg);
 
-/* One page of ListObjectsV2, or the whole with most = 0. */
+/* One page of ListObjectsV2, or all objects with most = 0. */
 struct aws_s3_object {
 	const char *key;
 	int64_t size;
@@ -116,13 +119,15 @@ typedef void aws_s3_list_cb(void *arg, const struct aws_answer *,
 struct aws_call *aws_s3_list(struct aws *, const char *bucket,
     const char *prefix, size_t most, aws_s3_list_cb *, void *arg);
 
-/* GetCallerIdentity: for doctor; the answer's body is XML. */
+/* GetCallerIdentity, for doctor; the answer's body is XML. */
 struct aws_call *aws_whoami(struct aws *, aws_cb *, void *arg);
 
-/* No callback any more.  A request on its way may still act. */
+/* Drop the callback.  A sent request may still take effect. */
 void aws_call_cancel(struct aws_call *);
 
-/* "s3://bucket/some/prefix/" -> new texts without slashes at the ends. */
+/*
+ * "s3://bucket/some/prefix/" -> new texts without leading and trailing slashes.
+ */
 int
 aws_s3_uri_split(const char *uri, char **bucket, char **prefix, struct err *);
 

@@ -1,7 +1,6 @@
 /*
- * The launcher "sagemaker": attempts of trials as training jobs.  Here is the
- * plug; what the table in sm-create.c says of failures holds for all of
- * it.
+ * The launcher "sagemaker": its interface. sm-create.c has the table of
+ * failures.
  */
 
 #include <inttypes.h>
@@ -135,14 +134,14 @@ stop(void *ctx, int64_t trial, int attempt, bool now)
 {
 	struct sm_attempt *a = sm_find(ctx, trial, attempt);
 
-	(void)now; /* there is nothing quicker */
+	(void)now; /* there is no faster stop */
 	if (a == NULL || a->stop)
 		return;
 	a->stop = true;
 	sm_job_update_stop(a);
 }
 
-/* Stops that no job has heard of yet. */
+/* Stops that AWS has not accepted yet. */
 static int
 stops_pending(void *ctx)
 {
@@ -183,7 +182,7 @@ adopt(void *ctx, const struct launch_spec *spec, struct err *e)
 	return ADOPT_ALIVE;
 }
 
-/* A late Create may act for a while: it is watched, not forgotten. */
+/* A delayed Create may take effect for a while: watch the job's name. */
 static int
 forgo(void *ctx, const struct launch_spec *spec, struct err *e)
 {
@@ -247,7 +246,7 @@ worst_cost(const struct study_trial *trial, const struct option_value *values)
 	return cost;
 }
 
-/* The wait for an on-demand machine is bounded by nobody, and not in it. */
+/* Without the wait for an on-demand machine, which has no bound. */
 static int64_t
 worst_ms(const struct study_trial *trial, const struct option_value *values)
 {

@@ -1,9 +1,9 @@
 /*
- * What jobs are billed for, and what they may come to.  AWS bills the machines
- * of a job from TrainingStartTime to TrainingEndTime: while they download, train
- * and upload, and while a warm pool keeps them.  It limits the training alone.
- * The time before and after it is what the study's own jobs have shown; a job
- * that takes longer raises what all of them may come to.
+ * Billing of jobs, and forecasts of their cost.  AWS bills the machines of a
+ * job from TrainingStartTime to TrainingEndTime, including download, upload and
+ * warm pool; only the training has a limit.  The times before and after it are
+ * estimated from earlier jobs of the study; a slower job raises the forecast of
+ * all.
  */
 
 #include <math.h>
@@ -13,8 +13,8 @@
 #include "src/base/loop.h"
 #include "trials/sagemaker/sm-internal.h"
 
-#define MORE 1.25 /* the next job may take so much longer than the longest */
-#define MORE_S 30.0 /* … and so many seconds */
+#define MORE 1.25 /* margin: factor on the longest measured time */
+#define MORE_S 30.0 /* … plus this many seconds */
 
 enum {
 	STOP_S = 120 /* SageMaker's grace between SIGTERM and SIGKILL */
@@ -49,7 +49,7 @@ sm_bill_phase_read(const char *word, enum sm_phase was)
 	for (i = 0; i < sizeof words / sizeof words[0]; i++)
 		if (strcmp(words[i].word, word) == 0)
 			return words[i].phase;
-	return was; /* AWS may add words */
+	return was; /* AWS may add values */
 }
 
 /* ---- the meter ----------------------------------------------------------- */
@@ -116,7 +116,7 @@ sm_bill_meter_read(
 		sm_bill_meter_move(m, sm_bill_phase_read(word, m->phase), 0);
 		start = sm_job_status_seconds(t, "StartTime", 0);
 		end = entry_end(t);
-		/* The first machine may have been there before. */
+		/* The first machine may have been allocated before. */
 		if (is_paid(m->phase) && m->paid_s == 0 && began > 0 &&
 		    began < start)
 			start = began;
@@ -264,7 +264,7 @@ sm_bill_listed(struct sm_attempt *a, const char *word)
 	a->phase_s = 0;
 }
 
-/* It takes longer than was reckoned with: from now on this is known of all. */
+/* It exceeds the estimate: raise the estimate for all jobs. */
 static void
 overdue(struct sm_attempt *a, double since_s)
 {
@@ -301,7 +301,10 @@ bill_attempt(struct launch_bill *bill, struct sm_attempt *a)
 		bill->trains = false;
 		return !a->lost && a->exit.priced;
 	}
-	/* Only AWS can tell of one that an earlier server began. */
+	/*
+	 * For a job of an earlier server nothing is known before its
+	 * description.
+	 */
 	if (a->state == SM_ADOPT && !a->metered)
 		return false;
 	overdue(a, since_s);

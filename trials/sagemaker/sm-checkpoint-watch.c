@@ -1,7 +1,7 @@
 /*
- * Whether checkpoints still come to S3 while a trial reports: the copying of
- * a job can stop in silence, and then a spot interruption costs everything
- * since.  Warns once per attempt.
+ * Warns, once per attempt, if a trial reports but no new checkpoints appear in
+ * S3: the upload by SageMaker may fail silently, and then a spot interruption
+ * loses everything since.
  */
 
 #include <inttypes.h>
@@ -12,7 +12,7 @@
 #include "trials/sagemaker/sm-internal.h"
 
 enum {
-	REPORTS_LEAST = 2 /* without progress there is nothing to save */
+	REPORTS_LEAST = 2 /* fewer reports are no progress */
 };
 
 static void
@@ -81,7 +81,7 @@ sm_checkpoint_watch_report(struct sm_attempt *a)
 	struct sm *sm = a->sm;
 
 	if (a->reports++ == 0)
-		/* Progress begins here: time without any is no loss. */
+		/* Progress is measured from here. */
 		a->sync_ms = loop_now_ms(sm->loop);
 	if (sm->set->checkpoints && a->plan.spot &&
 	    !loop_timer_pending(sm->checkpoint_timer))

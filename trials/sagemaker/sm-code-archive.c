@@ -1,7 +1,7 @@
 /*
- * The command that packs the code folder: equal files give equal bytes, and
- * what studies keep beside the code is no code, for it changes all the time.
- * Starts nothing.
+ * The tar command that packs the code folder: equal files give equal bytes, and
+ * the files that studies write beside the code, which change all the time, are
+ * excluded.
  */
 
 #include <dirent.h>

@@ -1,9 +1,9 @@
 /*
- * The user's code and our entry script to S3, once per study and content.
+ * Uploads the user's code and our entry script to S3, once per study and
+ * content.
  *
- * The folder is packed by tar so that equal files give equal bytes; the key is
- * the digest of script and archive.  run.sh is put last and looked for first:
- * where it is, all is.
+ * The key is the digest of script and archive. run.sh is uploaded last and
+ * checked first: if it exists, the upload is complete.
  */
 
 #include <errno.h>
@@ -30,8 +30,8 @@ enum {
 };
 
 /*
- * Trials of one study should run one code: what it was is kept in NAME.d, and
- * another one is told of.  Best effort; the file decides nothing.
+ * Trials of one study should run the same code: store its digest in NAME.d and
+ * note a change.  Errors are ignored.
  */
 static void
 code_remember(struct sm *sm)
@@ -57,7 +57,7 @@ code_remember(struct sm *sm)
 	free(path);
 }
 
-/* Everything is there: what waits goes on. */
+/* The upload is complete: continue the waiting attempts. */
 static void
 code_ready(struct sm *sm)
 {
@@ -76,8 +76,8 @@ code_ready(struct sm *sm)
 }
 
 /*
- * It cannot be had until somebody mends something, which is no trial's fault:
- * what waits is taken back; who comes later tries anew.
+ * The upload failed for a reason that only the user can fix and that is no
+ * trial's fault: waiting attempts are undone; later ones try again.
  */
 static void
 code_failed(struct sm *sm, const char *why)
@@ -118,7 +118,7 @@ answer_good(struct sm *sm, const struct aws_answer *r, const char *what)
 		code_failed(sm, owner);
 		return false;
 	}
-	/* The key is long, and says nothing that the user has chosen. */
+	/* Without the long key, which tells the user nothing. */
 	why = xasprintf("%s s3://%s: %s", what, sm->set->bucket, r->message);
 	switch (r->what) {
 	case AWS_THROTTLE:
@@ -236,7 +236,10 @@ static void
 on_head(void *arg, const struct aws_answer *r)
 {
 	struct sm *sm = arg;
-	/* Who may not list the bucket is told 403 of what is not there. */
+	/*
+	 * Without the right to list the bucket, S3 returns 403 for missing
+	 * objects.
+	 */
 	bool absent = r->what == AWS_MISSING || r->status == 403;
 
 	if (absent) {
@@ -249,7 +252,7 @@ on_head(void *arg, const struct aws_answer *r)
 		code_ready(sm);
 }
 
-/* The key is known once the archive is. */
+/* Check whether the digest exists in S3. */
 static void
 code_head(struct sm *sm)
 {
@@ -285,7 +288,7 @@ on_tar(void *arg, int status, const char *out, size_t len, const char *why)
 		code_head(sm);
 		return;
 	}
-	/* tar says 1 when a file changed under its hands. */
+	/* tar returns 1 if a file changed while it was read. */
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 1 &&
 	    sm->code.tries + 1 < TAR_TRIES) {
 		code_wait(sm, "the code folder changes while it is packed");

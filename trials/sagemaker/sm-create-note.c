@@ -1,7 +1,7 @@
 /*
- * The folder of an attempt, and in it the note "create": a Create has been, or
- * is just being, handed to AWS.  Where it is missing nothing was ever sent;
- * its time tells how long a request may still act.
+ * The note "create" in the folder of an attempt: a CreateTrainingJob was, or is
+ * about to be, sent.  Without it nothing was ever sent; its time bounds how
+ * long a request may still take effect.
  */
 
 #include <errno.h>
@@ -90,7 +90,7 @@ sm_create_note_set(const struct sm_attempt *a, int64_t wall_s, struct err *e)
 	return rc;
 }
 
-/* When it stays, the next server asks once more whether there is a job. */
+/* If it cannot be removed, the next server only makes one more query. */
 void
 sm_create_note_drop(const struct sm_attempt *a)
 {
@@ -115,7 +115,7 @@ create_note_parse(
 	    (place = strchr(at + 1, ' ')) == NULL)
 		return false;
 	*place++ = '\0';
-	/* Of a folder that another attempt had before a backup came back. */
+	/* Of another attempt that had this folder before a database restore. */
 	if (strcmp(at + 1, job) != 0)
 		m->sent_s = 0;
 	else

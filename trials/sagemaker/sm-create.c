@@ -1,43 +1,45 @@
 /*
- * From an attempt to a training job: create, adopt, quarantine.
+ * Creates and adopts the training job of an attempt.
  *
- * The name of the job is the guard: it holds the study, the trial, the attempt
- * and six digits of a uuid that is in the store before anything is sent, so
- * the same Create may be sent twice and acts once.  Whose a job is tells the
- * whole uuid, which its environment carries.  What may go wrong, and when:
+ * The name of the job prevents duplicates: it contains the study, the trial,
+ * the attempt and six digits of a uuid that is stored before anything is sent,
+ * so a repeated Create has one effect.  The whole uuid, in the environment of
+ * the job, proves that it is ours.  Failures and how they are handled:
  *
- *  the server dies, or …           look, and then
+ *  failure                         handling
  *  ------------------------------  -------------------------------------------
- *  before start                    no note "create", Describe finds nothing:
- *                                  it is created now; stop wanted: it ends
- *  after the note, before Create   Describe finds nothing, the note is young:
- *                                  the same Create again; stop wanted: Describe
- *                                  until no request can act any more, 15 min
- *  Create sent, answer lost        the same Create again: it acts, or says
- *                                  ResourceInUse, and Describe shows our uuid
- *  … and somebody else's job       a collision: this attempt is lost, the next
- *  has the name                    one has another name
- *  … a refusal after a lost        Describe first: the lost one may have acted
- *  answer
- *  … a refusal that the owner has  the note goes, the attempt is taken back;
- *  to mend (rights, role, bucket)  the tuner tries one trial now and then
- *  created, server dead            Describe finds it with our uuid: adopted
- *  the note is old, no job         nothing can act any more: the attempt is
- *                                  lost (created, ended and deleted, perhaps)
- *  stop sent, server dead          the stop is in the store: it is sent again;
- *                                  a job that has ended refuses it: Describe
- *  stop wanted, Create under way   its answer is waited for, then it is stopped
- *  ended while the server is dead  Describe tells how; its output is read from
- *                                  the last recorded event on, then its end
- *  end told, not committed         the same
- *  reports told, not committed     the cursor was not either: read again;
- *                                  what is recorded already is passed over
- *  missing in a list               not known: Describe
- *  Describe: no such job           three times, over a minute, and then lost
- *  another region, or account      the note says where it is: it cannot be told
- *  in study.json                   what it does, until the old one is back
- *  code half in S3                 run.sh goes last: without it all is sent
- *                                  again under the same name of its content
+ *  server killed before start      no note "create", Describe finds nothing:
+ *                                  create it; if a stop is pending: end
+ *  server killed between the note  Describe finds nothing, the note is recent:
+ *  and Create                      repeat the Create; if a stop is pending:
+ *                                  Describe until no request can take effect
+ *                                  any more, 15 min
+ *  answer of Create lost           repeat it: it takes effect, or returns
+ *                                  ResourceInUse and Describe shows our uuid
+ *  … and a foreign job has the     collision: this attempt is lost, the next
+ *  name                            has another name
+ *  … a refusal after a lost        Describe first: the lost one may have taken
+ *  answer                          effect
+ *  … a refusal that the user must  remove the note, undo the attempt; the tuner
+ *  fix (permission, role, bucket)  retries with one trial at intervals
+ *  server killed after Create      Describe finds it with our uuid: adopt
+ *  the note is old, no job         no request can take effect any more: the
+ *                                  attempt is lost (perhaps the job was
+ *                                  created, ended and deleted)
+ *  server killed after a stop      the stop is in the store: send it again; an
+ *                                  ended job rejects it: Describe
+ *  stop while Create is in flight  wait for its answer, then stop the job
+ *  the job ends without a server   Describe has the result; read the output
+ *                                  from the last recorded event, then end
+ *  end sent, not committed         the same
+ *  reports sent, not committed     the cursor was not either: read again; the
+ *                                  tuner drops recorded reports
+ *  missing in a list               unknown: Describe
+ *  Describe: no such job           three times within a minute: lost
+ *  another region or account in    the note has the old one: the state is
+ *  study.json                      unknown until that is restored
+ *  code partly in S3               run.sh is uploaded last: without it upload
+ *                                  all again under the same key
  */
 
 #include <stdio.h>
@@ -68,7 +70,7 @@ sm_create_queue(struct sm_attempt *a)
 	sm_create_pump(a->sm);
 }
 
-/* Try again after a while; without the code there is nothing to send. */
+/* Retry after a pause; without the code there is nothing to send. */
 static void
 queue_later(struct sm_attempt *a)
 {
@@ -76,7 +78,7 @@ queue_later(struct sm_attempt *a)
 	loop_timer_set(a->timer, sm_pause_ms(a->sm, a->tries++));
 }
 
-/* The job is there. */
+/* The job exists. */
 static void
 born(struct sm_attempt *a)
 {
@@ -133,7 +135,7 @@ trouble_note(struct sm_attempt *a, const struct aws_answer *r)
 	a->said_trouble = true;
 }
 
-/* No answer that says yes or no. */
+/* There was no clear answer. */
 static void
 unanswered(struct sm_attempt *a, const struct aws_answer *r)
 {
@@ -178,7 +180,10 @@ on_create(void *arg, const struct aws_answer *r)
 			refused(a, r);
 			break;
 		}
-		/* An earlier request may act yet: both are asked again. */
+		/*
+		 * An earlier request may still take effect: Create and Describe
+		 * are repeated.
+		 */
 		trouble_note(a, r);
 		a->tries++;
 		a->state = SM_ADOPT;
@@ -223,7 +228,7 @@ send(struct sm_attempt *a)
 
 	if (a->body == NULL && body_make(a, &e) == -1) {
 		if (may_act(a)) {
-			/* Never with the same settings: a job may be there. */
+			/* The same settings fail again; but a job may exist. */
 			a->state = SM_ADOPT;
 			sm_poll_describe(a);
 		} else
@@ -292,14 +297,17 @@ sm_create_adopt(struct sm_attempt *a, int64_t wall_s, struct err *e)
 	struct sm_create_note mark;
 
 	sm_create_note_get(&mark, a);
-	/* There it would not be found, and begun a second time. */
+	/*
+	 * In another region or account the job would not be found, and would be
+	 * started twice.
+	 */
 	if (*mark.place != '\0' && strcmp(mark.place, sm->place) != 0)
 		return err_set(e, ERR_LAUNCH,
 		    "its training job is in %s, but study.json names %s now",
 		    mark.place, sm->place);
 	a->state = SM_ADOPT;
 	a->found = mark.sent_s != 0;
-	/* Of a note from the future nothing is known. */
+	/* The time of a note from the future is useless. */
 	age_ms = mark.sent_s < wall_s ? (wall_s - mark.sent_s) * 1000 : 0;
 	if (a->found && age_ms < most)
 		a->may_act_until_ms = loop_now_ms(sm->loop) + most - age_ms;
@@ -336,7 +344,7 @@ sm_create_absent(struct sm_attempt *a)
 	if (a->stop)
 		quarantine(a);
 	else if (a->state == SM_SENT && ++a->misses < SM_MISSING_TIMES)
-		/* Create said that it exists. */
+		/* Create reported that it exists. */
 		sm_poll_describe_in(a, sm_pause_ms(a->sm, a->misses));
 	else if (a->found && !may_act(a))
 		sm_events_over_unrun(a, END_LOST, false,

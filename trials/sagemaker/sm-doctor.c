@@ -1,7 +1,6 @@
 /*
- * What must be there before a study can run on SageMaker: one question after
- * the other, each with its mend.  Makes nothing but one small object, which it
- * removes again.
+ * Doctor: checks the requirements of a study on SageMaker one by one, each with
+ * a remedy.  Creates one small S3 object and removes it again.
  */
 
 #include <inttypes.h>
@@ -20,7 +19,7 @@
 
 enum {
 	TRIES = 3,
-	CLOCK_S = 120 /* more than that and signatures begin to be refused */
+	CLOCK_S = 120 /* larger differences make AWS reject signatures */
 };
 
 struct doctor {
@@ -46,7 +45,7 @@ say(struct doctor *d, enum launch_level level, const char *what,
 	d->cb(d->arg, level, what, text, mend);
 }
 
-/* What to do when no answer came; else what the step itself says. */
+/* The remedy if there was no answer; else that of the step. */
 static const char *
 mend_of(const struct aws_answer *r, const char *mend)
 {
@@ -249,7 +248,7 @@ ask_logs(struct doctor *d)
 static void
 on_logs_answer(struct doctor *d, const struct aws_answer *r)
 {
-	/* The group comes with the account's first job. */
+	/* AWS creates the log group with the account's first job. */
 	if (r->good || r->what == AWS_MISSING)
 		say(d, LAUNCH_INFO, "logs", "can be read", NULL);
 	else
@@ -262,7 +261,7 @@ static const struct {
 	step_ask *ask;
 	step_hear *hear;
 	bool of_bucket; /* no use when the step before failed */
-	const char *what; /* as hear says it */
+	const char *what; /* name of the check */
 } steps[] = {
 	{ ask_identity, on_identity_answer, false, "credentials" },
 	{ ask_bucket, on_bucket_answer, false, "bucket" },
@@ -278,7 +277,7 @@ step_end(struct doctor *d, bool good)
 {
 	d->call = NULL;
 	loop_timer_stop(d->limit);
-	/* Without keys, or a door, every answer would be the same. */
+	/* Without keys or a connection all further checks would fail. */
 	d->over = (d->step == 0 && !good) ||
 		  d->step + 1 == sizeof steps / sizeof steps[0];
 	do

@@ -1,7 +1,7 @@
 /*
- * What a job left in S3, as files of this machine: one object after the other,
- * in pieces, into a folder that has its name only when all of it is there.  On
- * the loop of the caller.
+ * Downloads what a job left in S3: one object after the other, in pieces, into
+ * a folder that gets its final name when it is complete.  Runs the caller's
+ * loop.
  */
 
 #include <errno.h>
@@ -62,7 +62,7 @@ fetch_fail_answer(struct fetch *f, const char *key, const struct aws_answer *r)
 	fetch_end(f);
 }
 
-/* The part of a key below the prefix; NULL = it would lead elsewhere. */
+/* The part of a key below the prefix; NULL = it would leave the folder. */
 static const char *
 inner_name(const struct fetch *f, const char *key)
 {
@@ -134,7 +134,7 @@ piece_ask(struct fetch *f)
 	(void)aws_s3(f->sm->aws, &ask, on_piece, f);
 }
 
-/* Begin with object at; what is a folder's own mark has no name, and is none. */
+/* Start with object at; skip the empty objects that mark folders. */
 static void
 object_open(struct fetch *f)
 {

@@ -1,6 +1,4 @@
-/*
- * What was heard, kept until collect hands it over; and the launcher's pace.
- */
+/* Events kept until collect; and the time scale of the launcher. */
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,7 +1,6 @@
 /*
- * Jobs that run under names of ours: found by their prefix, told with their
- * tags, and ended when somebody says that nobody owns them.  One thing after
- * the other, on the loop of the caller.
+ * Finds jobs with our name prefix, passes them with their tags to a callback,
+ * and stops those that have no owner.  Runs the caller's loop.
  */
 
 #include <stdio.h>
@@ -15,7 +14,7 @@
 
 enum {
 	GC_PAGES = 1000,
-	GC_DAYS = 31 /* no training job lives longer */
+	GC_DAYS = 31 /* no training job runs longer */
 };
 
 struct gc_job {
@@ -73,7 +72,7 @@ on_stopped(void *arg, const struct aws_answer *r)
 {
 	struct gc *g = arg;
 
-	/* One that has ended meanwhile says no, and is no trouble. */
+	/* A job that has just ended rejects the stop: ignored. */
 	if (!r->good && r->what != AWS_MISSING &&
 	    strcmp(r->code, "ValidationException") != 0) {
 		gc_fail(g, r, g->jobs[g->at].name);

@@ -1,9 +1,9 @@
 /*
- * What a job's GPUs did, as CloudWatch has it: GPUUtilization of each of its
- * machines (dimension Host, JOB/algo-N), 0 to 100 times the GPUs of the
- * machine.  It is read from the job's begin on every time, so nothing has to
- * be remembered over a restart.  Values come minutes late: those of the last
- * minutes of a job may be missing.  Reference: CloudWatch API, GetMetricData.
+ * GPU use of a job from CloudWatch: GPUUtilization of each of its machines
+ * (dimension Host, JOB/algo-N), 0 to 100 times the number of GPUs.  Always read
+ * from the start of the job, so nothing is stored for a restart.  Values arrive
+ * minutes late: those of the last minutes may be missing.  Reference:
+ * CloudWatch API, GetMetricData.
  */
 
 #include <math.h>
@@ -14,7 +14,7 @@
 #include "trials/sagemaker/sm-internal.h"
 
 enum {
-	USAGE_S = 300, /* between two looks; each costs money */
+	USAGE_S = 300, /* between two queries, which are billed */
 	HOSTS_MOST = 500, /* queries of one request */
 	POINTS_MOST = 100000, /* of one request */
 	HOST_POINTS_MOST = 1440,

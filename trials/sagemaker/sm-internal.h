@@ -1,22 +1,22 @@
 /*
- * The sagemaker launcher: what the files of the plug share.
+ * The sagemaker launcher: declarations shared by its files.
  *
- *   sagemaker.c         the plug itself
- *   sm-events.c   what was heard, until collect
- *   sm-open.c    the launcher comes and goes
- *   sm-code-upload.c    the code folder to S3, once; sm-code-archive.c
- *   sm-create.c  create, adopt, quarantine; the table of what may fail
- *   sm-create-note.c    the note on disk that a Create may be on its way
- *   sm-poll.c    list and describe
- *   sm-job-update.c    what a description changes; stop; end
- *   sm-bill.c    what a job is billed for, and may come to
- *   sm-warm-pool.c    what warm pools come to
- *   sm-job-status.c     what a job and its end were (pure)
- *   sm-owner-errors.c   what the owner of the account has to mend (pure)
- *   sm-quota.c   how many jobs AWS lets us have
- *   sm-checkpoint-watch.c    whether checkpoints still come to S3
- *   sm-gpu-usage.c   what its GPUs did, from CloudWatch
- *   sm-gc.c      jobs that nobody owns; sm-doctor.c
+ *	sagemaker.c		the interface of the launcher
+ *	sm-open.c		open and close
+ *	sm-events.c		events kept until collect
+ *	sm-code-upload.c	the code folder to S3, once; sm-code-archive.c
+ *	sm-create.c		create and adopt; the table of failures
+ *	sm-create-note.c	the note that a Create may have been sent
+ *	sm-poll.c		list and describe
+ *	sm-job-update.c		descriptions of a job; stop; end
+ *	sm-bill.c		billing and forecasts of cost
+ *	sm-warm-pool.c		billing of warm pools
+ *	sm-job-status.c		state and end of a job (no I/O)
+ *	sm-owner-errors.c	problems of the account (no I/O)
+ *	sm-quota.c		how many jobs may run at once
+ *	sm-checkpoint-watch.c	warns when checkpoints do not reach S3
+ *	sm-gpu-usage.c		GPU use, from CloudWatch
+ *	sm-gc.c			jobs without an owner; sm-doctor.c
  */
 
 #ifndef HPOTUNE_SM_INTERNAL_H
@@ -40,25 +40,26 @@ struct loop;
 struct loop_timer;
 struct sm_watch;
 
-/* All of these are seconds at pace 1. */
+/* Seconds at pace 1. */
 enum {
-	SM_LIST_S = 15, /* between two sweeps of the list */
-	SM_LIST_SOON_S = 2, /* the first one after something happened */
-	SM_LOST_S = 60, /* a job must be missing for so long */
-	SM_QUARANTINE_S = 900, /* a signed request may act for so long */
-	SM_CALL_S = 900, /* the tries of one call take so long at most */
-	SM_RETRY_S = 5, /* before another Create, Describe or Stop */
+	SM_LIST_S = 15, /* between two lists */
+	SM_LIST_SOON_S = 2, /* until the first list after an event */
+	SM_LOST_S = 60, /* how long a job must be missing */
+	SM_QUARANTINE_S = 900, /* how long a signed request may take effect */
+	SM_CALL_S = 900, /* maximum duration of all tries of a call */
+	SM_RETRY_S = 5, /* before a retry of Create, Describe or Stop */
 	SM_RETRY_MOST_S = 60,
-	SM_PROBE_S = 300, /* a lowered cap rises by one */
-	SM_PROBE_NONE_S = 3600, /* a type that may not be used is tried again */
-	SM_CHECKPOINT_WATCH_S = 600, /* between two looks at the checkpoints */
-	SM_CHECKPOINT_LATE_S = 1800 /* reports, but no checkpoint for so long */
+	SM_PROBE_S = 300, /* after which a lowered cap rises by one */
+	SM_PROBE_NONE_S = 3600, /* after which an unavailable type is retried */
+	SM_CHECKPOINT_WATCH_S = 600, /* between two checks of the checkpoints */
+	/* reports without a checkpoint for this long */
+	SM_CHECKPOINT_LATE_S = 1800
 };
 
 enum {
-	SM_LANES = 4, /* Creates that the client has at once */
-	SM_PAGES = 100, /* of one sweep */
-	SM_MISSING_TIMES = 3, /* descriptions that must say "no such job" */
+	SM_LANES = 4, /* concurrent Creates */
+	SM_PAGES = 100, /* of one list */
+	SM_MISSING_TIMES = 3, /* number of "no such job" answers needed */
 	SM_SLOTS_DEFAULT = 10
 };
 
@@ -72,44 +73,44 @@ enum sm_phase {
 	SM_PHASE_UPLOAD,
 	SM_PHASE_OVER
 };
-/* Of a secondary status; what it was when the word is not known. */
+/* From a secondary status; unchanged for an unknown one. */
 enum sm_phase sm_bill_phase_read(const char *word, enum sm_phase was);
 
-/* Seconds of one job, as its history shows them; those of its phase may lack. */
+/* Seconds of one job from its history; the current phase may be incomplete. */
 struct sm_bill_meter {
-	enum sm_phase phase; /* now */
-	double span_s; /* of it, as far as they are counted */
-	double paid_s; /* with a machine */
+	enum sm_phase phase; /* current */
+	double span_s; /* seconds in this phase counted so far */
+	double paid_s; /* seconds with a machine */
 	double trained_s;
-	double before_s, after_s; /* its longest download and upload */
+	double before_s, after_s; /* longest download and upload */
 };
-/* It is in this phase after s more seconds in the one before. */
+/* Enter a phase after s more seconds in the previous one. */
 void sm_bill_meter_move(struct sm_bill_meter *, enum sm_phase, double s);
 /*
- * From a description.  since_s: when its last phase began, in seconds since
- * 1970, where it is not over; else 0.
+ * Read a description. since_s: start of the current phase, in seconds since
+ * 1970; 0 = the job has ended.
  */
 void sm_bill_meter_read(
     struct sm_bill_meter *, double *since_s, const struct json *description);
-/* Of a job that is over: to what AWS counts. */
+/* After the end of a job: adjust to the numbers of AWS. */
 void sm_bill_meter_scale(struct sm_bill_meter *, double training_s);
 
-/* What is reckoned with before, and after, the training of any job: seconds. */
+/* Estimated seconds before, and after, the training of any job. */
 double
 sm_bill_before_s(const struct sm_settings *, const struct launch_times *);
 double sm_bill_after_s(const struct sm_settings *, const struct launch_times *);
-/* True: one of them is longer than any before. */
+/* True: one of them is a new maximum. */
 bool
 sm_bill_times_learn(struct launch_times *, double before_s, double after_s);
 
 struct sm_estimate {
-	double most_s; /* when nobody ends it */
-	double least_s; /* when it is told to end now */
-	bool trains; /* or will */
+	double most_s; /* if nobody stops it */
+	double least_s; /* if it is stopped now */
+	bool trains; /* it trains, or will */
 };
 /*
- * Of a job that has been in its phase for since_s seconds, when news of it may
- * be late_s old.
+ * Estimate a job that has been in its phase for since_s seconds, when its
+ * status may be late_s old.
  */
 void sm_bill_estimate(struct sm_estimate *, const struct sm_bill_meter *,
     const struct sm_settings *, const struct launch_times *, bool spot,
@@ -118,7 +119,7 @@ void sm_bill_estimate(struct sm_estimate *, const struct sm_bill_meter *,
 /* ---- a job as DescribeTrainingJob tells it (sm-job-status.c, pure) ------- */
 
 enum sm_status {
-	SM_IN_PROGRESS, /* and every word that is not known */
+	SM_IN_PROGRESS, /* also for unknown values */
 	SM_STOPPING,
 	SM_COMPLETED,
 	SM_FAILED,
@@ -129,25 +130,28 @@ enum sm_status {
 struct sm_job {
 	enum sm_status status;
 	char secondary[32];
-	const char *uuid; /* of our environment variable or, of an
-			   * algorithm, of its output path; NULL = none */
+	/*
+	 * from our environment variable or, for an algorithm, from its output
+	 * path; NULL = none
+	 */
+	const char *uuid;
 	const char *type; /* NULL with groups */
-	int instances; /* 0 = not told */
+	int instances; /* 0 = unknown */
 	bool spot;
-	bool trained; /* its container has been there */
+	bool trained; /* its container was started */
 	int interruptions;
-	double interrupted_s; /* the last one, 0 = none */
-	double created_s, started_s, ended_s; /* since 1970; 0 = not told */
-	double training_s, billable_s; /* NaN = not told */
+	double interrupted_s; /* last interruption, 0 = none */
+	double created_s, started_s, ended_s; /* since 1970; 0 = unknown */
+	double training_s, billable_s; /* NaN = unknown */
 	struct sm_bill_meter meter;
-	double since_s; /* when its last phase began; 0 = not told */
-	double idle_s; /* billed of its warm pool; NaN = not told */
+	double since_s; /* start of the last phase; 0 = unknown */
+	double idle_s; /* billed for its warm pool; NaN = unknown */
 	const char *reason; /* FailureReason, "" = none */
-	const char *model; /* URI of what it leaves; NULL = not told */
+	const char *model; /* URI of its artifacts; NULL = unknown */
 };
 
 /*
- * Seconds of a member, or since 1970; otherwise when it is no number from 0 to
+ * Seconds of a member, or since 1970; otherwise if it is no number from 0 to
  * the year 10000.
  */
 double
@@ -156,30 +160,30 @@ sm_job_status_seconds(const struct json *, const char *key, double otherwise);
 void sm_job_status_read(struct sm_job *, const struct json *);
 enum sm_status sm_job_status_parse(const char *);
 bool sm_job_status_over(enum sm_status);
-/* How far a job in this secondary status has come: only greater is news. */
+/* Rank of a secondary status; it only grows during a job. */
 int sm_job_status_rank(const char *);
-/* Where a job's output is, from where its model is; "" = not known; owned. */
+/* URI of the output, from that of the model; "" = unknown; owned. */
 char *sm_job_status_output_uri(const char *model);
 /*
- * What its end was.  stop: we had asked for it.  The cost is left to the
- * caller.  False: it is over and nobody knows how (it is being deleted).
+ * Fill in the end of a job. stop: we requested it.  The caller adds the cost.
+ * False: ended with unknown result (it is being deleted).
  */
 bool sm_job_status_end(struct launch_exit *, const struct sm_job *, bool stop);
-/* The N of "exit code: N" in a reason; -1 when it does not say. */
+/* The N of "exit code: N" in a reason; -1 if there is none. */
 int sm_job_status_exit_code(const char *reason);
 
 /* ---- quota ---------------------------------------------------------------- */
 
-struct sm_limit { /* what ResourceLimitExceeded says */
-	char type[32]; /* "ml.g5.xlarge", "" = it does not say */
+struct sm_limit { /* parsed ResourceLimitExceeded */
+	char type[32]; /* "ml.g5.xlarge", "" = unknown */
 	bool spot;
 	bool warm; /* of warm pools, not of jobs */
-	int limit, in_use, delta; /* instances; -1 = it does not say */
+	int limit, in_use, delta; /* instances; -1 = unknown */
 };
-/* False: the text says nothing of limits that we understand. */
+/* False: the text has no known format. */
 bool sm_quota_limit_read(struct sm_limit *, const char *text);
 
-struct sm_cap { /* jobs of one kind of machine that we may have */
+struct sm_cap { /* limit of our jobs on one kind of machine */
 	char type[32];
 	bool spot;
 	int jobs;
@@ -189,27 +193,27 @@ struct sm_cap { /* jobs of one kind of machine that we may have */
 /* ---- an attempt ------------------------------------------------------------ */
 
 enum sm_state {
-	SM_CODE, /* waits for the code to be in S3 */
-	SM_QUEUED, /* its Create is not with the client */
-	SM_SENT, /* Create is on its way, or its answer was not clear */
-	SM_ADOPT, /* found in the store: is there a job? */
-	SM_ABANDON, /* unwanted, and perhaps never created: quarantine */
+	SM_CODE, /* waiting for the code in S3 */
+	SM_QUEUED, /* its Create is not sent */
+	SM_SENT, /* Create is in flight, or had no clear answer */
+	SM_ADOPT, /* from the store: check whether the job exists */
+	SM_ABANDON, /* to be stopped, perhaps never created: quarantine */
 	SM_CREATED, /* it exists and does not train yet */
 	SM_RUNNING,
-	SM_DRAIN, /* over; its last output is read */
-	SM_OVER /* LAUNCH_EXIT or LAUNCH_LOST is in the queue */
+	SM_DRAIN, /* ended; reading its last output */
+	SM_OVER /* LAUNCH_EXIT or LAUNCH_LOST is queued */
 };
 
-struct sm_gpu_usage { /* of its GPUs, as CloudWatch tells it */
+struct sm_gpu_usage { /* GPU use, from CloudWatch */
 	struct aws_call *call;
-	struct loop_timer *timer; /* the next look */
-	char *body, *token; /* of the request that is under way */
-	double period; /* seconds of one value */
+	struct loop_timer *timer; /* next query */
+	char *body, *token; /* of the current request */
+	double period; /* seconds per value */
 	double busy; /* GPU seconds */
-	double points; /* values of all machines */
-	int hosts; /* machines that have any */
+	double points; /* number of values of all machines */
+	int hosts; /* machines that have values */
 	int pages;
-	bool last; /* the attempt is over when this one is answered */
+	bool last; /* the attempt ends with this answer */
 };
 
 struct sm_attempt {
@@ -220,34 +224,36 @@ struct sm_attempt {
 	char job[SM_NAME_MAX];
 	char *dir; /* trial_dir/attempt-N */
 	struct launch_spec *spec; /* a copy, until the job exists */
-	char *body; /* of Create, the same */
+	char *body; /* of Create, until the job exists */
 	struct sm_plan plan;
 	enum sm_state state;
 
 	bool found; /* an earlier server may have sent its Create */
-	bool up; /* LAUNCH_UP was told, now or by an earlier server */
-	bool placed; /* LAUNCH_PLACE was told, or LAUNCH_UP */
-	bool checked; /* described once since it came to be */
+	bool up; /* LAUNCH_UP was sent, now or by an earlier server */
+	bool placed; /* LAUNCH_PLACE or LAUNCH_UP was sent */
+	bool checked; /* described at least once */
 	bool trained;
-	bool watched; /* from outside, too */
-	bool stop; /* its end is wanted */
-	bool stop_sent; /* and AWS has said yes */
-	bool late; /* the last sweep has not seen it */
+	bool watched; /* it has an alarm */
+	bool stop; /* a stop was requested */
+	bool stop_sent; /* … and accepted by AWS */
+	bool late; /* missing in the last list */
 	bool said_trouble, noted_stop;
-	bool noted_overdue[2]; /* [1] its upload, [0] its download */
+	bool noted_overdue[2]; /* noted: long upload [1], long download [0] */
 	enum sm_status status;
-	char secondary[32]; /* as last heard */
-	double created_s; /* the other side's clock; 0 = not told */
-	struct sm_bill_meter meter; /* as last heard */
+	char secondary[32]; /* last known */
+	double created_s; /* AWS's clock; 0 = unknown */
+	struct sm_bill_meter meter; /* last known */
 	bool metered; /* it was described */
-	int64_t phase_ms; /* loop time when its phase was seen first */
-	double phase_s; /* its start by the other side's clock; 0 = not told */
+	int64_t phase_ms; /* loop time when its phase was first seen */
+	double phase_s; /* start of its phase by AWS's clock; 0 = unknown */
 	int64_t
-	    may_act_until_ms; /* loop time until which a Create may still act */
-	int64_t stop_ms; /* loop time when AWS said yes to the stop */
-	int64_t missing_ms; /* loop time of the first miss; -1 = it is there */
+	    /* loop time until which a Create may take effect */
+	    may_act_until_ms;
+	int64_t stop_ms; /* loop time when the stop was accepted */
+	/* loop time of the first "no such job"; -1 = none */
+	int64_t missing_ms;
 	int misses;
-	int tries; /* of what timer waits for */
+	int tries; /* tries of what timer waits for */
 
 	struct aws_call *call; /* create or describe */
 	struct aws_call *stop_call, *checkpoint_call;
@@ -255,27 +261,27 @@ struct sm_attempt {
 	struct loop_timer *stop_timer;
 
 	struct launch_exit exit;
-	double idle_rate; /* dollars of a second of its warm pool; 0 = none */
+	double idle_rate; /* dollars per second of its warm pool; 0 = none */
 	bool lost;
 	char lost_why[160];
 	/*
-	 * Recorded: log is the time of the newest event that was read,
-	 * metrics the interruptions that were told, metrics_skip that spot
-	 * was not given.
+	 * As recorded: log is the time of the newest event read, metrics the
+	 * number of interruptions sent, metrics_skip that spot was not
+	 * available.
 	 */
 	struct launch_cursor cursor;
 	struct sm_log *log;
 
 	struct sm_gpu_usage usage;
-	int64_t reports; /* heard since its newest checkpoint came */
-	int64_t sync_ms; /* loop time when that was */
+	int64_t reports; /* since its newest checkpoint */
+	int64_t sync_ms; /* loop time when that was found */
 	int64_t sync_s; /* its own time */
 	bool noted_checkpoint;
 };
 
 /* ---- the launcher ----------------------------------------------------------- */
 
-struct sm_event { /* with the texts it borrows, copied */
+struct sm_event { /* with copies of its texts */
 	struct launch_event ev;
 	char *text;
 };
@@ -286,7 +292,7 @@ enum sm_code_step {
 	SM_CODE_HEAD,
 	SM_CODE_PUT,
 	SM_CODE_PUT_RUN,
-	SM_CODE_WAIT, /* it failed in passing: tried again later */
+	SM_CODE_WAIT, /* temporary failure: retry later */
 	SM_CODE_READY
 };
 
@@ -304,24 +310,24 @@ struct sm_code {
 struct sm_poll {
 	struct loop_timer *timer;
 	struct aws_call *call; /* a page */
-	int pages; /* of this sweep */
-	char *token; /* of the page before */
-	int64_t due_ms; /* loop time of the next sweep; INT64_MAX = none */
-	double oldest_s; /* nothing older is asked for; 0 = no bound */
-	bool again; /* something happened during the sweep */
+	int pages; /* of this list */
+	char *token; /* of the previous page */
+	int64_t due_ms; /* loop time of the next list; INT64_MAX = none */
+	double oldest_s; /* lower bound of creation times; 0 = none */
+	bool again; /* repeat: an event came during the list */
 	bool said_trouble;
 };
 
-struct sm_warm_pool { /* of a job that has ended */
+struct sm_warm_pool { /* of an ended job */
 	int64_t trial;
 	int attempt;
 	char job[SM_NAME_MAX];
-	double cost, rate; /* dollars without it; and of each second of it */
+	double cost, rate; /* dollars without it; dollars per second of it */
 	int64_t since_ms; /* loop time */
 };
 
 struct sm_warm_pools {
-	struct sm_warm_pool *rows; /* the next to be asked for first */
+	struct sm_warm_pool *rows; /* the first is queried next */
 	size_t n;
 	struct aws_call *call;
 	struct loop_timer *timer;
@@ -333,9 +339,9 @@ struct sm {
 	void *arg;
 	char *study, *study_id, *metric, *state_dir;
 	bool maximize;
-	bool watched; /* a job was, from outside */
+	bool watched; /* some job had an alarm or event rule */
 	bool hold; /* create nothing */
-	bool usage_denied; /* so was said */
+	bool usage_denied; /* the denial was noted */
 	const struct study_trial *trial;
 	struct study_trial *algorithm_trial; /* with its patterns; or NULL */
 	struct sm_settings *set;
@@ -343,18 +349,18 @@ struct sm {
 	struct sm_logs *logs;
 	struct sm_watch *watch;
 	char prefix[SM_NAME_MAX];
-	char place[64]; /* where its jobs are: REGION/ACCOUNT of the role */
+	char place[64]; /* REGION/ACCOUNT of the role */
 	char *study_key;
 	struct launch_times times;
 	int parallel;
-	int slots; /* as last told */
+	int slots; /* last value sent */
 
-	struct sm_attempt **attempts; /* in the order they came */
+	struct sm_attempt **attempts; /* in the order of arrival */
 	size_t n, cap;
 	struct sm_event *queue;
 	size_t n_queue, cap_queue;
 
-	int creating; /* Creates with the client */
+	int creating; /* Creates in flight */
 	struct sm_code code;
 	struct sm_poll poll;
 	struct sm_cap *caps;
@@ -365,39 +371,39 @@ struct sm {
 };
 
 /* sm-events.c */
-/* Milliseconds of so many seconds at this launcher's pace. */
+/* Milliseconds of this many seconds at the launcher's pace. */
 int64_t sm_ms(const struct sm *, int seconds);
-/* … of the pause before try n + 1 of something that failed. */
+/* Milliseconds of the pause before try n + 1. */
 int64_t sm_pause_ms(const struct sm *, int n);
 
 struct sm_attempt *sm_find(struct sm *, int64_t trial, int attempt);
-/* Keep an event until collect; what it borrows is copied. */
+/* Queue an event until collect; texts are copied. */
 void sm_events_emit(struct sm *, const struct launch_event *);
-/* A note of one attempt, or (NULL) of the study. */
+/* A note about one attempt, or (NULL) the study. */
 void sm_events_note(struct sm *, const struct sm_attempt *, enum launch_level,
     const char *, ...) __attribute__((format(printf, 4, 5)));
-/* Its machine, and its job: "ml.g5.xlarge spot JOB"; buf of n bytes. */
+/* Its machine and its job: "ml.g5.xlarge spot JOB"; buf of n bytes. */
 void sm_events_place_text(const struct sm_attempt *, char *buf, size_t n);
-/* Say so once, for attempts that never train. */
+/* Send LAUNCH_PLACE once, for attempts that never train. */
 void sm_events_place(struct sm_attempt *);
-/* It is over: a->exit or, when lost, a->lost_why is told next. */
+/* End it: queue a->exit or, if lost, a->lost_why. */
 void sm_events_over(struct sm_attempt *);
-/* The same with an end that is no job's. */
+/* End it without a job, with this class. */
 void sm_events_over_unrun(
     struct sm_attempt *, enum end_class, bool stopped, const char *why);
 /*
- * … of one that nothing was made of, for a reason that is not its own: it is
- * taken back until somebody has mended that.
+ * End it as not created, for a reason that is not its own: the tuner retries it
+ * until the user has fixed the cause.
  */
 void sm_events_over_unmade(struct sm_attempt *, const char *why);
-/* Its job is there. */
+/* Send that its job exists. */
 void sm_events_accepted(struct sm_attempt *);
 
 /* sm-owner-errors.c (pure) */
 /*
- * Whether this refusal is the account's, and not the trial's: a right, a role
- * or a bucket that is missing.  Then why is one clause: what is wrong, and
- * what mends it.  code: of AWS, "" = there is none.
+ * Whether this refusal is a problem of the account instead of the trial: a
+ * missing permission, role or bucket.  Then why is one clause with the problem
+ * and its remedy. code: from AWS, "" = none.
  */
 bool sm_owner_errors_why(char *why, size_t n, const struct sm_settings *,
     const char *code, const char *message);
@@ -406,13 +412,13 @@ bool sm_owner_errors_why(char *why, size_t n, const struct sm_settings *,
 extern const struct launcher launcher_sagemaker;
 
 /* sm-bill.c */
-/* A description, and a word of the list, say how far it is. */
+/* A description, or a status in the list, shows its phase. */
 void sm_bill_described(struct sm_attempt *, const struct sm_job *);
 void sm_bill_listed(struct sm_attempt *, const char *word);
 bool sm_bill(void *sm, int64_t trial, int attempt, struct launch_bill *);
 
 /* sm-warm-pool.c */
-/* Its end is told: ask what its warm pool comes to. */
+/* Its end was sent: query the billed time of its warm pool. */
 void sm_warm_pool_add(struct sm_attempt *);
 void sm_warm_pool_on_timer(void *sm);
 void sm_warm_pool_close(struct sm *);
@@ -420,68 +426,68 @@ void sm_warm_pool_close(struct sm *);
 /* sm-open.c */
 int sm_open(void **, const struct launch_env *, struct err *);
 void sm_close(void *);
-/* The client and the settings without the rest, for gc and doctor. */
+/* Open only client and settings, for gc and doctor. */
 int sm_open_client(struct sm *, const struct launch_env *, struct err *);
 /* The account number in an ARN, a new text, or NULL. */
 char *sm_open_arn_account(const char *arn);
 void sm_attempt_free(struct sm_attempt *);
-/* Events of the output: LAUNCH_UP goes before the first report. */
+/* Events of the output: LAUNCH_UP precedes the first report. */
 void sm_open_on_log(void *sm, const struct launch_event *);
 
-/* sm-spec-copy.c: a copy that outlives start */
+/* sm-spec-copy.c: a copy that outlives start; free with sm_spec_free. */
 struct launch_spec *sm_spec_copy(const struct launch_spec *);
 void sm_spec_copy_free(struct launch_spec *);
 
 /* sm-code-upload.c */
-/* Have the code in S3; attempts in SM_CODE go on when it is there. */
+/* Upload the code; attempts in SM_CODE continue afterwards. */
 void sm_code_upload_start(struct sm *);
 void sm_code_upload_on_timer(void *sm);
 void sm_code_upload_close(struct sm *);
 
 /* sm-code-archive.c */
-/* The words of the command that packs the code; for sm_code_archive_free. */
+/* The command that packs the code; free with sm_code_archive_free. */
 char **sm_code_archive_argv(
     const char *code, const char *state_dir, const char *archive);
 void sm_code_archive_free(char **);
 
 /* sm-create.c */
 void sm_create_queue(struct sm_attempt *);
-/* Hand Creates to the client while it has lanes free. */
+/* Send queued Creates while lanes are free. */
 void sm_create_pump(struct sm *);
-/* Describe says that there is no such job, and it was never seen. */
+/* Describe reports "no such job", and it was never seen. */
 void sm_create_absent(struct sm_attempt *);
-/* The name is somebody else's. */
+/* Another job has this name. */
 void sm_create_collision(struct sm_attempt *);
 /*
- * Adopt it: what an earlier server may have done is on disk.  -1: its job is
- * in another place than those of this server.
+ * Adopt an attempt: the note on disk shows what an earlier server may have
+ * sent. -1: its job is in another region or account.
  */
 int sm_create_adopt(struct sm_attempt *, int64_t wall_s, struct err *);
 void sm_create_on_timer(void *attempt);
-/* A stop is wanted while nobody knows whether it exists. */
+/* A stop is requested while it is unknown whether the job exists. */
 void sm_create_cancel(struct sm_attempt *);
 
 /* sm-create-note.c */
-/* Note, synced, that a Create goes out now. */
+/* Write, synced, that a Create is sent now. */
 int sm_create_note_set(const struct sm_attempt *, int64_t wall_s, struct err *);
 struct sm_create_note {
 	/*
-	 * Wall time of the last such note, seconds since 1970; 0 = there is
-	 * none, INT64_MAX = it cannot be read.
+	 * Wall time of the last note, seconds since 1970; 0 = none, INT64_MAX =
+	 * unreadable.
 	 */
 	int64_t sent_s;
-	char place[64]; /* of sm.place then; "" = not known */
+	char place[64]; /* sm.place then; "" = unknown */
 };
 void sm_create_note_get(struct sm_create_note *, const struct sm_attempt *);
-/* All requests that were sent are refused for good: the note goes. */
+/* All requests were rejected for good: remove the note. */
 void sm_create_note_drop(const struct sm_attempt *);
-/* The folder of the attempt, with those above it. */
+/* Create the folder of the attempt and its parents. */
 int sm_create_note_dir(const struct sm_attempt *, struct err *);
 
 /* sm-poll.c */
-/* A sweep of the list in at most so many milliseconds. */
+/* List within this many milliseconds. */
 void sm_poll_soon(struct sm *, int64_t ms);
-/* Somebody says that a job has changed. */
+/* A hint that a job has changed. */
 void sm_poll_hint(struct sm *, const char *job);
 void sm_poll_describe(struct sm_attempt *);
 void sm_poll_describe_in(struct sm_attempt *, int64_t ms);
@@ -493,18 +499,18 @@ void sm_job_update_seen(struct sm_attempt *, const struct sm_job *);
 void sm_job_update_started(struct sm_attempt *, int64_t started_us);
 void sm_job_update_follow(struct sm_attempt *);
 void sm_job_update_missing(struct sm_attempt *);
-/* Ask for its end until somebody says yes. */
+/* Request its stop until AWS accepts it. */
 void sm_job_update_stop(struct sm_attempt *);
-/* AWS has said yes long ago: it should not be in progress any more. */
+/* Whether the job is still in progress long after the stop was accepted. */
 bool sm_job_update_stop_overdue(const struct sm_attempt *);
 void sm_job_update_on_stop_timer(void *attempt);
 
 /* sm-quota.c */
-/* Create said no: lower what is ours. */
+/* Create was rejected for a quota: lower our cap. */
 void sm_quota_hit(struct sm_attempt *, const char *text);
-/* One of ours has ended. */
+/* One of our jobs has ended. */
 void sm_quota_ended(struct sm_attempt *);
-/* The plan of an attempt: kinds that may not be used at all are passed over. */
+/* The plan of an attempt; skips machines without quota. */
 void sm_quota_plan(struct sm *, struct sm_plan *, int capacity);
 int sm_quota_slots(const struct sm *);
 void sm_quota_probe(void *sm);
@@ -514,14 +520,14 @@ void sm_checkpoint_watch_poll(void *sm);
 void sm_checkpoint_watch_report(struct sm_attempt *);
 
 /* sm-gpu-usage.c */
-/* It trains: look at its GPUs now and then. */
+/* It trains: query its GPU use at intervals. */
 void sm_gpu_usage_follow(struct sm_attempt *);
-/* It has ended and its output is read: once more, and then sm_events_over. */
+/* It has ended and its output is read: query once more, then sm_events_over. */
 void sm_gpu_usage_last(struct sm_attempt *);
 void sm_gpu_usage_on_timer(void *attempt);
 void sm_gpu_usage_free(struct sm_attempt *);
 
-/* sm-gc.c, -doctor.c, -tuning.c, -fetch.c */
+/* sm-gc.c, sm-doctor.c, sm-tuning-job.c, sm-download.c */
 int sm_gc_strays(
     const struct launch_env *, launch_stray_cb *, void *, struct err *);
 int

@@ -1,7 +1,4 @@
-/*
- * What a training job is, and what its end was, as DescribeTrainingJob tells
- * it.  Pure: no wire, no clock, no memory of other jobs.
- */
+/* State and end of a training job, from DescribeTrainingJob.  No I/O. */
 
 #include <ctype.h>
 #include <math.h>
@@ -14,7 +11,7 @@
 #include "src/base/text.h"
 #include "trials/sagemaker/sm-internal.h"
 
-/* Year 10000: microseconds up to there can be added up. */
+/* Year 10000: sums in microseconds do not overflow. */
 #define SECONDS_MOST 253402300800.0
 #define INSTANCES_MOST 1000000
 
@@ -110,7 +107,7 @@ read_transitions(struct sm_job *job, const struct json *list)
 	}
 }
 
-/* 0 when it is not told, or no number of machines. */
+/* 0 if unknown or invalid. */
 static int
 instances(const struct json *o)
 {
@@ -137,7 +134,7 @@ read_machine(struct sm_job *job, const struct json *config)
 			job->instances += instances(g);
 }
 
-/* What its warm pool was billed for, once nobody waits in it any more. */
+/* Billed seconds of its warm pool, once it is over. */
 static double
 read_idle(const struct json *pool)
 {
@@ -216,7 +213,10 @@ sm_job_status_exit_code(const char *reason)
 	char *end;
 	long n;
 
-	/* The platform writes it last; the trial may have printed another. */
+	/*
+	 * Take the last match: the platform appends its text, and the trial may
+	 * have printed another.
+	 */
 	while ((next = strcasestr(next, what)) != NULL) {
 		next += sizeof what - 1;
 		at = next;
@@ -259,7 +259,7 @@ copy_clause(char *out, size_t n, const char *s, size_t len)
 	out[used] = '\0';
 }
 
-/* What the trial left behind, between the platform's own words. */
+/* The trial's message within the platform's text. */
 static void
 copy_algorithm_error(char *out, size_t n, const char *reason)
 {

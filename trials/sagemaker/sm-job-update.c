@@ -1,7 +1,4 @@
-/*
- * What a description of a job changes: it trains, it was interrupted, it is
- * over; and how it is made to end.
- */
+/* Handles descriptions of a job: training, interruption, end; and stops it. */
 
 #include <inttypes.h>
 #include <math.h>
@@ -22,7 +19,7 @@ sm_job_update_follow(struct sm_attempt *a)
 		    a->job, a->dir, a->cursor.log);
 }
 
-/* How many its machines have; nobody counts what it uses of them. */
+/* Send the number of GPUs. */
 static void
 tell_gpus(struct sm_attempt *a)
 {
@@ -60,7 +57,7 @@ sm_job_update_started(struct sm_attempt *a, int64_t started_us)
 	tell_gpus(a);
 }
 
-/* What was told of it is kept with the cursor. */
+/* What was sent of it is stored in the cursor. */
 static void
 cursor_emit(struct sm_attempt *a)
 {
@@ -87,7 +84,7 @@ interruptions_read(struct sm_attempt *a, const struct sm_job *job)
 		sm_log_restarted(a->log);
 }
 
-/* An earlier server may have planned with other settings. */
+/* An earlier server may have had other settings. */
 static void
 plan_type(struct sm_attempt *a, const char *type)
 {
@@ -107,7 +104,7 @@ check_once(struct sm_attempt *a, const struct sm_job *job)
 	if (a->checked)
 		return;
 	a->checked = true;
-	/* What an earlier server asked for may not be what settings say now. */
+	/* An earlier server may have requested spot differently. */
 	if (!a->found && a->plan.spot && !job->spot &&
 	    !a->cursor.metrics_skip) {
 		a->cursor.metrics_skip = true;
@@ -121,7 +118,7 @@ check_once(struct sm_attempt *a, const struct sm_job *job)
 	plan_type(a, job->type);
 }
 
-/* Seconds that its warm pool is billed for; at most, until AWS tells. */
+/* Billed seconds of its warm pool; the maximum while unknown. */
 static double
 idle(const struct sm_attempt *a, const struct sm_job *job)
 {
@@ -141,7 +138,8 @@ price(struct sm_attempt *a, const struct sm_job *job)
 	if (type == NULL && a->plan.type != NULL)
 		type = a->plan.type->name;
 	if (!x->billed && !job->trained && !isfinite(job->training_s)) {
-		x->billed = true; /* a machine that never came is not billed */
+		/* a machine that was never allocated is not billed */
+		x->billed = true;
 		x->billable_s = 0;
 	}
 	if (!x->billed)
@@ -163,7 +161,7 @@ on_drained(void *arg)
 	sm_gpu_usage_last(arg);
 }
 
-/* Our entry script came to its own end. */
+/* Whether our entry script ran to its end. */
 static bool
 was_orderly(const struct sm_attempt *a)
 {
@@ -188,7 +186,7 @@ drain(struct sm_attempt *a)
 		sm_gpu_usage_last(a);
 }
 
-/* What AWS says it has put into S3; of a job that never trained it is nothing. */
+/* Send the URIs of artifacts; a job that never trained has none. */
 static void
 artifacts_emit(struct sm_attempt *a, const struct sm_job *job)
 {
@@ -215,7 +213,7 @@ ended(struct sm_attempt *a, const struct sm_job *job)
 		(void)snprintf(a->lost_why, sizeof a->lost_why,
 		    "somebody deletes its training job");
 	}
-	/* What the job may not read is found out before it trains. */
+	/* Missing permissions of the job appear before it trains. */
 	if (!a->lost && job->status == SM_FAILED && !job->trained && !a->stop &&
 	    strncmp(job->reason, "ClientError", 11) == 0)
 		a->exit.not_yet = sm_owner_errors_why(a->exit.why,
@@ -365,7 +363,7 @@ sm_job_update_stop(struct sm_attempt *a)
 	case SM_RUNNING:
 		stop_send(a);
 		break;
-	case SM_SENT: /* its answer tells whether there is one to stop */
+	case SM_SENT: /* its answer shows whether a job exists */
 	case SM_ABANDON:
 	case SM_DRAIN:
 	case SM_OVER:

@@ -1,4 +1,4 @@
-/* The launcher comes and goes; what runs goes on running. */
+/* Opens and closes the launcher; jobs continue. */
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -132,7 +132,7 @@ open_watch(struct sm *sm)
 	sm->watch = sm_watch_new(&env);
 }
 
-/* What the last job leaves goes with it. */
+/* Remove the watch resources after the last job. */
 static void
 close_watch(struct sm *sm)
 {
@@ -215,7 +215,7 @@ sm_open_on_log(void *arg, const struct launch_event *ev)
 	struct sm_attempt *a = sm_find(sm, ev->trial, ev->attempt);
 	struct launch_event to = *ev;
 
-	/* A note may be of no attempt. */
+	/* A note may belong to no attempt. */
 	if (ev->trial != 0 && (a == NULL || a->state == SM_OVER))
 		return;
 	if (a == NULL) {
@@ -223,7 +223,7 @@ sm_open_on_log(void *arg, const struct launch_event *ev)
 		return;
 	}
 	if (ev->kind == LAUNCH_REPORT) {
-		/* Who reports trains, whatever the list says. */
+		/* A job that reports trains, whatever the list shows. */
 		sm_job_update_started(a, ev->u.report.time_us);
 		sm_checkpoint_watch_report(a);
 		if (sm->metric != NULL &&

@@ -1,7 +1,7 @@
 /*
- * Refusals that no trial is to blame for and that the owner of the account has
- * to mend: a right that is missing, a bucket that is not there, a role that
- * SageMaker cannot assume.  Pure: AWS's words in, one clause out.
+ * Refusals that the owner of the account has to fix: a missing permission, a
+ * missing bucket, a role that SageMaker cannot assume.  Maps AWS's message to
+ * one clause.  No I/O.
  */
 
 #include <stdio.h>
@@ -9,7 +9,7 @@
 
 #include "trials/sagemaker/sm-internal.h"
 
-/* The word after this one, up to a blank; "" when it is not there. */
+/* The word after this one, up to a blank; "" = none. */
 static void
 word_after(char *out, size_t n, const char *text, const char *mark)
 {
@@ -44,7 +44,7 @@ is_role(const char *message)
 	       (says(message, "rolearn") && says(message, "invalid"));
 }
 
-/* Objects, or their whole bucket, that the role does not see. */
+/* Objects or a bucket that the role cannot read. */
 static bool
 is_place(const char *code, const char *message)
 {

@@ -1,8 +1,7 @@
 /*
- * What AWS knows of our jobs: one list for all of them, newest first, and a
- * description of those that changed.  Lists lag: a job that is missing from
- * one is not known, never gone, and what a list says of the past is passed
- * over.
+ * Polls the state of our jobs: one list for all, newest first, and a
+ * description of those that changed.  Lists are delayed: a job that is missing
+ * is unknown, not gone, and an older status is ignored.
  */
 
 #include <stdio.h>
@@ -14,7 +13,7 @@
 #include "trials/sagemaker/sm-internal.h"
 
 enum {
-	CLOCKS_S = 600 /* creation times may be off by so much */
+	CLOCKS_S = 600 /* tolerance of creation times */
 };
 
 static bool
@@ -35,7 +34,7 @@ on_describe(void *arg, const struct aws_answer *r)
 	if (r->good && r->json != NULL) {
 		sm_job_status_read(&job, r->json);
 		a->said_trouble = false;
-		/* Of a job that is known to be ours nothing has to be shown. */
+		/* A job that is known to be ours needs no uuid. */
 		if (job.uuid == NULL ? !exists(a)
 				     : strcmp(job.uuid, a->uuid) != 0)
 			sm_create_collision(a);
@@ -131,7 +130,7 @@ summary_read(struct sm *sm, const struct json *o)
 	is = sm_job_status_rank(word);
 	if (is == 3)
 		sm_job_update_follow(a);
-	/* On its way there, or from there: nothing to ask. */
+	/* In an intermediate phase: no description needed. */
 	if (is >= was && is > 0 && (is < 3 || (is > 3 && a->up)) &&
 	    (was > 0 || *a->secondary == '\0'))
 		(void)snprintf(a->secondary, sizeof a->secondary, "%s", word);
@@ -191,7 +190,7 @@ on_page(void *arg, const struct aws_answer *r)
 			    "tried again",
 			    r->message);
 		p->said_trouble = true;
-		/* Without the list each job is asked for by its name. */
+		/* If listing is denied, describe each job by its name. */
 		sweep_end(sm, true);
 		return;
 	}
@@ -200,7 +199,7 @@ on_page(void *arg, const struct aws_answer *r)
 	for (o = o != NULL ? json_first(o) : NULL; o != NULL; o = json_next(o))
 		summary_read(sm, o);
 	token = json_string(json_get(r->json, "NextToken"));
-	/* Empty pages may come before full ones; the same one twice, never. */
+	/* Empty pages may precede full ones; a repeated token ends the list. */
 	if (token == NULL || *token == '\0' || !any_late(sm) ||
 	    (p->token != NULL && strcmp(p->token, token) == 0) ||
 	    p->pages >= SM_PAGES) {

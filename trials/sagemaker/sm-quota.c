@@ -1,10 +1,8 @@
 /*
- * How many jobs AWS lets us have at once: read from its refusals, one cap for
- * each kind of machine (type; spot or not).  A cap rises by one from time to
- * time, so that a quota that was raised is found; a kind that may not be used
- * at all is passed over until it is tried again.
- *
- * Knows nothing of calls: sm-create.c tells what was refused.
+ * Learns from AWS's refusals how many jobs may run at once, one cap for each
+ * kind of machine (type; spot or not).  A cap rises by one at intervals, to
+ * detect a raised quota; a kind with quota 0 is skipped until it is tried
+ * again.
  */
 
 #include <stdio.h>
@@ -70,7 +68,7 @@ plan_type(const struct sm_plan *p)
 	return p->type != NULL ? p->type->name : "";
 }
 
-/* Jobs of ours on this kind of machine that exist, or may. */
+/* Number of our jobs on this kind of machine that exist, or may exist. */
 static int
 jobs_of(const struct sm *sm, const char *type, bool spot,
     const struct sm_attempt *but)
@@ -127,7 +125,9 @@ sm_quota_hit(struct sm_attempt *a, const char *text)
 	int ours = jobs_of(sm, plan_type(&a->plan), a->plan.spot, a);
 	int jobs = ours;
 
-	/* Others may use the rest of it: what we have is what we get. */
+	/*
+	 * Others may use the rest of the quota: our current number is the cap.
+	 */
 	if (sm_quota_limit_read(&l, text) && l.limit / each < jobs)
 		jobs = l.limit / each;
 	if (l.limit < 0 || l.limit >= each)
@@ -141,7 +141,7 @@ sm_quota_ended(struct sm_attempt *a)
 {
 	struct sm_cap *c = cap_find(a->sm, plan_type(&a->plan), a->plan.spot);
 
-	/* Its place is free now: the time until the probe begins anew. */
+	/* A place is free: restart the interval. */
 	if (c != NULL && c->jobs > 0)
 		c->since_ms = loop_now_ms(a->sm->loop);
 }
@@ -159,7 +159,7 @@ sm_quota_plan(struct sm *sm, struct sm_plan *plan, int capacity)
 		if (c == NULL || c->jobs > 0)
 			return;
 	}
-	/* None of them may be used: the first one says so again. */
+	/* None has quota: use the first, which reports the refusal again. */
 	sm_plan_make(plan, set, capacity);
 }
 
@@ -174,7 +174,7 @@ sm_quota_slots(const struct sm *sm)
 	c = cap_find(sm, plan_type(&plan), plan.spot);
 	if (c != NULL && c->jobs < slots)
 		slots = c->jobs;
-	/* One is always left: who else would find out that it is over? */
+	/* At least one, to detect when quota is available again. */
 	return slots > 0 ? slots : 1;
 }
 

@@ -1,4 +1,4 @@
-/* The entry script of a training job, as it lies in sm-run.sh. */
+/* The entry script of a training job, from sm-run.sh. */
 
 #include "trials/sagemaker/request/sm-request.h"
 

@@ -1,4 +1,4 @@
-/* A copy of what an attempt is made of: the code may take a while to S3. */
+/* A deep copy of a launch_spec: uploading the code may take a while. */
 
 #include <stdlib.h>
 

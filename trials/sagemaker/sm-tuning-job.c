@@ -1,7 +1,6 @@
 /*
- * A tuning job of SageMaker as it is told by AWS: its description, and the
- * training jobs it made, page by page.  On the loop of the caller; knows no
- * study.
+ * Reads a tuning job of SageMaker: its description and its training jobs, page
+ * by page.  Runs the caller's loop.
  */
 
 #include <stdio.h>

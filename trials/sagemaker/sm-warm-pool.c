@@ -1,7 +1,7 @@
 /*
- * Warm pools of jobs that have ended: their idle time is billed, and told when
- * it is over.  Until then all of keep_alive counts; when the server leaves
- * before, it stays so.
+ * Warm pools of ended jobs: their idle time is billed, and known when it is
+ * over.  Until then the whole keep_alive counts; if the server exits before,
+ * that stays.
  */
 
 #include <math.h>
@@ -14,7 +14,7 @@
 #include "trials/sagemaker/sm-internal.h"
 
 enum {
-	LATE_S = 900 /* AWS may tell so much later than it ends */
+	LATE_S = 900 /* maximum delay of AWS's value after its end */
 };
 
 void
@@ -39,7 +39,7 @@ sm_warm_pool_add(struct sm_attempt *a)
 		loop_timer_set(p->timer, sm_ms(sm, SM_LIST_S));
 }
 
-/* The first row: it is settled, or asked for again after the others. */
+/* The first row: settle it, or move it to the end for another query. */
 static void
 row_done(struct sm *sm, double idle_s)
 {

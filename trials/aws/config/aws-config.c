@@ -1,6 +1,6 @@
 /*
- * Which profile and region hold, by the chain that botocore and the other
- * kits follow: what is named here, variables, the shared files.
+ * Selects profile and region in botocore's order: arguments, variables, shared
+ * files.
  */
 
 #include <stdlib.h>
@@ -18,7 +18,7 @@ struct aws_config {
 	aws_getenv *env;
 	char *profile;
 	bool named;
-	char *region; /* NULL = nobody says */
+	char *region; /* NULL = not set */
 	char *paths[FILES];
 	struct aws_ini *files[FILES];
 };

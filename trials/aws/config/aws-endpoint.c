@@ -1,6 +1,6 @@
 /*
- * Where a service is: a URL that the user names, else the host of the region's
- * partition.
+ * The endpoint of a service: a URL set by the user, else the host of the
+ * region's partition.
  */
 
 #include <stdlib.h>
@@ -84,8 +84,8 @@ partition_of(const char *region)
 }
 
 /*
- * A part of a host's name and of a header: nothing that could lead elsewhere.
- * Behind a URL of the user's own it may be any word, or unknown.
+ * The region becomes part of a host name and a header: allow only harmless
+ * characters.  With a custom URL it may be any word, or missing.
  */
 static int
 check_region(const char *region, bool custom, struct err *e)
@@ -184,7 +184,7 @@ services_url(const struct aws_config *c, const char *key, const char **url,
 	return 0;
 }
 
-/* What the user says, or NULL. */
+/* The URL set by the user, or NULL. */
 static int
 named_url(const struct aws_config *c, enum aws_service s, const char **url,
     struct err *e)
@@ -210,7 +210,7 @@ named_url(const struct aws_config *c, enum aws_service s, const char **url,
 	return 0;
 }
 
-/* Without a port that goes without saying. */
+/* Without the default port. */
 static char *
 host_of(const char *s, size_t n, bool plain)
 {

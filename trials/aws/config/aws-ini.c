@@ -1,6 +1,6 @@
 /*
- * Reading the shared files, line by line.  Trusts no byte of them, and no
- * error shows any: a secret may stand in the wrong place.
+ * Parses the shared files line by line.  Input is untrusted, and errors do not
+ * quote it: a secret may be in the wrong place.
  */
 
 #include <errno.h>
@@ -36,7 +36,7 @@ struct parse {
 	struct aws_ini *ini;
 	const char *file;
 	size_t line; /* the current one, from 1 */
-	char *key; /* whose value is being read, or NULL */
+	char *key; /* key whose value is being parsed, or NULL */
 	size_t key_line;
 	size_t indent;
 	struct buf value;
@@ -262,7 +262,7 @@ aws_ini_parse(struct aws_ini **out, const char *text, size_t len,
 	return rc;
 }
 
-/* The bytes of an open file; more than there may be are refused. */
+/* Read an open file; too large a file is an error. */
 static int
 read_all(int fd, char *text, size_t *len, const char *path, struct err *e)
 {

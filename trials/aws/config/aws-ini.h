@@ -1,8 +1,7 @@
 /*
- * The shared files of AWS's tools (~/.aws/config, credentials) as they are
- * read by botocore: sections, keys without their case, values that go on in
- * indented lines, and one level of keys nested under a key.  Of what is said
- * twice the last counts.  Knows no meaning.
+ * Parser of the shared AWS files (~/.aws/config, credentials), compatible with
+ * botocore: sections, case-insensitive keys, values continued in indented
+ * lines, and one level of nested keys.  The last of duplicates counts.
  */
 
 #ifndef HPOTUNE_AWS_INI_H
@@ -14,24 +13,27 @@
 struct aws_ini;
 struct err;
 
-/* file names the text in errors, which show nothing of it. */
+/*
+ * Parse len bytes; file is the name used in errors, which do not quote the
+ * text.
+ */
 int aws_ini_parse(struct aws_ini **, const char *text, size_t len,
     const char *file, struct err *);
-/* Read and parse a file of at most 1 MiB; one that is not there is empty. */
+/* Read and parse a file of at most 1 MiB; a missing file is empty. */
 int aws_ini_load(struct aws_ini **, const char *path, struct err *);
-/* Wipes what it frees. */
+/* Overwrites the memory before freeing it. */
 void aws_ini_free(struct aws_ini *);
 
 /*
- * A section: with a kind "[kind name]", the name perhaps in quotes; without
- * (NULL) "[name]".
+ * Whether a section exists: with kind "[kind name]", name optionally quoted;
+ * with kind NULL "[name]".
  */
 bool aws_ini_has(const struct aws_ini *, const char *kind, const char *name);
-/* A value, nested under key where sub is not NULL; NULL when it is not there. */
+/* A value, nested under key if sub is not NULL; NULL if missing.  Borrowed. */
 const char *aws_ini_get(const struct aws_ini *, const char *kind,
     const char *name, const char *key, const char *sub);
 
-/* Everything in its order, for tests; false at the end. */
+/* Iterate over all values in order, for tests; false at the end. */
 struct aws_ini_item {
 	const char *section, *key, *sub, *value;
 };

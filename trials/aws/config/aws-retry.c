@@ -1,7 +1,4 @@
-/*
- * What an error of AWS means and when to ask again.  Pure: knows codes,
- * tokens and times, no connections.
- */
+/* Classifies AWS errors and computes retry times.  No I/O. */
 
 #include <ctype.h>
 #include <math.h>
@@ -39,9 +36,8 @@ aws_retry_class_name(enum aws_class what)
 }
 
 /*
- * Codes of the services used here, in the alphabet's order.  LimitExceeded
- * of EventBridge is a real limit, but its code is a throttle elsewhere: see
- * the client.
+ * Error codes of the services used here, sorted.  LimitExceeded of EventBridge
+ * is a quota, but the code means throttling elsewhere: see the client.
  */
 static const struct code_row {
 	const char *code;
@@ -97,7 +93,7 @@ static const struct code_row {
 	{ "UnrecognizedClientException", AWS_CREDENTIALS },
 };
 
-/* Messages that say what their code does not; code NULL = any. */
+/* Messages that are more specific than their code; code NULL = any. */
 static const struct text_row {
 	const char *code, *prefix;
 	enum aws_class what;
@@ -148,7 +144,10 @@ aws_retry_classify(int status, const char *code, const char *message)
 	    sizeof codes[0], code_compare);
 	if (row != NULL)
 		return row->what;
-	/* A 404 with a code that is not ours says nothing about the thing. */
+	/*
+	 * A 404 with an unknown code does not prove that the resource is
+	 * missing.
+	 */
 	if (status == 404 && code[0] != '\0')
 		return AWS_CALLER;
 	return classify_status(status);
@@ -197,7 +196,7 @@ int64_t
 aws_retry_bucket_take(struct aws_retry_bucket *b, int64_t now_ms)
 {
 	bucket_fill(b, now_ms);
-	/* Sums of fractions: a whole one may lack its last digit. */
+	/* Tolerance for rounding errors of summed fractions. */
 	if (b->tokens >= 1 - 1e-9) {
 		b->tokens = fmax(0, b->tokens - 1);
 		return 0;
@@ -302,7 +301,7 @@ aws_retry_date_s(const char *text, int64_t *out)
 	const char *at;
 	struct tm t = { 0 };
 
-	/* By hand: strptime follows the locale, RFC 9110 does not. */
+	/* Parsed by hand: strptime depends on the locale, RFC 9110 does not. */
 	if (text == NULL ||
 	    sscanf(text, "%*3s, %2d %3s %4d %2d:%2d:%2d %3s", &t.tm_mday, month,
 		&t.tm_year, &t.tm_hour, &t.tm_min, &t.tm_sec, zone) != 7)

@@ -1,7 +1,4 @@
-/*
- * Roles: which profile assumes which with whose keys, and who a program is by
- * its web identity.  Knows the keys of profiles; STS is asked elsewhere.
- */
+/* Assumed roles: the chain of profiles, and web identity. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +13,7 @@
 
 enum { TOKEN_BYTES_MAX = 1 << 16 };
 
-/* What a profile that is the source of another may have keys from. */
+/* Places of keys for a profile that is the source of another. */
 #define PROFILE_PLACES                                         \
 	(1u << CRED_PLACE_WEB | 1u << CRED_PLACE_SSO |         \
 	    1u << CRED_PLACE_SHARED | 1u << CRED_PLACE_LOGIN | \
@@ -81,7 +78,7 @@ go_to_place(struct cred_chain *f, const char *profile, const char *source)
 	return CRED_FAILED;
 }
 
-/* One side of a role: who assumes it. */
+/* Check the source profile of a role. */
 static int
 check_source(struct cred_chain *f, const char *profile, const char *source)
 {
@@ -90,7 +87,7 @@ check_source(struct cred_chain *f, const char *profile, const char *source)
 		    "AWS profile \"%s\": its source_profile \"%s\" does not "
 		    "exist",
 		    profile, source);
-	/* A profile may name itself, when it has keys of its own. */
+	/* A profile may name itself if it has keys of its own. */
 	if (has_been(f, source) &&
 	    (strcmp(source, profile) != 0 || !has_keys(f, source)))
 		return err_set(&f->err, ERR_USAGE,

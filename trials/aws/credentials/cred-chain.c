@@ -1,6 +1,6 @@
 /*
- * One search for keys: from place to place until one has them, then from role
- * to role.  Knows the order; the places know how.
+ * One search for credentials: tries the places in order until one has keys,
+ * then assumes the roles in turn.
  */
 
 #include <stdio.h>
@@ -90,7 +90,7 @@ end(struct cred_chain *f, bool good)
 	f->done(f->arg, good);
 }
 
-/* Keys are there: those asked for, or those for the next role. */
+/* Keys were found: the result, or those for the next role. */
 static void
 found(struct cred_chain *f)
 {
@@ -166,7 +166,7 @@ cred_chain_resume(struct cred_chain *f, enum cred_try t)
 	}
 }
 
-/* The files may have changed since the last search. */
+/* Reload the files: they may have changed since the last search. */
 static void
 begin(struct cred_chain *f)
 {

@@ -1,6 +1,6 @@
 /*
- * The service of a container (ECS, EKS) that hands out the keys of its task.
- * Asked without TLS only where it cannot be anybody else.
+ * Credentials from the container service (ECS, EKS).  Plain HTTP is used only
+ * for addresses that cannot be another host.
  */
 
 #include <arpa/inet.h>
@@ -82,7 +82,7 @@ check_url(const char *url, struct err *e)
 	    "service of this machine");
 }
 
-/* NULL when none is asked for. */
+/* NULL: no token is configured. */
 static int
 read_token(const struct aws_config *c, char **token, struct err *e)
 {

@@ -1,6 +1,6 @@
 /*
- * The metadata service of an EC2 instance (IMDSv2, and the first version where
- * there is no token to be had): the keys of the instance's role, its region.
+ * The metadata service of an EC2 instance (IMDSv2, or version 1 if no token can
+ * be had): keys of the instance's role, region.
  */
 
 #include <stdio.h>
@@ -14,8 +14,10 @@
 #include "trials/aws/credentials/cred-internal.h"
 
 enum {
-	/* Static stability: the instance may hand out keys that are over when
-	 * the service behind it is away; they are still taken. */
+	/*
+	 * Static stability: during an outage the instance may return expired
+	 * keys; they are used for this long.
+	 */
 	STABLE_S = 20 * 60
 };
 

@@ -1,6 +1,6 @@
 /*
- * Keys as they are handed over: objects of JSON, times, and what a key can
- * look like.  Trusts nobody: they end up in the headers of a request.
+ * Parses credentials: JSON objects, times, valid characters.  Input is
+ * untrusted: it ends up in headers of requests.
  */
 
 #include <stdio.h>

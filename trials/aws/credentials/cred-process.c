@@ -1,6 +1,6 @@
 /*
- * credential_process: a program of the user's that prints keys as JSON.  What
- * it prints is shown to nobody.
+ * credential_process: a program of the user that prints keys as JSON.  Its
+ * output is never shown.
  */
 
 #include <stdlib.h>
@@ -17,7 +17,7 @@ struct split {
 	char **argv;
 	size_t n;
 	struct buf word;
-	bool inside; /* a word has begun, though it may be empty */
+	bool inside; /* within a word, possibly empty */
 };
 
 static void

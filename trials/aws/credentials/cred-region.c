@@ -1,6 +1,6 @@
 /*
- * The region of the instance we run on, when nobody says one: asked before
- * there is a loop, on one of its own.
+ * Queries the region of the instance if none is configured.  Runs before the
+ * main loop, on a loop of its own.
  */
 
 #include <stddef.h>

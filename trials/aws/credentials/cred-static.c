@@ -1,6 +1,6 @@
 /*
- * Keys that are written down: in variables, in the credentials file, in the
- * config file; and the profiles whose keys only AWS's own program gets.
+ * Static keys: from variables, the credentials file, the config file; and
+ * profiles whose keys only the AWS CLI can get.
  */
 
 #include <stddef.h>
@@ -82,8 +82,8 @@ cred_static_config(struct cred_chain *f)
 }
 
 /*
- * A profile that a person logs in for.  The keys can be had of AWS's own
- * program, which the profile may name itself.
+ * A profile with interactive login (SSO).  The keys come from the AWS CLI,
+ * which the profile may name as credential_process.
  */
 static enum cred_try
 person(struct cred_chain *f, const char *what)

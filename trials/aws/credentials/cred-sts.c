@@ -1,6 +1,6 @@
 /*
- * Questions to STS, the service that hands out keys for roles.  Asks a few
- * times; takes the other side's clock where ours is off.
+ * Requests to STS for the keys of roles.  Retries a few times; adopts STS's
+ * clock if ours is wrong.
  */
 
 #include <stdlib.h>
@@ -30,7 +30,7 @@ cred_sts_fini(struct cred_sts *s)
 	memset(s, 0, sizeof *s);
 }
 
-/* Why not: what STS says, made harmless. */
+/* The reason of STS, sanitised. */
 static enum cred_try
 refused(struct cred_chain *f, const char *code, const char *message)
 {

@@ -1,6 +1,6 @@
 /*
- * Keys for whoever asks: those at hand, or those that a search finds; when to
- * search again.  Knows nothing of where keys come from.
+ * Provides credentials to callers: cached ones or those of a search; decides
+ * when to search again.
  */
 
 #include <stdlib.h>
@@ -13,9 +13,9 @@
 #include "trials/aws/credentials/cred.h"
 
 enum {
-	RENEW_S = 15 * 60, /* before they expire new ones are asked for */
+	RENEW_S = 15 * 60, /* refreshed this long before they expire */
 	WAIT_S = 10 * 60, /* and here one waits for them */
-	/* What is soon over although it is new is not asked for all the time. */
+	/* Limits the rate of refreshes for keys with a short lifetime. */
 	CALM_MS = 60 * 1000,
 	BACKOFF_MS = 1000, /* after a failure, then twice that, and so on */
 	BACKOFF_MOST_MS = 60 * 1000
@@ -40,7 +40,7 @@ struct cred {
 	char *source;
 
 	struct cred_chain *fetch; /* the search under way */
-	struct loop_timer *timer; /* begins one after a failure */
+	struct loop_timer *timer; /* starts a search after a failure */
 	int64_t calm_ms; /* none before this */
 	int64_t backoff_ms;
 	struct waiters waiting, telling;
@@ -102,7 +102,7 @@ cred_free(struct cred *c)
 	free(c);
 }
 
-/* Seconds until the keys at hand are over; a year when they never are. */
+/* Seconds until the cached keys expire; a year if they never do. */
 static int64_t
 left_s(const struct cred *c)
 {
@@ -118,7 +118,7 @@ is_good(const struct cred *c)
 	return c->have && !c->spoiled && left_s(c) > 0;
 }
 
-/* All who wait get the keys at hand, or e. */
+/* Pass the cached keys, or e, to all waiting callers. */
 static void
 tell(struct cred *c, const struct err *e)
 {
@@ -165,7 +165,7 @@ calm_down(struct cred *c)
 	c->calm_ms = loop_now_ms(c->loop) + c->backoff_ms;
 }
 
-/* A search is over.  What was found may be over already, too. */
+/* A search has ended.  Its keys may be expired already. */
 static void
 on_done(void *arg, bool good)
 {

@@ -1,8 +1,8 @@
 /*
- * The credential chain: environment, profiles with assumed roles, web
- * identity, shared files, credential_process, container, IMDSv2; in botocore's
- * order (reference: AWS SDKs and Tools guide, "Standardized credential
- * providers").  Keys stay in memory: never in a row, a log, an argument list
+ * The credential chain: environment, profiles with assumed roles, web identity,
+ * shared files, credential_process, container, IMDSv2; in botocore's order
+ * (reference: AWS SDKs and Tools guide, "Standardized credential providers").
+ * Keys are kept in memory only: never in the database, a log, an argument list
  * or an error.
  */
 
@@ -20,7 +20,7 @@ struct err;
 struct http;
 struct loop;
 
-/* keys is NULL when there are none: then e says where was looked. */
+/* keys is NULL if there are none: then e lists the places searched. */
 typedef void
 cred_cb(void *arg, const struct aws_keys *keys, const struct err *e);
 
@@ -28,26 +28,26 @@ struct cred *cred_new(struct loop *, struct http *, const struct aws_config *);
 void cred_free(struct cred *);
 
 /*
- * Ask for keys that are good now; the callback comes from the loop or, when
- * they are at hand, at once.  The keys are borrowed until it returns.  Several
- * may wait for one refresh.  From 15 min before they expire a refresh is begun
- * beside their use; in the last 10 min it is waited for.
+ * Request valid keys; the callback comes from the loop or, if they are cached,
+ * immediately.  The keys are borrowed until it returns.  Concurrent requests
+ * share one refresh.  From 15 min before expiry they are refreshed in the
+ * background; in the last 10 min callers wait for it.
  */
 void cred_get(struct cred *, cred_cb *, void *arg);
-/* The caller no longer waits. */
+/* Cancel the request of this arg. */
 void cred_forget(struct cred *, void *arg);
-/* The other side said that they are no good: the next get fetches new ones. */
+/* AWS rejected these keys: the next request refreshes them. */
 void cred_invalidate(struct cred *, const char *key_id);
-/* The clock of the other side is ahead by so much (STS is signed too). */
+/* AWS's clock minus ours, in seconds (requests to STS are signed, too). */
 void cred_set_offset(struct cred *, int64_t offset_s);
-/* "environment", "profile x", "container": for doctor; "" = not known yet. */
+/* "environment", "profile x", "container": for doctor; "" = unknown yet. */
 const char *cred_source_name(const struct cred *);
-/* Seconds since 1970 when they expire; 0 = never or not known. */
+/* Expiry in seconds since 1970; 0 = never or unknown. */
 int64_t cred_expiry_s(const struct cred *);
 
 /*
- * When nobody says a region: that of the instance we run on, set in the
- * config.  Waits for its answer, some seconds at most; -1 when there is none.
+ * If no region is configured: query that of the EC2 instance and set it in the
+ * config.  Blocks for some seconds at most; -1: none found.
  */
 int aws_region_ask(struct aws_config *, struct err *);
 

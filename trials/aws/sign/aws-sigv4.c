@@ -1,6 +1,6 @@
 /*
- * The signature itself: canonical request, text to sign, key chain, headers.
- * Knows the rules of writing; does not know what is being asked for.
+ * Signature version 4: canonical request, string to sign, key derivation,
+ * headers.
  */
 
 #include <stdlib.h>
@@ -40,7 +40,7 @@ put_scope(struct buf *b, const struct aws_sigv4 *s)
 	buf_printf(b, "/%s/%s/aws4_request", s->region, s->service);
 }
 
-/* Take away the last "/part". */
+/* Remove the last "/part". */
 static void
 drop_part(struct buf *b)
 {
@@ -132,7 +132,7 @@ aws_sigv4_put_query(struct buf *b, const struct aws_pair *q, size_t n)
 	free(pairs);
 }
 
-/* The headers that are signed: given ones and our own, sorted by name. */
+/* Headers to sign: given ones and our own, sorted by name. */
 struct heads {
 	struct aws_pair *list;
 	size_t n;
@@ -183,7 +183,7 @@ put_lower(struct buf *b, const char *s)
 		buf_putc(b, *s >= 'A' && *s <= 'Z' ? (char)(*s | 0x20) : *s);
 }
 
-/* Without blanks at the ends, and one blank where there were several. */
+/* Trimmed, with runs of blanks reduced to one. */
 static void
 put_trimmed(struct buf *b, const char *s)
 {
@@ -256,7 +256,7 @@ aws_sigv4_canonical(struct buf *b, const struct aws_sigv4 *s)
 	free(h.list);
 }
 
-/* It may hold the session token. */
+/* It may contain the session token. */
 static void
 wipe(struct buf *b)
 {

@@ -1,12 +1,12 @@
 /*
- * A job is over.  First its newest stream is looked at until nothing new comes:
- * for a short time once the entry script has said that it ended, longer when
- * it never says so (it was killed, or another program started the trial), and
- * for minutes when it must have said so: then the log itself is late.
- * Then everything is read once more from its start: lines may have come late
- * and in between, so only a pass from the start sees them all; what was
- * delivered before is passed over by who records.  The file for "hpotune logs"
- * is made of that pass.
+ * Reads the rest of a log after a job has ended.  First the newest stream is
+ * polled until no events arrive: briefly if the entry script's last line was
+ * seen, longer if it may never come (the script was killed, or another program
+ * started the trial), and for minutes if it must come, because then the log is
+ * delayed.  Then everything is read again from the start, because delayed lines
+ * may have been inserted in between; the tuner drops reports it has already
+ * recorded (report-dedup.c).  The file for "hpotune logs" is written in that
+ * pass.
  */
 
 #include <stdlib.h>
@@ -18,15 +18,15 @@
 #include "trials/sagemaker/logs/sm-log-internal.h"
 
 enum {
-	FAIL_MOST = 20, /* passes in a row that were refused */
+	FAIL_MOST = 20, /* failed passes in a row before giving up */
 	PAGES_MOST = 3000 /* of the last pass: some gigabytes */
 };
 
-#define LOOK_S 5.0 /* between two looks */
+#define LOOK_S 5.0 /* between two polls */
 #define QUIET_ENDED_S 10.0 /* nothing new behind the last line */
 #define QUIET_S 30.0 /* nothing new, and no last line */
-#define QUIET_ORDERLY_S 300.0 /* … although it must come */
-#define END_MOST_S 300.0 /* however much still comes */
+#define QUIET_ORDERLY_S 300.0 /* … if the last line must come */
+#define END_MOST_S 300.0 /* limit, even if events still arrive */
 
 static void pass_go(struct sm_log *);
 
@@ -71,8 +71,8 @@ pass_over(struct sm_log *log)
 }
 
 /*
- * It cannot be read.  A log that AWS does not give is not asked for without
- * end; a network or keys that are not there for a while lose nothing.
+ * The log cannot be read.  Give up after a limited number of denials; network
+ * errors and missing keys are retried without limit.
  */
 static void
 pass_failed(struct sm_log *log, const struct aws_answer *a)

@@ -1,12 +1,11 @@
 /*
- * Events of one stream, in their order -> reports.  Everything may be read
- * again, so a report is known by what does not change: its millisecond, step,
- * name and value.  Equal ones without a step in one millisecond are told apart
- * by their number.
+ * Events of one stream -> reports.  Events may be read several times, so a
+ * report is identified by its millisecond, step, name and value; equal ones
+ * without a step in one millisecond are numbered.
  *
- * The toolkit of AWS's images cuts its output anywhere, so a line may come as
- * two events.  There a line is held until the next event has shown that it is
- * whole; the last one of a stream never counts.
+ * The toolkit of AWS's images may split a line into two events.  Then a line is
+ * held until the next event shows that it is complete; the last line of a
+ * stream is dropped.
  */
 
 #include <stdlib.h>
@@ -34,7 +33,7 @@ sm_log_events_clear(struct sm_reading *r)
 	*r = (struct sm_reading){ 0 };
 }
 
-/* How many equal reports of this millisecond came before. */
+/* Number of equal reports so far in this millisecond. */
 static int
 tick_nth(struct sm_tick *tick, int64_t ms, const struct metric_value *v)
 {
@@ -78,7 +77,7 @@ report_tell(struct sm_log *log, struct sm_tick *tick, int64_t ms, bool tell)
 	}
 }
 
-/* What was passed over is told once for each reason. */
+/* Note once per reason that a line was skipped. */
 static void
 reason_note(struct sm_log *log, const char *what, const char *why)
 {
@@ -121,7 +120,9 @@ line_emit(struct sm_log *log, struct sm_tick *tick, int64_t ms,
 	part_emit(log, tick, ms, text + head, strlen(text + head), tell);
 }
 
-/* The held line, now that the next one is known.  True: that is used up. */
+/*
+ * Process the held line, given the next one.  True: that was its second half.
+ */
 static bool
 held_resolve(struct sm_log *log, struct sm_reading *r, const char *next)
 {
@@ -221,7 +222,7 @@ sm_log_events_page(struct sm_log *log, const struct json *answer,
 		if (text == NULL ||
 		    !json_integer(json_get(j, "timestamp"), &ms))
 			continue;
-		/* The last of one page may be the first of the next. */
+		/* The last event of one page may be the first of the next. */
 		h = event_hash(j, ms, text);
 		same = first && h == r->last;
 		first = false;

@@ -1,8 +1,7 @@
 /*
  * The copy of a job's output for "hpotune logs": the file "log" in the folder
- * of the attempt.  While the job runs lines are added as they are read; a full
- * pass at its end makes the file anew.  Best effort: a disk that is full costs
- * the copy, never the trial.
+ * of the attempt.  Lines are appended while the job runs; the final pass writes
+ * the file anew.  On a full disk the copy is dropped.
  */
 
 #include <fcntl.h>
@@ -41,7 +40,7 @@ sm_log_file_line(struct buf *lines, const char *text)
 		buf_putc(lines, '\n');
 }
 
-/* Leave out the beginning of a file that is too long.  False: it failed. */
+/* Cut the beginning of a file that is too long.  False: I/O error. */
 static bool
 file_cut(FILE *f, int64_t most)
 {
@@ -128,8 +127,8 @@ sm_log_file_put(struct sm_log *log, const char *text)
 }
 
 /*
- * Who follows the old file sees its end, too: when the new one only has more at
- * the end, that is added to the old.
+ * A reader that follows the old file must see its end: if the new file only
+ * extends the old one, the difference is appended to the old file.
  */
 static bool
 file_extends(FILE *f, const char *old)

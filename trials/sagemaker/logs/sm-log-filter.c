@@ -1,8 +1,8 @@
 /*
- * Many jobs at once: FilterLogEvents over all streams of the study, every six
- * seconds, in windows that overlap since lines are ingested late.  What both
- * windows hold is told apart by its event id.  Two sets are enough: an event
- * of this window that was in neither has not been delivered.
+ * Reads the logs of many jobs at once: FilterLogEvents over all streams of the
+ * study, every six seconds, in windows that overlap because lines are ingested
+ * late.  Duplicates are detected by event id.  Two sets suffice: an event of
+ * this window that is in neither is new.
  */
 
 #include <stdlib.h>
@@ -14,18 +14,18 @@
 #include "trials/sagemaker/logs/sm-log-internal.h"
 
 #define SWEEP_S 6.0
-#define WINDOW_S 120.0 /* of lines that may still be ingested */
+#define WINDOW_S 120.0 /* ingestion delay that is covered */
 
 enum {
-	PAGES_MOST = 200, /* what is left is read when the jobs end */
-	FIRST_MS = 6 * 3600 * 1000 /* of a job that nothing was heard of yet */
+	PAGES_MOST = 200, /* further pages are read when the jobs end */
+	FIRST_MS = 6 * 3600 * 1000 /* of a job without any event yet */
 };
 
 /* ---- the sweep ------------------------------------------------------------------ */
 
 static void sweep_page(struct sm_logs *);
 
-/* The job of "JOB/algo-1-…", or NULL: another host, or nobody's. */
+/* The job of stream "JOB/algo-1-…", or NULL: another host, or foreign. */
 static struct sm_log *
 stream_owner(const struct sm_logs *logs, const char *stream)
 {
@@ -85,8 +85,8 @@ sweep_next(struct sm_logs *logs, bool good)
 	sw->token = NULL;
 	sw->pages = 0;
 	/*
-	 * After a failure the same window is asked for again, and both sets
-	 * together tell what was delivered.
+	 * After a failure the same window is read again; both sets together
+	 * identify what was delivered.
 	 */
 	if (!good)
 		sm_log_seen_join(&sw->now, &sw->before);
@@ -138,7 +138,7 @@ sweep_page(struct sm_logs *logs)
 	buf_puts(&body,
 	    "{\"logGroupName\":\"" SM_LOG_GROUP "\",\"logStreamNamePrefix\":");
 	json_put_string(&body, logs->env.prefix);
-	/* Patterns of the user's may match any line. */
+	/* User patterns may match any line, so no filter is possible. */
 	if (logs->rules == NULL)
 		buf_puts(&body, ",\"filterPattern\":\"\\\"hpotune\\\"\"");
 	buf_printf(&body, ",\"startTime\":%lld,\"limit\":%d",
@@ -197,7 +197,7 @@ sm_log_filter_start(struct sm_logs *logs)
 	loop_timer_set(sw->timer, 0);
 }
 
-/* One more is followed: the next sweep begins where that one was read to. */
+/* Add a job: the next sweep starts where its stream was read to. */
 void
 sm_log_filter_join(struct sm_logs *logs, const struct sm_log *log)
 {

@@ -1,4 +1,4 @@
-/* One line of a training job's log -> a report. */
+/* Parses one line of a training job's log into a report. */
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -94,7 +94,7 @@ nothing(struct metric_line *r)
 	return false;
 }
 
-/* Its own tag counts anywhere: a progress bar may stand before it. */
+/* Our tag is found anywhere in the line: a progress bar may precede it. */
 static const char *
 after_json_tag(const char *p, const char *end)
 {
@@ -158,7 +158,7 @@ sm_log_line_open(struct metric_line *r, const struct metric_patterns *rules,
 	return rules != NULL && sm_log_line_parse(r, rules, text, n);
 }
 
-/* Whether all that a says is said by b, too. */
+/* Whether b contains all values of a. */
 static bool
 says_all(const struct metric_line *a, const struct metric_line *b)
 {
@@ -211,7 +211,10 @@ sm_log_line_join(const struct metric_patterns *rules, const char *held,
 		return SM_LOG_LINE_OTHER;
 	if (begins_with_tag(rest))
 		return SM_LOG_LINE_WHOLE;
-	/* A pattern may find more behind; a number goes on in a word. */
+	/*
+	 * A pattern may match more with the rest; a number continues within its
+	 * word.
+	 */
 	most = has_tag(held) ? (int)line_len(rest, strlen(rest))
 			     : (int)strcspn(rest, " \t\r\n");
 	*joined = xasprintf("%.*s%.*s", (int)n, held, most, rest);

@@ -1,8 +1,8 @@
 /*
- * Metrics without logs: GetMetricData on what SageMaker's own patterns
- * (MetricDefinitions) put into CloudWatch, one value a minute.  Several
- * reports of one minute are one average there, and their steps are lost but
- * for the greatest.  Reference: CloudWatch API, GetMetricData.
+ * Metrics without logs: GetMetricData on the values that SageMaker's own
+ * patterns (MetricDefinitions) store in CloudWatch, one per minute.  Several
+ * reports in one minute are averaged, and only the greatest step is kept.
+ * Reference: CloudWatch API, GetMetricData.
  */
 
 #include <math.h>
@@ -17,15 +17,15 @@
 #include "trials/sagemaker/options/sm-settings.h"
 
 #define POLL_S 30.0
-#define LAST_S 120.0 /* buckets of a job that is over come until then */
-#define BACK_S 300.0 /* buckets may still change for so long */
+#define LAST_S 120.0 /* delay until the values of an ended job are complete */
+#define BACK_S 300.0 /* time in which values may still change */
 
-#define NEW_S (6.0 * 3600) /* of a job that nothing was heard of yet */
+#define NEW_S (6.0 * 3600) /* of a job without any value yet */
 
 enum {
 	QUERIES_MOST = 500, /* of one request */
 	QUERIES_FIXED = 3, /* of one job: the objective, its count, the step */
-	OTHERS_MOST = 38 /* names beside these that a job may define */
+	OTHERS_MOST = 38 /* further names that a job may define */
 };
 
 struct sm_log_metric_data {
@@ -34,7 +34,7 @@ struct sm_log_metric_data {
 	struct aws_call *call;
 	const char **others; /* names of further metrics, borrowed */
 	size_t n_others, jobs_most;
-	size_t jobs; /* of a request: fewer while answers take several pages */
+	size_t jobs; /* per request: reduced while answers take several pages */
 	size_t first; /* job of the next request */
 	size_t asked; /* jobs of this request */
 	int64_t *trials; /* of this request */
@@ -45,7 +45,7 @@ struct sm_log_metric_data {
 /* One minute of one job. */
 struct bucket {
 	int64_t second;
-	double value, step, count; /* NaN = not there */
+	double value, step, count; /* NaN = missing */
 };
 
 static struct sm_log *
@@ -259,14 +259,15 @@ finished_emit(struct sm_log_metric_data *m)
 		if (log->phase != SM_LOG_END || log->end_ms > now)
 			continue;
 		log->phase = SM_LOG_DONE;
-		/* It may free this log, not others. */
+		/* The callback may free this log, but no others. */
 		log->done(log->done_arg);
 	}
 }
 
 /*
- * The values of a page may have their steps in another one.  Fewer jobs fit;
- * of one job alone the oldest come first, and the rest the next time.
+ * The values of a page may have their steps in another one.  Then request fewer
+ * jobs at once; for a single job the oldest values come first, and the rest the
+ * next time.
  */
 static bool
 is_page(const struct sm_log_metric_data *m, const struct aws_answer *a)

@@ -1,4 +1,4 @@
-/* Sets of hashes: what was heard before. */
+/* Sets of hashes of events already read. */
 
 #include <stdlib.h>
 

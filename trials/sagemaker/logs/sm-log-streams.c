@@ -1,7 +1,6 @@
 /*
- * The streams of one job.  A job has one stream per host and start; host
- * algo-1 is the one that reports.  Their names end in the time of the start,
- * so by name is by age.
+ * The streams of one job: one per host and start; host algo-1 reports.  Their
+ * names end in the time of the start, so sorting by name sorts by age.
  */
 
 #include <stdlib.h>
@@ -13,10 +12,10 @@
 #include "trials/sagemaker/logs/sm-log-internal.h"
 
 enum {
-	QUICK_MOST = 50, /* reads in a row that found more */
-	PAGE_BYTES = 1 << 20, /* of a page: the most there is */
+	QUICK_MOST = 50, /* reads in a row without a pause */
+	PAGE_BYTES = 1 << 20, /* of a page: the maximum */
 	SLOWER_MOST = 4, /* doublings of the pause between failures */
-	DISCOVER_S = 60 /* an unannounced stream is found after so long */
+	DISCOVER_S = 60 /* maximum delay until an unannounced stream is found */
 };
 
 /* ---- streams ----------------------------------------------------------------- */
@@ -35,7 +34,7 @@ sm_log_streams_free(struct sm_log *log)
 	log->n_streams = log->at = 0;
 }
 
-/* Put it in its place; streams that are known stay as they are. */
+/* Insert it in order; known streams are left unchanged. */
 static void
 stream_add(struct sm_log *log, const char *name)
 {
@@ -160,7 +159,7 @@ read_in(struct sm_log *log, int64_t ms)
 		loop_timer_set(log->timer, ms);
 }
 
-/* The next read: at once while there is more, else after a pause. */
+/* The next read: at once if there is more, else after a pause. */
 static void
 read_next(struct sm_log *log, bool more)
 {
@@ -194,7 +193,7 @@ token_drop(struct sm_log *log, struct sm_log_stream *stream)
 	log->overlap_ms /= 4;
 }
 
-/* Keys that are refused may be so for hours. */
+/* Keys may be rejected for hours: no limit. */
 static void
 read_later(struct sm_log *log)
 {
@@ -246,13 +245,15 @@ on_events(void *arg, const struct aws_answer *a)
 	} else
 		log->overlap_ms = SM_LOG_OVERLAP_MS;
 	if (!moved && newer) {
-		/* Its end, and there is a newer one. */
+		/* End of this stream, and a newer one exists. */
 		log->at++;
 		sm_log_events_clear(&log->reading);
 		read_next(log, true);
 		return;
 	}
-	/* Pages may be empty before the end; a short one ends as a rule. */
+	/*
+	 * Pages before the end may be empty; a short page is usually the last.
+	 */
 	read_next(
 	    log, moved && (newer || page.n == 0 || page.n >= SM_LOG_LIMIT / 2 ||
 			      page.bytes >= PAGE_BYTES / 2));

@@ -1,8 +1,8 @@
 /*
- * The output of training jobs by CloudWatch Logs: who is followed, and how.
- * Whatever is read may be read again, so everything is delivered with its own
- * time, and what is recorded already is passed over by who records.
- * Reference: CloudWatch Logs API, GetLogEvents and FilterLogEvents.
+ * The output of training jobs from CloudWatch Logs: which jobs are followed,
+ * and how.  Everything may be read twice, so reports carry their own time, and
+ * the tuner drops those it has already recorded (report-dedup.c).  Reference:
+ * CloudWatch Logs API, GetLogEvents and FilterLogEvents.
  */
 
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /*
- * AWS's own algorithms, whose containers nobody gives a program: which image a
- * trial has, and what each says of its metrics in its log.  The definitions
- * are those that AWS's tuning jobs have for them: of XGBoost by the source of
- * its container, of linear learner as DescribeHyperParameterTuningJob shows.
+ * Built-in algorithms of AWS: which image, which hyperparameters, and the
+ * metrics in its log.  The metric definitions are those of AWS's tuning jobs:
+ * of XGBoost from the source of its container, of linear learner from
+ * DescribeHyperParameterTuningJob.
  */
 
 #include <stdlib.h>
@@ -100,7 +100,7 @@ linear_regex(const char *set, const char *name)
 			break;
 	if (i == N_LINEAR)
 		return NULL;
-	/* Of the test set there is one value, at the end. */
+	/* The test set has a single value, at the end. */
 	return xasprintf("#quality_metric: host=[^,\\s]+, %s%s %s=(\\S+)",
 	    linear[i].epochs && strcmp(set, "test") != 0 ? "epoch=[^,\\s]+, "
 							 : "",
@@ -233,7 +233,7 @@ list_read(struct sm_reader *r)
 	return 0;
 }
 
-/* What goes with a program of one's own, and not with AWS's. */
+/* Reject options that need a program of the user. */
 static int
 others_check(struct sm_reader *r)
 {
@@ -270,7 +270,7 @@ others_check(struct sm_reader *r)
 	return 0;
 }
 
-/* Whether all of them write checkpoints, as far as is known. */
+/* Whether all algorithms write checkpoints, as far as is known. */
 static int
 checkpoints_check(struct sm_reader *r)
 {

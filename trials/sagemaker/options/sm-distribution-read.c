@@ -1,6 +1,6 @@
 /*
- * The distribution block: its launcher, the keys that go with that, and the
- * machines it works on.
+ * The distribution block: launcher, the options of that launcher, and the
+ * allowed machines.
  */
 
 #include <stdlib.h>
@@ -34,7 +34,7 @@ static const struct {
 
 enum { N_KEYS = sizeof keys / sizeof keys[0] };
 
-/* Parameters of the model parallel library whose values we know. */
+/* Parameters of the model parallel library whose values are checked. */
 enum value_form { VALUE_COUNT, VALUE_SEED, VALUE_YES, VALUE_REAL_NUMBER };
 static const struct {
 	int version;
@@ -93,7 +93,7 @@ read_word(struct sm_reader *r, const struct json *block)
 	return 0;
 }
 
-/* Which launchers a key goes with. */
+/* Error: for which launchers an option is valid. */
 static int
 key_err(struct sm_reader *r, const struct json *j, enum sm_key bit)
 {
@@ -262,7 +262,7 @@ read_block(struct sm_reader *r, const struct json *block)
 	return check_group(r, block);
 }
 
-/* What trial.launcher says when the backend says nothing. */
+/* trial.launcher applies if the block names none. */
 static int
 read_trial(struct sm_reader *r)
 {
@@ -289,8 +289,8 @@ read_trial(struct sm_reader *r)
 /* ---- machines ------------------------------------------------------------ */
 
 /*
- * The machines that train: of a cluster whose launcher names a group only
- * that one, else all groups, or all types of which a trial gets one.
+ * The number of machines that train: in a heterogeneous cluster the group that
+ * the launcher names, else all groups; or all types of which a trial gets one.
  */
 static size_t
 n_machines(const struct sm_settings *s)

@@ -1,6 +1,6 @@
 /*
- * Distributed launchers as a table: their words, the hyperparameters by which
- * AWS's toolkit knows them, and what it takes to use them.
+ * Table of distributed launchers: names, the hyperparameters for AWS's toolkit,
+ * and requirements.
  */
 
 #include <stdio.h>

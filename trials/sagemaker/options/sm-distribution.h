@@ -1,6 +1,6 @@
 /*
- * The table of launchers: what each is called, which hyperparameters make
- * AWS's toolkit start it, and where it works.  The manual prints it.
+ * The table of launchers: names, the hyperparameters that select each in AWS's
+ * toolkit, and where it works.  The manual prints it.
  */
 
 #ifndef HPOTUNE_SM_DISTRIBUTION_H
@@ -8,18 +8,18 @@
 
 #include "trials/sagemaker/options/sm-settings.h"
 
-enum sm_from { /* where the value of a hyperparameter comes from */
+enum sm_from { /* source of the value of a hyperparameter */
 	SM_FROM_NOWHERE,
 	SM_FROM_TRUE,
 	SM_FROM_FALSE,
 	SM_FROM_TYPE, /* of the instances */
-	SM_FROM_PER_HOST, /* processes_per_host, left out when not given */
-	SM_FROM_MPI_OPTIONS, /* custom_mpi_options, "" when not given */
+	SM_FROM_PER_HOST, /* processes_per_host; omitted if not given */
+	SM_FROM_MPI_OPTIONS, /* custom_mpi_options, "" if not given */
 	SM_FROM_PARAMETERS,
-	SM_FROM_TORCH /* true with torch_distributed, else left out */
+	SM_FROM_TORCH /* true with torch_distributed, else omitted */
 };
 
-enum sm_key { /* of the distribution block, as bits */
+enum sm_key { /* options of the distribution block, as bits */
 	SM_KEY_PER_HOST = 1,
 	SM_KEY_MPI_OPTIONS = 2,
 	SM_KEY_PARAMETERS = 4,
@@ -28,10 +28,10 @@ enum sm_key { /* of the distribution block, as bits */
 	SM_KEY_GROUP = 32
 };
 
-enum sm_where { /* instance types a launcher works on */
+enum sm_where { /* instance types that a launcher supports */
 	SM_WHERE_ANY,
 	SM_WHERE_GPU,
-	SM_WHERE_GPUS, /* several */
+	SM_WHERE_GPUS, /* with several GPUs */
 	SM_WHERE_GPU_OR_TRAINIUM,
 	SM_WHERE_SMDDP
 };
@@ -41,7 +41,7 @@ struct sm_distribution {
 	enum sm_launcher launcher;
 	int version; /* of modelparallel, else 0 */
 	bool toolkit;
-	bool counts; /* starts more than one process on a host */
+	bool counts; /* starts several processes per host */
 	unsigned keys;
 	enum sm_where where;
 	struct {
@@ -56,13 +56,13 @@ const struct sm_distribution *sm_distribution_row(const struct sm_settings *);
 /* A text of the distribution block, or NULL. */
 const char *sm_dist_text(const struct sm_settings *, const char *key);
 /*
- * The program of a command that the toolkit can start: argument number *at
- * ends in .py, at most Python itself stands in front, and only {params} and
- * --NAME=VALUE follow.  sm_distribution_find looks no further than the program.
+ * Find the program of a command that the toolkit can start: argument number *at
+ * ends in .py, preceded by Python at most, and followed only by {params} and
+ * --NAME=VALUE. sm_distribution_find examines only the program.
  */
 int sm_distribution_command(char *const *argv, size_t *at, struct err *);
 int sm_distribution_find(char *const *argv, size_t *at, struct err *);
-/* "python3", "/usr/bin/python3.11": whether a program is called so. */
+/* Whether a program is a Python: "python3", "/usr/bin/python3.11". */
 bool sm_distribution_is_python(const char *program);
 /* Its path in the code folder. */
 const char *

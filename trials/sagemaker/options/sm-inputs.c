@@ -72,7 +72,7 @@ channel_check(const struct json *j, struct err *e)
 	return 0;
 }
 
-/* A member that is one of words; what it may be is said by the error. */
+/* A member that must be one of several words; the error lists them. */
 static int
 word_check(const struct json *block, const char *key, const char *const *words,
     size_t *at, struct err *e)
@@ -104,7 +104,7 @@ texts_check(const struct json *block, const char *key, size_t max,
 	return 0;
 }
 
-/* Which group of the cluster a channel is for must be one there is. */
+/* The group named by a channel must exist in the cluster. */
 static int
 groups_check(struct sm_reader *r, const struct json *block)
 {
@@ -168,7 +168,7 @@ file_system_check(struct sm_reader *r, const struct json *block)
 	return word_check(block, "access", access, &at, r->e);
 }
 
-/* Members that only S3 has, and where they must be left out. */
+/* Members for S3 only; an error if used otherwise. */
 static int
 s3_only_check(const struct json *block, struct err *e)
 {

@@ -1,7 +1,6 @@
 /*
- * How many GPUs an instance type has, and how many NeuronCores.  The facts are
- * AWS's, by family and size; a type that is not here is not refused, only not
- * known.
+ * Numbers of GPUs and NeuronCores of instance types, by family and size, from
+ * AWS's documentation.  An unlisted type is accepted, with unknown numbers.
  */
 
 #include <ctype.h>
@@ -52,8 +51,8 @@ static const struct {
 };
 
 /*
- * As a framework sees them: of Trainium 2 two physical ones count as one, which
- * AWS's training toolkit knows of this size only.
+ * As a framework counts them: on Trainium 2 two physical cores count as one,
+ * which AWS's training toolkit supports only for this size.
  */
 static const struct {
 	const char *type;

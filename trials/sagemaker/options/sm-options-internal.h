@@ -1,6 +1,5 @@
 /*
- * Inside the reading of the backend block: what its files hand to each other.
- * Only trials/sagemaker-{options,settings,machines,inputs,dist-read,extra}.c.
+ * Private to the files that read the backend block, trials/sagemaker/options/.
  */
 
 #ifndef HPOTUNE_SM_OPTIONS_INTERNAL_H
@@ -17,18 +16,20 @@ struct sm_reader {
 
 const struct option_value *
 sm_options_get(const struct sm_reader *, const char *name);
-/* As it is written, or NULL when it is not. */
+/* The JSON of an option, or NULL if not given. */
 const struct json *sm_options_json(const struct sm_reader *, const char *name);
-/* Where an error about an option stands: at it, else at any other given one. */
+/* Position of an error about an option: the option, else any given one. */
 const struct json *sm_options_where(const struct sm_reader *, const char *name);
 /* A value of the study as text that the caller frees; NULL: not given. */
 char *sm_options_text(const struct sm_reader *, const char *name);
 
-/* "s3://BUCKET/PREFIX": whether it is one. */
+/* Whether it is "s3://BUCKET/PREFIX". */
 bool sm_settings_s3_valid(const char *uri);
-/* The same, or an https URL or an access point, for what only jobs read. */
+/*
+ * The same, or an https URL or an access point, for data that only jobs read.
+ */
 bool sm_settings_s3_readable(const char *uri);
-/* Members of a list of texts, as a list that ends with NULL. */
+/* Read a list of texts; the result ends with NULL. */
 int sm_inputs_read_texts(char ***, const struct json *, size_t max,
     const char *want, bool (*good)(const char *), struct err *);
 

@@ -1,6 +1,6 @@
 /*
- * The backend block of a study as a table, and its values by name.  Refuses to
- * know what they mean: sm-settings.c reads them.
+ * The options of the backend block as a table, and access by name.
+ * sm-settings.c reads the values.
  */
 
 #include <stdlib.h>

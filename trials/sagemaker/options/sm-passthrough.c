@@ -1,6 +1,6 @@
 /*
- * Members of CreateTrainingJob that hpotune has no word for and passes on as
- * they are, and the alarm.  What hpotune sets itself is refused here.
+ * Members of CreateTrainingJob that are passed through unchanged, and the
+ * alarm.  Members that hpotune sets itself are rejected.
  */
 
 #include <string.h>

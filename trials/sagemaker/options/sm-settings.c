@@ -1,6 +1,6 @@
 /*
- * The backend block as settings: what is one value, and what goes with what.
- * Checks what needs no wire; refuses to know what is done with it.
+ * Reads the backend block into settings, and checks combinations of options.
+ * Makes no request.
  */
 
 #include <ctype.h>
@@ -29,7 +29,7 @@ enum {
 	WAIT_MIN_S = 3600 /* of waiting, by default */
 };
 
-/* Left-out and wrong alike: what was expected. */
+/* The error for a missing or wrong option: what was expected. */
 static int
 want(const struct sm_reader *r, const char *name, const char *form)
 {
@@ -114,7 +114,7 @@ bucket_good(const char *s, size_t n)
 	       isalnum((unsigned char)s[n - 1]);
 }
 
-/* Keys may have blanks, but nothing that is no text. */
+/* Keys may contain blanks, but no control characters. */
 static bool
 is_printable(const char *text)
 {
@@ -145,7 +145,7 @@ access_point_good(const char *s, size_t n)
 	       s[n + 1] != '\0' && s[n + 1] != '/';
 }
 
-/* What SageMaker reads of S3 by itself: it also takes URLs and ARNs. */
+/* Addresses that SageMaker itself reads: also URLs and ARNs. */
 bool
 sm_settings_s3_readable(const char *uri)
 {
@@ -227,7 +227,7 @@ read_s3(struct sm_reader *r)
 	return 0;
 }
 
-/* What is left of path below dir: "" when they are the same, NULL: not. */
+/* The part of path below dir: "" if they are equal, NULL if it is not below. */
 static const char *
 path_below(const char *dir, const char *path)
 {
@@ -240,7 +240,7 @@ path_below(const char *dir, const char *path)
 	return path[n] == '/' ? path + n + 1 : path + n;
 }
 
-/* The folder of the code, and how the command will see it. */
+/* The folder of the code, and its location as the command sees it. */
 static int
 read_code(struct sm_reader *r)
 {
@@ -290,7 +290,7 @@ read_run(struct sm_reader *r)
 	return 0;
 }
 
-/* Spot and what goes with it: reference to AWS's own rules is in the manual. */
+/* Spot options.  The manual has the reference to AWS's rules. */
 static int
 read_spot(struct sm_reader *r)
 {

@@ -1,6 +1,4 @@
-/*
- * Names of jobs, and the body of CreateTrainingJob: arithmetic on texts.
- */
+/* Names of jobs, and the body of CreateTrainingJob. */
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -89,7 +87,10 @@ algorithm_put(
 		sm_json_put_key(b, "ContainerArguments");
 		buf_puts(b, "[\"/opt/ml/input/data/hpotune/run.sh\"]");
 	}
-	/* AWS defines those of its own, and lets nobody override them. */
+	/*
+	 * Built-in algorithms have fixed definitions, which AWS does not let us
+	 * override.
+	 */
 	if (a == NULL)
 		sm_hyperparameters_put_metrics(b, r);
 	extra_put(b, extra(s, "AlgorithmSpecification"), nothing);
@@ -219,13 +220,18 @@ inputs_put(struct buf *b, const struct sm_request *r)
 	buf_putc(b, ']');
 }
 
-/* Unless packed, what a stopped trial leaves need not wait for that. */
+/*
+ * Where the output goes.  Unless packed, files are uploaded one by one, so that
+ * a stopped job ends sooner.
+ */
 static void
 output_put(struct buf *b, const struct sm_request *r)
 {
 	const struct sm_settings *s = r->settings;
 	const struct json *more = extra(s, "OutputDataConfig");
-	/* Where there is no environment, this tells whose a job is. */
+	/*
+	 * A built-in algorithm gets no environment: the path contains the uuid.
+	 */
 	char *uri = xasprintf("s3://%s/%s/out%s%s", s->bucket, r->study_key,
 	    s->algorithm ? "/" : "", s->algorithm ? r->spec->uuid : "");
 

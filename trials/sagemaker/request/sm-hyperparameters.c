@@ -1,7 +1,7 @@
 /*
- * What a training job is told in words: hyperparameters, environment, and the
- * patterns by which CloudWatch finds metrics in its output.  Knows AWS's
- * limits of number and length.
+ * The texts of a training job: hyperparameters, environment, and the patterns
+ * by which CloudWatch finds metrics in its output; with AWS's limits on number
+ * and length.
  */
 
 #include <ctype.h>
@@ -118,7 +118,7 @@ bare_put(struct buf *b, size_t *n, const char *name, const struct json *j,
 	return rc;
 }
 
-/* For people who look at the job. */
+/* For information only, shown in the console. */
 static int
 params_put(struct buf *b, const struct json *params, struct err *e)
 {
@@ -173,7 +173,7 @@ name_check(char *const *argv, size_t from, size_t at, struct err *e)
 	return 0;
 }
 
-/* --NAME VALUE, where trial.arguments says so: a parameter as its JSON. */
+/* --NAME VALUE, from trial.arguments: a parameter as its JSON. */
 static int
 pair_put(struct buf *b, size_t *n, const struct json *params,
     const char *argument, struct err *e)
@@ -242,8 +242,8 @@ arguments_put(struct buf *b, const struct json *params,
 }
 
 /*
- * What AWS's own algorithms read: bare texts, under their names, and the name
- * of the objective, as a tuning job tells it.
+ * Hyperparameters of built-in algorithms: plain texts under their names, and
+ * the objective in the format of a tuning job.
  */
 static int
 algorithm_params_put(struct buf *b, const struct json *params,
@@ -346,7 +346,10 @@ pieces_put(struct buf *b, const struct sm_request *r, struct err *e)
 	return rc;
 }
 
-/* What a later entry of the same name replaces, and files that are not there. */
+/*
+ * False: a later entry replaces it, or it names files that the job does not
+ * have.
+ */
 static bool
 variable_wanted(char *const *env, const char *word, size_t len)
 {
@@ -420,10 +423,10 @@ sm_hyperparameters_put_env(
 /* ---- metrics -------------------------------------------------------------- */
 
 /*
- * The value behind a name in a tagged line, as a pair or as JSON.  One group,
- * no look-around: what every engine knows.  The value is a word, so that
- * exponents, nan and Infinity come whole; lines of other ranks have no such
- * tag.
+ * Regular expression for the value of a name in a tagged line, as a pair or as
+ * JSON.  One group, no look-around: supported by every engine.  The value is a
+ * word, so that exponents, nan and Infinity are matched whole; lines of other
+ * ranks have no such tag.
  */
 static char *
 tag_regex(const char *name, const char *value)

@@ -1,6 +1,5 @@
 /*
- * Inside the making of requests: JSON being written.  A comma is put where the
- * text so far asks for one.
+ * JSON output for requests.  Commas are added where the text so far needs one.
  */
 
 #ifndef HPOTUNE_SM_JSON_PUT_H
@@ -12,7 +11,7 @@
 #include "src/base/mem.h"
 #include "trials/sagemaker/request/sm-request.h"
 
-/* Between elements: nothing after an opening bracket. */
+/* Add a comma between elements: none after an opening bracket. */
 static inline void
 sm_json_put_next(struct buf *b)
 {
@@ -44,7 +43,7 @@ sm_json_put_number(struct buf *b, const char *key, int64_t n)
 	buf_printf(b, "%lld", (long long)n);
 }
 
-/* sm-hyperparameters.c: what is text in the request, within AWS's limits. */
+/* sm-hyperparameters.c: the texts of the request, within AWS's limits. */
 int
 sm_hyperparameters_put(struct buf *, const struct sm_request *, struct err *);
 int sm_hyperparameters_put_env(

@@ -1,6 +1,6 @@
 /*
- * What one attempt is planned to be: the machine, spot or not, how long, and
- * what that may cost.  Arithmetic only.
+ * The plan of one attempt: machine, spot or on-demand, time limits, maximum
+ * cost.  No I/O.
  */
 
 #include <math.h>
@@ -44,9 +44,9 @@ sm_plan_make(struct sm_plan *plan, const struct sm_settings *s, int capacity)
 }
 
 /*
- * At on-demand prices, for AWS promises no spot price and bills no more than
- * these; with its download, the grace in which a job at its limit may still
- * run, its upload, and a warm pool nobody uses again.
+ * At on-demand prices: AWS promises no spot price and bills no more than
+ * these.  Includes the download, the grace in which a job at its limit may
+ * still run, the upload, and an unused warm pool.
  */
 double
 sm_plan_cost(const struct sm_settings *s, const char *type, int instances,
@@ -96,7 +96,9 @@ sm_plan_per_host(const struct sm_settings *s, const char *type)
 	return n < 0 ? 0 : n == 0 ? 1 : n;
 }
 
-/* Of the first choice: where others differ, reading has refused a batch. */
+/*
+ * Of the first type: if others differ, sm-settings.c has rejected trial.batch.
+ */
 int
 sm_plan_replicas(const struct sm_settings *s)
 {

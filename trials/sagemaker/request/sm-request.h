@@ -1,7 +1,6 @@
 /*
- * A training job before it is created: the plan of one attempt (which machine,
- * spot or not, for how long, at which price), its names, and the body of
- * CreateTrainingJob.  Pure: nothing here sends or reads.
+ * A training job before its creation: the plan of one attempt (machine, spot,
+ * time limits, price), its names, and the body of CreateTrainingJob.  No I/O.
  */
 
 #ifndef HPOTUNE_SM_REQUEST_H
@@ -18,32 +17,35 @@ struct err;
 
 struct sm_plan {
 	const struct sm_type *type; /* NULL with groups */
-	int instances; /* of all groups */
+	int instances; /* sum of all groups */
 	bool spot;
 	int64_t max_run_s, max_wait_s; /* 0: no MaxWait */
-	double price; /* dollars an hour of the whole cluster; NaN */
+	double price; /* dollars per hour of the whole cluster; NaN */
 };
-/* capacity: attempts of the trial that ended for want of a machine. */
+/*
+ * capacity: earlier attempts of the trial that ended because no machine was
+ * available.
+ */
 void sm_plan_make(struct sm_plan *, const struct sm_settings *, int capacity);
-/* Dollars an hour of all groups of a heterogeneous cluster; NaN = no price. */
+/* Dollars per hour of all groups of a heterogeneous cluster; NaN = no price. */
 double sm_groups_price(const struct sm_settings *);
 /*
- * The dearest that any attempt may become, by the longest that others have taken
- * beside the training (NULL: none has shown it); NaN = a price is missing.
+ * Upper bound of the cost of any attempt in dollars, with the longest measured
+ * times beside the training (NULL: none measured); NaN = a price is missing.
  */
 double
 sm_plan_worst_cost(const struct sm_settings *, const struct launch_times *);
 /* Dollars of billable seconds; NaN = no price. */
 double sm_plan_cost(const struct sm_settings *, const char *instance_type,
     int instances, double billable_s);
-/* GPUs of all machines of an attempt; 0 = none, or not known of one of them. */
+/* GPUs of all machines of an attempt; 0 = none, or unknown for one of them. */
 int sm_plan_gpus(const struct sm_plan *, const struct sm_settings *);
-/* Processes that train together: instances x processes per host. */
+/* Number of processes that train together: instances x processes per host. */
 int sm_plan_replicas(const struct sm_settings *);
 
 #define SM_NAME_MAX 64
 
-/* hpt-STUDY-ID- : what every job of this study begins with. */
+/* hpt-STUDY-ID- : prefix of all job names of this study. */
 void sm_create_job_prefix(
     char out[SM_NAME_MAX], const char *study, const char *study_id);
 void sm_create_job_name(char out[SM_NAME_MAX], const char *prefix,
@@ -52,7 +54,7 @@ void sm_create_job_name(char out[SM_NAME_MAX], const char *prefix,
 char *sm_create_job_study_key(
     const struct sm_settings *, const char *study, const char *study_id);
 
-/* Everything CreateTrainingJob is made of. */
+/* The inputs of CreateTrainingJob. */
 struct sm_request {
 	const struct sm_settings *settings;
 	const struct sm_plan *plan;
@@ -60,17 +62,21 @@ struct sm_request {
 	const char *job;
 	const char *study_id;
 	const char *metric; /* the objective */
-	const char *study_key; /* of sm_create_job_study_key */
-	const char *code_key; /* of sm_code: prefix of run.sh and code.tar.gz */
+	const char *study_key; /* from sm_create_job_study_key */
+	/* from sm-code-upload.c: prefix of run.sh and code.tar.gz */
+	const char *code_key;
 	const char *region;
 };
-/* The body, or -1 when AWS's limits do not let it be sent, or a text is NULL. */
+/* Append the body; -1: it exceeds AWS's limits, or a text is NULL. */
 int sm_create_job_put(struct buf *, const struct sm_request *, struct err *);
-/* The entry script's text, which is sent in the pieces HPT_SPEC_n. */
+/*
+ * Append the settings of the entry script, which are sent in the pieces
+ * HPT_SPEC_n.
+ */
 void sm_script_vars_put(struct buf *, const struct sm_request *);
-/* Processes on each host of a type; 0: the entry script counts the devices. */
+/* Processes per host of a type; 0: the entry script counts the devices. */
 int sm_plan_per_host(const struct sm_settings *, const char *type);
-/* The hyperparameters the toolkit wants, as members of an object. */
+/* Append the hyperparameters for the toolkit, as members of an object. */
 void sm_distribution_put(struct buf *, const struct sm_request *, bool *first);
 /* The entry script. */
 extern const char sm_run_sh[];

@@ -1,7 +1,6 @@
 /*
- * What the entry script is told, as shell text: variables, how to start, and
- * the command.  Every value stands in single quotes, so the shell changes
- * none.  Refuses to know how the text travels.
+ * The settings for the entry script as shell text: variables, launcher,
+ * command.  All values are in single quotes, so the shell does not change them.
  */
 
 #include <ctype.h>
@@ -77,7 +76,7 @@ env_put(struct buf *b, char *const *env)
 	}
 }
 
-/* The channel whose name comes next after one, for a list in order. */
+/* The channel whose name follows that of another, for a sorted list. */
 static const char *
 channel_after(const struct sm_settings *s, const char *last)
 {

@@ -1,6 +1,6 @@
 /*
- * The hyperparameters by which AWS's toolkit is told what to start: those of
- * the launcher's row in sm-distribution.c, and where the program is.
+ * The hyperparameters for AWS's toolkit: those of the launcher's row in
+ * sm-distribution.c, and the path of the program.
  */
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /*
- * An alarm per job on GPUs that stand idle.  SageMaker's GPUUtilization is 0
- * to 100 times the number of GPUs of the host, so the threshold is, too.
- * Reference: CloudWatch API, PutMetricAlarm.
+ * A CloudWatch alarm per job on idle GPUs.  SageMaker's GPUUtilization is 0 to
+ * 100 times the number of GPUs of the host, and the threshold is scaled
+ * likewise.  Reference: CloudWatch API, PutMetricAlarm.
  */
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /*
- * An EventBridge rule for the jobs of one study, and the SQS queue it fills.
- * A message is a hint that a job has changed: it may come late, twice or not
- * at all.  References: EventBridge user guide, "SageMaker Training Job State
+ * An EventBridge rule for the jobs of one study, and the SQS queue it fills.  A
+ * message is a hint that a job has changed: it may be late, duplicated or
+ * lost.  References: EventBridge user guide, "SageMaker Training Job State
  * Change"; SQS API reference.
  */
 
@@ -17,7 +17,7 @@
 
 enum {
 	AGAIN_MS = 300000, /* after a failure that outlived all tries */
-	WAIT_S = 20 /* of a long poll: the most there is */
+	WAIT_S = 20 /* long poll: the maximum */
 };
 
 struct sm_watch_eventbridge {
@@ -101,11 +101,11 @@ on_messages(void *arg, const struct aws_answer *a)
 
 	ev->poll = NULL;
 	if (!a->good) {
-		/* The queue may be gone: begin from its start. */
+		/* The queue may be gone: set up everything again. */
 		fail_later(ev);
 		return;
 	}
-	/* The key is missing when there is nothing. */
+	/* An empty answer has no such key. */
 	list = a->json != NULL ? json_get(a->json, "Messages") : NULL;
 	for (j = list != NULL ? json_first(list) : NULL; j != NULL;
 	     j = json_next(j))
@@ -167,7 +167,7 @@ on_policy(void *arg, const struct json *json)
 	buf_free(&body);
 }
 
-/* The rule, and only it, may send to the queue. */
+/* Only this rule may send to the queue. */
 static void
 policy_put(struct buf *b, const struct sm_watch_eventbridge *ev)
 {
@@ -300,7 +300,7 @@ sm_watch_eventbridge_free(struct sm_watch_eventbridge *ev)
 
 /* ---- taking away ------------------------------------------------------------ */
 
-/* Target, rule and queue, in turn; what is gone already is fine. */
+/* Remove target, rule and queue in turn; missing ones are ignored. */
 
 static void
 on_taken(void *arg, const struct json *json)

@@ -1,4 +1,4 @@
-/* What the files of the watching share. */
+/* Declarations shared by the watch files. */
 
 #ifndef HPOTUNE_SM_WATCH_INTERNAL_H
 #define HPOTUNE_SM_WATCH_INTERNAL_H
@@ -12,42 +12,42 @@ struct buf;
 struct sm_watch_eventbridge; /* sm-watch-eventbridge.c */
 struct sm_watch_call;
 
-/* One way of taking things away: who hears when it is done. */
+/* One removal of resources, and its callback. */
 struct sm_watch_removal {
 	struct sm_watch *watch;
-	bool quiet; /* nothing is noted */
+	bool quiet; /* send no notes */
 	void (*done)(void *arg);
 	void *arg;
 };
 
 struct sm_watch {
 	struct sm_watch_env env; /* texts are copies */
-	struct sm_watch_call *calls; /* on their way */
+	struct sm_watch_call *calls; /* in flight */
 	struct sm_watch_eventbridge *events; /* or NULL */
 	struct loop_timer *publish; /* or NULL */
 	bool publish_noted, alarm_noted;
-	double best; /* of the objective; NaN = none */
+	double best; /* best objective; NaN = none */
 	double cost, billable_s; /* of ended jobs */
 	int running, ended;
 	struct sm_watch_removal events_removal, alarm_removal;
 };
 
-/* json is NULL when the call failed (then it was noted). */
+/* json is NULL if the call failed (a note was sent). */
 typedef void sm_watch_cb(void *arg, const struct json *);
 /*
- * Ask; what fails is noted as "what: why", once if noted is given.  then may
- * be NULL.
+ * Send a request; a failure is noted as "what: why", once if noted is given.
+ * then may be NULL.
  */
 void sm_watch_ask(struct sm_watch *, enum aws_service, const char *operation,
     const struct buf *body, const char *what, bool *noted, sm_watch_cb *then,
     void *arg);
-/* Append ,"key":"text" or, behind a bracket, "key":"text". */
+/* Append ,"key":"text"; without the comma after a bracket. */
 void sm_watch_put(struct buf *, const char *key, const char *text);
 
 /* sm-watch-eventbridge.c */
 struct sm_watch_eventbridge *sm_watch_eventbridge_new(struct sm_watch *);
 void sm_watch_eventbridge_free(struct sm_watch_eventbridge *);
-/* Take rule and queue away again; done is called when all is answered. */
+/* Remove rule and queue; done is called when all answers have come. */
 void sm_watch_eventbridge_remove(
     struct sm_watch *, void (*done)(void *arg), void *arg);
 
@@ -55,7 +55,7 @@ void sm_watch_eventbridge_remove(
 void
 sm_watch_alarm_make(struct sm_watch *, const char *job, const struct sm_plan *);
 void sm_watch_alarm_remove(struct sm_watch *, const char *job);
-/* All alarms of the study; done is called when all is answered. */
+/* Remove all alarms of the study; done is called when all answers have come. */
 void sm_watch_alarm_remove_all(
     struct sm_watch *, void (*done)(void *arg), void *arg);
 

@@ -1,7 +1,7 @@
 /*
- * Metrics of the study in CloudWatch, once a minute: namespace "hpotune", one
- * dimension, the study.  CloudWatch takes finite numbers up to 2^360.
- * Reference: CloudWatch API, PutMetricData.
+ * Publishes metrics of the study to CloudWatch, once a minute: namespace
+ * "hpotune", one dimension, the study.  CloudWatch accepts finite numbers up to
+ * 2^360.  Reference: CloudWatch API, PutMetricData.
  */
 
 #include <math.h>

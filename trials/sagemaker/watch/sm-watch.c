@@ -1,7 +1,6 @@
 /*
- * Watching from outside: who is asked for what, and what is taken away again.
- * Nothing here decides about a trial; a service that says no is noted and left
- * alone.
+ * External watching: creates and removes its resources.  No influence on
+ * trials; a failed service is noted and not used again.
  */
 
 #include <math.h>
@@ -17,7 +16,7 @@
 
 enum {
 	PUBLISH_MS = 60000, /* the resolution of CloudWatch */
-	REMOVE_MS = 15000 /* then what is left stays there */
+	REMOVE_MS = 15000 /* limit; then resources remain */
 };
 
 struct sm_watch_call {
@@ -28,7 +27,7 @@ struct sm_watch_call {
 	bool *noted;
 	sm_watch_cb *then;
 	void *arg;
-	bool removes; /* what is not there is no trouble */
+	bool removes; /* missing resources are no error */
 };
 
 void

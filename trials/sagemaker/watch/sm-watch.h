@@ -1,7 +1,7 @@
 /*
- * Watching from outside, all on request: an EventBridge rule that tells an SQS
- * queue of every change of a job (an accelerator; the poller stays the truth),
- * an alarm per job on idle GPUs, and metrics of the study in CloudWatch.
+ * External watching, all optional: an EventBridge rule that sends every change
+ * of a job to an SQS queue (only an acceleration; polling decides), an alarm
+ * per job on idle GPUs, and metrics of the study in CloudWatch.
  */
 
 #ifndef HPOTUNE_SM_WATCH_H
@@ -24,30 +24,30 @@ struct sm_watch_env {
 	const char *prefix; /* of job names, of the rule and of the queue */
 	const char *study;
 	bool maximize;
-	/* A job has changed: have a look at it. */
+	/* A job has changed: describe it. */
 	void (*changed)(void *arg, const char *job);
 	void (*note)(void *arg, enum launch_level, const char *text);
 	void *arg;
 };
 
 /*
- * Nothing is made before sm_watch_job, and nothing at all unless the settings
- * ask for it.  What goes wrong is noted once and left alone.
+ * Creates nothing before sm_watch_job, and nothing unless the settings ask for
+ * it.  A failure is noted once.
  */
 struct sm_watch;
 struct sm_watch *sm_watch_new(const struct sm_watch_env *);
 void sm_watch_free(struct sm_watch *);
-/* A job trains from now on; or: its end was heard. */
+/* A job starts to train; a job has ended. */
 void sm_watch_job(struct sm_watch *, const char *job, const struct sm_plan *);
 void sm_watch_ended(
     struct sm_watch *, const char *job, double billable_s, double cost);
 /* A report of the objective. */
 void sm_watch_report(struct sm_watch *, double value);
-/* How many jobs hold a slot now. */
+/* Number of running jobs. */
 void sm_watch_running(struct sm_watch *, int jobs);
 /*
- * Remove rule and queue: the study has no job any more.  Asks on a loop of its
- * own, for some seconds at most.
+ * Remove rule and queue: the study has no jobs left.  Runs a loop of its own,
+ * for some seconds at most.
  */
 void sm_watch_remove(const struct sm_watch_env *);
 

@@ -1,6 +1,6 @@
 /*
- * Memory for kernels, which include nothing of ours: there is some, or the
- * program ends, as everywhere here.
+ * Memory for kernels, which include nothing of src/: allocation ends the
+ * program on failure, as elsewhere.
  */
 
 #ifndef HPOTUNE_ALLOC_H
@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-/* n x m numbers, not set; lined up for the widest vectors. */
+/* n x m numbers, uninitialised, aligned for the widest vectors. */
 static inline double *
 kernel_alloc(size_t n, size_t m)
 {

@@ -1,6 +1,6 @@
 /*
- * Scalar formulas that the CPU kernels and their CUDA twins share, so that
- * both compute the same thing.  Knows numbers only.
+ * Scalar formulas shared by the CPU kernels and their CUDA versions, so that
+ * both compute the same.
  */
 
 #ifndef HPOTUNE_FORMULAS_H
@@ -16,13 +16,13 @@
 #define KERNEL_INLINE static inline __attribute__((always_inline, unused))
 #endif
 
-/* Where exp(-t) is as good as 0: a distance is cut there. */
+/* Where exp(-t) is negligible: larger distances are cut to this. */
 #define KERNEL_FAR 700.0
 
 /*
- * exp(x) for -708 <= x <= 0, relative error below 1e-15.  No branch and no
- * conversion to an integer, so compilers turn a loop of it into vectors: adding
- * 1.5 * 2^52 leaves the nearest whole number in the low bits.
+ * exp(x) for -708 <= x <= 0, relative error below 1e-15.  Without branches and
+ * integer conversions, so that compilers vectorise loops of it: adding 1.5 *
+ * 2^52 leaves the nearest integer in the low bits.
  */
 KERNEL_INLINE double
 kernel_exp(double x)
@@ -79,7 +79,7 @@ matern_slope(double t, double e)
 
 /*
  * ln of z Phi(z) + phi(z).  Left of -25 the two terms cancel and soon
- * underflow; there phi(z) is taken out of the asymptotic series of Mills'
+ * underflow; there phi(z) is factored out of the asymptotic series of Mills'
  * ratio, whose terms are below 1e-15 after eight of them.
  */
 KERNEL_INLINE double

@@ -1,12 +1,12 @@
 /*
- * Heavy arithmetic behind one table of functions, so that the same mathematics
- * runs on a CPU and on a GPU.  kernels/NAME.c is the definition of each,
- * kernels/NAME.cu its twin; tests/unit/kernels/t_twins.c compares the two.
+ * Numeric kernels behind one table of functions, with one implementation for
+ * the CPU and one for the GPU.  In each folder NAME.c is the definition and
+ * NAME.cu the CUDA version (of gp-top.c and gp-predict.c likewise);
+ * tests/unit/kernels/t_twins.c compares the two.
  *
- * Arrays are of double, matrices row by row.  Knows numbers; refuses to know
- * spaces, histories and studies.  A function that a backend does not have is
- * NULL: the hpotune program itself is linked without LAPACK, hpotune-worker
- * with all of it.
+ * Arrays are of double, matrices row-major.  Kernels include nothing of the
+ * model (spaces, histories, studies).  A function that a backend lacks is NULL:
+ * the hpotune program is linked without LAPACK, hpotune-worker with it.
  */
 
 #ifndef HPOTUNE_KERNELS_H
@@ -38,20 +38,20 @@ struct gp_data {
 	double noise_floor;
 };
 
-/* One process with its hyperparameters fixed, factorised. */
+/* One process with fixed hyperparameters, factorised. */
 struct gp;
 
-/* What a sweep did: for figures, and for tests of the pruning. */
+/* Statistics of a sweep, for benchmarks and tests of the pruning. */
 struct gp_sweep {
-	double share; /* of the work for variances that was not pruned */
+	double share; /* share of the work for variances that was not pruned */
 };
 
 /*
- * Learning curves: the value at slot k of H, of a curve that ends at slot H - 1,
- * is c + a g(k) plus noise, where g is one of a few hundred shapes with g(0) = 1
- * and g(H - 1) = 0; so c is the value at the end.  Smaller is better.  Values
- * are in units in which 0 is the best known and 1 where curves begin, which is
- * what the priors of c and a are made for.
+ * Learning curves: the value at slot k of H, of a curve that ends at slot H -
+ * 1, is c + a g(k) plus noise, where g is one of a few hundred shapes with g(0)
+ * = 1 and g(H - 1) = 0; so c is the value at the end.  Smaller is better.
+ * Values are scaled so that 0 is the best known value and 1 that at the start
+ * of curves; the priors of c and a assume this.
  */
 struct curve_bank;
 
@@ -74,8 +74,8 @@ struct curve_guess {
 };
 
 /*
- * Recorded curves, one after the other in flat arrays; smaller is better, NaN
- * and infinities are reports that are not finite.
+ * Recorded curves, concatenated in flat arrays; smaller is better, NaN and
+ * infinities are non-finite reports.
  */
 struct replay_curves {
 	size_t n;
@@ -84,57 +84,59 @@ struct replay_curves {
 	const int64_t *step; /* ascending in each curve */
 	const double *value;
 	int64_t max_steps; /* 0 = unknown */
-	int value_last; /* the last report is a trial's result, not the best */
-	int64_t last_step; /* with which a trial ends; 0 = max_steps */
+	/* the result of a trial is its last report, not its best */
+	int value_last;
+	int64_t last_step; /* last step of a trial; 0 = max_steps */
 };
 
 enum replay_value { REPLAY_LAST, REPLAY_BEST, REPLAY_MEAN, REPLAY_VALUES };
 
-/* The rule "median" with these options. */
+/* Options of the rule "median". */
 struct replay_policy {
 	enum replay_value own, reference;
-	int completed; /* the pool: only completed trials */
+	int completed; /* the pool has completed trials only */
 	int guard;
 	double share; /* percentile / 100 */
 	int64_t min_trials, interval, diverged_after;
 	int64_t warmup_steps, warmup_reports;
 };
 
-/* Studies of so many trials, which start in the order of their row. */
+/* Studies of this many trials, started in the order of their row. */
 struct replay_studies {
 	size_t n, trials;
 	const size_t *order; /* n x trials: curves */
-	size_t workers; /* at a time; each makes one report in turn */
+	size_t workers; /* number of parallel trials; each reports in turn */
 };
 
 struct replay_score {
-	int64_t skipped; /* reports that were not made */
-	int64_t stopped; /* trials */
+	int64_t skipped; /* reports saved by stopping */
+	int64_t stopped; /* number of stopped trials */
 	int64_t killed; /* 1: the best trial was stopped */
 	double found; /* the best result; NaN: there is none */
 };
 
 struct kernels {
 	const char *name; /* "cpu", "cuda" */
-	const char *device; /* its name for people */
-	void *dev; /* of the backend: first argument of the others */
+	const char *device; /* its name, for messages */
+	void *dev; /* of the backend: first argument of the functions */
 
 	/*
 	 * Log marginal likelihood of r vectors theta (r x (d + 2)) in value
 	 * (r), its gradient in gradient (r x (d + 2)); status[i]: steps of
-	 * jitter that the factorisation needed, -1 = none was enough (value is
-	 * then -inf, the gradient 0).
+	 * jitter that the factorisation needed, -1 = it failed with all (value
+	 * is then -inf, the gradient 0).
 	 */
 	void (*gp_likelihood)(void *dev, const struct gp_data *,
 	    const double *theta, size_t r, double *value, double *gradient,
 	    int *status);
-	/* Factorise once.  NULL when no jitter was enough. */
+	/* Factorise once.  NULL if it fails with all jitter. */
 	struct gp *(*gp_fit)(
 	    void *dev, const struct gp_data *, const double *theta);
 	void (*gp_free)(void *dev, struct gp *);
 	/*
 	 * Mean and variance (of the function, without noise) at m points (m x
-	 * d); variance may be NULL: only the means, which cost n each, not n^2.
+	 * d); variance may be NULL: only the means, which take O(n) per point
+	 * instead of O(n^2).
 	 */
 	void (*gp_predict)(void *dev, const struct gp *, const double *x,
 	    size_t m, double *mean, double *variance);
@@ -143,54 +145,56 @@ struct kernels {
 	    size_t m, double *mean, double *variance, double *d_mean,
 	    double *d_variance);
 	/*
-	 * k points whose values are not known yet (trials that run): they lower
-	 * the variance around them and leave the mean as it is.
+	 * Add k points whose values are unknown yet (running trials): they
+	 * lower the variance around them and leave the mean unchanged.
 	 */
 	void (*gp_pend)(void *dev, struct gp *, const double *x, size_t k);
 	/*
 	 * The k of m candidates (m x d) with the largest log expected
 	 * improvement over best for minimisation (Ament et al., "Unexpected
 	 * improvements to expected improvement", NeurIPS 2023), best first:
-	 * their indices and scores.  The same as without pruning, up to a
-	 * relative 1e-6 in the score.  Returns how many there are: k, or m when
+	 * their indices and scores.  Equal to the result without pruning, up to
+	 * a relative 1e-6 in the score.  Returns their number: k, or m when
 	 * that is less.
 	 */
 	size_t (*gp_top)(void *dev, const struct gp *, const double *x,
 	    size_t m, double best, size_t k, size_t *index, double *score,
 	    struct gp_sweep *);
 
-	/* The shapes for curves of so many slots (at least 2). */
+	/*
+	 * Create the bank of shapes for curves of this many slots (at least 2).
+	 */
 	struct curve_bank *(*bank_new)(void *dev, size_t slots);
 	void (*bank_free)(void *dev, struct curve_bank *);
 	/*
-	 * What the first n values of a curve (NaN: nothing is known of a slot)
-	 * say about its last one: a linear regression in closed form for each
-	 * shape and each of a few levels of noise, mixed by their evidence to
-	 * the power of temper.  Late values count more, by the cube of the slot.
+	 * Predict the last value of a curve from its first n values (NaN: a
+	 * missing value): a linear regression in closed form for each shape and
+	 * each of a few noise levels, mixed by their evidence to the power of
+	 * temper.  Late values have more weight, by the cube of the slot.
 	 */
 	void (*bank_guess)(void *dev, const struct curve_bank *,
 	    const double *y, size_t n, double temper, double threshold,
 	    struct curve_guess *);
 	/*
-	 * The same of m curves: rows of y (m x slots), of each the first n[i]
-	 * values, and m thresholds.  bank_guess is this with one curve, which
-	 * is all that the stopping rules ask for at a time, on the CPU; a GPU
-	 * is worth its while for thousands, of which only tests ask so far.
+	 * The same for m curves: rows of y (m x slots), of each the first n[i]
+	 * values, and m thresholds.  The stopping rules use bank_guess, with
+	 * one curve at a time, on the CPU; a GPU pays off for thousands of
+	 * curves, which only tests use so far.
 	 */
 	void (*bank_guesses)(void *dev, const struct curve_bank *,
 	    const double *y, const size_t *n, size_t m, double temper,
 	    const double *threshold, struct curve_guess *);
 
 	/*
-	 * ln of the density at m points (m x d); more (m x n) is what each
-	 * component has there besides, NULL: nothing.
+	 * ln of the density at m points (m x d); more (m x n) is added per
+	 * component, NULL: nothing.
 	 */
 	void (*mix_density)(void *dev, const struct mix *, const double *x,
 	    const double *more, size_t m, double *out);
 
 	/*
-	 * Each policy on each study: n x studies.n scores.  The same numbers
-	 * from every backend.
+	 * Evaluate each policy on each study: n x studies.n scores.  All
+	 * backends give equal results.
 	 */
 	void (*replay)(void *dev, const struct replay_curves *,
 	    const struct replay_policy *, size_t n,
@@ -204,19 +208,19 @@ struct kernels {
 	int (*sym_eigen)(void *dev, double *a, size_t n, double *values);
 };
 
-/* What needs no library: always there. */
+/* Kernels without libraries: always available.  Static. */
 const struct kernels *kernels_plain(void);
-/* All of it on one core, with LAPACK.  In hpotune-worker. */
+/* All kernels on one core, with LAPACK.  In hpotune-worker. */
 const struct kernels *kernels_cpu(void);
 /*
- * What OPENBLAS_CORETYPE has to say for OpenBLAS to use this processor: it knows
- * only the models that were there when it was made, takes a newer one for one of
- * 2004, and is then three times slower.  NULL: it has chosen well.  The variable
- * is read before main, so a program that sets it has to start itself again.
+ * The value that OPENBLAS_CORETYPE needs for OpenBLAS to use this processor
+ * well: it takes a model newer than itself for one of 2004 and is then three
+ * times slower.  NULL: its choice is good.  OpenBLAS reads the variable before
+ * main, so a program that sets it must execute itself again.
  */
 const char *openblas_core(void);
 /*
- * All of it on a GPU; NULL with the reason in why (of n bytes) when there is
+ * All kernels on a GPU; NULL with the reason in why (of n bytes) if there is
  * none.  In hpotune-worker-cuda.
  */
 const struct kernels *kernels_cuda(char *why, size_t n);

@@ -1,7 +1,4 @@
-/*
- * Linear algebra from OpenBLAS.  Knows matrices; refuses to know what is in
- * them.
- */
+/* Linear algebra from OpenBLAS. */
 
 #include <cblas.h>
 #include <math.h>

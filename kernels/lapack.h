@@ -1,7 +1,7 @@
 /*
- * The few functions of LAPACK that are used, on matrices column by column of
- * which only the lower triangle counts.  Called through LAPACK's own names:
- * not every OpenBLAS brings LAPACKE.
+ * The functions of LAPACK that are used, on column-major matrices of which only
+ * the lower triangle is used.  Called by LAPACK's own names, because some
+ * builds of OpenBLAS lack LAPACKE.
  */
 
 #ifndef HPOTUNE_LAPACK_H
@@ -21,7 +21,7 @@ int lapack_factor_inverse(double *a, size_t n, size_t stride);
 void lapack_inverse_times(double *a, size_t n, size_t stride, double *x);
 /* x = (l l')^-1 x for one vector. */
 void lapack_solve(const double *l, size_t n, size_t stride, double *x);
-/* kernels.h has it. */
+/* See kernels.h. */
 int lapack_eigen(void *dev, double *a, size_t n, double *values);
 
 #endif /* HPOTUNE_LAPACK_H */

@@ -1,4 +1,4 @@
-/* Has OpenBLAS chosen well for this processor? */
+/* Checks whether OpenBLAS chose a good kernel for this processor. */
 
 #include <cblas.h>
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 /*
- * Functions compiled for several processors; the best is taken at load time.
- * Static ones only: clang before 18 defines no symbol that another file could
- * call.
+ * Functions compiled for several processors; the loader selects the best
+ * version.  Static functions only: clang before 18 defines no symbol that other
+ * files could call.
  */
 
 #ifndef HPOTUNE_TARGET_CLONES_H

@@ -1,6 +1,6 @@
 /*
- * A program of the user's own, which the server talks with (suggest-external.c): here
- * are its options alone.
+ * A program of the user suggests points; the server talks to it
+ * (suggest-external.c).  This file has only its options.
  */
 
 #include <stddef.h>
@@ -35,7 +35,7 @@ external_check(
 	    "external: \"command\" is missing: the program to ask");
 }
 
-/* An example, for plans: nobody but the program knows what it would say. */
+/* An example, for plans: the answers of the program are unknown. */
 static int
 external_suggest(struct suggestion *out, const struct strategy_ask *ask,
     const struct option_value *values, struct err *e)

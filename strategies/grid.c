@@ -1,7 +1,4 @@
-/*
- * Every combination once: the lattice of the space, in order or in one drawn
- * by the seed.
- */
+/* All combinations once, in lattice order or in an order drawn by the seed. */
 
 #include "src/base/err.h"
 #include "src/base/rng.h"
@@ -25,8 +22,9 @@ static const struct option options[] = {
 };
 
 /*
- * Where index goes when 0 … n-1 are shuffled: a Feistel network over the
- * smallest even number of bits that holds n, walked until it falls inside.
+ * Position of index in a random permutation of 0 to n-1: a Feistel network over
+ * the smallest even number of bits that holds n, iterated until the result is
+ * below n.
  */
 static uint64_t
 shuffle_index(uint64_t index, uint64_t n, uint64_t seed)

@@ -1,6 +1,6 @@
 /*
- * Random points: each parameter uniform in the cube, independent of all that
- * was learnt.  Bergstra and Bengio, "Random search for hyper-parameter
+ * Random points: each parameter uniform in the cube, independent of the
+ * history.  Bergstra and Bengio, "Random search for hyper-parameter
  * optimization", JMLR 13 (2012).
  */
 

@@ -1,10 +1,10 @@
 /*
- * Sobol points: quasi-random, evenly spread however many are taken.
+ * Sobol points: quasi-random, evenly spread for any number of points.
  *
  * Direction numbers: Joe and Kuo, "Constructing Sobol sequences with better
- * two-dimensional projections", SIAM J. Sci. Comput. 30 (2008).  Scrambling:
+ * two-dimensional projections", SIAM J.  Sci.  Comput. 30 (2008).  Scrambling:
  * nested uniform, Owen, "Randomly permuted (t,m,s)-nets and (t,s)-sequences"
- * (1995): a bit is flipped or not depending on all bits above it.
+ * (1995): a bit is flipped depending on all bits above it.
  */
 
 #include <stddef.h>
@@ -33,9 +33,8 @@ static const struct option options[] = {
 };
 
 /*
- * Dimensions 2 … 128, one after the other: a primitive polynomial (its
- * coefficients as bits, both ends included), then as many initial numbers as
- * its degree.
+ * Dimensions 2 to 128 in turn: a primitive polynomial (its coefficients as
+ * bits, both ends included), then as many initial numbers as its degree.
  */
 static const uint16_t joe_kuo[] = { 3, 1, 7, 1, 3, 11, 1, 3, 1, 13, 1, 1, 1, 19,
 	1, 1, 3, 3, 25, 1, 3, 5, 13, 37, 1, 1, 5, 5, 17, 41, 1, 1, 5, 5, 5, 47,
@@ -136,7 +135,7 @@ sobol_bits(const uint32_t v[SOBOL_BITS], uint32_t index)
 	return x;
 }
 
-/* Flip bits: each by a coin that belongs to the bits above it. */
+/* Flip bits, each by a random bit determined by the bits above it. */
 static uint32_t
 owen_scramble(uint32_t x, uint64_t seed, uint32_t dim)
 {
@@ -200,7 +199,7 @@ sobol_suggest(struct suggestion *out, const struct strategy_ask *ask,
 
 	if (sobol_check(values, ask->space, e) == -1)
 		return -1;
-	/* The numbers to come are of the trials to come. */
+	/* The following points belong to the following trials. */
 	if (ask->redraw > 0)
 		return strategy_random.suggest(out, ask, NULL, e);
 	if (index > UINT32_MAX)

@@ -11,7 +11,7 @@ enum { SOBOL_DIMS = 128 };
 /*
  * The first m < 2^32 points of the sequence as rows of x (m x d), all their
  * bits flipped by shift (one word per dimension): another even set for each
- * shift.  Dimensions from SOBOL_DIMS on are left as they are.
+ * shift.  Dimensions from SOBOL_DIMS on are left unchanged.
  */
 void sobol_rows(double *x, size_t m, size_t d, const uint32_t *shift);
 

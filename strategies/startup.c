@@ -1,4 +1,4 @@
-/* First points: random ones, or evenly spread ones. */
+/* The first points: random or evenly spread. */
 
 #include <string.h>
 

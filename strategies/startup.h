@@ -1,16 +1,14 @@
 /*
- * The first points of a strategy that learns: until enough trials are over
- * there is nothing to learn from.  Any strategy has the two options and the
- * three calls below, under the same names.
+ * The first points of a model-based strategy, before there are enough finished
+ * trials.  Any strategy has the two options and the three calls below, under
+ * the same names.
  *
- *	static const struct option options[] = {
- *		STARTUP_OPTIONS("10"),
- *		…
- *	if (startup_wanted(options, values, ask->history))
- *		return startup_suggest(out, ask, options, values, e);
+ * static const struct option options[] = { STARTUP_OPTIONS("10"), …
+ * if (startup_wanted(options, values, ask->history))
+ * return startup_suggest(out, ask, options, values, e);
  *
- * Trials of other studies (warm_start) count as trials that are over: with
- * enough of them the first point is a learnt one.
+ * Trials of other studies (warm_start) count as finished: with enough of them
+ * the first point comes from the model.
  */
 
 #ifndef HPOTUNE_STARTUP_H
@@ -44,15 +42,18 @@ extern const char *const startup_choices[];
 		.help = "where the first points come from",          \
 	}
 
-/* For strategy.check: whether the first points can be had for this space. */
+/* For strategy.check: whether the first points are possible in this space. */
 int startup_check(const struct option *, const struct option_value *,
     const struct space *, struct err *);
-/* Trials that say something: completed, stopped or failed by themselves. */
+/*
+ * Number of trials with a usable result: completed, stopped or failed by
+ * themselves.
+ */
 size_t startup_finished(const struct history *);
 /* Whether there are fewer than n_startup_trials; history may be NULL. */
 bool startup_wanted(
     const struct option *, const struct option_value *, const struct history *);
-/* One of the first points, as strategy.suggest gives it. */
+/* Fill in one of the first points; results as of strategy.suggest. */
 int startup_suggest(struct suggestion *, const struct strategy_ask *,
     const struct option *, const struct option_value *, struct err *);
 

@@ -1,10 +1,11 @@
 /*
- * A stopping rule answers keep or stop for one report of one trial.
+ * The interface of a stopping rule, which decides keep or stop for one report
+ * of one trial.
  *
  * It is a pure function of the recorded curves in the order they were
- * recorded.  What it keeps in state is a cache: feeding the same history again
- * gives the same state, so a restart and a replay give the same answers.
- * All values inside are turned so that smaller is better.
+ * recorded.  Its state is a cache: the same history gives the same state, so a
+ * restart and a replay give the same results.  All values passed in are
+ * oriented so that smaller is better.
  */
 
 #ifndef HPOTUNE_STOPPER_H
@@ -22,22 +23,21 @@ struct option_value;
 enum verdict {
 	VERDICT_KEEP,
 	VERDICT_STOP,
-	VERDICT_PAUSE, /* a stop that may be taken back: promote */
-	VERDICT_SUSPENDED /* would stop, but a guard forbids it */
+	VERDICT_PAUSE, /* a stop that may be undone: promote */
+	VERDICT_SUSPENDED /* would stop, but the guard prevents it */
 };
 
 struct judgement {
 	enum verdict verdict;
-	bool diverged; /* the stop is for non-finite reports */
-	const char *rule; /* name of the rule that decided, borrowed */
-	double value; /* what stood for the trial, user's sign */
-	double
-	    threshold; /* what it was compared with, user's sign; NaN = nothing */
-	int64_t pool; /* trials that were compared */
+	bool diverged; /* stopped because of non-finite reports */
+	const char *rule; /* name of the deciding rule, borrowed */
+	double value; /* value of the trial, with the user's sign */
+	double threshold; /* its threshold, with the user's sign; NaN = none */
+	int64_t pool; /* number of trials compared */
 	char why[192]; /* one clause for the user */
 };
 
-/* A trial that VERDICT_PAUSE has ended for now. */
+/* A trial paused by VERDICT_PAUSE. */
 struct stopper_paused {
 	int64_t trial;
 	int64_t step; /* at which it was judged */
@@ -45,7 +45,7 @@ struct stopper_paused {
 
 struct stopper_env {
 	int64_t max_steps; /* 0 = unknown */
-	int64_t last_step; /* … with which a trial ends; 0 = max_steps */
+	int64_t last_step; /* last step of a trial; 0 = max_steps */
 	bool maximize;
 	const char *study; /* its name: some rules hash it */
 };
@@ -60,46 +60,50 @@ struct stopper {
 	int (*open)(void **state, const struct option_value *,
 	    const struct stopper_env *, struct err *);
 	void (*close)(void *state);
-	/* After history_report: the trial reported step. */
+	/* Called after history_report: the trial reported step. */
 	void (*observe)(
 	    void *state, const struct history *, int64_t trial, int64_t step);
-	/* After history_end (or history_retry): its place in the pools changed. */
+	/*
+	 * Called after history_end and history_retry: its role in the pools
+	 * changed.
+	 */
 	void (*ended)(void *state, const struct history *, int64_t trial);
 	/*
 	 * Judge the trial at the step it has just reported (the newest of its
-	 * curve).  Only called for steps that were not judged before.
+	 * curve).  Called only once per step.
 	 */
 	void (*judge)(void *state, const struct history *, int64_t trial,
 	    int64_t step, struct judgement *);
 	/*
-	 * Of n paused trials the one that goes on first by what is known now,
-	 * with the numbers of the rung that lets it (verdict VERDICT_KEEP); 0:
-	 * none does.  The answer depends on the curves and on who is paused,
-	 * not on the order of either.  NULL: the rule never pauses.
+	 * The one of n paused trials that is resumed first by the current
+	 * state, with the numbers of the rung that allows it (verdict
+	 * VERDICT_KEEP); 0: none.  The result depends on the curves and on
+	 * which trials are paused, not on the order of either.  NULL: the rule
+	 * never pauses.
 	 */
 	int64_t (*promote)(void *state, const struct history *,
 	    const struct stopper_paused *, size_t n, struct judgement *);
 	/*
-	 * For view medians: how many values are in the pool at step and their
-	 * median (user's sign); false when the rule keeps no such pool or the
-	 * pool is empty.  NULL when the rule has none.
+	 * For the view medians: the number of values in the pool at step and
+	 * their median (user's sign); false when the rule has no such pool or
+	 * the pool is empty.  NULL = no medians.
 	 */
 	bool (*median)(void *state, const struct history *, int64_t step,
 	    int64_t *trials, double *median);
 };
 
-/* All of them, in the order of the manual.  Ends with NULL. */
+/* All rules in the order of the manual, ending with NULL. */
 extern const struct stopper *const stoppers[];
 const struct stopper *stopper_find(const char *name);
 
 /*
- * The rules of one study as one: any of them may stop; a rule with "veto"
- * only prevents.  Opened from the list in study.json by the server (or by
- * replay), which reads the options of each.
+ * The rules of one study as one: any of them may stop; a rule with "veto" only
+ * prevents.  Opened from the list in study.json by the server (or by replay),
+ * which reads the options of each.
  */
 struct stop_rule_set;
 struct stop_rule_set *stop_rule_set_new(void);
-/* Takes over a rule opened with these options. */
+/* Add a rule opened with these options; takes ownership of state. */
 int stop_rule_set_add(struct stop_rule_set *, const struct stopper *,
     const struct option_value *, const struct stopper_env *, bool veto,
     struct err *);
@@ -109,18 +113,18 @@ void stop_rule_set_observe(struct stop_rule_set *, const struct history *,
     int64_t trial, int64_t step);
 void stop_rule_set_ended(
     struct stop_rule_set *, const struct history *, int64_t trial);
-/* For view medians: that of the first rule that keeps one. */
+/* For the view medians: that of the first rule that has one. */
 bool stop_rule_set_median(struct stop_rule_set *, const struct history *,
     int64_t step, int64_t *trials, double *median);
 /*
- * The first rule that stops fills out; else the first that pauses; else the
- * first that was suspended; else VERDICT_KEEP with the first rule's numbers.
- * A veto rule turns a stop or a pause into VERDICT_SUSPENDED unless it would
- * stop or pause the trial too.
+ * out gets the result of the first rule that stops; else of the first that
+ * pauses; else of the first that was suspended; else VERDICT_KEEP with the
+ * first rule's numbers.  A veto rule turns a stop or a pause into
+ * VERDICT_SUSPENDED unless it would stop or pause the trial too.
  */
 void stop_rule_set_judge(struct stop_rule_set *, const struct history *,
     int64_t trial, int64_t step, struct judgement *);
-/* The first answer of a rule that pauses, or 0. */
+/* The first non-zero result of a rule that pauses, or 0. */
 int64_t stop_rule_set_promote(struct stop_rule_set *, const struct history *,
     const struct stopper_paused *, size_t n, struct judgement *);
 

@@ -1,4 +1,4 @@
-/* Everything there is: the strategies, in the order of the manual. */
+/* The table of strategies, in the order of the manual. */
 
 #include <stddef.h>
 #include <string.h>

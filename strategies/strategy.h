@@ -1,11 +1,10 @@
 /*
- * A strategy chooses the next point to try.
+ * The interface of a strategy, which chooses the next point to try.
  *
- * It is a pure function of what has been learnt so far: same space, same
- * history, same seed, same trial number, same answer.  It sees points in the
- * unit cube and losses, and nothing else: no file, clock, socket or store.
- * Trials of other studies (warm_start) are in the history before its own: look
- * from history_first().
+ * It is a pure function of the history: same space, same history, same seed,
+ * same trial number, same result.  It sees points in the unit cube and losses,
+ * and has no file, clock, socket or store.  Trials of other studies
+ * (warm_start) are in the history before its own: start at history_first().
  */
 
 #ifndef HPOTUNE_STRATEGY_H
@@ -26,65 +25,66 @@ struct strategy_ask {
 	const struct space *space;
 	const struct history *history;
 	uint64_t seed;
-	int64_t trial; /* the number the new trial will have, from 1 */
-	int64_t n_enqueued; /* trials before it that were not suggested */
-	int64_t max_steps; /* of a trial; 0 = not known */
+	int64_t trial; /* number of the new trial, from 1 */
+	int64_t n_enqueued; /* earlier trials that were not suggested */
+	int64_t max_steps; /* of a trial; 0 = unknown */
 	/*
-	 * How often this was asked before in vain: the answers were settings
-	 * that had been tried.
+	 * How many earlier results for this trial were rejected because the
+	 * setting had been tried.
 	 */
 	unsigned redraw;
-	const struct kernels *kernels; /* NULL: none but the plain ones */
+	const struct kernels *kernels; /* NULL: only the plain ones */
 };
 
-/* The answer. */
+/* The result. */
 struct suggestion {
 	double *x; /* one number in [0, 1] per parameter; the caller's array */
-	int64_t from; /* the trial whose checkpoint it continues; 0 = none */
-	int64_t member; /* of a population, from 1, that it is; 0 = none */
-	int64_t until; /* the step that completes it; 0 = its own end */
-	const char *made_by; /* static: the kernels that worked, or "cpu" */
+	int64_t from; /* trial whose checkpoint it continues; 0 = none */
+	int64_t member; /* member of the population, from 1; 0 = none */
+	int64_t until; /* the step that completes it; 0 = unlimited */
+	const char *made_by; /* static: the kernels used, or "cpu" */
 };
 
 struct strategy {
-	const char *name; /* as written in study.json */
+	const char *name; /* as in study.json */
 	const char *about; /* one line, for "hpotune strategies" */
-	const char *source; /* the paper or document */
+	const char *source; /* paper or document */
 	const struct option *options; /* or NULL */
-	bool wants_points; /* it looks at the points of the history */
-	bool wants_curves; /* … and at curves */
-	bool slow; /* longer than a blink: asked in hpotune-worker */
-	bool outside; /* the server asks the user's own program */
-	bool several; /* it can do several objectives */
-	bool constraints; /* it minds constraints */
-	bool repeats; /* it may propose a setting again on purpose */
-	bool continues; /* its answers have from, member and until */
+	bool wants_points; /* needs the points of the history */
+	bool wants_curves; /* … and the curves */
+	bool slow; /* takes long: runs in hpotune-worker */
+	bool outside; /* the server runs the user's own program */
+	bool several; /* supports several objectives */
+	bool constraints; /* supports constraints */
+	bool repeats; /* may suggest a setting again on purpose */
+	bool continues; /* sets from, member and until */
 
-	/* Check what one option alone cannot show; NULL = nothing to check. */
+	/*
+	 * Check combinations of options beyond single ones; NULL = no checks.
+	 */
 	int (*check)(
 	    const struct option_value *, const struct space *, struct err *);
 	/*
-	 * Fill the answer, which comes with an array x, from 0 and made_by
-	 * "cpu".  The caller snaps x and marks inactive parameters.
-	 * Return 0; 1 when there is nothing left to try (a grid that is
-	 * done); 2 when there is nothing until a trial that runs has ended;
-	 * -1 with err filled.
+	 * Fill in the suggestion, which comes with an array x, from 0 and
+	 * made_by "cpu".  The caller snaps x and marks inactive parameters.
+	 * Returns 0; 1 when nothing is left to try (a finished grid); 2 when a
+	 * running trial must end first; -1 with err set.
 	 */
 	int (*suggest)(struct suggestion *, const struct strategy_ask *,
 	    const struct option_value *, struct err *);
 };
 
-/* The random numbers of one question: of its seed, trial and redraw. */
+/* Random numbers for one suggestion, from its seed, trial and redraw. */
 void strategy_rng(struct rng *, const struct strategy_ask *);
 
-/* All of them, in the order of the manual.  Ends with NULL. */
+/* All strategies in the order of the manual, ending with NULL. */
 extern const struct strategy *const strategies[];
 /*
- * Not in that list, because it suggests nothing: 1 says that there is nothing
- * left to find, which err explains, 0 that there is.
+ * Not in the table, because it suggests nothing: returns 1 when the study has
+ * converged, which err explains, else 0.
  */
 extern const struct strategy strategy_convergence;
-/* The one with this name, or NULL. */
+/* Find a strategy by name, or NULL. */
 const struct strategy *strategy_find(const char *name);
 
 #endif /* HPOTUNE_STRATEGY_H */

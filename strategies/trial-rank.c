@@ -1,4 +1,4 @@
-/* What a history tells a strategy about one trial. */
+/* Rank of a trial, for strategies. */
 
 #include <math.h>
 

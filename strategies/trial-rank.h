@@ -1,7 +1,6 @@
 /*
- * What a history tells a strategy about one trial, as a key that sorts: the
- * better ones first.  Knows states, losses, violations and the ends of curves;
- * refuses to know parameters.
+ * Rank of a trial for strategies, as a sort key, better ones first: from state,
+ * losses, violations and the end of its curve.
  */
 
 #ifndef HPOTUNE_TRIAL_RANK_H
@@ -13,14 +12,15 @@
 
 struct history;
 
-/* In the order of their worth. */
+/* In descending order. */
 enum trial_rank_kind {
 	TRIAL_RANK_COMPLETED, /* by loss; with several objectives all the same */
-	TRIAL_RANK_STOPPED, /* who ran further is better, then by the last value */
+	/* by last step (more is better), then by last value */
+	TRIAL_RANK_STOPPED,
 	TRIAL_RANK_INFEASIBLE, /* completed or stopped, by violation */
 	TRIAL_RANK_FAILED, /* or completed without a result */
-	TRIAL_RANK_PENDING, /* it runs */
-	TRIAL_RANK_NONE /* waiting, cancelled */
+	TRIAL_RANK_PENDING, /* running */
+	TRIAL_RANK_NONE /* waiting or cancelled */
 };
 
 struct trial_rank {
@@ -30,11 +30,11 @@ struct trial_rank {
 };
 
 struct trial_rank trial_rank_of(const struct history *, int64_t trial);
-/* Better; equals are not. */
+/* Strictly better. */
 bool trial_rank_is_before(const struct trial_rank *, const struct trial_rank *);
-/* For qsort: the better ones first, equals by their numbers. */
+/* For qsort: better ones first, ties by number. */
 int trial_rank_order(const void *, const void *);
-/* It has ended in a way that says something. */
+/* Ended with a usable result. */
 bool trial_rank_is_finished(enum trial_rank_kind);
 
 #endif /* HPOTUNE_TRIAL_RANK_H */

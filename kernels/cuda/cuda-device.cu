@@ -1,4 +1,4 @@
-/* The device that is computed on. */
+/* The device that is used. */
 
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 /*
- * How a CUDA twin starts its work, on a device or, in tests, on the host.  Knows
- * no library but the runtime.
+ * Starts the work of the CUDA versions, on a device or, in tests, on the host.
+ * Uses only the CUDA runtime.
  */
 
 #ifndef HPOTUNE_CUDA_LAUNCH_H
@@ -8,9 +8,9 @@
 
 #include <cuda_runtime.h>
 
-/* Whether there is a driver; -1 with the reason.  Takes no time. */
+/* Check for a driver; -1 with the reason.  Fast. */
 int cuda_driver_open(char *why, size_t n);
-/* Device number i, with its name in device; -1 with the reason. */
+/* Open device number i; device gets its name. -1 with the reason. */
 int cuda_device_open(int i, char *device, size_t size, char *why, size_t n);
 
 #define TRY(call)                  \
@@ -19,7 +19,7 @@ int cuda_device_open(int i, char *device, size_t size, char *why, size_t n);
 			return -1; \
 	} while (0)
 
-/* A loop that is unrolled, so that what it counts through stays in registers. */
+/* An unrolled loop, so that arrays indexed by its counter stay in registers. */
 #ifdef __CUDACC__
 #define CUDA_EACH(i, n) _Pragma("unroll") for (int i = 0; i < (n); i++)
 #else
@@ -27,9 +27,9 @@ int cuda_device_open(int i, char *device, size_t size, char *why, size_t n);
 #endif
 
 /*
- * A kernel over n x m x r places; it starts with CUDA_PLACE, which leaves those
- * behind n alone.  No kernel waits for another thread, so on the host a launch is
- * three loops: the tests run the twins so where there is no GPU.
+ * A kernel over n x m x r places; it starts with CUDA_PLACE, which returns for
+ * places beyond n. No kernel waits for another thread, so on the host a launch
+ * is three loops: the tests run the kernels that way where there is no GPU.
  */
 enum { CUDA_THREADS = 128 };
 

@@ -41,7 +41,10 @@ symbol_find(void **at, void *lib, const char *name, char *why, size_t n)
 int
 cuda_driver_open(char *why, size_t n)
 {
-	/* A fraction of a millisecond; the libraries take most of a second. */
+	/*
+	 * A fraction of a millisecond; opening the libraries takes most of a
+	 * second.
+	 */
 	if (dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL) != NULL)
 		return 0;
 	(void)snprintf(why, n, "no GPU: there is no driver of NVIDIA");

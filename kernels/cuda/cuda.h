@@ -1,9 +1,10 @@
 /*
- * What the CUDA twins share: the device, its libraries, its memory.
+ * Declarations shared by the CUDA versions: the device, its libraries, its
+ * memory.
  *
- * Any failure of the device, too little memory included, is answered by
- * computing on the CPU from then on; the table's name says so.  Functions that
- * use the device return 0, or -1 when it failed.
+ * After a failure of the device, including lack of memory, everything is
+ * computed on the CPU; the table's name shows it.  Functions that use the
+ * device return 0, or -1 when it failed.
  */
 
 #ifndef HPOTUNE_CUDA_H
@@ -18,7 +19,9 @@ extern "C" {
 #include "kernels/kernels.h"
 }
 
-/* The functions of cuBLAS and cuSOLVER, which are opened when there is a GPU. */
+/*
+ * The functions of cuBLAS and cuSOLVER, which are loaded when there is a GPU.
+ */
 #define CUDA_BLAS(X)          \
 	X(cublasCreate_v2)    \
 	X(cublasDgemm_v2)     \
@@ -39,8 +42,8 @@ struct cuda_libs {
 #undef CUDA_MEMBER
 
 /*
- * Memory on the device that grows and is kept until a process or a bank is
- * freed.
+ * Memory on the device that grows on demand and is kept until a process or a
+ * bank is freed.
  */
 enum cuda_buffer {
 	CUDA_BUFFER_MATRIX, /* covariances, factors */
@@ -51,12 +54,12 @@ enum cuda_buffer {
 	CUDA_BUFFER_POINTERS,
 	CUDA_BUFFER_WORK, /* of cuSOLVER */
 	CUDA_BUFFER_COLUMNS, /* candidates by rows */
-	CUDA_BUFFER_OTHER, /* … the next generation of them */
+	CUDA_BUFFER_OTHER, /* … its other half, for gathering */
 	ROOMS
 };
 
 struct cuda {
-	struct kernels table; /* dev is this */
+	struct kernels table; /* dev points to this */
 	bool failed;
 	struct cuda_libs lib;
 	cublasHandle_t blas;
@@ -68,13 +71,13 @@ struct cuda {
 	char device[256];
 };
 
-/* n numbers there, not set; NULL when there is no more. */
+/* n numbers in that buffer, uninitialised; NULL: out of memory. */
 double *cuda_numbers(struct cuda *, enum cuda_buffer, size_t n);
 void *cuda_bytes(struct cuda *, enum cuda_buffer, size_t n);
 void cuda_release(struct cuda *);
-/* From now on the CPU computes. */
+/* Switch to the CPU for the rest of the run. */
 void cuda_fail(struct cuda *);
-/* Opens the libraries; -1 with the reason. */
+/* Load the libraries; -1 with the reason. */
 int cuda_libs_open(struct cuda_libs *, char *why, size_t n);
 
 /* Copies of n numbers; -1 as above. */
@@ -87,10 +90,10 @@ struct cuda_points {
 	size_t n;
 };
 
-/* The covariance there. */
+/* The covariance on the device. */
 struct cuda_covariance {
 	size_t d, numbers;
-	const double *weight; /* d: of categories */
+	const double *weight; /* d; of categories */
 	double signal;
 };
 

@@ -1,6 +1,6 @@
 /*
- * What the learning-curve bank and its CUDA twin share: the shapes, and the
- * formulas of one cell (a shape and a level of noise) and of their mixture.
+ * Shared by the learning-curve bank and its CUDA version: the shapes, and the
+ * formulas of one cell (a shape and a noise level) and of the mixture of cells.
  */
 
 #ifndef HPOTUNE_CURVE_BANK_FORMULAS_H
@@ -17,11 +17,11 @@ enum {
 	    4 /* levels, 0.004 to 0.25, evenly in the logarithm */
 };
 
-/* What is believed of c and a before there is a value. */
+/* Prior of c and a. */
 #define CURVE_BANK_MEAN 0.5
 #define CURVE_BANK_PRECISION 1.0
 
-/* Cells with less than this of the best one's weight are left out. */
+/* Cells with less than this share of the largest weight are skipped. */
 #define CURVE_BANK_MIN 1e-3
 
 struct curve_bank {
@@ -38,7 +38,7 @@ struct curve_bank_sums {
 	double g, gg, gy;
 };
 
-/* What one cell says of the last value. */
+/* Prediction of one cell for the last value. */
 struct curve_bank_cell {
 	double log_weight, mean, variance;
 };
@@ -48,7 +48,10 @@ struct curve_bank_mix {
 	double sum, p, mean, square;
 };
 
-/* The weight of slot k when the newest value is at slot n - 1: 1 there. */
+/*
+ * The weight of slot k when the newest value is at slot n - 1, which has weight
+ * 1.
+ */
 KERNEL_INLINE double
 curve_bank_weight(size_t k, size_t n)
 {
@@ -58,8 +61,8 @@ curve_bank_weight(size_t k, size_t n)
 }
 
 /*
- * Posterior of (c, a) given one shape and noise variance v, prior
- * N((m, m), 1 / precision), and the evidence, up to what all cells share.
+ * Posterior of (c, a) given one shape and noise variance v, prior N((m, m), 1 /
+ * precision), and the evidence, up to a constant common to all cells.
  */
 KERNEL_INLINE struct curve_bank_cell
 curve_bank_solve(
@@ -86,7 +89,7 @@ curve_bank_solve(
 	return cell;
 }
 
-/* One more cell; best: the largest weight, in the logarithm, of all. */
+/* Add a cell; best: the largest log weight of all cells. */
 KERNEL_INLINE void
 curve_bank_mix_add(struct curve_bank_mix *x, const struct curve_bank_cell *cell,
     double best, double threshold)
@@ -100,7 +103,7 @@ curve_bank_mix_add(struct curve_bank_mix *x, const struct curve_bank_cell *cell,
 	    w * 0.5 * erfc((cell->mean - threshold) / sqrt(2 * cell->variance));
 }
 
-/* Its chance, mean and deviation. */
+/* Probability, mean and standard deviation of the mixture. */
 KERNEL_INLINE void
 curve_bank_mix_result(
     const struct curve_bank_mix *x, double *p, double *mean, double *sd)

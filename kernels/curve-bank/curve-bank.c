@@ -1,10 +1,10 @@
 /*
- * The learning-curve bank: Bayesian linear regression on a fixed grid of
- * shapes and noise levels.  The families are those of the prior of LC-PFN
- * (Adriaensen et al., "Efficient Bayesian learning curve extrapolation using
- * prior-data fitted networks", NeurIPS 2023): pow3, ilog2 and janoschek, all
- * linear in what is left once their shape is fixed.  No chance and no
- * iterations: a curve has one answer.  Refuses to know trials.
+ * The learning-curve bank: Bayesian linear regression on a fixed grid of shapes
+ * and noise levels.  The families are those of the prior of LC-PFN (Adriaensen
+ * et al., "Efficient Bayesian learning curve extrapolation using prior-data
+ * fitted networks", NeurIPS 2023): pow3, ilog2 and janoschek, all linear in the
+ * remaining parameters once their shape is fixed.  Deterministic, in closed
+ * form.
  */
 
 #include <math.h>
@@ -30,7 +30,7 @@ struct sums {
 	    gy[CURVE_BANK_SHAPES];
 };
 
-/* A shape from its raw values; those that do not move are left out. */
+/* Add a shape from its raw values; constant shapes are skipped. */
 static void
 shape_add(struct curve_bank *b, const double *raw)
 {

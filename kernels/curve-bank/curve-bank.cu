@@ -1,10 +1,10 @@
 /*
- * Guesses of the learning-curve bank on the device: the twin of bank.c, for
- * many curves at once.  A thread for each curve weighs its values, one for each
- * curve and shape sums them up and solves the cells, one for each curve mixes
- * them.  Threads beside each other have curves beside each other, and the same
- * shape.  Compiled without fused multiplications, as bank.c is: the sums are
- * the same.
+ * Predictions of the learning-curve bank on the device, for many curves at
+ * once: the CUDA version of curve-bank.c. One thread per curve computes the
+ * weights of its values, one per curve and shape computes sums and solves the
+ * cells, one per curve mixes them.  Neighbouring threads have neighbouring
+ * curves and the same shape.  Compiled without fused multiply-add, as
+ * curve-bank.c is, so the sums are equal.
  */
 
 #include <math.h>
@@ -21,7 +21,7 @@ enum { TOGETHER = 8192 /* curves on the device at a time */ };
 
 /* Numbers of one curve. */
 enum curve_row {
-	ROW_COUNT, /* values that there may be */
+	ROW_COUNT, /* number of values present */
 	ROW_THRESHOLD,
 	ROW_ONE, /* sums */
 	ROW_Y,

@@ -1,4 +1,4 @@
-/* The learning-curve bank, for the tables of kernels. */
+/* The learning-curve bank, for the kernel tables. */
 
 #ifndef HPOTUNE_CURVE_BANK_H
 #define HPOTUNE_CURVE_BANK_H

@@ -1,6 +1,6 @@
 /*
- * Points as the covariance wants them: coordinates multiplied by their
- * relevance, numbers before categories, in strips.
+ * Coordinates in the form of the covariance: multiplied by their relevance,
+ * numbers before categories, in strips.
  */
 
 #include <math.h>
@@ -10,7 +10,7 @@
 #include "kernels/alloc.h"
 #include "kernels/gp/gp-tile.h"
 
-/* Beyond this, squares of differences would leave the range of a double. */
+/* Larger scales would overflow in squared differences. */
 #define SCALE_MAX 1e100
 
 /* A category's counts as it is; NaN stays NaN. */

@@ -1,4 +1,4 @@
-/* A process on the device, for the files that ask it. */
+/* A Gaussian process on the device, for the files that query it. */
 
 #ifndef HPOTUNE_GP_CUDA_H
 #define HPOTUNE_GP_CUDA_H
@@ -17,8 +17,8 @@ struct gp_cuda {
 	double *more; /* pending points */
 	size_t pending;
 	size_t rows; /* observations and pending points */
-	bool broken; /* its weights are no numbers */
-	struct gp *twin; /* the CPU's, once the device failed */
+	bool broken; /* its weights are not finite */
+	struct gp *twin; /* the CPU version, after the device failed */
 	/* On the device. */
 	double *z; /* d x rows */
 	double *factor; /* rows x rows, the lower triangle */
@@ -43,7 +43,7 @@ gp_reach(const struct gp_cuda *g)
 	return r;
 }
 
-/* The device failed: the process that the CPU makes instead. */
+/* After a failure of the device: the process rebuilt on the CPU. */
 struct gp *cuda_gp_twin(struct cuda *, const struct gp *);
 
 #endif /* HPOTUNE_GP_CUDA_H */

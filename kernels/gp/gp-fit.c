@@ -1,7 +1,6 @@
 /*
- * A Gaussian process with its hyperparameters fixed: order, factor, weights,
- * and points that are pending.  Knows the factor; refuses to know what is asked
- * of it.
+ * A Gaussian process with fixed hyperparameters: order, factor, weights, and
+ * pending points.
  */
 
 #include <cblas.h>
@@ -185,7 +184,7 @@ fill_rows(struct gp *gp, size_t was)
 	free(c);
 }
 
-/* The corner of the new rows: what the older ones leave of it, factorised. */
+/* Factorise the corner of the new rows after subtracting the older ones. */
 static int
 fit_corner(struct gp *gp, size_t was)
 {
@@ -230,7 +229,10 @@ gp_pend(void *dev, struct gp *gp, const double *x, size_t k)
 	cblas_dtrsm(CblasColMajor, CblasRight, CblasLower, CblasTrans,
 	    CblasNonUnit, (int)k, (int)was, 1, gp->factor, (int)gp->stride,
 	    gp->factor + was, (int)gp->stride);
-	/* Without a factor they are left out: the data know them already. */
+	/*
+	 * If the factorisation fails, the pending points are dropped: their
+	 * values add nothing then.
+	 */
 	if (fit_corner(gp, was) != 0)
 		gp->strips.n = was;
 }

@@ -1,6 +1,6 @@
 /*
- * A process on the device: the twin of gp-fit.c and gp-predict.c.  It remembers
- * what it was made of, so that the CPU can make its own when the device fails.
+ * A process on the device: the CUDA version of gp-fit.c and gp-predict.c. It
+ * keeps its inputs, so that it can be rebuilt on the CPU when the device fails.
  */
 
 #include <string.h>
@@ -132,7 +132,7 @@ gp_weigh(struct cuda *c, struct gp_cuda *g)
 		  CUBLAS_OP_T, CUBLAS_DIAG_NON_UNIT, size, g->factor, lda,
 		  g->alpha, 1) != CUBLAS_STATUS_SUCCESS ||
 	      cuda_download(y, g->alpha, n) != 0;
-	/* A NaN is no factor, though no library said so. */
+	/* A NaN means failure even if the library reported none. */
 	for (i = 0; i < n && !bad; i++)
 		g->broken = g->broken || !(y[i] - y[i] == 0);
 	free(y);
@@ -218,7 +218,7 @@ cuda_gp_free(void *dev, struct gp *gp)
 	free(g->order);
 	free(g->more);
 	free(g);
-	/* The trials want the memory now. */
+	/* Free device memory for the trials. */
 	cuda_release((struct cuda *)dev);
 }
 
@@ -246,7 +246,9 @@ cuda_gp_pend(void *dev, struct gp *gp, const double *x, size_t k)
 	}
 	built = gp_build(c, g);
 	if (built == 1) {
-		/* Without a factor they are left out: the data know them. */
+		/*
+		 * If the factorisation fails, the pending points are dropped.
+		 */
 		g->pending = was;
 		built = gp_build(c, g);
 	}

@@ -1,8 +1,8 @@
 /*
  * The log marginal likelihood of hyperparameters and its gradient (Rasmussen
  * and Williams, "Gaussian processes for machine learning", 2006, eq. 5.8 and
- * 5.9).  One vector after the other: n^3 is the factor and its inverse,
- * everything else is one pass over the triangle each.
+ * 5.9).  One vector after the other: the factor and its inverse take n^3,
+ * everything else one pass over the triangle each.
  */
 
 #include <math.h>
@@ -136,7 +136,7 @@ gradient_reach(const struct likelihood *l, double *gradient)
 	free(c);
 }
 
-/* Signal and noise: traces, of which K's own is known. */
+/* Signal and noise: traces, of which that of K is already known. */
 static void
 gradient_diagonal(
     const struct likelihood *l, double fit, const double *theta, double *out)

@@ -1,8 +1,8 @@
 /*
  * Likelihoods and gradients of several vectors of hyperparameters in lock-step:
- * the twin of gp-likelihood.c.  K^-1 is whole here, from two triangular solves,
- * and sums over pairs are sums over rows, so that nothing has to wait for
- * anything.
+ * the CUDA version of gp-likelihood.c. K^-1 is computed in full, from two
+ * triangular solves, and sums over pairs are sums over rows, so that threads
+ * need not synchronise.
  */
 
 #include <math.h>
@@ -17,7 +17,7 @@ extern "C" {
 }
 
 #define LN_2PI 1.83787706640934548356
-/* Matrices of one batch take so much memory at most. */
+/* Memory limit of the matrices of one batch. */
 #define BATCH_BYTES 4e9
 
 enum {
@@ -29,7 +29,7 @@ struct batch {
 	const struct gp_data *data;
 	size_t n, d, r; /* r vectors together */
 	struct gp_coordinates *shapes; /* r */
-	double *host; /* for what goes to the device and comes back */
+	double *host; /* staging memory on the host */
 	/* On the device, one after the other for each vector. */
 	double *k, *inverse, *slope; /* n x n */
 	double *z, *part; /* d x n */
@@ -190,7 +190,7 @@ batch_points(struct batch *b)
 	return bad ? -1 : cuda_upload(b->y, b->data->y, b->n);
 }
 
-/* Where the matrices of a batch begin, for cuSOLVER and cuBLAS. */
+/* Start addresses of the matrices of a batch, for cuSOLVER and cuBLAS. */
 static int
 batch_pointers(struct batch *b)
 {
@@ -293,7 +293,7 @@ batch_gradient(struct batch *b)
 	return 0;
 }
 
-/* From what came back of vector q to its value and gradient. */
+/* Compute value and gradient of vector q from the device's results. */
 static void
 batch_read(const struct batch *b, size_t q, const double *out,
     const double *sum, const double *theta, double *value, double *gradient)
@@ -330,7 +330,7 @@ batch_take(struct batch *b, const double *theta, double *value,
 		if (status[q] >= 0)
 			batch_read(b, q, out + q * 3 * b->n, sum + q * b->d,
 			    theta + q * width, value + q, gradient + q * width);
-		/* A NaN is no factor, though no library said so. */
+		/* A NaN means failure even if the library reported none. */
 		if (status[q] >= 0 && isfinite(value[q]))
 			continue;
 		status[q] = -1;

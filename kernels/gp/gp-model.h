@@ -1,7 +1,7 @@
 /*
- * What the files of the Gaussian process share.  Matrices are column by
- * column, lower triangles, with a stride that is a multiple of STRIP, so that
- * whole strips can be written into them.
+ * Declarations shared by the files of the Gaussian process.  Matrices are
+ * column-major lower triangles with a stride that is a multiple of STRIP, so
+ * that whole strips can be written.
  */
 
 #ifndef HPOTUNE_GP_MODEL_H
@@ -11,9 +11,9 @@
 #include "kernels/gp/gp-tile.h"
 
 /*
- * Observations stand in the order of their nearness to the best of them, so
- * that the first rows of the factor already say most about points near it;
- * points that are pending come last.
+ * Observations are sorted by their distance to the best one, so that the first
+ * rows of the factor already explain most of the variance near it; pending
+ * points come last.
  */
 struct gp {
 	struct gp_coordinates shape;
@@ -24,12 +24,12 @@ struct gp {
 	double *alpha; /* K^-1 y; a multiple of STRIP, 0 behind n */
 };
 
-/* A stride that leaves room for whole strips, and no power of two. */
+/* A stride with room for whole strips that is not a power of two. */
 size_t gp_likelihood_stride(size_t n);
-/* The covariance of n points, lower triangle, nothing more on the diagonal. */
+/* The covariance of n points, lower triangle, without noise. */
 void gp_likelihood_matrix(const struct gp_coordinates *,
     const struct gp_tiles *, double *k, double *slope, size_t stride);
-/* Rows by their nearness to the best one; free it. */
+/* Rows sorted by their distance to the best one; free it. */
 size_t *gp_fit_order(const struct gp_coordinates *, const struct gp_data *);
 /* m points in the order and scale of the shape; free it. */
 double *gp_predict_place(const struct gp *, const double *x, size_t m);
@@ -39,7 +39,7 @@ gp_predict_means(const struct gp *, const double *z, size_t m, double *mean);
 /* Covariances of a strip of rows with m placed points: columns of stride. */
 void gp_predict_cross(const struct gp *, size_t strip, const double *z,
     size_t m, double *k, size_t stride);
-/* The variance when the data took so much of the signal away. */
+/* The variance after the data removed this much of the signal. */
 double gp_predict_variance(const struct gp *, double taken);
 
 /* As in kernels.h. */

@@ -1,6 +1,6 @@
 /*
- * Mean and variance at given points, and their slopes (Rasmussen and Williams,
- * eq. 2.25 and 2.26).  Covariances stand one column for each point.
+ * Mean and variance at given points, and their gradients (Rasmussen and
+ * Williams, eq. 2.25 and 2.26).  Covariances have one column per point.
  */
 
 #include <cblas.h>
@@ -12,7 +12,7 @@
 #include "kernels/formulas.h"
 
 enum {
-	TOGETHER = 256 /* points whose columns are kept at a time */
+	TOGETHER = 256 /* maximum number of columns in memory */
 };
 
 /* Below this share of the signal a variance is nothing but rounding. */

@@ -1,6 +1,7 @@
 /*
- * Means, variances and slopes on the device: the twin of gp-predict.c.  A
- * column for each row of the factor, candidates beside each other in it.
+ * Means, variances and gradients on the device: the CUDA version of
+ * gp-predict.c. One column per row of the factor, with candidates next to each
+ * other.
  */
 
 #include "kernels/gp/gp-cuda.h"
@@ -90,7 +91,7 @@ asked_points(struct asked *a, const double *x, size_t m)
 	return bad ? -1 : 0;
 }
 
-/* From covariances to L^-1 of them, or, turned, from there to K^-1. */
+/* Multiply the covariances by L^-1 or, transposed, by K^-1. */
 static int
 asked_solve(struct asked *a, cublasOperation_t turn)
 {

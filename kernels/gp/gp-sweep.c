@@ -1,11 +1,12 @@
 /*
  * The best of many candidates by log expected improvement, with exact pruning.
  *
- * To know more observations can only lower a variance, and the score rises with
- * it.  So: all means first, they are cheap; the exact scores of those with the
- * best means give a bound; then the triangular solve goes on block by block, and
- * a candidate whose score with the variance so far is below the bound is
- * dropped.  What survives all blocks has its exact score.
+ * More observations can only lower a variance, and the score rises with the
+ * variance.  So: compute all means first, which is cheap; the exact scores of
+ * those with the best means give a bound; then the triangular solve proceeds
+ * block by block, and a candidate whose score with the current variance is
+ * below the bound is dropped.  Candidates that survive all blocks have exact
+ * scores.
  */
 
 #include <math.h>
@@ -96,7 +97,7 @@ score_known(double score)
 	return isnan(score) ? -INFINITY : score;
 }
 
-/* Could a candidate with this score still be among the best? */
+/* Whether a candidate with this upper bound may still be among the best. */
 static bool
 sweep_hopeful(const struct sweep *s, double score)
 {
@@ -108,7 +109,7 @@ sweep_hopeful(const struct sweep *s, double score)
 	return !(score < bound - SAME * (1 + fabs(bound)));
 }
 
-/* Who goes on after a block; how many. */
+/* Select the candidates that continue after a block; returns their number. */
 static size_t
 sweep_choose(struct sweep *s, size_t m)
 {
@@ -168,7 +169,7 @@ sweep_all(struct sweep *s, struct hit *hits, size_t m)
 		some = i == 0 ? first : s->dev->together;
 		some = some < s->dev->together ? some : s->dev->together;
 		some = some < m - i ? some : m - i;
-		/* Nobody behind this one can be better. */
+		/* All following candidates have lower bounds. */
 		if (!sweep_hopeful(s, hits[i].score))
 			break;
 		if (sweep_some(s, hits + i, some) != 0)

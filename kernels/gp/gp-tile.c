@@ -1,14 +1,15 @@
 /*
- * One point against a strip of 64: loops of constant length, compiled once for
- * each kind of vectors that processors of a family have.  Knows covariances;
- * refuses to know what they are for.
+ * One point against a strip of 64: loops of constant length, compiled for
+ * several vector instruction sets.
  */
 
 #include "kernels/formulas.h"
 #include "kernels/target-clones.h"
 #include "kernels/gp/gp-tile.h"
 
-/* Sums are kept in eight lanes, whatever the width of the vectors is. */
+/*
+ * Sums use eight lanes, whatever the vector width, so that results are equal.
+ */
 typedef double lanes __attribute__((vector_size(64), aligned(8), may_alias));
 
 enum { LANES = 8 };

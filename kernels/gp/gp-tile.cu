@@ -1,7 +1,6 @@
 /*
- * Covariances on the device: one thread for each point and a few rows.  What
- * threads beside each other read and write lies beside each other; rows are the
- * same for all of them.
+ * Covariances on the device: one thread per point and a few rows.  Neighbouring
+ * threads access neighbouring memory; rows are common to all.
  */
 
 #include <string.h>

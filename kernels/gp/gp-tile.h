@@ -1,8 +1,8 @@
 /*
- * The tile under all work with covariances: one point against a strip of 64
- * others.  In a strip the numbers of one coordinate lie together, so a loop
- * over the 64 becomes vectors, and a strip stays in the first cache while many
- * points are held against it.
+ * The basic operation on covariances: one point against a strip of 64 others.
+ * In a strip the values of one coordinate are contiguous, so a loop over the 64
+ * is vectorised, and a strip stays in the L1 cache while many points are
+ * processed.
  */
 
 #ifndef HPOTUNE_GP_TILE_H
@@ -14,14 +14,16 @@ enum { STRIP = 64 };
 
 /* How coordinates enter the covariance: numbers first, then categories. */
 struct gp_coordinates {
-	size_t d, numbers; /* the first so many are numbers */
-	size_t *from; /* d: the user's coordinate */
+	size_t d, numbers; /* the first numbers of d are numeric */
+	size_t *from; /* d: index of the user's coordinate */
 	double *scale; /* d: sqrt(a) of a number, a of a category */
 	double signal; /* s */
-	double noise; /* of each observation */
+	double noise; /* variance of each observation */
 };
 
-/* n points in strips: strip by strip d rows of STRIP; the last is filled up. */
+/*
+ * n points in strips: each strip has d rows of STRIP; the last one is padded.
+ */
 struct gp_tiles {
 	size_t n, count;
 	double *z;
@@ -31,7 +33,7 @@ struct gp_tiles {
 void gp_coordinates_init(struct gp_coordinates *, const unsigned char *category,
     size_t d, const double *theta, double noise_floor);
 void gp_coordinates_free(struct gp_coordinates *);
-/* A point in the order and scale of the shape; z has d numbers. */
+/* Convert a point to the order and scale of the shape; z has d numbers. */
 void
 gp_coordinates_place(const struct gp_coordinates *, const double *x, double *z);
 /* The points x[order[0]], …; order NULL: as they are. */
@@ -58,10 +60,15 @@ void gp_tile_both(const struct gp_coordinates *, const double *c,
     const double *strip, double *k, double *slope);
 /* sum of k[i] w[i] over a strip. */
 double gp_tile_dot(const double *k, const double *w);
-/* sum[j] += sum over the strip of w times the squared distance in j. */
+/*
+ * sum[j] += sum over the strip of w times the squared distance in coordinate j.
+ */
 void gp_tile_spread(const struct gp_coordinates *, const double *c,
     const double *strip, const double *w, double *sum);
-/* sum[j] += sum over the strip of w times the difference c - z in j, numbers. */
+/*
+ * sum[j] += sum over the strip of w times the difference c - z in numeric
+ * coordinate j.
+ */
 void gp_tile_pull(const struct gp_coordinates *, const double *c,
     const double *strip, const double *w, double *sum);
 

@@ -1,7 +1,7 @@
 /*
- * What a sweep asks of the CPU: means, and the triangular solve for a strip of
- * rows at a time.  One column for each candidate that is under way, so dropping
- * some is moving columns together.
+ * The CPU backend of gp-sweep.c: means, and the triangular solve for a strip of
+ * rows at a time.  One column per active candidate; dropping some compacts the
+ * columns.
  */
 
 #include <cblas.h>
@@ -52,7 +52,7 @@ way_load(void *arg, const size_t *number, size_t m)
 	return 0;
 }
 
-/* at is the first row of a strip: k becomes L^-1 k there. */
+/* at is the first row of a strip: k becomes L^-1 k in these rows. */
 static int
 way_solve(void *arg, size_t at, size_t rows, size_t m, double *score)
 {

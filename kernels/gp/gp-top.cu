@@ -1,7 +1,7 @@
 /*
- * What a sweep asks of the device: the twin of gp-top.c.  Who is dropped is
- * decided on the host, from scores; the columns of those that go on are gathered
- * from one room into the other.
+ * The device backend of gp-sweep.c: the CUDA version of gp-top.c. Pruning is
+ * decided on the host from scores; the columns of the remaining candidates are
+ * gathered into the other buffer.
  */
 
 #include "kernels/gp/gp-cuda.h"

@@ -1,14 +1,14 @@
 /*
  * Points times components times coordinates: loops over blocks of 64
- * components, of constant length, compiled once for each kind of vectors that
- * processors of a family have.  A block of all coordinates stays in the first
- * cache while all points are held against it.
+ * components, of constant length, compiled for several vector instruction
+ * sets.  A block of all coordinates stays in the L1 cache while all points are
+ * processed.
  */
 
 #include <math.h>
 #include <stdlib.h>
 
-/* The same numbers whatever the processor: nothing is rounded once only. */
+/* No fused multiply-add, so that results do not depend on the processor. */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("fp-contract=off")
 #endif
@@ -20,7 +20,7 @@
 
 enum {
 	BLOCK = MIX_BLOCK,
-	TOGETHER = 256 /* points whose rows are kept at a time */
+	TOGETHER = 256 /* maximum number of rows in memory */
 };
 
 /* Two points at a time: what is read of the components serves both. */

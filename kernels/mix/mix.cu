@@ -1,7 +1,7 @@
 /*
- * The density of mixtures on the device: the twin of mix.c.  A thread for each
- * point goes through all components twice, first for the largest term, then for
- * the sum; groups of components are read once for eight of their terms.
+ * The density of mixtures on the device: the CUDA version of mix.c. One thread
+ * per point makes two passes over all components, first for the largest term,
+ * then for the sum; a component is read once for eight terms.
  */
 
 #include <math.h>

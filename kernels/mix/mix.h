@@ -1,4 +1,4 @@
-/* The density of mixtures: kernels.h says what, mix.c how. */
+/* The density of mixtures; see kernels.h, mix.c. */
 
 #ifndef HPOTUNE_MIX_H
 #define HPOTUNE_MIX_H

@@ -1,6 +1,6 @@
 /*
- * What the host part of packed training on a device and its kernels share: where
- * the numbers of a slot are, and what one launch is about.
+ * Declarations shared by the host part and the kernels of packed training on a
+ * device: addresses of a slot's arrays, and arguments of a launch.
  */
 
 #ifndef HPOTUNE_MLP_BATCH_CUDA_H
@@ -12,7 +12,7 @@ extern "C" {
 #include "kernels/mlp-batch/mlp-internal.h"
 }
 
-/* A slot on the device; activities as in pack.c. */
+/* A slot on the device; activations as in mlp-slot.h. */
 struct mlp_view {
 	struct mlp_layout shape;
 	struct mlp_hyper hyper;
@@ -22,38 +22,41 @@ struct mlp_view {
 	uint32_t *picture, *right; /* of each row */
 };
 
-/* What an advance or a measurement has summed up for a slot. */
+/* Sums of a slot over an advance or a measurement. */
 struct mlp_total {
 	double loss, wished;
 	uint64_t right;
 };
 
-/* n slots, each with its turn; one whose turn has share 0 rests. */
+/* n slots, each with its step; share 0: no step. */
 struct mlp_launch {
 	const struct mlp_view *views; /* of all slots */
 	const uint32_t *slots; /* n */
 	const struct mlp_layout_step *turns; /* n */
 	struct mlp_total *totals; /* n */
 	size_t n;
-	/* The largest there are among them: */
+	/* Maxima over the slots: */
 	size_t rows, layers, count;
 	size_t in[MLP_LAYERS], out[MLP_LAYERS];
 	/* Pictures, all of them on the device. */
 	const uint8_t *pixels, *labels;
 	size_t pictures, width;
 	float scale, shift;
-	/* When not NULL, rows of these instead: measured, not trained on. */
+	/* If not NULL, rows of this instead: measuring without training. */
 	const float *x;
 	float wish;
-	bool first; /* of the steps that are summed up */
+	bool first; /* first of the steps that are summed */
 };
 
-/* Gradients with their tails; then the step.  0, or -1. */
+/* Compute gradients; then update the weights. 0, or -1. */
 int mlp_network_gradient(const struct mlp_launch *);
 int mlp_network_update_all(const struct mlp_launch *);
-/* Adds what a part of the validation pictures says: labels are its own. */
+/* Add the results of a part of the validation pictures, with its labels. */
 int mlp_network_measure(const struct mlp_launch *);
-/* The pictures as rows of so many numbers; rows up to the next 8 are 0. */
+/*
+ * Convert pictures to rows of this many numbers; padded with 0 to a multiple of
+ * 8 rows.
+ */
 int mlp_network_pictures(const struct mlp_launch *, float *x, size_t width);
 
 struct mlp_cuda_slot {
@@ -71,23 +74,23 @@ struct mlp_batch {
 	struct mlp_cuda_slot *slot;
 	/* On the device: */
 	uint8_t *train, *valid; /* pixels, then labels */
-	float *x; /* of validation, rows of width numbers */
+	float *x; /* validation pictures, rows of width numbers */
 	size_t width;
 	struct mlp_view *views; /* of all slots */
 	struct mlp_layout_step *turns;
 	struct mlp_total *totals;
 	uint32_t *list;
 	size_t turns_room;
-	float *staging; /* on the host, for ranks that have no device */
+	float *staging; /* host memory, for ranks without a device */
 	size_t staging_room;
 };
 
-/* Memory there; NULL: there is no more. */
+/* Device memory; NULL: out of memory. */
 void *mlp_batch_alloc(size_t bytes);
-/* Copies to the device and from it. */
+/* Copy to and from the device. */
 int mlp_batch_upload(void *to, const void *from, size_t n);
 int mlp_batch_download(void *to, const void *from, size_t n);
-/* What every batch of a pack has in common. */
+/* The common arguments of all launches of a pack. */
 struct mlp_launch
 mlp_batch_of(const struct mlp_batch *, const size_t *slots, size_t n);
 

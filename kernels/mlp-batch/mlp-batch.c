@@ -1,7 +1,6 @@
 /*
- * Packed training on one core: slot after slot, so that the weights of one stay
- * in the cache for as many steps as are asked for.  The definition of what the
- * twin in mlp-batch.cu does.
+ * Packed training on one core: one slot after the other, so that its weights
+ * stay in the cache for all requested steps.  Reference for mlp-batch.cu.
  */
 
 #include <cblas.h>

@@ -1,7 +1,7 @@
 /*
- * Packed training on a device: the twin of pack.c.  The pictures lie there as
- * bytes, those for validation as numbers; the host only says which steps come
- * next, for many at a time.
+ * Packed training on a device: the CUDA version of mlp-batch.c. Training
+ * pictures are stored as bytes, validation pictures as numbers; the host only
+ * selects the next steps, many at a time.
  */
 
 #include <stdio.h>
@@ -198,7 +198,7 @@ slot_alloc(struct mlp_cuda_slot *s)
 	return 0;
 }
 
-/* The numbers a run begins or goes on with. */
+/* Initialise or restore the numbers of a slot. */
 static int
 slot_fill(struct mlp_cuda_slot *s, const struct mlp_state *from)
 {

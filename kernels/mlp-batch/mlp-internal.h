@@ -1,11 +1,11 @@
 /*
- * What both twins of packed training agree on: how the weights of a network lie
- * in memory, what one step is, and what chance decides in it.
+ * Definitions common to both versions of packed training: memory layout of the
+ * weights, contents of a step, random numbers.
  *
- * Layer l turns rows of in[l] numbers into rows of out[l] by one matrix, row by
- * row.  After its inputs comes the constant 1, so that row of the matrix is the
- * bias; what fills a width up to a multiple of MLP_WIDTH is 0 and stays 0,
- * because its gradient is.
+ * Layer l maps rows of in[l] numbers to rows of out[l] by one row-major
+ * matrix.  The inputs are followed by the constant 1, so that row of the matrix
+ * is the bias; the padding of a width to a multiple of MLP_WIDTH is 0 and stays
+ * 0, because its gradient is.
  */
 
 #ifndef HPOTUNE_MLP_INTERNAL_H
@@ -25,26 +25,26 @@ enum {
 	MLP_LAYERS = 3, /* matrices, at most */
 	MLP_WIDTH = 8,
 	MLP_LAST_WIDTH =
-	    4, /* the width of the last layer is a multiple of it */
+	    4, /* the width of the last layer is a multiple of this */
 	MLP_ROWS = 256, /* pictures measured at a time */
 	MLP_TAIL = 4, /* after the gradient: loss, wish */
 };
 
 struct mlp_layout {
 	size_t layers; /* matrices */
-	size_t inputs[MLP_LAYERS], units[MLP_LAYERS]; /* without the fill */
+	size_t inputs[MLP_LAYERS], units[MLP_LAYERS]; /* without padding */
 	size_t in[MLP_LAYERS], out[MLP_LAYERS]; /* widths */
-	size_t at[MLP_LAYERS]; /* where the matrix begins */
+	size_t at[MLP_LAYERS]; /* offset of the matrix */
 	size_t count, memory;
 	size_t rows; /* the largest batch of a rank */
 };
 
-/* One step: which pictures, and what the optimizer multiplies with. */
+/* One step: its pictures, and the factors of the optimizer. */
 struct mlp_layout_step {
 	uint64_t order, mask; /* keys */
-	uint32_t first; /* place in the epoch of this rank's first picture */
+	uint32_t first; /* position in the epoch of this rank's first picture */
 	uint32_t rows; /* of this rank */
-	uint32_t above; /* rows of this batch that ranks before this one have */
+	uint32_t above; /* rows of this batch in ranks before this one */
 	float share; /* 1 / pictures of the whole batch */
 	float shrink, rate, unbias;
 };
@@ -72,8 +72,9 @@ mlp_unit(uint64_t key, uint64_t i)
 }
 
 /*
- * Number i of the numbers below n in the order of a key, without a table: a
- * Feistel network over the next power of two, walked until it lands below n.
+ * Element i of a permutation of the numbers below n, selected by a key, without
+ * a table: a Feistel network over the next power of two, iterated until the
+ * result is below n.
  */
 MLP_INLINE uint32_t
 mlp_order(uint64_t key, uint32_t n, uint32_t i)
@@ -99,7 +100,7 @@ mlp_order(uint64_t key, uint32_t n, uint32_t i)
 	return i;
 }
 
-/* What a hidden unit is multiplied with in training: 0 or 1 / (1 - dropout). */
+/* The dropout factor of a hidden unit: 0 or 1 / (1 - dropout). */
 MLP_INLINE float
 mlp_keep(const struct mlp_layout_step *turn, float dropout, size_t layer,
     size_t row, size_t unit)
@@ -111,8 +112,8 @@ mlp_keep(const struct mlp_layout_step *turn, float dropout, size_t layer,
 }
 
 /*
- * Softmax of one row: returns the cross-entropy and makes dy its gradient x
- * share.  best: the class, or n when the result is not finite.
+ * Softmax of one row: returns the cross-entropy and sets dy to its gradient x
+ * share. best: the predicted class, or n when the result is not finite.
  */
 MLP_INLINE double
 mlp_softmax(const float *y, float *dy, size_t n, size_t out, size_t label,
@@ -136,15 +137,15 @@ mlp_softmax(const float *y, float *dy, size_t n, size_t out, size_t label,
 	return log(sum) - (double)(y[label] - y[top]);
 }
 
-/* The shape for a data set and settings, in so many ranks. */
+/* Compute the shape for a data set and settings, with this many ranks. */
 void mlp_layout(struct mlp_layout *, const struct mlp_data *,
     const struct mlp_hyper *, size_t ranks);
-/* Weights for ReLU (He et al. 2015), uniform; biases 0. */
+/* Initial weights for ReLU (He et al. 2015), uniform; biases 0. */
 void mlp_layout_draw(
     const struct mlp_layout *, const struct mlp_hyper *, float *params);
 /*
- * The next step from a place, which it moves; ranks may be NULL.  At the end of
- * an epoch the next one begins.
+ * Compute the next step from a place and advance it; ranks may be NULL.  After
+ * the end of an epoch the next one starts.
  */
 void mlp_layout_step(struct mlp_layout_step *, const struct mlp_hyper *,
     struct mlp_place *, size_t pictures, const struct mlp_ranks *);

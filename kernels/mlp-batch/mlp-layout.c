@@ -1,6 +1,6 @@
 /*
- * What a network of a pack looks like and what each of its steps is: numbers
- * that both twins compute on the host.  Knows no gradient.
+ * Shape and steps of the networks of a pack, computed on the host by both
+ * versions.
  */
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /*
- * The arithmetic of packed training on one core: forward, loss, backward and the
- * optimizers.  Knows neither slots nor epochs.
+ * The arithmetic of packed training on one core: forward, loss, backward and
+ * the optimizers.
  */
 
 #include <cblas.h>
@@ -52,7 +52,7 @@ bend(float *y, size_t n)
 		y[j] = y[j] < 0 ? 0 : y[j];
 }
 
-/* ReLU and, with a turn, dropout; then the constant for the next layer. */
+/* ReLU and, with a step, dropout; then the constant for the next layer. */
 static void
 slot_bend(
     struct mlp_slot *s, size_t l, size_t n, const struct mlp_layout_step *turn)
@@ -86,7 +86,7 @@ mlp_network_forward(
 	}
 }
 
-/* The way back through dropout and ReLU; nothing goes through the constant. */
+/* Gradient of dropout and ReLU; the constant has none. */
 static void
 slot_unbend(struct mlp_slot *s, size_t l, size_t n)
 {

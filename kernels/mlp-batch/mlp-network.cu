@@ -1,9 +1,9 @@
 /*
- * The arithmetic of packed training on a device: each launch does one layer of
- * all slots.  A thread has a tile of 8 x 4 numbers of a product in its registers
- * and reads what it multiplies through the first cache, where its neighbours
- * read the same; so no thread waits for another, and the numbers of a slot do
- * not depend on the others.
+ * The arithmetic of packed training on a device: each launch computes one layer
+ * of all slots.  A thread keeps a tile of 8 x 4 numbers of a product in
+ * registers and reads the operands through the L1 cache, shared with its
+ * neighbours; threads do not synchronise, and the results of a slot do not
+ * depend on other slots.
  */
 
 #include "kernels/mlp-batch/mlp-batch-cuda.h"
@@ -83,7 +83,7 @@ tiled(size_t rows)
 	if (turn->share == 0)                                     \
 	return
 
-/* … and layer l of it, when there is one. */
+/* … and layer l of it, if it exists. */
 #define LAYER_OF(b, l)              \
 	SLOT_OF(b);                 \
 	if ((l) >= v->shape.layers) \
@@ -247,7 +247,7 @@ weights_kernel(struct mlp_launch b, size_t l)
 		    column) = c[r];
 }
 
-/* Nothing goes back through the constant, nor through a unit at 0. */
+/* The constant and units at 0 have no gradient. */
 static __device__ __forceinline__ float
 unbent(const struct mlp_view *v, size_t l, size_t unit, float y, float dy)
 {

@@ -1,6 +1,6 @@
 /*
- * Steps and measurements of packed training on a device: the host works out what
- * the next ones are, for many steps at a time, and starts them.
+ * Steps and measurements of packed training on a device: the host computes the
+ * parameters of many steps at a time and launches them.
  */
 
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 
 #include "kernels/mlp-batch/mlp-batch-cuda.h"
 
-/* The slots of a batch, and so many turns of each, to the device. */
+/* Copy the slots of a batch, and their steps, to the device. */
 static int
 list_give(struct mlp_batch *p, const size_t *slots, size_t n,
     const struct mlp_layout_step *turns, size_t steps)
@@ -35,7 +35,7 @@ list_give(struct mlp_batch *p, const size_t *slots, size_t n,
 	return mlp_batch_upload(p->turns, turns, n * steps * sizeof *turns);
 }
 
-/* The gradients of all ranks, when the sum wants memory of the host. */
+/* Sum the gradients of all ranks through host memory. */
 static int
 sum_staged(struct mlp_batch *p, float *there, size_t n)
 {
@@ -74,8 +74,8 @@ gradients_sum(struct mlp_batch *p, const size_t *slots, size_t n,
 }
 
 /*
- * What the steps are: steps x n, with share 0 where a slot rests at the end of
- * its epoch.  Returns how many there are until all rest.
+ * Compute the steps: steps x n, with share 0 for a slot that waits at the end
+ * of its epoch.  Returns the number of steps until all wait.
  */
 static size_t
 turns_make(struct mlp_batch *p, const size_t *slots, size_t n, size_t steps,
@@ -158,7 +158,7 @@ mlp_steps_advance(
 	return rc;
 }
 
-/* Measuring is a turn of MLP_ROWS pictures, with nothing left to chance. */
+/* Measuring is a step of MLP_ROWS pictures without dropout. */
 static int
 pictures_measure(struct mlp_batch *p, const size_t *slots, size_t n,
     struct mlp_layout_step *turns)

@@ -1,10 +1,9 @@
 /*
  * One study under one policy of the median family, step by step as the server
- * would run it.  Shared by replay-policies.c and its twin, so that both decide the same:
- * nothing here is a sum, and what is rounded is rounded alike.
+ * would run it.  Shared by replay-policies.c and its CUDA version: no sums, and
+ * the same rounding, so that both decide equally.
  *
- * Knows trials by their place in the study; refuses to know rules other than
- * strategies/stop/median/median-engine.c, which it follows.
+ * Must follow strategies/stop/median/median-engine.c.
  */
 
 #ifndef HPOTUNE_REPLAY_ONE_H
@@ -15,7 +14,7 @@
 
 enum one_state { ONE_AHEAD, ONE_RUNNING, ONE_COMPLETED, ONE_STOPPED };
 
-/* What a study needs besides its trials' state. */
+/* The inputs of a study. */
 struct replay_one {
 	struct replay_curves curves;
 	const double *stands; /* REPLAY_VALUES x all, each as curves.value */
@@ -23,21 +22,22 @@ struct replay_one {
 	struct replay_policy policy;
 	const size_t *order; /* of the trials */
 	size_t trials, workers;
-	const int32_t *slot; /* beside curves.step: which of all steps it is */
+	const int32_t *slot; /* per report: index of its step among all steps */
 	size_t slots;
-	double *row; /* slots x trials: what the pool has there, ascending */
-	int32_t *count; /* slots: how many */
+	/* slots x trials: values of the pool at a slot, ascending */
+	double *row;
+	int32_t *count; /* slots: their number */
 	int32_t *seen; /* trials: reports made */
 	int32_t *state; /* trials */
-	int32_t *busy; /* workers: their trial, -1 = none */
-	size_t started, best; /* best: of the completed; trials = none */
-	size_t witness; /* where the guard last spoke; a shortcut */
+	int32_t *busy; /* workers: current trial, -1 = none */
+	size_t started, best; /* best: best completed trial; trials = none */
+	size_t witness; /* where the guard last triggered; a shortcut */
 };
 
-/* Places a study needs in an int32_t array. */
+/* Number of int32_t that a study needs. */
 #define ONE_ROOM(trials, workers, slots) (2 * (trials) + (workers) + (slots))
 
-/* Products that no compiler joins with the sum they go into. */
+/* A product that compilers do not fuse with an addition. */
 KERNEL_INLINE double
 one_times(double a, double b)
 {
@@ -60,7 +60,7 @@ one_length(const struct replay_one *o, size_t trial)
 	return o->curves.start[o->order[trial] + 1] - one_start(o, trial);
 }
 
-/* What stands for a trial at its report i. */
+/* The value of a trial at its report i. */
 KERNEL_INLINE double
 one_report_value(
     const struct replay_one *o, enum replay_value kind, size_t trial, size_t i)
@@ -68,7 +68,7 @@ one_report_value(
 	return o->stands[(size_t)kind * o->all + one_start(o, trial) + i];
 }
 
-/* A number comes to what the pool has at a slot, in order. */
+/* Insert a number into the sorted pool of a slot. */
 KERNEL_INLINE void
 one_insert(struct replay_one *o, size_t slot, double v)
 {
@@ -87,10 +87,7 @@ one_insert(struct replay_one *o, size_t slot, double v)
 	row[lo] = v;
 }
 
-/*
- * Report i comes to the pool, and with it the one before it reaches up to
- * there.
- */
+/* Add report i to the pool, and extend the previous report up to its slot. */
 KERNEL_INLINE void
 one_reach(struct replay_one *o, size_t trial, size_t i)
 {
@@ -108,11 +105,11 @@ one_reach(struct replay_one *o, size_t trial, size_t i)
 		one_insert(o, (size_t)slot[i], v);
 }
 
-/* The number of this rank, not counting skip (NaN: nothing to leave out). */
+/* The number of this rank, without skip (NaN: skip nothing). */
 KERNEL_INLINE double
 one_rank(const double *row, int64_t rank, double skip)
 {
-	/* What is skipped stands at or before this place: take the next. */
+	/* The skipped number is at or before this index: take the next. */
 	return row[rank + (skip <= row[rank])];
 }
 
@@ -146,7 +143,7 @@ one_is_worse(const struct replay_one *o, size_t trial, size_t i, double own)
 	return own > one_times(a, 1 - share) + one_times(b, share);
 }
 
-/* Whether nothing is left to save after report i. */
+/* Whether report i is too late for a stop to save steps. */
 KERNEL_INLINE int
 one_is_late(const struct replay_one *o, size_t trial, size_t i)
 {
@@ -158,7 +155,7 @@ one_is_late(const struct replay_one *o, size_t trial, size_t i)
 			       (int64_t)i + 1 >= most);
 }
 
-/* Whether report i is judged at all, by lateness, warm-up and interval. */
+/* Whether report i is judged, by lateness, warm-up and interval. */
 KERNEL_INLINE int
 one_judges(const struct replay_one *o, size_t trial, size_t i)
 {
@@ -235,7 +232,7 @@ one_stops(struct replay_one *o, size_t trial, size_t i)
 	       !(o->policy.guard && one_guards(o));
 }
 
-/* A trial's result after so many reports; NaN: none. */
+/* The result of a trial after this many reports; NaN: none. */
 KERNEL_INLINE double
 one_result(const struct replay_one *o, size_t trial, size_t reports)
 {
@@ -264,7 +261,7 @@ one_complete(struct replay_one *o, size_t trial)
 		o->best = trial;
 }
 
-/* The next report of a worker's trial; 0 when the trial is over. */
+/* Process the next report of a worker's trial; 0 when the trial has ended. */
 KERNEL_INLINE int
 one_turn(struct replay_one *o, size_t trial)
 {

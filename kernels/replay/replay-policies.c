@@ -1,12 +1,12 @@
 /*
- * Many policies on many studies.  What stands for a curve at each report does
- * not depend on the policy, so it is found once.
+ * Many policies on many studies.  The values of a curve at each report do not
+ * depend on the policy, so they are computed once.
  */
 
 #include <math.h>
 #include <stdlib.h>
 
-/* The same decisions whatever the processor: nothing is rounded once only. */
+/* No fused multiply-add, so that decisions do not depend on the processor. */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("fp-contract=off")
 #endif

@@ -1,6 +1,6 @@
 /*
- * Policies on studies on the device: the twin of replay-policies.c.  A thread runs one
- * study under one policy, with the same functions, so it decides the same.
+ * Policies on studies on the device: the CUDA version of replay-policies.c. One
+ * thread runs one study under one policy, with the same functions.
  */
 
 #include <stdlib.h>
@@ -74,7 +74,7 @@ curves_put(
 	return rc;
 }
 
-/* Whole numbers: where curves begin, their steps, which ones studies have. */
+/* Copy integer arrays: starts of curves, steps, curves of studies. */
 static int
 places_put(struct cuda *c, const struct replay_studies *s, struct work *w)
 {
@@ -114,7 +114,7 @@ slots_put(
 	return rc;
 }
 
-/* How many studies may be there at a time. */
+/* Number of studies that fit into memory at a time. */
 static size_t
 work_together(const struct replay_one *one, size_t all)
 {

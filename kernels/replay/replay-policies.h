@@ -1,4 +1,4 @@
-/* Stopping policies on recorded curves: kernels.h says what, replay-policies.c how. */
+/* Stopping policies on recorded curves; see kernels.h, replay-policies.c. */
 
 #ifndef HPOTUNE_REPLAY_POLICIES_H
 #define HPOTUNE_REPLAY_POLICIES_H
@@ -9,15 +9,11 @@ void replay_policies(void *dev, const struct replay_curves *,
     const struct replay_policy *, size_t n, const struct replay_studies *,
     struct replay_score *);
 
-/*
- * What stands for each curve at each report: REPLAY_VALUES times as many
- * numbers as there are reports.
- */
+/* The values of each curve at each report: REPLAY_VALUES numbers per report. */
 void replay_report_values(const struct replay_curves *, double *stands);
 
 /*
- * Which of all different steps, in order, each report is at; how many there
- * are.
+ * Index of each report's step in the sorted set of all steps; returns its size.
  */
 size_t replay_slots(const struct replay_curves *, int32_t *slot);
 

@@ -1,7 +1,7 @@
 /*
- * The table of kernels on a GPU: is there one, its libraries, its memory.  The
- * program is not linked with cuBLAS and cuSOLVER, a gigabyte that many machines
- * do not have: it starts anywhere, and opens them when it found a driver.
+ * The table of kernels on a GPU: detection, libraries, memory. cuBLAS and
+ * cuSOLVER, a gigabyte that many machines lack, are not linked but loaded if a
+ * driver is found.
  */
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* The kernels that need no library. */
+/* The kernels without libraries. */
 
 #include "kernels/curve-bank/curve-bank.h"
 #include "kernels/mix/mix.h"

@@ -1,4 +1,4 @@
-/* The distribution of CMA-ES: its constants, its drawing and its end. */
+/* The distribution of CMA-ES: constants, sampling and termination. */
 
 #include "strategies/cmaes/cmaes-distribution.h"
 
@@ -205,7 +205,9 @@ coordinate(const struct cmaes_distribution *c, const double *z, size_t i)
 	return c->mean[i] + c->sigma * sum;
 }
 
-/* Draw until it is inside; a coordinate with a margin may be anywhere. */
+/*
+ * Draw until the point is inside; a coordinate with a margin is not restricted.
+ */
 static bool
 draw_inside(
     const struct cmaes_distribution *c, struct rng *rng, double *z, double *x)
@@ -270,7 +272,7 @@ has_stalled(const struct cmaes_distribution *c)
 	return high - low < TOLERANCE_LOSS;
 }
 
-/* Adding a bit of what it would draw leaves the mean as it is. */
+/* Whether a step within the distribution is too small to change the mean. */
 static bool
 has_no_effect(const struct cmaes_distribution *c)
 {

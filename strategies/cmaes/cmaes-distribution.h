@@ -1,13 +1,12 @@
 /*
- * The distribution of CMA-ES: a normal one that moves with every generation of
- * points it is told.  Formulas and constants: Hansen, "The CMA evolution
- * strategy: a tutorial", arXiv:1604.00772 (2016); with only the diagonal: Ros
- * and Hansen, "A simple modification in CMA-ES" (2008); discrete coordinates
- * keep a least probability of every level: Hamano, Saito, Nomura and Shirakawa,
+ * The distribution of CMA-ES: a normal distribution that is updated by each
+ * generation of points.  Formulas and constants: Hansen, "The CMA evolution
+ * strategy: a tutorial", arXiv:1604.00772 (2016); diagonal only: Ros and
+ * Hansen, "A simple modification in CMA-ES" (2008); discrete coordinates keep a
+ * minimum probability of every level: Hamano, Saito, Nomura and Shirakawa,
  * "CMA-ES with margin" (2022).
  *
- * Coordinates are those of tpe-parzen.h, 0 … 1.  Knows points and their order;
- * refuses to know trials, losses and where generations come from.
+ * Coordinates are those of tpe-parzen.h, 0 to 1.
  */
 
 #ifndef HPOTUNE_CMAES_DISTRIBUTION_H
@@ -24,27 +23,27 @@ struct rng;
 
 struct cmaes_distribution {
 	size_t dims;
-	size_t lambda, mu; /* points of a generation, and the good ones */
+	size_t lambda, mu; /* generation size, and number of selected points */
 	bool diagonal;
-	bool margin; /* for coordinates that have levels */
+	bool margin; /* for coordinates with levels */
 	const struct axis *axes; /* borrowed; NULL = all continuous */
 	const struct kernels *kernels;
 
-	double *weights; /* lambda, the best first */
+	double *weights; /* lambda, best first */
 	double mu_eff, c_one, c_mu, c_path, c_sigma, d_sigma, chi;
 
 	int64_t generation;
 	double sigma;
 	double *mean;
 	double *path_sigma, *path;
-	double *stretch; /* of the levels, 1 where there are none */
+	double *stretch; /* factors for coordinates with levels, else 1 */
 	double *cov; /* dims x dims, or the diagonal */
 	double *vectors; /* of cov, one per row; unused for a diagonal */
 	double *roots; /* of its eigenvalues */
-	bool is_split; /* the last two are those of cov */
+	bool is_split; /* vectors and roots match cov */
 
 	double sigma_first;
-	double *recent; /* best and worst of the last generations */
+	double *recent; /* best and worst losses of the last generations */
 	size_t n_recent;
 };
 
@@ -63,23 +62,25 @@ size_t cmaes_distribution_lambda(size_t dims);
 void cmaes_distribution_init(
     struct cmaes_distribution *, const struct cmaes_start *);
 void cmaes_distribution_free(struct cmaes_distribution *);
-/* A point as it was drawn, in x and, rounded to levels, in coordinates at.
- * -1: the covariance could not be split. */
+/*
+ * Draw a point: x as drawn, at rounded to levels. -1: the eigendecomposition
+ * failed.
+ */
 int cmaes_distribution_draw(
     struct cmaes_distribution *, struct rng *, double *x, double *at);
-/* The point of coordinate d that would be drawn for a level. */
+/* The x of coordinate d that corresponds to a level. */
 double
 cmaes_distribution_undo(const struct cmaes_distribution *, size_t d, double at);
 /*
- * One generation: lambda points as they were drawn, the best first, with the
- * losses of the best and the worst.  A point far outside of the distribution
- * counts as one at a distance of sqrt(dims) + 5.  -1 as cmaes_distribution_draw.
+ * Update by one generation: lambda points as drawn, best first, with the losses
+ * of the best and the worst.  A point far outside of the distribution is moved
+ * to a distance of sqrt(dims) + 5. -1 as cmaes_distribution_draw.
  */
 int cmaes_update(struct cmaes_distribution *, const double *points, double best,
     double worst);
-/* Nothing more is to be had: it has shrunk, burst or stalled. */
+/* Whether it has converged, diverged or stalled. */
 bool cmaes_distribution_is_over(struct cmaes_distribution *);
-/* Roots and vectors of the covariance, if they are not there; -1 as above. */
+/* Compute roots and vectors of the covariance if outdated; -1 as above. */
 int cmaes_distribution_split(struct cmaes_distribution *);
 
 #endif /* HPOTUNE_CMAES_DISTRIBUTION_H */

@@ -1,7 +1,6 @@
 /*
- * The past of a CMA-ES run: how trials become generations, where the first
- * distribution comes from, and when a run gives way to the next one.  Knows
- * how trials are ranked; refuses to know options.
+ * Rebuilds a CMA-ES run from the history: cuts trials into generations, sets up
+ * the first distribution, and decides restarts.
  */
 
 #include <math.h>
@@ -61,7 +60,7 @@ has_point(const struct past *p, int64_t trial)
 	return true;
 }
 
-/* Trials from … to that say something; the caller frees the list. */
+/* Trials from … to with usable results; the caller frees the list. */
 static struct trial_rank *
 collect(const struct past *p, int64_t from, int64_t to, size_t *n)
 {
@@ -110,8 +109,8 @@ moments(struct past *p, const struct trial_rank *top, size_t n)
 }
 
 /*
- * The best trials of other studies say where to begin, and how wide: Nomura,
- * Watanabe, Akimoto, Ozaki and Onishi, "Warm starting CMA-ES for
+ * The best trials of other studies give the initial mean and covariance:
+ * Nomura, Watanabe, Akimoto, Ozaki and Onishi, "Warm starting CMA-ES for
  * hyperparameter optimization" (2021).
  */
 static int
@@ -134,7 +133,7 @@ begin_warm(struct past *p, const struct trial_rank *warm, size_t n)
 	p->start.sigma = exp(log_volume / 2 / (double)dims);
 	for (i = 0; i < dims * dims; i++)
 		p->cov[i] /= p->start.sigma * p->start.sigma;
-	/* Of the diagonal alone only the diagonal is wanted. */
+	/* With diagonal only the diagonal is kept. */
 	for (i = 0; p->rule->diagonal && dims > 1 && i < dims; i++)
 		p->cov[i] = p->cov[i * dims + i];
 	p->start.mean = p->mean;
@@ -189,9 +188,11 @@ next_popsize(struct past *p, struct rng *rng, double *shrink)
 	return (size_t)fmin(fmax(n, 4), POPSIZE_MOST);
 }
 
-/* Begin again at a place drawn at random: Auger and Hansen (2005), "A restart
- * CMA evolution strategy with increasing population size"; Hansen (2009),
- * "Benchmarking a BI-population CMA-ES". */
+/*
+ * Restart at a random mean: Auger and Hansen (2005), "A restart CMA evolution
+ * strategy with increasing population size"; Hansen (2009), "Benchmarking a
+ * BI-population CMA-ES".
+ */
 static void
 begin_again(struct past *p, struct cmaes_distribution *c)
 {
@@ -214,9 +215,9 @@ begin_again(struct past *p, struct cmaes_distribution *c)
 }
 
 /*
- * A trial's point as it was drawn.  Of levels only the level is known: the
- * draw of the same trial from this distribution is taken where it has the same
- * level, else the middle of it.
+ * A trial's point as drawn.  For levels only the level is recorded: use the
+ * draw of the same trial from this distribution if it has the same level, else
+ * the middle of the level.
  */
 static int
 undraw(const struct past *p, struct cmaes_distribution *c, int64_t trial,
@@ -268,7 +269,7 @@ tell(const struct past *p, struct cmaes_distribution *c,
 		best = fmin(best, order[k].first);
 		worst = fmax(worst, order[k].first);
 	}
-	/* Where all have failed there is nothing to learn. */
+	/* If all trials failed, no update is possible. */
 	if (rc == 0 && order[0].kind != TRIAL_RANK_FAILED)
 		rc = cmaes_update(c, x, best, worst);
 	free(order);

@@ -1,4 +1,4 @@
-/* A generation moves the distribution of CMA-ES. */
+/* The update of the distribution of CMA-ES by a generation. */
 
 #include <math.h>
 #include <stdlib.h>
@@ -9,7 +9,8 @@
 #include "strategies/tpe/tpe-normal.h"
 
 #define SIGMA_MOST 1e32
-#define FAR 5 /* more than sqrt(dims): no point of its own is out there */
+/* plus sqrt(dims): the distribution itself draws nothing beyond */
+#define FAR 5
 #define LEAST 1e-10 /* probability */
 
 /* out = C^(-1/2) y; its length squared. */
@@ -59,7 +60,7 @@ steps(const struct cmaes_distribution *c, const double *points, double *y,
 	free(white);
 }
 
-/* The paths: where it went, on the whole.  Returns 1 unless it leapt. */
+/* Update the evolution paths.  Returns 1 unless the step was too large. */
 static double
 go_on(struct cmaes_distribution *c, const double *step)
 {
@@ -131,7 +132,7 @@ good_step(const struct cmaes_distribution *c, const double *y, double *step)
 			step[i] += c->weights[k] * y[k * c->dims + i];
 }
 
-/* Of numbers that come in pairs, both triangles the same. */
+/* Make the matrix exactly symmetric. */
 static void
 level_out(struct cmaes_distribution *c)
 {
@@ -143,8 +144,10 @@ level_out(struct cmaes_distribution *c)
 			    (c->cov[i * d + j] + c->cov[j * d + i]) / 2;
 }
 
-/* Where the level of the mean ends: of the first one both are its right end,
- * of the last one both its left one. */
+/*
+ * Bounds of the level of the mean: for the first level both are its upper
+ * bound, for the last one both its lower.
+ */
 static void
 limits(const struct axis *a, double mean, double *low, double *high)
 {

@@ -1,10 +1,10 @@
 /*
- * CMA-ES: points are drawn from a normal distribution that moves to where
- * points were good and takes their shape.
+ * CMA-ES: points are drawn from a normal distribution that adapts its mean and
+ * covariance to good points.
  *
- * Numbers without a condition are moved together.  Choices and conditional
- * parameters are none of its business: those tpe chooses, one by one, or
- * chance does.  Names of options are those of Optuna.
+ * It handles unconditional numeric parameters together.  Choices and
+ * conditional parameters are suggested one by one by tpe, or at random.  Option
+ * names are those of Optuna.
  */
 
 #include "strategies/cmaes/cmaes.h"
@@ -86,7 +86,7 @@ option_is(const struct option_value *values, const char *name)
 	return plugin_option_get(options, values, name)->number != 0;
 }
 
-/* The settings of x0, encoded; NaN where it says nothing. */
+/* The settings of x0, encoded; NaN where missing. */
 static int
 read_start(double *u, const struct option_value *values,
     const struct space *space, struct err *e)
@@ -120,7 +120,7 @@ cmaes_check(
 	return rc != 0 ? rc : startup_check(options, values, space, e);
 }
 
-/* Whether it is a number that is always there. */
+/* Whether it is an unconditional numeric parameter. */
 static bool
 is_moved(const struct param *p, struct axis *axis)
 {
@@ -193,7 +193,7 @@ rule_of(const struct option_value *values)
 	};
 }
 
-/* Where x0 says nothing, the middle. */
+/* Where x0 is missing, use the middle. */
 static void
 place_start(
     double *u, struct cmaes_rule *rule, const struct cmaes_axes *a, size_t n)

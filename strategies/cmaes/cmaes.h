@@ -1,11 +1,11 @@
 /*
- * CMA-ES from a history alone: the distribution is made anew for every question
- * by telling it the past.
+ * CMA-ES from a history alone: each call rebuilds the distribution from the
+ * past.
  *
- * The trials that have ended and say something, in the order of their numbers,
- * are cut into generations of lambda; the last ones, too few for a generation,
- * wait.  So a trial that ends late changes only generations from its own place
- * on, none is wasted, and no trial has to say what it was drawn from.
+ * Finished trials with usable results, sorted by number, are cut into
+ * generations of lambda; the last incomplete generation is not used yet.  So a
+ * trial that ends late changes only generations from its own position on, no
+ * trial is lost, and trials need not record the distribution they came from.
  */
 
 #ifndef HPOTUNE_CMAES_H
@@ -22,8 +22,9 @@ struct strategy_ask;
 
 enum cmaes_restart {
 	CMAES_NO_RESTART,
-	CMAES_IPOP, /* with more points in a generation */
-	CMAES_BIPOP /* with more, or with fewer and smaller steps */
+	CMAES_IPOP, /* with larger generations */
+	/* with larger generations, or smaller ones with smaller steps */
+	CMAES_BIPOP
 };
 
 struct cmaes_rule {
@@ -32,10 +33,10 @@ struct cmaes_rule {
 	const double *mean; /* by dimension; NULL = the middle */
 	bool diagonal, margin, stopped;
 	enum cmaes_restart restart;
-	double grow; /* of popsize at a restart */
+	double grow; /* factor on popsize at a restart */
 };
 
-/* The parameters it moves: numbers without a condition. */
+/* Its parameters: unconditional numbers. */
 struct cmaes_axes {
 	struct axis *axes;
 	size_t *which;
@@ -43,8 +44,8 @@ struct cmaes_axes {
 };
 
 /*
- * The distribution after all that was told; -1 when the kernels cannot split
- * its covariance.  There is at least one dimension.
+ * Compute the distribution from the history; -1 if the eigendecomposition
+ * fails.  At least one dimension.
  */
 int
 cmaes_replay_history(struct cmaes_distribution *, const struct strategy_ask *,

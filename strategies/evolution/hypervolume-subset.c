@@ -1,10 +1,10 @@
 /*
- * A few rows of a front that dominate much of the space: greedy choice by what
- * each adds, within 1 - 1/e of the best.  Guerreiro, Fonseca and Paquete,
+ * Selects a few rows of a front with a large hypervolume: greedy choice by
+ * contribution, within 1 - 1/e of the optimum.  Guerreiro, Fonseca and Paquete,
  * "Greedy hypervolume subset selection in low dimensions" (2016).
  *
- * What a row adds never grows when others are chosen (submodularity), so what
- * it added before is a bound, and most rows need not be looked at again.
+ * The contribution of a row never grows when others are chosen (submodularity),
+ * so its previous contribution is an upper bound, and most rows need no update.
  */
 
 #include <math.h>
@@ -102,8 +102,8 @@ next_best(struct candidate *c, size_t n, const double *taken, size_t n_taken,
 }
 
 /*
- * The same with two losses, where what a row adds is one rectangle: to a corner
- * that comes nearer when a neighbour is chosen.  Rows in order, none of which
+ * The same with two losses, where the contribution of a row is one rectangle
+ * whose corners move when a neighbour is chosen.  Rows are sorted, none
  * dominates another.
  */
 static void
@@ -146,7 +146,7 @@ is_front(const struct candidate *c, size_t n)
 	return true;
 }
 
-/* Of n different candidates in order take k. */
+/* Choose k of n different sorted candidates. */
 static void
 choose(size_t *chosen, size_t k, struct candidate *c, size_t n,
     const double *reference)

@@ -1,9 +1,9 @@
 /*
  * The hypervolume, exactly.  Two losses: a sweep along the staircase; three:
- * the staircase grows as the sweep goes up; more: what each row alone adds,
- * one loss less at a time.  While, Bradstreet and Barone, "A fast way of
- * calculating exact hypervolumes" (2012); Beume, Fonseca, Lopez-Ibanez,
- * Paquete and Vahrenhold (2009) for three.
+ * the staircase grows during the sweep; more: contributions of single rows, one
+ * loss less at a time.  While, Bradstreet and Barone, "A fast way of
+ * calculating exact hypervolumes" (2012); Beume, Fonseca, Lopez-Ibanez, Paquete
+ * and Vahrenhold (2009) for three.
  */
 
 #include <math.h>
@@ -13,13 +13,15 @@
 #include "src/base/mem.h"
 #include "strategies/evolution/pareto.h"
 
-/* A corner of a staircase: x goes up, y down. */
+/* A corner of a staircase: x ascending, y descending. */
 struct corner {
 	double x, y;
 };
 
-/* Rows that are better than the reference in everything, sorted descending by
- * the last loss they are looked at with. */
+/*
+ * Rows that are better than the reference in all losses, sorted descending by
+ * the last loss in use.
+ */
 static int
 by_last_down(const void *a, const void *b, void *at)
 {
@@ -46,8 +48,10 @@ is_inside(const double *row, size_t m, const double *reference)
 	return true;
 }
 
-/* The area that one more corner adds to a staircase of n, which takes it in;
- * the corner is inside of the reference. */
+/*
+ * Insert a corner inside of the reference into a staircase of n; returns the
+ * added area.
+ */
 static double
 stairs_add(struct corner *s, size_t *n, struct corner c, const double *ref)
 {
@@ -121,7 +125,10 @@ box(const double *row, size_t m, const double *ref)
 	return volume;
 }
 
-/* Leave out what another row is as good as; returns how many are left. */
+/*
+ * Remove rows that another row dominates or equals; returns the remaining
+ * number.
+ */
 static size_t
 thin(double *rows, size_t n, size_t m, size_t stride)
 {

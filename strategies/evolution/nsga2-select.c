@@ -1,7 +1,4 @@
-/*
- * Selection in NSGA-II: by rank, and within a rank those with more space around
- * them.  Knows losses and violations; refuses to know parameters.
- */
+/* Selection in NSGA-II: by rank, and within a rank by crowding distance. */
 
 #include <math.h>
 #include <stdlib.h>
@@ -40,7 +37,7 @@ rank_line(struct nsga2_member *m, size_t n)
 	}
 }
 
-/* Those that have no losses come last: stopped ones before failed ones. */
+/* Trials without losses come last: stopped ones before failed ones. */
 static size_t
 rank_rows(const struct history *h, struct nsga2_member *m, size_t n,
     double *rows, size_t *where)
@@ -105,7 +102,7 @@ by_rank(const void *a, const void *b)
 	       (x->told.trial < y->told.trial);
 }
 
-/* The best ones come first; returns how many are selected. */
+/* Put the best ones first; returns the number selected. */
 static size_t
 select_best(
     const struct history *h, struct nsga2_member *m, size_t n, size_t size)
@@ -124,7 +121,7 @@ select_best(
 		m[i].space = 0;
 	kept = rank_rows(h, m, n, rows, where);
 	qsort(m, n, sizeof *m, by_rank);
-	/* They have moved: where they were does not hold any more. */
+	/* The members were reordered: where is outdated. */
 	kept = rank_rows(h, m, n, rows, where);
 	for (i = 0; i < n && i < size; i++) {
 		rank = m[i].rank;

@@ -1,9 +1,8 @@
 /*
- * NSGA-II: children of good parents, with something of both and a bit of
- * chance.  Deb, Pratap, Agarwal and Meyarivan, "A fast and elitist
- * multiobjective genetic algorithm: NSGA-II" (2002); Deb and Agrawal,
- * "Simulated binary crossover for continuous search space" (1995).  Names and
- * defaults of the options are those of Optuna.
+ * NSGA-II: new points by crossover and mutation of good parents.  Deb, Pratap,
+ * Agarwal and Meyarivan, "A fast and elitist multiobjective genetic algorithm:
+ * NSGA-II" (2002); Deb and Agrawal, "Simulated binary crossover for continuous
+ * search space" (1995).  Names and defaults of the options are those of Optuna.
  */
 
 #include <math.h>
@@ -124,8 +123,10 @@ point(const struct birth *b, size_t parent)
 	return history_point(b->ask->history, b->parents[parent].told.trial);
 }
 
-/* Share u of how far a child goes from the parent towards a bound that is
- * room away from it, where the parents are apart. */
+/*
+ * Distance of a child from its parent towards a bound at distance room, for the
+ * uniform number u and parents that are apart by this much.
+ */
 static double
 sbx_reach(double u, double room, double apart, double eta)
 {
@@ -167,7 +168,10 @@ inherit(struct birth *b, size_t i, double x, double y)
 	return second ? y : x;
 }
 
-/* Of one parent or of two; what none of them has is left to chance. */
+/*
+ * A child of one parent or two; parameters that neither has are drawn at
+ * random.
+ */
 static void
 conceive(struct birth *b)
 {

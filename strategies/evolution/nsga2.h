@@ -1,9 +1,8 @@
 /*
- * The population of NSGA-II, from a history alone: trials that have ended and
- * say something, in the order of their numbers, are cut into generations, and of
- * each generation together with those that were selected before it the best are
- * selected again.  The last ones, too few for a generation, wait for no one:
- * they take part in a selection of their own.
+ * The population of NSGA-II, from a history alone: finished trials with usable
+ * results, sorted by number, are cut into generations, and from each generation
+ * and the previously selected ones the best are selected again.  The last
+ * incomplete generation takes part in a selection of its own.
  */
 
 #ifndef HPOTUNE_NSGA2_H
@@ -19,10 +18,10 @@ struct history;
 struct nsga2_member {
 	struct trial_rank told;
 	size_t rank; /* 0 is best */
-	double space; /* how far its neighbours in the front are */
+	double space; /* crowding distance in its front */
 };
 
-/* The selected ones, at most size, the best first; the caller frees them. */
+/* The selected trials, at most size, best first; the caller frees them. */
 struct nsga2_member *
 nsga2_select(const struct history *, size_t size, size_t *n);
 

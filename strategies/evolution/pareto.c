@@ -72,8 +72,10 @@ by_losses(const void *a, const void *b)
 	return (x->i > y->i) - (x->i < y->i);
 }
 
-/* Rows come in order: with two losses the newest of a front has the least
- * second one, so it alone can tell. */
+/*
+ * Rows are sorted: with two losses the newest of a front has the least second
+ * one, so only that must be compared.
+ */
 static bool
 front_dominates(const struct fronts *f, size_t front, const double *row)
 {

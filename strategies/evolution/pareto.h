@@ -1,7 +1,6 @@
 /*
- * Several losses at once, all minimized: who dominates whom, how crowded a
- * front is, and how much of the space it dominates.  Pure arithmetic on rows of
- * numbers; a NaN counts as the worst there is.  Knows no trials.
+ * Several losses at once, all minimised: domination, crowding, and
+ * hypervolume.  Arithmetic on rows of numbers; a NaN counts as the worst value.
  *
  * losses: n rows of m numbers.
  */
@@ -12,7 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* At least as good in everything, and better in something. */
+/* At least as good in all losses, and better in one. */
 bool pareto_dominates(const double *a, const double *b, size_t m);
 /*
  * rank[i] = 0 for the rows that no other one dominates, 1 for those that only
@@ -20,9 +19,9 @@ bool pareto_dominates(const double *a, const double *b, size_t m);
  */
 void pareto_ranks(size_t *rank, const double *losses, size_t n, size_t m);
 /*
- * The same with constraints: violation is not above 0 where all are kept; those
- * rows come first, then the others, the less they violate the better, then
- * those of which it is not known (NaN), by their losses.  NULL = no constraints.
+ * The same with constraints: violation <= 0 where all are satisfied; those rows
+ * come first, then the others by violation, then those with unknown violation
+ * (NaN), by their losses.  NULL = no constraints.
  */
 void pareto_ranks_constrained(size_t *rank, const double *losses,
     const double *violation, size_t n, size_t m);
@@ -40,16 +39,16 @@ pareto_crowding(double *distance, const double *losses, size_t n, size_t m);
  */
 double hypervolume_of(
     const double *losses, size_t n, size_t m, const double *reference);
-/* What the row adds to the volume of n others. */
+/* The increase of the volume of n others by this row. */
 double hypervolume_gain(const double *row, const double *losses, size_t n,
     size_t m, const double *reference);
-/* Of each loss the worst of the rows, and a tenth of it further. */
+/* For each loss the worst of the rows plus a tenth of the range. */
 void hypervolume_reference(
     double *reference, const double *losses, size_t n, size_t m);
 /*
- * Choose k <= n rows whose volume is large, greedily: each time the row that
- * adds most, of equals the first in the order of the numbers.  A row that
- * repeats another is chosen only when nothing else is left.
+ * Choose k <= n rows with large volume, greedily: each time the row with the
+ * largest contribution, the first in case of ties.  A duplicate row is chosen
+ * only when nothing else is left.
  */
 void hypervolume_subset(size_t *chosen, size_t k, const double *losses,
     size_t n, size_t m, const double *reference);

@@ -1,7 +1,7 @@
 /*
- * Explore: each parameter is drawn anew or moves a little.  A number is
- * multiplied in the user's units, but one that is logarithmic from 1 downwards
- * by its distance from 1; a choice goes to the one beside it.
+ * Explore: each parameter is resampled or perturbed.  A number is multiplied in
+ * the user's units, but a logarithmic one below 1 by its distance from 1; a
+ * choice moves to a neighbour.
  */
 
 #include <math.h>
@@ -85,12 +85,14 @@ pbt_explore(double *x, const struct space *space, const struct pbt_change *c,
 
 	space_decode(space, x, values);
 	for (i = 0; i < space->n; i++) {
-		/* The same draws whatever comes of them. */
+		/* The same number of random draws in each case. */
 		draw = rng_uniform(rng) < c->resample;
 		anew = rng_uniform(rng);
 		up = rng_below(rng, 2) != 0;
 		if (isnan(x[i]))
-			/* It may be active under the others' new values. */
+			/*
+			 * It may become active with the new values of others.
+			 */
 			x[i] = anew;
 		else if (!is_listed(c->only, space->params[i].name))
 			continue;

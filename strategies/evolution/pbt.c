@@ -1,11 +1,9 @@
 /*
- * pbt: a population whose members train on and on, a segment of some steps at
- * a time; between two segments a bad member takes over the checkpoint and the
- * settings of a good one, and changes the settings a little (Jaderberg et al.,
- * "Population based training of neural networks", arXiv:1711.09846, 2017; the
- * options are named as in Ray Tune).  A trial is one segment of one member.
- *
- * Knows who continued whom; refuses to know what a checkpoint is.
+ * pbt: population-based training.  The members train in segments of some steps;
+ * between two segments a bad member takes over the checkpoint and the settings
+ * of a good one, and perturbs the settings (Jaderberg et al., "Population based
+ * training of neural networks", arXiv:1711.09846, 2017; the options are named
+ * as in Ray Tune).  A trial is one segment of one member.
  */
 
 #include <math.h>
@@ -167,8 +165,8 @@ is_bad(const struct pbt *p, int64_t trial)
 }
 
 /*
- * Whose turn it is: of the members that do not run the one that is least far.
- * 0; 1 when all have done their steps; 2 when one has to end first.
+ * Select the member with the least progress among those not running. 0; 1 when
+ * all have finished; 2 when a running one must end first.
  */
 static int
 member_next(const struct pbt *p, size_t *next)
@@ -191,7 +189,7 @@ member_next(const struct pbt *p, size_t *next)
 	return least < INT64_MAX ? 0 : running ? 2 : 1;
 }
 
-/* The trial that the member goes on from, and whether with new settings. */
+/* The trial from which the member continues, and whether with new settings. */
 static int64_t
 member_source(
     const struct pbt *p, const struct member *m, struct rng *rng, bool *explore)
@@ -204,7 +202,7 @@ member_source(
 	return p->ranked[rng_below(rng, good)];
 }
 
-/* The next segment of a member that is there. */
+/* The next segment of an existing member. */
 static int
 member_go_on(struct suggestion *out, const struct pbt *p,
     const struct option_value *values)
@@ -227,7 +225,7 @@ member_go_on(struct suggestion *out, const struct pbt *p,
 	out->member = (int64_t)next + 1;
 	out->from = member_source(p, &p->members[next], &rng, &explore);
 	if (out->from == 0)
-		/* Nobody has come to anything yet. */
+		/* No member has a result yet. */
 		for (i = 0; i < space->n; i++)
 			out->x[i] = rng_uniform(&rng);
 	else {

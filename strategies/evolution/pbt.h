@@ -1,4 +1,4 @@
-/* How the settings of a good member are changed for another one. */
+/* Perturbs the settings of a good member for another one. */
 
 #ifndef HPOTUNE_PBT_H
 #define HPOTUNE_PBT_H

@@ -1,6 +1,6 @@
 /*
- * What a normal value promises, in logarithms: improvements far beyond reach
- * still differ.  Ament, Daulton, Eriksson, Balandat and Bakshy, "Unexpected
+ * Acquisition functions in logarithms, so that very small improvements remain
+ * distinguishable.  Ament, Daulton, Eriksson, Balandat and Bakshy, "Unexpected
  * improvements to expected improvement for Bayesian optimization", NeurIPS
  * 2023.
  */
@@ -15,7 +15,9 @@
 /* Below it the differences of the plain formulas lose too many digits. */
 static const double far_below = -25;
 
-/* Of a value that is known: rounding may leave less than nothing. */
+/*
+ * Lower bound of the variance of a known value: rounding may make it negative.
+ */
 static const double variance_least = 1e-14;
 
 static const double log_root_2pi = 0.91893853320467274;
@@ -76,17 +78,17 @@ gp_acquisition_log_below(
 }
 
 /*
- * Where the value is known better than one more result would tell, there is
- * little to be learnt: the augmented expected improvement of Huang, Allen, Notz
+ * Reduces the improvement where the value is known better than one more noisy
+ * result would show: the augmented expected improvement of Huang, Allen, Notz
  * and Zeng, "Global optimization of stochastic black-box systems via sequential
- * kriging meta-models", J. Global Optimization 34 (2006).
+ * kriging meta-models", J.  Global Optimization 34 (2006).
  */
 static double
 log_worth(double sd, double noise, double *d_sd)
 {
 	double all = sqrt(sd * sd + noise), worth = 1 - sqrt(noise) / all;
 
-	/* The same without cancellation where little is left. */
+	/* The same without cancellation for small values. */
 	worth = worth > 1e-4 ? worth : sd * sd / (2 * noise);
 	*d_sd += sqrt(noise) * sd / (all * all * all) / worth;
 	return log(worth);

@@ -1,6 +1,6 @@
 /*
  * Parameters as coordinates of a process: which of them vary, their levels,
- * which are active.  Refuses to know trials and losses.
+ * which are active.
  */
 
 #include <math.h>
@@ -112,7 +112,7 @@ gp_axes_free(struct gp_axes *g)
 	free(g->category);
 }
 
-/* Axis k of a row whose earlier ones are on their levels. */
+/* Whether axis k of a row is active; earlier axes are on their levels. */
 static bool
 axis_active(
     const struct gp_axes *g, const double *row, const bool *active, size_t k)

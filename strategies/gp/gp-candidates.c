@@ -1,7 +1,6 @@
 /*
- * Many points at once: an even set over the whole cube and points near good
- * ones, or, where there are no more than that, every point there is.  Knows
- * how rows are made; refuses to know what they score.
+ * Generates candidate points: an even set over the whole cube and points near
+ * good ones or, if there are fewer, all possible points.
  */
 
 #include <math.h>
@@ -43,7 +42,7 @@ found_show(struct found *f, const double *row, double score)
 	memcpy(f->rows + i * f->d, row, f->d * sizeof *row);
 }
 
-/* With one model the kernels find the best without scoring all. */
+/* With one model the kernels find the best without computing all scores. */
 static void
 block_top(struct found *f, const struct gp_acquisition_goal *g,
     const double *rows, size_t m)
@@ -139,7 +138,7 @@ even_fill(double *rows, size_t m, size_t d, struct rng *rng)
 			rows[i * d + k] = rng_uniform(rng);
 }
 
-/* Row number i of all there are. */
+/* Row number i of all possible rows. */
 static void
 every_fill(double *row, const struct gp_axes *g, size_t i)
 {

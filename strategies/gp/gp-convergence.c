@@ -1,15 +1,15 @@
 /*
- * Whether anything is left to find: a Gaussian process is fitted to what the
- * trials came to, and the study has converged when a bound on what another
- * setting could still gain is no more than one can tell apart.
+ * Detects convergence: a Gaussian process is fitted to the results, and the
+ * study has converged when an upper bound on the possible gain is no larger
+ * than the noise.
  *
  * Makarova, Shen, Perrone, Klein, Faddoul, Krause, Seeger and Archambeau,
- * "Automatic termination for hyperparameter optimization", AutoML 2022:
- *	min over tried x of (m(x) + b s(x)) - min over all x of (m(x) - b s(x))
- * with mean m, deviation s and b^2 = 2/5 ln(d n^2 pi^2 / (6 delta)), delta 0.1.
+ * "Automatic termination for hyperparameter optimization", AutoML 2022: min
+ * over tried x of (m(x) + b s(x)) - min over all x of (m(x) - b s(x)) with mean
+ * m, deviation s and b^2 = 2/5 ln(d n^2 pi^2 / (6 delta)), delta 0.1.
  *
- * It has the face of a strategy, so that it is asked as one: 1 is "nothing is
- * left to try", and the error's text says by how much.
+ * It has the interface of a strategy: suggest returns 1 for convergence, and
+ * the error's text has the numbers.
  */
 
 #include <math.h>
@@ -27,7 +27,7 @@
 #include "strategies/strategy.h"
 
 enum {
-	ROWS_MOST = 500, /* trials that are looked at */
+	ROWS_MOST = 500, /* maximum number of trials used */
 	CANDIDATES = 16384,
 	KEPT = 8, /* of them, that are improved */
 	RESTARTS = 4

@@ -1,7 +1,6 @@
 /*
- * The hyperparameters that are most probable after the data: several starts go
- * up the posterior in lock-step on a small part of the rows, and the best goes
- * on with ever more of them.  Knows the prior; refuses to know trials.
+ * Maximum a posteriori hyperparameters: several starts ascend in lock-step on a
+ * small part of the rows, and the best continues with more and more of them.
  */
 
 #include <math.h>
@@ -31,8 +30,8 @@ struct fit {
 };
 
 /*
- * a: the less the flatter, and neither may leave the range; s near 1, as the
- * values are standardised; little noise.  As in Optuna's GPSampler.
+ * a: smaller values are preferred, within a range; s near 1, as the values are
+ * standardised; little noise.  As in Optuna's GPSampler.
  */
 double
 gp_hyperparameters_prior(

@@ -1,7 +1,7 @@
 /*
- * From good rows to better ones nearby.  Continuous coordinates go down the
- * slope, all starts in lock-step, measured in the scales of the process; of
- * the levels and categories the best single change is made, again and again.
+ * Improves good rows locally.  Continuous coordinates by gradient descent, all
+ * starts in lock-step, in the length scales of the process; levels and
+ * categories by the best single change, repeatedly.
  */
 
 #include <math.h>
@@ -15,8 +15,8 @@
 enum {
 	EVALS_MAX = 50, /* of one descent */
 	TURNS_MAX = 4, /* of descents and changes */
-	CHANGES_MAX = 8, /* in one turn */
-	LEVELS_ALL = 16 /* up to so many levels each is looked at */
+	CHANGES_MAX = 8, /* per round */
+	LEVELS_ALL = 16 /* up to this number all levels are tried */
 };
 
 static const double gain_least = 1e-6; /* of the score, to go on */
@@ -24,7 +24,7 @@ static const double gain_least = 1e-6; /* of the score, to go on */
 struct refine {
 	const struct gp_acquisition_goal *goal;
 	double *rows; /* n x d, in the cube */
-	bool *free; /* n x d: coordinates that may go down the slope */
+	bool *free; /* n x d: coordinates moved by descent */
 	double *score; /* n */
 	size_t n, d;
 };
@@ -141,7 +141,7 @@ changes_max(const struct gp_axes *g)
 	return n;
 }
 
-/* All rows that differ from row in one level; how many there are. */
+/* All rows that differ from row in one level; returns their number. */
 static size_t
 row_changes(double *to, const struct gp_axes *g, const double *row,
     double *levels, bool *active)
@@ -164,7 +164,7 @@ row_changes(double *to, const struct gp_axes *g, const double *row,
 	return n;
 }
 
-/* Take the best change of row i as long as there is a better one. */
+/* Take the best change of row i while it improves the score. */
 static bool
 refine_change(struct refine *r, size_t i, size_t most)
 {

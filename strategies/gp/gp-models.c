@@ -1,8 +1,7 @@
 /*
- * The processes of one question: of the losses, and of each constraint how far
- * it is broken (Gardner, Kusner, Xu, Weinberger and Cunningham, "Bayesian
- * optimization with inequality constraints", ICML 2014).  Knows which trials
- * tell what; refuses to know how a point is searched.
+ * The processes of one suggestion: one for the losses, and one per constraint
+ * for its violation (Gardner, Kusner, Xu, Weinberger and Cunningham, "Bayesian
+ * optimization with inequality constraints", ICML 2014).
  */
 
 #include <math.h>
@@ -16,7 +15,7 @@
 
 static const double noise_floor = 1e-6; /* the values have variance 1 */
 
-/* A process of values at n rows; NULL when there is none. */
+/* A process of values at n rows; NULL if it cannot be fitted. */
 static struct gp *
 model_fit(const struct gp_question *q, const double *x, size_t n,
     const struct gp_targets *values, double *theta)
@@ -98,7 +97,7 @@ best_mean(struct gp_question *q, const struct gp *gp)
 	return best;
 }
 
-/* The process of constraint number c, of the trials that told of it. */
+/* The process of constraint c, from the trials that reported it. */
 static struct gp *
 breach_fit(const struct gp_question *q, size_t c, double *theta, double *limit)
 {

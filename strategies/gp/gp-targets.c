@@ -1,7 +1,6 @@
 /*
- * What trials came to as the values of a process: finite, standardised, and
- * for stopped ones a guess with its variance.  Knows curves and losses;
- * refuses to know points.
+ * Results of trials as the values of a process: finite, standardised, and for
+ * stopped trials an estimate with its variance.
  */
 
 #include <math.h>
@@ -18,7 +17,7 @@ struct stop {
 	int64_t step;
 	size_t row;
 	double value;
-	bool curve; /* false: there is only a value */
+	bool curve; /* false: only a value */
 };
 
 static int
@@ -37,7 +36,7 @@ median(double *v, size_t n)
 	return (v[(n - 1) / 2] + v[n / 2]) / 2;
 }
 
-/* How each completed curve went on after step; how many there are. */
+/* The changes of completed curves after step; returns their number. */
 static size_t
 changes(double *v, const struct gp_rows *rows, const struct history *h,
     int64_t step)

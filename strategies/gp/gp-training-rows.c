@@ -1,6 +1,6 @@
 /*
- * A history as the rows of a matrix: which trials are learnt from.  Knows
- * states and losses; refuses to know what values become (gp-targets.c).
+ * Converts a history to rows of a matrix: selects the trials. gp-targets.c
+ * computes their values.
  */
 
 #include <math.h>
@@ -17,7 +17,7 @@ struct rank {
 	int64_t trial;
 };
 
-/* One that a rule stopped says something when it stopped at a number. */
+/* A trial stopped by a rule is used if its last report is finite. */
 static enum gp_training_kind
 kind_stopped(const struct history *h, int64_t trial)
 {

@@ -1,7 +1,7 @@
 /*
- * The worse half of the values by their ranks: it keeps its order and loses
- * its distances, so that a few absurd ones do not hide all differences among
- * the good.  After Song, Zhang, Lee and others, "The Vizier Gaussian process
+ * Replaces the worse half of the values by their ranks: keeps the order and
+ * drops the distances, so that outliers do not hide the differences between
+ * good values.  After Song, Zhang, Lee and others, "The Vizier Gaussian process
  * bandit algorithm", arXiv:2408.11527 (2024).
  */
 

@@ -1,12 +1,12 @@
 /*
- * A Gaussian process is fitted to what the trials came to, and the point is
- * tried that promises the largest improvement.
+ * Bayesian optimisation: a Gaussian process is fitted to the results, and the
+ * point with the largest expected improvement is suggested.
  *
  * Jones, Schonlau and Welch, "Efficient global optimization of expensive
- * black-box functions", J. Global Optimization 13 (1998); Snoek, Larochelle
+ * black-box functions", J.  Global Optimization 13 (1998); Snoek, Larochelle
  * and Adams, "Practical Bayesian optimization of machine learning algorithms",
- * NIPS 2012; Ament et al. 2023 (gp-acquisition.c).  The prior of the hyperparameters
- * is that of Optuna's GPSampler.
+ * NIPS 2012; Ament et al. 2023 (gp-acquisition.c).  The prior of the
+ * hyperparameters is that of Optuna's GPSampler.
  */
 
 #include <math.h>
@@ -130,7 +130,7 @@ is_tried(const struct strategy_ask *ask, const double *point)
 	return false;
 }
 
-/* The first of the rows, by score, whose setting is new. */
+/* The first of the rows, by score, whose setting was not tried. */
 static bool
 take_new(double *x, const struct gp_question *q, const double *rows,
     const double *score, size_t n)
@@ -186,7 +186,7 @@ starts_choose(const struct gp_question *q, double *starts, size_t m,
 		memcpy(starts + chosen++ * d, rows + i * d, d * sizeof *starts);
 }
 
-/* The rows of a sweep, and behind them those that local searches found. */
+/* The rows of a sweep, and after them those found by local search. */
 static void
 search(double *x, struct gp_question *q, const struct gp_acquisition_goal *goal)
 {

@@ -1,10 +1,9 @@
 /*
  * L-BFGS: Nocedal, "Updating quasi-Newton matrices with limited storage",
- * Mathematics of Computation 35 (1980).  The box is kept by projection:
- * coordinates that a bound holds are left out of the direction, and the line
- * search bends at the bounds (Bertsekas, "Projected Newton methods for
- * optimization problems with simple constraints", SIAM J. Control Optim. 20,
- * 1982).
+ * Mathematics of Computation 35 (1980).  Bounds by projection: coordinates held
+ * by a bound are left out of the direction, and the line search bends at the
+ * bounds (Bertsekas, "Projected Newton methods for optimization problems with
+ * simple constraints", SIAM J.  Control Optim. 20, 1982).
  */
 
 #include <math.h>
@@ -17,7 +16,7 @@
 
 enum {
 	PAIRS = 10, /* steps that are remembered */
-	CUTS_MAX = 20 /* of one step, until it is given up */
+	CUTS_MAX = 20 /* step halvings before giving up */
 };
 
 static const double enough = 1e-4; /* of the decrease the slope promises */
@@ -25,7 +24,7 @@ static const double enough = 1e-4; /* of the decrease the slope promises */
 /* One start on its way. */
 struct descent {
 	double *x, *g; /* where it is */
-	double *to, *g_to; /* where it looks */
+	double *to, *g_to; /* trial point and its gradient */
 	double *dir;
 	double *s, *y; /* PAIRS x d, a ring */
 	double f, step;
@@ -51,7 +50,9 @@ inside(const struct lbfgs *l, size_t i, double x)
 	return fmin(fmax(x, l->low[i]), l->high[i]);
 }
 
-/* A bound holds the coordinate: downhill is outside. */
+/*
+ * Whether a bound holds the coordinate: the descent direction leaves the box.
+ */
 static bool
 is_held(const struct lbfgs *l, const struct descent *d, size_t i)
 {
@@ -81,7 +82,7 @@ add(double *to, double factor, const double *a, size_t n)
 		to[i] += factor * a[i];
 }
 
-/* Whether the direction may turn by this pair. */
+/* Whether the pair has enough curvature to be used. */
 static bool
 pair_bends(double sy, double yy)
 {
@@ -122,7 +123,7 @@ direction_turn(const struct lbfgs *l, struct descent *d, const bool *held)
 	}
 }
 
-/* Choose where to go from x; false when there is no way down. */
+/* Choose the next trial point from x; false: no descent direction. */
 static bool
 descent_aim(const struct lbfgs *l, struct descent *d)
 {
@@ -196,7 +197,7 @@ descent_cut(const struct lbfgs *l, struct descent *d, double f, double slope)
 	d->step *= cut;
 }
 
-/* What was asked about has the value f. */
+/* Process the value f of the trial point. */
 static void
 descent_hear(const struct lbfgs *l, struct descent *d, double f)
 {
@@ -250,7 +251,7 @@ descents_init(
 	}
 }
 
-/* One batch of questions; how many there were. */
+/* Evaluate one batch; returns its size. */
 static size_t
 descents_turn(const struct lbfgs *l, struct descent *d, size_t r, size_t *which,
     double *x, double *f, double *g)

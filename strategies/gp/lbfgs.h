@@ -1,7 +1,6 @@
 /*
- * Minimisation inside a box by a limited-memory quasi-Newton method, of many
- * starts in lock-step: what all of them want to know next is asked in one
- * batch.  Knows numbers; refuses to know what is minimised.
+ * Bounded minimisation by L-BFGS, from many starts in lock-step: the next
+ * evaluations of all starts are done in one batch.
  */
 
 #ifndef HPOTUNE_LBFGS_H
@@ -14,20 +13,19 @@ struct lbfgs {
 	const double *low, *high; /* d each, low <= high */
 	/*
 	 * Values f (k) and gradients g (k x d) at k points x (k x d); which
-	 * (k): the start each belongs to.  A value that is not finite stands
-	 * for a point where there is none.
+	 * (k): index of each start.  A non-finite value marks an invalid point.
 	 */
 	void (*eval)(void *arg, const size_t *which, const double *x, size_t k,
 	    double *f, double *g);
 	void *arg;
-	unsigned max_evals; /* of each start */
-	double gradient_tol; /* largest component that still counts as 0 */
-	double value_tol; /* relative decrease that is none */
+	unsigned max_evals; /* per start */
+	double gradient_tol; /* largest gradient component that counts as 0 */
+	double value_tol; /* largest relative decrease that counts as none */
 };
 
 /*
- * Go down from r starts x (r x d), which become the points that were reached;
- * f (r): the values there, never above those of the starts.
+ * Minimise from r starts x (r x d), which are replaced by the final points; f
+ * (r): their values, never above those of the starts.
  */
 void lbfgs_run(const struct lbfgs *, double *x, size_t r, double *f);
 

@@ -1,7 +1,7 @@
 /*
  * fANOVA.  A tree's prediction is constant in the boxes of its leaves, so the
- * mean over all other parameters, as a function of one, is a step function
- * whose steps are that parameter's splits: sums over leaves, no sampling.
+ * mean over all other parameters is a step function of one parameter with steps
+ * at its splits: sums over leaves, without sampling.
  */
 
 #include <math.h>

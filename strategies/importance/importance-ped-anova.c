@@ -15,7 +15,7 @@
 
 enum {
 	GRID_STEPS = 50,
-	REGIME_LEAST = 2 /* trials that say something about a density */
+	REGIME_LEAST = 2 /* minimum number of trials for a density */
 };
 
 /* Where on a parameter's grid a trial is. */
@@ -115,7 +115,7 @@ add_normal(double *mass, size_t n, double mu, double sigma, double weight)
 					all);
 }
 
-/* The estimator of a number: a component per place that was seen. */
+/* The estimator of a numeric parameter: one component per value seen. */
 static void
 density_of_number(double *mass, const double *counts, size_t n, double all)
 {
@@ -129,7 +129,7 @@ density_of_number(double *mass, const double *counts, size_t n, double all)
 	add_normal(mass, n, last / 2, last + 1, 1 / (all + 1));
 }
 
-/* The same of a choice: every component gives each choice something. */
+/* The estimator of a choice: each component gives every choice some mass. */
 static void
 density_of_choice(double *mass, const double *counts, size_t n, double all)
 {
@@ -185,7 +185,7 @@ by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The loss of the last trial that belongs to the best share of them. */
+/* The loss of the worst trial in the best share. */
 static double
 quantile(const struct importance_data *data, double share)
 {

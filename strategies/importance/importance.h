@@ -1,6 +1,6 @@
 /*
- * Which parameters mattered: how much of what made trials good or bad hangs on
- * each parameter alone.  Pure, as strategies are.
+ * Parameter importance: how much the results depend on each parameter alone.
+ * No I/O.
  */
 
 #ifndef HPOTUNE_IMPORTANCE_H
@@ -19,12 +19,12 @@ struct importance_data {
 };
 
 /*
- * PED-ANOVA: by how much the density of each parameter among the trials better
+ * PED-ANOVA: how much the density of each parameter among the trials better
  * than quantile target differs from that among those better than region, as a
  * Pearson divergence (Watanabe, Bansal and Hutter, "PED-ANOVA", IJCAI 2023,
- * arXiv:2304.10255); a conditional parameter is looked at where it is active,
- * weighted by how often that is (arXiv:2601.20800).
- * 0 < target <= region <= 1.  out: one number of at least 0 per parameter.
+ * arXiv:2304.10255); a conditional parameter is evaluated where it is active,
+ * weighted by the share of such trials (arXiv:2601.20800). 0 < target <= region
+ * <= 1. out: one number of at least 0 per parameter.
  */
 void importance_ped_anova(
     double *out, const struct importance_data *, double target, double region);
@@ -33,9 +33,9 @@ void importance_ped_anova(
  * fANOVA: the share of the variance of a random forest's predictions over the
  * whole space that each parameter explains alone (Hutter, Hoos and
  * Leyton-Brown, "An efficient approach for assessing hyperparameter
- * importance", ICML 2014); what is missing to 1 is in interactions.  An
- * inactive parameter has no influence: it counts as anywhere.
- * out: shares in [0, 1], one per parameter; all 0 when nothing varies.
+ * importance", ICML 2014); the rest to 1 is due to interactions.  An inactive
+ * parameter has no influence: it counts as uniform. out: shares in [0, 1], one
+ * per parameter; all 0 if the results do not vary.
  */
 void
 importance_fanova(double *out, const struct importance_data *, size_t trees);

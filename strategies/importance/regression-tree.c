@@ -1,7 +1,7 @@
 /*
  * Growing one tree.  The trials of a bootstrap are sorted once along every
- * dimension; a split keeps all orders by parting them, so a level of the tree
- * costs trials times dimensions.
+ * dimension; a split partitions all orders stably, so a level of the tree costs
+ * trials times dimensions.
  */
 
 #include <stdbool.h>
@@ -132,7 +132,9 @@ find_split(struct grow *g, size_t from, size_t to, double all)
 	return best;
 }
 
-/* Part every order in two that are still sorted; where the second begins. */
+/*
+ * Partition every order in two sorted parts; returns the start of the second.
+ */
 static size_t
 part(struct grow *g, const struct split *s, size_t from, size_t to)
 {

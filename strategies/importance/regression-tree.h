@@ -1,6 +1,6 @@
 /*
- * Inside importance: one regression tree grown on a bootstrap of the trials
- * (Breiman, "Random forests", Machine Learning 45, 2001).
+ * One regression tree, grown on a bootstrap of the trials (Breiman, "Random
+ * forests", Machine Learning 45, 2001).  For importance only.
  */
 
 #ifndef HPOTUNE_REGRESSION_TREE_H
@@ -15,15 +15,16 @@ struct regression_tree_data {
 	size_t n, dims;
 	const double *x; /* dims rows of n; a choice: its index */
 	const double *y; /* n */
-	const size_t *choices; /* dims: how many; 0 = a number in [0, 1] */
+	/* dims: number of choices; 0 = a number in [0, 1] */
+	const size_t *choices;
 };
 
-/* A split, or with left 0 a leaf. */
+/* A split, or a leaf if left is 0. */
 struct regression_tree_node {
 	size_t left, right; /* indices of nodes */
 	size_t dim;
 	double at; /* left: x <= at; of a choice: x == at */
-	double value; /* mean of what is below it */
+	double value; /* mean of the values below it */
 };
 
 struct regression_tree {

@@ -19,7 +19,7 @@ double
 stop_options_number(const struct stop_options_reader *, const char *name);
 const char *
 stop_options_text(const struct stop_options_reader *, const char *name);
-/* A whole number that may be beyond what int64_t holds. */
+/* An integer option; INT64_MAX if it is larger. */
 int64_t
 stop_options_count(const struct stop_options_reader *, const char *name);
 

@@ -1,6 +1,6 @@
 /*
  * Patience: stop a trial whose newest reports did not improve on the earlier
- * ones.  Knows one curve; refuses to know other trials.
+ * ones.
  */
 
 #include <math.h>

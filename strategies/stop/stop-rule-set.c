@@ -1,7 +1,4 @@
-/*
- * Several rules as one.  Knows verdicts; refuses to know what any rule looks
- * at.
- */
+/* Several rules as one. */
 
 #include <math.h>
 #include <stdio.h>
@@ -110,7 +107,7 @@ verdict_ends(enum verdict v)
 	return v == VERDICT_STOP || v == VERDICT_PAUSE;
 }
 
-/* A veto rule lets a stop pass when it would stop the trial itself. */
+/* A veto rule allows a stop if it would stop the trial itself. */
 static void
 set_veto(struct stop_rule_set *set, const struct history *h, int64_t trial,
     int64_t step, struct judgement *j)

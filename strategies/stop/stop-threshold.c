@@ -1,6 +1,5 @@
 /*
- * Threshold: stop a trial whose value leaves a stated range, or is not a
- * number.  Knows one report; refuses to know other trials.
+ * Threshold: stop a trial whose value leaves a given range, or is not a number.
  */
 
 #include <math.h>
@@ -76,7 +75,7 @@ threshold_ended(void *state, const struct history *h, int64_t trial)
 	(void)trial;
 }
 
-/* Whether report i is past the warm-up and its turn has come. */
+/* Whether report i is past the warm-up and due by the interval. */
 static bool
 threshold_judges(const struct threshold *t, const struct curve *c, ptrdiff_t i)
 {

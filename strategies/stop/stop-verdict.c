@@ -1,4 +1,4 @@
-/* Verdicts that rules of all families give: too late, not finite, suspended. */
+/* Verdicts common to all families: too late, not finite, suspended. */
 
 #include <math.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* Verdicts that rules of all families give. */
+/* Verdicts common to all families. */
 
 #ifndef HPOTUNE_STOP_VERDICT_H
 #define HPOTUNE_STOP_VERDICT_H
@@ -12,11 +12,11 @@
 struct curve;
 struct history;
 
-/* Whether no step is left that a stop after report i would save. */
+/* Whether a stop after report i would save no step. */
 bool stop_is_late(const struct stopper_env *, const struct curve *, size_t i);
 /*
- * Whether the newest reports up to i, after of them (0 = never), are not
- * finite: then the judgement becomes VERDICT_STOP with the reason.
+ * Whether the last after (0 = never) reports up to i are not finite: then the
+ * judgement becomes VERDICT_STOP with the reason.
  */
 bool stop_diverged(
     struct judgement *, const struct curve *, size_t i, int64_t after);

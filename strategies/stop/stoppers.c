@@ -1,4 +1,4 @@
-/* Everything there is: the stopping rules, in the order of the manual. */
+/* The table of stopping rules, in the order of the manual. */
 
 #include <stddef.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /*
- * bohb: TPE's densities, fitted to what trials showed at one budget, the
- * largest one at which enough of them have been (Falkner, Klein and Hutter,
- * "BOHB: robust and efficient hyperparameter optimization at scale", ICML
- * 2018).  It goes with the rules hyperband and asha, which decide who gets to
- * which budget; knows the steps of their rungs, and refuses to know the rules.
+ * bohb: TPE's densities, fitted to results at one budget, the largest one that
+ * enough trials have reached (Falkner, Klein and Hutter, "BOHB: robust and
+ * efficient hyperparameter optimization at scale", ICML 2018).  Use it with the
+ * rules hyperband and asha, which allocate the budgets; this file needs only
+ * the steps of their rungs.
  */
 
 #include <math.h>
@@ -96,7 +96,7 @@ shown_failed(struct shown_list *s, const struct history *h)
 			shown_put(s, t, INFINITY);
 }
 
-/* The whole training: what completed trials came to. */
+/* Full training: the results of completed trials. */
 static void
 shown_at_end(struct shown_list *s, const struct history *h)
 {
@@ -145,7 +145,7 @@ last_step(const struct history *h)
 	return last;
 }
 
-/* The largest budget at which least trials have been; false: there is none. */
+/* The largest budget that least trials have reached; false: none. */
 static bool
 shown_find(struct shown_list *s, const struct history *h, size_t least,
     const struct option_value *values)
@@ -199,8 +199,8 @@ numbers(const struct shown_list *s, size_t from, size_t to)
 }
 
 /*
- * The good are the best share, the bad the others; of either there are at
- * least so many as a density needs, so of few trials some are both.
+ * The good trials are the best share, the bad ones the others; each list has at
+ * least the minimum for a density, so with few trials some are in both.
  */
 static void
 shown_split(
@@ -228,7 +228,7 @@ points_least(const struct option_value *values, const struct space *space)
 	return v->is_set ? (size_t)v->number : space->n + 1;
 }
 
-/* From a stream of its own: random points must not know how it fell. */
+/* Uses a stream of its own: random points must not depend on this draw. */
 static bool
 random_falls(const struct strategy_ask *ask, const struct option_value *values)
 {

@@ -44,7 +44,7 @@ tpe_axis_init(struct axis *a, const struct param *p)
 	return true;
 }
 
-/* The whole number into whose share of the log scale z falls. */
+/* The integer whose share of the log scale contains z. */
 static double
 log_int(const struct axis *a, double z)
 {

@@ -1,7 +1,6 @@
 /*
- * From good and bad trials to a point: both densities, points drawn from the
- * good one, and of these the one with the largest ratio.  Knows groups of
- * parameters; refuses to know which trials are good.
+ * From good and bad trials to a point: fits both densities, draws points from
+ * the good one, and selects the one with the largest ratio.
  */
 
 #include <stdlib.h>
@@ -12,7 +11,7 @@
 #include "strategies/strategy.h"
 #include "strategies/tpe/tpe.h"
 
-/* A question, and the group of parameters in hand. */
+/* A suggestion, and the current group of parameters. */
 struct chooser {
 	struct tpe_question *q;
 	struct axis *axes;
@@ -44,7 +43,7 @@ best_of(const double *below, const double *above, size_t n)
 	return best;
 }
 
-/* Choose the parameters of the group in hand. */
+/* Choose the parameters of the current group. */
 static void
 group_suggest(struct chooser *t, double *x)
 {
@@ -69,7 +68,7 @@ group_suggest(struct chooser *t, double *x)
 	free(below);
 }
 
-/* Take the group of parameter i in hand, which is its first one. */
+/* Make the group whose first parameter is i the current one. */
 static void
 group_take(struct chooser *t, const int *group, size_t i)
 {

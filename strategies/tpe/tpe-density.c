@@ -1,7 +1,7 @@
 /*
- * The density of a Parzen estimator at many points.  Points times components
- * times dimensions is where the time goes: numbers are the kernels' business, and
- * logarithms of masses are taken once for each pair of a level and a group of
+ * The density of a Parzen estimator at many points.  Most time goes into points
+ * times components times dimensions: numbers are left to the kernels, and
+ * logarithms of masses are computed once per pair of a level and a group of
  * equal components.
  */
 
@@ -17,12 +17,12 @@
 /* Points that are computed together, when tables are needed. */
 enum { TOGETHER = 256 };
 
-/* What tables give: one row of components for each point. */
+/* Log masses from tables: one row of components per point. */
 struct sums {
 	const struct parzen *p;
 	const double *points;
 	size_t n;
-	double *acc; /* n x stride; NULL: there are no tables */
+	double *acc; /* n x stride; NULL: no tables */
 };
 
 static void
@@ -35,7 +35,7 @@ row_table(double *restrict acc, const uint32_t *restrict group,
 		acc[i] += table[group[i]];
 }
 
-/* What each group of components gives the level or choice x. */
+/* The log mass of level or choice x in each group of components. */
 static void
 table_fill(double *table, const struct parzen *p, size_t d, double x)
 {

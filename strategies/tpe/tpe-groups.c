@@ -1,6 +1,6 @@
 /*
- * Which parameters are looked at together, and what the trials had for them.
- * A parameter that is inactive in a trial is NaN in its point.
+ * Groups of parameters that are sampled together, and their observations.  A
+ * parameter that is inactive in a trial is NaN in its point.
  */
 
 #include <math.h>
@@ -30,7 +30,7 @@ is_told(const struct history *h, int64_t trial)
 	return state == TRIAL_COMPLETED || state == TRIAL_STOPPED;
 }
 
-/* Take every parameter out of group 0 that the point lacks. */
+/* Remove the parameters that the point lacks from group 0. */
 static void
 groups_cut(int *group, const double *point, size_t n)
 {

@@ -1,10 +1,10 @@
 /*
- * The normal distribution, its tails included.
+ * The normal distribution including its tails.
  *
  * Quantile: Wichura, "Algorithm AS 241: the percentage points of the normal
- * distribution", Applied Statistics 37 (1988), the version of 16 digits.
- * Left of TAIL the logarithm of the distribution comes from the asymptotic
- * series of Mills' ratio.  Knows nothing of parameters and trials.
+ * distribution", Applied Statistics 37 (1988), the version of 16 digits.  Left
+ * of TAIL the logarithm of the distribution comes from the asymptotic series of
+ * Mills' ratio.
  */
 
 #include <math.h>
@@ -137,7 +137,9 @@ tpe_normal_quantile(double p)
 	return -tail_quantile(sqrt(-log1p(-p)));
 }
 
-/* The x far on the left with ln(probability below x) = y: Newton's way. */
+/*
+ * The x far on the left with ln(probability below x) = y, by Newton's method.
+ */
 static double
 log_quantile(double y)
 {

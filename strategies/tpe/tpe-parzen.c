@@ -1,10 +1,10 @@
 /*
- * Making a Parzen estimator: weights, centres and bandwidths of its
- * components.
+ * Fits a Parzen estimator: weights, centres and bandwidths of its components.
  *
  * Bandwidths are those of Bergstra, Bardenet, Bengio and Kegl, "Algorithms for
  * hyper-parameter optimization" (NIPS 2011): the distance to the farther
- * neighbour, not below a share of the range that shrinks as observations come.
+ * neighbour, but at least a share of the range that shrinks with the number of
+ * observations.
  */
 
 #include <math.h>
@@ -90,7 +90,7 @@ radix_pass(struct mark *to, const struct mark *from, size_t n, unsigned shift,
 		    from[i];
 }
 
-/* What is left to do where coordinates share all those bits; stable. */
+/* Final pass for coordinates that share all those bits; stable. */
 static void
 insertion(struct mark *m, size_t n)
 {
@@ -214,7 +214,7 @@ fit_choice(struct parzen *p, size_t d, const double *z)
 	p->n_groups[d] = (size_t)levels + 1;
 }
 
-/* Give every dimension that has levels or choices a row of groups. */
+/* Assign every dimension with levels or choices a row of groups. */
 static size_t
 tables_count(struct parzen *p)
 {
@@ -227,7 +227,7 @@ tables_count(struct parzen *p)
 	return rows;
 }
 
-/* Unused components at the end are nowhere: their base is -inf. */
+/* Padding components at the end have base -inf. */
 static void
 tpe_parzen_alloc(struct parzen *p)
 {

@@ -2,9 +2,9 @@
  * A Parzen estimator: a mixture with one component per observation and one for
  * the prior; a component is a product over the parameters of the joint space.
  *
- * Coordinates: a number stands at its place between the bounds, on its scale
- * (0 … 1); levels stand at the middle of their share; a whole number on a log
- * scale at its own logarithm; a choice is its index.
+ * Coordinates: a number is at its position between the bounds, on its scale (0
+ * to 1); levels are at the middle of their share; an integer on a log scale at
+ * its logarithm; a choice is its index.
  */
 
 #ifndef HPOTUNE_TPE_PARZEN_H
@@ -19,7 +19,7 @@ struct rng;
 
 enum axis_kind {
 	TPE_AXIS_NUMBER,
-	TPE_AXIS_LEVELS, /* a whole number, a step, ordered choices */
+	TPE_AXIS_LEVELS, /* an integer, a step, ordered choices */
 	TPE_AXIS_LOG_INT,
 	TPE_AXIS_CHOICE
 };
@@ -32,14 +32,14 @@ struct axis {
 	double width; /* of the interval, in the user's numbers or their ln */
 };
 
-/* False: the parameter has one value, there is nothing to learn. */
+/* False: the parameter has only one value. */
 bool tpe_axis_init(struct axis *, const struct param *);
 /* The coordinate of a number of the unit cube (not NaN), and back. */
 double tpe_axis_from_cube(const struct axis *, double u);
 double tpe_axis_to_cube(const struct axis *, double z);
-/* The coordinate of the level that a number drawn from 0 … 1 falls into. */
+/* The coordinate of the level that contains a number drawn from 0 to 1. */
 double tpe_axis_round(const struct axis *, double z);
-/* The share of the interval that belongs to a level. */
+/* The share of the interval of a level. */
 void tpe_axis_share(const struct axis *, double z, double *left, double *right);
 
 enum parzen_weights {
@@ -55,10 +55,10 @@ struct parzen_rule {
 };
 
 enum {
-	PARZEN_BLOCK = 64 /* components that are computed together */
+	PARZEN_BLOCK = 64 /* components computed together */
 };
 
-/* Arrays by component have room for stride of them, filled up to a block. */
+/* Arrays by component have stride elements, padded to a block. */
 struct parzen {
 	const struct axis *axes; /* borrowed */
 	size_t dims;
@@ -67,13 +67,15 @@ struct parzen {
 	double *mu; /* dims x stride; of a choice the index, prior: levels */
 	double *scale; /* dims x stride: 1 / (sigma sqrt(2)) */
 	size_t
-	    *table; /* dims: which row of the next two, of levels and choices */
-	uint32_t *group; /* rows x stride: components alike in a dimension */
+	    /* dims: row of the next two arrays, for levels and choices */
+	    *table;
+	uint32_t *group; /* rows x stride: components equal in a dimension */
 	uint32_t *member; /* rows x stride: the first component of a group */
 	size_t *n_groups; /* dims */
-	double *base; /* ln of weight / norm; -inf where there is none */
-	double *share; /* sums of the weights up to a component, the last 1 */
-	double own; /* a choice: share of the one seen; each has other, too */
+	double *base; /* ln of weight / norm; -inf for padding */
+	double *share; /* cumulated weights; the last is 1 */
+	/* for choices: mass of the observed one; each has other, too */
+	double own;
 	double other;
 };
 

@@ -6,7 +6,7 @@
 #include "strategies/tpe/tpe-normal.h"
 #include "strategies/tpe/tpe-parzen.h"
 
-/* The component whose share of the weights holds q. */
+/* The component at quantile q of the weights. */
 static size_t
 component_at(const struct parzen *p, double q)
 {
@@ -22,7 +22,7 @@ component_at(const struct parzen *p, double q)
 	return low;
 }
 
-/* The choice that component k saw, or with what is left any of them. */
+/* The choice of component k's observation, or with the remaining mass any. */
 static double
 draw_choice(const struct parzen *p, size_t d, size_t k, double q)
 {

@@ -1,7 +1,4 @@
-/*
- * The good trials and the others.  Knows how trials are ranked; refuses to
- * know parameters.
- */
+/* Splits the trials into good ones and others. */
 
 #include <math.h>
 #include <stdlib.h>
@@ -102,7 +99,7 @@ wide_collect(struct wide *w, const struct history *h)
 	}
 }
 
-/* Of one rank, whose indices are listed, mark n. */
+/* Mark n trials of one rank, whose indices are listed. */
 static void
 mark_cut(bool *good, const struct wide *w, int64_t first, const size_t *list,
     size_t n_list, size_t n)

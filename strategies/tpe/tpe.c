@@ -1,14 +1,14 @@
 /*
- * TPE: two densities are estimated, of the parameters of good trials and of
- * those of all others; of a few points drawn from the first the one is tried
- * where the ratio of the two is largest.
+ * TPE: two densities of the parameters are estimated, one of good trials and
+ * one of all others; of some points drawn from the first, the one with the
+ * largest ratio of the two is suggested.
  *
  * Bergstra, Bardenet, Bengio and Kegl, "Algorithms for hyper-parameter
  * optimization", NIPS 2011; Watanabe, "Tree-structured Parzen estimator",
  * arXiv:2304.11127 (2023); several objectives: Ozaki, Tanigaki, Watanabe and
  * Onishi, "Multiobjective tree-structured Parzen estimator" (2020).  Options,
- * defaults and densities are those of Optuna 5, but 64 points for its 24, which
- * find a little better values (bench/RESULTS.md).
+ * defaults and densities are those of Optuna 5, but with 64 points instead of
+ * 24, which find slightly better values (bench/RESULTS.md).
  */
 
 #include <stdlib.h>

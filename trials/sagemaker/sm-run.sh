@@ -1,9 +1,9 @@
 #!/bin/sh
 # hpotune's entry script: process 1 of a training job, in any image that has a
-# POSIX shell.  Starts the trial (alone, by torchrun or by mpirun), hands
-# SIGTERM on to it, lets only rank 0 report, and ends with the trial's status.
-# What it is told comes in the variables HPT_SPEC_0, HPT_SPEC_1, ...: pieces of
-# one shell text that sets variables and the trial's arguments.
+# POSIX shell.  Starts the trial (alone, by torchrun or by mpirun), forwards
+# SIGTERM to it, lets only rank 0 report, and ends with the trial's status.  Its
+# settings are in the variables HPT_SPEC_0, HPT_SPEC_1, ...: pieces of one shell
+# text that sets variables and the trial's arguments.
 
 set -u
 HPT_BASE=${SAGEMAKER_BASE_DIR:-/opt/ml}
@@ -11,7 +11,7 @@ HPT_BASE=${HPT_BASE%/}
 work=/tmp/hpotune
 [ "$HPT_BASE" = /opt/ml ] || work=$HPT_BASE/hpotune
 
-# SIGTERM counts from here on: without a handler process 1 would not see it.
+# Count SIGTERM from here on: without a handler process 1 ignores it.
 terms=0
 child=
 preparing=
@@ -26,9 +26,9 @@ on_term() {
 }
 
 # The "mpirun" of many images is a shell script that runs the real one as its
-# child, waits for it and passes no signal on.  So the signal goes to the first
-# process that handles it, from $child downwards; heard says there was one.
-# The bit of a signal in field 34 of /proc/PID/stat says who does.
+# child, waits for it and forwards no signal.  So the signal goes to the first
+# process with a handler, from $child downwards, by the bit mask in field 34 of
+# /proc/PID/stat; heard: there was one.
 HPT_LAUNCHER=none
 heard=
 send_stop() {
@@ -67,8 +67,8 @@ send_stop() {
 trap on_term TERM
 trap : INT HUP
 
-# After the grace everything of the trial goes.  Until then an mpirun that was
-# just being started is looked for again every second.
+# After the grace all processes of the trial are killed.  Until then an mpirun
+# that was just starting is searched for every second.
 watch_grace() {
 	nap=
 	trap 'kill "$nap" 2>/dev/null; exit 0' TERM
@@ -88,7 +88,7 @@ watch_grace() {
 	kill -KILL "$child" 2>/dev/null
 }
 
-# The last line of all: the server reads the log until it is there.
+# The last line: the server reads the log until it finds it.
 in_child=
 say_end() { # status
 	[ -n "$in_child" ] || printf 'hpotune-end: status %s\n' "$1"
@@ -97,7 +97,7 @@ say_end() { # status
 # SageMaker shows the first 1024 characters of this file.
 fail() { # status text
 	mkdir -p "$HPT_BASE/output" 2>/dev/null
-	# A text of the trial's own says more.
+	# A text of the trial itself is more specific.
 	[ -s "$HPT_BASE/output/failure" ] ||
 	    printf '%s\n' "$2" >"$HPT_BASE/output/failure" 2>/dev/null
 	printf 'hpotune-run: %s\n' "$2" >&2
@@ -152,7 +152,7 @@ if [ "$HPT_BASE" != /opt/ml ]; then
 	SM_USER_ARGS=$moved
 fi
 
-# ---- who we are ------------------------------------------------------------
+# ---- the host and the job --------------------------------------------------
 
 # The file without white space: no name in it has any.
 squeeze() { # file
@@ -292,7 +292,7 @@ cpus=$(getconf _NPROCESSORS_ONLN 2>/dev/null || nproc 2>/dev/null || echo 1)
 [ "$HPT_PROCESSES" -gt 0 ] || HPT_PROCESSES=$neurons
 [ "$HPT_PROCESSES" -gt 0 ] || HPT_PROCESSES=1
 
-# ---- what the trial finds --------------------------------------------------
+# ---- environment and folders of the trial ----------------------------------
 
 mkdir -p "$HPT_BASE/checkpoints" "$HPT_BASE/model" "$HPT_BASE/output/data" \
     "$HPT_BASE/code" "$work" || fail 126 "cannot make folders in $HPT_BASE"
@@ -332,7 +332,7 @@ fi
 printf '%s\n' "$SM_HPS" >"$HPOTUNE_PARAMS"
 : >"$HPOTUNE_METRICS"
 
-# ---- what AWS's training toolkit says, too ---------------------------------
+# ---- variables of AWS's training toolkit ------------------------------------
 
 json_bool() { # command ...
 	if "$@" >/dev/null 2>&1; then
@@ -342,7 +342,7 @@ json_bool() { # command ...
 	fi
 }
 
-# The channels as they were asked for, without ours.
+# The requested channels, without ours.
 channels_read() { # file
 	SM_INPUT_DATA_CONFIG=
 	[ -r "$1" ] || return 0
@@ -445,7 +445,7 @@ export SM_USER_ARGS SM_USER_ENTRY_POINT SM_MODULE_NAME SM_MODULE_DIR \
     SM_IS_HETERO SM_TRAINING_ENV
 [ "$topology" = '[]' ] || export SM_TOPOLOGY="$topology"
 
-# EFA, where the toolkit knows the type or the driver is there.
+# EFA, if the toolkit lists the type or the driver is loaded.
 efa=
 case $HPT_LAUNCHER,$SM_CURRENT_INSTANCE_TYPE in
 none,*) ;;
@@ -486,7 +486,7 @@ if [ -n "$HPT_CODE" ]; then
 	tar -xzof "$archive" -C "$HPT_BASE/code" || fail 126 \
 	    'tar could not unpack the code folder (has the image gzip?)'
 fi
-# The command was written for a folder above the code: let its paths hold.
+# The command was written for a folder above the code: make its paths valid.
 if [ -n "$HPT_CODE_AS" ] && [ ! -e "$HPT_BASE/code/$HPT_CODE_AS" ]; then
 	up=
 	case $HPT_CODE_AS in
@@ -565,22 +565,21 @@ install_requirements() {
 
 # ---- ranks -----------------------------------------------------------------
 
-# Started once for each rank.  Rank 0 is the trial as it is; every line of
-# another one says so in front, which makes no report of it, and what it
-# writes to the metrics file nobody reads.
+# Started once per rank.  Rank 0 is unchanged; every output line of another rank
+# gets a prefix, so that it is no report, and its metrics file is ignored.
 cat >"$work/rank.sh" <<'END'
 work=${0%/*}
 [ -n "${HPOTUNE_METRICS-}" ] || . "$work/env.sh"
 rank=${HPT_RANK:-${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-${RANK:-0}}}}
 
-# SIGUSR1 is what mpirun hands on at once; the trial is to see SIGTERM.
+# SIGUSR1 is the signal that mpirun forwards at once; the trial gets SIGTERM.
 run() {
 	[ -n "${HPT_STOP-}" ] || exec "$@"
 	stops=0
 	status=127
 	trap 'stops=$((stops + 1))
 	[ "$stops" -gt 1 ] || kill -TERM "$trial" 2>/dev/null' USR1 TERM
-	# mpirun heard of the stop before it knew this rank.
+	# mpirun was stopped before it had registered this rank.
 	[ ! -e "$work/stop" ] || exit 143
 	(trap '' USR1; trap - TERM; exec "$@") &
 	trial=$!
@@ -618,8 +617,8 @@ mkfifo "$fifo" || exec >/dev/null 2>&1
 [ ! -p "$fifo" ] || exec >"$fifo" 2>&1
 run "$@"
 END
-# On SIGTERM Open MPI waits, and then waits again, before it says a word to its
-# ranks.  SIGUSR1 it hands on at once, on every host, and rank.sh knows it.
+# On SIGTERM Open MPI waits, twice, before it signals its ranks.  SIGUSR1 it
+# forwards at once, on every host; rank.sh handles it.
 if [ "$HPT_LAUNCHER" = mpirun ]; then
 	case $(mpirun --version 2>&1) in
 	*'Open MPI'* | *OpenRTE*)
@@ -692,7 +691,7 @@ $SM_NETWORK_INTERFACE_NAME --mca oob_tcp_if_include $SM_NETWORK_INTERFACE_NAME"
 	    $net $HPT_MPI_OPTIONS "$@"
 }
 
-# A host that mpirun of the first one comes to: be there while it works here.
+# A further host of mpirun: stay while its daemon runs here.
 orted_runs() {
 	for comm in /proc/[0-9]*/comm; do
 		read -r name 2>/dev/null <"$comm" || continue
@@ -713,7 +712,7 @@ serve_mpirun() {
 	fi
 	"$sshd" -D &
 	server=$!
-	# Ranks hear of a stop from mpirun, and keep this host until they end.
+	# Ranks are stopped by mpirun, and keep this host until they end.
 	stopped=
 	trap 'stopped=1' TERM USR1
 	until orted_runs; do
@@ -762,9 +761,8 @@ esac
 
 # ---- run -------------------------------------------------------------------
 
-# Lines of the metrics file go where the server reads: to our output.  Once
-# the file "done" is there, what is left is said, and that was it; SIGUSR1
-# only saves the wait for that.
+# Copy lines of the metrics file to our output, which the server reads.  When
+# the file "done" exists, copy the rest and end; SIGUSR1 only shortens the wait.
 echo_metrics() {
 	part=
 	trap : USR1
@@ -798,7 +796,7 @@ child=$!
 status=127
 while :; do
 	before=$terms
-	# Not in the handler: a shell that forks there may forget a child.
+	# Not in the handler: a shell that forks there may lose a child.
 	if [ "$before" -gt 0 ] && [ -z "$watchdog" ]; then
 		watch_grace &
 		watchdog=$!
@@ -808,10 +806,10 @@ while :; do
 	[ "$now" -eq 127 ] || status=$now
 	[ "$terms" -ne "$before" ] || break
 	# bash may have lost a child that ended as the signal came, and would
-	# wait for it for ever.
+	# wait for ever.
 	[ -z "${BASH_VERSION-}" ] || kill -0 "$child" 2>/dev/null || break
 done
-# Other ranks may have last words.
+# Other ranks may still write output.
 tries=0
 while [ "$tries" -lt 20 ]; do
 	for muted in "$work"/mute-*; do

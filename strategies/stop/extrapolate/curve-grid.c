@@ -1,4 +1,4 @@
-/* Curves at marks.  Knows steps and means; refuses to know other trials. */
+/* Reads curves at marks. */
 
 #include <math.h>
 

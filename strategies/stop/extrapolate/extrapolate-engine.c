@@ -1,6 +1,6 @@
 /*
- * Trials as runners in a field.  Knows whom the rules of the learning-curve
- * bank look at; refuses to know when they stop anybody.
+ * The common part of the rules on the learning-curve bank: trials among
+ * competitors, and which trials are not judged.
  */
 
 #include <math.h>
@@ -63,7 +63,7 @@ extrapolate_engine_ended(void *state, const struct history *h, int64_t trial)
 	peer_curves_ended(r->field, h, trial);
 }
 
-/* Whether the curve has the best value that anybody has reported. */
+/* Whether the curve has the best value reported by any trial. */
 static bool
 curve_leads(const struct curve *c, size_t i, double best)
 {

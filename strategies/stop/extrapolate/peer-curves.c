@@ -1,7 +1,4 @@
-/*
- * Who is where.  Each mark has the sorted values of those that passed it.
- * Knows curves; refuses to know who is to be stopped.
- */
+/* Competitors at each mark: the sorted values of the trials that passed it. */
 
 #include <math.h>
 #include <stdlib.h>
@@ -79,7 +76,7 @@ tier_remove(struct tier *t, double v)
 	    (t->n - at) * sizeof(*t->values));
 }
 
-/* What a curve has at the marks first … passed - 1 comes, or goes. */
+/* Add or remove the values of a curve at the marks first … passed - 1. */
 static void
 peer_curves_change(struct peer_curves *f, const double *values, size_t first,
     size_t passed, void (*change)(struct tier *, double))
@@ -142,8 +139,8 @@ best_again(struct peer_curves *f, const struct history *h)
 }
 
 /*
- * A report that came late or again: the curve as it was, without it or with
- * the old value, goes; the curve as it is comes.
+ * Repair after a late or repeated report: remove the curve without it, or with
+ * the old value, and add the current one.
  */
 static void
 peer_curves_repair(struct peer_curves *f, const struct history *h,

@@ -1,9 +1,9 @@
 /*
- * Curve: stop a trial whose chance to beat the best is small, by extrapolation
- * of its learning curve (Domhan, Springenberg, Hutter, "Speeding up automatic
- * hyperparameter optimization of deep neural networks by extrapolation of
- * learning curves", IJCAI 2015), with the bank of kernels/curve-bank/curve-bank.c in place of
- * sampling.  Knows one chance; refuses to know ranks (stop-narrow.c).
+ * Curve: stop a trial whose probability to beat the best is small, by
+ * extrapolation of its learning curve (Domhan, Springenberg, Hutter, "Speeding
+ * up automatic hyperparameter optimization of deep neural networks by
+ * extrapolation of learning curves", IJCAI 2015), with the bank of
+ * kernels/curve-bank/curve-bank.c instead of sampling.
  */
 
 #include <math.h>

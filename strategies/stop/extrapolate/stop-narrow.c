@@ -1,8 +1,8 @@
 /*
- * Narrow: of all trials that came to a step a share goes on that narrows as
- * they advance; the learning-curve bank keeps those it gives a chance, and
- * stops those late that it gives none.  Continuous successive halving on
- * every step, in which those that were stopped stay in the count.
+ * Narrow: at each step a share of the trials continues, which shrinks as they
+ * advance; the learning-curve bank protects trials with a good win probability,
+ * and stops late those with none.  Continuous successive halving on every step,
+ * in which stopped trials stay in the count.
  */
 
 #include <math.h>
@@ -37,7 +37,7 @@ static const struct option narrow_options[] = {
 	OPTION_CLOSE,
 };
 
-/* Who is among the best of all may be about to win whatever the bank says. */
+/* A trial in the best share may win whatever the bank predicts. */
 static const double narrow_top = 0.03;
 
 struct narrow {
@@ -49,11 +49,11 @@ struct narrow {
 	int64_t hopeless_steps;
 };
 
-/* What is known when a trial is judged. */
+/* The inputs of a judgement. */
 struct verge {
 	int64_t ahead, all; /* others */
-	double share; /* that may be ahead */
-	bool known; /* there is a chance */
+	double share; /* maximum share ahead */
+	bool known; /* the probability is known */
 	struct curve_guess guess;
 };
 
@@ -85,7 +85,7 @@ narrow_open(void **state, const struct option_value *values,
 	return 0;
 }
 
-/* The share of all that may be ahead of one that goes on. */
+/* The maximum share of trials ahead of one that continues. */
 static double
 narrow_share(const struct narrow *r, int64_t done)
 {

@@ -1,7 +1,4 @@
-/*
- * From curves to the bank's units and back.  Knows scales; refuses to know
- * what a chance is used for.
- */
+/* Converts curves to the units of the bank and back. */
 
 #include <math.h>
 #include <stdlib.h>
@@ -40,7 +37,10 @@ win_probability_free(struct win_probability *o)
 	free(o);
 }
 
-/* From the best there is to where curves begin, or are by now: one unit. */
+/*
+ * The unit: distance from the best value to the median at the start of curves,
+ * or to the current median if that is larger.
+ */
 static double
 peer_curves_unit(const struct peer_curves *f, size_t passed, double best)
 {
@@ -50,7 +50,7 @@ peer_curves_unit(const struct peer_curves *f, size_t passed, double best)
 	return isnan(first) || now > first ? now : first;
 }
 
-/* How many values there are; out has them in units. */
+/* Convert values; returns their number. */
 static size_t
 units_take(
     double *out, const double *values, size_t passed, double best, double unit)

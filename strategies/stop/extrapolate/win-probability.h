@@ -1,6 +1,6 @@
 /*
- * A trial's chance to end better than a given value, by the learning-curve
- * bank, in the units of the field it runs in.
+ * The probability of a trial to end below a given value, by the learning-curve
+ * bank, in units of its competitors.
  */
 
 #ifndef HPOTUNE_WIN_PROBABILITY_H
@@ -15,15 +15,15 @@ struct curve_guess;
 struct peer_curves;
 struct win_probability;
 
-enum { WIN_PROBABILITY_MIN = 4 }; /* values that a chance needs */
+enum { WIN_PROBABILITY_MIN = 4 }; /* minimum number of values */
 
-/* For curves with so many marks, at least 2; temper: see kernels.h. */
+/* For curves with this many marks, at least 2; temper: see kernels.h. */
 struct win_probability *win_probability_new(size_t marks, double temper);
 void win_probability_free(struct win_probability *);
 /*
- * The chance of a curve with these values at its first marks to end below a
- * goal; mean and sd in the curve's units.  False: nothing can be said, for
- * want of values, or because nobody in the field gets better.
+ * The probability that a curve with these values at its first marks ends below
+ * a goal; mean and sd in the curve's units.  False: unknown, because of too few
+ * values, or because no competitor improves.
  */
 bool win_probability_estimate(const struct win_probability *,
     const struct peer_curves *, const double values[CURVE_GRID_MAX],

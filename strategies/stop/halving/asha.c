@@ -1,6 +1,4 @@
-/*
- * asha: successive halving on one ladder.  Knows where the ladder begins.
- */
+/* asha: successive halving with one ladder. */
 
 #include <stdlib.h>
 

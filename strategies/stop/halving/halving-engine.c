@@ -1,9 +1,8 @@
 /*
  * Asynchronous successive halving (Li et al., "A system for massively parallel
  * hyperparameter tuning", MLSys 2020) in the form that stops trials, as in
- * Optuna: who is not among the best share at a rung is stopped there and then.
- * Knows one comparison; refuses to know where ladders begin (asha.c,
- * hyperband.c).
+ * Optuna: a trial not among the best share at a rung is stopped at once. asha.c
+ * and hyperband.c set up the ladders.
  */
 
 #include <math.h>
@@ -72,7 +71,7 @@ halving_engine_close(void *state)
 	free(r);
 }
 
-/* The trials so far take their places. */
+/* Put the existing trials on their rungs. */
 static void
 halving_engine_load(struct halving_engine *r, const struct history *h)
 {
@@ -98,7 +97,7 @@ halving_engine_observe(
 		halving_engine_load(r, h);
 }
 
-/* Only says how long trials are, while nobody else has. */
+/* Only learns the length of trials, if unknown. */
 void
 halving_engine_ended(void *state, const struct history *h, int64_t trial)
 {
@@ -110,7 +109,7 @@ halving_engine_ended(void *state, const struct history *h, int64_t trial)
 		r->longest = curve_step(&c, c.n - 1);
 }
 
-/* Whether v, which stands on this rung unless it is NaN, ends there. */
+/* Whether value v, which is on this rung unless it is NaN, is stopped there. */
 static bool
 rung_stops(
     const struct halving_engine *r, const struct top_quantile *c, double v)
@@ -119,7 +118,7 @@ rung_stops(
 	       v > top_quantile_worst(c);
 }
 
-/* As the rungs are now: would the best completed trial have come through? */
+/* Whether the best completed trial would be stopped by the current rungs. */
 static bool
 halving_engine_forbid(const struct halving_engine *r, const struct history *h)
 {
@@ -217,16 +216,17 @@ halving_engine_judge(void *state, const struct history *h, int64_t trial,
 		stop_suspend(h, j);
 }
 
-/* A paused trial that would come through now. */
+/* A paused trial that would continue now. */
 struct lifted {
 	int64_t trial;
 	size_t ladder, rung; /* the highest that it has reached */
-	double value; /* there */
+	double value; /* value at the rung */
 };
 
 /*
- * Whether a paused trial comes through from the rung on which it was paused
- * up to the highest it has reached: it may have gone on while it was told.
+ * Whether a paused trial passes the rungs from the one on which it was paused
+ * to the highest it has reached: it may have continued before the stop took
+ * effect.
  */
 static bool
 paused_lifts(const struct halving_engine *r, const struct history *h,

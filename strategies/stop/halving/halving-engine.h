@@ -1,7 +1,7 @@
 /*
- * Successive halving without waiting: at each rung a trial goes on when it is
- * among the best share of those that came so far.  One engine for one ladder
- * (asha) and for several side by side (hyperband).
+ * Successive halving without waiting: at each rung a trial continues when it is
+ * among the best share of those that reached it.  One engine for one ladder
+ * (asha) and for several (hyperband).
  */
 
 #ifndef HPOTUNE_HALVING_ENGINE_H
@@ -22,13 +22,15 @@ struct halving_rule {
 	const char *name;
 	struct option_value unit; /* the first rung: steps, or a share of all */
 	int64_t factor;
-	int64_t bootstrap; /* so many trials at a rung are stopped */
+	/* the first this many trials at a rung are stopped */
+	int64_t bootstrap;
 	bool guard;
-	bool promote; /* pause, and resume who is lifted later */
+	/* pause instead of stop, and resume trials that qualify later */
+	bool promote;
 	int64_t diverged_after; /* 0 = never */
-	/* Make the ladders late: a trial has completed with this last step. */
+	/* Create the ladders once a trial has completed with this last step. */
 	void (*lay)(struct halving_engine *, int64_t last);
-	/* The trial's ladder. */
+	/* The ladder of a trial. */
 	size_t (*rungs_of_trial)(const struct halving_engine *, int64_t trial);
 };
 
@@ -37,23 +39,23 @@ struct halving_engine {
 	struct halving_rule rule;
 	struct stopper_env env;
 	int64_t longest; /* last step of completed trials; -1 = none yet */
-	size_t n; /* ladders; 0 = they wait for a completed trial */
+	size_t n; /* ladders; 0 = waiting for a completed trial */
 	struct halving_rungs *ladders;
 };
 
-/* Fills what both rules have as options. */
+/* Read the common options of both rules. */
 void
 halving_engine_read(struct halving_rule *, const struct stop_options_reader *);
-/* For a rule whose state begins with a zeroed struct halving_engine. */
+/* Initialise a rule whose state begins with a zeroed struct halving_engine. */
 void halving_engine_init(struct halving_engine *, const struct halving_rule *,
     const struct stopper_env *);
-/* So many ladders, ladder b from unit * factor^(rate + b) on. */
+/* Create n ladders, ladder b from unit * factor^(rate + b) on. */
 void halving_engine_lay(
     struct halving_engine *, size_t n, int64_t unit, int64_t rate);
-/* The unit of rungs when trials have so many steps. */
+/* The unit of rungs for trials of this many steps. */
 int64_t halving_engine_unit(const struct halving_engine *, int64_t steps);
 
-/* The plug's functions. */
+/* Functions of struct stopper. */
 void halving_engine_close(void *state);
 void halving_engine_observe(
     void *state, const struct history *, int64_t trial, int64_t step);
@@ -63,7 +65,7 @@ void halving_engine_judge(void *state, const struct history *, int64_t trial,
 int64_t halving_engine_promote(void *state, const struct history *,
     const struct stopper_paused *, size_t n, struct judgement *);
 
-/* Rows that both option tables have. */
+/* Rows of both option tables. */
 #define HALVING_OPTIONS(unit, share)                                        \
 	{ "min_resource", OPTION_STEPS, 1, DBL_MAX, unit, NULL,             \
 		"step of the first rung, or a share of all steps, "         \

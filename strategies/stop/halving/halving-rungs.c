@@ -1,6 +1,4 @@
-/*
- * Rungs and who stands on them.  Knows curves; refuses to know who is stopped.
- */
+/* Rungs and the trials on them. */
 
 #include <math.h>
 
@@ -54,8 +52,8 @@ halving_rungs_span(const struct halving_rungs *l, const struct curve *c,
 }
 
 /*
- * A new report takes its rungs from the one behind it, if there is one; one
- * that came again takes them from itself.
+ * A new report takes the rungs between the previous report and itself; a
+ * repeated one replaces its own.
  */
 void
 halving_rungs_observe(struct halving_rungs *l, const struct history *h,

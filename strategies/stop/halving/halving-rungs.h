@@ -1,9 +1,9 @@
 /*
- * The rungs of successive halving: steps that grow by a factor, and at each
- * the values of the trials that came so far.  A trial stands on a rung with
- * its first report at or past the rung's step; NaN stands nowhere.
+ * The rungs of successive halving: steps that grow by a factor, and at each the
+ * values of the trials that reached it.  A trial is on a rung with its first
+ * report at or past the rung's step; NaN is on none.
  *
- * A cache only: what is on a rung depends on the curves alone.
+ * A cache: its contents depend on the curves alone.
  */
 
 #ifndef HPOTUNE_HALVING_RUNGS_H
@@ -19,7 +19,7 @@ struct history;
 
 enum {
 	HALVING_RUNGS_MAX = 63
-}; /* a factor of 2 leaves int64_t after as many */
+}; /* with a factor of 2, more would exceed int64_t */
 
 struct halving_rungs {
 	size_t n;
@@ -31,15 +31,13 @@ struct halving_rungs {
 void halving_rungs_init(
     struct halving_rungs *, int64_t unit, int64_t factor, int64_t rate);
 void halving_rungs_free(struct halving_rungs *);
-/* After each history_report of a trial of this ladder. */
+/* Call after each history_report of a trial of this ladder. */
 void halving_rungs_observe(struct halving_rungs *, const struct history *,
     int64_t trial, int64_t step);
-/* All that a trial has reported before there was a ladder. */
+/* Add all that a trial reported before the ladder existed. */
 void halving_rungs_load(
     struct halving_rungs *, const struct history *, int64_t trial);
-/*
- * The rungs on which report i stands: from … to - 1.  Several, when it jumps.
- */
+/* The rungs of report i: from … to - 1.  Several, if it jumps. */
 void halving_rungs_span(const struct halving_rungs *, const struct curve *,
     size_t i, size_t *from, size_t *to);
 

@@ -1,7 +1,7 @@
 /*
- * hyperband: successive halving on several ladders that begin later and later
- * (Li et al., "Hyperband", JMLR 2018).  Which trial climbs which one follows
- * from its number and the study's name, as in Optuna.
+ * hyperband: successive halving with several ladders that begin later and later
+ * (Li et al., "Hyperband", JMLR 2018).  A trial's ladder depends on its number
+ * and the study's name, as in Optuna.
  */
 
 #include <math.h>
@@ -103,7 +103,7 @@ hyperband_lay(struct halving_engine *r, int64_t last)
 	hyperband_make((struct hyperband *)r, steps_cap(last) + 1);
 }
 
-/* What the option or the study says; 0 = neither. */
+/* From the option or the study; 0 = neither. */
 static int64_t
 hyperband_max(
     const struct stop_options_reader *r, const struct stopper_env *env)

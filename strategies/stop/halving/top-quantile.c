@@ -1,7 +1,4 @@
-/*
- * The best share of a set, kept as two heaps that touch at the cut.  Knows
- * numbers; refuses to know whose they are.
- */
+/* Streaming quantile by two heaps that meet at the cut. */
 
 #include <assert.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 /*
- * Walks along curves, remembered by trial.  Each trial has one place, which it
- * may lose to another one: then it walks again from the start.
+ * Summaries of curves, cached by trial.  Each trial has one cache entry, which
+ * another trial may replace: then it is computed again from the start.
  */
 
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 enum { PLACES = 1024 };
 
 struct place {
-	int64_t trial; /* 0 = nobody */
+	int64_t trial; /* 0 = empty */
 	struct curve_summary_run run;
 	double value; /* at the last report of the run */
 };

@@ -1,6 +1,6 @@
 /*
- * Values of curves that are asked for report after report, each from the one
- * before it.  A cache only: the numbers are those of curve_summary_at.
+ * Values of curves for successive reports, each computed from the previous
+ * one.  A cache: the numbers equal those of curve_summary_at.
  */
 
 #ifndef HPOTUNE_CURVE_SUMMARY_CACHE_H
@@ -19,7 +19,7 @@ void curve_summary_cache_free(struct curve_summary_cache *);
 /* The value of this trial's curve at report i. */
 double curve_summary_cache_at(struct curve_summary_cache *, int64_t trial,
     const struct curve *, size_t i);
-/* The curve changed other than at its end. */
+/* The curve changed before its end: drop the entry. */
 void curve_summary_cache_forget(struct curve_summary_cache *, int64_t trial);
 
 #endif /* HPOTUNE_CURVE_SUMMARY_CACHE_H */

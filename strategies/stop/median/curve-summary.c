@@ -1,7 +1,4 @@
-/*
- * One number for a curve at a report.  Knows curves; refuses to know other
- * trials and what the number is compared with.
- */
+/* Summaries of a curve at a report. */
 
 #include <math.h>
 #include <stdlib.h>

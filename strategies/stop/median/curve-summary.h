@@ -1,7 +1,7 @@
 /*
- * What one number stands for a curve at one of its reports: the last value,
- * the best so far, a mean.  Smaller is better; only finite values (or all but NaN) enter a best
- * or a mean, and NaN says that there is none.
+ * One number for a curve at one of its reports: the last value, the best so
+ * far, a mean.  Smaller is better; only finite values (or all but NaN) are used
+ * for a best or a mean; NaN = none.
  */
 
 #ifndef HPOTUNE_CURVE_SUMMARY_H
@@ -14,7 +14,7 @@
 struct curve;
 
 enum curve_summary_kind {
-	SUMMARY_LAST, /* as reported, finite or not */
+	SUMMARY_LAST, /* as reported, also if not finite */
 	SUMMARY_BEST,
 	SUMMARY_MEAN,
 	SUMMARY_WINDOW, /* mean of the last share of the reports so far */
@@ -27,25 +27,25 @@ struct curve_summary_rule {
 	double share; /* SUMMARY_WINDOW, in (0, 1] */
 	int64_t from; /* SUMMARY_MEAN_FROM */
 	size_t count; /* SUMMARY_MEAN_FIRST */
-	bool infinite; /* infinities count as well */
+	bool infinite; /* include infinities */
 };
 
-/* What has been seen of a curve on a walk along it; starts as { 0 }. */
+/* State of a pass over a curve; starts as { 0 }. */
 struct curve_summary_run {
 	size_t n; /* reports so far */
-	size_t used; /* finite ones among them that count */
+	size_t used; /* … of which values are used */
 	double best, sum;
 };
 
-/* The value at the next report of the walk. */
+/* The value at the next report of the pass. */
 double curve_summary_next(struct curve_summary_run *,
     const struct curve_summary_rule *, const struct curve *);
-/* The value at report i; the same number that a walk gives. */
+/* The value at report i; equal to that of a pass. */
 double curve_summary_at(
     const struct curve_summary_rule *, const struct curve *, size_t i);
 /* "last", "best", "mean" or "window:P%"; false for anything else. */
 bool curve_summary_parse(struct curve_summary_rule *, const char *);
-/* "best", "mean", …, and "" for the last value: for the user. */
+/* "best", "mean", …, and "" for the last value, for messages. */
 const char *curve_summary_text(const struct curve_summary_rule *);
 
 #endif /* HPOTUNE_CURVE_SUMMARY_H */

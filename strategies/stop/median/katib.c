@@ -1,8 +1,8 @@
 /*
- * Katib's medianstop, which is a mean: the best value of a trial against the
+ * Katib's medianstop, which uses a mean: the best value of a trial against the
  * mean over completed trials of their first few reports.  The threshold is
- * frozen when a trial first reports (Katib freezes it when it makes the
- * trial), so who starts before there are enough completed trials runs on.
+ * frozen when a trial first reports (Katib: when it is created), so a trial
+ * that starts before enough trials have completed is never stopped.
  */
 
 #include <math.h>

@@ -1,8 +1,8 @@
 /*
- * The median family (Golovin et al., "Google Vizier", KDD 2017, and its many
- * descendants): a trial is stopped when its value is strictly worse than an
- * aggregate of what other trials had at the same step.  Knows one comparison;
- * refuses to know defaults (median.c).
+ * The median family (Golovin et al., "Google Vizier", KDD 2017, and later
+ * variants): a trial is stopped when its value is strictly worse than an
+ * aggregate of what other trials had at the same step. median.c has the
+ * defaults.
  */
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /*
- * The median family: one engine, set up by a struct.  median.c has the
- * rules that are nothing but settings of it.
+ * The median family: one engine, configured by a struct. median.c has the rules
+ * that are pure configurations.
  */
 
 #ifndef HPOTUNE_MEDIAN_ENGINE_H
@@ -19,12 +19,12 @@ struct history;
 
 struct median_rule {
 	const char *name;
-	struct curve_summary_rule own; /* what stands for the judged trial */
+	struct curve_summary_rule own; /* summary of the judged trial */
 	struct pool_rule pool; /* what it is compared with */
-	int64_t min_trials; /* smallest pool that may judge */
-	int64_t warmup_steps; /* smaller steps are not judged */
-	int64_t warmup_reports; /* nor are so many first reports */
-	int64_t interval; /* judge every so many reports */
+	int64_t min_trials; /* minimum size of the pool */
+	int64_t warmup_steps; /* steps below are not judged */
+	int64_t warmup_reports; /* this many first reports are not judged */
+	int64_t interval; /* judge every this many reports */
 	bool guard;
 	int64_t diverged_after; /* 0 = never */
 };
@@ -40,10 +40,13 @@ struct median_engine {
 	size_t witness;
 };
 
-/* For a rule whose state begins with a zeroed struct median_engine. */
+/* Initialise a rule whose state begins with a zeroed struct median_engine. */
 void median_engine_init(struct median_engine *, const struct median_rule *,
     const struct stopper_env *);
-/* The plug's functions; close frees the state, which begins with a median. */
+/*
+ * Functions of struct stopper; close frees the state, which begins with a
+ * struct median_engine.
+ */
 void median_engine_open(
     void **state, const struct median_rule *, const struct stopper_env *);
 void median_engine_close(void *state);
@@ -55,22 +58,25 @@ void median_engine_judge(void *state, const struct history *, int64_t trial,
 bool median_engine_view(void *state, const struct history *, int64_t step,
     int64_t *trials, double *median);
 
-/* Whether report i is judged at all, by warm-up, interval and lateness. */
+/* Whether report i is judged, by warm-up, interval and lateness. */
 bool median_engine_judges(
     const struct median_engine *, const struct curve *, size_t i);
 /*
- * Compare own, the trial's value at report i, with the others: a is what they
- * have there.  Stops whatever is strictly worse.
+ * Compare own, the trial's value at report i, with a, the values of the
+ * others.  Stop if it is strictly worse.
  */
 bool median_engine_is_worse(struct median_engine *, const struct history *,
     int64_t trial, const struct curve *, size_t i, double own,
     struct pool_answer *a);
 
-/* Fills why: "0.712 is below the median 0.803 of 12 trials at step 4". */
+/* Fill in why: "0.712 is below the median 0.803 of 12 trials at step 4". */
 void median_engine_explain(
     const struct median_engine *, struct judgement *, int64_t step);
 
-/* Whether the rule as it stands would have stopped the best completed trial. */
+/*
+ * Whether the rule in its current state would have stopped the best completed
+ * trial.
+ */
 bool median_guard_forbids(struct median_engine *, const struct history *);
 
 #endif /* HPOTUNE_MEDIAN_ENGINE_H */

@@ -1,7 +1,6 @@
 /*
- * The guard: no rule of the family stops anybody while it would have stopped
- * the best completed trial.  Knows the engine's comparison; refuses to know
- * what the best trial is best at.
+ * The guard: no rule of the family stops a trial while it would also have
+ * stopped the best completed trial.
  */
 
 #include "src/model/history/history.h"

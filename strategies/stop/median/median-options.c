@@ -1,4 +1,4 @@
-/* Reads the options that all rules of the median family have. */
+/* Reads the common options of the median family. */
 
 #include "strategies/stop/median/median-options.h"
 

@@ -1,6 +1,6 @@
 /*
- * What the rules of the median family share: reading their common options, and
- * the table entry of a rule.
+ * Shared by the rules of the median family: reading common options, and the
+ * table entry of a rule.
  */
 
 #ifndef HPOTUNE_MEDIAN_OPTIONS_H
@@ -9,12 +9,12 @@
 #include "strategies/stop/median/median-engine.h"
 #include "strategies/stop/stop-options.h"
 
-/* Sets guard and diverged_after of the rule from the options of these names. */
+/* Set guard and diverged_after of the rule from the options of these names. */
 void
 median_options_guards(struct median_rule *, const struct stop_options_reader *);
 
 /*
- * One rule of the family: opener(state, name, reader, env, err) fills a
+ * Table entry of a rule: opener(state, name, reader, env, err) fills a
  * median_rule and opens it, judger judges.
  */
 #define MEDIAN_FAMILY_RULE(                                                   \

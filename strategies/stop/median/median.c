@@ -1,7 +1,6 @@
 /*
- * The rules that are settings of the median family: our own default, the
- * general form, and what other tools do.  Knows defaults and option names;
- * refuses to know how values are compared.
+ * The rules that are configurations of the median family: our own default, the
+ * general form, and those of other tools.
  */
 
 #include <float.h>
@@ -47,7 +46,7 @@ static const char *const aggregate_choices[] = { "percentile", "mean", "rank",
 		    OPTION_CLOSE                                               \
 	}
 
-/* Warm-up of a rule whose study does not say: so many reports. */
+/* Default warm-up in reports. */
 enum { WARMUP_REPORTS = 5 };
 
 static const struct option median_options[] =

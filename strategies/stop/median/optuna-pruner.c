@@ -1,8 +1,8 @@
 /*
- * Optuna's MedianPruner and PercentilePruner, decision by decision: the best
+ * Optuna's MedianPruner and PercentilePruner, with equal decisions: the best
  * value of the trial against a percentile of what completed trials reported at
- * exactly this step.  Unlike the rest of the family, infinities are values
- * here and the percentile is NumPy's, to the last bit.
+ * exactly this step.  Unlike the rest of the family, infinities are values here
+ * and the percentile is NumPy's, to the last bit.
  */
 
 #include <math.h>
@@ -77,7 +77,7 @@ optuna_is_due(const struct optuna *o, const struct curve *c)
 	return before < from;
 }
 
-/* numpy.percentile between two neighbours, where infinities may give NaN. */
+/* As numpy.percentile between two neighbours, where infinities may give NaN. */
 static double
 optuna_lerp(double a, double b, double t)
 {

@@ -1,7 +1,4 @@
-/*
- * Order statistics near one rank.  Knows numbers; refuses to know NaN (the
- * owner leaves those out) and where the numbers come from.
- */
+/* Order statistics near one rank.  Values must not be NaN. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -86,7 +83,7 @@ order_window_rank(
 
 	if (i < 0 || i >= (int64_t)w->n)
 		return false;
-	/* What is skipped stands at or before this place: take the next. */
+	/* The skipped value is at or before this index: take the next. */
 	if (skip != NULL && *skip <= w->values[i] && ++i >= (int64_t)w->n)
 		return false;
 	*out = w->values[i];

@@ -1,7 +1,7 @@
 /*
- * A multiset of numbers of which only those around one rank are kept in
- * order; of the others it is known how many lie below and above.  Any rank
- * inside the window is exact; outside, the owner fills it again.
+ * A multiset of numbers of which only those around one rank are kept in order;
+ * the others are only counted as below or above.  Any rank inside the window is
+ * exact; outside, the owner fills it again.
  */
 
 #ifndef HPOTUNE_ORDER_WINDOW_H
@@ -14,23 +14,23 @@
 struct order_window {
 	double *values; /* ascending */
 	size_t n, cap;
-	int64_t below, above; /* numbers outside, each side */
+	int64_t below, above; /* numbers outside, per side */
 };
 
-/* How many numbers there are. */
+/* Number of values. */
 int64_t order_window_count(const struct order_window *);
-/* False: the window has run empty and must be filled again. */
+/* False: the window is empty and must be filled again. */
 bool order_window_add(struct order_window *, double);
 bool order_window_remove(struct order_window *, double);
 /*
  * The number of this rank (from 0), not counting one copy of *skip if that is
- * not NULL.  False: it is not in the window.
+ * not NULL.  False: outside the window.
  */
 bool order_window_rank(
     const struct order_window *, int64_t rank, const double *skip, double *out);
 /* Keep only size numbers around rank. */
 void order_window_trim(struct order_window *, int64_t rank, size_t size);
-/* Start again from n numbers, in any order and reordered here. */
+/* Start again from n numbers, in any order; reorders them. */
 void order_window_fill(struct order_window *, double *numbers, size_t n,
     int64_t rank, size_t size);
 void order_window_free(struct order_window *);

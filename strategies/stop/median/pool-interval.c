@@ -1,7 +1,7 @@
 /*
- * Spans of steps with a value each, sorted by value in blocks.  A block also
- * has its beginnings and its ends in order: what holds at a step began at or
- * before it and did not end before it, which two searches count.
+ * Intervals of steps with a value each, sorted by value in blocks.  A block
+ * also has its starts and its ends sorted: the intervals that contain a step
+ * are counted by two binary searches.
  */
 
 #include <assert.h>
@@ -102,7 +102,7 @@ block_find(const struct block *b, const struct span *x)
 	return lo;
 }
 
-/* The block x is in or belongs to: the first that does not end before it. */
+/* The block of x: the first that does not end before it. */
 static size_t
 pool_intervals_find(const struct pool_intervals *s, const struct span *x)
 {
@@ -295,6 +295,6 @@ pool_intervals_rank(
 {
 	double v = rank_plain(s, rank);
 
-	/* What is skipped stands at or before this place: take the next. */
+	/* The skipped value is at or before this rank: take the next. */
 	return skip != NULL && *skip <= v ? rank_plain(s, rank + 1) : v;
 }

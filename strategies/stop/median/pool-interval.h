@@ -1,8 +1,8 @@
 /*
- * Values that hold over spans of steps, for pools in which every trial reports
- * other steps: how many hold at a step, and the one of a rank among them.
- * Blocks in the order of the values, so that a question costs the square root
- * of what there is and a change little more than a block.
+ * Values that hold over intervals of steps, for pools in which trials report
+ * different steps: how many hold at a step, and the one of a rank among them.
+ * Sorted in blocks, so that a query costs the square root of the size and a
+ * change about one block.
  */
 
 #ifndef HPOTUNE_POOL_INTERVAL_H
@@ -19,14 +19,14 @@ void pool_intervals_free(struct pool_intervals *);
 /* v (not NaN) holds from … to, both included. */
 void
 pool_intervals_add(struct pool_intervals *, int64_t from, int64_t to, double v);
-/* Takes back what was added with the same three. */
+/* Remove what was added with the same three. */
 void pool_intervals_remove(
     struct pool_intervals *, int64_t from, int64_t to, double v);
-/* How many hold at step; prepares pool_intervals_rank for it. */
+/* Number of values at step; prepares pool_intervals_rank for it. */
 int64_t pool_intervals_at(struct pool_intervals *, int64_t step);
 /*
- * The value of this rank (from 0) among those at the step of the newest
- * pool_intervals_at, not counting one copy of *skip unless that is NULL.
+ * The value of this rank (from 0) at the step of the last pool_intervals_at,
+ * not counting one copy of *skip unless that is NULL.
  */
 double pool_intervals_rank(
     const struct pool_intervals *, int64_t rank, const double *skip);

@@ -1,7 +1,4 @@
-/*
- * Order statistics and sums of one cell.  Knows numbers; refuses to know
- * which trials they are of.
- */
+/* Order statistics and sums of one cell. */
 
 #include <math.h>
 #include <stdlib.h>

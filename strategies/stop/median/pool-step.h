@@ -1,6 +1,6 @@
 /*
- * What the trials of a pool have at one key: a window around the wanted rank,
- * or a sum; and the cells of all keys.
+ * The values of a pool at one key: a window around the wanted rank, or a sum;
+ * and the cells of all keys.
  */
 
 #ifndef HPOTUNE_POOL_STEP_H
@@ -13,7 +13,7 @@
 #include "strategies/stop/median/pool.h"
 #include "strategies/stop/median/order-window.h"
 
-/* The ranks between which the aggregate lies, and how far from the first. */
+/* The two ranks next to the aggregate, and its distance from the first. */
 struct pool_ranks {
 	int64_t first, second;
 	double share;
@@ -21,43 +21,43 @@ struct pool_ranks {
 
 struct pool_step {
 	int64_t key;
-	bool filled; /* what follows is true to the curves */
+	bool filled; /* the following fields are valid */
 	int64_t seen; /* trials with a report here */
-	int64_t n; /* those whose value is a number */
+	int64_t n; /* those whose value is not NaN */
 	struct order_window
 	    window; /* their values, unless the mean is wanted */
-	double sum, rest; /* sum + rest is the sum, to twice the digits */
+	double sum, rest; /* sum + rest is the sum in double-double precision */
 };
 
 /* Cells in the order of their keys. */
 struct pool_steps {
 	struct pool_step **all;
 	size_t n, cap;
-	size_t hint; /* the one found last */
+	size_t hint; /* last cell found */
 };
 
 /* Index of the first cell at or after key. */
 size_t pool_steps_from(const struct pool_steps *, int64_t key);
 /* The cell of this key, or NULL. */
 struct pool_step *pool_steps_find(struct pool_steps *, int64_t key);
-/* The same, made empty when there is none; filled says if that is the truth. */
+/* The same, created empty if missing; filled: whether it is valid. */
 struct pool_step *
 pool_steps_make(struct pool_steps *, int64_t key, bool filled);
 void pool_steps_free(struct pool_steps *);
 
-/* Whether v enters medians and means. */
+/* Whether v is used for medians and means. */
 bool pool_step_counts(const struct pool_rule *, double v);
 struct pool_ranks pool_step_ranks(const struct pool_rule *, int64_t n);
 
-/* One trial's value comes (sign 1) or leaves (-1); size is the window's. */
+/* Add (sign 1) or remove (-1) one value; size is the window's. */
 void pool_step_change(struct pool_step *, const struct pool_rule *, double v,
     int sign, size_t size);
 /* Start again from n values (reordered here) of seen trials. */
 void pool_step_fill(struct pool_step *, const struct pool_rule *,
     double *values, size_t n, int64_t seen, size_t size);
 /*
- * The aggregate of the a->n numbers left when *skip, unless NULL, is taken
- * out.  False: the window does not show it.
+ * The aggregate of the a->n numbers left without *skip, unless NULL.  False: it
+ * is outside the window.
  */
 bool pool_step_answer(const struct pool_step *, const struct pool_rule *,
     const double *skip, struct pool_answer *a);

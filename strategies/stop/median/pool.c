@@ -1,8 +1,8 @@
 /*
- * Pools of curves by key.  There is a cell per step that was asked for; a
- * report touches the cells it passes, and a cell that lost sight of its rank
- * is filled again from the curves.  Where every trial reports other steps
- * that would be endless work: then the values go into spans instead.
+ * Pools of curves by key.  There is one cell per queried step; a report updates
+ * the cells it passes, and a cell whose window lost its rank is filled again
+ * from the curves.  Where every trial reports different steps that would be too
+ * much work: then the values are kept as intervals instead.
  */
 
 #include <assert.h>
@@ -20,10 +20,10 @@
 enum {
 	WINDOW_LEAST = 256, /* numbers a window keeps, at least */
 	WINDOW_SHARE = 64, /* and one of so many members */
-	/* Work on cells that one report may cause before spans are better. */
-	FILLED_PER_REPORT = 8, /* curves looked at to fill a cell */
+	/* Work on cells per report beyond which intervals are better. */
+	FILLED_PER_REPORT = 8, /* curves read to fill a cell */
 	TOUCHED_PER_REPORT = 64, /* cells between two reports of a trial */
-	WORK_FREE = 131072, /* before anybody counts */
+	WORK_FREE = 131072, /* work before the heuristic applies */
 	CELLS_MOST = 65536 /* of a pool of means, which has no spans */
 };
 
@@ -200,7 +200,7 @@ span_change(struct pool *p, int64_t from, int64_t to, double v, int sign)
 	if (p->spans != NULL)
 		spans_change(p, from, to, v, sign);
 	else if (p->rule.key != POOL_CARRY)
-		/* Such cells hold all there is from the start. */
+		/* Such cells are complete from the start. */
 		pool_step_change(pool_steps_make(&p->cells, from, true),
 		    &p->rule, v, sign, size);
 	else
@@ -211,7 +211,7 @@ span_change(struct pool *p, int64_t from, int64_t to, double v, int sign)
 			    p->cells.all[k], &p->rule, v, sign, size);
 }
 
-/* A curve comes (sign 1) or leaves (-1) from this report on. */
+/* Add (sign 1) or remove (-1) a curve from this report on. */
 static void
 curve_change(struct pool *p, const struct curve *c, size_t first, int sign)
 {
@@ -229,7 +229,7 @@ curve_change(struct pool *p, const struct curve *c, size_t first, int sign)
 	}
 }
 
-/* Only with its newest report does the one before it reach up to there. */
+/* The newest report extends the previous one up to its step. */
 static void
 curve_reach(struct pool *p, int64_t trial, const struct curve *c)
 {
@@ -290,9 +290,9 @@ report_mend(
 }
 
 /*
- * A report that came late or again: the curve as it was without it, or with
- * the old value, goes; the curve as it is comes.  What stands before the
- * neighbour of the report stays.
+ * Repair after a late or repeated report: remove the curve without it, or with
+ * the old value, and add the current one.  Values before the neighbouring
+ * report are unchanged.
  */
 static void
 curve_mend(
@@ -378,7 +378,7 @@ pool_use_intervals(struct pool *p, const struct history *h)
 		}
 }
 
-/* A cell that is true, or NULL where nobody has anything. */
+/* A valid cell, or NULL if no trial has a value. */
 static struct pool_step *
 pool_cell(struct pool *p, const struct history *h, int64_t key)
 {

@@ -1,7 +1,7 @@
 /*
- * Ray Tune, NNI and Syne Tune as settings of the median family.  Knows their
- * option names and defaults; what those tools do with NaN is mended here, as
- * hpotune-stopping(7) says.
+ * Rules of Ray Tune, NNI and Syne Tune as configurations of the median family,
+ * with their option names and defaults; their handling of NaN is corrected, see
+ * hpotune-stopping(7).
  */
 
 #include "strategies/stop/median/median-options.h"

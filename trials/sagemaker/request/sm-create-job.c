@@ -6,8 +6,12 @@
 #include <string.h>
 
 #include "src/base/err.h"
+#include "src/base/json/json-writer.h"
+#include "src/base/json/json.h"
+#include "src/base/mem.h"
 #include "src/model/study/study.h"
-#include "trials/sagemaker/request/sm-json-put.h"
+#include "trials/sagemaker/request/sm-hyperparameters.h"
+#include "trials/sagemaker/request/sm-request.h"
 
 enum {
 	STUDY_SHOWN = 16 /* characters of a study's name in a job's */
@@ -45,7 +49,8 @@ sm_create_job_study_key(
 
 /* Members of extra, or of one of its members, that are passed on. */
 static void
-extra_put(struct buf *b, const struct json *block, const char *const * not )
+extra_put(
+    struct json_writer *w, const struct json *block, const char *const * not )
 {
 	const struct json *j;
 	size_t i;
@@ -57,8 +62,7 @@ extra_put(struct buf *b, const struct json *block, const char *const * not )
 				break;
 		if (not [i] != NULL)
 			continue;
-		sm_json_put_key(b, json_key(j));
-		json_write(b, j);
+		json_write(json_writer_value(w, json_key(j)), j);
 	}
 }
 
@@ -71,78 +75,76 @@ extra(const struct sm_settings *s, const char *member)
 }
 
 static void
-algorithm_put(
-    struct buf *b, const struct sm_request *r, const struct sm_algorithm *a)
+algorithm_put(struct json_writer *w, const struct sm_request *r,
+    const struct sm_algorithm *a)
 {
 	const struct sm_settings *s = r->settings;
 
-	sm_json_put_key(b, "AlgorithmSpecification");
-	buf_putc(b, '{');
-	sm_json_put_text(b, "TrainingImage", a != NULL ? a->image : s->image);
-	sm_json_put_text(b, "TrainingInputMode", s->input_mode);
+	json_writer_object(w, "AlgorithmSpecification");
+	json_writer_text(w, "TrainingImage", a != NULL ? a->image : s->image);
+	json_writer_text(w, "TrainingInputMode", s->input_mode);
 	if (!sm_distribution_is_toolkit(s)) {
 		/* Files of a channel have no executable bit. */
-		sm_json_put_key(b, "ContainerEntrypoint");
-		buf_puts(b, "[\"/bin/sh\"]");
-		sm_json_put_key(b, "ContainerArguments");
-		buf_puts(b, "[\"/opt/ml/input/data/hpotune/run.sh\"]");
+		json_writer_array(w, "ContainerEntrypoint");
+		json_writer_text(w, NULL, "/bin/sh");
+		json_writer_end(w);
+		json_writer_array(w, "ContainerArguments");
+		json_writer_text(w, NULL, "/opt/ml/input/data/hpotune/run.sh");
+		json_writer_end(w);
 	}
 	/*
 	 * Built-in algorithms have fixed definitions, which AWS does not let us
 	 * override.
 	 */
 	if (a == NULL)
-		sm_hyperparameters_put_metrics(b, r);
-	extra_put(b, extra(s, "AlgorithmSpecification"), nothing);
-	buf_putc(b, '}');
+		sm_hyperparameters_put_metrics(w, r);
+	extra_put(w, extra(s, "AlgorithmSpecification"), nothing);
+	json_writer_end(w);
 }
 
 /* ---- data ------------------------------------------------------------------ */
 
 static void
-member_copy(
-    struct buf *b, const struct json *block, const char *from, const char *to)
+member_copy(struct json_writer *w, const struct json *block, const char *from,
+    const char *to)
 {
 	const struct json *j = block != NULL ? json_get(block, from) : NULL;
 
 	if (j == NULL)
 		return;
-	sm_json_put_key(b, to);
-	json_write(b, j);
+	json_write(json_writer_value(w, to), j);
 }
 
 static void
-s3_put(struct buf *b, const char *uri, bool sharded, const char *type,
+s3_put(struct json_writer *w, const char *uri, bool sharded, const char *type,
     const struct json *block)
 {
-	sm_json_put_key(b, "DataSource");
-	buf_putc(b, '{');
-	sm_json_put_key(b, "S3DataSource");
-	buf_putc(b, '{');
-	sm_json_put_text(b, "S3DataType", type);
-	sm_json_put_text(b, "S3Uri", uri);
-	sm_json_put_text(b, "S3DataDistributionType",
+	json_writer_object(w, "DataSource");
+	json_writer_object(w, "S3DataSource");
+	json_writer_text(w, "S3DataType", type);
+	json_writer_text(w, "S3Uri", uri);
+	json_writer_text(w, "S3DataDistributionType",
 	    sharded ? "ShardedByS3Key" : "FullyReplicated");
-	member_copy(b, block, "attributes", "AttributeNames");
-	member_copy(b, block, "groups", "InstanceGroupNames");
-	buf_puts(b, "}}");
+	member_copy(w, block, "attributes", "AttributeNames");
+	member_copy(w, block, "groups", "InstanceGroupNames");
+	json_writer_end(w);
+	json_writer_end(w);
 }
 
 static void
-file_system_put(struct buf *b, const struct json *block)
+file_system_put(struct json_writer *w, const struct json *block)
 {
 	const char *access = json_string(json_get(block, "access"));
 
-	sm_json_put_key(b, "DataSource");
-	buf_putc(b, '{');
-	sm_json_put_key(b, "FileSystemDataSource");
-	buf_putc(b, '{');
-	member_copy(b, block, "id", "FileSystemId");
-	member_copy(b, block, "type", "FileSystemType");
-	member_copy(b, block, "path", "DirectoryPath");
-	sm_json_put_text(
-	    b, "FileSystemAccessMode", access != NULL ? access : "ro");
-	buf_puts(b, "}}");
+	json_writer_object(w, "DataSource");
+	json_writer_object(w, "FileSystemDataSource");
+	member_copy(w, block, "id", "FileSystemId");
+	member_copy(w, block, "type", "FileSystemType");
+	member_copy(w, block, "path", "DirectoryPath");
+	json_writer_text(
+	    w, "FileSystemAccessMode", access != NULL ? access : "ro");
+	json_writer_end(w);
+	json_writer_end(w);
 }
 
 static const char *
@@ -159,43 +161,41 @@ data_type(const struct json *block)
 }
 
 static void
-input_put(struct buf *b, const struct sm_input *in)
+input_put(struct json_writer *w, const struct sm_input *in)
 {
 	const struct json *block = in->block, *seed;
 	const char *text;
 
-	sm_json_put_next(b);
-	buf_putc(b, '{');
-	sm_json_put_text(b, "ChannelName", in->channel);
+	json_writer_object(w, NULL);
+	json_writer_text(w, "ChannelName", in->channel);
 	if (in->s3 != NULL)
-		s3_put(b, in->s3, in->sharded, data_type(block), block);
+		s3_put(w, in->s3, in->sharded, data_type(block), block);
 	else
-		file_system_put(b, json_get(block, "file_system"));
-	member_copy(b, block, "mode", "InputMode");
-	member_copy(b, block, "content_type", "ContentType");
+		file_system_put(w, json_get(block, "file_system"));
+	member_copy(w, block, "mode", "InputMode");
+	member_copy(w, block, "content_type", "ContentType");
 	text =
 	    block != NULL ? json_string(json_get(block, "compression")) : NULL;
 	if (text != NULL)
-		sm_json_put_text(b, "CompressionType",
+		json_writer_text(w, "CompressionType",
 		    strcmp(text, "gzip") == 0 ? "Gzip" : "None");
 	text = block != NULL ? json_string(json_get(block, "record_wrapper"))
 			     : NULL;
 	if (text != NULL)
-		sm_json_put_text(b, "RecordWrapperType",
+		json_writer_text(w, "RecordWrapperType",
 		    strcmp(text, "none") == 0 ? "None" : text);
 	seed = block != NULL ? json_get(block, "shuffle_seed") : NULL;
 	if (seed != NULL) {
-		sm_json_put_key(b, "ShuffleConfig");
-		buf_puts(b, "{\"Seed\":");
-		json_write(b, seed);
-		buf_putc(b, '}');
+		json_writer_object(w, "ShuffleConfig");
+		json_write(json_writer_value(w, "Seed"), seed);
+		json_writer_end(w);
 	}
-	buf_putc(b, '}');
+	json_writer_end(w);
 }
 
 /* The user's channels, and ours with the entry script and the code. */
 static void
-inputs_put(struct buf *b, const struct sm_request *r)
+inputs_put(struct json_writer *w, const struct sm_request *r)
 {
 	const struct sm_settings *s = r->settings;
 	char *uri;
@@ -203,21 +203,19 @@ inputs_put(struct buf *b, const struct sm_request *r)
 
 	if (s->n_inputs == 0 && sm_distribution_is_toolkit(s))
 		return;
-	sm_json_put_key(b, "InputDataConfig");
-	buf_putc(b, '[');
+	json_writer_array(w, "InputDataConfig");
 	for (i = 0; i < s->n_inputs; i++)
-		input_put(b, &s->inputs[i]);
+		input_put(w, &s->inputs[i]);
 	if (!sm_distribution_is_toolkit(s)) {
-		sm_json_put_next(b);
-		buf_putc(b, '{');
-		sm_json_put_text(b, "ChannelName", "hpotune");
-		sm_json_put_text(b, "InputMode", "File");
+		json_writer_object(w, NULL);
+		json_writer_text(w, "ChannelName", "hpotune");
+		json_writer_text(w, "InputMode", "File");
 		uri = xasprintf("s3://%s/%s/", s->bucket, r->code_key);
-		s3_put(b, uri, false, "S3Prefix", NULL);
+		s3_put(w, uri, false, "S3Prefix", NULL);
 		free(uri);
-		buf_putc(b, '}');
+		json_writer_end(w);
 	}
-	buf_putc(b, ']');
+	json_writer_end(w);
 }
 
 /*
@@ -225,7 +223,7 @@ inputs_put(struct buf *b, const struct sm_request *r)
  * a stopped job ends sooner.
  */
 static void
-output_put(struct buf *b, const struct sm_request *r)
+output_put(struct json_writer *w, const struct sm_request *r)
 {
 	const struct sm_settings *s = r->settings;
 	const struct json *more = extra(s, "OutputDataConfig");
@@ -235,133 +233,122 @@ output_put(struct buf *b, const struct sm_request *r)
 	char *uri = xasprintf("s3://%s/%s/out%s%s", s->bucket, r->study_key,
 	    s->algorithm ? "/" : "", s->algorithm ? r->spec->uuid : "");
 
-	sm_json_put_key(b, "OutputDataConfig");
-	buf_putc(b, '{');
-	sm_json_put_text(b, "S3OutputPath", uri);
+	json_writer_object(w, "OutputDataConfig");
+	json_writer_text(w, "S3OutputPath", uri);
 	if (!s->algorithm &&
 	    (more == NULL || json_get(more, "CompressionType") == NULL))
-		sm_json_put_text(
-		    b, "CompressionType", s->packed ? "GZIP" : "NONE");
+		json_writer_text(
+		    w, "CompressionType", s->packed ? "GZIP" : "NONE");
 	if (s->kms_key != NULL &&
 	    (more == NULL || json_get(more, "KmsKeyId") == NULL))
-		sm_json_put_text(b, "KmsKeyId", s->kms_key);
-	extra_put(b, more, nothing);
-	buf_putc(b, '}');
+		json_writer_text(w, "KmsKeyId", s->kms_key);
+	extra_put(w, more, nothing);
+	json_writer_end(w);
 	free(uri);
 	if (!s->checkpoints)
 		return;
 	uri = xasprintf("s3://%s/%s/ckpt/%05" PRId64 "/", s->bucket,
 	    r->study_key, r->spec->trial);
-	sm_json_put_key(b, "CheckpointConfig");
-	buf_putc(b, '{');
-	sm_json_put_text(b, "S3Uri", uri);
-	sm_json_put_text(b, "LocalPath", "/opt/ml/checkpoints");
-	buf_putc(b, '}');
+	json_writer_object(w, "CheckpointConfig");
+	json_writer_text(w, "S3Uri", uri);
+	json_writer_text(w, "LocalPath", "/opt/ml/checkpoints");
+	json_writer_end(w);
 	free(uri);
 }
 
 /* ---- machines --------------------------------------------------------------- */
 
 static void
-groups_put(struct buf *b, const struct sm_settings *s)
+groups_put(struct json_writer *w, const struct sm_settings *s)
 {
 	size_t i;
 
-	sm_json_put_key(b, "InstanceGroups");
-	buf_putc(b, '[');
+	json_writer_array(w, "InstanceGroups");
 	for (i = 0; i < s->n_groups; i++) {
-		sm_json_put_next(b);
-		buf_putc(b, '{');
-		sm_json_put_text(b, "InstanceGroupName", s->groups[i].name);
-		sm_json_put_text(b, "InstanceType", s->groups[i].type.name);
-		sm_json_put_number(b, "InstanceCount", s->groups[i].count);
-		buf_putc(b, '}');
+		json_writer_object(w, NULL);
+		json_writer_text(w, "InstanceGroupName", s->groups[i].name);
+		json_writer_text(w, "InstanceType", s->groups[i].type.name);
+		json_writer_integer(w, "InstanceCount", s->groups[i].count);
+		json_writer_end(w);
 	}
-	buf_putc(b, ']');
+	json_writer_end(w);
 }
 
 static void
-resources_put(struct buf *b, const struct sm_request *r)
+resources_put(struct json_writer *w, const struct sm_request *r)
 {
 	const struct sm_settings *s = r->settings;
 	const struct sm_plan *plan = r->plan;
 
-	sm_json_put_key(b, "ResourceConfig");
-	buf_putc(b, '{');
+	json_writer_object(w, "ResourceConfig");
 	if (plan->type != NULL) {
-		sm_json_put_text(b, "InstanceType", plan->type->name);
-		sm_json_put_number(b, "InstanceCount", plan->instances);
+		json_writer_text(w, "InstanceType", plan->type->name);
+		json_writer_integer(w, "InstanceCount", plan->instances);
 	} else {
-		groups_put(b, s);
+		groups_put(w, s);
 	}
-	sm_json_put_number(b, "VolumeSizeInGB", s->volume_gb);
+	json_writer_integer(w, "VolumeSizeInGB", s->volume_gb);
 	if (s->keep_alive_s > 0 && !plan->spot)
-		sm_json_put_number(
-		    b, "KeepAlivePeriodInSeconds", s->keep_alive_s);
-	extra_put(b, extra(s, "ResourceConfig"), nothing);
-	buf_putc(b, '}');
-	sm_json_put_key(b, "StoppingCondition");
-	buf_putc(b, '{');
-	sm_json_put_number(b, "MaxRuntimeInSeconds", plan->max_run_s);
+		json_writer_integer(
+		    w, "KeepAlivePeriodInSeconds", s->keep_alive_s);
+	extra_put(w, extra(s, "ResourceConfig"), nothing);
+	json_writer_end(w);
+	json_writer_object(w, "StoppingCondition");
+	json_writer_integer(w, "MaxRuntimeInSeconds", plan->max_run_s);
 	if (plan->spot)
-		sm_json_put_number(b, "MaxWaitTimeInSeconds", plan->max_wait_s);
-	extra_put(b, extra(s, "StoppingCondition"), nothing);
-	buf_putc(b, '}');
-	sm_json_put_key(b, "EnableManagedSpotTraining");
-	buf_puts(b, plan->spot ? "true" : "false");
+		json_writer_integer(
+		    w, "MaxWaitTimeInSeconds", plan->max_wait_s);
+	extra_put(w, extra(s, "StoppingCondition"), nothing);
+	json_writer_end(w);
+	json_writer_bool(w, "EnableManagedSpotTraining", plan->spot);
 }
 
 static void
-texts_put(struct buf *b, const char *key, char *const *texts)
+texts_put(struct json_writer *w, const char *key, char *const *texts)
 {
-	sm_json_put_key(b, key);
-	buf_putc(b, '[');
+	json_writer_array(w, key);
 	for (; *texts != NULL; texts++) {
-		sm_json_put_next(b);
-		json_put_string(b, *texts);
+		json_writer_text(w, NULL, *texts);
 	}
-	buf_putc(b, ']');
+	json_writer_end(w);
 }
 
 static void
-vpc_put(struct buf *b, const struct sm_settings *s)
+vpc_put(struct json_writer *w, const struct sm_settings *s)
 {
 	if (s->subnets == NULL)
 		return;
-	sm_json_put_key(b, "VpcConfig");
-	buf_putc(b, '{');
-	texts_put(b, "SecurityGroupIds", s->security_groups);
-	texts_put(b, "Subnets", s->subnets);
-	buf_putc(b, '}');
+	json_writer_object(w, "VpcConfig");
+	texts_put(w, "SecurityGroupIds", s->security_groups);
+	texts_put(w, "Subnets", s->subnets);
+	json_writer_end(w);
 }
 
 static void
-tag_put(struct buf *b, const char *key, const char *value)
+tag_put(struct json_writer *w, const char *key, const char *value)
 {
-	sm_json_put_next(b);
-	buf_putc(b, '{');
-	sm_json_put_text(b, "Key", key);
-	sm_json_put_text(b, "Value", value);
-	buf_putc(b, '}');
+	json_writer_object(w, NULL);
+	json_writer_text(w, "Key", key);
+	json_writer_text(w, "Value", value);
+	json_writer_end(w);
 }
 
 static void
-tags_put(struct buf *b, const struct sm_request *r)
+tags_put(struct json_writer *w, const struct sm_request *r)
 {
 	const struct sm_settings *s = r->settings;
 	char trial[24];
 	size_t i;
 
 	(void)snprintf(trial, sizeof trial, "%" PRId64, r->spec->trial);
-	sm_json_put_key(b, "Tags");
-	buf_putc(b, '[');
-	tag_put(b, "hpotune:study", r->spec->study);
-	tag_put(b, "hpotune:study-id", r->study_id);
-	tag_put(b, "hpotune:trial", trial);
-	tag_put(b, "hpotune:attempt", r->spec->uuid);
+	json_writer_array(w, "Tags");
+	tag_put(w, "hpotune:study", r->spec->study);
+	tag_put(w, "hpotune:study-id", r->study_id);
+	tag_put(w, "hpotune:trial", trial);
+	tag_put(w, "hpotune:attempt", r->spec->uuid);
 	for (i = 0; i < s->n_tags; i++)
-		tag_put(b, s->tags[i].name, s->tags[i].value);
-	buf_putc(b, ']');
+		tag_put(w, s->tags[i].name, s->tags[i].value);
+	json_writer_end(w);
 }
 
 /* Texts that stand in every request, within others. */
@@ -384,6 +371,7 @@ sm_create_job_put(struct buf *b, const struct sm_request *r, struct err *e)
 	const char *params = r->spec->params_json;
 	const struct sm_algorithm *a = NULL;
 	struct json_doc *doc;
+	struct json_writer w = { .out = b };
 
 	if (is_incomplete(r))
 		return err_set(e, ERR_LAUNCH,
@@ -398,19 +386,19 @@ sm_create_job_put(struct buf *b, const struct sm_request *r, struct err *e)
 		if (a == NULL)
 			return -1;
 	}
-	buf_putc(b, '{');
-	sm_json_put_text(b, "TrainingJobName", r->job);
-	sm_json_put_text(b, "RoleArn", r->settings->role);
-	algorithm_put(b, r, a);
-	if (sm_hyperparameters_put(b, r, e) == -1 ||
-	    (a == NULL && sm_hyperparameters_put_env(b, r, e) == -1))
+	json_writer_object(&w, NULL);
+	json_writer_text(&w, "TrainingJobName", r->job);
+	json_writer_text(&w, "RoleArn", r->settings->role);
+	algorithm_put(&w, r, a);
+	if (sm_hyperparameters_put(&w, r, e) == -1 ||
+	    (a == NULL && sm_hyperparameters_put_env(&w, r, e) == -1))
 		return -1;
-	inputs_put(b, r);
-	output_put(b, r);
-	resources_put(b, r);
-	vpc_put(b, r->settings);
-	tags_put(b, r);
-	extra_put(b, r->settings->extra, done);
-	buf_putc(b, '}');
+	inputs_put(&w, r);
+	output_put(&w, r);
+	resources_put(&w, r);
+	vpc_put(&w, r->settings);
+	tags_put(&w, r);
+	extra_put(&w, r->settings->extra, done);
+	json_writer_end(&w);
 	return 0;
 }

@@ -10,9 +10,13 @@
 #include <string.h>
 
 #include "src/base/err.h"
+#include "src/base/json/json-writer.h"
+#include "src/base/json/json.h"
+#include "src/base/mem.h"
 #include "src/model/study/study.h"
 #include "trials/sagemaker/options/sm-distribution.h"
-#include "trials/sagemaker/request/sm-json-put.h"
+#include "trials/sagemaker/request/sm-hyperparameters.h"
+#include "trials/sagemaker/request/sm-request.h"
 
 /* The hyperparameter by which a tuning job names its objective. */
 #define TUNED "_tuning_objective_metric"
@@ -79,8 +83,8 @@ escape(const char *json)
 }
 
 static int
-entry_put(
-    struct buf *b, size_t *n, const char *key, const char *value, struct err *e)
+entry_put(struct json_writer *w, size_t *n, const char *key, const char *value,
+    struct err *e)
 {
 	if (++*n > ENTRIES_MAX)
 		return err_set(e, ERR_LAUNCH,
@@ -96,14 +100,14 @@ entry_put(
 		    "a training job takes hyperparameters of at most %d "
 		    "characters, and %s has %zu",
 		    VALUE_MAX, key, length(value));
-	sm_json_put_text(b, key, value);
+	json_writer_text(w, key, value);
 	return 0;
 }
 
 /* A bare text; other values, and a text of several lines, as JSON. */
 static int
-bare_put(struct buf *b, size_t *n, const char *name, const struct json *j,
-    struct buf *json, struct err *e)
+bare_put(struct json_writer *w, size_t *n, const char *name,
+    const struct json *j, struct buf *json, struct err *e)
 {
 	const char *text = json_string(j);
 	char *line;
@@ -113,14 +117,14 @@ bare_put(struct buf *b, size_t *n, const char *name, const struct json *j,
 	json_write(json, j);
 	line = text != NULL && is_line(text) ? xstrdup(text)
 					     : escape(buf_str(json));
-	rc = entry_put(b, n, name, line, e);
+	rc = entry_put(w, n, name, line, e);
 	free(line);
 	return rc;
 }
 
 /* For information only, shown in the console. */
 static int
-params_put(struct buf *b, const struct json *params, struct err *e)
+params_put(struct json_writer *w, const struct json *params, struct err *e)
 {
 	const struct json *j;
 	struct buf json = { 0 };
@@ -128,7 +132,7 @@ params_put(struct buf *b, const struct json *params, struct err *e)
 	int rc = 0;
 
 	for (j = json_first(params); j != NULL && rc == 0; j = json_next(j))
-		rc = bare_put(b, &n, json_key(j), j, &json, e);
+		rc = bare_put(w, &n, json_key(j), j, &json, e);
 	buf_free(&json);
 	return rc;
 }
@@ -175,7 +179,7 @@ name_check(char *const *argv, size_t from, size_t at, struct err *e)
 
 /* --NAME VALUE, from trial.arguments: a parameter as its JSON. */
 static int
-pair_put(struct buf *b, size_t *n, const struct json *params,
+pair_put(struct json_writer *w, size_t *n, const struct json *params,
     const char *argument, struct err *e)
 {
 	const char *name = argument + strspn(argument, "-");
@@ -185,14 +189,14 @@ pair_put(struct buf *b, size_t *n, const struct json *params,
 
 	json_write(&json, json_get(params, name));
 	line = escape(buf_str(&json));
-	rc = entry_put(b, n, name, line, e);
+	rc = entry_put(w, n, name, line, e);
 	free(line);
 	buf_free(&json);
 	return rc;
 }
 
 static int
-argument_put(struct buf *b, size_t *n, const struct json *params,
+argument_put(struct json_writer *w, size_t *n, const struct json *params,
     const struct sm_request *r, size_t at, struct err *e)
 {
 	const char *argument = r->spec->argv[at];
@@ -201,14 +205,14 @@ argument_put(struct buf *b, size_t *n, const struct json *params,
 	int rc;
 
 	line = argument_json(params, name, argument + len + 1);
-	rc = entry_put(b, n, name, line, e);
+	rc = entry_put(w, n, name, line, e);
 	free(line);
 	free(name);
 	return rc;
 }
 
 static int
-arguments_put(struct buf *b, const struct json *params,
+arguments_put(struct json_writer *w, const struct json *params,
     const struct sm_request *r, struct err *e)
 {
 	struct buf own = { 0 };
@@ -227,16 +231,15 @@ arguments_put(struct buf *b, const struct json *params,
 	while (rc == 0 && argv[++at] != NULL) {
 		rc = name_check(argv, from, at, e);
 		if (rc == 0 && strchr(argv[at], '=') != NULL)
-			rc = argument_put(b, &n, params, r, at, e);
+			rc = argument_put(w, &n, params, r, at, e);
 		else if (rc == 0)
-			rc = pair_put(b, &n, params, argv[at++], e);
+			rc = pair_put(w, &n, params, argv[at++], e);
 	}
 	if (rc == -1) {
 		buf_free(&own);
 		return -1;
 	}
-	sm_json_put_next(b);
-	buf_puts(b, buf_str(&own));
+	json_writer_raw(w, NULL, buf_str(&own));
 	buf_free(&own);
 	return 0;
 }
@@ -246,7 +249,7 @@ arguments_put(struct buf *b, const struct json *params,
  * the objective in the format of a tuning job.
  */
 static int
-algorithm_params_put(struct buf *b, const struct json *params,
+algorithm_params_put(struct json_writer *w, const struct json *params,
     const struct sm_request *r, struct err *e)
 {
 	const struct sm_settings *s = r->settings;
@@ -269,22 +272,23 @@ algorithm_params_put(struct buf *b, const struct json *params,
 			    "hyperparameters",
 			    name);
 		else
-			rc = bare_put(b, &n, name, j, &json, e);
+			rc = bare_put(w, &n, name, j, &json, e);
 	}
 	for (j = fixed != NULL ? json_first(fixed) : NULL; j != NULL && rc == 0;
 	     j = json_next(j))
-		rc = bare_put(b, &n, json_key(j), j, &json, e);
+		rc = bare_put(w, &n, json_key(j), j, &json, e);
 	objective = sm_algorithm_objective(a, r->metric);
 	if (rc == 0 && objective != NULL &&
 	    (fixed == NULL || json_get(fixed, TUNED) == NULL) &&
 	    json_get(params, TUNED) == NULL)
-		rc = entry_put(b, &n, TUNED, objective, e);
+		rc = entry_put(w, &n, TUNED, objective, e);
 	buf_free(&json);
 	return rc;
 }
 
 int
-sm_hyperparameters_put(struct buf *b, const struct sm_request *r, struct err *e)
+sm_hyperparameters_put(
+    struct json_writer *w, const struct sm_request *r, struct err *e)
 {
 	const char *text = r->spec->params_json;
 	struct json_doc *doc;
@@ -292,15 +296,14 @@ sm_hyperparameters_put(struct buf *b, const struct sm_request *r, struct err *e)
 
 	if (json_parse(&doc, text, strlen(text), NULL, false, e) == -1)
 		return -1;
-	sm_json_put_key(b, "HyperParameters");
-	buf_putc(b, '{');
+	json_writer_object(w, "HyperParameters");
 	if (r->settings->algorithm)
-		rc = algorithm_params_put(b, json_root(doc), r, e);
+		rc = algorithm_params_put(w, json_root(doc), r, e);
 	else if (sm_distribution_is_toolkit(r->settings))
-		rc = arguments_put(b, json_root(doc), r, e);
+		rc = arguments_put(w, json_root(doc), r, e);
 	else
-		rc = params_put(b, json_root(doc), e);
-	buf_putc(b, '}');
+		rc = params_put(w, json_root(doc), e);
+	json_writer_end(w);
 	json_free(doc);
 	return rc;
 }
@@ -322,7 +325,7 @@ piece_len(const char *s, size_t left)
 }
 
 static int
-pieces_put(struct buf *b, const struct sm_request *r, struct err *e)
+pieces_put(struct json_writer *w, const struct sm_request *r, struct err *e)
 {
 	struct buf text = { 0 };
 	size_t at = 0, n;
@@ -334,7 +337,7 @@ pieces_put(struct buf *b, const struct sm_request *r, struct err *e)
 		n = piece_len(text.data + at, text.len - at);
 		(void)snprintf(name, sizeof name, "HPT_SPEC_%d", i);
 		piece = xstrndup(text.data + at, n);
-		sm_json_put_text(b, name, piece);
+		json_writer_text(w, name, piece);
 		free(piece);
 		if (++i > PIECES_MAX)
 			rc = err_set(e, ERR_LAUNCH,
@@ -369,8 +372,8 @@ variable_wanted(char *const *env, const char *word, size_t len)
 }
 
 static int
-variables_put(struct buf *b, size_t *n, char *const *env, char *const *over,
-    struct err *e)
+variables_put(struct json_writer *w, size_t *n, char *const *env,
+    char *const *over, struct err *e)
 {
 	size_t len;
 	char *name;
@@ -392,7 +395,7 @@ variables_put(struct buf *b, size_t *n, char *const *env, char *const *over,
 			    "there are more",
 			    ENTRIES_MAX);
 		else
-			sm_json_put_text(b, name, *env + len + 1);
+			json_writer_text(w, name, *env + len + 1);
 		free(name);
 	}
 	return rc;
@@ -400,23 +403,22 @@ variables_put(struct buf *b, size_t *n, char *const *env, char *const *over,
 
 int
 sm_hyperparameters_put_env(
-    struct buf *b, const struct sm_request *r, struct err *e)
+    struct json_writer *w, const struct sm_request *r, struct err *e)
 {
 	size_t n = 0;
 	int rc;
 
-	sm_json_put_key(b, "Environment");
-	buf_putc(b, '{');
-	sm_json_put_text(b, "HPOTUNE_ATTEMPT_UUID", r->spec->uuid);
+	json_writer_object(w, "Environment");
+	json_writer_text(w, "HPOTUNE_ATTEMPT_UUID", r->spec->uuid);
 	if (!sm_distribution_is_toolkit(r->settings)) {
-		rc = pieces_put(b, r, e);
+		rc = pieces_put(w, r, e);
 	} else {
 		rc = variables_put(
-		    b, &n, launcher_spec_env(r->spec), r->spec->env, e);
+		    w, &n, launcher_spec_env(r->spec), r->spec->env, e);
 		if (rc == 0)
-			rc = variables_put(b, &n, r->spec->env, NULL, e);
+			rc = variables_put(w, &n, r->spec->env, NULL, e);
 	}
-	buf_putc(b, '}');
+	json_writer_end(w);
 	return rc;
 }
 
@@ -441,13 +443,12 @@ tag_regex(const char *name, const char *value)
 }
 
 static void
-metric_put(struct buf *b, const char *name, const char *regex)
+metric_put(struct json_writer *w, const char *name, const char *regex)
 {
-	sm_json_put_next(b);
-	buf_putc(b, '{');
-	sm_json_put_text(b, "Name", name);
-	sm_json_put_text(b, "Regex", regex);
-	buf_putc(b, '}');
+	json_writer_object(w, NULL);
+	json_writer_text(w, "Name", name);
+	json_writer_text(w, "Regex", regex);
+	json_writer_end(w);
 }
 
 static bool
@@ -459,7 +460,8 @@ metric_fits(const struct study_metric *m)
 }
 
 void
-sm_hyperparameters_put_metrics(struct buf *b, const struct sm_request *r)
+sm_hyperparameters_put_metrics(
+    struct json_writer *w, const struct sm_request *r)
 {
 	const struct study_trial *t = r->spec->settings;
 	char *tagged = tag_regex(r->metric, "[-+.0-9A-Za-z]+");
@@ -467,15 +469,14 @@ sm_hyperparameters_put_metrics(struct buf *b, const struct sm_request *r)
 	const char *objective = NULL;
 	size_t i, k, n = 2;
 
-	sm_json_put_key(b, "MetricDefinitions");
-	buf_putc(b, '[');
+	json_writer_array(w, "MetricDefinitions");
 	for (i = 0; i < t->n_metrics && objective == NULL; i++)
 		if (strcmp(t->metrics[i].name, r->metric) == 0 &&
 		    metric_fits(&t->metrics[i]))
 			objective = t->metrics[i].regex;
 	metric_put(
-	    b, SM_METRIC_OBJECTIVE, objective != NULL ? objective : tagged);
-	metric_put(b, SM_METRIC_STEP,
+	    w, SM_METRIC_OBJECTIVE, objective != NULL ? objective : tagged);
+	metric_put(w, SM_METRIC_STEP,
 	    objective != NULL && t->step_regex != NULL &&
 		    length(t->step_regex) <= REGEX_MAX && is_line(t->step_regex)
 		? t->step_regex
@@ -487,10 +488,10 @@ sm_hyperparameters_put_metrics(struct buf *b, const struct sm_request *r)
 		if (k < i || !metric_fits(&t->metrics[i]) ||
 		    strcmp(t->metrics[i].name, r->metric) == 0)
 			continue;
-		metric_put(b, t->metrics[i].name, t->metrics[i].regex);
+		metric_put(w, t->metrics[i].name, t->metrics[i].regex);
 		n++;
 	}
-	buf_putc(b, ']');
+	json_writer_end(w);
 	free(step);
 	free(tagged);
 }

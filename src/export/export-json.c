@@ -4,7 +4,7 @@
  */
 
 #include "src/base/err.h"
-#include "src/base/json/json.h"
+#include "src/base/json/json-writer.h"
 #include "src/cli/common/trial-cursor.h"
 #include "src/export/export.h"
 #include "src/server/status/rows.h"
@@ -56,70 +56,61 @@ cursors_open(struct trial_cursor *cursors, struct store *store, struct err *e)
 
 /* The rows of one trial, which are the next ones. */
 static int
-section_put(struct buf *out, const char *key, struct trial_cursor *c,
+section_put(struct json_writer *w, const char *key, struct trial_cursor *c,
     int64_t trial, struct err *e)
 {
-	const char *between = "";
-
-	buf_printf(out, ",\n\"%s\":[", key);
+	json_writer_line(w);
+	json_writer_array(w, key);
 	while (trial_cursor_is_at(c, trial)) {
-		buf_printf(out, "%s{", between);
-		rows_put_members(out, c->rows, 1);
-		buf_putc(out, '}');
-		between = ",";
+		json_writer_object(w, NULL);
+		rows_put_members(w, c->rows, 1);
+		json_writer_end(w);
 		if (trial_cursor_next(c, e) == -1)
 			return -1;
 	}
-	buf_putc(out, ']');
+	json_writer_end(w);
 	return 0;
 }
 
 static int
-trial_put(struct export *x, const struct store_rows *trial,
-    struct trial_cursor *cursors, struct err *e)
+trial_put(struct export *x, struct json_writer *w,
+    const struct store_rows *trial, struct trial_cursor *cursors, struct err *e)
 {
 	size_t i;
 
-	buf_putc(&x->text, '{');
-	rows_put_members(&x->text, trial, 0);
+	json_writer_line(w);
+	json_writer_object(w, NULL);
+	rows_put_members(w, trial, 0);
 	for (i = 0; i < N_SECTIONS; i++)
-		if (section_put(&x->text, sections[i].key, &cursors[i],
+		if (section_put(w, sections[i].key, &cursors[i],
 			store_rows_int(trial, 0), e) == -1)
 			return -1;
-	buf_putc(&x->text, '}');
+	json_writer_end(w);
 	return export_flush(x, e);
 }
 
 static int
-trials_put(struct export *x, struct err *e)
+trials_put(struct export *x, struct json_writer *w, struct err *e)
 {
 	struct trial_cursor cursors[N_SECTIONS] = { { 0 } };
 	struct store_rows *trials = NULL;
-	const char *between = "[";
 	int rc;
 
 	rc = cursors_open(cursors, x->store, e);
 	if (rc == 0)
 		rc = store_rows_open(&trials, x->store, trials_sql, NULL, e);
-	while (rc == 0 && (rc = store_rows_next(trials, e)) == 1) {
-		buf_puts(&x->text, between);
-		between = ",\n";
-		rc = trial_put(x, trials, cursors, e);
-	}
-	if (*between == '[')
-		buf_putc(&x->text, '[');
-	buf_putc(&x->text, ']');
+	while (rc == 0 && (rc = store_rows_next(trials, e)) == 1)
+		rc = trial_put(x, w, trials, cursors, e);
 	store_rows_close(trials);
 	cursors_close(cursors);
 	return rc;
 }
 
 static int
-table_put(struct export *x, struct err *e)
+table_put(struct export *x, struct json_writer *w, struct err *e)
 {
 	struct store_rows *rows;
 	struct buf sql = { 0 };
-	const char *between = "[{";
 	int rc;
 
 	export_put_select(&sql, x->table);
@@ -127,14 +118,17 @@ table_put(struct export *x, struct err *e)
 	buf_free(&sql);
 	if (rc == -1)
 		return -1;
+	json_writer_array(w, NULL);
 	while ((rc = store_rows_next(rows, e)) == 1) {
-		buf_puts(&x->text, between);
-		rows_put_members(&x->text, rows, 0);
-		between = "},\n{";
+		json_writer_line(w);
+		json_writer_object(w, NULL);
+		rows_put_members(w, rows, 0);
+		json_writer_end(w);
 		if ((rc = export_flush(x, e)) == -1)
 			break;
 	}
-	buf_puts(&x->text, *between == '[' ? "[]\n" : "}]\n");
+	json_writer_end(w);
+	buf_putc(&x->text, '\n');
 	store_rows_close(rows);
 	return rc;
 }
@@ -144,15 +138,20 @@ export_json(struct export *x, struct err *e)
 {
 	static const char *const study =
 	    "SELECT study.*, (SELECT json FROM t_study) AS settings FROM study";
+	struct json_writer w = { .out = &x->text };
 
 	if (x->table != NULL)
-		return table_put(x, e);
-	buf_puts(&x->text, "{\"study\":");
-	if (rows_put_json(&x->text, x->store, study, NULL, true, e) == -1)
+		return table_put(x, &w, e);
+	json_writer_object(&w, NULL);
+	if (rows_put_json(json_writer_value(&w, "study"), x->store, study, NULL,
+		true, e) == -1)
 		return -1;
-	buf_puts(&x->text, ",\n\"trials\":");
-	if (trials_put(x, e) == -1)
+	json_writer_line(&w);
+	json_writer_array(&w, "trials");
+	if (trials_put(x, &w, e) == -1)
 		return -1;
-	buf_puts(&x->text, "}\n");
+	json_writer_end(&w);
+	json_writer_end(&w);
+	buf_putc(&x->text, '\n');
 	return 0;
 }

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "src/base/json/json-writer.h"
 #include "src/base/json/json.h"
 #include "src/base/mem.h"
 #include "src/export/export-optuna.h"
@@ -23,50 +24,62 @@ put_float(struct buf *b, double x)
 }
 
 static void
-put_choices(struct buf *b, const struct param *p)
+put_choices(struct json_writer *w, const struct param *p)
 {
 	size_t i;
 
-	buf_puts(b, "{\"name\": \"CategoricalDistribution\", "
-		    "\"attributes\": {\"choices\": [");
-	for (i = 0; i < p->n_values; i++) {
-		buf_puts(b, i > 0 ? ", " : "");
-		param_value_put_json(b, &p->values[i]);
+	json_writer_array(w, "choices");
+	for (i = 0; i < p->n_values; i++)
+		param_value_put_json(json_writer_value(w, NULL), &p->values[i]);
+	json_writer_end(w);
+}
+
+/* The members of attributes, of a number. */
+static void
+put_range(struct json_writer *w, const struct param *p)
+{
+	bool log = p->scale == SCALE_LOG;
+	struct value top;
+
+	/* Of a step that does not divide the range the last one counts. */
+	param_decode(p, 1, &top);
+	if (p->type == PARAM_INT) {
+		json_writer_bool(w, "log", log);
+		buf_printf(json_writer_value(w, "step"), "%.0f", p->step);
+		buf_printf(json_writer_value(w, "low"), "%.0f", p->min);
+		json_writer_integer(w, "high", top.integer);
+		return;
 	}
-	buf_puts(b, "]}}");
+	if (p->step > 0)
+		put_float(json_writer_value(w, "step"), p->step);
+	else
+		json_writer_null(w, "step");
+	put_float(json_writer_value(w, "low"), p->min);
+	put_float(
+	    json_writer_value(w, "high"), p->step > 0 ? top.real : p->max);
+	json_writer_bool(w, "log", log);
 }
 
 void
 export_optuna_distribution(struct buf *b, const struct param *p)
 {
-	const char *log = p->scale == SCALE_LOG ? "true" : "false";
-	struct value top;
+	static const char *const names[] = {
+		[PARAM_FLOAT] = "FloatDistribution",
+		[PARAM_INT] = "IntDistribution",
+		[PARAM_CHOICE] = "CategoricalDistribution",
+		[PARAM_FIXED] = "CategoricalDistribution",
+	};
+	struct json_writer w = { .out = b, .spacing = JSON_SPACED };
 
-	if (p->type == PARAM_CHOICE || p->type == PARAM_FIXED) {
-		put_choices(b, p);
-		return;
-	}
-	/* Of a step that does not divide the range the last one counts. */
-	param_decode(p, 1, &top);
-	if (p->type == PARAM_INT) {
-		buf_printf(b,
-		    "{\"name\": \"IntDistribution\", \"attributes\": {\"log\": "
-		    "%s, \"step\": %.0f, \"low\": %.0f, \"high\": %" PRId64
-		    "}}",
-		    log, p->step, p->min, top.integer);
-		return;
-	}
-	buf_puts(b, "{\"name\": \"FloatDistribution\", "
-		    "\"attributes\": {\"step\": ");
-	if (p->step > 0)
-		put_float(b, p->step);
+	json_writer_object(&w, NULL);
+	json_writer_text(&w, "name", names[p->type]);
+	json_writer_object(&w, "attributes");
+	if (p->type == PARAM_CHOICE || p->type == PARAM_FIXED)
+		put_choices(&w, p);
 	else
-		buf_puts(b, "null");
-	buf_puts(b, ", \"low\": ");
-	put_float(b, p->min);
-	buf_puts(b, ", \"high\": ");
-	put_float(b, p->step > 0 ? top.real : p->max);
-	buf_printf(b, ", \"log\": %s}}", log);
+		put_range(&w, p);
+	json_writer_end(&w);
+	json_writer_end(&w);
 }
 
 double

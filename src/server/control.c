@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "src/base/err.h"
+#include "src/base/json/json-writer.h"
 #include "src/base/json/json.h"
 #include "src/base/loop.h"
 #include "src/base/mem.h"
@@ -74,12 +75,15 @@ static void
 client_send(struct client *c, bool good, const char *text, const char *data)
 {
 	struct buf b = { 0 };
+	struct json_writer w = { .out = &b, .spacing = JSON_SPACED };
 
-	buf_printf(&b, "{\"ok\": %s, \"text\": ", good ? "true" : "false");
-	json_put_string(&b, text);
+	json_writer_object(&w, NULL);
+	json_writer_bool(&w, "ok", good);
+	json_writer_text(&w, "text", text);
 	if (data != NULL)
-		buf_printf(&b, ", \"data\": %s", data);
-	buf_puts(&b, "}\n");
+		json_writer_raw(&w, "data", data);
+	json_writer_end(&w);
+	buf_putc(&b, '\n');
 	if (send(c->fd, b.data, b.len, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
 		c->gone = true; /* it hung up: nobody to tell */
 	buf_free(&b);

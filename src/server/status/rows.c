@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "src/base/err.h"
+#include "src/base/json/json-writer.h"
 #include "src/base/json/json.h"
 #include "src/base/mem.h"
 #include "src/server/status/rows.h"
@@ -48,49 +49,39 @@ value_put(struct buf *out, const struct store_rows *rows, int col)
 }
 
 void
-rows_put_members(struct buf *out, const struct store_rows *rows, int from)
+rows_put_members(struct json_writer *w, const struct store_rows *rows, int from)
 {
 	int col;
 
-	for (col = from; col < store_rows_columns(rows); col++) {
-		if (col > from)
-			buf_putc(out, ',');
-		json_put_string(out, store_rows_name(rows, col));
-		buf_putc(out, ':');
-		value_put(out, rows, col);
-	}
-}
-
-static void
-row_put(struct buf *out, const struct store_rows *rows)
-{
-	buf_putc(out, '{');
-	rows_put_members(out, rows, 0);
-	buf_putc(out, '}');
+	for (col = from; col < store_rows_columns(rows); col++)
+		value_put(json_writer_value(w, store_rows_name(rows, col)),
+		    rows, col);
 }
 
 int
 rows_put_json(struct buf *out, struct store *store, const char *sql,
     const char *const *params, bool one, struct err *e)
 {
+	struct json_writer w = { .out = out };
 	struct store_rows *rows;
-	int rc, n = 0;
+	int rc;
 
-	if (store_rows_open(&rows, store, sql, params, e) == -1)
+	if (store_rows_open(&rows, store, sql, params, e) != 0)
 		return -1;
 	if (!one)
-		buf_putc(out, '[');
+		json_writer_array(&w, NULL);
 	while ((rc = store_rows_next(rows, e)) == 1) {
-		if (n++ > 0)
-			buf_puts(out, ",\n");
-		row_put(out, rows);
+		json_writer_line(&w);
+		json_writer_object(&w, NULL);
+		rows_put_members(&w, rows, 0);
+		json_writer_end(&w);
 		if (one)
 			break;
 	}
-	if (one && n == 0)
-		buf_puts(out, "null");
 	if (!one)
-		buf_putc(out, ']');
+		json_writer_end(&w);
+	else if (rc == 0)
+		json_writer_null(&w, NULL);
 	store_rows_close(rows);
 	return rc == -1 ? -1 : 0;
 }

@@ -11,6 +11,7 @@
 
 struct buf;
 struct err;
+struct json_writer;
 struct sparkline;
 struct store;
 struct store_rows;
@@ -23,7 +24,8 @@ struct store_rows;
 int rows_put_json(struct buf *out, struct store *, const char *sql,
     const char *const *params, bool one, struct err *);
 /* The columns of a row, from this one on, as the members of such an object. */
-void rows_put_members(struct buf *, const struct store_rows *, int from);
+void
+rows_put_members(struct json_writer *, const struct store_rows *, int from);
 /*
  * A column that is a number, in all its digits: integers may be beyond a
  * double.  What is not finite is inf or -inf.

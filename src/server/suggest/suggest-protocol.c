@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "src/base/err.h"
+#include "src/base/json/json-writer.h"
 #include "src/base/json/json.h"
 #include "src/base/mem.h"
 #include "src/base/rng.h"
@@ -18,61 +19,63 @@
 #include "src/server/suggest/suggest.h"
 #include "src/model/partial-setting.h"
 
-/* A member whose value is no number is left out of limits, null elsewhere. */
+/* An infinite limit is left out. */
 static void
-put_limit(struct buf *b, const char *key, double value)
+put_limit(struct json_writer *w, const char *key, double value)
 {
-	if (!isfinite(value))
-		return;
-	buf_printf(b, ",\"%s\":", key);
-	json_put_number(b, value);
+	if (isfinite(value))
+		json_writer_number(w, key, value);
 }
 
 void
 suggest_protocol_put_study(struct buf *b, const struct suggest_env *env)
 {
 	const struct study *s = env->study;
+	struct json_writer w = { .out = b };
 	size_t i;
 
-	buf_puts(b, "{\"type\":\"study\",\"version\":1,\"study\":");
-	json_put_string(b, s->name);
-	buf_printf(b, ",\"seed\":%" PRIu64 ",\"parameters\":", env->seed);
-	json_write(b, json_get(json_root(s->doc), "parameters"));
-	buf_puts(b, ",\"objectives\":[");
+	json_writer_object(&w, NULL);
+	json_writer_text(&w, "type", "study");
+	json_writer_integer(&w, "version", 1);
+	json_writer_text(&w, "study", s->name);
+	buf_printf(json_writer_value(&w, "seed"), "%" PRIu64, env->seed);
+	json_write(json_writer_value(&w, "parameters"),
+	    json_get(json_root(s->doc), "parameters"));
+	json_writer_array(&w, "objectives");
 	for (i = 0; i < s->n_objectives; i++) {
-		buf_puts(b, i > 0 ? ",{\"metric\":" : "{\"metric\":");
-		json_put_string(b, s->objectives[i].metric);
-		buf_printf(b, ",\"goal\":\"%s\"}",
+		json_writer_object(&w, NULL);
+		json_writer_text(&w, "metric", s->objectives[i].metric);
+		json_writer_text(&w, "goal",
 		    s->objectives[i].maximize ? "maximize" : "minimize");
+		json_writer_end(&w);
 	}
-	buf_puts(b, "],\"constraints\":[");
+	json_writer_end(&w);
+	json_writer_array(&w, "constraints");
 	for (i = 0; i < s->n_constraints; i++) {
-		buf_puts(b, i > 0 ? ",{\"metric\":" : "{\"metric\":");
-		json_put_string(b, s->constraints[i].metric);
-		put_limit(b, "min", s->constraints[i].min);
-		put_limit(b, "max", s->constraints[i].max);
-		buf_putc(b, '}');
+		json_writer_object(&w, NULL);
+		json_writer_text(&w, "metric", s->constraints[i].metric);
+		put_limit(&w, "min", s->constraints[i].min);
+		put_limit(&w, "max", s->constraints[i].max);
+		json_writer_end(&w);
 	}
-	buf_puts(b, "]}\n");
+	json_writer_end(&w);
+	json_writer_end(&w);
+	buf_putc(b, '\n');
 }
 
 /* All objectives, in the user's sign. */
 static void
-put_values(struct buf *b, const struct suggest_env *env, int64_t trial)
+put_values(struct json_writer *w, const struct suggest_env *env, int64_t trial)
 {
 	const struct study *s = env->study;
 	const double *losses = history_losses(env->history, trial);
 	size_t i;
 
-	buf_puts(b, ",\"values\":{");
-	for (i = 0; i < s->n_objectives; i++) {
-		buf_puts(b, i > 0 ? "," : "");
-		json_put_string(b, s->objectives[i].metric);
-		buf_putc(b, ':');
-		json_put_number(
-		    b, s->objectives[i].maximize ? -losses[i] : losses[i]);
-	}
-	buf_putc(b, '}');
+	json_writer_object(w, "values");
+	for (i = 0; i < s->n_objectives; i++)
+		json_writer_number(w, s->objectives[i].metric,
+		    s->objectives[i].maximize ? -losses[i] : losses[i]);
+	json_writer_end(w);
 }
 
 void
@@ -83,23 +86,23 @@ suggest_protocol_put_trial(
 	const struct space *space = env->study->space;
 	struct value *values = xcalloc(space->n, sizeof *values);
 	enum trial_state state = history_state(h, trial);
+	struct json_writer w = { .out = b };
 
 	space_decode(space, history_point(h, trial), values);
-	buf_printf(b,
-	    "{\"type\":\"tell\",\"trial\":%" PRId64
-	    ",\"state\":\"%s\",\"params\":",
-	    trial, trial_state_name(state));
-	space_put_json(b, space, values);
+	json_writer_object(&w, NULL);
+	json_writer_text(&w, "type", "tell");
+	json_writer_integer(&w, "trial", trial);
+	json_writer_text(&w, "state", trial_state_name(state));
+	space_put_json(json_writer_value(&w, "params"), space, values);
 	if (trial_state_final(state)) {
-		put_values(b, env, trial);
-		buf_puts(b, ",\"loss\":");
-		json_put_number(b, history_loss(h, trial));
-		if (history_n_constraints(h) > 0) {
-			buf_puts(b, ",\"violation\":");
-			json_put_number(b, history_violation(h, trial));
-		}
+		put_values(&w, env, trial);
+		json_writer_number(&w, "loss", history_loss(h, trial));
+		if (history_n_constraints(h) > 0)
+			json_writer_number(
+			    &w, "violation", history_violation(h, trial));
 	}
-	buf_puts(b, "}\n");
+	json_writer_end(&w);
+	buf_putc(b, '\n');
 	free(values);
 }
 

@@ -1,7 +1,7 @@
 /*
- * A helper in a process group of its own, so that whatever it starts can be
- * ended with it.  Nobody here waits for any child: each is waited for by name,
- * so that nobody takes away another's.
+ * Runs a helper program in its own process group, so that all its descendants
+ * can be killed with it.  Children are reaped by pid only, never by waiting for
+ * any child.
  */
 
 #include <errno.h>
@@ -19,14 +19,14 @@
 enum { TIMEOUT_MS = 60 * 1000, OUT_MAX = 1 << 20 };
 
 struct capture {
-	pid_t pid; /* of the group too; ours until it is reaped */
+	pid_t pid; /* also the process group; ours until it is reaped */
 	int end_fd, pipe;
 	struct loop_fd *end, *out;
 	struct loop_timer *timer;
 	int64_t timeout_ms;
 	size_t most;
 	struct buf text;
-	char *why; /* it was killed */
+	char *why; /* why it was killed; NULL = it was not */
 	capture_cb *cb;
 	void *arg;
 };
@@ -55,7 +55,7 @@ pipe_close(struct capture *c)
 	c->pipe = -1;
 }
 
-/* Until nothing is there at the moment; more than is allowed ends it. */
+/* Read until the pipe is empty; kill the helper when it exceeds the limit. */
 static void
 pipe_read(struct capture *c)
 {
@@ -105,8 +105,8 @@ on_time(void *arg)
 }
 
 /*
- * What it printed is in the pipe by now; a process it left behind may hold the
- * other end open for ever, and is not waited for.
+ * At its exit all its output is already in the pipe.  A descendant may hold the
+ * other end open for ever, so do not wait for the end of the file.
  */
 static void
 on_end(void *arg, int fd, bool readable, bool writable)

@@ -1,6 +1,6 @@
 /*
- * Two descriptors and the end of a process on the loop.  Knows bytes and how
- * a program ends; refuses to know what is said.
+ * A child process with one descriptor for each direction, on the event loop.
+ * The format of the bytes is the owner's.
  */
 
 #include <errno.h>
@@ -17,16 +17,18 @@
 #include "src/base/coproc.h"
 #include "src/base/spawn.h"
 
-/* Read in one go, so that one who never stops talking stops nobody else. */
+/*
+ * Maximum bytes of one read, so that one busy child does not block the others.
+ */
 enum { COPROC_READ_MAX = 1 << 20 };
 
 struct coproc {
-	pid_t pid; /* of the group too; ours until it is reaped */
-	int end_fd, in, out; /* in: what it says; out: what it is told */
+	pid_t pid; /* also the process group; ours until it is reaped */
+	int end_fd, in, out; /* in: its stdout; out: its stdin */
 	struct loop_fd *end, *reader, *writer;
 	struct coproc_hooks hooks;
 	struct buf unsent;
-	size_t written; /* bytes of it */
+	size_t written; /* bytes of unsent already written */
 	bool killed;
 };
 
@@ -43,7 +45,7 @@ fd_close(int *fd, struct loop_fd **watch)
 static void
 out_close(struct coproc *p)
 {
-	/* A socket has another descriptor, by which it is heard. */
+	/* A socket is also open for reading under another descriptor. */
 	if (p->out != -1)
 		(void)shutdown(p->out, SHUT_WR);
 	fd_close(&p->out, &p->writer);
@@ -51,7 +53,7 @@ out_close(struct coproc *p)
 	p->written = 0;
 }
 
-/* One that closed its output while it runs has nothing more to say. */
+/* A child that closed its output while it runs can answer no more: kill it. */
 static void
 in_closed(struct coproc *p)
 {
@@ -125,7 +127,7 @@ on_out(void *arg, int fd, bool readable, bool writable)
 	peer_write(arg);
 }
 
-/* What it said is in the pipe by now; what it left behind is killed. */
+/* At its exit all its output is already in the pipe.  Kill its descendants. */
 static void
 on_end(void *arg, int fd, bool readable, bool writable)
 {
@@ -184,7 +186,7 @@ peer_watch(struct coproc *p, struct loop *loop)
 	p->writer = loop_fd_new(loop, p->out, on_out, p);
 }
 
-/* Its stderr: the end of a file, or ours. */
+/* Its stderr: appended to the log file, or ours. */
 static int
 log_open(const struct coproc_spec *spec, int *fd, struct err *e)
 {

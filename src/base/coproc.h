@@ -1,7 +1,7 @@
 /*
- * A program that is talked with while it runs: what it is told goes to its
- * standard input, what it says comes from its standard output.  Neither ever
- * blocks the loop.  What the bytes mean is the owner's business.
+ * A child process to exchange messages with: bytes written here go to its
+ * standard input, its standard output is delivered to on_read.  Neither blocks
+ * the loop.  The owner defines the format of the bytes.
  */
 
 #ifndef HPOTUNE_COPROC_H
@@ -16,7 +16,7 @@ struct loop;
 struct coproc;
 
 struct coproc_spec {
-	char *const *argv; /* argv[0] is looked for in PATH */
+	char *const *argv; /* argv[0] is searched in PATH */
 	char *const *env; /* laid over ours, as in spawn.h; or NULL */
 	const char *dir; /* working folder, NULL = ours */
 	const char *log; /* its stderr is appended to this file; NULL = ours */
@@ -26,26 +26,26 @@ struct coproc_spec {
 struct coproc_hooks {
 	void (*on_read)(void *arg, const char *, size_t);
 	/*
-	 * Its process has ended and everything it said was heard; status as
-	 * of waitpid.  Called once, the last of all; coproc_free may be called
+	 * The process has ended and all its output was delivered; status as of
+	 * waitpid.  Called once, as the last hook; coproc_free may be called
 	 * from inside.
 	 */
 	void (*on_exit)(void *arg, int status);
 	void *arg;
 };
 
-/* SIGPIPE must be ignored by then. */
+/* Start the process.  The caller must ignore SIGPIPE; ERR_FILE. */
 int coproc_start(struct coproc **, struct loop *, const struct coproc_spec *,
     const struct coproc_hooks *, struct err *);
-/* Kept until it is taken; what is said to one that listens no more is lost. */
+/* Queue bytes (copied) for its input; dropped when its input is closed. */
 void coproc_write(struct coproc *, const void *, size_t);
-/* Bytes that it has not taken yet. */
+/* Bytes queued and not yet written. */
 size_t coproc_unsent(const struct coproc *);
-/* Kill it and all it started: it is heard no more, gone follows. */
+/* Kill its process group: no more on_read; on_exit follows. */
 void coproc_kill(struct coproc *);
 /*
- * Close its input, wait for its end, at most so long, kill what is left: all
- * at once, and no hook is called.  Not from inside hear.
+ * Close its input, wait at most grace_ms for its exit, kill the rest and free
+ * it: synchronous, no hook is called.  Not from inside on_read.
  */
 void coproc_free(struct coproc *, int64_t grace_ms);
 

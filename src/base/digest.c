@@ -1,6 +1,6 @@
 /*
- * SHA-256 by libcrypto.  A library that cannot even hash is as little to be
- * worked around as memory that has run out: the program ends.
+ * SHA-256 by libcrypto.  When libcrypto fails, the program ends, as it does
+ * when memory runs out.
  */
 
 #include <errno.h>
@@ -36,7 +36,7 @@ void
 hmac_sha256(unsigned char out[DIGEST_LEN], const void *key, size_t key_len,
     const void *data, size_t len)
 {
-	/* A NULL key would mean the one before. */
+	/* A NULL key would make libcrypto reuse the previous key. */
 	if (key_len == 0)
 		key = "";
 	need(HMAC(EVP_sha256(), key, (int)key_len, data, len, out, NULL) !=

@@ -1,4 +1,4 @@
-/* Errors as one clause of text.  Knows nothing of where they are shown. */
+/* Errors as one clause of text. */
 
 #include <stdarg.h>
 #include <stdbool.h>
@@ -10,7 +10,7 @@
 #include "src/base/mem.h"
 #include "src/base/text.h"
 
-enum { HEAD = 160 }; /* bytes kept of the beginning of a long text */
+enum { HEAD = 160 }; /* bytes kept from the beginning of a long text */
 
 static bool
 in_character(char c)
@@ -19,10 +19,10 @@ in_character(char c)
 }
 
 /*
- * What is wrong stands at the beginning of a clause and why at its end: of a
- * text that does not fit, the middle of some path, goes.  It may quote a name,
- * a path or a value, and is shown as it is: without bytes that a terminal
- * obeys.
+ * Shorten and escape an error text.  The beginning of a clause states what is
+ * wrong and its end why, so a text that is too long loses its middle.  It may
+ * quote a name, a path or a value and is printed as it is: control characters
+ * are escaped.
  */
 static void
 text_put(struct err *e, const char *raw)

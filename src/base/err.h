@@ -1,7 +1,7 @@
 /*
- * An error is one clause for the user: what, on what, why.  The caller owns
- * the struct and passes it last; whoever finds the fact composes the text;
- * only the command line shows it.
+ * An error is one clause for the user: what, on what, why.  The caller owns the
+ * struct and passes it last; the function that detects the failure writes the
+ * text; only the command line prints it.
  */
 
 #ifndef HPOTUNE_ERR_H
@@ -10,11 +10,11 @@
 /* What the caller can do about it. */
 enum err_kind {
 	ERR_NONE,
-	ERR_USAGE, /* the user's words or study.json are wrong: exit 2 */
-	ERR_FILE, /* the operating system said no */
-	ERR_BUSY, /* somebody else holds it: try again later */
+	ERR_USAGE, /* the user's input or study.json is wrong: exit 2 */
+	ERR_FILE, /* a system call failed */
+	ERR_BUSY, /* another process holds a lock: try again later */
 	ERR_FULL, /* no space left */
-	ERR_STORE, /* the database said no */
+	ERR_STORE, /* a database error */
 	ERR_LAUNCH, /* a trial could not be started */
 	ERR_REMOTE /* the other side of a connection failed: may be retried */
 };
@@ -30,14 +30,13 @@ struct err {
 	}
 
 /*
- * Fill e (which may be NULL) and return -1, so that failing is one line.  Of a
- * text that is too long the middle is left out; what a terminal would obey in
- * it stands as \xNN.
+ * Fill e (which may be NULL) and return -1, so that failing is one line.  A
+ * text that is too long loses its middle; control characters become \xNN.
  */
 int err_set(struct err *, enum err_kind, const char *, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Put "text: " in front of what e says and return -1. */
+/* Put "text: " in front of the text of e and return -1. */
 int
 err_add(struct err *, const char *, ...) __attribute__((format(printf, 2, 3)));
 

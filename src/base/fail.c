@@ -1,4 +1,4 @@
-/* Failure places of the installed programs: nothing happens. */
+/* Failure points of the installed programs: they do nothing. */
 
 #include "src/base/fail.h"
 

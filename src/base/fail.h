@@ -1,8 +1,8 @@
 /*
- * Places where the torture test may delay or kill the program, and bugs it
- * may ask for to see that it would catch them.  The installed programs link
- * fail.c, where a place does nothing and there are no bugs; test programs
- * link tests/torture/fault-injection.c instead.
+ * Points where the torture test may delay or kill the program, and seeded bugs
+ * that it switches on to prove that it detects them.  The installed programs
+ * link fail.c, where both do nothing; test programs link
+ * tests/torture/fault-injection.c instead.
  */
 
 #ifndef HPOTUNE_FAIL_H
@@ -10,9 +10,11 @@
 
 #include <stdbool.h>
 
-/* Passing a place named like "tuner.before_commit". */
+/*
+ * Mark that the program reaches the point name, such as "tuner.before_commit".
+ */
 void fail_point(const char *name);
-/* Whether to behave as if the bug "bug.no_claim_check" were there. */
+/* Whether the seeded bug name, such as "bug.no_claim_check", is switched on. */
 bool fail_bug(const char *name);
 
 #endif /* HPOTUNE_FAIL_H */

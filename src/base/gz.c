@@ -1,4 +1,4 @@
-/* Whole files through zlib, which passes plain ones as they are. */
+/* Whole files through zlib, which reads uncompressed files unchanged. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -46,7 +46,7 @@ gz_load(char **text, size_t *len, const char *path, size_t max, struct err *e)
 		    "%s: %s", path, strerror(errno));
 	if (fstat(fd, &st) == 0 && S_ISDIR(st.st_mode)) {
 		(void)close(fd);
-		return err_set(e, ERR_FILE, "%s: a folder", path);
+		return err_set(e, ERR_FILE, "%s: is a folder", path);
 	}
 	f = gzdopen(fd, "rb");
 	if (f == NULL) {

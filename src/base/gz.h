@@ -1,4 +1,4 @@
-/* Files that may be compressed: the only door to zlib. */
+/* Files that may be compressed: the only file that uses zlib. */
 
 #ifndef HPOTUNE_GZ_H
 #define HPOTUNE_GZ_H

@@ -1,4 +1,4 @@
-/* Inodes compared: of a path, and of what was opened there. */
+/* Compares the inode of a path with that of an open descriptor. */
 
 #include <sys/stat.h>
 

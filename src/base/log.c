@@ -1,6 +1,6 @@
 /*
- * Lines for the person who watches a server.  The one place in the program
- * with state of its own: where lines go is a property of the process.
+ * Log lines of the server.  The only file with global state: the destination of
+ * log lines belongs to the process.
  */
 
 #include <stdarg.h>

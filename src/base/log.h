@@ -1,6 +1,6 @@
 /*
- * Lines for the person who watches a server: level, area, text.  Plain text
- * on stderr, or handed to a sink (the progress display, a log file).
+ * Log lines of the server: level, area, text.  They go as plain text to stderr,
+ * or to a sink (the progress display, a log file).
  */
 
 #ifndef HPOTUNE_LOG_H
@@ -16,9 +16,9 @@ enum log_level {
 typedef void
 log_sink(void *arg, enum log_level, const char *area, const char *text);
 
-/* Show lines up to this level; the start is LOG_LEVEL_INFO. */
+/* Show lines up to this level; the default is LOG_LEVEL_INFO. */
 void log_set_level(enum log_level);
-/* Hand lines to sink instead of stderr; NULL goes back to stderr. */
+/* Send lines to sink instead of stderr; NULL restores stderr. */
 void log_set_sink(log_sink *, void *arg);
 
 void log_error(const char *area, const char *, ...)

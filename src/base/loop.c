@@ -1,6 +1,6 @@
 /*
- * The only door to libevent.  Timers are a heap of our own with one libevent
- * timer under it, so that a virtual clock needs no second code path.
+ * The only file that uses libevent.  Timers are a heap of our own with one
+ * libevent timer below it, so that a virtual clock needs no second code path.
  */
 
 #include <stdlib.h>
@@ -49,7 +49,7 @@ struct loop {
 };
 
 #define NOT_SET ((size_t)-1)
-/* Where a virtual clock starts: 2026-01-01, so that rows look like rows. */
+/* A virtual clock starts at 2026-01-01, so that recorded times look normal. */
 #define VIRTUAL_EPOCH_US INT64_C(1767225600000000)
 
 static int64_t
@@ -123,7 +123,7 @@ heap_down(struct loop *loop, size_t i)
 	heap_put(loop, i, t);
 }
 
-/* Have libevent wake us when the first timer is due. */
+/* Set libevent's timer to the time of our first timer. */
 static void
 tick_arm(struct loop *loop)
 {
@@ -211,7 +211,7 @@ loop_timer_free(struct loop_timer *t)
 	free(t);
 }
 
-/* Fire what is due now, but nothing that is set meanwhile. */
+/* Run all timers that are due now, but none set by their callbacks. */
 static void
 timers_fire(struct loop *loop)
 {
@@ -249,7 +249,7 @@ loop_open(struct loop **out, enum loop_clock clock, struct err *e)
 		if (loop->base == NULL) {
 			free(loop);
 			return err_set(
-			    e, ERR_FILE, "the event loop could not be made");
+			    e, ERR_FILE, "the event loop cannot be created");
 		}
 		loop->tick = evtimer_new(loop->base, on_tick, loop);
 	}

@@ -1,4 +1,4 @@
-/* Memory that is there or the program ends, and strings that grow. */
+/* Allocation that ends the program on failure, and growing strings. */
 
 #include <malloc.h>
 #include <stdarg.h>
@@ -10,9 +10,9 @@
 #include "src/base/mem.h"
 
 /*
- * A server lives long and its big arrays grow: let the kernel move them and
- * take them back, whatever was freed before, and do not give the top of the
- * heap back and forth in every turn.
+ * A server runs for long and its big arrays grow: fix malloc's mmap and trim
+ * thresholds, so that the kernel moves and frees large blocks, and the top of
+ * the heap is not returned and requested again in each turn.
  */
 void
 mem_settle(void)

@@ -1,4 +1,4 @@
-/* Memory that is there or the program ends, and strings that grow. */
+/* Allocation that ends the program on failure, and growing strings. */
 
 #ifndef HPOTUNE_MEM_H
 #define HPOTUNE_MEM_H
@@ -6,7 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 
-/* Once, at the start of a program that may live long. */
+/* Tune malloc for a long-running program; call once at the start. */
 void mem_settle(void);
 /* As the C library's, but abort with a message when memory runs out. */
 void *xmalloc(size_t);
@@ -36,9 +36,9 @@ void buf_printf(struct buf *, const char *, ...)
     __attribute__((format(printf, 2, 3)));
 void buf_clear(struct buf *);
 void buf_free(struct buf *);
-/* The text so far ("" when empty), borrowed. */
+/* The text ("" when empty), borrowed until the next change. */
 const char *buf_str(const struct buf *);
-/* Hand the text over to the caller, who frees it; the buffer is empty after. */
+/* Return the text, which the caller frees, and empty the buffer. */
 char *buf_take(struct buf *);
 
 #endif /* HPOTUNE_MEM_H */

@@ -1,4 +1,4 @@
-/* Philox4x32-10 and what is drawn from it. */
+/* Philox4x32-10 and the distributions drawn from it. */
 
 #include <errno.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 /*
- * Random numbers from a counter: Philox4x32-10 (Salmon, Moraes, Dror, Shaw:
+ * Counter-based random numbers: Philox4x32-10 (Salmon, Moraes, Dror, Shaw:
  * "Parallel random numbers: as easy as 1, 2, 3", SC 2011).  The same seed and
- * stream always give the same numbers, whoever asks and after any restart.
+ * stream always give the same numbers, also after a restart.
  */
 
 #ifndef HPOTUNE_RNG_H
@@ -14,10 +14,10 @@ struct rng {
 	uint32_t key[2]; /* the seed */
 	uint32_t counter[4]; /* [0..1] position, [2..3] stream */
 	uint32_t out[4];
-	unsigned used; /* words of out handed out; 4 = none left */
+	unsigned used; /* words of out already used; 4 = all */
 };
 
-/* Start stream number stream (a trial, say) of this seed. */
+/* Start stream number stream (for example a trial number) of this seed. */
 void rng_init(struct rng *, uint64_t seed, uint64_t stream);
 uint32_t rng_u32(struct rng *);
 uint64_t rng_u64(struct rng *);
@@ -30,7 +30,10 @@ double rng_normal(struct rng *);
 /* One block of the generator: ten rounds on counter with key. */
 void
 rng_philox(uint32_t out[4], const uint32_t counter[4], const uint32_t key[2]);
-/* Fill from the operating system: seeds and names, never the mathematics. */
+/*
+ * Fill n bytes from the operating system: for seeds and names, never for
+ * strategies.
+ */
 void rng_system(void *, size_t);
 
 #endif /* HPOTUNE_RNG_H */

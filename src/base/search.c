@@ -1,4 +1,4 @@
-/* The place of a number among sorted ones. */
+/* Binary search in sorted numbers. */
 
 #include "src/base/search.h"
 

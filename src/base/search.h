@@ -1,4 +1,4 @@
-/* Numbers in ascending order. */
+/* Binary search in sorted numbers. */
 
 #ifndef HPOTUNE_SEARCH_H
 #define HPOTUNE_SEARCH_H

@@ -1,6 +1,6 @@
 /*
- * posix_spawn, once: signals as a shell would leave them, and nobody here
- * waits for any child, so that nobody takes away another's.
+ * posix_spawn with default signal dispositions, as a shell leaves them.
+ * Children are reaped by pid only, never by waiting for any child.
  */
 
 #include <errno.h>
@@ -21,7 +21,7 @@
 #include "src/base/mem.h"
 #include "src/base/spawn.h"
 
-/* One that was killed has this long to go. */
+/* How long spawn_end waits for a killed process. */
 enum { END_MS = 5000 };
 
 static int
@@ -32,7 +32,7 @@ start_err(const struct spawn_spec *spec, int error, struct err *e)
 	    spec->dir != NULL ? spec->dir : "", strerror(error));
 }
 
-/* The same variable: "NAME=". */
+/* Whether both are "NAME=…" of the same variable. */
 static bool
 env_same(const char *a, const char *b)
 {
@@ -41,7 +41,7 @@ env_same(const char *a, const char *b)
 	return strncmp(a, b, n) == 0;
 }
 
-/* Our environment with some variables set anew; the texts are borrowed. */
+/* Our environment with some variables replaced; the strings are borrowed. */
 static char **
 env_make(char *const *over)
 {
@@ -107,7 +107,7 @@ spawn(pid_t *pid, const struct spawn_spec *spec)
 	return r;
 }
 
-/* A child that is waited for, and what is closed when it has ended. */
+/* A child to wait for, and a descriptor to close when it has ended. */
 struct ending {
 	pid_t pid;
 	int fd;
@@ -120,7 +120,7 @@ ending_wait(void *arg)
 	siginfo_t si;
 
 	free(arg);
-	/* It stays to be reaped by who started it. */
+	/* WNOWAIT: the code that started it reaps it. */
 	while (waitid(P_PID, (id_t)w.pid, &si, WEXITED | WNOWAIT) == -1 &&
 	       errno == EINTR)
 		;
@@ -129,8 +129,8 @@ ending_wait(void *arg)
 }
 
 /*
- * A thread, which closes the other end of a pipe when the child has ended.
- * 0 or an errno; takes over fd if 0.
+ * Start a thread that closes the other end of a pipe when the child has ended.
+ * 0 or an errno; on 0 it owns fd.
  */
 static int
 ending_begin(pid_t pid, int fd)
@@ -154,13 +154,18 @@ ending_begin(pid_t pid, int fd)
 	return r;
 }
 
-/* Readable when the child has ended, or -1 with errno. */
+/*
+ * A descriptor that becomes readable when the child has ended; -1 with errno.
+ */
 static int
 end_open(pid_t pid)
 {
 	int fd = (int)syscall(SYS_pidfd_open, pid, 0), p[2], r;
 
-	/* Old kernels have no pidfds, old containers deny them. */
+	/*
+	 * Old kernels lack pidfds, and old containers forbid them: use the
+	 * thread.
+	 */
 	if (fd != -1 || (errno != ENOSYS && errno != EPERM))
 		return fd;
 	if (pipe2(p, O_CLOEXEC) == -1)

@@ -1,6 +1,6 @@
 /*
- * Starting a program without a shell and without fork: in a process group of
- * its own, with no descriptor of ours but the three it is given.
+ * Starts a program without a shell and without fork: in a process group of its
+ * own, with no descriptors but the three it is given.
  */
 
 #ifndef HPOTUNE_SPAWN_H
@@ -11,29 +11,33 @@
 struct err;
 
 struct spawn_spec {
-	char *const *argv; /* argv[0] is looked for in PATH */
-	char *const *env; /* "NAME=VALUE" laid over ours, ends with NULL; or
-			   * NULL */
+	char *const *argv; /* argv[0] is searched in PATH */
+	char *const *
+	    env; /* "NAME=VALUE" over our environment, ends with NULL; or NULL */
 	const char *dir; /* working folder, NULL = ours */
-	int in, out, err; /* its 0, 1, 2; -1: /dev/null */
+	int in, out, err; /* its stdin, stdout, stderr; -1: /dev/null */
 };
 
-/* The program and a descriptor that is readable when it has ended. */
+/*
+ * Start a program; *end_fd becomes readable when it has ended.  The caller owns
+ * both.  ERR_FILE.
+ */
 int spawn_start(pid_t *, int *end_fd, const struct spawn_spec *, struct err *);
 /*
- * A program of ours: what the variable of our environment says, else beside
- * this program, where it is installed, or where it was to be.  The caller frees.
+ * The path of one of our programs: the value of the environment variable,
+ * otherwise the folder of this program, the installed one, or LIBEXECDIR. The
+ * caller frees it.
  */
 int
 spawn_find(char **path, const char *variable, const char *name, struct err *);
-/* SIGKILL to its whole group; it must not be reaped yet. */
+/* SIGKILL its process group; it must not be reaped yet. */
 void spawn_kill(pid_t);
 /*
- * The same, and wait for its end, but not for ever: one that is stuck in a
- * driver does not go, and stays a zombie of ours then.  Its status, or -1.
+ * As spawn_kill, then wait for its exit with a time limit: a process blocked in
+ * a driver does not exit, and remains our zombie.  Its status, or -1.
  */
 int spawn_end(pid_t, int end_fd);
-/* Wait for it: its status as of waitpid, -1 when that is not known. */
+/* Wait for it: its status as of waitpid, -1 when that cannot be read. */
 int spawn_reap(pid_t);
 
 #endif /* HPOTUNE_SPAWN_H */

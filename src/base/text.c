@@ -1,4 +1,4 @@
-/* Bytes as people see them.  Knows UTF-8; refuses to know what is said. */
+/* Text for display: UTF-8, escapes, width in columns, edit distance. */
 
 #include <langinfo.h>
 #include <stdlib.h>
@@ -69,7 +69,9 @@ text_put_harmless(
 	buf_add(out, s + from, len - from);
 }
 
-/* Columns of one character; what the locale does not know counts as one. */
+/*
+ * Columns of one character; one for a character that the locale cannot measure.
+ */
 static size_t
 code_width(uint32_t code)
 {
@@ -126,7 +128,7 @@ min3(size_t a, size_t b, size_t c)
 	return a < c ? a : c;
 }
 
-/* Letters to insert, drop, change or swap with a neighbour (Damerau). */
+/* Edit distance: letters to insert, delete, replace or swap (Damerau). */
 static size_t
 text_distance(const char *a, const char *b)
 {

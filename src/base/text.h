@@ -1,6 +1,6 @@
 /*
- * Text that people see: made harmless for a terminal, measured in columns;
- * and words that were nearly right.  Trusts no byte.
+ * Text for display: escaped for a terminal and measured in columns; and the
+ * nearest of known words.  The input is untrusted.
  */
 
 #ifndef HPOTUNE_TEXT_H
@@ -23,14 +23,16 @@ enum text_copy {
  * not), -1 when they are the beginning of a character that goes on after len.
  */
 int text_decode(const char *s, size_t len, uint32_t *code);
-/* Whether a terminal obeys the character instead of showing it: C0, C1, DEL,
- * line separators, and those that turn the direction of writing. */
+/*
+ * Whether a terminal interprets the character instead of showing it: C0, C1,
+ * DEL, line separators, and those that change the direction of writing.
+ */
 bool text_is_control(uint32_t code);
-/* Append with controls and bytes that are not UTF-8 as \xNN. */
+/* Append with control characters and invalid UTF-8 as \xNN. */
 void text_put_harmless(struct buf *, const char *s, size_t len, enum text_copy);
-/* Columns of a NUL-terminated text on a terminal. */
+/* Width of a NUL-terminated text on a terminal, in columns. */
 size_t text_width(const char *);
-/* Bytes of the longest beginning that fits in width columns. */
+/* Bytes of the longest prefix that fits into width columns. */
 size_t text_fit(const char *, size_t width);
 /* Whether the locale can show UTF-8. */
 bool text_is_utf8(void);

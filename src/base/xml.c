@@ -1,6 +1,6 @@
 /*
- * A tree from what expat reads.  The text comes from the network: its depth,
- * its elements and its entities are bounded.
+ * Builds a tree from expat's events.  The text is untrusted: depth, elements
+ * and entities are limited.
  */
 
 #include <limits.h>
@@ -24,12 +24,12 @@ struct xml {
 
 struct reader {
 	XML_Parser parser;
-	struct xml *root, *at; /* at: the innermost open one */
+	struct xml *root, *at; /* at: the innermost open element */
 	size_t depth, elements;
-	const char *wrong; /* what we refuse, or NULL */
+	const char *wrong; /* why the document is rejected, or NULL */
 };
 
-/* Expat may call us a few times more. */
+/* Expat may call handlers a few more times after an error. */
 static void
 refuse(struct reader *r, const char *why)
 {
@@ -179,7 +179,7 @@ xml_text(const struct xml *x)
 	return buf_str(&x->text);
 }
 
-/* x or the first after it of this name, len bytes long. */
+/* x or its first following sibling of this name (len bytes). */
 static const struct xml *
 find(const struct xml *x, const char *name, size_t len)
 {

@@ -11,7 +11,7 @@
 #include "src/cli/common/ask-tell-client.h"
 #include "src/server/control.h"
 
-/* "trial=7" and one NAME=VALUE per line, each as a shell would be told. */
+/* "trial=7" and one NAME=VALUE per line, each quoted for a shell. */
 static void
 trial_put_text(struct buf *out, const struct json *trial, enum cli_shell form)
 {
@@ -35,7 +35,7 @@ trial_put_text(struct buf *out, const struct json *trial, enum cli_shell form)
 	buf_free(&value);
 }
 
-/* The trials of one answer; how many there were. */
+/* Print the trials of one answer; returns their number. */
 static int64_t
 answer_put(struct buf *out, const struct json *trials, const struct cli *cli,
     bool first)
@@ -78,7 +78,10 @@ ask_some(struct ask_tell_client *v, struct cli *cli, struct buf *out,
 	return n;
 }
 
-/* As many as there are; none at all is a failure. */
+/*
+ * Ask until count trials are received or none is left; none at all is a
+ * failure.
+ */
 static int
 ask(struct ask_tell_client *v, struct cli *cli, int64_t count, struct err *e)
 {

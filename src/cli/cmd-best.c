@@ -1,5 +1,5 @@
 /*
- * hpotune best: the best trial, its parameters, and how to run it again; of
+ * hpotune best: the best trial, its parameters, and how to run it again; with
  * several objectives the front.
  */
 
@@ -31,7 +31,7 @@ best_json(struct buf *out, struct store *store, const struct cli_study *found,
 	return 0;
 }
 
-/* Where something of the trial is, when it is not here. */
+/* Print the URI of an artifact of the trial, when it is remote. */
 static void
 put_uri(struct buf *out, const char *what, const char *uri)
 {
@@ -113,7 +113,7 @@ best_one(struct buf *out, const struct cli *cli, struct store *store,
 	return rc;
 }
 
-/* Why there is nothing to print. */
+/* Print why there is no result. */
 static int
 best_none(struct store *store, const char *name, struct err *e)
 {

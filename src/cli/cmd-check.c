@@ -1,6 +1,6 @@
 /*
  * hpotune check: read study.json as "start" would, and print the plan.  Runs
- * nothing and creates nothing.
+ * and creates nothing.
  */
 
 #include <inttypes.h>
@@ -26,12 +26,11 @@
 #include "strategies/strategy.h"
 #include "trials/launcher.h"
 
-/* All that is printed. */
+/* What is printed. */
 struct check {
 	struct plan plan;
 	struct warmstart warm;
-	int64_t taken; /* trials of other studies, by the first start; -1 = it
-			* is to come */
+	int64_t taken; /* trials of warm_start recorded; -1 = not started yet */
 };
 
 static void
@@ -241,7 +240,7 @@ command_put(struct buf *out, const struct plan *plan)
 	}
 }
 
-/* Who is told, and when. */
+/* Destinations of notices, and their moments. */
 static void
 notify_put(struct buf *out, const struct study_notify *to)
 {
@@ -418,7 +417,7 @@ plan_put_json(struct buf *out, const struct check *c)
 	buf_putc(out, '\n');
 }
 
-/* What a first start would learn from, or what it has. */
+/* The trials that a first start would learn from, or that are recorded. */
 static int
 check_warm(struct check *c, const struct cli_study *found, struct err *e)
 {

@@ -1,6 +1,6 @@
 /*
- * hpotune doctor: what on this machine could hurt a study, one line each, with
- * the mend.  Looks; changes nothing.
+ * hpotune doctor: conditions on this machine that could harm a study, one line
+ * each, with the remedy.  Changes nothing.
  */
 
 #include <errno.h>
@@ -219,7 +219,7 @@ kill_setting(const char *path, bool *kills)
 	(void)fclose(f);
 }
 
-/* Whether trials would end with the login session. */
+/* Whether trials would be killed at the end of the login session. */
 static void
 check_session(struct doctor *d)
 {
@@ -281,8 +281,8 @@ check_slurm(struct doctor *d)
 }
 
 /*
- * The folder of the study that was named, or this one.  study: it has one,
- * whose backends may have something to say.
+ * The folder of the given study, or of the only one here. study: there is one,
+ * whose backends are checked, too.
  */
 static int
 doctor_dir(struct cli *cli, struct cli_study *found, bool *study,
@@ -346,7 +346,7 @@ backends_ask(struct doctor *d, const struct cli_study *found,
 	return rc;
 }
 
-/* What the backends of the study need: frees found when it cannot be read. */
+/* Checks of the study's backends; frees found when it cannot be read. */
 static void
 check_study(struct doctor *d, struct cli_study *found, int64_t seconds)
 {

@@ -1,4 +1,4 @@
-/* hpotune export: a study in the formats of others. */
+/* hpotune export: a study in other formats. */
 
 #include <errno.h>
 #include <stdio.h>
@@ -24,7 +24,7 @@ enum format { FORMAT_CSV, FORMAT_JSON, FORMAT_OPTUNA, FORMAT_SAGEMAKER };
 static const char *const formats[] = { "csv", "json", "optuna", "sagemaker",
 	NULL };
 
-/* The views, and the order of their rows where that is not the table's. */
+/* The views, and the order of their rows where it differs from the table's. */
 static const struct view {
 	const char *name;
 	const char *order;
@@ -53,7 +53,7 @@ static const struct view {
 
 #define N_VIEWS (sizeof views / sizeof views[0])
 
-/* What was asked for. */
+/* The options of the command. */
 struct wish {
 	enum format format;
 	const char *output; /* NULL = standard output */
@@ -176,7 +176,7 @@ same_file(const char *a, const char *b)
 	       one.st_ino == other.st_ino;
 }
 
-/* Not even --force takes the study away. */
+/* Not even --force overwrites the study's database. */
 static int
 output_check(
     const struct wish *wish, const struct cli_study *found, struct err *e)
@@ -207,13 +207,13 @@ text_put(const struct wish *wish, struct export *x, struct err *e)
 	case FORMAT_SAGEMAKER:
 		rc = export_sagemaker(&x->text, &x->notes, x->store, e);
 		break;
-	case FORMAT_OPTUNA: /* is no text */
+	case FORMAT_OPTUNA: /* a database, not text */
 		break;
 	}
 	return rc == 0 ? text_write(x, e) : -1;
 }
 
-/* What SQLite would take for the log of the new file is not ours. */
+/* Files that SQLite would take for the log of the new file must not exist. */
 static int
 no_log_beside(const char *path, struct err *e)
 {

@@ -1,4 +1,6 @@
-/* hpotune import: a study.json from what somebody else's tuner was told. */
+/*
+ * hpotune import: writes a study.json from the configuration of another tuner.
+ */
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +26,7 @@ part_path(const char *path, const char *name)
 	return xasprintf("%.*s-%s%s", (int)n, path, name, path + n);
 }
 
-/* A name that may stand in a file's. */
+/* Whether the name can be part of a file name. */
 static int
 part_name(const char **name, const struct import_source *from, size_t i,
     struct err *e)
@@ -38,7 +40,7 @@ part_name(const char **name, const struct import_source *from, size_t i,
 	    i + 1);
 }
 
-/* All studies, or an error before any file has its name. */
+/* Build all studies before any file is created. */
 static int
 parts_write(struct import_source *from, size_t n, const char *to,
     struct buf *notes, struct err *e)
@@ -122,7 +124,7 @@ import_files(struct cli *cli, struct json_doc *doc, struct json_doc *more,
 	return one_write(&from, to, notes, e);
 }
 
-/* The description of a tuning job, as AWS gives it now. */
+/* The description of a tuning job, read from AWS. */
 static int
 job_load(struct json_doc **doc, const struct cli *cli, struct err *e)
 {

@@ -1,4 +1,4 @@
-/* hpotune importance: which parameters mattered. */
+/* hpotune importance: how much each parameter matters. */
 
 #include <math.h>
 #include <stdlib.h>
@@ -21,11 +21,11 @@ enum {
 	BAR = 24 /* columns */
 };
 
-/* What the command was asked, and what it found. */
+/* Options and results of the command. */
 struct question {
 	struct study *study;
 	bool forest, stopped;
-	double target; /* of PED-ANOVA: the share of good trials */
+	double target; /* for PED-ANOVA: the share of good trials */
 	double *points, *losses;
 	size_t n, cap;
 	double *share; /* per parameter */
@@ -66,7 +66,7 @@ question_read(struct question *q, const struct cli *cli, struct err *e)
 	return 0;
 }
 
-/* One trial of the database: its point in the cube, its loss. */
+/* One trial of the database: its point in the unit cube, its loss. */
 static int
 trial_add(struct question *q, double loss, const char *params, struct err *e)
 {
@@ -126,7 +126,7 @@ question_answer(struct question *q)
 	return trial_points_shares(q->share, n);
 }
 
-/* The most important parameter that is not done yet; or n. */
+/* The most important parameter that was not printed yet; or n. */
 static size_t
 next_of(const struct question *q, const bool *done)
 {

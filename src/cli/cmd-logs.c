@@ -1,6 +1,6 @@
 /*
- * hpotune logs N: what an attempt wrote, fit for a terminal.  Logs may be
- * large, may grow while they are read, and may have holes where old output
+ * hpotune logs N: the output of an attempt, escaped for a terminal.  Logs may
+ * be large, may grow while they are read, and may have holes where old output
  * was dropped.
  */
 
@@ -26,16 +26,16 @@ enum { LOGS_CHUNK = 65536, LOGS_POLL_MS = 200 };
 struct log_reader {
 	struct store *store;
 	const char *db; /* path of NAME.db */
-	const char *state_dir; /* where it is, and relative paths begin */
+	const char *state_dir; /* where it is; relative paths start here */
 	int64_t trial;
-	int64_t rank; /* of its processes */
+	int64_t rank; /* rank of the process */
 	int fd;
 	off_t at;
 	char bytes[LOGS_CHUNK];
-	size_t kept; /* bytes at the front: a character not yet whole */
+	size_t kept; /* bytes at the front: the beginning of a character */
 };
 
-/* Jump over a hole, and say so. */
+/* Skip a hole, and report it. */
 static void
 hole_skip(struct log_reader *r)
 {
@@ -48,7 +48,7 @@ hole_skip(struct log_reader *r)
 	r->at = data;
 }
 
-/* Bytes at the end that begin a character without ending it. */
+/* Bytes at the end that begin a character without completing it. */
 static size_t
 tail_open(const char *s, size_t len)
 {
@@ -61,7 +61,7 @@ tail_open(const char *s, size_t len)
 	return 0;
 }
 
-/* Print what there is now; whole also prints a character that never ends. */
+/* Print what is available; whole also prints an incomplete character. */
 static int
 log_drain(struct log_reader *r, bool whole, struct err *e)
 {
@@ -96,8 +96,8 @@ log_drain(struct log_reader *r, bool whole, struct err *e)
 }
 
 /*
- * Older programs recorded where it was at that time: the study may have been
- * moved or copied since, with all of its folders.
+ * Older programs recorded an absolute path: the study may have been moved or
+ * copied since, with all of its folders.
  */
 static char *
 old_path(const struct log_reader *r, const struct store_attempt *a)
@@ -111,7 +111,7 @@ old_path(const struct log_reader *r, const struct store_attempt *a)
 	return xstrdup(a->log);
 }
 
-/* Rank 0 writes the log of the trial, the others beside it. */
+/* Rank 0 writes the log of the trial, other ranks write files beside it. */
 static char *
 log_path(const struct log_reader *r, const struct store_attempt *a)
 {
@@ -128,7 +128,7 @@ log_path(const struct log_reader *r, const struct store_attempt *a)
 	return of_rank;
 }
 
-/* absent: there is none, which may only be so for a moment. */
+/* absent: there is no file, possibly not yet. */
 static int
 log_open(struct log_reader *r, const struct store_attempt *attempt,
     bool *absent, struct err *e)
@@ -145,7 +145,7 @@ log_open(struct log_reader *r, const struct store_attempt *attempt,
 	r->at = 0;
 	r->kept = 0;
 	path = log_path(r, attempt);
-	/* A trial may have put a pipe in its place: it is not waited for. */
+	/* O_NONBLOCK: a trial may have replaced it by a FIFO. */
 	r->fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
 	*absent = r->fd == -1 && errno == ENOENT;
 	if (r->fd == -1)
@@ -171,7 +171,7 @@ attempt_over(const struct log_reader *r, int attempt, struct err *e)
 	return over;
 }
 
-/* An attempt is recorded before it has a log: who follows waits for that. */
+/* An attempt is recorded before its log exists: with follow, wait for it. */
 static int
 attempt_open(struct log_reader *r, int attempt, bool follow, struct err *e)
 {
@@ -192,7 +192,7 @@ attempt_open(struct log_reader *r, int attempt, bool follow, struct err *e)
 	}
 }
 
-/* Print the log of one attempt; with follow, until the attempt is over. */
+/* Print the log of one attempt; with follow, until the attempt ends. */
 static int
 attempt_print(struct log_reader *r, int attempt, bool follow, struct err *e)
 {
@@ -211,7 +211,7 @@ attempt_print(struct log_reader *r, int attempt, bool follow, struct err *e)
 	return over == -1 ? -1 : rc;
 }
 
-/* The newest attempt, and whether the trial is over. */
+/* The latest attempt, and whether the trial has ended. */
 static int
 trial_look(const struct log_reader *r, int *attempts, bool *over, struct err *e)
 {
@@ -225,7 +225,7 @@ trial_look(const struct log_reader *r, int *attempts, bool *over, struct err *e)
 	return 0;
 }
 
-/* From the newest attempt to the next, until the trial is over. */
+/* From the latest attempt on, until the trial ends. */
 static int
 trial_follow(struct log_reader *r, int attempt, struct err *e)
 {
@@ -245,7 +245,7 @@ trial_follow(struct log_reader *r, int attempt, struct err *e)
 	}
 }
 
-/* only = 0: the newest attempt. */
+/* only = 0: the latest attempt. */
 static int
 trial_logs(struct log_reader *r, int only, bool follow, struct err *e)
 {

@@ -1,4 +1,7 @@
-/* hpotune strategies and rules: what there is, from the tables themselves. */
+/*
+ * hpotune strategies and rules: the plug-ins and their options, from their
+ * tables.
+ */
 
 #include <math.h>
 #include <stdio.h>
@@ -14,7 +17,7 @@
 #include "strategies/stopper.h"
 #include "strategies/strategy.h"
 
-/* What strategies and rules have in common. */
+/* Common fields of strategies and rules. */
 struct plug {
 	const char *name, *about, *source;
 	const struct option *options;
@@ -52,7 +55,10 @@ option_type_name(const struct option *option)
 	return "?";
 }
 
-/* Its words when it has some, its range when that says something, its type. */
+/*
+ * Its choices if it has any, otherwise its range if limited, otherwise its
+ * type.
+ */
 static void
 option_put_values(struct buf *out, const struct option *option)
 {
@@ -139,7 +145,7 @@ plug_put_json(struct json_writer *w, const struct plug *plug)
 	buf_free(&text);
 }
 
-/* Drop all but the one that was named; its nearest when there is none. */
+/* Keep only the named plug-in; suggest the nearest when there is none. */
 static int
 plugs_choose(
     const struct cli *cli, struct plug *plugins, size_t *n, struct err *e)

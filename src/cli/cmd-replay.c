@@ -16,7 +16,7 @@
 #include "src/store/store.h"
 #include "strategies/stopper.h"
 
-/* Without --rule: each rule as it is, and these beside it. */
+/* Without --rule: each rule with its defaults, and these variants. */
 static const struct {
 	const char *rule, *text;
 } variants[] = {
@@ -30,7 +30,7 @@ struct replay {
 	struct replay_rule **rules;
 	struct replay_sum *sums; /* [rule] */
 	size_t n;
-	bool all; /* nobody asked for these */
+	bool all; /* the default list, not chosen by the user */
 	struct buf notes;
 	struct replay_plan plan;
 };
@@ -45,7 +45,7 @@ rule_add(struct replay *r, const char *text, struct err *e)
 	return 0;
 }
 
-/* Whether it can be opened, and why not. */
+/* Whether the rule can be opened, and why not. */
 static bool
 rule_opens(const struct replay_rule *rule, const struct stopper_env *env,
     struct err *e)
@@ -58,7 +58,7 @@ rule_opens(const struct replay_rule *rule, const struct stopper_env *env,
 	return true;
 }
 
-/* All that do something without options, with their variants. */
+/* All rules that work with their defaults, and the variants. */
 static int
 rules_all(struct replay *r, struct err *e)
 {
@@ -102,7 +102,7 @@ static int
 plan_read(struct replay_plan *p, const struct cli *cli, struct err *e)
 {
 	const char *goal = cli_value(cli, "goal");
-	/* How often the best trial is killed is to be known to a per cent. */
+	/* With --tune, enough studies to know the kill rate to one percent. */
 	int64_t seed, seeds = cli_has(cli, "tune") ? 100 : 20;
 
 	if (goal != NULL && strcmp(goal, "minimize") != 0 &&
@@ -136,7 +136,7 @@ replay_is_database(const char *path)
 	return is;
 }
 
-/* A rule of the table that this study cannot have is left out. */
+/* A rule of the default list that this study cannot use is omitted. */
 static int
 replay_rules(
     struct replay *r, struct store *store, const char *path, struct err *e)

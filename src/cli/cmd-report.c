@@ -33,7 +33,7 @@ page_put(const char *path, struct html *h, struct err *e)
 	return 0;
 }
 
-/* All of it is as the study was at one moment. */
+/* Read everything in one transaction, at one moment of the study. */
 static int
 page_make(struct page *r, struct store *store, struct err *e)
 {

@@ -1,7 +1,7 @@
 /*
- * hpotune sagemaker gc: jobs that run under names of ours, whose attempts are
- * not open in any study that is known here.  Asks the launchers of the studies;
- * knows no service.
+ * hpotune sagemaker gc: lists and stops jobs with names of ours whose attempts
+ * are not open in any study found here.  Uses the launchers of the studies for
+ * all requests.
  */
 
 #include <stdio.h>
@@ -27,9 +27,9 @@
 
 enum owner {
 	OWNER_ATTEMPT, /* an open attempt of a study here */
-	OWNER_NONE, /* the study is here, its attempt is over */
+	OWNER_NONE, /* the study is here, its attempt has ended */
 	OWNER_ELSEWHERE, /* of a study that is not here */
-	OWNER_LOST /* the same, and the user says that it is lost */
+	OWNER_LOST /* … and the user declared it lost */
 };
 
 static const char *const owner_names[] = { [OWNER_ATTEMPT] = "owned",
@@ -49,7 +49,7 @@ struct gc_job {
 	char *name, *study, *id, *state, *place;
 	int64_t started_us;
 	enum owner owner;
-	bool ended; /* by this command */
+	bool ended; /* stopped by this command */
 };
 
 struct gc {
@@ -59,13 +59,15 @@ struct gc {
 	size_t n_studies;
 	struct gc_job *jobs;
 	size_t n_jobs;
-	bool asked; /* some launcher was */
-	bool broken; /* err says why */
+	bool asked; /* at least one launcher was asked */
+	bool broken; /* err holds the reason */
 	struct err err;
 };
 
-/* Whether the attempt is open now: asked after the job was seen, so that one
- * that has just begun is in its row already. */
+/*
+ * Whether the attempt is open now: checked after the job was listed, so that
+ * the row of an attempt that has just started exists.
+ */
 static bool
 attempt_open(struct gc *gc, const struct gc_study *s, const char *uuid)
 {
@@ -79,12 +81,12 @@ attempt_open(struct gc *gc, const struct gc_study *s, const char *uuid)
 		rc = store_rows_next(rows, &gc->err);
 		store_rows_close(rows);
 	}
-	/* Who cannot be asked owns it. */
+	/* A study that cannot be read counts as the owner. */
 	gc->broken = gc->broken || rc < 0;
 	return rc != 0;
 }
 
-/* By name and id: another study of the same name may be alive elsewhere. */
+/* By name and id: another study of the same name may exist elsewhere. */
 static bool
 said_lost(const struct gc *gc, const char *study, const char *id)
 {
@@ -102,7 +104,7 @@ said_lost(const struct gc *gc, const char *study, const char *id)
 	return false;
 }
 
-/* Whether every --lost ends in an id. */
+/* Whether each --lost ends in an id. */
 static int
 lost_check(const struct gc *gc, struct err *e)
 {
@@ -134,7 +136,7 @@ owner_of(struct gc *gc, const struct launch_stray *j)
 		    strcmp(j->study, s->row.name) != 0 ||
 		    strcmp(j->study_id, s->id) != 0)
 			continue;
-		/* Without its tag nobody can tell whose it is. */
+		/* Without its tag the owner cannot be determined. */
 		if (j->uuid == NULL)
 			return OWNER_ELSEWHERE;
 		return attempt_open(gc, s, j->uuid) ? OWNER_ATTEMPT
@@ -157,7 +159,7 @@ on_stray(void *arg, const struct launch_stray *j)
 	struct gc_job *job;
 	size_t i;
 
-	/* Two studies may look into the same place. */
+	/* Two studies may list the same account and region. */
 	for (i = 0; i < gc->n_jobs; i++)
 		if (strcmp(gc->jobs[i].name, j->name) == 0)
 			return false;
@@ -175,7 +177,7 @@ on_stray(void *arg, const struct launch_stray *j)
 	return job->ended;
 }
 
-/* Ask every launcher of one study that may have left something behind. */
+/* List the jobs of each launcher of one study that can leave any. */
 static int
 study_ask(struct gc *gc, const struct gc_study *s, struct err *e)
 {
@@ -209,7 +211,7 @@ study_ask(struct gc *gc, const struct gc_study *s, struct err *e)
 	return rc;
 }
 
-/* Takes over found. */
+/* Takes ownership of found. */
 static int
 study_add(struct gc *gc, struct cli_study *found, struct err *e)
 {
@@ -233,7 +235,7 @@ study_add(struct gc *gc, struct cli_study *found, struct err *e)
 	return 0;
 }
 
-/* The studies that were named, or all of this folder. */
+/* The given studies, or all of this folder. */
 static int
 studies_find(struct gc *gc, struct err *e)
 {
@@ -412,7 +414,7 @@ cmd_sagemaker(struct cli *cli)
 	}
 	log_set_level(LOG_LEVEL_WARN);
 	rc = gc_run(&gc, &e);
-	/* What was told to end is said even when the rest failed. */
+	/* List the stopped jobs also when a later step failed. */
 	if (rc == 0 || gc.n_jobs > 0) {
 		if (cli->json)
 			json_print(&gc);

@@ -1,4 +1,4 @@
-/* hpotune show N: everything that is known about one trial. */
+/* hpotune show N: all recorded data about one trial. */
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -27,7 +27,7 @@ struct show {
 	const char *params[2]; /* the trial's number, for the queries */
 };
 
-/* What a section's table is made of. */
+/* The table of a section. */
 struct section {
 	const char *key; /* in the JSON document */
 	const char *title;
@@ -94,7 +94,7 @@ title_put(struct show *s, const char *title)
 	    &s->out, s->cli->colour ? "\n\033[1m%s\033[0m\n" : "\n%s\n", title);
 }
 
-/* A cell of a number: steps in full, measured values in six digits. */
+/* A numeric cell: steps in full, measured values with six digits. */
 static void
 number_cell(struct table *table, const struct store_rows *rows, int col)
 {

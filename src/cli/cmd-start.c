@@ -35,17 +35,20 @@
 
 extern char **environ;
 
-/* Names the descriptor on which a server in the background says it is up. */
+/*
+ * Environment variable with the descriptor on which a background server reports
+ * that it is ready.
+ */
 #define READY_FD "HPOTUNE_READY_FD"
 
-/* The screen of a running study: drawn over itself. */
+/* The screen of a running study, redrawn in place. */
 struct screen {
 	struct cli *cli;
 	struct redraw redraw;
-	int ready_fd; /* of the command that waits for us, or -1 */
+	int ready_fd; /* descriptor of the waiting command, or -1 */
 };
 
-/* Print what the terminal is told, and free it. */
+/* Print lines to the terminal, and free them. */
 static void
 screen_tell(struct buf *out)
 {
@@ -85,7 +88,7 @@ on_ready(void *arg)
 	scr->ready_fd = -1;
 }
 
-/* With a screen, only warnings and errors, above it. */
+/* With a screen, only warnings and errors, printed above it. */
 static void
 on_log(void *arg, enum log_level level, const char *area, const char *text)
 {
@@ -141,7 +144,7 @@ start_here(struct cli *cli, struct cli_study *found, struct server_env *env,
 			log_warn("start", "%s", e->text);
 		return cli_fail(e);
 	}
-	/* A server may leave because its folder was renamed. */
+	/* A server may have shut down because its folder was renamed. */
 	if (!cli_has(cli, "quiet") &&
 	    (end != SERVER_INTERRUPTED || access(found->db, F_OK) == 0) &&
 	    summary_print(cli, found->db, e) != 0)
@@ -149,7 +152,7 @@ start_here(struct cli *cli, struct cli_study *found, struct server_env *env,
 	return start_status(end);
 }
 
-/* The argv of the server in the background: ours without --detach. */
+/* The argv of the background server: ours without --detach. */
 static char **
 detached_argv(struct cli *cli, const struct cli_study *found)
 {
@@ -213,7 +216,7 @@ detached_print(
 	(void)cli_print(&b);
 }
 
-/* Start a server in a session of its own and wait until it has the study. */
+/* Start a server in a session of its own and wait until it holds the study. */
 static int
 start_detached(struct cli *cli, struct cli_study *found,
     const struct server_env *env, struct err *e)
@@ -268,7 +271,7 @@ start_options(struct cli *cli, struct server_env *env, struct err *e)
 	return cli_integer(cli, "parallel", 1, 65536, 0, &env->parallel, e);
 }
 
-/* The descriptor of the command that waits for us, or -1. */
+/* The descriptor of the waiting command, or -1. */
 static int
 ready_fd_take(void)
 {
@@ -281,7 +284,7 @@ ready_fd_take(void)
 	return fd;
 }
 
-/* Before any of it is spent: what the study may cost. */
+/* Print the maximum cost before the study starts. */
 static int
 cost_print(const struct study *study, const struct plugins *plugins,
     int64_t trials, struct err *e)
@@ -302,7 +305,10 @@ cost_print(const struct study *study, const struct plugins *plugins,
 	return rc;
 }
 
-/* What cannot be learnt from stops a study before anything is made. */
+/*
+ * Read the sources of warm_start before anything is created; an error stops the
+ * start.
+ */
 static int
 warm_check(const struct cli_study *found, struct err *e)
 {
@@ -321,15 +327,20 @@ warm_check(const struct cli_study *found, struct err *e)
 	return 0;
 }
 
-/* A trial that cannot be started would fail, and each after it.  Where a study
- * has finished nothing is started any more. */
+/*
+ * A trial whose program is missing would fail, and each after it.  A finished
+ * study starts nothing.
+ */
 static int
 programs_check(const struct cli_study *found, const struct plugins *plugins,
     int64_t trials, struct err *e)
 {
 	if (plugins_check_programs(plugins, found->study, e) == 0)
 		return 0;
-	/* Asked last: to open a database changes what is on a full disk. */
+	/*
+	 * Checked last: opening the database changes files, also on a full
+	 * disk.
+	 */
 	if (trials == 0 && study_row_finished(found->db, found->study))
 		return 0;
 	return -1;

@@ -15,9 +15,9 @@
 enum { WATCH_MS = 1000 };
 
 enum study_life {
-	LIFE_OVER, /* ended, or left by its server in good order */
+	LIFE_OVER, /* ended, or shut down in good order */
 	LIFE_SERVED,
-	LIFE_ALONE /* the server died */
+	LIFE_ALONE /* the server was killed */
 };
 
 static int
@@ -35,7 +35,7 @@ study_life(const struct cli_study *found, struct store *store,
 	return 0;
 }
 
-/* One screen, as text or as one JSON document. */
+/* Print one screen, as text or as one JSON document. */
 static int
 screen_put(struct buf *out, const struct cli *cli, struct store *store,
     enum study_life life, int width, struct err *e)
@@ -91,8 +91,8 @@ cmd_status(struct cli *cli)
 }
 
 /*
- * Show the new screen: over the old one on a terminal; elsewhere (and as JSON,
- * one document a time) only when it differs.
+ * Show a new screen: in place of the old one on a terminal; elsewhere (and as
+ * JSON, one document each time) only when it differs.
  */
 static void
 screen_show(

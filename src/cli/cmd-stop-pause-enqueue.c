@@ -1,6 +1,6 @@
 /*
- * hpotune stop, pause, resume, enqueue: talk to the running server over its
- * socket, or do it to the file when none runs.
+ * hpotune stop, pause, resume, enqueue: send a request to the running server
+ * over its socket, or execute it on the database when none runs.
  */
 
 #include <inttypes.h>
@@ -25,8 +25,8 @@ struct asking {
 	struct cli_study found;
 	char *dir;
 	struct state_dir state;
-	bool list; /* answers are parts of one document */
-	bool answered; /* not the first of them */
+	bool list; /* answers are elements of one JSON list */
+	bool answered; /* not the first element */
 };
 
 static int
@@ -79,7 +79,7 @@ answer_print(
 	return CLI_DONE;
 }
 
-/* Over the socket, or to the file; wait: until the server has left. */
+/* Over the socket, or on the database; wait: until the server has shut down. */
 static int
 ask_once(const struct asking *a, const char *line, enum tuner_request_kind what,
     int64_t trial, const char *params, bool wait, struct control_answer *answer,
@@ -107,7 +107,7 @@ ask(struct cli *cli, struct asking *a, const char *line,
 	struct err e = ERR_INIT;
 	int rc;
 
-	/* A server that has its lock may not listen yet. */
+	/* A server that holds its lock may not listen yet. */
 	while ((rc = ask_once(
 		    a, line, what, trial, params, wait, &answer, &e)) != 0 &&
 	       lock_retry_left(&patience, &e))
@@ -117,7 +117,7 @@ ask(struct cli *cli, struct asking *a, const char *line,
 	return answer_print(cli, a, &answer);
 }
 
-/* The numbers of trials on the command line: all are read before one is used. */
+/* The trial numbers on the command line: all are parsed before one is used. */
 static int
 trials_read(struct cli *cli, int64_t **trials, struct err *e)
 {
@@ -155,7 +155,7 @@ stop_trial(struct cli *cli, struct asking *a, enum tuner_request_kind what,
 	return status;
 }
 
-/* Several trials: one document, a list of those that were there to stop. */
+/* With several trials: one document, a list of those that could be stopped. */
 static int
 stop_trials(struct cli *cli, struct asking *a, enum tuner_request_kind what,
     const int64_t *trials)
@@ -247,7 +247,7 @@ setting_read(
 			    "%s: the study has no such parameter", name);
 		else if (values[p].kind != VALUE_NONE)
 			rc = err_set(
-			    e, ERR_USAGE, "%s: it stands here twice", name);
+			    e, ERR_USAGE, "%s: it is given twice", name);
 		else
 			rc = param_parse(
 			    &space->params[p], eq + 1, &values[p], e);

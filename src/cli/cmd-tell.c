@@ -1,6 +1,6 @@
 /*
- * hpotune tell and judge: reports and ends of trials that others run, and what
- * the rules say to them.
+ * hpotune tell and judge: send reports and ends of trials that another program
+ * runs, and print the rules' decisions.
  */
 
 #include <errno.h>
@@ -19,8 +19,8 @@
 #include "src/server/control.h"
 
 enum {
-	LINE_MOST = 16000, /* bytes of one that may be a report */
-	BATCH_MOST = 32000 /* of a request, which has room for 64 KiB */
+	LINE_MOST = 16000, /* bytes of a line that may be a report */
+	BATCH_MOST = 32000 /* bytes of a request, which is limited to 64 KiB */
 };
 
 struct telling {
@@ -28,9 +28,9 @@ struct telling {
 	int64_t trial;
 	const char *end; /* "done", "stopped", "failed", or NULL */
 	const char *why; /* or NULL */
-	struct buf lines; /* of the next request: "…","…" */
-	struct control_answer answer; /* the last one */
-	bool stop; /* it says so */
+	struct buf lines; /* for the next request: "…","…" */
+	struct control_answer answer; /* the latest */
+	bool stop; /* the answer is to stop */
 };
 
 static void
@@ -75,7 +75,7 @@ answer_print(
 	return 0;
 }
 
-/* Send what was gathered, and perhaps the end. */
+/* Send the collected lines, and the end if given. */
 static int
 send_lines(struct telling *t, bool strict, bool end, struct err *e)
 {
@@ -119,7 +119,7 @@ line_add(struct telling *t, const char *line)
 	json_put_string(&t->lines, line);
 }
 
-/* Whether a line of output may be a report; the tuner looks closer. */
+/* Whether a line may be a report; the tuner parses it. */
 static bool
 line_may_report(const char *line)
 {
@@ -128,7 +128,7 @@ line_may_report(const char *line)
 		   line[strspn(line, " \t\r")] == '{');
 }
 
-/* What cannot be sent as text is in no report. */
+/* Lines that are not valid text cannot be reports. */
 static void
 line_clean(char *line, size_t len)
 {
@@ -144,7 +144,7 @@ line_clean(char *line, size_t len)
 	}
 }
 
-/* Whole lines are taken out of in; sent when there are many. */
+/* Take whole lines out of in; send them when there are many. */
 static int
 lines_take(struct telling *t, struct buf *in, struct err *e)
 {
@@ -173,7 +173,7 @@ lines_take(struct telling *t, struct buf *in, struct err *e)
 	return rc;
 }
 
-/* Reports from standard input, as they come, until its end or a stop. */
+/* Send reports from standard input as they arrive, until its end or a stop. */
 static int
 tell_stream(struct telling *t, struct err *e)
 {
@@ -196,7 +196,7 @@ tell_stream(struct telling *t, struct err *e)
 		if (rc == 0 && t->lines.len > 0 && !t->stop)
 			rc = send_lines(t, false, false, e);
 	}
-	/* A last line without its newline is a whole one. */
+	/* A last line without newline counts as whole. */
 	if (rc == 0 && !t->stop && in.len > 0) {
 		buf_putc(&in, '\n');
 		rc = lines_take(t, &in, e);
@@ -236,7 +236,7 @@ tell_words(struct telling *t, const struct cli *cli, struct err *e)
 	return send_lines(t, true, true, e);
 }
 
-/* The one of three switches that was given. */
+/* Which of the three switches was given. */
 static int
 end_read(struct telling *t, const struct cli *cli, struct err *e)
 {

@@ -1,4 +1,4 @@
-/* hpotune trials: the table of trials, chosen and sorted. */
+/* hpotune trials: the table of trials, filtered and sorted. */
 
 #include <inttypes.h>
 #include <math.h>
@@ -14,7 +14,7 @@
 #include "src/server/status/rows.h"
 #include "src/store/store.h"
 
-/* What --sort takes, and the column; objective goes with the goal. */
+/* The values of --sort and their columns; objective is sorted by the goal. */
 static const struct sort {
 	const char *name;
 	const char *order;
@@ -38,7 +38,7 @@ enum { COLUMNS = 9 }; /* of the query, before those of further aims */
 
 #define N_SORTS (sizeof sorts / sizeof sorts[0])
 
-/* Like err_set: a value that is none of names, which ends with NULL. */
+/* Set an error for a value that is not in names, which ends with NULL. */
 static int
 name_unknown(const char *option, const char *value, const char *noun,
     const char *const *names, struct err *e)
@@ -58,7 +58,7 @@ name_unknown(const char *option, const char *value, const char *noun,
 	return -1;
 }
 
-/* WHERE state IN (…): names are checked, so they may stand in the SQL. */
+/* WHERE state IN (…): the names are checked, so they need no quoting. */
 static int
 states_put(struct buf *sql, const char *list, struct err *e)
 {
@@ -180,7 +180,7 @@ row_add(struct table *table, const struct store_rows *rows)
 	buf_free(&params);
 }
 
-/* SELECT what the table shows; names of columns because the view may grow. */
+/* The SELECT of the table; columns by name, because the view may grow. */
 static void
 select_put(struct buf *sql, const struct objectives *aims, const char *where)
 {
@@ -243,7 +243,7 @@ table_print(const struct cli *cli, struct store *store,
 	return rc;
 }
 
-/* With more than one aim, what each trial came to in all of them. */
+/* With several aims, the results in all of them. */
 static int
 json_print(struct store *store, const struct objectives *aims,
     const char *where, struct err *e)

@@ -1,6 +1,6 @@
 /*
- * What hpotune doctor says of GPUs: each with who is on it, how it is, and why
- * no trial would get it.
+ * The GPU checks of hpotune doctor: the processes on each GPU, its health, and
+ * why trials could not use it.
  */
 
 #include <inttypes.h>
@@ -19,22 +19,22 @@
 #include "trials/gpu/gpu-snapshot.h"
 
 enum {
-	LOOK_MS = 60 * 1000, /* a driver may have to wake many GPUs */
+	LOOK_MS = 60 * 1000, /* a driver may have to initialize many GPUs */
 	PROBE_MS = 60 * 1000,
 	SHOWN_MOST = 4 /* processes of one GPU */
 };
 
-/* As long as gpu_busy_memory says nothing else. */
+/* As long as gpu_busy_memory does not set another value. */
 #define BUSY_BYTES (INT64_C(1) << 30)
 
-/* A process, as far as the kernel lets us see it. */
+/* A process on a GPU, as far as its /proc files are readable. */
 struct owner {
 	char user[64], command[64];
 	char trial[128]; /* "trial 3 of NAME", or "" */
 	bool there;
 };
 
-/* The value of a variable in the environment that a process began with. */
+/* The value of a variable in a process's initial environment. */
 static void
 environ_value(int64_t pid, const char *name, char *to, size_t n)
 {
@@ -129,7 +129,7 @@ process_put_json(
 	json_writer_end(w);
 }
 
-/* The daemon of MPS computes for others, and is nobody itself. */
+/* The MPS daemon works for its clients and is not counted as a user. */
 static bool
 owner_foreign(const struct owner *o)
 {
@@ -137,7 +137,7 @@ owner_foreign(const struct owner *o)
 	       strncmp(o->command, "nvidia-cuda-mps", 15) != 0;
 }
 
-/* Who computes there, of those that can be seen. */
+/* The visible processes on a GPU, by owner. */
 struct company {
 	size_t trials, foreign;
 };
@@ -198,7 +198,7 @@ facts_put(struct buf *b, const struct gpu_device *g)
 	buf_printf(b, ", %s", g->uuid);
 }
 
-/* Whether it works, tried by a program of its own. */
+/* Whether it works, tested by a separate program. */
 static bool
 probe_put(
     struct buf *found, struct json_writer *more, const struct gpu_device *g)
@@ -211,7 +211,7 @@ probe_put(
 	return good;
 }
 
-/* Why no trial would get it, or "". */
+/* Why trials could not use it, or "". */
 static const char *
 gpu_unused(const struct gpu_device *g, const struct company *c)
 {
@@ -219,7 +219,7 @@ gpu_unused(const struct gpu_device *g, const struct company *c)
 		return "trials do not get it until that is mended";
 	if (c->foreign > 0)
 		return "trials do not get it while others compute there";
-	/* In a container the driver names processes of another world. */
+	/* In a container the driver's pids belong to another pid namespace. */
 	if (c->trials == 0 && g->used > BUSY_BYTES)
 		return "somebody who is not visible here uses it: trials do "
 		       "not get it while that is more than gpu_busy_memory";
@@ -262,7 +262,7 @@ gpu_find(struct doctor *d, const struct gpu_device *g)
 	buf_free(&more);
 }
 
-/* How the driver itself is. */
+/* The state of the driver. */
 static void
 driver_find(struct doctor *d, const struct gpu_snapshot *l)
 {

@@ -1,4 +1,4 @@
-/* Facts of the machine, read from the kernel. */
+/* Properties of this machine, from the kernel and the driver. */
 
 #include <sched.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include "src/cli/host-facts.h"
 #include "trials/gpu/gpu-snapshot.h"
 
-/* A driver may have to wake many GPUs. */
+/* A driver may have to initialize many GPUs. */
 enum { GPUS_MS = 30 * 1000 };
 
 int

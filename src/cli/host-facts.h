@@ -1,4 +1,4 @@
-/* What this machine has, as far as the commands want to tell. */
+/* Properties of this machine that commands show. */
 
 #ifndef HPOTUNE_HOST_FACTS_H
 #define HPOTUNE_HOST_FACTS_H
@@ -9,11 +9,11 @@
 
 /* Processors this process may use. */
 int host_facts_cores(void);
-/* GPUs, or slices of them, that the driver shows and that are not lost. */
+/* GPUs, or MIG slices, that the driver lists and that are not lost. */
 int host_facts_gpus(void);
-/* The first line of a file as text, without its newline; false: cannot. */
+/* The first line of a file, without its newline; false on an error. */
 bool host_facts_line(const char *path, char *buf, size_t n);
-/* A number that a file holds; -1 = cannot. */
+/* The number in a file; -1 on an error. */
 int64_t host_facts_number(const char *path);
 
 #endif /* HPOTUNE_HOST_FACTS_H */

@@ -1,4 +1,4 @@
-/* The command table: finds the command and runs it.  Knows no command. */
+/* The command table: finds the command and runs it. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -209,7 +209,7 @@ cmd_version(struct cli *cli)
 	return CLI_DONE;
 }
 
-/* What users of other programs type, and the command that does it here. */
+/* Names of commands in other programs, and the equivalent here. */
 static const struct {
 	const char *theirs, *ours;
 } synonyms[] = {
@@ -262,7 +262,7 @@ command_near(const char *name)
 	return text_nearest(name, names);
 }
 
-/* Like err_set, with the command that was meant, when one can be told. */
+/* Report an unknown command, with the probable one. */
 static int
 command_unknown(const char *name, struct err *e)
 {
@@ -294,7 +294,7 @@ cmd_help(struct cli *cli)
 	return CLI_DONE;
 }
 
-/* What stdout can show. */
+/* Determine what stdout can show. */
 static void
 terminal_look(struct cli *cli)
 {
@@ -312,9 +312,9 @@ terminal_look(struct cli *cli)
 }
 
 /*
- * A standard stream that the caller has closed: nothing that is opened later
- * may take its number and have messages written into it.  What is written to
- * it still fails.
+ * Open /dev/null for standard streams that the caller has closed: otherwise a
+ * file opened later could take the number, and messages would be written into
+ * it.  Writing to them still fails.
  */
 static void
 streams_reserve(void)
@@ -328,7 +328,7 @@ streams_reserve(void)
 		close(fd);
 }
 
-/* Output that could not be written is a failure, not a silence. */
+/* Failing to write the output is an error. */
 static int
 output_flush(int status)
 {
@@ -368,9 +368,15 @@ main(int argc, char **argv)
 
 	streams_reserve();
 	mem_settle();
-	/* Ignored, as some parents leave it, no child tells how it ended. */
+	/*
+	 * With SIGCHLD ignored, as some parents leave it, exit statuses are
+	 * lost.
+	 */
 	(void)signal(SIGCHLD, SIG_DFL);
-	/* A limit on files (ulimit -f) is an error of the write, not our end. */
+	/*
+	 * Exceeding a file size limit (ulimit -f) must be a write error, not a
+	 * signal.
+	 */
 	(void)signal(SIGXFSZ, SIG_IGN);
 	(void)setlocale(LC_CTYPE, "");
 	if (argc < 2) {

@@ -1,4 +1,4 @@
-/* A plan, from the study and what its strategy would say. */
+/* Computes a plan from the study and a dry run of its strategy. */
 
 #include <inttypes.h>
 #include <math.h>
@@ -32,7 +32,7 @@ strategy_ask(const struct plan *plan, const struct history *history,
 	    &out, &ask, plan->plugins->strategy_options, e);
 }
 
-/* The command as trial 1 might get it. */
+/* The command as trial 1 could get it. */
 static int
 plan_example(
     struct plan *plan, const struct history *history, double *x, struct err *e)
@@ -58,7 +58,7 @@ plan_example(
 	return 0;
 }
 
-/* How many trials there can be: the limit, or all that the strategy has. */
+/* The number of trials: the limit, or all that the strategy has. */
 static int
 plan_trials(
     struct plan *plan, const struct history *history, double *x, struct err *e)
@@ -92,7 +92,7 @@ plan_trials(
 	return 0;
 }
 
-/* No setting is tried twice, unless the strategy means to. */
+/* No setting is tried twice, unless the strategy repeats them by design. */
 static void
 plan_settings(struct plan *plan)
 {
@@ -107,7 +107,7 @@ plan_settings(struct plan *plan)
 	plan->exhausted = true;
 }
 
-/* What the GPUs of this machine hold. */
+/* How many trials the GPUs of this machine hold. */
 static int
 plan_gpus(struct plan *plan, struct err *e)
 {
@@ -124,7 +124,7 @@ plan_gpus(struct plan *plan, struct err *e)
 	return plan->gpu_places < 0 ? -1 : 0;
 }
 
-/* Programs that this machine has room for. */
+/* How many programs of packed trials this machine has room for. */
 static int64_t
 machine_places(const struct plan *plan)
 {
@@ -135,7 +135,7 @@ machine_places(const struct plan *plan)
 	return host_facts_cores() >= per ? host_facts_cores() / per : 1;
 }
 
-/* This machine's, when the trials run on it alone. */
+/* Cores of this machine, when all trials run on it. */
 static int64_t
 plan_slots(const struct plan *plan)
 {
@@ -148,13 +148,13 @@ plan_slots(const struct plan *plan)
 		if (plan->plugins->backends[i].launcher->slow_end)
 			return parallel;
 	n = machine_places(plan) * pack;
-	/* More than there are cores for, but not than there are GPUs for. */
+	/* More slots than cores, but not more than GPUs hold. */
 	if (parallel > 0 && (plan->gpu_places == 0 || parallel < n))
 		return parallel;
 	return n;
 }
 
-/* Programs of packed trials: on each GPU, or as few as hold them. */
+/* Programs of packed trials: some on each GPU, or as few as hold all. */
 static int64_t
 plan_programs(const struct plan *plan)
 {
@@ -169,7 +169,7 @@ plan_programs(const struct plan *plan)
 	return n < plan->slots ? n : plan->slots;
 }
 
-/* The longest attempt of any backend; 0 = no bound. */
+/* The longest attempt of any backend; 0 = unlimited. */
 static int64_t
 attempt_ms(const struct plan *plan)
 {
@@ -185,7 +185,9 @@ attempt_ms(const struct plan *plan)
 	return most;
 }
 
-/* Every trial uses all its time in every attempt; -1 = no bound. */
+/*
+ * Assume that each attempt of each trial takes its full time; -1 = unlimited.
+ */
 static int64_t
 plan_worst(const struct plan *plan)
 {
@@ -204,7 +206,10 @@ plan_worst(const struct plan *plan)
 	return ms < 9e18 ? (int64_t)ms : -1;
 }
 
-/* Every attempt of every trial is as dear as any of its backends makes it. */
+/*
+ * Assume that each attempt of each trial costs as much as its most expensive
+ * backend.
+ */
 static void
 plan_cost(struct plan *plan)
 {

@@ -1,6 +1,6 @@
 /*
- * What a study would do, worked out before it does: trials, slots, the longest
- * it may take, and the command of an example.
+ * The plan of a study: number of trials, slots, the greatest duration and cost,
+ * and an example command.
  */
 
 #ifndef HPOTUNE_PLAN_H
@@ -18,26 +18,26 @@ struct study;
 struct plan {
 	const struct study *study;
 	const struct plugins *plugins;
-	int64_t max_trials; /* instead of limits.trials; 0 = as there */
+	int64_t max_trials; /* instead of limits.trials; 0 = none */
 	char **command; /* of an example */
 	char *workdir; /* where that runs */
 	int64_t trials; /* 0 = no limit */
-	bool exhausted; /* the strategy has no more than trials */
-	int64_t gpu_places; /* attempts, or programs, that they hold */
-	int64_t slots; /* 0 = the backend knows */
-	int64_t programs; /* of packed trials; 0 = each trial has its own */
-	struct buf gpus; /* those of this machine, in words */
-	int64_t worst_ms; /* -1 = nobody knows */
-	double attempt_cost; /* dollars at most; 0 = free, NaN = not known */
-	double worst_cost; /* of all; INFINITY = no bound */
-	struct buf starts; /* what starts its processes; "" = it does */
-	struct buf misses; /* what trials cannot do there; "" = nothing */
-	char missing[512]; /* what a trial would not find; "" = nothing */
+	bool exhausted; /* the strategy has only that many trials */
+	int64_t gpu_places; /* attempts, or programs, that the GPUs hold */
+	int64_t slots; /* 0 = determined by the backend */
+	int64_t programs; /* of packed trials; 0 = not packed */
+	struct buf gpus; /* this machine's, as text */
+	int64_t worst_ms; /* -1 = unknown */
+	double attempt_cost; /* at most, dollars; 0 = free, NaN = unknown */
+	double worst_cost; /* of all trials; INFINITY = unlimited */
+	struct buf starts; /* starts its processes; "" = the trial itself */
+	struct buf misses; /* features that trials lack there; "" = none */
+	char missing[512]; /* what trials would not find; "" = nothing */
 };
 
-/* In words, for the plan and the start of one that costs something. */
+/* The cost as text, for the plan and before the start. */
 void plan_put_cost(struct buf *, const struct plan *);
-/* Fill the rest of a plan that has study and plugins. */
+/* Fill a plan that has study and plugins set. */
 int plan_make(struct plan *, struct err *);
 void plan_fini(struct plan *);
 

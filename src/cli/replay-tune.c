@@ -1,7 +1,4 @@
-/*
- * hpotune replay --tune.  Knows how settings and shares are printed; refuses
- * to know which settings there are.
- */
+/* hpotune replay --tune: prints the scored settings and the recommended one. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -104,7 +101,7 @@ table_begin(void)
 	return table;
 }
 
-/* The settings in the order in which they save more and kill more. */
+/* The settings, ordered by increasing savings and kills. */
 static int
 order_saved(const void *a, const void *b)
 {
@@ -114,7 +111,7 @@ order_saved(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Those that are best, into list; how many. */
+/* Put the best ones into list; returns their number. */
 static size_t
 list_best(const struct policy_grid *t, const struct policy_setting **list)
 {

@@ -10,12 +10,12 @@ struct buf;
 struct cli;
 struct replay_plan;
 
-/* The whole command; gives its exit status. */
+/* The whole command; returns its exit status. */
 int replay_tune_run(struct cli *, const struct replay_plan *);
-/* Whether a file begins like a database. */
+/* Whether a file begins like an SQLite database. */
 bool replay_is_database(const char *path);
 
-/* A note: steps of the file go beyond max_steps, where nothing is judged. */
+/* Print a note: the file has steps beyond max_steps, which rules do not use. */
 void replay_tune_note_beyond(
     struct buf *notes, const char *path, int64_t last, int64_t most);
 

@@ -1,6 +1,6 @@
 /*
- * hpotune sagemaker model: where the model of a trial is, as what AWS's
- * CreateModel is told; with --fetch, the model itself.
+ * hpotune sagemaker model: the model of a trial, as the request of CreateModel;
+ * with --fetch, the model itself.
  */
 
 #include <inttypes.h>
@@ -33,7 +33,7 @@ struct model {
 	char *params; /* of the trial, JSON */
 };
 
-/* STUDY and TRIAL behind "model", in this order, each of which may miss. */
+/* Parse the optional STUDY and TRIAL after "model", in this order. */
 static int
 operands_read(struct model *m, struct err *e)
 {
@@ -55,14 +55,16 @@ operands_read(struct model *m, struct err *e)
 		return err_set(e, ERR_USAGE,
 		    "sagemaker model: %s: expected the number of a trial",
 		    last);
-	/* The study is looked for as for any other command. */
+	/*
+	 * Remove "model", so that the study is found as for any other command.
+	 */
 	memmove(cli->operands, cli->operands + 1,
 	    (size_t)(cli->n_operands) * sizeof *cli->operands);
 	cli->n_operands = n - 1;
 	return 0;
 }
 
-/* The trial that was named or the best one, and what it left. */
+/* The given trial or the best one, and its artifacts. */
 static int
 row_read(struct model *m, struct err *e)
 {
@@ -120,7 +122,10 @@ block_of(const struct model *m)
 	return NULL;
 }
 
-/* That of the trial's training, of several algorithms the one it chose; "". */
+/*
+ * The image of the trial's training (with several algorithms that of the chosen
+ * one); "".
+ */
 static char *
 image_of(const struct model *m, const struct json *block)
 {
@@ -151,7 +156,7 @@ text_put(struct buf *b, const char *front, const char *text)
 	json_put_string(b, text);
 }
 
-/* A request of CreateModel.  Archives are hosted as they are. */
+/* A request of CreateModel.  Archives are hosted unchanged. */
 static void
 request_put(struct buf *b, const struct model *m)
 {

@@ -5,7 +5,7 @@
 
 struct cli;
 
-/* As any command: the exit status. */
+/* Run it as a command; returns the exit status. */
 int sagemaker_model(struct cli *);
 
 #endif /* HPOTUNE_SAGEMAKER_MODEL_H */

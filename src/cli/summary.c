@@ -1,4 +1,4 @@
-/* The last words of a study: read from its views, like everything shown. */
+/* The summary printed when a study ends, read from its views. */
 
 #include <math.h>
 #include <stdio.h>
@@ -114,7 +114,7 @@ result_print(
 	return rc;
 }
 
-/* Why it failed; how the others ended is said already. */
+/* Why it failed; other ends were printed already. */
 static int
 why_print(struct store *store, struct err *e)
 {
@@ -128,7 +128,7 @@ why_print(struct store *store, struct err *e)
 	return 0;
 }
 
-/* ", 3 cancelled": only when there are any. */
+/* ", 3 cancelled", unless there are none. */
 static int
 rest_print(struct store *store, struct err *e)
 {

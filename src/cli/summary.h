@@ -1,4 +1,4 @@
-/* What a study says when it ends. */
+/* The summary printed when a study ends. */
 
 #ifndef HPOTUNE_SUMMARY_H
 #define HPOTUNE_SUMMARY_H
@@ -6,7 +6,9 @@
 struct cli;
 struct err;
 
-/* The end of the study, its best trial, its parameters, what was saved. */
+/*
+ * Print the end of the study, its best trial with parameters, and the savings.
+ */
 int summary_print(struct cli *, const char *db, struct err *);
 
 #endif /* HPOTUNE_SUMMARY_H */

@@ -1,4 +1,4 @@
-/* A view as CSV: RFC 4180, lines ended by a newline alone. */
+/* A view as CSV: RFC 4180, with lines ended by a newline only. */
 
 #include <string.h>
 
@@ -7,14 +7,11 @@
 #include "src/server/status/rows.h"
 #include "src/store/store.h"
 
-/*
- * Quotes where they are needed, and around the empty text: without them it
- * would be NULL.
- */
+/* Quote where needed, and an empty text: unquoted it would be NULL. */
 static void
 text_put(struct buf *out, const char *text, bool spreadsheet)
 {
-	/* What makes spreadsheets compute; OWASP, CSV injection. */
+	/* Characters that make spreadsheets compute; OWASP, CSV injection. */
 	bool mark =
 	    spreadsheet && *text != '\0' && strchr("=+-@\t\r", *text) != NULL;
 

@@ -1,6 +1,6 @@
 /*
  * A study as one JSON document: the row of view study with study.json as
- * settings, and the trials with what belongs to each; or one view as an array.
+ * settings, and the trials with their lists; or one view as an array.
  */
 
 #include "src/base/err.h"
@@ -10,7 +10,7 @@
 #include "src/server/status/rows.h"
 #include "src/store/store.h"
 
-/* What a trial has lists of.  Column 0 is its number, and rises. */
+/* The lists of a trial.  Column 0 is the trial's number, ascending. */
 static const struct section {
 	const char *key;
 	const char *sql;
@@ -25,7 +25,7 @@ static const struct section {
 		   "verdict, time, why FROM stops ORDER BY trial, step, time" },
 };
 
-/* Without the number of attempts: their list has its name. */
+/* Without the number of attempts: their list has that name. */
 static const char trials_sql[] =
     "SELECT trial, state, objective, step, reports, params, backend, started, "
     "ended, seconds, gpu_seconds, cost, why, energy_joules, gpu_memory, "
@@ -54,7 +54,7 @@ cursors_open(struct trial_cursor *cursors, struct store *store, struct err *e)
 	return 0;
 }
 
-/* The rows of one trial, which are the next ones. */
+/* The rows of one trial, which come next. */
 static int
 section_put(struct json_writer *w, const char *key, struct trial_cursor *c,
     int64_t trial, struct err *e)

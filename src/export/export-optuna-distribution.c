@@ -1,5 +1,5 @@
 /*
- * Parameters in Optuna's terms: optuna/distributions.py, with the keys in its
+ * Parameters as Optuna distributions: optuna/distributions.py, with keys in its
  * order.
  */
 
@@ -12,7 +12,7 @@
 #include "src/export/export-optuna.h"
 #include "src/model/param.h"
 
-/* A float of Python: never without a point. */
+/* A Python float: always with a decimal point. */
 static void
 put_float(struct buf *b, double x)
 {

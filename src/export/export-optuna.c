@@ -1,7 +1,4 @@
-/*
- * What of a study goes where in a storage of Optuna.  Knows both sides' nouns;
- * refuses to know tables.
- */
+/* Maps a study to an Optuna storage. */
 
 #include <float.h>
 #include <inttypes.h>
@@ -31,10 +28,10 @@ enum {
 	COL_STARTED,
 	COL_ENDED,
 	COL_ATTEMPTS,
-	COL_FACTS /* the first of those below */
+	COL_FACTS /* first of the columns below */
 };
 
-/* Columns that become attributes of the trial under their own names. */
+/* Columns that become user attributes of the trial under their own names. */
 static const char trials_sql[] =
     "SELECT trial, state, objective, params, "
     "coalesce(started_us, ended_us, (SELECT created_us FROM t_study)), "
@@ -46,7 +43,7 @@ static const char trials_sql[] =
     "seconds AS hpotune_seconds, cost AS hpotune_cost "
     "FROM t_trial AS t ORDER BY trial";
 
-/* Goals are NULL of constraints; objectives come first. */
+/* Goals are NULL for constraints; objectives come first. */
 static const char outcomes_sql[] =
     "SELECT o.trial, a.goal, o.value, o.violation FROM t_outcome AS o "
     "JOIN t_aim AS a USING (position) ORDER BY o.trial, o.position";
@@ -59,21 +56,21 @@ struct writer {
 	struct optuna *to;
 	struct study *study;
 	struct objectives aims;
-	char **distributions; /* one for each parameter */
+	char **distributions; /* one per parameter */
 	struct value *values;
 	struct trial_cursor curves, outcomes;
 };
 
-/* What one trial came to, as it is read. */
+/* The results of one trial, as they are read. */
 struct result {
-	double last; /* report */
+	double last; /* last report */
 	double values[STUDY_OBJECTIVES_MAX]; /* NaN = none */
 	struct buf constraints; /* JSON, or empty */
 };
 
 /*
- * A trial of ours that waits and never ran is one that Optuna may run; after a
- * first attempt it counts as running, for it keeps what it has reported.
+ * A trial that waits and never ran becomes WAITING, which Optuna may run; after
+ * a first attempt it becomes RUNNING, because it keeps its reports.
  */
 static enum optuna_state
 state_of(enum trial_state state, bool begun, bool has_values)
@@ -111,7 +108,7 @@ study_put(struct writer *w, const struct store_study *row, struct err *e)
 		    w->to, w->aims.objectives[i].maximize, e);
 	}
 	buf_putc(&names, ']');
-	/* Optuna's own, and what its viewer in the browser reads. */
+	/* System attributes of Optuna and of optuna-dashboard. */
 	if (rc == 0)
 		rc = optuna_db_add_study_attr(
 		    w->to, true, "study:metric_names", buf_str(&names), e);
@@ -125,7 +122,10 @@ study_put(struct writer *w, const struct store_study *row, struct err *e)
 	return rc;
 }
 
-/* Parameters that Optuna is to try are a wish; the others were tried. */
+/*
+ * Parameters of a waiting trial are fixed values for Optuna; others are those
+ * tried.
+ */
 static int
 params_put(struct writer *w, const char *params, bool wish, struct err *e)
 {
@@ -168,7 +168,7 @@ curve_put(struct writer *w, int64_t trial, double *last, struct err *e)
 	return 0;
 }
 
-/* Optuna wants numbers: of a metric that was never reported, the largest. */
+/* Optuna requires numbers: a missing metric becomes the largest double. */
 static void
 constraint_put(struct buf *b, double violation)
 {
@@ -176,7 +176,7 @@ constraint_put(struct buf *b, double violation)
 	json_put_number(b, isfinite(violation) ? violation : DBL_MAX);
 }
 
-/* With one objective alone there are no outcomes: the trial has it. */
+/* With a single objective there are no outcomes: the value is the trial's. */
 static int
 result_read(struct writer *w, const struct store_rows *trial,
     struct result *result, struct err *e)
@@ -203,7 +203,7 @@ result_read(struct writer *w, const struct store_rows *trial,
 	return 0;
 }
 
-/* As Optuna does, a pruned trial has its last report for its value. */
+/* As in Optuna, the value of a pruned trial is its last report. */
 static int
 values_put(struct writer *w, enum optuna_state state,
     const struct result *result, struct err *e)

@@ -1,4 +1,4 @@
-/* A study as a storage of Optuna. */
+/* Export of a study to an Optuna storage. */
 
 #ifndef HPOTUNE_EXPORT_OPTUNA_H
 #define HPOTUNE_EXPORT_OPTUNA_H
@@ -9,16 +9,13 @@ struct param;
 struct store;
 struct value;
 
-/*
- * Fill the empty file path, which errors call name, from a store that is in a
- * transaction.
- */
+/* Fill the empty file path (name in errors) from a store in a transaction. */
 int
 export_optuna(struct store *, const char *path, const char *name, struct err *);
 
 /*
- * The distribution of Optuna that is nearest to a parameter, as JSON: of a
- * reverse-log scale a linear one, of what is ordered or fixed a choice.
+ * The nearest Optuna distribution of a parameter, as JSON: linear for a
+ * reverse-log scale, categorical for ordered choices and fixed values.
  */
 void export_optuna_distribution(struct buf *, const struct param *);
 /* A value as Optuna stores it: the number, or the index of the choice. */

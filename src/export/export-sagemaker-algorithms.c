@@ -1,7 +1,7 @@
 /*
- * What a definition of a tuning job takes from a study whose trials are given
- * no program: with backend.algorithms one for each of them, with the parameters
- * that are active under its value, under the names that it is sent.
+ * The definitions of a tuning job for a study whose trials have no program:
+ * with backend.algorithms one for each, with the parameters that are active for
+ * its value, under the names that it is sent.
  */
 
 #include <ctype.h>
@@ -30,7 +30,7 @@ export_algorithms(const struct json *backend)
 					    : NULL;
 }
 
-/* The index of the parameter that chooses, or -1. */
+/* The index of the parameter that chooses the algorithm, or -1. */
 static int
 choice_of(const struct export_part *part)
 {
@@ -41,7 +41,7 @@ choice_of(const struct export_part *part)
 		   : -1;
 }
 
-/* Whether the values have the text. */
+/* Whether one of the values is this text. */
 static bool
 has_value(const struct value *values, size_t n, const char *text)
 {
@@ -66,7 +66,7 @@ export_part_is_chosen(const struct export_part *part)
 	return has_value(p->values, p->n_values, json_key(part->algorithm));
 }
 
-/* Its conditions on the parameter that chooses, also those of its parents. */
+/* Its conditions on the choosing parameter, including those of its parents. */
 static bool
 is_active(const struct export_part *part, const struct param *p, int choice)
 {
@@ -173,7 +173,9 @@ export_part_constants_put(struct import *im, const struct export_part *part)
 	buf_free(&text);
 }
 
-/* A letter or digit, then these and hyphens, and no hyphen at the end. */
+/*
+ * A letter or digit, then letters, digits and hyphens, not ending in a hyphen.
+ */
 void
 export_part_name_put(
     struct import *im, const struct export_part *part, size_t number)

@@ -25,7 +25,7 @@ enum {
 	VOLUME = 30
 };
 
-/* Keys of the block that have a place, or that only matter here. */
+/* Keys of the block that are converted, or that concern hpotune only. */
 static const char *const said[] = { "name", "region", "profile", "role",
 	"image", "instance_type", "instance_count", "volume", "spot",
 	"force_spot", "checkpoints", "max_run", "max_wait", "s3", "inputs",
@@ -53,8 +53,8 @@ export_sagemaker_put_value(struct buf *b, const struct value *v)
 }
 
 /*
- * Members of extra within an object of theirs; only the one that is named,
- * where it has a place for no other.
+ * Members of extra that belong into another object; only the named one, unless
+ * the others have no place.
  */
 static void
 extra_copy(struct import *im, const struct json *backend, const char *object,
@@ -90,7 +90,7 @@ number_put(struct import *im, int depth, const char *key, double x)
 	buf_printf(&im->out, "%.0f", ceil(x));
 }
 
-/* What a trial prints by itself: hpotune: step=3 loss=0.2 */
+/* A line that a trial prints by default: hpotune: step=3 loss=0.2 */
 static void
 regex_put(struct import *im, const char *metric)
 {
@@ -122,7 +122,7 @@ metric_put(struct import *im, const char *name, const char *regex)
 	buf_puts(&im->out, " }");
 }
 
-/* How the job's metrics are found in its log. */
+/* The regular expressions of the job's metrics. */
 static void
 metrics_put(struct import *im, const struct export_part *part)
 {
@@ -226,7 +226,7 @@ groups_put(struct import *im, const struct json *groups)
 	import_close(im, 3, ']');
 }
 
-/* One type or a cluster: only here have pools and plans a place. */
+/* One type or a cluster: pools and training plans are allowed only here. */
 static void
 cluster_put(struct import *im, const struct json *backend)
 {
@@ -251,7 +251,7 @@ cluster_put(struct import *im, const struct json *backend)
 	import_close(im, 2, '}');
 }
 
-/* Several types stand in the order of preference. */
+/* Several types, in the order of preference. */
 static void
 machines_put(struct import *im, const struct json *backend)
 {
@@ -278,7 +278,7 @@ machines_put(struct import *im, const struct json *backend)
 	import_close(im, 2, '}');
 }
 
-/* How long, on what terms, and where checkpoints are kept meanwhile. */
+/* Stopping condition, spot training, and the checkpoint location. */
 static void
 terms_put(
     struct import *im, const struct study *study, const struct json *backend)
@@ -314,7 +314,7 @@ terms_put(
 	free(uri);
 }
 
-/* A word of a channel's block in their spelling; nothing without it. */
+/* A word of a channel's block in AWS's spelling; nothing when not given. */
 static void
 word_put(struct import *im, int depth, const char *key, const struct json *j)
 {
@@ -324,7 +324,7 @@ word_put(struct import *im, int depth, const char *key, const struct json *j)
 		import_text(im, depth, key, import_channel_word(text, false));
 }
 
-/* block: of the channel, or its URI alone. */
+/* block: of the channel, or only its URI. */
 static void
 s3_put(struct import *im, const struct json *block)
 {
@@ -451,7 +451,7 @@ env_put(struct import *im, const struct study_trial *t)
 	import_close(im, 2, '}');
 }
 
-/* Members of extra that a definition has, too; the others are named. */
+/* Members of extra that a definition has, too; the others go to the notes. */
 static void
 extra_put(struct import *im, const struct json *backend)
 {
@@ -477,7 +477,7 @@ extra_put(struct import *im, const struct json *backend)
 	}
 }
 
-/* Those of the tuning job, which hands them on to its training jobs. */
+/* Tags of the tuning job, which applies them to its training jobs. */
 void
 export_sagemaker_put_tags(struct import *im, const struct json *backend)
 {
@@ -495,7 +495,7 @@ export_sagemaker_put_tags(struct import *im, const struct json *backend)
 	import_close(im, 1, ']');
 }
 
-/* The rest of the block, by its names. */
+/* Note the remaining keys of the block. */
 static void
 rest_note(struct import *im, const struct json *backend)
 {
@@ -514,7 +514,7 @@ rest_note(struct import *im, const struct json *backend)
 	}
 }
 
-/* number: of several, from 1; 0 = the only one. */
+/* number: index of several, from 1; 0 = the only one. */
 static void
 definition_put(struct import *im, const struct export_part *part, size_t number)
 {

@@ -1,6 +1,7 @@
 /*
  * The command of a study and the launcher of its block as hyperparameters of
- * the SDK: the way back of import-sagemaker-script.c.  Values are JSON, as there.
+ * the SDK: the inverse of import-sagemaker-script.c.  Values are JSON, as
+ * there.
  */
 
 #include <stdio.h>
@@ -13,7 +14,7 @@
 #include "src/import/import-study.h"
 #include "src/model/study/study.h"
 
-/* python3 PROGRAM {params} is what the toolkit makes of sagemaker_program. */
+/* python3 PROGRAM {params} is the toolkit's form of sagemaker_program. */
 static const char *
 program_of(const struct study_trial *trial)
 {
@@ -26,7 +27,7 @@ program_of(const struct study_trial *trial)
 	return NULL;
 }
 
-/* A path without "." and "..", by its text alone; to be freed. */
+/* A path without "." and "..", computed from its text; the caller frees it. */
 static char *
 path_plain(const char *dir, const char *path)
 {
@@ -54,7 +55,9 @@ path_plain(const char *dir, const char *path)
 	return plain;
 }
 
-/* The program's path in the code folder, from where the toolkit starts it. */
+/*
+ * The program's path relative to the code folder, the toolkit's working folder.
+ */
 static char *
 program_below_code(
     const struct study *study, const char *program, const struct json *backend)
@@ -97,7 +100,7 @@ put_json(struct import *im, const char *key, const struct json *j)
 	buf_free(&json);
 }
 
-/* hpotune's own launchers under their names in the toolkit. */
+/* hpotune's own launchers by their names in the toolkit. */
 static const char *
 launcher_word(
     struct import *im, const struct study *study, const struct json *dist)
@@ -140,7 +143,7 @@ count_put(struct import *im, const struct study *study,
 	import_text(im, 3, l->count, text);
 }
 
-/* The type of the group that trains, else the first one. */
+/* The type of the group that trains, otherwise the first one. */
 static const char *
 type_of(const struct json *backend, const char *group)
 {

@@ -1,5 +1,5 @@
 /*
- * A study as a tuning job of SageMaker: what goes where, and what does not.
+ * A study as a SageMaker tuning job, and notes on what cannot be converted.
  * Shapes: API reference, CreateHyperParameterTuningJob.
  */
 
@@ -17,7 +17,7 @@
 #include "src/model/space.h"
 #include "src/model/study/study.h"
 
-enum { RANGES_MAX = 30 }; /* parameters that a tuning job may search */
+enum { RANGES_MAX = 30 }; /* parameters that a tuning job can search */
 
 static const struct {
 	const char *ours;
@@ -42,7 +42,7 @@ has_hyperband(const struct study *study)
 	return strcmp(study->stopping[0].name, "hyperband") == 0;
 }
 
-/* Grid knows choices only. */
+/* Grid accepts categorical parameters only. */
 static bool
 is_all_choices(const struct space *space)
 {
@@ -93,7 +93,7 @@ hyperband_put(struct import *im, const struct study *study)
 static void
 objective_put(struct import *im, const struct study *study, bool several)
 {
-	/* Of several definitions each has its own. */
+	/* With several definitions, each has its own. */
 	if (!several) {
 		import_open(im, 2, "HyperParameterTuningJobObjective", '{');
 		import_text(
@@ -113,7 +113,7 @@ limits_put(struct import *im, const struct study *study,
 	const struct study_limits *limits = &study->limits;
 
 	import_open(im, 2, "ResourceLimits", '{');
-	/* Of a grid SageMaker knows itself how many there are. */
+	/* For a grid, SageMaker computes the number of jobs itself. */
 	if (limits->trials > 0 && !grid)
 		integer_put(im, 3, "MaxNumberOfTrainingJobs", limits->trials);
 	if (limits->parallel > 0)
@@ -178,7 +178,7 @@ stopping_put(struct import *im, const struct study *study)
 		    rule);
 }
 
-/* What a range of SageMaker cannot say. */
+/* Note properties that a SageMaker range does not have. */
 static void
 range_notes(
     struct import *im, const struct export_part *part, const struct param *p)
@@ -242,7 +242,7 @@ values_put(
 	buf_free(&text);
 }
 
-/* The parameters of one type: how many there are. */
+/* Write the parameters of one type; returns their number. */
 static size_t
 ranges_put(struct import *im, const struct export_part *part,
     enum param_type type, const char *key)
@@ -315,7 +315,7 @@ config_put(
 	import_close(im, 1, '}');
 }
 
-/* The block of the backend; what has none cannot be a tuning job. */
+/* The block of the backend; without one there is no tuning job. */
 static const struct json *
 backend_find(const struct study *study, struct err *e)
 {

@@ -1,6 +1,6 @@
 /*
- * A study in the formats of others.  Rows are written as they are read: a
- * study of any length needs no more memory than its largest trial.
+ * A study in other formats.  Rows are written as they are read, so memory is
+ * bounded by the largest trial.
  */
 
 #ifndef HPOTUNE_EXPORT_H
@@ -16,22 +16,21 @@ struct store;
 
 struct export
 {
-	struct store *store; /* in a transaction: one unchanging view */
+	struct store *store; /* in a transaction: one consistent view */
 	const char *table; /* a view, or NULL */
-	bool
-	    spreadsheet; /* texts that a spreadsheet would compute are marked */
+	bool spreadsheet; /* escape texts that spreadsheets compute */
 	FILE *out;
 	const char *name; /* of out, for errors */
 	struct buf text; /* not yet written; freed by the caller */
-	struct buf notes; /* lines about what was left out; so too */
+	struct buf notes; /* lines about what is lost; the same */
 };
 
-/* Both write to out all but what is left in text. */
+/* Write to out; the end may remain in text. */
 int export_csv(struct export *, struct err *);
 int export_json(struct export *, struct err *);
-/* Write text out when it has become much. */
+/* Write text to out when it is large. */
 int export_flush(struct export *, struct err *);
-/* SELECT all of a view, in the order of its rows. */
+/* SELECT all columns of a view, in the order of its rows. */
 void export_put_select(struct buf *sql, const char *view);
 
 #endif /* HPOTUNE_EXPORT_H */

@@ -1,4 +1,4 @@
-/* Ticks of parameters: their scales, and where the cube has their values. */
+/* Ticks of parameters: by their scale, at the positions of their values. */
 
 #include <math.h>
 #include <stdio.h>
@@ -25,7 +25,7 @@ cube_at(const struct space *s, size_t i, const struct value *v)
 	return at;
 }
 
-/* As much of a choice as fits below a column. */
+/* The part of a choice that fits below a column. */
 static void
 choice_label(struct tick *t, const struct value *v)
 {
@@ -57,7 +57,7 @@ choice_ticks(const struct space *s, size_t i, size_t most, struct tick *out)
 	return n;
 }
 
-/* 0.9, 0.99, 0.999: as long as there are two. */
+/* 0.9, 0.99, 0.999, …: when at least two lie in the range. */
 static size_t
 reverse_ticks(const struct param *p, size_t most, struct tick *out)
 {

@@ -1,4 +1,4 @@
-/* Frames and ticks. */
+/* Value ranges and ticks. */
 
 #include <math.h>
 #include <stdint.h>
@@ -10,12 +10,15 @@
 #include "src/html/axis.h"
 #include "src/model/plugin-options.h"
 
-/* Beyond it differences would overflow. */
+/* Differences of larger values would overflow. */
 #define HUGEST 1e300
-/* A few values further away than so many widths of the rest do not count. */
+/*
+ * A few values that are further away than this many widths of the rest are
+ * ignored.
+ */
 #define FAR 2.0
-#define MANY 10 /* values from which on some may be far from all others */
-#define DECADES 1.7 /* from which on an axis is logarithmic */
+#define MANY 10 /* number of values from which a few may be outliers */
+#define DECADES 1.7 /* number of decades from which an axis is logarithmic */
 #define ROOM 0.04
 
 static int
@@ -26,7 +29,7 @@ real_compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Sort, and leave out what is not finite. */
+/* Sort, and drop values that are not finite. */
 static size_t
 tidy(double *values, size_t n)
 {
@@ -148,7 +151,7 @@ nice_time(double width)
 	return nice(width / 86400) * 86400;
 }
 
-/* As many digits as tell two ticks apart. */
+/* As many digits as distinguish two ticks. */
 static void
 number_label(struct tick *t, double value, double step, double most)
 {
@@ -173,7 +176,10 @@ time_label(struct tick *t, double seconds)
 	buf_free(&text);
 }
 
-/* Between ticks, so that there are at most so many; first: of the first one. */
+/*
+ * The distance between ticks, so that there are at most most; first: the
+ * position of the first one.
+ */
 static double
 even_step(const struct axis *a, size_t most, double *first)
 {
@@ -202,7 +208,7 @@ even_ticks(const struct axis *a, size_t most, struct tick *out)
 		value = (first + (double)n) * step;
 		if (value > a->high + step * 1e-9)
 			break;
-		/* Ends that differ in their last digits alone. */
+		/* Range ends that differ in their last digits only. */
 		if (n > 0 && value == out[n - 1].value)
 			break;
 		out[n].value = value;
@@ -216,7 +222,7 @@ even_ticks(const struct axis *a, size_t most, struct tick *out)
 	return n;
 }
 
-/* 1, 2 and 5 times powers of ten, or with decades the powers alone. */
+/* 1, 2 and 5 times powers of ten; with decades only the powers. */
 static size_t
 log_some(const struct axis *a, double every, size_t most, struct tick *out)
 {

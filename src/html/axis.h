@@ -1,6 +1,6 @@
 /*
- * Axes of drawings: which values one shows, where each stands, which are
- * written beside it.  Numbers only; knows no page.
+ * Axes of charts: the range of values, the position of each value, and the
+ * labelled ticks.  Numbers only.
  */
 
 #ifndef HPOTUNE_AXIS_H
@@ -16,41 +16,40 @@ enum axis_kind {
 	AXIS_LINEAR,
 	AXIS_COUNT, /* ticks are whole numbers */
 	AXIS_LOG,
-	AXIS_TIME /* seconds: ticks as clocks have them */
+	AXIS_TIME /* seconds: ticks at clock intervals */
 };
 
 struct axis {
-	enum axis_kind kind; /* axis_fit makes AXIS_LOG of AXIS_LINEAR where
-			      * values span decades */
+	enum axis_kind kind; /* axis_fit may change LINEAR to LOG */
 	double low, high; /* values at its ends, low < high, finite */
-	double from, to; /* where the ends stand; to < from upwards */
+	double from, to; /* positions of the ends; to < from when upwards */
 };
 
 enum { AXIS_TICKS = 12 }; /* at most */
 
 struct tick {
 	double value;
-	double at; /* where it stands */
+	double at; /* position */
 	char label[64];
 };
 
 /*
- * Set low and high so that n values (sorted by the call) fit with a little
- * room.  Those that are not finite do not count, and a few that lie far from
- * all others do not either; none: 0 to 1.
+ * Set low and high so that n values (sorted by the call) fit with a margin.
+ * Values that are not finite and a few outliers are ignored; without values: 0
+ * to 1.
  */
 void axis_fit(struct axis *, double *values, size_t n);
-/* Make room for one more value, if it is finite. */
+/* Extend the range to one more value, if it is finite. */
 void axis_include(struct axis *, double);
-/* Whether a value lies on it. */
+/* Whether a value lies in the range. */
 bool axis_holds(const struct axis *, double);
-/* Where a finite value stands; one beyond an end stands at that end. */
+/* The position of a finite value, clamped to the ends. */
 double axis_at(const struct axis *, double);
-/* At most this many ticks (up to AXIS_TICKS), ascending; gives their number. */
+/* At most most ticks (up to AXIS_TICKS), ascending; returns their number. */
 size_t axis_ticks(const struct axis *, size_t most, struct tick *);
 /*
- * Ticks of parameter i of a space, which stands in the cube from 0 at from to
- * 1 at to: those of its scale, or its choices, of which some may be left out.
+ * Ticks of parameter i of a space, for positions from (0 in the unit interval)
+ * to to (1): those of its scale, or its choices, some of which may be omitted.
  */
 size_t axis_param(const struct space *, size_t i, double from, double to,
     size_t most, struct tick *);

@@ -1,11 +1,11 @@
-/* Frames, ticks, marks. */
+/* Writes frames, ticks and marks as SVG. */
 
 #include "src/base/mem.h"
 #include "src/html/chart.h"
 #include "src/html/html.h"
 #include "src/html/decimate.h"
 
-#define BELOW 34 /* room for the labels of the x axis and its name */
+#define BELOW 34 /* height for the labels and the name of the x axis */
 #define ABOVE 16
 #define BESIDE 12
 
@@ -125,7 +125,7 @@ static const struct {
 	double x, y; /* of its first point */
 	const char *d; /* the rest, from there */
 } marks[MARKS] = {
-	/* Not of length 0: some printers would not make it round. */
+	/* Not of length 0: some printers would not draw it round. */
 	[MARK_DOT] = { "m dot", 0, 0, "h0.01" },
 	[MARK_RING] = { "m ring", -3, 0, "a3 3 0 1 0 6 0a3 3 0 1 0-6 0" },
 	[MARK_DIAMOND] = { "m diamond", -3, 0, "l3-3 3 3-3 3z" },

@@ -1,6 +1,6 @@
 /*
- * Frames of drawings: an SVG with a name, axes, ticks and their labels.  Knows
- * pages and axes; refuses to know what is drawn.
+ * Charts as SVG: a frame with a name, axes, ticks and their labels.  The caller
+ * adds the data.
  */
 
 #ifndef HPOTUNE_CHART_H
@@ -20,30 +20,36 @@ struct chart {
 	struct axis x, y;
 };
 
-/* Set the edges, and where the axes run: within width x height. */
+/* Set the edges and the positions of both axes, within width x height. */
 void chart_frame(struct chart *, double left);
-/* Begin the drawing; name is what a reader who cannot see it is told. */
+/* Open the chart; name is its description for screen readers. */
 void chart_open(struct chart *, const char *name);
 void chart_close(struct chart *);
-/* Lines and labels of ticks on either axis, and what it shows (or NULL). */
+/*
+ * Lines and labels of the ticks of either axis, and the name of the axis (or
+ * NULL).
+ */
 void chart_x(struct chart *, const struct tick *, size_t n, const char *what);
 void chart_y(struct chart *, const struct tick *, size_t n, const char *what);
-/* A path with a class, whose d is taken away; nothing when it is empty. */
+/*
+ * A path with a class; takes the text from d.  Nothing is written when it is
+ * empty.
+ */
 void chart_path(struct chart *, const char *class, struct buf *d);
-/* The same of one mark that says what it is when it is pointed at. */
+/* The same for one mark with a tooltip. */
 void chart_path_titled(
     struct chart *, const char *class, struct buf *d, const char *text);
 
 enum chart_mark { MARK_DOT, MARK_RING, MARK_DIAMOND, MARK_CROSS, MARKS };
 
-/* Class and form of marks: they differ by form, not by colour alone. */
+/* Class and shape of marks: they differ by shape, not by colour alone. */
 const char *chart_mark_class(enum chart_mark);
-/* Add a mark of this form at a place to the d of a path. */
+/* Append a mark of this shape at a position to the d of a path. */
 void chart_mark_put(struct buf *d, enum chart_mark, double x, double y);
-/* An entry of a legend: a square of 12 x 12, and what is drawn in it means. */
+/* Open an entry of a legend: a square of 12 x 12, for the caller to draw in. */
 void chart_legend_open(struct chart *);
 void chart_legend_close(struct chart *, const char *text);
-/* The entry of a mark. */
+/* The legend entry of a mark. */
 void chart_legend(struct html *, enum chart_mark, const char *text);
 
 #endif /* HPOTUNE_CHART_H */

@@ -1,4 +1,4 @@
-/* Squares and columns. */
+/* Decimation by squares (marks) and columns (lines). */
 
 #include <math.h>
 #include <stdio.h>
@@ -69,7 +69,7 @@ point_put(struct decimate_line *t, int which)
 	t->drawn++;
 }
 
-/* The extremes in the order in which they came, then the end. */
+/* The extremes of a column in the order they came, then its last point. */
 static void
 column_put(struct decimate_line *t)
 {
@@ -118,7 +118,7 @@ void
 decimate_line_end(struct decimate_line *t)
 {
 	column_put(t);
-	/* A point alone is seen when the line has round ends. */
+	/* A single point is visible because the line has round ends. */
 	if (t->drawn == 1)
 		buf_puts(t->d, "h0.01");
 	t->drawn = 0;

@@ -1,7 +1,7 @@
 /*
- * Drawing no more than can be seen: marks of which one stands for all that lie
- * on it, lines with two points a column.  So a drawing has a bounded size,
- * however much it shows.  Numbers and the text of paths; knows no page.
+ * Decimation: drop marks and points that fall on the same pixels, so that an
+ * SVG has bounded size.  Marks: one per square; lines: at most three points per
+ * column.
  */
 
 #ifndef HPOTUNE_DECIMATE_H
@@ -12,35 +12,37 @@
 
 struct buf;
 
-/* Squares of which each takes one mark. */
+/* Squares that take one mark each. */
 struct decimate {
 	unsigned char *taken;
 	size_t columns, rows;
-	double size; /* of a square */
+	double size; /* edge length of a square */
 };
 
-/* For a drawing of width x height. */
+/* For a chart of width x height. */
 void decimate_init(struct decimate *, double width, double height, double size);
 void decimate_fini(struct decimate *);
-/* Whether a mark here is the first of its square; outside is at the edge. */
+/*
+ * Whether a mark here is the first in its square; positions outside are clamped
+ * to the edge.
+ */
 bool decimate_take(struct decimate *, double x, double y);
 
 /* A line from left to right, as the d of a path. */
 struct decimate_line {
 	struct buf *d;
-	double column; /* width: of points within it the lowest, highest and
-			* last one count */
-	size_t drawn; /* points since the pen came down */
+	double column; /* width; at most three points are drawn in it */
+	size_t drawn; /* points drawn since the line last started */
 	size_t n; /* points of this column */
 	double start; /* of the column */
 	double x[3], y[3]; /* lowest, highest, last */
-	size_t order[2]; /* when lowest and highest came */
+	size_t order[2]; /* order in which lowest and highest came */
 };
 
-/* x ascends; a y that is not finite interrupts the line. */
+/* Add a point; x ascends; a y that is not finite interrupts the line. */
 void decimate_line_add(struct decimate_line *, double x, double y);
 void decimate_line_end(struct decimate_line *);
-/* A coordinate, in tenths. */
+/* Append a coordinate with one decimal. */
 void decimate_put(struct buf *, double);
 
 #endif /* HPOTUNE_DECIMATE_H */

@@ -1,4 +1,4 @@
-/* Markup.  Knows how bytes are made harmless; refuses to know what they say. */
+/* Markup and the escaping of its contents. */
 
 #include <assert.h>
 #include <stdarg.h>
@@ -10,7 +10,7 @@
 #include "src/base/text.h"
 #include "src/html/html.h"
 
-/* Elements that are written <name/> when nothing is in them. */
+/* Elements that are written <name/> when empty. */
 static bool
 is_short(const char *name)
 {
@@ -24,7 +24,7 @@ is_short(const char *name)
 	return false;
 }
 
-/* How a character has to be written, or NULL for as it is. */
+/* The escaped form of a character, or NULL when it needs none. */
 static const char *
 entity(uint32_t code)
 {
@@ -43,7 +43,7 @@ entity(uint32_t code)
 	return NULL;
 }
 
-/* Neither XML nor HTML has U+FFFE, U+FFFF and their like. */
+/* XML and HTML forbid U+FFFE, U+FFFF and the other noncharacters. */
 static bool
 is_shown(uint32_t code)
 {
@@ -159,7 +159,7 @@ html_textf(struct html *h, const char *fmt, ...)
 	free(text);
 }
 
-/* Elements of blocks end a line, so that the file can be read, too. */
+/* Block elements end a line, so that the source is readable. */
 static bool
 ends_line(const char *name)
 {

@@ -1,7 +1,6 @@
 /*
- * A page being written: elements, attributes, text.  All that goes in is
- * escaped on its way, there is no other; so nothing that a study holds can
- * become markup.  What comes out is XML as well as HTML.
+ * Writes a page: elements, attributes, text.  All contents are escaped, so that
+ * nothing from a study can become markup.  The output is valid XML and HTML.
  */
 
 #ifndef HPOTUNE_HTML_H
@@ -17,32 +16,38 @@ enum { HTML_DEPTH = 24 };
 /* Start with { 0 }. */
 struct html {
 	struct buf out; /* the owner frees it */
-	const char *open[HTML_DEPTH]; /* elements, from the outermost on */
+	const char *open[HTML_DEPTH]; /* open elements, outermost first */
 	size_t depth;
-	bool in_tag; /* the innermost takes attributes still */
+	bool in_tag; /* the innermost start tag still takes attributes */
 };
 
-/* The first line; about stands in it as a comment: ours, never a study's. */
+/*
+ * Write the head of the file; about becomes a comment: a constant text, never
+ * from a study.
+ */
 void html_begin(struct html *, const char *about);
-/* Begin an element.  Its name is ours and outlives it; so are those of attributes. */
+/*
+ * Open an element.  Its name and those of attributes are constants that outlive
+ * it.
+ */
 void html_open(struct html *, const char *name);
-/* Attributes come before what is in the element. */
+/* Attributes must precede the contents of the element. */
 void html_attr(struct html *, const char *name, const char *value);
 void html_attrf(struct html *, const char *name, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 /*
- * Text, NULL is none.  Characters that would be obeyed and bytes that are not
- * UTF-8 are shown as \xNN; lines and tabs pass.
+ * Text; NULL is empty.  Control characters and invalid UTF-8 are shown as \xNN;
+ * newlines and tabs pass.
  */
 void html_text(struct html *, const char *);
 void html_textf(struct html *, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
-/* End the innermost element, which must have this name. */
+/* Close the innermost element, which must have this name. */
 void html_close(struct html *, const char *name);
-/* An element with a class (or NULL) that holds text alone. */
+/* An element with a class (or NULL) that contains only text. */
 void
 html_leaf(struct html *, const char *name, const char *class, const char *text);
-/* A style sheet of ours: no element may stand in it, so none is escaped. */
+/* A constant style sheet, which is not escaped. */
 void html_style(struct html *, const char *css);
 
 #endif /* HPOTUNE_HTML_H */

@@ -1,4 +1,4 @@
-/* What the page is about, read once: trials, points, outcomes. */
+/* Reads what the page shows: trials, points, outcomes. */
 
 #include <inttypes.h>
 #include <math.h>
@@ -13,7 +13,7 @@
 #include "src/model/study/study.h"
 #include "src/server/status/rows.h"
 
-/* Make room for one more. */
+/* Reserve room for one more. */
 static void
 grow(struct page *r, size_t *cap)
 {
@@ -72,7 +72,7 @@ trials_read(struct page *r, struct err *e)
 	return rc;
 }
 
-/* Numbers of trials have no gaps. */
+/* Trial numbers have no gaps. */
 static struct page_trial *
 trial_find(struct page *r, int64_t number)
 {
@@ -121,7 +121,7 @@ outcomes_read(struct page *r, struct err *e)
 	return store_walk_outcomes(r->store, outcome_take, r, e);
 }
 
-/* The frame of the objective: the best lies within it. */
+/* The range of the objective's axis; it includes the best value. */
 static void
 value_fit(struct page *r)
 {

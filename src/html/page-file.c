@@ -1,4 +1,4 @@
-/* The file of a report: whole, or as it was before. */
+/* Writes the file of a report atomically. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,7 +10,7 @@
 #include "src/cli/common/atomic-file.h"
 #include "src/html/page.h"
 
-/* 1 an earlier report is there, 0 nothing; all else is an error. */
+/* 1: an earlier report exists, 0: no file; anything else is an error. */
 static int
 there(const char *path, struct err *e)
 {
@@ -36,8 +36,8 @@ there(const char *path, struct err *e)
 	if (ours)
 		return 1;
 	return err_set(e, ERR_FILE,
-	    "%s: is there, and no report of hpotune: --output names another "
-	    "file",
+	    "%s: exists and is not a report of hpotune: choose another "
+	    "file with --output",
 	    path);
 }
 

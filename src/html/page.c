@@ -1,4 +1,4 @@
-/* The page: its style, its sections in their order, tables. */
+/* The page: style, order of sections, tables. */
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -16,8 +16,8 @@
 enum { COLUMNS = 8 };
 
 /*
- * Okabe and Ito's colours, which the colour-blind tell apart, darker on white
- * and lighter on black.
+ * Colours of Okabe and Ito, distinguishable with colour blindness, darker on
+ * white and lighter on black.
  */
 static const char style[] =
     "\n:root{color-scheme:light dark;--ink:#1c1f23;--soft:#5b636d;"
@@ -120,7 +120,7 @@ page_note(struct html *h, const char *fmt, ...)
 	html_leaf(h, "p", "note", line);
 }
 
-/* Parameters have a column each as long as these are few. */
+/* Up to so many parameters have a column each. */
 static bool
 params_part(const struct page *r)
 {
@@ -269,7 +269,7 @@ meta_put(struct html *h, const char *key, const char *name, const char *content)
 	html_close(h, "meta");
 }
 
-/* No script, nothing from elsewhere: the page is what is in it. */
+/* No script and no external resource: the page is self-contained. */
 static void
 top_put(struct page *r)
 {

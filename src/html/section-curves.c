@@ -1,4 +1,4 @@
-/* Learning curves: some of them when there are many, and the medians. */
+/* Learning curves, a selection when there are many, and the medians. */
 
 #include <inttypes.h>
 #include <math.h>
@@ -16,8 +16,8 @@
 enum {
 	HEIGHT = 340,
 	LINES = 60, /* at most */
-	LEADERS = 10, /* of them the best ones */
-	POINTS = 1000000 /* that are read */
+	LEADERS = 10, /* of them the best */
+	POINTS = 1000000 /* the most points read */
 };
 
 #define COUNT(a) (sizeof(a) / sizeof(a)[0])
@@ -30,7 +30,7 @@ struct curves {
 	struct sparkline medians;
 };
 
-/* Who of two trials comes first among leaders; equals by number. */
+/* Order of two trials among the best; equals by number. */
 static int
 leader_compare(const void *a, const void *b, void *arg)
 {
@@ -49,7 +49,7 @@ leader_compare(const void *a, const void *b, void *arg)
 	return (i > j) - (i < j);
 }
 
-/* The best ones, then others from the first trial to the last. */
+/* Select the best, then others from the first trial to the last. */
 static void
 lines_choose(struct curves *c)
 {
@@ -64,7 +64,7 @@ lines_choose(struct curves *c)
 	c->n = c->all;
 	if (c->all <= LINES)
 		return;
-	/* Every step-th of the others, in the order of how good they are. */
+	/* Every step-th of the others, from best to worst. */
 	rest = LINES - LEADERS;
 	step = (c->all - LEADERS) / rest;
 	for (i = 0; i < rest; i++)
@@ -97,7 +97,7 @@ lines_read(struct curves *c, struct err *e)
 	return rows_curve(&c->medians, c->r->store, sql, NULL, e);
 }
 
-/* The frame of all lines. */
+/* The ranges of both axes over all lines. */
 static void
 frame_fit(struct curves *c, struct chart *chart)
 {
@@ -147,7 +147,7 @@ line_class(const struct page *r, size_t i)
 	return r->trials[i].state == TRIAL_STOPPED ? "cut" : "bad";
 }
 
-/* The best one on the others, the medians on it. */
+/* The best line above the others, the medians on top. */
 static void
 lines_put(struct curves *c, struct chart *chart)
 {

@@ -1,4 +1,4 @@
-/* Several objectives: trials by two of them at a time, and the front. */
+/* Several objectives: trials by each pair of them, and the front. */
 
 #include <math.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 
 enum { HEIGHT = 320, SQUARE = 5, PAIRS = 3 };
 
-/* The frame of one objective. */
+/* The range of one objective. */
 static void
 aim_fit(const struct page *r, size_t k, struct axis *a)
 {
@@ -57,7 +57,7 @@ marks_put(struct page *r, struct chart *c, size_t k)
 	}
 }
 
-/* Those of the front say what they are, as long as they are few. */
+/* Trials of the front have tooltips, as long as they are few. */
 static int
 rings_put(struct page *r, struct chart *c, size_t k, struct err *e)
 {

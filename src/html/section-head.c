@@ -1,4 +1,4 @@
-/* The head of the page: what the study is, how it went, what came of it. */
+/* The head of the page: the study, its state and its result. */
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 #include "src/server/status/status.h"
 #include "src/server/status/rows.h"
 
-/* One fact; an empty one is left out.  text is emptied. */
+/* One fact, unless it is empty; clears text. */
 static void
 fact(struct html *h, const char *name, struct buf *text)
 {
@@ -25,7 +25,7 @@ fact(struct html *h, const char *name, struct buf *text)
 	buf_clear(text);
 }
 
-/* "2026-11-22 01:11:10 UTC" of a view's time. */
+/* "2026-11-22 01:11:10 UTC" from a time of a view. */
 static void
 time_put(struct buf *out, const char *iso)
 {
@@ -76,7 +76,7 @@ counts_put(struct page *r, struct buf *b)
 	fact(&r->h, "Trials", b);
 }
 
-/* Where model and output of the best trial are, when they are not here. */
+/* The URIs of the best trial's model and output, when they are remote. */
 static int
 left_put(struct page *r, struct buf *b, struct err *e)
 {
@@ -170,7 +170,7 @@ params_put(struct page *r, struct err *e)
 	return 0;
 }
 
-/* What was saved, and how sure that is. */
+/* The estimated savings and their uncertainty. */
 static int
 saved_put(struct page *r, struct buf *b, struct err *e)
 {
@@ -203,7 +203,7 @@ saved_put(struct page *r, struct buf *b, struct err *e)
 	return 0;
 }
 
-/* A state that does not last is told with its time. */
+/* A state that will change is shown with its time. */
 static void
 state_put(struct page *r, struct buf *b)
 {

@@ -1,4 +1,4 @@
-/* Every trial's objective by its number, and the best so far. */
+/* Each trial's objective by its number, and the best so far. */
 
 #include <math.h>
 #include <stdio.h>
@@ -34,7 +34,7 @@ marks_told(struct page *r, struct chart *c)
 	buf_free(&text);
 }
 
-/* Of all that lie on each other one; completed ones on top. */
+/* One of the marks that overlap; completed trials on top. */
 static void
 marks_thinned(struct page *r, struct chart *c)
 {
@@ -60,7 +60,7 @@ marks_thinned(struct page *r, struct chart *c)
 	}
 }
 
-/* Steps: nothing else is known between two trials. */
+/* Steps: the best value changes only at trials. */
 static bool
 best_line(struct page *r, struct chart *c)
 {
@@ -132,7 +132,7 @@ notes_put(struct page *r)
 		    without == 1 ? " has" : "s have");
 }
 
-/* Whether there is a line of the best. */
+/* Whether there is a line of the best value. */
 static bool
 drawing_put(struct page *r)
 {

@@ -1,4 +1,4 @@
-/* Which parameters mattered: shares of PED-ANOVA as bars. */
+/* Parameter importance: shares of PED-ANOVA as bars. */
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,14 +12,14 @@
 #include "strategies/importance/importance.h"
 
 enum {
-	LEAST = 10, /* trials below which nothing can be said */
-	HINTS = 50, /* … below which the numbers are hints */
+	LEAST = 10, /* trials below which no result is shown */
+	HINTS = 50, /* … below which the result is marked as uncertain */
 	BAR = 100
 };
 
 #define GOOD 0.1 /* the share of good trials */
 
-/* The completed trials as the command importance takes them; their number. */
+/* The completed trials as the command importance selects them; their number. */
 static size_t
 trials_take(const struct page *r, double *points, double *losses)
 {
@@ -37,7 +37,7 @@ trials_take(const struct page *r, double *points, double *losses)
 	return n;
 }
 
-/* most: the greatest share, whose bar is the longest. */
+/* most: the greatest share, which has the longest bar. */
 static void
 row_put(struct html *h, const char *name, double share, double most)
 {
@@ -64,7 +64,7 @@ row_put(struct html *h, const char *name, double share, double most)
 	html_close(h, "tr");
 }
 
-/* The greatest share first; of many parameters the first ones. */
+/* The greatest shares first, limited to the first ones. */
 static void
 shares_put(struct page *r, const size_t *order, const double *share)
 {

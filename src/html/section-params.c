@@ -1,4 +1,4 @@
-/* Each parameter against the objective: small drawings side by side. */
+/* Each parameter against the objective: a grid of small charts. */
 
 #include <math.h>
 #include <stdio.h>
@@ -15,12 +15,12 @@ enum {
 	WIDTH = 300,
 	HEIGHT = 200,
 	DRAWINGS = 24, /* at most */
-	TOLD = 2000, /* marks of all drawings that say what they are */
+	TOLD = 2000, /* marks with a tooltip in all charts */
 	SQUARE = 5,
-	COLUMNS = 12 /* so few values stand in columns */
+	COLUMNS = 12 /* up to so many values are drawn as columns */
 };
 
-/* Beside each other in a column, always in the same way. */
+/* A fixed horizontal offset of a trial within its column. */
 static double
 jitter(const struct param *p, int64_t number)
 {
@@ -32,7 +32,7 @@ jitter(const struct param *p, int64_t number)
 	       (double)levels;
 }
 
-/* The place of a trial's mark; false: it has none here. */
+/* The position of a trial's mark; false: none in this chart. */
 static bool
 place(const struct page *r, const struct chart *c, size_t trial, size_t i,
     double *x, double *y)

@@ -8,7 +8,7 @@
 #include "src/html/page.h"
 #include "src/model/study/study.h"
 
-/* Attempts; at max_run a trial may have kept its value. */
+/* Attempts that failed; a trial may keep its value at max_run. */
 #define NOT_WELL                                          \
 	"end_class NOT IN ('ok', 'stopped', 'user') AND " \
 	"(end_class <> 'timeout' OR trial IN "            \
@@ -16,7 +16,7 @@
 
 #define COUNT(a) (sizeof(a) / sizeof(a)[0])
 
-/* "The newest 25 of 123." below a table that does not show all. */
+/* "The newest 25 of 123." below a table that is cut. */
 static int
 more_put(struct page *r, const char *sql, size_t shown, const char *which,
     struct err *e)
@@ -30,7 +30,10 @@ more_put(struct page *r, const char *sql, size_t shown, const char *which,
 	return 0;
 }
 
-/* Of those that may be the best, or of all when there is none. */
+/*
+ * The condition for trials that may be the best, or for all when there are
+ * none.
+ */
 static char *
 best_sql(const struct page *r, bool all, bool cost)
 {
@@ -122,7 +125,7 @@ section_stops(struct page *r, struct err *e)
 	return 0;
 }
 
-/* Trials that failed, by how and why; then attempts that were tried again. */
+/* Failed trials by class and reason; then attempts that were retried. */
 int
 section_failures(struct page *r, struct err *e)
 {

@@ -1,4 +1,4 @@
-/* When attempts ran, and where: a bar for each, a row for each place. */
+/* When and where attempts ran: a bar for each, a row for each place. */
 
 #include <math.h>
 #include <stdio.h>
@@ -15,15 +15,15 @@
 enum {
 	ROW = 13, /* height of a row */
 	ROWS = 64, /* at most */
-	PLACES = 24, /* with more of them rows are not named after places */
+	PLACES = 24, /* with more places the rows are not named after them */
 	LEFT = 120,
 	NAME = 17, /* columns of a name */
-	GAP = 2 /* between bars of many, without which they are one */
+	GAP = 2 /* between bars; closer bars are drawn as one */
 };
 
 enum bar_kind { BAR_OK, BAR_STOPPED, BAR_BAD, BAR_RUNNING, BARS };
 
-/* By form, not by colour alone: their heights. */
+/* Attempts differ by the height of their bars, not by colour alone. */
 static const struct {
 	const char *class, *name;
 } bars[BARS] = {
@@ -34,7 +34,7 @@ static const struct {
 };
 
 struct bar {
-	double start, end; /* seconds since 1970; end NaN = runs */
+	double start, end; /* seconds since 1970; end NaN = running */
 	long long trial;
 	int attempt;
 	enum bar_kind kind;
@@ -45,8 +45,8 @@ struct bar {
 struct row {
 	size_t place;
 	double until; /* the end of its last bar */
-	struct { /* what is drawn, of many bars */
-		double from, to; /* to < from: nothing yet */
+	struct { /* the bar being collected, of several attempts */
+		double from, to; /* to < from: empty */
 	} run[BARS];
 };
 
@@ -58,7 +58,7 @@ struct places {
 	size_t n_rows;
 	struct bar *bars;
 	size_t n, cap, left_out;
-	double from, to; /* of all */
+	double from, to; /* of the whole chart */
 };
 
 static size_t
@@ -75,7 +75,7 @@ place_find(struct places *p, const char *name)
 	return p->n_names++;
 }
 
-/* The first row of the place that is free by then; ROWS: there is no more. */
+/* The first row of the place that is free by then; ROWS: none. */
 static size_t
 row_take(struct places *p, size_t place, double start, double end)
 {
@@ -135,8 +135,8 @@ bar_add(struct places *p, const struct store_rows *rows)
 }
 
 /*
- * Attempts in the order of their starts.  Where places are names of jobs, or
- * too many for rows, the backend stands for them.
+ * Attempts in the order of their starts.  When places are job names, or too
+ * many for rows, the backend is shown instead.
  */
 static int
 bars_read(struct places *p, struct err *e)
@@ -165,7 +165,7 @@ bars_read(struct places *p, struct err *e)
 	return rc;
 }
 
-/* Rows of one place stand together, in the order in which they came. */
+/* Put the rows of one place together, in the order they appeared. */
 static size_t
 row_rank(const struct places *p, size_t row)
 {
@@ -183,7 +183,7 @@ row_at(const struct places *p, const struct chart *c, size_t row)
 	return c->top + ROW * ((double)row_rank(p, row) + 0.5);
 }
 
-/* The name of a place at the first of its rows. */
+/* The name of a place at its first row. */
 static void
 names_put(const struct places *p, struct chart *c)
 {
@@ -246,7 +246,7 @@ bars_told(const struct places *p, struct chart *c)
 	buf_free(&text);
 }
 
-/* Draw what a row has gathered. */
+/* Draw the bar collected in a row. */
 static void
 run_put(struct row *row, enum bar_kind kind, double y, struct buf *d)
 {

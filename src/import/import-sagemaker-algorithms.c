@@ -1,8 +1,8 @@
 /*
- * Jobs that are given no program: one of AWS's own algorithms, and several
- * training definitions as one study, in which a parameter chooses one of them
- * and each has its image, constants and parameters (backend.algorithms).
- * What they search is import-sagemaker-space.c.
+ * Jobs without a program (AWS's built-in algorithms), and several training
+ * definitions as one study, in which a parameter chooses one of them and each
+ * has its image, constants and parameters (backend.algorithms).  Ranges are in
+ * import-sagemaker-space.c.
  */
 
 #include <ctype.h>
@@ -16,7 +16,7 @@
 #include "src/import/import-study.h"
 #include "src/model/space.h"
 
-/* What the objective is called where the definitions have several names. */
+/* The objective's name when the definitions have several names. */
 #define METRIC_OF_ALL "tuning_objective"
 
 enum { PARAM_NAME_MAX = 64 }; /* bytes, as in study.json */
@@ -52,7 +52,7 @@ import_is_built_in(const char *image, const char *name)
 	return n == strlen(name) && strncmp(image, name, n) == 0;
 }
 
-/* Whose log is known to hpotune without a definition of the metric. */
+/* Whether hpotune reads its log without a definition of the metric. */
 static bool
 is_known(const struct json *def)
 {
@@ -60,7 +60,7 @@ is_known(const struct json *def)
 	       import_is_built_in(image_of(def), "linear-learner");
 }
 
-/* Whether two definitions have the same image but for its tag and account. */
+/* Whether two definitions have the same image apart from tag and account. */
 static bool
 is_alike(const struct json *a, const struct json *b)
 {
@@ -84,7 +84,7 @@ has_environment(const struct json *def)
 	return j != NULL && json_count(j) > 0;
 }
 
-/* ---- names ------------------------------------------------------------------ */
+/* ---- names --------------------------------------------------------------- */
 
 char *
 import_value_of(const struct json *def)
@@ -93,12 +93,12 @@ import_value_of(const struct json *def)
 
 	if (name == NULL || *name == '\0')
 		name = "only";
-	/* It begins names of parameters. */
+	/* It becomes a prefix of parameter names. */
 	return xasprintf(
 	    "%s%s", isdigit((unsigned char)*name) ? "d-" : "", name);
 }
 
-/* In how many definitions a parameter of this name is searched. */
+/* The number of definitions that search a parameter of this name. */
 static size_t
 searched_in(const struct import *im, const char *name)
 {
@@ -113,7 +113,7 @@ searched_in(const struct import *im, const char *name)
 			for (j = j != NULL ? json_first(j) : NULL; j != NULL;
 			     j = json_next(j)) {
 				other = json_string(json_get(j, "Name"));
-				/* Columns of the views know no case. */
+				/* Columns of views are case-insensitive. */
 				n += other != NULL &&
 				     strcasecmp(other, name) == 0;
 			}
@@ -121,7 +121,7 @@ searched_in(const struct import *im, const char *name)
 	return n;
 }
 
-/* Whether it would be taken for a parameter of one algorithm only. */
+/* Whether the name would be read as a parameter of one algorithm only. */
 static bool
 has_prefix(const struct import *im, const char *name)
 {
@@ -155,7 +155,7 @@ import_param_name(const struct import *im, const char *name)
 	return whole;
 }
 
-/* ---- whether they are one study ----------------------------------------------- */
+/* ---- can they be one study ----------------------------------------------- */
 
 static bool
 is_nothing(const struct json *j)
@@ -166,7 +166,7 @@ is_nothing(const struct json *j)
 	       (json_bool(j, &yes) && !yes);
 }
 
-/* The first member of a, but for those in own, that b has otherwise. */
+/* The first member of a, except those in own, that differs in b. */
 static const char *
 member_otherwise(
     const struct json *a, const struct json *b, const char *const *own)
@@ -227,7 +227,7 @@ regex_of(const struct json *def, const char *metric)
 	return NULL;
 }
 
-/* A metric that the two would have read from their logs by other patterns. */
+/* A metric for which the two have different regular expressions. */
 static const char *
 regex_otherwise(const struct json *a, const struct json *b)
 {
@@ -246,7 +246,7 @@ regex_otherwise(const struct json *a, const struct json *b)
 	return NULL;
 }
 
-/* What one of them lacks for it; false: nothing. */
+/* What one definition lacks for it; false: nothing. */
 static bool
 one_why(struct buf *why, const struct import *im, const struct json *def)
 {
@@ -288,7 +288,7 @@ one_why(struct buf *why, const struct import *im, const struct json *def)
 	return false;
 }
 
-/* What parts two of them; false: nothing. */
+/* What separates two definitions; false: nothing. */
 static bool
 two_why(struct buf *why, const struct json *a, const struct json *b)
 {
@@ -358,7 +358,7 @@ import_algorithm_find(struct import *im)
 	    has_environment(im->def))
 		return;
 	im->algorithm = true;
-	/* A name that means something here has to have a prefix. */
+	/* A name with a meaning in hpotune needs a prefix. */
 	for (k = 0; range_lists[k] != NULL; k++) {
 		j = import_at(ranges, range_lists[k], NULL);
 		for (j = j != NULL ? json_first(j) : NULL; j != NULL;
@@ -386,7 +386,7 @@ import_several_metric(const struct import *im)
 	return metric_of(im->defs[0]);
 }
 
-/* ---- what is written ----------------------------------------------------------- */
+/* ---- output -------------------------------------------------------------- */
 
 void
 import_choice_put(struct import *im)
@@ -407,7 +407,7 @@ import_choice_put(struct import *im)
 	buf_puts(&im->out, im->n_defs > 1 ? "] }" : " }");
 }
 
-/* Constants, and the hints that stand for ranges. */
+/* Constants, and the hints that replace ranges. */
 static void
 constants_put(struct import *im)
 {
@@ -470,7 +470,7 @@ import_algorithms_put(struct import *im)
 		each_put(im);
 	else
 		import_text(im, 2, "image", image_of(im->def));
-	/* Linear learner writes none. */
+	/* Linear learner has none. */
 	for (i = 0; i < (im->n_defs > 0 ? im->n_defs : 1); i++)
 		kept = kept &&
 		       !import_is_built_in(

@@ -1,6 +1,6 @@
 /*
- * What a tuning job says and a study does not carry, by name: each member of
- * the JSON that no other file of the import has read.
+ * Notes the parts of a tuning job that a study does not contain: each member of
+ * the JSON that no other file of the import reads.
  */
 
 #include <stdlib.h>
@@ -12,9 +12,9 @@
 
 enum { KEYS_MAX = 24 };
 
-/* The members of each object that are read, or only say what became of it. */
+/* The members of each object that are read, or only describe results. */
 static const struct place {
-	const char *path; /* of the object, from the request or a definition */
+	const char *path; /* from the request or a definition */
 	const char *keys[KEYS_MAX];
 } places[] = {
 	{ "", { "HyperParameterTuningJobName", "HyperParameterTuningJobConfig",

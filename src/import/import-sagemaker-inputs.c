@@ -57,7 +57,7 @@ import_file_system_put(
 			theirs ? file_system[i].theirs : file_system[i].ours));
 }
 
-/* A word of theirs; nothing when it is what a study takes by default. */
+/* A value in AWS's spelling; nothing when it is the study's default. */
 static void
 word_put(struct import *im, const char *key, const struct json *j,
     const char *by_default)
@@ -79,7 +79,10 @@ s3_put(struct import *im, const struct json *s3)
 	import_copy(im, 4, "groups", json_get(s3, "InstanceGroupNames"));
 }
 
-/* Whether it is an S3 prefix for every machine, and nothing else is said. */
+/*
+ * Whether it is an S3 prefix, replicated to all machines, without other
+ * settings.
+ */
 static bool
 is_plain(const struct json *channel, const struct json *s3)
 {

@@ -12,7 +12,7 @@
 #include "src/base/mem.h"
 #include "src/import/import-study.h"
 
-/* Whether one of the first n definitions has it, which reads it alike. */
+/* Whether one of the first n definitions has the same member. */
 static bool
 metric_is_there(const struct import *im, size_t n, const char *metric)
 {
@@ -71,7 +71,9 @@ metrics_put(struct import *im, struct err *e)
 	return 0;
 }
 
-/* Braces have a meaning in trial.env, and some names are the server's. */
+/*
+ * Braces are escaped in trial.env, and names reserved for the server are noted.
+ */
 static void
 env_put(struct import *im)
 {
@@ -154,7 +156,7 @@ image_put(struct import *im)
 	    json_string(import_at(spec, "TrainingInputMode", NULL)));
 }
 
-/* Instance types in order of preference, of either shape. */
+/* Instance types in order of preference, of both shapes. */
 static void
 machines_put(struct import *im)
 {
@@ -166,7 +168,7 @@ machines_put(struct import *im)
 	    import_at(one != NULL ? one : many, "VolumeSizeInGB", NULL);
 	int64_t gb, keep;
 
-	/* Where there are several types, each has its volume: one for all. */
+	/* With several types, each has its volume size: use one for all. */
 	if (volume == NULL && list != NULL)
 		volume = import_at(json_first(list), "VolumeSizeInGB", NULL);
 	if (list == NULL)
@@ -277,10 +279,10 @@ tags_put(struct import *im)
 	import_close(im, 2, '}');
 }
 
-/* Members that the block passes on as they are, some within others. */
+/* Members that the block passes on unchanged, some within others. */
 static const struct {
 	const char *object,
-	    *member; /* of theirs; object NULL: the definition */
+	    *member; /* in AWS's shape; object NULL: the definition */
 	const char *within; /* of extra */
 } extras[] = {
 	{ NULL, "EnableNetworkIsolation", NULL },
@@ -295,7 +297,7 @@ static const struct {
 
 enum { N_EXTRAS = sizeof extras / sizeof extras[0] };
 
-/* False is what holds without the member, and "" is no key. */
+/* A member that is false or empty equals a missing one. */
 static const struct json *
 extra_find(const struct import *im, size_t i)
 {
@@ -342,7 +344,7 @@ extra_put(struct import *im)
 		import_close(im, 2, '}');
 }
 
-/* Where checkpoints were: each trial has its own folder here. */
+/* The checkpoint location: here each trial has a folder of its own. */
 static void
 checkpoints_note(struct import *im)
 {
@@ -392,7 +394,7 @@ import_job_put_backend(struct import *im, struct err *e)
 		import_note(im,
 		    "backend.s3: name a prefix for code, checkpoints "
 		    "and output");
-	/* What the hosting of models takes is what a tuning job leaves. */
+	/* A tuning job's models are archives that can be hosted. */
 	if (!im->algorithm && (packing == NULL || strcmp(packing, "NONE") != 0))
 		import_text(im, 2, "model", "tar.gz");
 	if (kms != NULL && *kms != '\0')

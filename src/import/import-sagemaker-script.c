@@ -1,8 +1,8 @@
 /*
  * The script of a framework's job and how its processes are started.  The SDK
- * says both by hyperparameters with names of its own (sagemaker_program,
+ * passes both as hyperparameters with reserved names (sagemaker_program,
  * sagemaker_mpi_enabled, …), all values as JSON; with autotune they are hints
- * of AutoParameters and not static.
+ * of AutoParameters instead of static ones.
  */
 
 #include <stdlib.h>
@@ -26,8 +26,8 @@
 #define HP_MODEL IMPORT_HP_MODEL
 
 /*
- * The launchers of the toolkit.  Where several flags are true the first row
- * counts: smddp and modelparallel set torchrun's or MPI's beside their own.
+ * The launchers of the toolkit.  When several flags are true the first row
+ * applies: smddp and modelparallel also set those of torchrun or MPI.
  */
 static const struct import_launcher launchers[] = {
 	{ "modelparallel", HP_MPI, NULL, 1, HP_MPI_COUNT, HP_MPI_OPTIONS,
@@ -48,12 +48,12 @@ static const struct import_launcher launchers[] = {
 
 enum { N_LAUNCHERS = sizeof launchers / sizeof launchers[0] };
 
-/* What hpotune says to the toolkit itself, or nobody needs in a study. */
+/* Hyperparameters that hpotune sets itself, or that a study does not need. */
 static const char *const made_anew[] = { "sagemaker_job_name",
 	"sagemaker_region", "sagemaker_instance_type",
 	"sagemaker_estimator_class_name", "sagemaker_estimator_module", NULL };
 
-/* The value of a hyperparameter that is not searched, as it is written. */
+/* The value of a hyperparameter that is not searched, as written. */
 static const char *
 fixed_find(const struct import *im, const char *name)
 {
@@ -73,7 +73,7 @@ fixed_find(const struct import *im, const char *name)
 	return NULL;
 }
 
-/* The same without the quotes of JSON, to be freed; or NULL. */
+/* The same without JSON quotes; the caller frees it.  Or NULL. */
 static char *
 fixed_text(const struct import *im, const char *name)
 {
@@ -150,7 +150,7 @@ ends_in(const char *text, const char *end)
 	return n > m && strcmp(text + n - m, end) == 0;
 }
 
-/* A text of a command, in which braces have a meaning. */
+/* A text of a command, with braces escaped. */
 static void
 argument_put(struct import *im, const char *front, const char *text)
 {
@@ -162,7 +162,7 @@ argument_put(struct import *im, const char *front, const char *text)
 	buf_free(&b);
 }
 
-/* As the toolkit starts it, by the end of its name. */
+/* Chosen by its suffix, as in the toolkit. */
 void
 import_script_put_command(struct import *im)
 {
@@ -180,7 +180,10 @@ import_script_put_command(struct import *im)
 		return;
 	}
 	if (program == NULL) {
-		/* What SageMaker runs in an image without a program. */
+		/*
+		 * The command that SageMaker runs in an image without a
+		 * program.
+		 */
 		buf_puts(&im->out, "[\"train\"]");
 		import_note(im,
 		    "trial.command: \"train\" is what SageMaker runs "
@@ -198,7 +201,7 @@ import_script_put_command(struct import *im)
 	buf_puts(&im->out, ", \"{params}\"]");
 }
 
-/* The folder is not there yet: hpotune check asks for it until it is. */
+/* The folder does not exist yet: hpotune check reports it until it does. */
 static void
 code_put(struct import *im)
 {
@@ -230,7 +233,7 @@ code_put(struct import *im)
 	free(from);
 }
 
-/* A value that is JSON as it is; nothing when it is none. */
+/* A JSON value, copied; nothing when it is not valid JSON. */
 static bool
 raw_put(struct import *im, int depth, const char *key, const char *text,
     enum json_type type)
@@ -251,7 +254,7 @@ raw_put(struct import *im, int depth, const char *key, const char *text,
 	return good;
 }
 
-/* [ "group" ]: one group trains together. */
+/* [ "group" ]: a single group trains. */
 static void
 group_put(struct import *im)
 {
@@ -301,7 +304,7 @@ launcher_put(struct import *im)
 	import_close(im, 2, '}');
 }
 
-/* Whether name is said by the block, or by the command. */
+/* Whether the block or the command already covers name. */
 static bool
 is_carried(const struct import *im, const char *name)
 {
@@ -325,7 +328,7 @@ is_carried(const struct import *im, const char *name)
 	if (l != NULL && (strcmp(name, l->flag) == 0 ||
 			     (l->and != NULL && strcmp(name, l->and) == 0)))
 		return true;
-	/* A flag that is false says nothing. */
+	/* A flag that is false is ignored. */
 	for (i = 0; i < N_LAUNCHERS; i++)
 		if (strcmp(name, launchers[i].flag) == 0)
 			return !fixed_true(im, name);
@@ -345,7 +348,10 @@ left_out(struct import *im, const char *name)
 	    value != NULL && *value != '\0' ? value : "(empty)");
 }
 
-/* Each hyperparameter of the toolkit that is neither carried nor made anew. */
+/*
+ * Note each toolkit hyperparameter that is neither converted nor set by
+ * hpotune.
+ */
 static void
 rest_note(struct import *im)
 {

@@ -12,10 +12,13 @@
 #include "src/base/mem.h"
 #include "src/import/import-study.h"
 
-/* Bounds whose ratio is at least this are searched by logarithm ("Auto"). */
+/*
+ * Ranges of scale "Auto" whose bounds have at least this ratio become
+ * logarithmic.
+ */
 #define AUTO_LOG_RATIO 1000.0
 
-/* SageMaker writes bounds as texts; some tools write them as numbers. */
+/* SageMaker writes bounds as strings; some tools write them as numbers. */
 static int
 bound_read(double *x, const struct json *range, const char *key, struct err *e)
 {
@@ -56,7 +59,7 @@ scale_put(struct import *im, const struct json *range, double min, double max,
 	return 0;
 }
 
-/* The name, and what makes it active. */
+/* The name, and its condition. */
 static void
 param_open(struct import *im, const char *name)
 {
@@ -110,8 +113,8 @@ range_put(struct import *im, const struct json *range, const char *type,
 }
 
 /*
- * The SDK writes values of a framework's job as JSON ("\"adam\"", "0.1"),
- * other tools as they are: what reads as a scalar of JSON is one.
+ * The SDK writes values of a framework's job as JSON ("\"adam\"", "0.1"), other
+ * tools write them plainly: a string that parses as a JSON scalar is one.
  */
 void
 import_value_put(struct import *im, const char *text)
@@ -184,7 +187,9 @@ choice_put(struct import *im, const struct json *range, struct err *e)
 	return 0;
 }
 
-/* Ranges that SageMaker would choose itself stay at their hint. */
+/*
+ * Ranges that SageMaker would choose itself (AutoParameters) become their hint.
+ */
 static int
 auto_put(struct import *im, const struct json *range, struct err *e)
 {
@@ -196,7 +201,9 @@ auto_put(struct import *im, const struct json *range, struct err *e)
 	    json_read_string(name, &text, e) != 0 ||
 	    json_read_string(hint, &value, e) != 0)
 		return -1;
-	/* Those of the toolkit are not the program's: import-sagemaker-script.c. */
+	/*
+	 * Hyperparameters of the toolkit are read by import-sagemaker-script.c.
+	 */
 	if (import_script_is_toolkit(im, text))
 		return 0;
 	fixed_put(im, text, value);
@@ -257,7 +264,7 @@ import_space_ranges(const struct import *im)
 			      : import_at(im->config, "ParameterRanges", NULL);
 }
 
-/* What the job of im->def searches. */
+/* The searched parameters of im->def. */
 static int
 searched_put(struct import *im, struct err *e)
 {

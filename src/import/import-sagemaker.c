@@ -1,6 +1,6 @@
 /*
- * A tuning job of SageMaker as a study: what goes where, and what does not.
- * Shapes: API reference, CreateHyperParameterTuningJob.
+ * A SageMaker tuning job as a study, and notes on what is lost.  Shapes: API
+ * reference, CreateHyperParameterTuningJob.
  */
 
 #include <ctype.h>
@@ -105,7 +105,7 @@ objective_put(struct import *im, struct err *e)
 	const char *text;
 	size_t i;
 
-	/* Of several definitions each has its own. */
+	/* With several definitions, each has its own. */
 	j = import_at(im->def, "TuningObjective", NULL);
 	if (j == NULL)
 		j = import_at(
@@ -125,7 +125,7 @@ objective_put(struct import *im, struct err *e)
 	json_put_string(&im->out, text);
 	buf_printf(
 	    &im->out, ", \"goal\": \"%s\"", i == 0 ? "maximize" : "minimize");
-	/* SageMaker's result of a job is what it said last. */
+	/* In SageMaker the last value of a job is its result. */
 	buf_puts(&im->out, ", \"value\": \"last\"");
 	j = import_at(im->config, "TuningJobCompletionCriteria",
 	    "TargetObjectiveMetricValue");
@@ -142,7 +142,9 @@ enum {
 	NAME_PART = 15 /* of a definition's name */
 };
 
-/* At most max characters of name as [a-z0-9][a-z0-9-]*; the new length. */
+/*
+ * Append at most max characters of name as [a-z0-9][a-z0-9-]*; the new length.
+ */
 static size_t
 name_add(char *text, size_t n, size_t max, const char *name)
 {
@@ -237,7 +239,7 @@ stopping_put(struct import *im, struct err *e)
 	return 0;
 }
 
-/* A number of jobs: of several studies each has its share, rounded up. */
+/* A number of jobs; with several studies each gets its share, rounded up. */
 static bool
 share_put(struct import *im, const char *key, const struct json *j)
 {
@@ -251,7 +253,7 @@ share_put(struct import *im, const char *key, const struct json *j)
 	return true;
 }
 
-/* AWS does not say by which rule it finds it; ours is said. */
+/* AWS does not publish its convergence rule; state ours. */
 static void
 convergence_put(struct import *im, const struct json *done)
 {
@@ -267,7 +269,7 @@ convergence_put(struct import *im, const struct json *done)
 			"limits.convergence has one of its own");
 }
 
-/* Trials of earlier tuning jobs: the study asks AWS for them. */
+/* Trials of earlier tuning jobs: the study reads them from AWS. */
 static void
 warm_put(struct import *im)
 {
@@ -327,9 +329,9 @@ limits_put(struct import *im, struct err *e)
 	return 0;
 }
 
-/* ---- definitions: in the file, or in one of their own --------------------- */
+/* ---- definitions: in the file, or in a second one ------------------------ */
 
-/* Of an object or a list of them, the one number i; NULL behind the last. */
+/* Element i of an object (one element) or a list; NULL after the last. */
 static const struct json *
 one_of(const struct json *j, size_t i)
 {
@@ -340,7 +342,7 @@ one_of(const struct json *j, size_t i)
 	return j;
 }
 
-/* Where definitions stand: a list, or one; NULL = nowhere. */
+/* The JSON of the definitions: a list, or an object; NULL = none. */
 static const struct json *
 definitions_of(const struct json *root)
 {
@@ -413,7 +415,10 @@ definition_named(
 	return json_want(im->def, JSON_OBJECT, e);
 }
 
-/* The one training definition, and where the errors about it stand. */
+/*
+ * Select the only training definition, and the document that errors about it
+ * name.
+ */
 static int
 definition_find(
     struct import *im, const struct json *more, const char *name, struct err *e)

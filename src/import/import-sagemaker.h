@@ -1,6 +1,6 @@
 /*
- * A HyperParameterTuningJobConfig with its training definition -> the text of
- * a study.json.  Text to text: asks nobody and writes no file.
+ * A HyperParameterTuningJobConfig with its training definition -> the text of a
+ * study.json.  No network or file access.
  */
 
 #ifndef HPOTUNE_IMPORT_SAGEMAKER_H
@@ -19,24 +19,26 @@ struct import_source {
 	 * DescribeHyperParameterTuningJob, or a configuration alone.
 	 */
 	const struct json *root;
-	/* What a second file says: a definition or a list of them, or NULL. */
+	/* A second document: a definition or a list of them, or NULL. */
 	const struct json *more;
-	/* The name of one of several, or NULL: all of them in one study. */
+	/* The name of one definition, or NULL: all of them in one study. */
 	const char *definition;
-	int parts; /* so many studies share the tuning job's limits; 0 = one */
+	int parts; /* number of studies that share the tuning job's limits; 0 = one */
 };
 
 /*
- * notes: one line each on what has no place in a study.json, or was chosen
- * here.  Fails when there are several definitions, none is named, and they
- * cannot be one study.
+ * notes: one line each on what has no equivalent in study.json, or was chosen
+ * by the import.  Fails when there are several definitions, none is named, and
+ * they cannot be one study.
  */
 int import_sagemaker(struct buf *out, struct buf *notes,
     const struct import_source *, struct err *);
-/* Whether several definitions can be one study; else why not, one clause. */
+/*
+ * Whether several definitions can be one study; otherwise why not, one clause.
+ */
 bool import_sagemaker_is_one(
     const struct json *root, const struct json *more, struct buf *why);
-/* How many definitions there are, and what number i is called, or NULL. */
+/* The number of definitions, and the name of number i, or NULL. */
 size_t import_sagemaker_count(const struct json *root, const struct json *more);
 const char *import_sagemaker_name(
     const struct json *root, const struct json *more, size_t i);

@@ -1,4 +1,4 @@
-/* What the files of the import from SageMaker share. */
+/* Shared by the files of the import from SageMaker. */
 
 #ifndef HPOTUNE_IMPORT_STUDY_H
 #define HPOTUNE_IMPORT_STUDY_H
@@ -14,16 +14,17 @@ struct json;
 #define IMPORT_HP_MODEL "mp_parameters"
 #define IMPORT_HP_GROUPS "sagemaker_distribution_instance_groups"
 
-#define IMPORT_CHOICE "algorithm" /* the parameter that chooses one */
+#define IMPORT_CHOICE "algorithm" /* the parameter that chooses one of them */
 
-enum { IMPORT_DEFS_MAX = 32 }; /* as many as backend.algorithms may have */
+enum { IMPORT_DEFS_MAX = 32 }; /* limit of backend.algorithms */
 
-struct import_launcher { /* one of the toolkit's, by its hyperparameters */
+struct import_launcher { /* a launcher of the toolkit, by its hyperparameters */
 	const char *word; /* of backend.distribution */
-	const char *flag, *and; /* true of it; and may be NULL */
-	int version; /* of modelparallel, which has mp_parameters; else 0 */
+	const char *flag,
+	    *and; /* hyperparameters that must be true; and may be NULL */
+	int version; /* of modelparallel with mp_parameters; otherwise 0 */
 	const char *count, *options; /* or NULL */
-	bool typed; /* is told the type of the machines */
+	bool typed; /* it is given the instance type */
 };
 
 struct import {
@@ -32,84 +33,87 @@ struct import {
 	const struct json *root, *config, *def; /* def: NULL = none */
 	char *program; /* sagemaker_program, or NULL */
 	const struct import_launcher *launcher; /* of the toolkit, or NULL */
-	bool algorithm; /* the job is given no program: container algorithm */
-	const struct json *defs[IMPORT_DEFS_MAX]; /* of this one study */
-	size_t n_defs; /* 0: there is one, and no backend.algorithms */
-	int parts; /* of how many studies this is one */
-	int shift; /* is added to every depth */
-	bool fresh; /* nothing stands yet in the open bracket */
+	bool algorithm; /* without a program: container algorithm */
+	const struct json *defs[IMPORT_DEFS_MAX]; /* of this study */
+	size_t n_defs; /* 0: one, without backend.algorithms */
+	int parts; /* number of studies of the tuning job */
+	int shift; /* added to each depth */
+	bool fresh; /* nothing was written after the open bracket */
 	bool hyperband;
 };
 
-/* Members, indented by depth. */
+/* Write members, indented by depth. */
 void import_key(struct import *, int depth, const char *key);
 void import_open(struct import *, int depth, const char *key, char bracket);
 void import_close(struct import *, int depth, char bracket);
-/* Nothing when text is NULL. */
+/* Writes nothing when text is NULL. */
 void import_text(struct import *, int depth, const char *key, const char *text);
-/* False, and nothing is written, when it is no number. */
+/* False, and writes nothing, when it is not a number. */
 bool
 import_number(struct import *, int depth, const char *key, const struct json *);
-/* A value as it is; nothing when it is NULL. */
+/* Copy a value; writes nothing when it is NULL. */
 void
 import_copy(struct import *, int depth, const char *key, const struct json *);
-/* A text in which braces have a meaning, so that it keeps its own. */
+/* Append a text with braces escaped. */
 void import_escape_braces(struct buf *, const char *text);
 void import_note(struct import *, const char *);
 /* j.a, or j.a.b; NULL where one is missing; j may be NULL. */
 const struct json *
 import_at(const struct json *j, const char *a, const char *b);
 
-/* import-sagemaker-space.c: ranges and constants. */
+/* import-sagemaker-space.c: write ranges and constants. */
 int import_space_put(struct import *, struct err *);
 /*
- * A hyperparameter's text as a value, which becomes the same text again: of an
- * algorithm's job as it is, of a program's without the quotes of JSON.
+ * Write a hyperparameter's string as a value that converts back to the same
+ * string: unchanged for an algorithm, without JSON quotes for a program.
  */
 void import_value_put(struct import *, const char *text);
-/* That a parameter without bounds stays at its hint. */
+/* Note that a parameter without bounds keeps its hint. */
 void import_auto_note(struct import *, const char *name);
-/* The ranges that hold for the definition, or NULL. */
+/* The ranges of the definition, or NULL. */
 const struct json *import_space_ranges(const struct import *);
 /* import-sagemaker-algorithms.c: jobs that are given no program. */
-/* Whether an image is AWS's own of this name, by its own name. */
+/* Whether an image is AWS's built-in algorithm of this name. */
 bool import_is_built_in(const char *image, const char *name);
 /*
- * Whether the definitions of a list can be one study: then im has them; else
- * why they cannot, one clause.
+ * Whether the definitions of a list can be one study: then stored in im;
+ * otherwise why not, one clause.
  */
 bool
 import_several_find(struct import *, const struct json *list, struct buf *why);
-/* Whether the one definition is of an algorithm of AWS's. */
+/* Determine whether the only definition is a built-in algorithm. */
 void import_algorithm_find(struct import *);
-/* What the objective of several definitions is called. */
+/* The objective's name for several definitions. */
 const char *import_several_metric(const struct import *);
-/* What stands for a definition in the study; to be freed. */
+/* The value of the choosing parameter for a definition; the caller frees it. */
 char *import_value_of(const struct json *def);
-/* What a hyperparameter of im->def is called in the study; to be freed. */
+/* The study's name of a hyperparameter of im->def; the caller frees it. */
 char *import_param_name(const struct import *, const char *name);
-/* The parameter that chooses a definition, and what stands in the block. */
+/* Write the choosing parameter, and write the block's list. */
 void import_choice_put(struct import *);
 void import_algorithms_put(struct import *);
-/* import-sagemaker-script.c: the program of a framework's job, and its launcher. */
+/*
+ * import-sagemaker-script.c: find the program of a framework's job, and its
+ * launcher.
+ */
 void import_script_find(struct import *);
-/* Whether a hyperparameter belongs to the toolkit and not to the program. */
+/* Whether a hyperparameter belongs to the toolkit, not to the program. */
 bool import_script_is_toolkit(const struct import *, const char *name);
-/* NULL when there is none; torch: beside torch_distributed. */
+/* NULL when there is none; torch: used with torch_distributed. */
 const struct import_launcher *
 import_script_launcher(const char *word, int version, bool torch);
 void import_script_put_command(struct import *);
 void import_script_put(struct import *);
-/* import-sagemaker-inputs.c: channels. */
+/* import-sagemaker-inputs.c: write the channels. */
 void import_inputs_put(struct import *);
-/* A word of a channel in the other spelling, from theirs or to it. */
+/* Convert a word of a channel from AWS's spelling, or to it. */
 const char *import_channel_word(const char *text, bool theirs);
-/* The same of the members of a file system. */
+/* The same for the members of a file system. */
 void import_file_system_put(
     struct import *, int depth, const struct json *from, bool theirs);
-/* import-sagemaker-dropped.c: members that no other file reads. */
+/* import-sagemaker-dropped.c: note members that no other file reads. */
 void import_dropped_note(struct import *);
-/* import-sagemaker-job.c: the training definition. */
+/* import-sagemaker-job.c: write the training definition. */
 int import_job_put_trial(struct import *, struct err *);
 int import_job_put_backend(struct import *, struct err *);
 

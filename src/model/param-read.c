@@ -1,6 +1,6 @@
 /*
- * One parameter of study.json -> struct param.  Every rule about what a
- * parameter by itself may be stands here.
+ * One parameter of study.json -> struct param, with all checks that concern a
+ * single parameter.
  */
 
 #include <ctype.h>
@@ -16,11 +16,12 @@
 enum { VALUES_MAX = 1000, NAME_MAX_LEN = 64 };
 
 #define INT_MAX_ABS 9007199254740992 /* 2^53 */
-#define LEVELS_MAX 1125899906842624.0 /* 2^50: each finds its place in u */
+#define LEVELS_MAX 1125899906842624.0 /* 2^50: levels distinct in u */
 #define LOG_INT_MAX 1099511627776.0 /* 2^40 */
 #define FLOAT_MAX_ABS 1e300
 #define FLOAT_MIN_LOG 1e-300
-#define NARROWEST 1e-9 /* max - min, of the larger of both */
+#define NARROWEST \
+	1e-9 /* the least max - min, as a share of the larger of both */
 #define STEP_MIN_SHARE 1e-12 /* of the largest bound */
 
 static const char *const types[] = { [PARAM_FLOAT] = "float",
@@ -39,7 +40,7 @@ static const char *const choice_keys[] = { "type", "values", "ordered",
 static const char *const fixed_keys[] = { "type", "value", "when", NULL };
 static const char *const all_keys[] = { "type", "min", "max", "step", "scale",
 	"values", "ordered", "value", "default", "when", NULL };
-/* What {…} in a command already means. */
+/* Names that {…} in a command already uses. */
 static const char *const reserved[] = { "trial", "attempt", "params",
 	"checkpoint_dir", "output_dir", NULL };
 
@@ -148,7 +149,7 @@ log_check(const struct param *p, const struct json *block, struct err *e)
 		    min, e, "a log scale needs min of at least 1e-300");
 	if (p->type == PARAM_INT && p->max > LOG_INT_MAX)
 		return json_err(
-		    max, e, "an int on a log scale goes up to 2^40");
+		    max, e, "an int on a log scale must not exceed 2^40");
 	return 0;
 }
 
@@ -215,7 +216,7 @@ read_step(struct param *p, const struct json *block, struct err *e)
 	return 0;
 }
 
-/* A continuum needs more room than the last digits of its bounds. */
+/* A continuous range must be wider than the rounding of its bounds. */
 static bool
 too_narrow(const struct param *p)
 {
@@ -247,7 +248,7 @@ read_number(struct param *p, const struct json *block, struct err *e)
 	return 0;
 }
 
-/* A value of the parameter's own: its text is kept. */
+/* A value of this parameter: its text is copied. */
 static int
 read_own_value(struct param *p, const struct json *j, struct err *e)
 {
@@ -262,7 +263,7 @@ read_own_value(struct param *p, const struct json *j, struct err *e)
 		    j, e, "a text of more than %d bytes", PARAM_TEXT_MAX);
 	for (i = 0; i < p->n_values; i++)
 		if (param_value_equal(&p->values[i], &v))
-			return json_err(j, e, "this value stands here twice");
+			return json_err(j, e, "this value is given twice");
 	if (v.kind == VALUE_TEXT)
 		v.text = xstrdup(v.text);
 	p->values[p->n_values++] = v;

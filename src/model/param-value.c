@@ -1,4 +1,4 @@
-/* Values in the user's terms: read, compared and written. */
+/* Parameter values in the user's terms: parse, compare, write. */
 
 #include <inttypes.h>
 #include <string.h>

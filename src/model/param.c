@@ -1,7 +1,7 @@
 /*
- * One parameter and the interval [0, 1].  decode and encode are each other's
- * inverse on every value a parameter has: continuous values are rounded to
- * decimals that survive the way there and back, levels stand in the middle of
+ * Maps one parameter to the interval [0, 1] and back. decode and encode are
+ * inverse on each value of the parameter: continuous values are rounded to
+ * decimals that survive both conversions, levels are encoded at the middle of
  * their share of the interval.
  */
 
@@ -15,25 +15,25 @@
 #include "src/model/param.h"
 
 /*
- * Decimal digits that are kept, counted from the largest number of the range
- * (or from the number itself on a log scale).  A double has 15; the way
- * through log, division, multiplication and exp costs up to three of them.
+ * Decimal digits kept, counted from the largest number of the range (or from
+ * the number itself on a log scale).  A double has 15; log, division,
+ * multiplication and exp cost up to three of them.
  */
 enum {
 	DIGITS_LINEAR = 13,
 	DIGITS_STEP = 14,
 	DIGITS_LOG = 12,
-	DIGITS_REVERSE = 13 /* behind the point */
+	DIGITS_REVERSE = 13 /* after the decimal point */
 };
 
-/* The place of the leading digit: 0 for 1 to 9.99, -1 for 0.1. */
+/* The exponent of the leading digit: 0 for 1 to 9.99, -1 for 0.1. */
 static int
 exponent10(double x)
 {
 	return x == 0 ? 0 : (int)floor(log10(fabs(x)));
 }
 
-/* Round to a multiple of 10^place, as a decimal rounds. */
+/* Round to a multiple of 10^place, in decimal. */
 static double
 round_at(double x, int place)
 {
@@ -57,14 +57,17 @@ clamp(double x, double min, double max)
 	return x < min ? min : x > max ? max : x;
 }
 
-/* The place of the last digit kept of numbers between min and max. */
+/* The exponent of the last digit kept of numbers between min and max. */
 static int
 last_place(const struct param *p, int digits)
 {
 	return exponent10(fmax(fabs(p->min), fabs(p->max))) - digits + 1;
 }
 
-/* Levels of a step that need not fit: 1 - 0.9 is a little less than 0.1. */
+/*
+ * The number of levels of a step; allows for rounding: 1 - 0.9 is slightly less
+ * than 0.1.
+ */
 static uint64_t
 step_levels(const struct param *p)
 {
@@ -100,7 +103,7 @@ is_log_int(const struct param *p)
 	return p->type == PARAM_INT && p->scale == SCALE_LOG;
 }
 
-/* The number of level i of an int or a float with step, and back. */
+/* The number at level i of an int or a float with step, and back. */
 static double
 level_number(const struct param *p, double i)
 {
@@ -122,7 +125,7 @@ number_level(const struct param *p, double x)
 	return round((x - p->min) / p->step);
 }
 
-/* Where a continuous number stands, before and after scaling. */
+/* Apply the scale to a continuous number, and its inverse. */
 static double
 scale_number(const struct param *p, double x)
 {
@@ -186,10 +189,7 @@ encode_continuous(const struct param *p, double x)
 	return clamp((scale_number(p, x) - low) / (high - low), 0, 1);
 }
 
-/*
- * Whole numbers on a log scale: each has the share of log(v - 1/2) to
- * log(v + 1/2).
- */
+/* Whole numbers on a log scale: v covers log(v - 1/2) to log(v + 1/2). */
 static double
 decode_log_int(const struct param *p, double u)
 {
@@ -275,7 +275,7 @@ param_encode(const struct param *p, const struct value *v)
 	return clamp((i + 0.5) / (double)levels, 0, 1);
 }
 
-/* On a grid a number must be a level, but for the last digits of a decimal. */
+/* With a step a number must be a level, apart from its last decimal digits. */
 static bool
 fit_number(const struct param *p, struct value *v)
 {

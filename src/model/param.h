@@ -8,16 +8,20 @@
 #include "src/model/space.h"
 
 enum {
-	PARAM_TEXT_MAX = 4096 /* bytes of a text that is a value */
+	PARAM_TEXT_MAX = 4096 /* bytes of a text value */
 };
 
-/* u in [0, 1] (NaN counts as 0.5) -> a value; what is not in [0, 1] is clamped. */
+/* Map u in [0, 1] (clamped; NaN counts as 0.5) to a value. */
 void param_decode(const struct param *, double u, struct value *);
-/* A value that the parameter can have -> the middle of what decodes to it. */
+/*
+ * Map a value of the parameter to the middle of the interval that decodes to
+ * it.
+ */
 double param_encode(const struct param *, const struct value *);
 /*
- * Turn a value as somebody wrote it into the one of the parameter (0.30000001
- * on a grid of tenths is none, 3.0 of an int is 3); false when it has none.
+ * Convert a value as the user wrote it into one of the parameter (on a grid of
+ * tenths 0.30000001 becomes 0.3, for an int 3.0 becomes 3); false when the
+ * parameter has no such value.
  */
 bool param_fit(const struct param *, struct value *);
 /* "a number from 0 to 1", "one of \"sgd\", \"adam\"": for errors. */
@@ -25,7 +29,7 @@ void param_put_domain(struct buf *, const struct param *);
 
 /* Read the member NAME: {type, …} of "parameters", without its "when". */
 int param_read(struct param *, const struct json *, struct err *);
-/* Read a value that the parameter must be able to have. */
+/* Read a value that must be one of the parameter's. */
 int param_read_value(
     struct value *, const struct param *, const struct json *, struct err *);
 

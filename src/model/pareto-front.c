@@ -14,7 +14,7 @@ struct pareto_front {
 	size_t n, cap; /* members */
 	int64_t *trials;
 	double *losses;
-	int64_t *out; /* what the last call drove out; cap of them */
+	int64_t *out; /* what the last call removed; room for cap */
 };
 
 enum order { ORDER_NONE, ORDER_BETTER, ORDER_WORSE, ORDER_EQUAL };
@@ -60,7 +60,7 @@ pareto_front_load(struct pareto_front *f, int64_t trial, const double *losses)
 	    f->n_losses * sizeof *losses);
 }
 
-/* How a stands to b. */
+/* How a compares to b. */
 static enum order
 losses_order(const double *a, const double *b, size_t n)
 {

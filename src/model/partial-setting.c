@@ -1,6 +1,6 @@
 /*
- * A partial setting of the user's and what the strategy makes of the rest.
- * Knows conditions; refuses to know who asked.
+ * Merges a partial setting of the user with the strategy's suggestion,
+ * respecting conditions.
  */
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* Partial settings: one value per parameter, VALUE_NONE where left open. */
+/* Partial settings: one value per parameter, VALUE_NONE where it is open. */
 
 #ifndef HPOTUNE_PARTIAL_SETTING_H
 #define HPOTUNE_PARTIAL_SETTING_H
@@ -8,15 +8,17 @@
 struct space;
 struct value;
 
-/* Lay over over values; what it makes inactive goes. */
+/*
+ * Write the values of over into values; those that become inactive are removed.
+ */
 void partial_setting_overlay(
     const struct space *, struct value *values, const struct value *over);
 /*
- * A parameter that became active through the setting has no suggested value:
- * it takes its default, or the middle of its range.
+ * Give each parameter that became active through the setting, and has no
+ * suggested value, its default or the middle of its range.
  */
 void partial_setting_complete(const struct space *, struct value *values);
-/* Whether nothing is left open. */
+/* Whether each active parameter has a value. */
 bool partial_setting_is_full(const struct space *, const struct value *values);
 
 #endif /* HPOTUNE_PARTIAL_SETTING_H */

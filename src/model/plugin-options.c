@@ -1,7 +1,4 @@
-/*
- * Reads the options of a plug-in by its table.  Knows types and ranges;
- * refuses to know what an option means.
- */
+/* Reads the options of a plug-in by its table: types, ranges and defaults. */
 
 #include <assert.h>
 #include <float.h>
@@ -15,7 +12,7 @@
 #include "src/model/plugin-options.h"
 #include "src/model/units.h"
 
-/* What is written, as a number or as text, before the table has judged it. */
+/* A value as written, as a number or as text, before it is checked. */
 struct written {
 	const char *text; /* or NULL: number or list */
 	double number;
@@ -56,7 +53,7 @@ range_put(struct buf *b, const struct option *o)
 		buf_printf(b, " of at least %.15g", o->min);
 }
 
-/* What would have been right, for errors. */
+/* What was expected, for errors. */
 static void
 expected_put(struct buf *b, const struct option *o)
 {
@@ -115,7 +112,7 @@ expected_put(struct buf *b, const struct option *o)
 	}
 }
 
-/* A choice as it stands, or one ending in ':' with a percentage behind it. */
+/* A choice, or one ending in ':' with a percentage after it. */
 static bool
 choice_fits(const char *choice, const char *text)
 {
@@ -144,7 +141,7 @@ set_text(struct option_value *v, const struct option *o, const char *text)
 	return true;
 }
 
-/* A count, or a share; 0 is a count of none however it is written. */
+/* A count or a share; 0 is a count of 0 in either form. */
 static bool
 set_steps(struct option_value *v, const struct option *o, struct written w)
 {
@@ -198,7 +195,7 @@ set_quantity(struct option_value *v, const struct option *o, struct written w)
 	return in_range(o, v->number);
 }
 
-/* Its words joined by commas; a number is kept both ways. */
+/* The words joined by commas; a number is stored as text and as number. */
 static bool
 set_words(struct option_value *v, const struct option *o, struct written w)
 {
@@ -228,7 +225,7 @@ static bool
 set_value(struct option_value *v, const struct option *o, struct written w)
 {
 	switch (o->type) {
-	case OPTION_BOOL: /* has no number and no text in JSON */
+	case OPTION_BOOL: /* has neither number nor text in JSON */
 	case OPTION_JSON:
 	case OPTION_END:
 		break;
@@ -249,7 +246,7 @@ set_value(struct option_value *v, const struct option *o, struct written w)
 	return false;
 }
 
-/* The default is text whatever its type; a number is tried first. */
+/* A default is written as text for every type; parse it as a number first. */
 static void
 set_default(struct option_value *v, const struct option *o)
 {
@@ -307,7 +304,7 @@ option_read(struct option_value *v, const struct option *o,
 	return -1;
 }
 
-/* Every key must be of the table or of except. */
+/* Each key must be in the table or in except. */
 static int
 keys_check(const struct option *table, const struct json *block,
     const char *const *except, struct err *e)

@@ -1,7 +1,7 @@
 /*
  * Options of a plug-in (a strategy, a stopping rule, a launcher) as a table:
- * one row per option serves the reading of study.json, the error messages and
- * "hpotune strategies" or "hpotune rules".
+ * one row per option is used to read study.json, for error messages and for
+ * "hpotune strategies" and "hpotune rules".
  */
 
 #ifndef HPOTUNE_PLUGIN_OPTIONS_H
@@ -27,26 +27,26 @@ enum option_type {
 	OPTION_SIZE, /* bytes, or "512MiB" "4GiB" */
 	OPTION_WORDS, /* a text, a whole number or a list of texts without
 		       * commas: text has them joined by commas */
-	OPTION_ANY, /* the same, or an object that the plug reads itself */
-	OPTION_JSON /* an object or a list that the plug reads itself */
+	OPTION_ANY, /* the same, or an object that the plug-in reads */
+	OPTION_JSON /* an object or a list that the plug-in reads */
 };
 
 struct option {
 	const char *name;
 	enum option_type type;
 	double min, max; /* of numbers, inclusive; both 0 = any */
-	const char *def; /* the default as it would be written; NULL = none */
+	const char *def; /* the default as a user would write it; NULL = none */
 	const char *const *choices; /* OPTION_TEXT: ends with NULL; or NULL */
 	const char *help; /* one line */
 };
 
-/* What an option is set to, by the study or by its default. */
+/* The value of an option, from the study or its default. */
 struct option_value {
 	bool given; /* written in study.json */
 	bool is_set; /* given or has a default */
 	bool is_share; /* OPTION_STEPS: number is a share in (0, 1] */
 	double number; /* also for OPTION_BOOL (0 or 1) and durations (s) */
-	char *text; /* OPTION_TEXT, _WORDS, _ANY: owned by the values */
+	char *text; /* OPTION_TEXT, _WORDS, _ANY: owned by this array */
 	const struct json *json; /* as written, of the study's document; or
 				  * NULL: for errors, and for OPTION_JSON and _ANY */
 };
@@ -55,8 +55,8 @@ struct option_value {
 size_t plugin_options_count(const struct option *);
 /*
  * Read block (an object, or NULL for defaults only) into a new array with one
- * value per row.  Keys in except (ends with NULL, may be NULL) belong to
- * somebody else; any other unknown key is an error.
+ * value per row; the caller frees it.  Keys in except (ends with NULL, may be
+ * NULL) are read elsewhere; any other unknown key is an error.
  */
 int plugin_options_read(struct option_value **, const struct option *,
     const struct json *block, const char *const *except, struct err *);
@@ -75,7 +75,7 @@ int64_t plugin_option_steps(
 int duration_read(int64_t *ms, const struct json *, struct err *);
 /* "512MiB" "4GiB" (also KiB, kB, MB, GB, TB) or a JSON number -> bytes. */
 int size_read(int64_t *bytes, const struct json *, struct err *);
-/* 5400000 -> "1h 30m"; for people. */
+/* 5400000 -> "1h 30m"; for display. */
 void duration_put(struct buf *, int64_t ms);
 
 #endif /* HPOTUNE_PLUGIN_OPTIONS_H */

@@ -1,12 +1,12 @@
 /*
- * Settings as numbers.
+ * Enumerates settings.
  *
- * A parameter that is inactive has one state, so combinations that differ
- * only in inactive parameters are one point.  Conditions make a forest: a
- * parameter's children are active under some of its values.  A tree has as
- * many points as the sum over the root's values of the product over the
- * children active there; that count also turns a point's number into the
- * point, so no list of points is ever made.
+ * An inactive parameter has one state, so combinations that differ only in
+ * inactive parameters are one point.  Conditions form a forest: the children of
+ * a parameter are active under some of its values.  A tree has as many points
+ * as the sum over the root's values of the product over the children active
+ * there; the same counts convert a point's number into the point, so no list of
+ * points is stored.
  */
 
 #include <math.h>
@@ -16,17 +16,17 @@
 #include "src/model/space-index.h"
 #include "src/model/space.h"
 
-#define PARENT_MAX (UINT64_C(1) << 20) /* values of one with children */
+#define PARENT_MAX (UINT64_C(1) << 20) /* values of a parameter with children */
 
 struct space_index {
 	const struct space *space;
 	uint64_t levels; /* of a continuous parameter */
 	uint64_t *points; /* per parameter: points of its tree */
 	bool *has_children;
-	uint64_t n; /* of the whole */
+	uint64_t n; /* points of the whole space */
 };
 
-/* a * b and a + b, no further than SPACE_INDEX_MAX + 1. */
+/* a * b and a + b, limited to SPACE_INDEX_MAX + 1. */
 static uint64_t
 times(uint64_t a, uint64_t b)
 {
@@ -54,7 +54,7 @@ param_count(const struct space_index *l, const struct param *p)
 	return param_levels(p) > 0 ? param_levels(p) : 1;
 }
 
-/* Value number k of a parameter; a continuum's is set by its coordinate. */
+/* Value number k of a parameter; a continuous one is set by its coordinate. */
 static struct value
 param_value(const struct param *p, uint64_t k)
 {
@@ -104,7 +104,10 @@ below_count(const struct space_index *l, size_t i, uint64_t k)
 	return n;
 }
 
-/* Count the points of the tree of parameter i, whose children are counted. */
+/*
+ * Count the points of the tree of parameter i; its children are counted
+ * already.
+ */
 static uint64_t
 tree_count(const struct space_index *l, size_t i)
 {
@@ -159,8 +162,8 @@ space_index_count(const struct space_index *l)
 }
 
 /*
- * Point number index of the tree of parameter i: find its value, then hand
- * what is left of the number to the children in turn.
+ * Point number index of the tree of parameter i: find its value, then divide
+ * the rest of the number among the children in turn.
  */
 static void
 tree_fill(const struct space_index *l, size_t i, uint64_t index,

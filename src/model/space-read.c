@@ -1,6 +1,6 @@
 /*
- * The "parameters" of study.json -> struct space: what parameters may be to
- * each other.
+ * The "parameters" of study.json -> struct space, with the checks that concern
+ * several parameters.
  */
 
 #include <ctype.h>
@@ -16,14 +16,14 @@ enum {
 	PARAMS_MAX = 1000 /* view results has a column for each */
 };
 
-/* A letter as it stands in SM_HP_NAME: upper case, - and . are _. */
+/* A letter of a name as in SM_HP_NAME: upper case, - and . become _. */
 static int
 name_fold(char c)
 {
 	return c == '-' || c == '.' ? '_' : toupper((unsigned char)c);
 }
 
-/* Would both have the same SM_HP_NAME, or the same column of view results? */
+/* Whether both names have the same SM_HP_NAME or column of view results. */
 static bool
 names_clash(const char *a, const char *b)
 {
@@ -88,13 +88,13 @@ read_when(const struct space *s, struct param *p, const struct json *when,
 		for (i = 0; i < p->n_when; i++)
 			if (param_value_equal(&p->when[i], &p->when[p->n_when]))
 				return json_err(
-				    v, e, "this value stands here twice");
+				    v, e, "this value is given twice");
 		p->n_when++;
 	}
 	return 0;
 }
 
-/* Parents before children; whoever is left over stands in or behind a ring. */
+/* Order parents before children; what remains depends on a cycle. */
 static int
 sort_params(struct space *s, const struct json *params, struct err *e)
 {
@@ -125,7 +125,7 @@ sort_params(struct space *s, const struct json *params, struct err *e)
 	for (k = 0; k < i; k++)
 		j = json_next(j);
 	return json_err(json_get(j, "when"), e,
-	    "%s depends on itself by way of %s", s->params[i].name,
+	    "%s depends on itself through %s", s->params[i].name,
 	    s->params[s->params[i].parent].name);
 }
 

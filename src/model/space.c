@@ -1,6 +1,6 @@
 /*
- * All parameters together: which of them are active, points to values and
- * back, partial settings.
+ * All parameters together: which are active, conversion between points and
+ * values, partial settings.
  */
 
 #include <math.h>
@@ -121,7 +121,7 @@ space_put_json(struct buf *b, const struct space *s, const struct value *values)
 	buf_putc(b, '}');
 }
 
-/* No such parameter: offer the nearest. */
+/* Report an unknown parameter; suggest the nearest. */
 static int
 unknown_err(const struct space *s, const struct json *j, struct err *e)
 {
@@ -149,7 +149,7 @@ domain_err(const struct param *p, const struct json *j, struct err *e)
 	return -1;
 }
 
-/* A value under which its parameter would not be there at all. */
+/* Report a value that makes its own parameter inactive. */
 static int
 inactive_err(const struct space *s, const struct json *setting,
     const struct value *values, struct err *e)
@@ -196,7 +196,7 @@ space_read_values(const struct space *s, const struct json *setting,
 	return inactive_err(s, setting, out, e);
 }
 
-/* A number as JSON would have it, perhaps with a plus. */
+/* A JSON number, with an optional plus sign. */
 static bool
 parse_number(const char *text, struct value *v)
 {

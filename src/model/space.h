@@ -1,7 +1,7 @@
 /*
  * The space: parameters and the unit cube.  A point is one number per
  * parameter, in the order of study.json; NaN stands for an inactive parameter.
- * Nothing here knows files, stores or how points are chosen.
+ * Independent of files, database and strategies.
  */
 
 #ifndef HPOTUNE_SPACE_H
@@ -24,7 +24,7 @@ enum value_kind {
 	VALUE_TEXT
 };
 
-/* What a parameter is set to, in the user's terms. */
+/* The value of a parameter, in the user's terms. */
 struct value {
 	enum value_kind kind;
 	int64_t integer; /* VALUE_INT, VALUE_BOOL */
@@ -66,47 +66,50 @@ struct space {
 /* Read the "parameters" object of study.json. */
 int space_read(struct space **, const struct json *, struct err *);
 void space_free(struct space *);
-/* Whether no parameter may have this name, in either case. */
+/* Whether the name is reserved, compared without case. */
 bool space_name_taken(const char *name);
 /* Index of a parameter by name, or -1. */
 int space_find(const struct space *, const char *name);
 
 /*
- * u (n numbers) -> values (n of them).  u is clamped to [0, 1]; a NaN of an
+ * u (n numbers) -> values (n of them). u is clamped to [0, 1]; a NaN of an
  * active parameter counts as 0.5.  Choices, linear ints and stepped floats
- * divide the cube evenly: the lowest of k values covers [0, 1/k).  Of an int on
- * a log scale the value v has the share of log(v - 1/2) to log(v + 1/2).  Other
- * floats are rounded to 12 or 13 digits, so that they survive
- * encode and decode; 0 and 1 are min and max exactly.  The step of a range it
- * does not divide ends at the greatest min + k step.
+ * divide the interval evenly: the lowest of k values covers [0, 1/k).  For an
+ * int on a log scale the value v covers log(v - 1/2) to log(v + 1/2).  Other
+ * floats are rounded to 12 or 13 digits, so that they survive encode and
+ * decode; 0 and 1 are min and max exactly.  A range that its step does not
+ * divide ends at the greatest min + k step.
  */
 void space_decode(const struct space *, const double *u, struct value *values);
 /*
- * values -> u, each at the middle of what decodes to it; VALUE_NONE: NaN.
- * decode(encode(v)) is v for all values that read, parse and decode give.
+ * values -> u, each at the middle of the interval that decodes to it;
+ * VALUE_NONE: NaN. decode(encode(v)) is v for all values that read, parse and
+ * decode return.
  */
 void space_encode(const struct space *, const struct value *values, double *u);
 /* u -> the u that space_encode gives for the values it decodes to. */
 void space_snap(const struct space *, double *u);
-/* How many different values the parameter has; 0 = a continuum. */
+/* The number of values of the parameter; 0 = continuous. */
 uint64_t param_levels(const struct param *);
 /* Whether parameter i is active under these values of the others. */
 bool space_active(const struct space *, size_t i, const struct value *values);
 
 /*
- * Check a partial setting {name: value} (enqueue): missing parameters stay
- * VALUE_NONE in out for the caller to fill.  Floats are rounded as decode does.
- * A value whose parameter is inactive under the setting is an error.
+ * Check a partial setting {name: value} (enqueue): missing parameters are
+ * VALUE_NONE in out, for the caller to fill.  Floats are rounded as by decode.
+ * A value of a parameter that is inactive under the setting is an error.
  */
 int space_read_values(
     const struct space *, const struct json *, struct value *out, struct err *);
-/* One parameter from the text of NAME=VALUE on a command line. */
+/* Parse the value of one parameter from NAME=VALUE of a command line. */
 int param_parse(
     const struct param *, const char *text, struct value *out, struct err *);
 
 bool param_value_equal(const struct value *, const struct value *);
-/* As in an argument: numbers in the shortest form that reads back the same,
- * true/false, null, text as it is. */
+/*
+ * As a command argument: numbers in the shortest form that reads back the same,
+ * true/false, null, text unquoted.
+ */
 void param_value_put(struct buf *, const struct value *);
 /* As JSON. */
 void param_value_put_json(struct buf *, const struct value *);

@@ -1,13 +1,10 @@
-/*
- * The life of a trial as a list of moves.  Knows states and their names;
- * refuses to know processes, rows or time.
- */
+/* The life cycle of a trial as a table of state transitions. */
 
 #include <string.h>
 
 #include "src/model/trial.h"
 
-/* Every move a trial can make.  A pair that is not here is a bug. */
+/* All transitions of a trial.  A pair that is not here is a bug. */
 static const struct move {
 	enum trial_state from;
 	enum trial_event on;

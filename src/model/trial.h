@@ -1,6 +1,6 @@
 /*
- * One trial and every move it can make.  The table in trial.c is the life
- * cycle: the schema refuses what it refuses, and one test walks it.
+ * States, events and end classes of a trial.  The table in trial.c is the life
+ * cycle: the schema enforces the same transitions, and one test walks them.
  */
 
 #ifndef HPOTUNE_TRIAL_H
@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Steps of reports count from 0 to this: each is whole in a double. */
+/* Steps of reports range from 0 to this: each is exact in a double. */
 #define TRIAL_STEP_MAX (INT64_C(1) << 53)
 
 enum trial_state {
@@ -26,19 +26,19 @@ enum trial_state {
 };
 
 enum trial_event {
-	TRIAL_EV_PLACE, /* a slot is given to it */
-	TRIAL_EV_UP, /* its process is there */
-	TRIAL_EV_STOP, /* a rule, the user or a limit condemns it */
-	TRIAL_EV_COMPLETE, /* ended well */
-	TRIAL_EV_FAIL, /* ended badly, no further attempt */
-	TRIAL_EV_RETRY, /* ended, and there will be another attempt */
-	TRIAL_EV_STOPPED, /* ended after a rule's stop, or paused for good */
-	TRIAL_EV_CANCELLED, /* ended after the user's stop, or never began */
-	TRIAL_EV_REUSE, /* never ran: an earlier one had its setting */
+	TRIAL_EV_PLACE, /* it gets a slot */
+	TRIAL_EV_UP, /* its process runs */
+	TRIAL_EV_STOP, /* a rule, the user or a limit stops it */
+	TRIAL_EV_COMPLETE, /* succeeded */
+	TRIAL_EV_FAIL, /* failed, no further attempt */
+	TRIAL_EV_RETRY, /* ended, and another attempt follows */
+	TRIAL_EV_STOPPED, /* ended after a rule's stop, or paused and not resumed */
+	TRIAL_EV_CANCELLED, /* ended after the user's stop, or never started */
+	TRIAL_EV_REUSE, /* never ran: takes the result of an equal setting */
 	TRIAL_EVENTS
 };
 
-/* Why an attempt ended: interface.md, end_class. */
+/* Why an attempt ended; column end_class in hpotune-db(5). */
 enum end_class {
 	END_NONE, /* has not ended */
 	END_OK,
@@ -56,14 +56,14 @@ enum end_class {
 	END_CLASSES
 };
 
-/* Who asked for a stop: it decides where a stopping trial ends. */
+/* Who requested a stop; determines the final state of a stopping trial. */
 enum stop_cause {
 	STOP_NONE,
 	STOP_RULE, /* -> stopped; a pause -> waiting */
 	STOP_DIVERGED, /* a rule, for non-finite reports -> stopped */
 	STOP_USER, /* -> cancelled */
 	STOP_LIMIT, /* the study ended -> cancelled */
-	STOP_SHUTDOWN, /* the server was told to leave -> waiting */
+	STOP_SHUTDOWN, /* the server shuts down -> waiting */
 	STOP_CAUSES
 };
 
@@ -76,9 +76,12 @@ bool trial_state_parse(const char *, enum trial_state *);
 bool end_class_parse(const char *, enum end_class *);
 bool stop_cause_parse(const char *, enum stop_cause *);
 
-/* Where event takes a trial in state from; false when the move is refused. */
+/*
+ * The state that event leads to from state from; false when there is no such
+ * transition.
+ */
 bool trial_move(enum trial_state from, enum trial_event, enum trial_state *to);
-/* Whether nothing will ever move it again. */
+/* Whether the state is final. */
 bool trial_state_final(enum trial_state);
 /* Whether it holds a slot: starting, running or stopping. */
 bool trial_state_placed(enum trial_state);
@@ -86,12 +89,12 @@ bool trial_state_placed(enum trial_state);
 /* Whether the attempt never had a machine: it waits until there is one. */
 bool end_class_waits(enum end_class);
 
-/* What to do after an attempt ended badly. */
+/* What happens after an attempt failed. */
 enum retry_policy {
 	RETRY_NEVER,
-	RETRY_COUNTED, /* uses up trial.retries */
-	RETRY_FREE, /* burns nothing: not the trial's fault */
-	RETRY_ALONE /* counted, later, with nothing else running */
+	RETRY_COUNTED, /* counts towards trial.retries */
+	RETRY_FREE, /* does not count: not the trial's fault */
+	RETRY_ALONE /* counts; later, and alone on the machine */
 };
 enum retry_policy end_class_retry(enum end_class);
 

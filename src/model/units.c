@@ -42,7 +42,7 @@ static const struct unit percents[] = {
 	{ NULL, 0 },
 };
 
-/* Digits, perhaps a point and digits, and a unit. */
+/* Digits, an optional fraction, and a unit. */
 static bool
 unit_parse(const char *text, const struct unit *units, double *out)
 {
@@ -119,7 +119,7 @@ size_read(int64_t *bytes, const struct json *j, struct err *e)
 	return 0;
 }
 
-/* The two largest units that say something: "2d 3h", "1m 30s", "1.5s". */
+/* The two largest units that are not zero: "2d 3h", "1m 30s", "1.5s". */
 void
 duration_put(struct buf *b, int64_t ms)
 {

@@ -1,6 +1,6 @@
 /*
- * The control socket, both ends.  Reads lines, finds the command in a table,
- * passes it on; decides nothing.
+ * The control socket, both ends: reads lines, looks up the command in a table
+ * and passes it on.
  */
 
 #include <errno.h>
@@ -25,13 +25,13 @@ enum { LINE_MAX_BYTES = 65536, CLIENTS_MAX = 64, ACCEPT_PAUSE_MS = 1000 };
 
 struct client {
 	struct control *control;
-	uint64_t number; /* in the order they came */
+	uint64_t number; /* in order of connection */
 	int fd;
 	struct loop_fd *watch;
 	struct buf in;
-	bool waiting; /* an answer is on its way */
-	bool gone; /* it hung up meanwhile */
-	bool stays; /* open until the server has left */
+	bool waiting; /* an answer is pending */
+	bool gone; /* it has disconnected */
+	bool stays; /* stays open until the server has shut down */
 };
 
 struct control {
@@ -45,7 +45,10 @@ struct control {
 	uint64_t n_seen;
 };
 
-/* The address goes through the directory's descriptor: paths may be long. */
+/*
+ * The address uses the directory's descriptor: sun_path is too short for long
+ * paths.
+ */
 static socklen_t
 address(struct sockaddr_un *un, const struct state_dir *s)
 {
@@ -85,7 +88,7 @@ client_send(struct client *c, bool good, const char *text, const char *data)
 	json_writer_end(&w);
 	buf_putc(&b, '\n');
 	if (send(c->fd, b.data, b.len, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
-		c->gone = true; /* it hung up: nobody to tell */
+		c->gone = true; /* disconnected: no answer is sent */
 	buf_free(&b);
 }
 
@@ -113,7 +116,9 @@ static const struct ask_row {
 	{ "judge", TUNER_JUDGE },
 };
 
-/* Strict: a trial that cannot be read must not stop the whole study. */
+/*
+ * Strict: a trial number that cannot be parsed must not stop the whole study.
+ */
 static int
 numbers_read(int64_t *trial, bool *now, const struct json *root, struct err *e)
 {
@@ -125,7 +130,7 @@ numbers_read(int64_t *trial, bool *now, const struct json *root, struct err *e)
 	return j != NULL ? json_read_bool(j, now, e) : 0;
 }
 
-/* True when the client has had its answer and can go. */
+/* True when the client has its answer and can be closed. */
 static bool
 client_command(struct client *c, const struct json *root)
 {
@@ -223,8 +228,8 @@ peer_is_us(int fd)
 }
 
 /*
- * A place among the clients, or CLIENTS_MAX.  When all are taken, the oldest
- * of those who have not asked anything yet has to go.
+ * A free place among the clients, or CLIENTS_MAX. When all are taken, the
+ * oldest client without a request is closed.
  */
 static size_t
 place_free(struct control *ctl)
@@ -267,7 +272,10 @@ on_connect(void *arg, int fd, bool readable, bool writable)
 	(void)writable;
 	peer = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 	if (peer < 0) {
-		/* Out of descriptors, say: it stays readable, so look away. */
+		/*
+		 * For example out of descriptors: the socket stays readable, so
+		 * stop watching it for a while.
+		 */
 		if (errno != EAGAIN && errno != EINTR &&
 		    errno != ECONNABORTED) {
 			loop_fd_want(ctl->watch, false, false);
@@ -303,7 +311,8 @@ control_open(struct control **out, struct loop *loop, const struct state_dir *s,
 	if (fd < 0)
 		return err_set(
 		    e, ERR_FILE, "the control socket: %s", strerror(errno));
-	(void)unlinkat(s->dir_fd, "control", 0); /* of a dead server */
+	(void)unlinkat(
+	    s->dir_fd, "control", 0); /* of a server that was killed */
 	mask = umask(077);
 	rc = bind(fd, (struct sockaddr *)&un, len);
 	(void)umask(mask);

@@ -3,9 +3,9 @@
  * object per line in, one out:
  *	{"command": "stop", "trial": 3}
  *	{"ok": true, "text": "trial 3 is being stopped"}
- * An answer may have data: what ask, tell and judge found.
- * stop without a trial asks the server to leave; that connection stays open
- * until it has left.
+ *
+ * An answer may have data: the result of ask, tell or judge.  stop without a
+ * trial asks the server to shut down; that connection stays open until it has.
  */
 
 #ifndef HPOTUNE_CONTROL_H
@@ -22,10 +22,10 @@ struct loop;
 struct state_dir;
 
 struct control_hooks {
-	/* Hand a request to the tuner of the moment. */
+	/* Pass a request to the current tuner. */
 	void (*request)(void *arg, enum tuner_request_kind, int64_t trial,
 	    const char *params, tuner_reply *, void *reply_arg);
-	/* Leave; now: without the grace of the trials. */
+	/* Shut down; now: without the grace time of the trials. */
 	void (*leave)(void *arg, bool now);
 	void *arg;
 };
@@ -33,21 +33,25 @@ struct control_hooks {
 int control_open(struct control **, struct loop *, const struct state_dir *,
     const struct control_hooks *, struct err *);
 /*
- * Hear nobody any more and take the socket away: while the lock is held, so
- * that the one taken away is ours.  Those who wait for the end go on waiting.
+ * Stop accepting and reading, and remove the socket; call while the lock is
+ * held, so that it is our socket.  Clients that wait for the shutdown stay
+ * connected.
  */
 void control_retire(struct control *);
-/* Hang up on everybody.  After tuner_close, which answers what was asked. */
+/*
+ * Disconnect all clients.  Call after tuner_close, which answers pending
+ * requests.
+ */
 void control_close(struct control *);
 
 /*
- * The other side: send one line, print nothing, return the answer.  1: no
- * server listens there.  With wait, return when the server has left.
+ * Client side: send one line and return the answer; prints nothing. 1: no
+ * server listens.  With wait, return when the server has shut down.
  */
 struct control_answer {
 	bool ok;
 	char text[256];
-	char *data; /* JSON, the caller's to free; NULL = none */
+	char *data; /* JSON, the caller frees it; NULL = none */
 };
 int control_call(const struct state_dir *, const char *line, bool wait,
     struct control_answer *, struct err *);

@@ -1,6 +1,7 @@
 /*
- * A request to a study that no server has: the tuner is opened, does it, and
- * is left.  A stop that must reach somebody far away is waited for, not long.
+ * Executes a request for a study without a server: opens the tuner, runs the
+ * request, closes it.  Waits a limited time for a stop that must reach a remote
+ * service.
  */
 
 #include <stdio.h>
@@ -19,7 +20,7 @@ struct offline {
 	struct state_dir state;
 	struct tuner *tuner;
 	struct loop_timer *late;
-	int rc; /* of the last turn */
+	int rc; /* of the latest turn */
 	struct err *err;
 };
 
@@ -47,13 +48,13 @@ on_offline_turn(void *arg)
 static void
 on_offline_late(void *arg)
 {
-	(void)arg; /* the turn that follows sees it */
+	(void)arg; /* the next turn checks the state */
 }
 
 static int
 offline_turns(struct offline *o, struct err *e)
 {
-	/* A turn that only met a lock has done nothing. */
+	/* A turn that failed to get the database lock has done nothing. */
 	if (tuner_turn(o->tuner, e) != 0 || e->kind == ERR_BUSY)
 		return -1;
 	if (tuner_shutdown_pending(o->tuner) == 0)

@@ -1,6 +1,6 @@
 /*
- * ask, tell and judge of a study that no server has: the tuner is opened
- * without its launchers, answers, and is left.
+ * Executes ask, tell and judge for a study without a server: opens the tuner
+ * without its launchers, answers and closes it.
  */
 
 #include <stdio.h>
@@ -29,7 +29,7 @@ struct apart {
 	struct loop_timer *late;
 	struct control_answer *answer;
 	bool answered;
-	int rc; /* of the last turn */
+	int rc; /* of the latest turn */
 	struct err *err;
 };
 
@@ -47,7 +47,7 @@ on_oneshot_reply(void *arg, bool good, const char *text, const char *data)
 static void
 on_oneshot_late(void *arg)
 {
-	(void)arg; /* the turn that follows sees it */
+	(void)arg; /* the next turn checks the state */
 }
 
 static void
@@ -82,14 +82,14 @@ oneshot_open_tuner(struct apart *a, struct err *e)
 	return -1;
 }
 
-/* Make the study, or note what has changed in study.json since. */
+/* Create the study, or record what has changed in study.json since. */
 static int
 oneshot_open(struct apart *a, struct err *e)
 {
 	const struct server_env *env = a->env;
 	bool there = true;
 
-	/* Nearly always all is there, and nothing has changed. */
+	/* Usual case: the study exists, and study.json is unchanged. */
 	if (access(env->db, F_OK) == 0 && oneshot_open_tuner(a, e) != 0 &&
 	    (store_exists(&there, env->db, NULL) != 0 || there))
 		return -1;

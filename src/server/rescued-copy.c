@@ -1,4 +1,4 @@
-/* Names of rescued databases, and the words about them. */
+/* Names of rescued databases, and the messages about them. */
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /*
- * A database that others took from under its server: what became of it, and
- * where all that was known of the study goes.
+ * Detects that the database of a running server was removed or replaced, and
+ * saves the study's data to a new file.
  */
 
 #ifndef HPOTUNE_RESCUED_COPY_H
@@ -13,14 +13,14 @@ struct state_dir;
 struct store;
 
 /*
- * NULL while the locked database is where it was, or nobody can tell; else
- * what happened to it: one clause.
+ * NULL while the locked database is at its path, or this cannot be determined;
+ * otherwise what happened to it: one clause.
  */
 const char *rescued_copy_loss(const struct state_dir *, const char *db);
 /*
- * Save what the connection sees beside db, or where that cannot be, in the
- * folder for temporary files; *path, which the caller frees, says where.  event
- * is recorded in it.  now_us is the wall time.
+ * Save what the connection can read beside db, or failing that in the folder
+ * for temporary files; *path, which the caller frees, is the new file. event is
+ * recorded in it. now_us is wall clock time.
  */
 int rescued_copy_save(char **path, struct store *, const char *db,
     int64_t now_us, const char *event, struct err *);

@@ -1,6 +1,5 @@
 /*
- * A server's life: lock, signals, loop, end.  Knows when to open and close
- * the tuner; what a trial is, only the tuner knows.
+ * The life of a server: lock, signals, loop, end.  Opens and closes the tuner.
  */
 
 #include <errno.h>
@@ -29,12 +28,14 @@ enum {
 	DISPLAY_MS = 250,
 	REOPEN_MS = 500,
 	SPACE_MS = 2000,
-	TELL_MS = 5000, /* for notices, when the study has ended */
+	TELL_MS = 5000, /* limit for sending notices after the study's end */
 	WATCH_MS = 1000,
-	REOPEN_MAX = 10 /* in a row, when it is not for space */
+	REOPEN_MAX = 10 /* consecutive, for reasons other than disk space */
 };
-/* Free bytes with which a study that ran into a full disk goes on: so many,
- * or on a small disk this share of it. */
+/*
+ * Free bytes from which a study continues after a full disk: this many, or on a
+ * small disk this share of it.
+ */
 #define SPACE_ENOUGH (32UL << 20)
 #define SPACE_SHARE 8
 /* … and bytes by which its files must be able to grow. */
@@ -50,18 +51,19 @@ struct server {
 	const struct server_env *env;
 	struct loop *loop;
 	struct state_dir state;
-	struct tuner *tuner; /* NULL while the store is out of order */
+	struct tuner *tuner; /* NULL while the database is unusable */
 	struct control *control;
 	struct loop_signal *on_int, *on_term;
 	struct loop_timer *display, *reopen, *space, *watch;
-	int leaving; /* how often it was asked to leave */
+	int leaving; /* how many times a shutdown was requested */
 	bool telling; /* the study has ended: only notices are sent */
-	int reopened; /* in a row without a good turn */
-	bool begun; /* the study's row says so */
+	int reopened; /* consecutive, without a successful turn */
+	bool begun; /* recorded in the study's row */
 	bool full; /* the disk was full */
-	char away[300]; /* what is not where it was, in words; "" = nothing */
-	const char *loss; /* what befell the database, or NULL */
-	bool broken; /* err says why it gave up */
+	char away
+	    [300]; /* what was moved or removed, as a clause; "" = nothing */
+	const char *loss; /* what happened to the database, or NULL */
+	bool broken; /* err holds why it gave up */
 	struct err err;
 	char trouble[300];
 };
@@ -136,7 +138,10 @@ on_display(void *arg)
 		trouble = text;
 	s->env->display(s->env->arg,
 	    s->tuner != NULL ? tuner_store(s->tuner) : NULL, trouble);
-	/* Curves of a million steps take time: never more than a tenth of it. */
+	/*
+	 * Drawing curves of a million steps is slow: use at most a tenth of the
+	 * time.
+	 */
 	took = loop_now_ms(s->loop) - began;
 	loop_timer_set(s->display, DISPLAY_MS + 9 * took);
 }
@@ -144,7 +149,7 @@ on_display(void *arg)
 static void
 on_reopen(void *arg)
 {
-	(void)arg; /* the turn that follows opens the tuner */
+	(void)arg; /* the next turn opens the tuner */
 }
 
 static bool
@@ -156,7 +161,7 @@ space_enough(const struct statvfs *v)
 	       (share < SPACE_ENOUGH ? share : SPACE_ENOUGH);
 }
 
-/* Whether the limit on files lets the database and its log grow. */
+/* Whether the limit on file size lets the database and its log grow. */
 static bool
 may_grow(const char *db)
 {
@@ -175,7 +180,7 @@ may_grow(const char *db)
 	return may;
 }
 
-/* After a full disk: go on when there is space again. */
+/* After a full disk: continue when there is space again. */
 static void
 on_space(void *arg)
 {
@@ -212,7 +217,8 @@ server_open_tuner(struct server *s, struct err *e)
 		return -1;
 	s->begun = true;
 	if (state_dir_lock_db(&s->state, s->env->db, e) != 0) {
-		e->kind = ERR_FILE; /* who serves it does so for long */
+		e->kind =
+		    ERR_FILE; /* a lock held by a server lasts long: do not retry */
 		return -1;
 	}
 	if (tuner_open(&s->tuner, &env, e) != 0) {
@@ -227,7 +233,7 @@ server_open_tuner(struct server *s, struct err *e)
 	return 0;
 }
 
-/* What is there is recorded as far as it goes, and nothing is begun. */
+/* Record running trials as far as possible, and start none. */
 static void
 server_full(struct server *s, const char *what)
 {
@@ -240,8 +246,8 @@ server_full(struct server *s, const char *what)
 }
 
 /*
- * NAME.d was removed: what runs has lost its folder and its records, and ends.
- * Rows are written as far as they go.
+ * NAME.d was removed: running trials have lost their folders and records, so
+ * stop them.  Rows are written as far as possible.
  */
 static void
 server_dir_lost(struct server *s)
@@ -264,9 +270,8 @@ server_dir_lost(struct server *s)
 }
 
 /*
- * The log was deleted: what it held goes into the database before anything
- * else does.  Where readers keep it from that, it is saved as if the database
- * had been deleted.
+ * The log was deleted: first checkpoint its contents into the database.  Where
+ * readers prevent that, save them as if the database had been deleted.
  */
 static void
 server_wal_lost(struct server *s)
@@ -288,8 +293,8 @@ server_wal_lost(struct server *s)
 }
 
 /*
- * The folder of the study, or something in it, was renamed: until it is back
- * nothing is placed, and what is not found is held against no trial.
+ * The folder of the study, or something in it, was renamed: place no trials
+ * until it is back, and fail no trial for missing files.
  */
 static void
 server_db_lost(struct server *s, const char *what)
@@ -320,7 +325,7 @@ server_db_lost(struct server *s, const char *what)
 	loop_wake(s->loop);
 }
 
-/* Look where they are; state is that of NAME.d. */
+/* Check the paths; state is that of NAME.d. */
 static void
 server_check_files(struct server *s, enum inode_state state)
 {
@@ -335,9 +340,9 @@ server_check_files(struct server *s, enum inode_state state)
 }
 
 /*
- * What nobody but the server may touch is looked at.  Without its database the
- * server leaves its trials running: whoever puts back what was saved finds
- * them again.
+ * Check the files that only the server may change.  Without its database the
+ * server leaves its trials running: a server started on the saved copy adopts
+ * them.
  */
 static void
 on_watch(void *arg)
@@ -362,7 +367,7 @@ on_watch(void *arg)
 	loop_timer_set(s->watch, WATCH_MS);
 }
 
-/* The database is lost: save what is known of it, and say where. */
+/* The database is lost: save its contents and report where. */
 static void
 server_rescue(struct server *s)
 {
@@ -386,7 +391,7 @@ server_rescue(struct server *s)
 	free(path);
 }
 
-/* A transaction failed: forget everything and read it again, soon. */
+/* A transaction failed: discard all state and read it again, soon. */
 static void
 server_failed(struct server *s, const struct err *e)
 {
@@ -447,8 +452,8 @@ on_turn(void *arg)
 }
 
 /*
- * On a full disk a study that is there waits for space: its trials are
- * watched, and none begins whose output could not be written.
+ * On a full disk an existing study waits for space: its trials are monitored,
+ * and none starts whose output could not be written.
  */
 static int
 server_begin(struct server *s, struct err *e)
@@ -456,7 +461,7 @@ server_begin(struct server *s, struct err *e)
 	bool room, there;
 	char what[300];
 
-	/* First of all: to open the database gives back the room of its log. */
+	/* First: opening the database frees the space of its log. */
 	room = state_dir_ballast_fill(&s->state);
 	if (study_lock_check_trials(&s->state, s->env, e) != 0 ||
 	    store_exists(&there, s->env->db, e) != 0)
@@ -469,7 +474,7 @@ server_begin(struct server *s, struct err *e)
 	}
 	if (server_open_tuner(s, e) == 0)
 		return 0;
-	/* Somebody's lock goes away when he does. */
+	/* A lock ends with its holder. */
 	if ((e->kind != ERR_FULL && e->kind != ERR_BUSY) || !there)
 		return -1;
 	server_failed(s, e);
@@ -512,7 +517,10 @@ on_told(void *arg)
 	struct server *s = arg;
 	struct err e = ERR_INIT;
 
-	/* What cannot be recorded is sent again, under the same id. */
+	/*
+	 * A notice whose answer cannot be recorded is sent again, under the
+	 * same id.
+	 */
 	if (tuner_told(s->tuner, &e) != 0) {
 		log_warn("notify", "what was sent is not recorded: %s", e.text);
 		loop_stop(s->loop);
@@ -529,8 +537,8 @@ on_late(void *arg)
 }
 
 /*
- * The study has ended, which is recorded: whoever is to hear of it has a few
- * seconds, and what is due after that is sent by the next start.
+ * The study has ended, which is recorded: send notices for a few seconds; the
+ * next start sends those that are then still due.
  */
 static void
 server_tell(struct server *s)

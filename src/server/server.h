@@ -1,6 +1,6 @@
 /*
- * A server: one study, one process, from the lock of its state directory to
- * the last row.  Opens the tuner again when the store failed under it.
+ * A server: one study, one process, from the lock of its state directory to the
+ * last row.  Opens the tuner again after a database error.
  */
 
 #ifndef HPOTUNE_SERVER_H
@@ -20,11 +20,11 @@ struct server_env {
 	const struct study *study;
 	const char *db; /* NAME.db, absolute */
 	const char *state_dir; /* NAME.d, absolute */
-	int64_t trials, parallel; /* instead of the study's; 0 = as there */
-	bool network_fs; /* a shared file system is accepted */
-	bool visits; /* … as it was when the study that lies there was made */
+	int64_t trials, parallel; /* instead of the study's limits; 0 = none */
+	bool network_fs; /* a shared file system is allowed */
+	bool visits; /* … as when the existing study was created */
 	/*
-	 * Called some times a second between turns and once at the end; store
+	 * Called some times per second between turns and once at the end; store
 	 * is NULL while it cannot be read.  May be NULL.
 	 */
 	void (*display)(void *arg, struct store *, const char *trouble);
@@ -39,15 +39,15 @@ enum server_end { SERVER_FINISHED, SERVER_FAILED, SERVER_INTERRUPTED };
 int server_run(const struct server_env *, enum server_end *, struct err *);
 
 /*
- * The same request as over the control socket, for a study that no server
- * has: recorded, done, and left.  Stopping trial 0 stops all.
+ * Execute a request of the control socket for a study without a server: record
+ * it, execute it and return.  Stopping trial 0 stops all.
  */
 int offline_run(const struct server_env *, enum tuner_request_kind,
     int64_t trial, const char *params, struct control_answer *, struct err *);
 
 /*
- * ask, tell and judge for a study that no server has; ask makes it where it is
- * not.  ERR_BUSY: somebody has it at this moment.
+ * Execute ask, tell or judge for a study without a server; ask creates the
+ * study if needed.  ERR_BUSY: another process has it open.
  */
 int oneshot_run(const struct server_env *, enum tuner_request_kind,
     int64_t trial, const char *params, struct control_answer *, struct err *);

@@ -1,6 +1,6 @@
 /*
  * The state directory.  One server per study: an open-file-description lock,
- * which the kernel drops when the process ends, however it ends.
+ * which the kernel releases when the process ends for any reason.
  */
 
 #include <dirent.h>
@@ -26,8 +26,8 @@
 #define LOCK_TRIES_LIVE 25
 #define LOCK_TRIES 500
 /*
- * A byte of the database that is never read nor written: it is in the page
- * that SQLite leaves out for its own locks, and behind the 514 bytes of these.
+ * A byte of the database that is never read or written: it is in the page that
+ * SQLite reserves for its own locks, after the 514 bytes of these.
  */
 #define DB_LOCK_BYTE 0x40000400L
 
@@ -66,7 +66,7 @@ state_dir_close(struct state_dir *s)
 	*s = (struct state_dir)STATE_DIR_INIT;
 }
 
-/* The first line of the lock file: for messages only. */
+/* The first line of the lock file: used in messages only. */
 static void
 lock_read(int fd, char *who, size_t n)
 {
@@ -88,10 +88,13 @@ lock_write(int fd)
 	n = snprintf(
 	    text, sizeof text, "pid %ld on %s\n", (long)getpid(), host);
 	if (ftruncate(fd, 0) != 0 || pwrite(fd, text, (size_t)n, 0) != n)
-		return; /* only messages lose by it */
+		return; /* only messages lack the pid then */
 }
 
-/* Whether the process that wrote the lock file is there, as far as we see. */
+/*
+ * Whether the process that wrote the lock file still exists, as far as can be
+ * checked.
+ */
 static bool
 lock_holder_lives(int fd)
 {
@@ -104,15 +107,15 @@ lock_holder_lives(int fd)
 	return kill((pid_t)pid, 0) == 0 || errno == EPERM;
 }
 
-/* How often to try for a lock that somebody has. */
+/* How often to try for a lock that is held. */
 static int
 tries_lock(int fd)
 {
-	/* One that lives may have been killed a moment ago. */
+	/* A process that still exists may have been killed a moment ago. */
 	return lock_holder_lives(fd) ? LOCK_TRIES_LIVE : LOCK_TRIES;
 }
 
-/* The other lock was free: who had both lets go of this one at once. */
+/* The other lock was free: its former holder releases this one in a moment. */
 static int
 tries_db(int fd)
 {
@@ -121,8 +124,8 @@ tries_db(int fd)
 }
 
 /*
- * A server that dies while it starts a supervisor leaves its lock to a process
- * that lets go of it in a moment, at its exec: that is worth a wait.
+ * A server that is killed while it starts a supervisor leaves its lock to the
+ * child until its exec, a moment later: so wait for the lock.
  */
 static int
 lock_take(int fd, struct flock lock, int (*most)(int fd))
@@ -184,7 +187,7 @@ state_dir_lock_db(struct state_dir *s, const char *db, struct err *e)
 
 	if (s->db_fd >= 0)
 		return 0;
-	/* Not there yet, or no database: whoever opens it next says why. */
+	/* Missing, or not a database: opening it next reports why. */
 	fd = open(db, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0)
 		return 0;

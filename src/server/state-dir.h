@@ -1,6 +1,6 @@
 /*
- * The state directory NAME.d: its mode, its lock, the control socket's place,
- * the ballast that a full disk gives back.
+ * The state directory NAME.d: its mode, its lock, the control socket's path,
+ * and a ballast file that is deleted when the disk is full.
  */
 
 #ifndef HPOTUNE_STATE_DIR_H
@@ -20,34 +20,34 @@ struct state_dir {
 	int db_fd; /* NAME.db, locked; -1 = not locked */
 };
 
-/* No state: what state_dir_close may be given. */
+/* Initial value; valid for state_dir_close. */
 #define STATE_DIR_INIT                                   \
 	{                                                \
 		.dir_fd = -1, .lock_fd = -1, .db_fd = -1 \
 	}
 
 /*
- * Open NAME.d, making it (mode 0700) when create is set.  Refuses one that
- * belongs to somebody else or that others may enter.
+ * Open NAME.d; with create, make it (mode 0700).  ERR_FILE when it belongs to
+ * another user or is accessible to others.
  */
 int
 state_dir_open(struct state_dir *, const char *dir, bool create, struct err *);
 void state_dir_close(struct state_dir *);
 /*
- * Take the lock of the study, held until state_dir_close or death.  ERR_BUSY says
- * who has it.
+ * Take the lock of the study, held until state_dir_close or the end of the
+ * process.  ERR_BUSY names the holder.
  */
 int state_dir_lock(struct state_dir *, struct err *);
 /*
- * The same on the database itself, where there is one: a state directory can
- * be removed while its server runs, and a file can have two names.  Taken
- * before this process opens the database, held until after it has closed it:
- * closing any descriptor of a file drops the locks of SQLite on it.
+ * The same on the database itself, if it exists: a state directory can be
+ * removed while its server runs, and a file can have two names.  Call before
+ * this process opens the database, and keep it until after the close: closing
+ * any descriptor of a file drops SQLite's locks on it.
  */
 int state_dir_lock_db(struct state_dir *, const char *db, struct err *);
 /*
- * Whether NAME.d and its lock are where they were: INODE_REMOVED when either is
- * gone for good.
+ * Whether NAME.d and its lock are at their paths: INODE_REMOVED when either was
+ * deleted.
  */
 enum inode_state state_dir_check(const struct state_dir *);
 void state_dir_unlock(struct state_dir *);
@@ -64,11 +64,11 @@ state_dir_file_system(const char *path, char *name, size_t n, bool *network);
 const char *state_dir_fs_type(unsigned long type, bool *network);
 
 /*
- * Space that is kept so that a full disk can be cleaned up after; false when
- * the disk is full already.
+ * Reserve space for cleaning up after a full disk; false when the disk is full
+ * already.
  */
 bool state_dir_ballast_fill(struct state_dir *);
-/* Give it back; false when there was none. */
+/* Free the reserved space; false when there was none. */
 bool state_dir_ballast_free(struct state_dir *);
 
 #endif /* HPOTUNE_STATE_DIR_H */

@@ -1,6 +1,6 @@
 /*
- * What the trials of a study were drawn from, compared with study.json: the
- * first key that differs, and both its values as their files have them.
+ * Compares the fixed part of a recorded study with study.json: finds the first
+ * key that differs, and both its values as written in their files.
  */
 
 #include <string.h>
@@ -14,9 +14,9 @@
 
 enum { SHOWN_MOST = 60 }; /* columns of a value in the error */
 
-/* One side: what may not change, and the file that it was read from. */
+/* One side: the fixed part, and the file that it was read from. */
 struct side {
-	const struct json *fixed, *file; /* NULL = it is not given there */
+	const struct json *fixed, *file; /* NULL = not given there */
 };
 
 static const struct json *
@@ -55,7 +55,7 @@ side_member(const struct side *s, const char *key)
 		.file = member(s->file, key) };
 }
 
-/* As the file has it; what it has in another shape, as it was understood. */
+/* As written in the file; in canonical form where the file's differs. */
 static void
 side_put(struct buf *out, const struct side *s)
 {
@@ -77,7 +77,9 @@ side_put(struct buf *out, const struct side *s)
 	buf_free(&text);
 }
 
-/* "parameters.lr.max: 0.1 in the study's database, 0.2 in study.json" */
+/*
+ * Append "parameters.lr.max: 0.1 in the study's database, 0.2 in study.json".
+ */
 static void
 difference_put(struct buf *out, struct side old, struct side now)
 {
@@ -85,7 +87,7 @@ difference_put(struct buf *out, struct side old, struct side now)
 	const char *parent = "";
 
 	while (key != NULL) {
-		/* The only one that stands elsewhere in the file. */
+		/* The only key at another place in the file. */
 		if (*parent == '\0' && strcmp(key, "seed") == 0) {
 			old.file = member(old.file, "strategy");
 			now.file = member(now.file, "strategy");

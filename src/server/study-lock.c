@@ -1,4 +1,4 @@
-/* The door to a study: where it lies, who has it, what is in it. */
+/* Locks a study's state directory and database. */
 
 #include <libgen.h>
 #include <stdlib.h>
@@ -11,7 +11,10 @@
 #include "src/server/state-dir.h"
 #include "src/store/store.h"
 
-/* What cannot be looked at is not made anew: to open it says what is wrong. */
+/*
+ * A database that cannot be checked is not recreated: opening it reports the
+ * error.
+ */
 static bool
 study_exists(const char *db)
 {
@@ -37,7 +40,7 @@ study_lock_take(
 		    "studies: use --state with a local folder, or --network-fs "
 		    "if this host alone will ever open it",
 		    env->state_dir, fs);
-	/* Nothing is left behind where no database can be. */
+	/* Check the path first, so that no folder is left behind. */
 	if (store_path_check(env->db, e) != 0 ||
 	    state_dir_open(state, env->state_dir, true, e) != 0)
 		return -1;

@@ -1,4 +1,7 @@
-/* Taking hold of a study that may have to be made: by a server, or by ask. */
+/*
+ * Lock the state directory and the database, and refuse a state directory whose
+ * database is missing.
+ */
 
 #ifndef HPOTUNE_STUDY_LOCK_H
 #define HPOTUNE_STUDY_LOCK_H
@@ -8,14 +11,15 @@ struct server_env;
 struct state_dir;
 
 /*
- * Open NAME.d, making it where it is not, and take its lock and that of the
- * database, where there is one.
+ * Open NAME.d, creating it if needed, and take its lock and that of the
+ * database, if it exists.
  */
 int
 study_lock_take(struct state_dir *, const struct server_env *, struct err *);
 /*
- * Trials without their database: their numbers would be given again, and a
- * new trial would go on from the checkpoint of an old one.
+ * An error when there are trials without their database: their numbers would be
+ * assigned again, and a new trial would continue from the checkpoint of an old
+ * one.
  */
 int study_lock_check_trials(
     const struct state_dir *, const struct server_env *, struct err *);

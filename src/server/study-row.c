@@ -1,6 +1,6 @@
 /*
- * The study in the store.  Limits, stopping, trial settings and backends may
- * change between runs; what the recorded trials were drawn from may not.
+ * The study in the database.  Limits, stopping, trial settings and backends may
+ * change between runs; the part that recorded trials depend on may not.
  */
 
 #include <stdlib.h>
@@ -55,10 +55,10 @@ seed_of(const struct study *study)
 	if (study->has_seed)
 		return study->seed;
 	rng_system(&seed, sizeof seed);
-	return seed >> 11; /* whole in a JSON number */
+	return seed >> 11; /* exact in a JSON number */
 }
 
-/* As the store keeps them; free it. */
+/* As the store records them; the caller frees it. */
 static struct store_aim *
 aims_of(const struct study *study)
 {
@@ -126,7 +126,7 @@ queue_values(struct store *store, const struct space *space,
 	return rc;
 }
 
-/* The defaults as one setting, without those that it makes inactive. */
+/* The defaults as one setting, without parameters that it makes inactive. */
 static bool
 defaults_take(const struct space *space, struct value *def)
 {
@@ -150,7 +150,7 @@ defaults_take(const struct space *space, struct value *def)
 	return any;
 }
 
-/* The defaults and the enqueue list: once, at the start. */
+/* Queue the defaults and the enqueue list, once, at the first start. */
 static int
 queue_fill(struct store *store, const struct study *study, struct err *e)
 {
@@ -168,7 +168,7 @@ queue_fill(struct store *store, const struct study *study, struct err *e)
 	return rc;
 }
 
-/* Variables may hold what nobody else should read: their names only. */
+/* Variables may hold secrets: only their names are recorded. */
 static void
 put_env(struct buf *b, const struct json *env)
 {
@@ -224,7 +224,7 @@ note_change(struct store *store, const char *key, const struct json *now,
 	return rc;
 }
 
-/* Every key at the top that is new, changed or gone. */
+/* All top-level keys that were added, changed or removed. */
 static int
 note_changes(struct store *store, const struct store_study *row,
     const char *now, int64_t now_us, struct err *e)
@@ -256,7 +256,7 @@ note_changes(struct store *store, const struct store_study *row,
 static void
 study_row_serve(struct store_study *row, int64_t now_us)
 {
-	/* When it was finished, it may have nothing left to do. */
+	/* A finished study may have nothing left to run. */
 	if (row->state != STUDY_FINISHED && row->state != STUDY_FAILED)
 		row->ended_us = 0;
 	if (row->state == STUDY_PAUSED)
@@ -327,7 +327,7 @@ row_start_all(const char *path, const struct study *study,
 	return rc;
 }
 
-/* Whether some server has begun with it; a death may come before that. */
+/* Whether a server has started it before; a crash may have come earlier. */
 static int
 row_begun(bool *begun, const char *path, struct err *e)
 {
@@ -391,7 +391,7 @@ study_row_finished(const char *path, const struct study *study)
 	return same;
 }
 
-/* What is to be learnt from is read before anything is made. */
+/* Read the sources of warm_start before creating anything. */
 static int
 row_take(const char *path, const struct study *study, bool network_fs,
     bool serve, int64_t now_us, struct err *e)

@@ -1,6 +1,6 @@
 /*
- * Making a study's file.  A death at any moment leaves either a whole study or
- * a file that holds nothing, which the next start takes over.
+ * Creates a study's file.  A crash at any moment leaves either a whole study or
+ * a file without tables, which the next start reuses.
  */
 
 #include <errno.h>
@@ -28,8 +28,10 @@ store_exists(bool *there, const char *path, struct err *e)
 	*there = false;
 	if ((rc = store_file_kind(path, e)) <= 0)
 		return rc;
-	/* Able to write: a death while the file was made may have left a
-	 * journal to roll back. */
+	/*
+	 * Open for writing: a crash during creation may have left a journal to
+	 * roll back.
+	 */
 	s = store_new(path, STORE_READ);
 	rc = store_connect(s, path, SQLITE_OPEN_READWRITE, e);
 	if (rc == 0)
@@ -40,7 +42,7 @@ store_exists(bool *there, const char *path, struct err *e)
 	return rc;
 }
 
-/* An empty file only its owner may read; what a death left is taken over. */
+/* An empty file with mode 0600; one that a crash left is reused. */
 static int
 make_file(const char *path, struct err *e)
 {
@@ -50,8 +52,7 @@ make_file(const char *path, struct err *e)
 	if (store_exists(&there, path, e) < 0)
 		return -1;
 	if (there)
-		return err_set(
-		    e, ERR_FILE, "%s: there is a study already", path);
+		return err_set(e, ERR_FILE, "%s: a study exists already", path);
 	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0 || fchmod(fd, 0600) < 0) {
 		(void)err_set(e, errno == ENOSPC ? ERR_FULL : ERR_FILE,
@@ -94,7 +95,7 @@ add_params(struct store *s, const struct space *space, struct err *e)
 	return 0;
 }
 
-/* Of a study that names none, the metric is the only one. */
+/* A study that lists no aims has its metric as the only one. */
 static int
 add_aims(struct store *s, const struct store_study *study, struct err *e)
 {
@@ -143,7 +144,7 @@ add_study(struct store *s, const struct store_study *study, bool network_fs,
 	return store_name_id(s, study->metric, &id, e);
 }
 
-/* Everything in one transaction: a file holds a whole study or nothing. */
+/* All in one transaction: the file holds a whole study or nothing. */
 static int
 fill_file(struct store *s, const struct store_study *study,
     const struct space *space, bool network_fs, struct err *e)

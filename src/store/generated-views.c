@@ -1,7 +1,4 @@
-/*
- * The views whose columns the study names: results and front.  Knows names of
- * parameters and metrics; refuses to know their values.
- */
+/* Generates the views whose columns depend on the study: results and front. */
 
 #include <stdlib.h>
 #include <strings.h>
@@ -9,22 +6,24 @@
 #include "src/base/mem.h"
 #include "src/store/store-internal.h"
 
-/* What goes into the two of them. */
+/* Parts of the SQL text of both views. */
 struct made {
 	struct buf params; /* one column for each */
-	struct buf metrics; /* the same of the objectives */
-	struct buf alone; /* … of a single one */
-	int room; /* for columns of parameters */
+	struct buf metrics; /* the same for the objectives */
+	struct buf alone; /* … for a single one */
+	int room; /* columns left for parameters */
 	int objectives;
-	bool leaves; /* its trials may leave things behind under URIs */
+	bool leaves; /* its attempts may have artifact URIs */
 };
 
-/* Of the newest attempt that has left one. */
+/* Of the newest attempt that has one. */
 #define LEFT_COLUMN(what)                                             \
 	",\n    (SELECT l." what " FROM t_left AS l WHERE l.trial = " \
 	"t.trial ORDER BY l.attempt DESC LIMIT 1) AS " what "_uri"
 
-/* Columns that results has in any case: a parameter's is called params.NAME. */
+/*
+ * Fixed columns of results: a parameter of the same name becomes params.NAME.
+ */
 static bool
 is_column(const char *name)
 {
@@ -39,9 +38,9 @@ is_column(const char *name)
 }
 
 /*
- * One column: the parameter's value out of the JSON of params.  json_each and
- * not json_extract: it takes any name, and SQLite before 3.41 holds the other
- * for unsafe in a view.
+ * One column: the parameter's value from the JSON of params. json_each instead
+ * of json_extract: it accepts any name, and SQLite before 3.41 rejects
+ * json_extract in a view as unsafe.
  */
 static void
 put_param(struct made *m, const char *name)
@@ -83,7 +82,7 @@ put_leaves(struct made *m, const char *one)
 	m->leaves = true;
 }
 
-/* Hand each row's text to put. */
+/* Call put with each row's text. */
 static int
 each_name(struct store *s, enum stmt_id id, struct made *m,
     void (*put)(struct made *, const char *), struct err *e)
@@ -109,7 +108,7 @@ put_results(struct buf *sql, struct made *m)
 	    m->leaves ? LEFT_COLUMN("model") LEFT_COLUMN("output") : "");
 }
 
-/* With one objective, all that are as good as the best. */
+/* With one objective: all trials that equal the best. */
 static void
 put_front(struct buf *sql, struct made *m)
 {
@@ -129,7 +128,7 @@ put_front(struct buf *sql, struct made *m)
 		    buf_str(&m->alone), buf_str(&m->params));
 }
 
-/* What does not fit into SQLite's columns is left out. */
+/* Columns beyond SQLite's limit are omitted. */
 int
 schema_generated_views(struct store *s, struct err *e)
 {

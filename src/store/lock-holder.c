@@ -1,10 +1,10 @@
 /*
- * Who stands in the way: a process's locks on the study's files, as the kernel
- * lists them.  Only for messages.
+ * Finds the process that holds a lock on the study's files, from /proc/locks.
+ * Only for messages.
  *
  * SQLite's unix layer locks single bytes: byte 120 of the -shm file is the
- * write lock of a log, 123 to 127 belong to its readers; without a log the
- * bytes from 0x40000000 of the file itself.
+ * write lock of the log, 123 to 127 are those of its readers; without a log,
+ * the bytes from 0x40000000 of the file itself.
  */
 
 #include <stdio.h>
@@ -18,7 +18,7 @@
 
 #define WAL_WRITE_BYTE 120
 
-/* A line of /proc/locks: only what is asked for here. */
+/* The fields of a line of /proc/locks that are used here. */
 struct held {
 	long pid;
 	unsigned long inode;
@@ -38,7 +38,9 @@ read_line(const char *line, struct held *h)
 	return true;
 }
 
-/* The process other than us with a lock on inode that touches first to last. */
+/*
+ * The pid of another process with a lock on inode that overlaps first to last.
+ */
 static long
 find_holder(
     unsigned long inode, unsigned long long first, unsigned long long last)

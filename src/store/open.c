@@ -1,6 +1,6 @@
 /*
- * Opening, making and closing the file.  Knows what a file must be to be ours
- * and how a connection is set; refuses to know tables (schema.c) and rows.
+ * Opens and closes the database: checks that the file is a study, and
+ * configures the connection.
  */
 
 #include <errno.h>
@@ -13,19 +13,19 @@
 #include "src/base/mem.h"
 #include "src/store/store-internal.h"
 
-/* Milliseconds to wait for a lock while opening, and for readers always. */
+/* Milliseconds to wait for a lock: while opening, and for readers always. */
 #define OPEN_WAIT_MS 500
 
 /*
- * Views are read with the defences of SQLite's security page on.  mmap stays
- * off: an I/O error must be an answer, not a signal.
+ * Views are read with the settings that SQLite's security page recommends. mmap
+ * stays off: an I/O error must be an error code, not a signal.
  */
 static const char common_settings[] =
     "PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF;"
     "PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0;";
 /*
- * temp_store: the journal of single statements is then held in small pieces;
- * else every update of a table with triggers pays for 64 KiB of fresh memory.
+ * temp_store: statement journals then use small allocations; otherwise each
+ * update of a table with triggers allocates 64 KiB.
  */
 static const char write_settings[] =
     "PRAGMA journal_size_limit = 67108864; PRAGMA cache_size = -8192;"
@@ -42,9 +42,9 @@ store_new(const char *path, enum store_mode mode)
 }
 
 /*
- * The last to close moves the log into the file, and whoever comes meanwhile is
- * told that the database is locked.  So it is moved before, which keeps nobody
- * from reading; what is left then is to delete an empty file.
+ * The last connection to close checkpoints the log, and programs that open the
+ * database meanwhile get SQLITE_BUSY. So checkpoint first, which blocks no
+ * reader; then the close only deletes an empty file.
  */
 static void
 empty_log(struct store *s)
@@ -76,7 +76,7 @@ store_close(struct store *s)
 	free(s);
 }
 
-/* "file:PATH?immutable=1", with what a URI would misread made harmless. */
+/* "file:PATH?immutable=1", with the special characters of a URI escaped. */
 static char *
 immutable_uri(const char *path)
 {
@@ -115,7 +115,7 @@ store_connect(struct store *s, const char *name, int flags, struct err *e)
 	return store_exec(s, common_settings, e);
 }
 
-/* One number out of SQL text. */
+/* The number that a statement returns. */
 static int
 get_number(struct store *s, const char *sql, int64_t *out, struct err *e)
 {
@@ -149,7 +149,7 @@ store_identify(struct store *s, int64_t *version, struct err *e)
 	if (*version > schema_version())
 		return err_set(e, ERR_STORE,
 		    "%s: made by a newer hpotune "
-		    "(schema %lld, this one knows %lld)",
+		    "(schema %lld, this program supports %lld)",
 		    s->path, (long long)*version, (long long)schema_version());
 	return 0;
 }
@@ -157,14 +157,17 @@ store_identify(struct store *s, int64_t *version, struct err *e)
 int
 store_path_check(const char *path, struct err *e)
 {
-	/* SQLite's own limit, with the names of the files beside it. */
+	/*
+	 * SQLite's own limit, less the suffixes of the files beside the
+	 * database.
+	 */
 	size_t most =
 	    (size_t)sqlite3_vfs_find(NULL)->mxPathname - strlen("-journal");
 
 	if (strlen(path) > most)
 		return err_set(e, ERR_FILE,
-		    "%s: the path of a database may have %zu bytes and not "
-		    "%zu: --state takes another folder",
+		    "%s: the path of a database is limited to %zu bytes, this "
+		    "one has %zu: choose another folder with --state",
 		    path, most, strlen(path));
 	return 0;
 }
@@ -188,7 +191,7 @@ store_file_kind(const char *path, struct err *e)
 	return st.st_size > 0;
 }
 
-/* Nothing beside the database can be made here. */
+/* Whether no file can be created beside the database. */
 static bool
 is_read_only_place(struct store *s)
 {
@@ -199,7 +202,7 @@ is_read_only_place(struct store *s)
 	       code == SQLITE_READONLY_CANTINIT;
 }
 
-/* Whether the log beside the file holds something. */
+/* Whether the log beside the file is not empty. */
 static bool
 has_log(const struct store *s)
 {
@@ -212,8 +215,8 @@ has_log(const struct store *s)
 }
 
 /*
- * A place where not even the files beside the database can be made.  Then
- * nobody writes there either, and the file may be read as it lies.
+ * A folder in which the files beside the database cannot be created.  Then no
+ * process can write there, and the file may be opened as immutable.
  */
 static int
 reconnect_immutable(struct store *s, struct err *e)
@@ -241,7 +244,7 @@ open_read(struct store *s, struct err *e)
 		rc = reconnect_immutable(s, e) < 0
 			 ? -1
 			 : store_identify(s, &version, e);
-	/* Only a death while the file was made leaves this. */
+	/* Only a crash during creation leaves this state. */
 	if (rc < 0 &&
 	    sqlite3_extended_errcode(s->db) == SQLITE_READONLY_ROLLBACK)
 		return err_set(e, ERR_STORE, "%s: holds no study", s->path);
@@ -251,7 +254,7 @@ open_read(struct store *s, struct err *e)
 		return err_set(e, ERR_STORE, "%s: holds no study", s->path);
 	if (schema_read_old(s, version, e) < 0)
 		return -1;
-	/* Only the writer moves the log into the file. */
+	/* Only the writer checkpoints the log. */
 	(void)sqlite3_db_config(
 	    s->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
 	return store_exec(s, "PRAGMA query_only = ON", e);
@@ -294,11 +297,11 @@ store_connect_write(struct store *s, struct err *e)
 	if (store_connect(s, s->path, SQLITE_OPEN_READWRITE, e) < 0)
 		return -1;
 	if (sqlite3_db_readonly(s->db, "main") == 1)
-		return err_set(e, ERR_FILE, "%s: may not be written", s->path);
+		return err_set(e, ERR_FILE, "%s: is read-only", s->path);
 	return store_exec(s, write_settings, e);
 }
 
-/* Whether the moves and views are those of this program already. */
+/* Whether the state transitions and views are those of this program. */
 static int
 is_fresh(struct store *s, int64_t version, bool *fresh, struct err *e)
 {
@@ -383,7 +386,8 @@ store_open(
 	}
 	if (mode != STORE_READ) {
 		(void)sqlite3_busy_timeout(s->db, STORE_WRITE_WAIT_MS);
-		(void)store_wal_kept(s); /* from now on it is known */
+		(void)store_wal_kept(
+		    s); /* records the inode for later checks */
 	}
 	*out = s;
 	return 0;

@@ -1,4 +1,6 @@
-/* Rows of a storage of Optuna: RDBStorage, storages/_rdb/models.py. */
+/*
+ * Writes the tables of an Optuna storage: RDBStorage, storages/_rdb/models.py.
+ */
 
 #include <math.h>
 #include <stdlib.h>
@@ -8,7 +10,7 @@
 #include "src/store/optuna-db.h"
 #include "src/store/store-internal.h"
 
-/* Every text of time has its six digits: Optuna misreads fewer. */
+/* Times have six decimal digits: Optuna misreads fewer. */
 #define TIME(us)                                           \
 	"strftime('%Y-%m-%d %H:%M:%S', " us " / 1000000, " \
 	"'unixepoch') || printf('.%06d', " us " % 1000000)"
@@ -27,7 +29,7 @@ enum row {
 	ROWS
 };
 
-/* The study is number 1; ?1 of what belongs to a trial is its id. */
+/* The study has id 1; in rows of a trial ?1 is the trial's id. */
 static const char *const texts[ROWS] = {
 	[ROW_STUDY] = "INSERT INTO studies VALUES (1, ?1)",
 	[ROW_DIRECTION] =
@@ -71,10 +73,10 @@ static const char *const states[] = {
 struct optuna {
 	struct store *store; /* the connection */
 	sqlite3_stmt *rows[ROWS];
-	int64_t trial; /* id of the last one: its number + 1 */
+	int64_t trial; /* id of the last trial: its number + 1 */
 };
 
-/* The statement of a row, with what it belongs to bound. */
+/* The statement of a row, with the id of its owner bound. */
 static sqlite3_stmt *
 row_begin(struct optuna *o, enum row row, struct err *e)
 {
@@ -95,7 +97,7 @@ row_end(struct optuna *o, sqlite3_stmt *st, struct err *e)
 	return stmt_step(o->store, st, e) < 0 ? -1 : 0;
 }
 
-/* Parameters i and i + 1: a number, and which kind of one it is. */
+/* Parameters i and i + 1: a number, and its kind. */
 static void
 bind_number(sqlite3_stmt *st, int i, double x)
 {
@@ -108,7 +110,7 @@ bind_number(sqlite3_stmt *st, int i, double x)
 			: "INF_NEG");
 }
 
-/* The file is nobody's yet: no journal, no sync, and ids that are right. */
+/* The file is not used yet: no journal, no sync, foreign keys not checked. */
 static int
 fill(struct optuna *o, const char *path, const char *study, struct err *e)
 {

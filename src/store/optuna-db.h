@@ -1,10 +1,9 @@
 /*
- * A storage of Optuna, made anew: one study, its trials one after the other.
- * Knows tables and encodings of Optuna's schema 12; refuses to know what they
- * are made from.
+ * Writes a new Optuna storage (schema 12): one study, its trials one after the
+ * other.
  *
- * All is written in one transaction without a journal: whoever opened it removes
- * the file when anything failed.
+ * All is written in one transaction without a journal: the caller removes the
+ * file after any error.
  */
 
 #ifndef HPOTUNE_OPTUNA_DB_H
@@ -25,28 +24,28 @@ enum optuna_state {
 };
 
 struct optuna_trial {
-	int64_t number; /* from 0; the next one */
+	int64_t number; /* from 0, without gaps */
 	enum optuna_state state;
 	int64_t started_us, ended_us; /* UTC; 0 = none */
 };
 
-/* path is there and empty; name is what errors call it. */
+/* path exists and is empty; name is used in errors. */
 int optuna_db_create(struct optuna **, const char *path, const char *name,
     const char *study, struct err *);
-/* Objectives in their order. */
+/* Add the direction of the next objective. */
 int optuna_db_add_direction(struct optuna *, bool maximize, struct err *);
-/* An attribute of the study, as JSON; system: one that Optuna reads itself. */
+/* An attribute of the study, as JSON; system: one of Optuna's own. */
 int optuna_db_add_study_attr(struct optuna *, bool system, const char *key,
     const char *json, struct err *);
 int
 optuna_db_add_trial(struct optuna *, const struct optuna_trial *, struct err *);
 /*
  * Of the trial that was added last.  A parameter is the number, or the index of
- * the choice; its distribution is JSON, the same bytes in all trials.
+ * the choice; its distribution is JSON, the same text in all trials.
  */
 int optuna_db_add_param(struct optuna *, const char *name, double value,
     const char *distribution, struct err *);
-/* Objectives from 0; not NaN, which Optuna cannot hold here. */
+/* Value of an objective, from 0; not NaN, which Optuna cannot store here. */
 int optuna_db_add_value(
     struct optuna *, int64_t objective, double value, struct err *);
 int

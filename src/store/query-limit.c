@@ -1,6 +1,7 @@
 /*
- * An end to every query.  The views of a file may have been replaced by ones
- * that never end; a honest query costs less than some steps for each byte.
+ * Limits the cost of each query.  The views of a file may have been replaced by
+ * ones that never end; a legitimate query costs a few steps per byte of the
+ * file.
  */
 
 #include <stdlib.h>
@@ -9,9 +10,9 @@
 #include "src/base/mem.h"
 #include "src/store/store-internal.h"
 
-/* Steps of SQLite's machine between two looks. */
+/* Steps of SQLite's virtual machine between two checks. */
 #define GUARD_STRIDE 100000
-/* What a query may cost: seconds of a core, and so many steps for each byte. */
+/* The limit: some seconds of CPU time, and so many steps per byte. */
 #define GUARD_STEPS INT64_C(20000000)
 #define GUARD_STEPS_PER_BYTE 1000
 
@@ -26,7 +27,7 @@ file_bytes(const struct store *s, const char *suffix)
 	return n;
 }
 
-/* The limit is looked up when it seems to be reached: files grow. */
+/* Compute the limit again when it is reached: files grow. */
 static int
 on_progress(void *arg)
 {

@@ -1,4 +1,4 @@
-/* Rows for people and programs: a SELECT of ours, column by column. */
+/* Rows for commands and reports: a SELECT, column by column. */
 
 #include <stdlib.h>
 

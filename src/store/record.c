@@ -1,7 +1,7 @@
 /*
- * What happens while a study runs: reports, judgements, events, medians, and
- * the queue of settings.  Each record takes the next number of one counter,
- * so that everything recorded has one order.
+ * Records of a running study: reports, decisions, events, medians, and the
+ * queue of settings.  Each record takes the next number of one counter, which
+ * gives all records one order.
  */
 
 #include <stdlib.h>
@@ -28,7 +28,7 @@ store_names_clear(struct store *s)
 	s->n_names = 0;
 }
 
-/* Index of the first cached name that is not below name. */
+/* Index of the first cached name that is not less than name. */
 static size_t
 find_name(const struct store *s, const char *name)
 {
@@ -44,7 +44,7 @@ find_name(const struct store *s, const char *name)
 	return low;
 }
 
-/* The id of a name in the table, made when it is new. */
+/* The id of a name in t_name; adds a new one. */
 static int
 intern(struct store *s, const char *name, int64_t *id, struct err *e)
 {

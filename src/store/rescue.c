@@ -1,6 +1,6 @@
 /*
- * When others delete, replace or overwrite the file, or its log, under an open
- * connection: what is still seen through it goes to another file.
+ * When the file or its log is deleted, replaced or overwritten under an open
+ * connection: copies what the connection can still read to another file.
  */
 
 #include <errno.h>
@@ -14,10 +14,10 @@
 #include "src/base/mem.h"
 #include "src/store/store-internal.h"
 
-/* The first 16 bytes of every database, with the 0 at their end. */
+/* The first 16 bytes of each database, with the terminating NUL. */
 static const char magic[] = "SQLite format 3";
 
-/* How long a checkpoint of all waits for readers. */
+/* How long a full checkpoint waits for readers. */
 #define SETTLE_WAIT_MS 1000
 
 bool
@@ -26,12 +26,12 @@ store_is_database(int fd)
 	char head[sizeof magic];
 	ssize_t n = pread(fd, head, sizeof head, 0);
 
-	/* An error is no answer. */
+	/* Treat an error as intact. */
 	return n < 0 ||
 	       (n == sizeof head && memcmp(head, magic, sizeof head) == 0);
 }
 
-/* The inode of a file beside the database; 0 = it is not there. */
+/* The inode of a file beside the database; 0 = there is none. */
 static unsigned long
 inode_beside(const struct store *s, const char *suffix)
 {
@@ -68,7 +68,10 @@ unlink_beside(const struct store *s, const char *suffix)
 	free(name);
 }
 
-/* What is left of our log would be read into a file that takes our place. */
+/*
+ * Remove our log, which would otherwise be replayed into a file that replaces
+ * ours.
+ */
 static void
 unlink_log(const struct store *s)
 {
@@ -89,13 +92,13 @@ store_wal_recover(struct store *s, struct err *e)
 	(void)sqlite3_busy_timeout(s->db, STORE_WRITE_WAIT_MS);
 	if (rc != SQLITE_OK)
 		return store_fail(s, "its log cannot be moved into it", e);
-	/* Whatever has come to their names since holds nothing of ours. */
+	/* Files that have these names by now do not belong to us. */
 	unlink_beside(s, "-wal");
 	unlink_beside(s, "-shm");
 	return 0;
 }
 
-/* An empty file that nobody else may read, where there was none. */
+/* Create an empty file with mode 0600; fail when one exists. */
 static int
 make_new(const char *path, struct err *e)
 {
@@ -110,8 +113,8 @@ make_new(const char *path, struct err *e)
 }
 
 /*
- * Page by page: should the old log be found beside the copy one day, it says
- * of each page what the copy has.
+ * Copy page by page: should the old log be found beside the copy later,
+ * replaying it changes nothing.
  */
 static int
 copy_pages(struct store *s, struct store *to, struct err *e)
@@ -142,7 +145,8 @@ check_pages(struct store *to, struct err *e)
 	if (text != NULL && strcmp(text, "ok") == 0)
 		rc = 0;
 	else
-		err_set(e, ERR_STORE, "%s: what is left is damaged", to->path);
+		err_set(e, ERR_STORE, "%s: the copy of the database is damaged",
+		    to->path);
 	(void)sqlite3_finalize(st);
 	return rc;
 }
@@ -156,7 +160,7 @@ store_rescue(struct store *s, const char *path, struct err *e)
 
 	if (s->begun)
 		store_rollback(s);
-	/* Nothing more goes to where the file was. */
+	/* No more writes to the original file. */
 	(void)sqlite3_db_config(
 	    s->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
 	if (make_new(path, e) < 0)

@@ -1,4 +1,4 @@
-/* Rows of t_attempt, in and out. */
+/* Reads and writes rows of t_attempt. */
 
 #include <limits.h>
 #include <math.h>
@@ -9,7 +9,7 @@
 #include "src/base/mem.h"
 #include "src/store/row-columns.h"
 
-/* Beyond any number of trials side by side. */
+/* More than any number of parallel trials. */
 #define SLOT_MAX 1000000
 
 void
@@ -32,7 +32,7 @@ row_attempt_state(struct row *r, int i)
 	if (strcmp(name, "ended") == 0)
 		return TRIAL_COMPLETED;
 	if (!trial_state_parse(name, &state) || !trial_state_placed(state))
-		(void)row_damaged(r, i, "no state of an attempt");
+		(void)row_damaged(r, i, "not a state of an attempt");
 	return state;
 }
 
@@ -124,7 +124,7 @@ bind_usage(sqlite3_stmt *st, const struct store_usage *u)
 	stmt_real(st, 30, any ? u->seen : NAN);
 }
 
-/* The same places in all three statements. */
+/* The same parameter numbers in all three statements. */
 static void
 bind_attempt(sqlite3_stmt *st, const struct store_attempt *a)
 {

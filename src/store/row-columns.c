@@ -1,4 +1,7 @@
-/* Columns of a row that may be damaged, and the message that says where. */
+/*
+ * Reads columns of a row that may be corrupt; the error names table, row and
+ * column.
+ */
 
 #include <inttypes.h>
 #include <limits.h>
@@ -27,7 +30,7 @@ row_next(struct row *r)
 	return stmt_step(r->store, r->st, r->err);
 }
 
-/* ", row 3", or ", row 3/1": what the first columns hold; of one row "". */
+/* ", row 3", or ", row 3/1": from the key columns; "" when there are none. */
 static void
 put_keys(const struct row *r, char *buf, size_t n)
 {
@@ -63,7 +66,7 @@ row_end(const struct row *r)
 	return r->bad ? -1 : 0;
 }
 
-/* Whether the column has a value of this type, or NULL where that may be. */
+/* Whether the column has this type, or NULL where that is allowed. */
 static bool
 row_is(struct row *r, int i, int type, bool or_null)
 {
@@ -79,7 +82,7 @@ row_is(struct row *r, int i, int type, bool or_null)
 	if (is != SQLITE_NULL)
 		(void)row_damaged(r, i, names[type]);
 	else if (!or_null)
-		(void)row_damaged(r, i, "nothing is there");
+		(void)row_damaged(r, i, "is NULL");
 	return false;
 }
 
@@ -116,7 +119,7 @@ row_bool(struct row *r, int i)
 	return row_int(r, i, 0, 1) != 0;
 }
 
-/* A view may give a whole number where a column of REAL would not. */
+/* A view may return an integer where a REAL column would not. */
 double
 row_real(struct row *r, int i)
 {
@@ -161,7 +164,7 @@ row_state(struct row *r, int i)
 	enum trial_state state = TRIAL_WAITING;
 
 	if (!trial_state_parse(row_text(r, i), &state))
-		(void)row_damaged(r, i, "no state of a trial");
+		(void)row_damaged(r, i, "not a state of a trial");
 	return state;
 }
 
@@ -172,7 +175,7 @@ row_class(struct row *r, int i)
 	const char *name = row_text_or(r, i);
 
 	if (name != NULL && (!end_class_parse(name, &end) || end == END_NONE))
-		(void)row_damaged(r, i, "no end of an attempt");
+		(void)row_damaged(r, i, "not an end class");
 	return end;
 }
 

@@ -1,6 +1,6 @@
 /*
- * Rows of t_gpu, what launchers tell of GPUs, the newest of each alone; and of
- * t_left, what attempts have left behind.
+ * Rows of t_gpu (the latest state of each GPU) and of t_left (artifacts of
+ * attempts).
  */
 
 #include <math.h>

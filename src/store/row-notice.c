@@ -1,4 +1,4 @@
-/* What somebody elsewhere is to be told of the study: rows of t_notice. */
+/* Notices to be sent: rows of t_notice. */
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /*
- * What ended trials came to beside their objective: values of all aims, the
- * front, and whose fault it was.
+ * Results of ended trials besides their objective: values of all aims, the
+ * front, and the failure class.
  */
 
 #include <math.h>
@@ -93,7 +93,7 @@ store_walk_outcomes(struct store *s,
 	return r.st != NULL ? each_outcome(&r, f, arg) : -1;
 }
 
-/* The array that one trial's values go to. */
+/* Where the values of a trial are written. */
 struct target {
 	double *values;
 	size_t n;

@@ -1,4 +1,4 @@
-/* The one row of t_study, in and out. */
+/* Reads and writes the row of t_study. */
 
 #include <libgen.h>
 #include <stdlib.h>
@@ -34,7 +34,7 @@ row_study_state(struct row *r, int i)
 	for (k = 0; k < STUDY_STATES; k++)
 		if (strcmp(name, state_names[k]) == 0)
 			return (enum study_state)k;
-	(void)row_damaged(r, i, "no state of a study");
+	(void)row_damaged(r, i, "not a state of a study");
 	return STUDY_FAILED;
 }
 
@@ -63,7 +63,7 @@ store_study_fini(struct store_study *study)
 	*study = (struct store_study){ 0 };
 }
 
-/* The folder of the database: a folder of the study that is the same is ".". */
+/* The folder of the database; recorded as "." when it is the study's, too. */
 static char *
 own_dir(const struct store *s)
 {
@@ -73,7 +73,10 @@ own_dir(const struct store *s)
 	return dir;
 }
 
-/* One that is gone was written by an older program, and has been moved. */
+/*
+ * A folder that no longer exists was recorded by an older program as absolute,
+ * and has been moved.
+ */
 static char *
 dir_read(const struct store *s, const char *dir)
 {

@@ -1,6 +1,6 @@
 /*
- * Rows of t_trial, in and out.  Which moves of the state are right is the
- * schema's business; sums over attempts are made by its triggers.
+ * Reads and writes rows of t_trial.  The schema checks state transitions; its
+ * triggers maintain sums over attempts.
  */
 
 #include <stdlib.h>
@@ -29,7 +29,7 @@ row_source(struct row *r, int i)
 	const char *is = row_text(r, i), *known = store_source(is);
 
 	if (strcmp(is, known) != 0)
-		(void)row_damaged(r, i, "no source of a setting");
+		(void)row_damaged(r, i, "not a source of a setting");
 	return known;
 }
 
@@ -48,7 +48,7 @@ row_cause(struct row *r, int i)
 	enum stop_cause cause = STOP_NONE;
 
 	if (!stop_cause_parse(row_text(r, i), &cause))
-		(void)row_damaged(r, i, "no cause of a stop");
+		(void)row_damaged(r, i, "not a cause of a stop");
 	return cause;
 }
 
@@ -148,7 +148,10 @@ store_trial_add(struct store *s, const struct store_trial *t, struct err *e)
 	return 0;
 }
 
-/* The same places in the statements that put; the number of rows, or -1. */
+/*
+ * The same parameter numbers in all writing statements; the number of rows, or
+ * -1.
+ */
 static int
 put_row(struct store *s, enum stmt_id id, const struct store_trial *t,
     struct err *e)
@@ -175,7 +178,7 @@ put_row(struct store *s, enum stmt_id id, const struct store_trial *t,
 	return stmt_write(s, st, e) < 0 ? -1 : sqlite3_changes(s->db);
 }
 
-/* What is settled once the trial is over. */
+/* Columns that are final once the trial has ended. */
 static int
 put_end(struct store *s, const struct store_trial *t, struct err *e)
 {

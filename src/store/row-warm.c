@@ -1,4 +1,4 @@
-/* Trials of other studies that this one learns from: rows of t_warm. */
+/* Trials of other studies, for warm_start: rows of t_warm. */
 
 #include "src/base/err.h"
 #include "src/store/row-columns.h"

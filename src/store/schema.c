@@ -1,6 +1,6 @@
 /*
- * Tables, moves and views as the newest program wants them.  Knows the files
- * of schema/ in their order; refuses to know rows.
+ * Creates and migrates tables, state transitions and views, from the files of
+ * schema/ in their order.
  */
 
 #include <stdio.h>
@@ -11,7 +11,10 @@
 #include "src/base/mem.h"
 #include "src/store/store-internal.h"
 
-/* Applied in order; a released one is never edited.  Its place is its number. */
+/*
+ * Applied in order; never edit one that was released.  Its index is its
+ * version.
+ */
 static const char *const migrations[] = {
 #include "schema/001-start.inc"
 	,
@@ -38,7 +41,7 @@ static const char views[] =
 #include "schema/views.inc"
     ;
 
-/* Views that a file of a schema before since does not have, as nothing. */
+/* Views that files before schema version since lack, as empty ones. */
 static const struct {
 	int64_t since;
 	const char *sql;
@@ -73,7 +76,7 @@ static const struct {
 	    "NULL AS text WHERE 0;" },
 };
 
-/* Columns that a table or view of a schema before since does not have. */
+/* Columns that tables or views of files before schema version since lack. */
 static const struct {
 	int64_t since;
 	const char *of, *columns;
@@ -128,7 +131,10 @@ schema_migrate(struct store *s, int64_t from, struct err *e)
 	return store_exec(s, pragma, e);
 }
 
-/* Lay over each table and view the columns it lacks; of one they follow. */
+/*
+ * Define a temporary view over each table and view that adds the missing
+ * columns.
+ */
 static int
 lay_columns(struct store *s, int64_t version, struct err *e)
 {
@@ -168,7 +174,7 @@ schema_read_old(struct store *s, int64_t version, struct err *e)
 	return lay_columns(s, version, e);
 }
 
-/* t_move = the moves of src/model/trial.c. */
+/* Fill t_move with the transitions of src/model/trial.c. */
 static int
 put_moves(struct store *s, struct err *e)
 {

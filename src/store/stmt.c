@@ -1,7 +1,6 @@
 /*
- * Every statement the program runs on rows, by name, prepared once per
- * connection when first used.  Knows how values are bound and read; refuses to
- * know what they mean.
+ * All statements on rows, by name; each is prepared once per connection at its
+ * first use.  Binds and reads values.
  */
 
 #include <errno.h>
@@ -73,7 +72,10 @@ static const char *const texts[STMT_COUNT] = {
 	    "WHERE ?1 = (SELECT coalesce(max(trial), 0) + 1 FROM t_trial)",
 	[STMT_TRIAL_GET] =
 	    "SELECT " TRIAL_COLUMNS " FROM t_trial WHERE trial = ?1",
-	/* Only what reports change: touches neither trigger nor most indexes. */
+	/*
+	 * Only the columns that reports change: fires no trigger and touches
+	 * few indexes.
+	 */
 	[STMT_TRIAL_REPORT] =
 	    "UPDATE OR FAIL t_trial SET objective = ?4, last_step = ?5, "
 	    "reports = ?6 WHERE trial = ?1 AND state = ?2 AND cause = ?3 AND "
@@ -81,10 +83,10 @@ static const char *const texts[STMT_COUNT] = {
 	    "alone = ?10 AND not_before_us = ?11 AND source = ?12 AND "
 	    "backend IS ?13 AND why IS ?14 AND paused_step IS ?15",
 	/*
-	 * Steps count from 0 or from 1: a trial whose step 0 was reported ran
-	 * one more than the number of its last step.  Of one that takes the
-	 * clock for its step, no more than can be added up.  Steps that max_run
-	 * cut off are nobody's saving.
+	 * Steps count from 0 or from 1: a trial that reported step 0 ran one
+	 * more than the number of its last step.  For a trial that reports a
+	 * clock as its step, limited to what can be summed.  Steps that max_run
+	 * cut off do not count as saved.
 	 */
 	[STMT_TRIAL_PUT] =
 	    "UPDATE OR FAIL t_trial SET state = ?2, cause = ?3, "
@@ -105,7 +107,7 @@ static const char *const texts[STMT_COUNT] = {
 	    "(SELECT iif(last_step < 0, 0, min(1000000000000, last_step + "
 	    "EXISTS (SELECT 1 FROM t_metric WHERE name_id = 1 AND "
 	    "trial = ?1 AND step = 0))) AS run)), "
-	    /* schema/006-pace.sql says what this is. */
+	    /* Explained in schema/006-pace.sql. */
 	    "(pace_seconds, pace_steps) = (SELECT total(seconds), "
 	    "coalesce(sum(steps), 0) FROM (SELECT (last_us - first_us) / 1e6 "
 	    "AS seconds, min(last_step, 1000000000000) - "
@@ -142,7 +144,7 @@ static const char *const texts[STMT_COUNT] = {
 	    "?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32)",
 	[STMT_ATTEMPT_GET] = "SELECT " ATTEMPT_COLUMNS " FROM t_attempt "
 			     "WHERE trial = ?1 AND attempt = ?2",
-	/* The same for what tailing changes. */
+	/* The same for the columns that reading the log changes. */
 	[STMT_ATTEMPT_OFFSETS] =
 	    "UPDATE OR FAIL t_attempt SET log_offset = ?14, "
 	    "metrics_offset = ?15, log_skip = ?16, metrics_skip = ?17, "
@@ -169,7 +171,7 @@ static const char *const texts[STMT_COUNT] = {
 	[STMT_ATTEMPT_OPEN] = "SELECT " ATTEMPT_COLUMNS " FROM t_attempt "
 			      "WHERE state <> 'ended' ORDER BY trial, attempt",
 
-	/* The triggers give back what it had committed. */
+	/* The triggers return what the attempt had committed of limits.cost. */
 	[STMT_ATTEMPT_UNDO] = "UPDATE OR FAIL t_attempt SET cost = 0 "
 			      "WHERE trial = ?1 AND attempt = ?2",
 	[STMT_ATTEMPT_DROP] =
@@ -284,7 +286,7 @@ static const char *const texts[STMT_COUNT] = {
 	    "FROM t_warm ORDER BY id",
 };
 
-/* Bytes: more than SQLite writes at once. */
+/* Bytes: more than SQLite writes in one call. */
 enum { LIMIT_NEAR = 128 << 10 };
 
 static bool
@@ -296,8 +298,8 @@ no_space(struct store *s)
 }
 
 /*
- * Whether a write failed at the limit on the size of files; SQLite forgets the
- * errno of it.
+ * Whether a write failed at the limit on file size (RLIMIT_FSIZE); SQLite does
+ * not keep its errno.
  */
 static bool
 too_large(struct store *s)

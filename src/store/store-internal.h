@@ -1,6 +1,6 @@
 /*
- * Inside the store: the connection, its prepared statements, and how values
- * travel in and out.  Only src/store includes this.
+ * Inside the store: the connection, its prepared statements, and how values are
+ * bound and read.  Only src/store includes this.
  */
 
 #ifndef HPOTUNE_STORE_INTERNAL_H
@@ -11,10 +11,10 @@
 #include "src/base/err.h"
 #include "src/store/store.h"
 
-/* "hpot": what file(1) and store_open look for. */
+/* "hpot": identifies the file, for file(1) and store_open. */
 #define STORE_APPLICATION_ID 0x68706f74
 
-/* How long a transaction waits for the write lock. */
+/* How long a transaction waits for the write lock, in milliseconds. */
 #define STORE_WRITE_WAIT_MS 20
 
 enum stmt_id {
@@ -95,12 +95,13 @@ struct store {
 	char *path;
 	enum store_mode mode;
 	bool wal;
-	unsigned long log_inode, index_inode; /* of the log; 0 = not seen yet */
-	bool begun; /* between store_begin and its end */
-	bool lost; /* an error has undone the transaction: */
+	unsigned long log_inode,
+	    index_inode; /* of the log; 0 = not recorded yet */
+	bool begun; /* between store_begin and commit or rollback */
+	bool lost; /* an error has rolled back the transaction: */
 	struct err lost_err; /* this one */
-	bool dead; /* memory and file may differ: reopen */
-	int64_t seq; /* last number given to a record */
+	bool dead; /* memory and file may differ: open again */
+	int64_t seq; /* number of the latest record */
 	int64_t seq_begin; /* the same when the transaction began */
 	struct store_name *names; /* cache of t_name, sorted by name */
 	size_t n_names;
@@ -108,42 +109,42 @@ struct store {
 	int64_t steps, steps_most; /* query-limit.c */
 };
 
-/* What stat says: -1 an error, 0 nothing or an empty file, 1 a file. */
+/* The state of a path: -1 an error, 0 no file or an empty one, 1 a file. */
 int store_file_kind(const char *path, struct err *);
 struct store *store_new(const char *path, enum store_mode);
-/* Open the connection and set what every connection has. */
+/* Open the connection and apply the settings common to all connections. */
 int store_connect(struct store *, const char *name, int flags, struct err *);
 /* The same for writing. */
 int store_connect_write(struct store *, struct err *);
-/* Whose file it is; *version 0 = nobody's: nothing was ever put into it. */
+/* Check that the file is a study's; *version 0: a file without tables. */
 int store_identify(struct store *, int64_t *version, struct err *);
 /*
- * The journal.  A network file system has no shared memory: there an old
- * rollback journal, and nobody else may look while we have it open.
+ * Set the journal mode.  A network file system has no shared memory: it gets a
+ * rollback journal, and no other process can read while it is open.
  */
 int store_set_journal(struct store *, bool network_fs, struct err *);
 
-/* Make the name of a file last. */
+/* Sync the folder of path, so that a new file's name is durable. */
 void store_sync_folder(const char *path);
-/* Give every query of the connection an end: SQLITE_INTERRUPT. */
+/* Limit each query of the connection: SQLITE_INTERRUPT. */
 void query_limit_open(struct store *);
-/* A query begins: it has all the steps, unless another one is under way. */
+/* A query begins: reset the step count, unless another one is running. */
 void query_limit_begin(struct store *);
 
-/* Fill err from the connection's last error: "PATH: what: why". */
+/* Set err from the connection's last error: "PATH: what: why". */
 int store_fail(struct store *, const char *what, struct err *);
-/* Run SQL text that gives no rows. */
+/* Run SQL that returns no rows. */
 int store_exec(struct store *, const char *sql, struct err *);
-/* Forget the ids of metric names, after a rollback and at the end. */
+/* Clear the cache of metric ids, after a rollback and at the close. */
 void store_names_clear(struct store *);
 
-/* The statement, ready to bind; NULL and err when it cannot be prepared. */
+/* The statement, ready to bind; NULL with err when it cannot be prepared. */
 sqlite3_stmt *stmt_get(struct store *, enum stmt_id, struct err *);
 /* 1 a row, 0 the end, -1 an error; both ends reset the statement. */
 int stmt_step(struct store *, sqlite3_stmt *, struct err *);
-/* Run a statement that writes; refused outside a transaction. */
+/* Run a statement that writes; an error outside a transaction. */
 int stmt_write(struct store *, sqlite3_stmt *, struct err *);
-/* Let go of a row before the end. */
+/* Reset a statement before its last row. */
 void stmt_done(sqlite3_stmt *);
 void stmt_finalize_all(struct store *);
 
@@ -152,14 +153,14 @@ void stmt_finalize_all(struct store *);
  * has run; NULL and NaN bind NULL.
  */
 void stmt_text(sqlite3_stmt *, int i, const char *);
-/* One line for people: what a terminal would obey stands as \xNN. */
+/* One line for display: control characters become \xNN. */
 void stmt_line(sqlite3_stmt *, int i, const char *);
 void stmt_int(sqlite3_stmt *, int i, int64_t);
-/* NULL when v is the value that stands for none. */
+/* NULL when v equals none. */
 void stmt_int_or(sqlite3_stmt *, int i, int64_t v, int64_t none);
 void stmt_real(sqlite3_stmt *, int i, double);
 
-/* Read column i: borrowed text, a number, or what stands for NULL. */
+/* Read column i: borrowed text or a number; NULL reads as the default. */
 char *stmt_col_text(sqlite3_stmt *, int i);
 int64_t stmt_col_int(sqlite3_stmt *, int i, int64_t none);
 double stmt_col_real(sqlite3_stmt *, int i);
@@ -170,19 +171,19 @@ char *stmt_dup(const char *);
 bool utf8_valid(const char *s);
 char *utf8_clean(const char *s);
 
-/* Inside a transaction: bring an empty or older file to the newest schema. */
+/* Inside a transaction: migrate an empty or older file to the newest schema. */
 int schema_migrate(struct store *, int64_t from, struct err *);
-/* For a reader of an older file: what it lacks, as views of its own. */
+/* For a reader of an older file: define what it lacks as temporary views. */
 int schema_read_old(struct store *, int64_t version, struct err *);
 /* The newest schema version this program knows. */
 int64_t schema_version(void);
-/* Inside a transaction: make moves and views anew. */
+/* Inside a transaction: recreate transitions and views. */
 int schema_refresh(struct store *, struct err *);
 
-/* The views that name parameters and metrics. */
+/* Create the views with columns of parameters and metrics. */
 int schema_generated_views(struct store *, struct err *);
 
-/* Make t_name's id of a name, inside a transaction. */
+/* The id of a name in t_name, which is added if new; inside a transaction. */
 int store_name_id(struct store *, const char *name, int64_t *id, struct err *);
 /* "strategy", "enqueue" or "default" as static text. */
 const char *store_source(const char *);

@@ -1,4 +1,4 @@
-/* A study's identity beyond this machine: a hash that a copy keeps. */
+/* A short identifier of a study, the same for a copy of its database. */
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,10 +1,10 @@
 /*
- * Transactions, and when the log reaches the disk.  Knows nothing of rows.
+ * Transactions, and when the log is synced.
  *
  * The connection commits with synchronous=NORMAL: the log is written but not
- * synced.  A commit that must last then syncs the log itself, which is what
- * synchronous=FULL would have done at the same place; so the caller may decide
- * at the end of a turn, when it knows what the turn held.
+ * synced.  A durable commit then syncs the log itself, as synchronous=FULL
+ * would have done; so the caller can decide at the end of a turn, when its
+ * contents are known.
  */
 
 #include <stdlib.h>
@@ -15,10 +15,12 @@
 #include "src/base/mem.h"
 #include "src/store/row-columns.h"
 
-/* A log beyond this is cut when nobody reads it. */
+/* A longer log is truncated when it has no readers. */
 #define WAL_CUT_BYTES (8 << 20)
 
-/* The last number given to a record: another command may have used some. */
+/*
+ * Read the latest record number again: another command may have added records.
+ */
 static int
 read_counter(struct store *s, struct err *e)
 {
@@ -44,7 +46,7 @@ store_begin(struct store *s, struct err *e)
 
 	if (s->dead)
 		return err_set(e, ERR_STORE,
-		    "%s: an earlier error has cut the "
+		    "%s: an earlier error has closed the "
 		    "connection; start again",
 		    s->path);
 	st = stmt_get(s, write ? STMT_BEGIN_WRITE : STMT_BEGIN_READ, e);
@@ -67,7 +69,7 @@ store_rollback(struct store *s)
 	for (i = 0; i < STMT_COUNT; i++)
 		if (s->stmts[i] != NULL)
 			stmt_done(s->stmts[i]);
-	/* Some errors have rolled back by themselves. */
+	/* Some errors have already rolled back. */
 	if (!sqlite3_get_autocommit(s->db))
 		(void)sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
 	store_names_clear(s);
@@ -80,7 +82,7 @@ store_in_transaction(const struct store *s)
 	return s->begun;
 }
 
-/* After a failed sync nobody knows what the disk holds: never try again. */
+/* After a failed sync the state of the disk is unknown: never retry. */
 static int
 sync_log(struct store *s, struct err *e)
 {
@@ -173,7 +175,10 @@ store_checkpoint(struct store *s)
 		&frames, &moved) != SQLITE_OK ||
 	    moved < frames)
 		return;
-	/* With no timeout a reader in the way is an answer, not a wait. */
+	/*
+	 * Without a timeout a reader makes the checkpoint return instead of
+	 * wait.
+	 */
 	(void)sqlite3_busy_timeout(s->db, 0);
 	(void)sqlite3_wal_checkpoint_v2(
 	    s->db, "main", SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);

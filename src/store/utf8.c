@@ -1,6 +1,6 @@
 /*
- * Text that may have come from anywhere, made fit for a TEXT column.  SQLite
- * would take any bytes; programs that read them later would not.
+ * Makes any text valid for a TEXT column.  SQLite would accept any bytes;
+ * programs that read them later would not.
  */
 
 #include <string.h>

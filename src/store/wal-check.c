@@ -1,8 +1,8 @@
 /*
- * The write-ahead log that a server left behind when it was killed.  SQLite
- * reads it to the first frame that is wrong and takes this for the end, which
- * it is after a kill; when commits follow, it is damage, and they are lost
- * without a word.  The format: https://www.sqlite.org/fileformat2.html
+ * Checks the write-ahead log that a killed server left.  SQLite reads it up to
+ * the first invalid frame and takes this for the end, as it is after a kill;
+ * when commits follow it, the log is corrupt, and SQLite drops them silently.
+ * The format: https://www.sqlite.org/fileformat2.html
  */
 
 #include <errno.h>
@@ -18,7 +18,8 @@
 #include "src/base/mem.h"
 #include "src/store/store.h"
 
-#define LOG_MAGIC UINT32_C(0x377f0682) /* and one more: sums are big-endian */
+#define LOG_MAGIC \
+	UINT32_C(0x377f0682) /* or one more: checksums are big-endian */
 enum { HEAD = 32, FRAME = 24, PAGE_MIN = 512, PAGE_MAX = 65536 };
 
 struct log {
@@ -73,7 +74,7 @@ log_head(struct log *l)
 	       l->page <= PAGE_MAX && (l->page & (l->page - 1)) == 0;
 }
 
-/* A frame of this log, and not of what stood in the file before it. */
+/* Whether a frame belongs to this log, not to earlier contents of the file. */
 static bool
 frame_read(struct log *l, off_t at)
 {
@@ -91,7 +92,7 @@ frame_follows(struct log *l)
 	return sum_is(l, l->frame + 16);
 }
 
-/* The byte of the first frame that is wrong, when a commit follows it; or -1. */
+/* The offset of the first invalid frame, when a commit follows it; or -1. */
 static off_t
 log_scan(struct log *l)
 {
@@ -127,7 +128,7 @@ log_copy(const struct log *l, const char *to)
 	return false;
 }
 
-/* A copy that lies there is of damage that was told before. */
+/* An existing copy means that this corruption was reported before. */
 static int
 wal_damage_text(
     const struct log *l, const char *name, off_t wrong, struct err *e)
@@ -157,7 +158,7 @@ store_wal_check(const char *path, struct err *e)
 	off_t wrong = -1;
 	int rc = 0;
 
-	/* Shorter than this nothing was ever committed to it. */
+	/* A shorter log has no commit. */
 	if (l.fd >= 0 && fstat(l.fd, &st) == 0 &&
 	    st.st_size >= HEAD + FRAME + PAGE_MIN) {
 		l.size = st.st_size;

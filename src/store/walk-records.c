@@ -1,11 +1,11 @@
 /*
  * Reports and ends in the order they were recorded, without sorting the table.
  *
- * The table of reports is ordered by trial.  A trial was added before its
- * first report, trials were added in the order of their numbers, and both
- * moments have numbers of one counter.  So it is enough to hold the records of
- * the trials that ran at the same time: a heap of open trials, into which the
- * next trial goes before anything younger than its beginning comes out.
+ * The table of reports is ordered by trial.  A trial is added before its first
+ * report, trials are added in the order of their numbers, and both have numbers
+ * of one counter.  So only the records of trials that ran at the same time are
+ * held in memory: a heap of open trials, to which the next trial is added
+ * before any record younger than its start is returned.
  */
 
 #include <math.h>
@@ -22,7 +22,7 @@ struct record {
 	enum trial_state state;
 };
 
-/* One trial's records by seq; at is the next to come out. */
+/* One trial's records by seq; at is the next to return. */
 struct run {
 	int64_t trial;
 	size_t n, at, cap;
@@ -32,7 +32,7 @@ struct run {
 /* The row at the cursor of each statement. */
 struct trial_row {
 	int64_t trial, begin_seq;
-	struct record end; /* seq 0: it has not ended */
+	struct record end; /* seq 0: not ended */
 };
 struct report_row {
 	int64_t trial;
@@ -41,7 +41,7 @@ struct report_row {
 
 struct merge {
 	struct row trials, reports;
-	bool more_trials, more_reports; /* a row stands at the cursor */
+	bool more_trials, more_reports; /* the cursor is on a row */
 	struct trial_row trial;
 	struct report_row report;
 	struct run *heap; /* smallest next seq first */
@@ -107,7 +107,7 @@ run_add(struct run *r, const struct record *record)
 	r->records[r->n++] = *record;
 }
 
-/* Move to the next row: 1, 0 at the end, -1. */
+/* Advance to the next row: 1, 0 at the end, -1. */
 static int
 next_row(struct row *r, bool *more)
 {
@@ -117,7 +117,7 @@ next_row(struct row *r, bool *more)
 	return rc;
 }
 
-/* Trials have no gaps: whoever gets their records counts on that. */
+/* Trial numbers have no gaps: callers of the walk rely on it. */
 static int
 next_trial(struct merge *m)
 {
@@ -163,7 +163,9 @@ next_report(struct merge *m)
 	return row_end(r);
 }
 
-/* By seq.  Steps that come in their order, nearly all do, are sorted already. */
+/*
+ * Sort by seq; reports usually come in order of steps and are sorted already.
+ */
 static void
 run_sort(struct run *r)
 {
@@ -190,7 +192,7 @@ read_reports(struct merge *m, struct run *r)
 	return 0;
 }
 
-/* Move the trial at the cursor, with its records, into the heap. */
+/* Add the trial at the cursor, with its records, to the heap. */
 static int
 open_trial(struct merge *m)
 {
@@ -215,7 +217,7 @@ open_trial(struct merge *m)
 	return next_trial(m);
 }
 
-/* Whether the trial at the cursor began before the next record. */
+/* Whether the trial at the cursor started before the next record. */
 static bool
 is_due(const struct merge *m)
 {

@@ -1,4 +1,4 @@
-/* Walks over what is recorded, for a start and for replay. */
+/* Walks over recorded rows, for a start and for replay. */
 
 #include <string.h>
 
@@ -57,7 +57,7 @@ store_walk_curves(struct store *s,
 
 	if (r.st == NULL)
 		return -1;
-	/* The last row of each (trial, step) is its newest. */
+	/* The last row of each (trial, step) is the newest. */
 	while (end == 0 && (rc = row_next(&r)) != 0) {
 		if (rc < 0)
 			return -1;

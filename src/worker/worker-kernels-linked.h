@@ -1,6 +1,6 @@
 /*
- * The kernels that a worker is linked with: the one thing in which
- * hpotune-worker and hpotune-worker-cuda differ.
+ * The kernels that a worker is linked with: the only difference between
+ * hpotune-worker and hpotune-worker-cuda.
  */
 
 #ifndef HPOTUNE_WORKER_KERNELS_LINKED_H
@@ -10,7 +10,7 @@
 
 struct kernels;
 
-/* NULL with the reason in why (of n bytes): the device is not there. */
+/* NULL with the reason in why (n bytes) when the device is not available. */
 const struct kernels *worker_kernels_linked(char *why, size_t n);
 
 #endif /* HPOTUNE_WORKER_KERNELS_LINKED_H */

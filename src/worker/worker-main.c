@@ -1,7 +1,7 @@
 /*
- * hpotune-worker: answers for strategies whose next point takes longer than a
- * blink.  Reads questions from its standard input, a socket of the server, and
- * ends with it.  Keeps nothing between two questions.
+ * hpotune-worker: computes suggestions of strategies that would block the
+ * server.  Reads requests from its standard input, a socket of the server, and
+ * exits when it closes.  Keeps no state between two requests.
  */
 
 #include <errno.h>
@@ -33,15 +33,15 @@ enum { NICE = 5 };
 struct worker {
 	int in, out;
 	struct buf heard;
-	size_t used; /* bytes of it */
+	size_t used; /* bytes of heard already read */
 	const struct kernels *kernels;
 	struct study *study;
 	const struct strategy *strategy;
 	struct option_value *options;
-	struct option_value *convergence; /* NULL = not asked for */
+	struct option_value *convergence; /* NULL = not requested */
 };
 
-/* The server is gone, or does not speak as we do. */
+/* The server has exited, or uses another protocol. */
 static _Noreturn void
 give_up(const char *what)
 {
@@ -67,7 +67,7 @@ say(struct worker *w, struct buf *b)
 	buf_free(b);
 }
 
-/* The next message, waited for; it lives until the next one is read. */
+/* Wait for the next message; it is valid until the next one is read. */
 static struct worker_message
 hear(struct worker *w)
 {
@@ -84,7 +84,7 @@ hear(struct worker *w)
 		taken = worker_protocol_take(&m, w->heard.data + w->used,
 		    w->heard.len - w->used, WORKER_MESSAGE_MAX);
 		if (taken < 0)
-			give_up("what came is no question");
+			give_up("unexpected message from the server");
 		if (taken > 0) {
 			w->used += (size_t)taken;
 			return m;
@@ -120,7 +120,7 @@ study_open(struct worker *w, const struct worker_message *m)
 		give_up(e.text);
 }
 
-/* What suggest of the study's strategy says, or that of convergence. */
+/* The result of the strategy's suggest, or of the convergence check. */
 static int64_t
 suggest(const struct worker *w, bool convergence, struct suggestion *s,
     const struct strategy_ask *ask, struct err *e)
@@ -205,11 +205,13 @@ serve(struct worker *w)
 		else if (m.kind == WORKER_MESSAGE_ASK && w->study != NULL)
 			answer(w, &m);
 		else
-			give_up("what came is no question");
+			give_up("unexpected message from the server");
 	}
 }
 
-/* What a library prints must not come between the answers. */
+/*
+ * Redirect stdout, so that output of libraries does not mix with the answers.
+ */
 static void
 wires_open(struct worker *w)
 {
@@ -219,7 +221,7 @@ wires_open(struct worker *w)
 		give_up(strerror(errno));
 }
 
-/* Without a server: what it would compute with. */
+/* Without a server: print the device it would use. */
 static int
 introduce(const struct worker *w, const char *why)
 {
@@ -231,7 +233,7 @@ introduce(const struct worker *w, const char *why)
 	return fflush(stdout) != 0;
 }
 
-/* OpenBLAS reads before main what it is told about the processor. */
+/* OpenBLAS reads its processor settings before main. */
 static void
 core_choose(char **argv)
 {
@@ -242,7 +244,7 @@ core_choose(char **argv)
 
 	if (core == NULL || getenv(name) != NULL)
 		return;
-	/* By its own path: it shall keep its name. */
+	/* Re-execute by its own path, so that its name stays. */
 	n = readlink("/proc/self/exe", self, sizeof self - 1);
 	if (n <= 0 || setenv(name, core, 1) != 0)
 		return;
@@ -263,7 +265,7 @@ main(int argc, char **argv)
 	w.kernels = worker_kernels_linked(why, sizeof why);
 	if (fstat(STDIN_FILENO, &st) != 0 || !S_ISSOCK(st.st_mode))
 		return introduce(&w, why);
-	/* A server that was killed wants no answer, however far it is. */
+	/* Exit at once when the server is killed, also within a computation. */
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	(void)signal(SIGPIPE, SIG_IGN);
 	(void)nice(NICE);

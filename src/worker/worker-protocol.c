@@ -1,6 +1,6 @@
 /*
- * Frames and the three bodies that are more than a text.  Whatever comes in
- * is checked: a worker may be of another build, or damaged.
+ * Encodes and decodes messages: frames, and the three bodies with a structure.
+ * All input is checked: a worker may be another build, or corrupt.
  */
 
 #include <string.h>
@@ -10,13 +10,13 @@
 #include "src/model/history/history-serialize.h"
 #include "src/worker/worker-protocol.h"
 
-#define MAGIC UINT32_C(0x68707400) /* "hpt", and the kind */
+#define MAGIC UINT32_C(0x68707400) /* "hpt"; the low byte is the kind */
 
 struct head {
 	uint32_t length, kind;
 };
 
-/* Bytes that are taken from the front; short is set when there are too few. */
+/* Bytes consumed from the front; short is set when there are too few. */
 struct cut {
 	const char *data;
 	size_t len;
@@ -85,7 +85,7 @@ cut_into(struct cut *c, void *to, size_t n)
 		memcpy(to, from, n);
 }
 
-/* A text with its NUL. */
+/* A text with its terminating NUL. */
 static const char *
 cut_text(struct cut *c)
 {
@@ -145,7 +145,7 @@ worker_protocol_read_ask(struct worker_message_ask *ask,
 	return history_deserialize(history, c.data, c.len, e);
 }
 
-/* The numbers of an answer, in front of x and the texts. */
+/* The numbers of an answer, before x and the texts. */
 struct answer_head {
 	int64_t result, trial, redraw, from, n;
 	double seconds;

@@ -1,14 +1,14 @@
 /*
- * What the server and hpotune-worker say to each other: frames of a length, a
- * kind and bytes.  Both are of one build on one machine, so numbers stand as
- * they are in memory.
+ * Protocol between the server and hpotune-worker: frames of a length, a kind
+ * and bytes.  Both are of one build on one machine, so numbers are in native
+ * format.
  *
- *	worker	HELLO	its version, what it computes with
- *	worker	NONE	it has no device, and why; it ends
+ *	worker	HELLO	its version and device
+ *	worker	NONE	it has no device, and why; it exits
  *	server	STUDY	study.json
- *	server	ASK	a question with the whole history: the worker keeps
- *			nothing between two of them
- *	worker	ANSWER	to the newest ASK
+ *	server	ASK	a request with the whole history: the worker keeps no
+ *			state between two of them
+ *	worker	ANSWER	to the latest ASK
  */
 
 #ifndef HPOTUNE_WORKER_PROTOCOL_H
@@ -36,7 +36,7 @@ struct worker_message {
 	size_t len;
 };
 
-/* A length that no question reaches. */
+/* Larger than any request. */
 #define WORKER_MESSAGE_MAX (UINT32_C(1) << 31)
 
 void worker_protocol_put(
@@ -65,7 +65,7 @@ int worker_protocol_read_study(
 struct worker_message_ask {
 	uint64_t seed;
 	int64_t trial, n_enqueued, redraw;
-	int64_t convergence; /* 1: whether there is anything left to find */
+	int64_t convergence; /* 1: a convergence check */
 };
 void worker_protocol_put_ask(struct buf *, const struct worker_message_ask *,
     const struct history *, unsigned keep);
@@ -75,17 +75,17 @@ int worker_protocol_read_ask(struct worker_message_ask *, struct history **,
 /* ANSWER: what suggest returned and wrote; texts are borrowed. */
 struct worker_message_answer {
 	int64_t result; /* of suggest: 0, 1, -1 */
-	int64_t trial, redraw; /* of the question */
+	int64_t trial, redraw; /* of the request */
 	int64_t from;
 	double seconds;
 	const double *x; /* n numbers */
 	size_t n;
-	const char *made_by; /* "" = nothing said */
+	const char *made_by; /* "" = none */
 	const char *text; /* of the error */
 };
 void
 worker_protocol_put_answer(struct buf *, const struct worker_message_answer *);
-/* There must be n numbers; they go to x. */
+/* Check that there are n numbers and copy them to x. */
 int worker_protocol_read_answer(struct worker_message_answer *, double *x,
     size_t n, const struct worker_message *);
 

@@ -1,4 +1,4 @@
-/* The headers of an answer, from its lines.  Trusts no byte. */
+/* Parses the header lines of a response.  The input is untrusted. */
 
 #include <string.h>
 #include <strings.h>

@@ -1,4 +1,4 @@
-/* What the files of http share; nobody else includes it. */
+/* Shared by the files of src/base/http only. */
 
 #ifndef HPOTUNE_HTTP_INTERNAL_H
 #define HPOTUNE_HTTP_INTERNAL_H
@@ -8,7 +8,7 @@
 #include "src/base/http/http.h"
 #include "src/base/mem.h"
 
-/* libcurl's functions, found when the program runs. */
+/* libcurl's functions, loaded with dlopen. */
 struct http_libcurl {
 	__typeof__(curl_global_init) *global_init;
 	__typeof__(curl_global_cleanup) *global_cleanup;
@@ -32,7 +32,7 @@ struct http_libcurl {
 
 int http_libcurl_load(struct http_libcurl *, struct err *);
 
-/* "name", NUL, "value", NUL, and so on, of the last set that came. */
+/* "name", NUL, "value", NUL, …: the headers of the last response. */
 struct http_headers {
 	struct buf text;
 };
@@ -40,8 +40,9 @@ struct http_headers {
 enum { HTTP_HEADERS_MAX = 256 << 10 }; /* bytes */
 
 /*
- * One more line, with its end or without.  A status line begins anew: what
- * was before it is an interim answer.  -1 when they are too many.
+ * Append one header line, with or without its line end.  A status line clears
+ * the set: the lines before it were those of an interim response. -1 when the
+ * limit is exceeded.
  */
 int http_headers_line(struct http_headers *, const char *, size_t);
 
@@ -51,9 +52,9 @@ struct http {
 	struct loop_timer *timer;
 	CURLM *multi;
 	char *ca_bundle;
-	struct http_request *first; /* all in flight */
+	struct http_request *first; /* all requests in flight */
 	struct http_socket *sockets;
-	bool delivering; /* http_close waits until it is over */
+	bool delivering; /* http_close must not free the pool yet */
 	bool closed;
 };
 
@@ -63,20 +64,23 @@ struct http_request {
 	CURL *easy;
 	struct curl_slist *lines;
 	char *body;
-	http_cb *cb; /* NULL once it is being delivered */
+	http_cb *cb; /* NULL once it has been called */
 	void *arg;
 	bool post;
-	int sends; /* how often the request began to go out */
+	int sends; /* how often libcurl began to send the request */
 	size_t most;
-	size_t too_long; /* than this */
+	size_t too_long; /* the limit that was exceeded, bytes; 0 = none */
 	struct http_headers headers;
 	struct buf answer;
 	char why[CURL_ERROR_SIZE];
 };
 
-/* What libcurl is told about a request, and what it hands over. */
+/* Set libcurl's options for a request, and where it delivers the response. */
 void http_request_setup(struct http_request *, const struct http_send *);
-/* The answer, from what came; the clause about a failure goes to text. */
+/*
+ * Build the response from what libcurl received; a failure's clause goes to
+ * text.
+ */
 void http_request_answer(
     struct http_request *, CURLcode, struct http_answer *, struct buf *text);
 

@@ -1,7 +1,7 @@
 /*
- * Finds libcurl when it is needed.  Linked to it, every start of the program
- * would load and relocate some thirty libraries more, and most studies never
- * leave their machine.
+ * Loads libcurl at its first use.  If it were linked, each start of the program
+ * would load and relocate about thirty more libraries, and most studies run
+ * without a network.
  */
 
 #include <dlfcn.h>
@@ -11,7 +11,7 @@
 #include "src/base/http/http-internal.h"
 
 #define LIBRARY "libcurl.so.4"
-/* 7.88, as that of configure.ac. */
+/* 7.88, as in configure.ac */
 enum { VERSION_LEAST = 0x075800 };
 
 static const struct {
@@ -44,7 +44,7 @@ static const struct {
 	{ "curl_multi_cleanup", offsetof(struct http_libcurl, multi_cleanup) },
 };
 
-/* It stays open: what OpenSSL does at exit must still be there then. */
+/* The library is never closed: OpenSSL's exit handlers need it. */
 int
 http_libcurl_load(struct http_libcurl *lib, struct err *e)
 {
@@ -68,6 +68,7 @@ http_libcurl_load(struct http_libcurl *lib, struct err *e)
 		return err_set(e, ERR_FILE, "%s is %s, older than 7.88",
 		    LIBRARY, v->version);
 	if (lib->global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
-		return err_set(e, ERR_FILE, "%s does not start", LIBRARY);
+		return err_set(
+		    e, ERR_FILE, "%s cannot be initialized", LIBRARY);
 	return 0;
 }

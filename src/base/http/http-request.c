@@ -1,6 +1,6 @@
 /*
- * One request: how libcurl is set for it, what it hands over, and what that
- * means.  Knows nothing of the loop.
+ * One request: the options of libcurl, its callbacks, and the classification of
+ * the result.  Independent of the event loop.
  */
 
 #include <ctype.h>
@@ -15,16 +15,16 @@
 enum {
 	CONNECT_MS = 10 * 1000,
 	TIMEOUT_MS = 60 * 1000,
-	KEPT_S = 60, /* an unused connection */
-	ANSWER_MAX = 16 << 20 /* bytes */
+	KEPT_S = 60, /* lifetime of an unused connection */
+	ANSWER_MAX = 16 << 20 /* default limit, bytes */
 };
 
 /*
- * Comes when a connection stands and the request is about to be written: up
- * to here nothing of it has left.  It comes once more when a kept connection
- * turns out dead.  The other side may have acted on the first copy, so what
- * is not safe to repeat ends here: whether to send it again is for those to
- * decide who know what it does.
+ * Called when a connection stands and libcurl is about to write the request;
+ * before it, nothing was sent. libcurl calls it again when a kept connection
+ * turns out to be closed.  The server may have processed the first copy, so a
+ * request that is not safe to repeat (POST) is aborted: the caller decides
+ * whether to send it again.
  */
 static int
 on_send(void *arg, char *there, char *here, int there_port, int here_port)
@@ -40,7 +40,7 @@ on_send(void *arg, char *there, char *here, int there_port, int here_port)
 				       : CURL_PREREQFUNC_OK;
 }
 
-/* Not every libcurl does this by itself. */
+/* Not every version of libcurl removes the credentials by itself. */
 static int
 on_connection(void *arg, curl_socket_t fd, curlsocktype purpose)
 {
@@ -86,7 +86,10 @@ add_line(struct http_request *r, const char *line)
 	r->lines = lines;
 }
 
-/* Without an empty Expect: a body of size waits a second for leave to go. */
+/*
+ * Send an empty Expect: header; otherwise libcurl delays a large body by a
+ * second to wait for "100 Continue".
+ */
 static void
 set_headers(struct http_request *r, const struct http_send *s)
 {
@@ -98,7 +101,7 @@ set_headers(struct http_request *r, const struct http_send *s)
 		add_line(r, s->headers[i]);
 		typed |= strncasecmp(s->headers[i], "Content-Type:", 13) == 0;
 	}
-	/* libcurl would call it a form. */
+	/* otherwise libcurl sends the Content-Type of a form */
 	if (!typed)
 		add_line(r, "Content-Type:");
 	r->http->lib.easy_setopt(r->easy, CURLOPT_HTTPHEADER, r->lines);
@@ -126,8 +129,8 @@ set_method(struct http_request *r, const struct http_send *s)
 }
 
 /*
- * Paths go out as they were signed, dots included.  A resolver that does not
- * answer is left behind in its thread: waiting for it would stop the loop.
+ * Paths are sent as they were signed, dots included.  A resolver thread that
+ * hangs is abandoned: waiting for it would block the loop.
  */
 static void
 set_transfer_rules(struct http_request *r, const struct http_send *s)
@@ -189,7 +192,7 @@ http_request_setup(struct http_request *r, const struct http_send *s)
 	set(r->easy, CURLOPT_URL, s->url);
 }
 
-/* libcurl begins its messages with a capital; ours go on from a colon. */
+/* libcurl's messages begin with a capital; ours follow a colon. */
 static void
 put_why(struct http_request *r, CURLcode code, struct buf *text)
 {
@@ -217,7 +220,7 @@ put_why(struct http_request *r, CURLcode code, struct buf *text)
 	text_put_harmless(text, why, strlen(why), TEXT_LINE);
 }
 
-/* A proxy that does not let through answers with a status of its own. */
+/* A proxy that refuses the connection answers with a status of its own. */
 static enum http_fault
 fault_of(struct http_request *r, CURLcode code)
 {

@@ -1,6 +1,6 @@
 /*
- * Requests on the loop: libcurl says which descriptors and which time it waits
- * for, the loop tells it when they have come.
+ * Requests on the loop: libcurl names the descriptors and timeouts that it
+ * waits for, and the loop reports to libcurl when they are ready.
  */
 
 #include <stdlib.h>
@@ -10,7 +10,10 @@
 #include "src/base/http/http-internal.h"
 #include "src/base/loop.h"
 
-/* Connections to one host (more requests wait their turn); kept ones. */
+/*
+ * Connections to one host (further requests are queued), and idle connections
+ * kept.
+ */
 enum { HOST_MAX = 64, KEPT_MAX = 32 };
 
 struct http_socket {
@@ -74,7 +77,7 @@ request_deliver(struct http_request *r, CURLcode code)
 	request_free(r);
 }
 
-/* Hand over all that is complete.  A callback may close the pool. */
+/* Deliver all completed requests.  A callback may close the pool. */
 static void
 deliver(struct http *h)
 {
@@ -231,7 +234,7 @@ http_start(struct http *h, const struct http_send *send, http_cb *cb, void *arg)
 void
 http_cancel(struct http_request *r)
 {
-	/* Its callback is running: it is over anyway. */
+	/* Its callback is running: the request has already ended. */
 	if (r == NULL || r->cb == NULL)
 		return;
 	request_free(r);

@@ -1,13 +1,10 @@
-/*
- * Takes the comments out of a text and leaves every offset, line and column
- * as it was.
- */
+/* Blanks the comments of a text; offsets, lines and columns stay the same. */
 
 #include <string.h>
 
 #include "src/base/json/json-internal.h"
 
-/* Up to the end of the line, or of the C comment; NULL when it has no end. */
+/* The end of a line comment or of a C comment; NULL when it has no end. */
 static const char *
 comment_end(const char *p)
 {
@@ -20,8 +17,8 @@ comment_end(const char *p)
 }
 
 /*
- * The continuation bytes of UTF-8 become \r, which is space for a parser and
- * nothing for who counts columns.
+ * Continuation bytes of UTF-8 become \r: white space for the parser, and not
+ * counted as columns.
  */
 int
 json_comments_blank(struct json_doc *doc, struct err *e)

@@ -1,6 +1,6 @@
 /*
- * Where in the text something is wrong, in the words a user reads: line,
- * column, path, and the key that was probably meant.
+ * Error messages of the JSON reader: line, column, path, and the key that was
+ * probably meant.
  */
 
 #include <ctype.h>
@@ -50,7 +50,7 @@ key_plain(const char *p, size_t n)
 	return true;
 }
 
-/* The key as the text has it: .key, or ["odd key"]. */
+/* The key as written in the text: .key, or ["odd key"]. */
 static void
 path_put_key(struct buf *b, const struct json *j)
 {
@@ -89,7 +89,7 @@ path_put(struct buf *b, const struct json_doc *doc, uint32_t node)
 	}
 }
 
-/* The words of an error: nothing that a terminal obeys, nothing cut in half. */
+/* Append error text: control characters escaped, no character cut in half. */
 static void
 err_put(struct err *e, const char *text, size_t len)
 {
@@ -104,7 +104,7 @@ err_put(struct err *e, const char *text, size_t len)
 	buf_free(&b);
 }
 
-/* "FILE:", as far as it is shown. */
+/* "FILE:", shortened to FILE_SHOWN. */
 static void
 file_put(struct buf *b, const char *file)
 {
@@ -196,7 +196,7 @@ json_err_key(const struct json *j, struct err *e, const char *fmt, ...)
 	return -1;
 }
 
-/* Is one the beginning of the other, three letters or more? */
+/* Whether one is a prefix of the other, of three letters or more. */
 static bool
 begins(const char *a, const char *b)
 {
@@ -216,7 +216,7 @@ json_nearest(const char *word, const char *const *words)
 	return text_nearest(word, words);
 }
 
-/* "; did you mean …?" or "; known: …", as much as an error can hold. */
+/* "; did you mean …?" or "; known: …", as much as fits into an error. */
 void
 json_put_hint(struct buf *b, const char *word, const char *const *words)
 {

@@ -1,4 +1,4 @@
-/* Reads one value that must be of a kind, or says what it should have been. */
+/* Reads one value of a required type, or reports what was expected. */
 
 #include <inttypes.h>
 #include <math.h>

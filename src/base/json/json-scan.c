@@ -1,7 +1,6 @@
 /*
- * Walks the text of a document once: notes where each value stands and is
- * stricter than cJSON about what it lets pass.  Knows the grammar; leaves what
- * a string or a number means to cJSON.
+ * Scans the text of a document once, records the position of each value and
+ * enforces a stricter syntax than cJSON. cJSON decodes strings and numbers.
  */
 
 #include <ctype.h>
@@ -29,7 +28,7 @@ struct span {
 static int
 scan_value(struct scan *, uint32_t parent, uint32_t *prev, struct span key);
 
-/* "the end of the text" or the character that stands there, for errors. */
+/* "the end of the text" or the character there, for errors. */
 static int
 scan_unexpected(struct scan *s, const char *want)
 {
@@ -104,7 +103,7 @@ hex4(const char *p)
 	return x;
 }
 
-/* At a backslash. */
+/* Skip an escape sequence, from its backslash. */
 static int
 scan_escape(struct scan *s)
 {
@@ -133,7 +132,7 @@ scan_escape(struct scan *s)
 	return 0;
 }
 
-/* At the opening quote; leaves behind the closing one. */
+/* Skip a string: from its opening quote to behind the closing one. */
 static int
 scan_string(struct scan *s)
 {
@@ -217,7 +216,7 @@ scan_number(struct scan *s)
 	return 0;
 }
 
-/* true, false and null, or a helpful refusal of what others let pass. */
+/* Skip true, false or null; report other words with a hint. */
 static int
 scan_word(struct scan *s, enum json_type *type)
 {
@@ -246,7 +245,7 @@ scan_word(struct scan *s, enum json_type *type)
 	return 0;
 }
 
-/* Behind the opening bracket: at the closing one? */
+/* Behind the opening bracket: whether the closing one follows. */
 static bool
 scan_close(struct scan *s, char close)
 {

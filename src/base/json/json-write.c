@@ -8,7 +8,7 @@
 #include "src/base/json/json-internal.h"
 #include "src/base/mem.h"
 
-/* The text itself, without the space between its parts. */
+/* The text of a value without the white space between its tokens. */
 void
 json_write(struct buf *b, const struct json *j)
 {

@@ -1,7 +1,7 @@
 /*
- * Documents: text in, values out.  The scanner says where values stand and
- * refuses bad form, cJSON decodes, and this file marries the two.  The only
- * file that knows cJSON.
+ * Documents: text in, values out.  The scanner records positions and rejects
+ * bad syntax, cJSON decodes, and this file combines both.  The only file that
+ * uses cJSON.
  */
 
 #include <errno.h>
@@ -18,7 +18,8 @@
 
 enum {
 	FILE_MAX = 16 << 20, /* bytes */
-	PAIRS_MAX = 16 /* members compared pair by pair */
+	PAIRS_MAX =
+	    16 /* members up to which duplicate keys are searched pair by pair */
 };
 
 static int
@@ -31,7 +32,7 @@ node_compare(const void *a, const void *b)
 	return c != 0 ? c : (x->key_at > y->key_at) - (x->key_at < y->key_at);
 }
 
-/* Of many members: sort them, neighbours tell. */
+/* With many members: sort them and compare neighbours. */
 static const struct json *
 duplicate_sorted(const struct json *object, const struct json **first)
 {
@@ -53,7 +54,7 @@ duplicate_sorted(const struct json *object, const struct json **first)
 	return found;
 }
 
-/* The first member whose key stood before, or NULL. */
+/* The first member whose key occurred before, or NULL. */
 static const struct json *
 duplicate(const struct json *object, const struct json **first)
 {
@@ -70,7 +71,7 @@ duplicate(const struct json *object, const struct json **first)
 	return NULL;
 }
 
-/* Give node i what cJSON decoded; both trees have the same form. */
+/* Copy into node i what cJSON decoded; both trees have the same shape. */
 static int
 attach(struct json_doc *doc, uint32_t i, const cJSON *item, struct err *e)
 {
@@ -98,7 +99,7 @@ attach(struct json_doc *doc, uint32_t i, const cJSON *item, struct err *e)
 		return 0;
 	twice = duplicate(j, &first);
 	if (twice != NULL)
-		return json_err_key(twice, e, "this key stands here twice");
+		return json_err_key(twice, e, "this key is given twice");
 	return 0;
 }
 
@@ -254,7 +255,7 @@ json_number(const struct json *j, double *out)
 	return true;
 }
 
-/* Digits alone are read from the text: a double holds only 53 bits. */
+/* An integer is parsed from its text: a double holds only 53 bits. */
 bool
 json_integer(const struct json *j, int64_t *out)
 {

@@ -1,12 +1,13 @@
 /*
- * The reader: the only door to cJSON.  A document knows where each of its
- * values stands, so that an error can name file, line, column and path.
+ * The JSON reader; the only module that uses cJSON. A document stores the
+ * position of each of its values, so that an error can name file, line, column
+ * and path.
  *
  * Stricter than cJSON: duplicate keys, leading zeros, raw control characters,
- * invalid UTF-8, \u0000, numbers beyond double's range or of more than 63
- * characters, trailing text, nesting deeper than 16 and more than a million
- * values are errors; keys are compared with their case.  A byte order mark in
- * front is passed over.
+ * invalid UTF-8, \u0000, numbers outside the range of a double or of more than
+ * 63 characters, trailing text, nesting deeper than 16 and more than a million
+ * values are errors; keys are case-sensitive.  A byte order mark at the
+ * beginning is skipped.
  */
 
 #ifndef HPOTUNE_JSON_H
@@ -31,8 +32,9 @@ enum json_type {
 };
 
 /*
- * Parse len bytes of text.  file names the text in errors and may be NULL.
- * With comments, // and C comments count as white space.
+ * Parse len bytes of text; the caller frees the document. file names the text
+ * in errors and may be NULL. Comments of the forms // and C count as white
+ * space.
  */
 int json_parse(struct json_doc **, const char *text, size_t len,
     const char *file, bool comments, struct err *);
@@ -53,43 +55,45 @@ const struct json *json_next(const struct json *);
 const char *json_key(const struct json *);
 /* The member with this key, or NULL. */
 const struct json *json_get(const struct json *, const char *key);
-/* The value, or false when it is of another type (or no whole number).  These
- * and json_string take NULL, so that json_get can stand inside them. */
+/*
+ * The value, or false when it has another type (or is no whole number).  These
+ * and json_string accept NULL, so that json_get can be nested.
+ */
 bool json_number(const struct json *, double *);
 bool json_integer(const struct json *, int64_t *);
 bool json_bool(const struct json *, bool *);
 /* The string, or NULL when it is of another type. */
 const char *json_string(const struct json *);
-/* The value as it stands, written without white space. */
+/* Append the value, written without white space. */
 void json_write(struct buf *, const struct json *);
-/* Whether json_write writes the same of both. */
+/* Whether json_write writes the same text for both. */
 bool json_same(const struct json *, const struct json *);
 
 /*
- * An ERR_USAGE at this value: "FILE:LINE:COLUMN: PATH: text", where PATH is
- * for example parameters.lr.min or stopping[1].rule.  Without a value (NULL)
- * the text stands alone.
+ * An ERR_USAGE at this value: "FILE:LINE:COLUMN: PATH: text", where PATH is for
+ * example parameters.lr.min or stopping[1].rule.  Without a value (NULL) only
+ * the text.
  */
 int json_err(const struct json *, struct err *, const char *, ...)
     __attribute__((format(printf, 3, 4)));
-/* Whether an error names a place in the file of this value already. */
+/* Whether an error already names a place in this value's file. */
 bool json_err_placed(const struct json *, const struct err *);
-/* The same as json_err at the key of a member. */
+/* As json_err, at the key of a member. */
 int json_err_key(const struct json *, struct err *, const char *, ...)
     __attribute__((format(printf, 3, 4)));
 /*
  * Fail when an object has a key that is not in known (ends with NULL): the
- * error stands at the key and offers the nearest known one.
+ * error names the key and suggests the nearest known one.
  */
 int json_only(const struct json *, const char *const *known, struct err *);
 /* The nearest of words (ends with NULL) by edit distance, or NULL if none is near. */
 const char *json_nearest(const char *word, const char *const *words);
 
-/* "; did you mean …?", or all the words when none is near. */
+/* Append "; did you mean …?", or all words when none is near. */
 void json_put_hint(struct buf *, const char *word, const char *const *words);
 
 /*
- * One value that must be of a kind: the error says what was expected.
+ * Readers of one value of a required type: the error states what was expected.
  * Bounds are inclusive.
  */
 int json_want(const struct json *, enum json_type, struct err *);

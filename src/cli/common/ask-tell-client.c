@@ -1,4 +1,7 @@
-/* One question, wherever it can be answered. */
+/*
+ * Send ask/tell/judge to the running server, or execute it on the database when
+ * none runs.
+ */
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -69,7 +72,7 @@ ask_server(const struct ask_tell_client *v, enum tuner_request_kind what,
 	int rc;
 
 	if (state_dir_open(&state, v->dir, false, e) != 0)
-		return 1; /* not made yet, or oneshot_run says what is wrong */
+		return 1; /* not created yet, or oneshot_run reports the error */
 	json_writer_object(&w, NULL);
 	json_writer_text(&w, "command", command_name(what));
 	if (trial > 0)

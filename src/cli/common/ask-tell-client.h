@@ -1,6 +1,6 @@
 /*
- * Questions of programs that run trials themselves: over the socket of a
- * server, or to the file when none runs.
+ * Requests of programs that run trials themselves: sent to the running server,
+ * or executed on the database when none runs.
  */
 
 #ifndef HPOTUNE_ASK_TELL_CLIENT_H
@@ -16,19 +16,19 @@ struct control_answer;
 struct ask_tell_client {
 	struct cli_study found;
 	char *dir; /* NAME.d */
-	bool network_fs; /* a study that is made may lie on a shared one */
+	bool network_fs; /* network_fs for a study that is created */
 };
 
 /*
  * Find the study (state_dir as for cli_find_study).  With make, its database
- * need not be there.
+ * need not exist.
  */
 int ask_tell_client_open(struct ask_tell_client *, struct cli *,
     const char *state_dir, bool make, struct err *);
 void ask_tell_client_close(struct ask_tell_client *);
 /*
- * Ask one thing; params is JSON.  Waits while others have the study.  Answers
- * that are not ok are errors, too.  The caller frees the data.
+ * Send one request; params is JSON. Waits while another process has the study
+ * locked.  Answers that are not ok are errors, too.  The caller frees the data.
  */
 int ask_tell_client_call(struct ask_tell_client *, enum tuner_request_kind,
     int64_t trial, const char *params, struct control_answer *, struct err *);

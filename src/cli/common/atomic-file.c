@@ -1,4 +1,4 @@
-/* Written under a temporary name, synced, and then called what it is. */
+/* Writes a file under a temporary name, syncs it, and renames it. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -73,7 +73,7 @@ atomic_file_release(struct atomic_file *f)
 	f->fd = -1;
 }
 
-/* What was written by name is synced as well. */
+/* Sync a file that was written by name. */
 static int
 sync_whole(struct atomic_file *f, struct err *e)
 {
@@ -90,7 +90,10 @@ sync_whole(struct atomic_file *f, struct err *e)
 	return rc;
 }
 
-/* A link, so that a file that came meanwhile stays; some disks have none. */
+/*
+ * Use link(2), so that a file created meanwhile is kept; some file systems lack
+ * it.
+ */
 static int
 name_give(const struct atomic_file *f)
 {
@@ -121,7 +124,7 @@ atomic_file_drop(struct atomic_file *f)
 	if (f->temporary == NULL)
 		return;
 	atomic_file_release(f);
-	/* A rename has taken it away already. */
+	/* After a rename it no longer exists. */
 	(void)unlink(f->temporary);
 	free(f->temporary);
 	free(f->path);

@@ -1,6 +1,6 @@
 /*
- * Options and operands from the rows of a command; errors and exit statuses.
- * Knows what is written on a command line, not what it means.
+ * Parses options and operands by the table of commands; errors and exit
+ * statuses.
  */
 
 #include <assert.h>

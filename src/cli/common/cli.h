@@ -1,7 +1,7 @@
 /*
- * What every command gets: its operands and options, already checked against
- * its row of the command table, and the ways to find a study, to print and to
- * fail.  The table itself is main.c; one file per command is cmd-NAME.c.
+ * The context of each command: operands and options, checked against its row of
+ * the command table, and functions to find a study, to print and to fail.  The
+ * table is in main.c; one file per command is cmd-NAME.c.
  */
 
 #ifndef HPOTUNE_CLI_H
@@ -18,7 +18,7 @@ struct json_writer;
 struct store;
 struct study;
 
-/* Exit statuses: interface.md section 4. */
+/* Exit statuses: hpotune(1), EXIT STATUS. */
 enum cli_status {
 	CLI_DONE = 0,
 	CLI_FAILED = 1,
@@ -29,8 +29,8 @@ enum cli_status {
 struct cli_option {
 	const char *name; /* long name; NULL closes a list */
 	char letter; /* the short one, or 0 */
-	const char *value; /* what the usage calls it; NULL = a switch */
-	const char *about; /* NULL: not shown, for ourselves */
+	const char *value; /* its name in the usage; NULL = a switch */
+	const char *about; /* NULL: internal, not in the usage */
 };
 
 struct cli;
@@ -42,7 +42,7 @@ struct cli_command {
 	const struct cli_option *options; /* or NULL */
 	int min_operands;
 	int max_operands; /* -1 = any number */
-	bool json; /* it prints data: adds --json */
+	bool json; /* it prints data: it accepts --json */
 	int (*run)(struct cli *); /* enum cli_status */
 };
 
@@ -54,12 +54,12 @@ struct cli_given {
 struct cli {
 	const struct cli_command *command;
 	char **operands; /* ends with NULL; borrowed from argv */
-	int n_operands; /* without the STUDY once cli_find_study took it */
+	int n_operands; /* without STUDY after cli_find_study */
 	struct cli_given *given;
 	size_t n_given;
 	bool json; /* --json */
 	bool terminal; /* stdout is one */
-	bool colour; /* a terminal, and nobody said NO_COLOR */
+	bool colour; /* a terminal, and NO_COLOR is not set */
 	int width; /* columns of stdout, 0 = no limit */
 };
 
@@ -69,13 +69,16 @@ extern const struct cli_command cli_commands[];
 extern const struct cli_option cli_option_json;
 extern const struct cli_option cli_option_help;
 const struct cli_command *cli_command_find(const char *name);
-/* Row i of everything this command accepts, NULL after the last. */
+/* Row i of all options of this command, NULL after the last. */
 const struct cli_option *cli_option_row(const struct cli_command *, size_t i);
 
-/* Sort argv (without the command's name) into operands and options. */
+/*
+ * Split argv (without the command's name) into operands and options.
+ * ERR_USAGE.
+ */
 int cli_parse(struct cli *, int argc, char **argv, struct err *);
 void cli_fini(struct cli *);
-/* Print the general usage, or the one of a command. */
+/* Print the general usage, or that of a command. */
 void cli_usage(FILE *);
 void cli_usage_command(FILE *, const struct cli_command *);
 
@@ -85,53 +88,54 @@ bool cli_has(const struct cli *, const char *option);
 const char *cli_value(const struct cli *, const char *option);
 /* Value i of an option that may be repeated, or NULL. */
 const char *cli_value_nth(const struct cli *, const char *option, size_t i);
-/* A whole number in min … max, or def when not given. */
+/* An integer in min … max, or def when not given.  ERR_USAGE. */
 int cli_integer(const struct cli *, const char *option, int64_t min,
     int64_t max, int64_t def, int64_t *out, struct err *);
-/* The same of any text; what names it in the error ("trial"). */
+/* The same for any text; what names it in the error ("trial"). */
 int cli_read_integer(const char *text, const char *what, int64_t min,
     int64_t max, int64_t *out, struct err *);
 
-/* The one operand that is left as the number of a trial. */
+/* The only remaining operand, as the number of a trial. */
 int cli_trial_operand(const struct cli *, int64_t *, struct err *);
 
 /*
- * Write to stdout and free; give CLI_DONE.  Of what a terminal obeys only
- * newlines, tabs and colours pass.
+ * Write to stdout and free; returns CLI_DONE. Control sequences other than
+ * newlines, tabs and colours are escaped.
  */
 int cli_print(struct buf *);
-/* The same of JSON, which the caller keeps. */
+/* The same for JSON, which the caller keeps. */
 void cli_print_json(const char *text);
-/* As printf, of one line: what a terminal would obey stands as \xNN, but for a
- * newline at the end. */
+/*
+ * printf of one line: control characters become \xNN, except a newline at the
+ * end.
+ */
 void cli_print_line(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-/* Append a text from outside in the same way. */
+/* Append an untrusted text, escaped in the same way. */
 void cli_put_text(struct buf *, const char *text);
-/* Lines of text, each as a note, to stderr. */
+/* Print each line of text as a note to stderr. */
 void cli_print_notes(const struct buf *);
 /*
- * Append a word as any POSIX shell has to be told it, so that eval gives back
- * the same bytes and executes none of them.
+ * Append a word quoted for any POSIX shell, so that eval yields the same bytes
+ * and executes none of them.
  */
 enum cli_shell {
-	CLI_SHELL_BYTES, /* for programs: as it is, in single quotes */
-	CLI_SHELL_SHOWN /* for people: without bytes that a terminal obeys */
+	CLI_SHELL_BYTES, /* for programs: unchanged, in single quotes */
+	CLI_SHELL_SHOWN /* for display: control characters escaped */
 };
 void cli_put_shell(struct buf *, const char *word, enum cli_shell);
-/* argv (ends with NULL) as one line for a shell, shown to people; as a JSON
- * array. */
+/* argv (ends with NULL) as one shell line for display; and as a JSON array. */
 void cli_put_argv(struct buf *, char *const *argv);
 void
 cli_put_argv_json(struct json_writer *, const char *key, char *const *argv);
 /* A trial's params, one line each, all digits. */
 void cli_put_params(struct buf *, const char *json);
-/* Print "hpotune: text" and give the exit status that belongs to it. */
+/* Print "hpotune: text" and return the exit status for its kind. */
 int cli_fail(const struct err *);
 
 /*
- * The study that the command was pointed at: study.json, NAME.db, or what the
- * folder has exactly one of.  Takes the operand away when it was one.
- * state_dir is where NAME.db is when that is not beside study.json, or NULL.
+ * The study given on the command line: study.json, NAME.db, or the only one in
+ * the folder.  Removes the operand when it names a study. state_dir is the
+ * folder of NAME.db when it is not beside study.json, or NULL.
  */
 struct cli_study {
 	char *json; /* study.json, absolute; NULL when a .db was named */
@@ -141,18 +145,18 @@ struct cli_study {
 };
 int cli_find_study(
     struct cli *, struct cli_study *, const char *state_dir, struct err *);
-/* The same of one that is named. */
+/* The same for a given name. */
 int cli_find_named(struct cli_study *, const char *name, struct err *);
-/* Every NAME.db of a folder; ends with NULL, freed by the caller. */
+/* All NAME.db of a folder; ends with NULL, freed by the caller. */
 char **cli_find_names(const char *dir);
 void cli_study_fini(struct cli_study *);
-/* Whether its database is there; else the error says what may be meant. */
+/* Check that its database exists; the error suggests what may be meant. */
 int cli_study_exists(const struct cli_study *, struct err *);
 /* Find the study and open its database for reading. */
 int
 cli_open_store(struct cli *, struct cli_study *, struct store **, struct err *);
 
-/* Whether a server has the study; true too when that cannot be told. */
+/* Whether a server runs the study; also true when this cannot be determined. */
 bool cli_server_alive(const struct cli_study *);
 
 int cmd_ask(struct cli *);

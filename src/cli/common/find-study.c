@@ -1,6 +1,6 @@
 /*
- * Which study a command means: study.json, NAME.db, or the only one there is.
- * Knows names of files; refuses to know what is in a database.
+ * Finds the study that a command refers to: study.json, NAME.db, or the only
+ * one in the folder.  Uses file names only.
  */
 
 #include <dirent.h>
@@ -25,7 +25,7 @@ ends_with(const char *s, const char *end)
 	return n > m && strcmp(s + n - m, end) == 0;
 }
 
-/* The first operand when it names a study, taken away; else NULL. */
+/* The first operand when it names a study; it is removed.  Otherwise NULL. */
 static const char *
 operand_take(struct cli *cli)
 {
@@ -45,7 +45,7 @@ operand_take(struct cli *cli)
 	return name;
 }
 
-/* The only NAME.db in dir; the error says why there is none. */
+/* The only NAME.db in dir; the error says why there is none or several. */
 static int
 folder_search(const char *dir, char **path, struct err *e)
 {
@@ -81,8 +81,8 @@ folder_search(const char *dir, char **path, struct err *e)
 }
 
 /*
- * A link leads to the file itself: the one lock there is stands beside that.
- * False when there is no file.
+ * Resolve a link: the lock is beside the file itself.  False when there is no
+ * file.
  */
 static bool
 db_resolve(struct cli_study *found)
@@ -98,7 +98,7 @@ db_resolve(struct cli_study *found)
 	return true;
 }
 
-/* study.json was named: read it, and say where its database would be. */
+/* study.json was given: read it, and derive the path of its database. */
 static int
 find_by_json(
     struct cli_study *found, const char *path, const char *state, struct err *e)
@@ -121,7 +121,7 @@ find_by_json(
 	return 0;
 }
 
-/* A database is where it is: --state may say the same, and nothing else. */
+/* A database was given: --state must name its folder, if given. */
 static int
 find_by_db(
     struct cli_study *found, const char *path, const char *state, struct err *e)

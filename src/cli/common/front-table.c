@@ -38,7 +38,7 @@ row_put(struct table *table, const struct store_rows *rows, size_t n)
 	buf_free(&params);
 }
 
-/* The front's columns by their place: names may stand there twice. */
+/* The columns of the front by position: names may occur twice. */
 char *
 front_table_sql(const struct objectives *aims)
 {

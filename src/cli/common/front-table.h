@@ -12,13 +12,13 @@ struct err;
 struct store;
 
 /*
- * A SELECT of the front, from the best of the first objective on: trial, the
+ * A SELECT of the front, sorted by the first objective, best first: trial, the
  * objectives in their order, params.  The caller frees it.
  */
 char *front_table_sql(const struct objectives *);
 /*
- * At most so many rows (0 = all), from the best of the first objective on; how
- * many there are more stands below.
+ * At most most rows (0 = all), sorted by the first objective, best first; a
+ * line below states how many more there are.
  */
 int front_table_put(struct buf *, const struct cli *, struct store *,
     const struct objectives *, int64_t most, struct err *);

@@ -1,4 +1,4 @@
-/* The study behind a command line, whole. */
+/* Reads the study that a command line refers to. */
 
 #include <string.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "src/model/study/study.h"
 #include "src/store/store.h"
 
-/* The study.json of the last run, as the database kept it. */
+/* The study.json of the last run, as recorded in the database. */
 static int
 study_from_store(struct cli_study *found, struct err *e)
 {
@@ -33,7 +33,7 @@ study_from_store(struct cli_study *found, struct err *e)
 	return rc;
 }
 
-/* The name of the study that a database holds, a new text, or NULL. */
+/* The name of the study in a database, a new text, or NULL. */
 static char *
 name_held(const char *db)
 {
@@ -51,8 +51,8 @@ name_held(const char *db)
 }
 
 /*
- * NAME.d belongs to NAME.db.  A copy under another name would take its trials'
- * folders from the study it was copied from.
+ * NAME.d belongs to NAME.db.  A copy under another name would use the trials'
+ * folders of the original.
  */
 static int
 name_check(const struct cli_study *found, struct err *e)
@@ -64,7 +64,7 @@ name_check(const struct cli_study *found, struct err *e)
 	if (strlen(file) == strlen(name) + 3 &&
 	    strncmp(file, name, strlen(name)) == 0)
 		return 0;
-	/* Behind a link lies perhaps another study than study.json names. */
+	/* Through a link, the database may be that of another study. */
 	held = name_held(found->db);
 	if (held != NULL && strcmp(held, name) != 0)
 		(void)err_set(e, ERR_USAGE,

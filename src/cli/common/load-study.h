@@ -1,4 +1,4 @@
-/* What the commands that need the study itself, not only its rows, share. */
+/* For commands that need study.json, not only the recorded rows. */
 
 #ifndef HPOTUNE_LOAD_STUDY_H
 #define HPOTUNE_LOAD_STUDY_H
@@ -8,12 +8,12 @@ struct cli_study;
 struct err;
 
 /*
- * Find the study (state_dir as for cli_find_study) and have found->study read: from study.json, or as its
- * database kept it.
+ * Find the study (state_dir as for cli_find_study) and read found->study: from
+ * study.json, or as recorded in its database.
  */
 int load_study_find(
     struct cli *, struct cli_study *, const char *state_dir, struct err *);
-/* The second half of it, for a study that was found; gone on -1. */
+/* The second half of it, for a study that was found; freed on -1. */
 int load_study_read(struct cli_study *, struct err *);
 /* NAME.d of a found study; the caller frees it. */
 char *load_study_dir(const struct cli_study *);

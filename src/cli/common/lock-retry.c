@@ -1,4 +1,4 @@
-/* Waiting for somebody who holds a study's lock for a moment. */
+/* Waits while another process briefly holds a study's lock. */
 
 #include "src/cli/common/lock-retry.h"
 #include "src/base/err.h"

@@ -1,4 +1,4 @@
-/* Waiting for somebody who holds a study's lock for a moment. */
+/* Waits while another process briefly holds a study's lock. */
 
 #ifndef HPOTUNE_LOCK_RETRY_H
 #define HPOTUNE_LOCK_RETRY_H
@@ -9,13 +9,12 @@
 struct err;
 
 struct lock_retry {
-	time_t until; /* 0 = nobody has waited yet */
+	time_t until; /* 0 = no wait yet */
 };
 
 /*
- * Whether to try again what failed for this reason, after a short pause: a
- * lock was held, by one who lets go of it or becomes a server; for some
- * seconds in all.  The error is forgotten then.
+ * Whether to retry what failed with this error, after a short pause: true for a
+ * held lock, for some seconds in total.  The error is then cleared.
  */
 bool lock_retry_left(struct lock_retry *, struct err *);
 

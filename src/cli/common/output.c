@@ -1,4 +1,4 @@
-/* What goes to stdout: text, command lines. */
+/* Output to stdout: text, command lines. */
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include "src/cli/common/cli.h"
 #include "src/cli/common/table.h"
 
-/* Bytes of one of our own changes of colour at the beginning of text, or 0. */
+/* Length of one of our own colour sequences at the beginning of text, or 0. */
 static size_t
 colour_length(const char *text)
 {
@@ -24,7 +24,7 @@ colour_length(const char *text)
 	return text[n] == 'm' ? n + 1 : 0;
 }
 
-/* JSON may hold some of what a terminal obeys as it is: \u says the same. */
+/* JSON may contain control characters such as DEL: write them as \u. */
 static void
 put_printable(struct buf *out, const char *s, size_t len)
 {
@@ -117,8 +117,8 @@ cli_print_notes(const struct buf *notes)
 }
 
 /*
- * Whether every shell takes the word as it is: an equals sign makes an
- * assignment of a first word, and zsh reads =NAME as the path of a program.
+ * Whether every shell takes the word unquoted: an equals sign makes an
+ * assignment of a first word, and zsh expands =NAME to the path of a program.
  */
 static bool
 word_plain(const char *word)
@@ -131,8 +131,10 @@ word_plain(const char *word)
 	       (*word == '-' || strchr(word, '=') == NULL);
 }
 
-/* Bytes at the beginning of text that a terminal shows; 0 when it obeys them or
- * they are not UTF-8. */
+/*
+ * Length of the printable prefix of text; 0 at a control character or invalid
+ * UTF-8.
+ */
 static size_t
 shown_length(const char *text)
 {
@@ -166,10 +168,10 @@ word_put_quoted(struct buf *out, const char *word)
 }
 
 /*
- * "$(printf '...')" with octal escapes of what a terminal would obey, of what
- * printf reads (a first hyphen, the percent sign, the backslash), and of the
- * quote and the exclamation mark, which an interactive bash reads within double
- * quotes.  A substitution loses newlines at its end: these follow it.
+ * "$(printf '...')" with octal escapes for control characters, for what printf
+ * interprets (a first hyphen, the percent sign, the backslash), and for the
+ * quote and the exclamation mark, which an interactive bash interprets within
+ * double quotes.  A substitution loses newlines at its end: these are appended.
  */
 static void
 word_put_printf(struct buf *out, const char *word)

@@ -1,4 +1,4 @@
-/* Text on a terminal that is drawn again and again in its own place. */
+/* Text on a terminal that is redrawn in place. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +20,7 @@ redraw_size(int *columns, int *rows)
 	*rows = size.ws_row > 0 ? size.ws_row : 24;
 }
 
-/* Columns of a line, without the sequences that only colour it (ESC [ … m). */
+/* Columns of a line, without colour sequences (ESC [ … m). */
 static size_t
 line_width(const char *line, size_t len)
 {
@@ -40,7 +40,7 @@ line_width(const char *line, size_t len)
 	return width;
 }
 
-/* Rows that the text takes on a terminal of so many columns. */
+/* Rows of the text on a terminal of so many columns. */
 static size_t
 rows_of(const char *text, size_t columns)
 {

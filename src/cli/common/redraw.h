@@ -1,7 +1,6 @@
 /*
- * Text on a terminal that is drawn again and again in its own place, while the
- * terminal may change its size.  Pure: sizes are arguments, what the terminal
- * has to be told is appended to a buffer.
+ * Text on a terminal that is redrawn in place, while the terminal may change
+ * its size.  No I/O: sizes are arguments, output is appended to a buffer.
  */
 
 #ifndef HPOTUNE_REDRAW_H
@@ -12,25 +11,25 @@
 struct buf;
 
 struct redraw {
-	char *drawn; /* what stands on the terminal, NULL = nothing */
+	char *drawn; /* what the terminal shows, NULL = nothing */
 };
 
-/* Columns and rows of standard output; 80 and 24 where nobody says. */
+/* Columns and rows of standard output; 80 and 24 when unknown. */
 void redraw_size(int *columns, int *rows);
 /*
- * Append what takes the text before away and leaves the cursor where it began.
- * Terminals break lines again that a new width is too small for, so the rows
- * to go up are counted at the width that the terminal has now.
+ * Append sequences that erase the earlier text and leave the cursor at its
+ * start.  Terminals rewrap lines to a new width, so the rows to go up are
+ * counted at the current width.
  */
 void redraw_clear(struct redraw *, struct buf *out, int columns);
 /*
- * Bytes of the first lines of text, no more of them than leave a row for the
- * cursor: what has left the screen at its top cannot be taken away.
+ * Bytes of the first lines of text that fit into rows less one for the cursor:
+ * lines that scrolled off the top could not be erased.
  */
 size_t redraw_length(const char *text, int rows);
 /*
- * Append what takes the text before away, and as much of text as redraw_length
- * says in its place: lines that end with newlines, cut to the width already.
+ * Append sequences that replace the earlier text by the part of text that
+ * redraw_length allows: lines ended by newlines, cut to the width already.
  */
 void redraw_text(
     struct redraw *, struct buf *out, const char *text, int columns, int rows);

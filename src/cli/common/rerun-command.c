@@ -1,4 +1,7 @@
-/* The line that runs a trial's setting once more, outside of its study. */
+/*
+ * Prints the shell line that runs a trial's setting again, outside of its
+ * study.
+ */
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -15,7 +18,7 @@
 #include "src/server/tuner/attempt-spec.h"
 #include "src/store/store.h"
 
-/* Beside the database, and not there yet: the caller frees. */
+/* A folder beside the database that does not exist yet: the caller frees it. */
 static char *
 folder_name(const struct cli_study *found, const char *study, int64_t trial)
 {
@@ -40,7 +43,7 @@ word_put(struct buf *out, const char *word)
 	cli_put_shell(out, word, CLI_SHELL_SHOWN);
 }
 
-/* NAME=VALUE, as a shell has to be told it before a command. */
+/* NAME=VALUE, quoted as an assignment before a command. */
 static void
 assignment_put(struct buf *out, const char *entry)
 {
@@ -58,7 +61,10 @@ below_put(struct buf *out, const char *folder, const char *name)
 	free(path);
 }
 
-/* The folders, the checkpoint it begins with, and the file of its settings. */
+/*
+ * Create the folders, copy the initial checkpoint, and write the file of
+ * parameters.
+ */
 static void
 folders_put(struct buf *out, const struct cli_study *found,
     const struct study *study, const struct store_trial *row,
@@ -85,7 +91,7 @@ folders_put(struct buf *out, const struct cli_study *found,
 	below_put(out, folder, "params.json");
 }
 
-/* An environment that has only what the trial's had. */
+/* env -i with the variables of the trial only. */
 static void
 clean_put(struct buf *out, const struct study_trial *t)
 {
@@ -117,7 +123,7 @@ env_put(struct buf *out, const struct study_trial *t,
 		assignment_put(out, again->env[i]);
 }
 
-/* The launcher as one types it: ports and ranks are its own. */
+/* The launcher's command line; it chooses ports and ranks itself. */
 static void
 launcher_put(struct buf *out, const struct study_trial *t)
 {

@@ -1,4 +1,4 @@
-/* Columns measured, shrunk and printed. */
+/* Measures, shrinks and prints columns. */
 
 #include <math.h>
 #include <stdio.h>
@@ -10,8 +10,8 @@
 #include "src/cli/common/table.h"
 
 enum {
-	TABLE_GAP = 2, /* columns between columns */
-	TABLE_LEAST = 8 /* what a column may shrink to */
+	TABLE_GAP = 2, /* spaces between columns */
+	TABLE_LEAST = 8 /* least width of a shrunk column */
 };
 
 struct column {
@@ -55,7 +55,7 @@ table_free(struct table *table)
 	free(table);
 }
 
-/* A new string without anything a terminal would obey. */
+/* A new string with control characters escaped. */
 static char *
 text_harmless(const char *text)
 {
@@ -128,8 +128,8 @@ table_width(const struct column *columns, size_t n)
 }
 
 /*
- * Take from the widest column that may shrink until the whole fits; leave out
- * such columns, from the right, when it never does.
+ * Shrink the widest column that may shrink until the table fits; if it never
+ * does, drop such columns, from the right.
  */
 static void
 columns_shrink(struct column *columns, size_t n, size_t width)
@@ -162,7 +162,7 @@ pad(struct buf *out, size_t n)
 		buf_putc(out, ' ');
 }
 
-/* One cell; last ones are not padded, so that no line ends in blanks. */
+/* One cell; the last of a row is not padded, so that no line ends in blanks. */
 static void
 cell_put(
     struct buf *out, const struct column *column, const char *text, bool last)

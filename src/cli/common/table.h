@@ -1,7 +1,4 @@
-/*
- * Aligned columns of text.  Cells may hold any bytes: they are made harmless.
- * Knows widths; refuses to know what the cells mean.
- */
+/* Aligned columns of text.  Cells may hold any bytes: they are escaped. */
 
 #ifndef HPOTUNE_TABLE_H
 #define HPOTUNE_TABLE_H
@@ -22,16 +19,16 @@ enum table_tint { TABLE_PLAIN, TABLE_GOOD, TABLE_BAD, TABLE_FAINT };
 
 struct table *table_new(void);
 void table_free(struct table *);
-/* Before the first cell: columns from left to right. */
+/* Add a column, left to right; call before the first cell. */
 void table_column(struct table *, const char *head, enum table_column);
-/* The next cell, row by row; NULL is an empty one. */
+/* Add the next cell, row by row; NULL is an empty one. */
 void table_cell(struct table *, const char *, enum table_tint);
-/* digits significant ones; NaN is an empty cell. */
+/* digits significant digits; NaN is an empty cell. */
 void table_cell_real(struct table *, double, int digits);
 size_t table_rows(const struct table *);
 /*
- * Append the table.  width 0 = as wide as it likes.  Columns that are empty
- * in every row are left out.  Without heads the first line is the first row.
+ * Append the table. width 0 = unlimited.  Columns that are empty in all rows
+ * are omitted.  Without heads the first line is the first row.
  */
 void table_put(
     struct buf *, const struct table *, int width, bool colour, bool heads);

@@ -1,4 +1,4 @@
-/* A SELECT that waits for the trial its row belongs to. */
+/* A SELECT that is read in step with a list of trials. */
 
 #include <stddef.h>
 

@@ -1,4 +1,4 @@
-/* From the database's JSON to numbers. */
+/* Converts recorded parameters from JSON to points. */
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,4 @@
-/*
- * Curves: reading them by step and growing them report by report.  Knows
- * strides and order; refuses to know trials, signs and results.
- */
+/* Curves: lookup by step, and insertion of reports. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -59,7 +56,7 @@ buf_reserve(struct curve_buf *b)
 		b->steps = xreallocarray(b->steps, b->cap, sizeof(int64_t));
 }
 
-/* From now on the steps are written down. */
+/* Store the steps explicitly from now on. */
 static void
 buf_spell_out(struct curve_buf *b)
 {
@@ -72,7 +69,7 @@ buf_spell_out(struct curve_buf *b)
 		b->steps[i] = b->first + (int64_t)i * b->stride;
 }
 
-/* Whether step is the next one of a regular curve; may settle the stride. */
+/* Whether step is the next one of a regular curve; may fix the stride. */
 static bool
 buf_continues(struct curve_buf *b, int64_t step)
 {
@@ -145,7 +142,7 @@ curve_buf_load(struct curve_buf *b, const struct curve *c)
 	memcpy(b->steps, c->steps, c->n * sizeof(int64_t));
 }
 
-/* Steps that came out of order may have filled a grid after all. */
+/* Steps that came out of order may form a regular sequence after all. */
 static bool
 buf_is_regular(const struct curve_buf *b, int64_t *stride)
 {

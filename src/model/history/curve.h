@@ -21,13 +21,13 @@ struct curve_buf {
 };
 
 /*
- * Put value at step.  Returns true when the step is new; else the value that
- * stood there goes to *old.
+ * Put value at step.  Returns true when the step is new; otherwise stores the
+ * replaced value in *old.
  */
 bool curve_buf_put(struct curve_buf *, int64_t step, double value, double *old);
 /* A copy of a curve that may grow; the buffer must be empty ({ 0 }). */
 void curve_buf_load(struct curve_buf *, const struct curve *);
-/* Forget the steps if, out of order as they came, they follow a stride now. */
+/* Drop the explicit steps if they form a regular sequence by now. */
 void curve_buf_settle(struct curve_buf *);
 /* Borrowed until the next change. */
 struct curve curve_buf_view(const struct curve_buf *);

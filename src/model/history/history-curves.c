@@ -65,7 +65,7 @@ arena_compact(struct history *h)
 	h->dead = 0;
 }
 
-/* Room for words more; returns their index. */
+/* Reserve words more; returns their index. */
 static uint32_t
 arena_take(struct history *h, size_t words)
 {

@@ -1,4 +1,4 @@
-/* What the files of the history share: history.c, history-curves.c. */
+/* Shared by history.c and history-curves.c only. */
 
 #ifndef HPOTUNE_HISTORY_INTERNAL_H
 #define HPOTUNE_HISTORY_INTERNAL_H
@@ -25,12 +25,12 @@ struct history_entry {
 	uint8_t form;
 };
 
-/* What history_set_parent says. */
+/* What history_set_parent recorded. */
 struct history_origin {
 	int64_t from, member;
 };
 
-/* A word of the arena. */
+/* One word of the arena. */
 union word {
 	double value;
 	int64_t step;
@@ -43,7 +43,7 @@ struct history {
 	bool maximize;
 	struct history_entry *trials;
 	size_t n, cap;
-	size_t n_before; /* of other studies */
+	size_t n_before; /* trials of other studies */
 	size_t n_objectives, n_constraints;
 	bool *goals; /* of the objectives: maximize; NULL = one */
 	double *results; /* a row of both per trial; NULL = none */
@@ -52,7 +52,7 @@ struct history {
 	size_t points_cap; /* trials */
 	union word *arena;
 	size_t used, arena_cap; /* words */
-	size_t dead; /* words of curves that moved away */
+	size_t dead; /* words no longer used by any curve */
 	struct curve_buf *live;
 	uint32_t *vacant; /* indices of live that are free */
 	size_t n_live, live_cap, n_vacant;
@@ -67,7 +67,7 @@ struct history_entry *history_entry(const struct history *, int64_t trial);
 /* history-curves.c */
 /* Pack a live curve into the arena. */
 void history_curve_freeze(struct history *, struct history_entry *);
-/* The other way: a finished trial reports after all, or runs again. */
+/* Unpack a finished curve: its trial reports again, or is retried. */
 struct curve_buf *history_curve_thaw(struct history *, struct history_entry *);
 void history_curves_free(struct history *);
 

@@ -1,7 +1,4 @@
-/*
- * A history to bytes and back, by what it shows to everybody.  Knows the order
- * of the numbers; refuses to know who sends them.
- */
+/* Serializes a history through its public interface, and reads it back. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -38,7 +35,8 @@ static void
 serialize_goals(struct buf *b, const struct history *h)
 {
 	size_t i;
-	unsigned char turned; /* 0 or 1 */
+	unsigned char
+	    turned; /* whether the first objective is maximized: 0 or 1 */
 
 	for (i = 0; i < history_n_objectives(h); i++) {
 		turned = history_goal(h, i) ? 1 : 0;
@@ -109,7 +107,7 @@ take(struct unpack *u, void *data, size_t len)
 	u->left -= len;
 }
 
-/* A byte is not a bool unless it is one. */
+/* Check that a byte is 0 or 1 before it is used as a bool. */
 static bool
 take_bool(struct unpack *u)
 {
@@ -126,7 +124,7 @@ head_goals(const struct pack_head *head)
 	return head->objectives > 0 ? (size_t)head->objectives : 1;
 }
 
-/* Whether the bytes that are left can hold what the head announces. */
+/* Whether the remaining bytes can hold what the header announces. */
 static bool
 head_fits(const struct pack_head *head, size_t left)
 {
@@ -173,7 +171,9 @@ deserialize_new(struct unpack *u, struct pack_head *head)
 	return h;
 }
 
-/* The results of one trial, turned back as history_results takes them. */
+/*
+ * The results of one trial, in the user's sign as history_results takes them.
+ */
 static void
 deserialize_results(struct unpack *u, struct history *h, int64_t trial)
 {
@@ -234,14 +234,16 @@ history_deserialize(
 	int64_t i;
 
 	if (h == NULL)
-		return err_set(e, ERR_STORE, "these bytes are no history");
+		return err_set(
+		    e, ERR_STORE, "the serialized history is not valid");
 	point = xcalloc((size_t)head.dims + 1, sizeof *point);
 	for (i = head.first; i <= head.count && !u.bad; i++)
 		deserialize_trial(&u, h, i, point);
 	free(point);
 	if (u.bad || u.left > 0) {
 		history_free(h);
-		return err_set(e, ERR_STORE, "these bytes are no history");
+		return err_set(
+		    e, ERR_STORE, "the serialized history is not valid");
 	}
 	*out = h;
 	return 0;

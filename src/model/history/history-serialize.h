@@ -1,6 +1,6 @@
 /*
- * A whole history as bytes, for the program that answers in the server's place
- * (hpotune-worker): same machine, same build, so numbers go as they lie.
+ * A whole history as bytes, for hpotune-worker: same machine and same build, so
+ * numbers are copied in their native format.
  */
 
 #ifndef HPOTUNE_HISTORY_SERIALIZE_H
@@ -12,9 +12,12 @@ struct buf;
 struct err;
 struct history;
 
-/* Append h to the buffer, of what it keeps no more than keep says. */
+/* Append h to the buffer; keep (enum history_keep) selects what is included. */
 void history_serialize(struct buf *, const struct history *, unsigned keep);
-/* A new history from exactly these bytes; ERR_STORE when they are none. */
+/*
+ * Build a new history from exactly these bytes; the caller frees it.  ERR_STORE
+ * when they are not valid.
+ */
 int history_deserialize(
     struct history **, const void *data, size_t len, struct err *);
 

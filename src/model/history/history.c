@@ -1,7 +1,6 @@
 /*
- * Points and results of every trial of one study; history-curves.c keeps the
- * curves.  Knows numbers and final states; refuses to know rows, parameters and
- * time.
+ * Points and results of each trial of one study; history-curves.c stores the
+ * curves.
  */
 
 #include <assert.h>
@@ -44,7 +43,7 @@ history_add_prior(struct history *h, size_t n)
 	h->n_before = n;
 }
 
-/* Numbers per trial of history_results; 0 = they are not kept. */
+/* Numbers per trial of history_results; 0 = not stored. */
 static size_t
 history_result_columns(const struct history *h)
 {

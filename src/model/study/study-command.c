@@ -1,6 +1,6 @@
 /*
- * trial.command, trial.env and trial.workdir: what may stand in braces, and
- * what comes of it for a trial.  Never a shell.
+ * trial.command, trial.env and trial.workdir: checks the names in braces and
+ * fills them for a trial.  No shell is involved.
  */
 
 #include <ctype.h>
@@ -21,8 +21,8 @@ static const char *const words[] = { "trial", "attempt", "checkpoint_dir",
 
 enum piece_kind {
 	PIECE_END,
-	PIECE_TEXT, /* as it stands; a doubled brace is one brace */
-	PIECE_NAME, /* what stood in braces */
+	PIECE_TEXT, /* literal text; a doubled brace is one brace */
+	PIECE_NAME, /* a name in braces */
 	PIECE_OPEN, /* { without } */
 	PIECE_CLOSE /* } without { */
 };
@@ -33,7 +33,7 @@ struct piece {
 	size_t n;
 };
 
-/* The next piece of an argument; moves p behind it. */
+/* Parse the next piece of an argument and advance p. */
 static struct piece
 piece_next(const char **p)
 {
@@ -70,7 +70,7 @@ unknown_err(const struct study *s, const struct json *j, const char *name,
 	struct buf hint = { 0 };
 	size_t i, n = 0;
 
-	/* No name: JSON, or a template of something else. */
+	/* Not a name: JSON, or a template of another program. */
 	for (i = 0; name[i] != '\0'; i++)
 		if (!isalnum((unsigned char)name[i]) &&
 		    strchr("_.-", name[i]) == NULL)
@@ -78,7 +78,7 @@ unknown_err(const struct study *s, const struct json *j, const char *name,
 	if (name[i] != '\0') {
 		free(names);
 		return json_err(j, e,
-		    "{%s} is no parameter; a literal { is written {{", name);
+		    "{%s} is not a parameter; a literal { is written {{", name);
 	}
 	for (i = 0; i < space->n; i++)
 		names[n++] = space->params[i].name;
@@ -86,7 +86,7 @@ unknown_err(const struct study *s, const struct json *j, const char *name,
 		names[n++] = words[i];
 	names[n] = "params";
 	json_put_hint(&hint, name, names);
-	json_err(j, e, "{%s} is no parameter%s", name, buf_str(&hint));
+	json_err(j, e, "{%s} is not a parameter%s", name, buf_str(&hint));
 	buf_free(&hint);
 	free(names);
 	return -1;
@@ -122,7 +122,7 @@ static int
 pack_err(const struct json *j, const char *name, struct err *e)
 {
 	return json_err(j, e,
-	    "{%s} has no value here: with trial.pack the program is told of "
+	    "{%s} has no value here: with trial.pack the program reads "
 	    "its trials on its standard input",
 	    name);
 }
@@ -185,7 +185,7 @@ study_command_has_names(const char *text)
 	return piece.kind == PIECE_NAME;
 }
 
-/* A folder nobody gave stays as it was written. */
+/* A folder that is not given leaves its name in braces. */
 static void
 put_dir(struct buf *b, const char *dir, const char *name)
 {
@@ -217,7 +217,7 @@ put_name(struct buf *b, const struct study *s, const struct value *values,
 		put_dir(b, vars->output_dir, name);
 }
 
-/* values NULL: there is no trial, and names stay as they were written. */
+/* values NULL: without a trial the names stay as written. */
 static char *
 argument_fill(const struct study *s, const char *p, const struct value *values,
     const struct study_command_vars *vars)
@@ -241,7 +241,7 @@ argument_fill(const struct study *s, const char *p, const struct value *values,
 	return buf_take(&b);
 }
 
-/* Folders of an attempt are absolute, also before they are known. */
+/* Folders of an attempt are absolute paths, also before their values exist. */
 static char *
 workdir_join(const struct study *s, const char *text)
 {
@@ -305,7 +305,7 @@ study_batch(const struct study *s, const struct value *values)
 	return values[space_find(s->space, s->trial.batch_param)].integer;
 }
 
-/* A value as Python writes it. */
+/* A value in Python's syntax. */
 static void
 put_python(struct buf *b, const struct value *v)
 {
@@ -315,7 +315,7 @@ put_python(struct buf *b, const struct value *v)
 		param_value_put(b, v);
 }
 
-/* The active parameter whose name comes next after one; -1 = none. */
+/* The active parameter whose name follows alphabetically; -1 = none. */
 static int
 param_after(const struct space *space, const struct value *values, int after)
 {

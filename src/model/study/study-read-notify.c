@@ -1,7 +1,7 @@
 /*
- * The "notify" block of study.json: who is told when the study ends or waits.
- * Knows how the name of a topic and of a bus is written; asks nobody whether
- * they are there.
+ * The "notify" block of study.json: where notices go when the study ends or
+ * waits.  Checks the syntax of topics and buses; whether they exist is checked
+ * by "hpotune check --online".
  */
 
 #include <stdlib.h>
@@ -62,7 +62,10 @@ study_channel_name(enum study_channel channel)
 	return channels[channel];
 }
 
-/* Whether s begins with 1 to most of these characters, then end; its length. */
+/*
+ * Whether s begins with 1 to most of these characters, followed by end; returns
+ * their length.
+ */
 static bool
 part_good(const char *s, const char *chars, size_t most, char end, size_t *n)
 {
@@ -77,7 +80,7 @@ region_good(const char *s, char end, size_t *n)
 }
 
 /*
- * What follows "arn:PARTITION:SERVICE:REGION:ACCOUNT:", and the region as a
+ * The part after "arn:PARTITION:SERVICE:REGION:ACCOUNT:", and the region as a
  * new text; or NULL.
  */
 static const char *
@@ -104,7 +107,7 @@ arn_read(const char *arn, const char *service, char **region)
 	return at + ACCOUNT_DIGITS + 1;
 }
 
-/* The name of a topic; that of an ordered one ends with ".fifo". */
+/* The name of a topic; a FIFO topic's ends with ".fifo". */
 static bool
 topic_good(const char *name)
 {
@@ -130,7 +133,7 @@ read_sns(struct study_notify *out, const struct json *j, struct err *e)
 	return 0;
 }
 
-/* The region of a bus: that of its ARN, or region, or that of the topic. */
+/* The region of a bus: from its ARN, notify.region, or the topic's ARN. */
 static int
 read_bus(struct study_notify *out, const struct json *j, const char *region,
     struct err *e)
@@ -187,7 +190,7 @@ read_on(struct study_notify *out, const struct json *list, struct err *e)
 		if (json_read_word(j, moments, &i, e) != 0)
 			return -1;
 		if (out->on[i])
-			return json_err(j, e, "this moment stands here twice");
+			return json_err(j, e, "this moment is given twice");
 		out->on[i] = true;
 	}
 	return 0;
@@ -223,12 +226,12 @@ study_read_notify(
 		return -1;
 	if (region != NULL && !region_good(region, '\0', &n))
 		return json_err(json_get(block, "region"), e,
-		    "this is no AWS region, as eu-west-1");
+		    "this is not an AWS region such as eu-west-1");
 	sns = json_get(block, "sns");
 	bus = json_get(block, "eventbridge");
 	if (sns == NULL && bus == NULL)
 		return json_err(block, e,
-		    "nobody would be told: expected sns or eventbridge");
+		    "no destination for notices: expected sns or eventbridge");
 	if (region != NULL && bus == NULL)
 		return json_err_key(json_get(block, "region"), e,
 		    "it is that of eventbridge, which is not given; a topic is "

@@ -1,7 +1,4 @@
-/*
- * What a study is after: its objective or objectives, and the constraints on
- * other metrics.
- */
+/* The objectives of a study and its constraints on other metrics. */
 
 #include <float.h>
 #include <math.h>
@@ -15,7 +12,7 @@
 
 enum { CONSTRAINTS_MAX = 32 };
 
-/* Two keys that each of them has. */
+/* Two keys that every objective has. */
 static int
 read_metric_goal(
     struct study_objective *o, const struct json *block, struct err *e)
@@ -61,7 +58,7 @@ read_objective(struct study *s, const struct json *block, struct err *e)
 	return json_read_number(j, -DBL_MAX, DBL_MAX, &s->target, e);
 }
 
-/* Keys of a single objective that say nothing about one of several. */
+/* Keys that are valid with a single objective only. */
 static int
 refuse_single(const struct json *block, struct err *e)
 {
@@ -103,8 +100,8 @@ read_objectives(struct study *s, const struct json *list, struct err *e)
 			return -1;
 		for (i = 0; i + 1 < s->n_objectives; i++)
 			if (strcmp(s->objectives[i].metric, o->metric) == 0)
-				return json_err(o->where, e,
-				    "this metric stands here twice");
+				return json_err(
+				    o->where, e, "this metric is given twice");
 	}
 	s->value_last = true;
 	return 0;
@@ -159,7 +156,7 @@ read_constraints(struct study *s, const struct json *list, struct err *e)
 		for (i = 0; i + 1 < s->n_constraints; i++)
 			if (strcmp(s->constraints[i].metric, c->metric) == 0)
 				return json_err(c->where, e,
-				    "this metric stands here twice: one "
+				    "this metric is given twice: one "
 				    "constraint can have min and max");
 	}
 	return 0;

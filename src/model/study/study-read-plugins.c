@@ -1,7 +1,6 @@
 /*
- * Plug-ins as study.json names them: strategy, stopping rules, backends.
- * Refuses to know which there are: the server looks them up and hands each its
- * own block.
+ * Plug-ins as named in study.json: strategy, stopping rules, backends.  The
+ * server looks them up by name and passes each its block.
  */
 
 #include <string.h>
@@ -27,8 +26,8 @@ plugin_default(struct study_plugin *plug, const char *name)
 }
 
 /*
- * A bare name, or an object that has it under key.  Without the key it is
- * fallback, unless that is NULL.
+ * A bare name, or an object with the name under key.  Without the key the name
+ * is fallback, unless that is NULL.
  */
 static int
 plugin_read(struct study_plugin *plug, const struct json *j, const char *key,
@@ -56,7 +55,7 @@ plugin_read(struct study_plugin *plug, const struct json *j, const char *key,
 	return 0;
 }
 
-/* One, or a list of them. */
+/* One plug-in, or a list of them. */
 static int
 plugins_read_list(struct study_plugin **plugins, size_t *n,
     const struct json *j, const char *key, struct err *e)
@@ -80,7 +79,7 @@ plugins_read_list(struct study_plugin **plugins, size_t *n,
 const char *const study_strategy_keys[] = { "name", "seed", "duplicates",
 	"device", NULL };
 
-/* The index of the word under key, 0 when the key is not there. */
+/* The index of the word under key, 0 when the key is missing. */
 static int
 word_read(size_t *i, const struct json *block, const char *key,
     const char *const *words, struct err *e)
@@ -145,7 +144,7 @@ study_read_stopping(struct study *s, const struct json *j, struct err *e)
 	for (i = 0; i < s->n_stopping && s->n_stopping > 1; i++)
 		if (strcmp(s->stopping[i].name, no_rule) == 0)
 			return json_err(s->stopping[i].where, e,
-			    "\"none\" stands alone or not at all");
+			    "\"none\" cannot be combined with other rules");
 	for (i = 0; i < s->n_stopping && s->n_objectives > 1; i++)
 		if (strcmp(s->stopping[i].name, no_rule) != 0)
 			return json_err(s->stopping[i].where, e,
@@ -171,6 +170,6 @@ study_read_backend(struct study *s, const struct json *j, struct err *e)
 			if (strcmp(s->backends[i].name, s->backends[k].name) ==
 			    0)
 				return json_err(s->backends[i].where, e,
-				    "this backend stands here twice");
+				    "this backend is given twice");
 	return 0;
 }

@@ -1,4 +1,4 @@
-/* The "trial" block of study.json: what is run, where and with what. */
+/* The "trial" block of study.json: program, environment and resources. */
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -197,7 +197,7 @@ read_metrics(struct study_trial *t, const struct json *list, struct err *e)
 	return 0;
 }
 
-/* Whole numbers of the block: where they go and what they may be. */
+/* Whole numbers of the block: destination and range of each. */
 static int
 read_numbers(struct study_trial *t, const struct json *block, struct err *e)
 {
@@ -280,7 +280,10 @@ read_launcher(struct study_trial *t, const struct json *block, struct err *e)
 	return 0;
 }
 
-/* Before the command: a program of many trials has no trial's arguments. */
+/*
+ * Check before the command: with pack the program has no arguments of one
+ * trial.
+ */
 static int
 read_pack(struct study_trial *t, const struct json *block, struct err *e)
 {
@@ -298,7 +301,7 @@ read_pack(struct study_trial *t, const struct json *block, struct err *e)
 	return 0;
 }
 
-/* A number of samples whatever the trial is set to. */
+/* A number of samples that is the same for all trials. */
 static bool
 param_counts(const struct param *p)
 {
@@ -312,7 +315,7 @@ param_counts(const struct param *p)
 	return p->n_values > 0;
 }
 
-/* batch.global names a parameter that every trial has. */
+/* batch.global names a parameter that is active in each trial. */
 static int
 read_batch_param(struct study *s, const struct json *j, struct err *e)
 {
@@ -327,7 +330,7 @@ read_batch_param(struct study *s, const struct json *j, struct err *e)
 		for (i = 0; i < space->n; i++)
 			names[i] = space->params[i].name;
 		json_put_hint(&hint, name, names);
-		json_err(j, e, "%s is no parameter%s", name, buf_str(&hint));
+		json_err(j, e, "%s is not a parameter%s", name, buf_str(&hint));
 		buf_free(&hint);
 		free(names);
 		return -1;

@@ -15,12 +15,12 @@
 #include "src/model/study/study-internal.h"
 
 enum {
-	METRIC_NAME_MAX = 64, /* bytes, as of a report */
+	METRIC_NAME_MAX = 64, /* bytes, as in a report line */
 	ENQUEUE_MAX = 100000,
 	WARM_MAX = 1000
 };
 
-/* The names that a line of output can carry. */
+/* Names that a report line can contain. */
 static bool
 metric_name_good(const char *name)
 {
@@ -135,7 +135,7 @@ study_read_enqueue(struct study *s, const struct json *list, struct err *e)
 	return 0;
 }
 
-/* A text that may miss; "" is none. */
+/* An optional text; "" counts as missing. */
 static int
 read_text(char **out, const struct json *block, const char *key, struct err *e)
 {
@@ -220,8 +220,7 @@ study_read_warm_start(struct study *s, const struct json *list, struct err *e)
 			return -1;
 		for (i = 0; i + 1 < s->n_warm_start; i++)
 			if (warm_same(&s->warm_start[i], w))
-				return json_err(j, e,
-				    "this %s stands here twice",
+				return json_err(j, e, "this %s is given twice",
 				    w->path != NULL ? "database"
 						    : "tuning job");
 	}

@@ -1,4 +1,7 @@
-/* A study as text: whole for the store, and the part that may not change. */
+/*
+ * Writes a study as text: whole for the store, and the part that may not
+ * change.
+ */
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -34,7 +37,7 @@ put_range(struct buf *b, const struct param *p)
 	json_put_number(b, p->step);
 }
 
-/* Every field in its place, the absent ones with their defaults. */
+/* All fields in fixed order, missing ones with their defaults. */
 static void
 put_param(struct buf *b, const struct space *s, const struct param *p)
 {
@@ -100,7 +103,7 @@ put_objective(struct buf *b, const struct study *s)
 	buf_putc(b, '}');
 }
 
-/* In the order of study.json: it is that of the recorded values. */
+/* In the order of study.json, which is the order of recorded values. */
 static void
 put_objectives(struct buf *b, const struct study *s)
 {

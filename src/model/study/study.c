@@ -1,6 +1,6 @@
 /*
- * study.json -> struct study.  Knows the keys at the top and the order in
- * which the parts are read; each part has a reader of its own.
+ * study.json -> struct study: reads the top-level keys and calls the readers of
+ * the parts in order.
  */
 
 #include <ctype.h>
@@ -63,7 +63,7 @@ read_parts(struct study *s, const struct json *root, struct err *e)
 	if (study_read_trial(s, j, e) != 0 ||
 	    study_read_backend(s, json_get(root, "backend"), e) != 0)
 		return -1;
-	/* Without a backend it may be for ask and tell. */
+	/* Without a backend the study may be for ask and tell. */
 	if (s->trial.command[0] == NULL && json_get(root, "backend") != NULL &&
 	    json_need(j != NULL ? j : root, j != NULL ? "command" : "trial",
 		e) == NULL)
@@ -81,7 +81,7 @@ read_parts(struct study *s, const struct json *root, struct err *e)
 	return j != NULL ? study_read_notify(&s->notify, j, e) : 0;
 }
 
-/* Absolute names of the file and its folder, whether or not they exist. */
+/* Absolute names of the file and its folder, which need not exist. */
 static int
 read_path(struct study *s, const char *path, struct err *e)
 {
@@ -111,7 +111,7 @@ read_path(struct study *s, const char *path, struct err *e)
 	return 0;
 }
 
-/* Takes over doc. */
+/* Takes ownership of doc. */
 static int
 study_read(
     struct study **out, struct json_doc *doc, const char *path, struct err *e)

@@ -1,6 +1,6 @@
 /*
- * A study as study.json states it.  Blocks of plug-ins (strategy, stopping,
- * backend) stay JSON: the server hands each to its plug.
+ * A study as written in study.json.  Blocks of plug-ins (strategy, stopping,
+ * backend) stay JSON: the server passes each to its plug-in.
  */
 
 #ifndef HPOTUNE_STUDY_H
@@ -33,7 +33,7 @@ struct study_metric {
 
 enum { STUDY_OBJECTIVES_MAX = 8 };
 
-/* What is made small or large. */
+/* What is minimized or maximized. */
 struct study_objective {
 	char *metric;
 	bool maximize;
@@ -47,16 +47,16 @@ struct study_constraint {
 	const struct json *where; /* of the metric */
 };
 
-/* What becomes of a setting that was tried before. */
+/* What happens with a setting that was tried before. */
 enum study_duplicates {
-	STUDY_DUPLICATES_RESAMPLE, /* another one is asked for */
-	STUDY_DUPLICATES_REUSE /* the trial ends with the result it had */
+	STUDY_DUPLICATES_RESAMPLE, /* the strategy is asked for another one */
+	STUDY_DUPLICATES_REUSE /* the trial ends with the earlier result */
 };
 
-/* Where strategies may compute. */
+/* The device of strategies. */
 enum study_device { STUDY_DEVICE_AUTO, STUDY_DEVICE_CPU, STUDY_DEVICE_CUDA };
 
-/* Keys of the strategy block that are not the strategy's; ends with NULL. */
+/* Keys of the strategy block that hpotune reads itself; ends with NULL. */
 extern const char *const study_strategy_keys[];
 
 enum study_launcher {
@@ -66,7 +66,7 @@ enum study_launcher {
 	STUDY_LAUNCHER_MPIRUN
 };
 
-/* What a trial with a result is that reached max_run. */
+/* The final state of a trial that has a result and reached max_run. */
 enum study_on_max_run {
 	STUDY_ON_MAX_RUN_STOPPED,
 	STUDY_ON_MAX_RUN_COMPLETED,
@@ -74,10 +74,12 @@ enum study_on_max_run {
 };
 
 struct study_trial {
-	/* Ends with NULL, templates not yet filled; empty: for ask and tell. */
+	/*
+	 * Ends with NULL, templates not yet filled; empty: ask and tell only.
+	 */
 	char **command;
-	bool toolkit_arguments; /* {params} as AWS's training toolkit has it */
-	/* Without a trial: names in braces stand. */
+	bool toolkit_arguments; /* {params} as of AWS's training toolkit */
+	/* Without a trial: names in braces stay. */
 	char *workdir; /* absolute */
 	char **env; /* "NAME=VALUE", ends with NULL */
 	/* Templates not yet filled, for study_workdir and study_env. */
@@ -100,22 +102,23 @@ struct study_trial {
 	enum study_launcher launcher;
 	int64_t processes; /* of launcher, 0 = not given */
 	int64_t servers; /* parameter_servers, with launcher ranks */
-	int64_t pack; /* trials of one program; 0 = each has its own */
+	int64_t pack; /* trials per program; 0 = one program for each */
 	const char *dir; /* of study.json, absolute */
 	/*
 	 * trial.batch.global: a number, or the name of an integer parameter.
-	 * A trial is given the share of each of its replicas.
+	 * The trial receives the share of each of its replicas.
 	 */
 	int64_t batch_global; /* 0 = not given */
 	char *batch_param; /* or NULL */
 };
 
 /*
- * Processes of one trial on one machine: what launcher starts, by default one
- * for each of its GPUs where it has several; 0 = a launcher is not told.
+ * Processes of one trial on one machine: the number that launcher starts, by
+ * default one for each of its GPUs where it has several; 0 = not passed to the
+ * launcher.
  */
 int64_t study_processes(const struct study_trial *);
-/* Cores that a trial takes, as far as it says. */
+/* Cores of a trial, as far as the study states them. */
 int64_t study_cores(const struct study_trial *);
 
 struct study_limits {
@@ -125,44 +128,45 @@ struct study_limits {
 	double cost;
 	int64_t failed_trials;
 	int64_t no_improvement;
-	bool convergence; /* the study ends when it is found */
+	bool convergence; /* end the study when the search has converged */
 	const struct json *convergence_block; /* its options, or NULL */
 	const struct json *convergence_where; /* for errors */
 };
 
-/* What of a study somebody elsewhere is told. */
+/* The moments of a study about which notices are sent. */
 enum study_moment {
 	STUDY_MOMENT_FINISHED,
 	STUDY_MOMENT_FAILED,
-	STUDY_MOMENT_WAITING, /* for its owner */
+	STUDY_MOMENT_WAITING, /* its owner must act */
 	STUDY_MOMENT_INTERRUPTED,
 	STUDY_MOMENTS
 };
-/* "finished" …; and as people are told: "has finished". */
+/* "finished", …; and as a clause in a notice: "has finished". */
 const char *study_moment_name(enum study_moment);
 const char *study_moment_phrase(enum study_moment);
 
 enum study_channel { STUDY_CHANNEL_SNS, STUDY_CHANNEL_EVENTS, STUDY_CHANNELS };
-/* "sns", "eventbridge": as in study.json. */
+/* "sns", "eventbridge", as in study.json. */
 const char *study_channel_name(enum study_channel);
 
-/* Where that goes. */
+/* Destination of notices on one channel. */
 struct study_notify {
 	struct {
-		char *to; /* ARN of a topic; name or ARN of a bus; NULL = not
-			   * told */
+		char *to; /* topic ARN, bus name or ARN; NULL = none */
 		char *region;
 	} channels[STUDY_CHANNELS];
 	char *profile; /* or NULL */
 	bool on[STUDY_MOMENTS];
 };
 
-/* Another study, or a tuning job of AWS's, whose trials are learnt from. */
+/*
+ * Another study, or an AWS tuning job, whose trials the strategy learns from.
+ */
 struct study_warm {
 	char *path; /* of a database or list, absolute; NULL: a tuning job */
 	char *tuning_job; /* name or ARN */
 	char *region, *profile; /* or NULL */
-	char *metric; /* what the objective is called there; NULL = the same */
+	char *metric; /* the objective's name there; NULL = the same */
 	const struct json *where;
 };
 
@@ -199,14 +203,17 @@ struct study {
 	struct study_notify notify;
 };
 
-/* Read and check study.json.  Strict; every error says where. */
+/* Read and check study.json.  Strict; each error names its position. */
 int study_load(struct study **, const char *path, struct err *);
-/* The same from text, as the store kept it; path as it was. */
+/*
+ * The same from text, as the store recorded it; path is that of the original
+ * file.
+ */
 int study_parse(struct study **, const char *text, size_t len, const char *path,
     struct err *);
 void study_free(struct study *);
 /*
- * What may not change between runs (study, objectives, constraints,
+ * The part that may not change between runs (study, objectives, constraints,
  * parameters, seed, strategy name), written so that equal studies give equal
  * text.
  */
@@ -215,14 +222,14 @@ void study_put_fixed(struct buf *, const struct study *);
 void study_put_json(struct buf *, const struct study *);
 
 /*
- * By how much a value breaks a constraint: above 0 is broken, up to 0 is kept.
- * NaN for a value that is no finite number.
+ * The violation of a constraint by a value: above 0 it is violated, up to 0
+ * satisfied.  NaN for a value that is not finite.
  */
 double study_violation(const struct study_constraint *, double value);
 
 /*
- * Fill trial.command for one attempt: a new argv that ends with NULL.
- * values has one per parameter.  A folder that is NULL stays as it was written.
+ * Fill trial.command for one attempt: a new argv that ends with NULL. values
+ * has one per parameter.  A folder that is NULL leaves its name in braces.
  */
 struct study_command_vars {
 	int64_t trial;
@@ -230,9 +237,9 @@ struct study_command_vars {
 	const char *checkpoint_dir;
 	const char *output_dir;
 	const char *model_dir;
-	int64_t batch; /* of one replica: study_batch */
+	int64_t batch; /* per replica: study_batch */
 };
-/* trial.batch.global under these values; 0 = not given. */
+/* trial.batch.global for these values; 0 = not given. */
 int64_t study_batch(const struct study *, const struct value *values);
 char **study_command(const struct study *, const struct value *values,
     const struct study_command_vars *);
@@ -242,7 +249,7 @@ char **study_env(const struct study *, const struct value *values,
 /* And trial.workdir: absolute, freed by the caller. */
 char *study_workdir(const struct study *, const struct value *values,
     const struct study_command_vars *);
-/* Whether names in braces stand in a template. */
+/* Whether a template contains names in braces. */
 bool study_command_has_names(const char *text);
 void study_command_free(char **);
 

@@ -1,6 +1,6 @@
 /*
- * What a study's plug-ins say when they are tried on it: errors that no table
- * of options shows.  Starts nothing.
+ * Checks that plug-ins accept the study, beyond their tables of options.
+ * Starts nothing.
  */
 
 #include <inttypes.h>
@@ -20,7 +20,7 @@
 #include "trials/launcher.h"
 #include "trials/metric-line/metric-line.h"
 
-/* A key of a block at the top of study.json, or NULL. */
+/* The value of a key of a top-level block of study.json, or NULL. */
 static const struct json *
 study_key(const struct study *study, const char *block, const char *key)
 {
@@ -29,7 +29,7 @@ study_key(const struct study *study, const char *block, const char *key)
 	return j != NULL ? json_get(j, key) : NULL;
 }
 
-/* Whether a line can report this metric. */
+/* Whether a report line can contain this metric. */
 static bool
 metric_is_reported(const char *metric)
 {
@@ -44,7 +44,7 @@ metric_is_reported(const char *metric)
 	return good;
 }
 
-/* Metrics that no line can report would never be heard of. */
+/* Metrics that no report line can contain would never be reported. */
 static int
 metric_check(const struct study *study, struct err *e)
 {
@@ -64,7 +64,7 @@ metric_check(const struct study *study, struct err *e)
 	    ". / and :");
 }
 
-/* Whether every value of a parameter is a whole number of shares. */
+/* Whether each value of a parameter is divisible by shares. */
 static bool
 param_divides(const struct param *p, int64_t n)
 {
@@ -79,7 +79,7 @@ param_divides(const struct param *p, int64_t n)
 	return true;
 }
 
-/* The global batch must have a whole share for each replica. */
+/* The global batch must be divisible by the number of replicas. */
 static int
 batch_check(const struct plugin_backend *backend, const struct study *study,
     struct err *e)
@@ -106,7 +106,7 @@ batch_check(const struct plugin_backend *backend, const struct study *study,
 	return 0;
 }
 
-/* What this machine, or the far one, does not have or do. */
+/* Programs and folders missing on this machine, or on the remote one. */
 static int
 backend_check(const struct plugin_backend *backend,
     const struct strategy *strategy, const struct study_plugin *plug,
@@ -141,7 +141,10 @@ backend_check(const struct plugin_backend *backend,
 		if (why.kind != ERR_USAGE)
 			return json_err(gpus != NULL ? gpus : plug->where, e,
 			    "%s", why.text);
-		/* Where nothing is written nothing has a place of its own. */
+		/*
+		 * A backend without a block has no position of its own in
+		 * study.json.
+		 */
 		if (plug->block == NULL || json_count(plug->block) <= 1)
 			return json_err(plug->where, e, "%s", why.text);
 		*e = why;
@@ -155,7 +158,7 @@ backend_check(const struct plugin_backend *backend,
 	return batch_check(backend, study, e);
 }
 
-/* A limit of dollars needs to know what an attempt may cost. */
+/* limits.cost requires an upper bound of the cost of an attempt. */
 static int
 cost_check(
     const struct plugins *plugins, const struct study *study, struct err *e)
@@ -192,7 +195,7 @@ cost_check(
 	return 0;
 }
 
-/* A paused trial would come back when its member is elsewhere. */
+/* A paused trial would resume after its member has continued elsewhere. */
 static int
 promote_check(const struct plugin_rule *rule, const struct strategy *strategy,
     const struct study_plugin *plug, struct err *e)

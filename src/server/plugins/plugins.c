@@ -1,6 +1,6 @@
 /*
- * From names in study.json to plug-ins with options.  Knows the three lists;
- * refuses to know what any plug-in does.
+ * Resolves the names in study.json to plug-ins with their options, from the
+ * three lists.
  */
 
 #include <stdlib.h>
@@ -21,7 +21,7 @@ enum {
 	NAMES_MAX = 64 /* plug-ins of one kind */
 };
 
-/* An error at the place of a plug in study.json, when it has one. */
+/* An error at the position of a plug-in in study.json, when it has one. */
 static int
 plugin_err(const struct study_plugin *plug, struct err *e, const char *text)
 {
@@ -162,7 +162,7 @@ backend_read(
 	return 0;
 }
 
-/* limits.convergence: what it is about must be one number, and a model's. */
+/* limits.convergence: needs a single objective and a strategy with a model. */
 static int
 convergence_read(
     struct plugins *plugins, const struct study *study, struct err *e)

@@ -1,6 +1,6 @@
 /*
- * The plug-ins a study names, found in the three lists, with their options
- * read and checked.  The tuner opens them; "hpotune check" only looks.
+ * The plug-ins that a study names, found in the three lists, with their options
+ * read and checked.  The tuner opens them; "hpotune check" only reads.
  */
 
 #ifndef HPOTUNE_PLUGINS_H
@@ -21,7 +21,7 @@ struct study;
 struct plugin_rule {
 	const struct stopper *stopper;
 	struct option_value *options;
-	bool veto; /* it only prevents stops */
+	bool veto; /* it only vetoes stops */
 };
 
 struct plugin_backend {
@@ -40,25 +40,30 @@ struct plugins {
 };
 
 /*
- * Resolve every name, read every option block, and try what only opening
- * shows (rules that do not fit, patterns of trial.metrics); errors stand at
- * their place in study.json.  On -1 nothing is left to free.
+ * Resolve all names, read all option blocks, and check what only opening shows
+ * (rules that conflict, patterns of trial.metrics); errors name their position
+ * in study.json.  On -1 there is nothing to free.
  */
 int plugins_read(struct plugins *, const struct study *, struct err *);
 void plugins_free(struct plugins *);
-/* The second half of plugins_read: what only trying shows. */
+/* The second half of plugins_read: checks that open plug-ins. */
 int plugins_check(const struct plugins *, const struct study *, struct err *);
 /* Processes of one trial that share trial.batch. */
 int plugins_replicas(const struct plugin_backend *, const struct study *);
-/* Whether attempts would find what they are started with, where that can be
- * told from here; an error names the key of study.json. */
+/*
+ * Whether the programs and folders of attempts exist, as far as this machine
+ * can check; an error names the key of study.json.
+ */
 int plugins_check_programs(
     const struct plugins *, const struct study *, struct err *);
-/* Dollars of one attempt at most; 0 = it costs nothing; NaN = not known. */
+/* Upper bound of the cost of one attempt, dollars; 0 = free; NaN = unknown. */
 double plugins_worst_cost(const struct plugin_backend *, const struct study *);
-/* Milliseconds of one attempt at most; 0 = no bound. */
+/* Upper bound of the duration of one attempt, milliseconds; 0 = none. */
 int64_t plugins_worst_ms(const struct plugin_backend *, const struct study *);
-/* Open the rules as one; study gives them max_steps, the goal and its name. */
+/*
+ * Open the rules as one; they take max_steps, the goal and the study's name
+ * from study.
+ */
 int plugins_open_rules(struct stop_rule_set **, const struct plugins *,
     const struct study *, struct err *);
 

@@ -1,7 +1,4 @@
-/*
- * CSV files of curves.  Knows columns; refuses to know what the settings are
- * and which values are good.
- */
+/* Reads CSV files of curves. */
 
 #include <ctype.h>
 #include <errno.h>
@@ -19,7 +16,7 @@
 
 enum { COLUMNS_MAX = 65536 };
 
-/* One line at a time, cut into fields in place. */
+/* Reads one line at a time, split into fields in place. */
 struct reader {
 	const char *path;
 	char *next; /* rest of the text */
@@ -28,17 +25,17 @@ struct reader {
 	size_t n, cap;
 };
 
-/* What the header says. */
+/* The format of the file, from its header. */
 struct shape {
 	int64_t *step; /* per column; -1 = not a report */
 	size_t columns;
 	int64_t last; /* step of the last report column */
 	size_t reports;
-	size_t trial, at, value; /* columns of the long shape */
+	size_t trial, at, value; /* columns of the long format */
 	bool is_long;
 };
 
-/* Cut the field at the reader's place; false at the end of its line. */
+/* The next field of the line; false at its end. */
 static bool
 field_cut(char **rest, char **field)
 {
@@ -148,7 +145,7 @@ shape_read(struct shape *s, const struct reader *r, struct err *e)
 	return 0;
 }
 
-/* Both lists grow at powers of two. */
+/* Both arrays grow at powers of two. */
 static bool
 is_full(size_t n)
 {
@@ -233,7 +230,7 @@ wide_row(struct curve_file *b, const struct shape *s, struct reader *r,
 	return 0;
 }
 
-/* One row, one report: of the curve before it or of a new one. */
+/* One row, one report: of the current curve or of a new one. */
 static int
 long_row(struct curve_file *b, const struct shape *s, struct reader *r,
     double *last, struct err *e)

@@ -1,6 +1,4 @@
-/*
- * Recorded curves of many settings of one task, as replay draws from them.
- */
+/* Recorded curves of many settings of one task, the input of replay. */
 
 #ifndef HPOTUNE_CURVE_FILE_H
 #define HPOTUNE_CURVE_FILE_H
@@ -21,8 +19,8 @@ struct curve_file {
 	struct curve_file_curve *curves;
 	size_t n;
 	/*
-	 * As trial.max_steps counts: the greatest step; of curves that begin
-	 * at step 0, so many more as there are between two reports.
+	 * As trial.max_steps counts: the greatest step; for curves that begin
+	 * at step 0, plus the distance of two reports.
 	 */
 	int64_t max_steps;
 	int64_t last_step; /* the greatest */
@@ -31,16 +29,19 @@ struct curve_file {
 };
 
 /*
- * Read a CSV file, gzip or plain, in one of two shapes: a row per setting
- * with the values in columns named s0, s1, … (or 0, 1, …), other columns being
- * left alone; or a row per report with the columns trial, step and value.
- * Empty fields are no reports.
+ * Read a CSV file, gzip or plain, in one of two formats: a row per setting with
+ * the values in columns named s0, s1, … (or 0, 1, …), other columns being
+ * ignored; or a row per report with the columns trial, step and value.  Empty
+ * fields are not reports.
  */
 int curve_file_load(struct curve_file *, const char *path, struct err *);
 void curve_file_free(struct curve_file *);
-/* The step with which its trials end, for the rules; 0 = max_steps. */
+/* The last step of its trials, for the rules; 0 = max_steps. */
 int64_t curve_file_last_step(const struct curve_file *);
-/* Or fill a zeroed one: a new curve, valid until the next one, and its reports. */
+/*
+ * Alternatively fill a zeroed one: add a curve, valid until the next one, and
+ * its reports.
+ */
 struct curve_file_curve *curve_file_begin(struct curve_file *);
 void curve_file_report(
     struct curve_file *, struct curve_file_curve *, int64_t step, double value);

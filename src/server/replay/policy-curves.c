@@ -1,6 +1,6 @@
 /*
- * The curves of a recorded study.  Only completed trials have theirs to the
- * end; where others would have gone nobody knows.
+ * The curves of a recorded study.  Only those of completed trials are used: the
+ * rest of the others is unknown.
  */
 
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 #include "src/store/store.h"
 
 struct reading {
-	struct history *ends; /* states only */
+	struct history *ends; /* final states only */
 	struct curve_file *bank;
 	struct curve_file_curve *curve;
 	int64_t trial; /* of the curve */

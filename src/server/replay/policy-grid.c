@@ -1,7 +1,4 @@
-/*
- * Which settings are tried, and which of them are best.  Knows options and
- * sums; refuses to know curves.
- */
+/* The settings to try, and the choice of the best by their sums. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +22,7 @@ static const double killed_most = 0.01;
 
 #define COUNT(list) (sizeof(list) / sizeof(list)[0])
 
-/* Number i of the grid. */
+/* Setting number i of the grid. */
 static struct policy_setting
 grid_policy(size_t i)
 {
@@ -95,7 +92,9 @@ policy_grid_regret(const struct policy_setting *p)
 	return mean_of(p, p->sum.regret);
 }
 
-/* Killed less, or as much and saved more, or that too and lost less. */
+/*
+ * Fewer kills; or as many and more savings; or equal in both and less regret.
+ */
 static int
 policy_order(const struct policy_setting *a, const struct policy_setting *b)
 {
@@ -138,7 +137,7 @@ policy_grid_choose(struct policy_grid *t)
 		p->best = !is_beaten(t, i);
 		if (!p->best)
 			continue;
-		/* Of those that may be, who kills most has saved most. */
+		/* Among the admissible ones, more kills mean more savings. */
 		if (best == NULL ||
 		    (policy_grid_killed(p) <= killed_most
 			    ? policy_order(best, p) < 0 ||

@@ -1,6 +1,6 @@
 /*
- * Curves and settings as flat numbers for the kernel, and what comes back as
- * sums.  Knows both; refuses to know how a trial is judged.
+ * Converts curves and settings to flat arrays for the kernel, and its results
+ * to sums.
  */
 
 #include <math.h>
@@ -13,7 +13,7 @@
 #include "src/server/replay/replay-internal.h"
 #include "src/server/replay/policy-search.h"
 
-/* Reports before which the default does not judge. */
+/* The default rule does not decide before this many reports. */
 enum { WARMUP_REPORTS = 5, DIVERGED_AFTER = 3 };
 
 struct flat {
@@ -104,7 +104,7 @@ policy_of(const struct policy_setting *p, int64_t max_steps)
 		.warmup_reports = p->as_is ? WARMUP_REPORTS : 0 };
 }
 
-/* What there is to find in a study, whatever the policy. */
+/* The best and the median result in a study, the same for all policies. */
 struct there {
 	int64_t reports;
 	double best, middle; /* results; NaN = none */

@@ -1,6 +1,6 @@
 /*
- * Settings of the rule median, some hundreds of them, all scored on recorded
- * curves: which one would have saved most without stopping the best trial.
+ * Scores some hundreds of settings of the rule median on recorded curves: which
+ * would have saved most without stopping the best trial.
  */
 
 #ifndef HPOTUNE_POLICY_SEARCH_H
@@ -19,18 +19,18 @@ struct store;
 
 struct policy_setting {
 	const char *value, *reference;
-	bool completed; /* the pool */
+	bool completed; /* only completed trials form the pool */
 	bool guard;
-	bool as_is; /* median as it is without options */
+	bool as_is; /* median with its default options */
 	int percentile, min_trials;
-	int interval; /* judges every so many reports */
-	int warmup; /* per cent of the steps of a trial */
+	int interval; /* decides at every interval-th report */
+	int warmup; /* percent of the steps of a trial */
 	struct replay_sum sum;
-	bool best; /* nobody saves more and kills no more */
+	bool best; /* no other one saves more and kills no more */
 };
 
 struct policy_grid {
-	struct policy_setting *policies; /* the first one is median as it is */
+	struct policy_setting *policies; /* the first: median by default */
 	size_t n;
 };
 
@@ -38,23 +38,23 @@ void policy_grid_open(struct policy_grid *);
 void policy_grid_close(struct policy_grid *);
 /*
  * Add plan.seeds studies drawn from the bank to the sum of each policy; the
- * same studies that replay_simulate draws.
+ * same studies as replay_simulate draws.
  */
 void policy_search_run(struct policy_grid *, const struct curve_file *,
     const struct replay_plan *);
 /*
- * The curves of a study's completed trials, as a bank of as many steps as the
- * study's trials have; goal and what counts go to the plan.
+ * The curves of a study's completed trials, as a bank with as many steps as the
+ * study's trials have; goal and value_last go to the plan.
  */
 int policy_curves_read(
     struct curve_file *, struct replay_plan *, struct store *, struct err *);
-/* Which are best, and of those the one to use. */
+/* Mark the best, and return the recommended one. */
 const struct policy_setting *policy_grid_choose(struct policy_grid *);
-/* Shares of all studies. */
+/* As shares of all studies. */
 double policy_grid_saved(const struct policy_setting *);
 double policy_grid_killed(const struct policy_setting *);
 double policy_grid_regret(const struct policy_setting *);
-/* What stands behind "stopping" in study.json. */
+/* The value of "stopping" in study.json. */
 void policy_grid_put_rule(struct buf *, const struct policy_setting *);
 
 #endif /* HPOTUNE_POLICY_SEARCH_H */

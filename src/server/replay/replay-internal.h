@@ -1,4 +1,4 @@
-/* What the two replays share: a study run again under a rule. */
+/* Shared by both replays: a study that runs again under a rule. */
 
 #ifndef HPOTUNE_REPLAY_INTERNAL_H
 #define HPOTUNE_REPLAY_INTERNAL_H
@@ -11,16 +11,16 @@
 
 struct history;
 
-/* One trial: what was recorded, and what the rule let happen. */
+/* One trial: its recorded results, and its state under the rule. */
 struct replay_rerun_trial {
 	int64_t reports, skipped;
-	int64_t known; /* step at which it was stopped when recorded; -1 */
-	bool late; /* … in vain: it had run to its end */
+	int64_t known; /* step at which it was stopped in the recording; -1 */
+	bool late; /* … too late: it had run to its end */
 	int64_t last; /* greatest step so far */
 	double full, found; /* results, smaller is better; NaN = none */
-	bool judged; /* stopped, or too late: it is judged no more */
+	bool judged; /* stopped, or too late: no further decisions */
 	bool stopped;
-	bool really; /* as it was stopped when recorded: the rest happened */
+	bool really; /* stopped at its recorded stop, the last record */
 };
 
 struct replay_rerun {
@@ -37,25 +37,25 @@ int replay_rerun_open(struct replay_rerun *, const struct replay_rule *,
     const struct stopper_env *, bool value_last, struct err *);
 void replay_rerun_close(struct replay_rerun *);
 /*
- * Trials are numbered from 1; all up to the number given are there from then on,
- * so it is the caller's to know that it can be one.
+ * Trials are numbered from 1.  All up to the given number are created, so the
+ * caller must check its range.
  */
-/* The trial is there, even when it never reports. */
+/* Create the trial, also when it never reports. */
 void replay_rerun_begin(struct replay_rerun *, int64_t trial);
 /*
- * When the study was recorded, the trial was stopped at this step; late: the
- * verdict came when it had run to its end.
+ * In the recording, the trial was stopped at this step; late: the decision came
+ * after it had run to its end.
  */
 void replay_rerun_set_stop(
     struct replay_rerun *, int64_t trial, int64_t step, bool late);
 /* The next report of a trial, in the user's sign; true when it is stopped. */
 bool replay_rerun_report(
     struct replay_rerun *, int64_t trial, int64_t step, double value);
-/* The trial's recorded end (nothing happens if the rule stopped it before). */
+/* The trial's recorded end (ignored if the rule stopped it before). */
 void replay_rerun_end(struct replay_rerun *, int64_t trial, bool completed);
 /*
- * Constraints decide who is best, and a rule's guard looks at the best: make
- * the history know them, and before a trial ends what it broke.
+ * Constraints decide which trial is best, and a rule's guard uses the best: set
+ * the constraints of the history, and a trial's violations before its end.
  */
 struct store;
 struct study;
@@ -68,11 +68,11 @@ int replay_results(struct history *, const struct study *, struct store *,
  */
 void
 replay_draw(size_t *order, size_t all, size_t n, uint64_t seed, uint64_t study);
-/* The middle one of n numbers, which are sorted; NaN when there is none. */
+/* The median of n numbers, which are sorted in place; NaN when n is 0. */
 double replay_median(double *v, size_t n);
-/* The study that a database is of. */
+/* The study recorded in a database. */
 int replay_recorded_study(struct study **, struct store *, struct err *);
-/* Add what it came to. */
+/* Add the results of one study to the sum. */
 void replay_rerun_sum(struct replay_sum *, const struct replay_rerun *);
 
 #endif /* HPOTUNE_REPLAY_INTERNAL_H */

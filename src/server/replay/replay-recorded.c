@@ -1,4 +1,6 @@
-/* A recorded study: reports and ends in the order they were recorded. */
+/*
+ * Replays a recorded study: reports and ends in the order they were recorded.
+ */
 
 #include <stdlib.h>
 #include <string.h>
@@ -65,7 +67,7 @@ on_record(void *arg, int64_t trial, int64_t step, double value,
 	return 0;
 }
 
-/* What was stopped then, and at which step. */
+/* The recorded stops and their steps. */
 static int
 on_stopped(void *arg, int64_t trial, int64_t step, bool late)
 {

@@ -1,7 +1,6 @@
 /*
- * A study run again: records go in, the rule decides which of them would not
- * have been there.  Knows trials and sums; refuses to know where the records
- * come from.
+ * Runs a study again: takes records in order, and the rule decides which of
+ * them would be missing.
  */
 
 #include <math.h>
@@ -52,7 +51,7 @@ replay_rerun_trial(struct replay_rerun *r, int64_t trial)
 	return &r->trials[trial - 1];
 }
 
-/* A trial's result after one more report. */
+/* Update a trial's result by one report. */
 static double
 result_after(const struct replay_rerun *r, double before, double value)
 {
@@ -96,7 +95,9 @@ replay_rerun_stop(struct replay_rerun *r, int64_t trial, int64_t step)
 	stop_rule_set_ended(r->set, r->history, trial);
 }
 
-/* Whether the server would have judged this report: only news, in order. */
+/*
+ * Whether the server would have judged this report: only new steps, in order.
+ */
 static bool
 replay_rerun_judges(struct replay_rerun *r, struct replay_rerun_trial *t,
     int64_t step, bool is_new, size_t n)
@@ -134,7 +135,7 @@ replay_rerun_report(
 	if (!replay_rerun_judges(r, t, step, is_new, c.n))
 		return t->stopped;
 	stop_rule_set_judge(r->set, r->history, trial, step, &j);
-	/* Nobody knows what the records would be after a promotion. */
+	/* What a promoted trial would have reported is unknown. */
 	if (j.verdict == VERDICT_STOP || j.verdict == VERDICT_PAUSE)
 		replay_rerun_stop(r, trial, step);
 	return t->stopped;
@@ -168,7 +169,7 @@ replay_median(double *v, size_t n)
 	return n > 0 ? v[(n - 1) / 2] / 2 + v[n / 2] / 2 : NAN;
 }
 
-/* The middle one of all trials' full results. */
+/* The median of all trials' full results. */
 static double
 median_result(const struct replay_rerun *r)
 {

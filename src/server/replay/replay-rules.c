@@ -1,4 +1,4 @@
-/* Rules of a replay: from text to opened plugins. */
+/* Rules of a replay: from text to opened plug-ins. */
 
 #include <stdlib.h>
 #include <string.h>

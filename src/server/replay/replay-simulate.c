@@ -1,6 +1,6 @@
 /*
- * Studies drawn from a bank: so many workers, each of which makes one report
- * in turn and takes the next trial when its own is over.
+ * Simulates studies drawn from a bank: each of some workers makes one report in
+ * turn, and takes the next trial when its own has ended.
  */
 
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #include "strategies/stopper.h"
 
 struct worker {
-	const struct curve_file_curve *curve; /* NULL: has nothing to do */
+	const struct curve_file_curve *curve; /* NULL: idle */
 	int64_t trial;
 	size_t at;
 };
@@ -36,7 +36,7 @@ replay_draw(size_t *order, size_t all, size_t n, uint64_t seed, uint64_t study)
 	}
 }
 
-/* What is left of a stopped trial counts as saved. */
+/* The remaining steps of a stopped trial count as saved. */
 static void
 skip_rest(struct replay_rerun *r, struct worker *w)
 {

@@ -1,6 +1,6 @@
 /*
  * What a stopping rule would have saved, killed and cost on recorded curves.
- * The rules are the plugins themselves, fed with records instead of reports.
+ * The rules are the plug-ins themselves, with records as input.
  */
 
 #ifndef HPOTUNE_REPLAY_H
@@ -31,21 +31,24 @@ struct replay_sum {
 	int64_t studies;
 	int64_t trials, stopped;
 	int64_t reports, skipped;
-	double saved; /* shares of reports that were not run */
+	double saved; /* sum of the shares of reports that were not run */
 	int64_t killed; /* studies whose best trial was stopped */
 	/*
-	 * (best found - best there) / (median trial - best there); a stopped
-	 * trial counts with what it had reported.
+	 * (best found - best of all) / (median trial - best of all); a stopped
+	 * trial counts with its results so far.
 	 */
 	double regret;
-	/* The greatest step beyond max_steps, where nothing is judged; 0. */
+	/*
+	 * The greatest step beyond max_steps, where rules do not decide; 0 =
+	 * none.
+	 */
 	int64_t beyond;
 	int64_t max_steps; /* … that beyond exceeds */
 };
 
 /* How studies are drawn from a bank. */
 struct replay_plan {
-	int64_t workers; /* trials at a time, each a report in turn */
+	int64_t workers; /* parallel trials, each makes a report in turn */
 	int64_t trials; /* per study, drawn without replacement */
 	int64_t seeds; /* studies */
 	uint64_t seed;

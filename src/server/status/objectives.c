@@ -1,4 +1,4 @@
-/* Objectives, constraints and the front as text, out of the store. */
+/* Objectives, constraints and the front as text, from the database. */
 
 #include <inttypes.h>
 #include <stdio.h>

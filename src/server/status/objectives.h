@@ -1,6 +1,6 @@
 /*
- * What a recorded study is after, for those who show it: its objectives and
- * constraints, and what trials came to in them.
+ * The objectives and constraints of a recorded study as text, and its trials'
+ * results in them.
  */
 
 #ifndef HPOTUNE_OBJECTIVES_H
@@ -22,20 +22,23 @@ struct objectives {
 	struct objective *objectives;
 	size_t n; /* at least 1 */
 	bool several; /* n > 1 */
-	bool constraints; /* there are some */
+	bool constraints; /* there is at least one */
 };
 
 int objectives_read(struct objectives *, struct store *, struct err *);
 void objectives_fini(struct objectives *);
-/* "maximize accuracy, minimize latency_ms". */
+/* Append "maximize accuracy, minimize latency_ms". */
 void objectives_put_goals(struct buf *, const struct objectives *);
 /*
- * "latency_ms 63 is above 50, recall was not reported": the constraints that an
- * ended trial breaks; nothing when it breaks none.
+ * Append "latency_ms 63 is above 50, recall was not reported": the constraints
+ * that an ended trial violates; nothing when it violates none.
  */
 int objectives_put_broken(
     struct buf *, struct store *, const char *trial, int digits, struct err *);
-/* "3 trials, accuracy 0.71 to 0.93, latency_ms 8 to 41"; nothing of none. */
+/*
+ * Append "3 trials, accuracy 0.71 to 0.93, latency_ms 8 to 41"; nothing when
+ * the front is empty.
+ */
 int objectives_put_front(struct buf *, struct store *,
     const struct objectives *, int digits, struct err *);
 

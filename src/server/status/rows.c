@@ -1,4 +1,4 @@
-/* SELECTs turned into text. */
+/* Converts the rows of a SELECT to text. */
 
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,4 @@
-/*
- * Rows of the views for people and programs: as JSON, as text, as curves.
- * Knows how a SELECT reads; refuses to know what the rows are about.
- */
+/* Rows of the views as JSON, as text, as curves. */
 
 #ifndef HPOTUNE_ROWS_H
 #define HPOTUNE_ROWS_H
@@ -17,18 +14,18 @@ struct store;
 struct store_rows;
 
 /*
- * The rows of a SELECT as JSON objects in an array; with one, the first row
- * alone (null when there is none).  Columns named params, outcomes and settings
- * are JSON already.
+ * The rows of a SELECT as JSON objects in an array; with one, only the first
+ * row (null when there is none).  Columns named params, outcomes and settings
+ * already hold JSON.
  */
 int rows_put_json(struct buf *out, struct store *, const char *sql,
     const char *const *params, bool one, struct err *);
-/* The columns of a row, from this one on, as the members of such an object. */
+/* The columns of a row from column from on, as the members of such an object. */
 void
 rows_put_members(struct json_writer *, const struct store_rows *, int from);
 /*
- * A column that is a number, in all its digits: integers may be beyond a
- * double.  What is not finite is inf or -inf.
+ * A numeric column in all its digits: integers may exceed a double.  Values
+ * that are not finite are written inf or -inf.
  */
 void rows_put_digits(struct buf *, const struct store_rows *, int col);
 /* The first row of a SELECT: 1 with *rows on it, 0 when there is none, -1. */
@@ -40,18 +37,18 @@ int rows_curve(struct sparkline *, struct store *, const char *sql,
 /* The column, NaN when it is NULL. */
 double rows_real(const struct store_rows *, int col);
 /*
- * A count, from 0 to 2^53, so that a few of them can be added; anything else
- * is an ERR_STORE: the database is damaged.
+ * A count, from 0 to 2^53, so that a few of them can be summed; any other value
+ * is an ERR_STORE: the database is corrupt.
  */
 int
 rows_count(const struct store_rows *, int col, int64_t *count, struct err *);
 
 /*
- * "lr=0.0123 optimizer=adam" of a trial's params.  digits > 0 shortens
- * numbers to that many; text as it stands when it is no JSON object.
+ * "lr=0.0123 optimizer=adam" from a trial's params. digits > 0 shortens numbers
+ * to that many; text that is not a JSON object is copied.
  */
 void rows_put_params(struct buf *out, const char *json, int digits);
-/* A number in that many digits, or all it needs when digits is 0. */
+/* A number in that many digits, or in all it needs when digits is 0. */
 void rows_put_number(struct buf *out, double, int digits);
 
 #endif /* HPOTUNE_ROWS_H */

@@ -1,4 +1,4 @@
-/* Curves drawn with eight heights. */
+/* Curves drawn with characters of eight heights. */
 
 #include <math.h>
 #include <stdlib.h>
@@ -91,15 +91,17 @@ sparkline_height(const struct sparkline_frame *frame, double value)
 	return text_is_utf8() ? blocks[height] : letters[height];
 }
 
-/* Steps from the first one of the frame: exact where steps themselves are
- * beyond a double. */
+/*
+ * Steps since the first one of the frame: exact also where steps exceed the
+ * precision of a double.
+ */
 static double
 frame_at(const struct sparkline_frame *frame, int64_t step)
 {
 	return (double)((uint64_t)step - (uint64_t)frame->first);
 }
 
-/* Where the last point stops standing for the curve: one gap further. */
+/* How far the last point extends: one distance further. */
 static double
 curve_end(const struct sparkline *curve, const struct sparkline_frame *frame)
 {

@@ -1,6 +1,6 @@
 /*
- * A curve in one line of text.  Knows numbers and eight heights; where the
- * locale has no UTF-8, the heights are letters of ASCII.
+ * A curve in one line of text, with eight heights; ASCII letters where the
+ * locale has no UTF-8.
  */
 
 #ifndef HPOTUNE_SPARKLINE_H
@@ -11,7 +11,7 @@
 
 struct buf;
 
-/* A curve as it was read: n points, steps ascending. */
+/* A curve: n points, steps ascending. */
 struct sparkline {
 	int64_t *steps;
 	double *values;
@@ -20,20 +20,21 @@ struct sparkline {
 void sparkline_add(struct sparkline *, int64_t step, double value);
 void sparkline_free(struct sparkline *);
 
-/* Steps and values that one drawing has to hold. */
+/* The range of steps and values of a drawing. */
 struct sparkline_frame {
 	int64_t first, last;
 	double low, high;
 };
 /*
- * The frame of several curves: all their steps, and the values between the
- * 5th and the 95th percentile, so that one wild value flattens nothing.
+ * The common range of several curves: all their steps, and the values between
+ * the 5th and the 95th percentile, so that an outlier does not flatten the
+ * rest.
  */
 void sparkline_frame_fit(
     struct sparkline_frame *, const struct sparkline *curves, size_t n);
 /*
- * Append width columns: each shows the curve's last value up to there, a
- * blank where it has not come, and ! where the value is not finite.
+ * Append width columns: each shows the curve's last value up to there, a blank
+ * before its first, and ! where the value is not finite.
  */
 void sparkline_put(struct buf *, const struct sparkline *,
     const struct sparkline_frame *, size_t width);

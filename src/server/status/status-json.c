@@ -1,4 +1,4 @@
-/* The screen as one JSON document. */
+/* The status as one JSON document. */
 
 #include <inttypes.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "src/server/status/rows.h"
 #include "src/store/store.h"
 
-/* Trials that were tried and had no machine. */
+/* Trials whose attempts had no machine yet. */
 static const char waits_sql[] =
     "SELECT count(*) FROM t_trial AS t JOIN t_attempt AS a "
     "ON a.trial = t.trial AND a.attempt = t.attempts "
@@ -40,7 +40,10 @@ status_waits(
 	return count_get(store, paused_sql, paused, e);
 }
 
-/* src/server/tuner/start-failures.c writes both; older ones are over, or said again. */
+/*
+ * src/server/tuner/start-failures.c writes both; older ones are over, or were
+ * repeated.
+ */
 static const char blocked_sql[] =
     "SELECT text FROM (SELECT * FROM t_event ORDER BY seq DESC LIMIT 1000) "
     "WHERE area = 'launch' AND trial IS NULL AND "
@@ -73,7 +76,7 @@ parts_put(struct json_writer *w, struct store *store, struct err *e)
 	} parts[] = {
 		{ "study", "SELECT * FROM study", true },
 		{ "best", "SELECT * FROM best", true },
-		/* Of one objective the best says enough. */
+		/* With one objective the best trial is sufficient. */
 		{ "front",
 		    "SELECT * FROM front WHERE "
 		    "(SELECT best_trial FROM study) IS NULL",

@@ -1,6 +1,6 @@
 /*
- * What a study took and what was saved, in words; and its GPUs, a line each.
- * Reads views; knows no screen.
+ * What a study used and saved, as text; and its GPUs, one line each.  Reads
+ * views.
  */
 
 #include <inttypes.h>
@@ -20,7 +20,7 @@ enum { GPU_LINES = 16 };
 #define JOULES_OF_KWH 3.6e6
 #define GIB ((double)(INT64_C(1) << 30))
 
-/* In the unit that one would say it in. */
+/* A duration in a readable unit. */
 static void
 energy_put(struct buf *out, double joules)
 {
@@ -87,7 +87,7 @@ status_put_costs(
 	committed = rows_real(rows, 1);
 	saved = rows_real(rows, 2);
 	buf_printf(out, "$%.2f", cost > 0 ? cost : 0);
-	/* Less than a cent apart looks the same. */
+	/* A difference of less than a cent is not shown. */
 	if (committed > (cost > 0 ? cost : 0) + 0.005)
 		buf_printf(out,
 		    ", at most $%.2f with what runs or is not priced",
@@ -153,7 +153,7 @@ gpu_line(struct buf *line, const struct store_rows *r)
 		buf_printf(line, "  %s", store_rows_text(r, 8));
 }
 
-/* How many there are of each state, when there are too many for lines. */
+/* The number of GPUs in each state, when there are too many for lines. */
 static int
 gpu_counts(struct store *store, status_gpu_line *put, void *arg, struct err *e)
 {
@@ -176,7 +176,7 @@ gpu_counts(struct store *store, status_gpu_line *put, void *arg, struct err *e)
 	return rc;
 }
 
-/* GPUs in order; with bad only those that trials cannot have. */
+/* GPUs in order; with bad only those that trials cannot use. */
 static int
 gpu_lines(struct store *store, bool bad, status_gpu_line *put, void *arg,
     struct err *e)

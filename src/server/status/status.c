@@ -1,4 +1,4 @@
-/* The screen, made from the views. */
+/* Builds the status screen from the views. */
 
 #include <inttypes.h>
 #include <math.h>
@@ -18,7 +18,7 @@
 #include "src/store/store.h"
 
 enum {
-	PROGRESS_TRIALS = 12, /* running ones that are shown */
+	PROGRESS_TRIALS = 12, /* running trials shown */
 	PROGRESS_SPARK = 24, /* columns of a curve */
 	PROGRESS_DIGITS = 5
 };
@@ -30,17 +30,17 @@ struct screen {
 	bool colour;
 	struct store_study study;
 	struct objectives aims;
-	double limits[3]; /* trials, parallel, cost; 0 = not given */
+	double limits[3]; /* trials, parallel, cost; 0 = none */
 };
 
 struct running {
 	int64_t trial;
-	bool starting; /* a job may do so for minutes */
+	bool starting; /* a job may stay in this state for minutes */
 	char *params;
 	struct sparkline curve;
 };
 
-/* Append text, cut to the width of the screen, without control characters. */
+/* Append text, cut to the width of the screen, control characters escaped. */
 static void
 line_put(struct screen *s, const char *style, const char *text)
 {
@@ -60,7 +60,7 @@ line_put(struct screen *s, const char *style, const char *text)
 	buf_free(&safe);
 }
 
-/* The limits of the last run: of its study.json, or as it was told. */
+/* The limits of the last run: from its study.json or its command line. */
 static void
 limits_read(struct screen *s)
 {
@@ -106,7 +106,7 @@ title_put(struct screen *s)
 	buf_free(&line);
 }
 
-/* Trials that somebody else runs: they hold no slot. */
+/* Trials that another program runs (ask/tell): they hold no slot. */
 static int
 count_external(struct screen *s, int64_t *n, struct err *e)
 {
@@ -123,12 +123,14 @@ count_external(struct screen *s, int64_t *n, struct err *e)
 	return 0;
 }
 
-/* "trials 23 of 40: 4 running, 12 completed"; slots busy when known. */
+/* "trials 23 of 40: 4 running, 12 completed"; busy slots when known. */
 static int
 counts_put(struct screen *s, struct err *e)
 {
-	/* Not a view: counting the rows of one takes too long for a screen
-	 * that is drawn several times a second. */
+	/*
+	 * Not a view: counting rows would be too slow for a screen that is
+	 * drawn several times a second.
+	 */
 	static const char *const sql = "SELECT state, trials FROM t_total";
 	int64_t counts[TRIAL_STATES] = { 0 }, all = 0, busy, elsewhere;
 	struct store_rows *rows;
@@ -188,7 +190,7 @@ front_put(struct screen *s, struct err *e)
 	return rc;
 }
 
-/* Under the best trial, when none keeps all constraints. */
+/* Below the best trial, when no trial satisfies all constraints. */
 static int
 broken_put(struct screen *s, const char *trial, struct err *e)
 {
@@ -255,7 +257,7 @@ costs_put(struct screen *s, struct err *e)
 	return rc;
 }
 
-/* GPU hours and joules of all that has ended. */
+/* GPU hours and joules of all ended attempts. */
 static int
 usage_put(struct screen *s, struct err *e)
 {
@@ -304,7 +306,10 @@ waits_put(struct screen *s, struct err *e)
 	return 0;
 }
 
-/* The trials that are placed, with their curves; more than fit are counted. */
+/*
+ * Trials that hold a slot, with their curves; those that do not fit are
+ * counted.
+ */
 static int
 running_read(struct screen *s, struct running *list, size_t *n, int64_t *more,
     struct err *e)

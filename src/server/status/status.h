@@ -1,7 +1,7 @@
 /*
- * What one glance at a study shows: counts, best, running trials with their
- * curves beside the median, savings.  The same screen serves "start" on a
- * terminal, "status" and "watch".  Reads views; changes nothing.
+ * The status of a study: counts, best, running trials with their curves beside
+ * the median, savings.  The same screen is used by "start" on a terminal,
+ * "status" and "watch".  Reads views; changes nothing.
  */
 
 #ifndef HPOTUNE_STATUS_H
@@ -16,24 +16,26 @@ struct json_writer;
 struct store;
 
 /*
- * Append the screen, lines ended by newlines.  width is the terminal's, 0 = no
+ * Append the screen, lines ended by newlines. width is the terminal's, 0 = no
  * limit.  A long list of running trials is cut.
  */
 int status_render(
     struct buf *out, struct store *, int width, bool colour, struct err *);
 /* The same as the members of a JSON object, which the caller has opened. */
 int status_json(struct json_writer *, struct store *, struct err *);
-/* "34 % of the steps (1234 of 3630), about 12m": empty when nothing was. */
+/* "34 % of the steps (1234 of 3630), about 12m"; empty when none was saved. */
 int status_put_savings(struct buf *out, struct store *, struct err *);
-/* "$3.20, at most $12.00 with what runs, of $50.00": limit 0 = none; empty
- * when nothing costs anything. */
+/*
+ * "$3.20, at most $12.00 with what runs, of $50.00": limit 0 = none; empty when
+ * nothing has a cost.
+ */
 int
 status_put_costs(struct buf *out, struct store *, double limit, struct err *);
-/* "3.4 GPU hours, 1.2 kWh" of what has ended; empty when no GPU was used. */
+/* "3.4 GPU hours, 1.2 kWh" of ended attempts; empty when no GPU was used. */
 int status_put_usage(struct buf *out, struct store *, struct err *);
 /*
- * The GPUs of the study, a line each; when there are many, how many of each
- * state and those that trials cannot have: bad.
+ * The GPUs of the study, one line each; when there are many, the number in each
+ * state, and lines for those that trials cannot use (bad).
  */
 typedef void status_gpu_line(void *arg, bool bad, const char *text);
 int status_gpus(struct store *, status_gpu_line *, void *arg, struct err *);
@@ -42,8 +44,8 @@ int status_gpus(struct store *, status_gpu_line *, void *arg, struct err *);
 int
 status_waits(struct store *, int64_t *machine, int64_t *paused, struct err *);
 /*
- * Why no trial can be started on a backend, as the newest event of it says:
- * "" when they can.
+ * Why no trial can be started on a backend, from the latest event about it; ""
+ * when trials can be started.
  */
 int status_put_blocked(struct buf *out, struct store *, struct err *);
 

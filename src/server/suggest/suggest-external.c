@@ -1,7 +1,7 @@
 /*
- * Asking the user's own program, over its standard input and output.  It is
- * told of every trial that changed before it is asked; one that dies is
- * started once more and told everything again.
+ * Asks the user's own program, over its standard input and output.  It is sent
+ * each trial that changed before a question; a program that crashes is started
+ * once more and sent all trials again.
  */
 
 #include <stdio.h>
@@ -23,12 +23,13 @@
 #include "strategies/strategy.h"
 
 enum {
-	DEATHS_MOST = 2, /* over one question */
-	GRACE_MS = 1000, /* for its end, once its input has ended */
-	LINE_MOST = 1 << 20, /* and some more for each parameter */
+	DEATHS_MOST = 2, /* crashes during one question */
+	GRACE_MS = 1000, /* for its exit, after its input was closed */
+	LINE_MOST = 1 << 20, /* and more for each parameter */
 	PARAM_MOST = 4096,
 	SUGGEST_UNSENT_MAX =
-	    1 << 20, /* then it must read before it is told more */
+	    1
+	    << 20, /* bytes unread, from which it must read before more is sent */
 	ARGS_MOST = 1024
 };
 
@@ -37,13 +38,14 @@ struct suggest_external {
 	char **argv;
 	int64_t timeout_ms;
 	struct coproc *peer; /* NULL while none runs */
-	bool ending; /* killed: its end is waited for */
+	bool ending; /* killed: its exit is pending */
 	struct loop_timer *silence;
 	struct buf heard;
-	uint8_t *told; /* by trial from the first: its state + 1; 0 = not yet */
+	uint8_t *
+	    told; /* per trial from the first: its state as sent + 1; 0 = not sent */
 	size_t n_told;
-	int64_t lines; /* that it has said, of this process */
-	int dropped; /* questions whose answers nobody wants */
+	int64_t lines; /* lines received from this process */
+	int dropped; /* questions whose answers are no longer needed */
 	bool asked, sent, answered;
 	struct suggest_question q;
 	int deaths;
@@ -53,7 +55,7 @@ struct suggest_external {
 	int result;
 	struct value *values;
 	double seconds;
-	bool broken; /* it cannot be used, and why says why */
+	bool broken; /* unusable; why holds the reason */
 	struct err why;
 };
 
@@ -171,7 +173,7 @@ suggest_external_close(struct suggest_external *c)
 	free(c);
 }
 
-/* One line, without its end. */
+/* Process one line, without its end. */
 static void
 hear(struct suggest_external *c, const char *line, size_t len)
 {
@@ -274,7 +276,7 @@ external_start(struct suggest_external *c, struct err *e)
 	return 0;
 }
 
-/* What it does not know yet; false: it must read some of it first. */
+/* Send trials that changed; false: the program must read some of it first. */
 static bool
 external_put_trials(struct suggest_external *c)
 {
@@ -364,7 +366,7 @@ suggest_external_ask(struct suggest_external *c,
 	}
 	if (c->sent || c->ending)
 		return SUGGEST_LATER;
-	/* From now on it is it that is waited for, whatever it does. */
+	/* From now on the program is expected to answer in time. */
 	if (!loop_timer_pending(c->silence))
 		loop_timer_set(c->silence, c->timeout_ms);
 	if (external_put_trials(c))
@@ -372,7 +374,7 @@ suggest_external_ask(struct suggest_external *c,
 	return SUGGEST_LATER;
 }
 
-/* It will answer all the same, and nobody listens. */
+/* It will answer all the same; that answer is discarded. */
 void
 suggest_external_cancel(struct suggest_external *c)
 {

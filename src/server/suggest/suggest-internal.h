@@ -1,6 +1,6 @@
 /*
- * What the files of the suggester share: suggest.c (which way), suggest-worker-client.c (by
- * hpotune-worker), suggest-external.c (the user's program).
+ * Shared by suggest.c (selects the way), suggest-worker-client.c
+ * (hpotune-worker) and suggest-external.c (the user's program).
  */
 
 #ifndef HPOTUNE_SUGGEST_INTERNAL_H
@@ -12,10 +12,10 @@
 
 bool suggest_question_same(
     const struct suggest_question *, const struct suggest_question *);
-/* From the unit cube to the answer; x is snapped. */
+/* Convert a point of the unit cube to the answer; x is snapped. */
 void suggest_answer_decode(
     struct suggest_answer *, const struct suggest_env *, double *x);
-/* How a program ended: "was killed by signal 11". */
+/* How a program ended, as text: "was killed by signal 11". */
 void suggest_exit_text(int status, char *text, size_t n);
 /* The path of strategy.log, or NULL; the caller frees. */
 char *suggest_log_path(const struct suggest_env *);

@@ -1,7 +1,4 @@
-/*
- * The words of the protocol with the user's own program.  Knows JSON; refuses
- * to know processes.
- */
+/* Writes and reads the messages of the protocol with the user's own program. */
 
 #include <inttypes.h>
 #include <math.h>
@@ -106,7 +103,10 @@ suggest_protocol_put_trial(
 	free(values);
 }
 
-/* The seed is of this question: a program that uses it is a function, too. */
+/*
+ * The seed depends on the question: a program that uses it is deterministic,
+ * too.
+ */
 void
 suggest_protocol_put_question(struct buf *b, const struct suggest_env *env,
     const struct suggest_question *q)
@@ -121,7 +121,7 @@ suggest_protocol_put_question(struct buf *b, const struct suggest_env *env,
 	    q->trial, rng_u64(&rng) >> 11, q->redraw);
 }
 
-/* What it leaves out has one value, or a default. */
+/* A parameter that the answer omits has one value, or a default. */
 static int
 answer_complete(struct value *values, const struct space *space,
     const struct json *params, struct err *e)

@@ -1,6 +1,6 @@
 /*
- * Both sides of the talk with a strategy that is the user's own program, as
- * lines of JSON: hpotune-strategies(7).
+ * The protocol with a strategy that is the user's own program, as lines of
+ * JSON: hpotune-strategies(7).
  */
 
 #ifndef HPOTUNE_SUGGEST_PROTOCOL_H
@@ -15,16 +15,16 @@ struct buf;
 struct err;
 struct suggest_question;
 
-/* The study, once. */
+/* Append the study; sent once. */
 void suggest_protocol_put_study(struct buf *, const struct suggest_env *);
-/* A trial, as the history knows it. */
+/* Append a trial from the history. */
 void suggest_protocol_put_trial(
     struct buf *, const struct suggest_env *, int64_t trial);
 void suggest_protocol_put_question(
     struct buf *, const struct suggest_env *, const struct suggest_question *);
 /*
- * One line of its: 0 with the values of the answer filled, 1 when it has
- * nothing left, -1 with err.
+ * Parse one line of the program: 0 with the values of the answer filled, 1 when
+ * it has nothing left, -1 with err.
  */
 int suggest_protocol_read(struct suggest_answer *, const struct suggest_env *,
     const char *line, size_t len, struct err *);

@@ -1,8 +1,8 @@
 /*
- * Asking by hpotune-worker: one process at a time, started when a question
- * comes, kept for the next one, killed when nobody wants its answer any more.
- * It remembers nothing between two questions, so its death costs the time of
- * one answer and changes none.
+ * Asks hpotune-worker: one process at a time, started for the first question,
+ * kept for the next one, killed when its answer is no longer needed.  It keeps
+ * no state between two questions, so its crash costs the time of one answer and
+ * changes none.
  */
 
 #include <errno.h>
@@ -25,37 +25,37 @@
 #include "strategies/strategy.h"
 
 enum {
-	DEATHS_MOST = 3, /* over one question */
-	TEXT_MOST = 65536 /* bytes of a frame that are no numbers */
+	DEATHS_MOST = 3, /* crashes during one question */
+	TEXT_MOST = 65536 /* bytes of a frame besides its numbers */
 };
 
 enum where { WHERE_CPU, WHERE_CUDA, WHERES };
 
 struct suggest_worker {
 	const struct suggest_env *env;
-	char *programs[WHERES]; /* NULL: there is none */
+	char *programs[WHERES]; /* NULL: none */
 	enum where where;
 	struct coproc *peer; /* NULL while none runs */
-	bool ready; /* it said HELLO */
-	bool ending; /* killed: its end is waited for */
-	bool garbage; /* … for what it said */
+	bool ready; /* HELLO received */
+	bool ending; /* killed: its exit is pending */
+	bool garbage; /* … for an invalid message */
 	struct buf heard;
 	bool asked, sent, answered;
 	struct suggest_question q;
 	int deaths;
-	char died[64]; /* how, the last time */
+	char died[64]; /* how it last ended */
 	/* The answer. */
 	int64_t result;
 	double *x;
 	int64_t from;
 	double seconds;
 	char made_by[32];
-	bool broken; /* it cannot be used, and why says why */
+	bool broken; /* unusable; why holds the reason */
 	struct err why;
-	char level[8], note[300]; /* an event that is due; "" = none */
+	char level[8], note[300]; /* a pending event; "" = none */
 };
 
-/* The program for the GPU: there, or no reason to complain. */
+/* The program for the GPU, unless it is missing and not required. */
 static char *
 cuda_find(void)
 {
@@ -147,7 +147,7 @@ worker_kill(struct suggest_worker *w)
 	coproc_kill(w->peer);
 }
 
-/* What it says is no message of this version. */
+/* Not a message of this protocol version. */
 static void
 worker_on_garbage(struct suggest_worker *w)
 {
@@ -182,7 +182,7 @@ worker_on_hello(struct suggest_worker *w, const struct worker_message *m)
 	    w->note, sizeof w->note, "it computes on %.200s", device);
 }
 
-/* There is no such device: the CPU does it from now on. */
+/* The device is missing: use the CPU from now on. */
 static void
 worker_downgrade(struct suggest_worker *w, const char *why, size_t len)
 {
@@ -348,7 +348,7 @@ worker_send(struct suggest_worker *w)
 	w->sent = true;
 }
 
-/* The answer that came, to whoever asked. */
+/* Pass the answer to the caller. */
 static enum suggest_result
 worker_answer(
     struct suggest_worker *w, struct suggest_answer *out, struct err *e)
@@ -371,7 +371,7 @@ worker_answer(
 	return SUGGEST_POINT;
 }
 
-/* Nothing will come of it. */
+/* No answer will come. */
 static enum suggest_result
 worker_failed(struct suggest_worker *w, struct err *e)
 {
@@ -415,7 +415,7 @@ suggest_worker_ask(struct suggest_worker *w, const struct suggest_question *q,
 	return SUGGEST_LATER;
 }
 
-/* One that thinks about it cannot be told to stop. */
+/* A worker cannot interrupt a computation, so it is killed. */
 void
 suggest_worker_cancel(struct suggest_worker *w)
 {

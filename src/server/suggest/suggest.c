@@ -1,6 +1,5 @@
 /*
- * Which way a strategy is asked, and the short one: a call.  Knows plugins and
- * clocks; refuses to know trials.
+ * Selects how a strategy is asked, and asks those that answer in this process.
  */
 
 #include <signal.h>
@@ -83,7 +82,7 @@ suggest_open(
 	int rc = 0;
 
 	a->env = *env;
-	/* A program that has ended is no reason to end. */
+	/* Writing to a program that has exited must not end the server. */
 	(void)signal(SIGPIPE, SIG_IGN);
 	if (env->plugins->strategy->outside)
 		rc = suggest_external_open(&a->child, &a->env, e);
@@ -160,7 +159,7 @@ suggest_ask(struct suggester *a, const struct suggest_question *q,
 	return ask_here(&a->env, q, out, e);
 }
 
-/* What suggest_wait keeps while the loop runs. */
+/* State of suggest_wait while the loop runs. */
 struct wait {
 	struct suggester *suggester;
 	const struct suggest_question *q;

@@ -1,12 +1,11 @@
 /*
  * Asks the strategy for the next setting: in this process, in hpotune-worker
- * when that takes longer than a blink, or from the user's own program.  Knows
- * how to ask; what becomes of the answer is the caller's business.
+ * when the computation would block the server, or from the user's own program.
  *
- * A caller that has a loop asks again at each turn until it is answered: the
- * same question goes on where it was, another one takes its place.  One
- * without asks by suggest_wait.  An answer depends on nothing but the question
- * and what the history holds when it is put.
+ * A caller with a loop asks again at each turn until it is answered: the same
+ * question continues where it was, another one replaces it.  A caller without
+ * one uses suggest_wait.  An answer depends only on the question and on the
+ * history at the time it is first asked.
  */
 
 #ifndef HPOTUNE_SUGGEST_H
@@ -25,13 +24,13 @@ struct value;
 
 enum suggest_result {
 	SUGGEST_POINT, /* the answer is filled */
-	SUGGEST_EXHAUSTED, /* there is nothing left to try */
+	SUGGEST_EXHAUSTED, /* nothing is left to try */
 	/*
-	 * Somebody thinks, or a trial has to end first: a turn of the loop
+	 * Being computed, or a trial must end first: a turn of the loop
 	 * follows.
 	 */
 	SUGGEST_LATER,
-	SUGGEST_FAILED /* err says why; the same question would fail again */
+	SUGGEST_FAILED /* err holds the reason; the same question would fail again */
 };
 
 struct suggest_env {
@@ -40,45 +39,48 @@ struct suggest_env {
 	const struct plugins *plugins;
 	const struct history *history;
 	uint64_t seed;
-	const char *state_dir; /* holds strategy.log; NULL: no log, stderr */
-	/* Something worth a row of events; from inside suggest_ask alone. */
+	const char *state_dir; /* of strategy.log; NULL: no log, stderr */
+	/* An event to record; called only from inside suggest_ask. */
 	void (*event)(void *arg, const char *level, const char *text);
 	void *arg;
 };
 
 struct suggest_question {
 	int64_t trial; /* the number the new trial will have */
-	int64_t n_enqueued; /* trials before it that were not suggested */
-	unsigned redraw; /* answers to it that were known already */
+	int64_t n_enqueued; /* earlier trials not from the strategy */
+	unsigned redraw; /* earlier answers that had been tried */
 	/*
-	 * No point is wanted, but whether one is left to find: SUGGEST_EXHAUSTED says
-	 * no, and err by how much.  trial is that of the answer's chance alone;
-	 * plugins has strategy_convergence.
+	 * A convergence check instead of a point: SUGGEST_EXHAUSTED means
+	 * converged, with the figures in err. trial only seeds the answer's
+	 * random numbers; plugins has strategy_convergence.
 	 */
 	bool convergence;
 };
 
 struct suggest_answer {
 	struct value *values; /* the caller's array, one per parameter */
-	int64_t from; /* the trial it continues; 0 = none */
+	int64_t from; /* the trial it continues from; 0 = none */
 	int64_t member, until; /* as of a suggestion */
 	char made_by[32]; /* kernels: "cpu", "cuda"; "external" */
-	double seconds; /* that the answer took */
+	double seconds; /* computing time */
 };
 
-/* Whether the programs that this study's strategy needs are there. */
+/* Whether the programs that this study's strategy needs are installed. */
 int suggest_check(const struct plugins *, const struct study *, struct err *);
-/* All that env points to must outlive it. */
+/*
+ * The caller frees it with suggest_close; all that env points to must outlive
+ * it.
+ */
 int suggest_open(struct suggester **, const struct suggest_env *, struct err *);
-/* Ends the programs it started. */
+/* Stop its programs and free it. */
 void suggest_close(struct suggester *);
 
 enum suggest_result suggest_ask(struct suggester *,
     const struct suggest_question *, struct suggest_answer *, struct err *);
-/* Run the loop until it is answered. */
+/* Run the loop until the question is answered. */
 enum suggest_result suggest_wait(struct suggester *,
     const struct suggest_question *, struct suggest_answer *, struct err *);
-/* Nobody wants to know any more. */
+/* Cancel the pending question, if there is one. */
 void suggest_cancel(struct suggester *);
 
 #endif /* HPOTUNE_SUGGEST_H */

@@ -1,13 +1,15 @@
 /*
- * Trials that somebody else runs: asked for, told of, judged.  They hold no
- * slot, no launcher knows them, and they run until their end is told.
+ * Ask/tell: trials that another program runs and reports through "hpotune
+ * tell".  They hold no slot, belong to no launcher, and run until their end is
+ * reported.
  *
- * Answers are JSON.  ask: a list of {"trial", "params"}, with "from" where it
- * continues a trial and "until" where it ends at a step.  tell and judge:
+ * Answers are JSON.  ask: a list of {"trial", "params"}, with "from" when the
+ * trial continues another one and "until" when it ends at a step.  tell and
+ * judge:
  *	{"trial": 7, "state": "running", "step": 3, "objective": 0.9,
  *	 "verdict": "keep", "rule": "median", "value": 0.9, "threshold": 0.8,
  *	 "pool": 12, "why": ""}
- * where the verdict is null once the trial is over.
+ * where the verdict is null once the trial has ended.
  */
 
 #include <inttypes.h>
@@ -23,10 +25,12 @@
 #include "src/server/tuner/tuner-internal.h"
 #include "trials/metric-line/metric-line.h"
 
-/* An answer is one line through a socket: who wants more asks again. */
+/*
+ * An answer is one line on the socket; for more trials the client asks again.
+ */
 #define ASK_TELL_ANSWER_MAX 65536
 
-/* What of tell's lines was understood. */
+/* The parsed lines of tell. */
 struct told {
 	struct metric_line *reports;
 	size_t n;
@@ -82,7 +86,7 @@ ask_tell_ask(struct tuner *t, struct request *r)
 	int64_t count = ask_count(r);
 	struct live_trial *l;
 
-	/* None and no reason: a setting of the queue was dropped. */
+	/* No trial and no reason: an entry of the queue was dropped. */
 	r->later = false;
 	while (r->given < count && r->data.len < ASK_TELL_ANSWER_MAX &&
 	       !r->later && !t->store_failed &&
@@ -106,7 +110,7 @@ ask_tell_ask(struct tuner *t, struct request *r)
 	r->good = r->given > 0;
 }
 
-/* The trial of a request, or NULL with an answer that says why not. */
+/* The trial of a request, or NULL with an answer that gives the reason. */
 static struct live_trial *
 request_live(struct tuner *t, struct request *r)
 {
@@ -162,7 +166,7 @@ put_trial(struct buf *b, const struct store_trial *row)
 	json_put_number(b, row->objective);
 }
 
-/* Into j: the judgement that stopped it, when an earlier command recorded it. */
+/* Into j: the decision that stopped it, when an earlier command recorded it. */
 static void
 verdict_recall(struct tuner *t, const struct live_trial *l, struct judgement *j)
 {
@@ -228,7 +232,7 @@ answer_ended(struct tuner *t, struct request *r)
 	store_trial_fini(&row);
 }
 
-/* The first words of a line that is no report, without the tag before them. */
+/* The first words of a line that is not a report, without the tag. */
 static void
 line_refused(char *text, size_t n, const char *line, const char *why)
 {
@@ -240,7 +244,7 @@ line_refused(char *text, size_t n, const char *line, const char *why)
 	    why != NULL ? why : "not a report");
 }
 
-/* False: with strict, a line is no report; text says why. */
+/* False: strict, and a line is not a report; text holds the reason. */
 static bool
 lines_read(struct told *told, const struct json *root, char *text, size_t n)
 {
@@ -338,7 +342,7 @@ ask_tell_cancel(struct tuner *t, struct live_trial *l)
 	ask_tell_end(t, l, &told);
 }
 
-/* Whether an end may be told now; else why not. */
+/* Whether the trial's end may be reported now; otherwise the reason. */
 static bool
 end_good(const struct tuner *t, const struct live_trial *l,
     const struct told *told, char *text, size_t n)
@@ -366,7 +370,10 @@ tell(
 	if (!end_good(t, l, told, r->text, sizeof r->text))
 		return;
 	ask_tell_end(t, l, told);
-	/* Who asks for many and never more leaves one file, not three. */
+	/*
+	 * Without a server, checkpoint now, so that one file remains instead of
+	 * three.
+	 */
 	if (t->env.without_launchers)
 		store_checkpoint_at_close(t->store);
 	answer_ended(t, r);
@@ -398,7 +405,7 @@ ask_tell_tell(struct tuner *t, struct request *r)
 	json_free(doc);
 }
 
-/* What the rules say now, though nothing follows from it. */
+/* The current decision of the rules; it is not executed. */
 void
 ask_tell_judge(struct tuner *t, struct request *r)
 {

@@ -1,6 +1,6 @@
 /*
- * Verdicts: of the rules on a report, and of the life cycle on the end of an
- * attempt.  Decides; what follows is done after the commit.
+ * Decisions on reports (by the rules) and on the end of attempts (by the life
+ * cycle).  Effects follow after the commit.
  */
 
 #include <inttypes.h>
@@ -15,7 +15,7 @@
 #include "src/model/study/study.h"
 #include "src/server/tuner/tuner-internal.h"
 
-/* Lost attempts in a row, without a report between, that are still retried. */
+/* Consecutive lost attempts without a report that are retried for free. */
 #define FREE_RETRIES_MAX 10
 
 static const char *
@@ -48,7 +48,7 @@ stopping_judge(struct tuner *t, struct live_trial *l, int64_t step)
 		return;
 	live_trial_set_judged(l, step);
 	stop_rule_set_judge(t->rules, t->history, l->row.number, step, &j);
-	/* Nobody could resume it. */
+	/* A trial that another program runs cannot be resumed. */
 	if (l->external && j.verdict == VERDICT_PAUSE)
 		j.verdict = VERDICT_STOP;
 	live_trial_set_verdict(l, &j);
@@ -78,7 +78,9 @@ verdict_carry_out(struct tuner *t, struct live_trial *l)
 	live_trial_stop(t, l, j->diverged ? STOP_DIVERGED : STOP_RULE, j->why);
 }
 
-/* It was there before anybody could be stopped: kept as information. */
+/*
+ * A decision from before the trial could be stopped: record it as information.
+ */
 static void
 verdict_late(struct tuner *t, struct live_trial *l)
 {
@@ -101,8 +103,8 @@ stopping_settle(struct tuner *t, struct live_trial *l)
 }
 
 /*
- * Somebody else told it to end, the machine's shutdown perhaps: whatever it
- * said to that is not the end of its work, unless all steps are there.
+ * Another process ended it, for example at the shutdown of the machine: its
+ * exit status does not count, unless all steps were reported.
  */
 static bool
 end_from_outside(const struct tuner *t, const struct live_trial *l,
@@ -114,7 +116,7 @@ end_from_outside(const struct tuner *t, const struct live_trial *l,
 		   live_trial_all_steps(t, l));
 }
 
-/* A class in words, where the launcher has none. */
+/* Text for a class, when the launcher gave none. */
 static const char *
 end_text(enum end_class c)
 {
@@ -141,7 +143,7 @@ end_text(enum end_class c)
 	return end_class_name(c);
 }
 
-/* What an attempt's end was, as the world tells it, whoever asked for it. */
+/* The class of an attempt's end, independent of a requested stop. */
 static enum end_class
 end_classify(const struct tuner *t, const struct live_trial *l,
     const struct launch_exit *x, char *why, size_t n)
@@ -196,7 +198,7 @@ end_classify(const struct tuner *t, const struct live_trial *l,
 	return outcome_class(t, l, why, n);
 }
 
-/* The best or last report of the curve as it stands after replacements. */
+/* The best or last value of the curve, replaced values removed. */
 static double
 objective_of_curve(const struct tuner *t, int64_t trial)
 {
@@ -214,7 +216,7 @@ objective_of_curve(const struct tuner *t, int64_t trial)
 	return history_flip_sign(t->history, best);
 }
 
-/* Milliseconds to wait before another attempt, after n in a row. */
+/* Milliseconds to wait before another attempt, after n consecutive failures. */
 static int64_t
 retry_pause_ms(int n, int64_t most)
 {
@@ -224,8 +226,8 @@ retry_pause_ms(int n, int64_t most)
 }
 
 /*
- * Nothing was used, so it waits for a machine as long as the study goes on;
- * the pause grows to minutes.
+ * No machine was used, so the trial waits for capacity without counting
+ * retries; the pause grows to minutes.
  */
 static void
 wait_plan(struct tuner *t, struct live_trial *l, const char *why)
@@ -241,7 +243,7 @@ wait_plan(struct tuner *t, struct live_trial *l, const char *why)
 		    why);
 }
 
-/* Whether there will be another attempt, and when; else false. */
+/* Whether another attempt follows, and when; otherwise false. */
 static bool
 retry_plan(struct tuner *t, struct live_trial *l, enum end_class c,
     const struct launch_exit *x)
@@ -281,8 +283,8 @@ retry_plan(struct tuner *t, struct live_trial *l, enum end_class c,
 }
 
 /*
- * max_run was reached: what has a result keeps it, as a trial that a rule has
- * stopped does; to count as completed it needs all objectives.
+ * max_run was reached: a trial with a result keeps it, like a trial stopped by
+ * a rule; it counts as completed only with all objectives.
  */
 static enum trial_event
 timeout_event(const struct tuner *t, const struct live_trial *l)
@@ -304,7 +306,7 @@ timeout_event(const struct tuner *t, const struct live_trial *l)
 	return TRIAL_EV_STOPPED;
 }
 
-/* The move that follows an end of this class when nobody asked for it. */
+/* The event for an end of this class when no stop was requested. */
 static enum trial_event
 end_event(struct tuner *t, struct live_trial *l, enum end_class c,
     const struct launch_exit *x, char *why, size_t n)
@@ -320,7 +322,7 @@ end_event(struct tuner *t, struct live_trial *l, enum end_class c,
 	if (end_class_waits(c))
 		wait_plan(t, l, why);
 	else if (x != NULL && x->not_yet)
-		/* It uses up nothing; its backend has a pause. */
+		/* No retry is used up; the pause is that of its backend. */
 		live_trial_set_not_before(l, 0);
 	else if (!retry_plan(t, l, c, x))
 		return TRIAL_EV_FAIL;
@@ -330,8 +332,8 @@ end_event(struct tuner *t, struct live_trial *l, enum end_class c,
 }
 
 /*
- * Whether it got to its end by itself: before the stop could be sent, or with
- * all its steps in spite of it.
+ * Whether it ended by itself: before the stop was sent, or with all its steps
+ * in spite of it.
  */
 static bool
 stop_came_late(const struct tuner *t, const struct live_trial *l,
@@ -353,7 +355,7 @@ paused_event(const struct tuner *t, const struct live_trial *l,
 	return TRIAL_EV_STOPPED;
 }
 
-/* The end of an attempt that a rule wanted to end, too late. */
+/* The end of an attempt that a rule wanted to stop, too late. */
 static enum trial_event
 late_event(struct tuner *t, struct live_trial *l, char *why)
 {
@@ -362,7 +364,7 @@ late_event(struct tuner *t, struct live_trial *l, char *why)
 	return TRIAL_EV_COMPLETE;
 }
 
-/* The move, and the class of the attempt, when a stop was on its way. */
+/* The event and the class of the attempt, when a stop was in progress. */
 static enum trial_event
 stopped_event(struct tuner *t, struct live_trial *l, enum end_class *c,
     const struct launch_exit *x, char *why, size_t n)
@@ -393,7 +395,7 @@ stopped_event(struct tuner *t, struct live_trial *l, enum end_class *c,
 		return TRIAL_EV_CANCELLED;
 	case STOP_LIMIT:
 		*c = END_STOPPED;
-		/* After a restart only its own row knows. */
+		/* After a restart the reason is only in its row. */
 		(void)snprintf(why, n, "%s",
 		    *t->why != '\0'	 ? t->why
 		    : l->row.why != NULL ? l->row.why
@@ -404,7 +406,10 @@ stopped_event(struct tuner *t, struct live_trial *l, enum end_class *c,
 			*why = '\0';
 			return TRIAL_EV_COMPLETE;
 		}
-		/* A limit that may be raised, or somebody who has to leave. */
+		/*
+		 * The study ended by a limit (which may be raised) or for
+		 * another reason.
+		 */
 		*c = t->over ? END_STOPPED : END_USER;
 		(void)snprintf(why, n, "%s; the next start resumes it",
 		    t->over ? t->why : "interrupted");
@@ -428,8 +433,8 @@ slot_ended(struct tuner *t, struct live_trial *l, bool bad)
 	s = &t->backends[l->backend].slots;
 	bad = bad && ran_ms < SLOTS_FAST_MS && l->row.reports == 0;
 	/*
-	 * What failed in a slot may have failed by its GPU, which is minded
-	 * elsewhere: slots are not of GPUs, and the program works.
+	 * A failure in a slot may be caused by its GPU, which gpualloc tracks:
+	 * slots are not tied to GPUs, and the program works.
 	 */
 	if (l->att.usage.gpus > 0 && l->row.reports > 0)
 		slots_restore(s);
@@ -445,7 +450,10 @@ slot_ended(struct tuner *t, struct live_trial *l, bool bad)
 	    l->att.why != NULL ? l->att.why : "no reason given");
 }
 
-/* A machine is free again: the first that waits for one need not wait on. */
+/*
+ * A machine was freed: the first trial that waits for capacity need not wait
+ * longer.
+ */
 static void
 machine_freed(struct tuner *t, int backend)
 {
@@ -467,8 +475,8 @@ machine_freed(struct tuner *t, int backend)
 }
 
 /*
- * Nothing of it exists: the trial waits as if the attempt had never been, and
- * may go to any backend when this one had it for the first time.
+ * The attempt was never started: the trial waits as if it had not been placed,
+ * and may go to any backend when it was its first one.
  */
 static void
 attempt_end_undo(struct tuner *t, struct live_trial *l, const char *why)
@@ -486,7 +494,7 @@ attempt_end_undo(struct tuner *t, struct live_trial *l, const char *why)
 	live_trial_set_state(t, l, TRIAL_EV_RETRY, why);
 }
 
-/* Whether no other attempt will follow, as far as its end tells. */
+/* Whether the class of its end excludes another attempt. */
 static bool
 is_last_attempt(const struct live_trial *l, const struct launch_exit *x)
 {
@@ -526,7 +534,10 @@ attempt_end_handle(struct tuner *t, struct live_trial *l,
 		ev = stopped_event(t, l, &c, x, why, sizeof why);
 	else
 		ev = end_event(t, l, c, x, why, sizeof why);
-	/* What befell it stays true whoever wanted its end. */
+	/*
+	 * Keep the observed cause (spot reclaim, OOM, …) even when a stop had
+	 * been requested.
+	 */
 	live_trial_end(
 	    t, l, x, end_class_retry(seen) == RETRY_FREE ? seen : c, end_why);
 	slot_ended(t, l,

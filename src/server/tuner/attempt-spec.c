@@ -1,6 +1,7 @@
 /*
- * What an attempt is given.  The names are those of interface.md section 3 and
- * SageMaker's own, so that one script runs here and there.
+ * Builds what an attempt is given: argv, environment, folders.  The variables
+ * are those of hpotune-trial(7) and SageMaker's own, so that a script runs
+ * unchanged locally and there.
  */
 
 #include <ctype.h>
@@ -50,7 +51,7 @@ env_put_param(
 	env_put(list, buf_take(&b));
 }
 
-/* Where the trial finds its folders: here, or where its launcher says. */
+/* The trial's folders: on this machine, or as its launcher names them. */
 struct places {
 	char *checkpoint, *output, *model, *params, *metrics;
 };
@@ -97,13 +98,13 @@ places_free(struct places *p)
 	free(p->metrics);
 }
 
-/* What the variables of a run tell. */
+/* Inputs of the environment variables. */
 struct run {
 	const struct study *study;
 	const struct store_trial *row;
 	int attempt;
-	bool far; /* on a machine that itself knows its name and GPUs */
-	int64_t batch; /* of one replica; 0 = not given */
+	bool far; /* another machine sets host name and GPUs */
+	int64_t batch; /* per replica; 0 = not given */
 };
 
 static void
@@ -152,7 +153,7 @@ env_make(const struct run *run, const struct places *places,
 	return list.names;
 }
 
-/* The share of one replica; 0 = no batch is given. */
+/* The batch of one replica; 0 = no batch is given. */
 static int
 batch_share(const struct attempt_spec_facts *f, const struct value *values,
     int64_t *batch, struct err *e)
@@ -216,7 +217,7 @@ spec_make(const struct attempt_spec_facts *f, const struct attempt_spec *te)
 	};
 }
 
-/* The values of a trial's params, one for each parameter of the space. */
+/* The values in a trial's params, one for each parameter of the space. */
 static int
 values_read(struct value *values, struct json_doc **doc,
     const struct study *study, const char *params, struct err *e)

@@ -12,7 +12,7 @@ struct store_trial;
 struct study;
 
 struct attempt_spec {
-	struct launch_spec spec; /* borrows from the rest */
+	struct launch_spec spec; /* borrows from the other members */
 	char **argv;
 	char **env;
 	char *trial_dir;
@@ -21,7 +21,7 @@ struct attempt_spec {
 	char *workdir;
 };
 
-/* What an attempt is made from. */
+/* Inputs of attempt_spec_make. */
 struct attempt_spec_facts {
 	const struct study *study;
 	const struct plugin_backend *backend;
@@ -31,21 +31,24 @@ struct attempt_spec_facts {
 	struct launch_past past;
 };
 
-/* A run of a trial's setting that is no attempt of the study. */
+/* A trial's setting to be run outside the study. */
 struct attempt_rerun {
-	char **argv; /* ends with NULL; empty where no program runs */
+	char **argv; /* ends with NULL; empty when no program runs */
 	char **env; /* "NAME=VALUE", ends with NULL; without trial.env */
 	char **own_env; /* trial.env */
 	char *workdir;
 };
 
-/* Made from rows and study.json alone, so a restart makes the same. */
+/*
+ * Build the spec only from rows and study.json, so that a restart builds the
+ * same.  ERR_USAGE.
+ */
 int attempt_spec_make(
     struct attempt_spec *, const struct attempt_spec_facts *, struct err *);
 void attempt_spec_free(struct attempt_spec *);
 /*
- * What the first attempt of the trial in row was given, but for its folders,
- * which are below dir (absolute), and for GPUs.
+ * What the first attempt of the trial in row was given, except GPUs, and with
+ * folders below dir (absolute).
  */
 int attempt_spec_rerun(struct attempt_rerun *, const struct study *,
     const struct store_trial *row, const char *dir, struct err *);

@@ -1,6 +1,6 @@
 /*
- * GPUs that were out of service when the last server ended, as the store has
- * them: a launcher trusts them no more than that server did.
+ * Reads from the database the GPUs that were out of service when the last
+ * server ended, for the launcher.
  */
 
 #include <stdlib.h>

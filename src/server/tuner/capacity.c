@@ -1,7 +1,6 @@
 /*
- * Where there is room for another attempt: slots, what the launcher says,
- * limits.parallel over all backends, limits.cost and what runs may come to.
- * Knows backends by their order; refuses to know who is next.
+ * Where another attempt can be placed: slots, the launcher's limits,
+ * limits.parallel over all backends, limits.cost against committed costs.
  */
 
 #include <math.h>
@@ -18,7 +17,7 @@ capacity_parallel(const struct tuner *t)
 				   : t->study->limits.parallel;
 }
 
-/* What all attempts cost, or may come to; 0 when nobody limits it. */
+/* Cost of all attempts, or its upper bound; 0 without limits.cost. */
 static double
 committed(struct tuner *t)
 {
@@ -32,9 +31,9 @@ committed(struct tuner *t)
 }
 
 /*
- * What runs may come to, and the next attempt, as the launchers see it now.
- * least: dollars of everything when all that trains is told to end now; 0: that
- * would help nobody.
+ * Record the upper bound of the cost of running attempts and of the next one,
+ * as the launchers report it. least: dollars in total when all training
+ * attempts are stopped now; 0: stopping would not help.
  */
 void
 capacity_put_costs(struct tuner *t, double *least)
@@ -75,7 +74,7 @@ capacity_put_costs(struct tuner *t, double *least)
 		*least = 0;
 }
 
-/* A rounding of sums must not keep the last attempt out. */
+/* Allow for rounding of sums, so that the last attempt fits. */
 static bool
 affordable(const struct tuner *t, const struct backend *b, double dollars)
 {
@@ -108,7 +107,10 @@ capacity_cost_text(struct tuner *t, const struct backend *b, double dollars)
 	    b->launcher->name, dollars, t->study->limits.cost, b->worst_cost);
 }
 
-/* The first free slot where the launcher has what an attempt needs, or -1. */
+/*
+ * The first free slot for which the launcher has the resources of an attempt,
+ * or -1.
+ */
 static int
 slot_ready(const struct backend *b)
 {
@@ -146,7 +148,7 @@ capacity_find(struct tuner *t, struct capacity *room)
 	}
 }
 
-/* The backend of a trial, or -1 when it may go to any. */
+/* The backend of a trial, or -1 when it may use any. */
 static int
 backend_of(const struct tuner *t, const struct live_trial *l)
 {
@@ -161,7 +163,7 @@ backend_of(const struct tuner *t, const struct live_trial *l)
 	return -1;
 }
 
-/* Trials that wait for a machine keep their places from new ones. */
+/* Reserve places for trials that wait for a machine before new ones. */
 static int
 waiting_for(const struct tuner *t, int backend)
 {
@@ -195,7 +197,7 @@ capacity_backend(const struct tuner *t, const struct capacity *room,
 	return -1;
 }
 
-/* Whether money would let this trial, or a new one, begin somewhere. */
+/* Whether limits.cost allows this trial, or a new one, on some backend. */
 static bool
 capacity_money_for(
     const struct tuner *t, const struct live_trial *l, double dollars)

@@ -1,8 +1,8 @@
 /*
- * limits.convergence: whether anything is left to find.  It is asked when there
- * is room for a trial and others have ended since the last time.  The answer
- * follows from the trials that are over, so nothing of it is recorded: a
- * restart asks again and hears the same.
+ * limits.convergence: whether the search has converged.  Checked when there is
+ * room for a trial and others have ended since the last check.  The answer
+ * depends only on ended trials, so it is not recorded: a restart computes it
+ * again.
  */
 
 #include <inttypes.h>
@@ -23,7 +23,7 @@ converge_over(const struct tuner *t)
 static void
 on_event(void *arg, const char *level, const char *text)
 {
-	/* Where it computes is of no interest to anybody. */
+	/* Events about the device of the computation are not recorded. */
 	(void)arg;
 	(void)level;
 	(void)text;
@@ -52,7 +52,7 @@ converge_ask(struct tuner *t, struct err *e)
 	return suggest_ask(t->converge, &q, &unused, e);
 }
 
-/* What is known now, of the trials that are over now. */
+/* Store the result for the trials ended so far. */
 static void
 converge_settle(struct tuner *t, bool converged)
 {
@@ -96,7 +96,7 @@ converge_known(struct tuner *t)
 	case SUGGEST_FAILED:
 		break;
 	}
-	/* The other limits end the study. */
+	/* Then only the other limits end the study. */
 	t->converge_broken = true;
 	t->asking = false;
 	tuner_event(t, "warning", "study", 0, 0,

@@ -1,6 +1,6 @@
 /*
- * What follows a commit: attempts are started and stopped, requests answered.
- * Nothing here writes a row.
+ * Effects after a commit: start and stop attempts, answer requests.  Writes no
+ * rows.
  */
 
 #include <inttypes.h>
@@ -68,7 +68,10 @@ effect_start(struct tuner *t, struct live_trial *l)
 	loop_wake(t->env.loop);
 }
 
-/* Never started: make sure it never will, then its trial may move on. */
+/*
+ * Never started: ensure that it cannot start later, then its trial may
+ * continue.
+ */
 static bool
 unsent_give_up(struct tuner *t, struct live_trial *l)
 {
@@ -86,7 +89,7 @@ unsent_give_up(struct tuner *t, struct live_trial *l)
 	if (rc == 0)
 		return true;
 	if (e.kind == ERR_BUSY) {
-		/* A late supervisor was quicker: look at it again. */
+		/* A delayed supervisor started it meanwhile: adopt it. */
 		live_trial_set_start(l, LIVE_START_UNKNOWN);
 		tuner_wake_in(t, 20);
 		return false;
@@ -95,7 +98,7 @@ unsent_give_up(struct tuner *t, struct live_trial *l)
 	return false;
 }
 
-/* The end of what never was: where attempts cost something, it cost nothing. */
+/* The end of an attempt that was never started; its cost is 0. */
 static struct launch_exit
 exit_never(const struct tuner *t, const struct live_trial *l, const char *why)
 {
@@ -120,7 +123,10 @@ tuner_settle_unstarted(struct tuner *t)
 		if (!l->open)
 			continue;
 		if (l->start_error != NULL) {
-			/* We could not, but somebody else's may be on its way. */
+			/*
+			 * Our start failed, but one of an earlier server may
+			 * still be in progress.
+			 */
 			if (l->found && !unsent_give_up(t, l)) {
 				live_trial_set_start_error(l, NULL);
 				if (l->start != LIVE_START_UNKNOWN)
@@ -131,7 +137,7 @@ tuner_settle_unstarted(struct tuner *t)
 			attempt_end_handle(t, l, &x, NULL);
 		} else if (l->start == LIVE_START_DUE &&
 			   l->att.started_us != 0) {
-			/* It was there once: it must not begin again. */
+			/* It was started once: it must not start again. */
 			if (unsent_give_up(t, l))
 				attempt_end_handle(
 				    t, l, NULL, "its records are gone");
@@ -167,7 +173,7 @@ effects_run(struct tuner *t)
 	for (i = 0; i < t->n_effects; i++) {
 		fail_point("tuner.before_act");
 		l = live_set_find(&t->live, t->acts[i].trial);
-		/* It may have ended, and the trial be resumed, in this turn. */
+		/* In this turn it may have ended and been resumed. */
 		if (l == NULL || l->att.attempt != t->acts[i].attempt)
 			continue;
 		switch (t->acts[i].kind) {
@@ -281,7 +287,10 @@ request_enqueue(struct tuner *t, struct request *r)
 	else {
 		r->good = true;
 		t->durable = true;
-		/* The queue is asked before the strategy, even a grid's end. */
+		/*
+		 * Check the queue before the strategy, also after the end of a
+		 * grid.
+		 */
 		t->exhausted = false;
 		enqueue_answer_text(t, waiting, r->text, sizeof r->text);
 	}
@@ -289,7 +298,7 @@ request_enqueue(struct tuner *t, struct request *r)
 	free(values);
 }
 
-/* Without a server (hold) it is for the next one, if one will come. */
+/* Without a server (hold) the next one does it, if one is started. */
 static void
 request_pause(struct tuner *t, struct request *r, bool paused)
 {
@@ -322,7 +331,7 @@ request_pause(struct tuner *t, struct request *r, bool paused)
 			  : "trials are placed again");
 }
 
-/* Record what was asked; the answers go out after the commit. */
+/* Execute requests and record them; answers are sent after the commit. */
 void
 effects_serve_requests(struct tuner *t)
 {

@@ -1,6 +1,6 @@
 /*
- * Events of launchers -> rows.  Called from inside collect, between the begin
- * and the commit of one turn.
+ * Converts events of launchers to rows.  Called from inside collect, between
+ * the begin and the commit of one turn.
  */
 
 #include <inttypes.h>
@@ -25,7 +25,9 @@ on_event_up(
 	start_failures_begun(t, l, true);
 }
 
-/* A report of the objective: history, rules, the trial's own row. */
+/*
+ * A report of the objective: update the history, the rules and the trial's row.
+ */
 static void
 on_event_objective(
     struct tuner *t, struct live_trial *l, int64_t step, double value)
@@ -87,9 +89,9 @@ tuner_hear_speed(struct tuner *t, struct live_trial *l)
 	if (rc == 0)
 		rc = store_speed(t->store, l->row.number, &value, &e);
 	else if (rc > 0)
-		return; /* it is reported */
+		return; /* It reports steps_per_second itself. */
 	if (rc > 0)
-		/* Of no attempt: so it is told from what a trial says. */
+		/* Attempt 0: computed from the trial's reports. */
 		rc = store_metric_add(t->store, l->row.number, 0, name, step,
 			 value, t->turn_us, &e) == 0
 			 ? 1
@@ -147,7 +149,7 @@ on_event_gpu(struct tuner *t, const struct launch_gpu *g)
 		tuner_store_failed(t, &e);
 }
 
-/* Its trial may have gone on, or be over. */
+/* The trial may have continued, or ended. */
 static void
 on_event_cost(struct tuner *t, const struct launch_event *ev)
 {
@@ -162,7 +164,7 @@ on_event_cost(struct tuner *t, const struct launch_event *ev)
 		live_trial_set_cost(l, ev->u.cost);
 }
 
-/* Some launcher has another number of slots: who runs goes on. */
+/* A launcher has another number of slots; running trials are not affected. */
 static void
 on_event_slots(struct tuner *t)
 {
@@ -172,7 +174,7 @@ on_event_slots(struct tuner *t)
 	for (k = 0; k < t->n_backends; k++) {
 		b = &t->backends[k];
 		n = b->launcher->slots(b->ctx);
-		/* Machines came, or came back: their slots are as new. */
+		/* Machines were added, or returned: reset their slots. */
 		if (n > 0 && b->launcher->ready != NULL)
 			slots_restore(&b->slots);
 		if (n == b->slots.n)

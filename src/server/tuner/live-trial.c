@@ -1,7 +1,7 @@
 /*
- * The one writer of struct live_trial.  Every move is written to the store
- * before anything is done about it; what changes otherwise is marked, and is
- * written at the end of the turn.
+ * The only writer of struct live_trial.  Each state transition is written to the
+ * database before it takes effect; other changes are marked, and written at the
+ * end of the turn.
  */
 
 #include <math.h>
@@ -293,7 +293,7 @@ live_trial_report(struct tuner *t, struct live_trial *l, int64_t step,
 		l->att.resumed_step = step;
 		l->att_dirty = true;
 	}
-	/* Steps said again are no progress. */
+	/* Repeated steps are not progress. */
 	if (is_new)
 		l->row.free_retries = 0;
 	l->row.reports += is_new;
@@ -363,7 +363,7 @@ live_trial_verdict_late(struct live_trial *l)
 	l->verdict.verdict = VERDICT_KEEP;
 }
 
-/* A user's stop outranks the others; a rule's stays a rule's. */
+/* A user's stop replaces other causes; a rule's stop stays a rule's. */
 static bool
 cause_outranks(enum stop_cause now, enum stop_cause wanted)
 {
@@ -420,7 +420,7 @@ live_trial_end_times(
 							 : t->turn_us;
 	l->att.ended_us =
 	    x != NULL && x->ended_us != 0 ? x->ended_us : t->turn_us;
-	/* Two clocks may have said the two. */
+	/* Start and end may come from different clocks. */
 	if (l->att.ended_us < l->att.started_us)
 		l->att.ended_us = l->att.started_us;
 	l->att_dirty = true;

@@ -1,10 +1,10 @@
 /*
- * The view medians, kept up to date lazily: which steps have an old row, and
- * from time to time all of these written again.
+ * Keeps the view medians up to date lazily: marks steps with outdated rows, and
+ * rewrites these from time to time.
  *
- * A value counts at every step up to the trial's next report, and a trial
- * counts at a step once it has reached it; so one report makes the rows of all
- * steps between its neighbours old, of those that anybody reported.
+ * A value counts at each step up to the trial's next report, and a trial counts
+ * at a step once it has reached it; so one report makes the rows of all
+ * reported steps between its neighbours outdated.
  */
 
 #include <math.h>
@@ -19,7 +19,7 @@
 
 enum { MEDIAN_VIEW_FLUSH_MAX = 4096 }; /* rows written in one turn */
 
-/* Index of the first known step that is not below step. */
+/* Index of the first known step that is not less than step. */
 static size_t
 first_at(const struct tuner *t, int64_t step)
 {
@@ -75,13 +75,13 @@ void
 median_view_load(struct tuner *t, int64_t step)
 {
 	step_insert(t, step);
-	/* The last server may have died before it wrote it. */
+	/* The last server may have crashed before it wrote the row. */
 	t->median_steps[first_at(t, step)].old = true;
 }
 
 /*
- * Whether the study's only rule is the plain median, which keeps just the pool
- * that the view shows: last values of all trials that reached the step.
+ * Whether the study's only rule is the plain median, whose pool equals the
+ * view's: last values of all trials that reached the step.
  */
 static bool
 rule_is_median(const struct tuner *t)
@@ -173,7 +173,9 @@ median_view_flush(struct tuner *t, bool all)
 	size_t i, k, n = t->n_median_steps, written = 0;
 	struct median_view_step *m;
 
-	/* From where the last one ended, so that no step waits for ever. */
+	/*
+	 * Continue where the last call ended, so that each step gets its turn.
+	 */
 	for (k = 0; k < n && !t->store_failed; k++) {
 		i = (t->median_next + k) % n;
 		m = &t->median_steps[i];

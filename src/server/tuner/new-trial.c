@@ -1,7 +1,6 @@
 /*
- * The setting of the next trial: one that the user put in the queue, filled up
- * by the strategy, or what the strategy suggests.  Knows settings and their
- * rows; refuses to know where a trial runs.
+ * The setting of the next trial: from the user's queue, completed by the
+ * strategy, or suggested by the strategy.
  */
 
 #include <inttypes.h>
@@ -29,17 +28,17 @@ enum {
 	REUSED_AT_ONCE = 100
 };
 
-/* A setting on its way to a trial. */
+/* A setting that becomes a trial. */
 struct next {
 	struct value *values; /* one per parameter */
 	struct suggest_answer answer;
-	bool asked; /* the strategy had a part in it */
-	int64_t queue_id; /* 0 = not of the queue */
-	int64_t same_as; /* trial whose result it is given; 0 = none */
+	bool asked; /* the strategy contributed to it */
+	int64_t queue_id; /* 0 = not from the queue */
+	int64_t same_as; /* the trial whose result it takes; 0 = none */
 	const char *source;
 };
 
-/* Whether this is the last thing that was recorded about the strategy. */
+/* Whether this event is the latest one recorded about the strategy. */
 static bool
 event_known(const struct tuner *t, const char *text)
 {
@@ -57,7 +56,7 @@ event_known(const struct tuner *t, const char *text)
 	return known;
 }
 
-/* Once: every ask of a study without a server starts a worker. */
+/* Once per study: each ask without a server starts a worker. */
 static void
 on_event(void *arg, const char *level, const char *text)
 {
@@ -69,7 +68,7 @@ on_event(void *arg, const char *level, const char *text)
 	free(event);
 }
 
-/* Made when it is needed: what only stops and lists asks nobody. */
+/* Opened at first use: commands that only stop or list need no strategy. */
 static int
 suggest_ready(struct tuner *t, struct err *e)
 {
@@ -87,7 +86,7 @@ suggest_ready(struct tuner *t, struct err *e)
 	return t->suggester != NULL ? 0 : suggest_open(&t->suggester, &env, e);
 }
 
-/* Ask the strategy; when that fails the study ends. */
+/* Ask the strategy; its failure ends the study. */
 static enum suggest_result
 ask(struct tuner *t, struct next *next, unsigned redraw)
 {
@@ -123,7 +122,7 @@ params_json(const struct space *space, const struct value *values)
 	return buf_take(&b);
 }
 
-/* The first trial of this setting, or 0; whether its result can be reused. */
+/* The first trial with this setting, or 0; whether its result can be reused. */
 static int64_t
 known(struct tuner *t, const struct next *next, bool *done)
 {
@@ -146,8 +145,8 @@ known(struct tuner *t, const struct next *next, bool *done)
 }
 
 /*
- * The strategy insists on what was tried.  Where there is an end of settings,
- * any that is left; else one by chance.
+ * The strategy repeats settings.  In a finite space take any untried one;
+ * otherwise a random one.
  */
 static enum suggest_result
 draw_other(struct tuner *t, struct next *next)
@@ -181,7 +180,7 @@ draw_other(struct tuner *t, struct next *next)
 	return rc == 0 ? SUGGEST_POINT : SUGGEST_EXHAUSTED;
 }
 
-/* What the strategy suggests, until it is something new. */
+/* Ask the strategy until its answer is new. */
 static enum suggest_result
 draw(struct tuner *t, struct next *next)
 {
@@ -211,14 +210,14 @@ draw(struct tuner *t, struct next *next)
 	return SUGGEST_LATER;
 }
 
-/* A setting of the queue, what it leaves open filled by the strategy. */
+/* A setting of the queue; the strategy completes open parameters. */
 static enum suggest_result
 queued_fill(struct tuner *t, struct next *next, const struct value *over)
 {
 	const struct space *space = t->study->space;
 	enum suggest_result asked = SUGGEST_EXHAUSTED;
 
-	/* A member of a population goes on with the setting. */
+	/* A member of a population must continue with the setting. */
 	if (!partial_setting_is_full(space, over) ||
 	    t->plugins.strategy->continues)
 		asked = ask(t, next, 0);
@@ -267,7 +266,7 @@ queued(struct tuner *t, struct next *next)
 	return asked;
 }
 
-/* Its rows: the trial, what it took from the queue, who thought of it. */
+/* Write its rows: the trial, the queue entry, the suggestion. */
 static int
 new_trial_write(struct tuner *t, const struct next *next,
     const struct store_trial *row, struct err *e)
@@ -327,7 +326,7 @@ new_trial_begin(struct tuner *t, const struct next *next)
 	return l;
 }
 
-/* It ends at once with the result that its setting had. */
+/* End it at once with the result of the earlier trial. */
 static void
 new_trial_reuse(struct tuner *t, struct live_trial *l, int64_t trial)
 {
@@ -348,7 +347,7 @@ new_trial_reuse(struct tuner *t, struct live_trial *l, int64_t trial)
 	free(why);
 }
 
-/* One trial, which is reused away at once, waits, or is not there yet. */
+/* One trial: it waits, or was ended by reuse, or is not available yet. */
 static enum suggest_result
 new_trial_make(struct tuner *t, struct live_trial **l, bool *reused)
 {

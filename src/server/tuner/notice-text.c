@@ -1,6 +1,6 @@
 /*
- * What a notice says: lines for people, and a JSON object for programs.  Reads
- * the views; knows nothing of who gets it.
+ * The text of a notice: lines of text, and a JSON object for programs.  Reads
+ * the views.
  */
 
 #include <inttypes.h>
@@ -22,7 +22,7 @@
 
 enum {
 	FIGURES = 6, /* digits */
-	PARAMS_MOST = 32 << 10, /* bytes: SNS and EventBridge take 256 KiB */
+	PARAMS_MOST = 32 << 10, /* bytes: SNS and EventBridge accept 256 KiB */
 	HOST_BYTES = 256
 };
 
@@ -108,7 +108,7 @@ best_put(struct buf *b, const struct notice_facts *f, struct store *store,
 	return rc;
 }
 
-/* Of several objectives: "3 trials, accuracy 0.71 to 0.93". */
+/* With several objectives: "3 trials, accuracy 0.71 to 0.93". */
 static int
 front_put(struct buf *b, struct store *store, struct err *e)
 {
@@ -125,7 +125,7 @@ front_put(struct buf *b, struct store *store, struct err *e)
 	return rc;
 }
 
-/* Dollars, NaN when nothing costs any. */
+/* Dollars, NaN when nothing has a cost. */
 static int
 cost_get(double *cost, struct store *store, struct err *e)
 {
@@ -184,7 +184,7 @@ member_put(struct buf *b, const char *key, const char *text)
 	json_put_string(b, text);
 }
 
-/* Each state that some trial is in. */
+/* All states with at least one trial. */
 static int
 counts_put_json(struct buf *b, struct store *store, struct err *e)
 {

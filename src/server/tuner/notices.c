@@ -1,10 +1,10 @@
 /*
- * Which notices are due, and their way out.  A channel sends one at a time, in
- * their order; one that says no has its pause, and the notice stays due.
+ * Decides which notices are due and sends them.  A channel sends one at a time,
+ * in order; after a refusal it pauses, and the notice stays due.
  *
- * A notice is sent at least once: a server that dies between a channel's answer
- * and the commit that records it leaves it due.  So each has an id that is the
- * same in every copy.
+ * A notice is sent at least once: a server that crashes between a channel's
+ * answer and the commit that records it leaves it due.  So each has an id that
+ * is the same in all copies.
  */
 
 #include <inttypes.h>
@@ -22,20 +22,20 @@
 #include "trials/notify/notify.h"
 
 enum {
-	PAUSE_MS = 60 * 1000, /* after a first refusal */
+	PAUSE_MS = 60 * 1000, /* after the first refusal */
 	PAUSE_MOST_MS = 60 * 60 * 1000,
 	MARK_BYTES = 240
 };
 
 struct notice_channel {
 	bool used; /* study.json names it */
-	bool look; /* something may be due */
-	bool pending; /* an answer is awaited */
-	bool answered; /* and is not recorded: */
-	char *why; /* NULL = it was taken */
-	int64_t id; /* of the one that is, or was, on its way */
-	int refused; /* in a row */
-	int64_t next_ms; /* nothing is sent before */
+	bool look; /* a notice may be due */
+	bool pending; /* waiting for an answer */
+	bool answered; /* an answer is not recorded yet: */
+	char *why; /* NULL = accepted */
+	int64_t id; /* of the notice being sent or sent last */
+	int refused; /* consecutive */
+	int64_t next_ms; /* earliest time of the next attempt */
 };
 
 struct notices {
@@ -103,11 +103,11 @@ notices_free(struct notices *n)
 	free(n);
 }
 
-/* Which of them are due. */
+/* Decide which notices are due. */
 
 /*
- * How far the trials are: a start of a study that is over begins nothing, ends
- * as the one before did, and is no news.
+ * The progress of the trials.  A start of a finished study starts no trials and
+ * ends as the run before, so it is not reported again.
  */
 static int
 mark_make(char mark[MARK_BYTES], struct store *store, const char *columns,
@@ -128,8 +128,8 @@ mark_make(char mark[MARK_BYTES], struct store *store, const char *columns,
 }
 
 /*
- * The same reason again, while no trial has ended, is no news either; what
- * differs each time (numbers, and what stands in parentheses) is left out.
+ * The same reason again, while no trial has ended, is not reported; the varying
+ * parts (numbers, and text in parentheses) are ignored in the comparison.
  */
 static void
 mark_reason(char mark[MARK_BYTES], const char *why)
@@ -146,7 +146,7 @@ mark_reason(char mark[MARK_BYTES], const char *why)
 	mark[n] = '\0';
 }
 
-/* On each channel that has not told the same. */
+/* Add a notice on each channel that does not have it yet. */
 static int
 notice_add(struct notices *n, struct store_notice *row, struct err *e)
 {
@@ -204,7 +204,7 @@ notice_make(struct notices *n, enum study_moment moment, const char *why,
 	return rc;
 }
 
-/* The moment of the study's own row; false: its owner ended it by a pause. */
+/* The moment that matches the study's row; false: its owner paused it. */
 static bool
 moment_of(enum study_state state, bool waits, enum study_moment *moment)
 {
@@ -267,7 +267,7 @@ notices_wait(struct tuner *t, const char *why)
 		tuner_store_failed(t, &e);
 }
 
-/* Their way out. */
+/* Send them. */
 
 static int64_t
 pause_ms(int refused)
@@ -352,7 +352,7 @@ moment_find(const char *name, enum study_moment *moment)
 	return false;
 }
 
-/* The oldest that is due; a store that cannot be read is left to the turns. */
+/* Send the oldest due; a database error is left to the turns to handle. */
 static void
 channel_next(struct notices *n, enum study_channel which)
 {

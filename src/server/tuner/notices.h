@@ -1,7 +1,7 @@
 /*
- * Notices: what somebody elsewhere hears of a study (notify in study.json).
- * Which are due is decided and recorded with the change that they tell of;
- * they are sent after the commit, and stay due until a channel has taken them.
+ * Notices about a study (notify in study.json).  Which are due is decided and
+ * recorded in the transaction of the change they report; they are sent after
+ * the commit, and stay due until the channel has accepted them.
  */
 
 #ifndef HPOTUNE_NOTICES_H
@@ -19,23 +19,23 @@ struct tuner;
 
 struct notices;
 
-/* NULL, where nobody is to be told or a command without a server asks. */
+/* NULL when no channel is configured, or in a command without a server. */
 struct notices *notices_new(struct tuner *);
 void notices_free(struct notices *);
 
-/* Within a transaction: the study has ended so; waits: for its owner. */
+/* Within a transaction: the study has ended; waits: until its owner acts. */
 void notices_end(struct tuner *, bool waits);
-/* The same: no trial can be started; why is the whole sentence. */
+/* Within a transaction: no trial can be started; why is a sentence. */
 void notices_wait(struct tuner *, const char *why);
-/* The same: what the channels have answered. */
+/* Within a transaction: record the channels' answers. */
 void notices_record(struct tuner *);
 /* After a commit: send what is due. */
 void notices_send(struct tuner *);
-/* Whether an answer is there that is to be recorded. */
+/* Whether an answer waits to be recorded. */
 bool notices_answered(const struct tuner *);
-/* Whether an answer is awaited, or is not recorded yet. */
+/* Whether an answer is awaited or waits to be recorded. */
 bool notices_busy(const struct tuner *);
-/* Say what stays due for the next start. */
+/* Log which notices stay due for the next start. */
 void notices_leave(struct tuner *);
 
 /* notice-text.c */
@@ -47,7 +47,7 @@ struct notice_facts {
 	const char *why; /* one clause */
 	int64_t time_us, elapsed_ms;
 };
-/* The same facts and what the store knows, for people and as JSON. */
+/* Build the notice from these facts and the database, as text and as JSON. */
 int notice_put_text(
     struct buf *, const struct notice_facts *, struct store *, struct err *);
 int notice_put_detail(

@@ -1,7 +1,7 @@
 /*
- * What a trial comes to beside its first objective: the last reports of the
- * other aims, what constraints it breaks, its place on the front, and whose
- * fault its failure was.  Aims count from 0: objectives, then constraints.
+ * Secondary results of a trial: last values of the other objectives, constraint
+ * violations, Pareto front, failure class.  Aims count from 0: objectives, then
+ * constraints.
  */
 
 #include <math.h>
@@ -24,7 +24,7 @@ aim_metric(const struct tuner *t, size_t i)
 				   : s->constraints[i - s->n_objectives].metric;
 }
 
-/* The metrics of all aims but the first, each once. */
+/* The metrics of all aims but the first, without duplicates. */
 static void
 also_list(struct tuner *t)
 {
@@ -124,7 +124,7 @@ outcome_class(
 	return END_OK;
 }
 
-/* Of each aim how much is broken; NaN for objectives and what is not known. */
+/* The violation of each constraint; NaN for objectives and unknown values. */
 static void
 outcome_violations(
     const struct tuner *t, const double *values, double *violations)
@@ -138,7 +138,7 @@ outcome_violations(
 				&t->study->constraints[i - n], values[i]);
 }
 
-/* A completed trial breaks without bound what it did not report. */
+/* A completed trial violates without bound a constraint it did not report. */
 static double
 violations_sum(struct tuner *t, struct live_trial *l, double *violations)
 {
@@ -198,7 +198,7 @@ outcome_copy(struct tuner *t, struct live_trial *l, int64_t from, struct err *e)
 	return rc;
 }
 
-/* Into the history, before the end. */
+/* Pass the results to the history, before the trial's end. */
 static void
 outcome_observe(struct tuner *t, int64_t trial, const double *values)
 {
@@ -210,7 +210,7 @@ outcome_observe(struct tuner *t, int64_t trial, const double *values)
 	free(violations);
 }
 
-/* Whether the trial brings something new to the front, which is recorded. */
+/* Whether the trial adds a new point to the front; records it. */
 static bool
 outcome_front_add(struct tuner *t, int64_t trial)
 {
@@ -235,7 +235,7 @@ outcome_front_add(struct tuner *t, int64_t trial)
 	return place == PARETO_FRONT_BETTER;
 }
 
-/* Whether it is better than all before it. */
+/* Whether it is better than all trials before it. */
 static bool
 outcome_improves(struct tuner *t, const struct outcome *o)
 {
@@ -254,9 +254,9 @@ outcome_improves(struct tuner *t, const struct outcome *o)
 }
 
 /*
- * A failure that was the machine's says nothing about the setting.
- * The count of "in a row without a better one" is over trials that earned an
- * objective or ended by a rule; a crash says nothing about improvement.
+ * A failure caused by the machine does not count against the setting.  "In a
+ * row without a better one" counts trials with an objective or stopped by a
+ * rule; crashes are not counted.
  */
 void
 outcome_ended(struct tuner *t, const struct outcome *o)

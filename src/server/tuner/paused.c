@@ -1,9 +1,9 @@
 /*
- * Trials that a rule has paused: they wait without a slot until the rule lifts
- * them, or the study ends.  Knows who is paused; refuses to know why.
+ * The list of paused trials; which one resumes is the rule's decision
+ * (stopper.promote).
  *
- * They stand apart from the other trials that are not final, so that many of
- * them cost the turns of a study nothing.
+ * They are kept apart from the live trials, so that a large number of them does
+ * not slow down turns.
  */
 
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 /*
- * Outcomes read back at a start: of trials that ended, what outcome.c recorded
- * of them; of the others, the last reports so far.
+ * Reads outcomes back at a start: of ended trials, what outcome.c recorded; of
+ * the others, their last reports so far.
  */
 
 #include <math.h>
@@ -15,7 +15,7 @@
 struct restored_outcomes {
 	struct tuner *tuner;
 	size_t n; /* trials */
-	double *values; /* each tuner->n_aims */
+	double *values; /* tuner->n_aims for each */
 	enum end_class *last;
 	bool *better;
 };
@@ -47,7 +47,7 @@ on_failed(void *arg, int64_t trial, enum end_class last)
 	return 0;
 }
 
-/* After the values. */
+/* Call after the values were read. */
 static int
 on_front(void *arg, int64_t trial, bool inside, bool better)
 {

@@ -1,6 +1,6 @@
 /*
- * The store read back: what a server knows when it starts, and what became of
- * the attempts that the last one left.
+ * Rebuilds the tuner's state from the database at a start, and adopts the
+ * attempts that the last server left running.
  */
 
 #include <math.h>
@@ -94,8 +94,8 @@ load_report(struct tuner *t, int64_t trial, int64_t step, double value)
 }
 
 /*
- * In the order they were recorded: a rule may hold a trial to what it knew
- * when the trial began, and "trials in a row" are counted as they ended.
+ * In the order they were recorded: a rule may compare a trial with what was
+ * known when the trial started, and "trials in a row" counts ends in order.
  */
 static int
 on_record(void *arg, int64_t trial, int64_t step, double value,
@@ -153,7 +153,7 @@ on_last_step(void *arg, const char *name, int64_t step, int64_t reports)
 	return 0;
 }
 
-/* Those that a rule has paused: the history takes their ends from here. */
+/* Trials that a rule has paused: their results so far go to the history. */
 static void
 load_paused(struct tuner *t)
 {

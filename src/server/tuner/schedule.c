@@ -1,6 +1,6 @@
 /*
- * Who runs next, and where: trials that wait for another attempt first, then
- * paused ones that a rule lets go on, then new ones.
+ * Selects what runs next, and where: trials that wait for another attempt
+ * first, then paused ones that a rule resumes, then new ones.
  */
 
 #include <assert.h>
@@ -66,7 +66,7 @@ backend_exists(const struct tuner *t, const char *name)
 	return false;
 }
 
-/* It had another backend: what it saved is there, and cannot be had. */
+/* It ran on another backend: its checkpoint exists but cannot be reached. */
 static void
 backend_change_say(
     struct tuner *t, const struct live_trial *l, int attempt, const char *name)
@@ -80,7 +80,10 @@ backend_change_say(
 			: "is no longer in study.json");
 }
 
-/* Whether the launcher keeps what the next attempt of it needs. */
+/*
+ * Whether the launcher still has the checkpoint that the trial's next attempt
+ * needs.
+ */
 static bool
 attempt_take(struct tuner *t, const struct live_trial *l, int backend, int slot,
     const char *uuid)
@@ -92,7 +95,9 @@ attempt_take(struct tuner *t, const struct live_trial *l, int backend, int slot,
 		   b->ctx, l->row.number, l->row.attempts + 1, slot, uuid);
 }
 
-/* Record the intent to run one attempt in this slot; takes over uuid. */
+/*
+ * Record the intent to run one attempt in this slot; takes ownership of uuid.
+ */
 static void
 attempt_begin(
     struct tuner *t, struct live_trial *l, int backend, int slot, char *uuid)
@@ -104,7 +109,9 @@ attempt_begin(
 		.backend = xstrdup(b->launcher->name),
 		.slot = slot,
 		.worst_cost = b->worst_cost,
-		/* From the folder of the database, which may be moved. */
+		/*
+		 * Relative to the folder of the database, which may be moved.
+		 */
 		.log = xasprintf("%s/trials/%" PRId64 "/attempt-%d/log",
 		    strrchr(t->env.state_dir, '/') + 1, l->row.number, attempt),
 	};
@@ -128,7 +135,7 @@ any_alone(const struct tuner *t)
 	return false;
 }
 
-/* The first waiting trial that is due and has a place to go, or NULL. */
+/* The first waiting trial that is due and fits a free slot, or NULL. */
 static struct live_trial *
 waiting_due(struct tuner *t, const struct capacity *room)
 {
@@ -141,7 +148,10 @@ waiting_due(struct tuner *t, const struct capacity *room)
 		if (l->row.state != TRIAL_WAITING)
 			continue;
 		wait_ms = (l->row.not_before_us - t->turn_us + 999) / 1000;
-		/* Longer than any pause: the clock was set back. */
+		/*
+		 * Longer than any pause: the clock was set back, so do not
+		 * wait.
+		 */
 		if (wait_ms > 0 && wait_ms <= RETRY_WAIT_MAX_MS) {
 			tuner_wake_in(t, wait_ms);
 			continue;
@@ -156,7 +166,7 @@ waiting_due(struct tuner *t, const struct capacity *room)
 	return best;
 }
 
-/* Whoever waits and may run, a new trial where there is room; for a turn. */
+/* Place one waiting trial, or a new one where there is room. */
 static void
 schedule_place_all(struct tuner *t)
 {
@@ -190,7 +200,10 @@ schedule_place_all(struct tuner *t)
 	}
 }
 
-/* An answer for which there is no place now would be old when there is one. */
+/*
+ * Do not ask the strategy without room: its answer would be outdated when there
+ * is some.
+ */
 void
 schedule_place(struct tuner *t)
 {

@@ -1,6 +1,5 @@
 /*
- * Whether there is anything left to do, for a server that works and for one
- * that was told to leave.
+ * Whether all work is done: for a running server, and for one that shuts down.
  */
 
 #include "src/base/loop.h"
@@ -34,7 +33,7 @@ tuner_shutdown_pending(const struct tuner *t)
 		if (b->launcher->stops_pending != NULL)
 			n += b->launcher->stops_pending(b->ctx);
 	}
-	/* Nobody knows where it is, so it was not told either. */
+	/* Its state is unknown, so its stop was not sent either. */
 	for (i = 0; i < t->live.n; i++)
 		n += live_slow(t, t->live.list[i]) &&
 		     t->live.list[i]->start == LIVE_START_UNKNOWN &&
@@ -53,7 +52,7 @@ tuner_shutdown_is_slow(const struct tuner *t)
 	return false;
 }
 
-/* Whether some trial still needs this server to end. */
+/* Whether a trial still needs this server in order to end. */
 static bool
 shutdown_any_live(const struct tuner *t)
 {
@@ -85,6 +84,6 @@ tuner_done(const struct tuner *t)
 	for (i = 0; i < t->live.n; i++)
 		if (t->live.list[i]->row.state == TRIAL_WAITING)
 			return false;
-	/* The turn that finds nothing to resume ends them. */
+	/* The next turn finds none to resume and ends them. */
 	return t->n_paused == 0 && !schedule_may_place_new(t);
 }

@@ -1,4 +1,4 @@
-/* The slots of one backend.  Pure bookkeeping. */
+/* The slots of one backend: bookkeeping without side effects. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +20,7 @@ slots_fini(struct slots *s)
 	*s = (struct slots){ 0 };
 }
 
-/* Room for slot n - 1. */
+/* Extend the arrays for slot n - 1. */
 static void
 slots_grow(struct slots *s, int n)
 {
@@ -52,7 +52,7 @@ slots_next(const struct slots *s, int i)
 int
 slots_free(const struct slots *s)
 {
-	/* Adopted trials may be in slots beyond n: they count. */
+	/* Adopted trials in slots beyond n count, too. */
 	return slots_used(s) >= s->n ? -1 : slots_next(s, -1);
 }
 

@@ -1,6 +1,6 @@
 /*
- * The slots of one backend: which trial is in which, and which of them are
- * drained because trial after trial fails there at once.
+ * The slots of one backend: the trial in each, and whether it is drained
+ * because several trials in a row failed there at once.
  */
 
 #ifndef HPOTUNE_SLOTS_H
@@ -24,24 +24,26 @@ struct slot {
 struct slots {
 	struct slot *slot;
 	int n; /* for new trials */
-	int n_all; /* with those that adopted trials still hold */
+	int n_all; /* including those that adopted trials still hold */
 };
 
 void slots_init(struct slots *, int n);
 void slots_fini(struct slots *);
-/* There are n for new trials now; those who have one beyond n keep it. */
+/*
+ * Set the number of slots for new trials; trials in slots beyond n keep them.
+ */
 void slots_resize(struct slots *, int n);
 /* A free slot that is not drained, or -1. */
 int slots_free(const struct slots *);
-/* The next such one after slot i, or -1. */
+/* The next free slot after slot i that is not drained, or -1. */
 int slots_next(const struct slots *, int i);
-/* Give slot i to a trial; i may be beyond n for an adopted one. */
+/* Give slot i to a trial; i may be n or more for an adopted one. */
 void slots_take(struct slots *, int i, int64_t trial);
 void slots_release(struct slots *, int i);
 int slots_used(const struct slots *);
 /*
- * An attempt ended in slot i.  True when this drained the slot.  bad: it
- * failed, before it reported anything, within SLOTS_FAST_MS.
+ * An attempt ended in slot i.  True when this drained the slot. bad: it failed,
+ * without a report, within SLOTS_FAST_MS.
  */
 bool slots_ended(struct slots *, int i, int64_t trial, bool bad);
 bool slots_all_drained(const struct slots *);

@@ -1,8 +1,8 @@
 /*
- * When nothing can be started on a backend: the machine has no more processes
- * or inodes, or the program is not there.  That is no trial's fault, so none
- * fails for it: those that wait are tried again, with pauses, and the user
- * hears of it once, and once more when it is over.
+ * Handles backends on which nothing can be started: no more processes or
+ * inodes, or the program is missing.  No trial fails for it: waiting trials are
+ * retried with pauses, and the user gets one event when it begins and one when
+ * it is over.
  */
 
 #include <stdio.h>
@@ -14,12 +14,13 @@
 
 enum {
 	PAUSE_MIN_MS = 200,
-	START_FAILURES_MAX_MS = 5000, /* for an attempt that is to begin */
+	START_FAILURES_MAX_MS =
+	    5000, /* for an attempt that cannot be started */
 	START_FAILURES_PROBE_MAX_MS =
-	    30000, /* for a backend where those begun have ended */
-	PAID_MS = 5 * 60 * 1000, /* … where each of them costs money */
+	    30000, /* for a backend whose attempts start and end at once */
+	PAID_MS = 5 * 60 * 1000, /* … and cost money each */
 	START_FAILURES_PAID_MAX_MS = 60 * 60 * 1000,
-	SAY_MS = 1000 /* what is over sooner is no news */
+	SAY_MS = 1000 /* shorter failures are not reported */
 };
 
 static int64_t
@@ -76,7 +77,10 @@ start_failures_begun(struct tuner *t, struct live_trial *l, bool up)
 	struct start_failures *s = &t->backends[l->backend].starts;
 
 	live_trial_accepted(l);
-	/* Where attempts have begun and could not run, only one that runs. */
+	/*
+	 * When attempts start but cannot run, only a running one proves
+	 * recovery.
+	 */
 	if (s->why[0] == '\0' || (s->ended > 0 && !up))
 		return;
 	s->worked = true;
@@ -122,7 +126,7 @@ start_failures_ready(struct tuner *t, int backend)
 		tuner_wake_in(t, left);
 		return false;
 	}
-	/* One finds out for all. */
+	/* One attempt is tried first, for all. */
 	for (i = 0; i < t->live.n; i++) {
 		l = t->live.list[i];
 		if (l->open && !l->external && l->backend == backend &&
@@ -132,7 +136,7 @@ start_failures_ready(struct tuner *t, int backend)
 	return true;
 }
 
-/* Whether some attempt of a backend is to begin and could not. */
+/* Whether an attempt of a backend waits to be started and could not be. */
 static bool
 start_failures_any(const struct tuner *t, int backend)
 {
@@ -148,7 +152,7 @@ start_failures_any(const struct tuner *t, int backend)
 	return false;
 }
 
-/* Whether the user has heard that no backend can start anything. */
+/* Whether the user was informed that no backend can start anything. */
 static bool
 all_said(const struct tuner *t)
 {

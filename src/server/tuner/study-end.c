@@ -1,6 +1,6 @@
 /*
- * When a study is over: targets, limits, and slots that are all drained.
- * Decides; what follows is done after the commit.
+ * When a study ends: targets, limits, and slots that are all drained.  Only
+ * decides; effects follow after the commit.
  */
 
 #include <inttypes.h>
@@ -21,7 +21,7 @@ study_over(struct tuner *t, bool failed, const char *why)
 	tuner_event(t, failed ? "error" : "info", "study", 0, 0, "%s", why);
 }
 
-/* A limit ended the study: everything that runs is stopped for good. */
+/* A limit ended the study: all running trials are stopped for good. */
 static void
 limit_reached(struct tuner *t, bool failed, const char *why)
 {
@@ -45,8 +45,8 @@ limit_reached(struct tuner *t, bool failed, const char *why)
 }
 
 /*
- * Dollars are about to be passed: whatever trains ends while that may keep the
- * limit, and goes on when it is raised.  What only uploads cannot be ended.
+ * The cost is about to exceed the limit: stop training attempts while that can
+ * still keep it; they continue when it is raised.  Uploads cannot be stopped.
  */
 static void
 cost_reached(struct tuner *t, double dollars)
@@ -91,7 +91,7 @@ all_drained(const struct tuner *t)
 	return true;
 }
 
-/* Whether a result ended the study, and what it says. */
+/* Whether a result ended the study, and the reason. */
 static bool
 result_ends(const struct tuner *t, bool *failed, char *why, size_t n)
 {
@@ -112,7 +112,7 @@ result_ends(const struct tuner *t, bool *failed, char *why, size_t n)
 	return true;
 }
 
-/* The greatest number of trials, and what sets it; 0 = none. */
+/* The greatest number of trials, and which limit sets it; 0 = none. */
 static int64_t
 study_end_trials_max(const struct tuner *t, const char **name)
 {
@@ -227,10 +227,13 @@ study_end_check(struct tuner *t)
 		    "every slot is drained: trial after trial failed at "
 		    "once%.160s",
 		    t->last_bad);
-		/* What waits has retries left: the next start takes it up. */
+		/*
+		 * Waiting trials have retries left: the next start continues
+		 * them.
+		 */
 		study_over(t, true, why);
 	} else if (capacity_cost_blocks(t, why, sizeof why)) {
-		/* What waits goes on when the limit is raised. */
+		/* Waiting trials continue when the limit is raised. */
 		study_over(t, false, why);
 		t->awaits = true;
 	} else if (lim->wall_time_ms > 0) {

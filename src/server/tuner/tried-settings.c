@@ -1,6 +1,6 @@
 /*
- * A hash table with open addresses, and a walk over the settings of a space
- * that has an end.
+ * A hash table with open addressing, and an enumeration of the settings of a
+ * finite space.
  */
 
 #include <stdlib.h>
@@ -15,15 +15,15 @@
 struct tried_settings {
 	const struct space *space;
 	struct space_index *lattice;
-	uint64_t settings; /* that the space has; 0 = too many */
+	uint64_t settings; /* of the space; 0 = too many */
 	uint64_t start,
-	    walked; /* of tried_settings_other: from there, so many */
+	    walked; /* position of tried_settings_other: start, and steps so far */
 	uint64_t *hashes; /* 0 = free */
 	uint32_t *trials;
 	size_t n, cap;
 };
 
-/* FNV-1a, its bits mixed; never 0. */
+/* FNV-1a with mixed bits; never 0. */
 static uint64_t
 hash_of(const char *text)
 {
@@ -62,7 +62,7 @@ tried_settings_free(struct tried_settings *t)
 	free(t);
 }
 
-/* Where a hash is, or the free place where it would be. */
+/* The slot of a hash, or the free slot for it. */
 static size_t
 place_of(const struct tried_settings *t, uint64_t hash)
 {
@@ -126,7 +126,7 @@ tried_settings_all(const struct tried_settings *t)
 	return t->settings > 0 && t->n >= t->settings ? t->settings : 0;
 }
 
-/* What was tried stays so: the walk never goes back. */
+/* Tried settings stay tried: the enumeration never goes back. */
 bool
 tried_settings_other(struct tried_settings *t, struct value *values)
 {

@@ -1,7 +1,7 @@
 /*
- * Settings that a study has tried: a hash of each, 12 bytes in a table that is
- * between six tenths and nine tenths full.  Two settings with one hash are not
- * told apart: whoever finds one asks the store.
+ * The settings that a study has tried: a hash of each, 12 bytes in a table that
+ * is 60 to 90 % full.  Two settings with the same hash are not distinguished:
+ * the caller verifies a match in the database.
  */
 
 #ifndef HPOTUNE_TRIED_SETTINGS_H
@@ -16,16 +16,16 @@ struct value;
 
 struct tried_settings *tried_settings_new(const struct space *, uint64_t seed);
 void tried_settings_free(struct tried_settings *);
-/* params: the JSON of a trial.  The first trial of a setting stands for it. */
+/* params: the JSON of a trial.  The first trial of a setting represents it. */
 void
 tried_settings_add(struct tried_settings *, const char *params, int64_t trial);
 /* The first trial of this setting, or 0. */
 int64_t tried_settings_find(const struct tried_settings *, const char *params);
-/* How many settings the space has when each was tried, else 0. */
+/* The number of settings of the space when all were tried, otherwise 0. */
 uint64_t tried_settings_all(const struct tried_settings *);
 /*
- * Some setting that was not tried, the same one for the same seed and tried
- * settings; false where there is none, or where there is no end of them.
+ * A setting that was not tried, the same one for the same seed and tried
+ * settings; false when there is none, or when the space is infinite.
  */
 bool tried_settings_other(struct tried_settings *, struct value *values);
 

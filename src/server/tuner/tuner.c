@@ -1,6 +1,6 @@
 /*
- * The conductor's beat: open, one turn, close.  Record, then act: what a turn
- * decides is committed before anything is started or stopped.
+ * The tuner: open, one turn, close.  Record, then act: the decisions of a turn
+ * are committed before anything is started or stopped.
  */
 
 #include <inttypes.h>
@@ -27,7 +27,7 @@
 #define FLUSH_MORE_MS 20
 #define BUSY_RETRY_MS 25
 #define BUSY_WARN_MS 1000
-#define DOUBT_MS 1000 /* until an attempt is looked at again */
+#define DOUBT_MS 1000 /* between two checks of an attempt in unknown state */
 #define LOG_LONG_BYTES (64 << 20)
 
 int64_t
@@ -81,7 +81,7 @@ tuner_queue_event(
 	loop_wake(t->env.loop);
 }
 
-/* Those of a turn that failed are kept for none: the tuner is closed then. */
+/* Requests of a failed turn get no answer here: the tuner is closed next. */
 static void
 notes_record(struct tuner *t)
 {
@@ -101,7 +101,7 @@ notes_record(struct tuner *t)
 static void
 on_wake(void *arg)
 {
-	(void)arg; /* the turn that follows is all that is wanted */
+	(void)arg; /* the next turn does the work */
 }
 
 static void
@@ -157,8 +157,10 @@ open_backends(
 			.state_dir = t->env.state_dir,
 			.settings = &t->study->trial,
 			.options = t->plugins.backends[i].options,
-			/* What others follow has as many as fit, or they
-			 * would get nothing. */
+			/*
+			 * Backends that are followed by others take as many
+			 * trials as fit; otherwise the others would get none.
+			 */
 			.parallel = i + 1 < n ? 0 : capacity_parallel(t),
 			.hold = t->env.hold,
 			.out = out,
@@ -291,7 +293,7 @@ tuner_close(struct tuner *t)
 	free(t);
 }
 
-/* 0 begun; 1 somebody holds the store, come back; -1 it failed. */
+/* 0 started; 1 the database is locked, retry later; -1 failed. */
 static int
 turn_begin(struct tuner *t, struct err *e)
 {
@@ -328,7 +330,7 @@ turn_collect(struct tuner *t)
 	size_t k;
 	int i;
 
-	/* What an earlier server was told of GPUs is over. */
+	/* The state of GPUs recorded by an earlier server is outdated. */
 	if (!t->gpus_new && !t->env.hold && store_gpu_clear(t->store, &e) != 0)
 		tuner_store_failed(t, &e);
 	t->gpus_new = true;
@@ -351,7 +353,7 @@ tuner_exhausted_text(const struct tuner *t, char *text, size_t n)
 		    t->plugins.strategy->name);
 }
 
-/* The study's own row when nothing is left to do. */
+/* Update the study's row when nothing is left to do. */
 static void
 study_ended(struct tuner *t)
 {
@@ -389,7 +391,7 @@ study_ended(struct tuner *t)
 		    "all %" PRId64 " trials are done", t->n_trials);
 	free(t->row.why);
 	t->row.why = xstrdup(t->why);
-	/* A study that was over, and in which nothing was begun, ended then. */
+	/* The study was over before, and nothing was started: keep its end. */
 	if (t->row.ended_us == 0) {
 		t->row.ended_us = t->turn_us;
 		notices_end(t, t->awaits);
@@ -397,7 +399,7 @@ study_ended(struct tuner *t)
 	t->durable = true;
 }
 
-/* A reader that stays keeps the log from shrinking: say who it is. */
+/* A reader that stays open keeps the log from shrinking: name it. */
 static void
 log_watch(struct tuner *t)
 {

@@ -1,10 +1,10 @@
 /*
- * The conductor: asks the strategy, places trials, hears the launchers, judges
- * by the rules and records every move before it is made.
+ * The tuner: asks the strategy, places trials, processes launcher events,
+ * applies the rules and records each transition before it is executed.
  *
- * A tuner is a cache over the store: close it at any moment, open it again,
- * and it goes on where the store says.  That is what happens after a kill -9,
- * and also what the server does when a transaction fails.
+ * A tuner is a cache of the database: close it at any moment, open it again,
+ * and it continues from the recorded state.  That is what happens after a kill
+ * -9, and also what the server does when a transaction fails.
  */
 
 #ifndef HPOTUNE_TUNER_H
@@ -26,34 +26,35 @@ struct tuner_env {
 	const struct study *study;
 	const char *db; /* path of NAME.db */
 	const char *state_dir; /* NAME.d, absolute */
-	int64_t trials; /* instead of limits.trials; 0 = as there */
-	int64_t parallel; /* instead of limits.parallel; 0 = as there */
+	int64_t trials; /* instead of limits.trials; 0 = none */
+	int64_t parallel; /* instead of limits.parallel; 0 = none */
 	bool hold; /* place nothing: a command without a server */
-	bool
-	    without_launchers; /* … that asks no launcher: ask, tell and judge */
+	bool without_launchers; /* … and use no launcher: ask, tell and judge */
 };
 
 /*
- * Read the store, find again what was running and get ready.  The caller
- * holds the lock of the study.
+ * Read the database and adopt running attempts.  The caller holds the lock of
+ * the study, and frees the tuner with tuner_close.
  */
 int tuner_open(struct tuner **, const struct tuner_env *, struct err *);
-/* Let go.  Trials go on running; the next tuner_open finds them. */
+/*
+ * Close and free it.  Trials continue to run; the next tuner_open adopts them.
+ */
 void tuner_close(struct tuner *);
 
 /*
- * One turn of the loop: collect, judge, place, commit, act.  -1: the store
- * failed; close the tuner and open it again.
+ * One turn of the loop: collect, judge, place, commit, act. -1: a database
+ * error; close the tuner and open it again.
  */
 int tuner_turn(struct tuner *, struct err *);
 
 /*
- * What the user asks between turns; each is recorded in the next turn.  A
- * request answers through reply in that turn, after its commit.
+ * Requests of the user between turns; each is recorded in the next turn and
+ * answered through reply after the commit.
  */
 enum tuner_request_kind {
 	TUNER_STOP_TRIAL,
-	TUNER_KILL_TRIAL, /* the same without its grace */
+	TUNER_KILL_TRIAL, /* the same without grace time */
 	TUNER_PAUSE,
 	TUNER_RESUME,
 	TUNER_ENQUEUE,
@@ -72,47 +73,54 @@ void tuner_request(struct tuner *, enum tuner_request_kind, int64_t trial,
     const char *params, tuner_reply *, void *arg);
 
 /*
- * End all trials with their grace (now: without it), to be resumed later.
- * With now, those that need nobody for it are left to end by themselves.
+ * Stop all trials with their grace time (now: without), to be resumed later.
+ * With now, those that end without a server are left to end.
  */
 void tuner_shutdown(struct tuner *, bool now);
 
 /*
- * Stops that have not reached attempts which end by themselves once told
- * (launcher.slow_end).
+ * The number of stops not yet delivered to attempts that end by themselves
+ * afterwards (launcher.slow_end).
  */
 int tuner_shutdown_pending(const struct tuner *);
-/* Whether some that run take minutes to end, and need nobody for it. */
+/*
+ * Whether some running attempts take minutes to end, without needing the
+ * server.
+ */
 bool tuner_shutdown_is_slow(const struct tuner *);
 
-/* An event of the study, recorded in the next turn; it is copied. */
+/*
+ * Queue an event of the study, to be recorded in the next turn; it is copied.
+ */
 void tuner_queue_event(
     struct tuner *, const char *level, const char *area, const char *text);
 
 /*
- * After the end: whether the answer to a notice is awaited or not recorded, then
- * record it; -1: the store failed.  Say that what is due stays so.
+ * After the study's end: whether a notice's answer is awaited or not recorded;
+ * record it (-1: a database error); log the notices that stay due.
  */
 bool tuner_telling(const struct tuner *);
 int tuner_told(struct tuner *, struct err *);
 void tuner_untold(struct tuner *);
 
-/* Whether there is nothing left to do, and how the study stands then. */
+/* Whether nothing is left to do, and the study's final state. */
 bool tuner_done(const struct tuner *);
 bool tuner_failed(const struct tuner *);
 /* Whether a limit or the target ended the study for good. */
 bool tuner_over(const struct tuner *);
-/* Place nothing for now (the disk is full, say); what runs goes on. */
+/*
+ * Place nothing for now (for example on a full disk); running trials continue.
+ */
 void tuner_hold(struct tuner *, bool);
-/* Why it ended: one clause, "" while it runs. */
+/* Why the study ended: one clause, "" while it runs. */
 const char *tuner_end_reason(const struct tuner *);
-/* Whether study.json is as at the last start. */
+/* Whether study.json is unchanged since the last start. */
 bool tuner_is_current(const struct tuner *);
-/* For the progress display, between turns. */
+/* The database, for the progress display between turns. */
 struct store *tuner_store(struct tuner *);
 /* Whether no trial can be started now, and why: a clause. */
 bool tuner_start_blocked(const struct tuner *, char *text, size_t n);
-/* "" or what keeps it from working: a locked store, say. */
+/* What keeps it from working, such as a locked database; "" = nothing. */
 const char *tuner_trouble(const struct tuner *);
 
 #endif /* HPOTUNE_TUNER_H */

@@ -1,4 +1,4 @@
-/* The trials of other studies, put before our own into the history. */
+/* Adds the trials of other studies to the history, before our own. */
 
 #include <math.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@ struct warm_load {
 	struct tuner *tuner;
 	struct value *values;
 	double *point;
-	int64_t number; /* of the next one: up to 0 */
+	int64_t number; /* of the next trial: up to 0 */
 	struct err *err;
 };
 
@@ -27,7 +27,7 @@ metric_of(const struct json *metrics, const char *name)
 	return json_number(json_get(metrics, name), &value) ? value : NAN;
 }
 
-/* All objectives, and by how much constraints are broken. */
+/* All objectives, and the violations of constraints. */
 static void
 results_load(
     struct warm_load *wl, const struct store_warm *row, const struct json *m)
@@ -68,7 +68,9 @@ on_warm(void *arg, const struct store_warm *row)
 		    (long long)row->trial, row->source);
 	space_encode(space, wl->values, wl->point);
 	history_add(h, wl->number, wl->point);
-	/* Of its curve the end is enough: rules never see it. */
+	/*
+	 * The last point of the curve suffices: rules never see these trials.
+	 */
 	if (row->last_step >= 0)
 		history_report(h, wl->number, row->last_step, row->last_value);
 	if (history_has_results(h) &&

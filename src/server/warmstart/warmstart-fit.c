@@ -1,7 +1,4 @@
-/*
- * Settings of another study in this one's space.  Knows parameters; refuses to
- * know trials.
- */
+/* Converts settings of another study to this study's space. */
 
 #include <stdio.h>
 
@@ -11,7 +8,7 @@
 #include "src/model/space.h"
 #include "src/server/warmstart/warmstart-internal.h"
 
-/* A value that there is none of there: whether it has one all the same. */
+/* A parameter without a value there: whether it has one here all the same. */
 static bool
 value_absent(struct value *v, const struct param *p)
 {
@@ -24,7 +21,7 @@ value_absent(struct value *v, const struct param *p)
 	return true;
 }
 
-/* Why one parameter keeps a trial out. */
+/* Record why one parameter excludes a trial. */
 static void
 warmstart_unfit_text(
     char *why, size_t n, const struct param *p, const struct json *j)
@@ -43,7 +40,7 @@ warmstart_unfit_text(
 	buf_free(&domain);
 }
 
-/* What has no meaning here is passed over. */
+/* Parameters that this study does not have are skipped. */
 bool
 warmstart_fit(const struct space *space, const struct json *params,
     struct value *values, char *why, size_t n)

@@ -1,4 +1,4 @@
-/* What the files of warm_start share; warmstart.h is for others. */
+/* Shared by the files of warm_start; others include warmstart.h. */
 
 #ifndef HPOTUNE_WARMSTART_INTERNAL_H
 #define HPOTUNE_WARMSTART_INTERNAL_H
@@ -23,33 +23,33 @@ struct warmstart_trial {
 	int64_t step; /* -1 = none */
 	double value; /* reported there */
 	char *params;
-	char *metrics; /* last reports, as JSON; NULL = objective says all */
+	char *metrics; /* last reports, as JSON; NULL = objective suffices */
 };
 
-/* One source while it is read. */
+/* State while one source is read. */
 struct warmstart_reading {
 	struct warmstart *warm;
 	struct warmstart_source *source;
 	const struct study *study;
-	struct store *store; /* of a database */
+	struct store *store; /* for a database */
 	struct value *values; /* one per parameter */
 };
 
-/* warmstart-source.c: what a source has, taken with the values that were read. */
+/* warmstart-source.c: add one trial, taking ownership of the values read. */
 void
 warmstart_source_take(struct warmstart_reading *, struct warmstart_trial *);
-/* Remember one of its parameters that this study does not have. */
+/* Record a parameter of the source that this study does not have. */
 void
 warmstart_source_unknown(struct warmstart_reading *, const struct json *params);
-/* An error: nothing of it can be used. */
+/* An error: no trial of the source can be used. */
 int warmstart_source_useless(
     const struct warmstart_source *, const struct study_warm *, struct err *);
-/* More than one objective counts, or constraints do. */
+/* Whether there are several objectives, or constraints. */
 bool warmstart_source_is_multi(const struct study *);
 
 /*
- * warmstart-tuning-job.c: the training jobs of a tuning job of SageMaker, from AWS and
- * from a file that lists them.
+ * warmstart-tuning-job.c: the training jobs of a SageMaker tuning job, from
+ * AWS, and from a file that lists them.
  */
 int warmstart_tuning_job_fetch(
     struct warmstart_reading *, const struct study_warm *, struct err *);
@@ -57,8 +57,8 @@ int warmstart_tuning_job_load(
     struct warmstart_reading *, const struct study_warm *, struct err *);
 
 /*
- * warmstart-fit.c: the setting of another study in the space of this one; false when
- * it has no place there, and why of n bytes says so.
+ * warmstart-fit.c: a setting of another study in the space of this one; false
+ * when it does not fit, with the reason in why (n bytes).
  */
 bool warmstart_fit(const struct space *, const struct json *params,
     struct value *values, char *why, size_t n);

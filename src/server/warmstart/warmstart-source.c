@@ -1,6 +1,6 @@
 /*
- * The trials of one database in the terms of this study.  Knows views and what
- * a finished trial says; refuses to know how it is used.
+ * Reads the trials of one database, converted to this study's parameters and
+ * objectives.
  */
 
 #include <inttypes.h>
@@ -17,7 +17,7 @@
 #include "src/server/warmstart/warmstart-internal.h"
 #include "src/store/store.h"
 
-/* Remember one of its parameters that this study does not have. */
+/* Record a parameter of the source that this study does not have. */
 void
 warmstart_source_unknown(struct warmstart_reading *r, const struct json *params)
 {
@@ -48,7 +48,7 @@ warmstart_source_take(
 	r->source->taken++;
 }
 
-/* Whether it ended as its setting made it, and not as the machine did. */
+/* Whether its end is due to its setting, not to the machine. */
 static bool
 own_fault(const char *end)
 {
@@ -57,7 +57,7 @@ own_fault(const char *end)
 	return end_class_parse(end, &c) && end_class_retry(c) != RETRY_FREE;
 }
 
-/* Columns of the query below; one for each metric that counts follows. */
+/* Columns of the query below; one for each metric follows. */
 enum {
 	COL_TRIAL,
 	COL_STATE,
@@ -75,7 +75,7 @@ row_real(const struct store_rows *rows, int col)
 	return store_rows_null(rows, col) ? NAN : store_rows_real(rows, col);
 }
 
-/* More than one objective counts, or constraints do. */
+/* Whether there are several objectives, or constraints. */
 bool
 warmstart_source_is_multi(const struct study *s)
 {
@@ -89,7 +89,7 @@ aim_metric(const struct study *s, size_t i)
 				   : s->constraints[i - s->n_objectives].metric;
 }
 
-/* The last reports of all that counts, as a JSON object. */
+/* The last reports of all objectives and constraints, as a JSON object. */
 static char *
 metrics_read(const struct study *study, const struct store_rows *rows)
 {
@@ -108,7 +108,7 @@ metrics_read(const struct study *study, const struct store_rows *rows)
 	return buf_take(&b);
 }
 
-/* Whether it has a result, in every objective. */
+/* Whether it has a value for each objective. */
 static bool
 result_whole(const struct warmstart_reading *r, const struct store_rows *rows)
 {
@@ -169,7 +169,7 @@ trial_read(struct warmstart_reading *r, const struct store_rows *rows)
 	json_free(doc);
 }
 
-/* Whether the other study makes a result of reports as this one does. */
+/* Whether the other study derives results from reports as this one does. */
 static bool
 same_result(const struct store_study *row, const struct study *study)
 {
@@ -190,7 +190,7 @@ same_result(const struct store_study *row, const struct study *study)
 	return same;
 }
 
-/* Something of the reports of one metric in the trial at hand. */
+/* An aggregate of the reports of one metric in the current trial. */
 static void
 put_report(struct buf *b, const struct store_study *row, const char *what,
     const char *metric, const char *end)
@@ -198,7 +198,7 @@ put_report(struct buf *b, const struct store_study *row, const char *what,
 	if (strcmp(metric, row->metric) == 0)
 		buf_printf(b, "(SELECT %s FROM curves WHERE trial = t.trial%s)",
 		    what, end);
-	else /* the name of a metric has no quotes */
+	else /* metric names contain no quotes */
 		buf_printf(b,
 		    "(SELECT %s FROM metrics WHERE trial = t.trial AND "
 		    "name = '%s'%s)",
@@ -210,7 +210,7 @@ put_report(struct buf *b, const struct store_study *row, const char *what,
 	" AND value BETWEEN -1.7976931348623157e308 AND " \
 	"1.7976931348623157e308"
 
-/* What one trial came to, in the terms of this study. */
+/* Convert one trial. */
 static void
 put_columns(
     struct buf *b, const struct store_study *row, const struct study *study)
@@ -260,7 +260,7 @@ trials_read(
 	return rc;
 }
 
-/* Every objective of this study must have been reported there. */
+/* The source must have reports of all objectives of this study. */
 static int
 source_check(const struct warmstart_reading *r, const struct store_study *row,
     const struct study_warm *from, struct err *e)
@@ -291,7 +291,7 @@ source_check(const struct warmstart_reading *r, const struct store_study *row,
 	return 0;
 }
 
-/* Nothing of it can be used: rather a mistake than what was wanted. */
+/* A source without any usable trial is most likely a mistake: an error. */
 int
 warmstart_source_useless(const struct warmstart_source *s,
     const struct study_warm *from, struct err *e)

@@ -1,7 +1,6 @@
 /*
- * The training jobs of a tuning job of SageMaker in the terms of this study, as
- * AWS lists them or as a file has its list.  Knows AWS's members; refuses to
- * know how they come here.
+ * Converts the training jobs of a SageMaker tuning job to trials, from a list
+ * that AWS returned or that was saved to a file.
  */
 
 #include <inttypes.h>
@@ -23,13 +22,13 @@
 /* A tuning job while its training jobs are read. */
 struct tuning {
 	struct warmstart_reading *r;
-	const struct json *job; /* what describes it, or NULL */
-	const char *metric; /* what the objective is called there */
+	const struct json *job; /* its description, or NULL */
+	const char *metric; /* the objective's name there */
 };
 
 /*
- * A hyperparameter, which is a text there, as the value it has here: the SDK
- * writes texts as JSON, other tools as they are.
+ * A hyperparameter is a string there; convert it: the SDK writes strings as
+ * JSON, other tools write them as they are.
  */
 static void
 put_hyperparameter(struct buf *b, const struct param *p, const char *text)
@@ -52,7 +51,7 @@ put_hyperparameter(struct buf *b, const struct param *p, const char *text)
 	json_free(doc);
 }
 
-/* One hyperparameter; false when it is no text. */
+/* One hyperparameter; false when it is not a string. */
 static bool
 put_member(struct buf *b, const struct space *space, const struct json *j)
 {
@@ -70,8 +69,8 @@ put_member(struct buf *b, const struct space *space, const struct json *j)
 }
 
 /*
- * What was tuned, as params of a trial, and of what was constant there what this
- * study tunes; false when it is not told.
+ * The tuned hyperparameters as params of a trial, and those constants that this
+ * study tunes; false when they are missing.
  */
 static bool
 put_tuned(struct buf *b, const struct space *space, const struct json *tuned,
@@ -94,7 +93,7 @@ put_tuned(struct buf *b, const struct space *space, const struct json *tuned,
 	return true;
 }
 
-/* Of the definition that a job was made by: what it says, or NULL. */
+/* A member of the definition that a job was made from, or NULL. */
 static const struct json *
 defined(const struct tuning *t, const struct json *job, const char *what)
 {
@@ -118,8 +117,8 @@ defined(const struct tuning *t, const struct json *job, const char *what)
 }
 
 /*
- * What became of a job.  One that was stopped early has a result there, too,
- * which its tuning job has used: it counts as completed.
+ * The state of a job.  A job that was stopped early has a result, which its
+ * tuning job used: it counts as completed.
  */
 static bool
 tuned_state(
@@ -188,7 +187,7 @@ tuned_read(struct tuning *t, const struct json *job)
 	buf_free(&b);
 }
 
-/* The goal there must be the one here: its values would be read backwards. */
+/* The goal there must equal ours: otherwise values would be inverted. */
 static int
 goal_check(const struct tuning *t, const struct json *objective,
     const struct study_warm *from, struct err *e)
@@ -220,7 +219,7 @@ objective_check(
 		objective =
 		    json_get(config, "HyperParameterTuningJobObjective");
 	if (objective == NULL)
-		return 0; /* each definition has its own: its jobs tell */
+		return 0; /* each definition has its own: check per job */
 	name = json_string(json_get(objective, "MetricName"));
 	if (name != NULL && strcmp(name, t->metric) != 0)
 		return json_err(from->where, e,
@@ -293,9 +292,12 @@ warmstart_tuning_job_load(
 	return rc;
 }
 
-/* ---- asked of AWS --------------------------------------------------------- */
+/* ---- requests to AWS ---------------------------------------------------- */
 
-/* A job that goes on, and parents that its own trials learnt from. */
+/*
+ * Note a tuning job still running, and parents that its own trials learned
+ * from.
+ */
 static void
 note_more(struct tuning *t)
 {
@@ -325,7 +327,7 @@ note_more(struct tuning *t)
 	    json_count(j) > 1 ? " and others are" : " is");
 }
 
-/* Where it is not said, region and keys are those of the study's own jobs. */
+/* Missing region and profile default to those of the study's own jobs. */
 static void
 where_from(struct launch_tuning *ask, const struct study *study,
     const struct study_warm *from)

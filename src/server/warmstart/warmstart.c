@@ -1,6 +1,6 @@
 /*
- * Trials of other studies, from the list in study.json to our own database.
- * Knows what is told about them; warmstart-source.c reads one of them.
+ * Reads the sources listed in study.json and records their trials in our own
+ * database. warmstart-source.c reads one of them.
  */
 
 #include <inttypes.h>
@@ -63,7 +63,7 @@ warmstart_put_source(struct buf *b, const struct warmstart_source *s)
 		buf_printf(b, "; %s", s->note);
 }
 
-/* Whether two names mean one file, which need not be there. */
+/* Whether two paths lead to one file, which need not exist. */
 static bool
 same_file(const char *a, const char *b)
 {

@@ -1,6 +1,6 @@
 /*
  * warm_start: the trials of other studies that this one learns from.  They are
- * read once, at the first start, and kept in our own database.
+ * read once, at the first start, and stored in our own database.
  */
 
 #ifndef HPOTUNE_WARMSTART_H
@@ -14,18 +14,18 @@ struct err;
 struct store;
 struct study;
 
-/* What became of the trials of one database. */
+/* The trials of one source, by what happened to them. */
 struct warmstart_source {
 	char *name; /* as in study.json */
-	int64_t trials; /* it has */
+	int64_t trials; /* in total */
 	int64_t taken;
-	int64_t running; /* not over, or cancelled */
-	int64_t blameless; /* failed by no fault of theirs */
+	int64_t running; /* not finished, or cancelled */
+	int64_t blameless; /* failed by a fault of the machine */
 	int64_t empty; /* without a result */
 	int64_t unfit; /* outside this study's space */
-	char why[160]; /* what the first of these has */
+	char why[160]; /* why the first of these does not fit */
 	char strange[80]; /* a parameter that is not one of ours, or "" */
-	char note[160]; /* what else is to be known of a tuning job, or "" */
+	char note[160]; /* further information on a tuning job, or "" */
 };
 
 struct warmstart_trial;
@@ -38,16 +38,16 @@ struct warmstart {
 };
 
 /*
- * Read what study.json lists.  own is the study's own database, which need
- * not be there.  An error stands at its place in study.json.
+ * Read the sources listed in study.json. own is the study's own database, which
+ * need not exist.  An error names its position in study.json.
  */
 int warmstart_read(
     struct warmstart *, const struct study *, const char *own, struct err *);
 void warmstart_free(struct warmstart *);
-/* Inside a transaction: keep them, and say so in events. */
+/* Inside a transaction: record the trials, and events about them. */
 int warmstart_put(
     struct store *, const struct warmstart *, int64_t now_us, struct err *);
-/* "34 of 40 trials of old.db; left out: …" */
+/* Append "34 of 40 trials of old.db; left out: …". */
 void warmstart_put_source(struct buf *, const struct warmstart_source *);
 
 #endif /* HPOTUNE_WARMSTART_H */

@@ -72,11 +72,11 @@ refused() { # place and text
 	ok 'nothing is made' test ! -e s.db
 }
 study '"env": { "A": "{nothing}" }'
-refused 'trial.env.A: {nothing} is no parameter; known: x, opt, beta, trial, attempt, checkpoint_dir, output_dir, model_dir, batch, params'
+refused 'trial.env.A: {nothing} is not a parameter; known: x, opt, beta, trial, attempt, checkpoint_dir, output_dir, model_dir, batch, params'
 study '"workdir": "runs/{trail}"'
-refused 'trial.workdir: {trail} is no parameter; did you mean "trial"?'
+refused 'trial.workdir: {trail} is not a parameter; did you mean "trial"?'
 study '"env": { "A": "{\"a\": 1}" }'
-refused 'trial.env.A: {"a": 1} is no parameter; a literal { is written {{'
+refused 'trial.env.A: {"a": 1} is not a parameter; a literal { is written {{'
 study '"env": { "A": "a{b" }'
 refused 'trial.env.A: "{" without "}"; a literal one is written {{'
 study '"env": { "A": "{params}" }'

@@ -292,7 +292,7 @@ END
 "$HPOTUNE" start "$long/study.json" >out 2>err
 is $? 1 'start: a path that is too long: exit status'
 like "$(cat err)" \
-    'the path of a database may have 504 bytes and not [0-9]*: --state' \
+    'limited to 504 bytes, this one has [0-9]*: choose another folder with --state' \
     'start: and what to do'
 "$HPOTUNE" start "$long/study.json" --detach >out 2>err
 is $? 1 'start --detach: the same'

@@ -107,7 +107,7 @@ is "$(sql s.db "SELECT group_concat(signal || end_class) FROM attempts
     WHERE trial < 3")" '9user,9user' 'it kills'
 
 is "$("$HPOTUNE" enqueue x=0.1 x=0.2 2>&1)" \
-    'hpotune: x: it stands here twice' 'a parameter twice'
+    'hpotune: x: it is given twice' 'a parameter twice'
 is "$("$HPOTUNE" pause --json)" \
     '{"ok": true, "text": "no further trial is placed until resume"}' pause
 is "$("$HPOTUNE" enqueue --json x=0.125)" \

@@ -78,14 +78,14 @@ for command in ask 'start -q' 'tell 3 loss=1' 'judge 3'; do
 	name=$1
 	shift
 	says 'UPDATE t_trial SET params = NULL WHERE trial = 3' \
-	    't_trial, row 3, column params: nothing is there' "$name" d.json "$@"
+	    't_trial, row 3, column params: is NULL' "$name" d.json "$@"
 done
 says 'UPDATE t_trial SET trial = 0 WHERE trial = 3' \
     't_trial, row 0, column trial: 0 cannot be' start -q d.json
 says 'UPDATE t_counter SET seq = 9223372036854775807' \
     't_counter, column seq: 9223372036854775807 cannot be' enqueue d.json x=1
 says "UPDATE t_trial SET state = 'ill' WHERE trial = 1" \
-    't_trial, row 1, column state: no state of a trial' replay d.db
+    't_trial, row 1, column state: not a state of a trial' replay d.db
 says "UPDATE t_study SET json = x'00'" \
     't_study, column json: not a text' export --format optuna \
     --force -o d.opt d.db

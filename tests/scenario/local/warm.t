@@ -198,7 +198,7 @@ no e3 "another program's" \
     "warm_start[0]: $dir/strange.db: a database of another program" \
     -e 's/old.db/strange.db/'
 no e4 'a newer one' \
-    "warm_start[0]: $dir/newer.db: made by a newer hpotune (schema 99, this one knows $(sql old.db 'PRAGMA user_version'))" \
+    "warm_start[0]: $dir/newer.db: made by a newer hpotune (schema 99, this program supports $(sql old.db 'PRAGMA user_version'))" \
     -e 's/old.db/newer.db/'
 no e5 'its own' "warm_start[0]: it is this study's own database" \
     -e 's/old.db/.\/e5.db/'
@@ -211,7 +211,7 @@ no e8 'another metric' \
     -e 's/"loss"/"accuracy"/'
 study e9 -e 's/"old.db"/"old.db", "old.db"/'
 is "$("$HPOTUNE" check e9.json 2>&1)" \
-    "hpotune: e9.json:10:28: warm_start[1]: this database stands here twice" \
+    "hpotune: e9.json:10:28: warm_start[1]: this database is given twice" \
     'the same one twice'
 
 # Strategies that look at nothing can be started so, and it is said.

@@ -192,7 +192,7 @@ no number 'neither name nor object' \
     'warm_start\[0\]: expected the name of a database, or an object with tuning_job' \
     -e 's/{ "tuning_job".*}\]/5]/'
 no twice 'the same one twice' \
-    'warm_start\[1\]: this tuning job stands here twice' \
+    'warm_start\[1\]: this tuning job is given twice' \
     -e 's/\[\({ "tuning_job".*}\)\]/[\1, \1]/'
 no arn 'another region' \
     'warm_start\[0\]: the ARN says region eu-west-1, and region says us-east-1' \

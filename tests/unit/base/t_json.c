@@ -66,10 +66,9 @@ static const struct wrong {
 	{ "[\"\xe2\x82\"]", "f:1:3: [0]: not UTF-8: byte 0xe2" },
 	{ "[\xe2\x82\xac]", "f:1:2: [0]: expected a value, not the byte "
 			    "0xe2" },
-	{ "{\"a\":1,\"b\":2,\"a\":3}",
-	    "f:1:14: a: this key stands here twice" },
+	{ "{\"a\":1,\"b\":2,\"a\":3}", "f:1:14: a: this key is given twice" },
 	{ "{\"a\":1,\n \"\\u0061\":3}",
-	    "f:2:2: [\"\\u0061\"]: this key stands here twice" },
+	    "f:2:2: [\"\\u0061\"]: this key is given twice" },
 	{ "{\"odd key\":[{\"a.b\":'}]}",
 	    "f:1:20: [\"odd key\"][0][\"a.b\"]: strings stand in double "
 	    "quotes" },
@@ -235,8 +234,7 @@ test_long(void)
 	buf_puts(&b, "\"k77\":0}");
 	ok(json_parse(&doc, buf_str(&b), b.len, "f", false, &e) != 0,
 	    "one key twice among 100,000");
-	is_str(
-	    e.text, "f:100001:1: k77: this key stands here twice", "is found");
+	is_str(e.text, "f:100001:1: k77: this key is given twice", "is found");
 	b.len -= 8;
 	buf_puts(&b, "\"last\":0}");
 	ok(json_parse(&doc, buf_str(&b), b.len, "f", false, &e) == 0 &&

@@ -259,7 +259,7 @@ static const struct wrong {
 	{ "{\"a\":{\"type\":\"int\",\"min\":0,\"max\":1,\"when\":{\"b\":[1]}},"
 	  "\"b\":{\"type\":\"int\",\"min\":0,\"max\":1,\"when\":{\"c\":[1]}},"
 	  "\"c\":{\"type\":\"int\",\"min\":0,\"max\":1,\"when\":{\"b\":[0]}}}",
-	    "f:1:95: b.when: b depends on itself by way of c" },
+	    "f:1:95: b.when: b depends on itself through c" },
 	{ "{\"lr\":{\"type\":\"fixed\",\"value\":1},"
 	  "\"LR\":{\"type\":\"fixed\",\"value\":1}}",
 	    "f:1:34: LR: this name differs from \"lr\" only in case or in - _ "

@@ -43,8 +43,7 @@ static const struct wrong {
 	{ "[]", "1:1: expected an object, not an array" },
 	{ "{}", "1:1: the key \"study\" is missing" },
 	{ "{\"study\":\"s\",}", "1:14: a comma before '}' is one too many" },
-	{ BASE ",\n\"study\":\"t\"}",
-	    "2:1: study: this key stands here twice" },
+	{ BASE ",\n\"study\":\"t\"}", "2:1: study: this key is given twice" },
 	{ BASE ",\n\"strateggy\":\"t\"}",
 	    "2:1: strateggy: unknown key; did you mean \"strategy\"?" },
 	{ BASE ",\n\"Limits\":{}}",
@@ -66,9 +65,9 @@ static const struct wrong {
 	{ BASE ",\n\"warm_start\":[\"\"]}",
 	    "2:15: warm_start[0]: expected the name of a database" },
 	{ BASE ",\n\"warm_start\":[\"a.db\",\"a.db\"]}",
-	    "2:22: warm_start[1]: this database stands here twice" },
+	    "2:22: warm_start[1]: this database is given twice" },
 	/* notify */
-	{ N("{}"), "2:10: notify: nobody would be told: expected sns or "
+	{ N("{}"), "2:10: notify: no destination for notices: expected sns or "
 		   "eventbridge" },
 	{ BASE ",\n\"notify\":true}",
 	    "2:10: notify: expected an object, not a boolean" },
@@ -91,7 +90,8 @@ static const struct wrong {
 	    "event-bus/\"}"),
 	    BUS },
 	{ N("{\"region\":\"eu west\",\"eventbridge\":\"default\"}"),
-	    "2:20: notify.region: this is no AWS region, as eu-west-1" },
+	    "2:20: notify.region: this is not an AWS region such as "
+	    "eu-west-1" },
 	{ N("{\"region\":\"eu-west-1\"," SNS "}"),
 	    "2:11: notify.region: it is that of eventbridge, which is not "
 	    "given; a topic is in the region of its ARN" },
@@ -103,7 +103,7 @@ static const struct wrong {
 	    "2:17: notify.on[0]: expected finished, failed, waiting or "
 	    "interrupted; did you mean \"finished\"?" },
 	{ N("{\"on\":[\"failed\",\"failed\"]," SNS "}"),
-	    "2:26: notify.on[1]: this moment stands here twice" },
+	    "2:26: notify.on[1]: this moment is given twice" },
 	{ N("{\"topic\":1}"), "2:11: notify.topic: unknown key; known: sns, "
 			      "eventbridge, on, region, profile" },
 	{ "{\"study\":\"s\"," OBJECTIVE "," PARAMETERS "," TRIAL "}",
@@ -167,7 +167,7 @@ static const struct wrong {
 	{ M("[" A ",{\"metric\":\"b\",\"goal\":\"less\"}]"),
 	    "2:69: objectives[1].goal: expected minimize or maximize" },
 	{ M("[" A "," A "]"),
-	    "2:58: objectives[1].metric: this metric stands here twice" },
+	    "2:58: objectives[1].metric: this metric is given twice" },
 	{ M("[" A ",{\"metric\":\"b\",\"goal\":\"minimize\","
 	    "\"target\":1}]"),
 	    "2:80: objectives[1].target: this key goes with a single "
@@ -199,7 +199,7 @@ static const struct wrong {
 	    "2:26: constraints[0].metric: the name of a metric is a letter or "
 	    "_, then up to 63 letters, digits, _ - . / : and @" },
 	{ K("[{\"metric\":\"a\",\"max\":1},{\"metric\":\"a\",\"min\":0}]"),
-	    "2:49: constraints[1].metric: this metric stands here twice: one "
+	    "2:49: constraints[1].metric: this metric is given twice: one "
 	    "constraint can have min and max" },
 	/* parameters */
 	{ "{\"study\":\"s\"," OBJECTIVE "," TRIAL "," LIMITS
@@ -274,7 +274,7 @@ static const struct wrong {
 	    "fewer" },
 	{ P("{\"type\":\"int\",\"min\":1,\"max\":2000000000000,"
 	    "\"scale\":\"log\"}"),
-	    "2:47: parameters.x.max: an int on a log scale goes up to "
+	    "2:47: parameters.x.max: an int on a log scale must not exceed "
 	    "2^40" },
 	{ P("{" FLOAT "0,\"max\":1,\"default\":2}"),
 	    "2:61: parameters.x.default: x can only be a number from 0 to "
@@ -293,9 +293,9 @@ static const struct wrong {
 	    "2:48: parameters.x.values[1]: expected a number, a string, true, "
 	    "false or null" },
 	{ P("{\"type\":\"choice\",\"values\":[\"a\",\"b\",\"a\"]}"),
-	    "2:54: parameters.x.values[2]: this value stands here twice" },
+	    "2:54: parameters.x.values[2]: this value is given twice" },
 	{ P("{\"type\":\"choice\",\"values\":[1,1.0]}"),
-	    "2:48: parameters.x.values[1]: this value stands here twice" },
+	    "2:48: parameters.x.values[1]: this value is given twice" },
 	{ P("{\"type\":\"choice\",\"values\":[1,2],\"ordered\":1}"),
 	    "2:61: parameters.x.ordered: expected true or false, not a "
 	    "number" },
@@ -332,7 +332,7 @@ static const struct wrong {
 	    "2:57: parameters.x.when.y: expected at least one value" },
 	{ P("{\"type\":\"fixed\",\"value\":1,\"when\":{\"y\":[1,1]}},"
 	    "\"y\":{\"type\":\"fixed\",\"value\":1}"),
-	    "2:60: parameters.x.when.y[1]: this value stands here twice" },
+	    "2:60: parameters.x.when.y[1]: this value is given twice" },
 	{ P("{\"type\":\"fixed\",\"value\":1,\"when\":{\"y\":[1]}},"
 	    "\"y\":{\"type\":\"float\",\"min\":0,\"max\":1}"),
 	    "2:53: parameters.x.when.y: y is a float without step: nothing "
@@ -341,7 +341,7 @@ static const struct wrong {
 	    "2:53: parameters.x.when.x: x depends on itself" },
 	{ P("{\"type\":\"fixed\",\"value\":1,\"when\":{\"y\":[1]}},"
 	    "\"y\":{\"type\":\"fixed\",\"value\":1,\"when\":{\"x\":[1]}}"),
-	    "2:52: parameters.x.when: x depends on itself by way of y" },
+	    "2:52: parameters.x.when: x depends on itself through y" },
 	/* strategy, stopping, backend */
 	{ BASE ",\n\"strategy\":7}",
 	    "2:12: strategy: expected a name or an object, not a number" },
@@ -356,13 +356,14 @@ static const struct wrong {
 	{ BASE ",\n\"stopping\":[]}",
 	    "2:12: stopping: expected 1 to 64 of them" },
 	{ BASE ",\n\"stopping\":[\"median\",{\"rule\":\"none\"}]}",
-	    "2:30: stopping[1].rule: \"none\" stands alone or not at all" },
+	    "2:30: stopping[1].rule: \"none\" cannot be combined with other "
+	    "rules" },
 	{ BASE ",\n\"stopping\":[[\"median\"]]}",
 	    "2:13: stopping[0]: expected a name or an object, not an array" },
 	{ BASE ",\n\"backend\":{}}",
 	    "2:11: backend: the key \"name\" is missing" },
 	{ BASE ",\n\"backend\":[\"local\",{\"name\":\"local\"}]}",
-	    "2:28: backend[1].name: this backend stands here twice" },
+	    "2:28: backend[1].name: this backend is given twice" },
 	/* trial */
 	{ T("\"command\":\"./train\""),
 	    "2:20: trial.command: expected an array, not a string" },
@@ -372,15 +373,16 @@ static const struct wrong {
 	    "2:21: trial.command[0]: expected a program" },
 	{ T("\"command\":[\"a\",1]"),
 	    "2:25: trial.command[1]: expected a string, not a number" },
-	{ C("{lrr}"), "2:25: trial.command[1]: {lrr} is no parameter; did you "
-		      "mean \"lr\"?" },
+	{ C("{lrr}"),
+	    "2:25: trial.command[1]: {lrr} is not a parameter; did you "
+	    "mean \"lr\"?" },
 	{ C("{}"),
-	    "2:25: trial.command[1]: {} is no parameter; known: lr, "
+	    "2:25: trial.command[1]: {} is not a parameter; known: lr, "
 	    "trial, attempt, checkpoint_dir, output_dir, model_dir, batch, "
 	    "params" },
-	{ C("{chekpoint_dir}"),
-	    "2:25: trial.command[1]: {chekpoint_dir} is no parameter; did you "
-	    "mean \"checkpoint_dir\"?" },
+	{ C("{chekpoint_dir}"), "2:25: trial.command[1]: {chekpoint_dir} is "
+				"not a parameter; did you "
+				"mean \"checkpoint_dir\"?" },
 	{ C("x{params}"),
 	    "2:25: trial.command[1]: {params} must be an argument of its "
 	    "own" },
@@ -450,11 +452,11 @@ static const struct wrong {
 	    "2:33: trial.pack: expected a whole number from 2 to 4096" },
 	{ T("\"command\":[\"a\",\"{params}\"],\"pack\":2"),
 	    "2:25: trial.command[1]: {params} has no value here: with "
-	    "trial.pack the program is told of its trials on its standard "
+	    "trial.pack the program reads its trials on its standard "
 	    "input" },
 	{ T("\"command\":[\"a\",\"--x={trial}\"],\"pack\":2"),
 	    "2:25: trial.command[1]: {trial} has no value here: with "
-	    "trial.pack the program is told of its trials on its standard "
+	    "trial.pack the program reads its trials on its standard "
 	    "input" },
 	{ T("\"command\":[\"a\"],\"memory\":9,\"pack\":2"),
 	    "2:26: trial.memory: this key does not go with pack: the trials "

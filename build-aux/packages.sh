@@ -12,6 +12,7 @@ need_packages()
 	echo "installing:$missing"
 	root=
 	[ "$(id -u)" -eq 0 ] || root=sudo
+	# shellcheck disable=SC2015,SC2086 # the end of a failure; words of a list
 	$root apt-get update -q >/dev/null &&
 	    $root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y \
 	    --no-install-recommends $missing >/dev/null ||
@@ -19,6 +20,7 @@ need_packages()
 	    return 1; }
 }
 
+# shellcheck disable=SC2034 # for who sources this
 build_packages='autoconf automake gcc libc6-dev libcjson-dev
 libcurl4-openssl-dev libevent-dev libexpat1-dev libopenblas-dev libpcre2-dev
 libsqlite3-dev libssl-dev make pkg-config zlib1g-dev'

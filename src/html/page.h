@@ -103,10 +103,10 @@ struct page_column {
 };
 /*
  * The rows of a SELECT as a table, one column for each result column; nothing
- * when there are none. *n: the number of rows.
+ * when there are none. *count: the number of rows.
  */
 int page_table(struct page *, const char *sql, const struct page_column *,
-    size_t columns, size_t *n, struct err *);
+    size_t n, size_t *count, struct err *);
 /* The number that a SELECT returns; 0 without a row. */
 int page_data_count(struct page *, const char *sql, int64_t *n, struct err *);
 

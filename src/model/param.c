@@ -119,9 +119,11 @@ level_number(const struct param *p, double i)
 static double
 number_level(const struct param *p, double x)
 {
-	if (p->type == PARAM_INT)
-		return (
-		    double)(((int64_t)x - (int64_t)p->min) / (int64_t)p->step);
+	if (p->type == PARAM_INT) {
+		int64_t n = ((int64_t)x - (int64_t)p->min) / (int64_t)p->step;
+
+		return (double)n;
+	}
 	return round((x - p->min) / p->step);
 }
 

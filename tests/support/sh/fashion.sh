@@ -32,6 +32,7 @@ fashion_port() {
 rank() { # name rank ranks [option …]
 	rank_name=$1 rank_number=$2 rank_all=$3
 	shift 3
+	# shellcheck disable=SC2086 # words of a list
 	background "$rank_name-$rank_number" env RANK="$rank_number" \
 	    WORLD_SIZE="$rank_all" MASTER_PORT=$port "$mlp" $small "$@"
 }

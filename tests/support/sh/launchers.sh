@@ -49,8 +49,7 @@ none_alive() {
 keeper() { # study
 	for keeper_pid in $(grep -lz "^HPOTUNE_CHECKPOINT_DIR=$dir/$1\.d/" \
 	    /proc/[0-9]*/environ 2>/dev/null | tr -dc '0-9\n'); do
-		case $(cat "/proc/$keeper_pid/cmdline" 2>/dev/null |
-		    tr '\0' ' ') in
+		case $(tr '\0' ' ' 2>/dev/null <"/proc/$keeper_pid/cmdline") in
 		"$TOP_BUILDDIR"/hpotune-ranks\ launcher\ *)
 			echo "$keeper_pid" ;;
 		esac
@@ -105,13 +104,14 @@ this is 1' 'the other has its own'
 	is "$(cat "$1"-stop.d/trials/1/checkpoint/rank-*)" '0
 1' 'each rank has saved'
 	ok 'nothing is left of it' none_alive "$1-stop"
-	is "$(ls "$1"-*.d/trials/1/attempt-1 | grep pid)" '' 'nor in its folder'
+	is "$(find "$1"-*.d/trials/1/attempt-1 -name '*pid*')" '' 'nor in its folder'
 
 	make_study "$1-kill" "$1" run 1
 	server "$1-kill.json"
 	ok 'another trial is up' retry sql_is "$1-kill.db" \
 	    'SELECT reports FROM trials' 1
 	kill -9 "$(keeper "$1-kill")"
+	# shellcheck disable=SC2086 # words of a list
 	reap $server
 	is $? 1 'kill -9 of hpotune-ranks is the end of it'
 	ok 'of all of it' none_alive "$1-kill"

@@ -200,6 +200,7 @@ server() { # study [option …]
 reap() { # pid
 	wait "$1"
 	reap_status=$?
+	# shellcheck disable=SC2086 # words of a list
 	children=$(printf '%s\n' $children | grep -vx "$1" | tr '\n' ' ')
 	return $reap_status
 }

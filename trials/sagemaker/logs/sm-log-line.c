@@ -170,6 +170,7 @@ says_all(const struct metric_line *a, const struct metric_line *b)
 		for (k = 0; k < b->n; k++)
 			if (strcmp(a->values[i].name, b->values[k].name) == 0)
 				break;
+		/* The same bits: NaN is itself. NOLINTNEXTLINE(bugprone-*) */
 		if (k == b->n || memcmp(&a->values[i].value,
 				     &b->values[k].value, sizeof(double)) != 0)
 			return false;

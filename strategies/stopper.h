@@ -55,7 +55,6 @@ struct stopper {
 	const char *about;
 	const char *source;
 	const struct option *options;
-	bool wants_curves;
 
 	int (*open)(void **state, const struct option_value *,
 	    const struct stopper_env *, struct err *);
@@ -108,7 +107,6 @@ int stop_rule_set_add(struct stop_rule_set *, const struct stopper *,
     const struct option_value *, const struct stopper_env *, bool veto,
     struct err *);
 void stop_rule_set_free(struct stop_rule_set *);
-bool stop_rule_set_wants_curves(const struct stop_rule_set *);
 void stop_rule_set_observe(struct stop_rule_set *, const struct history *,
     int64_t trial, int64_t step);
 void stop_rule_set_ended(

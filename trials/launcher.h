@@ -385,8 +385,6 @@ struct launcher {
 	void (*close)(void *ctx);
 	/* Number of attempts that can run at once. */
 	int (*slots)(void *ctx);
-	/* Write the name of a slot ("cpu", "gpu 0") into buf of n bytes. */
-	void (*slot_name)(void *ctx, int slot, char *buf, size_t n);
 	/*
 	 * Whether an attempt could start in this free slot now (its GPU may be
 	 * out of service).  If not, why gets the reason, one clause of at most

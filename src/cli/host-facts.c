@@ -1,4 +1,4 @@
-/* Properties of this machine, from the kernel and the driver. */
+/* Properties of this machine, from the kernel. */
 
 #include <sched.h>
 #include <stdio.h>
@@ -6,12 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "src/base/err.h"
 #include "src/cli/host-facts.h"
-#include "trials/gpu/gpu-snapshot.h"
-
-/* A driver may have to initialize many GPUs. */
-enum { GPUS_MS = 30 * 1000 };
 
 int
 host_facts_cores(void)
@@ -24,22 +19,6 @@ host_facts_cores(void)
 	else
 		n = (int)sysconf(_SC_NPROCESSORS_ONLN);
 	return n > 0 ? n : 1;
-}
-
-int
-host_facts_gpus(void)
-{
-	struct err e = ERR_INIT;
-	struct gpu_snapshot look;
-	int n = 0;
-	size_t i;
-
-	if (gpu_query(&look, GPUS_MS, &e) != 0)
-		return 0;
-	for (i = 0; i < look.n; i++)
-		n += !look.gpus[i].lost;
-	gpu_snapshot_free(&look);
-	return n;
 }
 
 bool

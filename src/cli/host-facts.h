@@ -9,8 +9,6 @@
 
 /* Processors this process may use. */
 int host_facts_cores(void);
-/* GPUs, or MIG slices, that the driver lists and that are not lost. */
-int host_facts_gpus(void);
 /* The first line of a file, without its newline; false on an error. */
 bool host_facts_line(const char *path, char *buf, size_t n);
 /* The number in a file; -1 on an error. */

@@ -53,17 +53,6 @@ stop_rule_set_free(struct stop_rule_set *set)
 	free(set);
 }
 
-bool
-stop_rule_set_wants_curves(const struct stop_rule_set *set)
-{
-	size_t i;
-
-	for (i = 0; i < set->n; i++)
-		if (set->members[i].rule->wants_curves)
-			return true;
-	return false;
-}
-
 void
 stop_rule_set_observe(struct stop_rule_set *set, const struct history *h,
     int64_t trial, int64_t step)

@@ -184,15 +184,3 @@ tpe_normal_between_quantile(double q, double a, double b)
 	}
 	return x < a ? a : x > b ? b : x;
 }
-
-double
-tpe_normal_cut_log_density(
-    double x, double mu, double sigma, double low, double high)
-{
-	double y = (x - mu) / sigma;
-
-	if (x < low || x > high)
-		return -INFINITY;
-	return -0.5 * y * y - LOG_SQRT_2PI - log(sigma) -
-	       tpe_normal_log_between((low - mu) / sigma, (high - mu) / sigma);
-}

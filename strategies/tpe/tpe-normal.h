@@ -21,8 +21,5 @@ double tpe_normal_quantile(double p);
  * and b is.
  */
 double tpe_normal_between_quantile(double q, double a, double b);
-/* ln of the density at x of the normal around mu truncated to [low, high]. */
-double tpe_normal_cut_log_density(
-    double x, double mu, double sigma, double low, double high);
 
 #endif /* HPOTUNE_TPE_NORMAL_H */

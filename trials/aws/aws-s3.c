@@ -224,31 +224,3 @@ aws_s3_more(struct aws_call *c)
 	query_next(c, c->found.token);
 	return true;
 }
-
-int
-aws_s3_uri_split(const char *uri, char **bucket, char **prefix, struct err *e)
-{
-	static const char scheme[] = "s3://";
-	const char *at, *slash;
-	size_t n;
-
-	if (strncmp(uri, scheme, sizeof scheme - 1) != 0)
-		return err_set(e, ERR_USAGE,
-		    "expected s3://BUCKET/PREFIX, not \"%s\"", uri);
-	at = uri + sizeof scheme - 1;
-	slash = strchrnul(at, '/');
-	*bucket = xstrndup(at, (size_t)(slash - at));
-	if (!bucket_is_good(*bucket)) {
-		(void)err_set(e, ERR_USAGE,
-		    "\"%s\" is not the name of a bucket", *bucket);
-		free(*bucket);
-		return -1;
-	}
-	while (*slash == '/')
-		slash++;
-	n = strlen(slash);
-	while (n > 0 && slash[n - 1] == '/')
-		n--;
-	*prefix = xstrndup(slash, n);
-	return 0;
-}

@@ -313,12 +313,6 @@ aws_client_region_other(const struct aws *aws)
 	return aws_config_region_other(aws->config);
 }
 
-const struct aws_config *
-aws_config_of(const struct aws *aws)
-{
-	return aws->config;
-}
-
 const char *
 aws_source(const struct aws *aws)
 {

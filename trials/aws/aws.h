@@ -39,7 +39,6 @@ const char *aws_client_region(const struct aws *);
  * AWS_DEFAULT_REGION if it differs from AWS_REGION, which is used; else NULL.
  */
 const char *aws_client_region_other(const struct aws *);
-const struct aws_config *aws_config_of(const struct aws *);
 const char *aws_source(const struct aws *); /* source of the keys, for doctor */
 /* Seconds since 1970 by AWS's clock, as far as it is known. */
 int64_t aws_now_s(const struct aws *);

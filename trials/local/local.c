@@ -436,17 +436,6 @@ local_slots(void *ctx)
 }
 
 static void
-local_name(void *ctx, int slot, char *text, size_t n)
-{
-	const struct local *l = ctx;
-
-	/* The GPUs are chosen when the slot is used. */
-	(void)slot;
-	(void)snprintf(
-	    text, n, "%s", local_gpu_capacity(l) < 0 ? "cpu" : "gpu");
-}
-
-static void
 local_stop(void *ctx, int64_t trial, int attempt, bool now)
 {
 	struct local_attempt *a = local_find(ctx, trial, attempt);
@@ -480,7 +469,6 @@ const struct launcher launcher_local = {
 	.open = local_open,
 	.close = local_close,
 	.slots = local_slots,
-	.slot_name = local_name,
 	.ready = local_gpu_ready,
 	.take = local_gpu_take,
 	.start = local_start,

@@ -168,13 +168,6 @@ pretend_slots(void *ctx)
 	return p->slots;
 }
 
-static void
-pretend_slot_name(void *ctx, int slot, char *buf, size_t n)
-{
-	(void)ctx;
-	(void)snprintf(buf, n, "pretend %d", slot);
-}
-
 static struct pretend_watch *
 watch_find(struct pretend *p, int64_t trial, int attempt)
 {
@@ -326,7 +319,6 @@ const struct launcher launcher_pretend = {
 	.open = open_own,
 	.close = pretend_close,
 	.slots = pretend_slots,
-	.slot_name = pretend_slot_name,
 	.start = pretend_start,
 	.stop = pretend_stop,
 	.adopt = pretend_adopt,

@@ -53,13 +53,6 @@ slots(void *ctx)
 	return sm->slots;
 }
 
-static void
-slot_name(void *ctx, int slot, char *buf, size_t n)
-{
-	(void)ctx;
-	(void)snprintf(buf, n, "job %d", slot);
-}
-
 static struct sm_attempt *
 attempt_add(struct sm *sm, const struct launch_spec *spec)
 {
@@ -290,7 +283,6 @@ const struct launcher launcher_sagemaker = {
 	.open = sm_open,
 	.close = sm_close,
 	.slots = slots,
-	.slot_name = slot_name,
 	.start = start,
 	.stop = stop,
 	.stops_pending = stops_pending,

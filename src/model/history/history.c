@@ -258,12 +258,6 @@ history_retry(struct history *h, int64_t trial)
 }
 
 bool
-history_maximize(const struct history *h)
-{
-	return h->maximize;
-}
-
-bool
 history_goal(const struct history *h, size_t i)
 {
 	assert(i < h->n_objectives);

@@ -94,7 +94,6 @@ void history_end(
 /* The trial will run again: pending once more, its curve is kept. */
 void history_retry(struct history *, int64_t trial);
 
-bool history_maximize(const struct history *);
 /* Whether objective i is maximized. */
 bool history_goal(const struct history *, size_t i);
 /*

@@ -100,7 +100,6 @@ const struct stopper stopper_curve = {
 	.about = "its learning curve will hardly beat the best",
 	.source = "Domhan et al. 2015, with a bank of shapes",
 	.options = curve_options,
-	.wants_curves = true,
 	.open = curve_open,
 	.close = extrapolate_engine_close,
 	.observe = extrapolate_engine_observe,

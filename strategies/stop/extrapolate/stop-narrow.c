@@ -215,7 +215,6 @@ const struct stopper stopper_narrow = {
 	.about = "behind a share that narrows, and without a chance to win",
 	.source = NULL,
 	.options = narrow_options,
-	.wants_curves = true,
 	.open = narrow_open,
 	.close = extrapolate_engine_close,
 	.observe = extrapolate_engine_observe,

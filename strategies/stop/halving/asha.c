@@ -61,7 +61,6 @@ const struct stopper stopper_asha = {
 	.about = "not among the best share at steps that grow by a factor",
 	.source = "Li et al. 2020, as Optuna's SuccessiveHalvingPruner",
 	.options = asha_options,
-	.wants_curves = true,
 	.open = asha_open,
 	.close = halving_engine_close,
 	.observe = halving_engine_observe,

@@ -150,7 +150,6 @@ const struct stopper stopper_hyperband = {
 	.about = "asha in brackets of trials that are judged from later on",
 	.source = "Li et al. 2018, as Optuna's HyperbandPruner",
 	.options = hyperband_options,
-	.wants_curves = true,
 	.open = hyperband_open,
 	.close = halving_engine_close,
 	.observe = halving_engine_observe,

@@ -160,7 +160,6 @@ const struct stopper stopper_katib = {
 		 "first reports",
 	.source = "Katib, medianstop",
 	.options = katib_options,
-	.wants_curves = true,
 	.open = katib_open,
 	.close = katib_close,
 	.observe = katib_observe,

@@ -34,7 +34,6 @@ median_options_guards(struct median_rule *, const struct stop_options_reader *);
 		.about = words,                                               \
 		.source = from,                                               \
 		.options = table,                                             \
-		.wants_curves = true,                                         \
 		.open = open_##symbol,                                        \
 		.close = median_engine_close,                                 \
 		.observe = median_engine_observe,                             \

@@ -6,12 +6,6 @@
 #include "src/base/mem.h"
 #include "strategies/stop/median/order-window.h"
 
-int64_t
-order_window_count(const struct order_window *w)
-{
-	return w->below + (int64_t)w->n + w->above;
-}
-
 /* First index whose number is not less than v. */
 static size_t
 order_window_find(const struct order_window *w, double v)

@@ -17,8 +17,6 @@ struct order_window {
 	int64_t below, above; /* numbers outside, per side */
 };
 
-/* Number of values. */
-int64_t order_window_count(const struct order_window *);
 /* False: the window is empty and must be filled again. */
 bool order_window_add(struct order_window *, double);
 bool order_window_remove(struct order_window *, double);

@@ -119,13 +119,6 @@ fake_launcher_slots(void *ctx)
 	return ((struct fake_launcher *)ctx)->slots;
 }
 
-static void
-fake_launcher_slot_name(void *ctx, int slot, char *buf, size_t n)
-{
-	(void)ctx;
-	(void)snprintf(buf, n, "far %d", slot);
-}
-
 static char *
 joined(char *const *list)
 {
@@ -227,7 +220,6 @@ const struct launcher launcher_far = {
 	.open = fake_launcher_open,
 	.close = fake_launcher_close,
 	.slots = fake_launcher_slots,
-	.slot_name = fake_launcher_slot_name,
 	.start = fake_launcher_start,
 	.stop = fake_launcher_stop,
 	.stops_pending = fake_launcher_pending,
@@ -243,7 +235,6 @@ const struct launcher launcher_near = {
 	.open = near_open,
 	.close = fake_launcher_close,
 	.slots = fake_launcher_slots,
-	.slot_name = fake_launcher_slot_name,
 	.start = fake_launcher_start,
 	.stop = fake_launcher_stop,
 	.adopt = fake_launcher_look,

@@ -351,39 +351,6 @@ test_whoami(void)
 	aws_rig_close(&rig);
 }
 
-static void
-is_split(const char *uri, const char *bucket, const char *prefix)
-{
-	struct err e = ERR_INIT;
-	char *b = NULL, *p = NULL;
-
-	if (bucket == NULL) {
-		ok(aws_s3_uri_split(uri, &b, &p, &e) == -1 && e.text[0] != '\0',
-		    "%s: %s", uri, e.text);
-		return;
-	}
-	ok(aws_s3_uri_split(uri, &b, &p, &e) == 0 && strcmp(b, bucket) == 0 &&
-		strcmp(p, prefix) == 0,
-	    "%s", uri);
-	free(b);
-	free(p);
-}
-
-static void
-test_uris(void)
-{
-	is_split("s3://bucket/some/prefix/", "bucket", "some/prefix");
-	is_split("s3://bucket//some/prefix//", "bucket", "some/prefix");
-	is_split("s3://bucket", "bucket", "");
-	is_split("s3://bucket/", "bucket", "");
-	is_split("s3://my.bucket/a", "my.bucket", "a");
-	is_split("s3:///a", NULL, NULL);
-	is_split("s3://b@d:80/a", NULL, NULL);
-	is_split("s3://", NULL, NULL);
-	is_split("https://bucket/a", NULL, NULL);
-	is_split("", NULL, NULL);
-}
-
 int
 main(void)
 {
@@ -394,6 +361,5 @@ main(void)
 	test_list();
 	test_list_nonsense();
 	test_whoami();
-	test_uris();
 	return done_testing();
 }

@@ -384,8 +384,6 @@ test_sets(void)
 	double v[] = { NAN, NAN, NAN, NAN };
 	struct err e = ERR_INIT;
 
-	ok(stop_rule_set_wants_curves(b.set), "a rule wants curves");
-	ok(!stop_rule_set_wants_curves(none.set), "none does not");
 	run(&none, 1, v, 4, "....", "none stops nobody");
 	bench_rule(&b, "patience", "{\"steps\":2}", &env, false, &e);
 	bench_feed(&b, 1, 0, 1);

@@ -1,8 +1,8 @@
 /*
  * Numeric kernels behind one table of functions, with one implementation for
- * the CPU and one for the GPU.  In each folder NAME.c is the definition and
- * NAME.cu the CUDA version (of gp-top.c and gp-predict.c likewise);
- * tests/unit/kernels/t_twins.c compares the two.
+ * the CPU and, where that saves time (README.md), one for the GPU.  NAME.c is
+ * the definition and NAME.cu beside it the CUDA version; tests/unit/kernels/t_twins.c compares
+ * the two.
  *
  * Arrays are of double, matrices row-major.  Kernels include nothing of the
  * model (spaces, histories, studies).  A function that a backend lacks is NULL:
@@ -175,15 +175,6 @@ struct kernels {
 	void (*bank_guess)(void *dev, const struct curve_bank *,
 	    const double *y, size_t n, double temper, double threshold,
 	    struct curve_guess *);
-	/*
-	 * The same for m curves: rows of y (m x slots), of each the first n[i]
-	 * values, and m thresholds.  The stopping rules use bank_guess, with
-	 * one curve at a time, on the CPU; a GPU pays off for thousands of
-	 * curves, which only tests use so far.
-	 */
-	void (*bank_guesses)(void *dev, const struct curve_bank *,
-	    const double *y, const size_t *n, size_t m, double temper,
-	    const double *threshold, struct curve_guess *);
 
 	/*
 	 * ln of the density at m points (m x d); more (m x n) is added per
@@ -193,8 +184,7 @@ struct kernels {
 	    const double *more, size_t m, double *out);
 
 	/*
-	 * Evaluate each policy on each study: n x studies.n scores.  All
-	 * backends give equal results.
+	 * Evaluate each policy on each study: n x studies.n scores.
 	 */
 	void (*replay)(void *dev, const struct replay_curves *,
 	    const struct replay_policy *, size_t n,

@@ -42,8 +42,8 @@ struct cuda_libs {
 #undef CUDA_MEMBER
 
 /*
- * Memory on the device that grows on demand and is kept until a process or a
- * bank is freed.
+ * Memory on the device that grows on demand and is kept until a process is
+ * freed.
  */
 enum cuda_buffer {
 	CUDA_BUFFER_MATRIX, /* covariances, factors */
@@ -133,15 +133,6 @@ void cuda_gp_slope(void *dev, const struct gp *, const double *x, size_t m,
     double *mean, double *variance, double *d_mean, double *d_variance);
 size_t cuda_gp_top(void *dev, const struct gp *, const double *x, size_t m,
     double best, size_t k, size_t *index, double *score, struct gp_sweep *);
-void cuda_curve_bank_free(void *dev, struct curve_bank *);
-void cuda_curve_bank_guesses(void *dev, const struct curve_bank *,
-    const double *y, const size_t *n, size_t m, double temper,
-    const double *threshold, struct curve_guess *);
-void cuda_mix_density(void *dev, const struct mix *, const double *x,
-    const double *more, size_t m, double *out);
-void cuda_replay_policies(void *dev, const struct replay_curves *,
-    const struct replay_policy *, size_t n, const struct replay_studies *,
-    struct replay_score *);
 }
 
 #endif /* HPOTUNE_CUDA_H */

@@ -1,6 +1,6 @@
 /*
- * Shared by the learning-curve bank and its CUDA version: the shapes, and the
- * formulas of one cell (a shape and a noise level) and of the mixture of cells.
+ * The learning-curve bank: its shapes, and the formulas of one cell (a shape
+ * and a noise level) and of the mixture of cells.
  */
 
 #ifndef HPOTUNE_CURVE_BANK_FORMULAS_H

@@ -226,25 +226,13 @@ cells_mix(const struct curve_bank_cell *cells, size_t n, double threshold,
 }
 
 void
-curve_bank_guesses(void *dev, const struct curve_bank *b, const double *y,
-    const size_t *n, size_t m, double temper, const double *threshold,
-    struct curve_guess *out)
-{
-	struct curve_bank_cell cells[CURVE_BANK_SHAPES * CURVE_BANK_NOISES];
-	struct sums t;
-	size_t i, count;
-
-	(void)dev;
-	for (i = 0; i < m; i++) {
-		sums_take(&t, b, y + i * b->slots, n[i]);
-		count = cells_solve(b, &t, temper, cells);
-		cells_mix(cells, count, threshold[i], &out[i]);
-	}
-}
-
-void
 curve_bank_guess(void *dev, const struct curve_bank *b, const double *y,
     size_t n, double temper, double threshold, struct curve_guess *out)
 {
-	curve_bank_guesses(dev, b, y, &n, 1, temper, &threshold, out);
+	struct curve_bank_cell cells[CURVE_BANK_SHAPES * CURVE_BANK_NOISES];
+	struct sums t;
+
+	(void)dev;
+	sums_take(&t, b, y, n);
+	cells_mix(cells, cells_solve(b, &t, temper, cells), threshold, out);
 }

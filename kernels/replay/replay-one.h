@@ -1,7 +1,7 @@
 /*
  * One study under one policy of the median family, step by step as the server
- * would run it.  Shared by replay-policies.c and its CUDA version: no sums, and
- * the same rounding, so that both decide equally.
+ * would run it.  Its callers compile it without fused multiplications
+ * (replay-policies.c), so that every processor decides the same.
  *
  * Must follow strategies/stop/median/median-engine.c.
  */
@@ -36,17 +36,6 @@ struct replay_one {
 
 /* Number of int32_t that a study needs. */
 #define ONE_ROOM(trials, workers, slots) (2 * (trials) + (workers) + (slots))
-
-/* A product that compilers do not fuse with an addition. */
-KERNEL_INLINE double
-one_times(double a, double b)
-{
-#ifdef __CUDA_ARCH__
-	return __dmul_rn(a, b);
-#else
-	return a * b;
-#endif
-}
 
 KERNEL_INLINE size_t
 one_start(const struct replay_one *o, size_t trial)
@@ -132,7 +121,7 @@ one_is_worse(const struct replay_one *o, size_t trial, size_t i, double own)
 		return 0;
 	if (!isfinite(own))
 		return 1;
-	h = one_times((double)(n - 1), o->policy.share);
+	h = (double)(n - 1) * o->policy.share;
 	first = (int64_t)h;
 	share = h - floor(h);
 	second = first + 1 < n ? first + 1 : first;
@@ -140,7 +129,7 @@ one_is_worse(const struct replay_one *o, size_t trial, size_t i, double own)
 	b = one_rank(row, second, skip);
 	if (a == b)
 		return own > a;
-	return own > one_times(a, 1 - share) + one_times(b, share);
+	return own > a * (1 - share) + b * share;
 }
 
 /* Whether report i is too late for a stop to save steps. */

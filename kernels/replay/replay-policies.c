@@ -15,8 +15,12 @@
 #include "kernels/replay/replay-one.h"
 #include "kernels/replay/replay-policies.h"
 
-void
-replay_report_values(const struct replay_curves *c, double *stands)
+/*
+ * What stands for each curve at each report: REPLAY_VALUES times as many
+ * numbers as there are reports.
+ */
+static void
+report_values(const struct replay_curves *c, double *stands)
 {
 	size_t all = c->start[c->n], i, k, used;
 	double sum, low;
@@ -63,8 +67,12 @@ steps_below(const int64_t *steps, size_t n, int64_t step)
 	return lo;
 }
 
-size_t
-replay_slots(const struct replay_curves *c, int32_t *slot)
+/*
+ * Which of all different steps, in order, each report is at; how many there
+ * are.
+ */
+static size_t
+slots_number(const struct replay_curves *c, int32_t *slot)
 {
 	size_t all = c->start[c->n], n = 0, i;
 	int64_t *steps = reallocarray(NULL, all + 1, sizeof *steps);
@@ -109,8 +117,8 @@ replay_policies(void *dev, const struct replay_curves *c,
 		.workers = s->workers };
 
 	(void)dev;
-	replay_report_values(c, stands);
-	one.slots = replay_slots(c, slot);
+	report_values(c, stands);
+	one.slots = slots_number(c, slot);
 	row = kernel_alloc(one.slots, s->trials);
 	room = places_alloc(ONE_ROOM(s->trials, s->workers, one.slots));
 	for (i = 0; i < n; i++) {

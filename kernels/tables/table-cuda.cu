@@ -111,9 +111,5 @@ kernels_cuda(char *why, size_t n)
 	c->table.gp_slope = cuda_gp_slope;
 	c->table.gp_pend = cuda_gp_pend;
 	c->table.gp_top = cuda_gp_top;
-	c->table.bank_free = cuda_curve_bank_free;
-	c->table.bank_guesses = cuda_curve_bank_guesses;
-	c->table.mix_density = cuda_mix_density;
-	c->table.replay = cuda_replay_policies;
 	return &c->table;
 }

@@ -13,7 +13,6 @@ kernels_plain(void)
 		.bank_new = curve_bank_new,
 		.bank_free = curve_bank_free,
 		.bank_guess = curve_bank_guess,
-		.bank_guesses = curve_bank_guesses,
 		.mix_density = mix_density,
 		.replay = replay_policies,
 	};

@@ -308,40 +308,10 @@ test_odd(void)
 	is_int(bad, 0, "zigzags and curves of 2 or 1000 slots have an answer");
 }
 
-/* Many at once are each as alone, whatever is beside them and behind them. */
-static void
-test_many(void)
-{
-	enum { M = 60 };
-	struct curve_bank *b = k->bank_new(k->dev, SLOTS);
-	double y[M * SLOTS], threshold[M];
-	struct curve_guess out[M], one;
-	size_t n[M], i;
-	struct rng r;
-	int bad = 0;
-
-	rng_init(&r, 4, 1);
-	for (i = 0; i < M; i++) {
-		draw(&r, y + i * SLOTS, SLOTS, 0.02);
-		n[i] = i < M - 1 ? rng_below(&r, SLOTS + 1) : 3;
-		threshold[i] = rng_uniform(&r);
-	}
-	k->bank_guesses(k->dev, b, y, n, M, 0.5, threshold, out);
-	for (i = 0; i < M; i++) {
-		one = guess(b, y + i * SLOTS, n[i], 0.5, threshold[i]);
-		bad += one.p != out[i].p || one.mean != out[i].mean ||
-		       one.sd != out[i].sd;
-	}
-	is_int(bad, 0, "many curves at once have the answers of each alone");
-	k->bank_guesses(k->dev, b, NULL, NULL, 0, 0.5, NULL, NULL);
-	k->bank_free(k->dev, b);
-}
-
 int
 main(void)
 {
 	k = kernels_plain();
-	test_many();
 	test_brute();
 	test_calibration();
 	test_threshold();

@@ -14,7 +14,6 @@
 #include "src/base/mem.h"
 #include "src/base/rng.h"
 #include "tests/support/gp-reference.h"
-#include "tests/support/curve-reference.h"
 #include "tests/support/tap.h"
 
 /* What tests/support/fake-driver/fake-cuda-host.cc lets fail. */
@@ -228,167 +227,6 @@ twin_trying(void)
 	gp_reference_free(&p);
 }
 
-static void
-twin_mix(size_t n, size_t d, size_t m, bool with_more)
-{
-	double *base = xcalloc(n, sizeof *base), *x = xcalloc(m * d, sizeof *x);
-	double *rows = xcalloc(2 * n * d, sizeof *rows), *a, *b;
-	double *more = xcalloc(m * n, sizeof *more);
-	const double **mu = xcalloc(2 * d, sizeof *mu);
-	struct mix mix = { d, n, base, mu, mu + d };
-	struct rng rng;
-	size_t i;
-
-	rng_init(&rng, 6, n);
-	for (i = 0; i < n; i++)
-		base[i] = i % 7 == 3 ? -INFINITY : rng_normal(&rng);
-	for (i = 0; i < m * n; i++)
-		more[i] = -rng_uniform(&rng);
-	for (i = 0; i < m * d; i++)
-		x[i] = rng_uniform(&rng);
-	for (i = 0; i < 2 * d * n; i++)
-		rows[i] =
-		    i < d * n ? rng_uniform(&rng) : 1 + 30 * rng_uniform(&rng);
-	for (i = 0; i < 2 * d; i++)
-		mu[i] = rows + i * n;
-	a = xcalloc(2 * m, sizeof *a);
-	b = a + m;
-	cpu->mix_density(cpu->dev, &mix, x, with_more ? more : NULL, m, a);
-	gpu->mix_density(gpu->dev, &mix, x, with_more ? more : NULL, m, b);
-	close_to(apart(a, b, m), 1e-13, "densities of a mixture", n);
-	free(base);
-	free(rows);
-	free(more);
-	free(mu);
-	free(x);
-	free(a);
-}
-
-/* Sums are the same; exp, log and erfc differ in their last places. */
-static void
-twin_bank(size_t slots, size_t m)
-{
-	struct curve_reference c;
-
-	curve_reference_make(&c, slots, m);
-	close_to(curve_reference_difference(&c, cpu, gpu), 1e-11,
-	    "guesses of a bank", slots);
-	curve_reference_free(&c);
-}
-
-enum { CURVES = 30, REPORTS = 18, POLICIES = 200, STUDIES = 5, DRAWN = 25 };
-
-/* Recorded curves and what is tried on them. */
-struct recorded {
-	size_t start[CURVES + 1], order[STUDIES * DRAWN];
-	int64_t step[CURVES * REPORTS];
-	double value[CURVES * REPORTS];
-	struct replay_curves curves;
-	struct replay_studies studies;
-	struct replay_policy policies[POLICIES];
-	struct replay_score a[POLICIES * STUDIES], b[POLICIES * STUDIES];
-};
-
-static struct replay_policy
-policy_random(struct rng *rng)
-{
-	return (struct replay_policy){ .own = rng_below(rng, REPLAY_VALUES),
-		.reference = rng_below(rng, REPLAY_VALUES),
-		.completed = rng_below(rng, 2) == 0,
-		.guard = rng_below(rng, 2) == 0,
-		.share = rng_uniform(rng),
-		.min_trials = 1 + (int64_t)rng_below(rng, 8),
-		.interval = 1 + (int64_t)rng_below(rng, 3),
-		.diverged_after = (int64_t)rng_below(rng, 4),
-		.warmup_steps = (int64_t)rng_below(rng, 12),
-		.warmup_reports = (int64_t)rng_below(rng, 6) };
-}
-
-static void
-curves_random(struct recorded *r, struct rng *rng, bool odd)
-{
-	size_t i, k, n, at = 0;
-	double level, slope;
-
-	for (i = 0; i < CURVES; i++) {
-		level = rng_normal(rng);
-		slope = 0.1 * rng_normal(rng);
-		n = odd ? (size_t)rng_below(rng, REPORTS) : REPORTS;
-		r->start[i] = at;
-		for (k = 0; k < n; k++, at++) {
-			r->step[at] =
-			    (int64_t)(odd ? 2 * k + rng_below(rng, 2) : k);
-			r->value[at] =
-			    odd && rng_below(rng, 9) == 0
-				? NAN
-				: round(4 * (level + slope * (double)k));
-		}
-	}
-	r->start[CURVES] = at;
-	r->curves = (struct replay_curves){ CURVES, r->start, r->step, r->value,
-		REPORTS, odd, 0 };
-}
-
-/* As many different scores as there are, or -1 when the twin has others. */
-static int
-twin_scores(const struct kernels *other, struct recorded *r, bool odd)
-{
-	struct rng rng;
-	size_t i, k;
-	int n = 0;
-
-	rng_init(&rng, 7, odd);
-	curves_random(r, &rng, odd);
-	for (i = 0; i < POLICIES; i++)
-		r->policies[i] = policy_random(&rng);
-	for (i = 0; i < STUDIES; i++)
-		for (k = 0; k < DRAWN; k++)
-			r->order[i * DRAWN + k] =
-			    (7 * i + (i + 1) * k) % CURVES;
-	r->studies = (struct replay_studies){ STUDIES, DRAWN, r->order, 4 };
-	cpu->replay(
-	    cpu->dev, &r->curves, r->policies, POLICIES, &r->studies, r->a);
-	other->replay(
-	    other->dev, &r->curves, r->policies, POLICIES, &r->studies, r->b);
-	for (i = 0; i < POLICIES * STUDIES; i++) {
-		if (r->a[i].skipped != r->b[i].skipped ||
-		    r->a[i].stopped != r->b[i].stopped ||
-		    r->a[i].killed != r->b[i].killed ||
-		    (r->a[i].found != r->b[i].found &&
-			!(isnan(r->a[i].found) && isnan(r->b[i].found))))
-			return -1;
-		n += i > 0 && r->a[i].skipped != r->a[i - 1].skipped;
-	}
-	return n;
-}
-
-static void
-twin_replay(void)
-{
-	struct recorded *r = xcalloc(1, sizeof *r);
-
-	ok(twin_scores(gpu, r, false) > POLICIES, "policies on curves");
-	ok(twin_scores(gpu, r, true) > POLICIES, "policies on odd curves");
-	free(r);
-}
-
-/* Policies after so many allocations. */
-static bool
-scores_after_failure(long works)
-{
-	struct recorded *r = xcalloc(1, sizeof *r);
-	char why[256];
-	bool good;
-
-	cuda_fake_left = -1;
-	free(gpu->dev);
-	gpu = gpu_open(why, sizeof why);
-	cuda_fake_left = works;
-	good = twin_scores(gpu, r, true) > 0;
-	free(r);
-	return good;
-}
-
 static bool
 same_after_failure(const struct gp_reference *p, long works)
 {
@@ -416,27 +254,12 @@ same_after_failure(const struct gp_reference *p, long works)
 	return good;
 }
 
-/* The same for the bank, whose answers need five rooms. */
-static bool
-guesses_after_failure(const struct curve_reference *c, long works)
-{
-	char why[256];
-
-	cuda_fake_left = -1;
-	free(gpu->dev);
-	gpu = gpu_open(why, sizeof why);
-	cuda_fake_left = works;
-	return curve_reference_difference(c, cpu, gpu) <= 1e-11 &&
-	       strcmp(gpu->name, works < 5 ? "cpu" : "cuda") == 0;
-}
-
 /* Memory runs out at every place there is. */
 static void
 twin_failing(void)
 {
 	struct gp_reference p;
 	struct rng rng;
-	struct curve_reference c;
 	bool good = true;
 	long works;
 
@@ -446,17 +269,10 @@ twin_failing(void)
 	gp_reference_make(&p, &rng, 20, 2, 0, 1e-6);
 	for (works = 0; works < 40; works++)
 		good = good && same_after_failure(&p, works);
-	for (works = 0; works < 9; works++)
-		good = good && scores_after_failure(works);
 	ok(good, "a device without memory is replaced by the CPU");
 	(void)same_after_failure(&p, 7);
 	is_str(gpu->name, "cpu", "… which the name says");
 	gp_reference_free(&p);
-	curve_reference_make(&c, 12, 40);
-	for (works = 0, good = true; works < 7; works++)
-		good = good && guesses_after_failure(&c, works);
-	ok(good, "so is one that has too little for a bank");
-	curve_reference_free(&c);
 }
 
 int
@@ -477,14 +293,6 @@ main(void)
 	twin_all(130, 5, 2, 0, 4);
 	twin_all(300, 12, 3, 40, 5);
 	twin_all(600, 4, 0, 0, 6);
-	twin_mix(64, 2, 5, true);
-	twin_mix(192, 5, 17000, false);
-	twin_mix(640, 9, 300, true);
-	twin_bank(2, 1);
-	twin_bank(40, 500);
-	twin_bank(9, 9000);
-	twin_bank(700, 130);
-	twin_replay();
 	twin_trying();
 	twin_failing();
 	free(gpu->dev);

@@ -1,8 +1,8 @@
 /*
  * Numeric kernels behind one table of functions, with one implementation for
  * the CPU and, where that saves time (README.md), one for the GPU.  NAME.c is
- * the definition and NAME.cu beside it the CUDA version; tests/unit/kernels/t_twins.c compares
- * the two.
+ * the definition and NAME.cu beside it the CUDA version;
+ * tests/unit/kernels/t_twins.c compares the two.
  *
  * Arrays are of double, matrices row-major.  Kernels include nothing of the
  * model (spaces, histories, studies).  A function that a backend lacks is NULL:

@@ -21,6 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "src/model/gpu.h"
 #include "src/model/trial.h"
 
 struct buf;
@@ -50,15 +51,6 @@ struct launch_past {
 	int capacity;
 };
 
-/* GPU use of an attempt so far; NAN = unknown. */
-struct launch_usage {
-	int gpus; /* number of GPUs; 0 = none */
-	double energy; /* joules */
-	double memory; /* peak bytes, summed over its GPUs */
-	double busy; /* GPU seconds with load */
-	double seen; /* GPU seconds that were measured */
-};
-
 /* One attempt.  Everything is borrowed until the call returns. */
 struct launch_spec {
 	int64_t trial;
@@ -82,21 +74,9 @@ struct launch_spec {
 	const char *from_dir; /* trial_dir of that trial; NULL = none */
 	struct launch_past past;
 	struct launch_cursor cursor; /* adopt only */
-	struct launch_usage usage; /* adopt only: the recorded use */
+	struct gpu_usage usage; /* adopt only: the recorded use */
 	bool up; /* adopt only: LAUNCH_UP is recorded */
 	bool stopping; /* adopt only: a stop was requested */
-};
-
-/* A GPU of this machine, for the view gpus.  Numbers: -1 = unknown. */
-struct launch_gpu {
-	int index;
-	const char *uuid, *name;
-	const char *state, *why; /* one word; one clause or "" */
-	const char *owner; /* owner, if not one of our trials; else "" */
-	int trials; /* number of our trials on it */
-	int64_t memory, used; /* bytes */
-	int temperature, utilization;
-	double power; /* watts */
 };
 
 /*
@@ -206,8 +186,8 @@ struct launch_event {
 		struct {
 			const char *model, *output; /* URIs */
 		} left;
-		struct launch_usage usage;
-		struct launch_gpu gpu;
+		struct gpu_usage usage;
+		struct gpu_status gpu;
 		struct launch_exit exit;
 		struct {
 			const char *why;
@@ -251,7 +231,7 @@ struct launch_env {
 	int64_t patience_ms; /* doctor: limit of each query, milliseconds */
 	struct launch_times times; /* measured by earlier servers */
 	/* GPUs out of service when the last server ended: uuid and why. */
-	const struct launch_gpu *out;
+	const struct gpu_status *out;
 	size_t n_out;
 	launch_cb *event; /* called only inside collect */
 	void *arg;

@@ -112,7 +112,7 @@ store_attempt_get(struct store *s, int64_t trial, int attempt,
 }
 
 static void
-bind_usage(sqlite3_stmt *st, const struct store_usage *u)
+bind_usage(sqlite3_stmt *st, const struct gpu_usage *u)
 {
 	bool any = u->gpus > 0;
 

@@ -15,7 +15,8 @@ bind_text(sqlite3_stmt *st, int i, const char *s)
 }
 
 int
-store_gpu_put(struct store *s, const struct store_gpu *g, struct err *e)
+store_gpu_put(
+    struct store *s, const struct gpu_status *g, int64_t time_us, struct err *e)
 {
 	sqlite3_stmt *st = stmt_get(s, STMT_GPU_PUT, e);
 
@@ -33,7 +34,7 @@ store_gpu_put(struct store *s, const struct store_gpu *g, struct err *e)
 	bind_text(st, 10, g->why);
 	bind_text(st, 11, g->owner);
 	stmt_int(st, 12, g->trials > 0 ? g->trials : 0);
-	stmt_int(st, 13, g->time_us);
+	stmt_int(st, 13, time_us);
 	return stmt_write(s, st, e);
 }
 

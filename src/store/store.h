@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "src/model/gpu.h"
 #include "src/model/trial.h"
 
 struct err;
@@ -110,15 +111,6 @@ struct store_trial {
 };
 void store_trial_fini(struct store_trial *); /* backend, params, why */
 
-/* GPU usage of an attempt so far; NaN = unknown. */
-struct store_usage {
-	int gpus; /* 0 = none: the other fields are not read */
-	double energy; /* joules */
-	double memory; /* peak bytes over all its GPUs */
-	double busy; /* GPU seconds busy */
-	double seen; /* GPU seconds that busy was measured over */
-};
-
 /* Row of t_attempt. */
 struct store_attempt {
 	int64_t trial;
@@ -148,7 +140,7 @@ struct store_attempt {
 	double worst_cost; /* upper bound in dollars; 0 or NaN = none */
 	/* Billed seconds before it trained and after; 0 or NaN = unknown */
 	double before_s, after_s;
-	struct store_usage usage;
+	struct gpu_usage usage;
 	char *log; /* path of its log, relative to the folder of the database */
 	char *why; /* or NULL */
 };
@@ -268,19 +260,9 @@ struct store_past {
 int store_attempt_past(
     struct store *, int64_t trial, struct store_past *, struct err *);
 
-/* Row of t_gpu.  Numbers: -1 = unknown; texts: NULL or "" = none. */
-struct store_gpu {
-	const char *uuid;
-	int index;
-	const char *name, *state, *why, *owner;
-	int trials;
-	int64_t memory, used; /* bytes */
-	int temperature, utilization;
-	double power; /* watts */
-	int64_t time_us;
-};
-/* Write the current state of a GPU over the earlier one. */
-int store_gpu_put(struct store *, const struct store_gpu *, struct err *);
+/* Record the status of a GPU at time_us in place of the older one. */
+int store_gpu_put(
+    struct store *, const struct gpu_status *, int64_t time_us, struct err *);
 /* Delete all rows. */
 int store_gpu_clear(struct store *, struct err *);
 

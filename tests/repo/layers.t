@@ -67,7 +67,7 @@ trials/ranks	@plain trials/process	-
 trials/pack	@plain src/base/fail.h src/base/json trials/metric-line trials/process	-
 trials/pretend	src/base src/base/json src/model src/model/study trials/launcher.h	-
 trials/gpu	src/base src/base/json	-
-trials/gpu/allocator	@plain trials/gpu/gpu-snapshot.h trials/gpu/gpu-xid.h	-
+trials/gpu/allocator	@plain src/model/gpu.h trials/gpu/gpu-snapshot.h trials/gpu/gpu-xid.h	-
 trials/gpu/probe	@plain trials/gpu	dlfcn.h
 trials/local	src/base src/base/json src/model src/model/study trials/launcher.h trials/process trials/metric-line trials/gpu trials/gpu/allocator trials/pack trials/ranks/ranks.h trials/shim/shim.h	-
 trials/aws/config	@plain	-

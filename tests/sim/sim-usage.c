@@ -19,7 +19,7 @@ check_used(struct sim *s, const struct pretend_attempt *a)
 	    "abs(gpu_seconds - (ended_us - started_us) / 1e6) < 1e-9 "
 	    "FROM t_attempt WHERE uuid = ?";
 	const char *params[] = { a->uuid, NULL };
-	struct launch_usage u = { 0 };
+	struct gpu_usage u = { 0 };
 	struct store_rows *r = NULL;
 	struct err e = ERR_INIT;
 

@@ -32,7 +32,7 @@ struct local_rig_trial {
 	struct launch_exit exit;
 	char lost[128];
 	int usages;
-	struct launch_usage usage;
+	struct gpu_usage usage;
 	struct buf note;
 };
 

@@ -80,7 +80,7 @@ gpu_show(struct local_gpu *g, const struct gpualloc_view *v)
 	char owner[GPU_OWNER];
 
 	owner_put(v, owner, sizeof owner);
-	ev.u.gpu = (struct launch_gpu){
+	ev.u.gpu = (struct gpu_status){
 		.index = s->index,
 		.uuid = s->uuid,
 		.name = s->name,
@@ -146,8 +146,8 @@ void
 local_gpu_events_usage(struct local_attempt *a)
 {
 	struct launch_event ev = { .kind = LAUNCH_USAGE };
-	const struct launch_usage *before = &a->used;
-	struct gpualloc_usage u;
+	const struct gpu_usage *before = &a->used;
+	struct gpu_usage u;
 	char text[256];
 
 	if (a->local->pack.size > 0
@@ -155,11 +155,7 @@ local_gpu_events_usage(struct local_attempt *a)
 		: !gpualloc_usage(a->local->gpus->gpus, a->uuid, &u))
 		return;
 	a->used_ms = loop_now_ms(a->local->loop);
-	ev.u.usage = (struct launch_usage){ .gpus = u.gpus,
-		.energy = u.energy,
-		.memory = u.memory,
-		.busy = u.busy,
-		.seen = u.seen };
+	ev.u.usage = u;
 	/* What it used before our start. */
 	if (before->gpus > 0) {
 		ev.u.usage.energy = sum(u.energy, before->energy);

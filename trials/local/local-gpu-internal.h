@@ -42,7 +42,7 @@ struct local_gpu_probe_result {
 
 /* A place (one program) of packed trials. */
 struct local_gpu_place {
-	struct gpualloc_usage shared; /* use that was charged to its members */
+	struct gpu_usage shared; /* use that was charged to its members */
 };
 
 /* An attempt that holds GPUs and has not started. */

@@ -111,7 +111,7 @@ local_gpu_pack_charge(struct local *l, int slot)
 	struct local_gpu *g = l->gpus;
 	int place = local_pack_place(l, slot), n;
 	struct local_attempt *a;
-	struct gpualloc_usage now, *last;
+	struct gpu_usage now, *last;
 	struct local_gpu_key key;
 	size_t i;
 
@@ -130,8 +130,8 @@ local_gpu_pack_charge(struct local *l, int slot)
 		if (!is_member(a, place))
 			continue;
 		if (a->share.gpus == 0)
-			a->share = (struct launch_usage){ now.gpus, NAN, NAN,
-				NAN, NAN };
+			a->share =
+			    (struct gpu_usage){ now.gpus, NAN, NAN, NAN, NAN };
 		share_add(
 		    &a->share.energy, since(now.energy, last->energy) / n);
 		share_add(&a->share.busy, since(now.busy, last->busy) / n);
@@ -142,13 +142,9 @@ local_gpu_pack_charge(struct local *l, int slot)
 }
 
 bool
-local_gpu_pack_usage(struct local_attempt *a, struct gpualloc_usage *u)
+local_gpu_pack_usage(struct local_attempt *a, struct gpu_usage *u)
 {
-	*u = (struct gpualloc_usage){ .gpus = a->share.gpus,
-		.energy = a->share.energy,
-		.memory = a->share.memory,
-		.busy = a->share.busy,
-		.seen = a->share.seen };
+	*u = a->share;
 	return u->gpus > 0;
 }
 

@@ -129,7 +129,7 @@ bool local_gpu_pack_admits(
  */
 void local_gpu_pack_charge(struct local *, int slot);
 /* The share of an attempt in the GPU use of its place. */
-bool local_gpu_pack_usage(struct local_attempt *, struct gpualloc_usage *);
+bool local_gpu_pack_usage(struct local_attempt *, struct gpu_usage *);
 /* Whether a failure may be caused by a GPU: why, one clause of n bytes. */
 bool local_gpu_pack_blame(const struct local *, int slot, char *why, size_t n);
 /* Release the GPUs of places without attempts. */

@@ -67,7 +67,7 @@ struct local_attempt {
 	bool aside; /* the checkpoint of a foreign run was moved aside */
 	bool over; /* free it after this collect */
 	bool reported; /* it sent a report since it is followed */
-	struct launch_usage used; /* GPU use before our start */
+	struct gpu_usage used; /* GPU use before our start */
 	int64_t used_ms; /* time of the last usage event */
 	struct gpu_idle idle;
 	int64_t end_wait_seq,
@@ -77,7 +77,7 @@ struct local_attempt {
 	     */
 	    end_wait_ms;
 	/* its share of the GPUs of its place, since our start */
-	struct launch_usage share;
+	struct gpu_usage share;
 	/* since when its state is unclear; -1 = clear */
 	int64_t unclear_since_ms;
 	enum local_stop stop, stop_sent;

@@ -15,10 +15,10 @@
 #define IDLE_W 50
 
 void
-pretend_gpus_use(struct launch_usage *u, size_t steps)
+pretend_gpus_use(struct gpu_usage *u, size_t steps)
 {
 	if (u->gpus == 0)
-		*u = (struct launch_usage){ .gpus = 1 };
+		*u = (struct gpu_usage){ .gpus = 1 };
 	u->energy += STEP_J * (double)steps;
 	u->busy += STEP_BUSY_S * (double)steps;
 	u->seen += STEP_S * (double)steps;
@@ -27,10 +27,10 @@ pretend_gpus_use(struct launch_usage *u, size_t steps)
 }
 
 void
-pretend_gpus_show(struct launch_gpu *g, int i, int trials, char uuid[24])
+pretend_gpus_show(struct gpu_status *g, int i, int trials, char uuid[24])
 {
 	(void)snprintf(uuid, 24, "PRETEND-%d", i);
-	*g = (struct launch_gpu){
+	*g = (struct gpu_status){
 		.index = i,
 		.uuid = uuid,
 		.name = "pretended",

@@ -19,7 +19,7 @@ struct pretend_watch {
 	bool up;
 	double *also; /* its quality by each other metric */
 	int slot;
-	struct launch_usage used; /* use up to the first used_by reports */
+	struct gpu_usage used; /* use up to the first used_by reports */
 	size_t used_by; /* … this many */
 };
 

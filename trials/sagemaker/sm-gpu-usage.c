@@ -38,7 +38,7 @@ usage_tell(struct sm_attempt *a)
 		hosts = u->hosts;
 	if (u->points == 0 || gpus == 0 || hosts == 0)
 		return;
-	ev.u.usage = (struct launch_usage){ .gpus = gpus,
+	ev.u.usage = (struct gpu_usage){ .gpus = gpus,
 		.energy = NAN,
 		.memory = NAN,
 		.busy = u->busy,

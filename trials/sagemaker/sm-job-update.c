@@ -30,7 +30,7 @@ tell_gpus(struct sm_attempt *a)
 
 	if (gpus == 0)
 		return;
-	ev.u.usage = (struct launch_usage){ .gpus = gpus,
+	ev.u.usage = (struct gpu_usage){ .gpus = gpus,
 		.energy = NAN,
 		.memory = NAN,
 		.busy = NAN,

@@ -170,18 +170,12 @@ batch_share(const struct attempt_spec_facts *f, const struct value *values,
 	    global, n, f->backend->launcher->name);
 }
 
-static struct launch_usage
+static struct gpu_usage
 usage_of(const struct store_attempt *att)
 {
 	if (fail_bug("bug.forget_usage"))
-		return (struct launch_usage){ 0 };
-	return (struct launch_usage){
-		.gpus = att->usage.gpus,
-		.energy = att->usage.energy,
-		.memory = att->usage.memory,
-		.busy = att->usage.busy,
-		.seen = att->usage.seen,
-	};
+		return (struct gpu_usage){ 0 };
+	return att->usage;
 }
 
 static struct launch_spec

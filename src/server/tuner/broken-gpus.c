@@ -12,7 +12,7 @@
 
 int
 broken_gpus_read(
-    struct launch_gpu **gpus, size_t *n, struct store *store, struct err *e)
+    struct gpu_status **gpus, size_t *n, struct store *store, struct err *e)
 {
 	struct store_rows *rows = NULL;
 	int rc;
@@ -26,7 +26,7 @@ broken_gpus_read(
 		return -1;
 	while ((rc = store_rows_next(rows, e)) == 1) {
 		*gpus = xreallocarray(*gpus, *n + 1, sizeof **gpus);
-		(*gpus)[(*n)++] = (struct launch_gpu){
+		(*gpus)[(*n)++] = (struct gpu_status){
 			.uuid = xstrdup(store_rows_text(rows, 0)),
 			.why = xstrdup(store_rows_text(rows, 1)),
 		};
@@ -36,7 +36,7 @@ broken_gpus_read(
 }
 
 void
-broken_gpus_free(struct launch_gpu *gpus, size_t n)
+broken_gpus_free(struct gpu_status *gpus, size_t n)
 {
 	while (n-- > 0) {
 		free((char *)gpus[n].uuid);

@@ -126,26 +126,11 @@ on_event_artifacts(struct tuner *t, const struct launch_event *ev)
 }
 
 static void
-on_event_gpu(struct tuner *t, const struct launch_gpu *g)
+on_event_gpu(struct tuner *t, const struct gpu_status *g)
 {
 	struct err e = ERR_INIT;
-	struct store_gpu row = {
-		.uuid = g->uuid,
-		.index = g->index,
-		.name = g->name,
-		.state = g->state,
-		.why = g->why,
-		.owner = g->owner,
-		.trials = g->trials,
-		.memory = g->memory,
-		.used = g->used,
-		.temperature = g->temperature,
-		.utilization = g->utilization,
-		.power = g->power,
-		.time_us = t->turn_us,
-	};
 
-	if (store_gpu_put(t->store, &row, &e) != 0)
+	if (store_gpu_put(t->store, g, t->turn_us, &e) != 0)
 		tuner_store_failed(t, &e);
 }
 

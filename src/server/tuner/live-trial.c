@@ -249,15 +249,9 @@ live_trial_set_cursor(struct live_trial *l, const struct launch_cursor *c)
 }
 
 void
-live_trial_set_usage(struct live_trial *l, const struct launch_usage *u)
+live_trial_set_usage(struct live_trial *l, const struct gpu_usage *u)
 {
-	l->att.usage = (struct store_usage){
-		.gpus = u->gpus,
-		.energy = u->energy,
-		.memory = u->memory,
-		.busy = u->busy,
-		.seen = u->seen,
-	};
+	l->att.usage = *u;
 	l->att_dirty = true;
 }
 

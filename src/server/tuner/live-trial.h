@@ -106,7 +106,7 @@ bool live_trial_warn_once(struct live_trial *);
 void live_trial_up(struct tuner *, struct live_trial *, int64_t started_us);
 void live_trial_set_place(struct live_trial *, const char *place);
 void live_trial_set_cursor(struct live_trial *, const struct launch_cursor *);
-void live_trial_set_usage(struct live_trial *, const struct launch_usage *);
+void live_trial_set_usage(struct live_trial *, const struct gpu_usage *);
 /* Dollars that it may come to; written at once. */
 void
 live_trial_set_worst_cost(struct tuner *, struct live_trial *, double dollars);

@@ -396,7 +396,7 @@ void start_failures_report(struct tuner *);
  * also after an error.
  */
 int broken_gpus_read(
-    struct launch_gpu **gpus, size_t *n, struct store *, struct err *);
-void broken_gpus_free(struct launch_gpu *, size_t n);
+    struct gpu_status **gpus, size_t *n, struct store *, struct err *);
+void broken_gpus_free(struct gpu_status *, size_t n);
 
 #endif /* HPOTUNE_TUNER_INTERNAL_H */

@@ -136,7 +136,7 @@ tuner_attempt_unknown(struct tuner *t, struct live_trial *l, const char *what)
 
 static int
 open_backends(
-    struct tuner *t, const struct launch_gpu *out, size_t n_out, struct err *e)
+    struct tuner *t, const struct gpu_status *out, size_t n_out, struct err *e)
 {
 	struct launch_env env;
 	size_t i, n = t->plugins.n_backends;
@@ -186,7 +186,7 @@ open_backends(
 static int
 open_world(struct tuner *t, struct err *e)
 {
-	struct launch_gpu *out;
+	struct gpu_status *out;
 	size_t n;
 	int rc = broken_gpus_read(&out, &n, t->store, e);
 

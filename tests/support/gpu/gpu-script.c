@@ -251,7 +251,7 @@ check_number(struct gpu_machine *r, char **words, const char *name, double got)
 static void
 check_usage(struct gpu_machine *r, char **words)
 {
-	struct gpualloc_usage u;
+	struct gpu_usage u;
 
 	if (!gpualloc_usage(r->g, words[1], &u)) {
 		gpu_rig_wrong(r, "nothing is known of it");

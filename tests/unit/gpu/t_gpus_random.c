@@ -112,7 +112,7 @@ end(struct gpu_random_model *w, struct trial *t)
 {
 	const struct gpualloc_end e = { .failed =
 					    gpu_random_model_any(w, 4) == 0 };
-	struct gpualloc_usage u;
+	struct gpu_usage u;
 	size_t at[GPUS];
 	char why[GPU_WHY];
 

@@ -10,7 +10,7 @@ static const enum trial_state stopped[] = { TRIAL_STARTING, TRIAL_RUNNING,
 static const enum trial_state completed[] = { TRIAL_STARTING, TRIAL_RUNNING,
 	TRIAL_COMPLETED, TRIAL_STATES };
 
-static const struct store_usage nothing = {
+static const struct gpu_usage nothing = {
 	.gpus = 2, .energy = NAN, .memory = NAN, .busy = NAN, .seen = NAN
 };
 
@@ -65,7 +65,7 @@ test_usage(void)
 	attempt_put(s, &a);
 	is_query(s, in_attempts, "1|2|NULL|NULL|NULL|NULL",
 	    "two, and nothing is known of them");
-	a.usage = (struct store_usage){ 2, 1500, 3e9, 5, 20 };
+	a.usage = (struct gpu_usage){ 2, 1500, 3e9, 5, 20 };
 	attempt_put(s, &a);
 	is_query(s, in_attempts, "1|2|NULL|1500.0|3000000000|25.0",
 	    "what it has used so far");
@@ -83,7 +83,7 @@ test_usage(void)
 	is_query(s, in_trial, "10.0|20.0|1500.0|3000000000|25.0",
 	    "now its trial has it");
 	a = begin(s, 1, 2);
-	a.usage = (struct store_usage){ 2, 500, 1e9, 55, 60 };
+	a.usage = (struct gpu_usage){ 2, 500, 1e9, 55, 60 };
 	end(s, &a, 30, END_OK);
 	is_query(s, in_trial, "40.0|80.0|2000.0|3000000000|75.0",
 	    "sums, the most, and the mean over both");
@@ -93,7 +93,7 @@ test_usage(void)
 
 static void
 finish(struct store *s, int64_t number, const enum trial_state *states,
-    int64_t steps, const struct store_usage *u)
+    int64_t steps, const struct gpu_usage *u)
 {
 	struct store_trial t = fixture_trial(number, TRIAL_WAITING);
 	struct store_attempt a;
@@ -128,12 +128,12 @@ test_saved(void)
 	must(store_begin(s, &e), &e);
 	finish(s, 1, stopped, 4, NULL);
 	is_query(s, sql, "6|NULL", "no GPU, no energy");
-	finish(s, 2, stopped, 4, &(struct store_usage){ 1, 900, 0, 4, 8 });
+	finish(s, 2, stopped, 4, &(struct gpu_usage){ 1, 900, 0, 4, 8 });
 	is_query(s, sql, "12|675.0", "six seconds of 112.5 W");
-	finish(s, 3, stopped, 5, &(struct store_usage){ 1, 100, 0, 1, 2 });
+	finish(s, 3, stopped, 5, &(struct gpu_usage){ 1, 100, 0, 1, 2 });
 	is_query(s, sql, "17|725.0", "and five of 10 W");
 	finish(s, 4, stopped, 5, &nothing);
-	finish(s, 5, completed, 10, &(struct store_usage){ 1, 7, 0, 1, 2 });
+	finish(s, 5, completed, 10, &(struct gpu_usage){ 1, 7, 0, 1, 2 });
 	is_query(s, sql, "22|725.0", "what is not known saves nothing");
 	is_query(s,
 	    "SELECT sum(gpu_seconds), sum(energy), sum(energy_saved) "
@@ -150,7 +150,7 @@ static void
 test_gpus(void)
 {
 	struct store *s = fixture_create("gpus.db", true);
-	struct store_gpu g = { .uuid = "GPU-b",
+	struct gpu_status g = { .uuid = "GPU-b",
 		.index = 1,
 		.name = "Fast",
 		.state = "held",
@@ -160,13 +160,12 @@ test_gpus(void)
 		.used = 30,
 		.temperature = 55,
 		.utilization = 97,
-		.power = 301.5,
-		.time_us = T0 };
+		.power = 301.5 };
 
-	ok(store_gpu_put(s, &g, &e) < 0, "only in a transaction");
+	ok(store_gpu_put(s, &g, T0, &e) < 0, "only in a transaction");
 	must(store_begin(s, &e), &e);
-	must(store_gpu_put(s, &g, &e), &e);
-	g = (struct store_gpu){ .uuid = "GPU-a",
+	must(store_gpu_put(s, &g, T0, &e), &e);
+	g = (struct gpu_status){ .uuid = "GPU-a",
 		.state = "foreign",
 		.why = "processes of others",
 		.owner = "pid 7",
@@ -174,9 +173,8 @@ test_gpus(void)
 		.used = -1,
 		.temperature = -1,
 		.utilization = -1,
-		.power = -1,
-		.time_us = T0 + SECOND };
-	must(store_gpu_put(s, &g, &e), &e);
+		.power = -1 };
+	must(store_gpu_put(s, &g, T0 + SECOND, &e), &e);
 	is_query(s, "SELECT * FROM gpus",
 	    "0|GPU-a|NULL|NULL|NULL|NULL|NULL|NULL|foreign|"
 	    "processes of others|pid 7|0|2023-11-14T22:13:21.123Z\n"
@@ -185,7 +183,7 @@ test_gpus(void)
 	    "two GPUs, by their index");
 	g.state = "free";
 	g.why = g.owner = NULL;
-	must(store_gpu_put(s, &g, &e), &e);
+	must(store_gpu_put(s, &g, T0 + SECOND, &e), &e);
 	is_query(s, "SELECT count(*), min(state), max(owner) FROM gpus",
 	    "2|free|NULL", "what is newer stands instead");
 	must(store_gpu_clear(s, &e), &e);

@@ -53,7 +53,7 @@ struct gpualloc_hold {
 	char blame[GPU_WHY]; /* why a failure is the machine's fault, or "" */
 	int xids[GPUALLOC_XIDS]; /* already noted */
 	size_t n_xids;
-	struct gpualloc_usage usage;
+	struct gpu_usage usage;
 	double memory_now; /* bytes; used while a snapshot is processed */
 };
 

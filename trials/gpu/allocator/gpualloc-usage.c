@@ -12,7 +12,7 @@
 void
 gpualloc_usage_begin(struct gpualloc_hold *h)
 {
-	h->usage = (struct gpualloc_usage){
+	h->usage = (struct gpu_usage){
 		.energy = NAN, .memory = NAN, .busy = NAN, .seen = 0
 	};
 	h->memory_now = -1;
@@ -160,8 +160,7 @@ gpualloc_usage_end(struct gpualloc *g, struct gpualloc_hold *h, int64_t now_ms)
 }
 
 bool
-gpualloc_usage(
-    const struct gpualloc *g, const char *key, struct gpualloc_usage *u)
+gpualloc_usage(const struct gpualloc *g, const char *key, struct gpu_usage *u)
 {
 	const struct gpualloc_hold *h = gpualloc_find(g, key);
 

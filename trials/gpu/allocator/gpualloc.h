@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "src/model/gpu.h"
 #include "trials/gpu/gpu-snapshot.h"
 #include "trials/gpu/gpu-xid.h"
 
@@ -166,14 +167,7 @@ void gpualloc_at(const struct gpualloc *, size_t i, struct gpualloc_view *);
  * until the next gpualloc_choose after gpualloc_release, which adds the time
  * since the last snapshot.
  */
-struct gpualloc_usage {
-	int gpus;
-	double energy; /* joules */
-	double memory; /* peak bytes, summed over its GPUs */
-	double busy; /* GPU seconds: sum of utilization x time */
-	double seen; /* GPU seconds that were measured */
-};
-bool gpualloc_usage(
-    const struct gpualloc *, const char *key, struct gpualloc_usage *);
+bool
+gpualloc_usage(const struct gpualloc *, const char *key, struct gpu_usage *);
 
 #endif /* HPOTUNE_GPUALLOC_H */

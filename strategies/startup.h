@@ -28,18 +28,18 @@ struct suggestion;
 extern const char *const startup_choices[];
 
 /* Rows of a table of options; def is a text. */
-#define STARTUP_OPTIONS(def_)                                        \
-	{                                                            \
-		.name = "n_startup_trials",                          \
-		.type = OPTION_INT,                                  \
-		.max = 1e9,                                          \
-		.def = def_,                                         \
-		.help = "finished trials before it begins to learn", \
-	},                                                           \
-	{                                                            \
-		.name = "startup", .type = OPTION_TEXT,              \
-		.choices = startup_choices, .def = "random",         \
-		.help = "where the first points come from",          \
+#define STARTUP_OPTIONS(def_)                                       \
+	{                                                           \
+		.name = "n_startup_trials",                         \
+		.type = OPTION_INT,                                 \
+		.max = 1e9,                                         \
+		.def = def_,                                        \
+		.help = "finished trials before the model is used", \
+	},                                                          \
+	{                                                           \
+		.name = "startup", .type = OPTION_TEXT,             \
+		.choices = startup_choices, .def = "random",        \
+		.help = "method for the first points",              \
 	}
 
 /* For strategy.check: whether the first points are possible in this space. */

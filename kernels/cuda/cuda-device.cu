@@ -21,7 +21,7 @@ cuda_device_open(int i, char *device, size_t size, char *why, size_t n)
 	if ((e = cudaSetDevice(i)) != cudaSuccess ||
 	    (e = cudaGetDeviceProperties(&about, i)) != cudaSuccess ||
 	    (e = cudaFree(NULL)) != cudaSuccess) {
-		(void)snprintf(why, n, "the GPU does not start: %s",
+		(void)snprintf(why, n, "the GPU cannot be initialised: %s",
 		    cudaGetErrorString(e));
 		return -1;
 	}

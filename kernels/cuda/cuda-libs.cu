@@ -47,7 +47,7 @@ cuda_driver_open(char *why, size_t n)
 	 */
 	if (dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL) != NULL)
 		return 0;
-	(void)snprintf(why, n, "no GPU: there is no driver of NVIDIA");
+	(void)snprintf(why, n, "no GPU: the NVIDIA driver is not installed");
 	return -1;
 }
 

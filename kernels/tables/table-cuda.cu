@@ -82,7 +82,8 @@ cuda_open(struct cuda *c, char *why, size_t n)
 		return -1;
 	if (c->lib.cublasCreate_v2(&c->blas) != CUBLAS_STATUS_SUCCESS ||
 	    c->lib.cusolverDnCreate(&c->solver) != CUSOLVER_STATUS_SUCCESS) {
-		(void)snprintf(why, n, "cuBLAS or cuSOLVER does not start");
+		(void)snprintf(
+		    why, n, "cuBLAS or cuSOLVER cannot be initialised");
 		return -1;
 	}
 	return 0;

@@ -76,7 +76,7 @@ static const struct option options[] = {
 	    .type = OPTION_TEXT,
 	    .choices = others,
 	    .def = "tpe",
-	    .help = "who chooses choices and conditional parameters" },
+	    .help = "strategy for choices and conditional parameters" },
 	{ .type = OPTION_END },
 };
 

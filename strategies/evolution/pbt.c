@@ -285,8 +285,7 @@ pbt_check(
 		(void)snprintf(name, sizeof name, "%.*s", (int)len, s);
 		if (space_find(space, name) < 0)
 			return err_set(e, ERR_USAGE,
-			    "pbt: mutate: there is no parameter \"%.200s\"",
-			    name);
+			    "pbt: mutate: no such parameter: \"%.200s\"", name);
 	}
 	return 0;
 }

@@ -205,8 +205,8 @@ converged(struct look *l, const struct strategy_ask *ask,
 	    !(gain <= enough))
 		return 0;
 	(void)err_set(e, ERR_USAGE,
-	    "by this model no setting is better than the best by more than "
-	    "%.3g, and %.3g is too little to tell or to matter",
+	    "according to the model no setting improves on the best by more "
+	    "than %.3g; a difference of %.3g is within the noise or irrelevant",
 	    gain * l->values.scale, enough * l->values.scale);
 	return 1;
 }

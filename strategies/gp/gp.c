@@ -34,12 +34,12 @@ static const struct option options[] = {
 	    .min = 1,
 	    .max = 1e9,
 	    .def = "10",
-	    .help = "finished trials before it begins to learn" },
+	    .help = "finished trials before the model is used" },
 	{ .name = "startup",
 	    .type = OPTION_TEXT,
 	    .choices = startup_choices,
 	    .def = "sobol",
-	    .help = "where the first points come from" },
+	    .help = "method for the first points" },
 	{ .name = "deterministic_objective",
 	    .type = OPTION_BOOL,
 	    .def = "false",
@@ -47,7 +47,7 @@ static const struct option options[] = {
 	{ .name = "warp",
 	    .type = OPTION_BOOL,
 	    .def = "true",
-	    .help = "look at the worse half of the results by rank only" },
+	    .help = "use only the ranks of the worse half of the results" },
 	{ .name = "candidates",
 	    .type = OPTION_INT,
 	    .min = 64,
@@ -59,7 +59,7 @@ static const struct option options[] = {
 	    .min = 1,
 	    .max = KEPT,
 	    .def = "8",
-	    .help = "of them, from which it goes on to better ones nearby" },
+	    .help = "of them, used as starts of local searches" },
 	{ .name = "restarts",
 	    .type = OPTION_INT,
 	    .min = 1,
@@ -222,7 +222,7 @@ learn(double *x, struct gp_question *q, struct err *e)
 		search(x, q, &goal);
 	else
 		err_set(e, ERR_USAGE,
-		    "gp: no process fits what the trials came to");
+		    "gp: no Gaussian process can be fitted to the results");
 	gp_models_free(&goal);
 	return rc;
 }

@@ -28,15 +28,16 @@ stop_options_count(const struct stop_options_reader *, const char *name);
 	{                                                          \
 		name, OPTION_INT, least, DBL_MAX, def, NULL, words \
 	}
-#define OPTION_GUARD(def)                                                     \
-	{                                                                     \
-		"guard", OPTION_BOOL, 0, 0, def, NULL,                        \
-		    "stop nobody while the rule would have stopped the best " \
-		    "completed trial"                                         \
+#define OPTION_GUARD(def)                                                  \
+	{                                                                  \
+		"guard", OPTION_BOOL, 0, 0, def, NULL,                     \
+		    "stop no trial while the rule would have stopped the " \
+		    "best "                                                \
+		    "completed trial"                                      \
 	}
-#define OPTION_DIVERGED(def)                                              \
-	OPTION_COUNT("diverged_after", 0, def,                            \
-	    "so many reports in a row that are not finite stop a trial; " \
+#define OPTION_DIVERGED(def)                                             \
+	OPTION_COUNT("diverged_after", 0, def,                           \
+	    "stop a trial after this many non-finite reports in a row; " \
 	    "0 = never")
 #define OPTION_CLOSE                                     \
 	{                                                \

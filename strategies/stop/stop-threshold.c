@@ -18,7 +18,8 @@ static const struct option threshold_options[] = {
 	    "greater values stop a trial" },
 	{ "warmup_steps", OPTION_STEPS, 0, DBL_MAX, "0", NULL,
 	    "smaller steps are not judged" },
-	OPTION_COUNT("interval_steps", 1, "1", "judge every so many reports"),
+	OPTION_COUNT(
+	    "interval_steps", 1, "1", "judge one in this many reports"),
 	OPTION_CLOSE,
 };
 

@@ -36,12 +36,12 @@ static const struct option options[] = {
 	    .help = "points drawn, of which the best is tried" },
 	{ .name = "multivariate",
 	    .type = OPTION_BOOL,
-	    .help = "look at the parameters together, not one by one: true "
-		    "with one objective" },
+	    .help = "sample the parameters jointly, not one by one: true with "
+		    "one objective" },
 	{ .name = "group",
 	    .type = OPTION_BOOL,
 	    .def = "false",
-	    .help = "look at conditional parameters in groups, too" },
+	    .help = "sample conditional parameters in groups, too" },
 	{ .name = "constant_liar",
 	    .type = OPTION_BOOL,
 	    .def = "true",

@@ -103,7 +103,7 @@ next_keys(struct aws_call *c)
 		aws->refused = true;
 		text = aws_message(
 		    &aws->keys, c->queue, &c->said, c->status, c->request_id);
-		aws_note_put(aws, true, "the keys of AWS (%s) are refused: %s",
+		aws_note_put(aws, true, "AWS rejected the access keys (%s): %s",
 		    cred_source_name(aws->cred), text);
 		free(text);
 	}

@@ -63,9 +63,9 @@ read_bare(struct aws_parsed *said, const struct aws_raw *raw)
 		else if (raw->status == 400)
 			what = AWS_CREDENTIALS;
 		text = raw->status == 403 ? "access is denied"
-					  : "the request is refused";
+					  : "the request was rejected";
 	} else if (raw->status == 404)
-		text = "there is no such bucket or object";
+		text = "the bucket or object does not exist";
 	aws_parsed_set(said, what, "", text);
 }
 

@@ -64,7 +64,7 @@ line_hear(struct gpu_monitor *w, size_t len)
 	if (gpu_snapshot_read(&look, w->heard.data, len, &e) != 0)
 		watch_kill(w, e.text);
 	else if (look.seq != w->asked || w->asked == 0)
-		watch_kill(w, "hpotune-gpu answers what nobody asked");
+		watch_kill(w, "hpotune-gpu sent an unexpected answer");
 	else {
 		loop_timer_stop(w->limit);
 		w->asked = 0;
@@ -96,7 +96,7 @@ on_hear(void *arg, const char *text, size_t n)
 		w->heard.len -= len + 1;
 	}
 	if (w->why == NULL && w->heard.len > GPU_SNAPSHOT_LINE)
-		watch_kill(w, "hpotune-gpu says more than it may");
+		watch_kill(w, "hpotune-gpu sent more output than allowed");
 }
 
 static void
@@ -131,7 +131,7 @@ on_gone(void *arg, int status)
 static void
 on_limit(void *arg)
 {
-	watch_kill(arg, "the driver of the GPUs does not answer");
+	watch_kill(arg, "the driver of the GPUs does not respond");
 }
 
 static int

@@ -43,7 +43,7 @@ answer_read(int fd, struct buf *text, int64_t until_ms, struct err *e)
 		left = until_ms - now_ms();
 		if (left <= 0)
 			return err_set(e, ERR_REMOTE,
-			    "the driver of the GPUs does not answer");
+			    "the driver of the GPUs does not respond");
 		if (poll(&in, 1, (int)left) <= 0)
 			continue;
 		n = read(fd, piece, sizeof piece);
@@ -52,8 +52,8 @@ answer_read(int fd, struct buf *text, int64_t until_ms, struct err *e)
 		if (n <= 0)
 			return 0;
 		if (text->len + (size_t)n > GPU_SNAPSHOT_LINE)
-			return err_set(
-			    e, ERR_REMOTE, "hpotune-gpu says more than it may");
+			return err_set(e, ERR_REMOTE,
+			    "hpotune-gpu sent more output than allowed");
 		buf_add(text, piece, (size_t)n);
 	}
 }

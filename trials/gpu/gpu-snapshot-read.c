@@ -241,7 +241,7 @@ gpu_snapshot_read(
 	*l = (struct gpu_snapshot){ 0 };
 	if (len > GPU_SNAPSHOT_LINE)
 		return err_set(e, ERR_REMOTE,
-		    "a look at the GPUs of more than %d bytes",
+		    "a snapshot of the GPUs of more than %d bytes",
 		    GPU_SNAPSHOT_LINE);
 	if (json_parse(&doc, line, len, "look", false, e) != 0)
 		return -1;

@@ -110,7 +110,7 @@ abandon_locked(int fd, const char *dir, const char *uuid, struct err *e)
 	if (claim_is == RECORD_GOOD && c.kind == CLAIM_ABANDONED)
 		return 0;
 	if (claim_is != RECORD_NONE)
-		return err_set(e, ERR_BUSY, "%s: was begun meanwhile", dir);
+		return err_set(e, ERR_BUSY, "%s: was started meanwhile", dir);
 	c = (struct claim){ .kind = CLAIM_ABANDONED };
 	memcpy(c.uuid, uuid, RECORD_UUID);
 	attempt_record_encode_claim(sector, &c);

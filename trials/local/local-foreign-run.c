@@ -101,8 +101,9 @@ foreign_wait(struct local_attempt *a, const struct claim *c)
 {
 	if (!a->noted_foreign)
 		local_note(a, true,
-		    "another run of it is still there, which this database "
-		    "does not know: waiting for its end");
+		    "another run of it is active that is not in this database "
+		    "(was the database restored from a copy?): waiting for its "
+		    "end");
 	a->noted_foreign = true;
 	if (a->supervisor.pid != c->shim_pid)
 		(void)local_watch_claim(a, c);

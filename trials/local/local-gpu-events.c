@@ -225,7 +225,7 @@ none_free_note(struct local_gpu *g)
 	g->noted_none = none;
 	(void)snprintf(text, sizeof text,
 	    none ? "no trial can begin until a GPU is free: %s"
-		 : "there is a GPU for trials again",
+		 : "a GPU is available for trials again",
 	    why);
 	ev.u.note.level = none ? LAUNCH_WARNING : LAUNCH_INFO;
 	ev.u.note.text = text;

@@ -198,7 +198,7 @@ about(const struct study_trial *t, const struct local_argv *w, struct buf *text)
 		buf_printf(text, "%s%s", i > 0 ? " " : "", w->word[i]);
 	if (t->launcher == STUDY_LAUNCHER_MPIRUN && ranks_env_is_root() &&
 	    !root_allowed(t))
-		buf_puts(text, " (to root Open MPI wants "
+		buf_puts(text, " (as root, Open MPI needs "
 			       "OMPI_ALLOW_RUN_AS_ROOT, see hpotune-trial(7))");
 }
 

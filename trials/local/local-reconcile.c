@@ -226,7 +226,7 @@ end_unclaimed(struct local_attempt *a)
 	if (a->up ||
 	    (WIFEXITED(a->child_status) && WEXITSTATUS(a->child_status) == 0)) {
 		(void)local_marked_kill(a->uuid, a->dir);
-		end_lost(a, "its records are gone");
+		end_lost(a, "its records were removed");
 		return;
 	}
 	if (a->child_status == -1 || !WIFEXITED(a->child_status)) {
@@ -277,8 +277,8 @@ supervisor_mind(struct local_attempt *a, const struct claim *c)
 		return;
 	if (!a->noted_still)
 		local_note(a, true,
-		    "somebody has stopped its supervisor, perhaps the trial "
-		    "itself: it is let go on");
+		    "its supervisor was stopped by a signal, perhaps from the "
+		    "trial itself: continuing it");
 	a->noted_still = true;
 	if (!is_overdue(a, &timed_out)) {
 		(void)proc_signal(&a->supervisor, SIGCONT);
@@ -366,8 +366,8 @@ clear_remains(struct local_attempt *a, const struct attempt_evidence *found)
 	if (unclear_longer_than(a, REMAINS_MS) && !a->noted_stuck) {
 		a->noted_stuck = true;
 		local_note(a, true,
-		    "processes of it are still there though its supervisor "
-		    "is gone, and cannot be ended");
+		    "processes of it still run without their supervisor, and "
+		    "cannot be killed");
 	}
 }
 
@@ -386,7 +386,8 @@ note_unknown(struct local_attempt *a, const struct err *e)
 	if (!unclear_longer_than(a, UNKNOWN_MS) || a->noted_unknown)
 		return;
 	a->noted_unknown = true;
-	local_note(a, true, "cannot tell what became of it: %s", e->text);
+	local_note(
+	    a, true, "cannot find out whether it still runs: %s", e->text);
 }
 
 static void

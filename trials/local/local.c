@@ -40,9 +40,11 @@ static const struct option options[] = {
 	{ "gpu_ids", OPTION_TEXT, 0, 0, "uuid", gpu_ids,
 	    "how CUDA_VISIBLE_DEVICES names GPUs" },
 	{ "gpu_busy_memory", OPTION_SIZE, 0, 1e15, "1GiB", NULL,
-	    "in use by nobody visible: then a GPU is somebody else's" },
+	    "in use without a visible process: the GPU then counts as "
+	    "foreign" },
 	{ "gpu_idle", OPTION_DURATION, 0, 0, "10m", NULL,
-	    "say so when a trial leaves its GPUs alone so long; 0 = never" },
+	    "warn when a trial has not used its GPUs for this long; 0 = "
+	    "never" },
 	{ "bind", OPTION_BOOL, 0, 0, "true", NULL,
 	    "a trial with one GPU runs on the cores near it" },
 	{ "mps", OPTION_TEXT, 0, 0, "auto", mps,
@@ -279,7 +281,7 @@ inotify_note(struct local *l)
 	if (l->inotify_error == NULL)
 		return;
 	(void)snprintf(text, sizeof text,
-	    "inotify cannot be used for all trials: %s; what they say is heard "
+	    "inotify cannot be used for all trials: %s; their output is read "
 	    "once a second",
 	    l->inotify_error);
 	ev.u.note.level = LAUNCH_WARNING;

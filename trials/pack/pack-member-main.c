@@ -125,7 +125,7 @@ greeting_make(struct join *j, struct err *e)
 	struct buf b = { 0 };
 
 	if (j->trial == NULL || j->attempt == NULL || checkpoint == NULL)
-		return err_set(e, ERR_LAUNCH, "its environment is gone");
+		return err_set(e, ERR_LAUNCH, "its environment is incomplete");
 	buf_printf(&b, "j %s %s %s %zu %s {\"start\":%s,\"attempt\":%s,",
 	    j->trial, j->attempt, j->key, strlen(checkpoint), checkpoint,
 	    j->trial, j->attempt);
@@ -204,7 +204,7 @@ program_gone(const struct join *j, const char *text)
 	case PACK_END_OURS:
 		leave(j, PACK_EXIT_LOST, 1, why);
 	}
-	leave(j, PACK_EXIT_LOST, 1, "its program is gone");
+	leave(j, PACK_EXIT_LOST, 1, "its program has ended");
 }
 
 static void
@@ -243,8 +243,8 @@ stop_received(struct join *j)
 	while (read(j->signal_fd, &info, sizeof info) == sizeof info)
 		j->stop = true;
 	if (j->stop && !j->welcome)
-		leave(j, PACK_EXIT_ERROR, 1,
-		    "it was told to end before it began");
+		leave(
+		    j, PACK_EXIT_ERROR, 1, "it was stopped before it started");
 	if (j->stop && !j->stop_sent)
 		pack_line_io_put(&j->io, "s\n", 2);
 	j->stop_sent |= j->stop;
@@ -297,7 +297,7 @@ knock(struct join *j)
 		j->alone_since_ms = now;
 	else if (now - j->alone_since_ms >= (j->somebody ? GONE_MS : NOBODY_MS))
 		leave(j, PACK_EXIT_LOST, 1,
-		    "nobody serves its place: see the log of the place");
+		    "no server runs for its place: see the log of the place");
 }
 
 /* Process everything that was received. */
@@ -317,7 +317,8 @@ converse(struct join *j)
 	pack_line_io_close(&j->io);
 	if (j->welcome)
 		leave(j, PACK_EXIT_LOST, 1,
-		    "what served its place is gone, and its program with it");
+		    "the server of its place has ended, and its program with "
+		    "it");
 }
 
 int

@@ -153,7 +153,7 @@ member_stop(struct pack *p, struct pack_member *m)
 		pack_seats_stop(p, pack_seats_find(p, m));
 	if (m->state != PACK_WAITING)
 		return;
-	pack_members_send(m, 'e', "1 it was told to end before it began");
+	pack_members_send(m, 'e', "1 it was stopped before it started");
 	m->state = PACK_LEAVING;
 }
 

@@ -135,7 +135,7 @@ signals_heard(struct pack *p)
 
 	while (read(p->signal_fd, &info, sizeof info) == sizeof info)
 		if (info.ssi_signo == SIGTERM && !p->leaving) {
-			pack_log_note(p, "it was told to end");
+			pack_log_note(p, "it was stopped");
 			door_close(p);
 			pack_program_end(p);
 		}

@@ -308,7 +308,7 @@ tell_end(struct pack *p)
 	} else if (WTERMSIG(g->status) == SIGKILL && *p->cgroup != '\0' &&
 		   cgroup_oom(p->cgroup)) {
 		(void)snprintf(why, sizeof why,
-		    "the kernel ended its program for want of memory");
+		    "the kernel killed its program for lack of memory");
 		pack_seats_end(p, PACK_END_OOM, 0, why);
 	} else {
 		(void)snprintf(why, sizeof why,

@@ -98,7 +98,7 @@ lost_emit(struct pretend *p, const struct pretend_watch *w)
 
 	ev.u.lost.why = w->of != NULL
 			    ? "it vanished from the pretended world"
-			    : "what it pretended went with the server";
+			    : "its simulated state ended with the server";
 	tell(p, w, &ev);
 }
 

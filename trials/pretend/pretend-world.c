@@ -238,7 +238,7 @@ attempt_begin(struct pretend_world *w, struct pretend_attempt *a, int64_t at)
 		a->exit.exit_code = -1;
 		if (f->never_runs)
 			(void)snprintf(a->exit.why, sizeof a->exit.why,
-			    "the pretended command is not there");
+			    "the simulated command does not exist");
 		else
 			a->exit.end = pretend_world_dice(w, 0.5) ? END_CAPACITY
 								 : END_QUOTA;

@@ -42,7 +42,7 @@ static const struct option pretend_options[] = {
 	{ "fail", OPTION_REAL, 0, 1, "0", NULL,
 	    "share of attempts that exit with status 1" },
 	{ "nan", OPTION_REAL, 0, 1, "0", NULL,
-	    "share of trials whose reports turn to NaN" },
+	    "share of trials whose reports become NaN" },
 	{ "seed", OPTION_INT, 0, 9007199254740992.0, "1", NULL,
 	    "another seed, another landscape" },
 	{ "slots", OPTION_INT, 0, 100000, "0", NULL,
@@ -234,8 +234,8 @@ pretend_start(void *ctx, const struct launch_spec *spec, struct err *e)
 		return err_set(e, ERR_BUSY, "the pretended machine is busy");
 	if (a == NULL) {
 		if (pretend_world_dice(p->world, bad->refuse))
-			return err_set(
-			    e, ERR_LAUNCH, "the pretended machine refuses");
+			return err_set(e, ERR_LAUNCH,
+			    "the simulated machine refuses to start it");
 		a = pretend_world_start(p->world, spec,
 		    pretend_curve_quality(p->script.seed, spec->params_json),
 		    false);

@@ -107,7 +107,7 @@ last_words(int dir_fd, const struct rank *r, char *line, size_t n)
 	if (end > 0 && r->role == RANK_LAUNCHER &&
 	    memmem(text, (size_t)end, root, strlen(root)) != NULL)
 		(void)snprintf(line, n,
-		    "to root Open MPI wants OMPI_ALLOW_RUN_AS_ROOT=1 and "
+		    "as root, Open MPI needs OMPI_ALLOW_RUN_AS_ROOT=1 and "
 		    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 in trial.env");
 	else
 		last_line(text, end, line, n);

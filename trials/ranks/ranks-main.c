@@ -319,7 +319,7 @@ start_each(struct ranks *s)
 		return RANKS_NO_START;
 	if (number < 0) {
 		ranks_first_failure_start(
-		    s, "its launcher does not say which rank it is");
+		    s, "its launcher sets no variable with its rank");
 		return RANKS_NO_START;
 	}
 	if (number > 0)

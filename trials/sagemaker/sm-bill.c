@@ -277,10 +277,10 @@ overdue(struct sm_attempt *a, double since_s)
 		return;
 	if (!a->noted_overdue[up])
 		sm_events_note(sm, a, LAUNCH_WARNING,
-		    up ? "its upload takes longer than the %.0f s that were "
-			 "reckoned with, and is billed until it ends: a stop "
-			 "does not end it, a smaller HPOTUNE_MODEL_DIR makes "
-			 "the next ones shorter"
+		    up ? "its upload takes longer than the expected %.0f s, "
+			 "and is billed until it ends: it cannot be stopped; "
+			 "write less to HPOTUNE_MODEL_DIR to shorten the next "
+			 "ones"
 		       : "its download takes longer than the %.0f s that were "
 			 "reckoned with, and is billed",
 		    most);

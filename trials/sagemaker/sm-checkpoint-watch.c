@@ -43,8 +43,8 @@ on_list(void *arg, const struct aws_answer *r,
 	sm_events_note(sm, a, LAUNCH_WARNING,
 	    "%s for %" PRId64 " min, while %" PRId64 " reports came: an "
 	    "interruption would lose them",
-	    newest != 0 ? "no new checkpoint came to S3"
-			: "no checkpoint came to S3",
+	    newest != 0 ? "no new checkpoint reached S3"
+			: "no checkpoint reached S3",
 	    (now - a->sync_ms) / 60000, a->reports);
 }
 

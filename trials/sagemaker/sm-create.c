@@ -348,7 +348,7 @@ sm_create_absent(struct sm_attempt *a)
 		sm_poll_describe_in(a, sm_pause_ms(a->sm, a->misses));
 	else if (a->found && !may_act(a))
 		sm_events_over_unrun(a, END_LOST, false,
-		    "its training job never came to be, or was deleted");
+		    "its training job was never created, or was deleted");
 	else if (a->tries == 0)
 		sm_create_queue(a);
 	else

@@ -53,8 +53,8 @@ mend_of(const struct aws_answer *r, const char *mend)
 	case HTTP_FAULT_NONE:
 		break;
 	case HTTP_FAULT_NAME:
-		return "see region, endpoint_url and the name service; where "
-		       "only a proxy knows the name, set https_proxy";
+		return "see region, endpoint_url and the name service; if only "
+		       "a proxy can resolve the name, set https_proxy";
 	case HTTP_FAULT_CONNECT:
 	case HTTP_FAULT_OTHER:
 		return "is there a way to the service: network, https_proxy, "

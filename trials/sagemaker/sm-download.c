@@ -208,8 +208,8 @@ on_list(void *arg, const struct aws_answer *r,
 	if (f->n == 0) {
 		f->bad = true;
 		(void)err_set(&f->err, ERR_REMOTE,
-		    "s3://%s/%s: there is nothing: the trial left nothing in "
-		    "its SM_MODEL_DIR, or somebody has removed it",
+		    "s3://%s/%s: nothing found: the trial wrote nothing to its "
+		    "SM_MODEL_DIR, or it was removed",
 		    f->bucket, f->prefix);
 		fetch_end(f);
 		return;

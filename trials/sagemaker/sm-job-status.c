@@ -321,7 +321,7 @@ end_stopped(struct launch_exit *x, const struct sm_job *job)
 		(void)snprintf(x->why, sizeof x->why,
 		    job->trained ? "max_wait was reached after %d spot "
 				   "interruption%s"
-				 : "max_wait was reached: no machine came",
+				 : "max_wait was reached without a machine",
 		    job->interruptions, job->interruptions == 1 ? "" : "s");
 	} else {
 		x->stopped = true;

@@ -211,7 +211,7 @@ ended(struct sm_attempt *a, const struct sm_job *job)
 	if (!sm_job_status_end(&a->exit, job, a->stop)) {
 		a->lost = true;
 		(void)snprintf(a->lost_why, sizeof a->lost_why,
-		    "somebody deletes its training job");
+		    "its training job is being deleted");
 	}
 	/* Missing permissions of the job appear before it trains. */
 	if (!a->lost && job->status == SM_FAILED && !job->trained && !a->stop &&
@@ -298,8 +298,8 @@ sm_job_update_missing(struct sm_attempt *a)
 		return;
 	}
 	a->lost = true;
-	(void)snprintf(a->lost_why, sizeof a->lost_why,
-	    "its training job is gone: somebody deleted it");
+	(void)snprintf(
+	    a->lost_why, sizeof a->lost_why, "its training job was deleted");
 	drain(a);
 }
 

@@ -84,7 +84,7 @@ denied_why(
 	if (*action == '\0')
 		(void)snprintf(why, n,
 		    "AWS denies access to the bucket %s: allow it in the "
-		    "policy of whoever runs the study%s "
+		    "policy of the user that runs the study%s "
 		    "(hpotune-sagemaker(7))",
 		    set->bucket,
 		    set->kms_key == NULL ? ", or name the key that the bucket "
@@ -92,8 +92,8 @@ denied_why(
 					 : "");
 	else
 		(void)snprintf(why, n,
-		    "AWS denies %s%s%s%s%s: allow it in the policy of whoever "
-		    "runs the study (hpotune-sagemaker(7))",
+		    "AWS denies %s%s%s%s%s: allow it in the policy of the user "
+		    "that runs the study (hpotune-sagemaker(7))",
 		    action, *user != '\0' ? " to " : "", user,
 		    strcmp(action, "iam:PassRole") == 0 ? " for " : "",
 		    strcmp(action, "iam:PassRole") == 0 ? on : "");

@@ -57,7 +57,7 @@ tuning_fail(struct tuning *p, const char *what, const struct aws_answer *r)
 	p->bad = true;
 	if (r != NULL && r->what == AWS_MISSING)
 		(void)err_set(&p->err, ERR_REMOTE,
-		    "there is no tuning job %s in %s: %s", p->name,
+		    "the tuning job %s does not exist in %s: %s", p->name,
 		    aws_client_region(p->aws), r->message);
 	else
 		(void)err_set(&p->err, ERR_REMOTE,
@@ -98,7 +98,7 @@ on_page(void *arg, const struct aws_answer *r)
 	const char *token;
 
 	if (!r->good || r->json == NULL) {
-		tuning_fail(p, "does not tell its training jobs", r);
+		tuning_fail(p, "does not list its training jobs", r);
 		return;
 	}
 	j = json_get(r->json, "TrainingJobSummaries");
@@ -116,7 +116,7 @@ on_page(void *arg, const struct aws_answer *r)
 	}
 	if (p->pages >= TUNING_PAGES ||
 	    (p->token != NULL && strcmp(p->token, token) == 0)) {
-		tuning_fail(p, "does not tell its training jobs", NULL);
+		tuning_fail(p, "does not list its training jobs", NULL);
 		return;
 	}
 	free(p->token);
@@ -203,7 +203,7 @@ name_read(
 		*region = xstrndup(at, n);
 	else if (strlen(*region) != n || strncmp(*region, at, n) != 0)
 		return err_set(e, ERR_USAGE,
-		    "the ARN says region %.*s, and region says %s", (int)n, at,
+		    "the ARN has region %.*s, but \"region\" is %s", (int)n, at,
 		    *region);
 	return 0;
 }

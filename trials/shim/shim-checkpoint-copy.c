@@ -273,8 +273,8 @@ seed_failed(struct shim *s, const struct seed *seed)
 	s->exit.ended_us = shim_wall_us();
 	if (s->exit.stopped)
 		(void)snprintf(s->exit.why, sizeof s->exit.why,
-		    "it was told to end while it got the checkpoint of trial "
-		    "%lld",
+		    "it was stopped while the checkpoint of trial %lld was "
+		    "copied",
 		    (long long)s->from_trial);
 	else if (seed->files == 0 &&
 		 (seed->error == 0 || seed->error == ENOENT))

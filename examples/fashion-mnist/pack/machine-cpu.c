@@ -31,7 +31,8 @@ machine_ranks(const struct mlp_kernels *k, struct star *s,
 		.rank = s->rank, .ranks = s->ranks, .sum = star_sum, .ctx = s
 	};
 	/* mlp-cuda asks this, and may be among us. */
-	return star_sum(s, &gpus, 1) == 0 ? 0 : fail_set(f, "a rank is gone");
+	return star_sum(s, &gpus, 1) == 0 ? 0
+					  : fail_set(f, "a rank has exited");
 }
 
 void

@@ -52,7 +52,7 @@ machine_ranks(const struct mlp_kernels *k, struct star *s,
 		fprintf(stderr, "mlp: sums go over the host: %s\n", why);
 	gpus = nccl != NULL;
 	if (star_sum(s, &gpus, 1) == -1)
-		return fail_set(f, "a rank is gone");
+		return fail_set(f, "a rank has exited");
 	if (nccl == NULL)
 		return 0;
 	if (gpus < (float)s->ranks) {

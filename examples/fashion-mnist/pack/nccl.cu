@@ -123,10 +123,10 @@ nccl_open(struct nccl *c, struct star *s, const volatile sig_atomic_t *signal,
 	if (s->rank == 0 && c->ncclGetUniqueId(&id) != ncclSuccess)
 		return fail_set(f, "NCCL has no id for the ranks");
 	if (star_share(s, &id, sizeof id) == -1)
-		return fail_set(f, "a rank is gone");
+		return fail_set(f, "a rank has exited");
 	if (settle(c, c->ncclCommInitRankConfig(&c->comm, (int)s->ranks, id,
 			  (int)s->rank, &config)) == -1)
-		return fail_set(f, "NCCL does not bring the ranks together");
+		return fail_set(f, "NCCL cannot connect the ranks");
 	return 0;
 }
 

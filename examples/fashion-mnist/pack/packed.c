@@ -155,7 +155,7 @@ packed_take(struct packed *p, const char *text, struct fail *f)
 	if (line_read(&l, text, f) == -1)
 		return line_log(f->text);
 	if (l.kind != LINE_HELLO && l.kind != LINE_NONE && p->places == 0)
-		rc = fail_set(f, "no greeting came first");
+		rc = fail_set(f, "the first message must be the greeting");
 	else if (l.kind == LINE_HELLO)
 		rc = packed_open(p, l.places, f);
 	else if (l.kind == LINE_START)
@@ -172,7 +172,8 @@ packed_hear(struct packed *p, bool wait, struct fail *f)
 	char *text;
 	int rc = 0;
 
-	snprintf(f->text, sizeof f->text, "nobody reads the reports");
+	snprintf(
+	    f->text, sizeof f->text, "the reader of the reports has exited");
 	lines_hear(&p->lines, STDIN_FILENO, wait ? -1 : 0);
 	while (rc == 0 && (text = lines_next(&p->lines)) != NULL) {
 		rc = packed_take(p, text, f);
@@ -223,7 +224,7 @@ packed_report(struct packed *p, struct fail *f)
 		s = &p->seat[p->jobs[i]->slot];
 		rc = line_report(s->trial, s->attempt, &r[i]);
 		if (rc == -1)
-			fail_set(f, "nobody reads the reports");
+			fail_set(f, "the reader of the reports has exited");
 	}
 	free(r);
 	return rc;
@@ -247,7 +248,8 @@ packed_save(struct packed *p, struct fail *f)
 		}
 		job_save(&s->job);
 		if (seat_end(s, NULL) == -1)
-			return fail_set(f, "nobody reads the reports");
+			return fail_set(
+			    f, "the reader of the reports has exited");
 	}
 	return 0;
 }

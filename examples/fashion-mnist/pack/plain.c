@@ -55,7 +55,7 @@ plain_advance(struct plain *p, struct fail *f)
 	}
 	p->ranks->wish = told ? 1 : 0;
 	if (jobs_advance(&job, 1, f) == -1)
-		return fail_set(f, "a rank is gone, or its device failed");
+		return fail_set(f, "a rank has exited, or its device failed");
 	p->stopped = p->ranks->wished > 0;
 	return 0;
 }
@@ -108,7 +108,7 @@ plain_agree(const struct plain *p, struct star *s, struct fail *f)
 	float all[2] = { mine[0], mine[1] };
 
 	if (star_sum(s, all, 2) == -1)
-		return fail_set(f, "a rank is gone");
+		return fail_set(f, "a rank has exited");
 	if (all[0] == mine[0] * (float)s->ranks &&
 	    all[1] == mine[1] * (float)s->ranks)
 		return 0;
@@ -140,7 +140,7 @@ plain_leave(struct star *s, struct fail *f)
 
 	if (s->ranks <= 1 || star_sum(s, &last, 1) == 0)
 		return 0;
-	return fail_set(f, "a rank is gone");
+	return fail_set(f, "a rank has exited");
 }
 
 int

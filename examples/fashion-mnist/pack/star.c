@@ -197,7 +197,7 @@ star_gather(struct star *s, const volatile sig_atomic_t *signal, struct fail *f)
 	}
 	close(door);
 	if (star_missing(s) > 0)
-		return fail_set(f, "%zu of %zu ranks did not come",
+		return fail_set(f, "%zu of %zu ranks did not connect",
 		    star_missing(s), s->ranks);
 	return 0;
 }
@@ -217,7 +217,7 @@ star_join(struct star *s, const volatile sig_atomic_t *signal, struct fail *f)
 	}
 	socket_settle(s->fd[0]);
 	if (bytes_send(s->fd[0], &hello, sizeof hello) == -1)
-		return fail_set(f, "rank 0 is gone");
+		return fail_set(f, "rank 0 has exited");
 	return 0;
 }
 

@@ -21,8 +21,8 @@ extrapolate_engine_init(struct extrapolate_engine *r, const char *name,
 
 	if (env->max_steps < 2)
 		return err_set(e, ERR_USAGE,
-		    "rule \"%s\" needs trial.max_steps, of 2 or more: how "
-		    "many steps a trial has when nobody stops it",
+		    "rule \"%s\" needs trial.max_steps, of 2 or more: the "
+		    "number of steps of a complete trial",
 		    name);
 	r->name = name;
 	r->env = *env;

@@ -17,7 +17,7 @@ static const struct option narrow_options[] = {
 	{ "keep", OPTION_REAL, 0, 100, "50", NULL,
 	    "percent that go on at the end of the warm-up" },
 	{ "halving_steps", OPTION_STEPS, 1, DBL_MAX, "15%", NULL,
-	    "after so many more steps it is half of them" },
+	    "after this many more steps it is half of them" },
 	{ "least", OPTION_REAL, 0, 100, "8", NULL,
 	    "percent that always go on" },
 	{ "min_trials", OPTION_INT, 1, DBL_MAX, "5", NULL,
@@ -25,7 +25,7 @@ static const struct option narrow_options[] = {
 	{ "warmup_steps", OPTION_STEPS, 0, DBL_MAX, "8%", NULL,
 	    "smaller steps are not judged" },
 	{ "chance", OPTION_REAL, 0, 1, "0.25", NULL,
-	    "a trial with at least this chance to beat the best goes on" },
+	    "a trial with at least this chance to beat the best continues" },
 	{ "hopeless", OPTION_REAL, 0, 1, "0.01", NULL,
 	    "one with less than this is stopped, unless it is among the best "
 	    "3 %" },

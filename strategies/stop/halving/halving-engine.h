@@ -74,7 +74,7 @@ int64_t halving_engine_promote(void *state, const struct history *,
 		    "one in so many goes on, and to a step so many times "  \
 		    "greater" },                                            \
 	    OPTION_COUNT("bootstrap_count", 0, "0",                         \
-		"the first so many trials at a rung are stopped"),          \
+		"stop this many first trials at each rung"),                \
 	    { "promote", OPTION_BOOL, 0, 0, "false", NULL,                  \
 		    "pause instead of stopping, and resume who gets among " \
 		    "the best share later" },                               \

@@ -15,10 +15,10 @@
 
 static const struct option optuna_options[] = {
 	OPTION_COUNT("n_startup_trials", 0, "5",
-	    "completed trials before anybody is judged"),
+	    "completed trials before the rule judges"),
 	OPTION_COUNT("n_warmup_steps", 0, "0", "smaller steps are not judged"),
 	OPTION_COUNT("interval_steps", 1, "1",
-	    "judge the first report in every so many steps"),
+	    "judge the first report in each interval of this many steps"),
 	OPTION_COUNT("n_min_trials", 1, "1",
 	    "completed trials that must have reported the step"),
 	{ "percentile", OPTION_REAL, 0, 100, "50", NULL,

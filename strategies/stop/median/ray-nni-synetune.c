@@ -28,8 +28,8 @@ static const struct option nni_options[] = {
 static const struct option syne_tune_options[] = {
 	OPTION_COUNT("grace_time", 0, "1", "smaller steps are not judged"),
 	OPTION_COUNT("grace_population", 1, "5",
-	    "so many trials, the judged one counted, must have reported the "
-	    "step"),
+	    "this many trials, including the judged one, must have reported "
+	    "the step"),
 	{ "rank_cutoff", OPTION_REAL, 0, 1, "0.5", NULL,
 	    "the share of them that may be better" },
 	{ "running_average", OPTION_BOOL, 0, 0, "true", NULL,

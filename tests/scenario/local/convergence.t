@@ -34,7 +34,7 @@ is $? 0 'a study' || diag "$(cat err)"
 n=$(sql one.db 'SELECT count(*) FROM trials')
 ok 'ends before its limit' test "$n" -gt 8 -a "$n" -lt 60
 like "$(sql one.db 'SELECT state, why FROM t_study')" \
-    "^finished\\|converged after $n trials \\(limits\\.convergence\\): by this model no setting is better than the best by more than [0-9.e-]+, and [0-9.e-]+ is too little to tell or to matter$" \
+    "^finished\\|converged after $n trials \\(limits\\.convergence\\): according to the model no setting improves on the best by more than [0-9.e-]+; a difference of [0-9.e-]+ is within the noise or irrelevant$" \
     'and says why'
 is "$(sql one.db "SELECT count(*) FROM events
     WHERE text LIKE 'converged after $n trials%'")" 1 'an event has it'

@@ -228,7 +228,7 @@ sed -e 's/\["deaf"\]/[1, 2]/' -e 's/"deaf"/"still"/g' \
     deaf.json >still.json
 runs_still() { # trial: it runs, and has stopped its supervisor
 	sql_is still.db "SELECT count(*) FROM events WHERE trial = $1 AND
-	    text LIKE 'somebody has stopped its supervisor%'" 1
+	    text LIKE 'its supervisor was stopped by a signal%'" 1
 }
 server still.json
 ok 'still: the first one is seen' retry runs_still 1
@@ -251,7 +251,7 @@ server spoil.json
 ok 'spoil: it runs' retry sql_is spoil.db 'SELECT state FROM trials' running
 : >seen
 ok 'spoil: damaged records are told' retry sql_is spoil.db "SELECT count(*)
-    FROM events WHERE text LIKE 'cannot tell what became of it:%damaged%'" 1
+    FROM events WHERE text LIKE 'cannot find out whether it still runs:%damaged%'" 1
 is "$(sql spoil.db 'SELECT state, attempts FROM trials')" 'running|1' \
     'spoil: it is neither ended nor run again'
 rm -r spoil.d/trials/1/attempt-1

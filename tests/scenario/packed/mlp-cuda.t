@@ -88,7 +88,7 @@ kill -KILL "$d1"
 reap "$d0"
 is $? 1 'one that was killed ends the other'
 like "$(cat d-0.err)" 'fake nccl: aborted' 'which gives up'
-like "$(cat d-0.err)" 'mlp: a rank is gone' 'and says so'
+like "$(cat d-0.err)" 'mlp: a rank has exited' 'and says so'
 reap "$d1"
 
 rank e 0 2 $options --epochs=1000; e0=$child
@@ -110,7 +110,7 @@ reap "$f0"
 is $? 1 'reports that cannot be written'
 reap "$f1"
 is $? 1 'end both'
-like "$(cat f-1.err)" 'mlp: a rank is gone' 'the other says so'
+like "$(cat f-1.err)" 'mlp: a rank has exited' 'the other says so'
 rm -f /dev/shm/fake-nccl-$f0 /dev/shm/fake-nccl-$a0 /dev/shm/fake-nccl-$b0 /dev/shm/fake-nccl-$d0 \
     /dev/shm/fake-nccl-$e0
 

@@ -141,7 +141,7 @@ is "$(sql fashion-pack.db 'SELECT count(*) FROM attempts
 
 echo '{"start": 1, "attempt": 1, "params": {}}' >early
 fails 'no greeting' 1 "$mlp" --pack $small <early 2>err
-is "$(cat err)" 'mlp: no greeting came first' 'said so'
+is "$(cat err)" 'mlp: the first message must be the greeting' 'said so'
 echo '{"hpotune": 1, "places": 1}' >hello
 fails 'no data' 1 "$mlp" --pack --device=cpu --data=nowhere <hello 2>err
 like "$(cat err)" 'no readable nowhere/train' 'said so'

@@ -60,7 +60,7 @@ for child in $d0 $d1; do
 	is $? 1 'a rank that was killed ends the others'
 done
 reap "$d2"
-like "$(cat d-0.err)" 'a rank is gone' 'which say so'
+like "$(cat d-0.err)" 'a rank has exited' 'which say so'
 
 # ---- a study ------------------------------------------------------------------
 

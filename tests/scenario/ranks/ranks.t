@@ -161,7 +161,7 @@ variable OMPI_ALLOW_RUN_AS_ROOT=1 and OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1.
 We reiterate our advice against doing so.
 END
 PATH=$dir/bin:$PATH run framed
-as_root='the launcher ended with status 1: to root Open MPI wants OMPI_ALLOW_RUN_AS_ROOT=1 and OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 in trial.env'
+as_root='the launcher ended with status 1: as root, Open MPI needs OMPI_ALLOW_RUN_AS_ROOT=1 and OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 in trial.env'
 is "$(sql framed.db 'SELECT why FROM trials')" "$as_root" \
     'where it refuses root the reason says what to set'
 

@@ -12,7 +12,7 @@ chmod u+w study.json
 sed -i 's/"pace": 20/"pace": 50/' study.json
 "$HPOTUNE" check study.json >said 2>&1
 is "$?" 0 'the example is right'
-like "$(cat said)" 'no environment, so a job is known by its name.*no checkpoint' \
+like "$(cat said)" 'without environment, so a job is identified by its name.*without checkpoint' \
     'check says what is not possible there'
 like "$("$HPOTUNE" check study.json --json)" '"missing":"AWS' '… also as JSON'
 
@@ -109,13 +109,13 @@ wrong() { # what sed-script text
 wrong 'code' 's/"container"/"code": ".", "container"/' \
     'backend.code: AWS.s own algorithms have a program of their own'
 wrong 'variables' 's/"command": \["train"\]/"command": ["train"], "env": {"A": "1"}/' \
-    'leave trial.env out'
+    'remove trial.env'
 wrong 'a command' 's/\["train"\]/["python3", "x.py"]/' \
     'expected trial.command \["train"\]'
 wrong 'checkpoints of linear learner' 's/"container"/"checkpoints": true, "container"/' \
     'linear learner writes no checkpoints'
 wrong 'a metric nobody knows' 's/"validation:logloss"/"validation:los"/' \
-    'the algorithm has no metric of this name'
+    'hpotune knows no metric of this name for the algorithm'
 wrong 'algorithms of a script' 's/"container": "algorithm",//' \
     'this key goes with \"container\": \"algorithm\"'
 wrong 'long waiting for spot' \

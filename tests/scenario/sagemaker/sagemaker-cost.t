@@ -51,7 +51,7 @@ ok 'a study whose first upload takes long' timeout 60 \
     "$HPOTUNE" start slow.json --quiet
 misfortune '{}'
 like "$(sql slow.db "SELECT text FROM events WHERE level = 'warning'")" \
-    'its upload takes longer than the 1 s that were reckoned with' \
+    'its upload takes longer than the expected 1 s' \
     'the user hears of it'
 like "$(sql slow.db 'SELECT why FROM t_study')" \
     '^limits.cost is reached: to end now what runs takes \$65[0-9]\.[0-9]+ of \$651.00' \

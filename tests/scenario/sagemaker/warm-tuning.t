@@ -176,7 +176,7 @@ no() { # name what error sed-expression …
 	    'nothing was made'
 }
 no none 'no such job' \
-    "warm_start\\[0\\]: there is no tuning job parent in eu-west-1: .*; without this entry the study starts"
+    "warm_start\\[0\\]: the tuning job parent does not exist in eu-west-1: .*; without this entry the study starts"
 no up 'another goal' \
     'warm_start\[0\]: it has loss under Type Maximize, and the goal here is minimize: give the study the same goal' \
     -e 's/"parent"/"up"/'
@@ -195,7 +195,7 @@ no twice 'the same one twice' \
     'warm_start\[1\]: this tuning job is given twice' \
     -e 's/\[\({ "tuning_job".*}\)\]/[\1, \1]/'
 no arn 'another region' \
-    'warm_start\[0\]: the ARN says region eu-west-1, and region says us-east-1' \
+    'warm_start\[0\]: the ARN has region eu-west-1, but "region" is us-east-1' \
     -e "s#\"parent\", \"region\": \"eu-west-1\"#\"$arn/going\", \"region\": \"us-east-1\"#"
 no wide 'two objectives' \
     'warm_start\[0\]: a tuning job has one objective and no constraints' \
@@ -218,7 +218,7 @@ is "$(sqlite3 :memory: "SELECT json_extract(readfile('new.json'),
     'with its space, and its parents'
 "$HPOTUNE" import sagemaker --tuning-job gone --region eu-west-1 >out 2>err
 is "$? $(cat out)" '1 ' 'one that is not there is an error'
-like "$(cat err)" 'there is no tuning job gone in eu-west-1' 'which says so'
+like "$(cat err)" 'the tuning job gone does not exist in eu-west-1' 'which says so'
 for words in "sagemaker base.json --tuning-job x" "sagemaker" \
     "sagemaker base.json --region x"; do
 	# shellcheck disable=SC2086 # words

@@ -266,8 +266,8 @@ test_endpoint_hosts(void)
 	is_url(NULL, "cn-north-1", AWS_S3,
 	    "https://s3.cn-north-1.amazonaws.com.cn");
 	is_url("only-here", NULL, AWS_STS,
-	    "no AWS region: neither backend.region, AWS_REGION nor the "
-	    "profile says one");
+	    "no AWS region: set backend.region, AWS_REGION or the region of "
+	    "the profile");
 	is_url(NULL, "evil.example/", AWS_STS,
 	    "\"evil.example/\" is no AWS region");
 	set("AWS_USE_FIPS_ENDPOINT", "True", NULL);

@@ -240,7 +240,7 @@ test_sts(struct aws_credentials *g)
 	    "<Code>AccessDenied</Code><Message>not &#x202e; you</Message>"
 	    "</Error></ErrorResponse>";
 	is_refused(g,
-	    "does not hand out the role arn:aws:iam::1:role/one: "
+	    "AWS refuses to assume the role arn:aws:iam::1:role/one: "
 	    "AccessDenied: not \\x",
 	    "denied");
 	is_int(g->sts, 1, "is not asked again");

@@ -156,7 +156,7 @@ test_hang(const char *program)
 	(void)gpu_monitor_ask(h.watch);
 	hear(&h, 1);
 	is_int(h.failures, 1, "a driver that hangs");
-	is_str(h.why, "the driver of the GPUs does not answer", "is said");
+	is_str(h.why, "the driver of the GPUs does not respond", "is said");
 	gpu_monitor_patience(h.watch, 2000);
 	gpus_put("gpu\ngpu\ngpu\n");
 	hear(&h, 1);
@@ -206,8 +206,8 @@ test_wrong(void)
 	wrong_program("read q; echo '{\"seq\":5,\"source\":\"none\","
 		      "\"driver\":\"\",\"why\":\"\",\"gpus\":[],"
 		      "\"faults\":[]}'; cat >/dev/null",
-	    "nobody asked", "the answer to another question");
-	wrong_program("exec tr '\\0' x </dev/zero", "more than it may",
+	    "unexpected answer", "the answer to another question");
+	wrong_program("exec tr '\\0' x </dev/zero", "more output than allowed",
 	    "a line without an end");
 	wrong_program("read q; kill -9 $$", "signal 9", "one that is killed");
 	wrong_program("exit 3", "status 3", "one that does not stay");
@@ -294,7 +294,7 @@ test_ask(const char *program)
 	gpu_snapshot_free(&l);
 	gpus_put("hang init\n");
 	is_int(gpu_query(&l, 200, &e), -1, "a driver that hangs");
-	is_str(e.text, "the driver of the GPUs does not answer", "is said");
+	is_str(e.text, "the driver of the GPUs does not respond", "is said");
 	(void)setenv("HPOTUNE_GPU", path, 1);
 	text_put("wrong", "#!/bin/sh\necho '{}'\n");
 	is_int(gpu_query(&l, 20000, &e), -1, "nonsense");

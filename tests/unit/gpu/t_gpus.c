@@ -10,7 +10,7 @@ static const struct gpu_script placing[] = {
 	{ "by index, one each",
 	    "gpus 3\nplaces 3\n"
 	    "take a 1 0\ntake b 2 1\ntake c 3 2\ntake d 4 no\n"
-	    "ready no 0 of 3 GPUs are free, a trial wants 1\n"
+	    "ready no 0 of 3 GPUs are free, a trial needs 1\n"
 	    "state 0 held\nbooked 0 yes\n"
 	    "end b ok\nlookin 0\nlook\nstate 1 free\nbooked 1 no\n"
 	    "ready yes\ntake d 4 1\n"
@@ -140,9 +140,9 @@ static const struct gpu_script release[] = {
 	    "gpus 1\nset 0 used=1000\nlook\ntake a 1 0\n"
 	    "set 0 used=15360\n+1000\nlook\nend a ok\nset 0 used=15000\n"
 	    "look\n+29000\nlook\nstate 0 releasing\n+1000\nlook\n"
-	    "state 0 quarantined memory of trial 1 does not come back\n"
+	    "state 0 quarantined memory of trial 1 was not released\n"
 	    "note warn 0 GPU 0 (NVIDIA H200) is out of service: memory of "
-	    "trial 1 does not come back: 13.7 GiB still held\n"
+	    "trial 1 was not released: 13.7 GiB still in use\n"
 	    "booked 0 yes\nlookin 1000\n" },
 	{ "a process that does not end",
 	    "gpus 1\ntake a 1 0\nproc 0 70 a 0\n+1000\nlook\nend a ok\n"
@@ -196,14 +196,15 @@ static const struct gpu_script release[] = {
 static const struct gpu_script foreign[] = {
 	{ "a stranger's process",
 	    "gpus 2\nproc 0 90 - 2048\nlook\n"
-	    "state 0 foreign process 90 (2.0 GiB) of somebody else\n"
+	    "state 0 foreign process 90 (2.0 GiB) of another owner\n"
 	    "note info 0 GPU 0 (NVIDIA H200) is left alone: process 90\n"
 	    "take a 1 1\nkill 0 90\nlook\nstate 0 free\n" },
 	{ "a process of another study",
 	    "gpus 1\nproc 0 90 zzz 10\nlook\nstate 0 foreign\n" },
 	{ "memory of nobody who can be seen",
 	    "gpus 1\nset 0 used=1000\nlook\nstate 0 free\n"
-	    "set 0 used=1100\nlook\nstate 0 foreign 1.1 GiB in use by nobody\n"
+	    "set 0 used=1100\nlook\nstate 0 foreign 1.1 GiB in use without a "
+	    "visible process\n"
 	    "set 0 used=900\nlook\nstate 0 free\n" },
 	{ "not by utilization",
 	    "gpus 1\nset 0 util=100\nlook\nstate 0 free\n" },

@@ -144,10 +144,11 @@ static const struct gpu_script probation[] = {
 };
 
 static const struct gpu_script sight[] = {
-	{ "the driver does not answer",
+	{ "the driver does not respond",
 	    "gpus 2\ntake a 1 0\nlook\ndown\n+1000\nlook\n"
 	    "state 0 unknown no answer\nstate 1 unknown\ntake b 2 no\n"
-	    "note warn 0 the GPUs cannot be seen now: no answer\n+1000\nlook\n"
+	    "note warn 0 the GPUs cannot be queried now: no "
+	    "answer\n+1000\nlook\n"
 	    "quiet\nup\n+1000\nlook\nnote info 0 the GPUs can be seen again\n"
 	    "state 0 held\nstate 1 free\n" },
 	{ "a source that knows less is no answer",
@@ -159,9 +160,10 @@ static const struct gpu_script sight[] = {
 	    "state 0 unknown\nkill 0 70\nlook\nstate 0 free\n" },
 	{ "gone, and back after a probe",
 	    "gpus 2\ntake a 1 0\nset 0 gone=1\nlook\nstate 0 gone\n"
-	    "note warn 0 GPU 0 (NVIDIA H200) is gone\nstate 1 free\n"
+	    "note warn 0 GPU 0 (NVIDIA H200) has disappeared\nstate 1 free\n"
 	    "end a fail machine\nbooked 0 no\nlook\nquiet\n+60000\n"
-	    "probes 0 no\nset 0 gone=0\nlook\nstate 0 suspect gone\n+1\n"
+	    "probes 0 no\nset 0 gone=0\nlook\nstate 0 suspect had "
+	    "disappeared\n+1\n"
 	    "probed 0 good\nstate 0 free\n" },
 	{ "gone while it was out of service",
 	    "gpus 1\nxid 0 79\nlook\n+5000\nprobed 0 good\nset 0 gone=1\nlook\n"

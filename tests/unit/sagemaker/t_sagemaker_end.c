@@ -98,7 +98,7 @@ static const struct end_case ends[] = {
 	    JOB("\"TrainingJobStatus\":\"Stopped\",\"SecondaryStatus\":"
 		"\"MaxWaitTimeExceeded\""),
 	    true, true, -1, 0, false, false, END_CAPACITY,
-	    "max_wait was reached: no machine came" },
+	    "max_wait was reached without a machine" },
 	{ "max_wait after interruptions",
 	    JOB("\"TrainingJobStatus\":\"Stopped\",\"SecondaryStatus\":"
 		"\"MaxWaitTimeExceeded\",\"SecondaryStatusTransitions\":["

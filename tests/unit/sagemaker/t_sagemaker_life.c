@@ -523,8 +523,8 @@ main(void)
 	test_code_unseen();
 	test_hold();
 	test_stop_unsent();
-	test_sync(0, "no checkpoint came to S3");
-	test_sync(1700000000, "no new checkpoint came to S3");
+	test_sync(0, "no checkpoint reached S3");
+	test_sync(1700000000, "no new checkpoint reached S3");
 	test_sync_good();
 	return done_testing();
 }

@@ -62,7 +62,7 @@ test_pieces(void)
 	is_int(r.heard[0].step, 1, "the first was two");
 	is_int(r.heard[1].step, 2, "the second was whole");
 	is_int(r.heard[2].step, 4, "a comma says so at once");
-	ok(strstr(buf_str(&r.notes), "its other half") != NULL,
+	ok(strstr(buf_str(&r.notes), "its second half") != NULL,
 	    "what may be half a number is left out, and that is said");
 	cw_logs_add(
 	    &r, JOB, 1, r.start_ms + 9, 0, "Reporting training SUCCESS");
@@ -197,7 +197,7 @@ test_denied(void)
 	    "or without one that counts");
 	ok(r.heard[0].time_us == minute * 1000000, "and their minute");
 	ok(strstr(buf_str(&r.notes), "may not be read") != NULL &&
-		strstr(buf_str(&r.notes), "are one average") != NULL,
+		strstr(buf_str(&r.notes), "CloudWatch averages") != NULL,
 	    "both are said");
 	ok(cw_logs_finish(&r, true) && r.n_heard == 2, "it ends");
 	free(data);

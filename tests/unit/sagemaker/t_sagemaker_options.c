@@ -139,7 +139,7 @@ test_wrong_groups(void)
 		{ "\"groups\": [{\"name\": \"a\", \"instance_type\": "
 		  "\"ml.g5.xlarge\"}, {\"name\": \"a\", \"instance_type\": "
 		  "\"ml.g5.xlarge\"}]",
-		    "groups[1].name: there is another group" },
+		    "groups[1].name: duplicate group name" },
 		{ "\"groups\": [{\"name\": \"a\", \"instance_type\": "
 		  "\"ml.g5.xlarge\", \"count\": 0}]",
 		    "groups[0].count: expected a whole number" },
@@ -297,7 +297,7 @@ test_batch(void)
 	r.study->trial.batch_global = 512;
 	sm_settings_free(r.s);
 	ok(sm_settings_read(&r.s, r.values, &r.study->trial, &r.e) == -1 &&
-		strstr(r.e.text, "are not known") != NULL,
+		strstr(r.e.text, "is unknown") != NULL,
 	    "nor be unknown");
 	reading_close(&r);
 }

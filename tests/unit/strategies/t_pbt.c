@@ -284,7 +284,7 @@ test_check(void)
 
 	rig_open(&r, "{\"mutate\": [\"lr\", \"nn\"]}");
 	is_int(s->check(r.values, r.space, &e), -1, "an unknown parameter");
-	is_str(e.text, "pbt: mutate: there is no parameter \"nn\"", "is named");
+	is_str(e.text, "pbt: mutate: no such parameter: \"nn\"", "is named");
 	rig_close(&r);
 	rig_open(&r, "{\"mutate\": [\"lr\", \"n\"]}");
 	is_int(s->check(r.values, r.space, &e), 0, "known ones are fine");

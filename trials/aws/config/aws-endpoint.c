@@ -98,8 +98,8 @@ check_region(const char *region, bool custom, struct err *e)
 		return 0;
 	if (region == NULL)
 		return err_set(e, ERR_USAGE,
-		    "no AWS region: neither backend.region, AWS_REGION nor "
-		    "the profile says one");
+		    "no AWS region: set backend.region, AWS_REGION or the "
+		    "region of the profile");
 	if (strlen(region) > 40 || *region == '-' ||
 	    region[strspn(region, custom ? word : good)] != '\0')
 		return err_set(e, ERR_USAGE, "\"%s\" is no AWS region", region);

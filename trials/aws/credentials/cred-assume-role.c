@@ -110,8 +110,8 @@ check_role(struct cred_chain *f, const char *p)
 		    p, profile ? "one of" : "a", profile ? "and" : "or a");
 	if (has(f, p, "mfa_serial"))
 		return err_set(&f->err, ERR_USAGE,
-		    "AWS profile \"%s\": mfa_serial: nobody is here to type a "
-		    "code; use a profile with credential_process = aws "
+		    "AWS profile \"%s\": mfa_serial: hpotune cannot prompt for "
+		    "a code; use a profile with credential_process = aws "
 		    "configure export-credentials --profile %s --format "
 		    "process",
 		    p, p);

@@ -40,7 +40,7 @@ refused(struct cred_chain *f, const char *code, const char *message)
 	if (*code != '\0' && *message != '\0')
 		buf_puts(&b, ": ");
 	text_put_harmless(&b, message, strlen(message), TEXT_LINE);
-	err_set(&f->err, ERR_REMOTE, "AWS does not hand out the role %s: %s",
+	err_set(&f->err, ERR_REMOTE, "AWS refuses to assume the role %s: %s",
 	    f->sts.role, buf_str(&b));
 	buf_free(&b);
 	return CRED_FAILED;

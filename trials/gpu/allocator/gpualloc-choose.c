@@ -157,11 +157,11 @@ gpualloc_choose_ready(const struct gpualloc *g, char *why, size_t n)
 			worst = i;
 	}
 	if (worst == g->n)
-		snprintf(why, n, "%zu of %zu GPUs are free, a trial wants %d",
+		snprintf(why, n, "%zu of %zu GPUs are free, a trial needs %d",
 		    ready, used, g->per_trial);
 	else
 		snprintf(why, n,
-		    "%zu of %zu GPUs are free, a trial wants %d; %s is %s%s%s",
+		    "%zu of %zu GPUs are free, a trial needs %d; %s is %s%s%s",
 		    ready, used, g->per_trial, g->gpu[worst].label,
 		    gpualloc_state_name(g->gpu[worst].state),
 		    g->gpu[worst].state_why[0] != '\0' ? ": " : "",

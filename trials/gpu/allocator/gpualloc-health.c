@@ -114,7 +114,8 @@ gpualloc_health_reappeared(
 {
 	bool well = gpu->health == HEALTH_OK;
 
-	gpualloc_health_suspect(g, gpu, now_ms, "it was gone for a while");
+	gpualloc_health_suspect(
+	    g, gpu, now_ms, "it had disappeared for a while");
 	if (well) {
 		gpu->need = 1;
 		gpu->probe_ms = now_ms;

@@ -60,7 +60,7 @@ foreign_process(const struct gpualloc *g, struct gpualloc_gpu *gpu,
 		    (long long)p->pid, memory, (long long)h->trial);
 	else
 		snprintf(gpu->foreign_why, sizeof gpu->foreign_why,
-		    "process %lld%s of somebody else", (long long)p->pid,
+		    "process %lld%s of another owner", (long long)p->pid,
 		    memory);
 }
 
@@ -81,7 +81,7 @@ see_foreign(struct gpualloc *g, struct gpualloc_gpu *gpu, int64_t now_ms)
 		 gpu->seen.used > g->busy_memory) {
 		gpu->foreign = true;
 		snprintf(gpu->foreign_why, sizeof gpu->foreign_why,
-		    "%s in use by nobody who can be seen",
+		    "%s in use without a visible process",
 		    gpualloc_size(size, sizeof size, gpu->seen.used));
 	}
 	if (!gpu->foreign)
@@ -219,11 +219,11 @@ see_missing(struct gpualloc *g, struct gpualloc_gpu *gpu, int64_t now_ms)
 	if (gpu->gone)
 		return;
 	gpu->gone = true;
-	snprintf(why, sizeof why, "%.80s is gone", gpu->label);
+	snprintf(why, sizeof why, "%.80s has disappeared", gpu->label);
 	gpualloc_health_blame(gpu, why);
 	if (gpu->used && gpualloc_may_note(gpu, NEWS_GONE, now_ms))
 		gpualloc_note(g, true, NULL,
-		    "%s is gone: the driver does not show it any more",
+		    "%s has disappeared: the driver does not list it any more",
 		    gpu->label);
 }
 
@@ -268,14 +268,14 @@ static void
 see_nothing(struct gpualloc *g, const struct gpu_snapshot *look, int64_t now_ms)
 {
 	snprintf(g->unknown_why, sizeof g->unknown_why, "%s",
-	    look->why[0] != '\0' ? look->why : "the driver does not answer");
+	    look->why[0] != '\0' ? look->why : "the driver does not respond");
 	if (!g->unknown && (g->unknown_ms == 0 ||
 			       now_ms - g->unknown_ms >= GPUALLOC_NOTE_MS)) {
 		g->unknown_noted = true;
 		g->unknown_ms = now_ms;
 		gpualloc_note(g, true, NULL,
-		    "the GPUs cannot be seen now: %s; what runs goes on, "
-		    "nothing new begins on them",
+		    "the GPUs cannot be queried now: %s; running trials "
+		    "continue, no trial is started on them",
 		    g->unknown_why);
 	}
 	g->unknown = true;

@@ -93,7 +93,7 @@ memory_holds(const struct gpualloc *g, const struct gpualloc_gpu *gpu,
 			return false;
 		held->firm = true;
 		snprintf(held->why, sizeof held->why,
-		    "memory of trial %lld does not come back: %s still held",
+		    "memory of trial %lld was not released: %s still in use",
 		    (long long)s->hold->trial,
 		    gpualloc_size(size, sizeof size,
 			used - (gpu->base > 0 ? gpu->base : 0)));

@@ -118,7 +118,7 @@ state_of_gpu(const struct gpualloc *g, const struct gpualloc_gpu *gpu,
 	const struct gpualloc_stay *s;
 
 	if (gpu->gone) {
-		snprintf(why, n, "the driver does not show it any more");
+		snprintf(why, n, "the driver does not list it any more");
 		return GPU_GONE;
 	}
 	if (g->unknown) {
@@ -137,7 +137,7 @@ state_of_gpu(const struct gpualloc *g, const struct gpualloc_gpu *gpu,
 	}
 	if (gpu->reserved) {
 		snprintf(why, n, "study %s has it",
-		    gpu->who[0] != '\0' ? gpu->who : "of somebody else");
+		    gpu->who[0] != '\0' ? gpu->who : "of another owner");
 		return GPU_RESERVED;
 	}
 	if (gpu->foreign) {

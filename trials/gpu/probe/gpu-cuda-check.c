@@ -118,10 +118,9 @@ memory_check(struct probe *p, bool kernel_ran, struct err *e)
 		for (i = 0; i < PIECE; i++)
 			if (p->piece[i] != wanted(from + i, kernel_ran))
 				return err_set(e, ERR_REMOTE, "%s",
-				    kernel_ran
-					? "it computes wrong sums"
-					: "its memory does not keep what is "
-					  "written");
+				    kernel_ran ? "it computes wrong sums"
+					       : "its memory returns other "
+						 "data than was written");
 	}
 	return 0;
 }

@@ -63,8 +63,8 @@ memory_query(
 	struct nvml_memory m = { 0 };
 
 	if (nv->call.memory == NULL ||
-	    !answer_needed(
-		nv, g, nv->call.memory(device, &m), "its memory is not told"))
+	    !answer_needed(nv, g, nv->call.memory(device, &m),
+		"the driver does not report its memory"))
 		return;
 	g->memory = (int64_t)m.total;
 	g->used = (int64_t)m.used;
@@ -127,7 +127,8 @@ processes_query(const struct nvml *nv, nvml_processes_fn *ask,
 	if (ask == NULL)
 		return;
 	answer = processes_ask(ask, device, &list, &n);
-	if (!answer_needed(nv, g, answer, "its processes are not told"))
+	if (!answer_needed(
+		nv, g, answer, "the driver does not report its processes"))
 		n = 0;
 	for (i = 0; i < n && list != NULL; i++)
 		if (list[i].pid > 0 && list[i].pid <= PID_MOST)

@@ -140,8 +140,8 @@ held_resolve(struct sm_log *log, struct sm_reading *r, const char *next)
 		break;
 	case SM_LOG_LINE_DOUBT:
 		reason_note(log, "a line",
-		    "the next line may be its other half: a comma at the end "
-		    "of a report says that it is whole");
+		    "the next line may be its second half: end reports with a "
+		    "comma to mark them as complete");
 		break;
 	}
 	free(held);

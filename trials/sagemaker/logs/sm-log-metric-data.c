@@ -189,8 +189,8 @@ bucket_emit(struct sm_log_metric_data *m, struct sm_log *log, const char *name,
 	if (b->count > 1 && !m->merged_noted) {
 		m->merged_noted = true;
 		sm_logs_note(logs, log, LAUNCH_WARNING,
-		    "several reports of one minute are one average in "
-		    "CloudWatch: curves are coarser than what was said");
+		    "CloudWatch averages the reports of each minute: curves "
+		    "are coarser than the reports");
 	}
 	ev.u.report.name = name;
 	ev.u.report.has_step = b->step >= 0 && b->step <= TRIAL_STEP_MAX;

@@ -236,9 +236,9 @@ sm_logs_denied(struct sm_logs *logs, const struct aws_answer *a)
 		return false;
 	sm_logs_note(logs, NULL, LAUNCH_WARNING,
 	    "the logs of training jobs may not be read: metrics come from "
-	    "CloudWatch, a minute late and averaged over each minute "
-	    "(logs:GetLogEvents, logs:FilterLogEvents and "
-	    "logs:DescribeLogStreams would mend it)");
+	    "CloudWatch, a minute late and averaged over each minute (to fix, "
+	    "allow logs:GetLogEvents, logs:FilterLogEvents and "
+	    "logs:DescribeLogStreams)");
 	logs->metrics = sm_log_metric_data_new(logs);
 	sm_logs_mode(logs);
 	for (i = 0; i < logs->n; i++)

@@ -158,8 +158,8 @@ metric_read(struct sm_reader *r, struct sm_algorithm *a, const struct json *j)
 	regex = sm_algorithm_regex(a->known, text);
 	if (regex == NULL)
 		return json_err(j, r->e,
-		    "the algorithm has no metric of this name that hpotune "
-		    "knows: expected one, or its pattern in trial.metrics");
+		    "hpotune knows no metric of this name for the algorithm: "
+		    "expected one, or its pattern in trial.metrics");
 	free(regex);
 	return 0;
 }
@@ -249,12 +249,12 @@ others_check(struct sm_reader *r)
 			    "own: leave this key out");
 	if (t->env[0] != NULL)
 		return json_err(sm_options_json(r, "container"), r->e,
-		    "AWS lets nobody set variables of its own algorithms: "
-		    "leave trial.env out");
+		    "AWS's own algorithms accept no environment variables: "
+		    "remove trial.env");
 	if (t->batch_global > 0 || t->batch_param != NULL)
 		return json_err(sm_options_json(r, "container"), r->e,
-		    "AWS's own algorithms are told no share of a batch: leave "
-		    "trial.batch out");
+		    "AWS's own algorithms do not support a batch per process: "
+		    "remove trial.batch");
 	if (t->launcher != STUDY_LAUNCHER_NONE)
 		return json_err(sm_options_json(r, "container"), r->e,
 		    "AWS's own algorithms start their processes themselves: "
@@ -345,12 +345,13 @@ sm_algorithms_free(struct sm_settings *s)
 void
 sm_algorithm_misses(const struct sm_settings *s, struct buf *b)
 {
-	buf_puts(b, "AWS's own algorithm: no environment, so a job is known "
-		    "by its name, its tags and where its output goes; no "
-		    "files of hpotune, so reports come from its log alone");
+	buf_puts(b,
+	    "AWS's own algorithm: without environment, so a job is "
+	    "identified by its name, its tags and its output path; without "
+	    "files of hpotune, so reports come from its log only");
 	if (!s->checkpoints)
-		buf_puts(b, "; no checkpoints, so a trial that is lost or "
-			    "interrupted begins anew");
+		buf_puts(b, "; without checkpoints, so a trial that is lost or "
+			    "interrupted starts from the beginning");
 }
 
 /* ---- of one trial ------------------------------------------------------------ */

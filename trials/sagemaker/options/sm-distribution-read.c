@@ -418,7 +418,7 @@ check_counts(struct sm_reader *r, const struct sm_distribution *row)
 			    machine(r->s, 0), machine(r->s, i));
 	if (batch && devices < 0)
 		return json_err(r->s->dist, r->e,
-		    "the devices of %s are not known: expected "
+		    "the number of devices of %s is unknown: expected "
 		    "processes_per_host, too",
 		    machine(r->s, 0));
 	return 0;

@@ -186,7 +186,7 @@ sm_distribution_find(char *const *argv, size_t *at, struct err *e)
 	if (argv[i] == NULL)
 		return err_set(e, ERR_USAGE,
 		    "the toolkit starts a Python script of the code folder, "
-		    "and there is none");
+		    "but the folder has none");
 	*at = i;
 	return 0;
 }

@@ -124,8 +124,7 @@ group_check_name(
 		    "expected a name of at most 64 letters, digits, - and _");
 	for (i = 0; &r->s->groups[i] != g; i++)
 		if (strcmp(r->s->groups[i].name, g->name) == 0)
-			return json_err(
-			    j, r->e, "there is another group of this name");
+			return json_err(j, r->e, "duplicate group name");
 	return 0;
 }
 

@@ -40,7 +40,8 @@ alarm_note(struct sm_watch *w, const struct sm_plan *plan)
 	if (w->alarm_noted)
 		return;
 	w->alarm_noted = true;
-	text = xasprintf("no alarm on idle GPUs: %s has none that is known",
+	text = xasprintf(
+	    "no alarm on idle GPUs: the number of GPUs of %s is unknown",
 	    plan->type != NULL ? plan->type->name : "a mixed cluster");
 	w->env.note(w->env.arg, LAUNCH_WARNING, text);
 	free(text);

@@ -3,9 +3,9 @@
  * trials.  Any strategy has the two options and the three calls below, under
  * the same names.
  *
- * static const struct option options[] = { STARTUP_OPTIONS("10"), …
- * if (startup_wanted(options, values, ask->history))
- * return startup_suggest(out, ask, options, values, e);
+ *	static const struct option options[] = { STARTUP_OPTIONS("10"), …
+ *	if (startup_wanted(options, values, ask->history))
+ *		return startup_suggest(out, ask, options, values, e);
  *
  * Trials of other studies (warm_start) count as finished: with enough of them
  * the first point comes from the model.

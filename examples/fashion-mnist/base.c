@@ -1,7 +1,4 @@
-/*
- * Failures in words and memory that is never refused. Knows nothing of
- * training.
- */
+/* Error messages, and memory allocation that ends the program on failure. */
 
 #include <stdarg.h>
 #include <stdint.h>

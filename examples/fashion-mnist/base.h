@@ -1,6 +1,6 @@
 /*
- * The two things every file of the trainer needs: a sentence that says why
- * something failed, and memory that is never refused.
+ * Helpers for every file of the trainer: error messages, and memory allocation
+ * that ends the program on failure.
  */
 
 #ifndef TRAIN_BASE_H

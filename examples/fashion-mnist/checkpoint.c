@@ -1,7 +1,7 @@
 /*
- * The checkpoint file: a head, the identity, the floats and a CRC-32 over all
- * of it, in the byte order of the machine (another one reads the magic number
- * wrong and refuses). Knows nothing of networks and optimizers.
+ * The checkpoint file: a header, the identity, the floats and a CRC-32 over all
+ * of it, in the byte order of the machine (on another one the magic number
+ * differs, and the file is rejected).
  */
 
 #include <sys/stat.h>

@@ -1,5 +1,6 @@
 /*
- * Everything a run needs to go on to the same numbers, in one file.
+ * The complete state of a run in one file, so that it continues with identical
+ * results.
  */
 
 #ifndef TRAIN_CHECKPOINT_H

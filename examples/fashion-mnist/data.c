@@ -1,6 +1,6 @@
 /*
- * Fashion-MNIST as the trainer wants it: checked when loaded, float when
- * gathered. Knows nothing of networks.
+ * Fashion-MNIST for the trainer: checked when loaded, converted to float when
+ * gathered.
  */
 
 #include <errno.h>

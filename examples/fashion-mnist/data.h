@@ -1,6 +1,4 @@
-/*
- * Fashion-MNIST: 28x28 pictures of ten kinds of clothing, with their labels.
- */
+/* Fashion-MNIST: 28x28 pictures of ten classes of clothing, with labels. */
 
 #ifndef TRAIN_DATA_H
 #define TRAIN_DATA_H

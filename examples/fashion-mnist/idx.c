@@ -1,7 +1,6 @@
 /*
- * Reads IDX files through zlib and believes nothing they say: a file that is
- * cut, damaged, too long or of another kind is refused. Knows nothing of what
- * the bytes show.
+ * Reads IDX files through zlib and checks them: a file that is truncated,
+ * damaged, too long or of another type is rejected.
  */
 
 #include <errno.h>

@@ -1,7 +1,4 @@
-/*
- * The perceptron: forward, loss, backward. Knows neither where pictures come
- * from nor what is done with the gradient.
- */
+/* The perceptron: forward, loss, backward. */
 
 #include <cblas.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 /*
- * SGD with momentum and Adam over one flat vector. Weight decay is decoupled
+ * SGD with momentum and Adam over one flat vector.  Weight decay is decoupled
  * in both (Loshchilov and Hutter 2019): it shrinks the parameters and does not
- * pass through momentum. Knows nothing of layers.
+ * pass through momentum.
  */
 
 #include <math.h>

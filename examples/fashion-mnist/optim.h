@@ -1,6 +1,4 @@
-/*
- * The two ways to walk down a gradient: SGD with momentum, and Adam.
- */
+/* Optimizers: SGD with momentum, and Adam. */
 
 #ifndef TRAIN_OPTIM_H
 #define TRAIN_OPTIM_H

@@ -1,7 +1,4 @@
-/*
- * The options in one table: reading, usage and identity all walk over it.
- * Knows ranges, not what the values do.
- */
+/* The table of options, used for parsing, usage and identity. */
 
 #include <errno.h>
 #include <math.h>

@@ -1,6 +1,4 @@
-/*
- * What a run may be told on its command line, as --NAME=VALUE.
- */
+/* The options of a run, as --NAME=VALUE. */
 
 #ifndef TRAIN_OPTIONS_H
 #define TRAIN_OPTIONS_H

@@ -1,7 +1,4 @@
-/*
- * Random numbers. The same seed gives the same numbers on every machine; what
- * they are used for is not known here.
- */
+/* Random numbers.  The same seed gives the same numbers on every machine. */
 
 #include "rng.h"
 

@@ -1,6 +1,6 @@
 /*
- * One training run. The place in the run (epoch, position) is all there is to
- * know of its past, so going on from a checkpoint needs no code of its own.
+ * One training run.  The position in the run (epoch, picture) determines all
+ * random choices, so resuming from a checkpoint needs no further state.
  */
 
 #include <stdlib.h>

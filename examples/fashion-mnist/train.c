@@ -1,7 +1,7 @@
 /*
- * train: fits a small network to Fashion-MNIST, one report per epoch. An
+ * train: fits a small network to Fashion-MNIST, one report per epoch.  An
  * example of a program that hpotune can tune; it shares no code with hpotune
- * and runs just as well alone. This file knows signals and exit codes.
+ * and runs without it.  This file has signals and exit codes.
  */
 
 #include <cblas.h>

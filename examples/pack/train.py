@@ -2,11 +2,9 @@
 """Many small models in one process: a program for "trial": {"pack": N}.
 
 Each trial fits a cubic to the same noisy points by gradient descent with its
-own learning rate, momentum and weight decay.  What costs time is done once for
-all: the data are made, and every point is read once per epoch however many
-trials there are.  hpotune-trial(7) has the protocol; this file needs nothing
-but Python.
-"""
+own learning rate, momentum and weight decay.  Expensive work is shared: the
+data are created once, and every point is read once per epoch for all trials.
+hpotune-trial(7) has the protocol; this file needs only Python."""
 
 import json
 import math

@@ -1,7 +1,7 @@
 /*
- * Any bytes as an answer of AWS.  The first one says how it came: j JSON and
- * 200, e JSON and 400, x XML and 404, l a list, w S3's "wrong region".  What
- * is read never says yes by mistake and never shows a key.
+ * Arbitrary bytes as an answer of AWS.  The first one selects the form: j JSON
+ * and 200, e JSON and 400, x XML and 404, l a list, w S3's "wrong region".  A
+ * parsed answer is never a success by mistake and never contains a key.
  */
 
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /*
- * Any bytes as the two records of an attempt.  What is accepted must be
- * written again to the same bytes: nothing in a good record is ignored.
+ * Arbitrary bytes as the two records of an attempt.  Accepted records must be
+ * encoded to the same bytes: nothing in a good record is ignored.
  */
 
 #include <stdint.h>

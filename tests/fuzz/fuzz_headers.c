@@ -1,6 +1,6 @@
 /*
- * Any bytes as the headers of an answer, line by line, and percent-encoded:
- * what is found are texts, what is encoded can be read back.
+ * Arbitrary bytes as the headers of an answer, line by line, and
+ * percent-encoded: found values are texts, and encoding can be reversed.
  */
 
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 /*
- * Any bytes as a shared file of AWS's tools.  What is accepted is written
- * again in the plainest form and must be read as the same.
+ * Arbitrary bytes as a shared file of AWS's tools.  Accepted files are written
+ * again in the simplest form and must be parsed to the same.
  */
 
 #include <stdint.h>

@@ -1,4 +1,6 @@
-/* Any bytes as a description of a training job, and as a refusal. */
+/*
+ * Arbitrary bytes as a description of a training job, and as an error message.
+ */
 
 #include <stdbool.h>
 #include <stdint.h>

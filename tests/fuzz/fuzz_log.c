@@ -1,6 +1,6 @@
 /*
- * Any bytes as a line of a training job's log.  The first two bytes say where
- * it is cut in two: half a number must never be a report.
+ * Arbitrary bytes as a line of a training job's log.  The first two bytes say
+ * where it is split in two: half a number must never be a report.
  */
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /*
- * Any bytes as a look at the GPUs.  What is accepted is written to a line that
- * is read to the same look.
+ * Arbitrary bytes as a snapshot of the GPUs.  Accepted ones are written to a
+ * line that is read to the same snapshot.
  */
 
 #include <stdint.h>

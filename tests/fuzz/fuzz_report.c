@@ -1,6 +1,6 @@
 /*
- * Any bytes as a line of output.  The first byte chooses the reader; what is
- * read must be well formed, and printed again must be read the same.
+ * Arbitrary bytes as a line of output.  The first byte selects the reader;
+ * results must be well formed, and printed again must be read the same.
  */
 
 #include <locale.h>

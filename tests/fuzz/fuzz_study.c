@@ -1,7 +1,7 @@
 /*
- * Any bytes as study.json.  What is refused must say where; what is accepted
- * must read the same from its stored text, and its space must lead there and
- * back.
+ * Arbitrary bytes as study.json.  Errors must have a position; an accepted
+ * study must read the same from its stored text, and its space must convert
+ * points in both directions.
  */
 
 #include <math.h>

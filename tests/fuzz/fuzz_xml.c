@@ -1,4 +1,4 @@
-/* Any bytes as an XML answer: a tree within the bounds, or one clause. */
+/* Arbitrary bytes as an XML answer: a tree within the bounds, or an error. */
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Shared files, regions and endpoints mean what they mean to botocore.  Where
-# services are, and that files may say so, is known to newer ones only.
+# Shared files, regions and endpoints are interpreted as by botocore.  Endpoints
+# in files are supported by newer versions only.
 
 . "$TOP_SRCDIR/tests/support/sh/lib.sh"
 . "$TOP_SRCDIR/tests/support/sh/botocore.sh"

@@ -1,7 +1,6 @@
 #!/bin/sh
-# In random environments the keys are those that botocore takes, and none where
-# it has none.
-# $AWS_CRED_COUNT: how many (120).
+# In random environments the credentials are those that botocore finds, and none
+# where it finds none. $AWS_CRED_COUNT: number of environments (120).
 
 . "$TOP_SRCDIR/tests/support/sh/lib.sh"
 . "$TOP_SRCDIR/tests/support/sh/botocore.sh"

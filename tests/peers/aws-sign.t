@@ -1,6 +1,6 @@
 #!/bin/sh
-# Random requests are signed as botocore signs them.
-# $AWS_SIGN_COUNT: how many (600).
+# Random requests get the same signatures as from botocore. $AWS_SIGN_COUNT:
+# number of requests (600).
 
 . "$TOP_SRCDIR/tests/support/sh/lib.sh"
 . "$TOP_SRCDIR/tests/support/sh/botocore.sh"

@@ -1,9 +1,8 @@
-"""Shared files, endpoints and regions as botocore understands them.
+"""Shared files, endpoints and regions as interpreted by botocore.
 
-    aws_config.py AWS-ASK ini COUNT SEED
-    aws_config.py AWS-ASK hosts
-    aws_config.py AWS-ASK named
-"""
+    aws_config.py AWS-RESOLVE ini COUNT SEED
+    aws_config.py AWS-RESOLVE hosts
+    aws_config.py AWS-RESOLVE named"""
 
 import itertools
 import json

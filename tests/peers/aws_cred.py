@@ -1,9 +1,8 @@
-"""Whose keys botocore takes, in random environments.
+"""Credentials found by botocore in random environments.
 
-    aws_cred.py AWS-ASK COUNT SEED
+    aws_cred.py AWS-RESOLVE COUNT SEED
 
-One server of this script plays STS, a container and an instance.
-"""
+One server of this script plays STS, a container and an instance."""
 
 import http.server
 import json

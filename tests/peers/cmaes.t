@@ -1,6 +1,6 @@
 #!/bin/sh
-# CMA-ES moves as the package cmaes does: both are told the same points, and
-# their states are compared after every generation.  What differs is rounding:
+# CMA-ES behaves as the package cmaes: both get the same points, and their
+# states are compared after every generation.  They differ by rounding:
 # eigenvectors, and the 60 generations that build on them.
 
 . "$TOP_SRCDIR/tests/support/sh/lib.sh"

@@ -1,9 +1,8 @@
-"""CMA-ES step by step: the package cmaes and hpotune are told the same points.
+"""CMA-ES step by step: the package cmaes and hpotune get the same points.
 
 cmaes_steps.py PROGRAM KIND RUNS: KIND is full, separable or margin; PROGRAM is
-tests/tools/cma-steps.  Prints the largest difference of any number of their states,
-relative to the largest number of its kind.
-"""
+tests/tools/cma-steps.  Prints the largest difference of any number of their
+states, relative to the largest number of its kind."""
 import math
 import subprocess
 import sys

@@ -1,6 +1,6 @@
 #!/bin/sh
-# A study as a storage of Optuna: Optuna 5 opens it, finds in it what hpotune
-# has recorded, and goes on with it.
+# A study exported as an Optuna storage: Optuna 5 opens it, finds what hpotune
+# has recorded, and continues it.
 
 . "$TOP_SRCDIR/tests/support/sh/lib.sh"
 need sqlite3

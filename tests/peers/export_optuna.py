@@ -1,9 +1,8 @@
-"""Opens what hpotune export --format optuna wrote with Optuna, holds it against
-hpotune export --json of the same study, and goes on with it.
+"""Opens the output of hpotune export --format optuna with Optuna, compares it
+with hpotune export --json of the same study, and continues it.
 
-export_optuna.py STORAGE DOCUMENT: prints a line "ok" or what is wrong, a tab,
-and what was looked at, for each check.
-"""
+export_optuna.py STORAGE DOCUMENT: prints for each check a line "ok" or the
+error, a tab, and the name of the check."""
 import datetime
 import json
 import math

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Importances on random studies: PED-ANOVA is that of Optuna 5, fANOVA comes
-# from another forest and is near.
+# Importances on random studies: PED-ANOVA equals that of Optuna 5, fANOVA uses
+# another forest and is close.
 
 . "$TOP_SRCDIR/tests/support/sh/lib.sh"
 

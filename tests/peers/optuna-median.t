@@ -1,5 +1,5 @@
 #!/bin/sh
-# The preset "optuna", asha and hyperband decide what Optuna itself decides, on
+# The preset "optuna", asha and hyperband make the same decisions as Optuna on
 # random streams.
 
 . "$TOP_SRCDIR/tests/support/sh/lib.sh"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# TPE sees what Optuna 5 sees: the split, the groups and the densities of both on
-# random histories, with stopped and running trials, every kind of parameter,
+# TPE equals Optuna 5: the split, the groups and the densities on random
+# histories, with stopped and running trials, every kind of parameter,
 # conditions, several objectives and constraints.
 
 . "$TOP_SRCDIR/tests/support/sh/lib.sh"

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Every request that a study can make of CreateTrainingJob is what botocore's
-# model of the service allows: members, types, lengths, patterns, words.  The
-# texts in it come out of a shell as they were.
+# Every request that a study can make of CreateTrainingJob is valid in
+# botocore's model of the service: members, types, lengths, patterns, words.  A
+# shell reproduces the texts in it unchanged.
 
 . "$TOP_SRCDIR/tests/support/sh/lib.sh"
 

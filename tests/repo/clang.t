@@ -1,6 +1,6 @@
 #!/bin/sh
-# Clang compiles the kernels, too: functions made for several processors are
-# found by other files, and their results hold.
+# Clang compiles the kernels, too: functions compiled for several processors are
+# found by other files, and their results are correct.
 
 . "$TOP_SRCDIR/tests/support/sh/lib.sh"
 

@@ -1,6 +1,6 @@
 #!/bin/sh
-# What a tarball has: all that git has, so that the two commands of README.md
-# work from it, and what is needed to build.
+# A tarball contains all files of git, so that the two commands of README.md
+# work in it, and what is needed to build.
 
 . "$TOP_SRCDIR/tests/support/sh/lib.sh"
 

@@ -1,8 +1,7 @@
 #!/bin/sh
-# examples/sagemaker runs here and, as training jobs, on the stand-in AWS, with
-# the same curves; and nothing but the name and the backend differs.  What
-# hpotune-sagemaker(7) asks a database is asked, and the policy it prints allows
-# what is called.
+# examples/sagemaker gives the same curves here and, as training jobs, on the
+# stand-in AWS; only the name and the backend differ.  The queries of
+# hpotune-sagemaker(7) run, and the policy it prints allows all calls made.
 
 . "$TOP_SRCDIR/tests/support/sh/lib.sh"
 . "$TOP_SRCDIR/tests/support/sh/standin.sh"

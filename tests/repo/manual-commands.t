@@ -1,5 +1,5 @@
 #!/bin/sh
-# hpotune(1) has every command and every option, and its examples work.
+# hpotune(1) documents every command and every option, and its examples work.
 
 . "$TOP_SRCDIR/tests/support/sh/lib.sh"
 

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Every query of hpotune-db(5) answers on a real study, and the page names
-# every view and every column, in their order.
+# Every query of hpotune-db(5) runs on a real study, and the page names every
+# view and every column, in order.
 
 . "$TOP_SRCDIR/tests/support/sh/lib.sh"
 

@@ -1,12 +1,11 @@
 #!/bin/sh
-# The manual is right: the pages are clean, every example in them works, and
-# they leave no key and no option out.  A comment before a display says what
-# its text is:
+# The manual is correct: the pages have no lint, every example in them works,
+# and no key or option is missing.  A comment before a display marks its text:
 #
-#	.\" example: study	a whole study.json, which must pass "check"
-#	.\" example: part	one key of it, which must pass in a small study
-#	.\" example: sh		shell commands, which must end with status 0
-#	.\" example: file NAME	text that the later examples of a page need
+#	.\" example: study a whole study.json, which must pass "check"
+#	.\" example: part one key of it, which must pass in a small study
+#	.\" example: sh shell commands, which must end with status 0
+#	.\" example: file NAME text that later examples of the page need
 
 . "$TOP_SRCDIR/tests/support/sh/lib.sh"
 

@@ -1,6 +1,6 @@
 /*
- * Several objectives and constraints: what trials came to, the front, and that
- * a server that comes again has learnt what the last one had.
+ * Several objectives and constraints: results of trials, the front, and that a
+ * restarted server has the same state as the previous one.
  */
 
 #include <inttypes.h>

@@ -1,9 +1,8 @@
 /*
- * Strategies that think: in the simulator every strategy is there twice, once
- * as it is and once as a slow one, "slow-random".  hpotune-worker is played
- * here: what is asked is answered from the history of that moment, but told
- * later on the virtual clock, and now and then its program has died and all
- * begins anew.
+ * Slow strategies: in the simulator every strategy exists twice, unchanged and
+ * as a slow one, "slow-random". hpotune-worker is simulated here: a request is
+ * answered from the history at that moment, but delivered later on the virtual
+ * clock, and sometimes its process dies and the request is repeated.
  */
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /*
- * After the end: every row of the store against the ledger of the world, and
- * the ledger against itself.
+ * After the end: compares every row of the store with the ledger of the world,
+ * and checks the ledger itself.
  */
 
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 /*
- * A disk that is full, or broken, now and then: SQLite's own writes fail.  All
- * connections of this program are hit, as they would be.
+ * A disk that is full or broken at times: SQLite's own writes fail, for all
+ * connections of this program.
  */
 
 #include <errno.h>

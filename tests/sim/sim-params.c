@@ -1,7 +1,7 @@
 /*
- * Settings: the strategy, asked again for each trial by its number, gives what
- * was recorded, whatever happened between two questions; and what the user
- * asked for is in the trial that was made of it.
+ * Settings: the strategy, called again for each trial by its number, gives what
+ * was recorded, whatever happened between two calls; and settings requested by
+ * the user are in the trials created from them.
  */
 
 #include <inttypes.h>

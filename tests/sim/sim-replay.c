@@ -1,7 +1,7 @@
 /*
- * Reports: those of the ledger are in the store, once and in order; what a
- * trial earned is the best or the last of them; and rules that see the
- * recorded history for the first time judge as the server did.
+ * Reports: those of the ledger are in the store, once and in order; the result
+ * of a trial is the best or the last of them; and rules that replay the
+ * recorded history judge as the server did.
  */
 
 #include <inttypes.h>

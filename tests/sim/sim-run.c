@@ -1,6 +1,6 @@
 /*
- * A study's life: servers come, turn, die and come again, while users ask for
- * things and other programs lock the file.
+ * The life of a study: servers start, work, die and restart, while users send
+ * requests and other programs lock the file.
  */
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /*
- * What attempts have used of their pretended GPUs, against the ledger: each
- * report is worth the same, through all restarts.
+ * GPU use of attempts against the ledger: each report costs the same, across
+ * all restarts.
  */
 
 #include <inttypes.h>

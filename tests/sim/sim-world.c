@@ -1,7 +1,7 @@
 /*
- * The launcher between the tuner and the world: the only one there is in this
- * program.  Passes everything on, but first sees to it that the store says
- * what is about to be done.  Also the places where the server dies.
+ * The launcher between the tuner and the world, the only one in this program.
+ * It passes all calls on, after checking that the store contains what is about
+ * to be done.  Also the places where the server dies.
  */
 
 #include <stdio.h>

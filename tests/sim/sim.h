@@ -1,9 +1,8 @@
 /*
  * The simulator: the real tuner, the real store, a virtual clock and a
- * pretended world with faults.  One seed is one study from its first start to
- * its end, through crashes of the server at random moments.  At the end, and
- * at every start and stop, what the store says is compared with what the world
- * knows to have happened.
+ * simulated world with faults.  One seed is one study from its first start to
+ * its end, through crashes of the server at random moments.  At the end, and at
+ * every start and stop, the store is compared with the history of the world.
  */
 
 #ifndef HPOTUNE_SIM_H
@@ -46,34 +45,34 @@ struct sim {
 	bool several; /* objectives: no rule */
 	int64_t parallel_now; /* of this server: start --parallel */
 	bool parallel_changed;
-	char adopted[8][40]; /* uuids that were open when it came */
+	char adopted[8][40]; /* uuids that were open at its start */
 	size_t n_adopted;
 	double crash; /* share of passes of a fail point */
-	double trouble; /* share of turns with a user, a lock, … */
+	double trouble; /* share of iterations with a user, a lock, … */
 	/* Its life. */
 	struct loop *loop;
 	struct pretend_world *world;
 	struct tuner *tuner; /* NULL while no server is up */
 	struct loop_timer *reopen, *unpause;
-	struct store *blocker; /* somebody else's connection */
-	int blocked; /* turns it will hold the lock */
-	struct store *reader; /* what others see: the committed state */
-	int64_t down_ms; /* when the server went */
-	struct buf mind; /* what the last server knew; empty = not taken */
+	struct store *blocker; /* another connection */
+	int blocked; /* remaining iterations of its lock */
+	struct store *reader; /* sees the committed state, as others do */
+	int64_t down_ms; /* when the server died */
+	struct buf mind; /* state of the last server; empty = not taken */
 	bool restart; /* as a new process, not only a new tuner */
-	bool paused; /* said and acknowledged */
+	bool paused; /* requested and acknowledged */
 	bool ended;
 	int64_t attempts_when_paused;
 	jmp_buf crashed;
 	bool may_crash;
-	int broken; /* turns the disk will be full */
+	int broken; /* remaining iterations with a full disk */
 	bool full; /* a server has met the full disk */
-	int disks; /* turns that failed for it */
+	int disks; /* iterations that failed because of it */
 	int turns, crashes, locks, leaves;
 	struct sim_ask asks[SIM_ASKS_MAX];
 	size_t n_asks;
 	const char *bug; /* a seeded bug, or NULL */
-	/* The verdict: the first thing that was wrong, or "". */
+	/* The verdict: the first error found, or "". */
 	char wrong[400];
 	char why[256]; /* why the study ended */
 };

@@ -1,10 +1,11 @@
 /*
- * Studies by the thousand, each from a seed, all of them wrecked on the way;
- * then the same with bugs on purpose, which must be found.
+ * Thousands of studies, each from a seed and with faults; then the same with
+ * deliberate bugs, which must be detected.
  *
- *	t_sim			$SIM_SEEDS seeds (1,000 when unset; 200 with sanitizers), and the bugs
- *	t_sim --seed N		one seed, and what happens in it
- *	t_sim --seed N BUG	the same with a bug
+ *	t_sim: $SIM_SEEDS seeds (1,000 if unset; 200 with sanitizers), and
+ *	    the bugs
+ *	t_sim --seed N: one seed, with its events
+ *	t_sim --seed N BUG: the same with a bug
  */
 
 #include <inttypes.h>

@@ -1,10 +1,10 @@
-"""The containers of two of AWS's own algorithms, small: for --image-command.
+"""Small versions of the containers of two of AWS's built-in algorithms, for
+--image-command.
 
-Which one it is tell the hyperparameters.  Read are hyperparameters.json and
-CSV with the label in front; printed is what AWS's containers print: XGBoost by
-the source of its container, linear learner as its logs show it.  Both learn
-two classes for real, by boosted stumps and by logistic regression.
-"""
+The hyperparameters select the algorithm.  Input: hyperparameters.json and CSV
+with the label first; output as of AWS's containers: XGBoost from the source of
+its container, linear learner from its logs.  Both learn two classes, by
+boosted stumps and by logistic regression."""
 
 import csv
 import json

@@ -1,4 +1,4 @@
-"""The stand-in's misfortunes happen, are counted, and look as they should."""
+"""The injected faults of the stand-in happen, are counted, and look as on AWS."""
 
 import json
 import time

@@ -1,4 +1,4 @@
-"""The stand-in's main roads, driven by botocore's own clients."""
+"""The main operations of the stand-in, used by botocore's clients."""
 
 import json
 import os

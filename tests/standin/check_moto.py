@@ -1,7 +1,7 @@
-"""The stand-in's answers have the shapes of moto's, where both answer.
+"""The answers of the stand-in have the same structure as moto's, where both
+support an operation.
 
-moto is a second, independent imitation of AWS.  Skipped without it.
-"""
+moto is a second, independent imitation of AWS.  Skipped without it."""
 
 import json
 import time

@@ -1,4 +1,4 @@
-"""The stand-in's own tests: all of them, or those that are named."""
+"""The tests of the stand-in: all of them, or those that are named."""
 
 import importlib
 import sys

@@ -1,7 +1,6 @@
-"""CloudWatch: metrics in buckets, and alarms that are only kept.
+"""CloudWatch: metrics in buckets, and alarms, which are only stored.
 
-Knows series and periods; jobs write by way of add.
-"""
+Jobs write through add."""
 
 import time
 

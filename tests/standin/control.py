@@ -1,7 +1,4 @@
-"""What a test may do to a stand-in that runs; AWS has nothing like it.
-
-Knows three requests; the rest of the stand-in knows nothing of them.
-"""
+"""Requests by which a test controls a running stand-in; AWS has no such thing."""
 
 import json
 

@@ -1,7 +1,6 @@
 """EventBridge: rules, targets, the events of training jobs, and those put.
 
-Knows patterns; hands what matches to queues that let it.
-"""
+Matching events go to queues whose policy allows it."""
 
 import json
 import time

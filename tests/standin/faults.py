@@ -1,27 +1,25 @@
-"""Misfortunes by seed: what goes wrong, how often, and how often it did.
+"""Injected faults by seed: kinds, rates, and counts.
 
-Knows the specification of faults and draws from it; the services ask.  The
-specification is an object of the kinds below.  A value is a probability, or
-an object, or a list of objects, with "p" (1) and any of "on" (patterns of
-service.Operation, or of instance types), "max" (no more than so many),
-"after_count" (not at the first so many chances) and "seconds" (a number or
-[least, most]).  Seconds are real ones: --speed does not shorten them.
+The services query this module at each chance.  The specification is an object
+of the kinds below.  A value is a probability, or an object, or a list of
+objects, with "p" (1) and any of "on" (patterns of service.Operation, or of
+instance types), "max" (at most this many), "after_count" (not at the first
+chances) and "seconds" (a number or [least, most]).  Seconds are real ones:
+--speed does not shorten them.
 
 Requests: throttle, denied (no permission), error500_before, error503_before,
 error500_after (it acted), drop_before, drop_after (it acted, the connection
 closes), twice (it came two times, the second is answered), delay (seconds,
-then the answer), late_create (dropped, and acts seconds later).
-Answers: retry_after (seconds, header), stale_list (as it was seconds ago),
+then the answer), late_create (dropped, and acts seconds later).  Answers:
+retry_after (seconds, header), stale_list (as it was seconds ago),
 list_empty_page, clock_skew (seconds), expire_credentials (every: uses of a
-session), event_lost, event_twice, event_refused (an entry that is put).
-Jobs: spot_interrupt (seconds into a run of the training, or per_hour),
-no_capacity (market: spot or on-demand; spot may come seconds later),
-spot_ignored (made on-demand), bad_role (it cannot be assumed: refused),
-role_denied (it may not read the data: the job fails before it trains),
-internal_failure, slow_stop and slow_upload (seconds), checkpoint_markers.
-Logs: log_delay (seconds), log_split, log_duplicate, log_empty_page,
-log_token_expired.
-"""
+session), event_lost, event_twice, event_refused (an entry that is put).  Jobs:
+spot_interrupt (seconds into a run of the training, or per_hour), no_capacity
+(market: spot or on-demand; spot may come seconds later), spot_ignored (made
+on-demand), bad_role (it cannot be assumed: refused), role_denied (it may not
+read the data: the job fails before it trains), internal_failure, slow_stop and
+slow_upload (seconds), checkpoint_markers.  Logs: log_delay (seconds),
+log_split, log_duplicate, log_empty_page, log_token_expired."""
 
 import fnmatch
 import random

@@ -1,8 +1,7 @@
-"""The one door: finds the service and operation of a request, proves its
-signature, judges its input, lets the service act, and writes it down.
+"""The front end: finds the service and operation of a request, verifies its
+signature, validates its input, calls the service, and records it.
 
-Knows AWS's wire protocols; knows nothing of what an operation does.
-"""
+Handles AWS's wire protocols."""
 
 import asyncio
 import json

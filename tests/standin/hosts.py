@@ -1,9 +1,7 @@
-"""The machines of a job: a process each, in a room of its own.
+"""The machines of a job: one process each, in its own tree.
 
-Knows how to run a command so that it is process 1 and finds its own tree at
-/opt/ml, with namespaces where the system lets us, without them elsewhere;
-knows nothing of jobs.
-"""
+Runs a command as process 1 with its own tree at /opt/ml, in namespaces where
+the system allows them, without them elsewhere."""
 
 import asyncio
 import os

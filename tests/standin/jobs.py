@@ -1,8 +1,7 @@
-"""A training job: what was asked, where it stands, what it has cost.
+"""A training job: its request, state and cost.
 
-Knows statuses, transitions, limits of time and DescribeTrainingJob's answer;
-life.py moves it along.
-"""
+Has the statuses, transitions, time limits and the answer of
+DescribeTrainingJob; life.py drives it."""
 
 import asyncio
 import math

@@ -1,8 +1,6 @@
-"""What was asked and what became of it: one line of JSON each.
+"""The journal of requests and their results: one line of JSON each.
 
-Knows requests.jsonl, faults.json and the published request rates; decides
-nothing.
-"""
+Writes requests.jsonl and faults.json, and checks the published request rates."""
 
 import json
 import os

@@ -1,8 +1,7 @@
-"""Access keys: the account's own, and sessions that end.
+"""Access keys: the account's own, and sessions that expire.
 
-Knows which secret belongs to a key.  A session's secret, token and end follow
-from the seed and its name, so nothing has to be kept but what was revoked.
-"""
+Maps a key to its secret.  A session's secret, token and expiry follow from the
+seed and its name, so only revocations are stored."""
 
 import hashlib
 import hmac

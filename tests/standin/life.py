@@ -1,8 +1,7 @@
-"""A job's life: provisioning, training, interruption, stop, upload, end.
+"""The life of a job: provisioning, training, interruption, stop, upload, end.
 
-Knows what follows what and how long the platform takes; jobs.py holds the
-state, hosts.py runs the processes, tree.py moves the files.
-"""
+Has the order and the durations of the platform; jobs.py holds the state,
+hosts.py runs the processes, tree.py moves the files."""
 
 import asyncio
 import math

@@ -1,7 +1,6 @@
 """CloudWatch Logs: groups, streams, and reading them.
 
-Knows events and tokens; jobs write by way of Stream.add.
-"""
+Jobs write through Stream.add."""
 
 import bisect
 import heapq

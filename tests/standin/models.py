@@ -1,9 +1,8 @@
-"""Requests judged by the service models that botocore carries.
+"""Validates requests by the service models of botocore.
 
-Knows the shapes of JSON services: types, required members, enumerations,
-lengths, ranges and patterns, all of them, to any depth.  Stricter than AWS in
-one thing: a member that the model lacks is refused.
-"""
+Shapes of JSON services: types, required members, enumerations, lengths, ranges
+and patterns, at any depth.  Stricter than AWS in one point: a member missing
+in the model is rejected."""
 
 import base64
 import functools

@@ -1,7 +1,5 @@
-"""For the stand-in's own tests: start one, talk to it with botocore, say TAP.
-
-Knows processes and clients; the checks know what is expected.
-"""
+"""Helpers of the stand-in's own tests: start one, use it with botocore, print
+TAP."""
 
 import json
 import os

@@ -1,7 +1,6 @@
 """S3, path style: objects are files under DIR/s3/BUCKET/KEY.
 
-Knows buckets, keys and their listing; jobs use it through read and write.
-"""
+Buckets, keys and listing; jobs use read and write."""
 
 import hashlib
 import os

@@ -1,8 +1,7 @@
-"""SageMaker's control plane: making, showing, listing and stopping jobs.
+"""SageMaker's control plane: creates, describes, lists and stops jobs.
 
-Knows the operations and their rules beyond the model (names, spot, quotas);
-life.py lives the jobs.
-"""
+Has the operations and their rules beyond the model (names, spot, quotas);
+life.py runs the jobs."""
 
 import base64
 import json

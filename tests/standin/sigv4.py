@@ -1,8 +1,6 @@
 """Signature version 4, the server's side, from AWS's published description.
 
-Knows canonical requests, keys and time windows.  It shares no code with any
-client, so that both can be judged against each other.
-"""
+Shares no code with any client, so that both can be checked against each other."""
 
 import calendar
 import functools

@@ -1,7 +1,6 @@
 """SNS: topics, and what was published to them.
 
-Knows the Query protocol of Publish; a topic hands its messages to the journal.
-"""
+The Query protocol of Publish; messages go to the journal."""
 
 import re
 import time

@@ -1,7 +1,6 @@
 """SQS: queues, visibility and long polls.
 
-Knows messages; events.py sends them.
-"""
+events.py sends the messages."""
 
 import asyncio
 import hashlib

@@ -5,10 +5,9 @@
     standin.py verify DIR
 
 It serves SageMaker training jobs, CloudWatch Logs, CloudWatch, EventBridge,
-SQS, SNS, S3, STS and the places of credentials on one port of 127.0.0.1.  Jobs
-really run, as processes of this machine.  It needs botocore, whose service
-models judge the requests.
-"""
+SQS, SNS, S3, STS and the credential services on one port of 127.0.0.1.  Jobs
+run as processes of this machine.  It needs botocore, whose service models
+validate the requests."""
 
 import argparse
 import asyncio

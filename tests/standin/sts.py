@@ -1,7 +1,6 @@
-"""STS, and the places where a machine or container finds its credentials.
+"""STS, and the services from which a machine or container gets its credentials.
 
-Knows who asks and hands out sessions; keys.py makes them.
-"""
+keys.py creates the sessions."""
 
 import json
 import os

@@ -1,7 +1,4 @@
-"""The tree that a container finds at /opt/ml, and its way from and to S3.
-
-Knows files and folders; knows nothing of a job's life.
-"""
+"""The tree at /opt/ml of a container, and its download from and upload to S3."""
 
 import io
 import json

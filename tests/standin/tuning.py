@@ -1,9 +1,8 @@
-"""SageMaker's tuning jobs, which others have made: they are shown and listed.
+"""SageMaker's tuning jobs, made by others: described and listed.
 
 A test puts them into the stand-in's folder, as tuning/NAME.json: an object of
 TuningJob (members of the answer of DescribeHyperParameterTuningJob) and
-TrainingJobSummaries.  What every job has and says nothing is filled in.
-"""
+TrainingJobSummaries.  Constant members are filled in."""
 
 import json
 import os

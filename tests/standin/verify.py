@@ -1,7 +1,5 @@
-"""What a run's journal proves, as JSON: the independent ledger of tests.
-
-Knows requests.jsonl; nothing of who asked.
-"""
+"""Facts proved by the journal of a run, as JSON: the independent ledger of
+tests."""
 
 import json
 import os

@@ -1,18 +1,17 @@
 """Jobs without a process: a script of what a training would print.
 
-Knows how to print lines at a pace, keep a checkpoint and obey signals, all
-on the loop, so that hundreds run at once.  The script is an object, taken
-from the job's Environment (STANDIN_VIRTUAL) or from --virtual:
+Prints lines at a pace, keeps a checkpoint and obeys signals, all on the loop,
+so that hundreds run at once.  The script is an object, taken from the job's
+Environment (STANDIN_VIRTUAL) or from --virtual:
 
-  {"steps": 20, "seconds": 1.0, "line": "step=%STEP% loss=%VALUE%",
-   "start": 1.0, "floor": 0.1, "rate": 0.2, "noise": 0.0,
-   "checkpoint": true, "exit": 0, "term": 0.1}
+{"steps": 20, "seconds": 1.0, "line": "step=%STEP% loss=%VALUE%", "start": 1.0,
+"floor": 0.1, "rate": 0.2, "noise": 0.0, "checkpoint": true, "exit": 0, "term":
+0.1}
 
-VALUE of a step is floor + (start - floor) * exp(-rate * step) and a normal
+VALUE of a step is floor + (start - floor) * exp(-rate * step) plus normal
 noise, by the job's hyperparameters and name; "spread" raises the floor by up
-to so much, by the hyperparameters.  A job whose entry point is
-hpotune's script says its last line, too.
-"""
+to this value, by the hyperparameters.  A job whose entry point is hpotune's
+script prints its last line, too."""
 
 import asyncio
 import json

@@ -1,8 +1,6 @@
-"""HTTP/1.1 on asyncio, just enough for AWS clients.
+"""HTTP/1.1 on asyncio, as far as AWS clients need it.
 
-Knows connections, requests and answers; knows nothing of what they mean.
-One request of a connection is answered before the next is looked at.
-"""
+Requests of one connection are answered in turn."""
 
 import asyncio
 from urllib.parse import unquote

@@ -1,7 +1,5 @@
-"""What every service of the stand-in shares: clock, pace, names, accounts.
-
-Knows the options of a run; knows no service.
-"""
+"""Shared by all services of the stand-in: clock, pace, names, accounts,
+options."""
 
 import asyncio
 import os

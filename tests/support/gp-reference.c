@@ -1,6 +1,4 @@
-/*
- * The definitions that kernels/gp-*.c are held against.
- */
+/* Reference implementation for kernels/gp/. */
 
 #include <math.h>
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 /*
- * A Gaussian process word for word as kernels/kernels.h defines it, in long
- * double, one number after the other; and random problems for it.
+ * A Gaussian process as defined in kernels/kernels.h, in long double, without
+ * optimisation; and random problems for it.
  */
 
 #ifndef HPOTUNE_GP_REFERENCE_H

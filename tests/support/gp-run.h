@@ -1,4 +1,4 @@
-/* gp asked again and again, with the kernels of this CPU. */
+/* Repeated suggestions of gp, with the kernels of this CPU. */
 
 #ifndef HPOTUNE_GP_RUN_H
 #define HPOTUNE_GP_RUN_H

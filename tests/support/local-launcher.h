@@ -1,6 +1,6 @@
 /*
- * A real loop and the local launcher under it, for tests: start attempts of
- * small shell scripts, wait for what they do, look at what was heard.
+ * A real loop and the local launcher on it, for tests: start attempts of small
+ * shell scripts, wait for events, examine them.
  */
 
 #ifndef HPOTUNE_LOCAL_LAUNCHER_H
@@ -20,7 +20,7 @@ struct json_doc;
 
 enum { LOCAL_LAUNCHER_TRIALS = 64 };
 
-/* What was heard of one trial. */
+/* Events of one trial. */
 struct local_rig_trial {
 	int ups, exits, losts, reads, notes;
 	int64_t pid;
@@ -51,7 +51,7 @@ struct local_launcher {
 	int attempt; /* of every spec, 1 */
 	int slot; /* likewise, 0 */
 	bool late; /* the deadline passed */
-	bool deaf; /* do not collect, for a moment */
+	bool deaf; /* do not collect for now */
 	int turns;
 	int gpus, slots; /* events of those kinds */
 	bool (*done)(struct local_launcher *, int64_t);
@@ -62,7 +62,7 @@ struct local_launcher {
 void local_rig_open(struct local_launcher *, const char *block);
 /* Forget all, remove the directory. */
 void local_rig_close(struct local_launcher *);
-/* As a server that dies and comes back; what was heard stays. */
+/* Simulate the death and restart of a server; recorded events stay. */
 void local_rig_restart(struct local_launcher *);
 /* Only the launcher's half of that. */
 int local_rig_launcher_open(struct local_launcher *, struct err *);
@@ -89,7 +89,7 @@ const char *
 local_rig_path(struct local_launcher *, int64_t trial, const char *name);
 /* Its whole text, or NULL; the caller frees it. */
 char *local_rig_text(const char *path);
-/* How many processes carry this attempt's mark. */
+/* How many processes have this attempt's marker. */
 int local_rig_alive(int64_t trial, int attempt);
 
 #endif /* HPOTUNE_LOCAL_LAUNCHER_H */

@@ -1,6 +1,6 @@
 /*
- * Packed training once more, in double and with differences for gradients: what
- * the kernels are held against.  Slow, for a few small pictures.
+ * Packed training in double, with gradients by finite differences: the
+ * reference for the kernels.  Slow, for a few small pictures.
  */
 
 #ifndef HPOTUNE_MLP_REFERENCE_H

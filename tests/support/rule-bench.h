@@ -1,4 +1,4 @@
-/* A study in miniature for the tests of rules: report, end, look. */
+/* A minimal study for the tests of rules: report, end, examine. */
 
 #ifndef HPOTUNE_RULE_BENCH_H
 #define HPOTUNE_RULE_BENCH_H

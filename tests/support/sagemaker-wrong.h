@@ -1,4 +1,4 @@
-/* Backend blocks that are wrong in one thing, and the words for it. */
+/* Backend blocks with one error each, and its message. */
 
 #ifndef HPOTUNE_SAGEMAKER_WRONG_H
 #define HPOTUNE_SAGEMAKER_WRONG_H

@@ -1,4 +1,4 @@
-/* A strategy at work on a known function. */
+/* A strategy on a test function. */
 
 #include "tests/support/search-run.h"
 

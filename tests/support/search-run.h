@@ -1,6 +1,6 @@
 /*
- * A strategy at work on a known function (tests/support/test-functions.h): asked, placed,
- * told, as the server does it, in memory.
+ * A strategy on a test function (tests/support/test-functions.h): suggest,
+ * place, complete, as the server does it, in memory.
  */
 
 #ifndef HPOTUNE_SEARCH_RUN_H

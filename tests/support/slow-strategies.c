@@ -1,6 +1,6 @@
 /*
- * The list of strategies for programs that are to ask hpotune-worker: the same
- * ones, but each is slow.
+ * The list of strategies for programs that use hpotune-worker: all strategies
+ * are slow.
  */
 
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /*
- * What every test of the store needs: a folder of its own, a small study, and
- * one answer of a query as text.
+ * For tests of the store: a folder, a small study, and the result of a query as
+ * text.
  */
 
 #ifndef HPOTUNE_STORE_FIXTURE_H

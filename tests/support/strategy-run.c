@@ -1,4 +1,4 @@
-/* A strategy asked again and again in memory. */
+/* Repeated suggestions of a strategy in memory. */
 
 #include "tests/support/strategy-run.h"
 

@@ -1,7 +1,7 @@
 /*
- * A strategy asked again and again in memory, on a space and with options said
- * in JSON; whoever asks says how each trial ends.  tests/support/search-run.h has known
- * functions to search.
+ * Repeated suggestions of a strategy in memory, with space and options in JSON;
+ * the caller decides how each trial ends. tests/support/search-run.h has test
+ * functions.
  */
 
 #ifndef HPOTUNE_STRATEGY_RUN_H

@@ -1,4 +1,4 @@
-/* Pieces of which studies are made that are good but for one thing. */
+/* Parts of valid studies, for tests that make one error. */
 
 #ifndef HPOTUNE_STUDY_FIXTURE_H
 #define HPOTUNE_STUDY_FIXTURE_H

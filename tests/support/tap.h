@@ -1,6 +1,6 @@
 /*
- * Test Anything Protocol in a screen: ok() prints one line per check,
- * done_testing() the plan, and its value is the exit status of main.
+ * Test Anything Protocol: ok() prints one line per check, done_testing() the
+ * plan, and its value is the exit status of main.
  */
 
 #ifndef HPOTUNE_TAP_H

@@ -1,6 +1,6 @@
 /*
- * Known functions to search: their spaces as study.json has them, what they
- * give, and the least there is.  They know nothing of strategies.
+ * Test functions: their spaces as in study.json, their values, and their
+ * minima.
  */
 
 #ifndef HPOTUNE_TEST_FUNCTIONS_H

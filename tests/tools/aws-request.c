@@ -1,13 +1,13 @@
 /*
- * Asks AWS one thing, as the program does, and prints the answer: for scenarios
+ * Makes one AWS request with our client and prints the answer: for scenarios
  * against stand-ins.
  *
- *	aws-try [-n TIMES] [-p PACE] [-t TRIES] SERVICE OPERATION [JSON]
- *	aws-try … s3 PUT|GET|HEAD|DELETE BUCKET KEY [FILE]
- *	aws-try … s3 LIST BUCKET PREFIX [MOST]
- *	aws-try … sts whoami
+ *	aws-request [-n TIMES] [-p PACE] [-t TRIES] SERVICE OPERATION [JSON]
+ *	aws-request … s3 PUT|GET|HEAD|DELETE BUCKET KEY [FILE]
+ *	aws-request … s3 LIST BUCKET PREFIX [MOST]
+ *	aws-request … sts whoami
  *
- * With -n the same is asked so often at once, "@" in JSON and KEY being the
+ * With -n the request is sent this often at once, "@" in JSON and KEY being the
  * number of the call, and counts of the classes are printed.  Errors go to
  * stderr: "class code sent|unsent clear|unclear: message".
  */

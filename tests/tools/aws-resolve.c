@@ -1,9 +1,10 @@
 /*
- * What our side of AWS makes of the environment and the shared files, as JSON,
- * to be compared with botocore:
- *	aws-ask ini FILE	[[section, key, nested key or null, value], …]
- *	aws-ask endpoints	{"region": …, "sagemaker": URL, …}
- *	aws-ask keys [PROFILE]	{"id": …, "source": …} or {"error": …}
+ * Prints our interpretation of the environment and the shared files as JSON,
+ * for a comparison with botocore:
+ *
+ *	aws-resolve ini FILE: [[section, key, nested key or null, value], …]
+ *	aws-resolve endpoints: {"region": …, "sagemaker": URL, …}
+ *	aws-resolve keys [PROFILE]: {"id": …, "source": …} or {"error": …}
  */
 
 #include <stdio.h>

@@ -1,11 +1,9 @@
 /*
- * The distribution of CMA-ES, step by step: for tests/peers/cmaes.t, which asks the
- * package of that name the same.  Reads numbers
- *	dims lambda diagonal margin sigma
- *	dims numbers of levels (0 = continuous)
- *	dims x mean
- * and then generations: lambda points, the best first.  Prints after each mean,
- * sigma, stretches and the covariance (or its diagonal).
+ * The distribution of CMA-ES, step by step: for tests/peers/cmaes.t, which
+ * compares it with the package of that name.  Input: numbers dims lambda
+ * diagonal margin sigma, dims numbers of levels (0 = continuous), dims x mean,
+ * and then generations: lambda points, the best first.  Output after each:
+ * mean, sigma, stretches and the covariance (or its diagonal).
  */
 
 #include <stdbool.h>

@@ -1,8 +1,8 @@
 /*
- * Importances as numbers, for tests/peers/optuna-importance.t, which asks Optuna the
- * same.  Reads one JSON object,
- *	{ space, target, trials: [{loss, params}, …] }
- * and prints a line per parameter: its name, PED-ANOVA, fANOVA.
+ * Prints importances as numbers, for tests/peers/optuna-importance.t, which
+ * compares them with Optuna.  Input: one JSON object, { space, target, trials:
+ * [{loss, params}, …] }; output: a line per parameter with its name, PED-ANOVA,
+ * fANOVA.
  */
 
 #include <math.h>

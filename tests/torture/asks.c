@@ -1,6 +1,6 @@
 /*
- * Asks by the commands that users have.  Promises are lines of a file: "stop
- * TRIAL" and "tag NUMBER", a setting that carries the number.
+ * Requests through the user's commands.  Promises are lines of a file: "stop
+ * TRIAL" and "tag NUMBER", a setting that contains the number.
  */
 
 #include <fcntl.h>

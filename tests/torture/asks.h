@@ -1,6 +1,6 @@
 /*
- * What a user asks of a running server while it is being killed, and whether
- * it was promised: a promise outlives the server.
+ * Requests of a user to a server that is being killed, and whether they were
+ * promised: a promise outlives the server.
  */
 
 #ifndef HPOTUNE_ASKS_H

@@ -1,6 +1,6 @@
 /*
- * Folders, processes and time for drivers that kill servers.  Knows how to
- * start and find what belongs to a study; judges nothing.
+ * Folders, processes and time for drivers that kill servers: starts and finds
+ * the processes of a study.
  */
 
 #include <dirent.h>

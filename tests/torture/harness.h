@@ -1,7 +1,7 @@
 /*
- * A study in a folder of its own, served by the copies of the programs that
- * can be made to fail.  The driver is a subreaper: whatever the study starts
- * and loses comes back to it.
+ * A study in its own folder, served by copies of the programs with fault
+ * injection.  The driver is a subreaper: orphans of the study become its
+ * children.
  */
 
 #ifndef HPOTUNE_HARNESS_H
@@ -37,7 +37,7 @@ pid_t harness_serve(
     struct harness *, const char *fail, const char *shim, bool traced);
 /* Wait at most us (-1: for ever) for it; true when it has ended. */
 bool harness_wait(pid_t, int64_t us, int *status);
-/* Reap whoever came back to us. */
+/* Reap all other children that have ended. */
 void harness_reap(pid_t except);
 
 /* SIGKILL to a supervisor of ours, noted in the ledger; false: there is none */

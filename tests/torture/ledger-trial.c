@@ -1,12 +1,13 @@
 /*
- * A trial that keeps its own books: one line per start, report and end in the
- * file $LEDGER, each with one write, so that a judge can compare them with
- * the store.  It uses nothing of hpotune's code.
+ * A trial with its own journal: one line per start, report and end in the file
+ * $LEDGER, each with one write, so that a judge can compare them with the
+ * store.  It uses none of hpotune's code.
  *
  *	ledger-trial KIND STEPS MS
  *
- * KIND is plain; fail: its first attempt does; daemon: leaves one behind; bad:
- * its first report is, then it waits to be stopped; deaf: bad, and ignores it.
+ * KIND is plain; fail: its first attempt fails; daemon: leaves one behind; bad:
+ * its first report is bad, then it waits to be stopped; deaf: bad, and ignores
+ * the stop.
  */
 
 #include <errno.h>

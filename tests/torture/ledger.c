@@ -1,6 +1,6 @@
 /*
- * Reads the ledger of a rig and its store and compares them.  Believes the
- * ledger: it was written by those who were there.
+ * Compares the ledger with the store of a study.  The ledger is right: the
+ * processes themselves wrote it.
  */
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /*
- * The judge: what really happened, as the trials and whoever killed their
- * supervisors wrote it down, against what the store says.
+ * The judge: compares the true history, as written by the trials and the
+ * killers of their supervisors, with the store.
  */
 
 #ifndef HPOTUNE_LEDGER_H
@@ -13,7 +13,7 @@ struct verdict {
 	int lost; /* attempts that ended as lost */
 	int shim_kills;
 	int promises; /* to a user who asked for something */
-	/* What must not be: */
+	/* Faults: */
 	int twice; /* attempts that started more than once */
 	int forgotten; /* reports that were written and are not in the store */
 	int doubled; /* reports that are in the store twice */

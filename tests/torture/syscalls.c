@@ -1,13 +1,13 @@
 /*
- * Death at every system call: one small study is run again and again, and the
+ * Kills at every system call: one small study is run repeatedly, and the
  * server, or one supervisor, is killed before call 1, 2, 3 … of those that
  * change anything.  Then the study is finished and judged.
  *
  *	syscalls [--all] [--from N] [--step N] [--jobs N] [--keep] [PASS…]
  *
- * PASS is server, exit (the supervisor of a trial that ends by itself) or
- * stop (of one that a rule stops).  As argv[0] = hpotune-shim it is the gate
- * that holds a supervisor until it is traced.
+ * PASS is server, exit (the supervisor of a trial that ends by itself) or stop
+ * (of one that a rule stops).  As argv[0] = hpotune-shim this program holds a
+ * supervisor until it is traced.
  */
 
 #include <errno.h>
@@ -63,7 +63,7 @@ struct found {
 	long kills, calls, faults;
 };
 
-/* Stand still until somebody traces us, then become the supervisor. */
+/* Wait until we are traced, then execute the supervisor. */
 static int
 gate(char **argv)
 {

@@ -1,11 +1,11 @@
 /*
- * Torture: a server is killed at random moments, again and again, until its
- * study is done all the same; then the ledger is compared with the store.
- * With --shims supervisors are killed too.  Negative controls run programs
- * with a bug that the judge must find.
+ * Torture: a server is killed at random moments, repeatedly, until its study
+ * has ended; then the ledger is compared with the store.  With --shims
+ * supervisors are killed too.  Negative controls run programs with a bug that
+ * the judge must find.
  *
- *	torture [--kills N] [--shims N] [--seed N] [--jobs N] [--no-controls]
- *		[--keep]
+ *	torture [--kills N] [--shims N] [--seed N] [--jobs N]
+ *	    [--no-controls] [--keep]
  */
 
 #include <errno.h>

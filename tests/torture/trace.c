@@ -1,6 +1,6 @@
 /*
- * Tracing by ptrace.  Children of the traced process are not traced, so the
- * trials and supervisors live on as they would.
+ * Tracing by ptrace.  Children of the traced process are not traced, so trials
+ * and supervisors run normally.
  */
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /*
- * One process, held before a chosen system call and killed there.  A process
- * can change the world outside only by a system call, so these are all the
- * moments at which its death can matter.
+ * One process, stopped before a chosen system call and killed there.  A process
+ * changes the outside world only by system calls, so these are all the moments
+ * at which its death can matter.
  */
 
 #ifndef HPOTUNE_TRACE_H
@@ -25,7 +25,7 @@ struct trace {
 
 /* A child that asked to be traced and stands at its exec. */
 enum trace_end trace_child(struct trace *, pid_t);
-/* Somebody else's child, from its next exec on. */
+/* A process that is not our child, from its next exec on. */
 enum trace_end trace_stranger(struct trace *, pid_t);
 /* The name of a call, for messages. */
 const char *trace_call_name(long);

@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
-"""Data parallel with torch: each rank takes its share of every batch, and the
-gradients are averaged.
+"""Data parallel training with torch: each rank computes its share of every
+batch, and the gradients are averaged.
 
     train.py --lr=0.01 --hidden=32 --batch=64 [--epochs=10]
 
 The ranks find each other by RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT, as
-torchrun or hpotune's own "ranks" set them; on GPUs each takes the one with the
-number LOCAL_RANK, of those that the trial may see.  Rank 0 reports and saves.
-"""
+torchrun or hpotune's own "ranks" set them; on GPUs each takes number
+LOCAL_RANK of the visible ones.  Rank 0 reports and saves."""
 
 import argparse
 import os

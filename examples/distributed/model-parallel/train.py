@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
-"""Model parallel: one process, whose network lies on all GPUs of the trial, a
-part on each.
+"""Model parallel training: one process whose network is distributed over all
+GPUs of the trial.
 
     train.py --lr=0.01 --hidden=64 [--epochs=10]
 
-Nothing is launched: the process sees as many GPUs as trial.gpus says, numbered
-from 0.  Without any, all parts are on the CPU.
-"""
+No launcher is needed: the process sees as many GPUs as trial.gpus says,
+numbered from 0.  Without any, all parts are on the CPU."""
 
 import argparse
 import os

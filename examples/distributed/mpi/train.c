@@ -1,12 +1,12 @@
 /*
- * Logistic regression over MPI: each rank has points of its own, the gradients
- * are summed with MPI_Allreduce.
+ * Logistic regression over MPI: each rank has its own points, the gradients are
+ * summed with MPI_Allreduce.
  *
  *	mpicc -O2 -o train train.c -lm
  *	train --lr=0.1 --momentum=0.5
  *
- * Rank 0 reports and saves after each epoch; all of them look at the same
- * moment whether one was told to end.
+ * Rank 0 reports and saves after each epoch; at the same point all ranks check
+ * whether one of them received SIGTERM.
  */
 
 #include <math.h>

@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
-"""Parameter servers, in plain Python: they hold the weights, a slice each;
-workers fetch them, send gradients back, and wait for nobody.
+"""Parameter servers, in plain Python: each holds a part of the weights; workers
+fetch them and send gradients back, asynchronously.
 
     train.py --lr=0.1 --momentum=0.5 [--epochs=10]
 
-Who is who stands in TF_CONFIG, as TensorFlow reads it; a program that uses
-tf.distribute needs nothing of this but TFConfigClusterResolver.  The servers
-serve until they are ended, which is no failure.  The chief reports and saves.
-"""
+The roles are in TF_CONFIG, as TensorFlow reads it; a program that uses
+tf.distribute needs only TFConfigClusterResolver.  The servers run until they
+are killed, which is no failure.  The chief reports and saves."""
 
 import argparse
 import json

@@ -1,14 +1,13 @@
 #!/usr/bin/env python3
-"""A pipeline with torch: each rank has a stage of the network, and a batch goes
-through it in pieces, so that all stages work at once.
+"""Pipeline parallel training with torch: each rank has a stage of the network,
+and a batch is processed in pieces, so that all stages work at once.
 
     train.py --lr=0.01 --hidden=32 --microbatches=4 [--epochs=10]
 
-First every piece goes forward, then every piece back, and each stage takes one
-step with the sum of its gradients: the same as the whole batch at once, which
-the loss shows.  The stages speak gloo on the CPU and NCCL on GPUs.  The last
-stage knows the loss; rank 0 reports and saves what all stages send it.
-"""
+First all pieces go forward, then all go back, and each stage takes one step
+with the sum of its gradients: the result equals that of the whole batch, as
+the loss shows.  The stages use gloo on the CPU and NCCL on GPUs.  The last
+stage has the loss; rank 0 reports and saves what all stages send it."""
 
 import argparse
 import os

@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
-"""TensorFlow's parameter servers: the variables lie on them, workers compute
-the gradients, and the chief says what is to be done.
+"""TensorFlow's parameter servers: they hold the variables, workers compute the
+gradients, and the chief schedules the work.
 
     train.py --lr=0.01 --hidden=32 [--epochs=10]
 
-Who is who stands in TF_CONFIG.  Under hpotune's "ranks" there is a chief; the
-toolkit in AWS's images calls it master.  Workers and servers wait for it for
-ever: hpotune ends them when it has ended.
-"""
+The roles are in TF_CONFIG.  Under hpotune's "ranks" there is a chief; the
+toolkit in AWS's images calls it master.  Workers and servers never exit by
+themselves: hpotune ends them after the chief."""
 
 import argparse
 import json

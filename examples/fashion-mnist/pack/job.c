@@ -1,6 +1,6 @@
 /*
- * A run in a slot: its place and its numbers are the kernels', its checkpoint is
- * the file of `train`.
+ * A run in a slot: its progress and its numbers are kept by the kernels, its
+ * checkpoint is in the format of `train`.
  */
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /*
- * One training run in a slot of a machine: it begins or goes on from its
- * checkpoint, is saved, and knows when it is over.
+ * One training run in a slot of a machine: starts or resumes from its
+ * checkpoint, is saved, and detects its end.
  */
 
 #ifndef MLP_JOB_H

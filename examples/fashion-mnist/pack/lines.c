@@ -1,4 +1,4 @@
-/* JSON in, JSON out.  Knows no slots. */
+/* Parses and writes the JSON lines of packed trials. */
 
 #include <cjson/cJSON.h>
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* mlp computes on the CPU, mlp-cuda beside it on a GPU. */
+/* The CPU backend; mlp-cuda has it beside the GPU. */
 
 #include <dlfcn.h>
 #include <limits.h>

@@ -1,4 +1,4 @@
-/* mlp-cuda computes on a GPU where there is one. */
+/* The GPU backend of mlp-cuda, if there is a GPU. */
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* The pictures in the kernels, and threads.  Knows no run and no report. */
+/* The pictures in the kernels, and threads. */
 
 #include <pthread.h>
 #include <stdatomic.h>

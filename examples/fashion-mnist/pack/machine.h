@@ -1,6 +1,6 @@
 /*
- * What computes: a twin of kernels/pack with the pictures in it, and the threads
- * that share the slots when it is the CPU.
+ * The compute backend: kernels/mlp-batch with the pictures loaded, and the
+ * threads that share the slots on the CPU.
  */
 
 #ifndef MLP_MACHINE_H

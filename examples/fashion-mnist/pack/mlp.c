@@ -1,7 +1,7 @@
 /*
- * mlp: the networks of `train`, by the kernels of hpotune: one, or many at once
- * (--pack), or one by several processes (ranks); on a GPU when it is mlp-cuda
- * and there is one.  This file knows arguments, signals and exit codes.
+ * mlp: trains the networks of `train` with the kernels of hpotune: one, or many
+ * at once (--pack), or one by several processes (ranks); mlp-cuda uses a GPU if
+ * there is one.  This file has arguments, signals and exit codes.
  */
 
 #include <errno.h>

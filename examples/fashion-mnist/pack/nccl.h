@@ -1,4 +1,4 @@
-/* Sums among GPUs by NCCL, where there is one. */
+/* Sums over GPUs by NCCL. */
 
 #ifndef MLP_NCCL_H
 #define MLP_NCCL_H

@@ -1,7 +1,7 @@
 /*
- * Many runs at once: lines on the standard input bring them and take them away,
- * lines on the standard output say how they do.  A run that is told to stop, and
- * every run when the input ends or SIGTERM comes, leaves a checkpoint.
+ * Many runs at once: lines on the standard input start and stop them, lines on
+ * the standard output report.  A run that is stopped, and every run when the
+ * input ends or SIGTERM comes, leaves a checkpoint.
  */
 
 #include <signal.h>

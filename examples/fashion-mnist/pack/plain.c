@@ -1,7 +1,7 @@
 /*
  * One run: epochs, reports as lines, a checkpoint at the end of each epoch and
- * when a signal comes.  Among ranks, rank 0 reports and writes; a signal to one
- * stops all of them after the same step.
+ * on a signal.  Among ranks, rank 0 reports and writes; a signal to one stops
+ * all of them after the same step.
  */
 
 #include <stdio.h>

@@ -1,7 +1,4 @@
-/*
- * What mlp may be told besides the options of a run, and what the two ways to
- * run have in common.
- */
+/* The options of mlp besides those of a run, and what its two modes share. */
 
 #ifndef MLP_SETTINGS_H
 #define MLP_SETTINGS_H

@@ -1,6 +1,6 @@
 /*
- * Sums over sockets.  A rank that ends closes its sockets, so all others hear of
- * it at once and nobody waits for what will never come.  Knows no network.
+ * Sums over sockets.  A rank that exits closes its sockets, so the others
+ * detect it at once.
  */
 
 #include <netdb.h>

@@ -1,6 +1,6 @@
 /*
- * Several processes on one machine, with rank 0 in the middle: who they are is
- * in RANK and WORLD_SIZE, where they meet in MASTER_ADDR and MASTER_PORT.
+ * Several processes on one machine, with rank 0 in the centre: RANK and
+ * WORLD_SIZE have their roles, MASTER_ADDR and MASTER_PORT the address.
  */
 
 #ifndef MLP_STAR_H

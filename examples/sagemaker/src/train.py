@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
-"""A small network learns to tell two spirals apart, in plain Python.
+"""A small network learns to separate two spirals, in plain Python.
 
     train.py --lr=0.1 --hidden=8 --momentum=0.9 [--epochs=20]
 
-Knows nothing of where it runs: it takes its settings as arguments, reports by
-printing, goes on from the checkpoint that it finds, and writes one after each
-epoch.
-"""
+Independent of where it runs: takes its settings as arguments, reports by
+printing, resumes from a checkpoint if there is one, and writes one after each
+epoch."""
 
 import argparse
 import json

@@ -1,6 +1,6 @@
 #!/bin/sh
-# The line of hpotune best that runs the best trial once more: its program is
-# given what the first attempt was given, in folders of its own.
+# The line of hpotune best that runs the best trial again: its program gets the
+# same arguments as the first attempt, in new folders.
 
 . "$TOP_SRCDIR/tests/support/sh/lib.sh"
 need sqlite3

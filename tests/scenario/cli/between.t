@@ -1,5 +1,6 @@
 #!/bin/sh
-# What is asked while no server runs, or when the strategy has nothing left.
+# Requests while no server runs, or when the strategy has nothing left to
+# suggest.
 
 . "$TOP_SRCDIR/tests/support/sh/lib.sh"
 need sqlite3

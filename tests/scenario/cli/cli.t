@@ -1,6 +1,6 @@
 #!/bin/sh
-# The command line: usage from the table, errors of one line, exit statuses,
-# JSON that is JSON, and what the reading commands say of a study.
+# The command line: usage from the table, one-line errors, exit statuses, valid
+# JSON, and the output of the reading commands.
 
 . "$TOP_SRCDIR/tests/support/sh/lib.sh"
 need sqlite3

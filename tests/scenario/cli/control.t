@@ -1,6 +1,6 @@
 #!/bin/sh
-# The control socket spoken to by hand, by clients that are slow, silent, mad
-# or gone; and the commands that speak over it.
+# The control socket used by hand: slow, silent, invalid and disconnected
+# clients; and the commands that use it.
 
 . "$TOP_SRCDIR/tests/support/sh/lib.sh"
 

@@ -1,6 +1,6 @@
 #!/bin/sh
-# A setting that was tried is not tried again: another one is asked for, or its
-# result is used again; and the study ends when there is none left.
+# A setting that was tried is not tried again: another one is suggested, or its
+# result is reused; and the study ends when no setting is left.
 
 . "$TOP_SRCDIR/tests/support/sh/lib.sh"
 

@@ -1,7 +1,7 @@
 #!/bin/sh
-# What a terminal obeys, in every text that a study, a trial or a stranger's
-# database has: no command gives it to a terminal, and no log and no column for
-# people keeps it.
+# Terminal control sequences in every text of a study, a trial or a foreign
+# database: no command prints them to a terminal, and no log and no column for
+# people contains them.
 
 . "$TOP_SRCDIR/tests/support/sh/lib.sh"
 need sqlite3 perl script

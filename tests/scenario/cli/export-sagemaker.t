@@ -1,6 +1,6 @@
 #!/bin/sh
-# A study as a tuning job of SageMaker: the request is one that AWS takes, what
-# it cannot say is named, and read back it is the same study.
+# A study exported as a tuning job of SageMaker: AWS accepts the request,
+# unsupported features are listed, and importing it gives the same study.
 
 . "$TOP_SRCDIR/tests/support/sh/lib.sh"
 . "$TOP_SRCDIR/tests/support/sh/botocore.sh"

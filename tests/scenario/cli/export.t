@@ -1,7 +1,6 @@
 #!/bin/sh
-# hpotune export: CSV that reads back as what was recorded, one JSON document,
-# from a study that runs or has ended, and files that appear whole or not at
-# all.
+# hpotune export: CSV that reads back as recorded, one JSON document, from a
+# running or ended study, and files that appear complete or not at all.
 
 . "$TOP_SRCDIR/tests/support/sh/lib.sh"
 need sqlite3

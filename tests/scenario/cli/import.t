@@ -1,6 +1,6 @@
 #!/bin/sh
-# A tuning job of SageMaker becomes a study.json: what goes where, what is
-# said of the rest, and that nothing is written over.
+# A tuning job of SageMaker becomes a study.json: the mapping, the notes on
+# unsupported members, and no file is overwritten.
 
 . "$TOP_SRCDIR/tests/support/sh/lib.sh"
 need sqlite3

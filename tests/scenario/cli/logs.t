@@ -1,6 +1,6 @@
 #!/bin/sh
-# logs, status and watch while trials run: what a trial wrote is harmless, and
-# is followed until the trial ends.
+# logs, status and watch while trials run: output is sanitised, and followed
+# until the trial ends.
 
 . "$TOP_SRCDIR/tests/support/sh/lib.sh"
 need sqlite3

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Where a study may lie and who may run it: odd and long paths, links, copies,
-# folders that cannot be written, no environment, other users, any umask.
+# Where a study may be and who may run it: odd and long paths, links, copies,
+# read-only folders, no environment, other users, any umask.
 
 . "$TOP_SRCDIR/tests/support/sh/lib.sh"
 

@@ -1,6 +1,6 @@
 #!/bin/sh
-# What a study may not ask for is refused before anything is made, with the
-# place in the file; and what it may ask for is not lost.
+# Invalid combinations in a study are rejected before any file is created, with
+# their position in the file; and valid ones are stored.
 
 . "$TOP_SRCDIR/tests/support/sh/lib.sh"
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# hpotune report: one page, whatever the study holds, and whatever is in the way.
+# hpotune report: one page for any study, and its errors.
 
 . "$TOP_SRCDIR/tests/support/sh/lib.sh"
 need sqlite3 python3

@@ -1,6 +1,6 @@
 #!/bin/sh
-# What a shell is given to execute, by ask and by best: values full of bytes
-# that a shell or a terminal could take for something else.
+# Text that a shell executes, from ask and best: values with bytes that a shell
+# or a terminal could interpret.
 
 . "$TOP_SRCDIR/tests/support/sh/lib.sh"
 need sqlite3

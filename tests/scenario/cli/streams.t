@@ -1,6 +1,6 @@
 #!/bin/sh
-# Standard streams that are closed, full or gone: told by the exit status, and
-# nothing else comes to harm.
+# Standard streams that are closed, full or broken: shown by the exit status,
+# without further damage.
 
 . "$TOP_SRCDIR/tests/support/sh/lib.sh"
 

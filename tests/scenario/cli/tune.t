@@ -1,6 +1,6 @@
 #!/bin/sh
-# hpotune replay --tune: what it recommends is what replay finds best, on CSV
-# curves and on those of a study.
+# hpotune replay --tune: recommends what replay finds best, on CSV curves and on
+# those of a study.
 
 . "$TOP_SRCDIR/tests/support/sh/lib.sh"
 need sqlite3

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Every wrong study.json: status 2, one line that says where and what, and no
-# file made.
+# Every wrong study.json: status 2, one line with position and reason, and no
+# file created.
 
 . "$TOP_SRCDIR/tests/support/sh/lib.sh"
 

@@ -1,6 +1,6 @@
 #!/bin/sh
-# What hpotune doctor says of GPUs: who is on each, how it is, why no trial
-# would get it.
+# hpotune doctor on GPUs: their users and states, and why a trial would not get
+# one.
 
 . "$TOP_SRCDIR/tests/support/sh/lib.sh"
 . "$TOP_SRCDIR/tests/support/sh/gpus.sh"

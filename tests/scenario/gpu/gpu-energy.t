@@ -1,6 +1,6 @@
 #!/bin/sh
-# What a real trial uses of a GPU of a fake driver, over the death of a server:
-# the new one knows whose the processes are and counts on.
+# GPU use of a real trial with a fake driver, across the death of a server: the
+# new one assigns the processes correctly and continues the sums.
 
 . "$TOP_SRCDIR/tests/support/sh/lib.sh"
 . "$TOP_SRCDIR/tests/support/sh/gpus.sh"

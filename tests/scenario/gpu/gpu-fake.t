@@ -1,6 +1,6 @@
 #!/bin/sh
-# Studies on the GPUs of a fake driver: those of others are left alone, sick ones
-# go out of service and come back, two studies never have the same one.
+# Studies on the GPUs of a fake driver: GPUs of others are not used, faulty ones
+# are taken out of service and return, two studies never share one.
 
 . "$TOP_SRCDIR/tests/support/sh/lib.sh"
 . "$TOP_SRCDIR/tests/support/sh/gpus.sh"

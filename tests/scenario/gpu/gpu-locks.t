@@ -1,6 +1,5 @@
 #!/bin/sh
-# Somebody removes the files by which studies reserve GPUs, as systemd does with
-# a user's files when that user has logged out.
+# Lock files of GPUs are removed, as systemd does at a user's logout.
 
 . "$TOP_SRCDIR/tests/support/sh/lib.sh"
 . "$TOP_SRCDIR/tests/support/sh/gpus.sh"

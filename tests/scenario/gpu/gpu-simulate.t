@@ -1,6 +1,6 @@
 #!/bin/sh
 # Studies on simulated GPUs: each trial has its own, several, or a share of one;
-# a server that was killed finds who has which.
+# after a kill the next server finds the assignment.
 
 . "$TOP_SRCDIR/tests/support/sh/lib.sh"
 . "$TOP_SRCDIR/tests/support/sh/gpus.sh"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# A GPU breaks and its trial dies of it at the same moment: the driver tells the
-# fault only when it is asked the next time, after the trial has ended.
+# A GPU fails and its trial dies of it at the same moment: the driver reports
+# the fault only at the next query, after the trial has ended.
 
 . "$TOP_SRCDIR/tests/support/sh/lib.sh"
 . "$TOP_SRCDIR/tests/support/sh/gpus.sh"

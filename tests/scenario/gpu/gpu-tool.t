@@ -1,5 +1,5 @@
 #!/bin/sh
-# hpotune-gpu on fake drivers: everything that a machine with GPUs may do.
+# hpotune-gpu on fake drivers: all known behaviours of machines with GPUs.
 
 . "$TOP_SRCDIR/tests/support/sh/lib.sh"
 

@@ -1,6 +1,6 @@
 #!/bin/sh
-# What GPUs were used for, where people look.  Pretended GPUs: each report takes
-# 100 J, and a second of which the GPU is in use for 0.6.
+# GPU use in all views.  Simulated GPUs: each report takes 100 J, and one second
+# with 0.6 s of load.
 
 . "$TOP_SRCDIR/tests/support/sh/lib.sh"
 need sqlite3

@@ -1,6 +1,7 @@
 #!/bin/sh
-# The folder of a running study is copied, database and all, and the copy is
-# started: it knows the same attempts, but those that run are the original's.
+# The folder of a running study is copied with its database, and the copy is
+# started: it has the same attempts, but leaves the running ones to the
+# original.
 
 . "$TOP_SRCDIR/tests/support/sh/lib.sh"
 need sqlite3

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Databases that are damaged, or made by a stranger: a command says so in a line,
-# and ends.
+# Databases that are damaged or foreign: every command prints one line, and
+# exits.
 
 . "$TOP_SRCDIR/tests/support/sh/lib.sh"
 need sqlite3

@@ -1,6 +1,6 @@
 #!/bin/sh
-# A disk that fills while trials run: what ends is recorded, nothing new is
-# placed, and when there is space again the study goes on.
+# The disk becomes full while trials run: ends are recorded, no trial is
+# started, and the study continues when there is space again.
 
 . "$TOP_SRCDIR/tests/support/sh/lib.sh"
 need sqlite3

@@ -1,6 +1,6 @@
 #!/bin/sh
-# A strategy that is the user's own program: what it is told, what it may
-# answer, and everything it can do wrong.
+# A strategy that is a program of the user: its input, its valid answers, and
+# its errors.
 
 . "$TOP_SRCDIR/tests/support/sh/lib.sh"
 

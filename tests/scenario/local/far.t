@@ -1,6 +1,6 @@
 #!/bin/sh
-# A backend beyond this machine, as users meet it: what it may cost, who waits
-# for it, leaving while its jobs end, jobs that nobody owns.
+# A remote backend as seen by users: cost limits, waiting for capacity, exiting
+# while jobs end, jobs without an owner.
 
 . "$TOP_SRCDIR/tests/support/sh/lib.sh"
 

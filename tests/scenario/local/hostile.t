@@ -1,5 +1,5 @@
 #!/bin/sh
-# Trials that do what no trial should: one study, one kind of trouble each.
+# Hostile trials: one study, one kind of misbehaviour each.
 
 . "$TOP_SRCDIR/tests/support/sh/lib.sh"
 need sqlite3

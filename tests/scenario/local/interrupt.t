@@ -1,5 +1,5 @@
 #!/bin/sh
-# Leaving and coming back: signals, a second server, a death in between.
+# Interrupts and restarts: signals, a second server, a kill in between.
 
 . "$TOP_SRCDIR/tests/support/sh/lib.sh"
 need sqlite3

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Limits of the machine that a server meets: watches of files, their size.
+# Limits of the machine: inotify watches, file size.
 
 . "$TOP_SRCDIR/tests/support/sh/lib.sh"
 need sqlite3 prlimit

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Others at the database: a shell with the write lock, a reader that stays, a
-# shared file system.  Trials go on, nothing is lost, it is said who it is.
+# Other users of the database: a shell with the write lock, a long reader, a
+# shared file system.  Trials continue, nothing is lost, and the holder of the
+# lock is named.
 
 . "$TOP_SRCDIR/tests/support/sh/lib.sh"
 need sqlite3

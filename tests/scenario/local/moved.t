@@ -1,7 +1,7 @@
 #!/bin/sh
-# The folder of a running study is renamed: that is held against no trial.
-# When it is back the study goes on; or the server is left, and the same command
-# goes on where the folder is now.
+# The folder of a running study is renamed: no trial fails for it.  When it is
+# back the study continues; or the server exits, and the same command continues
+# in the new place.
 
 . "$TOP_SRCDIR/tests/support/sh/lib.sh"
 need sqlite3

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Kernels without pidfd_open and containers that deny it: trials are stopped
-# and adopted, helpers are heard, all as elsewhere.
+# Kernels without pidfd_open and containers that deny it: trials are stopped and
+# adopted, ends of helpers are noticed, as elsewhere.
 
 . "$TOP_SRCDIR/tests/support/sh/lib.sh"
 need sqlite3

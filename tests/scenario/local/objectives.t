@@ -1,6 +1,6 @@
 #!/bin/sh
-# Several objectives and constraints as a user meets them: the front while the
-# study runs, is killed and goes on, and what the commands say of it.
+# Several objectives and constraints: the front while the study runs, after a
+# kill and a restart, and the output of the commands.
 
 . "$TOP_SRCDIR/tests/support/sh/lib.sh"
 

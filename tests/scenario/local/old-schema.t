@@ -1,6 +1,6 @@
 #!/bin/sh
-# A database that an earlier version made: read as it is by those who only
-# read, brought up to date by the next start, with all that was in it.
+# A database of an earlier version: readers use it as it is, the next start
+# migrates it without loss.
 
 . "$TOP_SRCDIR/tests/support/sh/lib.sh"
 

@@ -1,7 +1,7 @@
 #!/bin/sh
-# A population of real processes: segments begin with the checkpoints of
-# others, copied before they start; who is told its last step ends there, and
-# who is not is stopped; deaths of server and supervisor do no harm.
+# A population of real processes: segments start from copied checkpoints of
+# others; a member that knows its last step exits there, another one is stopped;
+# kills of server and supervisor do no harm.
 
 . "$TOP_SRCDIR/tests/support/sh/lib.sh"
 

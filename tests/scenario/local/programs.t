@@ -1,5 +1,5 @@
 #!/bin/sh
-# A program that is not there: start and check say so, and nothing is made.
+# A missing program: start and check report it, and no file is created.
 
 . "$TOP_SRCDIR/tests/support/sh/lib.sh"
 need sqlite3

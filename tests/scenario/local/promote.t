@@ -1,7 +1,7 @@
 #!/bin/sh
-# Trials that asha pauses: they write their checkpoints, wait without a slot
-# through the deaths of servers, and are resumed when later results lift them;
-# who is never lifted is stopped at the end.
+# Trials paused by asha: they write checkpoints, wait without a slot through
+# restarts of the server, and are resumed when later results allow it; those
+# never resumed are stopped at the end.
 
 . "$TOP_SRCDIR/tests/support/sh/lib.sh"
 

@@ -1,6 +1,6 @@
 #!/bin/sh
-# A program that is rebuilt, again and again, while its study runs: whatever
-# the compiler does to the file, no trial fails for it.
+# A program that is rebuilt repeatedly while its study runs: no trial fails
+# because of it.
 
 . "$TOP_SRCDIR/tests/support/sh/lib.sh"
 need sqlite3

@@ -1,5 +1,5 @@
 #!/bin/sh
-# What becomes of the lines of a trial: recorded, or passed over and told of.
+# The lines of a trial: recorded, or skipped with a note.
 
 . "$TOP_SRCDIR/tests/support/sh/lib.sh"
 need sqlite3

@@ -1,7 +1,7 @@
 #!/bin/sh
-# A database is brought back from an older copy, beside the newer folder:
-# numbers are given again, folders are not.  No trial runs twice at one time,
-# none goes on from what others left, and nothing of theirs is touched.
+# The database is restored from an older copy, beside the newer folder: trial
+# numbers are assigned again, folders exist.  No trial runs twice at a time,
+# none resumes from another run's checkpoint, and files of other runs are kept.
 
 . "$TOP_SRCDIR/tests/support/sh/lib.sh"
 need sqlite3

@@ -1,8 +1,8 @@
 #!/bin/sh
-# Every number of the view stops is computed again, in SQL, from the reports
-# as they stood when it was judged: several workers, curves that bloom late,
-# that have gaps and NaN, attempts that repeat steps, reports after the stop,
-# and servers that die in between.
+# Every number of the view stops is computed again, in SQL, from the reports as
+# they were at the judgement: several workers, late-blooming curves, gaps and
+# NaN, attempts that repeat steps, reports after the stop, and servers killed in
+# between.
 
 . "$TOP_SRCDIR/tests/support/sh/lib.sh"
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # The database of a running study is deleted, replaced or overwritten: the
-# server sees it, saves what it knows and leaves, and what it saved goes on
-# where it was, with its trials.
+# server notices, saves its state and exits, and the saved database continues
+# with its trials.
 
 . "$TOP_SRCDIR/tests/support/sh/lib.sh"
 need sqlite3

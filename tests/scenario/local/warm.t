@@ -1,6 +1,6 @@
 #!/bin/sh
-# warm_start: trials of other studies are learnt from, and nothing else is done
-# with them.
+# warm_start: strategies learn from trials of other studies, which are not used
+# otherwise.
 
 . "$TOP_SRCDIR/tests/support/sh/lib.sh"
 

@@ -1,7 +1,6 @@
 #!/bin/sh
-# Strategies that are asked in hpotune-worker, as users meet them: the same
-# trials as without it, a worker that dies or is not there, a server that dies
-# with a question under way.
+# Strategies in hpotune-worker: the same trials as without it, a worker that
+# dies or is missing, a server that dies during a request.
 
 . "$TOP_SRCDIR/tests/support/sh/lib.sh"
 

@@ -1,7 +1,6 @@
 #!/bin/sh
-# mlp-cuda on a GPU made of loops, with an NCCL made of shared memory: that it
-# trains what mlp trains, alone, packed and in ranks, and waits for nobody who is
-# gone.
+# mlp-cuda on a fake GPU, with a fake NCCL in shared memory: equals mlp alone,
+# packed and in ranks, and does not wait for ranks that have exited.
 
 . "$TOP_SRCDIR/tests/support/sh/lib.sh"
 . "$TOP_SRCDIR/tests/support/sh/fashion.sh"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# mlp --pack: trials by lines.  Each has the curve that it has alone, whoever is
+# mlp --pack: trials by lines.  Each has the same curve as alone, whatever runs
 # beside it, and however often it was stopped.
 
 . "$TOP_SRCDIR/tests/support/sh/lib.sh"

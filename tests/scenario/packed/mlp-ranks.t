@@ -1,6 +1,6 @@
 #!/bin/sh
-# mlp in several processes: the curve of one, they stop together, and none waits
-# for one that is gone.
+# mlp in several processes: the curve equals that of one process, they stop
+# together, and none waits for one that has exited.
 
 . "$TOP_SRCDIR/tests/support/sh/lib.sh"
 . "$TOP_SRCDIR/tests/support/sh/fashion.sh"

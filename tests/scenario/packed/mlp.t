@@ -1,5 +1,5 @@
 #!/bin/sh
-# mlp, which computes by the kernels, does alone what train does.
+# mlp, which uses the kernels, behaves like train when it runs alone.
 
 trainer=mlp
 . "$TOP_SRCDIR/tests/scenario/packed/trainer.t"

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Packed trials: one program owns several, and their rows look as any other's.
+# Packed trials: one program runs several, and their rows look like those of any
+# trial.
 
 . "$TOP_SRCDIR/tests/support/sh/lib.sh"
 need sqlite3

@@ -1,7 +1,7 @@
 #!/bin/sh
-# The example trainer as a process: it is interrupted in the middle and goes on
-# to the same numbers, bit for bit, and says clearly what it cannot use.  So does
-# mlp, alone: tests/scenario/packed/mlp.t sources this with $trainer.
+# The example trainer as a process: interrupted in the middle, it continues to
+# bit-identical results, and reports invalid input.  So does mlp, alone:
+# tests/scenario/packed/mlp.t sources this with $trainer.
 
 trainer=${trainer:-train}
 train=$TOP_BUILDDIR/examples/fashion-mnist/$trainer

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Open MPI's mpirun, for real, with programs of the shell and one of MPI.
+# Open MPI's mpirun with shell programs and an MPI program.
 
 . "$TOP_SRCDIR/tests/support/sh/lib.sh"
 . "$TOP_SRCDIR/tests/support/sh/launchers.sh"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Trials of several processes on this machine: what each is told, whose output
-# counts, who is the cause when one fails, and that they end together.
+# Trials of several processes on this machine: their environment, whose output
+# counts, which one caused a failure, and that they end together.
 
 . "$TOP_SRCDIR/tests/support/sh/lib.sh"
 need sqlite3

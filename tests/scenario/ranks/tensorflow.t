@@ -1,7 +1,7 @@
 #!/bin/sh
-# TensorFlow's parameter servers for real, where a Python has TensorFlow: a trial
-# of a chief, workers and a server, and one that goes on from a checkpoint.  The
-# requests for AWS beside the distributed examples are right everywhere.
+# TensorFlow's parameter servers, where a Python has TensorFlow: a trial of a
+# chief, workers and a server, and one that resumes from a checkpoint.  The AWS
+# requests beside the distributed examples are valid everywhere.
 
 . "$TOP_SRCDIR/tests/support/sh/lib.sh"
 

@@ -1,6 +1,6 @@
 #!/bin/sh
-# PyTorch's torchrun, for real, on the CPU: with programs of the shell, and with
-# one that is data parallel.
+# PyTorch's torchrun on the CPU: with shell programs, and with a data parallel
+# program.
 
 . "$TOP_SRCDIR/tests/support/sh/lib.sh"
 . "$TOP_SRCDIR/tests/support/sh/launchers.sh"

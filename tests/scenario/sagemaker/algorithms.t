@@ -1,7 +1,7 @@
 #!/bin/sh
-# AWS's own algorithms as trials, on the stand-in AWS, which refuses of them what
-# AWS refuses: XGBoost and linear learner in one study, each with its own
-# parameters and metrics; a stop, a kill, and what check says of them.
+# AWS's built-in algorithms as trials, on the stand-in AWS, which rejects what
+# AWS rejects: XGBoost and linear learner in one study, each with its own
+# parameters and metrics; a stop, a kill, and the output of check.
 
 . "$TOP_SRCDIR/tests/support/sh/lib.sh"
 . "$TOP_SRCDIR/tests/support/sh/standin.sh"

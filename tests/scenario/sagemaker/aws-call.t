@@ -1,6 +1,6 @@
 #!/bin/sh
-# The AWS client asks the stand-in and, where it is, moto's server, which both
-# verify signatures with botocore's own code.
+# The AWS client against the stand-in and, where installed, moto's server, which
+# both verify signatures with botocore's code.
 
 . "$TOP_SRCDIR/tests/support/sh/lib.sh"
 

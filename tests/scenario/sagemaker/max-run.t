@@ -1,6 +1,6 @@
 #!/bin/sh
-# What becomes of trials that reach max_run: trial.on_max_run, and what the
-# views, best, report, the export and the next server make of it.
+# Trials that reach max_run: trial.on_max_run, and the result in views, best,
+# report, export and the next server.
 
 . "$TOP_SRCDIR/tests/support/sh/lib.sh"
 

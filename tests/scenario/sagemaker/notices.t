@@ -1,6 +1,6 @@
 #!/bin/sh
-# Notices: a study that ends, fails or waits tells a topic of SNS and a bus of
-# EventBridge, once, over kills and refusals, and is held up by neither.
+# Notices: a study that ends, fails or waits sends to an SNS topic and an
+# EventBridge bus, once, across kills and refusals, and is delayed by neither.
 
 . "$TOP_SRCDIR/tests/support/sh/lib.sh"
 . "$TOP_SRCDIR/tests/support/sh/standin.sh"

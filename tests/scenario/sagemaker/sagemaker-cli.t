@@ -1,6 +1,6 @@
 #!/bin/sh
-# Around a study on SageMaker: jobs that nobody owns, limits of dollars, this
-# machine and jobs in one study.
+# SageMaker commands: jobs without an owner, cost limits, this machine and jobs
+# in one study.
 
 . "$TOP_SRCDIR/tests/support/sh/lib.sh"
 . "$TOP_SRCDIR/tests/support/sh/standin.sh"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# The code folder goes to S3 once per study and content, without the study's
-# own files; what hinders it is said in one clause.
+# The code folder is uploaded to S3 once per study and content, without the
+# study's own files; problems are reported in one clause.
 
 . "$TOP_SRCDIR/tests/support/sh/lib.sh"
 . "$TOP_SRCDIR/tests/support/sh/standin.sh"

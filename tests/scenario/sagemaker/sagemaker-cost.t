@@ -1,6 +1,6 @@
 #!/bin/sh
-# limits.cost against what AWS bills: downloads and uploads that take longer than
-# was reckoned with, warm pools, and what is known of them later.
+# limits.cost against what AWS bills: downloads and uploads longer than
+# expected, warm pools, and costs known later.
 
 . "$TOP_SRCDIR/tests/support/sh/lib.sh"
 . "$TOP_SRCDIR/tests/support/sh/standin.sh"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Rights and keys that are gone for a while: nothing is lost, AWS is not asked
-# all the time, and what becomes worse is said.
+# Permissions and keys missing for a while: nothing is lost, AWS is not queried
+# too often, and new problems are reported.
 
 . "$TOP_SRCDIR/tests/support/sh/lib.sh"
 . "$TOP_SRCDIR/tests/support/sh/standin.sh"

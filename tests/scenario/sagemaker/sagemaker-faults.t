@@ -1,10 +1,9 @@
 #!/bin/sh
-# A study of training jobs while everything goes wrong that can: by seed the
-# stand-in AWS throttles, fails before and after it acted, loses answers, acts
-# late, skews its clock, expires keys, delays and repeats log lines, interrupts
-# spot jobs and runs out of machines; and the server is killed in between.  Its
-# own journal is the judge: no job started twice, none left running, no result
-# lost.
+# A study of training jobs under all faults: by seed the stand-in AWS throttles,
+# fails before and after acting, loses answers, acts late, skews its clock,
+# expires keys, delays and repeats log lines, interrupts spot jobs and runs out
+# of machines; and the server is killed in between.  The journal of the stand-in
+# is the judge: no job started twice, none left running, no result lost.
 
 . "$TOP_SRCDIR/tests/support/sh/lib.sh"
 . "$TOP_SRCDIR/tests/support/sh/standin.sh"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # The server is killed while it creates, stops, reads and records: the next one
-# adopts what there is, nothing is created twice, no result is lost.
+# adopts the jobs, nothing is created twice, no result is lost.
 
 . "$TOP_SRCDIR/tests/support/sh/lib.sh"
 . "$TOP_SRCDIR/tests/support/sh/standin.sh"

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Logs of training jobs that come late, twice, in empty pages and with tokens
-# that expire: every report arrives, once, as it was said; and where lines are
-# cut in two, no half of a number does.
+# Logs of training jobs that arrive late, twice, in empty pages and with tokens
+# that expire: every report arrives unchanged, once; and where lines are split
+# in two, no part of a number is reported.
 
 . "$TOP_SRCDIR/tests/support/sh/lib.sh"
 . "$TOP_SRCDIR/tests/support/sh/standin.sh"

@@ -1,7 +1,7 @@
 #!/bin/sh
-# The example study as training jobs: spot machines are taken away in the
-# middle of training, and the study ends with the same best trial, the same
-# curves, as on machines that stay.
+# The example study as training jobs: spot machines are interrupted during
+# training, and the study ends with the same best trial and curves as without
+# interruptions.
 
 . "$TOP_SRCDIR/tests/support/sh/lib.sh"
 . "$TOP_SRCDIR/tests/support/sh/standin.sh"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Where the model of a trial is: recorded, shown, as CreateModel is told it, and
-# fetched.
+# The model of a trial: recorded, shown, in the form of CreateModel, and
+# downloaded.
 
 . "$TOP_SRCDIR/tests/support/sh/lib.sh"
 . "$TOP_SRCDIR/tests/support/sh/standin.sh"

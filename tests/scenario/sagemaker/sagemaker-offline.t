@@ -1,7 +1,7 @@
 #!/bin/sh
-# Training jobs without a server: a stop reaches them, what nobody owns is
-# found and ended, doctor asks what must be there, a server that leaves does
-# not wait for minutes.
+# Training jobs without a server: a stop reaches them, jobs without an owner are
+# found and stopped, doctor checks the requirements, an exiting server does not
+# wait for minutes.
 
 . "$TOP_SRCDIR/tests/support/sh/lib.sh"
 . "$TOP_SRCDIR/tests/support/sh/standin.sh"

@@ -1,7 +1,7 @@
 #!/bin/sh
-# A bucket, a right or a role that is missing is the owner's to mend: the study
-# waits and says what for, no trial fails, nothing is used up, and it goes on
-# by itself.
+# A missing bucket, permission or role must be fixed by the owner: the study
+# waits and names it, no trial fails, no attempt is counted, and it continues by
+# itself.
 
 . "$TOP_SRCDIR/tests/support/sh/lib.sh"
 . "$TOP_SRCDIR/tests/support/sh/standin.sh"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# A training job that a rule pauses, and the one that goes on from what the
-# first has left in S3.
+# A training job that a rule pauses, and the one that resumes from its
+# checkpoint in S3.
 
 . "$TOP_SRCDIR/tests/support/sh/lib.sh"
 . "$TOP_SRCDIR/tests/support/sh/standin.sh"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# The entry script of training jobs, run for real in private trees, by every
-# shell that is here: values, signals, statuses, output, several hosts.
+# The entry script of training jobs, run in private trees with every installed
+# shell: values, signals, statuses, output, several hosts.
 
 . "$TOP_SRCDIR/tests/support/sh/lib.sh"
 

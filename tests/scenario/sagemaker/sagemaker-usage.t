@@ -1,5 +1,5 @@
 #!/bin/sh
-# What the GPUs of a job did is read back from CloudWatch, of all its machines.
+# GPU use of a job, read from CloudWatch for all its machines.
 
 . "$TOP_SRCDIR/tests/support/sh/lib.sh"
 . "$TOP_SRCDIR/tests/support/sh/standin.sh"

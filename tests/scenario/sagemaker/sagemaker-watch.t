@@ -1,7 +1,7 @@
 #!/bin/sh
-# Watching from outside: the rule and its queue, the alarms and the metrics of
-# a study are made on request, tell of changes where the poller is deaf, are
-# not needed where they are deaf themselves, and go with the jobs they are for.
+# External watching: the rule and its queue, the alarms and the metrics of a
+# study are created on request, report changes when polling is slow, are not
+# needed when they fail, and are removed with the last job.
 
 . "$TOP_SRCDIR/tests/support/sh/lib.sh"
 . "$TOP_SRCDIR/tests/support/sh/standin.sh"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Studies as training jobs, on a stand-in AWS that really runs them: the same
-# curves as here, stops, spot, no capacity, quotas, lost answers.
+# Studies as training jobs on a stand-in AWS that runs them as processes: the
+# same curves as locally, stops, spot, no capacity, quotas, lost answers.
 
 . "$TOP_SRCDIR/tests/support/sh/lib.sh"
 . "$TOP_SRCDIR/tests/support/sh/standin.sh"

@@ -1,9 +1,8 @@
-"""The entry script, for real.  Arguments: the script, the program sm-request.
+"""Runs the entry script.  Arguments: the script, the program sm-request.
 
-A job is what it is on SageMaker: the variables of a real request, a tree with
-the script and the code in a channel, and the script as the first process.
-Prints TAP.
-"""
+A job has the same conditions as on SageMaker: the variables of a real request,
+a tree with the script and the code in a channel, and the script as the first
+process.  Prints TAP."""
 
 import io
 import json

@@ -1,7 +1,7 @@
 #!/bin/sh
-# The stand-in AWS of tests/standin, driven by botocore's own clients, and its
-# answers beside moto's.
-# $HPOTUNE_TEST_PYTHON is a Python that has botocore (and moto); else python3.
+# The stand-in AWS of tests/standin, used by botocore's clients, and its answers
+# compared with moto's. $HPOTUNE_TEST_PYTHON is a Python that has botocore (and
+# moto); else python3.
 
 . "$TOP_SRCDIR/tests/support/sh/lib.sh"
 

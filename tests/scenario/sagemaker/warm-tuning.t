@@ -1,5 +1,5 @@
 #!/bin/sh
-# Warm start from a tuning job of SageMaker, which hpotune asks AWS for; and its
+# Warm start from a tuning job of SageMaker, which is read from AWS; and its
 # description as a study.json.
 
 . "$TOP_SRCDIR/tests/support/sh/lib.sh"

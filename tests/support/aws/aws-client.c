@@ -1,4 +1,4 @@
-/* A client, its server and its loop together; what is told is kept. */
+/* A client, its server and their loop; records callbacks. */
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /*
- * What the tests of the AWS client share: a scripted server on the same loop,
- * keys of its own, and what was told.
+ * Shared by the tests of the AWS client: a scripted server on the same loop,
+ * keys, and recorded callbacks.
  */
 
 #ifndef HPOTUNE_AWS_CLIENT_H
@@ -21,7 +21,7 @@ enum step_kind {
 };
 
 struct step {
-	const char *operation; /* of whom; NULL = of any */
+	const char *operation; /* expected operation; NULL = any */
 	enum step_kind kind;
 	int status;
 	const char *headers; /* "Name: value\r\n", or NULL */
@@ -30,7 +30,7 @@ struct step {
 	bool done;
 };
 
-/* A request as it came. */
+/* A received request. */
 struct asked {
 	char operation[64]; /* "StopTrainingJob", "PUT /bucket/key" */
 	char *head, *body;
@@ -59,7 +59,7 @@ struct aws_client {
 	int64_t date_off_s; /* the server's clock is ahead by so much */
 	bool no_date;
 	bool real; /* the endpoints of AWS: nothing may be sent */
-	int open; /* calls not yet told */
+	int open; /* calls without a callback yet */
 	bool want_requests; /* settle: until so many came */
 	size_t requests_wanted;
 	struct buf notes;
@@ -70,7 +70,7 @@ struct aws_client {
 	int64_t cred_offset_s;
 };
 
-/* What a callback heard. */
+/* What a callback received. */
 struct aws_client_answer {
 	struct aws_client *rig;
 	struct aws_call *call;
@@ -83,7 +83,7 @@ struct aws_client_answer {
 	void (*also)(struct aws_client_answer *); /* from inside the callback */
 };
 
-/* The pieces of aws_rig_open. */
+/* Parts of aws_rig_open. */
 void aws_rig_listen(struct aws_client *);
 void aws_rig_keys(struct aws_client *);
 
@@ -94,11 +94,11 @@ void aws_rig_step(struct aws_client *, struct step);
 void aws_rig_error(struct aws_client *, const char *operation, int status,
     const char *code, const char *text);
 void aws_rig_good(struct aws_client *, const char *operation, const char *body);
-/* Until all calls are told. */
+/* Run until all calls have ended. */
 void aws_rig_settle(struct aws_client *);
-/* Until so many requests came. */
+/* Run until this many requests were received. */
 void aws_rig_wait(struct aws_client *, size_t requests);
-/* Nobody listens any more. */
+/* Stop listening. */
 void aws_rig_deaf(struct aws_client *);
 void aws_rig_json(struct aws_client *, struct aws_client_answer *,
     enum aws_service, const char *, int tries);

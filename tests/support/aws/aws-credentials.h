@@ -1,5 +1,5 @@
 /*
- * What the tests of the credential chain share: an environment and files of
+ * Shared by the tests of the credential chain: an environment and files of
  * their own, and one server that plays STS, a container and an instance.
  */
 
@@ -22,8 +22,8 @@ struct aws_credentials {
 	bool late;
 
 	/* How the server behaves. */
-	int life_s; /* of the keys it hands out (3600) */
-	int bad; /* so many answers are errors first */
+	int life_s; /* lifetime of its keys (3600) */
+	int bad; /* this many answers are errors first */
 	int bad_status; /* with this status */
 	const char *bad_body;
 	const char *bad_head;
@@ -31,14 +31,14 @@ struct aws_credentials {
 	bool no_role;
 	bool silent;
 
-	/* What it heard. */
+	/* Requests received. */
 	int sts, container, tokens, metadata;
 	char form[4096]; /* the last one */
 	char auth[1024]; /* the last Authorization */
 	char session[256]; /* the last x-amz-security-token */
 };
 
-/* What one who asked for keys was told. */
+/* The result of a request for credentials. */
 struct aws_credentials_answer {
 	int calls;
 	bool good;

@@ -1,4 +1,4 @@
-/* Keys as the chain hands them over, at once or later, without the chain. */
+/* Provides keys like the credential chain, immediately or later. */
 
 #include <stdio.h>
 #include <stdlib.h>

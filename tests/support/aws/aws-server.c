@@ -1,6 +1,5 @@
 /*
- * A scripted server on the loop of the client it serves.  Each step answers
- * one request.
+ * A scripted server on the loop of its client.  Each step answers one request.
  */
 
 #include <fcntl.h>

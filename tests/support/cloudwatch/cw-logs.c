@@ -1,4 +1,4 @@
-/* The reader, its client, a place of logs; all on one loop. */
+/* The log reader, its client and simulated logs on one loop. */
 
 #include <stdio.h>
 #include <stdlib.h>

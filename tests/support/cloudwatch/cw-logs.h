@@ -1,6 +1,6 @@
 /*
- * CloudWatch Logs as a list of lines, each with its time and the time from when
- * on it can be read, served to the real client; and what the reader told.
+ * CloudWatch Logs as a list of lines, each with its time and the time when it
+ * becomes readable, served to the real client; and the events of the reader.
  */
 
 #ifndef HPOTUNE_CW_LOGS_H
@@ -23,7 +23,7 @@ struct line {
 	char *text; /* as it stands between quotes */
 };
 
-struct heard { /* one report, however often it was told */
+struct heard { /* one report, and how often it was delivered */
 	int64_t trial;
 	int attempt;
 	char name[32];
@@ -43,7 +43,7 @@ struct cw_logs {
 	int64_t seq;
 	size_t page; /* events of one answer */
 
-	/* What goes wrong, at every so manyth chance; 0 = never. */
+	/* Faults: at every nth chance; 0 = never. */
 	int empty_every, twice_every, expire_every;
 	int chances;
 	bool no_group, denied, broken;
@@ -54,7 +54,7 @@ struct cw_logs {
 
 	struct heard *heard;
 	size_t n_heard;
-	int64_t cursor_ms; /* the last that was told */
+	int64_t cursor_ms; /* last cursor delivered */
 	struct buf notes;
 	void (*also)(struct cw_logs *, const struct launch_event *);
 	int done;
@@ -73,11 +73,11 @@ void cw_logs_add(struct cw_logs *, const char *job, int start, int64_t ms,
     int64_t delay_ms, const char *text);
 /* Answers of the other side. */
 void cw_server_decide(struct aws_client *, const struct asked *, struct step *);
-/* Until it is so; false after some seconds without. */
+/* Run until the condition holds; false after some seconds. */
 bool cw_logs_run(struct cw_logs *, bool (*until)(struct cw_logs *));
-/* Until so many different reports were told. */
+/* Run until this many different reports were delivered. */
 bool cw_logs_reports(struct cw_logs *, size_t);
-/* Whether anything was said for people. */
+/* Whether a note was sent. */
 bool cw_logs_noted(struct cw_logs *);
 /* Open it at PACE, and let steps begin a quarter of an hour ago. */
 void cw_logs_now(struct cw_logs *, void (*set)(struct sm_logs_env *));

@@ -1,4 +1,4 @@
-/* The other side of the log rig: requests in, answers out. */
+/* The server side of cw-logs.h. */
 
 #include <inttypes.h>
 #include <stdio.h>

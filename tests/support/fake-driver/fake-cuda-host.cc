@@ -1,7 +1,7 @@
 /*
- * A GPU for tests where there is none: its memory is the host's, its threads are
- * loops, its libraries are OpenBLAS.  Fresh memory is full of NaN, so what is
- * read before it was written shows; and memory may run out when a test wants it.
+ * A fake GPU for tests: its memory is the host's, its threads are loops, its
+ * libraries are OpenBLAS.  Fresh memory is full of NaN, to detect uninitialised
+ * reads; and memory may run out at a test's request.
  */
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /*
- * A libnccl.so.2 for tests on a GPU made of loops: ranks of one machine meet in
- * shared memory.  As with the real one nothing blocks: what was asked for goes on
- * when its errors are asked for, and never ends when a rank is gone.
+ * A fake libnccl.so.2: ranks of one machine meet in shared memory.  As with the
+ * real one no call blocks: operations proceed when their errors are queried,
+ * and never finish when a rank has exited.
  */
 
 #include <fcntl.h>

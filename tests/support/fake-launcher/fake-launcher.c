@@ -1,4 +1,4 @@
-/* Launchers of nothing.  What a test tells them is all they know. */
+/* Fake launchers, controlled by a test. */
 
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /*
- * Launchers of nothing, told by a test what happens: "far" stands for jobs
- * elsewhere that cost money, "near" for a machine that is free.
+ * Fake launchers, controlled by a test: "far" stands for remote jobs that cost
+ * money, "near" for a machine that is free.
  */
 
 #ifndef HPOTUNE_FAKE_LAUNCHER_H
@@ -14,7 +14,7 @@
 
 enum { FAKE_LAUNCHER_MAX = 256 };
 
-/* One call of start or look, with what was told in it. */
+/* One call of start or adopt, with its arguments. */
 struct fake_launcher_call {
 	int64_t trial;
 	int attempt;
@@ -30,12 +30,12 @@ struct fake_launcher {
 	char study_id[16];
 	int slots;
 	double price; /* worst_cost, when the study gives no option */
-	enum launch_adoption look; /* its answer */
+	enum launch_adoption look; /* result of adopt */
 	int pending; /* stops_pending */
 	struct fake_launcher_call starts[FAKE_LAUNCHER_MAX],
 	    looks[FAKE_LAUNCHER_MAX];
 	size_t n_starts, n_looks;
-	int stops, kills; /* asked for */
+	int stops, kills; /* number of requests */
 	struct launch_event queue[FAKE_LAUNCHER_MAX];
 	size_t n_queue;
 };

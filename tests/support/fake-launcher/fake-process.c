@@ -1,14 +1,13 @@
 /*
- * The launchers of a copy of the program in which "far" is one more.  What
- * happens there is told by files in $FAR_DIR, and what it was asked is written
- * into "calls" there:
+ * The launchers of a program in which "far" is an additional one.  Files in
+ * $FAR_DIR control it, and its calls are written to "calls" there:
  *
- *	id-STUDY	what the study is called in tags (written)
- *	jobs		lines NAME STUDY ID UUID STATE ("-" is a missing tag)
- *	none		while it is there, no attempt gets a machine
- *	slow		while it is there, no stop is acknowledged
- *	end		what was told to end has ended
- *	done-TRIAL	that trial is done, once the file holds its cost
+ *	id-STUDY: the study's id in tags (written)
+ *	jobs: lines NAME STUDY ID UUID STATE ("-" is a missing tag)
+ *	none: while it exists, no attempt gets a machine
+ *	slow: while it exists, no stop is acknowledged
+ *	end: stopped jobs have ended
+ *	done-TRIAL: that trial has ended, when the file has its cost
  */
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* A study on launchers of nothing: servers come, have turns and go. */
+/* A study on fake launchers: servers start, iterate and exit. */
 
 #include <math.h>
 #include <stdio.h>

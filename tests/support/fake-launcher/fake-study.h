@@ -1,4 +1,4 @@
-/* A study on launchers of nothing, on a virtual clock. */
+/* A study on fake launchers, on a virtual clock. */
 
 #ifndef HPOTUNE_FAKE_STUDY_H
 #define HPOTUNE_FAKE_STUDY_H
@@ -14,7 +14,7 @@ struct fake_study {
 	char dir[64], db[96], state_dir[96];
 	struct study *study;
 	struct loop *loop;
-	struct tuner *tuner; /* NULL while no server is up */
+	struct tuner *tuner; /* NULL while no server runs */
 	bool done; /* the last turn left nothing to do */
 	bool good; /* what the last ask answered */
 	char text[256];

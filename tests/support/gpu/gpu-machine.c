@@ -1,4 +1,4 @@
-/* The machine of gpu-machine.h: what it is asked, and what it shows. */
+/* The simulated machine of gpu-machine.h: queries and snapshots. */
 
 #include <stdarg.h>
 #include <stdio.h>

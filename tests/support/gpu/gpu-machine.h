@@ -34,7 +34,7 @@ struct gpu_machine {
 void gpu_rig_wrong(struct gpu_machine *, const char *, ...)
     __attribute__((format(printf, 2, 3)));
 struct gpualloc_hooks gpu_rig_hooks(struct gpu_machine *);
-/* A look at it as it is now. */
+/* Take a snapshot. */
 void gpu_rig_look(struct gpu_machine *, int64_t seq);
 
 #endif /* HPOTUNE_GPU_MACHINE_H */

@@ -1,6 +1,6 @@
 /*
- * A machine of GPUs to which anything may happen, and what a model of it must
- * remember: what was done, and what the last look showed.
+ * A machine of GPUs with random events, and a model of it: what was done, and
+ * what the last snapshot showed.
  */
 
 #ifndef HPOTUNE_GPU_RANDOM_MODEL_H

@@ -1,4 +1,4 @@
-/* An HTTP server on the loop of the test itself. */
+/* An HTTP server on the test's own loop. */
 
 #include <arpa/inet.h>
 #include <netinet/in.h>

@@ -1,4 +1,4 @@
-/* An HTTP server on the loop of the test itself, for small scripted answers. */
+/* An HTTP server on the test's own loop, for small scripted answers. */
 
 #ifndef HPOTUNE_HTTP_LOOP_SERVER_H
 #define HPOTUNE_HTTP_LOOP_SERVER_H

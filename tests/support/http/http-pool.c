@@ -1,4 +1,4 @@
-/* A pool, a server, and what was heard. */
+/* A pool, a server, and recorded answers. */
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* What the tests of http share: a pool, a server, and what was heard. */
+/* Shared by the tests of http: a pool, a server, and recorded answers. */
 
 #ifndef HPOTUNE_HTTP_POOL_H
 #define HPOTUNE_HTTP_POOL_H
@@ -19,7 +19,7 @@ struct http_pool {
 	int wrong; /* what must hold of every answer did not */
 };
 
-/* What an answer said. */
+/* A received answer. */
 struct http_pool_answer {
 	struct http_pool *rig;
 	struct http_request *request;

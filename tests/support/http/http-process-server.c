@@ -1,17 +1,18 @@
 /*
- * A server that says what it was asked and misbehaves on demand, one process
- * for each connection.  The path chooses:
- *	/echo		method, number of connection, of request, headers, body
- *	/close		nothing, and the end of the connection
- *	/silent		nothing
- *	/second-close	as /echo, but /close for the second of a connection
- *	/half		less than was promised
- *	/much		a megabyte
- *	/headers	headers without an end
- *	/interim	an interim answer first
- *	/moved		a redirect to /echo
- *	/none		204
- *	/STATUS		that status, three digits
+ * A server that echoes requests and misbehaves on demand, one process for each
+ * connection.  The path selects:
+ *
+ *	/echo: method, number of connection, of request, headers, body
+ *	/close: closes the connection without an answer
+ *	/silent: never answers
+ *	/second-close: as /echo, but /close for the second of a connection
+ *	/half: less than announced
+ *	/much: a megabyte
+ *	/headers: endless headers
+ *	/interim: an interim answer first
+ *	/moved: a redirect to /echo
+ *	/none: 204
+ *	/STATUS: that status, three digits
  */
 
 #include <arpa/inet.h>

@@ -1,4 +1,4 @@
-/* The other side of t_http: a server in processes of its own. */
+/* The server of t_http, in processes of its own. */
 
 #ifndef HPOTUNE_HTTP_PROCESS_SERVER_H
 #define HPOTUNE_HTTP_PROCESS_SERVER_H

@@ -1,4 +1,4 @@
-/* The client that speaks to the world: trials/aws/aws.h without a wire. */
+/* The client of the simulated AWS: implements trials/aws/aws.h without I/O. */
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Output of the world's jobs: a report now and then, and one when it ends. */
+/* Output of the simulated jobs: periodic reports, and one at the end. */
 
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-/* What the world says of a job. */
+/* The world's descriptions of a job. */
 
 #include <stdio.h>
 #include <stdlib.h>

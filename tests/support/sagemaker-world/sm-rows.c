@@ -1,4 +1,4 @@
-/* Rows, turns, kills, and what must always hold. */
+/* Rows, iterations, kills, and invariants. */
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -63,7 +63,7 @@ sm_rows_noted(const struct sm_rows *r, const char *part)
 	return strstr(buf_str(&r->notes), part) != NULL;
 }
 
-/* A job comes to be: an open row must want it, and no other job be there. */
+/* A job is created: an open row must expect it, and no other job may exist. */
 static void
 on_born(void *arg, const struct sm_world_job *job)
 {

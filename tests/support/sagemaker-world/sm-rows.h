@@ -1,6 +1,6 @@
 /*
- * A tuner of a few lines for the sagemaker launcher: rows that survive a kill,
- * one launcher after the other, and what must hold of them and of the world.
+ * A small tuner for the sagemaker launcher: rows that survive a kill, one
+ * launcher after the other, and invariants of the rows and the world.
  */
 
 #ifndef HPOTUNE_SM_ROWS_H

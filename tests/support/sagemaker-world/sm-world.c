@@ -1,4 +1,4 @@
-/* The world of training jobs, and what its operations do. */
+/* The simulated training jobs, and the operations on them. */
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /*
- * AWS without a wire, on a virtual clock: the functions of trials/aws/aws.h and
- * the readers of output, played by a world of training jobs that goes on when
- * the launcher is closed.  What it does wrong is drawn from a seed.
+ * AWS without I/O, on a virtual clock: implements trials/aws/aws.h and the
+ * readers of output by simulated training jobs, which continue when the
+ * launcher is closed.  Faults are drawn from a seed.
  */
 
 #ifndef HPOTUNE_SM_WORLD_H
@@ -25,12 +25,12 @@ struct sm_world_faults {
 	double lose_after; /* no answer, but it was done */
 	double late; /* no answer, and done within the next 14 min */
 	double denied; /* of keys that expired */
-	double deaf; /* of stops: yes, and nothing is done */
-	double hidden; /* the client's own next try met its lost one */
+	double deaf; /* of stops: success, but without effect */
+	double hidden; /* the client's own retry met its lost request */
 	double no_spot; /* of jobs: spot was asked for and not given */
 	double capacity, internal, client, fail, max_wait; /* of jobs */
 	double interrupt; /* of jobs: once */
-	double stolen; /* of jobs: a stranger has the name already */
+	double stolen; /* of jobs: a foreign job has the name already */
 	int64_t lag_ms; /* lists are so old at most */
 	int quota; /* jobs at once; 0 = no limit, -1 = none at all */
 	int64_t start_ms, train_ms, stop_ms; /* at most; at least a third */
@@ -70,14 +70,14 @@ struct sm_world {
 	bool checkpoints; /* they are written all the time */
 	int tried; /* Creates that were answered, or given up */
 	int creates, describes, lists, stops, heads, puts;
-	/* Of Creates and Stops: nobody heard the answer; it was asked twice. */
+	/* Of Creates and Stops: answers lost; requests repeated. */
 	int lost, doubled;
-	/* Called when a job comes to be: whose is it? */
+	/* Called when a job is created. */
 	void (*born)(void *, const struct sm_world_job *);
 	void *arg;
 };
 
-/* There is one: calls find it without being told. */
+/* The only one, found by the calls. */
 extern struct sm_world *sm_world_current;
 
 void sm_world_open(struct sm_world *, struct loop *, uint64_t seed);

@@ -1,5 +1,5 @@
-# Comparisons with botocore, of the version that is installed and, where that
-# one is old, of a newer one.  Source it after lib.sh.
+# Comparisons with botocore, of the installed version and, if that is old, of a
+# newer one.  Source it after lib.sh.
 
 # Facts that AWS changes, and keys that came late, are in these only.
 botocore_new='botocore>=1.43'

@@ -1,4 +1,4 @@
-# Sourced by what tests the trainers: skips everything without the data set.
+# Sourced by the tests of the trainers: skips everything without the data set.
 
 fashion_set=/usr/share/datasets/fashion-mnist
 

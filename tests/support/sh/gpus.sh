@@ -1,4 +1,5 @@
-# Sourced by the tests of GPUs: a driver that is a file, studies on its GPUs.
+# Sourced by the tests of GPUs: a fake driver configured by a file, studies on
+# its GPUs.
 
 # From here on the GPUs are those that the file "gpus" describes: fake-gpus.h.
 gpus_fake() {

@@ -1,5 +1,5 @@
-# Trials of two ranks under a launcher that is there for real.  Source it after
-# lib.sh, and call launcher NAME.
+# Trials of two ranks under a real launcher.  Source it after lib.sh, and call
+# launcher NAME.
 
 HPOTUNE_GPU_LOCKS=$dir/locks
 export HPOTUNE_GPU_LOCKS

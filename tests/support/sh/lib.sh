@@ -4,8 +4,8 @@
 #	. "$TOP_SRCDIR/tests/support/sh/lib.sh"
 #
 # and end with done_testing.  The scenario then runs in a directory of its own
-# ($dir), which goes at exit with every process that background or server
-# started.
+# ($dir), which is removed at exit, and every process that background or server
+# started is killed.
 
 set -u
 LC_ALL=C.UTF-8

@@ -1,6 +1,6 @@
 /*
- * One call: what is tried again, when it may have acted, and what is said of
- * it.  Against a scripted server.
+ * One call: retries, whether it may have taken effect, and its messages.
+ * Against a scripted server.
  */
 
 #include <stdlib.h>

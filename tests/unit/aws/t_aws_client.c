@@ -1,6 +1,6 @@
 /*
- * The client as a whole: order, operations that do not wait for each other,
- * leaving at any moment, answers that make no sense, S3.
+ * The client as a whole: order, independence of operations, closing at any
+ * moment, invalid answers, S3.
  */
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* What variables and shared files say of profile, region and endpoints. */
+/* Profile, region and endpoints from variables and shared files. */
 
 #include <stdlib.h>
 #include <sys/stat.h>

@@ -1,4 +1,4 @@
-/* Every place where keys can be, and what is said when they are not. */
+/* Every source of credentials, and the messages when they fail. */
 
 #include <stdlib.h>
 #include <sys/wait.h>

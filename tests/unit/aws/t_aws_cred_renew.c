@@ -1,4 +1,4 @@
-/* When keys are asked for again, and what those get who wait. */
+/* When credentials are refreshed, and what waiting callers get. */
 
 #include <stdlib.h>
 

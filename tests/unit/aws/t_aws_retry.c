@@ -1,4 +1,4 @@
-/* Classes of errors, buckets, budget, back-off and dates: nothing is sent. */
+/* Classes of errors, buckets, budget, back-off and dates, without I/O. */
 
 #include <limits.h>
 #include <stdlib.h>

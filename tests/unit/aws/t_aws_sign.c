@@ -1,8 +1,8 @@
 /*
  * Signatures: the requests of a file, tests/data/aws-sign.json or the one
- * named, each with the canonical request, the text to sign and the signature
- * that botocore made of it (tests/peers/aws_sign.py writes such files); and two
- * that AWS's own documentation prints.
+ * named, each with the canonical request, the string to sign and the signature
+ * from botocore (tests/peers/aws_sign.py writes such files); and two examples
+ * of AWS's documentation.
  */
 
 #include <stdlib.h>

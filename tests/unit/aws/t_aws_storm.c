@@ -1,8 +1,8 @@
 /*
- * Many calls against a server that does everything a server can do wrong, by
- * seed, while calls are left and the client is closed.  What is said of a call
- * must be true: the server knows whether it acted.  $SEED and $SEEDS: where to
- * begin and how many (30).
+ * Many calls against a server that fails in every way, by seed, with calls
+ * cancelled and the client closed.  The result of a call must be true: the
+ * server records whether it acted. $SEED and $SEEDS: first seed and their
+ * number (30).
  */
 
 #include <stdlib.h>

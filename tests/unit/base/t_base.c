@@ -1,4 +1,4 @@
-/* The ground: errors, buffers, random numbers, the loop on both clocks. */
+/* Base: errors, buffers, random numbers, the loop on both clocks. */
 
 #include <stdlib.h>
 #include <signal.h>

@@ -1,4 +1,4 @@
-/* Helpers: what they print, how they end, and that they can be ended. */
+/* Child processes: output, exit, killing. */
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-/* The wire, against a server of our own: what is answered, what is not. */
+/* HTTP against our own server: valid and invalid answers. */
 
 #include <netinet/in.h>
 #include <stdlib.h>

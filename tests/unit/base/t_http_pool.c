@@ -1,4 +1,4 @@
-/* Many requests at once: connections kept, requests dropped, pools closed. */
+/* Many requests at once: connections kept, requests cancelled, pools closed. */
 
 #include "src/base/err.h"
 #include "tests/support/http/http-pool.h"

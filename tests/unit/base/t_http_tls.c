@@ -1,4 +1,4 @@
-/* Who the other side is: certificates are believed only when they should be. */
+/* TLS: certificates are accepted only if valid for the host. */
 
 #include <fcntl.h>
 #include <signal.h>

@@ -1,4 +1,4 @@
-/* The reader: what it takes, what it refuses and where it says it stands. */
+/* The JSON reader: accepted and rejected input, and error positions. */
 
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-/* The JSON writer: commas, spacing, values, nesting, and what it reads back. */
+/* The JSON writer: commas, spacing, values, nesting, and reading back. */
 
 #include <math.h>
 #include <string.h>

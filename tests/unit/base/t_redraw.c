@@ -1,7 +1,7 @@
 /*
- * The live screen on a terminal whose size changes: a model of a terminal is
- * told what redraw says, and then holds each line of the screen once, under
- * what stood there before.
+ * The live screen on a terminal whose size changes: a model of a terminal
+ * receives the output of redraw, and then has each line of the screen once,
+ * below the earlier contents.
  */
 
 #include <stdlib.h>

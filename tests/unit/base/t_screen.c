@@ -1,4 +1,4 @@
-/* Text that people see: UTF-8, escapes, widths, near words, tables, curves. */
+/* Text for terminals: UTF-8, escapes, widths, near words, tables, curves. */
 
 #include <langinfo.h>
 #include <locale.h>

@@ -1,4 +1,4 @@
-/* XML answers: what is read, and what is refused. */
+/* XML answers: accepted and rejected input. */
 
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-/* The idle warning: when it is given, what it says, and when not. */
+/* The idle warning: when it is given, and its text. */
 
 #include <math.h>
 #include <string.h>

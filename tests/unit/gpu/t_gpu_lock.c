@@ -1,6 +1,6 @@
 /*
- * Reservations of GPUs: two studies never have one at a time, a copy of the
- * descriptor keeps it, and what others put into the folder does no harm.
+ * Locks of GPUs: two studies never hold one at a time, a duplicate descriptor
+ * keeps it, and other files in the folder do no harm.
  */
 
 #include <errno.h>

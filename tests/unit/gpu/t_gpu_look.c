@@ -1,4 +1,4 @@
-/* A look as a line and back, lines that are refused, and files of the kernel. */
+/* A snapshot as a line and back, invalid lines, and files of the kernel. */
 
 #include <fcntl.h>
 #include <stdlib.h>

@@ -1,7 +1,6 @@
 /*
- * The watch on a fake driver: answers, questions that become one, a driver
- * that hangs, a program that dies or talks nonsense; probes; one look waited
- * for.
+ * The monitor on a fake driver: answers, merged queries, a hanging driver, a
+ * program that dies or sends invalid data; probes; one synchronous query.
  */
 
 #include <signal.h>

@@ -1,6 +1,6 @@
 /*
- * Who is given which GPU, when the next may have it, and what was used of it:
- * scripts of looks and times.
+ * Which GPUs an attempt gets, when they are released, and their use: scripts of
+ * snapshots and times.
  */
 
 #include "tests/support/gpu/gpu-script.h"

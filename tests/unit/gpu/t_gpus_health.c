@@ -1,6 +1,6 @@
 /*
- * Which GPU is trusted: faults and whose they are, failures in a row, memory
- * that stays, probes, a driver that does not answer, GPUs that go and come.
+ * GPU health: faults and their blame, failures in a row, unreleased memory,
+ * probes, a driver that does not respond, GPUs that appear and disappear.
  */
 
 #include "tests/support/gpu/gpu-script.h"

@@ -1,6 +1,6 @@
 /*
- * Ten thousand things at random happen to a machine of GPUs; a model that
- * knows only what it did itself holds every rule against what is given.
+ * Ten thousand random events on a machine of GPUs; a simple model checks every
+ * rule on the allocations.
  */
 
 #include <stdint.h>

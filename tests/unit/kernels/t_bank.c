@@ -1,6 +1,6 @@
 /*
  * The learning-curve bank against its definition in long double, curve by
- * curve, cell by cell; its odds against what happens to random curves.
+ * curve, cell by cell; its probabilities against frequencies on random curves.
  */
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /*
  * Kernels on the CPU: scalar formulas, likelihood, predictions and their
- * slopes, held against tests/support/gp-reference.c; data that try them.
+ * gradients, compared with tests/support/gp-reference.c; difficult data.
  */
 
 #include <math.h>

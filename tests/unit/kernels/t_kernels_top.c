@@ -1,5 +1,5 @@
 /*
- * The sweep over candidates gives what it would give without pruning; and
+ * The sweep over candidates equals the result without pruning; and
  * eigenvectors.
  */
 

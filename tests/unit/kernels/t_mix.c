@@ -1,6 +1,4 @@
-/*
- * The density of mixtures, held against its definition in long double.
- */
+/* The density of mixtures, compared with its definition in long double. */
 
 #include <math.h>
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 /*
  * Packed training on the CPU: its gradient and its steps against the same in
- * double, and that a slot is alone in the world: neither neighbours nor pauses
+ * double; and a slot does not depend on others: neither neighbours nor pauses
  * change a bit of it.
  */
 

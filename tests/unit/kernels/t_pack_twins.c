@@ -1,7 +1,7 @@
 /*
- * Packed training on the CPU and on a GPU: slots of all kinds, the same data, the
- * same seeds; what they come to may differ by what rounding does.  Where
- * there is no GPU this is skipped; t_pack_twins_fake runs it on one made of loops.
+ * Packed training on the CPU and on a GPU: slots of all kinds, the same data,
+ * the same seeds; results may differ by rounding.  Skipped without a GPU;
+ * t_pack_twins_fake runs it on a fake one.
  */
 
 #include <float.h>

@@ -1,8 +1,7 @@
 /*
- * Each operation on the CPU and on a GPU: the same random inputs, the largest
- * difference relative to the size of the numbers, and the tolerance of that
- * operation.  Where there is no GPU this is skipped; t_twins_fake runs the same
- * on a GPU made of loops.
+ * Each kernel on the CPU and on a GPU: the same random inputs, the largest
+ * difference relative to the magnitude, and the tolerance of that kernel.
+ * Skipped without a GPU; t_twins_fake runs it on a fake one.
  */
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /*
- * After a server's death: every row of the truth table met by a second
- * launcher, and nothing runs twice.
+ * After the death of a server: a second launcher meets every row of the truth
+ * table, and nothing runs twice.
  */
 
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-/* The local launcher, an attempt at a time: what it does and what is heard. */
+/* The local launcher, one attempt at a time: actions and events. */
 
 #include <fcntl.h>
 #include <poll.h>

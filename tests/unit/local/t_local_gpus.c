@@ -1,4 +1,7 @@
-/* The local launcher with simulated GPUs: who has which, an attempt at a time. */
+/*
+ * The local launcher with simulated GPUs: the assignment, one attempt at a
+ * time.
+ */
 
 #include <stdlib.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-/* Places and GPUs: what the numbers of a study mean on this machine. */
+/* Slots and GPUs: what the numbers of a study mean on this machine. */
 
 #include <stdlib.h>
 #include <sys/resource.h>

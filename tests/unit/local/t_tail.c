@@ -1,4 +1,4 @@
-/* Output that is large, torn, cut, dropped or no text at all. */
+/* Output that is large, torn, truncated, punched or binary. */
 
 #include <fcntl.h>
 #include <poll.h>

@@ -1,6 +1,6 @@
 /*
- * When things go wrong around an attempt: no room on the disk, no supervisor,
- * a process that cannot be killed, paths that are no directories.
+ * Errors around an attempt: a full disk, no supervisor, a process that cannot
+ * be killed, paths that are no directories.
  */
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* The front that is kept while trials end, against all pairs compared. */
+/* The front as maintained during a study, against a comparison of all pairs. */
 
 #include <stdlib.h>
 

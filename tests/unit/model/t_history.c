@@ -1,4 +1,4 @@
-/* Histories against a list of plain arrays, and what they cost. */
+/* Histories against plain arrays, and their running time. */
 
 #include <malloc.h>
 #include <stdlib.h>

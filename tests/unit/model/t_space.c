@@ -1,4 +1,4 @@
-/* Parameters and the unit cube: exact there and back. */
+/* Parameters and the unit cube: exact conversion in both directions. */
 
 #include <stdlib.h>
 

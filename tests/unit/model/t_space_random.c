@@ -1,4 +1,4 @@
-/* Random spaces and points: what must hold for all of them. */
+/* Random spaces and points: invariants. */
 
 #include "src/base/err.h"
 #include "src/base/json/json.h"

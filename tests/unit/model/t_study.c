@@ -1,4 +1,4 @@
-/* study.json: everything that can stand in it, and what stands for the rest. */
+/* study.json: all members, and their defaults. */
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* Wrong studies: each gets one error that says where and what. */
+/* Wrong studies: each gets one error with position and reason. */
 
 #include "src/base/err.h"
 #include "src/model/study/study.h"

@@ -1,4 +1,4 @@
-/* Every pair of state and event has the answer the life cycle gives it. */
+/* Every pair of state and event follows the life cycle. */
 
 #include "src/model/trial.h"
 #include "tests/support/tap.h"

@@ -1,4 +1,4 @@
-/* Settings that were tried, against a plain list; and the lattice under it. */
+/* Tried settings, against a plain list; and the lattice below it. */
 
 #include <stdlib.h>
 

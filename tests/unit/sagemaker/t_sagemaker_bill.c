@@ -1,4 +1,4 @@
-/* What a job is billed for, and what it may come to. */
+/* Billing of a job, and forecasts of its cost. */
 
 #include <math.h>
 #include <string.h>

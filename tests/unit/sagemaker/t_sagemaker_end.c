@@ -1,4 +1,4 @@
-/* What a training job was, from what DescribeTrainingJob says of it. */
+/* State and end of a training job from DescribeTrainingJob. */
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /*
- * Many studies on a world that throttles, loses answers, acts late, lists old
- * things and ends jobs in every way, under a server that is killed again and
- * again: no job without a row, never two for one trial, no result lost.
+ * Many studies on a simulated AWS that throttles, loses answers, acts late,
+ * returns stale lists and ends jobs in every way, with a server that is killed
+ * repeatedly: no job without a row, never two for one trial, no result lost.
  */
 
 #include <stdlib.h>

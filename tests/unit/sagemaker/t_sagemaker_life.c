@@ -1,4 +1,4 @@
-/* One training job at a time: every way that an attempt can go. */
+/* One training job at a time: all courses of an attempt. */
 
 #include <stdlib.h>
 #include <string.h>

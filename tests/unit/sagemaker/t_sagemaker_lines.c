@@ -1,4 +1,4 @@
-/* Lines of a training job's log: tables; and lines that were cut in two. */
+/* Lines of a training job's log: tables; and lines split in two. */
 
 #include <stdlib.h>
 

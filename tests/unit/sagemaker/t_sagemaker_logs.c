@@ -1,6 +1,6 @@
 /*
- * The reader of training jobs' logs against a place of logs where lines come
- * late, pages are empty or say a line twice, and tokens expire.
+ * The reader of training jobs' logs against simulated logs with late lines,
+ * empty pages, duplicates, and tokens that expire.
  */
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /*
- * The reader of training jobs' logs where something is odd: a restart, lines in
- * two, bytes that are no text, logs that are too long, broken or denied.
+ * The reader of training jobs' logs in odd cases: a restart, split lines,
+ * binary data, logs that are too long, broken or denied.
  */
 
 #include <stdlib.h>

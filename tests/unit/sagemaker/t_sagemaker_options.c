@@ -1,4 +1,4 @@
-/* The sagemaker backend's block: what it becomes, and every wrong one. */
+/* The sagemaker backend block: its settings, and every error. */
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* Which machine, spot or not, how long, and at what price. */
+/* The plan of an attempt: machine, spot or not, how long, and at what price. */
 
 #include <math.h>
 

@@ -1,4 +1,4 @@
-/* Refusals for want of quota: what they say, and what follows. */
+/* Refusals for lack of quota: parsing and consequences. */
 
 #include <stdlib.h>
 

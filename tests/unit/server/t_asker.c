@@ -1,6 +1,6 @@
 /*
- * Asking by hpotune-worker: frames, the same points in and out of it, its death
- * at every place, and which of the two programs is taken.
+ * Suggestions by hpotune-worker: frames, the same points inside and outside of
+ * it, its death at every place, and the choice of the program.
  */
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* What pages are made of: escaped text, axes, ticks, thinned drawings. */
+/* Pages of reports: escaped text, axes, ticks, decimated drawings. */
 
 #include <float.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /*
- * Replays of curves whose steps are far apart against those of the same curves
- * with steps that are not, and both against a small simulation of its own.
+ * Replays of curves whose steps are far apart against the same curves with
+ * dense steps, and both against a simple simulation.
  */
 
 #include <math.h>

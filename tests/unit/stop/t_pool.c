@@ -1,7 +1,7 @@
 /*
- * Pools against an oracle that looks at every curve every time: random
- * streams with irregular steps, values out of order and again, NaN,
- * infinities, retries.
+ * Pools against an oracle that reads every curve every time: random streams
+ * with irregular steps, values out of order and repeated, NaN, infinities,
+ * retries.
  */
 
 #include <stdlib.h>

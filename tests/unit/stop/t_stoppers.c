@@ -1,4 +1,4 @@
-/* The median family by hand: every choice of stopping.md section 1. */
+/* The median family by hand: every variant in hpotune-stopping(7). */
 
 #include "tests/support/rule-bench.h"
 

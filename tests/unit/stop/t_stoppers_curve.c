@@ -1,6 +1,6 @@
 /*
- * The rules on the learning-curve bank: marks and the field against what they
- * say of themselves, then who is stopped and who is kept.
+ * The rules on the learning-curve bank: marks and competitors, then which
+ * trials are stopped.
  */
 
 #include "src/base/rng.h"

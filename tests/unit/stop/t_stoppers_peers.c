@@ -1,6 +1,6 @@
 /*
- * Vectors of what other tools decide: each derived by hand from how the tool
- * is written, Optuna's from running it.  T = stop, . = go on.
+ * Decisions of other tools: each derived by hand from the tool's source,
+ * Optuna's from running it.  T = stop, . = keep.
  */
 
 #include "tests/support/rule-bench.h"

@@ -1,6 +1,6 @@
 /*
- * asha and hyperband: who goes on at which rung.  Brackets are Optuna's own
- * numbers; the rest is derived by hand.  T = stop, . = go on.
+ * asha and hyperband: which trials pass which rung.  Brackets are Optuna's own
+ * numbers; the rest is derived by hand.  T = stop, . = keep.
  */
 
 #include "src/base/rng.h"

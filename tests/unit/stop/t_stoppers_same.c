@@ -1,5 +1,5 @@
 /*
- * What a rule keeps is a cache: the same records give the same judgements,
+ * The state of a rule is a cache: the same records give the same judgements,
  * whether they came one by one, were read back after a restart, or were read
  * trial by trial as the server does.
  */

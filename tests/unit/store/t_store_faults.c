@@ -1,7 +1,7 @@
 /*
- * A disk that fails at its Nth write, sync or cut, for every N that a short
- * life of a study has, in each of three ways.  Whatever fails: what was
- * acknowledged is there, nothing is there by half, and a start goes on.
+ * A disk that fails at its Nth write, sync or truncation, for every N in a
+ * short study, in each of three ways.  After any failure: what was acknowledged
+ * is present, nothing is partial, and a restart continues.
  */
 
 #include <sqlite3.h>

@@ -1,4 +1,4 @@
-/* What GPUs were used for: rows in and out, sums by numbers made by hand. */
+/* Recorded GPU use: rows in and out, sums against numbers computed by hand. */
 
 #include "src/store/store-internal.h"
 #include "tests/support/store-fixture.h"

@@ -1,6 +1,6 @@
 /*
- * Others at the same file, and disks that say no: a shell with the write lock,
- * a long reader, readers while the server writes, no space, no name for it.
+ * Other users of the file, and disk errors: a shell with the write lock, a long
+ * reader, readers while the server writes, a full disk, no free inode.
  */
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* Reports, and walking over what is recorded. */
+/* Reports, and iterating over records. */
 
 #include "tests/support/store-fixture.h"
 

@@ -1,10 +1,10 @@
 /*
- * A writer killed at random moments, over and over, from the making of the
- * file on.  After each death: everything acknowledged is there, nothing is
- * there by half, the file is intact, and a reader beside saw no nonsense.
+ * A writer killed at random moments, repeatedly, from the creation of the file
+ * on.  After each kill: everything acknowledged is present, nothing is partial,
+ * the file is intact, and a concurrent reader saw consistent data.
  *
- * HPOTUNE_TORTURE_KILLS sets how often (300).  The last part gives the writer
- * a bug, acknowledging before the commit, which must be found.
+ * HPOTUNE_TORTURE_KILLS sets the number (300).  In the last part the writer has
+ * a bug, acknowledging before the commit, which must be detected.
  */
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* The views: their promise, their numbers, and that they are cheap. */
+/* The views: their definitions, their numbers, and their running time. */
 
 #include <time.h>
 

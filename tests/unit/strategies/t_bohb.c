@@ -1,6 +1,6 @@
 /*
- * bohb: which budget it learns from, which trials are good there, and how much
- * of it is chance.
+ * bohb: the budget it learns from, its good trials, and the share of random
+ * points.
  */
 
 #include <math.h>

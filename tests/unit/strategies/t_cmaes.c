@@ -1,6 +1,6 @@
 /*
  * How a history becomes the distribution of CMA-ES: generations, late, stopped
- * and failed trials, points from far away, other studies, restarts, margins.
+ * and failed trials, distant points, other studies, restarts, margins.
  */
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* The known functions are what they are said to be: their least losses. */
+/* The test functions are correct: their minima. */
 
 #include <math.h>
 #include <string.h>

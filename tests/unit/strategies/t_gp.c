@@ -1,7 +1,4 @@
-/*
- * gp as a strategy: the same question has the same answer, nothing in a history
- * upsets it.
- */
+/* gp as a strategy: deterministic, and robust against odd histories. */
 
 #include <math.h>
 #include <stdlib.h>

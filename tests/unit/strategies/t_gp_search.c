@@ -1,6 +1,6 @@
 /*
- * gp finds what is there: the hyperparameters of data drawn from a process, and
- * the least that a constraint allows.
+ * gp recovers known answers: the hyperparameters of data drawn from a process,
+ * and the minimum that a constraint allows.
  */
 
 #include <math.h>

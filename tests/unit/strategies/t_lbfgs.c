@@ -1,6 +1,6 @@
 /*
- * Descents in a box: minima inside and on bounds, many starts in lock-step,
- * places where there is no value.
+ * Minimisation in a box: minima inside and on bounds, many starts in lock-step,
+ * points without a value.
  */
 
 #include <math.h>

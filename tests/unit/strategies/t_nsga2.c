@@ -1,4 +1,4 @@
-/* Whom NSGA-II selects of a history, and that children have parents. */
+/* Which trials NSGA-II selects, and that children derive from parents. */
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,4 @@
-/*
- * pbt: whose turn it is, who takes over from whom, and how settings change.
- */
+/* pbt: which member is next, which one it copies, and how settings change. */
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /*
- * Strategies find what is there: on known functions the median over seeds
- * reaches a loss, which was measured and given some room, and chance does not
- * do as well.
+ * Strategies find known optima: on test functions the median over seeds reaches
+ * a loss, which was measured and given a margin, and random search does not
+ * reach it.
  */
 
 #include <math.h>

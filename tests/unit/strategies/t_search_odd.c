@@ -1,7 +1,7 @@
 /*
- * What every strategy owes, whatever has happened: points in the cube, settings
- * that keep steps and conditions, the same answer to the same question, and
- * answers to histories that are odd, or long.
+ * Requirements on every strategy: points in the cube, settings that respect
+ * steps and conditions, the same result for the same input, and results for odd
+ * or long histories.
  */
 
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 /*
- * The strategies that look at nothing: bounds, sameness, spread, and that a
- * grid is every point once.
+ * The strategies without a model: bounds, determinism, spread, and a grid that
+ * is complete.
  */
 
 #include <inttypes.h>

@@ -1,7 +1,4 @@
-/*
- * TPE as a strategy: the same question has the same answer, nothing in a history
- * upsets it.
- */
+/* TPE as a strategy: deterministic, and robust against odd histories. */
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* Control groups: as plain directories, and real ones where we may. */
+/* Control groups: as plain directories, and real ones where permitted. */
 
 #include <fcntl.h>
 #include <sched.h>

@@ -1,4 +1,4 @@
-/* What lines of a program of many trials say, and lines over descriptors. */
+/* Lines of a packed program, and lines over descriptors. */
 
 #include <fcntl.h>
 #include <stdio.h>

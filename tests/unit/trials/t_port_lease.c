@@ -1,4 +1,4 @@
-/* Leases of ports: where they lie, that nobody has the same, who is passed by. */
+/* Leases of ports: their range, exclusive use, and skipping of ports in use. */
 
 #include <arpa/inet.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-/* The pretended world: curves, ends, stops, and what survives a restart. */
+/* The simulated world: curves, ends, stops, and what survives a restart. */
 
 #include <stdlib.h>
 

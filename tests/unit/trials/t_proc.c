@@ -1,7 +1,7 @@
 /*
- * Processes that stand still: one that job control has stopped is let go on,
- * one that a tracer holds is left to it.  And those that have a mark in their
- * environment, which are ended.
+ * Stopped processes: one stopped by job control is continued, one held by a
+ * tracer is not.  And processes with a marker in their environment, which are
+ * killed.
  */
 
 #include <errno.h>

@@ -1,4 +1,7 @@
-/* What the processes of a trial are told: torch's names, TensorFlow's, MPI's. */
+/*
+ * The environment of the processes of a trial: torch's names, TensorFlow's,
+ * MPI's.
+ */
 
 #include <sched.h>
 #include <stdlib.h>

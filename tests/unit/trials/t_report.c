@@ -1,4 +1,4 @@
-/* Lines of output and what they report: a table, then random lines. */
+/* Lines of output and their reports: a table, then random lines. */
 
 #include <locale.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* What a study asks of a launcher beyond this machine is checked first. */
+/* What a study needs of a remote launcher is checked first. */
 
 #include <stdlib.h>
 #include <string.h>

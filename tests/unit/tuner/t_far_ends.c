@@ -1,4 +1,7 @@
-/* Ends that only a far launcher can class: no machine, spot, costs, leaving. */
+/*
+ * Ends that only a remote launcher can classify: no machine, spot, costs,
+ * shutdown.
+ */
 
 #include <math.h>
 

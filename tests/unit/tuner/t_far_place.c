@@ -1,4 +1,4 @@
-/* Where attempts go: slots that change, two backends, a limit of dollars. */
+/* Placement of attempts: changing slots, two backends, a cost limit. */
 
 #include <math.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* Reports that come twice, late, or in a different order than they were said. */
+/* Reports that arrive twice, late, or out of order. */
 
 #include <math.h>
 #include <string.h>

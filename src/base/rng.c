@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "src/base/mem.h"
 #include "src/base/rng.h"
 
 #define PHILOX_M0 0xD2511F53u
@@ -107,4 +108,18 @@ rng_system(void *p, size_t n)
 		b += got;
 		n -= (size_t)got;
 	}
+}
+
+char *
+rng_uuid(void)
+{
+	unsigned char b[16];
+
+	rng_system(b, sizeof b);
+	b[6] = (unsigned char)((b[6] & 0x0f) | 0x40);
+	b[8] = (unsigned char)((b[8] & 0x3f) | 0x80);
+	return xasprintf("%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-"
+			 "%02x%02x%02x%02x%02x%02x",
+	    b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10],
+	    b[11], b[12], b[13], b[14], b[15]);
 }

@@ -35,5 +35,7 @@ rng_philox(uint32_t out[4], const uint32_t counter[4], const uint32_t key[2]);
  * strategies.
  */
 void rng_system(void *, size_t);
+/* A version 4 UUID as text, of the same; the caller frees it. */
+char *rng_uuid(void);
 
 #endif /* HPOTUNE_RNG_H */

@@ -94,7 +94,7 @@ ask_once(const struct asking *a, const char *line, enum tuner_request_kind what,
 
 	log_set_level(LOG_LEVEL_WARN);
 	if (rc == 1)
-		rc = offline_run(&env, what, trial, params, answer, e);
+		rc = oneshot_control(&env, what, trial, params, answer, e);
 	return rc;
 }
 

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/err.h"
 #include "src/base/json/json.h"
 #include "src/base/mem.h"
 #include "src/model/param.h"
@@ -337,4 +338,55 @@ param_put_domain(struct buf *b, const struct param *p)
 		buf_puts(b, " in steps of ");
 		json_put_number(b, p->step);
 	}
+}
+
+/* A JSON number, with an optional plus sign. */
+static bool
+parse_number(const char *text, struct value *v)
+{
+	size_t n = strspn(text, "0123456789+-.eE");
+	char *end;
+
+	*v = (struct value){ .kind = VALUE_REAL };
+	if (n == 0 || text[n] != '\0')
+		return false;
+	v->real = strtod(text, &end);
+	return *end == '\0' && isfinite(v->real);
+}
+
+static bool
+parse_choice(const struct param *p, const char *text, struct value *out)
+{
+	struct buf b = { 0 };
+	bool found = false;
+	size_t i;
+
+	for (i = 0; i < p->n_values && !found; i++) {
+		buf_clear(&b);
+		param_value_put(&b, &p->values[i]);
+		found = strcmp(buf_str(&b), text) == 0;
+	}
+	buf_free(&b);
+	if (found)
+		*out = p->values[i - 1];
+	return found;
+}
+
+int
+param_parse(
+    const struct param *p, const char *text, struct value *out, struct err *e)
+{
+	struct buf domain = { 0 };
+	bool good;
+
+	if (p->type == PARAM_CHOICE || p->type == PARAM_FIXED)
+		good = parse_choice(p, text, out);
+	else
+		good = parse_number(text, out) && param_fit(p, out);
+	if (good)
+		return 0;
+	param_put_domain(&domain, p);
+	err_set(e, ERR_USAGE, "%s: expected %s", p->name, buf_str(&domain));
+	buf_free(&domain);
+	return -1;
 }

@@ -1,6 +1,7 @@
 /*
- * Executes ask, tell and judge for a study without a server: opens the tuner
- * without its launchers, answers and closes it.
+ * A request to a study that no server has: the tuner is opened, does it, and
+ * is left.  For ask, tell and judge it is opened without its launchers; a stop
+ * that must reach jobs of a service is waited for, not long.
  */
 
 #include <stdio.h>
@@ -19,9 +20,12 @@
 #include "src/server/study-row.h"
 #include "src/store/store.h"
 
-enum { APART_BUSY_MS = 10000 };
+enum {
+	ONESHOT_BUSY_MS = 10000, /* ask, tell and judge wait for the lock */
+	ONESHOT_STOP_MS = 30000
+};
 
-struct apart {
+struct oneshot {
 	const struct server_env *env;
 	struct loop *loop;
 	struct state_dir state;
@@ -34,9 +38,9 @@ struct apart {
 };
 
 static void
-on_oneshot_reply(void *arg, bool good, const char *text, const char *data)
+on_reply(void *arg, bool good, const char *text, const char *data)
 {
-	struct apart *a = arg;
+	struct oneshot *a = arg;
 
 	a->answered = true;
 	a->answer->ok = good;
@@ -45,17 +49,17 @@ on_oneshot_reply(void *arg, bool good, const char *text, const char *data)
 }
 
 static void
-on_oneshot_late(void *arg)
+on_late(void *arg)
 {
 	(void)arg; /* the next turn checks the state */
 }
 
 static void
-on_oneshot_turn(void *arg)
+on_request_turn(void *arg)
 {
-	struct apart *a = arg;
+	struct oneshot *a = arg;
 
-	a->rc = tuner_turn(a->tuner, a->err);
+	a->rc = tuner_turn(a->tuner, a->err) < 0 ? -1 : 0;
 	if (a->rc == 0 && !a->answered && !loop_timer_pending(a->late) &&
 	    *tuner_trouble(a->tuner) != '\0')
 		a->rc =
@@ -65,7 +69,7 @@ on_oneshot_turn(void *arg)
 }
 
 static int
-oneshot_open_tuner(struct apart *a, struct err *e)
+oneshot_open_tuner(struct oneshot *a, struct err *e)
 {
 	struct tuner_env env = {
 		.loop = a->loop,
@@ -84,7 +88,7 @@ oneshot_open_tuner(struct apart *a, struct err *e)
 
 /* Create the study, or record what has changed in study.json since. */
 static int
-oneshot_open(struct apart *a, struct err *e)
+oneshot_open(struct oneshot *a, struct err *e)
 {
 	const struct server_env *env = a->env;
 	bool there = true;
@@ -107,14 +111,14 @@ oneshot_open(struct apart *a, struct err *e)
 }
 
 static int
-oneshot_request(struct apart *a, enum tuner_request_kind ask, int64_t trial,
+oneshot_request(struct oneshot *a, enum tuner_request_kind ask, int64_t trial,
     const char *params, struct err *e)
 {
 	a->err = e;
-	a->late = loop_timer_new(a->loop, on_oneshot_late, a);
-	loop_timer_set(a->late, APART_BUSY_MS);
-	tuner_request(a->tuner, ask, trial, params, on_oneshot_reply, a);
-	loop_run(a->loop, on_oneshot_turn, a);
+	a->late = loop_timer_new(a->loop, on_late, a);
+	loop_timer_set(a->late, ONESHOT_BUSY_MS);
+	tuner_request(a->tuner, ask, trial, params, on_reply, a);
+	loop_run(a->loop, on_request_turn, a);
 	loop_timer_free(a->late);
 	return a->rc;
 }
@@ -124,7 +128,7 @@ oneshot_run(const struct server_env *env, enum tuner_request_kind ask,
     int64_t trial, const char *params, struct control_answer *answer,
     struct err *e)
 {
-	struct apart a = {
+	struct oneshot a = {
 		.env = env, .answer = answer, .state = STATE_DIR_INIT
 	};
 	int rc = -1;
@@ -132,6 +136,94 @@ oneshot_run(const struct server_env *env, enum tuner_request_kind ask,
 	if (loop_open(&a.loop, LOOP_REAL, e) == 0 &&
 	    study_lock_take(&a.state, env, e) == 0 && oneshot_open(&a, e) == 0)
 		rc = oneshot_request(&a, ask, trial, params, e);
+	tuner_close(a.tuner);
+	loop_close(a.loop);
+	state_dir_close(&a.state);
+	return rc;
+}
+
+static void
+on_stop_turn(void *arg)
+{
+	struct oneshot *a = arg;
+
+	a->rc = tuner_turn(a->tuner, a->err) < 0 ? -1 : 0;
+	if (a->rc != 0 || tuner_shutdown_pending(a->tuner) == 0 ||
+	    !loop_timer_pending(a->late))
+		loop_stop(a->loop);
+}
+
+static int
+stop_turns(struct oneshot *a, struct err *e)
+{
+	/* Somebody has the lock on the database: nothing was done. */
+	if (tuner_turn(a->tuner, e) != 0)
+		return -1;
+	if (tuner_shutdown_pending(a->tuner) == 0)
+		return 0;
+	a->late = loop_timer_new(a->loop, on_late, a);
+	loop_timer_set(a->late, ONESHOT_STOP_MS);
+	a->err = e;
+	loop_run(a->loop, on_stop_turn, a);
+	loop_timer_free(a->late);
+	return a->rc;
+}
+
+static int
+control_request(struct oneshot *a, enum tuner_request_kind ask, int64_t trial,
+    const char *params, struct err *e)
+{
+	struct control_answer *answer = a->answer;
+	struct tuner_env env = {
+		.loop = a->loop,
+		.study = a->env->study,
+		.db = a->env->db,
+		.state_dir = a->env->state_dir,
+		.hold = true,
+	};
+	bool all =
+	    trial == 0 && (ask == TUNER_STOP_TRIAL || ask == TUNER_KILL_TRIAL);
+	int pending;
+
+	if (tuner_open(&a->tuner, &env, e) != 0) {
+		a->tuner = NULL;
+		return -1;
+	}
+	if (all)
+		tuner_shutdown(a->tuner, ask == TUNER_KILL_TRIAL);
+	else
+		tuner_request(a->tuner, ask, trial, params, on_reply, a);
+	if (stop_turns(a, e) != 0)
+		return -1;
+	if (all)
+		on_reply(a, true,
+		    "no server runs: trials that still ran were told to end",
+		    NULL);
+	if (answer->ok && (pending = tuner_shutdown_pending(a->tuner)) > 0) {
+		(void)snprintf(answer->text, sizeof answer->text,
+		    "the stop is recorded, but %d of the jobs could not be "
+		    "told yet: hpotune start sees to it",
+		    pending);
+		answer->ok = false;
+	}
+	return 0;
+}
+
+int
+oneshot_control(const struct server_env *env, enum tuner_request_kind ask,
+    int64_t trial, const char *params, struct control_answer *answer,
+    struct err *e)
+{
+	struct oneshot a = {
+		.env = env, .answer = answer, .state = STATE_DIR_INIT
+	};
+	int rc = -1;
+
+	if (loop_open(&a.loop, LOOP_REAL, e) == 0 &&
+	    state_dir_open(&a.state, env->state_dir, false, e) == 0 &&
+	    state_dir_lock(&a.state, e) == 0 &&
+	    state_dir_lock_db(&a.state, env->db, e) == 0)
+		rc = control_request(&a, ask, trial, params, e);
 	tuner_close(a.tuner);
 	loop_close(a.loop);
 	state_dir_close(&a.state);

@@ -442,7 +442,7 @@ on_turn(void *arg)
 			return;
 		}
 	}
-	if (tuner_turn(s->tuner, &e) != 0) {
+	if (tuner_turn(s->tuner, &e) < 0) {
 		server_failed(s, &e);
 		return;
 	}

@@ -42,7 +42,7 @@ int server_run(const struct server_env *, enum server_end *, struct err *);
  * Execute a request of the control socket for a study without a server: record
  * it, execute it and return.  Stopping trial 0 stops all.
  */
-int offline_run(const struct server_env *, enum tuner_request_kind,
+int oneshot_control(const struct server_env *, enum tuner_request_kind,
     int64_t trial, const char *params, struct control_answer *, struct err *);
 
 /*

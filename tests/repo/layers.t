@@ -200,7 +200,7 @@ calls() { # top folders names
 }
 
 io='fopen|open|openat|read|write|printf|fprintf|puts|fputs|getenv|system|fork|socket'
-chance='time|clock|clock_gettime|gettimeofday|rand|random|srand|drand48|getrandom|rng_system'
+chance='time|clock|clock_gettime|gettimeofday|rand|random|srand|drand48|getrandom|rng_system|rng_uuid'
 
 # Writers of a struct whose fields are everybody's to read: row_dirty, and what
 # is assigned behind ->row. and ->att. of a live trial (t->row is the study's).

@@ -164,7 +164,7 @@ on_unpause(void *arg)
 static void
 on_reopen(void *arg)
 {
-	(void)arg; /* the turn that follows opens the tuner */
+	(void)arg; /* the next turn opens the tuner */
 }
 
 /* Another program takes the write lock for some turns. */
@@ -300,7 +300,7 @@ turn_tuner(struct sim *s)
 		return;
 	}
 	s->may_crash = true;
-	if (tuner_turn(s->tuner, &e) != 0) {
+	if (tuner_turn(s->tuner, &e) < 0) {
 		s->may_crash = false;
 		s->disks += s->broken > 0;
 		s->full = s->full || e.kind == ERR_FULL;

@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "src/base/json/json.h"
+#include "src/base/rng.h"
 #include "src/base/text.h"
 #include "src/model/history/history.h"
 #include "src/model/study/study.h"
@@ -42,7 +43,7 @@ static void
 ask_tell_begin(struct tuner *t, struct live_trial *l)
 {
 	struct store_attempt att = {
-		.uuid = schedule_uuid_new(),
+		.uuid = rng_uuid(),
 		.backend = xstrdup(ASK_TELL_BACKEND),
 	};
 
@@ -90,7 +91,7 @@ ask_tell_ask(struct tuner *t, struct request *r)
 	r->later = false;
 	while (r->given < count && r->data.len < ASK_TELL_ANSWER_MAX &&
 	       !r->later && !t->store_failed &&
-	       !tuner_new_trial_blocked(t, r->text, sizeof r->text)) {
+	       !study_end_blocks_new(t, r->text, sizeof r->text)) {
 		l = new_trial_next(t);
 		r->later = l == NULL && t->asking;
 		if (l == NULL && !schedule_may_place_new(t))
@@ -104,7 +105,7 @@ ask_tell_ask(struct tuner *t, struct request *r)
 		return;
 	if (r->given > 0)
 		buf_putc(&r->data, ']');
-	else if (!tuner_new_trial_blocked(t, r->text, sizeof r->text))
+	else if (!study_end_blocks_new(t, r->text, sizeof r->text))
 		(void)snprintf(
 		    r->text, sizeof r->text, "no trial may begin now");
 	r->good = r->given > 0;

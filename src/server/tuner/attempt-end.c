@@ -1,6 +1,6 @@
 /*
- * Decisions on reports (by the rules) and on the end of attempts (by the life
- * cycle).  Effects follow after the commit.
+ * The end of an attempt: what it was, where its trial goes from there, and what
+ * that means for its slot, its backend and the trials that wait.
  */
 
 #include <inttypes.h>
@@ -17,90 +17,6 @@
 
 /* Consecutive lost attempts without a report that are retried for free. */
 #define FREE_RETRIES_MAX 10
-
-static const char *
-verdict_text(enum verdict v)
-{
-	switch (v) {
-	case VERDICT_KEEP:
-		return "keep";
-	case VERDICT_STOP:
-		return "stop";
-	case VERDICT_PAUSE:
-		return "pause";
-	case VERDICT_SUSPENDED:
-		break;
-	}
-	return "suspended";
-}
-
-void
-stopping_judge(struct tuner *t, struct live_trial *l, int64_t step)
-{
-	struct judgement j = { .verdict = VERDICT_KEEP };
-	struct store_stop row;
-	struct err e = ERR_INIT;
-	int64_t max = t->study->trial.max_steps;
-
-	if (l->row.cause != STOP_NONE || l->verdict_due ||
-	    step < l->row.last_step || step <= l->judged_step ||
-	    (max > 0 && l->row.reports >= max) || live_trial_segment_done(l))
-		return;
-	live_trial_set_judged(l, step);
-	stop_rule_set_judge(t->rules, t->history, l->row.number, step, &j);
-	/* A trial that another program runs cannot be resumed. */
-	if (l->external && j.verdict == VERDICT_PAUSE)
-		j.verdict = VERDICT_STOP;
-	live_trial_set_verdict(l, &j);
-	if (j.verdict == VERDICT_KEEP)
-		return;
-	row = (struct store_stop){
-		.trial = l->row.number,
-		.step = step,
-		.rule = j.rule,
-		.value = j.value,
-		.threshold = j.threshold,
-		.pool = j.pool,
-		.verdict = verdict_text(j.verdict),
-		.why = j.why,
-		.time_us = t->turn_us,
-	};
-	if (store_stop_add(t->store, &row, &e) != 0)
-		tuner_store_failed(t, &e);
-}
-
-static void
-verdict_carry_out(struct tuner *t, struct live_trial *l)
-{
-	const struct judgement *j = &l->verdict;
-
-	live_trial_verdict_taken(l);
-	live_trial_stop(t, l, j->diverged ? STOP_DIVERGED : STOP_RULE, j->why);
-}
-
-/*
- * A decision from before the trial could be stopped: record it as information.
- */
-static void
-verdict_late(struct tuner *t, struct live_trial *l)
-{
-	struct err e = ERR_INIT;
-
-	live_trial_verdict_late(l);
-	if (store_stop_late(t->store, l->row.number, &e) != 0)
-		tuner_store_failed(t, &e);
-}
-
-void
-stopping_settle(struct tuner *t, struct live_trial *l)
-{
-	if (!l->verdict_due)
-		return;
-	if (live_trial_all_steps(t, l) || live_trial_segment_done(l))
-		verdict_late(t, l);
-	else
-		verdict_carry_out(t, l);
-}
 
 /*
  * Another process ended it, for example at the shutdown of the machine: its
@@ -359,7 +275,7 @@ paused_event(const struct tuner *t, const struct live_trial *l,
 static enum trial_event
 late_event(struct tuner *t, struct live_trial *l, char *why)
 {
-	verdict_late(t, l);
+	stopping_verdict_late(t, l);
 	*why = '\0';
 	return TRIAL_EV_COMPLETE;
 }
@@ -528,7 +444,7 @@ attempt_end_handle(struct tuner *t, struct live_trial *l,
 		(void)snprintf(end_why, sizeof end_why, "%s", lost_why);
 	(void)snprintf(why, sizeof why, "%s", end_why);
 	if (l->verdict_due && stop_came_late(t, l, c, x))
-		verdict_late(t, l);
+		stopping_verdict_late(t, l);
 	stopping_settle(t, l);
 	if (l->row.cause != STOP_NONE)
 		ev = stopped_event(t, l, &c, x, why, sizeof why);

@@ -392,3 +392,16 @@ new_trial_next(struct tuner *t)
 	loop_wake(t->env.loop);
 	return NULL;
 }
+
+void
+new_trial_exhausted_text(const struct tuner *t, char *text, size_t n)
+{
+	if (t->all_tried > 0)
+		(void)snprintf(text, n,
+		    "all %" PRIu64 " settings that there are were tried",
+		    t->all_tried);
+	else
+		(void)snprintf(text, n,
+		    "the strategy %s has nothing left to try",
+		    t->plugins.strategy->name);
+}

@@ -16,6 +16,7 @@
 #include "src/base/log.h"
 #include "src/base/loop.h"
 #include "src/base/mem.h"
+#include "src/base/rng.h"
 #include "src/server/tuner/notices.h"
 #include "src/server/status/rows.h"
 #include "src/server/tuner/tuner-internal.h"
@@ -178,7 +179,7 @@ notice_make(struct notices *n, enum study_moment moment, const char *why,
 {
 	struct tuner *t = n->tuner;
 	struct buf text = { 0 }, detail = { 0 };
-	char *id = schedule_uuid_new();
+	char *id = rng_uuid();
 	struct notice_facts facts = { .study = t->study,
 		.id = id,
 		.moment = moment,

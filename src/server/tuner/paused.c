@@ -89,24 +89,10 @@ paused_resume(struct tuner *t, const struct capacity *room)
 {
 	struct judgement j = { .verdict = VERDICT_KEEP };
 	struct live_trial *l = paused_next(t, room, &j);
-	struct store_stop row;
-	struct err e = ERR_INIT;
 
 	if (l == NULL)
 		return NULL;
-	row = (struct store_stop){
-		.trial = l->row.number,
-		.step = l->row.paused_step,
-		.rule = j.rule,
-		.value = j.value,
-		.threshold = j.threshold,
-		.pool = j.pool,
-		.verdict = "resume",
-		.why = j.why,
-		.time_us = t->turn_us,
-	};
-	if (store_stop_add(t->store, &row, &e) != 0)
-		tuner_store_failed(t, &e);
+	stopping_record(t, l, l->row.paused_step, &j, "resume");
 	tuner_event(t, "info", "rule", l->row.number, l->row.attempts,
 	    "it is resumed: %s", j.why);
 	paused_take(t, l);

@@ -270,3 +270,38 @@ restore_adopt_attempts(struct tuner *t)
 		    t->live.list[i]->start == LIVE_START_UNKNOWN)
 			restore_adopt_one(t, t->live.list[i]);
 }
+
+int
+restore_broken_gpus(
+    struct gpu_status **gpus, size_t *n, struct store *store, struct err *e)
+{
+	struct store_rows *rows = NULL;
+	int rc;
+
+	*gpus = NULL;
+	*n = 0;
+	if (store_rows_open(&rows, store,
+		"SELECT uuid, coalesce(why, state) FROM gpus "
+		"WHERE state IN ('suspect', 'quarantined')",
+		NULL, e) != 0)
+		return -1;
+	while ((rc = store_rows_next(rows, e)) == 1) {
+		*gpus = xreallocarray(*gpus, *n + 1, sizeof **gpus);
+		(*gpus)[(*n)++] = (struct gpu_status){
+			.uuid = xstrdup(store_rows_text(rows, 0)),
+			.why = xstrdup(store_rows_text(rows, 1)),
+		};
+	}
+	store_rows_close(rows);
+	return rc;
+}
+
+void
+restore_broken_gpus_free(struct gpu_status *gpus, size_t n)
+{
+	while (n-- > 0) {
+		free((char *)gpus[n].uuid);
+		free((char *)gpus[n].why);
+	}
+	free(gpus);
+}

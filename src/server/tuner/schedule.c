@@ -3,7 +3,6 @@
  * first, then paused ones that a rule resumes, then new ones.
  */
 
-#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,12 +14,6 @@
 #include "src/model/study/study.h"
 #include "src/server/suggest/suggest.h"
 #include "src/server/tuner/tuner-internal.h"
-
-static int64_t
-trials_limit(const struct tuner *t)
-{
-	return t->env.trials > 0 ? t->env.trials : t->study->limits.trials;
-}
 
 bool
 schedule_may_resume(const struct tuner *t)
@@ -35,24 +28,11 @@ schedule_may_resume(const struct tuner *t)
 bool
 schedule_may_place_new(const struct tuner *t)
 {
-	int64_t max = trials_limit(t);
+	const char *name;
+	int64_t max = study_end_trials_max(t, &name);
 
 	return schedule_may_resume(t) && !t->exhausted &&
 	       (max <= 0 || t->n_trials < max);
-}
-
-char *
-schedule_uuid_new(void)
-{
-	unsigned char b[16];
-
-	rng_system(b, sizeof b);
-	b[6] = (unsigned char)((b[6] & 0x0f) | 0x40);
-	b[8] = (unsigned char)((b[8] & 0x3f) | 0x80);
-	return xasprintf("%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-"
-			 "%02x%02x%02x%02x%02x%02x",
-	    b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10],
-	    b[11], b[12], b[13], b[14], b[15]);
 }
 
 static bool
@@ -191,7 +171,7 @@ schedule_place_all(struct tuner *t)
 			l = new_trial_next(t);
 		if (l == NULL)
 			return;
-		uuid = schedule_uuid_new();
+		uuid = rng_uuid();
 		if (!attempt_take(t, l, backend, room.slot[backend], uuid)) {
 			free(uuid);
 			return;

@@ -8,7 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "src/base/fail.h"
 #include "src/base/loop.h"
+#include "src/server/tuner/attempt-spec.h"
 #include "src/server/tuner/notices.h"
 #include "src/server/tuner/tuner-internal.h"
 
@@ -134,6 +136,91 @@ start_failures_ready(struct tuner *t, int backend)
 			return false;
 	}
 	return true;
+}
+
+/*
+ * Never started: ensure that it cannot start later, then its trial may
+ * continue.
+ */
+static bool
+unsent_give_up(struct tuner *t, struct live_trial *l)
+{
+	struct backend *b = &t->backends[l->backend];
+	struct err e = ERR_INIT;
+	struct attempt_spec te;
+	int rc;
+
+	if (fail_bug("bug.no_abandon"))
+		return true;
+	rc = effects_attempt_spec(&te, t, l, &e);
+	if (rc == 0)
+		rc = b->launcher->abandon(b->ctx, &te.spec, &e);
+	attempt_spec_free(&te);
+	if (rc == 0)
+		return true;
+	if (e.kind == ERR_BUSY) {
+		/* A delayed supervisor started it meanwhile: adopt it. */
+		live_trial_set_start(l, LIVE_START_UNKNOWN);
+		tuner_wake_in(t, 20);
+		return false;
+	}
+	tuner_attempt_unknown(t, l, e.text);
+	return false;
+}
+
+/* The end of an attempt that was never started; its cost is 0. */
+static struct launch_exit
+exit_never(const struct tuner *t, const struct live_trial *l, const char *why)
+{
+	bool costs = t->backends[l->backend].launcher->worst_cost != NULL;
+	struct launch_exit x = {
+		.exit_code = -1, .billed = costs, .priced = costs
+	};
+
+	(void)snprintf(x.why, sizeof x.why, "%s", why);
+	return x;
+}
+
+void
+start_failures_settle(struct tuner *t)
+{
+	struct launch_exit x;
+	struct live_trial *l;
+	size_t i;
+
+	for (i = t->live.n; i-- > 0 && !t->store_failed;) {
+		l = t->live.list[i];
+		if (!l->open)
+			continue;
+		if (l->start_error != NULL) {
+			/*
+			 * Our start failed, but one of an earlier server may
+			 * still be in progress.
+			 */
+			if (l->found && !unsent_give_up(t, l)) {
+				live_trial_set_start_error(l, NULL);
+				if (l->start != LIVE_START_UNKNOWN)
+					live_trial_set_start(l, LIVE_START_DUE);
+				continue;
+			}
+			x = exit_never(t, l, l->start_error);
+			attempt_end_handle(t, l, &x, NULL);
+		} else if (l->start == LIVE_START_DUE &&
+			   l->att.started_us != 0) {
+			/* It was started once: it must not start again. */
+			if (unsent_give_up(t, l))
+				attempt_end_handle(
+				    t, l, NULL, "its records are gone");
+		} else if (l->start == LIVE_START_DUE &&
+			   l->row.cause == STOP_NONE) {
+			/* A command without a server starts nothing. */
+			if (!t->env.hold && start_failures_due(t, l))
+				effects_add(t, EFFECT_START, l);
+		} else if (l->start == LIVE_START_DUE && unsent_give_up(t, l)) {
+			x = exit_never(t, l, "never started");
+			attempt_end_handle(t, l, &x, NULL);
+		}
+	}
 }
 
 /* Whether an attempt of a backend waits to be started and could not be. */

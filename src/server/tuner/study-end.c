@@ -1,15 +1,19 @@
 /*
- * When a study ends: targets, limits, and slots that are all drained.  Only
- * decides; effects follow after the commit.
+ * When a study is over: targets, limits, slots that are all drained, a server
+ * that was told to leave; and how it is recorded.  Decides; what follows is
+ * done after the commit.
  */
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "src/base/loop.h"
+#include "src/base/mem.h"
 #include "src/model/history/history.h"
 #include "src/model/study/study.h"
+#include "src/server/tuner/notices.h"
 #include "src/server/tuner/tuner-internal.h"
 
 static void
@@ -91,9 +95,8 @@ all_drained(const struct tuner *t)
 	return true;
 }
 
-/* Whether a result ended the study, and the reason. */
-static bool
-result_ends(const struct tuner *t, bool *failed, char *why, size_t n)
+bool
+study_end_by_result(const struct tuner *t, bool *failed, char *why, size_t n)
 {
 	const struct study_limits *lim = &t->study->limits;
 
@@ -112,67 +115,22 @@ result_ends(const struct tuner *t, bool *failed, char *why, size_t n)
 	return true;
 }
 
-/* The greatest number of trials, and which limit sets it; 0 = none. */
-static int64_t
+int64_t
 study_end_trials_max(const struct tuner *t, const char **name)
 {
 	*name = t->env.trials > 0 ? "--trials" : "limits.trials";
 	return t->env.trials > 0 ? t->env.trials : t->study->limits.trials;
 }
 
-void
-enqueue_answer_text(
-    const struct tuner *t, int64_t waiting, char *text, size_t n)
-{
-	const struct study_limits *lim = &t->study->limits;
-	const char *name;
-	int64_t most = study_end_trials_max(t, &name);
-	char why[160];
-	bool failed;
-
-	if (result_ends(t, &failed, why, sizeof why))
-		(void)snprintf(text, n, "the setting is kept, but %s", why);
-	else if (lim->wall_time_ms > 0 &&
-		 tuner_elapsed_ms(t) >= lim->wall_time_ms)
-		(void)snprintf(text, n,
-		    "the setting is kept, but limits.wall_time was reached");
-	else if (lim->no_improvement > 0 &&
-		 t->since_better >= lim->no_improvement)
-		(void)snprintf(text, n,
-		    "the setting is kept, but %" PRId64
-		    " trials in a row were no better (limits.no_improvement)",
-		    t->since_better);
-	else if (converge_over(t))
-		(void)snprintf(text, n,
-		    "the setting is kept, but the study %.120s",
-		    t->converge_why);
-	else if (most > 0 && t->n_trials >= most)
-		(void)snprintf(text, n,
-		    "the setting is kept, but %s is reached: it is tried "
-		    "when more than %" PRId64 " may run",
-		    name, t->n_trials);
-	else if (most > 0 && waiting > most - t->n_trials)
-		(void)snprintf(text, n,
-		    "the setting is kept, but %" PRId64 " wait and %s leaves "
-		    "room for %" PRId64,
-		    waiting, name, most - t->n_trials);
-	else
-		(void)snprintf(text, n, "%s",
-		    t->env.hold	  ? "the next start tries the setting first"
-		    : waiting > 1 ? "the setting will be tried after those "
-				    "that wait"
-				  : "the setting will be tried next");
-}
-
 bool
-tuner_new_trial_blocked(const struct tuner *t, char *why, size_t n)
+study_end_blocks_new(const struct tuner *t, char *why, size_t n)
 {
 	const struct study_limits *lim = &t->study->limits;
 	const char *name;
 	int64_t most = study_end_trials_max(t, &name);
 	bool failed;
 
-	if (t->over || result_ends(t, &failed, why, n)) {
+	if (t->over || study_end_by_result(t, &failed, why, n)) {
 		if (t->over)
 			(void)snprintf(
 			    why, n, "the study is over: %.150s", t->why);
@@ -202,7 +160,7 @@ tuner_new_trial_blocked(const struct tuner *t, char *why, size_t n)
 		    "%s is reached: there are %" PRId64 " trials", name,
 		    t->n_trials);
 	else if (t->exhausted)
-		tuner_exhausted_text(t, why, n);
+		new_trial_exhausted_text(t, why, n);
 	return *why != '\0';
 }
 
@@ -218,7 +176,7 @@ study_end_check(struct tuner *t)
 	capacity_put_costs(t, &dollars);
 	if (t->over || t->shutdown || t->env.hold)
 		return;
-	if (result_ends(t, &failed, why, sizeof why))
+	if (study_end_by_result(t, &failed, why, sizeof why))
 		limit_reached(t, failed, why);
 	else if (lim->cost > 0 && dollars >= lim->cost)
 		cost_reached(t, dollars);
@@ -243,4 +201,148 @@ study_end_check(struct tuner *t)
 		else
 			tuner_wake_in(t, left);
 	}
+}
+
+void
+tuner_shutdown(struct tuner *t, bool now)
+{
+	t->shutdown_now = now;
+	t->shutdown = true;
+	loop_wake(t->env.loop);
+}
+
+static bool
+live_slow(const struct tuner *t, const struct live_trial *l)
+{
+	return l->open && !l->external &&
+	       t->backends[l->backend].launcher->slow_end;
+}
+
+int
+tuner_shutdown_pending(const struct tuner *t)
+{
+	const struct backend *b;
+	int k, n = 0;
+	size_t i;
+
+	for (k = 0; k < t->n_backends; k++) {
+		b = &t->backends[k];
+		if (b->launcher->stops_pending != NULL)
+			n += b->launcher->stops_pending(b->ctx);
+	}
+	/* Its state is unknown, so its stop was not sent either. */
+	for (i = 0; i < t->live.n; i++)
+		n += live_slow(t, t->live.list[i]) &&
+		     t->live.list[i]->start == LIVE_START_UNKNOWN &&
+		     t->live.list[i]->row.cause != STOP_NONE;
+	return n;
+}
+
+bool
+tuner_shutdown_is_slow(const struct tuner *t)
+{
+	size_t i;
+
+	for (i = 0; i < t->live.n; i++)
+		if (live_slow(t, t->live.list[i]))
+			return true;
+	return false;
+}
+
+/* Whether a trial still needs this server in order to end. */
+static bool
+shutdown_any_live(const struct tuner *t)
+{
+	const struct live_trial *l;
+	size_t i;
+
+	if (!t->shutdown_now || tuner_shutdown_pending(t) > 0)
+		return live_set_n_placed(&t->live) > 0;
+	for (i = 0; i < t->live.n; i++) {
+		l = t->live.list[i];
+		if (trial_state_placed(l->row.state) && !l->external &&
+		    !(live_slow(t, l) && l->asked))
+			return true;
+	}
+	return false;
+}
+
+bool
+tuner_done(const struct tuner *t)
+{
+	size_t i;
+
+	if (shutdown_any_live(t))
+		return false;
+	if (t->shutdown || t->over)
+		return true;
+	if (t->paused || t->n_requests > t->n_served)
+		return false;
+	for (i = 0; i < t->live.n; i++)
+		if (t->live.list[i]->row.state == TRIAL_WAITING)
+			return false;
+	/* The next turn finds none to resume and ends them. */
+	return t->n_paused == 0 && !schedule_may_place_new(t);
+}
+
+void
+study_end_stop_all(struct tuner *t)
+{
+	struct live_trial *l;
+	size_t i;
+
+	for (i = 0; i < t->live.n; i++) {
+		l = t->live.list[i];
+		if (!trial_state_placed(l->row.state) || l->external)
+			continue;
+		live_trial_stop(
+		    t, l, STOP_SHUTDOWN, "the server was told to leave");
+		if (t->shutdown_now)
+			effects_add(t, EFFECT_KILL, l);
+	}
+}
+
+void
+study_end_record(struct tuner *t)
+{
+	char nothing[128];
+
+	new_trial_exhausted_text(t, nothing, sizeof nothing);
+	if (!t->shutdown && !t->over && t->n_failed == t->n_trials) {
+		t->failed = true;
+		(void)snprintf(t->why, sizeof t->why,
+		    "all %" PRId64 " trials failed%s%s", t->n_trials,
+		    t->exhausted ? "; " : "", t->exhausted ? nothing : "");
+	}
+	if (t->shutdown && (!t->over || live_set_n_placed(&t->live) > 0))
+		t->row.state = t->paused ? STUDY_PAUSED : STUDY_INTERRUPTED;
+	else
+		t->row.state = t->failed ? STUDY_FAILED : STUDY_FINISHED;
+	if (*t->why == '\0' && t->shutdown)
+		(void)snprintf(t->why, sizeof t->why, "interrupted");
+	else if (*t->why == '\0' && t->exhausted)
+		(void)snprintf(t->why, sizeof t->why, "%s", nothing);
+	else if (*t->why == '\0' && t->study->limits.no_improvement > 0 &&
+		 t->since_better >= t->study->limits.no_improvement)
+		(void)snprintf(t->why, sizeof t->why,
+		    "%" PRId64 " trials in a row were no better",
+		    t->since_better);
+	else if (*t->why == '\0' && converge_over(t))
+		(void)snprintf(t->why, sizeof t->why, "%s", t->converge_why);
+	else if (*t->why == '\0' && live_set_n_external(&t->live) > 0)
+		(void)snprintf(t->why, sizeof t->why,
+		    "nothing is left to run here; %zu of %" PRId64
+		    " trials run elsewhere",
+		    live_set_n_external(&t->live), t->n_trials);
+	else if (*t->why == '\0')
+		(void)snprintf(t->why, sizeof t->why,
+		    "all %" PRId64 " trials are done", t->n_trials);
+	free(t->row.why);
+	t->row.why = xstrdup(t->why);
+	/* The study was over before, and nothing was started: keep its end. */
+	if (t->row.ended_us == 0) {
+		t->row.ended_us = t->turn_us;
+		notices_end(t, t->awaits);
+	}
+	t->durable = true;
 }

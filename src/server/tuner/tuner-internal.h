@@ -176,8 +176,6 @@ struct tuner {
 
 /* tuner.c */
 int64_t tuner_elapsed_ms(const struct tuner *);
-/* Why nothing is left to try, when exhausted. */
-void tuner_exhausted_text(const struct tuner *, char *text, size_t n);
 /* Record a database error: the turn will be rolled back. */
 void tuner_store_failed(struct tuner *, const struct err *);
 void
@@ -238,6 +236,13 @@ int restore_outcome_live(struct tuner *, struct live_trial *, struct err *);
 int restore_tuner(struct tuner *, struct err *);
 /* Look up all open attempts at their launchers again. */
 void restore_adopt_attempts(struct tuner *);
+/*
+ * GPUs that were out of service when the last server ended: uuid and why of
+ * each, from view gpus.  0, or -1; restore_broken_gpus_free even then.
+ */
+int restore_broken_gpus(
+    struct gpu_status **gpus, size_t *n, struct store *, struct err *);
+void restore_broken_gpus_free(struct gpu_status *, size_t n);
 
 /* warm-trials.c: call before any trial of this study. */
 int warm_trials_load(struct tuner *, struct err *);
@@ -251,26 +256,36 @@ launch_cb tuner_on_event;
  */
 void tuner_hear_speed(struct tuner *, struct live_trial *);
 
-/* Attempts that never started: end them, or start them again. */
-void tuner_settle_unstarted(struct tuner *);
-
-/* attempt-end.c */
+/* stopping.c */
 void stopping_judge(struct tuner *, struct live_trial *, int64_t step);
 /*
  * All available reports are read: execute a verdict that ends the trial, unless
  * all its steps are done already.
  */
 void stopping_settle(struct tuner *, struct live_trial *);
+/* A verdict came too late: it is kept as information. */
+void stopping_verdict_late(struct tuner *, struct live_trial *);
+/* Record what a rule said at this step; verdict: as in view stops. */
+void stopping_record(struct tuner *, const struct live_trial *, int64_t step,
+    const struct judgement *, const char *verdict);
+
+/* attempt-end.c */
 void attempt_end_handle(struct tuner *, struct live_trial *,
     const struct launch_exit *, const char *lost_why);
 
 /* study-end.c */
 void study_end_check(struct tuner *);
-/* When the last of so many waiting settings will be tried: a clause. */
-void enqueue_answer_text(
-    const struct tuner *, int64_t waiting, char *text, size_t n);
+/* Whether a result ended the study, and the reason. */
+bool
+study_end_by_result(const struct tuner *, bool *failed, char *why, size_t n);
+/* The greatest number of trials, and which limit sets it; 0 = none. */
+int64_t study_end_trials_max(const struct tuner *, const char **name);
 /* Whether no trial can be asked for now, and why: a clause. */
-bool tuner_new_trial_blocked(const struct tuner *, char *why, size_t n);
+bool study_end_blocks_new(const struct tuner *, char *why, size_t n);
+/* The server is to leave: end what runs here. */
+void study_end_stop_all(struct tuner *);
+/* Update the study's row when nothing is left to do. */
+void study_end_record(struct tuner *);
 
 /* median-view.c */
 /* The trial has reported this step: mark rows of the view as outdated. */
@@ -294,6 +309,8 @@ bool median_view_flush(struct tuner *, bool all);
  * none, or not yet (asking).
  */
 struct live_trial *new_trial_next(struct tuner *);
+/* Why nothing is left to try, when exhausted. */
+void new_trial_exhausted_text(const struct tuner *, char *text, size_t n);
 
 /* converge.c */
 /*
@@ -314,8 +331,6 @@ void ask_tell_judge(struct tuner *, struct request *);
 void ask_tell_cancel(struct tuner *, struct live_trial *);
 
 /* schedule.c */
-/* A version 4 UUID as text. */
-char *schedule_uuid_new(void);
 void schedule_place(struct tuner *);
 bool schedule_may_place_new(const struct tuner *);
 /* Whether paused trials may be resumed. */
@@ -370,8 +385,11 @@ int effects_attempt_spec(struct attempt_spec *, const struct tuner *,
     const struct live_trial *, struct err *);
 void effects_add(struct tuner *, enum effect_kind, const struct live_trial *);
 void effects_run(struct tuner *);
-void effects_serve_requests(struct tuner *);
-void effects_reply_all(struct tuner *, bool good);
+
+/* requests.c */
+/* Execute requests and record them; answers are sent after the commit. */
+void requests_serve(struct tuner *);
+void requests_reply_all(struct tuner *, bool good);
 
 /* start-failures.c */
 /* The launcher failed temporarily to start this attempt. */
@@ -388,15 +406,9 @@ void start_failures_reset(struct tuner *);
 bool start_failures_due(struct tuner *, const struct live_trial *);
 /* Whether an attempt may be placed on this backend now. */
 bool start_failures_ready(struct tuner *, int backend);
+/* Attempts that never started: end them, or start them again. */
+void start_failures_settle(struct tuner *);
 /* Record events about failures and recovery, within a transaction. */
 void start_failures_report(struct tuner *);
-
-/*
- * broken-gpus.c: uuid and reason of each, from view gpus; 0 or -1.  Free them
- * also after an error.
- */
-int broken_gpus_read(
-    struct gpu_status **gpus, size_t *n, struct store *, struct err *);
-void broken_gpus_free(struct gpu_status *, size_t n);
 
 #endif /* HPOTUNE_TUNER_INTERNAL_H */

@@ -188,11 +188,11 @@ open_world(struct tuner *t, struct err *e)
 {
 	struct gpu_status *out;
 	size_t n;
-	int rc = broken_gpus_read(&out, &n, t->store, e);
+	int rc = restore_broken_gpus(&out, &n, t->store, e);
 
 	if (rc == 0)
 		rc = open_backends(t, out, n, e);
-	broken_gpus_free(out, n);
+	restore_broken_gpus_free(out, n);
 	return rc;
 }
 
@@ -261,7 +261,7 @@ tuner_close(struct tuner *t)
 
 	if (t == NULL)
 		return;
-	effects_reply_all(t, false);
+	requests_reply_all(t, false);
 	notices_free(t->notices);
 	suggest_close(t->suggester);
 	suggest_close(t->converge);
@@ -340,65 +340,6 @@ turn_collect(struct tuner *t)
 		stopping_settle(t, t->live.list[k]);
 }
 
-void
-tuner_exhausted_text(const struct tuner *t, char *text, size_t n)
-{
-	if (t->all_tried > 0)
-		(void)snprintf(text, n,
-		    "all %" PRIu64 " settings that there are were tried",
-		    t->all_tried);
-	else
-		(void)snprintf(text, n,
-		    "the strategy %s has nothing left to try",
-		    t->plugins.strategy->name);
-}
-
-/* Update the study's row when nothing is left to do. */
-static void
-study_ended(struct tuner *t)
-{
-	char nothing[128];
-
-	tuner_exhausted_text(t, nothing, sizeof nothing);
-	if (!t->shutdown && !t->over && t->n_failed == t->n_trials) {
-		t->failed = true;
-		(void)snprintf(t->why, sizeof t->why,
-		    "all %" PRId64 " trials failed%s%s", t->n_trials,
-		    t->exhausted ? "; " : "", t->exhausted ? nothing : "");
-	}
-	if (t->shutdown && (!t->over || live_set_n_placed(&t->live) > 0))
-		t->row.state = t->paused ? STUDY_PAUSED : STUDY_INTERRUPTED;
-	else
-		t->row.state = t->failed ? STUDY_FAILED : STUDY_FINISHED;
-	if (*t->why == '\0' && t->shutdown)
-		(void)snprintf(t->why, sizeof t->why, "interrupted");
-	else if (*t->why == '\0' && t->exhausted)
-		(void)snprintf(t->why, sizeof t->why, "%s", nothing);
-	else if (*t->why == '\0' && t->study->limits.no_improvement > 0 &&
-		 t->since_better >= t->study->limits.no_improvement)
-		(void)snprintf(t->why, sizeof t->why,
-		    "%" PRId64 " trials in a row were no better",
-		    t->since_better);
-	else if (*t->why == '\0' && converge_over(t))
-		(void)snprintf(t->why, sizeof t->why, "%s", t->converge_why);
-	else if (*t->why == '\0' && live_set_n_external(&t->live) > 0)
-		(void)snprintf(t->why, sizeof t->why,
-		    "nothing is left to run here; %zu of %" PRId64
-		    " trials run elsewhere",
-		    live_set_n_external(&t->live), t->n_trials);
-	else if (*t->why == '\0')
-		(void)snprintf(t->why, sizeof t->why,
-		    "all %" PRId64 " trials are done", t->n_trials);
-	free(t->row.why);
-	t->row.why = xstrdup(t->why);
-	/* The study was over before, and nothing was started: keep its end. */
-	if (t->row.ended_us == 0) {
-		t->row.ended_us = t->turn_us;
-		notices_end(t, t->awaits);
-	}
-	t->durable = true;
-}
-
 /* A reader that stays open keeps the log from shrinking: name it. */
 static void
 log_watch(struct tuner *t)
@@ -431,7 +372,7 @@ turn_write(struct tuner *t)
 	for (i = 0; i < t->live.n; i++)
 		live_trial_write(t, t->live.list[i]);
 	if (done)
-		study_ended(t);
+		study_end_record(t);
 	if (!done && !t->flush_due)
 		return;
 	log_watch(t);
@@ -443,40 +384,23 @@ turn_write(struct tuner *t)
 		tuner_store_failed(t, &e);
 }
 
-static void
-stop_all(struct tuner *t)
-{
-	struct live_trial *l;
-	size_t i;
-
-	for (i = 0; i < t->live.n; i++) {
-		l = t->live.list[i];
-		if (!trial_state_placed(l->row.state) || l->external)
-			continue;
-		live_trial_stop(
-		    t, l, STOP_SHUTDOWN, "the server was told to leave");
-		if (t->shutdown_now)
-			effects_add(t, EFFECT_KILL, l);
-	}
-}
-
 int
 tuner_turn(struct tuner *t, struct err *e)
 {
 	int rc = turn_begin(t, e);
 
 	if (rc != 0)
-		return rc < 0 ? -1 : 0;
+		return rc;
 	t->durable = false;
 	t->turn_us = loop_wall_us(t->env.loop);
 	notes_record(t);
 	notices_record(t);
 	restore_adopt_attempts(t);
 	turn_collect(t);
-	tuner_settle_unstarted(t);
-	effects_serve_requests(t);
+	start_failures_settle(t);
+	requests_serve(t);
 	if (t->shutdown)
-		stop_all(t);
+		study_end_stop_all(t);
 	study_end_check(t);
 	start_failures_report(t);
 	schedule_place(t);
@@ -485,7 +409,7 @@ tuner_turn(struct tuner *t, struct err *e)
 	if (fail_bug("bug.act_before_commit"))
 		effects_run(t);
 	if (t->n_requests > 0 && fail_bug("bug.answer_first")) {
-		effects_reply_all(t, true);
+		requests_reply_all(t, true);
 		fail_point("tuner.answered");
 	}
 	fail_point("tuner.before_commit");
@@ -498,7 +422,7 @@ tuner_turn(struct tuner *t, struct err *e)
 	}
 	fail_point("tuner.after_commit");
 	effects_run(t);
-	effects_reply_all(t, true);
+	requests_reply_all(t, true);
 	notices_send(t);
 	if (t->tend_log)
 		store_checkpoint(t->store);

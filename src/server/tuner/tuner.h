@@ -43,8 +43,9 @@ int tuner_open(struct tuner **, const struct tuner_env *, struct err *);
 void tuner_close(struct tuner *);
 
 /*
- * One turn of the loop: collect, judge, place, commit, act. -1: a database
- * error; close the tuner and open it again.
+ * One turn of the loop: collect, judge, place, commit, act.  1: somebody has
+ * the lock on the database (ERR_BUSY), nothing was done, and it is tried again.
+ * -1: the store failed; close the tuner and open it again.
  */
 int tuner_turn(struct tuner *, struct err *);
 

@@ -130,7 +130,7 @@ on_turn(void *arg)
 	struct fake_study *s = arg;
 	struct err e = ERR_INIT;
 
-	if (tuner_turn(s->tuner, &e) != 0)
+	if (tuner_turn(s->tuner, &e) < 0)
 		die(&e);
 	s->done = tuner_done(s->tuner);
 	if (s->done)

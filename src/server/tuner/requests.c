@@ -1,0 +1,258 @@
+/*
+ * What the user asks between turns: recorded in the next turn, answered after
+ * its commit.  Those of who runs trials elsewhere are in ask-tell.c.
+ */
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/json/json.h"
+#include "src/base/loop.h"
+#include "src/base/mem.h"
+#include "src/model/space.h"
+#include "src/model/study/study.h"
+#include "src/server/tuner/tuner-internal.h"
+
+void
+tuner_request(struct tuner *t, enum tuner_request_kind ask, int64_t trial,
+    const char *params, tuner_reply *reply, void *arg)
+{
+	t->requests =
+	    xreallocarray(t->requests, t->n_requests + 1, sizeof *t->requests);
+	t->requests[t->n_requests++] = (struct request){
+		.ask = ask,
+		.trial = trial,
+		.params = params != NULL ? xstrdup(params) : NULL,
+		.reply = reply,
+		.arg = arg,
+	};
+	loop_wake(t->env.loop);
+}
+
+static void
+request_stop_trial(struct tuner *t, struct request *r)
+{
+	struct live_trial *l = live_set_find(&t->live, r->trial), *p;
+	struct store_trial row = { 0 };
+	struct err e = ERR_INIT;
+
+	if ((p = paused_find(t, r->trial)) != NULL) {
+		paused_final(t, p, TRIAL_EV_CANCELLED, "stopped by the user");
+		r->good = true;
+		(void)snprintf(r->text, sizeof r->text,
+		    "trial %" PRId64 " is cancelled", r->trial);
+		return;
+	}
+
+	if (l == NULL) {
+		if (store_trial_get(t->store, r->trial, &row, &e) != 0)
+			(void)snprintf(r->text, sizeof r->text,
+			    "there is no trial %" PRId64, r->trial);
+		else
+			(void)snprintf(r->text, sizeof r->text,
+			    "trial %" PRId64 " has ended already: %s", r->trial,
+			    trial_state_name(row.state));
+		store_trial_fini(&row);
+		return;
+	}
+	r->good = true;
+	if (l->row.state == TRIAL_WAITING) {
+		live_trial_set_state(
+		    t, l, TRIAL_EV_CANCELLED, "stopped by the user");
+		outcome_finish(t, l);
+		live_set_remove(&t->live, l);
+		(void)snprintf(r->text, sizeof r->text,
+		    "trial %" PRId64 " is cancelled", r->trial);
+		return;
+	}
+	live_trial_stop(t, l, STOP_USER, "stopped by the user");
+	if (l->external && r->ask == TUNER_KILL_TRIAL) {
+		ask_tell_cancel(t, l);
+		(void)snprintf(r->text, sizeof r->text,
+		    "trial %" PRId64 " is cancelled", r->trial);
+		return;
+	}
+	if (l->external) {
+		(void)snprintf(r->text, sizeof r->text,
+		    "who runs trial %" PRId64
+		    " is told to stop with its next report",
+		    r->trial);
+		return;
+	}
+	if (r->ask == TUNER_KILL_TRIAL)
+		effects_add(t, EFFECT_KILL, l);
+	(void)snprintf(r->text, sizeof r->text,
+	    "trial %" PRId64 " is being stopped", r->trial);
+}
+
+/* When the last of so many waiting settings will be tried: a clause. */
+static void
+enqueue_answer_text(
+    const struct tuner *t, int64_t waiting, char *text, size_t n)
+{
+	const struct study_limits *lim = &t->study->limits;
+	const char *name;
+	int64_t most = study_end_trials_max(t, &name);
+	char why[160];
+	bool failed;
+
+	if (study_end_by_result(t, &failed, why, sizeof why))
+		(void)snprintf(text, n, "the setting is kept, but %s", why);
+	else if (lim->wall_time_ms > 0 &&
+		 tuner_elapsed_ms(t) >= lim->wall_time_ms)
+		(void)snprintf(text, n,
+		    "the setting is kept, but limits.wall_time was reached");
+	else if (lim->no_improvement > 0 &&
+		 t->since_better >= lim->no_improvement)
+		(void)snprintf(text, n,
+		    "the setting is kept, but %" PRId64
+		    " trials in a row were no better (limits.no_improvement)",
+		    t->since_better);
+	else if (converge_over(t))
+		(void)snprintf(text, n,
+		    "the setting is kept, but the study %.120s",
+		    t->converge_why);
+	else if (most > 0 && t->n_trials >= most)
+		(void)snprintf(text, n,
+		    "the setting is kept, but %s is reached: it is tried "
+		    "when more than %" PRId64 " may run",
+		    name, t->n_trials);
+	else if (most > 0 && waiting > most - t->n_trials)
+		(void)snprintf(text, n,
+		    "the setting is kept, but %" PRId64 " wait and %s leaves "
+		    "room for %" PRId64,
+		    waiting, name, most - t->n_trials);
+	else
+		(void)snprintf(text, n, "%s",
+		    t->env.hold	  ? "the next start tries the setting first"
+		    : waiting > 1 ? "the setting will be tried after those "
+				    "that wait"
+				  : "the setting will be tried next");
+}
+
+static void
+request_enqueue(struct tuner *t, struct request *r)
+{
+	const struct space *space = t->study->space;
+	struct value *values = xcalloc(space->n, sizeof *values);
+	struct json_doc *doc = NULL;
+	struct err e = ERR_INIT;
+	int64_t waiting;
+
+	if (json_parse(&doc, r->params, strlen(r->params), NULL, false, &e) !=
+		0 ||
+	    space_read_values(space, json_root(doc), values, &e) != 0)
+		(void)snprintf(r->text, sizeof r->text, "%.180s", e.text);
+	else if (store_queue_add(t->store, r->params, "enqueue", &e) != 0 ||
+		 store_queue_length(t->store, &waiting, &e) != 0)
+		tuner_store_failed(t, &e);
+	else {
+		r->good = true;
+		t->durable = true;
+		/*
+		 * Check the queue before the strategy, also after the end of a
+		 * grid.
+		 */
+		t->exhausted = false;
+		enqueue_answer_text(t, waiting, r->text, sizeof r->text);
+	}
+	json_free(doc);
+	free(values);
+}
+
+/* Without a server (hold) the next one does it, if one is started. */
+static void
+request_pause(struct tuner *t, struct request *r, bool paused)
+{
+	const char *paused_text = "no further trial is placed until resume";
+	struct err e = ERR_INIT;
+	int i;
+
+	if (t->env.hold &&
+	    (t->row.state == STUDY_FINISHED || t->row.state == STUDY_FAILED)) {
+		(void)snprintf(r->text, sizeof r->text, "the study has ended");
+		return;
+	}
+	r->good = true;
+	t->durable = true;
+	t->paused = paused;
+	for (i = 0; i < t->n_backends && !paused; i++)
+		slots_restore(&t->backends[i].slots);
+	if (!paused)
+		start_failures_reset(t);
+	t->row.state = paused	     ? STUDY_PAUSED
+		       : t->env.hold ? STUDY_INTERRUPTED
+				     : STUDY_RUNNING;
+	if (store_study_put(t->store, &t->row, &e) != 0)
+		tuner_store_failed(t, &e);
+	tuner_event(t, "info", "study", 0, 0,
+	    paused ? "paused by the user" : "resumed by the user");
+	(void)snprintf(r->text, sizeof r->text, "%s",
+	    paused	  ? paused_text
+	    : t->env.hold ? "the next start places trials"
+			  : "trials are placed again");
+}
+
+/* Execute requests and record them; answers are sent after the commit. */
+void
+requests_serve(struct tuner *t)
+{
+	struct request *r;
+	size_t i;
+
+	t->asking = false;
+	for (i = 0; i < t->n_requests && !t->store_failed; i++) {
+		r = &t->requests[i];
+		switch (r->ask) {
+		case TUNER_STOP_TRIAL:
+		case TUNER_KILL_TRIAL:
+			request_stop_trial(t, r);
+			break;
+		case TUNER_PAUSE:
+			request_pause(t, r, true);
+			break;
+		case TUNER_RESUME:
+			request_pause(t, r, false);
+			break;
+		case TUNER_ENQUEUE:
+			request_enqueue(t, r);
+			break;
+		case TUNER_ASK:
+			ask_tell_ask(t, r);
+			break;
+		case TUNER_TELL:
+			ask_tell_tell(t, r);
+			break;
+		case TUNER_JUDGE:
+			ask_tell_judge(t, r);
+			break;
+		}
+	}
+	t->n_served = 0;
+	for (i = 0; i < t->n_requests; i++)
+		t->n_served += !t->requests[i].later;
+}
+
+void
+requests_reply_all(struct tuner *t, bool good)
+{
+	struct request *r;
+	size_t i, kept = 0;
+
+	for (i = 0; i < t->n_requests; i++) {
+		r = &t->requests[i];
+		if (good && r->later) {
+			t->requests[kept++] = *r;
+			continue;
+		}
+		r->reply(r->arg, good && r->good,
+		    good ? r->text : "the store failed; ask again",
+		    good && r->data.len > 0 ? buf_str(&r->data) : NULL);
+		free(r->params);
+		buf_free(&r->data);
+	}
+	t->n_requests = kept;
+	t->n_served = 0;
+}

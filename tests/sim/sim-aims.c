@@ -53,8 +53,10 @@ mind_put(struct buf *b, const struct tuner *t)
 	buf_printf(b,
 	    "%" PRId64 " trials, %" PRId64 " failed, %" PRId64
 	    " enqueued, %" PRId64 " no better than %" PRId64 ", front %zu",
-	    t->n_trials, t->n_failed, t->n_enqueued, t->since_better,
-	    t->best_trial, t->front != NULL ? pareto_front_count(t->front) : 0);
+	    t->n_trials, t->outcomes.n_failed, t->suggestions.n_enqueued,
+	    t->outcomes.since_better, t->outcomes.best_trial,
+	    t->outcomes.front != NULL ? pareto_front_count(t->outcomes.front)
+				      : 0);
 	for (i = history_first(t->history); i <= history_count(t->history); i++)
 		trial_put(b, t->history, i);
 }

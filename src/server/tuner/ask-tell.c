@@ -23,6 +23,16 @@
 #include "src/base/text.h"
 #include "src/model/history/history.h"
 #include "src/model/study/study.h"
+#include "src/server/tuner/ask-tell.h"
+#include "src/server/tuner/attempt-end.h"
+#include "src/server/tuner/launcher-events.h"
+#include "src/server/tuner/live-set.h"
+#include "src/server/tuner/live-trial.h"
+#include "src/server/tuner/new-trial.h"
+#include "src/server/tuner/requests.h"
+#include "src/server/tuner/schedule.h"
+#include "src/server/tuner/stopping.h"
+#include "src/server/tuner/study-end.h"
 #include "src/server/tuner/tuner-internal.h"
 #include "trials/metric-line/metric-line.h"
 
@@ -90,7 +100,7 @@ ask_tell_ask(struct tuner *t, struct request *r)
 	/* No trial and no reason: an entry of the queue was dropped. */
 	r->later = false;
 	while (r->given < count && r->data.len < ASK_TELL_ANSWER_MAX &&
-	       !r->later && !t->store_failed &&
+	       !r->later && !t->db.failed &&
 	       !study_end_blocks_new(t, r->text, sizeof r->text)) {
 		l = new_trial_next(t);
 		r->later = l == NULL && t->asking;
@@ -361,7 +371,7 @@ tell(
     struct tuner *t, struct live_trial *l, struct request *r, struct told *told)
 {
 	report_lines(t, l, told);
-	if (t->store_failed)
+	if (t->db.failed)
 		return;
 	if (!told->done && !told->failed && !told->stopped) {
 		stopping_settle(t, l);

@@ -13,6 +13,15 @@
 #include "src/base/mem.h"
 #include "src/model/history/history.h"
 #include "src/model/study/study.h"
+#include "src/server/tuner/attempt-end.h"
+#include "src/server/tuner/launcher-events.h"
+#include "src/server/tuner/live-set.h"
+#include "src/server/tuner/live-trial.h"
+#include "src/server/tuner/outcome.h"
+#include "src/server/tuner/paused.h"
+#include "src/server/tuner/slots.h"
+#include "src/server/tuner/start-failures.h"
+#include "src/server/tuner/stopping.h"
 #include "src/server/tuner/tuner-internal.h"
 
 /* Consecutive lost attempts without a report that are retried for free. */
@@ -111,7 +120,7 @@ end_classify(const struct tuner *t, const struct live_trial *l,
 		(void)snprintf(why, n, "no report was a finite number");
 		return END_DIVERGED;
 	}
-	return outcome_class(t, l, why, n);
+	return outcome_class(&t->outcomes, l, why, n);
 }
 
 /* The best or last value of the curve, replaced values removed. */
@@ -213,7 +222,7 @@ timeout_event(const struct tuner *t, const struct live_trial *l)
 	case STUDY_ON_MAX_RUN_STOPPED:
 		break;
 	case STUDY_ON_MAX_RUN_COMPLETED:
-		if (outcome_class(t, l, why, sizeof why) == END_OK)
+		if (outcome_class(&t->outcomes, l, why, sizeof why) == END_OK)
 			return TRIAL_EV_COMPLETE;
 		break;
 	case STUDY_ON_MAX_RUN_FAILED:
@@ -266,7 +275,7 @@ paused_event(const struct tuner *t, const struct live_trial *l,
 	*c = END_STOPPED;
 	(void)snprintf(why, n, "paused at step %" PRId64 ": %s",
 	    l->row.paused_step, l->row.why != NULL ? l->row.why : "");
-	if (!t->over)
+	if (!t->end.over)
 		return TRIAL_EV_RETRY;
 	return TRIAL_EV_STOPPED;
 }
@@ -313,7 +322,7 @@ stopped_event(struct tuner *t, struct live_trial *l, enum end_class *c,
 		*c = END_STOPPED;
 		/* After a restart the reason is only in its row. */
 		(void)snprintf(why, n, "%s",
-		    *t->why != '\0'	 ? t->why
+		    *t->end.why != '\0'	 ? t->end.why
 		    : l->row.why != NULL ? l->row.why
 					 : "");
 		return TRIAL_EV_CANCELLED;
@@ -326,9 +335,9 @@ stopped_event(struct tuner *t, struct live_trial *l, enum end_class *c,
 		 * The study ended by a limit (which may be raised) or for
 		 * another reason.
 		 */
-		*c = t->over ? END_STOPPED : END_USER;
+		*c = t->end.over ? END_STOPPED : END_USER;
 		(void)snprintf(why, n, "%s; the next start resumes it",
-		    t->over ? t->why : "interrupted");
+		    t->end.over ? t->end.why : "interrupted");
 		return TRIAL_EV_RETRY;
 	case STOP_NONE:
 	case STOP_CAUSES:
@@ -399,8 +408,8 @@ attempt_end_undo(struct tuner *t, struct live_trial *l, const char *why)
 {
 	struct err e = ERR_INIT;
 
-	if (!t->store_failed && store_attempt_drop(t->store, l->row.number,
-				    l->att.attempt, &e) != 0)
+	if (!t->db.failed && store_attempt_drop(t->store, l->row.number,
+				 l->att.attempt, &e) != 0)
 		tuner_store_failed(t, &e);
 	(void)slots_ended(
 	    &t->backends[l->backend].slots, l->att.slot, l->row.number, false);
@@ -436,7 +445,7 @@ attempt_end_handle(struct tuner *t, struct live_trial *l,
 		return;
 	}
 	if (is_last_attempt(l, x))
-		tuner_hear_speed(t, l);
+		launcher_events_add_speed(t, l);
 	live_trial_set_objective(l, objective_of_curve(t, l->row.number));
 	live_trial_end_times(t, l, x);
 	seen = c = end_classify(t, l, x, end_why, sizeof end_why);

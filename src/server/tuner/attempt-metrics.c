@@ -13,6 +13,9 @@
 #include "src/base/fail.h"
 #include "src/base/mem.h"
 #include "src/model/study/study.h"
+#include "src/server/tuner/attempt-metrics.h"
+#include "src/server/tuner/live-trial.h"
+#include "src/server/tuner/outcome.h"
 #include "src/server/tuner/tuner-internal.h"
 
 /*
@@ -97,7 +100,7 @@ metric_get(struct tuner *t, struct live_trial *l, const char *name)
 
 	if (known != NULL)
 		return known;
-	if (m->n < METRIC_NAMES_MAX || outcome_has_metric(t, name))
+	if (m->n < METRIC_NAMES_MAX || outcome_has_metric(&t->outcomes, name))
 		return attempt_metrics_add(m, name, 0);
 	if (!m->warned_names)
 		tuner_event(t, "warning", "report", l->row.number,

@@ -8,6 +8,13 @@
 #include <string.h>
 
 #include "src/model/study/study.h"
+#include "src/server/tuner/capacity.h"
+#include "src/server/tuner/live-set.h"
+#include "src/server/tuner/live-trial.h"
+#include "src/server/tuner/paused.h"
+#include "src/server/tuner/schedule.h"
+#include "src/server/tuner/slots.h"
+#include "src/server/tuner/start-failures.h"
 #include "src/server/tuner/tuner-internal.h"
 
 int64_t

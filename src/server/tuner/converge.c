@@ -12,12 +12,30 @@
 #include "src/model/plugin-options.h"
 #include "src/model/study/study.h"
 #include "src/server/suggest/suggest.h"
+#include "src/server/tuner/converge.h"
+#include "src/server/tuner/outcome.h"
+#include "src/server/tuner/paused.h"
+#include "src/server/tuner/schedule.h"
 #include "src/server/tuner/tuner-internal.h"
+#include "strategies/strategy.h"
+
+void
+converge_open(struct convergence *c)
+{
+	*c = (struct convergence){ .at = -1 };
+}
+
+void
+converge_close(struct convergence *c)
+{
+	suggest_close(c->suggester);
+}
 
 bool
 converge_over(const struct tuner *t)
 {
-	return t->converged && t->converge_at == t->n_over;
+	return t->convergence.converged &&
+	       t->convergence.at == t->outcomes.n_over;
 }
 
 static void
@@ -41,23 +59,26 @@ converge_ask(struct tuner *t, struct err *e)
 		.event = on_event,
 		.arg = t,
 	};
-	struct suggest_question q = { .trial = t->n_over, .convergence = true };
+	struct suggest_question q = { .trial = t->outcomes.n_over,
+		.convergence = true };
 	struct suggest_answer unused = { .values = NULL };
 
-	t->converge_plugs = (struct plugins){ .strategy = &strategy_convergence,
-		.strategy_options = t->plugins.convergence };
-	env.plugins = &t->converge_plugs;
-	if (t->converge == NULL && suggest_open(&t->converge, &env, e) != 0)
+	t->convergence.plugins =
+	    (struct plugins){ .strategy = &strategy_convergence,
+		    .strategy_options = t->plugins.convergence };
+	env.plugins = &t->convergence.plugins;
+	if (t->convergence.suggester == NULL &&
+	    suggest_open(&t->convergence.suggester, &env, e) != 0)
 		return SUGGEST_FAILED;
-	return suggest_ask(t->converge, &q, &unused, e);
+	return suggest_ask(t->convergence.suggester, &q, &unused, e);
 }
 
 /* Store the result for the trials ended so far. */
 static void
 converge_settle(struct tuner *t, bool converged)
 {
-	t->converge_at = t->n_over;
-	t->converged = converged;
+	t->convergence.at = t->outcomes.n_over;
+	t->convergence.converged = converged;
 	t->asking = false;
 }
 
@@ -67,14 +88,14 @@ converge_known(struct tuner *t)
 	struct err e = ERR_INIT;
 	double least;
 
-	if (t->plugins.convergence == NULL || t->converge_broken ||
-	    t->converge_at == t->n_over ||
-	    (!schedule_may_place_new(t) && t->n_paused == 0))
+	if (t->plugins.convergence == NULL || t->convergence.broken ||
+	    t->convergence.at == t->outcomes.n_over ||
+	    (!schedule_may_place_new(t) && t->paused_set.n == 0))
 		return true;
 	least = plugin_option_get(
 	    strategy_convergence.options, t->plugins.convergence, "min_trials")
 		    ->number;
-	if ((double)t->n_over < least) {
+	if ((double)t->outcomes.n_over < least) {
 		converge_settle(t, false);
 		return true;
 	}
@@ -84,11 +105,11 @@ converge_known(struct tuner *t)
 		return true;
 	case SUGGEST_EXHAUSTED:
 		converge_settle(t, true);
-		(void)snprintf(t->converge_why, sizeof t->converge_why,
+		(void)snprintf(t->convergence.why, sizeof t->convergence.why,
 		    "converged after %" PRId64
 		    " trials (limits.convergence): %.170s",
-		    t->n_over, e.text);
-		tuner_event(t, "info", "study", 0, 0, "%s", t->converge_why);
+		    t->outcomes.n_over, e.text);
+		tuner_event(t, "info", "study", 0, 0, "%s", t->convergence.why);
 		return true;
 	case SUGGEST_LATER:
 		t->asking = true;
@@ -97,7 +118,7 @@ converge_known(struct tuner *t)
 		break;
 	}
 	/* Then only the other limits end the study. */
-	t->converge_broken = true;
+	t->convergence.broken = true;
 	t->asking = false;
 	tuner_event(t, "warning", "study", 0, 0,
 	    "limits.convergence is not looked for any more: %s", e.text);

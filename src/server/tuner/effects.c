@@ -15,17 +15,30 @@
 #include "src/model/space.h"
 #include "src/model/study/study.h"
 #include "src/server/tuner/attempt-spec.h"
+#include "src/server/tuner/capacity.h"
+#include "src/server/tuner/effects.h"
+#include "src/server/tuner/live-set.h"
+#include "src/server/tuner/live-trial.h"
+#include "src/server/tuner/start-failures.h"
 #include "src/server/tuner/tuner-internal.h"
 
 void
-effects_add(struct tuner *t, enum effect_kind kind, const struct live_trial *l)
+effects_add(
+    struct effects *list, enum effect_kind kind, const struct live_trial *l)
 {
-	t->acts = xreallocarray(t->acts, t->n_effects + 1, sizeof *t->acts);
-	t->acts[t->n_effects++] = (struct effect){
+	list->list = xreallocarray(list->list, list->n + 1, sizeof *list->list);
+	list->list[list->n++] = (struct effect){
 		.kind = kind,
 		.trial = l->row.number,
 		.attempt = l->att.attempt,
 	};
+}
+
+void
+effects_free(struct effects *list)
+{
+	free(list->list);
+	*list = (struct effects){ 0 };
 }
 
 int
@@ -85,13 +98,13 @@ effects_run(struct tuner *t)
 	struct live_trial *l;
 	size_t i;
 
-	for (i = 0; i < t->n_effects; i++) {
+	for (i = 0; i < t->effects.n; i++) {
 		fail_point("tuner.before_act");
-		l = live_set_find(&t->live, t->acts[i].trial);
+		l = live_set_find(&t->live, t->effects.list[i].trial);
 		/* In this turn it may have ended and been resumed. */
-		if (l == NULL || l->att.attempt != t->acts[i].attempt)
+		if (l == NULL || l->att.attempt != t->effects.list[i].attempt)
 			continue;
-		switch (t->acts[i].kind) {
+		switch (t->effects.list[i].kind) {
 		case EFFECT_START:
 			if (l->row.cause == STOP_NONE)
 				effect_start(t, l);
@@ -108,5 +121,5 @@ effects_run(struct tuner *t)
 			break;
 		}
 	}
-	t->n_effects = 0;
+	t->effects.n = 0;
 }

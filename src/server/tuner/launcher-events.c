@@ -13,6 +13,16 @@
 #include "src/base/mem.h"
 #include "src/model/history/history.h"
 #include "src/model/study/study.h"
+#include "src/server/tuner/attempt-end.h"
+#include "src/server/tuner/attempt-metrics.h"
+#include "src/server/tuner/launcher-events.h"
+#include "src/server/tuner/live-set.h"
+#include "src/server/tuner/live-trial.h"
+#include "src/server/tuner/median-view.h"
+#include "src/server/tuner/outcome.h"
+#include "src/server/tuner/slots.h"
+#include "src/server/tuner/start-failures.h"
+#include "src/server/tuner/stopping.h"
 #include "src/server/tuner/tuner-internal.h"
 
 static void
@@ -37,8 +47,7 @@ on_event_objective(
 
 	is_new = history_report(t->history, l->row.number, step, value);
 	stop_rule_set_observe(t->rules, t->history, l->row.number, step);
-	median_view_observe(t, l->row.number, step);
-	median_view_touch(t, l->row.number, step);
+	median_view_report(&t->medians, l->row.number, step);
 	live_trial_report(t, l, step, value, is_new);
 	if (is_new)
 		stopping_judge(t, l, step);
@@ -74,7 +83,7 @@ on_event_report(
 }
 
 void
-tuner_hear_speed(struct tuner *t, struct live_trial *l)
+launcher_events_add_speed(struct tuner *t, struct live_trial *l)
 {
 	static const char name[] = "steps_per_second";
 	int64_t step = attempt_metrics_last_step(&l->metrics);
@@ -82,7 +91,7 @@ tuner_hear_speed(struct tuner *t, struct live_trial *l)
 	double value;
 	int rc;
 
-	if (t->store_failed || !outcome_has_metric(t, name))
+	if (t->db.failed || !outcome_has_metric(&t->outcomes, name))
 		return;
 	rc =
 	    store_metric_last(t->store, l->row.number, name, &step, &value, &e);
@@ -180,7 +189,7 @@ tuner_on_event(void *arg, const struct launch_event *ev)
 	struct tuner *t = arg;
 	struct live_trial *l;
 
-	if (t->store_failed)
+	if (t->db.failed)
 		return;
 	if (ev->kind == LAUNCH_SLOTS) {
 		on_event_slots(t);

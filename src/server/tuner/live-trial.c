@@ -12,6 +12,11 @@
 #include "src/base/log.h"
 #include "src/base/mem.h"
 #include "src/model/study/study.h"
+#include "src/server/tuner/attempt-metrics.h"
+#include "src/server/tuner/capacity.h"
+#include "src/server/tuner/effects.h"
+#include "src/server/tuner/live-trial.h"
+#include "src/server/tuner/outcome.h"
 #include "src/server/tuner/tuner-internal.h"
 
 static void
@@ -64,7 +69,7 @@ live_trial_write(struct tuner *t, struct live_trial *l)
 {
 	struct err e = ERR_INIT;
 
-	if (t->store_failed)
+	if (t->db.failed)
 		return;
 	if (l->att_dirty && store_attempt_put(t->store, &l->att, &e) != 0)
 		tuner_store_failed(t, &e);
@@ -384,7 +389,7 @@ live_trial_stop(struct tuner *t, struct live_trial *l, enum stop_cause cause,
 		t->durable = true;
 	}
 	if (!l->asked)
-		effects_add(t, EFFECT_STOP, l);
+		effects_add(&t->effects, EFFECT_STOP, l);
 	l->asked = true;
 }
 

@@ -15,19 +15,23 @@
 #include "src/model/history/curve.h"
 #include "src/model/history/history.h"
 #include "src/model/plugin-options.h"
+#include "src/server/plugins/plugins.h"
+#include "src/server/tuner/median-view.h"
 #include "src/server/tuner/tuner-internal.h"
+#include "src/store/store.h"
+#include "strategies/stopper.h"
 
 enum { MEDIAN_VIEW_FLUSH_MAX = 4096 }; /* rows written in one turn */
 
 /* Index of the first known step that is not less than step. */
 static size_t
-first_at(const struct tuner *t, int64_t step)
+first_at(const struct median_view *v, int64_t step)
 {
-	size_t lo = 0, hi = t->n_median_steps, mid;
+	size_t lo = 0, hi = v->n, mid;
 
 	while (lo < hi) {
 		mid = lo + (hi - lo) / 2;
-		if (t->median_steps[mid].step < step)
+		if (v->steps[mid].step < step)
 			lo = mid + 1;
 		else
 			hi = mid;
@@ -36,47 +40,19 @@ first_at(const struct tuner *t, int64_t step)
 }
 
 static void
-step_insert(struct tuner *t, int64_t step)
+step_insert(struct median_view *v, int64_t step)
 {
-	size_t n = t->n_median_steps, i = first_at(t, step);
+	size_t n = v->n, i = first_at(v, step);
 
-	if (i < n && t->median_steps[i].step == step)
+	if (i < n && v->steps[i].step == step)
 		return;
-	if (n == t->cap_median_steps) {
-		t->cap_median_steps = n < 64 ? 64 : n * 2;
-		t->median_steps = xreallocarray(t->median_steps,
-		    t->cap_median_steps, sizeof *t->median_steps);
+	if (n == v->cap) {
+		v->cap = n < 64 ? 64 : n * 2;
+		v->steps = xreallocarray(v->steps, v->cap, sizeof *v->steps);
 	}
-	memmove(&t->median_steps[i + 1], &t->median_steps[i],
-	    (n - i) * sizeof *t->median_steps);
-	t->median_steps[i] = (struct median_view_step){ .step = step };
-	t->n_median_steps++;
-}
-
-void
-median_view_touch(struct tuner *t, int64_t trial, int64_t step)
-{
-	struct curve c = history_curve(t->history, trial);
-	ptrdiff_t at = curve_at(&c, step);
-	int64_t from = step, until = step + 1;
-	size_t i;
-
-	step_insert(t, step);
-	if (at >= 0 && (size_t)at + 1 < c.n)
-		until = curve_step(&c, (size_t)at + 1);
-	else if (at > 0)
-		from = curve_step(&c, (size_t)at - 1) + 1;
-	for (i = first_at(t, from);
-	     i < t->n_median_steps && t->median_steps[i].step < until; i++)
-		t->median_steps[i].old = true;
-}
-
-void
-median_view_load(struct tuner *t, int64_t step)
-{
-	step_insert(t, step);
-	/* The last server may have crashed before it wrote the row. */
-	t->median_steps[first_at(t, step)].old = true;
+	memmove(&v->steps[i + 1], &v->steps[i], (n - i) * sizeof *v->steps);
+	v->steps[i] = (struct median_view_step){ .step = step };
+	v->n++;
 }
 
 /*
@@ -84,109 +60,139 @@ median_view_load(struct tuner *t, int64_t step)
  * view's: last values of all trials that reached the step.
  */
 static bool
-rule_is_median(const struct tuner *t)
+rule_is_median(const struct stopper *median, const struct plugins *plugins)
 {
 	static const struct {
 		const char *name, *text;
 	} plain[] = { { "value", "last" }, { "reference", "last" },
 		{ "pool", "reached" }, { "aggregate", "percentile" } };
-	const struct plugin_rule *rule = t->plugins.rules;
-	const struct option_value *v;
+	const struct plugin_rule *rule = plugins->rules;
+	const struct option_value *o;
 	size_t i;
 
-	if (t->plugins.n_rules != 1 || rule->stopper != t->median)
+	if (plugins->n_rules != 1 || rule->stopper != median)
 		return false;
 	for (i = 0; i < sizeof plain / sizeof *plain; i++) {
-		v = plugin_option_get(
-		    t->median->options, rule->options, plain[i].name);
-		if (strcmp(v->text, plain[i].text) != 0)
+		o = plugin_option_get(
+		    median->options, rule->options, plain[i].name);
+		if (strcmp(o->text, plain[i].text) != 0)
 			return false;
 	}
-	v = plugin_option_get(t->median->options, rule->options, "percentile");
-	return v->number == 50;
+	o = plugin_option_get(median->options, rule->options, "percentile");
+	return o->number == 50;
 }
 
 int
-median_view_open(struct tuner *t, const struct stopper_env *env, struct err *e)
+median_view_open(struct median_view *v, const struct plugins *plugins,
+    struct stop_rule_set *rules, const struct history *history,
+    const struct stopper_env *env, struct err *e)
 {
-	t->median = stopper_find("median");
-	if (rule_is_median(t))
+	v->history = history;
+	v->rules = rules;
+	v->median = stopper_find("median");
+	if (rule_is_median(v->median, plugins))
 		return 0;
 	if (plugin_options_read(
-		&t->median_options, t->median->options, NULL, NULL, e) != 0)
+		&v->options, v->median->options, NULL, NULL, e) != 0)
 		return -1;
-	return t->median->open(&t->median_state, t->median_options, env, e);
+	return v->median->open(&v->state, v->options, env, e);
 }
 
 void
-median_view_close(struct tuner *t)
+median_view_close(struct median_view *v)
 {
-	if (t->median_state != NULL)
-		t->median->close(t->median_state);
-	if (t->median_options != NULL)
-		plugin_options_free(t->median_options, t->median->options);
-}
-
-void
-median_view_observe(struct tuner *t, int64_t trial, int64_t step)
-{
-	if (t->median_state != NULL)
-		t->median->observe(t->median_state, t->history, trial, step);
-}
-
-void
-median_view_end(struct tuner *t, int64_t trial)
-{
-	if (t->median_state != NULL)
-		t->median->ended(t->median_state, t->history, trial);
-}
-
-static bool
-median_at(struct tuner *t, int64_t step, int64_t *trials, double *median)
-{
-	if (t->median_state == NULL)
-		return stop_rule_set_median(
-		    t->rules, t->history, step, trials, median);
-	return t->median->median(
-	    t->median_state, t->history, step, trials, median);
+	if (v->state != NULL)
+		v->median->close(v->state);
+	if (v->options != NULL)
+		plugin_options_free(v->options, v->median->options);
+	free(v->steps);
 }
 
 static void
-median_write(struct tuner *t, struct median_view_step *m)
+median_observe(struct median_view *v, int64_t trial, int64_t step)
 {
-	struct err e = ERR_INIT;
+	if (v->state != NULL)
+		v->median->observe(v->state, v->history, trial, step);
+}
+
+void
+median_view_report(struct median_view *v, int64_t trial, int64_t step)
+{
+	struct curve c = history_curve(v->history, trial);
+	ptrdiff_t at = curve_at(&c, step);
+	int64_t from = step, until = step + 1;
+	size_t i;
+
+	median_observe(v, trial, step);
+	step_insert(v, step);
+	if (at >= 0 && (size_t)at + 1 < c.n)
+		until = curve_step(&c, (size_t)at + 1);
+	else if (at > 0)
+		from = curve_step(&c, (size_t)at - 1) + 1;
+	for (i = first_at(v, from); i < v->n && v->steps[i].step < until; i++)
+		v->steps[i].old = true;
+}
+
+void
+median_view_load(struct median_view *v, int64_t trial, int64_t step)
+{
+	median_observe(v, trial, step);
+	step_insert(v, step);
+	/* The last server may have crashed before it wrote the row. */
+	v->steps[first_at(v, step)].old = true;
+}
+
+void
+median_view_end(struct median_view *v, int64_t trial)
+{
+	if (v->state != NULL)
+		v->median->ended(v->state, v->history, trial);
+}
+
+static bool
+median_at(struct median_view *v, int64_t step, int64_t *trials, double *median)
+{
+	if (v->state == NULL)
+		return stop_rule_set_median(
+		    v->rules, v->history, step, trials, median);
+	return v->median->median(v->state, v->history, step, trials, median);
+}
+
+static int
+median_write(struct median_view *v, struct store *store,
+    struct median_view_step *m, struct err *e)
+{
 	int64_t trials;
 	double median;
 
 	m->old = false;
-	if (!median_at(t, m->step, &trials, &median)) {
+	if (!median_at(v, m->step, &trials, &median)) {
 		trials = 0;
 		median = NAN;
 	}
-	if (store_median_put(t->store, m->step, trials, median, &e) != 0)
-		tuner_store_failed(t, &e);
+	return store_median_put(store, m->step, trials, median, e);
 }
 
-bool
-median_view_flush(struct tuner *t, bool all)
+int
+median_view_flush(
+    struct median_view *v, struct store *store, bool all, struct err *e)
 {
-	size_t i, k, n = t->n_median_steps, written = 0;
-	struct median_view_step *m;
+	size_t i, k, written = 0;
 
 	/*
 	 * Continue where the last call ended, so that each step gets its turn.
 	 */
-	for (k = 0; k < n && !t->store_failed; k++) {
-		i = (t->median_next + k) % n;
-		m = &t->median_steps[i];
-		if (!m->old)
+	for (k = 0; k < v->n; k++) {
+		i = (v->next + k) % v->n;
+		if (!v->steps[i].old)
 			continue;
 		if (written == MEDIAN_VIEW_FLUSH_MAX && !all) {
-			t->median_next = i;
-			return true;
+			v->next = i;
+			return 1;
 		}
-		median_write(t, m);
+		if (median_write(v, store, &v->steps[i], e) != 0)
+			return -1;
 		written++;
 	}
-	return false;
+	return 0;
 }

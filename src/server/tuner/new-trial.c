@@ -14,13 +14,21 @@
 #include "src/base/loop.h"
 #include "src/base/mem.h"
 #include "src/model/history/history.h"
+#include "src/model/partial-setting.h"
 #include "src/model/space.h"
 #include "src/model/study/study.h"
-#include "src/server/suggest/suggest.h"
 #include "src/server/status/rows.h"
-#include "src/model/partial-setting.h"
+#include "src/server/suggest/suggest.h"
+#include "src/server/tuner/converge.h"
+#include "src/server/tuner/live-set.h"
+#include "src/server/tuner/live-trial.h"
+#include "src/server/tuner/new-trial.h"
+#include "src/server/tuner/outcome.h"
+#include "src/server/tuner/schedule.h"
+#include "src/server/tuner/study-end.h"
 #include "src/server/tuner/tried-settings.h"
 #include "src/server/tuner/tuner-internal.h"
+#include "strategies/strategy.h"
 
 enum {
 	NEW_TRIAL_REDRAWS_MAX = 100, /* of the strategy, for one trial */
@@ -83,7 +91,9 @@ suggest_ready(struct tuner *t, struct err *e)
 		.arg = t,
 	};
 
-	return t->suggester != NULL ? 0 : suggest_open(&t->suggester, &env, e);
+	return t->suggestions.suggester != NULL
+		   ? 0
+		   : suggest_open(&t->suggestions.suggester, &env, e);
 }
 
 /* Ask the strategy; its failure ends the study. */
@@ -92,24 +102,26 @@ ask(struct tuner *t, struct next *next, unsigned redraw)
 {
 	struct suggest_question q = {
 		.trial = t->n_trials + 1,
-		.n_enqueued = t->n_enqueued,
+		.n_enqueued = t->suggestions.n_enqueued,
 		.redraw = redraw,
 	};
 	enum suggest_result asked = SUGGEST_FAILED;
 	struct err e = ERR_INIT;
+	char why[256];
 
 	next->answer.values = next->values;
 	if (suggest_ready(t, &e) == 0)
-		asked = suggest_ask(t->suggester, &q, &next->answer, &e);
+		asked = suggest_ask(
+		    t->suggestions.suggester, &q, &next->answer, &e);
 	next->asked = asked == SUGGEST_POINT;
 	t->asking = asked == SUGGEST_LATER;
 	if (asked != SUGGEST_FAILED)
 		return asked;
 	tuner_event(t, "error", "strategy", 0, 0, "%s: %s",
 	    t->plugins.strategy->name, e.text);
-	t->over = t->failed = true;
-	(void)snprintf(t->why, sizeof t->why, "the strategy %s: %s",
+	(void)snprintf(why, sizeof why, "the strategy %s: %s",
 	    t->plugins.strategy->name, e.text);
+	study_end_failed(t, why);
 	return SUGGEST_FAILED;
 }
 
@@ -127,7 +139,7 @@ static int64_t
 known(struct tuner *t, const struct next *next, bool *done)
 {
 	char *params = params_json(t->study->space, next->values);
-	int64_t trial = tried_settings_find(t->tried, params);
+	int64_t trial = tried_settings_find(t->suggestions.tried, params);
 	struct store_trial row = { 0 };
 	struct err e = ERR_INIT;
 
@@ -158,7 +170,7 @@ draw_other(struct tuner *t, struct next *next)
 		.history = t->history,
 		.seed = t->row.seed,
 		.trial = t->n_trials + 1,
-		.redraw = t->redraws,
+		.redraw = t->suggestions.redraws,
 	};
 	struct suggestion s = { .made_by = "cpu" };
 	struct suggest_answer *a = &next->answer;
@@ -168,9 +180,9 @@ draw_other(struct tuner *t, struct next *next)
 	a->seconds = 0;
 	(void)snprintf(a->made_by, sizeof a->made_by, "cpu");
 	next->asked = true;
-	if (tried_settings_other(t->tried, next->values))
+	if (tried_settings_other(t->suggestions.tried, next->values))
 		return SUGGEST_POINT;
-	if (t->redraws > 2 * NEW_TRIAL_REDRAWS_MAX)
+	if (t->suggestions.redraws > 2 * NEW_TRIAL_REDRAWS_MAX)
 		return SUGGEST_EXHAUSTED;
 	s.x = xcalloc(space->n, sizeof *s.x);
 	rc = random->suggest(&s, &q, NULL, NULL);
@@ -190,20 +202,20 @@ draw(struct tuner *t, struct next *next)
 
 	if (t->plugins.strategy->repeats)
 		return ask(t, next, 0);
-	t->all_tried = tried_settings_all(t->tried);
-	if (t->all_tried > 0)
+	t->suggestions.all_tried = tried_settings_all(t->suggestions.tried);
+	if (t->suggestions.all_tried > 0)
 		return SUGGEST_EXHAUSTED;
-	for (n = 0; n < REDRAWS_AT_ONCE && !t->store_failed; n++) {
-		asked = t->redraws > NEW_TRIAL_REDRAWS_MAX
+	for (n = 0; n < REDRAWS_AT_ONCE && !t->db.failed; n++) {
+		asked = t->suggestions.redraws > NEW_TRIAL_REDRAWS_MAX
 			    ? draw_other(t, next)
-			    : ask(t, next, t->redraws);
+			    : ask(t, next, t->suggestions.redraws);
 		if (asked != SUGGEST_POINT)
 			return asked;
-		t->redraw_seconds += next->answer.seconds;
+		t->suggestions.redraw_seconds += next->answer.seconds;
 		next->same_as = known(t, next, &done);
 		if (next->same_as == 0 || (reuse && done))
 			return SUGGEST_POINT;
-		t->redraws++;
+		t->suggestions.redraws++;
 	}
 	t->asking = true;
 	loop_wake(t->env.loop);
@@ -276,8 +288,8 @@ new_trial_write(struct tuner *t, const struct next *next,
 		.strategy = t->plugins.strategy->name,
 		.made_by = next->answer.made_by,
 		.seconds = next->queue_id != 0 ? next->answer.seconds
-					       : t->redraw_seconds,
-		.redraws = next->queue_id != 0 ? 0 : t->redraws,
+					       : t->suggestions.redraw_seconds,
+		.redraws = next->queue_id != 0 ? 0 : t->suggestions.redraws,
 		.same_as = next->same_as,
 		.from_trial = next->answer.from,
 	};
@@ -309,14 +321,14 @@ new_trial_begin(struct tuner *t, const struct next *next)
 		.until = next->answer.until,
 	};
 
-	t->n_enqueued += next->queue_id != 0;
+	t->suggestions.n_enqueued += next->queue_id != 0;
 	if (new_trial_write(t, next, &row, &e) != 0)
 		tuner_store_failed(t, &e);
 	space_encode(space, next->values, point);
 	history_add(t->history, row.number, point);
-	tried_settings_add(t->tried, row.params, row.number);
-	t->redraws = 0;
-	t->redraw_seconds = 0;
+	tried_settings_add(t->suggestions.tried, row.params, row.number);
+	t->suggestions.redraws = 0;
+	t->suggestions.redraw_seconds = 0;
 	if (row.member > 0 || row.from > 0)
 		history_set_parent(
 		    t->history, row.number, row.from, row.member);
@@ -360,13 +372,13 @@ new_trial_make(struct tuner *t, struct live_trial **l, bool *reused)
 	if (asked == SUGGEST_EXHAUSTED) {
 		next.source = "strategy";
 		asked = draw(t, &next);
-		t->exhausted = asked == SUGGEST_EXHAUSTED;
+		t->suggestions.exhausted = asked == SUGGEST_EXHAUSTED;
 	}
-	if (t->store_failed)
+	if (t->db.failed)
 		asked = SUGGEST_FAILED;
 	if (asked == SUGGEST_POINT) {
 		*l = new_trial_begin(t, &next);
-		*reused = next.same_as > 0 && !t->store_failed;
+		*reused = next.same_as > 0 && !t->db.failed;
 		if (*reused)
 			new_trial_reuse(t, *l, next.same_as);
 	}
@@ -387,7 +399,7 @@ new_trial_next(struct tuner *t)
 		if (new_trial_make(t, &l, &reused) != SUGGEST_POINT)
 			return NULL;
 		if (!reused)
-			return t->store_failed ? NULL : l;
+			return t->db.failed ? NULL : l;
 	}
 	loop_wake(t->env.loop);
 	return NULL;
@@ -396,12 +408,50 @@ new_trial_next(struct tuner *t)
 void
 new_trial_exhausted_text(const struct tuner *t, char *text, size_t n)
 {
-	if (t->all_tried > 0)
+	if (t->suggestions.all_tried > 0)
 		(void)snprintf(text, n,
 		    "all %" PRIu64 " settings that there are were tried",
-		    t->all_tried);
+		    t->suggestions.all_tried);
 	else
 		(void)snprintf(text, n,
 		    "the strategy %s has nothing left to try",
 		    t->plugins.strategy->name);
+}
+
+void
+new_trial_open(struct tuner *t)
+{
+	t->suggestions = (struct suggestions){
+		.tried = tried_settings_new(t->study->space, t->row.seed),
+	};
+}
+
+void
+new_trial_close(struct suggestions *s)
+{
+	suggest_close(s->suggester);
+	tried_settings_free(s->tried);
+}
+
+void
+new_trial_restore(struct suggestions *s, int64_t trial, const char *params,
+    const char *source)
+{
+	s->n_enqueued += strcmp(source, "strategy") != 0;
+	tried_settings_add(s->tried, params, trial);
+}
+
+void
+new_trial_cancel(struct suggestions *s)
+{
+	s->redraws = 0;
+	s->redraw_seconds = 0;
+	if (s->suggester != NULL)
+		suggest_cancel(s->suggester);
+}
+
+void
+new_trial_reopen(struct suggestions *s)
+{
+	s->exhausted = false;
 }

@@ -17,8 +17,8 @@
 #include "src/base/loop.h"
 #include "src/base/mem.h"
 #include "src/base/rng.h"
-#include "src/server/tuner/notices.h"
 #include "src/server/status/rows.h"
+#include "src/server/tuner/notices.h"
 #include "src/server/tuner/tuner-internal.h"
 #include "trials/notify/notify.h"
 
@@ -233,7 +233,7 @@ notices_end(struct tuner *t, bool waits)
 	enum study_moment moment;
 	struct err e = ERR_INIT;
 
-	if (t->notices == NULL || t->store_failed ||
+	if (t->notices == NULL || t->db.failed ||
 	    !moment_of(t->row.state, waits, &moment) ||
 	    !t->study->notify.on[moment])
 		return;
@@ -242,7 +242,7 @@ notices_end(struct tuner *t, bool waits)
 		"total(state IN ('completed', 'stopped', 'failed', "
 		"'cancelled')))",
 		&e) != 0 ||
-	    notice_make(t->notices, moment, t->why, mark, &e) != 0)
+	    notice_make(t->notices, moment, t->end.why, mark, &e) != 0)
 		tuner_store_failed(t, &e);
 }
 
@@ -252,7 +252,7 @@ notices_wait(struct tuner *t, const char *why)
 	char mark[MARK_BYTES];
 	struct err e = ERR_INIT;
 
-	if (t->notices == NULL || t->store_failed ||
+	if (t->notices == NULL || t->db.failed ||
 	    !t->study->notify.on[STUDY_MOMENT_WAITING])
 		return;
 	if (mark_make(mark, t->store,
@@ -317,7 +317,7 @@ notices_record(struct tuner *t)
 	int i;
 
 	for (i = 0; t->notices != NULL && i < STUDY_CHANNELS; i++)
-		if (t->notices->channels[i].answered && !t->store_failed)
+		if (t->notices->channels[i].answered && !t->db.failed)
 			channel_record(t->notices, (enum study_channel)i);
 }
 

@@ -10,15 +10,18 @@
 #include <string.h>
 
 #include "src/base/mem.h"
-#include "src/model/pareto-front.h"
 #include "src/model/history/history.h"
+#include "src/model/pareto-front.h"
 #include "src/model/study/study.h"
+#include "src/server/tuner/live-trial.h"
+#include "src/server/tuner/median-view.h"
+#include "src/server/tuner/outcome.h"
 #include "src/server/tuner/tuner-internal.h"
 
 static const char *
-aim_metric(const struct tuner *t, size_t i)
+aim_metric(const struct outcomes *all, size_t i)
 {
-	const struct study *s = t->study;
+	const struct study *s = all->study;
 
 	return i < s->n_objectives ? s->objectives[i].metric
 				   : s->constraints[i - s->n_objectives].metric;
@@ -26,55 +29,56 @@ aim_metric(const struct tuner *t, size_t i)
 
 /* The metrics of all aims but the first, without duplicates. */
 static void
-also_list(struct tuner *t)
+also_list(struct outcomes *all)
 {
 	size_t i, k;
 
-	t->also = xcalloc(t->n_aims, sizeof *t->also);
-	for (i = 1; i < t->n_aims; i++) {
+	all->also = xcalloc(all->n_aims, sizeof *all->also);
+	for (i = 1; i < all->n_aims; i++) {
 		for (k = 0; k < i; k++)
-			if (strcmp(aim_metric(t, k), aim_metric(t, i)) == 0)
+			if (strcmp(aim_metric(all, k), aim_metric(all, i)) == 0)
 				break;
 		if (k == i)
-			t->also[t->n_also++] = aim_metric(t, i);
+			all->also[all->n_also++] = aim_metric(all, i);
 	}
 }
 
 void
-outcome_open(struct tuner *t)
+outcome_open(
+    struct outcomes *all, const struct study *s, struct history *history)
 {
-	const struct study *s = t->study;
 	bool goals[STUDY_OBJECTIVES_MAX];
 	size_t i;
 
+	*all = (struct outcomes){ .study = s, .best_loss = NAN };
 	if (s->n_objectives == 1 && s->n_constraints == 0)
 		return;
 	for (i = 0; i < s->n_objectives; i++)
 		goals[i] = s->objectives[i].maximize;
 	history_set_objectives(
-	    t->history, s->n_objectives, goals, s->n_constraints);
-	t->n_aims = s->n_objectives + s->n_constraints;
-	also_list(t);
+	    history, s->n_objectives, goals, s->n_constraints);
+	all->n_aims = s->n_objectives + s->n_constraints;
+	also_list(all);
 	if (s->n_objectives > 1)
-		t->front = pareto_front_new(s->n_objectives);
+		all->front = pareto_front_new(s->n_objectives);
 }
 
 void
-outcome_close(struct tuner *t)
+outcome_close(struct outcomes *all)
 {
-	pareto_front_free(t->front);
-	free(t->also);
+	pareto_front_free(all->front);
+	free(all->also);
 }
 
 bool
-outcome_has_metric(const struct tuner *t, const char *metric)
+outcome_has_metric(const struct outcomes *all, const char *metric)
 {
 	size_t i;
 
-	for (i = 0; i < t->n_also; i++)
-		if (strcmp(t->also[i], metric) == 0)
+	for (i = 0; i < all->n_also; i++)
+		if (strcmp(all->also[i], metric) == 0)
 			return true;
-	return strcmp(metric, t->study->metric) == 0;
+	return strcmp(metric, all->study->metric) == 0;
 }
 
 void
@@ -83,10 +87,11 @@ outcome_report(struct tuner *t, struct live_trial *l, const char *metric,
 {
 	size_t i;
 
-	for (i = 1; i < t->n_aims; i++)
-		if (strcmp(aim_metric(t, i), metric) == 0 &&
+	for (i = 1; i < t->outcomes.n_aims; i++)
+		if (strcmp(aim_metric(&t->outcomes, i), metric) == 0 &&
 		    (l->aims == NULL || step >= l->aims[i].step))
-			live_trial_set_aim(l, t->n_aims, i, step, value);
+			live_trial_set_aim(
+			    l, t->outcomes.n_aims, i, step, value);
 }
 
 /* One value for each aim, NaN = none. */
@@ -97,27 +102,27 @@ outcome_values(
 	size_t i;
 
 	values[0] = l->row.objective;
-	for (i = 1; i < t->n_aims; i++)
+	for (i = 1; i < t->outcomes.n_aims; i++)
 		values[i] = l->aims != NULL ? l->aims[i].value : NAN;
 }
 
 enum end_class
 outcome_class(
-    const struct tuner *t, const struct live_trial *l, char *why, size_t n)
+    const struct outcomes *all, const struct live_trial *l, char *why, size_t n)
 {
 	size_t i;
 
-	for (i = 1; i < t->study->n_objectives; i++) {
+	for (i = 1; i < all->study->n_objectives; i++) {
 		if (l->aims == NULL || l->aims[i].step < 0) {
 			(void)snprintf(why, n,
 			    "it ended without a report of %s",
-			    aim_metric(t, i));
+			    aim_metric(all, i));
 			return END_NO_REPORT;
 		}
 		if (!isfinite(l->aims[i].value)) {
 			(void)snprintf(why, n,
 			    "its last report of %s was no finite number",
-			    aim_metric(t, i));
+			    aim_metric(all, i));
 			return END_DIVERGED;
 		}
 	}
@@ -131,7 +136,7 @@ outcome_violations(
 {
 	size_t i, n = t->study->n_objectives;
 
-	for (i = 0; i < t->n_aims; i++)
+	for (i = 0; i < t->outcomes.n_aims; i++)
 		violations[i] =
 		    i < n ? NAN
 			  : study_violation(
@@ -145,16 +150,16 @@ violations_sum(struct tuner *t, struct live_trial *l, double *violations)
 	double sum = 0;
 	size_t i;
 
-	for (i = t->study->n_objectives; i < t->n_aims; i++) {
+	for (i = t->study->n_objectives; i < t->outcomes.n_aims; i++) {
 		if (isnan(violations[i]) && l->row.state == TRIAL_COMPLETED) {
 			violations[i] = INFINITY;
-			if (!t->warned_unreported)
+			if (!t->outcomes.warned_unreported)
 				tuner_event(t, "warning", "report",
 				    l->row.number, l->att.attempt,
 				    "it completed without a finite report of "
 				    "%s: so it breaks that constraint",
-				    aim_metric(t, i));
-			t->warned_unreported = true;
+				    aim_metric(&t->outcomes, i));
+			t->outcomes.warned_unreported = true;
 		}
 		if (violations[i] > 0)
 			sum += violations[i];
@@ -168,17 +173,17 @@ outcome_settle(struct tuner *t, struct live_trial *l)
 	double *values, *violations;
 	struct err e = ERR_INIT;
 
-	if (t->n_aims == 0)
+	if (t->outcomes.n_aims == 0)
 		return;
-	values = xcalloc(2 * t->n_aims, sizeof *values);
-	violations = values + t->n_aims;
+	values = xcalloc(2 * t->outcomes.n_aims, sizeof *values);
+	violations = values + t->outcomes.n_aims;
 	outcome_values(t, l, values);
 	outcome_violations(t, values, violations);
 	live_trial_set_violation(l, violations_sum(t, l, violations));
-	if (!t->store_failed &&
+	if (!t->db.failed &&
 	    (l->row.attempts > 0 || l->row.state == TRIAL_COMPLETED) &&
-	    store_outcome_put(t->store, l->row.number, t->n_aims, values,
-		violations, &e) != 0)
+	    store_outcome_put(t->store, l->row.number, t->outcomes.n_aims,
+		values, violations, &e) != 0)
 		tuner_store_failed(t, &e);
 	free(values);
 }
@@ -186,14 +191,15 @@ outcome_settle(struct tuner *t, struct live_trial *l)
 int
 outcome_copy(struct tuner *t, struct live_trial *l, int64_t from, struct err *e)
 {
-	double *values = xcalloc(t->n_aims + 1, sizeof *values);
+	double *values = xcalloc(t->outcomes.n_aims + 1, sizeof *values);
 	size_t i;
 	int rc = 0;
 
-	if (t->n_aims > 0)
-		rc = store_outcome_get(t->store, from, t->n_aims, values, e);
-	for (i = 1; i < t->n_aims && rc == 0; i++)
-		live_trial_set_aim(l, t->n_aims, i, 0, values[i]);
+	if (t->outcomes.n_aims > 0)
+		rc = store_outcome_get(
+		    t->store, from, t->outcomes.n_aims, values, e);
+	for (i = 1; i < t->outcomes.n_aims && rc == 0; i++)
+		live_trial_set_aim(l, t->outcomes.n_aims, i, 0, values[i]);
 	free(values);
 	return rc;
 }
@@ -202,7 +208,7 @@ outcome_copy(struct tuner *t, struct live_trial *l, int64_t from, struct err *e)
 static void
 outcome_observe(struct tuner *t, int64_t trial, const double *values)
 {
-	double *violations = xcalloc(t->n_aims, sizeof *violations);
+	double *violations = xcalloc(t->outcomes.n_aims, sizeof *violations);
 
 	outcome_violations(t, values, violations);
 	history_results(
@@ -223,8 +229,9 @@ outcome_front_add(struct tuner *t, int64_t trial)
 	for (i = 0; i < t->study->n_objectives; i++)
 		if (!isfinite(losses[i]))
 			return false;
-	place = pareto_front_add(t->front, trial, losses, &out, &n_out);
-	if (place == PARETO_FRONT_DOMINATED || t->store_failed)
+	place =
+	    pareto_front_add(t->outcomes.front, trial, losses, &out, &n_out);
+	if (place == PARETO_FRONT_DOMINATED || t->db.failed)
 		return place == PARETO_FRONT_BETTER;
 	for (i = 0; i < n_out; i++)
 		if (store_front_drop(t->store, out[i], &e) != 0)
@@ -242,14 +249,15 @@ outcome_improves(struct tuner *t, const struct outcome *o)
 	double loss = history_flip_sign(t->history, o->objective);
 
 	if (o->state != TRIAL_COMPLETED ||
-	    (t->n_aims > 0 && history_violation(t->history, o->trial) > 0))
+	    (t->outcomes.n_aims > 0 &&
+		history_violation(t->history, o->trial) > 0))
 		return false;
-	if (t->front != NULL)
+	if (t->outcomes.front != NULL)
 		return o->known ? o->better : outcome_front_add(t, o->trial);
-	if (!isfinite(loss) || loss >= t->best_loss)
+	if (!isfinite(loss) || loss >= t->outcomes.best_loss)
 		return false;
-	t->best_loss = loss;
-	t->best_trial = o->trial;
+	t->outcomes.best_loss = loss;
+	t->outcomes.best_trial = o->trial;
 	return true;
 }
 
@@ -265,24 +273,24 @@ outcome_ended(struct tuner *t, const struct outcome *o)
 
 	if (o->state == TRIAL_FAILED && end_class_retry(o->last) == RETRY_FREE)
 		told = TRIAL_CANCELLED;
-	if (t->n_aims > 0 && o->values != NULL)
+	if (t->outcomes.n_aims > 0 && o->values != NULL)
 		outcome_observe(t, o->trial, o->values);
 	history_end(t->history, o->trial, told, o->objective);
 	stop_rule_set_ended(t->rules, t->history, o->trial);
-	median_view_end(t, o->trial);
-	t->n_failed += o->state == TRIAL_FAILED;
-	t->n_over++;
+	median_view_end(&t->medians, o->trial);
+	t->outcomes.n_failed += o->state == TRIAL_FAILED;
+	t->outcomes.n_over++;
 	if (o->state != TRIAL_COMPLETED && o->state != TRIAL_STOPPED)
 		return;
-	t->since_better++;
+	t->outcomes.since_better++;
 	if (outcome_improves(t, o))
-		t->since_better = 0;
+		t->outcomes.since_better = 0;
 }
 
 void
 outcome_finish(struct tuner *t, struct live_trial *l)
 {
-	double *values = xcalloc(t->n_aims + 1, sizeof *values);
+	double *values = xcalloc(t->outcomes.n_aims + 1, sizeof *values);
 	struct outcome o = {
 		.trial = l->row.number,
 		.state = l->row.state,
@@ -299,10 +307,10 @@ outcome_finish(struct tuner *t, struct live_trial *l)
 void
 outcome_pause(struct tuner *t, struct live_trial *l)
 {
-	double *values = xcalloc(t->n_aims + 1, sizeof *values);
+	double *values = xcalloc(t->outcomes.n_aims + 1, sizeof *values);
 
 	outcome_values(t, l, values);
-	if (t->n_aims > 0)
+	if (t->outcomes.n_aims > 0)
 		outcome_observe(t, l->row.number, values);
 	history_end(t->history, l->row.number, TRIAL_STOPPED, l->row.objective);
 	free(values);

@@ -15,37 +15,57 @@
 #include "src/base/mem.h"
 #include "src/model/history/history.h"
 #include "src/model/study/study.h"
+#include "src/server/tuner/capacity.h"
+#include "src/server/tuner/live-set.h"
+#include "src/server/tuner/live-trial.h"
+#include "src/server/tuner/outcome.h"
+#include "src/server/tuner/paused.h"
+#include "src/server/tuner/requests.h"
+#include "src/server/tuner/schedule.h"
+#include "src/server/tuner/stopping.h"
 #include "src/server/tuner/tuner-internal.h"
 
 void
 paused_add(struct tuner *t, struct live_trial *l)
 {
+	struct paused_set *s = &t->paused_set;
+
 	live_set_take(&t->live, l);
-	t->paused_trials = xreallocarray(
-	    t->paused_trials, t->n_paused + 1, sizeof *t->paused_trials);
-	t->paused_trials[t->n_paused++] = l;
+	s->list = xreallocarray(s->list, s->n + 1, sizeof *s->list);
+	s->list[s->n++] = l;
 	outcome_pause(t, l);
 }
 
-struct live_trial *
-paused_find(struct tuner *t, int64_t trial)
+void
+paused_free(struct paused_set *s)
 {
 	size_t i;
 
-	for (i = 0; i < t->n_paused; i++)
-		if (t->paused_trials[i]->row.number == trial)
-			return t->paused_trials[i];
+	for (i = 0; i < s->n; i++)
+		live_trial_free(s->list[i]);
+	free(s->list);
+	*s = (struct paused_set){ 0 };
+}
+
+struct live_trial *
+paused_find(const struct paused_set *s, int64_t trial)
+{
+	size_t i;
+
+	for (i = 0; i < s->n; i++)
+		if (s->list[i]->row.number == trial)
+			return s->list[i];
 	return NULL;
 }
 
 static void
-paused_take(struct tuner *t, const struct live_trial *l)
+paused_take(struct paused_set *s, const struct live_trial *l)
 {
 	size_t i;
 
-	for (i = 0; t->paused_trials[i] != l; i++)
+	for (i = 0; s->list[i] != l; i++)
 		;
-	t->paused_trials[i] = t->paused_trials[--t->n_paused];
+	s->list[i] = s->list[--s->n];
 }
 
 void
@@ -55,7 +75,7 @@ paused_final(
 	live_trial_resume(l);
 	live_trial_set_state(t, l, ev, why);
 	outcome_finish(t, l);
-	paused_take(t, l);
+	paused_take(&t->paused_set, l);
 	live_trial_free(l);
 }
 
@@ -67,12 +87,12 @@ paused_next(struct tuner *t, const struct capacity *room, struct judgement *j)
 	int64_t trial = 0;
 	size_t i, n = 0;
 
-	if (t->n_paused == 0 || !schedule_may_resume(t) ||
+	if (t->paused_set.n == 0 || !schedule_may_resume(t) ||
 	    fail_bug("bug.never_resume"))
 		return NULL;
-	list = xcalloc(t->n_paused, sizeof *list);
-	for (i = 0; i < t->n_paused; i++) {
-		l = t->paused_trials[i];
+	list = xcalloc(t->paused_set.n, sizeof *list);
+	for (i = 0; i < t->paused_set.n; i++) {
+		l = t->paused_set.list[i];
 		if (room == NULL || capacity_backend(t, room, l) >= 0)
 			list[n++] =
 			    (struct stopper_paused){ .trial = l->row.number,
@@ -81,7 +101,7 @@ paused_next(struct tuner *t, const struct capacity *room, struct judgement *j)
 	if (n > 0)
 		trial = stop_rule_set_promote(t->rules, t->history, list, n, j);
 	free(list);
-	return trial != 0 ? paused_find(t, trial) : NULL;
+	return trial != 0 ? paused_find(&t->paused_set, trial) : NULL;
 }
 
 struct live_trial *
@@ -95,7 +115,7 @@ paused_resume(struct tuner *t, const struct capacity *room)
 	stopping_record(t, l, l->row.paused_step, &j, "resume");
 	tuner_event(t, "info", "rule", l->row.number, l->row.attempts,
 	    "it is resumed: %s", j.why);
-	paused_take(t, l);
+	paused_take(&t->paused_set, l);
 	live_set_add(&t->live, l);
 	live_trial_resume(l);
 	history_retry(t->history, l->row.number);
@@ -109,8 +129,8 @@ paused_end_all(struct tuner *t)
 	struct live_trial *l;
 	const char *was;
 
-	while (t->n_paused > 0 && !t->store_failed) {
-		l = t->paused_trials[0];
+	while (t->paused_set.n > 0 && !t->db.failed) {
+		l = t->paused_set.list[0];
 		/* "paused at step 9: 5 is above …" */
 		was = l->row.why != NULL ? strstr(l->row.why, ": ") : NULL;
 		(void)snprintf(why, sizeof why,
@@ -125,10 +145,10 @@ paused_settle(struct tuner *t)
 {
 	struct judgement j;
 
-	if (t->n_paused == 0 || t->live.n > live_set_n_external(&t->live) ||
-	    t->over || t->shutdown || t->paused || t->held || t->env.hold ||
-	    t->n_requests > t->n_served || schedule_may_place_new(t) ||
-	    paused_next(t, NULL, &j) != NULL)
+	if (t->paused_set.n == 0 || t->live.n > live_set_n_external(&t->live) ||
+	    t->end.over || t->end.shutdown || t->paused || t->held ||
+	    t->env.hold || t->requests.n > t->requests.n_served ||
+	    schedule_may_place_new(t) || paused_next(t, NULL, &j) != NULL)
 		return;
 	paused_end_all(t);
 }

@@ -13,15 +13,28 @@
 #include "src/base/mem.h"
 #include "src/model/space.h"
 #include "src/model/study/study.h"
+#include "src/server/tuner/ask-tell.h"
+#include "src/server/tuner/converge.h"
+#include "src/server/tuner/effects.h"
+#include "src/server/tuner/live-set.h"
+#include "src/server/tuner/live-trial.h"
+#include "src/server/tuner/new-trial.h"
+#include "src/server/tuner/outcome.h"
+#include "src/server/tuner/paused.h"
+#include "src/server/tuner/requests.h"
+#include "src/server/tuner/slots.h"
+#include "src/server/tuner/start-failures.h"
+#include "src/server/tuner/study-end.h"
 #include "src/server/tuner/tuner-internal.h"
 
 void
 tuner_request(struct tuner *t, enum tuner_request_kind ask, int64_t trial,
     const char *params, tuner_reply *reply, void *arg)
 {
-	t->requests =
-	    xreallocarray(t->requests, t->n_requests + 1, sizeof *t->requests);
-	t->requests[t->n_requests++] = (struct request){
+	struct requests *q = &t->requests;
+
+	q->list = xreallocarray(q->list, q->n + 1, sizeof *q->list);
+	q->list[q->n++] = (struct request){
 		.ask = ask,
 		.trial = trial,
 		.params = params != NULL ? xstrdup(params) : NULL,
@@ -38,7 +51,7 @@ request_stop_trial(struct tuner *t, struct request *r)
 	struct store_trial row = { 0 };
 	struct err e = ERR_INIT;
 
-	if ((p = paused_find(t, r->trial)) != NULL) {
+	if ((p = paused_find(&t->paused_set, r->trial)) != NULL) {
 		paused_final(t, p, TRIAL_EV_CANCELLED, "stopped by the user");
 		r->good = true;
 		(void)snprintf(r->text, sizeof r->text,
@@ -82,7 +95,7 @@ request_stop_trial(struct tuner *t, struct request *r)
 		return;
 	}
 	if (r->ask == TUNER_KILL_TRIAL)
-		effects_add(t, EFFECT_KILL, l);
+		effects_add(&t->effects, EFFECT_KILL, l);
 	(void)snprintf(r->text, sizeof r->text,
 	    "trial %" PRId64 " is being stopped", r->trial);
 }
@@ -105,15 +118,15 @@ enqueue_answer_text(
 		(void)snprintf(text, n,
 		    "the setting is kept, but limits.wall_time was reached");
 	else if (lim->no_improvement > 0 &&
-		 t->since_better >= lim->no_improvement)
+		 t->outcomes.since_better >= lim->no_improvement)
 		(void)snprintf(text, n,
 		    "the setting is kept, but %" PRId64
 		    " trials in a row were no better (limits.no_improvement)",
-		    t->since_better);
+		    t->outcomes.since_better);
 	else if (converge_over(t))
 		(void)snprintf(text, n,
 		    "the setting is kept, but the study %.120s",
-		    t->converge_why);
+		    t->convergence.why);
 	else if (most > 0 && t->n_trials >= most)
 		(void)snprintf(text, n,
 		    "the setting is kept, but %s is reached: it is tried "
@@ -155,7 +168,7 @@ request_enqueue(struct tuner *t, struct request *r)
 		 * Check the queue before the strategy, also after the end of a
 		 * grid.
 		 */
-		t->exhausted = false;
+		new_trial_reopen(&t->suggestions);
 		enqueue_answer_text(t, waiting, r->text, sizeof r->text);
 	}
 	json_free(doc);
@@ -203,8 +216,8 @@ requests_serve(struct tuner *t)
 	size_t i;
 
 	t->asking = false;
-	for (i = 0; i < t->n_requests && !t->store_failed; i++) {
-		r = &t->requests[i];
+	for (i = 0; i < t->requests.n && !t->db.failed; i++) {
+		r = &t->requests.list[i];
 		switch (r->ask) {
 		case TUNER_STOP_TRIAL:
 		case TUNER_KILL_TRIAL:
@@ -230,21 +243,21 @@ requests_serve(struct tuner *t)
 			break;
 		}
 	}
-	t->n_served = 0;
-	for (i = 0; i < t->n_requests; i++)
-		t->n_served += !t->requests[i].later;
+	t->requests.n_served = 0;
+	for (i = 0; i < t->requests.n; i++)
+		t->requests.n_served += !t->requests.list[i].later;
 }
 
 void
-requests_reply_all(struct tuner *t, bool good)
+requests_reply_all(struct requests *q, bool good)
 {
 	struct request *r;
 	size_t i, kept = 0;
 
-	for (i = 0; i < t->n_requests; i++) {
-		r = &t->requests[i];
+	for (i = 0; i < q->n; i++) {
+		r = &q->list[i];
 		if (good && r->later) {
-			t->requests[kept++] = *r;
+			q->list[kept++] = *r;
 			continue;
 		}
 		r->reply(r->arg, good && r->good,
@@ -253,6 +266,13 @@ requests_reply_all(struct tuner *t, bool good)
 		free(r->params);
 		buf_free(&r->data);
 	}
-	t->n_requests = kept;
-	t->n_served = 0;
+	q->n = kept;
+	q->n_served = 0;
+}
+
+void
+requests_free(struct requests *q)
+{
+	free(q->list);
+	*q = (struct requests){ 0 };
 }

@@ -10,12 +10,15 @@
 #include "src/base/mem.h"
 #include "src/model/pareto-front.h"
 #include "src/model/study/study.h"
+#include "src/server/tuner/live-trial.h"
+#include "src/server/tuner/outcome.h"
+#include "src/server/tuner/restore-outcome.h"
 #include "src/server/tuner/tuner-internal.h"
 
 struct restored_outcomes {
 	struct tuner *tuner;
 	size_t n; /* trials */
-	double *values; /* tuner->n_aims for each */
+	double *values; /* each tuner->outcomes.n_aims */
 	enum end_class *last;
 	bool *better;
 };
@@ -30,7 +33,7 @@ static int
 on_value(void *arg, int64_t trial, size_t i, double value)
 {
 	struct restored_outcomes *o = arg;
-	size_t n = o->tuner->n_aims;
+	size_t n = o->tuner->outcomes.n_aims;
 
 	if (restore_outcomes_has(o, trial) && i < n)
 		o->values[(size_t)(trial - 1) * n + i] = value;
@@ -56,15 +59,15 @@ on_front(void *arg, int64_t trial, bool inside, bool better)
 	double losses[STUDY_OBJECTIVES_MAX], value;
 	size_t i;
 
-	if (!restore_outcomes_has(o, trial) || t->front == NULL)
+	if (!restore_outcomes_has(o, trial) || t->outcomes.front == NULL)
 		return 0;
 	o->better[trial - 1] = better;
 	for (i = 0; i < t->study->n_objectives; i++) {
-		value = o->values[(size_t)(trial - 1) * t->n_aims + i];
+		value = o->values[(size_t)(trial - 1) * t->outcomes.n_aims + i];
 		losses[i] = t->study->objectives[i].maximize ? -value : value;
 	}
 	if (inside)
-		pareto_front_load(t->front, trial, losses);
+		pareto_front_load(t->outcomes.front, trial, losses);
 	return 0;
 }
 
@@ -81,10 +84,10 @@ restore_outcomes_load(
 	o->n = (size_t)t->n_trials;
 	o->last = xcalloc(o->n + 1, sizeof *o->last);
 	rc = store_walk_failed(t->store, on_failed, o, e);
-	if (rc != 0 || t->n_aims == 0)
+	if (rc != 0 || t->outcomes.n_aims == 0)
 		return rc;
-	o->values = xcalloc(o->n + 1, t->n_aims * sizeof *o->values);
-	for (i = 0; i < o->n * t->n_aims; i++)
+	o->values = xcalloc(o->n + 1, t->outcomes.n_aims * sizeof *o->values);
+	for (i = 0; i < o->n * t->outcomes.n_aims; i++)
 		o->values[i] = NAN;
 	o->better = xcalloc(o->n + 1, sizeof *o->better);
 	rc = store_walk_outcomes(t->store, on_value, o, e);
@@ -114,8 +117,9 @@ restore_outcomes_ended(struct restored_outcomes *o, int64_t trial,
 		.state = state,
 		.last = o->last[i],
 		.objective = objective,
-		.values =
-		    o->values != NULL ? o->values + i * o->tuner->n_aims : NULL,
+		.values = o->values != NULL
+			      ? o->values + i * o->tuner->outcomes.n_aims
+			      : NULL,
 		.known = true,
 		.better = o->better != NULL && o->better[i],
 	};
@@ -133,7 +137,7 @@ restore_outcome_live(struct tuner *t, struct live_trial *l, struct err *e)
 	size_t i;
 	int rc;
 
-	for (i = 1; i < t->n_aims; i++) {
+	for (i = 1; i < t->outcomes.n_aims; i++) {
 		metric = i < s->n_objectives
 			     ? s->objectives[i].metric
 			     : s->constraints[i - s->n_objectives].metric;

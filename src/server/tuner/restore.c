@@ -13,9 +13,22 @@
 #include "src/model/history/history.h"
 #include "src/model/space.h"
 #include "src/model/study/study.h"
+#include "src/server/tuner/ask-tell.h"
+#include "src/server/tuner/attempt-end.h"
 #include "src/server/tuner/attempt-spec.h"
-#include "src/server/tuner/tried-settings.h"
+#include "src/server/tuner/effects.h"
+#include "src/server/tuner/live-set.h"
+#include "src/server/tuner/live-trial.h"
+#include "src/server/tuner/median-view.h"
+#include "src/server/tuner/new-trial.h"
+#include "src/server/tuner/outcome.h"
+#include "src/server/tuner/paused.h"
+#include "src/server/tuner/restore-outcome.h"
+#include "src/server/tuner/restore.h"
+#include "src/server/tuner/slots.h"
 #include "src/server/tuner/tuner-internal.h"
+#include "strategies/strategy.h"
+#include "src/server/tuner/warm-trials.h"
 
 struct load {
 	struct tuner *tuner;
@@ -71,9 +84,9 @@ on_trial(void *arg, const struct store_trial *row)
 		point = ld->point;
 	}
 	t->n_trials = row->number;
-	t->n_enqueued += strcmp(row->source, "strategy") != 0;
 	history_add(t->history, row->number, point);
-	tried_settings_add(t->tried, row->params, row->number);
+	new_trial_restore(
+	    &t->suggestions, row->number, row->params, row->source);
 	if (row->from > 0 || row->member > 0)
 		history_set_parent(
 		    t->history, row->number, row->from, row->member);
@@ -89,8 +102,7 @@ load_report(struct tuner *t, int64_t trial, int64_t step, double value)
 {
 	history_report(t->history, trial, step, value);
 	stop_rule_set_observe(t->rules, t->history, trial, step);
-	median_view_observe(t, trial, step);
-	median_view_load(t, step);
+	median_view_load(&t->medians, trial, step);
 }
 
 /*
@@ -247,7 +259,7 @@ restore_adopt_one(struct tuner *t, struct live_trial *l)
 			break;
 		}
 		if (l->row.cause != STOP_NONE && !fail_bug("bug.forget_stop"))
-			effects_add(t, EFFECT_STOP, l);
+			effects_add(&t->effects, EFFECT_STOP, l);
 		live_trial_set_asked(l, l->row.cause != STOP_NONE);
 		break;
 	case ADOPT_ENDED:

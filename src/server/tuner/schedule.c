@@ -13,6 +13,18 @@
 #include "src/base/rng.h"
 #include "src/model/study/study.h"
 #include "src/server/suggest/suggest.h"
+#include "src/server/tuner/attempt-end.h"
+#include "src/server/tuner/capacity.h"
+#include "src/server/tuner/converge.h"
+#include "src/server/tuner/effects.h"
+#include "src/server/tuner/live-set.h"
+#include "src/server/tuner/live-trial.h"
+#include "src/server/tuner/new-trial.h"
+#include "src/server/tuner/outcome.h"
+#include "src/server/tuner/paused.h"
+#include "src/server/tuner/schedule.h"
+#include "src/server/tuner/slots.h"
+#include "src/server/tuner/study-end.h"
 #include "src/server/tuner/tuner-internal.h"
 
 bool
@@ -20,9 +32,10 @@ schedule_may_resume(const struct tuner *t)
 {
 	int64_t most = t->study->limits.no_improvement;
 
-	return !t->over && !t->shutdown && !t->paused &&
+	return !t->end.over && !t->end.shutdown && !t->paused &&
 	       (!t->env.hold || t->env.without_launchers) &&
-	       (most == 0 || t->since_better < most) && !converge_over(t);
+	       (most == 0 || t->outcomes.since_better < most) &&
+	       !converge_over(t);
 }
 
 bool
@@ -31,7 +44,7 @@ schedule_may_place_new(const struct tuner *t)
 	const char *name;
 	int64_t max = study_end_trials_max(t, &name);
 
-	return schedule_may_resume(t) && !t->exhausted &&
+	return schedule_may_resume(t) && !t->suggestions.exhausted &&
 	       (max <= 0 || t->n_trials < max);
 }
 
@@ -100,7 +113,7 @@ attempt_begin(
 	backend_change_say(t, l, attempt, b->launcher->name);
 	slots_take(&b->slots, slot, l->row.number);
 	if (live_trial_begin(t, l, backend, &att))
-		effects_add(t, EFFECT_START, l);
+		effects_add(&t->effects, EFFECT_START, l);
 }
 
 static bool
@@ -155,9 +168,10 @@ schedule_place_all(struct tuner *t)
 	int backend;
 	char *uuid;
 
-	if (t->env.hold || t->held || t->over || t->shutdown || t->paused)
+	if (t->env.hold || t->held || t->end.over || t->end.shutdown ||
+	    t->paused)
 		return;
-	while (!t->store_failed && !any_alone(t)) {
+	while (!t->db.failed && !any_alone(t)) {
 		capacity_find(t, &room);
 		if (!room.any)
 			return;
@@ -190,8 +204,5 @@ schedule_place(struct tuner *t)
 	schedule_place_all(t);
 	if (t->asking)
 		return;
-	t->redraws = 0;
-	t->redraw_seconds = 0;
-	if (t->suggester != NULL)
-		suggest_cancel(t->suggester);
+	new_trial_cancel(&t->suggestions);
 }

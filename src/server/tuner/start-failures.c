@@ -10,8 +10,12 @@
 
 #include "src/base/fail.h"
 #include "src/base/loop.h"
+#include "src/server/tuner/attempt-end.h"
 #include "src/server/tuner/attempt-spec.h"
+#include "src/server/tuner/effects.h"
+#include "src/server/tuner/live-trial.h"
 #include "src/server/tuner/notices.h"
+#include "src/server/tuner/start-failures.h"
 #include "src/server/tuner/tuner-internal.h"
 
 enum {
@@ -188,7 +192,7 @@ start_failures_settle(struct tuner *t)
 	struct live_trial *l;
 	size_t i;
 
-	for (i = t->live.n; i-- > 0 && !t->store_failed;) {
+	for (i = t->live.n; i-- > 0 && !t->db.failed;) {
 		l = t->live.list[i];
 		if (!l->open)
 			continue;
@@ -215,7 +219,7 @@ start_failures_settle(struct tuner *t)
 			   l->row.cause == STOP_NONE) {
 			/* A command without a server starts nothing. */
 			if (!t->env.hold && start_failures_due(t, l))
-				effects_add(t, EFFECT_START, l);
+				effects_add(&t->effects, EFFECT_START, l);
 		} else if (l->start == LIVE_START_DUE && unsent_give_up(t, l)) {
 			x = exit_never(t, l, "never started");
 			attempt_end_handle(t, l, &x, NULL);

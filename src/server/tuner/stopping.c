@@ -5,6 +5,8 @@
 
 #include "src/model/history/history.h"
 #include "src/model/study/study.h"
+#include "src/server/tuner/live-trial.h"
+#include "src/server/tuner/stopping.h"
 #include "src/server/tuner/tuner-internal.h"
 
 static const char *

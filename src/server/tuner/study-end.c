@@ -13,15 +13,27 @@
 #include "src/base/mem.h"
 #include "src/model/history/history.h"
 #include "src/model/study/study.h"
+#include "src/server/tuner/capacity.h"
+#include "src/server/tuner/converge.h"
+#include "src/server/tuner/effects.h"
+#include "src/server/tuner/live-set.h"
+#include "src/server/tuner/live-trial.h"
+#include "src/server/tuner/new-trial.h"
 #include "src/server/tuner/notices.h"
+#include "src/server/tuner/outcome.h"
+#include "src/server/tuner/paused.h"
+#include "src/server/tuner/requests.h"
+#include "src/server/tuner/schedule.h"
+#include "src/server/tuner/slots.h"
+#include "src/server/tuner/study-end.h"
 #include "src/server/tuner/tuner-internal.h"
 
 static void
 study_over(struct tuner *t, bool failed, const char *why)
 {
-	t->over = true;
-	t->failed = failed;
-	(void)snprintf(t->why, sizeof t->why, "%s", why);
+	t->end.over = true;
+	t->end.failed = failed;
+	(void)snprintf(t->end.why, sizeof t->end.why, "%s", why);
 	tuner_event(t, failed ? "error" : "info", "study", 0, 0, "%s", why);
 }
 
@@ -64,7 +76,7 @@ cost_reached(struct tuner *t, double dollars)
 	    "$%.2f, with what is spent",
 	    dollars, t->study->limits.cost);
 	study_over(t, false, why);
-	t->awaits = true;
+	t->end.awaits = true;
 	for (i = t->live.n; i-- > 0;) {
 		l = t->live.list[i];
 		if (l->trains && trial_state_placed(l->row.state))
@@ -77,9 +89,9 @@ target_reached(const struct tuner *t)
 {
 	double best;
 
-	if (!t->study->has_target || isnan(t->best_loss))
+	if (!t->study->has_target || isnan(t->outcomes.best_loss))
 		return false;
-	best = history_flip_sign(t->history, t->best_loss);
+	best = history_flip_sign(t->history, t->outcomes.best_loss);
 	return t->study->maximize ? best >= t->study->target
 				  : best <= t->study->target;
 }
@@ -104,14 +116,16 @@ study_end_by_result(const struct tuner *t, bool *failed, char *why, size_t n)
 	if (target_reached(t)) {
 		(void)snprintf(why, n,
 		    "the target %g was reached by trial %" PRId64,
-		    t->study->target, t->best_trial);
+		    t->study->target, t->outcomes.best_trial);
 		return true;
 	}
-	if (lim->failed_trials == 0 || t->n_failed < lim->failed_trials)
+	if (lim->failed_trials == 0 ||
+	    t->outcomes.n_failed < lim->failed_trials)
 		return false;
 	*failed = true;
 	(void)snprintf(why, n,
-	    "%" PRId64 " trials failed (limits.failed_trials)", t->n_failed);
+	    "%" PRId64 " trials failed (limits.failed_trials)",
+	    t->outcomes.n_failed);
 	return true;
 }
 
@@ -130,14 +144,14 @@ study_end_blocks_new(const struct tuner *t, char *why, size_t n)
 	int64_t most = study_end_trials_max(t, &name);
 	bool failed;
 
-	if (t->over || study_end_by_result(t, &failed, why, n)) {
-		if (t->over)
+	if (t->end.over || study_end_by_result(t, &failed, why, n)) {
+		if (t->end.over)
 			(void)snprintf(
-			    why, n, "the study is over: %.150s", t->why);
+			    why, n, "the study is over: %.150s", t->end.why);
 		return true;
 	}
 	*why = '\0';
-	if (t->shutdown)
+	if (t->end.shutdown)
 		(void)snprintf(why, n, "the server is about to leave");
 	else if (t->held)
 		(void)snprintf(why, n, "there is no space left on the disk");
@@ -148,18 +162,18 @@ study_end_blocks_new(const struct tuner *t, char *why, size_t n)
 		 tuner_elapsed_ms(t) >= lim->wall_time_ms)
 		(void)snprintf(why, n, "limits.wall_time was reached");
 	else if (lim->no_improvement > 0 &&
-		 t->since_better >= lim->no_improvement)
+		 t->outcomes.since_better >= lim->no_improvement)
 		(void)snprintf(why, n,
 		    "%" PRId64
 		    " trials in a row were no better (limits.no_improvement)",
-		    t->since_better);
+		    t->outcomes.since_better);
 	else if (converge_over(t))
-		(void)snprintf(why, n, "the study %s", t->converge_why);
+		(void)snprintf(why, n, "the study %s", t->convergence.why);
 	else if (most > 0 && t->n_trials >= most)
 		(void)snprintf(why, n,
 		    "%s is reached: there are %" PRId64 " trials", name,
 		    t->n_trials);
-	else if (t->exhausted)
+	else if (t->suggestions.exhausted)
 		new_trial_exhausted_text(t, why, n);
 	return *why != '\0';
 }
@@ -174,7 +188,7 @@ study_end_check(struct tuner *t)
 	bool failed;
 
 	capacity_put_costs(t, &dollars);
-	if (t->over || t->shutdown || t->env.hold)
+	if (t->end.over || t->end.shutdown || t->env.hold)
 		return;
 	if (study_end_by_result(t, &failed, why, sizeof why))
 		limit_reached(t, failed, why);
@@ -193,7 +207,7 @@ study_end_check(struct tuner *t)
 	} else if (capacity_cost_blocks(t, why, sizeof why)) {
 		/* Waiting trials continue when the limit is raised. */
 		study_over(t, false, why);
-		t->awaits = true;
+		t->end.awaits = true;
 	} else if (lim->wall_time_ms > 0) {
 		left = lim->wall_time_ms - tuner_elapsed_ms(t);
 		if (left <= 0)
@@ -206,8 +220,8 @@ study_end_check(struct tuner *t)
 void
 tuner_shutdown(struct tuner *t, bool now)
 {
-	t->shutdown_now = now;
-	t->shutdown = true;
+	t->end.shutdown_now = now;
+	t->end.shutdown = true;
 	loop_wake(t->env.loop);
 }
 
@@ -256,7 +270,7 @@ shutdown_any_live(const struct tuner *t)
 	const struct live_trial *l;
 	size_t i;
 
-	if (!t->shutdown_now || tuner_shutdown_pending(t) > 0)
+	if (!t->end.shutdown_now || tuner_shutdown_pending(t) > 0)
 		return live_set_n_placed(&t->live) > 0;
 	for (i = 0; i < t->live.n; i++) {
 		l = t->live.list[i];
@@ -274,15 +288,15 @@ tuner_done(const struct tuner *t)
 
 	if (shutdown_any_live(t))
 		return false;
-	if (t->shutdown || t->over)
+	if (t->end.shutdown || t->end.over)
 		return true;
-	if (t->paused || t->n_requests > t->n_served)
+	if (t->paused || t->requests.n > t->requests.n_served)
 		return false;
 	for (i = 0; i < t->live.n; i++)
 		if (t->live.list[i]->row.state == TRIAL_WAITING)
 			return false;
 	/* The next turn finds none to resume and ends them. */
-	return t->n_paused == 0 && !schedule_may_place_new(t);
+	return t->paused_set.n == 0 && !schedule_may_place_new(t);
 }
 
 void
@@ -297,8 +311,8 @@ study_end_stop_all(struct tuner *t)
 			continue;
 		live_trial_stop(
 		    t, l, STOP_SHUTDOWN, "the server was told to leave");
-		if (t->shutdown_now)
-			effects_add(t, EFFECT_KILL, l);
+		if (t->end.shutdown_now)
+			effects_add(&t->effects, EFFECT_KILL, l);
 	}
 }
 
@@ -308,41 +322,52 @@ study_end_record(struct tuner *t)
 	char nothing[128];
 
 	new_trial_exhausted_text(t, nothing, sizeof nothing);
-	if (!t->shutdown && !t->over && t->n_failed == t->n_trials) {
-		t->failed = true;
-		(void)snprintf(t->why, sizeof t->why,
+	if (!t->end.shutdown && !t->end.over &&
+	    t->outcomes.n_failed == t->n_trials) {
+		t->end.failed = true;
+		(void)snprintf(t->end.why, sizeof t->end.why,
 		    "all %" PRId64 " trials failed%s%s", t->n_trials,
-		    t->exhausted ? "; " : "", t->exhausted ? nothing : "");
+		    t->suggestions.exhausted ? "; " : "",
+		    t->suggestions.exhausted ? nothing : "");
 	}
-	if (t->shutdown && (!t->over || live_set_n_placed(&t->live) > 0))
+	if (t->end.shutdown &&
+	    (!t->end.over || live_set_n_placed(&t->live) > 0))
 		t->row.state = t->paused ? STUDY_PAUSED : STUDY_INTERRUPTED;
 	else
-		t->row.state = t->failed ? STUDY_FAILED : STUDY_FINISHED;
-	if (*t->why == '\0' && t->shutdown)
-		(void)snprintf(t->why, sizeof t->why, "interrupted");
-	else if (*t->why == '\0' && t->exhausted)
-		(void)snprintf(t->why, sizeof t->why, "%s", nothing);
-	else if (*t->why == '\0' && t->study->limits.no_improvement > 0 &&
-		 t->since_better >= t->study->limits.no_improvement)
-		(void)snprintf(t->why, sizeof t->why,
+		t->row.state = t->end.failed ? STUDY_FAILED : STUDY_FINISHED;
+	if (*t->end.why == '\0' && t->end.shutdown)
+		(void)snprintf(t->end.why, sizeof t->end.why, "interrupted");
+	else if (*t->end.why == '\0' && t->suggestions.exhausted)
+		(void)snprintf(t->end.why, sizeof t->end.why, "%s", nothing);
+	else if (*t->end.why == '\0' && t->study->limits.no_improvement > 0 &&
+		 t->outcomes.since_better >= t->study->limits.no_improvement)
+		(void)snprintf(t->end.why, sizeof t->end.why,
 		    "%" PRId64 " trials in a row were no better",
-		    t->since_better);
-	else if (*t->why == '\0' && converge_over(t))
-		(void)snprintf(t->why, sizeof t->why, "%s", t->converge_why);
-	else if (*t->why == '\0' && live_set_n_external(&t->live) > 0)
-		(void)snprintf(t->why, sizeof t->why,
+		    t->outcomes.since_better);
+	else if (*t->end.why == '\0' && converge_over(t))
+		(void)snprintf(
+		    t->end.why, sizeof t->end.why, "%s", t->convergence.why);
+	else if (*t->end.why == '\0' && live_set_n_external(&t->live) > 0)
+		(void)snprintf(t->end.why, sizeof t->end.why,
 		    "nothing is left to run here; %zu of %" PRId64
 		    " trials run elsewhere",
 		    live_set_n_external(&t->live), t->n_trials);
-	else if (*t->why == '\0')
-		(void)snprintf(t->why, sizeof t->why,
+	else if (*t->end.why == '\0')
+		(void)snprintf(t->end.why, sizeof t->end.why,
 		    "all %" PRId64 " trials are done", t->n_trials);
 	free(t->row.why);
-	t->row.why = xstrdup(t->why);
+	t->row.why = xstrdup(t->end.why);
 	/* The study was over before, and nothing was started: keep its end. */
 	if (t->row.ended_us == 0) {
 		t->row.ended_us = t->turn_us;
-		notices_end(t, t->awaits);
+		notices_end(t, t->end.awaits);
 	}
 	t->durable = true;
+}
+
+void
+study_end_failed(struct tuner *t, const char *why)
+{
+	t->end.over = t->end.failed = true;
+	(void)snprintf(t->end.why, sizeof t->end.why, "%s", why);
 }

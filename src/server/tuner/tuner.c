@@ -19,9 +19,27 @@
 #include "src/model/space.h"
 #include "src/model/study/study.h"
 #include "src/server/suggest/suggest.h"
+#include "src/server/tuner/capacity.h"
+#include "src/server/tuner/converge.h"
+#include "src/server/tuner/effects.h"
+#include "src/server/tuner/launcher-events.h"
+#include "src/server/tuner/live-set.h"
+#include "src/server/tuner/live-trial.h"
+#include "src/server/tuner/median-view.h"
+#include "src/server/tuner/new-trial.h"
 #include "src/server/tuner/notices.h"
-#include "src/server/tuner/tried-settings.h"
+#include "src/server/tuner/outcome.h"
+#include "src/server/tuner/paused.h"
+#include "src/server/tuner/requests.h"
+#include "src/server/tuner/restore.h"
+#include "src/server/tuner/schedule.h"
+#include "src/server/tuner/slots.h"
+#include "src/server/tuner/start-failures.h"
+#include "src/server/tuner/stopping.h"
+#include "src/server/tuner/study-end.h"
 #include "src/server/tuner/tuner-internal.h"
+#include "strategies/strategy.h"
+#include "src/server/tuner/tuner.h"
 
 #define FLUSH_MS 1000 /* the view medians, elapsed time */
 #define FLUSH_MORE_MS 20
@@ -33,15 +51,16 @@
 int64_t
 tuner_elapsed_ms(const struct tuner *t)
 {
-	return t->elapsed_ms + loop_now_ms(t->env.loop) - t->opened_ms;
+	return t->clock.elapsed_ms + loop_now_ms(t->env.loop) -
+	       t->clock.opened_ms;
 }
 
 void
 tuner_store_failed(struct tuner *t, const struct err *e)
 {
-	if (!t->store_failed)
-		t->err = *e;
-	t->store_failed = true;
+	if (!t->db.failed)
+		t->db.err = *e;
+	t->db.failed = true;
 }
 
 void
@@ -63,7 +82,7 @@ tuner_event(struct tuner *t, const char *level, const char *area, int64_t trial,
 		log_warn(area, "%s%s", who, text);
 	else
 		log_info(area, "%s%s", who, text);
-	if (t->store_failed || !store_in_transaction(t->store))
+	if (t->db.failed || !store_in_transaction(t->store))
 		return;
 	if (store_event_add(t->store, t->turn_us, level, area, trial, attempt,
 		text, &e) != 0)
@@ -89,7 +108,7 @@ notes_record(struct tuner *t)
 	size_t i;
 
 	for (i = 0; i < t->n_notes; i++) {
-		if (!t->store_failed &&
+		if (!t->db.failed &&
 		    store_event_add(t->store, t->turn_us, t->notes[i].level,
 			t->notes[i].area, 0, 0, t->notes[i].text, &e) != 0)
 			tuner_store_failed(t, &e);
@@ -109,8 +128,8 @@ on_flush(void *arg)
 {
 	struct tuner *t = arg;
 
-	t->flush_due = true;
-	loop_timer_set(t->flush, FLUSH_MS);
+	t->clock.flush_due = true;
+	loop_timer_set(t->clock.flush, FLUSH_MS);
 }
 
 void
@@ -118,10 +137,10 @@ tuner_wake_in(struct tuner *t, int64_t ms)
 {
 	int64_t due = loop_now_ms(t->env.loop) + (ms > 0 ? ms : 1);
 
-	if (loop_timer_pending(t->wake) && t->wake_ms <= due)
+	if (loop_timer_pending(t->clock.wake) && t->clock.wake_ms <= due)
 		return;
-	t->wake_ms = due;
-	loop_timer_set(t->wake, ms > 0 ? ms : 1);
+	t->clock.wake_ms = due;
+	loop_timer_set(t->clock.wake, ms > 0 ? ms : 1);
 }
 
 void
@@ -151,8 +170,8 @@ open_backends(
 			.study = t->study->name,
 			.study_id = t->study_id,
 			.metric = t->study->metric,
-			.also = t->also,
-			.n_also = t->n_also,
+			.also = t->outcomes.also,
+			.n_also = t->outcomes.n_also,
 			.maximize = t->study->maximize,
 			.state_dir = t->env.state_dir,
 			.settings = &t->study->trial,
@@ -212,9 +231,10 @@ open_mathematics(struct tuner *t, struct err *e)
 	if (t->plugins.strategy->wants_points || t->plugins.convergence != NULL)
 		keep |= HISTORY_POINTS;
 	t->history = history_new(t->study->space->n, t->study->maximize, keep);
-	t->tried = tried_settings_new(t->study->space, t->row.seed);
-	outcome_open(t);
-	return median_view_open(t, &env, e);
+	new_trial_open(t);
+	outcome_open(&t->outcomes, t->study, t->history);
+	return median_view_open(
+	    &t->medians, &t->plugins, t->rules, t->history, &env, e);
 }
 
 int
@@ -224,13 +244,12 @@ tuner_open(struct tuner **out, const struct tuner_env *env, struct err *e)
 
 	t->env = *env;
 	t->study = env->study;
-	t->best_loss = NAN;
-	t->converge_at = -1;
-	t->busy_since_ms = -1;
-	t->opened_ms = loop_now_ms(env->loop);
+	converge_open(&t->convergence);
+	t->db.busy_since_ms = -1;
+	t->clock.opened_ms = loop_now_ms(env->loop);
 	t->turn_us = loop_wall_us(env->loop);
-	t->wake = loop_timer_new(env->loop, on_wake, t);
-	t->flush = loop_timer_new(env->loop, on_flush, t);
+	t->clock.wake = loop_timer_new(env->loop, on_wake, t);
+	t->clock.flush = loop_timer_new(env->loop, on_flush, t);
 	if (store_open(&t->store, env->db,
 		env->without_launchers ? STORE_WRITE_ONCE : STORE_WRITE,
 		e) != 0 ||
@@ -241,14 +260,14 @@ tuner_open(struct tuner **out, const struct tuner_env *env, struct err *e)
 		tuner_close(t);
 		return -1;
 	}
-	t->elapsed_ms = t->row.elapsed_ms;
+	t->clock.elapsed_ms = t->row.elapsed_ms;
 	t->paused = t->row.state == STUDY_PAUSED;
 	if (!env->hold) {
 		t->row.run_trials = env->trials;
 		t->row.run_parallel = env->parallel;
 	}
 	t->notices = notices_new(t);
-	loop_timer_set(t->flush, FLUSH_MS);
+	loop_timer_set(t->clock.flush, FLUSH_MS);
 	*out = t;
 	return 0;
 }
@@ -261,11 +280,10 @@ tuner_close(struct tuner *t)
 
 	if (t == NULL)
 		return;
-	requests_reply_all(t, false);
+	requests_reply_all(&t->requests, false);
 	notices_free(t->notices);
-	suggest_close(t->suggester);
-	suggest_close(t->converge);
-	tried_settings_free(t->tried);
+	new_trial_close(&t->suggestions);
+	converge_close(&t->convergence);
 	for (k = 0; k < t->n_backends; k++) {
 		t->backends[k].launcher->close(t->backends[k].ctx);
 		slots_fini(&t->backends[k].slots);
@@ -274,22 +292,19 @@ tuner_close(struct tuner *t)
 		free(t->notes[i].text);
 	free(t->notes);
 	live_set_free(&t->live);
-	for (i = 0; i < t->n_paused; i++)
-		live_trial_free(t->paused_trials[i]);
-	free(t->paused_trials);
-	median_view_close(t);
+	paused_free(&t->paused_set);
+	median_view_close(&t->medians);
 	stop_rule_set_free(t->rules);
-	outcome_close(t);
+	outcome_close(&t->outcomes);
 	history_free(t->history);
 	plugins_free(&t->plugins);
 	store_close(t->store);
 	store_study_fini(&t->row);
-	loop_timer_free(t->wake);
-	loop_timer_free(t->flush);
+	loop_timer_free(t->clock.wake);
+	loop_timer_free(t->clock.flush);
 	free(t->backends);
-	free(t->acts);
-	free(t->requests);
-	free(t->median_steps);
+	effects_free(&t->effects);
+	requests_free(&t->requests);
 	free(t);
 }
 
@@ -301,24 +316,25 @@ turn_begin(struct tuner *t, struct err *e)
 	char who[128];
 
 	if (store_begin(t->store, e) == 0) {
-		if (*t->trouble != '\0')
+		if (*t->db.trouble != '\0')
 			log_info("store", "the lock on the database is gone");
-		t->busy_since_ms = -1;
-		*t->trouble = '\0';
+		t->db.busy_since_ms = -1;
+		*t->db.trouble = '\0';
 		return 0;
 	}
 	if (e->kind != ERR_BUSY)
 		return -1;
 	tuner_wake_in(t, BUSY_RETRY_MS);
-	if (t->busy_since_ms < 0)
-		t->busy_since_ms = now;
-	if (now - t->busy_since_ms >= BUSY_WARN_MS && *t->trouble == '\0') {
+	if (t->db.busy_since_ms < 0)
+		t->db.busy_since_ms = now;
+	if (now - t->db.busy_since_ms >= BUSY_WARN_MS &&
+	    *t->db.trouble == '\0') {
 		store_lock_holder(t->store, who, sizeof who);
-		(void)snprintf(t->trouble, sizeof t->trouble,
+		(void)snprintf(t->db.trouble, sizeof t->db.trouble,
 		    "the database is locked by %s: trials go on, nothing is "
 		    "recorded until it lets go",
 		    who);
-		log_warn("store", "%s", t->trouble);
+		log_warn("store", "%s", t->db.trouble);
 	}
 	return 1;
 }
@@ -334,9 +350,9 @@ turn_collect(struct tuner *t)
 	if (!t->gpus_new && !t->env.hold && store_gpu_clear(t->store, &e) != 0)
 		tuner_store_failed(t, &e);
 	t->gpus_new = true;
-	for (i = 0; i < t->n_backends && !t->store_failed; i++)
+	for (i = 0; i < t->n_backends && !t->db.failed; i++)
 		t->backends[i].launcher->collect(t->backends[i].ctx);
-	for (k = 0; k < t->live.n && !t->store_failed; k++)
+	for (k = 0; k < t->live.n && !t->db.failed; k++)
 		stopping_settle(t, t->live.list[k]);
 }
 
@@ -347,14 +363,14 @@ log_watch(struct tuner *t)
 	int64_t bytes = store_wal_bytes(t->store);
 	char who[128];
 
-	t->tend_log = true;
+	t->db.tend_log = true;
 	if (bytes < LOG_LONG_BYTES) {
-		t->log_long = false;
+		t->db.log_long = false;
 		return;
 	}
-	if (t->log_long)
+	if (t->db.log_long)
 		return;
-	t->log_long = true;
+	t->db.log_long = true;
 	store_lock_holder(t->store, who, sizeof who);
 	tuner_event(t, "warning", "store", 0, 0,
 	    "the log of the database has grown to %lld MiB: it cannot shrink "
@@ -368,19 +384,25 @@ turn_write(struct tuner *t)
 	struct err e = ERR_INIT;
 	bool done = tuner_done(t) && !t->env.hold;
 	size_t i;
+	int more;
 
 	for (i = 0; i < t->live.n; i++)
 		live_trial_write(t, t->live.list[i]);
 	if (done)
 		study_end_record(t);
-	if (!done && !t->flush_due)
+	if (!done && !t->clock.flush_due)
 		return;
 	log_watch(t);
-	t->flush_due = median_view_flush(t, done);
-	if (t->flush_due)
-		tuner_wake_in(t, FLUSH_MORE_MS);
+	if (!t->db.failed) {
+		more = median_view_flush(&t->medians, t->store, done, &e);
+		t->clock.flush_due = more > 0;
+		if (more > 0)
+			tuner_wake_in(t, FLUSH_MORE_MS);
+		if (more < 0)
+			tuner_store_failed(t, &e);
+	}
 	t->row.elapsed_ms = tuner_elapsed_ms(t);
-	if (!t->store_failed && store_study_put(t->store, &t->row, &e) != 0)
+	if (!t->db.failed && store_study_put(t->store, &t->row, &e) != 0)
 		tuner_store_failed(t, &e);
 }
 
@@ -399,7 +421,7 @@ tuner_turn(struct tuner *t, struct err *e)
 	turn_collect(t);
 	start_failures_settle(t);
 	requests_serve(t);
-	if (t->shutdown)
+	if (t->end.shutdown)
 		study_end_stop_all(t);
 	study_end_check(t);
 	start_failures_report(t);
@@ -408,25 +430,25 @@ tuner_turn(struct tuner *t, struct err *e)
 	turn_write(t);
 	if (fail_bug("bug.act_before_commit"))
 		effects_run(t);
-	if (t->n_requests > 0 && fail_bug("bug.answer_first")) {
-		requests_reply_all(t, true);
+	if (t->requests.n > 0 && fail_bug("bug.answer_first")) {
+		requests_reply_all(&t->requests, true);
 		fail_point("tuner.answered");
 	}
 	fail_point("tuner.before_commit");
-	if (!t->store_failed && store_commit(t->store, t->durable, e) != 0)
+	if (!t->db.failed && store_commit(t->store, t->durable, e) != 0)
 		tuner_store_failed(t, e);
-	if (t->store_failed) {
-		*e = t->err;
+	if (t->db.failed) {
+		*e = t->db.err;
 		store_rollback(t->store);
 		return -1;
 	}
 	fail_point("tuner.after_commit");
 	effects_run(t);
-	requests_reply_all(t, true);
+	requests_reply_all(&t->requests, true);
 	notices_send(t);
-	if (t->tend_log)
+	if (t->db.tend_log)
 		store_checkpoint(t->store);
-	t->tend_log = false;
+	t->db.tend_log = false;
 	return 0;
 }
 
@@ -450,7 +472,7 @@ tuner_told(struct tuner *t, struct err *e)
 	t->turn_us = loop_wall_us(t->env.loop);
 	notes_record(t);
 	notices_record(t);
-	rc = t->store_failed ? -1 : store_commit(t->store, true, e);
+	rc = t->db.failed ? -1 : store_commit(t->store, true, e);
 	if (rc != 0) {
 		store_rollback(t->store);
 		return -1;
@@ -468,13 +490,13 @@ tuner_untold(struct tuner *t)
 bool
 tuner_failed(const struct tuner *t)
 {
-	return t->failed;
+	return t->end.failed;
 }
 
 bool
 tuner_over(const struct tuner *t)
 {
-	return t->over;
+	return t->end.over;
 }
 
 void
@@ -486,7 +508,7 @@ tuner_hold(struct tuner *t, bool hold)
 const char *
 tuner_end_reason(const struct tuner *t)
 {
-	return t->why;
+	return t->end.why;
 }
 
 bool
@@ -512,5 +534,5 @@ tuner_store(struct tuner *t)
 const char *
 tuner_trouble(const struct tuner *t)
 {
-	return t->trouble;
+	return t->db.trouble;
 }

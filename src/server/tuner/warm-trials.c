@@ -9,7 +9,10 @@
 #include "src/model/history/history.h"
 #include "src/model/space.h"
 #include "src/model/study/study.h"
+#include "src/server/tuner/converge.h"
 #include "src/server/tuner/tuner-internal.h"
+#include "strategies/strategy.h"
+#include "src/server/tuner/warm-trials.h"
 
 struct warm_load {
 	struct tuner *tuner;

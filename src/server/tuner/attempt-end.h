@@ -1,0 +1,20 @@
+/* The end of an attempt. */
+
+#ifndef HPOTUNE_ATTEMPT_END_H
+#define HPOTUNE_ATTEMPT_END_H
+
+#define RETRY_PAUSE_MAX_MS 64000 /* between two attempts of one trial */
+#define RETRY_WAIT_MAX_MS 300000 /* while it waits for capacity */
+
+struct launch_exit;
+struct live_trial;
+struct tuner;
+
+/*
+ * It has ended: x; or NULL: it is lost, and lost_why says how.  The trial may be
+ * gone after that.
+ */
+void attempt_end_handle(struct tuner *, struct live_trial *,
+    const struct launch_exit *x, const char *lost_why);
+
+#endif /* HPOTUNE_ATTEMPT_END_H */

@@ -1,0 +1,34 @@
+/* limits.convergence: whether anything is left to find. */
+
+#ifndef HPOTUNE_CONVERGE_H
+#define HPOTUNE_CONVERGE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "src/server/plugins/plugins.h"
+
+struct suggester;
+struct tuner;
+
+/* Everybody reads it; converge.c alone writes it. */
+struct convergence {
+	struct suggester *suggester; /* NULL until it is asked */
+	struct plugins plugins; /* its plug-ins */
+	int64_t at; /* n_over when it was asked; -1 = never */
+	bool converged; /* so it was found then */
+	bool broken; /* it cannot be asked */
+	char why[256]; /* when converged */
+};
+
+void converge_open(struct convergence *);
+void converge_close(struct convergence *);
+/*
+ * Check for convergence, when requested and trials have ended since the last
+ * check.  False: the check is being computed, and nothing is started meanwhile.
+ */
+bool converge_known(struct tuner *);
+/* Whether the search had converged at the latest check. */
+bool converge_over(const struct tuner *);
+
+#endif /* HPOTUNE_CONVERGE_H */

@@ -1,0 +1,48 @@
+/* New trials: the setting of each, from the queue or the strategy. */
+
+#ifndef HPOTUNE_NEW_TRIAL_H
+#define HPOTUNE_NEW_TRIAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct live_trial;
+struct suggester;
+struct tried_settings;
+struct tuner;
+
+/*
+ * What is known about the next trial.  Everybody reads it; new-trial.c alone
+ * writes it.
+ */
+struct suggestions {
+	struct suggester *suggester; /* NULL until first used */
+	struct tried_settings *tried;
+	int64_t n_enqueued; /* trials that no strategy suggested */
+	unsigned redraws; /* the strategy's answers for it that were known */
+	double redraw_seconds;
+	uint64_t
+	    all_tried; /* when exhausted: the number of settings, if all were tried */
+	bool exhausted; /* the strategy has nothing left */
+};
+
+/* Call after the history was made. */
+void new_trial_open(struct tuner *);
+void new_trial_close(struct suggestions *);
+/* A trial read back, with its params. */
+void new_trial_restore(struct suggestions *, int64_t trial, const char *params,
+    const char *source);
+/*
+ * A new trial, waiting, from the queue or the strategy; NULL when there is
+ * none, or not yet (asking).
+ */
+struct live_trial *new_trial_next(struct tuner *);
+/* Why nothing is left to try, when exhausted. */
+void new_trial_exhausted_text(const struct tuner *, char *text, size_t n);
+/* There is no place for a new trial: an answer would be old later. */
+void new_trial_cancel(struct suggestions *);
+/* A setting was put in the queue: it is asked before the strategy. */
+void new_trial_reopen(struct suggestions *);
+
+#endif /* HPOTUNE_NEW_TRIAL_H */

@@ -1,0 +1,67 @@
+/* What trials come to, one and all: objectives, constraints, the best. */
+
+#ifndef HPOTUNE_OUTCOME_H
+#define HPOTUNE_OUTCOME_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/model/trial.h"
+
+struct err;
+struct history;
+struct live_trial;
+struct pareto_front;
+struct study;
+struct tuner;
+
+/* Everybody reads it; outcome.c alone writes it. */
+struct outcomes {
+	const struct study *study;
+	size_t n_aims; /* objectives and constraints; 0: a single objective */
+	const char *
+	    *also; /* metrics of aims without the objective, no duplicates */
+	size_t n_also;
+	struct pareto_front *front; /* of several objectives, or NULL */
+	int64_t n_over; /* trials that will not run again */
+	int64_t n_failed; /* of them */
+	int64_t since_better; /* consecutive trials without a better one */
+	double best_loss; /* NaN = none */
+	int64_t best_trial;
+	bool warned_unreported; /* a constraint's metric is not reported */
+};
+
+/* How a trial ended, in this run or an earlier one. */
+struct outcome {
+	int64_t trial;
+	enum trial_state state;
+	enum end_class last; /* of its last attempt, where it failed */
+	double objective;
+	const double *values; /* of all aims, NaN = none; NULL without aims */
+	bool known; /* read back: front and better are recorded already */
+	bool better;
+};
+/* Call after the history was made. */
+void outcome_open(struct outcomes *, const struct study *, struct history *);
+void outcome_close(struct outcomes *);
+/* Whether this metric is an objective or a constraint. */
+bool outcome_has_metric(const struct outcomes *, const char *metric);
+/* Record a report of any metric. */
+void outcome_report(struct tuner *, struct live_trial *, const char *metric,
+    int64_t step, double value);
+/* The class of a successful end: END_OK only with all objectives. */
+enum end_class outcome_class(
+    const struct outcomes *, const struct live_trial *, char *why, size_t n);
+/* Record the results of an ended trial, in its row and the outcome tables. */
+void outcome_settle(struct tuner *, struct live_trial *);
+/* Copy the results of another trial, except the first objective. */
+int
+outcome_copy(struct tuner *, struct live_trial *, int64_t from, struct err *);
+/* Pass an ended trial to the history, the rules and the counts. */
+void outcome_ended(struct tuner *, const struct outcome *);
+void outcome_finish(struct tuner *, struct live_trial *);
+/* Pass the results so far of a paused trial to the history. */
+void outcome_pause(struct tuner *, struct live_trial *);
+
+#endif /* HPOTUNE_OUTCOME_H */

@@ -1,0 +1,37 @@
+/* Whether there is anything left to do, and how a study ends. */
+
+#ifndef HPOTUNE_STUDY_END_H
+#define HPOTUNE_STUDY_END_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct tuner;
+
+/* Everybody reads it; study-end.c alone writes it. */
+struct study_end {
+	bool shutdown, shutdown_now; /* the server is to leave */
+	bool over; /* a limit or the target ended it */
+	bool awaits; /* … by a limit that may be raised: it continues then */
+	bool failed;
+	char why[256]; /* one clause */
+};
+
+/* Decide, in a turn, whether it is over; and what may be spent. */
+void study_end_check(struct tuner *);
+/* Whether a result ended the study, and the reason. */
+bool
+study_end_by_result(const struct tuner *, bool *failed, char *why, size_t n);
+/* The greatest number of trials, and which limit sets it; 0 = none. */
+int64_t study_end_trials_max(const struct tuner *, const char **name);
+/* Whether no trial can be asked for now, and why: a clause. */
+bool study_end_blocks_new(const struct tuner *, char *why, size_t n);
+/* The server is to leave: end what runs here. */
+void study_end_stop_all(struct tuner *);
+/* Update the study's row when nothing is left to do. */
+void study_end_record(struct tuner *);
+/* It cannot go on: why. */
+void study_end_failed(struct tuner *, const char *why);
+
+#endif /* HPOTUNE_STUDY_END_H */

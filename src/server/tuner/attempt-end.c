@@ -27,6 +27,17 @@
 /* Consecutive lost attempts without a report that are retried for free. */
 #define FREE_RETRIES_MAX 10
 
+/* The end of one attempt, as it is worked out. */
+struct attempt_end {
+	const struct launch_exit *x; /* NULL = it is lost */
+	enum end_class seen; /* what it was, whoever wanted it */
+	enum end_class class; /* … and what it counts as */
+	bool blamed; /* nobody had asked for it */
+	enum trial_event move;
+	char attempt_why[LAUNCH_WHY];
+	char trial_why[LAUNCH_WHY + 80];
+};
+
 /*
  * Another process ended it, for example at the shutdown of the machine: its
  * exit status does not count, unless all steps were reported.
@@ -273,8 +284,7 @@ paused_event(const struct tuner *t, const struct live_trial *l,
     enum end_class *c, char *why, size_t n)
 {
 	*c = END_STOPPED;
-	(void)snprintf(why, n, "paused at step %" PRId64 ": %s",
-	    l->row.paused_step, l->row.why != NULL ? l->row.why : "");
+	paused_put_why(l, why, n);
 	if (!t->end.over)
 		return TRIAL_EV_RETRY;
 	return TRIAL_EV_STOPPED;
@@ -432,60 +442,111 @@ is_last_attempt(const struct live_trial *l, const struct launch_exit *x)
 				 !(x->stopped && l->row.cause != STOP_NONE));
 }
 
+/* What it has reported, what that comes to, and when it was. */
+static void
+end_read(struct tuner *t, struct live_trial *l, const struct launch_exit *x)
+{
+	if (is_last_attempt(l, x))
+		launcher_events_add_speed(t, l);
+	live_trial_set_objective(l, objective_of_curve(t, l->row.number));
+	live_trial_end_times(t, l, x);
+}
+
+/* What it was, and the move of the trial that follows. */
+static void
+end_decide(struct tuner *t, struct live_trial *l, struct attempt_end *end,
+    const char *lost_why)
+{
+	const struct launch_exit *x = end->x;
+
+	end->seen =
+	    end_classify(t, l, x, end->attempt_why, sizeof end->attempt_why);
+	end->class = end->seen;
+	if (x == NULL)
+		(void)snprintf(
+		    end->attempt_why, sizeof end->attempt_why, "%s", lost_why);
+	(void)snprintf(
+	    end->trial_why, sizeof end->trial_why, "%s", end->attempt_why);
+	if (l->verdict_due && stop_came_late(t, l, end->class, x))
+		stopping_verdict_late(t, l);
+	stopping_settle(t, l);
+	end->blamed = l->row.cause == STOP_NONE;
+	if (l->row.cause != STOP_NONE)
+		end->move = stopped_event(t, l, &end->class, x, end->trial_why,
+		    sizeof end->trial_why);
+	else
+		end->move = end_event(
+		    t, l, end->class, x, end->trial_why, sizeof end->trial_why);
+}
+
+/*
+	 * Keep the observed cause (spot reclaim, OOM, …) even when a stop had
+	 * been requested.
+	 */
+static void
+end_record(struct tuner *t, struct live_trial *l, const struct attempt_end *end)
+{
+	bool befell = end_class_retry(end->seen) == RETRY_FREE;
+
+	live_trial_end(
+	    t, l, end->x, befell ? end->seen : end->class, end->attempt_why);
+}
+
+/* What the end says of its slot, of its backend, and to those that wait. */
+static void
+end_free_place(
+    struct tuner *t, struct live_trial *l, const struct attempt_end *end)
+{
+	const struct launch_exit *x = end->x;
+
+	slot_ended(t, l,
+	    end->blamed &&
+		(end->class == END_ERROR || end->class == END_NO_REPORT));
+	if (x != NULL && x->not_yet)
+		start_failures_ended(t, l, end->attempt_why, x->billed);
+	else if (end_class_waits(end->class))
+		start_failures_begun(t, l, true);
+	if (x != NULL && x->ran && !l->external)
+		machine_freed(t, l->backend);
+}
+
+static void
+end_move(struct tuner *t, struct live_trial *l, const struct attempt_end *end)
+{
+	live_trial_stop_done(l, l->row.is_paused && l->row.cause == STOP_RULE &&
+				    end->move == TRIAL_EV_RETRY);
+	live_trial_reset_start(l);
+	live_trial_set_state(t, l, end->move, end->trial_why);
+}
+
+/* It is paused, waits for another attempt, or is over. */
+static void
+end_go_on(struct tuner *t, struct live_trial *l)
+{
+	if (l->row.is_paused)
+		paused_add(t, l);
+	else if (!trial_state_final(l->row.state))
+		history_retry(t->history, l->row.number);
+	else {
+		outcome_finish(t, l);
+		live_set_remove(&t->live, l);
+	}
+}
+
 void
 attempt_end_handle(struct tuner *t, struct live_trial *l,
     const struct launch_exit *x, const char *lost_why)
 {
-	char why[LAUNCH_WHY + 80], end_why[LAUNCH_WHY];
-	enum trial_event ev;
-	enum end_class c, seen;
+	struct attempt_end end = { .x = x };
 
 	if (x != NULL && x->unmade && l->row.cause == STOP_NONE) {
 		attempt_end_undo(t, l, x->why);
 		return;
 	}
-	if (is_last_attempt(l, x))
-		launcher_events_add_speed(t, l);
-	live_trial_set_objective(l, objective_of_curve(t, l->row.number));
-	live_trial_end_times(t, l, x);
-	seen = c = end_classify(t, l, x, end_why, sizeof end_why);
-	if (x == NULL)
-		(void)snprintf(end_why, sizeof end_why, "%s", lost_why);
-	(void)snprintf(why, sizeof why, "%s", end_why);
-	if (l->verdict_due && stop_came_late(t, l, c, x))
-		stopping_verdict_late(t, l);
-	stopping_settle(t, l);
-	if (l->row.cause != STOP_NONE)
-		ev = stopped_event(t, l, &c, x, why, sizeof why);
-	else
-		ev = end_event(t, l, c, x, why, sizeof why);
-	/*
-	 * Keep the observed cause (spot reclaim, OOM, …) even when a stop had
-	 * been requested.
-	 */
-	live_trial_end(
-	    t, l, x, end_class_retry(seen) == RETRY_FREE ? seen : c, end_why);
-	slot_ended(t, l,
-	    l->row.cause == STOP_NONE &&
-		(c == END_ERROR || c == END_NO_REPORT));
-	if (x != NULL && x->not_yet)
-		start_failures_ended(t, l, end_why, x->billed);
-	else if (end_class_waits(c))
-		start_failures_begun(t, l, true);
-	if (x != NULL && x->ran && !l->external)
-		machine_freed(t, l->backend);
-	live_trial_stop_done(l, l->row.is_paused && l->row.cause == STOP_RULE &&
-				    ev == TRIAL_EV_RETRY);
-	live_trial_reset_start(l);
-	live_trial_set_state(t, l, ev, why);
-	if (l->row.is_paused) {
-		paused_add(t, l);
-		return;
-	}
-	if (!trial_state_final(l->row.state)) {
-		history_retry(t->history, l->row.number);
-		return;
-	}
-	outcome_finish(t, l);
-	live_set_remove(&t->live, l);
+	end_read(t, l, x);
+	end_decide(t, l, &end, lost_why);
+	end_record(t, l, &end);
+	end_free_place(t, l, &end);
+	end_move(t, l, &end);
+	end_go_on(t, l);
 }

@@ -180,37 +180,54 @@ on_event_slots(struct tuner *t)
 	}
 }
 
-void
-tuner_on_event(void *arg, const struct launch_event *ev)
+static const char *
+level_name(enum launch_level level)
 {
 	static const char *const levels[] = { [LAUNCH_INFO] = "info",
 		[LAUNCH_WARNING] = "warning",
 		[LAUNCH_ERROR] = "error" };
-	struct tuner *t = arg;
-	struct live_trial *l;
 
-	if (t->db.failed)
-		return;
-	if (ev->kind == LAUNCH_SLOTS) {
+	return levels[level];
+}
+
+/* Of the study, or of an attempt that may be over; false: of an open one. */
+static bool
+on_study_event(struct tuner *t, const struct launch_event *ev)
+{
+	switch (ev->kind) {
+	case LAUNCH_SLOTS:
 		on_event_slots(t);
-		return;
-	}
-	if (ev->kind == LAUNCH_GPU) {
+		return true;
+	case LAUNCH_GPU:
 		on_event_gpu(t, &ev->u.gpu);
-		return;
-	}
-	if (ev->kind == LAUNCH_NOTE && ev->trial == 0) {
-		tuner_event(t, levels[ev->u.note.level], "launch", 0, 0, "%s",
-		    ev->u.note.text);
-		return;
-	}
-	if (ev->kind == LAUNCH_COST) {
+		return true;
+	case LAUNCH_COST:
 		on_event_cost(t, ev);
-		return;
+		return true;
+	case LAUNCH_NOTE:
+		if (ev->trial != 0)
+			return false;
+		tuner_event(t, level_name(ev->u.note.level), "launch", 0, 0,
+		    "%s", ev->u.note.text);
+		return true;
+	case LAUNCH_PLACE:
+	case LAUNCH_ACCEPTED:
+	case LAUNCH_UP:
+	case LAUNCH_REPORT:
+	case LAUNCH_READ:
+	case LAUNCH_ARTIFACTS:
+	case LAUNCH_USAGE:
+	case LAUNCH_EXIT:
+	case LAUNCH_LOST:
+		break;
 	}
-	l = live_set_find(&t->live, ev->trial);
-	if (l == NULL || !l->open || l->att.attempt != ev->attempt)
-		return;
+	return false;
+}
+
+static void
+on_attempt_event(
+    struct tuner *t, struct live_trial *l, const struct launch_event *ev)
+{
 	switch (ev->kind) {
 	case LAUNCH_PLACE:
 		live_trial_set_place(l, ev->u.place);
@@ -228,8 +245,8 @@ tuner_on_event(void *arg, const struct launch_event *ev)
 		on_event_read(l, &ev->u.cursor);
 		break;
 	case LAUNCH_NOTE:
-		tuner_event(t, levels[ev->u.note.level], "launch", ev->trial,
-		    ev->attempt, "%s", ev->u.note.text);
+		tuner_event(t, level_name(ev->u.note.level), "launch",
+		    ev->trial, ev->attempt, "%s", ev->u.note.text);
 		break;
 	case LAUNCH_ARTIFACTS:
 		on_event_artifacts(t, ev);
@@ -248,4 +265,17 @@ tuner_on_event(void *arg, const struct launch_event *ev)
 		attempt_end_handle(t, l, NULL, ev->u.lost.why);
 		break;
 	}
+}
+
+void
+tuner_on_event(void *arg, const struct launch_event *ev)
+{
+	struct tuner *t = arg;
+	struct live_trial *l;
+
+	if (t->db.failed || on_study_event(t, ev))
+		return;
+	l = live_set_find(&t->live, ev->trial);
+	if (l != NULL && l->open && l->att.attempt == ev->attempt)
+		on_attempt_event(t, l, ev);
 }

@@ -122,20 +122,50 @@ paused_resume(struct tuner *t, const struct capacity *room)
 	return l;
 }
 
+/* What stands before the rule's reason in the row of a paused trial. */
+static int
+paused_prefix(const struct live_trial *l, char *text, size_t n)
+{
+	return snprintf(
+	    text, n, "paused at step %" PRId64 ": ", l->row.paused_step);
+}
+
+void
+paused_put_why(const struct live_trial *l, char *why, size_t n)
+{
+	char prefix[64];
+
+	(void)paused_prefix(l, prefix, sizeof prefix);
+	(void)snprintf(
+	    why, n, "%s%s", prefix, l->row.why != NULL ? l->row.why : "");
+}
+
+/* The reason in what paused_put_why made, or NULL. */
+static const char *
+paused_reason(const struct live_trial *l)
+{
+	char prefix[64];
+	int n = paused_prefix(l, prefix, sizeof prefix);
+
+	if (l->row.why == NULL || strncmp(l->row.why, prefix, (size_t)n) != 0)
+		return NULL;
+	return l->row.why + n;
+}
+
 void
 paused_end_all(struct tuner *t)
 {
 	char why[400];
 	struct live_trial *l;
-	const char *was;
+	const char *reason;
 
 	while (t->paused_set.n > 0 && !t->db.failed) {
 		l = t->paused_set.list[0];
-		/* "paused at step 9: 5 is above …" */
-		was = l->row.why != NULL ? strstr(l->row.why, ": ") : NULL;
+		reason = paused_reason(l);
 		(void)snprintf(why, sizeof why,
-		    "paused at step %" PRId64 " and never resumed%s",
-		    l->row.paused_step, was != NULL ? was : "");
+		    "paused at step %" PRId64 " and never resumed%s%s",
+		    l->row.paused_step, reason != NULL ? ": " : "",
+		    reason != NULL ? reason : "");
 		paused_final(t, l, TRIAL_EV_STOPPED, why);
 	}
 }

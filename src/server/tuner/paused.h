@@ -24,6 +24,11 @@ void paused_free(struct paused_set *);
 /* Move a paused trial from the live list to the paused list. */
 void paused_add(struct tuner *, struct live_trial *);
 struct live_trial *paused_find(const struct paused_set *, int64_t trial);
+/*
+ * Write why a trial waits that a rule has paused, for its row: the step, and the
+ * rule's reason, which is in the row as the reason of the stop.
+ */
+void paused_put_why(const struct live_trial *, char *why, size_t n);
 /* It will not resume: give it its final state. */
 void paused_final(
     struct tuner *, struct live_trial *, enum trial_event, const char *why);

@@ -45,57 +45,82 @@ tuner_request(struct tuner *t, enum tuner_request_kind ask, int64_t trial,
 }
 
 static void
-request_stop_trial(struct tuner *t, struct request *r)
+answer_cancelled(struct request *r)
 {
-	struct live_trial *l = live_set_find(&t->live, r->trial), *p;
+	r->good = true;
+	(void)snprintf(r->text, sizeof r->text,
+	    "trial %" PRId64 " is cancelled", r->trial);
+}
+
+/* There is no such trial, or it is over. */
+static void
+stop_ended(struct tuner *t, struct request *r)
+{
 	struct store_trial row = { 0 };
 	struct err e = ERR_INIT;
 
-	if ((p = paused_find(&t->paused_set, r->trial)) != NULL) {
-		paused_final(t, p, TRIAL_EV_CANCELLED, "stopped by the user");
-		r->good = true;
+	if (store_trial_get(t->store, r->trial, &row, &e) != 0)
 		(void)snprintf(r->text, sizeof r->text,
-		    "trial %" PRId64 " is cancelled", r->trial);
-		return;
-	}
+		    "there is no trial %" PRId64, r->trial);
+	else
+		(void)snprintf(r->text, sizeof r->text,
+		    "trial %" PRId64 " has ended already: %s", r->trial,
+		    trial_state_name(row.state));
+	store_trial_fini(&row);
+}
 
-	if (l == NULL) {
-		if (store_trial_get(t->store, r->trial, &row, &e) != 0)
-			(void)snprintf(r->text, sizeof r->text,
-			    "there is no trial %" PRId64, r->trial);
-		else
-			(void)snprintf(r->text, sizeof r->text,
-			    "trial %" PRId64 " has ended already: %s", r->trial,
-			    trial_state_name(row.state));
-		store_trial_fini(&row);
+/* One that waits for its first attempt, or for another. */
+static void
+stop_waiting(struct tuner *t, struct request *r, struct live_trial *l)
+{
+	live_trial_set_state(t, l, TRIAL_EV_CANCELLED, "stopped by the user");
+	outcome_finish(t, l);
+	live_set_remove(&t->live, l);
+	answer_cancelled(r);
+}
+
+static void
+stop_external(struct tuner *t, struct request *r, struct live_trial *l)
+{
+	if (r->ask == TUNER_KILL_TRIAL) {
+		ask_tell_cancel(t, l);
+		answer_cancelled(r);
 		return;
 	}
 	r->good = true;
+	(void)snprintf(r->text, sizeof r->text,
+	    "who runs trial %" PRId64 " is told to stop with its next report",
+	    r->trial);
+}
+
+static void
+request_stop_trial(struct tuner *t, struct request *r)
+{
+	struct live_trial *paused = paused_find(&t->paused_set, r->trial);
+	struct live_trial *l = live_set_find(&t->live, r->trial);
+
+	if (paused != NULL) {
+		paused_final(
+		    t, paused, TRIAL_EV_CANCELLED, "stopped by the user");
+		answer_cancelled(r);
+		return;
+	}
+	if (l == NULL) {
+		stop_ended(t, r);
+		return;
+	}
 	if (l->row.state == TRIAL_WAITING) {
-		live_trial_set_state(
-		    t, l, TRIAL_EV_CANCELLED, "stopped by the user");
-		outcome_finish(t, l);
-		live_set_remove(&t->live, l);
-		(void)snprintf(r->text, sizeof r->text,
-		    "trial %" PRId64 " is cancelled", r->trial);
+		stop_waiting(t, r, l);
 		return;
 	}
 	live_trial_stop(t, l, STOP_USER, "stopped by the user");
-	if (l->external && r->ask == TUNER_KILL_TRIAL) {
-		ask_tell_cancel(t, l);
-		(void)snprintf(r->text, sizeof r->text,
-		    "trial %" PRId64 " is cancelled", r->trial);
-		return;
-	}
 	if (l->external) {
-		(void)snprintf(r->text, sizeof r->text,
-		    "who runs trial %" PRId64
-		    " is told to stop with its next report",
-		    r->trial);
+		stop_external(t, r, l);
 		return;
 	}
 	if (r->ask == TUNER_KILL_TRIAL)
 		effects_add(&t->effects, EFFECT_KILL, l);
+	r->good = true;
 	(void)snprintf(r->text, sizeof r->text,
 	    "trial %" PRId64 " is being stopped", r->trial);
 }

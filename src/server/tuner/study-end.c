@@ -316,45 +316,71 @@ study_end_stop_all(struct tuner *t)
 	}
 }
 
-void
-study_end_record(struct tuner *t)
+static bool
+no_improvement(const struct tuner *t)
 {
-	char nothing[128];
+	int64_t most = t->study->limits.no_improvement;
 
-	new_trial_exhausted_text(t, nothing, sizeof nothing);
-	if (!t->end.shutdown && !t->end.over &&
-	    t->outcomes.n_failed == t->n_trials) {
-		t->end.failed = true;
-		(void)snprintf(t->end.why, sizeof t->end.why,
-		    "all %" PRId64 " trials failed%s%s", t->n_trials,
-		    t->suggestions.exhausted ? "; " : "",
-		    t->suggestions.exhausted ? nothing : "");
-	}
-	if (t->end.shutdown &&
-	    (!t->end.over || live_set_n_placed(&t->live) > 0))
-		t->row.state = t->paused ? STUDY_PAUSED : STUDY_INTERRUPTED;
-	else
-		t->row.state = t->end.failed ? STUDY_FAILED : STUDY_FINISHED;
-	if (*t->end.why == '\0' && t->end.shutdown)
-		(void)snprintf(t->end.why, sizeof t->end.why, "interrupted");
-	else if (*t->end.why == '\0' && t->suggestions.exhausted)
-		(void)snprintf(t->end.why, sizeof t->end.why, "%s", nothing);
-	else if (*t->end.why == '\0' && t->study->limits.no_improvement > 0 &&
-		 t->outcomes.since_better >= t->study->limits.no_improvement)
-		(void)snprintf(t->end.why, sizeof t->end.why,
+	return most > 0 && t->outcomes.since_better >= most;
+}
+
+/* Why it ended, where nothing has said so: a clause. */
+static void
+study_end_put_why(const struct tuner *t, char *why, size_t n)
+{
+	if (t->end.shutdown)
+		(void)snprintf(why, n, "interrupted");
+	else if (t->suggestions.exhausted)
+		new_trial_exhausted_text(t, why, n);
+	else if (no_improvement(t))
+		(void)snprintf(why, n,
 		    "%" PRId64 " trials in a row were no better",
 		    t->outcomes.since_better);
-	else if (*t->end.why == '\0' && converge_over(t))
-		(void)snprintf(
-		    t->end.why, sizeof t->end.why, "%s", t->convergence.why);
-	else if (*t->end.why == '\0' && live_set_n_external(&t->live) > 0)
-		(void)snprintf(t->end.why, sizeof t->end.why,
+	else if (converge_over(t))
+		(void)snprintf(why, n, "%s", t->convergence.why);
+	else if (live_set_n_external(&t->live) > 0)
+		(void)snprintf(why, n,
 		    "nothing is left to run here; %zu of %" PRId64
 		    " trials run elsewhere",
 		    live_set_n_external(&t->live), t->n_trials);
-	else if (*t->end.why == '\0')
-		(void)snprintf(t->end.why, sizeof t->end.why,
-		    "all %" PRId64 " trials are done", t->n_trials);
+	else
+		(void)snprintf(
+		    why, n, "all %" PRId64 " trials are done", t->n_trials);
+}
+
+/* A study in which no trial was any good has failed. */
+static void
+study_end_check_failed(struct tuner *t)
+{
+	char nothing[128];
+
+	if (t->end.shutdown || t->end.over ||
+	    t->outcomes.n_failed != t->n_trials)
+		return;
+	t->end.failed = true;
+	new_trial_exhausted_text(t, nothing, sizeof nothing);
+	(void)snprintf(t->end.why, sizeof t->end.why,
+	    "all %" PRId64 " trials failed%s%s", t->n_trials,
+	    t->suggestions.exhausted ? "; " : "",
+	    t->suggestions.exhausted ? nothing : "");
+}
+
+static enum study_state
+study_end_state(const struct tuner *t)
+{
+	if (t->end.shutdown &&
+	    (!t->end.over || live_set_n_placed(&t->live) > 0))
+		return t->paused ? STUDY_PAUSED : STUDY_INTERRUPTED;
+	return t->end.failed ? STUDY_FAILED : STUDY_FINISHED;
+}
+
+void
+study_end_record(struct tuner *t)
+{
+	study_end_check_failed(t);
+	t->row.state = study_end_state(t);
+	if (*t->end.why == '\0')
+		study_end_put_why(t, t->end.why, sizeof t->end.why);
 	free(t->row.why);
 	t->row.why = xstrdup(t->end.why);
 	/* The study was over before, and nothing was started: keep its end. */

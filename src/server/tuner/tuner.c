@@ -339,17 +339,23 @@ turn_begin(struct tuner *t, struct err *e)
 	return 1;
 }
 
+/* The state of GPUs recorded by an earlier server is outdated. */
 static void
-turn_collect(struct tuner *t)
+turn_clear_gpus(struct tuner *t)
 {
 	struct err e = ERR_INIT;
-	size_t k;
-	int i;
 
-	/* The state of GPUs recorded by an earlier server is outdated. */
 	if (!t->gpus_new && !t->env.hold && store_gpu_clear(t->store, &e) != 0)
 		tuner_store_failed(t, &e);
 	t->gpus_new = true;
+}
+
+static void
+turn_collect(struct tuner *t)
+{
+	size_t k;
+	int i;
+
 	for (i = 0; i < t->n_backends && !t->db.failed; i++)
 		t->backends[i].launcher->collect(t->backends[i].ctx);
 	for (k = 0; k < t->live.n && !t->db.failed; k++)
@@ -418,6 +424,7 @@ tuner_turn(struct tuner *t, struct err *e)
 	notes_record(t);
 	notices_record(t);
 	restore_adopt_attempts(t);
+	turn_clear_gpus(t);
 	turn_collect(t);
 	start_failures_settle(t);
 	requests_serve(t);

@@ -195,3 +195,17 @@ space_read_values(const struct space *s, const struct json *setting,
 	}
 	return inactive_err(s, setting, out, e);
 }
+
+int
+space_parse_values(
+    const struct space *s, const char *json, struct value *out, struct err *e)
+{
+	struct json_doc *doc = NULL;
+	int rc;
+
+	if (json_parse(&doc, json, strlen(json), NULL, false, e) != 0)
+		return -1;
+	rc = space_read_values(s, json_root(doc), out, e);
+	json_free(doc);
+	return rc;
+}

@@ -101,6 +101,9 @@ bool space_active(const struct space *, size_t i, const struct value *values);
  */
 int space_read_values(
     const struct space *, const struct json *, struct value *out, struct err *);
+/* The same of JSON text; texts among the values are the space's. */
+int space_parse_values(
+    const struct space *, const char *json, struct value *out, struct err *);
 /* Parse the value of one parameter from NAME=VALUE of a command line. */
 int param_parse(
     const struct param *, const char *text, struct value *out, struct err *);

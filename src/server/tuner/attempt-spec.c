@@ -11,7 +11,6 @@
 
 #include "src/base/err.h"
 #include "src/base/fail.h"
-#include "src/base/json/json.h"
 #include "src/base/mem.h"
 #include "src/model/space.h"
 #include "src/model/study/study.h"
@@ -211,16 +210,6 @@ spec_make(const struct attempt_spec_facts *f, const struct attempt_spec *te)
 	};
 }
 
-/* The values in a trial's params, one for each parameter of the space. */
-static int
-values_read(struct value *values, struct json_doc **doc,
-    const struct study *study, const char *params, struct err *e)
-{
-	if (json_parse(doc, params, strlen(params), NULL, false, e) != 0)
-		return -1;
-	return space_read_values(study->space, json_root(*doc), values, e);
-}
-
 static struct study_command_vars
 vars_make(const struct run *run, const struct places *places)
 {
@@ -234,42 +223,52 @@ vars_make(const struct run *run, const struct places *places)
 	};
 }
 
-int
-attempt_spec_make(
-    struct attempt_spec *te, const struct attempt_spec_facts *f, struct err *e)
+static void
+spec_fill(struct attempt_spec *te, const struct attempt_spec_facts *f,
+    const struct run *run, const struct value *values)
 {
-	const struct study *study = f->study;
-	struct value *values = xcalloc(study->space->n, sizeof *values);
-	struct run run = { .study = study,
-		.row = f->row,
-		.attempt = f->att->attempt,
-		.far = f->backend->launcher->dirs != NULL };
 	struct study_command_vars vars;
-	struct json_doc *doc = NULL;
 	struct places places;
-	int rc = -1;
 
-	*te = (struct attempt_spec){ 0 };
-	if (values_read(values, &doc, study, f->row->params, e) != 0 ||
-	    batch_share(f, values, &run.batch, e) != 0)
-		goto out;
 	te->trial_dir =
 	    xasprintf("%s/trials/%" PRId64, f->state_dir, f->row->number);
 	if (f->row->from > 0)
 		te->from_dir =
 		    xasprintf("%s/trials/%" PRId64, f->state_dir, f->row->from);
 	places = places_make(f, te->trial_dir);
-	vars = vars_make(&run, &places);
-	te->argv = study_command(study, values, &vars);
-	te->own_env = study_env(study, values, &vars);
-	te->workdir = study_workdir(study, values, &vars);
-	te->env = env_make(&run, &places, values);
+	vars = vars_make(run, &places);
+	te->argv = study_command(f->study, values, &vars);
+	te->own_env = study_env(f->study, values, &vars);
+	te->workdir = study_workdir(f->study, values, &vars);
+	te->env = env_make(run, &places, values);
 	te->spec = spec_make(f, te);
 	places_free(&places);
-	rc = 0;
-out:
-	json_free(doc);
-	free(values);
+}
+
+int
+attempt_spec_make(
+    struct attempt_spec *te, const struct attempt_spec_facts *f, struct err *e)
+{
+	const struct study *study = f->study;
+	struct value *own = NULL;
+	const struct value *values = f->values;
+	struct run run = { .study = study,
+		.row = f->row,
+		.attempt = f->att->attempt,
+		.far = f->backend->launcher->dirs != NULL };
+	int rc = 0;
+
+	*te = (struct attempt_spec){ 0 };
+	if (values == NULL) {
+		own = xcalloc(study->space->n, sizeof *own);
+		rc = space_parse_values(study->space, f->row->params, own, e);
+		values = own;
+	}
+	if (rc == 0)
+		rc = batch_share(f, values, &run.batch, e);
+	if (rc == 0)
+		spec_fill(te, f, &run, values);
+	free(own);
 	return rc;
 }
 
@@ -281,12 +280,11 @@ attempt_spec_rerun(struct attempt_rerun *again, const struct study *study,
 	struct value *values = xcalloc(study->space->n, sizeof *values);
 	struct run run = { .study = study, .row = row, .attempt = 1 };
 	struct study_command_vars vars;
-	struct json_doc *doc = NULL;
 	struct places places;
 	int rc;
 
 	*again = (struct attempt_rerun){ 0 };
-	rc = values_read(values, &doc, study, row->params, e);
+	rc = space_parse_values(study->space, row->params, values, e);
 	if (rc == 0) {
 		run.batch = study_batch(study, values) / (n > 0 ? n : 1);
 		places = places_below(dir, dir);
@@ -297,7 +295,6 @@ attempt_spec_rerun(struct attempt_rerun *again, const struct study *study,
 		again->env = env_make(&run, &places, values);
 		places_free(&places);
 	}
-	json_free(doc);
 	free(values);
 	return rc;
 }

@@ -10,6 +10,7 @@ struct plugin_backend;
 struct store_attempt;
 struct store_trial;
 struct study;
+struct value;
 
 struct attempt_spec {
 	struct launch_spec spec; /* borrows from the other members */
@@ -26,6 +27,7 @@ struct attempt_spec_facts {
 	const struct study *study;
 	const struct plugin_backend *backend;
 	const struct store_trial *row;
+	const struct value *values; /* of row, or NULL: its params are read */
 	const struct store_attempt *att;
 	const char *state_dir; /* absolute */
 	struct launch_past past;

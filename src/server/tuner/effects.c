@@ -43,18 +43,20 @@ effects_free(struct effects *list)
 
 int
 effects_attempt_spec(struct attempt_spec *te, const struct tuner *t,
-    const struct live_trial *l, struct err *e)
+    struct live_trial *l, struct err *e)
 {
 	struct attempt_spec_facts facts = {
 		.study = t->study,
 		.backend = &t->plugins.backends[l->backend],
 		.row = &l->row,
+		.values = live_trial_values(t, l, e),
 		.att = &l->att,
 		.state_dir = t->env.state_dir,
 		.past = { .capacity = l->past.capacity },
 	};
 
-	return attempt_spec_make(te, &facts, e);
+	*te = (struct attempt_spec){ 0 };
+	return facts.values != NULL ? attempt_spec_make(te, &facts, e) : -1;
 }
 
 static void

@@ -29,7 +29,7 @@ struct effects {
 void effects_free(struct effects *);
 /* What the open attempt is given, for its launcher. */
 int effects_attempt_spec(struct attempt_spec *, const struct tuner *,
-    const struct live_trial *, struct err *);
+    struct live_trial *, struct err *);
 void effects_add(struct effects *, enum effect_kind, const struct live_trial *);
 void effects_run(struct tuner *);
 

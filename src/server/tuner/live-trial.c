@@ -11,6 +11,7 @@
 #include "src/base/fail.h"
 #include "src/base/log.h"
 #include "src/base/mem.h"
+#include "src/model/space.h"
 #include "src/model/study/study.h"
 #include "src/server/tuner/attempt-metrics.h"
 #include "src/server/tuner/capacity.h"
@@ -29,11 +30,12 @@ text_set(char **at, const char *text)
 }
 
 struct live_trial *
-live_trial_new(struct store_trial *row)
+live_trial_new(struct store_trial *row, struct value *values)
 {
 	struct live_trial *l = xcalloc(1, sizeof *l);
 
 	l->row = *row;
+	l->values = values;
 	l->judged_step = -1;
 	*row = (struct store_trial){ 0 };
 	return l;
@@ -45,9 +47,25 @@ live_trial_free(struct live_trial *l)
 	store_trial_fini(&l->row);
 	store_attempt_fini(&l->att);
 	attempt_metrics_clear(&l->metrics);
+	free(l->values);
 	free(l->aims);
 	free(l->start_error);
 	free(l);
+}
+
+const struct value *
+live_trial_values(const struct tuner *t, struct live_trial *l, struct err *e)
+{
+	const struct space *space = t->study->space;
+	struct value *values;
+
+	if (l->values != NULL)
+		return l->values;
+	values = xcalloc(space->n, sizeof *values);
+	if (space_parse_values(space, l->row.params, values, e) == 0)
+		return l->values = values;
+	free(values);
+	return NULL;
 }
 
 bool

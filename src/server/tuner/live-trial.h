@@ -29,6 +29,7 @@ struct live_aim {
 
 struct live_trial {
 	struct store_trial row;
+	struct value *values; /* of row.params; NULL = not read yet */
 	struct store_attempt
 	    att; /* its newest attempt, when row.attempts > 0 */
 	bool row_dirty, att_dirty; /* the store has an older one */
@@ -55,12 +56,17 @@ struct live_trial {
 };
 
 /*
- * A trial that waits.  Takes over what row owns.  live_trial_free frees it; to
- * have it among the live ones: live_set_add.
+ * A trial that waits.  Takes over what row owns, and values: one for each
+ * parameter, or NULL.  live_trial_free frees it; to have it among the live
+ * ones: live_set_add.
  */
-struct live_trial *live_trial_new(struct store_trial *row);
+struct live_trial *
+live_trial_new(struct store_trial *row, struct value *values);
 void live_trial_free(struct live_trial *);
 
+/* Its setting, decoded; NULL: its row has none of this study's space. */
+const struct value *
+live_trial_values(const struct tuner *, struct live_trial *, struct err *);
 /* Write what is dirty; a failure is the tuner's (tuner_store_failed). */
 void live_trial_write(struct tuner *, struct live_trial *);
 /* The one setter of a trial's state: checks the move, records and logs it. */

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "src/base/fail.h"
-#include "src/base/json/json.h"
 #include "src/base/loop.h"
 #include "src/base/mem.h"
 #include "src/model/history/history.h"
@@ -39,6 +38,7 @@ enum {
 /* A setting that becomes a trial. */
 struct next {
 	struct value *values; /* one per parameter */
+	char *params; /* the same as JSON, when it was needed; or NULL */
 	struct suggest_answer answer;
 	bool asked; /* the strategy contributed to it */
 	int64_t queue_id; /* 0 = not from the queue */
@@ -136,23 +136,24 @@ params_json(const struct space *space, const struct value *values)
 
 /* The first trial with this setting, or 0; whether its result can be reused. */
 static int64_t
-known(struct tuner *t, const struct next *next, bool *done)
+known(struct tuner *t, struct next *next, bool *done)
 {
-	char *params = params_json(t->study->space, next->values);
-	int64_t trial = tried_settings_find(t->suggestions.tried, params);
 	struct store_trial row = { 0 };
 	struct err e = ERR_INIT;
+	int64_t trial;
 
+	free(next->params);
+	next->params = params_json(t->study->space, next->values);
+	trial = tried_settings_find(t->suggestions.tried, next->params);
 	*done = false;
 	if (trial > 0 && store_trial_get(t->store, trial, &row, &e) != 0)
 		tuner_store_failed(t, &e);
 	else if (trial > 0) {
 		*done = row.state == TRIAL_COMPLETED;
-		if (strcmp(row.params, params) != 0)
+		if (strcmp(row.params, next->params) != 0)
 			trial = 0;
 	}
 	store_trial_fini(&row);
-	free(params);
 	return trial;
 }
 
@@ -250,7 +251,6 @@ queued(struct tuner *t, struct next *next)
 	const struct space *space = t->study->space;
 	struct value *over = xcalloc(space->n, sizeof *over);
 	enum suggest_result asked = SUGGEST_FAILED;
-	struct json_doc *doc = NULL;
 	struct err e = ERR_INIT;
 	char *params = NULL;
 	int rc;
@@ -262,9 +262,7 @@ queued(struct tuner *t, struct next *next)
 	else if (rc > 0) {
 		next->queue_id = 0;
 		asked = SUGGEST_EXHAUSTED;
-	} else if (json_parse(&doc, params, strlen(params), NULL, false, &e) ==
-		       0 &&
-		   space_read_values(space, json_root(doc), over, &e) == 0)
+	} else if (space_parse_values(space, params, over, &e) == 0)
 		asked = queued_fill(t, next, over);
 	else {
 		tuner_event(t, "error", "enqueue", 0, 0,
@@ -272,7 +270,6 @@ queued(struct tuner *t, struct next *next)
 		if (store_queue_take(t->store, next->queue_id, 0, &e) != 0)
 			tuner_store_failed(t, &e);
 	}
-	json_free(doc);
 	free(over);
 	free(params);
 	return asked;
@@ -302,8 +299,9 @@ new_trial_write(struct tuner *t, const struct next *next,
 	return next->asked ? store_suggestion_add(t->store, &s, e) : 0;
 }
 
+/* Takes over values and params of next. */
 static struct live_trial *
-new_trial_begin(struct tuner *t, const struct next *next)
+new_trial_begin(struct tuner *t, struct next *next)
 {
 	const struct space *space = t->study->space;
 	double *point = xcalloc(space->n, sizeof *point);
@@ -312,7 +310,9 @@ new_trial_begin(struct tuner *t, const struct next *next)
 	struct store_trial row = {
 		.number = ++t->n_trials,
 		.state = TRIAL_WAITING,
-		.params = params_json(space, next->values),
+		.params = next->params != NULL
+			      ? next->params
+			      : params_json(space, next->values),
 		.source = next->source,
 		.objective = NAN,
 		.last_step = -1,
@@ -333,7 +333,9 @@ new_trial_begin(struct tuner *t, const struct next *next)
 		history_set_parent(
 		    t->history, row.number, row.from, row.member);
 	free(point);
-	l = live_trial_new(&row);
+	l = live_trial_new(&row, next->values);
+	next->values = NULL;
+	next->params = NULL;
 	live_set_add(&t->live, l);
 	return l;
 }
@@ -383,6 +385,7 @@ new_trial_make(struct tuner *t, struct live_trial **l, bool *reused)
 			new_trial_reuse(t, *l, next.same_as);
 	}
 	free(next.values);
+	free(next.params);
 	return asked;
 }
 

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/base/json/json.h"
 #include "src/base/loop.h"
 #include "src/base/mem.h"
 #include "src/model/space.h"
@@ -175,13 +174,10 @@ request_enqueue(struct tuner *t, struct request *r)
 {
 	const struct space *space = t->study->space;
 	struct value *values = xcalloc(space->n, sizeof *values);
-	struct json_doc *doc = NULL;
 	struct err e = ERR_INIT;
 	int64_t waiting;
 
-	if (json_parse(&doc, r->params, strlen(r->params), NULL, false, &e) !=
-		0 ||
-	    space_read_values(space, json_root(doc), values, &e) != 0)
+	if (space_parse_values(space, r->params, values, &e) != 0)
 		(void)snprintf(r->text, sizeof r->text, "%.180s", e.text);
 	else if (store_queue_add(t->store, r->params, "enqueue", &e) != 0 ||
 		 store_queue_length(t->store, &waiting, &e) != 0)
@@ -196,7 +192,6 @@ request_enqueue(struct tuner *t, struct request *r)
 		new_trial_reopen(&t->suggestions);
 		enqueue_answer_text(t, waiting, r->text, sizeof r->text);
 	}
-	json_free(doc);
 	free(values);
 }
 

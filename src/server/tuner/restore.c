@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "src/base/fail.h"
-#include "src/base/json/json.h"
 #include "src/base/mem.h"
 #include "src/model/history/history.h"
 #include "src/model/space.h"
@@ -50,24 +49,31 @@ trial_copy(const struct store_trial *row)
 }
 
 static int
-load_point(struct load *ld, const struct store_trial *row)
+load_values(struct load *ld, const struct store_trial *row)
 {
 	const struct space *space = ld->tuner->study->space;
-	struct json_doc *doc = NULL;
-	int rc;
 
-	rc = json_parse(
-	    &doc, row->params, strlen(row->params), NULL, false, ld->err);
-	if (rc == 0)
-		rc = space_read_values(
-		    space, json_root(doc), ld->values, ld->err);
-	if (rc == 0)
-		space_encode(space, ld->values, ld->point);
-	else
-		err_add(ld->err, "the parameters of trial %lld",
+	if (space_parse_values(space, row->params, ld->values, ld->err) != 0)
+		return err_add(ld->err, "the parameters of trial %lld",
 		    (long long)row->number);
-	json_free(doc);
-	return rc;
+	space_encode(space, ld->values, ld->point);
+	return 0;
+}
+
+/* One that is not final; its values, where they are read already. */
+static void
+load_live(
+    struct tuner *t, const struct store_trial *row, const struct value *values)
+{
+	size_t n = t->study->space->n;
+	struct store_trial copy = trial_copy(row);
+	struct value *own = NULL;
+
+	if (values != NULL) {
+		own = xcalloc(n, sizeof *own);
+		memcpy(own, values, n * sizeof *own);
+	}
+	live_set_add(&t->live, live_trial_new(&copy, own));
 }
 
 static int
@@ -75,25 +81,19 @@ on_trial(void *arg, const struct store_trial *row)
 {
 	struct load *ld = arg;
 	struct tuner *t = ld->tuner;
-	struct store_trial copy;
-	const double *point = NULL;
+	bool points = t->plugins.strategy->wants_points;
 
-	if (t->plugins.strategy->wants_points) {
-		if (load_point(ld, row) != 0)
-			return -1;
-		point = ld->point;
-	}
+	if (points && load_values(ld, row) != 0)
+		return -1;
 	t->n_trials = row->number;
-	history_add(t->history, row->number, point);
+	history_add(t->history, row->number, points ? ld->point : NULL);
 	new_trial_restore(
 	    &t->suggestions, row->number, row->params, row->source);
 	if (row->from > 0 || row->member > 0)
 		history_set_parent(
 		    t->history, row->number, row->from, row->member);
-	if (!trial_state_final(row->state)) {
-		copy = trial_copy(row);
-		live_set_add(&t->live, live_trial_new(&copy));
-	}
+	if (!trial_state_final(row->state))
+		load_live(t, row, points ? ld->values : NULL);
 	return 0;
 }
 

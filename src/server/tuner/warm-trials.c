@@ -58,15 +58,8 @@ on_warm(void *arg, const struct store_warm *row)
 	const struct space *space = wl->tuner->study->space;
 	struct history *h = wl->tuner->history;
 	struct json_doc *doc = NULL;
-	int rc;
 
-	rc = json_parse(
-	    &doc, row->params, strlen(row->params), NULL, false, wl->err);
-	if (rc == 0)
-		rc = space_read_values(
-		    space, json_root(doc), wl->values, wl->err);
-	json_free(doc);
-	if (rc != 0)
+	if (space_parse_values(space, row->params, wl->values, wl->err) != 0)
 		return err_add(wl->err, "the parameters of trial %lld of %s",
 		    (long long)row->trial, row->source);
 	space_encode(space, wl->values, wl->point);

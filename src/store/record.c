@@ -1,9 +1,12 @@
 /*
  * Records of a running study: reports, decisions, events, medians, and the
  * queue of settings.  Each record takes the next number of one counter, which
- * gives all records one order.
+ * gives all records one order.  Without a number: t_gpu (the latest state of
+ * each GPU), t_left (artifacts of attempts) and t_warm (trials of other
+ * studies, for warm_start).
  */
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -278,4 +281,118 @@ store_queue_take(struct store *s, int64_t id, int64_t trial, struct err *e)
 		    "taken",
 		    s->path, (long long)id);
 	return 0;
+}
+
+/* ---- GPUs, artifacts ------------------------------------------------------- */
+
+/* An empty text is NULL. */
+static void
+bind_text(sqlite3_stmt *st, int i, const char *s)
+{
+	stmt_line(st, i, s != NULL && *s != '\0' ? s : NULL);
+}
+
+int
+store_gpu_put(
+    struct store *s, const struct gpu_status *g, int64_t time_us, struct err *e)
+{
+	sqlite3_stmt *st = stmt_get(s, STMT_GPU_PUT, e);
+
+	if (st == NULL)
+		return -1;
+	stmt_text(st, 1, g->uuid);
+	stmt_int_or(st, 2, g->index, -1);
+	bind_text(st, 3, g->name);
+	stmt_int_or(st, 4, g->memory, -1);
+	stmt_int_or(st, 5, g->used, -1);
+	stmt_int_or(st, 6, g->temperature, -1);
+	stmt_int_or(st, 7, g->utilization, -1);
+	stmt_real(st, 8, g->power >= 0 ? g->power : NAN);
+	stmt_text(st, 9, g->state);
+	bind_text(st, 10, g->why);
+	bind_text(st, 11, g->owner);
+	stmt_int(st, 12, g->trials > 0 ? g->trials : 0);
+	stmt_int(st, 13, time_us);
+	return stmt_write(s, st, e);
+}
+
+int
+store_gpu_clear(struct store *s, struct err *e)
+{
+	sqlite3_stmt *st = stmt_get(s, STMT_GPU_CLEAR, e);
+
+	return st == NULL ? -1 : stmt_write(s, st, e);
+}
+
+int
+store_artifacts_put(struct store *s, int64_t trial, int attempt,
+    const char *model, const char *output, struct err *e)
+{
+	sqlite3_stmt *st = stmt_get(s, STMT_ARTIFACTS_PUT, e);
+
+	if (st == NULL)
+		return -1;
+	stmt_int(st, 1, trial);
+	stmt_int(st, 2, attempt);
+	bind_text(st, 3, model);
+	bind_text(st, 4, output);
+	return stmt_write(s, st, e);
+}
+
+/* ---- warm start ------------------------------------------------------------ */
+
+int
+store_warm_add(struct store *s, const struct store_warm *w, struct err *e)
+{
+	sqlite3_stmt *st = stmt_get(s, STMT_WARM_ADD, e);
+
+	if (st == NULL)
+		return -1;
+	stmt_text(st, 1, w->source);
+	stmt_int(st, 2, w->trial);
+	stmt_text(st, 3, trial_state_name(w->state));
+	stmt_real(st, 4, w->objective);
+	stmt_int_or(st, 5, w->last_step, -1);
+	stmt_real(st, 6, w->last_value);
+	stmt_text(st, 7, w->params);
+	stmt_text(st, 8, w->metrics);
+	return stmt_write(s, st, e);
+}
+
+int
+store_warm_count(struct store *s, int64_t *n, struct err *e)
+{
+	sqlite3_stmt *st = stmt_get(s, STMT_WARM_COUNT, e);
+
+	if (st == NULL || stmt_step(s, st, e) < 0)
+		return -1;
+	*n = sqlite3_column_int64(st, 0);
+	stmt_done(st);
+	return 0;
+}
+
+int
+store_walk_warm(struct store *s, int (*f)(void *, const struct store_warm *),
+    void *arg, struct err *e)
+{
+	struct row r = row_begin(s, STMT_WARM_EACH, "t_warm", 2, e);
+	struct store_warm w;
+	int end = 0;
+
+	while (row_walk(&r, &end)) {
+		w = (struct store_warm){
+			.source = row_text(&r, 0),
+			.trial = row_int(&r, 1, 1, ROW_INT_MAX),
+			.state = row_state(&r, 2),
+			.objective = row_real(&r, 3),
+			.last_step = row_int_or(&r, 4, -1, 0, TRIAL_STEP_MAX),
+			.last_value = row_real(&r, 5),
+			.params = row_text(&r, 6),
+			.metrics = row_text_or(&r, 7),
+		};
+		if (!trial_state_final(w.state))
+			(void)row_damaged(&r, 2, "the trial has ended");
+		end = r.bad ? -1 : f(arg, &w);
+	}
+	return end;
 }

@@ -30,6 +30,25 @@ row_next(struct row *r)
 	return stmt_step(r->store, r->st, r->err);
 }
 
+bool
+row_walk(struct row *r, int *end)
+{
+	int rc;
+
+	if (r->st == NULL) {
+		*end = -1;
+		return false;
+	}
+	if (*end != 0) {
+		stmt_done(r->st);
+		return false;
+	}
+	rc = row_next(r);
+	if (rc < 0)
+		*end = -1;
+	return rc > 0;
+}
+
 /* ", row 3", or ", row 3/1": from the key columns; "" when there are none. */
 static void
 put_keys(const struct row *r, char *buf, size_t n)

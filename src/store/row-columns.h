@@ -27,6 +27,13 @@ struct row row_begin(
 /* The next row: 1, 0 at the end, -1 on an error; both end the reading. */
 int row_next(struct row *);
 /*
+ * The next row of a walk: true while there is one.  *end is 0 before the first
+ * row, then what the callback returned for the last one; another value than 0
+ * ends the walk.  A statement that was not prepared or a read that fails sets
+ * *end to -1, with err filled.  The statement is reset when the walk ends.
+ */
+bool row_walk(struct row *, int *end);
+/*
  * Column i.  NULL, another type and a number outside [min, max] are corruption:
  * row_end reports it, and the value returned is a safe one (min, 0, "").  Texts
  * are borrowed until the statement's next step.

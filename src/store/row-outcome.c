@@ -69,17 +69,14 @@ each_outcome(struct row *r,
 {
 	int64_t trial, position;
 	double value;
-	int rc, end = 0;
+	int end = 0;
 
-	while (end == 0 && (rc = row_next(r)) != 0) {
-		if (rc < 0)
-			return -1;
+	while (row_walk(r, &end)) {
 		trial = row_int(r, 0, 1, ROW_INT_MAX);
 		position = row_int(r, 1, 1, INT32_MAX);
 		value = row_real(r, 2);
 		end = r->bad ? -1 : f(arg, trial, (size_t)position - 1, value);
 	}
-	stmt_done(r->st);
 	return end;
 }
 
@@ -90,7 +87,7 @@ store_walk_outcomes(struct store *s,
 {
 	struct row r = row_begin(s, STMT_OUTCOME_EACH, "t_outcome", 2, e);
 
-	return r.st != NULL ? each_outcome(&r, f, arg) : -1;
+	return each_outcome(&r, f, arg);
 }
 
 /* Where the values of a trial are written. */
@@ -157,19 +154,14 @@ store_walk_front(struct store *s,
 	struct row r = row_begin(s, STMT_FRONT_EACH, "t_front", 1, e);
 	bool inside, better;
 	int64_t trial;
-	int rc, end = 0;
+	int end = 0;
 
-	if (r.st == NULL)
-		return -1;
-	while (end == 0 && (rc = row_next(&r)) != 0) {
-		if (rc < 0)
-			return -1;
+	while (row_walk(&r, &end)) {
 		trial = row_int(&r, 0, 1, ROW_INT_MAX);
 		inside = row_bool(&r, 1);
 		better = row_bool(&r, 2);
 		end = r.bad ? -1 : f(arg, trial, inside, better);
 	}
-	stmt_done(r.st);
 	return end;
 }
 
@@ -180,17 +172,12 @@ store_walk_failed(struct store *s,
 	struct row r = row_begin(s, STMT_TRIAL_FAILED, "t_trial", 1, e);
 	enum end_class last;
 	int64_t trial;
-	int rc, end = 0;
+	int end = 0;
 
-	if (r.st == NULL)
-		return -1;
-	while (end == 0 && (rc = row_next(&r)) != 0) {
-		if (rc < 0)
-			return -1;
+	while (row_walk(&r, &end)) {
 		trial = row_int(&r, 0, 1, ROW_INT_MAX);
 		last = row_class(&r, 1);
 		end = r.bad ? -1 : f(arg, trial, last);
 	}
-	stmt_done(r.st);
 	return end;
 }

@@ -12,17 +12,12 @@ store_walk_trials(struct store *s, int (*f)(void *, const struct store_trial *),
 	struct row r = row_begin(s, STMT_TRIAL_EACH, "t_trial", 1, e);
 	struct store_trial t;
 	int64_t last = 0;
-	int rc, end = 0;
+	int end = 0;
 
-	if (r.st == NULL)
-		return -1;
-	while (end == 0 && (rc = row_next(&r)) != 0) {
-		if (rc < 0)
-			return -1;
+	while (row_walk(&r, &end)) {
 		last = row_int(&r, 0, last + 1, last + 1);
 		end = store_trial_row(&r, &t) < 0 ? -1 : f(arg, &t);
 	}
-	stmt_done(r.st);
 	return end;
 }
 
@@ -32,16 +27,10 @@ store_walk_open_attempts(struct store *s,
 {
 	struct row r = row_begin(s, STMT_ATTEMPT_OPEN, "t_attempt", 2, e);
 	struct store_attempt a;
-	int rc, end = 0;
+	int end = 0;
 
-	if (r.st == NULL)
-		return -1;
-	while (end == 0 && (rc = row_next(&r)) != 0) {
-		if (rc < 0)
-			return -1;
+	while (row_walk(&r, &end))
 		end = store_attempt_row(&r, &a) < 0 ? -1 : f(arg, &a);
-	}
-	stmt_done(r.st);
 	return end;
 }
 
@@ -53,14 +42,10 @@ store_walk_curves(struct store *s,
 	struct row r = row_begin(s, STMT_CURVE_EACH, "t_metric", 2, e);
 	int64_t trial = 0, step = 0, next_trial, next_step;
 	double value = 0, next_value;
-	int rc, end = 0;
+	int end = 0;
 
-	if (r.st == NULL)
-		return -1;
 	/* The last row of each (trial, step) is the newest. */
-	while (end == 0 && (rc = row_next(&r)) != 0) {
-		if (rc < 0)
-			return -1;
+	while (row_walk(&r, &end)) {
 		next_trial = row_int(&r, 0, 1, ROW_INT_MAX);
 		next_step = row_int(&r, 1, 0, TRIAL_STEP_MAX);
 		next_value = row_real(&r, 2);
@@ -75,7 +60,6 @@ store_walk_curves(struct store *s,
 	}
 	if (end == 0 && trial != 0)
 		end = f(arg, trial, step, value);
-	stmt_done(r.st);
 	return end;
 }
 
@@ -87,21 +71,18 @@ store_walk_last_steps(struct store *s, int64_t trial, int attempt,
 	struct row r = row_begin(s, STMT_LAST_STEP, "t_metric", 1, e);
 	int64_t step, reports;
 	const char *name;
-	int rc, end = 0;
+	int end = 0;
 
 	if (r.st == NULL)
 		return -1;
 	stmt_int(r.st, 1, trial);
 	stmt_int(r.st, 2, attempt);
-	while (end == 0 && (rc = row_next(&r)) != 0) {
-		if (rc < 0)
-			return -1;
+	while (row_walk(&r, &end)) {
 		name = row_text(&r, 0);
 		step = row_int(&r, 1, 0, TRIAL_STEP_MAX);
 		reports = row_int(&r, 2, 0, ROW_INT_MAX);
 		end = r.bad ? -1 : f(arg, name, step, reports);
 	}
-	stmt_done(r.st);
 	return end;
 }
 
@@ -114,21 +95,18 @@ store_walk_reports(struct store *s, int64_t trial, int attempt,
 	int64_t time_us;
 	double value;
 	int64_t id;
-	int rc, end = 0;
+	int end = 0;
 
 	if (r.st == NULL || store_name_id(s, name, &id, e) < 0)
 		return -1;
 	stmt_int(r.st, 1, id);
 	stmt_int(r.st, 2, trial);
 	stmt_int(r.st, 3, attempt);
-	while (end == 0 && (rc = row_next(&r)) != 0) {
-		if (rc < 0)
-			return -1;
+	while (row_walk(&r, &end)) {
 		time_us = row_int(&r, 0, 0, ROW_INT_MAX);
 		value = row_real(&r, 1);
 		end = r.bad ? -1 : f(arg, time_us, value);
 	}
-	stmt_done(r.st);
 	return end;
 }
 
@@ -139,19 +117,14 @@ store_walk_stopped(struct store *s,
 {
 	struct row r = row_begin(s, STMT_RECORD_STOP, "stops", 1, e);
 	int64_t trial, step;
-	int rc, end = 0;
+	int end = 0;
 	bool late;
 
-	if (r.st == NULL)
-		return -1;
-	while (end == 0 && (rc = row_next(&r)) != 0) {
-		if (rc < 0)
-			return -1;
+	while (row_walk(&r, &end)) {
 		trial = row_int(&r, 0, 1, row_int(&r, 2, 0, ROW_INT_MAX));
 		step = row_int(&r, 1, 0, TRIAL_STEP_MAX);
 		late = row_bool(&r, 3);
 		end = r.bad ? -1 : f(arg, trial, step, late);
 	}
-	stmt_done(r.st);
 	return end;
 }

@@ -25,7 +25,7 @@ best_json(struct buf *out, struct store *store, const struct cli_study *found,
 		return -1;
 	out->len--;
 	if (rerun_command_put(out, store, found, study, store_rows_int(best, 0),
-		true, e) == -1)
+		true, e) != 0)
 		return -1;
 	buf_puts(out, "}\n");
 	return 0;
@@ -63,7 +63,7 @@ best_text(struct buf *out, struct store *store, const struct cli_study *found,
 	put_uri(out, "model", store_rows_text(best, 5));
 	put_uri(out, "output", store_rows_text(best, 6));
 	if (rerun_command_put(out, store, found, study, store_rows_int(best, 0),
-		false, e) == -1)
+		false, e) != 0)
 		return -1;
 	if (buf_str(out)[out->len - 1] != '\n')
 		buf_putc(out, '\n');
@@ -143,7 +143,7 @@ cmd_best(struct cli *cli)
 	struct err e = ERR_INIT;
 	int rc;
 
-	if (cli_open_store(cli, &found, &store, &e) == -1)
+	if (cli_open_store(cli, &found, &store, &e) != 0)
 		return cli_fail(&e);
 	rc = store_study_get(store, &study, &e);
 	if (rc == 0)

@@ -466,7 +466,7 @@ check_study(struct cli *cli, const struct cli_study *found, struct err *e)
 	struct plugins plugins;
 	int rc;
 
-	if (plugins_read(&plugins, found->study, e) == -1)
+	if (plugins_read(&plugins, found->study, e) != 0)
 		return -1;
 	c.plan.plugins = &plugins;
 	rc = suggest_check(&plugins, found->study, e);
@@ -487,7 +487,7 @@ cmd_check(struct cli *cli)
 	struct err e = ERR_INIT;
 	int rc;
 
-	if (load_study_find(cli, &found, NULL, &e) == -1)
+	if (load_study_find(cli, &found, NULL, &e) != 0)
 		return cli_fail(&e);
 	rc = check_study(cli, &found, &e);
 	cli_study_fini(&found);

@@ -382,8 +382,8 @@ cmd_doctor(struct cli *cli)
 	bool study;
 	size_t i;
 
-	if (cli_integer(cli, "timeout", 1, 3600, 15, &seconds, &e) == -1 ||
-	    doctor_dir(cli, &found, &study, &d.dir, &e) == -1) {
+	if (cli_integer(cli, "timeout", 1, 3600, 15, &seconds, &e) != 0 ||
+	    doctor_dir(cli, &found, &study, &d.dir, &e) != 0) {
 		table_free(d.table);
 		return cli_fail(&e);
 	}

@@ -239,7 +239,7 @@ database_put(const struct wish *wish, struct export *x, struct err *e)
 {
 	struct atomic_file file;
 
-	if (no_log_beside(wish->output, e) == -1 ||
+	if (no_log_beside(wish->output, e) != 0 ||
 	    atomic_file_open(&file, wish->output, wish->force, e) == -1)
 		return -1;
 	atomic_file_release(&file);
@@ -281,8 +281,8 @@ cmd_export(struct cli *cli)
 	struct err e = ERR_INIT;
 	int rc;
 
-	if (wish_read(&wish, &x, cli, &e) == -1 ||
-	    cli_open_store(cli, &found, &x.store, &e) == -1)
+	if (wish_read(&wish, &x, cli, &e) != 0 ||
+	    cli_open_store(cli, &found, &x.store, &e) != 0)
 		return cli_fail(&e);
 	rc = store_begin(x.store, &e);
 	if (rc == 0 && wish.output == NULL)

@@ -97,7 +97,7 @@ trials_read(struct question *q, struct store *store, struct err *e)
 	if (store_rows_open(&rows, store,
 		"SELECT objective, params FROM trials "
 		"WHERE state IN ('completed', ?) ORDER BY trial",
-		bind, e) == -1)
+		bind, e) != 0)
 		return -1;
 	while ((rc = store_rows_next(rows, e)) == 1) {
 		loss = rows_real(rows, 0);
@@ -206,8 +206,8 @@ cmd_importance(struct cli *cli)
 	double sum;
 	int rc;
 
-	if (question_read(&q, cli, &e) == -1 ||
-	    cli_open_store(cli, &found, &store, &e) == -1)
+	if (question_read(&q, cli, &e) != 0 ||
+	    cli_open_store(cli, &found, &store, &e) != 0)
 		return cli_fail(&e);
 	rc = trial_points_study(&q.study, store, &e);
 	if (rc == 0)

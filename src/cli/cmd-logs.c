@@ -164,7 +164,7 @@ attempt_over(const struct log_reader *r, int attempt, struct err *e)
 	struct store_attempt row = { 0 };
 	int over;
 
-	if (store_attempt_get(r->store, r->trial, attempt, &row, e) == -1)
+	if (store_attempt_get(r->store, r->trial, attempt, &row, e) != 0)
 		return -1;
 	over = row.ended_us != 0;
 	store_attempt_fini(&row);
@@ -217,7 +217,7 @@ trial_look(const struct log_reader *r, int *attempts, bool *over, struct err *e)
 {
 	struct store_trial row = { 0 };
 
-	if (store_trial_get(r->store, r->trial, &row, e) == -1)
+	if (store_trial_get(r->store, r->trial, &row, e) != 0)
 		return -1;
 	*attempts = row.attempts;
 	*over = trial_state_final(row.state);
@@ -233,7 +233,7 @@ trial_follow(struct log_reader *r, int attempt, struct err *e)
 	bool over;
 
 	for (;;) {
-		if (trial_look(r, &attempts, &over, e) == -1)
+		if (trial_look(r, &attempts, &over, e) != 0)
 			return -1;
 		if (attempt <= attempts) {
 			if (attempt_print(r, attempt++, true, e) == -1)
@@ -252,7 +252,7 @@ trial_logs(struct log_reader *r, int only, bool follow, struct err *e)
 	int attempts;
 	bool over;
 
-	if (trial_look(r, &attempts, &over, e) == -1)
+	if (trial_look(r, &attempts, &over, e) != 0)
 		return -1;
 	if (only > attempts || (attempts == 0 && (!follow || over)))
 		return err_set(e, ERR_USAGE,
@@ -274,7 +274,7 @@ cmd_logs(struct cli *cli)
 	int64_t attempt;
 	int rc;
 
-	if (cli_open_store(cli, &found, &r->store, &e) == -1) {
+	if (cli_open_store(cli, &found, &r->store, &e) != 0) {
 		free(r);
 		return cli_fail(&e);
 	}

@@ -38,8 +38,8 @@ struct replay {
 static int
 rule_add(struct replay *r, const char *text, struct err *e)
 {
-	r->rules = xreallocarray(r->rules, r->n + 1, sizeof(*r->rules));
-	if (replay_rule_read(&r->rules[r->n], text, e) == -1)
+	r->rules = xreallocarray(r->rules, r->n + 1, sizeof *r->rules);
+	if (replay_rule_read(&r->rules[r->n], text, e) != 0)
 		return err_add(e, "replay");
 	r->n++;
 	return 0;
@@ -52,7 +52,7 @@ rule_opens(const struct replay_rule *rule, const struct stopper_env *env,
 {
 	struct stop_rule_set *set;
 
-	if (replay_rule_open(&set, rule, env, e) == -1)
+	if (replay_rule_open(&set, rule, env, e) != 0)
 		return false;
 	stop_rule_set_free(set);
 	return true;
@@ -68,13 +68,13 @@ rules_all(struct replay *r, struct err *e)
 
 	r->all = true;
 	for (i = 0; stoppers[i] != NULL; i++) {
-		if (rule_add(r, stoppers[i]->name, e) == -1)
+		if (rule_add(r, stoppers[i]->name, e) != 0)
 			return -1;
 		if (!rule_opens(r->rules[r->n - 1], &env, &unused))
 			replay_rule_free(r->rules[--r->n]);
-		for (k = 0; k < sizeof(variants) / sizeof(*variants); k++)
+		for (k = 0; k < sizeof variants / sizeof *variants; k++)
 			if (strcmp(variants[k].rule, stoppers[i]->name) == 0 &&
-			    rule_add(r, variants[k].text, e) == -1)
+			    rule_add(r, variants[k].text, e) != 0)
 				return -1;
 	}
 	return 0;
@@ -94,7 +94,7 @@ rules_read(struct replay *r, const struct cli *cli, struct err *e)
 		     rc == 0 && (text = cli_value_nth(cli, "rule", i)) != NULL;
 		     i++)
 			rc = rule_add(r, text, e);
-	r->sums = xcalloc(r->n + 1, sizeof(*r->sums));
+	r->sums = xcalloc(r->n + 1, sizeof *r->sums);
 	return rc;
 }
 
@@ -111,10 +111,10 @@ plan_read(struct replay_plan *p, const struct cli *cli, struct err *e)
 		    "replay: --goal is minimize or maximize, not %s", goal);
 	p->maximize = goal != NULL && strcmp(goal, "maximize") == 0;
 	p->value_last = cli_has(cli, "last");
-	if (cli_integer(cli, "workers", 1, 100000, 8, &p->workers, e) == -1 ||
-	    cli_integer(cli, "trials", 1, 10000000, 100, &p->trials, e) == -1 ||
-	    cli_integer(cli, "seeds", 1, 1000000, seeds, &p->seeds, e) == -1 ||
-	    cli_integer(cli, "seed", 0, INT64_MAX, 1, &seed, e) == -1)
+	if (cli_integer(cli, "workers", 1, 100000, 8, &p->workers, e) != 0 ||
+	    cli_integer(cli, "trials", 1, 10000000, 100, &p->trials, e) != 0 ||
+	    cli_integer(cli, "seeds", 1, 1000000, seeds, &p->seeds, e) != 0 ||
+	    cli_integer(cli, "seed", 0, INT64_MAX, 1, &seed, e) != 0)
 		return -1;
 	p->seed = (uint64_t)seed;
 	return 0;
@@ -124,14 +124,14 @@ bool
 replay_is_database(const char *path)
 {
 	static const char magic[] = "SQLite format 3";
-	char head[sizeof(magic)];
+	char head[sizeof magic];
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	bool is;
 
 	if (fd == -1)
 		return false;
-	is = read(fd, head, sizeof(head)) == (ssize_t)sizeof(head) &&
-	     memcmp(head, magic, sizeof(head)) == 0;
+	is = read(fd, head, sizeof head) == (ssize_t)sizeof head &&
+	     memcmp(head, magic, sizeof head) == 0;
 	(void)close(fd);
 	return is;
 }
@@ -166,7 +166,7 @@ replay_database(struct replay *r, const char *path, struct err *e)
 	struct store *store;
 	int rc;
 
-	if (store_open(&store, path, STORE_READ, e) == -1)
+	if (store_open(&store, path, STORE_READ, e) != 0)
 		return -1;
 	first->beyond = 0;
 	rc = replay_rules(r, store, path, e);

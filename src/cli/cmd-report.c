@@ -58,7 +58,7 @@ cmd_report(struct cli *cli)
 	char *path;
 	int rc;
 
-	if (cli_open_store(cli, &found, &store, &e) == -1)
+	if (cli_open_store(cli, &found, &store, &e) != 0)
 		return cli_fail(&e);
 	path = output_path(cli, &found);
 	if (cli_server_alive(&found))

@@ -176,7 +176,7 @@ steps_put(struct show *s, size_t n, struct err *e)
 
 	if (!cli_has(s->cli, "all"))
 		every = (n + SHOW_STEPS - 1) / SHOW_STEPS;
-	if (store_rows_open(&rows, s->store, curve_sql, s->params, e) == -1)
+	if (store_rows_open(&rows, s->store, curve_sql, s->params, e) != 0)
 		return -1;
 	table = table_new();
 	table_column(table, "step", TABLE_RIGHT);
@@ -258,10 +258,10 @@ show_text(struct show *s, const struct store_rows *trial, struct err *e)
 	size_t i;
 
 	head_put(s, trial);
-	if (curve_put(s, e) == -1)
+	if (curve_put(s, e) != 0)
 		return -1;
 	for (i = 0; i < N_SECTIONS; i++)
-		if (section_put(s, &sections[i], e) == -1)
+		if (section_put(s, &sections[i], e) != 0)
 			return -1;
 	return 0;
 }
@@ -307,7 +307,7 @@ show_trial(struct show *s, int64_t number, struct err *e)
 
 	(void)snprintf(text, sizeof text, "%" PRId64, number);
 	s->params[0] = text;
-	if (store_study_get(s->store, &study, e) == -1)
+	if (store_study_get(s->store, &study, e) != 0)
 		return -1;
 	s->metric = study.metric;
 	rc = rows_first(&trial, s->store, sql, s->params, e);
@@ -331,7 +331,7 @@ cmd_show(struct cli *cli)
 	int64_t number;
 	int rc;
 
-	if (cli_open_store(cli, &found, &s.store, &e) == -1)
+	if (cli_open_store(cli, &found, &s.store, &e) != 0)
 		return cli_fail(&e);
 	rc = cli_trial_operand(cli, &number, &e);
 	if (rc == 0)

@@ -84,7 +84,7 @@ on_ready(void *arg)
 	struct screen *scr = arg;
 
 	if (scr->ready_fd >= 0 && write(scr->ready_fd, "+", 1) == 1)
-		close(scr->ready_fd);
+		(void)close(scr->ready_fd);
 	scr->ready_fd = -1;
 }
 
@@ -242,9 +242,9 @@ start_detached(struct cli *cli, struct cli_study *found,
 	(void)setenv(READY_FD, text, 1);
 	rc = detached_spawn(argv, log, p[1], &pid);
 	(void)unsetenv(READY_FD);
-	close(p[1]);
+	(void)close(p[1]);
 	n = rc == 0 ? read(p[0], text, sizeof text - 1) : 0;
-	close(p[0]);
+	(void)close(p[0]);
 	for (i = 0; argv[i] != NULL; i++)
 		free(argv[i]);
 	free(argv);

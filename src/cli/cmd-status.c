@@ -26,7 +26,7 @@ study_life(const struct cli_study *found, struct store *store,
 {
 	struct store_study study = { 0 };
 
-	if (store_study_get(store, &study, e) == -1)
+	if (store_study_get(store, &study, e) != 0)
 		return -1;
 	*life = LIFE_OVER;
 	if (study.state == STUDY_RUNNING || study.state == STUDY_PAUSED)
@@ -44,11 +44,11 @@ screen_put(struct buf *out, const struct cli *cli, struct store *store,
 	size_t len;
 
 	if (!cli->json) {
-		if (status_render(out, store, width, cli->colour, e) == -1)
+		if (status_render(out, store, width, cli->colour, e) != 0)
 			return -1;
 		len = out->len;
 		if (life == LIFE_SERVED &&
-		    status_put_blocked(out, store, e) == -1)
+		    status_put_blocked(out, store, e) != 0)
 			return -1;
 		if (out->len > len)
 			buf_putc(out, '\n');
@@ -77,7 +77,7 @@ cmd_status(struct cli *cli)
 	struct err e = ERR_INIT;
 	int rc;
 
-	if (cli_open_store(cli, &found, &store, &e) == -1)
+	if (cli_open_store(cli, &found, &store, &e) != 0)
 		return cli_fail(&e);
 	rc = study_life(&found, store, &life, &e);
 	if (rc == 0)
@@ -123,7 +123,7 @@ cmd_watch(struct cli *cli)
 	struct err e = ERR_INIT;
 	int columns, rows, rc;
 
-	if (cli_open_store(cli, &found, &store, &e) == -1)
+	if (cli_open_store(cli, &found, &store, &e) != 0)
 		return cli_fail(&e);
 	for (;;) {
 		redraw_size(&columns, &rows);

@@ -116,10 +116,10 @@ query_put(struct buf *sql, const struct cli *cli, bool maximize, struct err *e)
 	int64_t limit;
 
 	buf_puts(sql, "SELECT * FROM trials");
-	if (states != NULL && states_put(sql, states, e) == -1)
+	if (states != NULL && states_put(sql, states, e) != 0)
 		return -1;
-	if (order_put(sql, cli, maximize, e) == -1 ||
-	    cli_integer(cli, "limit", 1, INT64_MAX, -1, &limit, e) == -1)
+	if (order_put(sql, cli, maximize, e) != 0 ||
+	    cli_integer(cli, "limit", 1, INT64_MAX, -1, &limit, e) != 0)
 		return -1;
 	buf_printf(sql, " LIMIT %" PRId64, limit);
 	return 0;
@@ -279,11 +279,11 @@ cmd_trials(struct cli *cli)
 	struct err e = ERR_INIT;
 	int rc = -1;
 
-	if (cli_open_store(cli, &found, &store, &e) == -1)
+	if (cli_open_store(cli, &found, &store, &e) != 0)
 		return cli_fail(&e);
-	if (store_study_get(store, &study, &e) == -1 ||
-	    objectives_read(&aims, store, &e) == -1 ||
-	    query_put(&sql, cli, study.maximize, &e) == -1)
+	if (store_study_get(store, &study, &e) != 0 ||
+	    objectives_read(&aims, store, &e) != 0 ||
+	    query_put(&sql, cli, study.maximize, &e) != 0)
 		goto out;
 	if (cli->json)
 		rc = json_print(store, &aims, buf_str(&sql), &e);

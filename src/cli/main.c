@@ -325,7 +325,7 @@ streams_reserve(void)
 		fd = open("/dev/null", O_RDONLY);
 	while (fd >= 0 && fd <= STDERR_FILENO);
 	if (fd >= 0)
-		close(fd);
+		(void)close(fd);
 }
 
 /* Failing to write the output is an error. */
@@ -348,7 +348,7 @@ command_run(const struct cli_command *command, int argc, char **argv)
 	int status;
 
 	terminal_look(&cli);
-	if (cli_parse(&cli, argc, argv, &e) == -1)
+	if (cli_parse(&cli, argc, argv, &e) != 0)
 		status = cli_fail(&e);
 	else if (cli_has(&cli, "help")) {
 		cli_usage_command(stdout, command);

@@ -297,7 +297,7 @@ plan_make(struct plan *plan, struct err *e)
 		plan_settings(plan);
 	history_free(history);
 	free(x);
-	if (rc == -1 || plan_gpus(plan, e) == -1)
+	if (rc == -1 || plan_gpus(plan, e) != 0)
 		return -1;
 	plan->slots = plan_slots(plan);
 	plan->programs = plan_programs(plan);

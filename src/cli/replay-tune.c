@@ -20,7 +20,7 @@ read_database(struct curve_file *b, struct replay_plan *plan, const char *path,
 	struct store *store;
 	int rc;
 
-	if (store_open(&store, path, STORE_READ, e) == -1)
+	if (store_open(&store, path, STORE_READ, e) != 0)
 		return -1;
 	rc = policy_curves_read(b, plan, store, e);
 	store_close(store);
@@ -120,7 +120,7 @@ list_best(const struct policy_grid *t, const struct policy_setting **list)
 	for (i = 0; i < t->n; i++)
 		if (t->policies[i].best)
 			list[n++] = &t->policies[i];
-	qsort(list, n, sizeof(*list), order_saved);
+	qsort(list, n, sizeof *list, order_saved);
 	return n;
 }
 
@@ -128,7 +128,7 @@ static void
 put_text(struct buf *out, const struct policy_grid *t,
     const struct policy_setting *use, const struct cli *cli)
 {
-	const struct policy_setting **list = xcalloc(t->n, sizeof(*list));
+	const struct policy_setting **list = xcalloc(t->n, sizeof *list);
 	struct table *table = table_begin();
 	size_t i, n = list_best(t, list);
 

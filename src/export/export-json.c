@@ -65,7 +65,7 @@ section_put(struct json_writer *w, const char *key, struct trial_cursor *c,
 		json_writer_object(w, NULL);
 		rows_put_members(w, c->rows, 1);
 		json_writer_end(w);
-		if (trial_cursor_next(c, e) == -1)
+		if (trial_cursor_next(c, e) != 0)
 			return -1;
 	}
 	json_writer_end(w);
@@ -83,7 +83,7 @@ trial_put(struct export *x, struct json_writer *w,
 	rows_put_members(w, trial, 0);
 	for (i = 0; i < N_SECTIONS; i++)
 		if (section_put(w, sections[i].key, &cursors[i],
-			store_rows_int(trial, 0), e) == -1)
+			store_rows_int(trial, 0), e) != 0)
 			return -1;
 	json_writer_end(w);
 	return export_flush(x, e);
@@ -144,11 +144,11 @@ export_json(struct export *x, struct err *e)
 		return table_put(x, &w, e);
 	json_writer_object(&w, NULL);
 	if (rows_put_json(json_writer_value(&w, "study"), x->store, study, NULL,
-		true, e) == -1)
+		true, e) != 0)
 		return -1;
 	json_writer_line(&w);
 	json_writer_array(&w, "trials");
-	if (trials_put(x, &w, e) == -1)
+	if (trials_put(x, &w, e) != 0)
 		return -1;
 	json_writer_end(&w);
 	json_writer_end(&w);

@@ -161,8 +161,8 @@ curve_put(struct writer *w, int64_t trial, double *last, struct err *e)
 	while (trial_cursor_is_at(&w->curves, trial)) {
 		*last = rows_real(rows, 2);
 		if (optuna_db_add_report(
-			w->to, store_rows_int(rows, 1), *last, e) == -1 ||
-		    trial_cursor_next(&w->curves, e) == -1)
+			w->to, store_rows_int(rows, 1), *last, e) != 0 ||
+		    trial_cursor_next(&w->curves, e) != 0)
 			return -1;
 	}
 	return 0;
@@ -193,7 +193,7 @@ result_read(struct writer *w, const struct store_rows *trial,
 			    &result->constraints, rows_real(rows, 3));
 		else if (w->aims.several && n < STUDY_OBJECTIVES_MAX)
 			result->values[n++] = rows_real(rows, 2);
-		if (trial_cursor_next(&w->outcomes, e) == -1)
+		if (trial_cursor_next(&w->outcomes, e) != 0)
 			return -1;
 	}
 	while (n < w->aims.n)
@@ -212,13 +212,13 @@ values_put(struct writer *w, enum optuna_state state,
 
 	if (result->constraints.len > 0 &&
 	    optuna_db_add_attr(w->to, true, "constraints",
-		buf_str(&result->constraints), e) == -1)
+		buf_str(&result->constraints), e) != 0)
 		return -1;
 	if (state == OPTUNA_PRUNED && !w->aims.several && !isnan(result->last))
 		return optuna_db_add_value(w->to, 0, result->last, e);
 	for (i = 0; i < w->aims.n && state == OPTUNA_COMPLETE; i++)
 		if (optuna_db_add_value(
-			w->to, (int64_t)i, result->values[i], e) == -1)
+			w->to, (int64_t)i, result->values[i], e) != 0)
 			return -1;
 	return 0;
 }
@@ -296,9 +296,9 @@ trials_put(struct writer *w, struct err *e)
 	struct store_rows *rows;
 	int rc;
 
-	if (trial_cursor_open(&w->curves, w->store, curves_sql, e) == -1 ||
-	    trial_cursor_open(&w->outcomes, w->store, outcomes_sql, e) == -1 ||
-	    store_rows_open(&rows, w->store, trials_sql, NULL, e) == -1)
+	if (trial_cursor_open(&w->curves, w->store, curves_sql, e) != 0 ||
+	    trial_cursor_open(&w->outcomes, w->store, outcomes_sql, e) != 0 ||
+	    store_rows_open(&rows, w->store, trials_sql, NULL, e) != 0)
 		return -1;
 	while ((rc = store_rows_next(rows, e)) == 1)
 		if ((rc = trial_put(w, rows, e)) == -1)

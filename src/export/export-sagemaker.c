@@ -368,7 +368,7 @@ export_sagemaker(
 	struct study *study = NULL;
 	int rc;
 
-	if (trial_points_study(&study, store, e) == -1)
+	if (trial_points_study(&study, store, e) != 0)
 		return -1;
 	if ((rc = study_put(&im, study, e)) == 0)
 		buf_add(out, im.out.data, im.out.len);

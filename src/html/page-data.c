@@ -59,7 +59,7 @@ trials_read(struct page *r, struct err *e)
 	if (store_rows_open(&rows, r->store,
 		"SELECT trial, state, objective, reports, params FROM trials "
 		"ORDER BY trial",
-		NULL, e) == -1)
+		NULL, e) != 0)
 		return -1;
 	while ((rc = store_rows_next(rows, e)) == 1) {
 		grow(r, &cap);
@@ -89,8 +89,7 @@ broken_read(struct page *r, struct err *e)
 	int rc;
 
 	if (store_rows_open(&rows, r->store,
-		"SELECT trial FROM outcomes WHERE violation > 0", NULL,
-		e) == -1)
+		"SELECT trial FROM outcomes WHERE violation > 0", NULL, e) != 0)
 		return -1;
 	while ((rc = store_rows_next(rows, e)) == 1)
 		if ((t = trial_find(r, store_rows_int(rows, 0))) != NULL)
@@ -146,7 +145,7 @@ best_read(struct page *r, struct err *e)
 	const struct page_trial *t = NULL;
 	int64_t number;
 
-	if (page_data_count(r, "SELECT trial FROM best", &number, e) == -1)
+	if (page_data_count(r, "SELECT trial FROM best", &number, e) != 0)
 		return -1;
 	t = trial_find(r, number);
 	r->best = t == NULL ? r->n : (size_t)(t - r->trials);
@@ -157,11 +156,11 @@ int
 page_data_read(struct page *r, struct store *store, struct err *e)
 {
 	r->store = store;
-	if (store_study_get(store, &r->row, e) == -1 ||
-	    trial_points_study(&r->study, store, e) == -1 ||
-	    objectives_read(&r->aims, store, e) == -1 ||
-	    trials_read(r, e) == -1 || broken_read(r, e) == -1 ||
-	    best_read(r, e) == -1)
+	if (store_study_get(store, &r->row, e) != 0 ||
+	    trial_points_study(&r->study, store, e) != 0 ||
+	    objectives_read(&r->aims, store, e) != 0 ||
+	    trials_read(r, e) == -1 || broken_read(r, e) != 0 ||
+	    best_read(r, e) != 0)
 		return -1;
 	if (r->aims.several && outcomes_read(r, e) == -1)
 		return -1;

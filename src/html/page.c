@@ -241,7 +241,7 @@ page_table(struct page *r, const char *sql, const struct page_column *columns,
 	int rc;
 
 	*count = 0;
-	if (store_rows_open(&rows, r->store, sql, NULL, e) == -1)
+	if (store_rows_open(&rows, r->store, sql, NULL, e) != 0)
 		return -1;
 	while ((rc = store_rows_next(rows, e)) == 1) {
 		if ((*count)++ == 0)

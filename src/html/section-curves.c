@@ -87,7 +87,7 @@ lines_read(struct curves *c, struct err *e)
 	for (i = 0; i < c->n && points < POINTS; i++) {
 		(void)snprintf(number, sizeof number, "%" PRId64,
 		    c->r->trials[c->order[i]].number);
-		if (rows_curve(&c->lines[i], c->r->store, sql, bind, e) == -1)
+		if (rows_curve(&c->lines[i], c->r->store, sql, bind, e) != 0)
 			return -1;
 		points += c->lines[i].n;
 	}

@@ -69,7 +69,7 @@ rings_put(struct page *r, struct chart *c, size_t k, struct err *e)
 	int rc;
 
 	if (store_rows_open(
-		&rows, r->store, "SELECT trial FROM front", NULL, e) == -1)
+		&rows, r->store, "SELECT trial FROM front", NULL, e) != 0)
 		return -1;
 	decimate_init(&thin, c->width, c->height, SQUARE);
 	while ((rc = store_rows_next(rows, e)) == 1) {

@@ -176,11 +176,11 @@ saved_put(struct page *r, struct buf *b, struct err *e)
 {
 	int64_t spared;
 
-	if (status_put_savings(b, r->store, e) == -1 ||
+	if (status_put_savings(b, r->store, e) != 0 ||
 	    page_data_count(r,
 		"SELECT count(DISTINCT trial) FROM stops WHERE "
 		"verdict = 'suspended'",
-		&spared, e) == -1)
+		&spared, e) != 0)
 		return -1;
 	if (b->len > 0) {
 		buf_puts(b, ". The steps are counted; all else is an estimate: "
@@ -194,10 +194,10 @@ saved_put(struct page *r, struct buf *b, struct err *e)
 		buf_putc(b, '.');
 	}
 	fact(&r->h, "Saved by stopping", b);
-	if (status_put_costs(b, r->store, r->study->limits.cost, e) == -1)
+	if (status_put_costs(b, r->store, r->study->limits.cost, e) != 0)
 		return -1;
 	fact(&r->h, "Cost", b);
-	if (status_put_usage(b, r->store, e) == -1)
+	if (status_put_usage(b, r->store, e) != 0)
 		return -1;
 	fact(&r->h, "Used", b);
 	return 0;

@@ -23,7 +23,7 @@ more_put(struct page *r, const char *sql, size_t shown, const char *which,
 {
 	int64_t all;
 
-	if (page_data_count(r, sql, &all, e) == -1)
+	if (page_data_count(r, sql, &all, e) != 0)
 		return -1;
 	if ((size_t)all > shown)
 		page_note(&r->h, "%s %zu of %" PRId64 ".", which, shown, all);
@@ -62,7 +62,7 @@ section_best(struct page *r, struct err *e)
 
 	if (r->aims.several || r->with_value == 0)
 		return 0;
-	if (page_data_count(r, "SELECT cost > 0 FROM study", &cost, e) == -1)
+	if (page_data_count(r, "SELECT cost > 0 FROM study", &cost, e) != 0)
 		return -1;
 	if (cost == 0) {
 		columns[n - 2] = columns[n - 1];
@@ -101,7 +101,7 @@ section_stops(struct page *r, struct err *e)
 	int64_t all;
 	size_t n;
 
-	if (page_data_count(r, "SELECT count(*) FROM stops", &all, e) == -1)
+	if (page_data_count(r, "SELECT count(*) FROM stops", &all, e) != 0)
 		return -1;
 	if (all == 0)
 		return 0;
@@ -109,17 +109,17 @@ section_stops(struct page *r, struct err *e)
 	if (page_table(r,
 		"SELECT rule, verdict, count(*), count(DISTINCT trial) "
 		"FROM stops GROUP BY rule, verdict ORDER BY 3 DESC LIMIT 20",
-		counts, COUNT(counts), &n, e) == -1)
+		counts, COUNT(counts), &n, e) != 0)
 		return -1;
 	(void)snprintf(sql, sizeof sql,
 	    "SELECT trial, step, rule, verdict, value, threshold, pool, why "
 	    "FROM stops WHERE verdict <> 'suspended' "
 	    "ORDER BY time DESC, trial DESC LIMIT %d",
 	    PAGE_ROWS);
-	if (page_table(r, sql, columns, COUNT(columns), &n, e) == -1 ||
+	if (page_table(r, sql, columns, COUNT(columns), &n, e) != 0 ||
 	    more_put(r,
 		"SELECT count(*) FROM stops WHERE verdict <> 'suspended'", n,
-		"The newest", e) == -1)
+		"The newest", e) != 0)
 		return -1;
 	page_section_end(&r->h);
 	return 0;
@@ -139,7 +139,7 @@ section_failures(struct page *r, struct err *e)
 	size_t n;
 
 	if (page_data_count(r, "SELECT count(*) FROM attempts WHERE " NOT_WELL,
-		&bad, e) == -1)
+		&bad, e) != 0)
 		return -1;
 	if (bad == 0 && r->counts[TRIAL_FAILED] == 0)
 		return 0;
@@ -151,7 +151,7 @@ section_failures(struct page *r, struct err *e)
 	    "FROM trials WHERE state = 'failed' GROUP BY class, why "
 	    "ORDER BY n DESC, 3 LIMIT %d",
 	    PAGE_ROWS);
-	if (page_table(r, sql, failed, COUNT(failed), &n, e) == -1)
+	if (page_table(r, sql, failed, COUNT(failed), &n, e) != 0)
 		return -1;
 	if (n == PAGE_ROWS)
 		page_note(
@@ -161,7 +161,7 @@ section_failures(struct page *r, struct err *e)
 		"SELECT end_class, count(*) AS n, count(DISTINCT trial) "
 		"FROM attempts WHERE " NOT_WELL " GROUP BY end_class "
 		"ORDER BY n DESC",
-		classes, COUNT(classes), &n, e) == -1)
+		classes, COUNT(classes), &n, e) != 0)
 		return -1;
 	page_section_end(&r->h);
 	return 0;
@@ -179,7 +179,7 @@ section_events(struct page *r, struct err *e)
 	int64_t some;
 	size_t n;
 
-	if (page_data_count(r, all, &some, e) == -1)
+	if (page_data_count(r, all, &some, e) != 0)
 		return -1;
 	if (some == 0)
 		return 0;
@@ -189,8 +189,8 @@ section_events(struct page *r, struct err *e)
 	    "trial, text FROM events WHERE level IN ('error', 'warning') "
 	    "ORDER BY time DESC LIMIT %d",
 	    PAGE_ROWS);
-	if (page_table(r, sql, columns, COUNT(columns), &n, e) == -1 ||
-	    more_put(r, all, n, "The newest", e) == -1)
+	if (page_table(r, sql, columns, COUNT(columns), &n, e) != 0 ||
+	    more_put(r, all, n, "The newest", e) != 0)
 		return -1;
 	page_section_end(&r->h);
 	return 0;

@@ -149,7 +149,7 @@ bars_read(struct places *p, struct err *e)
 	if (page_data_count(p->r,
 		"SELECT count(DISTINCT coalesce(place, backend)) "
 		"FROM attempts",
-		&places, e) == -1)
+		&places, e) != 0)
 		return -1;
 	(void)snprintf(sql, sizeof sql,
 	    "SELECT trial, attempt, %s, "
@@ -157,7 +157,7 @@ bars_read(struct places *p, struct err *e)
 	    "(julianday(ended) - 2440587.5) * 86400, end_class "
 	    "FROM attempts WHERE started IS NOT NULL ORDER BY started",
 	    places > PLACES ? "backend" : "coalesce(place, backend)");
-	if (store_rows_open(&rows, p->r->store, sql, NULL, e) == -1)
+	if (store_rows_open(&rows, p->r->store, sql, NULL, e) != 0)
 		return -1;
 	while ((rc = store_rows_next(rows, e)) == 1)
 		bar_add(p, rows);

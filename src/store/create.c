@@ -89,7 +89,7 @@ add_params(struct store *s, const struct space *space, struct err *e)
 			return -1;
 		stmt_int(st, 1, (int64_t)i + 1);
 		stmt_text(st, 2, space->params[i].name);
-		if (stmt_write(s, st, e) < 0)
+		if (stmt_write(s, st, e) != 0)
 			return -1;
 	}
 	return 0;
@@ -118,7 +118,7 @@ add_aims(struct store *s, const struct store_study *study, struct err *e)
 			stmt_real(st, 4, aims[i].min);
 		if (aims[i].constraint && isfinite(aims[i].max))
 			stmt_real(st, 5, aims[i].max);
-		if (stmt_write(s, st, e) < 0)
+		if (stmt_write(s, st, e) != 0)
 			return -1;
 	}
 	return 0;
@@ -139,7 +139,7 @@ add_study(struct store *s, const struct store_study *study, bool network_fs,
 	stmt_int(st, 4, network_fs);
 	stmt_int(st, 5, study->created_us);
 	stmt_int(st, 6, schema_version());
-	if (stmt_write(s, st, e) < 0 || store_study_put(s, study, e) < 0)
+	if (stmt_write(s, st, e) != 0 || store_study_put(s, study, e) < 0)
 		return -1;
 	return store_name_id(s, study->metric, &id, e);
 }
@@ -151,17 +151,17 @@ fill_file(struct store *s, const struct store_study *study,
 {
 	char pragma[64];
 
-	if (store_connect_write(s, e) < 0 ||
+	if (store_connect_write(s, e) != 0 ||
 	    store_set_journal(s, network_fs, e) < 0 ||
-	    store_exec(s, "BEGIN IMMEDIATE", e) < 0)
+	    store_exec(s, "BEGIN IMMEDIATE", e) != 0)
 		return -1;
 	s->begun = true;
 	(void)snprintf(pragma, sizeof pragma, "PRAGMA application_id = %d",
 	    STORE_APPLICATION_ID);
-	if (store_exec(s, pragma, e) < 0 || schema_migrate(s, 0, e) < 0 ||
-	    store_exec(s, "INSERT INTO t_counter VALUES (1, 0)", e) < 0 ||
-	    add_study(s, study, network_fs, e) < 0 ||
-	    add_params(s, space, e) < 0 || add_aims(s, study, e) < 0 ||
+	if (store_exec(s, pragma, e) != 0 || schema_migrate(s, 0, e) != 0 ||
+	    store_exec(s, "INSERT INTO t_counter VALUES (1, 0)", e) != 0 ||
+	    add_study(s, study, network_fs, e) != 0 ||
+	    add_params(s, space, e) != 0 || add_aims(s, study, e) != 0 ||
 	    schema_refresh(s, e) < 0) {
 		store_rollback(s);
 		return -1;
@@ -176,10 +176,10 @@ store_create(struct store **out, const char *path,
 {
 	struct store *s;
 
-	if (make_file(path, e) < 0)
+	if (make_file(path, e) != 0)
 		return -1;
 	s = store_new(path, STORE_WRITE);
-	if (fill_file(s, study, space, network_fs, e) < 0) {
+	if (fill_file(s, study, space, network_fs, e) != 0) {
 		store_close(s);
 		(void)unlink(path);
 		return -1;

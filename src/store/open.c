@@ -339,7 +339,8 @@ open_write(struct store *s, bool visit, struct err *e)
 	int64_t version, network_fs;
 	bool fresh = false;
 
-	if (store_connect_write(s, e) < 0 || store_identify(s, &version, e) < 0)
+	if (store_connect_write(s, e) != 0 ||
+	    store_identify(s, &version, e) != 0)
 		return -1;
 	if (version == 0)
 		return err_set(e, ERR_STORE, "%s: holds no study", s->path);
@@ -347,7 +348,7 @@ open_write(struct store *s, bool visit, struct err *e)
 		0 ||
 	    store_set_journal(s, network_fs != 0, e) < 0)
 		return -1;
-	if (visit && is_fresh(s, version, &fresh, e) < 0)
+	if (visit && is_fresh(s, version, &fresh, e) != 0)
 		return -1;
 	if (visit)
 		keep_log(s, true);
@@ -355,7 +356,7 @@ open_write(struct store *s, bool visit, struct err *e)
 		return 0;
 	if (store_begin(s, e) < 0)
 		return -1;
-	if (schema_migrate(s, version, e) < 0 || schema_refresh(s, e) < 0) {
+	if (schema_migrate(s, version, e) != 0 || schema_refresh(s, e) < 0) {
 		store_rollback(s);
 		return -1;
 	}

@@ -120,8 +120,8 @@ fill(struct optuna *o, const char *path, const char *study, struct err *e)
 	    store_exec(o->store,
 		"PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; "
 		"PRAGMA foreign_keys = OFF; BEGIN",
-		e) < 0 ||
-	    store_exec(o->store, tables, e) < 0 ||
+		e) != 0 ||
+	    store_exec(o->store, tables, e) != 0 ||
 	    (st = row_begin(o, ROW_STUDY, e)) == NULL)
 		return -1;
 	stmt_text(st, 1, study);
@@ -135,7 +135,7 @@ optuna_db_create(struct optuna **out, const char *path, const char *name,
 	struct optuna *o = xcalloc(1, sizeof *o);
 
 	o->store = store_new(name, STORE_WRITE);
-	if (fill(o, path, study, e) < 0) {
+	if (fill(o, path, study, e) != 0) {
 		optuna_db_close(o);
 		return -1;
 	}

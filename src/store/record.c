@@ -66,7 +66,7 @@ intern(struct store *s, const char *name, int64_t *id, struct err *e)
 	if ((st = stmt_get(s, STMT_NAME_ADD, e)) == NULL)
 		return -1;
 	stmt_text(st, 1, name);
-	if (stmt_write(s, st, e) < 0)
+	if (stmt_write(s, st, e) != 0)
 		return -1;
 	*id = sqlite3_last_insert_rowid(s->db);
 	return 0;
@@ -81,7 +81,7 @@ store_name_id(struct store *s, const char *name, int64_t *id, struct err *e)
 		*id = s->names[i].id;
 		return 0;
 	}
-	if (intern(s, name, id, e) < 0)
+	if (intern(s, name, id, e) != 0)
 		return -1;
 	s->names = xreallocarray(s->names, s->n_names + 1, sizeof *s->names);
 	memmove(s->names + i + 1, s->names + i,
@@ -98,7 +98,7 @@ store_metric_add(struct store *s, int64_t trial, int attempt, const char *name,
 	sqlite3_stmt *st = stmt_get(s, STMT_METRIC_ADD, e);
 	int64_t id;
 
-	if (st == NULL || store_name_id(s, name, &id, e) < 0)
+	if (st == NULL || store_name_id(s, name, &id, e) != 0)
 		return -1;
 	stmt_int(st, 1, id);
 	stmt_int(st, 2, trial);
@@ -119,7 +119,7 @@ store_metric_exists(struct store *s, int64_t trial, int attempt,
 	int64_t id;
 	int rc;
 
-	if (st == NULL || store_name_id(s, name, &id, e) < 0)
+	if (st == NULL || store_name_id(s, name, &id, e) != 0)
 		return -1;
 	stmt_int(st, 1, id);
 	stmt_int(st, 2, trial);
@@ -245,7 +245,7 @@ store_queue_next(struct store *s, int64_t *id, char **params,
 	*source = row_source(&r, 2);
 	*params = stmt_dup(row_text(&r, 1));
 	stmt_done(r.st);
-	if (row_end(&r) < 0) {
+	if (row_end(&r) != 0) {
 		free(*params);
 		*params = NULL;
 	}
@@ -273,7 +273,7 @@ store_queue_take(struct store *s, int64_t id, int64_t trial, struct err *e)
 		return -1;
 	stmt_int(st, 1, id);
 	stmt_int(st, 2, trial);
-	if (stmt_write(s, st, e) < 0)
+	if (stmt_write(s, st, e) != 0)
 		return -1;
 	if (sqlite3_changes(s->db) != 1)
 		return err_set(e, ERR_STORE,

@@ -97,7 +97,7 @@ store_attempt_get(struct store *s, int64_t trial, int attempt,
 		return err_set(e, ERR_STORE,
 		    "%s: there is no attempt %d of trial %lld", s->path,
 		    attempt, (long long)trial);
-	if (store_attempt_row(&r, a) < 0) {
+	if (store_attempt_row(&r, a) != 0) {
 		*a = (struct store_attempt){ 0 };
 		stmt_done(r.st);
 		return -1;
@@ -182,7 +182,7 @@ put_row(struct store *s, enum stmt_id id, const struct store_attempt *a,
 	if (st == NULL)
 		return -1;
 	bind_attempt(st, a);
-	return stmt_write(s, st, e) < 0 ? -1 : sqlite3_changes(s->db);
+	return stmt_write(s, st, e) != 0 ? -1 : sqlite3_changes(s->db);
 }
 
 int

@@ -24,7 +24,7 @@ store_metric_last(struct store *s, int64_t trial, const char *name,
 	*step = row_int(&r, 0, 0, TRIAL_STEP_MAX);
 	*value = row_real(&r, 1);
 	stmt_done(r.st);
-	return row_end(&r) < 0 ? -1 : 1;
+	return row_end(&r) != 0 ? -1 : 1;
 }
 
 int
@@ -57,7 +57,7 @@ store_outcome_put(struct store *s, int64_t trial, size_t n,
 		stmt_int(st, 2, (int64_t)i + 1);
 		stmt_real(st, 3, values[i]);
 		stmt_real(st, 4, violations[i]);
-		if (stmt_write(s, st, e) < 0)
+		if (stmt_write(s, st, e) != 0)
 			return -1;
 	}
 	return 0;

@@ -116,7 +116,7 @@ store_study_get(struct store *s, struct store_study *study, struct err *e)
 		.run_parallel = row_int_or(&r, 17, 0, 0, ROW_INT_MAX),
 	};
 	stmt_done(r.st);
-	if (row_end(&r) < 0)
+	if (row_end(&r) != 0)
 		store_study_fini(study);
 	return row_end(&r);
 }

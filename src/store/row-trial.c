@@ -102,7 +102,7 @@ store_trial_get(
 	if (rc == 0)
 		return err_set(e, ERR_STORE, "%s: there is no trial %lld",
 		    s->path, (long long)number);
-	if (store_trial_row(&r, t) < 0) {
+	if (store_trial_row(&r, t) != 0) {
 		*t = (struct store_trial){ 0 };
 		stmt_done(r.st);
 		return -1;
@@ -140,7 +140,7 @@ store_trial_add(struct store *s, const struct store_trial *t, struct err *e)
 	stmt_int_or(st, 17, t->from, 0);
 	stmt_int_or(st, 18, t->member, 0);
 	stmt_int_or(st, 19, t->until, 0);
-	if (stmt_write(s, st, e) < 0)
+	if (stmt_write(s, st, e) != 0)
 		return -1;
 	if (sqlite3_changes(s->db) != 1)
 		return err_set(e, ERR_STORE, "%s: trial %lld is not the next",
@@ -175,7 +175,7 @@ put_row(struct store *s, enum stmt_id id, const struct store_trial *t,
 	stmt_text(st, 13, t->backend);
 	stmt_line(st, 14, t->why);
 	stmt_int_or(st, 15, t->is_paused ? t->paused_step : -1, -1);
-	return stmt_write(s, st, e) < 0 ? -1 : sqlite3_changes(s->db);
+	return stmt_write(s, st, e) != 0 ? -1 : sqlite3_changes(s->db);
 }
 
 /* Columns that are final once the trial has ended. */
@@ -206,7 +206,7 @@ store_trial_put(struct store *s, const struct store_trial *t, struct err *e)
 	if (n == 0)
 		return err_set(e, ERR_STORE, "%s: there is no trial %lld",
 		    s->path, (long long)t->number);
-	if (n < 0 || (final && put_end(s, t, e) < 0))
+	if (n < 0 || (final && put_end(s, t, e) != 0))
 		return err_add(e, "trial %lld", (long long)t->number);
 	return 0;
 }

@@ -124,7 +124,7 @@ schema_migrate(struct store *s, int64_t from, struct err *e)
 	int64_t v;
 
 	for (v = from; v < schema_version(); v++)
-		if (store_exec(s, migrations[v], e) < 0)
+		if (store_exec(s, migrations[v], e) != 0)
 			return -1;
 	(void)snprintf(
 	    pragma, sizeof pragma, "PRAGMA user_version = %lld", (long long)v);
@@ -169,7 +169,7 @@ schema_read_old(struct store *s, int64_t version, struct err *e)
 
 	for (i = 0; i < n; i++)
 		if (version < missing_views[i].since &&
-		    store_exec(s, missing_views[i].sql, e) < 0)
+		    store_exec(s, missing_views[i].sql, e) != 0)
 			return -1;
 	return lay_columns(s, version, e);
 }
@@ -182,7 +182,7 @@ put_moves(struct store *s, struct err *e)
 	enum trial_event ev;
 	sqlite3_stmt *st;
 
-	if (store_exec(s, "DELETE FROM t_move", e) < 0)
+	if (store_exec(s, "DELETE FROM t_move", e) != 0)
 		return -1;
 	for (from = 0; from < TRIAL_STATES; from++)
 		for (ev = 0; ev < TRIAL_EVENTS; ev++) {
@@ -192,7 +192,7 @@ put_moves(struct store *s, struct err *e)
 				return -1;
 			stmt_text(st, 1, trial_state_name(from));
 			stmt_text(st, 2, trial_state_name(to));
-			if (stmt_write(s, st, e) < 0)
+			if (stmt_write(s, st, e) != 0)
 				return -1;
 		}
 	return 0;
@@ -204,7 +204,7 @@ schema_refresh(struct store *s, struct err *e)
 	char *sql;
 	int rc;
 
-	if (put_moves(s, e) < 0 || store_exec(s, views, e) < 0 ||
+	if (put_moves(s, e) != 0 || store_exec(s, views, e) != 0 ||
 	    schema_generated_views(s, e) < 0)
 		return -1;
 	sql = xasprintf("UPDATE t_study SET schema_version = %lld, "

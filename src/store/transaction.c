@@ -54,7 +54,7 @@ store_begin(struct store *s, struct err *e)
 		return -1;
 	s->begun = true;
 	s->lost = false;
-	if (write && read_counter(s, e) < 0) {
+	if (write && read_counter(s, e) != 0) {
 		store_rollback(s);
 		return -1;
 	}
@@ -124,7 +124,7 @@ commit(struct store *s, struct err *e)
 			*e = s->lost_err;
 		return -1;
 	}
-	if (write_counter(s, e) < 0 ||
+	if (write_counter(s, e) != 0 ||
 	    (st = stmt_get(s, STMT_COMMIT, e)) == NULL ||
 	    stmt_step(s, st, e) < 0)
 		return -1;
@@ -135,7 +135,7 @@ int
 store_commit(struct store *s, bool durable, struct err *e)
 {
 	fail_point("store.before_commit");
-	if (commit(s, e) < 0) {
+	if (commit(s, e) != 0) {
 		store_rollback(s);
 		return -1;
 	}

@@ -198,7 +198,7 @@ open_trial(struct merge *m)
 {
 	struct run r = { .trial = m->trial.trial };
 
-	if (read_reports(m, &r) < 0) {
+	if (read_reports(m, &r) != 0) {
 		free(r.records);
 		return -1;
 	}
@@ -256,7 +256,7 @@ merge_all(struct merge *m,
 	int end;
 
 	for (;;) {
-		if (open_due(m) < 0)
+		if (open_due(m) != 0)
 			return -1;
 		if (m->n == 0)
 			return 0;

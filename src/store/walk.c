@@ -16,7 +16,7 @@ store_walk_trials(struct store *s, int (*f)(void *, const struct store_trial *),
 
 	while (row_walk(&r, &end)) {
 		last = row_int(&r, 0, last + 1, last + 1);
-		end = store_trial_row(&r, &t) < 0 ? -1 : f(arg, &t);
+		end = store_trial_row(&r, &t) != 0 ? -1 : f(arg, &t);
 	}
 	return end;
 }
@@ -30,7 +30,7 @@ store_walk_open_attempts(struct store *s,
 	int end = 0;
 
 	while (row_walk(&r, &end))
-		end = store_attempt_row(&r, &a) < 0 ? -1 : f(arg, &a);
+		end = store_attempt_row(&r, &a) != 0 ? -1 : f(arg, &a);
 	return end;
 }
 
@@ -97,7 +97,7 @@ store_walk_reports(struct store *s, int64_t trial, int attempt,
 	int64_t id;
 	int end = 0;
 
-	if (r.st == NULL || store_name_id(s, name, &id, e) < 0)
+	if (r.st == NULL || store_name_id(s, name, &id, e) != 0)
 		return -1;
 	stmt_int(r.st, 1, id);
 	stmt_int(r.st, 2, trial);

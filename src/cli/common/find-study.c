@@ -107,7 +107,7 @@ find_by_json(
 
 	if (access(path, R_OK) == -1)
 		return err_set(e, ERR_USAGE, "%s: %s", path, strerror(errno));
-	if (study_load(&found->study, path, e) == -1)
+	if (study_load(&found->study, path, e) != 0)
 		return -1;
 	found->json = xstrdup(found->study->path);
 	dir =
@@ -211,7 +211,7 @@ cli_find_study(
 	if (name == NULL && access("study.json", F_OK) == 0)
 		name = "study.json";
 	if (name == NULL) {
-		if (folder_search(state != NULL ? state : ".", &only, e) == -1)
+		if (folder_search(state != NULL ? state : ".", &only, e) != 0)
 			return -1;
 		name = only;
 	}
@@ -239,10 +239,10 @@ int
 cli_open_store(struct cli *cli, struct cli_study *found, struct store **store,
     struct err *e)
 {
-	if (cli_find_study(cli, found, NULL, e) == -1)
+	if (cli_find_study(cli, found, NULL, e) != 0)
 		return -1;
-	if (cli_study_exists(found, e) == -1 ||
-	    store_open(store, found->db, STORE_READ, e) == -1) {
+	if (cli_study_exists(found, e) != 0 ||
+	    store_open(store, found->db, STORE_READ, e) != 0) {
 		cli_study_fini(found);
 		return -1;
 	}

@@ -240,7 +240,7 @@ cli_put_params(struct buf *out, const char *json)
 	struct json_doc *doc;
 	struct buf text = { 0 };
 
-	if (json_parse(&doc, json, strlen(json), NULL, false, NULL) == -1) {
+	if (json_parse(&doc, json, strlen(json), NULL, false, NULL) != 0) {
 		table_free(table);
 		return;
 	}

@@ -19,7 +19,7 @@ int
 trial_cursor_open(
     struct trial_cursor *c, struct store *store, const char *sql, struct err *e)
 {
-	if (store_rows_open(&c->rows, store, sql, NULL, e) == -1)
+	if (store_rows_open(&c->rows, store, sql, NULL, e) != 0)
 		return -1;
 	return trial_cursor_next(c, e);
 }

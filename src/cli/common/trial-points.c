@@ -17,7 +17,7 @@ trial_points_study(struct study **study, struct store *store, struct err *e)
 	char *path;
 	int rc;
 
-	if (store_study_get(store, &row, e) == -1)
+	if (store_study_get(store, &row, e) != 0)
 		return -1;
 	path = xasprintf("%s/study.json", row.dir);
 	rc = study_parse(study, row.json, strlen(row.json), path, e);

@@ -21,7 +21,7 @@ objectives_read(struct objectives *aims, struct store *store, struct err *e)
 	int rc;
 
 	*aims = (struct objectives){ 0 };
-	if (store_rows_open(&rows, store, sql, NULL, e) == -1)
+	if (store_rows_open(&rows, store, sql, NULL, e) != 0)
 		return -1;
 	while ((rc = store_rows_next(rows, e)) == 1) {
 		if (store_rows_null(rows, 1)) {
@@ -91,7 +91,7 @@ objectives_put_broken(struct buf *out, struct store *store, const char *trial,
 	struct store_rows *rows;
 	int rc;
 
-	if (store_rows_open(&rows, store, sql, params, e) == -1)
+	if (store_rows_open(&rows, store, sql, params, e) != 0)
 		return -1;
 	while ((rc = store_rows_next(rows, e)) == 1) {
 		buf_puts(out, between);
@@ -119,7 +119,7 @@ objectives_put_front(struct buf *out, struct store *store,
 
 	(void)snprintf(n, sizeof n, "%zu", aims->n);
 	params[0] = n;
-	if (store_rows_open(&rows, store, sql, params, e) == -1)
+	if (store_rows_open(&rows, store, sql, params, e) != 0)
 		return -1;
 	for (; (rc = store_rows_next(rows, e)) == 1 && i < aims->n; i++) {
 		if (i == 0)

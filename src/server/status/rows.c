@@ -92,7 +92,7 @@ rows_first(struct store_rows **rows, struct store *store, const char *sql,
 {
 	int rc;
 
-	if (store_rows_open(rows, store, sql, params, e) == -1)
+	if (store_rows_open(rows, store, sql, params, e) != 0)
 		return -1;
 	if ((rc = store_rows_next(*rows, e)) != 1)
 		store_rows_close(*rows);
@@ -125,7 +125,7 @@ rows_curve(struct sparkline *curve, struct store *store, const char *sql,
 	struct store_rows *rows;
 	int rc;
 
-	if (store_rows_open(&rows, store, sql, params, e) == -1)
+	if (store_rows_open(&rows, store, sql, params, e) != 0)
 		return -1;
 	while ((rc = store_rows_next(rows, e)) == 1)
 		sparkline_add(
@@ -165,7 +165,7 @@ rows_put_params(struct buf *out, const char *json, int digits)
 
 	if (json == NULL)
 		return;
-	if (json_parse(&doc, json, strlen(json), NULL, false, NULL) == -1) {
+	if (json_parse(&doc, json, strlen(json), NULL, false, NULL) != 0) {
 		buf_puts(out, json);
 		return;
 	}

@@ -35,7 +35,7 @@ int
 status_waits(
     struct store *store, int64_t *machine, int64_t *paused, struct err *e)
 {
-	if (count_get(store, waits_sql, machine, e) == -1)
+	if (count_get(store, waits_sql, machine, e) != 0)
 		return -1;
 	return count_get(store, paused_sql, paused, e);
 }

@@ -45,8 +45,8 @@ status_put_savings(struct buf *out, struct store *store, struct err *e)
 
 	if ((rc = rows_first(&rows, store, sql, NULL, e)) != 1)
 		return rc;
-	if (rows_count(rows, 0, &run, e) == -1 ||
-	    rows_count(rows, 1, &skipped, e) == -1) {
+	if (rows_count(rows, 0, &run, e) != 0 ||
+	    rows_count(rows, 1, &skipped, e) != 0) {
 		store_rows_close(rows);
 		return -1;
 	}
@@ -164,7 +164,7 @@ gpu_counts(struct store *store, status_gpu_line *put, void *arg, struct err *e)
 	if (store_rows_open(&rows, store,
 		"SELECT state, count(*) FROM gpus GROUP BY state "
 		"ORDER BY count(*) DESC, state",
-		NULL, e) == -1)
+		NULL, e) != 0)
 		return -1;
 	while ((rc = store_rows_next(rows, e)) == 1)
 		buf_printf(&line, "%s%s %s", line.len == 0 ? "gpus " : ", ",
@@ -192,7 +192,7 @@ gpu_lines(struct store *store, bool bad, status_gpu_line *put, void *arg,
 
 	(void)snprintf(sql, sizeof sql, "%s%s LIMIT %d", all,
 	    bad ? " WHERE bad" : "", GPU_LINES);
-	if (store_rows_open(&rows, store, sql, NULL, e) == -1)
+	if (store_rows_open(&rows, store, sql, NULL, e) != 0)
 		return -1;
 	while ((rc = store_rows_next(rows, e)) == 1) {
 		buf_clear(&line);
@@ -214,7 +214,7 @@ status_gpus(struct store *store, status_gpu_line *put, void *arg, struct err *e)
 		return -1;
 	n = store_rows_int(rows, 0);
 	store_rows_close(rows);
-	if (n > GPU_LINES && gpu_counts(store, put, arg, e) == -1)
+	if (n > GPU_LINES && gpu_counts(store, put, arg, e) != 0)
 		return -1;
 	return gpu_lines(store, n > GPU_LINES, put, arg, e);
 }

@@ -71,7 +71,7 @@ limits_read(struct screen *s)
 
 	if (s->study.json == NULL ||
 	    json_parse(&doc, s->study.json, strlen(s->study.json), NULL, true,
-		NULL) == -1)
+		NULL) != 0)
 		return;
 	limits = json_get(json_root(doc), "limits");
 	for (i = 0; i < 3 && limits != NULL; i++) {
@@ -140,7 +140,7 @@ counts_put(struct screen *s, struct err *e)
 	size_t i;
 	int rc;
 
-	if (store_rows_open(&rows, s->store, sql, NULL, e) == -1)
+	if (store_rows_open(&rows, s->store, sql, NULL, e) != 0)
 		return -1;
 	while ((rc = store_rows_next(rows, e)) == 1) {
 		if (!trial_state_parse(store_rows_text(rows, 0), &state))
@@ -150,7 +150,7 @@ counts_put(struct screen *s, struct err *e)
 		all += counts[state];
 	}
 	store_rows_close(rows);
-	if (rc == -1 || count_external(s, &elsewhere, e) == -1)
+	if (rc == -1 || count_external(s, &elsewhere, e) != 0)
 		return -1;
 	busy = counts[TRIAL_STARTING] + counts[TRIAL_RUNNING] +
 	       counts[TRIAL_STOPPING] - elsewhere;
@@ -297,7 +297,7 @@ waits_put(struct screen *s, struct err *e)
 {
 	int64_t machine, paused;
 
-	if (status_waits(s->store, &machine, &paused, e) == -1)
+	if (status_waits(s->store, &machine, &paused, e) != 0)
 		return -1;
 	some_put(s, "33", machine,
 	    "waiting for capacity: tried again every few minutes");
@@ -326,7 +326,7 @@ running_read(struct screen *s, struct running *list, size_t *n, int64_t *more,
 
 	*n = 0;
 	*more = 0;
-	if (store_rows_open(&rows, s->store, sql, NULL, e) == -1)
+	if (store_rows_open(&rows, s->store, sql, NULL, e) != 0)
 		return -1;
 	while ((rc = store_rows_next(rows, e)) == 1) {
 		if (*n == PROGRESS_TRIALS) {
@@ -440,20 +440,20 @@ status_render(
 	bool runs;
 	int rc = 0;
 
-	if (store_study_get(store, &s.study, e) == -1)
+	if (store_study_get(store, &s.study, e) != 0)
 		return -1;
-	if (objectives_read(&s.aims, store, e) == -1) {
+	if (objectives_read(&s.aims, store, e) != 0) {
 		store_study_fini(&s.study);
 		return -1;
 	}
 	runs = s.study.state == STUDY_RUNNING || s.study.state == STUDY_PAUSED;
 	limits_read(&s);
 	title_put(&s);
-	if (counts_put(&s, e) == -1 || best_put(&s, e) == -1 ||
-	    waits_put(&s, e) == -1 || savings_put(&s, e) == -1 ||
-	    costs_put(&s, e) == -1 || usage_put(&s, e) == -1 ||
+	if (counts_put(&s, e) != 0 || best_put(&s, e) != 0 ||
+	    waits_put(&s, e) != 0 || savings_put(&s, e) != 0 ||
+	    costs_put(&s, e) != 0 || usage_put(&s, e) != 0 ||
 	    (runs && status_gpus(store, gpu_put, &s, e) == -1) ||
-	    trials_put(&s, e) == -1)
+	    trials_put(&s, e) != 0)
 		rc = -1;
 	objectives_fini(&s.aims);
 	store_study_fini(&s.study);

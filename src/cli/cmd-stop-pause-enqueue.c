@@ -13,7 +13,6 @@
 #include "src/base/log.h"
 #include "src/base/mem.h"
 #include "src/cli/common/cli.h"
-#include "src/cli/common/lock-retry.h"
 #include "src/cli/common/load-study.h"
 #include "src/model/space.h"
 #include "src/model/study/study.h"
@@ -103,14 +102,14 @@ ask(struct cli *cli, struct asking *a, const char *line,
     enum tuner_request_kind what, int64_t trial, const char *params, bool wait)
 {
 	struct control_answer answer = { 0 };
-	struct lock_retry patience = { 0 };
+	struct load_study_retry retry = { 0 };
 	struct err e = ERR_INIT;
 	int rc;
 
 	/* A server that holds its lock may not listen yet. */
 	while ((rc = ask_once(
 		    a, line, what, trial, params, wait, &answer, &e)) != 0 &&
-	       lock_retry_left(&patience, &e))
+	       load_study_retry(&retry, &e))
 		;
 	if (rc != 0)
 		return cli_fail(&e);

@@ -11,7 +11,6 @@
 #include "src/base/json/json-writer.h"
 #include "src/base/log.h"
 #include "src/base/mem.h"
-#include "src/cli/common/lock-retry.h"
 #include "src/cli/common/load-study.h"
 #include "src/cli/common/ask-tell-client.h"
 #include "src/server/control.h"
@@ -111,12 +110,12 @@ ask_tell_client_call(struct ask_tell_client *v, enum tuner_request_kind what,
     int64_t trial, const char *params, struct control_answer *answer,
     struct err *e)
 {
-	struct lock_retry patience = { 0 };
+	struct load_study_retry retry = { 0 };
 	int rc;
 
 	log_set_level(LOG_LEVEL_WARN);
 	while ((rc = ask_once(v, what, trial, params, answer, e)) != 0 &&
-	       lock_retry_left(&patience, e))
+	       load_study_retry(&retry, e))
 		;
 	if (rc == 0 && !answer->ok) {
 		free(answer->data);

@@ -10,6 +10,8 @@
 #include "src/model/study/study.h"
 #include "src/store/store.h"
 
+enum { WAIT_SECONDS = 20, PAUSE_MS = 5 };
+
 /* The study.json of the last run, as recorded in the database. */
 static int
 study_from_store(struct cli_study *found, struct err *e)
@@ -103,4 +105,18 @@ char *
 load_study_dir(const struct cli_study *found)
 {
 	return xasprintf("%s/%s.d", found->state_dir, found->study->name);
+}
+
+bool
+load_study_retry(struct load_study_retry *p, struct err *e)
+{
+	const struct timespec pause = { .tv_nsec = PAUSE_MS * 1000000L };
+
+	if (p->until == 0)
+		p->until = time(NULL) + WAIT_SECONDS;
+	if (e->kind != ERR_BUSY || time(NULL) >= p->until)
+		return false;
+	*e = (struct err)ERR_INIT;
+	(void)nanosleep(&pause, NULL);
+	return true;
 }

@@ -3,6 +3,9 @@
 #ifndef HPOTUNE_LOAD_STUDY_H
 #define HPOTUNE_LOAD_STUDY_H
 
+#include <stdbool.h>
+#include <time.h>
+
 struct cli;
 struct cli_study;
 struct err;
@@ -17,5 +20,16 @@ int load_study_find(
 int load_study_read(struct cli_study *, struct err *);
 /* NAME.d of a found study; the caller frees it. */
 char *load_study_dir(const struct cli_study *);
+
+struct load_study_retry {
+	time_t until; /* 0 = nobody has waited yet */
+};
+
+/*
+ * Whether to try again what failed for this reason, after a short pause: the
+ * study's lock was held, by one who lets go of it or becomes a server; for
+ * some seconds in all.  The error is forgotten then.
+ */
+bool load_study_retry(struct load_study_retry *, struct err *);
 
 #endif /* HPOTUNE_LOAD_STUDY_H */

@@ -1,7 +1,7 @@
--- The promise: these names and columns stay.  Dropped and made again whenever
--- the program opens the file for writing, so that an old file shows the views
--- of the newest program.  The views results and front are made by the program:
--- one column per parameter.
+-- The stable interface: these names and columns stay.  The views are dropped
+-- and created again whenever the program opens the file for writing, so that an
+-- old file gets the views of the newest program.  The program generates the
+-- views results and front: one column per parameter.
 
 DROP VIEW IF EXISTS study;
 DROP VIEW IF EXISTS best;
@@ -36,10 +36,10 @@ SELECT trial, state, objective, nullif(last_step, -1) AS step, reports, params,
 	ORDER BY l.attempt DESC LIMIT 1) AS output_uri
 FROM t_trial;
 
--- The number of the best trial, found by the ends of indexes: among the
--- completed ones that break no constraint, else the completed one that breaks
--- least, else the best of all; the first of equals.  The limits leave out
--- infinities.  Of several objectives there is no best.
+-- The number of the best trial, read from the ends of indexes: among the
+-- completed ones that violate no constraint, otherwise the completed one with the
+-- smallest violation, otherwise the best of all; the first of equals.  The limits
+-- exclude infinities.  With several objectives there is no best trial.
 CREATE VIEW t_best AS
 SELECT CASE WHEN (SELECT count(*) FROM t_aim WHERE goal IS NOT NULL) > 1
 THEN NULL WHEN goal = 'maximize' THEN coalesce(
@@ -115,7 +115,7 @@ WHERE name_id = 1 AND NOT EXISTS (SELECT 1 FROM t_metric AS later
     AND later.step = m.step AND later.seq > m.seq);
 
 -- CROSS JOIN: first the name, then its part of t_metric.  A report of attempt 0
--- was made by the server.
+-- was computed by the server.
 CREATE VIEW metrics AS
 SELECT m.trial, nullif(m.attempt, 0) AS attempt, m.step, n.name, m.value,
     strftime('%Y-%m-%dT%H:%M:%fZ', m.time_us / 1e6, 'unixepoch') AS time
@@ -146,9 +146,9 @@ SELECT trial, attempt, backend, place, state,
 	AND l.attempt = t_attempt.attempt) AS output_uri
 FROM t_attempt;
 
--- Ended trials by their sums, the others one by one.  A trial that stopped
--- skipped steps of its own pace; where its reports do not tell it (one alone,
--- or all read at once) of that of the completed trials, else of all.
+-- Ended trials by their sums, the others one by one.  The skipped steps of a
+-- stopped trial count at its own pace; where its reports do not show it (a single
+-- one, or all read at once) at the pace of the completed trials, otherwise of all.
 CREATE VIEW savings AS
 SELECT run AS steps_run, skipped AS steps_skipped,
     CAST(skipped AS REAL) / nullif(run + skipped, 0) AS share,
@@ -176,7 +176,7 @@ FROM (SELECT sum(steps_run) + (
     FROM t_total), (SELECT iif(seconds > 0, spot_saved, NULL) AS spot_saved
     FROM t_cost);
 
--- Dollars: spent, and with what runs now at most.
+-- Dollars: spent, and at most including running attempts.
 CREATE VIEW costs AS
 SELECT (SELECT sum(cost) FROM t_total) AS cost,
     nullif(committed, 0) AS committed, seconds, billable_seconds,
@@ -184,8 +184,8 @@ SELECT (SELECT sum(cost) FROM t_total) AS cost,
     1 - billable_seconds / nullif(seconds, 0) AS spot_share
 FROM t_cost;
 
--- Where the setting of each trial came from; what the strategy had no part in
--- has its source alone.
+-- Where the setting of each trial came from; for one without the strategy only
+-- the source is set.
 CREATE VIEW suggestions AS
 SELECT t.trial, s.strategy, s.made_by, s.seconds, s.redraws, s.same_as,
     s.from_trial, t.source
@@ -196,35 +196,36 @@ SELECT strftime('%Y-%m-%dT%H:%M:%fZ', time_us / 1e6, 'unixepoch') AS time,
     level, area, trial, attempt, text
 FROM t_event;
 
--- What other studies had found before the first start.
+-- Trials of other studies, read at the first start (warm_start).
 CREATE VIEW warm AS
 SELECT source, trial, state, objective, step, params FROM t_warm ORDER BY id;
 
--- What trials came to where more than one objective counts.
+-- Results of trials where more than one objective counts.
 CREATE VIEW outcomes AS
 SELECT trial, metric, goal, least AS min, most AS max, value, violation
 FROM t_outcome JOIN t_aim USING (position);
 
--- Members that train on from each other's checkpoints, a trial a segment.
+-- Members of a population, which continue from each other's checkpoints; each
+-- trial is a segment.
 CREATE VIEW population AS
 SELECT member, trial, from_trial, until_step, state, objective,
     nullif(last_step, -1) AS step, params
 FROM t_trial WHERE member IS NOT NULL;
 
--- The GPUs that the launchers use, or cannot use, as they were told of last.
+-- The GPUs that the launchers use, or cannot use, as last reported.
 CREATE VIEW gpus AS
 SELECT gpu, uuid, name, memory, used, temperature, utilization, power, state,
     why, owner, trials,
     strftime('%Y-%m-%dT%H:%M:%fZ', time_us / 1e6, 'unixepoch') AS time
 FROM t_gpu ORDER BY gpu, uuid;
 
--- How fast trials are: the mean of what they report under these names.  Of a
+-- How fast trials are: the mean of what they report under these names.  For a
 -- trial that never reports its steps per second, they are computed: steps from
 -- its second report to its last, over the time between; the first interval is
--- left out, as it has the start of the program in it, but where there are only
--- two.  Reports of one millisecond are one, and only those that bring a greater
--- step count.  They are those of the objective, or else of the first metric of
--- which there are two reports.
+-- excluded, as it includes the start of the program, unless there are only two
+-- reports.  Reports of the same millisecond count as one, and only those with a
+-- greater step.  They are the reports of the objective, otherwise of the first
+-- metric that has two.
 CREATE VIEW throughput AS
 SELECT trial, state, backend, coalesce(said, counted) AS steps_per_second,
     samples_per_second,
@@ -260,7 +261,7 @@ FROM (SELECT trial, state, backend,
 	AS samples_per_second
 FROM t_trial AS t);
 
--- What somebody elsewhere was told of the study, or is to be told.
+-- Notices about the study, sent or due.
 CREATE VIEW notices AS
 SELECT strftime('%Y-%m-%dT%H:%M:%fZ', time_us / 1e6, 'unixepoch') AS time,
     moment, channel, uuid AS id,

@@ -57,7 +57,7 @@ best_text(struct buf *out, struct store *store, const struct cli_study *found,
 	buf_putc(out, '\n');
 	if (broken->len > 0)
 		buf_printf(out,
-		    "no trial keeps all constraints: of this one %s\n",
+		    "no trial satisfies all constraints: of this one %s\n",
 		    buf_str(broken));
 	cli_put_params(out, store_rows_text(best, 4));
 	put_uri(out, "model", store_rows_text(best, 5));
@@ -129,7 +129,7 @@ best_none(struct store *store, const char *name, struct err *e)
 		    e, ERR_STORE, "%s: no trial has a result yet", name);
 	store_rows_close(row);
 	return err_set(
-	    e, ERR_STORE, "%s: no trial keeps all constraints yet", name);
+	    e, ERR_STORE, "%s: no trial satisfies all constraints yet", name);
 }
 
 int

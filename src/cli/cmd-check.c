@@ -125,8 +125,9 @@ static void
 worst_put(struct buf *out, const struct plan *plan)
 {
 	if (plan->worst_ms < 0) {
-		buf_puts(out, "no bound: limits.wall_time or trial.max_run "
-			      "would give one");
+		buf_puts(out,
+		    "unlimited: limits.wall_time or trial.max_run would "
+		    "limit it");
 		return;
 	}
 	buf_puts(out, "at most ");
@@ -147,7 +148,7 @@ trials_put(struct buf *out, const struct plan *plan)
 	else
 		buf_printf(out, "%" PRId64, plan->trials);
 	if (plan->exhausted)
-		buf_puts(out, ": then the strategy has tried everything");
+		buf_puts(out, ": then the strategy has tried all settings");
 	if (plan->study->n_enqueue > 0)
 		buf_printf(
 		    out, "; %zu of them enqueued", plan->study->n_enqueue);
@@ -177,8 +178,8 @@ aims_put(struct buf *out, const struct plan *plan)
 	}
 	if (study->n_constraints > 0 && !plan->plugins->strategy->constraints)
 		buf_printf(out,
-		    "warning    the strategy %s makes nothing of constraints: "
-		    "they only decide what is best\n",
+		    "warning    the strategy %s ignores constraints: "
+		    "they only decide which trial is best\n",
 		    plan->plugins->strategy->name);
 }
 

@@ -70,9 +70,9 @@ check_fs(struct doctor *d)
 	state_dir_file_system(d->dir, name, sizeof name, &network);
 	(void)snprintf(text, sizeof text, "%s holds %s", name, d->dir);
 	finding_add(d, network ? FINDING_BAD : FINDING_OK, "file system", text,
-	    "use --state with a local folder: over a network neither locks "
-	    "nor shared memory are sure (or --network-fs, when no other "
-	    "machine runs the study)");
+	    "use --state with a local folder: over a network "
+	    "locks and shared memory are unreliable (or "
+	    "--network-fs, when no other machine runs the study)");
 }
 
 static void
@@ -144,8 +144,8 @@ check_inotify(struct doctor *d)
 	finding_add(d, fd == -1 || watches < 8192 ? FINDING_WARN : FINDING_OK,
 	    "inotify", text,
 	    "raise fs.inotify.max_user_watches and "
-	    "max_user_instances (sysctl): without them output is only looked "
-	    "at now and then");
+	    "max_user_instances (sysctl): without them output is "
+	    "only read now and then");
 }
 
 static void
@@ -357,12 +357,11 @@ check_study(struct doctor *d, struct cli_study *found, int64_t seconds)
 	    plugins_read(&plugins, found->study, &e) == 0) {
 		if (backends_ask(d, found, &plugins, seconds, &e) != 0)
 			finding_add(d, FINDING_BAD, "backend", e.text,
-			    "mend that and ask again");
+			    "fix this and run it again");
 		plugins_free(&plugins);
 		return;
 	}
-	finding_add(
-	    d, FINDING_BAD, "study", e.text, "hpotune check tells it alone");
+	finding_add(d, FINDING_BAD, "study", e.text, "run hpotune check");
 }
 
 int

@@ -152,17 +152,17 @@ wish_read(
 	x->spreadsheet = cli_has(cli, "spreadsheet");
 	if (wish->force && wish->output == NULL)
 		return err_set(
-		    e, ERR_USAGE, "export: --force goes with --output FILE");
+		    e, ERR_USAGE, "export: --force requires --output FILE");
 	if (x->spreadsheet && wish->format != FORMAT_CSV)
-		return err_set(
-		    e, ERR_USAGE, "export: --spreadsheet goes with csv only");
+		return err_set(e, ERR_USAGE,
+		    "export: --spreadsheet requires --format csv");
 	if (wish->format != FORMAT_CSV && wish->format != FORMAT_JSON &&
 	    x->table != NULL)
-		return err_set(
-		    e, ERR_USAGE, "export: --table goes with csv and json");
+		return err_set(e, ERR_USAGE,
+		    "export: --table requires --format csv or json");
 	if (wish->format == FORMAT_OPTUNA && wish->output == NULL)
 		return err_set(e, ERR_USAGE,
-		    "export: --format optuna wants --output FILE.db");
+		    "export: --format optuna requires --output FILE.db");
 	return 0;
 }
 
@@ -188,7 +188,7 @@ output_check(
 		    e, ERR_USAGE, "export: %s is the study itself", output);
 	if (!wish->force && access(output, F_OK) == 0)
 		return err_set(e, ERR_FILE,
-		    "export: %s is there already: --force replaces it", output);
+		    "export: %s exists already: --force replaces it", output);
 	return 0;
 }
 
@@ -226,8 +226,9 @@ no_log_beside(const char *path, struct err *e)
 		name = xasprintf("%s%s", path, ends[i]);
 		if (access(name, F_OK) == 0)
 			rc = err_set(e, ERR_FILE,
-			    "export: %s is there: somebody uses %s, or a death "
-			    "has left it",
+			    "export: %s exists: another program uses %s, or "
+			    "was "
+			    "killed and left it",
 			    name, path);
 		free(name);
 	}

@@ -35,8 +35,8 @@ part_name(const char **name, const struct import_source *from, size_t i,
 	if (*name != NULL && **name != '\0' && strchr(*name, '/') == NULL)
 		return 0;
 	return json_err(from->root, e,
-	    "definition %zu has no DefinitionName, by which its study could "
-	    "be called",
+	    "definition %zu has no DefinitionName to name its "
+	    "study",
 	    i + 1);
 }
 
@@ -108,8 +108,8 @@ import_files(struct cli *cli, struct json_doc *doc, struct json_doc *more,
 
 	if (apart && to == NULL)
 		return err_set(e, ERR_USAGE,
-		    "import: --separate makes a file for each definition: name "
-		    "one with -o");
+		    "import: --separate creates a file for each "
+		    "definition: give a name with -o");
 	if (from.definition == NULL && to != NULL && n > 1 && !apart) {
 		apart = !import_sagemaker_is_one(from.root, from.more, &why);
 		if (apart)
@@ -139,7 +139,7 @@ job_load(struct json_doc **doc, const struct cli *cli, struct err *e)
 
 	if (cli->n_operands > 1)
 		return err_set(e, ERR_USAGE,
-		    "import: name a file or a tuning job, not both");
+		    "import: give a file or a tuning job, not both");
 	if (loop_open(&loop, LOOP_REAL, e) != 0)
 		return -1;
 	rc = launcher_find("sagemaker")->tuning(loop, &ask, &text, e);
@@ -161,7 +161,7 @@ files_load(struct json_doc **doc, struct json_doc **more, const struct cli *cli,
 		    "import: --region and --profile belong to --tuning-job");
 	if (cli->n_operands < 2)
 		return err_set(e, ERR_USAGE,
-		    "import: name the file of a tuning job, or the job itself "
+		    "import: give the file of a tuning job, or the job "
 		    "with --tuning-job");
 	if (json_load(doc, cli->operands[1], e) != 0)
 		return -1;
@@ -177,8 +177,7 @@ cmd_import(struct cli *cli)
 	int rc;
 
 	if (strcmp(cli->operands[0], "sagemaker") != 0) {
-		err_set(&e, ERR_USAGE,
-		    "import: %s: what can be read is sagemaker",
+		err_set(&e, ERR_USAGE, "import: %s: expected sagemaker",
 		    cli->operands[0]);
 		return cli_fail(&e);
 	}

@@ -62,7 +62,7 @@ question_read(struct question *q, const struct cli *cli, struct err *e)
 		    "--quantile %s: expected a number between 0 and 1", target);
 	if (q->forest)
 		return err_set(
-		    e, ERR_USAGE, "--quantile goes with ped-anova only");
+		    e, ERR_USAGE, "--quantile requires --method ped-anova");
 	return 0;
 }
 

@@ -165,7 +165,7 @@ plugs_choose(
 	}
 	names[i] = NULL;
 	near = text_nearest(cli->operands[0], names);
-	return err_set(e, ERR_USAGE, "%s: %s: there is none of this name%s%s%s",
+	return err_set(e, ERR_USAGE, "%s: %s: unknown name%s%s%s",
 	    cli->command->name, cli->operands[0],
 	    near != NULL ? ": did you mean " : "", near != NULL ? near : "",
 	    near != NULL ? "?" : "");

@@ -108,7 +108,9 @@ plan_read(struct replay_plan *p, const struct cli *cli, struct err *e)
 	if (goal != NULL && strcmp(goal, "minimize") != 0 &&
 	    strcmp(goal, "maximize") != 0)
 		return err_set(e, ERR_USAGE,
-		    "replay: --goal is minimize or maximize, not %s", goal);
+		    "replay: --goal: expected minimize or maximize, not "
+		    "%s",
+		    goal);
 	p->maximize = goal != NULL && strcmp(goal, "maximize") == 0;
 	p->value_last = cli_has(cli, "last");
 	if (cli_integer(cli, "workers", 1, 100000, 8, &p->workers, e) != 0 ||

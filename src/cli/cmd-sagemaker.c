@@ -299,16 +299,16 @@ table_print(const struct gc *gc)
 		table_cell(table, j->state, TABLE_PLAIN);
 		table_cell(table, j->place, TABLE_PLAIN);
 		table_cell(table, started, TABLE_PLAIN);
-		table_cell(table, j->ended ? "told to end" : "", TABLE_PLAIN);
+		table_cell(table, j->ended ? "stopped" : "", TABLE_PLAIN);
 		orphans += j->owner == OWNER_NONE && !j->ended;
 	}
 	if (gc->n_jobs > 0)
 		table_put(&out, table, gc->cli->width, gc->cli->colour, true);
 	else
-		buf_puts(&out, "no job runs under a name of hpotune\n");
+		buf_puts(&out, "no job with a name of hpotune is running\n");
 	if (orphans > 0)
-		buf_puts(&out, "nobody waits for the orphans: hpotune "
-			       "sagemaker gc --stop ends them\n");
+		buf_puts(&out, "the orphans belong to no open attempt: hpotune "
+			       "sagemaker gc --stop stops them\n");
 	(void)cli_print(&out);
 	table_free(table);
 }
@@ -392,8 +392,8 @@ gc_run(struct gc *gc, struct err *e)
 	}
 	if (!gc->asked)
 		return err_set(e, ERR_USAGE,
-		    "sagemaker gc: no study here has run on such a backend: "
-		    "name its NAME.db or study.json");
+		    "sagemaker gc: no study here has used such a "
+		    "backend: give its NAME.db or study.json");
 	return 0;
 }
 
@@ -407,8 +407,7 @@ cmd_sagemaker(struct cli *cli)
 	if (strcmp(cli->operands[0], "model") == 0)
 		return sagemaker_model(cli);
 	if (strcmp(cli->operands[0], "gc") != 0) {
-		err_set(&e, ERR_USAGE,
-		    "sagemaker: %s: gc and model are what there is",
+		err_set(&e, ERR_USAGE, "sagemaker: %s: expected gc or model",
 		    cli->operands[0]);
 		return cli_fail(&e);
 	}

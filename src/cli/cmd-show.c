@@ -56,7 +56,7 @@ static const struct section sections[] = {
 		{ "exit", TABLE_RIGHT }, { "signal", TABLE_RIGHT },
 		{ "from step", TABLE_RIGHT }, { "billed", TABLE_RIGHT },
 		{ "cost", TABLE_RIGHT }, { "log", TABLE_LEFT } } },
-	{ "usage", "what its attempts used of GPUs",
+	{ "usage", "GPU usage of its attempts",
 	    "SELECT attempt, gpus, gpu_seconds, energy_joules, gpu_memory, "
 	    "gpu_utilization FROM attempts WHERE trial = CAST(? AS INTEGER) "
 	    "AND gpus > 0 ORDER BY attempt",
@@ -64,8 +64,8 @@ static const struct section sections[] = {
 		{ "GPU seconds", TABLE_RIGHT }, { "joules", TABLE_RIGHT },
 		{ "most bytes", TABLE_RIGHT }, { "% in use", TABLE_RIGHT } } },
 	{ "stops",
-	    "judgements that stopped or paused it, that came too late, or that "
-	    "a guard suspended",
+	    "decisions that stopped or paused it, that came too "
+	    "late, or that a guard suspended",
 	    "SELECT step, verdict, rule, value, threshold, pool, time, why "
 	    "FROM stops WHERE trial = CAST(? AS INTEGER) ORDER BY step, time",
 	    { { "step", TABLE_RIGHT }, { "verdict", TABLE_LEFT },

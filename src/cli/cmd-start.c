@@ -253,8 +253,7 @@ start_detached(struct cli *cli, struct cli_study *found,
 		err_set(e, ERR_FILE, "the server was not started: %s",
 		    strerror(rc));
 	else if (n <= 0)
-		err_set(
-		    e, ERR_FILE, "the server ended at once: %s says why", log);
+		err_set(e, ERR_FILE, "the server exited at once: see %s", log);
 	else if (text[0] != '+')
 		err_set(e, ERR_FILE, "%s", text);
 	else if (!cli_has(cli, "quiet"))

@@ -240,13 +240,12 @@ setting_read(
 		p = space_find(space, name);
 		if (eq == NULL)
 			rc = err_set(
-			    e, ERR_USAGE, "%s: NAME=VALUE is wanted", name);
+			    e, ERR_USAGE, "%s: expected NAME=VALUE", name);
 		else if (p < 0)
 			rc = err_set(e, ERR_USAGE,
 			    "%s: the study has no such parameter", name);
 		else if (values[p].kind != VALUE_NONE)
-			rc = err_set(
-			    e, ERR_USAGE, "%s: it is given twice", name);
+			rc = err_set(e, ERR_USAGE, "%s: is given twice", name);
 		else
 			rc = param_parse(
 			    &space->params[p], eq + 1, &values[p], e);
@@ -270,7 +269,7 @@ cmd_enqueue(struct cli *cli)
 	if (asking_open(&a, cli, &e) != 0)
 		return cli_fail(&e);
 	if (cli->n_operands == 0)
-		err_set(&e, ERR_USAGE, "enqueue: NAME=VALUE is wanted");
+		err_set(&e, ERR_USAGE, "enqueue: expected NAME=VALUE");
 	if (cli->n_operands == 0 ||
 	    setting_read(cli, a.found.study->space, &params, &e) != 0)
 		status = cli_fail(&e);

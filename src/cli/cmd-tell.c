@@ -219,14 +219,14 @@ tell_words(struct telling *t, const struct cli *cli, struct err *e)
 
 	if (cli->n_operands == 1 && t->end == NULL)
 		return err_set(e, ERR_USAGE,
-		    "tell: nothing to tell: NAME=VALUE, -, --done, --stopped "
-		    "or --failed is wanted");
+		    "tell: nothing to report: expected NAME=VALUE, -, "
+		    "--done, --stopped or --failed");
 	buf_puts(&line, "hpotune:");
 	for (i = 1; i < cli->n_operands; i++) {
 		if (strchr(cli->operands[i], '=') == NULL) {
 			buf_free(&line);
 			return err_set(e, ERR_USAGE,
-			    "tell: %s: NAME=VALUE is wanted", cli->operands[i]);
+			    "tell: %s: expected NAME=VALUE", cli->operands[i]);
 		}
 		buf_printf(&line, " %s", cli->operands[i]);
 	}
@@ -248,14 +248,14 @@ end_read(struct telling *t, const struct cli *cli, struct err *e)
 			continue;
 		if (t->end != NULL)
 			return err_set(e, ERR_USAGE,
-			    "tell: --%s and --%s: it ends once", t->end,
+			    "tell: --%s and --%s exclude each other", t->end,
 			    ends[i]);
 		t->end = ends[i];
 	}
 	t->why = cli_value(cli, "why");
 	if (t->why != NULL && (t->end == NULL || strcmp(t->end, "done") == 0))
-		return err_set(e, ERR_USAGE,
-		    "tell: --why goes with --stopped or --failed");
+		return err_set(
+		    e, ERR_USAGE, "tell: --why requires --stopped or --failed");
 	return 0;
 }
 

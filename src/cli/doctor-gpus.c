@@ -216,14 +216,16 @@ static const char *
 gpu_unused(const struct gpu_device *g, const struct company *c)
 {
 	if (g->lost || g->recovery > 0)
-		return "trials do not get it until that is mended";
+		return "trials cannot use it until this is fixed";
 	if (c->foreign > 0)
-		return "trials do not get it while others compute there";
+		return "trials cannot use it while others compute there";
 	/* In a container the driver's pids belong to another pid namespace. */
 	if (c->trials == 0 && g->used > BUSY_BYTES)
-		return "somebody who is not visible here uses it: trials do "
-		       "not get it while that is more than gpu_busy_memory";
-	return g->why[0] != '\0' ? "what cannot be asked cannot be minded" : "";
+		return "a process that is not visible here uses it: trials "
+		       "cannot use it while that is more than "
+		       "gpu_busy_memory";
+	return g->why[0] != '\0' ? "a GPU that cannot be queried is not checked"
+				 : "";
 }
 
 static void
@@ -252,7 +254,7 @@ gpu_find(struct doctor *d, const struct gpu_device *g)
 	mend = gpu_unused(g, &c);
 	finding = mend[0] != '\0' ? FINDING_WARN : FINDING_OK;
 	if (d->probe && !probe_put(&found, &w, g)) {
-		mend = "no trial would work there: mend that first";
+		mend = "no trial would work there: fix this first";
 		finding = FINDING_BAD;
 	}
 	json_writer_text(&w, "unused", mend);
@@ -289,8 +291,8 @@ driver_find(struct doctor *d, const struct gpu_snapshot *l)
 		(void)snprintf(text, sizeof text,
 		    "%zu, driver %s, and no NVML: %s", l->n, l->driver, l->why);
 		doctor_add(d, FINDING_WARN, "GPUs", text,
-		    "install NVML, which belongs to the driver: without it "
-		    "nobody sees who uses a GPU, or that one is sick",
+		    "install NVML, which belongs to the driver: without "
+		    "it users and errors of GPUs are not detected",
 		    "");
 		break;
 	}

@@ -23,7 +23,7 @@ static const struct cli_option start_options[] = {
 	    "keep NAME.db and NAME.d there, not beside study.json" },
 	{ "quiet", 'q', NULL, "print nothing but warnings and errors" },
 	{ "network-fs", 0, NULL,
-	    "accept a state folder on a shared file system" },
+	    "allow a state folder on a shared file system" },
 	{ .name = NULL },
 };
 
@@ -43,7 +43,7 @@ static const struct cli_option show_options[] = {
 };
 
 static const struct cli_option logs_options[] = {
-	{ "follow", 'f', NULL, "go on until the trial ends" },
+	{ "follow", 'f', NULL, "follow until the trial ends" },
 	{ "attempt", 0, "K", "of attempt K, not the newest" },
 	{ "rank", 0, "K", "of rank K, not of rank 0" },
 	{ .name = NULL },
@@ -57,12 +57,12 @@ static const struct cli_option doctor_options[] = {
 };
 
 static const struct cli_option stop_options[] = {
-	{ "now", 0, NULL, "without the grace of the trials" },
+	{ "now", 0, NULL, "without grace time for the trials" },
 	{ .name = NULL },
 };
 
 static const struct cli_option sagemaker_options[] = {
-	{ "stop", 0, NULL, "end those that no attempt owns" },
+	{ "stop", 0, NULL, "stop those that no attempt owns" },
 	{ "lost", 0, "NAME-ID",
 	    "with --stop, also those of the lost study NAME; may be repeated" },
 	{ "fetch", 0, "DIR", "the model itself, into a new folder" },
@@ -70,11 +70,11 @@ static const struct cli_option sagemaker_options[] = {
 };
 
 static const struct cli_option ask_options[] = {
-	{ "count", 'n', "K", "so many trials, not one" },
+	{ "count", 'n', "K", "number of trials (1)" },
 	{ "state", 0, "DIR",
 	    "keep NAME.db and NAME.d there, not beside study.json" },
 	{ "network-fs", 0, NULL,
-	    "accept a state folder on a shared file system" },
+	    "allow a state folder on a shared file system" },
 	{ .name = NULL },
 };
 
@@ -82,7 +82,7 @@ static const struct cli_option tell_options[] = {
 	{ "done", 0, NULL, "it has completed: its reports are its result" },
 	{ "stopped", 0, NULL, "it was stopped before its end" },
 	{ "failed", 0, NULL, "it has failed" },
-	{ "why", 0, "TEXT", "why it was stopped or has failed" },
+	{ "why", 0, "TEXT", "reason for --stopped or --failed" },
 	{ .name = NULL },
 };
 
@@ -105,7 +105,7 @@ static const struct cli_option replay_options[] = {
 static const struct cli_option export_options[] = {
 	{ "format", 'f', "FORMAT", "csv, json, optuna or sagemaker (csv)" },
 	{ "output", 'o', "FILE", "write it there, a new file" },
-	{ "force", 0, NULL, "in the place of a file that is there" },
+	{ "force", 0, NULL, "replace an existing file" },
 	{ "table", 't', "VIEW",
 	    "one view of the database (csv: results; json: the whole study)" },
 	{ "spreadsheet", 0, NULL,
@@ -118,7 +118,7 @@ static const struct cli_option import_options[] = {
 	{ "definition", 0, "NAME", "which training definition, of several" },
 	{ "tuning-job", 0, "NAME", "ask AWS for this tuning job (or ARN)" },
 	{ "region", 0, "REGION", "its region" },
-	{ "profile", 0, "PROFILE", "whose keys ask" },
+	{ "profile", 0, "PROFILE", "profile whose keys are used" },
 	{ "separate", 0, NULL, "a study for each definition, not one of all" },
 	{ .name = NULL },
 };
@@ -143,8 +143,9 @@ const struct cli_command cli_commands[] = {
 	    0, 1, true, cmd_start },
 	{ "check", "[STUDY]", "validate study.json and print the plan", NULL, 0,
 	    1, true, cmd_check },
-	{ "status", "[STUDY]", "one screen: counts, best, what runs, savings",
-	    NULL, 0, 1, true, cmd_status },
+	{ "status", "[STUDY]",
+	    "one screen: counts, best, running trials, savings", NULL, 0, 1,
+	    true, cmd_status },
 	{ "watch", "[STUDY]", "the same, again and again until the study ends",
 	    NULL, 0, 1, true, cmd_watch },
 	{ "trials", "[STUDY]", "the table of trials", trials_options, 0, 1,
@@ -158,20 +159,21 @@ const struct cli_command cli_commands[] = {
 	    false, cmd_logs },
 	{ "stop", "[STUDY] [TRIAL...]", "stop single trials, or the server",
 	    stop_options, 0, -1, true, cmd_stop },
-	{ "pause", "[STUDY]", "place no further trials until resume", NULL, 0,
+	{ "pause", "[STUDY]", "start no further trials until resume", NULL, 0,
 	    1, true, cmd_pause },
-	{ "resume", "[STUDY]", "place trials again, in drained slots too", NULL,
+	{ "resume", "[STUDY]", "start trials again, in drained slots too", NULL,
 	    0, 1, true, cmd_resume },
 	{ "enqueue", "[STUDY] NAME=VALUE...",
-	    "try this setting next; what is not named is suggested", NULL, 1,
-	    -1, true, cmd_enqueue },
+	    "try this setting next; the strategy suggests the "
+	    "rest",
+	    NULL, 1, -1, true, cmd_enqueue },
 	{ "ask", "[STUDY]", "a new trial, for a program that runs it itself",
 	    ask_options, 0, 1, true, cmd_ask },
 	{ "tell", "[STUDY] TRIAL [NAME=VALUE...|-]",
 	    "reports of such a trial, and its end: keep or stop", tell_options,
 	    1, -1, true, cmd_tell },
-	{ "judge", "[STUDY] TRIAL", "what the rules say of a trial now", NULL,
-	    1, 2, true, cmd_judge },
+	{ "judge", "[STUDY] TRIAL", "what the rules decide about a trial now",
+	    NULL, 1, 2, true, cmd_judge },
 	{ "replay", "FILE...",
 	    "what each rule would have saved, killed and cost on curves",
 	    replay_options, 1, -1, true, cmd_replay },
@@ -192,7 +194,7 @@ const struct cli_command cli_commands[] = {
 	{ "sagemaker", "gc [STUDY...] | model [STUDY] [TRIAL]",
 	    "training jobs that no study owns; the model of a trial",
 	    sagemaker_options, 1, -1, true, cmd_sagemaker },
-	{ "doctor", "[STUDY]", "what on this machine could hurt a study",
+	{ "doctor", "[STUDY]", "check this machine for what could harm a study",
 	    doctor_options, 0, 1, true, cmd_doctor },
 	{ "help", "[COMMAND]", "this list, or all about one command", NULL, 0,
 	    1, false, cmd_help },

@@ -238,14 +238,14 @@ void
 plan_put_cost(struct buf *out, const struct plan *plan)
 {
 	if (isnan(plan->attempt_cost)) {
-		buf_puts(out, "not known: a price is missing "
-			      "(backend.price_per_hour)");
+		buf_puts(out,
+		    "unknown: a price is missing (backend.price_per_hour)");
 		return;
 	}
 	if (isinf(plan->worst_cost)) {
 		buf_printf(out,
-		    "no bound: limits.cost or limits.trials would give one; an "
-		    "attempt costs at most $%.2f",
+		    "unlimited: limits.cost or limits.trials would limit "
+		    "it; an attempt costs at most $%.2f",
 		    plan->attempt_cost);
 		return;
 	}

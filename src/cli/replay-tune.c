@@ -196,7 +196,7 @@ replay_tune_run(struct cli *cli, const struct replay_plan *plan)
 
 	if (cli_has(cli, "rule")) {
 		(void)err_set(&e, ERR_USAGE,
-		    "replay: --tune has rules of its own: leave --rule out");
+		    "replay: --tune has rules of its own: omit --rule");
 		return cli_fail(&e);
 	}
 	policy_grid_open(&tune);

@@ -150,8 +150,9 @@ client_command(struct client *c, const struct json *root)
 	if (name != NULL && strcmp(name, "stop") == 0 && trial == 0) {
 		c->stays = true;
 		client_send(c, true,
-		    now ? "the server ends its trials at once and leaves"
-			: "the server lets its trials end and leaves",
+		    now ? "the server kills its trials and shuts down"
+			: "the server waits for its trials to checkpoint and "
+			  "shuts down",
 		    NULL);
 		c->control->hooks.leave(c->control->hooks.arg, now);
 		return c->gone;

@@ -197,7 +197,8 @@ control_request(struct oneshot *a, enum tuner_request_kind ask, int64_t trial,
 		return -1;
 	if (all)
 		on_reply(a, true,
-		    "no server runs: trials that still ran were told to end",
+		    "no server runs: trials still running were asked to "
+		    "stop",
 		    NULL);
 	if (answer->ok && (pending = tuner_shutdown_pending(a->tuner)) > 0) {
 		(void)snprintf(answer->text, sizeof answer->text,

@@ -42,10 +42,12 @@ enum {
 #define GROW_ENOUGH (1UL << 20)
 
 static const char leaving_text[] =
-    "leaving: trials may end and checkpoint; once more ends them at once";
+    "shutting down: waiting for trials to checkpoint; "
+    "press Ctrl-C again to kill them";
 static const char leaving_slowly_text[] =
-    "leaving: trials may end and checkpoint, which takes jobs minutes; once "
-    "more leaves while they do";
+    "shutting down: waiting for jobs to checkpoint and "
+    "end, which takes minutes; press Ctrl-C again to "
+    "exit without waiting";
 
 struct server {
 	const struct server_env *env;
@@ -87,16 +89,18 @@ server_leave(void *arg, bool now)
 	}
 	if (s->tuner == NULL || s->leaving > 2 || *s->away != '\0' ||
 	    (s->leaving > 1 && *tuner_trouble(s->tuner) != '\0')) {
-		log_warn("server", "leaving at once: trials that run go on, "
-				   "the same command finds them again");
+		log_warn("server",
+		    "exiting at once: running trials continue, and the "
+		    "same command adopts them");
 		loop_stop(s->loop);
 		return;
 	}
 	if (s->leaving == 1)
 		log_info("server", "%s", server_leaving_text(s));
 	else if (tuner_shutdown_is_slow(s->tuner))
-		log_info("server", "leaving once every job is told to end; "
-				   "once more leaves at once");
+		log_info("server",
+		    "exiting once every job was asked to stop; press "
+		    "Ctrl-C again to exit at once");
 	tuner_shutdown(s->tuner, s->leaving > 1);
 }
 
@@ -191,7 +195,8 @@ on_space(void *arg)
 	    may_grow(s->env->db) && s->tuner != NULL) {
 		s->full = false;
 		*s->trouble = '\0';
-		log_info("store", "there is space again: going on");
+		log_info(
+		    "store", "there is space on the disk again: continuing");
 		(void)state_dir_ballast_fill(&s->state);
 		tuner_hold(s->tuner, *s->away != '\0');
 		loop_wake(s->loop);
@@ -239,7 +244,7 @@ server_full(struct server *s, const char *what)
 {
 	if (!s->full)
 		log_error("store",
-		    "%s: nothing new is placed until there is space", what);
+		    "%s: no trial is started until there is space", what);
 	s->full = true;
 	(void)state_dir_ballast_free(&s->state);
 	loop_timer_set(s->space, SPACE_MS);
@@ -255,7 +260,8 @@ server_dir_lost(struct server *s)
 	char text[300];
 
 	(void)snprintf(text, sizeof text,
-	    "%.200s was removed while the study runs: its trials are ended",
+	    "%.200s was removed while the study runs: its trials "
+	    "are stopped",
 	    s->state.dir);
 	s->broken = true;
 	err_set(&s->err, ERR_FILE, "%s", text);
@@ -284,8 +290,8 @@ server_wal_lost(struct server *s)
 		return;
 	}
 	log_warn("store",
-	    "the log of %s was deleted or replaced while the study runs: what "
-	    "it held is in the database",
+	    "the log of %s was deleted or replaced while the "
+	    "study runs: its contents are in the database",
 	    s->env->db);
 	tuner_close(s->tuner);
 	s->tuner = NULL;
@@ -305,14 +311,14 @@ server_db_lost(struct server *s, const char *what)
 		return;
 	if (what != NULL)
 		(void)snprintf(s->away, sizeof s->away,
-		    "%.200s is not where it was: nothing is placed until it is "
-		    "back",
+		    "%.200s was moved or removed: no trial is started "
+		    "until it is back",
 		    what);
 	else
 		*s->away = '\0';
 	(void)snprintf(text, sizeof text, "%s",
 	    what != NULL ? s->away
-			 : "everything is where it was again: going on");
+			 : "all files are in place again: continuing");
 	if (what != NULL)
 		log_error("server", "%s", text);
 	else
@@ -377,16 +383,16 @@ server_rescue(struct server *s)
 	s->broken = true;
 	(void)snprintf(text, sizeof text, "%.200s %s", s->env->db, s->loss);
 	if (s->tuner == NULL)
-		(void)err_set(&s->err, ERR_STORE,
-		    "%s: nothing of it could be saved", text);
+		(void)err_set(
+		    &s->err, ERR_STORE, "%s: nothing could be saved", text);
 	else if (rescued_copy_save(&path, tuner_store(s->tuner), s->env->db,
 		     loop_wall_us(s->loop), text, &e) != 0)
 		(void)err_set(&s->err, ERR_STORE, "%s, and cannot be saved: %s",
 		    text, e.text);
 	else
 		(void)err_set(&s->err, ERR_STORE,
-		    "%s: all that is known is in %s: rename it to %s.db, and "
-		    "the same command goes on",
+		    "%s: the study's data was saved to %s: rename it to "
+		    "%s.db and run the same command to continue",
 		    text, path, s->env->study->name);
 	free(path);
 }
@@ -412,8 +418,7 @@ server_failed(struct server *s, const struct err *e)
 		server_full(s, e->text);
 	else if (e->kind == ERR_BUSY) {
 		if (strcmp(trouble, s->trouble) != 0)
-			log_warn(
-			    "store", "%s: waiting until it lets go", e->text);
+			log_warn("store", "%s: waiting for the lock", e->text);
 	} else {
 		log_error("store", "%s: reading it again", e->text);
 		s->reopened += *s->away == '\0';
@@ -522,7 +527,9 @@ on_told(void *arg)
 	 * same id.
 	 */
 	if (tuner_told(s->tuner, &e) != 0) {
-		log_warn("notify", "what was sent is not recorded: %s", e.text);
+		log_warn("notify",
+		    "the delivery of a notice could not be recorded: %s",
+		    e.text);
 		loop_stop(s->loop);
 	} else if (!tuner_telling(s->tuner))
 		loop_stop(s->loop);

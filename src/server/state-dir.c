@@ -46,10 +46,12 @@ state_dir_open(struct state_dir *s, const char *dir, bool create, struct err *e)
 	if (fstat(s->dir_fd, &st) != 0)
 		err_set(e, ERR_FILE, "%s: %s", dir, strerror(errno));
 	else if (st.st_uid != geteuid())
-		err_set(e, ERR_FILE, "%s: it belongs to another user", dir);
+		err_set(e, ERR_FILE, "%s: belongs to another user", dir);
 	else if ((st.st_mode & 077) != 0)
 		err_set(e, ERR_FILE,
-		    "%s: others may enter it; chmod 700 it first", dir);
+		    "%s: is accessible to other users: run chmod 700 on "
+		    "it first",
+		    dir);
 	else
 		return 0;
 	state_dir_close(s);

@@ -133,8 +133,9 @@ study_compare(const char *fixed, const char *json, const struct study *study,
 		    (struct side){ json_root(old), json_root(file) },
 		    (struct side){ json_root(now), json_root(study->doc) });
 		rc = err_set(e, ERR_USAGE,
-		    "%s: %s: what trials were drawn from may not change: put "
-		    "it back, or give the changed study another name",
+		    "%s: %s: it may not change once there are trials: "
+		    "restore the old value, or give the changed study "
+		    "another name",
 		    study->path, buf_str(&text));
 	} else
 		(void)err_add(e, "%s.db: the study", study->name);

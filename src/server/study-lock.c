@@ -63,7 +63,8 @@ study_lock_check_trials(
 	if (there || !state_dir_is_used(state))
 		return 0;
 	return err_set(e, ERR_FILE,
-	    "%s holds trials, but their database %s is gone: bring it back, or "
-	    "move the folder away to begin anew",
+	    "%s holds trials, but their database %s is missing: "
+	    "restore it, or move the folder away to start a new "
+	    "study",
 	    state->dir, env->db);
 }

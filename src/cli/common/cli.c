@@ -115,7 +115,7 @@ parse_long(struct cli *cli, const char *arg, const char *next, bool *took,
 	else if (row->value != NULL) {
 		if (next == NULL)
 			return err_set(e, ERR_USAGE,
-			    "%s: --%s wants a value: --%s %s",
+			    "%s: --%s requires a value: --%s %s",
 			    cli->command->name, row->name, row->name,
 			    row->value);
 		value = next;
@@ -148,8 +148,8 @@ parse_short(struct cli *cli, const char *arg, const char *next, bool *took,
 		}
 		if (next == NULL)
 			return err_set(e, ERR_USAGE,
-			    "%s: -%c wants a value: -%c %s", cli->command->name,
-			    *p, *p, row->value);
+			    "%s: -%c requires a value: -%c %s",
+			    cli->command->name, *p, *p, row->value);
 		*took = true;
 		option_give(cli, row, next);
 	}

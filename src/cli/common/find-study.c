@@ -66,12 +66,12 @@ folder_search(const char *dir, char **path, struct err *e)
 	(void)closedir(d);
 	if (found == NULL)
 		(void)err_set(e, ERR_USAGE,
-		    "no study named: %s has neither study.json nor NAME.db",
+		    "no study given: %s has neither study.json nor "
+		    "NAME.db",
 		    strcmp(dir, ".") == 0 ? "this folder" : dir);
 	else if (second != NULL)
 		(void)err_set(e, ERR_USAGE,
-		    "no study named: there are "
-		    "several, %s and %s among them",
+		    "no study given: there are several, such as %s and %s",
 		    found, second);
 	else
 		*path = xasprintf("%s/%s", dir, found);
@@ -142,8 +142,8 @@ find_by_db(
 	if (same)
 		return 0;
 	return err_set(e, ERR_USAGE,
-	    "--state %s: %s goes on in its own folder; --state is for "
-	    "study.json",
+	    "--state %s: %s stays in its own folder; --state is "
+	    "for study.json",
 	    state, path);
 }
 
@@ -156,8 +156,8 @@ cli_study_exists(const struct cli_study *found, struct err *e)
 		return err_set(
 		    e, ERR_USAGE, "%s: %s", found->db, strerror(errno));
 	return err_set(e, ERR_USAGE,
-	    "%s: there is none yet: hpotune start makes it; if it was started "
-	    "with --state DIR, name DIR/%s.db",
+	    "%s: does not exist yet: hpotune start creates it; "
+	    "for a study started with --state DIR, give DIR/%s.db",
 	    found->db, found->study->name);
 }
 
@@ -206,7 +206,7 @@ cli_find_study(
 	memset(found, 0, sizeof *found);
 	if (cli->n_operands > 0 && strcmp(cli->command->args, "[STUDY]") == 0)
 		return err_set(e, ERR_USAGE,
-		    "%s: %s: no study: study.json or NAME.db is wanted",
+		    "%s: %s: not a study: expected study.json or NAME.db",
 		    cli->command->name, cli->operands[0]);
 	if (name == NULL && access("study.json", F_OK) == 0)
 		name = "study.json";

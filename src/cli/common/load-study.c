@@ -70,13 +70,13 @@ name_check(const struct cli_study *found, struct err *e)
 	held = name_held(found->db);
 	if (held != NULL && strcmp(held, name) != 0)
 		(void)err_set(e, ERR_USAGE,
-		    "%s: it holds the study %s and not %s, whose %s.db is a "
+		    "%s: holds the study %s and not %s, whose %s.db is a "
 		    "link to it: remove the link",
 		    found->db, held, name, name);
 	else
 		(void)err_set(e, ERR_USAGE,
-		    "%s: it holds the study %s, and runs under the name "
-		    "%s.db only",
+		    "%s: holds the study %s, which runs only under the "
+		    "name %s.db",
 		    found->db, name, name);
 	free(held);
 	return -1;

@@ -39,11 +39,11 @@ cli_usage(FILE *out)
 		    command->args != NULL ? command->args : "");
 		fprintf(out, "  %-*s  %s\n", width, head, command->about);
 	}
-	fputs("\nSTUDY is study.json, NAME.db, or absent when the folder has "
-	      "exactly one.\n"
-	      "hpotune COMMAND --help tells about one command.\n"
-	      "Exit status: 0 done; 1 failed; 2 usage or study.json wrong; "
-	      "3 interrupted.\n",
+	fputs("\nSTUDY is study.json, NAME.db, or absent when the "
+	      "folder has exactly one.\nhpotune COMMAND --help "
+	      "describes one command.\nExit status: 0 done; 1 "
+	      "failed; 2 usage or study.json wrong; 3 "
+	      "interrupted.\n",
 	    out);
 }
 

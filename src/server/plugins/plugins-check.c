@@ -125,8 +125,8 @@ backend_check(const struct plugin_backend *backend,
 	if (study->trial.launcher != STUDY_LAUNCHER_NONE &&
 	    launcher->replicas(&study->trial, backend->options) == 0)
 		return json_err(study_key(study, "trial", "launcher"), e,
-		    "it is not told how many processes a trial has: expected "
-		    "trial.processes, or trial.gpus above 1");
+		    "the number of processes of a trial is missing: "
+		    "expected trial.processes, or trial.gpus above 1");
 	if (study->trial.pack > 0 && !launcher->packs)
 		return json_err_key(study_key(study, "trial", "pack"), e,
 		    "the backend %s runs each trial for itself",
@@ -179,8 +179,8 @@ cost_check(
 		if (isnan(worst))
 			return json_err(where, e,
 			    "a limit of dollars needs every price, and the "
-			    "backend %s does not know what an attempt costs at "
-			    "most",
+			    "backend %s has no upper bound for the cost of an "
+			    "attempt",
 			    plugins->backends[i].launcher->name);
 	}
 	if (!any)
@@ -188,9 +188,9 @@ cost_check(
 		    where, e, "no backend of this study costs anything");
 	if (least > study->limits.cost)
 		return json_err(where, e,
-		    "nothing could be placed: one attempt may cost $%.2f "
-		    "(price_per_hour for all of max_run, and what is billed "
-		    "before and after it)",
+		    "no trial could be started: one attempt may cost "
+		    "$%.2f (price_per_hour for all of max_run, and what "
+		    "is billed before and after it)",
 		    least);
 	return 0;
 }
@@ -207,8 +207,8 @@ promote_check(const struct plugin_rule *rule, const struct strategy *strategy,
 		0)
 		return 0;
 	return json_err(plug->where, e,
-	    "%s with promote does not go with the strategy %s, whose trials "
-	    "are segments",
+	    "%s with promote cannot be combined with the "
+	    "strategy %s, whose trials run in segments",
 	    s->name, strategy->name);
 }
 

@@ -108,7 +108,7 @@ rows_count(
 		return 0;
 	*count = 0;
 	return err_set(e, ERR_STORE,
-	    "the database is damaged: it counts %s of something",
+	    "the database is damaged: it has a count of %s",
 	    store_rows_text(rows, col));
 }
 

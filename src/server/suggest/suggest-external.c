@@ -190,7 +190,8 @@ hear(struct suggest_external *c, const char *line, size_t len)
 		return;
 	}
 	if (!c->sent || c->answered)
-		(void)err_set(&e, ERR_USAGE, "it was not asked");
+		(void)err_set(
+		    &e, ERR_USAGE, "unexpected answer: there was no question");
 	else {
 		c->result = suggest_protocol_read(&a, c->env, line, len, &e);
 		c->answered = c->result >= 0;
@@ -340,7 +341,7 @@ external_failed(struct suggest_external *c, struct err *e)
 		(void)err_set(e, ERR_FILE, "%s %s, %d times over trial %lld%s",
 		    c->argv[0], c->died, c->deaths, (long long)c->q.trial,
 		    c->env->state_dir != NULL
-			? "; strategy.log has what it said"
+			? "; its output is in strategy.log"
 			: "");
 	return SUGGEST_FAILED;
 }

@@ -151,7 +151,7 @@ worker_kill(struct suggest_worker *w)
 static void
 worker_on_garbage(struct suggest_worker *w)
 {
-	(void)snprintf(w->died, sizeof w->died, "sent what is not an answer");
+	(void)snprintf(w->died, sizeof w->died, "sent an invalid answer");
 	w->garbage = true;
 	worker_kill(w);
 }
@@ -169,8 +169,8 @@ worker_on_hello(struct suggest_worker *w, const struct worker_message *m)
 	device = version + len + 1;
 	if (strcmp(version, PACKAGE_VERSION) != 0) {
 		worker_broken(w,
-		    "hpotune-worker is of another version: end this study's "
-		    "server and start it again");
+		    "hpotune-worker has another version: stop this "
+		    "study's server and start it again");
 		worker_kill(w);
 		return;
 	}
@@ -383,7 +383,7 @@ worker_failed(struct suggest_worker *w, struct err *e)
 	(void)err_set(e, ERR_FILE,
 	    "hpotune-worker %s, %d times over trial %lld%s", w->died, w->deaths,
 	    (long long)w->q.trial,
-	    w->env->state_dir != NULL ? "; strategy.log has what it said" : "");
+	    w->env->state_dir != NULL ? "; its output is in strategy.log" : "");
 	return SUGGEST_FAILED;
 }
 

@@ -117,7 +117,7 @@ ask_tell_ask(struct tuner *t, struct request *r)
 		buf_putc(&r->data, ']');
 	else if (!study_end_blocks_new(t, r->text, sizeof r->text))
 		(void)snprintf(
-		    r->text, sizeof r->text, "no trial may begin now");
+		    r->text, sizeof r->text, "no trial can start now");
 	r->good = r->given > 0;
 }
 
@@ -335,7 +335,7 @@ ask_tell_end(struct tuner *t, struct live_trial *l, const struct told *told)
 
 	if (told->failed)
 		(void)snprintf(x.why, sizeof x.why, "%s",
-		    told->why != NULL ? told->why : "told to have failed");
+		    told->why != NULL ? told->why : "reported as failed");
 	if (told->stopped)
 		stopping_settle(t, l);
 	if (told->stopped && l->row.cause == STOP_NONE)
@@ -361,7 +361,8 @@ end_good(const struct tuner *t, const struct live_trial *l,
 	if (!told->done || l->row.reports > 0 || l->row.cause != STOP_NONE)
 		return true;
 	(void)snprintf(text, n,
-	    "trial %" PRId64 " has no report of %s: tell one, or --failed",
+	    "trial %" PRId64
+	    " has no report of %s: report one, or use --failed",
 	    l->row.number, t->study->metric);
 	return false;
 }
@@ -402,8 +403,7 @@ ask_tell_tell(struct tuner *t, struct request *r)
 		return;
 	if (!l->external) {
 		(void)snprintf(r->text, sizeof r->text,
-		    "trial %" PRId64 " was not asked for: hpotune runs it "
-		    "itself",
+		    "trial %" PRId64 " is run by hpotune, not by hpotune ask",
 		    r->trial);
 		return;
 	}

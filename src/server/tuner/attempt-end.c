@@ -60,9 +60,9 @@ end_text(enum end_class c)
 	case END_SPOT:
 		return "the spot machine was taken back";
 	case END_CAPACITY:
-		return "there is no machine of this kind";
+		return "no machine of this type is available";
 	case END_QUOTA:
-		return "the account may not use so many machines";
+		return "the account's quota of machines is exceeded";
 	case END_NONE:
 	case END_OK:
 	case END_STOPPED:
@@ -106,7 +106,7 @@ end_classify(const struct tuner *t, const struct live_trial *l,
 	if (!x->ran)
 		return x->not_yet ? END_LOST : END_ERROR;
 	if (end_from_outside(t, l, x)) {
-		(void)snprintf(why, n, "it was told to end from outside");
+		(void)snprintf(why, n, "it was stopped from outside");
 		return END_LOST;
 	}
 	if (x->signal != 0) {
@@ -174,8 +174,8 @@ wait_plan(struct tuner *t, struct live_trial *l, const char *why)
 	if (l->past.waits == 0)
 		tuner_event(t, "warning", "launch", l->row.number,
 		    l->att.attempt,
-		    "it waits for a machine (%s): it is tried again until "
-		    "there is one, which uses up nothing",
+		    "it waits for a machine (%s): it is tried again "
+		    "until there is one, without using up retries",
 		    why);
 }
 

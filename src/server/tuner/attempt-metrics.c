@@ -105,8 +105,8 @@ metric_get(struct tuner *t, struct live_trial *l, const char *name)
 	if (!m->warned_names)
 		tuner_event(t, "warning", "report", l->row.number,
 		    l->att.attempt,
-		    "it reports more than %d metrics: the others are "
-		    "not recorded",
+		    "it reports more than %d metrics: further metrics "
+		    "are not recorded",
 		    METRIC_NAMES_MAX);
 	m->warned_names = true;
 	return NULL;

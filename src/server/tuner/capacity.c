@@ -109,8 +109,9 @@ capacity_cost_text(struct tuner *t, const struct backend *b, double dollars)
 		return;
 	t->warned_cost = true;
 	tuner_event(t, "info", "cost", 0, 0,
-	    "nothing more is begun on %s for now: $%.2f of limits.cost $%.2f "
-	    "are committed, and an attempt may cost $%.2f",
+	    "no further attempt is started on %s for now: $%.2f "
+	    "of limits.cost $%.2f are committed, and an attempt "
+	    "may cost $%.2f",
 	    b->launcher->name, dollars, t->study->limits.cost, b->worst_cost);
 }
 
@@ -246,8 +247,8 @@ capacity_cost_blocks(struct tuner *t, char *why, size_t n)
 		any = true;
 	}
 	(void)snprintf(why, n,
-	    "limits.cost would be passed: $%.2f of $%.2f are spent or "
-	    "committed",
+	    "limits.cost would be exceeded: $%.2f of $%.2f are "
+	    "spent or committed",
 	    dollars, limit);
 	return any;
 }

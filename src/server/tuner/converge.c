@@ -121,6 +121,6 @@ converge_known(struct tuner *t)
 	t->convergence.broken = true;
 	t->asking = false;
 	tuner_event(t, "warning", "study", 0, 0,
-	    "limits.convergence is not looked for any more: %s", e.text);
+	    "limits.convergence is no longer checked: %s", e.text);
 	return true;
 }

@@ -174,7 +174,7 @@ on_event_slots(struct tuner *t)
 		if (n == b->slots.n)
 			continue;
 		tuner_event(t, "info", "slot", 0, 0,
-		    "%s: %d slot%s now, before %d", b->launcher->name, n,
+		    "%s: now %d slot%s, before %d", b->launcher->name, n,
 		    n == 1 ? "" : "s", b->slots.n);
 		slots_resize(&b->slots, n);
 	}

@@ -413,7 +413,7 @@ new_trial_exhausted_text(const struct tuner *t, char *text, size_t n)
 {
 	if (t->suggestions.all_tried > 0)
 		(void)snprintf(text, n,
-		    "all %" PRIu64 " settings that there are were tried",
+		    "all %" PRIu64 " settings of the space were tried",
 		    t->suggestions.all_tried);
 	else
 		(void)snprintf(text, n,

@@ -297,14 +297,14 @@ channel_record(struct notices *n, enum study_channel which)
 	c->look = true;
 	if (c->why == NULL) {
 		tuner_event(t, "info", "notify", 0, 0,
-		    "%s: a notice of the study was taken", name);
+		    "%s: a notice about the study was delivered", name);
 		c->refused = 0;
 		return;
 	}
 	if (c->refused++ == 0)
 		tuner_event(t, "warning", "notify", 0, 0,
-		    "%s: a notice of the study was not taken: %s; it is "
-		    "tried again and holds nothing up",
+		    "%s: a notice about the study was not delivered: %s; "
+		    "it is sent again later, and the study continues",
 		    name, c->why);
 	c->next_ms = loop_now_ms(t->env.loop) + pause_ms(c->refused);
 	free(c->why);
@@ -426,6 +426,8 @@ notices_leave(struct tuner *t)
 			continue;
 		store_notice_fini(&row);
 		log_warn("notify",
-		    "%s has not been told yet: the next start tells it", name);
+		    "a notice to %s is not delivered yet: the next start "
+		    "sends it",
+		    name);
 	}
 }

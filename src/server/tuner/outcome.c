@@ -121,7 +121,7 @@ outcome_class(
 		}
 		if (!isfinite(l->aims[i].value)) {
 			(void)snprintf(why, n,
-			    "its last report of %s was no finite number",
+			    "its last report of %s was not a finite number",
 			    aim_metric(all, i));
 			return END_DIVERGED;
 		}
@@ -157,7 +157,8 @@ violations_sum(struct tuner *t, struct live_trial *l, double *violations)
 				tuner_event(t, "warning", "report",
 				    l->row.number, l->att.attempt,
 				    "it completed without a finite report of "
-				    "%s: so it breaks that constraint",
+				    "%s: so it "
+				    "violates that constraint",
 				    aim_metric(&t->outcomes, i));
 			t->outcomes.warned_unreported = true;
 		}

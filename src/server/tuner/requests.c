@@ -88,7 +88,8 @@ stop_external(struct tuner *t, struct request *r, struct live_trial *l)
 	}
 	r->good = true;
 	(void)snprintf(r->text, sizeof r->text,
-	    "who runs trial %" PRId64 " is told to stop with its next report",
+	    "the answer to the next report of trial %" PRId64
+	    " will be to stop",
 	    r->trial);
 }
 
@@ -163,10 +164,11 @@ enqueue_answer_text(
 		    waiting, name, most - t->n_trials);
 	else
 		(void)snprintf(text, n, "%s",
-		    t->env.hold	  ? "the next start tries the setting first"
-		    : waiting > 1 ? "the setting will be tried after those "
-				    "that wait"
-				  : "the setting will be tried next");
+		    t->env.hold ? "the next start tries the setting first"
+		    : waiting > 1
+			? "the setting will be tried after those already "
+			  "waiting"
+			: "the setting will be tried next");
 }
 
 static void
@@ -199,7 +201,8 @@ request_enqueue(struct tuner *t, struct request *r)
 static void
 request_pause(struct tuner *t, struct request *r, bool paused)
 {
-	const char *paused_text = "no further trial is placed until resume";
+	const char *paused_text =
+	    "no further trial is started until hpotune resume";
 	struct err e = ERR_INIT;
 	int i;
 
@@ -224,8 +227,8 @@ request_pause(struct tuner *t, struct request *r, bool paused)
 	    paused ? "paused by the user" : "resumed by the user");
 	(void)snprintf(r->text, sizeof r->text, "%s",
 	    paused	  ? paused_text
-	    : t->env.hold ? "the next start places trials"
-			  : "trials are placed again");
+	    : t->env.hold ? "the next start resumes the study"
+			  : "trials are started again");
 }
 
 /* Execute requests and record them; answers are sent after the commit. */
@@ -281,7 +284,7 @@ requests_reply_all(struct requests *q, bool good)
 			continue;
 		}
 		r->reply(r->arg, good && r->good,
-		    good ? r->text : "the store failed; ask again",
+		    good ? r->text : "a database error occurred; try again",
 		    good && r->data.len > 0 ? buf_str(&r->data) : NULL);
 		free(r->params);
 		buf_free(&r->data);

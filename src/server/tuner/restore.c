@@ -255,7 +255,7 @@ restore_adopt_one(struct tuner *t, struct live_trial *l)
 	case ADOPT_ALIVE:
 		live_trial_set_start(l, LIVE_START_CALLED);
 		if (fail_bug("bug.ignore_look")) {
-			attempt_end_handle(t, l, NULL, "nobody looked");
+			attempt_end_handle(t, l, NULL, "it was not looked up");
 			break;
 		}
 		if (l->row.cause != STOP_NONE && !fail_bug("bug.forget_stop"))

@@ -66,7 +66,8 @@ backend_change_say(
 {
 	if (l->row.backend != NULL && strcmp(l->row.backend, name) != 0)
 		tuner_event(t, "warning", "place", l->row.number, attempt,
-		    "it goes on at %s: %s %s; its checkpoints stay behind",
+		    "it continues on %s: %s %s; its checkpoints cannot "
+		    "be moved there",
 		    name, l->row.backend,
 		    backend_exists(t, l->row.backend)
 			? "has no slot that is not drained"

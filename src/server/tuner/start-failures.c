@@ -214,7 +214,7 @@ start_failures_settle(struct tuner *t)
 			/* It was started once: it must not start again. */
 			if (unsent_give_up(t, l))
 				attempt_end_handle(
-				    t, l, NULL, "its records are gone");
+				    t, l, NULL, "its records are missing");
 		} else if (l->start == LIVE_START_DUE &&
 			   l->row.cause == STOP_NONE) {
 			/* A command without a server starts nothing. */
@@ -279,9 +279,9 @@ start_failures_text(struct tuner *t, int backend)
 	else if (!s->warned) {
 		s->warned = true;
 		tuner_event(t, "warning", "launch", 0, 0,
-		    "%s: no trial can be started: %s; none fails for it and "
-		    "nothing is used up: it is tried again and goes on by "
-		    "itself (at once: hpotune resume)",
+		    "%s: no trial can be started: %s; no trial fails and "
+		    "no retry is used up: starting is tried again (at "
+		    "once: hpotune resume)",
 		    b->launcher->name, s->why);
 		if (all_said(t) && tuner_start_blocked(t, text, sizeof text))
 			notices_wait(t, text);
@@ -306,8 +306,8 @@ tuner_start_blocked(const struct tuner *t, char *text, size_t n)
 		if (!t->backends[i].starts.warned)
 			continue;
 		(void)snprintf(text, n,
-		    "%s: no trial can be started: %s; it is tried again, at "
-		    "once by hpotune resume",
+		    "%s: no trial can be started: %s; starting is tried "
+		    "again (at once: hpotune resume)",
 		    t->backends[i].launcher->name, t->backends[i].starts.why);
 		return true;
 	}

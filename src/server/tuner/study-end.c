@@ -72,8 +72,8 @@ cost_reached(struct tuner *t, double dollars)
 	size_t i;
 
 	(void)snprintf(why, sizeof why,
-	    "limits.cost is reached: to end now what runs takes $%.2f of "
-	    "$%.2f, with what is spent",
+	    "limits.cost is reached: stopping all running trials "
+	    "now takes $%.2f of $%.2f, with what is spent",
 	    dollars, t->study->limits.cost);
 	study_over(t, false, why);
 	t->end.awaits = true;
@@ -152,12 +152,12 @@ study_end_blocks_new(const struct tuner *t, char *why, size_t n)
 	}
 	*why = '\0';
 	if (t->end.shutdown)
-		(void)snprintf(why, n, "the server is about to leave");
+		(void)snprintf(why, n, "the server is shutting down");
 	else if (t->held)
 		(void)snprintf(why, n, "there is no space left on the disk");
 	else if (t->paused)
-		(void)snprintf(why, n,
-		    "the study is paused: hpotune resume lets it go on");
+		(void)snprintf(
+		    why, n, "the study is paused: hpotune resume continues it");
 	else if (lim->wall_time_ms > 0 &&
 		 tuner_elapsed_ms(t) >= lim->wall_time_ms)
 		(void)snprintf(why, n, "limits.wall_time was reached");
@@ -310,7 +310,7 @@ study_end_stop_all(struct tuner *t)
 		if (!trial_state_placed(l->row.state) || l->external)
 			continue;
 		live_trial_stop(
-		    t, l, STOP_SHUTDOWN, "the server was told to leave");
+		    t, l, STOP_SHUTDOWN, "the server is shutting down");
 		if (t->end.shutdown_now)
 			effects_add(&t->effects, EFFECT_KILL, l);
 	}

@@ -148,8 +148,7 @@ tuner_attempt_unknown(struct tuner *t, struct live_trial *l, const char *what)
 {
 	if (live_trial_warn_once(l))
 		tuner_event(t, "warning", "launch", l->row.number,
-		    l->att.attempt, "it cannot be told whether it runs: %s",
-		    what);
+		    l->att.attempt, "its state cannot be determined: %s", what);
 	tuner_wake_in(t, DOUBT_MS);
 }
 
@@ -317,7 +316,7 @@ turn_begin(struct tuner *t, struct err *e)
 
 	if (store_begin(t->store, e) == 0) {
 		if (*t->db.trouble != '\0')
-			log_info("store", "the lock on the database is gone");
+			log_info("store", "the database is no longer locked");
 		t->db.busy_since_ms = -1;
 		*t->db.trouble = '\0';
 		return 0;
@@ -331,8 +330,8 @@ turn_begin(struct tuner *t, struct err *e)
 	    *t->db.trouble == '\0') {
 		store_lock_holder(t->store, who, sizeof who);
 		(void)snprintf(t->db.trouble, sizeof t->db.trouble,
-		    "the database is locked by %s: trials go on, nothing is "
-		    "recorded until it lets go",
+		    "the database is locked by %s: trials continue, but "
+		    "nothing is recorded until the lock is released",
 		    who);
 		log_warn("store", "%s", t->db.trouble);
 	}

@@ -286,7 +286,7 @@ source_check(const struct warmstart_reading *r, const struct store_study *row,
 		return json_err(from->where, e, "%s", why.text);
 	if (rc == 0)
 		return json_err(from->where, e,
-		    "nothing there has reported %s: its objective is %s",
+		    "no trial there has reported %s: its objective is %s",
 		    params[0], row->metric);
 	return 0;
 }

@@ -200,8 +200,9 @@ goal_check(const struct tuning *t, const struct json *objective,
 	    strcmp(type, study->maximize ? "Maximize" : "Minimize") == 0)
 		return 0;
 	return json_err(from->where, e,
-	    "it has %s under Type %s, and the goal here is %s: give the study "
-	    "the same goal, or leave the tuning job out",
+	    "it has %s under Type %s, and the goal here is %s: "
+	    "give the study the same goal, or remove the tuning "
+	    "job",
 	    name, type, study->maximize ? "maximize" : "minimize");
 }
 
@@ -283,9 +284,9 @@ warmstart_tuning_job_load(
 	list = json_get(json_root(doc), "TrainingJobSummaries");
 	if (list == NULL || json_type(list) != JSON_ARRAY)
 		rc = json_err(from->where, e,
-		    "it has no TrainingJobSummaries: expected what aws "
-		    "sagemaker "
-		    "list-training-jobs-for-hyper-parameter-tuning-job prints");
+		    "it has no TrainingJobSummaries: expected the output "
+		    "of aws sagemaker "
+		    "list-training-jobs-for-hyper-parameter-tuning-job");
 	else
 		rc = jobs_read(&t, list, from, e);
 	json_free(doc);
@@ -311,7 +312,7 @@ note_more(struct tuning *t)
 	if (status != NULL && (strcmp(status, "InProgress") == 0 ||
 				  strcmp(status, "Stopping") == 0))
 		(void)snprintf(s->note, sizeof s->note,
-		    "it is %s: what it comes to later is not learnt", status);
+		    "it is %s: its later results are not used", status);
 	j = warm != NULL ? json_get(warm, "ParentHyperParameterTuningJobs")
 			 : NULL;
 	parent = j != NULL && json_first(j) != NULL
@@ -387,8 +388,8 @@ warmstart_tuning_job_fetch(
 		rc = json_parse(&doc, buf_str(&b), b.len, NULL, false, &why);
 	if (rc != 0)
 		(void)json_err(from->where, e,
-		    "%s; without this entry the study starts and learns "
-		    "nothing of it",
+		    "%s; remove this entry to start the study without "
+		    "its trials",
 		    why.text);
 	else {
 		t.job = json_get(json_root(doc), "TuningJob");

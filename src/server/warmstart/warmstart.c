@@ -58,7 +58,7 @@ warmstart_put_source(struct buf *b, const struct warmstart_source *s)
 		buf_printf(
 		    b, "%s%" PRId64 " without a result", before, s->empty);
 	if (s->strange[0] != '\0')
-		buf_printf(b, "; their %s is passed over", s->strange);
+		buf_printf(b, "; their %s is ignored", s->strange);
 	if (s->note[0] != '\0')
 		buf_printf(b, "; %s", s->note);
 }
@@ -99,7 +99,7 @@ warmstart_read(struct warmstart *w, const struct study *study, const char *own,
 			: xasprintf("tuning job %s", from->tuning_job);
 		rc = from->path != NULL && same_file(from->path, own)
 			 ? json_err(from->where, e,
-			       "it is this study's own database")
+			       "this is the study's own database")
 			 : warmstart_source_read(w, study, from, e);
 	}
 	if (rc != 0)

@@ -140,7 +140,7 @@ is "$("$HPOTUNE" tell 2 loss=3 --done --json)" \
     'a report and the end at once'
 is "$("$HPOTUNE" tell 3 --failed --why 'no milk')" 'failed: no milk' \
     'tell --failed'
-is "$("$HPOTUNE" tell 4 --failed)" 'failed: told to have failed' \
+is "$("$HPOTUNE" tell 4 --failed)" 'failed: reported as failed' \
     'without a reason'
 is "$(sql forms.db 'SELECT end_class FROM attempts WHERE trial = 3')" error \
     'its own fault'
@@ -210,20 +210,20 @@ no 1 'trial 9 has ended already: completed' tell 9 loss=1
 no 1 'trial 9 has ended already: completed' tell 9 --done
 no 2 'tell: trial: x: expected a whole number from 1' tell x loss=1
 no 2 'tell: trial: 0: expected a whole number from 1' tell 0 loss=1
-no 2 'tell: loss: NAME=VALUE is wanted' tell 8 loss 1
+no 2 'tell: loss: expected NAME=VALUE' tell 8 loss 1
 no 1 'step=1 loss=: a value is not a number' tell 8 step=1 loss=
 no 1 'potent=abc: a value is not a number' tell 8 potent=abc
 no 1 'hpotune:=abc: a value is not a number' tell 8 hpotune:=abc
-no 2 'tell: nothing to tell: NAME=VALUE, -, --done, --stopped or --failed is wanted' \
+no 2 'tell: nothing to report: expected NAME=VALUE, -, --done, --stopped or --failed' \
     tell 8
-no 2 'tell: --done and --failed: it ends once' tell 8 --done --failed
-no 2 'tell: --why goes with --stopped or --failed' tell 8 --done --why x
+no 2 'tell: --done and --failed exclude each other' tell 8 --done --failed
+no 2 'tell: --why requires --stopped or --failed' tell 8 --done --why x
 no 2 'ask: --count: 0: expected a whole number from 1 to 1000000' ask --count 0
 "$HPOTUNE" ask >out
-no 1 'trial 11 has no report of loss: tell one, or --failed' tell 11 --done
+no 1 'trial 11 has no report of loss: report one, or use --failed' tell 11 --done
 is "$(sql forms.db 'SELECT count(*) FROM metrics')" "$rows" 'nothing was recorded'
 study nowhere 3 -e $none
-no 2 "$dir/alone/nowhere.db: there is none yet: hpotune start makes it; if it was started with --state DIR, name DIR/nowhere.db" \
+no 2 "$dir/alone/nowhere.db: does not exist yet: hpotune start creates it; for a study started with --state DIR, give DIR/nowhere.db" \
     tell nowhere.json 1 loss=1
 ok 'and nothing made' test ! -e nowhere.db
 sed -i 's/"max": 8/"max": 9/' forms.json
@@ -232,7 +232,7 @@ like "$("$HPOTUNE" ask forms.json 2>&1)" '^hpotune: .*/forms.json: parameters\.n
 
 # Other words for the other commands.
 is "$("$HPOTUNE" stop forms.db 8)" \
-    'who runs trial 8 is told to stop with its next report' 'stop'
+    'the answer to the next report of trial 8 will be to stop' 'stop'
 is "$("$HPOTUNE" tell forms.db 8 loss=1)" 'stop: stopped by the user' \
     'which it is'
 is "$("$HPOTUNE" tell forms.db 8 --done)" 'cancelled: stopped by the user' \
@@ -242,7 +242,7 @@ ok 'show works' quietly "$HPOTUNE" show forms.db 9
 fails 'logs says that there is none' 1 "$HPOTUNE" logs forms.db 9 2>err
 "$HPOTUNE" pause forms.db >out
 is "$("$HPOTUNE" ask forms.db 2>&1)" \
-    'hpotune: the study is paused: hpotune resume lets it go on' 'pause'
+    'hpotune: the study is paused: hpotune resume continues it' 'pause'
 "$HPOTUNE" resume forms.db >out
 "$HPOTUNE" enqueue forms.db x=0.125 >out
 like "$("$HPOTUNE" ask forms.db)" '^x=0.125$' 'what is enqueued comes first'
@@ -253,7 +253,7 @@ study grid 100 -e 's/"tpe"/"grid"/; s/, "n_startup_trials": 4//' \
     -e '/"x": {/d; s/"max": 8 }/"max": 2 }/'
 is "$("$HPOTUNE" ask --count 50 grid.json | grep -c ^trial=)" 6 \
     'as many as there are'
-no 1 'all 6 settings that there are were tried' ask grid.json
+no 1 'all 6 settings of the space were tried' ask grid.json
 study target 100 -e 's/"minimize"/"minimize", "target": 1/'
 "$HPOTUNE" ask --count 2 target.json >out
 "$HPOTUNE" tell target.json 1 loss=0.5 --done >out
@@ -365,7 +365,7 @@ is "$("$HPOTUNE" tell shared.json $trial loss=0.5)" keep 'tell over the socket'
 is "$("$HPOTUNE" judge shared.json $trial)" keep 'judge over the socket'
 is "$("$HPOTUNE" tell shared.json 1 loss=0.25 --done)" completed \
     'what was asked for before it came'
-no 1 'trial 3 was not asked for: hpotune runs it itself' tell shared.json 3 loss=1
+no 1 'trial 3 is run by hpotune, not by hpotune ask' tell shared.json 3 loss=1
 like "$("$HPOTUNE" judge shared.json 3)" '^keep' 'but judged it can be'
 "$HPOTUNE" stop shared.json >/dev/null
 reap $server

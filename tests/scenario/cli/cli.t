@@ -63,13 +63,13 @@ refused 2 'list: no such command: did you mean trials' list
 refused 2 'run: no such command: did you mean start' run
 # What is no study is not passed over, the study of the folder would be meant.
 for command in start check status watch trials best pause resume doctor; do
-	refused 2 "$command: elsewhere: no study: study.json or NAME.db" \
+	refused 2 "$command: elsewhere: not a study: expected study.json or NAME.db" \
 	    "$command" elsewhere
 done
 refused 2 'no such command' flabbergast
 refused 2 'did you mean --limit' trials --limti 3
 refused 2 'no option -z' trials -z
-refused 2 'wants a value' trials --limit
+refused 2 'requires a value' trials --limit
 refused 2 'takes no value' trials --reverse=yes
 refused 2 'one argument too many' version 3
 refused 2 'not enough arguments' show
@@ -117,7 +117,7 @@ like "$out" '^slots +3' 'check: the slots'
 is "$(ls)" "$(printf 'run.err\nrun.out\nstudy.json')" 'check: creates nothing'
 json_ok check
 is "$(json '$.trials')" 30 'check --json: trials'
-refused 2 'start makes it' trials
+refused 2 'start creates it' trials
 
 run start
 is "$status" 0 'start: exit status'
@@ -268,11 +268,11 @@ for command in status best stop pause 'enqueue x=0'; do
 	set -- $command
 	name=$1
 	shift
-	refused 2 'there is none yet: .* --state DIR, name DIR/away\.db$' \
+	refused 2 'does not exist yet: .* --state DIR, give DIR/away\.db$' \
 	    "$name" away/study.json "$@"
 done
 is "$(ls away)" study.json 'nothing is made there'
-refused 2 'there/away\.db goes on in its own folder' \
+refused 2 'there/away\.db stays in its own folder' \
     start there/away.db --state away
 run start --quiet there/away.db --state there
 is "$status" 0 'start NAME.db --state: where it is'
@@ -313,7 +313,7 @@ sed 's/"real"/"mine"/' linked/real.json >linked/mine.json
 ln -s real.db linked/mine.db
 "$HPOTUNE" start linked/mine.json >out 2>err
 is $? 2 'a link to the database of another study: exit status'
-like "$(cat err)" 'real.db: it holds the study real and not mine' \
+like "$(cat err)" 'real.db: holds the study real and not mine' \
     'which study it holds'
 
 done_testing

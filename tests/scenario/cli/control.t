@@ -75,7 +75,7 @@ says '{"command": "enqueue", "params": {"y": 1}}' \
 is "$(perl say.pl long)" closed 'a line of a megabyte: hung up'
 perl say.pl leave '{"command": "resume"}'
 is "$(perl say.pl crowd '{"command": "resume"}')" \
-    '{"ok": true, "text": "trials are placed again"}' \
+    '{"ok": true, "text": "trials are started again"}' \
     'a hundred silent clients keep nobody out'
 
 if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
@@ -107,9 +107,9 @@ is "$(sql s.db "SELECT group_concat(signal || end_class) FROM attempts
     WHERE trial < 3")" '9user,9user' 'it kills'
 
 is "$("$HPOTUNE" enqueue x=0.1 x=0.2 2>&1)" \
-    'hpotune: x: it is given twice' 'a parameter twice'
+    'hpotune: x: is given twice' 'a parameter twice'
 is "$("$HPOTUNE" pause --json)" \
-    '{"ok": true, "text": "no further trial is placed until resume"}' pause
+    '{"ok": true, "text": "no further trial is started until hpotune resume"}' pause
 is "$("$HPOTUNE" enqueue --json x=0.125)" \
     '{"ok": true, "text": "the setting will be tried next"}' enqueue
 touch end3 end4
@@ -130,15 +130,15 @@ retry perl say.pl ask '{}' >/dev/null
 "$HPOTUNE" stop --now >/dev/null
 reap $server
 is "$? $(sql s.db 'SELECT state FROM study')" '3 paused' 'one that leaves, too'
-is "$("$HPOTUNE" resume)" 'the next start places trials' \
+is "$("$HPOTUNE" resume)" 'the next start resumes the study' \
     'resume without a server'
 is "$(sql s.db 'SELECT state FROM study')" interrupted 'is recorded'
-is "$("$HPOTUNE" pause 2>&1)" 'no further trial is placed until resume' \
+is "$("$HPOTUNE" pause 2>&1)" 'no further trial is started until hpotune resume' \
     'pause without a server'
 is "$(sql s.db 'SELECT state FROM study')" paused 'is recorded, too'
 server study.json
 retry perl say.pl ask '{}' >/dev/null
-is "$("$HPOTUNE" resume)" 'trials are placed again' \
+is "$("$HPOTUNE" resume)" 'trials are started again' \
     'and lasts until a server is told'
 ok 'which then goes on' retry sql_is s.db \
     "SELECT count(*) >= 4 FROM trials WHERE state = 'running'" 1
@@ -147,7 +147,7 @@ ok 'which then goes on' retry sql_is s.db \
 kill -9 $server
 reap $server 2>/dev/null
 is "$("$HPOTUNE" stop --now study.json)" \
-    'no server runs: trials that still ran were told to end' \
+    'no server runs: trials still running were asked to stop' \
     'stop --now without a server'
 server study.json
 ok 'they were killed' retry sql_is s.db \

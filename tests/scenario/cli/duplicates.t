@@ -37,7 +37,7 @@ for name in random sobol tpe grid; do
 	ok "$name: a study of a small space" "$HPOTUNE" start --quiet all.json
 	is "$(settings all.db)" '16|16' "$name: each setting once"
 	is "$(sql all.db 'SELECT state, why FROM t_study')" \
-	    'finished|all 16 settings that there are were tried' \
+	    'finished|all 16 settings of the space were tried' \
 	    "$name: and it says why it ended"
 	ok "$name: started again" "$HPOTUNE" start --quiet all.json
 	is "$(settings all.db)" '16|16' "$name: nothing is left"

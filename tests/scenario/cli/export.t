@@ -155,7 +155,7 @@ is "$("$HPOTUNE" export wide/wide.db --table curves | tail -n 1)" 2,1,inf \
 # A file, whole or not at all, and nothing in the place of another one.
 ok '--output: a new file' "$HPOTUNE" export --output new.csv
 ok '--output: the same text' cmp results.csv new.csv
-refused 1 'new.csv is there already: --force replaces it' -o new.csv
+refused 1 'new.csv exists already: --force replaces it' -o new.csv
 ok '--force: the file is replaced' \
     "$HPOTUNE" export -o new.csv --force --table trials
 is "$(head -n 1 new.csv | cut -d , -f 1-2),$(wc -l <new.csv)" trial,state,61 \
@@ -166,14 +166,14 @@ refused 2 'is the study itself' -o odd.db --force
 refused 2 'is the study itself' -o study.json
 refused 1 'not a regular file' -o odd.d --force
 refused 1 'No such file' -o nowhere/x.csv
-refused 2 '--force goes with --output' --force
+refused 2 '--force requires --output' --force
 refused 2 'did you mean json' --format jsn
 refused 2 'json is --format json, not csv' --format csv --json
-refused 2 'goes with csv only' --spreadsheet --json
+refused 2 '--spreadsheet requires --format csv' --spreadsheet --json
 refused 2 'no such view: did you mean results' --table resuls
 refused 2 'no such view' --table t_trial
-refused 2 'wants --output FILE.db' --format optuna
-refused 2 '--table goes with csv and json' -f optuna -o o.db --table trials
+refused 2 'requires --output FILE.db' --format optuna
+refused 2 '--table requires --format csv or json' -f optuna -o o.db --table trials
 
 # A storage of Optuna is written whole, and only where no other one is in use.
 ok '--format optuna: a new file' "$HPOTUNE" export --format optuna -o optuna.db
@@ -183,9 +183,9 @@ is "$(sql optuna.db "SELECT (SELECT version_num FROM alembic_version),
 is "$(sql optuna.db 'PRAGMA integrity_check; PRAGMA foreign_key_check;
     PRAGMA journal_mode')" 'ok
 delete' '--format optuna: is sound'
-refused 1 'is there already' study.json -f optuna -o optuna.db
+refused 1 'exists already' study.json -f optuna -o optuna.db
 : >optuna.db-wal
-refused 1 'optuna.db-wal is there: somebody uses optuna.db' \
+refused 1 'optuna.db-wal exists: another program uses optuna.db' \
     study.json -f optuna -o optuna.db --force
 rm optuna.db-wal
 ok '--format optuna --force' \

@@ -48,8 +48,8 @@ is "$(ls links)" s.db 'has one lock: beside the file itself'
 cp real/s.db real/copy.db
 err=$("$HPOTUNE" start --quiet --trials 9 real/copy.db 2>&1)
 is $? 2 'a copy does not run among the trials of the first'
-is "$err" "hpotune: $dir/real/copy.db: it holds the study s, and runs under \
-the name s.db only" 'which is said'
+is "$err" "hpotune: $dir/real/copy.db: holds the study s, which runs only under \
+the name s.db" 'which is said'
 like "$("$HPOTUNE" status real/copy.db)" '^s  finished' 'it can be looked at'
 
 # A database that was taken away, to begin anew: its trials are still there.
@@ -57,7 +57,7 @@ rm real/s.db
 err=$("$HPOTUNE" start --quiet real/study.json 2>&1)
 is $? 1 'trials without their database'
 like "$err" "^hpotune: $dir/real/s.d holds trials, but their database .* is \
-gone: bring it back, or move the folder away" 'which is said'
+missing: restore it, or move the folder away" 'which is said'
 is "$(ls real/s.db 2>/dev/null)" '' 'no other one is made'
 mv real/s.d real/old.d
 "$HPOTUNE" start --quiet real/study.json
@@ -105,7 +105,7 @@ if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
 		    "hpotune: $dir/real/s.db: Permission denied" \
 		    'the study of another user'
 		is "$("$HPOTUNE" stop state/s.db 2>&1)" \
-		    "hpotune: $dir/state/s.d: it belongs to another user" \
+		    "hpotune: $dir/state/s.d: belongs to another user" \
 		    'is not touched, by root either'
 	else
 		skip 'another user' 'cannot run the program'

@@ -24,7 +24,7 @@ refused() { # pattern what
 
 study "$objective, $parameters, $limits,
 \"trial\": { \"command\": [\"true\"], \"launcher\": \"torchrun\" }"
-refused 'trial.launcher: it is not told how many processes a trial has: ' 'a launcher'
+refused 'trial.launcher: the number of processes of a trial is missing: ' 'a launcher'
 
 study "$objective, $parameters, $trial, \"limits\": { \"cost\": 5 }"
 refused 'limits.cost: no backend of this study costs anything' 'a limit of dollars'
@@ -60,7 +60,7 @@ refused 'strategy.x0.width: no such parameter' \
 changed() { # key old new sed-expression
 	sed "$4" first >study.json
 	"$HPOTUNE" start study.json >out 2>err
-	is "$? $(cat err)" "2 hpotune: $dir/change/study.json: $1: $2 in the study's database, $3 in study.json: what trials were drawn from may not change: put it back, or give the changed study another name" \
+	is "$? $(cat err)" "2 hpotune: $dir/change/study.json: $1: $2 in the study's database, $3 in study.json: it may not change once there are trials: restore the old value, or give the changed study another name" \
 	    "start: $1"
 	is "$("$HPOTUNE" check study.json 2>&1)" "$(cat err)" \
 	    'check says the same, and nothing else'

@@ -66,7 +66,7 @@ like "$out" '^ok +GPU 3 .*a process that is not visible here \(pid 4194303, 1 Mi
 like "$out" '^warning +GPU 4 .*gpu_busy_memory' 'memory of nobody'
 like "$out" '^ok +GPU 5 .* 900 MiB used.*; booked by bert of alice' \
     'one of another study, with a little memory of nobody'
-like "$out" '^warning +GPU 6 .*the driver asks for a reset .*until that is mended' \
+like "$out" '^warning +GPU 6 .*the driver asks for a reset .*until this is fixed' \
     'a sick one'
 like "$out" '^ok +GPU 8, a slice .* 10\.0 GiB, .* MIG-0' 'a slice'
 like "$out" '^warning +GPU 9 .*pid 4194303, 2\.0 GiB\) .*gpu_busy_memory' \

@@ -72,7 +72,7 @@ fill() {
 said() { # text times: so often has this server said it
 	[ "$(grep -c "$1" server.err)" -eq "$2" ]
 }
-full='nothing new is placed until there is space'
+full='no trial is started until there is space'
 space='there is space again'
 # What became of every attempt, and what was said on the way.
 tell() {

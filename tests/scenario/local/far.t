@@ -58,10 +58,10 @@ like "$("$HPOTUNE" check dear.json)" '^cost +at most \$8.00 \(limits.cost\)$' \
 like "$("$HPOTUNE" check --json dear.json)" \
     '"attempt_cost":2.5,"worst_cost":8,' 'check: the same as JSON'
 study dear '"wall_time": "1h"' ', "price": 2.5'
-like "$("$HPOTUNE" check dear.json)" '^cost +no bound: limits.cost' \
+like "$("$HPOTUNE" check dear.json)" '^cost +unlimited: limits.cost' \
     'check: without a bound'
 study dear '"trials": 1' ', "price": -1'
-like "$("$HPOTUNE" check dear.json)" '^cost +not known: a price is missing' \
+like "$("$HPOTUNE" check dear.json)" '^cost +unknown: a price is missing' \
     'check: without a price'
 study free '"trials": 1' ''
 unlike "$("$HPOTUNE" check free.json)" '^cost' 'check: free of cost'

@@ -279,7 +279,7 @@ sed -e 's/"spoil"/"pipes"/g' -e 's|"./trial", "{case}"|"./pipes"|' \
     spoil.json >pipes.json
 answers() { # only a server says this
 	[ "$(timeout 20 "$HPOTUNE" resume pipes.db 2>&1)" = \
-	    'trials are placed again' ]
+	    'trials are started again' ]
 }
 begin_pipes() { # file …
 	rm -rf pipes.d pipes.db* heard piped go

@@ -145,7 +145,7 @@ server fourth.json
 ok 'a new server takes them over' retry sql_is fourth.db \
     "SELECT state, started > '$before' FROM study" 'running|1'
 kill -INT $server
-ok 'it is told to leave' retry grep -q leaving server.err
+ok 'it is told to leave' retry grep -q "shutting down" server.err
 kill -INT $server
 reap $server
 is $? 3 'and once more, at once'
@@ -185,7 +185,7 @@ kill -CONT $server
 reap $server
 is $? 1 'the server sees it and leaves, exit status 1'
 like "$(cat server.err)" \
-    'hpotune: .*/fifth.d was removed while the study runs: its trials are ended' \
+    'hpotune: .*/fifth.d was removed while the study runs: its trials are stopped' \
     'it says why'
 ok 'nothing of it runs on' retry none_alive fifth
 is "$(sql fifth.db "SELECT text LIKE '%fifth.d was removed%' FROM events
@@ -226,7 +226,7 @@ holder=$child
 ok 'somebody has the lock' retry test -e held
 quietly "$HPOTUNE" pause fourth.db
 is "$?$(cat err)" 0 'a command waits for its end'
-is "$("$HPOTUNE" resume fourth.db)" 'the next start places trials' 'and is done'
+is "$("$HPOTUNE" resume fourth.db)" 'the next start resumes the study' 'and is done'
 reap $holder
 
 # On a terminal, Ctrl-C is answered by a line on the screen.
@@ -242,7 +242,7 @@ if command -v script >/dev/null; then
 	ok 'two trials report to a terminal' retry reported screen.db 2
 	printf '\003' >&9
 	ok 'Ctrl-C: it says that it leaves, and how to make it quicker' \
-	    retry grep -q 'leaving: .* once more ends them at once' screen.out
+	    retry grep -q 'shutting down: .* press Ctrl-C again to kill them' screen.out
 	printf '\003' >&9
 	ok 'once more does' retry none_alive screen
 	exec 9>&-

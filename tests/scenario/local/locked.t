@@ -112,7 +112,7 @@ ok 'the write lock is taken while no server runs' retry shell_said held
 : >go
 server lock.json --trials 3
 ok 'a start says who has it' retry grep -q \
-    "locked by sqlite3 (pid $shell): waiting until it lets go" server.err
+    "locked by sqlite3 (pid $shell): waiting for the lock" server.err
 tell 'ROLLBACK;'
 exec 9>&-
 reap $shell
@@ -120,7 +120,7 @@ reap $server
 is $? 0 'and goes on when it lets go'
 is "$(sql lock.db 'SELECT count(*) FROM trials')" 3 \
     'with the trial that was left'
-is "$(grep -c 'until it lets go' server.err)" 1 'this is one line'
+is "$(grep -c 'waiting for the lock' server.err)" 1 'this is one line'
 
 # Trials that end, and a user who wants to go, during the lock.
 make_study leave
@@ -135,7 +135,7 @@ ok 'this is noticed' retry grep -q 'database is locked' server.err
 ok 'the trials end all the same' retry none_alive leave
 kill -INT $server
 # Two signals at once would be one.
-ok 'the first Ctrl-C is heard' retry grep -q 'leaving: ' server.err
+ok 'the first Ctrl-C is heard' retry grep -q 'shutting down: ' server.err
 ok 'and waits' kill -0 $server
 kill -INT $server
 reap $server

@@ -44,11 +44,11 @@ server here/away.json
 ok 'two trials report' retry reported here/away.db
 mv here there
 ok 'the server sees that the folder was renamed' retry grep -q \
-    "error: server: $dir/here/away.d is not where it was: nothing is placed" \
+    "error: server: $dir/here/away.d was moved or removed: no trial is started" \
     server.err
 ok 'its trials cannot write there' retry none_alive away
 ok 'which an event says' retry sql_is there/away.db "SELECT count(*) FROM events
-    WHERE text LIKE '%away.d is not where it was%'" 1
+    WHERE text LIKE '%away.d was moved or removed%'" 1
 is "$(sql there/away.db 'SELECT trial, attempt, state FROM attempts')" \
     '1|1|running
 2|1|running' 'nothing is held against them while it is away'
@@ -56,7 +56,7 @@ is "$(wc -l <there/ledger)" 2 'nothing is started'
 : >there/go
 mv there here
 ok 'it is back: the server goes on' retry grep -q \
-    'everything is where it was again' server.err
+    'all files are in place again' server.err
 reap $server
 is $? 0 'and finishes the study'
 is "$(sql here/away.db 'SELECT trial, state, attempts FROM trials')" \
@@ -76,9 +76,9 @@ server here/base.json
 ok 'two trials of a second study report' retry reported here/base.db
 mv here/base.db here/kept
 ok 'the server sees that the database was renamed' retry grep -q \
-    "here/base.db is not where it was: nothing is placed" server.err
+    "here/base.db was moved or removed: no trial is started" server.err
 mv here/kept here/base.db
-ok 'and that it is back' retry grep -q 'everything is where it was' server.err
+ok 'and that it is back' retry grep -q 'all files are in place' server.err
 : >here/go
 reap $server
 is $? 0 'the study comes to its end'
@@ -93,7 +93,7 @@ server here/far.json
 ok 'two trials of a third study report' retry reported here/far.db
 mv here new
 ok 'the server sees that the folder was renamed, again' retry grep -q \
-    'far.d is not where it was' server.err
+    'far.d was moved or removed' server.err
 kill -INT $server
 reap $server
 is $? 3 'told to leave, it leaves at once, exit status 3'

@@ -170,7 +170,7 @@ is "$(sql same.db 'SELECT DISTINCT trial % 2 FROM front')" 0 \
 sed -e 's/"two"/"nobody"/; s/"trials": 24/"trials": 2/' study.json >nobody.json
 "$HPOTUNE" start --quiet nobody.json 2>err
 is "$("$HPOTUNE" best nobody.json 2>&1)" \
-    'hpotune: nobody: no trial keeps all constraints yet' \
+    'hpotune: nobody: no trial satisfies all constraints yet' \
     'best says why there is none'
 is "$("$HPOTUNE" best --json nobody.json)" '{"front":[]}' 'as JSON'
 

@@ -188,7 +188,7 @@ like "$(cat far.err)" 'sagemaker cannot begin a trial with the checkpoint of' \
 
 sed 's/"none"/{ "rule": "asha", "promote": true }/' one.json >pause.json
 fails 'nor can a rule pause' 2 "$HPOTUNE" check pause.json 2>pause.err
-like "$(cat pause.err)" 'asha with promote does not go with the strategy pbt' \
+like "$(cat pause.err)" 'asha with promote cannot be combined with the strategy pbt' \
     'and it says so'
 
 done_testing

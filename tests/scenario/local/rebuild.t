@@ -70,7 +70,7 @@ waits() { [ "$(told gone.db 'no trial can be started')" -gt 0 ]; }
 ok 'its program is removed: that is told' retry waits
 like "$(sql gone.db "SELECT text FROM events
     WHERE text LIKE '%no trial can be started%'")" \
-    'cannot run ./program: No such file or directory; none fails for it' \
+    'cannot run ./program: No such file or directory; no trial fails' \
     'in one sentence'
 attempts() { # least
 	[ "$(sql gone.db 'SELECT count(*) FROM attempts')" -ge "$1" ]
@@ -120,7 +120,7 @@ self_waits() { [ "$(told self.db 'no trial can be started')" -gt 0 ]; }
 ok 'the supervisor is gone: that is told' retry self_waits
 like "$(sql self.db "SELECT text FROM events
     WHERE text LIKE '%no trial can be started%'")" \
-    'shim: No such file or directory; none fails' 'with its name'
+    'shim: No such file or directory; no trial fails' 'with its name'
 is "$(sql self.db 'SELECT state, attempts FROM trials WHERE trial = 2')" \
     'starting|1' 'the next trial waits for it'
 mv away shim

@@ -56,9 +56,9 @@ ended() { # the server: its exit status
 leaves() { # name what: the server ends by itself and names what it saved
 	ended
 	is $? 1 "$1: the server leaves, exit status 1"
-	like "$(cat server.err)" "^hpotune: $dir/$1.db $2: all that is known is" \
+	like "$(cat server.err)" "^hpotune: $dir/$1.db $2: the study's data was saved" \
 	    "$1: it says why"
-	saved=$(sed -n 's/^hpotune: .* is known is in \(.*\): rename it.*/\1/p' \
+	saved=$(sed -n 's/^hpotune: .* was saved to \(.*\): rename it.*/\1/p' \
 	    server.err)
 	ok "$1: what it knew is saved" test -s "$saved"
 	is "$(grep -c '^hpotune: ' server.err)" 1 "$1: this is one line"
@@ -90,7 +90,7 @@ rm all.db all.db-wal all.db-shm
 leaves all 'was deleted .* while the study runs'
 is "$(alive all | awk '{ print ($1 >= 4) }')" 1 'all: its trials go on'
 quietly "$HPOTUNE" start all.json
-like "$?$(cat err)" '^1.* holds trials, but their database .* is gone' \
+like "$?$(cat err)" '^1.* holds trials, but their database .* is missing' \
     'all: a start without it is refused'
 goes_on all
 
@@ -167,7 +167,7 @@ rm -r folder || rm -r folder
 kill -CONT $server
 ended
 is $? 1 'folder: the server leaves, exit status 1'
-like "$(cat server.err)" "is known is in $dir/tmp/folder.rescue-.*[.]db: rename" \
+like "$(cat server.err)" "was saved to $dir/tmp/folder.rescue-.*[.]db: rename" \
     'folder: what it knew is in the folder for temporary files'
 is "$(sql tmp/folder.rescue-*.db 'SELECT count(*) >= 2 FROM trials')" 1 \
     'folder: it can be read there'

@@ -98,7 +98,7 @@ is "$(sql other.db 'SELECT source, trial, params FROM warm')" \
     AND json_extract(params, '\$.opt') <> 'c' ORDER BY trial")" \
     'those within the bounds, with defaults for what is new'
 like "$(sql other.db "SELECT text FROM events WHERE text LIKE 'warm%'")" \
-    'left out: [0-9]+ that do not fit \((x is 0\.[0-9]+, not a number from 0 to 0\.5|opt is "c", not one of "a", "b")\); their n is passed over$' \
+    'left out: [0-9]+ that do not fit \((x is 0\.[0-9]+, not a number from 0 to 0\.5|opt is "c", not one of "a", "b")\); their n is ignored$' \
     'and the others are accounted for'
 study child -e 's/"max": 8/&, "when": { "opt": ["a", "b"] }/'
 "$HPOTUNE" start -q -n 1 child.json
@@ -200,14 +200,14 @@ no e3 "another program's" \
 no e4 'a newer one' \
     "warm_start[0]: $dir/newer.db: made by a newer hpotune (schema 99, this program supports $(sql old.db 'PRAGMA user_version'))" \
     -e 's/old.db/newer.db/'
-no e5 'its own' "warm_start[0]: it is this study's own database" \
+no e5 'its own' "warm_start[0]: this is the study's own database" \
     -e 's/old.db/.\/e5.db/'
 no e6 'no trials' 'warm_start[0]: it has no trials' -e 's/old.db/empty.db/'
 no e7 'no trial that fits' \
-    'warm_start[0]: 0 of 24 trials of old.db; left out: 24 that do not fit (y is missing); their x is passed over' \
+    'warm_start[0]: 0 of 24 trials of old.db; left out: 24 that do not fit (y is missing); their x is ignored' \
     -e 's/"x"/"y"/'
 no e8 'another metric' \
-    'warm_start[0]: nothing there has reported accuracy: its objective is loss' \
+    'warm_start[0]: no trial there has reported accuracy: its objective is loss' \
     -e 's/"loss"/"accuracy"/'
 study e9 -e 's/"old.db"/"old.db", "old.db"/'
 is "$("$HPOTUNE" check e9.json 2>&1)" \
@@ -218,7 +218,7 @@ is "$("$HPOTUNE" check e9.json 2>&1)" \
 for strategy in random grid sobol; do
 	study "$strategy" -e "s/\"tpe\"/\"$strategy\"/" -e '/"x": {/d'
 	like "$("$HPOTUNE" check "$strategy.json")" \
-	    "their x is passed over; $strategy does not look at them$" \
+	    "their x is ignored; $strategy does not look at them$" \
 	    "$strategy: check says that it does not look"
 	ok "$strategy: it runs" "$HPOTUNE" start -q -n 2 "$strategy.json"
 done

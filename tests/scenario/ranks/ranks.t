@@ -380,7 +380,7 @@ like "$("$HPOTUNE" check plan.json)" '^launcher +ranks: 4 processes$' \
 sed -i 's/"processes": 4/"cpus": 1/' plan.json
 fails 'how many, is not said' 2 quietly "$HPOTUNE" check plan.json
 like "$(cat err)" \
-    'plan.json:6:[0-9]+: trial.launcher: it is not told how many processes' \
+    'plan.json:6:[0-9]+: trial.launcher: the number of processes' \
     '… and where'
 sed -i 's/"cpus": 1/"processes": 2, "batch": { "global": 7 }/' plan.json
 fails 'a batch that does not divide' 2 quietly "$HPOTUNE" check plan.json

@@ -103,8 +103,8 @@ fails 'a study that fails, and may not say so' 1 \
 is "$(sql bad.db "SELECT moment, sent, why LIKE 'SNS Publish: %AuthorizationError%'
     FROM notices")" 'failed||1' 'it is due, and view notices says why'
 like "$(sql bad.db "SELECT text FROM events WHERE area = 'notify'")" \
-    '^sns: a notice of the study was not taken: SNS Publish: ' 'an event, too'
-like "$(cat err)" 'sns has not been told yet: the next start tells it' \
+    '^sns: a notice about the study was not delivered: SNS Publish: ' 'an event, too'
+like "$(cat err)" 'a notice to sns is not delivered yet: the next start sends it' \
     'and its last words'
 standin_faults '{ "delay": { "on": "events.PutEvents", "seconds": 60 } }'
 fails 'with that right' 1 "$HPOTUNE" start bad.json --quiet

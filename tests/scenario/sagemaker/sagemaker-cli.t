@@ -37,8 +37,8 @@ mkdir elsewhere
 mv lost.db* lost.d elsewhere/
 ok 'an orphan is found' gc_says '^orphan +hpt-orphan-'
 like "$(cat gc.out)" '^elsewhere +hpt-lost-' 'another is of elsewhere'
-ok 'the orphan is told to end' gc_says '^orphan .* told to end' --stop
-unlike "$(cat gc.out)" '^elsewhere .* told to end' 'the other is let alone'
+ok 'the orphan is told to end' gc_says '^orphan .* stopped' --stop
+unlike "$(cat gc.out)" '^elsewhere .* stopped' 'the other is let alone'
 gone() {
 	! gc_says 'hpt-orphan-'
 }
@@ -47,7 +47,7 @@ like "$("$HPOTUNE" sagemaker gc --lost lost 2>&1)" 'expected the study as' \
     'its name is not enough'
 gc_says '^elsewhere'
 id=$(sed -n 's/.* \(lost-[0-9a-f]\{6\}\) .*/\1/p' gc.out | sed 1q)
-ok 'a lost study is named' gc_says '^lost +hpt-lost-.* told to end' \
+ok 'a lost study is named' gc_says '^lost +hpt-lost-.* stopped' \
     --stop --lost "$id"
 quiet() {
 	gc_says '^no job runs'
@@ -74,7 +74,7 @@ like "$("$HPOTUNE" status cost.db)" '^cost \$0\.[0-9]+, of \$2.50' \
     'status tells'
 sed 's/"cost": 2.5/"cost": 1/; s/"study": "cost"/"study": "poor"/' cost.json >poor.json
 like "$("$HPOTUNE" check poor.json 2>&1)" \
-    'limits.cost: nothing could be placed: one attempt may cost \$2.05' \
+    'limits.cost: no trial could be started: one attempt may cost \$2.05' \
     'a limit below one attempt is refused'
 
 # ---- here and there --------------------------------------------------------------------

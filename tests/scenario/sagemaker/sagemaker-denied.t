@@ -94,10 +94,10 @@ said() { # text
 	grep -q "$1" server.err server.out
 }
 kill -INT "$server"
-ok 'told to leave, it stops the jobs' retry said 'leaving: trials may end'
+ok 'told to leave, it stops the jobs' retry said 'shutting down: waiting for jobs'
 kill -INT "$server"
 ok 'told again, it leaves once that is asked for' \
-    retry said 'leaving once every job is told to end'
+    retry said 'exiting once every job was asked to stop'
 kill -INT "$server"
 reap "$server"
 is $? 3 'a third time, it leaves'

@@ -111,7 +111,7 @@ standin_faults '{"throttle": {"p": 0.4, "on": "sagemaker.*Tuning*"},
     "error503_before": {"p": 0.2, "on": "sagemaker.*"}}'
 study first
 like "$("$HPOTUNE" check first.json 2>&1)" \
-    '^warm start 213 of 219 trials of tuning job parent; left out: 3 that do not fit \(lr is 5, not a number from 0\.001 to 1.*\), 1 cancelled or not over, 1 failed by no fault of its own, 1 without a result; their extra is passed over$' \
+    '^warm start 213 of 219 trials of tuning job parent; left out: 3 that do not fit \(lr is 5, not a number from 0\.001 to 1.*\), 1 cancelled or not over, 1 failed by no fault of its own, 1 without a result; their extra is ignored$' \
     'the jobs of all pages, and what is left out'
 "$HPOTUNE" start -q -n 1 first.json 2>err
 is $? 0 'the study starts' || diag "$(cat err)"
@@ -142,7 +142,7 @@ is "$? $(sql first.db 'SELECT count(*) FROM warm') $(asked)" "0 213 $before" \
 arn=arn:aws:sagemaker:eu-west-1:123456789012:hyper-parameter-tuning-job
 study going -e "s#\"parent\", \"region\": \"eu-west-1\"#\"$arn/going\"#"
 like "$("$HPOTUNE" check going.json 2>&1)" \
-    "^warm start 3 of 3 trials of tuning job $arn/going; .*it is InProgress: what it comes to later is not learnt; its own parent older is not read\$" \
+    "^warm start 3 of 3 trials of tuning job $arn/going; .*it is InProgress: its later results are not used; its own parent older is not read\$" \
     'a job that goes on is said to'
 # The region of the study's own backend.
 study backend -e 's/, "region": "eu-west-1"//; s/"parent"/"two"/' \
@@ -176,7 +176,7 @@ no() { # name what error sed-expression …
 	    'nothing was made'
 }
 no none 'no such job' \
-    "warm_start\\[0\\]: the tuning job parent does not exist in eu-west-1: .*; without this entry the study starts"
+    "warm_start\\[0\\]: the tuning job parent does not exist in eu-west-1: .*; remove this entry to start the study"
 no up 'another goal' \
     'warm_start\[0\]: it has loss under Type Maximize, and the goal here is minimize: give the study the same goal' \
     -e 's/"parent"/"up"/'

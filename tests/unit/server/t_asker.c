@@ -462,9 +462,9 @@ main(void)
 	    "hpotune-worker was killed by signal 9, 3 times over trial 4");
 	test_gives_up("three ends", "early",
 	    "hpotune-worker ended with status 3, 3 times over trial 4");
-	test_gives_up("noise for ever", "noise", "sent what is not an answer");
+	test_gives_up("noise for ever", "noise", "sent an invalid answer");
 	test_gives_up(
-	    "the CPU that is not there", "none", "sent what is not an answer");
+	    "the CPU that is not there", "none", "sent an invalid answer");
 	test_gives_up("another version", "old", "is of another version");
 	test_drop();
 	test_device();

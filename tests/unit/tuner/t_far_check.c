@@ -73,8 +73,8 @@ test_check(void)
 		    "anything" },
 		{ TRIAL ", \"limits\": {\"cost\": 5}, " FAR("\"price\": -1"),
 		    "2:52: limits.cost: a limit of dollars needs every price, "
-		    "and the backend far does not know what an attempt costs "
-		    "at most" },
+		    "and the backend far has no upper bound for the cost "
+		    "of an attempt" },
 		{ TRIAL ", \"limits\": {\"cost\": 5}, " FAR("\"price\": 2"),
 		    "" },
 		/* batches */

@@ -51,7 +51,7 @@ test_capacity(void)
 	is_str(state(&s), "waiting", "without a machine a trial waits");
 	is_int((long long)fake_study_number(&s,
 		   "SELECT count(*) FROM events WHERE text LIKE "
-		   "'it waits for a machine (there is no machine%'"),
+		   "'it waits for a machine (no machine of this type%'"),
 	    1, "the user is told");
 	fake_study_run(&s, 1500);
 	is_int(attempts(&s), 2, "it is tried again soon");

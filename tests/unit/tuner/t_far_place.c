@@ -159,8 +159,8 @@ test_gone(void)
 	    "where the backend is gone the next one takes its trials");
 	is_int((long long)fake_study_number(&s,
 		   "SELECT count(*) FROM events WHERE trial = 2 AND text = "
-		   "'it goes on at near: far is no longer in study.json; its "
-		   "checkpoints stay behind'"),
+		   "'it continues on near: far is no longer in study.json; its "
+		   "checkpoints cannot be moved there'"),
 	    1, "and says what that means");
 	fake_study_close(&s);
 }
@@ -224,7 +224,7 @@ test_cost(void)
 	fake_study_run(&s, 1);
 	ok(s.done, "when nothing runs and nothing may, the study is over");
 	is_str(tuner_end_reason(s.tuner),
-	    "limits.cost would be passed: $9.00 of $12.00 are spent or "
+	    "limits.cost would be exceeded: $9.00 of $12.00 are spent or "
 	    "committed",
 	    "and says why");
 	is_str(fake_study_text(&s, "SELECT state FROM study"), "finished",

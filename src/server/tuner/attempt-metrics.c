@@ -1,8 +1,8 @@
 /*
- * Which reports of an attempt are recorded: not those of too many metrics, not
- * too many reports, and none twice.  Lines of a log far away are read again
- * after every restart: with a step, the store is asked by its key; those
- * without one are kept in memory, by time.
+ * Selects the reports of an attempt that are recorded: drops those of too many
+ * metrics, too many reports, and duplicates.  The log of a remote trial is read
+ * again after each restart: reports with a step are looked up in the database
+ * by key; those without one are kept in memory, by time.
  */
 
 #include <inttypes.h>
@@ -19,14 +19,14 @@
 #include "src/server/tuner/tuner-internal.h"
 
 /*
- * Metrics of one attempt, beside the objective; more are a mistake, a number
- * in the name perhaps, and would be kept for ever.
+ * Metrics of one attempt, besides the objective; more are a mistake, for
+ * example a number in the name, and would fill the database.
  */
 #define METRIC_NAMES_MAX 1024
 
 /*
  * Reports of one attempt: of the objective, whose curve is held in memory, and
- * of all other metrics together.  No training comes near them; a loop without
+ * of all other metrics together.  No real training reaches them; a loop without
  * a pause would fill the disk.
  */
 #define OBJECTIVE_REPORTS_MAX INT64_C(10000000)
@@ -75,7 +75,7 @@ attempt_metrics_last_step(const struct attempt_metrics *m)
 	return step;
 }
 
-/* NULL: there is none of this name. */
+/* NULL: there is no metric of this name. */
 static struct attempt_metric *
 metric_find(struct attempt_metrics *m, const char *name)
 {
@@ -91,7 +91,7 @@ metric_find(struct attempt_metrics *m, const char *name)
 	return NULL;
 }
 
-/* The metric, made when it is new; NULL: there are too many already. */
+/* The metric, added if new; NULL: there are too many already. */
 static struct attempt_metric *
 metric_get(struct tuner *t, struct live_trial *l, const char *name)
 {
@@ -112,7 +112,7 @@ metric_get(struct tuner *t, struct live_trial *l, const char *name)
 	return NULL;
 }
 
-/* Whether there is room for one more report; it is counted then. */
+/* Count one more report; false when the limit is reached. */
 static bool
 report_count(struct tuner *t, struct live_trial *l, bool objective)
 {
@@ -141,7 +141,7 @@ same_value(double a, double b)
 	return a == b || (isnan(a) && isnan(b));
 }
 
-/* Index of the first that is not before time_us. */
+/* Index of the first report that is not earlier than time_us. */
 static size_t
 seen_find(const struct attempt_metric *m, int64_t time_us)
 {
@@ -179,7 +179,7 @@ on_seen_report(void *arg, int64_t time_us, double value)
 	return 0;
 }
 
-/* What earlier servers recorded of this metric in this attempt. */
+/* Load what earlier servers recorded of this metric in this attempt. */
 static bool
 seen_read(struct tuner *t, const struct live_trial *l, struct attempt_metric *m)
 {
@@ -197,7 +197,7 @@ seen_read(struct tuner *t, const struct live_trial *l, struct attempt_metric *m)
 	return true;
 }
 
-/* Whether this report, whose step is given or not, is recorded already. */
+/* Whether this report (with or without a step) is recorded already. */
 static bool
 report_known(struct tuner *t, struct live_trial *l, struct attempt_metric *m,
     const struct launch_event *ev)

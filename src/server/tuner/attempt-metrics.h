@@ -1,8 +1,8 @@
 /*
- * The metrics that the open attempt of a trial has reported: their names, how
- * far each has come, and how often, so that a mistake of the program does not
- * fill the disk; and which reports are recorded already, for launchers that may
- * deliver one twice.
+ * The metrics that the open attempt of a trial has reported: names, greatest
+ * steps and numbers of reports, limited so that a mistake of the program does
+ * not fill the disk; and duplicate detection, for launchers that may deliver a
+ * report twice.
  */
 
 #ifndef HPOTUNE_ATTEMPT_METRICS_H
@@ -16,7 +16,7 @@ struct launch_event;
 struct live_trial;
 struct tuner;
 
-/* A report without a step, by which it is known when it comes again. */
+/* A report without a step, kept to recognize a duplicate. */
 struct attempt_report {
 	int64_t time_us;
 	double value;
@@ -25,25 +25,25 @@ struct attempt_report {
 struct attempt_metric {
 	char *name;
 	int64_t last_step; /* the greatest it has reported */
-	/* By time; kept for launchers that may say things again. */
+	/* By time; kept for launchers that may deliver reports twice. */
 	struct attempt_report *seen;
 	size_t n_seen, cap_seen;
-	bool seen_read; /* what the store had is in it */
+	bool seen_read; /* includes what the database has */
 };
 
 /* All zero: none yet. */
 struct attempt_metrics {
 	struct attempt_metric *list;
 	size_t n;
-	size_t next; /* most likely: reports repeat their order */
+	size_t next; /* likely next one: reports repeat their order */
 	int64_t reports[2]; /* [1] of the objective, [0] of the others */
-	bool warned_names; /* that there are too many metrics */
-	bool warned_reports[2]; /* … and too many reports */
+	bool warned_names; /* warned: too many metrics */
+	bool warned_reports[2]; /* … too many reports */
 };
 
-/* Forget all; also what frees it. */
+/* Clear all; also frees the memory. */
 void attempt_metrics_clear(struct attempt_metrics *);
-/* One read back from the store: its greatest step, and how many reports. */
+/* Add one read from the database: its greatest step and number of reports. */
 void attempt_metrics_restore(struct attempt_metrics *, const char *name,
     int64_t last_step, int64_t reports, bool objective);
 /* The greatest step of any metric, or 0. */
@@ -51,12 +51,12 @@ int64_t attempt_metrics_last_step(const struct attempt_metrics *);
 
 /*
  * The metric of a report (ev is a LAUNCH_REPORT), or NULL when it is not to be
- * recorded: it is already, or there are too many, which the user hears once.
- * *step: as given, or the next one.
+ * recorded: a duplicate, or beyond a limit, which is logged once. *step: as
+ * given, or the next one.
  */
 struct attempt_metric *attempt_metrics_accept(struct tuner *,
     struct live_trial *, const struct launch_event *ev, int64_t *step);
-/* It is recorded. */
+/* Mark it as recorded. */
 void attempt_metrics_recorded(
     struct attempt_metric *, const struct launch_event *ev);
 

@@ -1,4 +1,4 @@
-/* The trials that are not final: found by number, counted. */
+/* The set of trials that are not final, searchable by number. */
 
 #include <stdlib.h>
 

@@ -73,7 +73,7 @@ said() { # text times: so often has this server said it
 	[ "$(grep -c "$1" server.err)" -eq "$2" ]
 }
 full='no trial is started until there is space'
-space='there is space again'
+space='there is space on the disk again'
 # What became of every attempt, and what was said on the way.
 tell() {
 	diag "$(sql $db 'SELECT trial, state, attempts, reports, why

@@ -97,9 +97,10 @@ test_check(void)
 		{ BATCH("\"w\"") ", " LIMITS,
 		    "2:52: trial.batch.global: w has no value when it is "
 		    "inactive" },
-		{ BATCH("\"v\"") ", " LIMITS, "2:52: trial.batch.global: v is "
-					      "no parameter; known: x, y, z, "
-					      "c, w" },
+		{ BATCH("\"v\"") ", " LIMITS,
+		    "2:52: trial.batch.global: v is "
+		    "not a parameter; known: x, y, z, "
+		    "c, w" },
 		{ BATCH("0") ", " LIMITS,
 		    "2:52: trial.batch.global: expected a whole number from 1 "
 		    "to 1000000000" },

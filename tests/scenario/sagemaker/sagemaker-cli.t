@@ -50,7 +50,7 @@ id=$(sed -n 's/.* \(lost-[0-9a-f]\{6\}\) .*/\1/p' gc.out | sed 1q)
 ok 'a lost study is named' gc_says '^lost +hpt-lost-.* stopped' \
     --stop --lost "$id"
 quiet() {
-	gc_says '^no job runs'
+	gc_says '^no job with a name'
 }
 ok 'and nothing is left' retry quiet
 rm code/slow

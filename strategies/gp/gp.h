@@ -101,8 +101,6 @@ void gp_targets_from_losses(struct gp_targets *, const struct gp_rows *,
 /* Compute from any n numbers; NaN = bad. */
 void gp_targets_from(struct gp_targets *, const double *values, size_t n);
 void gp_targets_free(struct gp_targets *);
-/* Replace, among n values, those worse than the median by their ranks. */
-void gp_warp(double *y, size_t n);
 
 /*
  * Estimate the final values of stopped trials: the trial's last value plus the

@@ -47,7 +47,7 @@ void local_gpu_request_free(struct local_gpu_request *);
 void local_gpu_request_visible(struct local_gpu_request *, const char *visible);
 
 /*
- * local-gpu-plan.c: number of trials that the GPUs hold, with a description; 0:
+ * local-gpu-request.c: number of trials that the GPUs hold, with a description; 0:
  * trials use no GPUs; -1: the requested GPUs are missing.
  */
 int64_t local_gpu_plan(const struct study_trial *, const struct option_value *,

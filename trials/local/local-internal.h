@@ -102,7 +102,7 @@ struct local_pack {
 	size_t n;
 };
 
-/* The state directory; see local-state-dir.c. */
+/* The state directory; see local-adopt.c. */
 struct local_state_dir {
 	char *path;
 	int fd; /* -1: unknown */
@@ -164,7 +164,7 @@ void local_emit(struct local_attempt *, struct launch_event *);
 void local_note(struct local_attempt *, bool warn, const char *, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* local-state-dir.c */
+/* local-adopt.c */
 void local_state_dir_open(struct local *, const char *state_dir);
 void local_state_dir_close(struct local *);
 /* Check whether it was moved; true: it is not at its path. */
@@ -174,11 +174,7 @@ int local_state_dir_err(const struct local *, struct err *);
 /* Whether this wall time lies in the last period in which it was away. */
 bool local_state_dir_was_moved(const struct local *, int64_t us);
 
-/* local-slots.c: number of trials that fit on this machine. */
-/* Check that the machine has the GPUs that the study asks for. */
-int local_slots_check(
-    const struct study_trial *, const struct option_value *, struct err *);
-void local_slots_open(struct local *, const struct launch_env *);
+/* local.c: number of trials that fit on this machine. */
 /* Count again after the number of usable GPUs changed. */
 void local_slots_count(struct local *);
 
@@ -193,13 +189,11 @@ struct local_argv {
 };
 
 /*
- * local-command.c: the argument list of an attempt, with the wrappers of its
+ * local-start.c: the argument list of an attempt, with the wrappers of its
  * launcher.
  */
 /* Takes ownership of the word. */
 void local_command_add(struct local_argv *, char *word);
-char **local_command(
-    const struct local *, const struct launch_spec *, const char *dir);
 
 /* local-ranks.c: trials of several processes. */
 int local_ranks_find(struct local *, const struct study_trial *, struct err *);
@@ -274,7 +268,7 @@ int local_abandon_record(const char *dir, const char *uuid, struct err *);
 void local_adopt_remove_cgroup(const struct local *, const char *uuid);
 
 /*
- * local-marked.c: processes with the attempt's uuid in their environment.  If
+ * local-adopt.c: processes with the attempt's uuid in their environment.  If
  * the folder of a study was copied with its database while it ran, the copy's
  * attempts have the same uuids; processes in the other folder are left alone.
  */

@@ -3,18 +3,23 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
-#include "trials/process/cgroup.h"
-#include "trials/process/transient-error.h"
-#include "trials/pack/pack.h"
-#include "trials/process/proc.h"
 #include "trials/metric-line/metric-line.h"
+#include "trials/pack/pack.h"
+#include "trials/process/cgroup.h"
 #include "trials/process/descendants.h"
+#include "trials/process/proc.h"
+#include "trials/process/transient-error.h"
+
+static void pack_log_raw(struct pack_log *, const char *, size_t);
 
 enum { SWEEP_MIN_MS = 5, SWEEP_MAX_MS = 1000 };
 
@@ -369,4 +374,57 @@ pack_program_next_ms(const struct pack *p)
 	const struct pack_program *g = &p->program;
 
 	return g->sweep_at_ms >= 0 ? g->sweep_at_ms : g->kill_at_ms;
+}
+
+/* The log of a place: two files of bounded size; the older one is replaced. */
+
+#define LOG_OLD PACK_LOG ".old"
+
+enum { LOG_MAX = 4 << 20 /* bytes of one file */ };
+
+void
+pack_log_open(struct pack_log *log, int dir_fd)
+{
+	struct stat st;
+
+	log->dir_fd = dir_fd;
+	log->size = 0;
+	log->fd = openat(dir_fd, PACK_LOG,
+	    O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (log->fd != -1 && fstat(log->fd, &st) == 0)
+		log->size = st.st_size;
+}
+
+static void
+pack_log_raw(struct pack_log *log, const char *text, size_t n)
+{
+	ssize_t r;
+
+	if (log->size > LOG_MAX) {
+		(void)close(log->fd);
+		(void)renameat(log->dir_fd, PACK_LOG, log->dir_fd, LOG_OLD);
+		pack_log_open(log, log->dir_fd);
+	}
+	/* What does not fit on the disk is dropped. */
+	if (log->fd != -1 && (r = write(log->fd, text, n)) > 0)
+		log->size += r;
+}
+
+void
+pack_log_note(struct pack *p, const char *fmt, ...)
+{
+	struct buf b = { 0 };
+	char text[512], date[32];
+	struct tm tm;
+	time_t now = time(NULL);
+	va_list ap;
+
+	va_start(ap, fmt);
+	(void)vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	(void)strftime(
+	    date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &tm));
+	buf_printf(&b, "%s hpotune-pack: %s\n", date, text);
+	pack_log_raw(&p->log, b.data, b.len);
+	buf_free(&b);
 }

@@ -144,9 +144,8 @@ struct pack {
 	struct pack_message line;
 };
 
-/* pack-log.c: the log of the place, of bounded size. */
+/* pack-program.c: the log of the place, of bounded size. */
 void pack_log_open(struct pack_log *, int dir_fd);
-void pack_log_raw(struct pack_log *, const char *, size_t);
 void pack_log_note(struct pack *, const char *, ...)
     __attribute__((format(printf, 2, 3)));
 
@@ -159,9 +158,8 @@ void pack_members_send(struct pack_member *, char letter, const char *text);
 /* Free disconnected members. */
 void pack_members_sweep(struct pack *);
 
-/* pack-arrivals.c: expected members. */
+/* pack-members.c: expected members. */
 void pack_arrivals_add(struct pack *, int64_t trial, int64_t attempt);
-void pack_arrivals_came(struct pack *, int64_t trial, int64_t attempt);
 /* Until when members are expected; -1 = none. */
 int64_t pack_arrivals_until(struct pack *);
 

@@ -70,9 +70,6 @@ struct ranks {
 	int64_t servers_at_ms; /* the chief has ended: when to end the others */
 };
 
-/* ranks-args.c: parse a mode, "name=value" words, "--" and the command. */
-bool ranks_args_read(struct ranks_args *, char **argv);
-
 /* ranks-env.c: environment variables, set in the calling process. */
 /* Variables of all processes: address of rank 0, threads per process. */
 void ranks_env_all(const struct ranks_args *, int port);
@@ -92,30 +89,16 @@ int ranks_env_translate(void);
 char *ranks_env_tf_config(
     const struct ranks_args *, int port, enum rank_role, int number);
 
-/* ranks-output.c */
+/* ranks-main.c */
 /*
  * File name of the output: "rank-2.log", "ps-0.log"; rank 0 and launchers use
  * the trial's log.
  */
 void ranks_output_name(char *, size_t, enum rank_role, int number);
-/* Redirect stdout and stderr of this process to the rank's file. */
-int ranks_output_redirect(const struct ranks *, const struct rank *);
-/* Punch out what exceeds the cap. */
-void ranks_output_check(const struct ranks *);
 
-/* ranks-spawn.c */
-/* Start a process: 0, or an errno. */
-int ranks_spawn(struct ranks *, struct rank *);
+/* ranks-main.c */
 
-/* ranks-wrapper.c: ranks started by an external launcher. */
-/* Register the pid of a rank; pid 0: it has ended. */
-void ranks_wrapper_register(int dir_fd, int rank, pid_t);
-/*
- * Send SIGTERM to each rank of a launcher: false when some have not registered
- * yet.
- */
-bool ranks_wrapper_signal(const struct ranks *);
-void ranks_wrapper_forget(const struct ranks *);
+/* ranks-main.c: ranks started by an external launcher. */
 
 /* ranks-first-failure.c: record and print why the trial failed. */
 void ranks_first_failure(const struct ranks *, const struct rank *);

@@ -109,7 +109,4 @@ int shim_checkpoint_copy(struct shim *);
 void shim_spawn(struct shim *);
 void shim_spawn_failed(struct shim *, const struct shim_exec_error *);
 
-/* shim-log-cap.c: punch out what exceeds the cap; sets output_at_ms. */
-void shim_log_cap_check(struct shim *);
-
 #endif /* HPOTUNE_SHIM_H */

@@ -14,6 +14,9 @@
 #include "src/model/history/history.h"
 #include "strategies/stop/median/median-engine.h"
 
+static bool
+median_guard_forbids(struct median_engine *, const struct history *);
+
 void
 median_engine_init(struct median_engine *m, const struct median_rule *rule,
     const struct stopper_env *env)
@@ -100,7 +103,11 @@ median_engine_judges(
 	       ((ptrdiff_t)i - first) % r->interval == 0;
 }
 
-bool
+/*
+ * Compare own, the trial's value at report i, with a, the values of the
+ * others.  Stop if it is strictly worse.
+ */
+static bool
 median_engine_is_worse(struct median_engine *m, const struct history *h,
     int64_t trial, const struct curve *c, size_t i, double own,
     struct pool_answer *a)
@@ -182,4 +189,51 @@ median_engine_judge(void *state, const struct history *h, int64_t trial,
 	median_engine_explain(m, j, step);
 	if (m->rule.guard && median_guard_forbids(m, h))
 		stop_suspend(h, j);
+}
+
+/*
+ * The guard: no rule of the family stops a trial while it would also have
+ * stopped the best completed trial.
+ */
+
+/* Whether the best trial would have been stopped at its report i. */
+static bool
+median_guard_hits(struct median_engine *m, const struct history *h,
+    int64_t best, const struct curve *c, size_t i, double own)
+{
+	struct pool_answer a;
+
+	return median_engine_judges(m, c, i) &&
+	       median_engine_is_worse(m, h, best, c, i, own, &a);
+}
+
+/*
+ * Whether the rule in its current state would have stopped the best completed
+ * trial.
+ */
+static bool
+median_guard_forbids(struct median_engine *m, const struct history *h)
+{
+	int64_t best = history_best(h);
+	struct curve_summary_run run = { 0 };
+	struct curve c;
+	double own;
+
+	if (best == 0)
+		return false;
+	c = history_curve(h, best);
+	/* Mostly the place that spoke last time speaks again. */
+	if (m->witness_trial == best && m->witness < c.n &&
+	    median_guard_hits(m, h, best, &c, m->witness,
+		curve_summary_at(&m->rule.own, &c, m->witness)))
+		return true;
+	while (run.n < c.n) {
+		own = curve_summary_next(&run, &m->rule.own, &c);
+		if (!median_guard_hits(m, h, best, &c, run.n - 1, own))
+			continue;
+		m->witness_trial = best;
+		m->witness = run.n - 1;
+		return true;
+	}
+	return false;
 }

@@ -61,22 +61,9 @@ bool median_engine_view(void *state, const struct history *, int64_t step,
 /* Whether report i is judged, by warm-up, interval and lateness. */
 bool median_engine_judges(
     const struct median_engine *, const struct curve *, size_t i);
-/*
- * Compare own, the trial's value at report i, with a, the values of the
- * others.  Stop if it is strictly worse.
- */
-bool median_engine_is_worse(struct median_engine *, const struct history *,
-    int64_t trial, const struct curve *, size_t i, double own,
-    struct pool_answer *a);
 
 /* Fill in why: "0.712 is below the median 0.803 of 12 trials at step 4". */
 void median_engine_explain(
     const struct median_engine *, struct judgement *, int64_t step);
-
-/*
- * Whether the rule in its current state would have stopped the best completed
- * trial.
- */
-bool median_guard_forbids(struct median_engine *, const struct history *);
 
 #endif /* HPOTUNE_MEDIAN_ENGINE_H */

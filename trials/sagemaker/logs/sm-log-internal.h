@@ -4,9 +4,9 @@
  *	sm-log.c		jobs to follow, by streams or by the sweep
  *	sm-log-events.c		events of a stream -> reports
  *	sm-log-streams.c	the streams of one job
- *	sm-log-drain.c		after the end: the rest, then everything again
+ *	sm-log.c		after the end: the rest, then everything again
  *	sm-log-filter.c		the sweep over all jobs
- *	sm-log-seen.c		events already read
+ *	sm-log-events.c		events already read
  *	sm-log-file.c		the copy for "hpotune logs"
  *	sm-log-line.c		one line -> a report (no I/O)
  */
@@ -185,14 +185,10 @@ void sm_log_failed(struct sm_log *, const struct aws_answer *);
  * CloudWatch from now on: permissions of a new job or role take effect late.
  */
 bool sm_logs_denied(struct sm_logs *, const struct aws_answer *);
-void sm_logs_mode(struct sm_logs *);
 
 /* sm-log-events.c */
 void sm_log_events_tick_clear(struct sm_tick *);
 void sm_log_events_clear(struct sm_reading *);
-/* Process the next event of a stream. */
-void sm_log_events_next(
-    struct sm_log *, struct sm_reading *, int64_t ms, const char *text);
 /* Process an event of the sweep; with tell false it is only counted. */
 void sm_log_events_from_filter(
     struct sm_log *, struct sm_tick *, int64_t ms, const char *text, bool tell);
@@ -206,7 +202,7 @@ struct sm_page {
 struct sm_page sm_log_events_page(struct sm_log *, const struct json *answer,
     void (*line)(struct sm_log *, int64_t ms, const char *text));
 
-/* sm-log-seen.c */
+/* sm-log-events.c */
 #define SM_LOG_SEEN_HASH UINT64_C(14695981039346656037) /* initial value */
 uint64_t sm_log_seen_hash(uint64_t, const void *, size_t);
 void sm_log_seen_free(struct sm_log_seen *);
@@ -226,8 +222,7 @@ void sm_log_streams_free(struct sm_log *);
 void sm_log_streams_get(
     struct sm_log *, struct sm_log_stream *, int64_t from_ms, aws_cb *);
 
-/* sm-log-drain.c */
-void sm_log_drain(struct sm_log *);
+/* sm-log.c */
 void sm_log_drain_pass(struct sm_log *);
 
 /* sm-log-filter.c */

@@ -59,7 +59,4 @@ void sm_watch_alarm_remove(struct sm_watch *, const char *job);
 void sm_watch_alarm_remove_all(
     struct sm_watch *, void (*done)(void *arg), void *arg);
 
-/* sm-watch-publish.c */
-void sm_watch_publish(struct sm_watch *);
-
 #endif /* HPOTUNE_SM_WATCH_INTERNAL_H */

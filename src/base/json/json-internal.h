@@ -42,8 +42,6 @@ struct json_doc {
 	char text[]; /* comments blanked, NUL-terminated */
 };
 
-/* Blank the comments of doc's text, keeping offsets, lines and columns. */
-int json_comments_blank(struct json_doc *, struct err *);
 /*
  * Scan doc's text, check its syntax and fill its nodes except for their values.
  */

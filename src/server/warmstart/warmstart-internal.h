@@ -57,7 +57,7 @@ int warmstart_tuning_job_load(
     struct warmstart_reading *, const struct study_warm *, struct err *);
 
 /*
- * warmstart-fit.c: a setting of another study in the space of this one; false
+ * warmstart-source.c: a setting of another study in the space of this one; false
  * when it does not fit, with the reason in why (n bytes).
  */
 bool warmstart_fit(const struct space *, const struct json *params,

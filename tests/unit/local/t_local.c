@@ -179,8 +179,8 @@ test_still(void)
 	ok(local_rig_until(&rig, local_rig_over, 2),
 	    "without a stop it goes on, too");
 	is_int(t[2].exit.exit_code, 6, "and hears the end");
-	ok(strstr(buf_str(&t[2].note), "stopped its supervisor") != NULL,
-	    "this is told");
+	ok(strstr(buf_str(&t[2].note), "supervisor was stopped") != NULL,
+	    "a note says that it was stopped");
 
 	rig.settings.grace_ms = 100;
 	local_rig_sh(&rig, 3, again);

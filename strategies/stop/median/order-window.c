@@ -4,23 +4,8 @@
 #include <string.h>
 
 #include "src/base/mem.h"
+#include "src/base/search.h"
 #include "strategies/stop/median/order-window.h"
-
-/* First index whose number is not less than v. */
-static size_t
-order_window_find(const struct order_window *w, double v)
-{
-	size_t lo = 0, hi = w->n, mid;
-
-	while (lo < hi) {
-		mid = lo + (hi - lo) / 2;
-		if (w->values[mid] < v)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
-}
 
 bool
 order_window_add(struct order_window *w, double v)
@@ -41,7 +26,7 @@ order_window_add(struct order_window *w, double v)
 		w->cap = w->cap == 0 ? 8 : w->cap * 2;
 		w->values = xreallocarray(w->values, w->cap, sizeof(double));
 	}
-	at = order_window_find(w, v);
+	at = search_lower_bound(w->values, w->n, v);
 	memmove(
 	    w->values + at + 1, w->values + at, (w->n - at) * sizeof(double));
 	w->values[at] = v;
@@ -52,7 +37,7 @@ order_window_add(struct order_window *w, double v)
 bool
 order_window_remove(struct order_window *w, double v)
 {
-	size_t at = order_window_find(w, v);
+	size_t at = search_lower_bound(w->values, w->n, v);
 
 	if (w->n > 0 && at < w->n && w->values[at] == v) {
 		w->n--;

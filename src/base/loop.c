@@ -183,11 +183,7 @@ loop_timer_set(struct loop_timer *t, int64_t ms)
 	struct loop *loop = t->loop;
 
 	loop_timer_stop(t);
-	if (loop->n_timers == loop->cap) {
-		loop->cap = loop->cap < 16 ? 16 : loop->cap * 2;
-		loop->heap =
-		    xreallocarray(loop->heap, loop->cap, sizeof(*loop->heap));
-	}
+	XGROW(loop->heap, loop->n_timers, loop->cap);
 	t->due_ms = loop_now_ms(loop) + (ms > 0 ? ms : 0);
 	t->order = loop->order++;
 	heap_put(loop, loop->n_timers, t);

@@ -14,6 +14,18 @@ void *xcalloc(size_t n, size_t size);
 void *xrealloc(void *, size_t);
 /* Resize to n elements of size bytes, checked for overflow. */
 void *xreallocarray(void *, size_t n, size_t size);
+/*
+ * Make room for one more element behind the n that an array has, of cap that
+ * fit: cap doubles.  The arguments are read more than once.
+ */
+#define XGROW(array, n, cap)                                          \
+	do {                                                          \
+		if ((n) == (cap)) {                                   \
+			(cap) = (cap) < 16 ? 16 : (cap)*2;            \
+			(array) = xreallocarray(                      \
+			    (array), (size_t)(cap), sizeof *(array)); \
+		}                                                     \
+	} while (0)
 char *xstrdup(const char *);
 char *xstrndup(const char *, size_t);
 /* A new string, formatted; the caller frees it. */

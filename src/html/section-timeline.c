@@ -127,10 +127,7 @@ bar_add(struct places *p, const struct store_rows *rows)
 		p->left_out++;
 		return;
 	}
-	if (p->n == p->cap) {
-		p->cap = 2 * p->cap + 64;
-		p->bars = xreallocarray(p->bars, p->cap, sizeof *p->bars);
-	}
+	XGROW(p->bars, p->n, p->cap);
 	p->bars[p->n++] = b;
 }
 

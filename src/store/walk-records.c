@@ -104,11 +104,7 @@ heap_down(struct merge *m)
 static void
 run_add(struct run *r, const struct record *record)
 {
-	if (r->n == r->cap) {
-		r->cap = r->cap > 0 ? 2 * r->cap : 32;
-		r->records =
-		    xreallocarray(r->records, r->cap, sizeof *r->records);
-	}
+	XGROW(r->records, r->n, r->cap);
 	r->records[r->n++] = *record;
 }
 
@@ -211,11 +207,7 @@ open_trial(struct merge *m)
 		run_add(&r, &m->trial.end);
 	if (r.n > 0) {
 		run_sort(&r);
-		if (m->n == m->cap) {
-			m->cap = m->cap > 0 ? 2 * m->cap : 16;
-			m->heap =
-			    xreallocarray(m->heap, m->cap, sizeof *m->heap);
-		}
+		XGROW(m->heap, m->n, m->cap);
 		m->heap[m->n] = r;
 		heap_up(m, m->n++);
 	}

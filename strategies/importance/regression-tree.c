@@ -161,10 +161,7 @@ node_new(struct grow *g, double value)
 {
 	struct regression_tree *t = g->tree;
 
-	if (t->n == g->cap) {
-		g->cap = 2 * g->cap + 64;
-		t->nodes = xreallocarray(t->nodes, g->cap, sizeof *t->nodes);
-	}
+	XGROW(t->nodes, t->n, g->cap);
 	t->nodes[t->n] = (struct regression_tree_node){ .value = value };
 	return t->n++;
 }

@@ -163,11 +163,7 @@ page_read(struct aws_s3_page *p, const struct xml *root)
 		return -1;
 	for (x = xml_first(root, "Contents"); x != NULL;
 	     x = xml_next(x, "Contents")) {
-		if (p->n == cap) {
-			cap = cap < 16 ? 16 : cap * 2;
-			p->objects =
-			    xreallocarray(p->objects, cap, sizeof *p->objects);
-		}
+		XGROW(p->objects, p->n, cap);
 		if (object_read(&p->objects[p->n], x) != 0)
 			return -1;
 		p->n++;

@@ -137,10 +137,7 @@ process_fill(
 		return;
 	known = owned_find(o, pid, s.start);
 	if (known == NULL) {
-		if (o->n == o->cap) {
-			o->cap = o->cap * 2 + 16;
-			o->of = xreallocarray(o->of, o->cap, sizeof *o->of);
-		}
+		XGROW(o->of, o->n, o->cap);
 		known = &o->of[o->n++];
 		*known = (struct owned){ .pid = pid, .start = s.start };
 	}

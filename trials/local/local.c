@@ -121,11 +121,7 @@ local_follow(struct local *l, const struct launch_spec *spec)
 	a->supervisor = PROC_NOBODY;
 	a->unclear_since_ms = -1;
 	a->dirty = a->check = true;
-	if (l->n == l->cap) {
-		l->cap = l->cap * 2 + 16;
-		l->attempts =
-		    xreallocarray(l->attempts, l->cap, sizeof *l->attempts);
-	}
+	XGROW(l->attempts, l->n, l->cap);
 	l->attempts[l->n++] = a;
 	loop_wake(l->loop);
 	return a;

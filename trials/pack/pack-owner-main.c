@@ -202,11 +202,7 @@ struct polls {
 static void
 polls_add(struct polls *polls, int fd, short events)
 {
-	if (polls->n == polls->cap) {
-		polls->cap = polls->cap * 2 + 64;
-		polls->fd =
-		    xreallocarray(polls->fd, polls->cap, sizeof *polls->fd);
-	}
+	XGROW(polls->fd, polls->n, polls->cap);
 	polls->fd[polls->n++] = (struct pollfd){ .fd = fd, .events = events };
 }
 

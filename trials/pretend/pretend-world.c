@@ -269,11 +269,7 @@ attempt_report(struct pretend_world *w, struct pretend_attempt *a, int64_t at)
 		value = odd[rng_below(&w->dice, 3)];
 	if (step > 1 && pretend_world_dice(w, w->faults.backwards))
 		step -= 1 + (int64_t)rng_below(&w->dice, step > 3 ? 3 : 1);
-	if (a->n_reports == f->cap) {
-		f->cap = f->cap < 8 ? 8 : f->cap * 2;
-		a->reports =
-		    xreallocarray(a->reports, f->cap, sizeof *a->reports);
-	}
+	XGROW(a->reports, a->n_reports, f->cap);
 	a->reports[a->n_reports++] =
 	    (struct pretend_report){ .has_step = !f->stepless,
 		    .step = step,

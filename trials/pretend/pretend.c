@@ -202,11 +202,7 @@ watch_from(struct pretend *p, const struct launch_spec *spec,
 	struct pretend_watch *w = watch_find(p, spec->trial, spec->attempt);
 
 	if (w == NULL) {
-		if (p->n == p->cap) {
-			p->cap = p->cap < 16 ? 16 : p->cap * 2;
-			p->watches = xreallocarray(
-			    p->watches, p->cap, sizeof *p->watches);
-		}
+		XGROW(p->watches, p->n, p->cap);
 		w = &p->watches[p->n++];
 		w->also = NULL;
 	}

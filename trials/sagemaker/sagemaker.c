@@ -74,11 +74,7 @@ attempt_add(struct sm *sm, const struct launch_spec *spec)
 	    loop_timer_new(sm->loop, sm_job_update_on_stop_timer, a);
 	a->sync_ms = a->phase_ms = loop_now_ms(sm->loop);
 	sm_quota_plan(sm, &a->plan, spec->past.capacity);
-	if (sm->n == sm->cap) {
-		sm->cap = sm->cap * 2 + 16;
-		sm->attempts =
-		    xreallocarray(sm->attempts, sm->cap, sizeof *sm->attempts);
-	}
+	XGROW(sm->attempts, sm->n, sm->cap);
 	sm->attempts[sm->n++] = a;
 	return a;
 }

@@ -87,11 +87,7 @@ table_cell(struct table *table, const char *text, enum table_tint tint)
 	struct cell *cell;
 	size_t width;
 
-	if (table->n_cells == table->cap) {
-		table->cap = table->cap == 0 ? 64 : table->cap * 2;
-		table->cells = xreallocarray(
-		    table->cells, table->cap, sizeof *table->cells);
-	}
+	XGROW(table->cells, table->n_cells, table->cap);
 	cell = &table->cells[table->n_cells++];
 	cell->text = text_harmless(text != NULL ? text : "");
 	cell->tint = tint;

@@ -74,11 +74,7 @@ reader_line(struct reader *r)
 		r->line++;
 	} while (line[strspn(line, " \t\r")] == '\0');
 	for (r->n = 0; field_cut(&line, &field); r->n++) {
-		if (r->n == r->cap) {
-			r->cap = r->cap == 0 ? 64 : r->cap * 2;
-			r->fields = xreallocarray(
-			    r->fields, r->cap, sizeof(*r->fields));
-		}
+		XGROW(r->fields, r->n, r->cap);
 		r->fields[r->n] = field;
 	}
 	return true;

@@ -37,11 +37,7 @@ static struct replay_rerun_trial *
 replay_rerun_trial(struct replay_rerun *r, int64_t trial)
 {
 	while ((int64_t)r->n < trial) {
-		if (r->n == r->cap) {
-			r->cap = r->cap == 0 ? 128 : r->cap * 2;
-			r->trials = xreallocarray(
-			    r->trials, r->cap, sizeof(*r->trials));
-		}
+		XGROW(r->trials, r->n, r->cap);
 		r->trials[r->n++] = (struct replay_rerun_trial){ .full = NAN,
 			.found = NAN,
 			.known = -1,

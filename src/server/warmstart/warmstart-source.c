@@ -38,10 +38,7 @@ warmstart_source_take(
 	struct warmstart *w = r->warm;
 	struct buf b = { 0 };
 
-	if (w->n == w->cap) {
-		w->cap = w->cap > 0 ? 2 * w->cap : 64;
-		w->trials = xreallocarray(w->trials, w->cap, sizeof *w->trials);
-	}
+	XGROW(w->trials, w->n, w->cap);
 	space_put_json(&b, r->study->space, r->values);
 	trial->params = buf_take(&b);
 	trial->source = w->n_sources - 1;

@@ -53,11 +53,7 @@ tier_add(struct tier *t, double v)
 {
 	size_t at = search_lower_bound(t->values, t->n, v);
 
-	if (t->n == t->cap) {
-		t->cap = t->cap == 0 ? 16 : t->cap * 2;
-		t->values =
-		    xreallocarray(t->values, t->cap, sizeof(*t->values));
-	}
+	XGROW(t->values, t->n, t->cap);
 	memmove(t->values + at + 1, t->values + at,
 	    (t->n - at) * sizeof(*t->values));
 	t->values[at] = v;

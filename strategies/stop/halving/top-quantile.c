@@ -41,11 +41,7 @@ heap_down(struct top_quantile_heap *h, size_t i)
 static void
 heap_push(struct top_quantile_heap *h, double v)
 {
-	if (h->n == h->cap) {
-		h->cap = h->cap == 0 ? 16 : h->cap * 2;
-		h->values =
-		    xreallocarray(h->values, h->cap, sizeof(*h->values));
-	}
+	XGROW(h->values, h->n, h->cap);
 	h->values[h->n++] = v;
 	heap_up(h, h->n - 1);
 }

@@ -95,11 +95,7 @@ katib_freeze(struct katib *k, const struct history *h, int64_t trial)
 	f.pool = a.n;
 	if (a.n >= k->base.rule.min_trials)
 		f.threshold = a.first;
-	if (k->n == k->cap) {
-		k->cap = k->cap == 0 ? 16 : k->cap * 2;
-		k->frozen =
-		    xreallocarray(k->frozen, k->cap, sizeof(*k->frozen));
-	}
+	XGROW(k->frozen, k->n, k->cap);
 	k->frozen[k->n++] = f;
 }
 

@@ -173,11 +173,7 @@ block_sort(struct block *b)
 static struct block *
 pool_intervals_open(struct pool_intervals *s, size_t at)
 {
-	if (s->n == s->cap) {
-		s->cap = s->cap == 0 ? 16 : s->cap * 2;
-		s->blocks =
-		    xreallocarray(s->blocks, s->cap, sizeof(*s->blocks));
-	}
+	XGROW(s->blocks, s->n, s->cap);
 	memmove(s->blocks + at + 1, s->blocks + at,
 	    (s->n - at) * sizeof(*s->blocks));
 	s->blocks[at] = (struct block){ 0 };

@@ -52,10 +52,7 @@ pool_steps_make(struct pool_steps *s, int64_t key, bool filled)
 	c = xcalloc(1, sizeof(*c));
 	c->key = key;
 	c->filled = filled;
-	if (s->n == s->cap) {
-		s->cap = s->cap == 0 ? 64 : s->cap * 2;
-		s->all = xreallocarray(s->all, s->cap, sizeof(*s->all));
-	}
+	XGROW(s->all, s->n, s->cap);
 	at = pool_steps_from(s, key);
 	memmove(s->all + at + 1, s->all + at, (s->n - at) * sizeof(*s->all));
 	s->all[at] = c;

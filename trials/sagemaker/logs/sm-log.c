@@ -1,7 +1,7 @@
 /*
  * The output of training jobs from CloudWatch Logs: which jobs are followed,
  * and how.  Everything may be read twice, so reports carry their own time, and
- * the tuner drops those it has already recorded (report-dedup.c).  Reference:
+ * the tuner drops those it has already recorded (attempt-metrics.c).  Reference:
  * CloudWatch Logs API, GetLogEvents and FilterLogEvents.
  */
 
@@ -257,7 +257,7 @@ sm_logs_denied(struct sm_logs *logs, const struct aws_answer *a)
  * started the trial), and for minutes if it must come, because then the log is
  * delayed.  Then everything is read again from the start, because delayed lines
  * may have been inserted in between; the tuner drops reports it has already
- * recorded (report-dedup.c).  The file for "hpotune logs" is written in that
+ * recorded (attempt-metrics.c).  The file for "hpotune logs" is written in that
  * pass.
  */
 

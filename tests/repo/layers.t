@@ -23,6 +23,7 @@ src/base	-	-
 src/base/json	src/base	cjson/
 src/base/http/http-libcurl.*	src/base	curl/ dlfcn.h
 src/base/http	src/base	curl/
+src/model/tried-settings.*	@plain src/base/rng.h src/model	-
 src/model	@plain src/base/json	-
 src/model/history	@plain src/model	-
 src/model/study	@plain src/base/json src/model	-
@@ -33,10 +34,11 @@ src/server/suggest	src/base src/base/json @model src/server/plugins src/worker/w
 src/server/replay	src/base src/base/json @model src/store strategies/stopper.h kernels/kernels.h	-
 src/server/status	src/base src/base/json src/model src/store	-
 src/server/warmstart	src/base src/base/json @model src/store trials/launcher.h	-
-src/server/tuner	src/base src/base/json @model src/store src/server/plugins src/server/status src/server/suggest src/server/warmstart strategies/strategy.h strategies/stopper.h trials/launcher.h trials/metric-line/metric-line.h trials/notify/notify.h	-
+src/server/attempts	src/base src/base/json @model src/store src/server/plugins trials/launcher.h	-
+src/server/tuner	src/base src/base/json @model src/store src/server/attempts src/server/plugins src/server/status src/server/suggest src/server/warmstart strategies/strategy.h strategies/stopper.h trials/launcher.h trials/metric-line/metric-line.h trials/notify/notify.h	-
 src/server	src/base src/base/json @model src/store src/server/plugins src/server/status src/server/suggest src/server/tuner src/server/warmstart trials/launcher.h	-
 src/import	@plain src/base/json @model	-
-src/cli/common	src/base src/base/json @model src/store src/server src/server/status src/server/tuner/tuner.h src/server/tuner/attempt-spec.h	-
+src/cli/common	src/base src/base/json @model src/store src/server src/server/status src/server/tuner/tuner.h src/server/attempts/attempt-spec.h	-
 src/export	src/base src/base/json @model src/store src/server/status src/cli/common src/import	-
 src/html	src/base src/base/json @model src/store src/server/status src/cli/common strategies/importance/importance.h	-
 src/cli	@loop @model src/store src/cli/common src/export src/html src/import src/server src/server/plugins src/server/replay src/server/status src/server/suggest src/server/warmstart strategies/strategy.h strategies/stopper.h strategies/importance/importance.h trials/launcher.h trials/gpu/gpu-lock.h trials/gpu/gpu-snapshot.h	-

@@ -13,7 +13,7 @@
 #include "src/server/tuner/live-trial.h"
 #include "src/server/tuner/paused.h"
 #include "src/server/tuner/schedule.h"
-#include "src/server/tuner/slots.h"
+#include "src/server/attempts/slots.h"
 #include "src/server/tuner/start-failures.h"
 #include "src/server/tuner/tuner-internal.h"
 

@@ -14,7 +14,7 @@
 #include "src/base/mem.h"
 #include "src/model/space.h"
 #include "src/model/study/study.h"
-#include "src/server/tuner/attempt-spec.h"
+#include "src/server/attempts/attempt-spec.h"
 #include "src/server/tuner/capacity.h"
 #include "src/server/tuner/effects.h"
 #include "src/server/tuner/live-set.h"

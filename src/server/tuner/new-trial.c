@@ -25,7 +25,7 @@
 #include "src/server/tuner/outcome.h"
 #include "src/server/tuner/schedule.h"
 #include "src/server/tuner/study-end.h"
-#include "src/server/tuner/tried-settings.h"
+#include "src/model/tried-settings.h"
 #include "src/server/tuner/tuner-internal.h"
 #include "strategies/strategy.h"
 

@@ -23,7 +23,7 @@
 #include "src/server/tuner/outcome.h"
 #include "src/server/tuner/paused.h"
 #include "src/server/tuner/schedule.h"
-#include "src/server/tuner/slots.h"
+#include "src/server/attempts/slots.h"
 #include "src/server/tuner/study-end.h"
 #include "src/server/tuner/tuner-internal.h"
 

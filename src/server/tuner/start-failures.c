@@ -11,7 +11,7 @@
 #include "src/base/fail.h"
 #include "src/base/loop.h"
 #include "src/server/tuner/attempt-end.h"
-#include "src/server/tuner/attempt-spec.h"
+#include "src/server/attempts/attempt-spec.h"
 #include "src/server/tuner/effects.h"
 #include "src/server/tuner/live-trial.h"
 #include "src/server/tuner/notices.h"

@@ -17,7 +17,7 @@
 #include "src/server/tuner/outcome.h"
 #include "src/server/tuner/paused.h"
 #include "src/server/tuner/requests.h"
-#include "src/server/tuner/slots.h"
+#include "src/server/attempts/slots.h"
 #include "src/server/tuner/start-failures.h"
 #include "src/server/tuner/study-end.h"
 #include "src/server/tuner/tuner.h"

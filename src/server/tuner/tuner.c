@@ -33,7 +33,7 @@
 #include "src/server/tuner/requests.h"
 #include "src/server/tuner/restore.h"
 #include "src/server/tuner/schedule.h"
-#include "src/server/tuner/slots.h"
+#include "src/server/attempts/slots.h"
 #include "src/server/tuner/start-failures.h"
 #include "src/server/tuner/stopping.h"
 #include "src/server/tuner/study-end.h"

@@ -10,7 +10,7 @@
 #include "src/base/rng.h"
 #include "src/model/space-index.h"
 #include "src/model/space.h"
-#include "src/server/tuner/tried-settings.h"
+#include "src/model/tried-settings.h"
 
 struct tried_settings {
 	const struct space *space;

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "src/base/mem.h"
-#include "src/server/tuner/slots.h"
+#include "src/server/attempts/slots.h"
 
 void
 slots_init(struct slots *s, int n)

@@ -15,7 +15,7 @@
 #include "src/model/space.h"
 #include "src/model/study/study.h"
 #include "src/server/plugins/plugins.h"
-#include "src/server/tuner/attempt-spec.h"
+#include "src/server/attempts/attempt-spec.h"
 #include "src/store/store.h"
 
 struct env_list {

@@ -19,7 +19,7 @@
 #include "src/base/mem.h"
 #include "src/model/study/study.h"
 #include "src/server/plugins/plugins.h"
-#include "src/server/tuner/attempt-spec.h"
+#include "src/server/attempts/attempt-spec.h"
 #include "src/store/store.h"
 #include "trials/sagemaker/options/sm-distribution.h"
 #include "trials/sagemaker/request/sm-request.h"

@@ -76,7 +76,7 @@ like "$(cat err)" 'is there already' 'it says so'
 rm -r "$dir/aws/s3/bucket/hpotune"/a-*/out
 "$HPOTUNE" sagemaker model a.json --fetch there >out 2>err
 is $? 1 'one that somebody has removed'
-like "$(cat err)" 'there is nothing' 'it says so'
+like "$(cat err)" 'nothing found' 'the error says so'
 is "$(ls -d there* 2>&1 | grep -c '^there')" 0 'and nothing is left'
 
 # Packed, as hosting has it.

@@ -7,7 +7,7 @@
 #include "src/base/mem.h"
 #include "src/model/space-index.h"
 #include "src/model/space.h"
-#include "src/server/tuner/tried-settings.h"
+#include "src/model/tried-settings.h"
 #include "tests/support/tap.h"
 
 enum { MANY = 20000 };

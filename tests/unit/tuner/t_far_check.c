@@ -10,7 +10,7 @@
 #include "src/model/study/study.h"
 #include "src/server/plugins/plugins.h"
 #include "src/store/study-id.h"
-#include "src/server/tuner/attempt-spec.h"
+#include "src/server/attempts/attempt-spec.h"
 #include "src/store/store.h"
 #include "tests/support/fake-launcher/fake-study.h"
 #include "tests/support/fake-launcher/fake-launcher.h"

@@ -302,8 +302,9 @@ test_keys(void)
 	aws_rig_settle(&rig);
 	ok(!t.good && t.what == AWS_CREDENTIALS && rig.n_asked == 4,
 	    "refused twice: the end");
-	ok(strstr(buf_str(&rig.notes), "(the rig) are refused: ") != NULL,
-	    "and told: %s", buf_str(&rig.notes));
+	ok(strstr(buf_str(&rig.notes),
+	       "rejected the access keys (the rig): ") != NULL,
+	    "and said: %s", buf_str(&rig.notes));
 	for (i = 0; i < 5; i++)
 		aws_rig_error(&rig, NULL, 400, "ExpiredToken", "expired");
 	aws_rig_json(&rig, &t, AWS_SAGEMAKER, stop, -1);

@@ -465,7 +465,7 @@ main(void)
 	test_gives_up("noise for ever", "noise", "sent an invalid answer");
 	test_gives_up(
 	    "the CPU that is not there", "none", "sent an invalid answer");
-	test_gives_up("another version", "old", "is of another version");
+	test_gives_up("another version", "old", "has another version");
 	test_drop();
 	test_device();
 	free(odd);

@@ -2,7 +2,7 @@
 # Row ask and tell: one call of each, as a program that runs its own trials
 # makes them; beside the command line of Optuna when $BENCH_PYTHON has it.
 here=$(cd "$(dirname "$0")" && pwd)
-. "$here/lib.sh"
+. "$here/bench-lib.sh"
 n=${1-100}
 peer_n=${2-5}
 

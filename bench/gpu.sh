@@ -2,7 +2,7 @@
 # How long a GPU waits between two trials, and how much of the time 64 of them
 # wait.  Simulated ones: nothing has to be released, so what is measured is
 # everything but the check of the memory.
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/bench-lib.sh"
 
 # study_on NAME GPUS MS TRIALS
 study_on() {

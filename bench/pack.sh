@@ -5,7 +5,7 @@
 set -eu
 : "${BENCH_MLP:?is examples/fashion-mnist/mlp}"
 here=$(cd "$(dirname "$0")" && pwd)
-. "$here/lib.sh"
+. "$here/bench-lib.sh"
 [ -r /usr/share/datasets/fashion-mnist/train-images-idx3-ubyte.gz ] || exit 0
 OPENBLAS_NUM_THREADS=1
 export OPENBLAS_NUM_THREADS

@@ -8,7 +8,7 @@
 # against it.  A row reads: share of steps saved / share of studies whose best
 # trial was stopped / regret.
 here=$(cd "$(dirname "$0")" && pwd)
-. "$here/lib.sh"
+. "$here/bench-lib.sh"
 seeds=${BENCH_SEEDS:-100}
 
 # The figures of one rule: "61.2 % / 0.017 / 0.10 %".

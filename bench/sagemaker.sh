@@ -6,7 +6,7 @@
 #	BENCH_PYTHON (or python3) needs botocore, for the stand-in.
 #	sagemaker.sh [SECONDS]: how long the jobs are watched (300)
 here=$(cd "$(dirname "$0")" && pwd)
-. "$here/lib.sh"
+. "$here/bench-lib.sh"
 seconds=${1:-300}
 python=${HPOTUNE_TEST_PYTHON:-${BENCH_PYTHON:-python3}}
 if ! "$python" -c 'import botocore' 2>/dev/null; then

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Rows memory, resume, queries: a study of 100,000 trials of 20 steps, made by
 # the pretend backend in a real server.
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/bench-lib.sh"
 
 n=${1:-100000}
 

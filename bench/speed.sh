@@ -1,7 +1,7 @@
 #!/bin/sh
 # Rows overhead, sleeps, report to decision, stop latency, start.  Optuna and
 # Syne Tune run in the same call when $BENCH_PYTHON can import them.
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/bench-lib.sh"
 here=$(cd "$OLDPWD" && cd "$(dirname "$0")" && pwd)
 
 peer() { # script argument …: its one number, or nothing

@@ -39,6 +39,17 @@ is "$(sources | xargs grep -nE '(^|[^a-zA-Z])(TODO|FIXME)([^a-zA-Z]|$)' |
 is "$(sources | xargs grep -LE '^(/\*|//)')" '' \
     'every file opens with a comment that says what it does'
 
+# Files that a script reads from its own folder.
+sourced() {
+	(texts; ls check quickstart 2>/dev/null) | grep -v -e '\.[ch]$' |
+	    xargs grep -E '^[[:blank:]]*\. "\$(here|\(dirname "\$0"\))/' /dev/null |
+	    sed 's|^\([^:]*/\)*[^:/]*:.*/\([^/"]*\)".*|\1\2|'
+}
+is "$(sourced | sort -u | while read -r f; do
+	[ -e "$f" ] || echo "$f does not exist"
+done)" '' 'every script finds the files it reads'
+ok 'there are such scripts' test "$(sourced | wc -l)" -ge 7
+
 unformatted() {
 	sources | xargs -n 40 clang-format --dry-run -Werror 2>&1 |
 	    sed -n 's/^\([^ :]*\):[0-9]*:[0-9]*: error: .*/\1/p' | sort -u |

@@ -22,6 +22,7 @@ DROP VIEW IF EXISTS outcomes;
 DROP VIEW IF EXISTS gpus;
 DROP VIEW IF EXISTS throughput;
 DROP VIEW IF EXISTS notices;
+DROP VIEW IF EXISTS hindsight;
 
 CREATE VIEW trials AS
 SELECT trial, state, objective, nullif(last_step, -1) AS step, reports, params,
@@ -268,3 +269,35 @@ SELECT strftime('%Y-%m-%dT%H:%M:%fZ', time_us / 1e6, 'unixepoch') AS time,
     strftime('%Y-%m-%dT%H:%M:%fZ', sent_us / 1e6, 'unixepoch') AS sent,
     why, text
 FROM t_notice ORDER BY t_notice.id;
+
+-- The five best completed trials in hindsight: whether the rule median with its
+-- default options and without its guard would have stopped them by the medians
+-- of now, and at which step first.  The conditions are those of median_judges,
+-- stop_is_late and min_trials; a trial is one of the trials of its medians.
+CREATE VIEW hindsight AS
+WITH top AS (SELECT * FROM (SELECT trial, objective FROM t_trial
+    WHERE state = 'completed' AND violation = 0 AND
+	objective BETWEEN -1.7976931348623157e308 AND 1.7976931348623157e308
+	AND (SELECT goal FROM t_study) = 'minimize'
+    ORDER BY objective, trial LIMIT 5)
+    UNION ALL SELECT * FROM (SELECT trial, objective FROM t_trial
+    WHERE state = 'completed' AND violation = 0 AND
+	objective BETWEEN -1.7976931348623157e308 AND 1.7976931348623157e308
+	AND (SELECT goal FROM t_study) = 'maximize'
+    ORDER BY objective DESC, trial LIMIT 5)),
+reported AS (SELECT c.trial, c.step, c.value,
+    row_number() OVER (PARTITION BY c.trial ORDER BY c.step) AS report,
+    max(c.step) OVER (PARTITION BY c.trial) AS last_step
+    FROM top CROSS JOIN curves AS c ON c.trial = top.trial),
+judged AS (SELECT r.trial, r.step, r.value, m.median,
+    iif(goal = 'minimize', r.value > m.median, r.value < m.median) AS worse
+    FROM t_study CROSS JOIN reported AS r CROSS JOIN t_median AS m
+	ON m.step = r.step
+    WHERE r.report > 5 AND 5 * r.step >= max_steps AND m.trials > 5
+	AND r.step < r.last_step AND (max_steps = 0 OR r.report < max_steps))
+SELECT top.trial, top.objective,
+    (SELECT count(*) FROM judged AS j WHERE j.trial = top.trial) AS judged,
+    w.step, w.value, w.median
+FROM top LEFT JOIN (SELECT trial, min(step) AS step, value, median FROM judged
+    WHERE worse GROUP BY trial) AS w ON w.trial = top.trial
+WHERE (SELECT count(*) FROM t_aim WHERE goal IS NOT NULL) = 1;

@@ -37,6 +37,7 @@ static const struct view {
 	{ "stops", NULL },
 	{ "events", NULL },
 	{ "medians", "step" },
+	{ "hindsight", "trial" },
 	{ "study", NULL },
 	{ "best", NULL },
 	{ "front", "trial" },

@@ -35,6 +35,8 @@ static const char *const migrations[] = {
 #include "schema/009-left.inc"
 	,
 #include "schema/010-notices.inc"
+	,
+#include "schema/011-hindsight.inc"
 };
 
 static const char views[] =
@@ -74,6 +76,9 @@ static const struct {
 	    "CREATE TEMP VIEW notices AS SELECT NULL AS time, NULL AS moment, "
 	    "NULL AS channel, NULL AS id, NULL AS sent, NULL AS why, "
 	    "NULL AS text WHERE 0;" },
+	{ 11, "CREATE TEMP VIEW hindsight AS SELECT NULL AS trial, "
+	      "NULL AS objective, NULL AS judged, NULL AS step, NULL AS value, "
+	      "NULL AS median WHERE 0;" },
 };
 
 /* Columns that tables or views of files before schema version since lack. */

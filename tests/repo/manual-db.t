@@ -75,7 +75,7 @@ columns() { # view: as the page lists them
 	/^\.S[sh] / { inside = $1 == ".Ss" && $2 == view }
 	inside && /^\.It Ic / { printf "%s ", $3 }' "$page"
 }
-for view in study trials curves metrics medians stops attempts savings costs \
+for view in study trials curves metrics medians hindsight stops attempts savings costs \
     suggestions events warm outcomes throughput notices
 do
 	is "$(columns $view)" "$(sql seen.db \

@@ -82,6 +82,7 @@ parts_put(struct json_writer *w, struct store *store, struct err *e)
 		    "(SELECT best_trial FROM study) IS NULL",
 		    false },
 		{ "savings", "SELECT * FROM savings", true },
+		{ "hindsight", "SELECT * FROM hindsight", false },
 		{ "costs", "SELECT * FROM costs", true },
 		{ "usage",
 		    "SELECT sum(gpu_seconds) AS gpu_seconds, "

@@ -244,6 +244,20 @@ savings_put(struct screen *s, struct err *e)
 }
 
 static int
+hindsight_put(struct screen *s, struct err *e)
+{
+	struct buf line = { 0 };
+	int rc;
+
+	buf_puts(&line, "hindsight: ");
+	rc = status_put_hindsight(&line, s->store, e);
+	if (rc == 0 && line.len > strlen("hindsight: "))
+		line_put(s, "", buf_str(&line));
+	buf_free(&line);
+	return rc;
+}
+
+static int
 costs_put(struct screen *s, struct err *e)
 {
 	struct buf line = { 0 };
@@ -451,7 +465,8 @@ status_render(
 	title_put(&s);
 	if (counts_put(&s, e) != 0 || best_put(&s, e) != 0 ||
 	    waits_put(&s, e) != 0 || savings_put(&s, e) != 0 ||
-	    costs_put(&s, e) != 0 || usage_put(&s, e) != 0 ||
+	    hindsight_put(&s, e) != 0 || costs_put(&s, e) != 0 ||
+	    usage_put(&s, e) != 0 ||
 	    (runs && status_gpus(store, gpu_put, &s, e) == -1) ||
 	    trials_put(&s, e) != 0)
 		rc = -1;

@@ -26,6 +26,11 @@ int status_json(struct json_writer *, struct store *, struct err *);
 /* "34 % of the steps (1234 of 3630), about 12m"; empty when none was saved. */
 int status_put_savings(struct buf *out, struct store *, struct err *);
 /*
+ * "median would have stopped 3 of the 5 best completed trials", with what
+ * follows from it; empty when none of them has a report that could be judged.
+ */
+int status_put_hindsight(struct buf *out, struct store *, struct err *);
+/*
  * "$3.20, at most $12.00 with what runs, of $50.00": limit 0 = none; empty when
  * nothing has a cost.
  */

@@ -42,6 +42,7 @@ static const struct promise {
 	{ "curves", "trial, step, value" },
 	{ "metrics", "trial, attempt, step, name, value, time" },
 	{ "medians", "step, trials, median" },
+	{ "hindsight", "trial, objective, judged, step, value, median" },
 	{ "stops",
 	    "trial, step, rule, value, threshold, pool, verdict, time, why" },
 	{ "attempts",
@@ -91,7 +92,7 @@ test_promise(void)
 	    "SELECT trials, best_trial, best, cost, ended, seed, rule, "
 	    "created, schema_version, program_version FROM study",
 	    "0|NULL|NULL|NULL|NULL|7|median|2023-11-14T22:13:20.123Z|"
-	    "10|" PACKAGE_VERSION,
+	    "11|" PACKAGE_VERSION,
 	    "an empty study");
 	is_query(s, "SELECT count(*) FROM best", "0", "no best of nothing");
 	is_query(s, "SELECT * FROM savings", "0|0|NULL|0.0|NULL|NULL|NULL",

@@ -1,0 +1,1 @@
+-- No table changes: files from here on have the view hindsight.

@@ -4,7 +4,10 @@
  * Direction numbers: Joe and Kuo, "Constructing Sobol sequences with better
  * two-dimensional projections", SIAM J.  Sci.  Comput. 30 (2008).  Scrambling:
  * nested uniform, Owen, "Randomly permuted (t,m,s)-nets and (t,s)-sequences"
- * (1995): a bit is flipped depending on all bits above it.
+ * (1995): a bit is flipped depending on all bits above it.  Parameters beyond
+ * the table take the dimensions of the table again, at indexes in another
+ * order: Burley, "Practical hash-based Owen scrambling", Journal of Computer
+ * Graphics Techniques 9 (2020), section 4 (padding).
  */
 
 #include <stddef.h>
@@ -20,7 +23,9 @@ extern const struct strategy strategy_random;
 
 enum {
 	SOBOL_BITS = 32,
-	SOBOL_DEGREE = 10 /* greatest of the polynomials below */
+	SOBOL_DEGREE = 10, /* greatest of the polynomials below */
+	STREAM_POINTS = 0x4f77656e, /* random numbers of the scrambling */
+	STREAM_INDEXES = 0x496e6478
 };
 
 static const struct option options[] = {
@@ -28,7 +33,8 @@ static const struct option options[] = {
 	    .type = OPTION_BOOL,
 	    .def = "true",
 	    .help = "shift the points at random, by the seed; without it the "
-		    "first point is a corner" },
+		    "first point is a corner, and there are at most 128 "
+		    "parameters" },
 	{ .type = OPTION_END },
 };
 
@@ -100,6 +106,16 @@ static const uint16_t joe_kuo[] = { 3, 1, 7, 1, 3, 11, 1, 3, 1, 13, 1, 1, 1, 19,
 	1, 23, 29, 47, 345, 595, 1479, 1, 3, 7, 7, 5, 49, 29, 155, 323, 589,
 	1509, 1, 3, 3, 7, 5, 41, 127, 61, 261, 717 };
 
+/* Fill v for the first dimension. */
+static void
+directions_first(uint32_t v[SOBOL_BITS])
+{
+	size_t i;
+
+	for (i = 0; i < SOBOL_BITS; i++)
+		v[i] = UINT32_C(1) << (SOBOL_BITS - 1 - i);
+}
+
 /* Fill v for the dimension at row, and return the row of the next one. */
 static const uint16_t *
 directions_fill(uint32_t v[SOBOL_BITS], const uint16_t *row)
@@ -135,12 +151,15 @@ sobol_bits(const uint32_t v[SOBOL_BITS], uint32_t index)
 	return x;
 }
 
-/* Flip bits, each by a random bit determined by the bits above it. */
+/*
+ * Flip bits, each by a random bit determined by the bits above it.  stream:
+ * one of the numbers above; each dim of a stream has its own flips.
+ */
 static uint32_t
-owen_scramble(uint32_t x, uint64_t seed, uint32_t dim)
+owen_scramble(uint32_t x, uint64_t seed, uint32_t stream, uint32_t dim)
 {
 	uint32_t key[2] = { (uint32_t)seed, (uint32_t)(seed >> 32) };
-	uint32_t counter[4] = { 0, 0, dim, UINT32_C(0x4f77656e) };
+	uint32_t counter[4] = { 0, 0, dim, stream };
 	uint32_t out[4], flips = 0;
 	unsigned bit;
 
@@ -160,8 +179,7 @@ sobol_rows(double *x, size_t m, size_t d, const uint32_t *shift)
 	uint32_t v[SOBOL_BITS], bits;
 	size_t i, k;
 
-	for (i = 0; i < SOBOL_BITS; i++)
-		v[i] = UINT32_C(1) << (SOBOL_BITS - 1 - i);
+	directions_first(v);
 	for (i = 0; i < d && i < SOBOL_DIMS; i++) {
 		if (i > 0)
 			row = directions_fill(v, row);
@@ -174,14 +192,21 @@ sobol_rows(double *x, size_t m, size_t d, const uint32_t *shift)
 	}
 }
 
+static bool
+is_scrambled(const struct option_value *values)
+{
+	return plugin_option_get(options, values, "scramble")->number != 0;
+}
+
 static int
 sobol_check(
     const struct option_value *values, const struct space *space, struct err *e)
 {
-	(void)values;
-	if (space->n > SOBOL_DIMS)
+	/* values is NULL for first points of other strategies: scrambled. */
+	if (space->n > SOBOL_DIMS && values != NULL && !is_scrambled(values))
 		return err_set(e, ERR_USAGE,
-		    "sobol: %zu parameters: it has numbers for %d: use random",
+		    "sobol: %zu parameters: without scramble there are numbers "
+		    "for %d: remove \"scramble\": false",
 		    space->n, SOBOL_DIMS);
 	return 0;
 }
@@ -190,11 +215,10 @@ static int
 sobol_suggest(struct suggestion *out, const struct strategy_ask *ask,
     const struct option_value *values, struct err *e)
 {
-	bool scramble =
-	    plugin_option_get(options, values, "scramble")->number != 0;
-	int64_t index = ask->trial - 1 - ask->n_enqueued;
+	bool scramble = is_scrambled(values);
+	int64_t trial = ask->trial - 1 - ask->n_enqueued;
 	const uint16_t *row = joe_kuo;
-	uint32_t v[SOBOL_BITS], bits;
+	uint32_t v[SOBOL_BITS], index = (uint32_t)trial, bits;
 	size_t i;
 
 	if (sobol_check(values, ask->space, e) == -1)
@@ -202,16 +226,26 @@ sobol_suggest(struct suggestion *out, const struct strategy_ask *ask,
 	/* The following points belong to the following trials. */
 	if (ask->redraw > 0)
 		return strategy_random.suggest(out, ask, NULL, e);
-	if (index > UINT32_MAX)
+	if (trial > UINT32_MAX)
 		return 1;
-	for (i = 0; i < SOBOL_BITS; i++)
-		v[i] = UINT32_C(1) << (SOBOL_BITS - 1 - i);
 	for (i = 0; i < ask->space->n; i++) {
-		if (i > 0)
+		if (i % SOBOL_DIMS == 0)
+			row = joe_kuo;
+		/*
+		 * Scrambled, an aligned block of 2^m indexes is another one:
+		 * 2^m points stay a net in each group of dimensions.
+		 */
+		if (i > 0 && i % SOBOL_DIMS == 0)
+			index = owen_scramble((uint32_t)trial, ask->seed,
+			    STREAM_INDEXES, (uint32_t)(i / SOBOL_DIMS));
+		if (i % SOBOL_DIMS == 0)
+			directions_first(v);
+		else
 			row = directions_fill(v, row);
-		bits = sobol_bits(v, (uint32_t)index);
+		bits = sobol_bits(v, index);
 		if (scramble)
-			bits = owen_scramble(bits, ask->seed, (uint32_t)i);
+			bits = owen_scramble(
+			    bits, ask->seed, STREAM_POINTS, (uint32_t)i);
 		out->x[i] = bits * 0x1p-32;
 	}
 	return 0;

@@ -283,21 +283,6 @@ check_sobol_net(void)
 		printf("# %g against %g\n", sobol, even);
 }
 
-static void
-check_sobol_limit(void)
-{
-	char *space = floats(129);
-	struct err e = ERR_INIT;
-	struct setup s;
-
-	ok(setup_open(&s, "sobol", space, "{}"), "129 parameters");
-	is_int(s.strategy->check(s.options, s.space, &e), -1,
-	    "sobol refuses 129 parameters");
-	ok(e.kind == ERR_USAGE && strstr(e.text, "129") != NULL, "%s", e.text);
-	setup_close(&s);
-	free(space);
-}
-
 /* n points before the end, all different; in the order of the seed. */
 static void
 check_grid(
@@ -449,7 +434,6 @@ main(void)
 	}
 	check_sobol_known();
 	check_sobol_net();
-	check_sobol_limit();
 	check_grids();
 	check_grid_ends();
 	check_grid_shuffle();

@@ -22,7 +22,7 @@ static const struct option narrow_options[] = {
 	    "percent that always go on" },
 	{ "min_trials", OPTION_INT, 1, DBL_MAX, "5", NULL,
 	    "fewest other trials that may judge" },
-	{ "warmup_steps", OPTION_STEPS, 0, DBL_MAX, "8%", NULL,
+	{ "warmup_steps", OPTION_STEPS, 0, DBL_MAX, "20%", NULL,
 	    "smaller steps are not judged" },
 	{ "chance", OPTION_REAL, 0, 1, "0.25", NULL,
 	    "a trial with at least this chance to beat the best continues" },

@@ -195,9 +195,9 @@ test_narrow(void)
 
 	some_done(&b, 9);
 	s = runs(&b, 10, 0.9, 0.3, &what);
-	is_int(s, 4, "flat and last of ten: stopped after the warm-up");
+	is_int(s, 10, "flat and last of ten: stopped after the warm-up");
 	is_int(b.last.pool, 9, "compared with nine");
-	ok(strstr(b.last.why, "is behind 9 of 9 others at step 4") != NULL &&
+	ok(strstr(b.last.why, "is behind 9 of 9 others at step 10") != NULL &&
 		strstr(b.last.why, "chance to beat the best is") != NULL,
 	    "%s", b.last.why);
 	bench_end(&b, 10, TRIAL_STOPPED, 0.9);
@@ -218,7 +218,8 @@ test_narrow(void)
 static void
 test_chance(void)
 {
-	struct bench b = bench_open("narrow", NULL, false, 50);
+	static const char early[] = "{\"warmup_steps\":\"8%\"}";
+	struct bench b = bench_open("narrow", early, false, 50);
 	int64_t s, kept;
 	char v = '.';
 
@@ -228,7 +229,9 @@ test_chance(void)
 	is_int(kept, 51, "behind, with a chance: goes on");
 	bench_close(&b);
 
-	b = bench_open("narrow", "{\"chance\":1,\"guard\":false}", false, 50);
+	b = bench_open("narrow",
+	    "{\"chance\":1,\"guard\":false,\"warmup_steps\":\"8%\"}", false,
+	    50);
 	some_done(&b, 9);
 	v = '.';
 	for (s = 1; s <= 50 && v == '.'; s++)

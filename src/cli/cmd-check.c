@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "src/base/err.h"
@@ -13,6 +14,7 @@
 #include "src/cli/common/cli.h"
 #include "src/cli/plan.h"
 #include "src/cli/common/load-study.h"
+#include "src/cli/read-log.h"
 #include "src/cli/common/table.h"
 #include "src/model/plugin-options.h"
 #include "src/model/space.h"
@@ -481,16 +483,51 @@ check_study(struct cli *cli, const struct cli_study *found, struct err *e)
 	return rc;
 }
 
+/* Print what a log is read as; false when an objective is missing. */
+static int
+check_log(struct cli *cli, const struct study *study, const char *path,
+    bool *whole, struct err *e)
+{
+	struct buf out = { 0 };
+	struct json_writer w = { .out = &out, .spacing = JSON_SPACED };
+	struct read_log *reader;
+
+	if (read_log_new(&reader, study, e) != 0)
+		return -1;
+	if (read_log_file(reader, path, cli->json ? NULL : stdout, e) != 0) {
+		read_log_free(reader);
+		return err_add(e, "--log");
+	}
+	*whole = read_log_is_whole(reader);
+	if (cli->json) {
+		json_writer_object(&w, NULL);
+		read_log_put_json(reader, &w);
+		json_writer_end(&w);
+		buf_putc(&out, '\n');
+	} else
+		read_log_put_sum(reader, &out, cli->width, cli->colour);
+	(void)cli_print(&out);
+	read_log_free(reader);
+	return 0;
+}
+
 int
 cmd_check(struct cli *cli)
 {
+	const char *log = cli_value(cli, "log");
 	struct cli_study found;
 	struct err e = ERR_INIT;
+	bool whole = true;
 	int rc;
 
 	if (load_study_find(cli, &found, NULL, &e) != 0)
 		return cli_fail(&e);
-	rc = check_study(cli, &found, &e);
+	if (log != NULL)
+		rc = check_log(cli, found.study, log, &whole, &e);
+	else
+		rc = check_study(cli, &found, &e);
 	cli_study_fini(&found);
-	return rc == -1 ? cli_fail(&e) : CLI_DONE;
+	if (rc == -1)
+		return cli_fail(&e);
+	return whole ? CLI_DONE : CLI_FAILED;
 }

@@ -229,28 +229,8 @@ setting_read(
     struct cli *cli, const struct space *space, struct buf *out, struct err *e)
 {
 	struct value *values = xcalloc(space->n, sizeof *values);
-	char *name, *eq;
-	int i, p, rc = 0;
+	int rc = cli_setting_operands(cli, space, values, e);
 
-	for (i = 0; i < cli->n_operands && rc == 0; i++) {
-		name = xstrdup(cli->operands[i]);
-		eq = strchr(name, '=');
-		if (eq != NULL)
-			*eq = '\0';
-		p = space_find(space, name);
-		if (eq == NULL)
-			rc = err_set(
-			    e, ERR_USAGE, "%s: expected NAME=VALUE", name);
-		else if (p < 0)
-			rc = err_set(e, ERR_USAGE,
-			    "%s: the study has no such parameter", name);
-		else if (values[p].kind != VALUE_NONE)
-			rc = err_set(e, ERR_USAGE, "%s: is given twice", name);
-		else
-			rc = param_parse(
-			    &space->params[p], eq + 1, &values[p], e);
-		free(name);
-	}
 	if (rc == 0)
 		space_put_json(out, space, values);
 	free(values);

@@ -27,6 +27,13 @@ static const struct cli_option start_options[] = {
 	{ .name = NULL },
 };
 
+static const struct cli_option check_options[] = {
+	{ "log", 0, "FILE",
+	    "show what is read of this output of a trial, - is standard "
+	    "input" },
+	{ .name = NULL },
+};
+
 static const struct cli_option trials_options[] = {
 	{ "state", 0, "STATE,...", "only trials in these states" },
 	{ "sort", 's', "COLUMN",
@@ -141,8 +148,11 @@ const struct cli_command cli_commands[] = {
 	{ "start", "[STUDY]",
 	    "create or resume a study and run it to its limits", start_options,
 	    0, 1, true, cmd_start },
-	{ "check", "[STUDY]", "validate study.json and print the plan", NULL, 0,
-	    1, true, cmd_check },
+	{ "check", "[STUDY]", "validate study.json and print the plan",
+	    check_options, 0, 1, true, cmd_check },
+	{ "try", "[STUDY] [NAME=VALUE...]",
+	    "run one trial here, show what is read of it, record nothing", NULL,
+	    0, -1, true, cmd_try },
 	{ "status", "[STUDY]",
 	    "one screen: counts, best, running trials, savings", NULL, 0, 1,
 	    true, cmd_status },
@@ -245,6 +255,7 @@ static const struct {
 	{ "tail", "logs" },
 	{ "terminate", "stop" },
 	{ "top", "watch" },
+	{ "test", "try" },
 	{ "tune", "start" },
 	{ "validate", "check" },
 };

@@ -41,7 +41,7 @@ src/import	@plain src/base/json @model	-
 src/cli/common	src/base src/base/json @model src/store src/server src/server/status src/server/tuner/tuner.h src/server/attempts/attempt-spec.h	-
 src/export	src/base src/base/json @model src/store src/server/status src/cli/common src/import	-
 src/html	src/base src/base/json @model src/store src/server/status src/cli/common strategies/importance/importance.h	-
-src/cli	@loop @model src/store src/cli/common src/export src/html src/import src/server src/server/plugins src/server/replay src/server/status src/server/suggest src/server/warmstart strategies/strategy.h strategies/stopper.h strategies/importance/importance.h trials/launcher.h trials/gpu/gpu-lock.h trials/gpu/gpu-snapshot.h	-
+src/cli	@loop @model src/store src/cli/common src/export src/html src/import src/server src/server/plugins src/server/replay src/server/status src/server/suggest src/server/warmstart strategies/strategy.h strategies/stopper.h strategies/importance/importance.h trials/launcher.h trials/metric-line/metric-line.h trials/gpu/gpu-lock.h trials/gpu/gpu-snapshot.h	-
 strategies	@plain src/base/rng.h src/model src/model/history	-
 strategies/tpe	@math kernels/kernels.h strategies/evolution/pareto.h	-
 strategies/gp	@math kernels/kernels.h strategies/sobol.h strategies/tpe/tpe-normal.h	-
@@ -85,7 +85,7 @@ trials/sagemaker	src/base src/base/json src/model src/model/study trials/launche
 END
 
 # Headers of no library: C, POSIX, Linux.
-system='(assert|complex|ctype|dirent|errno|fcntl|fenv|float|inttypes|langinfo|libgen|limits|locale|malloc|math|netdb|poll|pthread|pwd|sched|setjmp|signal|spawn|stdalign|stdarg|stdatomic|stdbool|stddef|stdint|stdio|stdlib|string|strings|syslog|termios|time|unistd|wchar|wctype|xmmintrin)\.h|(sys|linux|netinet|arpa|net|asm)/.*'
+system='(assert|complex|ctype|dirent|errno|fcntl|fenv|float|ftw|inttypes|langinfo|libgen|limits|locale|malloc|math|netdb|poll|pthread|pwd|sched|setjmp|signal|spawn|stdalign|stdarg|stdatomic|stdbool|stddef|stdint|stdio|stdlib|string|strings|syslog|termios|time|unistd|wchar|wctype|xmmintrin)\.h|(sys|linux|netinet|arpa|net|asm)/.*'
 
 # path include, one a line, of a tree: "x" as it is, <x> as <x>.
 includes() { # top

@@ -99,6 +99,15 @@ int cli_read_integer(const char *text, const char *what, int64_t min,
 int cli_trial_operand(const struct cli *, int64_t *, struct err *);
 
 /*
+ * The operands NAME=VALUE … as a partial setting: space->n values, which the
+ * caller has zeroed.  ERR_USAGE.
+ */
+struct space;
+struct value;
+int cli_setting_operands(
+    const struct cli *, const struct space *, struct value *, struct err *);
+
+/*
  * Write to stdout and free; returns CLI_DONE. Control sequences other than
  * newlines, tabs and colours are escaped.
  */
@@ -183,6 +192,7 @@ int cmd_stop(struct cli *);
 int cmd_strategies(struct cli *);
 int cmd_tell(struct cli *);
 int cmd_trials(struct cli *);
+int cmd_try(struct cli *);
 int cmd_version(struct cli *);
 int cmd_watch(struct cli *);
 

@@ -213,6 +213,14 @@ int study_parse(struct study **, const char *text, size_t len, const char *path,
     struct err *);
 void study_free(struct study *);
 /*
+ * Reduce a study that was read to one trial on this machine, without retries,
+ * warm start, notices, target, and limits other than its wall time.  setting:
+ * n values, VALUE_NONE where the strategy chooses, replaces the settings of
+ * enqueue; NULL leaves them.  False when the study has no backend that runs
+ * trials on this machine; then nothing has changed.
+ */
+bool study_one_trial(struct study *, const struct value *setting);
+/*
  * The part that may not change between runs (study, objectives, constraints,
  * parameters, seed, strategy name), written so that equal studies give equal
  * text.

@@ -171,6 +171,7 @@ bool cli_server_alive(const struct cli_study *);
 int cmd_ask(struct cli *);
 int cmd_best(struct cli *);
 int cmd_check(struct cli *);
+int cmd_completion(struct cli *);
 int cmd_doctor(struct cli *);
 int cmd_enqueue(struct cli *);
 int cmd_export(struct cli *);

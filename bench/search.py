@@ -312,7 +312,7 @@ def main():
                        Ours(server, name, json.loads(args.rules)
                             if args.equal_epochs else ()))
     saved = Runs(args.save, args.rules if args.equal_epochs else "")
-    marks = [m for m in (25, 50, 100) if m <= args.trials]
+    marks = [m for m in (25, 50, 100, 200, 400) if m <= args.trials]
     reference = "optuna:TPESampler"
     ranks = {t: [] for t in tools}
     pairs = {t: [] for t in tools}

@@ -189,7 +189,7 @@ FROM t_cost;
 -- the source is set.
 CREATE VIEW suggestions AS
 SELECT t.trial, s.strategy, s.made_by, s.seconds, s.redraws, s.same_as,
-    s.from_trial, t.source
+    s.from_trial, t.source, s.reason
 FROM t_trial AS t LEFT JOIN t_suggestion AS s ON s.trial = t.trial;
 
 CREATE VIEW events AS

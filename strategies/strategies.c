@@ -5,6 +5,7 @@
 
 #include "strategies/strategy.h"
 
+extern const struct strategy strategy_auto;
 extern const struct strategy strategy_bohb;
 extern const struct strategy strategy_cmaes;
 extern const struct strategy strategy_external;
@@ -17,6 +18,7 @@ extern const struct strategy strategy_sobol;
 extern const struct strategy strategy_tpe;
 
 const struct strategy *const strategies[] = {
+	&strategy_auto,
 	&strategy_tpe,
 	&strategy_gp,
 	&strategy_bohb,

@@ -28,6 +28,9 @@ struct strategy_ask {
 	int64_t trial; /* number of the new trial, from 1 */
 	int64_t n_enqueued; /* earlier trials that were not suggested */
 	int64_t max_steps; /* of a trial; 0 = unknown */
+	/* Mean duration of the latest trials that ended; 0 = unknown. */
+	double trial_seconds;
+	bool no_worker; /* a slow strategy cannot be asked */
 	/*
 	 * How many earlier results for this trial were rejected because the
 	 * setting had been tried.
@@ -72,6 +75,12 @@ struct strategy {
 	 */
 	int (*suggest)(struct suggestion *, const struct strategy_ask *,
 	    const struct option_value *, struct err *);
+	/*
+	 * The strategy to ask instead, with its default options, and why
+	 * (static); NULL = this one.
+	 */
+	const struct strategy *(*choose)(
+	    const struct strategy_ask *, const char **why);
 };
 
 /* Random numbers for one suggestion, from its seed, trial and redraw. */

@@ -23,6 +23,7 @@ static const struct {
 	const char *ours;
 	const char *theirs;
 } strategies[] = {
+	{ "auto", "Bayesian" },
 	{ "tpe", "Bayesian" },
 	{ "gp", "Bayesian" },
 	{ "random", "Random" },

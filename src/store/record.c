@@ -200,6 +200,7 @@ store_suggestion_add(
 	stmt_int(st, 5, sugg->redraws);
 	stmt_int_or(st, 6, sugg->same_as, 0);
 	stmt_int_or(st, 7, sugg->from_trial, 0);
+	stmt_text(st, 8, sugg->why);
 	return stmt_write(s, st, e);
 }
 

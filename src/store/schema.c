@@ -37,6 +37,8 @@ static const char *const migrations[] = {
 #include "schema/010-notices.inc"
 	,
 #include "schema/011-hindsight.inc"
+	,
+#include "schema/012-reason.inc"
 };
 
 static const char views[] =
@@ -65,9 +67,9 @@ static const struct {
 	     "NULL AS metric, NULL AS goal, NULL AS min, NULL AS max, "
 	     "NULL AS value, NULL AS violation WHERE 0;"
 	     "CREATE TEMP VIEW front AS SELECT trial, objective FROM main.best;"
-	     "CREATE TEMP VIEW suggestions AS SELECT trial, NULL AS strategy, "
-	     "NULL AS made_by, NULL AS seconds, NULL AS redraws, "
-	     "NULL AS same_as, NULL AS from_trial, source FROM main.t_trial;" },
+	     "CREATE TEMP VIEW t_suggestion AS SELECT NULL AS trial, "
+	     "NULL AS strategy, NULL AS made_by, NULL AS seconds, "
+	     "NULL AS redraws, NULL AS same_as, NULL AS from_trial WHERE 0;" },
 	{ 4, "CREATE TEMP VIEW gpus AS SELECT NULL AS gpu, NULL AS uuid, "
 	     "NULL AS name, NULL AS memory, NULL AS used, NULL AS temperature, "
 	     "NULL AS utilization, NULL AS power, NULL AS state, NULL AS why, "
@@ -79,6 +81,10 @@ static const struct {
 	{ 11, "CREATE TEMP VIEW hindsight AS SELECT NULL AS trial, "
 	      "NULL AS objective, NULL AS judged, NULL AS step, NULL AS value, "
 	      "NULL AS median WHERE 0;" },
+	{ 12, "CREATE TEMP VIEW suggestions AS SELECT t.trial, s.strategy, "
+	      "s.made_by, s.seconds, s.redraws, s.same_as, s.from_trial, "
+	      "t.source, NULL AS reason FROM main.t_trial AS t "
+	      "LEFT JOIN t_suggestion AS s ON s.trial = t.trial;" },
 };
 
 /* Columns that tables or views of files before schema version since lack. */

@@ -248,7 +248,8 @@ static const char *const texts[STMT_COUNT] = {
 	    "INSERT INTO t_event (seq, time_us, level, area, trial, attempt, "
 	    "text) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
 	[STMT_SUGGESTION_ADD] =
-	    "INSERT INTO t_suggestion VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+	    "INSERT INTO t_suggestion VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, "
+	    "?8)",
 	[STMT_QUEUE_ADD] =
 	    "INSERT INTO t_queue (params, source) VALUES (?1, ?2)",
 	[STMT_QUEUE_NEXT] =

@@ -32,8 +32,8 @@ enum { NICE = 5 };
 
 struct worker {
 	int in, out;
-	struct buf heard;
-	size_t used; /* bytes of heard already read */
+	struct buf input; /* received */
+	size_t used; /* bytes of it already read */
 	const struct kernels *kernels;
 	struct study *study;
 	const struct strategy *strategy;
@@ -51,7 +51,7 @@ give_up(const char *what)
 }
 
 static void
-say(struct worker *w, struct buf *b)
+message_write(struct worker *w, struct buf *b)
 {
 	size_t said = 0;
 	ssize_t n;
@@ -69,20 +69,20 @@ say(struct worker *w, struct buf *b)
 
 /* Wait for the next message; it is valid until the next one is read. */
 static struct worker_message
-hear(struct worker *w)
+message_read(struct worker *w)
 {
 	static char piece[1 << 16];
 	struct worker_message m;
 	ptrdiff_t taken;
 	ssize_t n;
 
-	if (w->used == w->heard.len) {
-		buf_free(&w->heard);
+	if (w->used == w->input.len) {
+		buf_free(&w->input);
 		w->used = 0;
 	}
 	for (;;) {
-		taken = worker_protocol_take(&m, w->heard.data + w->used,
-		    w->heard.len - w->used, WORKER_MESSAGE_MAX);
+		taken = worker_protocol_take(&m, w->input.data + w->used,
+		    w->input.len - w->used, WORKER_MESSAGE_MAX);
 		if (taken < 0)
 			give_up("unexpected message from the server");
 		if (taken > 0) {
@@ -94,7 +94,7 @@ hear(struct worker *w)
 			continue;
 		if (n <= 0)
 			give_up(NULL);
-		buf_add(&w->heard, piece, (size_t)n);
+		buf_add(&w->input, piece, (size_t)n);
 	}
 }
 
@@ -108,6 +108,7 @@ study_open(struct worker *w, const struct worker_message *m)
 		give_up("the study was cut short");
 	if (study_parse(&w->study, s.json, s.json_len, s.path, &e) != 0)
 		give_up(e.text);
+	study_set_strategy(w->study, s.strategy);
 	w->strategy = strategy_find(w->study->strategy.name);
 	if (w->strategy == NULL)
 		give_up("there is no such strategy");
@@ -120,15 +121,36 @@ study_open(struct worker *w, const struct worker_message *m)
 		give_up(e.text);
 }
 
-/* The result of the strategy's suggest, or of the convergence check. */
+/* Ask another strategy than the study's, with its default options. */
 static int64_t
-suggest(const struct worker *w, bool convergence, struct suggestion *s,
+suggest_default(const char *name, struct suggestion *s,
     const struct strategy_ask *ask, struct err *e)
 {
-	if (!convergence)
-		return w->strategy->suggest(s, ask, w->options, e);
+	const struct strategy *strategy = strategy_find(name);
+	struct option_value *options;
+	int64_t rc;
+
+	if (strategy == NULL)
+		give_up("there is no such strategy");
+	if (plugin_options_read(&options, strategy->options, NULL, NULL, e) !=
+	    0)
+		return -1;
+	rc = strategy->suggest(s, ask, options, e);
+	plugin_options_free(options, strategy->options);
+	return rc;
+}
+
+/* The result of the strategy's suggest, or of the convergence check. */
+static int64_t
+suggest(const struct worker *w, const struct worker_message_ask *q,
+    struct suggestion *s, const struct strategy_ask *ask, struct err *e)
+{
+	if (q->convergence == 0)
+		return strcmp(q->strategy, w->strategy->name) == 0
+			   ? w->strategy->suggest(s, ask, w->options, e)
+			   : suggest_default(q->strategy, s, ask, e);
 	if (w->convergence == NULL)
-		give_up("nobody wants to know about convergence");
+		give_up("the study has no limits.convergence");
 	return strategy_convergence.suggest(s, ask, w->convergence, e);
 }
 
@@ -169,13 +191,13 @@ answer(struct worker *w, const struct worker_message *m)
 	a = (struct worker_message_answer){
 		.trial = q.trial, .redraw = q.redraw, .x = s.x, .n = space->n
 	};
-	a.result = suggest(w, q.convergence != 0, &s, &ask, &e);
+	a.result = suggest(w, &q, &s, &ask, &e);
 	a.from = s.from;
 	a.made_by = s.made_by != NULL ? s.made_by : "";
 	a.text = e.text;
 	a.seconds = seconds() - began;
 	worker_protocol_put_answer(&frame, &a);
-	say(w, &frame);
+	message_write(w, &frame);
 	history_free(history);
 	free(s.x);
 }
@@ -189,7 +211,7 @@ hello(struct worker *w)
 	buf_add(&text, w->kernels->device, strlen(w->kernels->device) + 1);
 	worker_protocol_put(&frame, WORKER_MESSAGE_HELLO, text.data, text.len);
 	buf_free(&text);
-	say(w, &frame);
+	message_write(w, &frame);
 }
 
 static void
@@ -199,7 +221,7 @@ serve(struct worker *w)
 
 	hello(w);
 	for (;;) {
-		m = hear(w);
+		m = message_read(w);
 		if (m.kind == WORKER_MESSAGE_STUDY && w->study == NULL)
 			study_open(w, &m);
 		else if (m.kind == WORKER_MESSAGE_ASK && w->study != NULL)
@@ -273,7 +295,7 @@ main(int argc, char **argv)
 	if (w.kernels == NULL) {
 		worker_protocol_put(
 		    &frame, WORKER_MESSAGE_NONE, why, strlen(why));
-		say(&w, &frame);
+		message_write(&w, &frame);
 		return 0;
 	}
 	serve(&w);

@@ -104,6 +104,7 @@ worker_protocol_put_study(struct buf *b, const struct worker_message_study *s)
 	struct buf body = { 0 };
 
 	buf_add(&body, s->path, strlen(s->path) + 1);
+	buf_add(&body, s->strategy, strlen(s->strategy) + 1);
 	buf_add(&body, s->json, s->json_len);
 	worker_protocol_put(b, WORKER_MESSAGE_STUDY, body.data, body.len);
 	buf_free(&body);
@@ -116,6 +117,7 @@ worker_protocol_read_study(
 	struct cut c = cut_open(m);
 
 	s->path = cut_text(&c);
+	s->strategy = cut_text(&c);
 	s->json = c.data;
 	s->json_len = c.len;
 	return c.lacks ? -1 : 0;
@@ -140,7 +142,8 @@ worker_protocol_read_ask(struct worker_message_ask *ask,
 	struct cut c = cut_open(m);
 
 	cut_into(&c, ask, sizeof *ask);
-	if (c.lacks)
+	if (c.lacks ||
+	    memchr(ask->strategy, '\0', sizeof ask->strategy) == NULL)
 		return err_set(e, ERR_FILE, "a question was cut short");
 	return history_deserialize(history, c.data, c.len, e);
 }

@@ -48,9 +48,12 @@ void worker_protocol_put(
 ptrdiff_t worker_protocol_take(
     struct worker_message *, const char *, size_t len, size_t most);
 
-/* STUDY: the text of study.json and where it stood; borrowed. */
+/*
+ * STUDY: where study.json stood, the strategy that owns its options, and its
+ * text; borrowed.
+ */
 struct worker_message_study {
-	const char *path, *json;
+	const char *path, *strategy, *json;
 	size_t json_len;
 };
 void
@@ -66,6 +69,11 @@ struct worker_message_ask {
 	uint64_t seed;
 	int64_t trial, n_enqueued, redraw;
 	int64_t convergence; /* 1: a convergence check */
+	/*
+	 * The strategy to ask: that of the study, or another one with its
+	 * default options.
+	 */
+	char strategy[32];
 };
 void worker_protocol_put_ask(struct buf *, const struct worker_message_ask *,
     const struct history *, unsigned keep);

@@ -116,8 +116,9 @@ put(struct suggest_worker *w, const struct suggest_question *q)
 
 enum suggest_result
 suggest_worker_ask(struct suggest_worker *w, const struct suggest_question *q,
-    struct suggest_answer *out, struct err *e)
+    const struct strategy *strategy, struct suggest_answer *out, struct err *e)
 {
+	(void)strategy;
 	(void)e;
 	if (!w->asked || !suggest_question_same(q, &w->q) ||
 	    rng_uniform(&w->dice) < 0.02)

@@ -3,6 +3,7 @@
  * server looks them up by name and passes each its block.
  */
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "src/base/err.h"
@@ -14,7 +15,8 @@ enum {
 	PLUGS_MAX = 64 /* rules or backends of one study */
 };
 
-static const char default_strategy[] = "tpe";
+static const char default_strategy[] = "auto";
+static const char former_default_strategy[] = "tpe";
 static const char default_rule[] = "median";
 static const char default_backend[] = "local";
 static const char no_rule[] = "none";
@@ -126,6 +128,18 @@ study_read_strategy(struct study *s, const struct json *j, struct err *e)
 	s->has_seed = true;
 	s->seed = (uint64_t)seed;
 	return 0;
+}
+
+void
+study_set_strategy(struct study *s, const char *recorded)
+{
+	struct study_plugin *plug = &s->strategy;
+
+	if ((plug->where != NULL && plug->where != plug->block) ||
+	    strcmp(recorded, former_default_strategy) != 0)
+		return;
+	free(plug->name);
+	plug->name = xstrdup(recorded);
 }
 
 int

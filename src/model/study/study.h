@@ -221,6 +221,11 @@ void study_free(struct study *);
  */
 bool study_one_trial(struct study *, const struct value *setting);
 /*
+ * Where study.json names no strategy, use the recorded one of its database:
+ * earlier versions had another default.
+ */
+void study_set_strategy(struct study *, const char *recorded);
+/*
  * The part that may not change between runs (study, objectives, constraints,
  * parameters, seed, strategy name), written so that equal studies give equal
  * text.

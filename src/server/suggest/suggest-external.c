@@ -40,10 +40,10 @@ struct suggest_external {
 	struct coproc *peer; /* NULL while none runs */
 	bool ending; /* killed: its exit is pending */
 	struct loop_timer *silence;
-	struct buf heard;
-	uint8_t *
-	    told; /* per trial from the first: its state as sent + 1; 0 = not sent */
-	size_t n_told;
+	struct buf input; /* received and not yet read */
+	/* Per trial from the first: its state as sent + 1; 0 = not sent. */
+	uint8_t *states_sent;
+	size_t n_states_sent;
 	int64_t lines; /* lines received from this process */
 	int dropped; /* questions whose answers are no longer needed */
 	bool asked, sent, answered;
@@ -165,17 +165,17 @@ suggest_external_close(struct suggest_external *c)
 		return;
 	coproc_free(c->peer, GRACE_MS);
 	loop_timer_free(c->silence);
-	buf_free(&c->heard);
+	buf_free(&c->input);
 	if (c->argv != NULL)
 		study_command_free(c->argv);
 	free(c->values);
-	free(c->told);
+	free(c->states_sent);
 	free(c);
 }
 
 /* Process one line, without its end. */
 static void
-hear(struct suggest_external *c, const char *line, size_t len)
+external_read_line(struct suggest_external *c, const char *line, size_t len)
 {
 	struct suggest_answer a = { .values = c->values };
 	struct err e = ERR_INIT;
@@ -208,24 +208,24 @@ hear(struct suggest_external *c, const char *line, size_t len)
 }
 
 static void
-on_hear(void *arg, const char *data, size_t len)
+on_read(void *arg, const char *data, size_t len)
 {
 	struct suggest_external *c = arg;
 	size_t most = LINE_MOST + PARAM_MOST * c->env->study->space->n;
-	size_t used = 0, old = c->heard.len;
+	size_t used = 0, old = c->input.len;
 	const char *end;
 
-	buf_add(&c->heard, data, len);
-	end = memchr(c->heard.data + old, '\n', len);
+	buf_add(&c->input, data, len);
+	end = memchr(c->input.data + old, '\n', len);
 	while (end != NULL && !c->ending) {
-		hear(c, c->heard.data + used,
-		    (size_t)(end - c->heard.data) - used);
-		used = (size_t)(end - c->heard.data) + 1;
-		end = memchr(c->heard.data + used, '\n', c->heard.len - used);
+		external_read_line(c, c->input.data + used,
+		    (size_t)(end - c->input.data) - used);
+		used = (size_t)(end - c->input.data) + 1;
+		end = memchr(c->input.data + used, '\n', c->input.len - used);
 	}
-	memmove(c->heard.data, c->heard.data + used, c->heard.len - used);
-	c->heard.len -= used;
-	if (c->heard.len > most && !c->ending) {
+	memmove(c->input.data, c->input.data + used, c->input.len - used);
+	c->input.len -= used;
+	if (c->input.len > most && !c->ending) {
 		(void)err_set(&c->why, ERR_USAGE,
 		    "%s: line %lld of its output has more than %zu bytes",
 		    c->argv[0], (long long)c->lines + 1, most);
@@ -234,13 +234,13 @@ on_hear(void *arg, const char *data, size_t len)
 }
 
 static void
-on_gone(void *arg, int status)
+on_ended(void *arg, int status)
 {
 	struct suggest_external *c = arg;
 
 	coproc_free(c->peer, 0);
 	c->peer = NULL;
-	buf_free(&c->heard);
+	buf_free(&c->input);
 	loop_timer_stop(c->silence);
 	if (c->asked && !c->answered && !c->ending) {
 		c->deaths++;
@@ -249,9 +249,9 @@ on_gone(void *arg, int status)
 	c->ending = c->sent = false;
 	c->dropped = 0;
 	c->lines = 0;
-	free(c->told);
-	c->told = NULL;
-	c->n_told = 0;
+	free(c->states_sent);
+	c->states_sent = NULL;
+	c->n_states_sent = 0;
 }
 
 static int
@@ -260,7 +260,7 @@ external_start(struct suggest_external *c, struct err *e)
 	struct coproc_spec spec = { .argv = c->argv,
 		.dir = c->env->study->dir };
 	struct coproc_hooks hooks = {
-		.on_read = on_hear, .on_exit = on_gone, .arg = c
+		.on_read = on_read, .on_exit = on_ended, .arg = c
 	};
 	char *log = suggest_log_path(c->env);
 	struct buf b = { 0 };
@@ -286,18 +286,19 @@ external_put_trials(struct suggest_external *c)
 	struct buf b = { 0 };
 	uint8_t state;
 
-	if ((size_t)n > c->n_told) {
-		c->told = xreallocarray(c->told, (size_t)n, 1);
-		memset(c->told + c->n_told, 0, (size_t)n - c->n_told);
-		c->n_told = (size_t)n;
+	if ((size_t)n > c->n_states_sent) {
+		c->states_sent = xreallocarray(c->states_sent, (size_t)n, 1);
+		memset(c->states_sent + c->n_states_sent, 0,
+		    (size_t)n - c->n_states_sent);
+		c->n_states_sent = (size_t)n;
 	}
 	for (i = 0; i < n && c->peer != NULL; i++) {
 		state = (uint8_t)(history_state(h, first + i) + 1);
-		if (c->told[i] == state || state == TRIAL_WAITING + 1)
+		if (c->states_sent[i] == state || state == TRIAL_WAITING + 1)
 			continue;
 		if (coproc_unsent(c->peer) > SUGGEST_UNSENT_MAX)
 			break;
-		c->told[i] = state;
+		c->states_sent[i] = state;
 		suggest_protocol_put_trial(&b, c->env, first + i);
 		coproc_write(c->peer, b.data, b.len);
 		buf_clear(&b);

@@ -21,12 +21,19 @@ void suggest_exit_text(int status, char *text, size_t n);
 char *suggest_log_path(const struct suggest_env *);
 
 struct suggest_worker;
+/* Which strategy is asked: that of the study, or another by its defaults. */
+struct suggest_use {
+	const struct strategy *strategy;
+	const char *why; /* static; NULL = it is that of the study */
+};
+
 int suggest_worker_check(const struct study *, struct err *);
 int suggest_worker_open(
     struct suggest_worker **, const struct suggest_env *, struct err *);
 void suggest_worker_close(struct suggest_worker *);
-enum suggest_result suggest_worker_ask(struct suggest_worker *,
-    const struct suggest_question *, struct suggest_answer *, struct err *);
+enum suggest_result
+suggest_worker_ask(struct suggest_worker *, const struct suggest_question *,
+    const struct strategy *, struct suggest_answer *, struct err *);
 void suggest_worker_cancel(struct suggest_worker *);
 
 struct suggest_external;

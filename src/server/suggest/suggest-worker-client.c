@@ -39,9 +39,10 @@ struct suggest_worker {
 	bool ready; /* HELLO received */
 	bool ending; /* killed: its exit is pending */
 	bool garbage; /* … for an invalid message */
-	struct buf heard;
+	struct buf input; /* received and not yet read */
 	bool asked, sent, answered;
 	struct suggest_question q;
+	const struct strategy *strategy; /* that answers it */
 	int deaths;
 	char died[64]; /* how it last ended */
 	/* The answer. */
@@ -122,7 +123,7 @@ suggest_worker_close(struct suggest_worker *w)
 	if (w == NULL)
 		return;
 	coproc_free(w->peer, 0);
-	buf_free(&w->heard);
+	buf_free(&w->input);
 	free(w->programs[WHERE_CPU]);
 	free(w->programs[WHERE_CUDA]);
 	free(w->x);
@@ -253,32 +254,32 @@ worker_on_message(struct suggest_worker *w, const struct worker_message *m)
 
 /* An answer has 8 bytes for each parameter, and some texts. */
 static void
-on_hear(void *arg, const char *data, size_t len)
+on_read(void *arg, const char *data, size_t len)
 {
 	struct suggest_worker *w = arg;
 	size_t most = TEXT_MOST + 8 * w->env->study->space->n, used = 0;
 	struct worker_message m;
 	ptrdiff_t n = 0;
 
-	buf_add(&w->heard, data, len);
-	while (!w->ending && (n = worker_protocol_take(&m, w->heard.data + used,
-				  w->heard.len - used, most)) > 0) {
+	buf_add(&w->input, data, len);
+	while (!w->ending && (n = worker_protocol_take(&m, w->input.data + used,
+				  w->input.len - used, most)) > 0) {
 		worker_on_message(w, &m);
 		used += (size_t)n;
 	}
 	if (w->ending)
-		buf_clear(&w->heard);
+		buf_clear(&w->input);
 	else if (n < 0)
 		worker_on_garbage(w);
 	else if (used > 0) {
 		memmove(
-		    w->heard.data, w->heard.data + used, w->heard.len - used);
-		w->heard.len -= used;
+		    w->input.data, w->input.data + used, w->input.len - used);
+		w->input.len -= used;
 	}
 }
 
 static void
-on_gone(void *arg, int status)
+on_ended(void *arg, int status)
 {
 	struct suggest_worker *w = arg;
 	static const char no_device[] = "hpotune-worker-cuda found no device";
@@ -288,7 +289,7 @@ on_gone(void *arg, int status)
 
 	coproc_free(w->peer, 0);
 	w->peer = NULL;
-	buf_free(&w->heard);
+	buf_free(&w->input);
 	if (*w->died == '\0')
 		suggest_exit_text(status, w->died, sizeof w->died);
 	if (silent && w->where == WHERE_CUDA)
@@ -306,7 +307,7 @@ worker_start(struct suggest_worker *w, struct err *e)
 	char *argv[] = { w->programs[w->where], NULL };
 	struct coproc_spec spec = { .argv = argv, .env = env, .socket = true };
 	struct coproc_hooks hooks = {
-		.on_read = on_hear, .on_exit = on_gone, .arg = w
+		.on_read = on_read, .on_exit = on_ended, .arg = w
 	};
 	char *log = suggest_log_path(w->env);
 	struct worker_message_study study = { .path = w->env->study->path };
@@ -322,6 +323,7 @@ worker_start(struct suggest_worker *w, struct err *e)
 	study_put_json(&json, w->env->study);
 	study.json = buf_str(&json);
 	study.json_len = json.len;
+	study.strategy = w->env->study->strategy.name;
 	worker_protocol_put_study(&frame, &study);
 	coproc_write(w->peer, frame.data, frame.len);
 	buf_free(&frame);
@@ -340,7 +342,9 @@ worker_send(struct suggest_worker *w)
 	unsigned keep = HISTORY_POINTS;
 	struct buf frame = { 0 };
 
-	if (w->env->plugins->strategy->wants_curves)
+	(void)snprintf(
+	    ask.strategy, sizeof ask.strategy, "%s", w->strategy->name);
+	if (w->strategy->wants_curves)
 		keep |= HISTORY_CURVES;
 	worker_protocol_put_ask(&frame, &ask, w->env->history, keep);
 	coproc_write(w->peer, frame.data, frame.len);
@@ -389,9 +393,10 @@ worker_failed(struct suggest_worker *w, struct err *e)
 
 enum suggest_result
 suggest_worker_ask(struct suggest_worker *w, const struct suggest_question *q,
-    struct suggest_answer *out, struct err *e)
+    const struct strategy *strategy, struct suggest_answer *out, struct err *e)
 {
-	if (w->asked && !suggest_question_same(q, &w->q))
+	if (w->asked &&
+	    (!suggest_question_same(q, &w->q) || strategy != w->strategy))
 		suggest_worker_cancel(w);
 	if (*w->note != '\0') {
 		w->env->event(w->env->arg, w->level, w->note);
@@ -402,6 +407,7 @@ suggest_worker_ask(struct suggest_worker *w, const struct suggest_question *q,
 	if (!w->asked) {
 		w->asked = true;
 		w->q = *q;
+		w->strategy = strategy;
 		w->deaths = 0;
 	}
 	if (w->broken || w->deaths >= DEATHS_MOST)

@@ -11,6 +11,7 @@
 #include "src/base/err.h"
 #include "src/base/loop.h"
 #include "src/base/mem.h"
+#include "src/model/plugin-options.h"
 #include "src/model/space.h"
 #include "src/model/study/study.h"
 #include "src/server/suggest/suggest-internal.h"
@@ -21,6 +22,11 @@ struct suggester {
 	struct suggest_env env;
 	struct suggest_worker *worker; /* or NULL */
 	struct suggest_external *child; /* or NULL */
+	bool pending; /* the last question is not answered */
+	struct suggest_question q; /* the last one */
+	struct suggest_use use; /* for it */
+	bool
+	    no_worker; /* it failed: the study goes on without slow strategies */
 };
 
 bool
@@ -106,28 +112,57 @@ suggest_close(struct suggester *a)
 	free(a);
 }
 
+static struct strategy_ask
+ask_of(const struct suggester *a)
+{
+	return (struct strategy_ask){
+		.space = a->env.study->space,
+		.history = a->env.history,
+		.seed = a->env.seed,
+		.trial = a->q.trial,
+		.n_enqueued = a->q.n_enqueued,
+		.redraw = a->q.redraw,
+		.max_steps = a->env.study->trial.max_steps,
+		.trial_seconds = a->q.trial_seconds,
+		.no_worker = a->no_worker,
+	};
+}
+
+static void
+use_choose(struct suggester *a)
+{
+	const struct strategy *own = a->env.plugins->strategy;
+	struct strategy_ask ask = ask_of(a);
+
+	a->use = (struct suggest_use){ .strategy = own };
+	if (own->choose != NULL && !a->q.convergence)
+		a->use.strategy = own->choose(&ask, &a->use.why);
+}
+
 /* In this process, at once. */
 static enum suggest_result
-ask_here(const struct suggest_env *env, const struct suggest_question *q,
-    struct suggest_answer *out, struct err *e)
+ask_here(struct suggester *a, struct suggest_answer *out, struct err *e)
 {
+	const struct suggest_env *env = &a->env;
 	const struct plugins *plugins = env->plugins;
 	const struct space *space = env->study->space;
-	struct strategy_ask ask = {
-		.space = space,
-		.history = env->history,
-		.seed = env->seed,
-		.trial = q->trial,
-		.n_enqueued = q->n_enqueued,
-		.redraw = q->redraw,
-		.max_steps = env->study->trial.max_steps,
-	};
+	const struct strategy *strategy = a->use.strategy;
+	struct strategy_ask ask = ask_of(a);
+	struct option_value *defaults = NULL;
 	struct suggestion s = { .made_by = "cpu" };
 	int64_t began = loop_wall_us(env->loop), took;
-	int rc;
+	int rc = 0;
 
 	s.x = xcalloc(space->n, sizeof *s.x);
-	rc = plugins->strategy->suggest(&s, &ask, plugins->strategy_options, e);
+	if (strategy != plugins->strategy)
+		rc = plugin_options_read(
+		    &defaults, strategy->options, NULL, NULL, e);
+	if (rc == 0)
+		rc = strategy->suggest(&s, &ask,
+		    strategy == plugins->strategy ? plugins->strategy_options
+						  : defaults,
+		    e);
+	plugin_options_free(defaults, strategy->options);
 	if (rc == 0) {
 		suggest_answer_decode(out, env, s.x);
 		out->from = s.from;
@@ -145,18 +180,62 @@ ask_here(const struct suggest_env *env, const struct suggest_question *q,
 			 : SUGGEST_FAILED;
 }
 
+static enum suggest_result
+ask_used(struct suggester *a, struct suggest_answer *out, struct err *e)
+{
+	const struct strategy *use = a->use.strategy;
+
+	if (a->child != NULL)
+		return suggest_external_ask(a->child, &a->q, out, e);
+	if (!use->slow)
+		return ask_here(a, out, e);
+	if (a->worker == NULL &&
+	    suggest_worker_open(&a->worker, &a->env, e) != 0)
+		return SUGGEST_FAILED;
+	return suggest_worker_ask(a->worker, &a->q, use, out, e);
+}
+
+/* The study's strategy chooses among others: it goes on with a fast one. */
+static void
+worker_give_up(struct suggester *a, struct err *e)
+{
+	const char *slow = a->use.strategy->name;
+	char *text;
+
+	suggest_worker_close(a->worker);
+	a->worker = NULL;
+	a->no_worker = true;
+	use_choose(a);
+	text = xasprintf("%s cannot be used, %s is: %s", slow,
+	    a->use.strategy->name, e->text);
+	a->env.event(a->env.arg, "warning", text);
+	free(text);
+	*e = (struct err)ERR_INIT;
+}
+
 enum suggest_result
 suggest_ask(struct suggester *a, const struct suggest_question *q,
     struct suggest_answer *out, struct err *e)
 {
+	enum suggest_result rc;
+
 	out->from = out->member = out->until = 0;
 	out->seconds = 0;
 	*out->made_by = '\0';
-	if (a->worker != NULL)
-		return suggest_worker_ask(a->worker, q, out, e);
-	if (a->child != NULL)
-		return suggest_external_ask(a->child, q, out, e);
-	return ask_here(&a->env, q, out, e);
+	if (!a->pending || !suggest_question_same(q, &a->q)) {
+		a->q = *q;
+		use_choose(a);
+	}
+	rc = ask_used(a, out, e);
+	if (rc == SUGGEST_FAILED && a->use.strategy->slow &&
+	    a->env.plugins->strategy->choose != NULL) {
+		worker_give_up(a, e);
+		rc = ask_used(a, out, e);
+	}
+	a->pending = rc == SUGGEST_LATER;
+	out->strategy = a->use.strategy->name;
+	out->why = a->use.why;
+	return rc;
 }
 
 /* State of suggest_wait while the loop runs. */
@@ -191,6 +270,7 @@ suggest_wait(struct suggester *a, const struct suggest_question *q,
 void
 suggest_cancel(struct suggester *a)
 {
+	a->pending = false;
 	if (a->worker != NULL)
 		suggest_worker_cancel(a->worker);
 	if (a->child != NULL)

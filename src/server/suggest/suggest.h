@@ -19,6 +19,7 @@ struct err;
 struct history;
 struct loop;
 struct plugins;
+struct strategy;
 struct study;
 struct value;
 
@@ -50,6 +51,11 @@ struct suggest_question {
 	int64_t n_enqueued; /* earlier trials not from the strategy */
 	unsigned redraw; /* earlier answers that had been tried */
 	/*
+	 * Mean duration of the latest trials that ended; 0 = unknown.  Counts
+	 * only when the question is first asked.
+	 */
+	double trial_seconds;
+	/*
 	 * A convergence check instead of a point: SUGGEST_EXHAUSTED means
 	 * converged, with the figures in err. trial only seeds the answer's
 	 * random numbers; plugins has strategy_convergence.
@@ -63,6 +69,8 @@ struct suggest_answer {
 	int64_t member, until; /* as of a suggestion */
 	char made_by[32]; /* kernels: "cpu", "cuda"; "external" */
 	double seconds; /* computing time */
+	const char *strategy; /* the one that answered; static */
+	const char *why; /* why it was asked and no other; static, or NULL */
 };
 
 /* Whether the programs that this study's strategy needs are installed. */

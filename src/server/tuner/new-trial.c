@@ -96,6 +96,28 @@ suggest_ready(struct tuner *t, struct err *e)
 		   : suggest_open(&t->suggestions.suggester, &env, e);
 }
 
+/*
+ * Mean of the latest trials that ended, as recorded; 0 = none.  Only a strategy
+ * that chooses among others depends on it.
+ */
+static double
+trial_seconds(const struct tuner *t)
+{
+	static const char *const sql =
+	    "SELECT avg(seconds) FROM (SELECT seconds FROM t_trial "
+	    "WHERE end_seq IS NOT NULL ORDER BY trial DESC LIMIT 20)";
+	struct store_rows *row;
+	struct err e = ERR_INIT;
+	double mean;
+
+	if (t->plugins.strategy->choose == NULL ||
+	    rows_first(&row, t->store, sql, NULL, &e) != 1)
+		return 0;
+	mean = rows_real(row, 0);
+	store_rows_close(row);
+	return mean > 0 ? mean : 0;
+}
+
 /* Ask the strategy; its failure ends the study. */
 static enum suggest_result
 ask(struct tuner *t, struct next *next, unsigned redraw)
@@ -104,6 +126,7 @@ ask(struct tuner *t, struct next *next, unsigned redraw)
 		.trial = t->n_trials + 1,
 		.n_enqueued = t->suggestions.n_enqueued,
 		.redraw = redraw,
+		.trial_seconds = trial_seconds(t),
 	};
 	enum suggest_result asked = SUGGEST_FAILED;
 	struct err e = ERR_INIT;
@@ -282,7 +305,10 @@ new_trial_write(struct tuner *t, const struct next *next,
 {
 	struct store_suggestion s = {
 		.trial = row->number,
-		.strategy = t->plugins.strategy->name,
+		.strategy = next->answer.strategy != NULL
+				? next->answer.strategy
+				: t->plugins.strategy->name,
+		.why = next->answer.why,
 		.made_by = next->answer.made_by,
 		.seconds = next->queue_id != 0 ? next->answer.seconds
 					       : t->suggestions.redraw_seconds,

@@ -205,7 +205,7 @@ test_defaults(void)
 		return;
 	ok(!s->maximize && !s->value_last && !s->has_target && !s->has_seed,
 	    "the best report counts, no target, no seed");
-	is_str(s->strategy.name, "tpe", "strategy");
+	is_str(s->strategy.name, "auto", "strategy");
 	ok(s->strategy.where == NULL && s->strategy.block == NULL,
 	    "stands nowhere");
 	is_int(s->n_stopping, 1, "one rule");
@@ -222,8 +222,16 @@ test_defaults(void)
 	study_free(s);
 	s = parse(BASE ",\"stopping\":\"none\",\"strategy\":{\"seed\":3}}", &e);
 	is_str(s->stopping[0].name, "none", "no stopping");
-	is_str(s->strategy.name, "tpe", "a seed for the default");
+	is_str(s->strategy.name, "auto", "a seed for the default");
 	ok(s->has_seed && s->seed == 3, "is kept");
+	study_set_strategy(s, "gp");
+	is_str(s->strategy.name, "auto", "a recorded gp was named");
+	study_set_strategy(s, "tpe");
+	is_str(s->strategy.name, "tpe", "a recorded tpe was the default");
+	study_free(s);
+	s = parse(BASE ",\"strategy\":{\"name\":\"random\"}}", &e);
+	study_set_strategy(s, "tpe");
+	is_str(s->strategy.name, "random", "unless there is a name");
 	study_free(s);
 }
 
@@ -318,7 +326,7 @@ test_fixed(void)
 	study_free(s);
 	study_free(back);
 	fixed("{" REST ", \"study\" : \"s\",\n \"strategy\":{\"seed\":1}}",
-	    "{\"strategy\":{\"seed\":1,\"name\":\"tpe\"},\"study\":"
+	    "{\"strategy\":{\"seed\":1,\"name\":\"auto\"},\"study\":"
 	    "\"s\"," LIMITS "," OBJECTIVE "," TRIAL
 	    ",\"parameters\":{\"lr\":{\"max\":1.0,"
 	    "\"min\":0e0,\"scale\":\"linear\",\"type\":\"float\"}}}",

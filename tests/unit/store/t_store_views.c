@@ -57,7 +57,7 @@ static const struct promise {
 	{ "costs", "cost, committed, seconds, billable_seconds, spot_saved, "
 		   "spot_share" },
 	{ "suggestions", "trial, strategy, made_by, seconds, redraws, same_as, "
-			 "from_trial, source" },
+			 "from_trial, source, reason" },
 	{ "events", "time, level, area, trial, attempt, text" },
 	{ "gpus", "gpu, uuid, name, memory, used, temperature, utilization, "
 		  "power, state, why, owner, trials, time" },
@@ -92,7 +92,7 @@ test_promise(void)
 	    "SELECT trials, best_trial, best, cost, ended, seed, rule, "
 	    "created, schema_version, program_version FROM study",
 	    "0|NULL|NULL|NULL|NULL|7|median|2023-11-14T22:13:20.123Z|"
-	    "11|" PACKAGE_VERSION,
+	    "12|" PACKAGE_VERSION,
 	    "an empty study");
 	is_query(s, "SELECT count(*) FROM best", "0", "no best of nothing");
 	is_query(s, "SELECT * FROM savings", "0|0|NULL|0.0|NULL|NULL|NULL",

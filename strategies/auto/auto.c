@@ -1,0 +1,200 @@
+/*
+ * The default: asks the strategy that suits the study best at this trial.
+ *
+ * The table below decides, from top to bottom, by the space, the number of
+ * finished trials and their mean duration: all of it is recorded, so a restart
+ * comes to the same row.  Its numbers come from the experiments in
+ * bench/RESULTS.md, section "Which strategy auto uses".
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/err.h"
+#include "src/model/history/history.h"
+#include "src/model/plugin-options.h"
+#include "src/model/space.h"
+#include "strategies/startup.h"
+#include "strategies/strategy.h"
+
+enum {
+	SMALL = 20, /* settings: trying each costs two startups */
+	STARTUP = 10, /* finished trials before a model is used, as in gp */
+	GP_TRIALS = 200, /* finished trials up to which gp is asked */
+	SEVERAL_TRIALS = 1000 /* as many for tpe with several objectives */
+};
+
+static const double long_seconds = 1; /* a trial that gp does not delay */
+
+struct facts {
+	const struct strategy_ask *ask;
+	size_t finished;
+	size_t parameters; /* with more than one value */
+	size_t choices; /* unordered ones among them */
+	size_t conditional; /* those with a condition among them */
+	double settings; /* of the space; infinite = continuous */
+};
+
+static struct facts
+facts_of(const struct strategy_ask *ask)
+{
+	struct facts f = { .ask = ask, .settings = 1 };
+	const struct param *p;
+	uint64_t levels;
+	size_t i;
+
+	f.finished = ask->history != NULL ? startup_finished(ask->history) : 0;
+	for (i = 0; i < ask->space->n; i++) {
+		p = &ask->space->params[i];
+		levels = param_levels(p);
+		if (levels == 1)
+			continue;
+		f.parameters++;
+		f.choices += p->type == PARAM_CHOICE && !p->ordered;
+		f.conditional += p->parent >= 0;
+		f.settings *= levels > 0 ? (double)levels : 1.0 / 0.0;
+	}
+	return f;
+}
+
+static bool
+is_small(const struct facts *f)
+{
+	return f->settings <= SMALL;
+}
+
+static bool
+is_several_few(const struct facts *f)
+{
+	return f->ask->history != NULL &&
+	       history_n_objectives(f->ask->history) > 1 &&
+	       f->finished < SEVERAL_TRIALS;
+}
+
+static bool
+is_several(const struct facts *f)
+{
+	return f->ask->history != NULL &&
+	       history_n_objectives(f->ask->history) > 1;
+}
+
+static bool
+is_starting(const struct facts *f)
+{
+	return f->finished < STARTUP;
+}
+
+static bool
+is_without_worker(const struct facts *f)
+{
+	return f->ask->no_worker;
+}
+
+static bool
+is_short(const struct facts *f)
+{
+	return f->ask->trial_seconds > 0 &&
+	       f->ask->trial_seconds < long_seconds;
+}
+
+static bool
+is_of_choices(const struct facts *f)
+{
+	return f->choices == f->parameters;
+}
+
+static bool
+is_few(const struct facts *f)
+{
+	return f->finished < GP_TRIALS;
+}
+
+static bool
+is_numeric(const struct facts *f)
+{
+	return f->choices == 0 && f->conditional == 0;
+}
+
+static bool
+is_any(const struct facts *f)
+{
+	(void)f;
+	return true;
+}
+
+extern const struct strategy strategy_cmaes;
+extern const struct strategy strategy_gp;
+extern const struct strategy strategy_grid;
+extern const struct strategy strategy_nsga2;
+extern const struct strategy strategy_sobol;
+extern const struct strategy strategy_tpe;
+
+/* The first row that holds; hpotune-strategies(7) has the same rows. */
+static const struct {
+	bool (*holds)(const struct facts *);
+	const struct strategy *use;
+	const char *why;
+} rows[] = {
+	{ is_small, &strategy_grid, "at most 20 settings: each once" },
+	{ is_several_few, &strategy_tpe,
+	    "several objectives, fewer than 1000 finished trials" },
+	{ is_several, &strategy_nsga2,
+	    "several objectives, 1000 finished trials or more" },
+	{ is_starting, &strategy_sobol,
+	    "fewer than 10 finished trials: evenly spread points" },
+	{ is_without_worker, &strategy_tpe, "hpotune-worker cannot be used" },
+	{ is_short, &strategy_tpe,
+	    "trials take less than a second on average" },
+	{ is_of_choices, &strategy_tpe, "all parameters are choices" },
+	{ is_few, &strategy_gp, "fewer than 200 finished trials" },
+	{ is_numeric, &strategy_cmaes,
+	    "200 finished trials or more, all parameters are numbers" },
+	{ is_any, &strategy_tpe,
+	    "200 finished trials or more, some parameters are choices or have "
+	    "conditions" },
+};
+
+static const struct strategy *
+auto_choose(const struct strategy_ask *ask, const char **why)
+{
+	struct facts f = facts_of(ask);
+	size_t i = 0;
+
+	while (!rows[i].holds(&f))
+		i++;
+	*why = rows[i].why;
+	return rows[i].use;
+}
+
+/* With the defaults of the chosen strategy. */
+static int
+auto_suggest(struct suggestion *out, const struct strategy_ask *ask,
+    const struct option_value *values, struct err *e)
+{
+	struct option_value *theirs;
+	const struct strategy *use;
+	const char *why;
+	int rc;
+
+	(void)values;
+	use = auto_choose(ask, &why);
+	if (plugin_options_read(&theirs, use->options, NULL, NULL, e) != 0)
+		return -1;
+	rc = use->suggest(out, ask, theirs, e);
+	plugin_options_free(theirs, use->options);
+	return rc;
+}
+
+const struct strategy strategy_auto = {
+	.name = "auto",
+	.about = "the strategy that suits the study, trial by trial",
+	.source = "bench/RESULTS.md",
+	.wants_points = true,
+	.wants_curves = true,
+	.several = true,
+	.constraints = true,
+	.choose = auto_choose,
+	.suggest = auto_suggest,
+};

@@ -1,0 +1,99 @@
+#!/bin/sh
+# auto, the default: the view suggestions says which strategy was asked and why,
+# a killed server comes to the same suggestions, and nothing has to be there.
+
+. "$TOP_SRCDIR/tests/support/sh/lib.sh"
+
+need sqlite3
+
+# Twelve trials to learn from.
+cat >old.json <<'END'
+{ "study": "old",
+  "objective": { "metric": "loss", "goal": "minimize" },
+  "parameters": { "x": { "type": "float", "min": 0, "max": 1 },
+    "y": { "type": "float", "min": 0, "max": 1 } },
+  "strategy": { "name": "random", "seed": 3 },
+  "stopping": "none",
+  "trial": { "command": ["sh", "-c", "echo hpotune: loss={x}"] },
+  "limits": { "trials": 12, "parallel": 2 } }
+END
+# The study $1 that learns from them and names no strategy; trials last $2 s.
+study() { # name seconds sed-expression …
+	name=$1
+	seconds=$2
+	shift 2
+	sed -e "s/\"old\"/\"$name\"/; s/\"name\": \"random\", //" \
+	    -e "s/echo/sleep $seconds; echo/; s/: 12, .*: 2/: 4, \"parallel\": 1/" \
+	    -e 's/"limits"/"warm_start": ["old.db"], "limits"/' "$@" \
+	    old.json >"$name.json"
+}
+who() { # name
+	sql "$1.db" "SELECT group_concat(strategy || ': ' || coalesce(reason, '-'))
+	    FROM (SELECT DISTINCT strategy, reason FROM suggestions)"
+}
+
+"$HPOTUNE" start -q old.json
+is "$(who old)" 'random: -' 'a strategy with a name needs no reason'
+ok 'no strategy is named' "$HPOTUNE" check old.json
+sed 's/"name": "random", //; s/"old"/"cold"/' old.json >cold.json
+"$HPOTUNE" start -q cold.json
+is "$(sql cold.db 'SELECT strategy FROM study')" auto 'the default'
+is "$(sql cold.db 'SELECT strategy, reason FROM suggestions WHERE trial <= 10
+    GROUP BY strategy')" \
+    'sobol|fewer than 10 finished trials: evenly spread points' \
+    'begins with even points'
+is "$(sql cold.db 'SELECT strategy, reason FROM suggestions WHERE trial = 12')" \
+    'tpe|trials take less than a second on average' 'then it is the duration'
+
+study long 1.05
+"$HPOTUNE" start -q long.json
+is "$(who long)" 'gp: fewer than 200 finished trials' 'long trials: gp'
+study short 0
+"$HPOTUNE" start -q short.json
+is "$(sql short.db 'SELECT strategy FROM suggestions')" 'gp
+tpe
+tpe
+tpe' 'short ones: gp until their duration is known'
+
+# Killed while the third trial runs.
+study killed 1.05
+server killed.json -q
+third() {
+	sql_is killed.db "SELECT completed, running FROM study" '2|1'
+}
+ok 'a server is there to be killed' retry third
+kill -9 "$server"
+reap "$server" 2>/dev/null
+ok 'the same command goes on' "$HPOTUNE" start -q killed.json
+is "$(sql killed.db 'SELECT trial, params FROM trials ORDER BY trial')" \
+    "$(sql long.db 'SELECT trial, params FROM trials ORDER BY trial')" \
+    'a restart comes to the same settings'
+is "$(sql killed.db 'SELECT trial, strategy, reason FROM suggestions ORDER BY trial')" \
+    "$(sql long.db 'SELECT trial, strategy, reason FROM suggestions ORDER BY trial')" \
+    'for the same reasons'
+
+# Without hpotune-worker.
+study none 1.05 -e 's/: 4, "para/: 2, "para/'
+HPOTUNE_WORKER=$dir/nobody "$HPOTUNE" start -q none.json 2>err
+is $? 0 'a worker that is not there is no error'
+is "$(who none)" 'tpe: hpotune-worker cannot be used' 'tpe is asked instead'
+is "$(sql none.db "SELECT level, text FROM events WHERE area = 'strategy'")" \
+    "warning|auto: gp cannot be used, tpe is: $dir/nobody: No such file or directory" \
+    'an event says so, once'
+is "$(grep -c nobody err)" 1 'and the log'
+
+# The default of earlier versions was tpe, and their studies keep it.
+sed 's/"random"/"tpe"/; s/"old"/"early"/' old.json >early.json
+"$HPOTUNE" start -q -n 6 early.json
+sed 's/"name": "tpe", //' early.json >e && mv e early.json
+sqlite3 early.db "UPDATE t_study SET json = json_set(json, '\$.strategy',
+    json('{\"seed\":3}'))"
+ok 'an earlier study goes on' "$HPOTUNE" start -q early.json
+is "$(sql early.db 'SELECT strategy, trials FROM study')" 'tpe|12' 'with tpe'
+is "$(who early)" 'tpe: -' 'in each trial'
+is "$(sql early.db "SELECT count(*) FROM events
+    WHERE text LIKE 'study.json changed in strat%'")" 0 \
+    'study.json has not changed'
+ok 'without study.json, too' "$HPOTUNE" check early.db
+
+done_testing

@@ -1,0 +1,174 @@
+/* auto: which strategy each row of its table gives, and when it is another. */
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/err.h"
+#include "src/base/json/json.h"
+#include "src/base/mem.h"
+#include "src/model/history/history.h"
+#include "src/model/plugin-options.h"
+#include "src/model/space.h"
+#include "strategies/strategy.h"
+#include "tests/support/tap.h"
+
+#define FLOAT "{\"type\": \"float\", \"min\": 0, \"max\": 1}"
+#define CHOICE "{\"type\": \"choice\", \"values\": [1, 2, 3]}"
+#define WHEN \
+	"{\"type\": \"int\", \"min\": 1, \"max\": 99, \"when\": {\"c\": [1]}}"
+
+static const char numbers[] = "{\"a\": " FLOAT ", \"b\": " FLOAT "}";
+static const char mixed[] =
+    "{\"a\": " FLOAT ", \"b\": " FLOAT ", \"c\": " CHOICE "}";
+static const char choices[] =
+    "{\"b\": " CHOICE ", \"c\": " CHOICE ", \"d\": " CHOICE "}";
+static const char conditions[] =
+    "{\"a\": " FLOAT ", \"c\": " CHOICE ", \"d\": " WHEN "}";
+static const char ordered[] =
+    "{\"a\": " FLOAT ", \"o\": {\"type\": \"choice\", \"values\": [1, 2, 3], "
+    "\"ordered\": true}, \"f\": {\"type\": \"fixed\", \"value\": \"x\"}}";
+static const char small[] =
+    "{\"c\": " CHOICE ", \"n\": {\"type\": \"int\", \"min\": 1, \"max\": 6}}";
+static const char larger[] =
+    "{\"c\": " CHOICE ", \"n\": {\"type\": \"int\", \"min\": 1, \"max\": 7}, "
+    "\"m\": {\"type\": \"int\", \"min\": 1, \"max\": 2}}";
+
+static const struct {
+	const char *space;
+	int64_t finished;
+	double seconds; /* mean duration */
+	size_t objectives;
+	bool no_worker;
+	const char *strategy, *why; /* a part of it */
+} rows[] = {
+	{ small, 0, 60, 1, false, "grid", "20 settings" },
+	{ small, 300, 60, 2, true, "grid", "20 settings" },
+	{ larger, 0, 60, 1, false, "sobol", "fewer than 10" },
+	{ numbers, 0, 0, 1, false, "sobol", "fewer than 10" },
+	{ numbers, 9, 60, 1, true, "sobol", "fewer than 10" },
+	{ numbers, 10, 0, 1, false, "gp", "fewer than 200" },
+	{ numbers, 10, 1, 1, false, "gp", "fewer than 200" },
+	{ numbers, 10, 0.99, 1, false, "tpe", "less than a second" },
+	{ numbers, 10, 60, 1, true, "tpe", "hpotune-worker" },
+	{ numbers, 199, 60, 1, false, "gp", "fewer than 200" },
+	{ numbers, 200, 60, 1, false, "cmaes", "all parameters are numbers" },
+	{ ordered, 200, 60, 1, false, "cmaes", "all parameters are numbers" },
+	{ numbers, 200, 60, 1, true, "tpe", "hpotune-worker" },
+	{ numbers, 200, 0.01, 1, false, "tpe", "less than a second" },
+	{ mixed, 199, 60, 1, false, "gp", "fewer than 200" },
+	{ mixed, 200, 60, 1, false, "tpe", "some parameters are choices" },
+	{ choices, 10, 60, 1, false, "tpe", "are choices" },
+	{ conditions, 10, 60, 1, false, "gp", "fewer than 200" },
+	{ conditions, 200, 60, 1, false, "tpe", "have conditions" },
+	{ numbers, 0, 60, 2, false, "tpe", "several objectives, fewer" },
+	{ numbers, 999, 60, 2, false, "tpe", "several objectives, fewer" },
+	{ numbers, 1000, 60, 3, false, "nsga2", "several objectives, 1000" },
+};
+
+static struct space *
+space_of(const char *text, struct json_doc **doc)
+{
+	struct space *space = NULL;
+	struct err e = ERR_INIT;
+
+	if (json_parse(doc, text, strlen(text), NULL, false, &e) != 0 ||
+	    space_read(&space, json_root(*doc), &e) != 0) {
+		printf("Bail out! %s\n", e.text);
+		exit(1);
+	}
+	return space;
+}
+
+static struct history *
+history_of(const struct space *space, int64_t finished, size_t objectives)
+{
+	bool goals[3] = { false, false, false };
+	struct history *h = history_new(space->n, false, HISTORY_POINTS);
+	double values[3] = { 1, 2, 3 }, *x = xcalloc(space->n, sizeof *x);
+	int64_t i;
+
+	if (objectives > 1)
+		history_set_objectives(h, objectives, goals, 0);
+	for (i = 1; i <= finished + 5; i++) {
+		history_add(h, i, x);
+		/* Neither a running nor a cancelled one counts. */
+		if (i > finished + 2)
+			continue;
+		if (objectives > 1)
+			history_results(h, i, values, NULL);
+		history_end(h, i,
+		    i > finished ? TRIAL_CANCELLED : TRIAL_COMPLETED,
+		    (double)i);
+	}
+	free(x);
+	return h;
+}
+
+static void
+test_row(size_t i)
+{
+	const struct strategy *use, *own = strategy_find("auto");
+	struct json_doc *doc;
+	struct space *space = space_of(rows[i].space, &doc);
+	struct history *h =
+	    history_of(space, rows[i].finished, rows[i].objectives);
+	struct strategy_ask ask = { .space = space,
+		.history = h,
+		.seed = 1,
+		.trial = history_count(h) + 1,
+		.trial_seconds = rows[i].seconds,
+		.no_worker = rows[i].no_worker };
+	const char *why = NULL;
+
+	use = own->choose(&ask, &why);
+	is_str(use->name, rows[i].strategy, rows[i].why);
+	ok(why != NULL && strstr(why, rows[i].why) != NULL, "and why");
+	ok(rows[i].objectives == 1 || use->several,
+	    "it has as many objectives");
+	history_free(h);
+	space_free(space);
+	json_free(doc);
+}
+
+/* What auto suggests is what the chosen strategy does. */
+static void
+test_same(const char *name, int64_t finished, double seconds)
+{
+	const struct strategy *other = strategy_find(name);
+	struct json_doc *doc;
+	struct space *space = space_of(numbers, &doc);
+	struct history *h = history_of(space, finished, 1);
+	struct strategy_ask ask = { .space = space,
+		.history = h,
+		.seed = 7,
+		.trial = history_count(h) + 1,
+		.trial_seconds = seconds };
+	struct option_value *options;
+	double x[2], y[2];
+	struct suggestion a = { .x = x }, b = { .x = y };
+	struct err e = ERR_INIT;
+
+	if (plugin_options_read(&options, other->options, NULL, NULL, &e) != 0)
+		return;
+	ok(strategy_find("auto")->suggest(&a, &ask, NULL, &e) == 0 &&
+		other->suggest(&b, &ask, options, &e) == 0 && x[0] == y[0] &&
+		x[1] == y[1],
+	    "auto suggests what %s does", name);
+	plugin_options_free(options, other->options);
+	history_free(h);
+	space_free(space);
+	json_free(doc);
+}
+
+int
+main(void)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof rows / sizeof rows[0]; i++)
+		test_row(i);
+	test_same("sobol", 0, 0);
+	test_same("tpe", 20, 0.01);
+	return done_testing();
+}

@@ -8,7 +8,7 @@
 #include "src/base/err.h"
 #include "src/base/mem.h"
 #include "src/cli/common/trial-points.h"
-#include "src/html/page.h"
+#include "src/html/page-data.h"
 #include "src/model/space.h"
 #include "src/model/study/study.h"
 #include "src/server/status/rows.h"

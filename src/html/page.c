@@ -1,19 +1,15 @@
-/* The page: style, order of sections, tables. */
+/* The page: style, order of sections, and its file. */
 
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "src/base/err.h"
-#include "src/base/json/json.h"
 #include "src/base/mem.h"
+#include "src/cli/common/atomic-file.h"
 #include "src/html/page.h"
-#include "src/model/space.h"
-#include "src/model/study/study.h"
-#include "src/server/status/rows.h"
-
-enum { COLUMNS = 8 };
+#include "src/html/section.h"
 
 /*
  * Colours of Okabe and Ito, distinguishable with colour blindness, darker on
@@ -95,171 +91,6 @@ static const char style[] =
     "svg,tr,.key{break-inside:avoid}h2,h3{break-after:avoid}"
     ".wide{overflow:visible}}\n";
 
-void
-page_section(struct html *h, const char *title)
-{
-	html_open(h, "section");
-	html_leaf(h, "h2", NULL, title);
-}
-
-void
-page_section_end(struct html *h)
-{
-	html_close(h, "section");
-}
-
-void
-page_note(struct html *h, const char *fmt, ...)
-{
-	char line[512];
-	va_list ap;
-
-	va_start(ap, fmt);
-	(void)vsnprintf(line, sizeof line, fmt, ap);
-	va_end(ap);
-	html_leaf(h, "p", "note", line);
-}
-
-/* Up to so many parameters have a column each. */
-static bool
-params_part(const struct page *r)
-{
-	return r->study->space->n <= COLUMNS;
-}
-
-static bool
-param_is_number(const struct param *p)
-{
-	return p->type == PARAM_FLOAT || p->type == PARAM_INT;
-}
-
-static void
-params_put(struct page *r, const char *json)
-{
-	const struct space *space = r->study->space;
-	const struct json *value;
-	struct json_doc *doc = NULL;
-	struct buf text = { 0 };
-	double number;
-	size_t i;
-
-	(void)json_parse(&doc, json, strlen(json), NULL, false, NULL);
-	for (i = 0; i < space->n; i++) {
-		value = doc == NULL
-			    ? NULL
-			    : json_get(json_root(doc), space->params[i].name);
-		if (value != NULL && json_number(value, &number))
-			rows_put_number(&text, number, 5);
-		else if (value != NULL && json_string(value) != NULL)
-			buf_puts(&text, json_string(value));
-		else if (value != NULL)
-			json_write(&text, value);
-		html_leaf(&r->h, "td",
-		    param_is_number(&space->params[i]) ? "n" : NULL,
-		    buf_str(&text));
-		buf_clear(&text);
-	}
-	json_free(doc);
-	buf_free(&text);
-}
-
-static void
-cell_put(struct page *r, const struct store_rows *rows, int col,
-    const struct page_column *column)
-{
-	struct buf text = { 0 };
-	const char *s = store_rows_text(rows, col);
-
-	switch (column->kind) {
-	case PAGE_TEXT:
-	case PAGE_WORD:
-		html_leaf(
-		    &r->h, "td", column->kind == PAGE_WORD ? "w" : NULL, s);
-		break;
-	case PAGE_NUMBER:
-		if (s != NULL && strspn(s, "-0123456789") == strlen(s))
-			buf_puts(&text, s);
-		else if (s != NULL)
-			rows_put_number(
-			    &text, store_rows_real(rows, col), PAGE_DIGITS);
-		html_leaf(&r->h, "td", "n", buf_str(&text));
-		break;
-	case PAGE_PARAMS:
-		if (params_part(r)) {
-			params_put(r, s);
-			break;
-		}
-		rows_put_params(&text, s, 5);
-		html_leaf(&r->h, "td", NULL, buf_str(&text));
-		break;
-	}
-	buf_free(&text);
-}
-
-static void
-head_put(struct html *h, const char *text, bool number)
-{
-	html_open(h, "th");
-	html_attr(h, "scope", "col");
-	if (number)
-		html_attr(h, "class", "n");
-	html_text(h, text);
-	html_close(h, "th");
-}
-
-static void
-heads_put(struct page *r, const struct page_column *columns, size_t n)
-{
-	const struct space *space = r->study->space;
-	struct html *h = &r->h;
-	size_t i, k;
-
-	html_open(h, "div");
-	html_attr(h, "class", "wide");
-	html_open(h, "table");
-	html_open(h, "thead");
-	html_open(h, "tr");
-	for (i = 0; i < n; i++)
-		if (columns[i].kind == PAGE_PARAMS && params_part(r))
-			for (k = 0; k < space->n; k++)
-				head_put(h, space->params[k].name,
-				    param_is_number(&space->params[k]));
-		else
-			head_put(
-			    h, columns[i].head, columns[i].kind == PAGE_NUMBER);
-	html_close(h, "tr");
-	html_close(h, "thead");
-	html_open(h, "tbody");
-}
-
-int
-page_table(struct page *r, const char *sql, const struct page_column *columns,
-    size_t n, size_t *count, struct err *e)
-{
-	struct store_rows *rows;
-	size_t i;
-	int rc;
-
-	*count = 0;
-	if (store_rows_open(&rows, r->store, sql, NULL, e) != 0)
-		return -1;
-	while ((rc = store_rows_next(rows, e)) == 1) {
-		if ((*count)++ == 0)
-			heads_put(r, columns, n);
-		html_open(&r->h, "tr");
-		for (i = 0; i < n; i++)
-			cell_put(r, rows, (int)i, &columns[i]);
-		html_close(&r->h, "tr");
-	}
-	store_rows_close(rows);
-	if (*count > 0) {
-		html_close(&r->h, "tbody");
-		html_close(&r->h, "table");
-		html_close(&r->h, "div");
-	}
-	return rc;
-}
-
 static void
 meta_put(struct html *h, const char *key, const char *name, const char *content)
 {
@@ -320,4 +151,45 @@ page_build(struct page *r, struct err *e)
 	html_close(&r->h, "body");
 	html_close(&r->h, "html");
 	return 0;
+}
+
+/* ---- the file ------------------------------------------------------------ */
+
+/* 1: an earlier report exists, 0: no file; anything else is an error. */
+static int
+there(const char *path, struct err *e)
+{
+	struct html first = { 0 };
+	char start[256];
+	ssize_t n = 0;
+	bool ours;
+	int fd;
+
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	if (fd == -1 && errno == ENOENT)
+		return 0;
+	if (fd == -1 && errno != ELOOP)
+		return err_set(e, ERR_FILE, "%s: %s", path, strerror(errno));
+	if (fd != -1) {
+		n = read(fd, start, sizeof start);
+		(void)close(fd);
+	}
+	html_begin(&first, PAGE_ABOUT);
+	ours = n >= (ssize_t)first.out.len &&
+	       memcmp(start, first.out.data, first.out.len) == 0;
+	buf_free(&first.out);
+	if (ours)
+		return 1;
+	return err_set(e, ERR_FILE,
+	    "%s: exists and is not a report of hpotune: choose another "
+	    "file with --output",
+	    path);
+}
+
+int
+page_file_write(const char *path, const struct buf *text, struct err *e)
+{
+	int rc = there(path, e);
+
+	return rc == -1 ? -1 : atomic_file_write(path, rc == 1, text, e);
 }

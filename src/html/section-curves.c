@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "src/base/mem.h"
-#include "src/html/page.h"
 #include "src/html/decimate.h"
+#include "src/html/section.h"
 #include "src/model/study/study.h"
 #include "src/server/status/rows.h"
 #include "src/server/status/sparkline.h"
@@ -203,7 +203,7 @@ notes_put(struct curves *c)
 		key_put(h, "median", "running median");
 	html_close(h, "p");
 	if (c->n < c->all)
-		page_note(h,
+		section_note(h,
 		    "%zu of %zu curves are drawn: the best ones, and others "
 		    "evenly from the better to the worse; %zu are left out.",
 		    c->n, c->all, c->all - c->n);
@@ -243,10 +243,10 @@ section_curves(struct page *r, struct err *e)
 	lines_choose(&c);
 	rc = lines_read(&c, e);
 	if (rc == 0 && c.n > 0) {
-		page_section(&r->h, "Learning curves");
+		section_begin(&r->h, "Learning curves");
 		drawing_put(&c);
 		notes_put(&c);
-		page_section_end(&r->h);
+		section_end(&r->h);
 	}
 	for (i = 0; c.lines != NULL && i < c.n; i++)
 		sparkline_free(&c.lines[i]);

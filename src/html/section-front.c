@@ -6,8 +6,8 @@
 
 #include "src/base/mem.h"
 #include "src/cli/common/front-table.h"
-#include "src/html/page.h"
 #include "src/html/decimate.h"
+#include "src/html/section.h"
 
 enum { HEIGHT = 320, SQUARE = 5, PAIRS = 3 };
 
@@ -129,25 +129,25 @@ static int
 table_put(struct page *r, struct err *e)
 {
 	size_t n = r->aims.n + 2, i, shown;
-	struct page_column *columns = xcalloc(n, sizeof *columns);
+	struct section_column *columns = xcalloc(n, sizeof *columns);
 	char *all = front_table_sql(&r->aims), *sql;
 	int64_t count;
 	int rc;
 
-	columns[0] = (struct page_column){ "trial", PAGE_NUMBER };
+	columns[0] = (struct section_column){ "trial", COLUMN_NUMBER };
 	for (i = 0; i < r->aims.n; i++)
 		columns[i + 1] =
-		    (struct page_column){ r->aims.objectives[i].metric,
-			    PAGE_NUMBER };
-	columns[n - 1] = (struct page_column){ "parameters", PAGE_PARAMS };
+		    (struct section_column){ r->aims.objectives[i].metric,
+			    COLUMN_NUMBER };
+	columns[n - 1] = (struct section_column){ "parameters", COLUMN_PARAMS };
 	sql = xasprintf("%s LIMIT %d", all, PAGE_ROWS);
-	rc = page_table(r, sql, columns, n, &shown, e);
+	rc = section_table(r, sql, columns, n, &shown, e);
 	if (rc == 0)
 		rc =
 		    page_data_count(r, "SELECT count(*) FROM front", &count, e);
 	if (rc == 0 && (size_t)count > shown)
-		page_note(&r->h, "%zu of the %lld trials on the front.", shown,
-		    (long long)count);
+		section_note(&r->h, "%zu of the %lld trials on the front.",
+		    shown, (long long)count);
 	free(columns);
 	free(all);
 	free(sql);
@@ -162,15 +162,15 @@ section_front(struct page *r, struct err *e)
 
 	if (!r->aims.several || r->with_value == 0)
 		return 0;
-	page_section(&r->h, "Front");
+	section_begin(&r->h, "Front");
 	for (k = 1; k < r->aims.n && k <= PAIRS && rc == 0; k++)
 		rc = drawing_put(r, k, e);
 	if (rc == 0)
-		page_note(&r->h,
+		section_note(&r->h,
 		    "Rings are the front: no other trial is as good in all "
 		    "objectives and better in one.");
 	if (rc == 0)
 		rc = table_put(r, e);
-	page_section_end(&r->h);
+	section_end(&r->h);
 	return rc;
 }

@@ -8,7 +8,7 @@
 
 #include "src/base/json/json.h"
 #include "src/base/mem.h"
-#include "src/html/page.h"
+#include "src/html/section.h"
 #include "src/model/plugin-options.h"
 #include "src/model/study/study.h"
 #include "src/server/status/status.h"
@@ -152,7 +152,7 @@ params_put(struct page *r, struct err *e)
 	store_rows_close(rows);
 	if (rc == -1)
 		return -1;
-	page_section(&r->h, "Parameters of the best trial");
+	section_begin(&r->h, "Parameters of the best trial");
 	html_open(&r->h, "dl");
 	for (m = json_first(json_root(doc)); m != NULL; m = json_next(m)) {
 		if (json_string(m) != NULL)
@@ -164,7 +164,7 @@ params_put(struct page *r, struct err *e)
 		buf_clear(&b);
 	}
 	html_close(&r->h, "dl");
-	page_section_end(&r->h);
+	section_end(&r->h);
 	json_free(doc);
 	buf_free(&b);
 	return 0;

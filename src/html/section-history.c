@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "src/base/mem.h"
-#include "src/html/page.h"
 #include "src/html/decimate.h"
+#include "src/html/section.h"
 #include "src/model/study/study.h"
 #include "src/server/status/rows.h"
 
@@ -118,17 +118,17 @@ notes_put(struct page *r)
 	size_t without = r->n - r->with_value;
 
 	if (r->with_value > PAGE_TITLED_MARKS)
-		page_note(h,
+		section_note(h,
 		    "%zu trials: marks that would cover each other are drawn "
 		    "once.",
 		    r->with_value);
 	if (r->beyond > 0)
-		page_note(h,
+		section_note(h,
 		    "%zu value%s far from all others: at the edge of the "
 		    "frame.",
 		    r->beyond, r->beyond == 1 ? " lies" : "s lie");
 	if (without > 0)
-		page_note(h, "%zu trial%s no finite value.", without,
+		section_note(h, "%zu trial%s no finite value.", without,
 		    without == 1 ? " has" : "s have");
 }
 
@@ -175,9 +175,9 @@ section_history(struct page *r, struct err *e)
 	(void)e;
 	if (r->with_value == 0)
 		return 0;
-	page_section(&r->h, "History");
+	section_begin(&r->h, "History");
 	keys_put(r, drawing_put(r));
 	notes_put(r);
-	page_section_end(&r->h);
+	section_end(&r->h);
 	return 0;
 }

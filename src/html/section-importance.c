@@ -6,7 +6,7 @@
 
 #include "src/base/mem.h"
 #include "src/cli/common/trial-points.h"
-#include "src/html/page.h"
+#include "src/html/section.h"
 #include "src/model/space.h"
 #include "src/model/study/study.h"
 #include "strategies/importance/importance.h"
@@ -89,7 +89,8 @@ shares_put(struct page *r, const size_t *order, const double *share)
 	html_close(h, "tbody");
 	html_close(h, "table");
 	if (rest > 0)
-		page_note(h, "%zu others: together %.1f %%.", rest, 100 * sum);
+		section_note(
+		    h, "%zu others: together %.1f %%.", rest, 100 * sum);
 }
 
 static int
@@ -107,14 +108,14 @@ static void
 importance_put(
     struct page *r, const size_t *order, const double *share, size_t n)
 {
-	page_section(&r->h, "Parameters that mattered");
+	section_begin(&r->h, "Parameters that mattered");
 	shares_put(r, order, share);
-	page_note(&r->h,
+	section_note(&r->h,
 	    "PED-ANOVA of %zu completed trials: how much each parameter alone "
 	    "brings a trial among the best %.0f %% by %s.%s",
 	    n, 100 * GOOD, r->study->metric,
 	    n < HINTS ? " With so few of them the numbers are hints." : "");
-	page_section_end(&r->h);
+	section_end(&r->h);
 }
 
 int

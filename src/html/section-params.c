@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "src/base/mem.h"
-#include "src/html/page.h"
 #include "src/html/decimate.h"
+#include "src/html/section.h"
 #include "src/model/space.h"
 #include "src/model/study/study.h"
 #include "src/server/status/rows.h"
@@ -127,22 +127,22 @@ section_put(struct page *r, const size_t *order, size_t n)
 {
 	size_t i;
 
-	page_section(&r->h, "Parameters and results");
+	section_begin(&r->h, "Parameters and results");
 	html_open(&r->h, "div");
 	html_attr(&r->h, "class", "grid2");
 	for (i = 0; i < n && i < DRAWINGS; i++)
 		drawing_put(r, order[i]);
 	html_close(&r->h, "div");
-	page_note(&r->h,
+	section_note(&r->h,
 	    "Upwards: %s. Each trial stands where its parameter was active%s.",
 	    r->study->metric,
 	    r->best < r->n ? "; the ring is the best one" : "");
 	if (n > DRAWINGS)
-		page_note(&r->h,
+		section_note(&r->h,
 		    "%d of %zu parameters are drawn, in the order of their "
 		    "importance.",
 		    DRAWINGS, n);
-	page_section_end(&r->h);
+	section_end(&r->h);
 }
 
 int

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "src/base/mem.h"
-#include "src/html/page.h"
+#include "src/html/section.h"
 #include "src/model/study/study.h"
 
 /* Attempts that failed; a trial may keep its value at max_run. */
@@ -26,7 +26,8 @@ more_put(struct page *r, const char *sql, size_t shown, const char *which,
 	if (page_data_count(r, sql, &all, e) != 0)
 		return -1;
 	if ((size_t)all > shown)
-		page_note(&r->h, "%s %zu of %" PRId64 ".", which, shown, all);
+		section_note(
+		    &r->h, "%s %zu of %" PRId64 ".", which, shown, all);
 	return 0;
 }
 
@@ -51,10 +52,10 @@ best_sql(const struct page *r, bool all, bool cost)
 int
 section_best(struct page *r, struct err *e)
 {
-	struct page_column columns[] = { { "trial", PAGE_NUMBER },
-		{ "state", PAGE_TEXT }, { r->study->metric, PAGE_NUMBER },
-		{ "step", PAGE_NUMBER }, { "seconds", PAGE_NUMBER },
-		{ "cost", PAGE_NUMBER }, { "parameters", PAGE_PARAMS } };
+	struct section_column columns[] = { { "trial", COLUMN_NUMBER },
+		{ "state", COLUMN_TEXT }, { r->study->metric, COLUMN_NUMBER },
+		{ "step", COLUMN_NUMBER }, { "seconds", COLUMN_NUMBER },
+		{ "cost", COLUMN_NUMBER }, { "parameters", COLUMN_PARAMS } };
 	size_t n = COUNT(columns), i, shown, counting = 0;
 	int64_t cost;
 	char *sql;
@@ -70,33 +71,34 @@ section_best(struct page *r, struct err *e)
 	}
 	for (i = 0; i < r->n; i++)
 		counting += page_data_is_candidate(&r->trials[i]);
-	page_section(&r->h, "Best trials");
+	section_begin(&r->h, "Best trials");
 	sql = best_sql(r, counting == 0, cost != 0);
-	rc = page_table(r, sql, columns, n, &shown, e);
+	rc = section_table(r, sql, columns, n, &shown, e);
 	free(sql);
 	if (rc == -1)
 		return -1;
 	if (counting == 0)
-		page_note(&r->h,
+		section_note(&r->h,
 		    "No trial has completed%s: these are the best others.",
 		    r->aims.constraints ? " and kept all constraints" : "");
 	else if (counting > shown)
-		page_note(&r->h, "The best %zu of %zu.", shown, counting);
-	page_section_end(&r->h);
+		section_note(&r->h, "The best %zu of %zu.", shown, counting);
+	section_end(&r->h);
 	return 0;
 }
 
 int
 section_stops(struct page *r, struct err *e)
 {
-	static const struct page_column counts[] = { { "rule", PAGE_TEXT },
-		{ "verdict", PAGE_TEXT }, { "judgements", PAGE_NUMBER },
-		{ "trials", PAGE_NUMBER } };
-	static const struct page_column columns[] = { { "trial", PAGE_NUMBER },
-		{ "step", PAGE_NUMBER }, { "rule", PAGE_TEXT },
-		{ "verdict", PAGE_TEXT }, { "value", PAGE_NUMBER },
-		{ "threshold", PAGE_NUMBER }, { "pool", PAGE_NUMBER },
-		{ "why", PAGE_TEXT } };
+	static const struct section_column counts[] = { { "rule", COLUMN_TEXT },
+		{ "verdict", COLUMN_TEXT }, { "judgements", COLUMN_NUMBER },
+		{ "trials", COLUMN_NUMBER } };
+	static const struct section_column columns[] = {
+		{ "trial", COLUMN_NUMBER }, { "step", COLUMN_NUMBER },
+		{ "rule", COLUMN_TEXT }, { "verdict", COLUMN_TEXT },
+		{ "value", COLUMN_NUMBER }, { "threshold", COLUMN_NUMBER },
+		{ "pool", COLUMN_NUMBER }, { "why", COLUMN_TEXT }
+	};
 	char sql[300];
 	int64_t all;
 	size_t n;
@@ -105,8 +107,8 @@ section_stops(struct page *r, struct err *e)
 		return -1;
 	if (all == 0)
 		return 0;
-	page_section(&r->h, "Stops");
-	if (page_table(r,
+	section_begin(&r->h, "Stops");
+	if (section_table(r,
 		"SELECT rule, verdict, count(*), count(DISTINCT trial) "
 		"FROM stops GROUP BY rule, verdict ORDER BY 3 DESC LIMIT 20",
 		counts, COUNT(counts), &n, e) != 0)
@@ -116,12 +118,12 @@ section_stops(struct page *r, struct err *e)
 	    "FROM stops WHERE verdict <> 'suspended' "
 	    "ORDER BY time DESC, trial DESC LIMIT %d",
 	    PAGE_ROWS);
-	if (page_table(r, sql, columns, COUNT(columns), &n, e) != 0 ||
+	if (section_table(r, sql, columns, COUNT(columns), &n, e) != 0 ||
 	    more_put(r,
 		"SELECT count(*) FROM stops WHERE verdict <> 'suspended'", n,
 		"The newest", e) != 0)
 		return -1;
-	page_section_end(&r->h);
+	section_end(&r->h);
 	return 0;
 }
 
@@ -129,11 +131,13 @@ section_stops(struct page *r, struct err *e)
 int
 section_failures(struct page *r, struct err *e)
 {
-	static const struct page_column failed[] = { { "class", PAGE_TEXT },
-		{ "trials", PAGE_NUMBER }, { "first", PAGE_NUMBER },
-		{ "last", PAGE_NUMBER }, { "why", PAGE_TEXT } };
-	static const struct page_column classes[] = { { "class", PAGE_TEXT },
-		{ "attempts", PAGE_NUMBER }, { "trials", PAGE_NUMBER } };
+	static const struct section_column failed[] = { { "class",
+							    COLUMN_TEXT },
+		{ "trials", COLUMN_NUMBER }, { "first", COLUMN_NUMBER },
+		{ "last", COLUMN_NUMBER }, { "why", COLUMN_TEXT } };
+	static const struct section_column classes[] = { { "class",
+							     COLUMN_TEXT },
+		{ "attempts", COLUMN_NUMBER }, { "trials", COLUMN_NUMBER } };
 	char sql[400];
 	int64_t bad;
 	size_t n;
@@ -143,7 +147,7 @@ section_failures(struct page *r, struct err *e)
 		return -1;
 	if (bad == 0 && r->counts[TRIAL_FAILED] == 0)
 		return 0;
-	page_section(&r->h, "Failures");
+	section_begin(&r->h, "Failures");
 	(void)snprintf(sql, sizeof sql,
 	    "SELECT (SELECT end_class FROM attempts WHERE "
 	    "attempts.trial = trials.trial ORDER BY attempt DESC LIMIT 1) "
@@ -151,28 +155,29 @@ section_failures(struct page *r, struct err *e)
 	    "FROM trials WHERE state = 'failed' GROUP BY class, why "
 	    "ORDER BY n DESC, 3 LIMIT %d",
 	    PAGE_ROWS);
-	if (page_table(r, sql, failed, COUNT(failed), &n, e) != 0)
+	if (section_table(r, sql, failed, COUNT(failed), &n, e) != 0)
 		return -1;
 	if (n == PAGE_ROWS)
-		page_note(
+		section_note(
 		    &r->h, "No more than %d reasons are shown.", PAGE_ROWS);
 	html_leaf(&r->h, "h3", NULL, "Attempts that did not end well");
-	if (page_table(r,
+	if (section_table(r,
 		"SELECT end_class, count(*) AS n, count(DISTINCT trial) "
 		"FROM attempts WHERE " NOT_WELL " GROUP BY end_class "
 		"ORDER BY n DESC",
 		classes, COUNT(classes), &n, e) != 0)
 		return -1;
-	page_section_end(&r->h);
+	section_end(&r->h);
 	return 0;
 }
 
 int
 section_events(struct page *r, struct err *e)
 {
-	static const struct page_column columns[] = { { "time", PAGE_WORD },
-		{ "level", PAGE_TEXT }, { "area", PAGE_TEXT },
-		{ "trial", PAGE_NUMBER }, { "text", PAGE_TEXT } };
+	static const struct section_column columns[] = { { "time",
+							     COLUMN_WORD },
+		{ "level", COLUMN_TEXT }, { "area", COLUMN_TEXT },
+		{ "trial", COLUMN_NUMBER }, { "text", COLUMN_TEXT } };
 	static const char *const all = "SELECT count(*) FROM events WHERE "
 				       "level IN ('error', 'warning')";
 	char sql[300];
@@ -183,15 +188,15 @@ section_events(struct page *r, struct err *e)
 		return -1;
 	if (some == 0)
 		return 0;
-	page_section(&r->h, "Warnings and errors");
+	section_begin(&r->h, "Warnings and errors");
 	(void)snprintf(sql, sizeof sql,
 	    "SELECT replace(substr(time, 1, 19), 'T', ' '), level, area, "
 	    "trial, text FROM events WHERE level IN ('error', 'warning') "
 	    "ORDER BY time DESC LIMIT %d",
 	    PAGE_ROWS);
-	if (page_table(r, sql, columns, COUNT(columns), &n, e) != 0 ||
+	if (section_table(r, sql, columns, COUNT(columns), &n, e) != 0 ||
 	    more_put(r, all, n, "The newest", e) != 0)
 		return -1;
-	page_section_end(&r->h);
+	section_end(&r->h);
 	return 0;
 }

@@ -7,8 +7,8 @@
 
 #include "src/base/mem.h"
 #include "src/base/text.h"
-#include "src/html/page.h"
 #include "src/html/decimate.h"
+#include "src/html/section.h"
 #include "src/model/plugin-options.h"
 #include "src/server/status/rows.h"
 
@@ -306,12 +306,12 @@ keys_put(const struct places *p)
 	}
 	html_close(h, "p");
 	if (p->n > PAGE_TITLED_MARKS)
-		page_note(h,
+		section_note(h,
 		    "%zu attempts: bars of one kind that nearly touch are "
 		    "drawn as one.",
 		    p->n);
 	if (p->left_out > 0)
-		page_note(h,
+		section_note(h,
 		    "%zu more attempts are left out: at most %d rows are "
 		    "drawn.",
 		    p->left_out, ROWS);
@@ -355,10 +355,10 @@ section_timeline(struct page *r, struct err *e)
 	p->r = r;
 	rc = bars_read(p, e);
 	if (rc == 0 && p->n > 0) {
-		page_section(&r->h, "Where and when trials ran");
+		section_begin(&r->h, "Where and when trials ran");
 		drawing_put(p);
 		keys_put(p);
-		page_section_end(&r->h);
+		section_end(&r->h);
 	}
 	for (i = 0; i < p->n_names; i++)
 		free(p->names[i]);

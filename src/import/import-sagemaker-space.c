@@ -112,43 +112,6 @@ range_put(struct import *im, const struct json *range, const char *type,
 	return 0;
 }
 
-/*
- * The SDK writes values of a framework's job as JSON ("\"adam\"", "0.1"), other
- * tools write them plainly: a string that parses as a JSON scalar is one.
- */
-void
-import_value_put(struct import *im, const char *text)
-{
-	struct json_doc *doc = NULL;
-	struct buf value = { 0 };
-	struct err e = ERR_INIT;
-	enum json_type type = JSON_NULL;
-
-	text = text != NULL ? text : "";
-	if (json_parse(&doc, text, strlen(text), NULL, false, &e) == 0) {
-		type = json_type(json_root(doc));
-		json_write(&value, json_root(doc));
-	}
-	if (type != JSON_NUMBER && type != JSON_BOOL &&
-	    (type != JSON_STRING || im->algorithm))
-		json_put_string(&im->out, text);
-	else if (im->algorithm && strcmp(buf_str(&value), text) != 0)
-		json_put_string(&im->out, text);
-	else
-		buf_puts(&im->out, buf_str(&value));
-	json_free(doc);
-	buf_free(&value);
-}
-
-void
-import_auto_note(struct import *im, const char *name)
-{
-	buf_printf(im->notes,
-	    "%s: an AutoParameter has no bounds here: fixed at its hint; give "
-	    "it min and max to search it\n",
-	    name);
-}
-
 static void
 fixed_put(struct import *im, const char *name, const char *text)
 {
@@ -252,16 +215,6 @@ static int
 int_put(struct import *im, const struct json *j, struct err *e)
 {
 	return range_put(im, j, "int", e);
-}
-
-const struct json *
-import_space_ranges(const struct import *im)
-{
-	const struct json *ranges =
-	    import_at(im->def, "HyperParameterRanges", NULL);
-
-	return ranges != NULL ? ranges
-			      : import_at(im->config, "ParameterRanges", NULL);
 }
 
 /* The searched parameters of im->def. */

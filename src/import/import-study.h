@@ -61,8 +61,6 @@ void import_note(struct import *, const char *);
 const struct json *
 import_at(const struct json *j, const char *a, const char *b);
 
-/* import-sagemaker-space.c: write ranges and constants. */
-int import_space_put(struct import *, struct err *);
 /*
  * Write a hyperparameter's string as a value that converts back to the same
  * string: unchanged for an algorithm, without JSON quotes for a program.
@@ -72,6 +70,9 @@ void import_value_put(struct import *, const char *text);
 void import_auto_note(struct import *, const char *name);
 /* The ranges of the definition, or NULL. */
 const struct json *import_space_ranges(const struct import *);
+
+/* import-sagemaker-space.c: write ranges and constants. */
+int import_space_put(struct import *, struct err *);
 /* import-sagemaker-algorithms.c: jobs that are given no program. */
 /* Whether an image is AWS's built-in algorithm of this name. */
 bool import_is_built_in(const char *image, const char *name);

@@ -1,0 +1,76 @@
+/*
+ * The data of a study that the page shows, read once; its sections only read
+ * it.
+ */
+
+#ifndef HPOTUNE_PAGE_DATA_H
+#define HPOTUNE_PAGE_DATA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/html/axis.h"
+#include "src/html/chart.h"
+#include "src/html/html.h"
+#include "src/model/trial.h"
+#include "src/server/status/objectives.h"
+#include "src/store/store.h"
+
+struct buf;
+struct err;
+struct study;
+
+enum {
+	PAGE_DIGITS = 6, /* of measured values */
+	PAGE_WIDTH = 900, /* of a chart */
+	PAGE_TITLED_MARKS = 600, /* marks with a tooltip */
+	PAGE_ROWS = 25 /* of a table */
+};
+
+struct page_trial {
+	int64_t number;
+	enum trial_state state;
+	bool broken; /* a constraint is violated */
+	double objective; /* NaN = no finite one */
+	int64_t reports;
+};
+
+struct page {
+	struct store *store;
+	struct store_study row;
+	struct study *study; /* of the last run, as recorded in the database */
+	struct objectives aims;
+	struct html h;
+	struct page_trial *trials; /* all of them, by number */
+	size_t n;
+	double *points; /* n x parameters, in the unit cube; NaN = inactive */
+	double *outcomes; /* n x objectives, if several; or NULL */
+	int64_t counts[TRIAL_STATES];
+	size_t with_value;
+	size_t best; /* index; n = none, or several objectives */
+	struct axis value; /* the range of the objective, without positions */
+	size_t beyond; /* trials with a value outside it */
+	double now; /* seconds since 1970; 0 = no server runs it */
+};
+
+/*
+ * Read the study into an empty r (now may be set); call page_data_fini also
+ * after an error. store is borrowed.
+ */
+int page_data_read(struct page *, struct store *, struct err *);
+void page_data_fini(struct page *);
+/* Whether a is a better value of the objective than b. */
+bool page_data_better(const struct page *, double a, double b);
+/* Whether a trial may be the best: completed, no constraint violated. */
+bool page_data_is_candidate(const struct page_trial *);
+/* The shape of a trial's mark. */
+enum chart_mark page_data_mark(const struct page_trial *);
+/* "trial 12, completed: accuracy 0.93". */
+void page_data_describe(
+    struct buf *, const struct page *, const struct page_trial *);
+
+/* The number that a SELECT returns; 0 without a row. */
+int page_data_count(struct page *, const char *sql, int64_t *n, struct err *);
+
+#endif /* HPOTUNE_PAGE_DATA_H */

@@ -1,0 +1,182 @@
+/* What all sections write: a heading, a note, a table. */
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "src/base/err.h"
+#include "src/base/json/json.h"
+#include "src/base/mem.h"
+#include "src/html/section.h"
+#include "src/model/space.h"
+#include "src/model/study/study.h"
+#include "src/server/status/rows.h"
+
+/* Up to this many parameters have a column each. */
+enum { COLUMNS = 8 };
+
+void
+section_begin(struct html *h, const char *title)
+{
+	html_open(h, "section");
+	html_leaf(h, "h2", NULL, title);
+}
+
+void
+section_end(struct html *h)
+{
+	html_close(h, "section");
+}
+
+void
+section_note(struct html *h, const char *fmt, ...)
+{
+	char line[512];
+	va_list ap;
+
+	va_start(ap, fmt);
+	(void)vsnprintf(line, sizeof line, fmt, ap);
+	va_end(ap);
+	html_leaf(h, "p", "note", line);
+}
+
+/* Up to so many parameters have a column each. */
+static bool
+params_part(const struct page *r)
+{
+	return r->study->space->n <= COLUMNS;
+}
+
+static bool
+param_is_number(const struct param *p)
+{
+	return p->type == PARAM_FLOAT || p->type == PARAM_INT;
+}
+
+static void
+params_put(struct page *r, const char *json)
+{
+	const struct space *space = r->study->space;
+	const struct json *value;
+	struct json_doc *doc = NULL;
+	struct buf text = { 0 };
+	double number;
+	size_t i;
+
+	(void)json_parse(&doc, json, strlen(json), NULL, false, NULL);
+	for (i = 0; i < space->n; i++) {
+		value = doc == NULL
+			    ? NULL
+			    : json_get(json_root(doc), space->params[i].name);
+		if (value != NULL && json_number(value, &number))
+			rows_put_number(&text, number, 5);
+		else if (value != NULL && json_string(value) != NULL)
+			buf_puts(&text, json_string(value));
+		else if (value != NULL)
+			json_write(&text, value);
+		html_leaf(&r->h, "td",
+		    param_is_number(&space->params[i]) ? "n" : NULL,
+		    buf_str(&text));
+		buf_clear(&text);
+	}
+	json_free(doc);
+	buf_free(&text);
+}
+
+static void
+cell_put(struct page *r, const struct store_rows *rows, int col,
+    const struct section_column *column)
+{
+	struct buf text = { 0 };
+	const char *s = store_rows_text(rows, col);
+
+	switch (column->kind) {
+	case COLUMN_TEXT:
+	case COLUMN_WORD:
+		html_leaf(
+		    &r->h, "td", column->kind == COLUMN_WORD ? "w" : NULL, s);
+		break;
+	case COLUMN_NUMBER:
+		if (s != NULL && strspn(s, "-0123456789") == strlen(s))
+			buf_puts(&text, s);
+		else if (s != NULL)
+			rows_put_number(
+			    &text, store_rows_real(rows, col), PAGE_DIGITS);
+		html_leaf(&r->h, "td", "n", buf_str(&text));
+		break;
+	case COLUMN_PARAMS:
+		if (params_part(r)) {
+			params_put(r, s);
+			break;
+		}
+		rows_put_params(&text, s, 5);
+		html_leaf(&r->h, "td", NULL, buf_str(&text));
+		break;
+	}
+	buf_free(&text);
+}
+
+static void
+head_put(struct html *h, const char *text, bool number)
+{
+	html_open(h, "th");
+	html_attr(h, "scope", "col");
+	if (number)
+		html_attr(h, "class", "n");
+	html_text(h, text);
+	html_close(h, "th");
+}
+
+static void
+heads_put(struct page *r, const struct section_column *columns, size_t n)
+{
+	const struct space *space = r->study->space;
+	struct html *h = &r->h;
+	size_t i, k;
+
+	html_open(h, "div");
+	html_attr(h, "class", "wide");
+	html_open(h, "table");
+	html_open(h, "thead");
+	html_open(h, "tr");
+	for (i = 0; i < n; i++)
+		if (columns[i].kind == COLUMN_PARAMS && params_part(r))
+			for (k = 0; k < space->n; k++)
+				head_put(h, space->params[k].name,
+				    param_is_number(&space->params[k]));
+		else
+			head_put(h, columns[i].head,
+			    columns[i].kind == COLUMN_NUMBER);
+	html_close(h, "tr");
+	html_close(h, "thead");
+	html_open(h, "tbody");
+}
+
+int
+section_table(struct page *r, const char *sql,
+    const struct section_column *columns, size_t n, size_t *count,
+    struct err *e)
+{
+	struct store_rows *rows;
+	size_t i;
+	int rc;
+
+	*count = 0;
+	if (store_rows_open(&rows, r->store, sql, NULL, e) != 0)
+		return -1;
+	while ((rc = store_rows_next(rows, e)) == 1) {
+		if ((*count)++ == 0)
+			heads_put(r, columns, n);
+		html_open(&r->h, "tr");
+		for (i = 0; i < n; i++)
+			cell_put(r, rows, (int)i, &columns[i]);
+		html_close(&r->h, "tr");
+	}
+	store_rows_close(rows);
+	if (*count > 0) {
+		html_close(&r->h, "tbody");
+		html_close(&r->h, "table");
+		html_close(&r->h, "div");
+	}
+	return rc;
+}

@@ -1,0 +1,46 @@
+/*
+ * The sections of the page, and what they are made of.  Each section writes
+ * itself, or nothing when it has no data.
+ */
+
+#ifndef HPOTUNE_SECTION_H
+#define HPOTUNE_SECTION_H
+
+#include <stddef.h>
+
+#include "src/html/page-data.h"
+
+struct err;
+
+/* Open a section with a heading, and close it. */
+void section_begin(struct html *, const char *title);
+void section_end(struct html *);
+/* A sentence below a chart or a table. */
+void section_note(struct html *, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* A column of a table. */
+struct section_column {
+	const char *head;
+	/* a word is not wrapped; params have a column each, when few */
+	enum { COLUMN_TEXT, COLUMN_WORD, COLUMN_NUMBER, COLUMN_PARAMS } kind;
+};
+/*
+ * The rows of a SELECT as a table, one column for each result column; nothing
+ * when there are none. *count: the number of rows.
+ */
+int section_table(struct page *, const char *sql, const struct section_column *,
+    size_t n, size_t *count, struct err *);
+int section_head(struct page *, struct err *);
+int section_history(struct page *, struct err *);
+int section_curves(struct page *, struct err *);
+int section_importance(struct page *, struct err *);
+int section_params(struct page *, const size_t *order, struct err *);
+int section_front(struct page *, struct err *);
+int section_timeline(struct page *, struct err *);
+int section_best(struct page *, struct err *);
+int section_stops(struct page *, struct err *);
+int section_failures(struct page *, struct err *);
+int section_events(struct page *, struct err *);
+
+#endif /* HPOTUNE_SECTION_H */

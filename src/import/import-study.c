@@ -1,0 +1,142 @@
+/*
+ * What all files of the import and the export write: indented members of a
+ * JSON document, values, notes.
+ */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/err.h"
+#include "src/base/json/json.h"
+#include "src/base/mem.h"
+#include "src/import/import-study.h"
+
+void
+import_key(struct import *im, int depth, const char *key)
+{
+	buf_printf(&im->out, "%s\n%*s", im->fresh ? "" : ",",
+	    2 * (depth + im->shift), "");
+	if (key != NULL) {
+		json_put_string(&im->out, key);
+		buf_puts(&im->out, ": ");
+	}
+	im->fresh = false;
+}
+
+void
+import_open(struct import *im, int depth, const char *key, char bracket)
+{
+	import_key(im, depth, key);
+	buf_putc(&im->out, bracket);
+	im->fresh = true;
+}
+
+void
+import_close(struct import *im, int depth, char bracket)
+{
+	if (!im->fresh)
+		buf_printf(&im->out, "\n%*s", 2 * (depth + im->shift), "");
+	buf_putc(&im->out, bracket);
+	im->fresh = false;
+}
+
+void
+import_text(struct import *im, int depth, const char *key, const char *text)
+{
+	if (text == NULL)
+		return;
+	import_key(im, depth, key);
+	json_put_string(&im->out, text);
+}
+
+bool
+import_number(
+    struct import *im, int depth, const char *key, const struct json *j)
+{
+	double x;
+
+	if (!json_number(j, &x))
+		return false;
+	import_key(im, depth, key);
+	json_put_number(&im->out, x);
+	return true;
+}
+
+void
+import_copy(struct import *im, int depth, const char *key, const struct json *j)
+{
+	if (j == NULL || json_type(j) == JSON_NULL)
+		return;
+	import_key(im, depth, key);
+	json_write(&im->out, j);
+}
+
+void
+import_escape_braces(struct buf *b, const char *text)
+{
+	for (; *text != '\0'; text++) {
+		if (*text == '{' || *text == '}')
+			buf_putc(b, *text);
+		buf_putc(b, *text);
+	}
+}
+
+void
+import_note(struct import *im, const char *text)
+{
+	buf_printf(im->notes, "%s\n", text);
+}
+
+const struct json *
+import_at(const struct json *j, const char *a, const char *b)
+{
+	j = j != NULL ? json_get(j, a) : NULL;
+	return j != NULL && b != NULL ? json_get(j, b) : j;
+}
+
+/*
+ * The SDK writes values of a framework's job as JSON ("\"adam\"", "0.1"), other
+ * tools write them plainly: a string that parses as a JSON scalar is one.
+ */
+void
+import_value_put(struct import *im, const char *text)
+{
+	struct json_doc *doc = NULL;
+	struct buf value = { 0 };
+	struct err e = ERR_INIT;
+	enum json_type type = JSON_NULL;
+
+	text = text != NULL ? text : "";
+	if (json_parse(&doc, text, strlen(text), NULL, false, &e) == 0) {
+		type = json_type(json_root(doc));
+		json_write(&value, json_root(doc));
+	}
+	if (type != JSON_NUMBER && type != JSON_BOOL &&
+	    (type != JSON_STRING || im->algorithm))
+		json_put_string(&im->out, text);
+	else if (im->algorithm && strcmp(buf_str(&value), text) != 0)
+		json_put_string(&im->out, text);
+	else
+		buf_puts(&im->out, buf_str(&value));
+	json_free(doc);
+	buf_free(&value);
+}
+
+void
+import_auto_note(struct import *im, const char *name)
+{
+	buf_printf(im->notes,
+	    "%s: an AutoParameter has no bounds here: fixed at its hint; give "
+	    "it min and max to search it\n",
+	    name);
+}
+
+const struct json *
+import_space_ranges(const struct import *im)
+{
+	const struct json *ranges =
+	    import_at(im->def, "HyperParameterRanges", NULL);
+
+	return ranges != NULL ? ranges
+			      : import_at(im->config, "ParameterRanges", NULL);
+}

@@ -35,7 +35,6 @@ int section_head(struct page *, struct err *);
 int section_history(struct page *, struct err *);
 int section_curves(struct page *, struct err *);
 int section_importance(struct page *, struct err *);
-int section_params(struct page *, const size_t *order, struct err *);
 int section_front(struct page *, struct err *);
 int section_timeline(struct page *, struct err *);
 int section_best(struct page *, struct err *);

@@ -4,13 +4,357 @@
  */
 
 #include <ctype.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "src/base/err.h"
 #include "src/base/json/json.h"
 #include "src/base/mem.h"
 #include "src/model/param.h"
+
+/* ---- one parameter ------------------------------------------------------- */
+
+enum { VALUES_MAX = 1000, NAME_MAX_LEN = 64 };
+
+#define INT_MAX_ABS 9007199254740992 /* 2^53 */
+#define LEVELS_MAX 1125899906842624.0 /* 2^50: levels distinct in u */
+#define LOG_INT_MAX 1099511627776.0 /* 2^40 */
+#define FLOAT_MAX_ABS 1e300
+#define FLOAT_MIN_LOG 1e-300
+#define NARROWEST \
+	1e-9 /* the least max - min, as a share of the larger of both */
+#define STEP_MIN_SHARE 1e-12 /* of the largest bound */
+
+static const char *const types[] = { [PARAM_FLOAT] = "float",
+	[PARAM_INT] = "int",
+	[PARAM_CHOICE] = "choice",
+	[PARAM_FIXED] = "fixed",
+	NULL };
+static const char *const scales[] = { [SCALE_LINEAR] = "linear",
+	[SCALE_LOG] = "log",
+	[SCALE_REVERSE_LOG] = "reverse-log",
+	NULL };
+static const char *const number_keys[] = { "type", "min", "max", "step",
+	"scale", "default", "when", NULL };
+static const char *const choice_keys[] = { "type", "values", "ordered",
+	"default", "when", NULL };
+static const char *const fixed_keys[] = { "type", "value", "when", NULL };
+static const char *const all_keys[] = { "type", "min", "max", "step", "scale",
+	"values", "ordered", "value", "default", "when", NULL };
+/* Names that {…} in a command already uses. */
+static const char *const reserved[] = { "trial", "attempt", "params",
+	"checkpoint_dir", "output_dir", NULL };
+
+bool
+space_name_taken(const char *name)
+{
+	size_t i;
+
+	for (i = 0; reserved[i] != NULL; i++)
+		if (strcasecmp(name, reserved[i]) == 0)
+			return true;
+	return false;
+}
+
+static bool
+in_list(const char *word, const char *const *words)
+{
+	for (; *words != NULL; words++)
+		if (strcmp(word, *words) == 0)
+			return true;
+	return false;
+}
+
+static int
+name_check(const struct json *j, struct err *e)
+{
+	const char *name = json_key(j);
+	size_t n = strlen(name), i;
+
+	for (i = 0; i < n; i++)
+		if (!isalnum((unsigned char)name[i]) &&
+		    strchr(i > 0 ? "_.-" : "_", name[i]) == NULL)
+			break;
+	if (i < n || n == 0 || n > NAME_MAX_LEN ||
+	    isdigit((unsigned char)*name))
+		return json_err_key(j, e,
+		    "the name of a parameter is a letter or _ and up to 63 "
+		    "letters, digits, _ . or -");
+	if (space_name_taken(name))
+		return json_err_key(j, e,
+		    "a parameter may not be named %s: {%s} in a command means "
+		    "something else",
+		    name, name);
+	return 0;
+}
+
+static int
+keys_check(const struct json *block, enum param_type type, struct err *e)
+{
+	static const char *const *const keys[] = {
+		[PARAM_FLOAT] = number_keys,
+		[PARAM_INT] = number_keys,
+		[PARAM_CHOICE] = choice_keys,
+		[PARAM_FIXED] = fixed_keys,
+	};
+	const struct json *j;
+
+	for (j = json_first(block); j != NULL; j = json_next(j))
+		if (in_list(json_key(j), all_keys) &&
+		    !in_list(json_key(j), keys[type]))
+			return json_err_key(j, e,
+			    "this key does not go with type %s", types[type]);
+	return json_only(block, keys[type], e);
+}
+
+static int
+read_int_bound(double *out, const struct json *j, struct err *e)
+{
+	int64_t n;
+
+	(void)json_number(j, out);
+	if (*out != floor(*out))
+		return json_err(j, e, "expected a whole number");
+	if (!json_integer(j, &n) || n > INT_MAX_ABS || n < -INT_MAX_ABS)
+		return json_err(
+		    j, e, "expected a whole number from -2^53 to 2^53");
+	return 0;
+}
+
+static int
+read_bound(double *out, const struct param *p, const struct json *block,
+    const char *key, struct err *e)
+{
+	const struct json *j = json_need(block, key, e);
+
+	if (j == NULL || json_want(j, JSON_NUMBER, e) != 0)
+		return -1;
+	if (p->type == PARAM_INT)
+		return read_int_bound(out, j, e);
+	(void)json_number(j, out);
+	if (fabs(*out) > FLOAT_MAX_ABS)
+		return json_err(j, e, "expected a number from -1e300 to 1e300");
+	return 0;
+}
+
+static int
+log_check(const struct param *p, const struct json *block, struct err *e)
+{
+	const struct json *min = json_get(block, "min");
+	const struct json *max = json_get(block, "max");
+
+	if (p->min <= 0)
+		return json_err(min, e, "a log scale needs min above 0");
+	if (p->min < FLOAT_MIN_LOG)
+		return json_err(
+		    min, e, "a log scale needs min of at least 1e-300");
+	if (p->type == PARAM_INT && p->max > LOG_INT_MAX)
+		return json_err(
+		    max, e, "an int on a log scale must not exceed 2^40");
+	return 0;
+}
+
+static int
+reverse_log_check(
+    const struct param *p, const struct json *block, struct err *e)
+{
+	if (p->type == PARAM_INT)
+		return json_err(json_get(block, "scale"), e,
+		    "reverse-log goes with type float only");
+	if (p->min < 0)
+		return json_err(json_get(block, "min"), e,
+		    "a reverse-log scale needs min of at least 0");
+	if (p->max >= 1)
+		return json_err(json_get(block, "max"), e,
+		    "a reverse-log scale needs max below 1");
+	return 0;
+}
+
+static int
+read_scale(struct param *p, const struct json *block, struct err *e)
+{
+	const struct json *j = json_get(block, "scale");
+	size_t i;
+
+	if (j == NULL)
+		return 0;
+	if (json_read_word(j, scales, &i, e) != 0)
+		return -1;
+	p->scale = (enum param_scale)i;
+	switch (p->scale) {
+	case SCALE_LINEAR:
+		break;
+	case SCALE_LOG:
+		return log_check(p, block, e);
+	case SCALE_REVERSE_LOG:
+		return reverse_log_check(p, block, e);
+	}
+	return 0;
+}
+
+static int
+read_step(struct param *p, const struct json *block, struct err *e)
+{
+	const struct json *j = json_get(block, "step");
+	double least = fmax(fabs(p->min), fabs(p->max)) * STEP_MIN_SHARE;
+
+	p->step = p->type == PARAM_INT ? 1 : 0;
+	if (j == NULL)
+		return 0;
+	if (json_want(j, JSON_NUMBER, e) != 0)
+		return -1;
+	(void)json_number(j, &p->step);
+	if (p->step <= 0)
+		return json_err(j, e, "expected a number above 0");
+	if (p->type == PARAM_INT && p->step != floor(p->step))
+		return json_err(j, e, "expected a whole number");
+	if (p->scale != SCALE_LINEAR)
+		return json_err(j, e, "step goes with a linear scale only");
+	if (p->step > p->max - p->min)
+		return json_err(j, e, "step is larger than max - min");
+	if (p->type == PARAM_FLOAT && p->step < least)
+		return json_err(j, e, "step is too small beside min and max");
+	return 0;
+}
+
+/* A continuous range must be wider than the rounding of its bounds. */
+static bool
+too_narrow(const struct param *p)
+{
+	double room = p->max - p->min;
+	double size = fmax(fabs(p->min), fabs(p->max));
+
+	if (p->type == PARAM_INT || p->step > 0 || room == 0)
+		return false;
+	return room < NARROWEST * size;
+}
+
+static int
+read_number(struct param *p, const struct json *block, struct err *e)
+{
+	if (read_bound(&p->min, p, block, "min", e) != 0 ||
+	    read_bound(&p->max, p, block, "max", e) != 0)
+		return -1;
+	if (p->max < p->min)
+		return json_err(
+		    json_get(block, "max"), e, "max is less than min");
+	if (read_scale(p, block, e) != 0 || read_step(p, block, e) != 0)
+		return -1;
+	if (too_narrow(p))
+		return json_err(
+		    json_get(block, "max"), e, "max is too close to min");
+	if (p->step > 0 && (p->max - p->min) / p->step >= LEVELS_MAX)
+		return json_err(block, e,
+		    "more than 2^50 values; a larger step makes fewer");
+	return 0;
+}
+
+/* A value of this parameter: its text is copied. */
+static int
+read_own_value(struct param *p, const struct json *j, struct err *e)
+{
+	struct value v;
+	size_t i;
+
+	if (!param_value_read(&v, j))
+		return json_err(
+		    j, e, "expected a number, a string, true, false or null");
+	if (v.kind == VALUE_TEXT && strlen(v.text) > PARAM_TEXT_MAX)
+		return json_err(
+		    j, e, "a text of more than %d bytes", PARAM_TEXT_MAX);
+	for (i = 0; i < p->n_values; i++)
+		if (param_value_equal(&p->values[i], &v))
+			return json_err(j, e, "this value is given twice");
+	if (v.kind == VALUE_TEXT)
+		v.text = xstrdup(v.text);
+	p->values[p->n_values++] = v;
+	return 0;
+}
+
+static int
+read_choice(struct param *p, const struct json *block, struct err *e)
+{
+	const struct json *values = json_need(block, "values", e), *j;
+
+	if (values == NULL || json_want(values, JSON_ARRAY, e) != 0)
+		return -1;
+	if (json_count(values) < 1 || json_count(values) > VALUES_MAX)
+		return json_err(
+		    values, e, "expected 1 to %d values", VALUES_MAX);
+	p->values = xcalloc(json_count(values), sizeof *p->values);
+	for (j = json_first(values); j != NULL; j = json_next(j))
+		if (read_own_value(p, j, e) != 0)
+			return -1;
+	j = json_get(block, "ordered");
+	return j != NULL ? json_read_bool(j, &p->ordered, e) : 0;
+}
+
+static int
+read_fixed(struct param *p, const struct json *block, struct err *e)
+{
+	const struct json *j = json_need(block, "value", e);
+
+	if (j == NULL)
+		return -1;
+	p->values = xcalloc(1, sizeof *p->values);
+	return read_own_value(p, j, e);
+}
+
+/* Read a value that must be one of the parameter's. */
+static int
+param_read_value(
+    struct value *v, const struct param *p, const struct json *j, struct err *e)
+{
+	struct buf domain = { 0 };
+
+	if (param_value_read(v, j) && param_fit(p, v))
+		return 0;
+	param_put_domain(&domain, p);
+	json_err(j, e, "%s can only be %s", p->name, buf_str(&domain));
+	buf_free(&domain);
+	return -1;
+}
+
+/* Read the member NAME: {type, …} of "parameters", without its "when". */
+static int
+param_read(struct param *p, const struct json *block, struct err *e)
+{
+	const struct json *j;
+	size_t i;
+	int rc = 0;
+
+	p->parent = -1;
+	p->name = xstrdup(json_key(block));
+	if (name_check(block, e) != 0 || json_want(block, JSON_OBJECT, e) != 0)
+		return -1;
+	j = json_need(block, "type", e);
+	if (j == NULL || json_read_word(j, types, &i, e) != 0)
+		return -1;
+	p->type = (enum param_type)i;
+	if (keys_check(block, p->type, e) != 0)
+		return -1;
+	switch (p->type) {
+	case PARAM_FLOAT:
+	case PARAM_INT:
+		rc = read_number(p, block, e);
+		break;
+	case PARAM_CHOICE:
+		rc = read_choice(p, block, e);
+		break;
+	case PARAM_FIXED:
+		rc = read_fixed(p, block, e);
+		break;
+	}
+	j = json_get(block, "default");
+	if (rc != 0 || j == NULL)
+		return rc;
+	p->has_default = true;
+	return param_read_value(&p->def, p, j, e);
+}
+
+/* ---- all parameters ------------------------------------------------------ */
 
 enum {
 	PARAMS_MAX = 1000 /* view results has a column for each */

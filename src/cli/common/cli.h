@@ -78,9 +78,6 @@ const struct cli_option *cli_option_row(const struct cli_command *, size_t i);
  */
 int cli_parse(struct cli *, int argc, char **argv, struct err *);
 void cli_fini(struct cli *);
-/* Print the general usage, or that of a command. */
-void cli_usage(FILE *);
-void cli_usage_command(FILE *, const struct cli_command *);
 
 /* Whether a switch or option was given. */
 bool cli_has(const struct cli *, const char *option);
@@ -175,7 +172,6 @@ int cmd_completion(struct cli *);
 int cmd_doctor(struct cli *);
 int cmd_enqueue(struct cli *);
 int cmd_export(struct cli *);
-int cmd_help(struct cli *);
 int cmd_import(struct cli *);
 int cmd_importance(struct cli *);
 int cmd_judge(struct cli *);
@@ -194,7 +190,6 @@ int cmd_strategies(struct cli *);
 int cmd_tell(struct cli *);
 int cmd_trials(struct cli *);
 int cmd_try(struct cli *);
-int cmd_version(struct cli *);
 int cmd_watch(struct cli *);
 
 #endif /* HPOTUNE_CLI_H */

@@ -12,20 +12,9 @@
 int
 study_read_objectives(struct study *, const struct json *root, struct err *);
 void study_objectives_clear(struct study *);
-int study_read_limits(struct study_limits *, const struct json *, struct err *);
-int study_read_enqueue(struct study *, const struct json *, struct err *);
 /* Call after the folder of study.json is set. */
-int study_read_warm_start(struct study *, const struct json *, struct err *);
-void study_warm_clear(struct study *);
 int study_read_notify(struct study_notify *, const struct json *, struct err *);
 void study_notify_clear(struct study_notify *);
-/*
- * Each may be NULL: then the default.  Read the stopping rules after the
- * objectives.
- */
-int study_read_strategy(struct study *, const struct json *, struct err *);
-int study_read_stopping(struct study *, const struct json *, struct err *);
-int study_read_backend(struct study *, const struct json *, struct err *);
 /* Call after the space was read: commands name its parameters.  May be NULL. */
 int study_read_trial(struct study *, const struct json *, struct err *);
 void study_trial_clear(struct study_trial *);

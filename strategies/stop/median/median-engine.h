@@ -12,7 +12,7 @@
 #include "strategies/stop/median/pool.h"
 #include "strategies/stop/stop-verdict.h"
 #include "strategies/stopper.h"
-#include "strategies/stop/median/curve-summary-cache.h"
+#include "strategies/stop/median/curve-summary.h"
 
 struct curve;
 struct history;

@@ -12,10 +12,236 @@
 
 #include "src/base/mem.h"
 #include "src/model/history/history.h"
-#include "strategies/stop/median/pool-step.h"
+#include "strategies/stop/median/curve-summary.h"
 #include "strategies/stop/median/pool-interval.h"
 #include "strategies/stop/median/pool.h"
-#include "strategies/stop/median/curve-summary-cache.h"
+#include "strategies/stop/median/order-window.h"
+
+/* ---- one step: order statistics and sums --------------------------------- */
+
+/* The two ranks next to the aggregate, and its distance from the first. */
+struct pool_ranks {
+	int64_t first, second;
+	double share;
+};
+
+struct pool_step {
+	int64_t key;
+	bool filled; /* the following fields are valid */
+	int64_t seen; /* trials with a report here */
+	int64_t n; /* those whose value is not NaN */
+	struct order_window
+	    window; /* their values, unless the mean is wanted */
+	double sum, rest; /* sum + rest is the sum in double-double precision */
+};
+
+/* Cells in the order of their keys. */
+struct pool_steps {
+	struct pool_step **all;
+	size_t n, cap;
+	size_t hint; /* last cell found */
+};
+
+static size_t
+pool_steps_from(const struct pool_steps *s, int64_t key)
+{
+	size_t lo = 0, hi = s->n, mid;
+
+	if (s->n > 0 && s->all[s->n - 1]->key < key)
+		return s->n;
+	while (lo < hi) {
+		mid = lo + (hi - lo) / 2;
+		if (s->all[mid]->key < key)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+/* The cell of this key, or NULL. */
+static struct pool_step *
+pool_steps_find(struct pool_steps *s, int64_t key)
+{
+	size_t at;
+
+	/* The same step as last time, or the one after it. */
+	for (at = s->hint; at < s->n && at <= s->hint + 1; at++)
+		if (s->all[at]->key == key)
+			break;
+	if (at >= s->n || at > s->hint + 1)
+		at = pool_steps_from(s, key);
+	if (at == s->n || s->all[at]->key != key)
+		return NULL;
+	s->hint = at;
+	return s->all[at];
+}
+
+static struct pool_step *
+pool_steps_make(struct pool_steps *s, int64_t key, bool filled)
+{
+	struct pool_step *c = pool_steps_find(s, key);
+	size_t at;
+
+	if (c != NULL)
+		return c;
+	c = xcalloc(1, sizeof(*c));
+	c->key = key;
+	c->filled = filled;
+	XGROW(s->all, s->n, s->cap);
+	at = pool_steps_from(s, key);
+	memmove(s->all + at + 1, s->all + at, (s->n - at) * sizeof(*s->all));
+	s->all[at] = c;
+	s->n++;
+	s->hint = at;
+	return c;
+}
+
+/* The same, created empty if missing; filled: whether it is valid. */
+static void
+pool_steps_free(struct pool_steps *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->n; i++) {
+		order_window_free(&s->all[i]->window);
+		free(s->all[i]);
+	}
+	free(s->all);
+	*s = (struct pool_steps){ 0 };
+}
+
+static bool
+pool_step_counts(const struct pool_rule *r, double v)
+{
+	return r->infinite ? !isnan(v) : isfinite(v);
+}
+
+/* The greatest k with k / n <= share, in floating point. */
+static int64_t
+rank_below(double share, int64_t n)
+{
+	int64_t k = (int64_t)(share * (double)n);
+
+	if ((double)k / (double)n > share)
+		return k - 1;
+	if ((double)(k + 1) / (double)n <= share)
+		k++;
+	return k;
+}
+
+static struct pool_ranks
+ranks_of_percentile(const struct pool_rule *r, int64_t n)
+{
+	double h = (double)(n - 1) * r->share;
+	struct pool_ranks w = { .first = (int64_t)h };
+
+	w.share = h - floor(h);
+	w.second = w.first + 1 < n ? w.first + 1 : w.first;
+	if (r->mirrored) {
+		w.first = n - 1 - w.first;
+		w.second = n - 1 - w.second;
+	}
+	return w;
+}
+
+/* Whether v is used for medians and means. */
+static struct pool_ranks
+pool_step_ranks(const struct pool_rule *r, int64_t n)
+{
+	struct pool_ranks w = { 0, 0, 0 };
+
+	switch (r->aggregate) {
+	case POOL_PERCENTILE:
+		return ranks_of_percentile(r, n);
+	case POOL_MEAN:
+		break;
+	case POOL_RANK:
+		w.first = rank_below(r->share, n + 1);
+		break;
+	case POOL_MIDDLE:
+		w.first = n / 2;
+		break;
+	}
+	w.second = w.first;
+	return w;
+}
+
+/* Add to a sum without losing digits (Knuth's two-sum). */
+static void
+pool_step_sum(struct pool_step *c, double v)
+{
+	double s = c->sum + v, t = s - c->sum;
+
+	c->rest += (c->sum - (s - t)) + (v - t);
+	c->sum = s;
+}
+
+/* Add (sign 1) or remove (-1) one value; size is the window's. */
+static void
+pool_step_change(struct pool_step *c, const struct pool_rule *r, double v,
+    int sign, size_t size)
+{
+	if (!c->filled)
+		return;
+	c->seen += sign;
+	if (!pool_step_counts(r, v))
+		return;
+	c->n += sign;
+	if (r->aggregate == POOL_MEAN) {
+		pool_step_sum(c, sign > 0 ? v : -v);
+		return;
+	}
+	c->filled = sign > 0 ? order_window_add(&c->window, v)
+			     : order_window_remove(&c->window, v);
+	if (c->window.n > 2 * size)
+		order_window_trim(
+		    &c->window, pool_step_ranks(r, c->n).first, size);
+}
+
+/* Start again from n values (reordered here) of seen trials. */
+static void
+pool_step_fill(struct pool_step *c, const struct pool_rule *r, double *values,
+    size_t n, int64_t seen, size_t size)
+{
+	size_t i;
+
+	c->filled = true;
+	c->seen = seen;
+	c->n = (int64_t)n;
+	c->sum = c->rest = 0;
+	if (r->aggregate == POOL_MEAN)
+		for (i = 0; i < n; i++)
+			pool_step_sum(c, values[i]);
+	else
+		order_window_fill(&c->window, values, n,
+		    pool_step_ranks(r, c->n).first, size);
+}
+
+/*
+ * The aggregate of the a->n numbers left without *skip, unless NULL.  False: it
+ * is outside the window.
+ */
+static bool
+pool_step_answer(const struct pool_step *c, const struct pool_rule *r,
+    const double *skip, struct pool_answer *a)
+{
+	struct pool_ranks w;
+	double sum;
+
+	if (r->aggregate == POOL_MEAN) {
+		sum = skip != NULL ? c->sum - *skip : c->sum;
+		a->first = a->second = (sum + c->rest) / (double)a->n;
+		return true;
+	}
+	w = pool_step_ranks(r, a->n);
+	a->share = w.share;
+	return w.first >= a->n ||
+	       (order_window_rank(&c->window, w.first, skip, &a->first) &&
+		   order_window_rank(&c->window, w.second, skip, &a->second));
+}
+
+/* ---- the pool ------------------------------------------------------------ */
 
 enum {
 	WINDOW_LEAST = 256, /* numbers a window keeps, at least */

@@ -12,6 +12,7 @@
 int
 study_read_objectives(struct study *, const struct json *root, struct err *);
 void study_objectives_clear(struct study *);
+void study_warm_clear(struct study *);
 /* Call after the folder of study.json is set. */
 int study_read_notify(struct study_notify *, const struct json *, struct err *);
 void study_notify_clear(struct study_notify *);

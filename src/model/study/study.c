@@ -231,7 +231,7 @@ study_read_warm_start(struct study *s, const struct json *list, struct err *e)
 	return 0;
 }
 
-static void
+void
 study_warm_clear(struct study *s)
 {
 	struct study_warm *w;

@@ -1,4 +1,7 @@
-/* Allocation that ends the program on failure, and growing strings. */
+/*
+ * Allocation that ends the program on failure, growing strings and lists of
+ * strings.
+ */
 
 #include <malloc.h>
 #include <stdarg.h>
@@ -178,4 +181,43 @@ buf_take(struct buf *b)
 
 	*b = (struct buf){ 0 };
 	return p;
+}
+
+void
+strv_add(struct strv *l, char *s)
+{
+	if (l->n + 1 >= l->cap) {
+		l->cap = l->cap < 16 ? 16 : l->cap * 2;
+		l->v = xreallocarray(l->v, l->cap, sizeof *l->v);
+	}
+	l->v[l->n++] = s;
+	l->v[l->n] = NULL;
+}
+
+void
+strv_add_all(struct strv *l, char *const *list)
+{
+	for (; list != NULL && *list != NULL; list++)
+		strv_add(l, xstrdup(*list));
+}
+
+char **
+strv_copy(char *const *list)
+{
+	struct strv l = { 0 };
+
+	if (list == NULL)
+		return NULL;
+	strv_add_all(&l, list);
+	return l.v != NULL ? l.v : xcalloc(1, sizeof *l.v);
+}
+
+void
+strv_free(char **list)
+{
+	size_t i;
+
+	for (i = 0; list != NULL && list[i] != NULL; i++)
+		free(list[i]);
+	free(list);
 }

@@ -1,4 +1,7 @@
-/* Allocation that ends the program on failure, and growing strings. */
+/*
+ * Allocation that ends the program on failure, growing strings and lists of
+ * strings.
+ */
 
 #ifndef HPOTUNE_MEM_H
 #define HPOTUNE_MEM_H
@@ -52,5 +55,20 @@ void buf_free(struct buf *);
 const char *buf_str(const struct buf *);
 /* Return the text, which the caller frees, and empty the buffer. */
 char *buf_take(struct buf *);
+
+/* A growing list of strings.  Start with { 0 }; strv_free(l.v) frees it. */
+struct strv {
+	char **v; /* ends with NULL; NULL while empty */
+	size_t n, cap;
+};
+
+/* Takes ownership of the string. */
+void strv_add(struct strv *, char *);
+/* Append copies of the strings of a list that ends with NULL, or is NULL. */
+void strv_add_all(struct strv *, char *const *);
+/* A copy of a list and its strings; NULL when it is NULL. */
+char **strv_copy(char *const *);
+/* Free a list that ends with NULL, or is NULL, and its strings. */
+void strv_free(char **);
 
 #endif /* HPOTUNE_MEM_H */

@@ -251,14 +251,13 @@ studies_find(struct gc *gc, struct err *e)
 	if (gc->cli->n_operands > 1)
 		return rc;
 	names = cli_find_names(".");
-	for (i = 0; names[i] != NULL; i++) {
+	for (i = 0; names != NULL && names[i] != NULL; i++) {
 		*e = (struct err)ERR_INIT;
 		if (cli_find_named(&found, names[i], e) != 0 ||
 		    study_add(gc, &found, e) != 0)
 			log_warn("sagemaker", "%s", e->text);
-		free(names[i]);
 	}
-	free(names);
+	strv_free(names);
 	return 0;
 }
 

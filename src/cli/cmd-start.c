@@ -158,19 +158,19 @@ detached_argv(struct cli *cli, const struct cli_study *found)
 {
 	static const char *const kept[] = { "trials", "parallel", "state",
 		NULL };
-	char **argv = xcalloc(16, sizeof *argv);
-	size_t n = 0, i;
+	struct strv w = { 0 };
+	size_t i;
 
-	argv[n++] = xstrdup("hpotune");
-	argv[n++] = xstrdup("start");
-	argv[n++] = xstrdup(found->json != NULL ? found->json : found->db);
+	strv_add(&w, xstrdup("hpotune"));
+	strv_add(&w, xstrdup("start"));
+	strv_add(&w, xstrdup(found->json != NULL ? found->json : found->db));
 	for (i = 0; kept[i] != NULL; i++)
 		if (cli_value(cli, kept[i]) != NULL)
-			argv[n++] = xasprintf(
-			    "--%s=%s", kept[i], cli_value(cli, kept[i]));
+			strv_add(&w, xasprintf("--%s=%s", kept[i],
+					 cli_value(cli, kept[i])));
 	if (cli_has(cli, "network-fs"))
-		argv[n++] = xstrdup("--network-fs");
-	return argv;
+		strv_add(&w, xstrdup("--network-fs"));
+	return w.v;
 }
 
 static int
@@ -226,7 +226,6 @@ start_detached(struct cli *cli, struct cli_study *found,
 	int p[2], rc;
 	ssize_t n;
 	pid_t pid;
-	size_t i;
 
 	if (store_path_check(env->db, e) != 0 ||
 	    state_dir_open(&state, env->state_dir, true, e) != 0)
@@ -245,9 +244,7 @@ start_detached(struct cli *cli, struct cli_study *found,
 	(void)close(p[1]);
 	n = rc == 0 ? read(p[0], text, sizeof text - 1) : 0;
 	(void)close(p[0]);
-	for (i = 0; argv[i] != NULL; i++)
-		free(argv[i]);
-	free(argv);
+	strv_free(argv);
 	text[n > 0 ? n : 0] = '\0';
 	if (rc != 0)
 		err_set(e, ERR_FILE, "the server was not started: %s",

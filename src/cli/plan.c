@@ -310,7 +310,7 @@ plan_make(struct plan *plan, struct err *e)
 void
 plan_fini(struct plan *plan)
 {
-	study_command_free(plan->command);
+	strv_free(plan->command);
 	free(plan->workdir);
 	buf_free(&plan->starts);
 	buf_free(&plan->misses);

@@ -77,7 +77,7 @@ check_argv(const struct study *s, const struct value *v)
 
 	/* A study whose trials run elsewhere has none. */
 	need((argv[0] == NULL) == (s->trial.command[0] == NULL));
-	study_command_free(argv);
+	strv_free(argv);
 }
 
 static void

@@ -11,14 +11,12 @@
 #include "trials/local/local-gpu.h"
 #include "trials/local/local-internal.h"
 
-struct env {
-	char **word; /* "NAME=VALUE", ends with NULL */
-	size_t n, cap;
-};
-
-/* Takes ownership of word; a later word of the same name replaces it. */
+/*
+ * Takes ownership of a word NAME=VALUE; a later word of the same name replaces
+ * it.
+ */
 static void
-env_put(struct env *env, char *word)
+env_put(struct strv *env, char *word)
 {
 	size_t i, len = strcspn(word, "=");
 
@@ -27,22 +25,16 @@ env_put(struct env *env, char *word)
 		return;
 	}
 	for (i = 0; i < env->n; i++)
-		if (strncmp(env->word[i], word, len + 1) == 0) {
-			free(env->word[i]);
-			env->word[i] = word;
+		if (strncmp(env->v[i], word, len + 1) == 0) {
+			free(env->v[i]);
+			env->v[i] = word;
 			return;
 		}
-	if (env->n + 2 > env->cap) {
-		env->cap = env->cap * 2 + 64;
-		env->word =
-		    xreallocarray(env->word, env->cap, sizeof *env->word);
-	}
-	env->word[env->n++] = word;
-	env->word[env->n] = NULL;
+	strv_add(env, word);
 }
 
 static void
-env_put_all(struct env *env, char *const *words)
+env_put_all(struct strv *env, char *const *words)
 {
 	if (words != NULL)
 		while (*words != NULL)
@@ -50,7 +42,7 @@ env_put_all(struct env *env, char *const *words)
 }
 
 static void
-env_pass(struct env *env, const char *name)
+env_pass(struct strv *env, const char *name)
 {
 	const char *value = getenv(name);
 
@@ -60,7 +52,7 @@ env_pass(struct env *env, const char *name)
 
 /* What is inherited before anything is added. */
 static void
-env_begin(struct env *env, const struct study_trial *t)
+env_begin(struct strv *env, const struct study_trial *t)
 {
 	static const char *const always[] = { "PATH", "HOME", "LANG",
 		"TMPDIR" };
@@ -78,7 +70,7 @@ env_begin(struct env *env, const struct study_trial *t)
 
 /* Empty for a trial without GPUs: if unset, CUDA would use the first GPU. */
 static void
-env_put_gpus(struct env *env, const struct local *l,
+env_put_gpus(struct strv *env, const struct local *l,
     const struct launch_spec *spec, const char *variable,
     enum local_gpu_name name)
 {
@@ -96,14 +88,14 @@ local_env(
     const struct local *l, const struct launch_spec *spec, const char *dir)
 {
 	struct local_gpu_key key;
-	struct env env = { 0 };
+	struct strv env = { 0 };
 	char **mps;
 
 	(void)local_gpu_key(&key, l, spec->slot, spec->uuid);
 	mps = local_gpu_mps_env(l, key.text, spec->settings);
 	env_begin(&env, spec->settings);
 	env_put_all(&env, mps);
-	local_env_free(mps);
+	strv_free(mps);
 	env_put_all(&env, launcher_spec_env(spec));
 	env_put_all(&env, spec->env);
 	env_put(&env, xasprintf("HPOTUNE_PARAMS=%s/params.json", dir));
@@ -120,15 +112,5 @@ local_env(
 	env_put_gpus(&env, l, spec, "HPOTUNE_GPU_INDICES", LOCAL_GPU_INDEX);
 	env_put(&env,
 	    xasprintf("SM_NUM_GPUS=%zu", local_gpu_names_count(l, key.text)));
-	return env.word;
-}
-
-void
-local_env_free(char **word)
-{
-	size_t i;
-
-	for (i = 0; word != NULL && word[i] != NULL; i++)
-		free(word[i]);
-	free(word);
+	return env.v;
 }

@@ -100,23 +100,16 @@ mps_note(struct local_gpu *g, size_t i, const char *dir, bool alone)
 	local_gpu_note(g, !alone && gpualloc_count(g->gpus) > 1, text);
 }
 
-static void
-word_add(char ***words, size_t *n, char *word)
-{
-	*words = xreallocarray(*words, *n + 2, sizeof **words);
-	(*words)[(*n)++] = word;
-	(*words)[*n] = NULL;
-}
-
 char **
 local_gpu_mps_env(
     const struct local *l, const char *key, const struct study_trial *t)
 {
 	struct local_gpu *g = l->gpus;
-	char **words = NULL, *dir;
+	struct strv words = { 0 };
 	struct gpualloc_view v;
-	size_t n = 0, at;
+	size_t at;
 	bool alone;
+	char *dir;
 
 	if (!is_wanted(g) || gpualloc_of(g->gpus, key, &at) != 1)
 		return NULL;
@@ -124,16 +117,15 @@ local_gpu_mps_env(
 	dir = mps_find(v.seen, &alone);
 	if (dir == NULL)
 		return NULL;
-	word_add(&words, &n, xasprintf("CUDA_MPS_PIPE_DIRECTORY=%s", dir));
-	word_add(&words, &n,
-	    xasprintf("CUDA_MPS_ACTIVE_THREAD_PERCENTAGE=%d",
-		(100 + g->share - 1) / g->share));
+	strv_add(&words, xasprintf("CUDA_MPS_PIPE_DIRECTORY=%s", dir));
+	strv_add(&words, xasprintf("CUDA_MPS_ACTIVE_THREAD_PERCENTAGE=%d",
+			     (100 + g->share - 1) / g->share));
 	/* CUDA sees only this GPU, as number 0. */
 	if (t->gpu_memory > 0)
-		word_add(&words, &n,
+		strv_add(&words,
 		    xasprintf("CUDA_MPS_PINNED_DEVICE_MEM_LIMIT=0=%lldM",
 			(long long)(t->gpu_memory >> 20)));
 	mps_note(g, at, dir, alone);
 	free(dir);
-	return words;
+	return words.v;
 }

@@ -137,7 +137,7 @@ void local_gpu_pack_release(struct local *);
 
 /*
  * local-gpu-mps.c: "NAME=VALUE" words for an attempt that shares its GPU
- * through MPS; NULL: it does not.  Free with local_env_free.
+ * through MPS; NULL: it does not.  Free with strv_free.
  */
 char **local_gpu_mps_env(
     const struct local *, const char *key, const struct study_trial *);

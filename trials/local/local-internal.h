@@ -178,27 +178,14 @@ bool local_state_dir_was_moved(const struct local *, int64_t us);
 /* Count again after the number of usable GPUs changed. */
 void local_slots_count(struct local *);
 
-/* local-env.c: the environment of one attempt; free with local_env_free. */
+/* local-env.c: the environment of one attempt; free with strv_free. */
 char **
 local_env(const struct local *, const struct launch_spec *, const char *dir);
-void local_env_free(char **);
-
-struct local_argv {
-	char **word; /* ends with NULL unless empty */
-	size_t n;
-};
-
-/*
- * local-start.c: the argument list of an attempt, with the wrappers of its
- * launcher.
- */
-/* Takes ownership of the word. */
-void local_command_add(struct local_argv *, char *word);
 
 /* local-ranks.c: trials of several processes. */
 int local_ranks_find(struct local *, const struct study_trial *, struct err *);
 /* Add the words before the command. */
-void local_ranks_command(struct local_argv *, const struct local *,
+void local_ranks_command(struct strv *, const struct local *,
     const struct launch_spec *, const char *dir);
 /* If the failure of one rank ended the attempt, write it into the reason. */
 void local_ranks_cause(const struct local_attempt *, struct launch_exit *);
@@ -227,7 +214,7 @@ void local_pack_close(struct local *);
  */
 int local_pack_place(const struct local *, int slot);
 /* Add the words before the command. */
-void local_pack_command(struct local_argv *, const struct local *,
+void local_pack_command(struct strv *, const struct local *,
     const struct launch_spec *, const char *dir);
 /*
  * Start hpotune-pack to serve the place of an attempt that is about to start.

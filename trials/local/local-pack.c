@@ -86,14 +86,14 @@ place_dir(const struct local *l, int slot)
 }
 
 void
-local_pack_command(struct local_argv *w, const struct local *l,
+local_pack_command(struct strv *w, const struct local *l,
     const struct launch_spec *spec, const char *dir)
 {
-	local_command_add(w, xstrdup(l->pack.program));
-	local_command_add(w, xstrdup("join"));
-	local_command_add(w, place_dir(l, spec->slot));
-	local_command_add(w, xstrdup(l->pack.key));
-	local_command_add(w, xstrdup(dir));
+	strv_add(w, xstrdup(l->pack.program));
+	strv_add(w, xstrdup("join"));
+	strv_add(w, place_dir(l, spec->slot));
+	strv_add(w, xstrdup(l->pack.key));
+	strv_add(w, xstrdup(dir));
 }
 
 static char **
@@ -101,29 +101,25 @@ serve_argv(const struct local *l, const struct launch_spec *spec,
     const char *place, size_t locks)
 {
 	const struct study_trial *t = spec->settings;
-	struct local_argv w = { 0 };
-	size_t i;
+	struct strv w = { 0 };
 
-	local_command_add(&w, xstrdup("hpotune-pack"));
-	local_command_add(&w, xstrdup("serve"));
-	local_command_add(&w, xasprintf("dir=%s", place));
-	local_command_add(&w, xasprintf("workdir=%s", t->workdir));
-	local_command_add(&w, xasprintf("key=%s", l->pack.key));
-	local_command_add(
-	    &w, xasprintf("places=%lld", (long long)l->pack.size));
-	local_command_add(
-	    &w, xasprintf("grace-ms=%lld", (long long)t->grace_ms));
-	local_command_add(&w, xasprintf("trial=%lld", (long long)spec->trial));
-	local_command_add(&w, xasprintf("attempt=%d", spec->attempt));
-	local_command_add(&w, xasprintf("hold-fds=%zu", locks));
+	strv_add(&w, xstrdup("hpotune-pack"));
+	strv_add(&w, xstrdup("serve"));
+	strv_add(&w, xasprintf("dir=%s", place));
+	strv_add(&w, xasprintf("workdir=%s", t->workdir));
+	strv_add(&w, xasprintf("key=%s", l->pack.key));
+	strv_add(&w, xasprintf("places=%lld", (long long)l->pack.size));
+	strv_add(&w, xasprintf("grace-ms=%lld", (long long)t->grace_ms));
+	strv_add(&w, xasprintf("trial=%lld", (long long)spec->trial));
+	strv_add(&w, xasprintf("attempt=%d", spec->attempt));
+	strv_add(&w, xasprintf("hold-fds=%zu", locks));
 	if (l->cgroup[0] != '\0')
-		local_command_add(
+		strv_add(
 		    &w, xasprintf("cgroup=%s/%s-%d", l->cgroup, l->pack.cgroup,
 			    local_pack_place(l, spec->slot)));
-	local_command_add(&w, xstrdup("--"));
-	for (i = 0; spec->argv[i] != NULL; i++)
-		local_command_add(&w, xstrdup(spec->argv[i]));
-	return w.word;
+	strv_add(&w, xstrdup("--"));
+	strv_add_all(&w, spec->argv);
+	return w.v;
 }
 
 static bool
@@ -144,16 +140,16 @@ serve_env(const struct local *l, const struct launch_spec *spec,
     const char *dir, const char *place)
 {
 	char **all = local_env(l, spec, dir);
-	struct local_argv w = { 0 };
+	struct strv w = { 0 };
 	size_t i;
 
 	for (i = 0; all[i] != NULL; i++)
 		if (!is_attempts_own(all[i]))
-			local_command_add(&w, xstrdup(all[i]));
-	local_env_free(all);
+			strv_add(&w, xstrdup(all[i]));
+	strv_free(all);
 	/* Identifies the processes that a killed server leaves. */
-	local_command_add(&w, xasprintf("HPOTUNE_PACK_DIR=%s", place));
-	return w.word;
+	strv_add(&w, xasprintf("HPOTUNE_PACK_DIR=%s", place));
+	return w.v;
 }
 
 static void
@@ -196,8 +192,8 @@ local_pack_serve(struct local *l, const struct launch_spec *spec,
 		fail_point("local.before_serve");
 		r = local_start_spawn(l->pack.program, argv, env, &locks, &pid);
 		fail_point("local.after_serve");
-		local_env_free(argv);
-		local_env_free(env);
+		strv_free(argv);
+		strv_free(env);
 		if (r == 0)
 			serve_follow(&l->pack, pid);
 		else

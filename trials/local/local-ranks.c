@@ -45,35 +45,32 @@ python_of(const char *command)
  * through the environment.
  */
 static void
-torchrun_words(
-    struct local_argv *w, const struct study_trial *t, const char *command)
+torchrun_words(struct strv *w, const struct study_trial *t, const char *command)
 {
 	const char *python = python_of(command);
 
 	if (python == NULL && local_preflight_program(t, "torchrun"))
-		local_command_add(w, xstrdup("torchrun"));
+		strv_add(w, xstrdup("torchrun"));
 	else {
-		local_command_add(
-		    w, xstrdup(python != NULL ? python : "python3"));
-		local_command_add(w, xstrdup("-m"));
-		local_command_add(w, xstrdup("torch.distributed.run"));
+		strv_add(w, xstrdup(python != NULL ? python : "python3"));
+		strv_add(w, xstrdup("-m"));
+		strv_add(w, xstrdup("torch.distributed.run"));
 	}
-	local_command_add(w, xstrdup("--nnodes=1"));
-	local_command_add(w,
+	strv_add(w, xstrdup("--nnodes=1"));
+	strv_add(w,
 	    xasprintf("--nproc_per_node=%lld", (long long)study_processes(t)));
-	local_command_add(w, xstrdup("--rdzv_backend=static"));
-	local_command_add(w, xstrdup("--master_addr=127.0.0.1"));
+	strv_add(w, xstrdup("--rdzv_backend=static"));
+	strv_add(w, xstrdup("--master_addr=127.0.0.1"));
 	/* The tuner starts another attempt itself, from the checkpoint. */
-	local_command_add(w, xstrdup("--max_restarts=0"));
+	strv_add(w, xstrdup("--max_restarts=0"));
 	/* Older releases check every five seconds whether a rank has ended. */
-	local_command_add(w, xstrdup("--monitor_interval=0.1"));
-	local_command_add(w, xstrdup("--no_python"));
+	strv_add(w, xstrdup("--monitor_interval=0.1"));
+	strv_add(w, xstrdup("--no_python"));
 }
 
 /* Add the words of the external launcher, if there is one. */
 static void
-launcher_words(
-    struct local_argv *w, const struct study_trial *t, const char *command)
+launcher_words(struct strv *w, const struct study_trial *t, const char *command)
 {
 	switch (t->launcher) {
 	case STUDY_LAUNCHER_NONE:
@@ -83,10 +80,9 @@ launcher_words(
 		torchrun_words(w, t, command);
 		break;
 	case STUDY_LAUNCHER_MPIRUN:
-		local_command_add(w, xstrdup("mpirun"));
-		local_command_add(w, xstrdup("-np"));
-		local_command_add(
-		    w, xasprintf("%lld", (long long)study_processes(t)));
+		strv_add(w, xstrdup("mpirun"));
+		strv_add(w, xstrdup("-np"));
+		strv_add(w, xasprintf("%lld", (long long)study_processes(t)));
 		break;
 	}
 }
@@ -98,21 +94,21 @@ ports(const struct study_trial *t)
 }
 
 static void
-number_word(struct local_argv *w, const char *name, int64_t number)
+number_word(struct strv *w, const char *name, int64_t number)
 {
-	local_command_add(w, xasprintf("%s=%lld", name, (long long)number));
+	strv_add(w, xasprintf("%s=%lld", name, (long long)number));
 }
 
 void
-local_ranks_command(struct local_argv *w, const struct local *l,
+local_ranks_command(struct strv *w, const struct local *l,
     const struct launch_spec *spec, const char *dir)
 {
 	const struct study_trial *t = spec->settings;
 	bool own = t->launcher == STUDY_LAUNCHER_RANKS;
 
-	local_command_add(w, xstrdup(l->ranks));
-	local_command_add(w, xstrdup(own ? "start" : "launcher"));
-	local_command_add(w, xasprintf("dir=%s", dir));
+	strv_add(w, xstrdup(l->ranks));
+	strv_add(w, xstrdup(own ? "start" : "launcher"));
+	strv_add(w, xasprintf("dir=%s", dir));
 	number_word(w, "processes", study_processes(t));
 	number_word(w, "servers", t->servers);
 	number_word(w, "grace-ms", t->grace_ms);
@@ -121,14 +117,14 @@ local_ranks_command(struct local_argv *w, const struct local *l,
 	number_word(w, "slots", l->slots);
 	number_word(w, "cpus", t->cpus);
 	number_word(w, "log-cap", l->log_cap);
-	local_command_add(w, xstrdup("--"));
+	strv_add(w, xstrdup("--"));
 	if (own)
 		return;
 	launcher_words(w, t, spec->argv[0]);
-	local_command_add(w, xstrdup(l->ranks));
-	local_command_add(w, xstrdup("each"));
-	local_command_add(w, xasprintf("dir=%s", dir));
-	local_command_add(w, xstrdup("--"));
+	strv_add(w, xstrdup(l->ranks));
+	strv_add(w, xstrdup("each"));
+	strv_add(w, xasprintf("dir=%s", dir));
+	strv_add(w, xstrdup("--"));
 }
 
 void
@@ -181,7 +177,7 @@ root_allowed(const struct study_trial *t)
 }
 
 static void
-about(const struct study_trial *t, const struct local_argv *w, struct buf *text)
+about(const struct study_trial *t, const struct strv *w, struct buf *text)
 {
 	size_t i;
 
@@ -195,7 +191,7 @@ about(const struct study_trial *t, const struct local_argv *w, struct buf *text)
 		return;
 	}
 	for (i = 0; i < w->n; i++)
-		buf_printf(text, "%s%s", i > 0 ? " " : "", w->word[i]);
+		buf_printf(text, "%s%s", i > 0 ? " " : "", w->v[i]);
 	if (t->launcher == STUDY_LAUNCHER_MPIRUN && ranks_env_is_root() &&
 	    !root_allowed(t))
 		buf_puts(text, " (as root, Open MPI needs "
@@ -205,31 +201,23 @@ about(const struct study_trial *t, const struct local_argv *w, struct buf *text)
 char *
 local_ranks_launcher(const struct study_trial *t)
 {
-	struct local_argv w = { 0 };
-	char *first = NULL;
-	size_t i;
+	struct strv w = { 0 };
+	char *first;
 
 	launcher_words(&w, t, t->command[0]);
-	for (i = 0; i < w.n; i++)
-		if (i == 0)
-			first = w.word[i];
-		else
-			free(w.word[i]);
-	free(w.word);
+	first = w.n > 0 ? xstrdup(w.v[0]) : NULL;
+	strv_free(w.v);
 	return first;
 }
 
 void
 local_ranks_describe(const struct study_trial *t, struct buf *text)
 {
-	struct local_argv w = { 0 };
-	size_t i;
+	struct strv w = { 0 };
 
 	if (t->launcher == STUDY_LAUNCHER_NONE)
 		return;
 	launcher_words(&w, t, t->command[0]);
 	about(t, &w, text);
-	for (i = 0; i < w.n; i++)
-		free(w.word[i]);
-	free(w.word);
+	strv_free(w.v);
 }

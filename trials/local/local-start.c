@@ -146,51 +146,36 @@ gpus_write(const struct local *l, const struct launch_spec *spec,
 	return r;
 }
 
-struct words {
-	char **word;
-	size_t n;
-};
-
-static void
-words_add(struct words *w, char *word)
-{
-	w->word = xreallocarray(w->word, w->n + 2, sizeof *w->word);
-	w->word[w->n++] = word;
-	w->word[w->n] = NULL;
-}
-
 static char **
 shim_argv(const struct local *l, const struct launch_spec *spec,
     const char *dir, const char *key, size_t locks)
 {
 	const struct study_trial *t = spec->settings;
 	char **command = local_command(l, spec, dir);
-	struct words w = { 0 };
-	size_t i;
+	struct strv w = { 0 };
 
-	words_add(&w, xstrdup("hpotune-shim"));
-	words_add(&w, xasprintf("dir=%s", dir));
-	words_add(&w, xasprintf("uuid=%s", spec->uuid));
-	words_add(&w, xasprintf("workdir=%s", launcher_spec_workdir(spec)));
-	words_add(&w, xasprintf("grace-ms=%lld", (long long)t->grace_ms));
-	words_add(&w, xasprintf("max-run-ms=%lld", (long long)t->max_run_ms));
-	words_add(&w, xasprintf("memory=%lld", (long long)t->memory));
-	words_add(&w, xasprintf("log-cap=%lld", (long long)l->log_cap));
-	words_add(&w, xasprintf("hold-fds=%zu", locks));
-	words_add(&w, xasprintf("cpus=%s", local_gpu_names_cpus(l, key)));
+	strv_add(&w, xstrdup("hpotune-shim"));
+	strv_add(&w, xasprintf("dir=%s", dir));
+	strv_add(&w, xasprintf("uuid=%s", spec->uuid));
+	strv_add(&w, xasprintf("workdir=%s", launcher_spec_workdir(spec)));
+	strv_add(&w, xasprintf("grace-ms=%lld", (long long)t->grace_ms));
+	strv_add(&w, xasprintf("max-run-ms=%lld", (long long)t->max_run_ms));
+	strv_add(&w, xasprintf("memory=%lld", (long long)t->memory));
+	strv_add(&w, xasprintf("log-cap=%lld", (long long)l->log_cap));
+	strv_add(&w, xasprintf("hold-fds=%zu", locks));
+	strv_add(&w, xasprintf("cpus=%s", local_gpu_names_cpus(l, key)));
 	if (l->cgroup[0] != '\0')
-		words_add(&w,
+		strv_add(&w,
 		    xasprintf("cgroup=%s/hpotune-%s", l->cgroup, spec->uuid));
 	if (spec->from_dir != NULL) {
-		words_add(&w, xasprintf("from=%s", spec->from_dir));
-		words_add(
+		strv_add(&w, xasprintf("from=%s", spec->from_dir));
+		strv_add(
 		    &w, xasprintf("from-trial=%lld", (long long)spec->from));
 	}
-	words_add(&w, xstrdup("--"));
-	for (i = 0; command[i] != NULL; i++)
-		words_add(&w, command[i]);
-	free(command);
-	return w.word;
+	strv_add(&w, xstrdup("--"));
+	strv_add_all(&w, command);
+	strv_free(command);
+	return w.v;
 }
 
 /* A session of its own, and nothing of ours but environment and locks. */
@@ -246,8 +231,8 @@ attempt_spawn(struct local *l, const struct launch_spec *spec, const char *dir,
 	fail_point("local.before_spawn");
 	r = local_start_spawn(l->shim, argv, env, &locks, &pid);
 	free(locks.fd);
-	local_env_free(argv);
-	local_env_free(env);
+	strv_free(argv);
+	strv_free(env);
 	/* hpotune-shim may be being reinstalled. */
 	if (r != 0)
 		return err_set(e,
@@ -311,28 +296,18 @@ local_start(void *ctx, const struct launch_spec *spec, struct err *e)
  * wrappers of its launcher.
  */
 
-void
-local_command_add(struct local_argv *w, char *word)
-{
-	w->word = xreallocarray(w->word, w->n + 2, sizeof *w->word);
-	w->word[w->n++] = word;
-	w->word[w->n] = NULL;
-}
-
 static char **
 local_command(
     const struct local *l, const struct launch_spec *spec, const char *dir)
 {
-	struct local_argv w = { 0 };
-	size_t i;
+	struct strv w = { 0 };
 
 	if (spec->settings->launcher != STUDY_LAUNCHER_NONE)
 		local_ranks_command(&w, l, spec, dir);
 	if (l->pack.size > 0) {
 		local_pack_command(&w, l, spec, dir);
-		return w.word;
+		return w.v;
 	}
-	for (i = 0; spec->argv[i] != NULL; i++)
-		local_command_add(&w, xstrdup(spec->argv[i]));
-	return w.word;
+	strv_add_all(&w, spec->argv);
+	return w.v;
 }

@@ -11,28 +11,16 @@
 
 #include "trials/sagemaker/sm-internal.h"
 
-struct words {
-	char **v;
-	size_t n;
-};
-
-static void
-word_add(struct words *w, char *word)
-{
-	w->v = xreallocarray(w->v, w->n + 1, sizeof *w->v);
-	w->v[w->n++] = word;
-}
-
 /* The database and the folder of a study: its path in the code, no ".d". */
 static void
-study_leave_out(struct words *w, const char *path, size_t n)
+study_leave_out(struct strv *w, const char *path, size_t n)
 {
 	static const char *const ends[] = { ".d", ".db", ".db-wal", ".db-shm",
 		".db-journal" };
 	size_t i;
 
 	for (i = 0; i < sizeof ends / sizeof ends[0]; i++)
-		word_add(
+		strv_add(
 		    w, xasprintf("--exclude=./%.*s%s", (int)n, path, ends[i]));
 }
 
@@ -47,7 +35,7 @@ name_len(const char *s)
 
 /* Ours, wherever it is kept below the code. */
 static void
-own_leave_out(struct words *w, const char *code, const char *state_dir)
+own_leave_out(struct strv *w, const char *code, const char *state_dir)
 {
 	char *path = realpath(state_dir, NULL);
 	size_t n = strlen(code);
@@ -60,7 +48,7 @@ own_leave_out(struct words *w, const char *code, const char *state_dir)
 
 /* Others, which lie side by side with the code. */
 static void
-others_leave_out(struct words *w, const char *code)
+others_leave_out(struct strv *w, const char *code)
 {
 	DIR *dir = opendir(code);
 	const struct dirent *d;
@@ -88,28 +76,17 @@ sm_code_archive_argv(
 		"--mode=u+rw,go+rX-w", "--use-compress-program=gzip -n",
 		"--force-local", "--exclude-vcs", "--exclude=__pycache__",
 		"--anchored", "--no-wildcards" };
-	struct words w = { 0 };
+	struct strv w = { 0 };
 	size_t i;
 
-	word_add(&w, xstrdup("tar"));
-	word_add(&w, xstrdup("--create"));
-	word_add(&w, xasprintf("--file=%s", archive));
+	strv_add(&w, xstrdup("tar"));
+	strv_add(&w, xstrdup("--create"));
+	strv_add(&w, xasprintf("--file=%s", archive));
 	for (i = 0; i < sizeof options / sizeof options[0]; i++)
-		word_add(&w, xstrdup(options[i]));
+		strv_add(&w, xstrdup(options[i]));
 	own_leave_out(&w, code, state_dir);
 	others_leave_out(&w, code);
-	word_add(&w, xasprintf("--directory=%s", code));
-	word_add(&w, xstrdup("."));
-	word_add(&w, NULL);
+	strv_add(&w, xasprintf("--directory=%s", code));
+	strv_add(&w, xstrdup("."));
 	return w.v;
-}
-
-void
-sm_code_archive_free(char **words)
-{
-	size_t i;
-
-	for (i = 0; words[i] != NULL; i++)
-		free(words[i]);
-	free(words);
 }

@@ -319,7 +319,7 @@ code_pack(struct sm *sm)
 		sm->code.tar = NULL;
 		code_failed(sm, e.text);
 	}
-	sm_code_archive_free(argv);
+	strv_free(argv);
 }
 
 void

@@ -445,10 +445,9 @@ void sm_code_upload_on_timer(void *sm);
 void sm_code_upload_close(struct sm *);
 
 /* sm-code-archive.c */
-/* The command that packs the code; free with sm_code_archive_free. */
+/* The command that packs the code; free with strv_free. */
 char **sm_code_archive_argv(
     const char *code, const char *state_dir, const char *archive);
-void sm_code_archive_free(char **);
 
 /* sm-create.c */
 void sm_create_queue(struct sm_attempt *);

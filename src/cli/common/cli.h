@@ -153,7 +153,7 @@ int cli_find_study(
     struct cli *, struct cli_study *, const char *state_dir, struct err *);
 /* The same for a given name. */
 int cli_find_named(struct cli_study *, const char *name, struct err *);
-/* All NAME.db of a folder; ends with NULL, freed by the caller. */
+/* All NAME.db of a folder, or NULL; free with strv_free. */
 char **cli_find_names(const char *dir);
 void cli_study_fini(struct cli_study *);
 /* Check that its database exists; the error suggests what may be meant. */

@@ -177,22 +177,19 @@ cli_find_named(struct cli_study *found, const char *name, struct err *e)
 char **
 cli_find_names(const char *dir)
 {
-	char **names = xcalloc(1, sizeof *names);
+	struct strv names = { 0 };
 	struct dirent *entry;
-	size_t n = 0;
 	DIR *d;
 
 	if ((d = opendir(dir)) == NULL)
-		return names;
+		return NULL;
 	while ((entry = readdir(d)) != NULL) {
 		if (entry->d_name[0] == '.' || !ends_with(entry->d_name, ".db"))
 			continue;
-		names = xreallocarray(names, n + 2, sizeof *names);
-		names[n++] = xasprintf("%s/%s", dir, entry->d_name);
-		names[n] = NULL;
+		strv_add(&names, xasprintf("%s/%s", dir, entry->d_name));
 	}
 	(void)closedir(d);
-	return names;
+	return names.v;
 }
 
 int

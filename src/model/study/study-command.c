@@ -396,13 +396,3 @@ study_command(const struct study *s, const struct value *values,
 	}
 	return argv;
 }
-
-void
-study_command_free(char **argv)
-{
-	size_t i;
-
-	for (i = 0; argv != NULL && argv[i] != NULL; i++)
-		free(argv[i]);
-	free(argv);
-}

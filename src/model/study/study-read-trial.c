@@ -445,25 +445,15 @@ study_cores(const struct study_trial *t)
 	return n > 0 ? n : 1;
 }
 
-static void
-list_free(char **list)
-{
-	size_t i;
-
-	for (i = 0; list != NULL && list[i] != NULL; i++)
-		free(list[i]);
-	free(list);
-}
-
 void
 study_trial_clear(struct study_trial *t)
 {
 	size_t i;
 
-	list_free(t->command);
-	list_free(t->env);
-	list_free(t->env_text);
-	list_free(t->pass_env);
+	strv_free(t->command);
+	strv_free(t->env);
+	strv_free(t->env_text);
+	strv_free(t->pass_env);
 	for (i = 0; i < t->n_metrics; i++) {
 		free(t->metrics[i].name);
 		free(t->metrics[i].regex);

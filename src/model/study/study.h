@@ -256,7 +256,7 @@ struct study_command_vars {
 int64_t study_batch(const struct study *, const struct value *values);
 char **study_command(const struct study *, const struct value *values,
     const struct study_command_vars *);
-/* Fill trial.env in the same way; free it with study_command_free. */
+/* Fill trial.env in the same way; free it with strv_free. */
 char **study_env(const struct study *, const struct value *values,
     const struct study_command_vars *);
 /* And trial.workdir: absolute, freed by the caller. */
@@ -264,6 +264,5 @@ char *study_workdir(const struct study *, const struct value *values,
     const struct study_command_vars *);
 /* Whether a template contains names in braces. */
 bool study_command_has_names(const char *text);
-void study_command_free(char **);
 
 #endif /* HPOTUNE_STUDY_H */

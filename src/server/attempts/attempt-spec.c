@@ -18,24 +18,9 @@
 #include "src/server/attempts/attempt-spec.h"
 #include "src/store/store.h"
 
-struct env_list {
-	char **names;
-	size_t n;
-};
-
-static void
-env_put(struct env_list *list, char *entry)
-{
-	list->names =
-	    xreallocarray(list->names, list->n + 2, sizeof *list->names);
-	list->names[list->n++] = entry;
-	list->names[list->n] = NULL;
-}
-
 /* SM_HP_NAME: upper case, "-" and "." as "_". */
 static void
-env_put_param(
-    struct env_list *list, const char *name, const struct value *value)
+env_put_param(struct strv *list, const char *name, const struct value *value)
 {
 	struct buf b = { 0 };
 	size_t i;
@@ -47,7 +32,7 @@ env_put_param(
 				 : '_');
 	buf_putc(&b, '=');
 	param_value_put(&b, value);
-	env_put(list, buf_take(&b));
+	strv_add(list, buf_take(&b));
 }
 
 /* The trial's folders: on this machine, or as its launcher names them. */
@@ -107,25 +92,24 @@ struct run {
 };
 
 static void
-env_put_places(
-    struct env_list *list, const struct run *run, const struct places *p)
+env_put_places(struct strv *list, const struct run *run, const struct places *p)
 {
 	int64_t gpus = run->study->trial.gpus > 0 ? run->study->trial.gpus : 0;
 
-	env_put(list, xasprintf("HPOTUNE_STUDY=%s", run->study->name));
-	env_put(list, xasprintf("HPOTUNE_TRIAL=%" PRId64, run->row->number));
-	env_put(list, xasprintf("HPOTUNE_ATTEMPT=%d", run->attempt));
-	env_put(list, xasprintf("HPOTUNE_CHECKPOINT_DIR=%s", p->checkpoint));
-	env_put(list, xasprintf("HPOTUNE_OUTPUT_DIR=%s", p->output));
-	env_put(list, xasprintf("HPOTUNE_METRICS=%s", p->metrics));
-	env_put(list, xasprintf("HPOTUNE_PARAMS=%s", p->params));
-	env_put(list, xasprintf("SM_MODEL_DIR=%s", p->model));
-	env_put(list, xasprintf("SM_OUTPUT_DATA_DIR=%s", p->output));
+	strv_add(list, xasprintf("HPOTUNE_STUDY=%s", run->study->name));
+	strv_add(list, xasprintf("HPOTUNE_TRIAL=%" PRId64, run->row->number));
+	strv_add(list, xasprintf("HPOTUNE_ATTEMPT=%d", run->attempt));
+	strv_add(list, xasprintf("HPOTUNE_CHECKPOINT_DIR=%s", p->checkpoint));
+	strv_add(list, xasprintf("HPOTUNE_OUTPUT_DIR=%s", p->output));
+	strv_add(list, xasprintf("HPOTUNE_METRICS=%s", p->metrics));
+	strv_add(list, xasprintf("HPOTUNE_PARAMS=%s", p->params));
+	strv_add(list, xasprintf("SM_MODEL_DIR=%s", p->model));
+	strv_add(list, xasprintf("SM_OUTPUT_DATA_DIR=%s", p->output));
 	if (run->far)
 		return;
-	env_put(list, xasprintf("SM_NUM_GPUS=%" PRId64, gpus));
-	env_put(list, xstrdup("SM_HOSTS=[\"algo-1\"]"));
-	env_put(list, xstrdup("SM_CURRENT_HOST=algo-1"));
+	strv_add(list, xasprintf("SM_NUM_GPUS=%" PRId64, gpus));
+	strv_add(list, xstrdup("SM_HOSTS=[\"algo-1\"]"));
+	strv_add(list, xstrdup("SM_CURRENT_HOST=algo-1"));
 }
 
 static char **
@@ -133,23 +117,24 @@ env_make(const struct run *run, const struct places *places,
     const struct value *values)
 {
 	const struct space *space = run->study->space;
-	struct env_list list = { 0 };
+	struct strv list = { 0 };
 	size_t i;
 
 	env_put_places(&list, run, places);
 	if (run->batch > 0) {
-		env_put(&list, xasprintf("HPOTUNE_GLOBAL_BATCH=%" PRId64,
-				   study_batch(run->study, values)));
-		env_put(&list, xasprintf("HPOTUNE_BATCH=%" PRId64, run->batch));
+		strv_add(&list, xasprintf("HPOTUNE_GLOBAL_BATCH=%" PRId64,
+				    study_batch(run->study, values)));
+		strv_add(
+		    &list, xasprintf("HPOTUNE_BATCH=%" PRId64, run->batch));
 	}
 	if (run->row->until > 0)
-		env_put(&list,
+		strv_add(&list,
 		    xasprintf("HPOTUNE_UNTIL_STEP=%" PRId64, run->row->until));
-	env_put(&list, xasprintf("SM_HPS=%s", run->row->params));
+	strv_add(&list, xasprintf("SM_HPS=%s", run->row->params));
 	for (i = 0; i < space->n; i++)
 		if (values[i].kind != VALUE_NONE)
 			env_put_param(&list, space->params[i].name, &values[i]);
-	return list.names;
+	return list.v;
 }
 
 /* The batch of one replica; 0 = no batch is given. */
@@ -299,33 +284,23 @@ attempt_spec_rerun(struct attempt_rerun *again, const struct study *study,
 	return rc;
 }
 
-static void
-words_free(char **word)
-{
-	size_t i;
-
-	for (i = 0; word != NULL && word[i] != NULL; i++)
-		free(word[i]);
-	free(word);
-}
-
 void
 attempt_spec_rerun_free(struct attempt_rerun *again)
 {
-	words_free(again->env);
-	words_free(again->own_env);
+	strv_free(again->env);
+	strv_free(again->own_env);
 	free(again->workdir);
-	study_command_free(again->argv);
+	strv_free(again->argv);
 	*again = (struct attempt_rerun){ 0 };
 }
 
 void
 attempt_spec_free(struct attempt_spec *te)
 {
-	words_free(te->env);
-	words_free(te->own_env);
+	strv_free(te->env);
+	strv_free(te->own_env);
 	free(te->workdir);
-	study_command_free(te->argv);
+	strv_free(te->argv);
 	free(te->trial_dir);
 	free(te->from_dir);
 	*te = (struct attempt_spec){ 0 };

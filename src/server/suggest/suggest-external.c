@@ -87,7 +87,7 @@ command_read(const struct json *j, struct err *e)
 	argv = xcalloc(json_count(j) + 1, sizeof *argv);
 	for (item = json_first(j); item != NULL; item = json_next(item)) {
 		if (json_read_string(item, &text, e) != 0) {
-			study_command_free(argv);
+			strv_free(argv);
 			return NULL;
 		}
 		argv[n++] = xstrdup(text);
@@ -103,7 +103,7 @@ suggest_external_check(const struct plugins *plugins, struct err *e)
 
 	if (argv == NULL)
 		return -1;
-	study_command_free(argv);
+	strv_free(argv);
 	return 0;
 }
 
@@ -167,7 +167,7 @@ suggest_external_close(struct suggest_external *c)
 	loop_timer_free(c->silence);
 	buf_free(&c->input);
 	if (c->argv != NULL)
-		study_command_free(c->argv);
+		strv_free(c->argv);
 	free(c->values);
 	free(c->states_sent);
 	free(c);

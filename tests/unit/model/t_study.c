@@ -108,12 +108,12 @@ check_command(const struct study *s)
 	for (i = 0; want[i] != NULL && argv[i] != NULL; i++)
 		is_str(argv[i], want[i], want[i]);
 	ok(argv[i] == NULL && want[i] == NULL, "and no more");
-	study_command_free(argv);
+	strv_free(argv);
 	vars.checkpoint_dir = NULL;
 	argv = study_command(s, v, &vars);
 	is_str(argv[10], "{checkpoint_dir}", "a folder that is not known");
-	study_command_free(argv);
-	study_command_free(NULL);
+	strv_free(argv);
+	strv_free(NULL);
 }
 
 /* --NAME VALUE, sorted, -N VALUE, and values as Python writes them. */
@@ -148,7 +148,7 @@ test_toolkit_arguments(void)
 	for (i = 0; want[i] != NULL && argv[i] != NULL; i++)
 		is_str(argv[i], want[i], "a word of it");
 	ok(argv[i] == NULL && want[i] == NULL, "all words of it");
-	study_command_free(argv);
+	strv_free(argv);
 	study_free(s);
 }
 

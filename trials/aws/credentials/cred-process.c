@@ -14,8 +14,7 @@
 
 /* A command line on its way to be an argv. */
 struct split {
-	char **argv;
-	size_t n;
+	struct strv argv;
 	struct buf word;
 	bool inside; /* within a word, possibly empty */
 };
@@ -25,10 +24,7 @@ split_end(struct split *s)
 {
 	if (!s->inside)
 		return;
-	s->argv = xreallocarray(s->argv, s->n + 2, sizeof *s->argv);
-	s->argv[s->n++] =
-	    s->word.data != NULL ? buf_take(&s->word) : xstrdup("");
-	s->argv[s->n] = NULL;
+	strv_add(&s->argv, buf_take(&s->word));
 	s->inside = false;
 }
 
@@ -62,30 +58,19 @@ split_one(struct split *s, const char *p)
 	return p + 1;
 }
 
-static void
-argv_free(char **argv)
-{
-	size_t i;
-
-	for (i = 0; argv != NULL && argv[i] != NULL; i++)
-		free(argv[i]);
-	free(argv);
-}
-
 char **
 cred_process_split(const char *p)
 {
 	struct split s = { 0 };
 
-	s.argv = xcalloc(1, sizeof *s.argv);
 	while (p != NULL && *p != '\0')
 		p = split_one(&s, p);
 	if (p != NULL)
 		split_end(&s);
 	buf_free(&s.word);
 	if (p != NULL)
-		return s.argv;
-	argv_free(s.argv);
+		return s.argv.v != NULL ? s.argv.v : xcalloc(1, sizeof(char *));
+	strv_free(s.argv.v);
 	return NULL;
 }
 
@@ -152,7 +137,7 @@ cred_process(struct cred_chain *f)
 		return CRED_ABSENT;
 	argv = cred_process_split(line);
 	if (argv == NULL || argv[0] == NULL) {
-		argv_free(argv);
+		strv_free(argv);
 		err_set(&f->err, ERR_USAGE,
 		    "credential_process of profile \"%s\": %s", f->profile,
 		    argv == NULL ? "a quote without its end" : "empty");
@@ -161,7 +146,7 @@ cred_process(struct cred_chain *f)
 	cred_chain_source(f, "credential_process of profile %s", f->profile);
 	spec.argv = argv;
 	rc = capture_start(&f->child, f->loop, &spec, on_end, f, &f->err);
-	argv_free(argv);
+	strv_free(argv);
 	if (rc == 0)
 		return CRED_WAIT;
 	err_add(&f->err, "credential_process of profile \"%s\"", f->profile);

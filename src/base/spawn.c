@@ -75,24 +75,31 @@ files_add(posix_spawn_file_actions_t *files, int fd, int as)
 		    files, as, "/dev/null", as == 0 ? O_RDONLY : O_WRONLY, 0);
 }
 
+/* No blocked signals, and default dispositions. */
+static void
+attr_init(posix_spawnattr_t *attr, short flags)
+{
+	sigset_t all, none;
+
+	(void)sigfillset(&all);
+	(void)sigemptyset(&none);
+	(void)posix_spawnattr_init(attr);
+	(void)posix_spawnattr_setflags(
+	    attr, flags | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+	(void)posix_spawnattr_setsigdefault(attr, &all);
+	(void)posix_spawnattr_setsigmask(attr, &none);
+}
+
 static int
 spawn(pid_t *pid, const struct spawn_spec *spec)
 {
 	posix_spawn_file_actions_t files;
 	posix_spawnattr_t attr;
 	char **env = env_make(spec->env);
-	sigset_t all, none;
 	int r;
 
-	(void)sigfillset(&all);
-	(void)sigemptyset(&none);
-	(void)posix_spawnattr_init(&attr);
-	(void)posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETPGROUP |
-						  POSIX_SPAWN_SETSIGDEF |
-						  POSIX_SPAWN_SETSIGMASK);
+	attr_init(&attr, POSIX_SPAWN_SETPGROUP);
 	(void)posix_spawnattr_setpgroup(&attr, 0);
-	(void)posix_spawnattr_setsigdefault(&attr, &all);
-	(void)posix_spawnattr_setsigmask(&attr, &none);
 	(void)posix_spawn_file_actions_init(&files);
 	files_add(&files, spec->in, 0);
 	files_add(&files, spec->out, 1);
@@ -252,4 +259,29 @@ spawn_reap(pid_t pid)
 		if (errno != EINTR)
 			return -1;
 	return status;
+}
+
+int
+spawn_session(pid_t *pid, const char *path, char *const *argv, char *const *env,
+    const int *fds, size_t n)
+{
+	posix_spawn_file_actions_t files;
+	posix_spawnattr_t attr;
+	size_t i;
+	int r;
+
+	attr_init(&attr, POSIX_SPAWN_SETSID);
+	(void)posix_spawn_file_actions_init(&files);
+	(void)posix_spawn_file_actions_addopen(
+	    &files, 0, "/dev/null", O_RDWR, 0);
+	(void)posix_spawn_file_actions_adddup2(&files, 0, 1);
+	(void)posix_spawn_file_actions_adddup2(&files, 0, 2);
+	for (i = 0; i < n; i++)
+		(void)posix_spawn_file_actions_adddup2(
+		    &files, fds[i], 3 + (int)i);
+	(void)posix_spawn_file_actions_addclosefrom_np(&files, 3 + (int)n);
+	r = posix_spawn(pid, path, &files, &attr, argv, env);
+	(void)posix_spawn_file_actions_destroy(&files);
+	(void)posix_spawnattr_destroy(&attr);
+	return r;
 }

@@ -1,11 +1,12 @@
 /*
- * Starts a program without a shell and without fork: in a process group of its
- * own, with no descriptors but the three it is given.
+ * Starts a program without a shell and without fork: in a process group or a
+ * session of its own, with no descriptors but those it is given.
  */
 
 #ifndef HPOTUNE_SPAWN_H
 #define HPOTUNE_SPAWN_H
 
+#include <stddef.h>
 #include <sys/types.h>
 
 struct err;
@@ -23,6 +24,13 @@ struct spawn_spec {
  * both.  ERR_FILE.
  */
 int spawn_start(pid_t *, int *end_fd, const struct spawn_spec *, struct err *);
+/*
+ * Start a program in a session of its own.  Its environment is env alone; its
+ * stdin, stdout and stderr are /dev/null, and the n fds, each of which must be
+ * at least 3 + n, become its descriptors 3, 4, …  0, or an errno.
+ */
+int spawn_session(pid_t *, const char *path, char *const *argv,
+    char *const *env, const int *fds, size_t n);
 /*
  * The path of one of our programs: the value of the environment variable,
  * otherwise the folder of this program, the installed one, or LIBEXECDIR. The

@@ -202,6 +202,67 @@ calls() { # top folders names
 	}') || echo "$awk could not look for calls"
 }
 
+# The order of the files of a folder, from the list in its README.md: a file uses
+# only functions of the rows below its own.
+order() { # top folder
+	(cd "$1" && $awk '
+	FILENAME ~ /README\.md$/ {
+		if (/^## /)
+			inside = /^## Layers/
+		if (inside && /^    /) {
+			rows++
+			for (i = 1; i <= NF; i++) {
+				if ($i in row)
+					print $i ".c is in two layers"
+				row[$i] = rows
+			}
+		}
+		next
+	}
+	FNR == 1 {
+		file = FILENAME
+		sub(/^.*\//, "", file)
+		sub(/\.c$/, "", file)
+		seen[file] = 1
+		last = ""
+		if (!(file in row))
+			print file ".c is in no layer"
+	}
+	{
+		gsub(/"([^"\\]|\\.)*"/, "\"\"")
+		gsub(/\/\*.*\*\/|(struct|enum) [a-z0-9_]+/, "")
+		if ($0 ~ /^[ \t]*(\/?\*|\/\/)/)
+			next
+		if ($0 ~ /^[a-z][a-z0-9_]*[(]/ && last !~ /^static/) {
+			name = $0
+			sub(/[(].*/, "", name)
+			owner[name] = file
+		}
+		last = $0
+		n = split($0, word, /[^a-zA-Z0-9_]+/)
+		for (i = 1; i <= n; i++)
+			used[file " " word[i]] = 1
+	}
+	END {
+		for (file in row)
+			if (!(file in seen))
+				print file ".c is not there"
+		for (use in used) {
+			split(use, word, " ")
+			if (!(word[2] in owner))
+				continue
+			from = owner[word[2]]
+			if (from != word[1] && row[from] <= row[word[1]])
+				print word[1] ".c uses " word[2] " of " from ".c"
+		}
+	}' "$2/README.md" "$2"/*.c >"$dir/ordered" ||
+	    echo "$awk could not read $2" >>"$dir/ordered"
+	LC_ALL=C sort "$dir/ordered")
+}
+
+# Folders that have such a list.
+ordered='trials/local'
+
 io='fopen|open|openat|read|write|printf|fprintf|puts|fputs|getenv|system|fork|socket'
 chance='time|clock|clock_gettime|gettimeofday|rand|random|srand|drand48|getrandom|rng_system|rng_uuid'
 
@@ -229,7 +290,24 @@ echo '#include "src/model/history/history-internal.h"' >>bad/src/model/a.c
 echo '	l->row.reports += is_new;' >bad/src/server/b.c
 echo '	if (l->row.reports == 1)' >>bad/src/server/b.c
 
+mkdir -p bad/trials/local
+printf '## Layers\n\n    top\n    gone low other\n' >bad/trials/local/README.md
+printf 'int\ntop_turn(void)\n{\n\tlow_read();\n}\n' >bad/trials/local/top.c
+printf 'int\nlow_read(void)\n{\n\tother_x(); /* top_turn */\n\ttop_turn();\n}\n' \
+    >bad/trials/local/low.c
+printf 'static int\nlow_x(void)\n{\n}\n\nint\nother_x(void)\n{\n\tputs("top_turn");\n}\n' \
+    >bad/trials/local/other.c
+echo >bad/trials/local/new.c
+
 examine() { # in $awk: a program
+	for folder in $ordered; do
+		is "$(order "$TOP_SRCDIR" $folder)" '' \
+		    "$awk: the files of $folder are in layers"
+	done
+	is "$(order "$dir/bad" trials/local)" 'gone.c is not there
+low.c uses other_x of other.c
+low.c uses top_turn of top.c
+new.c is in no layer' "$awk: calls against the layers are found"
 	is "$(forbidden "$TOP_SRCDIR")" '' "$awk: every include is an allowed one"
 	is "$(calls "$TOP_SRCDIR" 'strategies kernels' "$io|$chance")" '' \
 	    'strategies and kernels: no input, no output, no clock, no dice'

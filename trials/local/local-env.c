@@ -3,6 +3,8 @@
  * not logged, stored or put into errors.
  */
 
+#include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -10,6 +12,7 @@
 #include "src/model/study/study.h"
 #include "trials/local/local-gpu.h"
 #include "trials/local/local-internal.h"
+#include "trials/process/exec-path.h"
 
 /*
  * Takes ownership of a word NAME=VALUE; a later word of the same name replaces
@@ -113,4 +116,24 @@ local_env(
 	env_put(&env,
 	    xasprintf("SM_NUM_GPUS=%zu", local_gpu_names_count(l, key.text)));
 	return env.v;
+}
+
+const char *
+local_env_get(const struct study_trial *t, const char *name)
+{
+	size_t i, n = strlen(name);
+
+	for (i = 0; t->env != NULL && t->env[i] != NULL; i++)
+		if (strncmp(t->env[i], name, n) == 0 && t->env[i][n] == '=')
+			return t->env[i] + n + 1;
+	return getenv(name);
+}
+
+bool
+local_env_finds(const struct study_trial *t, const char *program)
+{
+	char interpreter[PATH_MAX];
+
+	return exec_path_check(AT_FDCWD, program, local_env_get(t, "PATH"),
+		   interpreter) == 0;
 }

@@ -80,7 +80,7 @@ set_aside(struct local_attempt *a)
 	if (output != -1 && fsync(fd) == -1)
 		output = -1;
 	if (output == -1 && !a->noted_unknown)
-		local_note(a, true,
+		local_attempt_note(a, true,
 		    "what another run with other parameters left for it cannot "
 		    "be set aside: %s",
 		    strerror(errno));
@@ -89,7 +89,7 @@ set_aside(struct local_attempt *a)
 		(void)close(fd);
 	free(trial_dir);
 	if (moved == 1)
-		local_note(a, true,
+		local_attempt_note(a, true,
 		    "the checkpoint of another run with other parameters was "
 		    "set aside as checkpoint.aside-%.8s",
 		    a->uuid);
@@ -100,38 +100,33 @@ static void
 foreign_wait(struct local_attempt *a, const struct claim *c)
 {
 	if (!a->noted_foreign)
-		local_note(a, true,
+		local_attempt_note(a, true,
 		    "another run of it is active that is not in this database "
 		    "(was the database restored from a copy?): waiting for its "
 		    "end");
 	a->noted_foreign = true;
 	if (a->supervisor.pid != c->shim_pid)
-		(void)local_watch_claim(a, c);
+		(void)local_attempt_watch_claim(a, c);
 	/* A stop of the trial applies to the foreign run as well. */
-	local_reconcile_stop(a);
+	local_attempt_signal(a);
 }
 
-void
-local_foreign_run_wait(
+bool
+local_foreign_run_over(
     struct local_attempt *a, const struct attempt_evidence *found)
 {
-	struct launch_event ev = { .kind = LAUNCH_LOST };
-
 	/* Our supervisor sees the foreign claim too, and exits. */
 	if (a->child > 0) {
 		a->local->soon = true;
-		return;
+		return false;
 	}
 	if (found->shim_lock) {
 		foreign_wait(a, &found->claim);
-		return;
+		return false;
 	}
 	if (found->trial_lock) {
-		(void)local_marked_sweep(a, &found->claim);
-		return;
+		(void)local_leftovers_sweep(a, &found->claim);
+		return false;
 	}
-	if (a->aside && !set_aside(a))
-		return;
-	ev.u.lost.why = "its folder holds another run";
-	local_reconcile_end(a, &ev);
+	return !a->aside || set_aside(a);
 }

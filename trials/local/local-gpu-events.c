@@ -20,40 +20,6 @@ enum {
 	USED_MS = 10000
 };
 
-void
-local_gpu_events_notes(struct local_gpu *g)
-{
-	struct local *l = g->local;
-	struct local_gpu_message *note;
-	struct launch_event ev;
-	char *text;
-	size_t i;
-
-	for (i = 0; i < g->n_notes; i++) {
-		note = &g->notes[i];
-		ev = (struct launch_event){ .kind = LAUNCH_NOTE };
-		text = note->text;
-		if (note->trial != 0 &&
-		    local_find(l, note->trial, note->attempt) != NULL) {
-			ev.trial = note->trial;
-			ev.attempt = note->attempt;
-		} else if (note->trial != 0) {
-			/*
-			 * The attempt has ended: the note needs the number in
-			 * its text.
-			 */
-			text = xasprintf("trial %lld: %s",
-			    (long long)note->trial, note->text);
-			free(note->text);
-		}
-		ev.u.note.level = note->level;
-		ev.u.note.text = text;
-		l->event(l->arg, &ev);
-		free(text);
-	}
-	g->n_notes = 0;
-}
-
 /* Describe the other owner of a GPU. */
 static void
 owner_put(const struct gpualloc_view *v, char *owner, size_t n)
@@ -163,10 +129,10 @@ local_gpu_events_usage(struct local_attempt *a)
 		ev.u.usage.busy = sum(u.busy, before->busy);
 		ev.u.usage.seen = sum(u.seen, before->seen);
 	}
-	local_emit(a, &ev);
+	local_attempt_emit(a, &ev);
 	if (gpu_idle_update(&a->idle, u.gpus, ev.u.usage.busy, ev.u.usage.seen,
 		a->used_ms, text, sizeof text))
-		local_note(a, true, "%s", text);
+		local_attempt_note(a, true, "%s", text);
 }
 
 static void
@@ -194,7 +160,7 @@ slots_tell(struct local_gpu *g)
 		return;
 	g->places = places;
 	g->back = false;
-	local_slots_count(g->local);
+	local_slots_count(g->local, places);
 	g->local->event(g->local->arg, &ev);
 }
 
@@ -245,7 +211,7 @@ local_gpu_events_flush(struct local *l)
 		local_gpu_poll_apply(g);
 	if (l->pack.size > 0)
 		local_gpu_pack_release(l);
-	local_gpu_events_notes(g);
+	local_gpu_hooks_send_notes(g);
 	gpus_show(g, now);
 	usage_tell(l, now);
 	slots_tell(g);

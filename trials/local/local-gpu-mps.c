@@ -97,7 +97,8 @@ mps_note(struct local_gpu *g, size_t i, const char *dir, bool alone)
 		  : "; its daemon serves all GPUs, so a fault of one trial "
 		    "can end those on others: run one per GPU, with folders "
 		    "that end in -INDEX");
-	local_gpu_note(g, !alone && gpualloc_count(g->gpus) > 1, text);
+	local_gpu_hooks_note(
+	    g, !alone && gpualloc_count(g->gpus) > 1, 0, 0, text);
 }
 
 char **

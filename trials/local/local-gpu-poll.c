@@ -147,7 +147,7 @@ local_gpu_poll_apply(struct local_gpu *g)
 		if (g->look.seq > g->seen)
 			g->seen = g->look.seq;
 		gpualloc_observe(g->gpus, &g->look, now);
-		local_gpu_locks_renew(g);
+		local_gpu_hooks_renew_locks(g);
 	}
 	g->snapshot_pending = false;
 	gpualloc_tick(g->gpus, now);

@@ -19,6 +19,32 @@
 #include "trials/local/local-gpu.h"
 #include "trials/local/local-internal.h"
 
+static const char *const gpu_ids[] = { "uuid", "index", NULL };
+
+static const char *const mps[] = { "auto", "off", NULL };
+
+const struct option local_options[] = {
+	{ "gpus", OPTION_ANY, 0, 0, "auto", NULL,
+	    "GPUs to use: auto, how many, their UUIDs, or simulated ones" },
+	{ "trials_per_gpu", OPTION_INT, 1, 64, "1", NULL,
+	    "trials that share one GPU" },
+	{ "gpu_ids", OPTION_TEXT, 0, 0, "uuid", gpu_ids,
+	    "how CUDA_VISIBLE_DEVICES names GPUs" },
+	{ "gpu_busy_memory", OPTION_SIZE, 0, 1e15, "1GiB", NULL,
+	    "in use without a visible process: the GPU then counts as "
+	    "foreign" },
+	{ "gpu_idle", OPTION_DURATION, 0, 0, "10m", NULL,
+	    "warn when a trial has not used its GPUs for this long; 0 = "
+	    "never" },
+	{ "bind", OPTION_BOOL, 0, 0, "true", NULL,
+	    "a trial with one GPU runs on the cores near it" },
+	{ "mps", OPTION_TEXT, 0, 0, "auto", mps,
+	    "whether trials share a GPU by MPS where its daemon runs" },
+	{ "log_cap", OPTION_SIZE, 0, 1e15, "256MiB", NULL,
+	    "output kept per attempt, the newest; 0 keeps all" },
+	{ 0 }
+};
+
 enum {
 	ASK_MS = 20000, /* a suspended driver may need seconds */
 	PREFIX_LEAST = 8 /* of a UUID: "GPU-" and four more */
@@ -256,17 +282,18 @@ local_gpu_request_read(struct local_gpu_request *w,
     const struct study_trial *settings, const struct option_value *options,
     struct err *e)
 {
-	const struct option *table = launcher_local.options;
 	int64_t each = settings->gpus;
 	bool said;
 
 	*w = (struct local_gpu_request){ 0 };
 	/* Trials without GPUs get none. */
 	if (each != 0 &&
-	    request_gpus(w, plugin_option_get(table, options, "gpus"), e) == -1)
+	    request_gpus(
+		w, plugin_option_get(local_options, options, "gpus"), e) == -1)
 		return -1;
 	w->share =
-	    (int)plugin_option_get(table, options, "trials_per_gpu")->number;
+	    (int)plugin_option_get(local_options, options, "trials_per_gpu")
+		->number;
 	if (each < 0 && driver_fails(w))
 		return err_set(e, ERR_LAUNCH,
 		    "the GPUs of this machine cannot be used: %s; for trials "
@@ -366,7 +393,6 @@ int64_t
 local_gpu_plan(const struct study_trial *settings,
     const struct option_value *options, struct buf *out, struct err *e)
 {
-	const struct option *table = launcher_local.options;
 	static const struct gpualloc_hooks hooks = { .book = no_book,
 		.unbook = no_matter,
 		.note = no_note,
@@ -384,7 +410,7 @@ local_gpu_plan(const struct study_trial *settings,
 		o.share = w.share;
 		o.memory = settings->gpu_memory;
 		o.busy_memory = (int64_t)plugin_option_get(
-		    table, options, "gpu_busy_memory")
+		    local_options, options, "gpu_busy_memory")
 				    ->number;
 		o.only = (const char *const *)w.only;
 		o.n_only = w.n_only;

@@ -21,59 +21,24 @@
 enum { AT_ONCE_US = 5000000, LATE_MS = 2000 };
 
 static void
-note_add(void *arg, bool warn, int64_t trial, int attempt, const char *text)
-{
-	struct local_gpu *g = arg;
-
-	g->notes = xreallocarray(g->notes, g->n_notes + 1, sizeof *g->notes);
-	g->notes[g->n_notes++] =
-	    (struct local_gpu_message){ .level =
-					    warn ? LAUNCH_WARNING : LAUNCH_INFO,
-		    .trial = trial,
-		    .attempt = attempt,
-		    .text = xstrdup(text) };
-	loop_wake(g->local->loop);
-}
-
-void
-local_gpu_note(struct local_gpu *g, bool warn, const char *text)
-{
-	note_add(g, warn, 0, 0, text);
-}
-
-static void
-gpu_changed(void *arg, size_t i)
-{
-	struct local_gpu *g = arg;
-
-	while (g->n_told <= i) {
-		g->told =
-		    xreallocarray(g->told, g->n_told + 1, sizeof *g->told);
-		g->told[g->n_told++] = (struct local_gpu_shown){ .at_ms = -1 };
-	}
-	g->told[i].dirty = true;
-}
-
-static void
 manager_open(struct local_gpu *g, const struct local_gpu_request *w,
     const struct launch_env *env)
 {
-	const struct option *table = launcher_local.options;
 	const struct gpualloc_options o = {
 		.per_trial = w->per_trial,
 		.share = w->share,
 		.memory = env->settings->gpu_memory,
 		.busy_memory = (int64_t)plugin_option_get(
-		    table, env->options, "gpu_busy_memory")
+		    local_options, env->options, "gpu_busy_memory")
 				   ->number,
 		.only = (const char *const *)w->only,
 		.n_only = w->n_only,
 	};
 	const struct gpualloc_hooks hooks = {
-		.book = local_gpu_locks_book,
-		.unbook = local_gpu_locks_unbook,
-		.note = note_add,
-		.changed = gpu_changed,
+		.book = local_gpu_hooks_book,
+		.unbook = local_gpu_hooks_unbook,
+		.note = local_gpu_hooks_note,
+		.changed = local_gpu_hooks_changed,
 		.probe = local_gpu_poll_probe,
 		.arg = g,
 	};
@@ -82,7 +47,7 @@ manager_open(struct local_gpu *g, const struct local_gpu_request *w,
 	g->gpus = gpualloc_new(&o, &hooks, &w->look, loop_now_ms(env->loop));
 	g->places = gpualloc_choose_capacity(g->gpus);
 	for (i = gpualloc_count(g->gpus); i-- > 0;)
-		gpu_changed(g, i);
+		local_gpu_hooks_changed(g, i);
 	for (i = 0; i < env->n_out; i++)
 		gpualloc_health_distrust(g->gpus, env->out[i].uuid,
 		    env->out[i].why, loop_now_ms(env->loop));
@@ -91,7 +56,6 @@ manager_open(struct local_gpu *g, const struct local_gpu_request *w,
 int
 local_gpu_open(struct local *l, const struct launch_env *env, struct err *e)
 {
-	const struct option *table = launcher_local.options;
 	struct local_gpu *g = xcalloc(1, sizeof *g);
 	struct local_gpu_request w = { 0 };
 	int rc = 0;
@@ -107,16 +71,17 @@ local_gpu_open(struct local *l, const struct launch_env *env, struct err *e)
 		g->simulated = w.simulated;
 		g->study = xstrdup(env->study);
 		g->key = gpu_lock_key(env->state_dir);
-		g->by_index =
-		    strcmp(
-			plugin_option_get(table, env->options, "gpu_ids")->text,
-			"index") == 0;
+		g->by_index = strcmp(plugin_option_get(
+					 local_options, env->options, "gpu_ids")
+					 ->text,
+				  "index") == 0;
 		g->share = w.share;
 		g->mps =
-		    strcmp(plugin_option_get(table, env->options, "mps")->text,
+		    strcmp(plugin_option_get(local_options, env->options, "mps")
+			       ->text,
 			"auto") == 0;
-		g->bind =
-		    plugin_option_get(table, env->options, "bind")->number != 0;
+		g->bind = plugin_option_get(local_options, env->options, "bind")
+			      ->number != 0;
 		if (w.simulated)
 			gpu_snapshot_copy(&g->sim, &w.look);
 		rc = local_gpu_poll_open(g, e);
@@ -373,7 +338,7 @@ local_gpu_ended(struct local_attempt *a, struct launch_event *ev)
 	/* Includes the time since the last query. */
 	local_gpu_events_usage(a);
 	/* Notes about this attempt must precede its end. */
-	local_gpu_events_notes(g);
+	local_gpu_hooks_send_notes(g);
 	if (!end.never_began && a->local->pack.size == 0)
 		local_gpu_poll_ask(g);
 }

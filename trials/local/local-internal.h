@@ -9,6 +9,7 @@
 #include <sys/types.h>
 
 #include "src/base/mem.h"
+#include "src/model/plugin-options.h"
 #include "trials/process/attempt-record.h"
 #include "trials/gpu/gpu-idle.h"
 #include "trials/launcher.h"
@@ -102,7 +103,7 @@ struct local_pack {
 	size_t n;
 };
 
-/* The state directory; see local-adopt.c. */
+/* The state directory; see local-state-dir.c. */
 struct local_state_dir {
 	char *path;
 	int fd; /* -1: unknown */
@@ -151,20 +152,33 @@ struct local {
 	char chunk[METRIC_LINE_MAX + 1];
 };
 
-/* local.c */
-extern const struct launcher launcher_local;
+/* local-gpu-request.c: the options of the launcher. */
+extern const struct option local_options[];
+
+/* local-attempt.c */
+/* The folder of an attempt; the caller frees it. */
+char *local_attempt_dir(const struct launch_spec *);
 /* Find an attempt that is followed; NULL: it is not. */
-struct local_attempt *local_find(struct local *, int64_t trial, int attempt);
-struct local_attempt *local_follow(struct local *, const struct launch_spec *);
+struct local_attempt *
+local_attempt_find(struct local *, int64_t trial, int attempt);
+struct local_attempt *
+local_attempt_follow(struct local *, const struct launch_spec *);
+/* Its output files must be closed: local_tail_close. */
+void local_attempt_free(struct local_attempt *);
 /* Follow this supervisor in place of the previous one; takes ownership. */
-void local_watch(struct local_attempt *, const struct proc_ref *);
+void local_attempt_watch(struct local_attempt *, const struct proc_ref *);
 /* The same for the supervisor of this claim; false: it does not run. */
-bool local_watch_claim(struct local_attempt *, const struct claim *);
-void local_emit(struct local_attempt *, struct launch_event *);
-void local_note(struct local_attempt *, bool warn, const char *, ...)
+bool local_attempt_watch_claim(struct local_attempt *, const struct claim *);
+void local_attempt_emit(struct local_attempt *, struct launch_event *);
+void local_attempt_note(struct local_attempt *, bool warn, const char *, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* local-adopt.c */
+/* Signal a supervisor that has made its claim, if a stop is pending. */
+void local_attempt_signal(struct local_attempt *);
+
+/* local-state-dir.c */
+/* Whether its file system can punch holes. */
+bool local_state_dir_can_punch(const char *state_dir);
 void local_state_dir_open(struct local *, const char *state_dir);
 void local_state_dir_close(struct local *);
 /* Check whether it was moved; true: it is not at its path. */
@@ -174,13 +188,22 @@ int local_state_dir_err(const struct local *, struct err *);
 /* Whether this wall time lies in the last period in which it was away. */
 bool local_state_dir_was_moved(const struct local *, int64_t us);
 
-/* local.c: number of trials that fit on this machine. */
+/*
+ * local-slots.c: number of trials that fit on this machine.  places: as
+ * local_gpu_capacity.
+ */
+void
+local_slots_open(struct local *, const struct launch_env *, int64_t places);
 /* Count again after the number of usable GPUs changed. */
-void local_slots_count(struct local *);
+void local_slots_count(struct local *, int64_t places);
 
 /* local-env.c: the environment of one attempt; free with strv_free. */
 char **
 local_env(const struct local *, const struct launch_spec *, const char *dir);
+/* The value of a variable of the trial, or NULL.  Borrowed. */
+const char *local_env_get(const struct study_trial *, const char *name);
+/* Whether a program is found in the PATH of the trial. */
+bool local_env_finds(const struct study_trial *, const char *program);
 
 /* local-ranks.c: trials of several processes. */
 int local_ranks_find(struct local *, const struct study_trial *, struct err *);
@@ -197,13 +220,6 @@ void local_ranks_describe(const struct study_trial *, struct buf *text);
  */
 char *local_ranks_launcher(const struct study_trial *);
 
-/* local-preflight.c: check that the files an attempt starts with exist. */
-int local_preflight(const struct study_trial *, struct err *);
-/* The value of a variable of the trial, or NULL.  Borrowed. */
-const char *local_preflight_env(const struct study_trial *, const char *name);
-/* Whether a program is found in the PATH of the trial. */
-bool local_preflight_program(const struct study_trial *, const char *program);
-
 /* local-pack.c: programs that run several trials. */
 int local_pack_open(struct local *, const struct launch_env *, struct err *);
 /* Idle programs are ended; programs in use continue. */
@@ -217,10 +233,11 @@ int local_pack_place(const struct local *, int slot);
 void local_pack_command(struct strv *, const struct local *,
     const struct launch_spec *, const char *dir);
 /*
- * Start hpotune-pack to serve the place of an attempt that is about to start.
+ * Start hpotune-pack to serve the place of an attempt that is about to start
+ * with this environment and these locks.
  */
-int local_pack_serve(
-    struct local *, const struct launch_spec *, const char *dir, struct err *);
+int local_pack_serve(struct local *, const struct launch_spec *,
+    char *const *env, const struct local_gpu_lock_fds *, struct err *);
 /* Reap those that have exited. */
 void local_pack_reap(struct local *);
 /* Whether a process serves this place. */
@@ -232,13 +249,8 @@ bool local_pack_alive(const struct local *, int place);
 void local_pack_end(const struct local_attempt *, struct launch_exit *);
 
 /* local-start.c */
-/*
- * Start a program in a new session; it inherits only the environment: 0 or an
- * errno.
- */
-int local_start_spawn(const char *path, char **argv, char **env,
-    const struct local_gpu_lock_fds *, pid_t *);
-char *local_start_dir(const struct launch_spec *);
+/* Check that the files an attempt starts with exist. */
+int local_start_preflight(const struct study_trial *, struct err *);
 int local_start_find_shim(struct local *, struct err *);
 int local_start(void *, const struct launch_spec *, struct err *);
 
@@ -248,18 +260,19 @@ local_adopt(void *, const struct launch_spec *, struct err *);
 int local_abandon(void *, const struct launch_spec *, struct err *);
 /* Write the claim that prevents any later start. */
 int local_abandon_record(const char *dir, const char *uuid, struct err *);
+
+/*
+ * local-leftovers.c: processes with the attempt's uuid in their environment, and
+ * its control group.  If the folder of a study was copied with its database while
+ * it ran, the copy's attempts have the same uuids; processes in the other folder
+ * are left alone.
+ */
 /*
  * Remove the control group of an attempt that has ended or never began: its
  * supervisor may have been killed before it could, or the kernel was late.
  */
-void local_adopt_remove_cgroup(const struct local *, const char *uuid);
-
-/*
- * local-adopt.c: processes with the attempt's uuid in their environment.  If
- * the folder of a study was copied with its database while it ran, the copy's
- * attempts have the same uuids; processes in the other folder are left alone.
- */
-struct local_marked {
+void local_leftovers_remove_cgroup(const struct local *, const char *uuid);
+struct local_leftovers {
 	int killed;
 	int spared; /* processes of the attempt in another folder */
 };
@@ -267,11 +280,11 @@ struct local_marked {
  * SIGKILL to every process of the attempt in folder dir, and to those whose
  * folder was removed or has no live supervisor.
  */
-struct local_marked local_marked_kill(const char *uuid, const char *dir);
+struct local_leftovers local_leftovers_kill(const char *uuid, const char *dir);
 /*
  * SIGKILL to the processes that a dead supervisor left: whether there were any.
  */
-bool local_marked_sweep(struct local_attempt *, const struct claim *);
+bool local_leftovers_sweep(struct local_attempt *, const struct claim *);
 
 /*
  * local-foreign-run.c: the folder of an attempt holds another run of its trial,
@@ -280,19 +293,15 @@ bool local_marked_sweep(struct local_attempt *, const struct claim *);
 /* Whether it does; *aside: that run had other parameters. */
 bool
 local_foreign_run(const struct launch_spec *, const char *dir, bool *aside);
-/* Wait for the end of that run, then end the attempt: the next one follows. */
-void
-local_foreign_run_wait(struct local_attempt *, const struct attempt_evidence *);
+/* Whether that run is over: then the attempt ends, and the next one follows. */
+bool
+local_foreign_run_over(struct local_attempt *, const struct attempt_evidence *);
 
 /*
  * local-reconcile.c: compare one attempt with its locks and records, and send
  * events for all changes.
  */
 void local_reconcile(struct local_attempt *);
-/* All output was delivered: send this end. */
-void local_reconcile_end(struct local_attempt *, struct launch_event *);
-/* Signal a supervisor that has made its claim, if a stop is pending. */
-void local_reconcile_stop(struct local_attempt *);
 
 /* local-tail.c: read new output; true: more is available at once. */
 bool local_tail(struct local_attempt *, bool final);

@@ -136,17 +136,14 @@ is_attempts_own(const char *word)
 
 /* That of the attempt, without what is the attempt's own. */
 static char **
-serve_env(const struct local *l, const struct launch_spec *spec,
-    const char *dir, const char *place)
+serve_env(char *const *all, const char *place)
 {
-	char **all = local_env(l, spec, dir);
 	struct strv w = { 0 };
 	size_t i;
 
 	for (i = 0; all[i] != NULL; i++)
 		if (!is_attempts_own(all[i]))
 			strv_add(&w, xstrdup(all[i]));
-	strv_free(all);
 	/* Identifies the processes that a killed server leaves. */
 	strv_add(&w, xasprintf("HPOTUNE_PACK_DIR=%s", place));
 	return w.v;
@@ -172,28 +169,22 @@ place_make(const struct local *l, const char *place, struct err *e)
 
 int
 local_pack_serve(struct local *l, const struct launch_spec *spec,
-    const char *dir, struct err *e)
+    char *const *env, const struct local_gpu_lock_fds *locks, struct err *e)
 {
-	char **argv, **env, *place;
-	struct local_gpu_lock_fds locks;
-	struct local_gpu_key key;
+	char **argv, **own_env, *place = place_dir(l, spec->slot);
 	pid_t pid;
 	int r;
 
-	if (l->pack.size == 0)
-		return 0;
-	locks = local_gpu_names_lock_fds(
-	    l, local_gpu_key(&key, l, spec->slot, spec->uuid));
-	place = place_dir(l, spec->slot);
 	r = place_make(l, place, e);
 	if (r == 0) {
-		argv = serve_argv(l, spec, place, locks.n);
-		env = serve_env(l, spec, dir, place);
+		argv = serve_argv(l, spec, place, locks->n);
+		own_env = serve_env(env, place);
 		fail_point("local.before_serve");
-		r = local_start_spawn(l->pack.program, argv, env, &locks, &pid);
+		r = spawn_session(
+		    &pid, l->pack.program, argv, own_env, locks->fd, locks->n);
 		fail_point("local.after_serve");
 		strv_free(argv);
-		strv_free(env);
+		strv_free(own_env);
 		if (r == 0)
 			serve_follow(&l->pack, pid);
 		else
@@ -201,7 +192,6 @@ local_pack_serve(struct local *l, const struct launch_spec *spec,
 			    transient_error_exec(r) ? ERR_BUSY : ERR_LAUNCH,
 			    "%s: %s", l->pack.program, strerror(r));
 	}
-	free(locks.fd);
 	free(place);
 	return r;
 }

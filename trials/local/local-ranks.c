@@ -49,7 +49,7 @@ torchrun_words(struct strv *w, const struct study_trial *t, const char *command)
 {
 	const char *python = python_of(command);
 
-	if (python == NULL && local_preflight_program(t, "torchrun"))
+	if (python == NULL && local_env_finds(t, "torchrun"))
 		strv_add(w, xstrdup("torchrun"));
 	else {
 		strv_add(w, xstrdup(python != NULL ? python : "python3"));
@@ -169,7 +169,7 @@ root_allowed(const struct study_trial *t)
 	size_t i;
 
 	for (i = 0; i < sizeof names / sizeof names[0]; i++) {
-		value = local_preflight_env(t, names[i]);
+		value = local_env_get(t, names[i]);
 		if (value == NULL || strcmp(value, "1") != 0)
 			return false;
 	}

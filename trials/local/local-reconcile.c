@@ -52,23 +52,6 @@ supervisor_gone(struct local_attempt *a)
 	return true;
 }
 
-void
-local_reconcile_stop(struct local_attempt *a)
-{
-	int signo = a->stop == LOCAL_STOP_NOW ? SIGUSR1 : SIGTERM;
-
-	if (a->stop_sent >= a->stop || a->supervisor.pid == 0)
-		return;
-	fail_point("local.before_stop");
-	if (proc_signal(&a->supervisor, signo) == 0 || errno == ESRCH) {
-		a->stop_sent = a->stop;
-		a->stop_sent_ms = loop_now_ms(a->local->loop);
-	}
-	/* The trial may have stopped it by a signal. */
-	proc_continue(&a->supervisor);
-	fail_point("local.after_stop");
-}
-
 static void
 tell_up(struct local_attempt *a, const struct claim *c)
 {
@@ -93,28 +76,29 @@ tell_up(struct local_attempt *a, const struct claim *c)
 	ev.u.up.pid = c->trial_pid;
 	ev.u.up.started_us = c->started_us;
 	ev.u.up.place = buf_str(&place);
-	local_emit(a, &ev);
+	local_attempt_emit(a, &ev);
 	buf_free(&place);
 	local_gpu_started(a);
 	if (a->local->punch_unsupported && !a->local->noted_no_punch) {
 		a->local->noted_no_punch = true;
-		local_note(a, true,
+		local_attempt_note(a, true,
 		    "this file system cannot give back parts of a file: "
 		    "log_cap has no effect");
 	}
 }
 
-void
-local_reconcile_end(struct local_attempt *a, struct launch_event *ev)
+/* All output was delivered: send this end. */
+static void
+end(struct local_attempt *a, struct launch_event *ev)
 {
 	if (a->log.dropped + a->metrics.dropped > 0)
-		local_note(a, true,
+		local_attempt_note(a, true,
 		    "%lld bytes of output were dropped before they were read",
 		    (long long)(a->log.dropped + a->metrics.dropped));
 	local_gpu_ended(a, ev);
-	local_adopt_remove_cgroup(a->local, a->uuid);
+	local_leftovers_remove_cgroup(a->local, a->uuid);
 	fail_point("local.before_end");
-	local_emit(a, ev);
+	local_attempt_emit(a, ev);
 	a->over = true;
 	a->dirty = false;
 }
@@ -129,7 +113,7 @@ end_lost(struct local_attempt *a, const char *why)
 		return;
 	}
 	ev.u.lost.why = why;
-	local_reconcile_end(a, &ev);
+	end(a, &ev);
 }
 
 /* Whether the error that prevented the start may be temporary. */
@@ -186,7 +170,7 @@ end_recorded(struct local_attempt *a, const struct attempt_evidence *found)
 	local_ranks_cause(a, &ev.u.exit);
 	local_pack_end(a, &ev.u.exit);
 	ev.u.exit.not_yet = !ev.u.exit.ran && is_not_yet(a, x, ev.u.exit.why);
-	local_reconcile_end(a, &ev);
+	end(a, &ev);
 }
 
 static void
@@ -204,7 +188,7 @@ end_not_begun(struct local_attempt *a, int code)
 	ev.u.exit.started_us = ev.u.exit.ended_us =
 	    loop_wall_us(a->local->loop);
 	(void)snprintf(ev.u.exit.why, sizeof ev.u.exit.why, "%s", why);
-	local_reconcile_end(a, &ev);
+	end(a, &ev);
 }
 
 /* Our supervisor ended before its claim: its exit status has the reason. */
@@ -219,13 +203,14 @@ end_unclaimed(struct local_attempt *a)
 	if (!a->fresh && local_abandon_record(a->dir, a->uuid, &e) == -1) {
 		a->local->soon |= e.kind == ERR_BUSY;
 		if (e.kind != ERR_BUSY && !a->noted_full)
-			local_note(a, true, "cannot give it up: %s", e.text);
+			local_attempt_note(
+			    a, true, "cannot give it up: %s", e.text);
 		a->noted_full |= e.kind != ERR_BUSY;
 		return;
 	}
 	if (a->up ||
 	    (WIFEXITED(a->child_status) && WEXITSTATUS(a->child_status) == 0)) {
-		(void)local_marked_kill(a->uuid, a->dir);
+		(void)local_leftovers_kill(a->uuid, a->dir);
 		end_lost(a, "its records were removed");
 		return;
 	}
@@ -276,7 +261,7 @@ supervisor_mind(struct local_attempt *a, const struct claim *c)
 	if (!proc_stopped(&a->supervisor))
 		return;
 	if (!a->noted_still)
-		local_note(a, true,
+		local_attempt_note(a, true,
 		    "its supervisor was stopped by a signal, perhaps from the "
 		    "trial itself: continuing it");
 	a->noted_still = true;
@@ -299,7 +284,8 @@ supervisor_mind(struct local_attempt *a, const struct claim *c)
 static void
 follow_running(struct local_attempt *a, const struct claim *c)
 {
-	if (a->supervisor.pid != c->shim_pid && !local_watch_claim(a, c))
+	if (a->supervisor.pid != c->shim_pid &&
+	    !local_attempt_watch_claim(a, c))
 		a->local->soon |= !unclear_longer_than(a, UNKNOWN_MS);
 	if (a->supervisor.pid != 0)
 		a->unclear_since_ms = -1;
@@ -307,11 +293,11 @@ follow_running(struct local_attempt *a, const struct claim *c)
 		tell_up(a, c);
 	if (c->kind == CLAIM_STUCK && !a->noted_stuck) {
 		a->noted_stuck = true;
-		local_note(a, true,
+		local_attempt_note(a, true,
 		    "still there a minute after SIGKILL: a process hangs in "
 		    "the kernel; its place stays taken");
 	}
-	local_reconcile_stop(a);
+	local_attempt_signal(a);
 	supervisor_mind(a, c);
 	if (local_tail(a, false))
 		a->dirty = true;
@@ -337,7 +323,7 @@ end_overdue(struct local_attempt *a, const struct claim *c)
 	(void)snprintf(ev.u.exit.why, sizeof ev.u.exit.why,
 	    "%s, but its supervisor had been stopped: both were killed",
 	    a->timed_out ? "max_run was reached" : "its grace was over");
-	local_reconcile_end(a, &ev);
+	end(a, &ev);
 }
 
 /*
@@ -347,7 +333,7 @@ end_overdue(struct local_attempt *a, const struct claim *c)
 static void
 clear_remains(struct local_attempt *a, const struct attempt_evidence *found)
 {
-	bool any = local_marked_sweep(a, &found->claim);
+	bool any = local_leftovers_sweep(a, &found->claim);
 
 	if (!any && !found->trial_lock && a->overdue) {
 		end_overdue(a, &found->claim);
@@ -365,7 +351,7 @@ clear_remains(struct local_attempt *a, const struct attempt_evidence *found)
 	a->local->soon |= !unclear_longer_than(a, UNKNOWN_MS);
 	if (unclear_longer_than(a, REMAINS_MS) && !a->noted_stuck) {
 		a->noted_stuck = true;
-		local_note(a, true,
+		local_attempt_note(a, true,
 		    "processes of it still run without their supervisor, and "
 		    "cannot be killed");
 	}
@@ -376,7 +362,7 @@ wait_for_claim(struct local_attempt *a)
 {
 	a->local->soon |= !unclear_longer_than(a, UNKNOWN_MS);
 	if (unclear_longer_than(a, STARTING_MS))
-		(void)local_marked_kill(a->uuid, a->dir);
+		(void)local_leftovers_kill(a->uuid, a->dir);
 }
 
 static void
@@ -386,7 +372,7 @@ note_unknown(struct local_attempt *a, const struct err *e)
 	if (!unclear_longer_than(a, UNKNOWN_MS) || a->noted_unknown)
 		return;
 	a->noted_unknown = true;
-	local_note(
+	local_attempt_note(
 	    a, true, "cannot find out whether it still runs: %s", e->text);
 }
 
@@ -394,6 +380,9 @@ static void
 act(struct local_attempt *a, enum attempt_status is,
     const struct attempt_evidence *found, bool gone, const struct err *e)
 {
+	struct launch_event foreign = { .kind = LAUNCH_LOST,
+		.u.lost.why = "its folder holds another run" };
+
 	switch (is) {
 	case ATTEMPT_NEVER:
 		if (gone)
@@ -423,7 +412,8 @@ act(struct local_attempt *a, enum attempt_status is,
 		end_lost(a, "it was given up before it began");
 		break;
 	case ATTEMPT_FOREIGN:
-		local_foreign_run_wait(a, found);
+		if (local_foreign_run_over(a, found))
+			end(a, &foreign);
 		break;
 	case ATTEMPT_UNKNOWN:
 		note_unknown(a, e);

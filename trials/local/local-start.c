@@ -7,8 +7,6 @@
 #include <fcntl.h>
 #include <libgen.h>
 #include <limits.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,16 +20,11 @@
 #include "src/model/study/study.h"
 #include "trials/local/local-gpu.h"
 #include "trials/local/local-internal.h"
+#include "trials/process/exec-path.h"
 #include "trials/process/transient-error.h"
 
 static char **local_command(
     const struct local *, const struct launch_spec *, const char *dir);
-
-char *
-local_start_dir(const struct launch_spec *spec)
-{
-	return xasprintf("%s/attempt-%d", spec->trial_dir, spec->attempt);
-}
 
 int
 local_start_find_shim(struct local *l, struct err *e)
@@ -178,72 +171,54 @@ shim_argv(const struct local *l, const struct launch_spec *spec,
 	return w.v;
 }
 
-/* A session of its own, and nothing of ours but environment and locks. */
-int
-local_start_spawn(const char *path, char **argv, char **env,
-    const struct local_gpu_lock_fds *locks, pid_t *pid)
-{
-	posix_spawn_file_actions_t files;
-	posix_spawnattr_t attr;
-	sigset_t all, none;
-	size_t i;
-	int r;
-
-	(void)sigfillset(&all);
-	(void)sigemptyset(&none);
-	(void)posix_spawnattr_init(&attr);
-	(void)posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSID |
-						  POSIX_SPAWN_SETSIGDEF |
-						  POSIX_SPAWN_SETSIGMASK);
-	(void)posix_spawnattr_setsigdefault(&attr, &all);
-	(void)posix_spawnattr_setsigmask(&attr, &none);
-	(void)posix_spawn_file_actions_init(&files);
-	(void)posix_spawn_file_actions_addopen(
-	    &files, 0, "/dev/null", O_RDWR, 0);
-	(void)posix_spawn_file_actions_adddup2(&files, 0, 1);
-	(void)posix_spawn_file_actions_adddup2(&files, 0, 2);
-	/* None of them is in the way of another: all are higher. */
-	for (i = 0; i < locks->n; i++)
-		(void)posix_spawn_file_actions_adddup2(
-		    &files, locks->fd[i], 3 + (int)i);
-	(void)posix_spawn_file_actions_addclosefrom_np(
-	    &files, 3 + (int)locks->n);
-	r = posix_spawn(pid, path, &files, &attr, argv, env);
-	(void)posix_spawn_file_actions_destroy(&files);
-	(void)posix_spawnattr_destroy(&attr);
-	return r;
-}
-
 static int
-attempt_spawn(struct local *l, const struct launch_spec *spec, const char *dir,
-    bool fresh, struct err *e)
+supervisor_start(struct local *l, const struct launch_spec *spec,
+    const char *dir, char **env, const char *key,
+    const struct local_gpu_lock_fds *locks, pid_t *pid, struct err *e)
 {
-	struct local_gpu_key key;
-	struct local_gpu_lock_fds locks = local_gpu_names_lock_fds(
-	    l, local_gpu_key(&key, l, spec->slot, spec->uuid));
-	char **argv = shim_argv(l, spec, dir, key.text, locks.n);
-	char **env = local_env(l, spec, dir);
-	struct proc_ref supervisor;
-	struct local_attempt *a;
-	pid_t pid;
+	char **argv = shim_argv(l, spec, dir, key, locks->n);
 	int r;
 
 	fail_point("local.before_spawn");
-	r = local_start_spawn(l->shim, argv, env, &locks, &pid);
-	free(locks.fd);
+	r = spawn_session(pid, l->shim, argv, env, locks->fd, locks->n);
 	strv_free(argv);
-	strv_free(env);
 	/* hpotune-shim may be being reinstalled. */
 	if (r != 0)
 		return err_set(e,
 		    transient_error_exec(r) ? ERR_BUSY : ERR_LAUNCH, "%s: %s",
 		    l->shim, strerror(r));
 	fail_point("local.after_spawn");
-	a = local_follow(l, spec);
+	return 0;
+}
+
+/* Start its supervisor, and before it the server of its place. */
+static int
+processes_start(struct local *l, const struct launch_spec *spec,
+    const char *dir, bool fresh, struct err *e)
+{
+	struct local_gpu_key key;
+	struct local_gpu_lock_fds locks = local_gpu_names_lock_fds(
+	    l, local_gpu_key(&key, l, spec->slot, spec->uuid));
+	char **env = local_env(l, spec, dir);
+	struct proc_ref supervisor;
+	struct local_attempt *a;
+	pid_t pid;
+	int r = 0;
+
+	if (l->pack.size > 0)
+		r = local_pack_serve(l, spec, env, &locks, e);
+	if (r == 0)
+		r = supervisor_start(
+		    l, spec, dir, env, key.text, &locks, &pid, e);
+	free(locks.fd);
+	strv_free(env);
+	if (r != 0)
+		return -1;
+	a = local_attempt_follow(l, spec);
 	a->child = pid;
 	a->fresh = fresh;
 	proc_open_child(&supervisor, pid);
-	local_watch(a, &supervisor);
+	local_attempt_watch(a, &supervisor);
 	return 0;
 }
 
@@ -255,9 +230,9 @@ local_start(void *ctx, const struct launch_spec *spec, struct err *e)
 	char *dir;
 	int r;
 
-	if (local_find(l, spec->trial, spec->attempt) != NULL)
+	if (local_attempt_find(l, spec->trial, spec->attempt) != NULL)
 		return 0;
-	dir = local_start_dir(spec);
+	dir = local_attempt_dir(spec);
 	if (strlen(spec->uuid) != RECORD_UUID)
 		r = err_set(e, ERR_LAUNCH, "%s: no uuid", dir);
 	else if (local_state_dir_moved(l))
@@ -267,7 +242,7 @@ local_start(void *ctx, const struct launch_spec *spec, struct err *e)
 	if (r == 0)
 		r = dirs_make(spec, dir, &fresh, e);
 	if (r == 0 && !fresh && local_foreign_run(spec, dir, &aside)) {
-		local_follow(l, spec)->aside = aside;
+		local_attempt_follow(l, spec)->aside = aside;
 		free(dir);
 		return 0;
 	}
@@ -279,9 +254,7 @@ local_start(void *ctx, const struct launch_spec *spec, struct err *e)
 		r = gpus_write(l, spec, dir, e);
 	fail_point("local.after_mkdir");
 	if (r == 0)
-		r = local_pack_serve(l, spec, dir, e);
-	if (r == 0)
-		r = attempt_spawn(l, spec, dir, fresh, e);
+		r = processes_start(l, spec, dir, fresh, e);
 	/* The move may be the cause of the error. */
 	if (r == -1 && local_state_dir_moved(l))
 		(void)local_state_dir_err(l, e);
@@ -310,4 +283,73 @@ local_command(
 	}
 	strv_add_all(&w, spec->argv);
 	return w.v;
+}
+
+/* key: of study.json, for the error. */
+static int
+program_check(const struct study_trial *t, int dir_fd, const char *key,
+    const char *program, struct err *e)
+{
+	char interpreter[PATH_MAX];
+	int error = exec_path_check(
+	    dir_fd, program, local_env_get(t, "PATH"), interpreter);
+
+	if (error == 0)
+		return 0;
+	if (*interpreter != '\0')
+		return err_set(e, ERR_FILE, "%s: %s: its interpreter %s: %s",
+		    key, program, interpreter, strerror(error));
+	if (error == ENOENT && strchr(program, '/') == NULL)
+		return err_set(
+		    e, ERR_FILE, "%s: %s: not found in PATH", key, program);
+	return err_set(
+	    e, ERR_FILE, "%s: %s: %s", key, program, strerror(error));
+}
+
+/*
+ * Whether the program, or the PATH it is searched in, differs between trials
+ * because it contains names in braces.
+ */
+static bool
+differs(const struct study_trial *t)
+{
+	const char *path = local_env_get(t, "PATH");
+
+	return strpbrk(t->command[0], "{}") != NULL ||
+	       (path != NULL && strpbrk(path, "{}") != NULL);
+}
+
+/*
+ * Checks before the start that an attempt would find its working folder, its
+ * launcher and its program, with the same search in the trial's PATH that the
+ * supervisor does.
+ */
+int
+local_start_preflight(const struct study_trial *t, struct err *e)
+{
+	char *launcher;
+	int dir_fd, rc = 0;
+
+	/*
+	 * The folder differs between trials: paths below it cannot be checked.
+	 */
+	if (t->command[0] == NULL || study_command_has_names(t->workdir_text))
+		return 0;
+	dir_fd = open(t->workdir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (dir_fd == -1 || faccessat(dir_fd, ".", X_OK, AT_EACCESS) == -1) {
+		rc = err_set(e, ERR_FILE, "trial.workdir: %s: %s", t->workdir,
+		    strerror(errno));
+		if (dir_fd != -1)
+			(void)close(dir_fd);
+		return rc;
+	}
+	launcher = local_ranks_launcher(t);
+	if (launcher != NULL)
+		rc = program_check(t, dir_fd, "trial.launcher", launcher, e);
+	if (rc == 0 && !differs(t))
+		rc =
+		    program_check(t, dir_fd, "trial.command", t->command[0], e);
+	free(launcher);
+	(void)close(dir_fd);
+	return rc;
 }

@@ -1,17 +1,84 @@
 /*
- * Lock files of GPUs for the allocator.  Lock files that were removed are
- * created again.
+ * What the GPU allocator calls back: locks that reserve GPUs against other
+ * studies, notes for the user, changed states.  The allocator may call at any
+ * time; notes wait for the next collect.
  */
 
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "src/base/err.h"
+#include "src/base/loop.h"
 #include "src/base/mem.h"
 #include "trials/gpu/gpu-lock.h"
 #include "trials/local/local-gpu-internal.h"
+#include "trials/local/local-internal.h"
+
+void
+local_gpu_hooks_note(
+    void *arg, bool warn, int64_t trial, int attempt, const char *text)
+{
+	struct local_gpu *g = arg;
+
+	g->notes = xreallocarray(g->notes, g->n_notes + 1, sizeof *g->notes);
+	g->notes[g->n_notes++] =
+	    (struct local_gpu_message){ .level =
+					    warn ? LAUNCH_WARNING : LAUNCH_INFO,
+		    .trial = trial,
+		    .attempt = attempt,
+		    .text = xstrdup(text) };
+	loop_wake(g->local->loop);
+}
+
+void
+local_gpu_hooks_changed(void *arg, size_t i)
+{
+	struct local_gpu *g = arg;
+
+	while (g->n_told <= i) {
+		g->told =
+		    xreallocarray(g->told, g->n_told + 1, sizeof *g->told);
+		g->told[g->n_told++] = (struct local_gpu_shown){ .at_ms = -1 };
+	}
+	g->told[i].dirty = true;
+}
+
+void
+local_gpu_hooks_send_notes(struct local_gpu *g)
+{
+	struct local *l = g->local;
+	struct local_gpu_message *note;
+	struct launch_event ev;
+	char *text;
+	size_t i;
+
+	for (i = 0; i < g->n_notes; i++) {
+		note = &g->notes[i];
+		ev = (struct launch_event){ .kind = LAUNCH_NOTE };
+		text = note->text;
+		if (note->trial != 0 &&
+		    local_attempt_find(l, note->trial, note->attempt) != NULL) {
+			ev.trial = note->trial;
+			ev.attempt = note->attempt;
+		} else if (note->trial != 0) {
+			/*
+			 * The attempt has ended: the note needs the number in
+			 * its text.
+			 */
+			text = xasprintf("trial %lld: %s",
+			    (long long)note->trial, note->text);
+			free(note->text);
+		}
+		ev.u.note.level = note->level;
+		ev.u.note.text = text;
+		l->event(l->arg, &ev);
+		free(text);
+	}
+	g->n_notes = 0;
+}
 
 /* Out of the way of those that a supervisor gets, from 3 on. */
 static int
@@ -24,7 +91,7 @@ fd_raise(const struct local_gpu *g, int fd)
 }
 
 bool
-local_gpu_locks_book(void *arg, const char *uuid, char *who, size_t n)
+local_gpu_hooks_book(void *arg, const char *uuid, char *who, size_t n)
 {
 	struct local_gpu *g = arg;
 	struct local_gpu_lock lock = { .fd = -1 };
@@ -43,7 +110,7 @@ local_gpu_locks_book(void *arg, const char *uuid, char *who, size_t n)
 			    "GPUs are not reserved against other studies: "
 			    "%.180s",
 			    e.text);
-			local_gpu_note(g, true, text);
+			local_gpu_hooks_note(g, true, 0, 0, text);
 		}
 	}
 	(void)snprintf(lock.uuid, sizeof lock.uuid, "%s", uuid);
@@ -53,7 +120,7 @@ local_gpu_locks_book(void *arg, const char *uuid, char *who, size_t n)
 }
 
 void
-local_gpu_locks_unbook(void *arg, const char *uuid)
+local_gpu_hooks_unbook(void *arg, const char *uuid)
 {
 	struct local_gpu *g = arg;
 	size_t i, kept = 0;
@@ -89,11 +156,11 @@ lock_renew(struct local_gpu *g, struct local_gpu_lock *lock)
 	    "the reservation of %.80s was removed: %.64s%s", lock->uuid,
 	    e.kind == ERR_BUSY ? who : e.text,
 	    e.kind == ERR_BUSY ? " has it as well" : "");
-	local_gpu_note(g, true, text);
+	local_gpu_hooks_note(g, true, 0, 0, text);
 }
 
 void
-local_gpu_locks_renew(struct local_gpu *g)
+local_gpu_hooks_renew_locks(struct local_gpu *g)
 {
 	size_t i;
 

@@ -1,0 +1,187 @@
+/*
+ * The attempts that the local launcher follows: their list, their supervisors,
+ * and their events.
+ */
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <unistd.h>
+
+#include "src/base/fail.h"
+#include "src/base/loop.h"
+#include "src/model/study/study.h"
+#include "trials/local/local-internal.h"
+#include "trials/process/proc.h"
+
+char *
+local_attempt_dir(const struct launch_spec *spec)
+{
+	return xasprintf("%s/attempt-%d", spec->trial_dir, spec->attempt);
+}
+
+struct local_attempt *
+local_attempt_find(struct local *l, int64_t trial, int attempt)
+{
+	size_t i;
+
+	for (i = 0; i < l->n; i++)
+		if (l->attempts[i]->trial == trial &&
+		    l->attempts[i]->attempt == attempt && !l->attempts[i]->over)
+			return l->attempts[i];
+	return NULL;
+}
+
+/* Whether the program exists may depend on the parameters. */
+static bool
+program_varies(const struct study_trial *t)
+{
+	return t->command != NULL && t->command[0] != NULL &&
+	       strchr(t->command[0], '{') != NULL;
+}
+
+struct local_attempt *
+local_attempt_follow(struct local *l, const struct launch_spec *spec)
+{
+	struct local_attempt *a = xcalloc(1, sizeof *a);
+
+	a->local = l;
+	a->trial = spec->trial;
+	a->attempt = spec->attempt;
+	a->slot = spec->slot;
+	(void)snprintf(a->uuid, sizeof a->uuid, "%s", spec->uuid);
+	a->dir = local_attempt_dir(spec);
+	a->cursor = spec->cursor;
+	a->program_varies = program_varies(spec->settings);
+	a->grace_ms = spec->settings->grace_ms;
+	a->max_run_ms = spec->settings->max_run_ms;
+	a->used = spec->usage;
+	a->used_ms = loop_now_ms(l->loop);
+	gpu_idle_begin(&a->idle, l->gpu_idle_ms);
+	a->log = (struct local_tail){ .name = "log",
+		.fd = -1,
+		.at = &a->cursor.log,
+		.skip = &a->cursor.log_skip };
+	a->metrics = (struct local_tail){ .name = "metrics.jsonl",
+		.fd = -1,
+		.at = &a->cursor.metrics,
+		.skip = &a->cursor.metrics_skip };
+	a->wd = l->inotify == -1 ? -1
+				 : inotify_add_watch(l->inotify, a->dir,
+				       IN_MODIFY | IN_ONLYDIR | IN_DONT_FOLLOW);
+	if (a->wd == -1 && l->inotify != -1 && errno == ENOSPC &&
+	    !l->noted_watches) {
+		l->noted_watches = true;
+		l->inotify_error =
+		    "the sysctl fs.inotify.max_user_watches is too low";
+	}
+	a->child_status = -1;
+	a->supervisor = PROC_NOBODY;
+	a->unclear_since_ms = -1;
+	a->dirty = a->check = true;
+	XGROW(l->attempts, l->n, l->cap);
+	l->attempts[l->n++] = a;
+	loop_wake(l->loop);
+	return a;
+}
+
+static void
+on_supervisor_end(void *arg, int fd, bool readable, bool writable)
+{
+	struct local_attempt *a = arg;
+
+	(void)fd;
+	(void)readable;
+	(void)writable;
+	loop_fd_want(a->watch, false, false);
+	a->dirty = a->check = true;
+	loop_wake(a->local->loop);
+}
+
+static void
+unwatch(struct local_attempt *a)
+{
+	if (a->watch != NULL)
+		loop_fd_free(a->watch);
+	a->watch = NULL;
+	proc_close(&a->supervisor);
+}
+
+void
+local_attempt_watch(struct local_attempt *a, const struct proc_ref *supervisor)
+{
+	unwatch(a);
+	a->supervisor = *supervisor;
+	/* Without a pidfd the poll timer detects the end. */
+	if (a->supervisor.fd == -1)
+		return;
+	a->watch =
+	    loop_fd_new(a->local->loop, a->supervisor.fd, on_supervisor_end, a);
+	loop_fd_want(a->watch, true, false);
+}
+
+bool
+local_attempt_watch_claim(struct local_attempt *a, const struct claim *c)
+{
+	struct proc_ref r = PROC_NOBODY;
+	bool there;
+
+	/* Of another boot or machine, the pid means another process here. */
+	there = strcmp(c->boot_id, a->local->boot_id) == 0 &&
+		proc_open(&r, (pid_t)c->shim_pid, c->shim_start);
+	local_attempt_watch(a, &r);
+	return there;
+}
+
+void
+local_attempt_signal(struct local_attempt *a)
+{
+	int signo = a->stop == LOCAL_STOP_NOW ? SIGUSR1 : SIGTERM;
+
+	if (a->stop_sent >= a->stop || a->supervisor.pid == 0)
+		return;
+	fail_point("local.before_stop");
+	if (proc_signal(&a->supervisor, signo) == 0 || errno == ESRCH) {
+		a->stop_sent = a->stop;
+		a->stop_sent_ms = loop_now_ms(a->local->loop);
+	}
+	/* The trial may have stopped it by a signal. */
+	proc_continue(&a->supervisor);
+	fail_point("local.after_stop");
+}
+
+void
+local_attempt_free(struct local_attempt *a)
+{
+	unwatch(a);
+	if (a->wd != -1)
+		(void)inotify_rm_watch(a->local->inotify, a->wd);
+	free(a->dir);
+	free(a);
+}
+
+void
+local_attempt_emit(struct local_attempt *a, struct launch_event *ev)
+{
+	ev->trial = a->trial;
+	ev->attempt = a->attempt;
+	a->local->event(a->local->arg, ev);
+}
+
+void
+local_attempt_note(struct local_attempt *a, bool warn, const char *fmt, ...)
+{
+	struct launch_event ev = { .kind = LAUNCH_NOTE };
+	char text[512];
+	va_list ap;
+
+	va_start(ap, fmt);
+	(void)vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	ev.u.note.level = warn ? LAUNCH_WARNING : LAUNCH_INFO;
+	ev.u.note.text = text;
+	local_attempt_emit(a, &ev);
+}

@@ -63,7 +63,7 @@ count_ready(const struct gpualloc *g, int most_trials)
 
 	for (i = 0; i < g->n; i++)
 		n += is_ready(&g->gpu[i]) &&
-		     gpualloc_live(&g->gpu[i]) <= most_trials;
+		     gpualloc_ledger_live(&g->gpu[i]) <= most_trials;
 	return n;
 }
 
@@ -75,7 +75,7 @@ count_node(const struct gpualloc *g, int trials, int node)
 
 	for (i = 0; i < g->n; i++)
 		n += is_ready(&g->gpu[i]) &&
-		     gpualloc_live(&g->gpu[i]) == trials &&
+		     gpualloc_ledger_live(&g->gpu[i]) == trials &&
 		     g->gpu[i].seen.node == node;
 	return n;
 }
@@ -92,7 +92,7 @@ choose_from(const struct gpualloc *g, int trials, const int *node, bool *chosen,
 
 	for (i = 0; i < g->n && n < want; i++)
 		if (!chosen[i] && is_ready(&g->gpu[i]) &&
-		    gpualloc_live(&g->gpu[i]) == trials &&
+		    gpualloc_ledger_live(&g->gpu[i]) == trials &&
 		    (node == NULL || g->gpu[i].seen.node == *node)) {
 			chosen[i] = true;
 			n++;
@@ -210,7 +210,7 @@ bool
 gpualloc_choose(struct gpualloc *g, const char *key, int64_t trial, int attempt,
     int64_t now_ms)
 {
-	struct gpualloc_hold *h = gpualloc_find(g, key);
+	struct gpualloc_hold *h = gpualloc_ledger_find(g, key);
 	bool *chosen;
 	bool good;
 	size_t i;
@@ -223,13 +223,13 @@ gpualloc_choose(struct gpualloc *g, const char *key, int64_t trial, int attempt,
 	while ((good = choose(g, chosen)) && !book(g, chosen, now_ms))
 		memset(chosen, 0, g->n * sizeof *chosen);
 	if (good) {
-		h = gpualloc_hold_new(g, key, trial, attempt);
+		h = gpualloc_ledger_hold(g, key, trial, attempt);
 		for (i = 0; i < g->n; i++) {
 			if (!chosen[i])
 				continue;
 			if (g->gpu[i].n_stays == 0)
 				g->gpu[i].base = g->gpu[i].seen.used;
-			gpualloc_stay_add(g, h, i, now_ms);
+			gpualloc_ledger_stay(g, h, i, now_ms);
 			gpualloc_state_update(g, i, now_ms);
 		}
 	}

@@ -31,8 +31,9 @@ take_out(struct gpualloc *g, struct gpualloc_gpu *gpu,
 
 	if (health > gpu->health) {
 		snprintf(gpu->why, sizeof gpu->why, "%s", why);
-		if (gpu->used && gpualloc_may_note(gpu, news, now_ms))
-			gpualloc_note(g, true, NULL, "%s is %s: %s", gpu->label,
+		if (gpu->used && gpualloc_ledger_may_note(gpu, news, now_ms))
+			gpualloc_ledger_note(g, true, NULL, "%s is %s: %s",
+			    gpu->label,
 			    health == HEALTH_SUSPECT ? "under suspicion"
 						     : "out of service",
 			    why);
@@ -89,7 +90,7 @@ try_return(struct gpualloc *g, struct gpualloc_gpu *gpu, int64_t now_ms)
 	if (gpu->health == HEALTH_OK || gpu->passes < gpu->need || gpu->gone ||
 	    gpu->seen.lost || gpu->seen.recovery > 0 ||
 	    (gpu->leaking &&
-		(gpu->foreign || !gpualloc_release_memory_ok(g, gpu))))
+		(gpu->foreign || !gpualloc_ledger_memory_ok(g, gpu))))
 		return;
 	gpu->health = HEALTH_OK;
 	gpu->why[0] = '\0';
@@ -103,8 +104,8 @@ try_return(struct gpualloc *g, struct gpualloc_gpu *gpu, int64_t now_ms)
 		gpu->booked = false;
 		g->hooks.unbook(g->hooks.arg, gpu->seen.uuid);
 	}
-	if (gpu->used && gpualloc_may_note(gpu, NEWS_BACK, now_ms))
-		gpualloc_note(g, false, NULL,
+	if (gpu->used && gpualloc_ledger_may_note(gpu, NEWS_BACK, now_ms))
+		gpualloc_ledger_note(g, false, NULL,
 		    "%s is in service again: it works", gpu->label);
 }
 
@@ -220,9 +221,9 @@ gpualloc_health_probed(struct gpualloc *g, const char *uuid, bool good,
 		gpu->probe_ms = now_ms + delay(gpu);
 		snprintf(gpu->why, sizeof gpu->why, "a probe failed: %s", why);
 		if (gpu->used &&
-		    gpualloc_may_note(gpu, NEWS_QUARANTINED, now_ms))
-			gpualloc_note(g, true, NULL, "%s is out of service: %s",
-			    gpu->label, gpu->why);
+		    gpualloc_ledger_may_note(gpu, NEWS_QUARANTINED, now_ms))
+			gpualloc_ledger_note(g, true, NULL,
+			    "%s is out of service: %s", gpu->label, gpu->why);
 		gpu->health = HEALTH_QUARANTINED;
 	}
 	gpualloc_state_update(g, i, now_ms);
@@ -297,7 +298,7 @@ fault_note(struct gpualloc *g, struct gpualloc_gpu *gpu, int xid)
 	for (j = 0; j < gpu->n_stays; j++) {
 		h = gpu->stays[j].hold;
 		if (is_first(h->xids, &h->n_xids, xid))
-			gpualloc_note(g, blame != GPU_BLAME_NONE, h,
+			gpualloc_ledger_note(g, blame != GPU_BLAME_NONE, h,
 			    "Xid %d on %s: %s%s", xid, gpu->label,
 			    gpu_xid_text(xid),
 			    blame_text(blame, (int)gpu->n_stays));
@@ -305,7 +306,7 @@ fault_note(struct gpualloc *g, struct gpualloc_gpu *gpu, int xid)
 	/* A stranger's own fault is not our news. */
 	if (gpu->n_stays == 0 && gpu->used && blame != GPU_BLAME_TRIAL &&
 	    is_first(gpu->xids, &gpu->n_xids, xid))
-		gpualloc_note(g, blame != GPU_BLAME_NONE, NULL,
+		gpualloc_ledger_note(g, blame != GPU_BLAME_NONE, NULL,
 		    "Xid %d on %s: %s", xid, gpu->label, gpu_xid_text(xid));
 }
 

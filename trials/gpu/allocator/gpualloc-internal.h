@@ -144,26 +144,35 @@ struct gpualloc {
 	int64_t look_ms; /* time of the last snapshot, even an empty one */
 };
 
-/* gpualloc.c: the ledger */
-/* Add a GPU that was not listed before. */
-void gpualloc_add(struct gpualloc *, const struct gpu_device *);
-struct gpualloc_hold *gpualloc_find(const struct gpualloc *, const char *key);
-struct gpualloc_hold *gpualloc_hold_new(
+/* gpualloc-ledger.c */
+/* Add a GPU that was not listed before; used: trials may run on it. */
+void
+gpualloc_ledger_add(struct gpualloc *, const struct gpu_device *, bool used);
+/* Free the GPUs and the holds. */
+void gpualloc_ledger_clear(struct gpualloc *);
+struct gpualloc_hold *
+gpualloc_ledger_find(const struct gpualloc *, const char *key);
+struct gpualloc_hold *gpualloc_ledger_hold(
     struct gpualloc *, const char *key, int64_t trial, int attempt);
-void gpualloc_stay_add(
+void gpualloc_ledger_stay(
     struct gpualloc *, struct gpualloc_hold *, size_t i, int64_t now_ms);
 /* Remove stay j; the last one on a GPU releases the lock. */
-void gpualloc_stay_drop(struct gpualloc *, struct gpualloc_gpu *, size_t j);
+void gpualloc_ledger_drop(struct gpualloc *, struct gpualloc_gpu *, size_t j);
 /* Number of stays whose attempts have not ended. */
-int gpualloc_live(const struct gpualloc_gpu *);
-bool gpualloc_ours(const struct gpualloc_gpu *, const struct gpu_process *);
-void gpualloc_note(struct gpualloc *, bool warn, const struct gpualloc_hold *,
+int gpualloc_ledger_live(const struct gpualloc_gpu *);
+bool
+gpualloc_ledger_owns(const struct gpualloc_gpu *, const struct gpu_process *);
+/* Whether the memory in use is back at the level without our trials. */
+bool
+gpualloc_ledger_memory_ok(const struct gpualloc *, const struct gpualloc_gpu *);
+void
+gpualloc_ledger_note(struct gpualloc *, bool warn, const struct gpualloc_hold *,
     const char *, ...) __attribute__((format(printf, 4, 5)));
 /* Whether a note of this kind on a GPU is due. */
-bool
-gpualloc_may_note(struct gpualloc_gpu *, enum gpualloc_news, int64_t now_ms);
+bool gpualloc_ledger_may_note(
+    struct gpualloc_gpu *, enum gpualloc_news, int64_t now_ms);
 /* "29.0 GiB" */
-const char *gpualloc_size(char *text, size_t n, int64_t bytes);
+const char *gpualloc_ledger_size(char *text, size_t n, int64_t bytes);
 
 /* gpualloc-observe.c */
 /* Find the owners of the processes on GPU i. */
@@ -177,9 +186,6 @@ void gpualloc_state_update_all(struct gpualloc *, int64_t now_ms);
 /* gpualloc-release.c */
 void gpualloc_release_check(
     struct gpualloc *, size_t i, int64_t seq, int64_t now_ms);
-/* Whether the memory in use is back at the level without our trials. */
-bool gpualloc_release_memory_ok(
-    const struct gpualloc *, const struct gpualloc_gpu *);
 
 /* gpualloc-health.c */
 void gpualloc_health_suspect(struct gpualloc *, struct gpualloc_gpu *,
@@ -201,7 +207,6 @@ void gpualloc_health_streak(struct gpualloc *, struct gpualloc_gpu *,
     int64_t trial, const struct gpualloc_end *, int64_t now_ms);
 
 /* gpualloc-usage.c */
-void gpualloc_usage_begin(struct gpualloc_hold *);
 /* Integrate the use of a GPU from its previous values to the current ones. */
 void gpualloc_usage_observe(
     struct gpualloc *, size_t i, const struct gpu_device *now, int64_t now_ms);

@@ -28,7 +28,7 @@ stranger(const struct gpualloc_gpu *gpu)
 
 	for (k = 0; k < gpu->seen.n_processes; k++) {
 		p = &gpu->seen.processes[k];
-		if (!p->gone && !is_nobody(p) && !gpualloc_ours(gpu, p))
+		if (!p->gone && !is_nobody(p) && !gpualloc_ledger_owns(gpu, p))
 			return p;
 	}
 	return NULL;
@@ -39,7 +39,7 @@ static const struct gpualloc_hold *
 strayed(const struct gpualloc *g, const struct gpu_process *p)
 {
 	const struct gpualloc_hold *h =
-	    p->owner[0] != '\0' ? gpualloc_find(g, p->owner) : NULL;
+	    p->owner[0] != '\0' ? gpualloc_ledger_find(g, p->owner) : NULL;
 
 	return h != NULL && !h->ended ? h : NULL;
 }
@@ -53,7 +53,7 @@ foreign_process(const struct gpualloc *g, struct gpualloc_gpu *gpu,
 
 	if (p->memory >= 0)
 		snprintf(memory, sizeof memory, " (%s)",
-		    gpualloc_size(size, sizeof size, p->memory));
+		    gpualloc_ledger_size(size, sizeof size, p->memory));
 	if (h != NULL)
 		snprintf(gpu->foreign_why, sizeof gpu->foreign_why,
 		    "process %lld%s of trial %lld, which has other GPUs",
@@ -82,16 +82,16 @@ see_foreign(struct gpualloc *g, struct gpualloc_gpu *gpu, int64_t now_ms)
 		gpu->foreign = true;
 		snprintf(gpu->foreign_why, sizeof gpu->foreign_why,
 		    "%s in use without a visible process",
-		    gpualloc_size(size, sizeof size, gpu->seen.used));
+		    gpualloc_ledger_size(size, sizeof size, gpu->seen.used));
 	}
 	if (!gpu->foreign)
 		gpu->foreign_noted = false;
 	/* During our start they may be trials that are not adopted yet. */
 	else if (g->born && !gpu->foreign_noted && gpu->used &&
 		 gpu->health == HEALTH_OK &&
-		 gpualloc_may_note(gpu, NEWS_FOREIGN, now_ms)) {
+		 gpualloc_ledger_may_note(gpu, NEWS_FOREIGN, now_ms)) {
 		gpu->foreign_noted = true;
-		gpualloc_note(g, false, NULL, "%s is left alone: %s",
+		gpualloc_ledger_note(g, false, NULL, "%s is left alone: %s",
 		    gpu->label, gpu->foreign_why);
 	}
 }
@@ -221,8 +221,8 @@ see_missing(struct gpualloc *g, struct gpualloc_gpu *gpu, int64_t now_ms)
 	gpu->gone = true;
 	snprintf(why, sizeof why, "%.80s has disappeared", gpu->label);
 	gpualloc_health_blame(gpu, why);
-	if (gpu->used && gpualloc_may_note(gpu, NEWS_GONE, now_ms))
-		gpualloc_note(g, true, NULL,
+	if (gpu->used && gpualloc_ledger_may_note(gpu, NEWS_GONE, now_ms))
+		gpualloc_ledger_note(g, true, NULL,
 		    "%s has disappeared: the driver does not list it any more",
 		    gpu->label);
 }
@@ -257,7 +257,7 @@ see_new(struct gpualloc *g, const struct gpu_snapshot *look)
 
 	for (k = 0; g->all && k < look->n; k++)
 		if (!is_known(g, look->gpus[k].uuid))
-			gpualloc_add(g, &look->gpus[k]);
+			gpualloc_ledger_add(g, &look->gpus[k], true);
 }
 
 /*
@@ -273,7 +273,7 @@ see_nothing(struct gpualloc *g, const struct gpu_snapshot *look, int64_t now_ms)
 			       now_ms - g->unknown_ms >= GPUALLOC_NOTE_MS)) {
 		g->unknown_noted = true;
 		g->unknown_ms = now_ms;
-		gpualloc_note(g, true, NULL,
+		gpualloc_ledger_note(g, true, NULL,
 		    "the GPUs cannot be queried now: %s; running trials "
 		    "continue, no trial is started on them",
 		    g->unknown_why);
@@ -315,7 +315,8 @@ gpualloc_observe(
 	}
 	g->source = look->source;
 	if (g->unknown_noted)
-		gpualloc_note(g, false, NULL, "the GPUs can be seen again");
+		gpualloc_ledger_note(
+		    g, false, NULL, "the GPUs can be seen again");
 	g->unknown = g->unknown_noted = false;
 	g->look_ms = now_ms;
 	if (look->seq > g->answered)

@@ -30,34 +30,6 @@ has_pid(const int64_t *pids, size_t n, int64_t pid)
 	return false;
 }
 
-bool
-gpualloc_release_memory_ok(
-    const struct gpualloc *g, const struct gpualloc_gpu *gpu)
-{
-	int64_t used = gpu->seen.used, most;
-	const struct gpu_process *p;
-	size_t k;
-
-	if (used < 0)
-		return true;
-	for (k = 0; k < gpu->seen.n_processes; k++) {
-		p = &gpu->seen.processes[k];
-		if (p->gone || gpualloc_ours(gpu, p))
-			continue;
-		/*
-		 * With foreign processes of unknown size nothing can be
-		 * checked.
-		 */
-		if (p->memory < 0)
-			return true;
-		used -= p->memory;
-	}
-	/* For adopted trials the memory before their start is unknown. */
-	most = gpu->base >= 0 ? gpu->base : g->busy_memory;
-	return most <= 0 && gpu->base < 0 ? true
-					  : used <= most + GPUALLOC_SLACK;
-}
-
 /*
  * A dead process may be listed for a moment.  A pid that was invisible from
  * here before the end already belongs to another pid namespace (a container
@@ -89,13 +61,13 @@ memory_holds(const struct gpualloc *g, const struct gpualloc_gpu *gpu,
 
 	s->last = used;
 	if (alone) {
-		if (gpualloc_release_memory_ok(g, gpu))
+		if (gpualloc_ledger_memory_ok(g, gpu))
 			return false;
 		held->firm = true;
 		snprintf(held->why, sizeof held->why,
 		    "memory of trial %lld was not released: %s still in use",
 		    (long long)s->hold->trial,
-		    gpualloc_size(size, sizeof size,
+		    gpualloc_ledger_size(size, sizeof size,
 			used - (gpu->base > 0 ? gpu->base : 0)));
 		return true;
 	}
@@ -113,7 +85,7 @@ static bool
 is_held(const struct gpualloc *g, const struct gpualloc_gpu *gpu,
     struct gpualloc_stay *s, struct held *held)
 {
-	bool alone = gpualloc_live(gpu) == 0;
+	bool alone = gpualloc_ledger_live(gpu) == 0;
 	struct held soft = { .firm = false };
 	bool waits = false;
 	size_t k;
@@ -152,7 +124,7 @@ gpualloc_release_check(
 				    g, gpu, now_ms, "%s", held.why);
 			}
 		}
-		gpualloc_stay_drop(g, gpu, j);
+		gpualloc_ledger_drop(g, gpu, j);
 	}
 }
 
@@ -185,7 +157,7 @@ stay_end(struct gpualloc *g, struct gpualloc_gpu *gpu,
 	if (j == gpu->n_stays)
 		return;
 	if (!gate || gpu->gone) {
-		gpualloc_stay_drop(g, gpu, j);
+		gpualloc_ledger_drop(g, gpu, j);
 		return;
 	}
 	s = &gpu->stays[j];
@@ -198,7 +170,7 @@ bool
 gpualloc_release(struct gpualloc *g, const char *key,
     const struct gpualloc_end *end, int64_t now_ms, char *why, size_t n)
 {
-	struct gpualloc_hold *h = gpualloc_find(g, key);
+	struct gpualloc_hold *h = gpualloc_ledger_find(g, key);
 	bool gate = !end->never_began && g->source == GPU_NVML;
 	size_t k;
 

@@ -85,7 +85,7 @@ memory_left(const struct gpualloc *g, const struct gpualloc_gpu *gpu)
 
 	if (others < 0)
 		others = 0;
-	left = s->memory - others - g->memory * gpualloc_live(gpu);
+	left = s->memory - others - g->memory * gpualloc_ledger_live(gpu);
 	now = s->memory - (s->used > 0 ? s->used : 0);
 	return left < now ? left : now;
 }
@@ -103,8 +103,8 @@ is_full(const struct gpualloc *g, const struct gpualloc_gpu *gpu, char *why,
 	if (m >= g->memory)
 		return false;
 	snprintf(why, n, "%s of memory are left, a trial declares %s",
-	    gpualloc_size(left, sizeof left, m > 0 ? m : 0),
-	    gpualloc_size(want, sizeof want, g->memory));
+	    gpualloc_ledger_size(left, sizeof left, m > 0 ? m : 0),
+	    gpualloc_ledger_size(want, sizeof want, g->memory));
 	return true;
 }
 
@@ -156,7 +156,7 @@ state_of(const struct gpualloc *g, const struct gpualloc_gpu *gpu,
 
 	if (state != GPU_FREE)
 		return state;
-	if (gpualloc_live(gpu) >= g->share)
+	if (gpualloc_ledger_live(gpu) >= g->share)
 		return GPU_HELD;
 	if ((s = stay_settling(gpu, now_ms)) != NULL) {
 		snprintf(why, n, "trial %lld has not reported yet",
@@ -172,7 +172,7 @@ gpualloc_state_update(struct gpualloc *g, size_t i, int64_t now_ms)
 	struct gpualloc_gpu *gpu = &g->gpu[i];
 	char why[GPU_WHY] = "";
 	enum gpualloc_state state = state_of(g, gpu, now_ms, why, sizeof why);
-	int trials = gpualloc_live(gpu);
+	int trials = gpualloc_ledger_live(gpu);
 
 	if (state == gpu->state && trials == gpu->trials &&
 	    strcmp(why, gpu->state_why) == 0)

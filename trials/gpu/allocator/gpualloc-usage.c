@@ -9,15 +9,6 @@
 
 #include "trials/gpu/allocator/gpualloc-internal.h"
 
-void
-gpualloc_usage_begin(struct gpualloc_hold *h)
-{
-	h->usage = (struct gpu_usage){
-		.energy = NAN, .memory = NAN, .busy = NAN, .seen = 0
-	};
-	h->memory_now = -1;
-}
-
 static void
 add(double *sum, double x)
 {
@@ -148,7 +139,8 @@ gpualloc_usage_end(struct gpualloc *g, struct gpualloc_hold *h, int64_t now_ms)
 		    gpu->seen_ms <= gpu->stays[j].since_ms ||
 		    now_ms <= gpu->seen_ms)
 			continue;
-		s = (double)(now_ms - gpu->seen_ms) / 1000 / gpualloc_live(gpu);
+		s = (double)(now_ms - gpu->seen_ms) / 1000 /
+		    gpualloc_ledger_live(gpu);
 		if (gpu->seen.energy >= 0 && gpu->seen.power >= 0)
 			add(&h->usage.energy,
 			    (double)gpu->seen.power / 1000 * s);
@@ -162,7 +154,7 @@ gpualloc_usage_end(struct gpualloc *g, struct gpualloc_hold *h, int64_t now_ms)
 bool
 gpualloc_usage(const struct gpualloc *g, const char *key, struct gpu_usage *u)
 {
-	const struct gpualloc_hold *h = gpualloc_find(g, key);
+	const struct gpualloc_hold *h = gpualloc_ledger_find(g, key);
 
 	if (h == NULL)
 		return false;

@@ -145,14 +145,9 @@ void cred_chain_later(
 int64_t cred_chain_now_s(const struct cred_chain *);
 
 /* One place each. */
-enum cred_try cred_static_env(struct cred_chain *);
 enum cred_try cred_assume_role(struct cred_chain *);
 enum cred_try cred_assume_web(struct cred_chain *);
-enum cred_try cred_static_sso(struct cred_chain *);
-enum cred_try cred_static_shared(struct cred_chain *);
-enum cred_try cred_static_login(struct cred_chain *);
 enum cred_try cred_process(struct cred_chain *);
-enum cred_try cred_static_config(struct cred_chain *);
 enum cred_try cred_container(struct cred_chain *);
 enum cred_try cred_imds(struct cred_chain *);
 enum cred_try cred_imds_region(struct cred_chain *);

@@ -152,6 +152,9 @@ struct local {
 	char chunk[METRIC_LINE_MAX + 1];
 };
 
+/* local.c */
+extern const struct launcher launcher_local;
+
 /* local-gpu-request.c: the options of the launcher. */
 extern const struct option local_options[];
 

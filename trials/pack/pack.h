@@ -144,8 +144,7 @@ struct pack {
 	struct pack_message line;
 };
 
-/* pack-program.c: the log of the place, of bounded size. */
-void pack_log_open(struct pack_log *, int dir_fd);
+/* pack-owner-main.c: the log of the place, of bounded size. */
 void pack_log_note(struct pack *, const char *, ...)
     __attribute__((format(printf, 2, 3)));
 
@@ -154,7 +153,6 @@ void pack_log_note(struct pack *, const char *, ...)
 void pack_members_admit(struct pack *);
 /* Process what a member has sent, or its disconnection. */
 void pack_members_read(struct pack *, struct pack_member *);
-void pack_members_send(struct pack_member *, char letter, const char *text);
 /* Free disconnected members. */
 void pack_members_sweep(struct pack *);
 
@@ -163,15 +161,11 @@ void pack_arrivals_add(struct pack *, int64_t trial, int64_t attempt);
 /* Until when members are expected; -1 = none. */
 int64_t pack_arrivals_until(struct pack *);
 
-/* pack-seats.c: trials that the program has. */
+/* pack-members.c: trials that the program has. */
 /* Assign free seats to waiting members. */
 void pack_seats_fill(struct pack *);
 /* Process a line of the program. */
 void pack_seats_on_line(struct pack *, const char *line, size_t len);
-void pack_seats_stop(struct pack *, struct pack_seat *);
-struct pack_seat *pack_seats_find(struct pack *, const struct pack_member *);
-/* The member of a seat disconnected before the end of its trial. */
-void pack_seats_desert(struct pack *, struct pack_seat *);
 /* The program has ended: end all its trials. */
 void pack_seats_end(struct pack *, enum pack_end, int number, const char *why);
 /* When the next seat becomes unresponsive, -1 = never; whether one is. */
@@ -179,15 +173,6 @@ int64_t pack_seats_next_ms(const struct pack *);
 bool pack_seats_unresponsive(const struct pack *);
 /* Whether any seat has a member. */
 bool pack_seats_occupied(const struct pack *);
-
-/* pack-program.c: the user's program. */
-void pack_program_start(struct pack *);
-/* Close its input and send SIGTERM; SIGKILL after the grace. */
-void pack_program_end(struct pack *);
-void pack_program_kill(struct pack *);
-/* Once per iteration: reap children, read output, check times. */
-void pack_program_turn(struct pack *);
-int64_t pack_program_next_ms(const struct pack *);
 
 /*
  * pack-member-main.c, pack-owner-main.c: the two commands; return exit

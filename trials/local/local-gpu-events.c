@@ -211,7 +211,7 @@ local_gpu_events_flush(struct local *l)
 		local_gpu_poll_apply(g);
 	if (l->pack.size > 0)
 		local_gpu_pack_release(l);
-	local_gpu_hooks_send_notes(g);
+	local_gpu_poll_send_notes(g);
 	gpus_show(g, now);
 	usage_tell(l, now);
 	slots_tell(g);

@@ -89,23 +89,14 @@ struct local_gpu {
 	bool noted_none; /* the note that none is usable was sent */
 };
 
-/* local-gpu-hooks.c: callbacks of the allocator; arg is the struct local_gpu. */
-/* Lock a GPU against other studies, and unlock it. */
-bool local_gpu_hooks_book(void *arg, const char *uuid, char *who, size_t n);
-void local_gpu_hooks_unbook(void *arg, const char *uuid);
-/* A note for the view events; trial 0: of the whole study. */
-void local_gpu_hooks_note(
-    void *arg, bool warn, int64_t trial, int attempt, const char *text);
-void local_gpu_hooks_changed(void *arg, size_t i);
-/* systemd may remove our lock files at logout: lock again. */
-void local_gpu_hooks_renew_locks(struct local_gpu *);
-/* Inside collect: send the notes. */
-void local_gpu_hooks_send_notes(struct local_gpu *);
-
-/* local-gpu-mps.c: whether trials share their GPUs through MPS. */
-bool local_gpu_mps_serves(const struct local_gpu *, const struct gpu_device *);
-
 /* local-gpu-poll.c */
+/* The callbacks of the allocator. */
+struct gpualloc_hooks local_gpu_poll_hooks(struct local_gpu *);
+/* A note for the view events; trial 0: of the whole study. */
+void local_gpu_poll_note(
+    void *arg, bool warn, int64_t trial, int attempt, const char *text);
+/* Inside collect: send the notes. */
+void local_gpu_poll_send_notes(struct local_gpu *);
 int local_gpu_poll_open(struct local_gpu *, struct err *);
 void local_gpu_poll_close(struct local_gpu *);
 /* Start a query that reflects everything sent so far. */
@@ -114,11 +105,11 @@ void local_gpu_poll_ask(struct local_gpu *);
 void local_gpu_poll_arm(struct local_gpu *);
 /* Process the received snapshot and probe results; inside collect. */
 void local_gpu_poll_apply(struct local_gpu *);
-/* Callback of the allocator: probe one GPU in a separate process. */
-void local_gpu_poll_probe(void *, const char *uuid);
+
+/* local-gpu-mps.c: whether trials share their GPUs through MPS. */
+bool local_gpu_mps_serves(const struct local_gpu *, const struct gpu_device *);
+
 /* local-gpu-events.c, inside collect */
-/* Send the pending notes. */
-void local_gpu_hooks_send_notes(struct local_gpu *);
 /* Send the GPU use of an attempt. */
 void local_gpu_events_usage(struct local_attempt *);
 

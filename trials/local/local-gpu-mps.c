@@ -97,7 +97,7 @@ mps_note(struct local_gpu *g, size_t i, const char *dir, bool alone)
 		  : "; its daemon serves all GPUs, so a fault of one trial "
 		    "can end those on others: run one per GPU, with folders "
 		    "that end in -INDEX");
-	local_gpu_hooks_note(
+	local_gpu_poll_note(
 	    g, !alone && gpualloc_count(g->gpus) > 1, 0, 0, text);
 }
 

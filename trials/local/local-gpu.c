@@ -34,20 +34,13 @@ manager_open(struct local_gpu *g, const struct local_gpu_request *w,
 		.only = (const char *const *)w->only,
 		.n_only = w->n_only,
 	};
-	const struct gpualloc_hooks hooks = {
-		.book = local_gpu_hooks_book,
-		.unbook = local_gpu_hooks_unbook,
-		.note = local_gpu_hooks_note,
-		.changed = local_gpu_hooks_changed,
-		.probe = local_gpu_poll_probe,
-		.arg = g,
-	};
+	const struct gpualloc_hooks hooks = local_gpu_poll_hooks(g);
 	size_t i;
 
 	g->gpus = gpualloc_new(&o, &hooks, &w->look, loop_now_ms(env->loop));
 	g->places = gpualloc_choose_capacity(g->gpus);
 	for (i = gpualloc_count(g->gpus); i-- > 0;)
-		local_gpu_hooks_changed(g, i);
+		hooks.changed(g, i);
 	for (i = 0; i < env->n_out; i++)
 		gpualloc_health_distrust(g->gpus, env->out[i].uuid,
 		    env->out[i].why, loop_now_ms(env->loop));
@@ -338,7 +331,7 @@ local_gpu_ended(struct local_attempt *a, struct launch_event *ev)
 	/* Includes the time since the last query. */
 	local_gpu_events_usage(a);
 	/* Notes about this attempt must precede its end. */
-	local_gpu_hooks_send_notes(g);
+	local_gpu_poll_send_notes(g);
 	if (!end.never_began && a->local->pack.size == 0)
 		local_gpu_poll_ask(g);
 }

@@ -185,24 +185,7 @@ aws_call_new(struct aws *, enum aws_service, const char *operation);
 void aws_call_begin(struct aws_call *, const struct err *);
 /* Send it: its queue has a token. */
 void aws_call_send(struct aws_call *);
-/* No further try: schedule its callback. */
-void aws_call_end(struct aws_call *);
 void aws_call_deliver(struct aws_call *);
-void aws_call_free(struct aws_call *);
-/* Remove it from any list. */
-void aws_call_drop(struct aws_call *);
-
-/* aws-retry-schedule.c */
-enum aws_retry_when { AWS_RETRY_NEVER, AWS_RETRY_NOW, AWS_RETRY_LATER };
-/* When to retry, from the last answer and its date. */
-enum aws_retry_when
-aws_retry_schedule_of(struct aws_call *, bool dated, int64_t date_s);
-/*
- * Schedule it: asked_ms is the minimum delay; a retry after a timeout costs
- * more.
- */
-void aws_retry_schedule(
-    struct aws_call *, enum aws_retry_when, bool timeout, int64_t asked_ms);
 
 /*
  * aws-message.c: "SageMaker Stop…: text (Code, request 1)", without secrets; a

@@ -1,7 +1,4 @@
-/*
- * Declarations shared by pretend.c, which runs the launcher, and
- * pretend-events.c, which reports.
- */
+/* The state of the pretend launcher. */
 
 #ifndef HPOTUNE_PRETEND_INTERNAL_H
 #define HPOTUNE_PRETEND_INTERNAL_H
@@ -36,10 +33,5 @@ struct pretend {
 	struct pretend_watch *watches;
 	size_t n, cap;
 };
-
-/* Set the timer for the next thing that happens. */
-void pretend_arm(struct pretend *);
-/* Deliver all events. */
-void pretend_events_collect(void *ctx);
 
 #endif /* HPOTUNE_PRETEND_INTERNAL_H */

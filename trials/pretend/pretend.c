@@ -1,7 +1,9 @@
 /*
  * The launcher without processes: connects a simulated world with the event
  * loop.  All state of attempts is in the world; only what was sent is stored
- * here.
+ * here.  Events of the launcher pretend for its attempts and GPUs.  Each event
+ * is sent once; struct pretend_watch records what was sent.  Simulated GPUs:
+ * round numbers, equal for each step, so that sums can be checked by hand.
  */
 
 #include <stdio.h>
@@ -14,6 +16,224 @@
 #include "src/model/plugin-options.h"
 #include "src/model/study/study.h"
 #include "trials/pretend/pretend-internal.h"
+#include "trials/pretend/pretend.h"
+
+static void pretend_arm(struct pretend *);
+
+#define STEP_J 100.0
+#define STEP_S 1.0 /* GPU seconds measured per step */
+#define STEP_BUSY_S 0.6
+#define TRIAL_BYTES (INT64_C(2) << 30)
+#define GPU_BYTES (INT64_C(16) << 30)
+#define IDLE_W 50
+
+void
+pretend_gpus_use(struct gpu_usage *u, size_t steps)
+{
+	if (u->gpus == 0)
+		*u = (struct gpu_usage){ .gpus = 1 };
+	u->energy += STEP_J * (double)steps;
+	u->busy += STEP_BUSY_S * (double)steps;
+	u->seen += STEP_S * (double)steps;
+	if (steps > 0)
+		u->memory = (double)TRIAL_BYTES;
+}
+
+/* Fill in GPU i with this many trials; its name is stored in uuid. */
+static void
+pretend_gpus_show(struct gpu_status *g, int i, int trials, char uuid[24])
+{
+	(void)snprintf(uuid, 24, "PRETEND-%d", i);
+	*g = (struct gpu_status){
+		.index = i,
+		.uuid = uuid,
+		.name = "pretended",
+		.state = trials > 0 ? "held" : "free",
+		.why = "",
+		.owner = "",
+		.trials = trials,
+		.memory = GPU_BYTES,
+		.used = trials * TRIAL_BYTES,
+		.temperature = trials > 0 ? 60 : 30,
+		.utilization = trials > 0 ? 60 : 0,
+		.power = IDLE_W + trials * STEP_J / STEP_S,
+	};
+}
+
+static void
+tell(struct pretend *p, const struct pretend_watch *w, struct launch_event *ev)
+{
+	ev->trial = w->trial;
+	ev->attempt = w->attempt;
+	p->env.event(p->env.arg, ev);
+}
+
+/* GPU use up to the reports that were sent. */
+static void
+usage_emit(struct pretend *p, struct pretend_watch *w)
+{
+	struct launch_event ev = { .kind = LAUNCH_USAGE };
+	size_t more = w->told > w->used_by ? w->told - w->used_by : 0;
+
+	if (p->gpus == 0 || (more == 0 && w->used.gpus > 0))
+		return;
+	pretend_gpus_use(&w->used, more);
+	w->used_by += more;
+	ev.u.usage = w->used;
+	tell(p, w, &ev);
+}
+
+static void
+tell_up(struct pretend *p, struct pretend_watch *w)
+{
+	struct launch_event ev = { .kind = LAUNCH_UP };
+
+	w->up = true;
+	ev.u.up.started_us = w->of->exit.started_us;
+	ev.u.up.place = "nowhere";
+	tell(p, w, &ev);
+	usage_emit(p, w);
+}
+
+/* The same step of the other metrics: smooth curves, better when smaller. */
+static void
+also_emit(struct pretend *p, const struct pretend_watch *w,
+    struct launch_event *ev, int64_t step)
+{
+	size_t i;
+
+	for (i = 0; i < p->env.n_also; i++) {
+		ev->u.report.name = p->env.also[i];
+		ev->u.report.value =
+		    pretend_curve_loss(&p->script, w->trial, w->also[i], step);
+		tell(p, w, ev);
+	}
+}
+
+/* Send new reports, at most max; true when all are sent. */
+static bool
+reports_emit(struct pretend *p, struct pretend_watch *w, size_t max)
+{
+	struct launch_event ev = { .kind = LAUNCH_REPORT };
+	const struct pretend_report *r;
+	bool any = w->told < w->of->n_reports;
+
+	for (; w->told < w->of->n_reports && max > 0; w->told++, max--) {
+		r = &w->of->reports[w->told];
+		ev.u.report.name = p->metric;
+		ev.u.report.has_step = r->has_step;
+		ev.u.report.step = r->step;
+		ev.u.report.value = r->value;
+		ev.u.report.again = w->of->life.again;
+		ev.u.report.time_us = w->of->life.again ? r->time_us : 0;
+		tell(p, w, &ev);
+		ev.u.report.name = "second";
+		if (w->of->life.second)
+			tell(p, w, &ev);
+		also_emit(p, w, &ev, r->step);
+	}
+	if (any) {
+		ev = (struct launch_event){ .kind = LAUNCH_READ };
+		ev.u.cursor.metrics = (int64_t)w->told;
+		tell(p, w, &ev);
+		usage_emit(p, w);
+	}
+	return w->told >= w->of->n_reports;
+}
+
+static void
+lost_emit(struct pretend *p, const struct pretend_watch *w)
+{
+	struct launch_event ev = { .kind = LAUNCH_LOST };
+
+	ev.u.lost.why = w->of != NULL
+			    ? "it vanished from the pretended world"
+			    : "its simulated state ended with the server";
+	tell(p, w, &ev);
+}
+
+static void
+tell_end(struct pretend *p, const struct pretend_watch *w)
+{
+	struct launch_event ev = { .kind = LAUNCH_EXIT };
+
+	ev.u.exit = w->of->exit;
+	tell(p, w, &ev);
+}
+
+/* Send what is new of one attempt; true when it is complete. */
+static bool
+watch_emit(struct pretend *p, struct pretend_watch *w)
+{
+	const struct pretend_faults *bad = pretend_world_faults(p->world);
+	size_t max = SIZE_MAX;
+
+	if (w->of == NULL) {
+		lost_emit(p, w);
+		return true;
+	}
+	if (w->of->started_ms < 0 || w->of->state == PRETEND_COMING)
+		return false;
+	if (!w->up && w->of->exit.ran)
+		tell_up(p, w);
+	if (pretend_world_dice(p->world, bad->dribble))
+		max = 1;
+	if (!reports_emit(p, w, max)) {
+		loop_wake(p->env.loop);
+		return false;
+	}
+	if (w->of->state == PRETEND_LOST)
+		lost_emit(p, w);
+	else if (w->of->state == PRETEND_ENDED)
+		tell_end(p, w);
+	return w->of->state != PRETEND_RUNS;
+}
+
+/* Send the GPUs whose number of trials has changed. */
+static void
+tell_gpus(struct pretend *p)
+{
+	struct launch_event ev = { .kind = LAUNCH_GPU };
+	char uuid[24];
+	int i, trials;
+	size_t k;
+
+	for (i = 0; i < p->gpus; i++) {
+		for (k = 0, trials = 0; k < p->n; k++)
+			trials += p->watches[k].slot % p->gpus == i &&
+				  p->watches[k].up;
+		if (trials == p->gpu_trials[i])
+			continue;
+		p->gpu_trials[i] = trials;
+		pretend_gpus_show(&ev.u.gpu, i, trials, uuid);
+		p->env.event(p->env.arg, &ev);
+	}
+}
+
+/* Deliver all events. */
+static void
+pretend_events_collect(void *ctx)
+{
+	struct pretend *p = ctx;
+	struct pretend_attempt *of;
+	size_t i = 0;
+
+	pretend_world_run(p->world);
+	while (i < p->n) {
+		if (!watch_emit(p, &p->watches[i])) {
+			i++;
+			continue;
+		}
+		of = p->watches[i].of;
+		free(p->watches[i].also);
+		memmove(&p->watches[i], &p->watches[i + 1],
+		    (--p->n - i) * sizeof *p->watches);
+		if (p->own && of != NULL)
+			pretend_world_forget(p->world, of);
+	}
+	tell_gpus(p);
+	pretend_arm(p);
+}
 
 extern const struct launcher launcher_pretend;
 
@@ -98,7 +318,8 @@ on_timer(void *arg)
 	(void)arg; /* the next iteration calls collect */
 }
 
-void
+/* Set the timer for the next thing that happens. */
+static void
 pretend_arm(struct pretend *p)
 {
 	int64_t ms = pretend_world_next(p->world);

@@ -166,9 +166,7 @@ uint64_t pretend_curve_seed(uint64_t seed, const char *metric);
  */
 double pretend_curve_quality(uint64_t seed, const char *params_json);
 
-/* pretend-gpus.c: add the use of this many steps on one GPU. */
+/* pretend.c: add the use of this many steps on one GPU. */
 void pretend_gpus_use(struct gpu_usage *, size_t steps);
-/* Fill in GPU i with this many trials; its name is stored in uuid. */
-void pretend_gpus_show(struct gpu_status *, int i, int trials, char uuid[24]);
 
 #endif /* HPOTUNE_PRETEND_H */

@@ -4,11 +4,9 @@
  *	sagemaker.c		the interface of the launcher
  *	sm-open.c		open and close
  *	sm-events.c		events kept until collect
- *	sm-code-upload.c	the code folder to S3, once; sm-code-archive.c
- *	sm-create.c		create and adopt; the table of failures
- *	sm-create-note.c	the note that a Create may have been sent
- *	sm-poll.c		list and describe
- *	sm-job-update.c		descriptions of a job; stop; end
+ *	sm-code-upload.c	the code folder to S3, once
+ *	sm-create.c		create and adopt; the note of it; the table of failures
+ *	sm-job-update.c		list and describe jobs; stop; end
  *	sm-bill.c		billing and forecasts of cost
  *	sm-warm-pool.c		billing of warm pools
  *	sm-job-status.c		state and end of a job (no I/O)
@@ -444,11 +442,6 @@ void sm_code_upload_start(struct sm *);
 void sm_code_upload_on_timer(void *sm);
 void sm_code_upload_close(struct sm *);
 
-/* sm-code-archive.c */
-/* The command that packs the code; free with strv_free. */
-char **sm_code_archive_argv(
-    const char *code, const char *state_dir, const char *archive);
-
 /* sm-create.c */
 void sm_create_queue(struct sm_attempt *);
 /* Send queued Creates while lanes are free. */
@@ -466,24 +459,10 @@ void sm_create_on_timer(void *attempt);
 /* A stop is requested while it is unknown whether the job exists. */
 void sm_create_cancel(struct sm_attempt *);
 
-/* sm-create-note.c */
-/* Write, synced, that a Create is sent now. */
-int sm_create_note_set(const struct sm_attempt *, int64_t wall_s, struct err *);
-struct sm_create_note {
-	/*
-	 * Wall time of the last note, seconds since 1970; 0 = none, INT64_MAX =
-	 * unreadable.
-	 */
-	int64_t sent_s;
-	char place[64]; /* sm.place then; "" = unknown */
-};
-void sm_create_note_get(struct sm_create_note *, const struct sm_attempt *);
-/* All requests were rejected for good: remove the note. */
-void sm_create_note_drop(const struct sm_attempt *);
 /* Create the folder of the attempt and its parents. */
 int sm_create_note_dir(const struct sm_attempt *, struct err *);
 
-/* sm-poll.c */
+/* sm-job-update.c */
 /* List within this many milliseconds. */
 void sm_poll_soon(struct sm *, int64_t ms);
 /* A hint that a job has changed. */
@@ -494,14 +473,10 @@ void sm_poll_on_timer(void *sm);
 void sm_poll_close(struct sm *);
 
 /* sm-job-update.c */
-void sm_job_update_seen(struct sm_attempt *, const struct sm_job *);
 void sm_job_update_started(struct sm_attempt *, int64_t started_us);
 void sm_job_update_follow(struct sm_attempt *);
-void sm_job_update_missing(struct sm_attempt *);
 /* Request its stop until AWS accepts it. */
 void sm_job_update_stop(struct sm_attempt *);
-/* Whether the job is still in progress long after the stop was accepted. */
-bool sm_job_update_stop_overdue(const struct sm_attempt *);
 void sm_job_update_on_stop_timer(void *attempt);
 
 /* sm-quota.c */

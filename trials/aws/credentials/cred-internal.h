@@ -162,8 +162,6 @@ enum cred_try cred_assume_profile(struct cred_chain *, const char *profile);
  */
 enum cred_try
 cred_sts(struct cred_chain *, struct buf *form, bool sign, const char *role);
-/* "&Name=value", encoded. */
-void cred_assume_form(struct buf *, const char *name, const char *value);
 /* Read a token from a file, trimmed; free with cred_keys_wipe. */
 int cred_assume_token_file(char **, const char *path, struct err *);
 void cred_keys_wipe(char *);

@@ -1,17 +1,76 @@
 /*
  * Health probe of one GPU by CUDA: memory and a kernel.  Does not clean up: the
- * program ends afterwards.
+ * program ends afterwards.  Loads libcuda and resolves its functions.
  */
 
+#include <dlfcn.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "src/base/err.h"
 #include "src/base/mem.h"
-#include "trials/gpu/probe/gpu-cuda-dl.h"
 #include "trials/gpu/probe/gpu-cuda-check.h"
+#include "trials/gpu/probe/gpu-cuda-dl.h"
+
+#define CALL(member, symbol)                                              \
+	{                                                                 \
+		.name = symbol, .at = offsetof(struct cuda_calls, member) \
+	}
+
+static const struct {
+	const char *name;
+	size_t at;
+} calls[] = {
+	CALL(init, "cuInit"),
+	CALL(error_name, "cuGetErrorName"),
+	CALL(count, "cuDeviceGetCount"),
+	CALL(device, "cuDeviceGet"),
+	CALL(context, "cuDevicePrimaryCtxRetain"),
+	CALL(context_use, "cuCtxSetCurrent"),
+	CALL(memory, "cuMemAlloc_v2"),
+	CALL(memory_free, "cuMemFree_v2"),
+	CALL(write, "cuMemcpyHtoD_v2"),
+	CALL(read, "cuMemcpyDtoH_v2"),
+	CALL(module, "cuModuleLoadData"),
+	CALL(function, "cuModuleGetFunction"),
+	CALL(launch, "cuLaunchKernel"),
+	CALL(wait, "cuCtxSynchronize"),
+};
+
+/*
+ * Load the library of $HPOTUNE_CUDA, else from the usual places.  It is never
+ * closed, because it does not survive that.
+ */
+static int
+gpu_cuda_dl_open(struct cuda_calls *c, struct err *e)
+{
+	const char *named = getenv("HPOTUNE_CUDA");
+	void *so, *f;
+	size_t i;
+
+	so = dlopen(named != NULL ? named : "libcuda.so.1", RTLD_NOW);
+	if (so == NULL)
+		(void)err_set(
+		    e, ERR_FILE, "CUDA cannot be opened: %s", dlerror());
+	/* WSL has it where the linker does not search. */
+	if (so == NULL && named == NULL)
+		so = dlopen("/usr/lib/wsl/lib/libcuda.so.1", RTLD_NOW);
+	if (so == NULL)
+		return -1;
+	for (i = 0; i < sizeof calls / sizeof *calls; i++) {
+		f = dlsym(so, calls[i].name);
+		if (f == NULL)
+			return err_set(e, ERR_FILE,
+			    "CUDA is older than this program can use: it has "
+			    "no %s",
+			    calls[i].name);
+		memcpy((char *)c + calls[i].at, &f, sizeof f);
+	}
+	return 0;
+}
 
 enum {
 	WORDS = 16 << 20, /* of 4 bytes: 64 MiB */

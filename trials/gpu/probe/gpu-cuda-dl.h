@@ -31,10 +31,4 @@ struct cuda_calls {
 	int (*wait)(void);
 };
 
-/*
- * Load the library of $HPOTUNE_CUDA, else from the usual places.  It is never
- * closed, because it does not survive that.
- */
-int gpu_cuda_dl_open(struct cuda_calls *, struct err *);
-
 #endif /* HPOTUNE_GPU_CUDA_DL_H */

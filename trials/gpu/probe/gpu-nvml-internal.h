@@ -28,14 +28,4 @@ struct nvml {
 	size_t n_known;
 };
 
-/* Description of an NVML error: one clause.  Borrowed. */
-const char *gpu_nvml_error_text(const struct nvml *, int error);
-
-/* gpu-nvml-device.c */
-/*
- * Read the variable values of a GPU, or of a slice (whole: its GPU's handle).
- */
-void gpu_nvml_device_read(const struct nvml *, struct nvml_device *,
-    struct nvml_device *whole, struct gpu_device *);
-
 #endif /* HPOTUNE_GPU_NVML_INTERNAL_H */

@@ -1,11 +1,13 @@
 /*
  * Events of one stream -> reports.  Events may be read several times, so a
  * report is identified by its millisecond, step, name and value; equal ones
- * without a step in one millisecond are numbered.
- *
- * The toolkit of AWS's images may split a line into two events.  Then a line is
- * held until the next event shows that it is complete; the last line of a
- * stream is dropped.
+ * without a step in one millisecond are numbered.  The toolkit of AWS's images
+ * may split a line into two events.  Then a line is held until the next event
+ * shows that it is complete; the last line of a stream is dropped.  Reads the
+ * logs of many jobs at once: FilterLogEvents over all streams of the study,
+ * every six seconds, in windows that overlap because lines are ingested late.
+ * Duplicates are detected by event id.  Two sets suffice: an event of this
+ * window that is in neither is new.
  */
 
 #include <stdlib.h>
@@ -15,6 +17,230 @@
 #include "src/base/loop.h"
 #include "src/base/mem.h"
 #include "trials/sagemaker/logs/sm-log-internal.h"
+
+static void sm_log_seen_join(struct sm_log_seen *, const struct sm_log_seen *);
+
+static bool sm_log_seen_has(const struct sm_log_seen *, uint64_t);
+
+static bool sm_log_seen_add(struct sm_log_seen *, uint64_t);
+
+static void sm_log_seen_free(struct sm_log_seen *);
+
+static uint64_t sm_log_seen_hash(uint64_t, const void *, size_t);
+
+static void sm_log_events_from_filter(
+    struct sm_log *, struct sm_tick *, int64_t ms, const char *text, bool tell);
+
+#define SWEEP_S 6.0
+#define WINDOW_S 120.0 /* ingestion delay that is covered */
+
+enum {
+	PAGES_MOST = 200, /* further pages are read when the jobs end */
+	FIRST_MS = 6 * 3600 * 1000 /* of a job without any event yet */
+};
+
+/* ---- the sweep ------------------------------------------------------------------ */
+
+static void sweep_page(struct sm_logs *);
+
+/* The job of stream "JOB/algo-1-…", or NULL: another host, or foreign. */
+static struct sm_log *
+stream_owner(const struct sm_logs *logs, const char *stream)
+{
+	const char *slash = strchr(stream, '/');
+	size_t i, n;
+
+	if (slash == NULL || strncmp(slash, "/algo-1-", 8) != 0)
+		return NULL;
+	n = (size_t)(slash - stream);
+	for (i = 0; i < logs->n; i++)
+		if (strncmp(logs->all[i]->job, stream, n) == 0 &&
+		    logs->all[i]->job[n] == '\0')
+			return logs->all[i];
+	return NULL;
+}
+
+static void
+event_read(struct sm_logs *logs, const struct json *j)
+{
+	struct sm_log_filter *sw = &logs->sweep;
+	const char *stream = json_string(json_get(j, "logStreamName"));
+	const char *text = json_string(json_get(j, "message"));
+	const char *id = json_string(json_get(j, "eventId"));
+	struct sm_log *log;
+	bool old = false;
+	uint64_t h;
+	int64_t ms;
+
+	if (stream == NULL || text == NULL ||
+	    !json_integer(json_get(j, "timestamp"), &ms))
+		return;
+	/* A time of its own must not push the window past all others. */
+	if (ms > sw->newest_ms &&
+	    ms < loop_wall_us(logs->env.loop) / 1000 + SM_LOG_OVERLAP_MS)
+		sw->newest_ms = ms;
+	log = stream_owner(logs, stream);
+	if (log == NULL || log->phase != SM_LOG_FOLLOW)
+		return;
+	if (id != NULL) {
+		h = sm_log_seen_hash(SM_LOG_SEEN_HASH, id, strlen(id));
+		if (sm_log_seen_add(&sw->now, h))
+			return; /* twice in this sweep */
+		old = sm_log_seen_has(&sw->before, h);
+	}
+	sm_log_events_from_filter(log, &log->filter_tick, ms, text, !old);
+	if (!old)
+		sm_log_events_advance(log, ms);
+}
+
+static void
+sweep_next(struct sm_logs *logs, bool good)
+{
+	struct sm_log_filter *sw = &logs->sweep;
+	int64_t window = (int64_t)(WINDOW_S * 1000);
+
+	free(sw->token);
+	sw->token = NULL;
+	sw->pages = 0;
+	/*
+	 * After a failure the same window is read again; both sets together
+	 * identify what was delivered.
+	 */
+	if (!good)
+		sm_log_seen_join(&sw->now, &sw->before);
+	else if (sw->newest_ms - window > sw->from_ms)
+		sw->from_ms = sw->newest_ms - window;
+	sm_log_seen_free(&sw->before);
+	sw->before = sw->now;
+	sw->now = (struct sm_log_seen){ 0 };
+	loop_timer_set(sw->timer, sm_logs_ms(logs, SWEEP_S));
+}
+
+static void
+on_page(void *arg, const struct aws_answer *a)
+{
+	struct sm_logs *logs = arg;
+	struct sm_log_filter *sw = &logs->sweep;
+	const struct json *j;
+	const char *token;
+
+	sw->call = NULL;
+	if (!a->good) {
+		if (!sm_logs_denied(logs, a))
+			sweep_next(logs, false);
+		return;
+	}
+	logs->denied_ms = 0;
+	j = a->json != NULL ? json_get(a->json, "events") : NULL;
+	for (j = j != NULL ? json_first(j) : NULL; j != NULL; j = json_next(j))
+		event_read(logs, j);
+	token = a->json != NULL ? json_string(json_get(a->json, "nextToken"))
+				: NULL;
+	if (token == NULL || ++sw->pages >= PAGES_MOST) {
+		sweep_next(logs, true);
+		return;
+	}
+	free(sw->token);
+	sw->token = xstrdup(token);
+	sweep_page(logs);
+}
+
+static void
+sweep_page(struct sm_logs *logs)
+{
+	struct sm_log_filter *sw = &logs->sweep;
+	struct buf body = { 0 };
+	struct aws_ask ask = { .service = AWS_LOGS,
+		.operation = "FilterLogEvents" };
+
+	buf_puts(&body,
+	    "{\"logGroupName\":\"" SM_LOG_GROUP "\",\"logStreamNamePrefix\":");
+	json_put_string(&body, logs->env.prefix);
+	/* User patterns may match any line, so no filter is possible. */
+	if (logs->rules == NULL)
+		buf_puts(&body, ",\"filterPattern\":\"\\\"hpotune\\\"\"");
+	buf_printf(&body, ",\"startTime\":%lld,\"limit\":%d",
+	    (long long)sw->from_ms, SM_LOG_LIMIT);
+	if (sw->token != NULL) {
+		buf_puts(&body, ",\"nextToken\":");
+		json_put_string(&body, sw->token);
+	}
+	buf_putc(&body, '}');
+	ask.body = buf_str(&body);
+	sw->call = aws_json(logs->env.aws, &ask, on_page, logs);
+	buf_free(&body);
+}
+
+static void
+on_timer(void *arg)
+{
+	struct sm_logs *logs = arg;
+	struct sm_log_filter *sw = &logs->sweep;
+	size_t i;
+
+	if (sw->call != NULL)
+		return;
+	if (sw->behind_ms < sw->from_ms)
+		sw->from_ms = sw->behind_ms;
+	sw->behind_ms = INT64_MAX;
+	for (i = 0; i < logs->n; i++)
+		sm_log_events_tick_clear(&logs->all[i]->filter_tick);
+	sweep_page(logs);
+}
+
+/* From where the slowest of the followed jobs has been read to. */
+void
+sm_log_filter_start(struct sm_logs *logs)
+{
+	struct sm_log_filter *sw = &logs->sweep;
+	int64_t from = INT64_MAX, at;
+	size_t i;
+
+	for (i = 0; i < logs->n; i++) {
+		at = logs->all[i]->cursor_ms;
+		if (at == 0)
+			at = logs->all[i]->begun_ms - FIRST_MS;
+		if (logs->all[i]->phase == SM_LOG_FOLLOW && at < from)
+			from = at;
+	}
+	if (from == INT64_MAX || from < SM_LOG_OVERLAP_MS)
+		from = SM_LOG_OVERLAP_MS;
+	*sw = (struct sm_log_filter){
+		.on = true,
+		.from_ms = from - SM_LOG_OVERLAP_MS,
+		.behind_ms = INT64_MAX,
+		.timer = loop_timer_new(logs->env.loop, on_timer, logs),
+	};
+	sw->newest_ms = sw->from_ms;
+	loop_timer_set(sw->timer, 0);
+}
+
+/* Add a job: the next sweep starts where its stream was read to. */
+void
+sm_log_filter_join(struct sm_logs *logs, const struct sm_log *log)
+{
+	struct sm_log_filter *sw = &logs->sweep;
+	int64_t at = log->cursor_ms > 0 ? log->cursor_ms : log->begun_ms;
+
+	if (sw->on && at - SM_LOG_OVERLAP_MS < sw->behind_ms)
+		sw->behind_ms = at - SM_LOG_OVERLAP_MS;
+}
+
+void
+sm_log_filter_stop(struct sm_logs *logs)
+{
+	struct sm_log_filter *sw = &logs->sweep;
+
+	if (!sw->on)
+		return;
+	if (sw->call != NULL)
+		aws_call_cancel(sw->call);
+	loop_timer_free(sw->timer);
+	sm_log_seen_free(&sw->now);
+	sm_log_seen_free(&sw->before);
+	free(sw->token);
+	*sw = (struct sm_log_filter){ 0 };
+}
 
 enum { EQUAL_MOST = 999 }; /* reports of one millisecond; it has 1000 us */
 
@@ -167,7 +393,8 @@ sm_log_events_next(
 	r->held_ms = ms;
 }
 
-void
+/* Process an event of the sweep; with tell false it is only counted. */
+static void
 sm_log_events_from_filter(struct sm_log *log, struct sm_tick *tick, int64_t ms,
     const char *text, bool tell)
 {
@@ -244,7 +471,7 @@ sm_log_events_page(struct sm_log *log, const struct json *answer,
 
 enum { SLOTS_LEAST = 16 };
 
-uint64_t
+static uint64_t
 sm_log_seen_hash(uint64_t h, const void *data, size_t n)
 {
 	const unsigned char *p = data;
@@ -254,7 +481,7 @@ sm_log_seen_hash(uint64_t h, const void *data, size_t n)
 	return h;
 }
 
-void
+static void
 sm_log_seen_free(struct sm_log_seen *seen)
 {
 	free(seen->slots);
@@ -294,7 +521,7 @@ seen_grow(struct sm_log_seen *seen)
 	*seen = big;
 }
 
-bool
+static bool
 sm_log_seen_add(struct sm_log_seen *seen, uint64_t h)
 {
 	size_t at;
@@ -309,7 +536,8 @@ sm_log_seen_add(struct sm_log_seen *seen, uint64_t h)
 	return false;
 }
 
-bool
+/* True: it was in the set already. */
+static bool
 sm_log_seen_has(const struct sm_log_seen *seen, uint64_t h)
 {
 	size_t at;
@@ -317,7 +545,8 @@ sm_log_seen_has(const struct sm_log_seen *seen, uint64_t h)
 	return seen->cap > 0 && slot_find(seen, h != 0 ? h : 1, &at);
 }
 
-void
+/* Add all of another set. */
+static void
 sm_log_seen_join(struct sm_log_seen *seen, const struct sm_log_seen *other)
 {
 	size_t i;

@@ -1,12 +1,9 @@
 /*
  * Declarations shared by the files of the log reader.
  *
- *	sm-log.c		jobs to follow, by streams or by the sweep
- *	sm-log-events.c		events of a stream -> reports
- *	sm-log-streams.c	the streams of one job
+ *	sm-log.c		jobs to follow, by streams or by the sweep; their streams
+ *	sm-log-events.c		events of a stream, or of the sweep over all jobs -> reports
  *	sm-log.c		after the end: the rest, then everything again
- *	sm-log-filter.c		the sweep over all jobs
- *	sm-log-events.c		events already read
  *	sm-log-file.c		the copy for "hpotune logs"
  *	sm-log-line.c		one line -> a report (no I/O)
  */
@@ -174,12 +171,8 @@ struct sm_logs {
 /* sm-log.c */
 /* Milliseconds of this many seconds at the launcher's pace. */
 int64_t sm_logs_ms(const struct sm_logs *, double seconds);
-/* Interval between reads of one job's stream. */
-int64_t sm_logs_period_ms(const struct sm_logs *);
 void sm_logs_note(
     struct sm_logs *, const struct sm_log *, enum launch_level, const char *);
-/* Handle a failed request: whether a retry may help. */
-void sm_log_failed(struct sm_log *, const struct aws_answer *);
 /*
  * Whether the logs have been denied for so long that metrics are read from
  * CloudWatch from now on: permissions of a new job or role take effect late.
@@ -189,9 +182,6 @@ bool sm_logs_denied(struct sm_logs *, const struct aws_answer *);
 /* sm-log-events.c */
 void sm_log_events_tick_clear(struct sm_tick *);
 void sm_log_events_clear(struct sm_reading *);
-/* Process an event of the sweep; with tell false it is only counted. */
-void sm_log_events_from_filter(
-    struct sm_log *, struct sm_tick *, int64_t ms, const char *text, bool tell);
 /* Send the cursor. */
 void sm_log_events_advance(struct sm_log *, int64_t ms);
 struct sm_page {
@@ -202,30 +192,8 @@ struct sm_page {
 struct sm_page sm_log_events_page(struct sm_log *, const struct json *answer,
     void (*line)(struct sm_log *, int64_t ms, const char *text));
 
-/* sm-log-events.c */
 #define SM_LOG_SEEN_HASH UINT64_C(14695981039346656037) /* initial value */
-uint64_t sm_log_seen_hash(uint64_t, const void *, size_t);
-void sm_log_seen_free(struct sm_log_seen *);
-/* True: it was in the set already. */
-bool sm_log_seen_add(struct sm_log_seen *, uint64_t);
-bool sm_log_seen_has(const struct sm_log_seen *, uint64_t);
-/* Add all of another set. */
-void sm_log_seen_join(struct sm_log_seen *, const struct sm_log_seen *);
 
-/* sm-log-streams.c */
-void sm_log_streams_on_timer(void *log);
-/* DescribeLogStreams, then then(log, good). */
-void sm_log_streams_discover(
-    struct sm_log *, void (*then)(struct sm_log *, bool good));
-void sm_log_streams_free(struct sm_log *);
-/* Append the body of GetLogEvents. */
-void sm_log_streams_get(
-    struct sm_log *, struct sm_log_stream *, int64_t from_ms, aws_cb *);
-
-/* sm-log.c */
-void sm_log_drain_pass(struct sm_log *);
-
-/* sm-log-filter.c */
 void sm_log_filter_start(struct sm_logs *);
 void sm_log_filter_stop(struct sm_logs *);
 void sm_log_filter_join(struct sm_logs *, const struct sm_log *);

@@ -51,12 +51,4 @@ void sm_watch_eventbridge_free(struct sm_watch_eventbridge *);
 void sm_watch_eventbridge_remove(
     struct sm_watch *, void (*done)(void *arg), void *arg);
 
-/* sm-watch-alarm.c */
-void
-sm_watch_alarm_make(struct sm_watch *, const char *job, const struct sm_plan *);
-void sm_watch_alarm_remove(struct sm_watch *, const char *job);
-/* Remove all alarms of the study; done is called when all answers have come. */
-void sm_watch_alarm_remove_all(
-    struct sm_watch *, void (*done)(void *arg), void *arg);
-
 #endif /* HPOTUNE_SM_WATCH_INTERNAL_H */

@@ -2,8 +2,7 @@
  * The launcher without processes: connects a simulated world with the event
  * loop.  All state of attempts is in the world; only what was sent is stored
  * here.  Events of the launcher pretend for its attempts and GPUs.  Each event
- * is sent once; struct pretend_watch records what was sent.  Simulated GPUs:
- * round numbers, equal for each step, so that sums can be checked by hand.
+ * is sent once; struct pretend_watch records what was sent.
  */
 
 #include <stdio.h>

@@ -1,9 +1,12 @@
 /*
  * Uploads the user's code and our entry script to S3, once per study and
- * content.  The key is the digest of script and archive.  run.sh is uploaded
- * last and checked first: if it exists, the upload is complete.  The tar
- * command that packs the code folder: equal files give equal bytes, and the
- * files that studies write beside the code, which change all the time, are
+ * content.
+ *
+ * The key is the digest of script and archive. run.sh is uploaded last and
+ * checked first: if it exists, the upload is complete.
+ *
+ * The tar command that packs the code folder: equal files give equal bytes, and
+ * the files that studies write beside the code, which change all the time, are
  * excluded.
  */
 

@@ -1,38 +1,49 @@
 /*
- * Creates and adopts the training job of an attempt.  The name of the job
- * prevents duplicates: it contains the study, the trial, the attempt and six
- * digits of a uuid that is stored before anything is sent, so a repeated Create
- * has one effect.  The whole uuid, in the environment of the job, proves that
- * it is ours.  Failures and how they are handled:  failure
- * handling ------------------------------
- * ------------------------------------------- server killed before start
- * no note "create", Describe finds nothing: create it; if a stop is pending:
- * end server killed between the note  Describe finds nothing, the note is
- * recent: and Create                      repeat the Create; if a stop is
- * pending: Describe until no request can take effect any more, 15 min answer of
- * Create lost           repeat it: it takes effect, or returns ResourceInUse
- * and Describe shows our uuid … and a foreign job has the     collision: this
- * attempt is lost, the next name                            has another name …
- * a refusal after a lost        Describe first: the lost one may have taken
- * answer                          effect … a refusal that the user must  remove
- * the note, undo the attempt; the tuner fix (permission, role, bucket)  retries
- * with one trial at intervals server killed after Create      Describe finds it
- * with our uuid: adopt the note is old, no job         no request can take
- * effect any more: the attempt is lost (perhaps the job was created, ended and
- * deleted) server killed after a stop      the stop is in the store: send it
- * again; an ended job rejects it: Describe stop while Create is in flight  wait
- * for its answer, then stop the job the job ends without a server   Describe
- * has the result; read the output from the last recorded event, then end end
- * sent, not committed         the same reports sent, not committed     the
- * cursor was not either: read again; the tuner drops recorded reports missing
- * in a list               unknown: Describe Describe: no such job
- * three times within a minute: lost another region or account in    the note
- * has the old one: the state is study.json                      unknown until
- * that is restored code partly in S3               run.sh is uploaded last:
- * without it upload all again under the same key  The note "create" in the
- * folder of an attempt: a CreateTrainingJob was, or is about to be, sent.
- * Without it nothing was ever sent; its time bounds how long a request may
- * still take effect.
+ * Creates and adopts the training job of an attempt.
+ *
+ * The name of the job prevents duplicates: it contains the study, the trial,
+ * the attempt and six digits of a uuid that is stored before anything is sent,
+ * so a repeated Create has one effect.  The whole uuid, in the environment of
+ * the job, proves that it is ours.  Failures and how they are handled:
+ *
+ *  failure                         handling
+ *  ------------------------------  -------------------------------------------
+ *  server killed before start      no note "create", Describe finds nothing:
+ *                                  create it; if a stop is pending: end
+ *  server killed between the note  Describe finds nothing, the note is recent:
+ *  and Create                      repeat the Create; if a stop is pending:
+ *                                  Describe until no request can take effect
+ *                                  any more, 15 min
+ *  answer of Create lost           repeat it: it takes effect, or returns
+ *                                  ResourceInUse and Describe shows our uuid
+ *  … and a foreign job has the     collision: this attempt is lost, the next
+ *  name                            has another name
+ *  … a refusal after a lost        Describe first: the lost one may have taken
+ *  answer                          effect
+ *  … a refusal that the user must  remove the note, undo the attempt; the tuner
+ *  fix (permission, role, bucket)  retries with one trial at intervals
+ *  server killed after Create      Describe finds it with our uuid: adopt
+ *  the note is old, no job         no request can take effect any more: the
+ *                                  attempt is lost (perhaps the job was
+ *                                  created, ended and deleted)
+ *  server killed after a stop      the stop is in the store: send it again; an
+ *                                  ended job rejects it: Describe
+ *  stop while Create is in flight  wait for its answer, then stop the job
+ *  the job ends without a server   Describe has the result; read the output
+ *                                  from the last recorded event, then end
+ *  end sent, not committed         the same
+ *  reports sent, not committed     the cursor was not either: read again; the
+ *                                  tuner drops recorded reports
+ *  missing in a list               unknown: Describe
+ *  Describe: no such job           three times within a minute: lost
+ *  another region or account in    the note has the old one: the state is
+ *  study.json                      unknown until that is restored
+ *  code partly in S3               run.sh is uploaded last: without it upload
+ *                                  all again under the same key
+ *
+ * The note "create" in the folder of an attempt: a CreateTrainingJob was, or is
+ * about to be, sent.  Without it nothing was ever sent; its time bounds how
+ * long a request may still take effect.
  */
 
 #include <errno.h>

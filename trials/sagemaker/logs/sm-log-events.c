@@ -1,13 +1,16 @@
 /*
  * Events of one stream -> reports.  Events may be read several times, so a
  * report is identified by its millisecond, step, name and value; equal ones
- * without a step in one millisecond are numbered.  The toolkit of AWS's images
- * may split a line into two events.  Then a line is held until the next event
- * shows that it is complete; the last line of a stream is dropped.  Reads the
- * logs of many jobs at once: FilterLogEvents over all streams of the study,
- * every six seconds, in windows that overlap because lines are ingested late.
- * Duplicates are detected by event id.  Two sets suffice: an event of this
- * window that is in neither is new.
+ * without a step in one millisecond are numbered.
+ *
+ * The toolkit of AWS's images may split a line into two events.  Then a line is
+ * held until the next event shows that it is complete; the last line of a
+ * stream is dropped.
+ *
+ * Reads the logs of many jobs at once: FilterLogEvents over all streams of the
+ * study, every six seconds, in windows that overlap because lines are ingested
+ * late.  Duplicates are detected by event id.  Two sets suffice: an event of
+ * this window that is in neither is new.
  */
 
 #include <stdlib.h>

@@ -27,6 +27,12 @@ struct strategy_ask {
 	uint64_t seed;
 	int64_t trial; /* number of the new trial, from 1 */
 	int64_t n_enqueued; /* earlier trials that were not suggested */
+	/*
+	 * Trials 1 to n_known were suggested by other strategies: cmaes starts
+	 * from the best of them.  A strategy that asks another one sets it in
+	 * its copy of the ask; the server leaves it 0.
+	 */
+	int64_t n_known;
 	int64_t max_steps; /* of a trial; 0 = unknown */
 	/* Mean duration of the latest trials that ended; 0 = unknown. */
 	double trial_seconds;

@@ -16,8 +16,8 @@
 #include "strategies/trial-rank.h"
 
 #define SIGMA_FIRST (1 / 6.0)
-#define TOP 0.1 /* of another study's trials */
-#define SPREAD 0.1 /* of what they are thought to stand for */
+#define TOP 0.1 /* of the trials that are known before it begins */
+#define SPREAD 0.1 /* of what each of them stands for */
 
 enum {
 	STREAM_DRAW = 62, /* bits of streams of random numbers */
@@ -29,6 +29,7 @@ struct past {
 	const struct strategy_ask *ask;
 	const struct cmaes_rule *rule;
 	const struct cmaes_axes *axes;
+	int64_t known; /* the last trial before the first generation, or 0 */
 	struct trial_rank *told; /* of this study, by number */
 	size_t n_told;
 	struct cmaes_start start;
@@ -79,6 +80,34 @@ collect(const struct past *p, int64_t from, int64_t to, size_t *n)
 	return told;
 }
 
+/* Whether the user says where the first distribution is. */
+static bool
+is_placed(const struct cmaes_rule *rule)
+{
+	return rule->mean != NULL || rule->sigma > 0;
+}
+
+/*
+ * The last of the trials that are not cut into generations, 0 if there are
+ * none: those of other strategies, and the first points.
+ */
+static int64_t
+last_known(const struct past *p)
+{
+	const struct history *h = p->ask->history;
+	int64_t i, last = p->ask->n_known;
+	size_t n = 0;
+
+	if (is_placed(p->rule))
+		return 0;
+	for (i = history_first(h);
+	     i <= history_count(h) && n < p->rule->n_startup; i++) {
+		n += trial_rank_is_finished(trial_rank_of(h, i).kind);
+		last = i > last ? i : last;
+	}
+	return last;
+}
+
 static double
 place(const struct past *p, int64_t trial, size_t d)
 {
@@ -87,42 +116,72 @@ place(const struct past *p, int64_t trial, size_t d)
 	return tpe_axis_from_cube(&p->axes->axes[d], point[p->axes->which[d]]);
 }
 
-/* Mean and covariance of n points, SPREAD wide if they are all the same. */
+/*
+ * How n of the best trials are taken.  Of other studies, as published: all the
+ * same, SPREAD wide because their optimum may be elsewhere, with covariances.
+ * Of this study (bench/RESULTS.md): weights as of a generation, a width that
+ * falls with the number of points, and no covariances, since few points in many
+ * dimensions would give a flat distribution that leaves its plane late.
+ */
+struct top {
+	const struct trial_rank *trials;
+	size_t n;
+	bool elsewhere; /* some are of other studies */
+	double *weights; /* sum: 1 */
+};
+
 static void
-moments(struct past *p, const struct trial_rank *top, size_t n)
+top_weigh(struct top *t)
+{
+	double n = (double)t->n, sum = 0;
+	size_t k;
+
+	for (k = 0; k < t->n; k++)
+		t->elsewhere = t->elsewhere || t->trials[k].trial < 1;
+	t->weights = xcalloc(t->n, sizeof *t->weights);
+	for (k = 0; k < t->n; k++)
+		sum += t->weights[k] =
+		    t->elsewhere ? 1 : log(n + 0.5) - log((double)k + 1);
+	for (k = 0; k < t->n; k++)
+		t->weights[k] /= sum;
+}
+
+/* The mean, and the covariance of normal distributions around the points. */
+static void
+top_moments(struct past *p, const struct top *t)
 {
 	size_t dims = p->axes->dims, k, i, j;
+	double spread = t->elsewhere ? SPREAD : SPREAD / sqrt((double)t->n);
 	double x, y;
+	double *cov;
 
 	for (i = 0; i < dims; i++)
-		for (p->mean[i] = 0, k = 0; k < n; k++)
-			p->mean[i] += place(p, top[k].trial, i) / (double)n;
+		for (p->mean[i] = 0, k = 0; k < t->n; k++)
+			p->mean[i] +=
+			    t->weights[k] * place(p, t->trials[k].trial, i);
 	for (i = 0; i < dims; i++)
 		for (j = 0; j < dims; j++) {
-			p->cov[i * dims + j] = i == j ? SPREAD * SPREAD : 0;
-			for (k = 0; k < n; k++) {
-				x = place(p, top[k].trial, i) - p->mean[i];
-				y = place(p, top[k].trial, j) - p->mean[j];
-				p->cov[i * dims + j] += x * y / (double)n;
+			cov = &p->cov[i * dims + j];
+			*cov = i == j ? spread * spread : 0;
+			for (k = 0; k < t->n && (i == j || t->elsewhere); k++) {
+				x = place(p, t->trials[k].trial, i);
+				y = place(p, t->trials[k].trial, j);
+				*cov += t->weights[k] * (x - p->mean[i]) *
+					(y - p->mean[j]);
 			}
 		}
 }
 
-/*
- * The best trials of other studies give the initial mean and covariance:
- * Nomura, Watanabe, Akimoto, Ozaki and Onishi, "Warm starting CMA-ES for
- * hyperparameter optimization" (2021).
- */
+/* Multiply the covariance out: it gets volume 1, and sigma the rest. */
 static int
-begin_warm(struct past *p, const struct trial_rank *warm, size_t n)
+normalise(struct past *p)
 {
-	size_t dims = p->axes->dims, i, top = (size_t)(TOP * (double)n);
+	size_t dims = p->axes->dims, i;
 	const struct kernels *k = p->ask->kernels;
 	double *split = xcalloc(dims * dims + dims, sizeof *split);
 	double log_volume = 0;
 	int rc = 0;
 
-	moments(p, warm, top > 0 ? top : 1);
 	memcpy(split, p->cov, dims * dims * sizeof *split);
 	if (k == NULL || k->sym_eigen == NULL ||
 	    k->sym_eigen(k->dev, split, dims, split + dims * dims) != 0)
@@ -133,6 +192,26 @@ begin_warm(struct past *p, const struct trial_rank *warm, size_t n)
 	p->start.sigma = exp(log_volume / 2 / (double)dims);
 	for (i = 0; i < dims * dims; i++)
 		p->cov[i] /= p->start.sigma * p->start.sigma;
+	return rc;
+}
+
+/*
+ * The best of the trials that are known, n at least 1, give the initial mean
+ * and covariance: Nomura, Watanabe, Akimoto, Ozaki and Onishi, "Warm starting
+ * CMA-ES for hyperparameter optimization" (2021).
+ */
+static int
+begin_warm(struct past *p, const struct trial_rank *known, size_t n)
+{
+	size_t dims = p->axes->dims, i;
+	struct top t = { .trials = known, .n = (size_t)(TOP * (double)n) };
+	int rc;
+
+	t.n = t.n > 0 ? t.n : 1;
+	top_weigh(&t);
+	top_moments(p, &t);
+	free(t.weights);
+	rc = normalise(p);
 	/* With diagonal only the diagonal is kept. */
 	for (i = 0; p->rule->diagonal && dims > 1 && i < dims; i++)
 		p->cov[i] = p->cov[i * dims + i];
@@ -146,7 +225,7 @@ static int
 begin(struct past *p)
 {
 	const struct history *h = p->ask->history;
-	struct trial_rank *warm;
+	struct trial_rank *known;
 	int rc = 0;
 	size_t n;
 
@@ -158,15 +237,15 @@ begin(struct past *p)
 		.kernels = p->ask->kernels,
 		.mean = p->rule->mean,
 		.sigma = p->rule->sigma > 0 ? p->rule->sigma : SIGMA_FIRST };
-	if (p->rule->mean != NULL || p->rule->sigma > 0)
+	if (is_placed(p->rule))
 		return 0;
-	warm = collect(p, history_first(h), 0, &n);
-	qsort(warm, n, sizeof *warm, trial_rank_order);
-	while (n > 0 && warm[n - 1].kind == TRIAL_RANK_FAILED)
+	known = collect(p, history_first(h), p->known, &n);
+	qsort(known, n, sizeof *known, trial_rank_order);
+	while (n > 0 && known[n - 1].kind == TRIAL_RANK_FAILED)
 		n--;
 	if (n > 0)
-		rc = begin_warm(p, warm, n);
-	free(warm);
+		rc = begin_warm(p, known, n);
+	free(known);
 	return rc;
 }
 
@@ -308,7 +387,9 @@ cmaes_replay_history(struct cmaes_distribution *c,
 				      : cmaes_distribution_lambda(axes->dims);
 	p.mean = xcalloc(axes->dims * (axes->dims + 1), sizeof *p.mean);
 	p.cov = p.mean + axes->dims;
-	p.told = collect(&p, 1, history_count(ask->history), &p.n_told);
+	p.known = last_known(&p);
+	p.told =
+	    collect(&p, p.known + 1, history_count(ask->history), &p.n_told);
 	rc = begin(&p);
 	cmaes_distribution_init(c, &p.start);
 	if (rc == 0)

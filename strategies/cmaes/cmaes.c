@@ -26,6 +26,8 @@
 extern const struct strategy strategy_random;
 extern const struct strategy strategy_tpe;
 
+enum { FULL_MOST = 100 }; /* dimensions with a full covariance */
+
 static const char *const restarts[] = { "none", "ipop", "bipop", NULL };
 static const char *const others[] = { "tpe", "random", NULL };
 
@@ -58,8 +60,8 @@ static const struct option options[] = {
 		    "likely" },
 	{ .name = "use_separable_cma",
 	    .type = OPTION_BOOL,
-	    .def = "false",
-	    .help = "learn no correlations, but faster" },
+	    .help = "learn no correlations, but faster: true with more than "
+		    "100 parameters" },
 	{ .name = "restart_strategy",
 	    .type = OPTION_TEXT,
 	    .choices = restarts,
@@ -175,14 +177,29 @@ restart_kind(const char *name)
 	return strcmp(name, "ipop") == 0 ? CMAES_IPOP : CMAES_BIPOP;
 }
 
+/*
+ * Above 100 dimensions a full covariance has more to learn than studies have
+ * trials, and splitting it takes seconds in all.
+ */
+static bool
+is_diagonal(const struct option_value *values, size_t dims)
+{
+	return plugin_option_get(options, values, "use_separable_cma")->is_set
+		   ? option_is(values, "use_separable_cma")
+		   : dims > FULL_MOST;
+}
+
 static struct cmaes_rule
-rule_of(const struct option_value *values)
+rule_of(const struct option_value *values, size_t dims)
 {
 	return (struct cmaes_rule){
 		.popsize = (size_t)plugin_option_get(options, values, "popsize")
 			       ->number,
 		.sigma = plugin_option_get(options, values, "sigma0")->number,
-		.diagonal = option_is(values, "use_separable_cma"),
+		.n_startup = (size_t)plugin_option_get(
+		    options, values, "n_startup_trials")
+				 ->number,
+		.diagonal = is_diagonal(values, dims),
 		.margin = option_is(values, "with_margin"),
 		.stopped = option_is(values, "consider_stopped"),
 		.restart = restart_kind(
@@ -215,7 +232,7 @@ suggest_moved(struct suggestion *out, const struct strategy_ask *ask,
     const struct option_value *values, const struct cmaes_axes *a,
     struct err *e)
 {
-	struct cmaes_rule rule = rule_of(values);
+	struct cmaes_rule rule = rule_of(values, a->dims);
 	double *u = xcalloc(2 * ask->space->n + 2 * a->dims, sizeof *u);
 	double *x = u + 2 * ask->space->n;
 	struct cmaes_distribution cma;

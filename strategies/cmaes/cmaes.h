@@ -31,6 +31,7 @@ struct cmaes_rule {
 	size_t popsize; /* 0 = by the number of dimensions */
 	double sigma; /* of the first distribution; 0 = 1/6 */
 	const double *mean; /* by dimension; NULL = the middle */
+	size_t n_startup; /* so many finished trials are no generations */
 	bool diagonal, margin, stopped;
 	enum cmaes_restart restart;
 	double grow; /* factor on popsize at a restart */

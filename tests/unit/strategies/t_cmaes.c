@@ -57,21 +57,29 @@ rule(void)
 		.grow = 2 };
 }
 
-/* The distribution after the history of s. */
+/* The distribution after the history of s; trials 1 to known are others'. */
 static int
-recall(struct cmaes_distribution *c, struct axis axes[2],
-    const struct search_run_state *s, const struct cmaes_rule *r)
+recall_known(struct cmaes_distribution *c, struct axis axes[2],
+    const struct search_run_state *s, const struct cmaes_rule *r, int64_t known)
 {
 	static size_t which[] = { 0, 1 };
 	struct strategy_ask ask = { .space = s->space,
 		.history = s->history,
 		.seed = s->seed,
+		.n_known = known,
 		.kernels = s->kernels };
 	struct cmaes_axes a = { axes, which, 2 };
 
 	tpe_axis_init(&axes[0], &s->space->params[0]);
 	tpe_axis_init(&axes[1], &s->space->params[1]);
 	return cmaes_replay_history(c, &ask, r, &a);
+}
+
+static int
+recall(struct cmaes_distribution *c, struct axis axes[2],
+    const struct search_run_state *s, const struct cmaes_rule *r)
+{
+	return recall_known(c, axes, s, r, 0);
 }
 
 static void
@@ -207,6 +215,139 @@ check_before(void)
 	search_run_close(&s);
 }
 
+/* Of 20 usable trials two are the best: 0.6 weighs log 2.5, 0.8 log 1.25. */
+static void
+known_are(const struct search_run_state *s, const struct cmaes_rule *r,
+    int64_t n_known, const char *what)
+{
+	double w = log(2.5) / (log(2.5) + log(1.25)), mean,
+	       spread = 0.1 / sqrt(2);
+	struct axis axes[2];
+	struct cmaes_distribution c;
+
+	mean = 0.6 * w + 0.8 * (1 - w);
+	if (!ok(recall_known(&c, axes, s, r, n_known) == 0, "%s", what))
+		return;
+	is_near(c.mean[0], mean, 1e-9, "the mean of the best, by rank");
+	is_near(c.mean[1], 0.4 * w + 0.5 * (1 - w), 1e-9, "of each number");
+	is_near(c.sigma * c.sigma * c.cov[0],
+	    spread * spread + w * (0.6 - mean) * (0.6 - mean) +
+		(1 - w) * (0.8 - mean) * (0.8 - mean),
+	    1e-9, "their variance");
+	is_near(c.cov[1], 0, 0, "no covariance");
+	is_int(c.generation, 0, "they are no generations");
+	cmaes_distribution_free(&c);
+}
+
+/* Trials that another strategy suggested, and the first points. */
+static void
+check_known(void)
+{
+	struct cmaes_rule r = rule(), first = rule();
+	struct axis axes[2];
+	struct search_run_state s;
+	struct cmaes_distribution c;
+	int i;
+
+	(void)search_run_open(&s, &bowl, "cmaes", "{}", 1);
+	for (i = 1; i <= 21; i++)
+		add(&s,
+		    i == 7    ? 0.6
+		    : i == 12 ? 0.8
+			      : 0.1,
+		    i == 7 ? 0.4 : 0.5, i == 3 ? TRIAL_FAILED : TRIAL_COMPLETED,
+		    i == 7    ? -2
+		    : i == 12 ? -1
+			      : 1);
+	add(&s, 0.9, 0.9, TRIAL_COMPLETED, -3);
+	known_are(&s, &r, 21, "20 trials of another strategy");
+	first.n_startup = 21;
+	known_are(&s, &first, 0, "20 first points");
+	for (i = 1; i < LAMBDA; i++)
+		add(&s, 0.5, 0.5, TRIAL_COMPLETED, 0);
+	generations_are(&s, &first, 1, "later ones are a generation");
+	r.sigma = 0.3;
+	(void)recall_known(&c, axes, &s, &r, 21);
+	is_int(c.generation, 27 / LAMBDA, "with sigma0 all of them are");
+	cmaes_distribution_free(&c);
+	search_run_close(&s);
+	r.sigma = 0;
+	(void)search_run_open(&s, &bowl, "cmaes", "{}", 1);
+	for (i = 1; i <= 20; i++)
+		add(&s, 0.5, 0.5, TRIAL_FAILED, NAN);
+	(void)recall_known(&c, axes, &s, &r, 20);
+	is_near(c.sigma, 1 / 6.0, 0, "of failed ones: the usual start");
+	cmaes_distribution_free(&c);
+	search_run_close(&s);
+}
+
+/*
+ * A server that starts again has the trials alone: it suggests what the first
+ * one would have, before and after the first points and a restart.
+ */
+static void
+check_same_again(void)
+{
+	static const char options[] =
+	    "{\"n_startup_trials\": 12, \"restart_strategy\": \"bipop\"}";
+	double x[2], y[2];
+	struct search_run_state s, again;
+	int64_t i, n;
+	bool same = true;
+
+	(void)search_run_open(&s, &plain, "cmaes", options, 1);
+	for (n = 1; n <= 400; n++) {
+		if (n % 40 == 11 || n == 12) {
+			(void)search_run_open(
+			    &again, &plain, "cmaes", options, 1);
+			for (i = 1; i < n; i++) {
+				const double *p = history_point(s.history, i);
+
+				add(&again, p[0], p[1], TRIAL_COMPLETED, 1);
+			}
+			(void)search_run_ask(&s, x);
+			(void)search_run_ask(&again, y);
+			same = same && x[0] == y[0] && x[1] == y[1];
+			search_run_close(&again);
+		}
+		(void)search_run_tell(&s, search_run_next(&s));
+	}
+	ok(same, "the same suggestions from the same trials");
+	search_run_close(&s);
+}
+
+/* Whether a strategy with n floats goes on without kernels: no full matrix. */
+static bool
+is_separable(int n)
+{
+	struct function f = { .name = "many", .give = give };
+	struct buf b = { 0 };
+	struct search_run_state s;
+	int i;
+	bool good;
+
+	for (i = 0; i < n; i++)
+		buf_printf(&b, "%s\"p%d\": " FLOAT, i == 0 ? "{" : ", ", i);
+	buf_putc(&b, '}');
+	f.space = buf_str(&b);
+	f.n_losses = 1;
+	(void)search_run_open(
+	    &s, &f, "cmaes", "{\"restart_strategy\": \"none\"}", 1);
+	(void)search_run(&s, 20, 1);
+	s.kernels = NULL;
+	good = search_run_next(&s) > 0;
+	search_run_close(&s);
+	buf_free(&b);
+	return good;
+}
+
+static void
+check_many(void)
+{
+	ok(!is_separable(100), "100 parameters: a full covariance");
+	ok(is_separable(101), "101 parameters: the widths alone");
+}
+
 static size_t
 lambda_after(enum cmaes_restart restart, int trials)
 {
@@ -300,6 +441,9 @@ main(void)
 	check_order();
 	check_far();
 	check_before();
+	check_known();
+	check_same_again();
+	check_many();
 	check_restart();
 	check_margin();
 	check_options();

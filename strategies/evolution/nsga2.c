@@ -2,7 +2,8 @@
  * NSGA-II: new points by crossover and mutation of good parents.  Deb, Pratap,
  * Agarwal and Meyarivan, "A fast and elitist multiobjective genetic algorithm:
  * NSGA-II" (2002); Deb and Agrawal, "Simulated binary crossover for continuous
- * search space" (1995).  Names and defaults of the options are those of Optuna.
+ * search space" (1995).  Names and defaults of the options are those of Optuna,
+ * but for the population, which is smaller (bench/RESULTS.md).
  */
 
 #include <math.h>
@@ -27,7 +28,7 @@ static const struct option options[] = {
 	    .type = OPTION_INT,
 	    .min = 2,
 	    .max = 1e6,
-	    .def = "50",
+	    .def = "10",
 	    .help = "trials of a generation, and parents of the next" },
 	{ .name = "crossover",
 	    .type = OPTION_TEXT,

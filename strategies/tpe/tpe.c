@@ -7,8 +7,8 @@
  * optimization", NIPS 2011; Watanabe, "Tree-structured Parzen estimator",
  * arXiv:2304.11127 (2023); several objectives: Ozaki, Tanigaki, Watanabe and
  * Onishi, "Multiobjective tree-structured Parzen estimator" (2020).  Options,
- * defaults and densities are those of Optuna 5, but with 64 points instead of
- * 24, which find slightly better values (bench/RESULTS.md).
+ * defaults and densities are those of Optuna 5, but with one objective 64 points
+ * are drawn instead of 24, which find slightly better values (bench/RESULTS.md).
  */
 
 #include <stdlib.h>
@@ -23,6 +23,8 @@
 #include "strategies/strategy.h"
 #include "strategies/tpe/tpe.h"
 
+enum { CANDIDATES = 64, CANDIDATES_SEVERAL = 24 };
+
 static const char *const gammas[] = { "default", "hyperopt", NULL };
 static const char *const weights[] = { "default", "uniform", NULL };
 
@@ -32,8 +34,8 @@ static const struct option options[] = {
 	    .type = OPTION_INT,
 	    .min = 1,
 	    .max = 1e6,
-	    .def = "64",
-	    .help = "points drawn, of which the best is tried" },
+	    .help = "points drawn, of which the best is tried: 64 with one "
+		    "objective, 24 with several" },
 	{ .name = "multivariate",
 	    .type = OPTION_BOOL,
 	    .help = "sample the parameters jointly, not one by one: true with "
@@ -87,6 +89,14 @@ option_size(const struct option_value *values, const char *name)
 	return (size_t)plugin_option_get(options, values, name)->number;
 }
 
+static size_t
+option_candidates(const struct option_value *values, size_t n_objectives)
+{
+	if (plugin_option_get(options, values, "n_ei_candidates")->is_set)
+		return option_size(values, "n_ei_candidates");
+	return n_objectives == 1 ? CANDIDATES : CANDIDATES_SEVERAL;
+}
+
 static bool
 option_says(
     const struct option_value *values, const char *name, const char *text)
@@ -134,7 +144,6 @@ tpe_suggest(struct suggestion *out, const struct strategy_ask *ask,
 
 	if (startup_wanted(options, values, h))
 		return startup_suggest(out, ask, options, values, e);
-	t.n_candidates = option_size(values, "n_ei_candidates");
 	t.rule = (struct parzen_rule){
 		.prior_weight =
 		    plugin_option_get(options, values, "prior_weight")->number,
@@ -145,6 +154,7 @@ tpe_suggest(struct suggestion *out, const struct strategy_ask *ask,
 			       : PARZEN_UNIFORM,
 	};
 	m = history_n_objectives(h);
+	t.n_candidates = option_candidates(values, m);
 	t.good_rule = t.rule;
 	if (m > 1)
 		t.good_rule.weights = PARZEN_UNIFORM;

@@ -2,11 +2,13 @@
  * Strategies, rules and known functions for bench/search.py, without a server:
  * one JSON object a line in, one line out.
  *	{"open": {parameters}, "strategy": {…}, "rules": [{…}, …],
- *	    "seed": 1, "maximize": false, "steps": 0}	-> ok
+ *	    "seed": 1, "maximize": false, "steps": 0,
+ *	    "objectives": 1}		-> ok
  *	{"ask": true}			-> {"trial": 1, "params": {…}}
  *	{"add": {params}, "value": 0.5}	-> ok, a completed trial
  *	{"trial": 1, "step": 3, "value": 0.5}	-> keep or stop
  *	{"trial": 1, "end": 0.5, "stopped": false}	-> ok
+ *	    with several objectives "end": [0.5, 0.2]
  *	{"space": "branin"}		-> its parameters
  *	{"function": "branin", "params": {…}}	-> its value
  */
@@ -27,6 +29,8 @@
 #include "strategies/stopper.h"
 #include "strategies/strategy.h"
 #include "tests/support/test-functions.h"
+
+enum { OBJECTIVES_MAX = 8 };
 
 struct study {
 	struct json_doc *doc;
@@ -105,6 +109,24 @@ rules_open(struct study *s, const struct json *j)
 	}
 }
 
+/* All objectives have the direction of "maximize". */
+static void
+objectives_open(struct study *s, const struct json *j)
+{
+	bool goals[OBJECTIVES_MAX];
+	size_t n = (size_t)number(j, "objectives"), i;
+
+	if (n < 2)
+		return;
+	if (n > OBJECTIVES_MAX) {
+		fprintf(stderr, "search: too many objectives\n");
+		exit(1);
+	}
+	for (i = 0; i < n; i++)
+		goals[i] = is_true(j, "maximize");
+	history_set_objectives(s->history, n, goals, 0);
+}
+
 /* Takes over the document. */
 static void
 study_open(struct study *s, struct json_doc *doc)
@@ -129,6 +151,7 @@ study_open(struct study *s, struct json_doc *doc)
 	s->seed = (uint64_t)number(j, "seed");
 	s->history = history_new(s->space->n, is_true(j, "maximize"),
 	    HISTORY_POINTS | HISTORY_CURVES);
+	objectives_open(s, j);
 	rules_open(s, j);
 	puts("ok");
 }
@@ -196,10 +219,17 @@ static void
 study_end(struct study *s, const struct json *j)
 {
 	int64_t trial = (int64_t)number(j, "trial");
+	const struct json *value = json_first(json_get(j, "end"));
+	double results[OBJECTIVES_MAX];
+	size_t n = 0;
 
+	for (; value != NULL && n < OBJECTIVES_MAX; value = json_next(value))
+		(void)json_number(value, &results[n++]);
+	if (n > 0)
+		history_results(s->history, trial, results, NULL);
 	history_end(s->history, trial,
 	    is_true(j, "stopped") ? TRIAL_STOPPED : TRIAL_COMPLETED,
-	    number(j, "end"));
+	    n > 0 ? results[0] : number(j, "end"));
 	stop_rule_set_ended(s->rules, s->history, trial);
 	puts("ok");
 }

@@ -62,6 +62,11 @@ struct strategy {
 	bool wants_points; /* needs the points of the history */
 	bool wants_curves; /* … and the curves */
 	bool slow; /* takes long: runs in hpotune-worker */
+	/*
+	 * Its answer stays good when one more trial ends without being the
+	 * best: it is computed while trials run.
+	 */
+	bool ahead;
 	bool outside; /* the server runs the user's own program */
 	bool several; /* supports several objectives */
 	bool constraints; /* supports constraints */

@@ -268,6 +268,7 @@ const struct strategy strategy_gp = {
 	.wants_points = true,
 	.wants_curves = true,
 	.slow = true,
+	.ahead = true,
 	.constraints = true,
 	.check = gp_check,
 	.suggest = gp_suggest,

@@ -35,7 +35,7 @@ strategy_find(const char *name)
 	for (i = 0; i < 3; i++) {
 		slow[i] = *strategies[i];
 		slow[i].name = names[i];
-		slow[i].slow = true;
+		slow[i].slow = slow[i].ahead = true;
 	}
 	for (i = 0; strategies[i] != NULL; i++)
 		if (strcmp(strategies[i]->name, name) == 0)

@@ -11,12 +11,23 @@
 #include "src/base/err.h"
 #include "src/base/loop.h"
 #include "src/base/mem.h"
+#include "src/model/history/history.h"
 #include "src/model/plugin-options.h"
 #include "src/model/space.h"
 #include "src/model/study/study.h"
 #include "src/server/suggest/suggest-internal.h"
 #include "src/server/plugins/plugins.h"
 #include "strategies/strategy.h"
+
+/* The answer to the next question, computed before it is asked. */
+struct ahead {
+	bool asked, ready; /* in hpotune-worker; answered */
+	bool declined; /* there is none for this question */
+	struct suggest_question q;
+	struct suggest_use use;
+	int64_t best; /* trial, then */
+	struct suggest_answer answer; /* values is an array of its own */
+};
 
 struct suggester {
 	struct suggest_env env;
@@ -25,8 +36,9 @@ struct suggester {
 	bool pending; /* the last question is not answered */
 	struct suggest_question q; /* the last one */
 	struct suggest_use use; /* for it */
-	bool
-	    no_worker; /* it failed: the study goes on without slow strategies */
+	struct ahead ahead;
+	/* It failed: the study goes on without slow strategies. */
+	bool no_worker;
 };
 
 bool
@@ -88,6 +100,8 @@ suggest_open(
 	int rc = 0;
 
 	a->env = *env;
+	a->ahead.answer.values =
+	    xcalloc(env->study->space->n, sizeof *a->ahead.answer.values);
 	/* Writing to a program that has exited must not end the server. */
 	(void)signal(SIGPIPE, SIG_IGN);
 	if (env->plugins->strategy->outside)
@@ -109,6 +123,7 @@ suggest_close(struct suggester *a)
 		return;
 	suggest_worker_close(a->worker);
 	suggest_external_close(a->child);
+	free(a->ahead.answer.values);
 	free(a);
 }
 
@@ -213,6 +228,106 @@ worker_give_up(struct suggester *a, struct err *e)
 	*e = (struct err)ERR_INIT;
 }
 
+static void
+ahead_drop(struct suggester *a)
+{
+	if (a->ahead.asked && !a->ahead.ready && a->worker != NULL)
+		suggest_worker_cancel(a->worker);
+	a->ahead.asked = a->ahead.ready = a->ahead.declined = false;
+}
+
+static size_t
+trials_running(const struct history *h)
+{
+	int64_t i, count = history_count(h);
+	size_t n = 0;
+
+	for (i = 1; i <= count; i++)
+		n += history_state(h, i) == TRIAL_RUNNING;
+	return n;
+}
+
+/* Whether the answer that is computed ahead may be the one to this question. */
+static bool
+ahead_is_good(const struct suggester *a, const struct suggest_question *q)
+{
+	const struct ahead *h = &a->ahead;
+
+	return h->asked && suggest_question_same(q, &h->q) &&
+	       q->ended - h->q.ended <= 1 &&
+	       (q->ended == h->q.ended ||
+		   history_best(a->env.history) == h->best);
+}
+
+static void
+ahead_begin(struct suggester *a, const struct suggest_question *q)
+{
+	struct ahead *h = &a->ahead;
+
+	/* It was asked before there was no room, with an older history. */
+	if (a->pending)
+		suggest_cancel(a);
+	a->q = *q;
+	use_choose(a);
+	h->q = *q;
+	h->use = a->use;
+	h->best = history_best(a->env.history);
+	h->asked = a->child == NULL && a->use.strategy->slow &&
+		   a->use.strategy->ahead && trials_running(a->env.history) > 1;
+	h->declined = !h->asked;
+}
+
+bool
+suggest_ahead(struct suggester *a, const struct suggest_question *q)
+{
+	struct ahead *h = &a->ahead;
+	struct err e = ERR_INIT;
+	enum suggest_result rc;
+
+	if ((h->asked || h->declined) &&
+	    (!suggest_question_same(q, &h->q) || q->ended != h->q.ended))
+		ahead_drop(a);
+	if (!h->asked && !h->declined)
+		ahead_begin(a, q);
+	if (!h->asked || h->ready)
+		return h->ready;
+	rc = ask_used(a, &h->answer, &e);
+	h->ready = rc == SUGGEST_POINT;
+	if (!h->ready && rc != SUGGEST_LATER) {
+		/* The question itself will show the error. */
+		h->asked = false;
+		h->declined = true;
+	}
+	return h->ready;
+}
+
+/* Whether the answer is there already. */
+static bool
+ahead_take(struct suggester *a, const struct suggest_question *q,
+    struct suggest_answer *out)
+{
+	struct ahead *h = &a->ahead;
+	struct value *values = out->values;
+	bool ready;
+
+	if (!ahead_is_good(a, q)) {
+		ahead_drop(a);
+		return false;
+	}
+	ready = h->ready;
+	a->q = h->q;
+	a->use = h->use;
+	a->pending = !ready;
+	if (ready) {
+		*out = h->answer;
+		out->values = values;
+		memcpy(values, h->answer.values,
+		    a->env.study->space->n * sizeof *values);
+	}
+	h->asked = h->ready = false;
+	return ready;
+}
+
 enum suggest_result
 suggest_ask(struct suggester *a, const struct suggest_question *q,
     struct suggest_answer *out, struct err *e)
@@ -222,6 +337,11 @@ suggest_ask(struct suggester *a, const struct suggest_question *q,
 	out->from = out->member = out->until = 0;
 	out->seconds = 0;
 	*out->made_by = '\0';
+	if (!a->pending && ahead_take(a, q, out)) {
+		out->strategy = a->use.strategy->name;
+		out->why = a->use.why;
+		return SUGGEST_POINT;
+	}
 	if (!a->pending || !suggest_question_same(q, &a->q)) {
 		a->q = *q;
 		use_choose(a);
@@ -271,6 +391,7 @@ void
 suggest_cancel(struct suggester *a)
 {
 	a->pending = false;
+	ahead_drop(a);
 	if (a->worker != NULL)
 		suggest_worker_cancel(a->worker);
 	if (a->child != NULL)

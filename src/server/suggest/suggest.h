@@ -55,6 +55,7 @@ struct suggest_question {
 	 * only when the question is first asked.
 	 */
 	double trial_seconds;
+	int64_t ended; /* trials that have ended, in any state */
 	/*
 	 * A convergence check instead of a point: SUGGEST_EXHAUSTED means
 	 * converged, with the figures in err. trial only seeds the answer's
@@ -83,6 +84,15 @@ int suggest_open(struct suggester **, const struct suggest_env *, struct err *);
 /* Stop its programs and free it. */
 void suggest_close(struct suggester *);
 
+/*
+ * Compute the answer to the next question while no trial can be placed; call at
+ * each turn.  suggest_ask then has it at once.  It is computed where the
+ * strategy allows it (ahead) and at least two trials run: with one, its result
+ * is what the next suggestion needs.  It is dropped when the question becomes
+ * another one, when more than one trial has ended since, or when the one that
+ * has is the best.  Whether the answer is there.
+ */
+bool suggest_ahead(struct suggester *, const struct suggest_question *);
 enum suggest_result suggest_ask(struct suggester *,
     const struct suggest_question *, struct suggest_answer *, struct err *);
 /* Run the loop until the question is answered. */

@@ -118,16 +118,29 @@ trial_seconds(const struct tuner *t)
 	return mean > 0 ? mean : 0;
 }
 
+static struct suggest_question
+question(struct tuner *t, unsigned redraw)
+{
+	struct suggestions *s = &t->suggestions;
+
+	if (s->seconds_at != t->outcomes.n_over) {
+		s->seconds = trial_seconds(t);
+		s->seconds_at = t->outcomes.n_over;
+	}
+	return (struct suggest_question){
+		.trial = t->n_trials + 1,
+		.n_enqueued = s->n_enqueued,
+		.redraw = redraw,
+		.trial_seconds = s->seconds,
+		.ended = t->outcomes.n_over,
+	};
+}
+
 /* Ask the strategy; its failure ends the study. */
 static enum suggest_result
 ask(struct tuner *t, struct next *next, unsigned redraw)
 {
-	struct suggest_question q = {
-		.trial = t->n_trials + 1,
-		.n_enqueued = t->suggestions.n_enqueued,
-		.redraw = redraw,
-		.trial_seconds = trial_seconds(t),
-	};
+	struct suggest_question q = question(t, redraw);
 	enum suggest_result asked = SUGGEST_FAILED;
 	struct err e = ERR_INIT;
 	char why[256];
@@ -471,12 +484,21 @@ new_trial_restore(struct suggestions *s, int64_t trial, const char *params,
 }
 
 void
-new_trial_cancel(struct suggestions *s)
+new_trial_ahead(struct tuner *t)
 {
+	struct suggestions *s = &t->suggestions;
+	struct suggest_question q;
+
 	s->redraws = 0;
 	s->redraw_seconds = 0;
-	if (s->suggester != NULL)
+	if (s->suggester == NULL)
+		return;
+	if (!schedule_may_place_new(t)) {
 		suggest_cancel(s->suggester);
+		return;
+	}
+	q = question(t, 0);
+	(void)suggest_ahead(s->suggester, &q);
 }
 
 void

@@ -22,6 +22,8 @@ struct suggestions {
 	int64_t n_enqueued; /* trials that no strategy suggested */
 	unsigned redraws; /* the strategy's answers for it that were known */
 	double redraw_seconds;
+	double seconds; /* mean duration of trials, as of so many ended: */
+	int64_t seconds_at;
 	uint64_t
 	    all_tried; /* when exhausted: the number of settings, if all were tried */
 	bool exhausted; /* the strategy has nothing left */
@@ -40,8 +42,11 @@ void new_trial_restore(struct suggestions *, int64_t trial, const char *params,
 struct live_trial *new_trial_next(struct tuner *);
 /* Why nothing is left to try, when exhausted. */
 void new_trial_exhausted_text(const struct tuner *, char *text, size_t n);
-/* There is no place for a new trial: an answer would be old later. */
-void new_trial_cancel(struct suggestions *);
+/*
+ * There is no place for a new trial: let the strategy compute the next setting
+ * where it can do so ahead.
+ */
+void new_trial_ahead(struct tuner *);
 /* A setting was put in the queue: it is asked before the strategy. */
 void new_trial_reopen(struct suggestions *);
 

@@ -195,15 +195,11 @@ schedule_place_all(struct tuner *t)
 	}
 }
 
-/*
- * Do not ask the strategy without room: its answer would be outdated when there
- * is some.
- */
 void
 schedule_place(struct tuner *t)
 {
 	schedule_place_all(t);
 	if (t->asking)
 		return;
-	new_trial_cancel(&t->suggestions);
+	new_trial_ahead(t);
 }

@@ -438,6 +438,129 @@ quiet(void *arg, enum log_level level, const char *area, const char *text)
 	(void)text;
 }
 
+/* Trials 1 to 20 have ended; further ones run. */
+struct early {
+	struct rig rig;
+	struct strategy strategy; /* slow, and may be asked ahead */
+	struct suggest_question q;
+};
+
+static void
+early_open(struct early *y, int running)
+{
+	double x[4] = { 0.5, 0.5, 0.5, 0.5 };
+	struct err e = ERR_INIT;
+	int i;
+
+	rig_open(&y->rig, "\"tpe\"", 20);
+	y->strategy = *y->rig.plugins.strategy;
+	y->strategy.ahead = true;
+	y->rig.plugins.strategy = &y->strategy;
+	for (i = 1; i <= running; i++) {
+		space_snap(y->rig.study->space, x);
+		history_add(y->rig.history, 20 + i, x);
+	}
+	y->q = (struct suggest_question){ .trial = 21 + running, .ended = 20 };
+	days("good");
+	is_int(rig_begin(&y->rig, &e), 0, "a suggester");
+}
+
+static void
+early_turn(void *arg)
+{
+	struct early *y = arg;
+
+	if (suggest_ahead(y->rig.suggester, &y->q))
+		loop_stop(y->rig.loop);
+}
+
+/* Another trial ends. */
+static void
+early_end(struct early *y, int64_t trial, double objective)
+{
+	history_end(y->rig.history, trial, TRIAL_COMPLETED, objective);
+	y->q.ended++;
+}
+
+/* The answer, asked for without a turn of the loop. */
+static enum suggest_result
+early_ask(struct early *y, char **set)
+{
+	struct suggest_answer a = { .values = y->rig.values };
+	enum suggest_result rc;
+	struct err e = ERR_INIT;
+
+	rc = suggest_ask(y->rig.suggester, &y->q, &a, &e);
+	*set = rc == SUGGEST_POINT ? setting(&y->rig) : xstrdup("");
+	return rc;
+}
+
+static void
+test_ahead(void)
+{
+	struct early y;
+	char *want, *got;
+
+	early_open(&y, 2);
+	want = called(&y.rig, 23, 0);
+	loop_run(y.rig.loop, early_turn, &y);
+	early_end(&y, 21, -10);
+	is_int(early_ask(&y, &got), SUGGEST_POINT,
+	    "the answer is there when a trial ends");
+	is_str(got, want, "it is the one of the history then");
+	free(want);
+	free(got);
+	y.q.trial++;
+	is_int(early_ask(&y, &got), SUGGEST_LATER, "it is used once");
+	free(got);
+	rig_close(&y.rig);
+}
+
+/* What makes the answer one of the past; ends, 10 is the best. */
+static void
+test_ahead_dropped(
+    int ended, double objective, int64_t enqueued, const char *what)
+{
+	struct suggest_answer a;
+	struct early y;
+	char *want, *got;
+	struct err e = ERR_INIT;
+	int i;
+
+	early_open(&y, 3);
+	loop_run(y.rig.loop, early_turn, &y);
+	for (i = 1; i <= ended; i++)
+		early_end(&y, 20 + i, objective);
+	y.q.n_enqueued = enqueued;
+	is_int(early_ask(&y, &got), SUGGEST_LATER, what);
+	free(got);
+	want = called(&y.rig, 24, 0);
+	a = (struct suggest_answer){ .values = y.rig.values };
+	is_int(suggest_wait(y.rig.suggester, &y.q, &a, &e), SUGGEST_POINT,
+	    "it is computed again");
+	got = setting(&y.rig);
+	is_str(got, want, "with all results");
+	free(want);
+	free(got);
+	rig_close(&y.rig);
+}
+
+/* With one trial its result is what the suggestion needs. */
+static void
+test_ahead_alone(void)
+{
+	struct early y;
+	char *got;
+
+	early_open(&y, 1);
+	ok(!suggest_ahead(y.rig.suggester, &y.q), "nothing is computed ahead");
+	is_int(starts(&y.rig), 0, "no worker is asked");
+	early_end(&y, 21, -10);
+	is_int(early_ask(&y, &got), SUGGEST_LATER, "but when the trial ends");
+	free(got);
+	rig_close(&y.rig);
+}
+
 int
 main(void)
 {
@@ -468,6 +591,11 @@ main(void)
 	test_gives_up("another version", "old", "has another version");
 	test_drop();
 	test_device();
+	test_ahead();
+	test_ahead_dropped(1, 10, 0, "a new best drops it");
+	test_ahead_dropped(2, -10, 0, "two results drop it");
+	test_ahead_dropped(1, -10, 1, "another question drops it");
+	test_ahead_alone();
 	free(odd);
 	return done_testing();
 }

@@ -1,0 +1,212 @@
+#!/usr/bin/env python3
+"""Several objectives: the hypervolume that tools find on ZDT and DTLZ.
+
+    several.py PROGRAM [--tools a,b,...] [--problems a,b,...] [--trials N]
+        [--seeds N] [--marks 50,100,200] [--save FILE]
+
+PROGRAM is bench/search-loop.  A tool is a strategy of hpotune with options that
+are not its defaults, as tpe+multivariate=true, or a sampler of Optuna,
+optuna:NAME+OPTION=VALUE.  A number is the share of the hypervolume that is
+missing, against the front of all runs here; the reference point is the 90 %
+quantile of first trials, by objective.  Mean over seeds; then the mean rank.
+--save: each run is a line of FILE; a run that is there is not made again.
+"""
+
+import argparse
+import json
+import math
+import os
+import subprocess
+
+import numpy
+
+
+def zdt(number, n):
+    def value(x):
+        rest = numpy.asarray(x[1:])
+        if number == 6:
+            f = 1 - math.exp(-4 * x[0]) * math.sin(6 * math.pi * x[0]) ** 6
+            g = 1 + 9 * (rest.sum() / (n - 1)) ** 0.25
+            return [f, g * (1 - (f / g) ** 2)]
+        f = x[0]
+        if number == 4:
+            y = 10 * rest - 5
+            g = 1 + 10 * (n - 1) + (y ** 2 - 10 * numpy.cos(
+                4 * math.pi * y)).sum()
+        else:
+            g = 1 + 9 * rest.sum() / (n - 1)
+        h = 1 - (f / g) ** 2 if number == 2 else 1 - math.sqrt(f / g)
+        if number == 3:
+            h -= f / g * math.sin(10 * math.pi * f)
+        return [f, g * h]
+    return n, 2, value
+
+
+def dtlz2(n, m):
+    def value(x):
+        g = ((numpy.asarray(x[m - 1:]) - 0.5) ** 2).sum()
+        out = []
+        for i in range(m):
+            v = 1 + g
+            for j in range(m - 1 - i):
+                v *= math.cos(x[j] * math.pi / 2)
+            if i > 0:
+                v *= math.sin(x[m - 1 - i] * math.pi / 2)
+            out.append(v)
+        return out
+    return n, m, value
+
+
+def dtlz7(n, m):
+    def value(x):
+        g = 1 + 9 * sum(x[m - 1:]) / (n - m + 1)
+        h = m - sum(v / (1 + g) * (1 + math.sin(3 * math.pi * v))
+                    for v in x[:m - 1])
+        return [*x[:m - 1], (1 + g) * h]
+    return n, m, value
+
+
+PROBLEMS = {"zdt%d" % i: zdt(i, 6) for i in (1, 2, 3, 4, 6)}
+PROBLEMS.update({
+    "dtlz2": dtlz2(6, 2), "dtlz2 of 3": dtlz2(6, 3),
+    "dtlz7": dtlz7(6, 2), "dtlz7 of 3": dtlz7(6, 3),
+    "zdt1 in 12": zdt(1, 12), "zdt4 in 12": zdt(4, 12),
+    "dtlz2 in 12": dtlz2(12, 2)})
+
+
+def options_of(text):
+    name, *options = text.split("+")
+    block = {}
+    for option in options:
+        key, _, value = option.partition("=")
+        try:
+            block[key] = json.loads(value)
+        except ValueError:
+            block[key] = value
+    return name, block
+
+
+def run_ours(program, tool, problem, seed, trials):
+    n, m, value = problem
+
+    def say(**message):
+        program.stdin.write(json.dumps(message) + "\n")
+        program.stdin.flush()
+        return program.stdout.readline()
+
+    name, options = options_of(tool)
+    say(open={"x%d" % i: {"type": "float", "min": 0, "max": 1}
+              for i in range(n)}, strategy={"name": name, **options},
+        rules=[], seed=seed, maximize=False, steps=0, objectives=m)
+    out = []
+    for _ in range(trials):
+        answer = json.loads(say(ask=True))
+        out.append([float(v) for v in value(list(answer["params"].values()))])
+        say(trial=answer["trial"], end=out[-1], stopped=False)
+    return out
+
+
+def run_optuna(tool, problem, seed, trials):
+    import optuna
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    n, m, value = problem
+    name, options = options_of(tool.partition(":")[2])
+    study = optuna.create_study(
+        sampler=getattr(optuna.samplers, name)(seed=seed, **options),
+        directions=["minimize"] * m)
+    out = []
+    for _ in range(trials):
+        trial = study.ask()
+        out.append([float(v) for v in value(
+            [trial.suggest_float("x%d" % i, 0, 1) for i in range(n)])])
+        study.tell(trial, out[-1])
+    return out
+
+
+def front(y):
+    y = numpy.unique(y, axis=0)
+    if y.shape[1] == 2:
+        low = numpy.minimum.accumulate(y[:, 1])
+        return y[numpy.r_[True, y[1:, 1] < low[:-1]]]
+    return y[[not ((y <= p).all(1) & (y < p).any(1)).any() for p in y]]
+
+
+def hypervolume(y, reference):
+    y = y[(y < reference).all(1)]
+    if len(y) == 0:
+        return 0.0
+    y, volume = y[numpy.argsort(y[:, -1])], 0.0
+    if y.shape[1] == 1:
+        return reference[0] - y[0, 0]
+    ends = numpy.r_[y[1:, -1], reference[-1]]
+    for i, depth in enumerate(ends - y[:, -1]):
+        if depth > 0:
+            volume += depth * hypervolume(y[:i + 1, :-1], reference[:-1])
+    return volume
+
+
+def missing(runs, mark):
+    """By tool: the mean share of the hypervolume that is missing."""
+    every = [numpy.array(r) for rs in runs.values() for r in rs]
+    reference = numpy.quantile(
+        numpy.concatenate([r[:10] for r in every]), 0.9, axis=0)
+    best = hypervolume(front(numpy.concatenate(
+        [front(r) for r in every])), reference)
+    return {t: numpy.mean([1 - hypervolume(front(
+        numpy.array(r[:mark])), reference) / best for r in rs])
+            for t, rs in runs.items()}
+
+
+def main():
+    ap = argparse.ArgumentParser()
+    ap.add_argument("program")
+    ap.add_argument("--tools", default="tpe,tpe+multivariate=true,nsga2,"
+                    "nsga2+population_size=20,nsga2+population_size=50,random,"
+                    "optuna:TPESampler,optuna:NSGAIISampler+population_size=20")
+    ap.add_argument("--problems", default=",".join(PROBLEMS))
+    ap.add_argument("--trials", type=int, default=200)
+    ap.add_argument("--seeds", type=int, default=5)
+    ap.add_argument("--marks", default="50,100,200")
+    ap.add_argument("--save")
+    args = ap.parse_args()
+    known, tools = {}, args.tools.split(",")
+    if args.save and os.path.exists(args.save):
+        with open(args.save, encoding="utf-8") as f:
+            for line in f:
+                *key, out = json.loads(line)
+                known[tuple(key)] = out
+    with subprocess.Popen([args.program], stdin=subprocess.PIPE,
+                          stdout=subprocess.PIPE, text=True) as program:
+        for name in args.problems.split(","):
+            for tool in tools:
+                for seed in range(1, args.seeds + 1):
+                    key = (name, tool, seed, args.trials)
+                    if key in known:
+                        continue
+                    known[key] = (
+                        run_optuna(tool, PROBLEMS[name], seed, args.trials)
+                        if tool.startswith("optuna:") else
+                        run_ours(program, tool, PROBLEMS[name], seed,
+                                 args.trials))
+                    if args.save:
+                        with open(args.save, "a", encoding="utf-8") as f:
+                            f.write(json.dumps([*key, known[key]]) + "\n")
+        program.stdin.close()
+    for mark in [int(m) for m in args.marks.split(",")]:
+        ranks = {t: [] for t in tools}
+        print("\n| after %d | " % mark + " | ".join(tools) + " |")
+        print("|---" * (len(tools) + 1) + "|")
+        for name in args.problems.split(","):
+            row = missing({t: [known[name, t, s, args.trials] for s in
+                               range(1, args.seeds + 1)] for t in tools}, mark)
+            order = sorted(row.values())
+            for t in tools:
+                ranks[t].append(order.index(row[t]) + 1)
+            print("| %s | " % name + " | ".join(
+                "%.4f" % row[t] for t in tools) + " |")
+        print("| mean rank | " + " | ".join(
+            "%.2f" % numpy.mean(ranks[t]) for t in tools) + " |")
+
+
+if __name__ == "__main__":
+    main()

@@ -22,7 +22,8 @@
 enum {
 	SMALL = 20, /* settings: trying each costs two startups */
 	STARTUP = 10, /* finished trials before a model is used, as in gp */
-	GP_TRIALS = 200, /* finished trials up to which gp is asked */
+	GP_TRIALS = 200, /* finished ones up to which gp is asked: of numbers */
+	GP_TRIALS_MIXED = 500, /* … with choices or conditions */
 	SEVERAL_TRIALS = 1000 /* as many for tpe with several objectives */
 };
 
@@ -112,6 +113,12 @@ is_few(const struct facts *f)
 }
 
 static bool
+is_few_mixed(const struct facts *f)
+{
+	return f->finished < GP_TRIALS_MIXED;
+}
+
+static bool
 is_numeric(const struct facts *f)
 {
 	return f->choices == 0 && f->conditional == 0;
@@ -151,8 +158,11 @@ static const struct {
 	{ is_few, &strategy_gp, "fewer than 200 finished trials" },
 	{ is_numeric, &strategy_cmaes,
 	    "200 finished trials or more, all parameters are numbers" },
+	{ is_few_mixed, &strategy_gp,
+	    "fewer than 500 finished trials, some parameters are choices or "
+	    "have conditions" },
 	{ is_any, &strategy_tpe,
-	    "200 finished trials or more, some parameters are choices or have "
+	    "500 finished trials or more, some parameters are choices or have "
 	    "conditions" },
 };
 

@@ -155,7 +155,9 @@ static const char *const texts[STMT_COUNT] = {
 	    "state = ?7 AND started_us IS ?8 AND ended_us IS ?9 AND "
 	    "exit_code IS ?10 AND signal IS ?11 AND end_class IS ?12 AND "
 	    "resumed_step IS ?13 AND log IS ?20 AND why IS ?21 AND "
-	    "worst_cost IS ?24",
+	    "billable_seconds IS ?22 AND cost IS ?23 AND worst_cost IS ?24 AND "
+	    "trained_seconds IS ?25 AND download_seconds IS ?31 AND "
+	    "upload_seconds IS ?32",
 	[STMT_ATTEMPT_PUT] =
 	    "UPDATE OR FAIL t_attempt SET uuid = ?3, backend = ?4, place = ?5, "
 	    "slot = ?6, state = ?7, started_us = ?8, ended_us = ?9, "

@@ -372,6 +372,42 @@ test_visit(void)
 	free(path);
 }
 
+/* Of an attempt that runs, each column of its bill is written at once. */
+static void
+test_running_bill(void)
+{
+	static const char sql[] =
+	    "SELECT billable_seconds, cost, trained_seconds, "
+	    "download_seconds, upload_seconds FROM t_attempt";
+	struct store *s = fixture_create("bill.db", true);
+	struct store_trial t = fixture_trial(1, TRIAL_WAITING);
+	struct store_attempt a = fixture_attempt(1, 1);
+
+	must(store_begin(s, &e), &e);
+	must(store_trial_add(s, &t, &e), &e);
+	must(store_attempt_add(s, &a, &e), &e);
+	is_query(s, sql, "NULL|NULL|NULL|NULL|NULL", "no bill yet");
+	a.billed = true;
+	a.billable_s = 60;
+	must(store_attempt_put(s, &a, &e), &e);
+	is_query(s, sql, "60.0|NULL|NULL|NULL|NULL", "billed seconds");
+	a.priced = true;
+	a.cost = 0.5;
+	must(store_attempt_put(s, &a, &e), &e);
+	is_query(s, sql, "60.0|0.5|NULL|NULL|NULL", "the cost");
+	a.trained_s = 40;
+	must(store_attempt_put(s, &a, &e), &e);
+	is_query(s, sql, "60.0|0.5|40.0|NULL|NULL", "seconds of training");
+	a.before_s = 15;
+	must(store_attempt_put(s, &a, &e), &e);
+	is_query(s, sql, "60.0|0.5|40.0|15.0|NULL", "seconds of download");
+	a.after_s = 5;
+	must(store_attempt_put(s, &a, &e), &e);
+	is_query(s, sql, "60.0|0.5|40.0|15.0|5.0", "seconds of upload");
+	must(store_commit(s, false, &e), &e);
+	store_close(s);
+}
+
 int
 main(void)
 {
@@ -383,6 +419,7 @@ main(void)
 	test_trial_rows();
 	test_moves();
 	test_attempt_rows();
+	test_running_bill();
 	test_queue();
 	return fixture_end();
 }

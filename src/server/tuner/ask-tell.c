@@ -33,6 +33,7 @@
 #include "src/server/tuner/schedule.h"
 #include "src/server/tuner/stopping.h"
 #include "src/server/tuner/study-end.h"
+#include "src/server/tuner/limits.h"
 #include "src/server/tuner/tuner-internal.h"
 #include "trials/metric-line/metric-line.h"
 
@@ -101,10 +102,10 @@ ask_tell_ask(struct tuner *t, struct request *r)
 	r->later = false;
 	while (r->given < count && r->data.len < ASK_TELL_ANSWER_MAX &&
 	       !r->later && !t->db.failed &&
-	       !study_end_blocks_new(t, r->text, sizeof r->text)) {
+	       !limits_block_new(t, r->text, sizeof r->text)) {
 		l = new_trial_next(t);
 		r->later = l == NULL && t->asking;
-		if (l == NULL && !schedule_may_place_new(t))
+		if (l == NULL && !limits_allow_new(t))
 			break;
 		if (l == NULL)
 			continue;
@@ -115,7 +116,7 @@ ask_tell_ask(struct tuner *t, struct request *r)
 		return;
 	if (r->given > 0)
 		buf_putc(&r->data, ']');
-	else if (!study_end_blocks_new(t, r->text, sizeof r->text))
+	else if (!limits_block_new(t, r->text, sizeof r->text))
 		(void)snprintf(
 		    r->text, sizeof r->text, "no trial can start now");
 	r->good = r->given > 0;

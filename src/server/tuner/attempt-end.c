@@ -447,7 +447,7 @@ static void
 end_read(struct tuner *t, struct live_trial *l, const struct launch_exit *x)
 {
 	if (is_last_attempt(l, x))
-		launcher_events_add_speed(t, l);
+		stopping_add_speed(t, l);
 	live_trial_set_objective(l, objective_of_curve(t, l->row.number));
 	live_trial_end_times(t, l, x);
 }
@@ -516,7 +516,7 @@ end_move(struct tuner *t, struct live_trial *l, const struct attempt_end *end)
 	live_trial_stop_done(l, l->row.is_paused && l->row.cause == STOP_RULE &&
 				    end->move == TRIAL_EV_RETRY);
 	live_trial_reset_start(l);
-	live_trial_set_state(t, l, end->move, end->trial_why);
+	outcome_move(t, l, end->move, end->trial_why);
 }
 
 /* It is paused, waits for another attempt, or is over. */

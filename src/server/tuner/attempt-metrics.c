@@ -15,7 +15,6 @@
 #include "src/model/study/study.h"
 #include "src/server/tuner/attempt-metrics.h"
 #include "src/server/tuner/live-trial.h"
-#include "src/server/tuner/outcome.h"
 #include "src/server/tuner/tuner-internal.h"
 
 /*
@@ -93,14 +92,14 @@ metric_find(struct attempt_metrics *m, const char *name)
 
 /* The metric, added if new; NULL: there are too many already. */
 static struct attempt_metric *
-metric_get(struct tuner *t, struct live_trial *l, const char *name)
+metric_get(struct tuner *t, struct live_trial *l, const char *name, bool aim)
 {
 	struct attempt_metrics *m = &l->metrics;
 	struct attempt_metric *known = metric_find(m, name);
 
 	if (known != NULL)
 		return known;
-	if (m->n < METRIC_NAMES_MAX || outcome_has_metric(&t->outcomes, name))
+	if (m->n < METRIC_NAMES_MAX || aim)
 		return attempt_metrics_add(m, name, 0);
 	if (!m->warned_names)
 		tuner_event(t, "warning", "report", l->row.number,
@@ -227,9 +226,9 @@ report_known(struct tuner *t, struct live_trial *l, struct attempt_metric *m,
 
 struct attempt_metric *
 attempt_metrics_accept(struct tuner *t, struct live_trial *l,
-    const struct launch_event *ev, int64_t *step)
+    const struct launch_event *ev, bool aim, int64_t *step)
 {
-	struct attempt_metric *m = metric_get(t, l, ev->u.report.name);
+	struct attempt_metric *m = metric_get(t, l, ev->u.report.name, aim);
 	bool objective = strcmp(ev->u.report.name, t->study->metric) == 0;
 
 	if (m == NULL)

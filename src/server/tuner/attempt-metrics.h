@@ -50,12 +50,14 @@ void attempt_metrics_restore(struct attempt_metrics *, const char *name,
 int64_t attempt_metrics_last_step(const struct attempt_metrics *);
 
 /*
- * The metric of a report (ev is a LAUNCH_REPORT), or NULL when it is not to be
+ * The metric of a report (ev is a LAUNCH_REPORT; aim: of an objective or a
+ * constraint, which are never too many), or NULL when it is not to be
  * recorded: a duplicate, or beyond a limit, which is logged once. *step: as
  * given, or the next one.
  */
-struct attempt_metric *attempt_metrics_accept(struct tuner *,
-    struct live_trial *, const struct launch_event *ev, int64_t *step);
+struct attempt_metric *
+attempt_metrics_accept(struct tuner *, struct live_trial *,
+    const struct launch_event *ev, bool aim, int64_t *step);
 /* Mark it as recorded. */
 void attempt_metrics_recorded(
     struct attempt_metric *, const struct launch_event *ev);

@@ -11,8 +11,7 @@
 #include "src/server/tuner/capacity.h"
 #include "src/server/tuner/live-set.h"
 #include "src/server/tuner/live-trial.h"
-#include "src/server/tuner/paused.h"
-#include "src/server/tuner/schedule.h"
+#include "src/server/tuner/limits.h"
 #include "src/server/attempts/slots.h"
 #include "src/server/tuner/start-failures.h"
 #include "src/server/tuner/tuner-internal.h"
@@ -24,9 +23,8 @@ capacity_parallel(const struct tuner *t)
 				   : t->study->limits.parallel;
 }
 
-/* Cost of all attempts, or its upper bound; 0 without limits.cost. */
-static double
-committed(struct tuner *t)
+double
+capacity_committed(struct tuner *t)
 {
 	struct err e = ERR_INIT;
 	double dollars = 0;
@@ -58,7 +56,7 @@ capacity_put_costs(struct tuner *t, double *least)
 		    b->launcher->bill(b->ctx, 0, 0, &bill))
 			b->worst_cost = bill.most;
 	}
-	*least = committed(t);
+	*least = capacity_committed(t);
 	for (i = 0; i < t->live.n; i++) {
 		l = t->live.list[i];
 		live_trial_set_trains(l, false);
@@ -77,7 +75,7 @@ capacity_put_costs(struct tuner *t, double *least)
 			tuner_wake_in(t, bill.recheck_ms);
 		live_trial_set_worst_cost(t, l, bill.most);
 	}
-	if (!any || committed(t) <= t->study->limits.cost)
+	if (!any || capacity_committed(t) <= t->study->limits.cost)
 		*least = 0;
 }
 
@@ -99,7 +97,7 @@ capacity_any_waiting(const struct tuner *t)
 	for (i = 0; i < t->live.n; i++)
 		if (t->live.list[i]->row.state == TRIAL_WAITING)
 			return true;
-	return schedule_may_place_new(t);
+	return limits_allow_new(t);
 }
 
 static void
@@ -139,7 +137,7 @@ capacity_find(struct tuner *t, struct capacity *room)
 	int64_t parallel = capacity_parallel(t);
 	bool full =
 	    parallel > 0 && (int64_t)live_set_n_placed(&t->live) >= parallel;
-	double dollars = committed(t);
+	double dollars = capacity_committed(t);
 	struct backend *b;
 	int i;
 
@@ -205,8 +203,7 @@ capacity_backend(const struct tuner *t, const struct capacity *room,
 	return -1;
 }
 
-/* Whether limits.cost allows this trial, or a new one, on some backend. */
-static bool
+bool
 capacity_money_for(
     const struct tuner *t, const struct live_trial *l, double dollars)
 {
@@ -218,37 +215,4 @@ capacity_money_for(
 		    affordable(t, &t->backends[i], dollars))
 			return true;
 	return false;
-}
-
-bool
-capacity_cost_blocks(struct tuner *t, char *why, size_t n)
-{
-	double dollars, limit = t->study->limits.cost;
-	bool any = schedule_may_place_new(t);
-	struct judgement j;
-	const struct live_trial *l;
-	size_t i;
-
-	if (limit <= 0 || t->paused || live_set_n_placed(&t->live) > 0)
-		return false;
-	dollars = committed(t);
-	if (any && capacity_money_for(t, NULL, dollars))
-		return false;
-	for (i = 0; i < t->live.n; i++) {
-		if (t->live.list[i]->row.state != TRIAL_WAITING)
-			continue;
-		if (capacity_money_for(t, t->live.list[i], dollars))
-			return false;
-		any = true;
-	}
-	if ((l = paused_next(t, NULL, &j)) != NULL) {
-		if (capacity_money_for(t, l, dollars))
-			return false;
-		any = true;
-	}
-	(void)snprintf(why, n,
-	    "limits.cost would be exceeded: $%.2f of $%.2f are "
-	    "spent or committed",
-	    dollars, limit);
-	return any;
 }

@@ -23,14 +23,17 @@ void capacity_find(struct tuner *, struct capacity *);
 int capacity_backend(
     const struct tuner *, const struct capacity *, const struct live_trial *);
 /*
- * Whether limits.cost is all that prevents the start of waiting and new trials;
- * why then holds the reason.
- */
-bool capacity_cost_blocks(struct tuner *, char *why, size_t n);
-/*
  * Record the upper bound of running attempts' cost; least: the total if all
  * ended now.
  */
 void capacity_put_costs(struct tuner *, double *least);
+/* Cost of all attempts in dollars, or its upper bound; 0 without limits.cost. */
+double capacity_committed(struct tuner *);
+/*
+ * Whether limits.cost allows an attempt of this trial, or of a new one (NULL),
+ * on some backend; dollars are committed.
+ */
+bool capacity_money_for(
+    const struct tuner *, const struct live_trial *, double dollars);
 
 #endif /* HPOTUNE_CAPACITY_H */

@@ -16,6 +16,7 @@
 #include "src/server/tuner/outcome.h"
 #include "src/server/tuner/paused.h"
 #include "src/server/tuner/schedule.h"
+#include "src/server/tuner/limits.h"
 #include "src/server/tuner/tuner-internal.h"
 #include "strategies/strategy.h"
 
@@ -29,13 +30,6 @@ void
 converge_close(struct convergence *c)
 {
 	suggest_close(c->suggester);
-}
-
-bool
-converge_over(const struct tuner *t)
-{
-	return t->convergence.converged &&
-	       t->convergence.at == t->outcomes.n_over;
 }
 
 static void
@@ -90,7 +84,7 @@ converge_known(struct tuner *t)
 
 	if (t->plugins.convergence == NULL || t->convergence.broken ||
 	    t->convergence.at == t->outcomes.n_over ||
-	    (!schedule_may_place_new(t) && t->paused_set.n == 0))
+	    (!limits_allow_new(t) && t->paused_set.n == 0))
 		return true;
 	least = plugin_option_get(
 	    strategy_convergence.options, t->plugins.convergence, "min_trials")

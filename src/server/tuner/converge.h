@@ -28,7 +28,5 @@ void converge_close(struct convergence *);
  * check.  False: the check is being computed, and nothing is started meanwhile.
  */
 bool converge_known(struct tuner *);
-/* Whether the search had converged at the latest check. */
-bool converge_over(const struct tuner *);
 
 #endif /* HPOTUNE_CONVERGE_H */

@@ -23,18 +23,6 @@
 #include "src/server/tuner/tuner-internal.h"
 
 void
-effects_add(
-    struct effects *list, enum effect_kind kind, const struct live_trial *l)
-{
-	list->list = xreallocarray(list->list, list->n + 1, sizeof *list->list);
-	list->list[list->n++] = (struct effect){
-		.kind = kind,
-		.trial = l->row.number,
-		.attempt = l->att.attempt,
-	};
-}
-
-void
 effects_free(struct effects *list)
 {
 	free(list->list);

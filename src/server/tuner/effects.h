@@ -30,7 +30,6 @@ void effects_free(struct effects *);
 /* What the open attempt is given, for its launcher. */
 int effects_attempt_spec(struct attempt_spec *, const struct tuner *,
     struct live_trial *, struct err *);
-void effects_add(struct effects *, enum effect_kind, const struct live_trial *);
 void effects_run(struct tuner *);
 
 #endif /* HPOTUNE_EFFECTS_H */

@@ -35,85 +35,6 @@ on_event_up(
 	start_failures_begun(t, l, true);
 }
 
-/*
- * A report of the objective: update the history, the rules and the trial's row.
- */
-static void
-on_event_objective(
-    struct tuner *t, struct live_trial *l, int64_t step, double value)
-{
-	char why[64];
-	bool is_new;
-
-	is_new = history_report(t->history, l->row.number, step, value);
-	stop_rule_set_observe(t->rules, t->history, l->row.number, step);
-	median_view_report(&t->medians, l->row.number, step);
-	live_trial_report(t, l, step, value, is_new);
-	if (is_new)
-		stopping_judge(t, l, step);
-	if (live_trial_segment_done(l) && l->row.cause == STOP_NONE) {
-		(void)snprintf(why, sizeof why,
-		    "its segment ends at step %" PRId64, l->row.until);
-		live_trial_stop(t, l, STOP_RULE, why);
-	}
-}
-
-static void
-on_event_report(
-    struct tuner *t, struct live_trial *l, const struct launch_event *ev)
-{
-	bool objective = strcmp(ev->u.report.name, t->study->metric) == 0;
-	int64_t step, time_us = ev->u.report.time_us;
-	struct attempt_metric *metric;
-	struct err e = ERR_INIT;
-
-	metric = attempt_metrics_accept(t, l, ev, &step);
-	if (metric == NULL)
-		return;
-	if (store_metric_add(t->store, l->row.number, l->att.attempt,
-		ev->u.report.name, step, ev->u.report.value,
-		time_us != 0 ? time_us : t->turn_us, &e) != 0) {
-		tuner_store_failed(t, &e);
-		return;
-	}
-	attempt_metrics_recorded(metric, ev);
-	outcome_report(t, l, ev->u.report.name, step, ev->u.report.value);
-	if (objective)
-		on_event_objective(t, l, step, ev->u.report.value);
-}
-
-void
-launcher_events_add_speed(struct tuner *t, struct live_trial *l)
-{
-	static const char name[] = "steps_per_second";
-	int64_t step = attempt_metrics_last_step(&l->metrics);
-	struct err e = ERR_INIT;
-	double value;
-	int rc;
-
-	if (t->db.failed || !outcome_has_metric(&t->outcomes, name))
-		return;
-	rc =
-	    store_metric_last(t->store, l->row.number, name, &step, &value, &e);
-	if (rc == 0)
-		rc = store_speed(t->store, l->row.number, &value, &e);
-	else if (rc > 0)
-		return; /* It reports steps_per_second itself. */
-	if (rc > 0)
-		/* Attempt 0: computed from the trial's reports. */
-		rc = store_metric_add(t->store, l->row.number, 0, name, step,
-			 value, t->turn_us, &e) == 0
-			 ? 1
-			 : -1;
-	if (rc < 0)
-		tuner_store_failed(t, &e);
-	if (rc <= 0)
-		return;
-	outcome_report(t, l, name, step, value);
-	if (strcmp(name, t->study->metric) == 0)
-		on_event_objective(t, l, step, value);
-}
-
 static void
 on_event_read(struct live_trial *l, const struct launch_cursor *c)
 {
@@ -239,7 +160,7 @@ on_attempt_event(
 		on_event_up(t, l, ev);
 		break;
 	case LAUNCH_REPORT:
-		on_event_report(t, l, ev);
+		stopping_report(t, l, ev);
 		break;
 	case LAUNCH_READ:
 		on_event_read(l, &ev->u.cursor);

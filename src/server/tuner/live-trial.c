@@ -14,10 +14,7 @@
 #include "src/model/space.h"
 #include "src/model/study/study.h"
 #include "src/server/tuner/attempt-metrics.h"
-#include "src/server/tuner/capacity.h"
-#include "src/server/tuner/effects.h"
 #include "src/server/tuner/live-trial.h"
-#include "src/server/tuner/outcome.h"
 #include "src/server/tuner/tuner-internal.h"
 
 static void
@@ -113,8 +110,6 @@ live_trial_set_state(
 	text_set(&l->row.why, why);
 	if (l->open && trial_state_placed(to))
 		l->att.state = to;
-	if (trial_state_final(to))
-		outcome_settle(t, l);
 	l->row_dirty = true;
 	l->att_dirty = l->att_dirty || l->open;
 	t->durable = t->durable || ev != TRIAL_EV_UP;
@@ -407,7 +402,7 @@ live_trial_stop(struct tuner *t, struct live_trial *l, enum stop_cause cause,
 		t->durable = true;
 	}
 	if (!l->asked)
-		effects_add(&t->effects, EFFECT_STOP, l);
+		tuner_effect(t, EFFECT_STOP, l);
 	l->asked = true;
 }
 

@@ -71,7 +71,7 @@ live_trial_values(const struct tuner *, struct live_trial *, struct err *);
 void live_trial_write(struct tuner *, struct live_trial *);
 /*
  * The only function that sets a trial's state: checks the transition, records
- * and logs it.
+ * and logs it.  One that may be final: outcome_move.
  */
 void live_trial_set_state(
     struct tuner *, struct live_trial *, enum trial_event, const char *why);

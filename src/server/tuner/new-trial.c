@@ -26,6 +26,7 @@
 #include "src/server/tuner/schedule.h"
 #include "src/server/tuner/study-end.h"
 #include "src/model/tried-settings.h"
+#include "src/server/tuner/limits.h"
 #include "src/server/tuner/tuner-internal.h"
 #include "strategies/strategy.h"
 
@@ -392,7 +393,7 @@ new_trial_reuse(struct tuner *t, struct live_trial *l, int64_t trial)
 		tuner_store_failed(t, &e);
 	else {
 		live_trial_set_objective(l, row.objective);
-		live_trial_set_state(t, l, TRIAL_EV_REUSE, why);
+		outcome_move(t, l, TRIAL_EV_REUSE, why);
 		outcome_finish(t, l);
 		live_set_remove(&t->live, l);
 	}
@@ -435,9 +436,9 @@ new_trial_next(struct tuner *t)
 	bool reused;
 	int n;
 
-	if (!converge_known(t) || converge_over(t))
+	if (!converge_known(t) || limits_converged(t))
 		return NULL;
-	for (n = 0; n < REUSED_AT_ONCE && schedule_may_place_new(t); n++) {
+	for (n = 0; n < REUSED_AT_ONCE && limits_allow_new(t); n++) {
 		if (new_trial_make(t, &l, &reused) != SUGGEST_POINT)
 			return NULL;
 		if (!reused)
@@ -445,19 +446,6 @@ new_trial_next(struct tuner *t)
 	}
 	loop_wake(t->env.loop);
 	return NULL;
-}
-
-void
-new_trial_exhausted_text(const struct tuner *t, char *text, size_t n)
-{
-	if (t->suggestions.all_tried > 0)
-		(void)snprintf(text, n,
-		    "all %" PRIu64 " settings of the space were tried",
-		    t->suggestions.all_tried);
-	else
-		(void)snprintf(text, n,
-		    "the strategy %s has nothing left to try",
-		    t->plugins.strategy->name);
 }
 
 void
@@ -493,7 +481,7 @@ new_trial_ahead(struct tuner *t)
 	s->redraw_seconds = 0;
 	if (s->suggester == NULL)
 		return;
-	if (!schedule_may_place_new(t)) {
+	if (!limits_allow_new(t)) {
 		suggest_cancel(s->suggester);
 		return;
 	}

@@ -40,8 +40,6 @@ void new_trial_restore(struct suggestions *, int64_t trial, const char *params,
  * none, or not yet (asking).
  */
 struct live_trial *new_trial_next(struct tuner *);
-/* Why nothing is left to try, when exhausted. */
-void new_trial_exhausted_text(const struct tuner *, char *text, size_t n);
 /*
  * There is no place for a new trial: let the strategy compute the next setting
  * where it can do so ahead.

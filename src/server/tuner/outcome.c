@@ -145,13 +145,14 @@ outcome_violations(
 
 /* A completed trial violates without bound a constraint it did not report. */
 static double
-violations_sum(struct tuner *t, struct live_trial *l, double *violations)
+violations_sum(struct tuner *t, const struct live_trial *l, enum trial_state to,
+    double *violations)
 {
 	double sum = 0;
 	size_t i;
 
 	for (i = t->study->n_objectives; i < t->outcomes.n_aims; i++) {
-		if (isnan(violations[i]) && l->row.state == TRIAL_COMPLETED) {
+		if (isnan(violations[i]) && to == TRIAL_COMPLETED) {
 			violations[i] = INFINITY;
 			if (!t->outcomes.warned_unreported)
 				tuner_event(t, "warning", "report",
@@ -168,8 +169,9 @@ violations_sum(struct tuner *t, struct live_trial *l, double *violations)
 	return sum;
 }
 
-void
-outcome_settle(struct tuner *t, struct live_trial *l)
+/* Record the results of a trial that ends in this state. */
+static void
+outcome_settle(struct tuner *t, struct live_trial *l, enum trial_state to)
 {
 	double *values, *violations;
 	struct err e = ERR_INIT;
@@ -180,13 +182,23 @@ outcome_settle(struct tuner *t, struct live_trial *l)
 	violations = values + t->outcomes.n_aims;
 	outcome_values(t, l, values);
 	outcome_violations(t, values, violations);
-	live_trial_set_violation(l, violations_sum(t, l, violations));
-	if (!t->db.failed &&
-	    (l->row.attempts > 0 || l->row.state == TRIAL_COMPLETED) &&
+	live_trial_set_violation(l, violations_sum(t, l, to, violations));
+	if (!t->db.failed && (l->row.attempts > 0 || to == TRIAL_COMPLETED) &&
 	    store_outcome_put(t->store, l->row.number, t->outcomes.n_aims,
 		values, violations, &e) != 0)
 		tuner_store_failed(t, &e);
 	free(values);
+}
+
+void
+outcome_move(
+    struct tuner *t, struct live_trial *l, enum trial_event ev, const char *why)
+{
+	enum trial_state to;
+
+	if (trial_move(l->row.state, ev, &to) && trial_state_final(to))
+		outcome_settle(t, l, to);
+	live_trial_set_state(t, l, ev, why);
 }
 
 int

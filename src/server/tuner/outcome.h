@@ -53,8 +53,12 @@ void outcome_report(struct tuner *, struct live_trial *, const char *metric,
 /* The class of a successful end: END_OK only with all objectives. */
 enum end_class outcome_class(
     const struct outcomes *, const struct live_trial *, char *why, size_t n);
-/* Record the results of an ended trial, in its row and the outcome tables. */
-void outcome_settle(struct tuner *, struct live_trial *);
+/*
+ * live_trial_set_state for a move that may end the trial: then its results are
+ * recorded first, in its row and the outcome tables.
+ */
+void outcome_move(
+    struct tuner *, struct live_trial *, enum trial_event, const char *why);
 /* Copy the results of another trial, except the first objective. */
 int
 outcome_copy(struct tuner *, struct live_trial *, int64_t from, struct err *);

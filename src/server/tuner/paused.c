@@ -23,6 +23,7 @@
 #include "src/server/tuner/requests.h"
 #include "src/server/tuner/schedule.h"
 #include "src/server/tuner/stopping.h"
+#include "src/server/tuner/limits.h"
 #include "src/server/tuner/tuner-internal.h"
 
 void
@@ -73,7 +74,7 @@ paused_final(
     struct tuner *t, struct live_trial *l, enum trial_event ev, const char *why)
 {
 	live_trial_resume(l);
-	live_trial_set_state(t, l, ev, why);
+	outcome_move(t, l, ev, why);
 	outcome_finish(t, l);
 	paused_take(&t->paused_set, l);
 	live_trial_free(l);
@@ -87,7 +88,7 @@ paused_next(struct tuner *t, const struct capacity *room, struct judgement *j)
 	int64_t trial = 0;
 	size_t i, n = 0;
 
-	if (t->paused_set.n == 0 || !schedule_may_resume(t) ||
+	if (t->paused_set.n == 0 || !limits_allow_resume(t) ||
 	    fail_bug("bug.never_resume"))
 		return NULL;
 	list = xcalloc(t->paused_set.n, sizeof *list);
@@ -178,7 +179,7 @@ paused_settle(struct tuner *t)
 	if (t->paused_set.n == 0 || t->live.n > live_set_n_external(&t->live) ||
 	    t->end.over || t->end.shutdown || t->paused || t->held ||
 	    t->env.hold || t->requests.n > t->requests.n_served ||
-	    schedule_may_place_new(t) || paused_next(t, NULL, &j) != NULL)
+	    limits_allow_new(t) || paused_next(t, NULL, &j) != NULL)
 		return;
 	paused_end_all(t);
 }

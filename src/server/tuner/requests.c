@@ -24,6 +24,7 @@
 #include "src/server/attempts/slots.h"
 #include "src/server/tuner/start-failures.h"
 #include "src/server/tuner/study-end.h"
+#include "src/server/tuner/limits.h"
 #include "src/server/tuner/tuner-internal.h"
 
 void
@@ -72,7 +73,7 @@ stop_ended(struct tuner *t, struct request *r)
 static void
 stop_waiting(struct tuner *t, struct request *r, struct live_trial *l)
 {
-	live_trial_set_state(t, l, TRIAL_EV_CANCELLED, "stopped by the user");
+	outcome_move(t, l, TRIAL_EV_CANCELLED, "stopped by the user");
 	outcome_finish(t, l);
 	live_set_remove(&t->live, l);
 	answer_cancelled(r);
@@ -119,7 +120,7 @@ request_stop_trial(struct tuner *t, struct request *r)
 		return;
 	}
 	if (r->ask == TUNER_KILL_TRIAL)
-		effects_add(&t->effects, EFFECT_KILL, l);
+		tuner_effect(t, EFFECT_KILL, l);
 	r->good = true;
 	(void)snprintf(r->text, sizeof r->text,
 	    "trial %" PRId64 " is being stopped", r->trial);
@@ -132,11 +133,11 @@ enqueue_answer_text(
 {
 	const struct study_limits *lim = &t->study->limits;
 	const char *name;
-	int64_t most = study_end_trials_max(t, &name);
+	int64_t most = limits_trials_max(t, &name);
 	char why[160];
 	bool failed;
 
-	if (study_end_by_result(t, &failed, why, sizeof why))
+	if (limits_result(t, &failed, why, sizeof why))
 		(void)snprintf(text, n, "the setting is kept, but %s", why);
 	else if (lim->wall_time_ms > 0 &&
 		 tuner_elapsed_ms(t) >= lim->wall_time_ms)
@@ -148,7 +149,7 @@ enqueue_answer_text(
 		    "the setting is kept, but %" PRId64
 		    " trials in a row were no better (limits.no_improvement)",
 		    t->outcomes.since_better);
-	else if (converge_over(t))
+	else if (limits_converged(t))
 		(void)snprintf(text, n,
 		    "the setting is kept, but the study %.120s",
 		    t->convergence.why);

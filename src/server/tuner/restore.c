@@ -237,52 +237,6 @@ restore_tuner(struct tuner *t, struct err *e)
 	return rc;
 }
 
-static void
-restore_adopt_one(struct tuner *t, struct live_trial *l)
-{
-	struct backend *b = &t->backends[l->backend];
-	enum launch_adoption look = ADOPT_UNKNOWN;
-	struct err e = ERR_INIT;
-	struct attempt_spec te;
-
-	if (effects_attempt_spec(&te, t, l, &e) == 0)
-		look = b->launcher->adopt(b->ctx, &te.spec, &e);
-	attempt_spec_free(&te);
-	switch (look) {
-	case ADOPT_NEVER:
-		live_trial_set_start(l, LIVE_START_DUE);
-		break;
-	case ADOPT_ALIVE:
-		live_trial_set_start(l, LIVE_START_CALLED);
-		if (fail_bug("bug.ignore_look")) {
-			attempt_end_handle(t, l, NULL, "it was not looked up");
-			break;
-		}
-		if (l->row.cause != STOP_NONE && !fail_bug("bug.forget_stop"))
-			effects_add(&t->effects, EFFECT_STOP, l);
-		live_trial_set_asked(l, l->row.cause != STOP_NONE);
-		break;
-	case ADOPT_ENDED:
-	case ADOPT_LOST:
-		live_trial_set_start(l, LIVE_START_CALLED);
-		break;
-	case ADOPT_UNKNOWN:
-		tuner_attempt_unknown(t, l, e.text);
-		break;
-	}
-}
-
-void
-restore_adopt_attempts(struct tuner *t)
-{
-	size_t i;
-
-	for (i = 0; i < t->live.n; i++)
-		if (t->live.list[i]->open &&
-		    t->live.list[i]->start == LIVE_START_UNKNOWN)
-			restore_adopt_one(t, t->live.list[i]);
-}
-
 int
 restore_broken_gpus(
     struct gpu_status **gpus, size_t *n, struct store *store, struct err *e)

@@ -12,8 +12,6 @@ struct tuner;
 
 /* After everything is open. */
 int restore_tuner(struct tuner *, struct err *);
-/* Look up all open attempts at their launchers again. */
-void restore_adopt_attempts(struct tuner *);
 /*
  * GPUs that were out of service when the last server ended: uuid and why of
  * each, from view gpus.  0, or -1; restore_broken_gpus_free even then.

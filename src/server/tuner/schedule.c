@@ -25,28 +25,8 @@
 #include "src/server/tuner/schedule.h"
 #include "src/server/attempts/slots.h"
 #include "src/server/tuner/study-end.h"
+#include "src/server/tuner/limits.h"
 #include "src/server/tuner/tuner-internal.h"
-
-bool
-schedule_may_resume(const struct tuner *t)
-{
-	int64_t most = t->study->limits.no_improvement;
-
-	return !t->end.over && !t->end.shutdown && !t->paused &&
-	       (!t->env.hold || t->env.without_launchers) &&
-	       (most == 0 || t->outcomes.since_better < most) &&
-	       !converge_over(t);
-}
-
-bool
-schedule_may_place_new(const struct tuner *t)
-{
-	const char *name;
-	int64_t max = study_end_trials_max(t, &name);
-
-	return schedule_may_resume(t) && !t->suggestions.exhausted &&
-	       (max <= 0 || t->n_trials < max);
-}
 
 static bool
 backend_exists(const struct tuner *t, const char *name)
@@ -114,7 +94,7 @@ attempt_begin(
 	backend_change_say(t, l, attempt, b->launcher->name);
 	slots_take(&b->slots, slot, l->row.number);
 	if (live_trial_begin(t, l, backend, &att))
-		effects_add(&t->effects, EFFECT_START, l);
+		tuner_effect(t, EFFECT_START, l);
 }
 
 static bool
@@ -182,7 +162,7 @@ schedule_place_all(struct tuner *t)
 		if (l == NULL)
 			l = paused_resume(t, &room);
 		backend = capacity_backend(t, &room, l);
-		if (l == NULL && backend >= 0 && schedule_may_place_new(t))
+		if (l == NULL && backend >= 0 && limits_allow_new(t))
 			l = new_trial_next(t);
 		if (l == NULL)
 			return;

@@ -9,8 +9,5 @@ struct tuner;
 
 /* Begin what may begin now. */
 void schedule_place(struct tuner *);
-bool schedule_may_place_new(const struct tuner *);
-/* Whether paused trials may be resumed. */
-bool schedule_may_resume(const struct tuner *);
 
 #endif /* HPOTUNE_SCHEDULE_H */

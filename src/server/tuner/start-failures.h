@@ -35,8 +35,6 @@ void start_failures_reset(struct tuner *);
 bool start_failures_due(struct tuner *, const struct live_trial *);
 /* Whether an attempt may be placed on this backend now. */
 bool start_failures_ready(struct tuner *, int backend);
-/* Attempts that never started: end them, or start them again. */
-void start_failures_settle(struct tuner *);
 /* Record events about failures and recovery, within a transaction. */
 void start_failures_report(struct tuner *);
 

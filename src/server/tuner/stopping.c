@@ -1,11 +1,19 @@
 /*
- * Stopping by rules: a report is judged when it is recorded, and the verdict is
- * carried out when everything that there was to read in the turn is read.
+ * Reports and stopping by rules: a report is judged when it is recorded, and
+ * the verdict is carried out when everything that there was to read in the turn
+ * is read.
  */
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "src/model/history/history.h"
 #include "src/model/study/study.h"
+#include "src/server/tuner/attempt-metrics.h"
 #include "src/server/tuner/live-trial.h"
+#include "src/server/tuner/median-view.h"
+#include "src/server/tuner/outcome.h"
 #include "src/server/tuner/stopping.h"
 #include "src/server/tuner/tuner-internal.h"
 
@@ -46,7 +54,8 @@ stopping_record(struct tuner *t, const struct live_trial *l, int64_t step,
 		tuner_store_failed(t, &e);
 }
 
-void
+/* Ask the rules about a report that is recorded. */
+static void
 stopping_judge(struct tuner *t, struct live_trial *l, int64_t step)
 {
 	struct judgement j = { .verdict = VERDICT_KEEP };
@@ -95,4 +104,84 @@ stopping_settle(struct tuner *t, struct live_trial *l)
 		stopping_verdict_late(t, l);
 	else
 		verdict_carry_out(t, l);
+}
+
+/*
+ * A report of the objective: update the history, the rules and the trial's row.
+ */
+static void
+report_objective(
+    struct tuner *t, struct live_trial *l, int64_t step, double value)
+{
+	char why[64];
+	bool is_new;
+
+	is_new = history_report(t->history, l->row.number, step, value);
+	stop_rule_set_observe(t->rules, t->history, l->row.number, step);
+	median_view_report(&t->medians, l->row.number, step);
+	live_trial_report(t, l, step, value, is_new);
+	if (is_new)
+		stopping_judge(t, l, step);
+	if (live_trial_segment_done(l) && l->row.cause == STOP_NONE) {
+		(void)snprintf(why, sizeof why,
+		    "its segment ends at step %" PRId64, l->row.until);
+		live_trial_stop(t, l, STOP_RULE, why);
+	}
+}
+
+void
+stopping_report(
+    struct tuner *t, struct live_trial *l, const struct launch_event *ev)
+{
+	bool objective = strcmp(ev->u.report.name, t->study->metric) == 0;
+	int64_t step, time_us = ev->u.report.time_us;
+	struct attempt_metric *metric;
+	struct err e = ERR_INIT;
+
+	metric = attempt_metrics_accept(t, l, ev,
+	    outcome_has_metric(&t->outcomes, ev->u.report.name), &step);
+	if (metric == NULL)
+		return;
+	if (store_metric_add(t->store, l->row.number, l->att.attempt,
+		ev->u.report.name, step, ev->u.report.value,
+		time_us != 0 ? time_us : t->turn_us, &e) != 0) {
+		tuner_store_failed(t, &e);
+		return;
+	}
+	attempt_metrics_recorded(metric, ev);
+	outcome_report(t, l, ev->u.report.name, step, ev->u.report.value);
+	if (objective)
+		report_objective(t, l, step, ev->u.report.value);
+}
+
+void
+stopping_add_speed(struct tuner *t, struct live_trial *l)
+{
+	static const char name[] = "steps_per_second";
+	int64_t step = attempt_metrics_last_step(&l->metrics);
+	struct err e = ERR_INIT;
+	double value;
+	int rc;
+
+	if (t->db.failed || !outcome_has_metric(&t->outcomes, name))
+		return;
+	rc =
+	    store_metric_last(t->store, l->row.number, name, &step, &value, &e);
+	if (rc == 0)
+		rc = store_speed(t->store, l->row.number, &value, &e);
+	else if (rc > 0)
+		return; /* It reports steps_per_second itself. */
+	if (rc > 0)
+		/* Attempt 0: computed from the trial's reports. */
+		rc = store_metric_add(t->store, l->row.number, 0, name, step,
+			 value, t->turn_us, &e) == 0
+			 ? 1
+			 : -1;
+	if (rc < 0)
+		tuner_store_failed(t, &e);
+	if (rc <= 0)
+		return;
+	outcome_report(t, l, name, step, value);
+	if (strcmp(name, t->study->metric) == 0)
+		report_objective(t, l, step, value);
 }

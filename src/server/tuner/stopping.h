@@ -1,4 +1,4 @@
-/* Stopping by rules. */
+/* Reports, and stopping by rules. */
 
 #ifndef HPOTUNE_STOPPING_H
 #define HPOTUNE_STOPPING_H
@@ -6,11 +6,10 @@
 #include <stdint.h>
 
 struct judgement;
+struct launch_event;
 struct live_trial;
 struct tuner;
 
-/* Ask the rules about a report that is recorded. */
-void stopping_judge(struct tuner *, struct live_trial *, int64_t step);
 /*
  * All available reports are read: execute a verdict that ends the trial, unless
  * all its steps are done already.
@@ -21,5 +20,14 @@ void stopping_verdict_late(struct tuner *, struct live_trial *);
 /* Record what a rule said at this step; verdict: as in view stops. */
 void stopping_record(struct tuner *, const struct live_trial *, int64_t step,
     const struct judgement *, const char *verdict);
+/* Record a report (LAUNCH_REPORT) of any metric, and ask the rules about it. */
+void stopping_report(
+    struct tuner *, struct live_trial *, const struct launch_event *);
+/*
+ * The last attempt of a trial has ended, and all its reports are read: when
+ * steps per second are an aim and were never reported, compute them and record
+ * them as a report of its last step.
+ */
+void stopping_add_speed(struct tuner *, struct live_trial *);
 
 #endif /* HPOTUNE_STOPPING_H */

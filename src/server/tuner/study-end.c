@@ -26,6 +26,7 @@
 #include "src/server/tuner/schedule.h"
 #include "src/server/attempts/slots.h"
 #include "src/server/tuner/study-end.h"
+#include "src/server/tuner/limits.h"
 #include "src/server/tuner/tuner-internal.h"
 
 static void
@@ -53,7 +54,7 @@ limit_reached(struct tuner *t, bool failed, const char *why)
 			live_trial_stop(t, l, STOP_LIMIT, why);
 			continue;
 		}
-		live_trial_set_state(t, l, TRIAL_EV_CANCELLED, why);
+		outcome_move(t, l, TRIAL_EV_CANCELLED, why);
 		outcome_finish(t, l);
 		live_set_remove(&t->live, l);
 	}
@@ -85,18 +86,6 @@ cost_reached(struct tuner *t, double dollars)
 }
 
 static bool
-target_reached(const struct tuner *t)
-{
-	double best;
-
-	if (!t->study->has_target || isnan(t->outcomes.best_loss))
-		return false;
-	best = history_flip_sign(t->history, t->outcomes.best_loss);
-	return t->study->maximize ? best >= t->study->target
-				  : best <= t->study->target;
-}
-
-static bool
 all_drained(const struct tuner *t)
 {
 	int i;
@@ -107,75 +96,41 @@ all_drained(const struct tuner *t)
 	return true;
 }
 
-bool
-study_end_by_result(const struct tuner *t, bool *failed, char *why, size_t n)
+/*
+ * Whether limits.cost is all that prevents the start of waiting and new trials;
+ * why then holds the reason.
+ */
+static bool
+cost_blocks(struct tuner *t, char *why, size_t n)
 {
-	const struct study_limits *lim = &t->study->limits;
+	double dollars, limit = t->study->limits.cost;
+	bool any = limits_allow_new(t);
+	struct judgement j;
+	const struct live_trial *l;
+	size_t i;
 
-	*failed = false;
-	if (target_reached(t)) {
-		(void)snprintf(why, n,
-		    "the target %g was reached by trial %" PRId64,
-		    t->study->target, t->outcomes.best_trial);
-		return true;
-	}
-	if (lim->failed_trials == 0 ||
-	    t->outcomes.n_failed < lim->failed_trials)
+	if (limit <= 0 || t->paused || live_set_n_placed(&t->live) > 0)
 		return false;
-	*failed = true;
-	(void)snprintf(why, n,
-	    "%" PRId64 " trials failed (limits.failed_trials)",
-	    t->outcomes.n_failed);
-	return true;
-}
-
-int64_t
-study_end_trials_max(const struct tuner *t, const char **name)
-{
-	*name = t->env.trials > 0 ? "--trials" : "limits.trials";
-	return t->env.trials > 0 ? t->env.trials : t->study->limits.trials;
-}
-
-bool
-study_end_blocks_new(const struct tuner *t, char *why, size_t n)
-{
-	const struct study_limits *lim = &t->study->limits;
-	const char *name;
-	int64_t most = study_end_trials_max(t, &name);
-	bool failed;
-
-	if (t->end.over || study_end_by_result(t, &failed, why, n)) {
-		if (t->end.over)
-			(void)snprintf(
-			    why, n, "the study is over: %.150s", t->end.why);
-		return true;
+	dollars = capacity_committed(t);
+	if (any && capacity_money_for(t, NULL, dollars))
+		return false;
+	for (i = 0; i < t->live.n; i++) {
+		if (t->live.list[i]->row.state != TRIAL_WAITING)
+			continue;
+		if (capacity_money_for(t, t->live.list[i], dollars))
+			return false;
+		any = true;
 	}
-	*why = '\0';
-	if (t->end.shutdown)
-		(void)snprintf(why, n, "the server is shutting down");
-	else if (t->held)
-		(void)snprintf(why, n, "there is no space left on the disk");
-	else if (t->paused)
-		(void)snprintf(
-		    why, n, "the study is paused: hpotune resume continues it");
-	else if (lim->wall_time_ms > 0 &&
-		 tuner_elapsed_ms(t) >= lim->wall_time_ms)
-		(void)snprintf(why, n, "limits.wall_time was reached");
-	else if (lim->no_improvement > 0 &&
-		 t->outcomes.since_better >= lim->no_improvement)
-		(void)snprintf(why, n,
-		    "%" PRId64
-		    " trials in a row were no better (limits.no_improvement)",
-		    t->outcomes.since_better);
-	else if (converge_over(t))
-		(void)snprintf(why, n, "the study %s", t->convergence.why);
-	else if (most > 0 && t->n_trials >= most)
-		(void)snprintf(why, n,
-		    "%s is reached: there are %" PRId64 " trials", name,
-		    t->n_trials);
-	else if (t->suggestions.exhausted)
-		new_trial_exhausted_text(t, why, n);
-	return *why != '\0';
+	if ((l = paused_next(t, NULL, &j)) != NULL) {
+		if (capacity_money_for(t, l, dollars))
+			return false;
+		any = true;
+	}
+	(void)snprintf(why, n,
+	    "limits.cost would be exceeded: $%.2f of $%.2f are "
+	    "spent or committed",
+	    dollars, limit);
+	return any;
 }
 
 void
@@ -190,7 +145,7 @@ study_end_check(struct tuner *t)
 	capacity_put_costs(t, &dollars);
 	if (t->end.over || t->end.shutdown || t->env.hold)
 		return;
-	if (study_end_by_result(t, &failed, why, sizeof why))
+	if (limits_result(t, &failed, why, sizeof why))
 		limit_reached(t, failed, why);
 	else if (lim->cost > 0 && dollars >= lim->cost)
 		cost_reached(t, dollars);
@@ -204,7 +159,7 @@ study_end_check(struct tuner *t)
 		 * them.
 		 */
 		study_over(t, true, why);
-	} else if (capacity_cost_blocks(t, why, sizeof why)) {
+	} else if (cost_blocks(t, why, sizeof why)) {
 		/* Waiting trials continue when the limit is raised. */
 		study_over(t, false, why);
 		t->end.awaits = true;
@@ -296,7 +251,7 @@ tuner_done(const struct tuner *t)
 		if (t->live.list[i]->row.state == TRIAL_WAITING)
 			return false;
 	/* The next turn finds none to resume and ends them. */
-	return t->paused_set.n == 0 && !schedule_may_place_new(t);
+	return t->paused_set.n == 0 && !limits_allow_new(t);
 }
 
 void
@@ -312,7 +267,7 @@ study_end_stop_all(struct tuner *t)
 		live_trial_stop(
 		    t, l, STOP_SHUTDOWN, "the server is shutting down");
 		if (t->end.shutdown_now)
-			effects_add(&t->effects, EFFECT_KILL, l);
+			tuner_effect(t, EFFECT_KILL, l);
 	}
 }
 
@@ -331,12 +286,12 @@ study_end_put_why(const struct tuner *t, char *why, size_t n)
 	if (t->end.shutdown)
 		(void)snprintf(why, n, "interrupted");
 	else if (t->suggestions.exhausted)
-		new_trial_exhausted_text(t, why, n);
+		limits_exhausted_text(t, why, n);
 	else if (no_improvement(t))
 		(void)snprintf(why, n,
 		    "%" PRId64 " trials in a row were no better",
 		    t->outcomes.since_better);
-	else if (converge_over(t))
+	else if (limits_converged(t))
 		(void)snprintf(why, n, "%s", t->convergence.why);
 	else if (live_set_n_external(&t->live) > 0)
 		(void)snprintf(why, n,
@@ -358,7 +313,7 @@ study_end_check_failed(struct tuner *t)
 	    t->outcomes.n_failed != t->n_trials)
 		return;
 	t->end.failed = true;
-	new_trial_exhausted_text(t, nothing, sizeof nothing);
+	limits_exhausted_text(t, nothing, sizeof nothing);
 	(void)snprintf(t->end.why, sizeof t->end.why,
 	    "all %" PRId64 " trials failed%s%s", t->n_trials,
 	    t->suggestions.exhausted ? "; " : "",

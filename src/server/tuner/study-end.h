@@ -20,13 +20,6 @@ struct study_end {
 
 /* Decide, in a turn, whether it is over; and what may be spent. */
 void study_end_check(struct tuner *);
-/* Whether a result ended the study, and the reason. */
-bool
-study_end_by_result(const struct tuner *, bool *failed, char *why, size_t n);
-/* The greatest number of trials, and which limit sets it; 0 = none. */
-int64_t study_end_trials_max(const struct tuner *, const char **name);
-/* Whether no trial can be asked for now, and why: a clause. */
-bool study_end_blocks_new(const struct tuner *, char *why, size_t n);
 /* The server is to leave: end what runs here. */
 void study_end_stop_all(struct tuner *);
 /* Update the study's row when nothing is left to do. */

@@ -110,10 +110,9 @@ void tuner_store_failed(struct tuner *, const struct err *);
 void
 tuner_event(struct tuner *, const char *level, const char *area, int64_t trial,
     int attempt, const char *, ...) __attribute__((format(printf, 6, 7)));
+/* Do this to the open attempt after the commit of this turn. */
+void tuner_effect(struct tuner *, enum effect_kind, const struct live_trial *);
 /* Wake up for a turn in ms at the latest. */
 void tuner_wake_in(struct tuner *, int64_t ms);
-/* The state of an attempt cannot be determined: warn once, check again soon. */
-void
-tuner_attempt_unknown(struct tuner *, struct live_trial *, const char *what);
 
 #endif /* HPOTUNE_TUNER_INTERNAL_H */

@@ -37,6 +37,7 @@
 #include "src/server/tuner/start-failures.h"
 #include "src/server/tuner/stopping.h"
 #include "src/server/tuner/study-end.h"
+#include "src/server/tuner/adopt.h"
 #include "src/server/tuner/tuner-internal.h"
 #include "strategies/strategy.h"
 #include "src/server/tuner/tuner.h"
@@ -45,60 +46,7 @@
 #define FLUSH_MORE_MS 20
 #define BUSY_RETRY_MS 25
 #define BUSY_WARN_MS 1000
-#define DOUBT_MS 1000 /* between two checks of an attempt in unknown state */
 #define LOG_LONG_BYTES (64 << 20)
-
-int64_t
-tuner_elapsed_ms(const struct tuner *t)
-{
-	return t->clock.elapsed_ms + loop_now_ms(t->env.loop) -
-	       t->clock.opened_ms;
-}
-
-void
-tuner_store_failed(struct tuner *t, const struct err *e)
-{
-	if (!t->db.failed)
-		t->db.err = *e;
-	t->db.failed = true;
-}
-
-void
-tuner_event(struct tuner *t, const char *level, const char *area, int64_t trial,
-    int attempt, const char *fmt, ...)
-{
-	struct err e = ERR_INIT;
-	char text[512], who[40] = "";
-	va_list ap;
-
-	va_start(ap, fmt);
-	(void)vsnprintf(text, sizeof text, fmt, ap);
-	va_end(ap);
-	if (trial > 0)
-		(void)snprintf(who, sizeof who, "trial %" PRId64 ": ", trial);
-	if (strcmp(level, "error") == 0)
-		log_error(area, "%s%s", who, text);
-	else if (strcmp(level, "warning") == 0)
-		log_warn(area, "%s%s", who, text);
-	else
-		log_info(area, "%s%s", who, text);
-	if (t->db.failed || !store_in_transaction(t->store))
-		return;
-	if (store_event_add(t->store, t->turn_us, level, area, trial, attempt,
-		text, &e) != 0)
-		tuner_store_failed(t, &e);
-}
-
-void
-tuner_queue_event(
-    struct tuner *t, const char *level, const char *area, const char *text)
-{
-	t->notes = xreallocarray(t->notes, t->n_notes + 1, sizeof *t->notes);
-	t->notes[t->n_notes++] = (struct pending_event){
-		.level = level, .area = area, .text = xstrdup(text)
-	};
-	loop_wake(t->env.loop);
-}
 
 /* Requests of a failed turn get no answer here: the tuner is closed next. */
 static void
@@ -130,26 +78,6 @@ on_flush(void *arg)
 
 	t->clock.flush_due = true;
 	loop_timer_set(t->clock.flush, FLUSH_MS);
-}
-
-void
-tuner_wake_in(struct tuner *t, int64_t ms)
-{
-	int64_t due = loop_now_ms(t->env.loop) + (ms > 0 ? ms : 1);
-
-	if (loop_timer_pending(t->clock.wake) && t->clock.wake_ms <= due)
-		return;
-	t->clock.wake_ms = due;
-	loop_timer_set(t->clock.wake, ms > 0 ? ms : 1);
-}
-
-void
-tuner_attempt_unknown(struct tuner *t, struct live_trial *l, const char *what)
-{
-	if (live_trial_warn_once(l))
-		tuner_event(t, "warning", "launch", l->row.number,
-		    l->att.attempt, "its state cannot be determined: %s", what);
-	tuner_wake_in(t, DOUBT_MS);
 }
 
 static int
@@ -422,10 +350,10 @@ tuner_turn(struct tuner *t, struct err *e)
 	t->turn_us = loop_wall_us(t->env.loop);
 	notes_record(t);
 	notices_record(t);
-	restore_adopt_attempts(t);
+	adopt_attempts(t);
 	turn_clear_gpus(t);
 	turn_collect(t);
-	start_failures_settle(t);
+	adopt_settle_unsent(t);
 	requests_serve(t);
 	if (t->end.shutdown)
 		study_end_stop_all(t);

@@ -1,0 +1,138 @@
+/*
+ * What the limits of a study, its results and its user allow: questions only,
+ * which change nothing.
+ */
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "src/model/history/history.h"
+#include "src/model/study/study.h"
+#include "src/server/tuner/limits.h"
+#include "src/server/tuner/tuner-internal.h"
+#include "strategies/strategy.h"
+
+int64_t
+limits_trials_max(const struct tuner *t, const char **name)
+{
+	*name = t->env.trials > 0 ? "--trials" : "limits.trials";
+	return t->env.trials > 0 ? t->env.trials : t->study->limits.trials;
+}
+
+static bool
+target_reached(const struct tuner *t)
+{
+	double best;
+
+	if (!t->study->has_target || isnan(t->outcomes.best_loss))
+		return false;
+	best = history_flip_sign(t->history, t->outcomes.best_loss);
+	return t->study->maximize ? best >= t->study->target
+				  : best <= t->study->target;
+}
+
+bool
+limits_result(const struct tuner *t, bool *failed, char *why, size_t n)
+{
+	const struct study_limits *lim = &t->study->limits;
+
+	*failed = false;
+	if (target_reached(t)) {
+		(void)snprintf(why, n,
+		    "the target %g was reached by trial %" PRId64,
+		    t->study->target, t->outcomes.best_trial);
+		return true;
+	}
+	if (lim->failed_trials == 0 ||
+	    t->outcomes.n_failed < lim->failed_trials)
+		return false;
+	*failed = true;
+	(void)snprintf(why, n,
+	    "%" PRId64 " trials failed (limits.failed_trials)",
+	    t->outcomes.n_failed);
+	return true;
+}
+
+bool
+limits_converged(const struct tuner *t)
+{
+	return t->convergence.converged &&
+	       t->convergence.at == t->outcomes.n_over;
+}
+
+bool
+limits_allow_resume(const struct tuner *t)
+{
+	int64_t most = t->study->limits.no_improvement;
+
+	return !t->end.over && !t->end.shutdown && !t->paused &&
+	       (!t->env.hold || t->env.without_launchers) &&
+	       (most == 0 || t->outcomes.since_better < most) &&
+	       !limits_converged(t);
+}
+
+bool
+limits_allow_new(const struct tuner *t)
+{
+	const char *name;
+	int64_t max = limits_trials_max(t, &name);
+
+	return limits_allow_resume(t) && !t->suggestions.exhausted &&
+	       (max <= 0 || t->n_trials < max);
+}
+
+void
+limits_exhausted_text(const struct tuner *t, char *text, size_t n)
+{
+	if (t->suggestions.all_tried > 0)
+		(void)snprintf(text, n,
+		    "all %" PRIu64 " settings of the space were tried",
+		    t->suggestions.all_tried);
+	else
+		(void)snprintf(text, n,
+		    "the strategy %s has nothing left to try",
+		    t->plugins.strategy->name);
+}
+
+bool
+limits_block_new(const struct tuner *t, char *why, size_t n)
+{
+	const struct study_limits *lim = &t->study->limits;
+	const char *name;
+	int64_t most = limits_trials_max(t, &name);
+	bool failed;
+
+	if (t->end.over || limits_result(t, &failed, why, n)) {
+		if (t->end.over)
+			(void)snprintf(
+			    why, n, "the study is over: %.150s", t->end.why);
+		return true;
+	}
+	*why = '\0';
+	if (t->end.shutdown)
+		(void)snprintf(why, n, "the server is shutting down");
+	else if (t->held)
+		(void)snprintf(why, n, "there is no space left on the disk");
+	else if (t->paused)
+		(void)snprintf(
+		    why, n, "the study is paused: hpotune resume continues it");
+	else if (lim->wall_time_ms > 0 &&
+		 tuner_elapsed_ms(t) >= lim->wall_time_ms)
+		(void)snprintf(why, n, "limits.wall_time was reached");
+	else if (lim->no_improvement > 0 &&
+		 t->outcomes.since_better >= lim->no_improvement)
+		(void)snprintf(why, n,
+		    "%" PRId64
+		    " trials in a row were no better (limits.no_improvement)",
+		    t->outcomes.since_better);
+	else if (limits_converged(t))
+		(void)snprintf(why, n, "the study %s", t->convergence.why);
+	else if (most > 0 && t->n_trials >= most)
+		(void)snprintf(why, n,
+		    "%s is reached: there are %" PRId64 " trials", name,
+		    t->n_trials);
+	else if (t->suggestions.exhausted)
+		limits_exhausted_text(t, why, n);
+	return *why != '\0';
+}

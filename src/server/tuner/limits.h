@@ -1,0 +1,27 @@
+/* What the limits of a study, its results and its user allow. */
+
+#ifndef HPOTUNE_LIMITS_H
+#define HPOTUNE_LIMITS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct tuner;
+
+/* The greatest number of trials, and which limit sets it; 0 = none. */
+int64_t limits_trials_max(const struct tuner *, const char **name);
+/* Whether a result ended the study, and the reason: a clause. */
+bool limits_result(const struct tuner *, bool *failed, char *why, size_t n);
+/* Whether the search had converged at the latest check. */
+bool limits_converged(const struct tuner *);
+/* Whether paused trials may be resumed. */
+bool limits_allow_resume(const struct tuner *);
+/* Whether a new trial may be placed. */
+bool limits_allow_new(const struct tuner *);
+/* Why nothing is left to try, when the suggestions are exhausted: a clause. */
+void limits_exhausted_text(const struct tuner *, char *text, size_t n);
+/* Whether no trial can be asked for now, and why: a clause. */
+bool limits_block_new(const struct tuner *, char *why, size_t n);
+
+#endif /* HPOTUNE_LIMITS_H */

@@ -1,0 +1,91 @@
+/*
+ * What every file of the folder may do in a turn: record an event, a failure of
+ * the store, or what is to be done after the commit, and ask for another turn.
+ */
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "src/base/log.h"
+#include "src/base/loop.h"
+#include "src/base/mem.h"
+#include "src/server/tuner/live-trial.h"
+#include "src/server/tuner/tuner-internal.h"
+
+int64_t
+tuner_elapsed_ms(const struct tuner *t)
+{
+	return t->clock.elapsed_ms + loop_now_ms(t->env.loop) -
+	       t->clock.opened_ms;
+}
+
+void
+tuner_store_failed(struct tuner *t, const struct err *e)
+{
+	if (!t->db.failed)
+		t->db.err = *e;
+	t->db.failed = true;
+}
+
+void
+tuner_event(struct tuner *t, const char *level, const char *area, int64_t trial,
+    int attempt, const char *fmt, ...)
+{
+	struct err e = ERR_INIT;
+	char text[512], who[40] = "";
+	va_list ap;
+
+	va_start(ap, fmt);
+	(void)vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	if (trial > 0)
+		(void)snprintf(who, sizeof who, "trial %" PRId64 ": ", trial);
+	if (strcmp(level, "error") == 0)
+		log_error(area, "%s%s", who, text);
+	else if (strcmp(level, "warning") == 0)
+		log_warn(area, "%s%s", who, text);
+	else
+		log_info(area, "%s%s", who, text);
+	if (t->db.failed || !store_in_transaction(t->store))
+		return;
+	if (store_event_add(t->store, t->turn_us, level, area, trial, attempt,
+		text, &e) != 0)
+		tuner_store_failed(t, &e);
+}
+
+void
+tuner_queue_event(
+    struct tuner *t, const char *level, const char *area, const char *text)
+{
+	t->notes = xreallocarray(t->notes, t->n_notes + 1, sizeof *t->notes);
+	t->notes[t->n_notes++] = (struct pending_event){
+		.level = level, .area = area, .text = xstrdup(text)
+	};
+	loop_wake(t->env.loop);
+}
+
+void
+tuner_wake_in(struct tuner *t, int64_t ms)
+{
+	int64_t due = loop_now_ms(t->env.loop) + (ms > 0 ? ms : 1);
+
+	if (loop_timer_pending(t->clock.wake) && t->clock.wake_ms <= due)
+		return;
+	t->clock.wake_ms = due;
+	loop_timer_set(t->clock.wake, ms > 0 ? ms : 1);
+}
+
+void
+tuner_effect(struct tuner *t, enum effect_kind kind, const struct live_trial *l)
+{
+	struct effects *list = &t->effects;
+
+	list->list = xreallocarray(list->list, list->n + 1, sizeof *list->list);
+	list->list[list->n++] = (struct effect){
+		.kind = kind,
+		.trial = l->row.number,
+		.attempt = l->att.attempt,
+	};
+}

@@ -10,16 +10,13 @@
 #include <string.h>
 
 #include "src/base/fail.h"
-#include "src/base/mem.h"
 #include "src/model/history/history.h"
 #include "src/model/study/study.h"
+#include "src/server/attempts/slots.h"
 #include "src/server/tuner/attempt-end.h"
-#include "src/server/tuner/launcher-events.h"
-#include "src/server/tuner/live-set.h"
 #include "src/server/tuner/live-trial.h"
 #include "src/server/tuner/outcome.h"
 #include "src/server/tuner/paused.h"
-#include "src/server/attempts/slots.h"
 #include "src/server/tuner/start-failures.h"
 #include "src/server/tuner/stopping.h"
 #include "src/server/tuner/tuner-internal.h"

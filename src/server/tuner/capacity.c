@@ -3,16 +3,13 @@
  * limits.parallel over all backends, limits.cost against committed costs.
  */
 
-#include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "src/model/study/study.h"
-#include "src/server/tuner/capacity.h"
-#include "src/server/tuner/live-set.h"
-#include "src/server/tuner/live-trial.h"
-#include "src/server/tuner/limits.h"
 #include "src/server/attempts/slots.h"
+#include "src/server/tuner/capacity.h"
+#include "src/server/tuner/limits.h"
+#include "src/server/tuner/live-trial.h"
 #include "src/server/tuner/start-failures.h"
 #include "src/server/tuner/tuner-internal.h"
 

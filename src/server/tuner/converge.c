@@ -13,10 +13,8 @@
 #include "src/model/study/study.h"
 #include "src/server/suggest/suggest.h"
 #include "src/server/tuner/converge.h"
-#include "src/server/tuner/outcome.h"
-#include "src/server/tuner/paused.h"
-#include "src/server/tuner/schedule.h"
 #include "src/server/tuner/limits.h"
+#include "src/server/tuner/paused.h"
 #include "src/server/tuner/tuner-internal.h"
 #include "strategies/strategy.h"
 

@@ -3,21 +3,13 @@
  * rows.
  */
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "src/base/fail.h"
-#include "src/base/json/json.h"
 #include "src/base/loop.h"
-#include "src/base/mem.h"
-#include "src/model/space.h"
 #include "src/model/study/study.h"
 #include "src/server/attempts/attempt-spec.h"
-#include "src/server/tuner/capacity.h"
 #include "src/server/tuner/effects.h"
-#include "src/server/tuner/live-set.h"
 #include "src/server/tuner/live-trial.h"
 #include "src/server/tuner/start-failures.h"
 #include "src/server/tuner/tuner-internal.h"

@@ -3,24 +3,14 @@
  * the begin and the commit of one turn.
  */
 
-#include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "src/base/fail.h"
-#include "src/base/mem.h"
-#include "src/model/history/history.h"
 #include "src/model/study/study.h"
-#include "src/server/tuner/attempt-end.h"
-#include "src/server/tuner/attempt-metrics.h"
-#include "src/server/tuner/launcher-events.h"
-#include "src/server/tuner/live-set.h"
-#include "src/server/tuner/live-trial.h"
-#include "src/server/tuner/median-view.h"
-#include "src/server/tuner/outcome.h"
 #include "src/server/attempts/slots.h"
+#include "src/server/tuner/attempt-end.h"
+#include "src/server/tuner/launcher-events.h"
+#include "src/server/tuner/live-trial.h"
 #include "src/server/tuner/start-failures.h"
 #include "src/server/tuner/stopping.h"
 #include "src/server/tuner/tuner-internal.h"

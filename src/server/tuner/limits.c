@@ -96,29 +96,15 @@ limits_exhausted_text(const struct tuner *t, char *text, size_t n)
 }
 
 bool
-limits_block_new(const struct tuner *t, char *why, size_t n)
+limits_reached(const struct tuner *t, char *why, size_t n)
 {
 	const struct study_limits *lim = &t->study->limits;
-	const char *name;
-	int64_t most = limits_trials_max(t, &name);
 	bool failed;
 
-	if (t->end.over || limits_result(t, &failed, why, n)) {
-		if (t->end.over)
-			(void)snprintf(
-			    why, n, "the study is over: %.150s", t->end.why);
+	if (limits_result(t, &failed, why, n))
 		return true;
-	}
 	*why = '\0';
-	if (t->end.shutdown)
-		(void)snprintf(why, n, "the server is shutting down");
-	else if (t->held)
-		(void)snprintf(why, n, "there is no space left on the disk");
-	else if (t->paused)
-		(void)snprintf(
-		    why, n, "the study is paused: hpotune resume continues it");
-	else if (lim->wall_time_ms > 0 &&
-		 tuner_elapsed_ms(t) >= lim->wall_time_ms)
+	if (lim->wall_time_ms > 0 && tuner_elapsed_ms(t) >= lim->wall_time_ms)
 		(void)snprintf(why, n, "limits.wall_time was reached");
 	else if (lim->no_improvement > 0 &&
 		 t->outcomes.since_better >= lim->no_improvement)
@@ -128,6 +114,30 @@ limits_block_new(const struct tuner *t, char *why, size_t n)
 		    t->outcomes.since_better);
 	else if (limits_converged(t))
 		(void)snprintf(why, n, "the study %s", t->convergence.why);
+	return *why != '\0';
+}
+
+bool
+limits_block_new(const struct tuner *t, char *why, size_t n)
+{
+	const char *name;
+	int64_t most = limits_trials_max(t, &name);
+	bool failed;
+
+	*why = '\0';
+	if (t->end.over)
+		(void)snprintf(why, n, "the study is over: %.150s", t->end.why);
+	else if (limits_result(t, &failed, why, n))
+		return true;
+	else if (t->end.shutdown)
+		(void)snprintf(why, n, "the server is shutting down");
+	else if (t->held)
+		(void)snprintf(why, n, "there is no space left on the disk");
+	else if (t->paused)
+		(void)snprintf(
+		    why, n, "the study is paused: hpotune resume continues it");
+	else if (limits_reached(t, why, n))
+		return true;
 	else if (most > 0 && t->n_trials >= most)
 		(void)snprintf(why, n,
 		    "%s is reached: there are %" PRId64 " trials", name,

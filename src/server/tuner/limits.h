@@ -21,6 +21,11 @@ bool limits_allow_resume(const struct tuner *);
 bool limits_allow_new(const struct tuner *);
 /* Why nothing is left to try, when the suggestions are exhausted: a clause. */
 void limits_exhausted_text(const struct tuner *, char *text, size_t n);
+/*
+ * Whether a result, or a limit other than the number of trials, prevents new
+ * trials, and which: a clause.
+ */
+bool limits_reached(const struct tuner *, char *why, size_t n);
 /* Whether no trial can be asked for now, and why: a clause. */
 bool limits_block_new(const struct tuner *, char *why, size_t n);
 

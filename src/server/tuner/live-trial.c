@@ -1,5 +1,5 @@
 /*
- * The only writer of struct live_trial.  Each state transition is written to the
+ * The only writer of struct live_trial, and the set of them.  Each state transition is written to the
  * database before it takes effect; other changes are marked, and written at the
  * end of the turn.
  */
@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/base/fail.h"
 #include "src/base/log.h"
 #include "src/base/mem.h"
 #include "src/model/space.h"
@@ -516,4 +515,74 @@ live_trial_set_alone(struct live_trial *l)
 {
 	l->row.alone = true;
 	l->row_dirty = true;
+}
+
+void
+live_set_free(struct live_set *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->n; i++)
+		live_trial_free(s->list[i]);
+	free(s->list);
+	*s = (struct live_set){ 0 };
+}
+
+struct live_trial *
+live_set_find(struct live_set *s, int64_t trial)
+{
+	size_t i;
+
+	if (s->last_found != NULL && s->last_found->row.number == trial)
+		return s->last_found;
+	for (i = 0; i < s->n; i++)
+		if (s->list[i]->row.number == trial)
+			return s->last_found = s->list[i];
+	return NULL;
+}
+
+void
+live_set_add(struct live_set *s, struct live_trial *l)
+{
+	s->list = xreallocarray(s->list, s->n + 1, sizeof *s->list);
+	s->list[s->n++] = l;
+}
+
+void
+live_set_take(struct live_set *s, const struct live_trial *l)
+{
+	size_t i;
+
+	for (i = 0; s->list[i] != l; i++)
+		;
+	s->list[i] = s->list[--s->n];
+	s->last_found = NULL;
+}
+
+void
+live_set_remove(struct live_set *s, struct live_trial *l)
+{
+	live_set_take(s, l);
+	live_trial_free(l);
+}
+
+size_t
+live_set_n_placed(const struct live_set *s)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < s->n; i++)
+		n += trial_state_placed(s->list[i]->row.state) &&
+		     !s->list[i]->external;
+	return n;
+}
+
+size_t
+live_set_n_external(const struct live_set *s)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < s->n; i++)
+		n += s->list[i]->external;
+	return n;
 }

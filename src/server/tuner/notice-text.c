@@ -5,7 +5,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -16,8 +15,8 @@
 #include "src/base/text.h"
 #include "src/model/plugin-options.h"
 #include "src/server/status/objectives.h"
-#include "src/server/tuner/notices.h"
 #include "src/server/status/rows.h"
+#include "src/server/tuner/notices.h"
 #include "src/store/store.h"
 
 enum {

@@ -7,7 +7,6 @@
  * is the same in all copies.
  */
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -16,14 +16,11 @@
 #include "src/model/history/history.h"
 #include "src/model/study/study.h"
 #include "src/server/tuner/capacity.h"
-#include "src/server/tuner/live-set.h"
+#include "src/server/tuner/limits.h"
 #include "src/server/tuner/live-trial.h"
 #include "src/server/tuner/outcome.h"
 #include "src/server/tuner/paused.h"
-#include "src/server/tuner/requests.h"
-#include "src/server/tuner/schedule.h"
 #include "src/server/tuner/stopping.h"
-#include "src/server/tuner/limits.h"
 #include "src/server/tuner/tuner-internal.h"
 
 void

@@ -6,25 +6,20 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "src/base/loop.h"
 #include "src/base/mem.h"
 #include "src/model/space.h"
 #include "src/model/study/study.h"
+#include "src/server/attempts/slots.h"
 #include "src/server/tuner/ask-tell.h"
-#include "src/server/tuner/converge.h"
-#include "src/server/tuner/effects.h"
-#include "src/server/tuner/live-set.h"
+#include "src/server/tuner/limits.h"
 #include "src/server/tuner/live-trial.h"
 #include "src/server/tuner/new-trial.h"
 #include "src/server/tuner/outcome.h"
 #include "src/server/tuner/paused.h"
 #include "src/server/tuner/requests.h"
-#include "src/server/attempts/slots.h"
 #include "src/server/tuner/start-failures.h"
-#include "src/server/tuner/study-end.h"
-#include "src/server/tuner/limits.h"
 #include "src/server/tuner/tuner-internal.h"
 
 void
@@ -131,28 +126,12 @@ static void
 enqueue_answer_text(
     const struct tuner *t, int64_t waiting, char *text, size_t n)
 {
-	const struct study_limits *lim = &t->study->limits;
 	const char *name;
 	int64_t most = limits_trials_max(t, &name);
 	char why[160];
-	bool failed;
 
-	if (limits_result(t, &failed, why, sizeof why))
+	if (limits_reached(t, why, sizeof why))
 		(void)snprintf(text, n, "the setting is kept, but %s", why);
-	else if (lim->wall_time_ms > 0 &&
-		 tuner_elapsed_ms(t) >= lim->wall_time_ms)
-		(void)snprintf(text, n,
-		    "the setting is kept, but limits.wall_time was reached");
-	else if (lim->no_improvement > 0 &&
-		 t->outcomes.since_better >= lim->no_improvement)
-		(void)snprintf(text, n,
-		    "the setting is kept, but %" PRId64
-		    " trials in a row were no better (limits.no_improvement)",
-		    t->outcomes.since_better);
-	else if (limits_converged(t))
-		(void)snprintf(text, n,
-		    "the setting is kept, but the study %.120s",
-		    t->convergence.why);
 	else if (most > 0 && t->n_trials >= most)
 		(void)snprintf(text, n,
 		    "the setting is kept, but %s is reached: it is tried "

@@ -8,26 +8,256 @@
 #include <string.h>
 
 #include "src/base/fail.h"
+#include "src/base/json/json.h"
 #include "src/base/mem.h"
 #include "src/model/history/history.h"
+#include "src/model/pareto-front.h"
 #include "src/model/space.h"
 #include "src/model/study/study.h"
+#include "src/server/attempts/slots.h"
 #include "src/server/tuner/ask-tell.h"
-#include "src/server/tuner/attempt-end.h"
-#include "src/server/attempts/attempt-spec.h"
-#include "src/server/tuner/effects.h"
-#include "src/server/tuner/live-set.h"
 #include "src/server/tuner/live-trial.h"
 #include "src/server/tuner/median-view.h"
 #include "src/server/tuner/new-trial.h"
 #include "src/server/tuner/outcome.h"
 #include "src/server/tuner/paused.h"
-#include "src/server/tuner/restore-outcome.h"
 #include "src/server/tuner/restore.h"
-#include "src/server/attempts/slots.h"
 #include "src/server/tuner/tuner-internal.h"
 #include "strategies/strategy.h"
-#include "src/server/tuner/warm-trials.h"
+
+/* The trials of other studies, before our own: their last points suffice. */
+
+struct warm_load {
+	struct tuner *tuner;
+	struct value *values;
+	double *point;
+	int64_t number; /* of the next trial: up to 0 */
+	struct err *err;
+};
+
+static double
+metric_of(const struct json *metrics, const char *name)
+{
+	double value;
+
+	return json_number(json_get(metrics, name), &value) ? value : NAN;
+}
+
+/* All objectives, and the violations of constraints. */
+static void
+results_load(
+    struct warm_load *wl, const struct store_warm *row, const struct json *m)
+{
+	const struct study *study = wl->tuner->study;
+	double *objectives = xcalloc(study->n_objectives, sizeof *objectives);
+	double *broken = xcalloc(study->n_constraints + 1, sizeof *broken);
+	size_t i;
+
+	objectives[0] = row->objective;
+	for (i = 0; i < study->n_objectives && study->n_objectives > 1; i++)
+		objectives[i] = metric_of(m, study->objectives[i].metric);
+	for (i = 0; i < study->n_constraints; i++)
+		broken[i] = study_violation(&study->constraints[i],
+		    metric_of(m, study->constraints[i].metric));
+	history_results(wl->tuner->history, wl->number, objectives, broken);
+	free(objectives);
+	free(broken);
+}
+
+static int
+on_warm(void *arg, const struct store_warm *row)
+{
+	struct warm_load *wl = arg;
+	const struct space *space = wl->tuner->study->space;
+	struct history *h = wl->tuner->history;
+	struct json_doc *doc = NULL;
+
+	if (space_parse_values(space, row->params, wl->values, wl->err) != 0)
+		return err_add(wl->err, "the parameters of trial %lld of %s",
+		    (long long)row->trial, row->source);
+	space_encode(space, wl->values, wl->point);
+	history_add(h, wl->number, wl->point);
+	/*
+	 * The last point of the curve suffices: rules never see these trials.
+	 */
+	if (row->last_step >= 0)
+		history_report(h, wl->number, row->last_step, row->last_value);
+	if (history_has_results(h) &&
+	    json_parse(&doc, row->metrics != NULL ? row->metrics : "{}",
+		row->metrics != NULL ? strlen(row->metrics) : 2, NULL, false,
+		wl->err) == 0) {
+		results_load(wl, row, json_root(doc));
+		json_free(doc);
+	}
+	history_end(h, wl->number, row->state, row->objective);
+	wl->number++;
+	return 0;
+}
+
+static int
+warm_trials_load(struct tuner *t, struct err *e)
+{
+	struct warm_load wl = { .tuner = t, .err = e };
+	int64_t n;
+	int rc;
+
+	if (!t->plugins.strategy->wants_points &&
+	    t->plugins.convergence == NULL)
+		return 0;
+	if (store_warm_count(t->store, &n, e) != 0)
+		return -1;
+	if (n == 0)
+		return 0;
+	history_add_prior(t->history, (size_t)n);
+	wl.number = 1 - n;
+	wl.values = xcalloc(t->study->space->n, sizeof *wl.values);
+	wl.point = xcalloc(t->study->space->n, sizeof *wl.point);
+	rc = store_walk_warm(t->store, on_warm, &wl, e);
+	free(wl.values);
+	free(wl.point);
+	return rc;
+}
+
+/*
+ * Outcomes read back: of ended trials, what outcome.c recorded; of the others,
+ * their last reports so far.
+ */
+
+struct restored_outcomes {
+	struct tuner *tuner;
+	size_t n; /* trials */
+	double *values; /* each tuner->outcomes.n_aims */
+	enum end_class *last;
+	bool *better;
+};
+
+static bool
+restore_outcomes_has(const struct restored_outcomes *o, int64_t trial)
+{
+	return trial >= 1 && (uint64_t)trial <= o->n;
+}
+
+static int
+on_value(void *arg, int64_t trial, size_t i, double value)
+{
+	struct restored_outcomes *o = arg;
+	size_t n = o->tuner->outcomes.n_aims;
+
+	if (restore_outcomes_has(o, trial) && i < n)
+		o->values[(size_t)(trial - 1) * n + i] = value;
+	return 0;
+}
+
+static int
+on_failed(void *arg, int64_t trial, enum end_class last)
+{
+	struct restored_outcomes *o = arg;
+
+	if (restore_outcomes_has(o, trial) && !fail_bug("bug.forget_blame"))
+		o->last[trial - 1] = last;
+	return 0;
+}
+
+/* Call after the values were read. */
+static int
+on_front(void *arg, int64_t trial, bool inside, bool better)
+{
+	struct restored_outcomes *o = arg;
+	struct tuner *t = o->tuner;
+	double losses[STUDY_OBJECTIVES_MAX], value;
+	size_t i;
+
+	if (!restore_outcomes_has(o, trial) || t->outcomes.front == NULL)
+		return 0;
+	o->better[trial - 1] = better;
+	for (i = 0; i < t->study->n_objectives; i++) {
+		value = o->values[(size_t)(trial - 1) * t->outcomes.n_aims + i];
+		losses[i] = t->study->objectives[i].maximize ? -value : value;
+	}
+	if (inside)
+		pareto_front_load(t->outcomes.front, trial, losses);
+	return 0;
+}
+
+static int
+restore_outcomes_load(
+    struct restored_outcomes **out, struct tuner *t, struct err *e)
+{
+	struct restored_outcomes *o = xcalloc(1, sizeof *o);
+	size_t i;
+	int rc;
+
+	*out = o;
+	o->tuner = t;
+	o->n = (size_t)t->n_trials;
+	o->last = xcalloc(o->n + 1, sizeof *o->last);
+	rc = store_walk_failed(t->store, on_failed, o, e);
+	if (rc != 0 || t->outcomes.n_aims == 0)
+		return rc;
+	o->values = xcalloc(o->n + 1, t->outcomes.n_aims * sizeof *o->values);
+	for (i = 0; i < o->n * t->outcomes.n_aims; i++)
+		o->values[i] = NAN;
+	o->better = xcalloc(o->n + 1, sizeof *o->better);
+	rc = store_walk_outcomes(t->store, on_value, o, e);
+	if (rc == 0)
+		rc = store_walk_front(t->store, on_front, o, e);
+	return rc;
+}
+
+static void
+restore_outcomes_free(struct restored_outcomes *o)
+{
+	if (o == NULL)
+		return;
+	free(o->values);
+	free(o->last);
+	free(o->better);
+	free(o);
+}
+
+static void
+restore_outcomes_ended(struct restored_outcomes *o, int64_t trial,
+    enum trial_state state, double objective)
+{
+	size_t i = (size_t)(trial - 1);
+	struct outcome one = {
+		.trial = trial,
+		.state = state,
+		.last = o->last[i],
+		.objective = objective,
+		.values = o->values != NULL
+			      ? o->values + i * o->tuner->outcomes.n_aims
+			      : NULL,
+		.known = true,
+		.better = o->better != NULL && o->better[i],
+	};
+
+	outcome_ended(o->tuner, &one);
+}
+
+static int
+restore_outcome_live(struct tuner *t, struct live_trial *l, struct err *e)
+{
+	const struct study *s = t->study;
+	const char *metric;
+	int64_t step;
+	double value;
+	size_t i;
+	int rc;
+
+	for (i = 1; i < t->outcomes.n_aims; i++) {
+		metric = i < s->n_objectives
+			     ? s->objectives[i].metric
+			     : s->constraints[i - s->n_objectives].metric;
+		rc = store_metric_last(
+		    t->store, l->row.number, metric, &step, &value, e);
+		if (rc < 0)
+			return -1;
+		if (rc > 0 && !fail_bug("bug.forget_aims"))
+			outcome_report(t, l, metric, step, value);
+	}
+	return 0;
+}
 
 struct load {
 	struct tuner *tuner;

@@ -4,7 +4,6 @@
  */
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,20 +11,15 @@
 #include "src/base/mem.h"
 #include "src/base/rng.h"
 #include "src/model/study/study.h"
-#include "src/server/suggest/suggest.h"
+#include "src/server/attempts/slots.h"
 #include "src/server/tuner/attempt-end.h"
 #include "src/server/tuner/capacity.h"
 #include "src/server/tuner/converge.h"
-#include "src/server/tuner/effects.h"
-#include "src/server/tuner/live-set.h"
+#include "src/server/tuner/limits.h"
 #include "src/server/tuner/live-trial.h"
 #include "src/server/tuner/new-trial.h"
-#include "src/server/tuner/outcome.h"
 #include "src/server/tuner/paused.h"
 #include "src/server/tuner/schedule.h"
-#include "src/server/attempts/slots.h"
-#include "src/server/tuner/study-end.h"
-#include "src/server/tuner/limits.h"
 #include "src/server/tuner/tuner-internal.h"
 
 static bool

@@ -6,13 +6,8 @@
  */
 
 #include <stdio.h>
-#include <string.h>
 
-#include "src/base/fail.h"
 #include "src/base/loop.h"
-#include "src/server/tuner/attempt-end.h"
-#include "src/server/attempts/attempt-spec.h"
-#include "src/server/tuner/effects.h"
 #include "src/server/tuner/live-trial.h"
 #include "src/server/tuner/notices.h"
 #include "src/server/tuner/start-failures.h"

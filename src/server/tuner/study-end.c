@@ -5,28 +5,20 @@
  */
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "src/base/loop.h"
 #include "src/base/mem.h"
-#include "src/model/history/history.h"
 #include "src/model/study/study.h"
+#include "src/server/attempts/slots.h"
 #include "src/server/tuner/capacity.h"
-#include "src/server/tuner/converge.h"
-#include "src/server/tuner/effects.h"
-#include "src/server/tuner/live-set.h"
+#include "src/server/tuner/limits.h"
 #include "src/server/tuner/live-trial.h"
-#include "src/server/tuner/new-trial.h"
 #include "src/server/tuner/notices.h"
 #include "src/server/tuner/outcome.h"
 #include "src/server/tuner/paused.h"
-#include "src/server/tuner/requests.h"
-#include "src/server/tuner/schedule.h"
-#include "src/server/attempts/slots.h"
 #include "src/server/tuner/study-end.h"
-#include "src/server/tuner/limits.h"
 #include "src/server/tuner/tuner-internal.h"
 
 static void

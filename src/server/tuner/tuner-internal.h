@@ -10,7 +10,6 @@
 #include "src/server/plugins/plugins.h"
 #include "src/server/tuner/converge.h"
 #include "src/server/tuner/effects.h"
-#include "src/server/tuner/live-set.h"
 #include "src/server/tuner/live-trial.h"
 #include "src/server/tuner/median-view.h"
 #include "src/server/tuner/new-trial.h"

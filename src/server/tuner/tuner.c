@@ -3,9 +3,6 @@
  * are committed before anything is started or stopped.
  */
 
-#include <inttypes.h>
-#include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,12 +15,12 @@
 #include "src/model/plugin-options.h"
 #include "src/model/space.h"
 #include "src/model/study/study.h"
-#include "src/server/suggest/suggest.h"
+#include "src/server/attempts/slots.h"
+#include "src/server/tuner/adopt.h"
 #include "src/server/tuner/capacity.h"
 #include "src/server/tuner/converge.h"
 #include "src/server/tuner/effects.h"
 #include "src/server/tuner/launcher-events.h"
-#include "src/server/tuner/live-set.h"
 #include "src/server/tuner/live-trial.h"
 #include "src/server/tuner/median-view.h"
 #include "src/server/tuner/new-trial.h"
@@ -33,14 +30,12 @@
 #include "src/server/tuner/requests.h"
 #include "src/server/tuner/restore.h"
 #include "src/server/tuner/schedule.h"
-#include "src/server/attempts/slots.h"
 #include "src/server/tuner/start-failures.h"
 #include "src/server/tuner/stopping.h"
 #include "src/server/tuner/study-end.h"
-#include "src/server/tuner/adopt.h"
 #include "src/server/tuner/tuner-internal.h"
-#include "strategies/strategy.h"
 #include "src/server/tuner/tuner.h"
+#include "strategies/strategy.h"
 
 #define FLUSH_MS 1000 /* the view medians, elapsed time */
 #define FLUSH_MORE_MS 20

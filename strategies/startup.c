@@ -30,19 +30,34 @@ startup_check(const struct option *options, const struct option_value *values,
 	return first->check != NULL ? first->check(NULL, space, e) : 0;
 }
 
+static bool
+is_finished(const struct history *h, int64_t trial)
+{
+	enum trial_state state = history_state(h, trial);
+
+	return state == TRIAL_COMPLETED || state == TRIAL_STOPPED ||
+	       state == TRIAL_FAILED;
+}
+
 size_t
 startup_finished(const struct history *h)
 {
 	int64_t i, count = history_count(h);
-	enum trial_state state;
 	size_t n = 0;
 
-	for (i = history_first(h); i <= count; i++) {
-		state = history_state(h, i);
-		n += state == TRIAL_COMPLETED || state == TRIAL_STOPPED ||
-		     state == TRIAL_FAILED;
-	}
+	for (i = history_first(h); i <= count; i++)
+		n += is_finished(h, i);
 	return n;
+}
+
+int64_t
+startup_last(const struct history *h, size_t n)
+{
+	int64_t i, count = history_count(h);
+
+	for (i = history_first(h); i <= count && n > 0; i++)
+		n -= is_finished(h, i);
+	return i > 1 ? i - 1 : 0;
 }
 
 bool

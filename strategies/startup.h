@@ -16,6 +16,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "src/model/plugin-options.h"
 
@@ -50,6 +51,12 @@ int startup_check(const struct option *, const struct option_value *,
  * themselves.
  */
 size_t startup_finished(const struct history *);
+/*
+ * Number of the trial that is the n-th with a usable result, in the order of
+ * the numbers, those of other studies first; the last trial if there are fewer,
+ * 0 if it is none of this study.
+ */
+int64_t startup_last(const struct history *, size_t n);
 /* Whether there are fewer than n_startup_trials; history may be NULL. */
 bool startup_wanted(
     const struct option *, const struct option_value *, const struct history *);

@@ -184,15 +184,19 @@ auto_suggest(struct suggestion *out, const struct strategy_ask *ask,
     const struct option_value *values, struct err *e)
 {
 	struct option_value *theirs;
+	struct strategy_ask question = *ask;
 	const struct strategy *use;
 	const char *why;
 	int rc;
 
 	(void)values;
 	use = auto_choose(ask, &why);
+	/* cmaes starts from the best trials of gp. */
+	if (use == &strategy_cmaes)
+		question.n_known = startup_last(ask->history, GP_TRIALS);
 	if (plugin_options_read(&theirs, use->options, NULL, NULL, e) != 0)
 		return -1;
-	rc = use->suggest(out, ask, theirs, e);
+	rc = use->suggest(out, &question, theirs, e);
 	plugin_options_free(theirs, use->options);
 	return rc;
 }

@@ -12,6 +12,7 @@
 #include "src/base/rng.h"
 #include "src/model/history/history.h"
 #include "strategies/cmaes/cmaes.h"
+#include "strategies/startup.h"
 #include "strategies/strategy.h"
 #include "strategies/trial-rank.h"
 
@@ -94,18 +95,11 @@ is_placed(const struct cmaes_rule *rule)
 static int64_t
 last_known(const struct past *p)
 {
-	const struct history *h = p->ask->history;
-	int64_t i, last = p->ask->n_known;
-	size_t n = 0;
+	int64_t first = startup_last(p->ask->history, p->rule->n_startup);
 
 	if (is_placed(p->rule))
 		return 0;
-	for (i = history_first(h);
-	     i <= history_count(h) && n < p->rule->n_startup; i++) {
-		n += trial_rank_is_finished(trial_rank_of(h, i).kind);
-		last = i > last ? i : last;
-	}
-	return last;
+	return first > p->ask->n_known ? first : p->ask->n_known;
 }
 
 static double

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/kernels.h"
 #include "src/base/err.h"
 #include "src/base/json/json.h"
 #include "src/base/mem.h"
@@ -134,9 +135,12 @@ test_row(size_t i)
 	json_free(doc);
 }
 
-/* What auto suggests is what the chosen strategy does. */
+/*
+ * What auto suggests is what the chosen strategy does, when trials up to n_known
+ * were suggested by others.
+ */
 static void
-test_same(const char *name, int64_t finished, double seconds)
+test_same(const char *name, int64_t finished, double seconds, int64_t n_known)
 {
 	const struct strategy *other = strategy_find(name);
 	struct json_doc *doc;
@@ -146,16 +150,19 @@ test_same(const char *name, int64_t finished, double seconds)
 		.history = h,
 		.seed = 7,
 		.trial = history_count(h) + 1,
-		.trial_seconds = seconds };
+		.trial_seconds = seconds,
+		.kernels = kernels_cpu() };
+	struct strategy_ask theirs = ask;
 	struct option_value *options;
 	double x[2], y[2];
 	struct suggestion a = { .x = x }, b = { .x = y };
 	struct err e = ERR_INIT;
 
+	theirs.n_known = n_known;
 	if (plugin_options_read(&options, other->options, NULL, NULL, &e) != 0)
 		return;
 	ok(strategy_find("auto")->suggest(&a, &ask, NULL, &e) == 0 &&
-		other->suggest(&b, &ask, options, &e) == 0 && x[0] == y[0] &&
+		other->suggest(&b, &theirs, options, &e) == 0 && x[0] == y[0] &&
 		x[1] == y[1],
 	    "auto suggests what %s does", name);
 	plugin_options_free(options, other->options);
@@ -171,7 +178,8 @@ main(void)
 
 	for (i = 0; i < sizeof rows / sizeof rows[0]; i++)
 		test_row(i);
-	test_same("sobol", 0, 0);
-	test_same("tpe", 20, 0.01);
+	test_same("sobol", 0, 0, 0);
+	test_same("tpe", 20, 0.01, 0);
+	test_same("cmaes", 205, 60, 200);
 	return done_testing();
 }

@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/time.h>
-#include <time.h>
 
 #include <event2/event.h>
 
+#include "src/base/clock.h"
 #include "src/base/err.h"
 #include "src/base/loop.h"
 #include "src/base/mem.h"
@@ -52,30 +52,17 @@ struct loop {
 /* A virtual clock starts at 2026-01-01, so that recorded times look normal. */
 #define VIRTUAL_EPOCH_US INT64_C(1767225600000000)
 
-static int64_t
-clock_ms(clockid_t id)
-{
-	struct timespec t;
-
-	(void)clock_gettime(id, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
 int64_t
 loop_now_ms(const struct loop *loop)
 {
-	return loop->base != NULL ? clock_ms(CLOCK_BOOTTIME) : loop->virtual_ms;
+	return loop->base != NULL ? clock_boot_ms() : loop->virtual_ms;
 }
 
 int64_t
 loop_wall_us(const struct loop *loop)
 {
-	struct timespec t;
-
-	if (loop->base == NULL)
-		return VIRTUAL_EPOCH_US + loop->virtual_ms * 1000;
-	(void)clock_gettime(CLOCK_REALTIME, &t);
-	return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
+	return loop->base != NULL ? clock_wall_us()
+				  : VIRTUAL_EPOCH_US + loop->virtual_ms * 1000;
 }
 
 static bool

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "src/base/err.h"
+#include "src/base/file.h"
 #include "src/base/mem.h"
 #include "src/base/text.h"
 #include "src/cli/common/cli.h"
@@ -133,7 +134,6 @@ static int
 log_open(struct log_reader *r, const struct store_attempt *attempt,
     bool *absent, struct err *e)
 {
-	struct stat st;
 	char *path;
 	int rc = 0;
 
@@ -145,14 +145,11 @@ log_open(struct log_reader *r, const struct store_attempt *attempt,
 	r->at = 0;
 	r->kept = 0;
 	path = log_path(r, attempt);
-	/* O_NONBLOCK: a trial may have replaced it by a FIFO. */
-	r->fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
+	r->fd = file_open(AT_FDCWD, path);
 	*absent = r->fd == -1 && errno == ENOENT;
 	if (r->fd == -1)
-		rc =
-		    err_set(e, ERR_FILE, "logs: %s: %s", path, strerror(errno));
-	else if (fstat(r->fd, &st) == -1 || !S_ISREG(st.st_mode))
-		rc = err_set(e, ERR_FILE, "logs: %s: not a regular file", path);
+		rc = err_set(e, ERR_FILE, "logs: %s: %s", path,
+		    errno == EINVAL ? "not a regular file" : strerror(errno));
 	free(path);
 	return rc;
 }

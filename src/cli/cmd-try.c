@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "src/base/err.h"
+#include "src/base/file.h"
 #include "src/base/json/json-writer.h"
 #include "src/base/log.h"
 #include "src/base/mem.h"
@@ -110,31 +111,15 @@ try_fini(struct try *t)
 	free(t->state_dir);
 }
 
-/* Open it when it is there.  A trial may put anything in its place. */
-static bool
-file_open(struct try_file *f)
-{
-	struct stat st;
-
-	if (f->fd != -1)
-		return true;
-	f->fd = open(f->path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
-	if (f->fd == -1)
-		return false;
-	if (fstat(f->fd, &st) == 0 && S_ISREG(st.st_mode))
-		return true;
-	(void)close(f->fd);
-	f->fd = -1;
-	return false;
-}
-
 static void
 file_drain(struct try *t, struct try_file *f, struct buf *out)
 {
 	off_t data;
 	ssize_t n;
 
-	if (!file_open(f))
+	if (f->fd == -1)
+		f->fd = file_open(AT_FDCWD, f->path);
+	if (f->fd == -1)
 		return;
 	for (;;) {
 		/* What the limit of the log has dropped is a hole. */

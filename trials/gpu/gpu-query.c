@@ -8,9 +8,9 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "src/base/clock.h"
 #include "src/base/err.h"
 #include "src/base/mem.h"
 #include "src/base/spawn.h"
@@ -20,15 +20,6 @@
 
 /* time to exit after the answer */
 enum { GRACE_MS = 500 };
-
-static int64_t
-now_ms(void)
-{
-	struct timespec t;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * INT64_C(1000) + t.tv_nsec / 1000000;
-}
 
 /* Read the answer, up to its end or a time. */
 static int
@@ -40,7 +31,7 @@ answer_read(int fd, struct buf *text, int64_t until_ms, struct err *e)
 	ssize_t n;
 
 	for (;;) {
-		left = until_ms - now_ms();
+		left = until_ms - clock_boot_ms();
 		if (left <= 0)
 			return err_set(e, ERR_REMOTE,
 			    "the driver of the GPUs does not respond");
@@ -76,7 +67,7 @@ program_read(char *const *argv, struct buf *text, int *status, int timeout_ms,
     struct err *e)
 {
 	struct spawn_spec spec = { .argv = argv, .in = -1, .err = -1 };
-	int64_t until = now_ms() + timeout_ms;
+	int64_t until = clock_boot_ms() + timeout_ms;
 	int p[2], end_fd, rc;
 	pid_t pid;
 

@@ -38,6 +38,16 @@ line_read(const char *path, char *line, size_t n)
 	return good;
 }
 
+/* A number of at most this; -1: it is none. */
+static int
+number(const char *text, long most)
+{
+	char *end;
+	long n = strtol(text, &end, 10);
+
+	return end != text && n >= 0 && n <= most ? (int)n : -1;
+}
+
 void
 gpu_sysfs_locality(
     const char *root, const char *bus, char cpus[GPU_CPUS], int *node)
@@ -56,9 +66,7 @@ gpu_sysfs_locality(
 	(void)snprintf(path, sizeof path, "%s/sys/bus/pci/devices/%s/numa_node",
 	    root, bus);
 	if (line_read(path, line, sizeof line))
-		*node = atoi(line);
-	if (*node < 0 || *node > 65535)
-		*node = -1;
+		*node = number(line, 65535);
 }
 
 /* "Model: \t NVIDIA H200": the value of a line with this key, or NULL. */
@@ -88,7 +96,7 @@ information_read(struct gpu_device *g, const char *path)
 			 strchr(v, '?') == NULL)
 			gpu_snapshot_set_text(g->uuid, sizeof g->uuid, v);
 		else if ((v = line_value(line, "Device Minor")) != NULL)
-			g->minor = atoi(v);
+			g->minor = number(v, INT_MAX);
 	}
 	if (f != NULL)
 		(void)fclose(f);

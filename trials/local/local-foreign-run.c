@@ -12,10 +12,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "src/base/err.h"
+#include "src/base/file.h"
 #include "trials/local/local-internal.h"
 #include "trials/process/proc.h"
 #include "trials/process/attempt-status.h"
@@ -27,17 +27,10 @@ params_same(const char *dir, const char *json)
 	char *path = xasprintf("%s/params.json", dir);
 	size_t len = strlen(json);
 	char *text = xcalloc(1, len + 2);
-	struct stat st;
-	bool same = false;
-	int fd;
+	bool same;
 
-	fd = open(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
-	if (fd != -1) {
-		same = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
-		       pread(fd, text, len + 1, 0) == (ssize_t)len &&
-		       memcmp(text, json, len) == 0;
-		(void)close(fd);
-	}
+	same = file_read(AT_FDCWD, path, text, len + 2) == (ssize_t)len &&
+	       memcmp(text, json, len) == 0;
 	free(path);
 	free(text);
 	return same;

@@ -4,14 +4,12 @@
  * which a restarted server reads them.
  */
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
+#include "src/base/file.h"
 #include "src/base/loop.h"
 #include "src/base/mem.h"
 #include "trials/local/local-gpu-internal.h"
@@ -130,27 +128,6 @@ local_gpu_names_lock_fds(const struct local *l, const char *key)
 	return locks;
 }
 
-static char *
-file_read(const char *path)
-{
-	struct stat st;
-	char *text;
-	ssize_t n = -1;
-	int fd;
-
-	fd = open(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
-	if (fd == -1)
-		return NULL;
-	text = xcalloc(1, FILE_MAX + 1);
-	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
-		n = read(fd, text, FILE_MAX);
-	(void)close(fd);
-	if (n >= 0)
-		return text;
-	free(text);
-	return NULL;
-}
-
 void
 local_gpu_names_adopt(
     struct local *l, const struct launch_spec *spec, const char *dir)
@@ -164,10 +141,9 @@ local_gpu_names_adopt(
 	if (l->gpus->gpus == NULL || local_gpu_names_count(l, key.text) > 0)
 		return;
 	path = xasprintf("%s/gpus", dir);
-	text = file_read(path);
+	text = xcalloc(1, FILE_MAX + 1);
+	(void)file_read(AT_FDCWD, path, text, FILE_MAX + 1);
 	free(path);
-	if (text == NULL)
-		return;
 	for (line = strtok_r(text, "\n", &save); line != NULL;
 	     line = strtok_r(NULL, "\n", &save)) {
 		uuids = xreallocarray(uuids, n + 1, sizeof *uuids);

@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "src/base/file.h"
 #include "src/base/spawn.h"
 #include "src/model/study/study.h"
 #include "trials/local/local-internal.h"
@@ -131,22 +131,15 @@ void
 local_ranks_cause(const struct local_attempt *a, struct launch_exit *x)
 {
 	char path[PATH_MAX], text[sizeof x->why];
-	ssize_t n = -1;
-	int fd;
 
 	/* A requested stop or lack of memory is the cause itself. */
 	if (!x->ran || x->stopped || x->timeout || x->oom ||
 	    (x->signal == 0 && x->exit_code == 0) ||
 	    snprintf(path, sizeof path, "%s/cause", a->dir) >= PATH_MAX)
 		return;
-	fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	if (fd == -1)
+	if (file_read(AT_FDCWD, path, text, sizeof text) <= 0)
 		return;
-	n = read(fd, text, sizeof text - 1);
-	(void)close(fd);
-	if (n <= 0)
-		return;
-	(void)snprintf(x->why, sizeof x->why, "%.*s", (int)n, text);
+	(void)snprintf(x->why, sizeof x->why, "%s", text);
 	x->ran = x->exit_code != RANKS_NO_EXEC ||
 		 strncmp(x->why, RANKS_CANNOT, strlen(RANKS_CANNOT)) != 0;
 }

@@ -13,6 +13,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "src/base/file.h"
 #include "trials/local/local-gpu.h"
 #include "trials/local/local-internal.h"
 
@@ -32,21 +33,14 @@ static bool
 tail_open(const struct local_attempt *a, struct local_tail *t)
 {
 	char path[PATH_SIZE];
-	struct stat st;
 
 	if (t->fd != -1)
 		return true;
 	(void)snprintf(path, sizeof path, "%s/%s", a->dir, t->name);
-	/* A pipe in its place is not waited for, and not read. */
-	t->fd = open(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
-	if (t->fd == -1 || (fstat(t->fd, &st) == 0 && S_ISREG(st.st_mode)))
-		return t->fd != -1;
-	(void)close(t->fd);
-	t->fd = -1;
-	return false;
+	t->fd = file_open(AT_FDCWD, path);
+	return t->fd != -1;
 }
 
-/* Note once per reason that a line meant as a report was rejected. */
 /* Note once per reason that part of the output was skipped. */
 static void
 why_note(struct local_attempt *a, struct local_tail *t, const char *what,

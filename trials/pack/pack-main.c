@@ -10,20 +10,10 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "trials/process/args.h"
 #include "trials/pack/pack.h"
-
-int64_t
-pack_clock_ms(void)
-{
-	struct timespec t;
-
-	(void)clock_gettime(CLOCK_BOOTTIME, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
 
 /* By the number of the folder: a name of a socket has 107 bytes at most. */
 int

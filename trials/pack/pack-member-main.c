@@ -15,6 +15,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "src/base/clock.h"
 #include "src/base/err.h"
 #include "src/base/fail.h"
 #include "src/base/json/json.h"
@@ -280,7 +281,7 @@ place_held(const struct join *j)
 static void
 knock(struct join *j)
 {
-	int64_t now = pack_clock_ms();
+	int64_t now = clock_boot_ms();
 	int fd = pack_connect(j->dir_fd);
 
 	if (fd != -1) {

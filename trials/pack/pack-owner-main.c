@@ -21,6 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "src/base/clock.h"
 #include "src/base/fail.h"
 #include "trials/metric-line/metric-line.h"
 #include "trials/pack/pack.h"
@@ -656,7 +657,7 @@ wait_for_something(struct pack *p, struct polls *polls)
 	for (m = p->members; m != NULL; m = m->next)
 		polls_add_io(polls, &m->io, true);
 	(void)poll(polls->fd, polls->n, wait_ms(p));
-	p->now_ms = pack_clock_ms();
+	p->now_ms = clock_boot_ms();
 	for (m = p->members; m != NULL; m = m->next, i++)
 		if ((polls->fd[i].revents & ~POLLOUT) != 0)
 			pack_members_read(p, m);
@@ -714,7 +715,7 @@ pack_owner_main(struct pack *p)
 	(void)proc_environ_kill("HPOTUNE_PACK_DIR", p->dir);
 	pack_log_open(&p->log, p->dir_fd);
 	p->seats = xcalloc((size_t)p->places, sizeof *p->seats);
-	p->now_ms = pack_clock_ms();
+	p->now_ms = clock_boot_ms();
 	p->leave_at_ms = p->lock_try_ms = p->accept_try_ms = -1;
 	files_allow(p);
 	pack_arrivals_add(p, p->trial, p->attempt);

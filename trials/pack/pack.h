@@ -182,7 +182,6 @@ int pack_member_main(char **args);
 int pack_owner_main(struct pack *);
 
 /* pack-main.c */
-int64_t pack_clock_ms(void);
 /* Connect to the place in this folder: -1 with errno. */
 int pack_connect(int dir_fd);
 

@@ -1,9 +1,24 @@
 /* Parses the arguments of our helper programs. */
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "trials/process/args.h"
+
+bool
+args_number(const char *text, int64_t *number)
+{
+	long long n;
+	char *end;
+
+	errno = 0;
+	n = strtoll(text, &end, 10);
+	if (end == text || *end != '\0' || errno != 0)
+		return false;
+	*number = n;
+	return true;
+}
 
 char **
 args_read(char **argv, const struct arg *args, size_t n)
@@ -21,8 +36,8 @@ args_read(char **argv, const struct arg *args, size_t n)
 		value = *argv + strlen(args[i].name);
 		if (args[i].text != NULL)
 			*args[i].text = value;
-		else
-			*args[i].number = strtoll(value, NULL, 10);
+		else if (!args_number(value, args[i].number))
+			return NULL;
 	}
 	return *argv != NULL && argv[1] != NULL ? argv + 1 : NULL;
 }

@@ -6,6 +6,7 @@
 #ifndef HPOTUNE_ARGS_H
 #define HPOTUNE_ARGS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,8 +18,11 @@ struct arg {
 
 /*
  * Parse the words up to "--" into the targets of the n entries.  Returns the
- * command after it, or NULL: an unknown word, or no command.
+ * command after it, or NULL: an unknown word, no number, or no command.
  */
 char **args_read(char **argv, const struct arg *, size_t n);
+
+/* Read a whole number; false, and nothing is set: it is none. */
+bool args_number(const char *text, int64_t *);
 
 #endif /* HPOTUNE_ARGS_H */

@@ -11,6 +11,7 @@
 
 #include "src/base/err.h"
 #include "src/base/fail.h"
+#include "src/base/file.h"
 #include "trials/process/attempt-status.h"
 
 enum attempt_status
@@ -33,24 +34,15 @@ attempt_status_of(const struct attempt_evidence *ev)
 	return ev->trial_lock ? ATTEMPT_REMAINS : ATTEMPT_LOST;
 }
 
-/*
- * A missing file gives -1 without an error.  O_NONBLOCK: a trial may have
- * replaced the file by a pipe.
- */
+/* A missing file gives -1 without an error. */
 static int
-file_open(int dir_fd, const char *name, int *fd, struct err *e)
+record_open(int dir_fd, const char *name, int *fd, struct err *e)
 {
-	struct stat st;
-
-	*fd = openat(
-	    dir_fd, name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
-	if (*fd == -1)
-		return errno == ENOENT ? 0
-				       : err_set(e, ERR_FILE, "%s: %s", name,
-					     strerror(errno));
-	if (fstat(*fd, &st) == -1 || !S_ISREG(st.st_mode))
-		return err_set(e, ERR_FILE, "%s: not a regular file", name);
-	return 0;
+	*fd = file_open(dir_fd, name);
+	if (*fd != -1 || errno == ENOENT)
+		return 0;
+	return err_set(e, ERR_FILE, "%s: %s", name,
+	    errno == EINVAL ? "not a regular file" : strerror(errno));
 }
 
 static int
@@ -138,8 +130,8 @@ attempt_status_read(struct attempt_evidence *ev, const char *dir,
 		return ATTEMPT_NEVER;
 	if (dir_fd == -1)
 		r = err_set(e, ERR_FILE, "%s", strerror(errno));
-	else if (file_open(dir_fd, "state", &state_fd, e) == -1 ||
-		 file_open(dir_fd, "trial.lock", &lock_fd, e) == -1)
+	else if (record_open(dir_fd, "state", &state_fd, e) == -1 ||
+		 record_open(dir_fd, "trial.lock", &lock_fd, e) == -1)
 		r = -1;
 	else
 		r = evidence_take(ev, state_fd, lock_fd, uuid, e);

@@ -5,11 +5,13 @@
 
 #include <sched.h>
 #include <stdio.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "src/base/mem.h"
+#include "trials/process/args.h"
 #include "trials/ranks/ranks.h"
 
 #define HOST "127.0.0.1"
@@ -182,6 +184,7 @@ ranks_env_translate(void)
 		    { "OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS" } },
 	};
 	const char *value;
+	int64_t rank;
 	size_t i, k;
 
 	for (i = 0; i < sizeof rows / sizeof rows[0]; i++)
@@ -191,8 +194,9 @@ ranks_env_translate(void)
 				(void)setenv(rows[i].to, value, 0);
 		}
 	value = getenv("RANK");
-	if (value == NULL)
+	if (value == NULL || !args_number(value, &rank) || rank < 0 ||
+	    rank > INT_MAX)
 		return -1;
 	(void)setenv("GROUP_RANK", "0", 0);
-	return atoi(value);
+	return (int)rank;
 }

@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "src/base/file.h"
 #include "trials/ranks/ranks.h"
 
 enum { TAIL = 4096 };
@@ -36,15 +37,13 @@ name_text(char *text, size_t n, enum rank_role role, int number)
 static ssize_t
 tail_read(int dir_fd, const char *name, char *text, size_t n)
 {
+	int fd = file_open(dir_fd, name);
 	struct stat st;
 	ssize_t got = -1;
-	int fd;
 
-	fd = openat(
-	    dir_fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	if (fd == -1)
 		return -1;
-	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
+	if (fstat(fd, &st) == 0)
 		got = pread(fd, text, n,
 		    st.st_size > (off_t)n ? st.st_size - (off_t)n : 0);
 	(void)close(fd);

@@ -18,10 +18,11 @@
 #include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "src/base/clock.h"
 #include "src/base/err.h"
+#include "src/base/file.h"
 #include "src/base/mem.h"
 #include "trials/process/args.h"
 #include "trials/process/proc.h"
@@ -51,15 +52,6 @@ enum {
 	TELL_MS = 50, /* interval of searches for ranks of a launcher */
 	TELL_MOST_MS = 5000
 };
-
-static int64_t
-clock_ms(void)
-{
-	struct timespec t;
-
-	(void)clock_gettime(CLOCK_BOOTTIME, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
 
 /* Those that are begun here. */
 static void
@@ -116,7 +108,7 @@ end_begin(struct ranks *s)
 		return;
 	s->ending = true;
 	s->servers_at_ms = -1;
-	s->kill_at_ms = clock_ms() + grace;
+	s->kill_at_ms = clock_boot_ms() + grace;
 	if (!s->told)
 		all_signal(s, SIGTERM);
 }
@@ -171,8 +163,8 @@ servers_end(struct ranks *s)
 	else if (s->told)
 		return;
 	else if (s->servers_at_ms < 0)
-		s->servers_at_ms = clock_ms() + LINGER_MS;
-	else if (clock_ms() >= s->servers_at_ms)
+		s->servers_at_ms = clock_boot_ms() + LINGER_MS;
+	else if (clock_boot_ms() >= s->servers_at_ms)
 		end_begin(s);
 }
 
@@ -183,7 +175,7 @@ servers_end(struct ranks *s)
 static void
 launcher_signal(struct ranks *s)
 {
-	int64_t now = clock_ms();
+	int64_t now = clock_boot_ms();
 
 	s->signal_at_ms = -1;
 	if (ranks_wrapper_signal(s))
@@ -202,7 +194,7 @@ end_received(struct ranks *s)
 	s->told = true;
 	if (s->ending)
 		return;
-	s->signal_until_ms = clock_ms() + TELL_MOST_MS;
+	s->signal_until_ms = clock_boot_ms() + TELL_MOST_MS;
 	if (s->args.mode == RANKS_LAUNCHER)
 		launcher_signal(s);
 	else
@@ -232,14 +224,14 @@ wait_ms(const struct ranks *s)
 			first = at[i];
 	if (first < 0)
 		return -1;
-	ms = first - clock_ms();
+	ms = first - clock_boot_ms();
 	return ms < 0 ? 0 : (int)ms;
 }
 
 static void
 timers_run(struct ranks *s)
 {
-	int64_t now = clock_ms();
+	int64_t now = clock_boot_ms();
 
 	if (s->kill_at_ms >= 0 && now >= s->kill_at_ms) {
 		all_signal(s, SIGKILL);
@@ -324,7 +316,7 @@ start(struct ranks *s)
 	if (s->args.mode == RANKS_LAUNCHER)
 		ranks_env_launcher(s->lease.first);
 	if (s->args.log_cap > 0)
-		s->output_at_ms = clock_ms() + OUTPUT_MS;
+		s->output_at_ms = clock_boot_ms() + OUTPUT_MS;
 	ranks_list(s, 0);
 	return all_spawn(s);
 }
@@ -630,21 +622,6 @@ ranks_output_check(const struct ranks *s)
  * launchers would kill them after a second, or thirty.
  */
 
-static int
-text_read(int dir_fd, const char *name, char *text, size_t n)
-{
-	int fd = openat(
-	    dir_fd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
-	ssize_t got;
-
-	if (fd == -1)
-		return -1;
-	got = read(fd, text, n - 1);
-	(void)close(fd);
-	text[got > 0 ? got : 0] = '\0';
-	return got > 0 ? 0 : -1;
-}
-
 /* Register the pid of a rank; pid 0: it has ended. */
 static void
 ranks_wrapper_register(int dir_fd, int rank, pid_t pid)
@@ -671,14 +648,14 @@ rank_forward_signal(int dir_fd, int rank)
 	long pid;
 
 	(void)snprintf(name, sizeof name, "rank-%d.pid", rank);
-	if (text_read(dir_fd, name, text, sizeof text) == -1)
+	if (file_read(dir_fd, name, text, sizeof text) <= 0)
 		return false;
 	pid = strtol(text, NULL, 10);
 	if (pid == 0)
 		return true;
 	(void)snprintf(name, sizeof name, "/proc/%ld/comm", pid);
 	/* Pids are reused. */
-	if (text_read(AT_FDCWD, name, text, sizeof text) == 0 &&
+	if (file_read(AT_FDCWD, name, text, sizeof text) > 0 &&
 	    strcmp(text, "hpotune-ranks\n") == 0)
 		(void)kill((pid_t)pid, SIGTERM);
 	return true;

@@ -79,27 +79,6 @@ attempt_add(struct sm *sm, const struct launch_spec *spec)
 	return a;
 }
 
-void
-sm_attempt_free(struct sm_attempt *a)
-{
-	struct aws_call *calls[] = { a->call, a->stop_call,
-		a->checkpoint_call };
-	size_t i;
-
-	for (i = 0; i < sizeof calls / sizeof calls[0]; i++)
-		if (calls[i] != NULL)
-			aws_call_cancel(calls[i]);
-	if (a->log != NULL)
-		sm_log_free(a->log);
-	sm_gpu_usage_free(a);
-	loop_timer_free(a->timer);
-	loop_timer_free(a->stop_timer);
-	sm_spec_copy_free(a->spec);
-	free(a->body);
-	free(a->dir);
-	free(a);
-}
-
 static int
 start(void *ctx, const struct launch_spec *spec, struct err *e)
 {

@@ -58,6 +58,7 @@
 
 #include "src/base/err.h"
 #include "src/base/fail.h"
+#include "src/base/file.h"
 #include "src/base/loop.h"
 #include "trials/sagemaker/sm-internal.h"
 
@@ -180,20 +181,12 @@ static void
 sm_create_note_get(struct sm_create_note *m, const struct sm_attempt *a)
 {
 	char *path = xasprintf("%s/" MARK, a->dir), text[256];
-	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-	ssize_t n = -1;
+	ssize_t n = file_read(AT_FDCWD, path, text, sizeof text);
+	bool none = n == -1 && errno == ENOENT;
 
-	*m = (struct sm_create_note){ .sent_s = INT64_MAX };
-	if (fd == -1 && errno == ENOENT)
-		m->sent_s = 0;
 	free(path);
-	if (fd == -1)
-		return;
-	n = read(fd, text, sizeof text - 1);
-	(void)close(fd);
-	if (n > 0)
-		text[n] = '\0';
-	if (n <= 0 || !create_note_parse(m, a->job, text, (size_t)n))
+	*m = (struct sm_create_note){ .sent_s = none ? 0 : INT64_MAX };
+	if (n > 0 && !create_note_parse(m, a->job, text, (size_t)n))
 		*m = (struct sm_create_note){ .sent_s = INT64_MAX };
 }
 

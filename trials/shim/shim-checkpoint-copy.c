@@ -17,6 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "src/base/clock.h"
 #include "src/base/fail.h"
 #include "trials/shim/shim.h"
 
@@ -270,7 +271,7 @@ seed_failed(struct shim *s, const struct seed *seed)
 	s->exit.ran = false;
 	s->exit.exit_code = -1;
 	s->exit.stopped = stop_is_pending();
-	s->exit.ended_us = shim_wall_us();
+	s->exit.ended_us = clock_wall_us();
 	if (s->exit.stopped)
 		(void)snprintf(s->exit.why, sizeof s->exit.why,
 		    "it was stopped while the checkpoint of trial %lld was "
@@ -296,7 +297,7 @@ shim_checkpoint_copy(struct shim *s)
 
 	if (s->from == NULL)
 		return 0;
-	s->exit.started_us = shim_wall_us();
+	s->exit.started_us = clock_wall_us();
 	at = openat(s->dir_fd, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (at == -1)
 		rc = seed_fail(&seed, "..");

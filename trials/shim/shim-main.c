@@ -23,6 +23,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "src/base/clock.h"
 #include "src/base/fail.h"
 #include "trials/process/args.h"
 #include "trials/process/cgroup.h"
@@ -39,27 +40,9 @@ enum {
 };
 
 int64_t
-shim_clock_ms(void)
-{
-	struct timespec t;
-
-	(void)clock_gettime(CLOCK_BOOTTIME, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
-int64_t
-shim_wall_us(void)
-{
-	struct timespec t;
-
-	(void)clock_gettime(CLOCK_REALTIME, &t);
-	return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
-}
-
-int64_t
 shim_ended_us(const struct shim *s)
 {
-	return s->exit.started_us + (shim_clock_ms() - s->started_ms) * 1000;
+	return s->exit.started_us + (clock_boot_ms() - s->started_ms) * 1000;
 }
 
 /* "name=value" arguments up to "--", then the command. */
@@ -314,7 +297,7 @@ wait_for_something(struct shim *s)
 	(void)poll(p, sizeof p / sizeof p[0], -1);
 	if (read(s->timer_fd, &ticks, sizeof ticks) == -1)
 		ticks = 0;
-	s->now_ms = shim_clock_ms();
+	s->now_ms = clock_boot_ms();
 }
 
 /*
@@ -400,7 +383,7 @@ main(int argc, char **argv)
 		r = shim_record_claim(&s);
 	if (r != 0)
 		return r;
-	s.now_ms = shim_clock_ms();
+	s.now_ms = clock_boot_ms();
 	if (shim_checkpoint_copy(&s) == 0) {
 		shim_spawn(&s);
 		supervise(&s);

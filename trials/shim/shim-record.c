@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "src/base/clock.h"
 #include "src/base/fail.h"
 #include "trials/process/cgroup.h"
 #include "trials/process/proc.h"
@@ -144,7 +145,7 @@ shim_record_claim(struct shim *s)
 	s->claim.shim_pid = getpid();
 	if (proc_stat(getpid(), &self))
 		s->claim.shim_start = self.start;
-	s->claim.claimed_us = shim_wall_us();
+	s->claim.claimed_us = clock_wall_us();
 	(void)snprintf(
 	    s->claim.cgroup, sizeof s->claim.cgroup, "%s", s->cgroup);
 	attempt_record_encode_claim(sector, &s->claim);

@@ -10,6 +10,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "src/base/clock.h"
 #include "src/base/fail.h"
 #include "trials/process/cgroup.h"
 #include "trials/process/exec-path.h"
@@ -121,8 +122,8 @@ shim_spawn(struct shim *s)
 	int p[2];
 
 	s->start_at_ms = -1;
-	s->exit.started_us = shim_wall_us();
-	s->started_ms = s->now_ms = shim_clock_ms();
+	s->exit.started_us = clock_wall_us();
+	s->started_ms = s->now_ms = clock_boot_ms();
 	if (pipe2(p, O_CLOEXEC | O_NONBLOCK) == -1) {
 		why.error = errno;
 		shim_spawn_failed(s, &why);

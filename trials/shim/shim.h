@@ -83,8 +83,6 @@ struct shim_exec_error {
 	bool in_chdir;
 };
 
-int64_t shim_clock_ms(void);
-int64_t shim_wall_us(void);
 /*
  * The end time: start time plus elapsed time, so that a clock adjustment does
  * not change the duration.

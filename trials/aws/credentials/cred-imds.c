@@ -50,9 +50,11 @@ static int
 setting(const struct cred_chain *f, const char *variable, const char *key)
 {
 	const char *s = aws_config_set(f->config, variable, key);
-	int n = s != NULL ? atoi(s) : 1;
+	long n = s != NULL ? strtol(s, NULL, 10) : 1;
 
-	return n < 1 ? 1 : n > 60 ? 60 : n;
+	if (n < 1)
+		return 1;
+	return n < 60 ? (int)n : 60;
 }
 
 static void

@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "src/base/clock.h"
 #include "src/base/err.h"
 #include "src/base/mem.h"
 #include "trials/gpu/probe/gpu-cuda-check.h"
@@ -30,15 +30,6 @@ struct tool {
 	bool seen; /* NVML has worked in this life */
 	int idle_ms; /* it is closed after that long without a question */
 };
-
-static int64_t
-now_ms(void)
-{
-	struct timespec t;
-
-	(void)clock_gettime(CLOCK_BOOTTIME, &t);
-	return t.tv_sec * INT64_C(1000) + t.tv_nsec / 1000000;
-}
 
 static void
 tool_close(struct tool *t)
@@ -88,7 +79,7 @@ tool_snapshot(struct tool *t, struct gpu_snapshot *l)
 		return;
 	}
 	if (t->nvml == NULL) {
-		t->opened_ms = now_ms();
+		t->opened_ms = clock_boot_ms();
 		if (gpu_nvml_open(&t->nvml, &missing, &e) != 0) {
 			snapshot_without(l, missing && !t->seen, &e);
 			return;
@@ -100,7 +91,7 @@ tool_snapshot(struct tool *t, struct gpu_snapshot *l)
 		return;
 	}
 	t->seen = true;
-	if (snapshot_sick(l) && now_ms() - t->opened_ms > t->idle_ms)
+	if (snapshot_sick(l) && clock_boot_ms() - t->opened_ms > t->idle_ms)
 		tool_close(t);
 }
 
@@ -220,7 +211,7 @@ main(int argc, char **argv)
 		rc = tool_answer(&t, 0) == 0 ? 0 : 1;
 	else if ((argc == 2 || argc == 3) && strcmp(argv[1], "watch") == 0) {
 		if (argc == 3)
-			t.idle_ms = atoi(argv[2]) * 1000;
+			t.idle_ms = (int)strtol(argv[2], NULL, 10) * 1000;
 		rc = tool_watch(&t);
 	} else if (argc == 3 && strcmp(argv[1], "probe") == 0)
 		return tool_probe(argv[2]);

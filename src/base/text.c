@@ -115,6 +115,23 @@ text_fit(const char *s, size_t width)
 	return at;
 }
 
+void
+text_cut(char *out, size_t n, const char *s)
+{
+	static const char more[] = "…";
+	size_t len = strlen(s);
+
+	if (len < n) {
+		memcpy(out, s, len + 1);
+		return;
+	}
+	len = n - sizeof more;
+	while (len > 0 && ((unsigned char)s[len] & 0xc0) == 0x80)
+		len--;
+	memcpy(out, s, len);
+	memcpy(out + len, more, sizeof more);
+}
+
 bool
 text_is_utf8(void)
 {

@@ -34,6 +34,11 @@ void text_put_harmless(struct buf *, const char *s, size_t len, enum text_copy);
 size_t text_width(const char *);
 /* Bytes of the longest prefix that fits into width columns. */
 size_t text_fit(const char *, size_t width);
+/*
+ * Copy s into the n bytes of out, n > 3.  What does not fit is cut between two
+ * characters, and "…" stands for it.
+ */
+void text_cut(char *out, size_t n, const char *s);
 /* Whether the locale can show UTF-8. */
 bool text_is_utf8(void);
 /* The nearest of words (ends with NULL) by edit distance, or NULL if none is

@@ -14,6 +14,7 @@
 #include "src/base/err.h"
 #include "src/base/loop.h"
 #include "src/base/mem.h"
+#include "src/base/text.h"
 #include "trials/gpu/gpu-lock.h"
 #include "trials/local/local-gpu-internal.h"
 #include "trials/local/local-internal.h"
@@ -212,7 +213,7 @@ on_look(void *arg, const struct gpu_snapshot *look, const char *why)
 		 */
 		local_gpu_owners_fill(g->owners, g->local, &g->look);
 	} else {
-		(void)snprintf(g->look.why, sizeof g->look.why, "%s", why);
+		text_cut(g->look.why, sizeof g->look.why, why);
 		g->look.seq = g->asked;
 	}
 	faults_keep(&g->look, faults, n);
@@ -322,7 +323,7 @@ answer_add(struct local_gpu *g, const char *uuid, bool good, const char *why)
 	a = &g->answers[g->n_answers++];
 	*a = (struct local_gpu_probe_result){ .good = good };
 	(void)snprintf(a->uuid, sizeof a->uuid, "%s", uuid);
-	(void)snprintf(a->why, sizeof a->why, "%s", why != NULL ? why : "");
+	text_cut(a->why, sizeof a->why, why != NULL ? why : "");
 	loop_wake(g->local->loop);
 }
 

@@ -22,6 +22,7 @@
 #include "src/base/err.h"
 #include "src/base/fail.h"
 #include "src/base/spawn.h"
+#include "src/base/text.h"
 #include "src/model/study/study.h"
 #include "trials/local/local-gpu.h"
 #include "trials/local/local-internal.h"
@@ -286,5 +287,5 @@ local_pack_end(const struct local_attempt *a, struct launch_exit *x)
 		break;
 	}
 	if (x->exit_code != 0)
-		(void)snprintf(x->why, sizeof x->why, "%s", why);
+		text_cut(x->why, sizeof x->why, why);
 }

@@ -13,6 +13,7 @@
 #include "src/base/err.h"
 #include "src/base/fail.h"
 #include "src/base/loop.h"
+#include "src/base/text.h"
 #include "trials/process/cgroup.h"
 #include "trials/local/local-gpu.h"
 #include "trials/local/local-internal.h"
@@ -166,7 +167,7 @@ end_recorded(struct local_attempt *a, const struct attempt_evidence *found)
 	ev.u.exit.ended_us = x->ended_us;
 	ev.u.exit.max_rss = x->max_rss;
 	ev.u.exit.cpu_us = x->cpu_us;
-	(void)snprintf(ev.u.exit.why, sizeof ev.u.exit.why, "%s", x->why);
+	text_cut(ev.u.exit.why, sizeof ev.u.exit.why, x->why);
 	local_ranks_cause(a, &ev.u.exit);
 	local_pack_end(a, &ev.u.exit);
 	ev.u.exit.not_yet = !ev.u.exit.ran && is_not_yet(a, x, ev.u.exit.why);
@@ -177,9 +178,9 @@ static void
 end_not_begun(struct local_attempt *a, int code)
 {
 	struct launch_event ev = { .kind = LAUNCH_EXIT };
-	char why[sizeof ev.u.exit.why];
 
-	(void)snprintf(why, sizeof why, "its supervisor could not begin: %s",
+	(void)snprintf(ev.u.exit.why, sizeof ev.u.exit.why,
+	    "its supervisor could not begin: %s",
 	    code == SHIM_BUSY || code == SHIM_CLAIMED ? "another one was there"
 						      : strerror(code));
 	/* The state directory may have been moved meanwhile. */
@@ -187,7 +188,6 @@ end_not_begun(struct local_attempt *a, int code)
 	ev.u.exit.exit_code = -1;
 	ev.u.exit.started_us = ev.u.exit.ended_us =
 	    loop_wall_us(a->local->loop);
-	(void)snprintf(ev.u.exit.why, sizeof ev.u.exit.why, "%s", why);
 	end(a, &ev);
 }
 

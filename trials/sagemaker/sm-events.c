@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "src/base/loop.h"
+#include "src/base/text.h"
 #include "trials/sagemaker/sm-internal.h"
 
 int64_t
@@ -187,7 +188,7 @@ sm_events_over_unmade(struct sm_attempt *a, const char *why)
 		.billed = true,
 		.priced = true,
 	};
-	(void)snprintf(a->exit.why, sizeof a->exit.why, "%s", why);
+	text_cut(a->exit.why, sizeof a->exit.why, why);
 	sm_events_over(a);
 }
 
@@ -202,6 +203,6 @@ sm_events_over_unrun(
 		.billed = true,
 		.priced = true,
 	};
-	(void)snprintf(a->exit.why, sizeof a->exit.why, "%s", why);
+	text_cut(a->exit.why, sizeof a->exit.why, why);
 	sm_events_over(a);
 }

@@ -237,26 +237,22 @@ begins(const char *s, const char *with)
 static void
 copy_clause(char *out, size_t n, const char *s, size_t len)
 {
-	size_t used = 0, i = 0;
+	struct buf line = { 0 };
 	uint32_t code;
+	size_t i;
 	int k;
 
-	while (i < len) {
+	for (i = 0; i < len; i += k < 1 ? 1 : (size_t)k) {
 		k = text_decode(s + i, len - i, &code);
-		if (k <= 0 || text_is_control(code)) {
-			k = k < 1 ? 1 : k;
-			if (used > 0 && out[used - 1] != ' ' && used + 1 < n)
-				out[used++] = ' ';
-		} else if (used + (size_t)k < n) {
-			memcpy(out + used, s + i, (size_t)k);
-			used += (size_t)k;
-		} else
-			break;
-		i += (size_t)k;
+		if (k > 0 && !text_is_control(code))
+			buf_add(&line, s + i, (size_t)k);
+		else if (line.len > 0 && line.data[line.len - 1] != ' ')
+			buf_putc(&line, ' ');
 	}
-	while (used > 0 && out[used - 1] == ' ')
-		used--;
-	out[used] = '\0';
+	while (line.len > 0 && line.data[line.len - 1] == ' ')
+		line.data[--line.len] = '\0';
+	text_cut(out, n, buf_str(&line));
+	buf_free(&line);
 }
 
 /* The trial's message within the platform's text. */

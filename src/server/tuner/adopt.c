@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "src/base/fail.h"
+#include "src/base/text.h"
 #include "src/server/attempts/attempt-spec.h"
 #include "src/server/tuner/adopt.h"
 #include "src/server/tuner/attempt-end.h"
@@ -112,7 +113,7 @@ exit_never(const struct tuner *t, const struct live_trial *l, const char *why)
 		.exit_code = -1, .billed = costs, .priced = costs
 	};
 
-	(void)snprintf(x.why, sizeof x.why, "%s", why);
+	text_cut(x.why, sizeof x.why, why);
 	return x;
 }
 

@@ -331,7 +331,7 @@ ask_tell_end(struct tuner *t, struct live_trial *l, const struct told *told)
 				       : END_NONE };
 
 	if (told->failed)
-		(void)snprintf(x.why, sizeof x.why, "%s",
+		text_cut(x.why, sizeof x.why,
 		    told->why != NULL ? told->why : "reported as failed");
 	if (told->stopped)
 		stopping_settle(t, l);

@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "src/base/loop.h"
+#include "src/base/text.h"
 #include "src/server/tuner/live-trial.h"
 #include "src/server/tuner/notices.h"
 #include "src/server/tuner/start-failures.h"
@@ -40,7 +41,7 @@ start_failures_note(struct tuner *t, struct start_failures *s, const char *why)
 	if (s->why[0] == '\0')
 		s->since_ms = now;
 	s->worked = false;
-	(void)snprintf(s->why, sizeof s->why, "%s", why);
+	text_cut(s->why, sizeof s->why, why);
 	tuner_wake_in(t, SAY_MS);
 }
 

@@ -10,6 +10,7 @@
 
 #include "src/base/loop.h"
 #include "src/base/mem.h"
+#include "src/base/text.h"
 #include "src/model/study/study.h"
 #include "src/server/attempts/slots.h"
 #include "src/server/tuner/capacity.h"
@@ -26,7 +27,7 @@ study_over(struct tuner *t, bool failed, const char *why)
 {
 	t->end.over = true;
 	t->end.failed = failed;
-	(void)snprintf(t->end.why, sizeof t->end.why, "%s", why);
+	text_cut(t->end.why, sizeof t->end.why, why);
 	tuner_event(t, failed ? "error" : "info", "study", 0, 0, "%s", why);
 }
 
@@ -342,5 +343,5 @@ void
 study_end_failed(struct tuner *t, const char *why)
 {
 	t->end.over = t->end.failed = true;
-	(void)snprintf(t->end.why, sizeof t->end.why, "%s", why);
+	text_cut(t->end.why, sizeof t->end.why, why);
 }

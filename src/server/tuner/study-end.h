@@ -15,7 +15,7 @@ struct study_end {
 	bool over; /* a limit or the target ended it */
 	bool awaits; /* … by a limit that may be raised: it continues then */
 	bool failed;
-	char why[256]; /* one clause */
+	char why[640]; /* one clause */
 };
 
 /* Decide, in a turn, whether it is over; and what may be spent. */

@@ -79,6 +79,19 @@ check_harmless(void)
 }
 
 static void
+check_cut(void)
+{
+	char out[8];
+
+	text_cut(out, sizeof out, "1234567");
+	is_str(out, "1234567", "a reason that fits is whole");
+	text_cut(out, sizeof out, "12345678");
+	is_str(out, "1234…", "one that does not shows that it was cut");
+	text_cut(out, sizeof out, "123ä5678");
+	is_str(out, "123…", "between two characters");
+}
+
+static void
 check_nearest(void)
 {
 	static const char *const words[] = { "start", "status", "stop", "show",
@@ -209,6 +222,7 @@ main(void)
 	check_decode();
 	check_harmless();
 	check_nearest();
+	check_cut();
 	if (utf8) {
 		is_int((long long)text_width("h\303\251\346\227\245"), 4,
 		    "columns of wide letters");

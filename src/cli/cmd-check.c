@@ -469,6 +469,7 @@ check_study(struct cli *cli, const struct cli_study *found, struct err *e)
 	struct plugins plugins;
 	int rc;
 
+	study_row_keep_strategy(found->db, found->study);
 	if (plugins_read(&plugins, found->study, e) != 0)
 		return -1;
 	c.plan.plugins = &plugins;

@@ -48,7 +48,7 @@ struct try_file {
 struct
 try {
 	struct cli *cli;
-	const struct study *study;
+	struct study *study;
 	char *dir; /* the temporary folder */
 	char *db, *state_dir;
 	struct read_log *reader;

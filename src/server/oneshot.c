@@ -93,6 +93,8 @@ oneshot_open(struct oneshot *a, struct err *e)
 	const struct server_env *env = a->env;
 	bool there = true;
 
+	if (a->tuner == NULL)
+		study_row_keep_strategy(env->db, env->study);
 	/* Usual case: the study exists, and study.json is unchanged. */
 	if (access(env->db, F_OK) == 0 && oneshot_open_tuner(a, e) != 0 &&
 	    (store_exists(&there, env->db, NULL) != 0 || there))

@@ -217,6 +217,8 @@ server_open_tuner(struct server *s, struct err *e)
 		.parallel = s->env->parallel,
 	};
 
+	if (!s->begun)
+		study_row_keep_strategy(s->env->db, s->env->study);
 	if (!s->begun && study_row_open(s->env->db, s->env->study,
 			     s->env->network_fs, loop_wall_us(s->loop), e) != 0)
 		return -1;

@@ -17,7 +17,7 @@ struct store;
 struct study;
 
 struct server_env {
-	const struct study *study;
+	struct study *study; /* it may get the strategy of the database */
 	const char *db; /* NAME.db, absolute */
 	const char *state_dir; /* NAME.d, absolute */
 	int64_t trials, parallel; /* instead of the study's limits; 0 = none */

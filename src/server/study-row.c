@@ -81,6 +81,22 @@ aims_of(const struct study *study)
 	return aims;
 }
 
+void
+study_row_keep_strategy(const char *path, struct study *study)
+{
+	struct store_study row = { 0 };
+	struct store *store;
+	bool exists;
+
+	if (store_exists(&exists, path, NULL) != 0 || !exists ||
+	    store_open(&store, path, STORE_READ, NULL) != 0)
+		return;
+	if (store_study_get(store, &row, NULL) == 0)
+		study_set_strategy(study, row.strategy);
+	store_study_fini(&row);
+	store_close(store);
+}
+
 static int
 row_create(const char *path, const struct study *study, bool network_fs,
     int64_t now_us, struct err *e)

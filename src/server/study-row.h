@@ -10,6 +10,12 @@ struct err;
 struct study;
 
 /*
+ * Where study.json names no strategy: use the recorded one if it is the default
+ * of an earlier version.  Errors are left to the calls that follow.  Opens the
+ * database, so call store_wal_check first.
+ */
+void study_row_keep_strategy(const char *path, struct study *);
+/*
  * Create path for this study, or check that it is the same one and record what
  * changed.  Marks the study as running since now_us.
  */

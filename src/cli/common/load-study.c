@@ -37,23 +37,6 @@ study_from_store(struct cli_study *found, struct err *e)
 	return rc;
 }
 
-/* A study of an earlier version keeps the strategy that was the default. */
-static void
-keep_strategy(const struct cli_study *found)
-{
-	struct store_study row = { 0 };
-	struct store *store;
-	bool exists;
-
-	if (store_exists(&exists, found->db, NULL) != 0 || !exists ||
-	    store_open(&store, found->db, STORE_READ, NULL) != 0)
-		return;
-	if (store_study_get(store, &row, NULL) == 0)
-		study_set_strategy(found->study, row.strategy);
-	store_study_fini(&row);
-	store_close(store);
-}
-
 /* The name of the study in a database, a new text, or NULL. */
 static char *
 name_held(const char *db)
@@ -113,8 +96,6 @@ load_study_find(struct cli *cli, struct cli_study *found, const char *state_dir,
 int
 load_study_read(struct cli_study *found, struct err *e)
 {
-	if (found->study != NULL)
-		keep_strategy(found);
 	if ((found->study != NULL || study_from_store(found, e) == 0) &&
 	    name_check(found, e) == 0)
 		return 0;

@@ -1,6 +1,6 @@
--- The stable interface: these names and columns stay.  The views are dropped
--- and created again whenever the program opens the file for writing, so that an
--- old file gets the views of the newest program.  The program generates the
+-- The stable interface: these names and columns stay.  A server that opens the
+-- file drops the views and creates them again when one of them differs, so that
+-- an old file gets the views of the newest program.  The program generates the
 -- views results and front: one column per parameter.
 
 DROP VIEW IF EXISTS study;

@@ -130,12 +130,11 @@ put_front(struct buf *sql, struct made *m)
 
 /* Columns beyond SQLite's limit are omitted. */
 int
-schema_generated_views(struct store *s, struct err *e)
+schema_generated_views(struct store *s, struct buf *sql, struct err *e)
 {
 	struct made m = {
 		.room = sqlite3_limit(s->db, SQLITE_LIMIT_COLUMN, -1) - 5
 	};
-	struct buf sql = { 0 };
 	int rc;
 
 	rc = each_name(s, STMT_AIM_EACH, &m, put_metric, e);
@@ -144,11 +143,9 @@ schema_generated_views(struct store *s, struct err *e)
 	if (rc == 0)
 		rc = each_name(s, STMT_PARAM_EACH, &m, put_param, e);
 	if (rc == 0) {
-		put_results(&sql, &m);
-		put_front(&sql, &m);
-		rc = store_exec(s, buf_str(&sql), e);
+		put_results(sql, &m);
+		put_front(sql, &m);
 	}
-	buf_free(&sql);
 	buf_free(&m.params);
 	buf_free(&m.metrics);
 	buf_free(&m.alone);

@@ -209,14 +209,71 @@ put_moves(struct store *s, struct err *e)
 	return 0;
 }
 
+/* How many views sql creates. */
+static int64_t
+count_views(const char *sql)
+{
+	int64_t n = 0;
+
+	for (; (sql = strstr(sql, "CREATE VIEW ")) != NULL; sql++)
+		n++;
+	return n;
+}
+
+/*
+ * Whether the file has all views of sql, with the same text.  SQLite keeps the
+ * text of a view as it was, without the semicolon.
+ */
+static int
+has_views(struct store *s, const char *sql, bool *has, struct err *e)
+{
+	struct store_rows *rows = NULL;
+	int64_t same = 0;
+	int rc;
+
+	if (store_rows_open(&rows, s,
+		"SELECT sql FROM sqlite_schema WHERE type = 'view'", NULL,
+		e) < 0)
+		return -1;
+	while ((rc = store_rows_next(rows, e)) == 1) {
+		const char *text = store_rows_text(rows, 0);
+		const char *at = text != NULL ? strstr(sql, text) : NULL;
+
+		same += at != NULL && at[strlen(text)] == ';';
+	}
+	store_rows_close(rows);
+	*has = same == count_views(sql);
+	return rc;
+}
+
+/*
+ * Create the views again where one differs: each change makes all connections
+ * parse the whole schema again.
+ */
+static int
+put_views(struct store *s, struct err *e)
+{
+	struct buf sql = { 0 };
+	bool has = false;
+	int rc;
+
+	buf_puts(&sql, views);
+	rc = schema_generated_views(s, &sql, e);
+	if (rc == 0)
+		rc = has_views(s, buf_str(&sql), &has, e);
+	if (rc == 0 && !has)
+		rc = store_exec(s, buf_str(&sql), e);
+	buf_free(&sql);
+	return rc;
+}
+
 int
 schema_refresh(struct store *s, struct err *e)
 {
 	char *sql;
 	int rc;
 
-	if (put_moves(s, e) != 0 || store_exec(s, views, e) != 0 ||
-	    schema_generated_views(s, e) < 0)
+	if (put_moves(s, e) != 0 || put_views(s, e) != 0)
 		return -1;
 	sql = xasprintf("UPDATE t_study SET schema_version = %lld, "
 			"program_version = '%s'",

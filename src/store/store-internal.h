@@ -11,6 +11,8 @@
 #include "src/base/err.h"
 #include "src/store/store.h"
 
+struct buf;
+
 /* "hpot": identifies the file, for file(1) and store_open. */
 #define STORE_APPLICATION_ID 0x68706f74
 
@@ -177,11 +179,11 @@ int schema_migrate(struct store *, int64_t from, struct err *);
 int schema_read_old(struct store *, int64_t version, struct err *);
 /* The newest schema version this program knows. */
 int64_t schema_version(void);
-/* Inside a transaction: recreate transitions and views. */
+/* Inside a transaction: write the transitions, recreate views that differ. */
 int schema_refresh(struct store *, struct err *);
 
-/* Create the views with columns of parameters and metrics. */
-int schema_generated_views(struct store *, struct err *);
+/* Append SQL that creates the views with columns of parameters and metrics. */
+int schema_generated_views(struct store *, struct buf *sql, struct err *);
 
 /* The id of a name in t_name, which is added if new; inside a transaction. */
 int store_name_id(struct store *, const char *name, int64_t *id, struct err *);

@@ -164,9 +164,12 @@ python_found() { # module …
 	mkdir -p "$python_venv"
 	(
 		flock 9
-		[ -x "$python" ] || timeout 120 python3 -m venv "$python_venv"
-		timeout 240 "$python" -m pip install -q --retries 1 \
-		    --disable-pip-version-check --timeout 15 "$@"
+		# venv makes nothing in a link, and ./check has one.
+		[ -x "$python" ] || timeout 120 python3 -m venv \
+		    "$(cd "$python_venv" && pwd -P)"
+		# Tests import few of the modules: Python compiles those.
+		timeout 240 "$python" -m pip install -q --no-compile \
+		    --retries 1 --disable-pip-version-check --timeout 15 "$@"
 	) >pip.log 2>&1 9>"$python_venv/lock"
 	python_has "$@" && return
 	python_why=$(tail -n 3 pip.log)

@@ -138,6 +138,21 @@ even_fill(double *rows, size_t m, size_t d, struct rng *rng)
 			rows[i * d + k] = rng_uniform(rng);
 }
 
+/* Even rows move between the bounds, the others to them. */
+static void
+bounds_apply(
+    double *rows, size_t even, size_t m, const struct gp_acquisition_goal *g)
+{
+	size_t d = g->space->d, i, k;
+	double *x = rows;
+
+	for (i = 0; i < m; i++)
+		for (k = 0; k < d; k++, x++)
+			*x = i < even
+				 ? g->low[k] + *x * (g->high[k] - g->low[k])
+				 : fmin(fmax(*x, g->low[k]), g->high[k]);
+}
+
 /* Row number i of all possible rows. */
 static void
 every_fill(double *row, const struct gp_axes *g, size_t i)
@@ -200,6 +215,7 @@ gp_candidates_best(double *rows, double *score, size_t k,
 		for (i = m - near; i < m; i++)
 			near_fill(block + i * f.d, g->space,
 			    rule->good + i % rule->n_good * f.d, rng);
+		bounds_apply(block, m - near, m, g);
 		block_score(&f, g, block, m);
 	}
 	free(block);

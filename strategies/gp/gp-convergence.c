@@ -64,6 +64,7 @@ struct look {
 	struct gp_acquisition_goal goal;
 	struct gp_model model;
 	double *weights; /* d */
+	double *low, *high; /* d */
 	double b; /* of the bounds, in deviations */
 	double noise; /* deviation of a result, of the values' unit */
 };
@@ -124,6 +125,8 @@ look_fit(struct look *l, const struct strategy_ask *ask)
 		.models = &l->model,
 		.n_models = 1,
 		.weights = l->weights,
+		.low = l->low,
+		.high = l->high,
 		.lower = l->b };
 	return l->model.gp != NULL ? 0 : -1;
 }
@@ -216,6 +219,7 @@ gp_convergence_suggest(struct suggestion *out, const struct strategy_ask *ask,
     const struct option_value *values, struct err *e)
 {
 	struct look l = { 0 };
+	size_t k;
 	int rc = 0;
 
 	if (ask->kernels == NULL || ask->kernels->gp_fit == NULL)
@@ -228,8 +232,13 @@ gp_convergence_suggest(struct suggestion *out, const struct strategy_ask *ask,
 		return 0;
 	gp_axes_init(&l.space, ask->space);
 	gp_training_rows_init(&l.rows, &l.space, ask->history, ROWS_MOST);
-	l.weights = xcalloc(l.rows.d + 1, sizeof *l.weights);
-	gp_targets_from_losses(&l.values, &l.rows, ask->history, true);
+	l.weights = xcalloc(3 * l.rows.d + 1, sizeof *l.weights);
+	l.low = l.weights + l.rows.d;
+	l.high = l.low + l.rows.d;
+	for (k = 0; k < l.rows.d; k++)
+		l.high[k] = 1;
+	/* The gain is in the units of the objective: linear for good values. */
+	gp_targets_from_losses(&l.values, &l.rows, ask->history, GP_WARP_RANKS);
 	if (l.rows.d > 0 && l.rows.n > 0)
 		rc = converged(&l, ask, values, e);
 	gp_targets_free(&l.values);

@@ -31,7 +31,9 @@ struct fit {
 
 /*
  * a: smaller values are preferred, within a range; s near 1, as the values are
- * standardised; little noise.  As in Optuna's GPSampler.
+ * standardised; both as in Optuna's GPSampler.  The noise is exponential with
+ * mean 1/30, whose density is greatest at 0: without noise in the data nothing
+ * keeps it from vanishing.
  */
 double
 gp_hyperparameters_prior(
@@ -47,8 +49,8 @@ gp_hyperparameters_prior(
 		slope[j] = 0.1 / a - 0.1 * a;
 	}
 	slope[d] = 1 - s;
-	slope[d + 1] = (0.1 / noise - 30) * above;
-	return sum + theta[d] - s + 0.1 * log(noise) - 30 * noise;
+	slope[d + 1] = -30 * above;
+	return sum + theta[d] - s - 30 * noise;
 }
 
 /* Minus the logarithm of the posterior. */

@@ -79,19 +79,24 @@ static void
 refine_descend(struct refine *r)
 {
 	const double *w = r->goal->weights;
-	double *low, *z, *f;
+	double *low, *high, *z, *f;
 	struct lbfgs l = { .d = r->d, .eval = slope_eval, .arg = r };
 	size_t i, j, at;
 
 	if (!free_find(r))
 		return;
-	low = xcalloc(r->d + r->n * (r->d + 1), sizeof *low);
-	z = low + r->d;
+	low = xcalloc(2 * r->d + r->n * (r->d + 1), sizeof *low);
+	high = low + r->d;
+	z = high + r->d;
 	f = z + r->n * r->d;
 	for (at = 0; at < r->n * r->d; at++)
 		z[at] = r->rows[at] * w[at % r->d];
+	for (j = 0; j < r->d; j++) {
+		low[j] = r->goal->low[j] * w[j];
+		high[j] = r->goal->high[j] * w[j];
+	}
 	l.low = low;
-	l.high = w;
+	l.high = high;
 	l.max_evals = EVALS_MAX;
 	l.gradient_tol = 1e-4;
 	l.value_tol = 1e-7;

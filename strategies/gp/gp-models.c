@@ -13,7 +13,8 @@
 #include "strategies/gp/gp.h"
 #include "strategies/strategy.h"
 
-static const double noise_floor = 1e-6; /* the values have variance 1 */
+/* For the factorisation; the values have variance 1. */
+static const double noise_floor = 1e-8;
 
 /* A process of values at n rows; NULL if it cannot be fitted. */
 static struct gp *
@@ -138,7 +139,7 @@ losses_fit(struct gp_acquisition_goal *g, struct gp_question *q, double *theta)
 	g->n_models = 1;
 	g->models[0].limit = best_mean(q, g->models[0].gp);
 	g->improve = isfinite(g->models[0].limit);
-	g->noise = noise_floor + exp(theta[q->rows.d + 1]);
+	g->noise = exp(theta[q->rows.d + 1]);
 	for (k = 0; k < q->rows.d; k++)
 		q->weights[k] = exp(theta[k] / 2);
 	return 0;
@@ -154,7 +155,9 @@ gp_models_fit(struct gp_acquisition_goal *g, struct gp_question *q)
 
 	*g = (struct gp_acquisition_goal){ .kernels = q->ask->kernels,
 		.space = &q->space,
-		.weights = q->weights };
+		.weights = q->weights,
+		.low = q->low,
+		.high = q->high };
 	g->models = xcalloc(n + 1, sizeof *g->models);
 	rc = losses_fit(g, q, theta);
 	if (rc == 0 && !g->improve) {

@@ -10,9 +10,6 @@
 #include "src/base/mem.h"
 #include "src/model/history/history.h"
 #include "strategies/gp/gp.h"
-#include "strategies/tpe/tpe-normal.h"
-
-static void gp_warp(double *y, size_t n);
 
 enum { GUESS_MIN = 3 }; /* completed curves that make a guess */
 
@@ -193,27 +190,28 @@ gp_targets_from(struct gp_targets *out, const double *values, size_t n)
 }
 
 /*
- * Variances in the units of y.  Where nothing could be guessed, and where the
- * worse half lost its distances, they are no more than all values have.
+ * Variances in the units of y; slope: of the transformation at each value.
+ * Where nothing could be guessed, they are no more than all values have.
  */
 static void
-extra_fill(struct gp_targets *out, const double *variances, size_t n)
+extra_fill(struct gp_targets *out, const double *variances, const double *slope,
+    size_t n)
 {
 	double extra;
 	size_t i;
 
 	for (i = 0; i < n; i++) {
-		extra = sqrt(variances[i]) / out->scale;
+		extra = slope[i] * sqrt(variances[i]) / out->scale;
 		out->extra[i] = extra < 1 ? extra * extra : 1;
 	}
 }
 
 void
 gp_targets_from_losses(struct gp_targets *out, const struct gp_rows *rows,
-    const struct history *h, bool warp)
+    const struct history *h, enum gp_warp warp)
 {
-	double *values = xcalloc(2 * rows->n + 1, sizeof *values);
-	double *variances = values + rows->n;
+	double *values = xcalloc(3 * rows->n + 1, sizeof *values);
+	double *variances = values + rows->n, *slope = variances + rows->n;
 	size_t i;
 
 	gp_targets_guess_stopped(values, variances, rows, h);
@@ -224,11 +222,15 @@ gp_targets_from_losses(struct gp_targets *out, const struct gp_rows *rows,
 			values[i] = history_loss(h, rows->trials[i]);
 	}
 	gp_targets_from(out, values, rows->n);
-	if (warp) {
-		gp_warp(out->y, rows->n);
+	for (i = 0; i < rows->n; i++)
+		slope[i] = 1;
+	if (warp == GP_WARP_RANKS)
+		gp_warp_ranks(out->y, rows->n);
+	else if (warp == GP_WARP_POWER)
+		(void)gp_warp_power(out->y, slope, rows->n);
+	if (warp != GP_WARP_NONE)
 		standardise(out, rows->n);
-	}
-	extra_fill(out, variances, rows->n);
+	extra_fill(out, variances, slope, rows->n);
 	free(values);
 }
 
@@ -237,63 +239,4 @@ gp_targets_free(struct gp_targets *v)
 {
 	free(v->y);
 	free(v->extra);
-}
-
-/*
- * Replaces the worse half of the values by their ranks: keeps the order and
- * drops the distances, so that outliers do not hide the differences between
- * good values.  After Song, Zhang, Lee and others, "The Vizier Gaussian process
- * bandit algorithm", arXiv:2408.11527 (2024).
- */
-
-/* How many of the sorted numbers are below x, or not above it. */
-static size_t
-count_below(const double *sorted, size_t n, double x, bool equal)
-{
-	size_t low = 0, high = n, at;
-
-	while (low < high) {
-		at = low + (high - low) / 2;
-		if (sorted[at] < x || (equal && sorted[at] == x))
-			low = at + 1;
-		else
-			high = at;
-	}
-	return low;
-}
-
-/* Root of the mean square by which the better half is below the middle. */
-static double
-better_spread(const double *sorted, size_t n, double middle)
-{
-	double sum = 0;
-	size_t i;
-
-	for (i = 0; i < n && sorted[i] < middle; i++)
-		sum += (middle - sorted[i]) * (middle - sorted[i]);
-	return i > 0 ? sqrt(sum / (double)i) : 0;
-}
-
-/* The worse half becomes the mirror image of a normal better half. */
-static void
-gp_warp(double *y, size_t n)
-{
-	double *sorted = xcalloc(n + 1, sizeof *sorted), middle, spread, rank;
-	double least = 0.5 / (double)n;
-	size_t i;
-
-	memcpy(sorted, y, n * sizeof *y);
-	qsort(sorted, n, sizeof *sorted, by_number);
-	middle = n > 0 ? (sorted[(n - 1) / 2] + sorted[n / 2]) / 2 : 0;
-	spread = better_spread(sorted, n, middle);
-	for (i = 0; i < n && spread > 0; i++) {
-		if (!(y[i] > middle))
-			continue;
-		rank = (double)(count_below(sorted, n, y[i], false) +
-				count_below(sorted, n, y[i], true)) *
-		       least;
-		y[i] = middle +
-		       spread * tpe_normal_quantile(fmin(rank, 1 - least));
-	}
-	free(sorted);
 }

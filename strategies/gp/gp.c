@@ -47,12 +47,12 @@ static const struct option options[] = {
 	{ .name = "warp",
 	    .type = OPTION_BOOL,
 	    .def = "true",
-	    .help = "use only the ranks of the worse half of the results" },
+	    .help = "transform the results to be like normal ones" },
 	{ .name = "candidates",
 	    .type = OPTION_INT,
 	    .min = 64,
 	    .max = 1e8,
-	    .def = "131072",
+	    .def = "8192",
 	    .help = "points whose expected improvement is compared" },
 	{ .name = "local_searches",
 	    .type = OPTION_INT,
@@ -60,6 +60,13 @@ static const struct option options[] = {
 	    .max = KEPT,
 	    .def = "8",
 	    .help = "of them, used as starts of local searches" },
+	{ .name = "local_after",
+	    .type = OPTION_INT,
+	    .min = 0,
+	    .max = 1e9,
+	    .def = "5",
+	    .help = "finished trials without improvement, after which every "
+		    "other suggestion is for the surroundings of the best" },
 	{ .name = "restarts",
 	    .type = OPTION_INT,
 	    .min = 1,
@@ -186,6 +193,24 @@ starts_choose(const struct gp_question *q, double *starts, size_t m,
 		memcpy(starts + chosen++ * d, rows + i * d, d * sizeof *starts);
 }
 
+/*
+ * A row beside another.  At a tried row itself the slope of the improvement is
+ * that of rounding errors.
+ */
+static void
+row_beside(double *row, struct gp_question *q, const double *from)
+{
+	static const double reach = 1e-3;
+	double x;
+	size_t k;
+
+	for (k = 0; k < q->rows.d; k++) {
+		x = from[k] + reach * (rng_uniform(&q->rng) - 0.5);
+		row[k] = fmin(fmax(x, q->low[k]), q->high[k]);
+	}
+	gp_axes_snap(&q->space, row, 1);
+}
+
 /* The rows of a sweep, and after them those found by local search. */
 static void
 search(double *x, struct gp_question *q, const struct gp_acquisition_goal *goal)
@@ -204,7 +229,7 @@ search(double *x, struct gp_question *q, const struct gp_acquisition_goal *goal)
 	m = wanted < n ? wanted : n;
 	starts = rows + n * d;
 	starts_choose(q, starts, m, rows, n);
-	memcpy(starts + m * d, q->good, d * sizeof *rows);
+	row_beside(starts + m * d, q, q->good);
 	gp_local_search(goal, starts, m + 1, score + n);
 	if (!take_new(x, q, rows, score, n + m + 1))
 		for (m = 0; m < q->ask->space->n; m++)
@@ -227,6 +252,27 @@ learn(double *x, struct gp_question *q, struct err *e)
 	return rc;
 }
 
+/*
+ * The bounds of the search, and which rows the model is of: the whole space, or
+ * the surroundings of the best trial.  A space that is looked through
+ * completely has no surroundings.
+ */
+static void
+bounds_choose(struct gp_question *q)
+{
+	const struct history *h = q->ask->history;
+	size_t after = (size_t)number(q->options, "local_after"), k;
+
+	for (k = 0; k < q->space.d; k++) {
+		q->low[k] = 0;
+		q->high[k] = 1;
+	}
+	if (gp_axes_size(&q->space) > number(q->options, "candidates") &&
+	    gp_region_wanted(q->ask, after))
+		(void)gp_region_choose(
+		    &q->rows, &q->space, history_best(h), q->low, q->high);
+}
+
 static int
 gp_suggest(struct suggestion *out, const struct strategy_ask *ask,
     const struct option_value *values, struct err *e)
@@ -234,7 +280,8 @@ gp_suggest(struct suggestion *out, const struct strategy_ask *ask,
 	struct gp_question q = { .ask = ask,
 		.options = values,
 		.rule = rule_of(values),
-		.warp = number(values, "warp") != 0 };
+		.warp = number(values, "warp") != 0 ? GP_WARP_POWER
+						    : GP_WARP_NONE };
 	size_t max = (size_t)number(values, "max_trials"), k;
 	int rc = 0;
 
@@ -248,7 +295,10 @@ gp_suggest(struct suggestion *out, const struct strategy_ask *ask,
 	gp_axes_init(&q.space, ask->space);
 	gp_training_rows_init(&q.rows, &q.space, ask->history, max);
 	q.good = xcalloc(GP_GOOD * q.space.d + 1, sizeof *q.good);
-	q.weights = xcalloc(q.space.d + 1, sizeof *q.weights);
+	q.weights = xcalloc(3 * q.space.d + 1, sizeof *q.weights);
+	q.low = q.weights + q.space.d;
+	q.high = q.low + q.space.d;
+	bounds_choose(&q);
 	for (k = 0; k < ask->space->n; k++)
 		out->x[k] = 0.5;
 	if (q.space.d > 0)

@@ -87,17 +87,56 @@ void gp_training_rows_init(struct gp_rows *, const struct gp_axes *,
 void gp_training_rows_free(struct gp_rows *);
 
 /*
+ * Keep the rows next to that of the trial best, whose bounds low and high (d
+ * each) receive.  False: the trial is not among the rows; nothing is changed
+ * then.
+ */
+bool gp_region_choose(struct gp_rows *, const struct gp_axes *, int64_t best,
+    double *low, double *high);
+/*
+ * Whether this suggestion is for the surroundings of the best trial: every
+ * second one, when so many trials have ended without an improvement; 0: never.
+ */
+bool gp_region_wanted(const struct strategy_ask *, size_t after);
+
+/* How the values are transformed before the fit. */
+enum gp_warp {
+	GP_WARP_NONE,
+	GP_WARP_RANKS, /* the better half linearly */
+	GP_WARP_POWER
+};
+
+/*
+ * The worse half becomes the mirror image of a normal better half: keeps the
+ * order and drops the distances, so that outliers do not hide the differences
+ * between good values.  After Song, Zhang, Lee and others, "The Vizier Gaussian
+ * process bandit algorithm", arXiv:2408.11527 (2024).
+ */
+void gp_warp_ranks(double *y, size_t n);
+/*
+ * The power after which n values are likeliest normal is applied to them, after
+ * values far above the median were brought nearer by a logarithm.  slope (n):
+ * derivative of the result at each value.  Returns the power, from -3 to 1; 1
+ * leaves the values as they are, but for mean and deviation.  I. Yeo and R.
+ * Johnson, "A new family of power transformations to improve normality or
+ * symmetry", Biometrika 87 (2000).
+ */
+double gp_warp_power(double *y, double *slope, size_t n);
+/* One value after Yeo and Johnson's power, and the derivative there. */
+double gp_warp_power_of(double y, double power, double *slope);
+
+/*
  * One value per row, standardised: mean 0 and variance 1.  Infinite values were
  * replaced by the worst (or best) finite value.
  */
 struct gp_targets {
 	double *y; /* n */
 	double *extra; /* n: variances in addition to the noise */
-	double centre, scale; /* value = centre + scale y */
+	double centre, scale; /* value = centre + scale y, where not warped */
 };
 
 void gp_targets_from_losses(struct gp_targets *, const struct gp_rows *,
-    const struct history *, bool warp);
+    const struct history *, enum gp_warp);
 /* Compute from any n numbers; NaN = bad. */
 void gp_targets_from(struct gp_targets *, const double *values, size_t n);
 void gp_targets_free(struct gp_targets *);
@@ -149,6 +188,7 @@ struct gp_acquisition_goal {
 	size_t n_models;
 	bool improve; /* false: the first model is a constraint, too */
 	const double *weights; /* d: weights of the distance */
+	const double *low, *high; /* d: bounds of the search */
 	double noise; /* variance of a result of the first model */
 	/*
 	 * If positive: the score is the lower confidence bound of the single
@@ -187,13 +227,14 @@ struct gp_question {
 	const struct strategy_ask *ask;
 	const struct option_value *options;
 	struct gp_hyperparameters_rule rule;
-	bool warp;
+	enum gp_warp warp;
 	struct gp_axes space;
 	struct gp_rows rows;
 	struct rng rng;
 	double *good; /* the rows with the lowest means, best first */
 	size_t n_good;
 	double *weights; /* d */
+	double *low, *high; /* d: bounds of the search */
 };
 
 /*

@@ -47,6 +47,25 @@ slope_error(double (*score)(double, double, double, double *, double *))
 	return worst;
 }
 
+/* By Mills' ratio as a continued fraction, with 60 digits. */
+static void
+check_tails(void)
+{
+	static const double known[][2] = { { 2, -4.768783523917114156881 },
+		{ 10, -55.55312203612235592718 },
+		{ 24.9, -317.3584857426673791230 },
+		{ 25.1, -322.3744098724640307179 },
+		{ 100, -5010.129578800249792325 } };
+	double a, b, worst = 0, score;
+	size_t i;
+
+	for (i = 0; i < sizeof known / sizeof *known; i++) {
+		score = gp_acquisition_log_ei(known[i][0], 1, 0, &a, &b);
+		worst = fmax(worst, fabs(score / known[i][1] - 1));
+	}
+	ok(worst < 1e-12, "log improvement in the tail: %g", worst);
+}
+
 static void
 check_scores(void)
 {
@@ -264,6 +283,7 @@ int
 main(void)
 {
 	check_scores();
+	check_tails();
 	check_prior();
 	check_axes();
 	check_values();

@@ -81,6 +81,47 @@ check_fit(void)
 	free(y);
 }
 
+/* The fitted variance of the noise in values of a smooth function. */
+static double
+noise_found(double deviation, uint64_t seed)
+{
+	enum { N = 60, D = 2 };
+	double x[N * D], y[N], theta[D + 2];
+	struct gp_data data = { .n = N, .d = D, .x = x, .y = y };
+	struct gp_hyperparameters_rule rule = { .restarts = 4,
+		.fit_trials = 1000 };
+	struct rng rng;
+	size_t i;
+
+	rng_init(&rng, seed, 0);
+	for (i = 0; i < N; i++) {
+		x[i * D] = rng_uniform(&rng);
+		x[i * D + 1] = rng_uniform(&rng);
+		y[i] = 1.4 * sin(6 * x[i * D]) + cos(3 * x[i * D + 1]) +
+		       deviation * rng_normal(&rng);
+	}
+	data.noise_floor = 1e-8;
+	gp_hyperparameters_fit(theta, kernels_cpu(), &data, &rule);
+	return exp(theta[D + 1]);
+}
+
+/* Noise vanishes where there is none, and only there. */
+static void
+check_noise(void)
+{
+	double exact = 0, noisy = INFINITY, loud = 0;
+	uint64_t seed;
+
+	for (seed = 1; seed <= 5; seed++) {
+		exact = fmax(exact, noise_found(0, seed));
+		noisy = fmin(noisy, noise_found(0.1, seed));
+		loud = fmax(loud, noise_found(0.1, seed));
+	}
+	ok(exact < 1e-6, "a smooth function has no noise: %g", exact);
+	ok(noisy > 0.004 && loud < 0.02, "noise of variance 0.01: %g to %g",
+	    noisy, loud);
+}
+
 /* x + y is least at (0, 0), but allowed only in a disk around (0.7, 0.6). */
 static void
 check_constraint(void)
@@ -113,6 +154,7 @@ int
 main(void)
 {
 	check_fit();
+	check_noise();
 	check_constraint();
 	return done_testing();
 }

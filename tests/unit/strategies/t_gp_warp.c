@@ -1,0 +1,194 @@
+/*
+ * What gp does to values before the fit, and the region around the best trial.
+ */
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/err.h"
+#include "src/base/json/json.h"
+#include "src/base/rng.h"
+#include "src/model/history/history.h"
+#include "src/model/space.h"
+#include "strategies/gp/gp.h"
+#include "strategies/strategy.h"
+#include "strategies/tpe/tpe-normal.h"
+#include "tests/support/tap.h"
+
+enum { N = 200 };
+
+/* The inverse of Yeo and Johnson's power. */
+static double
+power_inverse(double v, double power)
+{
+	double p = v < 0 ? 2 - power : power, size = fabs(v);
+
+	size = p == 0 ? expm1(size) : pow(1 + p * size, 1 / p) - 1;
+	return copysign(size, v);
+}
+
+static void
+check_power_of(void)
+{
+	static const double powers[] = { -3, -1, 0, 0.5, 1, 2 };
+	double y, v, slope, none, h = 1e-6, back = 0, error = 0, low;
+	size_t i;
+
+	for (i = 0; i < sizeof powers / sizeof *powers; i++)
+		for (low = -INFINITY, y = -3; y < 3; y += 0.37, low = v) {
+			v = gp_warp_power_of(y, powers[i], &slope);
+			back =
+			    fmax(back, fabs(power_inverse(v, powers[i]) - y));
+			error = fmax(error,
+			    fabs(
+				(gp_warp_power_of(y + h, powers[i], &none) -
+				    gp_warp_power_of(y - h, powers[i], &none)) /
+				    (2 * h) -
+				slope) /
+				slope);
+			if (!(v > low))
+				error = INFINITY;
+		}
+	ok(back < 1e-9, "the inverse leads back: %g", back);
+	ok(error < 1e-6, "rising, with the slope of differences: %g", error);
+	is_near(gp_warp_power_of(-1.5, 1, &slope), -1.5, 1e-15,
+	    "the power 1 changes nothing");
+	is_near(gp_warp_power_of(M_E - 1, 0, &slope), 1, 1e-15,
+	    "the power 0 is a logarithm");
+}
+
+/* Whether values are in the order of their indices. */
+static bool
+is_rising(const double *y, size_t n)
+{
+	size_t i;
+
+	for (i = 1; i < n; i++)
+		if (!(y[i] > y[i - 1]))
+			return false;
+	return true;
+}
+
+static void
+check_power(void)
+{
+	double normal[N], y[N], slope[N], power;
+	size_t i;
+
+	for (i = 0; i < N; i++)
+		normal[i] = tpe_normal_quantile(((double)i + 0.5) / N);
+	memcpy(y, normal, sizeof y);
+	power = gp_warp_power(y, slope, N);
+	is_near(power, 1, 0.051, "normal values stay as they are");
+	for (i = 0; i < N; i++)
+		y[i] = 40 + 7 * exp(normal[i]);
+	power = gp_warp_power(y, slope, N);
+	ok(power < 0 && is_rising(y, N), "a long tail is shortened: %g", power);
+	ok(y[N - 1] - y[N / 2] < 2 * (y[N / 2] - y[0]),
+	    "and then hardly longer than the other, instead of 16 times");
+	for (i = 0; i < N; i++)
+		y[i] = normal[i];
+	y[N - 1] = 1e30;
+	(void)gp_warp_power(y, slope, N);
+	ok(is_rising(y, N) && y[N / 2] - y[0] > 0.02 * (y[N - 1] - y[0]),
+	    "an absurd value does not hide the others: %g of %g",
+	    y[N / 2] - y[0], y[N - 1] - y[0]);
+	for (i = 0; i < N; i++)
+		y[i] = 3;
+	is_near(gp_warp_power(y, slope, N), 1, 0, "equal values have no power");
+	ok(y[0] == y[N - 1] && isfinite(y[0]), "and stay equal");
+}
+
+/* The better half keeps its distances, the worse its order. */
+static void
+check_ranks(void)
+{
+	double y[] = { 0, 1, 2, 3, 4, 5, 6, 1e20 };
+
+	gp_warp_ranks(y, 8);
+	ok(y[0] == 0 && y[3] == 3, "good values stay as they are");
+	ok(is_rising(y, 8) && y[7] < 20, "bad ones keep their order: %g", y[7]);
+}
+
+static const char cube[] =
+    "{\"a\": {\"type\": \"float\", \"min\": 0, \"max\": 1},"
+    "\"b\": {\"type\": \"float\", \"min\": 0, \"max\": 1},"
+    "\"c\": {\"type\": \"choice\", \"values\": [1, 2]}}";
+
+/* 60 trials, the best at (0.3, 0.6) as number 40. */
+static struct history *
+history_fill(struct rng *rng)
+{
+	struct history *h =
+	    history_new(3, false, HISTORY_POINTS | HISTORY_CURVES);
+	double x[3];
+	int64_t t;
+
+	for (t = 1; t <= 60; t++) {
+		x[0] = t == 40 ? 0.3 : rng_uniform(rng);
+		x[1] = t == 40 ? 0.6 : rng_uniform(rng);
+		x[2] = 0.25;
+		history_add(h, t, x);
+		history_end(h, t, TRIAL_COMPLETED, t == 40 ? -1 : x[0] + x[1]);
+	}
+	return h;
+}
+
+static void
+check_region(void)
+{
+	struct json_doc *doc = NULL;
+	struct space *space = NULL;
+	struct err e = ERR_INIT;
+	struct strategy_ask ask = { .trial = 62 };
+	struct gp_axes g;
+	struct gp_rows rows;
+	struct history *h;
+	struct rng rng;
+	double low[3], high[3];
+	bool inside = true;
+	size_t i, k;
+
+	rng_init(&rng, 4, 4);
+	h = history_fill(&rng);
+	if (json_parse(&doc, cube, strlen(cube), "test", false, &e) != 0 ||
+	    space_read(&space, json_root(doc), &e) != 0)
+		printf("# %s\n", e.text);
+	gp_axes_init(&g, space);
+	gp_training_rows_init(&rows, &g, h, 1000);
+	ok(gp_region_choose(&rows, &g, 40, low, high), "a region");
+	is_int((long long)rows.n, 22, "of ten trials and four per axis");
+	is_int(rows.trials[0], 40, "the best one is the first");
+	for (i = 0; i < rows.n; i++)
+		for (k = 0; k < 2; k++)
+			inside = inside && rows.x[i * 3 + k] >= low[k] &&
+				 rows.x[i * 3 + k] <= high[k];
+	ok(inside && high[0] - low[0] < 0.9 && high[1] - low[1] < 0.9,
+	    "its bounds are around them: %g to %g, %g to %g", low[0], high[0],
+	    low[1], high[1]);
+	ok(low[2] == 0 && high[2] == 1, "choices stay free");
+	ok(!gp_region_choose(&rows, &g, 61, low, high),
+	    "none around a trial that is not there");
+	ask.history = h;
+	ok(gp_region_wanted(&ask, 20) && !gp_region_wanted(&ask, 21),
+	    "it is wanted after so many trials without an improvement");
+	ok(!gp_region_wanted(&ask, 0), "and never, if so set");
+	ask.trial = 61;
+	ok(!gp_region_wanted(&ask, 20), "every other time");
+	gp_training_rows_free(&rows);
+	gp_axes_free(&g);
+	space_free(space);
+	json_free(doc);
+	history_free(h);
+}
+
+int
+main(void)
+{
+	check_power_of();
+	check_power();
+	check_ranks();
+	check_region();
+	return done_testing();
+}

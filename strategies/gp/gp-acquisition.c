@@ -77,23 +77,6 @@ gp_acquisition_log_below(
 	return p;
 }
 
-/*
- * Reduces the improvement where the value is known better than one more noisy
- * result would show: the augmented expected improvement of Huang, Allen, Notz
- * and Zeng, "Global optimization of stochastic black-box systems via sequential
- * kriging meta-models", J.  Global Optimization 34 (2006).
- */
-static double
-log_worth(double sd, double noise, double *d_sd)
-{
-	double all = sqrt(sd * sd + noise), worth = 1 - sqrt(noise) / all;
-
-	/* The same without cancellation for small values. */
-	worth = worth > 1e-4 ? worth : sd * sd / (2 * noise);
-	*d_sd += sqrt(noise) * sd / (all * all * all) / worth;
-	return log(worth);
-}
-
 /* One model's part of the score of m rows, added to it and to its slopes. */
 static void
 model_add(const struct gp_acquisition_goal *g, size_t which, const double *rows,
@@ -122,10 +105,6 @@ model_add(const struct gp_acquisition_goal *g, size_t which, const double *rows,
 					 ? gp_acquisition_log_ei
 					 : gp_acquisition_log_below)(
 			    mean[i], sd, model->limit, &by_mean, &by_sd);
-		if (variance[i] < variance_least)
-			by_sd = 0;
-		if (which == 0 && g->improve)
-			score[i] += log_worth(sd, g->noise, &by_sd);
 		if (variance[i] < variance_least)
 			by_sd = 0;
 		for (j = 0; slopes != NULL && j < d; j++)

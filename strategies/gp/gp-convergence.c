@@ -75,25 +75,16 @@ number(const struct option_value *values, const char *name)
 	return plugin_option_get(options, values, name)->number;
 }
 
-static int
-by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-/* By how much the best of n values is better than their median. */
+/* By how much the best of n values is better than their middle. */
 static double
 lead(const double *y, size_t n)
 {
-	double *sorted = xcalloc(n, sizeof *sorted), found;
+	double best = INFINITY;
+	size_t i;
 
-	memcpy(sorted, y, n * sizeof *y);
-	qsort(sorted, n, sizeof *sorted, by_value);
-	found = sorted[n / 2] - sorted[0];
-	free(sorted);
-	return found;
+	for (i = 0; i < n; i++)
+		best = fmin(best, y[i]);
+	return gp_warp_middle(y, n) - best;
 }
 
 /* The process of the losses.  -1: none can be fitted. */
@@ -101,7 +92,7 @@ static int
 look_fit(struct look *l, const struct strategy_ask *ask)
 {
 	static const struct gp_hyperparameters_rule rule = {
-		.restarts = RESTARTS, .fit_trials = ROWS_MOST
+		.restarts = RESTARTS, .fit_trials = ROWS_MOST, .noise_log = 0.1
 	};
 	const struct kernels *k = ask->kernels;
 	size_t d = l->rows.d, i;

@@ -27,17 +27,17 @@ struct fit {
 	const struct kernels *kernels;
 	const struct gp_data *data;
 	int *status; /* one per start */
+	double noise_log;
 };
 
 /*
  * a: smaller values are preferred, within a range; s near 1, as the values are
- * standardised; both as in Optuna's GPSampler.  The noise is exponential with
- * mean 1/30, whose density is greatest at 0: without noise in the data nothing
- * keeps it from vanishing.
+ * standardised; both, and with noise_log 0.1 the noise, as in Optuna's
+ * GPSampler.
  */
 double
-gp_hyperparameters_prior(
-    const double *theta, size_t d, double noise_floor, double *slope)
+gp_hyperparameters_prior(const double *theta, size_t d, double noise_floor,
+    double noise_log, double *slope)
 {
 	double s = exp(theta[d]), above = exp(theta[d + 1]);
 	double noise = noise_floor + above, a, sum = 0;
@@ -49,8 +49,8 @@ gp_hyperparameters_prior(
 		slope[j] = 0.1 / a - 0.1 * a;
 	}
 	slope[d] = 1 - s;
-	slope[d + 1] = -30 * above;
-	return sum + theta[d] - s - 30 * noise;
+	slope[d + 1] = (noise_log / noise - 30) * above;
+	return sum + theta[d] - s + noise_log * log(noise) - 30 * noise;
 }
 
 /* Minus the logarithm of the posterior. */
@@ -68,7 +68,7 @@ fit_eval(void *arg, const size_t *which, const double *theta, size_t k,
 	    fit->kernels->dev, data, theta, k, f, g, fit->status);
 	for (i = 0; i < k; i++) {
 		f[i] = -f[i] - gp_hyperparameters_prior(theta + i * n, data->d,
-				   data->noise_floor, slope);
+				   data->noise_floor, fit->noise_log, slope);
 		for (j = 0; j < n; j++)
 			g[i * n + j] = -g[i * n + j] - slope[j];
 	}
@@ -167,7 +167,7 @@ gp_hyperparameters_fit(double *theta, const struct kernels *kernels,
 	size_t n = data->d + 2, r = rule->restarts, most, m;
 	double *starts = xcalloc(r * n, sizeof *starts);
 	double *low = xcalloc(2 * n, sizeof *low), *high = low + n;
-	struct fit fit = { .kernels = kernels };
+	struct fit fit = { .kernels = kernels, .noise_log = rule->noise_log };
 	struct lbfgs l = { .d = n, .low = low, .high = high };
 
 	l.eval = fit_eval;

@@ -75,6 +75,30 @@ breaches_fill(double *breach, const struct gp_question *q)
 }
 
 /*
+ * The least mean of running trials: their results are taken to be what the
+ * model expects, so that nothing is to be gained beside them ("kriging
+ * believer"; Ginsbourger, Le Riche and Carraro, "Kriging is well-suited to
+ * parallelize optimization", 2010).  Infinite with constraints: they may break
+ * some.
+ */
+static double
+pending_mean(const struct gp_question *q, const struct gp *gp)
+{
+	const struct kernels *k = q->ask->kernels;
+	size_t n = q->rows.n_pending, i;
+	double *means, least = INFINITY;
+
+	if (n == 0 || history_n_constraints(q->ask->history) > 0)
+		return INFINITY;
+	means = xcalloc(n, sizeof *means);
+	k->gp_predict(k->dev, gp, q->rows.pending, n, means, NULL);
+	for (i = 0; i < n; i++)
+		least = fmin(least, means[i]);
+	free(means);
+	return least;
+}
+
+/*
  * The least mean of completed rows (without any, of all) that break no
  * constraint; infinite when every one breaks some, and then those are good that
  * break least.
@@ -95,7 +119,7 @@ best_mean(struct gp_question *q, const struct gp *gp)
 			    holds ? means[i] : breach[i]);
 	best = holds ? sorted[0] : INFINITY;
 	free(means);
-	return best;
+	return holds ? fmin(best, pending_mean(q, gp)) : best;
 }
 
 /* The process of constraint c, from the trials that reported it. */
@@ -139,7 +163,6 @@ losses_fit(struct gp_acquisition_goal *g, struct gp_question *q, double *theta)
 	g->n_models = 1;
 	g->models[0].limit = best_mean(q, g->models[0].gp);
 	g->improve = isfinite(g->models[0].limit);
-	g->noise = exp(theta[q->rows.d + 1]);
 	for (k = 0; k < q->rows.d; k++)
 		q->weights[k] = exp(theta[k] / 2);
 	return 0;

@@ -11,6 +11,8 @@
 #include "strategies/gp/gp.h"
 #include "strategies/tpe/tpe-normal.h"
 
+enum { FIRST_ROWS = 10 }; /* before a strategy has come close */
+
 /* The powers that are compared: a coarse grid, then a fine one. */
 static const double power_low = -3, power_high = 1;
 static const double power_coarse = 0.25, power_fine = 0.05;
@@ -65,6 +67,35 @@ middle_find(double *sorted, const double *y, size_t n, double *spread)
 	return middle;
 }
 
+double
+gp_warp_middle(const double *y, size_t n)
+{
+	double *sorted = xcalloc(n + 1, sizeof *sorted), middle, first, spread;
+
+	middle = middle_find(sorted, y, n, &spread);
+	first =
+	    middle_find(sorted, y, n < FIRST_ROWS ? n : FIRST_ROWS, &spread);
+	free(sorted);
+	return fmax(middle, first);
+}
+
+/* Root of the mean square by which values are below the middle. */
+static double
+spread_below(const double *y, size_t n, double middle)
+{
+	double sum = 0, below;
+	size_t i, count = 0;
+
+	for (i = 0; i < n; i++) {
+		below = middle - y[i];
+		if (!(below > 0))
+			continue;
+		sum += below * below;
+		count++;
+	}
+	return count > 0 ? sqrt(sum / (double)count) : 0;
+}
+
 void
 gp_warp_ranks(double *y, size_t n)
 {
@@ -72,7 +103,9 @@ gp_warp_ranks(double *y, size_t n)
 	double least = 0.5 / (double)n;
 	size_t i;
 
-	middle = middle_find(sorted, y, n, &spread);
+	(void)middle_find(sorted, y, n, &spread);
+	middle = gp_warp_middle(y, n);
+	spread = spread_below(y, n, middle);
 	for (i = 0; i < n && spread > 0; i++) {
 		if (!(y[i] > middle))
 			continue;

@@ -137,7 +137,29 @@ is_tried(const struct strategy_ask *ask, const double *point)
 	return false;
 }
 
-/* The first of the rows, by score, whose setting was not tried. */
+/*
+ * Whether a row is next to a running trial.  The model may be sure enough of a
+ * place that all workers would go there.
+ */
+static bool
+is_beside_running(const struct gp_question *q, const double *row)
+{
+	static const double beside = 2e-3;
+	size_t d = q->rows.d, i, k;
+	double sum, step;
+
+	for (i = 0; i < q->rows.n_pending; i++) {
+		for (sum = 0, k = 0; k < d; k++) {
+			step = row[k] - q->rows.pending[i * d + k];
+			sum += step * step;
+		}
+		if (sum < beside * beside)
+			return true;
+	}
+	return false;
+}
+
+/* The first of the rows, by score, that is none tried and none running. */
 static bool
 take_new(double *x, const struct gp_question *q, const double *rows,
     const double *score, size_t n)
@@ -152,7 +174,8 @@ take_new(double *x, const struct gp_question *q, const double *rows,
 		seen[best] = true;
 		gp_axes_decode(&q->space, rows + best * q->rows.d, x);
 		space_snap(q->ask->space, x);
-		is_new = !is_tried(q->ask, x);
+		is_new = !is_beside_running(q, rows + best * q->rows.d) &&
+			 !is_tried(q->ask, x);
 	}
 	free(seen);
 	return is_new;

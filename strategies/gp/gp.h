@@ -102,14 +102,19 @@ bool gp_region_wanted(const struct strategy_ask *, size_t after);
 /* How the values are transformed before the fit. */
 enum gp_warp {
 	GP_WARP_NONE,
-	GP_WARP_RANKS, /* the better half linearly */
+	GP_WARP_RANKS, /* only the order of the worse half */
 	GP_WARP_POWER
 };
 
 /*
- * The worse half becomes the mirror image of a normal better half: keeps the
- * order and drops the distances, so that outliers do not hide the differences
- * between good values.  After Song, Zhang, Lee and others, "The Vizier Gaussian
+ * The median of n values or, if that is larger, of the first ten: when most
+ * trials are close to the best one, the median is, too.
+ */
+double gp_warp_middle(const double *y, size_t n);
+/*
+ * What is above that middle becomes the mirror image of normal values below it:
+ * keeps the order and drops the distances, so that outliers do not hide the
+ * differences between good values.  After Song, Zhang, Lee and others, "The Vizier Gaussian
  * process bandit algorithm", arXiv:2408.11527 (2024).
  */
 void gp_warp_ranks(double *y, size_t n);
@@ -152,13 +157,17 @@ void gp_targets_guess_stopped(double *values, double *variances,
 /* How hyperparameters are fitted. */
 struct gp_hyperparameters_rule {
 	bool noiseless; /* no noise beyond the floor */
+	double noise_log; /* of the prior of the noise, as below */
 	size_t restarts;
 	size_t fit_trials; /* maximum number of rows used by the fit */
 };
 
-/* Logarithm of the prior of theta (d + 2), and its gradient. */
-double gp_hyperparameters_prior(
-    const double *theta, size_t d, double noise_floor, double *slope);
+/*
+ * Logarithm of the prior of theta (d + 2), and its gradient.  That of the noise
+ * variance v is noise_log log v - 30 v: with noise_log 0 the noise may vanish.
+ */
+double gp_hyperparameters_prior(const double *theta, size_t d,
+    double noise_floor, double noise_log, double *slope);
 /* The maximum a posteriori theta. */
 void gp_hyperparameters_fit(double *theta, const struct kernels *,
     const struct gp_data *, const struct gp_hyperparameters_rule *);
@@ -178,8 +187,7 @@ struct gp_model {
 
 /*
  * The score of a point: log expected improvement below the limit of the first
- * model, reduced where a noisy result would add no information, plus the log
- * probability of each further model to be below its limit.
+ * model, plus the log probability of each further model to be below its limit.
  */
 struct gp_acquisition_goal {
 	const struct kernels *kernels;
@@ -189,7 +197,6 @@ struct gp_acquisition_goal {
 	bool improve; /* false: the first model is a constraint, too */
 	const double *weights; /* d: weights of the distance */
 	const double *low, *high; /* d: bounds of the search */
-	double noise; /* variance of a result of the first model */
 	/*
 	 * If positive: the score is the lower confidence bound of the single
 	 * model instead, mean minus this many deviations, negated.

@@ -95,12 +95,12 @@ check_prior(void)
 	double t[] = { 0.5, -1, 0.2, -4 }, g[4], none[4], up, down, worst = 0;
 	size_t i;
 
-	(void)gp_hyperparameters_prior(t, 2, 1e-4, g);
+	(void)gp_hyperparameters_prior(t, 2, 1e-4, 0.1, g);
 	for (i = 0; i < 4; i++) {
 		t[i] += 1e-5;
-		up = gp_hyperparameters_prior(t, 2, 1e-4, none);
+		up = gp_hyperparameters_prior(t, 2, 1e-4, 0.1, none);
 		t[i] -= 2e-5;
-		down = gp_hyperparameters_prior(t, 2, 1e-4, none);
+		down = gp_hyperparameters_prior(t, 2, 1e-4, 0.1, none);
 		t[i] += 1e-5;
 		worst = fmax(worst, fabs((up - down) / 2e-5 - g[i]));
 	}

@@ -298,7 +298,8 @@ static const struct fs_type {
 	{ 0x794c7630, "overlayfs", false },
 };
 
-const char *
+/* The same for the type number that statfs(2) gives. */
+static const char *
 state_dir_fs_type(unsigned long type, bool *network)
 {
 	size_t i;

@@ -60,8 +60,6 @@ bool state_dir_is_used(const struct state_dir *);
 /* Name of the file system that path is on; *network when it is shared. */
 void
 state_dir_file_system(const char *path, char *name, size_t n, bool *network);
-/* The same for the type number that statfs(2) gives. */
-const char *state_dir_fs_type(unsigned long type, bool *network);
 
 /*
  * Reserve space for cleaning up after a full disk; false when the disk is full

@@ -132,12 +132,19 @@ store_metric_exists(struct store *s, int64_t trial, int attempt,
 	return rc;
 }
 
+/* As in the column; is_paused tells a pause and a resume from the others. */
+static const char *const verdicts[] = { [STORE_KEEP] = "keep",
+	[STORE_STOP] = "stop",
+	[STORE_SUSPENDED] = "suspended",
+	[STORE_PAUSE] = "stop",
+	[STORE_RESUME] = "keep" };
+
 int
 store_stop_add(struct store *s, const struct store_stop *stop, struct err *e)
 {
 	sqlite3_stmt *st = stmt_get(s, STMT_STOP_ADD, e);
-	bool pause = strcmp(stop->verdict, "pause") == 0;
-	bool resume = strcmp(stop->verdict, "resume") == 0;
+	bool pause = stop->verdict == STORE_PAUSE;
+	bool resume = stop->verdict == STORE_RESUME;
 
 	if (st == NULL)
 		return -1;
@@ -148,7 +155,7 @@ store_stop_add(struct store *s, const struct store_stop *stop, struct err *e)
 	stmt_real(st, 5, stop->value);
 	stmt_real(st, 6, stop->threshold);
 	stmt_int(st, 7, stop->pool);
-	stmt_text(st, 8, pause ? "stop" : resume ? "keep" : stop->verdict);
+	stmt_text(st, 8, verdicts[stop->verdict]);
 	stmt_line(st, 9, stop->why);
 	stmt_int(st, 10, stop->time_us);
 	stmt_int(st, 11, pause || resume);

@@ -369,13 +369,22 @@ int store_walk_front(struct store *,
 int store_walk_failed(struct store *,
     int (*)(void *, int64_t trial, enum end_class), void *, struct err *);
 
+/* What a rule said of a trial at a step. */
+enum store_verdict {
+	STORE_KEEP,
+	STORE_STOP,
+	STORE_SUSPENDED,
+	STORE_PAUSE, /* a stop from which it may be resumed */
+	STORE_RESUME
+};
+
 struct store_stop {
 	int64_t trial;
 	int64_t step;
 	const char *rule;
 	double value, threshold; /* NaN = none */
 	int64_t pool;
-	const char *verdict; /* "stop", "suspended", "pause", "resume" */
+	enum store_verdict verdict;
 	const char *why;
 	int64_t time_us;
 };

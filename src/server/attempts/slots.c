@@ -63,7 +63,7 @@ slots_take(struct slots *s, int i, int64_t trial)
 	s->slot[i].trial = trial;
 }
 
-void
+static void
 slots_release(struct slots *s, int i)
 {
 	if (i >= 0 && i < s->n_all)

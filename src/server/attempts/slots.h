@@ -39,7 +39,6 @@ int slots_free(const struct slots *);
 int slots_next(const struct slots *, int i);
 /* Give slot i to a trial; i may be n or more for an adopted one. */
 void slots_take(struct slots *, int i, int64_t trial);
-void slots_release(struct slots *, int i);
 int slots_used(const struct slots *);
 /*
  * An attempt ended in slot i.  True when this drained the slot. bad: it failed,

@@ -110,7 +110,7 @@ paused_resume(struct tuner *t, const struct capacity *room)
 
 	if (l == NULL)
 		return NULL;
-	stopping_record(t, l, l->row.paused_step, &j, "resume");
+	stopping_record(t, l, l->row.paused_step, &j, STORE_RESUME);
 	tuner_event(t, "info", "rule", l->row.number, l->row.attempts,
 	    "it is resumed: %s", j.why);
 	paused_take(&t->paused_set, l);

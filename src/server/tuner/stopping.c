@@ -17,25 +17,25 @@
 #include "src/server/tuner/stopping.h"
 #include "src/server/tuner/tuner-internal.h"
 
-static const char *
-verdict_text(enum verdict v)
+static enum store_verdict
+verdict_row(enum verdict v)
 {
 	switch (v) {
 	case VERDICT_KEEP:
-		return "keep";
+		return STORE_KEEP;
 	case VERDICT_STOP:
-		return "stop";
+		return STORE_STOP;
 	case VERDICT_PAUSE:
-		return "pause";
+		return STORE_PAUSE;
 	case VERDICT_SUSPENDED:
 		break;
 	}
-	return "suspended";
+	return STORE_SUSPENDED;
 }
 
 void
 stopping_record(struct tuner *t, const struct live_trial *l, int64_t step,
-    const struct judgement *j, const char *verdict)
+    const struct judgement *j, enum store_verdict verdict)
 {
 	struct store_stop row = {
 		.trial = l->row.number,
@@ -73,7 +73,7 @@ stopping_judge(struct tuner *t, struct live_trial *l, int64_t step)
 	live_trial_set_verdict(l, &j);
 	if (j.verdict == VERDICT_KEEP)
 		return;
-	stopping_record(t, l, step, &j, verdict_text(j.verdict));
+	stopping_record(t, l, step, &j, verdict_row(j.verdict));
 }
 
 static void

@@ -5,6 +5,8 @@
 
 #include <stdint.h>
 
+#include "src/store/store.h"
+
 struct judgement;
 struct launch_event;
 struct live_trial;
@@ -17,9 +19,9 @@ struct tuner;
 void stopping_settle(struct tuner *, struct live_trial *);
 /* A verdict came too late: it is kept as information. */
 void stopping_verdict_late(struct tuner *, struct live_trial *);
-/* Record what a rule said at this step; verdict: as in view stops. */
+/* Record what a rule said at this step. */
 void stopping_record(struct tuner *, const struct live_trial *, int64_t step,
-    const struct judgement *, const char *verdict);
+    const struct judgement *, enum store_verdict);
 /* Record a report (LAUNCH_REPORT) of any metric, and ask the rules about it. */
 void stopping_report(
     struct tuner *, struct live_trial *, const struct launch_event *);
